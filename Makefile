@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: Apache-2.0
+# One file, non-recursive. Products go to build/ (build/san/ with SAN=1), nothing is generated beside the sources.
+#
+#	bpf → skeleton ┐
+#	libpprof ──────┼→ module archives → xagent → tests
+#	libriver ──────┘
+
+.DELETE_ON_ERROR:
+.SUFFIXES:
+.DEFAULT_GOAL := all
+
+# ---- settings -------------------------------------------------------------------------------------------------------------------
+VERSION := 0.1.0
+PREFIX ?= /usr/local
+DESTDIR ?=
+CLANG ?= clang
+BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool /usr/local/sbin/bpftool) bpftool)
+PYTHON ?= /usr/bin/python3
+PROTOC_C ?= protoc-c
+
+ifeq ($(V),1)
+Q :=
+msg = @:
+else
+Q := @
+msg = @printf '  %-8s %s\n' "$(1)" "$(2)"
+endif
+
+ifeq ($(SAN),1)
+BUILD := build/san
+SANFLAGS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+OPT := -O1 -g
+else
+BUILD := build
+SANFLAGS :=
+OPT := -O2 -g
+endif
+ifeq ($(DEBUG),1)
+OPT := -O0 -g3
+endif
+GEN := build/gen
+
+ARCH := $(shell uname -m | sed 's/x86_64/x86/; s/aarch64/arm64/')
+MULTIARCH := $(shell $(CC) -print-multiarch 2>/dev/null)
+
+WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2 -Wundef
+ifneq ($(CI),)
+WARNINGS += -Werror
+endif
+CPPFLAGS += -D_GNU_SOURCE -I. -I$(GEN)
+CFLAGS += -std=gnu17 $(OPT) $(WARNINGS) -fno-common -fvisibility=hidden -ffunction-sections -fdata-sections $(SANFLAGS)
+LDFLAGS += $(SANFLAGS) -Wl,--gc-sections
+LIBS := -lbpf -lelf -lcurl -lmicrohttpd -ljansson -lprotobuf-c -lz -liberty -lpthread -lm
+
+# ---- modules: each archive, and the modules below it in link order -----------------------------------------------------------------
+util_deps :=
+telemetry_deps := util
+object_deps := util
+process_deps := telemetry util
+http_deps := telemetry util
+push_deps := http telemetry util
+sample_deps := telemetry util
+unwind_deps := process telemetry util
+symbol_deps := object process telemetry util
+target_deps := http process telemetry util
+profile_deps := sample unwind symbol target object http process telemetry util pprof
+component_deps := push profile $(profile_deps) river
+cli_deps := component $(component_deps)
+pprof_deps :=
+river_deps :=
+MODULES := util telemetry object process http push sample unwind symbol target profile component cli
+
+srcdir_of = $(if $(filter pprof,$(1)),pprof,$(if $(filter river,$(1)),river-config,agent/$(1)))
+sources_of = $(wildcard $(call srcdir_of,$(1))/*.c)
+archive_of = $(BUILD)/lib$(1).a
+archives_of = $(foreach m,$(1),$(call archive_of,$(m)))
+
+GEN_pprof := pprof/profile.pb-c
+GEN_push := agent/push/push.pb-c
+objects_of = $(patsubst %.c,$(BUILD)/%.o,$(call sources_of,$(1))) $(patsubst %,$(BUILD)/gen/%.o,$(GEN_$(1)))
+
+ALL_LIBS := pprof river $(MODULES)
+
+# ---- the program -------------------------------------------------------------------------------------------------------------------
+.PHONY: all
+all: $(BUILD)/xagent ## build the agent
+
+$(BUILD)/xagent: $(BUILD)/agent/main.o $(call archives_of,cli $(cli_deps))
+	$(call msg,LINK,$@)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $(BUILD)/agent/main.o $(call archives_of,cli $(cli_deps)) $(LIBS)
+
+define archive_rule
+$(call archive_of,$(1)): $(call objects_of,$(1))
+	$$(call msg,AR,$$@)
+	$$(Q)rm -f $$@ && $(AR) rcs $$@ $$^
+endef
+$(foreach m,$(ALL_LIBS),$(eval $(call archive_rule,$(m))))
+
+$(BUILD)/%.o: %.c
+	$(call msg,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
+
+# Generated code is compiled as it comes: our warnings are not its author's.
+$(BUILD)/gen/%.o: $(GEN)/%.c
+	$(call msg,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) -std=gnu17 $(OPT) -w -ffunction-sections -fdata-sections $(SANFLAGS) -MMD -MP -c $< -o $@
+
+# ---- generated sources -------------------------------------------------------------------------------------------------------------
+$(GEN)/%.pb-c.c $(GEN)/%.pb-c.h: %.proto
+	$(call msg,PROTOC,$<)
+	$(Q)mkdir -p $(GEN)
+	$(Q)$(PROTOC_C) --c_out=$(GEN) $<
+
+$(GEN)/agent/version.h: Makefile
+	$(Q)mkdir -p $(@D)
+	$(Q)printf '/* SPDX-License-Identifier: Apache-2.0 */\n#define XAGENT_VERSION "%s"\n' '$(VERSION)' > $@.new
+	$(Q)cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+
+GENERATED := $(patsubst %.proto,$(GEN)/%.pb-c.h,$(wildcard pprof/*.proto agent/push/*.proto)) $(GEN)/agent/version.h $(GEN)/bpf/sample.skel.h
+ALL_OBJECTS := $(foreach m,$(ALL_LIBS),$(call objects_of,$(m))) $(BUILD)/agent/main.o
+$(ALL_OBJECTS): | $(GENERATED)
+
+# ---- the kernel half -----------------------------------------------------------------------------------------------------------------
+BPF_CFLAGS := -O2 -g -Wall -Wextra -target bpf -mcpu=v3 -D__TARGET_ARCH_$(ARCH) -I. $(if $(MULTIARCH),-I/usr/include/$(MULTIARCH))
+ifneq ($(CI),)
+BPF_CFLAGS += -Werror
+endif
+
+build/bpf/%.bpf.o: bpf/%.bpf.c
+	$(call msg,BPF,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(BPF_CFLAGS) -MMD -MP -MF $(@:.o=.d) -MT $@ -c $< -o $@
+
+$(GEN)/bpf/%.skel.h: build/bpf/%.bpf.o
+	$(call msg,SKEL,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(BPFTOOL) gen object $(@:.h=.linked.o) $<
+	$(Q)$(BPFTOOL) gen skeleton $(@:.h=.linked.o) name $*_bpf > $@
+
+# ---- unit tests: one binary a file, linked with its module and those below only --------------------------------------------------------
+UNIT_SOURCES := $(sort $(shell find tests/unit -name 'test_*.c' 2>/dev/null))
+UNIT_BINS := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(UNIT_SOURCES))
+SUPPORT_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/support/*.c))
+# An archive, so that a test takes only the helpers that it calls.
+$(BUILD)/libsupport.a: $(SUPPORT_OBJECTS)
+	$(call msg,AR,$@)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+module_of_test = $(if $(findstring tests/unit/pprof/,$(1)),pprof,$(if $(findstring tests/unit/river-config/,$(1)),river,$(if $(findstring tests/unit/bpf/,$(1)),unwind,$(word 4,$(subst /, ,$(1))))))
+
+define unit_rule
+$(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(1)): $(patsubst %.c,$(BUILD)/%.o,$(1)) $(BUILD)/libsupport.a $(call archives_of,$(call module_of_test,$(1)) $($(call module_of_test,$(1))_deps))
+	$$(call msg,TEST,$$@)
+	$$(Q)mkdir -p $$(@D)
+	$$(Q)$$(CC) $$(LDFLAGS) $$(if $$(wildcard $(1:.c=.ldflags)),$$(shell cat $(1:.c=.ldflags) 2>/dev/null)) -o $$@ $$(filter %.o,$$^) $$(filter %.a,$$^) -lcmocka $$(LIBS)
+endef
+$(foreach t,$(UNIT_SOURCES),$(eval $(call unit_rule,$(t))))
+$(patsubst %.c,$(BUILD)/%.o,$(UNIT_SOURCES)) $(SUPPORT_OBJECTS): | $(GENERATED)
+
+# ---- fuzz targets: replayed over their corpora with gcc, or run with clang's libFuzzer --------------------------------------------------
+FUZZ_SOURCES := $(sort $(wildcard tests/fuzz/fuzz_*.c))
+FUZZ_SOURCES := $(filter-out tests/fuzz/fuzz_main.c,$(FUZZ_SOURCES))
+FUZZ_BINS := $(patsubst tests/fuzz/%.c,$(BUILD)/tests/fuzz/%,$(FUZZ_SOURCES))
+FUZZ_ARCHIVES := $(call archives_of,$(filter-out cli component profile sample,$(cli_deps)) )
+
+$(BUILD)/tests/fuzz/%: $(BUILD)/tests/fuzz/%.o $(BUILD)/tests/fuzz/fuzz_main.o $(BUILD)/libsupport.a $(FUZZ_ARCHIVES)
+	$(call msg,FUZZ,$@)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(LIBS)
+$(BUILD)/tests/fuzz/%.o: CFLAGS += -Wno-missing-prototypes
+$(patsubst %.c,$(BUILD)/%.o,$(FUZZ_SOURCES) tests/fuzz/fuzz_main.c): | $(GENERATED)
+
+.PHONY: unit fuzz-replay
+unit: $(UNIT_BINS)
+	$(Q)tests/run-unit.sh $(UNIT_BINS)
+fuzz-replay: $(FUZZ_BINS)
+	$(Q)tests/fuzz/replay.sh $(FUZZ_BINS)
+
+# ---- everything a person calls ------------------------------------------------------------------------------------------------------------
+.PHONY: run test test-unit test-integration test-kernels bench deps deps-test install uninstall format lint clean help
+
+deps: ## install what the build needs (Debian, Ubuntu)
+	$(Q)deploy/deps.sh build
+
+deps-test: ## install what the tests need besides
+	$(Q)deploy/deps.sh test
+
+run: deps ## install packages, build, profile this host into http://127.0.0.1:4040
+	$(Q)$(MAKE) --no-print-directory all
+	$(Q)build/xagent run deploy/examples/quickstart.alloy
+
+test-unit: ## unit tests under ASan + UBSan, fuzz corpora replayed
+	$(Q)$(MAKE) --no-print-directory SAN=1 unit fuzz-replay
+
+test-integration: all ## the agent against this kernel, servers and containers (root)
+	$(Q)tests/integration/run.sh
+
+test-kernels: all ## load, attach, known chains and accounting under other kernels (qemu)
+	$(Q)tests/kernels/test.sh
+
+test: deps-test ## everything; what this machine lacks is skipped and said
+	$(Q)$(MAKE) --no-print-directory all
+	$(Q)tests/run-all.sh
+
+bench: all ## print the figures: agent CPU, memory, BPF time, completeness
+	$(Q)tests/bench/run.sh
+
+install: all ## install to DESTDIR PREFIX
+	install -D -m 0755 build/xagent $(DESTDIR)$(PREFIX)/bin/xagent
+	install -D -m 0644 deploy/examples/quickstart.alloy $(DESTDIR)$(PREFIX)/share/xagent/quickstart.alloy
+
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/xagent $(DESTDIR)$(PREFIX)/share/xagent/quickstart.alloy
+
+C_FILES = $(shell git ls-files '*.c' '*.h')
+format: ## format the C sources
+	$(Q)clang-format -i $(C_FILES)
+
+lint: ## borders between folders, banned functions, licences
+	$(Q)tests/lint/run.sh
+
+clean: ## remove all products but the downloaded servers and kernels
+	rm -rf build/san build/gen build/bpf build/agent build/pprof build/river-config build/tests build/*.a build/xagent
+
+help: ## this text
+	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+-include $(shell find $(BUILD) build/bpf -name '*.d' 2>/dev/null)

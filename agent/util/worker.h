@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The one worker thread: takes what may block or take long (open and parse an object, name and encode a profile, write the spool).
+ *
+ * A job moves through two bounded queues: submitted by the loop thread, run in the worker, then `done` in the loop thread. While a
+ * job is under way its memory belongs to the worker. There is no other shared mutable state, hence no other lock.
+ */
+#ifndef XAGENT_AGENT_UTIL_WORKER_H
+#define XAGENT_AGENT_UTIL_WORKER_H
+
+#include <stddef.h>
+
+#include "agent/util/cleanup.h"
+#include "agent/util/list.h"
+#include "agent/util/loop.h"
+
+struct worker;
+
+/* Embedded in the caller's job. */
+struct worker_job {
+	struct list node;			/* the worker's */
+	void (*run)(struct worker_job *job);	/* worker thread */
+	void (*done)(struct worker_job *job);	/* loop thread; may free the job */
+};
+
+/* At most max_jobs are under way at once. */
+int worker_new(struct loop *loop, size_t max_jobs, struct worker **ret_worker);
+/* Waits for the running job, runs the rest, delivers every `done`. NULL-safe. */
+void worker_free(struct worker *worker);
+DEFINE_CLEANUP(struct worker *, worker_free);
+
+/* 0, or -EAGAIN when max_jobs are under way (the job stays the caller's). Loop thread. */
+int worker_submit(struct worker *worker, struct worker_job *job);
+/* Waits until nothing is under way, delivering `done` calls. Loop thread; for shutdown and tests. */
+void worker_drain(struct worker *worker);
+size_t worker_n_jobs(const struct worker *worker);
+
+#endif
