@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Why this machine will not let us sample: from facts to one line that names what is missing and what to do. Pure but for the reader. */
+#ifndef XAGENT_AGENT_SAMPLE_REFUSAL_H
+#define XAGENT_AGENT_SAMPLE_REFUSAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "agent/util/buf.h"
+
+struct refusal_facts {
+	uint64_t capabilities; /* effective, as /proc/self/status prints them */
+	bool have_btf;
+	bool lockdown_confidentiality; /* refuses BPF reads of kernel memory */
+	int perf_event_paranoid;
+	char kernel_release[65];
+};
+
+void refusal_facts_read(struct refusal_facts *ret_facts);
+
+/* Appends the line for the step that failed with -errno `error` ("load", "attach" …). */
+void refusal_explain(const struct refusal_facts *f, const char *step, int error, struct buf *out);
+
+/* What the agent lacks before anything was tried; appends and returns true when it cannot work. */
+bool refusal_expected(const struct refusal_facts *f, struct buf *out);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A ring buffer record, checked. */
+#include "agent/sample/sample.h"
+
+#include <errno.h>
+
+static size_t sample_bytes(const struct wire_sample *head)
+{
+	size_t n = sizeof(*head) + ((size_t)head->n_kernel + head->n_user) * sizeof(uint64_t);
+
+	if (head->flags & WIRE_COLD)
+		n += sizeof(struct wire_cold) + head->stack_bytes;
+	return n;
+}
+
+int sample_parse(const void *bytes, size_t n, struct sample *ret_sample)
+{
+	const struct wire_sample *head = bytes;
+
+	if (n < sizeof(*head))
+		return -EBADMSG;
+	if (head->n_kernel > WIRE_MAX_KERNEL_FRAMES || head->n_user > WIRE_MAX_USER_FRAMES ||
+	    head->stack_bytes > WIRE_MAX_STACK_BYTES || head->end >= WIRE_END_MAX)
+		return -EBADMSG;
+	if (n < sample_bytes(head))
+		return -EBADMSG;
+	struct sample s = { .head = head, .kernel_frames = (const uint64_t *)(head + 1) };
+	s.user_frames = s.kernel_frames + head->n_kernel;
+	if (head->flags & WIRE_COLD) {
+		s.cold = (const struct wire_cold *)(s.user_frames + head->n_user);
+		s.stack = (const uint8_t *)(s.cold + 1);
+	}
+	*ret_sample = s;
+	return 0;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A ring buffer record, checked. Pure. */
+#ifndef XAGENT_AGENT_SAMPLE_SAMPLE_H
+#define XAGENT_AGENT_SAMPLE_SAMPLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bpf/wire.h"
+
+/* Everything is borrowed from the record. */
+struct sample {
+	const struct wire_sample *head;
+	const uint64_t *kernel_frames; /* head->n_kernel, leaf first */
+	const uint64_t *user_frames;   /* head->n_user, leaf first */
+	const struct wire_cold *cold;  /* NULL unless head->flags & WIRE_COLD */
+	const uint8_t *stack;	       /* head->stack_bytes, from cold->regs.sp on */
+};
+
+/* 0, or -EBADMSG when the bytes do not follow bpf/wire.h. `bytes` is aligned to 8. */
+int sample_parse(const void *bytes, size_t n, struct sample *ret_sample);
+
+#endif

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The kernel half: loaded, set up, attached, read. */
+#include "agent/sample/sampler.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "agent/sample/cost.h"
+#include "agent/sample/refusal.h"
+#include "agent/sample/tick.h"
+#include "agent/util/log.h"
+#include "agent/util/macro.h"
+#include "agent/util/str.h"
+#include "bpf/sample.skel.h"
+
+#define SAMPLER_DEFAULT_PROCESSES 8192
+#define SAMPLER_DEFAULT_MAPPINGS 32768
+/* A typical record is 300 bytes; the ring holds a second of them, and at start-up some dozens of stack copies. */
+#define SAMPLER_RECORD_BYTES 300
+#define SAMPLER_RING_MIN_BYTES ((size_t)512 * 1024)
+#define SAMPLER_RING_MAX_BYTES ((size_t)64 * 1024 * 1024)
+#define VERIFIER_LOG_BYTES 16384
+/* log_level bit of BPF_PROG_LOAD: statistics only (BPF_LOG_STATS, include/linux/bpf_verifier.h) */
+#define VERIFIER_LOG_STATS 4
+
+struct sampler {
+	struct sample_bpf *bpf;
+	struct ring_buffer *ring;
+	struct ticks *ticks;
+	unsigned int hz;
+	bool follow_cpus;
+	struct cpus cpus; /* those to attach to */
+	struct telemetry *telemetry;
+	sampler_fn fn; /* during sampler_read() */
+	void *fn_data;
+	char *verifier_log;
+};
+
+static int libbpf_to_log(enum libbpf_print_level level, const char *fmt, va_list ap)
+{
+	_cleanup_buf_ struct buf b = BUF_INIT((size_t)64 * 1024);
+
+	(void)level;
+	if (!log_enabled(LOG_LEVEL_DEBUG))
+		return 0;
+	(void)buf_vprintf(&b, fmt, ap);
+	log_debug("libbpf", LOG_STR("text", buf_str(&b)));
+	return 0;
+}
+
+void sampler_free(struct sampler *s)
+{
+	if (!s)
+		return;
+	ticks_free(s->ticks);
+	ring_buffer__free(s->ring);
+	sample_bpf__destroy(s->bpf);
+	cpus_fini(&s->cpus);
+	free(s->verifier_log);
+	free(s);
+}
+
+static size_t power_of_two_at_least(size_t n)
+{
+	size_t p = SAMPLER_RING_MIN_BYTES;
+
+	while (p < n && p < SAMPLER_RING_MAX_BYTES)
+		p *= 2;
+	return p;
+}
+
+static size_t ring_bytes(const struct sampler *s, const struct sampler_options *o)
+{
+	return power_of_two_at_least(o->ring_bytes ? o->ring_bytes :
+						     s->cpus.n * s->hz * SAMPLER_RECORD_BYTES);
+}
+
+/* The inode of our pid namespace, 0 when it is the initial one. */
+static uint32_t own_pid_namespace(void)
+{
+	struct stat st;
+
+	/* PROC_PID_INIT_INO, include/linux/proc_ns.h */
+	if (stat("/proc/self/ns/pid", &st) < 0 || st.st_ino == 0xEFFFFFFCU)
+		return 0;
+	return (uint32_t)st.st_ino;
+}
+
+static int set_knobs(struct sampler *s, const struct sampler_options *o)
+{
+	size_t bytes = ring_bytes(s, o);
+
+	s->bpf->rodata->want_kernel = !o->no_kernel;
+	s->bpf->rodata->want_user = !o->no_user;
+	s->bpf->rodata->want_idle = o->idle;
+	s->bpf->rodata->filter_pids = o->n_pids > 0;
+	s->bpf->rodata->filter_tids = o->n_tids > 0;
+	s->bpf->rodata->filter_cgroup = o->cgroup_fd >= 0;
+	s->bpf->rodata->pid_namespace = own_pid_namespace();
+	s->bpf->rodata->wake_bytes = bytes / 4;
+	s->bpf->rodata->cold_bytes = bytes / 2;
+	int r = bpf_map__set_max_entries(s->bpf->maps.samples, (uint32_t)bytes);
+	if (r == 0)
+		r = bpf_map__set_max_entries(s->bpf->maps.processes,
+					     o->max_processes ? o->max_processes : SAMPLER_DEFAULT_PROCESSES);
+	if (r == 0)
+		r = bpf_map__set_max_entries(s->bpf->maps.mappings,
+					     o->max_mappings ? o->max_mappings : SAMPLER_DEFAULT_MAPPINGS);
+	return r;
+}
+
+static int want_verifier_stats(struct sampler *s)
+{
+	s->verifier_log = calloc(1, VERIFIER_LOG_BYTES);
+	if (!s->verifier_log)
+		return -ENOMEM;
+	int r = bpf_program__set_log_level(s->bpf->progs.sample, VERIFIER_LOG_STATS);
+	if (r == 0)
+		r = bpf_program__set_log_buf(s->bpf->progs.sample, s->verifier_log, VERIFIER_LOG_BYTES);
+	return r;
+}
+
+static int set_ids(int map_fd, const uint32_t *ids, size_t n)
+{
+	uint8_t one = 1;
+
+	for (size_t i = 0; i < n; i++)
+		if (bpf_map_update_elem(map_fd, &ids[i], &one, BPF_ANY) < 0)
+			return -errno;
+	return 0;
+}
+
+static int set_filters(struct sampler *s, const struct sampler_options *o)
+{
+	uint32_t zero = 0;
+	int r = set_ids(bpf_map__fd(s->bpf->maps.wanted_pids), o->pids, o->n_pids);
+
+	if (r == 0)
+		r = set_ids(bpf_map__fd(s->bpf->maps.wanted_tids), o->tids, o->n_tids);
+	if (r == 0 && o->cgroup_fd >= 0 &&
+	    bpf_map_update_elem(bpf_map__fd(s->bpf->maps.wanted_cgroup), &zero, &o->cgroup_fd, BPF_ANY) < 0)
+		r = -errno;
+	return r;
+}
+
+static int on_record(void *ctx, void *data, size_t size)
+{
+	struct sampler *s = ctx;
+	struct sample sample;
+
+	telemetry_count(s->telemetry, TELEMETRY_samples_received, 1);
+	if (sample_parse(data, size, &sample) < 0)
+		telemetry_count(s->telemetry, TELEMETRY_samples_dropped_malformed, 1);
+	else
+		s->fn(&sample, s->fn_data);
+	return 0;
+}
+
+static int load(struct sampler *s, const struct sampler_options *o)
+{
+	int r = 0;
+
+	s->bpf = sample_bpf__open();
+	if (!s->bpf)
+		return -errno;
+	r = set_knobs(s, o);
+	if (r == 0 && o->verifier_stats)
+		r = want_verifier_stats(s);
+	if (r == 0)
+		r = sample_bpf__load(s->bpf);
+	if (r == 0)
+		r = set_filters(s, o);
+	if (r < 0)
+		return r;
+	s->ring = ring_buffer__new(bpf_map__fd(s->bpf->maps.samples), on_record, s, NULL);
+	return s->ring ? 0 : -errno;
+}
+
+static int choose_cpus(struct sampler *s, const struct sampler_options *o)
+{
+	if (!o->cpus) {
+		s->follow_cpus = true;
+		return cpus_online(&s->cpus);
+	}
+	s->cpus.ids = calloc(o->cpus->n ? o->cpus->n : 1, sizeof(*s->cpus.ids));
+	if (!s->cpus.ids)
+		return -ENOMEM;
+	memcpy(s->cpus.ids, o->cpus->ids, o->cpus->n * sizeof(*s->cpus.ids));
+	s->cpus.n = o->cpus->n;
+	return 0;
+}
+
+int sampler_new(const struct sampler_options *o, struct buf *why, struct sampler **ret_sampler)
+{
+	_cleanup_(sampler_freep) struct sampler *s = calloc(1, sizeof(*s));
+	struct refusal_facts facts;
+
+	if (!s)
+		return -ENOMEM;
+	s->telemetry = o->telemetry;
+	s->hz = o->hz ? o->hz : SAMPLER_DEFAULT_HZ;
+	refusal_facts_read(&facts);
+	if (refusal_expected(&facts, why))
+		return -EPERM;
+	libbpf_set_print(libbpf_to_log);
+	int r = choose_cpus(s, o);
+	if (r == 0)
+		r = load(s, o);
+	if (r < 0) {
+		refusal_explain(&facts, "load", r, why);
+		return r;
+	}
+	*ret_sampler = TAKE_PTR(s);
+	return 0;
+}
+
+int sampler_start(struct sampler *s, struct buf *why)
+{
+	int r = ticks_new(bpf_program__fd(s->bpf->progs.sample), s->hz, &s->cpus, &s->ticks);
+	struct refusal_facts facts;
+
+	if (r < 0) {
+		refusal_facts_read(&facts);
+		refusal_explain(&facts, "attach", r, why);
+	}
+	return r;
+}
+
+void sampler_stop(struct sampler *s)
+{
+	ticks_free(s->ticks);
+	s->ticks = NULL;
+}
+
+int sampler_set_hz(struct sampler *s, unsigned int hz)
+{
+	int r = s->ticks ? ticks_set_hz(s->ticks, hz) : 0;
+
+	if (r == 0)
+		s->hz = hz;
+	return r;
+}
+
+unsigned int sampler_hz(const struct sampler *s)
+{
+	return s->hz;
+}
+
+int sampler_sync_cpus(struct sampler *s)
+{
+	_cleanup_cpus_ struct cpus online = { 0 };
+
+	if (!s->follow_cpus || !s->ticks)
+		return 0;
+	int r = cpus_online(&online);
+	return r < 0 ? r : ticks_sync(s->ticks, &online);
+}
+
+int sampler_ring_fd(const struct sampler *s)
+{
+	return ring_buffer__epoll_fd(s->ring);
+}
+
+int sampler_read(struct sampler *s, sampler_fn fn, void *data)
+{
+	s->fn = fn;
+	s->fn_data = data;
+	int r = ring_buffer__consume(s->ring);
+	return r < 0 ? r : 0;
+}
+
+int sampler_processes_fd(const struct sampler *s)
+{
+	return bpf_map__fd(s->bpf->maps.processes);
+}
+
+int sampler_mappings_fd(const struct sampler *s)
+{
+	return bpf_map__fd(s->bpf->maps.mappings);
+}
+
+uint32_t sampler_max_processes(const struct sampler *s)
+{
+	return bpf_map__max_entries(s->bpf->maps.processes);
+}
+
+uint32_t sampler_max_mappings(const struct sampler *s)
+{
+	return bpf_map__max_entries(s->bpf->maps.mappings);
+}
+
+int sampler_counters(const struct sampler *s, struct wire_counters *ret_counters)
+{
+	int n_cpus = libbpf_num_possible_cpus();
+	struct wire_counters sum = { 0 };
+	uint32_t zero = 0;
+
+	if (n_cpus < 0)
+		return n_cpus;
+	_cleanup_free_ struct wire_counters *each = calloc((size_t)n_cpus, sizeof(*each));
+	if (!each)
+		return -ENOMEM;
+	if (bpf_map_lookup_elem(bpf_map__fd(s->bpf->maps.counters), &zero, each) < 0)
+		return -errno;
+	for (int i = 0; i < n_cpus; i++) {
+#define ADD(name, text) sum.name += each[i].name;
+		WIRE_COUNTERS(ADD)
+#undef ADD
+	}
+	*ret_counters = sum;
+	return 0;
+}
+
+int sampler_cost(const struct sampler *s, struct sampler_cost *ret_cost)
+{
+	const struct bpf_map *map;
+	struct sampler_cost cost = { 0 };
+	int r = cost_add_program(bpf_program__fd(s->bpf->progs.sample), &cost);
+
+	bpf_object__for_each_map(map, s->bpf->obj)
+		if (r == 0)
+			r = cost_add_map(bpf_map__fd(map), &cost);
+	if (r == 0)
+		*ret_cost = cost;
+	return r;
+}
+
+void sampler_verifier_stats(const struct sampler *s,
+			    void (*fn)(const char *program, uint64_t instructions, void *data),
+			    void *data)
+{
+	const char *at = s->verifier_log ? strstr(s->verifier_log, "processed ") : NULL;
+	struct str text = str_from(at ? at + strlen("processed ") : NULL);
+	uint64_t n = 0;
+
+	if (at && str_scan_u64(&text, 10, UINT64_MAX, &n) == 0)
+		fn(bpf_program__name(s->bpf->progs.sample), n, data);
+}

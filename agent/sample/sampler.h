@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The kernel half: loaded, set up, attached, read. The only user of the generated skeleton.
+ *
+ *	sampler_new (load) → sampler_start (attach) → sampler_read … → sampler_free
+ *
+ * Loop thread only.
+ */
+#ifndef XAGENT_AGENT_SAMPLE_SAMPLER_H
+#define XAGENT_AGENT_SAMPLE_SAMPLER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agent/sample/sample.h"
+#include "agent/telemetry/telemetry.h"
+#include "agent/util/buf.h"
+#include "agent/util/cleanup.h"
+#include "agent/util/cpus.h"
+
+/* Prime, so that it is in step with nothing; the usual rate of profilers. */
+#define SAMPLER_DEFAULT_HZ 97
+#define SAMPLER_MAX_HZ 10000
+#define SAMPLER_MAX_FILTERS 4096
+
+struct sampler_options {
+	unsigned int hz; /* 0: SAMPLER_DEFAULT_HZ */
+	bool no_kernel;	 /* leave out kernel stacks */
+	bool no_user;	 /* leave out user stacks */
+	bool idle;	 /* sample idle CPUs as well */
+	/* Filters, in the kernel; all given ones must hold. */
+	const uint32_t *pids;
+	size_t n_pids;
+	const uint32_t *tids;
+	size_t n_tids;
+	int cgroup_fd; /* directory of the unified hierarchy, borrowed; < 0: none */
+	const struct cpus *cpus; /* NULL: all that are online, followed as they come and go; borrowed until sampler_start() */
+	size_t ring_bytes;	 /* 0: by CPUs and rate; rounded up to a power of two pages */
+	uint32_t max_processes;	 /* 0: 8192 */
+	uint32_t max_mappings;	 /* 0: 32768 (1 MiB) */
+	bool verifier_stats;
+	struct telemetry *telemetry; /* borrowed */
+};
+
+#define SAMPLER_OPTIONS_INIT ((struct sampler_options){ .cgroup_fd = -1 })
+
+struct sampler;
+
+/* Loads the programs. On failure `why` gets one line for a person that names what is missing. */
+int sampler_new(const struct sampler_options *o, struct buf *why, struct sampler **ret_sampler);
+void sampler_free(struct sampler *s);
+DEFINE_CLEANUP(struct sampler *, sampler_free);
+
+/* From now on ticks arrive. `why` as above. */
+int sampler_start(struct sampler *s, struct buf *why);
+/* No more ticks; what is in the ring can still be read. */
+void sampler_stop(struct sampler *s);
+
+/* Another rate (not 0). */
+int sampler_set_hz(struct sampler *s, unsigned int hz);
+unsigned int sampler_hz(const struct sampler *s);
+/* Follows CPU hotplug; call about once a second. */
+int sampler_sync_cpus(struct sampler *s);
+
+/* Readable when the ring has filled to a quarter; below that the caller polls. */
+int sampler_ring_fd(const struct sampler *s);
+/* Hands out everything in the ring. Malformed records are counted. 0 or -errno. */
+typedef void (*sampler_fn)(const struct sample *sample, void *data);
+int sampler_read(struct sampler *s, sampler_fn fn, void *data);
+
+/* Map descriptors for agent/unwind, owned by the sampler. */
+int sampler_processes_fd(const struct sampler *s);
+int sampler_mappings_fd(const struct sampler *s);
+uint32_t sampler_max_processes(const struct sampler *s);
+uint32_t sampler_max_mappings(const struct sampler *s);
+
+/* Sum over all CPUs. */
+int sampler_counters(const struct sampler *s, struct wire_counters *ret_counters);
+
+/* Cost as the kernel accounts it: time and runs are zero unless kernel.bpf_stats_enabled=1. */
+struct sampler_cost {
+	uint64_t run_time_ns;
+	uint64_t n_runs;
+	uint64_t map_bytes; /* memlock of all maps */
+	uint64_t prog_bytes;
+};
+int sampler_cost(const struct sampler *s, struct sampler_cost *ret_cost);
+
+/* One call a program: instructions the verifier processed. Only with verifier_stats. */
+void sampler_verifier_stats(const struct sampler *s,
+			    void (*fn)(const char *program, uint64_t instructions, void *data),
+			    void *data);
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The timer ticks: one cpu-clock perf event a CPU, each running the BPF program, following CPUs as they come and go.
+ *
+ * cpu-clock is there on every machine (no PMU needed). Events are never refreshed or limited in number: on 6.16 and 6.17 a cpu-clock
+ * event that disables itself freezes the CPU.
+ */
+#ifndef XAGENT_AGENT_SAMPLE_TICK_H
+#define XAGENT_AGENT_SAMPLE_TICK_H
+
+#include "agent/util/cleanup.h"
+#include "agent/util/cpus.h"
+
+struct ticks;
+
+/* Attaches prog_fd (borrowed) on each CPU of `cpus`. */
+int ticks_new(int prog_fd, unsigned int hz, const struct cpus *cpus, struct ticks **ret_ticks);
+void ticks_free(struct ticks *t);
+DEFINE_CLEANUP(struct ticks *, ticks_free);
+
+/* Starts on CPUs that are new in `cpus`, lets go of those that are not in it any more. */
+int ticks_sync(struct ticks *t, const struct cpus *cpus);
+/* Another rate from now on: each CPU gets its new event before it loses the old one. */
+int ticks_set_hz(struct ticks *t, unsigned int hz);
+size_t ticks_n_cpus(const struct ticks *t);
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The few kernel fields we read, relocated by CO-RE against the running kernel's BTF. Only a handful of types is needed, so there is
+ * no generated dump of all of them in the repository.
+ */
+#ifndef XAGENT_BPF_KERNEL_H
+#define XAGENT_BPF_KERNEL_H
+
+#include <linux/types.h>
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct ns_common {
+	unsigned int inum;
+};
+
+struct pid_namespace {
+	struct ns_common ns;
+};
+
+struct upid {
+	int nr;
+	struct pid_namespace *ns;
+};
+
+struct pid {
+	unsigned int level;
+	struct upid numbers[1];
+};
+
+struct task_struct {
+	unsigned int flags;
+	int pid;
+	int tgid;
+	struct task_struct *group_leader;
+	struct pid *thread_pid;
+	char comm[16];
+};
+
+/* Saved user registers as the kernel names them. The UAPI header names the same fields differently, hence the flavour suffix. */
+#if defined(__TARGET_ARCH_x86)
+struct pt_regs___kernel {
+	unsigned long bp;
+	unsigned long orig_ax;
+	unsigned long ip;
+	unsigned long cs;
+	unsigned long sp;
+};
+#elif defined(__TARGET_ARCH_arm64)
+struct pt_regs___kernel {
+	__u64 regs[31];
+	__u64 sp;
+	__u64 pc;
+	__u64 pstate;
+	int syscallno;
+};
+#else
+#error "x86-64 and AArch64 only"
+#endif
+
+#pragma clang attribute pop
+
+/* include/linux/sched.h */
+#define PF_KTHREAD 0x00200000
+
+/* include/linux/proc_ns.h: inode of the initial pid namespace */
+#define PROC_PID_INIT_INO 0xEFFFFFFCU
+
+#endif

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The sampler: one run for each timer tick on each CPU.
+ *
+ *	tick → wanted? → kernel stack → user registers → walk → record → ring
+ *
+ * Every tick ends in exactly one of the counters emitted, idle, filtered, lost.
+ */
+#include <stdbool.h>
+
+#include <linux/bpf.h>
+#include <linux/bpf_perf_event.h>
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+
+#define UNWIND_INLINE static __always_inline
+#define UNWIND_READ(w, dst, n, addr) bpf_probe_read_user((dst), (n), (const void *)(addr))
+#define UNWIND_MAPPING(w, index) mapping_at(index)
+
+static __always_inline const void *mapping_at(__u32 index);
+
+#include "bpf/kernel.h"
+#include "bpf/maps.bpf.h"
+#include "bpf/regs.bpf.h"
+#include "bpf/unwind.h"
+#include "bpf/wire.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+/* Knobs, set between open and load; the verifier removes what they switch off. */
+const volatile bool want_kernel = true;
+const volatile bool want_user = true;
+const volatile bool want_idle = false;
+const volatile bool filter_pids = false;
+const volatile bool filter_tids = false;
+const volatile bool filter_cgroup = false;
+/* 0: the agent is in the initial pid namespace; else the inode of its own. */
+const volatile __u32 pid_namespace = 0;
+/* Bytes waiting in the ring from which on the agent is woken; below it polls. */
+const volatile __u64 wake_bytes = 1 << 16;
+/* Bytes waiting in the ring from which on new processes get no stack copy. */
+const volatile __u64 cold_bytes = 1 << 17;
+
+/* Nesting limit of pid namespaces (MAX_PID_NS_LEVEL, include/linux/pid_namespace.h). */
+#define PID_NS_LEVELS 33
+
+static __always_inline const void *mapping_at(__u32 index)
+{
+	return bpf_map_lookup_elem(&mappings, &index);
+}
+
+static __always_inline struct wire_counters *counters_get(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&counters, &zero);
+}
+
+/* The number that the namespace of the agent gives to `pid`; 0 when it is not visible there. */
+static __always_inline __u32 pid_translate(struct pid *pid)
+{
+	__u32 level = BPF_CORE_READ(pid, level);
+	__u32 numbers = bpf_core_field_offset(struct pid, numbers);
+	__u32 stride = bpf_core_type_size(struct upid);
+
+	for (__u32 i = 0; i < PID_NS_LEVELS; i++) {
+		struct upid *u = (void *)pid + numbers + i * stride;
+
+		if (i > level)
+			break;
+		if (BPF_CORE_READ(u, ns, ns.inum) == pid_namespace)
+			return BPF_CORE_READ(u, nr);
+	}
+	return 0;
+}
+
+static __always_inline void task_ids(struct task_struct *task, __u32 *pid, __u32 *tid)
+{
+	if (pid_namespace) {
+		*pid = pid_translate(BPF_CORE_READ(task, group_leader, thread_pid));
+		*tid = pid_translate(BPF_CORE_READ(task, thread_pid));
+	} else {
+		__u64 both = bpf_get_current_pid_tgid();
+
+		*pid = both >> 32;
+		*tid = (__u32)both;
+	}
+}
+
+static __always_inline bool wanted(__u32 pid, __u32 tid)
+{
+	if (filter_pids && !bpf_map_lookup_elem(&wanted_pids, &pid))
+		return false;
+	if (filter_tids && !bpf_map_lookup_elem(&wanted_tids, &tid))
+		return false;
+	if (filter_cgroup && bpf_current_task_under_cgroup(&wanted_cgroup, 0) != 1)
+		return false;
+	return true;
+}
+
+/* The registers with which user code was left; false for 32-bit processes. */
+static __always_inline bool user_regs(struct bpf_perf_event_data *ctx, struct task_struct *task,
+				      struct scratch *s)
+{
+	bool in_syscall = false;
+	bool native;
+
+	if (s->record.head.flags & WIRE_USER_MODE)
+		return regs_interrupted(ctx, &s->regs);
+	native = regs_saved((void *)bpf_task_pt_regs(task), &s->regs, &in_syscall);
+	if (in_syscall)
+		s->record.head.flags |= WIRE_IN_SYSCALL;
+	return native;
+}
+
+/* One step of the walk: stores the present frame, then goes to the caller. Returns 1 to stop, as bpf_loop wants it. */
+static long walk_step(__u32 index, void *data)
+{
+	__u32 zero = 0;
+	struct scratch *s = bpf_map_lookup_elem(&scratch, &zero);
+	__u32 at;
+
+	(void)data;
+	if (!s)
+		return 1;
+	at = s->record.head.n_kernel + index;
+	if (at >= WIRE_MAX_KERNEL_FRAMES + WIRE_MAX_USER_FRAMES)
+		return 1;
+	s->record.words[at] = unwind_frame(&s->walk);
+	s->record.head.n_user = index + 1;
+	return unwind_step(&s->walk) ? 0 : 1;
+}
+
+static __always_inline void walk(struct scratch *s, const struct wire_process *process,
+				 struct wire_counters *count)
+{
+	unwind_begin(&s->walk, &s->regs, process, s->record.head.flags & WIRE_IN_SYSCALL);
+	s->walk.end = WIRE_END_DEPTH;
+	bpf_loop(WIRE_MAX_USER_FRAMES, walk_step, NULL, 0);
+	s->record.head.end = s->walk.end;
+	count->fp_frames += s->record.head.n_user;
+	count->raw_frames += s->walk.n_raw;
+}
+
+/* Appends registers, name and the top of the stack, page by page because a read that meets an unmapped page yields nothing. */
+static __always_inline void copy_stack(struct scratch *s, struct task_struct *task, __u32 at,
+				       struct wire_counters *count)
+{
+	struct wire_cold *cold = (void *)&s->record.words[at];
+	char *to = (char *)(cold + 1);
+	__u64 from = s->regs.sp;
+	__u32 done = 0;
+
+	cold->regs = s->regs;
+	if (BPF_CORE_READ_STR_INTO(&cold->comm, task, group_leader, comm) < 0)
+		cold->comm[0] = '\0';
+	s->record.head.flags |= WIRE_COLD;
+	for (int page = 0; page < WIRE_MAX_STACK_BYTES / WIRE_PAGE_BYTES; page++) {
+		__u32 n = WIRE_PAGE_BYTES - (from & (WIRE_PAGE_BYTES - 1));
+
+		if (done > WIRE_MAX_STACK_BYTES - WIRE_PAGE_BYTES)
+			break;
+		if (bpf_probe_read_user(to + done, n & (2 * WIRE_PAGE_BYTES - 1), (void *)from))
+			break;
+		done += n;
+		from += n;
+	}
+	if (!done)
+		count->cold_copy_errors++;
+	s->record.head.stack_bytes = done & ~7u;
+}
+
+static __always_inline void user_half(struct bpf_perf_event_data *ctx, struct task_struct *task,
+				      struct scratch *s, struct wire_counters *count)
+{
+	struct wire_process *process = bpf_map_lookup_elem(&processes, &s->record.head.pid);
+
+	if (!user_regs(ctx, task, s)) {
+		s->record.head.end = WIRE_END_COMPAT;
+		return;
+	}
+	if (process)
+		s->record.head.generation = process->generation;
+	walk(s, process, count);
+}
+
+/* Bytes of the finished record. */
+static __always_inline __u32 finish_record(struct scratch *s, struct task_struct *task, bool cold,
+					   __u64 waiting, struct wire_counters *count)
+{
+	__u32 at = s->record.head.n_kernel + s->record.head.n_user;
+
+	if (at > WIRE_MAX_KERNEL_FRAMES + WIRE_MAX_USER_FRAMES)
+		return 0;
+	if (!cold)
+		return sizeof(struct wire_sample) + at * 8;
+	count->cold++;
+	if (waiting >= cold_bytes) {
+		count->cold_limited++;
+		return sizeof(struct wire_sample) + at * 8;
+	}
+	copy_stack(s, task, at, count);
+	return sizeof(struct wire_sample) + at * 8 + sizeof(struct wire_cold) +
+	       s->record.head.stack_bytes;
+}
+
+static __always_inline void emit(struct scratch *s, struct task_struct *task, bool cold,
+				 struct wire_counters *count)
+{
+	__u64 waiting = bpf_ringbuf_query(&samples, BPF_RB_AVAIL_DATA);
+	__u32 bytes = finish_record(s, task, cold, waiting, count);
+	__u64 flags = waiting >= wake_bytes ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
+
+	if (bytes > sizeof(struct record))
+		bytes = sizeof(struct record);
+	if (bpf_ringbuf_output(&samples, &s->record, bytes, flags))
+		count->lost++;
+	else
+		count->emitted++;
+}
+
+static __always_inline void kernel_half(struct bpf_perf_event_data *ctx, struct scratch *s,
+					struct wire_counters *count)
+{
+	long bytes = bpf_get_stack(ctx, s->record.words, WIRE_MAX_KERNEL_FRAMES * 8, 0);
+
+	if (bytes < 0)
+		count->kernel_stack_errors++;
+	else
+		s->record.head.n_kernel = (__u64)bytes / 8;
+}
+
+static __always_inline void begin_record(struct scratch *s, __u32 pid, __u32 tid)
+{
+	s->record.head = (struct wire_sample){
+		.time_ns = bpf_ktime_get_ns(),
+		.cgroup_id = bpf_get_current_cgroup_id(),
+		.pid = pid,
+		.tid = tid,
+		.cpu = bpf_get_smp_processor_id(),
+		.end = WIRE_END_NO_USER,
+	};
+}
+
+SEC("perf_event")
+int sample(struct bpf_perf_event_data *ctx)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct wire_counters *count = counters_get();
+	__u32 zero = 0;
+	struct scratch *s = bpf_map_lookup_elem(&scratch, &zero);
+	bool kthread = task->flags & PF_KTHREAD;
+	bool cold = false;
+	__u32 pid, tid;
+
+	if (!count || !s)
+		return 0;
+	count->ticks++;
+	if (task->pid == 0 && !want_idle) {
+		count->idle++;
+		return 0;
+	}
+	task_ids(task, &pid, &tid);
+	/* Nothing to show: only kernel stacks are wanted and user code was interrupted, or the other way round. */
+	if ((!want_user && regs_user_mode(ctx)) || (!want_kernel && kthread) || !wanted(pid, tid)) {
+		count->filtered++;
+		return 0;
+	}
+	begin_record(s, pid, tid);
+	if (kthread)
+		s->record.head.flags |= WIRE_KTHREAD;
+	if (regs_user_mode(ctx))
+		s->record.head.flags |= WIRE_USER_MODE;
+	else if (want_kernel)
+		kernel_half(ctx, s, count);
+	if (want_user && !kthread) {
+		user_half(ctx, task, s, count);
+		cold = !s->record.head.generation && s->record.head.end != WIRE_END_COMPAT;
+	}
+	emit(s, task, cold, count);
+	return 0;
+}
