@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Makes labels fit to be sent. */
+#include "agent/target/hygiene.h"
+
+#include <string.h>
+
+#include "agent/util/arena.h"
+#include "agent/util/macro.h"
+#include "agent/util/str.h"
+
+/* Every string of the largest input repaired, and what the arena needs besides. */
+#define REPAIR_MAX_BYTES (4u << 20)
+
+struct item {
+	struct label label;
+	bool renamed;
+	size_t index;
+};
+
+struct work {
+	struct item *items;
+	size_t n;
+	struct arena repaired; /* strings that are not the caller's */
+	struct hygiene_report report;
+};
+
+static void work_fini(struct work *w)
+{
+	free(w->items);
+	arena_fini(&w->repaired);
+}
+
+static bool is_internal(const char *name)
+{
+	return strncmp(name, "__", 2) == 0 && strcmp(name, "__name__") != 0 &&
+	       strcmp(name, "__delta__") != 0;
+}
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static bool is_name_char(char c, bool colon)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_' ||
+	       (colon && c == ':');
+}
+
+/* One '_' for each code point (or stray byte) that may not be in a name. */
+static void repair_name(char *dst, size_t dst_bytes, const char *name, bool colon)
+{
+	struct str rest = str_from(name);
+	size_t at = 0;
+
+	if (is_digit(name[0]))
+		dst[at++] = '_';
+	while (rest.n > 0 && at + 1 < dst_bytes) {
+		size_t n = MAX_OF(str_utf8_len(rest), 1);
+
+		dst[at++] = is_name_char(rest.p[0], colon) ? rest.p[0] : '_';
+		rest.p += n;
+		rest.n -= n;
+	}
+	dst[at] = '\0';
+}
+
+/* *text is replaced by its repaired copy when that differs: 1 then, 0 when it was fine; -ENOMEM. */
+static int take_repaired(struct work *w, const char *repaired, const char **text)
+{
+	if (strcmp(repaired, *text) == 0)
+		return 0;
+	const char *copy = arena_strndup(&w->repaired, repaired, strlen(repaired));
+	if (!copy)
+		return -ENOMEM;
+	*text = copy;
+	return 1;
+}
+
+static int clean_name(struct work *w, struct item *item)
+{
+	char name[LABEL_NAME_MAX + 1];
+
+	repair_name(name, sizeof(name), item->label.name, false);
+	int r = take_repaired(w, name, &item->label.name);
+	if (r > 0) {
+		item->renamed = true;
+		w->report.n_renamed++;
+	}
+	return r < 0 ? r : 0;
+}
+
+static int clean_value(struct work *w, struct item *item)
+{
+	char value[LABEL_VALUE_MAX + 1];
+
+	if (strcmp(item->label.name, "__name__") == 0)
+		repair_name(value, sizeof(value), item->label.value, true);
+	else
+		str_copy_utf8(value, sizeof(value), str_from(item->label.value));
+	int r = take_repaired(w, value, &item->label.value);
+	if (r > 0)
+		w->report.n_repaired++;
+	return r < 0 ? r : 0;
+}
+
+static int clean_label(struct work *w, const struct label *label)
+{
+	struct item item = { .label = *label, .index = w->n };
+
+	if (is_internal(label->name)) {
+		w->report.n_internal++;
+		return 0;
+	}
+	if (!label->value[0])
+		return 0;
+	int r = clean_name(w, &item);
+	if (r < 0)
+		return r;
+	if (!item.label.name[0] || (item.renamed && strncmp(item.label.name, "__", 2) == 0)) {
+		w->report.n_renamed -= item.renamed;
+		w->report.n_dropped++;
+		return 0;
+	}
+	r = clean_value(w, &item);
+	if (r < 0)
+		return r;
+	w->items[w->n++] = item;
+	return 0;
+}
+
+static void add_default_name(struct work *w)
+{
+	for (size_t i = 0; i < w->n; i++)
+		if (strcmp(w->items[i].label.name, "__name__") == 0)
+			return;
+	w->items[w->n] =
+		(struct item){ .label = { "__name__", HYGIENE_DEFAULT_NAME }, .index = w->n };
+	w->n++;
+}
+
+/* What must not fall off the end comes first. */
+static int label_rank(const char *name)
+{
+	static const char *const first[] = { "__name__", "service_name", "host" };
+	int rank = 0;
+
+	while (rank < (int)ARRAY_SIZE(first) && strcmp(name, first[rank]) != 0)
+		rank++;
+	return rank;
+}
+
+/* Of equal names the winner comes first. */
+static int item_compare(const void *a, const void *b)
+{
+	const struct item *x = a, *y = b;
+	int r = label_rank(x->label.name) - label_rank(y->label.name);
+
+	if (r == 0)
+		r = strcmp(x->label.name, y->label.name);
+	if (r == 0)
+		r = x->renamed - y->renamed;
+	return r ? r : (x->index < y->index) - (x->index > y->index);
+}
+
+/* Leaves the first of each name, at most LABELS_MAX, in `ret_kept`. */
+static size_t choose(struct work *w, struct label ret_kept[LABELS_MAX])
+{
+	size_t n = 0;
+
+	qsort(w->items, w->n, sizeof(w->items[0]), item_compare);
+	for (size_t i = 0; i < w->n; i++) {
+		const struct label *label = &w->items[i].label;
+		bool again = n > 0 && strcmp(ret_kept[n - 1].name, label->name) == 0;
+
+		if (again || n == LABELS_MAX)
+			w->report.n_dropped++;
+		else
+			ret_kept[n++] = *label;
+	}
+	return n;
+}
+
+unsigned int hygiene_changes(const struct hygiene_report *report)
+{
+	return report->n_renamed + report->n_repaired + report->n_dropped;
+}
+
+int hygiene_clean(const struct label *items, size_t n, struct hygiene_report *ret_report,
+		  struct labels **ret_labels)
+{
+	_cleanup_(work_fini) struct work w = { 0 };
+	struct label kept[LABELS_MAX];
+	int r;
+
+	if (n > HYGIENE_ITEMS_MAX)
+		return -E2BIG;
+	arena_init(&w.repaired, REPAIR_MAX_BYTES);
+	w.items = malloc((n + 1) * sizeof(w.items[0]));
+	if (!w.items)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		r = clean_label(&w, &items[i]);
+		if (r < 0)
+			return r;
+	}
+	add_default_name(&w);
+	r = labels_new(kept, choose(&w, kept), ret_labels);
+	if (r < 0)
+		return r;
+	*ret_report = w.report;
+	return 0;
+}

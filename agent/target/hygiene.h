@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Makes labels fit to be sent: names and values that every Pyroscope server takes, and not more of
+ * them than it takes.
+ *
+ * - Internal names: those that begin with "__" are dropped, but __name__ and __delta__.
+ * - Names: [a-zA-Z_][a-zA-Z0-9_]*, at most LABEL_NAME_MAX. Any other character becomes '_', a
+ *   leading digit gets one in front. A name that is empty, or internal only after the repair, is
+ *   dropped.
+ * - Values: valid UTF-8 without control characters, cut at LABEL_VALUE_MAX on the border of a code
+ *   point. An empty value is no label.
+ * - __name__: its value is [a-zA-Z_:][a-zA-Z0-9_:]*, by the same repair, and HYGIENE_DEFAULT_NAME
+ *   when there is none.
+ * - Equal names: one that needed no repair wins over a repaired one, else the last wins.
+ * - Too many: __name__, service_name and host stay, then the first by name, up to LABELS_MAX.
+ *
+ * Whoever adds labels to a clean set (external_labels) cleans the result again. Pure: no input, no
+ * output, any thread.
+ */
+#ifndef XAGENT_AGENT_TARGET_HYGIENE_H
+#define XAGENT_AGENT_TARGET_HYGIENE_H
+
+#include <stddef.h>
+
+#include "agent/target/label.h"
+
+/* The first part of process_cpu:cpu:nanoseconds:cpu:nanoseconds, which dashboards look for. */
+#define HYGIENE_DEFAULT_NAME "process_cpu"
+/* A whole target and the labels that every series gets (service_name, host). */
+#define HYGIENE_ITEMS_MAX (LABELS_RAW_MAX + 2)
+
+struct hygiene_report {
+	unsigned int n_internal; /* dropped by contract: nobody loses anything */
+	unsigned int n_renamed;	 /* names repaired */
+	unsigned int n_repaired; /* values repaired or cut */
+	unsigned int n_dropped;	 /* no usable name, a name that came twice, or one too many */
+};
+
+/* What does not reach the server as it was given: n_renamed + n_repaired + n_dropped. */
+unsigned int hygiene_changes(const struct hygiene_report *report);
+
+/* Both results are set only on success. -E2BIG beyond HYGIENE_ITEMS_MAX, -ENOMEM. */
+int hygiene_clean(const struct label *items, size_t n, struct hygiene_report *ret_report,
+		  struct labels **ret_labels);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One process as a target of `discovery.process`: facts become labels. Pure. */
+#ifndef XAGENT_AGENT_TARGET_PROCESS_TARGET_H
+#define XAGENT_AGENT_TARGET_PROCESS_TARGET_H
+
+#include <stdbool.h>
+
+#include "agent/process/process.h"
+#include "agent/target/label.h"
+
+/* Which facts become labels. __process_pid__ and SELECTOR_START_LABEL always do. */
+struct discover_config {
+	bool cwd;	   /* __meta_process_cwd */
+	bool exe;	   /* __meta_process_exe */
+	bool commandline;  /* __meta_process_commandline */
+	bool container_id; /* __container_id__ */
+	bool username;	   /* __meta_process_username */
+	bool uid;	   /* __meta_process_uid */
+	bool cgroup_path;  /* __meta_process_cgroup_path */
+};
+
+/* The documented defaults of Grafana's agent; its code leaves username and uid out. */
+#define DISCOVER_CONFIG_DEFAULTS                                                                   \
+	((struct discover_config){ .cwd = true,                                                    \
+				   .exe = true,                                                    \
+				   .commandline = true,                                            \
+				   .container_id = true,                                           \
+				   .username = true,                                               \
+				   .uid = true })
+
+/* False, no target: kernel threads, and where no executable is known (a process that is gone). */
+bool process_target_wanted(const struct process_identity *id);
+
+/* p->identity is loaded. `username` is used if the config wants it. Facts that are not known make
+ * no label. 0 or -ENOMEM. */
+int process_target_labels(const struct process *p, const struct discover_config *config,
+			  const char *username, struct labels **ret_labels);
+
+#endif

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The finished label sets, one object for equal ones. */
+#include "agent/target/series.h"
+
+#include <string.h>
+
+#include "agent/target/hygiene.h"
+#include "agent/util/macro.h"
+
+struct series {
+	struct hash_node node;
+	struct labels *labels;
+};
+
+int series_pool_init(struct series_pool *pool, size_t max, const char *host,
+		     struct telemetry *telemetry)
+{
+	char *copy = NULL;
+
+	if (host && host[0]) {
+		copy = strdup(host);
+		if (!copy)
+			return -ENOMEM;
+	}
+	*pool = (struct series_pool){ .max = max, .host = copy, .telemetry = telemetry };
+	return 0;
+}
+
+static void series_remove(struct series_pool *pool, struct series *s)
+{
+	hash_remove(&pool->table, &s->node);
+	labels_unref(s->labels);
+	free(s);
+}
+
+void series_pool_fini(struct series_pool *pool)
+{
+	HASH_FOREACH(&pool->table, node)
+		series_remove(pool, CONTAINER_OF(node, struct series, node));
+	hash_fini(&pool->table);
+	free(pool->host);
+	pool->host = NULL;
+}
+
+static struct labels *series_find(const struct series_pool *pool, const struct labels *l)
+{
+	HASH_FOREACH_MATCH(&pool->table, l->hash, node) {
+		struct series *s = CONTAINER_OF(node, struct series, node);
+
+		if (labels_equal(s->labels, l))
+			return s->labels;
+	}
+	return NULL;
+}
+
+/* Each call that finds the pool full walks all of it: seldom, since a host has fewer series than
+ * that by orders of magnitude. */
+static void series_pool_sweep(struct series_pool *pool)
+{
+	HASH_FOREACH(&pool->table, node) {
+		struct series *s = CONTAINER_OF(node, struct series, node);
+
+		if (s->labels->n_refs == 1)
+			series_remove(pool, s);
+	}
+}
+
+static int series_keep(struct series_pool *pool, struct labels *l)
+{
+	if (pool->table.n >= pool->max)
+		series_pool_sweep(pool);
+	if (pool->table.n >= pool->max)
+		return 0;
+	_cleanup_free_ struct series *s = malloc(sizeof(*s));
+	if (!s)
+		return -ENOMEM;
+	int r = hash_insert(&pool->table, &s->node, l->hash);
+	if (r < 0)
+		return r;
+	s->labels = labels_ref(l);
+	(void)TAKE_PTR(s);
+	return 0;
+}
+
+/* Only what is not overruled is handed over: a name that comes twice would be counted as a loss. */
+static int series_make(const struct series_pool *pool, const struct labels *base,
+		       const char *service_name, struct hygiene_report *ret_report,
+		       struct labels **ret_labels)
+{
+	struct label items[HYGIENE_ITEMS_MAX];
+	size_t n = 0;
+
+	for (size_t i = 0; i < base->n; i++)
+		if (!service_name || strcmp(base->items[i].name, "service_name") != 0)
+			items[n++] = base->items[i];
+	if (service_name)
+		items[n++] = (struct label){ "service_name", service_name };
+	if (pool->host && !labels_get(base, "host"))
+		items[n++] = (struct label){ "host", pool->host };
+	return hygiene_clean(items, n, ret_report, ret_labels);
+}
+
+int series_pool_get(struct series_pool *pool, const struct labels *base, const char *service_name,
+		    struct labels **ret_labels)
+{
+	_cleanup_(labels_unrefp) struct labels *made = NULL;
+	struct hygiene_report report;
+	int r = series_make(pool, base, service_name, &report, &made);
+
+	if (r < 0)
+		return r;
+	struct labels *known = series_find(pool, made);
+	if (known) {
+		*ret_labels = labels_ref(known);
+		return 0;
+	}
+	r = series_keep(pool, made);
+	if (r < 0)
+		return r;
+	telemetry_count(pool->telemetry, TELEMETRY_labels_dropped, hygiene_changes(&report));
+	*ret_labels = TAKE_PTR(made);
+	return 0;
+}

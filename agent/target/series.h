@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The finished label sets: cleaned, and one object for equal sets, so that an interval can group
+ * samples by pointer.
+ *
+ * The pool is bounded. When it is full, what nobody else refers to is let go; when that does not
+ * help, a set is handed out that the pool does not keep: right, but equal sets made after it are
+ * other objects.
+ *
+ * Loop thread only.
+ */
+#ifndef XAGENT_AGENT_TARGET_SERIES_H
+#define XAGENT_AGENT_TARGET_SERIES_H
+
+#include <stddef.h>
+
+#include "agent/target/label.h"
+#include "agent/telemetry/telemetry.h"
+#include "agent/util/hash.h"
+
+/* More than three times the active series that Pyroscope grants a tenant (5,000); about 5 MB when
+ * full. */
+#define SERIES_POOL_MAX 16384
+
+struct series_pool {
+	size_t max;
+	char *host; /* NULL: no host label */
+	struct telemetry *telemetry;
+	struct hash_table table;
+};
+
+/* `telemetry` is borrowed; labels_dropped counts each change of hygiene once a set. `host` NULL or
+ * "": no such label. 0 or -ENOMEM. */
+int series_pool_init(struct series_pool *pool, size_t max, const char *host,
+		     struct telemetry *telemetry);
+void series_pool_fini(struct series_pool *pool);
+
+/* A new reference to the set of `base`, `service_name` (instead of the one in base; NULL: base has
+ * one) and host (base's own wins). 0 or -ENOMEM. */
+int series_pool_get(struct series_pool *pool, const struct labels *base, const char *service_name,
+		    struct labels **ret_labels);
+
+#endif

@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which series a process belongs to: order, duplicates, defaults, pid reuse, one object for equal
+ * sets. */
+#include "tests/unit/agent/target/make_labels.h"
+
+#include <stdio.h>
+
+#include "agent/target/target.h"
+#include "agent/util/clock.h"
+#include "agent/util/macro.h"
+
+#define A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+#define B "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
+#define START "__meta_process_start_time_ns="
+#define MAX_TARGETS 8
+
+/* The identities of these tests are made by hand; the table only counts who asks. */
+struct process_table {
+	unsigned int n_asked;
+};
+
+const struct process_identity *process_identity(struct process_table *t, struct process *p)
+{
+	t->n_asked++;
+	return &p->identity;
+}
+
+struct row {
+	const char *name;
+	const char *targets[MAX_TARGETS];
+	bool have_targets, targets_only;
+	const char *fallback; /* default_target; NULL: none */
+	uint32_t pid;
+	uint64_t start_s;
+	const char *container, *exe;
+	const char *expected; /* NULL: not profiled */
+	size_t n, n_rejected;
+};
+
+#define NGINX .pid = 42, .start_s = 100, .container = "", .exe = "/usr/sbin/nginx"
+#define IN_A .pid = 42, .start_s = 100, .container = A, .exe = "/app"
+#define NAME "__name__=process_cpu|host=h1|"
+
+static const struct row rows[] = {
+	{ "no argument", .have_targets = false, NGINX, .expected = NAME "service_name=nginx" },
+	{ "no argument, targets_only", .have_targets = false, .targets_only = true, NGINX,
+	  .expected = NAME "service_name=nginx" },
+	{ "no argument, container", .have_targets = false, IN_A,
+	  .expected = NAME "service_name=aaaaaaaaaaaa" },
+	{ "no argument, default", .have_targets = false, .fallback = "service_name=rest", NGINX,
+	  .expected = NAME "service_name=rest" },
+	{ "empty list", .have_targets = true, NGINX, .expected = NAME "service_name=nginx" },
+	{ "empty list, targets_only", .have_targets = true, .targets_only = true, NGINX },
+	{ "by pid",
+	  { "__process_pid__=42|service_name=web" },
+	  .have_targets = true,
+	  .n = 1,
+	  NGINX,
+	  .expected = NAME "service_name=web" },
+	{ "by container",
+	  { "__container_id__=" A "|service_name=web" },
+	  .have_targets = true,
+	  .n = 1,
+	  IN_A,
+	  .expected = NAME "service_name=web" },
+	{ "pid before container",
+	  { "__container_id__=" A "|service_name=c", "__process_pid__=42|a=p" },
+	  .have_targets = true,
+	  .n = 2,
+	  IN_A,
+	  .expected = "__name__=process_cpu|a=p|host=h1|service_name=aaaaaaaaaaaa" },
+	{ "a target with both is by pid only",
+	  { "__process_pid__=7|__container_id__=" A "|x=y" },
+	  .have_targets = true,
+	  .targets_only = true,
+	  .n = 1,
+	  IN_A },
+	{ "the last pid wins",
+	  { "__process_pid__=42|service_name=1", "__process_pid__=42|service_name=2" },
+	  .have_targets = true,
+	  .n = 1,
+	  NGINX,
+	  .expected = NAME "service_name=2" },
+	{ "the last container wins",
+	  { "__container_id__=" A "|service_name=1", "__container_id__=" B "|service_name=3",
+	    "__meta_docker_container_id=" A "|service_name=2" },
+	  .have_targets = true,
+	  .n = 2,
+	  IN_A,
+	  .expected = NAME "service_name=2" },
+	{ "another pid",
+	  { "__process_pid__=43|service_name=web" },
+	  .have_targets = true,
+	  .n = 1,
+	  NGINX,
+	  .expected = NAME "service_name=nginx" },
+	{ "another pid, targets_only",
+	  { "__process_pid__=43|service_name=web" },
+	  .have_targets = true,
+	  .targets_only = true,
+	  .n = 1,
+	  NGINX },
+	{ "another container, default",
+	  { "__container_id__=" B "|service_name=web" },
+	  .have_targets = true,
+	  .n = 1,
+	  .fallback = "__name__=host_cpu|service_name=host_cpu",
+	  IN_A,
+	  .expected = "__name__=host_cpu|host=h1|service_name=host_cpu" },
+	{ "no container, container targets",
+	  { "__container_id__=" B "|service_name=web" },
+	  .have_targets = true,
+	  .targets_only = true,
+	  .n = 1,
+	  NGINX },
+	{ "default beside targets_only",
+	  { "__process_pid__=43" },
+	  .have_targets = true,
+	  .targets_only = true,
+	  .n = 1,
+	  .fallback = "service_name=rest",
+	  NGINX },
+	{ "default without a name", .have_targets = true, .fallback = "team=infra|__x__=y", NGINX,
+	  .expected = NAME "service_name=nginx|team=infra" },
+	{ "default by the chain", .have_targets = true,
+	  .fallback = "__meta_docker_container_name=/d", NGINX,
+	  .expected = NAME "service_name=/d" },
+	{ "useless targets",
+	  { "service_name=x", "__process_pid__=0", "__container_id__=aaaaaaaaaaaa",
+	    "__meta_kubernetes_pod_container_id=rkt://" A, "__process_pid__=42|a=b" },
+	  .have_targets = true,
+	  .targets_only = true,
+	  .n = 1,
+	  .n_rejected = 4,
+	  NGINX,
+	  .expected = "__name__=process_cpu|a=b|host=h1|service_name=nginx" },
+	{ "only useless targets",
+	  { "service_name=x" },
+	  .have_targets = true,
+	  .targets_only = true,
+	  .n_rejected = 1,
+	  NGINX },
+	{ "given name of the profile",
+	  { "__container_id__=" A "|__name__=grafana_cpu|service_name=g" },
+	  .have_targets = true,
+	  .n = 1,
+	  IN_A,
+	  .expected = "__name__=grafana_cpu|host=h1|service_name=g" },
+	{ "docker name keeps its slash",
+	  { "__meta_docker_container_id=" A "|__meta_docker_container_name=/web" },
+	  .have_targets = true,
+	  .n = 1,
+	  IN_A,
+	  .expected = NAME "service_name=/web" },
+	{ "pod",
+	  { "__meta_kubernetes_pod_container_id=containerd://" A "|__meta_kubernetes_namespace=n|"
+	    "__meta_kubernetes_pod_container_name=c|pod=p" },
+	  .have_targets = true,
+	  .n = 1,
+	  IN_A,
+	  .expected = NAME "pod=p|service_name=ebpf/n/c" },
+	{ "own host",
+	  { "__process_pid__=42|host=mine|service_name=s" },
+	  .have_targets = true,
+	  .n = 1,
+	  NGINX,
+	  .expected = "__name__=process_cpu|host=mine|service_name=s" },
+	{ "options of a target are internal",
+	  { "__process_pid__=42|__meta_pyroscope_ebpf_options_demangle=full|service_name=s" },
+	  .have_targets = true,
+	  .n = 1,
+	  NGINX,
+	  .expected = NAME "service_name=s" },
+	{ "same start",
+	  { "__process_pid__=42|" START "100000000000|service_name=s" },
+	  .have_targets = true,
+	  .n = 1,
+	  NGINX,
+	  .expected = NAME "service_name=s" },
+	{ "reused pid",
+	  { "__process_pid__=42|" START "98000000000|service_name=s" },
+	  .have_targets = true,
+	  .n = 1,
+	  NGINX,
+	  .expected = NAME "service_name=nginx" },
+	{ "reused pid, targets_only",
+	  { "__process_pid__=42|" START "98000000000|service_name=s" },
+	  .have_targets = true,
+	  .targets_only = true,
+	  .n = 1,
+	  NGINX },
+	{ "reused pid in a container",
+	  { "__process_pid__=42|" START "98000000000|service_name=s",
+	    "__container_id__=" A "|service_name=c" },
+	  .have_targets = true,
+	  .targets_only = true,
+	  .n = 2,
+	  IN_A,
+	  .expected = NAME "service_name=c" },
+};
+
+static struct process make_process(uint32_t pid, uint64_t start_s, const char *container,
+				   const char *exe)
+{
+	struct process p = {
+		.pid = pid,
+		.start_ns = start_s * NS_PER_S,
+		.identity_loaded = true,
+		.identity = { .exe = (char *)exe,
+			      .comm = (char *)"comm",
+			      .cmdline = (char *)"",
+			      .cwd = (char *)"",
+			      .cgroup_path = (char *)"" },
+	};
+
+	(void)snprintf(p.identity.cgroup.container_id, sizeof(p.identity.cgroup.container_id), "%s",
+		       container);
+	return p;
+}
+
+static void test_match(void **state)
+{
+	const struct row *row = *state;
+	struct process_table processes = { 0 };
+	struct process p = make_process(row->pid, row->start_s, row->container, row->exe);
+	struct labels *targets[MAX_TARGETS];
+	_cleanup_(telemetry_freep) struct telemetry *telemetry = NULL;
+	_cleanup_(target_set_freep) struct target_set *s = NULL;
+	_cleanup_(labels_unrefp) struct labels *fallback =
+		row->fallback ? make_labels(row->fallback) : NULL;
+	struct labels *l = NULL, *again = NULL;
+	size_t n = 0;
+
+	for (; n < MAX_TARGETS && row->targets[n]; n++)
+		targets[n] = make_labels(row->targets[n]);
+	assert_int_equal(telemetry_new(&telemetry), 0);
+	assert_int_equal(target_set_new(
+				 &(struct target_set_options){
+					 .targets = n ? targets : NULL,
+					 .n_targets = n,
+					 .have_targets = row->have_targets,
+					 .targets_only = row->targets_only,
+					 .default_target = fallback,
+					 .host = "h1",
+					 .telemetry = telemetry,
+				 },
+				 &s),
+			 0);
+	while (n > 0)
+		labels_unref(targets[--n]);
+
+	assert_int_equal(target_set_n(s), row->n);
+	assert_int_equal(telemetry_get(telemetry, TELEMETRY_targets_rejected), row->n_rejected);
+	assert_int_equal(target_set_match(s, &processes, &p, &l),
+			 row->expected ? TARGET_FOUND : TARGET_NONE);
+	assert_int_equal(target_set_match(s, &processes, &p, &again),
+			 row->expected ? TARGET_FOUND : TARGET_NONE);
+	assert_ptr_equal(l, again);
+	if (row->expected)
+		assert_labels(l, row->expected);
+	else
+		assert_null(l);
+	labels_unref(l);
+	labels_unref(again);
+	assert_int_equal(telemetry_get(telemetry, TELEMETRY_labels_dropped), 0);
+}
+
+static struct target_set *make_set(struct telemetry *telemetry, const char *target,
+				   bool targets_only)
+{
+	_cleanup_(labels_unrefp) struct labels *l = target ? make_labels(target) : NULL;
+	struct target_set *s = NULL;
+
+	assert_int_equal(target_set_new(&(struct target_set_options){ .targets = target ? &l : NULL,
+								      .n_targets = target ? 1 : 0,
+								      .have_targets = true,
+								      .targets_only = targets_only,
+								      .telemetry = telemetry },
+					&s),
+			 0);
+	return s;
+}
+
+/* Reading who a process is costs system calls: not where its pid decides. */
+static void test_identity_is_read_late(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *target;
+		bool targets_only, pids_only;
+		uint32_t pid;
+		unsigned int n_asked;
+	} asks[] = {
+		{ "__process_pid__=42|service_name=s", true, true, 42, 0 },
+		{ "__process_pid__=42|service_name=s", true, true, 43, 0 },
+		{ "__process_pid__=42|service_name=s", false, false, 43, 1 },
+		{ "__process_pid__=42", true, true, 42, 1 },
+		{ "__container_id__=" A "|service_name=s", true, false, 42, 1 },
+		{ NULL, true, true, 42, 0 },
+		{ NULL, false, false, 42, 1 },
+	};
+	_cleanup_(telemetry_freep) struct telemetry *telemetry = NULL;
+
+	assert_int_equal(telemetry_new(&telemetry), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(asks); i++) {
+		struct process_table processes = { 0 };
+		struct process p = make_process(asks[i].pid, 1, A, "/app");
+		_cleanup_(target_set_freep) struct target_set *s =
+			make_set(telemetry, asks[i].target, asks[i].targets_only);
+		_cleanup_(labels_unrefp) struct labels *l = NULL;
+
+		assert_int_equal(target_set_pids_only(s), asks[i].pids_only);
+		assert_true(target_set_match(s, &processes, &p, &l) >= 0);
+		assert_int_equal(processes.n_asked, asks[i].n_asked);
+	}
+}
+
+/* A thousand processes of four kinds are four objects. */
+static void test_thousand_processes(void **state)
+{
+	(void)state;
+	static const char *const exes[] = { "/usr/bin/php", "/opt/php", "/usr/bin/node" };
+	struct process_table processes = { 0 };
+	_cleanup_(telemetry_freep) struct telemetry *telemetry = NULL;
+	struct labels *series[1000];
+
+	assert_int_equal(telemetry_new(&telemetry), 0);
+	struct target_set *s = make_set(telemetry, "__container_id__=" A "|service_name=s", false);
+	for (uint32_t i = 0; i < ARRAY_SIZE(series); i++) {
+		const char *container = i % 5 == 0 ? A : i % 5 == 1 ? B : "";
+		struct process p = make_process(i + 1, i, container, exes[i % ARRAY_SIZE(exes)]);
+
+		assert_int_equal(target_set_match(s, &processes, &p, &series[i]), TARGET_FOUND);
+	}
+	target_set_free(s);
+
+	size_t n_distinct = 0;
+	for (size_t i = 0; i < ARRAY_SIZE(series); i++) {
+		size_t j = 0;
+
+		while (j < i && series[j] != series[i])
+			j++;
+		n_distinct += j == i;
+	}
+	assert_int_equal(n_distinct, 4);
+	assert_string_equal(labels_get(series[0], "service_name"), "s");
+	assert_string_equal(labels_get(series[1], "service_name"), "bbbbbbbbbbbb");
+	assert_string_equal(labels_get(series[3], "service_name"), "php");
+	assert_string_equal(labels_get(series[2], "service_name"), "node");
+	for (size_t i = 0; i < ARRAY_SIZE(series); i++)
+		labels_unref(series[i]);
+}
+
+static void test_losses_are_counted(void **state)
+{
+	(void)state;
+	struct process_table processes = { 0 };
+	struct process p = make_process(42, 1, "", "/app");
+	_cleanup_(telemetry_freep) struct telemetry *telemetry = NULL;
+	_cleanup_(labels_unrefp) struct labels *l = NULL;
+
+	assert_int_equal(telemetry_new(&telemetry), 0);
+	_cleanup_(target_set_freep) struct target_set *s =
+		make_set(telemetry, "__process_pid__=42|service_name=a\xff|k8s.pod=p", true);
+	assert_int_equal(target_set_match(s, &processes, &p, &l), TARGET_FOUND);
+	assert_labels(l, "__name__=process_cpu|k8s_pod=p|service_name=a\xef\xbf\xbd");
+	assert_int_equal(telemetry_get(telemetry, TELEMETRY_labels_dropped), 2);
+}
+
+static void test_too_many_targets(void **state)
+{
+	(void)state;
+	_cleanup_(telemetry_freep) struct telemetry *telemetry = NULL;
+	_cleanup_(target_set_freep) struct target_set *s = NULL;
+	_cleanup_(labels_unrefp) struct labels *l = make_labels("__process_pid__=42");
+	_cleanup_free_ struct labels **targets = calloc(TARGETS_MAX + 1, sizeof(targets[0]));
+
+	assert_non_null(targets);
+	for (size_t i = 0; i <= TARGETS_MAX; i++)
+		targets[i] = l;
+	assert_int_equal(telemetry_new(&telemetry), 0);
+	assert_int_equal(target_set_new(&(struct target_set_options){ .targets = targets,
+								      .n_targets = TARGETS_MAX + 1,
+								      .have_targets = true,
+								      .telemetry = telemetry },
+					&s),
+			 0);
+	assert_int_equal(target_set_n(s), 1);
+	assert_int_equal(telemetry_get(telemetry, TELEMETRY_targets_rejected), 1);
+	assert_int_equal(l->n_refs, TARGETS_MAX + 1);
+}
+
+int main(void)
+{
+	struct CMUnitTest tests[ARRAY_SIZE(rows) + 4];
+	size_t n = 0;
+
+	for (; n < ARRAY_SIZE(rows); n++)
+		tests[n] = (struct CMUnitTest){ .name = rows[n].name,
+						.test_func = test_match,
+						.initial_state = (void *)&rows[n] };
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_identity_is_read_late);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_thousand_processes);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_losses_are_counted);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_too_many_targets);
+	return cmocka_run_group_tests_name("agent/target/target", tests, NULL, NULL);
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* uid → name. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "agent/target/username.h"
+
+/* No user database gives names up there (container id mappings end below). */
+#define NOBODY_UID 4000000000u
+
+static void test_root(void **state)
+{
+	(void)state;
+	struct username_cache c;
+
+	username_cache_init(&c);
+	assert_string_equal(username_get(&c, 0), "root");
+	assert_string_equal(username_get(&c, 0), "root");
+	assert_int_equal(c.n, 1);
+	username_cache_fini(&c);
+	assert_int_equal(c.n, 0);
+}
+
+static void test_without_name(void **state)
+{
+	(void)state;
+	struct username_cache c;
+
+	username_cache_init(&c);
+	assert_string_equal(username_get(&c, NOBODY_UID), "");
+	assert_string_equal(username_get(&c, NOBODY_UID), "");
+	assert_int_equal(c.n, 1);
+	username_cache_fini(&c);
+}
+
+static void test_full(void **state)
+{
+	(void)state;
+	struct username_cache c;
+
+	username_cache_init(&c);
+	for (uint32_t i = 0; i < USERNAMES_MAX; i++)
+		assert_string_equal(username_get(&c, NOBODY_UID + i), "");
+	assert_int_equal(c.n, USERNAMES_MAX);
+	assert_string_equal(username_get(&c, 0), "root");
+	assert_int_equal(c.n, 1);
+	username_cache_fini(&c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_root),
+		cmocka_unit_test(test_without_name),
+		cmocka_unit_test(test_full),
+	};
+
+	return cmocka_run_group_tests_name("agent/target/username", tests, NULL, NULL);
+}
