@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Bodies into C structs, by table.
+ *
+ * One decode of one body keeps which rows were seen and whether anything was wrong. Unlike the
+ * reference, which stops at the first error of a body, every statement is looked at, so that a
+ * person gets all of them at once.
+ */
+#include "river-config/river.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "river-config/convert.h"
+#include "river-config/eval.h"
+#include "river-config/suggest.h"
+
+struct decoder {
+	const struct river_schema *schema;
+	const struct river_scope *scope;
+	struct river_arena *arena;
+	struct river_diags *diags;
+	const struct river_body *body;
+	char *out;
+	bool *seen;   /* a flag a row */
+	bool invalid; /* an error was reported for this body */
+};
+
+struct kind_traits {
+	size_t size;
+	bool is_block;
+};
+
+/* Bytes a kind takes in the caller's struct; 0: as many as its schema says. */
+static const struct kind_traits kinds[RIVER_KIND_MAX] = {
+	[RIVER_KIND_STRING] = { sizeof(const char *), false },
+	[RIVER_KIND_BOOL] = { sizeof(bool), false },
+	[RIVER_KIND_INT] = { sizeof(int64_t), false },
+	[RIVER_KIND_UINT] = { sizeof(uint64_t), false },
+	[RIVER_KIND_FLOAT] = { sizeof(double), false },
+	[RIVER_KIND_DURATION] = { sizeof(int64_t), false },
+	[RIVER_KIND_SECRET] = { sizeof(const char *), false },
+	[RIVER_KIND_STRING_LIST] = { sizeof(struct river_strings), false },
+	[RIVER_KIND_STRING_MAP] = { sizeof(struct river_string_map), false },
+	[RIVER_KIND_STRING_MAP_LIST] = { sizeof(struct river_string_maps), false },
+	[RIVER_KIND_CAPSULE] = { sizeof(void *), false },
+	[RIVER_KIND_CAPSULE_LIST] = { sizeof(struct river_capsules), false },
+	[RIVER_KIND_VALUE] = { sizeof(const struct river_value *), false },
+	[RIVER_KIND_BLOCK] = { 0, true },
+	[RIVER_KIND_BLOCK_PTR] = { sizeof(void *), true },
+	[RIVER_KIND_BLOCKS] = { sizeof(struct river_blocks), true },
+	[RIVER_KIND_LABEL] = { sizeof(const char *), false },
+};
+
+static size_t field_size(const struct river_field *field)
+{
+	return field->kind == RIVER_KIND_BLOCK ? field->schema->size : kinds[field->kind].size;
+}
+
+/*
+ * Where a row's value goes. What is ignored is decoded all the same, into memory nobody looks at.
+ */
+static void *field_memory(struct decoder *d, const struct river_field *field)
+{
+	if (field->flags & RIVER_IGNORED)
+		return river_arena_alloc(d->arena, field_size(field));
+	return d->out + field->offset;
+}
+
+/* Reports and remembers; 0 or -ENOMEM, as the diagnostic is the outcome. */
+static int __attribute__((format(printf, 3, 4)))
+complain(struct decoder *d, const struct river_range *at, const char *fmt, ...)
+{
+	va_list ap;
+	int r;
+
+	d->invalid = true;
+	va_start(ap, fmt);
+	r = river_diag_vadd(d->diags, RIVER_SEVERITY_ERROR, at, fmt, ap);
+	va_end(ap);
+	return r;
+}
+
+/* A copy, so that the struct refers to nothing outside of its arena. */
+static int set_text(struct river_arena *arena, const char *text, size_t len, void *out)
+{
+	const char *copy = river_arena_strndup(arena, text, len);
+
+	if (!copy)
+		return -ENOMEM;
+	*(const char **)out = copy;
+	return 0;
+}
+
+static int convert_text(const struct river_value *v, struct river_error *err, bool secret,
+			void *out)
+{
+	const char *text;
+	size_t len;
+	int r = secret ? river_to_secret(v, err, &text, &len) : river_to_text(v, err, &text, &len);
+
+	return r == RIVER_OK ? set_text(err->arena, text, len, out) : r;
+}
+
+/* A value into the field of its row. */
+static int convert(const struct river_field *field, const struct river_value *v,
+		   struct river_error *err, void *out)
+{
+	switch (field->kind) {
+	case RIVER_KIND_STRING:
+		return convert_text(v, err, false, out);
+	case RIVER_KIND_SECRET:
+		return convert_text(v, err, true, out);
+	case RIVER_KIND_BOOL:
+		return river_to_bool(v, err, out);
+	case RIVER_KIND_INT:
+		return river_to_int(v, err, out);
+	case RIVER_KIND_UINT:
+		return river_to_uint(v, err, out);
+	case RIVER_KIND_FLOAT:
+		return river_to_float(v, err, out);
+	case RIVER_KIND_DURATION:
+		return river_to_duration(v, err, out);
+	case RIVER_KIND_STRING_LIST:
+		return river_to_strings(v, err, out);
+	case RIVER_KIND_STRING_MAP:
+		return river_to_string_map(v, err, out);
+	case RIVER_KIND_STRING_MAP_LIST:
+		return river_to_string_maps(v, err, out);
+	case RIVER_KIND_CAPSULE:
+		return river_to_capsule(v, field->capsule_type, err, out);
+	case RIVER_KIND_CAPSULE_LIST:
+		return river_to_capsules(v, field->capsule_type, err, out);
+	case RIVER_KIND_VALUE:
+		*(const struct river_value **)out = river_value_copy(err->arena, v);
+		return *(const struct river_value **)out ? RIVER_OK : -ENOMEM;
+	case RIVER_KIND_BLOCK:
+	case RIVER_KIND_BLOCK_PTR:
+	case RIVER_KIND_BLOCKS:
+	case RIVER_KIND_LABEL:
+	case RIVER_KIND_MAX:
+		break;
+	}
+	return -EINVAL;
+}
+
+/*
+ * Defaults are written as text and converted as a string would be; only bool has no such
+ * conversion.
+ */
+static int convert_default(const struct river_field *field, struct river_arena *arena, void *out)
+{
+	struct river_error err = { .arena = arena };
+	struct river_value *v = river_value_new_string(arena, field->def, strlen(field->def));
+	int r;
+
+	if (!v)
+		return -ENOMEM;
+	if (field->kind == RIVER_KIND_BOOL) {
+		v->type = RIVER_TYPE_BOOL;
+		v->boolean = strcmp(field->def, "true") == 0;
+	}
+	r = convert(field, v, &err, out);
+	return r == RIVER_INVALID ? -EINVAL : r;
+}
+
+/* A text is never NULL, nor is a value: what is not set and has no default reads as "" or null. */
+static int default_field(const struct river_field *field, struct river_arena *arena, char *out)
+{
+	if (field->flags & RIVER_IGNORED)
+		return 0;
+	if (field->kind == RIVER_KIND_BLOCK)
+		return river_decode_defaults(field->schema, arena, out + field->offset);
+	if (field->def)
+		return convert_default(field, arena, out + field->offset);
+	if (field->kind == RIVER_KIND_STRING || field->kind == RIVER_KIND_SECRET ||
+	    field->kind == RIVER_KIND_LABEL)
+		*(const char **)(out + field->offset) = "";
+	if (field->kind != RIVER_KIND_VALUE)
+		return 0;
+	*(const struct river_value **)(out + field->offset) = river_value_null(arena);
+	return *(const struct river_value **)(out + field->offset) ? 0 : -ENOMEM;
+}
+
+int river_decode_defaults(const struct river_schema *schema, struct river_arena *arena,
+			  void *ret_out)
+{
+	memset(ret_out, 0, schema->size);
+	for (size_t i = 0; i < schema->n_fields; i++) {
+		int r = default_field(&schema->fields[i], arena, ret_out);
+
+		if (r < 0)
+			return r;
+	}
+	if (schema->init)
+		schema->init(ret_out);
+	return 0;
+}
+
+static const struct river_field *find_field(const struct river_schema *schema, const char *name)
+{
+	for (size_t i = 0; i < schema->n_fields; i++)
+		if (schema->fields[i].kind != RIVER_KIND_LABEL &&
+		    strcmp(schema->fields[i].name, name) == 0)
+			return &schema->fields[i];
+	return NULL;
+}
+
+static int complain_unknown(struct decoder *d, const struct river_stmt *stmt)
+{
+	const char *kind = stmt->kind == RIVER_STMT_BLOCK ? "block" : "attribute";
+	const char *close = NULL;
+
+	/* Suggestions cost more than the rest; none are made that nobody will see. */
+	if (d->diags->n_items < RIVER_DIAGS_MAX)
+		close = river_suggest(d->schema, stmt->name);
+	if (close)
+		return complain(d, &stmt->range,
+				"unrecognized %s name \"%s\"; did you mean \"%s\"?", kind,
+				stmt->name, close);
+	return complain(d, &stmt->range, "unrecognized %s name \"%s\"", kind, stmt->name);
+}
+
+static int warn_deprecated(struct decoder *d, const struct river_stmt *stmt,
+			   const struct river_field *field)
+{
+	if (!(field->flags & RIVER_DEPRECATED))
+		return 0;
+	return river_diag_add(d->diags, RIVER_SEVERITY_WARNING, &stmt->name_range,
+			      "\"%s\" is deprecated%s%s", field->name, field->note ? ": " : "",
+			      field->note ? field->note : "");
+}
+
+static int validate_field(struct decoder *d, const struct river_stmt *stmt,
+			  const struct river_field *field, const void *memory)
+{
+	const char *problem = field->validate ? field->validate(memory, d->arena) : NULL;
+
+	return problem ? complain(d, &stmt->range, "%s", problem) : 0;
+}
+
+static int decode_value(struct decoder *d, const struct river_stmt *stmt,
+			const struct river_field *field)
+{
+	struct river_error err = { .arena = d->arena };
+	void *memory = field_memory(d, field);
+	struct river_value *v;
+	int r;
+
+	if (!memory)
+		return -ENOMEM;
+	r = river_eval_expr(stmt->value, d->scope, &err, &v);
+	if (r == RIVER_OK) {
+		r = convert(field, v, &err, memory);
+		river_value_forget(v);
+	}
+	if (r == RIVER_INVALID) {
+		d->invalid = true;
+		r = river_error_report(&err, d->diags);
+		return r < 0 ? r : 0;
+	}
+	return r < 0 ? r : validate_field(d, stmt, field, memory);
+}
+
+static int decode_attribute(struct decoder *d, const struct river_stmt *stmt)
+{
+	const struct river_field *field = find_field(d->schema, stmt->name);
+	bool *seen;
+	int r;
+
+	if (!field)
+		return complain_unknown(d, stmt);
+	seen = &d->seen[field - d->schema->fields];
+	if (*seen && !kinds[field->kind].is_block)
+		return complain(d, &stmt->range, "attribute \"%s\" may only be provided once",
+				stmt->name);
+	*seen = true;
+	if (kinds[field->kind].is_block)
+		return complain(d, &stmt->range,
+				"\"%s\" must be a block, but is used as an attribute", stmt->name);
+	r = warn_deprecated(d, stmt, field);
+	return r < 0 ? r : decode_value(d, stmt, field);
+}
+
+static size_t count_blocks(const struct river_body *body, const char *name)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < body->n_stmts; i++)
+		n += body->stmts[i]->kind == RIVER_STMT_BLOCK &&
+		     strcmp(body->stmts[i]->name, name) == 0;
+	return n;
+}
+
+/* The next of the structs of a repeated block; the first one makes room for all. */
+static void *blocks_next(struct decoder *d, const struct river_field *field,
+			 struct river_blocks *blocks, bool first)
+{
+	if (first) {
+		blocks->n_items = 0;
+		blocks->items = river_arena_alloc(d->arena, count_blocks(d->body, field->name) *
+								    field->schema->size);
+	}
+	if (!blocks->items)
+		return NULL;
+	return (char *)blocks->items + blocks->n_items++ * field->schema->size;
+}
+
+static void *block_memory(struct decoder *d, const struct river_field *field, void *memory,
+			  bool first)
+{
+	if (field->kind == RIVER_KIND_BLOCKS)
+		return blocks_next(d, field, memory, first);
+	if (field->kind == RIVER_KIND_BLOCK_PTR)
+		return *(void **)memory = river_arena_alloc(d->arena, field->schema->size);
+	return memory;
+}
+
+static const struct river_field *label_field(const struct river_schema *schema)
+{
+	for (size_t i = 0; i < schema->n_fields; i++)
+		if (schema->fields[i].kind == RIVER_KIND_LABEL)
+			return &schema->fields[i];
+	return NULL;
+}
+
+/* Of nested blocks; what labels mean at the top level is the caller's business. */
+static int check_label(struct decoder *d, const struct river_stmt *block,
+		       const struct river_schema *schema)
+{
+	bool wanted = label_field(schema) != NULL;
+
+	if (wanted && !block->label)
+		return complain(d, &block->head_range, "block \"%s\" requires non-empty label",
+				block->name);
+	if (!wanted && block->label)
+		return complain(d, &block->head_range,
+				"block \"%s\" does not support specifying labels", block->name);
+	return 0;
+}
+
+/* The blocks of an ignored row share nothing, each is decoded as if it were the only one. */
+static int decode_nested(struct decoder *d, const struct river_stmt *stmt,
+			 const struct river_field *field, bool first)
+{
+	bool ignored = field->flags & RIVER_IGNORED;
+	void *memory =
+		ignored ? river_arena_alloc(d->arena, field->schema->size) : field_memory(d, field);
+	void *out = memory && !ignored ? block_memory(d, field, memory, first) : memory;
+	int r;
+
+	if (!out)
+		return -ENOMEM;
+	r = check_label(d, stmt, field->schema);
+	if (r >= 0)
+		r = river_decode_block(stmt, field->schema, d->scope, d->arena, d->diags, out);
+	if (r == RIVER_INVALID)
+		d->invalid = true;
+	return r == RIVER_OK ? validate_field(d, stmt, field, memory) : r < 0 ? r : 0;
+}
+
+static int decode_block(struct decoder *d, const struct river_stmt *stmt)
+{
+	const struct river_field *field = find_field(d->schema, stmt->name);
+	bool first;
+	int r;
+
+	if (!field)
+		return complain_unknown(d, stmt);
+	first = !d->seen[field - d->schema->fields];
+	d->seen[field - d->schema->fields] = true;
+	if (!kinds[field->kind].is_block)
+		return complain(d, &stmt->range,
+				"\"%s\" must be an attribute, but is used as a block", stmt->name);
+	r = warn_deprecated(d, stmt, field);
+	if (r < 0)
+		return r;
+	if (field->kind == RIVER_KIND_BLOCKS)
+		return decode_nested(d, stmt, field, first);
+	if (!first)
+		return 0;
+	if (count_blocks(d->body, stmt->name) > 1)
+		return complain(d, &stmt->range, "block \"%s\" may only be specified once",
+				stmt->name);
+	return decode_nested(d, stmt, field, first);
+}
+
+static int check_required(struct decoder *d, const struct river_range *range)
+{
+	for (size_t i = 0; i < d->schema->n_fields; i++) {
+		const struct river_field *field = &d->schema->fields[i];
+		int r;
+
+		if (d->seen[i] || !(field->flags & RIVER_REQUIRED))
+			continue;
+		r = complain(d, range, "missing required %s \"%s\"",
+			     kinds[field->kind].is_block ? "block" : "attribute", field->name);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int check_whole(struct decoder *d, const struct river_range *range)
+{
+	const char *problem = NULL;
+
+	if (!d->invalid && d->schema->validate)
+		problem = d->schema->validate(d->out, d->arena);
+	return problem ? complain(d, range, "%s", problem) : 0;
+}
+
+static int decode_stmts(struct decoder *d)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < d->body->n_stmts && r >= 0; i++) {
+		const struct river_stmt *stmt = d->body->stmts[i];
+
+		r = stmt->kind == RIVER_STMT_BLOCK ? decode_block(d, stmt)
+						   : decode_attribute(d, stmt);
+	}
+	return r;
+}
+
+static int decode_all(struct decoder *d, const struct river_range *range)
+{
+	int r = decode_stmts(d);
+
+	if (r >= 0)
+		r = check_required(d, range);
+	if (r >= 0)
+		r = check_whole(d, range);
+	if (r < 0)
+		return r;
+	return d->invalid ? RIVER_INVALID : RIVER_OK;
+}
+
+static int decoder_init(struct decoder *d, const struct river_schema *schema, void *out)
+{
+	d->schema = schema;
+	d->out = out;
+	d->seen = river_arena_alloc(d->arena, schema->n_fields * sizeof(*d->seen));
+	return d->seen ? river_decode_defaults(schema, d->arena, out) : -ENOMEM;
+}
+
+int river_decode_body(const struct river_body *body, const struct river_range *range,
+		      const struct river_schema *schema, const struct river_scope *scope,
+		      struct river_arena *arena, struct river_diags *diags, void *ret_out)
+{
+	struct decoder d = { .scope = scope, .arena = arena, .diags = diags, .body = body };
+	int r = decoder_init(&d, schema, ret_out);
+
+	return r < 0 ? r : decode_all(&d, range);
+}
+
+int river_decode_block(const struct river_stmt *block, const struct river_schema *schema,
+		       const struct river_scope *scope, struct river_arena *arena,
+		       struct river_diags *diags, void *ret_out)
+{
+	struct decoder d = { .scope = scope, .arena = arena, .diags = diags, .body = &block->body };
+	const struct river_field *label = label_field(schema);
+	int r = decoder_init(&d, schema, ret_out);
+
+	if (r >= 0 && label && block->label)
+		r = set_text(arena, block->label, strlen(block->label), d.out + label->offset);
+	return r < 0 ? r : decode_all(&d, &block->range);
+}

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Ceilings: depth in every direction, memory at every single allocation, size of a file; and what
+ * must not cost too much. */
+#include "tests/unit/river-config/river_test.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* A text of `n` pieces between a head and a tail. */
+static char *repeat(const char *head, const char *piece, size_t n, const char *tail)
+{
+	size_t head_len = strlen(head), piece_len = strlen(piece);
+	char *text = malloc(head_len + n * piece_len + strlen(tail) + 1);
+
+	assert_non_null(text);
+	memcpy(text, head, head_len);
+	for (size_t i = 0; i < n; i++)
+		memcpy(text + head_len + i * piece_len, piece, piece_len);
+	strcpy(text + head_len + n * piece_len, tail);
+	return text;
+}
+
+struct depth_row {
+	const char *name;
+	const char *head;
+	const char *piece;
+	const char *tail;
+};
+
+static const struct depth_row depth_rows[] = {
+	{ "parentheses", "a = ", "(", "" },
+	{ "arrays", "a = ", "[", "" },
+	{ "objects", "a = ", "{a = ", "" },
+	{ "unary", "a = ", "!", "true" },
+	{ "minus", "a = ", "-", "1" },
+	{ "sums", "a = 1", " + 1", "" },
+	{ "powers", "a = 1", " ^ 1", "" },
+	{ "members", "a = b", ".c", "" },
+	{ "indexes", "a = b", "[0]", "" },
+	{ "calls", "a = b", "()", "" },
+	{ "nested calls", "a = ", "b(", "" },
+	{ "blocks", "", "a {\n", "" },
+	{ "misplaced blocks", "", "a = b {\n", "" },
+};
+
+static int touch(void *ctx, const struct river_reference *ref)
+{
+	*(size_t *)ctx += ref->n_parts;
+	return 0;
+}
+
+static void test_too_deep(void **state)
+{
+	const struct depth_row *row = *state;
+	char *text = repeat(row->head, row->piece, 100000, row->tail);
+	const struct river_file *file = NULL;
+	struct output out = { .len = 0 };
+	struct river_arena arena;
+	struct river_diags diags;
+	size_t n_parts = 0;
+
+	river_arena_init(&arena, TEST_ARENA_BYTES);
+	river_diags_init(&diags, &arena);
+	assert_int_equal(river_parse("t", text, strlen(text), &arena, &diags, &file),
+			 RIVER_INVALID);
+	free(text);
+	output_diags(&out, &diags);
+	assert_non_null(strstr(out.data, "nesting is deeper than 512 levels\n"));
+	assert_int_equal(diags.n_items, 1);
+	assert_int_equal(river_body_references(&file->body, touch, &n_parts), 0);
+	river_arena_fini(&arena);
+}
+
+/* Just below the ceiling everything works, and no walk runs out of stack. */
+static void test_deep_enough(void **state)
+{
+	const struct depth_row *row = *state;
+	const char *close = row->piece[0] == '(' ? ")" : row->piece[0] == '[' ? "]" : "";
+	char *tail = repeat("1", close, *close ? RIVER_DEPTH_MAX - 2 : 0, "");
+	char *text = repeat("", row->piece, RIVER_DEPTH_MAX - 2, tail);
+	const struct river_value *value, *copy;
+	struct river_scope scope = { 0 };
+	struct output out = { .len = 0 };
+	const struct river_expr *e;
+	struct river_arena arena;
+	struct river_diags diags;
+
+	river_arena_init(&arena, TEST_ARENA_BYTES);
+	river_diags_init(&diags, &arena);
+	assert_int_equal(river_parse_expr("t", text, strlen(text), &arena, &diags, &e), RIVER_OK);
+	assert_int_equal(river_eval(e, &scope, &arena, &diags, &value), RIVER_OK);
+	copy = river_value_copy(&arena, value);
+	assert_true(river_value_equal(copy, value));
+	assert_int_equal(river_value_write(value, RIVER_LAYOUT_LINES, &arena, output_write, &out),
+			 0);
+	assert_int_equal(river_expr_write(e, &arena, output_write, &out), 0);
+	assert_true(out.len > 0);
+	river_arena_fini(&arena);
+	free(text);
+	free(tail);
+}
+
+struct settings {
+	struct river_strings list;
+	struct river_string_map map;
+	const char *text;
+};
+
+static const struct river_field one_fields[] = {
+	RIVER_FIELD_STRING(struct settings, text, "text"),
+};
+static const struct river_schema one_schema = RIVER_SCHEMA(struct settings, "one", one_fields);
+
+static const struct river_field fields[] = {
+	RIVER_FIELD_STRING_LIST(struct settings, list, "list"),
+	RIVER_FIELD_STRING_MAP(struct settings, map, "map"),
+	RIVER_FIELD_STRING(struct settings, text, "text"),
+	RIVER_FIELD_IGNORED(RIVER_KIND_BLOCK, "one", 0, .schema = &one_schema),
+};
+static const struct river_schema schema = RIVER_SCHEMA(struct settings, "settings", fields);
+
+static const char everything[] =
+	"a \"l\" {\n\tlist = concat([\"a\", 1.5], string.split(\"a,b\", \",\"))\n"
+	"\tmap = {\"x\" = string.to_upper(\"y\"), z = sys.env(\"HOME\")}\n"
+	"\ttext = join([true], \"\") // wrong\n\tnope = 1\n\ttex = 2\n}\nb = \n";
+
+/* A whole load in so many bytes; -ENOMEM or what it comes to. */
+static int load(size_t max_bytes)
+{
+	const struct river_file *file;
+	struct river_scope scope = { 0 };
+	struct settings out;
+	struct river_arena arena;
+	struct river_diags diags;
+	int r;
+
+	river_arena_init(&arena, max_bytes);
+	river_diags_init(&diags, &arena);
+	r = river_parse("t", everything, strlen(everything), &arena, &diags, &file);
+	if (r >= 0)
+		r = river_decode_block(file->body.stmts[0], &schema, &scope, &arena, &diags, &out);
+	assert_true(arena.used_bytes <= max_bytes);
+	river_arena_fini(&arena);
+	return r;
+}
+
+static void test_memory_ceiling(void **state)
+{
+	(void)state;
+	assert_int_equal(load(0), -ENOMEM);
+	assert_int_equal(load(100), -ENOMEM);
+	assert_int_equal(load(TEST_ARENA_BYTES), RIVER_INVALID);
+}
+
+/* Leaves `spare` bytes of an arena that cannot grow, so that the failing allocation is another one
+ * each time. */
+static int load_with_spare(size_t spare)
+{
+	const struct river_file *file;
+	struct river_scope scope = { 0 };
+	struct settings out;
+	struct river_arena arena;
+	struct river_diags diags;
+	size_t n = 16384;
+	int r;
+
+	river_arena_init(&arena, 16384);
+	while (n > spare && river_arena_alloc(&arena, 16))
+		n -= 16;
+	river_diags_init(&diags, &arena);
+	r = river_parse("t", everything, strlen(everything), &arena, &diags, &file);
+	if (r >= 0)
+		r = river_decode_block(file->body.stmts[0], &schema, &scope, &arena, &diags, &out);
+	river_arena_fini(&arena);
+	return r;
+}
+
+static void test_every_allocation_fails(void **state)
+{
+	size_t n_failed = 0, spare = 0;
+
+	(void)state;
+	for (; load_with_spare(spare) == -ENOMEM; spare += 16)
+		n_failed++;
+	assert_int_equal(load_with_spare(spare), RIVER_INVALID);
+	assert_true(n_failed > 100);
+}
+
+static void test_too_large(void **state)
+{
+	const struct river_file *file = NULL;
+	struct output out = { .len = 0 };
+	struct river_arena arena;
+	struct river_diags diags;
+
+	(void)state;
+	river_arena_init(&arena, TEST_ARENA_BYTES);
+	river_diags_init(&diags, &arena);
+	/* The length alone decides; the text is not looked at. */
+	assert_int_equal(river_parse("t", "", (size_t)1 << 30, &arena, &diags, &file),
+			 RIVER_INVALID);
+	output_diags(&out, &diags);
+	assert_string_equal(out.data, "t: file is larger than 1 GiB\n");
+	river_arena_fini(&arena);
+}
+
+/* Megabytes of mistakes: bounded diagnostics, bounded memory. */
+static void test_garbage(void **state)
+{
+	static const char *const pieces[] = { "# ",  "\xff", "a = \n", "}\n", "\"\n", "/* ",
+					      "a {", "[,",   "a \"",   "=\n", "''" };
+	const struct river_file *file;
+	struct river_arena arena;
+	struct river_diags diags;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(pieces); i++) {
+		char *text = repeat("", pieces[i], 200000, "");
+
+		river_arena_init(&arena, (size_t)256 << 20);
+		river_diags_init(&diags, &arena);
+		assert_int_equal(river_parse("t", text, strlen(text), &arena, &diags, &file),
+				 RIVER_INVALID);
+		assert_true(diags.n_items <= RIVER_DIAGS_MAX);
+		river_arena_fini(&arena);
+		free(text);
+	}
+}
+
+/* What is not kept costs nothing: the scanner's complaints about megabytes take no memory. */
+static void test_dropped_costs_nothing(void **state)
+{
+	char *text = repeat("", "#\x01", 2 << 20, "");
+	const struct river_file *file;
+	struct river_arena arena;
+	struct river_diags diags;
+
+	(void)state;
+	river_arena_init(&arena, TEST_ARENA_BYTES);
+	river_diags_init(&diags, &arena);
+	assert_int_equal(river_parse("t", text, strlen(text), &arena, &diags, &file),
+			 RIVER_INVALID);
+	assert_int_equal(diags.n_items, RIVER_DIAGS_MAX);
+	assert_true(arena.used_bytes < 1 << 20);
+	river_arena_fini(&arena);
+	free(text);
+}
+
+/* Many wrong statements of one body: no step is quadratic. */
+static void test_many_mistakes(void **state)
+{
+	char *text = repeat("a {\n", "one { }\nunknwn = 1\nlist = 1\n", 50000, "}\n");
+	const struct river_file *file;
+	struct river_scope scope = { 0 };
+	struct settings out;
+	struct river_arena arena;
+	struct river_diags diags;
+
+	(void)state;
+	river_arena_init(&arena, (size_t)256 << 20);
+	river_diags_init(&diags, &arena);
+	assert_int_equal(river_parse("t", text, strlen(text), &arena, &diags, &file), RIVER_OK);
+	assert_int_equal(
+		river_decode_block(file->body.stmts[0], &schema, &scope, &arena, &diags, &out),
+		RIVER_INVALID);
+	assert_int_equal(diags.n_errors, 50000 + 50000 + 1);
+	river_arena_fini(&arena);
+	free(text);
+}
+
+int main(void)
+{
+	struct CMUnitTest tests[ARRAY_LEN(depth_rows) + 9];
+	size_t n = 0;
+
+	for (; n < ARRAY_LEN(depth_rows); n++)
+		tests[n] = (struct CMUnitTest){
+			.name = depth_rows[n].name,
+			.test_func = test_too_deep,
+			.initial_state = (void *)&depth_rows[n],
+		};
+	for (size_t i = 0; i < 2; i++)
+		tests[n++] = (struct CMUnitTest){ .name = "deep enough",
+						  .test_func = test_deep_enough,
+						  .initial_state = (void *)&depth_rows[i] };
+	tests[n++] = (struct CMUnitTest){ .name = "deep enough, minus",
+					  .test_func = test_deep_enough,
+					  .initial_state = (void *)&depth_rows[4] };
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_memory_ceiling);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_every_allocation_fails);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_too_large);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_garbage);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_dropped_costs_nothing);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_many_mistakes);
+	return cmocka_run_group_tests_name("river-config/limits", tests, NULL, NULL);
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tokens and the errors of the scanner. */
+#include "tests/unit/river-config/river_test.h"
+
+#include <stdio.h>
+
+#include "river-config/scanner.h"
+
+/* Per token `KIND` or `KIND(text)`, blanks between; then a line for every error. */
+static void scan(const char *text, size_t len, struct output *out)
+{
+	struct river_arena arena;
+	struct river_diags diags;
+	struct river_scanner s;
+	struct river_token token;
+
+	river_arena_init(&arena, TEST_ARENA_BYTES);
+	river_diags_init(&diags, &arena);
+	river_scanner_init(&s, "t", text, len, &diags);
+	do {
+		token = river_scanner_next(&s);
+		output_str(out, river_token_name(token.kind));
+		if (token.kind != RIVER_TOKEN_EOF && token.kind != RIVER_TOKEN_TERMINATOR &&
+		    strcmp(river_token_name(token.kind), "=") != 0) {
+			output_str(out, "(");
+			output_write(out, token.text, token.len);
+			output_str(out, ")");
+		}
+		output_str(out, token.kind == RIVER_TOKEN_EOF ? "" : " ");
+	} while (token.kind != RIVER_TOKEN_EOF);
+	output_str(out, "\n");
+	output_diags(out, &diags);
+	river_arena_fini(&arena);
+}
+
+static const struct row token_rows[] = {
+	{ "nothing", "", "EOF\n" },
+	{ "blanks and newlines", " \t\r\n\n ", "EOF\n" },
+	{ "identifiers", "a _b c9 \xc3\xa4\xe4\xb8\xad\xd9\xa3",
+	  "IDENT(a) IDENT(_b) IDENT(c9) IDENT(\xc3\xa4\xe4\xb8\xad\xd9\xa3) TERMINATOR EOF\n" },
+	{ "keywords", "true false null nullx True",
+	  "BOOL(true) BOOL(false) NULL(null) IDENT(nullx) IDENT(True) TERMINATOR EOF\n" },
+	{ "numbers", "0 12 1.5 .5 1. 1e3 1E+3 2.5e-3",
+	  "NUMBER(0) NUMBER(12) FLOAT(1.5) FLOAT(.5) FLOAT(1.) FLOAT(1e3) FLOAT(1E+3) "
+	  "FLOAT(2.5e-3) "
+	  "TERMINATOR EOF\n" },
+	{ "hexadecimal is two tokens", "0x1F", "NUMBER(0) IDENT(x1F) TERMINATOR EOF\n" },
+	{ "operators", "|| && ! == != < <= > >= + - * / % ^ { ( [ , .",
+	  "||(||) &&(&&) !(!) ==(==) !=(!=) <(<) <=(<=) >(>) >=(>=) +(+) -(-) *(*) /(/) %(%) ^(^) "
+	  "{({) "
+	  "((() [([) ,(,) .(.) EOF\n" },
+	{ "closing brackets end statements", ")\n]\n}\n",
+	  ")()) TERMINATOR ](]) TERMINATOR }(}) TERMINATOR EOF\n" },
+	{ "opening brackets do not", "{\n[\n(\n,\n=\n", "{({) [([) ((() ,(,) = EOF\n" },
+	{ "string escapes", "\"\\a\\b\\f\\n\\r\\t\\v\\\\\\\" \\101 \\x41 \\u00e4 \\U0001F600\"",
+	  "STRING(\"\\a\\b\\f\\n\\r\\t\\v\\\\\\\" \\101 \\x41 \\u00e4 \\U0001F600\") TERMINATOR "
+	  "EOF\n" },
+	{ "raw string", "`a\n\\b`", "STRING(`a\n\\b`) TERMINATOR EOF\n" },
+	{ "byte order mark at the start",
+	  "\xef\xbb\xbf"
+	  "a",
+	  "IDENT(a) TERMINATOR EOF\n" },
+	{ "terminator before a line comment", "a // x\nb",
+	  "IDENT(a) TERMINATOR COMMENT(// x) IDENT(b) TERMINATOR EOF\n" },
+	{ "no terminator when none is due", "= // x\nb",
+	  "= COMMENT(// x) IDENT(b) TERMINATOR EOF\n" },
+	{ "block comment in a line", "a /* x */ b",
+	  "IDENT(a) COMMENT(/* x */) IDENT(b) TERMINATOR EOF\n" },
+	{ "block comment with a newline", "a /* x\n */ b",
+	  "IDENT(a) TERMINATOR COMMENT(/* x\n */) IDENT(b) TERMINATOR EOF\n" },
+	{ "block comments to the end of the line", "a /* x */ /* y */ \nb",
+	  "IDENT(a) TERMINATOR COMMENT(/* x */) COMMENT(/* y */) IDENT(b) TERMINATOR EOF\n" },
+	{ "block comment, then a line comment", "a /* x */ // y\nb",
+	  "IDENT(a) TERMINATOR COMMENT(/* x */) COMMENT(// y) IDENT(b) TERMINATOR EOF\n" },
+	{ "block comment at the end of the file", "a /* x */",
+	  "IDENT(a) TERMINATOR COMMENT(/* x */) EOF\n" },
+	{ "comment followed by a division", "a /* x */ / 2",
+	  "IDENT(a) COMMENT(/* x */) /(/) NUMBER(2) TERMINATOR EOF\n" },
+	{ "comments do not nest", "/* /* */ a", "COMMENT(/* /* */) IDENT(a) TERMINATOR EOF\n" },
+	{ "carriage return ends no comment text", "// x\r\n", "COMMENT(// x) EOF\n" },
+};
+
+static const struct row error_rows[] = {
+	{ "number sign", "a #",
+	  "IDENT(a) ILLEGAL(#) TERMINATOR EOF\nt:1:3: illegal character U+0023 '#'\n" },
+	{ "illegal letter-like", "\xe2\x82\xac",
+	  "ILLEGAL(\xe2\x82\xac) EOF\nt:1:1: illegal character U+20AC '\xe2\x82\xac'\n" },
+	{ "illegal keeps the state", "a @\nb",
+	  "IDENT(a) ILLEGAL(@) TERMINATOR IDENT(b) TERMINATOR EOF\nt:1:3: illegal character U+0040 "
+	  "'@'\n" },
+	{ "single quotes", "a = 'b'\nc",
+	  "IDENT(a) = ILLEGAL('b') TERMINATOR IDENT(c) TERMINATOR EOF\n"
+	  "t:1:5: illegal single-quoted string; use double quotes\n" },
+	{ "string not terminated", "\"abc\nd",
+	  "STRING(\"abc) TERMINATOR IDENT(d) TERMINATOR EOF\nt:1:1: string literal not "
+	  "terminated\n" },
+	{ "raw string not terminated", "x `abc\n",
+	  "IDENT(x) STRING(`abc\n) TERMINATOR EOF\nt:1:3: string literal not terminated\n" },
+	{ "unknown escape", "\"\\q\"",
+	  "STRING(\"\\q\") TERMINATOR EOF\nt:1:3: unknown escape sequence\n" },
+	{ "escaped single quote", "\"\\'\"",
+	  "STRING(\"\\'\") TERMINATOR EOF\nt:1:3: unknown escape sequence\n" },
+	{ "bad digit in escape", "\"\\x4g\"",
+	  "STRING(\"\\x4g\") TERMINATOR EOF\nt:1:3: illegal character U+0067 'g' in escape "
+	  "sequence\n" },
+	{ "octal digit 8", "\"\\18\"",
+	  "STRING(\"\\18\") TERMINATOR EOF\nt:1:3: illegal character U+0038 '8' in escape "
+	  "sequence\n" },
+	{ "octal too large", "\"\\400\"",
+	  "STRING(\"\\400\") TERMINATOR EOF\nt:1:3: escape sequence is invalid Unicode code "
+	  "point\n" },
+	{ "surrogate", "\"\\ud800\"",
+	  "STRING(\"\\ud800\") TERMINATOR EOF\nt:1:3: escape sequence is invalid Unicode code "
+	  "point\n" },
+	{ "beyond Unicode", "\"\\U00110000\"",
+	  "STRING(\"\\U00110000\") TERMINATOR EOF\nt:1:3: escape sequence is invalid Unicode code "
+	  "point\n" },
+	{ "escape at the end", "\"\\",
+	  "STRING(\"\\) TERMINATOR EOF\nt:1:3: escape sequence not terminated\nt:1:1: string "
+	  "literal not terminated\n" },
+	{ "escape cut off", "\"\\u12",
+	  "STRING(\"\\u12) TERMINATOR EOF\nt:1:3: escape sequence not terminated\nt:1:1: string "
+	  "literal not terminated\n" },
+	{ "one bar", "a | b",
+	  "IDENT(a) ||(|) IDENT(b) TERMINATOR EOF\nt:1:4: missing second | in ||\n" },
+	{ "one ampersand", "a &b",
+	  "IDENT(a) &&(&) IDENT(b) TERMINATOR EOF\nt:1:4: missing second & in &&\n" },
+	{ "no exponent", "  1e+", "FLOAT(1e+) TERMINATOR EOF\nt:1:3: exponent has no digits\n" },
+	{ "comment not terminated", "a /* b",
+	  "IDENT(a) TERMINATOR COMMENT(/* b) EOF\nt:1:3: block comment not terminated\n" },
+	{ "invalid UTF-8", "a = \"\xff\"\nb",
+	  "IDENT(a) = STRING(\"\xff\") TERMINATOR IDENT(b) TERMINATOR EOF\nt:1:6: illegal UTF-8 "
+	  "encoding\n" },
+	{ "overlong UTF-8", "\"\xc0\x80\"",
+	  "STRING(\"\xc0\x80\") TERMINATOR EOF\nt:1:2: illegal UTF-8 encoding\nt:1:3: illegal "
+	  "UTF-8 encoding\n" },
+	{ "byte order mark inside", "a\n\xef\xbb\xbf",
+	  "IDENT(a) TERMINATOR ILLEGAL(\xef\xbb\xbf) EOF\nt:2:1: illegal byte order mark\n" },
+	{ "columns are bytes, lines count", "\xc3\xa4\n\t\xc3\xa4 #",
+	  "IDENT(\xc3\xa4) TERMINATOR IDENT(\xc3\xa4) ILLEGAL(#) TERMINATOR EOF\nt:2:5: illegal "
+	  "character U+0023 '#'\n" },
+};
+
+static void test_scan(void **state)
+{
+	const struct row *row = *state;
+	struct output out = { .len = 0 };
+
+	scan(row->input, strlen(row->input), &out);
+	assert_string_equal(out.data, row->expected);
+}
+
+static void test_nul(void **state)
+{
+	struct output out = { .len = 0 };
+
+	(void)state;
+	scan("a\0b", 3, &out);
+	assert_int_equal(memcmp(out.data, "IDENT(a) ILLEGAL(\0) IDENT(b) TERMINATOR EOF\n", 44), 0);
+	assert_string_equal(out.data + 44,
+			    "t:1:2: illegal character NUL\nt:1:2: illegal character U+0000\n");
+}
+
+/* Start and end of tokens over several lines. */
+static void test_positions(void **state)
+{
+	const char text[] = "ab = `x\ny`\n";
+	struct river_arena arena;
+	struct river_diags diags;
+	struct river_scanner s;
+	struct river_token token;
+
+	(void)state;
+	river_arena_init(&arena, TEST_ARENA_BYTES);
+	river_diags_init(&diags, &arena);
+	river_scanner_init(&s, "t", text, strlen(text), &diags);
+	token = river_scanner_next(&s);
+	assert_int_equal(token.start.column, 1);
+	assert_int_equal(token.end.column, 2);
+	river_scanner_next(&s);
+	token = river_scanner_next(&s);
+	assert_int_equal(token.start.line, 1);
+	assert_int_equal(token.start.column, 6);
+	assert_int_equal(token.end.line, 2);
+	assert_int_equal(token.end.column, 2);
+	assert_int_equal(token.end.offset, 9);
+	token = river_scanner_next(&s);
+	assert_int_equal(token.kind, RIVER_TOKEN_TERMINATOR);
+	assert_int_equal(token.start.line, 2);
+	assert_int_equal(token.start.column, 3);
+	river_arena_fini(&arena);
+}
+
+int main(void)
+{
+	struct CMUnitTest tests[ARRAY_LEN(token_rows) + ARRAY_LEN(error_rows) + 2];
+	size_t n = add_rows(tests, token_rows, ARRAY_LEN(token_rows), test_scan);
+
+	n += add_rows(tests + n, error_rows, ARRAY_LEN(error_rows), test_scan);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_nul);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_positions);
+	return cmocka_run_group_tests_name("river-config/scanner", tests, NULL, NULL);
+}
