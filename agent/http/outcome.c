@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the end of a transfer means, and how to say it to a person. */
+#include <string.h>
+
+#include "agent/http/request.h"
+#include "agent/util/clock.h"
+
+enum http_outcome request_outcome(const struct http_request *rq, CURLcode code)
+{
+	if (rq->too_large)
+		return HTTP_TOO_LARGE;
+	switch ((int)code) {
+	case CURLE_OK:
+		return HTTP_DONE;
+	case CURLE_OPERATION_TIMEDOUT:
+		return HTTP_TIMEOUT;
+	case CURLE_COULDNT_RESOLVE_HOST:
+	case CURLE_COULDNT_RESOLVE_PROXY:
+		return HTTP_RESOLVE_FAILED;
+	case CURLE_COULDNT_CONNECT:
+	case CURLE_PROXY:
+		return HTTP_CONNECT_FAILED;
+	case CURLE_SSL_CONNECT_ERROR:
+	case CURLE_SSL_CERTPROBLEM:
+	case CURLE_SSL_CIPHER:
+	case CURLE_PEER_FAILED_VERIFICATION:
+	case CURLE_SSL_CACERT_BADFILE:
+	case CURLE_SSL_ISSUER_ERROR:
+	case CURLE_SSL_ENGINE_NOTFOUND:
+	case CURLE_USE_SSL_FAILED:
+		return HTTP_TLS_FAILED;
+	case CURLE_GOT_NOTHING:
+	case CURLE_SEND_ERROR:
+	case CURLE_RECV_ERROR:
+	case CURLE_PARTIAL_FILE:
+	case CURLE_WEIRD_SERVER_REPLY:
+	case CURLE_UNSUPPORTED_PROTOCOL: /* HTTP/0.9 or not HTTP at all */
+	case CURLE_BAD_CONTENT_ENCODING:
+	case CURLE_HTTP2:
+	case CURLE_HTTP2_STREAM:
+		return HTTP_BROKEN;
+	default:
+		return HTTP_FAILED;
+	}
+}
+
+/* libcurl's own text is best where it knows more than a number; for a refused connection the
+ * system's is. */
+static const char *request_reason(const struct http_request *rq, CURLcode code)
+{
+	long os_errno = 0;
+
+	if (code == CURLE_COULDNT_CONNECT && !rq->proxied &&
+	    curl_easy_getinfo(rq->easy, CURLINFO_OS_ERRNO, &os_errno) == CURLE_OK && os_errno != 0)
+		return strerrordesc_np((int)os_errno);
+	return rq->curl_error[0] ? rq->curl_error : curl_easy_strerror(code);
+}
+
+static const char *const request_sentences[] = {
+	[HTTP_DONE] = "",
+	[HTTP_TIMEOUT] = "no complete answer from",
+	[HTTP_RESOLVE_FAILED] = "cannot find the address of",
+	[HTTP_CONNECT_FAILED] = "cannot connect to",
+	[HTTP_TLS_FAILED] = "no secure connection to",
+	[HTTP_TOO_LARGE] = "too large an answer from",
+	[HTTP_BROKEN] = "broken connection to",
+	[HTTP_FAILED] = "request failed to",
+};
+
+void request_describe(const struct http_request *rq, enum http_outcome outcome, CURLcode code,
+		      char *error)
+{
+	const char *sentence = request_sentences[outcome];
+
+	switch (outcome) {
+	case HTTP_DONE:
+		error[0] = '\0';
+		return;
+	case HTTP_TIMEOUT:
+		(void)snprintf(error, HTTP_MAX_ERROR_BYTES, "%s %s within %.3g s", sentence,
+			       rq->host_port, (double)rq->timeout_ns / NS_PER_S);
+		return;
+	case HTTP_TOO_LARGE:
+		(void)snprintf(error, HTTP_MAX_ERROR_BYTES, "%s %s: more than %zu bytes", sentence,
+			       rq->host_port, rq->body.max_bytes);
+		return;
+	case HTTP_RESOLVE_FAILED:
+	case HTTP_CONNECT_FAILED:
+	case HTTP_TLS_FAILED:
+	case HTTP_BROKEN:
+	case HTTP_FAILED:
+	case HTTP_OUTCOME_MAX:
+		(void)snprintf(error, HTTP_MAX_ERROR_BYTES, "%s %s: %s", sentence, rq->host_port,
+			       request_reason(rq, code));
+	}
+}

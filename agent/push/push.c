@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The fan-out: one encoded body, shared by all endpoints. */
+#include "agent/push/push.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "agent/push/encode.h"
+#include "agent/push/endpoint.h"
+#include "agent/push/metrics.h"
+#include "agent/push/queue.h"
+#include "agent/util/clock.h"
+
+/* Of the label set in a log line. */
+#define PUSH_MAX_LABELS_TEXT_BYTES 1024
+
+struct pusher {
+	struct push_context ctx;
+	char *user_agent, *component_path, *component_id; /* what ctx borrows */
+	struct push_label *external;			  /* strings owned */
+	size_t n_external;
+	struct push_endpoint **endpoints;
+	size_t n_endpoints;
+	struct metric *latency_total;
+	/* Of the flush. */
+	bool flushing;
+	uint64_t deadline_ns;
+	struct loop_timer *timer;
+	void (*done)(void *data);
+	void *done_data;
+};
+
+static bool pusher_is_idle(const struct pusher *p)
+{
+	for (size_t i = 0; i < p->n_endpoints; i++)
+		if (!push_endpoint_is_idle(p->endpoints[i]))
+			return false;
+	return true;
+}
+
+/* The end of the flush is always told from the timer: the caller may then free what is under way
+ * here. */
+static void pusher_on_idle(void *data)
+{
+	struct pusher *p = data;
+
+	if (p->flushing && pusher_is_idle(p))
+		loop_timer_arm(p->timer, clock_mono_ns());
+}
+
+static void pusher_on_timer(void *data)
+{
+	struct pusher *p = data;
+
+	for (size_t i = 0; i < p->n_endpoints; i++)
+		push_endpoint_give_up(p->endpoints[i]);
+	p->flushing = false;
+	p->done(p->done_data);
+}
+
+void pusher_flush(struct pusher *p, uint64_t deadline_ns, void (*done)(void *data), void *data)
+{
+	assert(!p->done);
+	p->done = done;
+	p->done_data = data;
+	p->flushing = true;
+	loop_timer_arm(p->timer, deadline_ns);
+	for (size_t i = 0; i < p->n_endpoints; i++)
+		push_endpoint_flush(p->endpoints[i], deadline_ns);
+	pusher_on_idle(p);
+}
+
+static struct push_body *pusher_make_body(struct pusher *p, const struct push_labels *labels,
+					  const struct push_item *item, int *ret_error)
+{
+	_cleanup_(push_body_unrefp) struct push_body *body = calloc(1, sizeof(*body));
+	_cleanup_buf_ struct buf text = BUF_INIT(PUSH_MAX_LABELS_TEXT_BYTES);
+
+	*ret_error = -ENOMEM;
+	if (!body)
+		return NULL;
+	body->n_refs = 1;
+	body->n_pprof = item->n_pprof;
+	body->n_samples = item->n_samples;
+	body->time_ns = item->time_ns;
+	body->begin_ns = clock_mono_ns();
+	push_labels_print(labels, &text);
+	body->labels_text = buf_take(&text);
+	if (!body->labels_text)
+		return NULL;
+	int r = push_encode(labels, item->pprof, item->n_pprof, &body->bytes, &body->n);
+	if (r < 0) {
+		*ret_error = r;
+		return NULL;
+	}
+	body->total = p->latency_total;
+	return TAKE_PTR(body);
+}
+
+static void push_item_fini(struct push_item *item)
+{
+	free(item->pprof);
+}
+
+int pusher_push(struct pusher *p, const struct push_item *item)
+{
+	_cleanup_(push_item_fini) struct push_item owned = *item;
+	struct push_labels labels;
+	int r;
+
+	push_labels_select(owned.labels, owned.n_labels, p->external, p->n_external, &labels);
+	telemetry_count(p->ctx.telemetry, TELEMETRY_labels_dropped, labels.n_dropped);
+	_cleanup_(push_body_unrefp) struct push_body *body =
+		pusher_make_body(p, &labels, &owned, &r);
+	for (size_t i = 0; i < p->n_endpoints; i++) {
+		if (body)
+			push_endpoint_put(p->endpoints[i], body);
+		else
+			push_endpoint_lost(p->endpoints[i], owned.n_pprof);
+	}
+	return body ? 0 : r;
+}
+
+static int pusher_copy_external(struct pusher *p, const struct pusher_options *o)
+{
+	p->external = calloc(o->n_external_labels + 1, sizeof(*p->external));
+	if (!p->external)
+		return -ENOMEM;
+	for (size_t i = 0; i < o->n_external_labels; i++) {
+		struct push_label *l = &p->external[p->n_external++];
+
+		l->name = strdup(o->external_labels[i].name);
+		l->value = strdup(o->external_labels[i].value);
+		if (!l->name || !l->value)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int pusher_copy_names(struct pusher *p, const struct pusher_options *o)
+{
+	p->user_agent = strdup(o->user_agent);
+	p->component_path = strdup(o->component_path);
+	p->component_id = strdup(o->component_id);
+	return p->user_agent && p->component_path && p->component_id ? 0 : -ENOMEM;
+}
+
+static void pusher_init_context(struct pusher *p, struct loop *loop, struct http_client *http,
+				struct telemetry *telemetry, const struct pusher_options *o)
+{
+	p->ctx = (struct push_context){
+		.loop = loop,
+		.http = http,
+		.telemetry = telemetry,
+		.user_agent = p->user_agent,
+		.component_path = p->component_path,
+		.component_id = p->component_id,
+		.max_queue_items = o->max_queue_items,
+		.max_queue_bytes = o->max_queue_bytes,
+		.max_in_flight = o->max_in_flight,
+		.max_age_ns = o->max_age_ns,
+		.log_interval_ns = o->log_interval_ns,
+		.random = clock_mono_ns(),
+		.on_idle = pusher_on_idle,
+		.on_idle_data = p,
+	};
+	/* Only spreads the retries of many agents: the clock is good enough where there is no
+	 * entropy yet. */
+	(void)!getrandom(&p->ctx.random, sizeof(p->ctx.random), GRND_NONBLOCK);
+	p->latency_total = push_metrics_total(telemetry, p->component_path, p->component_id);
+}
+
+static int pusher_make_endpoints(struct pusher *p, const struct pusher_options *o)
+{
+	p->endpoints = calloc(o->n_endpoints + 1, sizeof(struct push_endpoint *));
+	if (!p->endpoints)
+		return -ENOMEM;
+	for (size_t i = 0; i < o->n_endpoints; i++) {
+		int r = push_endpoint_options_check(&o->endpoints[i])
+				? -EINVAL
+				: push_endpoint_new(&p->ctx, &o->endpoints[i], &p->endpoints[i]);
+
+		if (r < 0)
+			return r;
+		p->n_endpoints++;
+	}
+	return 0;
+}
+
+int pusher_new(struct loop *loop, struct http_client *http, struct telemetry *telemetry,
+	       const struct pusher_options *options, struct pusher **ret_pusher)
+{
+	_cleanup_(pusher_freep) struct pusher *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return -ENOMEM;
+	if (options->n_endpoints > PUSH_MAX_ENDPOINTS || options->max_in_flight == 0)
+		return -EINVAL;
+	int r = pusher_copy_names(p, options);
+	if (r == 0)
+		r = pusher_copy_external(p, options);
+	if (r == 0)
+		r = loop_timer_new(loop, pusher_on_timer, p, &p->timer);
+	if (r < 0)
+		return r;
+	pusher_init_context(p, loop, http, telemetry, options);
+	r = pusher_make_endpoints(p, options);
+	if (r < 0)
+		return r;
+	*ret_pusher = TAKE_PTR(p);
+	return 0;
+}
+
+void pusher_free(struct pusher *p)
+{
+	if (!p)
+		return;
+	p->flushing = false;
+	for (size_t i = 0; i < p->n_endpoints; i++)
+		push_endpoint_free(p->endpoints[i]);
+	free(p->endpoints);
+	loop_timer_free(p->timer);
+	for (size_t i = 0; i < p->n_external; i++) {
+		free((char *)p->external[i].name);
+		free((char *)p->external[i].value);
+	}
+	free(p->external);
+	free(p->user_agent);
+	free(p->component_path);
+	free(p->component_id);
+	free(p);
+}
+
+size_t pusher_n_endpoints(const struct pusher *p)
+{
+	return p->n_endpoints;
+}
+
+void pusher_stats(const struct pusher *p, size_t endpoint, struct push_endpoint_stats *ret_stats)
+{
+	assert(endpoint < p->n_endpoints);
+	push_endpoint_stats_get(p->endpoints[endpoint], ret_stats);
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What waits to be sent to one endpoint. */
+#include "agent/push/queue.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "agent/util/clock.h"
+
+struct push_body *push_body_ref(struct push_body *body)
+{
+	body->n_refs++;
+	return body;
+}
+
+void push_body_unref(struct push_body *body)
+{
+	if (!body || --body->n_refs > 0)
+		return;
+	if (body->total)
+		metric_observe(body->total, (double)(clock_mono_ns() - body->begin_ns) / NS_PER_S);
+	free(body->bytes);
+	free(body->labels_text);
+	free(body);
+}
+
+void push_queue_init(struct push_queue *q, size_t max_items, size_t max_bytes)
+{
+	*q = (struct push_queue){ .max_items = max_items, .max_bytes = max_bytes, .next_seq = 1 };
+	list_init(&q->entries);
+}
+
+void push_queue_fini(struct push_queue *q)
+{
+	assert(list_empty(&q->entries) && q->n == 0 && q->n_bytes == 0);
+	(void)q;
+}
+
+void push_queue_put(struct push_queue *q, struct push_entry *entry)
+{
+	struct list *after = q->entries.prev;
+
+	if (entry->seq == 0)
+		entry->seq = q->next_seq++;
+	while (after != &q->entries && LIST_ENTRY(after, struct push_entry, node)->seq > entry->seq)
+		after = after->prev;
+	list_push_front(after, &entry->node);
+	q->n++;
+	q->n_bytes += entry->body->n;
+}
+
+bool push_queue_is_over(const struct push_queue *q)
+{
+	return q->n > q->max_items || q->n_bytes > q->max_bytes;
+}
+
+static struct push_entry *push_queue_take(struct push_queue *q, struct push_entry *entry)
+{
+	if (!entry)
+		return NULL;
+	list_remove(&entry->node);
+	q->n--;
+	q->n_bytes -= entry->body->n;
+	return entry;
+}
+
+struct push_entry *push_queue_take_oldest(struct push_queue *q)
+{
+	if (list_empty(&q->entries))
+		return NULL;
+	return push_queue_take(q, LIST_ENTRY(q->entries.next, struct push_entry, node));
+}
+
+struct push_entry *push_queue_take_next(struct push_queue *q)
+{
+	struct push_entry *best = NULL;
+
+	LIST_FOREACH (&q->entries, node) {
+		struct push_entry *entry = LIST_ENTRY(node, struct push_entry, node);
+
+		if (!best || entry->n_attempts < best->n_attempts)
+			best = entry;
+	}
+	return push_queue_take(q, best);
+}
+
+struct push_entry *push_queue_take_older(struct push_queue *q, uint64_t time_ns)
+{
+	LIST_FOREACH (&q->entries, node) {
+		struct push_entry *entry = LIST_ENTRY(node, struct push_entry, node);
+
+		if (entry->body->time_ns < time_ns)
+			return push_queue_take(q, entry);
+	}
+	return NULL;
+}

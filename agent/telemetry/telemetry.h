@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Counters, gauges and histograms, and their Prometheus text (exposition format 0.0.4).
+ *
+ * A *family* is a static description; a *series* is one of its label combinations. Loss counters of the agent are one X-list, so
+ * that a new cause is one line and always appears in /metrics, from zero on.
+ *
+ * Increments are relaxed atomics and may come from any thread; everything else is for the loop thread.
+ */
+#ifndef XAGENT_AGENT_TELEMETRY_TELEMETRY_H
+#define XAGENT_AGENT_TELEMETRY_TELEMETRY_H
+
+#include <stdint.h>
+
+#include "agent/util/buf.h"
+#include "agent/util/cleanup.h"
+
+/*
+ * What can happen to a sample or a profile after the kernel half handed it over: X(name, sentence). Exported as xagent_<name>_total.
+ *
+ *	samples_received = samples_in_profiles + all samples_dropped_*  + samples waiting in the open interval
+ */
+#define TELEMETRY_COUNTERS(X)                                                                      \
+	X(samples_received, "samples taken from the ring buffer")                                  \
+	X(samples_in_profiles, "samples that are in an encoded profile")                           \
+	X(samples_dropped_no_target, "samples of processes that match no target")                  \
+	X(samples_dropped_malformed, "ring buffer records that do not follow the contract")        \
+	X(samples_dropped_memory, "samples that found no memory")                                  \
+	X(samples_dropped_encode, "samples whose profile could not be encoded")                    \
+	X(samples_stale_mapping, "samples renamed because their mapping had just been replaced")   \
+	X(sideband_lost, "process events the kernel could not deliver")                            \
+	X(sideband_malformed, "process events that do not follow the contract")                    \
+	X(process_read_errors, "processes that were gone before /proc could be read")              \
+	X(process_evictions, "processes forgotten because the table was full")                     \
+	X(mapping_table_full, "processes without a mapping table because its memory was used up")  \
+	X(files_opened, "mapped files opened for symbols")                                         \
+	X(files_open_errors, "mapped files that could not be opened or were replaced")             \
+	X(objects_malformed, "ELF files that could not be parsed")                                 \
+	X(symbol_cache_evictions, "symbol tables dropped to stay within the memory limit")         \
+	X(frames_unresolved, "distinct frames named by their file only")                           \
+	X(labels_dropped, "labels that the server would refuse")                                   \
+	X(targets_rejected, "targets that name no process or container")                           \
+	X(push_queue_dropped_profiles, "profiles dropped because the push queue was full")         \
+	X(push_queue_dropped_bytes, "bytes of these")
+
+enum telemetry_counter {
+#define TELEMETRY_COUNTER_ENUM(name, help) TELEMETRY_##name,
+	TELEMETRY_COUNTERS(TELEMETRY_COUNTER_ENUM)
+#undef TELEMETRY_COUNTER_ENUM
+		TELEMETRY_COUNTER_MAX
+};
+
+enum metric_type { METRIC_COUNTER, METRIC_GAUGE, METRIC_HISTOGRAM };
+
+#define METRIC_MAX_LABELS 6
+
+/* Static storage. label_names end with NULL. Histograms have the default buckets of Prometheus clients (.005 … 10 s). */
+struct metric_family {
+	const char *name;
+	const char *help;
+	enum metric_type type;
+	const char *label_names[METRIC_MAX_LABELS + 1];
+};
+
+struct telemetry;
+struct metric;
+
+int telemetry_new(struct telemetry **ret_telemetry);
+void telemetry_free(struct telemetry *t);
+DEFINE_CLEANUP(struct telemetry *, telemetry_free);
+
+void telemetry_count(struct telemetry *t, enum telemetry_counter counter, uint64_t n);
+uint64_t telemetry_get(const struct telemetry *t, enum telemetry_counter counter);
+
+/* Finds or makes the series; values in the order of label_names, copied. Never NULL: beyond TELEMETRY_MAX_SERIES, or without memory,
+ * a series that is not exported. Borrowed, valid as long as `t`. */
+#define TELEMETRY_MAX_SERIES 10000
+struct metric *telemetry_series(struct telemetry *t, const struct metric_family *family,
+				const char *const *label_values);
+
+void metric_add(struct metric *m, uint64_t n);
+void metric_set(struct metric *m, double value);
+void metric_observe(struct metric *m, double value);
+double metric_value(const struct metric *m);
+
+/* Called before each text, to set what is only known by looking. */
+typedef void (*telemetry_scrape_fn)(struct telemetry *t, void *data);
+int telemetry_on_scrape(struct telemetry *t, telemetry_scrape_fn fn, void *data);
+void telemetry_off_scrape(struct telemetry *t, telemetry_scrape_fn fn, void *data);
+
+int telemetry_text(struct telemetry *t, struct buf *out);
+
+#endif

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Order, bounds and ageing of the queue. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+
+#include "agent/push/queue.h"
+
+static struct push_entry *make(size_t n_bytes, uint64_t time_ns)
+{
+	struct push_entry *entry = calloc(1, sizeof(*entry));
+	struct push_body *body = calloc(1, sizeof(*body));
+
+	assert_non_null(entry);
+	assert_non_null(body);
+	body->n_refs = 1;
+	body->n = n_bytes;
+	body->time_ns = time_ns;
+	entry->body = body;
+	return entry;
+}
+
+/* Frees what came out and says which it was. */
+static uint64_t seen(struct push_entry *entry)
+{
+	uint64_t seq = entry ? entry->seq : 0;
+
+	if (entry)
+		push_body_unref(entry->body);
+	free(entry);
+	return seq;
+}
+
+static void test_oldest_first(void **state)
+{
+	struct push_queue q;
+
+	(void)state;
+	push_queue_init(&q, 10, 1000);
+	for (int i = 0; i < 3; i++)
+		push_queue_put(&q, make(10, 0));
+	assert_int_equal(q.n, 3);
+	assert_int_equal(q.n_bytes, 30);
+	assert_int_equal(seen(push_queue_take_oldest(&q)), 1);
+	assert_int_equal(seen(push_queue_take_next(&q)), 2);
+	assert_int_equal(seen(push_queue_take_next(&q)), 3);
+	assert_null(push_queue_take_next(&q));
+	assert_null(push_queue_take_oldest(&q));
+	push_queue_fini(&q);
+}
+
+static void test_comes_back_where_it_was(void **state)
+{
+	struct push_queue q;
+
+	(void)state;
+	push_queue_init(&q, 10, 1000);
+	for (int i = 0; i < 3; i++)
+		push_queue_put(&q, make(10, 0));
+	struct push_entry *first = push_queue_take_next(&q);
+	struct push_entry *second = push_queue_take_next(&q);
+	first->n_attempts = 1;
+	push_queue_put(&q, second);
+	push_queue_put(&q, first);
+	/* The one that was tried waits for the others, but is still the oldest when room is needed.
+	 */
+	assert_int_equal(seen(push_queue_take_next(&q)), 2);
+	assert_int_equal(seen(push_queue_take_oldest(&q)), 1);
+	assert_int_equal(seen(push_queue_take_oldest(&q)), 3);
+	push_queue_fini(&q);
+}
+
+static void test_bounds(void **state)
+{
+	struct push_queue q;
+
+	(void)state;
+	push_queue_init(&q, 2, 100);
+	push_queue_put(&q, make(50, 0));
+	push_queue_put(&q, make(50, 0));
+	assert_false(push_queue_is_over(&q));
+	push_queue_put(&q, make(0, 0));
+	assert_true(push_queue_is_over(&q));
+	assert_int_equal(seen(push_queue_take_oldest(&q)), 1);
+	assert_false(push_queue_is_over(&q));
+	assert_int_equal(seen(push_queue_take_oldest(&q)), 2);
+	push_queue_put(&q, make(101, 0));
+	assert_true(push_queue_is_over(&q));
+	assert_int_equal(seen(push_queue_take_oldest(&q)), 3);
+	assert_int_equal(seen(push_queue_take_oldest(&q)), 4);
+	push_queue_fini(&q);
+}
+
+static void test_older(void **state)
+{
+	struct push_queue q;
+
+	(void)state;
+	push_queue_init(&q, 10, 1000);
+	push_queue_put(&q, make(1, 50));
+	push_queue_put(&q, make(1, 40));
+	push_queue_put(&q, make(1, 60));
+	assert_null(push_queue_take_older(&q, 40));
+	assert_int_equal(seen(push_queue_take_older(&q, 41)), 2);
+	assert_int_equal(seen(push_queue_take_older(&q, 60)), 1);
+	assert_null(push_queue_take_older(&q, 60));
+	assert_int_equal(seen(push_queue_take_oldest(&q)), 3);
+	push_queue_fini(&q);
+}
+
+static void test_shared_body(void **state)
+{
+	struct push_body *body = calloc(1, sizeof(*body));
+
+	(void)state;
+	assert_non_null(body);
+	body->n_refs = 1;
+	assert_ptr_equal(push_body_ref(body), body);
+	push_body_unref(body);
+	assert_int_equal(body->n_refs, 1);
+	push_body_unref(body);
+	push_body_unref(NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_oldest_first), cmocka_unit_test(test_comes_back_where_it_was),
+		cmocka_unit_test(test_bounds),	     cmocka_unit_test(test_older),
+		cmocka_unit_test(test_shared_body),
+	};
+
+	return cmocka_run_group_tests_name("agent/push/queue", tests, NULL, NULL);
+}
