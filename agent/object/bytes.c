@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where the bytes of an object come from. */
+#include "agent/object/bytes.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "agent/util/macro.h"
+
+int bytes_from_fd(int fd, struct bytes *ret_bytes)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return -EINVAL;
+	*ret_bytes = (struct bytes){ .fd = fd, .size = (uint64_t)st.st_size };
+	return 0;
+}
+
+struct bytes bytes_from_memory(const void *memory, size_t size)
+{
+	return (struct bytes){ .fd = -1, .memory = memory, .size = size };
+}
+
+static ssize_t read_memory(const struct bytes *b, uint64_t file_off, void *dst, size_t n)
+{
+	if (file_off >= b->size)
+		return 0;
+	n = MIN_OF(n, (size_t)(b->size - file_off));
+	if (n > 0)
+		memcpy(dst, (const char *)b->memory + file_off, n);
+	return (ssize_t)n;
+}
+
+ssize_t bytes_read_some(const struct bytes *b, uint64_t file_off, void *dst, size_t n)
+{
+	size_t done = 0;
+
+	if (b->fd < 0)
+		return read_memory(b, file_off, dst, n);
+	if (file_off > INT64_MAX - n)
+		return 0;
+	while (done < n) {
+		ssize_t r = pread(b->fd, (char *)dst + done, n - done, (off_t)(file_off + done));
+
+		if (r < 0 && errno == EINTR)
+			continue;
+		if (r < 0)
+			return -errno;
+		if (r == 0)
+			break;
+		done += (size_t)r;
+	}
+	return (ssize_t)done;
+}
+
+int bytes_read(const struct bytes *b, uint64_t file_off, void *dst, size_t n)
+{
+	ssize_t r = bytes_read_some(b, file_off, dst, n);
+
+	if (r < 0)
+		return (int)r;
+	return (size_t)r == n ? 0 : -ENODATA;
+}

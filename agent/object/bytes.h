@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where the bytes of an object come from: a descriptor read with pread(2), or memory.
+ *
+ * Never mmap: a file that is cut short while we look at it must give an error, not SIGBUS. Borrows
+ * both; whoever made the view keeps the descriptor open or the memory alive. Any thread.
+ */
+#ifndef XAGENT_AGENT_OBJECT_BYTES_H
+#define XAGENT_AGENT_OBJECT_BYTES_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct bytes {
+	int fd;		    /* −1: memory */
+	const void *memory; /* NULL: descriptor */
+	uint64_t size;	    /* of memory; of the file when it was looked at */
+};
+
+/* -EINVAL when fd is no regular file, else 0 or -errno. */
+int bytes_from_fd(int fd, struct bytes *ret_bytes);
+struct bytes bytes_from_memory(const void *memory, size_t size);
+
+/* All n bytes at file_off, or -ENODATA (they are not all there), or -errno. */
+int bytes_read(const struct bytes *b, uint64_t file_off, void *dst, size_t n);
+/* As many of n bytes as there are: their number, 0 at the end, or -errno. */
+ssize_t bytes_read_some(const struct bytes *b, uint64_t file_off, void *dst, size_t n);
+
+#endif

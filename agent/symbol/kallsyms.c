@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The kernel's symbols: loading and look-up. */
+#include "agent/symbol/kallsyms.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "agent/symbol/kallsyms_internal.h"
+#include "agent/util/macro.h"
+
+/* One seq_file read gives at most a page or two whatever is asked for; more would only cost memory.
+ */
+#define READ_BYTES 16384
+
+static int feed_file(struct kallsyms_parser *parser, int fd)
+{
+	char chunk[READ_BYTES];
+
+	for (;;) {
+		ssize_t n = read(fd, chunk, sizeof(chunk));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		/* What cannot be read (any more) is not there. */
+		if (n <= 0)
+			return 0;
+		int r = kallsyms_parser_feed(parser, chunk, (size_t)n);
+		if (r < 0)
+			return r;
+	}
+}
+
+int kallsyms_load(const char *path, struct kallsyms **ret_kallsyms)
+{
+	_cleanup_(kallsyms_parser_freep) struct kallsyms_parser *parser = NULL;
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int r = kallsyms_parser_new(&parser);
+
+	if (r < 0)
+		return r;
+	if (fd >= 0) {
+		r = feed_file(parser, fd);
+		if (r < 0)
+			return r;
+	}
+	return kallsyms_parser_finish_take(TAKE_PTR(parser), ret_kallsyms);
+}
+
+void kallsyms_free(struct kallsyms *k)
+{
+	if (!k)
+		return;
+	free(k->entries);
+	free(k->segments);
+	free(k->runs);
+	free(k->names);
+	free(k->modules);
+	free(k);
+}
+
+enum kallsyms_state kallsyms_state(const struct kallsyms *k)
+{
+	return k->state;
+}
+
+size_t kallsyms_n_symbols(const struct kallsyms *k)
+{
+	return k->n;
+}
+
+size_t kallsyms_bytes(const struct kallsyms *k)
+{
+	return sizeof(*k) + k->n * sizeof(*k->entries) + k->n_segments * sizeof(*k->segments) +
+	       k->n_runs * sizeof(*k->runs) + k->names_bytes + k->n_modules * sizeof(*k->modules);
+}
+
+const char *kallsyms_module(const struct kallsyms *k, size_t i)
+{
+	return i < k->n_modules ? k->names + k->modules[i] : NULL;
+}
+
+/* The last segment with a base at or below pc; entry `*ret_first` up to `*ret_end` are its. */
+static const struct kallsyms_segment *find_segment(const struct kallsyms *k, uint64_t pc,
+						   size_t *ret_end)
+{
+	size_t low = 0;
+	size_t high = k->n_segments;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (k->segments[mid].base <= pc)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (low == 0)
+		return NULL;
+	*ret_end = low < k->n_segments ? k->segments[low].first : k->n;
+	return &k->segments[low - 1];
+}
+
+static uint32_t module_of(const struct kallsyms *k, size_t entry)
+{
+	size_t low = 0;
+	size_t high = k->n_runs;
+
+	while (high - low > 1) {
+		size_t mid = low + (high - low) / 2;
+
+		if (k->runs[mid].first <= entry)
+			low = mid;
+		else
+			high = mid;
+	}
+	return k->runs[low].module;
+}
+
+/* The last entry of first … end − 1 that begins at or before `distance`; there is one. */
+static size_t find_entry(const struct kallsyms *k, size_t first, size_t end, uint64_t distance)
+{
+	while (end - first > 1) {
+		size_t mid = first + (end - first) / 2;
+
+		if (k->entries[mid].start <= distance)
+			first = mid;
+		else
+			end = mid;
+	}
+	return first;
+}
+
+bool kallsyms_find(const struct kallsyms *k, uint64_t pc, struct kallsyms_symbol *ret_symbol)
+{
+	size_t segment_end = 0;
+	const struct kallsyms_segment *segment = find_segment(k, pc, &segment_end);
+
+	if (!segment)
+		return false;
+	size_t i = find_entry(k, segment->first, segment_end, pc - segment->base);
+	if (k->entries[i].name == KALLSYMS_HOLE)
+		return false;
+	uint32_t module = module_of(k, i);
+	uint64_t begin = segment->base + k->entries[i].start;
+	uint64_t end = begin + MIN_OF(KALLSYMS_MAX_LAST_BYTES, UINT64_MAX - begin);
+	if (i + 1 < segment_end) {
+		uint64_t next = segment->base + k->entries[i + 1].start;
+
+		end = module == module_of(k, i + 1) ? next : MIN_OF(end, next);
+	}
+	if (pc >= end)
+		return false;
+	*ret_symbol = (struct kallsyms_symbol){ begin, end, k->names + k->entries[i].name,
+						k->names + k->modules[module] };
+	return true;
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* When the kernel's symbols are read again. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <string.h>
+
+#include "agent/symbol/kernel_symbols.h"
+#include "agent/util/macro.h"
+#include "tests/unit/agent/object/fixture.h"
+
+#define BEFORE "ffffffff81000000 T old_function\nffffffff81000100 T _etext\n"
+#define MODULE "ffffffffc0000000 t new_function\t[fresh]\n"
+
+struct fixture {
+	struct fixture_dir dir;
+	struct arena names;
+	struct kernel_symbols *symbols;
+	char path[FIXTURE_PATH_BYTES];
+};
+
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	assert_non_null(f);
+	assert_true(fixture_dir_init(&f->dir));
+	arena_init(&f->names, 65536);
+	assert_true(fixture_write(&f->dir, "kallsyms", BEFORE));
+	assert_int_equal(kernel_symbols_new(fixture_path(&f->dir, "kallsyms", f->path), &f->names,
+					    &f->symbols),
+			 0);
+	kernel_symbols_set_demangle(f->symbols, DEMANGLE_SIMPLIFIED);
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	kernel_symbols_free(f->symbols);
+	arena_fini(&f->names);
+	fixture_dir_fini(&f->dir);
+	free(f);
+	return 0;
+}
+
+/* "-" when there is none. */
+static const char *name_of(struct fixture *f, uint64_t pc)
+{
+	struct symbolizer *s = kernel_symbols_symbolizer(f->symbols);
+	struct frames frames;
+
+	if (s->resolve(s, &(struct location){ .kind = LOCATION_KERNEL, .pc = pc }, &frames) != 0)
+		return "-";
+	return frames.items[0].function;
+}
+
+static void new_modules_are_found(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t now = NS_PER_S;
+
+	kernel_symbols_set_time(f->symbols, now);
+	const char *old = name_of(f, 0xffffffff81000000);
+	assert_string_equal(old, "old_function");
+	assert_true(fixture_write(&f->dir, "kallsyms", BEFORE MODULE));
+	/* Too early. */
+	assert_string_equal(name_of(f, 0xffffffffc0000010), "-");
+	kernel_symbols_end(f->symbols);
+	kernel_symbols_set_time(f->symbols, now + KERNEL_SYMBOLS_RELOAD_NS - 1);
+	assert_string_equal(name_of(f, 0xffffffffc0000010), "-");
+	old = name_of(f, 0xffffffff81000000);
+	kernel_symbols_end(f->symbols);
+	/* Due; and a name of the index before stays valid until the end. */
+	kernel_symbols_set_time(f->symbols, now + KERNEL_SYMBOLS_RELOAD_NS);
+	old = name_of(f, 0xffffffff81000000);
+	assert_string_equal(name_of(f, 0xffffffffc0000010), "new_function");
+	assert_string_equal(old, "old_function");
+	kernel_symbols_end(f->symbols);
+}
+
+static void useless_reading_gets_rare(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t now = NS_PER_S;
+	uint64_t pause = KERNEL_SYMBOLS_RELOAD_NS;
+
+	kernel_symbols_set_time(f->symbols, now);
+	assert_string_equal(name_of(f, 0xffffffff81000000), "old_function");
+	for (int i = 0; i < 12; i++) {
+		/* Due: read, in vain. */
+		now += pause;
+		kernel_symbols_set_time(f->symbols, now);
+		assert_string_equal(name_of(f, 0xffffffffc0000010), "-");
+		kernel_symbols_end(f->symbols);
+		pause = MIN_OF(2 * pause, KERNEL_SYMBOLS_MAX_RELOAD_NS);
+		/* What appears now is not seen before the pause is over. */
+		assert_true(fixture_write(&f->dir, "kallsyms", BEFORE MODULE));
+		kernel_symbols_set_time(f->symbols, now + pause - 1);
+		assert_string_equal(name_of(f, 0xffffffffc0000010), "-");
+		kernel_symbols_end(f->symbols);
+		assert_true(fixture_write(&f->dir, "kallsyms", BEFORE));
+	}
+	assert_int_equal(pause, KERNEL_SYMBOLS_MAX_RELOAD_NS);
+}
+
+static void hidden_addresses_may_appear(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_true(fixture_write(&f->dir, "kallsyms", "0000000000000000 T old_function\n"));
+	assert_false(kernel_symbols_hidden(f->symbols));
+	kernel_symbols_set_time(f->symbols, NS_PER_S);
+	assert_string_equal(name_of(f, 0xffffffff81000000), "-");
+	assert_true(kernel_symbols_hidden(f->symbols));
+	kernel_symbols_end(f->symbols);
+	assert_true(fixture_write(&f->dir, "kallsyms", BEFORE));
+	kernel_symbols_set_time(f->symbols, NS_PER_S + KERNEL_SYMBOLS_RELOAD_NS);
+	assert_string_equal(name_of(f, 0xffffffff81000000), "old_function");
+	assert_false(kernel_symbols_hidden(f->symbols));
+	kernel_symbols_end(f->symbols);
+}
+
+static void user_locations_pass(void **state)
+{
+	struct fixture *f = *state;
+	struct symbolizer *s = kernel_symbols_symbolizer(f->symbols);
+	struct frames frames;
+
+	assert_int_equal(
+		s->resolve(s, &(struct location){ .kind = LOCATION_ANON, .pc = 0xffffffff81000000 },
+			   &frames),
+		SYMBOLIZER_PASS);
+	assert_int_equal(kernel_symbols_bytes(f->symbols), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(new_modules_are_found, setup, teardown),
+		cmocka_unit_test_setup_teardown(useless_reading_gets_rare, setup, teardown),
+		cmocka_unit_test_setup_teardown(hidden_addresses_may_appear, setup, teardown),
+		cmocka_unit_test_setup_teardown(user_locations_pass, setup, teardown),
+	};
+
+	return cmocka_run_group_tests_name("agent/symbol/kernel_symbols", tests, NULL, NULL);
+}
