@@ -41,7 +41,7 @@ static void metric_add_double(_Atomic uint64_t *bits, double value)
 void metric_add(struct metric *m, uint64_t n)
 {
 	assert(m->family->type != METRIC_HISTOGRAM);
-	if (m->family->type == METRIC_GAUGE)
+	if (m->family->type != METRIC_COUNTER)
 		metric_add_double(&m->bits, (double)n);
 	else
 		(void)atomic_fetch_add_explicit(&m->bits, n, memory_order_relaxed);
@@ -59,8 +59,8 @@ void metric_set(struct metric *m, double value)
 {
 	assert(m->family->type != METRIC_HISTOGRAM);
 	atomic_store_explicit(&m->bits,
-			      m->family->type == METRIC_GAUGE ? metric_bits(value)
-							      : metric_whole(value),
+			      m->family->type == METRIC_COUNTER ? metric_whole(value)
+								: metric_bits(value),
 			      memory_order_relaxed);
 }
 
@@ -93,6 +93,7 @@ double metric_value(const struct metric *m)
 	switch (m->family->type) {
 	case METRIC_COUNTER:
 		return (double)bits;
+	case METRIC_SECONDS:
 	case METRIC_GAUGE:
 		return metric_double(bits);
 	case METRIC_HISTOGRAM:

@@ -24,6 +24,7 @@ static const struct metric_family telemetry_families[] = {
 
 static const struct metric_family telemetry_spare_families[] = {
 	[METRIC_COUNTER] = { .name = "spare", .type = METRIC_COUNTER },
+	[METRIC_SECONDS] = { .name = "spare", .type = METRIC_SECONDS },
 	[METRIC_GAUGE] = { .name = "spare", .type = METRIC_GAUGE },
 	[METRIC_HISTOGRAM] = { .name = "spare", .type = METRIC_HISTOGRAM },
 };

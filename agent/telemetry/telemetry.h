@@ -50,7 +50,8 @@ enum telemetry_counter {
 		TELEMETRY_COUNTER_MAX
 };
 
-enum metric_type { METRIC_COUNTER, METRIC_GAUGE, METRIC_HISTOGRAM };
+/* METRIC_SECONDS is a counter with fractions: time that was spent. */
+enum metric_type { METRIC_COUNTER, METRIC_SECONDS, METRIC_GAUGE, METRIC_HISTOGRAM };
 
 #define METRIC_MAX_LABELS 6
 

@@ -16,6 +16,7 @@
 
 static const char *const telemetry_type_names[] = {
 	[METRIC_COUNTER] = "counter",
+	[METRIC_SECONDS] = "counter",
 	[METRIC_GAUGE] = "gauge",
 	[METRIC_HISTOGRAM] = "histogram",
 };
@@ -115,6 +116,7 @@ static void text_series(struct buf *out, const struct metric *m)
 	case METRIC_COUNTER:
 		text_number(out, m, "", NULL, atomic_load_explicit(&m->bits, memory_order_relaxed));
 		return;
+	case METRIC_SECONDS:
 	case METRIC_GAUGE:
 		text_gauge(out, m);
 		return;

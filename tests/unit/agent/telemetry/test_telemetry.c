@@ -145,6 +145,17 @@ static void test_gauge(void **state)
 	assert_true(metric_value(m) == 3.5);
 }
 
+/* CPU time of a small agent is far below a second for its first minutes. */
+static void test_seconds_keep_fractions(void **state)
+{
+	static const struct metric_family family = {
+		"app_cpu_seconds_total", "Time.", METRIC_SECONDS, { NULL }
+	};
+
+	metric_set(telemetry_series(*state, &family, NULL), 0.25);
+	assert_has(*state, "# TYPE app_cpu_seconds_total counter\napp_cpu_seconds_total 0.25\n");
+}
+
 static void test_counter_set(void **state)
 {
 	struct metric *m = telemetry_series(*state, &family_labels, (const char *[]){ "a", "b" });
@@ -257,6 +268,7 @@ int main(void)
 		TEST(test_long_value_is_cut),
 		TEST(test_order),
 		TEST(test_gauge),
+		TEST(test_seconds_keep_fractions),
 		TEST(test_counter_set),
 		TEST(test_histogram),
 		TEST(test_scrape),
