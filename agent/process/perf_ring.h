@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The side-band event of one CPU and the ring the kernel writes its records into. */
+#ifndef XAGENT_AGENT_PROCESS_PERF_RING_H
+#define XAGENT_AGENT_PROCESS_PERF_RING_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agent/util/cleanup.h"
+
+struct perf_ring;
+
+/* ring_bytes: a power of two of pages. 0 or -errno of perf_event_open(2) and mmap(2). */
+int perf_ring_open(unsigned int cpu, size_t ring_bytes, struct perf_ring **ret_ring);
+void perf_ring_close(struct perf_ring *ring);
+DEFINE_CLEANUP(struct perf_ring *, perf_ring_close);
+
+unsigned int perf_ring_cpu(const struct perf_ring *ring);
+int perf_ring_fd(const struct perf_ring *ring);
+
+/* Calls `fn` for each record that was written when it was called; the bytes are gone afterwards.
+ * Returns the number of bytes that were skipped because the ring did not follow the contract (0
+ * with any kernel). */
+typedef void (*perf_ring_fn)(const void *record, size_t n, void *data);
+size_t perf_ring_read(struct perf_ring *ring, perf_ring_fn fn, void *data);
+
+#endif

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One process as /proc shows it. */
+#include "agent/process/proc.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "agent/util/cleanup.h"
+#include "agent/util/clock.h"
+#include "agent/util/file.h"
+
+#define PROC_MAPS_CHUNK 65536
+/* Start times of stat are rounded down to ticks, the kernel's HZ is at least 100. */
+#define PROC_TICK_SLACK_NS (20 * NS_PER_MS)
+
+_Static_assert(PROC_MAPS_CHUNK > MAPS_LINE_MAX, "a chunk holds any line");
+
+static uint64_t boot_to_mono_ns(uint64_t boot_ns)
+{
+	struct timespec boot;
+
+	(void)clock_gettime(CLOCK_BOOTTIME, &boot);
+	uint64_t since_boot = (uint64_t)boot.tv_sec * NS_PER_S + (uint64_t)boot.tv_nsec;
+	uint64_t mono = clock_mono_ns();
+	uint64_t suspended = since_boot > mono ? since_boot - mono : 0;
+	return boot_ns > suspended ? boot_ns - suspended : 0;
+}
+
+static uint64_t ticks_to_mono_ns(uint64_t ticks)
+{
+	uint64_t hz = (uint64_t)sysconf(_SC_CLK_TCK);
+
+	return boot_to_mono_ns(ticks / hz * NS_PER_S + ticks % hz * NS_PER_S / hz);
+}
+
+static int read_stat(int dir_fd, struct buf *b, struct proc_stat *ret_stat)
+{
+	int r = file_read(dir_fd, "stat", b);
+
+	if (r < 0)
+		return r;
+	return proc_stat_parse((struct str){ buf_str(b), b->len }, ret_stat);
+}
+
+static DIR *open_directory(int at_fd, const char *name)
+{
+	_cleanup_close_ int fd = openat(at_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+
+	if (dir)
+		(void)TAKE_FD(fd);
+	return dir;
+}
+
+static void closedir_p(DIR **dir)
+{
+	if (*dir)
+		(void)closedir(*dir);
+}
+
+/* Opens the task directory when its thread lives; else -ESRCH. */
+static int open_live_task(int tasks_fd, const char *tid)
+{
+	_cleanup_close_ int fd = openat(tasks_fd, tid, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	_cleanup_buf_ struct buf b = BUF_INIT(PROC_STAT_MAX);
+	struct proc_stat stat;
+
+	if (fd < 0 || read_stat(fd, &b, &stat) < 0 || proc_stat_is_dead(&stat))
+		return -ESRCH;
+	return TAKE_FD(fd);
+}
+
+static int find_live_task(int dir_fd)
+{
+	_cleanup_(closedir_p) DIR *tasks = open_directory(dir_fd, "task");
+	int n_tried = 0;
+
+	while (tasks && n_tried < PROC_MAX_TASKS_TRIED) {
+		const struct dirent *entry = readdir(tasks);
+
+		if (!entry)
+			break;
+		if (entry->d_name[0] == '.')
+			continue;
+		int fd = open_live_task(dirfd(tasks), entry->d_name);
+		if (fd >= 0)
+			return fd;
+		n_tried++;
+	}
+	return -ESRCH;
+}
+
+static int open_pid(const char *root, uint32_t pid)
+{
+	char path[256];
+	int n = snprintf(path, sizeof(path), "%s/%u", root, pid);
+
+	if (n < 0 || (size_t)n >= sizeof(path))
+		return -ENAMETOOLONG;
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+int proc_open(const char *root, uint32_t pid, struct proc *ret_proc)
+{
+	_cleanup_buf_ struct buf b = BUF_INIT(PROC_STAT_MAX);
+	_cleanup_proc_ struct proc p = PROC_NONE;
+	struct proc_stat stat;
+
+	p.dir_fd = open_pid(root, pid);
+	if (p.dir_fd < 0)
+		return p.dir_fd;
+	int r = read_stat(p.dir_fd, &b, &stat);
+	if (r < 0)
+		return r;
+	p.live_fd = proc_stat_is_dead(&stat) ? find_live_task(p.dir_fd) : p.dir_fd;
+	if (p.live_fd < 0)
+		return p.live_fd;
+	p.pid = pid;
+	p.parent_pid = stat.parent_pid;
+	p.start_ticks = stat.start_ticks;
+	p.start_ns = ticks_to_mono_ns(stat.start_ticks);
+	p.kernel_thread = stat.flags & PROC_PF_KTHREAD;
+	str_copy_utf8(p.comm, sizeof(p.comm), stat.comm);
+	*ret_proc = p;
+	p = PROC_NONE;
+	return 0;
+}
+
+void proc_close(struct proc *p)
+{
+	if (p->live_fd >= 0 && p->live_fd != p->dir_fd)
+		(void)close(p->live_fd);
+	if (p->dir_fd >= 0)
+		(void)close(p->dir_fd);
+	*p = PROC_NONE;
+}
+
+/* Counts over the chunks of one file. */
+struct maps_reader {
+	maps_fn fn;
+	void *data;
+	size_t n;
+	bool stopped;
+};
+
+static bool reader_entry(const struct maps_entry *entry, void *data)
+{
+	struct maps_reader *reader = data;
+
+	reader->n++;
+	reader->stopped = !reader->fn(entry, reader->data) || reader->n >= MAPPINGS_MAX;
+	return !reader->stopped;
+}
+
+/* Parses the whole lines at the front and returns how many bytes they were. */
+static size_t parse_lines(struct maps_reader *reader, const char *chunk, size_t n, bool last)
+{
+	const char *newline = n ? memrchr(chunk, '\n', n) : NULL;
+	size_t used = last ? n : newline ? (size_t)(newline + 1 - chunk) : 0;
+
+	(void)maps_parse((struct str){ chunk, used }, reader_entry, reader);
+	return used;
+}
+
+static int read_maps_fd(int fd, struct maps_reader *reader)
+{
+	_cleanup_free_ char *chunk = malloc(PROC_MAPS_CHUNK);
+	size_t len = 0;
+
+	if (!chunk)
+		return -ENOMEM;
+	while (!reader->stopped) {
+		if (len == PROC_MAPS_CHUNK)
+			return -EINVAL;
+		ssize_t n = read(fd, chunk + len, PROC_MAPS_CHUNK - len);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		len += (size_t)n;
+		size_t used = parse_lines(reader, chunk, len, n == 0);
+		if (n == 0)
+			return 0;
+		len -= used;
+		memmove(chunk, chunk + used, len);
+	}
+	return 0;
+}
+
+int proc_read_maps(const struct proc *p, maps_fn fn, void *data)
+{
+	_cleanup_close_ int fd = openat(p->live_fd, "maps", O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct maps_reader reader = { .fn = fn, .data = data };
+
+	if (fd < 0)
+		return -errno;
+	int r = read_maps_fd(fd, &reader);
+	if (r < 0)
+		return r;
+	/* An exiting process gives its memory up before it is a zombie. */
+	return reader.n == 0 && !p->kernel_thread ? -ESRCH : 0;
+}
+
+int proc_read_file(const struct proc *p, const char *name, struct buf *b)
+{
+	int r = file_read(p->live_fd, name, b);
+
+	return r == -ENOBUFS ? 0 : r;
+}
+
+int proc_read_link(const struct proc *p, const char *name, struct buf *b)
+{
+	static const struct str deleted = { " (deleted)", 10 };
+	char target[MAPPING_PATH_MAX];
+	ssize_t n = readlinkat(p->live_fd, name, target, sizeof(target));
+
+	if (n < 0)
+		return -errno;
+	struct str path = { target, (size_t)n };
+	if (str_ends_with(path, deleted))
+		path.n -= deleted.n;
+	return buf_append(b, path.p, path.n);
+}
+
+bool proc_has_ended(const char *root, uint32_t pid, uint64_t time_ns)
+{
+	_cleanup_buf_ struct buf b = BUF_INIT(PROC_STAT_MAX);
+	_cleanup_close_ int fd = open_pid(root, pid);
+	struct proc_stat stat;
+
+	int r = fd < 0 ? fd : read_stat(fd, &b, &stat);
+	if (r < 0)
+		return r == -ENOENT || r == -ESRCH;
+	if (proc_stat_is_dead(&stat) && stat.n_threads <= 1)
+		return true;
+	return ticks_to_mono_ns(stat.start_ticks) > time_ns + PROC_TICK_SLACK_NS;
+}
+
+static int compare_pids(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a;
+	uint32_t y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static int append_pid(uint32_t pid, uint32_t **pids, size_t *n)
+{
+	/* Grows at powers of two, so that the capacity needs no variable. */
+	if ((*n & (*n - 1)) == 0) {
+		uint32_t *grown = reallocarray(*pids, *n ? *n * 2 : 1, sizeof(**pids));
+
+		if (!grown)
+			return -ENOMEM;
+		*pids = grown;
+	}
+	(*pids)[(*n)++] = pid;
+	return 0;
+}
+
+int proc_list_pids(const char *root, uint32_t **ret_pids, size_t *ret_n)
+{
+	_cleanup_(closedir_p) DIR *dir = open_directory(AT_FDCWD, root);
+	_cleanup_free_ uint32_t *pids = NULL;
+	size_t n = 0;
+
+	if (!dir)
+		return -errno;
+	for (;;) {
+		uint64_t pid;
+
+		errno = 0;
+		const struct dirent *entry = readdir(dir);
+		if (!entry)
+			break;
+		if (str_parse_u64(str_from(entry->d_name), 10, UINT32_MAX, &pid) < 0)
+			continue;
+		int r = append_pid((uint32_t)pid, &pids, &n);
+		if (r < 0)
+			return r;
+	}
+	if (errno)
+		return -errno;
+	if (n > 0)
+		qsort(pids, n, sizeof(*pids), compare_pids);
+	*ret_pids = TAKE_PTR(pids);
+	*ret_n = n;
+	return 0;
+}

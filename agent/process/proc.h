@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One process as /proc shows it.
+ *
+ * A `struct proc` holds its directory open, so that all reads speak of the same process: when it
+ * ends they fail with -ESRCH, even when its pid is given to another. Where the leader is a zombie
+ * and other threads live on, what the leader has lost (maps, exe, root) is read through a thread
+ * that lives.
+ */
+#ifndef XAGENT_AGENT_PROCESS_PROC_H
+#define XAGENT_AGENT_PROCESS_PROC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agent/process/maps.h"
+#include "agent/process/proc_stat.h"
+#include "agent/util/buf.h"
+
+/* stat: 52 numbers of at most 20 digits and a name. */
+#define PROC_STAT_MAX 2048
+#define PROC_STATUS_MAX 16384
+/* Worst case of v1: some 15 lines with a path of up to PATH_MAX. */
+#define PROC_CGROUP_MAX 65536
+/* Enough to recognise and to show; the rest of longer command lines is cut. */
+#define PROC_CMDLINE_MAX 4096
+/* Kernel threads have names longer than TASK_COMM_LEN there (get_kthread_comm). */
+#define PROC_COMM_MAX 64
+/* Threads looked at for one that lives; those first in the list are the oldest. */
+#define PROC_MAX_TASKS_TRIED 64
+
+struct proc {
+	int dir_fd;  /* /proc/PID */
+	int live_fd; /* the same, or /proc/PID/task/TID of a thread that lives */
+	uint32_t pid;
+	uint32_t parent_pid;
+	uint64_t start_ticks;
+	uint64_t start_ns; /* CLOCK_MONOTONIC */
+	bool kernel_thread;
+	char comm[PROC_COMM_MAX]; /* of the leader, valid UTF-8 */
+};
+
+#define PROC_NONE ((struct proc){ .dir_fd = -1, .live_fd = -1 })
+
+/* 0, or -errno: -ENOENT or -ESRCH when there is no such process or no thread of it lives. */
+int proc_open(const char *root, uint32_t pid, struct proc *ret_proc);
+void proc_close(struct proc *p);
+#define _cleanup_proc_ _cleanup_(proc_close)
+
+/* Executable mappings, at most MAPPINGS_MAX. 0 or -errno; -ESRCH when a process that has to have
+ * mappings shows none. */
+int proc_read_maps(const struct proc *p, maps_fn fn, void *data);
+
+/* The whole file, or what fits into `b`. 0 or -errno. */
+int proc_read_file(const struct proc *p, const char *name, struct buf *b);
+
+/* A link (exe, cwd) without " (deleted)". Appends; 0 or -errno. */
+int proc_read_link(const struct proc *p, const char *name, struct buf *b);
+
+/* Whether /proc shows that the process which the event at time_ns speaks of has no thread left. */
+bool proc_has_ended(const char *root, uint32_t pid, uint64_t time_ns);
+
+/* Numeric entries of /proc, ascending. 0 or -errno. */
+int proc_list_pids(const char *root, uint32_t **ret_pids, size_t *ret_n);
+
+#endif

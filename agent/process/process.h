@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Processes: who they are and what they have mapped.
+ *
+ * The table is fed by events (side-band, in time order) and by samples (process_table_get). Nothing
+ * is read from /proc for a process before it is sampled. A process is keyed by (pid, start time):
+ * an exit, or a fork that reuses the pid, ends it. An ended process stays, findable by nobody but
+ * those who hold a reference, until they let go.
+ *
+ * Loop thread only.
+ */
+#ifndef XAGENT_AGENT_PROCESS_PROCESS_H
+#define XAGENT_AGENT_PROCESS_PROCESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agent/process/cgroup.h"
+#include "agent/process/event.h"
+#include "agent/process/mapping.h"
+#include "agent/telemetry/telemetry.h"
+#include "agent/util/hash.h"
+#include "agent/util/list.h"
+
+/* Who a process is, as far as /proc, its exec event and its parent tell. Strings are never NULL (""
+ * when unknown), valid UTF-8. */
+struct process_identity {
+	char *exe;     /* path of the executable as the process sees it, without " (deleted)" */
+	char *comm;    /* of the leader */
+	char *cmdline; /* arguments joined by blanks */
+	char *cwd;
+	char *cgroup_path; /* of the line that tells most; v1: all lines' paths joined by '|' */
+	struct cgroup_facts cgroup; /* container id, systemd unit … */
+	uint32_t uid;
+	bool kernel_thread;
+	bool complete; /* everything was read from /proc while the process lived */
+};
+
+struct process {
+	uint32_t pid;
+	/* Who forked it where that was seen, else its parent in /proc; 0: not known. */
+	uint32_t parent_pid;
+	/* CLOCK_MONOTONIC: birth by fork event, or start time of /proc/PID/stat; where only its
+	 * exec was seen, the time of that. */
+	uint64_t start_ns;
+	bool exited;
+	uint64_t exit_ns;
+
+	struct mappings *mappings; /* owned reference; NULL until known */
+	/* What `mappings` was before its last change and when that was, for samples taken shortly
+	 * before; owned reference or NULL. */
+	struct mappings *previous_mappings;
+	uint64_t mappings_since_ns;
+	uint32_t generation; /* +1 with each change of `mappings`; never 0 once they are known */
+
+	struct process_identity identity; /* valid once process_identity() was called */
+	bool identity_loaded;
+	/* +1 with each exec: what was decided by identity is to be decided again. */
+	uint32_t exec_count;
+
+	void *user; /* the owner of the table's: see process_table_options.on_* */
+
+	/* private to process*.c */
+	unsigned int n_refs;
+	struct hash_node node;
+	struct list lru;
+	/* Owned reference; NULL when it was never in the table, or is not needed any more. */
+	struct process *parent;
+	/* Owned reference: the first file mapped after the exec that was seen. */
+	struct mapped_file *exe_file;
+	uint64_t start_ticks;  /* as /proc/PID/stat says; 0: not read */
+	uint64_t proc_read_ns; /* /proc showed it alive then; 0: never */
+	/* Before its maps, its identity were read: what happened earlier is in them already. */
+	uint64_t maps_read_ns;
+	uint64_t identity_read_ns;
+	uint64_t exec_ns; /* of its last exec that was seen; 0: none */
+	uint64_t trust;	  /* table's number when its mappings were last known to be right */
+	bool fork_seen;
+	bool exe_wanted;    /* the next file that is mapped is its executable */
+	bool maps_tried;    /* reading its maps failed; not tried again before the next distrust */
+	char comm_hint[64]; /* of its exec event, or of its sample */
+};
+
+/* Called by process_table_apply() and _get(), on_exit also by _free(); all may be NULL. They must
+ * not call into the table, but for references and process_table_find(). */
+struct process_table_hooks {
+	/* Its identity is unloaded already. */
+	void (*on_exec)(struct process *p, void *data);
+	/* p->mappings and p->generation are the new ones. */
+	void (*on_mappings)(struct process *p, void *data);
+	/* Last call for p; drop p->user. Also when the table forgets it, or is freed: then
+	 * p->exited is false. */
+	void (*on_exit)(struct process *p, void *data);
+	void *data;
+};
+
+struct process_table_options {
+	/* "/proc" when NULL; for tests and for a host's /proc mounted elsewhere. */
+	const char *proc_root;
+	/* 0: 32768, at least 16; beyond it the least recently sampled is forgotten and counted. */
+	size_t max_processes;
+	struct telemetry *telemetry; /* borrowed, required */
+	struct process_table_hooks hooks;
+};
+
+struct process_table;
+
+int process_table_new(const struct process_table_options *o, struct process_table **ret_table);
+void process_table_free(struct process_table *t);
+DEFINE_CLEANUP(struct process_table *, process_table_free);
+
+/* One event, in time order. Lost events are counted by who reports them, here they only raise
+ * distrust. */
+void process_table_apply(struct process_table *t, const struct process_event *ev);
+
+/* A process that is known, or NULL. Borrowed until the next call of apply or get. */
+struct process *process_table_find(struct process_table *t, uint32_t pid);
+
+/* The process for a sample: known, or made now from /proc (mappings read). When /proc/PID is gone
+ * too, a process that inherits its parent's mappings and identity where the fork was seen, else one
+ * with neither. NULL only without memory. `comm` (may be NULL) is used when nothing better is
+ * known. Borrowed like the above. */
+struct process *process_table_get(struct process_table *t, uint32_t pid, const char *comm);
+
+/* Loads identity on first use (after each exec again) and returns it. Never NULL. */
+const struct process_identity *process_identity(struct process_table *t, struct process *p);
+
+/* Opens the file as `p` (or failing that its parent, or the host) sees it, by /proc/PID/map_files
+ * or /proc/PID/root; the descriptor's device and inode are checked against the key. 0 when f->fd is
+ * open now, else -errno (also remembered in f->open_error so that a file is not tried at every
+ * sample; tried again for each new process that maps it). Opens regular files only, never blocks on
+ * FIFOs. */
+int process_open_file(struct process_table *t, struct process *p, struct mapped_file *f);
+
+struct process *process_ref(struct process *p);
+void process_unref(struct process *p);
+
+/* Every live process that /proc lists, in ascending pid order (kernel threads included): for
+ * discovery. 0 or -errno. */
+int process_list_pids(const struct process_table *t, uint32_t **ret_pids, size_t *ret_n);
+
+/* After lost events: every known process is read again before its next sample. */
+void process_table_distrust(struct process_table *t);
+
+size_t process_table_n(const struct process_table *t);
+
+#endif

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The process table: who a process is.
+ *
+ * /proc/PID is asked first. What it does not tell any more (the process is gone) comes from what
+ * events said (executable, name) and from the parent (control group, user, and without an exec
+ * everything), which works for the short-lived children that build jobs and shells are made of.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/process/process_private.h"
+#include "agent/util/clock.h"
+
+/* U+FFFD is three bytes. */
+#define UTF8_WORST 3
+
+/* Never freed: what a string is while nothing is known, or without memory. */
+static char identity_unknown[1] = "";
+
+static void text_free(char **text)
+{
+	if (*text != identity_unknown)
+		free(*text);
+	*text = identity_unknown;
+}
+
+static void text_set(char **text, struct str s)
+{
+	char *copy = s.n ? malloc(s.n * UTF8_WORST + 1) : NULL;
+
+	text_free(text);
+	if (!copy)
+		return;
+	str_copy_utf8(copy, s.n * UTF8_WORST + 1, s);
+	*text = copy;
+}
+
+static void text_fill(char **text, const char *from)
+{
+	if (!(*text)[0])
+		text_set(text, str_from(from));
+}
+
+void process_identity_init(struct process_identity *id)
+{
+	*id = (struct process_identity){
+		.exe = identity_unknown,
+		.comm = identity_unknown,
+		.cmdline = identity_unknown,
+		.cwd = identity_unknown,
+		.cgroup_path = identity_unknown,
+	};
+}
+
+void process_identity_fini(struct process_identity *id)
+{
+	text_free(&id->exe);
+	text_free(&id->comm);
+	text_free(&id->cmdline);
+	text_free(&id->cwd);
+	text_free(&id->cgroup_path);
+}
+
+void process_unload_identity(struct process *p)
+{
+	process_identity_fini(&p->identity);
+	process_identity_init(&p->identity);
+	p->identity_loaded = false;
+}
+
+/* ---- /proc ---- */
+
+static bool read_link(const struct proc *proc, const char *name, char **text)
+{
+	_cleanup_buf_ struct buf b = BUF_INIT(MAPPING_PATH_MAX);
+
+	if (proc_read_link(proc, name, &b) < 0)
+		return false;
+	text_set(text, (struct str){ buf_str(&b), b.len });
+	return true;
+}
+
+/* Arguments end with NULs; a program that writes its title there leaves a row of them. */
+static void read_cmdline(const struct proc *proc, char **text)
+{
+	_cleanup_buf_ struct buf b = BUF_INIT(PROC_CMDLINE_MAX);
+
+	if (proc_read_file(proc, "cmdline", &b) < 0 || b.len == 0)
+		return;
+	while (b.len > 0 && b.data[b.len - 1] == '\0')
+		b.len--;
+	for (size_t i = 0; i < b.len; i++)
+		if (b.data[i] == '\0')
+			b.data[i] = ' ';
+	text_set(text, (struct str){ b.data, b.len });
+}
+
+static bool read_cgroup(const struct proc *proc, struct process_identity *id)
+{
+	_cleanup_buf_ struct buf b = BUF_INIT(PROC_CGROUP_MAX);
+	_cleanup_buf_ struct buf path = BUF_INIT(PROC_CGROUP_MAX);
+
+	if (proc_read_file(proc, "cgroup", &b) < 0 || b.len == 0)
+		return false;
+	struct str text = { buf_str(&b), b.len };
+	cgroup_parse(text, &id->cgroup);
+	cgroup_path(text, &path);
+	text_set(&id->cgroup_path, (struct str){ buf_str(&path), path.len });
+	return true;
+}
+
+static bool read_uid(const struct proc *proc, uint32_t *ret_uid)
+{
+	_cleanup_buf_ struct buf b = BUF_INIT(PROC_STATUS_MAX);
+
+	return proc_read_file(proc, "status", &b) == 0 &&
+	       proc_status_uid((struct str){ buf_str(&b), b.len }, ret_uid) == 0;
+}
+
+/* True when the process lived through all of it. */
+static bool load_from_proc(const struct proc *proc, struct process_identity *id,
+			   bool *ret_have_cgroup)
+{
+	id->kernel_thread = proc->kernel_thread;
+	text_set(&id->comm, str_from(proc->comm));
+	bool have_exe = read_link(proc, "exe", &id->exe) || proc->kernel_thread;
+	(void)read_link(proc, "cwd", &id->cwd);
+	read_cmdline(proc, &id->cmdline);
+	bool have_uid = read_uid(proc, &id->uid);
+	*ret_have_cgroup = read_cgroup(proc, id);
+	return have_exe && have_uid && *ret_have_cgroup;
+}
+
+bool process_exe_changed(const struct process *p, const struct proc *proc)
+{
+	char *exe = identity_unknown;
+	bool changed;
+
+	if (!p->identity_loaded)
+		return false;
+	changed = read_link(proc, "exe", &exe) && strcmp(exe, p->identity.exe) != 0;
+	text_free(&exe);
+	return changed;
+}
+
+/* ---- what remains ---- */
+
+static void inherit_place(struct process_identity *id, const struct process_identity *parent)
+{
+	id->cgroup = parent->cgroup;
+	id->uid = parent->uid;
+	text_fill(&id->cgroup_path, parent->cgroup_path);
+	text_fill(&id->cwd, parent->cwd);
+}
+
+static void inherit_image(struct process_identity *id, const struct process_identity *parent)
+{
+	text_fill(&id->exe, parent->exe);
+	text_fill(&id->cmdline, parent->cmdline);
+	text_fill(&id->comm, parent->comm);
+}
+
+static void load(struct process_table *t, struct process *p, int depth);
+
+static void load_from_parent(struct process_table *t, struct process *p, bool have_cgroup,
+			     int depth)
+{
+	struct process *parent = depth < PROCESS_MAX_ANCESTORS ? process_parent(t, p) : NULL;
+
+	if (!parent)
+		return;
+	if (!parent->identity_loaded)
+		load(t, parent, depth + 1);
+	if (!have_cgroup)
+		inherit_place(&p->identity, &parent->identity);
+	if (!p->exec_ns && parent->exec_ns <= p->start_ns)
+		inherit_image(&p->identity, &parent->identity);
+}
+
+static void load(struct process_table *t, struct process *p, int depth)
+{
+	_cleanup_proc_ struct proc proc = PROC_NONE;
+	struct process_identity *id = &p->identity;
+	bool have_cgroup = false;
+
+	p->identity_read_ns = clock_mono_ns();
+	p->identity_loaded = true;
+	if (!p->exited && proc_open(t->proc_root, p->pid, &proc) == 0 && process_confirm(p, &proc))
+		id->complete = load_from_proc(&proc, id, &have_cgroup);
+	if (!id->complete && p->exec_ns && p->exe_file)
+		text_fill(&id->exe, p->exe_file->path);
+	if (!id->complete && p->exec_ns)
+		text_fill(&id->comm, p->comm_hint);
+	if (!id->complete)
+		load_from_parent(t, p, have_cgroup, depth);
+	text_fill(&id->comm, p->comm_hint);
+}
+
+const struct process_identity *process_identity(struct process_table *t, struct process *p)
+{
+	process_touch(t, p);
+	if (!p->identity_loaded)
+		load(t, p, 0);
+	return &p->identity;
+}

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The process table: what a process has mapped.
+ *
+ * Three sources make one history. A fork gives the parent's set; an exec empties it and every
+ * executable mapping comes as an event from then on; for a process that was there before us
+ * /proc/PID/maps is read once and events add to it. munmap(2) and mremap(2) are not reported by the
+ * kernel: what was unmapped stays in the set until something is mapped over it, which harms nobody,
+ * since no pc lies there.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+
+#include "agent/process/mapping_edit.h"
+#include "agent/process/process_private.h"
+#include "agent/util/clock.h"
+
+void process_set_mappings(struct process_table *t, struct process *p, struct mappings *m,
+			  uint64_t time_ns)
+{
+	mappings_unref(p->previous_mappings);
+	p->previous_mappings = p->mappings;
+	p->mappings = m;
+	p->mappings_since_ns = time_ns;
+	if (++p->generation == 0)
+		p->generation = 1;
+	if (t->hooks.on_mappings)
+		t->hooks.on_mappings(p, t->hooks.data);
+}
+
+/* Memory whose file finds no place in the file table is as good as anonymous. */
+static void mapping_from(struct process_table *t, const struct maps_entry *e,
+			 uint64_t inode_generation, struct mapping *ret_mapping)
+{
+	struct mapping m = {
+		.begin = e->begin, .end = e->end, .file_off = e->file_off, .kind = e->kind
+	};
+	struct file_facts facts = {
+		.key = { .dev = e->dev, .inode = e->inode },
+		.generation = inode_generation,
+		.path = e->kind == MAPPING_VDSO ? STR_LIT("[vdso]") : e->path,
+		.deleted = e->deleted,
+		.vdso = e->kind == MAPPING_VDSO,
+	};
+
+	if (m.kind != MAPPING_ANON && file_table_get(t->files, &facts, &m.file) < 0)
+		m.kind = MAPPING_ANON;
+	if (m.kind == MAPPING_ANON)
+		m.file_off = 0;
+	*ret_mapping = m;
+}
+
+/* ---- /proc/PID/maps ---- */
+
+struct maps_load {
+	struct process_table *t;
+	struct mapping_edit edit;
+	int error;
+};
+
+static bool load_entry(const struct maps_entry *e, void *data)
+{
+	struct maps_load *load = data;
+	struct mapping m;
+
+	mapping_from(load->t, e, 0, &m);
+	load->error = mapping_edit_put(&load->edit, &m);
+	if (load->error < 0)
+		mapped_file_unref(m.file);
+	return load->error == 0;
+}
+
+static bool same_mappings(const struct mappings *a, const struct mappings *b)
+{
+	if (!a || a->n != b->n)
+		return false;
+	for (uint32_t i = 0; i < a->n; i++) {
+		const struct mapping *x = &a->items[i];
+		const struct mapping *y = &b->items[i];
+
+		if (x->begin != y->begin || x->end != y->end || x->file_off != y->file_off ||
+		    x->kind != y->kind || x->file != y->file)
+			return false;
+	}
+	return true;
+}
+
+int process_read_maps(struct process_table *t, struct process *p, const struct proc *proc)
+{
+	struct maps_load load = { .t = t };
+	_cleanup_(mappings_unrefp) struct mappings *m = NULL;
+	uint64_t now_ns = clock_mono_ns();
+	int r = proc_read_maps(proc, load_entry, &load);
+
+	r = load.error < 0 ? load.error : r;
+	if (r == 0)
+		r = mapping_edit_finish(&load.edit, &m);
+	mapping_edit_fini(&load.edit);
+	if (r < 0)
+		return r;
+	p->maps_read_ns = now_ns;
+	if (!same_mappings(p->mappings, m))
+		process_set_mappings(t, p, TAKE_PTR(m), now_ns);
+	return 0;
+}
+
+/* ---- events ---- */
+
+static void set_exe_file(struct process *p, struct mapped_file *f)
+{
+	mapped_file_unref(p->exe_file);
+	p->exe_file = f ? mapped_file_ref(f) : NULL;
+}
+
+void process_inherit_mappings(struct process_table *t, struct process *child,
+			      struct process *parent)
+{
+	set_exe_file(child, parent->exe_file);
+	if (parent->mappings)
+		process_set_mappings(t, child, mappings_ref(parent->mappings), child->start_ns);
+}
+
+static void empty_mappings(struct process_table *t, struct process *p, uint64_t time_ns)
+{
+	struct mapping_edit none = { 0 };
+	struct mappings *m;
+
+	if (mapping_edit_finish(&none, &m) == 0)
+		process_set_mappings(t, p, m, time_ns);
+}
+
+void process_apply_exec(struct process_table *t, struct process *p, const struct process_event *ev)
+{
+	p->exec_ns = ev->time_ns;
+	p->exe_wanted = true;
+	set_exe_file(p, NULL);
+	str_copy_utf8(p->comm_hint, sizeof(p->comm_hint),
+		      (struct str){ ev->comm, strnlen(ev->comm, sizeof(ev->comm)) });
+	if (ev->time_ns >= p->maps_read_ns)
+		empty_mappings(t, p, ev->time_ns);
+	if (p->identity_loaded && ev->time_ns < p->identity_read_ns)
+		return;
+	process_unload_identity(p);
+	p->exec_count++;
+	if (t->hooks.on_exec)
+		t->hooks.on_exec(p, t->hooks.data);
+}
+
+static int put_mapping(struct process *p, const struct mapping *m, struct mappings **ret_mappings)
+{
+	_cleanup_mapping_edit_ struct mapping_edit edit = { 0 };
+	int r = mapping_edit_init(&edit, p->mappings);
+
+	if (r == 0)
+		r = mapping_edit_put(&edit, m);
+	if (r < 0) {
+		mapped_file_unref(m->file);
+		return r;
+	}
+	return mapping_edit_finish(&edit, ret_mappings);
+}
+
+static void add_mapping(struct process_table *t, struct process *p, const struct mapping *m,
+			uint64_t time_ns)
+{
+	struct mappings *set;
+
+	if (mappings_cover(p->mappings, m))
+		mapped_file_unref(m->file);
+	else if (put_mapping(p, m, &set) == 0)
+		process_set_mappings(t, p, set, time_ns);
+	else
+		telemetry_count(t->telemetry, TELEMETRY_process_read_errors, 1);
+}
+
+void process_apply_mmap(struct process_table *t, struct process *p, const struct process_event *ev)
+{
+	struct maps_entry e = {
+		.begin = ev->begin,
+		.end = ev->begin + ev->len,
+		.file_off = ev->file_off,
+		.dev = makedev(ev->dev_major, ev->dev_minor),
+		.inode = ev->inode,
+	};
+	/* Not known at all: they will be read when it is sampled. Older than what was read: it is
+	 * in there, or gone again. */
+	bool wanted = p->mappings && ev->time_ns >= p->maps_read_ns;
+	struct mapping m;
+
+	if (!wanted && !p->exe_wanted)
+		return;
+	if (e.end <= e.begin || !maps_classify(str_from(ev->path ? ev->path : ""), &e))
+		return;
+	mapping_from(t, &e, ev->inode_generation, &m);
+	if (m.kind == MAPPING_FILE && p->exe_wanted) {
+		set_exe_file(p, m.file);
+		p->exe_wanted = false;
+	}
+	if (wanted)
+		add_mapping(t, p, &m, ev->time_ns);
+	else
+		mapped_file_unref(m.file);
+}
+
+/* ---- ancestors ---- */
+
+/* The parent's set of now holds what the child got, unless the parent has changed its image since.
+ */
+void process_borrow_mappings(struct process_table *t, struct process *p)
+{
+	struct process *child = p;
+
+	for (int i = 0; i < PROCESS_MAX_ANCESTORS; i++) {
+		struct process *parent = process_parent(t, child);
+
+		if (!parent || parent->exec_ns > child->start_ns)
+			return;
+		if (parent->mappings) {
+			process_inherit_mappings(t, p, parent);
+			return;
+		}
+		child = parent;
+	}
+}

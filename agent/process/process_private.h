@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of the process table share with each other, and with nobody else. */
+#ifndef XAGENT_AGENT_PROCESS_PROCESS_PRIVATE_H
+#define XAGENT_AGENT_PROCESS_PROCESS_PRIVATE_H
+
+#include "agent/process/file_table.h"
+#include "agent/process/maps.h"
+#include "agent/process/proc.h"
+#include "agent/process/process.h"
+
+#define PROCESS_MAX_DEFAULT 32768
+/* A process and the ancestors it is asked about must fit at once. */
+#define PROCESS_MAX_LEAST 16
+/* Ancestors looked at for what a process can no longer tell itself: shell, make, shell, compiler
+ * driver, compiler. */
+#define PROCESS_MAX_ANCESTORS 8
+
+struct process_table {
+	char *proc_root; /* owned */
+	size_t max_processes;
+	struct telemetry *telemetry;
+	struct process_table_hooks hooks;
+	struct hash_table by_pid;
+	struct list lru; /* the least recently sampled first */
+	struct file_table *files;
+	uint64_t trust; /* raised by each distrust */
+};
+
+/* process.c */
+struct process *process_add(struct process_table *t, uint32_t pid, uint64_t start_ns);
+/* Makes it the last one to be forgotten: whoever asks for ancestors makes entries meanwhile. */
+void process_touch(struct process_table *t, struct process *p);
+void process_end(struct process_table *t, struct process *p, uint64_t time_ns);
+/* Who forked p, known or read now; NULL when the fork was not seen or its pid means another one.
+ * Borrowed from p. */
+struct process *process_parent(struct process_table *t, struct process *p);
+/* Whether the directory opened by its pid is this process and not a later one; then its exact start
+ * is kept. */
+bool process_confirm(struct process *p, const struct proc *proc);
+
+/* process_maps.c */
+/* Consumes m. */
+void process_set_mappings(struct process_table *t, struct process *p, struct mappings *m,
+			  uint64_t time_ns);
+void process_inherit_mappings(struct process_table *t, struct process *child,
+			      struct process *parent);
+void process_apply_exec(struct process_table *t, struct process *p, const struct process_event *ev);
+void process_apply_mmap(struct process_table *t, struct process *p, const struct process_event *ev);
+/* Reads /proc/PID/maps. 0 or -errno. */
+int process_read_maps(struct process_table *t, struct process *p, const struct proc *proc);
+/* When /proc/PID is gone: the mappings of an ancestor whose image it still runs. */
+void process_borrow_mappings(struct process_table *t, struct process *p);
+
+/* process_identity.c */
+void process_identity_init(struct process_identity *id);
+void process_identity_fini(struct process_identity *id);
+void process_unload_identity(struct process *p);
+/* True when the identity is loaded and its executable is another one by now. */
+bool process_exe_changed(const struct process *p, const struct proc *proc);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Any bytes as /proc/PID/cgroup. */
+#include <assert.h>
+#include <string.h>
+
+#include "agent/process/cgroup.h"
+
+static void check_text(const char *text, size_t size)
+{
+	size_t n = strnlen(text, size);
+
+	assert(n < size && str_is_utf8((struct str){ text, n }));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct str text = { (const char *)data, size };
+	struct cgroup_facts f;
+	struct buf path = BUF_INIT(65536);
+
+	cgroup_parse(text, &f);
+	check_text(f.container_id, sizeof(f.container_id));
+	check_text(f.runtime, sizeof(f.runtime));
+	check_text(f.unit, sizeof(f.unit));
+	check_text(f.user_unit, sizeof(f.user_unit));
+	check_text(f.slice, sizeof(f.slice));
+	check_text(f.pod_uid, sizeof(f.pod_uid));
+	/* 64 hex digits, or 32, a dash and a number. */
+	assert(strlen(f.container_id) == 0 || strlen(f.container_id) == 64 ||
+	       f.container_id[32] == '-');
+	assert(strlen(f.pod_uid) == 0 || strlen(f.pod_uid) == 32 || strlen(f.pod_uid) == 36);
+	cgroup_path(text, &path);
+	buf_fini(&path);
+	return 0;
+}

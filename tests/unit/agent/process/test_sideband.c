@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The side-band of this kernel. Skips where it may not be opened. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "agent/process/sideband.h"
+#include "agent/util/clock.h"
+#include "agent/util/macro.h"
+
+#define MAX_SEEN 256
+
+struct seen {
+	uint32_t pid; /* of whom events are kept */
+	struct process_event events[MAX_SEEN];
+	char paths[MAX_SEEN][128];
+	size_t n;
+	uint64_t last_ns; /* of all processes */
+	bool out_of_order;
+	uint64_t lost;
+};
+
+struct fixture {
+	struct telemetry *telemetry;
+	struct sideband *sb;
+	struct seen seen;
+};
+
+static int open_sideband(struct telemetry *telemetry, size_t ring_bytes,
+			 struct sideband **ret_sideband)
+{
+	_cleanup_cpus_ struct cpus online = { 0 };
+
+	assert_int_equal(cpus_online(&online), 0);
+	return sideband_new(&(struct sideband_options){ .cpus = &online,
+							.telemetry = telemetry,
+							.ring_bytes = ring_bytes },
+			    ret_sideband);
+}
+
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	assert_int_equal(telemetry_new(&f->telemetry), 0);
+	int r = open_sideband(f->telemetry, 0, &f->sb);
+	if (r < 0)
+		print_message("skip: perf_event_open: %s (needs CAP_PERFMON or root)\n",
+			      strerror(-r));
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	sideband_free(f->sb);
+	telemetry_free(f->telemetry);
+	free(f);
+	return 0;
+}
+
+static void note(const struct process_event *ev, void *data)
+{
+	struct seen *s = data;
+
+	if (ev->kind == PROCESS_EVENT_LOST)
+		s->lost += ev->lost;
+	s->out_of_order = s->out_of_order || ev->time_ns < s->last_ns;
+	s->last_ns = ev->time_ns;
+	if (ev->pid != s->pid || s->n >= MAX_SEEN)
+		return;
+	s->events[s->n] = *ev;
+	if (ev->path)
+		(void)snprintf(s->paths[s->n], sizeof(s->paths[0]), "%s", ev->path);
+	s->n++;
+}
+
+static const struct process_event *find(const struct seen *s, enum process_event_kind kind,
+					const char *path_part)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (s->events[i].kind == kind && (!path_part || strstr(s->paths[i], path_part)))
+			return &s->events[i];
+	return NULL;
+}
+
+static size_t count(const struct seen *s, enum process_event_kind kind)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->n; i++)
+		n += s->events[i].kind == kind;
+	return n;
+}
+
+static void test_fork_exec_exit(void **state)
+{
+	struct fixture *f = *state;
+
+	if (!f->sb)
+		skip();
+	uint64_t before = clock_mono_ns();
+	pid_t pid = fork();
+	if (pid == 0) {
+		execl("/bin/true", "true", (char *)NULL);
+		_exit(127);
+	}
+	int status;
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	f->seen.pid = (uint32_t)pid;
+	sideband_read(f->sb, note, &f->seen);
+	uint64_t after = clock_mono_ns();
+
+	const struct process_event *born = find(&f->seen, PROCESS_EVENT_FORK, NULL);
+	const struct process_event *exec = find(&f->seen, PROCESS_EVENT_EXEC, NULL);
+	const struct process_event *binary = find(&f->seen, PROCESS_EVENT_MMAP, "/true");
+	const struct process_event *libc = find(&f->seen, PROCESS_EVENT_MMAP, "libc");
+	const struct process_event *end = find(&f->seen, PROCESS_EVENT_EXIT, NULL);
+	assert_true(born && exec && binary && libc && end);
+	assert_int_equal(born->parent_pid, getpid());
+	assert_string_equal(exec->comm, "true");
+	assert_int_not_equal(binary->inode, 0);
+	assert_true(before < born->time_ns && born->time_ns < exec->time_ns &&
+		    exec->time_ns < binary->time_ns && binary->time_ns < libc->time_ns &&
+		    libc->time_ns < end->time_ns && end->time_ns < after);
+	assert_int_equal(count(&f->seen, PROCESS_EVENT_EXIT), 1);
+	assert_false(f->seen.out_of_order);
+	assert_int_equal(f->seen.lost, 0);
+	assert_int_equal(telemetry_get(f->telemetry, TELEMETRY_sideband_malformed), 0);
+}
+
+static void test_mapping_later(void **state)
+{
+	struct fixture *f = *state;
+
+	if (!f->sb)
+		skip();
+	f->seen.pid = (uint32_t)getpid();
+	/* What dlopen(3) does: a file mapped executable. And what a JIT does. */
+	FILE *self = fopen("/proc/self/exe", "re");
+	assert_non_null(self);
+	void *file = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fileno(self), 0);
+	void *jit = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_int_equal(mprotect(jit, 4096, PROT_READ | PROT_EXEC), 0);
+	sideband_read(f->sb, note, &f->seen);
+	const struct process_event *ev = find(&f->seen, PROCESS_EVENT_MMAP, "test_sideband");
+	assert_non_null(ev);
+	assert_int_equal(ev->begin, (uint64_t)(uintptr_t)file);
+	assert_int_equal(ev->len, 4096);
+	ev = find(&f->seen, PROCESS_EVENT_MMAP, "//anon");
+	assert_non_null(ev);
+	assert_true(ev->begin <= (uint64_t)(uintptr_t)jit &&
+		    ev->begin + ev->len > (uint64_t)(uintptr_t)jit);
+	(void)munmap(file, 4096);
+	(void)munmap(jit, 4096);
+	(void)fclose(self);
+}
+
+/* Ends the thread only: the last one must not run the test program's own end in the child. */
+static void *thread_main(void *data)
+{
+	(void)usleep(20000);
+	(void)syscall(SYS_exit, 0);
+	return data;
+}
+
+/* The main thread leaves first: one EXIT, after the last thread. */
+static void test_leader_leaves(void **state)
+{
+	struct fixture *f = *state;
+
+	if (!f->sb)
+		skip();
+	pid_t pid = fork();
+	if (pid == 0) {
+		pthread_t thread;
+
+		for (int i = 0; i < 3; i++)
+			(void)pthread_create(&thread, NULL, thread_main, NULL);
+		pthread_exit(NULL);
+	}
+	f->seen.pid = (uint32_t)pid;
+	(void)usleep(10000);
+	sideband_read(f->sb, note, &f->seen);
+	assert_non_null(find(&f->seen, PROCESS_EVENT_FORK, NULL));
+	assert_null(find(&f->seen, PROCESS_EVENT_EXIT, NULL));
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	sideband_read(f->sb, note, &f->seen);
+	assert_int_equal(count(&f->seen, PROCESS_EVENT_FORK), 1);
+	assert_int_equal(count(&f->seen, PROCESS_EVENT_EXIT), 1);
+}
+
+static void *exec_true(void *data)
+{
+	execl("/bin/true", "true", (char *)NULL);
+	return data;
+}
+
+/* An exec by another thread than the leader ends all others, the leader first among them. */
+static void test_exec_by_a_thread(void **state)
+{
+	struct fixture *f = *state;
+
+	if (!f->sb)
+		skip();
+	pid_t pid = fork();
+	if (pid == 0) {
+		pthread_t thread;
+
+		(void)pthread_create(&thread, NULL, exec_true, NULL);
+		for (;;)
+			(void)pause();
+	}
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	f->seen.pid = (uint32_t)pid;
+	sideband_read(f->sb, note, &f->seen);
+	assert_int_equal(count(&f->seen, PROCESS_EVENT_EXIT), 1);
+	assert_int_equal(f->seen.events[f->seen.n - 1].kind, PROCESS_EVENT_EXIT);
+	assert_int_equal(count(&f->seen, PROCESS_EVENT_EXEC), 1);
+}
+
+/* Born before the side-band was there: its threads were not counted. */
+static void test_end_of_an_older_process(void **state)
+{
+	struct fixture *f = *state;
+	struct sideband *sb = NULL;
+
+	if (!f->sb)
+		skip();
+	pid_t pid = fork();
+	if (pid == 0)
+		for (;;)
+			(void)pause();
+	assert_int_equal(open_sideband(f->telemetry, 0, &sb), 0);
+	(void)kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	f->seen.pid = (uint32_t)pid;
+	sideband_read(sb, note, &f->seen);
+	assert_int_equal(f->seen.n, 0);
+	(void)usleep(15000);
+	sideband_read(sb, note, &f->seen);
+	assert_int_equal(count(&f->seen, PROCESS_EVENT_EXIT), 1);
+	sideband_free(sb);
+}
+
+static void test_deliver_by_time(void **state)
+{
+	struct fixture *f = *state;
+
+	if (!f->sb)
+		skip();
+	pid_t pid = fork();
+	if (pid == 0)
+		_exit(0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	uint64_t between = clock_mono_ns();
+	pid_t second = fork();
+	if (second == 0)
+		_exit(0);
+	assert_int_equal(waitpid(second, NULL, 0), second);
+	uint64_t now = sideband_collect(f->sb);
+	assert_true(now > between);
+	f->seen.pid = (uint32_t)second;
+	sideband_deliver_until(f->sb, between, note, &f->seen);
+	assert_int_equal(f->seen.n, 0);
+	assert_true(f->seen.last_ns <= between && f->seen.last_ns > 0);
+	sideband_deliver_until(f->sb, now, note, &f->seen);
+	assert_int_equal(f->seen.n, 2);
+	assert_false(f->seen.out_of_order);
+}
+
+static void pinned_forks(int n)
+{
+	for (int i = 0; i < n; i++) {
+		pid_t pid = fork();
+
+		if (pid == 0)
+			_exit(0);
+		(void)waitpid(pid, NULL, 0);
+	}
+}
+
+/* A ring of one page fills: the descriptor wakes us, and what did not fit is told. */
+static void test_lost_and_wakeup(void **state)
+{
+	struct fixture *f = *state;
+	struct sideband *sb = NULL;
+
+	if (!f->sb)
+		skip();
+	assert_int_equal(open_sideband(f->telemetry, (size_t)sysconf(_SC_PAGESIZE), &sb), 0);
+	struct pollfd pfd = { .fd = sideband_fd(sb), .events = POLLIN };
+	assert_int_equal(poll(&pfd, 1, 0), 0);
+	pinned_forks(300);
+	assert_int_equal(poll(&pfd, 1, 1000), 1);
+	sideband_read(sb, note, &f->seen);
+	assert_int_equal(poll(&pfd, 1, 0), 0);
+	/* The kernel writes the report with the next record that fits. */
+	pinned_forks(4);
+	sideband_read(sb, note, &f->seen);
+	assert_true(f->seen.lost > 0);
+	assert_int_equal(telemetry_get(f->telemetry, TELEMETRY_sideband_lost), f->seen.lost);
+	sideband_free(sb);
+}
+
+static void test_cpus_come_and_go(void **state)
+{
+	struct fixture *f = *state;
+	_cleanup_cpus_ struct cpus online = { 0 };
+	struct sideband *sb = NULL;
+	unsigned int none_ids[1] = { 0 };
+	struct cpus none = { none_ids, 0 };
+
+	if (!f->sb)
+		skip();
+	assert_int_equal(cpus_online(&online), 0);
+	struct cpus first = { online.ids, 1 };
+	assert_int_equal(sideband_new(&(struct sideband_options){ .cpus = &first,
+								  .telemetry = f->telemetry },
+				      &sb),
+			 0);
+	assert_int_equal(sideband_sync_cpus(sb, &online), 0);
+	pid_t pid = fork();
+	if (pid == 0)
+		_exit(0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	/* What their rings held is not lost with the CPUs. */
+	assert_int_equal(sideband_sync_cpus(sb, &none), 0);
+	f->seen.pid = (uint32_t)pid;
+	sideband_read(sb, note, &f->seen);
+	assert_int_equal(f->seen.n, 2);
+	assert_int_equal(sideband_sync_cpus(sb, &online), 0);
+	pid = fork();
+	if (pid == 0)
+		_exit(0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	f->seen.pid = (uint32_t)pid;
+	sideband_read(sb, note, &f->seen);
+	assert_int_equal(f->seen.n, 4);
+	sideband_free(sb);
+}
+
+static void test_bad_options(void **state)
+{
+	struct fixture *f = *state;
+	struct sideband *sb = NULL;
+	unsigned int far_ids[1] = { CPUS_MAX - 1 };
+	struct cpus far = { far_ids, 1 };
+
+	assert_int_equal(open_sideband(f->telemetry, 100, &sb), -EINVAL);
+	assert_int_equal(open_sideband(f->telemetry, 3 * 4096, &sb), -EINVAL);
+	if (!f->sb)
+		skip();
+	assert_int_equal(
+		sideband_new(&(struct sideband_options){ .cpus = &far, .telemetry = f->telemetry },
+			     &sb) < 0,
+		1);
+	assert_null(sb);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_fork_exec_exit, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_mapping_later, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_leader_leaves, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_exec_by_a_thread, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_end_of_an_older_process, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_deliver_by_time, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_lost_and_wakeup, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_cpus_come_and_go, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_bad_options, setup, teardown),
+	};
+
+	return cmocka_run_group_tests_name("agent/process/sideband", tests, NULL, NULL);
+}
