@@ -152,7 +152,7 @@ static void walk_copy(const struct user_stack_input *in, const struct process *p
 	s->end = WIRE_END_DEPTH;
 }
 
-static bool end_is_complete(enum wire_end end)
+bool wire_end_is_complete(enum wire_end end)
 {
 	static const bool complete[WIRE_END_MAX] = {
 #define END_COMPLETE(name, is_complete, frame, text) [WIRE_END_##name] = is_complete,
@@ -177,6 +177,6 @@ void user_stack_make(const struct user_stack_input *in, const struct process *p,
 		take_kernel_walk(in, p, t, s);
 	if (s->end >= WIRE_END_MAX)
 		s->end = WIRE_END_BAD_PC;
-	if (!end_is_complete(s->end))
+	if (!wire_end_is_complete(s->end))
 		s->frames[s->n++] = special(FRAME_END + (unsigned int)s->end);
 }

@@ -12,6 +12,7 @@
 #ifndef XAGENT_AGENT_UNWIND_USER_STACK_H
 #define XAGENT_AGENT_UNWIND_USER_STACK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "agent/process/process.h"
@@ -38,6 +39,9 @@ struct user_stack_input {
 	const struct wire_cold *cold; /* NULL unless head->flags & WIRE_COLD */
 	const uint8_t *stack;	      /* head->stack_bytes */
 };
+
+/* Whether a walk that ended so reached the outermost frame, or had none to reach. */
+bool wire_end_is_complete(enum wire_end end);
 
 void user_stack_make(const struct user_stack_input *in, const struct process *p, struct telemetry *t,
 		     struct user_stack *ret_stack);

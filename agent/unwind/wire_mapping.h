@@ -9,8 +9,9 @@
 /* Frames of a file's mapping carry (object id, file offset), all others the raw pc. */
 static inline struct wire_mapping wire_mapping_from(const struct mapping *m)
 {
-	bool named = m->file && m->file->id <= WIRE_MAX_OBJECT_ID &&
-		     m->file_off + (m->end - m->begin) <= WIRE_FRAME_OFFSET_MASK;
+	uint64_t bytes = m->end - m->begin;
+	bool named = m->file && m->file->id <= WIRE_MAX_OBJECT_ID && bytes <= WIRE_FRAME_OFFSET_MASK &&
+		     m->file_off <= WIRE_FRAME_OFFSET_MASK - bytes;
 
 	return (struct wire_mapping){
 		.begin = m->begin,

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What all forms of a build share: the list of results, and the summary. */
+#include "agent/profile/build.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/profile/hot.h"
+#include "agent/util/str.h"
+
+void build_init(struct build *b)
+{
+	memset(b, 0, sizeof(*b));
+	b->last = &b->first;
+}
+
+void build_fini(struct build *b)
+{
+	for (struct built *next, *x = b->first; x; x = next) {
+		next = x->next;
+		free(x->bytes);
+		free(x);
+	}
+	build_init(b);
+}
+
+int build_put(struct build *b, struct labels *labels, uint8_t *bytes, size_t n_bytes, uint64_t n_samples,
+	      uint64_t time_ns)
+{
+	struct built *x = malloc(sizeof(*x));
+
+	if (!x) {
+		free(bytes);
+		return -ENOMEM;
+	}
+	*x = (struct built){ .labels = labels,
+			     .bytes = bytes,
+			     .n_bytes = n_bytes,
+			     .n_samples = n_samples,
+			     .time_ns = time_ns };
+	*b->last = x;
+	b->last = &x->next;
+	return 0;
+}
+
+static const struct series *hottest_series(const struct interval *interval)
+{
+	const struct series *hottest = interval->series;
+
+	for (const struct series *s = interval->series; s; s = s->next)
+		if (s->n_samples > hottest->n_samples)
+			hottest = s;
+	return hottest;
+}
+
+static void summarize_function(const struct series *series, struct namer *namer, struct build *build)
+{
+	struct hot_table hot;
+
+	hot_init(&hot);
+	if (hot_add_series(&hot, series, namer) == 0) {
+		const struct hot *h = hot_by_self(&hot);
+
+		if (h)
+			str_copy_utf8(build->summary.hottest_function, BUILD_NAME_MAX,
+				      str_from(h->function));
+	}
+	hot_fini(&hot);
+}
+
+void build_summarize(const struct interval *interval, struct namer *namer, struct build *build)
+{
+	const struct series *hottest = hottest_series(interval);
+
+	build->summary.n_series = interval->n_series;
+	if (!hottest)
+		return;
+	str_copy_utf8(build->summary.hottest_service, BUILD_NAME_MAX, str_from(series_name(hottest)));
+	build->summary.hottest_service_samples = hottest->n_samples;
+	summarize_function(hottest, namer, build);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From a closed interval to what leaves the agent. One function a form; all run in the worker thread.
+ *
+ *	build_pprof	one or more gzip'd profiles a series, for a server
+ *	build_one_pprof	all series in one profile, for a file
+ *	build_folded	"series;root;…;leaf count" lines, for flame graph tools
+ *	build_table	the hottest functions, for a terminal
+ */
+#ifndef XAGENT_AGENT_PROFILE_BUILD_H
+#define XAGENT_AGENT_PROFILE_BUILD_H
+
+#include <stdint.h>
+
+#include "agent/profile/interval.h"
+#include "agent/profile/naming.h"
+
+/* One thing to deliver. */
+struct built {
+	struct labels *labels; /* borrowed from the interval; NULL when it is about all series */
+	uint8_t *bytes;	       /* owned */
+	size_t n_bytes;
+	uint64_t n_samples;
+	uint64_t time_ns; /* as in the profile */
+	struct built *next;
+};
+
+#define BUILD_NAME_MAX 256
+
+/* What one line an interval tells. */
+struct build_summary {
+	uint64_t n_samples; /* in what was built */
+	uint64_t n_failed;  /* that found no memory or fit nowhere */
+	size_t n_series;
+	char hottest_service[BUILD_NAME_MAX];
+	uint64_t hottest_service_samples;
+	char hottest_function[BUILD_NAME_MAX]; /* of that service, by self */
+	bool kernel_hidden;
+};
+
+struct build {
+	struct built *first;
+	struct built **last; /* where the next is put */
+	struct build_summary summary;
+};
+
+typedef void (*build_fn)(const struct interval *interval, struct namer *namer, struct build *build);
+
+void build_init(struct build *b);
+void build_fini(struct build *b);
+/* Takes the bytes. 0 or -ENOMEM (bytes freed). */
+int build_put(struct build *b, struct labels *labels, uint8_t *bytes, size_t n_bytes, uint64_t n_samples,
+	      uint64_t time_ns);
+
+void build_pprof(const struct interval *interval, struct namer *namer, struct build *build);
+void build_one_pprof(const struct interval *interval, struct namer *namer, struct build *build);
+void build_folded(const struct interval *interval, struct namer *namer, struct build *build);
+void build_table(const struct interval *interval, struct namer *namer, struct build *build);
+
+/* Fills the summary; each of the above is followed by it. */
+void build_summarize(const struct interval *interval, struct namer *namer, struct build *build);
+
+#endif

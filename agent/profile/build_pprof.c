@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Profiles in pprof form.
+ *
+ * Locations are keyed by function, not by address: the server clears addresses of named mappings and would keep the same stack as
+ * often as there are call sites. A series that does not fit into one profile (Pyroscope's limits) becomes several, a millisecond
+ * apart, because two profiles of a series at the same millisecond replace each other.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/profile/build.h"
+#include "agent/util/clock.h"
+#include "pprof/pprof.h"
+
+struct encoder {
+	const struct interval *interval;
+	struct namer *namer;
+	struct build *build;
+	struct labels *labels;
+	const struct pprof_label *sample_labels; /* of every sample of the series */
+	size_t n_sample_labels;
+	bool unlimited; /* no server will see it */
+	struct pprof_builder *builder;
+	uint64_t epoch; /* number of the builder: ids belong to one */
+	uint64_t time_ns;
+	uint64_t n_samples; /* in the builder */
+};
+
+static int encoder_open(struct encoder *e)
+{
+	struct pprof_options o = PPROF_OPTIONS_DEFAULT;
+
+	o.period = (int64_t)e->interval->period_ns;
+	o.time_ns = (int64_t)e->time_ns;
+	o.duration_ns = (int64_t)(e->interval->end_real_ns - e->interval->begin_real_ns);
+	if (o.duration_ns < 0)
+		o.duration_ns = 0;
+	if (e->unlimited) {
+		o.max_samples = SIZE_MAX;
+		o.max_bytes = PPROF_MAX_MAX_BYTES;
+	}
+	e->epoch = namer_next_epoch(e->namer);
+	e->n_samples = 0;
+	return pprof_builder_new(&o, &e->builder);
+}
+
+/* Encodes what is in the builder and lets it go. */
+static int encoder_close(struct encoder *e)
+{
+	struct pprof_bytes bytes = { 0 };
+	int r = 0;
+
+	if (e->builder && (e->n_samples > 0 || (e->unlimited && !e->build->first)))
+		r = pprof_builder_encode(e->builder, &bytes);
+	pprof_builder_free(e->builder);
+	e->builder = NULL;
+	if (r == 0 && bytes.data)
+		r = build_put(e->build, e->labels, bytes.data, bytes.n, e->n_samples, e->time_ns);
+	if (r < 0)
+		e->build->summary.n_failed += e->n_samples;
+	else
+		e->build->summary.n_samples += e->n_samples;
+	e->time_ns += NS_PER_MS;
+	e->n_samples = 0;
+	return r;
+}
+
+static int add_line(struct encoder *e, const struct frame *f, struct pprof_line *ret_line)
+{
+	struct pprof_function function = { .name = f->function, .filename = f->file };
+
+	ret_line->line = f->line;
+	return pprof_builder_function(e->builder, &function, &ret_line->function_id);
+}
+
+static int add_mapping(struct encoder *e, const struct frame_object *o, uint64_t *ret_id)
+{
+	struct pprof_mapping mapping = { .filename = o->path, .build_id = o->build_id, .has_functions = true };
+
+	*ret_id = 0;
+	return o->kind == FRAME_OBJECT_ANON ? 0 : pprof_builder_mapping(e->builder, &mapping, ret_id);
+}
+
+static int add_location(struct encoder *e, struct named *named)
+{
+	struct pprof_line lines[FRAMES_MAX];
+	uint64_t mapping_id;
+	int r;
+
+	if (named->location_epoch == e->epoch)
+		return 0;
+	r = add_mapping(e, named->items[0].object, &mapping_id);
+	for (uint32_t i = 0; r == 0 && i < named->n; i++)
+		r = add_line(e, &named->items[i], &lines[i]);
+	if (r == 0)
+		r = pprof_builder_location(e->builder, mapping_id, 0, lines, named->n, &named->location_id);
+	if (r == 0)
+		named->location_epoch = e->epoch;
+	return r;
+}
+
+static int add_sample(struct encoder *e, const struct named_stack *named, uint64_t count)
+{
+	uint64_t ids[NAMED_STACK_MAX];
+	int r = 0;
+
+	for (uint32_t i = 0; r == 0 && i < named->n; i++) {
+		r = add_location(e, named->items[i]);
+		ids[i] = named->items[i]->location_id;
+	}
+	if (r == 0)
+		r = pprof_builder_sample(e->builder, ids, named->n,
+					 (int64_t)(count * e->interval->period_ns), e->sample_labels,
+					 e->n_sample_labels);
+	if (r == 0)
+		e->n_samples += count;
+	return r;
+}
+
+static int encode_stack(struct encoder *e, const struct stack *stack)
+{
+	struct named_stack named;
+	int r = namer_stack(e->namer, stack, &named);
+
+	if (r < 0)
+		return r;
+	r = e->builder ? 0 : encoder_open(e);
+	if (r == 0)
+		r = add_sample(e, &named, stack->count);
+	if (r != PPROF_FULL || e->n_samples == 0)
+		return r == PPROF_FULL ? -E2BIG : r;
+	/* Full: what is in goes out, and the stack opens the next. */
+	(void)encoder_close(e);
+	r = encoder_open(e);
+	if (r == 0)
+		r = add_sample(e, &named, stack->count);
+	return r == PPROF_FULL ? -E2BIG : r;
+}
+
+static void encode_series(struct encoder *e, const struct series *series)
+{
+	for (const struct stack *s = series->stacks; s; s = s->next) {
+		if (encode_stack(e, s) == 0)
+			continue;
+		e->build->summary.n_failed += s->count;
+		/* A stack that failed half-way leaves unused entries behind; a new builder starts clean. */
+		(void)encoder_close(e);
+	}
+}
+
+void build_pprof(const struct interval *interval, struct namer *namer, struct build *build)
+{
+	struct encoder e = { .interval = interval, .namer = namer, .build = build };
+
+	for (const struct series *s = interval->series; s; s = s->next) {
+		e.labels = s->labels;
+		e.time_ns = interval->end_real_ns;
+		encode_series(&e, s);
+		(void)encoder_close(&e);
+	}
+}
+
+void build_one_pprof(const struct interval *interval, struct namer *namer, struct build *build)
+{
+	struct encoder e = { .interval = interval,
+			     .namer = namer,
+			     .build = build,
+			     .time_ns = interval->end_real_ns,
+			     .n_sample_labels = 1,
+			     .unlimited = true };
+
+	/* Opened in any case: a file without samples is a valid profile, too. */
+	(void)encoder_open(&e);
+	for (const struct series *s = interval->series; s; s = s->next) {
+		struct pprof_label process = { .key = "process", .str = series_name(s) };
+
+		e.sample_labels = &process;
+		encode_series(&e, s);
+	}
+	(void)encoder_close(&e);
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Samples by function. */
+#include "agent/profile/hot.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HOT_MAX_BYTES ((size_t)64 << 20)
+
+void hot_init(struct hot_table *t)
+{
+	*t = (struct hot_table){ 0 };
+	arena_init(&t->arena, HOT_MAX_BYTES);
+}
+
+void hot_fini(struct hot_table *t)
+{
+	hash_fini(&t->table);
+	arena_fini(&t->arena);
+}
+
+static struct hot *hot_get(struct hot_table *t, const struct frame *f)
+{
+	uint64_t hash = hash_bytes(f->function, strlen(f->function), hash_str(f->object->path));
+
+	HASH_FOREACH_MATCH(&t->table, hash, node) {
+		struct hot *h = CONTAINER_OF(node, struct hot, node);
+
+		if (strcmp(h->function, f->function) == 0 && strcmp(h->object->path, f->object->path) == 0)
+			return h;
+	}
+	struct hot *h = arena_alloc(&t->arena, sizeof(*h));
+	if (!h)
+		return NULL;
+	*h = (struct hot){ .function = f->function, .object = f->object };
+	return hash_insert(&t->table, &h->node, hash) < 0 ? NULL : h;
+}
+
+static int hot_add_frame(struct hot_table *t, const struct frame *f, uint64_t count, bool leaf)
+{
+	struct hot *h = hot_get(t, f);
+
+	if (!h)
+		return -ENOMEM;
+	if (leaf)
+		h->self += count;
+	if (h->last_stack != t->n_stacks)
+		h->total += count;
+	h->last_stack = t->n_stacks;
+	return 0;
+}
+
+static int hot_add_stack(struct hot_table *t, const struct stack *stack, struct namer *namer)
+{
+	struct named_stack named;
+	int r = namer_stack(namer, stack, &named);
+
+	t->n_stacks++;
+	t->n_samples += stack->count;
+	for (uint32_t i = 0; r == 0 && i < named.n; i++)
+		for (uint32_t k = 0; r == 0 && k < named.items[i]->n; k++)
+			r = hot_add_frame(t, &named.items[i]->items[k], stack->count, i == 0 && k == 0);
+	return r;
+}
+
+int hot_add_series(struct hot_table *t, const struct series *series, struct namer *namer)
+{
+	for (const struct stack *s = series->stacks; s; s = s->next) {
+		int r = hot_add_stack(t, s, namer);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int hot_compare(const struct hot *a, const struct hot *b)
+{
+	if (a->self != b->self)
+		return a->self > b->self ? -1 : 1;
+	if (a->total != b->total)
+		return a->total > b->total ? -1 : 1;
+	int by_name = strcmp(a->function, b->function);
+	return by_name ? by_name : strcmp(a->object->path, b->object->path);
+}
+
+const struct hot *hot_by_self(const struct hot_table *t)
+{
+	const struct hot *best = NULL;
+
+	HASH_FOREACH(&t->table, node) {
+		const struct hot *h = CONTAINER_OF(node, struct hot, node);
+
+		if (!best || hot_compare(h, best) < 0)
+			best = h;
+	}
+	return best;
+}
+
+static int hot_compare_pointers(const void *a, const void *b)
+{
+	return hot_compare(*(const struct hot *const *)a, *(const struct hot *const *)b);
+}
+
+int hot_sorted(const struct hot_table *t, const struct hot ***ret_items, size_t *ret_n)
+{
+	const struct hot **items = calloc(t->table.n ? t->table.n : 1, sizeof(*items));
+	size_t n = 0;
+
+	if (!items)
+		return -ENOMEM;
+	HASH_FOREACH(&t->table, node)
+		items[n++] = CONTAINER_OF(node, struct hot, node);
+	qsort(items, n, sizeof(*items), hot_compare_pointers);
+	*ret_items = items;
+	*ret_n = n;
+	return 0;
+}

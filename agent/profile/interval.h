@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What was sampled in one interval: unique stacks by series, with their counts.
+ *
+ * An interval is filled in the loop thread, closed, and then belongs to the worker that names and encodes it; everything in it lies
+ * in one arena that is freed at once. It holds references to the label sets and files that its stacks speak of.
+ */
+#ifndef XAGENT_AGENT_PROFILE_INTERVAL_H
+#define XAGENT_AGENT_PROFILE_INTERVAL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agent/process/mapping.h"
+#include "agent/target/label.h"
+#include "agent/util/arena.h"
+#include "agent/util/cleanup.h"
+
+/* One unique stack. Frames: n_kernel kernel pcs, then n_user user frames (bpf/wire.h, agent/unwind/user_stack.h), leaf first. */
+struct stack {
+	uint64_t hash;
+	uint64_t count;
+	struct stack *next; /* of the same series */
+	struct series *series;
+	uint16_t n_kernel;
+	uint16_t n_user;
+	uint64_t frames[];
+};
+
+struct series {
+	struct labels *labels; /* a reference */
+	struct stack *stacks;
+	size_t n_stacks;
+	uint64_t n_samples;
+	struct series *next;
+};
+
+struct interval {
+	struct arena arena;
+	struct stack **slots; /* open addressing, a power of two */
+	size_t n_slots;
+	size_t n_stacks;
+	struct series *series;
+	size_t n_series;
+	struct mapped_file **files; /* references, by ascending id */
+	size_t n_files;
+	uint64_t n_samples;
+	uint64_t begin_real_ns;
+	uint64_t end_real_ns;
+	uint64_t period_ns; /* 1e9 / Hz: what one sample is worth */
+};
+
+int interval_new(uint64_t period_ns, size_t max_bytes, struct interval **ret_interval);
+/* Loop thread: drops the references. NULL-safe. */
+void interval_free(struct interval *i);
+DEFINE_CLEANUP(struct interval *, interval_free);
+
+/* Counts one sample. `frames` = kernel then user frames. *ret_is_new tells that the stack was not there yet, so that the caller
+ * looks after its files. 0, or -ENOMEM (ceiling included: the sample is the caller's to count). */
+int interval_add(struct interval *i, struct labels *labels, const uint64_t *kernel_frames, uint16_t n_kernel,
+		 const uint64_t *user_frames, uint16_t n_user, bool *ret_is_new);
+
+/* Its service_name, or "process". */
+const char *series_name(const struct series *s);
+
+/* The file with this id, or NULL. */
+struct mapped_file *interval_file(const struct interval *i, uint32_t id);
+/* Takes a reference; nothing happens if it is there. */
+int interval_add_file(struct interval *i, struct mapped_file *f);
+
+#endif

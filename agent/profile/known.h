@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a session knows of each sampled process besides what the process table knows: its series, and whether the kernel half has its
+ * mappings. Kept in process.user; outlives the process for a moment, because a tick may hit it after its exit event.
+ */
+#ifndef XAGENT_AGENT_PROFILE_KNOWN_H
+#define XAGENT_AGENT_PROFILE_KNOWN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "agent/process/process.h"
+#include "agent/target/label.h"
+
+struct known {
+	struct process *process; /* borrowed while it lives, a reference once it is in the graveyard */
+	struct labels *labels;	 /* a reference; NULL: not to be profiled */
+	bool decided;
+	uint32_t exec_count; /* of the decision */
+	uint32_t epoch;	     /* of the decision */
+	bool published;	     /* the kernel half has (or had, until it was evicted) an entry */
+	bool dirty;	     /* its mappings changed since */
+	bool buried;	     /* the process has ended, or was forgotten; `node` is the graveyard's */
+	struct list node;    /* of the dirty ones, or of the graveyard */
+};
+
+/* The known of a process, made on first use. NULL without memory. */
+struct known *known_get(struct process *p);
+void known_free(struct known *k);
+
+/* Exited processes, for GRAVEYARD_NS after their exit and GRAVEYARD_MAX at most. */
+#define GRAVEYARD_NS 1000000000ULL
+#define GRAVEYARD_MAX 1024
+
+struct graveyard {
+	struct list list; /* by time of exit */
+	size_t n;
+};
+
+void graveyard_init(struct graveyard *g);
+void graveyard_fini(struct graveyard *g);
+/* Takes p->user and a reference to p. */
+void graveyard_bury(struct graveyard *g, struct process *p);
+/* The process that had this pid most recently, or NULL. */
+struct process *graveyard_find(const struct graveyard *g, uint32_t pid);
+void graveyard_sweep(struct graveyard *g, uint64_t now_ns);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Names for the frames of one interval: each unique address is asked for once. Worker thread.
+ *
+ * Valid between symbol_store_begin() and _end().
+ */
+#ifndef XAGENT_AGENT_PROFILE_NAMING_H
+#define XAGENT_AGENT_PROFILE_NAMING_H
+
+#include <stdint.h>
+
+#include "agent/profile/interval.h"
+#include "agent/symbol/store.h"
+#include "bpf/wire.h"
+
+/* An address with its names; inlined functions are several, innermost first. */
+struct named {
+	struct hash_node node;
+	bool kernel;
+	uint64_t frame;
+	/* Belongs to the encoder that is at work: its id of this address, and which encoder that was (namer_next_epoch). */
+	uint64_t location_id;
+	uint64_t location_epoch;
+	uint32_t n;
+	struct frame items[];
+};
+
+/* Deepest stack in addresses: kernel, user, one reason frame. */
+#define NAMED_STACK_MAX (WIRE_MAX_KERNEL_FRAMES + WIRE_MAX_USER_FRAMES + 1)
+
+struct named_stack {
+	struct named *items[NAMED_STACK_MAX]; /* leaf first */
+	uint32_t n;
+};
+
+struct namer;
+
+/* Both are borrowed. */
+int namer_new(const struct interval *interval, struct symbol_store *store, struct namer **ret_namer);
+void namer_free(struct namer *n);
+DEFINE_CLEANUP(struct namer *, namer_free);
+
+/* A number for an encoder that keeps its ids in struct named; never 0, never the same twice. */
+uint64_t namer_next_epoch(struct namer *n);
+
+/* A run of kernel frames whose names are hidden is one frame. 0 or -ENOMEM. */
+int namer_stack(struct namer *n, const struct stack *stack, struct named_stack *ret_named);
+
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A profiling session: everything from the timer tick to the built profile, put together.
+ *
+ *	ring, side-band ──(100 ms)──► processes, tables ──► interval ──(worker)──► build ──► on_interval
+ *
+ * Events and samples are handled in the order of their times, so that a sample is named and labelled by what its process was when it
+ * was taken. Loop thread; the worker only ever sees closed intervals.
+ */
+#ifndef XAGENT_AGENT_PROFILE_SESSION_H
+#define XAGENT_AGENT_PROFILE_SESSION_H
+
+#include "agent/process/process.h"
+#include "agent/profile/build.h"
+#include "agent/sample/sampler.h"
+#include "agent/symbol/store.h"
+#include "agent/util/loop.h"
+#include "agent/util/worker.h"
+
+#define SESSION_DRAIN_NS (100ULL * 1000000ULL)
+#define SESSION_MAX_INTERVAL_BYTES ((size_t)32 << 20)
+
+/* Which series a process belongs to, decided once a process and again after each exec: 0 and a reference, or SESSION_SKIP, or
+ * -errno. */
+#define SESSION_SKIP 1
+typedef int (*session_match_fn)(struct process_table *processes, struct process *p, void *data,
+				struct labels **ret_labels);
+
+/* What the owner wants to know; every member may be NULL. */
+struct session_hooks {
+	session_match_fn match; /* required */
+	/* A closed interval has been built (also an empty one). `build` is borrowed; its bytes may be taken (set to NULL). */
+	void (*on_interval)(const struct interval *interval, struct build *build, void *data);
+	void (*on_exec)(struct process *p, void *data);
+	void (*on_exit)(uint32_t pid, void *data);
+	void *data;
+};
+
+struct session_options {
+	struct sampler_options sampler;
+	uint64_t interval_ns; /* 0: one interval, closed by session_stop() */
+	enum demangle_mode demangle;
+	build_fn build;
+	struct session_hooks hooks;
+	struct loop *loop;	     /* borrowed, as all that follow */
+	struct worker *worker;
+	struct telemetry *telemetry;
+};
+
+struct session;
+
+/* Loads and attaches; samples flow from its return on. On failure `why` gets one line for a person. */
+int session_new(const struct session_options *o, struct buf *why, struct session **ret_session);
+/* Stops first, if that was not done. NULL-safe. */
+void session_free(struct session *s);
+DEFINE_CLEANUP(struct session *, session_free);
+
+/* Detaches, takes what is left, closes the interval and waits until it was built and handed to on_interval. */
+void session_stop(struct session *s);
+
+/* Live changes; nothing that was sampled is lost: the running interval is closed first where its meaning changes. */
+int session_set_hz(struct session *s, unsigned int hz);
+void session_set_interval(struct session *s, uint64_t interval_ns);
+void session_set_demangle(struct session *s, enum demangle_mode mode);
+/* `match` would now decide otherwise: every process is asked for again. */
+void session_rematch(struct session *s);
+
+struct process_table *session_processes(struct session *s);
+struct sampler *session_sampler(struct session *s);
+/* How the user halves of all stacks ended: WIRE_END_MAX counts by enum wire_end. Borrowed. */
+const uint64_t *session_stack_ends(const struct session *s);
+/* Samples in the open interval and in intervals being built. */
+uint64_t session_n_waiting(const struct session *s);
+
+#endif
