@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The command table, --help and --version. */
+#include "agent/cli/cli.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "agent/util/suggest.h"
+#include "agent/util/macro.h"
+#include "agent/version.h"
+
+static const struct cli_command {
+	const char *name;
+	const char *arguments;
+	const char *summary;
+	int (*run)(int argc, char **argv);
+} commands[] = {
+	{ "run", "FILE", "profile this host as FILE says, and push to Pyroscope", cli_run },
+	{ "profile", "[-- COMMAND]", "profile now, for a person: folded stacks, pprof or a table", cli_profile },
+};
+
+static void print_usage(FILE *to)
+{
+	(void)fputs("xagent, a continuous CPU profiler for Linux\n\nUsage:\n", to);
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+		(void)fprintf(to, "  xagent %-7s [FLAGS] %-13s %s\n", commands[i].name, commands[i].arguments,
+			      commands[i].summary);
+	(void)fputs("  xagent --version\n"
+		    "  xagent COMMAND --help\n\n"
+		    "Examples:\n"
+		    "  xagent profile -d 10                       the hottest functions of this host\n"
+		    "  xagent profile -o cpu.pb.gz -- make        where a build spends its time\n"
+		    "  xagent run /etc/xagent/config.alloy        profile all the time\n",
+		    to);
+}
+
+static int print_version(void)
+{
+	struct utsname u;
+
+	if (uname(&u) < 0)
+		printf("xagent %s\n", XAGENT_VERSION);
+	else
+		printf("xagent %s (%s %s %s)\n", XAGENT_VERSION, u.sysname, u.release, u.machine);
+	return 0;
+}
+
+static const struct cli_command *command_find(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+		if (strcmp(commands[i].name, name) == 0)
+			return &commands[i];
+	return NULL;
+}
+
+static const char *command_suggest(const char *name)
+{
+	const char *names[ARRAY_SIZE(commands)];
+
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+		names[i] = commands[i].name;
+	return suggest_nearest(name, names, ARRAY_SIZE(names));
+}
+
+static int unknown_command(const char *name)
+{
+	const char *meant = command_suggest(name);
+
+	(void)fprintf(stderr, "xagent: unknown %s \"%s\"", name[0] == '-' ? "flag" : "command", name);
+	if (meant)
+		(void)fprintf(stderr, ", did you mean \"%s\"?", meant);
+	(void)fputs("; see xagent --help\n", stderr);
+	return CLI_EXIT_FAILURE;
+}
+
+int cli_usage_error(const char *command, const struct buf *why)
+{
+	(void)fprintf(stderr, "xagent %s: %s\nsee xagent %s --help\n", command, buf_str(why), command);
+	return CLI_EXIT_FAILURE;
+}
+
+static bool is_one_of(const char *word, const char *a, const char *b, const char *c)
+{
+	return strcmp(word, a) == 0 || strcmp(word, b) == 0 || strcmp(word, c) == 0;
+}
+
+static int print_help(int argc, char **argv)
+{
+	const struct cli_command *command = argc > 2 ? command_find(argv[2]) : NULL;
+	char help[] = "--help";
+
+	if (command)
+		return command->run(2, (char *[]){ argv[2], help, NULL });
+	if (argc > 2)
+		return unknown_command(argv[2]);
+	print_usage(stdout);
+	return 0;
+}
+
+int cli_main(int argc, char **argv)
+{
+	if (argc < 2) {
+		print_usage(stderr);
+		return CLI_EXIT_FAILURE;
+	}
+	if (is_one_of(argv[1], "--help", "-h", "help"))
+		return print_help(argc, argv);
+	if (is_one_of(argv[1], "--version", "-V", "version"))
+		return print_version();
+	const struct cli_command *command = command_find(argv[1]);
+	return command ? command->run(argc - 1, argv + 1) : unknown_command(argv[1]);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Configuration texts from a file, or from all *.alloy and *.river files of a directory in the order of their names. */
+#ifndef XAGENT_AGENT_CLI_CONFIG_FILE_H
+#define XAGENT_AGENT_CLI_CONFIG_FILE_H
+
+#include "agent/util/buf.h"
+#include "river-config/river.h"
+
+/* A configuration that lists every process of a large node by hand stays far below. */
+#define CONFIG_FILE_MAX_BYTES ((size_t)16 << 20)
+#define CONFIG_FILES_MAX 1000
+
+struct config_texts {
+	struct river_source *sources; /* names and texts are owned */
+	size_t n;
+};
+
+void config_texts_fini(struct config_texts *t);
+#define _cleanup_config_texts_ _cleanup_(config_texts_fini)
+
+/* 0, or -errno with one line in `why`. */
+int config_texts_read(const char *path, struct buf *why, struct config_texts *ret_texts);
+
+#endif

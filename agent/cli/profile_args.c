@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a person asks of `xagent profile`. */
+#include "agent/cli/profile_args.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/cli/duration.h"
+#include "agent/cli/options.h"
+#include "agent/sample/sampler.h"
+#include "agent/util/macro.h"
+#include "agent/util/str.h"
+
+/* So many ids are spelled out in a line of text. */
+#define SUBJECT_IDS 3
+#define TEXT_OF(x) #x
+#define TEXT_OF_VALUE(x) TEXT_OF(x)
+
+static int id_list_add(struct id_list *l, uint32_t id)
+{
+	uint32_t *ids;
+
+	if (l->n == SAMPLER_MAX_FILTERS)
+		return -E2BIG;
+	ids = reallocarray(l->ids, l->n + 1, sizeof(*ids));
+	if (!ids)
+		return -ENOMEM;
+	l->ids = ids;
+	l->ids[l->n++] = id;
+	return 0;
+}
+
+/* id-list = id { "," id } */
+static int parse_ids(const char *value, void *member)
+{
+	struct str rest = str_from(value), piece;
+	uint64_t id;
+	int r = 0;
+
+	while (r == 0 && str_split(&rest, ',', &piece)) {
+		r = str_parse_u64(piece, 10, UINT32_MAX, &id);
+		if (r == 0)
+			r = id == 0 ? -EINVAL : id_list_add(member, (uint32_t)id);
+	}
+	return r;
+}
+
+static int parse_cpus(const char *value, void *member)
+{
+	struct cpus *to = member, cpus;
+	int r = cpus_parse(str_from(value), &cpus);
+
+	if (r < 0)
+		return r;
+	if (cpus.n == 0) {
+		cpus_fini(&cpus);
+		return -EINVAL;
+	}
+	cpus_fini(to);
+	*to = cpus;
+	return 0;
+}
+
+static int parse_hz(const char *value, void *member)
+{
+	uint64_t hz;
+	int r = str_parse_u64(str_from(value), 10, SAMPLER_MAX_HZ, &hz);
+
+	if (r == 0 && hz == 0)
+		r = -EINVAL;
+	if (r == 0)
+		*(uint32_t *)member = (uint32_t)hz;
+	return r;
+}
+
+static int parse_duration(const char *value, void *member)
+{
+	uint64_t ns;
+	int r = duration_parse(str_from(value), &ns);
+
+	if (r == 0 && ns == 0)
+		r = -EINVAL;
+	if (r == 0)
+		*(uint64_t *)member = ns;
+	return r;
+}
+
+static int parse_format(const char *value, void *member)
+{
+	static const char *const names[PROFILE_FORMAT_MAX] = {
+		[PROFILE_FOLDED] = "folded",
+		[PROFILE_PPROF] = "pprof",
+		[PROFILE_TABLE] = "table",
+	};
+
+	for (unsigned int i = PROFILE_FORMAT_UNSET + 1; i < PROFILE_FORMAT_MAX; i++)
+		if (strcmp(value, names[i]) == 0) {
+			*(enum profile_format *)member = i;
+			return 0;
+		}
+	return -EINVAL;
+}
+
+static int parse_demangle(const char *value, void *member)
+{
+	return demangle_mode_parse(str_from(value), member) ? 0 : -EINVAL;
+}
+
+static int parse_path(const char *value, void *member)
+{
+	if (!*value)
+		return -EINVAL;
+	*(const char **)member = value;
+	return 0;
+}
+
+#define AT(member) offsetof(struct profile_args, member)
+
+static const struct cli_flag flags[] = {
+	{ "pid", 'p', CLI_PARSED, AT(pids), "process ids such as 4711 or 4711,4712", parse_ids },
+	{ "tid", 't', CLI_PARSED, AT(tids), "thread ids such as 4711 or 4711,4712", parse_ids },
+	{ "cpu", 'c', CLI_PARSED, AT(cpus), "CPU numbers such as 0 or 0-3,8", parse_cpus },
+	{ "cgroup", 0, CLI_PARSED, AT(cgroup), "a directory of the cgroup2 hierarchy", parse_path },
+	{ "all", 'a', CLI_SWITCH, AT(all), NULL, NULL },
+	{ "idle", 'I', CLI_SWITCH, AT(idle), NULL, NULL },
+	{ "user", 'U', CLI_SWITCH, AT(user_only), NULL, NULL },
+	{ "kernel", 'K', CLI_SWITCH, AT(kernel_only), NULL, NULL },
+	{ "frequency", 'F', CLI_PARSED, AT(hz),
+	  "samples a second and CPU, from 1 to " TEXT_OF_VALUE(SAMPLER_MAX_HZ), parse_hz },
+	{ "duration", 'd', CLI_PARSED, AT(duration_ns), "a time above 0 such as 10, 1.5, 500ms or 2m",
+	  parse_duration },
+	{ "format", 'f', CLI_PARSED, AT(format), "folded, pprof or table", parse_format },
+	{ "output", 'o', CLI_PARSED, AT(output), "a file, or - for standard output", parse_path },
+	{ "demangle", 0, CLI_PARSED, AT(demangle), "none, simplified, templates or full", parse_demangle },
+	{ "verifier-stats", 0, CLI_SWITCH, AT(verifier_stats), NULL, NULL },
+	{ "verbose", 'v', CLI_SWITCH, AT(verbose), NULL, NULL },
+	{ "help", 'h', CLI_SWITCH, AT(help), NULL, NULL },
+};
+
+void profile_args_fini(struct profile_args *a)
+{
+	free(a->pids.ids);
+	free(a->tids.ids);
+	cpus_fini(&a->cpus);
+	*a = (struct profile_args){ 0 };
+}
+
+static bool ends_with(const char *s, const char *suffix)
+{
+	return str_ends_with(str_from(s), str_from(suffix));
+}
+
+static enum profile_format choose_format(const struct profile_args *a, bool stdout_is_tty)
+{
+	if (!a->output)
+		return stdout_is_tty ? PROFILE_TABLE : PROFILE_FOLDED;
+	if (ends_with(a->output, ".pb.gz") || ends_with(a->output, ".pprof"))
+		return PROFILE_PPROF;
+	return PROFILE_FOLDED;
+}
+
+static int fail(struct buf *why, const char *text)
+{
+	(void)buf_append_str(why, text);
+	return -EINVAL;
+}
+
+static int fail_word(struct buf *why, const char *word)
+{
+	uint64_t ns;
+
+	(void)buf_printf(why, "unexpected word \"%s\": ", word);
+	if (duration_parse(str_from(word), &ns) == 0)
+		return fail(why, "a duration is given by -d");
+	return fail(why, "a command follows --, as in xagent profile -- COMMAND");
+}
+
+static int take_words(struct profile_args *a, const struct cli_words *words, struct buf *why)
+{
+	if (words->n > 0)
+		return fail_word(why, words->items[0]);
+	a->command = words->rest;
+	if (a->command && (!a->command[0] || !*a->command[0]))
+		return fail(why, "-- wants a command after it");
+	return 0;
+}
+
+static int check(const struct profile_args *a, bool stdout_is_tty, struct buf *why)
+{
+	if (a->user_only && a->kernel_only)
+		return fail(why, "-U and -K exclude each other: leave out both for user and kernel stacks");
+	if (a->all && (a->pids.n > 0 || a->tids.n > 0 || a->cgroup))
+		return fail(why, "-a and the filters -p, -t and --cgroup exclude each other");
+	if (a->format == PROFILE_PPROF && !a->output && stdout_is_tty)
+		return fail(why, "pprof is no text for a terminal: give it a file, as in -o cpu.pb.gz");
+	return 0;
+}
+
+/* `-o -` is no file, and the format follows from where the result goes. */
+static void settle(struct profile_args *a, bool stdout_is_tty)
+{
+	if (a->output && strcmp(a->output, "-") == 0)
+		a->output = NULL;
+	if (a->format == PROFILE_FORMAT_UNSET)
+		a->format = choose_format(a, stdout_is_tty);
+}
+
+int profile_args_parse(int argc, char **argv, bool stdout_is_tty, struct profile_args *ret_args,
+		       struct buf *why)
+{
+	_cleanup_profile_args_ struct profile_args a = { .hz = SAMPLER_DEFAULT_HZ,
+							 .demangle = DEMANGLE_SIMPLIFIED };
+	_cleanup_words_ struct cli_words words = { 0 };
+	int r = cli_options_parse(flags, ARRAY_SIZE(flags), argc, argv, &a, &words, why);
+
+	if (r == 0 && !a.help) {
+		r = take_words(&a, &words, why);
+		settle(&a, stdout_is_tty);
+		if (r == 0)
+			r = check(&a, stdout_is_tty, why);
+	}
+	if (r < 0)
+		return r;
+	*ret_args = a;
+	a = (struct profile_args){ 0 };
+	return 0;
+}
+
+bool profile_args_is_command_only(const struct profile_args *a)
+{
+	return a->command && !a->all && a->pids.n == 0 && a->tids.n == 0 && !a->cgroup;
+}
+
+static void put_ids(struct buf *out, const char *what, const struct id_list *l)
+{
+	if (l->n == 0)
+		return;
+	(void)buf_printf(out, "%s%s%s ", out->len ? ", " : "", what, l->n == 1 ? "" : "s");
+	for (size_t i = 0; i < l->n && i < SUBJECT_IDS; i++)
+		(void)buf_printf(out, "%s%" PRIu32, i ? "," : "", l->ids[i]);
+	if (l->n > SUBJECT_IDS)
+		(void)buf_printf(out, " and %zu more", l->n - SUBJECT_IDS);
+}
+
+/* 0,1,2,5 as "0-2,5". */
+static void put_cpus(struct buf *out, const struct cpus *c)
+{
+	if (c->n == 0)
+		return;
+	(void)buf_printf(out, " on CPU ");
+	for (size_t i = 0, last; i < c->n; i = last + 1) {
+		for (last = i; last + 1 < c->n && c->ids[last + 1] == c->ids[last] + 1;)
+			last++;
+		(void)buf_printf(out, "%s%u", i ? "," : "", c->ids[i]);
+		if (last > i)
+			(void)buf_printf(out, "-%u", c->ids[last]);
+	}
+}
+
+void profile_args_subject(const struct profile_args *a, struct buf *out)
+{
+	put_ids(out, "pid", &a->pids);
+	put_ids(out, "tid", &a->tids);
+	if (a->cgroup)
+		(void)buf_printf(out, "%scgroup %s", out->len ? ", " : "", a->cgroup);
+	if (profile_args_is_command_only(a)) {
+		struct str name = str_basename(str_from(a->command[0]));
+
+		(void)buf_printf(out, "%.*s", (int)name.n, name.p);
+	} else if (out->len == 0) {
+		(void)buf_append_str(out, "all processes");
+	}
+	put_cpus(out, &a->cpus);
+}

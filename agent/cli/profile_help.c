@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The text of `xagent profile --help`. */
+#include "agent/cli/profile_args.h"
+
+static const char text[] =
+	"xagent profile: where CPU time goes, now, without a server\n"
+	"\n"
+	"Usage:\n"
+	"  xagent profile [FLAGS]                the whole host, until ^C\n"
+	"  xagent profile [FLAGS] -- COMMAND     COMMAND and all that it starts, until it ends\n"
+	"\n"
+	"Whom (all given filters must hold; they work in the kernel):\n"
+	"  -p, --pid PID,…        these processes; ends when the last of them does\n"
+	"  -t, --tid TID,…        these threads\n"
+	"  -c, --cpu LIST         these CPUs: 0 or 0-3,8\n"
+	"      --cgroup PATH      a cgroup2 directory and those below: absolute, or as in /proc/PID/cgroup\n"
+	"  -a, --all              with COMMAND: the whole host while it runs\n"
+	"  -I, --idle             idle CPUs too, as process \"idle\"\n"
+	"With -p, -t, --cgroup or -a a COMMAND only says how long: -p 4711 -- sleep 10.\n"
+	"\n"
+	"What:\n"
+	"  -U, --user             user stacks only\n"
+	"  -K, --kernel           kernel stacks only\n"
+	"  -F, --frequency HZ     samples a second and CPU (97; at most 10000)\n"
+	"  -d, --duration TIME    10, 1.5, 500ms, 2m; a COMMAND is then left to end by itself\n"
+	"      --demangle MODE    none, simplified (the default), templates, full\n"
+	"\n"
+	"Result:\n"
+	"  -o, --output FILE      - or no -o: standard output. FILE is replaced once the result is complete\n"
+	"  -f, --format FORMAT    folded  process;outermost;…;innermost count: for flame graph tools\n"
+	"                         pprof   gzip'd profile.proto: for go tool pprof, Pyroscope, Grafana\n"
+	"                         table   the hottest functions: to read\n"
+	"                         Without -f: pprof when FILE ends in .pb.gz or .pprof, table on a terminal,\n"
+	"                         else folded\n"
+	"\n"
+	"Other:\n"
+	"      --verifier-stats   instructions that the kernel's verifier processed\n"
+	"  -v, --verbose          log at level debug\n"
+	"  -h, --help             this text\n"
+	"\n"
+	"^C and SIGTERM end early and still write the result; a second ^C ends at once. SIGTERM is passed on\n"
+	"to COMMAND. Exit code: 0, COMMAND's own (128 + signal when it was killed, 127 when it was not found,\n"
+	"126 when it could not be executed), or 1 when nothing could be profiled or written.\n"
+	"\n"
+	"Examples:\n"
+	"  xagent profile -d 10                           the hottest functions of this host\n"
+	"  xagent profile -p 4711 -d 30 -o cpu.pb.gz      then: go tool pprof -http=: cpu.pb.gz\n"
+	"  xagent profile -F 499 -o make.folded -- make   then: flamegraph.pl make.folded > make.svg\n"
+	"  xagent profile --cgroup system.slice/nginx.service -d 10\n"
+	"  xagent profile -K -c 0 -d 5                    what the kernel does on CPU 0\n"
+	"  xagent profile -f folded -d 10 | flamegraph.pl > host.svg\n";
+
+const char *profile_help_text(void)
+{
+	return text;
+}

@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One run of `xagent profile`.
+ *
+ *	fork command → loop, signals, worker → cgroup of the command → session → exec → loop → stop → result, report → command's end
+ *
+ * The result is written when the session hands over its interval.
+ */
+#include "agent/cli/profiling.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "agent/cli/cli.h"
+#include "agent/cli/command.h"
+#include "agent/cli/progress.h"
+#include "agent/cli/report.h"
+#include "agent/cli/result.h"
+#include "agent/cli/scope.h"
+#include "agent/cli/watch.h"
+#include "agent/profile/session.h"
+#include "agent/unwind/user_stack.h"
+#include "agent/util/clock.h"
+#include "agent/util/log.h"
+
+#define MESSAGE_MAX_BYTES 8192
+/* One interval is built at a time; a second may wait. */
+#define MAX_JOBS 4
+/* Shells' codes for a command that is not there, and for one that cannot be executed. */
+#define EXIT_NOT_FOUND 127
+#define EXIT_NOT_EXECUTABLE 126
+
+struct profiling {
+	const struct profile_args *args;
+	struct report report;
+	struct result result;
+	struct loop *loop;
+	struct worker *worker;
+	struct telemetry *telemetry;
+	struct session *session;
+	struct command *command;    /* NULL: none */
+	struct scope scope;
+	struct watch *watch;	    /* of --pid */
+	struct loop_io *command_io;
+	struct loop_timer *end_timer;
+	struct loop_timer *progress_timer;
+	struct progress progress;
+	uint64_t began_ns;
+	bool sampling;
+	bool discard;  /* there is to be no result */
+	int write_error;
+};
+
+static void say(const struct buf *text)
+{
+	(void)fprintf(stderr, "xagent: %s\n", buf_str(text));
+}
+
+/* ---- which process ---- */
+
+/* Of the process, as its leader is called; never a thread's name. */
+static const char *process_name(struct process_table *processes, struct process *p)
+{
+	const char *comm = p->pid ? process_identity(processes, p)->comm : "idle";
+
+	return *comm ? comm : "unknown";
+}
+
+static int match(struct process_table *processes, struct process *p, void *data, struct labels **ret_labels)
+{
+	struct profiling *x = data;
+	const struct label name = { "service_name", process_name(processes, p) };
+
+	if (!scope_has(&x->scope, processes, p))
+		return SESSION_SKIP;
+	return labels_new(&name, 1, ret_labels);
+}
+
+/* ---- the result ---- */
+
+static void on_interval(const struct interval *interval, struct build *build, void *data)
+{
+	struct profiling *x = data;
+	_cleanup_buf_ struct buf why = BUF_INIT(MESSAGE_MAX_BYTES);
+
+	(void)interval;
+	x->report.n_samples += build->summary.n_samples;
+	x->report.kernel_hidden |= build->summary.kernel_hidden;
+	progress_clear(&x->progress);
+	if (!x->discard && x->write_error == 0)
+		x->write_error = result_write(&x->result, build, &why);
+	if (why.len)
+		say(&why);
+	/* The first error is said once; there is nothing left to sample for. */
+	if (x->write_error < 0)
+		loop_quit(x->loop, 0);
+}
+
+/* ---- what happens meanwhile ---- */
+
+static void end_sampling(void *data)
+{
+	struct profiling *x = data;
+
+	if (x->sampling)
+		loop_quit(x->loop, 0);
+}
+
+static void on_command_end(uint32_t events, void *data)
+{
+	struct profiling *x = data;
+
+	(void)events;
+	loop_io_free(x->command_io);
+	x->command_io = NULL;
+	loop_quit(x->loop, 0);
+}
+
+/* The next ^C finds the default action. */
+static void make_interrupt_deadly(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	(void)signal(SIGINT, SIG_DFL);
+	(void)sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
+/* ^C of a terminal has reached the command already; other signals are sent to us alone. */
+static void on_signal(int signo, void *data)
+{
+	struct profiling *x = data;
+
+	if (signo == SIGINT)
+		make_interrupt_deadly();
+	else if (x->command)
+		command_signal(x->command, signo);
+	end_sampling(x);
+}
+
+static void update_report(struct profiling *x)
+{
+	x->report.elapsed_ns = clock_mono_ns() - x->began_ns;
+}
+
+static void on_progress(void *data)
+{
+	struct profiling *x = data;
+	_cleanup_buf_ struct buf text = BUF_INIT(MESSAGE_MAX_BYTES);
+	struct report now;
+
+	update_report(x);
+	now = x->report;
+	now.n_samples += session_n_waiting(x->session);
+	report_progress(&now, &text);
+	progress_show(&x->progress, buf_str(&text));
+	loop_timer_arm(x->progress_timer, clock_mono_ns() + NS_PER_S);
+}
+
+/* ---- setting up ---- */
+
+/* Before anything that the command should not inherit. */
+static int fork_command(struct profiling *x, struct buf *why)
+{
+	int r = x->args->command ? command_new(x->args->command, &x->command) : 0;
+
+	if (r < 0)
+		(void)buf_printf(why, "cannot start %s: %s", x->args->command[0], strerror(-r));
+	/* A reader that went away is an error of write(2), and a command that died early one too. */
+	(void)signal(SIGPIPE, SIG_IGN);
+	return r;
+}
+
+static int open_loop(struct profiling *x)
+{
+	sigset_t set;
+	int r = loop_new(&x->loop);
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	if (r == 0)
+		r = loop_signals_new(x->loop, &set, on_signal, x);
+	if (r == 0)
+		r = worker_new(x->loop, MAX_JOBS, &x->worker);
+	if (r == 0)
+		r = telemetry_new(&x->telemetry);
+	if (r == 0)
+		r = loop_timer_new(x->loop, end_sampling, x, &x->end_timer);
+	if (r == 0)
+		r = loop_timer_new(x->loop, on_progress, x, &x->progress_timer);
+	if (r == 0 && x->command)
+		r = loop_io_new(x->loop, command_fd(x->command), EPOLLIN, on_command_end, x, &x->command_io);
+	if (r == 0 && x->args->pids.n > 0)
+		r = watch_new(x->loop, x->args->pids.ids, x->args->pids.n, end_sampling, x, &x->watch);
+	return r;
+}
+
+static struct sampler_options sampler_options(const struct profiling *x)
+{
+	const struct profile_args *a = x->args;
+	struct sampler_options o = SAMPLER_OPTIONS_INIT;
+
+	o.hz = x->report.hz;
+	o.no_kernel = a->user_only;
+	o.no_user = a->kernel_only;
+	o.idle = a->idle;
+	o.pids = a->pids.ids;
+	o.n_pids = a->pids.n;
+	o.tids = a->tids.ids;
+	o.n_tids = a->tids.n;
+	o.cgroup_fd = scope_cgroup_fd(&x->scope);
+	o.cpus = a->cpus.n ? &a->cpus : NULL;
+	o.verifier_stats = a->verifier_stats;
+	return o;
+}
+
+static build_fn build_of(enum profile_format format)
+{
+	static const build_fn builds[PROFILE_FORMAT_MAX] = {
+		[PROFILE_FOLDED] = build_folded,
+		[PROFILE_PPROF] = build_one_pprof,
+		[PROFILE_TABLE] = build_table,
+	};
+
+	return builds[format];
+}
+
+static int open_session(struct profiling *x, struct buf *why)
+{
+	struct session_options o = {
+		.sampler = sampler_options(x),
+		.demangle = x->args->demangle,
+		.build = build_of(x->args->format),
+		.hooks = { .match = match, .on_interval = on_interval, .data = x },
+		.loop = x->loop,
+		.worker = x->worker,
+		.telemetry = x->telemetry,
+	};
+
+	return session_new(&o, why, &x->session);
+}
+
+static int profiling_open(struct profiling *x, struct buf *why)
+{
+	int r = fork_command(x, why);
+
+	if (r == 0)
+		r = open_loop(x);
+	if (r == 0)
+		r = scope_open(&x->scope, x->args, x->command ? command_pid(x->command) : 0, why);
+	if (r == 0)
+		r = open_session(x, why);
+	if (r < 0 && why->len == 0)
+		(void)buf_printf(why, "cannot start profiling: %s", strerror(-r));
+	return r;
+}
+
+static void profiling_fini(struct profiling *x)
+{
+	x->discard = true;
+	session_free(x->session);
+	watch_free(x->watch);
+	loop_io_free(x->command_io);
+	loop_timer_free(x->end_timer);
+	loop_timer_free(x->progress_timer);
+	/* Its processes are let out before it is waited for. */
+	scope_fini(&x->scope);
+	command_free(x->command);
+	worker_free(x->worker);
+	loop_free(x->loop);
+	telemetry_free(x->telemetry);
+}
+
+/* ---- sampling ---- */
+
+static void print_verifier_line(const char *program, uint64_t instructions, void *data)
+{
+	(void)data;
+	(void)fprintf(stderr, "verifier program=%s instructions=%" PRIu64 "\n", program, instructions);
+}
+
+/* A command that writes to this terminal has it for itself: it gets one line before it begins. */
+static void begin_progress(struct profiling *x)
+{
+	_cleanup_buf_ struct buf subject = BUF_INIT(MESSAGE_MAX_BYTES);
+
+	if (!progress_is_possible(STDERR_FILENO))
+		return;
+	if (!x->command || !isatty(STDOUT_FILENO)) {
+		on_progress(x);
+		return;
+	}
+	profile_args_subject(x->args, &subject);
+	(void)fprintf(stderr, "xagent: profiling %s, %" PRIu32 " Hz, ^C to end\n", buf_str(&subject), x->report.hz);
+}
+
+/* 0, or the exit code for a command that did not come to be. */
+static int start_command(struct profiling *x)
+{
+	int r = x->command ? command_go(x->command) : 0;
+
+	if (r == 0)
+		return 0;
+	/* It was interrupted while it waited. */
+	if (r == -ECHILD)
+		return command_exit_code(x->command);
+	(void)fprintf(stderr, "xagent: cannot execute %s: %s\n", x->args->command[0], strerror(-r));
+	return r == -ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
+}
+
+static void sample(struct profiling *x)
+{
+	x->sampling = true;
+	if (x->args->duration_ns)
+		loop_timer_arm(x->end_timer, x->began_ns + x->args->duration_ns);
+	(void)loop_run(x->loop);
+	x->sampling = false;
+	loop_timer_disarm(x->end_timer);
+	loop_timer_disarm(x->progress_timer);
+	update_report(x);
+	/* While the result is made a second ^C may end us: nothing is to be left behind. */
+	scope_release_command(&x->scope);
+	session_stop(x->session);
+}
+
+static void count_losses(struct profiling *x)
+{
+	struct wire_counters counters = { 0 };
+
+	if (sampler_counters(session_sampler(x->session), &counters) == 0)
+		x->report.n_ring_lost = counters.lost;
+	x->report.n_dropped = telemetry_get(x->telemetry, TELEMETRY_samples_dropped_memory) +
+			      telemetry_get(x->telemetry, TELEMETRY_samples_dropped_malformed) +
+			      telemetry_get(x->telemetry, TELEMETRY_samples_dropped_encode);
+}
+
+/* Kernel threads and stacks that nobody asked for have no user half. */
+static void count_stacks(struct profiling *x)
+{
+	const uint64_t *ends = session_stack_ends(x->session);
+
+	for (int end = 0; end < WIRE_END_MAX; end++) {
+		if (end == WIRE_END_NO_USER)
+			continue;
+		x->report.n_user_stacks += ends[end];
+		if (wire_end_is_complete((enum wire_end)end))
+			x->report.n_complete += ends[end];
+	}
+}
+
+static int report_result(struct profiling *x)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(MESSAGE_MAX_BYTES);
+
+	progress_clear(&x->progress);
+	if (x->write_error < 0)
+		return CLI_EXIT_FAILURE;
+	count_losses(x);
+	count_stacks(x);
+	x->report.n_parts = x->result.n_files;
+	report_end(&x->report, &text);
+	(void)fputs(buf_str(&text), stderr);
+	return x->report.n_parts == 0 ? CLI_EXIT_FAILURE : 0;
+}
+
+static int finish_command(struct profiling *x)
+{
+	while (x->command_io)
+		if (loop_run(x->loop) < 0)
+			break;
+	return command_exit_code(x->command);
+}
+
+static int profiling_do(struct profiling *x)
+{
+	if (x->args->verifier_stats)
+		sampler_verifier_stats(session_sampler(x->session), print_verifier_line, NULL);
+	x->began_ns = clock_mono_ns();
+	begin_progress(x);
+	int code = start_command(x);
+	if (code) {
+		progress_clear(&x->progress);
+		return code;
+	}
+	sample(x);
+	code = report_result(x);
+	int command_code = x->command ? finish_command(x) : 0;
+	return code ? code : command_code;
+}
+
+int profiling_run(const struct profile_args *a, uint32_t hz)
+{
+	_cleanup_buf_ struct buf why = BUF_INIT(MESSAGE_MAX_BYTES);
+	struct profiling x = {
+		.args = a,
+		.report = { .args = a, .hz = hz },
+		.result = { .file = a->output, .format = a->format },
+		.scope = SCOPE_INIT,
+		.progress = { .fd = STDERR_FILENO },
+	};
+	int code = CLI_EXIT_FAILURE;
+
+	if (profiling_open(&x, &why) < 0)
+		say(&why);
+	else
+		code = profiling_do(&x);
+	profiling_fini(&x);
+	return code;
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the agent answers over HTTP. */
+#include "agent/cli/agent.h"
+
+#include "agent/util/macro.h"
+
+static void answer_ready(const struct http_call *call, struct http_answer *answer, void *data)
+{
+	const struct agent *a = data;
+
+	(void)call;
+	answer->status = a->ready ? 200 : 503;
+	(void)buf_printf(&answer->body, "xagent is %sready.\n", a->ready ? "" : "not ");
+}
+
+/* Behind the sentence that probes look for: what is healthy and yet worth knowing. */
+static void put_notes(const struct graph *g, struct buf *out)
+{
+	for (size_t i = 0; i < graph_n(g); i++) {
+		const struct component *c = graph_component(g, i);
+
+		(void)buf_printf(out, "%s: %s: %s\n", c->id, health_state_text(c->health.state), c->health.message);
+	}
+}
+
+static void answer_healthy(const struct http_call *call, struct http_answer *answer, void *data)
+{
+	const struct agent *a = data;
+	size_t n = 0;
+
+	(void)call;
+	for (size_t i = 0; i < graph_n(a->graph); i++) {
+		const struct component *c = graph_component(a->graph, i);
+
+		if (c->health.state != HEALTH_UNHEALTHY)
+			continue;
+		(void)buf_printf(&answer->body, "%s%s", n++ ? ", " : "unhealthy components: ", c->id);
+	}
+	answer->status = n ? 500 : 200;
+	(void)buf_append_str(&answer->body, n ? "\n" : "All xagent components are healthy.\n");
+	put_notes(a->graph, &answer->body);
+}
+
+static void answer_metrics(const struct http_call *call, struct http_answer *answer, void *data)
+{
+	struct agent *a = data;
+
+	(void)call;
+	answer->content_type = "text/plain; version=0.0.4; charset=utf-8";
+	(void)telemetry_text(a->telemetry, &answer->body);
+}
+
+static void answer_reload(const struct http_call *call, struct http_answer *answer, void *data)
+{
+	struct agent *a = data;
+	_cleanup_buf_ struct buf summary = BUF_INIT((size_t)1 << 20);
+
+	(void)call;
+	if (agent_load(a, &summary) == 0) {
+		(void)buf_append_str(&answer->body, "config reloaded\n");
+		return;
+	}
+	answer->status = 400;
+	(void)buf_printf(&answer->body, "%s\n", buf_str(&summary));
+}
+
+static void answer_root(const struct http_call *call, struct http_answer *answer, void *data)
+{
+	(void)call;
+	(void)data;
+	(void)buf_append_str(&answer->body, "xagent, a continuous profiler\n\n"
+					    "  /metrics     counters, Prometheus text\n"
+					    "  /-/ready     200 once the configuration is loaded\n"
+					    "  /-/healthy   200 while all components are well, and how each of them is\n"
+					    "  /-/reload    reads the configuration again\n");
+}
+
+int agent_routes_add(struct agent *a)
+{
+	const struct http_route routes[] = {
+		{ .method = "GET", .path = "/", .fn = answer_root, .data = a },
+		{ .method = "GET", .path = "/-/ready", .fn = answer_ready, .data = a },
+		{ .method = "GET", .path = "/-/healthy", .fn = answer_healthy, .data = a },
+		{ .method = "GET", .path = "/-/reload", .fn = answer_reload, .data = a },
+		{ .method = "POST", .path = "/-/reload", .fn = answer_reload, .data = a },
+		{ .method = "GET", .path = "/metrics", .fn = answer_metrics, .data = a },
+	};
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(routes); i++)
+		r = http_server_add_route(a->server, &routes[i]);
+	return r;
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Table tests of `xagent profile`'s words: argv in, what was understood or the error out. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "agent/cli/profile_args.h"
+#include "agent/sample/sampler.h"
+#include "agent/util/macro.h"
+
+#define MAX_WORDS 12
+
+struct row {
+	const char *name;
+	const char *words[MAX_WORDS];
+	const char *expected; /* see show(); or, when it begins with '!', the error */
+	bool tty;
+};
+
+static const struct row rows[] = {
+	{ "nothing", { NULL }, "all processes; 97 Hz; folded to -", false },
+	{ "nothing on a terminal", { NULL }, "all processes; 97 Hz; table to -", true },
+	{ "a pid", { "-p", "4711" }, "pid 4711; 97 Hz; folded to -", false },
+	{ "pids", { "-p", "1,2", "--pid=3" }, "pids 1,2,3; 97 Hz; folded to -", false },
+	{ "many pids", { "-p1,2,3,4,5" }, "pids 1,2,3 and 2 more; 97 Hz; folded to -", false },
+	{ "pids and tids", { "-p", "1", "-t", "2" }, "pid 1, tid 2; 97 Hz; folded to -", false },
+	{ "highest pid", { "-p", "4294967295" }, "pid 4294967295; 97 Hz; folded to -", false },
+	{ "a cpu", { "-c", "0" }, "all processes on CPU 0; 97 Hz; folded to -", false },
+	{ "cpus", { "-c", "0-1,3" }, "all processes on CPU 0-1,3; 97 Hz; folded to -", false },
+	{ "last cpus win", { "-c", "7", "-c", "2,1" }, "all processes on CPU 1-2; 97 Hz; folded to -", false },
+	{ "cgroup", { "--cgroup", "a/b" }, "cgroup a/b; 97 Hz; folded to -", false },
+	{ "pid and cgroup", { "--cgroup=/a", "-p1" }, "pid 1, cgroup /a; 97 Hz; folded to -", false },
+	{ "switches", { "-UI", "-v" }, "all processes; 97 Hz; folded to -; user idle verbose", false },
+	{ "kernel", { "-K" }, "all processes; 97 Hz; folded to -; kernel", false },
+	{ "verifier", { "--verifier-stats" }, "all processes; 97 Hz; folded to -; verifier", false },
+	{ "help", { "--help", "words", "do", "not", "matter" }, "help", false },
+	{ "frequency", { "-F", "10000" }, "all processes; 10000 Hz; folded to -", false },
+	{ "duration", { "-d", "1.5" }, "all processes; 97 Hz; folded to -; 1500 ms", false },
+	{ "Go's duration", { "--duration=2m" }, "all processes; 97 Hz; folded to -; 120000 ms", false },
+	{ "demangle", { "--demangle", "full" }, "all processes; 97 Hz; folded to -; demangle full", false },
+	{ "pprof by name", { "-o", "x.pb.gz" }, "all processes; 97 Hz; pprof to x.pb.gz", true },
+	{ "pprof by other name", { "-o", "x.pprof" }, "all processes; 97 Hz; pprof to x.pprof", true },
+	{ "folded by name", { "-o", "x.folded" }, "all processes; 97 Hz; folded to x.folded", true },
+	{ "folded by text name", { "-o", "x.txt" }, "all processes; 97 Hz; folded to x.txt", true },
+	{ "folded by any name", { "-o", "x" }, "all processes; 97 Hz; folded to x", true },
+	{ "asked for wins", { "-o", "x.pb.gz", "-f", "table" }, "all processes; 97 Hz; table to x.pb.gz", true },
+	{ "dash is standard output", { "-o", "-" }, "all processes; 97 Hz; folded to -", false },
+	{ "dash on a terminal", { "-o", "-" }, "all processes; 97 Hz; table to -", true },
+	{ "folded on a terminal", { "-f", "folded" }, "all processes; 97 Hz; folded to -", true },
+	{ "pprof to a pipe", { "-f", "pprof" }, "all processes; 97 Hz; pprof to -", false },
+	{ "command", { "--", "/usr/bin/make", "-j", "-d" }, "make; 97 Hz; folded to -; runs /usr/bin/make -j -d", false },
+	{ "command on a cpu", { "-c1", "--", "a" }, "a on CPU 1; 97 Hz; folded to -; runs a", false },
+	{ "whole host while", { "-a", "--", "a" }, "all processes; 97 Hz; folded to -; runs a", false },
+	{ "pid while", { "-p1", "--", "sleep", "1" }, "pid 1; 97 Hz; folded to -; runs sleep 1", false },
+	{ "cgroup while", { "--cgroup", "/a", "--", "b" }, "cgroup /a; 97 Hz; folded to -; runs b", false },
+
+	{ "pid is a name", { "-p", "nginx" }, "!-p wants process ids such as 4711 or 4711,4712, not \"nginx\"", false },
+	{ "pid with a letter", { "-p", "12x" }, "!-p wants process ids such as 4711 or 4711,4712, not \"12x\"", false },
+	{ "pid 0", { "-p", "0" }, "!-p wants process ids such as 4711 or 4711,4712, not \"0\"", false },
+	{ "pid below 0", { "-p", "-1" }, "!-p wants process ids such as 4711 or 4711,4712, not \"-1\"", false },
+	{ "pid too high", { "-p", "4294967296" },
+	  "!-p wants process ids such as 4711 or 4711,4712, not \"4294967296\"", false },
+	{ "no pid", { "-p", "" }, "!-p wants process ids such as 4711 or 4711,4712, not \"\"", false },
+	{ "empty pid", { "-t", "1,,2" }, "!-t wants thread ids such as 4711 or 4711,4712, not \"1,,2\"", false },
+	{ "pid and comma", { "-t", "1," }, "!-t wants thread ids such as 4711 or 4711,4712, not \"1,\"", false },
+	{ "no cpu", { "-c", "" }, "!-c wants CPU numbers such as 0 or 0-3,8, not \"\"", false },
+	{ "cpu too high", { "-c", "99999" }, "!-c wants CPU numbers such as 0 or 0-3,8, not \"99999\"", false },
+	{ "cpus backwards", { "-c", "3-1" }, "!-c wants CPU numbers such as 0 or 0-3,8, not \"3-1\"", false },
+	{ "no cgroup", { "--cgroup=" }, "!--cgroup wants a directory of the cgroup2 hierarchy, not \"\"", false },
+	{ "frequency 0", { "-F0" }, "!-F wants samples a second and CPU, from 1 to 10000, not \"0\"", false },
+	{ "frequency too high", { "-F", "10001" }, "!-F wants samples a second and CPU, from 1 to 10000, not \"10001\"",
+	  false },
+	{ "frequency below 0", { "-F", "-5" }, "!-F wants samples a second and CPU, from 1 to 10000, not \"-5\"",
+	  false },
+	{ "duration 0", { "-d", "0" }, "!-d wants a time above 0 such as 10, 1.5, 500ms or 2m, not \"0\"", false },
+	{ "no duration", { "-d", "x" }, "!-d wants a time above 0 such as 10, 1.5, 500ms or 2m, not \"x\"", false },
+	{ "duration missing", { "-d" }, "!-d wants a time above 0 such as 10, 1.5, 500ms or 2m", false },
+	{ "format", { "-f", "svg" }, "!-f wants folded, pprof or table, not \"svg\"", false },
+	{ "empty format", { "-f", "" }, "!-f wants folded, pprof or table, not \"\"", false },
+	{ "no output", { "-o", "" }, "!-o wants a file, or - for standard output, not \"\"", false },
+	{ "demangle mode", { "--demangle=c++" },
+	  "!--demangle wants none, simplified, templates or full, not \"c++\"", false },
+	{ "user and kernel", { "-U", "-K" },
+	  "!-U and -K exclude each other: leave out both for user and kernel stacks", false },
+	{ "all and pid", { "-a", "-p1" }, "!-a and the filters -p, -t and --cgroup exclude each other", false },
+	{ "all and tid", { "-a", "-t1" }, "!-a and the filters -p, -t and --cgroup exclude each other", false },
+	{ "all and cgroup", { "-a", "--cgroup", "a" }, "!-a and the filters -p, -t and --cgroup exclude each other", false },
+	{ "pprof on a terminal", { "-f", "pprof" },
+	  "!pprof is no text for a terminal: give it a file, as in -o cpu.pb.gz", true },
+	{ "pprof to dash on a terminal", { "-f", "pprof", "-o", "-" },
+	  "!pprof is no text for a terminal: give it a file, as in -o cpu.pb.gz", true },
+	{ "command without dashes", { "make" },
+	  "!unexpected word \"make\": a command follows --, as in xagent profile -- COMMAND", false },
+	{ "bcc's duration", { "10" }, "!unexpected word \"10\": a duration is given by -d", false },
+	{ "word before the command", { "x", "--", "make" },
+	  "!unexpected word \"x\": a command follows --, as in xagent profile -- COMMAND", false },
+	{ "no command", { "--" }, "!-- wants a command after it", false },
+	{ "empty command", { "--", "" }, "!-- wants a command after it", false },
+	{ "unknown", { "--frequnecy=1" }, "!unknown flag --frequnecy, did you mean --frequency?", false },
+};
+
+static void show_more(struct buf *b, const struct profile_args *a)
+{
+	if (a->user_only || a->kernel_only || a->idle || a->verbose || a->verifier_stats)
+		(void)buf_append_str(b, ";");
+	(void)buf_printf(b, "%s%s%s%s%s", a->user_only ? " user" : "", a->kernel_only ? " kernel" : "",
+			 a->idle ? " idle" : "", a->verbose ? " verbose" : "", a->verifier_stats ? " verifier" : "");
+	if (a->duration_ns)
+		(void)buf_printf(b, "; %" PRIu64 " ms", a->duration_ns / 1000000);
+	if (a->demangle != DEMANGLE_SIMPLIFIED)
+		(void)buf_printf(b, "; demangle %s", demangle_mode_text(a->demangle));
+	if (a->command)
+		(void)buf_append_str(b, "; runs");
+	for (size_t i = 0; a->command && a->command[i]; i++)
+		(void)buf_printf(b, " %s", a->command[i]);
+}
+
+static void show(struct buf *b, const struct profile_args *a)
+{
+	static const char *const formats[] = { "unset", "folded", "pprof", "table" };
+	_cleanup_buf_ struct buf subject = BUF_INIT(4096);
+
+	if (a->help) {
+		(void)buf_append_str(b, "help");
+		return;
+	}
+	profile_args_subject(a, &subject);
+	(void)buf_printf(b, "%s; %" PRIu32 " Hz; %s to %s", buf_str(&subject), a->hz, formats[a->format],
+			 a->output ? a->output : "-");
+	show_more(b, a);
+}
+
+static void test_row(void **state)
+{
+	const struct row *row = *state;
+	_cleanup_profile_args_ struct profile_args a = { 0 };
+	_cleanup_buf_ struct buf got = BUF_INIT(4096);
+	_cleanup_buf_ struct buf why = BUF_INIT(4096);
+	char *argv[MAX_WORDS + 2] = { (char *)"profile" };
+	int argc = 1;
+
+	for (; row->words[argc - 1]; argc++)
+		argv[argc] = (char *)row->words[argc - 1];
+	int r = profile_args_parse(argc, argv, row->tty, &a, &why);
+	if (row->expected[0] == '!') {
+		assert_int_equal(r, -EINVAL);
+		assert_string_equal(buf_str(&why), row->expected + 1);
+		return;
+	}
+	assert_string_equal(buf_str(&why), "");
+	assert_int_equal(r, 0);
+	show(&got, &a);
+	assert_string_equal(buf_str(&got), row->expected);
+}
+
+static void test_most_pids(void **state)
+{
+	_cleanup_buf_ struct buf ids = BUF_INIT((size_t)1 << 20);
+	_cleanup_buf_ struct buf why = BUF_INIT((size_t)1 << 20);
+	_cleanup_profile_args_ struct profile_args a = { 0 };
+
+	(void)state;
+	for (int i = 1; i <= SAMPLER_MAX_FILTERS; i++)
+		assert_int_equal(buf_printf(&ids, "%s%d", i > 1 ? "," : "", i), 0);
+	char *argv[] = { (char *)"profile", (char *)"-p", ids.data, NULL, NULL, NULL };
+	assert_int_equal(profile_args_parse(3, argv, false, &a, &why), 0);
+	assert_int_equal(a.pids.n, SAMPLER_MAX_FILTERS);
+	profile_args_fini(&a);
+	argv[3] = (char *)"-p";
+	argv[4] = (char *)"9";
+	assert_int_equal(profile_args_parse(5, argv, false, &a, &why), -EINVAL);
+}
+
+static void test_command_only(void **state)
+{
+	char *command[] = { (char *)"make", NULL };
+	uint32_t id = 1;
+
+	(void)state;
+	assert_false(profile_args_is_command_only(&(struct profile_args){ 0 }));
+	assert_true(profile_args_is_command_only(&(struct profile_args){ .command = command }));
+	assert_false(profile_args_is_command_only(&(struct profile_args){ .command = command, .all = true }));
+	assert_false(profile_args_is_command_only(&(struct profile_args){ .command = command, .cgroup = "a" }));
+	assert_false(profile_args_is_command_only(&(struct profile_args){ .command = command, .tids = { &id, 1 } }));
+}
+
+/* Every flag is in the help text. */
+static void test_help(void **state)
+{
+	static const char *const names[] = { "-p, --pid",	"-t, --tid",	  "-c, --cpu",	     "--cgroup",
+					     "-a, --all",	"-I, --idle",	  "-U, --user",	     "-K, --kernel",
+					     "-F, --frequency", "-d, --duration", "-f, --format",    "-o, --output",
+					     "--demangle",	"-v, --verbose",  "--verifier-stats" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		assert_non_null(strstr(profile_help_text(), names[i]));
+}
+
+int main(void)
+{
+	struct CMUnitTest tests[ARRAY_SIZE(rows) + 3];
+	size_t n = ARRAY_SIZE(rows);
+
+	for (size_t i = 0; i < n; i++)
+		tests[i] = (struct CMUnitTest){ .name = rows[i].name,
+						.test_func = test_row,
+						.initial_state = (void *)&rows[i] };
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_most_pids);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_command_only);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_help);
+	return cmocka_run_group_tests_name("agent/cli/profile_args", tests, NULL, NULL);
+}

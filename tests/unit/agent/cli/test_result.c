@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Builds in files: one as a rule, more when memory for stacks ran out. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent/cli/result.h"
+#include "agent/util/file.h"
+
+struct place {
+	char directory[64];
+	char file[96];
+	char second[96];
+};
+
+static int setup(void **state)
+{
+	struct place *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return -1;
+	(void)snprintf(p->directory, sizeof(p->directory), "/tmp/xagent-test-result-XXXXXX");
+	if (!mkdtemp(p->directory))
+		return -1;
+	(void)snprintf(p->file, sizeof(p->file), "%s/file", p->directory);
+	(void)snprintf(p->second, sizeof(p->second), "%s/file.2", p->directory);
+	*state = p;
+	return 0;
+}
+
+/* rmdir fails, and so does the test, when more was written than these. */
+static int teardown(void **state)
+{
+	struct place *p = *state;
+	int r;
+
+	(void)unlink(p->file);
+	(void)unlink(p->second);
+	r = rmdir(p->directory);
+	free(p);
+	return r;
+}
+
+static void assert_content(const char *path, const char *expected)
+{
+	_cleanup_buf_ struct buf b = BUF_INIT(4096);
+
+	assert_int_equal(file_read(AT_FDCWD, path, &b), 0);
+	assert_string_equal(buf_str(&b), expected);
+}
+
+static int write_text(struct result *r, const char *text, struct buf *why)
+{
+	struct built part = { .bytes = (uint8_t *)text, .n_bytes = strlen(text) };
+	const struct build build = { .first = &part };
+
+	return result_write(r, &build, why);
+}
+
+static void test_text_goes_behind_text(void **state)
+{
+	const struct place *p = *state;
+	struct result r = { .file = p->file, .format = PROFILE_FOLDED };
+	_cleanup_buf_ struct buf why = BUF_INIT(4096);
+
+	assert_int_equal(write_text(&r, "a;b 1\n", &why), 0);
+	assert_int_equal(write_text(&r, "a;c 2\n", &why), 0);
+	assert_content(p->file, "a;b 1\na;c 2\n");
+	assert_int_equal(r.n_files, 1);
+}
+
+static void test_pprof_goes_beside_pprof(void **state)
+{
+	const struct place *p = *state;
+	struct result r = { .file = p->file, .format = PROFILE_PPROF };
+	_cleanup_buf_ struct buf why = BUF_INIT(4096);
+
+	assert_int_equal(write_text(&r, "one", &why), 0);
+	assert_int_equal(write_text(&r, "two", &why), 0);
+	assert_content(p->file, "one");
+	assert_content(p->second, "two");
+	assert_int_equal(r.n_files, 2);
+}
+
+/* Parts of one build are treated the same. */
+static void test_parts_of_one_build(void **state)
+{
+	const struct place *p = *state;
+	struct result r = { .file = p->file, .format = PROFILE_PPROF };
+	struct built second = { .bytes = (uint8_t *)"two", .n_bytes = 3 };
+	struct built first = { .bytes = (uint8_t *)"one", .n_bytes = 3, .next = &second };
+	const struct build build = { .first = &first };
+	_cleanup_buf_ struct buf why = BUF_INIT(4096);
+
+	assert_int_equal(result_write(&r, &build, &why), 0);
+	assert_content(p->file, "one");
+	assert_content(p->second, "two");
+}
+
+static void test_empty_build(void **state)
+{
+	const struct place *p = *state;
+	struct result r = { .file = p->file, .format = PROFILE_PPROF };
+	_cleanup_buf_ struct buf why = BUF_INIT(4096);
+
+	assert_int_equal(result_write(&r, &(struct build){ 0 }, &why), 0);
+	assert_int_equal(r.n_files, 0);
+	assert_int_equal(access(p->file, F_OK), -1);
+}
+
+static void test_one_pprof_on_standard_output(void **state)
+{
+	struct result r = { .format = PROFILE_PPROF, .n_files = 1 };
+	_cleanup_buf_ struct buf why = BUF_INIT(4096);
+
+	(void)state;
+	assert_int_equal(write_text(&r, "two", &why), -EFBIG);
+	assert_string_equal(buf_str(&why), "too many different stacks for one pprof on standard output: use -o");
+}
+
+static void test_name_ceiling(void **state)
+{
+	_cleanup_buf_ struct buf why = BUF_INIT((size_t)4 * PATH_MAX);
+	char name[PATH_MAX + 1];
+	struct result r = { .file = name, .format = PROFILE_PPROF };
+
+	(void)state;
+	memset(name, 'x', PATH_MAX);
+	name[PATH_MAX] = '\0';
+	assert_int_equal(write_text(&r, "one", &why), -ENAMETOOLONG);
+	assert_int_equal(r.n_files, 0);
+}
+
+static void test_failure_is_told(void **state)
+{
+	struct result r = { .file = "/dev/full", .format = PROFILE_TABLE };
+	_cleanup_buf_ struct buf why = BUF_INIT(4096);
+
+	(void)state;
+	assert_int_equal(write_text(&r, "one", &why), -ENOSPC);
+	assert_string_equal(buf_str(&why), "cannot write /dev/full: No space left on device");
+	assert_int_equal(r.n_files, 0);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_text_goes_behind_text), TEST(test_pprof_goes_beside_pprof),
+		TEST(test_parts_of_one_build),	  TEST(test_empty_build),
+		TEST(test_one_pprof_on_standard_output), TEST(test_name_ceiling),
+		TEST(test_failure_is_told),
+	};
+
+	return cmocka_run_group_tests_name("agent/cli/result", tests, NULL, NULL);
+}
