@@ -1,0 +1,73 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Installs what building or testing needs, from the distribution's packages (Debian 12+, Ubuntu 22.04+).
+# usage: deps.sh build|test     Says what is missing when it may not install (not root, or no apt).
+set -euo pipefail
+
+build_packages=(
+	gcc make pkg-config libc6-dev linux-libc-dev
+	clang libbpf-dev
+	libelf-dev zlib1g-dev
+	libcurl4-openssl-dev libmicrohttpd-dev libjansson-dev libzstd-dev
+	libprotobuf-c-dev protobuf-c-compiler
+	libiberty-dev
+)
+test_packages=(
+	libcmocka-dev g++ gdb binutils
+	python3-pytest python3-protobuf protobuf-compiler
+	docker.io qemu-system-x86 busybox-static cpio
+	openssl util-linux procps
+)
+
+# Debian has bpftool as a package of its own; on Ubuntu it comes with linux-tools.
+bpftool_package() {
+	if apt-cache show bpftool 2>/dev/null | grep -q '^Filename:'; then
+		echo bpftool
+	else
+		echo linux-tools-generic
+	fi
+}
+
+missing() {
+	local package
+	for package in "$@"; do
+		dpkg-query -W -f='${db:Status-Status}\n' "$package" 2>/dev/null | grep -qx installed || echo "$package"
+	done
+}
+
+case ${1:-} in
+build) wanted=("${build_packages[@]}") ;;
+test) wanted=("${build_packages[@]}" "${test_packages[@]}") ;;
+*)
+	echo "usage: deps.sh build|test" >&2
+	exit 2
+	;;
+esac
+if ! command -v dpkg-query >/dev/null; then
+	echo "deps: this is not Debian or Ubuntu; install the equivalents of: ${wanted[*]} bpftool" >&2
+	exit 0
+fi
+lacking=$(missing "${wanted[@]}")
+command -v bpftool >/dev/null || [ -x /usr/sbin/bpftool ] || lacking="$lacking bpftool"
+[ -n "${lacking// /}" ] || exit 0
+lacking=$(echo $lacking)
+if [ "$(id -u)" -ne 0 ]; then
+	echo "deps: missing packages, install them as root: apt-get install ${lacking}" >&2
+	[ "$1" = test ] && exit 0
+	exit 1
+fi
+echo "  APT      $lacking"
+log=$(mktemp)
+export DEBIAN_FRONTEND=noninteractive
+if ! apt-get update -qq >"$log" 2>&1; then
+	echo "deps: apt-get update failed, going on with what is known:" >&2
+	tail -3 "$log" >&2
+fi
+lacking=${lacking/bpftool/$(bpftool_package)}
+# shellcheck disable=SC2086
+if ! apt-get install -y -qq --no-install-recommends $lacking >"$log" 2>&1; then
+	tail -20 "$log" >&2
+	echo "deps: cannot install: $lacking" >&2
+	exit 1
+fi
+rm -f "$log"
