@@ -139,7 +139,8 @@ void process_apply_exec(struct process_table *t, struct process *p, const struct
 		      (struct str){ ev->comm, strnlen(ev->comm, sizeof(ev->comm)) });
 	if (ev->time_ns >= p->maps_read_ns)
 		empty_mappings(t, p, ev->time_ns);
-	if (p->identity_loaded && ev->time_ns < p->identity_read_ns)
+	/* What was read from /proc is younger than this exec; what was taken from the parent instead is not. */
+	if (p->identity_loaded && p->identity.complete && ev->time_ns < p->identity_read_ns)
 		return;
 	process_unload_identity(p);
 	p->exec_count++;
