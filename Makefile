@@ -39,6 +39,7 @@ ifeq ($(DEBUG),1)
 OPT := -O0 -g3
 endif
 GEN := build/gen
+export PYTHONDONTWRITEBYTECODE := 1
 
 ARCH := $(shell uname -m | sed 's/x86_64/x86/; s/aarch64/arm64/')
 MULTIARCH := $(shell $(CC) -print-multiarch 2>/dev/null)

@@ -8,7 +8,7 @@ build_packages=(
 	gcc make pkg-config libc6-dev linux-libc-dev
 	clang libbpf-dev
 	libelf-dev zlib1g-dev
-	libcurl4-openssl-dev libmicrohttpd-dev libjansson-dev libzstd-dev
+	libcurl4-openssl-dev libmicrohttpd-dev libjansson-dev
 	libprotobuf-c-dev protobuf-c-compiler
 	libiberty-dev
 )

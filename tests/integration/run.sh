@@ -9,4 +9,6 @@ if ! /usr/bin/python3 -c 'import pytest' 2>/dev/null; then
 	exit 0
 fi
 tests/pyroscope/build.sh || echo "the real Pyroscope could not be built, its tests are skipped"
-exec /usr/bin/python3 -m pytest -q -rs tests/pyroscope/test_standin.py tests/integration "$@"
+export PYTHONDONTWRITEBYTECODE=1
+/usr/bin/python3 -m pytest -q -p no:cacheprovider tests/pyroscope
+exec /usr/bin/python3 -m pytest -q tests/integration "$@"

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fixtures of the integration tests. Whatever a test starts is dead when it ends, also when it fails."""
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+
+from harness import paths, privileges
+from harness.agent import Agent
+from harness.processes import Processes
+from harness.standin import StandIn
+
+CPUS = sorted(os.sched_getaffinity(0))
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "bpf: loads BPF programs; skipped without the privilege")
+    config.addinivalue_line("markers", "agent: runs build/xagent")
+
+
+def pytest_collection_modifyitems(items):
+    """Skips with a reason where the machine does not allow the test."""
+    reason = privileges.why_no_bpf()
+    for item in items:
+        if reason and item.get_closest_marker("bpf"):
+            item.add_marker(pytest.mark.skip(reason=reason))
+
+
+@pytest.fixture(autouse=True)
+def _agent_is_built(request):
+    if any(request.node.get_closest_marker(m) for m in ("agent", "bpf")):
+        assert paths.XAGENT.exists(), f"{paths.XAGENT} is not built: run make"
+
+
+@pytest.fixture(scope="session")
+def programs():
+    """Name → path of the fixture programs."""
+    reason = privileges.why_no_tool(os.environ.get("CC", "gcc"))
+    if reason:
+        pytest.skip(reason)
+    build = paths.TESTS / "fixtures" / "build.py"
+    result = subprocess.run([sys.executable, str(build), str(paths.FIXTURES)], capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    return {p.name: p for p in paths.FIXTURES.iterdir()}
+
+
+@pytest.fixture
+def processes(tmp_path):
+    everything = Processes(tmp_path)
+    yield everything
+    everything.end_all()
+
+
+@pytest.fixture
+def start_agent(processes, tmp_path):
+    """Start `xagent run` with a configuration's text."""
+    def start(text, *arguments, **options):
+        return Agent(processes, tmp_path, text, *arguments, **options)
+    return start
+
+
+@pytest.fixture
+def standin(processes, tmp_path):
+    """The in-repository Pyroscope. It never has to refuse a profile for what is in it, nor sees one twice."""
+    server = StandIn(processes, tmp_path)
+    yield server
+    stats = server.stats()
+    assert not stats["refusals"] and not stats["duplicates"], stats
+
+
+@pytest.fixture
+def two_cpus():
+    if len(CPUS) < 2:
+        pytest.skip("needs two CPUs")
+    return CPUS[0], CPUS[1]
+
+
+@pytest.fixture
+def cgroup():
+    """A new child of the cgroup2 root, emptied and removed afterwards."""
+    reason = privileges.why_no_cgroup2()
+    if reason:
+        pytest.skip(reason)
+    root = privileges.cgroup2_root()
+    path = root / f"xagent-test-{os.getpid()}"
+    path.mkdir()
+    yield path
+    _remove_cgroup(root, path)
+
+
+def _remove_cgroup(root, path):
+    for pid in (path / "cgroup.procs").read_text().split():
+        try:
+            (root / "cgroup.procs").write_text(pid)
+        except OSError:
+            pass
+    for _ in range(50):
+        try:
+            path.rmdir()
+            return
+        except OSError:
+            time.sleep(0.1)

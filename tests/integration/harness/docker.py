@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A Docker daemon of our own: no network, no image store but its own, on a socket of its own."""
+import io
+import os
+import shutil
+import signal
+import subprocess
+import tarfile
+import tempfile
+from pathlib import Path
+
+from . import privileges
+from .processes import wait_until
+
+
+def why_not():
+    if os.geteuid() != 0:
+        return "dockerd needs root"
+    return privileges.why_no_tool("dockerd", "docker", "containerd", "runc")
+
+
+class Docker:
+    """dockerd in a temporary folder, whose path is short because sockets have 108 bytes for it."""
+
+    def __init__(self, processes):
+        self.processes = processes
+        self.dir = Path(tempfile.mkdtemp(prefix="xdocker-"))
+        self.socket = f"unix://{self.dir}/sock"
+        self.daemon = processes.start(
+            "dockerd", "--storage-driver=vfs", "--bridge=none", "--iptables=false", "--ip6tables=false",
+            "--data-root", self.dir / "data", "--exec-root", self.dir / "exec", "--pidfile", self.dir / "pid", "-H", self.socket)
+        wait_until(self._answers, 30, "dockerd answers")
+
+    def _answers(self):
+        assert self.daemon.running(), self.daemon.err[-4000:]
+        return self._docker("version", check=False).returncode == 0
+
+    def _docker(self, *arguments, check=True, **options):
+        result = subprocess.run(["docker", "-H", self.socket, *map(str, arguments)], capture_output=True, check=False,
+                                timeout=40, **options)
+        assert not check or result.returncode == 0, result.stderr.decode()
+        return result
+
+    def image(self, name, files):
+        """An image of these files: path inside → path of a file."""
+        archive = io.BytesIO()
+        with tarfile.open(fileobj=archive, mode="w") as tar:
+            for inside, path in files.items():
+                tar.add(path, arcname=inside.lstrip("/"))
+        self._docker("import", "-", name, input=archive.getvalue())
+
+    def run(self, image, *command):
+        """Start a container; its id and the pid of its first process."""
+        container = self._docker("run", "-d", "--network=none", image, *command).stdout.decode().strip()
+        pid = int(self._docker("inspect", "-f", "{{.State.Pid}}", container).stdout)
+        return container, pid
+
+    def cpu_seconds(self, container):
+        """What the chain in an ended container says that it has used."""
+        self._docker("wait", container)
+        return float(self._docker("logs", container).stdout.decode().split()[-1])
+
+    def end(self):
+        """Containers are no children of ours: the daemon ends them, and what it leaves is found by the folder's name."""
+        if self.daemon.running():
+            ids = self._docker("ps", "-aq", check=False).stdout.decode().split()
+            if ids:
+                self._docker("rm", "-f", *ids, check=False)
+            self.daemon.send(signal.SIGTERM)
+            try:
+                self.daemon.wait(15)
+            except AssertionError:
+                pass
+        self.daemon.end()
+        self._kill_left_behind()
+        shutil.rmtree(self.dir, ignore_errors=True)
+
+    def _kill_left_behind(self):
+        for path in Path("/proc").glob("[0-9]*/cmdline"):
+            try:
+                if str(self.dir).encode() in path.read_bytes():
+                    os.kill(int(path.parent.name), signal.SIGKILL)
+            except OSError:
+                pass

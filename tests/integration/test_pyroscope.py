@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The real server: what the agent pushes can be queried, under the names of the program, and to the last sample."""
+import time
+
+import pytest
+
+from harness import pyroscope
+from harness.agent import config
+from harness.folded import contains_run
+from harness.processes import wait_until
+
+pytestmark = pytest.mark.bpf
+
+RATE = 197
+CHAIN = ("alpha", "beta", "gamma", "spin")
+
+
+@pytest.fixture
+def server(processes, tmp_path):
+    program, reason = pyroscope.build()
+    if reason:
+        pytest.skip(reason)
+    return pyroscope.Pyroscope(processes, tmp_path, program)
+
+
+def last_hour(**request):
+    now = int(time.time() * 1000)
+    return {"start": now - 3_600_000, "end": now + 60_000, **request}
+
+
+def profile_until_gone(start_agent, server, process):
+    """Profile the process to its end; the samples that are in profiles, all of them sent."""
+    text = config(server.url, interval="2s", rate=RATE, targets_only=True,
+                  targets=[{"__process_pid__": str(process.pid), "service_name": "known_chain", "region": "north"}])
+    agent = start_agent(text).wait_ready()
+    assert process.wait(30) == 0
+
+    def settled():
+        m = agent.metrics()
+        waiting = m.agent("samples_received") - m.agent("samples_in_profiles") - m.dropped_samples()
+        sent = m.get("pyroscope_write_sent_profiles_total")
+        return m if waiting == 0 and sent and sent == m.get("pyroscope_ebpf_pprofs_total") else None
+    wait_until(settled, 20, "everything is sent")
+    # Its last samples may have lain in the ring at the first look.
+    wait_until(settled, 20, "everything is sent")
+    m = agent.metrics()
+    assert agent.stop() == 0
+    return m
+
+
+def assert_shape(stacks):
+    """Nearly all is spinning, and all that spins shows the chain of one thread or the other."""
+    total = sum(stacks.values())
+    spinning = {f: v for f, v in stacks.items() if "spin" in f}
+    assert sum(spinning.values()) >= 0.95 * total, stacks
+    for thread in ("thread_a", "thread_b"):
+        value = sum(v for f, v in spinning.items() if contains_run(f, (thread, *CHAIN)))
+        assert value >= 0.2 * total, stacks
+    exact = sum(v for f, v in spinning.items() if contains_run(f, CHAIN))
+    assert exact >= 0.99 * sum(spinning.values()), stacks
+
+
+def test_flame_graph_of_a_known_program(start_agent, server, processes, programs):
+    chain = processes.start(programs["chain"], 5, 2)
+    chain.wait_for_output("thread_a")
+    m = profile_until_gone(start_agent, server, chain)
+    expected = m.agent("samples_in_profiles") * (10**9 // RATE)
+    assert expected > 0
+    selector = {"profileTypeID": pyroscope.CPU, "labelSelector": '{service_name="known_chain"}'}
+
+    flamegraph = server.query("SelectMergeStacktraces", **last_hour(**selector))["flamegraph"]
+    assert int(flamegraph["total"]) == expected
+    flame = pyroscope.flame_stacks(flamegraph)
+    assert sum(flame.values()) == expected
+    assert_shape(flame)
+
+    merged = server.query("SelectMergeProfile", **last_hour(**selector))
+    stacks = pyroscope.profile_stacks(merged)
+    assert sum(stacks.values()) == expected
+    assert stacks == flame
+
+    types = server.query("ProfileTypes", **last_hour())
+    assert [t["ID"] for t in types["profileTypes"]] == [pyroscope.CPU]
+    names = server.query("LabelValues", name="service_name", **last_hour())
+    assert names["names"] == ["known_chain"]
+    series = server.query("Series", matchers=[], labelNames=[], **last_hour())["labelsSet"]
+    labels = {pair["name"]: pair["value"] for pair in series[0]["labels"]}
+    assert len(series) == 1 and labels["region"] == "north", series
+
+
+def test_whole_host_is_accepted(start_agent, server, processes, programs):
+    """No profile of the real host is refused by the real server."""
+    processes.start(programs["syscalls"], 50)
+    agent = start_agent(config(server.url, interval="1s", rate=RATE)).wait_ready()
+    m = agent.wait_metric(lambda m: m.get("pyroscope_write_sent_profiles_total") >= 10, 30, "ten profiles sent")
+    assert m.get("pyroscope_write_dropped_profiles_total") == 0 and m.get("pyroscope_write_retries_total") == 0
+    assert agent.stop() == 0
+    flamegraph = server.query("SelectMergeStacktraces", **last_hour(profileTypeID=pyroscope.CPU, labelSelector="{}"))["flamegraph"]
+    assert {"reader", "ksys_read", "randomizer"} <= set(flamegraph["names"])

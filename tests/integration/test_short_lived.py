@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Processes of twenty milliseconds, gone before anybody could read their /proc, have names and a service all the same."""
+import pytest
+
+from harness import folded, paths
+from harness.agent import config
+from harness.processes import cpu_seconds
+from harness.standin import services_with
+
+pytestmark = pytest.mark.bpf
+
+RATE = 499
+CHAIN = ("main", "tiny_main", "tiny_spin")
+
+
+def test_in_profile(processes, programs, tmp_path):
+    path = tmp_path / "out"
+    run = processes.run(paths.XAGENT, "profile", "-f", "folded", "-F", RATE, "-o", path, "--",
+                        programs["shortlived"], 4, programs["tiny"])
+    assert run.popen.returncode == 0, run.err
+    stacks = folded.parse(path.read_text())
+    named = stacks.having("tiny_spin")
+    # The rest is exec, the start of libc, and exit.
+    assert named.total >= 0.8 * cpu_seconds(run) * RATE > 100, f"{run.out}\n{stacks.show()}"
+    assert named.having_run(*CHAIN).total >= 0.98 * named.total, named.show()
+    assert {s.frames[0] for s in named} == {"tiny"}, named.show()
+
+
+def test_samples_of_short_processes_are_named(processes, programs, tmp_path):
+    """Of what is sampled in a tiny process' user code, all is named: no cold start without a stack."""
+    path = tmp_path / "out"
+    run = processes.run(paths.XAGENT, "profile", "-U", "-f", "folded", "-F", RATE, "-o", path, "--",
+                        programs["shortlived"], 4, programs["tiny"])
+    assert run.popen.returncode == 0, run.err
+    tiny = folded.Stacks(s for s in folded.parse(path.read_text()) if s.frames[0] == "tiny")
+    # The rest is its start-up in libc and the loader, a millisecond each.
+    assert tiny.having("tiny_spin").total >= 0.8 * tiny.total > 0, tiny.show()
+
+
+def test_in_run(start_agent, standin, processes, programs):
+    agent = start_agent(config(standin.url, interval="2s", rate=RATE)).wait_ready()
+    run = processes.run(programs["shortlived"], 4, programs["tiny"])
+    assert agent.stop() == 0
+    spins = services_with(standin.pushes(), *CHAIN)
+    assert set(spins) == {"tiny"}
+    assert spins["tiny"] >= 0.8 * cpu_seconds(run) * RATE > 100, (spins, run.out)

@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Run a script in a small virtual machine under another kernel.
+# usage: boot.sh VMLINUZ SCRIPT [FILE:PATH_INSIDE…]
+# The machine has two emulated CPUs (no KVM needed), busybox, the files with the shared libraries they need, and no network but
+# loopback. Prints what the script prints and exits as it does; 124 when it does not end within BOOT_S seconds (120).
+set -euo pipefail
+kernel=$1
+script=$2
+shift 2
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+root=$dir/root
+
+place() { # FILE PATH_INSIDE
+	mkdir -p "$root$(dirname "$2")"
+	cp -L "$1" "$root$2"
+}
+
+libraries() { # FILE: the absolute paths of what it is linked with, the loader included; nothing for static programs
+	ldd "$1" 2>/dev/null | grep -o '/[^ ]*' || true
+}
+
+fill_root() {
+	mkdir -p "$root"/{bin,proc,sys,dev,tmp,etc}
+	place "$(command -v busybox)" /bin/busybox
+	place "$script" /script
+	for pair in "$@"; do
+		place "${pair%%:*}" "${pair#*:}"
+		libraries "${pair%%:*}" | while read -r library; do
+			[ -e "$root$library" ] || place "$library" "$library"
+		done
+	done
+	cat >"$root/init" <<-'EOS'
+		#!/bin/busybox sh
+		/bin/busybox --install -s /bin
+		export PATH=/bin HOME=/tmp
+		mount -t proc proc /proc
+		mount -t sysfs sysfs /sys
+		mount -t devtmpfs dev /dev 2>/dev/null
+		mount -t cgroup2 cgroup /sys/fs/cgroup 2>/dev/null
+		ip link set lo up
+		echo # ends what the firmware left on the console's line
+		echo "=begin="
+		sh /script 2>&1
+		echo "=end=$?="
+		poweroff -f
+	EOS
+	chmod +x "$root/init"
+}
+
+fill_root "$@"
+(cd "$root" && find . | cpio --create --format=newc --quiet) >"$dir/initrd"
+timeout "${BOOT_S:-120}" qemu-system-x86_64 -accel tcg,thread=multi -cpu max -smp 2 -m "${BOOT_MB:-1024}" -nic none -nographic \
+	-no-reboot -kernel "$kernel" -initrd "$dir/initrd" -append 'console=ttyS0 quiet loglevel=3 panic=-1 rdinit=/init' \
+	</dev/null >"$dir/console" 2>&1 || true
+tr -d '\r' <"$dir/console" >"$dir/text"
+sed -n '/^=begin=$/,/^=end=/p' "$dir/text" | sed '1d; /^=end=/d'
+status=$(sed -n 's/^=end=\([0-9]*\)=$/\1/p' "$dir/text" | tail -1)
+if [ -z "$status" ]; then
+	echo "boot.sh: the machine did not reach the end of the script" >&2
+	tail -20 "$dir/text" >&2
+	exit 124
+fi
+exit "$status"

@@ -1,0 +1,122 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The borders between the modules, as far as #include shows them. Prints each include that crosses one; exits 1 when there is one.
+# usage: includes.sh [SOURCE_ROOT]
+set -euo pipefail
+cd "${1:-$(dirname "$0")/../..}"
+
+# module: what it may include. A word is a module or one header.
+rules='
+util       util
+telemetry  util telemetry wire.h
+process    util telemetry process wire.h
+object     util telemetry object
+http       util telemetry http
+sample     util telemetry sample wire.h
+unwind     util telemetry unwind process object wire.h unwind.h
+runtimes   util telemetry runtimes symbol process object wire.h
+symbol     util telemetry symbol process object
+target     util telemetry target process http
+profile    util telemetry profile sample process object runtimes unwind symbol target wire.h pprof.h
+push       util telemetry push http
+store      util telemetry store http pprof.h
+component  *
+cli        *
+main       *
+pprof      pprof
+river      river
+bpf        bpf
+'
+
+sources() {
+	find agent pprof river-config bpf -name build -prune -o -name '*.[ch]' -print | sort
+}
+
+# file:line:"header" or file:line:<header>
+includes() {
+	sources | xargs grep -nHE '^[[:space:]]*#[[:space:]]*include' |
+		sed -E 's/^([^:]+:[0-9]+):[[:space:]]*#[[:space:]]*include[[:space:]]*([<"][^>"]*[>"]).*/\1:\2/'
+}
+
+includes | RULES=$rules awk -F: '
+function module(path, parts) {
+	split(path, parts, "/")
+	if (path ~ /^agent\/[^\/]*$/)
+		return "main"
+	if (parts[1] == "agent")
+		return parts[2]
+	return parts[1] == "river-config" ? "river" : parts[1]
+}
+function bad(why) {
+	printf "%s:%s: %s: %s\n", $1, $2, $3, why
+	failed = 1
+}
+# What is generated is found by its own name.
+function generated(header) {
+	return header ~ /\.(skel|pb-c)\.h$/
+}
+function check_generated(header, from) {
+	if (header ~ /\.skel\.h$/ && (from != "sample" || $1 !~ /\.c$/))
+		bad("skeletons are for the sources of agent/sample")
+	if (header ~ /\.pb-c\.h$/ && $1 !~ /\.c$/)
+		bad("generated messages do not show in a header")
+}
+function allowed(from, header, to) {
+	if (from == to || may[from, to] || may[from, "*"])
+		return 1
+	return (header == "bpf/wire.h" && may[from, "wire.h"]) || (header == "bpf/unwind.h" && may[from, "unwind.h"]) ||
+	       (header == "pprof/pprof.h" && may[from, "pprof.h"])
+}
+function check_ours(header, from, to) {
+	if (header !~ /\//) {
+		bad("spell it from the root of the repository")
+		return
+	}
+	to = module(header)
+	if (!allowed(from, header, to))
+		bad(from " may not include " to)
+	if (from != to && to == "pprof" && header != "pprof/pprof.h")
+		bad("only pprof.h is public")
+	if (from != to && to == "river" && header != "river-config/river.h")
+		bad("only river.h is public")
+	if (from != to && header ~ /_internal\.h$/)
+		bad("an internal header of another module")
+}
+# In a header, libbpf would reach whoever includes it.
+function check_libbpf(header, from) {
+	if (header !~ /^bpf\// || from == "bpf")
+		return
+	if ($1 ~ /\.h$/)
+		bad("no libbpf in headers")
+	else if (from != "sample" && from != "unwind")
+		bad("libbpf is for agent/sample and agent/unwind")
+}
+BEGIN {
+	n = split(ENVIRON["RULES"], lines, "\n")
+	for (i = 1; i <= n; i++) {
+		m = split(lines[i], words, " ")
+		if (m)
+			known[words[1]] = 1
+		for (j = 2; j <= m; j++)
+			may[words[1], words[j]] = 1
+	}
+}
+{
+	from = module($1)
+	header = substr($3, 2, length($3) - 2)
+	if (!(from in known)) {
+		bad("includes.sh has no rule for the folder " from)
+	} else if (generated(header)) {
+		check_generated(header, from)
+	} else if ($3 ~ /^"/) {
+		check_ours(header, from)
+	} else {
+		if (header ~ /^(agent|pprof|river-config)\//)
+			bad("ours are included with quotes")
+		check_libbpf(header, from)
+	}
+}
+END {
+	exit failed
+}
+'
