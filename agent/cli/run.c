@@ -78,8 +78,7 @@ static int run_agent(const struct agent_options *o)
 		log_flush_held();
 		(void)fprintf(stderr, "Error: %s\n", buf_str(&why));
 	} else if (agent_load(&a, NULL) < 0) {
-		(void)fputs("\n", stdout);
-		(void)fputs("Error: could not perform the initial load successfully\n", stderr);
+		(void)fputs("\nError: could not perform the initial load successfully\n", stderr);
 	} else {
 		log_info_always("xagent is running");
 		code = agent_loop(&a);

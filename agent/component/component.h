@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a component is: a block of the configuration that lives.
+ *
+ *	build	arguments are decoded, state is made, exports exist; no side effect outside of the process
+ *	run	work begins
+ *	update	other arguments, without losing anything
+ *	stop	work ends, what is under way is handed on, state is freed
+ *
+ * `xagent validate` needs build alone; a load that fails anywhere runs nothing. Arguments live until the next update or stop
+ * returns, so a component may keep pointers into them.
+ *
+ * A new component is a new file and one line in registry.c. Loop thread only.
+ */
+#ifndef XAGENT_AGENT_COMPONENT_COMPONENT_H
+#define XAGENT_AGENT_COMPONENT_COMPONENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "agent/http/client.h"
+#include "agent/telemetry/telemetry.h"
+#include "agent/util/buf.h"
+#include "agent/util/list.h"
+#include "agent/util/loop.h"
+#include "agent/util/worker.h"
+#include "river-config/river.h"
+
+#define COMPONENT_MESSAGE_MAX 512
+
+enum health_state { HEALTH_UNKNOWN, HEALTH_HEALTHY, HEALTH_UNHEALTHY, HEALTH_EXITED, HEALTH_MAX };
+
+struct health {
+	enum health_state state;
+	char message[COMPONENT_MESSAGE_MAX]; /* one sentence for a person */
+	uint64_t updated_real_ns;
+};
+
+/* What every component may use; borrowed, outlives all of them. */
+struct component_env {
+	struct loop *loop;
+	struct worker *worker;
+	struct telemetry *telemetry;
+	struct http_client *http;
+	const char *hostname;
+};
+
+struct component;
+struct graph;
+
+/* What update may say: not from within what is under way; it is asked again in the next round of the loop. */
+#define COMPONENT_LATER 1
+
+struct component_kind {
+	const char *name; /* "pyroscope.ebpf" */
+	const struct river_schema *schema;
+	bool wants_label; /* else it may have none, and there is one of it */
+	/* 0 or -errno; on failure `why` gets a sentence. */
+	int (*build)(struct component *c, const void *args, struct buf *why);
+	int (*run)(struct component *c, struct buf *why);
+	/* Also before run. 0: taken, pointers into the old arguments are gone; COMPONENT_LATER; -errno: the old ones stay. */
+	int (*update)(struct component *c, const void *args, struct buf *why);
+	/* Also after a build alone, and after one that failed. May not run the loop: what takes time is left as a component_rest. */
+	void (*stop)(struct component *c);
+	/* An object in `arena`; NULL function: nothing is exported. 0 or -ENOMEM. */
+	int (*exports)(struct component *c, struct river_arena *arena, const struct river_value **ret_exports);
+	/* A process that no target matches was sampled for the first time since its last exec, or since targets changed; true when the
+	 * exports changed. */
+	bool (*process_seen)(struct component *c, uint32_t pid);
+	void (*process_gone)(struct component *c, uint32_t pid);
+};
+
+struct component {
+	const struct component_kind *kind;
+	const struct component_env *env;
+	struct graph *graph;
+	const char *id;	   /* "pyroscope.ebpf.instance" */
+	const char *label; /* "" when it has none */
+	void *state;	   /* the kind's */
+	struct health health;
+};
+
+/* Sets health; `message` is copied. */
+void component_set_health(struct component *c, enum health_state state, const char *message);
+const char *health_state_text(enum health_state state);
+
+/* The exports are others now: dependants are evaluated again in the next round of the loop. */
+void component_exports_changed(struct component *c);
+
+/* What is under way when a component ends, or is no longer its own, such as the last requests. The graph ends only after all of it. */
+struct component_rest {
+	struct list node;
+	void (*abandon)(struct component_rest *rest); /* frees it at once: the loop does not run any more */
+};
+
+void component_leave_rest(struct component *c, struct component_rest *rest);
+void component_rest_done(struct component_rest *rest);
+
+/* The kind with this name, or NULL; and the nearest name for a suggestion, or NULL. */
+const struct component_kind *component_kind_find(const char *name);
+const char *component_kind_suggest(const char *name);
+
+#endif

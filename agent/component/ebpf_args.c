@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The arguments of pyroscope.ebpf. */
+#include "agent/component/ebpf_args.h"
+
+#include <string.h>
+
+#include "agent/component/receiver.h"
+#include "agent/component/target_maps.h"
+#include "agent/sample/sampler.h"
+#include "agent/util/clock.h"
+#include "agent/util/macro.h"
+
+#define MIN_INTERVAL_NS ((int64_t)(100 * NS_PER_MS))
+#define MAX_INTERVAL_NS ((int64_t)(3600 * NS_PER_S))
+
+static const char *validate_rate(const void *field, struct river_arena *arena)
+{
+	int64_t hz = *(const int64_t *)field;
+
+	(void)arena;
+	return hz >= 1 && hz <= SAMPLER_MAX_HZ ? NULL : "sample_rate must be between 1 and 10000 (samples a second and CPU)";
+}
+
+static const char *validate_interval(const void *field, struct river_arena *arena)
+{
+	int64_t ns = *(const int64_t *)field;
+
+	(void)arena;
+	return ns >= MIN_INTERVAL_NS && ns <= MAX_INTERVAL_NS ? NULL : "collect_interval must be between 100ms and 1h";
+}
+
+static const char *validate_demangle(const void *field, struct river_arena *arena)
+{
+	enum demangle_mode mode;
+
+	(void)arena;
+	return demangle_mode_parse(str_from(*(const char *const *)field), &mode) ?
+		       NULL :
+		       "demangle must be one of none, simplified, templates, full";
+}
+
+static const char *validate_comm(const void *field, struct river_arena *arena)
+{
+	static const char *const known[] = { "", "none", "label", "stackframe", "both" };
+	const char *name = *(const char *const *)field;
+
+	(void)arena;
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
+		if (strcmp(name, known[i]) == 0)
+			return NULL;
+	return "comm must be one of none, label, stackframe, both";
+}
+
+struct no_args {
+	char unused;
+};
+
+static const struct river_field debug_info_fields[] = {
+	RIVER_FIELD_IGNORED(RIVER_KIND_BOOL, "upload", 0),
+	RIVER_FIELD_IGNORED(RIVER_KIND_BOOL, "on_target_symbolization", 0),
+	RIVER_FIELD_IGNORED(RIVER_KIND_INT, "cache_size", 0),
+	RIVER_FIELD_IGNORED(RIVER_KIND_BOOL, "strip_text_section", 0),
+	RIVER_FIELD_IGNORED(RIVER_KIND_INT, "queue_size", 0),
+	RIVER_FIELD_IGNORED(RIVER_KIND_INT, "worker_num", 0),
+};
+
+static const struct river_schema debug_info_schema = RIVER_SCHEMA(struct no_args, "debug_info", debug_info_fields);
+
+bool ebpf_args_have_targets(const struct ebpf_args *args)
+{
+	return args->targets.items != NULL;
+}
+
+bool ebpf_args_kernel(const struct ebpf_args *args)
+{
+	return args->collect_kernel_profile && args->kernel_frames;
+}
+
+enum demangle_mode ebpf_args_demangle(const struct ebpf_args *args)
+{
+	enum demangle_mode mode = DEMANGLE_SIMPLIFIED;
+
+	(void)demangle_mode_parse(str_from(args->demangle), &mode);
+	return mode;
+}
+
+#define ARGS struct ebpf_args
+
+static const struct river_field ebpf_fields[] = {
+	RIVER_FIELD_CAPSULE_LIST(ARGS, forward_to, "forward_to", RECEIVER_CAPSULE, .flags = RIVER_REQUIRED),
+	RIVER_FIELD_STRING_MAP_LIST(ARGS, targets, "targets", .validate = target_maps_validate),
+	RIVER_FIELD_STRING_MAP(ARGS, default_target, "default_target", .validate = target_map_validate),
+	RIVER_FIELD_BOOL(ARGS, targets_only, "targets_only", .def = "true"),
+	RIVER_FIELD_DURATION(ARGS, collect_interval_ns, "collect_interval", .def = "15s",
+			     .validate = validate_interval),
+	RIVER_FIELD_INT(ARGS, sample_rate_hz, "sample_rate", .def = "97", .validate = validate_rate),
+	RIVER_FIELD_BOOL(ARGS, collect_user_profile, "collect_user_profile", .def = "true"),
+	RIVER_FIELD_BOOL(ARGS, collect_kernel_profile, "collect_kernel_profile", .def = "true"),
+	RIVER_FIELD_BOOL(ARGS, kernel_frames, "kernel_frames", .def = "true"),
+	RIVER_FIELD_STRING(ARGS, demangle, "demangle", .def = "simplified", .validate = validate_demangle),
+	RIVER_FIELD_STRING(ARGS, comm, "comm", .def = "none", .validate = validate_comm),
+	RIVER_FIELD_BOOL(ARGS, pid_label, "pid_label", .def = "false"),
+	RIVER_FIELD_FLOAT(ARGS, off_cpu_threshold, "off_cpu_threshold", .def = "0"),
+	RIVER_FIELD_BOOL(ARGS, load_probe, "load_probe", .def = "false"),
+	RIVER_FIELD_STRING_LIST(ARGS, probe_links, "probe_links"),
+	RIVER_FIELD_STRING_LIST(ARGS, u_probe_links, "u_probe_links"),
+	/* Sizes of caches and maps, and switches of unwinders, that work differently here: nothing is lost by ignoring them. */
+	RIVER_FIELD_IGNORED(RIVER_KIND_INT, "pid_cache_size", 0),
+	RIVER_FIELD_IGNORED(RIVER_KIND_INT, "build_id_cache_size", 0),
+	RIVER_FIELD_IGNORED(RIVER_KIND_INT, "same_file_cache_size", 0),
+	RIVER_FIELD_IGNORED(RIVER_KIND_INT, "container_id_cache_size", 0),
+	RIVER_FIELD_IGNORED(RIVER_KIND_INT, "cache_rounds", 0),
+	RIVER_FIELD_IGNORED(RIVER_KIND_INT, "symbols_map_size", 0),
+	RIVER_FIELD_IGNORED(RIVER_KIND_INT, "pid_map_size", 0),
+	RIVER_FIELD_IGNORED(RIVER_KIND_BOOL, "go_table_fallback", 0),
+	RIVER_FIELD_IGNORED(RIVER_KIND_BOOL, "python_enabled", 0),
+	RIVER_FIELD_IGNORED(RIVER_KIND_BOOL, "perl_enabled", 0),
+	RIVER_FIELD_IGNORED(RIVER_KIND_BOOL, "php_enabled", 0),
+	RIVER_FIELD_IGNORED(RIVER_KIND_BOOL, "hotspot_enabled", 0),
+	RIVER_FIELD_IGNORED(RIVER_KIND_BOOL, "ruby_enabled", 0),
+	RIVER_FIELD_IGNORED(RIVER_KIND_BOOL, "v8_enabled", 0),
+	RIVER_FIELD_IGNORED(RIVER_KIND_BOOL, "dotnet_enabled", 0),
+	RIVER_FIELD_IGNORED(RIVER_KIND_BOOL, "go_enabled", 0),
+	RIVER_FIELD_IGNORED(RIVER_KIND_STRING, "bpf_fs_root", 0),
+	RIVER_FIELD_IGNORED(RIVER_KIND_BOOL, "obi_process_context_enabled", 0),
+	RIVER_FIELD_IGNORED(RIVER_KIND_BOOL, "verbose_mode", 0),
+	RIVER_FIELD_IGNORED(RIVER_KIND_BOOL, "lazy_mode", 0),
+	RIVER_FIELD_IGNORED(RIVER_KIND_BOOL, "no_kernel_version_check", 0),
+	RIVER_FIELD_IGNORED(RIVER_KIND_STRING, "symb_cache_path", 0),
+	RIVER_FIELD_IGNORED(RIVER_KIND_INT, "symb_cache_size", 0),
+	RIVER_FIELD_IGNORED(RIVER_KIND_BOOL, "reporter_unsymbolized_stubs", 0),
+	RIVER_FIELD_IGNORED(RIVER_KIND_INT, "verifier_log_size", 0),
+	RIVER_FIELD_IGNORED(RIVER_KIND_BOOL, "drop_kernel_frames", 0),
+	{ .kind = RIVER_KIND_BLOCK, .name = "debug_info", .flags = RIVER_IGNORED, .schema = &debug_info_schema },
+};
+
+const struct river_schema ebpf_schema = RIVER_SCHEMA(ARGS, "pyroscope.ebpf", ebpf_fields);
+
+void ebpf_args_unsupported(const struct ebpf_args *args, void (*fn)(const char *argument, void *data), void *data)
+{
+	if (*args->comm && strcmp(args->comm, "none") != 0)
+		fn("comm", data);
+	if (args->pid_label)
+		fn("pid_label", data);
+	if (args->off_cpu_threshold > 0)
+		fn("off_cpu_threshold", data);
+	if (args->load_probe)
+		fn("load_probe", data);
+	if (args->probe_links.n_items > 0)
+		fn("probe_links", data);
+	if (args->u_probe_links.n_items > 0)
+		fn("u_probe_links", data);
+}

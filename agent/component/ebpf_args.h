@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The arguments of pyroscope.ebpf: the union of what all releases of Grafana's component know. */
+#ifndef XAGENT_AGENT_COMPONENT_EBPF_ARGS_H
+#define XAGENT_AGENT_COMPONENT_EBPF_ARGS_H
+
+#include "agent/object/demangle.h"
+#include "river-config/river.h"
+
+struct ebpf_args {
+	struct river_capsules forward_to;
+	struct river_string_maps targets; /* see ebpf_args_have_targets() */
+	struct river_string_map default_target;
+	bool targets_only;
+	int64_t collect_interval_ns;
+	int64_t sample_rate_hz;
+	bool collect_user_profile;
+	bool collect_kernel_profile;
+	bool kernel_frames;
+	const char *demangle;
+	/* Understood; what they ask for does not exist here, and a warning says so. */
+	const char *comm;
+	bool pid_label;
+	double off_cpu_threshold;
+	bool load_probe;
+	struct river_strings probe_links;
+	struct river_strings u_probe_links;
+};
+
+extern const struct river_schema ebpf_schema;
+
+/* False when there is no `targets` argument at all: then every process is profiled. */
+bool ebpf_args_have_targets(const struct ebpf_args *args);
+bool ebpf_args_kernel(const struct ebpf_args *args);
+enum demangle_mode ebpf_args_demangle(const struct ebpf_args *args);
+
+/* Calls fn for each argument that asks for something that xagent does not do. */
+void ebpf_args_unsupported(const struct ebpf_args *args, void (*fn)(const char *argument, void *data), void *data);
+
+#endif

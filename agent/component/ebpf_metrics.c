@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What pyroscope.ebpf tells /metrics. */
+#include "agent/component/ebpf_metrics.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#define COMPONENT_LABELS "component_path", "component_id"
+
+static const struct metric_family active_targets = {
+	"pyroscope_ebpf_active_targets", "Targets that can select a process.", METRIC_GAUGE, { COMPONENT_LABELS }
+};
+static const struct metric_family sessions = {
+	"pyroscope_ebpf_profiling_sessions_total", "Collection rounds.", METRIC_COUNTER, { COMPONENT_LABELS }
+};
+static const struct metric_family sessions_failing = {
+	"pyroscope_ebpf_profiling_sessions_failing_total", "Collection rounds that failed.", METRIC_COUNTER, { COMPONENT_LABELS }
+};
+static const struct metric_family pprofs = {
+	"pyroscope_ebpf_pprofs_total", "Profiles made.", METRIC_COUNTER, { COMPONENT_LABELS, "service_name" }
+};
+static const struct metric_family pprof_bytes = {
+	"pyroscope_ebpf_pprof_bytes_total", "Compressed bytes of profiles made.", METRIC_COUNTER, { COMPONENT_LABELS, "service_name" }
+};
+static const struct metric_family pprof_samples = {
+	"pyroscope_ebpf_pprof_samples_total", "Samples in profiles made.", METRIC_COUNTER, { COMPONENT_LABELS, "service_name" }
+};
+static const struct metric_family pprofs_dropped = {
+	"pyroscope_ebpf_pprofs_dropped_total", "Profiles that could not be handed on.", METRIC_COUNTER, { COMPONENT_LABELS }
+};
+static const struct metric_family samples_waiting = {
+	"xagent_samples_waiting", "Samples in the open interval and in intervals being built.", METRIC_GAUGE, { COMPONENT_LABELS }
+};
+static const struct metric_family processes = {
+	"xagent_processes", "Processes known by sampling or by birth.", METRIC_GAUGE, { COMPONENT_LABELS }
+};
+static const struct metric_family bpf_map_bytes = {
+	"xagent_bpf_map_bytes", "Kernel memory of BPF maps.", METRIC_GAUGE, { COMPONENT_LABELS }
+};
+static const struct metric_family bpf_run_seconds = {
+	"xagent_bpf_run_seconds_total", "Time spent in BPF programs; needs kernel.bpf_stats_enabled=1.", METRIC_SECONDS, { COMPONENT_LABELS }
+};
+static const struct metric_family bpf_runs = {
+	"xagent_bpf_runs_total", "Runs of BPF programs; needs kernel.bpf_stats_enabled=1.", METRIC_COUNTER, { COMPONENT_LABELS }
+};
+
+static const struct metric_family user_stacks = {
+	"xagent_user_stacks_total", "User stacks by how their walk ended; root and no_user are complete.", METRIC_COUNTER, { COMPONENT_LABELS, "end" }
+};
+
+#define KERNEL_FAMILY(name, text)                                                                                      \
+	{ "xagent_kernel_" #name "_total", "Kernel half: " text ".", METRIC_COUNTER, { COMPONENT_LABELS } },
+static const struct metric_family kernel_families[] = { WIRE_COUNTERS(KERNEL_FAMILY) };
+#undef KERNEL_FAMILY
+
+struct ebpf_metrics {
+	struct telemetry *telemetry;
+	const char *labels[2]; /* component_path, component_id */
+	struct session *session;
+	/* Counters only grow: what ended sessions counted, and what the present one has been seen to count. */
+	struct wire_counters before;
+	struct wire_counters shown;
+	struct sampler_cost cost_before;
+	uint64_t ends_before[WIRE_END_MAX];
+};
+
+#define END_NAME_MAX 32
+
+static const char *const end_names[WIRE_END_MAX] = {
+#define END_NAME(name, complete, frame, text) [WIRE_END_##name] = #name,
+	WIRE_ENDS(END_NAME)
+#undef END_NAME
+};
+
+static struct metric *series(struct ebpf_metrics *m, const struct metric_family *family)
+{
+	return telemetry_series(m->telemetry, family, m->labels);
+}
+
+static struct metric *service_series(struct ebpf_metrics *m, const struct metric_family *family, const char *service)
+{
+	const char *values[] = { m->labels[0], m->labels[1], service };
+
+	return telemetry_series(m->telemetry, family, values);
+}
+
+static void show_counters(struct ebpf_metrics *m)
+{
+	struct wire_counters now = { 0 };
+	size_t i = 0;
+
+	if (m->session && sampler_counters(session_sampler(m->session), &now) == 0)
+		m->shown = now;
+#define SHOW(name, text) metric_set(series(m, &kernel_families[i++]), (double)(m->before.name + m->shown.name));
+	WIRE_COUNTERS(SHOW)
+#undef SHOW
+}
+
+static void show_ends(struct ebpf_metrics *m)
+{
+	const uint64_t *ends = m->session ? session_stack_ends(m->session) : NULL;
+
+	for (int i = 0; i < WIRE_END_MAX; i++) {
+		char name[END_NAME_MAX] = "";
+		const char *values[] = { m->labels[0], m->labels[1], name };
+
+		for (size_t k = 0; end_names[i][k] && k + 1 < sizeof(name); k++)
+			name[k] = (char)tolower((unsigned char)end_names[i][k]);
+
+		metric_set(telemetry_series(m->telemetry, &user_stacks, values),
+			   (double)(m->ends_before[i] + (ends ? ends[i] : 0)));
+	}
+}
+
+static void show_cost(struct ebpf_metrics *m)
+{
+	struct sampler_cost cost = { 0 };
+
+	if (m->session)
+		(void)sampler_cost(session_sampler(m->session), &cost);
+	metric_set(series(m, &bpf_map_bytes), (double)cost.map_bytes);
+	metric_set(series(m, &bpf_run_seconds), (double)(m->cost_before.run_time_ns + cost.run_time_ns) / 1e9);
+	metric_set(series(m, &bpf_runs), (double)(m->cost_before.n_runs + cost.n_runs));
+}
+
+static void on_scrape(struct telemetry *t, void *data)
+{
+	struct ebpf_metrics *m = data;
+
+	(void)t;
+	show_counters(m);
+	show_ends(m);
+	show_cost(m);
+	metric_set(series(m, &samples_waiting), m->session ? (double)session_n_waiting(m->session) : 0);
+	metric_set(series(m, &processes),
+		   m->session ? (double)process_table_n(session_processes(m->session)) : 0);
+}
+
+int ebpf_metrics_new(const struct component *c, struct ebpf_metrics **ret_metrics)
+{
+	struct ebpf_metrics *m = calloc(1, sizeof(*m));
+
+	if (!m)
+		return -ENOMEM;
+	m->telemetry = c->env->telemetry;
+	m->labels[0] = "/";
+	m->labels[1] = c->id;
+	/* Families are there from the first scrape on, at zero. */
+	metric_add(series(m, &sessions), 0);
+	metric_add(series(m, &sessions_failing), 0);
+	metric_add(series(m, &pprofs_dropped), 0);
+	int r = telemetry_on_scrape(m->telemetry, on_scrape, m);
+	if (r < 0) {
+		free(m);
+		return r;
+	}
+	*ret_metrics = m;
+	return 0;
+}
+
+void ebpf_metrics_free(struct ebpf_metrics *m)
+{
+	if (!m)
+		return;
+	m->session = NULL;
+	telemetry_off_scrape(m->telemetry, on_scrape, m);
+	free(m);
+}
+
+void ebpf_metrics_attach(struct ebpf_metrics *m, struct session *session)
+{
+	struct sampler_cost cost = { 0 };
+
+	show_counters(m);
+	if (m->session && sampler_cost(session_sampler(m->session), &cost) == 0) {
+		m->cost_before.run_time_ns += cost.run_time_ns;
+		m->cost_before.n_runs += cost.n_runs;
+	}
+	for (int i = 0; m->session && i < WIRE_END_MAX; i++)
+		m->ends_before[i] += session_stack_ends(m->session)[i];
+#define KEEP(name, text) m->before.name += m->shown.name;
+	WIRE_COUNTERS(KEEP)
+#undef KEEP
+	m->shown = (struct wire_counters){ 0 };
+	m->session = session;
+}
+
+void ebpf_metrics_targets(struct ebpf_metrics *m, size_t n)
+{
+	metric_set(series(m, &active_targets), (double)n);
+}
+
+void ebpf_metrics_session(struct ebpf_metrics *m)
+{
+	metric_add(series(m, &sessions), 1);
+}
+
+void ebpf_metrics_pprof(struct ebpf_metrics *m, const struct built *built)
+{
+	const char *service = labels_get(built->labels, "service_name");
+
+	metric_add(service_series(m, &pprofs, service ? service : ""), 1);
+	metric_add(service_series(m, &pprof_bytes, service ? service : ""), built->n_bytes);
+	metric_add(service_series(m, &pprof_samples, service ? service : ""), built->n_samples);
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The kinds of components there are: one file and one line each. */
+#ifndef XAGENT_AGENT_COMPONENT_KINDS_H
+#define XAGENT_AGENT_COMPONENT_KINDS_H
+
+#include "agent/component/component.h"
+
+extern const struct component_kind discovery_process_kind;
+extern const struct component_kind logging_kind;
+extern const struct component_kind pyroscope_ebpf_kind;
+extern const struct component_kind pyroscope_write_kind;
+
+#endif

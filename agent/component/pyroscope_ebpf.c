@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pyroscope.ebpf: samples this host and forwards one profile a series and interval. */
+#include "agent/component/kinds.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/component/ebpf_args.h"
+#include "agent/component/ebpf_metrics.h"
+#include "agent/component/graph.h"
+#include "agent/component/receiver.h"
+#include "agent/component/target_maps.h"
+#include "agent/profile/session.h"
+#include "agent/target/target.h"
+#include "agent/util/clock.h"
+#include "agent/util/log.h"
+
+struct ebpf {
+	const struct ebpf_args *args;
+	struct target_set *targets;
+	struct session *session;
+	struct ebpf_metrics *metrics;
+	uint64_t last_sent_profiles;
+	bool kernel_hidden_said;
+	bool matching; /* the session is asking us: it must not be changed now */
+};
+
+/* ---- targets ---- */
+
+static int make_targets(struct component *c, const struct ebpf_args *args, struct target_set **ret_set)
+{
+	_cleanup_(labels_unrefp) struct labels *default_target = NULL;
+	struct river_string_maps list = ebpf_args_have_targets(args) ? args->targets : (struct river_string_maps){ 0 };
+	struct labels **targets = NULL;
+	int r = labels_of_maps(&list, &targets);
+
+	if (r == 0 && args->default_target.n_items > 0)
+		r = labels_of_map(&args->default_target, &default_target);
+	if (r == 0)
+		r = target_set_new(
+			&(struct target_set_options){
+				.targets = targets,
+				.n_targets = list.n_items,
+				.have_targets = ebpf_args_have_targets(args),
+				.targets_only = args->targets_only,
+				.default_target = default_target,
+				.host = c->env->hostname,
+				.telemetry = c->env->telemetry,
+			},
+			ret_set);
+	labels_array_free(targets, list.n_items);
+	return r;
+}
+
+/* "Healthy, no data" is the commonest complaint about profilers: where nothing can come, health and log say so. */
+static void tell_targets(struct component *c)
+{
+	struct ebpf *e = c->state;
+	bool nothing = ebpf_args_have_targets(e->args) && e->args->targets_only && target_set_n(e->targets) == 0;
+
+	ebpf_metrics_targets(e->metrics, target_set_n(e->targets));
+	component_set_health(c, HEALTH_HEALTHY,
+			     nothing ? "nothing is profiled: targets_only is true and no target names a process or container" :
+				       "profiling");
+	if (nothing)
+		log_warn("nothing is profiled: targets_only is true and no target names a process or container",
+			 LOG_STR("component_id", c->id), LOG_UINT("targets", e->args->targets.n_items));
+}
+
+static int match(struct process_table *processes, struct process *p, void *data, struct labels **ret_labels)
+{
+	struct component *c = data;
+	struct ebpf *e = c->state;
+	int r = target_set_match(e->targets, processes, p, ret_labels);
+
+	/* Discovery may not have seen it yet; if it has now, our targets have just been updated. */
+	if (r == TARGET_NONE) {
+		e->matching = true;
+		if (graph_process_seen(c->graph, p->pid))
+			r = target_set_match(e->targets, processes, p, ret_labels);
+		e->matching = false;
+	}
+	return r == TARGET_NONE ? SESSION_SKIP : r;
+}
+
+static void on_exit_event(uint32_t pid, void *data)
+{
+	struct component *c = data;
+
+	graph_process_gone(c->graph, pid);
+}
+
+/* ---- profiles ---- */
+
+static void forward(struct component *c, const struct built *built)
+{
+	struct ebpf *e = c->state;
+	struct receiver_profile profile = {
+		.labels = built->labels,
+		.bytes = built->bytes,
+		.n_bytes = built->n_bytes,
+		.n_samples = built->n_samples,
+		.time_ns = built->time_ns,
+	};
+
+	for (size_t i = 0; i < e->args->forward_to.n_items; i++) {
+		struct receiver *r = e->args->forward_to.items[i];
+
+		if (r)
+			r->receive(r, &profile);
+	}
+	ebpf_metrics_pprof(e->metrics, built);
+}
+
+static struct receiver_stats sum_receivers(const struct ebpf *e)
+{
+	struct receiver_stats sum = { 0 };
+
+	for (size_t i = 0; i < e->args->forward_to.n_items; i++) {
+		const struct receiver *r = e->args->forward_to.items[i];
+		struct receiver_stats s = { 0 };
+
+		if (!r)
+			continue;
+		r->stats(r, &s);
+		sum.sent_profiles += s.sent_profiles;
+		sum.waiting_profiles += s.waiting_profiles;
+	}
+	return sum;
+}
+
+static void log_interval(struct component *c, const struct build *build, size_t n_profiles, size_t n_bytes)
+{
+	struct ebpf *e = c->state;
+	struct receiver_stats stats = sum_receivers(e);
+
+	/* `pushed` is what servers accepted since the line before; what was just made is usually in `waiting`. */
+	log_info_always("interval profiled", LOG_UINT("services", build->summary.n_series),
+			LOG_UINT("samples", build->summary.n_samples), LOG_UINT("profiles", n_profiles),
+			LOG_UINT("bytes", n_bytes),
+			LOG_UINT("pushed", stats.sent_profiles - e->last_sent_profiles),
+			LOG_UINT("waiting", stats.waiting_profiles),
+			LOG_STR("hottest_service", build->summary.hottest_service),
+			LOG_UINT("hottest_samples", build->summary.hottest_service_samples),
+			LOG_STR("hottest_function", build->summary.hottest_function));
+	e->last_sent_profiles = stats.sent_profiles;
+}
+
+static void say_kernel_hidden(struct ebpf *e, const struct build *build)
+{
+	if (!build->summary.kernel_hidden || e->kernel_hidden_said)
+		return;
+	e->kernel_hidden_said = true;
+	log_warn("kernel function names are hidden, kernel stacks are shown as [kernel]",
+		 LOG_STR("fix", "grant CAP_SYSLOG, or set kernel.kptr_restrict to 0 or 1"));
+}
+
+static void on_interval(const struct interval *interval, struct build *build, void *data)
+{
+	struct component *c = data;
+	struct ebpf *e = c->state;
+	size_t n_profiles = 0;
+	size_t n_bytes = 0;
+
+	(void)interval;
+	for (const struct built *b = build->first; b; b = b->next) {
+		forward(c, b);
+		n_profiles++;
+		n_bytes += b->n_bytes;
+	}
+	ebpf_metrics_session(e->metrics);
+	say_kernel_hidden(e, build);
+	log_interval(c, build, n_profiles, n_bytes);
+}
+
+/* ---- life ---- */
+
+static void warn_unsupported(const char *argument, void *data)
+{
+	const struct component *c = data;
+
+	log_warn("argument has no effect", LOG_STR("component_id", c->id), LOG_STR("argument", argument));
+}
+
+static int ebpf_build(struct component *c, const void *args, struct buf *why)
+{
+	struct ebpf *e = calloc(1, sizeof(*e));
+
+	(void)why;
+	if (!e)
+		return -ENOMEM;
+	c->state = e;
+	e->args = args;
+	return make_targets(c, args, &e->targets);
+}
+
+static int start_session(struct component *c, const struct ebpf_args *args, struct buf *why)
+{
+	struct ebpf *e = c->state;
+	struct session_options o = {
+		.sampler = SAMPLER_OPTIONS_INIT,
+		.interval_ns = (uint64_t)args->collect_interval_ns,
+		.demangle = ebpf_args_demangle(args),
+		.build = build_pprof,
+		.hooks = { .match = match, .on_interval = on_interval, .on_exit = on_exit_event, .data = c },
+		.loop = c->env->loop,
+		.worker = c->env->worker,
+		.telemetry = c->env->telemetry,
+	};
+
+	o.sampler.hz = (unsigned int)args->sample_rate_hz;
+	o.sampler.no_kernel = !ebpf_args_kernel(args);
+	o.sampler.no_user = !args->collect_user_profile;
+	return session_new(&o, why, &e->session);
+}
+
+static int ebpf_run(struct component *c, struct buf *why)
+{
+	struct ebpf *e = c->state;
+	uint64_t begin_ns = clock_mono_ns();
+	int r = ebpf_metrics_new(c, &e->metrics);
+
+	if (r == 0)
+		r = start_session(c, e->args, why);
+	if (r < 0) {
+		ebpf_metrics_free(e->metrics);
+		e->metrics = NULL;
+		return r;
+	}
+	ebpf_metrics_attach(e->metrics, e->session);
+	ebpf_args_unsupported(e->args, warn_unsupported, c);
+	tell_targets(c);
+	log_info_always("profiling this host", LOG_STR("component_id", c->id),
+			LOG_UINT("sample_rate", (uint64_t)e->args->sample_rate_hz),
+			LOG_FLOAT("collect_interval_s", (double)e->args->collect_interval_ns / 1e9),
+			LOG_FLOAT("attached_after_s", (double)(clock_mono_ns() - begin_ns) / 1e9));
+	return 0;
+}
+
+static bool needs_restart(const struct ebpf_args *a, const struct ebpf_args *b)
+{
+	return ebpf_args_kernel(a) != ebpf_args_kernel(b) || a->collect_user_profile != b->collect_user_profile;
+}
+
+/* Which halves of a stack are sampled is fixed when the program is loaded: a new session takes over before the old one ends. */
+static int restart_session(struct component *c, const struct ebpf_args *args, struct buf *why)
+{
+	struct ebpf *e = c->state;
+	struct session *old = e->session;
+	int r = start_session(c, args, why);
+
+	if (r < 0)
+		return r;
+	/* What it counts while it stops is to be in the sums. */
+	session_stop(old);
+	ebpf_metrics_attach(e->metrics, e->session);
+	session_free(old);
+	return 0;
+}
+
+static int change_session(struct ebpf *e, const struct ebpf_args *args)
+{
+	int r = session_set_hz(e->session, (unsigned int)args->sample_rate_hz);
+
+	if (r < 0)
+		return r;
+	session_set_interval(e->session, (uint64_t)args->collect_interval_ns);
+	session_set_demangle(e->session, ebpf_args_demangle(args));
+	session_rematch(e->session);
+	return 0;
+}
+
+/* Setting another rate reads the ring, which is being read while the session asks for a match. */
+static bool only_rematches(const struct ebpf_args *a, const struct ebpf_args *b)
+{
+	return !needs_restart(a, b) && a->sample_rate_hz == b->sample_rate_hz;
+}
+
+/* Other receivers have sent other sums. */
+static void take_args(struct ebpf *e, const struct ebpf_args *args)
+{
+	const struct river_capsules *old = &e->args->forward_to;
+	const struct river_capsules *new = &args->forward_to;
+	bool same = old->n_items == new->n_items &&
+		    (new->n_items == 0 || memcmp(old->items, new->items, new->n_items * sizeof(new->items[0])) == 0);
+
+	e->args = args;
+	if (!same)
+		e->last_sent_profiles = sum_receivers(e).sent_profiles;
+}
+
+static int ebpf_update(struct component *c, const void *new_args, struct buf *why)
+{
+	struct ebpf *e = c->state;
+	const struct ebpf_args *args = new_args;
+	struct target_set *targets = NULL;
+	int r;
+
+	if (e->matching && !only_rematches(e->args, args))
+		return COMPONENT_LATER;
+	r = make_targets(c, args, &targets);
+	if (r < 0)
+		return r;
+	if (e->session && needs_restart(e->args, args))
+		r = restart_session(c, args, why);
+	else if (e->session)
+		r = change_session(e, args);
+	if (r < 0) {
+		target_set_free(targets);
+		return r;
+	}
+	target_set_free(e->targets);
+	e->targets = targets;
+	take_args(e, args);
+	if (e->session)
+		tell_targets(c);
+	return 0;
+}
+
+static void ebpf_stop(struct component *c)
+{
+	struct ebpf *e = c->state;
+
+	if (!e)
+		return;
+	/* Hands over what was sampled last; receivers end after us, because we depend on them. */
+	if (e->session)
+		session_stop(e->session);
+	ebpf_metrics_free(e->metrics);
+	session_free(e->session);
+	target_set_free(e->targets);
+	free(e);
+	c->state = NULL;
+}
+
+const struct component_kind pyroscope_ebpf_kind = {
+	.name = "pyroscope.ebpf",
+	.schema = &ebpf_schema,
+	.wants_label = true,
+	.build = ebpf_build,
+	.run = ebpf_run,
+	.update = ebpf_update,
+	.stop = ebpf_stop,
+};

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pyroscope.write: sends profiles to Pyroscope servers. */
+#include "agent/component/kinds.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/component/receiver.h"
+#include "agent/component/write_args.h"
+#include "agent/push/push.h"
+#include "agent/util/clock.h"
+#include "agent/util/log.h"
+#include "agent/util/macro.h"
+#include "agent/version.h"
+
+/* Service managers and container runtimes kill 10 s after they asked (docker stop, kubelet: 30 s). */
+#define FLUSH_NS (5 * NS_PER_S)
+
+/* A pusher with the arguments of its time. A retired one sends what it has and ends. */
+struct outlet {
+	struct component_rest rest;
+	struct list node;    /* of write.retired */
+	struct write *write; /* NULL: has ended before us */
+	struct pusher *pusher;
+};
+
+struct write {
+	struct receiver receiver; /* what is exported: stays where it is through updates */
+	struct outlet *outlet;
+	struct list retired;
+	struct receiver_stats before; /* of outlets that have ended: sums only grow */
+	bool running;
+};
+
+static void outlet_free(struct outlet *o)
+{
+	pusher_free(o->pusher);
+	free(o);
+}
+
+static int fill_outlet(struct component *c, const struct write_args *args, struct outlet *o)
+{
+	struct river_arena arena;
+	size_t n = args->endpoints.n_items;
+	_cleanup_free_ struct push_endpoint_options *endpoints = calloc(n + 1, sizeof(*endpoints));
+	_cleanup_free_ struct push_label *external = calloc(args->external_labels.n_items + 1, sizeof(*external));
+	const struct endpoint_args *items = args->endpoints.items;
+	int r = endpoints && external ? 0 : -ENOMEM;
+
+	river_arena_init(&arena, (size_t)16 << 20);
+	for (size_t i = 0; r == 0 && i < n; i++)
+		r = write_args_endpoint(&items[i], &arena, &endpoints[i]);
+	for (size_t i = 0; r == 0 && i < args->external_labels.n_items; i++)
+		external[i] = (struct push_label){ args->external_labels.keys[i], args->external_labels.values[i] };
+	if (r == 0) {
+		struct pusher_options options = PUSHER_OPTIONS_INIT;
+
+		options.endpoints = endpoints;
+		options.n_endpoints = n;
+		options.external_labels = external;
+		options.n_external_labels = args->external_labels.n_items;
+		options.user_agent = "xagent/" XAGENT_VERSION " (linux)";
+		options.component_id = c->id;
+		r = pusher_new(c->env->loop, c->env->http, c->env->telemetry, &options, &o->pusher);
+	}
+	river_arena_fini(&arena);
+	return r;
+}
+
+static int outlet_new(struct component *c, const struct write_args *args, struct outlet **ret_outlet)
+{
+	struct outlet *o = calloc(1, sizeof(*o));
+	int r = o ? fill_outlet(c, args, o) : -ENOMEM;
+
+	if (r < 0) {
+		free(o);
+		return r;
+	}
+	list_init(&o->node);
+	list_init(&o->rest.node);
+	o->write = c->state;
+	*ret_outlet = o;
+	return 0;
+}
+
+static void receive(struct receiver *receiver, const struct receiver_profile *profile)
+{
+	struct write *w = CONTAINER_OF(receiver, struct write, receiver);
+	struct push_label labels[LABELS_RAW_MAX];
+	struct push_item item = {
+		.labels = labels,
+		.n_labels = MIN_OF(profile->labels->n, (size_t)LABELS_RAW_MAX),
+		.pprof = malloc(profile->n_bytes),
+		.n_pprof = profile->n_bytes,
+		.time_ns = profile->time_ns,
+		.n_samples = profile->n_samples,
+	};
+
+	for (size_t i = 0; i < item.n_labels; i++)
+		labels[i] = (struct push_label){ profile->labels->items[i].name, profile->labels->items[i].value };
+	if (item.pprof)
+		memcpy(item.pprof, profile->bytes, profile->n_bytes);
+	int r = item.pprof ? pusher_push(w->outlet->pusher, &item) : -ENOMEM;
+	if (r < 0)
+		log_error("cannot queue a profile", LOG_ERR(r));
+}
+
+static void add_stats(struct receiver_stats *sum, const struct pusher *p)
+{
+	for (size_t i = 0; i < pusher_n_endpoints(p); i++) {
+		struct push_endpoint_stats s;
+
+		pusher_stats(p, i, &s);
+		sum->sent_profiles += s.sent_profiles;
+		sum->sent_bytes += s.sent_bytes;
+		sum->dropped_profiles += s.dropped_profiles;
+		sum->waiting_profiles += s.queued_profiles;
+		sum->waiting_bytes += s.queued_bytes;
+	}
+}
+
+static void stats(const struct receiver *receiver, struct receiver_stats *ret_stats)
+{
+	const struct write *w = CONTAINER_OF((struct receiver *)receiver, struct write, receiver);
+	struct receiver_stats sum = w->before;
+
+	LIST_FOREACH(&w->retired, at)
+		add_stats(&sum, LIST_ENTRY(at, struct outlet, node)->pusher);
+	add_stats(&sum, w->outlet->pusher);
+	*ret_stats = sum;
+}
+
+/* ---- outlets that retire ---- */
+
+static void on_flushed(void *data)
+{
+	struct outlet *o = data;
+
+	component_rest_done(&o->rest);
+	if (o->write) {
+		list_remove(&o->node);
+		add_stats(&o->write->before, o->pusher);
+	}
+	outlet_free(o);
+}
+
+static void abandon(struct component_rest *rest)
+{
+	on_flushed(CONTAINER_OF(rest, struct outlet, rest));
+}
+
+/* What is queued is sent while everything else goes on. */
+static void retire(struct component *c, struct outlet *o)
+{
+	o->rest.abandon = abandon;
+	component_leave_rest(c, &o->rest);
+	pusher_flush(o->pusher, clock_mono_ns() + FLUSH_NS, on_flushed, o);
+}
+
+/* ---- life ---- */
+
+static int write_build(struct component *c, const void *args, struct buf *why)
+{
+	struct write *w = calloc(1, sizeof(*w));
+
+	(void)why;
+	if (!w)
+		return -ENOMEM;
+	w->receiver = (struct receiver){ .receive = receive, .stats = stats };
+	list_init(&w->retired);
+	c->state = w;
+	return outlet_new(c, args, &w->outlet);
+}
+
+static void tell(struct component *c)
+{
+	const struct write *w = c->state;
+	bool nowhere = pusher_n_endpoints(w->outlet->pusher) == 0;
+
+	component_set_health(c, HEALTH_HEALTHY, nowhere ? "no endpoint: profiles are discarded" : "sending profiles");
+	if (nowhere)
+		log_warn("profiles are discarded: there is no endpoint", LOG_STR("component_id", c->id));
+}
+
+static int write_run(struct component *c, struct buf *why)
+{
+	struct write *w = c->state;
+
+	(void)why;
+	w->running = true;
+	tell(c);
+	return 0;
+}
+
+static int write_update(struct component *c, const void *args, struct buf *why)
+{
+	struct write *w = c->state;
+	struct outlet *old = w->outlet;
+	int r = outlet_new(c, args, &w->outlet);
+
+	(void)why;
+	if (r < 0)
+		return r;
+	list_push_back(&w->retired, &old->node);
+	retire(c, old);
+	if (w->running)
+		tell(c);
+	return 0;
+}
+
+static void write_stop(struct component *c)
+{
+	struct write *w = c->state;
+
+	if (!w)
+		return;
+	LIST_FOREACH(&w->retired, at) {
+		struct outlet *o = LIST_ENTRY(at, struct outlet, node);
+
+		list_remove(&o->node);
+		o->write = NULL;
+	}
+	if (w->outlet) {
+		w->outlet->write = NULL;
+		retire(c, w->outlet);
+	}
+	free(w);
+	c->state = NULL;
+}
+
+static int write_exports(struct component *c, struct river_arena *arena, const struct river_value **ret_exports)
+{
+	struct write *w = c->state;
+	struct river_member member = {
+		.key = "receiver",
+		.value = river_value_capsule(arena, RECEIVER_CAPSULE, &w->receiver),
+	};
+
+	*ret_exports = member.value ? river_value_object(arena, &member, 1) : NULL;
+	return *ret_exports ? 0 : -ENOMEM;
+}
+
+const struct component_kind pyroscope_write_kind = {
+	.name = "pyroscope.write",
+	.schema = &write_schema,
+	.wants_label = true,
+	.build = write_build,
+	.run = write_run,
+	.update = write_update,
+	.stop = write_stop,
+	.exports = write_exports,
+};
