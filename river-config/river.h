@@ -316,6 +316,8 @@ bool river_value_get_bool(const struct river_value *v);
 double river_value_get_float(const struct river_value *v);
 int64_t river_value_get_int(const struct river_value *v); /* truncates, saturates */
 const char *river_value_get_string(const struct river_value *v, size_t *ret_len); /* no secrets */
+/* The text of a string or secret, else NULL: the only way to read a secret, for who sends it on. Never for a person's eyes. */
+const char *river_value_get_secret_text(const struct river_value *v, size_t *ret_len);
 void *river_value_get_capsule(const struct river_value *v, const char *type);
 size_t river_value_len(const struct river_value *v); /* of an array or object */
 const struct river_value *river_value_item(const struct river_value *v, size_t i);
@@ -409,6 +411,7 @@ struct river_string_map {
 	size_t n_items;
 };
 
+/* An attribute that is given, be it empty or null, has `items` that are not NULL. */
 struct river_string_maps {
 	struct river_string_map *items;
 	size_t n_items;

@@ -406,6 +406,15 @@ const char *river_value_get_string(const struct river_value *v, size_t *ret_len)
 	return readable ? v->string.text : "";
 }
 
+const char *river_value_get_secret_text(const struct river_value *v, size_t *ret_len)
+{
+	bool readable = river_value_has_text(v);
+
+	if (ret_len)
+		*ret_len = readable ? v->string.len : 0;
+	return readable ? v->string.text : NULL;
+}
+
 void *river_value_get_capsule(const struct river_value *v, const char *type)
 {
 	if (!river_value_is_capsule(v, RIVER_CAPSULE_HOST) || strcmp(v->capsule.type, type) != 0)

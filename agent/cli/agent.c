@@ -127,6 +127,8 @@ int agent_init(struct agent *a, const struct agent_options *o, struct buf *why)
 
 void agent_fini(struct agent *a)
 {
+	/* The loop goes on until the last profiles are sent. */
+	a->ending = true;
 	graph_free(a->graph);
 	if (a->telemetry)
 		agent_self_metrics_remove(a);
@@ -209,6 +211,11 @@ static void configure_log(const struct graph *g)
 
 int agent_load(struct agent *a, struct buf *summary)
 {
+	if (a->ending) {
+		if (summary)
+			(void)buf_append_str(summary, "the agent is about to end");
+		return -ESHUTDOWN;
+	}
 	int r = read_and_load(a, summary);
 
 	configure_log(a->graph);

@@ -31,6 +31,7 @@ struct agent {
 	struct graph *graph;
 	char hostname[256];
 	bool ready; /* the first load has succeeded */
+	bool ending;
 };
 
 /* Everything but the configuration: 0, or -errno with one line in `why`. `a` stays where it is until agent_fini(). */

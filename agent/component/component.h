@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "agent/http/client.h"
+#include "agent/process/process.h"
 #include "agent/telemetry/telemetry.h"
 #include "agent/util/buf.h"
 #include "agent/util/list.h"
@@ -65,8 +66,8 @@ struct component_kind {
 	/* An object in `arena`; NULL function: nothing is exported. 0 or -ENOMEM. */
 	int (*exports)(struct component *c, struct river_arena *arena, const struct river_value **ret_exports);
 	/* A process that no target matches was sampled for the first time since its last exec, or since targets changed; true when the
-	 * exports changed. */
-	bool (*process_seen)(struct component *c, uint32_t pid);
+	 * exports changed. `p` is of `processes`, the sampler's own table, and may have ended already. */
+	bool (*process_seen)(struct component *c, struct process_table *processes, struct process *p);
 	void (*process_gone)(struct component *c, uint32_t pid);
 };
 

@@ -226,12 +226,11 @@ static int discovery_exports(struct component *c, struct river_arena *arena, con
 	return *ret_exports ? 0 : -ENOMEM;
 }
 
-static bool discovery_seen(struct component *c, uint32_t pid)
+static bool discovery_seen(struct component *c, struct process_table *processes, struct process *p)
 {
 	struct discovery *d = c->state;
 
-	process_table_distrust(d->processes);
-	return discovery_process_on_exec(d->engine, pid) == DISCOVERY_CHANGED;
+	return discovery_process_on_sample(d->engine, processes, p) == DISCOVERY_CHANGED;
 }
 
 /* The list is exported again at the next refresh; a stale target selects nobody, its start time does not match. */

@@ -217,14 +217,15 @@ int graph_run(struct graph *g, struct buf *why)
 	return first_error;
 }
 
-bool graph_process_seen(struct graph *g, uint32_t pid)
+bool graph_process_seen(struct graph *g, struct process_table *processes, struct process *p)
 {
 	bool changed = false;
 
 	for (size_t i = 0; i < g->nodes.n; i++) {
 		struct node *node = g->nodes.items[i];
 
-		if (!node->running || !node->c.kind->process_seen || !node->c.kind->process_seen(&node->c, pid))
+		if (!node->running || !node->c.kind->process_seen ||
+		    !node->c.kind->process_seen(&node->c, processes, p))
 			continue;
 		node->exports_dirty = true;
 		changed = true;

@@ -41,7 +41,7 @@ int graph_run(struct graph *g, struct buf *why);
 void graph_settle(struct graph *g);
 
 /* Tells every component that wants to know; true when exports changed, and graph_settle() was called. */
-bool graph_process_seen(struct graph *g, uint32_t pid);
+bool graph_process_seen(struct graph *g, struct process_table *processes, struct process *p);
 void graph_process_gone(struct graph *g, uint32_t pid);
 
 size_t graph_n(const struct graph *g);

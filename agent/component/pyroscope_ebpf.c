@@ -77,7 +77,7 @@ static int match(struct process_table *processes, struct process *p, void *data,
 	/* Discovery may not have seen it yet; if it has now, our targets have just been updated. */
 	if (r == TARGET_NONE) {
 		e->matching = true;
-		if (graph_process_seen(c->graph, p->pid))
+		if (graph_process_seen(c->graph, processes, p))
 			r = target_set_match(e->targets, processes, p, ret_labels);
 		e->matching = false;
 	}

@@ -153,9 +153,10 @@ static int found_replace(struct found *old, struct found *f)
 	return same ? DISCOVERY_SAME : DISCOVERY_CHANGED;
 }
 
-static int make_labels(struct discovery_process *d, struct process *p, struct labels **ret_labels)
+static int make_labels(struct discovery_process *d, struct process_table *processes,
+		       struct process *p, struct labels **ret_labels)
 {
-	const struct process_identity *id = process_identity(d->processes, p);
+	const struct process_identity *id = process_identity(processes, p);
 
 	if (!process_target_wanted(id)) {
 		*ret_labels = NULL;
@@ -165,22 +166,28 @@ static int make_labels(struct discovery_process *d, struct process *p, struct la
 	return process_target_labels(p, &d->config, username, ret_labels);
 }
 
-static int look_at(struct discovery_process *d, uint32_t pid)
+int discovery_process_on_sample(struct discovery_process *d, struct process_table *processes,
+				struct process *p)
 {
+	uint32_t pid = p->pid;
 	size_t at = found_place(d, pid);
 	bool known = found_at(d, at, pid);
-	struct process *p = process_table_get(d->processes, pid, NULL);
 
-	if (!p)
-		return -ENOMEM;
 	if (known && d->found[at].start_ns == p->start_ns &&
 	    d->found[at].exec_count == p->exec_count)
 		return DISCOVERY_SAME;
 	struct found fresh = { .pid = pid, .exec_count = p->exec_count, .start_ns = p->start_ns };
-	int r = make_labels(d, p, &fresh.labels);
+	int r = make_labels(d, processes, p, &fresh.labels);
 	if (r < 0)
 		return r;
 	return known ? found_replace(&d->found[at], &fresh) : found_insert(d, at, &fresh);
+}
+
+static int look_at(struct discovery_process *d, uint32_t pid)
+{
+	struct process *p = process_table_get(d->processes, pid, NULL);
+
+	return p ? discovery_process_on_sample(d, d->processes, p) : -ENOMEM;
 }
 
 /* Forgets those that are not in the list. */
@@ -228,11 +235,6 @@ int discovery_process_scan(struct discovery_process *d)
 		outcome = MAX_OF(outcome, r);
 	}
 	return outcome;
-}
-
-int discovery_process_on_exec(struct discovery_process *d, uint32_t pid)
-{
-	return look_at(d, pid);
 }
 
 int discovery_process_on_exit(struct discovery_process *d, uint32_t pid)

@@ -44,10 +44,11 @@ enum discovery_outcome { DISCOVERY_SAME = 0, DISCOVERY_CHANGED = 1 };
 /* Looks at every process of the host: forgets those that are gone, takes in new ones. */
 int discovery_process_scan(struct discovery_process *d);
 
-/* A process exec'ed, or a sample came of one that is new (a fork without an exec). Reads its
- * identity from /proc: where processes start by the thousand, call it at a process's first sample
- * rather than at every exec. */
-int discovery_process_on_exec(struct discovery_process *d, uint32_t pid);
+/* The first sample of a process came, or the first since its last exec. `p` is of `processes`, the
+ * table of who takes the samples: it knows processes that are gone before anybody could look at
+ * /proc. Borrowed for the call. */
+int discovery_process_on_sample(struct discovery_process *d, struct process_table *processes,
+				struct process *p);
 int discovery_process_on_exit(struct discovery_process *d, uint32_t pid);
 
 /*

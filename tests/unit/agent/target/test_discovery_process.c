@@ -110,6 +110,13 @@ static int teardown(void **state)
 	return 0;
 }
 
+/* A sample of it came. */
+static int sampled(struct fixture *f, uint32_t pid)
+{
+	return discovery_process_on_sample(f->d, &f->processes,
+					   process_table_get(&f->processes, pid, NULL));
+}
+
 /* One line for each target; "@" for the label names that these tests do not vary. */
 static void assert_targets(struct fixture *f, const char *expected)
 {
@@ -200,12 +207,12 @@ static void test_exec_and_exit(void **state)
 {
 	struct fixture *f = *state;
 
-	assert_int_equal(discovery_process_on_exec(f->d, 40), DISCOVERY_CHANGED);
-	assert_int_equal(discovery_process_on_exec(f->d, 1), DISCOVERY_CHANGED);
-	assert_int_equal(discovery_process_on_exec(f->d, 30), DISCOVERY_CHANGED);
-	assert_int_equal(discovery_process_on_exec(f->d, 30), DISCOVERY_SAME);
-	assert_int_equal(discovery_process_on_exec(f->d, 2), DISCOVERY_SAME);
-	assert_int_equal(discovery_process_on_exec(f->d, 99), DISCOVERY_SAME);
+	assert_int_equal(sampled(f, 40), DISCOVERY_CHANGED);
+	assert_int_equal(sampled(f, 1), DISCOVERY_CHANGED);
+	assert_int_equal(sampled(f, 30), DISCOVERY_CHANGED);
+	assert_int_equal(sampled(f, 30), DISCOVERY_SAME);
+	assert_int_equal(sampled(f, 2), DISCOVERY_SAME);
+	assert_int_equal(sampled(f, 99), DISCOVERY_SAME);
 	assert_targets(f, INIT APP DB);
 	assert_int_equal(discovery_process_on_exit(f->d, 30), DISCOVERY_CHANGED);
 	assert_int_equal(discovery_process_on_exit(f->d, 30), DISCOVERY_SAME);
@@ -302,7 +309,7 @@ static void test_too_many_processes(void **state)
 	f->processes.n = MAX_PROCESSES;
 	assert_int_equal(discovery_process_scan(f->d), DISCOVERY_SAME);
 	assert_int_equal(discovery_process_n_skipped(f->d), MAX_PROCESSES - DISCOVERY_PROCESS_MAX);
-	assert_int_equal(discovery_process_on_exec(f->d, MAX_PROCESSES), DISCOVERY_SAME);
+	assert_int_equal(sampled(f, MAX_PROCESSES), DISCOVERY_SAME);
 	assert_int_equal(discovery_process_n_skipped(f->d),
 			 MAX_PROCESSES - DISCOVERY_PROCESS_MAX + 1);
 	assert_targets(f, "");

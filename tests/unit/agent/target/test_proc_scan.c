@@ -80,12 +80,18 @@ static void test_finds_itself(void **state)
 	assert_non_null(labels_get(l, "__meta_process_start_time_ns"));
 }
 
+static int sampled(struct fixture *f, uint32_t pid)
+{
+	return discovery_process_on_sample(f->d, f->processes,
+					   process_table_get(f->processes, pid, NULL));
+}
+
 static void test_selects_itself(void **state)
 {
 	struct fixture *f = *state;
 	struct labels *target, *series = NULL;
 
-	assert_int_equal(discovery_process_on_exec(f->d, (uint32_t)getpid()), DISCOVERY_CHANGED);
+	assert_int_equal(sampled(f, (uint32_t)getpid()), DISCOVERY_CHANGED);
 	target = find_target(f, getpid());
 	assert_non_null(target);
 	_cleanup_(target_set_freep) struct target_set *s = NULL;
@@ -136,7 +142,7 @@ static void test_child(void **state)
 
 	_cleanup_close_ int fd = -1;
 	pid_t pid = start_child(&fd);
-	assert_int_equal(discovery_process_on_exec(f->d, (uint32_t)pid), DISCOVERY_CHANGED);
+	assert_int_equal(sampled(f, (uint32_t)pid), DISCOVERY_CHANGED);
 	_cleanup_(labels_unrefp) struct labels *l = find_target(f, pid);
 	assert_int_equal(kill(pid, SIGKILL), 0);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The arguments of pyroscope.ebpf: what is accepted, what it is when it is not given, what is refused. */
+#include "tests/unit/agent/component/decode.h"
+
+#include "agent/component/ebpf_args.h"
+#include "agent/component/receiver.h"
+
+static const struct river_value *lookup(void *ctx, struct river_arena *arena, const char *name)
+{
+	return strcmp(name, "receiver") == 0 ? river_value_capsule(arena, RECEIVER_CAPSULE, ctx) : NULL;
+}
+
+static void decode_ebpf(struct decoded *d, const char *text, struct ebpf_args *ret_args)
+{
+	static struct receiver receiver;
+
+	decode(d, &ebpf_schema, &(struct river_scope){ .lookup = lookup, .ctx = &receiver }, text, ret_args);
+}
+
+static void test_defaults(void **state)
+{
+	struct ebpf_args args;
+	struct decoded d;
+
+	(void)state;
+	decode_ebpf(&d, "forward_to = [receiver, null]", &args);
+	assert_string_equal(buf_str(&d.messages), "");
+	assert_int_equal(args.forward_to.n_items, 2);
+	assert_non_null(args.forward_to.items[0]);
+	assert_null(args.forward_to.items[1]);
+	assert_false(ebpf_args_have_targets(&args));
+	assert_true(args.targets_only);
+	assert_int_equal(args.default_target.n_items, 0);
+	assert_int_equal(args.collect_interval_ns, 15000000000);
+	assert_int_equal(args.sample_rate_hz, 97);
+	assert_true(args.collect_user_profile);
+	assert_true(ebpf_args_kernel(&args));
+	assert_int_equal(ebpf_args_demangle(&args), DEMANGLE_SIMPLIFIED);
+	decoded_fini(&d);
+}
+
+static void test_targets(void **state)
+{
+	static const struct {
+		const char *text;
+		bool have;
+		size_t n;
+	} rows[] = {
+		{ "forward_to = []", false, 0 },
+		{ "forward_to = []\ntargets = []", true, 0 },
+		{ "forward_to = []\ntargets = null", true, 0 },
+		{ "forward_to = []\ntargets = [{\"__process_pid__\" = \"1\"}, {}]", true, 2 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct ebpf_args args;
+		struct decoded d;
+
+		decode_ebpf(&d, rows[i].text, &args);
+		assert_int_equal(d.result, RIVER_OK);
+		assert_int_equal(ebpf_args_have_targets(&args), rows[i].have);
+		assert_int_equal(args.targets.n_items, rows[i].n);
+		decoded_fini(&d);
+	}
+}
+
+static void test_kernel_frames(void **state)
+{
+	struct ebpf_args args;
+	struct decoded d;
+
+	(void)state;
+	decode_ebpf(&d, "forward_to = []\nkernel_frames = false", &args);
+	assert_false(ebpf_args_kernel(&args));
+	decoded_fini(&d);
+	decode_ebpf(&d, "forward_to = []\ncollect_kernel_profile = false", &args);
+	assert_false(ebpf_args_kernel(&args));
+	decoded_fini(&d);
+}
+
+static void put_argument(const char *argument, void *data)
+{
+	(void)buf_printf(data, "%s ", argument);
+}
+
+static void test_unsupported(void **state)
+{
+	_cleanup_buf_ struct buf names = BUF_INIT(4096);
+	struct ebpf_args args;
+	struct decoded d;
+
+	(void)state;
+	decode_ebpf(&d, "forward_to = []\ncomm = \"none\"\noff_cpu_threshold = 0", &args);
+	ebpf_args_unsupported(&args, put_argument, &names);
+	assert_string_equal(buf_str(&names), "");
+	decoded_fini(&d);
+	decode_ebpf(&d,
+		    "forward_to = []\ncomm = \"label\"\npid_label = true\noff_cpu_threshold = 0.5\nload_probe = true\n"
+		    "probe_links = [\"kprobe:a\"]\nu_probe_links = [\"b\"]",
+		    &args);
+	ebpf_args_unsupported(&args, put_argument, &names);
+	assert_string_equal(buf_str(&names), "comm pid_label off_cpu_threshold load_probe probe_links u_probe_links ");
+	decoded_fini(&d);
+}
+
+/* Each argument that any release knows, alone. */
+static const struct accepted {
+	const char *text;
+} accepted[] = {
+	{ "targets = []" },
+	{ "collect_interval = \"15s\"" },
+	{ "collect_interval = \"100ms\"" },
+	{ "collect_interval = \"1h\"" },
+	{ "sample_rate = 1" },
+	{ "sample_rate = 10000" },
+	{ "pid_cache_size = 32" },
+	{ "build_id_cache_size = 64" },
+	{ "same_file_cache_size = 8" },
+	{ "container_id_cache_size = 1024" },
+	{ "cache_rounds = 3" },
+	{ "collect_user_profile = false" },
+	{ "collect_kernel_profile = false" },
+	{ "demangle = \"none\"" },
+	{ "demangle = \"simplified\"" },
+	{ "demangle = \"templates\"" },
+	{ "demangle = \"full\"" },
+	{ "go_table_fallback = true" },
+	{ "python_enabled = false" },
+	{ "symbols_map_size = 2048" },
+	{ "pid_map_size = 16384" },
+	{ "perl_enabled = true" },
+	{ "php_enabled = true" },
+	{ "hotspot_enabled = true" },
+	{ "ruby_enabled = true" },
+	{ "v8_enabled = true" },
+	{ "dotnet_enabled = true" },
+	{ "go_enabled = true" },
+	{ "off_cpu_threshold = 0.25" },
+	{ "load_probe = true" },
+	{ "probe_links = [\"kprobe:do_exit\"]" },
+	{ "u_probe_links = [\"/bin/a:b\"]" },
+	{ "bpf_fs_root = \"/sys/fs/bpf/\"" },
+	{ "obi_process_context_enabled = true" },
+	{ "comm = \"\"" },
+	{ "comm = \"none\"" },
+	{ "comm = \"label\"" },
+	{ "comm = \"stackframe\"" },
+	{ "comm = \"both\"" },
+	{ "pid_label = true" },
+	{ "kernel_frames = false" },
+	{ "verbose_mode = true" },
+	{ "lazy_mode = true" },
+	{ "no_kernel_version_check = true" },
+	{ "targets_only = false" },
+	{ "default_target = {\"service_name\" = \"a\"}" },
+	{ "symb_cache_path = \"/tmp\"" },
+	{ "symb_cache_size = 2048" },
+	{ "reporter_unsymbolized_stubs = true" },
+	{ "debug_info { }" },
+	{ "debug_info { upload = false }" },
+	{ "debug_info { on_target_symbolization = true }" },
+	{ "debug_info { cache_size = 262144 }" },
+	{ "debug_info { strip_text_section = false }" },
+	{ "debug_info { queue_size = 256 }" },
+	{ "debug_info { worker_num = 16 }" },
+	{ "verifier_log_size = 1" },
+	{ "drop_kernel_frames = true" },
+};
+
+static void test_accepted(void **state)
+{
+	const struct accepted *row = *state;
+	_cleanup_buf_ struct buf text = BUF_INIT(4096);
+	struct ebpf_args args;
+	struct decoded d;
+
+	(void)buf_printf(&text, "forward_to = [receiver]\n%s\n", row->text);
+	decode_ebpf(&d, buf_str(&text), &args);
+	assert_string_equal(buf_str(&d.messages), "");
+	assert_int_equal(d.result, RIVER_OK);
+	decoded_fini(&d);
+}
+
+static const struct refused {
+	const char *name, *text, *expected;
+} refused[] = {
+	{ "rate 0", "sample_rate = 0", "a:2:1: sample_rate must be between 1 and 10000 (samples a second and CPU)\n" },
+	{ "rate below 0", "sample_rate = -1", "a:2:1: sample_rate must be between 1 and 10000 (samples a second and CPU)\n" },
+	{ "rate too high", "sample_rate = 10001", "a:2:1: sample_rate must be between 1 and 10000 (samples a second and CPU)\n" },
+	{ "demangle", "demangle = \"simple\"", "a:2:1: demangle must be one of none, simplified, templates, full\n" },
+	{ "interval too short", "collect_interval = \"99ms\"", "a:2:1: collect_interval must be between 100ms and 1h\n" },
+	{ "interval too long", "collect_interval = \"61m\"", "a:2:1: collect_interval must be between 100ms and 1h\n" },
+	{ "interval is none", "collect_interval = \"often\"", NULL },
+	{ "comm", "comm = \"yes\"", "a:2:1: comm must be one of none, label, stackframe, both\n" },
+	{ "a receiver of something else", "forward_to = [1]", NULL },
+	{ "ignored, and of the wrong type", "pid_cache_size = \"big\"", NULL },
+	{ "inside of a block", "debug_info { uplod = true }", "a:2:14: unrecognized attribute name \"uplod\"; did you mean \"upload\"?\n" },
+};
+
+static void test_refused(void **state)
+{
+	const struct refused *row = *state;
+	_cleanup_buf_ struct buf text = BUF_INIT(4096);
+	struct ebpf_args args;
+	struct decoded d;
+
+	(void)buf_printf(&text, "%s\n%s\n", strncmp(row->text, "forward_to", 10) ? "forward_to = []" : "", row->text);
+	decode_ebpf(&d, buf_str(&text), &args);
+	assert_int_equal(d.result, RIVER_INVALID);
+	if (row->expected)
+		assert_string_equal(buf_str(&d.messages), row->expected);
+	assert_true(strncmp(buf_str(&d.messages), "a:2:", 4) == 0);
+	decoded_fini(&d);
+}
+
+/* 512 labels of a target, and one more. */
+static void test_limit_of_labels(void **state)
+{
+	(void)state;
+	for (int n = 512; n <= 513; n++) {
+		_cleanup_buf_ struct buf text = BUF_INIT((size_t)1 << 16);
+		struct ebpf_args args;
+		struct decoded d;
+
+		(void)buf_append_str(&text, "forward_to = []\ntargets = [{\n");
+		for (int i = 0; i < n; i++)
+			(void)buf_printf(&text, "l%d = \"v\",\n", i);
+		(void)buf_append_str(&text, "}]\n");
+		decode_ebpf(&d, buf_str(&text), &args);
+		assert_string_equal(buf_str(&d.messages), n > 512 ? "a:2:1: a target has more than 512 labels\n" : "");
+		decoded_fini(&d);
+	}
+}
+
+int main(void)
+{
+	struct CMUnitTest tests[5 + ARRAY_SIZE(accepted) + ARRAY_SIZE(refused)] = {
+		cmocka_unit_test(test_defaults),	cmocka_unit_test(test_targets),
+		cmocka_unit_test(test_kernel_frames),	cmocka_unit_test(test_unsupported),
+		cmocka_unit_test(test_limit_of_labels),
+	};
+	size_t n = 5;
+
+	for (size_t i = 0; i < ARRAY_SIZE(accepted); i++)
+		tests[n++] = (struct CMUnitTest){ accepted[i].text, test_accepted, NULL, NULL, (void *)&accepted[i] };
+	for (size_t i = 0; i < ARRAY_SIZE(refused); i++)
+		tests[n++] = (struct CMUnitTest){ refused[i].name, test_refused, NULL, NULL, (void *)&refused[i] };
+	return cmocka_run_group_tests_name("agent/component/ebpf_args", tests, NULL, NULL);
+}
