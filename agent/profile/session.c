@@ -539,18 +539,21 @@ void session_free(struct session *s)
 	free(s);
 }
 
+/* What was sampled so far is worth the old period: it goes out first, and where it cannot the rate stays as it is. */
 int session_set_hz(struct session *s, unsigned int hz)
 {
+	unsigned int old_hz = sampler_hz(s->sampler);
 	int r;
 
-	if (hz == sampler_hz(s->sampler))
+	if (hz == old_hz)
 		return 0;
-	/* What was sampled so far is worth the old period. */
 	drain(s);
 	r = sampler_set_hz(s->sampler, hz);
 	if (r < 0)
 		return r;
 	r = close_interval(s);
+	if (r < 0)
+		(void)sampler_set_hz(s->sampler, old_hz);
 	return r;
 }
 

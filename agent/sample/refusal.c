@@ -18,10 +18,11 @@ static uint64_t read_capabilities(void)
 {
 	_cleanup_buf_ struct buf b = BUF_INIT(REFUSAL_FILE_MAX);
 	struct str line;
-	uint64_t caps = 0;
+	/* Where they cannot be read (no /proc, no descriptors left) nobody is told to grant some. */
+	uint64_t caps = UINT64_MAX;
 
 	if (file_read(AT_FDCWD, "/proc/self/status", &b) < 0)
-		return 0;
+		return caps;
 	for (struct str rest = { buf_str(&b), b.len }; str_split(&rest, '\n', &line);) {
 		if (!str_starts_with(line, STR_LIT("CapEff:")))
 			continue;

@@ -49,6 +49,8 @@ static int libbpf_to_log(enum libbpf_print_level level, const char *fmt, va_list
 	if (!log_enabled(LOG_LEVEL_DEBUG))
 		return 0;
 	(void)buf_vprintf(&b, fmt, ap);
+	while (b.len > 0 && b.data[b.len - 1] == '\n')
+		b.data[--b.len] = '\0';
 	log_debug("libbpf", LOG_STR("text", buf_str(&b)));
 	return 0;
 }

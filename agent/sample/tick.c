@@ -117,17 +117,23 @@ int ticks_new(int prog_fd, unsigned int hz, const struct cpus *cpus, struct tick
 	return 0;
 }
 
+/* All new events first, so that a refusal leaves every CPU at the old rate. */
 int ticks_set_hz(struct ticks *t, unsigned int hz)
 {
-	for (size_t i = 0; i < t->n; i++) {
-		int fd = tick_open(t->prog_fd, hz, t->items[i].cpu);
+	_cleanup_cpus_ struct cpus cpus = { .ids = calloc(t->n ? t->n : 1, sizeof(*cpus.ids)) };
+	struct ticks *next = NULL;
 
-		if (fd < 0)
-			return fd;
-		cleanup_close_p(&t->items[i].fd);
-		t->items[i].fd = fd;
-	}
-	t->hz = hz;
+	if (!cpus.ids)
+		return -ENOMEM;
+	for (; cpus.n < t->n; cpus.n++)
+		cpus.ids[cpus.n] = t->items[cpus.n].cpu;
+	int r = ticks_new(t->prog_fd, hz, &cpus, &next);
+	if (r < 0)
+		return r;
+	struct ticks before = *t;
+	*t = *next;
+	*next = before;
+	ticks_free(next);
 	return 0;
 }
 

@@ -20,7 +20,7 @@ DEFINE_CLEANUP(struct ticks *, ticks_free);
 
 /* Starts on CPUs that are new in `cpus`, lets go of those that are not in it any more. */
 int ticks_sync(struct ticks *t, const struct cpus *cpus);
-/* Another rate from now on: each CPU gets its new event before it loses the old one. */
+/* Another rate from now on: each CPU gets its new event before it loses the old one. On failure all keep the old rate. */
 int ticks_set_hz(struct ticks *t, unsigned int hz);
 size_t ticks_n_cpus(const struct ticks *t);
 

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "agent/util/cleanup.h"
 #include "agent/util/str.h"
 
 /* Highest CPU number + 1 that we accept: NR_CPUS of the largest kernel configurations is 8192 (x86, 6.x). */

@@ -149,9 +149,13 @@ static void put_line(struct buf *b, enum log_format format, enum log_level level
 static void hold_line(enum log_format format, enum log_level level, const struct buf *line)
 {
 	struct log_held_line head = { .level = level, .bytes = line->len };
+	struct buf *text = &sink.held[format];
+	size_t len = text->len;
 
-	if (buf_append(&sink.held_level[format], &head, sizeof(head)) == 0)
-		(void)buf_append(&sink.held[format], line->data, line->len);
+	/* Both or neither: write_held() finds a line's text by the headers before it. */
+	if (buf_append(text, line->data, line->len) == 0 &&
+	    buf_append(&sink.held_level[format], &head, sizeof(head)) < 0)
+		text->len = len;
 }
 
 static void write_held(enum log_format format)

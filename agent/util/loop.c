@@ -22,6 +22,7 @@ struct loop {
 	bool quit;
 	int code;
 	unsigned int depth; /* of loop_run_once() calls: a callback may run the loop to wait for something */
+	uint64_t round;	    /* number of the latest loop_run_once() call */
 	struct list timers; /* armed ones, by time */
 	struct list dead;   /* loop_io freed in this round */
 	int signal_fd;
@@ -42,6 +43,7 @@ struct loop_io {
 struct loop_timer {
 	struct loop *loop;
 	uint64_t at_ns;
+	uint64_t armed_round;
 	struct list node;
 	loop_timer_fn fn;
 	void *data;
@@ -96,16 +98,25 @@ static int loop_timeout_ms(const struct loop *loop, int limit_ms)
 	return ms > 3600000 ? 3600000 : (int)ms;
 }
 
-/* Only timers that were due when the round began: one that arms itself for "now" cannot starve the descriptors. */
-static void loop_fire_timers(struct loop *loop)
+static struct loop_timer *loop_first_due(struct loop *loop, uint64_t now_ns, uint64_t round)
+{
+	LIST_FOREACH(&loop->timers, node) {
+		struct loop_timer *t = LIST_ENTRY(node, struct loop_timer, node);
+
+		if (t->at_ns > now_ns)
+			break;
+		if (t->armed_round < round)
+			return t;
+	}
+	return NULL;
+}
+
+/* Only timers that were armed before the round began: one that arms itself for the past cannot starve the descriptors. */
+static void loop_fire_timers(struct loop *loop, uint64_t round)
 {
 	uint64_t now = clock_mono_ns();
 
-	while (!list_empty(&loop->timers)) {
-		struct loop_timer *t = LIST_ENTRY(loop->timers.next, struct loop_timer, node);
-
-		if (t->at_ns > now)
-			break;
+	for (struct loop_timer *t; (t = loop_first_due(loop, now, round));) {
 		list_remove(&t->node);
 		t->fn(t->data);
 	}
@@ -119,6 +130,7 @@ int loop_run_once(struct loop *loop, int timeout_ms)
 
 	if (n < 0 && errno != EINTR)
 		return -errno;
+	uint64_t round = ++loop->round;
 	loop->depth++;
 	for (int i = 0; i < n; i++) {
 		struct loop_io *io = events[i].data.ptr;
@@ -126,7 +138,7 @@ int loop_run_once(struct loop *loop, int timeout_ms)
 		if (!io->freed)
 			io->fn(events[i].events, io->data);
 	}
-	loop_fire_timers(loop);
+	loop_fire_timers(loop, round);
 	/* An outer round may still hold events of what was freed here. */
 	if (--loop->depth == 0)
 		loop_bury(loop);
@@ -202,6 +214,7 @@ void loop_timer_arm(struct loop_timer *timer, uint64_t at_mono_ns)
 
 	list_remove(&timer->node);
 	timer->at_ns = at_mono_ns;
+	timer->armed_round = timer->loop->round;
 	LIST_FOREACH(&timer->loop->timers, node) {
 		if (LIST_ENTRY(node, struct loop_timer, node)->at_ns > at_mono_ns) {
 			before = node;

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Ring buffer records: whatever is accepted lies within the bytes, every frame and copied byte of it. */
+#include <assert.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/sample/sample.h"
+#include "agent/util/cleanup.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static uint64_t sum_words(const uint64_t *words, size_t n)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += words[i];
+	return sum;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	/* Aligned as the ring aligns, and of exactly this size. */
+	_cleanup_free_ uint8_t *bytes = malloc(size ? size : 1);
+	volatile uint64_t touched = 0;
+	struct sample s;
+
+	if (!bytes)
+		return 0;
+	if (size > 0)
+		memcpy(bytes, data, size);
+	if (sample_parse(bytes, size, &s) < 0)
+		return 0;
+	touched += sum_words(s.kernel_frames, s.head->n_kernel) +
+		   sum_words(s.user_frames, s.head->n_user);
+	assert(!s.cold == !(s.head->flags & WIRE_COLD));
+	if (!s.cold)
+		return 0;
+	touched += s.cold->regs.pc + (uint64_t)s.cold->comm[WIRE_COMM_BYTES - 1];
+	for (size_t i = 0; i < s.head->stack_bytes; i++)
+		touched += s.stack[i];
+	assert(s.stack + s.head->stack_bytes <= bytes + size);
+	return 0;
+}

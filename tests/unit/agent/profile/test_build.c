@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What leaves the agent: folded text, the table, profiles, and how a large series is split. */
+#include "tests/unit/agent/profile/world.h"
+
+#include "agent/profile/hot.h"
+#include "tests/support/pprof_check.h"
+
+#define REASON(end) (FRAME_END + (uint64_t)WIRE_END_##end)
+#define PLAIN_MAX_BYTES ((size_t)16 << 20)
+
+/* A web server with a deep stack, a database in a file without symbols. */
+static void fill(struct world *w)
+{
+	const uint64_t kernel[] = { FN(0), FN(1) };
+	const uint64_t cut[] = { FRAME_JIT, FRAME_UNKNOWN, REASON(STACK_READ) };
+	uint32_t id = world_add_file(w, "/usr/bin/prog", 77);
+	const uint64_t prog[] = { ((uint64_t)id << WIRE_FRAME_OFFSET_BITS) + 0x1234 };
+	const uint64_t gone[] = { (9999ULL << WIRE_FRAME_OFFSET_BITS) + 0x10 };
+	const uint64_t kernel_only[] = { FN(0) };
+
+	world_add(w, w->web, kernel, 2, cut, 3, 2);
+	world_add(w, w->web, kernel_only, 1, gone, 1, 5);
+	world_add(w, w->db, NO_FRAMES, 0, prog, 1, 1);
+}
+
+static char *text_of(const struct build *b)
+{
+	assert_non_null(b->first);
+	assert_null(b->first->next);
+	assert_null(b->first->labels);
+	char *text = strndup((const char *)b->first->bytes, b->first->n_bytes);
+	assert_non_null(text);
+	return text;
+}
+
+static void test_folded(void **state)
+{
+	struct world *w = *state;
+	_cleanup_free_ char *text = NULL;
+	struct build b;
+
+	fill(w);
+	build_init(&b);
+	build_folded(w->interval, w->namer, &b);
+	text = text_of(&b);
+	assert_string_equal(text,
+			    "db;prog+0x1234 1\n"
+			    "web;[truncated: stack not readable];[unknown];[jit];fn001;fn000 2\n"
+			    "web;[unknown];fn000 5\n");
+	assert_int_equal(b.summary.n_samples, 8);
+	assert_int_equal(b.summary.n_failed, 0);
+	assert_int_equal(b.first->n_samples, 8);
+	build_fini(&b);
+}
+
+/* Two addresses of a function are two stacks, but one line. */
+static void test_folded_merges_lines(void **state)
+{
+	struct world *w = *state;
+	const uint64_t a[] = { FN(3) }, b[] = { FN(3) + 8 };
+	_cleanup_free_ char *text = NULL;
+	struct build build;
+
+	world_add(w, w->web, a, 1, NO_FRAMES, 0, 1);
+	world_add(w, w->web, b, 1, NO_FRAMES, 0, 2);
+	build_init(&build);
+	build_folded(w->interval, w->namer, &build);
+	text = text_of(&build);
+	assert_string_equal(text, "web;fn003 3\n");
+	build_fini(&build);
+}
+
+/* What separates things in the format cannot be in a name. */
+static void test_folded_names_are_cleaned(void **state)
+{
+	struct world *w = *state;
+	_cleanup_(labels_unrefp) struct labels *odd = make_service("a;b\nc d");
+	const uint64_t a[] = { FN(3) };
+	_cleanup_free_ char *text = NULL;
+	struct build build;
+
+	world_add(w, odd, a, 1, NO_FRAMES, 0, 1);
+	build_init(&build);
+	build_folded(w->interval, w->namer, &build);
+	text = text_of(&build);
+	assert_string_equal(text, "a:b:c d;fn003 1\n");
+	build_fini(&build);
+}
+
+static void test_every_reason_has_its_frame(void **state)
+{
+	static const char *const frames[WIRE_END_MAX] = {
+#define REASON_FRAME(name, complete, frame, text) [WIRE_END_##name] = frame,
+		WIRE_ENDS(REASON_FRAME)
+#undef REASON_FRAME
+	};
+	struct world *w = *state;
+	_cleanup_free_ char *text = NULL;
+	struct build b;
+
+	for (uint64_t end = 0; end < WIRE_END_MAX; end++) {
+		const uint64_t user[] = { FRAME_JIT, FRAME_END + end };
+
+		if (*frames[end])
+			world_add(w, w->web, NO_FRAMES, 0, user, 2, 1);
+	}
+	build_init(&b);
+	build_folded(w->interval, w->namer, &b);
+	text = text_of(&b);
+	for (unsigned int end = 0; end < WIRE_END_MAX; end++) {
+		char line[128];
+
+		(void)snprintf(line, sizeof(line), "web;%s;[jit] 1\n", frames[end]);
+		assert_int_equal(strstr(text, line) != NULL, *frames[end] != '\0');
+	}
+	build_fini(&b);
+}
+
+/* Nothing was sampled: an empty text, not an absent one. */
+static void test_folded_empty(void **state)
+{
+	struct world *w = *state;
+	struct build b;
+
+	build_init(&b);
+	build_folded(w->interval, w->namer, &b);
+	assert_non_null(b.first);
+	assert_int_equal(b.first->n_bytes, 0);
+	build_fini(&b);
+	assert_null(b.first);
+}
+
+static void test_hidden_kernel_is_one_frame(void **state)
+{
+	struct world *w = *state;
+	const uint64_t kernel[] = { FN(0), FN(1), FN(2) }, user[] = { FRAME_JIT };
+	_cleanup_free_ char *text = NULL;
+	struct build b;
+
+	world_add(w, w->web, kernel, 3, user, 1, 4);
+	build_init(&b);
+	build_folded(w->interval, w->namer, &b);
+	text = text_of(&b);
+	assert_string_equal(text, "web;[jit];[kernel] 4\n");
+	build_fini(&b);
+}
+
+static void test_table(void **state)
+{
+	struct world *w = *state;
+	_cleanup_free_ char *text = NULL;
+	struct build b;
+
+	fill(w);
+	build_init(&b);
+	build_table(w->interval, w->namer, &b);
+	text = text_of(&b);
+	assert_string_equal(
+		text, "   SELF   TOTAL  SAMPLES  FUNCTION (OBJECT)\n"
+		      " 87.50%  87.50%        7  fn000  ([kernel])\n"
+		      " 12.50%  12.50%        1  prog+0x1234  (prog)\n"
+		      "  0.00%  87.50%        0  [unknown]  ([unknown])\n"
+		      "  0.00%  25.00%        0  [jit]  ([anon])\n"
+		      "  0.00%  25.00%        0  [truncated: stack not readable]  ([unknown])\n"
+		      "  0.00%  25.00%        0  fn001  ([kernel])\n");
+	assert_int_equal(b.summary.n_samples, 8);
+	build_fini(&b);
+}
+
+static void test_long_table_is_cut(void **state)
+{
+	struct world *w = *state;
+	_cleanup_free_ char *text = NULL;
+	struct build b;
+	size_t n_lines = 0;
+
+	for (unsigned int i = 0; i < 100; i++)
+		world_add(w, w->web, (const uint64_t[]){ FN(i) }, 1, NO_FRAMES, 0, 1);
+	build_init(&b);
+	build_table(w->interval, w->namer, &b);
+	text = text_of(&b);
+	for (const char *p = text; (p = strchr(p, '\n')); p++)
+		n_lines++;
+	assert_int_equal(n_lines, 42);
+	assert_non_null(strstr(text, "… and 60 more functions\n"));
+	build_fini(&b);
+}
+
+static void test_summary(void **state)
+{
+	struct world *w = *state;
+	struct build b;
+
+	fill(w);
+	build_init(&b);
+	build_summarize(w->interval, w->namer, &b);
+	assert_int_equal(b.summary.n_series, 2);
+	assert_string_equal(b.summary.hottest_service, "web");
+	assert_int_equal(b.summary.hottest_service_samples, 7);
+	assert_string_equal(b.summary.hottest_function, "fn000");
+	build_fini(&b);
+	interval_free(TAKE_PTR(w->interval));
+	assert_int_equal(interval_new(PERIOD_NS, 1 << 20, &w->interval), 0);
+	build_summarize(w->interval, w->namer, &b);
+	assert_int_equal(b.summary.n_series, 0);
+	assert_string_equal(b.summary.hottest_service, "");
+	assert_string_equal(b.summary.hottest_function, "");
+}
+
+/* ---- pprof ---- */
+
+static Perftools__Profiles__Profile *unpack(const struct built *x, struct pprof_facts *ret_facts)
+{
+	const struct pprof_bytes gz = { x->bytes, x->n_bytes };
+	struct pprof_bytes plain = { 0 };
+
+	assert_int_equal(pprof_gunzip(&gz, PLAIN_MAX_BYTES, &plain), 0);
+	assert_null(pprof_check_plain(&plain, ret_facts));
+	Perftools__Profiles__Profile *p =
+		perftools__profiles__profile__unpack(NULL, plain.n, plain.data);
+	assert_non_null(p);
+	pprof_bytes_fini(&plain);
+	return p;
+}
+
+static void drop_profile(Perftools__Profiles__Profile **p)
+{
+	perftools__profiles__profile__free_unpacked(*p, NULL);
+}
+
+#define _cleanup_profile_ _cleanup_(drop_profile)
+
+static const char *function_at(const Perftools__Profiles__Profile *p,
+			       const Perftools__Profiles__Sample *s, size_t i)
+{
+	const Perftools__Profiles__Location *l = p->location[s->location_id[i] - 1];
+
+	return p->string_table[p->function[l->line[0]->function_id - 1]->name];
+}
+
+static void test_pprof(void **state)
+{
+	struct world *w = *state;
+	struct pprof_facts facts;
+	struct build b;
+	uint64_t n_samples = 0;
+	size_t n = 0;
+
+	fill(w);
+	build_init(&b);
+	build_pprof(w->interval, w->namer, &b);
+	for (const struct built *x = b.first; x; x = x->next, n++) {
+		_cleanup_profile_ Perftools__Profiles__Profile *p = unpack(x, &facts);
+
+		assert_true(x->labels == w->web || x->labels == w->db);
+		assert_int_equal(x->n_samples, x->labels == w->web ? 7 : 1);
+		assert_int_equal(facts.total, x->n_samples * PERIOD_NS);
+		assert_int_equal(p->period, PERIOD_NS);
+		assert_int_equal(p->time_nanos, END_REAL_NS);
+		assert_int_equal(x->time_ns, END_REAL_NS);
+		assert_int_equal(p->duration_nanos, 5000000000);
+		n_samples += x->n_samples;
+	}
+	assert_int_equal(n, 2);
+	assert_int_equal(n_samples, 8);
+	assert_int_equal(b.summary.n_samples, 8);
+	assert_int_equal(b.summary.n_failed, 0);
+	build_fini(&b);
+}
+
+static void test_pprof_names(void **state)
+{
+	static const char *const expected[] = { "fn000", "fn001", "[jit]", "[unknown]",
+						"[truncated: stack not readable]" };
+	struct world *w = *state;
+	const uint64_t kernel[] = { FN(0), FN(1) };
+	const uint64_t cut[] = { FRAME_JIT, FRAME_UNKNOWN, REASON(STACK_READ) };
+	struct pprof_facts facts;
+	struct build b;
+
+	world_add(w, w->web, kernel, 2, cut, 3, 3);
+	build_init(&b);
+	build_pprof(w->interval, w->namer, &b);
+	_cleanup_profile_ Perftools__Profiles__Profile *p = unpack(b.first, &facts);
+	assert_int_equal(p->n_sample, 1);
+	assert_int_equal(p->sample[0]->n_location_id, ARRAY_SIZE(expected));
+	for (size_t i = 0; i < ARRAY_SIZE(expected); i++)
+		assert_string_equal(function_at(p, p->sample[0], i), expected[i]);
+	assert_int_equal(p->sample[0]->value[0], 3 * PERIOD_NS);
+	/* Frames that lie in no file have no mapping. */
+	assert_int_equal(p->n_mapping, 1);
+	assert_string_equal(p->string_table[p->mapping[0]->filename], "[kernel]");
+	build_fini(&b);
+}
+
+/* Nothing to send; but a file without samples is a valid profile. */
+static void test_pprof_empty(void **state)
+{
+	struct world *w = *state;
+	struct pprof_facts facts;
+	struct build b;
+
+	build_init(&b);
+	build_pprof(w->interval, w->namer, &b);
+	assert_null(b.first);
+	build_one_pprof(w->interval, w->namer, &b);
+	assert_non_null(b.first);
+	_cleanup_profile_ Perftools__Profiles__Profile *p = unpack(b.first, &facts);
+	assert_int_equal(p->n_sample, 0);
+	assert_int_equal(p->time_nanos, END_REAL_NS);
+	assert_int_equal(b.first->n_samples, 0);
+	assert_int_equal(b.summary.n_samples, 0);
+	build_fini(&b);
+}
+
+static void test_one_pprof(void **state)
+{
+	struct world *w = *state;
+	struct pprof_facts facts;
+	struct build b;
+	uint64_t by_process[2] = { 0 };
+
+	fill(w);
+	build_init(&b);
+	build_one_pprof(w->interval, w->namer, &b);
+	assert_null(b.first->next);
+	assert_null(b.first->labels);
+	_cleanup_profile_ Perftools__Profiles__Profile *p = unpack(b.first, &facts);
+	assert_int_equal(facts.total, 8 * PERIOD_NS);
+	for (size_t i = 0; i < p->n_sample; i++) {
+		const Perftools__Profiles__Sample *s = p->sample[i];
+
+		assert_int_equal(s->n_label, 1);
+		assert_string_equal(p->string_table[s->label[0]->key], "process");
+		const char *process = p->string_table[s->label[0]->str];
+		assert_true(strcmp(process, "web") == 0 || strcmp(process, "db") == 0);
+		by_process[*process == 'd'] += (uint64_t)s->value[0];
+	}
+	assert_int_equal(by_process[0], 7 * PERIOD_NS);
+	assert_int_equal(by_process[1], 1 * PERIOD_NS);
+	build_fini(&b);
+}
+
+/* More distinct stacks than the server takes in a profile: several, a millisecond apart, and nothing is lost. */
+static void test_split(void **state)
+{
+	enum { N_STACKS = N_FUNCTIONS * N_FUNCTIONS };
+	struct world *w = *state;
+	struct pprof_facts facts;
+	struct build b;
+	size_t n_stacks = 0, n_profiles = 0;
+	uint64_t n_samples = 0, total = 0, last_time_ns = 0;
+
+	for (unsigned int i = 0; i < N_FUNCTIONS; i++)
+		for (unsigned int k = 0; k < N_FUNCTIONS; k++)
+			world_add(w, w->web, (const uint64_t[]){ FN(i), FN(k) }, 2, NO_FRAMES, 0,
+				  1 + i % 3);
+	build_init(&b);
+	build_pprof(w->interval, w->namer, &b);
+	for (const struct built *x = b.first; x; x = x->next, n_profiles++) {
+		_cleanup_profile_ Perftools__Profiles__Profile *p = unpack(x, &facts);
+
+		assert_ptr_equal(x->labels, w->web);
+		assert_in_range(facts.n_samples, 1, 16000);
+		assert_true(facts.plain_bytes <= PPROF_OPTIONS_DEFAULT.max_bytes);
+		assert_int_equal(facts.total, x->n_samples * PERIOD_NS);
+		assert_int_equal(p->time_nanos, x->time_ns);
+		assert_true(n_profiles == 0 || x->time_ns >= last_time_ns + 1000000);
+		last_time_ns = x->time_ns;
+		n_stacks += facts.n_samples;
+		n_samples += x->n_samples;
+		total += (uint64_t)facts.total;
+	}
+	assert_in_range(n_profiles, 3, 6);
+	assert_int_equal(n_stacks, N_STACKS);
+	assert_int_equal(n_samples, w->interval->n_samples);
+	assert_int_equal(total, w->interval->n_samples * PERIOD_NS);
+	assert_int_equal(b.summary.n_samples, w->interval->n_samples);
+	assert_int_equal(b.summary.n_failed, 0);
+	/* A file has no such limit. */
+	build_fini(&b);
+	build_one_pprof(w->interval, w->namer, &b);
+	assert_null(b.first->next);
+	assert_int_equal(b.first->n_samples, w->interval->n_samples);
+	build_fini(&b);
+}
+
+/* The deepest stack there is, in every form. */
+static void test_deepest_stack(void **state)
+{
+	static const build_fn forms[] = { build_pprof, build_one_pprof, build_folded, build_table };
+	struct world *w = *state;
+	uint64_t kernel[WIRE_MAX_KERNEL_FRAMES], user[WIRE_MAX_USER_FRAMES + 1];
+	struct build b;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(kernel); i++)
+		kernel[i] = FN(i);
+	for (unsigned int i = 0; i < WIRE_MAX_USER_FRAMES; i++)
+		user[i] = FRAME_JIT;
+	user[WIRE_MAX_USER_FRAMES] = REASON(DEPTH);
+	world_add(w, w->web, kernel, ARRAY_SIZE(kernel), user, ARRAY_SIZE(user), 1);
+	build_init(&b);
+	for (size_t i = 0; i < ARRAY_SIZE(forms); i++) {
+		forms[i](w->interval, w->namer, &b);
+		assert_int_equal(b.summary.n_samples, 1);
+		assert_int_equal(b.summary.n_failed, 0);
+		build_fini(&b);
+	}
+}
+
+#define WORLD_TEST(test) cmocka_unit_test_setup_teardown(test, world_setup, world_teardown)
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		WORLD_TEST(test_folded),
+		WORLD_TEST(test_folded_merges_lines),
+		WORLD_TEST(test_folded_names_are_cleaned),
+		WORLD_TEST(test_every_reason_has_its_frame),
+		WORLD_TEST(test_folded_empty),
+		cmocka_unit_test_setup_teardown(test_hidden_kernel_is_one_frame, world_setup_hidden,
+						world_teardown),
+		WORLD_TEST(test_table),
+		WORLD_TEST(test_long_table_is_cut),
+		WORLD_TEST(test_summary),
+		WORLD_TEST(test_pprof),
+		WORLD_TEST(test_pprof_names),
+		WORLD_TEST(test_pprof_empty),
+		WORLD_TEST(test_one_pprof),
+		WORLD_TEST(test_split),
+		WORLD_TEST(test_deepest_stack),
+	};
+
+	return cmocka_run_group_tests_name("agent/profile/build", tests, NULL, NULL);
+}

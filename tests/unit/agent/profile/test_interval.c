@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Unique stacks by series, and the ceiling of memory. */
+#include "tests/unit/agent/profile/world.h"
+
+#include <errno.h>
+
+#include "agent/util/hash.h"
+
+#define STACK_FRAMES 4
+
+/* The counts of all stacks make up what was added. */
+static void check_sums(const struct interval *i, uint64_t n_samples)
+{
+	uint64_t all = 0;
+	size_t n_stacks = 0;
+	size_t n_series = 0;
+
+	for (const struct series *s = i->series; s; s = s->next, n_series++) {
+		uint64_t sum = 0;
+		size_t n = 0;
+
+		for (const struct stack *stack = s->stacks; stack; stack = stack->next, n++) {
+			assert_ptr_equal(stack->series, s);
+			sum += stack->count;
+		}
+		assert_int_equal(s->n_samples, sum);
+		assert_int_equal(s->n_stacks, n);
+		all += sum;
+		n_stacks += n;
+	}
+	assert_int_equal(i->n_samples, all);
+	assert_int_equal(i->n_samples, n_samples);
+	assert_int_equal(i->n_stacks, n_stacks);
+	assert_int_equal(i->n_series, n_series);
+}
+
+static struct interval *make_interval(size_t max_bytes)
+{
+	struct interval *i = NULL;
+
+	assert_int_equal(interval_new(PERIOD_NS, max_bytes, &i), 0);
+	return i;
+}
+
+static void test_equal_stacks_merge(void **state)
+{
+	const uint64_t kernel[] = { 1, 2 }, user[] = { 3, 4, 5 };
+	_cleanup_(interval_freep) struct interval *i = make_interval(1 << 20);
+	_cleanup_(labels_unrefp) struct labels *web = make_service("web");
+	bool is_new = false;
+
+	(void)state;
+	assert_int_equal(interval_add(i, web, kernel, 2, user, 3, &is_new), 0);
+	assert_true(is_new);
+	assert_int_equal(interval_add(i, web, kernel, 2, user, 3, &is_new), 0);
+	assert_false(is_new);
+	check_sums(i, 2);
+	assert_int_equal(i->n_stacks, 1);
+	const struct stack *s = i->series->stacks;
+	assert_int_equal(s->count, 2);
+	assert_int_equal(s->n_kernel, 2);
+	assert_int_equal(s->n_user, 3);
+	assert_memory_equal(s->frames, kernel, sizeof(kernel));
+	assert_memory_equal(s->frames + 2, user, sizeof(user));
+}
+
+/* The same numbers, but another border between kernel and user, or another length. */
+static void test_unlike_stacks_do_not(void **state)
+{
+	const uint64_t frames[] = { 1, 2, 3, 4 };
+	_cleanup_(interval_freep) struct interval *i = make_interval(1 << 20);
+	_cleanup_(labels_unrefp) struct labels *web = make_service("web");
+	bool is_new;
+
+	(void)state;
+	for (uint16_t n_kernel = 0; n_kernel <= 4; n_kernel++)
+		for (uint16_t n_user = 0; n_kernel + n_user <= 4; n_user++) {
+			assert_int_equal(interval_add(i, web, frames, n_kernel, frames + n_kernel,
+						      n_user, &is_new),
+					 0);
+			assert_true(is_new);
+		}
+	check_sums(i, 15);
+	assert_int_equal(i->n_stacks, 15);
+}
+
+static void test_series_by_pointer_and_by_equality(void **state)
+{
+	const uint64_t user[] = { 7 };
+	_cleanup_(interval_freep) struct interval *i = make_interval(1 << 20);
+	_cleanup_(labels_unrefp) struct labels *web = make_service("web");
+	_cleanup_(labels_unrefp) struct labels *same = make_service("web");
+	_cleanup_(labels_unrefp) struct labels *db = make_service("db");
+	bool is_new;
+
+	(void)state;
+	assert_ptr_not_equal(web, same);
+	assert_int_equal(interval_add(i, web, NO_FRAMES, 0, user, 1, &is_new), 0);
+	assert_int_equal(interval_add(i, same, NO_FRAMES, 0, user, 1, &is_new), 0);
+	assert_false(is_new);
+	assert_int_equal(interval_add(i, db, NO_FRAMES, 0, user, 1, &is_new), 0);
+	assert_true(is_new);
+	check_sums(i, 3);
+	assert_int_equal(i->n_series, 2);
+	/* One reference each, but none to the set that was not needed. */
+	assert_int_equal(web->n_refs, 2);
+	assert_int_equal(same->n_refs, 1);
+	assert_int_equal(db->n_refs, 2);
+}
+
+static void test_name_of_a_series(void **state)
+{
+	const struct label other = { "region", "eu" };
+	_cleanup_(labels_unrefp) struct labels *web = make_service("web");
+	_cleanup_(labels_unrefp) struct labels *nameless = NULL;
+
+	(void)state;
+	assert_int_equal(labels_new(&other, 1, &nameless), 0);
+	assert_string_equal(series_name(&(struct series){ .labels = web }), "web");
+	assert_string_equal(series_name(&(struct series){ .labels = nameless }), "process");
+}
+
+static void make_stack(uint64_t which, uint64_t *frames)
+{
+	for (unsigned int i = 0; i < STACK_FRAMES; i++)
+		frames[i] = hash_u64(which * STACK_FRAMES + i);
+}
+
+static void test_ten_thousand_stacks(void **state)
+{
+	enum { N = 10000 };
+	_cleanup_(interval_freep) struct interval *i = make_interval((size_t)8 << 20);
+	_cleanup_(labels_unrefp) struct labels *web = make_service("web");
+	uint64_t frames[STACK_FRAMES];
+	bool is_new;
+
+	(void)state;
+	for (unsigned int round = 0; round < 2; round++)
+		for (uint64_t which = 0; which < N; which++) {
+			make_stack(which, frames);
+			assert_int_equal(interval_add(i, web, frames, 1, frames + 1,
+						      STACK_FRAMES - 1, &is_new),
+					 0);
+			assert_int_equal(is_new, round == 0);
+		}
+	check_sums(i, 2 * N);
+	assert_int_equal(i->n_stacks, N);
+	for (const struct stack *s = i->series->stacks; s; s = s->next)
+		assert_int_equal(s->count, 2);
+}
+
+static void test_memory_ceiling(void **state)
+{
+	enum { MAX_BYTES = 200 * 1024 };
+	_cleanup_(interval_freep) struct interval *i = make_interval(MAX_BYTES);
+	_cleanup_(labels_unrefp) struct labels *web = make_service("web");
+	uint64_t frames[STACK_FRAMES];
+	uint64_t n = 0;
+	bool is_new = true;
+	int r = 0;
+
+	(void)state;
+	while (n < 100000) {
+		make_stack(n, frames);
+		r = interval_add(i, web, frames, 0, frames, STACK_FRAMES, &is_new);
+		if (r < 0)
+			break;
+		n++;
+	}
+	assert_int_equal(r, -ENOMEM);
+	assert_in_range(n, 500, 10000);
+	assert_true(i->arena.used_bytes <= MAX_BYTES);
+	check_sums(i, n);
+	/* What is there already still counts, and nothing was changed by the refusal. */
+	make_stack(0, frames);
+	assert_int_equal(interval_add(i, web, frames, 0, frames, STACK_FRAMES, &is_new), 0);
+	assert_false(is_new);
+	make_stack(n, frames);
+	is_new = false;
+	assert_int_equal(interval_add(i, web, frames, 0, frames, STACK_FRAMES, &is_new), -ENOMEM);
+	assert_false(is_new);
+	check_sums(i, n + 1);
+}
+
+static void test_no_memory_at_all(void **state)
+{
+	const uint64_t user[] = { 7 };
+	_cleanup_(interval_freep) struct interval *i = make_interval(64);
+	_cleanup_(labels_unrefp) struct labels *web = make_service("web");
+	bool is_new = false;
+
+	(void)state;
+	assert_int_equal(interval_add(i, web, NO_FRAMES, 0, user, 1, &is_new), -ENOMEM);
+	check_sums(i, 0);
+	assert_int_equal(i->n_series, 0);
+	assert_int_equal(web->n_refs, 1);
+}
+
+/* Files come in any order and are found by id. */
+static void test_files(void **state)
+{
+	enum { N = 50 };
+	struct world *w = *state;
+	struct mapped_file *files[N];
+
+	for (uint64_t n = 0; n < N; n++) {
+		struct file_facts facts = { .key = { .dev = 1, .inode = n + 1 },
+					    .path = STR_LIT("/x") };
+
+		assert_int_equal(file_table_get(w->files, &facts, &files[n]), 0);
+	}
+	for (unsigned int n = 0; n < 3 * N; n++)
+		assert_int_equal(interval_add_file(w->interval, files[n * 7 % N]), 0);
+	assert_int_equal(w->interval->n_files, N);
+	for (size_t n = 0; n < N; n++) {
+		assert_ptr_equal(interval_file(w->interval, files[n]->id), files[n]);
+		if (n > 0)
+			assert_true(w->interval->files[n - 1]->id < w->interval->files[n]->id);
+		mapped_file_unref(files[n]);
+	}
+	assert_null(interval_file(w->interval, 0));
+	assert_null(interval_file(w->interval, 1000));
+	/* The interval's own references keep them; without it nobody wants them. */
+	assert_int_equal(file_table_n_idle(w->files), 0);
+	interval_free(TAKE_PTR(w->interval));
+	assert_int_equal(file_table_n_idle(w->files), N);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_equal_stacks_merge),
+		cmocka_unit_test(test_unlike_stacks_do_not),
+		cmocka_unit_test(test_series_by_pointer_and_by_equality),
+		cmocka_unit_test(test_name_of_a_series),
+		cmocka_unit_test(test_ten_thousand_stacks),
+		cmocka_unit_test(test_memory_ceiling),
+		cmocka_unit_test(test_no_memory_at_all),
+		cmocka_unit_test_setup_teardown(test_files, world_setup, world_teardown),
+	};
+
+	return cmocka_run_group_tests_name("agent/profile/interval", tests, NULL, NULL);
+}

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A whole session on this kernel: a child that spins is profiled, and every sample is accounted for. */
+#include "tests/unit/agent/profile/world.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include "agent/profile/session.h"
+#include "agent/sample/refusal.h"
+#include "agent/util/clock.h"
+#include "agent/util/log.h"
+#include "tests/support/pprof_check.h"
+
+struct fixture {
+	struct loop *loop;
+	struct worker *worker;
+	struct telemetry *telemetry;
+	struct session *session;
+	struct labels *labels;
+	uint32_t pid; /* 0: every process is wanted */
+	/* What came out. */
+	unsigned int n_intervals;
+	uint64_t n_samples;
+	int64_t total_ns;
+	struct buf text;
+};
+
+static bool refused(void)
+{
+	_cleanup_buf_ struct buf why = BUF_INIT(4096);
+	struct refusal_facts facts;
+
+	refusal_facts_read(&facts);
+	if (!refusal_expected(&facts, &why))
+		return false;
+	printf("skip: %s\n", buf_str(&why));
+	return true;
+}
+
+static int match(struct process_table *processes, struct process *p, void *data,
+		 struct labels **ret_labels)
+{
+	struct fixture *f = data;
+
+	(void)processes;
+	if (f->pid && p->pid != f->pid)
+		return SESSION_SKIP;
+	*ret_labels = labels_ref(f->labels);
+	return 0;
+}
+
+static void on_interval(const struct interval *interval, struct build *build, void *data)
+{
+	struct fixture *f = data;
+
+	f->n_intervals++;
+	assert_int_equal(build->summary.n_samples, interval->n_samples);
+	for (const struct built *x = build->first; x; x = x->next) {
+		f->n_samples += x->n_samples;
+		if (!x->labels) {
+			assert_int_equal(buf_append(&f->text, x->bytes, x->n_bytes), 0);
+			continue;
+		}
+		const struct pprof_bytes gz = { x->bytes, x->n_bytes };
+		struct pprof_facts facts;
+
+		assert_ptr_equal(x->labels, f->labels);
+		assert_null(pprof_check(&gz, (size_t)16 << 20, &facts));
+		f->total_ns += facts.total;
+	}
+}
+
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	assert_non_null(f);
+	*state = f;
+	log_configure(LOG_LEVEL_ERROR, LOG_FORMAT_LOGFMT);
+	buf_init(&f->text, (size_t)16 << 20);
+	f->labels = make_service("test");
+	assert_int_equal(loop_new(&f->loop), 0);
+	assert_int_equal(worker_new(f->loop, 4, &f->worker), 0);
+	assert_int_equal(telemetry_new(&f->telemetry), 0);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	session_free(f->session);
+	worker_free(f->worker);
+	loop_free(f->loop);
+	telemetry_free(f->telemetry);
+	labels_unref(f->labels);
+	buf_fini(&f->text);
+	free(f);
+	return 0;
+}
+
+static struct session_options options_of(struct fixture *f)
+{
+	return (struct session_options){
+		.sampler = SAMPLER_OPTIONS_INIT,
+		.build = build_pprof,
+		.hooks = { .match = match, .on_interval = on_interval, .data = f },
+		.loop = f->loop,
+		.worker = f->worker,
+		.telemetry = f->telemetry,
+	};
+}
+
+/* EPERM: a seccomp filter or an LSM. */
+static void start(struct fixture *f, const struct session_options *o)
+{
+	_cleanup_buf_ struct buf why = BUF_INIT(4096);
+	int r = session_new(o, &why, &f->session);
+
+	if (r == -EPERM) {
+		printf("skip: %s\n", buf_str(&why));
+		buf_fini(&why); /* skip() leaves by longjmp */
+		skip();
+	}
+	if (r < 0)
+		fail_msg("%s", buf_str(&why));
+}
+
+static void run_for_ms(struct fixture *f, uint64_t ms)
+{
+	for (uint64_t end = clock_mono_ns() + ms * NS_PER_MS; clock_mono_ns() < end;)
+		assert_int_equal(loop_run_once(f->loop, 50), 0);
+}
+
+/* With a frame of its own, however the tests are compiled. */
+#define FRAMED __attribute__((noinline, optimize("no-omit-frame-pointer")))
+
+/* What the child does; its name is looked for. */
+static FRAMED void spin_in_the_child(uint64_t ns)
+{
+	for (uint64_t end = clock_mono_ns() + ns; clock_mono_ns() < end;)
+		for (volatile unsigned int i = 0; i < 3000000; i++)
+			;
+}
+
+static FRAMED pid_t fork_spinning(uint64_t ns)
+{
+	pid_t pid = fork();
+
+	if (pid != 0)
+		return pid;
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	spin_in_the_child(ns);
+	_exit(0);
+}
+
+/* Runs the loop while the child works, and until it has ended. */
+static void run_with_child(struct fixture *f, pid_t child)
+{
+	uint64_t end = clock_mono_ns() + 60 * NS_PER_S;
+
+	while (waitpid(child, NULL, WNOHANG) == 0) {
+		assert_true(clock_mono_ns() < end);
+		assert_int_equal(loop_run_once(f->loop, 50), 0);
+	}
+}
+
+static uint64_t count_of(const struct fixture *f, enum telemetry_counter counter)
+{
+	return telemetry_get(f->telemetry, counter);
+}
+
+static void check_accounting(const struct fixture *f)
+{
+	uint64_t dropped = count_of(f, TELEMETRY_samples_dropped_no_target) +
+			   count_of(f, TELEMETRY_samples_dropped_malformed) +
+			   count_of(f, TELEMETRY_samples_dropped_memory) +
+			   count_of(f, TELEMETRY_samples_dropped_encode);
+
+	assert_int_equal(count_of(f, TELEMETRY_samples_received),
+			 count_of(f, TELEMETRY_samples_in_profiles) + dropped +
+				 session_n_waiting(f->session));
+	assert_int_equal(count_of(f, TELEMETRY_samples_in_profiles), f->n_samples);
+}
+
+/* And after the end the kernel half's numbers meet ours. */
+static void check_final_accounting(struct fixture *f)
+{
+	struct wire_counters c;
+
+	check_accounting(f);
+	assert_int_equal(session_n_waiting(f->session), 0);
+	assert_int_equal(sampler_counters(session_sampler(f->session), &c), 0);
+	assert_int_equal(c.ticks, c.emitted + c.idle + c.filtered + c.lost);
+	assert_int_equal(c.emitted, count_of(f, TELEMETRY_samples_received));
+}
+
+static void test_one_child(void **state)
+{
+	struct fixture *f = *state;
+
+	if (refused())
+		skip();
+	struct session_options o = options_of(f);
+	o.interval_ns = 300 * NS_PER_MS;
+	start(f, &o);
+	pid_t child = fork_spinning(NS_PER_S);
+	assert_true(child > 0);
+	f->pid = (uint32_t)child;
+	pid_t unwanted = fork_spinning(300 * NS_PER_MS);
+	assert_true(unwanted > 0);
+	run_with_child(f, child);
+	run_with_child(f, unwanted);
+	check_accounting(f);
+	session_stop(f->session);
+	check_final_accounting(f);
+	/* 97 are due when the machine has nothing else to do. */
+	assert_in_range(f->n_samples, 15, 105);
+	assert_int_equal(f->total_ns, f->n_samples * (NS_PER_S / SAMPLER_DEFAULT_HZ));
+	assert_in_range(f->n_intervals, 3, 1000);
+	assert_true(count_of(f, TELEMETRY_samples_dropped_no_target) > 0);
+}
+
+static void test_names_of_a_child(void **state)
+{
+	struct fixture *f = *state;
+
+	if (refused())
+		skip();
+	struct session_options o = options_of(f);
+	o.build = build_folded;
+	start(f, &o);
+	pid_t child = fork_spinning(500 * NS_PER_MS);
+	assert_true(child > 0);
+	f->pid = (uint32_t)child;
+	run_with_child(f, child);
+	/* One interval only, and it is not over. */
+	assert_int_equal(f->n_intervals, 0);
+	assert_true(session_n_waiting(f->session) > 0);
+	session_stop(f->session);
+	check_final_accounting(f);
+	assert_int_equal(f->n_intervals, 1);
+	if (!strstr(buf_str(&f->text), ";spin_in_the_child"))
+		fail_msg("not in:\n%s", buf_str(&f->text));
+	assert_non_null(strstr(buf_str(&f->text), ";fork_spinning;spin_in_the_child"));
+}
+
+static void test_whole_host(void **state)
+{
+	struct fixture *f = *state;
+
+	if (refused())
+		skip();
+	struct session_options o = options_of(f);
+	o.interval_ns = 200 * NS_PER_MS;
+	o.sampler.idle = true; /* so that there is something on a quiet host, too */
+	start(f, &o);
+	run_for_ms(f, 500);
+	session_stop(f->session);
+	check_final_accounting(f);
+	assert_true(f->n_samples > 0);
+	assert_int_equal(count_of(f, TELEMETRY_samples_dropped_no_target), 0);
+	/* Stopped is stopped. */
+	unsigned int n = f->n_intervals;
+	session_stop(f->session);
+	run_for_ms(f, 300);
+	assert_int_equal(f->n_intervals, n);
+}
+
+/* Until so many intervals have come out; the first one has to wait for the kernel's symbols. */
+static void run_until_intervals(struct fixture *f, unsigned int n)
+{
+	for (uint64_t end = clock_mono_ns() + 60 * NS_PER_S; f->n_intervals < n;) {
+		assert_true(clock_mono_ns() < end);
+		assert_int_equal(loop_run_once(f->loop, 50), 0);
+	}
+}
+
+static void change_while_it_runs(struct fixture *f)
+{
+	run_for_ms(f, 200);
+	assert_int_equal(session_set_hz(f->session, SAMPLER_DEFAULT_HZ), 0);
+	run_for_ms(f, 200);
+	assert_int_equal(f->n_intervals, 0);
+	/* What was sampled so far is worth the old period: it goes out by itself. */
+	assert_int_equal(session_set_hz(f->session, 499), 0);
+	run_until_intervals(f, 1);
+	session_set_interval(f->session, 100 * NS_PER_MS);
+	session_set_demangle(f->session, DEMANGLE_NONE);
+	run_until_intervals(f, 3);
+	/* Now nobody is wanted any more. */
+	assert_int_equal(count_of(f, TELEMETRY_samples_dropped_no_target), 0);
+	f->pid = UINT32_MAX;
+	session_rematch(f->session);
+	run_until_intervals(f, f->n_intervals + 3);
+	assert_true(count_of(f, TELEMETRY_samples_dropped_no_target) > 0);
+}
+
+static void test_changes_while_it_runs(void **state)
+{
+	struct fixture *f = *state;
+
+	if (refused())
+		skip();
+	struct session_options o = options_of(f);
+	start(f, &o);
+	pid_t child = fork_spinning(120 * NS_PER_S);
+	assert_true(child > 0);
+	change_while_it_runs(f);
+	assert_int_equal(kill(child, SIGKILL), 0);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	session_stop(f->session);
+	check_final_accounting(f);
+}
+
+/* Freed without a word of farewell: what was sampled is delivered all the same. */
+static void test_free_stops(void **state)
+{
+	struct fixture *f = *state;
+
+	if (refused())
+		skip();
+	struct session_options o = options_of(f);
+	o.sampler.idle = true;
+	start(f, &o);
+	run_for_ms(f, 200);
+	session_free(TAKE_PTR(f->session));
+	assert_int_equal(f->n_intervals, 1);
+	assert_true(f->n_samples > 0);
+	assert_int_equal(count_of(f, TELEMETRY_samples_in_profiles), f->n_samples);
+	session_free(NULL);
+}
+
+static void test_failure_is_explained(void **state)
+{
+	struct fixture *f = *state;
+	_cleanup_buf_ struct buf why = BUF_INIT(4096);
+
+	if (refused())
+		skip();
+	struct session_options o = options_of(f);
+	o.sampler.hz = 2000000000;
+	assert_true(session_new(&o, &why, &f->session) < 0);
+	assert_null(f->session);
+	assert_true(why.len > 0);
+	assert_int_equal(f->n_intervals, 0);
+}
+
+#define FIXTURE_TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		FIXTURE_TEST(test_one_child),  FIXTURE_TEST(test_names_of_a_child),
+		FIXTURE_TEST(test_whole_host), FIXTURE_TEST(test_changes_while_it_runs),
+		FIXTURE_TEST(test_free_stops), FIXTURE_TEST(test_failure_is_explained),
+	};
+
+	return cmocka_run_group_tests_name("agent/profile/session", tests, NULL, NULL);
+}

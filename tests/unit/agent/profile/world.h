@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * An interval whose names are known: a kernel of N_FUNCTIONS functions named fn000, fn001 …, and a symbol store over it.
+ */
+#ifndef XAGENT_TESTS_UNIT_AGENT_PROFILE_WORLD_H
+#define XAGENT_TESTS_UNIT_AGENT_PROFILE_WORLD_H
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent/process/file_table.h"
+#include "agent/profile/build.h"
+#include "agent/unwind/user_stack.h"
+#include "agent/util/macro.h"
+
+#define N_FUNCTIONS 200
+#define KERNEL_TEXT 0xffffffff81000000ULL
+#define PERIOD_NS 10000000ULL
+#define END_REAL_NS 1700000000000000000ULL
+
+/* An address in function i, whether it is the leaf's or a return address. */
+#define FN(i) (KERNEL_TEXT + (uint64_t)(i)*0x1000 + 0x10)
+#define NO_FRAMES ((const uint64_t[]){ 0 })
+
+struct world {
+	char kallsyms[64]; /* path; "" when there is none */
+	struct file_table *files;
+	struct symbol_store *store;
+	struct interval *interval;
+	struct namer *namer;
+	struct labels *web;
+	struct labels *db;
+};
+
+static inline struct labels *make_service(const char *name)
+{
+	const struct label item = { "service_name", name };
+	struct labels *l = NULL;
+
+	assert_int_equal(labels_new(&item, 1, &l), 0);
+	return l;
+}
+
+static inline void write_kallsyms(struct world *w)
+{
+	(void)snprintf(w->kallsyms, sizeof(w->kallsyms), "/tmp/xagent-kallsyms-XXXXXX");
+	int fd = mkstemp(w->kallsyms);
+	assert_true(fd >= 0);
+	FILE *f = fdopen(fd, "w");
+	assert_non_null(f);
+	for (unsigned int i = 0; i < N_FUNCTIONS; i++)
+		fprintf(f, "%016llx T fn%03u\n", KERNEL_TEXT + i * 0x1000ULL, i);
+	assert_int_equal(fclose(f), 0);
+}
+
+static inline void world_open(struct world *w, const char *kallsyms_path)
+{
+	struct symbol_store_options o = SYMBOL_STORE_OPTIONS_INIT;
+
+	o.kallsyms_path = kallsyms_path;
+	assert_int_equal(symbol_store_new(&o, &w->store), 0);
+	assert_int_equal(file_table_new(&(struct file_table_options){ 0 }, &w->files), 0);
+	assert_int_equal(interval_new(PERIOD_NS, (size_t)32 << 20, &w->interval), 0);
+	w->interval->end_real_ns = END_REAL_NS;
+	w->interval->begin_real_ns = END_REAL_NS - 5000000000ULL;
+	w->web = make_service("web");
+	w->db = make_service("db");
+	symbol_store_begin(w->store);
+	assert_int_equal(namer_new(w->interval, w->store, &w->namer), 0);
+}
+
+static inline int world_setup(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+
+	assert_non_null(w);
+	*state = w;
+	write_kallsyms(w);
+	world_open(w, w->kallsyms);
+	return 0;
+}
+
+/* A kernel that hides its addresses. */
+static inline int world_setup_hidden(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+
+	assert_non_null(w);
+	*state = w;
+	world_open(w, "/nonexistent/kallsyms");
+	return 0;
+}
+
+static inline int world_teardown(void **state)
+{
+	struct world *w = *state;
+
+	namer_free(w->namer);
+	symbol_store_end(w->store);
+	symbol_store_free(w->store);
+	interval_free(w->interval);
+	labels_unref(w->web);
+	labels_unref(w->db);
+	file_table_free(w->files);
+	if (w->kallsyms[0])
+		(void)unlink(w->kallsyms);
+	free(w);
+	return 0;
+}
+
+/* The stack is sampled `count` times. */
+static inline void world_add(struct world *w, struct labels *labels, const uint64_t *kernel,
+			     uint16_t n_kernel, const uint64_t *user, uint16_t n_user,
+			     unsigned int count)
+{
+	bool is_new;
+
+	for (unsigned int i = 0; i < count; i++)
+		assert_int_equal(
+			interval_add(w->interval, labels, kernel, n_kernel, user, n_user, &is_new),
+			0);
+}
+
+/* A file that was never opened, with its reference in the interval only. */
+static inline uint32_t world_add_file(struct world *w, const char *path, uint64_t inode)
+{
+	struct file_facts facts = { .key = { .dev = 1, .inode = inode }, .path = str_from(path) };
+	struct mapped_file *f = NULL;
+
+	assert_int_equal(file_table_get(w->files, &facts, &f), 0);
+	assert_int_equal(interval_add_file(w->interval, f), 0);
+	uint32_t id = f->id;
+	mapped_file_unref(f);
+	return id;
+}
+
+#endif

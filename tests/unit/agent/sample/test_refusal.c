@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From facts about the machine to the one line that a person reads. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <linux/capability.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "agent/sample/refusal.h"
+#include "agent/util/macro.h"
+
+#define BIT(cap) (1ULL << (cap))
+#define ENOUGH (BIT(CAP_BPF) | BIT(CAP_PERFMON))
+
+#define GRANT                                                                         \
+	": profiling the host needs it; run as root, or grant CAP_BPF, CAP_PERFMON, " \
+	"CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH and CAP_SYSLOG"
+#define NO_BTF                                                                                   \
+	"this kernel (5.10.0-test) has no BTF (/sys/kernel/btf/vmlinux is not readable): use a " \
+	"kernel built with CONFIG_DEBUG_INFO_BTF=y; in a container, mount /sys"
+#define LOCKDOWN                                                                                \
+	"kernel lockdown is in confidentiality mode, which forbids BPF to read kernel memory: " \
+	"boot with lockdown=integrity or none"
+
+struct expected_row {
+	const char *name;
+	uint64_t capabilities;
+	bool no_btf;
+	bool lockdown;
+	const char *text; /* NULL: nothing is in the way */
+};
+
+static const struct expected_row expected_rows[] = {
+	{ "expected_nothing_missing", ENOUGH, false, false, NULL },
+	{ "expected_admin_is_enough", BIT(CAP_SYS_ADMIN), false, false, NULL },
+	{ "expected_no_capabilities", 0, false, false, "missing CAP_BPF and CAP_PERFMON" GRANT },
+	{ "expected_other_capabilities", BIT(CAP_SYS_PTRACE) | BIT(CAP_SYSLOG), false, false,
+	  "missing CAP_BPF and CAP_PERFMON" GRANT },
+	{ "expected_no_bpf", BIT(CAP_PERFMON), false, false, "missing CAP_BPF" GRANT },
+	{ "expected_no_perfmon", BIT(CAP_BPF), false, false, "missing CAP_PERFMON" GRANT },
+	{ "expected_no_btf", ENOUGH, true, false, NO_BTF },
+	{ "expected_lockdown", ENOUGH, false, true, LOCKDOWN },
+	{ "expected_first_things_first", 0, true, true, "missing CAP_BPF and CAP_PERFMON" GRANT },
+	{ "expected_btf_before_lockdown", ENOUGH, true, true, NO_BTF },
+};
+
+static struct refusal_facts make_facts(uint64_t capabilities, bool no_btf, bool lockdown)
+{
+	return (struct refusal_facts){
+		.capabilities = capabilities,
+		.have_btf = !no_btf,
+		.lockdown_confidentiality = lockdown,
+		.perf_event_paranoid = 3,
+		.kernel_release = "5.10.0-test",
+	};
+}
+
+static void test_expected(void **state)
+{
+	const struct expected_row *row = *state;
+	struct refusal_facts f = make_facts(row->capabilities, row->no_btf, row->lockdown);
+	_cleanup_buf_ struct buf out = BUF_INIT(4096);
+
+	assert_int_equal(refusal_expected(&f, &out), row->text != NULL);
+	assert_string_equal(buf_str(&out), row->text ? row->text : "");
+}
+
+struct explain_row {
+	const char *name;
+	int error;
+	const char *contains;
+	const char *lacks;
+};
+
+static const struct explain_row explain_rows[] = {
+	{ "explain_eperm", -EPERM, "Operation not permitted; a seccomp profile", NULL },
+	{ "explain_eacces", -EACCES, "kernel.perf_event_paranoid=3", "verifier" },
+	{ "explain_einval", -EINVAL, "kernels from 5.17 on are supported", "seccomp" },
+	{ "explain_e2big", -E2BIG, "verifier's words", NULL },
+	{ "explain_enotsup", -ENOTSUP, "kernels from 5.17 on are supported", NULL },
+	{ "explain_emfile", -EMFILE,
+	  "Too many open files; raise the limit of open files (ulimit -n)", NULL },
+	{ "explain_other", -EIO,
+	  "the kernel (5.10.0-test) refused to attach the sampler: Input/output error", ";" },
+	{ "explain_positive_errno", EIO, "Input/output error", NULL },
+};
+
+static void test_explain(void **state)
+{
+	const struct explain_row *row = *state;
+	struct refusal_facts f = make_facts(ENOUGH, false, false);
+	_cleanup_buf_ struct buf out = BUF_INIT(4096);
+
+	refusal_explain(&f, "attach", row->error, &out);
+	assert_non_null(strstr(buf_str(&out), row->contains));
+	assert_non_null(
+		strstr(buf_str(&out), "the kernel (5.10.0-test) refused to attach the sampler: "));
+	if (row->lacks)
+		assert_null(strstr(buf_str(&out), row->lacks));
+	assert_null(strchr(buf_str(&out), '\n'));
+}
+
+/* What is known to be missing explains a failure better than its errno does. */
+static void test_explain_names_what_is_missing(void **state)
+{
+	struct refusal_facts f = make_facts(ENOUGH, true, false);
+	_cleanup_buf_ struct buf out = BUF_INIT(4096);
+
+	(void)state;
+	refusal_explain(&f, "load", -ESRCH, &out);
+	assert_string_equal(buf_str(&out), NO_BTF);
+}
+
+static void test_facts_of_this_machine(void **state)
+{
+	struct refusal_facts f;
+	struct utsname u;
+
+	(void)state;
+	assert_int_equal(uname(&u), 0);
+	refusal_facts_read(&f);
+	assert_string_equal(f.kernel_release, u.release);
+	assert_int_equal(f.have_btf, access("/sys/kernel/btf/vmlinux", R_OK) == 0);
+	/* Nothing but user namespaces gives a process of uid 0 no capability at all. */
+	if (geteuid() == 0)
+		assert_true(f.capabilities != 0);
+}
+
+int main(void)
+{
+	struct CMUnitTest tests[ARRAY_SIZE(expected_rows) + ARRAY_SIZE(explain_rows) + 2];
+	size_t n = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(expected_rows); i++)
+		tests[n++] = (struct CMUnitTest){ expected_rows[i].name, test_expected, NULL, NULL,
+						  (void *)&expected_rows[i] };
+	for (size_t i = 0; i < ARRAY_SIZE(explain_rows); i++)
+		tests[n++] = (struct CMUnitTest){ explain_rows[i].name, test_explain, NULL, NULL,
+						  (void *)&explain_rows[i] };
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_explain_names_what_is_missing);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_facts_of_this_machine);
+	return cmocka_run_group_tests_name("agent/sample/refusal", tests, NULL, NULL);
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Ring buffer records: what is accepted, and that nothing is believed that does not fit. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/sample/sample.h"
+#include "agent/util/cleanup.h"
+#include "agent/util/macro.h"
+
+#define WHOLE ((size_t)-1)
+#define HEAD sizeof(struct wire_sample)
+#define COLD sizeof(struct wire_cold)
+
+struct row {
+	const char *name;
+	struct wire_sample head;
+	size_t bytes; /* WHOLE: as many as the head promises */
+	int expected;
+};
+
+static const struct row rows[] = {
+	{ "empty", { .end = 0 }, 0, -EBADMSG },
+	{ "half_a_head", { .end = 0 }, HEAD / 2, -EBADMSG },
+	{ "head_only", { .end = WIRE_END_NO_USER }, HEAD, 0 },
+	{ "kernel_frames", { .n_kernel = 3 }, WHOLE, 0 },
+	{ "user_frames", { .n_user = 5 }, WHOLE, 0 },
+	{ "cold", { .flags = WIRE_COLD, .n_user = 1, .stack_bytes = 64 }, WHOLE, 0 },
+	{ "cold_without_copy", { .flags = WIRE_COLD }, HEAD + COLD, 0 },
+	{ "cold_without_registers", { .flags = WIRE_COLD }, HEAD, -EBADMSG },
+	{ "stack_bytes_without_cold", { .stack_bytes = 64 }, HEAD, 0 },
+	{ "most_kernel_frames", { .n_kernel = WIRE_MAX_KERNEL_FRAMES }, WHOLE, 0 },
+	{ "too_many_kernel_frames", { .n_kernel = WIRE_MAX_KERNEL_FRAMES + 1 }, WHOLE, -EBADMSG },
+	{ "all_ones_kernel_frames", { .n_kernel = UINT16_MAX }, HEAD, -EBADMSG },
+	{ "most_user_frames", { .n_user = WIRE_MAX_USER_FRAMES }, WHOLE, 0 },
+	{ "too_many_user_frames", { .n_user = WIRE_MAX_USER_FRAMES + 1 }, WHOLE, -EBADMSG },
+	{ "all_ones_user_frames", { .n_user = UINT16_MAX }, HEAD, -EBADMSG },
+	{ "most_stack_bytes",
+	  { .flags = WIRE_COLD, .stack_bytes = WIRE_MAX_STACK_BYTES },
+	  WHOLE,
+	  0 },
+	{ "too_many_stack_bytes",
+	  { .flags = WIRE_COLD, .stack_bytes = WIRE_MAX_STACK_BYTES + 1 },
+	  WHOLE,
+	  -EBADMSG },
+	{ "last_end", { .end = WIRE_END_MAX - 1 }, HEAD, 0 },
+	{ "unknown_end", { .end = WIRE_END_MAX }, HEAD, -EBADMSG },
+	{ "all_ones_end", { .end = UINT8_MAX }, HEAD, -EBADMSG },
+	/* The ring rounds up to 8 bytes. */
+	{ "padding_behind", { .n_user = 1 }, HEAD + 16, 0 },
+};
+
+static size_t promised_bytes(const struct wire_sample *head)
+{
+	return HEAD + 8 * ((size_t)head->n_kernel + head->n_user) +
+	       (head->flags & WIRE_COLD ? COLD + head->stack_bytes : 0);
+}
+
+/* A record of exactly n bytes, so that the sanitizer sees each one that is read behind it. */
+static void *make_record(const struct wire_sample *head, size_t n)
+{
+	unsigned char *bytes = calloc(1, n ? n : 1);
+
+	assert_non_null(bytes);
+	for (size_t i = HEAD; i < n; i++)
+		bytes[i] = (unsigned char)i;
+	memcpy(bytes, head, n < HEAD ? n : HEAD);
+	return bytes;
+}
+
+static void test_row(void **state)
+{
+	const struct row *row = *state;
+	size_t n = row->bytes == WHOLE ? promised_bytes(&row->head) : row->bytes;
+	_cleanup_free_ void *bytes = make_record(&row->head, n);
+	struct sample s = { .head = NULL };
+
+	assert_int_equal(sample_parse(bytes, n, &s), row->expected);
+	if (row->expected < 0) {
+		assert_null(s.head);
+		return;
+	}
+	assert_ptr_equal(s.head, bytes);
+	assert_ptr_equal(s.kernel_frames, (char *)bytes + HEAD);
+	assert_ptr_equal(s.user_frames, s.kernel_frames + row->head.n_kernel);
+	if (row->head.flags & WIRE_COLD) {
+		assert_ptr_equal(s.cold, s.user_frames + row->head.n_user);
+		assert_ptr_equal(s.stack, (const char *)s.cold + COLD);
+	} else {
+		assert_null(s.cold);
+		assert_null(s.stack);
+	}
+}
+
+static void test_truncated_everywhere(void **state)
+{
+	const struct wire_sample head = {
+		.n_kernel = 2, .n_user = 3, .flags = WIRE_COLD, .stack_bytes = 24
+	};
+	size_t whole = promised_bytes(&head);
+	struct sample s = { .head = NULL };
+
+	(void)state;
+	for (size_t n = 0; n < whole; n++) {
+		_cleanup_free_ void *bytes = make_record(&head, n);
+
+		assert_int_equal(sample_parse(bytes, n, &s), -EBADMSG);
+		assert_null(s.head);
+	}
+	_cleanup_free_ void *bytes = make_record(&head, whole);
+	assert_int_equal(sample_parse(bytes, whole, &s), 0);
+}
+
+int main(void)
+{
+	struct CMUnitTest tests[ARRAY_SIZE(rows) + 1];
+	size_t n = 0;
+
+	for (; n < ARRAY_SIZE(rows); n++)
+		tests[n] =
+			(struct CMUnitTest){ rows[n].name, test_row, NULL, NULL, (void *)&rows[n] };
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_truncated_everywhere);
+	return cmocka_run_group_tests_name("agent/sample/sample", tests, NULL, NULL);
+}

@@ -1,0 +1,528 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The kernel half on this kernel: really loaded, attached and read. Skipped where the machine refuses. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "agent/sample/refusal.h"
+#include "agent/sample/sampler.h"
+#include "agent/util/log.h"
+#include "agent/util/macro.h"
+#include "tests/unit/agent/sample/spin.h"
+
+/* What came out of the ring. */
+struct seen {
+	uint64_t n;
+	uint64_t n_mine; /* of the process looked for */
+	uint64_t n_other_cpu;
+	uint64_t n_with_kernel;
+	uint64_t n_with_user;
+	uint64_t n_cold;
+	uint64_t n_disordered; /* times that no clock shows */
+	uint32_t pid;
+	unsigned int cpu;
+	uint64_t not_before_ns;
+};
+
+struct fixture {
+	struct sampler_options options;
+	struct telemetry *telemetry;
+	struct sampler *sampler;
+	struct seen seen;
+};
+
+static bool refused(void)
+{
+	_cleanup_buf_ struct buf why = BUF_INIT(4096);
+	struct refusal_facts facts;
+
+	refusal_facts_read(&facts);
+	if (!refusal_expected(&facts, &why))
+		return false;
+	printf("skip: %s\n", buf_str(&why));
+	return true;
+}
+
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	assert_non_null(f);
+	assert_int_equal(telemetry_new(&f->telemetry), 0);
+	f->options = SAMPLER_OPTIONS_INIT;
+	f->options.telemetry = f->telemetry;
+	f->seen.pid = (uint32_t)getpid();
+	f->seen.not_before_ns = clock_mono_ns();
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	sampler_free(f->sampler);
+	telemetry_free(f->telemetry);
+	free(f);
+	return 0;
+}
+
+/* Loads and attaches with the fixture's options. A seccomp filter or an LSM says EPERM; the verifier, whose refusals are bugs, EACCES. */
+static void start(struct fixture *f)
+{
+	_cleanup_buf_ struct buf why = BUF_INIT(4096);
+	int r = sampler_new(&f->options, &why, &f->sampler);
+
+	if (r == 0)
+		r = sampler_start(f->sampler, &why);
+	if (r == -EPERM) {
+		printf("skip: %s\n", buf_str(&why));
+		buf_fini(&why); /* skip() leaves by longjmp */
+		skip();
+	}
+	if (r < 0)
+		fail_msg("%s", buf_str(&why));
+	assert_string_equal(buf_str(&why), "");
+}
+
+static void on_sample(const struct sample *sample, void *data)
+{
+	struct seen *seen = data;
+
+	seen->n++;
+	seen->n_mine += sample->head->pid == seen->pid;
+	seen->n_other_cpu += sample->head->cpu != seen->cpu;
+	seen->n_with_kernel += sample->head->n_kernel > 0;
+	seen->n_with_user += sample->head->n_user > 0;
+	seen->n_cold += sample->cold != NULL;
+	seen->n_disordered += sample->head->time_ns < seen->not_before_ns ||
+			      sample->head->time_ns > clock_mono_ns();
+}
+
+static void read_all(struct fixture *f)
+{
+	assert_int_equal(sampler_read(f->sampler, on_sample, &f->seen), 0);
+}
+
+static struct wire_counters counters_of(const struct sampler *s)
+{
+	struct wire_counters c;
+
+	assert_int_equal(sampler_counters(s, &c), 0);
+	return c;
+}
+
+static void check_accounting(const struct wire_counters *c)
+{
+	assert_int_equal(c->ticks, c->emitted + c->idle + c->filtered + c->lost);
+}
+
+static void test_ticks_arrive(void **state)
+{
+	struct fixture *f = *state;
+
+	if (refused())
+		skip();
+	start(f);
+	assert_int_equal(sampler_hz(f->sampler), SAMPLER_DEFAULT_HZ);
+	spin_cpu_ms(300);
+	read_all(f);
+	/* 29 are due. */
+	assert_true(f->seen.n_mine >= 10);
+	assert_true(f->seen.n_with_user >= 10);
+	assert_int_equal(f->seen.n_disordered, 0);
+	/* Nobody has published tables: each of ours is cold until the ring fills. */
+	assert_true(f->seen.n_cold >= 10);
+	assert_int_equal(telemetry_get(f->telemetry, TELEMETRY_samples_received), f->seen.n);
+	assert_int_equal(telemetry_get(f->telemetry, TELEMETRY_samples_dropped_malformed), 0);
+}
+
+static void test_every_tick_is_accounted_for(void **state)
+{
+	struct fixture *f = *state;
+
+	if (refused())
+		skip();
+	f->options.hz = 997;
+	start(f);
+	spin_cpu_ms(200);
+	read_all(f);
+	spin_cpu_ms(100);
+	sampler_stop(f->sampler);
+	struct wire_counters c = counters_of(f->sampler);
+	read_all(f);
+	check_accounting(&c);
+	assert_true(c.emitted > 0);
+	assert_int_equal(c.lost, 0);
+	assert_int_equal(c.emitted, f->seen.n);
+	/* It is stopped indeed. */
+	spin_cpu_ms(50);
+	struct wire_counters later = counters_of(f->sampler);
+	assert_int_equal(later.ticks, c.ticks);
+}
+
+static void test_full_ring_is_counted(void **state)
+{
+	struct fixture *f = *state;
+
+	if (refused())
+		skip();
+	f->options.hz = 5000;
+	f->options.ring_bytes = 1;
+	start(f);
+	for (unsigned int i = 0; i < 20 && counters_of(f->sampler).lost == 0; i++)
+		spin_cpu_ms(500);
+	sampler_stop(f->sampler);
+	struct wire_counters c = counters_of(f->sampler);
+	check_accounting(&c);
+	assert_true(c.lost > 0);
+	assert_true(c.cold_limited > 0);
+	read_all(f);
+	assert_int_equal(c.emitted, f->seen.n);
+	assert_int_equal(telemetry_get(f->telemetry, TELEMETRY_samples_dropped_malformed), 0);
+}
+
+/* Samples of ours in so much CPU time. */
+static uint64_t mine_in_ms(struct fixture *f, uint64_t ms)
+{
+	read_all(f);
+	uint64_t before = f->seen.n_mine;
+	spin_cpu_ms(ms);
+	read_all(f);
+	return f->seen.n_mine - before;
+}
+
+static void test_set_hz(void **state)
+{
+	struct fixture *f = *state;
+
+	if (refused())
+		skip();
+	f->options.hz = 50;
+	start(f);
+	uint64_t slow = mine_in_ms(f, 400);
+	assert_int_equal(sampler_set_hz(f->sampler, 1000), 0);
+	assert_int_equal(sampler_hz(f->sampler), 1000);
+	uint64_t fast = mine_in_ms(f, 400);
+	assert_in_range(slow, 5, 60);
+	assert_true(fast > 4 * slow);
+	sampler_stop(f->sampler);
+	struct wire_counters c = counters_of(f->sampler);
+	check_accounting(&c);
+	/* Without ticks only the number changes. */
+	assert_int_equal(sampler_set_hz(f->sampler, 10), 0);
+	assert_int_equal(sampler_hz(f->sampler), 10);
+}
+
+static void test_subset_of_cpus(void **state)
+{
+	struct fixture *f = *state;
+	unsigned int id = first_cpu();
+	struct cpus cpus = { .ids = &id, .n = 1 };
+	cpu_set_t before, only;
+
+	if (refused())
+		skip();
+	f->options.cpus = &cpus;
+	f->seen.cpu = id;
+	CPU_ZERO(&only);
+	CPU_SET(id, &only);
+	assert_int_equal(sched_getaffinity(0, sizeof(before), &before), 0);
+	assert_int_equal(sched_setaffinity(0, sizeof(only), &only), 0);
+	start(f);
+	spin_cpu_ms(200);
+	/* The set is given, so it does not follow what comes online. */
+	assert_int_equal(sampler_sync_cpus(f->sampler), 0);
+	spin_cpu_ms(100);
+	read_all(f);
+	assert_int_equal(sched_setaffinity(0, sizeof(before), &before), 0);
+	assert_true(f->seen.n_mine >= 10);
+	assert_int_equal(f->seen.n_other_cpu, 0);
+}
+
+static void test_pid_filter(void **state)
+{
+	struct fixture *f = *state;
+	pid_t child;
+	uint32_t pid;
+
+	if (refused())
+		skip();
+	child = spin_child_start();
+	assert_true(child > 0);
+	pid = (uint32_t)child;
+	f->options.pids = &pid;
+	f->options.n_pids = 1;
+	f->seen.pid = pid;
+	start(f);
+	for (unsigned int i = 0; i < 100 && f->seen.n_mine < 5; i++) {
+		spin_cpu_ms(50);
+		read_all(f);
+	}
+	spin_child_end(child);
+	sampler_stop(f->sampler);
+	read_all(f);
+	struct wire_counters c = counters_of(f->sampler);
+	check_accounting(&c);
+	assert_true(f->seen.n_mine >= 5);
+	assert_int_equal(f->seen.n, f->seen.n_mine);
+	assert_true(c.filtered > 0);
+}
+
+static void test_tid_filter(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t tid = (uint32_t)syscall(SYS_gettid);
+
+	if (refused())
+		skip();
+	f->options.tids = &tid;
+	f->options.n_tids = 1;
+	start(f);
+	spin_cpu_ms(200);
+	read_all(f);
+	assert_true(f->seen.n_mine >= 5);
+	assert_int_equal(f->seen.n, f->seen.n_mine);
+}
+
+/* All filters must hold: this thread is not in that process. */
+static void test_filters_that_contradict(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t tid = (uint32_t)syscall(SYS_gettid);
+	uint32_t pid = 1;
+
+	if (refused())
+		skip();
+	f->options.tids = &tid;
+	f->options.n_tids = 1;
+	f->options.pids = &pid;
+	f->options.n_pids = 1;
+	start(f);
+	spin_cpu_ms(100);
+	read_all(f);
+	assert_int_equal(f->seen.n_mine, 0);
+	assert_true(counters_of(f->sampler).filtered > 0);
+}
+
+static void test_most_filters(void **state)
+{
+	static uint32_t pids[SAMPLER_MAX_FILTERS];
+	struct fixture *f = *state;
+
+	if (refused())
+		skip();
+	for (uint32_t i = 0; i < SAMPLER_MAX_FILTERS; i++)
+		pids[i] = 5000000 + i;
+	pids[SAMPLER_MAX_FILTERS - 1] = (uint32_t)getpid();
+	f->options.pids = pids;
+	f->options.n_pids = SAMPLER_MAX_FILTERS;
+	start(f);
+	spin_cpu_ms(100);
+	read_all(f);
+	assert_true(f->seen.n_mine > 0);
+	assert_int_equal(f->seen.n, f->seen.n_mine);
+}
+
+static void test_too_many_filters(void **state)
+{
+	static uint32_t pids[SAMPLER_MAX_FILTERS + 1];
+	struct fixture *f = *state;
+	_cleanup_buf_ struct buf why = BUF_INIT(4096);
+
+	if (refused())
+		skip();
+	for (uint32_t i = 0; i <= SAMPLER_MAX_FILTERS; i++)
+		pids[i] = 5000000 + i;
+	f->options.pids = pids;
+	f->options.n_pids = SAMPLER_MAX_FILTERS + 1;
+	assert_true(sampler_new(&f->options, &why, &f->sampler) < 0);
+	assert_null(f->sampler);
+	assert_true(why.len > 0);
+}
+
+static void test_without_user_half(void **state)
+{
+	struct fixture *f = *state;
+
+	if (refused())
+		skip();
+	f->options.hz = 997;
+	f->options.no_user = true;
+	start(f);
+	/* System calls, so that there is something to see in the kernel. */
+	for (uint64_t end = clock_mono_ns() + 300 * NS_PER_MS; clock_mono_ns() < end;)
+		(void)syscall(SYS_getppid);
+	sampler_stop(f->sampler);
+	read_all(f);
+	assert_int_equal(f->seen.n_with_user, 0);
+	assert_int_equal(f->seen.n_cold, 0);
+	assert_int_equal(f->seen.n_with_kernel, f->seen.n);
+	struct wire_counters c = counters_of(f->sampler);
+	check_accounting(&c);
+	assert_true(c.filtered > 0);
+}
+
+static void test_without_kernel_half(void **state)
+{
+	struct fixture *f = *state;
+
+	if (refused())
+		skip();
+	f->options.no_kernel = true;
+	start(f);
+	spin_cpu_ms(200);
+	read_all(f);
+	assert_true(f->seen.n_mine >= 5);
+	assert_int_equal(f->seen.n_with_kernel, 0);
+	assert_int_equal(f->seen.n_with_user, f->seen.n);
+}
+
+static void test_stop_and_free(void **state)
+{
+	struct fixture *f = *state;
+	_cleanup_buf_ struct buf why = BUF_INIT(4096);
+
+	if (refused())
+		skip();
+	sampler_free(NULL);
+	assert_int_equal(sampler_new(&f->options, &why, &f->sampler), 0);
+	sampler_stop(f->sampler);
+	assert_int_equal(sampler_sync_cpus(f->sampler), 0);
+	assert_int_equal(counters_of(f->sampler).ticks, 0);
+	assert_int_equal(sampler_start(f->sampler, &why), 0);
+	sampler_stop(f->sampler);
+	sampler_stop(f->sampler);
+	/* And again. */
+	assert_int_equal(sampler_start(f->sampler, &why), 0);
+	spin_cpu_ms(100);
+	read_all(f);
+	assert_true(f->seen.n_mine > 0);
+	sampler_free(TAKE_PTR(f->sampler));
+}
+
+static void test_two_at_once(void **state)
+{
+	struct fixture *f = *state;
+	struct fixture other = { .options = f->options, .seen = f->seen };
+
+	if (refused())
+		skip();
+	assert_int_equal(telemetry_new(&other.telemetry), 0);
+	other.options.telemetry = other.telemetry;
+	other.options.hz = 499;
+	start(f);
+	start(&other);
+	spin_cpu_ms(200);
+	read_all(f);
+	read_all(&other);
+	assert_true(f->seen.n_mine >= 5);
+	assert_true(other.seen.n_mine >= 2 * f->seen.n_mine);
+	/* The one goes on when the other is gone. */
+	sampler_free(other.sampler);
+	telemetry_free(other.telemetry);
+	assert_true(mine_in_ms(f, 200) >= 5);
+}
+
+static void count_instructions(const char *program, uint64_t instructions, void *data)
+{
+	assert_string_equal(program, "sample");
+	*(uint64_t *)data = instructions;
+}
+
+static void test_cost(void **state)
+{
+	struct fixture *f = *state;
+	struct sampler_cost cost;
+	uint64_t instructions = 0;
+
+	if (refused())
+		skip();
+	f->options.verifier_stats = true;
+	start(f);
+	assert_int_equal(sampler_max_processes(f->sampler), 8192);
+	assert_int_equal(sampler_max_mappings(f->sampler), 32768);
+	assert_true(sampler_processes_fd(f->sampler) >= 0);
+	assert_true(sampler_mappings_fd(f->sampler) >= 0);
+	assert_true(sampler_ring_fd(f->sampler) >= 0);
+	assert_int_equal(sampler_cost(f->sampler, &cost), 0);
+	assert_true(cost.map_bytes > (1 << 20));
+	assert_true(cost.prog_bytes > 0);
+	sampler_verifier_stats(f->sampler, count_instructions, &instructions);
+	/* The verifier's ceiling is a million; we want to stay far away from it. */
+	assert_in_range(instructions, 100, 100000);
+	printf("verifier: %u instructions processed\n", (unsigned int)instructions);
+}
+
+static void test_sizes(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t instructions = 0;
+
+	if (refused())
+		skip();
+	f->options.max_processes = 100;
+	f->options.max_mappings = 200;
+	start(f);
+	assert_int_equal(sampler_max_processes(f->sampler), 100);
+	assert_int_equal(sampler_max_mappings(f->sampler), 200);
+	/* Not asked for. */
+	sampler_verifier_stats(f->sampler, count_instructions, &instructions);
+	assert_int_equal(instructions, 0);
+}
+
+static void test_rate_the_kernel_refuses(void **state)
+{
+	struct fixture *f = *state;
+	_cleanup_buf_ struct buf why = BUF_INIT(4096);
+
+	if (refused())
+		skip();
+	f->options.hz = 2000000000;
+	assert_int_equal(sampler_new(&f->options, &why, &f->sampler), 0);
+	assert_int_equal(sampler_start(f->sampler, &why), -EINVAL);
+	assert_non_null(strstr(buf_str(&why), "refused to attach the sampler"));
+}
+
+/* The skeleton loader's words are not for the test's reader. */
+static int quiet(void **state)
+{
+	(void)state;
+	log_configure(LOG_LEVEL_ERROR, LOG_FORMAT_LOGFMT);
+	return 0;
+}
+
+#define FIXTURE_TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		FIXTURE_TEST(test_ticks_arrive),
+		FIXTURE_TEST(test_every_tick_is_accounted_for),
+		FIXTURE_TEST(test_full_ring_is_counted),
+		FIXTURE_TEST(test_set_hz),
+		FIXTURE_TEST(test_subset_of_cpus),
+		FIXTURE_TEST(test_pid_filter),
+		FIXTURE_TEST(test_tid_filter),
+		FIXTURE_TEST(test_filters_that_contradict),
+		FIXTURE_TEST(test_most_filters),
+		FIXTURE_TEST(test_too_many_filters),
+		FIXTURE_TEST(test_without_user_half),
+		FIXTURE_TEST(test_without_kernel_half),
+		FIXTURE_TEST(test_stop_and_free),
+		FIXTURE_TEST(test_two_at_once),
+		FIXTURE_TEST(test_cost),
+		FIXTURE_TEST(test_sizes),
+		FIXTURE_TEST(test_rate_the_kernel_refuses),
+	};
+
+	return cmocka_run_group_tests_name("agent/sample/sampler", tests, quiet, NULL);
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Timer ticks that run the smallest of programs, and CPUs that go and come. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <bpf/bpf.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/bpf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/sample/tick.h"
+#include "agent/util/file.h"
+#include "agent/util/macro.h"
+
+#define HOTPLUG "/sys/devices/system/cpu/cpu1/online"
+
+struct fixture {
+	int prog_fd;
+	struct cpus cpus;
+	struct ticks *ticks;
+};
+
+/* return 0; */
+static int load_program(void)
+{
+	const struct bpf_insn insns[] = {
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = 0 },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+
+	return bpf_prog_load(BPF_PROG_TYPE_PERF_EVENT, "t_tick", "GPL", insns, ARRAY_SIZE(insns),
+			     NULL);
+}
+
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	assert_non_null(f);
+	f->prog_fd = load_program();
+	assert_int_equal(cpus_online(&f->cpus), 0);
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	ticks_free(f->ticks);
+	cpus_fini(&f->cpus);
+	cleanup_close_p(&f->prog_fd);
+	free(f);
+	return 0;
+}
+
+/* Attached to all CPUs. */
+static struct fixture *started(void **state)
+{
+	struct fixture *f = *state;
+	int r = f->prog_fd < 0 ? f->prog_fd : ticks_new(f->prog_fd, 100, &f->cpus, &f->ticks);
+
+	if (r == -EPERM || r == -EACCES) {
+		printf("skip: no programs or perf events for us: %s\n", strerror(-r));
+		skip();
+	}
+	assert_int_equal(r, 0);
+	return f;
+}
+
+static size_t n_open_fds(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	size_t n = 0;
+
+	assert_non_null(dir);
+	while (readdir(dir))
+		n++;
+	(void)closedir(dir);
+	return n;
+}
+
+static void test_one_a_cpu(void **state)
+{
+	struct fixture *f = started(state);
+
+	assert_int_equal(ticks_n_cpus(f->ticks), f->cpus.n);
+	assert_int_equal(ticks_sync(f->ticks, &f->cpus), 0);
+	assert_int_equal(ticks_n_cpus(f->ticks), f->cpus.n);
+}
+
+static void test_sync_lets_go_and_starts(void **state)
+{
+	struct fixture *f = started(state);
+	struct cpus none = { 0 };
+	size_t n_fds = n_open_fds();
+
+	assert_int_equal(ticks_sync(f->ticks, &none), 0);
+	assert_int_equal(ticks_n_cpus(f->ticks), 0);
+	assert_int_equal(n_open_fds(), n_fds - f->cpus.n);
+	assert_int_equal(ticks_set_hz(f->ticks, 50), 0);
+	assert_int_equal(ticks_sync(f->ticks, &f->cpus), 0);
+	assert_int_equal(ticks_n_cpus(f->ticks), f->cpus.n);
+	assert_int_equal(n_open_fds(), n_fds);
+}
+
+/* Gone between the look at the list and the call: not an error. */
+static void test_cpu_that_is_not_there(void **state)
+{
+	struct fixture *f = started(state);
+	unsigned int ids[] = { f->cpus.ids[0], CPUS_MAX - 1 };
+	struct cpus cpus = { .ids = ids, .n = 2 };
+	int r = ticks_sync(f->ticks, &cpus);
+
+	/* Beyond the kernel's own limit it is an invalid argument. */
+	if (r == -EINVAL)
+		return;
+	assert_int_equal(r, 0);
+	assert_int_equal(ticks_n_cpus(f->ticks), 1);
+}
+
+static void test_set_hz_replaces(void **state)
+{
+	struct fixture *f = started(state);
+	size_t n_fds = n_open_fds();
+
+	assert_int_equal(ticks_set_hz(f->ticks, 500), 0);
+	assert_int_equal(ticks_n_cpus(f->ticks), f->cpus.n);
+	assert_int_equal(n_open_fds(), n_fds);
+	/* A rate that is refused leaves everything as it was. */
+	assert_int_equal(ticks_set_hz(f->ticks, 2000000000), -EINVAL);
+	assert_int_equal(ticks_n_cpus(f->ticks), f->cpus.n);
+	assert_int_equal(n_open_fds(), n_fds);
+}
+
+static void test_no_program(void **state)
+{
+	struct fixture *f = started(state);
+	struct ticks *t = NULL;
+	size_t n_fds = n_open_fds();
+
+	assert_true(ticks_new(-1, 100, &f->cpus, &t) < 0);
+	assert_null(t);
+	assert_int_equal(n_open_fds(), n_fds);
+	ticks_free(NULL);
+}
+
+static void set_online(const char *text)
+{
+	_cleanup_close_ int fd = open(HOTPLUG, O_WRONLY | O_CLOEXEC);
+
+	assert_true(fd >= 0);
+	assert_int_equal(file_write_fd(fd, text, 1), 0);
+}
+
+static void sync_to_online(struct fixture *f)
+{
+	cpus_fini(&f->cpus);
+	assert_int_equal(cpus_online(&f->cpus), 0);
+	assert_int_equal(ticks_sync(f->ticks, &f->cpus), 0);
+	assert_int_equal(ticks_n_cpus(f->ticks), f->cpus.n);
+}
+
+static bool hotplug_is_possible(const struct cpus *online)
+{
+	_cleanup_close_ int fd = open(HOTPLUG, O_WRONLY | O_CLOEXEC);
+
+	/* The same value again: refused where the file is only for show. */
+	if (fd >= 0 && cpus_has(online, 1) && file_write_fd(fd, "1", 1) == 0)
+		return true;
+	printf("skip: CPU 1 cannot be taken offline here (%s)\n", HOTPLUG);
+	return false;
+}
+
+static void test_hotplug(void **state)
+{
+	struct fixture *f = started(state);
+	size_t n = f->cpus.n;
+
+	if (!hotplug_is_possible(&f->cpus))
+		skip();
+	set_online("0");
+	/* It comes back whatever is found here. */
+	int r = ticks_set_hz(f->ticks, 200);
+	cpus_fini(&f->cpus);
+	int r_cpus = cpus_online(&f->cpus);
+	int r_sync = ticks_sync(f->ticks, &f->cpus);
+	size_t n_without = ticks_n_cpus(f->ticks);
+	bool has = cpus_has(&f->cpus, 1);
+	set_online("1");
+	/* A CPU that went before anybody noticed does not keep the others from their new rate. */
+	assert_int_equal(r, 0);
+	assert_int_equal(r_cpus, 0);
+	assert_int_equal(r_sync, 0);
+	assert_false(has);
+	assert_int_equal(n_without, n - 1);
+	sync_to_online(f);
+	assert_int_equal(ticks_n_cpus(f->ticks), n);
+}
+
+#define FIXTURE_TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		FIXTURE_TEST(test_one_a_cpu),
+		FIXTURE_TEST(test_sync_lets_go_and_starts),
+		FIXTURE_TEST(test_cpu_that_is_not_there),
+		FIXTURE_TEST(test_set_hz_replaces),
+		FIXTURE_TEST(test_no_program),
+		FIXTURE_TEST(test_hotplug),
+	};
+
+	return cmocka_run_group_tests_name("agent/sample/tick", tests, NULL, NULL);
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which mappings have process-independent frames. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "agent/unwind/user_stack.h"
+#include "agent/unwind/wire_mapping.h"
+#include "agent/util/macro.h"
+
+#define BEGIN 0x7f0000001000ULL
+#define BYTES 0x3000ULL
+
+struct row {
+	const char *name;
+	uint32_t file_id; /* 0: no file */
+	uint64_t file_off;
+	uint64_t bytes;
+	bool named;
+};
+
+static const struct row rows[] = {
+	{ "file", 5, 0x1000, BYTES, true },
+	{ "file_from_its_start", 1, 0, BYTES, true },
+	{ "largest_id", WIRE_MAX_OBJECT_ID, 0x1000, BYTES, true },
+	{ "id_too_large", WIRE_MAX_OBJECT_ID + 1, 0x1000, BYTES, false },
+	{ "last_offset", 5, WIRE_FRAME_OFFSET_MASK - BYTES, BYTES, true },
+	{ "offset_too_large", 5, WIRE_FRAME_OFFSET_MASK - BYTES + 1, BYTES, false },
+	{ "offset_beyond_2_40", 5, 1ULL << 40, BYTES, false },
+	{ "end_beyond_2_64", 5, ~0ULL - BYTES + 0x1001, BYTES, false },
+	{ "offset_at_2_64", 5, ~0ULL, BYTES, false },
+	{ "longer_than_2_40", 5, 0, 1ULL << 40, false },
+	{ "longest", 5, 0, WIRE_FRAME_OFFSET_MASK, true },
+	{ "anonymous", 0, 0, BYTES, false },
+};
+
+static void test_row(void **state)
+{
+	const struct row *row = *state;
+	struct mapped_file file = { .id = row->file_id };
+	const struct mapping m = {
+		.begin = BEGIN,
+		.end = BEGIN + row->bytes,
+		.file_off = row->file_off,
+		.file = row->file_id ? &file : NULL,
+	};
+	struct wire_mapping w = wire_mapping_from(&m);
+	uint64_t last = w.frame_base + (row->bytes - 1);
+
+	assert_int_equal(w.begin, BEGIN);
+	assert_int_equal(w.end, BEGIN + row->bytes);
+	assert_int_equal(w.object, 0);
+	if (!row->named) {
+		assert_int_equal(w.frame_base, WIRE_FRAME_RAW | BEGIN);
+		return;
+	}
+	assert_int_equal(frame_object_id(w.frame_base), row->file_id);
+	assert_int_equal(frame_file_off(w.frame_base), row->file_off);
+	assert_int_equal(frame_object_id(last), row->file_id);
+	assert_int_equal(frame_file_off(last), row->file_off + row->bytes - 1);
+}
+
+int main(void)
+{
+	struct CMUnitTest tests[ARRAY_SIZE(rows)];
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		tests[i] =
+			(struct CMUnitTest){ rows[i].name, test_row, NULL, NULL, (void *)&rows[i] };
+	return cmocka_run_group_tests_name("agent/unwind/wire_mapping", tests, NULL, NULL);
+}

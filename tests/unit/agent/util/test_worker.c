@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The worker: order, its ceiling, and that no job is forgotten. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent/util/loop.h"
+#include "agent/util/macro.h"
+#include "agent/util/worker.h"
+
+#define MAX_JOBS 4
+
+struct fixture {
+	struct loop *loop;
+	struct worker *worker;
+	pthread_t loop_thread;
+	int gate[2]; /* a job that waits reads a byte from here */
+	char ran[64];
+	char done[64];
+};
+
+struct test_job {
+	struct worker_job job;
+	struct fixture *f;
+	char letter;
+};
+
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	assert_non_null(f);
+	f->loop_thread = pthread_self();
+	assert_int_equal(pipe2(f->gate, O_CLOEXEC), 0);
+	assert_int_equal(loop_new(&f->loop), 0);
+	assert_int_equal(worker_new(f->loop, MAX_JOBS, &f->worker), 0);
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	worker_free(f->worker);
+	loop_free(f->loop);
+	(void)close(f->gate[0]);
+	(void)close(f->gate[1]);
+	free(f);
+	return 0;
+}
+
+static void note(char *text, char letter)
+{
+	size_t n = strlen(text);
+
+	text[n] = letter;
+	text[n + 1] = '\0';
+}
+
+static void run_now(struct worker_job *job)
+{
+	struct test_job *j = CONTAINER_OF(job, struct test_job, job);
+
+	note(j->f->ran, pthread_equal(pthread_self(), j->f->loop_thread) ? '!' : j->letter);
+}
+
+static void run_at_the_gate(struct worker_job *job)
+{
+	struct test_job *j = CONTAINER_OF(job, struct test_job, job);
+	char c;
+
+	if (read(j->f->gate[0], &c, 1) == 1)
+		run_now(job);
+}
+
+static void done(struct worker_job *job)
+{
+	struct test_job *j = CONTAINER_OF(job, struct test_job, job);
+
+	note(j->f->done, pthread_equal(pthread_self(), j->f->loop_thread) ? j->letter : '!');
+	free(j);
+}
+
+static int submit(struct fixture *f, char letter, void (*run)(struct worker_job *job))
+{
+	struct test_job *j = calloc(1, sizeof(*j));
+
+	assert_non_null(j);
+	*j = (struct test_job){ .job = { .run = run, .done = done }, .f = f, .letter = letter };
+	int r = worker_submit(f->worker, &j->job);
+	if (r < 0)
+		free(j);
+	return r;
+}
+
+static void open_gate(const struct fixture *f, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		assert_int_equal(write(f->gate[1], "x", 1), 1);
+}
+
+static void test_in_order(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(submit(f, 'a', run_now), 0);
+	assert_int_equal(submit(f, 'b', run_now), 0);
+	assert_int_equal(submit(f, 'c', run_now), 0);
+	while (worker_n_jobs(f->worker) > 0)
+		assert_int_equal(loop_run_once(f->loop, 1000), 0);
+	assert_string_equal(f->ran, "abc");
+	assert_string_equal(f->done, "abc");
+}
+
+static void test_full(void **state)
+{
+	struct fixture *f = *state;
+
+	for (char c = 'a'; c < 'a' + MAX_JOBS; c++)
+		assert_int_equal(submit(f, c, run_at_the_gate), 0);
+	assert_int_equal(worker_n_jobs(f->worker), MAX_JOBS);
+	assert_int_equal(submit(f, 'x', run_now), -EAGAIN);
+	open_gate(f, 1);
+	/* Room is there when a job is delivered, not when it has run. */
+	while (worker_n_jobs(f->worker) == MAX_JOBS)
+		assert_int_equal(loop_run_once(f->loop, 1000), 0);
+	assert_int_equal(submit(f, 'y', run_now), 0);
+	open_gate(f, MAX_JOBS - 1);
+	worker_drain(f->worker);
+	assert_string_equal(f->ran, "abcdy");
+	assert_string_equal(f->done, "abcdy");
+}
+
+static void test_drain(void **state)
+{
+	struct fixture *f = *state;
+
+	worker_drain(f->worker);
+	assert_int_equal(submit(f, 'a', run_at_the_gate), 0);
+	assert_int_equal(submit(f, 'b', run_now), 0);
+	assert_string_equal(f->done, "");
+	open_gate(f, 1);
+	worker_drain(f->worker);
+	assert_string_equal(f->done, "ab");
+	assert_int_equal(worker_n_jobs(f->worker), 0);
+	/* The event of what was delivered meanwhile finds nothing. */
+	assert_int_equal(loop_run_once(f->loop, 0), 0);
+	assert_string_equal(f->done, "ab");
+}
+
+static void test_free_delivers_all(void **state)
+{
+	struct fixture *f = *state;
+
+	for (char c = 'a'; c < 'a' + MAX_JOBS; c++)
+		assert_int_equal(submit(f, c, run_at_the_gate), 0);
+	open_gate(f, MAX_JOBS);
+	worker_free(TAKE_PTR(f->worker));
+	assert_string_equal(f->ran, "abcd");
+	assert_string_equal(f->done, "abcd");
+	worker_free(NULL);
+}
+
+static void done_and_again(struct worker_job *job)
+{
+	struct fixture *f = CONTAINER_OF(job, struct test_job, job)->f;
+
+	assert_int_equal(submit(f, 'n', run_now), 0);
+	done(job);
+}
+
+/* A job's end may begin the next. */
+static void test_submit_when_done(void **state)
+{
+	struct fixture *f = *state;
+	struct test_job *j = calloc(1, sizeof(*j));
+
+	assert_non_null(j);
+	*j = (struct test_job){ .job = { .run = run_now, .done = done_and_again },
+				.f = f,
+				.letter = 'a' };
+	assert_int_equal(worker_submit(f->worker, &j->job), 0);
+	worker_drain(f->worker);
+	assert_string_equal(f->ran, "an");
+	assert_string_equal(f->done, "an");
+}
+
+static void test_many(void **state)
+{
+	struct fixture *f = *state;
+
+	for (int i = 0; i < 2000; i++) {
+		f->ran[0] = f->done[0] = '\0';
+		assert_int_equal(submit(f, 'a', run_now), 0);
+		assert_int_equal(submit(f, 'b', run_now), 0);
+		if (i % 2)
+			worker_drain(f->worker);
+		while (worker_n_jobs(f->worker) > 0)
+			assert_int_equal(loop_run_once(f->loop, 1000), 0);
+		assert_string_equal(f->done, "ab");
+	}
+}
+
+#define WORKER_TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		WORKER_TEST(test_in_order),
+		WORKER_TEST(test_full),
+		WORKER_TEST(test_drain),
+		WORKER_TEST(test_free_delivers_all),
+		WORKER_TEST(test_submit_when_done),
+		WORKER_TEST(test_many),
+	};
+
+	return cmocka_run_group_tests_name("agent/util/worker", tests, NULL, NULL);
+}
