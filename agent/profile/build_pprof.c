@@ -47,12 +47,12 @@ static int encoder_open(struct encoder *e)
 }
 
 /* Encodes what is in the builder and lets it go. */
-static int encoder_close(struct encoder *e)
+static int encoder_close(struct encoder *e, bool even_empty)
 {
 	struct pprof_bytes bytes = { 0 };
 	int r = 0;
 
-	if (e->builder && (e->n_samples > 0 || (e->unlimited && !e->build->first)))
+	if (e->builder && (e->n_samples > 0 || even_empty))
 		r = pprof_builder_encode(e->builder, &bytes);
 	pprof_builder_free(e->builder);
 	e->builder = NULL;
@@ -132,7 +132,7 @@ static int encode_stack(struct encoder *e, const struct stack *stack)
 	if (r != PPROF_FULL || e->n_samples == 0)
 		return r == PPROF_FULL ? -E2BIG : r;
 	/* Full: what is in goes out, and the stack opens the next. */
-	(void)encoder_close(e);
+	(void)encoder_close(e, false);
 	r = encoder_open(e);
 	if (r == 0)
 		r = add_sample(e, &named, stack->count);
@@ -146,7 +146,7 @@ static void encode_series(struct encoder *e, const struct series *series)
 			continue;
 		e->build->summary.n_failed += s->count;
 		/* A stack that failed half-way leaves unused entries behind; a new builder starts clean. */
-		(void)encoder_close(e);
+		(void)encoder_close(e, false);
 	}
 }
 
@@ -158,7 +158,7 @@ void build_pprof(const struct interval *interval, struct namer *namer, struct bu
 		e.labels = s->labels;
 		e.time_ns = interval->end_real_ns;
 		encode_series(&e, s);
-		(void)encoder_close(&e);
+		(void)encoder_close(&e, false);
 	}
 }
 
@@ -171,13 +171,14 @@ void build_one_pprof(const struct interval *interval, struct namer *namer, struc
 			     .n_sample_labels = 1,
 			     .unlimited = true };
 
-	/* Opened in any case: a file without samples is a valid profile, too. */
-	(void)encoder_open(&e);
 	for (const struct series *s = interval->series; s; s = s->next) {
 		struct pprof_label process = { .key = "process", .str = series_name(s) };
 
 		e.sample_labels = &process;
 		encode_series(&e, s);
 	}
-	(void)encoder_close(&e);
+	/* A file without samples is a valid profile, too. */
+	if (!e.builder && !build->first)
+		(void)encoder_open(&e);
+	(void)encoder_close(&e, !build->first);
 }
