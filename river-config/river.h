@@ -53,8 +53,6 @@ enum river_outcome {
  */
 #define RIVER_DIAGS_MAX 1000
 
-/* ---- memory ---- */
-
 struct river_arena_chunk;
 
 struct river_arena {
@@ -72,12 +70,8 @@ void *river_arena_alloc(struct river_arena *a, size_t n);
 /* n bytes of s and a NUL. */
 char *river_arena_strndup(struct river_arena *a, const char *s, size_t n);
 
-/* ---- output ---- */
-
 /* Receives text in pieces; not NUL-terminated. */
 typedef void (*river_write_fn)(void *ctx, const char *bytes, size_t n);
-
-/* ---- positions ---- */
 
 struct river_pos {
 	uint32_t offset; /* bytes from the start of the text */
@@ -94,8 +88,6 @@ struct river_range {
 	struct river_pos start;
 	struct river_pos end;
 };
-
-/* ---- diagnostics ---- */
 
 enum river_severity {
 	RIVER_SEVERITY_ERROR,
@@ -152,8 +144,6 @@ void river_diags_write_summary(const struct river_diags *d, river_write_fn write
  */
 void river_diags_write_pretty(const struct river_diags *d, const struct river_source *sources,
 			      size_t n_sources, bool color, river_write_fn write, void *ctx);
-
-/* ---- the tree ---- */
 
 struct river_expr;
 
@@ -233,8 +223,6 @@ bool river_is_identifier(const char *s, size_t len);
 int river_expr_write(const struct river_expr *e, struct river_arena *arena, river_write_fn write,
 		     void *ctx);
 
-/* ---- references ---- */
-
 /* `a.b.c` as far as it is visible: an index or a call ends it. */
 struct river_reference {
 	const struct river_ident *parts; /* borrowed for the call */
@@ -250,8 +238,6 @@ typedef int (*river_reference_fn)(void *ctx, const struct river_reference *ref);
  */
 int river_expr_references(const struct river_expr *e, river_reference_fn fn, void *ctx);
 int river_body_references(const struct river_body *body, river_reference_fn fn, void *ctx);
-
-/* ---- values ---- */
 
 enum river_type {
 	RIVER_TYPE_NULL,
@@ -340,8 +326,6 @@ enum river_layout {
 int river_value_write(const struct river_value *v, enum river_layout layout,
 		      struct river_arena *arena, river_write_fn write, void *ctx);
 
-/* ---- evaluation ---- */
-
 /* What names mean. Zeroed, it knows the standard library alone. */
 struct river_scope {
 	/*
@@ -374,8 +358,6 @@ enum river_stdlib_status {
 
 /* Looks up a chain such as {"sys", "env"}; a first name alone ("sys") counts as known. */
 enum river_stdlib_status river_stdlib_find(const struct river_reference *ref);
-
-/* ---- schemas ---- */
 
 /* What a field of the caller's struct is, and thereby what its attribute may be. */
 enum river_field_kind {

@@ -139,8 +139,6 @@ void agent_fini(struct agent *a)
 	loop_free(a->loop);
 }
 
-/* ---- configuration ---- */
-
 static void write_stderr(void *ctx, const char *bytes, size_t n)
 {
 	(void)ctx;

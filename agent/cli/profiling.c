@@ -59,8 +59,6 @@ static void say(const struct buf *text)
 	(void)fprintf(stderr, "xagent: %s\n", buf_str(text));
 }
 
-/* ---- which process ---- */
-
 /* Of the process, as its leader is called; never a thread's name. */
 static const char *process_name(struct process_table *processes, struct process *p)
 {
@@ -79,8 +77,6 @@ static int match(struct process_table *processes, struct process *p, void *data,
 	return labels_new(&name, 1, ret_labels);
 }
 
-/* ---- the result ---- */
-
 static void on_interval(const struct interval *interval, struct build *build, void *data)
 {
 	struct profiling *x = data;
@@ -98,8 +94,6 @@ static void on_interval(const struct interval *interval, struct build *build, vo
 	if (x->write_error < 0)
 		loop_quit(x->loop, 0);
 }
-
-/* ---- what happens meanwhile ---- */
 
 static void end_sampling(void *data)
 {
@@ -160,8 +154,6 @@ static void on_progress(void *data)
 	progress_show(&x->progress, buf_str(&text));
 	loop_timer_arm(x->progress_timer, clock_mono_ns() + NS_PER_S);
 }
-
-/* ---- setting up ---- */
 
 /* Before anything that the command should not inherit. */
 static int fork_command(struct profiling *x, struct buf *why)
@@ -276,8 +268,6 @@ static void profiling_fini(struct profiling *x)
 	loop_free(x->loop);
 	telemetry_free(x->telemetry);
 }
-
-/* ---- sampling ---- */
 
 static void print_verifier_line(const char *program, uint64_t instructions, void *data)
 {

@@ -104,8 +104,6 @@ void component_rest_done(struct component_rest *rest)
 	list_remove(&rest->node);
 }
 
-/* ---- exports that change ---- */
-
 static void settle_soon(struct graph *g)
 {
 	if (!g->ending)
@@ -177,8 +175,6 @@ void graph_settle(struct graph *g)
 	graph_release_held(g);
 	g->busy = false;
 }
-
-/* ---- running ---- */
 
 static int run_node(struct node *node, struct buf *why)
 {

@@ -17,8 +17,6 @@
 
 #include "agent/component/graph_private.h"
 
-/* ---- from text to nodes ---- */
-
 /* RIVER_INVALID: wrong syntax. */
 static int parse_sources(struct building *b, const struct river_source *sources, size_t n, const struct river_file **files)
 {
@@ -122,8 +120,6 @@ static int add_blocks(struct building *b, const struct river_file *const *files,
 	return 0;
 }
 
-/* ---- evaluation ---- */
-
 static bool dep_failed(const struct node *node)
 {
 	for (size_t i = 0; i < node->next_source.n_deps; i++)
@@ -213,8 +209,6 @@ static int prepare(struct building *b, const struct river_source *sources, size_
 		r = evaluate_nodes(b);
 	return r == RIVER_OK && b->diags->n_errors > 0 ? RIVER_INVALID : r;
 }
-
-/* ---- the end of a load ---- */
 
 /* Files are in the order of their names. */
 static int compare_diags(const void *a, const void *b)

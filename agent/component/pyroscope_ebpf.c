@@ -26,8 +26,6 @@ struct ebpf {
 	bool matching; /* the session is asking us: it must not be changed now */
 };
 
-/* ---- targets ---- */
-
 static int make_targets(struct component *c, const struct ebpf_args *args, struct target_set **ret_set)
 {
 	_cleanup_(labels_unrefp) struct labels *default_target = NULL;
@@ -90,8 +88,6 @@ static void on_exit_event(uint32_t pid, void *data)
 
 	graph_process_gone(c->graph, pid);
 }
-
-/* ---- profiles ---- */
 
 static void forward(struct component *c, const struct built *built)
 {
@@ -173,8 +169,6 @@ static void on_interval(const struct interval *interval, struct build *build, vo
 	say_kernel_hidden(e, build);
 	log_interval(c, build, n_profiles, n_bytes);
 }
-
-/* ---- life ---- */
 
 static void warn_unsupported(const char *argument, void *data)
 {

@@ -131,8 +131,6 @@ static void stats(const struct receiver *receiver, struct receiver_stats *ret_st
 	*ret_stats = sum;
 }
 
-/* ---- outlets that retire ---- */
-
 static void on_flushed(void *data)
 {
 	struct outlet *o = data;
@@ -157,8 +155,6 @@ static void retire(struct component *c, struct outlet *o)
 	component_leave_rest(c, &o->rest);
 	pusher_flush(o->pusher, clock_mono_ns() + FLUSH_NS, on_flushed, o);
 }
-
-/* ---- life ---- */
 
 static int write_build(struct component *c, const void *args, struct buf *why)
 {

@@ -102,8 +102,6 @@ static int id_take(struct file_table *t, uint32_t *ret_id)
 	return 0;
 }
 
-/* ---- life of one file ---- */
-
 static uint64_t facts_hash(const struct file_facts *facts)
 {
 	if (facts->vdso)

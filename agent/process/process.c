@@ -42,8 +42,6 @@ int process_table_new(const struct process_table_options *o, struct process_tabl
 	return 0;
 }
 
-/* ---- references ---- */
-
 static void process_free(struct process *p)
 {
 	mappings_unref(p->mappings);
@@ -80,8 +78,6 @@ static void process_set_parent(struct process *p, struct process *parent)
 	p->parent = parent ? process_ref(parent) : NULL;
 	process_unref(old);
 }
-
-/* ---- entries ---- */
 
 struct process *process_table_find(struct process_table *t, uint32_t pid)
 {
@@ -173,8 +169,6 @@ void process_touch(struct process_table *t, struct process *p)
 	list_push_back(&t->lru, &p->lru);
 }
 
-/* ---- events ---- */
-
 static void apply_fork(struct process_table *t, const struct process_event *ev)
 {
 	struct process *parent = process_table_find(t, ev->parent_pid);
@@ -252,8 +246,6 @@ void process_table_distrust(struct process_table *t)
 {
 	t->trust++;
 }
-
-/* ---- samples ---- */
 
 static bool is_same(const struct process *p, const struct proc *proc)
 {

@@ -69,8 +69,6 @@ void process_unload_identity(struct process *p)
 	p->identity_loaded = false;
 }
 
-/* ---- /proc ---- */
-
 static bool read_link(const struct proc *proc, const char *name, char **text)
 {
 	_cleanup_buf_ struct buf b = BUF_INIT(MAPPING_PATH_MAX);
@@ -143,8 +141,6 @@ bool process_exe_changed(const struct process *p, const struct proc *proc)
 	text_free(&exe);
 	return changed;
 }
-
-/* ---- what remains ---- */
 
 static void inherit_place(struct process_identity *id, const struct process_identity *parent)
 {

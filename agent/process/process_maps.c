@@ -51,8 +51,6 @@ static void mapping_from(struct process_table *t, const struct maps_entry *e,
 	*ret_mapping = m;
 }
 
-/* ---- /proc/PID/maps ---- */
-
 struct maps_load {
 	struct process_table *t;
 	struct mapping_edit edit;
@@ -104,8 +102,6 @@ int process_read_maps(struct process_table *t, struct process *p, const struct p
 		process_set_mappings(t, p, TAKE_PTR(m), now_ns);
 	return 0;
 }
-
-/* ---- events ---- */
 
 static void set_exe_file(struct process *p, struct mapped_file *f)
 {
@@ -203,8 +199,6 @@ void process_apply_mmap(struct process_table *t, struct process *p, const struct
 	else
 		mapped_file_unref(m.file);
 }
-
-/* ---- ancestors ---- */
 
 /* The parent's set of now holds what the child got, unless the parent has changed its image since.
  */

@@ -79,8 +79,6 @@ int sideband_fd(const struct sideband *sb)
 	return sb->epoll_fd;
 }
 
-/* ---- gathering ---- */
-
 static void enqueue(struct sideband *sb, const struct process_event *ev, enum sideband_outcome what,
 		    uint32_t tid)
 {
@@ -165,8 +163,6 @@ uint64_t sideband_collect(struct sideband *sb)
 	return sb->now_ns;
 }
 
-/* ---- delivering: here the order is right, so here threads are counted ---- */
-
 static bool is_for_owner(struct sideband *sb, const struct queued_event *item)
 {
 	const struct process_event *ev = &item->ev;
@@ -199,8 +195,6 @@ void sideband_read(struct sideband *sb, sideband_fn fn, void *data)
 {
 	sideband_deliver_until(sb, sideband_collect(sb), fn, data);
 }
-
-/* ---- CPUs ---- */
 
 static bool have_cpu(const struct sideband *sb, unsigned int cpu)
 {

@@ -1,348 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A profiling session: everything from the timer tick to the built profile, put together. */
-#include "agent/profile/session.h"
+/* The life of a session: opened, kept going by timers, changed, stopped. */
+#include "agent/profile/session_private.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/process/sideband.h"
-#include "agent/profile/known.h"
-#include "agent/unwind/tables.h"
-#include "agent/unwind/user_stack.h"
 #include "agent/util/clock.h"
 #include "agent/util/log.h"
 
 #define SESSION_CPU_CHECK_NS NS_PER_S
 
-struct session {
-	struct session_options options;
-	struct sampler *sampler;
-	struct sideband *sideband;
-	struct process_table *processes;
-	struct tables *tables;
-	struct symbol_store *store; /* the worker's while a job is under way */
-	struct interval *interval;  /* the open one */
-	struct graveyard graveyard;
-	struct list dirty;	   /* known processes whose mappings changed in this drain */
-	uint64_t sideband_read_ns; /* all events up to this time have been collected */
-	uint32_t epoch;		   /* of the match function's answers */
-	uint64_t n_building;	   /* samples in intervals under way */
-	uint64_t ends[WIRE_END_MAX]; /* of user stacks */
-	struct user_stack stack;   /* scratch: too large for the C stack */
-	struct loop_timer *drain_timer;
-	struct loop_timer *interval_timer;
-	struct loop_timer *cpu_timer;
-	uint64_t interval_due_ns;
-	struct loop_io *ring_io;
-	struct loop_io *sideband_io;
-	bool stopped;
-};
-
-struct session_job {
-	struct worker_job job;
-	struct session *session;
-	struct interval *interval;
-	enum demangle_mode demangle;
-	build_fn build_fn;
-	struct build build;
-};
-
-/* ---- processes ---- */
-
-static void on_process_exec(struct process *p, void *data)
-{
-	struct session *s = data;
-	struct known *k = p->user;
-
-	if (k && k->published) {
-		tables_retract(s->tables, p->pid);
-		k->published = false;
-	}
-	if (s->options.hooks.on_exec)
-		s->options.hooks.on_exec(p, s->options.hooks.data);
-}
-
-static void on_process_mappings(struct process *p, void *data)
-{
-	struct session *s = data;
-	struct known *k = p->user;
-
-	if (!k || !k->published || k->dirty)
-		return;
-	k->dirty = true;
-	list_push_back(&s->dirty, &k->node);
-}
-
-static void on_process_exit(struct process *p, void *data)
-{
-	struct session *s = data;
-
-	tables_retract(s->tables, p->pid);
-	if (s->options.hooks.on_exit)
-		s->options.hooks.on_exit(p->pid, s->options.hooks.data);
-	graveyard_bury(&s->graveyard, p);
-}
-
-static void on_process_event(const struct process_event *ev, void *data)
-{
-	struct session *s = data;
-
-	process_table_apply(s->processes, ev);
-}
-
-static void publish(struct session *s, struct process *p, struct known *k)
-{
-	if (k->buried)
-		return;
-	list_remove(&k->node);
-	k->dirty = false;
-	k->published = tables_publish(s->tables, p) == 0;
-}
-
-static void publish_dirty(struct session *s)
-{
-	LIST_FOREACH(&s->dirty, node) {
-		struct known *k = LIST_ENTRY(node, struct known, node);
-
-		publish(s, k->process, k);
-	}
-}
-
-/* ---- samples ---- */
-
-static struct process *process_of(struct session *s, const struct sample *sample)
-{
-	uint32_t pid = sample->head->pid;
-	struct process *p = process_table_find(s->processes, pid);
-
-	if (!p)
-		p = graveyard_find(&s->graveyard, pid);
-	if (!p)
-		p = process_table_get(s->processes, pid, sample->cold ? sample->cold->comm : NULL);
-	/* Known by events only so far: its mappings may have to be read. */
-	else if (!p->exited && !p->mappings)
-		p = process_table_get(s->processes, pid, sample->cold ? sample->cold->comm : NULL);
-	return p;
-}
-
-static int decide(struct session *s, struct process *p, struct known *k)
-{
-	struct labels *labels = NULL;
-	int r;
-
-	if (k->decided && k->exec_count == p->exec_count && k->epoch == s->epoch)
-		return 0;
-	r = s->options.hooks.match(s->processes, p, s->options.hooks.data, &labels);
-	if (r < 0)
-		return r;
-	labels_unref(k->labels);
-	k->labels = labels;
-	k->decided = true;
-	k->exec_count = p->exec_count;
-	k->epoch = s->epoch;
-	return 0;
-}
-
-static struct mapped_file *find_file(const struct mappings *m, uint32_t id)
-{
-	for (uint32_t i = 0; m && i < m->n; i++)
-		if (m->items[i].file && m->items[i].file->id == id)
-			return m->items[i].file;
-	return NULL;
-}
-
-/* While the process lives its files can be opened; names are looked up when the interval is over. */
-static void keep_files(struct session *s, struct process *p)
-{
-	for (uint32_t i = 0; i < s->stack.n; i++) {
-		uint32_t id = frame_object_id(s->stack.frames[i]);
-		struct mapped_file *f;
-
-		if (!id || interval_file(s->interval, id))
-			continue;
-		f = find_file(p->mappings, id);
-		if (!f)
-			f = find_file(p->previous_mappings, id);
-		if (!f || interval_add_file(s->interval, f) < 0)
-			continue;
-		if (f->fd < 0 && !f->vdso)
-			(void)process_open_file(s->processes, p, f);
-	}
-}
-
-static int close_interval(struct session *s);
-
-static int add_once(struct session *s, const struct sample *sample, const struct known *k, bool *ret_is_new)
-{
-	return interval_add(s->interval, k->labels, sample->kernel_frames, sample->head->n_kernel,
-			    s->stack.frames, (uint16_t)s->stack.n, ret_is_new);
-}
-
-static void add(struct session *s, const struct sample *sample, struct process *p, const struct known *k)
-{
-	bool is_new = false;
-	int r = add_once(s, sample, k, &is_new);
-
-	/* The interval has used up its memory: it goes out early. */
-	if (r < 0 && close_interval(s) == 0)
-		r = add_once(s, sample, k, &is_new);
-	if (r < 0)
-		telemetry_count(s->options.telemetry, TELEMETRY_samples_dropped_memory, 1);
-	else if (is_new)
-		keep_files(s, p);
-}
-
-static void make_stack(struct session *s, const struct sample *sample, const struct process *p)
-{
-	struct user_stack_input in = {
-		.head = sample->head,
-		.frames = sample->user_frames,
-		.cold = sample->cold,
-		.stack = sample->stack,
-	};
-
-	user_stack_make(&in, p, s->options.telemetry, &s->stack);
-	s->ends[s->stack.end]++;
-	/* A stack without any frame cannot be shown; it happened all the same. */
-	if (s->stack.n == 0 && sample->head->n_kernel == 0)
-		s->stack.frames[s->stack.n++] = FRAME_UNKNOWN;
-}
-
-static void take_sample(struct session *s, const struct sample *sample)
-{
-	struct process *p = process_of(s, sample);
-	struct known *k = p ? known_get(p) : NULL;
-
-	if (!k || decide(s, p, k) < 0) {
-		telemetry_count(s->options.telemetry, TELEMETRY_samples_dropped_memory, 1);
-		return;
-	}
-	if (!k->labels) {
-		telemetry_count(s->options.telemetry, TELEMETRY_samples_dropped_no_target, 1);
-		return;
-	}
-	make_stack(s, sample, p);
-	add(s, sample, p, k);
-	if (sample->head->generation)
-		tables_touch(s->tables, p->pid);
-	else if (!(sample->head->flags & WIRE_KTHREAD) && p->mappings && p->mappings->n > 0)
-		publish(s, p, k);
-}
-
-static void on_sample(const struct sample *sample, void *data)
-{
-	struct session *s = data;
-
-	/* The sample is younger than the events collected so far: there may be more that come before it. */
-	if (sample->head->time_ns > s->sideband_read_ns)
-		s->sideband_read_ns = sideband_collect(s->sideband);
-	sideband_deliver_until(s->sideband, sample->head->time_ns, on_process_event, s);
-	take_sample(s, sample);
-}
-
-static void drain(struct session *s)
-{
-	s->sideband_read_ns = sideband_collect(s->sideband);
-	int r = sampler_read(s->sampler, on_sample, s);
-	if (r < 0)
-		log_error("cannot read the sample ring", LOG_ERR(r));
-	sideband_deliver_until(s->sideband, s->sideband_read_ns, on_process_event, s);
-	publish_dirty(s);
-	tables_reclaim(s->tables, clock_mono_ns());
-	graveyard_sweep(&s->graveyard, clock_mono_ns());
-}
-
-/* ---- intervals ---- */
-
-static void job_run(struct worker_job *job)
-{
-	struct session_job *j = CONTAINER_OF(job, struct session_job, job);
-	struct symbol_store *store = j->session->store;
-	_cleanup_(namer_freep) struct namer *namer = NULL;
-
-	symbol_store_set_demangle(store, j->demangle);
-	symbol_store_begin(store);
-	if (namer_new(j->interval, store, &namer) < 0) {
-		j->build.summary.n_failed = j->interval->n_samples;
-	} else {
-		j->build_fn(j->interval, namer, &j->build);
-		build_summarize(j->interval, namer, &j->build);
-	}
-	j->build.summary.kernel_hidden = symbol_store_kernel_hidden(store);
-	symbol_store_end(store);
-}
-
-static void job_done(struct worker_job *job)
-{
-	struct session_job *j = CONTAINER_OF(job, struct session_job, job);
-	struct session *s = j->session;
-	const struct session_hooks *hooks = &s->options.hooks;
-
-	s->n_building -= j->interval->n_samples;
-	telemetry_count(s->options.telemetry, TELEMETRY_samples_in_profiles, j->build.summary.n_samples);
-	telemetry_count(s->options.telemetry, TELEMETRY_samples_dropped_encode, j->build.summary.n_failed);
-	if (hooks->on_interval)
-		hooks->on_interval(j->interval, &j->build, hooks->data);
-	build_fini(&j->build);
-	interval_free(j->interval);
-	free(j);
-}
-
-static int open_interval(struct session *s, struct interval **ret_interval)
-{
-	return interval_new(NS_PER_S / sampler_hz(s->sampler), SESSION_MAX_INTERVAL_BYTES, ret_interval);
-}
-
-/* Hands the interval to the worker and opens the next. On failure the present one goes on. */
-static int close_interval(struct session *s)
-{
-	_cleanup_(interval_freep) struct interval *next = NULL;
-	_cleanup_free_ struct session_job *j = calloc(1, sizeof(*j));
-	int r = j ? open_interval(s, &next) : -ENOMEM;
-
-	if (r < 0)
-		return r;
-	*j = (struct session_job){
-		.job = { .run = job_run, .done = job_done },
-		.session = s,
-		.interval = s->interval,
-		.demangle = s->options.demangle,
-		.build_fn = s->options.build,
-	};
-	build_init(&j->build);
-	s->interval->end_real_ns = clock_real_ns();
-	s->n_building += s->interval->n_samples;
-	r = worker_submit(s->options.worker, &j->job);
-	if (r < 0) {
-		s->n_building -= s->interval->n_samples;
-		log_warn("profiles are built too slowly, the interval goes on");
-		return r;
-	}
-	s->interval = TAKE_PTR(next);
-	j = NULL;
-	return 0;
-}
-
-uint64_t session_n_waiting(const struct session *s)
-{
-	return (s->interval ? s->interval->n_samples : 0) + s->n_building;
-}
-
-/* ---- timers ---- */
-
 static void on_drain_timer(void *data)
 {
 	struct session *s = data;
 
-	drain(s);
+	session_drain(s);
 	loop_timer_arm(s->drain_timer, clock_mono_ns() + SESSION_DRAIN_NS);
 }
 
 static void on_readable(uint32_t events, void *data)
 {
 	(void)events;
-	drain(data);
+	session_drain(data);
 }
 
 /* Intervals keep their pace: one that ran late does not shift the next. */
@@ -362,8 +42,8 @@ static void on_interval_timer(void *data)
 {
 	struct session *s = data;
 
-	drain(s);
-	(void)close_interval(s);
+	session_drain(s);
+	(void)session_close_interval(s);
 	arm_interval(s);
 }
 
@@ -416,8 +96,6 @@ static void stop_timers(struct session *s)
 	s->ring_io = s->sideband_io = NULL;
 }
 
-/* ---- life ---- */
-
 static int open_sideband(struct session *s, struct buf *why)
 {
 	_cleanup_cpus_ struct cpus online = { 0 };
@@ -445,19 +123,6 @@ static int open_tables(struct session *s)
 		&s->tables);
 }
 
-static int open_processes(struct session *s)
-{
-	return process_table_new(
-		&(struct process_table_options){
-			.telemetry = s->options.telemetry,
-			.hooks = { .on_exec = on_process_exec,
-				   .on_mappings = on_process_mappings,
-				   .on_exit = on_process_exit,
-				   .data = s },
-		},
-		&s->processes);
-}
-
 static int open_store(struct session *s)
 {
 	struct symbol_store_options o = SYMBOL_STORE_OPTIONS_INIT;
@@ -477,11 +142,11 @@ static int session_open(struct session *s, struct buf *why)
 	if (r == 0)
 		r = open_tables(s);
 	if (r == 0)
-		r = open_processes(s);
+		r = session_open_processes(s);
 	if (r == 0)
 		r = open_store(s);
 	if (r == 0)
-		r = open_interval(s, &s->interval);
+		r = session_open_interval(s, &s->interval);
 	if (r == 0)
 		r = sampler_start(s->sampler, why);
 	return r == 0 ? start_timers(s) : r;
@@ -515,11 +180,11 @@ void session_stop(struct session *s)
 		return;
 	s->stopped = true;
 	sampler_stop(s->sampler);
-	drain(s);
+	session_drain(s);
 	stop_timers(s);
 	/* The worker may be full: what is under way is delivered first, then there is room. */
 	worker_drain(s->options.worker);
-	(void)close_interval(s);
+	(void)session_close_interval(s);
 	worker_drain(s->options.worker);
 }
 
@@ -547,11 +212,11 @@ int session_set_hz(struct session *s, unsigned int hz)
 
 	if (hz == old_hz)
 		return 0;
-	drain(s);
+	session_drain(s);
 	r = sampler_set_hz(s->sampler, hz);
 	if (r < 0)
 		return r;
-	r = close_interval(s);
+	r = session_close_interval(s);
 	if (r < 0)
 		(void)sampler_set_hz(s->sampler, old_hz);
 	return r;

@@ -232,8 +232,6 @@ static void test_leaf_pc_after_syscall(void **state)
 	assert_int_equal(unwind_frame(&world.walk), WIRE_FRAME_RAW | (LEAF_PC - 1));
 }
 
-/* ---- mapping search ---- */
-
 /* Mapping i of a table with gaps; each third one follows the one before it at once. */
 static struct wire_mapping *make_table(uint32_t n, uint64_t *seed)
 {
@@ -410,8 +408,6 @@ static void test_two_objects_and_raw(void **state)
 	assert_int_equal(out.frames[3], (1ULL << WIRE_FRAME_OFFSET_BITS) + 0x1010);
 	assert_int_equal(world.walk.n_raw, 1);
 }
-
-/* ---- properties ---- */
 
 #define PROPERTY_TABLES 300
 #define PROPERTY_PCS 100

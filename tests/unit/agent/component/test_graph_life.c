@@ -49,8 +49,6 @@ static void note(const struct component *c, const char *what)
 	(void)buf_printf(&fixture_of(c)->events, "%s %s, ", what, c->label);
 }
 
-/* ---- a kind that takes and gives anything ---- */
-
 struct any_args {
 	const char *text;
 	struct river_capsules to;
@@ -279,8 +277,6 @@ const char *component_kind_suggest(const char *name)
 	return NULL;
 }
 
-/* ---- fixture ---- */
-
 static int setup(void **state)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
@@ -368,8 +364,6 @@ static void spin(struct fixture *f)
 
 #define SINK "test.any \"sink\" {\n text = test.any.source.text\n to = [test.any.source.receiver]\n}\n"
 #define SOURCE(text) "test.any \"source\" { text = \"" text "\" }\n"
-
-/* ---- tests ---- */
 
 static void test_order_and_life(void **state)
 {

@@ -15,8 +15,6 @@
 #include "agent/util/macro.h"
 #include "tests/unit/agent/object/fixture.h"
 
-/* ---- laying flat: candidates in, entries out ---- */
-
 #define GLOBAL 0u
 #define WEAK ((uint32_t)1 << SYMTAB_RANK_BINDING_SHIFT)
 #define LOCAL ((uint32_t)2 << SYMTAB_RANK_BINDING_SHIFT)
@@ -163,8 +161,6 @@ static void ceilings_of_flattening(void **state)
 		assert_true(entries[i - 1].start <= entries[i].start);
 	free(entries);
 }
-
-/* ---- whole files ---- */
 
 /* "-" when there is none. */
 static const char *name_at(const struct symtab *symtab, const struct bytes *bytes, uint64_t vaddr,
@@ -417,8 +413,6 @@ static void long_names(void **state)
 	fixture_elf_close(&file);
 	fixture_dir_fini(&dir);
 }
-
-/* ---- installed programs against nm ---- */
 
 static char *installed[] = {
 	"/lib/x86_64-linux-gnu/libc.so.6",	    "/lib/aarch64-linux-gnu/libc.so.6",

@@ -81,8 +81,6 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* ---- events ---- */
-
 static void apply(struct fixture *f, struct process_event ev)
 {
 	f->now += NS_PER_MS;
@@ -144,8 +142,6 @@ static void add_app(struct fixture *f, uint32_t pid, uint32_t parent_pid)
 						     .cmdline = "app --port 80",
 						     .cgroup = "0::/docker/" ID_A "\n" });
 }
-
-/* ---- from /proc ---- */
 
 static void test_get_reads_proc(void **state)
 {
@@ -280,8 +276,6 @@ static void test_zombie_counts_as_gone(void **state)
 	      (struct process_event){ .kind = PROCESS_EVENT_EXIT, .pid = 10, .time_ns = f->now });
 	assert_null(process_table_find(f->table, 10));
 }
-
-/* ---- life by events ---- */
 
 static void test_unknown_processes_cost_nothing(void **state)
 {
@@ -525,8 +519,6 @@ static void test_deep_tree(void **state)
 	process_table_free(t);
 }
 
-/* ---- /proc is ahead of events ---- */
-
 static void test_events_older_than_the_read(void **state)
 {
 	struct fixture *f = *state;
@@ -602,8 +594,6 @@ static void test_read_in_the_middle_of_an_exec(void **state)
 	assert_int_equal(p->mappings->n, 4);
 	assert_string_equal(process_identity(f->table, p)->exe, "/usr/bin/app");
 }
-
-/* ---- distrust ---- */
 
 static void test_lost_events(void **state)
 {
@@ -685,8 +675,6 @@ static void test_identity_of_a_later_process(void **state)
 	assert_string_equal(id->comm, "job");
 	assert_string_equal(id->exe, "/bin/job");
 }
-
-/* ---- ceilings ---- */
 
 static void test_eviction(void **state)
 {

@@ -207,8 +207,6 @@ static void test_summary(void **state)
 	assert_string_equal(b.summary.hottest_function, "");
 }
 
-/* ---- pprof ---- */
-
 static Perftools__Profiles__Profile *unpack(const struct built *x, struct pprof_facts *ret_facts)
 {
 	const struct pprof_bytes gz = { x->bytes, x->n_bytes };

@@ -194,8 +194,6 @@ static void test_line(void **state)
 	CHECK_JSON(row_held_json, the_row->json);
 }
 
-/* ---- levels and holding back ---- */
-
 static void write_all_levels(void)
 {
 	log_error("one");
@@ -293,8 +291,6 @@ static void test_enabled(void **state)
 	assert_int_equal(level, LOG_LEVEL_ERROR);
 }
 
-/* ---- ceilings ---- */
-
 static const char *long_text(size_t n)
 {
 	static char text[64 * 1024];
@@ -367,8 +363,6 @@ static void test_line_ceiling(void **state)
 	}
 	assert_true(str_eq(rest, STR_LIT("level=info msg=next\n")));
 }
-
-/* ---- repetition ---- */
 
 static void write_again_and_again(void)
 {

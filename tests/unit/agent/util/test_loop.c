@@ -70,8 +70,6 @@ static void see(struct fixture *f, char c)
 	f->seen[f->n_seen] = '\0';
 }
 
-/* ---- timers ---- */
-
 static void on_a(void *data)
 {
 	see(data, 'a');
@@ -207,8 +205,6 @@ static void test_free_timers_inside(void **state)
 	assert_string_equal(f->seen, "f");
 	assert_int_equal(loop_run_once(f->loop, 0), 0);
 }
-
-/* ---- descriptors ---- */
 
 struct io_data {
 	struct fixture *f;
@@ -347,8 +343,6 @@ static void test_bad_descriptor(void **state)
 	assert_null(io);
 	loop_io_free(NULL);
 }
-
-/* ---- life ---- */
 
 static void on_quit(void *data)
 {

@@ -17,8 +17,6 @@
 		(lit), sizeof(lit) - 1 \
 	}
 
-/* ---- numbers ---- */
-
 struct number_row {
 	const char *name;
 	struct str text;
@@ -83,8 +81,6 @@ static void test_scan_cuts_off(void **state)
 	assert_int_equal(value, 12);
 }
 
-/* ---- views ---- */
-
 struct split_row {
 	const char *name;
 	struct str text;
@@ -138,8 +134,6 @@ static void test_views(void **state)
 	assert_false(str_eq(STR_LIT("abc"), STR_LIT("ab")));
 	assert_true(str_eq(str_from(NULL), STR_LIT("")));
 }
-
-/* ---- UTF-8 ---- */
 
 struct utf8_row {
 	const char *name;

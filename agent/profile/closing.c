@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Intervals: closed in the loop thread, named and encoded in the worker, delivered in the loop thread again. */
+#include "agent/profile/session_private.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "agent/util/clock.h"
+#include "agent/util/log.h"
+
+struct session_job {
+	struct worker_job job;
+	struct session *session;
+	struct interval *interval;
+	enum demangle_mode demangle;
+	build_fn build_fn;
+	struct build build;
+};
+
+static void job_run(struct worker_job *job)
+{
+	struct session_job *j = CONTAINER_OF(job, struct session_job, job);
+	struct symbol_store *store = j->session->store;
+	_cleanup_(namer_freep) struct namer *namer = NULL;
+
+	symbol_store_set_demangle(store, j->demangle);
+	symbol_store_begin(store);
+	if (namer_new(j->interval, store, &namer) < 0) {
+		j->build.summary.n_failed = j->interval->n_samples;
+	} else {
+		j->build_fn(j->interval, namer, &j->build);
+		build_summarize(j->interval, namer, &j->build);
+	}
+	j->build.summary.kernel_hidden = symbol_store_kernel_hidden(store);
+	symbol_store_end(store);
+}
+
+static void job_done(struct worker_job *job)
+{
+	struct session_job *j = CONTAINER_OF(job, struct session_job, job);
+	struct session *s = j->session;
+	const struct session_hooks *hooks = &s->options.hooks;
+
+	s->n_building -= j->interval->n_samples;
+	telemetry_count(s->options.telemetry, TELEMETRY_samples_in_profiles, j->build.summary.n_samples);
+	telemetry_count(s->options.telemetry, TELEMETRY_samples_dropped_encode, j->build.summary.n_failed);
+	if (hooks->on_interval)
+		hooks->on_interval(j->interval, &j->build, hooks->data);
+	build_fini(&j->build);
+	interval_free(j->interval);
+	free(j);
+}
+
+int session_open_interval(const struct session *s, struct interval **ret_interval)
+{
+	return interval_new(NS_PER_S / sampler_hz(s->sampler), SESSION_MAX_INTERVAL_BYTES, ret_interval);
+}
+
+int session_close_interval(struct session *s)
+{
+	_cleanup_(interval_freep) struct interval *next = NULL;
+	_cleanup_free_ struct session_job *j = calloc(1, sizeof(*j));
+	int r = j ? session_open_interval(s, &next) : -ENOMEM;
+
+	if (r < 0)
+		return r;
+	*j = (struct session_job){
+		.job = { .run = job_run, .done = job_done },
+		.session = s,
+		.interval = s->interval,
+		.demangle = s->options.demangle,
+		.build_fn = s->options.build,
+	};
+	build_init(&j->build);
+	s->interval->end_real_ns = clock_real_ns();
+	s->n_building += s->interval->n_samples;
+	r = worker_submit(s->options.worker, &j->job);
+	if (r < 0) {
+		s->n_building -= s->interval->n_samples;
+		log_warn("profiles are built too slowly, the interval goes on");
+		return r;
+	}
+	s->interval = TAKE_PTR(next);
+	j = NULL;
+	return 0;
+}
+
+uint64_t session_n_waiting(const struct session *s)
+{
+	return (s->interval ? s->interval->n_samples : 0) + s->n_building;
+}

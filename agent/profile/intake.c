@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What comes from the kernel: process events and samples, handled in the order of their times.
+ *
+ * A sample of a process whose mappings the kernel half does not know publishes them; one whose mappings changed since is published
+ * again once at the end of the round, however often they changed.
+ */
+#include "agent/profile/session_private.h"
+
+#include <stdlib.h>
+
+#include "agent/util/clock.h"
+#include "agent/util/log.h"
+
+static void on_process_exec(struct process *p, void *data)
+{
+	struct session *s = data;
+	struct known *k = p->user;
+
+	if (k && k->published) {
+		tables_retract(s->tables, p->pid);
+		k->published = false;
+	}
+	if (s->options.hooks.on_exec)
+		s->options.hooks.on_exec(p, s->options.hooks.data);
+}
+
+static void on_process_mappings(struct process *p, void *data)
+{
+	struct session *s = data;
+	struct known *k = p->user;
+
+	if (!k || !k->published || k->dirty)
+		return;
+	k->dirty = true;
+	list_push_back(&s->dirty, &k->node);
+}
+
+static void on_process_exit(struct process *p, void *data)
+{
+	struct session *s = data;
+
+	tables_retract(s->tables, p->pid);
+	if (s->options.hooks.on_exit)
+		s->options.hooks.on_exit(p->pid, s->options.hooks.data);
+	graveyard_bury(&s->graveyard, p);
+}
+
+static void on_process_event(const struct process_event *ev, void *data)
+{
+	struct session *s = data;
+
+	process_table_apply(s->processes, ev);
+}
+
+static void publish(struct session *s, struct process *p, struct known *k)
+{
+	if (k->buried)
+		return;
+	list_remove(&k->node);
+	k->dirty = false;
+	k->published = tables_publish(s->tables, p) == 0;
+}
+
+static void publish_dirty(struct session *s)
+{
+	LIST_FOREACH(&s->dirty, node) {
+		struct known *k = LIST_ENTRY(node, struct known, node);
+
+		publish(s, k->process, k);
+	}
+}
+
+static struct process *process_of(struct session *s, const struct sample *sample)
+{
+	uint32_t pid = sample->head->pid;
+	struct process *p = process_table_find(s->processes, pid);
+
+	if (!p)
+		p = graveyard_find(&s->graveyard, pid);
+	if (!p)
+		p = process_table_get(s->processes, pid, sample->cold ? sample->cold->comm : NULL);
+	/* Known by events only so far: its mappings may have to be read. */
+	else if (!p->exited && !p->mappings)
+		p = process_table_get(s->processes, pid, sample->cold ? sample->cold->comm : NULL);
+	return p;
+}
+
+static int decide(struct session *s, struct process *p, struct known *k)
+{
+	struct labels *labels = NULL;
+	int r;
+
+	if (k->decided && k->exec_count == p->exec_count && k->epoch == s->epoch)
+		return 0;
+	r = s->options.hooks.match(s->processes, p, s->options.hooks.data, &labels);
+	if (r < 0)
+		return r;
+	labels_unref(k->labels);
+	k->labels = labels;
+	k->decided = true;
+	k->exec_count = p->exec_count;
+	k->epoch = s->epoch;
+	return 0;
+}
+
+static struct mapped_file *find_file(const struct mappings *m, uint32_t id)
+{
+	for (uint32_t i = 0; m && i < m->n; i++)
+		if (m->items[i].file && m->items[i].file->id == id)
+			return m->items[i].file;
+	return NULL;
+}
+
+/* While the process lives its files can be opened; names are looked up when the interval is over. */
+static void keep_files(struct session *s, struct process *p)
+{
+	for (uint32_t i = 0; i < s->stack.n; i++) {
+		uint32_t id = frame_object_id(s->stack.frames[i]);
+		struct mapped_file *f;
+
+		if (!id || interval_file(s->interval, id))
+			continue;
+		f = find_file(p->mappings, id);
+		if (!f)
+			f = find_file(p->previous_mappings, id);
+		if (!f || interval_add_file(s->interval, f) < 0)
+			continue;
+		if (f->fd < 0 && !f->vdso)
+			(void)process_open_file(s->processes, p, f);
+	}
+}
+
+static int add_once(struct session *s, const struct sample *sample, const struct known *k, bool *ret_is_new)
+{
+	return interval_add(s->interval, k->labels, sample->kernel_frames, sample->head->n_kernel,
+			    s->stack.frames, (uint16_t)s->stack.n, ret_is_new);
+}
+
+static void add(struct session *s, const struct sample *sample, struct process *p, const struct known *k)
+{
+	bool is_new = false;
+	int r = add_once(s, sample, k, &is_new);
+
+	/* The interval has used up its memory: it goes out early. */
+	if (r < 0 && session_close_interval(s) == 0)
+		r = add_once(s, sample, k, &is_new);
+	if (r < 0)
+		telemetry_count(s->options.telemetry, TELEMETRY_samples_dropped_memory, 1);
+	else if (is_new)
+		keep_files(s, p);
+}
+
+static void make_stack(struct session *s, const struct sample *sample, const struct process *p)
+{
+	struct user_stack_input in = {
+		.head = sample->head,
+		.frames = sample->user_frames,
+		.cold = sample->cold,
+		.stack = sample->stack,
+	};
+
+	user_stack_make(&in, p, s->options.telemetry, &s->stack);
+	s->ends[s->stack.end]++;
+	/* A stack without any frame cannot be shown; it happened all the same. */
+	if (s->stack.n == 0 && sample->head->n_kernel == 0)
+		s->stack.frames[s->stack.n++] = FRAME_UNKNOWN;
+}
+
+static void take_sample(struct session *s, const struct sample *sample)
+{
+	struct process *p = process_of(s, sample);
+	struct known *k = p ? known_get(p) : NULL;
+
+	if (!k || decide(s, p, k) < 0) {
+		telemetry_count(s->options.telemetry, TELEMETRY_samples_dropped_memory, 1);
+		return;
+	}
+	if (!k->labels) {
+		telemetry_count(s->options.telemetry, TELEMETRY_samples_dropped_no_target, 1);
+		return;
+	}
+	make_stack(s, sample, p);
+	add(s, sample, p, k);
+	if (sample->head->generation)
+		tables_touch(s->tables, p->pid);
+	else if (!(sample->head->flags & WIRE_KTHREAD) && p->mappings && p->mappings->n > 0)
+		publish(s, p, k);
+}
+
+static void on_sample(const struct sample *sample, void *data)
+{
+	struct session *s = data;
+
+	/* The sample is younger than the events collected so far: there may be more that come before it. */
+	if (sample->head->time_ns > s->sideband_read_ns)
+		s->sideband_read_ns = sideband_collect(s->sideband);
+	sideband_deliver_until(s->sideband, sample->head->time_ns, on_process_event, s);
+	take_sample(s, sample);
+}
+
+void session_drain(struct session *s)
+{
+	s->sideband_read_ns = sideband_collect(s->sideband);
+	int r = sampler_read(s->sampler, on_sample, s);
+	if (r < 0)
+		log_error("cannot read the sample ring", LOG_ERR(r));
+	sideband_deliver_until(s->sideband, s->sideband_read_ns, on_process_event, s);
+	publish_dirty(s);
+	tables_reclaim(s->tables, clock_mono_ns());
+	graveyard_sweep(&s->graveyard, clock_mono_ns());
+}
+
+int session_open_processes(struct session *s)
+{
+	return process_table_new(
+		&(struct process_table_options){
+			.telemetry = s->options.telemetry,
+			.hooks = { .on_exec = on_process_exec,
+				   .on_mappings = on_process_mappings,
+				   .on_exit = on_process_exit,
+				   .data = s },
+		},
+		&s->processes);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of a session share: session.c (life), intake.c (events and samples), closing.c (intervals). */
+#ifndef XAGENT_AGENT_PROFILE_SESSION_PRIVATE_H
+#define XAGENT_AGENT_PROFILE_SESSION_PRIVATE_H
+
+#include "agent/process/sideband.h"
+#include "agent/profile/known.h"
+#include "agent/profile/session.h"
+#include "agent/unwind/tables.h"
+#include "agent/unwind/user_stack.h"
+
+struct session {
+	struct session_options options;
+	struct sampler *sampler;
+	struct sideband *sideband;
+	struct process_table *processes;
+	struct tables *tables;
+	struct symbol_store *store; /* the worker's while a job is under way */
+	struct interval *interval;  /* the open one */
+	struct graveyard graveyard;
+	struct list dirty;	   /* known processes whose mappings changed in this drain */
+	uint64_t sideband_read_ns; /* all events up to this time have been collected */
+	uint32_t epoch;		   /* of the match function's answers */
+	uint64_t n_building;	   /* samples in intervals under way */
+	uint64_t ends[WIRE_END_MAX]; /* of user stacks */
+	struct user_stack stack;   /* scratch: too large for the C stack */
+	struct loop_timer *drain_timer;
+	struct loop_timer *interval_timer;
+	struct loop_timer *cpu_timer;
+	uint64_t interval_due_ns;
+	struct loop_io *ring_io;
+	struct loop_io *sideband_io;
+	bool stopped;
+};
+
+/* intake.c: the process table with its hooks; and everything that has come since the last time, in the order of time. */
+int session_open_processes(struct session *s);
+void session_drain(struct session *s);
+
+/* closing.c: an empty interval at the present rate; and the open one to the worker, with a new one in its place. On failure the
+ * present one goes on. */
+int session_open_interval(const struct session *s, struct interval **ret_interval);
+int session_close_interval(struct session *s);
+
+#endif
