@@ -12,8 +12,8 @@
 
 /* What one sample is put together in: too large for the 512 bytes of BPF stack. The walk's state lies beside the record because a
  * loop callback can keep no pointer from one step to the next. */
-#define RECORD_WORDS                                                                               \
-	(WIRE_MAX_KERNEL_FRAMES + WIRE_MAX_USER_FRAMES +                                           \
+#define RECORD_WORDS                                     \
+	(WIRE_MAX_KERNEL_FRAMES + WIRE_MAX_USER_FRAMES + \
 	 (sizeof(struct wire_cold) + WIRE_MAX_STACK_BYTES) / 8)
 
 struct record {
@@ -27,7 +27,8 @@ struct scratch {
 	struct record record;
 };
 
-_Static_assert(sizeof(struct scratch) <= 32768, "a per-CPU value is limited to 32 KiB (PCPU_MIN_UNIT_SIZE)");
+_Static_assert(sizeof(struct scratch) <= 32768,
+	       "a per-CPU value is limited to 32 KiB (PCPU_MIN_UNIT_SIZE)");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);

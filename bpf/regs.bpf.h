@@ -26,7 +26,8 @@ static __always_inline bool regs_compat(__u64 cs)
 	return (cs & 0xffff) == USER32_CS;
 }
 
-static __always_inline bool regs_interrupted(const struct bpf_perf_event_data *ctx, struct wire_regs *to)
+static __always_inline bool regs_interrupted(const struct bpf_perf_event_data *ctx,
+					     struct wire_regs *to)
 {
 	to->pc = ctx->regs.rip;
 	to->sp = ctx->regs.rsp;
@@ -58,7 +59,8 @@ static __always_inline bool regs_user_mode(const struct bpf_perf_event_data *ctx
 	return (ctx->regs.pstate & REGS_MODE_MASK) == 0;
 }
 
-static __always_inline bool regs_interrupted(const struct bpf_perf_event_data *ctx, struct wire_regs *to)
+static __always_inline bool regs_interrupted(const struct bpf_perf_event_data *ctx,
+					     struct wire_regs *to)
 {
 	to->pc = ctx->regs.pc;
 	to->sp = ctx->regs.sp;

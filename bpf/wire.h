@@ -37,20 +37,20 @@
  * How the user half of a walk ended: X(NAME, complete, frame shown at the root, sentence for /metrics and people).
  * Append only: the numbers are on the wire.
  */
-#define WIRE_ENDS(X)                                                                               \
-	X(ROOT, 1, "", "the outermost frame was reached")                                          \
-	X(NO_USER, 1, "", "a kernel thread, or user stacks are not wanted")                        \
-	X(DEPTH, 0, "[truncated: too deep]", "more frames than the limit")                         \
-	X(STACK_READ, 0, "[truncated: stack not readable]", "the stack page was not in memory")    \
-	X(NO_PROGRESS, 0, "[truncated: bad frame pointer]",                                        \
-	  "the frame pointer did not lead further up the stack")                                   \
-	X(NO_MAPPING, 0, "[truncated: pc not in any mapping]",                                     \
-	  "a return address lies in no executable mapping")                                        \
-	X(BAD_PC, 0, "[truncated: bad pc]", "a return address is no user address")                 \
-	X(COMPAT, 0, "[32-bit process]", "32-bit processes are not unwound")                       \
-	X(COPY_END, 0, "[truncated: stack copy too short]",                                        \
-	  "the copied part of the stack ended before the walk")                                    \
-	X(NEW_PROCESS, 0, "[truncated: new process]",                                              \
+#define WIRE_ENDS(X)                                                                            \
+	X(ROOT, 1, "", "the outermost frame was reached")                                       \
+	X(NO_USER, 1, "", "a kernel thread, or user stacks are not wanted")                     \
+	X(DEPTH, 0, "[truncated: too deep]", "more frames than the limit")                      \
+	X(STACK_READ, 0, "[truncated: stack not readable]", "the stack page was not in memory") \
+	X(NO_PROGRESS, 0, "[truncated: bad frame pointer]",                                     \
+	  "the frame pointer did not lead further up the stack")                                \
+	X(NO_MAPPING, 0, "[truncated: pc not in any mapping]",                                  \
+	  "a return address lies in no executable mapping")                                     \
+	X(BAD_PC, 0, "[truncated: bad pc]", "a return address is no user address")              \
+	X(COMPAT, 0, "[32-bit process]", "32-bit processes are not unwound")                    \
+	X(COPY_END, 0, "[truncated: stack copy too short]",                                     \
+	  "the copied part of the stack ended before the walk")                                 \
+	X(NEW_PROCESS, 0, "[truncated: new process]",                                           \
 	  "the process was not known yet and its stack could not be copied")
 
 enum wire_end {
@@ -64,17 +64,17 @@ enum wire_end {
  * Per-CPU counters of the kernel half: X(name, sentence). ticks = emitted + idle + filtered + lost, always.
  * Append only.
  */
-#define WIRE_COUNTERS(X)                                                                           \
-	X(ticks, "timer ticks seen by the sampler")                                                \
-	X(emitted, "samples handed to the agent")                                                  \
-	X(idle, "ticks on an idle CPU")                                                            \
-	X(filtered, "ticks of processes that are not wanted")                                      \
-	X(lost, "samples lost because the ring buffer was full")                                   \
-	X(kernel_stack_errors, "kernel stacks that could not be read")                             \
-	X(cold, "samples of processes the kernel half did not know yet")                           \
-	X(cold_limited, "of these, without a stack copy because the ring was filling")             \
-	X(cold_copy_errors, "of these, whose stack could not be copied")                           \
-	X(fp_frames, "user frames found by frame pointer")                                         \
+#define WIRE_COUNTERS(X)                                                               \
+	X(ticks, "timer ticks seen by the sampler")                                    \
+	X(emitted, "samples handed to the agent")                                      \
+	X(idle, "ticks on an idle CPU")                                                \
+	X(filtered, "ticks of processes that are not wanted")                          \
+	X(lost, "samples lost because the ring buffer was full")                       \
+	X(kernel_stack_errors, "kernel stacks that could not be read")                 \
+	X(cold, "samples of processes the kernel half did not know yet")               \
+	X(cold_limited, "of these, without a stack copy because the ring was filling") \
+	X(cold_copy_errors, "of these, whose stack could not be copied")               \
+	X(fp_frames, "user frames found by frame pointer")                             \
 	X(raw_frames, "user frames outside of known mappings")
 
 struct wire_counters {
@@ -84,16 +84,16 @@ struct wire_counters {
 };
 
 /* wire_sample.flags */
-#define WIRE_COLD 1u	    /* registers and a stack copy follow the frames */
-#define WIRE_KTHREAD 2u	    /* a kernel thread */
-#define WIRE_IN_SYSCALL 4u  /* the user pc is where a system call returns to */
-#define WIRE_USER_MODE 8u   /* the tick interrupted user code */
+#define WIRE_COLD 1u	   /* registers and a stack copy follow the frames */
+#define WIRE_KTHREAD 2u	   /* a kernel thread */
+#define WIRE_IN_SYSCALL 4u /* the user pc is where a system call returns to */
+#define WIRE_USER_MODE 8u  /* the tick interrupted user code */
 
 struct wire_sample {
-	__u64 time_ns;	  /* CLOCK_MONOTONIC */
-	__u64 cgroup_id;  /* of the unified hierarchy */
-	__u32 pid;	  /* process, as the agent's pid namespace numbers it */
-	__u32 tid;	  /* thread, likewise */
+	__u64 time_ns;	 /* CLOCK_MONOTONIC */
+	__u64 cgroup_id; /* of the unified hierarchy */
+	__u32 pid;	 /* process, as the agent's pid namespace numbers it */
+	__u32 tid;	 /* thread, likewise */
 	__u32 cpu;
 	__u32 generation; /* of the mapping table that named the frames; 0 when there was none */
 	__u16 n_kernel;
@@ -118,10 +118,10 @@ struct wire_cold {
 
 /* Value of the process table, keyed by pid. */
 struct wire_process {
-	__u32 first;	    /* index of its first mapping in the mapping array */
+	__u32 first; /* index of its first mapping in the mapping array */
 	__u32 n_mappings;
-	__u32 generation;   /* never 0 */
-	__u32 flags;	    /* WIRE_PROCESS_* */
+	__u32 generation; /* never 0 */
+	__u32 flags;	  /* WIRE_PROCESS_* */
 };
 
 #define WIRE_PROCESS_FILTERED 1u /* counted, not walked */

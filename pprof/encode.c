@@ -206,14 +206,14 @@ static size_t batch_fill(struct batch *batch, const struct pprof_builder *b, bat
 }
 
 /* A Profile whose one repeated field is the batch. */
-#define PACK_TABLE(sink, batch, b, n_rows, put, field, pointers)                                   \
-	for (size_t first_ = 0; first_ < (n_rows) && !(sink)->error;) {                            \
-		Perftools__Profiles__Profile profile_ = PERFTOOLS__PROFILES__PROFILE__INIT;        \
-                                                                                                   \
-		profile_.n_##field = batch_fill((batch), (b), (put), first_, (n_rows));            \
-		profile_.field = (batch)->item_ptr.pointers;                                       \
-		first_ += profile_.n_##field;                                                      \
-		sink_pack((sink), &profile_);                                                      \
+#define PACK_TABLE(sink, batch, b, n_rows, put, field, pointers)                            \
+	for (size_t first_ = 0; first_ < (n_rows) && !(sink)->error;) {                     \
+		Perftools__Profiles__Profile profile_ = PERFTOOLS__PROFILES__PROFILE__INIT; \
+                                                                                            \
+		profile_.n_##field = batch_fill((batch), (b), (put), first_, (n_rows));     \
+		profile_.field = (batch)->item_ptr.pointers;                                \
+		first_ += profile_.n_##field;                                               \
+		sink_pack((sink), &profile_);                                               \
 	}
 
 static void value_type_set(Perftools__Profiles__ValueType *message,

@@ -67,15 +67,15 @@ struct pprof_options {
  * Level 1: on profiles of real services it gives 12 to 25 % more bytes than level 6 in six tenths
  * of the time, and the bytes of an agent are few.
  */
-#define PPROF_OPTIONS_DEFAULT                                                                      \
-	((struct pprof_options){                                                                   \
-		.sample_type = "cpu",                                                              \
-		.sample_unit = "nanoseconds",                                                      \
-		.period_type = "cpu",                                                              \
-		.period_unit = "nanoseconds",                                                      \
-		.max_samples = 16000,                                                              \
-		.max_bytes = 1400000,                                                              \
-		.gzip_level = 1,                                                                   \
+#define PPROF_OPTIONS_DEFAULT                 \
+	((struct pprof_options){              \
+		.sample_type = "cpu",         \
+		.sample_unit = "nanoseconds", \
+		.period_type = "cpu",         \
+		.period_unit = "nanoseconds", \
+		.max_samples = 16000,         \
+		.max_bytes = 1400000,         \
+		.gzip_level = 1,              \
 	})
 
 struct pprof_mapping {

@@ -79,8 +79,8 @@ static void label_rows_sort_last(uint64_t *rows, size_t n)
 static int sample_draft(struct pprof_builder *b, const uint64_t *location_ids, size_t n_locations,
 			const struct pprof_label *labels, size_t n_labels)
 {
-	uint64_t *row = pprof_tuples_draft(&b->samples, SAMPLE_WORDS + n_locations +
-								n_labels * LABEL_WORDS);
+	uint64_t *row = pprof_tuples_draft(&b->samples,
+					   SAMPLE_WORDS + n_locations + n_labels * LABEL_WORDS);
 
 	if (!row)
 		return -ENOMEM;

@@ -71,7 +71,8 @@ static int open_server(struct agent *a, struct buf *why)
 	o.listen = a->options.listen;
 	int r = http_server_new(a->loop, &o, &a->server, error);
 	if (r == HTTP_LISTEN_REFUSED) {
-		(void)buf_printf(why, "%s; choose another with --server.http.listen-addr=HOST:PORT", error);
+		(void)buf_printf(why, "%s; choose another with --server.http.listen-addr=HOST:PORT",
+				 error);
 		return -EADDRINUSE;
 	}
 	if (r < 0)
@@ -113,7 +114,8 @@ int agent_init(struct agent *a, const struct agent_options *o, struct buf *why)
 	raise_file_limit();
 	if (gethostname(a->hostname, sizeof(a->hostname) - 1) < 0)
 		a->hostname[0] = '\0';
-	log_info_always("xagent is starting", LOG_STR("version", XAGENT_VERSION), LOG_STR("config", o->config_path));
+	log_info_always("xagent is starting", LOG_STR("version", XAGENT_VERSION),
+			LOG_STR("config", o->config_path));
 	int r = open_parts(a, why);
 	if (r < 0) {
 		if (why->len == 0)
@@ -150,16 +152,19 @@ static void write_buf(void *ctx, const char *bytes, size_t n)
 	(void)buf_append(ctx, bytes, n);
 }
 
-static void tell(const struct river_diags *diags, const struct config_texts *texts, struct buf *summary)
+static void tell(const struct river_diags *diags, const struct config_texts *texts,
+		 struct buf *summary)
 {
 	if (summary)
 		river_diags_write_summary(diags, write_buf, summary);
 	else
-		river_diags_write_pretty(diags, texts->sources, texts->n, isatty(STDERR_FILENO), write_stderr, NULL);
+		river_diags_write_pretty(diags, texts->sources, texts->n, isatty(STDERR_FILENO),
+					 write_stderr, NULL);
 }
 
 /* `why` is left empty where diagnostics have been told. */
-static int load_texts(struct agent *a, const struct config_texts *texts, struct buf *summary, struct buf *why)
+static int load_texts(struct agent *a, const struct config_texts *texts, struct buf *summary,
+		      struct buf *why)
 {
 	struct river_arena arena;
 	struct river_diags diags;
@@ -170,7 +175,8 @@ static int load_texts(struct agent *a, const struct config_texts *texts, struct 
 	if (diags.n_items > 0)
 		tell(&diags, texts, summary);
 	if (r < 0)
-		(void)buf_printf(why, "loading config path \"%s\": %s", a->options.config_path, strerror(-r));
+		(void)buf_printf(why, "loading config path \"%s\": %s", a->options.config_path,
+				 strerror(-r));
 	river_arena_fini(&arena);
 	return r == RIVER_INVALID ? -EINVAL : r;
 }
@@ -221,7 +227,8 @@ int agent_load(struct agent *a, struct buf *summary)
 	if (r == 0 && a->ready)
 		log_info_always("config reloaded");
 	else if (r < 0 && a->ready)
-		log_error("failed to reload config", LOG_STR("err", summary ? buf_str(summary) : strerror(-r)));
+		log_error("failed to reload config",
+			  LOG_STR("err", summary ? buf_str(summary) : strerror(-r)));
 	if (r == 0)
 		a->ready = true;
 	return r;

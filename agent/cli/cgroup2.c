@@ -68,9 +68,11 @@ int cgroup2_open(const char *path, struct buf *why, int *ret_fd)
 	}
 	if (fs.f_type != CGROUP2_SUPER_MAGIC) {
 		(void)buf_printf(why, "%s is %s: ", path,
-				 fs.f_type == CGROUP_SUPER_MAGIC ? "a directory of cgroup v1" :
-								   "no cgroup directory");
-		(void)buf_append_str(why, "the kernel filters by directories of the unified hierarchy (cgroup2)");
+				 fs.f_type == CGROUP_SUPER_MAGIC ? "a directory of cgroup v1"
+								 : "no cgroup directory");
+		(void)buf_append_str(
+			why,
+			"the kernel filters by directories of the unified hierarchy (cgroup2)");
 		return -EINVAL;
 	}
 	*ret_fd = TAKE_FD(fd);

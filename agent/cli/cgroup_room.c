@@ -87,7 +87,8 @@ static void remove_directory(struct cgroup_room *r)
 		e = rmdir(r->path) < 0 ? errno : 0;
 	}
 	if (e)
-		log_warn("cannot remove the cgroup of the command", LOG_STR("path", r->path), LOG_ERR(e));
+		log_warn("cannot remove the cgroup of the command", LOG_STR("path", r->path),
+			 LOG_ERR(e));
 }
 
 void cgroup_room_free(struct cgroup_room *r)

@@ -17,22 +17,24 @@ static const struct cli_command {
 	int (*run)(int argc, char **argv);
 } commands[] = {
 	{ "run", "FILE", "profile this host as FILE says, and push to Pyroscope", cli_run },
-	{ "profile", "[-- COMMAND]", "profile now, for a person: folded stacks, pprof or a table", cli_profile },
+	{ "profile", "[-- COMMAND]", "profile now, for a person: folded stacks, pprof or a table",
+	  cli_profile },
 };
 
 static void print_usage(FILE *to)
 {
 	(void)fputs("xagent, a continuous CPU profiler for Linux\n\nUsage:\n", to);
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
-		(void)fprintf(to, "  xagent %-7s [FLAGS] %-13s %s\n", commands[i].name, commands[i].arguments,
-			      commands[i].summary);
-	(void)fputs("  xagent --version\n"
-		    "  xagent COMMAND --help\n\n"
-		    "Examples:\n"
-		    "  xagent profile -d 10                       the hottest functions of this host\n"
-		    "  xagent profile -o cpu.pb.gz -- make        where a build spends its time\n"
-		    "  xagent run /etc/xagent/config.alloy        profile all the time\n",
-		    to);
+		(void)fprintf(to, "  xagent %-7s [FLAGS] %-13s %s\n", commands[i].name,
+			      commands[i].arguments, commands[i].summary);
+	(void)fputs(
+		"  xagent --version\n"
+		"  xagent COMMAND --help\n\n"
+		"Examples:\n"
+		"  xagent profile -d 10                       the hottest functions of this host\n"
+		"  xagent profile -o cpu.pb.gz -- make        where a build spends its time\n"
+		"  xagent run /etc/xagent/config.alloy        profile all the time\n",
+		to);
 }
 
 static int print_version(void)
@@ -67,7 +69,8 @@ static int unknown_command(const char *name)
 {
 	const char *meant = command_suggest(name);
 
-	(void)fprintf(stderr, "xagent: unknown %s \"%s\"", name[0] == '-' ? "flag" : "command", name);
+	(void)fprintf(stderr, "xagent: unknown %s \"%s\"", name[0] == '-' ? "flag" : "command",
+		      name);
 	if (meant)
 		(void)fprintf(stderr, ", did you mean \"%s\"?", meant);
 	(void)fputs("; see xagent --help\n", stderr);
@@ -76,7 +79,8 @@ static int unknown_command(const char *name)
 
 int cli_usage_error(const char *command, const struct buf *why)
 {
-	(void)fprintf(stderr, "xagent %s: %s\nsee xagent %s --help\n", command, buf_str(why), command);
+	(void)fprintf(stderr, "xagent %s: %s\nsee xagent %s --help\n", command, buf_str(why),
+		      command);
 	return CLI_EXIT_FAILURE;
 }
 

@@ -147,6 +147,7 @@ int command_exit_code(struct command *c)
 	if (pid < 0)
 		c->exit_code = EXIT_NEVER_RAN;
 	else
-		c->exit_code = WIFSIGNALED(status) ? EXIT_SIGNALLED + WTERMSIG(status) : WEXITSTATUS(status);
+		c->exit_code = WIFSIGNALED(status) ? EXIT_SIGNALLED + WTERMSIG(status)
+						   : WEXITSTATUS(status);
 	return c->exit_code;
 }

@@ -57,7 +57,8 @@ static int is_config(const struct dirent *entry)
 {
 	struct str name = str_from(entry->d_name);
 
-	return name.p[0] != '.' && entry->d_type != DT_DIR && (str_ends_with(name, STR_LIT(".alloy")) || str_ends_with(name, STR_LIT(".river")));
+	return name.p[0] != '.' && entry->d_type != DT_DIR &&
+	       (str_ends_with(name, STR_LIT(".alloy")) || str_ends_with(name, STR_LIT(".river")));
 }
 
 static int add_directory(struct config_texts *t, const char *path, struct buf *why)
@@ -67,7 +68,8 @@ static int add_directory(struct config_texts *t, const char *path, struct buf *w
 	int r = n < 0 ? -errno : 0;
 
 	if (n > CONFIG_FILES_MAX) {
-		(void)buf_printf(why, "reading config path \"%s\": more than %d files", path, CONFIG_FILES_MAX);
+		(void)buf_printf(why, "reading config path \"%s\": more than %d files", path,
+				 CONFIG_FILES_MAX);
 		r = -E2BIG;
 	}
 	for (int i = 0; i < n; i++) {
@@ -81,7 +83,10 @@ static int add_directory(struct config_texts *t, const char *path, struct buf *w
 	}
 	free(entries);
 	if (r == 0 && n == 0) {
-		(void)buf_printf(why, "reading config path \"%s\": the directory has no *.alloy or *.river file", path);
+		(void)buf_printf(
+			why,
+			"reading config path \"%s\": the directory has no *.alloy or *.river file",
+			path);
 		return -ENOENT;
 	}
 	return r;

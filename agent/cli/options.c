@@ -135,7 +135,8 @@ static int fail_missing(struct parse *p, int answer)
 static int fail_value(struct parse *p, int answer, const struct cli_flag *f, const char *value)
 {
 	put_flag(p, answer, f);
-	(void)buf_printf(p->why, " wants %s, not \"%s\"", wants_value(f) ? f->wants : "true or false", value);
+	(void)buf_printf(p->why, " wants %s, not \"%s\"",
+			 wants_value(f) ? f->wants : "true or false", value);
 	return -EINVAL;
 }
 
@@ -206,12 +207,13 @@ static int take_all(struct parse *p, int argc, const char *letters, const struct
 	return r;
 }
 
-int cli_options_parse(const struct cli_flag *flags, size_t n_flags, int argc, char **argv, void *into,
-		      struct cli_words *ret_words, struct buf *why)
+int cli_options_parse(const struct cli_flag *flags, size_t n_flags, int argc, char **argv,
+		      void *into, struct cli_words *ret_words, struct buf *why)
 {
 	_cleanup_free_ char *letters = make_letters(flags, n_flags);
 	_cleanup_free_ struct option *options = make_options(flags, n_flags);
-	_cleanup_words_ struct cli_words words = { .items = calloc((size_t)argc, sizeof(*words.items)) };
+	_cleanup_words_ struct cli_words words = { .items = calloc((size_t)argc,
+								   sizeof(*words.items)) };
 	struct parse p = { flags, n_flags, argv, into, why, 1 };
 
 	if (!letters || !options || !words.items) {

@@ -45,7 +45,7 @@ void cli_words_fini(struct cli_words *w);
 #define _cleanup_words_ _cleanup_(cli_words_fini)
 
 /* argv[0] is skipped. 0; -EINVAL with one line in `why`; -ENOMEM (also with a line). What was parsed before stays in `into`. */
-int cli_options_parse(const struct cli_flag *flags, size_t n_flags, int argc, char **argv, void *into,
-		      struct cli_words *ret_words, struct buf *why);
+int cli_options_parse(const struct cli_flag *flags, size_t n_flags, int argc, char **argv,
+		      void *into, struct cli_words *ret_words, struct buf *why);
 
 #endif

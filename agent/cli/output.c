@@ -18,7 +18,8 @@
 
 static int fail(struct buf *why, const char *path, int r)
 {
-	(void)buf_printf(why, "cannot write %s: %s", path ? path : "to standard output", strerror(-r));
+	(void)buf_printf(why, "cannot write %s: %s", path ? path : "to standard output",
+			 strerror(-r));
 	return r;
 }
 

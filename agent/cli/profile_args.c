@@ -129,11 +129,12 @@ static const struct cli_flag flags[] = {
 	{ "kernel", 'K', CLI_SWITCH, AT(kernel_only), NULL, NULL },
 	{ "frequency", 'F', CLI_PARSED, AT(hz),
 	  "samples a second and CPU, from 1 to " TEXT_OF_VALUE(SAMPLER_MAX_HZ), parse_hz },
-	{ "duration", 'd', CLI_PARSED, AT(duration_ns), "a time above 0 such as 10, 1.5, 500ms or 2m",
-	  parse_duration },
+	{ "duration", 'd', CLI_PARSED, AT(duration_ns),
+	  "a time above 0 such as 10, 1.5, 500ms or 2m", parse_duration },
 	{ "format", 'f', CLI_PARSED, AT(format), "folded, pprof or table", parse_format },
 	{ "output", 'o', CLI_PARSED, AT(output), "a file, or - for standard output", parse_path },
-	{ "demangle", 0, CLI_PARSED, AT(demangle), "none, simplified, templates or full", parse_demangle },
+	{ "demangle", 0, CLI_PARSED, AT(demangle), "none, simplified, templates or full",
+	  parse_demangle },
 	{ "verifier-stats", 0, CLI_SWITCH, AT(verifier_stats), NULL, NULL },
 	{ "verbose", 'v', CLI_SWITCH, AT(verbose), NULL, NULL },
 	{ "help", 'h', CLI_SWITCH, AT(help), NULL, NULL },
@@ -190,11 +191,14 @@ static int take_words(struct profile_args *a, const struct cli_words *words, str
 static int check(const struct profile_args *a, bool stdout_is_tty, struct buf *why)
 {
 	if (a->user_only && a->kernel_only)
-		return fail(why, "-U and -K exclude each other: leave out both for user and kernel stacks");
+		return fail(
+			why,
+			"-U and -K exclude each other: leave out both for user and kernel stacks");
 	if (a->all && (a->pids.n > 0 || a->tids.n > 0 || a->cgroup))
 		return fail(why, "-a and the filters -p, -t and --cgroup exclude each other");
 	if (a->format == PROFILE_PPROF && !a->output && stdout_is_tty)
-		return fail(why, "pprof is no text for a terminal: give it a file, as in -o cpu.pb.gz");
+		return fail(why,
+			    "pprof is no text for a terminal: give it a file, as in -o cpu.pb.gz");
 	return 0;
 }
 

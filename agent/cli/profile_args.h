@@ -29,9 +29,9 @@ struct id_list {
 struct profile_args {
 	struct id_list pids;
 	struct id_list tids;
-	struct cpus cpus;      /* empty: all */
-	const char *cgroup;    /* NULL: none; borrowed from argv, as all texts here */
-	bool all;	       /* not only the command */
+	struct cpus cpus;   /* empty: all */
+	const char *cgroup; /* NULL: none; borrowed from argv, as all texts here */
+	bool all;	    /* not only the command */
 	bool idle;
 	bool user_only;
 	bool kernel_only;

@@ -21,7 +21,8 @@ static int check_pid(uint32_t pid, struct buf *why)
 	}
 	if (process != pid) {
 		(void)buf_printf(why,
-				 "%" PRIu32 " is a thread of process %" PRIu32 ": use -t %" PRIu32 " or -p %" PRIu32,
+				 "%" PRIu32 " is a thread of process %" PRIu32 ": use -t %" PRIu32
+				 " or -p %" PRIu32,
 				 pid, process, pid, process);
 		return -ESRCH;
 	}
@@ -72,7 +73,9 @@ uint32_t profile_clamp_hz(uint32_t hz, struct buf *note)
 
 	if (file_read_u64(MAX_SAMPLE_RATE, &max) < 0 || max == 0 || hz <= max)
 		return hz;
-	(void)buf_printf(note, "%" PRIu32 " Hz is more than kernel.perf_event_max_sample_rate allows: %" PRIu64,
+	(void)buf_printf(note,
+			 "%" PRIu32
+			 " Hz is more than kernel.perf_event_max_sample_rate allows: %" PRIu64,
 			 hz, max);
 	(void)buf_append_str(note, " Hz are used");
 	return (uint32_t)max;

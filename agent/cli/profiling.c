@@ -41,16 +41,16 @@ struct profiling {
 	struct worker *worker;
 	struct telemetry *telemetry;
 	struct session *session;
-	struct command *command;    /* NULL: none */
+	struct command *command; /* NULL: none */
 	struct scope scope;
-	struct watch *watch;	    /* of --pid */
+	struct watch *watch; /* of --pid */
 	struct loop_io *command_io;
 	struct loop_timer *end_timer;
 	struct loop_timer *progress_timer;
 	struct progress progress;
 	uint64_t began_ns;
 	bool sampling;
-	bool discard;  /* there is to be no result */
+	bool discard; /* there is to be no result */
 	int write_error;
 };
 
@@ -67,7 +67,8 @@ static const char *process_name(struct process_table *processes, struct process 
 	return *comm ? comm : "unknown";
 }
 
-static int match(struct process_table *processes, struct process *p, void *data, struct labels **ret_labels)
+static int match(struct process_table *processes, struct process *p, void *data,
+		 struct labels **ret_labels)
 {
 	struct profiling *x = data;
 	const struct label name = { "service_name", process_name(processes, p) };
@@ -187,9 +188,11 @@ static int open_loop(struct profiling *x)
 	if (r == 0)
 		r = loop_timer_new(x->loop, on_progress, x, &x->progress_timer);
 	if (r == 0 && x->command)
-		r = loop_io_new(x->loop, command_fd(x->command), EPOLLIN, on_command_end, x, &x->command_io);
+		r = loop_io_new(x->loop, command_fd(x->command), EPOLLIN, on_command_end, x,
+				&x->command_io);
 	if (r == 0 && x->args->pids.n > 0)
-		r = watch_new(x->loop, x->args->pids.ids, x->args->pids.n, end_sampling, x, &x->watch);
+		r = watch_new(x->loop, x->args->pids.ids, x->args->pids.n, end_sampling, x,
+			      &x->watch);
 	return r;
 }
 
@@ -272,7 +275,8 @@ static void profiling_fini(struct profiling *x)
 static void print_verifier_line(const char *program, uint64_t instructions, void *data)
 {
 	(void)data;
-	(void)fprintf(stderr, "verifier program=%s instructions=%" PRIu64 "\n", program, instructions);
+	(void)fprintf(stderr, "verifier program=%s instructions=%" PRIu64 "\n", program,
+		      instructions);
 }
 
 /* A command that writes to this terminal has it for itself: it gets one line before it begins. */
@@ -287,7 +291,8 @@ static void begin_progress(struct profiling *x)
 		return;
 	}
 	profile_args_subject(x->args, &subject);
-	(void)fprintf(stderr, "xagent: profiling %s, %" PRIu32 " Hz, ^C to end\n", buf_str(&subject), x->report.hz);
+	(void)fprintf(stderr, "xagent: profiling %s, %" PRIu32 " Hz, ^C to end\n",
+		      buf_str(&subject), x->report.hz);
 }
 
 /* 0, or the exit code for a command that did not come to be. */

@@ -69,18 +69,23 @@ static void put_nothing(const struct report *r, struct buf *out)
 	profile_args_subject(a, &subject);
 	(void)buf_printf(out, "0 samples: %s ", buf_str(&subject));
 	if (a->pids.n + a->tids.n == 0 && !a->cgroup && !profile_args_is_command_only(a))
-		(void)buf_printf(out, "used no CPU%s in %.3g s: all was idle", half(a), seconds(r->elapsed_ns));
+		(void)buf_printf(out, "used no CPU%s in %.3g s: all was idle", half(a),
+				 seconds(r->elapsed_ns));
 	else
-		(void)buf_printf(out, "used no CPU%s while being profiled, or less than %.3g ms (1/%" PRIu32 " s)", half(a),
-				 1e3 / r->hz, r->hz);
+		(void)buf_printf(
+			out,
+			"used no CPU%s while being profiled, or less than %.3g ms (1/%" PRIu32
+			" s)",
+			half(a), 1e3 / r->hz, r->hz);
 	if (a->output)
-		(void)buf_printf(out, r->n_parts > 0 ? "; %s has none" : "; %s was not written", a->output);
+		(void)buf_printf(out, r->n_parts > 0 ? "; %s has none" : "; %s was not written",
+				 a->output);
 }
 
 static void put_samples(const struct report *r, struct buf *out)
 {
-	(void)buf_printf(out, "%" PRIu64 " sample%s in %.1f s at %" PRIu32 " Hz", r->n_samples, plural(r->n_samples),
-			 seconds(r->elapsed_ns), r->hz);
+	(void)buf_printf(out, "%" PRIu64 " sample%s in %.1f s at %" PRIu32 " Hz", r->n_samples,
+			 plural(r->n_samples), seconds(r->elapsed_ns), r->hz);
 	if (r->n_user_stacks > 0)
 		(void)buf_printf(out, ", %.1f%% of user stacks complete",
 				 100.0 * (double)r->n_complete / (double)r->n_user_stacks);
@@ -96,12 +101,17 @@ void report_end(const struct report *r, struct buf *out)
 		put_samples(r, out);
 	(void)buf_append_char(out, '\n');
 	if (r->n_ring_lost)
-		(void)buf_printf(out, "xagent: %" PRIu64 " sample%s lost: the ring buffer was full; a lower -F helps\n",
+		(void)buf_printf(out,
+				 "xagent: %" PRIu64
+				 " sample%s lost: the ring buffer was full; a lower -F helps\n",
 				 r->n_ring_lost, plural(r->n_ring_lost));
 	if (r->n_dropped)
-		(void)buf_printf(out, "xagent: %" PRIu64 " sample%s left out: there was no memory for them\n", r->n_dropped,
-				 plural(r->n_dropped));
+		(void)buf_printf(out,
+				 "xagent: %" PRIu64
+				 " sample%s left out: there was no memory for them\n",
+				 r->n_dropped, plural(r->n_dropped));
 	if (r->kernel_hidden && !r->args->user_only)
-		(void)buf_append_str(out, "xagent: names of kernel functions are hidden (kernel.kptr_restrict): shown as "
+		(void)buf_append_str(out, "xagent: names of kernel functions are hidden "
+					  "(kernel.kptr_restrict): shown as "
 					  "[kernel]; CAP_SYSLOG shows them\n");
 }

@@ -14,10 +14,10 @@ struct report {
 	uint32_t hz; /* as the kernel allowed it */
 	uint64_t elapsed_ns;
 	uint64_t n_samples;
-	uint64_t n_ring_lost; /* the ring was full */
+	uint64_t n_ring_lost;	/* the ring was full */
 	uint64_t n_user_stacks; /* walked */
 	uint64_t n_complete;	/* of these, to their outermost frame */
-	uint64_t n_dropped;   /* arrived, and are not in the result */
+	uint64_t n_dropped;	/* arrived, and are not in the result */
 	bool kernel_hidden;
 	unsigned int n_parts; /* files written: FILE, FILE.2 … */
 };

@@ -15,7 +15,8 @@ static int write_file(struct result *r, const struct built *part, struct buf *wh
 	if (e == 0 && r->n_files > 0)
 		e = buf_printf(&name, ".%u", r->n_files + 1);
 	if (e < 0) {
-		(void)buf_printf(why, "cannot write part %u of %s: the name is too long", r->n_files + 1, r->file);
+		(void)buf_printf(why, "cannot write part %u of %s: the name is too long",
+				 r->n_files + 1, r->file);
 		return -ENAMETOOLONG;
 	}
 	e = output_write(r->file ? buf_str(&name) : NULL, part->bytes, part->n_bytes, why);
@@ -29,7 +30,8 @@ static int write_part(struct result *r, const struct built *part, struct buf *wh
 	if (r->n_files > 0 && r->format != PROFILE_PPROF)
 		return output_append(r->file, part->bytes, part->n_bytes, why);
 	if (r->n_files > 0 && !r->file) {
-		(void)buf_append_str(why, "too many different stacks for one pprof on standard output: use -o");
+		(void)buf_append_str(
+			why, "too many different stacks for one pprof on standard output: use -o");
 		return -EFBIG;
 	}
 	return write_file(r, part, why);

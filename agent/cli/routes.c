@@ -19,7 +19,8 @@ static void put_notes(const struct graph *g, struct buf *out)
 	for (size_t i = 0; i < graph_n(g); i++) {
 		const struct component *c = graph_component(g, i);
 
-		(void)buf_printf(out, "%s: %s: %s\n", c->id, health_state_text(c->health.state), c->health.message);
+		(void)buf_printf(out, "%s: %s: %s\n", c->id, health_state_text(c->health.state),
+				 c->health.message);
 	}
 }
 
@@ -34,7 +35,8 @@ static void answer_healthy(const struct http_call *call, struct http_answer *ans
 
 		if (c->health.state != HEALTH_UNHEALTHY)
 			continue;
-		(void)buf_printf(&answer->body, "%s%s", n++ ? ", " : "unhealthy components: ", c->id);
+		(void)buf_printf(&answer->body, "%s%s",
+				 n++ ? ", " : "unhealthy components: ", c->id);
 	}
 	answer->status = n ? 500 : 200;
 	(void)buf_append_str(&answer->body, n ? "\n" : "All xagent components are healthy.\n");
@@ -68,11 +70,13 @@ static void answer_root(const struct http_call *call, struct http_answer *answer
 {
 	(void)call;
 	(void)data;
-	(void)buf_append_str(&answer->body, "xagent, a continuous profiler\n\n"
-					    "  /metrics     counters, Prometheus text\n"
-					    "  /-/ready     200 once the configuration is loaded\n"
-					    "  /-/healthy   200 while all components are well, and how each of them is\n"
-					    "  /-/reload    reads the configuration again\n");
+	(void)buf_append_str(
+		&answer->body,
+		"xagent, a continuous profiler\n\n"
+		"  /metrics     counters, Prometheus text\n"
+		"  /-/ready     200 once the configuration is loaded\n"
+		"  /-/healthy   200 while all components are well, and how each of them is\n"
+		"  /-/reload    reads the configuration again\n");
 }
 
 int agent_routes_add(struct agent *a)

@@ -17,7 +17,8 @@ struct run_args {
  * taken and ignored (nothing is ever reported to anybody). */
 static const struct cli_flag run_flags[] = {
 	{ "help", 'h', CLI_SWITCH, offsetof(struct run_args, help), NULL, NULL },
-	{ "server.http.listen-addr", 0, CLI_TEXT, offsetof(struct run_args, listen), "HOST:PORT", NULL },
+	{ "server.http.listen-addr", 0, CLI_TEXT, offsetof(struct run_args, listen), "HOST:PORT",
+	  NULL },
 	{ "server.http.memory-addr", 0, CLI_IGNORED, 0, "HOST:PORT", NULL },
 	{ "server.http.ui-path-prefix", 0, CLI_IGNORED, 0, "a path", NULL },
 	{ "server.http.enable-pprof", 0, CLI_IGNORED_SWITCH, 0, NULL, NULL },
@@ -52,19 +53,23 @@ static const struct cli_flag run_flags[] = {
 
 static void print_help(void)
 {
-	(void)fputs("Usage: xagent run [FLAGS] PATH\n\n"
-		    "Profiles this host as the configuration at PATH says (a file, or a directory of *.alloy and\n"
-		    "*.river files) until SIGINT or SIGTERM; what was sampled last is sent before it ends.\n"
-		    "SIGHUP reads the configuration again.\n\n"
-		    "Flags:\n"
-		    "  --server.http.listen-addr=HOST:PORT  where to answer /metrics, /-/ready, /-/healthy, /-/reload\n"
-		    "                                       (default 127.0.0.1:12345)\n"
-		    "  -h, --help                           this text\n"
-		    "Other flags of `alloy run` are accepted and have no effect.\n\n"
-		    "Example, a whole configuration:\n"
-		    "  pyroscope.ebpf \"host\" { forward_to = [pyroscope.write.server.receiver] }\n"
-		    "  pyroscope.write \"server\" { endpoint { url = \"http://127.0.0.1:4040\" } }\n",
-		    stdout);
+	(void)fputs(
+		"Usage: xagent run [FLAGS] PATH\n\n"
+		"Profiles this host as the configuration at PATH says (a file, or a directory of "
+		"*.alloy and\n"
+		"*.river files) until SIGINT or SIGTERM; what was sampled last is sent before it "
+		"ends.\n"
+		"SIGHUP reads the configuration again.\n\n"
+		"Flags:\n"
+		"  --server.http.listen-addr=HOST:PORT  where to answer /metrics, /-/ready, "
+		"/-/healthy, /-/reload\n"
+		"                                       (default 127.0.0.1:12345)\n"
+		"  -h, --help                           this text\n"
+		"Other flags of `alloy run` are accepted and have no effect.\n\n"
+		"Example, a whole configuration:\n"
+		"  pyroscope.ebpf \"host\" { forward_to = [pyroscope.write.server.receiver] }\n"
+		"  pyroscope.write \"server\" { endpoint { url = \"http://127.0.0.1:4040\" } }\n",
+		stdout);
 }
 
 static int run_agent(const struct agent_options *o)
@@ -93,15 +98,18 @@ int cli_run(int argc, char **argv)
 	_cleanup_words_ struct cli_words words = { 0 };
 	_cleanup_buf_ struct buf why = BUF_INIT(4096);
 
-	if (cli_options_parse(run_flags, ARRAY_SIZE(run_flags), argc, argv, &args, &words, &why) < 0)
+	if (cli_options_parse(run_flags, ARRAY_SIZE(run_flags), argc, argv, &args, &words, &why) <
+	    0)
 		return cli_usage_error("run", &why);
 	if (args.help) {
 		print_help();
 		return 0;
 	}
 	if (words.n != 1) {
-		(void)buf_printf(&why, "PATH of one configuration is needed, %zu were given", words.n);
+		(void)buf_printf(&why, "PATH of one configuration is needed, %zu were given",
+				 words.n);
 		return cli_usage_error("run", &why);
 	}
-	return run_agent(&(struct agent_options){ .config_path = words.items[0], .listen = args.listen });
+	return run_agent(
+		&(struct agent_options){ .config_path = words.items[0], .listen = args.listen });
 }

@@ -23,7 +23,8 @@ struct scope {
 #define SCOPE_INIT ((struct scope){ .cgroup_fd = -1 })
 
 /* `command_pid` is looked at when only the command is wanted. 0, or -errno with one line in `why`, if there is one to say. */
-int scope_open(struct scope *s, const struct profile_args *a, uint32_t command_pid, struct buf *why);
+int scope_open(struct scope *s, const struct profile_args *a, uint32_t command_pid,
+	       struct buf *why);
 void scope_fini(struct scope *s);
 
 /* Lets the command out of its room, which is gone then. Sampling by it ends here. */

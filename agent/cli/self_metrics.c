@@ -14,26 +14,33 @@ static const struct metric_family build_info = {
 	"xagent_build_info", "Always 1; the version is in the label.", METRIC_GAUGE, { "version" }
 };
 static const struct metric_family load_ok = {
-	"xagent_config_last_load_successful", "1 when the last load of the configuration succeeded.", METRIC_GAUGE, { NULL }
+	"xagent_config_last_load_successful",
+	"1 when the last load of the configuration succeeded.",
+	METRIC_GAUGE,
+	{ NULL }
 };
-static const struct metric_family load_time = {
-	"xagent_config_last_load_success_timestamp_seconds", "When the configuration was last loaded.", METRIC_GAUGE, { NULL }
-};
-static const struct metric_family load_failures = {
-	"xagent_config_load_failures_total", "Loads of the configuration that failed.", METRIC_COUNTER, { NULL }
-};
-static const struct metric_family components = {
-	"xagent_component_controller_running_components", "Components by health.", METRIC_GAUGE, { "health_type" }
-};
+static const struct metric_family load_time = { "xagent_config_last_load_success_timestamp_seconds",
+						"When the configuration was last loaded.",
+						METRIC_GAUGE,
+						{ NULL } };
+static const struct metric_family load_failures = { "xagent_config_load_failures_total",
+						    "Loads of the configuration that failed.",
+						    METRIC_COUNTER,
+						    { NULL } };
+static const struct metric_family components = { "xagent_component_controller_running_components",
+						 "Components by health.",
+						 METRIC_GAUGE,
+						 { "health_type" } };
 static const struct metric_family cpu_seconds = {
 	"process_cpu_seconds_total", "User and system time of the agent.", METRIC_SECONDS, { NULL }
 };
 static const struct metric_family resident = {
 	"process_resident_memory_bytes", "Resident memory of the agent.", METRIC_GAUGE, { NULL }
 };
-static const struct metric_family max_resident = {
-	"process_resident_memory_max_bytes", "The most resident memory the agent ever had.", METRIC_GAUGE, { NULL }
-};
+static const struct metric_family max_resident = { "process_resident_memory_max_bytes",
+						   "The most resident memory the agent ever had.",
+						   METRIC_GAUGE,
+						   { NULL } };
 
 static struct metric *plain(struct telemetry *t, const struct metric_family *family)
 {
@@ -81,7 +88,8 @@ static void on_scrape(struct telemetry *t, void *data)
 	struct rusage usage;
 
 	if (getrusage(RUSAGE_SELF, &usage) == 0) {
-		metric_set(plain(t, &cpu_seconds), seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime));
+		metric_set(plain(t, &cpu_seconds),
+			   seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime));
 		metric_set(plain(t, &max_resident), (double)usage.ru_maxrss * 1024);
 	}
 	metric_set(plain(t, &resident), resident_bytes());

@@ -67,14 +67,16 @@ static void wait_for_next(struct watch *w)
 	loop_timer_arm(w->end_timer, clock_mono_ns());
 }
 
-int watch_new(struct loop *loop, const uint32_t *pids, size_t n, void (*on_end)(void *data), void *data,
-	      struct watch **ret_watch)
+int watch_new(struct loop *loop, const uint32_t *pids, size_t n, void (*on_end)(void *data),
+	      void *data, struct watch **ret_watch)
 {
 	_cleanup_(watch_freep) struct watch *w = malloc(sizeof(*w));
 
 	if (!w)
 		return -ENOMEM;
-	*w = (struct watch){ .loop = loop, .pids = pids, .n = n, .fd = -1, .on_end = on_end, .data = data };
+	*w = (struct watch){
+		.loop = loop, .pids = pids, .n = n, .fd = -1, .on_end = on_end, .data = data
+	};
 	int r = loop_timer_new(loop, on_all_ended, w, &w->end_timer);
 	if (r < 0)
 		return r;

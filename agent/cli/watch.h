@@ -12,8 +12,8 @@
 struct watch;
 
 /* `on_end` is called once, from the loop; then or later the watch may be freed. `pids` are borrowed. 0 or -errno. */
-int watch_new(struct loop *loop, const uint32_t *pids, size_t n, void (*on_end)(void *data), void *data,
-	      struct watch **ret_watch);
+int watch_new(struct loop *loop, const uint32_t *pids, size_t n, void (*on_end)(void *data),
+	      void *data, struct watch **ret_watch);
 void watch_free(struct watch *w);
 DEFINE_CLEANUP(struct watch *, watch_free);
 

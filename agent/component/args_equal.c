@@ -24,7 +24,8 @@ static bool map_equal(const struct river_string_map *a, const struct river_strin
 	if (a->n_items != b->n_items)
 		return false;
 	for (size_t i = 0; i < a->n_items; i++)
-		if (!strings_equal(a->keys[i], b->keys[i]) || !strings_equal(a->values[i], b->values[i]))
+		if (!strings_equal(a->keys[i], b->keys[i]) ||
+		    !strings_equal(a->values[i], b->values[i]))
 			return false;
 	return true;
 }
@@ -49,7 +50,8 @@ static bool capsules_equal(const struct river_capsules *a, const struct river_ca
 	return a->n_items == 0 || memcmp(a->items, b->items, a->n_items * sizeof(*a->items)) == 0;
 }
 
-static bool blocks_equal(const struct river_field *f, const struct river_blocks *a, const struct river_blocks *b)
+static bool blocks_equal(const struct river_field *f, const struct river_blocks *a,
+			 const struct river_blocks *b)
 {
 	if (a->n_items != b->n_items)
 		return false;
@@ -101,7 +103,8 @@ static bool field_equal(const struct river_field *f, const void *a, const void *
 	case RIVER_KIND_CAPSULE_LIST:
 		return capsules_equal(a, b);
 	case RIVER_KIND_VALUE:
-		return values_equal(*(const struct river_value *const *)a, *(const struct river_value *const *)b);
+		return values_equal(*(const struct river_value *const *)a,
+				    *(const struct river_value *const *)b);
 	case RIVER_KIND_BLOCK:
 		return args_equal(f->schema, a, b);
 	case RIVER_KIND_BLOCK_PTR:

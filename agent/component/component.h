@@ -64,10 +64,12 @@ struct component_kind {
 	/* Also after a build alone, and after one that failed. May not run the loop: what takes time is left as a component_rest. */
 	void (*stop)(struct component *c);
 	/* An object in `arena`; NULL function: nothing is exported. 0 or -ENOMEM. */
-	int (*exports)(struct component *c, struct river_arena *arena, const struct river_value **ret_exports);
+	int (*exports)(struct component *c, struct river_arena *arena,
+		       const struct river_value **ret_exports);
 	/* A process that no target matches was sampled for the first time since its last exec, or since targets changed; true when the
 	 * exports changed. `p` is of `processes`, the sampler's own table, and may have ended already. */
-	bool (*process_seen)(struct component *c, struct process_table *processes, struct process *p);
+	bool (*process_seen)(struct component *c, struct process_table *processes,
+			     struct process *p);
 	void (*process_gone)(struct component *c, uint32_t pid);
 };
 
@@ -91,7 +93,8 @@ void component_exports_changed(struct component *c);
 /* What is under way when a component ends, or is no longer its own, such as the last requests. The graph ends only after all of it. */
 struct component_rest {
 	struct list node;
-	void (*abandon)(struct component_rest *rest); /* frees it at once: the loop does not run any more */
+	void (*abandon)(
+		struct component_rest *rest); /* frees it at once: the loop does not run any more */
 };
 
 void component_leave_rest(struct component *c, struct component_rest *rest);

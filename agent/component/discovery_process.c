@@ -38,7 +38,9 @@ struct discovery {
 static const char *validate_refresh(const void *field, struct river_arena *arena)
 {
 	(void)arena;
-	return *(const int64_t *)field >= (int64_t)NS_PER_S ? NULL : "refresh_interval must be at least 1s";
+	return *(const int64_t *)field >= (int64_t)NS_PER_S
+		       ? NULL
+		       : "refresh_interval must be at least 1s";
 }
 
 static const struct river_field discover_fields[] = {
@@ -55,9 +57,10 @@ static const struct river_schema discover_schema =
 	RIVER_SCHEMA(struct discover_args, "discover_config", discover_fields);
 
 static const struct river_field discovery_fields[] = {
-	RIVER_FIELD_STRING_MAP_LIST(struct discovery_args, join, "join", .validate = target_maps_validate),
-	RIVER_FIELD_DURATION(struct discovery_args, refresh_interval_ns, "refresh_interval", .def = "60s",
-			     .validate = validate_refresh),
+	RIVER_FIELD_STRING_MAP_LIST(struct discovery_args, join, "join",
+				    .validate = target_maps_validate),
+	RIVER_FIELD_DURATION(struct discovery_args, refresh_interval_ns, "refresh_interval",
+			     .def = "60s", .validate = validate_refresh),
 	RIVER_FIELD_BLOCK(struct discovery_args, config, "discover_config", &discover_schema),
 };
 
@@ -144,7 +147,8 @@ static int discovery_build(struct component *c, const void *args, struct buf *wh
 	if (!d)
 		return -ENOMEM;
 	c->state = d;
-	r = process_table_new(&(struct process_table_options){ .telemetry = c->env->telemetry }, &d->processes);
+	r = process_table_new(&(struct process_table_options){ .telemetry = c->env->telemetry },
+			      &d->processes);
 	if (r == 0)
 		r = loop_timer_new(c->env->loop, on_timer, c, &d->timer);
 	return r == 0 ? open_engine(d, args) : r;
@@ -163,8 +167,8 @@ static int discovery_run(struct component *c, struct buf *why)
 static bool same_config(const struct discover_args *a, const struct discover_args *b)
 {
 	return a->cwd == b->cwd && a->exe == b->exe && a->commandline == b->commandline &&
-	       a->container_id == b->container_id && a->username == b->username && a->uid == b->uid &&
-	       a->cgroup_path == b->cgroup_path;
+	       a->container_id == b->container_id && a->username == b->username &&
+	       a->uid == b->uid && a->cgroup_path == b->cgroup_path;
 }
 
 /* Containers come and go all the time: then nothing is read again. */
@@ -211,7 +215,8 @@ static void discovery_stop(struct component *c)
 	c->state = NULL;
 }
 
-static int discovery_exports(struct component *c, struct river_arena *arena, const struct river_value **ret_exports)
+static int discovery_exports(struct component *c, struct river_arena *arena,
+			     const struct river_value **ret_exports)
 {
 	struct discovery *d = c->state;
 	struct labels **targets = NULL;
@@ -220,7 +225,8 @@ static int discovery_exports(struct component *c, struct river_arena *arena, con
 
 	if (r < 0)
 		return r;
-	struct river_member member = { .key = "targets", .value = value_of_labels(arena, targets, n) };
+	struct river_member member = { .key = "targets",
+				       .value = value_of_labels(arena, targets, n) };
 	labels_array_free(targets, n);
 	*ret_exports = member.value ? river_value_object(arena, &member, 1) : NULL;
 	return *ret_exports ? 0 : -ENOMEM;

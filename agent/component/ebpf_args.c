@@ -18,7 +18,9 @@ static const char *validate_rate(const void *field, struct river_arena *arena)
 	int64_t hz = *(const int64_t *)field;
 
 	(void)arena;
-	return hz >= 1 && hz <= SAMPLER_MAX_HZ ? NULL : "sample_rate must be between 1 and 10000 (samples a second and CPU)";
+	return hz >= 1 && hz <= SAMPLER_MAX_HZ
+		       ? NULL
+		       : "sample_rate must be between 1 and 10000 (samples a second and CPU)";
 }
 
 static const char *validate_interval(const void *field, struct river_arena *arena)
@@ -26,7 +28,9 @@ static const char *validate_interval(const void *field, struct river_arena *aren
 	int64_t ns = *(const int64_t *)field;
 
 	(void)arena;
-	return ns >= MIN_INTERVAL_NS && ns <= MAX_INTERVAL_NS ? NULL : "collect_interval must be between 100ms and 1h";
+	return ns >= MIN_INTERVAL_NS && ns <= MAX_INTERVAL_NS
+		       ? NULL
+		       : "collect_interval must be between 100ms and 1h";
 }
 
 static const char *validate_demangle(const void *field, struct river_arena *arena)
@@ -34,9 +38,9 @@ static const char *validate_demangle(const void *field, struct river_arena *aren
 	enum demangle_mode mode;
 
 	(void)arena;
-	return demangle_mode_parse(str_from(*(const char *const *)field), &mode) ?
-		       NULL :
-		       "demangle must be one of none, simplified, templates, full";
+	return demangle_mode_parse(str_from(*(const char *const *)field), &mode)
+		       ? NULL
+		       : "demangle must be one of none, simplified, templates, full";
 }
 
 static const char *validate_comm(const void *field, struct river_arena *arena)
@@ -64,7 +68,8 @@ static const struct river_field debug_info_fields[] = {
 	RIVER_FIELD_IGNORED(RIVER_KIND_INT, "worker_num", 0),
 };
 
-static const struct river_schema debug_info_schema = RIVER_SCHEMA(struct no_args, "debug_info", debug_info_fields);
+static const struct river_schema debug_info_schema =
+	RIVER_SCHEMA(struct no_args, "debug_info", debug_info_fields);
 
 bool ebpf_args_have_targets(const struct ebpf_args *args)
 {
@@ -87,17 +92,21 @@ enum demangle_mode ebpf_args_demangle(const struct ebpf_args *args)
 #define ARGS struct ebpf_args
 
 static const struct river_field ebpf_fields[] = {
-	RIVER_FIELD_CAPSULE_LIST(ARGS, forward_to, "forward_to", RECEIVER_CAPSULE, .flags = RIVER_REQUIRED),
+	RIVER_FIELD_CAPSULE_LIST(ARGS, forward_to, "forward_to", RECEIVER_CAPSULE,
+				 .flags = RIVER_REQUIRED),
 	RIVER_FIELD_STRING_MAP_LIST(ARGS, targets, "targets", .validate = target_maps_validate),
-	RIVER_FIELD_STRING_MAP(ARGS, default_target, "default_target", .validate = target_map_validate),
+	RIVER_FIELD_STRING_MAP(ARGS, default_target, "default_target",
+			       .validate = target_map_validate),
 	RIVER_FIELD_BOOL(ARGS, targets_only, "targets_only", .def = "true"),
 	RIVER_FIELD_DURATION(ARGS, collect_interval_ns, "collect_interval", .def = "15s",
 			     .validate = validate_interval),
-	RIVER_FIELD_INT(ARGS, sample_rate_hz, "sample_rate", .def = "97", .validate = validate_rate),
+	RIVER_FIELD_INT(ARGS, sample_rate_hz, "sample_rate", .def = "97",
+			.validate = validate_rate),
 	RIVER_FIELD_BOOL(ARGS, collect_user_profile, "collect_user_profile", .def = "true"),
 	RIVER_FIELD_BOOL(ARGS, collect_kernel_profile, "collect_kernel_profile", .def = "true"),
 	RIVER_FIELD_BOOL(ARGS, kernel_frames, "kernel_frames", .def = "true"),
-	RIVER_FIELD_STRING(ARGS, demangle, "demangle", .def = "simplified", .validate = validate_demangle),
+	RIVER_FIELD_STRING(ARGS, demangle, "demangle", .def = "simplified",
+			   .validate = validate_demangle),
 	RIVER_FIELD_STRING(ARGS, comm, "comm", .def = "none", .validate = validate_comm),
 	RIVER_FIELD_BOOL(ARGS, pid_label, "pid_label", .def = "false"),
 	RIVER_FIELD_FLOAT(ARGS, off_cpu_threshold, "off_cpu_threshold", .def = "0"),
@@ -131,12 +140,16 @@ static const struct river_field ebpf_fields[] = {
 	RIVER_FIELD_IGNORED(RIVER_KIND_BOOL, "reporter_unsymbolized_stubs", 0),
 	RIVER_FIELD_IGNORED(RIVER_KIND_INT, "verifier_log_size", 0),
 	RIVER_FIELD_IGNORED(RIVER_KIND_BOOL, "drop_kernel_frames", 0),
-	{ .kind = RIVER_KIND_BLOCK, .name = "debug_info", .flags = RIVER_IGNORED, .schema = &debug_info_schema },
+	{ .kind = RIVER_KIND_BLOCK,
+	  .name = "debug_info",
+	  .flags = RIVER_IGNORED,
+	  .schema = &debug_info_schema },
 };
 
 const struct river_schema ebpf_schema = RIVER_SCHEMA(ARGS, "pyroscope.ebpf", ebpf_fields);
 
-void ebpf_args_unsupported(const struct ebpf_args *args, void (*fn)(const char *argument, void *data), void *data)
+void ebpf_args_unsupported(const struct ebpf_args *args,
+			   void (*fn)(const char *argument, void *data), void *data)
 {
 	if (*args->comm && strcmp(args->comm, "none") != 0)
 		fn("comm", data);

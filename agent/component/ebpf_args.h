@@ -34,6 +34,7 @@ bool ebpf_args_kernel(const struct ebpf_args *args);
 enum demangle_mode ebpf_args_demangle(const struct ebpf_args *args);
 
 /* Calls fn for each argument that asks for something that xagent does not do. */
-void ebpf_args_unsupported(const struct ebpf_args *args, void (*fn)(const char *argument, void *data), void *data);
+void ebpf_args_unsupported(const struct ebpf_args *args,
+			   void (*fn)(const char *argument, void *data), void *data);
 
 #endif

@@ -8,49 +8,74 @@
 
 #define COMPONENT_LABELS "component_path", "component_id"
 
-static const struct metric_family active_targets = {
-	"pyroscope_ebpf_active_targets", "Targets that can select a process.", METRIC_GAUGE, { COMPONENT_LABELS }
-};
-static const struct metric_family sessions = {
-	"pyroscope_ebpf_profiling_sessions_total", "Collection rounds.", METRIC_COUNTER, { COMPONENT_LABELS }
-};
+static const struct metric_family active_targets = { "pyroscope_ebpf_active_targets",
+						     "Targets that can select a process.",
+						     METRIC_GAUGE,
+						     { COMPONENT_LABELS } };
+static const struct metric_family sessions = { "pyroscope_ebpf_profiling_sessions_total",
+					       "Collection rounds.",
+					       METRIC_COUNTER,
+					       { COMPONENT_LABELS } };
 static const struct metric_family sessions_failing = {
-	"pyroscope_ebpf_profiling_sessions_failing_total", "Collection rounds that failed.", METRIC_COUNTER, { COMPONENT_LABELS }
+	"pyroscope_ebpf_profiling_sessions_failing_total",
+	"Collection rounds that failed.",
+	METRIC_COUNTER,
+	{ COMPONENT_LABELS }
 };
-static const struct metric_family pprofs = {
-	"pyroscope_ebpf_pprofs_total", "Profiles made.", METRIC_COUNTER, { COMPONENT_LABELS, "service_name" }
-};
-static const struct metric_family pprof_bytes = {
-	"pyroscope_ebpf_pprof_bytes_total", "Compressed bytes of profiles made.", METRIC_COUNTER, { COMPONENT_LABELS, "service_name" }
-};
-static const struct metric_family pprof_samples = {
-	"pyroscope_ebpf_pprof_samples_total", "Samples in profiles made.", METRIC_COUNTER, { COMPONENT_LABELS, "service_name" }
-};
-static const struct metric_family pprofs_dropped = {
-	"pyroscope_ebpf_pprofs_dropped_total", "Profiles that could not be handed on.", METRIC_COUNTER, { COMPONENT_LABELS }
-};
+static const struct metric_family pprofs = { "pyroscope_ebpf_pprofs_total",
+					     "Profiles made.",
+					     METRIC_COUNTER,
+					     { COMPONENT_LABELS, "service_name" } };
+static const struct metric_family pprof_bytes = { "pyroscope_ebpf_pprof_bytes_total",
+						  "Compressed bytes of profiles made.",
+						  METRIC_COUNTER,
+						  { COMPONENT_LABELS, "service_name" } };
+static const struct metric_family pprof_samples = { "pyroscope_ebpf_pprof_samples_total",
+						    "Samples in profiles made.",
+						    METRIC_COUNTER,
+						    { COMPONENT_LABELS, "service_name" } };
+static const struct metric_family pprofs_dropped = { "pyroscope_ebpf_pprofs_dropped_total",
+						     "Profiles that could not be handed on.",
+						     METRIC_COUNTER,
+						     { COMPONENT_LABELS } };
 static const struct metric_family samples_waiting = {
-	"xagent_samples_waiting", "Samples in the open interval and in intervals being built.", METRIC_GAUGE, { COMPONENT_LABELS }
+	"xagent_samples_waiting",
+	"Samples in the open interval and in intervals being built.",
+	METRIC_GAUGE,
+	{ COMPONENT_LABELS }
 };
-static const struct metric_family processes = {
-	"xagent_processes", "Processes known by sampling or by birth.", METRIC_GAUGE, { COMPONENT_LABELS }
-};
+static const struct metric_family processes = { "xagent_processes",
+						"Processes known by sampling or by birth.",
+						METRIC_GAUGE,
+						{ COMPONENT_LABELS } };
 static const struct metric_family bpf_map_bytes = {
 	"xagent_bpf_map_bytes", "Kernel memory of BPF maps.", METRIC_GAUGE, { COMPONENT_LABELS }
 };
 static const struct metric_family bpf_run_seconds = {
-	"xagent_bpf_run_seconds_total", "Time spent in BPF programs; needs kernel.bpf_stats_enabled=1.", METRIC_SECONDS, { COMPONENT_LABELS }
+	"xagent_bpf_run_seconds_total",
+	"Time spent in BPF programs; needs kernel.bpf_stats_enabled=1.",
+	METRIC_SECONDS,
+	{ COMPONENT_LABELS }
 };
 static const struct metric_family bpf_runs = {
-	"xagent_bpf_runs_total", "Runs of BPF programs; needs kernel.bpf_stats_enabled=1.", METRIC_COUNTER, { COMPONENT_LABELS }
+	"xagent_bpf_runs_total",
+	"Runs of BPF programs; needs kernel.bpf_stats_enabled=1.",
+	METRIC_COUNTER,
+	{ COMPONENT_LABELS }
 };
 
 static const struct metric_family user_stacks = {
-	"xagent_user_stacks_total", "User stacks by how their walk ended; root and no_user are complete.", METRIC_COUNTER, { COMPONENT_LABELS, "end" }
+	"xagent_user_stacks_total",
+	"User stacks by how their walk ended; root and no_user are complete.",
+	METRIC_COUNTER,
+	{ COMPONENT_LABELS, "end" }
 };
 
-#define KERNEL_FAMILY(name, text)                                                                                      \
-	{ "xagent_kernel_" #name "_total", "Kernel half: " text ".", METRIC_COUNTER, { COMPONENT_LABELS } },
+#define KERNEL_FAMILY(name, text)          \
+	{ "xagent_kernel_" #name "_total", \
+	  "Kernel half: " text ".",        \
+	  METRIC_COUNTER,                  \
+	  { COMPONENT_LABELS } },
 static const struct metric_family kernel_families[] = { WIRE_COUNTERS(KERNEL_FAMILY) };
 #undef KERNEL_FAMILY
 
@@ -78,7 +103,8 @@ static struct metric *series(struct ebpf_metrics *m, const struct metric_family 
 	return telemetry_series(m->telemetry, family, m->labels);
 }
 
-static struct metric *service_series(struct ebpf_metrics *m, const struct metric_family *family, const char *service)
+static struct metric *service_series(struct ebpf_metrics *m, const struct metric_family *family,
+				     const char *service)
 {
 	const char *values[] = { m->labels[0], m->labels[1], service };
 
@@ -92,7 +118,8 @@ static void show_counters(struct ebpf_metrics *m)
 
 	if (m->session && sampler_counters(session_sampler(m->session), &now) == 0)
 		m->shown = now;
-#define SHOW(name, text) metric_set(series(m, &kernel_families[i++]), (double)(m->before.name + m->shown.name));
+#define SHOW(name, text) \
+	metric_set(series(m, &kernel_families[i++]), (double)(m->before.name + m->shown.name));
 	WIRE_COUNTERS(SHOW)
 #undef SHOW
 }
@@ -120,7 +147,8 @@ static void show_cost(struct ebpf_metrics *m)
 	if (m->session)
 		(void)sampler_cost(session_sampler(m->session), &cost);
 	metric_set(series(m, &bpf_map_bytes), (double)cost.map_bytes);
-	metric_set(series(m, &bpf_run_seconds), (double)(m->cost_before.run_time_ns + cost.run_time_ns) / 1e9);
+	metric_set(series(m, &bpf_run_seconds),
+		   (double)(m->cost_before.run_time_ns + cost.run_time_ns) / 1e9);
 	metric_set(series(m, &bpf_runs), (double)(m->cost_before.n_runs + cost.n_runs));
 }
 
@@ -132,7 +160,8 @@ static void on_scrape(struct telemetry *t, void *data)
 	show_counters(m);
 	show_ends(m);
 	show_cost(m);
-	metric_set(series(m, &samples_waiting), m->session ? (double)session_n_waiting(m->session) : 0);
+	metric_set(series(m, &samples_waiting),
+		   m->session ? (double)session_n_waiting(m->session) : 0);
 	metric_set(series(m, &processes),
 		   m->session ? (double)process_table_n(session_processes(m->session)) : 0);
 }

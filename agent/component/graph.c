@@ -53,7 +53,7 @@ int graph_new(const struct component_env *env, struct graph **ret_graph)
 
 static void free_held(struct graph *g)
 {
-	LIST_FOREACH(&g->held, at)
+	LIST_FOREACH (&g->held, at)
 		node_free(LIST_ENTRY(at, struct node, held));
 }
 
@@ -70,7 +70,7 @@ static void finish_rests(struct graph *g)
 	while (!list_empty(&g->rests))
 		if (loop_run_once(g->env->loop, REST_STEP_MS) < 0)
 			break;
-	LIST_FOREACH(&g->rests, at) {
+	LIST_FOREACH (&g->rests, at) {
 		struct component_rest *rest = LIST_ENTRY(at, struct component_rest, node);
 
 		component_rest_done(rest);
@@ -143,8 +143,8 @@ static void reevaluate(struct graph *g, struct node *node)
 		node_drop_args(node);
 		node->stale = true;
 		component_set_health(&node->c, HEALTH_UNHEALTHY, message);
-		log_error("cannot evaluate component, it keeps its old arguments", LOG_STR("component_id", node->id),
-			  LOG_STR("err", message));
+		log_error("cannot evaluate component, it keeps its old arguments",
+			  LOG_STR("component_id", node->id), LOG_STR("err", message));
 	}
 	river_arena_fini(&arena);
 }

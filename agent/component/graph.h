@@ -31,7 +31,8 @@ DEFINE_CLEANUP(struct graph *, graph_free);
 /* Takes a configuration (one or more named texts). RIVER_OK; RIVER_INVALID: diagnostics tell, everything is as before; -errno, also
  * without a diagnostic (-EBUSY: from within a load, or from graph_free). After success there may be warnings. File names of
  * diagnostics are valid until the next load. */
-int graph_load(struct graph *g, const struct river_source *sources, size_t n_sources, struct river_diags *diags);
+int graph_load(struct graph *g, const struct river_source *sources, size_t n_sources,
+	       struct river_diags *diags);
 
 /* To be called after each load that succeeded. Lets everything begin that does not run yet, each with what those before it have exported by then. One that fails has exited,
  * the others run all the same, and the next call tries again. 0, or -errno of the first that failed; `why` names it and the reason. */

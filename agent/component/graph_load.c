@@ -18,12 +18,14 @@
 #include "agent/component/graph_private.h"
 
 /* RIVER_INVALID: wrong syntax. */
-static int parse_sources(struct building *b, const struct river_source *sources, size_t n, const struct river_file **files)
+static int parse_sources(struct building *b, const struct river_source *sources, size_t n,
+			 const struct river_file **files)
 {
 	int outcome = RIVER_OK;
 
 	for (size_t i = 0; i < n; i++) {
-		int r = river_parse(sources[i].file, sources[i].text, sources[i].len, &b->load->arena, b->diags, &files[i]);
+		int r = river_parse(sources[i].file, sources[i].text, sources[i].len,
+				    &b->load->arena, b->diags, &files[i]);
 
 		if (r == RIVER_INVALID)
 			outcome = r;
@@ -35,7 +37,8 @@ static int parse_sources(struct building *b, const struct river_source *sources,
 	return outcome;
 }
 
-static const struct component_kind *check_kind(const struct river_stmt *block, struct river_diags *diags)
+static const struct component_kind *check_kind(const struct river_stmt *block,
+					       struct river_diags *diags)
 {
 	const struct component_kind *kind = component_kind_find(block->name);
 	const char *nearest = kind ? NULL : component_kind_suggest(block->name);
@@ -43,8 +46,9 @@ static const struct component_kind *check_kind(const struct river_stmt *block, s
 
 	if (!kind)
 		(void)river_diag_add(diags, RIVER_SEVERITY_ERROR, &block->head_range,
-				     "cannot find the definition of component name \"%s\"%s%s%s", block->name,
-				     nearest ? "; did you mean \"" : "", nearest ? nearest : "", nearest ? "\"?" : "");
+				     "cannot find the definition of component name \"%s\"%s%s%s",
+				     block->name, nearest ? "; did you mean \"" : "",
+				     nearest ? nearest : "", nearest ? "\"?" : "");
 	else if (kind->wants_label && !labelled)
 		(void)river_diag_add(diags, RIVER_SEVERITY_ERROR, &block->head_range,
 				     "component \"%s\" must have a label", block->name);
@@ -56,16 +60,19 @@ static const struct component_kind *check_kind(const struct river_stmt *block, s
 	return NULL;
 }
 
-static int report_twice(struct building *b, const struct river_stmt *block, const struct node *first)
+static int report_twice(struct building *b, const struct river_stmt *block,
+			const struct node *first)
 {
 	const struct river_range *at = &first->next_source.block->name_range;
 
-	return river_diag_add(b->diags, RIVER_SEVERITY_ERROR, &block->head_range, "block %s already declared at %s:%u:%u",
-			      first->id, at->file, at->start.line, at->start.column);
+	return river_diag_add(b->diags, RIVER_SEVERITY_ERROR, &block->head_range,
+			      "block %s already declared at %s:%u:%u", first->id, at->file,
+			      at->start.line, at->start.column);
 }
 
 /* The present node of this id, or a new one. */
-static int node_for(struct building *b, const struct component_kind *kind, const char *id, struct node **ret_node)
+static int node_for(struct building *b, const struct component_kind *kind, const char *id,
+		    struct node **ret_node)
 {
 	struct node *node = nodes_find(&b->g->nodes, id);
 	int r = 0;
@@ -140,7 +147,8 @@ static int build_node(struct building *b, struct node *node)
 		return 0;
 	node->failed = true;
 	return river_diag_add(b->diags, RIVER_SEVERITY_ERROR, &node->next_source.block->head_range,
-			      "cannot build component \"%s\": %s", node->id, why.len ? buf_str(&why) : strerror(-r));
+			      "cannot build component \"%s\": %s", node->id,
+			      why.len ? buf_str(&why) : strerror(-r));
 }
 
 /* Ends the walk when the reference is where the diagnostic begins. */
@@ -149,7 +157,8 @@ static int covers(void *ctx, const struct river_reference *ref)
 	const struct river_diag *diag = ctx;
 	struct river_range range = reference_range(ref);
 
-	return diag->range.start.offset >= range.start.offset && diag->range.start.offset <= range.end.offset;
+	return diag->range.start.offset >= range.start.offset &&
+	       diag->range.start.offset <= range.end.offset;
 }
 
 /* For what is wrong besides: what does not mean anything, or nothing yet, has been reported where it was found. */
@@ -219,7 +228,8 @@ static int compare_diags(const void *a, const void *b)
 
 	if (files != 0)
 		return files;
-	return (left->start.offset > right->start.offset) - (left->start.offset < right->start.offset);
+	return (left->start.offset > right->start.offset) -
+	       (left->start.offset < right->start.offset);
 }
 
 /* They were found one kind after the other; a person goes through the file. */
@@ -296,7 +306,8 @@ static void commit(struct graph *g, struct load *load)
 	g->failed = NULL;
 }
 
-int graph_load(struct graph *g, const struct river_source *sources, size_t n_sources, struct river_diags *diags)
+int graph_load(struct graph *g, const struct river_source *sources, size_t n_sources,
+	       struct river_diags *diags)
 {
 	struct load *load;
 	int r;

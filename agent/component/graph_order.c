@@ -29,7 +29,8 @@ static int report_missing(struct building *b, const struct river_reference *ref)
 	b->node->failed = true;
 	put_chain(&chain, ref);
 	return river_diag_add(b->diags, RIVER_SEVERITY_ERROR, &range,
-			      "component \"%s\" does not exist or is out of scope", buf_str(&chain));
+			      "component \"%s\" does not exist or is out of scope",
+			      buf_str(&chain));
 }
 
 static int report_self(struct building *b, const struct river_reference *ref)
@@ -37,15 +38,18 @@ static int report_self(struct building *b, const struct river_reference *ref)
 	struct river_range range = reference_range(ref);
 
 	b->node->failed = true;
-	return river_diag_add(b->diags, RIVER_SEVERITY_ERROR, &range, "component \"%s\" cannot refer to itself", b->node->id);
+	return river_diag_add(b->diags, RIVER_SEVERITY_ERROR, &range,
+			      "component \"%s\" cannot refer to itself", b->node->id);
 }
 
-static int report_no_exports(struct building *b, const struct river_reference *ref, const struct node *dep)
+static int report_no_exports(struct building *b, const struct river_reference *ref,
+			     const struct node *dep)
 {
 	struct river_range range = reference_range(ref);
 
 	b->node->failed = true;
-	return river_diag_add(b->diags, RIVER_SEVERITY_ERROR, &range, "component \"%s\" has nothing to refer to", dep->id);
+	return river_diag_add(b->diags, RIVER_SEVERITY_ERROR, &range,
+			      "component \"%s\" has nothing to refer to", dep->id);
 }
 
 static int report_deprecated(struct building *b, const struct river_reference *ref)
@@ -107,7 +111,7 @@ static int report_cycle(struct building *b, const struct node *node, const struc
 
 struct sorting {
 	struct building *b;
-	struct nodes path;  /* from a dependant to its dependency */
+	struct nodes path; /* from a dependant to its dependency */
 	struct nodes order;
 };
 

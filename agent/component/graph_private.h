@@ -18,7 +18,8 @@ struct graph {
 	struct nodes nodes;  /* in order of evaluation */
 	struct load *load;   /* of the present nodes */
 	struct load *failed; /* of the last load if it failed: its diagnostics speak of its texts */
-	struct list held;    /* nodes that are gone, while a stale one may point to what they exported; dependants first */
+	struct list
+		held; /* nodes that are gone, while a stale one may point to what they exported; dependants first */
 	struct list rests;
 	struct loop_timer *settle_timer;
 	bool busy; /* nodes are being changed */

@@ -18,8 +18,9 @@ static const char *validate_level(const void *field, struct river_arena *arena)
 	enum log_level level;
 
 	(void)arena;
-	return log_level_parse(*(const char *const *)field, &level) ? NULL :
-								       "level must be one of error, warn, info, debug";
+	return log_level_parse(*(const char *const *)field, &level)
+		       ? NULL
+		       : "level must be one of error, warn, info, debug";
 }
 
 static const char *validate_format(const void *field, struct river_arena *arena)
@@ -27,25 +28,30 @@ static const char *validate_format(const void *field, struct river_arena *arena)
 	const char *format = *(const char *const *)field;
 
 	(void)arena;
-	return strcmp(format, "logfmt") == 0 || strcmp(format, "json") == 0 ? NULL :
-									       "format must be one of logfmt, json";
+	return strcmp(format, "logfmt") == 0 || strcmp(format, "json") == 0
+		       ? NULL
+		       : "format must be one of logfmt, json";
 }
 
 static const struct river_field logging_fields[] = {
-	RIVER_FIELD_STRING(struct logging_args, level, "level", .def = "info", .validate = validate_level),
-	RIVER_FIELD_STRING(struct logging_args, format, "format", .def = "logfmt", .validate = validate_format),
+	RIVER_FIELD_STRING(struct logging_args, level, "level", .def = "info",
+			   .validate = validate_level),
+	RIVER_FIELD_STRING(struct logging_args, format, "format", .def = "logfmt",
+			   .validate = validate_format),
 	RIVER_FIELD_CAPSULE_LIST(struct logging_args, write_to, "write_to", "LogsReceiver"),
 	RIVER_FIELD_IGNORED(RIVER_KIND_STRING, "destination", 0),
 };
 
-static const struct river_schema logging_schema = RIVER_SCHEMA(struct logging_args, "logging", logging_fields);
+static const struct river_schema logging_schema =
+	RIVER_SCHEMA(struct logging_args, "logging", logging_fields);
 
 static void apply(struct component *c, const struct logging_args *args)
 {
 	enum log_level level = LOG_LEVEL_INFO;
 
 	(void)log_level_parse(args->level, &level);
-	log_configure(level, strcmp(args->format, "json") == 0 ? LOG_FORMAT_JSON : LOG_FORMAT_LOGFMT);
+	log_configure(level,
+		      strcmp(args->format, "json") == 0 ? LOG_FORMAT_JSON : LOG_FORMAT_LOGFMT);
 	component_set_health(c, HEALTH_HEALTHY, "logging configured");
 }
 

@@ -35,13 +35,14 @@ char *node_id_of(const struct river_stmt *block)
 	bool labelled = block->label && *block->label;
 	char *id = NULL;
 
-	if (asprintf(&id, "%s%s%s", block->name, labelled ? "." : "", labelled ? block->label : "") < 0)
+	if (asprintf(&id, "%s%s%s", block->name, labelled ? "." : "",
+		     labelled ? block->label : "") < 0)
 		return NULL;
 	return id;
 }
 
-int node_new(struct graph *g, const struct component_env *env, const struct component_kind *kind, const char *id,
-	     struct node **ret_node)
+int node_new(struct graph *g, const struct component_env *env, const struct component_kind *kind,
+	     const char *id, struct node **ret_node)
 {
 	size_t prefix = strlen(kind->name);
 	struct node *node = calloc(1, sizeof(*node));
@@ -124,7 +125,8 @@ struct node *nodes_find_reference(const struct nodes *nodes, const struct river_
 		for (; part < ref->n_parts && *at; part++) {
 			size_t n = piece_len(at);
 
-			if (strlen(ref->parts[part].text) != n || strncmp(ref->parts[part].text, at, n) != 0)
+			if (strlen(ref->parts[part].text) != n ||
+			    strncmp(ref->parts[part].text, at, n) != 0)
 				break;
 			at += n + (at[n] == '.');
 		}
@@ -149,15 +151,17 @@ static bool below(const struct scope_level *level, const struct node *node)
 	       strncmp(node->id, level->prefix, strlen(level->prefix)) == 0;
 }
 
-static const struct river_value *member_value(const struct scope_level *level, const struct node *node,
-					      size_t n_piece)
+static const struct river_value *member_value(const struct scope_level *level,
+					      const struct node *node, size_t n_piece)
 {
 	size_t n = strlen(level->prefix);
 	const struct river_value *value = NULL;
 	struct scope_level next = { .nodes = level->nodes, .arena = level->arena };
 
 	if (!node->id[n + n_piece])
-		return node->c.kind->exports((struct component *)&node->c, level->arena, &value) < 0 ? NULL : value;
+		return node->c.kind->exports((struct component *)&node->c, level->arena, &value) < 0
+			       ? NULL
+			       : value;
 	if (snprintf(next.prefix, sizeof(next.prefix), "%.*s.", (int)(n + n_piece), node->id) >=
 	    (int)sizeof(next.prefix))
 		return NULL;
@@ -195,7 +199,8 @@ static const struct river_value *level_value(const struct scope_level *level)
 	return members ? river_value_object(level->arena, members, n) : NULL;
 }
 
-static const struct river_value *scope_lookup(void *ctx, struct river_arena *arena, const char *name)
+static const struct river_value *scope_lookup(void *ctx, struct river_arena *arena,
+					      const char *name)
 {
 	const struct nodes *nodes = ctx;
 	struct scope_level level = { .nodes = nodes, .arena = arena };
@@ -208,7 +213,8 @@ static const struct river_value *scope_lookup(void *ctx, struct river_arena *are
 	return NULL;
 }
 
-int node_evaluate(struct node *node, const struct river_stmt *block, const struct nodes *nodes, struct river_diags *diags)
+int node_evaluate(struct node *node, const struct river_stmt *block, const struct nodes *nodes,
+		  struct river_diags *diags)
 {
 	struct river_scope scope = {
 		.lookup = scope_lookup,
@@ -221,7 +227,8 @@ int node_evaluate(struct node *node, const struct river_stmt *block, const struc
 	node->next_args = river_arena_alloc(&node->next_arena, node->c.kind->schema->size);
 	if (!node->next_args)
 		return -ENOMEM;
-	return river_decode_block(block, node->c.kind->schema, &scope, &node->next_arena, diags, node->next_args);
+	return river_decode_block(block, node->c.kind->schema, &scope, &node->next_arena, diags,
+				  node->next_args);
 }
 
 bool node_args_changed(const struct node *node)
@@ -249,7 +256,8 @@ static void keep_args(struct node *node, int error, const struct buf *why)
 {
 	node_drop_args(node);
 	node->stale = true;
-	component_set_health(&node->c, HEALTH_UNHEALTHY, why->len ? buf_str(why) : strerror(-error));
+	component_set_health(&node->c, HEALTH_UNHEALTHY,
+			     why->len ? buf_str(why) : strerror(-error));
 	log_error("component keeps its old arguments", LOG_STR("component_id", node->id),
 		  LOG_STR("err", node->c.health.message));
 }

@@ -24,9 +24,9 @@ struct node {
 	bool built;
 	bool running;
 	bool exports_dirty; /* others since they were last looked at */
-	bool changed;	    /* and therefore, in the pass under way, dependants are evaluated again */
-	bool stale;	    /* its last update failed or waits: its arguments are of an earlier evaluation */
-	struct list held;   /* of graph.held */
+	bool changed; /* and therefore, in the pass under way, dependants are evaluated again */
+	bool stale; /* its last update failed or waits: its arguments are of an earlier evaluation */
+	struct list held; /* of graph.held */
 	/* during a load: what is taken when it succeeds */
 	struct node_source next_source;
 	enum { NODE_NEW, NODE_KEPT } origin;
@@ -46,8 +46,8 @@ int nodes_push(struct nodes *nodes, struct node *node);
 struct node *nodes_find(const struct nodes *nodes, const char *id);
 
 /* `id` is copied. */
-int node_new(struct graph *g, const struct component_env *env, const struct component_kind *kind, const char *id,
-	     struct node **ret_node);
+int node_new(struct graph *g, const struct component_env *env, const struct component_kind *kind,
+	     const char *id, struct node **ret_node);
 /* Stops the component first. NULL-safe. */
 void node_free(struct node *node);
 
@@ -64,7 +64,8 @@ void node_take_source(struct node *node);
 void node_drop_source(struct node *node);
 
 /* Decodes a block into next_args; nodes that are built are what names mean. RIVER_OK, RIVER_INVALID or -ENOMEM. */
-int node_evaluate(struct node *node, const struct river_stmt *block, const struct nodes *nodes, struct river_diags *diags);
+int node_evaluate(struct node *node, const struct river_stmt *block, const struct nodes *nodes,
+		  struct river_diags *diags);
 /* Whether next_args differ from args. */
 bool node_args_changed(const struct node *node);
 /* next_args become args. */

@@ -26,10 +26,12 @@ struct ebpf {
 	bool matching; /* the session is asking us: it must not be changed now */
 };
 
-static int make_targets(struct component *c, const struct ebpf_args *args, struct target_set **ret_set)
+static int make_targets(struct component *c, const struct ebpf_args *args,
+			struct target_set **ret_set)
 {
 	_cleanup_(labels_unrefp) struct labels *default_target = NULL;
-	struct river_string_maps list = ebpf_args_have_targets(args) ? args->targets : (struct river_string_maps){ 0 };
+	struct river_string_maps list =
+		ebpf_args_have_targets(args) ? args->targets : (struct river_string_maps){ 0 };
 	struct labels **targets = NULL;
 	int r = labels_of_maps(&list, &targets);
 
@@ -55,18 +57,23 @@ static int make_targets(struct component *c, const struct ebpf_args *args, struc
 static void tell_targets(struct component *c)
 {
 	struct ebpf *e = c->state;
-	bool nothing = ebpf_args_have_targets(e->args) && e->args->targets_only && target_set_n(e->targets) == 0;
+	bool nothing = ebpf_args_have_targets(e->args) && e->args->targets_only &&
+		       target_set_n(e->targets) == 0;
 
 	ebpf_metrics_targets(e->metrics, target_set_n(e->targets));
 	component_set_health(c, HEALTH_HEALTHY,
-			     nothing ? "nothing is profiled: targets_only is true and no target names a process or container" :
-				       "profiling");
+			     nothing ? "nothing is profiled: targets_only is true and no target "
+				       "names a process or container"
+				     : "profiling");
 	if (nothing)
-		log_warn("nothing is profiled: targets_only is true and no target names a process or container",
-			 LOG_STR("component_id", c->id), LOG_UINT("targets", e->args->targets.n_items));
+		log_warn("nothing is profiled: targets_only is true and no target names a process "
+			 "or container",
+			 LOG_STR("component_id", c->id),
+			 LOG_UINT("targets", e->args->targets.n_items));
 }
 
-static int match(struct process_table *processes, struct process *p, void *data, struct labels **ret_labels)
+static int match(struct process_table *processes, struct process *p, void *data,
+		 struct labels **ret_labels)
 {
 	struct component *c = data;
 	struct ebpf *e = c->state;
@@ -126,15 +133,16 @@ static struct receiver_stats sum_receivers(const struct ebpf *e)
 	return sum;
 }
 
-static void log_interval(struct component *c, const struct build *build, size_t n_profiles, size_t n_bytes)
+static void log_interval(struct component *c, const struct build *build, size_t n_profiles,
+			 size_t n_bytes)
 {
 	struct ebpf *e = c->state;
 	struct receiver_stats stats = sum_receivers(e);
 
 	/* `pushed` is what servers accepted since the line before; what was just made is usually in `waiting`. */
 	log_info_always("interval profiled", LOG_UINT("services", build->summary.n_series),
-			LOG_UINT("samples", build->summary.n_samples), LOG_UINT("profiles", n_profiles),
-			LOG_UINT("bytes", n_bytes),
+			LOG_UINT("samples", build->summary.n_samples),
+			LOG_UINT("profiles", n_profiles), LOG_UINT("bytes", n_bytes),
 			LOG_UINT("pushed", stats.sent_profiles - e->last_sent_profiles),
 			LOG_UINT("waiting", stats.waiting_profiles),
 			LOG_STR("hottest_service", build->summary.hottest_service),
@@ -174,7 +182,8 @@ static void warn_unsupported(const char *argument, void *data)
 {
 	const struct component *c = data;
 
-	log_warn("argument has no effect", LOG_STR("component_id", c->id), LOG_STR("argument", argument));
+	log_warn("argument has no effect", LOG_STR("component_id", c->id),
+		 LOG_STR("argument", argument));
 }
 
 static int ebpf_build(struct component *c, const void *args, struct buf *why)
@@ -197,7 +206,10 @@ static int start_session(struct component *c, const struct ebpf_args *args, stru
 		.interval_ns = (uint64_t)args->collect_interval_ns,
 		.demangle = ebpf_args_demangle(args),
 		.build = build_pprof,
-		.hooks = { .match = match, .on_interval = on_interval, .on_exit = on_exit_event, .data = c },
+		.hooks = { .match = match,
+			   .on_interval = on_interval,
+			   .on_exit = on_exit_event,
+			   .data = c },
 		.loop = c->env->loop,
 		.worker = c->env->worker,
 		.telemetry = c->env->telemetry,
@@ -234,7 +246,8 @@ static int ebpf_run(struct component *c, struct buf *why)
 
 static bool needs_restart(const struct ebpf_args *a, const struct ebpf_args *b)
 {
-	return ebpf_args_kernel(a) != ebpf_args_kernel(b) || a->collect_user_profile != b->collect_user_profile;
+	return ebpf_args_kernel(a) != ebpf_args_kernel(b) ||
+	       a->collect_user_profile != b->collect_user_profile;
 }
 
 /* Which halves of a stack are sampled is fixed when the program is loaded: a new session takes over before the old one ends. */
@@ -277,7 +290,8 @@ static void take_args(struct ebpf *e, const struct ebpf_args *args)
 	const struct river_capsules *old = &e->args->forward_to;
 	const struct river_capsules *new = &args->forward_to;
 	bool same = old->n_items == new->n_items &&
-		    (new->n_items == 0 || memcmp(old->items, new->items, new->n_items * sizeof(new->items[0])) == 0);
+		    (new->n_items == 0 ||
+		     memcmp(old->items, new->items, new->n_items * sizeof(new->items[0])) == 0);
 
 	e->args = args;
 	if (!same)

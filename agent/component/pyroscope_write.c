@@ -44,7 +44,8 @@ static int fill_outlet(struct component *c, const struct write_args *args, struc
 	struct river_arena arena;
 	size_t n = args->endpoints.n_items;
 	_cleanup_free_ struct push_endpoint_options *endpoints = calloc(n + 1, sizeof(*endpoints));
-	_cleanup_free_ struct push_label *external = calloc(args->external_labels.n_items + 1, sizeof(*external));
+	_cleanup_free_ struct push_label *external =
+		calloc(args->external_labels.n_items + 1, sizeof(*external));
 	const struct endpoint_args *items = args->endpoints.items;
 	int r = endpoints && external ? 0 : -ENOMEM;
 
@@ -52,7 +53,8 @@ static int fill_outlet(struct component *c, const struct write_args *args, struc
 	for (size_t i = 0; r == 0 && i < n; i++)
 		r = write_args_endpoint(&items[i], &arena, &endpoints[i]);
 	for (size_t i = 0; r == 0 && i < args->external_labels.n_items; i++)
-		external[i] = (struct push_label){ args->external_labels.keys[i], args->external_labels.values[i] };
+		external[i] = (struct push_label){ args->external_labels.keys[i],
+						   args->external_labels.values[i] };
 	if (r == 0) {
 		struct pusher_options options = PUSHER_OPTIONS_INIT;
 
@@ -68,7 +70,8 @@ static int fill_outlet(struct component *c, const struct write_args *args, struc
 	return r;
 }
 
-static int outlet_new(struct component *c, const struct write_args *args, struct outlet **ret_outlet)
+static int outlet_new(struct component *c, const struct write_args *args,
+		      struct outlet **ret_outlet)
 {
 	struct outlet *o = calloc(1, sizeof(*o));
 	int r = o ? fill_outlet(c, args, o) : -ENOMEM;
@@ -98,7 +101,8 @@ static void receive(struct receiver *receiver, const struct receiver_profile *pr
 	};
 
 	for (size_t i = 0; i < item.n_labels; i++)
-		labels[i] = (struct push_label){ profile->labels->items[i].name, profile->labels->items[i].value };
+		labels[i] = (struct push_label){ profile->labels->items[i].name,
+						 profile->labels->items[i].value };
 	if (item.pprof)
 		memcpy(item.pprof, profile->bytes, profile->n_bytes);
 	int r = item.pprof ? pusher_push(w->outlet->pusher, &item) : -ENOMEM;
@@ -125,7 +129,7 @@ static void stats(const struct receiver *receiver, struct receiver_stats *ret_st
 	const struct write *w = CONTAINER_OF((struct receiver *)receiver, struct write, receiver);
 	struct receiver_stats sum = w->before;
 
-	LIST_FOREACH(&w->retired, at)
+	LIST_FOREACH (&w->retired, at)
 		add_stats(&sum, LIST_ENTRY(at, struct outlet, node)->pusher);
 	add_stats(&sum, w->outlet->pusher);
 	*ret_stats = sum;
@@ -174,9 +178,11 @@ static void tell(struct component *c)
 	const struct write *w = c->state;
 	bool nowhere = pusher_n_endpoints(w->outlet->pusher) == 0;
 
-	component_set_health(c, HEALTH_HEALTHY, nowhere ? "no endpoint: profiles are discarded" : "sending profiles");
+	component_set_health(c, HEALTH_HEALTHY,
+			     nowhere ? "no endpoint: profiles are discarded" : "sending profiles");
 	if (nowhere)
-		log_warn("profiles are discarded: there is no endpoint", LOG_STR("component_id", c->id));
+		log_warn("profiles are discarded: there is no endpoint",
+			 LOG_STR("component_id", c->id));
 }
 
 static int write_run(struct component *c, struct buf *why)
@@ -211,7 +217,7 @@ static void write_stop(struct component *c)
 
 	if (!w)
 		return;
-	LIST_FOREACH(&w->retired, at) {
+	LIST_FOREACH (&w->retired, at) {
 		struct outlet *o = LIST_ENTRY(at, struct outlet, node);
 
 		list_remove(&o->node);
@@ -225,7 +231,8 @@ static void write_stop(struct component *c)
 	c->state = NULL;
 }
 
-static int write_exports(struct component *c, struct river_arena *arena, const struct river_value **ret_exports)
+static int write_exports(struct component *c, struct river_arena *arena,
+			 const struct river_value **ret_exports)
 {
 	struct write *w = c->state;
 	struct river_member member = {

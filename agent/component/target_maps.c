@@ -62,12 +62,14 @@ static const struct river_value *value_of_set(struct river_arena *arena, const s
 	for (size_t i = 0; i < l->n; i++)
 		members[i] = (struct river_member){
 			.key = l->items[i].name,
-			.value = river_value_string(arena, l->items[i].value, strlen(l->items[i].value)),
+			.value = river_value_string(arena, l->items[i].value,
+						    strlen(l->items[i].value)),
 		};
 	return river_value_object(arena, members, l->n);
 }
 
-const struct river_value *value_of_labels(struct river_arena *arena, struct labels *const *labels, size_t n)
+const struct river_value *value_of_labels(struct river_arena *arena, struct labels *const *labels,
+					  size_t n)
 {
 	const struct river_value **items = river_arena_alloc(arena, (n + 1) * sizeof(*items));
 

@@ -15,6 +15,7 @@ int labels_of_map(const struct river_string_map *map, struct labels **ret_labels
 /* An array of one label set a map, to be freed by labels_array_free(). */
 int labels_of_maps(const struct river_string_maps *maps, struct labels ***ret_labels);
 /* The list as a value; NULL when the arena is full. */
-const struct river_value *value_of_labels(struct river_arena *arena, struct labels *const *labels, size_t n);
+const struct river_value *value_of_labels(struct river_arena *arena, struct labels *const *labels,
+					  size_t n);
 
 #endif

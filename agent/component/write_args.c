@@ -11,8 +11,8 @@ static const struct {
 	const char *name;
 	enum http_tls_version version;
 } tls_versions[] = {
-	{ "", HTTP_TLS_DEFAULT },  { "TLS10", HTTP_TLS10 }, { "TLS11", HTTP_TLS11 },
-	{ "TLS12", HTTP_TLS12 },   { "TLS13", HTTP_TLS13 },
+	{ "", HTTP_TLS_DEFAULT }, { "TLS10", HTTP_TLS10 }, { "TLS11", HTTP_TLS11 },
+	{ "TLS12", HTTP_TLS12 },  { "TLS13", HTTP_TLS13 },
 };
 
 static const char *validate_tls_version(const void *field, struct river_arena *arena)
@@ -72,7 +72,9 @@ static const char *validate_header_lists(const void *field, struct river_arena *
 	(void)arena;
 	for (size_t i = 0; right && i < river_value_len(map); i++)
 		right = is_list_of_texts(river_value_member(map, i));
-	return right ? NULL : "headers must be a map of lists of strings, such as { \"X-Scope-OrgID\" = [\"a\"] }";
+	return right ? NULL
+		     : "headers must be a map of lists of strings, such as { \"X-Scope-OrgID\" = "
+		       "[\"a\"] }";
 }
 
 #define B struct basic_auth_args
@@ -81,7 +83,8 @@ static const struct river_field basic_auth_fields[] = {
 	RIVER_FIELD_SECRET(B, password, "password"),
 	RIVER_FIELD_STRING(B, password_file, "password_file"),
 };
-static const struct river_schema basic_auth_schema = RIVER_SCHEMA(B, "basic_auth", basic_auth_fields);
+static const struct river_schema basic_auth_schema =
+	RIVER_SCHEMA(B, "basic_auth", basic_auth_fields);
 #undef B
 
 #define A struct authorization_args
@@ -90,7 +93,8 @@ static const struct river_field authorization_fields[] = {
 	RIVER_FIELD_SECRET(A, credentials, "credentials"),
 	RIVER_FIELD_STRING(A, credentials_file, "credentials_file"),
 };
-static const struct river_schema authorization_schema = RIVER_SCHEMA(A, "authorization", authorization_fields);
+static const struct river_schema authorization_schema =
+	RIVER_SCHEMA(A, "authorization", authorization_fields);
 #undef A
 
 #define T struct tls_args
@@ -122,7 +126,10 @@ static const struct river_field oauth2_fields[] = {
 	RIVER_FIELD_IGNORED(RIVER_KIND_STRING, "no_proxy", 0),
 	RIVER_FIELD_IGNORED(RIVER_KIND_BOOL, "proxy_from_environment", 0),
 	RIVER_FIELD_IGNORED(RIVER_KIND_VALUE, "proxy_connect_header", 0),
-	{ .kind = RIVER_KIND_BLOCK, .name = "tls_config", .flags = RIVER_IGNORED, .schema = &tls_schema },
+	{ .kind = RIVER_KIND_BLOCK,
+	  .name = "tls_config",
+	  .flags = RIVER_IGNORED,
+	  .schema = &tls_schema },
 };
 static const struct river_schema oauth2_schema = RIVER_SCHEMA(O, "oauth2", oauth2_fields);
 #undef O
@@ -143,9 +150,12 @@ static const char *validate_endpoint(const void *self, struct river_arena *arena
 static const struct river_field endpoint_fields[] = {
 	RIVER_FIELD_STRING(E, url, "url", .flags = RIVER_REQUIRED),
 	RIVER_FIELD_STRING(E, name, "name"),
-	RIVER_FIELD_DURATION(E, remote_timeout_ns, "remote_timeout", .def = "10s", .validate = validate_timeout),
-	RIVER_FIELD_DURATION(E, min_backoff_ns, "min_backoff_period", .def = "500ms", .validate = validate_min_backoff),
-	RIVER_FIELD_DURATION(E, max_backoff_ns, "max_backoff_period", .def = "5m", .validate = validate_max_backoff),
+	RIVER_FIELD_DURATION(E, remote_timeout_ns, "remote_timeout", .def = "10s",
+			     .validate = validate_timeout),
+	RIVER_FIELD_DURATION(E, min_backoff_ns, "min_backoff_period", .def = "500ms",
+			     .validate = validate_min_backoff),
+	RIVER_FIELD_DURATION(E, max_backoff_ns, "max_backoff_period", .def = "5m",
+			     .validate = validate_max_backoff),
 	RIVER_FIELD_INT(E, max_backoff_retries, "max_backoff_retries", .def = "10",
 			.validate = validate_retries),
 	RIVER_FIELD_BOOL(E, retry_on_http_429, "retry_on_http_429", .def = "true"),
@@ -158,7 +168,8 @@ static const struct river_field endpoint_fields[] = {
 	RIVER_FIELD_STRING(E, proxy_url, "proxy_url"),
 	RIVER_FIELD_STRING(E, no_proxy, "no_proxy"),
 	RIVER_FIELD_BOOL(E, proxy_from_environment, "proxy_from_environment", .def = "false"),
-	RIVER_FIELD_VALUE(E, proxy_connect_header, "proxy_connect_header", .validate = validate_header_lists),
+	RIVER_FIELD_VALUE(E, proxy_connect_header, "proxy_connect_header",
+			  .validate = validate_header_lists),
 	RIVER_FIELD_IGNORED(RIVER_KIND_DURATION, "debug_info_upload_timeout", 0),
 	RIVER_FIELD_BLOCK_PTR(E, basic_auth, "basic_auth", &basic_auth_schema),
 	RIVER_FIELD_BLOCK_PTR(E, authorization, "authorization", &authorization_schema),
@@ -177,20 +188,26 @@ static const struct river_field tracing_fields[] = {
 	RIVER_FIELD_IGNORED(RIVER_KIND_BOOL, "jaeger_propagator", 0),
 	RIVER_FIELD_IGNORED(RIVER_KIND_BOOL, "trace_context_propagator", 0),
 };
-static const struct river_schema tracing_schema = RIVER_SCHEMA(struct tracing_args, "tracing", tracing_fields);
+static const struct river_schema tracing_schema =
+	RIVER_SCHEMA(struct tracing_args, "tracing", tracing_fields);
 
 static const struct river_field write_fields[] = {
 	RIVER_FIELD_STRING_MAP(struct write_args, external_labels, "external_labels"),
 	RIVER_FIELD_BLOCKS(struct write_args, endpoints, "endpoint", &endpoint_schema),
-	{ .kind = RIVER_KIND_BLOCK, .name = "tracing", .flags = RIVER_IGNORED, .schema = &tracing_schema },
+	{ .kind = RIVER_KIND_BLOCK,
+	  .name = "tracing",
+	  .flags = RIVER_IGNORED,
+	  .schema = &tracing_schema },
 };
 
-const struct river_schema write_schema = RIVER_SCHEMA(struct write_args, "pyroscope.write", write_fields);
+const struct river_schema write_schema =
+	RIVER_SCHEMA(struct write_args, "pyroscope.write", write_fields);
 
 static int headers_of_map(const struct river_string_map *map, struct river_arena *arena,
 			  const struct http_header **ret_headers)
 {
-	struct http_header *headers = river_arena_alloc(arena, (map->n_items + 1) * sizeof(*headers));
+	struct http_header *headers =
+		river_arena_alloc(arena, (map->n_items + 1) * sizeof(*headers));
 
 	if (!headers)
 		return -ENOMEM;
@@ -223,10 +240,12 @@ static int headers_of_lists(const struct river_value *map, struct river_arena *a
 		const struct river_value *list = river_value_member(map, i);
 
 		for (size_t k = 0; k < river_value_len(list); k++) {
-			const char *text = river_value_get_secret_text(river_value_item(list, k), NULL);
+			const char *text =
+				river_value_get_secret_text(river_value_item(list, k), NULL);
 
 			if (text)
-				headers[at++] = (struct http_header){ river_value_key(map, i), text };
+				headers[at++] =
+					(struct http_header){ river_value_key(map, i), text };
 		}
 	}
 	*ret_headers = headers;
@@ -266,14 +285,16 @@ static void auth_of(const struct endpoint_args *args, struct push_endpoint_optio
 	o->bearer_token = unless_empty(args->bearer_token);
 	o->bearer_token_file = unless_empty(args->bearer_token_file);
 	if (args->basic_auth) {
-		o->basic_auth_username = args->basic_auth->username ? args->basic_auth->username : "";
+		o->basic_auth_username =
+			args->basic_auth->username ? args->basic_auth->username : "";
 		o->basic_auth_password = unless_empty(args->basic_auth->password);
 		o->basic_auth_password_file = unless_empty(args->basic_auth->password_file);
 	}
 	if (args->authorization) {
 		o->authorization_type = unless_empty(args->authorization->type);
 		o->authorization_credentials = unless_empty(args->authorization->credentials);
-		o->authorization_credentials_file = unless_empty(args->authorization->credentials_file);
+		o->authorization_credentials_file =
+			unless_empty(args->authorization->credentials_file);
 	}
 }
 

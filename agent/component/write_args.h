@@ -15,7 +15,8 @@ struct authorization_args {
 };
 
 struct tls_args {
-	const char *ca_pem, *ca_file, *cert_pem, *cert_file, *key_pem, *key_file, *server_name, *min_version;
+	const char *ca_pem, *ca_file, *cert_pem, *cert_file, *key_pem, *key_file, *server_name,
+		*min_version;
 	bool insecure_skip_verify;
 };
 

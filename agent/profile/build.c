@@ -25,8 +25,8 @@ void build_fini(struct build *b)
 	build_init(b);
 }
 
-int build_put(struct build *b, struct labels *labels, uint8_t *bytes, size_t n_bytes, uint64_t n_samples,
-	      uint64_t time_ns)
+int build_put(struct build *b, struct labels *labels, uint8_t *bytes, size_t n_bytes,
+	      uint64_t n_samples, uint64_t time_ns)
 {
 	struct built *x = malloc(sizeof(*x));
 
@@ -54,7 +54,8 @@ static const struct series *hottest_series(const struct interval *interval)
 	return hottest;
 }
 
-static void summarize_function(const struct series *series, struct namer *namer, struct build *build)
+static void summarize_function(const struct series *series, struct namer *namer,
+			       struct build *build)
 {
 	struct hot_table hot;
 
@@ -76,7 +77,8 @@ void build_summarize(const struct interval *interval, struct namer *namer, struc
 	build->summary.n_series = interval->n_series;
 	if (!hottest)
 		return;
-	str_copy_utf8(build->summary.hottest_service, BUILD_NAME_MAX, str_from(series_name(hottest)));
+	str_copy_utf8(build->summary.hottest_service, BUILD_NAME_MAX,
+		      str_from(series_name(hottest)));
 	build->summary.hottest_service_samples = hottest->n_samples;
 	summarize_function(hottest, namer, build);
 }

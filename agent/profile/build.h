@@ -49,8 +49,8 @@ typedef void (*build_fn)(const struct interval *interval, struct namer *namer, s
 void build_init(struct build *b);
 void build_fini(struct build *b);
 /* Takes the bytes. 0 or -ENOMEM (bytes freed). */
-int build_put(struct build *b, struct labels *labels, uint8_t *bytes, size_t n_bytes, uint64_t n_samples,
-	      uint64_t time_ns);
+int build_put(struct build *b, struct labels *labels, uint8_t *bytes, size_t n_bytes,
+	      uint64_t n_samples, uint64_t time_ns);
 
 void build_pprof(const struct interval *interval, struct namer *namer, struct build *build);
 void build_one_pprof(const struct interval *interval, struct namer *namer, struct build *build);

@@ -77,10 +77,13 @@ static int add_line(struct encoder *e, const struct frame *f, struct pprof_line 
 
 static int add_mapping(struct encoder *e, const struct frame_object *o, uint64_t *ret_id)
 {
-	struct pprof_mapping mapping = { .filename = o->path, .build_id = o->build_id, .has_functions = true };
+	struct pprof_mapping mapping = { .filename = o->path,
+					 .build_id = o->build_id,
+					 .has_functions = true };
 
 	*ret_id = 0;
-	return o->kind == FRAME_OBJECT_ANON ? 0 : pprof_builder_mapping(e->builder, &mapping, ret_id);
+	return o->kind == FRAME_OBJECT_ANON ? 0
+					    : pprof_builder_mapping(e->builder, &mapping, ret_id);
 }
 
 static int add_location(struct encoder *e, struct named *named)
@@ -95,7 +98,8 @@ static int add_location(struct encoder *e, struct named *named)
 	for (uint32_t i = 0; r == 0 && i < named->n; i++)
 		r = add_line(e, &named->items[i], &lines[i]);
 	if (r == 0)
-		r = pprof_builder_location(e->builder, mapping_id, 0, lines, named->n, &named->location_id);
+		r = pprof_builder_location(e->builder, mapping_id, 0, lines, named->n,
+					   &named->location_id);
 	if (r == 0)
 		named->location_epoch = e->epoch;
 	return r;
@@ -112,8 +116,8 @@ static int add_sample(struct encoder *e, const struct named_stack *named, uint64
 	}
 	if (r == 0)
 		r = pprof_builder_sample(e->builder, ids, named->n,
-					 (int64_t)(count * e->interval->period_ns), e->sample_labels,
-					 e->n_sample_labels);
+					 (int64_t)(count * e->interval->period_ns),
+					 e->sample_labels, e->n_sample_labels);
 	if (r == 0)
 		e->n_samples += count;
 	return r;

@@ -63,7 +63,8 @@ static int folded_put(struct folded *f, char *stack, uint64_t count)
 	return 0;
 }
 
-static int folded_add(struct folded *f, const char *root, const struct named_stack *named, uint64_t count)
+static int folded_add(struct folded *f, const char *root, const struct named_stack *named,
+		      uint64_t count)
 {
 	_cleanup_buf_ struct buf b = BUF_INIT(TEXT_MAX_BYTES);
 
@@ -75,7 +76,8 @@ static int folded_add(struct folded *f, const char *root, const struct named_sta
 
 static int folded_compare(const void *a, const void *b)
 {
-	return strcmp(((const struct folded_line *)a)->stack, ((const struct folded_line *)b)->stack);
+	return strcmp(((const struct folded_line *)a)->stack,
+		      ((const struct folded_line *)b)->stack);
 }
 
 static void folded_collect(struct folded *f, const struct interval *interval, struct namer *namer,
@@ -100,7 +102,8 @@ static void folded_write(struct folded *f, struct buf *out)
 	for (size_t i = 0, next; i < f->n; i = next) {
 		uint64_t count = 0;
 
-		for (next = i; next < f->n && strcmp(f->lines[next].stack, f->lines[i].stack) == 0; next++)
+		for (next = i; next < f->n && strcmp(f->lines[next].stack, f->lines[i].stack) == 0;
+		     next++)
 			count += f->lines[next].count;
 		(void)buf_printf(out, "%s %" PRIu64 "\n", f->lines[i].stack, count);
 	}
@@ -134,8 +137,10 @@ static void put_table_row(struct buf *out, const struct hot *h, uint64_t all)
 {
 	struct str object = str_basename(str_from(h->object->path));
 
-	(void)buf_printf(out, "%6.2f%% %6.2f%% %8" PRIu64 "  %s  (%.*s)\n", 100.0 * (double)h->self / (double)all,
-			 100.0 * (double)h->total / (double)all, h->self, h->function, (int)object.n, object.p);
+	(void)buf_printf(out, "%6.2f%% %6.2f%% %8" PRIu64 "  %s  (%.*s)\n",
+			 100.0 * (double)h->self / (double)all,
+			 100.0 * (double)h->total / (double)all, h->self, h->function,
+			 (int)object.n, object.p);
 }
 
 static void put_table(struct buf *out, const struct hot_table *t)

@@ -42,8 +42,10 @@ static void job_done(struct worker_job *job)
 	const struct session_hooks *hooks = &s->options.hooks;
 
 	s->n_building -= j->interval->n_samples;
-	telemetry_count(s->options.telemetry, TELEMETRY_samples_in_profiles, j->build.summary.n_samples);
-	telemetry_count(s->options.telemetry, TELEMETRY_samples_dropped_encode, j->build.summary.n_failed);
+	telemetry_count(s->options.telemetry, TELEMETRY_samples_in_profiles,
+			j->build.summary.n_samples);
+	telemetry_count(s->options.telemetry, TELEMETRY_samples_dropped_encode,
+			j->build.summary.n_failed);
 	if (hooks->on_interval)
 		hooks->on_interval(j->interval, &j->build, hooks->data);
 	build_fini(&j->build);
@@ -53,7 +55,8 @@ static void job_done(struct worker_job *job)
 
 int session_open_interval(const struct session *s, struct interval **ret_interval)
 {
-	return interval_new(NS_PER_S / sampler_hz(s->sampler), SESSION_MAX_INTERVAL_BYTES, ret_interval);
+	return interval_new(NS_PER_S / sampler_hz(s->sampler), SESSION_MAX_INTERVAL_BYTES,
+			    ret_interval);
 }
 
 int session_close_interval(struct session *s)

@@ -24,10 +24,11 @@ static struct hot *hot_get(struct hot_table *t, const struct frame *f)
 {
 	uint64_t hash = hash_bytes(f->function, strlen(f->function), hash_str(f->object->path));
 
-	HASH_FOREACH_MATCH(&t->table, hash, node) {
+	HASH_FOREACH_MATCH (&t->table, hash, node) {
 		struct hot *h = CONTAINER_OF(node, struct hot, node);
 
-		if (strcmp(h->function, f->function) == 0 && strcmp(h->object->path, f->object->path) == 0)
+		if (strcmp(h->function, f->function) == 0 &&
+		    strcmp(h->object->path, f->object->path) == 0)
 			return h;
 	}
 	struct hot *h = arena_alloc(&t->arena, sizeof(*h));
@@ -60,7 +61,8 @@ static int hot_add_stack(struct hot_table *t, const struct stack *stack, struct 
 	t->n_samples += stack->count;
 	for (uint32_t i = 0; r == 0 && i < named.n; i++)
 		for (uint32_t k = 0; r == 0 && k < named.items[i]->n; k++)
-			r = hot_add_frame(t, &named.items[i]->items[k], stack->count, i == 0 && k == 0);
+			r = hot_add_frame(t, &named.items[i]->items[k], stack->count,
+					  i == 0 && k == 0);
 	return r;
 }
 
@@ -89,7 +91,7 @@ const struct hot *hot_by_self(const struct hot_table *t)
 {
 	const struct hot *best = NULL;
 
-	HASH_FOREACH(&t->table, node) {
+	HASH_FOREACH (&t->table, node) {
 		const struct hot *h = CONTAINER_OF(node, struct hot, node);
 
 		if (!best || hot_compare(h, best) < 0)
@@ -110,7 +112,7 @@ int hot_sorted(const struct hot_table *t, const struct hot ***ret_items, size_t 
 
 	if (!items)
 		return -ENOMEM;
-	HASH_FOREACH(&t->table, node)
+	HASH_FOREACH (&t->table, node)
 		items[n++] = CONTAINER_OF(node, struct hot, node);
 	qsort(items, n, sizeof(*items), hot_compare_pointers);
 	*ret_items = items;

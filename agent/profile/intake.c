@@ -64,7 +64,7 @@ static void publish(struct session *s, struct process *p, struct known *k)
 
 static void publish_dirty(struct session *s)
 {
-	LIST_FOREACH(&s->dirty, node) {
+	LIST_FOREACH (&s->dirty, node) {
 		struct known *k = LIST_ENTRY(node, struct known, node);
 
 		publish(s, k->process, k);
@@ -131,13 +131,15 @@ static void keep_files(struct session *s, struct process *p)
 	}
 }
 
-static int add_once(struct session *s, const struct sample *sample, const struct known *k, bool *ret_is_new)
+static int add_once(struct session *s, const struct sample *sample, const struct known *k,
+		    bool *ret_is_new)
 {
 	return interval_add(s->interval, k->labels, sample->kernel_frames, sample->head->n_kernel,
 			    s->stack.frames, (uint16_t)s->stack.n, ret_is_new);
 }
 
-static void add(struct session *s, const struct sample *sample, struct process *p, const struct known *k)
+static void add(struct session *s, const struct sample *sample, struct process *p,
+		const struct known *k)
 {
 	bool is_new = false;
 	int r = add_once(s, sample, k, &is_new);

@@ -137,8 +137,8 @@ static struct stack *stack_new(struct interval *i, struct series *series, const 
 	return s;
 }
 
-int interval_add(struct interval *i, struct labels *labels, const uint64_t *kernel_frames, uint16_t n_kernel,
-		 const uint64_t *user_frames, uint16_t n_user, bool *ret_is_new)
+int interval_add(struct interval *i, struct labels *labels, const uint64_t *kernel_frames,
+		 uint16_t n_kernel, const uint64_t *user_frames, uint16_t n_user, bool *ret_is_new)
 {
 	struct series *series = series_get(i, labels);
 	struct stack_key k = { .series = series,
@@ -201,7 +201,8 @@ int interval_add_file(struct interval *i, struct mapped_file *f)
 
 	if (at < i->n_files && i->files[at]->id == f->id)
 		return 0;
-	struct mapped_file **files = reallocarray(i->files, i->n_files + 1, sizeof(struct mapped_file *));
+	struct mapped_file **files =
+		reallocarray(i->files, i->n_files + 1, sizeof(struct mapped_file *));
 	if (!files)
 		return -ENOMEM;
 	i->files = files;

@@ -57,8 +57,8 @@ DEFINE_CLEANUP(struct interval *, interval_free);
 
 /* Counts one sample. `frames` = kernel then user frames. *ret_is_new tells that the stack was not there yet, so that the caller
  * looks after its files. 0, or -ENOMEM (ceiling included: the sample is the caller's to count). */
-int interval_add(struct interval *i, struct labels *labels, const uint64_t *kernel_frames, uint16_t n_kernel,
-		 const uint64_t *user_frames, uint16_t n_user, bool *ret_is_new);
+int interval_add(struct interval *i, struct labels *labels, const uint64_t *kernel_frames,
+		 uint16_t n_kernel, const uint64_t *user_frames, uint16_t n_user, bool *ret_is_new);
 
 /* Its service_name, or "process". */
 const char *series_name(const struct series *s);

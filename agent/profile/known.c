@@ -46,7 +46,7 @@ static void graveyard_drop(struct graveyard *g, struct known *k)
 
 void graveyard_fini(struct graveyard *g)
 {
-	LIST_FOREACH(&g->list, node)
+	LIST_FOREACH (&g->list, node)
 		graveyard_drop(g, LIST_ENTRY(node, struct known, node));
 }
 
@@ -79,7 +79,7 @@ struct process *graveyard_find(const struct graveyard *g, uint32_t pid)
 
 void graveyard_sweep(struct graveyard *g, uint64_t now_ns)
 {
-	LIST_FOREACH(&g->list, node) {
+	LIST_FOREACH (&g->list, node) {
 		struct known *k = LIST_ENTRY(node, struct known, node);
 
 		if (k->process->exit_ns + GRAVEYARD_NS > now_ns)

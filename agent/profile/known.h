@@ -13,15 +13,16 @@
 #include "agent/target/label.h"
 
 struct known {
-	struct process *process; /* borrowed while it lives, a reference once it is in the graveyard */
-	struct labels *labels;	 /* a reference; NULL: not to be profiled */
+	struct process
+		*process; /* borrowed while it lives, a reference once it is in the graveyard */
+	struct labels *labels; /* a reference; NULL: not to be profiled */
 	bool decided;
 	uint32_t exec_count; /* of the decision */
 	uint32_t epoch;	     /* of the decision */
 	bool published;	     /* the kernel half has (or had, until it was evicted) an entry */
 	bool dirty;	     /* its mappings changed since */
-	bool buried;	     /* the process has ended, or was forgotten; `node` is the graveyard's */
-	struct list node;    /* of the dirty ones, or of the graveyard */
+	bool buried;	  /* the process has ended, or was forgotten; `node` is the graveyard's */
+	struct list node; /* of the dirty ones, or of the graveyard */
 };
 
 /* The known of a process, made on first use. NULL without memory. */

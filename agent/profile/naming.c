@@ -80,7 +80,8 @@ static struct named *named_new(struct namer *n, bool kernel, uint64_t frame)
 	struct frames frames = { .n = 0 };
 
 	resolve(n, kernel, frame, &frames);
-	struct named *named = arena_alloc(&n->arena, sizeof(*named) + frames.n * sizeof(struct frame));
+	struct named *named =
+		arena_alloc(&n->arena, sizeof(*named) + frames.n * sizeof(struct frame));
 	if (!named)
 		return NULL;
 	*named = (struct named){ .kernel = kernel, .frame = frame, .n = frames.n };
@@ -92,7 +93,7 @@ static struct named *namer_get(struct namer *n, bool kernel, uint64_t frame)
 {
 	uint64_t hash = hash_u64(frame ^ (kernel ? UINT64_MAX : 0));
 
-	HASH_FOREACH_MATCH(&n->known, hash, node) {
+	HASH_FOREACH_MATCH (&n->known, hash, node) {
 		struct named *named = CONTAINER_OF(node, struct named, node);
 
 		if (named->frame == frame && named->kernel == kernel)

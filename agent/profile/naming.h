@@ -36,7 +36,8 @@ struct named_stack {
 struct namer;
 
 /* Both are borrowed. */
-int namer_new(const struct interval *interval, struct symbol_store *store, struct namer **ret_namer);
+int namer_new(const struct interval *interval, struct symbol_store *store,
+	      struct namer **ret_namer);
 void namer_free(struct namer *n);
 DEFINE_CLEANUP(struct namer *, namer_free);
 

@@ -73,9 +73,11 @@ static int start_timers(struct session *s)
 	if (r == 0)
 		r = loop_timer_new(loop, on_cpu_timer, s, &s->cpu_timer);
 	if (r == 0)
-		r = loop_io_new(loop, sampler_ring_fd(s->sampler), EPOLLIN, on_readable, s, &s->ring_io);
+		r = loop_io_new(loop, sampler_ring_fd(s->sampler), EPOLLIN, on_readable, s,
+				&s->ring_io);
 	if (r == 0)
-		r = loop_io_new(loop, sideband_fd(s->sideband), EPOLLIN, on_readable, s, &s->sideband_io);
+		r = loop_io_new(loop, sideband_fd(s->sideband), EPOLLIN, on_readable, s,
+				&s->sideband_io);
 	if (r < 0)
 		return r;
 	loop_timer_arm(s->drain_timer, now + SESSION_DRAIN_NS);
@@ -102,11 +104,13 @@ static int open_sideband(struct session *s, struct buf *why)
 	int r = cpus_online(&online);
 
 	if (r == 0)
-		r = sideband_new(&(struct sideband_options){ .cpus = &online, .telemetry = s->options.telemetry },
+		r = sideband_new(&(struct sideband_options){ .cpus = &online,
+							     .telemetry = s->options.telemetry },
 				 &s->sideband);
 	if (r < 0)
-		(void)buf_printf(why, "cannot follow processes by perf events: %s; CAP_PERFMON is needed",
-				 strerror(-r));
+		(void)buf_printf(
+			why, "cannot follow processes by perf events: %s; CAP_PERFMON is needed",
+			strerror(-r));
 	return r;
 }
 

@@ -42,7 +42,7 @@ struct session_options {
 	enum demangle_mode demangle;
 	build_fn build;
 	struct session_hooks hooks;
-	struct loop *loop;	     /* borrowed, as all that follow */
+	struct loop *loop; /* borrowed, as all that follow */
 	struct worker *worker;
 	struct telemetry *telemetry;
 };

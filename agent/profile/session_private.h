@@ -18,12 +18,12 @@ struct session {
 	struct symbol_store *store; /* the worker's while a job is under way */
 	struct interval *interval;  /* the open one */
 	struct graveyard graveyard;
-	struct list dirty;	   /* known processes whose mappings changed in this drain */
-	uint64_t sideband_read_ns; /* all events up to this time have been collected */
-	uint32_t epoch;		   /* of the match function's answers */
-	uint64_t n_building;	   /* samples in intervals under way */
+	struct list dirty;	     /* known processes whose mappings changed in this drain */
+	uint64_t sideband_read_ns;   /* all events up to this time have been collected */
+	uint32_t epoch;		     /* of the match function's answers */
+	uint64_t n_building;	     /* samples in intervals under way */
 	uint64_t ends[WIRE_END_MAX]; /* of user stacks */
-	struct user_stack stack;   /* scratch: too large for the C stack */
+	struct user_stack stack;     /* scratch: too large for the C stack */
 	struct loop_timer *drain_timer;
 	struct loop_timer *interval_timer;
 	struct loop_timer *cpu_timer;

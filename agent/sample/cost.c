@@ -22,8 +22,8 @@ static int fdinfo_memlock(int fd, uint64_t *ret_bytes)
 		return r;
 	for (struct str rest = { buf_str(&b), b.len }; str_split(&rest, '\n', &line);)
 		if (str_starts_with(line, STR_LIT("memlock:")))
-			return str_parse_u64(str_trim((struct str){ line.p + 8, line.n - 8 }), 10, UINT64_MAX,
-					     ret_bytes);
+			return str_parse_u64(str_trim((struct str){ line.p + 8, line.n - 8 }), 10,
+					     UINT64_MAX, ret_bytes);
 	return -ENODATA;
 }
 

@@ -71,23 +71,28 @@ bool refusal_expected(const struct refusal_facts *f, struct buf *out)
 	bool perfmon = admin || has_cap(f, CAP_PERFMON);
 
 	if (!bpf || !perfmon) {
-		(void)buf_printf(out,
-				 "missing %s%s%s: profiling the host needs it; run as root, or grant "
-				 "CAP_BPF, CAP_PERFMON, CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH and CAP_SYSLOG",
-				 bpf ? "" : "CAP_BPF", !bpf && !perfmon ? " and " : "",
-				 perfmon ? "" : "CAP_PERFMON");
+		(void)buf_printf(
+			out,
+			"missing %s%s%s: profiling the host needs it; run as root, or grant "
+			"CAP_BPF, CAP_PERFMON, CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH and CAP_SYSLOG",
+			bpf ? "" : "CAP_BPF", !bpf && !perfmon ? " and " : "",
+			perfmon ? "" : "CAP_PERFMON");
 		return true;
 	}
 	if (!f->have_btf) {
-		(void)buf_printf(out,
-				 "this kernel (%s) has no BTF (/sys/kernel/btf/vmlinux is not readable): use a "
-				 "kernel built with CONFIG_DEBUG_INFO_BTF=y; in a container, mount /sys",
-				 f->kernel_release);
+		(void)buf_printf(
+			out,
+			"this kernel (%s) has no BTF (/sys/kernel/btf/vmlinux is not readable): "
+			"use a "
+			"kernel built with CONFIG_DEBUG_INFO_BTF=y; in a container, mount /sys",
+			f->kernel_release);
 		return true;
 	}
 	if (f->lockdown_confidentiality) {
-		(void)buf_append_str(out, "kernel lockdown is in confidentiality mode, which forbids BPF to read "
-					  "kernel memory: boot with lockdown=integrity or none");
+		(void)buf_append_str(
+			out,
+			"kernel lockdown is in confidentiality mode, which forbids BPF to read "
+			"kernel memory: boot with lockdown=integrity or none");
 		return true;
 	}
 	return false;
@@ -97,16 +102,18 @@ void refusal_explain(const struct refusal_facts *f, const char *step, int error,
 {
 	if (refusal_expected(f, out))
 		return;
-	(void)buf_printf(out, "the kernel (%s) refused to %s the sampler: %s", f->kernel_release, step,
-			 strerror(error < 0 ? -error : error));
+	(void)buf_printf(out, "the kernel (%s) refused to %s the sampler: %s", f->kernel_release,
+			 step, strerror(error < 0 ? -error : error));
 	if (error == -EPERM || error == -EACCES)
 		(void)buf_printf(out,
-				 "; a seccomp profile, an LSM or kernel.perf_event_paranoid=%d may forbid bpf(2) or "
+				 "; a seccomp profile, an LSM or kernel.perf_event_paranoid=%d may "
+				 "forbid bpf(2) or "
 				 "perf_event_open(2): in a container, run privileged or allow both",
 				 f->perf_event_paranoid);
 	if (error == -EINVAL || error == -E2BIG || error == -ENOTSUP)
-		(void)buf_append_str(out, "; kernels from 5.17 on are supported, log level debug shows the "
-					  "verifier's words");
+		(void)buf_append_str(
+			out, "; kernels from 5.17 on are supported, log level debug shows the "
+			     "verifier's words");
 	if (error == -EMFILE)
 		(void)buf_append_str(out, "; raise the limit of open files (ulimit -n)");
 }

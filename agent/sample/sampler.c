@@ -78,8 +78,8 @@ static size_t power_of_two_at_least(size_t n)
 
 static size_t ring_bytes(const struct sampler *s, const struct sampler_options *o)
 {
-	return power_of_two_at_least(o->ring_bytes ? o->ring_bytes :
-						     s->cpus.n * s->hz * SAMPLER_RECORD_BYTES);
+	return power_of_two_at_least(o->ring_bytes ? o->ring_bytes
+						   : s->cpus.n * s->hz * SAMPLER_RECORD_BYTES);
 }
 
 /* The inode of our pid namespace, 0 when it is the initial one. */
@@ -109,10 +109,12 @@ static int set_knobs(struct sampler *s, const struct sampler_options *o)
 	int r = bpf_map__set_max_entries(s->bpf->maps.samples, (uint32_t)bytes);
 	if (r == 0)
 		r = bpf_map__set_max_entries(s->bpf->maps.processes,
-					     o->max_processes ? o->max_processes : SAMPLER_DEFAULT_PROCESSES);
+					     o->max_processes ? o->max_processes
+							      : SAMPLER_DEFAULT_PROCESSES);
 	if (r == 0)
 		r = bpf_map__set_max_entries(s->bpf->maps.mappings,
-					     o->max_mappings ? o->max_mappings : SAMPLER_DEFAULT_MAPPINGS);
+					     o->max_mappings ? o->max_mappings
+							     : SAMPLER_DEFAULT_MAPPINGS);
 	return r;
 }
 
@@ -123,7 +125,8 @@ static int want_verifier_stats(struct sampler *s)
 		return -ENOMEM;
 	int r = bpf_program__set_log_level(s->bpf->progs.sample, VERIFIER_LOG_STATS);
 	if (r == 0)
-		r = bpf_program__set_log_buf(s->bpf->progs.sample, s->verifier_log, VERIFIER_LOG_BYTES);
+		r = bpf_program__set_log_buf(s->bpf->progs.sample, s->verifier_log,
+					     VERIFIER_LOG_BYTES);
 	return r;
 }
 
@@ -145,7 +148,8 @@ static int set_filters(struct sampler *s, const struct sampler_options *o)
 	if (r == 0)
 		r = set_ids(bpf_map__fd(s->bpf->maps.wanted_tids), o->tids, o->n_tids);
 	if (r == 0 && o->cgroup_fd >= 0 &&
-	    bpf_map_update_elem(bpf_map__fd(s->bpf->maps.wanted_cgroup), &zero, &o->cgroup_fd, BPF_ANY) < 0)
+	    bpf_map_update_elem(bpf_map__fd(s->bpf->maps.wanted_cgroup), &zero, &o->cgroup_fd,
+				BPF_ANY) < 0)
 		r = -errno;
 	return r;
 }
@@ -324,7 +328,7 @@ int sampler_cost(const struct sampler *s, struct sampler_cost *ret_cost)
 	struct sampler_cost cost = { 0 };
 	int r = cost_add_program(bpf_program__fd(s->bpf->progs.sample), &cost);
 
-	bpf_object__for_each_map(map, s->bpf->obj)
+	bpf_object__for_each_map (map, s->bpf->obj)
 		if (r == 0)
 			r = cost_add_map(bpf_map__fd(map), &cost);
 	if (r == 0)

@@ -35,10 +35,11 @@ struct sampler_options {
 	const uint32_t *tids;
 	size_t n_tids;
 	int cgroup_fd; /* directory of the unified hierarchy, borrowed; < 0: none */
-	const struct cpus *cpus; /* NULL: all that are online, followed as they come and go; borrowed until sampler_start() */
-	size_t ring_bytes;	 /* 0: by CPUs and rate; rounded up to a power of two pages */
-	uint32_t max_processes;	 /* 0: 8192 */
-	uint32_t max_mappings;	 /* 0: 32768 (1 MiB) */
+	const struct cpus *
+		cpus; /* NULL: all that are online, followed as they come and go; borrowed until sampler_start() */
+	size_t ring_bytes;	/* 0: by CPUs and rate; rounded up to a power of two pages */
+	uint32_t max_processes; /* 0: 8192 */
+	uint32_t max_mappings;	/* 0: 32768 (1 MiB) */
 	bool verifier_stats;
 	struct telemetry *telemetry; /* borrowed */
 };

@@ -9,7 +9,7 @@
 
 const struct labels *container_join_find(const struct container_join *j, const char *id)
 {
-	HASH_FOREACH_MATCH(&j->by_id, hash_str(id), node) {
+	HASH_FOREACH_MATCH (&j->by_id, hash_str(id), node) {
 		const struct container_target *t =
 			CONTAINER_OF(node, struct container_target, node);
 

@@ -20,12 +20,12 @@ struct discover_config {
 };
 
 /* The documented defaults of Grafana's agent; its code leaves username and uid out. */
-#define DISCOVER_CONFIG_DEFAULTS                                                                   \
-	((struct discover_config){ .cwd = true,                                                    \
-				   .exe = true,                                                    \
-				   .commandline = true,                                            \
-				   .container_id = true,                                           \
-				   .username = true,                                               \
+#define DISCOVER_CONFIG_DEFAULTS                         \
+	((struct discover_config){ .cwd = true,          \
+				   .exe = true,          \
+				   .commandline = true,  \
+				   .container_id = true, \
+				   .username = true,     \
 				   .uid = true })
 
 /* False, no target: kernel threads, and where no executable is known (a process that is gone). */

@@ -35,7 +35,7 @@ static void series_remove(struct series_pool *pool, struct series *s)
 
 void series_pool_fini(struct series_pool *pool)
 {
-	HASH_FOREACH(&pool->table, node)
+	HASH_FOREACH (&pool->table, node)
 		series_remove(pool, CONTAINER_OF(node, struct series, node));
 	hash_fini(&pool->table);
 	free(pool->host);
@@ -44,7 +44,7 @@ void series_pool_fini(struct series_pool *pool)
 
 static struct labels *series_find(const struct series_pool *pool, const struct labels *l)
 {
-	HASH_FOREACH_MATCH(&pool->table, l->hash, node) {
+	HASH_FOREACH_MATCH (&pool->table, l->hash, node) {
 		struct series *s = CONTAINER_OF(node, struct series, node);
 
 		if (labels_equal(s->labels, l))
@@ -57,7 +57,7 @@ static struct labels *series_find(const struct series_pool *pool, const struct l
  * that by orders of magnitude. */
 static void series_pool_sweep(struct series_pool *pool)
 {
-	HASH_FOREACH(&pool->table, node) {
+	HASH_FOREACH (&pool->table, node) {
 		struct series *s = CONTAINER_OF(node, struct series, node);
 
 		if (s->labels->n_refs == 1)

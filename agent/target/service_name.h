@@ -19,19 +19,19 @@
 
 /* X(source, word), in the order in which they are asked. The first six look at labels, the others
  * at the process. */
-#define SERVICE_NAME_SOURCES(X)                                                                    \
-	X(LABEL, "label")			/* service_name, as given */                       \
-	X(POD_ANNOTATION, "pod annotation")	/* pyroscope.io/service_name */                    \
-	X(POD_CONTAINER, "pod container")	/* ebpf/<namespace>/<container> */                 \
-	X(DOCKER_NAME, "docker container name") /* with Docker's leading slash */                  \
-	X(SWARM_CONTAINER_LABEL, "swarm container label")                                          \
-	X(SWARM_SERVICE, "swarm service name")                                                     \
-	X(KERNEL, "kernel thread")	  /* "kernel" */                                           \
-	X(CONTAINER_ID, "container id")	  /* its first twelve characters */                        \
-	X(USER_UNIT, "systemd user unit") /* a user manager's service */                           \
-	X(UNIT, "systemd unit")		  /* nginx.service is "nginx" */                           \
-	X(EXECUTABLE, "executable")	  /* its file name */                                      \
-	X(COMM, "process name")		  /* of the leader, where no file is known */              \
+#define SERVICE_NAME_SOURCES(X)                                                       \
+	X(LABEL, "label")			/* service_name, as given */          \
+	X(POD_ANNOTATION, "pod annotation")	/* pyroscope.io/service_name */       \
+	X(POD_CONTAINER, "pod container")	/* ebpf/<namespace>/<container> */    \
+	X(DOCKER_NAME, "docker container name") /* with Docker's leading slash */     \
+	X(SWARM_CONTAINER_LABEL, "swarm container label")                             \
+	X(SWARM_SERVICE, "swarm service name")                                        \
+	X(KERNEL, "kernel thread")	  /* "kernel" */                              \
+	X(CONTAINER_ID, "container id")	  /* its first twelve characters */           \
+	X(USER_UNIT, "systemd user unit") /* a user manager's service */              \
+	X(UNIT, "systemd unit")		  /* nginx.service is "nginx" */              \
+	X(EXECUTABLE, "executable")	  /* its file name */                         \
+	X(COMM, "process name")		  /* of the leader, where no file is known */ \
 	X(NOTHING, "nothing known")	  /* "process" */
 
 enum service_name_source {

@@ -34,7 +34,7 @@ struct target_set {
 
 static struct target *find_pid(const struct target_set *s, uint32_t pid)
 {
-	HASH_FOREACH_MATCH(&s->by_pid, hash_u64(pid), node) {
+	HASH_FOREACH_MATCH (&s->by_pid, hash_u64(pid), node) {
 		struct target *t = CONTAINER_OF(node, struct target, node);
 
 		if (t->selector.pid == pid)
@@ -45,7 +45,7 @@ static struct target *find_pid(const struct target_set *s, uint32_t pid)
 
 static struct target *find_container(const struct target_set *s, const char *id)
 {
-	HASH_FOREACH_MATCH(&s->by_container, hash_str(id), node) {
+	HASH_FOREACH_MATCH (&s->by_container, hash_str(id), node) {
 		struct target *t = CONTAINER_OF(node, struct target, node);
 
 		if (strcmp(t->selector.container_id, id) == 0)

@@ -20,27 +20,27 @@
  *
  *	samples_received = samples_in_profiles + all samples_dropped_*  + samples waiting in the open interval
  */
-#define TELEMETRY_COUNTERS(X)                                                                      \
-	X(samples_received, "samples taken from the ring buffer")                                  \
-	X(samples_in_profiles, "samples that are in an encoded profile")                           \
-	X(samples_dropped_no_target, "samples of processes that match no target")                  \
-	X(samples_dropped_malformed, "ring buffer records that do not follow the contract")        \
-	X(samples_dropped_memory, "samples that found no memory")                                  \
-	X(samples_dropped_encode, "samples whose profile could not be encoded")                    \
-	X(samples_stale_mapping, "samples renamed because their mapping had just been replaced")   \
-	X(sideband_lost, "process events the kernel could not deliver")                            \
-	X(sideband_malformed, "process events that do not follow the contract")                    \
-	X(process_read_errors, "processes that were gone before /proc could be read")              \
-	X(process_evictions, "processes forgotten because the table was full")                     \
-	X(mapping_table_full, "processes without a mapping table because its memory was used up")  \
-	X(files_opened, "mapped files opened for symbols")                                         \
-	X(files_open_errors, "mapped files that could not be opened or were replaced")             \
-	X(objects_malformed, "ELF files that could not be parsed")                                 \
-	X(symbol_cache_evictions, "symbol tables dropped to stay within the memory limit")         \
-	X(frames_unresolved, "distinct frames named by their file only")                           \
-	X(labels_dropped, "labels that the server would refuse")                                   \
-	X(targets_rejected, "targets that name no process or container")                           \
-	X(push_queue_dropped_profiles, "profiles dropped because the push queue was full")         \
+#define TELEMETRY_COUNTERS(X)                                                                     \
+	X(samples_received, "samples taken from the ring buffer")                                 \
+	X(samples_in_profiles, "samples that are in an encoded profile")                          \
+	X(samples_dropped_no_target, "samples of processes that match no target")                 \
+	X(samples_dropped_malformed, "ring buffer records that do not follow the contract")       \
+	X(samples_dropped_memory, "samples that found no memory")                                 \
+	X(samples_dropped_encode, "samples whose profile could not be encoded")                   \
+	X(samples_stale_mapping, "samples renamed because their mapping had just been replaced")  \
+	X(sideband_lost, "process events the kernel could not deliver")                           \
+	X(sideband_malformed, "process events that do not follow the contract")                   \
+	X(process_read_errors, "processes that were gone before /proc could be read")             \
+	X(process_evictions, "processes forgotten because the table was full")                    \
+	X(mapping_table_full, "processes without a mapping table because its memory was used up") \
+	X(files_opened, "mapped files opened for symbols")                                        \
+	X(files_open_errors, "mapped files that could not be opened or were replaced")            \
+	X(objects_malformed, "ELF files that could not be parsed")                                \
+	X(symbol_cache_evictions, "symbol tables dropped to stay within the memory limit")        \
+	X(frames_unresolved, "distinct frames named by their file only")                          \
+	X(labels_dropped, "labels that the server would refuse")                                  \
+	X(targets_rejected, "targets that name no process or container")                          \
+	X(push_queue_dropped_profiles, "profiles dropped because the push queue was full")        \
 	X(push_queue_dropped_bytes, "bytes of these")
 
 enum telemetry_counter {

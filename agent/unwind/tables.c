@@ -99,13 +99,13 @@ void tables_free(struct tables *t)
 {
 	if (!t)
 		return;
-	HASH_FOREACH(&t->entries, node) {
+	HASH_FOREACH (&t->entries, node) {
 		struct entry *e = CONTAINER_OF(node, struct entry, node);
 
 		range_unref(t, e->range);
 		free(e);
 	}
-	LIST_FOREACH(&t->quarantine, node)
+	LIST_FOREACH (&t->quarantine, node)
 		range_free(t, LIST_ENTRY(node, struct range, quarantine));
 	hash_fini(&t->entries);
 	hash_fini(&t->ranges);
@@ -117,7 +117,7 @@ void tables_free(struct tables *t)
 
 void tables_reclaim(struct tables *t, uint64_t now_ns)
 {
-	LIST_FOREACH(&t->quarantine, node) {
+	LIST_FOREACH (&t->quarantine, node) {
 		struct range *range = LIST_ENTRY(node, struct range, quarantine);
 
 		if (range->given_up_ns + TABLES_GRACE_NS > now_ns)
@@ -128,7 +128,7 @@ void tables_reclaim(struct tables *t, uint64_t now_ns)
 
 static struct entry *entry_find(struct tables *t, uint32_t pid)
 {
-	HASH_FOREACH_MATCH(&t->entries, hash_u64(pid), node) {
+	HASH_FOREACH_MATCH (&t->entries, hash_u64(pid), node) {
 		struct entry *e = CONTAINER_OF(node, struct entry, node);
 
 		if (e->pid == pid)
@@ -171,7 +171,7 @@ static uint64_t range_hash(const struct mappings *m)
 
 static struct range *range_find(struct tables *t, const struct mappings *m)
 {
-	HASH_FOREACH_MATCH(&t->ranges, range_hash(m), node) {
+	HASH_FOREACH_MATCH (&t->ranges, range_hash(m), node) {
 		struct range *range = CONTAINER_OF(node, struct range, node);
 
 		if (range->mappings == m)
@@ -183,7 +183,7 @@ static struct range *range_find(struct tables *t, const struct mappings *m)
 /* Gives up the process that was sampled longest ago, but never `keep_pid`. False when there is none. */
 static bool evict_one(struct tables *t, uint32_t keep_pid)
 {
-	LIST_FOREACH(&t->lru, node) {
+	LIST_FOREACH (&t->lru, node) {
 		struct entry *e = LIST_ENTRY(node, struct entry, lru);
 
 		if (e->pid == keep_pid)
@@ -244,7 +244,8 @@ static int entry_write(struct tables *t, const struct process *p, const struct r
 	};
 
 	/* The array's stores must be visible before the entry that points to it: the system call is a full barrier. */
-	return bpf_map_update_elem(t->options.processes_fd, &p->pid, &value, BPF_ANY) < 0 ? -errno : 0;
+	return bpf_map_update_elem(t->options.processes_fd, &p->pid, &value, BPF_ANY) < 0 ? -errno
+											  : 0;
 }
 
 static int range_for(struct tables *t, const struct process *p, struct range **ret_range)

@@ -127,7 +127,8 @@ static void take_host_frame(struct host_walk *h, struct user_stack *s)
 		s->end = WIRE_END_NO_MAPPING;
 }
 
-static void walk_copy(const struct user_stack_input *in, const struct process *p, struct user_stack *s)
+static void walk_copy(const struct user_stack_input *in, const struct process *p,
+		      struct user_stack *s)
 {
 	struct wire_process process = { .n_mappings = p->mappings->n };
 	struct host_walk h = {
@@ -163,8 +164,8 @@ bool wire_end_is_complete(enum wire_end end)
 	return end < WIRE_END_MAX && complete[end];
 }
 
-void user_stack_make(const struct user_stack_input *in, const struct process *p, struct telemetry *t,
-		     struct user_stack *ret_stack)
+void user_stack_make(const struct user_stack_input *in, const struct process *p,
+		     struct telemetry *t, struct user_stack *ret_stack)
 {
 	struct user_stack *s = ret_stack;
 

@@ -27,7 +27,8 @@ enum frame_special {
 };
 
 struct user_stack {
-	uint64_t frames[WIRE_MAX_USER_FRAMES + 1]; /* leaf first; a cut stack ends with its reason frame */
+	uint64_t frames[WIRE_MAX_USER_FRAMES +
+			1]; /* leaf first; a cut stack ends with its reason frame */
 	uint32_t n;
 	enum wire_end end;
 };
@@ -35,7 +36,7 @@ struct user_stack {
 /* Borrowed parts of one record. */
 struct user_stack_input {
 	const struct wire_sample *head;
-	const uint64_t *frames; /* head->n_user */
+	const uint64_t *frames;	      /* head->n_user */
 	const struct wire_cold *cold; /* NULL unless head->flags & WIRE_COLD */
 	const uint8_t *stack;	      /* head->stack_bytes */
 };
@@ -43,8 +44,8 @@ struct user_stack_input {
 /* Whether a walk that ended so reached the outermost frame, or had none to reach. */
 bool wire_end_is_complete(enum wire_end end);
 
-void user_stack_make(const struct user_stack_input *in, const struct process *p, struct telemetry *t,
-		     struct user_stack *ret_stack);
+void user_stack_make(const struct user_stack_input *in, const struct process *p,
+		     struct telemetry *t, struct user_stack *ret_stack);
 
 /* Which process file a frame belongs to; 0 for special frames. */
 static inline uint32_t frame_object_id(uint64_t frame)

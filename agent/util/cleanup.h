@@ -11,28 +11,28 @@
 #define _cleanup_(f) __attribute__((cleanup(f)))
 
 /* Moves a pointer or descriptor out of an owning local, which is left empty. */
-#define TAKE_PTR(p)                                                                                \
-	({                                                                                         \
-		__typeof__(p) *take_from_ = &(p);                                                  \
-		__typeof__(p) taken_ = *take_from_;                                                \
-		*take_from_ = NULL;                                                                \
-		taken_;                                                                            \
+#define TAKE_PTR(p)                                 \
+	({                                          \
+		__typeof__(p) *take_from_ = &(p);   \
+		__typeof__(p) taken_ = *take_from_; \
+		*take_from_ = NULL;                 \
+		taken_;                             \
 	})
-#define TAKE_FD(fd)                                                                                \
-	({                                                                                         \
-		int *take_from_ = &(fd);                                                           \
-		int taken_ = *take_from_;                                                          \
-		*take_from_ = -1;                                                                  \
-		taken_;                                                                            \
+#define TAKE_FD(fd)                       \
+	({                                \
+		int *take_from_ = &(fd);  \
+		int taken_ = *take_from_; \
+		*take_from_ = -1;         \
+		taken_;                   \
 	})
 
 /* DEFINE_CLEANUP(struct foo *, foo_free) makes foo_freep for _cleanup_(foo_freep). */
-#define DEFINE_CLEANUP(type, func)                                                                 \
-	static inline void func##p(type *p)                                                        \
-	{                                                                                          \
-		if (*p)                                                                            \
-			func(*p);                                                                  \
-	}                                                                                          \
+#define DEFINE_CLEANUP(type, func)          \
+	static inline void func##p(type *p) \
+	{                                   \
+		if (*p)                     \
+			func(*p);           \
+	}                                   \
 	struct xagent_cleanup_semicolon_
 
 static inline void cleanup_free_p(void *p)

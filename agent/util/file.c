@@ -77,5 +77,6 @@ int file_read_u64(const char *path, uint64_t *ret_value)
 
 	if (r < 0)
 		return r;
-	return str_parse_u64(str_trim((struct str){ buf_str(&b), b.len }), 10, UINT64_MAX, ret_value);
+	return str_parse_u64(str_trim((struct str){ buf_str(&b), b.len }), 10, UINT64_MAX,
+			     ret_value);
 }

@@ -50,13 +50,13 @@ void hash_remove(struct hash_table *t, struct hash_node *node);
 struct hash_node *hash_first(const struct hash_table *t, uint64_t hash);
 struct hash_node *hash_next_match(const struct hash_node *node);
 
-#define HASH_FOREACH_MATCH(table, h, node)                                                         \
+#define HASH_FOREACH_MATCH(table, h, node) \
 	for (struct hash_node *node = hash_first((table), (h)); node; node = hash_next_match(node))
 
 /* Every node once; `node` may be removed (and freed) in the body, nothing else may change the table. */
-#define HASH_FOREACH(table, node)                                                                  \
-	for (size_t node##_i_ = 0; node##_i_ < (table)->n_buckets; node##_i_++)                    \
-		for (struct hash_node *node = (table)->buckets[node##_i_], *node##_n_ = NULL;      \
+#define HASH_FOREACH(table, node)                                                             \
+	for (size_t node##_i_ = 0; node##_i_ < (table)->n_buckets; node##_i_++)               \
+		for (struct hash_node *node = (table)->buckets[node##_i_], *node##_n_ = NULL; \
 		     node && (node##_n_ = node->next, 1); node = node##_n_)
 
 #endif

@@ -43,8 +43,8 @@ static inline void list_push_front(struct list *head, struct list *node)
 }
 
 /* Safe against removal of the current node. */
-#define LIST_FOREACH(head, node)                                                                   \
-	for (struct list *node = (head)->next, *node##_next_ = node->next; node != (head);         \
+#define LIST_FOREACH(head, node)                                                           \
+	for (struct list *node = (head)->next, *node##_next_ = node->next; node != (head); \
 	     node = node##_next_, node##_next_ = node->next)
 
 #define LIST_ENTRY(node, type, member) CONTAINER_OF(node, type, member)

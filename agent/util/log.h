@@ -25,7 +25,13 @@ enum log_format { LOG_FORMAT_LOGFMT, LOG_FORMAT_JSON };
 
 struct log_field {
 	const char *key; /* NULL ends the list */
-	enum { LOG_FIELD_STR, LOG_FIELD_INT, LOG_FIELD_UINT, LOG_FIELD_FLOAT, LOG_FIELD_ERRNO } kind;
+	enum {
+		LOG_FIELD_STR,
+		LOG_FIELD_INT,
+		LOG_FIELD_UINT,
+		LOG_FIELD_FLOAT,
+		LOG_FIELD_ERRNO
+	} kind;
 	union {
 		const char *s; /* NULL prints "" */
 		int64_t i;
@@ -34,12 +40,27 @@ struct log_field {
 	};
 };
 
-#define LOG_STR(k, v) { .key = (k), .kind = LOG_FIELD_STR, .s = (v) }
-#define LOG_INT(k, v) { .key = (k), .kind = LOG_FIELD_INT, .i = (v) }
-#define LOG_UINT(k, v) { .key = (k), .kind = LOG_FIELD_UINT, .u = (v) }
-#define LOG_FLOAT(k, v) { .key = (k), .kind = LOG_FIELD_FLOAT, .f = (v) }
+#define LOG_STR(k, v)                                       \
+	{                                                   \
+		.key = (k), .kind = LOG_FIELD_STR, .s = (v) \
+	}
+#define LOG_INT(k, v)                                       \
+	{                                                   \
+		.key = (k), .kind = LOG_FIELD_INT, .i = (v) \
+	}
+#define LOG_UINT(k, v)                                       \
+	{                                                    \
+		.key = (k), .kind = LOG_FIELD_UINT, .u = (v) \
+	}
+#define LOG_FLOAT(k, v)                                       \
+	{                                                     \
+		.key = (k), .kind = LOG_FIELD_FLOAT, .f = (v) \
+	}
 /* v is a -errno or errno; prints err="text". */
-#define LOG_ERR(v) { .key = "err", .kind = LOG_FIELD_ERRNO, .i = (v) }
+#define LOG_ERR(v)                                              \
+	{                                                       \
+		.key = "err", .kind = LOG_FIELD_ERRNO, .i = (v) \
+	}
 
 /* Sets level and format and writes what was held. May be called again (reload). */
 void log_configure(enum log_level level, enum log_format format);
@@ -50,24 +71,25 @@ bool log_level_parse(const char *text, enum log_level *ret_level);
 void log_write(enum log_level level, struct ratelimit *limit, const char *msg,
 	       const struct log_field *fields);
 
-#define LOG_AT(level, msg, ...)                                                                    \
-	do {                                                                                       \
-		static struct ratelimit log_limit_ = { .interval_ns = LOG_INTERVAL_NS,             \
-						       .burst = LOG_BURST };                       \
-		log_write((level), &log_limit_, (msg),                                             \
-			  (const struct log_field[]){ __VA_ARGS__ __VA_OPT__(, ) { .key = NULL } });  \
+#define LOG_AT(level, msg, ...)                                                                   \
+	do {                                                                                      \
+		static struct ratelimit log_limit_ = { .interval_ns = LOG_INTERVAL_NS,            \
+						       .burst = LOG_BURST };                      \
+		log_write(                                                                        \
+			(level), &log_limit_, (msg),                                              \
+			(const struct log_field[]){ __VA_ARGS__ __VA_OPT__(, ){ .key = NULL } }); \
 	} while (0)
 
 #define log_error(msg, ...) LOG_AT(LOG_LEVEL_ERROR, msg, __VA_ARGS__)
 #define log_warn(msg, ...) LOG_AT(LOG_LEVEL_WARN, msg, __VA_ARGS__)
 #define log_info(msg, ...) LOG_AT(LOG_LEVEL_INFO, msg, __VA_ARGS__)
 /* Not limited by call site: whoever asks for debug wants all of it. */
-#define log_debug(msg, ...)                                                                        \
-	log_write(LOG_LEVEL_DEBUG, NULL, (msg),                                                    \
-		  (const struct log_field[]){ __VA_ARGS__ __VA_OPT__(, ) { .key = NULL } })
+#define log_debug(msg, ...)                     \
+	log_write(LOG_LEVEL_DEBUG, NULL, (msg), \
+		  (const struct log_field[]){ __VA_ARGS__ __VA_OPT__(, ){ .key = NULL } })
 /* For lines that are wanted each time (one an interval). */
-#define log_info_always(msg, ...)                                                                  \
-	log_write(LOG_LEVEL_INFO, NULL, (msg),                                                     \
-		  (const struct log_field[]){ __VA_ARGS__ __VA_OPT__(, ) { .key = NULL } })
+#define log_info_always(msg, ...)              \
+	log_write(LOG_LEVEL_INFO, NULL, (msg), \
+		  (const struct log_field[]){ __VA_ARGS__ __VA_OPT__(, ){ .key = NULL } })
 
 #endif

@@ -21,7 +21,8 @@ struct loop {
 	int epoll_fd;
 	bool quit;
 	int code;
-	unsigned int depth; /* of loop_run_once() calls: a callback may run the loop to wait for something */
+	unsigned int
+		depth; /* of loop_run_once() calls: a callback may run the loop to wait for something */
 	uint64_t round;	    /* number of the latest loop_run_once() call */
 	struct list timers; /* armed ones, by time */
 	struct list dead;   /* loop_io freed in this round */
@@ -67,7 +68,7 @@ int loop_new(struct loop **ret_loop)
 
 static void loop_bury(struct loop *loop)
 {
-	LIST_FOREACH(&loop->dead, node) {
+	LIST_FOREACH (&loop->dead, node) {
 		list_remove(node);
 		free(LIST_ENTRY(node, struct loop_io, node));
 	}
@@ -100,7 +101,7 @@ static int loop_timeout_ms(const struct loop *loop, int limit_ms)
 
 static struct loop_timer *loop_first_due(struct loop *loop, uint64_t now_ns, uint64_t round)
 {
-	LIST_FOREACH(&loop->timers, node) {
+	LIST_FOREACH (&loop->timers, node) {
 		struct loop_timer *t = LIST_ENTRY(node, struct loop_timer, node);
 
 		if (t->at_ns > now_ns)
@@ -215,7 +216,7 @@ void loop_timer_arm(struct loop_timer *timer, uint64_t at_mono_ns)
 	list_remove(&timer->node);
 	timer->at_ns = at_mono_ns;
 	timer->armed_round = timer->loop->round;
-	LIST_FOREACH(&timer->loop->timers, node) {
+	LIST_FOREACH (&timer->loop->timers, node) {
 		if (LIST_ENTRY(node, struct loop_timer, node)->at_ns > at_mono_ns) {
 			before = node;
 			break;

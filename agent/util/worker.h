@@ -18,9 +18,9 @@ struct worker;
 
 /* Embedded in the caller's job. */
 struct worker_job {
-	struct list node;			/* the worker's */
-	void (*run)(struct worker_job *job);	/* worker thread */
-	void (*done)(struct worker_job *job);	/* loop thread; may free the job */
+	struct list node;		      /* the worker's */
+	void (*run)(struct worker_job *job);  /* worker thread */
+	void (*done)(struct worker_job *job); /* loop thread; may free the job */
 };
 
 /* At most max_jobs are under way at once. */

@@ -52,7 +52,8 @@ static void *work(void *data)
 
 		(void)descend(depth);
 		next += PERIOD_NS;
-		at = (struct timespec){ (time_t)(next / 1000000000ULL), (long)(next % 1000000000ULL) };
+		at = (struct timespec){ (time_t)(next / 1000000000ULL),
+					(long)(next % 1000000000ULL) };
 		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL);
 	}
 	return data;

@@ -128,8 +128,7 @@ static const char *check_locations(const Perftools__Profiles__Profile *p)
 		if (l->id != i + 1 || l->mapping_id > p->n_mapping || l->n_line == 0)
 			return "a location is wrong";
 		for (size_t k = 0; k < l->n_line; k++)
-			if (l->line[k]->function_id == 0 ||
-			    l->line[k]->function_id > p->n_function)
+			if (l->line[k]->function_id == 0 || l->line[k]->function_id > p->n_function)
 				return "a line has no function";
 	}
 	return NULL;
@@ -188,9 +187,9 @@ const char *pprof_check_plain(const struct pprof_bytes *plain, struct pprof_fact
 	if (!p)
 		return "protobuf-c cannot unpack it";
 	/* Also: the batches are byte for byte as long as one message would be. */
-	wrong = perftools__profiles__profile__get_packed_size(p) == plain->n ?
-			pprof_check_message(p, ret_facts) :
-			"not the canonical size";
+	wrong = perftools__profiles__profile__get_packed_size(p) == plain->n
+			? pprof_check_message(p, ret_facts)
+			: "not the canonical size";
 	perftools__profiles__profile__free_unpacked(p, NULL);
 	return wrong;
 }

@@ -19,8 +19,8 @@ uint64_t pprof_random_below(struct pprof_random *random, uint64_t n)
 	return (x ^ (x >> 31)) % n;
 }
 
-static const char *const words[] = { "http", "request", "handle", "json", "decode", "write",
-				     "buffer", "queue",	 "lock",   "cache", "runtime", "alloc" };
+static const char *const words[] = { "http",   "request", "handle", "json",  "decode",	"write",
+				     "buffer", "queue",	  "lock",   "cache", "runtime", "alloc" };
 
 static void random_name(struct pprof_random *random, uint64_t number, char name[NAME_BYTES])
 {

@@ -26,8 +26,12 @@ static struct pprof_options some_options(void)
 /* Repeats what failed for want of memory, once and from the same random state, when told to. */
 static int add_samples(struct pprof_builder *b, bool repeat)
 {
-	struct pprof_random random = { .state = 3, .n_functions = 900, .max_depth = 40,
-				       .max_labels = 3, .max_value = 1000, .strange = true };
+	struct pprof_random random = { .state = 3,
+				       .n_functions = 900,
+				       .max_depth = 40,
+				       .max_labels = 3,
+				       .max_value = 1000,
+				       .strange = true };
 
 	for (int i = 0; i < N_SAMPLES; i++) {
 		struct pprof_random before = random;

@@ -358,8 +358,11 @@ static void test_ceiling__samples(void **state)
 static void fill_to(size_t max_bytes)
 {
 	struct pprof_options options = some_options();
-	struct pprof_random random = { .state = max_bytes, .n_functions = 50, .max_depth = 6,
-				       .max_labels = 2, .max_value = INT64_MAX / 1000000,
+	struct pprof_random random = { .state = max_bytes,
+				       .n_functions = 50,
+				       .max_depth = 6,
+				       .max_labels = 2,
+				       .max_value = INT64_MAX / 1000000,
 				       .strange = true };
 	struct pprof_builder *b;
 	int n_full = 0;

@@ -19,8 +19,12 @@
 static struct pprof_builder *some_profile(void)
 {
 	struct pprof_options options = PPROF_OPTIONS_DEFAULT;
-	struct pprof_random random = { .state = 11, .n_functions = 400, .max_depth = 25,
-				       .max_labels = 4, .max_value = 1000000, .strange = true };
+	struct pprof_random random = { .state = 11,
+				       .n_functions = 400,
+				       .max_depth = 25,
+				       .max_labels = 4,
+				       .max_value = 1000000,
+				       .strange = true };
 	struct pprof_builder *b = NULL;
 
 	options.period = 10309278;

@@ -55,27 +55,26 @@ static struct pprof_builder *small_profile(void)
  * expects them.
  */
 static const uint8_t small_bytes[] = {
-	0x0a, 4, 0x08, 1, 0x10, 2,	 /* sample_type { type: cpu unit: nanoseconds } */
-	0x12, 14,			 /* sample { */
-	0x0a, 2, 1, 2,			 /*   location_id, packed: 1, 2 */
-	0x12, 2, 0xac, 0x02,		 /*   value, packed: 300 */
-	0x1a, 4, 0x08, 4, 0x18, 5,	 /*   label { key: k num: 5 } } */
-	0x1a, 6, 0x08, 1, 0x10, 16,	 /* mapping { id: 1 memory_start: 16 */
-	0x38, 1,			 /*   has_functions: true } */
-	0x22, 10, 0x08, 1, 0x10, 1,	 /* location { id: 1 mapping_id: 1 */
-	0x22, 4, 0x08, 1, 0x10, 7,	 /*   line { function_id: 1 line: 7 } } */
-	0x22, 13, 0x08, 2, 0x10, 1,	 /* location { id: 2 mapping_id: 1 */
-	0x18, 0xac, 0x02,		 /*   address: 300 */
-	0x22, 4, 0x08, 1, 0x10, 7,	 /*   line { function_id: 1 line: 7 } } */
-	0x2a, 4, 0x08, 1, 0x10, 3,	 /* function { id: 1 name: f } */
-	0x32, 0,			 /* string_table */
-	0x32, 3, 'c', 'p', 'u',		 /* */
-	0x32, 11, 'n', 'a', 'n', 'o', 's', 'e', 'c', 'o', 'n', 'd', 's',
-	0x32, 1, 'f',			 /* */
-	0x32, 1, 'k',			 /* */
+	0x0a, 4,    0x08, 1,	0x10, 2,  /* sample_type { type: cpu unit: nanoseconds } */
+	0x12, 14,			  /* sample { */
+	0x0a, 2,    1,	  2,		  /*   location_id, packed: 1, 2 */
+	0x12, 2,    0xac, 0x02,		  /*   value, packed: 300 */
+	0x1a, 4,    0x08, 4,	0x18, 5,  /*   label { key: k num: 5 } } */
+	0x1a, 6,    0x08, 1,	0x10, 16, /* mapping { id: 1 memory_start: 16 */
+	0x38, 1,			  /*   has_functions: true } */
+	0x22, 10,   0x08, 1,	0x10, 1,  /* location { id: 1 mapping_id: 1 */
+	0x22, 4,    0x08, 1,	0x10, 7,  /*   line { function_id: 1 line: 7 } } */
+	0x22, 13,   0x08, 2,	0x10, 1,  /* location { id: 2 mapping_id: 1 */
+	0x18, 0xac, 0x02,		  /*   address: 300 */
+	0x22, 4,    0x08, 1,	0x10, 7,  /*   line { function_id: 1 line: 7 } } */
+	0x2a, 4,    0x08, 1,	0x10, 3,  /* function { id: 1 name: f } */
+	0x32, 0,			  /* string_table */
+	0x32, 3,    'c',  'p',	'u',	  /* */
+	0x32, 11,   'n',  'a',	'n',  'o', 's', 'e', 'c', 'o', 'n', 'd', 's', 0x32, 1, 'f', /* */
+	0x32, 1,    'k',								    /* */
 	0x48, 1,			 /* time_nanos */
 	0x50, 2,			 /* duration_nanos */
-	0x5a, 4, 0x08, 1, 0x10, 2,	 /* period_type { type: cpu unit: nanoseconds } */
+	0x5a, 4,    0x08, 1,	0x10, 2, /* period_type { type: cpu unit: nanoseconds } */
 	0x60, 10,			 /* period */
 };
 
@@ -174,8 +173,11 @@ static void test_same_calls_same_bytes(void **state)
 	for (int i = 0; i < 2; i++) {
 		struct pprof_options options = some_options();
 		struct pprof_builder *b = builder_of(&options);
-		struct pprof_random random = { .state = 7, .n_functions = 500, .max_depth = 30,
-					       .max_labels = 2, .max_value = 1000 };
+		struct pprof_random random = { .state = 7,
+					       .n_functions = 500,
+					       .max_depth = 30,
+					       .max_labels = 2,
+					       .max_value = 1000 };
 
 		for (int k = 0; k < 200; k++)
 			assert_int_equal(pprof_random_add(&random, b), PPROF_ADDED);

@@ -46,7 +46,8 @@ static void test_look_into(void **state)
 	assert_string_equal(river_value_get_string(river_value_find(v, "token"), &len), "");
 	assert_int_equal(len, 0);
 	assert_true(river_value_is_secret(river_value_find(v, "token")));
-	assert_string_equal(river_value_get_secret_text(river_value_find(v, "token"), &len), "s3cret");
+	assert_string_equal(river_value_get_secret_text(river_value_find(v, "token"), &len),
+			    "s3cret");
 	assert_int_equal(len, 6);
 	assert_string_equal(river_value_get_secret_text(river_value_string(&a, "", 0), NULL), "");
 	assert_null(river_value_get_secret_text(list, &len));

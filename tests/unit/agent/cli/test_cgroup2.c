@@ -21,7 +21,8 @@ struct row {
 };
 
 static const struct row rows[] = {
-	{ "unified", "proc /proc proc rw 0 0\ncgroup2 /sys/fs/cgroup cgroup2 rw,nosuid 0 0\n", "/sys/fs/cgroup" },
+	{ "unified", "proc /proc proc rw 0 0\ncgroup2 /sys/fs/cgroup cgroup2 rw,nosuid 0 0\n",
+	  "/sys/fs/cgroup" },
 	{ "hybrid",
 	  "tmpfs /sys/fs/cgroup tmpfs rw 0 0\ncgroup /sys/fs/cgroup/cpu cgroup rw,cpu 0 0\n"
 	  "cgroup2 /sys/fs/cgroup/unified cgroup2 rw 0 0\n",
@@ -63,10 +64,12 @@ static void test_no_cgroup(void **state)
 
 	(void)state;
 	assert_int_equal(cgroup2_open("/tmp", &why, &fd), -EINVAL);
-	assert_string_equal(buf_str(&why), "/tmp is no cgroup directory: the kernel filters by directories of the "
-					   "unified hierarchy (cgroup2)");
+	assert_string_equal(buf_str(&why),
+			    "/tmp is no cgroup directory: the kernel filters by directories of the "
+			    "unified hierarchy (cgroup2)");
 	assert_int_equal(cgroup2_open("/no/such/cgroup", &absent, &fd), -ENOENT);
-	assert_string_equal(buf_str(&absent), "cannot open cgroup /no/such/cgroup: No such file or directory");
+	assert_string_equal(buf_str(&absent),
+			    "cannot open cgroup /no/such/cgroup: No such file or directory");
 	assert_int_equal(fd, 42);
 }
 

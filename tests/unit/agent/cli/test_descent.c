@@ -26,7 +26,8 @@ static uint32_t parent_of(uint32_t pid, void *data)
 
 static void test_family(void **state)
 {
-	struct family family[] = { { 101, ROOT }, { 102, 101 }, { 103, 102 }, { 200, 1 }, { 201, 200 }, { ROOT, 50 }, { 0, 0 } };
+	struct family family[] = { { 101, ROOT }, { 102, 101 }, { 103, 102 }, { 200, 1 },
+				   { 201, 200 },  { ROOT, 50 }, { 0, 0 } };
 	_cleanup_(descent_freep) struct descent *d = NULL;
 
 	(void)state;
@@ -80,7 +81,9 @@ static void test_depth_ceiling(void **state)
 
 static void test_pid_ceiling(void **state)
 {
-	struct family family[] = { { DESCENT_MAX_PID - 1, ROOT }, { DESCENT_MAX_PID, ROOT }, { 0, 0 } };
+	struct family family[] = { { DESCENT_MAX_PID - 1, ROOT },
+				   { DESCENT_MAX_PID, ROOT },
+				   { 0, 0 } };
 	_cleanup_(descent_freep) struct descent *d = NULL;
 
 	(void)state;

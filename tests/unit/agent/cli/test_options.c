@@ -35,7 +35,8 @@ static const struct cli_flag flags[] = {
 	{ "wide", 'w', CLI_SWITCH, offsetof(struct target, wide), NULL, NULL },
 	{ "name", 'n', CLI_TEXT, offsetof(struct target, name), "a name", NULL },
 	{ "old-name", 0, CLI_TEXT, offsetof(struct target, name), "a name", NULL },
-	{ "server.digit", 'd', CLI_PARSED, offsetof(struct target, number), "a digit", parse_digit },
+	{ "server.digit", 'd', CLI_PARSED, offsetof(struct target, number), "a digit",
+	  parse_digit },
 	{ "reporting", 0, CLI_IGNORED_SWITCH, 0, NULL, NULL },
 	{ "storage", 0, CLI_IGNORED, 0, "a directory", NULL },
 };
@@ -63,28 +64,42 @@ static const struct row rows[] = {
 	{ "switch on", { "--all=true" }, "all name=- number=0 words= rest=-" },
 	{ "switch off", { "-a", "--all=false" }, "name=- number=0 words= rest=-" },
 	{ "switch takes no word", { "--all", "false" }, "all name=- number=0 words=false rest=-" },
-	{ "ignored", { "--reporting", "--reporting=false", "--storage", "/x" }, "name=- number=0 words= rest=-" },
-	{ "flags after words", { "one", "-a", "two", "-nx" }, "all name=x number=0 words=one,two rest=-" },
+	{ "ignored",
+	  { "--reporting", "--reporting=false", "--storage", "/x" },
+	  "name=- number=0 words= rest=-" },
+	{ "flags after words",
+	  { "one", "-a", "two", "-nx" },
+	  "all name=x number=0 words=one,two rest=-" },
 	{ "a single dash", { "-" }, "name=- number=0 words=- rest=-" },
-	{ "two dashes", { "-a", "--", "-w", "--name" }, "all name=- number=0 words= rest=-w,--name" },
-	{ "words and two dashes", { "one", "--", "two", "--" }, "name=- number=0 words=one rest=two,--" },
+	{ "two dashes",
+	  { "-a", "--", "-w", "--name" },
+	  "all name=- number=0 words= rest=-w,--name" },
+	{ "words and two dashes",
+	  { "one", "--", "two", "--" },
+	  "name=- number=0 words=one rest=two,--" },
 	{ "two dashes alone", { "--" }, "name=- number=0 words= rest=" },
 	{ "unknown letter", { "-x" }, "!unknown flag -x" },
 	{ "unknown letter among others", { "-axw" }, "!unknown flag -x" },
 	{ "unknown name", { "--frobnicate" }, "!unknown flag --frobnicate" },
 	{ "unknown name with a value", { "--frobnicate=1" }, "!unknown flag --frobnicate" },
 	{ "misspelled", { "--nmae=1" }, "!unknown flag --nmae, did you mean --name?" },
-	{ "misspelled long", { "--server.digits=1" }, "!unknown flag --server.digits, did you mean --server.digit?" },
+	{ "misspelled long",
+	  { "--server.digits=1" },
+	  "!unknown flag --server.digits, did you mean --server.digit?" },
 	{ "abbreviated", { "--serv=1" }, "!unknown flag --serv, did you mean --server.digit?" },
 	{ "abbreviated switch", { "--al" }, "!unknown flag --al, did you mean --all?" },
 	{ "no value", { "-n" }, "!-n wants a name" },
 	{ "no value of a long one", { "--name" }, "!--name wants a name" },
 	{ "no value of an ignored one", { "--storage" }, "!--storage wants a directory" },
 	{ "bad value", { "-d", "ten" }, "!-d wants a digit, not \"ten\"" },
-	{ "bad value of a long one", { "--server.digit=ten" }, "!--server.digit wants a digit, not \"ten\"" },
+	{ "bad value of a long one",
+	  { "--server.digit=ten" },
+	  "!--server.digit wants a digit, not \"ten\"" },
 	{ "empty bad value", { "-d", "" }, "!-d wants a digit, not \"\"" },
 	{ "bad switch", { "--all=yes" }, "!--all wants true or false, not \"yes\"" },
-	{ "bad ignored switch", { "--reporting=1" }, "!--reporting wants true or false, not \"1\"" },
+	{ "bad ignored switch",
+	  { "--reporting=1" },
+	  "!--reporting wants true or false, not \"1\"" },
 };
 
 static void show_list(struct buf *b, const char *const *items, size_t n)
@@ -97,8 +112,8 @@ static void show(struct buf *b, const struct target *t, const struct cli_words *
 {
 	size_t n_rest = 0;
 
-	(void)buf_printf(b, "%s%sname=%s number=%d words=", t->all ? "all " : "", t->wide ? "wide " : "",
-			 t->name ? t->name : "-", t->number);
+	(void)buf_printf(b, "%s%sname=%s number=%d words=", t->all ? "all " : "",
+			 t->wide ? "wide " : "", t->name ? t->name : "-", t->number);
 	show_list(b, w->items, w->n);
 	(void)buf_append_str(b, " rest=");
 	if (!w->rest) {

@@ -166,9 +166,12 @@ static void test_full_device(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_write_and_replace),	  TEST(test_replace_leaves_the_old_file),
-		TEST(test_link_is_written_through), TEST(test_device_stays_a_device),
-		TEST(test_temporary_is_not_followed), TEST(test_check),
+		TEST(test_write_and_replace),
+		TEST(test_replace_leaves_the_old_file),
+		TEST(test_link_is_written_through),
+		TEST(test_device_stays_a_device),
+		TEST(test_temporary_is_not_followed),
+		TEST(test_check),
 		TEST(test_full_device),
 	};
 

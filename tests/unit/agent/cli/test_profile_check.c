@@ -67,8 +67,9 @@ static void test_thread_is_no_process(void **state)
 	assert_int_equal(pthread_create(&thread, NULL, helper_main, &h), 0);
 	(void)sem_wait(&h.ready);
 	check_one(none, (struct id_list){ &h.tid, 1 }, 0, "");
-	(void)snprintf(expected, sizeof(expected), "%u is a thread of process %d: use -t %u or -p %d", h.tid,
-		       (int)getpid(), h.tid, (int)getpid());
+	(void)snprintf(expected, sizeof(expected),
+		       "%u is a thread of process %d: use -t %u or -p %d", h.tid, (int)getpid(),
+		       h.tid, (int)getpid());
 	check_one((struct id_list){ &h.tid, 1 }, none, -ESRCH, expected);
 	(void)sem_post(&h.done);
 	assert_int_equal(pthread_join(thread, NULL), 0);
@@ -83,7 +84,8 @@ static void test_cpus(void **state)
 	(void)state;
 	assert_int_equal(cpus_online(&online), 0);
 	assert_int_equal(profile_check(&(struct profile_args){ .cpus = online }, &why), 0);
-	assert_int_equal(profile_check(&(struct profile_args){ .cpus = { ids, 2 } }, &why), -ENODEV);
+	assert_int_equal(profile_check(&(struct profile_args){ .cpus = { ids, 2 } }, &why),
+			 -ENODEV);
 	assert_string_equal(buf_str(&why), "CPU 8191 is not online");
 }
 
@@ -102,7 +104,9 @@ static void test_clamp(void **state)
 	assert_string_equal(buf_str(&note), "");
 	assert_int_equal(profile_clamp_hz(UINT32_MAX, &note), max);
 	(void)snprintf(expected, sizeof(expected),
-		       "4294967295 Hz is more than kernel.perf_event_max_sample_rate allows: %u Hz are used", (unsigned int)max);
+		       "4294967295 Hz is more than kernel.perf_event_max_sample_rate allows: %u Hz "
+		       "are used",
+		       (unsigned int)max);
 	assert_string_equal(buf_str(&note), expected);
 }
 

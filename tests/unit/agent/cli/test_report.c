@@ -33,11 +33,13 @@ static const struct row rows[] = {
 	{ "pprof",
 	  { .format = PROFILE_PPROF, .output = "cpu.pb.gz" },
 	  { .hz = 97, .elapsed_ns = 2 * S, .n_samples = 5, .n_parts = 1 },
-	  "xagent: 5 samples in 2.0 s at 97 Hz, written to cpu.pb.gz; look at it: go tool pprof -http=: cpu.pb.gz\n" },
+	  "xagent: 5 samples in 2.0 s at 97 Hz, written to cpu.pb.gz; look at it: go tool pprof "
+	  "-http=: cpu.pb.gz\n" },
 	{ "folded",
 	  { .format = PROFILE_FOLDED, .output = "a" },
 	  { .hz = 97, .elapsed_ns = 2 * S, .n_samples = 5, .n_parts = 1 },
-	  "xagent: 5 samples in 2.0 s at 97 Hz, written to a; look at it: flamegraph.pl a > a.svg\n" },
+	  "xagent: 5 samples in 2.0 s at 97 Hz, written to a; look at it: flamegraph.pl a > "
+	  "a.svg\n" },
 	{ "a device",
 	  { .format = PROFILE_FOLDED, .output = "/dev/null" },
 	  { .hz = 97, .elapsed_ns = 2 * S, .n_samples = 5, .n_parts = 1 },
@@ -45,7 +47,8 @@ static const struct row rows[] = {
 	{ "parts",
 	  { .format = PROFILE_PPROF, .output = "a" },
 	  { .hz = 97, .elapsed_ns = 2 * S, .n_samples = 5, .n_parts = 3 },
-	  "xagent: 5 samples in 2.0 s at 97 Hz, written to a and 2 more files (.2 …); look at it: go tool pprof -http=: a\n" },
+	  "xagent: 5 samples in 2.0 s at 97 Hz, written to a and 2 more files (.2 …); look at it: "
+	  "go tool pprof -http=: a\n" },
 	{ "not written",
 	  { .format = PROFILE_PPROF, .output = "a" },
 	  { .hz = 97, .elapsed_ns = 2 * S, .n_dropped = 5 },
@@ -53,11 +56,17 @@ static const struct row rows[] = {
 	  "xagent: 5 samples left out: there was no memory for them\n" },
 	{ "losses",
 	  { .format = PROFILE_FOLDED },
-	  { .hz = 97, .elapsed_ns = S, .n_samples = 9, .n_ring_lost = 1, .n_dropped = 1, .kernel_hidden = true },
+	  { .hz = 97,
+	    .elapsed_ns = S,
+	    .n_samples = 9,
+	    .n_ring_lost = 1,
+	    .n_dropped = 1,
+	    .kernel_hidden = true },
 	  "xagent: 9 samples in 1.0 s at 97 Hz\n"
 	  "xagent: 1 sample lost: the ring buffer was full; a lower -F helps\n"
 	  "xagent: 1 sample left out: there was no memory for them\n"
-	  "xagent: names of kernel functions are hidden (kernel.kptr_restrict): shown as [kernel]; CAP_SYSLOG shows them\n" },
+	  "xagent: names of kernel functions are hidden (kernel.kptr_restrict): shown as [kernel]; "
+	  "CAP_SYSLOG shows them\n" },
 	{ "hidden names that nobody wanted",
 	  { .format = PROFILE_FOLDED, .user_only = true },
 	  { .hz = 97, .elapsed_ns = S, .n_samples = 9, .kernel_hidden = true },
@@ -65,23 +74,28 @@ static const struct row rows[] = {
 	{ "nothing of a pid",
 	  { .pids = { &pid, 1 }, .output = "a" },
 	  { .hz = 97, .elapsed_ns = S, .n_parts = 1 },
-	  "xagent: 0 samples: pid 4711 used no CPU while being profiled, or less than 10.3 ms (1/97 s); a has none\n" },
+	  "xagent: 0 samples: pid 4711 used no CPU while being profiled, or less than 10.3 ms "
+	  "(1/97 s); a has none\n" },
 	{ "nothing of a tid in the kernel",
 	  { .tids = { &pid, 1 }, .kernel_only = true },
 	  { .hz = 100, .elapsed_ns = S },
-	  "xagent: 0 samples: tid 4711 used no CPU in the kernel while being profiled, or less than 10 ms (1/100 s)\n" },
+	  "xagent: 0 samples: tid 4711 used no CPU in the kernel while being profiled, or less "
+	  "than 10 ms (1/100 s)\n" },
 	{ "nothing of a cgroup in user code",
 	  { .cgroup = "/a", .user_only = true },
 	  { .hz = 100, .elapsed_ns = S },
-	  "xagent: 0 samples: cgroup /a used no CPU in user code while being profiled, or less than 10 ms (1/100 s)\n" },
+	  "xagent: 0 samples: cgroup /a used no CPU in user code while being profiled, or less "
+	  "than 10 ms (1/100 s)\n" },
 	{ "nothing of a command",
 	  { .command = command },
 	  { .hz = 100, .elapsed_ns = S },
-	  "xagent: 0 samples: make used no CPU while being profiled, or less than 10 ms (1/100 s)\n" },
+	  "xagent: 0 samples: make used no CPU while being profiled, or less than 10 ms (1/100 "
+	  "s)\n" },
 	{ "nothing at all",
 	  { .output = "a" },
 	  { .hz = 100, .elapsed_ns = 20000000 },
-	  "xagent: 0 samples: all processes used no CPU in 0.02 s: all was idle; a was not written\n" },
+	  "xagent: 0 samples: all processes used no CPU in 0.02 s: all was idle; a was not "
+	  "written\n" },
 };
 
 static void test_row(void **state)
@@ -98,7 +112,9 @@ static void test_row(void **state)
 static void test_progress(void **state)
 {
 	const struct profile_args a = { .pids = { &pid, 1 } };
-	const struct report r = { .args = &a, .hz = 97, .elapsed_ns = 3210000000, .n_samples = 612 };
+	const struct report r = {
+		.args = &a, .hz = 97, .elapsed_ns = 3210000000, .n_samples = 612
+	};
 	_cleanup_buf_ struct buf out = BUF_INIT(4096);
 
 	(void)state;

@@ -125,7 +125,8 @@ static void test_one_pprof_on_standard_output(void **state)
 
 	(void)state;
 	assert_int_equal(write_text(&r, "two", &why), -EFBIG);
-	assert_string_equal(buf_str(&why), "too many different stacks for one pprof on standard output: use -o");
+	assert_string_equal(buf_str(&why),
+			    "too many different stacks for one pprof on standard output: use -o");
 }
 
 static void test_name_ceiling(void **state)
@@ -157,9 +158,12 @@ static void test_failure_is_told(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_text_goes_behind_text), TEST(test_pprof_goes_beside_pprof),
-		TEST(test_parts_of_one_build),	  TEST(test_empty_build),
-		TEST(test_one_pprof_on_standard_output), TEST(test_name_ceiling),
+		TEST(test_text_goes_behind_text),
+		TEST(test_pprof_goes_beside_pprof),
+		TEST(test_parts_of_one_build),
+		TEST(test_empty_build),
+		TEST(test_one_pprof_on_standard_output),
+		TEST(test_name_ceiling),
 		TEST(test_failure_is_told),
 	};
 

@@ -26,8 +26,8 @@ static inline void decoded_write(void *ctx, const char *bytes, size_t n)
 	(void)buf_append(ctx, bytes, n);
 }
 
-static inline void decode(struct decoded *d, const struct river_schema *schema, const struct river_scope *scope,
-			  const char *text, void *ret_args)
+static inline void decode(struct decoded *d, const struct river_schema *schema,
+			  const struct river_scope *scope, const char *text, void *ret_args)
 {
 	const struct river_file *file = NULL;
 	const struct river_range nowhere = { 0 };
@@ -37,7 +37,8 @@ static inline void decode(struct decoded *d, const struct river_schema *schema, 
 	buf_init(&d->messages, (size_t)1 << 20);
 	river_diags_init(&diags, &d->arena);
 	assert_int_equal(river_parse("a", text, strlen(text), &d->arena, &diags, &file), RIVER_OK);
-	d->result = river_decode_body(&file->body, &nowhere, schema, scope, &d->arena, &diags, ret_args);
+	d->result = river_decode_body(&file->body, &nowhere, schema, scope, &d->arena, &diags,
+				      ret_args);
 	for (size_t i = 0; i < diags.n_items; i++) {
 		river_diag_write(&diags.items[i], decoded_write, &d->messages);
 		(void)buf_append_char(&d->messages, '\n');

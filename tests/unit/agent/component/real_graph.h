@@ -25,36 +25,36 @@ struct fixture {
 #define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
 /* A configuration as people have it: tabs and blanks mixed, no blanks around "=". */
-#define EBPF                                                                                                           \
-	"pyroscope.ebpf \"instance\" {\n"                                                                              \
-	"\tforward_to = [pyroscope.write.endpoint.receiver]\n"                                                         \
-	"\tdefault_target = {\n"                                                                                       \
-	"\t\t\"__name__\"=\"host_cpu\",\n"                                                                             \
-	"\t\t\"service_name\"=\"host_cpu\", \n"                                                                        \
-	"\t}\n"                                                                                                        \
-	"        targets = [\n"                                                                                        \
-	"\t\t{\"__container_id__\"=\"" ID "\", \n"                                                                     \
-	"\t\t \"service_name\"=\"grafana\", \n"                                                                        \
-	"\t\t \"__name__\"=\"grafana_cpu\"},\n"                                                                        \
-	"\t]\n"                                                                                                        \
-	"\ttargets_only = false\n"                                                                                     \
-	"\tcollect_kernel_profile = true\n"                                                                            \
-	"\tcollect_user_profile = true\n"                                                                              \
-	"\tcollect_interval = \"5s\"\n"                                                                                \
-	"\tsample_rate = 100\n"                                                                                        \
+#define EBPF                                                   \
+	"pyroscope.ebpf \"instance\" {\n"                      \
+	"\tforward_to = [pyroscope.write.endpoint.receiver]\n" \
+	"\tdefault_target = {\n"                               \
+	"\t\t\"__name__\"=\"host_cpu\",\n"                     \
+	"\t\t\"service_name\"=\"host_cpu\", \n"                \
+	"\t}\n"                                                \
+	"        targets = [\n"                                \
+	"\t\t{\"__container_id__\"=\"" ID "\", \n"             \
+	"\t\t \"service_name\"=\"grafana\", \n"                \
+	"\t\t \"__name__\"=\"grafana_cpu\"},\n"                \
+	"\t]\n"                                                \
+	"\ttargets_only = false\n"                             \
+	"\tcollect_kernel_profile = true\n"                    \
+	"\tcollect_user_profile = true\n"                      \
+	"\tcollect_interval = \"5s\"\n"                        \
+	"\tsample_rate = 100\n"                                \
 	"}\n"
-#define WRITE                                                                                                          \
-	"pyroscope.write \"endpoint\" {\n"                                                                             \
-	"\tendpoint {\n"                                                                                               \
-	"        url = \"http://127.0.0.1:1\"\n"                                                                       \
-	"    }\n"                                                                                                      \
+#define WRITE                                    \
+	"pyroscope.write \"endpoint\" {\n"       \
+	"\tendpoint {\n"                         \
+	"        url = \"http://127.0.0.1:1\"\n" \
+	"    }\n"                                \
 	"}\n"
 #define LOGGING "logging {\n\tlevel = \"error\"\n}\n"
 #define DISCOVERY "discovery.process \"all\" { }\n"
-#define EBPF_DISCOVERED                                                                                                \
-	"pyroscope.ebpf \"instance\" {\n"                                                                              \
-	"\tforward_to = [pyroscope.write.endpoint.receiver]\n"                                                         \
-	"\ttargets = discovery.process.all.targets\n"                                                                  \
+#define EBPF_DISCOVERED                                        \
+	"pyroscope.ebpf \"instance\" {\n"                      \
+	"\tforward_to = [pyroscope.write.endpoint.receiver]\n" \
+	"\ttargets = discovery.process.all.targets\n"          \
 	"}\n"
 
 static inline int setup(void **state)

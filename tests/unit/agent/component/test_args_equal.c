@@ -83,10 +83,12 @@ static const struct row {
 	{ "same list", "strings = [\"a\", \"b\"]", "strings = [\"a\", \"b\"]", true },
 	{ "other order", "strings = [\"a\", \"b\"]", "strings = [\"b\", \"a\"]", false },
 	{ "longer list", "strings = [\"a\"]", "strings = [\"a\", \"b\"]", false },
-	{ "same map", "map = { \"b\" = \"2\", \"a\" = \"1\" }", "map = { \"a\" = \"1\", \"b\" = \"2\" }", true },
+	{ "same map", "map = { \"b\" = \"2\", \"a\" = \"1\" }",
+	  "map = { \"a\" = \"1\", \"b\" = \"2\" }", true },
 	{ "other key", "map = { \"a\" = \"1\" }", "map = { \"b\" = \"1\" }", false },
 	{ "other value", "map = { \"a\" = \"1\" }", "map = { \"a\" = \"2\" }", false },
-	{ "larger map", "map = { \"a\" = \"1\" }", "map = { \"a\" = \"1\", \"b\" = \"2\" }", false },
+	{ "larger map", "map = { \"a\" = \"1\" }", "map = { \"a\" = \"1\", \"b\" = \"2\" }",
+	  false },
 	{ "same maps", "maps = [{ \"a\" = \"1\" }, {}]", "maps = [{ \"a\" = \"1\" }, {}]", true },
 	{ "other maps", "maps = [{ \"a\" = \"1\" }]", "maps = [{ \"a\" = \"2\" }]", false },
 	{ "more maps", "maps = [{ \"a\" = \"1\" }]", "maps = [{ \"a\" = \"1\" }, {}]", false },
@@ -108,8 +110,10 @@ static const struct row {
 	{ "same pointer", "pointer { n = 1 }", "pointer { n = 1 }", true },
 	{ "other pointer", "pointer { n = 1 }", "pointer { n = 2 }", false },
 	{ "pointer or none", "pointer { }", "", false },
-	{ "same blocks", "blocks { n = 1 }\nblocks { n = 2 }", "blocks { n = 1 }\nblocks { n = 2 }", true },
-	{ "other blocks", "blocks { n = 1 }\nblocks { n = 2 }", "blocks { n = 1 }\nblocks { n = 3 }", false },
+	{ "same blocks", "blocks { n = 1 }\nblocks { n = 2 }", "blocks { n = 1 }\nblocks { n = 2 }",
+	  true },
+	{ "other blocks", "blocks { n = 1 }\nblocks { n = 2 }",
+	  "blocks { n = 1 }\nblocks { n = 3 }", false },
 	{ "more blocks", "blocks { n = 1 }\nblocks { n = 2 }", "blocks { n = 1 }", false },
 	{ "what is ignored", "ignored = 1", "ignored = 2", true },
 };
@@ -132,7 +136,9 @@ static void decode(const char *text, struct river_arena *arena, char *capsules, 
 
 	river_diags_init(&diags, arena);
 	assert_int_equal(river_parse("a", text, strlen(text), arena, &diags, &file), RIVER_OK);
-	assert_int_equal(river_decode_body(&file->body, &nowhere, &all_schema, &scope, arena, &diags, ret), RIVER_OK);
+	assert_int_equal(
+		river_decode_body(&file->body, &nowhere, &all_schema, &scope, arena, &diags, ret),
+		RIVER_OK);
 }
 
 static void test_row(void **state)
@@ -168,9 +174,11 @@ static void test_every_kind_is_here(void **state)
 
 int main(void)
 {
-	struct CMUnitTest tests[1 + ARRAY_SIZE(rows)] = { cmocka_unit_test(test_every_kind_is_here) };
+	struct CMUnitTest tests[1 + ARRAY_SIZE(rows)] = { cmocka_unit_test(
+		test_every_kind_is_here) };
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		tests[1 + i] = (struct CMUnitTest){ rows[i].name, test_row, NULL, NULL, (void *)&rows[i] };
+		tests[1 + i] =
+			(struct CMUnitTest){ rows[i].name, test_row, NULL, NULL, (void *)&rows[i] };
 	return cmocka_run_group_tests_name("agent/component/args_equal", tests, NULL, NULL);
 }

@@ -7,14 +7,16 @@
 
 static const struct river_value *lookup(void *ctx, struct river_arena *arena, const char *name)
 {
-	return strcmp(name, "receiver") == 0 ? river_value_capsule(arena, RECEIVER_CAPSULE, ctx) : NULL;
+	return strcmp(name, "receiver") == 0 ? river_value_capsule(arena, RECEIVER_CAPSULE, ctx)
+					     : NULL;
 }
 
 static void decode_ebpf(struct decoded *d, const char *text, struct ebpf_args *ret_args)
 {
 	static struct receiver receiver;
 
-	decode(d, &ebpf_schema, &(struct river_scope){ .lookup = lookup, .ctx = &receiver }, text, ret_args);
+	decode(d, &ebpf_schema, &(struct river_scope){ .lookup = lookup, .ctx = &receiver }, text,
+	       ret_args);
 }
 
 static void test_defaults(void **state)
@@ -96,11 +98,14 @@ static void test_unsupported(void **state)
 	assert_string_equal(buf_str(&names), "");
 	decoded_fini(&d);
 	decode_ebpf(&d,
-		    "forward_to = []\ncomm = \"label\"\npid_label = true\noff_cpu_threshold = 0.5\nload_probe = true\n"
+		    "forward_to = []\ncomm = \"label\"\npid_label = true\noff_cpu_threshold = "
+		    "0.5\nload_probe = true\n"
 		    "probe_links = [\"kprobe:a\"]\nu_probe_links = [\"b\"]",
 		    &args);
 	ebpf_args_unsupported(&args, put_argument, &names);
-	assert_string_equal(buf_str(&names), "comm pid_label off_cpu_threshold load_probe probe_links u_probe_links ");
+	assert_string_equal(
+		buf_str(&names),
+		"comm pid_label off_cpu_threshold load_probe probe_links u_probe_links ");
 	decoded_fini(&d);
 }
 
@@ -185,17 +190,24 @@ static void test_accepted(void **state)
 static const struct refused {
 	const char *name, *text, *expected;
 } refused[] = {
-	{ "rate 0", "sample_rate = 0", "a:2:1: sample_rate must be between 1 and 10000 (samples a second and CPU)\n" },
-	{ "rate below 0", "sample_rate = -1", "a:2:1: sample_rate must be between 1 and 10000 (samples a second and CPU)\n" },
-	{ "rate too high", "sample_rate = 10001", "a:2:1: sample_rate must be between 1 and 10000 (samples a second and CPU)\n" },
-	{ "demangle", "demangle = \"simple\"", "a:2:1: demangle must be one of none, simplified, templates, full\n" },
-	{ "interval too short", "collect_interval = \"99ms\"", "a:2:1: collect_interval must be between 100ms and 1h\n" },
-	{ "interval too long", "collect_interval = \"61m\"", "a:2:1: collect_interval must be between 100ms and 1h\n" },
+	{ "rate 0", "sample_rate = 0",
+	  "a:2:1: sample_rate must be between 1 and 10000 (samples a second and CPU)\n" },
+	{ "rate below 0", "sample_rate = -1",
+	  "a:2:1: sample_rate must be between 1 and 10000 (samples a second and CPU)\n" },
+	{ "rate too high", "sample_rate = 10001",
+	  "a:2:1: sample_rate must be between 1 and 10000 (samples a second and CPU)\n" },
+	{ "demangle", "demangle = \"simple\"",
+	  "a:2:1: demangle must be one of none, simplified, templates, full\n" },
+	{ "interval too short", "collect_interval = \"99ms\"",
+	  "a:2:1: collect_interval must be between 100ms and 1h\n" },
+	{ "interval too long", "collect_interval = \"61m\"",
+	  "a:2:1: collect_interval must be between 100ms and 1h\n" },
 	{ "interval is none", "collect_interval = \"often\"", NULL },
 	{ "comm", "comm = \"yes\"", "a:2:1: comm must be one of none, label, stackframe, both\n" },
 	{ "a receiver of something else", "forward_to = [1]", NULL },
 	{ "ignored, and of the wrong type", "pid_cache_size = \"big\"", NULL },
-	{ "inside of a block", "debug_info { uplod = true }", "a:2:14: unrecognized attribute name \"uplod\"; did you mean \"upload\"?\n" },
+	{ "inside of a block", "debug_info { uplod = true }",
+	  "a:2:14: unrecognized attribute name \"uplod\"; did you mean \"upload\"?\n" },
 };
 
 static void test_refused(void **state)
@@ -205,7 +217,8 @@ static void test_refused(void **state)
 	struct ebpf_args args;
 	struct decoded d;
 
-	(void)buf_printf(&text, "%s\n%s\n", strncmp(row->text, "forward_to", 10) ? "forward_to = []" : "", row->text);
+	(void)buf_printf(&text, "%s\n%s\n",
+			 strncmp(row->text, "forward_to", 10) ? "forward_to = []" : "", row->text);
 	decode_ebpf(&d, buf_str(&text), &args);
 	assert_int_equal(d.result, RIVER_INVALID);
 	if (row->expected)
@@ -228,7 +241,8 @@ static void test_limit_of_labels(void **state)
 			(void)buf_printf(&text, "l%d = \"v\",\n", i);
 		(void)buf_append_str(&text, "}]\n");
 		decode_ebpf(&d, buf_str(&text), &args);
-		assert_string_equal(buf_str(&d.messages), n > 512 ? "a:2:1: a target has more than 512 labels\n" : "");
+		assert_string_equal(buf_str(&d.messages),
+				    n > 512 ? "a:2:1: a target has more than 512 labels\n" : "");
 		decoded_fini(&d);
 	}
 }
@@ -243,8 +257,10 @@ int main(void)
 	size_t n = 5;
 
 	for (size_t i = 0; i < ARRAY_SIZE(accepted); i++)
-		tests[n++] = (struct CMUnitTest){ accepted[i].text, test_accepted, NULL, NULL, (void *)&accepted[i] };
+		tests[n++] = (struct CMUnitTest){ accepted[i].text, test_accepted, NULL, NULL,
+						  (void *)&accepted[i] };
 	for (size_t i = 0; i < ARRAY_SIZE(refused); i++)
-		tests[n++] = (struct CMUnitTest){ refused[i].name, test_refused, NULL, NULL, (void *)&refused[i] };
+		tests[n++] = (struct CMUnitTest){ refused[i].name, test_refused, NULL, NULL,
+						  (void *)&refused[i] };
 	return cmocka_run_group_tests_name("agent/component/ebpf_args", tests, NULL, NULL);
 }

@@ -101,7 +101,9 @@ static const struct river_value *target_of(struct fixture *f, pid_t pid, struct 
 	for (size_t i = 0; i < river_value_len(targets); i++) {
 		const struct river_value *target = river_value_item(targets, i);
 
-		if (strcmp(river_value_get_string(river_value_find(target, "__process_pid__"), NULL), text) == 0)
+		if (strcmp(river_value_get_string(river_value_find(target, "__process_pid__"),
+						  NULL),
+			   text) == 0)
 			return target;
 	}
 	return NULL;
@@ -114,7 +116,8 @@ static void assert_exe(struct fixture *f, pid_t pid, const char *name)
 	river_arena_init(&arena, (size_t)64 << 20);
 	const struct river_value *target = target_of(f, pid, &arena);
 	assert_non_null(target);
-	const char *exe = river_value_get_string(river_value_find(target, "__meta_process_exe"), NULL);
+	const char *exe =
+		river_value_get_string(river_value_find(target, "__meta_process_exe"), NULL);
 	assert_non_null(strstr(exe, name));
 	river_arena_fini(&arena);
 }
@@ -149,7 +152,10 @@ static struct process_table *make_table(const struct fixture *f)
 {
 	struct process_table *t = NULL;
 
-	assert_int_equal(process_table_new(&(struct process_table_options){ .telemetry = f->env.telemetry }, &t), 0);
+	assert_int_equal(
+		process_table_new(&(struct process_table_options){ .telemetry = f->env.telemetry },
+				  &t),
+		0);
 	return t;
 }
 
@@ -159,7 +165,8 @@ static void test_discovery_runs(void **state)
 	struct process_table *sampled = make_table(f);
 	struct process *self = process_table_get(sampled, (uint32_t)getpid(), NULL);
 
-	assert_loads(f, DISCOVERY "discovery.process \"joined\" {\n join = discovery.process.all.targets\n }\n");
+	assert_loads(f, DISCOVERY
+		     "discovery.process \"joined\" {\n join = discovery.process.all.targets\n }\n");
 	assert_int_equal(run(f), 0);
 	assert_int_equal(find(f, "discovery.process.all")->health.state, HEALTH_HEALTHY);
 	assert_int_equal(loop_run_once(f->env.loop, 0), 0);
@@ -229,11 +236,13 @@ static void test_reload(void **state)
 	assert_loads(f, "// nothing changed\n" WRITE DISCOVERY LOGGING);
 	assert_ptr_equal(find(f, "pyroscope.write.endpoint")->state, write);
 	assert_ptr_equal(find(f, "discovery.process.all")->state, discovery);
-	assert_int_equal(load(f, WRITE "discovery.process \"all\" { nonsense = 1 }"), RIVER_INVALID);
+	assert_int_equal(load(f, WRITE "discovery.process \"all\" { nonsense = 1 }"),
+			 RIVER_INVALID);
 	assert_int_equal(graph_n(f->graph), 3);
 	assert_ptr_equal(find(f, "discovery.process.all")->state, discovery);
 	/* Changed, and one is gone. */
-	assert_loads(f, "discovery.process \"all\" {\n refresh_interval = \"90s\"\n discover_config { cwd = false }\n}\n" WRITE);
+	assert_loads(f, "discovery.process \"all\" {\n refresh_interval = \"90s\"\n "
+			"discover_config { cwd = false }\n}\n" WRITE);
 	assert_int_equal(graph_n(f->graph), 2);
 	assert_ptr_equal(find(f, "discovery.process.all")->state, discovery);
 	assert_int_equal(run(f), 0);
@@ -248,11 +257,13 @@ static void test_reload_of_a_receiver(void **state)
 
 	assert_loads(f, EBPF WRITE);
 	ebpf = find(f, "pyroscope.ebpf.instance")->state;
-	assert_loads(f, EBPF "pyroscope.write \"endpoint\" { endpoint { url = \"http://127.0.0.1:2\" } }");
+	assert_loads(f, EBPF
+		     "pyroscope.write \"endpoint\" { endpoint { url = \"http://127.0.0.1:2\" } }");
 	graph_settle(f->graph);
 	assert_ptr_equal(find(f, "pyroscope.ebpf.instance")->state, ebpf);
-	assert_loads(f, "pyroscope.write \"other\" { }\n"
-			"pyroscope.ebpf \"instance\" { forward_to = [pyroscope.write.other.receiver] }");
+	assert_loads(
+		f, "pyroscope.write \"other\" { }\n"
+		   "pyroscope.ebpf \"instance\" { forward_to = [pyroscope.write.other.receiver] }");
 	graph_settle(f->graph);
 	assert_ptr_equal(find(f, "pyroscope.ebpf.instance")->state, ebpf);
 }

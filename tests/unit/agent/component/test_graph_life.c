@@ -24,8 +24,8 @@ struct fixture {
 	const char *fail_run; /* labels */
 	const char *later;
 	const char *load_in_update;
-	const char *dirty_in_update;  /* its update marks the exports of `other` */
-	const char *dirty_in_run;     /* its run marks its own */
+	const char *dirty_in_update; /* its update marks the exports of `other` */
+	const char *dirty_in_run;    /* its run marks its own */
 	const char *seen_in_update;
 	const char *rest_in_stop;
 	struct component *other;
@@ -223,7 +223,8 @@ static void any_stop(struct component *c)
 	c->state = NULL;
 }
 
-static int any_exports(struct component *c, struct river_arena *arena, const struct river_value **ret_exports)
+static int any_exports(struct component *c, struct river_arena *arena,
+		       const struct river_value **ret_exports)
 {
 	struct any *a = c->state;
 	struct river_member members[] = {
@@ -362,7 +363,8 @@ static void spin(struct fixture *f)
 	assert_int_equal(loop_run_once(f->env.loop, 0), 0);
 }
 
-#define SINK "test.any \"sink\" {\n text = test.any.source.text\n to = [test.any.source.receiver]\n}\n"
+#define SINK \
+	"test.any \"sink\" {\n text = test.any.source.text\n to = [test.any.source.receiver]\n}\n"
 #define SOURCE(text) "test.any \"source\" { text = \"" text "\" }\n"
 
 static void test_order_and_life(void **state)
@@ -407,7 +409,8 @@ static void test_changed_added_removed(void **state)
 	assert_ptr_equal(find(f, "source")->state, source);
 	assert_int_equal(graph_n(f->graph), 2);
 	/* What depends is evaluated with what the source exported before; the new text comes before it begins. */
-	assert_events(f, "build new, update source(2), stop old, stop sink, update new(2), run new(2), ");
+	assert_events(
+		f, "build new, update source(2), stop old, stop sink, update new(2), run new(2), ");
 }
 
 static void test_a_load_is_all_or_nothing(void **state)
@@ -418,9 +421,10 @@ static void test_a_load_is_all_or_nothing(void **state)
 	load_and_run(f, SINK SOURCE("1"));
 	sink = find(f, "sink")->state;
 	buf_reset(&f->events);
-	assert_int_equal(load(f, SOURCE("2") "test.any \"new\" { }\n"
-					     "test.any \"sink\" {\n text = test.any.new.text\n to = 1\n}"),
-			 RIVER_INVALID);
+	assert_int_equal(
+		load(f, SOURCE("2") "test.any \"new\" { }\n"
+				    "test.any \"sink\" {\n text = test.any.new.text\n to = 1\n}"),
+		RIVER_INVALID);
 	assert_events(f, "build new, stop new, ");
 	assert_ptr_equal(find(f, "sink")->state, sink);
 	assert_int_equal(graph_n(f->graph), 2);
@@ -441,9 +445,11 @@ static void test_build_that_fails(void **state)
 {
 	struct fixture *f = *state;
 
-	assert_int_equal(load(f, "test.any \"a\" { fail_build = true }\ntest.any \"b\" { text = test.any.a.text }"),
+	assert_int_equal(load(f, "test.any \"a\" { fail_build = true }\ntest.any \"b\" { text = "
+				 "test.any.a.text }"),
 			 RIVER_INVALID);
-	assert_string_equal(buf_str(&f->errors), "a:1:1: cannot build component \"test.any.a\": it was told to\n");
+	assert_string_equal(buf_str(&f->errors),
+			    "a:1:1: cannot build component \"test.any.a\": it was told to\n");
 	assert_events(f, "build a, stop a, ");
 	assert_int_equal(graph_n(f->graph), 0);
 	load_and_run(f, SOURCE("1"));
@@ -553,7 +559,8 @@ static void test_exports_of_run_come_before_dependants_run(void **state)
 
 	f->dirty_in_run = "source";
 	load_and_run(f, SINK SOURCE("1"));
-	assert_events(f, "build source, build sink, run source(1), update sink(running), run sink(running), ");
+	assert_events(f, "build source, build sink, run source(1), update sink(running), run "
+			 "sink(running), ");
 	spin(f);
 	assert_events(f, "");
 }
@@ -602,14 +609,17 @@ static void test_update_that_fails_keeps_what_it_needs(void **state)
 	load_and_run(f, SINK SOURCE("1"));
 	source = find(f, "source")->state;
 	buf_reset(&f->events);
-	assert_int_equal(load(f, "test.any \"sink\" {\n text = \"2\"\n fail_update = true\n}"), RIVER_OK);
+	assert_int_equal(load(f, "test.any \"sink\" {\n text = \"2\"\n fail_update = true\n}"),
+			 RIVER_OK);
 	assert_events(f, "update sink(2), ");
 	assert_int_equal(graph_n(f->graph), 1);
 	assert_int_equal(find(f, "sink")->health.state, HEALTH_UNHEALTHY);
 	any_send(find(f, "sink"));
 	assert_int_equal(source->n_received, 1);
 	/* The same id again is another component. */
-	assert_int_equal(load(f, SOURCE("3") "test.any \"sink\" {\n text = \"2\"\n fail_update = true\n}"), RIVER_OK);
+	assert_int_equal(
+		load(f, SOURCE("3") "test.any \"sink\" {\n text = \"2\"\n fail_update = true\n}"),
+		RIVER_OK);
 	any_send(find(f, "sink"));
 	assert_int_equal(source->n_received, 2);
 	buf_reset(&f->events);
@@ -623,7 +633,8 @@ static void test_update_that_fails_until_the_end(void **state)
 	struct fixture *f = *state;
 
 	load_and_run(f, SINK SOURCE("1"));
-	assert_int_equal(load(f, "test.any \"sink\" {\n text = \"2\"\n fail_update = true\n}"), RIVER_OK);
+	assert_int_equal(load(f, "test.any \"sink\" {\n text = \"2\"\n fail_update = true\n}"),
+			 RIVER_OK);
 	buf_reset(&f->events);
 	graph_free(f->graph);
 	f->graph = NULL;
@@ -681,7 +692,8 @@ static void test_many_reloads(void **state)
 	sink = find(f, "sink")->state;
 	for (int i = 0; i < 50; i++) {
 		load_and_run(f, i % 2 ? SINK SOURCE("0") : SOURCE("1") SINK "test.any \"x\" { }\n");
-		assert_int_equal(load(f, i % 3 ? "test.any \"y\" { }\ntest.any \"y\" { }" : "test.any \"sink\" { a = b }"),
+		assert_int_equal(load(f, i % 3 ? "test.any \"y\" { }\ntest.any \"y\" { }"
+					       : "test.any \"sink\" { a = b }"),
 				 RIVER_INVALID);
 		spin(f);
 	}
@@ -697,7 +709,8 @@ static void test_limit(void **state)
 
 	(void)buf_append_str(&text, "test.any \"c0\" { }\n");
 	for (int i = 1; i < GRAPH_MAX_COMPONENTS; i++)
-		(void)buf_printf(&text, "test.any \"c%d\" { text = test.any.c%d.text }\n", i, i - 1);
+		(void)buf_printf(&text, "test.any \"c%d\" { text = test.any.c%d.text }\n", i,
+				 i - 1);
 	assert_int_equal(load(f, buf_str(&text)), RIVER_OK);
 	assert_int_equal(graph_n(f->graph), GRAPH_MAX_COMPONENTS);
 	(void)buf_append_str(&text, "test.any \"more\" { }\n");

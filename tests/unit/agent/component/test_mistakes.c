@@ -7,11 +7,12 @@ static const struct row {
 	const char *text;
 	const char *expected;
 } rows[] = {
-	{ "unknown component",
-	  "pyroscope.ebfp \"a\" { forward_to = [] }\n",
-	  "a:1:1: cannot find the definition of component name \"pyroscope.ebfp\"; did you mean \"pyroscope.ebpf\"?\n" },
+	{ "unknown component", "pyroscope.ebfp \"a\" { forward_to = [] }\n",
+	  "a:1:1: cannot find the definition of component name \"pyroscope.ebfp\"; did you mean "
+	  "\"pyroscope.ebpf\"?\n" },
 	{ "unknown family", "pyrocsope.ebpf \"a\" { }\n",
-	  "a:1:1: cannot find the definition of component name \"pyrocsope.ebpf\"; did you mean \"pyroscope.ebpf\"?\n" },
+	  "a:1:1: cannot find the definition of component name \"pyrocsope.ebpf\"; did you mean "
+	  "\"pyroscope.ebpf\"?\n" },
 	{ "right family, nothing like it", "pyroscope.scrape \"a\" { }\n",
 	  "a:1:1: cannot find the definition of component name \"pyroscope.scrape\"\n" },
 	{ "nothing like it", "banana \"a\" { }\n",
@@ -28,14 +29,14 @@ static const struct row {
 	  "a:7:1: block pyroscope.write.endpoint already declared at a:1:1\n" },
 	{ "logging twice", "logging { }\nlogging { }\n",
 	  "a:2:1: block logging already declared at a:1:1\n" },
-	{ "attribute at the top", "a = 1\n" WRITE,
-	  "a:1:1: unrecognized attribute a\n" },
+	{ "attribute at the top", "a = 1\n" WRITE, "a:1:1: unrecognized attribute a\n" },
 	{ "unknown argument", "pyroscope.ebpf \"a\" {\n\tforward_to = []\n\tsample_rat = 1\n}\n",
 	  "a:3:2: unrecognized attribute name \"sample_rat\"; did you mean \"sample_rate\"?\n" },
 	{ "unknown block", "pyroscope.write \"a\" {\n\tendpoints { url = \"http://h\" }\n}\n",
 	  "a:2:2: unrecognized block name \"endpoints\"; did you mean \"endpoint\"?\n" },
 	{ "wrong types",
-	  "pyroscope.ebpf \"a\" {\n\tforward_to = 1\n\ttargets = {}\n\ttargets_only = \"yes\"\n\tsample_rate = \"fast\"\n"
+	  "pyroscope.ebpf \"a\" {\n\tforward_to = 1\n\ttargets = {}\n\ttargets_only = "
+	  "\"yes\"\n\tsample_rate = \"fast\"\n"
 	  "\tcollect_interval = 5\n\tdefault_target = []\n\tdemangle = true\n}\n",
 	  "a:2:15: 1 should be array, got number\n"
 	  "a:3:12: {} should be array, got object\n"
@@ -56,8 +57,7 @@ static const struct row {
 	{ "component itself",
 	  "pyroscope.ebpf \"a\" {\n\tforward_to = [pyroscope.write.endpoint]\n}\n" WRITE,
 	  "a:2:16: pyroscope.write.endpoint should be capsule, got object\n" },
-	{ "part of a name",
-	  "pyroscope.ebpf \"a\" {\n\tforward_to = pyroscope.write\n}\n" WRITE,
+	{ "part of a name", "pyroscope.ebpf \"a\" {\n\tforward_to = pyroscope.write\n}\n" WRITE,
 	  "a:2:15: component \"pyroscope.write\" does not exist or is out of scope\n" },
 	{ "wrong capsule",
 	  "pyroscope.ebpf \"a\" {\n\tforward_to = [discovery.process.all.targets]\n}\n" DISCOVERY,
@@ -68,9 +68,11 @@ static const struct row {
 	  "discovery.process \"x\" {\n\tjoin = discovery.process.a.targets\n}\n"
 	  "discovery.process \"a\" {\n\tjoin = discovery.process.b.targets\n}\n"
 	  "discovery.process \"b\" {\n\tjoin = discovery.process.a.targets\n}\n",
-	  "a:4:1: cycle detected: discovery.process.a, discovery.process.b, discovery.process.a\n" },
+	  "a:4:1: cycle detected: discovery.process.a, discovery.process.b, "
+	  "discovery.process.a\n" },
 	{ "a cycle, and what is wrong besides",
-	  "discovery.process \"a\" {\n\tjoin = discovery.process.b.targets\n\trefresh_interval = \"1ms\"\n}\n"
+	  "discovery.process \"a\" {\n\tjoin = discovery.process.b.targets\n\trefresh_interval = "
+	  "\"1ms\"\n}\n"
 	  "discovery.process \"b\" {\n\tjoin = discovery.process.a.targets\n\tbanana = 1\n}\n"
 	  "pyroscope.write \"w\" {\n\tendpoint { }\n}\n",
 	  "a:1:1: cycle detected: discovery.process.a, discovery.process.b, discovery.process.a\n"
@@ -78,7 +80,8 @@ static const struct row {
 	  "a:7:2: unrecognized attribute name \"banana\"\n"
 	  "a:10:2: missing required attribute \"url\"\n" },
 	{ "what follows from a mistake is not another one",
-	  "pyroscope.ebpf \"a\" {\n\tforward_to = [pyroscope.write.w.receiver]\n\tsample_rate = 0\n}\n"
+	  "pyroscope.ebpf \"a\" {\n\tforward_to = [pyroscope.write.w.receiver]\n\tsample_rate = "
+	  "0\n}\n"
 	  "pyroscope.write \"w\" {\n\tendpoint { }\n}\n",
 	  "a:3:2: sample_rate must be between 1 and 10000 (samples a second and CPU)\n"
 	  "a:6:2: missing required attribute \"url\"\n" },
@@ -87,20 +90,25 @@ static const struct row {
 	  "a:3:9: component \"logging\" has nothing to refer to\n" },
 	{ "all at once",
 	  "logging { level = \"loud\" }\n"
-	  "pyroscope.ebpf \"a\" {\n\tforward_to = [pyroscope.write.nowhere.receiver]\n\tcomm = \"x\"\n}\n"
-	  "pyroscope.ebpf \"b\" {\n\tforward_to = [pyroscope.write.c.receiver]\n\tsample_rate = 0\n\tfoo = 1\n}\n"
+	  "pyroscope.ebpf \"a\" {\n\tforward_to = [pyroscope.write.nowhere.receiver]\n\tcomm = "
+	  "\"x\"\n}\n"
+	  "pyroscope.ebpf \"b\" {\n\tforward_to = [pyroscope.write.c.receiver]\n\tsample_rate = "
+	  "0\n\tfoo = 1\n}\n"
 	  "pyroscope.write \"c\" { }\n"
 	  "discovery.proces \"d\" { }\n"
 	  "discovery.process \"e\" {\n\trefresh_interval = \"1ms\"\n}\n",
 	  "a:1:11: level must be one of error, warn, info, debug\n"
-	  "a:3:16: component \"pyroscope.write.nowhere.receiver\" does not exist or is out of scope\n"
+	  "a:3:16: component \"pyroscope.write.nowhere.receiver\" does not exist or is out of "
+	  "scope\n"
 	  "a:4:2: comm must be one of none, label, stackframe, both\n"
 	  "a:8:2: sample_rate must be between 1 and 10000 (samples a second and CPU)\n"
 	  "a:9:2: unrecognized attribute name \"foo\"\n"
-	  "a:12:1: cannot find the definition of component name \"discovery.proces\"; did you mean \"discovery.process\"?\n"
+	  "a:12:1: cannot find the definition of component name \"discovery.proces\"; did you mean "
+	  "\"discovery.process\"?\n"
 	  "a:14:2: refresh_interval must be at least 1s\n" },
 	{ "syntax only, once it is wrong",
-	  "pyroscope.write \"endpoint\" {\n\tendpoint { url = }\n}\n" EBPF "pyroscope.nonsense { }\n",
+	  "pyroscope.write \"endpoint\" {\n\tendpoint { url = }\n}\n" EBPF
+	  "pyroscope.nonsense { }\n",
 	  "a:2:19: expected expression, got }\n" },
 	{ "a deprecated function warns", "discovery.process \"a\" {\n\tjoin = env(\"HOME\")\n}\n",
 	  "a:2:9: function \"env\" is deprecated; it still works\n"
@@ -129,6 +137,7 @@ int main(void)
 	struct CMUnitTest tests[ARRAY_SIZE(rows)];
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		tests[i] = (struct CMUnitTest){ rows[i].name, test_mistake, NULL, NULL, (void *)&rows[i] };
+		tests[i] = (struct CMUnitTest){ rows[i].name, test_mistake, NULL, NULL,
+						(void *)&rows[i] };
 	return cmocka_run_group_tests_name("agent/component/mistakes", tests, NULL, NULL);
 }

@@ -16,7 +16,9 @@ struct server {
 
 static void write_config(const struct server *s, const char *name, struct buf *text)
 {
-	(void)buf_printf(text, "pyroscope.write \"w\" { endpoint {\nurl = \"http://127.0.0.1:%u\"\nname = \"%s\"\n} }",
+	(void)buf_printf(text,
+			 "pyroscope.write \"w\" { endpoint {\nurl = \"http://127.0.0.1:%u\"\nname "
+			 "= \"%s\"\n} }",
 			 http_server_port(s->http), name);
 }
 
@@ -53,11 +55,13 @@ static void server_init(struct server *s, struct fixture *f)
 	*s = (struct server){ .f = f };
 	o.listen = "127.0.0.1:0";
 	assert_int_equal(http_server_new(f->env.loop, &o, &s->http, error), HTTP_LISTENING);
-	assert_int_equal(http_server_add_route(s->http, &(struct http_route){ .method = "POST",
-									      .path = "/push.v1.PusherService/Push",
-									      .fn = answer_push,
-									      .data = s }),
-			 0);
+	assert_int_equal(
+		http_server_add_route(s->http,
+				      &(struct http_route){ .method = "POST",
+							    .path = "/push.v1.PusherService/Push",
+							    .fn = answer_push,
+							    .data = s }),
+		0);
 }
 
 /* What others get as pyroscope.write.w.receiver. */
@@ -69,7 +73,8 @@ static struct receiver *receiver_of(const struct fixture *f)
 
 	river_arena_init(&arena, 65536);
 	assert_int_equal(c->kind->exports((struct component *)c, &arena, &exports), 0);
-	struct receiver *r = river_value_get_capsule(river_value_find(exports, "receiver"), RECEIVER_CAPSULE);
+	struct receiver *r =
+		river_value_get_capsule(river_value_find(exports, "receiver"), RECEIVER_CAPSULE);
 	river_arena_fini(&arena);
 	assert_non_null(r);
 	return r;

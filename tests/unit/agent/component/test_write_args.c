@@ -77,10 +77,13 @@ static void test_plain_arguments(void **state)
 	struct endpoint e;
 
 	(void)state;
-	endpoint_init(&e, "name = \"n\"\nremote_timeout = \"3s\"\nmin_backoff_period = \"1s\"\n"
-			  "max_backoff_period = \"2s\"\nmax_backoff_retries = 7\nretry_on_http_429 = false\n"
-			  "follow_redirects = false\nenable_http2 = false\nheaders = { \"b\" = \"2\", \"a\" = \"1\" }\n"
-			  "debug_info_upload_timeout = \"2m\"\n");
+	endpoint_init(
+		&e,
+		"name = \"n\"\nremote_timeout = \"3s\"\nmin_backoff_period = \"1s\"\n"
+		"max_backoff_period = \"2s\"\nmax_backoff_retries = 7\nretry_on_http_429 = false\n"
+		"follow_redirects = false\nenable_http2 = false\nheaders = { \"b\" = \"2\", \"a\" "
+		"= \"1\" }\n"
+		"debug_info_upload_timeout = \"2m\"\n");
 	assert_string_equal(e.o.name, "n");
 	assert_int_equal(e.o.remote_timeout_ns, 3000000000);
 	assert_int_equal(e.o.backoff.min_ns, 1000000000);
@@ -114,8 +117,9 @@ static void test_header_lists(void **state)
 	struct endpoint e;
 
 	(void)state;
-	endpoint_init(&e, "http_headers = { \"x\" = [\"1\", secret], \"a\" = [], \"b\" = [\"3\"] }\n"
-			  "proxy_url = \"http://p:1\"\nproxy_connect_header = { \"y\" = [secret] }\n");
+	endpoint_init(&e,
+		      "http_headers = { \"x\" = [\"1\", secret], \"a\" = [], \"b\" = [\"3\"] }\n"
+		      "proxy_url = \"http://p:1\"\nproxy_connect_header = { \"y\" = [secret] }\n");
 	assert_int_equal(e.o.n_http_headers, 3);
 	assert_header(&e.o.http_headers[0], "b", "3");
 	assert_header(&e.o.http_headers[1], "x", "1");
@@ -189,7 +193,8 @@ static void test_tls(void **state)
 	struct endpoint e;
 
 	(void)state;
-	endpoint_init(&e, "tls_config {\nca_pem = \"1\"\ncert_pem = \"2\"\nkey_pem = secret\nserver_name = \"s\"\n"
+	endpoint_init(&e, "tls_config {\nca_pem = \"1\"\ncert_pem = \"2\"\nkey_pem = "
+			  "secret\nserver_name = \"s\"\n"
 			  "insecure_skip_verify = true\nmin_version = \"TLS13\"\n}");
 	assert_string_equal(e.o.tls.ca_pem, "1");
 	assert_string_equal(e.o.tls.cert_pem, "2");
@@ -198,7 +203,8 @@ static void test_tls(void **state)
 	assert_true(e.o.tls.insecure_skip_verify);
 	assert_int_equal(e.o.tls.min_version, HTTP_TLS13);
 	endpoint_fini(&e);
-	endpoint_init(&e, "tls_config {\nca_file = \"1\"\ncert_file = \"2\"\nkey_file = \"3\"\nmin_version = \"TLS10\"\n}");
+	endpoint_init(&e, "tls_config {\nca_file = \"1\"\ncert_file = \"2\"\nkey_file = "
+			  "\"3\"\nmin_version = \"TLS10\"\n}");
 	assert_string_equal(e.o.tls.ca_file, "1");
 	assert_string_equal(e.o.tls.cert_file, "2");
 	assert_string_equal(e.o.tls.key_file, "3");
@@ -228,7 +234,8 @@ static void test_component(void **state)
 
 	(void)state;
 	decode(&d, &write_schema, &scope,
-	       "external_labels = { \"env\" = \"prod\" }\nendpoint { url = \"http://a\" }\nendpoint { url = \"https://b\" }\n"
+	       "external_labels = { \"env\" = \"prod\" }\nendpoint { url = \"http://a\" "
+	       "}\nendpoint { url = \"https://b\" }\n"
 	       "tracing {\njaeger_propagator = true\ntrace_context_propagator = false\n}\n",
 	       &args);
 	assert_string_equal(buf_str(&d.messages), "");
@@ -246,10 +253,12 @@ static void test_component(void **state)
 }
 
 #define URL "url = \"http://h\"\n"
-#define ONE_AUTH                                                                                                       \
-	"a:1:1: at most one of basic_auth, authorization, oauth2, bearer_token & bearer_token_file must be configured\n"
-#define LISTS(line)                                                                                                    \
-	"a:" line ":1: headers must be a map of lists of strings, such as { \"X-Scope-OrgID\" = [\"a\"] }\n"
+#define ONE_AUTH                                                                   \
+	"a:1:1: at most one of basic_auth, authorization, oauth2, bearer_token & " \
+	"bearer_token_file must be configured\n"
+#define LISTS(line) \
+	"a:" line   \
+	":1: headers must be a map of lists of strings, such as { \"X-Scope-OrgID\" = [\"a\"] }\n"
 
 static const struct refused {
 	const char *name, *body, *expected;
@@ -257,30 +266,35 @@ static const struct refused {
 	{ "no url", "name = \"n\"", "a:1:1: missing required attribute \"url\"\n" },
 	{ "not a url", "url = \"h:4040\"", NULL },
 	{ "not http", "url = \"ftp://h\"", NULL },
-	{ "timeout", URL "remote_timeout = \"0s\"", "a:3:1: remote_timeout must be greater than 0s\n" },
-	{ "negative timeout", URL "remote_timeout = \"-1s\"", "a:3:1: remote_timeout must be greater than 0s\n" },
-	{ "min backoff", URL "min_backoff_period = \"0s\"", "a:3:1: min_backoff_period must be greater than 0s\n" },
-	{ "max backoff", URL "max_backoff_period = \"-5m\"", "a:3:1: max_backoff_period must be greater than 0s\n" },
-	{ "max below min",
-	  URL "min_backoff_period = \"2s\"\nmax_backoff_period = \"1s\"",
+	{ "timeout", URL "remote_timeout = \"0s\"",
+	  "a:3:1: remote_timeout must be greater than 0s\n" },
+	{ "negative timeout", URL "remote_timeout = \"-1s\"",
+	  "a:3:1: remote_timeout must be greater than 0s\n" },
+	{ "min backoff", URL "min_backoff_period = \"0s\"",
+	  "a:3:1: min_backoff_period must be greater than 0s\n" },
+	{ "max backoff", URL "max_backoff_period = \"-5m\"",
+	  "a:3:1: max_backoff_period must be greater than 0s\n" },
+	{ "max below min", URL "min_backoff_period = \"2s\"\nmax_backoff_period = \"1s\"",
 	  "a:1:1: max_backoff_period must not be less than min_backoff_period\n" },
-	{ "retries", URL "max_backoff_retries = -1", "a:3:1: max_backoff_retries must not be negative\n" },
+	{ "retries", URL "max_backoff_retries = -1",
+	  "a:3:1: max_backoff_retries must not be negative\n" },
 	{ "token and file", URL "bearer_token = \"t\"\nbearer_token_file = \"f\"", ONE_AUTH },
-	{ "token and basic", URL "bearer_token = \"t\"\nbasic_auth { username = \"u\" }", ONE_AUTH },
-	{ "basic and authorization",
-	  URL "basic_auth { }\nauthorization { credentials = \"c\" }", ONE_AUTH },
-	{ "password and file",
-	  URL "basic_auth {\npassword = \"p\"\npassword_file = \"f\"\n}",
+	{ "token and basic", URL "bearer_token = \"t\"\nbasic_auth { username = \"u\" }",
+	  ONE_AUTH },
+	{ "basic and authorization", URL "basic_auth { }\nauthorization { credentials = \"c\" }",
+	  ONE_AUTH },
+	{ "password and file", URL "basic_auth {\npassword = \"p\"\npassword_file = \"f\"\n}",
 	  "a:1:1: at most one of basic_auth password & password_file must be configured\n" },
 	{ "credentials and file",
 	  URL "authorization {\ncredentials = \"p\"\ncredentials_file = \"f\"\n}",
-	  "a:1:1: at most one of authorization credentials & credentials_file must be configured\n" },
+	  "a:1:1: at most one of authorization credentials & credentials_file must be "
+	  "configured\n" },
 	{ "oauth2",
-	  URL "oauth2 {\nclient_id = \"i\"\nclient_secret = \"s\"\nscopes = [\"a\"]\ntoken_url = \"http://t\"\n"
+	  URL "oauth2 {\nclient_id = \"i\"\nclient_secret = \"s\"\nscopes = [\"a\"]\ntoken_url = "
+	      "\"http://t\"\n"
 	      "endpoint_params = { \"a\" = \"b\" }\ntls_config { ca_file = \"/f\" }\n}",
 	  "a:1:1: oauth2 is not supported; use basic_auth, authorization or bearer_token\n" },
-	{ "tls version",
-	  URL "tls_config {\nmin_version = \"TLS14\"\n}",
+	{ "tls version", URL "tls_config {\nmin_version = \"TLS14\"\n}",
 	  "a:4:1: min_version must be one of TLS10, TLS11, TLS12, TLS13\n" },
 	{ "certificate without key", URL "tls_config { cert_file = \"f\" }", NULL },
 	{ "headers of a list", URL "http_headers = [\"a\"]", LISTS("3") },
@@ -295,7 +309,8 @@ static const struct refused {
 	{ "no_proxy alone", URL "no_proxy = \"a\"",
 	  "a:1:1: if no_proxy is configured, proxy_url must also be configured\n" },
 	{ "unknown", URL "max_backof_period = \"1s\"",
-	  "a:3:1: unrecognized attribute name \"max_backof_period\"; did you mean \"max_backoff_period\"?\n" },
+	  "a:3:1: unrecognized attribute name \"max_backof_period\"; did you mean "
+	  "\"max_backoff_period\"?\n" },
 	{ "two blocks of a kind", URL "basic_auth { }\nbasic_auth { }", NULL },
 };
 
@@ -318,15 +333,21 @@ static void test_refused(void **state)
 int main(void)
 {
 	struct CMUnitTest tests[11 + ARRAY_SIZE(refused)] = {
-		cmocka_unit_test(test_defaults),      cmocka_unit_test(test_plain_arguments),
-		cmocka_unit_test(test_retries),	      cmocka_unit_test(test_header_lists),
-		cmocka_unit_test(test_null_header_lists), cmocka_unit_test(test_basic_auth),
-		cmocka_unit_test(test_bearer_token),  cmocka_unit_test(test_authorization),
-		cmocka_unit_test(test_tls),	      cmocka_unit_test(test_proxy),
+		cmocka_unit_test(test_defaults),
+		cmocka_unit_test(test_plain_arguments),
+		cmocka_unit_test(test_retries),
+		cmocka_unit_test(test_header_lists),
+		cmocka_unit_test(test_null_header_lists),
+		cmocka_unit_test(test_basic_auth),
+		cmocka_unit_test(test_bearer_token),
+		cmocka_unit_test(test_authorization),
+		cmocka_unit_test(test_tls),
+		cmocka_unit_test(test_proxy),
 		cmocka_unit_test(test_component),
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(refused); i++)
-		tests[11 + i] = (struct CMUnitTest){ refused[i].name, test_refused, NULL, NULL, (void *)&refused[i] };
+		tests[11 + i] = (struct CMUnitTest){ refused[i].name, test_refused, NULL, NULL,
+						     (void *)&refused[i] };
 	return cmocka_run_group_tests_name("agent/component/write_args", tests, NULL, NULL);
 }

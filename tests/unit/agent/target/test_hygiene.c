@@ -19,17 +19,26 @@ struct row {
 static const struct row rows[] = {
 	{ "nothing", "", NAME, { 0, 0, 0, 0 } },
 	{ "clean", "a=1|b_2=x y", NAME "|a=1|b_2=x y", { 0, 0, 0, 0 } },
-	{ "order", "zone=1|host=h|service_name=s|A=1",
-	  "A=1|" NAME "|host=h|service_name=s|zone=1", { 0 } },
+	{ "order",
+	  "zone=1|host=h|service_name=s|A=1",
+	  "A=1|" NAME "|host=h|service_name=s|zone=1",
+	  { 0 } },
 	{ "dots", "service.name=x", NAME "|service_name=x", { 0, 1, 0, 0 } },
 	{ "dash, slash, blank", "a-b=1|a/c=2|a d=3", NAME "|a_b=1|a_c=2|a_d=3", { 0, 3, 0, 0 } },
 	{ "colon is for __name__ only", "a:b=1", NAME "|a_b=1", { 0, 1, 0, 0 } },
 	{ "leading digit", "1a=x", "_1a=x|" NAME, { 0, 1, 0, 0 } },
 	{ "digits only", "42=x", "_42=x|" NAME, { 0, 1, 0, 0 } },
 	{ "leading underscore stays", "_a=x", NAME "|_a=x", { 0 } },
-	{ "a code point is one underscore", "gr\xc3\xb6\xc3\x9f" "e=x",
-	  NAME "|gr__e=x", { 0, 1, 0, 0 } },
-	{ "a stray byte is one underscore", "a\xff\xfe" "b=x", NAME "|a__b=x", { 0, 1, 0, 0 } },
+	{ "a code point is one underscore",
+	  "gr\xc3\xb6\xc3\x9f"
+	  "e=x",
+	  NAME "|gr__e=x",
+	  { 0, 1, 0, 0 } },
+	{ "a stray byte is one underscore",
+	  "a\xff\xfe"
+	  "b=x",
+	  NAME "|a__b=x",
+	  { 0, 1, 0, 0 } },
 	{ "empty name", "=x|a=1", NAME "|a=1", { 0, 0, 0, 1 } },
 	{ "empty value", "a=|b=1", NAME "|b=1", { 0 } },
 	{ "internal", "__container_id__=c|__meta_x=1|__=2|a=1", NAME "|a=1", { 3, 0, 0, 0 } },
@@ -41,13 +50,22 @@ static const struct row rows[] = {
 	{ "name repaired", "__name__=my-cpu.x", "__name__=my_cpu_x", { 0, 0, 1, 0 } },
 	{ "name with a digit first", "__name__=9cpu", "__name__=_9cpu", { 0, 0, 1, 0 } },
 	{ "empty name is default", "__name__=", NAME, { 0 } },
-	{ "value UTF-8", "a=gr\xc3\xbc\xc3\x9f" "e", NAME "|a=gr\xc3\xbc\xc3\x9f" "e", { 0 } },
+	{ "value UTF-8",
+	  "a=gr\xc3\xbc\xc3\x9f"
+	  "e",
+	  NAME "|a=gr\xc3\xbc\xc3\x9f"
+	       "e",
+	  { 0 } },
 	{ "value bad byte", "a=x\xffy", NAME "|a=x\xef\xbf\xbdy", { 0, 0, 1, 0 } },
-	{ "value cut sequence", "a=x\xe2\x82",
-	  NAME "|a=x\xef\xbf\xbd\xef\xbf\xbd", { 0, 0, 1, 0 } },
+	{ "value cut sequence",
+	  "a=x\xe2\x82",
+	  NAME "|a=x\xef\xbf\xbd\xef\xbf\xbd",
+	  { 0, 0, 1, 0 } },
 	{ "value overlong", "a=\xc0\xaf", NAME "|a=\xef\xbf\xbd\xef\xbf\xbd", { 0, 0, 1, 0 } },
-	{ "value surrogate", "a=\xed\xa0\x80",
-	  NAME "|a=\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd", { 0, 0, 1, 0 } },
+	{ "value surrogate",
+	  "a=\xed\xa0\x80",
+	  NAME "|a=\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd",
+	  { 0, 0, 1, 0 } },
 	{ "value control character", "a=x\ty\n", NAME "|a=x?y?", { 0, 0, 1, 0 } },
 	{ "unrepaired wins, behind", "a.b=1|a_b=2", NAME "|a_b=2", { 0, 1, 0, 1 } },
 	{ "unrepaired wins, before", "a_b=2|a.b=1", NAME "|a_b=2", { 0, 1, 0, 1 } },
@@ -100,7 +118,9 @@ static void test_too_many(void **state)
 	(void)state;
 	static const struct {
 		unsigned int n, n_left, n_dropped;
-	} counts[] = { { 29, 30, 0 }, { 30, 30, 1 }, { HYGIENE_ITEMS_MAX, 30, HYGIENE_ITEMS_MAX - 29 } };
+	} counts[] = { { 29, 30, 0 },
+		       { 30, 30, 1 },
+		       { HYGIENE_ITEMS_MAX, 30, HYGIENE_ITEMS_MAX - 29 } };
 
 	for (size_t i = 0; i < ARRAY_SIZE(counts); i++) {
 		_cleanup_(labels_unrefp) struct labels *l = NULL;
@@ -183,7 +203,8 @@ static void test_idempotent(void **state)
 		_cleanup_(labels_unrefp) struct labels *once = NULL, *again = NULL;
 		struct hygiene_report report;
 
-		assert_int_equal(hygiene_clean(items, split_labels(copy, items), &report, &once), 0);
+		assert_int_equal(hygiene_clean(items, split_labels(copy, items), &report, &once),
+				 0);
 		assert_int_equal(hygiene_clean(once->items, once->n, &report, &again), 0);
 		assert_true(labels_equal(once, again));
 		assert_int_equal(hygiene_changes(&report), 0);

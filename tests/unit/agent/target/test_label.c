@@ -96,7 +96,8 @@ static void test_equal(void **state)
 	(void)state;
 	_cleanup_(labels_unrefp) struct labels *a = make_labels("x=1|y=2");
 	_cleanup_(labels_unrefp) struct labels *b = make_labels("y=2|x=1");
-	static const char *const others[] = { "", "x=1", "x=1|y=3", "x=1|z=2", "x=1|y=2|z=3", "x=1y|=2" };
+	static const char *const others[] = { "",	 "x=1",		"x=1|y=3",
+					      "x=1|z=2", "x=1|y=2|z=3", "x=1y|=2" };
 
 	assert_int_equal(a->hash, b->hash);
 	assert_true(labels_equal(a, b));

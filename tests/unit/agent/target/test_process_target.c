@@ -20,12 +20,13 @@ static const struct row rows[] = {
 	{ "exe", { .exe = true }, "__meta_process_exe=/bin/app|" ALWAYS },
 	{ "commandline", { .commandline = true }, "__meta_process_commandline=app -x|" ALWAYS },
 	{ "container_id", { .container_id = true }, "__container_id__=" ID "|" ALWAYS },
-	{ "username", { .username = true },
+	{ "username",
+	  { .username = true },
 	  "__meta_process_start_time_ns=5|__meta_process_username=www|__process_pid__=42" },
-	{ "uid", { .uid = true },
+	{ "uid",
+	  { .uid = true },
 	  "__meta_process_start_time_ns=5|__meta_process_uid=33|__process_pid__=42" },
-	{ "cgroup_path", { .cgroup_path = true },
-	  "__meta_process_cgroup_path=/a/b|" ALWAYS },
+	{ "cgroup_path", { .cgroup_path = true }, "__meta_process_cgroup_path=/a/b|" ALWAYS },
 	{ "defaults", DISCOVER_CONFIG_DEFAULTS,
 	  "__container_id__=" ID "|__meta_process_commandline=app -x|__meta_process_cwd=/srv|"
 	  "__meta_process_exe=/bin/app|__meta_process_start_time_ns=5|__meta_process_uid=33|"

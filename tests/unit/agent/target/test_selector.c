@@ -37,7 +37,8 @@ static const struct row rows[] = {
 	{ "bad pid falls through", PID "x|" CONTAINER A, 0, A },
 	{ "pid 0 falls through", PID "0|" DOCKER A, 0, A },
 	{ "pid with a start", PID "42|" SELECTOR_START_LABEL "=5", 42, NULL },
-	{ "pid with a bad start falls through", PID "42|" SELECTOR_START_LABEL "=x|" CONTAINER A, 0, A },
+	{ "pid with a bad start falls through", PID "42|" SELECTOR_START_LABEL "=x|" CONTAINER A, 0,
+	  A },
 	{ "container", CONTAINER A, 0, A },
 	{ "container of ECS", CONTAINER "fedcba9876543210fedcba9876543210-42", 0,
 	  "fedcba9876543210fedcba9876543210-42" },
@@ -91,7 +92,9 @@ static void test_container_beside_pid(void **state)
 static void test_start(void **state)
 {
 	(void)state;
-	struct selector with = { .kind = SELECTOR_PID, .have_start = true, .start_ns = 9 * NS_PER_S };
+	struct selector with = { .kind = SELECTOR_PID,
+				 .have_start = true,
+				 .start_ns = 9 * NS_PER_S };
 	struct selector without = { .kind = SELECTOR_PID };
 
 	assert_true(selector_takes_start(&without, 0));
