@@ -7,6 +7,8 @@
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
+# Products of a chain of rules are kept, else the second make would build them again.
+.SECONDARY:
 .DEFAULT_GOAL := all
 
 # ---- settings -------------------------------------------------------------------------------------------------------------------

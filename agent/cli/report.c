@@ -111,7 +111,7 @@ void report_end(const struct report *r, struct buf *out)
 				 " sample%s left out: there was no memory for them\n",
 				 r->n_dropped, plural(r->n_dropped));
 	if (r->kernel_hidden && !r->args->user_only)
-		(void)buf_append_str(out, "xagent: names of kernel functions are hidden "
-					  "(kernel.kptr_restrict): shown as "
-					  "[kernel]; CAP_SYSLOG shows them\n");
+		(void)buf_append_str(out, "xagent: names of kernel functions are hidden, shown as "
+					  "[kernel]: set kernel.kptr_restrict to 0 or 1, and run "
+					  "with CAP_SYSLOG\n");
 }

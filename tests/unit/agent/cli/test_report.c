@@ -65,8 +65,8 @@ static const struct row rows[] = {
 	  "xagent: 9 samples in 1.0 s at 97 Hz\n"
 	  "xagent: 1 sample lost: the ring buffer was full; a lower -F helps\n"
 	  "xagent: 1 sample left out: there was no memory for them\n"
-	  "xagent: names of kernel functions are hidden (kernel.kptr_restrict): shown as [kernel]; "
-	  "CAP_SYSLOG shows them\n" },
+	  "xagent: names of kernel functions are hidden, shown as [kernel]: set "
+	  "kernel.kptr_restrict to 0 or 1, and run with CAP_SYSLOG\n" },
 	{ "hidden names that nobody wanted",
 	  { .format = PROFILE_FOLDED, .user_only = true },
 	  { .hz = 97, .elapsed_ns = S, .n_samples = 9, .kernel_hidden = true },
