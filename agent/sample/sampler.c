@@ -45,8 +45,8 @@ static int libbpf_to_log(enum libbpf_print_level level, const char *fmt, va_list
 {
 	_cleanup_buf_ struct buf b = BUF_INIT((size_t)64 * 1024);
 
-	(void)level;
-	if (!log_enabled(LOG_LEVEL_DEBUG))
+	/* Its debug output is two hundred lines about itself; what it warns of includes the verifier's words. */
+	if (level == LIBBPF_DEBUG || !log_enabled(LOG_LEVEL_DEBUG))
 		return 0;
 	(void)buf_vprintf(&b, fmt, ap);
 	while (b.len > 0 && b.data[b.len - 1] == '\n')
