@@ -43,6 +43,10 @@ static void on_process_exit(struct process *p, void *data)
 	tables_retract(s->tables, p->pid);
 	if (s->options.hooks.on_exit)
 		s->options.hooks.on_exit(p->pid, s->options.hooks.data);
+	/* A tick may still hit what is left of it, and be the first: without its grave the pid would be taken for a new process
+	 * whose end nobody ever tells. */
+	if (p->exited)
+		(void)known_get(p);
 	graveyard_bury(&s->graveyard, p);
 }
 

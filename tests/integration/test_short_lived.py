@@ -44,3 +44,15 @@ def test_in_run(start_agent, standin, processes, programs):
     spins = services_with(standin.pushes(), *CHAIN)
     assert set(spins) == {"tiny"}
     assert spins["tiny"] >= 0.8 * cpu_seconds(run) * RATE > 100, (spins, run.out)
+
+
+@pytest.mark.agent
+def test_processes_that_ended_are_forgotten(start_agent, standin, processes):
+    """A tick may hit a process after it has told its end: that must not bring it back for ever."""
+    agent = start_agent(config(standin.url, interval="1s", rate=997))
+    agent.wait_ready()
+    before = agent.metrics().value("xagent_processes")
+    storm = processes.start("/bin/sh", "-c", "i=0; while [ $i -lt 4000 ]; do /bin/true; i=$((i + 1)); done")
+    storm.wait(60)
+    agent.wait_metric(lambda m: m.value("xagent_processes") <= before + 10, 10, "nothing of 4,000 processes is left")
+    assert agent.metrics().kernel("emitted") > 500
