@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Every map of the kernel half, each with its reason. Sizes marked (set) are placeholders that the agent replaces before loading. */
+/* Every map of the kernel half, each with its reason. Sizes marked (set) are replaced by the agent before loading. */
 #ifndef XAGENT_BPF_MAPS_BPF_H
 #define XAGENT_BPF_MAPS_BPF_H
 

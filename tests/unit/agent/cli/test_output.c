@@ -15,49 +15,7 @@
 #include <unistd.h>
 
 #include "agent/cli/output.h"
-#include "agent/util/file.h"
-
-struct place {
-	char directory[64];
-	char file[96];
-	char other[96];
-};
-
-static int setup(void **state)
-{
-	struct place *p = calloc(1, sizeof(*p));
-
-	if (!p)
-		return -1;
-	(void)snprintf(p->directory, sizeof(p->directory), "/tmp/xagent-test-output-XXXXXX");
-	if (!mkdtemp(p->directory))
-		return -1;
-	(void)snprintf(p->file, sizeof(p->file), "%s/file", p->directory);
-	(void)snprintf(p->other, sizeof(p->other), "%s/other", p->directory);
-	*state = p;
-	return 0;
-}
-
-/* rmdir fails, and so does the test, when something was left behind. */
-static int teardown(void **state)
-{
-	struct place *p = *state;
-	int r;
-
-	(void)unlink(p->file);
-	(void)unlink(p->other);
-	r = rmdir(p->directory);
-	free(p);
-	return r;
-}
-
-static void assert_content(const char *path, const char *expected)
-{
-	_cleanup_buf_ struct buf b = BUF_INIT(4096);
-
-	assert_int_equal(file_read(AT_FDCWD, path, &b), 0);
-	assert_string_equal(buf_str(&b), expected);
-}
+#include "tests/unit/agent/cli/place.h"
 
 static void write_text(const char *path, const char *text)
 {
@@ -87,9 +45,9 @@ static void test_replace_leaves_the_old_file(void **state)
 	const struct place *p = *state;
 
 	write_text(p->file, "old");
-	assert_int_equal(link(p->file, p->other), 0);
+	assert_int_equal(link(p->file, p->second), 0);
 	write_text(p->file, "new");
-	assert_content(p->other, "old");
+	assert_content(p->second, "old");
 }
 
 static void test_link_is_written_through(void **state)
@@ -97,10 +55,10 @@ static void test_link_is_written_through(void **state)
 	const struct place *p = *state;
 	struct stat st;
 
-	write_text(p->other, "a longer text");
-	assert_int_equal(symlink(p->other, p->file), 0);
+	write_text(p->second, "a longer text");
+	assert_int_equal(symlink(p->second, p->file), 0);
 	write_text(p->file, "short");
-	assert_content(p->other, "short");
+	assert_content(p->second, "short");
 	assert_int_equal(lstat(p->file, &st), 0);
 	assert_true(S_ISLNK(st.st_mode));
 }
@@ -122,11 +80,11 @@ static void test_temporary_is_not_followed(void **state)
 	char temporary[128];
 
 	(void)snprintf(temporary, sizeof(temporary), "%s.tmp", p->file);
-	write_text(p->other, "untouched");
-	assert_int_equal(symlink(p->other, temporary), 0);
+	write_text(p->second, "untouched");
+	assert_int_equal(symlink(p->second, temporary), 0);
 	write_text(p->file, "text");
 	assert_content(p->file, "text");
-	assert_content(p->other, "untouched");
+	assert_content(p->second, "untouched");
 }
 
 static void assert_refused(const char *path, int r, const char *expected)
@@ -161,7 +119,7 @@ static void test_full_device(void **state)
 	assert_string_equal(buf_str(&why), "cannot write /dev/full: No space left on device");
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define TEST(f) cmocka_unit_test_setup_teardown(f, place_setup, place_teardown)
 
 int main(void)
 {

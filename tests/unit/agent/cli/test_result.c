@@ -15,49 +15,7 @@
 #include <unistd.h>
 
 #include "agent/cli/result.h"
-#include "agent/util/file.h"
-
-struct place {
-	char directory[64];
-	char file[96];
-	char second[96];
-};
-
-static int setup(void **state)
-{
-	struct place *p = calloc(1, sizeof(*p));
-
-	if (!p)
-		return -1;
-	(void)snprintf(p->directory, sizeof(p->directory), "/tmp/xagent-test-result-XXXXXX");
-	if (!mkdtemp(p->directory))
-		return -1;
-	(void)snprintf(p->file, sizeof(p->file), "%s/file", p->directory);
-	(void)snprintf(p->second, sizeof(p->second), "%s/file.2", p->directory);
-	*state = p;
-	return 0;
-}
-
-/* rmdir fails, and so does the test, when more was written than these. */
-static int teardown(void **state)
-{
-	struct place *p = *state;
-	int r;
-
-	(void)unlink(p->file);
-	(void)unlink(p->second);
-	r = rmdir(p->directory);
-	free(p);
-	return r;
-}
-
-static void assert_content(const char *path, const char *expected)
-{
-	_cleanup_buf_ struct buf b = BUF_INIT(4096);
-
-	assert_int_equal(file_read(AT_FDCWD, path, &b), 0);
-	assert_string_equal(buf_str(&b), expected);
-}
+#include "tests/unit/agent/cli/place.h"
 
 static int write_text(struct result *r, const char *text, struct buf *why)
 {
@@ -153,7 +111,7 @@ static void test_failure_is_told(void **state)
 	assert_int_equal(r.n_files, 0);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define TEST(f) cmocka_unit_test_setup_teardown(f, place_setup, place_teardown)
 
 int main(void)
 {
