@@ -176,12 +176,15 @@ static __always_inline void user_half(struct bpf_perf_event_data *ctx, struct ta
 {
 	struct wire_process *process = bpf_map_lookup_elem(&processes, &s->record.head.pid);
 
+	if (process)
+		s->record.head.generation = process->generation;
 	if (!user_regs(ctx, task, s)) {
 		s->record.head.end = WIRE_END_COMPAT;
 		return;
 	}
-	if (process)
-		s->record.head.generation = process->generation;
+	/* A worker that the kernel runs in a user process (io_uring, vhost) has never been in user code: its registers are zero. */
+	if (!s->regs.sp && !(s->record.head.flags & WIRE_USER_MODE))
+		return;
 	walk(s, process, count);
 }
 
@@ -276,7 +279,8 @@ int sample(struct bpf_perf_event_data *ctx)
 		kernel_half(ctx, s, count);
 	if (want_user && !kthread) {
 		user_half(ctx, task, s, count);
-		cold = !s->record.head.generation && s->record.head.end != WIRE_END_COMPAT;
+		/* A process that our pid namespace does not see has no number, and no /proc to be walked with. */
+		cold = pid && !s->record.head.generation && s->record.head.n_user;
 	}
 	emit(s, task, cold, count);
 	return 0;

@@ -30,6 +30,7 @@ static void answer_healthy(const struct http_call *call, struct http_answer *ans
 	size_t n = 0;
 
 	(void)call;
+	graph_check(a->graph);
 	for (size_t i = 0; i < graph_n(a->graph); i++) {
 		const struct component *c = graph_component(a->graph, i);
 

@@ -71,6 +71,8 @@ struct component_kind {
 	bool (*process_seen)(struct component *c, struct process_table *processes,
 			     struct process *p);
 	void (*process_gone)(struct component *c, uint32_t pid);
+	/* Brings c->health up to date: called before somebody looks at it. */
+	void (*check)(struct component *c);
 };
 
 struct component {

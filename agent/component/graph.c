@@ -231,6 +231,16 @@ bool graph_process_seen(struct graph *g, struct process_table *processes, struct
 	return changed;
 }
 
+void graph_check(struct graph *g)
+{
+	for (size_t i = 0; i < g->nodes.n; i++) {
+		struct node *node = g->nodes.items[i];
+
+		if (node->running && node->c.kind->check)
+			node->c.kind->check(&node->c);
+	}
+}
+
 void graph_process_gone(struct graph *g, uint32_t pid)
 {
 	for (size_t i = 0; i < g->nodes.n; i++) {

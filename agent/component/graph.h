@@ -45,6 +45,9 @@ void graph_settle(struct graph *g);
 bool graph_process_seen(struct graph *g, struct process_table *processes, struct process *p);
 void graph_process_gone(struct graph *g, uint32_t pid);
 
+/* Every component that can brings its health up to date. */
+void graph_check(struct graph *g);
+
 size_t graph_n(const struct graph *g);
 /* In order of evaluation. */
 const struct component *graph_component(const struct graph *g, size_t i);

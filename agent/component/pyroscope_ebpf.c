@@ -22,6 +22,8 @@ struct ebpf {
 	struct session *session;
 	struct ebpf_metrics *metrics;
 	uint64_t last_sent_profiles;
+	uint64_t last_lost_profiles;
+	uint64_t n_rejected; /* targets of the present set that select nothing */
 	bool kernel_hidden_said;
 	bool matching; /* the session is asking us: it must not be changed now */
 };
@@ -33,6 +35,8 @@ static int make_targets(struct component *c, const struct ebpf_args *args,
 	struct river_string_maps list =
 		ebpf_args_have_targets(args) ? args->targets : (struct river_string_maps){ 0 };
 	struct labels **targets = NULL;
+	uint64_t rejected = telemetry_get(c->env->telemetry, TELEMETRY_targets_rejected);
+	struct ebpf *e = c->state;
 	int r = labels_of_maps(&list, &targets);
 
 	if (r == 0 && args->default_target.n_items > 0)
@@ -50,6 +54,7 @@ static int make_targets(struct component *c, const struct ebpf_args *args,
 			},
 			ret_set);
 	labels_array_free(targets, list.n_items);
+	e->n_rejected = telemetry_get(c->env->telemetry, TELEMETRY_targets_rejected) - rejected;
 	return r;
 }
 
@@ -69,6 +74,10 @@ static void tell_targets(struct component *c)
 		log_warn("nothing is profiled: targets_only is true and no target names a process "
 			 "or container",
 			 LOG_STR("component_id", c->id),
+			 LOG_UINT("targets", e->args->targets.n_items));
+	if (e->n_rejected)
+		log_warn("targets without a process or container id that can be used are ignored",
+			 LOG_STR("component_id", c->id), LOG_UINT("ignored", e->n_rejected),
 			 LOG_UINT("targets", e->args->targets.n_items));
 }
 
@@ -128,6 +137,7 @@ static struct receiver_stats sum_receivers(const struct ebpf *e)
 			continue;
 		r->stats(r, &s);
 		sum.sent_profiles += s.sent_profiles;
+		sum.dropped_profiles += s.dropped_profiles;
 		sum.waiting_profiles += s.waiting_profiles;
 	}
 	return sum;
@@ -145,10 +155,12 @@ static void log_interval(struct component *c, const struct build *build, size_t 
 			LOG_UINT("profiles", n_profiles), LOG_UINT("bytes", n_bytes),
 			LOG_UINT("pushed", stats.sent_profiles - e->last_sent_profiles),
 			LOG_UINT("waiting", stats.waiting_profiles),
+			LOG_UINT("lost", stats.dropped_profiles - e->last_lost_profiles),
 			LOG_STR("hottest_service", build->summary.hottest_service),
 			LOG_UINT("hottest_samples", build->summary.hottest_service_samples),
 			LOG_STR("hottest_function", build->summary.hottest_function));
 	e->last_sent_profiles = stats.sent_profiles;
+	e->last_lost_profiles = stats.dropped_profiles;
 }
 
 static void say_kernel_hidden(struct ebpf *e, const struct build *build)
@@ -296,6 +308,7 @@ static void take_args(struct ebpf *e, const struct ebpf_args *args)
 	e->args = args;
 	if (!same)
 		e->last_sent_profiles = sum_receivers(e).sent_profiles;
+	e->last_lost_profiles = sum_receivers(e).dropped_profiles;
 }
 
 static int ebpf_update(struct component *c, const void *new_args, struct buf *why)

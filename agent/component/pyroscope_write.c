@@ -3,6 +3,7 @@
 #include "agent/component/kinds.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -185,6 +186,34 @@ static void tell(struct component *c)
 			 LOG_STR("component_id", c->id));
 }
 
+static void put_endpoint(const struct push_endpoint_stats *s, struct buf *out)
+{
+	(void)buf_printf(out, "%s%s: %" PRIu64 " profiles sent", out->len ? "; " : "", s->url,
+			 s->sent_profiles);
+	if (s->dropped_profiles)
+		(void)buf_printf(out, ", %" PRIu64 " lost", s->dropped_profiles);
+	if (s->n_failures)
+		(void)buf_printf(out, ", %zu kept", s->queued_profiles);
+	if (s->last_error && *s->last_error && (s->n_failures || s->dropped_profiles))
+		(void)buf_printf(out, ", last error: %s", s->last_error);
+}
+
+/* A server that refuses or is away is no fault of the component, so it stays healthy; who asks is told. */
+static void write_check(struct component *c)
+{
+	const struct write *w = c->state;
+	_cleanup_buf_ struct buf text = BUF_INIT((size_t)64 * 1024);
+
+	for (size_t i = 0; i < pusher_n_endpoints(w->outlet->pusher); i++) {
+		struct push_endpoint_stats s;
+
+		pusher_stats(w->outlet->pusher, i, &s);
+		put_endpoint(&s, &text);
+	}
+	if (text.len > 0)
+		component_set_health(c, HEALTH_HEALTHY, buf_str(&text));
+}
+
 static int write_run(struct component *c, struct buf *why)
 {
 	struct write *w = c->state;
@@ -253,4 +282,5 @@ const struct component_kind pyroscope_write_kind = {
 	.update = write_update,
 	.stop = write_stop,
 	.exports = write_exports,
+	.check = write_check,
 };

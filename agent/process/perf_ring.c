@@ -12,10 +12,12 @@
 #include <unistd.h>
 
 #include "agent/process/sideband_decode.h"
+#include "agent/util/perf_event.h"
 
 struct perf_ring {
 	int fd;
 	unsigned int cpu;
+	uint64_t enabled_ns;		   /* at the last look */
 	struct perf_event_mmap_page *page; /* control page, then the data */
 	size_t map_bytes;
 	const char *data;
@@ -31,6 +33,7 @@ static int event_open(unsigned int cpu, size_t ring_bytes)
 		.size = sizeof(attr),
 		.config = PERF_COUNT_SW_DUMMY,
 		.sample_type = SIDEBAND_SAMPLE_TYPE,
+		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED,
 		.exclude_kernel = 1, /* asks for less where perf_event_paranoid looks at it */
 		.mmap = 1,
 		.mmap2 = 1,
@@ -90,6 +93,11 @@ unsigned int perf_ring_cpu(const struct perf_ring *ring)
 int perf_ring_fd(const struct perf_ring *ring)
 {
 	return ring->fd;
+}
+
+bool perf_ring_is_dead(struct perf_ring *ring)
+{
+	return perf_event_is_dead(ring->fd, &ring->enabled_ns);
 }
 
 /* The record at `tail` in one piece. */

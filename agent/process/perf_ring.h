@@ -3,6 +3,7 @@
 #ifndef XAGENT_AGENT_PROCESS_PERF_RING_H
 #define XAGENT_AGENT_PROCESS_PERF_RING_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,6 +18,8 @@ DEFINE_CLEANUP(struct perf_ring *, perf_ring_close);
 
 unsigned int perf_ring_cpu(const struct perf_ring *ring);
 int perf_ring_fd(const struct perf_ring *ring);
+/* Its CPU has been offline since the last call: nothing comes any more. */
+bool perf_ring_is_dead(struct perf_ring *ring);
 
 /* Calls `fn` for each record that was written when it was called; the bytes are gone afterwards.
  * Returns the number of bytes that were skipped because the ring did not follow the contract (0

@@ -194,7 +194,8 @@ static void apply_fork(struct process_table *t, const struct process_event *ev)
 	p->parent_pid = ev->parent_pid;
 	p->fork_seen = true;
 	process_set_parent(p, parent);
-	if (parent)
+	/* What was read of the parent after the fork may be another image's: the child is read itself, or borrows, when sampled. */
+	if (parent && ev->time_ns >= parent->maps_read_ns)
 		process_inherit_mappings(t, p, parent);
 }
 

@@ -23,7 +23,7 @@ struct sideband {
 	size_t n_rings;
 	struct event_queue queue;
 	struct lives *lives;
-	uint64_t n_overflow; /* events that found no place in the queue since the last report */
+	uint64_t n_overflow; /* missed since the last report: the queue was full, or a CPU came */
 	uint64_t now_ns;     /* of the collection under way */
 };
 
@@ -56,6 +56,7 @@ int sideband_new(const struct sideband_options *o, struct sideband **ret_sideban
 		return r;
 	if (sb->n_rings == 0)
 		return -ENODEV;
+	sb->n_overflow = 0; /* nothing is missed before the first ring */
 	*ret_sideband = TAKE_PTR(sb);
 	return 0;
 }
@@ -211,7 +212,7 @@ static void close_gone(struct sideband *sb, const struct cpus *online)
 	for (size_t i = 0; i < sb->n_rings; i++) {
 		struct perf_ring *ring = sb->rings[i];
 
-		if (cpus_has(online, perf_ring_cpu(ring))) {
+		if (cpus_has(online, perf_ring_cpu(ring)) && !perf_ring_is_dead(ring)) {
 			sb->rings[kept++] = ring;
 			continue;
 		}
@@ -247,11 +248,14 @@ int sideband_sync_cpus(struct sideband *sb, const struct cpus *online)
 	int first_error = 0;
 
 	close_gone(sb, online);
+	size_t n_kept = sb->n_rings;
 	for (size_t i = 0; i < online->n; i++) {
 		int r = have_cpu(sb, online->ids[i]) ? 0 : open_cpu(sb, online->ids[i]);
 
 		if (r < 0 && first_error == 0)
 			first_error = r;
 	}
+	/* What happened on a CPU before its ring was there was missed. */
+	sb->n_overflow += sb->n_rings > n_kept;
 	return first_error;
 }

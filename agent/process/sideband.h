@@ -51,9 +51,10 @@ int sideband_new(const struct sideband_options *o, struct sideband **ret_sideban
 void sideband_free(struct sideband *sb);
 DEFINE_CLEANUP(struct sideband *, sideband_free);
 
-/* Opens CPUs that came, reads and closes those that went. Call it when the set of online CPUs
- * changed: an event does not come back with its CPU. 0, or the -errno of the first CPU that could
- * not be opened (the others are in use). */
+/* Opens CPUs that came, reads and closes those that went, also those that came back before anybody
+ * noticed (told within two calls): an event does not come back with its CPU. What was missed
+ * meanwhile is reported as lost. Call it about once a second. 0, or the -errno of the first CPU
+ * that could not be opened (the others are in use). */
 int sideband_sync_cpus(struct sideband *sb, const struct cpus *online);
 
 /* One descriptor for all CPUs: readable when a ring is half full. Borrowed, constant; re-armed by

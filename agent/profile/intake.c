@@ -75,6 +75,7 @@ static void publish_dirty(struct session *s)
 	}
 }
 
+/* Who is alive is asked for at each sample: that keeps it from being evicted, and reads it again after lost events. */
 static struct process *process_of(struct session *s, const struct sample *sample)
 {
 	uint32_t pid = sample->head->pid;
@@ -82,12 +83,9 @@ static struct process *process_of(struct session *s, const struct sample *sample
 
 	if (!p)
 		p = graveyard_find(&s->graveyard, pid);
-	if (!p)
-		p = process_table_get(s->processes, pid, sample->cold ? sample->cold->comm : NULL);
-	/* Known by events only so far: its mappings may have to be read. */
-	else if (!p->exited && !p->mappings)
-		p = process_table_get(s->processes, pid, sample->cold ? sample->cold->comm : NULL);
-	return p;
+	if (p && p->exited)
+		return p;
+	return process_table_get(s->processes, pid, sample->cold ? sample->cold->comm : NULL);
 }
 
 static int decide(struct session *s, struct process *p, struct known *k)

@@ -37,6 +37,7 @@ void interval_free(struct interval *i)
 		mapped_file_unref(i->files[f]);
 	free(i->files);
 	free(i->slots);
+	hash_fini(&i->by_labels);
 	arena_fini(&i->arena);
 	free(i);
 }
@@ -44,12 +45,12 @@ void interval_free(struct interval *i)
 /* Sets are interned by their makers, so the pointer is the common case; equal sets from two makers are one series all the same. */
 static struct series *series_find(const struct interval *i, const struct labels *labels)
 {
-	for (struct series *s = i->series; s; s = s->next)
-		if (s->labels == labels)
+	HASH_FOREACH_MATCH (&i->by_labels, labels->hash, node) {
+		struct series *s = CONTAINER_OF(node, struct series, node);
+
+		if (s->labels == labels || labels_equal(s->labels, labels))
 			return s;
-	for (struct series *s = i->series; s; s = s->next)
-		if (labels_equal(s->labels, labels))
-			return s;
+	}
 	return NULL;
 }
 
@@ -62,7 +63,10 @@ static struct series *series_get(struct interval *i, struct labels *labels)
 	s = arena_alloc(&i->arena, sizeof(*s));
 	if (!s)
 		return NULL;
-	*s = (struct series){ .labels = labels_ref(labels), .next = i->series };
+	*s = (struct series){ .next = i->series };
+	if (hash_insert(&i->by_labels, &s->node, labels->hash) < 0)
+		return NULL;
+	s->labels = labels_ref(labels);
 	i->series = s;
 	i->n_series++;
 	return s;

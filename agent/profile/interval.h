@@ -15,6 +15,7 @@
 #include "agent/target/label.h"
 #include "agent/util/arena.h"
 #include "agent/util/cleanup.h"
+#include "agent/util/hash.h"
 
 /* One unique stack. Frames: n_kernel kernel pcs, then n_user user frames (bpf/wire.h, agent/unwind/user_stack.h), leaf first. */
 struct stack {
@@ -33,6 +34,7 @@ struct series {
 	size_t n_stacks;
 	uint64_t n_samples;
 	struct series *next;
+	struct hash_node node; /* by labels->hash */
 };
 
 struct interval {
@@ -41,6 +43,7 @@ struct interval {
 	size_t n_slots;
 	size_t n_stacks;
 	struct series *series;
+	struct hash_table by_labels; /* the same: a host may have one a process */
 	size_t n_series;
 	struct mapped_file **files; /* references, by ascending id */
 	size_t n_files;

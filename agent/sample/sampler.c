@@ -261,8 +261,10 @@ int sampler_sync_cpus(struct sampler *s)
 {
 	_cleanup_cpus_ struct cpus online = { 0 };
 
-	if (!s->follow_cpus || !s->ticks)
+	if (!s->ticks)
 		return 0;
+	if (!s->follow_cpus)
+		return ticks_sync(s->ticks, &s->cpus);
 	int r = cpus_online(&online);
 	return r < 0 ? r : ticks_sync(s->ticks, &online);
 }

@@ -61,7 +61,7 @@ void sampler_stop(struct sampler *s);
 /* Another rate (not 0). */
 int sampler_set_hz(struct sampler *s, unsigned int hz);
 unsigned int sampler_hz(const struct sampler *s);
-/* Follows CPU hotplug; call about once a second. */
+/* Follows CPU hotplug, within two calls; call about once a second. */
 int sampler_sync_cpus(struct sampler *s);
 
 /* Readable when the ring has filled to a quarter; below that the caller polls. */

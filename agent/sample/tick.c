@@ -9,9 +9,12 @@
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 
+#include "agent/util/perf_event.h"
+
 struct tick {
 	unsigned int cpu;
 	int fd;
+	uint64_t enabled_ns; /* at the last look */
 };
 
 struct ticks {
@@ -29,6 +32,7 @@ static int tick_open(int prog_fd, unsigned int hz, unsigned int cpu)
 		.config = PERF_COUNT_SW_CPU_CLOCK,
 		.freq = 1,
 		.sample_freq = hz,
+		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED,
 		.disabled = 1,
 	};
 	_cleanup_close_ int fd =
@@ -64,12 +68,14 @@ static bool ticks_has(const struct ticks *t, unsigned int cpu)
 static void ticks_drop_gone(struct ticks *t, const struct cpus *cpus)
 {
 	for (size_t i = 0; i < t->n;) {
-		if (cpus_has(cpus, t->items[i].cpu)) {
+		struct tick *tick = &t->items[i];
+
+		if (cpus_has(cpus, tick->cpu) && !perf_event_is_dead(tick->fd, &tick->enabled_ns)) {
 			i++;
 			continue;
 		}
-		cleanup_close_p(&t->items[i].fd);
-		t->items[i] = t->items[--t->n];
+		cleanup_close_p(&tick->fd);
+		*tick = t->items[--t->n];
 	}
 }
 

@@ -65,7 +65,8 @@ static int setup(void **state)
 		.hooks = { on_exec, on_mappings, on_exit_, f },
 	};
 	assert_int_equal(process_table_new(&o, &f->table), 0);
-	f->now = clock_mono_ns();
+	/* Ahead of what the table reads from /proc meanwhile, however slow the machine. */
+	f->now = clock_mono_ns() + NS_PER_S;
 	*state = f;
 	return 0;
 }
@@ -450,6 +451,26 @@ static void test_parent_with_another_image(void **state)
 	assert_string_equal(p->identity.comm, "app");
 }
 
+/* The parent was sampled for the first time after it had forked and gone on to another program, all within one round. */
+static void test_parent_read_after_the_fork(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t fork_ns = clock_mono_ns();
+
+	add_app(f, 9, 1);
+	assert_int_equal(process_table_get(f->table, 9, NULL)->mappings->n, 3);
+	apply(f,
+	      (struct process_event){
+		      .kind = PROCESS_EVENT_FORK, .pid = 10, .parent_pid = 9, .time_ns = fork_ns });
+	assert_null(process_table_find(f->table, 10)->mappings);
+	apply(f, (struct process_event){ .kind = PROCESS_EVENT_EXEC,
+					 .pid = 9,
+					 .comm = "app",
+					 .time_ns = fork_ns + NS_PER_US });
+	/* Gone by now: nothing is better than the mappings of what the parent became. */
+	assert_null(process_table_get(f->table, 10, NULL)->mappings);
+}
+
 static void test_adopted_processes_do_not_inherit(void **state)
 {
 	struct fixture *f = *state;
@@ -771,6 +792,7 @@ int main(void)
 		TEST(test_fork_reuses_a_pid),
 		TEST(test_fork_of_an_unsampled_parent),
 		TEST(test_parent_with_another_image),
+		TEST(test_parent_read_after_the_fork),
 		TEST(test_adopted_processes_do_not_inherit),
 		TEST(test_grandparent),
 		TEST(test_chain_of_forks),

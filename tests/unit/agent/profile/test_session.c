@@ -3,9 +3,14 @@
 #include "tests/unit/agent/profile/world.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/io_uring.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "agent/profile/session.h"
 #include "agent/sample/refusal.h"
@@ -247,6 +252,60 @@ static void test_names_of_a_child(void **state)
 	assert_non_null(strstr(buf_str(&f->text), ";fork_spinning;spin_in_the_child"));
 }
 
+/* Reads random bytes for so long, by a worker of io_uring: a thread of the process without any user code. */
+static void read_by_a_worker(uint64_t ns)
+{
+	struct io_uring_params p = { 0 };
+	int ring = (int)syscall(SYS_io_uring_setup, 1, &p);
+
+	if (ring < 0)
+		_exit(1);
+	char *queue = mmap(NULL, p.cq_off.cqes + p.cq_entries * sizeof(struct io_uring_cqe),
+			   PROT_READ | PROT_WRITE, MAP_SHARED, ring, IORING_OFF_SQ_RING);
+	struct io_uring_sqe *entry = mmap(NULL, sizeof(*entry), PROT_READ | PROT_WRITE, MAP_SHARED,
+					  ring, IORING_OFF_SQES);
+	static char bytes[1 << 24];
+	unsigned int *tail = (unsigned int *)(queue + p.sq_off.tail);
+	unsigned int *done = (unsigned int *)(queue + p.cq_off.head);
+	int fd = open("/dev/urandom", O_RDONLY | O_CLOEXEC);
+
+	for (uint64_t end = clock_mono_ns() + ns; clock_mono_ns() < end; ++*done) {
+		*entry = (struct io_uring_sqe){ .opcode = IORING_OP_READ,
+						.flags = IOSQE_ASYNC,
+						.fd = fd,
+						.addr = (uintptr_t)bytes,
+						.len = sizeof(bytes) };
+		__atomic_store_n(tail, *tail + 1, __ATOMIC_RELEASE);
+		if (syscall(SYS_io_uring_enter, ring, 1, 1, IORING_ENTER_GETEVENTS, NULL, 0) < 0)
+			_exit(1);
+	}
+	_exit(0);
+}
+
+static void test_worker_in_a_child(void **state)
+{
+	struct fixture *f = *state;
+	int status;
+
+	if (refused())
+		skip();
+	struct session_options o = options_of(f);
+	o.sampler.hz = 999;
+	o.build = build_folded;
+	start(f, &o);
+	pid_t child = fork();
+	if (child == 0)
+		read_by_a_worker(NS_PER_S);
+	assert_true(child > 0);
+	f->pid = (uint32_t)child;
+	while (waitpid(child, &status, WNOHANG) == 0)
+		assert_int_equal(loop_run_once(f->loop, 50), 0);
+	session_stop(f->session);
+	if (status != 0 || !strstr(buf_str(&f->text), "ret_from_fork"))
+		skip(); /* no io_uring for us, or no names of the kernel */
+	assert_null(strstr(buf_str(&f->text), "[unknown];ret_from_fork"));
+}
+
 static void test_whole_host(void **state)
 {
 	struct fixture *f = *state;
@@ -315,6 +374,32 @@ static void test_changes_while_it_runs(void **state)
 	check_final_accounting(f);
 }
 
+/* What a process has mapped by now is read again after events were lost, though it is known. */
+static void test_lost_events(void **state)
+{
+	struct fixture *f = *state;
+
+	if (refused())
+		skip();
+	struct session_options o = options_of(f);
+	start(f, &o);
+	struct process_table *processes = session_processes(f->session);
+	pid_t child = fork_spinning(120 * NS_PER_S);
+	assert_true(child > 0);
+	run_for_ms(f, 500);
+	const struct process *p = process_table_find(processes, (uint32_t)child);
+	assert_non_null(p);
+	assert_non_null(p->mappings);
+	uint64_t lost_ns = clock_mono_ns();
+	process_table_distrust(processes);
+	run_for_ms(f, 500);
+	p = process_table_find(processes, (uint32_t)child);
+	bool read_again = p && p->maps_read_ns > lost_ns;
+	assert_int_equal(kill(child, SIGKILL), 0);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	assert_true(read_again);
+}
+
 /* Freed without a word of farewell: what was sampled is delivered all the same. */
 static void test_free_stops(void **state)
 {
@@ -353,9 +438,10 @@ static void test_failure_is_explained(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		FIXTURE_TEST(test_one_child),  FIXTURE_TEST(test_names_of_a_child),
-		FIXTURE_TEST(test_whole_host), FIXTURE_TEST(test_changes_while_it_runs),
-		FIXTURE_TEST(test_free_stops), FIXTURE_TEST(test_failure_is_explained),
+		FIXTURE_TEST(test_one_child),	FIXTURE_TEST(test_names_of_a_child),
+		FIXTURE_TEST(test_whole_host),	FIXTURE_TEST(test_changes_while_it_runs),
+		FIXTURE_TEST(test_lost_events), FIXTURE_TEST(test_worker_in_a_child),
+		FIXTURE_TEST(test_free_stops),	FIXTURE_TEST(test_failure_is_explained),
 	};
 
 	return cmocka_run_group_tests_name("agent/profile/session", tests, NULL, NULL);

@@ -14,23 +14,36 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "agent/sample/tick.h"
 #include "agent/util/file.h"
 #include "agent/util/macro.h"
+#include "tests/unit/agent/sample/spin.h"
 
 #define HOTPLUG "/sys/devices/system/cpu/cpu1/online"
 
 struct fixture {
+	int runs_fd;
 	int prog_fd;
 	struct cpus cpus;
 	struct ticks *ticks;
 };
 
-/* return 0; */
-static int load_program(void)
+/* runs++; return 0; */
+static int load_program(int runs_fd)
 {
 	const struct bpf_insn insns[] = {
+		{ .code = BPF_LD | BPF_DW | BPF_IMM,
+		  .dst_reg = BPF_REG_1,
+		  .src_reg = BPF_PSEUDO_MAP_VALUE,
+		  .imm = runs_fd },
+		{ 0 },
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_2, .imm = 1 },
+		{ .code = BPF_STX | BPF_ATOMIC | BPF_DW,
+		  .dst_reg = BPF_REG_1,
+		  .src_reg = BPF_REG_2,
+		  .imm = BPF_ADD },
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = 0 },
 		{ .code = BPF_JMP | BPF_EXIT },
 	};
@@ -44,7 +57,8 @@ static int setup(void **state)
 	struct fixture *f = calloc(1, sizeof(*f));
 
 	assert_non_null(f);
-	f->prog_fd = load_program();
+	f->runs_fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "t_runs", 4, 8, 1, NULL);
+	f->prog_fd = load_program(f->runs_fd);
 	assert_int_equal(cpus_online(&f->cpus), 0);
 	*state = f;
 	return 0;
@@ -57,6 +71,7 @@ static int teardown(void **state)
 	ticks_free(f->ticks);
 	cpus_fini(&f->cpus);
 	cleanup_close_p(&f->prog_fd);
+	cleanup_close_p(&f->runs_fd);
 	free(f);
 	return 0;
 }
@@ -205,6 +220,50 @@ static void test_hotplug(void **state)
 	assert_int_equal(ticks_n_cpus(f->ticks), n);
 }
 
+static uint64_t n_runs(const struct fixture *f)
+{
+	uint32_t zero = 0;
+	uint64_t n = 0;
+
+	assert_int_equal(bpf_map_lookup_elem(f->runs_fd, &zero, &n), 0);
+	return n;
+}
+
+/* An idle CPU need not tick at all. */
+static void spin_on(unsigned int cpu)
+{
+	cpu_set_t old, one;
+
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	assert_int_equal(sched_getaffinity(0, sizeof(old), &old), 0);
+	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
+	spin_cpu_ms(200);
+	assert_int_equal(sched_setaffinity(0, sizeof(old), &old), 0);
+}
+
+/* Off and on between two looks, as by suspend: the CPU is in every list, its event is dead. */
+static void test_back_before_anybody_noticed(void **state)
+{
+	struct fixture *f = started(state);
+	unsigned int id = 1;
+	struct cpus one = { &id, 1 };
+
+	if (!hotplug_is_possible(&f->cpus))
+		skip();
+	/* The others are let go, so that all runs are this CPU's. */
+	assert_int_equal(ticks_sync(f->ticks, &one), 0);
+	set_online("0");
+	set_online("1");
+	/* The first look still sees the time before it went. */
+	assert_int_equal(ticks_sync(f->ticks, &one), 0);
+	assert_int_equal(ticks_sync(f->ticks, &one), 0);
+	assert_int_equal(ticks_n_cpus(f->ticks), 1);
+	uint64_t before = n_runs(f);
+	spin_on(id);
+	assert_true(n_runs(f) > before);
+}
+
 #define FIXTURE_TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
@@ -216,6 +275,7 @@ int main(void)
 		FIXTURE_TEST(test_set_hz_replaces),
 		FIXTURE_TEST(test_no_program),
 		FIXTURE_TEST(test_hotplug),
+		FIXTURE_TEST(test_back_before_anybody_noticed),
 	};
 
 	return cmocka_run_group_tests_name("agent/sample/tick", tests, NULL, NULL);
