@@ -137,6 +137,15 @@ def test_only_one_half_of_the_stacks(start_agent, standin, processes, programs, 
     assert agent.stop() == 0
 
 
+def test_unusable_targets_are_said(start_agent, standin, chain):
+    targets = [pid_target(chain.pid, service_name="known"), {"service_name": "nokey"}, {"__process_pid__": "abc"}]
+    agent = start_agent(config(standin.url, targets=targets, targets_only=True, interval="1s")).wait_ready()
+    standin.wait_pushes(service_name="known")
+    said = [line for line in agent.log_lines(level="warn") if "are ignored" in line["msg"]]
+    assert [line["ignored"] for line in said] == ["2"], agent.log
+    assert agent.stop() == 0
+
+
 def test_empty_targets_profile_nothing_and_say_so(start_agent, standin, chain):
     agent = start_agent(config(standin.url, targets=[], targets_only=True, interval="1s")).wait_ready()
     agent.wait_metric(lambda m: m.get("pyroscope_ebpf_profiling_sessions_total") >= 1, 10, "a session")
@@ -233,6 +242,8 @@ def test_server_that_is_down_is_named_once(start_agent, chain):
     assert len(lines) == 1, agent.log
     assert re.search(r"level=(warn|error)", lines[0]) and "refused" in lines[0].lower(), lines
     assert agent.get("/-/ready")[0] == 200
+    health = agent.get("/-/healthy")[1]
+    assert url in health and "kept" in health and "refused" in health.lower(), health
     agent.process.send(signal.SIGTERM)
     assert agent.process.wait(30) == 0
 
@@ -264,6 +275,10 @@ def test_refused_profile_is_dropped_and_counted(start_agent, standin, chain):
     assert m.get("pyroscope_write_retries_total") == 0
     assert m.get("pyroscope_write_dropped_bytes_total") > 0
     assert standin.pushes() == []
+    # Whoever reads one line an interval, or asks for health, sees that nothing arrives.
+    assert " lost, last error: " in agent.get("/-/healthy")[1]
+    wait_until(lambda: any(int(line["lost"]) > 0 for line in agent.log_lines(msg="interval profiled")), 10,
+               "an interval's line tells the loss")
     standin.set_mode("ok")
     standin.wait_pushes(service_name="known")
     assert agent.stop() == 0
