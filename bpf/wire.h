@@ -49,9 +49,7 @@
 	X(BAD_PC, 0, "[truncated: bad pc]", "a return address is no user address")              \
 	X(COMPAT, 0, "[32-bit process]", "32-bit processes are not unwound")                    \
 	X(COPY_END, 0, "[truncated: stack copy too short]",                                     \
-	  "the copied part of the stack ended before the walk")                                 \
-	X(NEW_PROCESS, 0, "[truncated: new process]",                                           \
-	  "the process was not known yet and its stack could not be copied")
+	  "the copied part of the stack ended before the walk")
 
 enum wire_end {
 #define WIRE_END_ENUM(name, complete, frame, text) WIRE_END_##name,
