@@ -53,7 +53,7 @@ endif
 CPPFLAGS += -D_GNU_SOURCE -I. -I$(GEN)
 CFLAGS += -std=gnu17 $(OPT) $(WARNINGS) -fno-common -fvisibility=hidden -ffunction-sections -fdata-sections $(SANFLAGS)
 LDFLAGS += $(SANFLAGS) -Wl,--gc-sections
-LIBS := -lbpf -lelf -lcurl -lmicrohttpd -ljansson -lprotobuf-c -lz -liberty -lpthread -lm
+LIBS := -lbpf -lelf -lcurl -lmicrohttpd -ljansson -lprotobuf-c -lz -lzstd -liberty -lpthread -lm
 
 # ---- modules: each archive, and the modules below it in link order -----------------------------------------------------------------
 util_deps :=
@@ -63,7 +63,7 @@ process_deps := telemetry util
 http_deps := telemetry util
 push_deps := http telemetry util
 sample_deps := telemetry util
-unwind_deps := process telemetry util
+unwind_deps := object process telemetry util
 symbol_deps := object process telemetry util
 target_deps := http process telemetry util
 profile_deps := sample unwind symbol target object http process telemetry util pprof
@@ -131,7 +131,7 @@ ifneq ($(CI),)
 BPF_CFLAGS += -Werror
 endif
 
-build/bpf/%.bpf.o: bpf/%.bpf.c
+build/%.bpf.o: %.bpf.c
 	$(call msg,BPF,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) $(BPF_CFLAGS) -MMD -MP -MF $(@:.o=.d) -MT $@ -c $< -o $@
@@ -179,8 +179,31 @@ unit: $(UNIT_BINS)
 fuzz-replay: $(FUZZ_BINS)
 	$(Q)tests/fuzz/replay.sh $(FUZZ_BINS)
 
+# ---- oracles: our unwind rules against libdw's, and against what a program does step by step -------------------------------------------
+ORACLE_BINS := $(BUILD)/tests/oracle/step_oracle $(if $(wildcard /usr/include/elfutils/libdw.h),$(BUILD)/tests/oracle/cfi_oracle)
+ORACLE_ARCHIVES := $(call archives_of,unwind $(unwind_deps))
+$(BUILD)/tests/oracle/cfi_oracle: $(BUILD)/tests/oracle/cfi_oracle.o $(BUILD)/tests/oracle/cfi_machine.o $(ORACLE_ARCHIVES)
+	$(call msg,LINK,$@)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LIBS) -ldw
+$(BUILD)/tests/oracle/step_oracle: $(BUILD)/tests/oracle/step_oracle.o $(BUILD)/libsupport.a $(ORACLE_ARCHIVES)
+	$(call msg,LINK,$@)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+# ---- bench programs: parts of the agent alone, beside what others do -------------------------------------------------------------------
+BENCH := $(BUILD)/tests/bench
+BENCH_PROGRAMS := $(BENCH)/walk $(BENCH)/tables
+BENCH_BPF := build/tests/bench/walk.bpf.o build/tests/bench/peers.bpf.o
+BENCH_OBJECTS := $(patsubst %,$(BENCH)/%.o,peers run tables walk world world_tables)
+
+$(BENCH)/walk: $(patsubst %,$(BENCH)/%.o,walk run peers world world_tables) $(call archives_of,unwind $(unwind_deps))
+$(BENCH)/tables: $(patsubst %,$(BENCH)/%.o,tables world_tables) $(call archives_of,unwind $(unwind_deps))
+$(BENCH_PROGRAMS):
+	$(call msg,LINK,$@)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LIBS)
+$(BENCH_OBJECTS): | $(GENERATED)
+
 # ---- everything a person calls ------------------------------------------------------------------------------------------------------------
-.PHONY: run test test-unit test-integration test-kernels bench deps deps-test install uninstall format lint clean help
+.PHONY: run test test-unit test-oracle test-integration test-kernels bench deps deps-test install uninstall format lint clean help
 
 deps: ## install what the build needs (Debian, Ubuntu)
 	$(Q)deploy/deps.sh build
@@ -195,6 +218,9 @@ run: deps ## install packages, build, profile this host into http://127.0.0.1:40
 test-unit: ## unit tests under ASan + UBSan, fuzz corpora replayed
 	$(Q)$(MAKE) --no-print-directory SAN=1 unit fuzz-replay
 
+test-oracle: $(ORACLE_BINS) ## unwind rules of installed files against libdw's
+	$(Q)tests/oracle/run.sh $(BUILD)/tests/oracle/cfi_oracle
+
 test-integration: all ## the agent against this kernel, servers and containers (root)
 	$(Q)tests/integration/run.sh
 
@@ -205,7 +231,7 @@ test: deps-test ## everything; what this machine lacks is skipped and said
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)tests/run-all.sh
 
-bench: all ## print the figures: agent CPU, memory, BPF time, completeness
+bench: all $(BENCH_PROGRAMS) $(BENCH_BPF) ## print the figures: walk, tables, start, agent CPU, memory, BPF time, completeness
 	$(Q)tests/bench/run.sh
 
 install: all ## install to DESTDIR PREFIX

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "agent/object/build_id.h"
-#include "agent/symbol/vdso.h"
+#include "agent/object/vdso.h"
 #include "agent/util/buf.h"
 #include "agent/util/macro.h"
 #include "agent/util/str.h"

@@ -10,10 +10,10 @@ rules='
 util       util
 telemetry  util telemetry wire.h
 process    util telemetry process wire.h
-object     util telemetry object
+object     util telemetry object rule.h
 http       util telemetry http
 sample     util telemetry sample wire.h
-unwind     util telemetry unwind process object wire.h unwind.h
+unwind     util telemetry unwind process object wire.h rule.h table.h unwind.h
 runtimes   util telemetry runtimes symbol process object wire.h
 symbol     util telemetry symbol process object
 target     util telemetry target process http
@@ -64,8 +64,9 @@ function check_generated(header, from) {
 function allowed(from, header, to) {
 	if (from == to || may[from, to] || may[from, "*"])
 		return 1
-	return (header == "bpf/wire.h" && may[from, "wire.h"]) || (header == "bpf/unwind.h" && may[from, "unwind.h"]) ||
-	       (header == "pprof/pprof.h" && may[from, "pprof.h"])
+	if (to == "bpf")
+		return may[from, substr(header, 5)]
+	return header == "pprof/pprof.h" && may[from, "pprof.h"]
 }
 function check_ours(header, from, to) {
 	if (header !~ /\//) {

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "agent/object/vdso.h"
 #include "agent/symbol/store.h"
-#include "agent/symbol/vdso.h"
 #include "agent/util/macro.h"
 #include "agent/util/str.h"
 #include "tests/unit/agent/object/fixture.h"

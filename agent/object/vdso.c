@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The vDSO's ELF image. */
-#include "agent/symbol/vdso.h"
+#include "agent/object/vdso.h"
 
 #include <elf.h>
 #include <errno.h>

@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Call frame information as a source.
+ *
+ * All of it: the section is read into memory and walked once, entry by entry. A single address: the
+ * linker's table leads to its FDE; without a table, or with one that contradicts the FDEs, the heads
+ * of all FDEs are looked at through a window. Either way the address belongs to the FDE that begins
+ * first of those that hold it, and its rows are those of the same instructions.
+ */
+#include "agent/object/cfi.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "agent/object/cfi_entry.h"
+#include "agent/object/cfi_program.h"
+#include "agent/object/cfi_table.h"
+#include "agent/util/macro.h"
+
+/* Two or three CIEs alternate in C++ (with and without a personality routine), one more for each
+ * sort of hand-written code. */
+#define N_CIES 8
+/* A single FDE and its CIE; most have less than 100 bytes. */
+#define ENTRY_STEP_BYTES 512
+/* For walking over all entries. */
+#define WALK_STEP_BYTES 65536
+/* Entries of the table in front of the one that is found, which may hold its address too. */
+#define TABLE_LOOK_BACK 1
+
+struct cfi {
+	struct unwind_source source;
+	struct dwarf_abi
+		abi; /* with the register that is followed in the place of the frame pointer */
+	struct cfi_section section;
+	struct cfi_table table;
+	bool table_is_bad;
+	struct cfi_cie cies[N_CIES];
+	bool has_cie[N_CIES];
+};
+
+/* Where entries are seen through. */
+struct reader {
+	struct cfi_window entries;
+	struct cfi_window cies;
+};
+
+#define READER_INIT(step)                                                                   \
+	{                                                                                   \
+		.entries = CFI_WINDOW_INIT(step), .cies = CFI_WINDOW_INIT(ENTRY_STEP_BYTES) \
+	}
+
+static void reader_fini(struct reader *reader)
+{
+	cfi_window_fini(&reader->entries);
+	cfi_window_fini(&reader->cies);
+}
+
+static struct cfi *cfi_of(struct unwind_source *s)
+{
+	return CONTAINER_OF(s, struct cfi, source);
+}
+
+/* The CIE at that place, remembered from before or parsed now. */
+static int get_cie(struct cfi *cfi, struct reader *reader, uint64_t off,
+		   const struct cfi_cie **ret_cie)
+{
+	/* Entries are aligned to 4 or 8. */
+	size_t slot = (off >> 3) % N_CIES;
+	struct cfi_entry entry;
+
+	if (!cfi->has_cie[slot] || cfi->cies[slot].off != off) {
+		int r = cfi_entry_read(&cfi->section, &reader->cies, off, UINT64_MAX, &entry);
+
+		if (r != 0)
+			return r;
+		cfi_cie_parse(&cfi->section, &entry, &cfi->cies[slot]);
+		cfi->has_cie[slot] = true;
+	}
+	*ret_cie = &cfi->cies[slot];
+	return 0;
+}
+
+/* An FDE as it lies in the section. */
+struct found {
+	uint64_t off;
+	uint64_t begin;
+	uint64_t n_bytes; /* 0: dropped, or not understood */
+};
+
+/* What the FDE covers. False: it, or its CIE, is malformed. */
+static int read_head(struct cfi *cfi, struct reader *reader, struct cfi_entry *entry,
+		     struct found *ret_found, bool *ret_good)
+{
+	const struct cfi_cie *cie;
+	struct cfi_fde fde;
+	int r = get_cie(cfi, reader, entry->cie_off, &cie);
+
+	if (r != 0)
+		return r;
+	*ret_found = (struct found){ .off = entry->off };
+	*ret_good = !cie->is_bad && cfi_fde_head(cie, entry, &fde);
+	if (*ret_good) {
+		ret_found->begin = fde.begin;
+		ret_found->n_bytes = MIN_OF(fde.n_bytes, (uint64_t)UINT32_MAX);
+	}
+	return 0;
+}
+
+typedef int (*found_fn)(const struct found *found, void *data);
+
+/* A bad CIE is counted where it stands, and the FDEs that name it are not; that they name none is their own fault. */
+static int walk_entry(struct cfi *cfi, struct reader *reader, struct cfi_entry *entry, found_fn fn,
+		      void *data, struct unwind_source_stats *stats)
+{
+	const struct cfi_cie *cie;
+	struct found found;
+	bool good;
+	int r;
+
+	switch (entry->kind) {
+	case CFI_ENTRY_CIE:
+		r = get_cie(cfi, reader, entry->off, &cie);
+		if (r == 0)
+			stats->n_bad_cies += cie->is_bad;
+		return r;
+	case CFI_ENTRY_FDE:
+		r = read_head(cfi, reader, entry, &found, &good);
+		if (r == 0 && !good)
+			stats->n_bad_fdes++;
+		return r == 0 && good && found.n_bytes ? fn(&found, data) : r;
+	case CFI_ENTRY_TERMINATOR:
+		return 0;
+	case CFI_ENTRY_BAD:
+	case CFI_ENTRY_END:
+		stats->n_bad_fdes++;
+		return 0;
+	}
+	return 0;
+}
+
+/* Calls fn for every FDE that covers something, in the order of the section. */
+static int walk(struct cfi *cfi, struct reader *reader, found_fn fn, void *data,
+		struct unwind_source_stats *stats)
+{
+	uint64_t off = 0;
+
+	while (off < cfi->section.n_bytes) {
+		struct cfi_entry entry;
+		int r = cfi_entry_read(&cfi->section, &reader->entries, off, CFI_HEAD_BYTES,
+				       &entry);
+
+		if (r == 0)
+			r = walk_entry(cfi, reader, &entry, fn, data, stats);
+		if (r != 0)
+			return r;
+		if (entry.kind == CFI_ENTRY_END ||
+		    (entry.kind == CFI_ENTRY_TERMINATOR && cfi->section.ends_at_terminator))
+			break;
+		off = entry.next;
+	}
+	return 0;
+}
+
+static int add_span(const struct found *found, void *data)
+{
+	struct unwind_span span = { found->begin, (uint32_t)found->n_bytes, (uint32_t)found->off };
+
+	return unwind_spans_add(data, &span);
+}
+
+static int all_spans(struct cfi *cfi, struct unwind_spans *spans, struct unwind_source_stats *stats)
+{
+	_cleanup_(reader_fini) struct reader reader = READER_INIT(ENTRY_STEP_BYTES);
+	uint64_t max_bytes = MIN_OF((uint64_t)spans->max_bytes, CFI_MAX_SECTION_BYTES);
+	int r = cfi_section_load(&cfi->section, max_bytes);
+
+	if (r != 0)
+		return r;
+	stats->n_bytes += cfi->section.n_bytes;
+	r = walk(cfi, &reader, add_span, spans, stats);
+	if (r == 0)
+		r = unwind_spans_finish(spans, stats);
+	if (r != 0)
+		return r;
+	stats->n_spans += spans->n;
+	return spans->n ? 0 : UNWIND_SOURCE_NONE;
+}
+
+static int cfi_spans(struct unwind_source *s, struct unwind_spans *spans,
+		     struct unwind_source_stats *stats)
+{
+	struct cfi *cfi = cfi_of(s);
+	int r = all_spans(cfi, spans, stats);
+
+	if (r != 0) {
+		unwind_spans_fini(spans);
+		cfi_section_unload(&cfi->section);
+	}
+	return r;
+}
+
+static int rows_of(struct cfi *cfi, struct reader *reader, uint64_t off, uint64_t begin,
+		   uint64_t end, unwind_row_fn fn, void *data, struct unwind_source_stats *stats)
+{
+	static const struct unwind_rule none;
+	const struct cfi_cie *cie;
+	struct cfi_entry entry;
+	struct cfi_fde fde;
+	int r = cfi_entry_read(&cfi->section, &reader->entries, off, UINT64_MAX, &entry);
+
+	if (r != 0)
+		return r;
+	if (entry.kind == CFI_ENTRY_FDE) {
+		r = get_cie(cfi, reader, entry.cie_off, &cie);
+		if (r != 0)
+			return r;
+		/* The file may have changed since the span was found. */
+		if (!cie->is_bad && cfi_fde_parse(cie, &entry, &fde) && fde.begin <= begin &&
+		    end - fde.begin <= fde.n_bytes)
+			return cfi_program_rows(cfi->section.abi, cie, &fde, begin, end, fn, data,
+						stats);
+	}
+	stats->n_bad_fdes++;
+	r = fn(begin, &none, data);
+	return r < 0 ? r : 0;
+}
+
+static int cfi_rows(struct unwind_source *s, const struct unwind_span *span, unwind_row_fn fn,
+		    void *data, struct unwind_source_stats *stats)
+{
+	_cleanup_(reader_fini) struct reader reader = READER_INIT(ENTRY_STEP_BYTES);
+
+	return rows_of(cfi_of(s), &reader, span->ref, span->begin, span->begin + span->n_bytes, fn,
+		       data, stats);
+}
+
+/* Of all FDEs that hold an address, the one that begins first, and of those the first of the section. */
+struct search {
+	uint64_t vaddr;
+	struct found best; /* n_bytes 0: none yet */
+};
+
+static int consider(const struct found *found, void *data)
+{
+	struct search *search = data;
+	const struct found *best = &search->best;
+
+	if (search->vaddr - found->begin < found->n_bytes &&
+	    (best->n_bytes == 0 || found->begin < best->begin ||
+	     (found->begin == best->begin && found->off < best->off)))
+		search->best = *found;
+	return 0;
+}
+
+/* The FDE of one entry of the table, which must say the same of its begin. */
+static int consider_entry(struct cfi *cfi, struct reader *reader, uint32_t i, struct search *search,
+			  bool *ret_good)
+{
+	struct cfi_table_entry where;
+	struct cfi_entry entry;
+	struct found found;
+	int r = cfi_table_entry(&cfi->table, elf_bytes(cfi->section.elf), i, &where);
+
+	*ret_good = false;
+	if (r != 0 || where.fde - cfi->section.vaddr >= cfi->section.n_bytes)
+		return r;
+	r = cfi_entry_read(&cfi->section, &reader->entries, where.fde - cfi->section.vaddr,
+			   CFI_HEAD_BYTES, &entry);
+	if (r != 0 || entry.kind != CFI_ENTRY_FDE)
+		return r;
+	r = read_head(cfi, reader, &entry, &found, ret_good);
+	if (r != 0 || !*ret_good)
+		return r;
+	*ret_good = found.begin == where.begin;
+	return *ret_good ? consider(&found, search) : 0;
+}
+
+/* By the table. *ret_good is false when it cannot be trusted. */
+static int search_table(struct cfi *cfi, struct reader *reader, struct search *search,
+			bool *ret_good)
+{
+	uint32_t n;
+	int r = cfi_table_search(&cfi->table, elf_bytes(cfi->section.elf), search->vaddr, &n);
+
+	*ret_good = r == 0;
+	if (r != 0)
+		return r < 0 ? r : 0;
+	for (uint32_t i = n; i > 0 && n - i <= TABLE_LOOK_BACK && *ret_good; i--) {
+		r = consider_entry(cfi, reader, i - 1, search, ret_good);
+		if (r != 0)
+			return r;
+	}
+	/* A miss is believed when the entry behind the address is right too. */
+	if (*ret_good && search->best.n_bytes == 0 && n < cfi->table.n)
+		return consider_entry(cfi, reader, n, search, ret_good);
+	return 0;
+}
+
+static int find_fde(struct cfi *cfi, struct search *search)
+{
+	_cleanup_(reader_fini) struct reader reader = READER_INIT(ENTRY_STEP_BYTES);
+	struct unwind_source_stats stats = { 0 };
+	uint64_t vaddr = search->vaddr;
+	bool good = false;
+
+	if (cfi->table.n && !cfi->table_is_bad) {
+		int r = search_table(cfi, &reader, search, &good);
+
+		if (r != 0 || good)
+			return r;
+		cfi->table_is_bad = true;
+	}
+	*search = (struct search){ .vaddr = vaddr };
+	reader.entries.step = WALK_STEP_BYTES;
+	return walk(cfi, &reader, consider, search, &stats);
+}
+
+static int keep_rule(uint64_t vaddr, const struct unwind_rule *rule, void *data)
+{
+	(void)vaddr;
+	*(struct unwind_rule *)data = *rule;
+	return 0;
+}
+
+static int cfi_rule_at(struct unwind_source *s, uint64_t vaddr, struct unwind_rule *ret_rule)
+{
+	_cleanup_(reader_fini) struct reader reader = READER_INIT(ENTRY_STEP_BYTES);
+	struct cfi *cfi = cfi_of(s);
+	struct search search = { .vaddr = vaddr };
+	struct unwind_source_stats stats = { 0 };
+
+	if (cfi->section.packed.packing != CFI_PACKING_PLAIN) {
+		int r = cfi_section_load(&cfi->section, CFI_MAX_INFLATED_BYTES);
+
+		if (r != 0)
+			return r < 0 ? r : UNWIND_SOURCE_NONE;
+	}
+	int r = find_fde(cfi, &search);
+	if (r != 0)
+		return r;
+	if (search.best.n_bytes == 0)
+		return UNWIND_SOURCE_NONE;
+	return rows_of(cfi, &reader, search.best.off, vaddr, vaddr + 1, keep_rule, ret_rule,
+		       &stats);
+}
+
+static void cfi_release(struct unwind_source *s)
+{
+	cfi_section_unload(&cfi_of(s)->section);
+}
+
+static void cfi_free(struct unwind_source *s)
+{
+	if (!s)
+		return;
+	cfi_release(s);
+	free(cfi_of(s));
+}
+
+static int cfi_new(const char *name, const struct cfi_section *section, uint8_t followed,
+		   struct unwind_source **ret_source)
+{
+	struct cfi *cfi = calloc(1, sizeof(*cfi));
+
+	if (!cfi)
+		return -ENOMEM;
+	cfi->section = *section;
+	cfi->abi = *section->abi;
+	cfi->abi.fp = followed;
+	cfi->section.abi = &cfi->abi;
+	cfi->source = (struct unwind_source){ name,	   cfi_spans,	cfi_rows,
+					      cfi_rule_at, cfi_release, cfi_free };
+	/* A table of another section is of no use. */
+	if (!section->is_eh || !cfi_table_open(section->elf, &cfi->table) ||
+	    cfi->table.eh_frame_vaddr != section->vaddr)
+		cfi->table = (struct cfi_table){ 0 };
+	*ret_source = &cfi->source;
+	return 0;
+}
+
+int cfi_eh_frame_new(struct elf *elf, struct unwind_source **ret_source)
+{
+	struct cfi_section section;
+	int r = cfi_section_find_eh(elf, &section);
+
+	return r == 0 ? cfi_new("eh_frame", &section, section.abi->fp, ret_source) : r;
+}
+
+int cfi_register_new(struct elf *elf, uint8_t reg, struct unwind_source **ret_source)
+{
+	struct cfi_section section;
+	int r = cfi_section_find_eh(elf, &section);
+
+	return r == 0 ? cfi_new("eh_frame", &section, reg, ret_source) : r;
+}
+
+int cfi_debug_frame_new(struct elf *elf, struct unwind_source **ret_source)
+{
+	struct cfi_section section;
+	int r = cfi_section_find_debug(elf, &section);
+
+	return r == 0 ? cfi_new("debug_frame", &section, section.abi->fp, ret_source) : r;
+}

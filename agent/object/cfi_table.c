@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* .eh_frame_hdr and its binary search. */
+#include "agent/object/cfi_table.h"
+
+#include <elf.h>
+
+#include "agent/object/cfi_pointer.h"
+#include "agent/util/macro.h"
+
+#define TABLE_VERSION 1
+/* Version and three encodings, then two pointers of 8 bytes at most, or LEB128. */
+#define HEADER_BYTES (4 + 2 * CFI_LEB_BYTES)
+/* The only encoding that linkers write, and the only one of a fixed size that can be searched. */
+#define TABLE_ENCODING (CFI_PE_DATAREL | CFI_PE_SDATA4)
+
+struct place {
+	uint64_t vaddr;
+	uint64_t file_off;
+	uint64_t n_bytes;
+};
+
+static bool find(struct elf *elf, struct place *ret_place)
+{
+	const struct elf_section *s;
+
+	for (size_t i = 0; i < elf_n_segments(elf); i++) {
+		const struct elf_segment *p = elf_segment(elf, i);
+
+		if (p->type != PT_GNU_EH_FRAME)
+			continue;
+		*ret_place = (struct place){ p->vaddr, p->file_off, p->file_bytes };
+		return true;
+	}
+	s = elf_load_sections(elf) == 0 ? elf_section_by_name(elf, ".eh_frame_hdr") : NULL;
+	if (!s || s->type == SHT_NOBITS)
+		return false;
+	*ret_place = (struct place){ s->vaddr, s->file_off, s->size_bytes };
+	return true;
+}
+
+/* hdr := version, encodings of pointer, count and table, pointer to .eh_frame, count, table */
+static bool parse(struct cfi_cursor *c, const struct place *place, struct cfi_table *table)
+{
+	struct cfi_bases bases = { .data_vaddr = place->vaddr, .address_bytes = 8 };
+	const uint8_t *start = c->at;
+	uint8_t version = cfi_u8(c);
+	uint8_t pointer_encoding = cfi_u8(c);
+	uint8_t count_encoding = cfi_u8(c);
+	uint8_t table_encoding = cfi_u8(c);
+
+	*table = (struct cfi_table){ .vaddr = place->vaddr };
+	if (version != TABLE_VERSION || pointer_encoding == CFI_PE_OMIT)
+		return false;
+	table->eh_frame_vaddr = cfi_pointer(c, pointer_encoding, &bases);
+	if (c->failed || table->eh_frame_vaddr == 0)
+		return false;
+	if (count_encoding == CFI_PE_OMIT || table_encoding != TABLE_ENCODING)
+		return true;
+	uint64_t n = cfi_pointer(c, count_encoding, &bases);
+	uint64_t n_header = (uint64_t)(c->at - start);
+	if (c->failed || n > UINT32_MAX || n * 8 > place->n_bytes - n_header)
+		return true;
+	table->file_off = place->file_off + n_header;
+	table->n = (uint32_t)n;
+	return true;
+}
+
+bool cfi_table_open(struct elf *elf, struct cfi_table *ret_table)
+{
+	uint8_t header[HEADER_BYTES];
+	struct place place;
+
+	if (!find(elf, &place))
+		return false;
+	ssize_t n = bytes_read_some(elf_bytes(elf), place.file_off, header,
+				    (size_t)MIN_OF(sizeof(header), place.n_bytes));
+	if (n <= 0)
+		return false;
+	struct cfi_cursor c = {
+		.at = header,
+		.end = header + n,
+		.bias = place.vaddr - (uintptr_t)header,
+	};
+	return parse(&c, &place, ret_table);
+}
+
+int cfi_table_entry(const struct cfi_table *table, const struct bytes *bytes, uint32_t i,
+		    struct cfi_table_entry *ret_entry)
+{
+	int32_t raw[2];
+	int r = bytes_read(bytes, table->file_off + (uint64_t)i * sizeof(raw), raw, sizeof(raw));
+
+	if (r == 0)
+		*ret_entry = (struct cfi_table_entry){
+			.begin = table->vaddr + (uint64_t)(int64_t)raw[0],
+			.fde = table->vaddr + (uint64_t)(int64_t)raw[1],
+		};
+	return r;
+}
+
+int cfi_table_search(const struct cfi_table *table, const struct bytes *bytes, uint64_t vaddr,
+		     uint32_t *ret_n)
+{
+	uint64_t least = 0;
+	uint64_t most = UINT64_MAX;
+	uint32_t lo = 0;
+	uint32_t hi = table->n;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+		struct cfi_table_entry entry;
+		int r = cfi_table_entry(table, bytes, mid, &entry);
+
+		if (r != 0)
+			return r;
+		/* Between what was seen on both sides, else the table is no order. */
+		if (entry.begin < least || entry.begin > most)
+			return CFI_TABLE_BAD;
+		if (entry.begin <= vaddr) {
+			least = entry.begin;
+			lo = mid + 1;
+		} else {
+			most = entry.begin;
+			hi = mid;
+		}
+	}
+	*ret_n = lo;
+	return 0;
+}

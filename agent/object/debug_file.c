@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Separate debug files, where GDB and the distributions have put them ("Debugging Information in
+ * Separate Files", GDB manual).
+ *
+ * What the object says (a name) and what its root holds (links, traps) is hostile: names with a
+ * slash are none, and the kernel resolves paths inside of the root.
+ */
+#include "agent/object/debug_file.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <zlib.h>
+
+#include "agent/object/build_id.h"
+#include "agent/util/macro.h"
+
+#define DEBUG_ROOT "/usr/lib/debug"
+/* The largest debug files, of browsers, have 2 GB. */
+#define MAX_FILE_BYTES ((uint64_t)4 << 30)
+#define CRC_WINDOW_BYTES ((size_t)256 * 1024)
+/* A name, up to 4 bytes of padding, the sum. */
+#define MAX_LINK_BYTES (NAME_MAX + 1 + 3 + 4)
+
+struct debug_link {
+	char name[NAME_MAX + 1];
+	uint32_t crc;
+};
+
+/* 0 and *ret_fd, or DEBUG_FILE_NONE: what is not there, or is no regular file, is not an error. */
+static int open_regular(int root_fd, const char *path, int *ret_fd)
+{
+	struct open_how how = {
+		.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
+		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
+	};
+	_cleanup_close_ int fd = (int)syscall(SYS_openat2, root_fd, path, &how, sizeof(how));
+	struct stat st;
+
+	if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOSYS))
+		return -errno;
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return DEBUG_FILE_NONE;
+	*ret_fd = TAKE_FD(fd);
+	return 0;
+}
+
+static int has_build_id(int fd, const char *wanted)
+{
+	_cleanup_(elf_freep) struct elf *elf = NULL;
+	struct build_id id = { 0 };
+	struct bytes bytes;
+
+	if (bytes_from_fd(fd, &bytes) < 0)
+		return DEBUG_FILE_NONE;
+	int r = elf_new(bytes, &elf);
+	if (r == 0)
+		r = build_id_read(elf, &id);
+	if (r == -ENOMEM)
+		return r;
+	return r == 0 && strcmp(id.gnu, wanted) == 0 ? 0 : DEBUG_FILE_NONE;
+}
+
+static int open_by_build_id(int root_fd, const char *id, int *ret_fd)
+{
+	char path[sizeof(DEBUG_ROOT "/.build-id/xx/.debug") + BUILD_ID_TEXT_BYTES];
+	_cleanup_close_ int fd = -1;
+
+	if (strlen(id) < 4)
+		return DEBUG_FILE_NONE;
+	(void)snprintf(path, sizeof(path), DEBUG_ROOT "/.build-id/%.2s/%.*s.debug", id,
+		       BUILD_ID_TEXT_BYTES - 3, id + 2);
+	int r = open_regular(root_fd, path, &fd);
+	if (r == 0)
+		r = has_build_id(fd, id);
+	if (r == 0)
+		*ret_fd = TAKE_FD(fd);
+	return r;
+}
+
+/* The section's bytes: a name, NUL, zeros up to a multiple of 4, the CRC32 in the file's byte
+ * order. */
+static bool parse_link(const char *section, size_t n, struct debug_link *ret_link)
+{
+	size_t len = strnlen(section, n);
+	size_t crc_off = (len + 1 + 3) & ~(size_t)3;
+
+	if (len == 0 || len > NAME_MAX || crc_off + sizeof(ret_link->crc) > n ||
+	    memchr(section, '/', len) || strcmp(section, ".") == 0 || strcmp(section, "..") == 0)
+		return false;
+	memcpy(ret_link->name, section, len + 1);
+	memcpy(&ret_link->crc, section + crc_off, sizeof(ret_link->crc));
+	return true;
+}
+
+static int read_link(struct elf *elf, struct debug_link *ret_link)
+{
+	char bytes[MAX_LINK_BYTES];
+	const struct elf_section *s = NULL;
+	int r = elf_load_sections(elf);
+
+	if (r < 0)
+		return r;
+	s = elf_section_by_name(elf, ".gnu_debuglink");
+	if (!s || s->type == SHT_NOBITS || (s->flags & SHF_COMPRESSED))
+		return DEBUG_FILE_NONE;
+	size_t n = (size_t)MIN_OF(s->size_bytes, (uint64_t)sizeof(bytes));
+	r = bytes_read(elf_bytes(elf), s->file_off, bytes, n);
+	if (r == -ENODATA || (r == 0 && !parse_link(bytes, n, ret_link)))
+		return DEBUG_FILE_NONE;
+	return r;
+}
+
+/* The sum is over the whole file, which therefore is read: once an object, in the worker. */
+static int check_crc(int fd, uint32_t wanted)
+{
+	_cleanup_free_ unsigned char *window = NULL;
+	uLong crc = crc32(0, NULL, 0);
+	struct bytes bytes;
+	int r = bytes_from_fd(fd, &bytes);
+
+	if (r < 0 || bytes.size > MAX_FILE_BYTES)
+		return DEBUG_FILE_NONE;
+	window = malloc(CRC_WINDOW_BYTES);
+	if (!window)
+		return -ENOMEM;
+	for (uint64_t at = 0; at < bytes.size;) {
+		ssize_t n = bytes_read_some(&bytes, at, window, CRC_WINDOW_BYTES);
+
+		if (n <= 0)
+			return n < 0 ? (int)n : DEBUG_FILE_NONE;
+		crc = crc32(crc, window, (uInt)n);
+		at += (uint64_t)n;
+	}
+	return (uint32_t)crc == wanted ? 0 : DEBUG_FILE_NONE;
+}
+
+static int try_link(int root_fd, const char *prefix, const char *dir, int dir_len, const char *sub,
+		    const struct debug_link *link, int *ret_fd)
+{
+	char path[PATH_MAX];
+	_cleanup_close_ int fd = -1;
+	int n = snprintf(path, sizeof(path), "%s%.*s%s/%s", prefix, dir_len, dir, sub, link->name);
+
+	if (n < 0 || (size_t)n >= sizeof(path))
+		return DEBUG_FILE_NONE;
+	int r = open_regular(root_fd, path, &fd);
+	if (r == 0)
+		r = check_crc(fd, link->crc);
+	if (r == 0)
+		*ret_fd = TAKE_FD(fd);
+	return r;
+}
+
+static int open_by_link(int root_fd, const char *path, const struct debug_link *link, int *ret_fd)
+{
+	static const struct {
+		const char *prefix;
+		const char *sub;
+	} places[] = { { "", "" }, { "", "/.debug" }, { DEBUG_ROOT, "" } };
+	const char *slash = strrchr(path, '/');
+	int r = DEBUG_FILE_NONE;
+
+	if (path[0] != '/' || slash - path > PATH_MAX)
+		return DEBUG_FILE_NONE;
+	for (size_t i = 0; i < ARRAY_SIZE(places) && r == DEBUG_FILE_NONE; i++)
+		r = try_link(root_fd, places[i].prefix, path, (int)(slash - path), places[i].sub,
+			     link, ret_fd);
+	return r;
+}
+
+int debug_file_open(struct elf *elf, int root_fd, const char *path, int *ret_fd)
+{
+	struct debug_link link;
+	struct build_id id = { 0 };
+	int r = build_id_read(elf, &id);
+
+	if (r < 0)
+		return r;
+	r = open_by_build_id(root_fd, id.gnu, ret_fd);
+	if (r != DEBUG_FILE_NONE)
+		return r;
+	r = read_link(elf, &link);
+	if (r != 0)
+		return r < 0 ? r : DEBUG_FILE_NONE;
+	return open_by_link(root_fd, path, &link, ret_fd);
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rows of a Go function on AArch64.
+ *
+ * CFA = sp + depth. A frame holds the return address at sp and the caller's x29 below it, at sp − 8, where x29 then points
+ * (src/cmd/internal/obj/arm64/obj7.go):
+ *
+ *	small	str x30, [sp, #-n]!; stur x29, [sp, #-8]; sub x29, sp, #8
+ *	large	sub x20, sp, n; stp x29, x30, [x20, #-8]; mov sp, x20; sub x29, sp, #8
+ *
+ * Without a frame the return address is in x30. Assembly that moves sp by itself and saves nothing has it there too.
+ *
+ * The slot of x29 is below the stack pointer for as long as the frame lives, so it is given from sp, not from the CFA: below sp, slots
+ * given from the CFA are taken for popped ones (unwind_rule_normalize()).
+ */
+#include "agent/object/go_unwind_internal.h"
+#include "agent/util/macro.h"
+
+#define STUR_X29_SP_8 0xf81f83fdu
+#define STP_X29_X30_X20_8 0xa93ffa9du
+#define MOV_SP_X20 0x9100029fu
+#define SUB_X29_SP_8 0xd10023fdu
+/* str x30, [sp, #imm9]! */
+#define STR_X30_SP_PRE 0xf8000ffeu
+#define STR_PRE_MASK 0xffe00fffu
+/* mov sp, xN is add sp, xN, #0; the stack is also aligned by and sp, xN, #imm. */
+#define MOV_SP 0x9100001fu
+#define MOV_SP_MASK 0xfffffc1fu
+#define AND_SP 0x9200001fu
+#define AND_SP_MASK 0xff80001fu
+/* mov sp, sp: says "writes sp" to the assembler, and does nothing (morestack_noctxt). */
+#define MOV_SP_SP 0x910003ffu
+#define SWITCH_CODE_BYTES 2048
+/* A call injected by a signal handler finds the interrupted function's x30 pushed (src/runtime/signal_arm64.go). */
+#define INJECTED_BYTES 16
+
+enum frame_kind {
+	FRAME_NONE,
+	FRAME_RA,   /* at sp */
+	FRAME_PAIR, /* and x29 at sp − 8 */
+};
+
+struct machine {
+	struct go_rows *rows;
+	enum frame_kind frame;
+	uint64_t saved_pc;    /* from here on x29 is in its slot */
+	uint64_t pointed_pc;  /* from here on x29 points there; 0: never */
+	uint64_t switched_pc; /* from here on another stack may be used; 0: never */
+};
+
+static int instruction(struct go_rows *rows, uint64_t vaddr, uint32_t *ret_instruction)
+{
+	return go_code(rows, vaddr, (unsigned char *)ret_instruction, sizeof(*ret_instruction));
+}
+
+static int find_frame(struct machine *m, uint64_t pc)
+{
+	uint32_t code[5]; /* two before, three behind */
+
+	for (size_t i = 0; i < ARRAY_SIZE(code); i++) {
+		int r = instruction(m->rows, pc - 8 + i * 4, &code[i]);
+
+		if (r < 0)
+			return r;
+	}
+	if ((code[1] & STR_PRE_MASK) == STR_X30_SP_PRE)
+		m->frame = FRAME_RA;
+	m->saved_pc = pc;
+	if (code[2] == STUR_X29_SP_8) {
+		m->frame = FRAME_PAIR;
+		m->saved_pc = pc + 4;
+	} else if (code[1] == MOV_SP_X20 && code[0] == STP_X29_X30_X20_8) {
+		m->frame = FRAME_PAIR;
+	}
+	size_t next = 2 + (m->saved_pc - pc) / 4;
+	if (m->frame == FRAME_PAIR && code[next] == SUB_X29_SP_8)
+		m->pointed_pc = m->saved_pc + 4;
+	return 0;
+}
+
+static int find_switch(struct machine *m)
+{
+	const struct gopclntab_func *func = m->rows->func;
+	uint64_t n = MIN_OF(func->end - func->begin, (uint64_t)SWITCH_CODE_BYTES);
+
+	for (uint64_t i = 0; i + 4 <= n && !m->switched_pc; i += 4) {
+		uint32_t code;
+		int r = instruction(m->rows, func->begin + i, &code);
+
+		if (r < 0)
+			return r;
+		/* The large prologue is no switch. */
+		if (((code & MOV_SP_MASK) == MOV_SP && code != MOV_SP_X20 && code != MOV_SP_SP) ||
+		    (code & AND_SP_MASK) == AND_SP)
+			m->switched_pc = func->begin + i + 4;
+	}
+	return 0;
+}
+
+static void rule_by_x29(int32_t depth, struct unwind_rule *rule)
+{
+	*rule = (struct unwind_rule){
+		.cfa = RULE_CFA_REG,
+		.cfa_reg = RULE_ARM64_FP,
+		.cfa_off = depth + 8,
+		.fp = RULE_FP_CFA,
+		.fp_off = -depth - 8,
+		.ra = RULE_RA_CFA,
+		.ra_off = -depth,
+		.flags = RULE_SWITCH,
+	};
+}
+
+static void rule_by_depth(const struct machine *m, uint64_t pc, int32_t depth,
+			  struct unwind_rule *rule)
+{
+	*rule = (struct unwind_rule){
+		.cfa = RULE_CFA_REG,
+		.cfa_reg = RULE_ARM64_SP,
+		.cfa_off = depth,
+		.fp = RULE_FP_SAME,
+		.ra = RULE_RA_REG,
+		.ra_reg = RULE_ARM64_LR,
+	};
+	if (depth == 0 || m->frame == FRAME_NONE)
+		return;
+	rule->ra = RULE_RA_CFA;
+	rule->ra_reg = 0;
+	if (m->rows->role == GO_ROLE_INJECTED)
+		rule->cfa_off += INJECTED_BYTES;
+	rule->ra_off = -rule->cfa_off;
+	if (m->frame == FRAME_PAIR && pc >= m->saved_pc) {
+		rule->fp = RULE_FP_DEREF;
+		rule->fp_reg = RULE_ARM64_SP;
+		rule->fp_off = -8;
+	}
+}
+
+/* `popping`: x29 has been restored already, sp is about to be. */
+static void rule_at(const struct machine *m, uint64_t pc, int32_t depth, bool popping,
+		    struct unwind_rule *rule)
+{
+	bool switched = m->switched_pc && pc >= m->switched_pc;
+
+	if (depth < 0 || depth > GO_MAX_DEPTH) {
+		m->rows->stats->n_unrepresentable++;
+		*rule = (struct unwind_rule){ 0 };
+	} else if (m->rows->role == GO_ROLE_LEAVE && switched) {
+		*rule = (struct unwind_rule){ .cfa = RULE_CFA_REG,
+					      .cfa_reg = RULE_ARM64_SP,
+					      .fp = RULE_FP_UNDEFINED,
+					      .ra = RULE_RA_UNDEFINED };
+	} else if (m->rows->role == GO_ROLE_SWITCH && depth > 0 && m->pointed_pc &&
+		   pc >= m->pointed_pc && !popping) {
+		rule_by_x29(depth, rule);
+	} else if (m->rows->role == GO_ROLE_SWITCH && depth == 0 && m->frame == FRAME_NONE &&
+		   switched) {
+		/* Without a frame, x29 is the caller's: its size is not known here. */
+		m->rows->stats->n_unrepresentable++;
+		*rule = (struct unwind_rule){ 0 };
+	} else {
+		rule_by_depth(m, pc, depth, rule);
+	}
+}
+
+static int emit_range(struct machine *m, const struct go_depths *depths)
+{
+	const struct gopclntab_range *range = &depths->range;
+	/* All epilogues restore sp last, in one instruction. */
+	bool pops = m->rows->role == GO_ROLE_SWITCH && range->value > 0 && depths->has_next &&
+		    depths->next.value == 0;
+	uint64_t pop = pops ? range->end - 4 : range->end;
+	const uint64_t cuts[] = { m->saved_pc, m->pointed_pc, m->switched_pc, pop };
+	int r = 0;
+
+	for (uint64_t pc = range->begin; r == 0 && pc < range->end;) {
+		struct unwind_rule rule;
+		uint64_t next = range->end;
+
+		rule_at(m, pc, range->value, pc >= pop, &rule);
+		r = m->rows->fn(pc, &rule, m->rows->data);
+		for (size_t i = 0; i < ARRAY_SIZE(cuts); i++)
+			if (cuts[i] > pc && cuts[i] < next)
+				next = cuts[i];
+		pc = next;
+	}
+	return r;
+}
+
+int go_rows_aarch64(struct go_rows *rows, struct go_depths *depths)
+{
+	struct machine m = { .rows = rows };
+	int32_t depth_before = 0;
+	int r = 0;
+
+	if (rows->role == GO_ROLE_SWITCH || rows->role == GO_ROLE_LEAVE)
+		r = find_switch(&m);
+	while (r == 0) {
+		if (m.frame == FRAME_NONE && depth_before == 0 && depths->range.value > 0)
+			r = find_frame(&m, depths->range.begin);
+		if (r == 0)
+			r = emit_range(&m, depths);
+		depth_before = depths->range.value;
+		if (r == 0)
+			r = go_depths_next(rows, depths);
+	}
+	return r == GOPCLNTAB_NONE ? 0 : r;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What Go's tables do not tell of a function, and how its rows are made on each machine. */
+#ifndef XAGENT_AGENT_OBJECT_GO_UNWIND_INTERNAL_H
+#define XAGENT_AGENT_OBJECT_GO_UNWIND_INTERNAL_H
+
+#include "agent/object/gopclntab.h"
+#include "agent/object/unwind_source.h"
+
+enum go_role {
+	GO_ROLE_PLAIN, /* its stack depth is all there is to know */
+	GO_ROLE_SWITCH, /* goes to another stack and comes back: by frame pointer while it is there */
+	GO_ROLE_LEAVE, /* goes to another stack and never comes back: from there on, the outermost */
+	GO_ROLE_ROOT,  /* the outermost */
+	GO_ROLE_SIGRETURN, /* returned to from a signal handler */
+	GO_ROLE_INJECTED,  /* called by a signal handler in the name of what was interrupted */
+};
+
+/* The rows of one function, on their way to who wants them. */
+struct go_rows {
+	struct gopclntab *table;
+	const struct gopclntab_func *func;
+	enum go_role role;
+	unwind_row_fn fn;
+	void *data;
+	struct unwind_source_stats *stats;
+};
+
+/* Stack depths of a function, with the one behind at hand. */
+struct go_depths {
+	struct gopclntab_values values;
+	struct gopclntab_range range;
+	struct gopclntab_range next;
+	bool has_next;
+};
+
+/* 0; GOPCLNTAB_NONE: there are none; -errno. */
+int go_depths_init(struct go_rows *rows, struct go_depths *ret_depths);
+int go_depths_next(struct go_rows *rows, struct go_depths *depths);
+
+/* Rows of the machine, but for roots and sigreturn. 0, -errno (of fn, or of reading). */
+int go_rows_x86_64(struct go_rows *rows, struct go_depths *depths);
+int go_rows_aarch64(struct go_rows *rows, struct go_depths *depths);
+
+/* Up to n bytes of code, cut at the function's begin and end: what is not there reads as 0. */
+int go_code(struct go_rows *rows, uint64_t vaddr, unsigned char *dst, size_t n);
+
+/* The deepest frame: of reflect's callers, 1 GiB (runtime.call1073741824). */
+#define GO_MAX_DEPTH ((1 << 30) + 4096)
+
+#endif

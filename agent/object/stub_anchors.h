@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where functions without call frame information are known to begin: symbols, the program's entry,
+ * and what is called. */
+#ifndef XAGENT_AGENT_OBJECT_STUB_ANCHORS_H
+#define XAGENT_AGENT_OBJECT_STUB_ANCHORS_H
+
+#include <stdbool.h>
+
+#include "agent/object/stub_gaps.h"
+
+struct stub_anchor {
+	uint64_t vaddr;
+	uint32_t n_bytes; /* 0: unknown */
+	bool is_entry;
+	/* Of a function that lies elsewhere (GCC's .cold): its begin is not a function's. */
+	bool is_part;
+};
+
+struct stub_anchors {
+	struct stub_anchor *items; /* owned, ascending; none begins inside of another */
+	size_t n;
+};
+
+/* Those in `gaps`. 0 or -errno. */
+int stub_anchors_find(struct elf *elf, const struct stub_ranges *gaps, size_t max,
+		      struct stub_anchors *ret_anchors);
+void stub_anchors_fini(struct stub_anchors *anchors);
+/* The index of the first one at or behind vaddr; n when there is none. */
+size_t stub_anchors_from(const struct stub_anchors *anchors, uint64_t vaddr);
+
+#endif

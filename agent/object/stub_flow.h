@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The frames of one function of x86-64, read off its instructions.
+ *
+ * From the first instruction, where CFA = rsp + 8, what is known of the frame is carried along
+ * every way that control can take, and met where ways join, until nothing changes. A return with
+ * anything left on the stack shows that the bytes were misunderstood (they are no function, or
+ * data): then nothing is told of all of them.
+ */
+#ifndef XAGENT_AGENT_OBJECT_STUB_FLOW_H
+#define XAGENT_AGENT_OBJECT_STUB_FLOW_H
+
+#include "agent/object/stub_step.h"
+#include "agent/object/unwind_source.h"
+
+/* The largest functions of musl have 16 KiB, interpreters' loops 60. */
+#define STUB_FLOW_MAX_BYTES 65536u
+
+struct stub_text {
+	const uint8_t *code;
+	uint32_t n;	/* ≤ STUB_FLOW_MAX_BYTES */
+	uint64_t vaddr; /* of code[0], the function's first instruction */
+	/* A symbol says that the function has n bytes; else it ends within them, where nothing
+	 * leads on. */
+	bool is_sized;
+	bool is_behind_function; /* a function ends in front of it, so that one begins here */
+	bool is_entry; /* of the program: there is no caller, and its first call does not return */
+	/* Whether a function begins there, as far as that is known for certain. */
+	bool (*is_function)(uint64_t vaddr, void *data);
+	/* All n bytes of the object at vaddr; jump tables are read so. */
+	bool (*read)(uint64_t vaddr, void *dst, size_t n, void *data);
+	void *data;
+	/* Steps that may still be made; shared by many analyses, so that no file can keep us busy
+	 * for long. At 0 nothing is trusted. */
+	uint64_t *budget;
+};
+
+struct stub_flow_scratch; /* what an analysis needs, kept for the next one */
+
+/* 0 or -ENOMEM. Up to 25 bytes a byte of the longest text. */
+int stub_flow_scratch_new(struct stub_flow_scratch **ret_scratch);
+void stub_flow_scratch_free(struct stub_flow_scratch *scratch); /* NULL-safe */
+
+struct stub_flow_result {
+	uint32_t n_bytes; /* of the function: > 0, ≤ text->n */
+	bool is_trusted;  /* false: there are no rules */
+};
+
+/* 0 or -ENOMEM. */
+int stub_flow_analyse(const struct stub_text *text, struct stub_flow_scratch *scratch,
+		      struct stub_flow_result *ret_result);
+/* The rows of what was analysed last. 0 or what fn returned. */
+int stub_flow_rows(const struct stub_text *text, const struct stub_flow_scratch *scratch,
+		   const struct stub_flow_result *result, unwind_row_fn fn, void *data);
+
+/* The bytes of padding at the begin of n: NOPs of any length, INT3. */
+uint32_t stub_flow_padding(const uint8_t *code, uint32_t n);
+
+#endif

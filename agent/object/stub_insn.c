@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The length of x86-64 instructions.
+ *
+ *	prefixes · (REX | VEX | EVEX | XOP) · opcode · ModRM · SIB · displacement · immediate
+ *
+ * The opcode tables have one letter an opcode, which tells what follows it.
+ */
+#include "agent/object/stub_insn.h"
+
+#include <string.h>
+
+enum {
+	PLAIN = '.', /* nothing */
+	MODRM = 'm', /* ModRM */
+	IMM8 = 'b',
+	IMM_Z = 'z', /* 2 bytes with 0x66, else 4 */
+	IMM16 = 'w',
+	IMM_V = 'v',   /* as IMM_Z, 8 bytes with REX.W */
+	MODRM8 = 'B',  /* ModRM, imm8 */
+	MODRM_Z = 'Z', /* ModRM, IMM_Z */
+	OFFSET = 'o',  /* an address */
+	ENTER = 'e',   /* imm16, imm8 */
+	REL8 = 'j',
+	REL32 = 'J',	/* 4 bytes also with 0x66, as Intel's processors have it */
+	GROUP3_8 = 'g', /* F6: ModRM; imm8 for TEST, which is /0 and /1 */
+	GROUP3_Z = 'G', /* F7 */
+	INVALID = 'x',
+};
+
+/* SDM volume 2, table A-2; prefixes and escapes never get here and are x. */
+static const char one_byte[257] = "mmmmbzxxmmmmbzxx"
+				  "mmmmbzxxmmmmbzxx"
+				  "mmmmbzxxmmmmbzxx"
+				  "mmmmbzxxmmmmbzxx"
+				  "xxxxxxxxxxxxxxxx"
+				  "................"
+				  "xxxmxxxxzZbB...."
+				  "jjjjjjjjjjjjjjjj"
+				  "BZxBmmmmmmmmmmmm"
+				  "..........x....."
+				  "oooo....bz......"
+				  "bbbbbbbbvvvvvvvv"
+				  "BBw.xxBZe.w..bx."
+				  "mmmmxxx.mmmmmmmm"
+				  "jjjjbbbbJJxj...."
+				  "x.xx..gG......mm";
+
+/* Table A-3. */
+static const char two_byte[257] = "mmmmx.....x.xm.B"
+				  "mmmmmmmmmmmmmmmm"
+				  "mmmmxxxxmmmmmmmm"
+				  "......x.xxxxxxxx"
+				  "mmmmmmmmmmmmmmmm"
+				  "mmmmmmmmmmmmmmmm"
+				  "mmmmmmmmmmmmmmmm"
+				  "BBBBmmm.mmmmmmmm"
+				  "JJJJJJJJJJJJJJJJ"
+				  "mmmmmmmmmmmmmmmm"
+				  "...mBmmm...mBmmm"
+				  "mmmmmmmmmmBmmmmm"
+				  "mmBmBBBm........"
+				  "mmmmmmmmmmmmmmmm"
+				  "mmmmmmmmmmmmmmmm"
+				  "mmmmmmmmmmmmmmmm";
+
+struct cursor {
+	const uint8_t *code;
+	size_t n;
+	size_t at;
+};
+
+static bool take(struct cursor *c, uint8_t *ret_byte)
+{
+	if (c->at >= c->n)
+		return false;
+	*ret_byte = c->code[c->at++];
+	return true;
+}
+
+/* A signed little-endian number of n_bytes ≤ 8; 0 is taken from none. */
+static bool take_signed(struct cursor *c, unsigned int n_bytes, int64_t *ret_value)
+{
+	uint64_t value = 0;
+
+	if (c->n - c->at < n_bytes)
+		return false;
+	for (unsigned int i = 0; i < n_bytes; i++)
+		value |= (uint64_t)c->code[c->at + i] << (8 * i);
+	if (n_bytes > 0 && n_bytes < 8 && (value >> (8 * n_bytes - 1) & 1))
+		value |= ~(uint64_t)0 << (8 * n_bytes);
+	c->at += n_bytes;
+	*ret_value = (int64_t)value;
+	return true;
+}
+
+/* True: it was a prefix. */
+static bool note_prefix(struct stub_insn *i, uint8_t byte)
+{
+	switch (byte) {
+	case 0x26: /* segment registers, without a meaning but for fs and gs */
+	case 0x2e:
+	case 0x36:
+	case 0x3e:
+	case 0xf0: /* LOCK */
+		return true;
+	case 0x64:
+	case 0x65:
+		i->has_segment = true;
+		return true;
+	case 0x66:
+		i->has_operand_size = true;
+		return true;
+	case 0x67:
+		i->has_address_size = true;
+		return true;
+	case 0xf2:
+		i->has_repne = true;
+		return true;
+	case 0xf3:
+		i->has_rep = true;
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Takes prefixes and REX; *ret_byte is the first byte behind them. REX counts as the last one
+ * only. */
+static bool take_prefixes(struct cursor *c, struct stub_insn *i, uint8_t *ret_byte)
+{
+	while (take(c, ret_byte)) {
+		if ((*ret_byte & 0xf0) == 0x40)
+			i->rex = *ret_byte;
+		else if (note_prefix(i, *ret_byte))
+			i->rex = 0;
+		else
+			return true;
+	}
+	return false;
+}
+
+static void note_pp(struct stub_insn *i, unsigned int pp)
+{
+	i->has_operand_size = pp == 1;
+	i->has_rep = pp == 2;
+	i->has_repne = pp == 3;
+}
+
+static void note_vvvv(struct stub_insn *i, uint8_t byte)
+{
+	i->vvvv = (uint8_t)(~byte >> 3 & 15);
+	note_pp(i, byte & 3u);
+	i->is_vector_encoded = true;
+}
+
+/* C5: R vvvv L pp. */
+static bool take_vex2(struct cursor *c, struct stub_insn *i)
+{
+	uint8_t byte;
+
+	if (!take(c, &byte))
+		return false;
+	i->rex = (uint8_t)(0x40 | (~byte >> 5 & 4));
+	i->map = STUB_INSN_MAP_0F;
+	note_vvvv(i, byte);
+	return take(c, &i->opcode);
+}
+
+/* C4 and 8F: RXB map · W vvvv L pp. */
+static bool take_vex3(struct cursor *c, struct stub_insn *i, bool is_xop)
+{
+	uint8_t first, second;
+
+	if (!take(c, &first) || !take(c, &second))
+		return false;
+	unsigned int map = first & 31u;
+	if (is_xop ? map < 8 || map > 10 : map < 1 || map > 3)
+		return false;
+	i->rex = (uint8_t)(0x40 | (~first >> 5 & 7) | (second >> 4 & 8));
+	i->map = is_xop ? STUB_INSN_MAP_XOP : (uint8_t)(STUB_INSN_MAP_1 + map);
+	note_vvvv(i, second);
+	return take(c, &i->opcode);
+}
+
+/* 62: RXBR'0mmm · W vvvv 1 pp · z L'L b V' aaa. */
+static bool take_evex(struct cursor *c, struct stub_insn *i)
+{
+	uint8_t p[3];
+
+	if (!take(c, &p[0]) || !take(c, &p[1]) || !take(c, &p[2]))
+		return false;
+	unsigned int map = p[0] & 7u;
+	if (map == 0 || map == 4 || map == 7 || !(p[1] & 4))
+		return false;
+	i->rex = (uint8_t)(0x40 | (~p[0] >> 5 & 7) | (p[1] >> 4 & 8));
+	i->map = map > 3 ? STUB_INSN_MAP_EVEX : (uint8_t)(STUB_INSN_MAP_1 + map);
+	note_vvvv(i, p[1]);
+	return take(c, &i->opcode);
+}
+
+/* 0F, 0F 38, 0F 3A. */
+static bool take_escaped(struct cursor *c, struct stub_insn *i)
+{
+	i->map = STUB_INSN_MAP_0F;
+	if (!take(c, &i->opcode))
+		return false;
+	if (i->opcode != 0x38 && i->opcode != 0x3a)
+		return true;
+	i->map = i->opcode == 0x38 ? STUB_INSN_MAP_0F38 : STUB_INSN_MAP_0F3A;
+	return take(c, &i->opcode);
+}
+
+static bool take_opcode(struct cursor *c, struct stub_insn *i)
+{
+	uint8_t byte;
+
+	if (!take_prefixes(c, i, &byte))
+		return false;
+	switch (byte) {
+	case 0x0f:
+		return take_escaped(c, i);
+	case 0x62:
+		return take_evex(c, i);
+	case 0xc4:
+		return take_vex3(c, i, false);
+	case 0xc5:
+		return take_vex2(c, i);
+	case 0x8f:
+		/* POP has /0 there, which no map of XOP has. */
+		if (c->at < c->n && (c->code[c->at] & 31) >= 8)
+			return take_vex3(c, i, true);
+		break;
+	}
+	i->map = STUB_INSN_MAP_1;
+	i->opcode = byte;
+	return true;
+}
+
+static char layout(const struct stub_insn *i, const struct cursor *c)
+{
+	switch ((enum stub_insn_map)i->map) {
+	case STUB_INSN_MAP_1:
+		return one_byte[i->opcode];
+	case STUB_INSN_MAP_0F:
+		return two_byte[i->opcode];
+	case STUB_INSN_MAP_0F38:
+	case STUB_INSN_MAP_EVEX:
+		return MODRM;
+	case STUB_INSN_MAP_0F3A:
+		return MODRM8;
+	case STUB_INSN_MAP_XOP:
+		/* Map 8 has an imm8, map 9 none, map 10 an imm32. */
+		switch (c->code[c->at - 3] & 31) {
+		case 8:
+			return MODRM8;
+		case 9:
+			return MODRM;
+		default:
+			return MODRM_Z;
+		}
+	}
+	return INVALID;
+}
+
+static bool has_modrm(char layout)
+{
+	return layout == MODRM || layout == MODRM8 || layout == MODRM_Z || layout == GROUP3_8 ||
+	       layout == GROUP3_Z;
+}
+
+/* MOV to and from control and debug registers takes mod for 3 whatever it is. */
+static bool is_register_only(const struct stub_insn *i)
+{
+	return i->map == STUB_INSN_MAP_0F && !i->is_vector_encoded && i->opcode >= 0x20 &&
+	       i->opcode <= 0x23;
+}
+
+static bool take_memory(struct cursor *c, struct stub_insn *i)
+{
+	unsigned int mod = i->modrm >> 6;
+	unsigned int n_disp = mod == 1 ? 1 : mod == 2 ? 4 : 0;
+	int64_t disp = 0;
+
+	i->has_memory = true;
+	if ((i->modrm & 7) == 4) {
+		if (!take(c, &i->sib))
+			return false;
+		if (mod == 0 && (i->sib & 7) == 5)
+			n_disp = 4;
+	} else if (mod == 0 && (i->modrm & 7) == 5) {
+		n_disp = 4;
+	}
+	if (!take_signed(c, n_disp, &disp))
+		return false;
+	i->disp = (int32_t)disp;
+	return true;
+}
+
+static bool take_modrm(struct cursor *c, struct stub_insn *i)
+{
+	if (!take(c, &i->modrm))
+		return false;
+	i->has_modrm = true;
+	return i->modrm >> 6 == 3 || is_register_only(i) || take_memory(c, i);
+}
+
+static unsigned int n_immediate(const struct stub_insn *i, char layout)
+{
+	bool wide = i->rex & 8;
+	unsigned int z = i->has_operand_size && !wide && !i->is_vector_encoded ? 2 : 4;
+	bool is_test = (i->modrm >> 3 & 7) < 2;
+
+	switch (layout) {
+	case IMM8:
+	case MODRM8:
+	case REL8:
+		return 1;
+	case GROUP3_8:
+		return is_test ? 1 : 0;
+	case IMM16:
+		return 2;
+	case ENTER:
+		return 3;
+	case IMM_Z:
+	case MODRM_Z:
+		return z;
+	case GROUP3_Z:
+		return is_test ? z : 0;
+	case IMM_V:
+		return wide ? 8 : z;
+	case REL32:
+		return 4;
+	case OFFSET:
+		return i->has_address_size ? 4 : 8;
+	default:
+		break;
+	}
+	/* SSE4a's EXTRQ and INSERTQ have two bytes. */
+	if (i->map == STUB_INSN_MAP_0F && i->opcode == 0x78 && !i->is_vector_encoded &&
+	    (i->has_operand_size || i->has_repne))
+		return 2;
+	return 0;
+}
+
+bool stub_insn_decode(const uint8_t *code, size_t n, struct stub_insn *ret_insn)
+{
+	struct cursor c = { code, n < STUB_INSN_MAX_BYTES ? n : STUB_INSN_MAX_BYTES, 0 };
+	struct stub_insn i = { 0 };
+
+	if (!take_opcode(&c, &i))
+		return false;
+	char kind = layout(&i, &c);
+	if (kind == INVALID || (has_modrm(kind) && !take_modrm(&c, &i)) ||
+	    !take_signed(&c, n_immediate(&i, kind), &i.imm))
+		return false;
+	if (kind == ENTER)
+		i.imm &= 0xffff;
+	i.n_bytes = (uint8_t)c.at;
+	*ret_insn = i;
+	return true;
+}
+
+unsigned int stub_insn_base(const struct stub_insn *i)
+{
+	unsigned int mod = i->modrm >> 6;
+
+	if (!i->has_memory)
+		return STUB_INSN_NO_REG;
+	if ((i->modrm & 7) == 4)
+		return mod == 0 && (i->sib & 7) == 5 ? STUB_INSN_NO_REG
+						     : (i->sib & 7u) | ((i->rex & 1u) << 3);
+	return mod == 0 && (i->modrm & 7) == 5 ? STUB_INSN_RIP : stub_insn_rm(i);
+}
+
+unsigned int stub_insn_index(const struct stub_insn *i)
+{
+	unsigned int index = (i->sib >> 3 & 7u) | ((i->rex & 2u) << 2);
+
+	if (!i->has_memory || (i->modrm & 7) != 4 || index == 4)
+		return STUB_INSN_NO_REG;
+	return index;
+}
