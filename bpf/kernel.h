@@ -28,8 +28,12 @@ struct pid {
 	struct upid numbers[1];
 };
 
+struct mm_struct;
+
 struct task_struct {
 	unsigned int flags;
+	struct mm_struct *mm;
+	unsigned int in_execve : 1;
 	int pid;
 	int tgid;
 	struct task_struct *group_leader;
@@ -40,7 +44,7 @@ struct task_struct {
 /* Saved user registers as the kernel names them. The UAPI header names the same fields differently, hence the flavour suffix. */
 #if defined(__TARGET_ARCH_x86)
 struct pt_regs___kernel {
-	unsigned long bp;
+	unsigned long r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di;
 	unsigned long orig_ax;
 	unsigned long ip;
 	unsigned long cs;

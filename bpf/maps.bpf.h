@@ -12,18 +12,38 @@
 
 /* What one sample is put together in: too large for the 512 bytes of BPF stack. The walk's state lies beside the record because a
  * loop callback can keep no pointer from one step to the next. */
-#define RECORD_WORDS                                     \
-	(WIRE_MAX_KERNEL_FRAMES + WIRE_MAX_USER_FRAMES + \
-	 (sizeof(struct wire_cold) + WIRE_MAX_STACK_BYTES) / 8)
+#define RECORD_BYTES 27648
+#define RECORD_WORDS (RECORD_BYTES / 8)
+
+_Static_assert(RECORD_BYTES >= (WIRE_MAX_KERNEL_FRAMES + WIRE_MAX_USER_FRAMES) * 8 +
+				       sizeof(struct wire_cold) + 4 * WIRE_PAGE_BYTES,
+	       "the deepest stack leaves room for a copy");
 
 struct record {
 	struct wire_sample head;
 	__u64 words[RECORD_WORDS];
 };
 
+/* A piece of the user's stack. Reading a word costs as much as reading a kilobyte, so frames are decoded from here. */
+#define WINDOW_BYTES 4096
+
+struct window {
+	__u64 base;    /* address of its first byte */
+	__u32 n_bytes; /* 0: nothing was read yet */
+	__u32 zero;
+	/* The last word of the last byte may reach behind the end. */
+	char bytes[WINDOW_BYTES + 8];
+};
+
 struct scratch {
 	struct unwind_walk walk;
-	struct wire_regs regs;
+	struct wire_object object; /* of walk.mapping */
+	struct wire_regs regs;	   /* where the walk begins, or the agent has to go on */
+	__u32 n_right;		   /* frames that need no second look when it goes on */
+	__u32 regs_flags;	   /* WIRE_COLD_* */
+	__u32 n_searches;	   /* for mappings */
+	__u32 n_fills;		   /* of the window */
+	struct window window;
 	struct record record;
 };
 
@@ -52,14 +72,50 @@ struct {
 	__type(value, struct wire_process);
 } processes SEC(".maps");
 
-/* The arena of mapping arrays. Memory-mapped by the agent, which fills it by plain stores and then publishes one `processes` entry. */
+/* A segment of the arena: one value that user space has memory-mapped. */
+struct segment {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__uint(key_size, sizeof(__u32));
+	__uint(value_size, WIRE_SEGMENT_BYTES);
+};
+
+/* The arena: mapping arrays and unwind tables (bpf/table.h). The agent makes segments as they are needed, fills them by plain stores, and
+ * publishes by one write to `processes` or `objects`. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, WIRE_MAX_SEGMENTS);
+	__type(key, __u32);
+	__array(values, struct segment);
+} segments SEC(".maps");
+
+/*
+ * Rules found lately, on each CPU its own: between two ticks other work has taken the caches, and a look-up in a table is five lines of
+ * memory, one here. Direct-mapped.
+ */
+#define RULE_CACHE_ENTRIES 4096
+
+struct cached_rule {
+	__u64 key;  /* serial of the table << 32 | distance from its base */
+	__u64 word; /* struct wire_rule */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, RULE_CACHE_ENTRIES);
+	__type(key, __u32);
+	__type(value, struct cached_rule);
+} rule_cache SEC(".maps");
+
+/* Where in the arena the unwind table of an object is. One write of the agent publishes or withdraws it for all processes. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 32768); /* (set) */
+	__uint(max_entries, 4096); /* (set) */
 	__type(key, __u32);
-	__type(value, struct wire_mapping);
-} mappings SEC(".maps");
+	__type(value, struct wire_object);
+} objects SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);

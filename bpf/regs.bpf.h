@@ -9,6 +9,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include "bpf/kernel.h"
+#include "bpf/rule.h"
 #include "bpf/wire.h"
 
 #if defined(__TARGET_ARCH_x86)
@@ -26,13 +27,38 @@ static __always_inline bool regs_compat(__u64 cs)
 	return (cs & 0xffff) == USER32_CS;
 }
 
+/* DWARF numbers of the registers that are not in the order of their names. */
+#define REGS_FILL(to, ax, dx, cx, bx, si, di, bp, sp) \
+	do {                                          \
+		(to)->reg[RULE_X86_RAX] = (ax);       \
+		(to)->reg[RULE_X86_RDX] = (dx);       \
+		(to)->reg[RULE_X86_RCX] = (cx);       \
+		(to)->reg[RULE_X86_RBX] = (bx);       \
+		(to)->reg[RULE_X86_RSI] = (si);       \
+		(to)->reg[RULE_X86_RDI] = (di);       \
+		(to)->reg[RULE_X86_RBP] = (bp);       \
+		(to)->reg[RULE_X86_RSP] = (sp);       \
+	} while (0)
+
+#define REGS_FILL_NUMBERED(to, from)                      \
+	do {                                              \
+		(to)->reg[RULE_X86_R8] = (from)->r8;      \
+		(to)->reg[RULE_X86_R8 + 1] = (from)->r9;  \
+		(to)->reg[RULE_X86_R8 + 2] = (from)->r10; \
+		(to)->reg[RULE_X86_R8 + 3] = (from)->r11; \
+		(to)->reg[RULE_X86_R8 + 4] = (from)->r12; \
+		(to)->reg[RULE_X86_R8 + 5] = (from)->r13; \
+		(to)->reg[RULE_X86_R8 + 6] = (from)->r14; \
+		(to)->reg[RULE_X86_R15] = (from)->r15;    \
+	} while (0)
+
 static __always_inline bool regs_interrupted(const struct bpf_perf_event_data *ctx,
 					     struct wire_regs *to)
 {
 	to->pc = ctx->regs.rip;
-	to->sp = ctx->regs.rsp;
-	to->fp = ctx->regs.rbp;
-	to->ra_reg = 0;
+	REGS_FILL(to, ctx->regs.rax, ctx->regs.rdx, ctx->regs.rcx, ctx->regs.rbx, ctx->regs.rsi,
+		  ctx->regs.rdi, ctx->regs.rbp, ctx->regs.rsp);
+	REGS_FILL_NUMBERED(to, &ctx->regs);
 	return !regs_compat(ctx->regs.cs);
 }
 
@@ -40,9 +66,9 @@ static __always_inline bool regs_saved(const struct pt_regs___kernel *from, stru
 				       bool *in_syscall)
 {
 	to->pc = from->ip;
-	to->sp = from->sp;
-	to->fp = from->bp;
-	to->ra_reg = 0;
+	REGS_FILL(to, from->ax, from->dx, from->cx, from->bx, from->si, from->di, from->bp,
+		  from->sp);
+	REGS_FILL_NUMBERED(to, from);
 	/* Entry code stores −1 here for everything but a system call (arch/x86/entry/entry_64.S). */
 	*in_syscall = from->orig_ax != ~0UL;
 	return !regs_compat(from->cs);
@@ -63,9 +89,10 @@ static __always_inline bool regs_interrupted(const struct bpf_perf_event_data *c
 					     struct wire_regs *to)
 {
 	to->pc = ctx->regs.pc;
-	to->sp = ctx->regs.sp;
-	to->fp = ctx->regs.regs[29];
-	to->ra_reg = ctx->regs.regs[30];
+	to->reg[RULE_ARM64_SP] = ctx->regs.sp;
+#pragma unroll
+	for (int i = 0; i < RULE_ARM64_SP; i++)
+		to->reg[i] = ctx->regs.regs[i];
 	return !(ctx->regs.pstate & REGS_MODE32);
 }
 
@@ -73,9 +100,10 @@ static __always_inline bool regs_saved(const struct pt_regs___kernel *from, stru
 				       bool *in_syscall)
 {
 	to->pc = from->pc;
-	to->sp = from->sp;
-	to->fp = from->regs[29];
-	to->ra_reg = from->regs[30];
+	to->reg[RULE_ARM64_SP] = from->sp;
+#pragma unroll
+	for (int i = 0; i < RULE_ARM64_SP; i++)
+		to->reg[i] = from->regs[i];
 	*in_syscall = from->syscallno != -1;
 	return !(from->pstate & REGS_MODE32);
 }

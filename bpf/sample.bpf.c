@@ -14,16 +14,9 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 
-#define UNWIND_INLINE static __always_inline
-#define UNWIND_READ(w, dst, n, addr) bpf_probe_read_user((dst), (n), (const void *)(addr))
-#define UNWIND_MAPPING(w, index) mapping_at(index)
-
-static __always_inline const void *mapping_at(__u32 index);
-
 #include "bpf/kernel.h"
-#include "bpf/maps.bpf.h"
 #include "bpf/regs.bpf.h"
-#include "bpf/unwind.h"
+#include "bpf/walk.bpf.h"
 #include "bpf/wire.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
@@ -44,11 +37,6 @@ const volatile __u64 cold_bytes = 1 << 17;
 
 /* Nesting limit of pid namespaces (MAX_PID_NS_LEVEL, include/linux/pid_namespace.h). */
 #define PID_NS_LEVELS 33
-
-static __always_inline const void *mapping_at(__u32 index)
-{
-	return bpf_map_lookup_elem(&mappings, &index);
-}
 
 static __always_inline struct wire_counters *counters_get(void)
 {
@@ -114,33 +102,80 @@ static __always_inline bool user_regs(struct bpf_perf_event_data *ctx, struct ta
 	return native;
 }
 
-/* One step of the walk: stores the present frame, then goes to the caller. Returns 1 to stop, as bpf_loop wants it. */
-static long walk_step(__u32 index, void *data)
+/* The pc of a system call is behind the instruction, which may be the last of its function; that of an exec is the new image's first. */
+static __always_inline bool is_behind_call(struct task_struct *task, const struct scratch *s)
 {
-	__u32 zero = 0;
-	struct scratch *s = bpf_map_lookup_elem(&scratch, &zero);
-	__u32 at;
-
-	(void)data;
-	if (!s)
-		return 1;
-	at = s->record.head.n_kernel + index;
-	if (at >= WIRE_MAX_KERNEL_FRAMES + WIRE_MAX_USER_FRAMES)
-		return 1;
-	s->record.words[at] = unwind_frame(&s->walk);
-	s->record.head.n_user = index + 1;
-	return unwind_step(&s->walk) ? 0 : 1;
+	return (s->record.head.flags & WIRE_IN_SYSCALL) && !BPF_CORE_READ_BITFIELD(task, in_execve);
 }
 
-static __always_inline void walk(struct scratch *s, const struct wire_process *process,
-				 struct wire_counters *count)
+static __always_inline void walk_begin(struct task_struct *task, struct scratch *s,
+				       const struct wire_process *process)
 {
-	unwind_begin(&s->walk, &s->regs, process, s->record.head.flags & WIRE_IN_SYSCALL);
+	s->regs_flags = WIRE_COLD_EXACT;
+	s->n_right = 0;
+	unwind_begin(&s->walk, &s->regs, process, UNWIND_EXACT, is_behind_call(task, s));
+	s->regs.pc = s->walk.pc;
 	s->walk.end = WIRE_END_DEPTH;
+}
+
+static __always_inline void walk(struct scratch *s, struct wire_counters *count)
+{
 	bpf_loop(WIRE_MAX_USER_FRAMES, walk_step, NULL, 0);
 	s->record.head.end = s->walk.end;
-	count->fp_frames += s->record.head.n_user;
+	count->cfi_frames += s->walk.n_cfi;
+	count->fp_frames += s->walk.n_fp;
+	count->signal_frames += s->walk.n_signal;
 	count->raw_frames += s->walk.n_raw;
+	count->window_fills += s->n_fills;
+	count->mapping_searches += s->n_searches;
+}
+
+/* A process that exits, or that execs and is past the point of no return, has lost its memory: there is no user stack any more. */
+static __always_inline bool lost_memory(struct task_struct *task, struct scratch *s)
+{
+	if (!walk_fill(s->regs.reg[WIRE_ABI_SP]))
+		return false;
+	return !task->mm || BPF_CORE_READ_BITFIELD(task, in_execve);
+}
+
+/*
+ * The walk stopped where only the agent knows more: it goes on from there, with the frames so far. Where a register is needed that lies
+ * saved further down, it begins anew, and keeps all registers this time.
+ */
+static __always_inline bool needs_agent(struct scratch *s)
+{
+	__u32 end = s->walk.end;
+
+	if (end == WIRE_END_REGISTER)
+		return true;
+	if (end != WIRE_END_NO_TABLE && end != WIRE_END_NO_MAPPING)
+		return false;
+	s->regs.pc = s->walk.pc;
+	__builtin_memcpy(s->regs.reg, s->walk.reg, sizeof(s->regs.reg));
+	s->regs_flags = s->walk.flags & UNWIND_EXACT ? WIRE_COLD_EXACT : 0;
+	s->n_right = s->record.head.n_user ? s->record.head.n_user - 1 : 0;
+	return true;
+}
+
+/* What the walk has read is the agent's to give to others; when it did so meanwhile, what was found may be anything. */
+static __always_inline bool was_replaced(struct scratch *s, __u64 reused)
+{
+	struct wire_process *process = bpf_map_lookup_elem(&processes, &s->record.head.pid);
+
+	return reuse_count != reused || !process ||
+	       process->generation != s->record.head.generation;
+}
+
+/* Only the leaf's pc is beyond doubt; a walk by frame pointers alone would be a guess. */
+static __always_inline void leave_to_agent(struct scratch *s)
+{
+	__u32 at = s->record.head.n_kernel;
+
+	if (at < WIRE_MAX_KERNEL_FRAMES + WIRE_MAX_USER_FRAMES)
+		s->record.words[at] = WIRE_FRAME_RAW | s->regs.pc;
+	s->record.head.n_user = 1;
+	s->record.head.generation = 0;
+	s->record.head.end = WIRE_END_NO_TABLE;
 }
 
 /* Appends registers, name and the top of the stack, page by page because a read that meets an unmapped page yields nothing. */
@@ -148,20 +183,25 @@ static __always_inline void copy_stack(struct scratch *s, struct task_struct *ta
 				       struct wire_counters *count)
 {
 	struct wire_cold *cold = (void *)&s->record.words[at];
-	char *to = (char *)(cold + 1);
-	__u64 from = s->regs.sp;
+	__u32 begin = at * 8 + sizeof(*cold);
+	__u64 from = s->regs.reg[WIRE_ABI_SP];
 	__u32 done = 0;
 
 	cold->regs = s->regs;
+	cold->n_right = s->n_right;
+	cold->flags = s->regs_flags;
 	if (BPF_CORE_READ_STR_INTO(&cold->comm, task, group_leader, comm) < 0)
 		cold->comm[0] = '\0';
 	s->record.head.flags |= WIRE_COLD;
 	for (int page = 0; page < WIRE_MAX_STACK_BYTES / WIRE_PAGE_BYTES; page++) {
 		__u32 n = WIRE_PAGE_BYTES - (from & (WIRE_PAGE_BYTES - 1));
+		__u32 to = begin + done;
 
-		if (done > WIRE_MAX_STACK_BYTES - WIRE_PAGE_BYTES)
+		/* A record with many frames has less room. */
+		if (to > sizeof(s->record.words) - WIRE_PAGE_BYTES)
 			break;
-		if (bpf_probe_read_user(to + done, n & (2 * WIRE_PAGE_BYTES - 1), (void *)from))
+		if (bpf_probe_read_user((char *)s->record.words + to, n & (2 * WIRE_PAGE_BYTES - 1),
+					(void *)from))
 			break;
 		done += n;
 		from += n;
@@ -171,21 +211,37 @@ static __always_inline void copy_stack(struct scratch *s, struct task_struct *ta
 	s->record.head.stack_bytes = done & ~7u;
 }
 
-static __always_inline void user_half(struct bpf_perf_event_data *ctx, struct task_struct *task,
+/* The user half of the stack. True when the agent has to finish it. */
+static __always_inline bool user_half(struct bpf_perf_event_data *ctx, struct task_struct *task,
 				      struct scratch *s, struct wire_counters *count)
 {
 	struct wire_process *process = bpf_map_lookup_elem(&processes, &s->record.head.pid);
+	__u64 reused = reuse_count;
 
-	if (process)
-		s->record.head.generation = process->generation;
 	if (!user_regs(ctx, task, s)) {
 		s->record.head.end = WIRE_END_COMPAT;
-		return;
+		return false;
 	}
 	/* A worker that the kernel runs in a user process (io_uring, vhost) has never been in user code: its registers are zero. */
-	if (!s->regs.sp && !(s->record.head.flags & WIRE_USER_MODE))
-		return;
-	walk(s, process, count);
+	if (!s->regs.reg[WIRE_ABI_SP] && !(s->record.head.flags & WIRE_USER_MODE))
+		return false;
+	walk_window_init(s);
+	if (!(s->record.head.flags & WIRE_USER_MODE) && lost_memory(task, s))
+		return false;
+	walk_begin(task, s, process);
+	if (!process) {
+		count->raw_frames++;
+		leave_to_agent(s);
+		return true;
+	}
+	s->record.head.generation = process->generation;
+	walk(s, count);
+	if (was_replaced(s, reused)) {
+		count->remapped++;
+		leave_to_agent(s);
+		return true;
+	}
+	return needs_agent(s);
 }
 
 /* Bytes of the finished record. */
@@ -277,11 +333,9 @@ int sample(struct bpf_perf_event_data *ctx)
 		s->record.head.flags |= WIRE_USER_MODE;
 	else if (want_kernel)
 		kernel_half(ctx, s, count);
-	if (want_user && !kthread) {
-		user_half(ctx, task, s, count);
-		/* A process that our pid namespace does not see has no number, and no /proc to be walked with. */
-		cold = pid && !s->record.head.generation && s->record.head.n_user;
-	}
+	/* A process that our pid namespace does not see has no number, and no /proc to be walked with. */
+	if (want_user && !kthread)
+		cold = user_half(ctx, task, s, count) && pid;
 	emit(s, task, cold, count);
 	return 0;
 }

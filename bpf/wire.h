@@ -22,8 +22,9 @@
 #define WIRE_MAX_KERNEL_FRAMES 127
 /* Pyroscope cuts stacks at 1000 (validation.max-profile-stacktrace-depth), so more cannot be shown. */
 #define WIRE_MAX_USER_FRAMES 1000
-/* Copied stack of a process that the kernel half does not know yet; a few pages hold most live stacks. */
-#define WIRE_MAX_STACK_BYTES 16384
+/* Copied stack of a process that the kernel half does not know yet; a few pages hold most live stacks. A record with many frames has room for
+ * less, 16 KiB at least. */
+#define WIRE_MAX_STACK_BYTES 24576
 #define WIRE_PAGE_BYTES 4096
 /* binfmt limit of task names (TASK_COMM_LEN, include/linux/sched.h). */
 #define WIRE_COMM_BYTES 16
@@ -49,7 +50,15 @@
 	X(BAD_PC, 0, "[truncated: bad pc]", "a return address is no user address")              \
 	X(COMPAT, 0, "[32-bit process]", "32-bit processes are not unwound")                    \
 	X(COPY_END, 0, "[truncated: stack copy too short]",                                     \
-	  "the copied part of the stack ended before the walk")
+	  "the copied part of the stack ended before the walk")                                 \
+	X(NO_RULE, 0, "[truncated: no unwind information]",                                     \
+	  "no unwind information for a pc, and no frame pointer either")                        \
+	X(REGISTER, 0, "[truncated: register not known]",                                       \
+	  "a rule needs a register that is only known in the leaf")                             \
+	X(NO_TABLE, 0, "[truncated: unwind table not loaded]",                                  \
+	  "the unwind table of a file was not loaded, and the stack was not copied")            \
+	X(REMAPPED, 0, "[truncated: mapping replaced]",                                         \
+	  "the walk went through memory that another file had just been mapped over")
 
 enum wire_end {
 #define WIRE_END_ENUM(name, complete, frame, text) WIRE_END_##name,
@@ -72,8 +81,13 @@ enum wire_end {
 	X(cold, "samples of processes the kernel half did not know yet")               \
 	X(cold_limited, "of these, without a stack copy because the ring was filling") \
 	X(cold_copy_errors, "of these, whose stack could not be copied")               \
-	X(fp_frames, "user frames found by frame pointer")                             \
-	X(raw_frames, "user frames outside of known mappings")
+	X(cfi_frames, "callers found by an unwind table")                              \
+	X(fp_frames, "callers found by frame pointer")                                 \
+	X(raw_frames, "user frames outside of known mappings")                         \
+	X(signal_frames, "signal frames that were walked through")                     \
+	X(window_fills, "reads of user stacks")                                        \
+	X(mapping_searches, "searches for the mapping of a pc")                        \
+	X(remapped, "walks thrown away because their tables were replaced meanwhile")
 
 struct wire_counters {
 #define WIRE_COUNTER_FIELD(name, text) __u64 name;
@@ -101,46 +115,124 @@ struct wire_sample {
 	__u8 flags;
 };
 
-/* The registers a walk starts with. x86-64 names; on AArch64 fp is x29, ra_reg is x30. */
+/* DWARF numbers; x86-64: rax … r15; AArch64: x0 … x30, sp. */
+#if defined(__x86_64__) || defined(__TARGET_ARCH_x86)
+#define WIRE_N_REGS 16
+#define WIRE_ABI_FP 6
+#define WIRE_ABI_SP 7
+#else
+#define WIRE_N_REGS 32
+#define WIRE_ABI_FP 29
+#define WIRE_ABI_SP 31
+#endif
+
+/* Where a walk starts, or goes on. */
 struct wire_regs {
 	__u64 pc;
-	__u64 sp;
-	__u64 fp;
-	__u64 ra_reg;
+	__u64 reg[WIRE_N_REGS];
 };
 
+/* wire_cold.flags */
+#define WIRE_COLD_EXACT \
+	1u /* pc is where the code was interrupted, and all registers are known; else only sp and fp are */
+
+/*
+ * What the agent needs to go on where the kernel half could not: from the first of the record's user frames that is not right
+ * (n_right), whose state is `regs`.
+ */
 struct wire_cold {
 	struct wire_regs regs;
+	__u32 n_right;
+	__u32 flags;
 	char comm[WIRE_COMM_BYTES]; /* of the process (its leader), not of the thread */
 };
 
+/*
+ * The arena: what the agent writes by plain stores and the kernel half reads. Segments are made as they are needed. A place is a number
+ * of words; 0 is never given out.
+ */
+#define WIRE_SEGMENT_BYTES (1u << 20)
+#define WIRE_MAX_SEGMENTS 1024
+#define WIRE_WORD_BYTES 8
+
 /* Value of the process table, keyed by pid. */
 struct wire_process {
-	__u32 first; /* index of its first mapping in the mapping array */
+	__u32 mappings_at; /* place of its mappings in the arena */
 	__u32 n_mappings;
-	__u32 generation; /* never 0 */
-	__u32 flags;	  /* WIRE_PROCESS_* */
+	__u32 generation; /* never 0, never the same for two tables */
+	__u32 zero;
 };
-
-#define WIRE_PROCESS_FILTERED 1u /* counted, not walked */
 
 /* One executable mapping. An array of them, ascending by begin, belongs to each process; forks share one. */
 struct wire_mapping {
 	__u64 begin;
-	__u64 end;
 	__u64 frame_base; /* frame = frame_base + (pc − begin) */
-	__u64 object;	  /* index of the object's unwind table, 0: none */
+	__u32 n_pages;	  /* of WIRE_PAGE_BYTES */
+	__u32 object;	  /* index in the object table, WIRE_OBJECT_FP, WIRE_OBJECT_ABSENT */
 };
 
-/* log2 of the most mappings a process may have in the table; the search is a loop of this many steps. */
-#define WIRE_MAPPING_SEARCH_STEPS 13
+/* Of a process; no known one has more (V8 with thousands of code pages stays below). */
 #define WIRE_MAX_PROCESS_MAPPINGS (1u << 12)
 
+/* The unwind table of an object; see bpf/table.h. All zero: its rules are not in the arena, the walk cannot go on here. */
+struct wire_object {
+	__u64 base_vaddr; /* of the first granule, 256 bytes of text; in the object table its offset in the file */
+	__u32 n_granules;
+	__u32 pages_at; /* places in the arena */
+	__u32 rules_at;
+	__u32 escapes_at;
+	__u32 n_escapes;
+	__u32 serial; /* even, never the same for two publications; odd while this is being written */
+	__u32 n_rule_words; /* at rules_at; never 0 for a table that is loaded */
+	__u32 zero;
+};
+
+/* Fixed entries of the object table: memory without rules, where frame pointers are followed; and a table that is never loaded. */
+#define WIRE_OBJECT_FP 0
+#define WIRE_OBJECT_ABSENT 1
+#define WIRE_OBJECT_FIRST 2
+
+/* A page of the table with one rule for all of it: | its code. Never an escape. */
+#define WIRE_PAGE_CONST (1u << 31)
+/* Rule codes of rows; 0 is "no rule". */
+#define WIRE_CODE_NONE 0
+#define WIRE_CODE_ESCAPE 255
+
+/* A struct unwind_rule in one word; what does not fit is wide. */
+struct wire_rule {
+	__u8 cfa; /* WIRE_RULE_SWITCH | enum rule_cfa << 5 | cfa_reg; or WIRE_RULE_WIDE */
+	__u8 fp_ra; /* enum rule_fp (RULE_FP_REG is wide, RULE_FP_DEREF is of the frame pointer) | WIRE_RA_* << 4 */
+	__s16 fp_off;
+	__s32 cfa_off; /* wide: which of the object's rules, counted in words, begins the three words of the struct unwind_rule */
+};
+
+#define WIRE_RULE_SWITCH 0x80u
+#define WIRE_RULE_WIDE 0xffu
+#define WIRE_RULE_CFA(byte) (((byte) >> 5) & 3)
+#define WIRE_RULE_CFA_REG(byte) ((byte)&31)
+
+#define WIRE_RA_CFA_8 0	    /* saved at CFA − 8 */
+#define WIRE_RA_FP_8 1	    /* saved at CFA + fp_off + 8 */
+#define WIRE_RA_LINK 2	    /* in x30 */
+#define WIRE_RA_UNDEFINED 3 /* the outermost frame */
+#define WIRE_RA_SIGNAL 4
+
+/* The array of an object's escapes lies in one segment. */
+#define WIRE_MAX_ESCAPES (WIRE_SEGMENT_BYTES / 8 - 1)
+
+struct wire_escape {
+	__u32 off;  /* of the row from base_vaddr */
+	__u32 rule; /* index among the object's rules, in words */
+};
+
 _Static_assert(sizeof(struct wire_sample) == 40, "records are 8-byte aligned");
-_Static_assert(sizeof(struct wire_cold) == 48, "the stack copy is 8-byte aligned");
-_Static_assert(sizeof(struct wire_mapping) == 32, "mappings are indexed by shift");
+_Static_assert(sizeof(struct wire_cold) % 8 == 0, "the stack copy is 8-byte aligned");
+_Static_assert(sizeof(struct wire_mapping) == 24, "three words of the arena");
 _Static_assert(sizeof(struct wire_process) == 16, "");
+_Static_assert(sizeof(struct wire_object) == 40, "whole words");
+_Static_assert(sizeof(struct wire_rule) == WIRE_WORD_BYTES &&
+		       sizeof(struct wire_escape) == WIRE_WORD_BYTES,
+	       "words of the arena");
 _Static_assert(WIRE_END_MAX <= 255, "the end fits its byte");
-_Static_assert(WIRE_MAX_PROCESS_MAPPINGS < (1u << WIRE_MAPPING_SEARCH_STEPS), "search reaches all");
 
 #endif

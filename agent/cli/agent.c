@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 
 #include "agent/cli/config_file.h"
+#include "agent/cli/priority.h"
 #include "agent/util/file.h"
 #include "agent/util/log.h"
 #include "agent/version.h"
@@ -112,6 +113,7 @@ int agent_init(struct agent *a, const struct agent_options *o, struct buf *why)
 	*a = (struct agent){ .options = *o };
 	tune_malloc();
 	raise_file_limit();
+	priority_raise();
 	if (gethostname(a->hostname, sizeof(a->hostname) - 1) < 0)
 		a->hostname[0] = '\0';
 	log_info_always("xagent is starting", LOG_STR("version", XAGENT_VERSION),

@@ -12,8 +12,9 @@
 #include "agent/util/worker.h"
 
 #define AGENT_DEFAULT_LISTEN "127.0.0.1:12345"
-/* Intervals being named and encoded at once: more waiting means that the machine is too slow, and then intervals grow instead. */
-#define AGENT_MAX_JOBS 4
+/* Intervals being named and encoded at once: more waiting means that the machine is too slow, and then intervals grow instead;
+ * one more builds unwind tables. */
+#define AGENT_MAX_JOBS 5
 
 struct agent_options {
 	const char *config_path; /* file or directory; borrowed, as the next */

@@ -9,8 +9,10 @@
 
 #include "agent/cli/duration.h"
 #include "agent/cli/options.h"
+#include "agent/profile/budget.h"
 #include "agent/sample/sampler.h"
 #include "agent/util/macro.h"
+#include "agent/util/size.h"
 #include "agent/util/str.h"
 
 /* So many ids are spelled out in a line of text. */
@@ -116,6 +118,17 @@ static int parse_path(const char *value, void *member)
 	return 0;
 }
 
+static int parse_memory_limit(const char *value, void *member)
+{
+	uint64_t bytes = 0;
+
+	if (size_parse(str_from(value), &bytes) < 0 || bytes < BUDGET_MIN_BYTES ||
+	    bytes > BUDGET_MAX_BYTES)
+		return -EINVAL;
+	*(size_t *)member = bytes;
+	return 0;
+}
+
 #define AT(member) offsetof(struct profile_args, member)
 
 static const struct cli_flag flags[] = {
@@ -135,6 +148,8 @@ static const struct cli_flag flags[] = {
 	{ "output", 'o', CLI_PARSED, AT(output), "a file, or - for standard output", parse_path },
 	{ "demangle", 0, CLI_PARSED, AT(demangle), "none, simplified, templates or full",
 	  parse_demangle },
+	{ "memory-limit", 0, CLI_PARSED, AT(memory_limit_bytes), "a size from 8MiB to 2GiB",
+	  parse_memory_limit },
 	{ "verifier-stats", 0, CLI_SWITCH, AT(verifier_stats), NULL, NULL },
 	{ "verbose", 'v', CLI_SWITCH, AT(verbose), NULL, NULL },
 	{ "help", 'h', CLI_SWITCH, AT(help), NULL, NULL },

@@ -40,6 +40,7 @@ struct profile_args {
 	enum profile_format format;
 	const char *output; /* NULL: standard output */
 	enum demangle_mode demangle;
+	size_t memory_limit_bytes; /* 0: the default */
 	bool verifier_stats;
 	bool verbose;
 	bool help;

@@ -39,6 +39,8 @@ static const char text[] =
 	"                         else folded\n"
 	"\n"
 	"Other:\n"
+	"      --memory-limit SIZE  64MiB (the default): unwind tables, symbols and stacks "
+	"together\n"
 	"      --verifier-stats   instructions that the kernel's verifier processed\n"
 	"  -v, --verbose          log at level debug\n"
 	"  -h, --help             this text\n"

@@ -16,6 +16,7 @@
 
 #include "agent/cli/cli.h"
 #include "agent/cli/command.h"
+#include "agent/cli/priority.h"
 #include "agent/cli/progress.h"
 #include "agent/cli/report.h"
 #include "agent/cli/result.h"
@@ -231,6 +232,7 @@ static int open_session(struct profiling *x, struct buf *why)
 	struct session_options o = {
 		.sampler = sampler_options(x),
 		.demangle = x->args->demangle,
+		.memory_limit_bytes = x->args->memory_limit_bytes,
 		.build = build_of(x->args->format),
 		.hooks = { .match = match, .on_interval = on_interval, .data = x },
 		.loop = x->loop,
@@ -245,6 +247,8 @@ static int profiling_open(struct profiling *x, struct buf *why)
 {
 	int r = fork_command(x, why);
 
+	/* After the command, whose priority is its own. */
+	priority_raise();
 	if (r == 0)
 		r = open_loop(x);
 	if (r == 0)

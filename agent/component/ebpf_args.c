@@ -6,9 +6,11 @@
 
 #include "agent/component/receiver.h"
 #include "agent/component/target_maps.h"
+#include "agent/profile/budget.h"
 #include "agent/sample/sampler.h"
 #include "agent/util/clock.h"
 #include "agent/util/macro.h"
+#include "agent/util/size.h"
 
 #define MIN_INTERVAL_NS ((int64_t)(100 * NS_PER_MS))
 #define MAX_INTERVAL_NS ((int64_t)(3600 * NS_PER_S))
@@ -41,6 +43,17 @@ static const char *validate_demangle(const void *field, struct river_arena *aren
 	return demangle_mode_parse(str_from(*(const char *const *)field), &mode)
 		       ? NULL
 		       : "demangle must be one of none, simplified, templates, full";
+}
+
+static const char *validate_memory_limit(const void *field, struct river_arena *arena)
+{
+	uint64_t bytes;
+
+	(void)arena;
+	return size_parse(str_from(*(const char *const *)field), &bytes) == 0 &&
+			       bytes >= BUDGET_MIN_BYTES && bytes <= BUDGET_MAX_BYTES
+		       ? NULL
+		       : "memory_limit must be between 8MiB and 2GiB, for example \"64MiB\"";
 }
 
 static const char *validate_comm(const void *field, struct river_arena *arena)
@@ -89,6 +102,14 @@ enum demangle_mode ebpf_args_demangle(const struct ebpf_args *args)
 	return mode;
 }
 
+size_t ebpf_args_memory_limit_bytes(const struct ebpf_args *args)
+{
+	uint64_t bytes = BUDGET_DEFAULT_BYTES;
+
+	(void)size_parse(str_from(args->memory_limit), &bytes);
+	return bytes;
+}
+
 #define ARGS struct ebpf_args
 
 static const struct river_field ebpf_fields[] = {
@@ -107,6 +128,8 @@ static const struct river_field ebpf_fields[] = {
 	RIVER_FIELD_BOOL(ARGS, kernel_frames, "kernel_frames", .def = "true"),
 	RIVER_FIELD_STRING(ARGS, demangle, "demangle", .def = "simplified",
 			   .validate = validate_demangle),
+	RIVER_FIELD_STRING(ARGS, memory_limit, "memory_limit", .def = "64MiB",
+			   .validate = validate_memory_limit),
 	RIVER_FIELD_STRING(ARGS, comm, "comm", .def = "none", .validate = validate_comm),
 	RIVER_FIELD_BOOL(ARGS, pid_label, "pid_label", .def = "false"),
 	RIVER_FIELD_FLOAT(ARGS, off_cpu_threshold, "off_cpu_threshold", .def = "0"),

@@ -17,6 +17,8 @@ struct ebpf_args {
 	bool collect_kernel_profile;
 	bool kernel_frames;
 	const char *demangle;
+	const char *
+		memory_limit; /* of everything that the component allocates, in the kernel and here */
 	/* Understood; what they ask for does not exist here, and a warning says so. */
 	const char *comm;
 	bool pid_label;
@@ -32,6 +34,7 @@ extern const struct river_schema ebpf_schema;
 bool ebpf_args_have_targets(const struct ebpf_args *args);
 bool ebpf_args_kernel(const struct ebpf_args *args);
 enum demangle_mode ebpf_args_demangle(const struct ebpf_args *args);
+size_t ebpf_args_memory_limit_bytes(const struct ebpf_args *args);
 
 /* Calls fn for each argument that asks for something that xagent does not do. */
 void ebpf_args_unsupported(const struct ebpf_args *args,

@@ -64,6 +64,36 @@ static const struct metric_family bpf_runs = {
 	{ COMPONENT_LABELS }
 };
 
+#define GAUGE(variable, name, text)                            \
+	static const struct metric_family variable = {         \
+		name, text, METRIC_GAUGE, { COMPONENT_LABELS } \
+	}
+GAUGE(memory_limit, "xagent_memory_limit_bytes", "What memory_limit says.");
+GAUGE(arena_bytes, "xagent_unwind_arena_bytes",
+      "Memory of the kernel for unwind tables and mappings, as far as it has grown.");
+GAUGE(arena_used, "xagent_unwind_arena_used_bytes", "What is in use of it.");
+GAUGE(interval_bytes, "xagent_interval_bytes", "Memory of the stacks of the open interval.");
+GAUGE(unwind_mappings, "xagent_unwind_mappings", "Mappings that the kernel half knows.");
+GAUGE(unwind_tables, "xagent_unwind_tables",
+      "Unwind tables loaded; files of one build id share one.");
+GAUGE(unwind_table_bytes, "xagent_unwind_table_bytes", "Memory of unwind tables.");
+GAUGE(unwind_rows, "xagent_unwind_rows", "Rows of unwind tables.");
+#undef GAUGE
+
+static const struct metric_family unwind_files = {
+	"xagent_unwind_files",
+	"Files mapped by sampled processes, by the state of their unwind tables.",
+	METRIC_GAUGE,
+	{ COMPONENT_LABELS, "state" }
+};
+static const char *const object_state_names[OBJECT_STATE_MAX] = {
+	[OBJECT_IDLE] = "idle",
+	[OBJECT_WANTED] = "wanted",
+	[OBJECT_LOADED] = "loaded",
+	[OBJECT_NO_ROOM] = "no_room",
+	[OBJECT_UNREADABLE] = "unreadable",
+};
+
 static const struct metric_family user_stacks = {
 	"xagent_user_stacks_total",
 	"User stacks by how their walk ended; root and no_user are complete.",
@@ -143,13 +173,43 @@ static void show_ends(struct ebpf_metrics *m)
 static void show_cost(struct ebpf_metrics *m)
 {
 	struct sampler_cost cost = { 0 };
+	struct session_memory memory = { 0 };
 
-	if (m->session)
+	if (m->session) {
 		(void)sampler_cost(session_sampler(m->session), &cost);
-	metric_set(series(m, &bpf_map_bytes), (double)cost.map_bytes);
+		session_memory(m->session, &memory);
+	}
+	metric_set(series(m, &bpf_map_bytes), (double)(cost.map_bytes + memory.arena_bytes));
 	metric_set(series(m, &bpf_run_seconds),
 		   (double)(m->cost_before.run_time_ns + cost.run_time_ns) / 1e9);
 	metric_set(series(m, &bpf_runs), (double)(m->cost_before.n_runs + cost.n_runs));
+}
+
+static void show_files(struct ebpf_metrics *m, const struct object_tables_stats *stats)
+{
+	for (int i = 0; i < OBJECT_STATE_MAX; i++) {
+		const char *values[] = { m->labels[0], m->labels[1], object_state_names[i] };
+
+		metric_set(telemetry_series(m->telemetry, &unwind_files, values),
+			   (double)stats->n_by_state[i]);
+	}
+}
+
+static void show_memory(struct ebpf_metrics *m)
+{
+	struct session_memory memory = { 0 };
+
+	if (m->session)
+		session_memory(m->session, &memory);
+	metric_set(series(m, &memory_limit), (double)memory.limit_bytes);
+	metric_set(series(m, &arena_bytes), (double)memory.arena_bytes);
+	metric_set(series(m, &arena_used), (double)memory.arena_used_bytes);
+	metric_set(series(m, &interval_bytes), (double)memory.interval_bytes);
+	metric_set(series(m, &unwind_mappings), (double)memory.n_mappings);
+	metric_set(series(m, &unwind_tables), (double)memory.objects.n_tables);
+	metric_set(series(m, &unwind_table_bytes), (double)memory.objects.table_bytes);
+	metric_set(series(m, &unwind_rows), (double)memory.objects.n_rows);
+	show_files(m, &memory.objects);
 }
 
 static void on_scrape(struct telemetry *t, void *data)
@@ -160,6 +220,7 @@ static void on_scrape(struct telemetry *t, void *data)
 	show_counters(m);
 	show_ends(m);
 	show_cost(m);
+	show_memory(m);
 	metric_set(series(m, &samples_waiting),
 		   m->session ? (double)session_n_waiting(m->session) : 0);
 	metric_set(series(m, &processes),

@@ -217,6 +217,7 @@ static int start_session(struct component *c, const struct ebpf_args *args, stru
 		.sampler = SAMPLER_OPTIONS_INIT,
 		.interval_ns = (uint64_t)args->collect_interval_ns,
 		.demangle = ebpf_args_demangle(args),
+		.memory_limit_bytes = ebpf_args_memory_limit_bytes(args),
 		.build = build_pprof,
 		.hooks = { .match = match,
 			   .on_interval = on_interval,
@@ -259,10 +260,12 @@ static int ebpf_run(struct component *c, struct buf *why)
 static bool needs_restart(const struct ebpf_args *a, const struct ebpf_args *b)
 {
 	return ebpf_args_kernel(a) != ebpf_args_kernel(b) ||
-	       a->collect_user_profile != b->collect_user_profile;
+	       a->collect_user_profile != b->collect_user_profile ||
+	       ebpf_args_memory_limit_bytes(a) != ebpf_args_memory_limit_bytes(b);
 }
 
-/* Which halves of a stack are sampled is fixed when the program is loaded: a new session takes over before the old one ends. */
+/* Which halves of a stack are sampled, and how memory is shared out, is fixed when the program is loaded: a new session takes over before
+ * the old one ends. */
 static int restart_session(struct component *c, const struct ebpf_args *args, struct buf *why)
 {
 	struct ebpf *e = c->state;

@@ -55,7 +55,7 @@ static void job_done(struct worker_job *job)
 
 int session_open_interval(const struct session *s, struct interval **ret_interval)
 {
-	return interval_new(NS_PER_S / sampler_hz(s->sampler), SESSION_MAX_INTERVAL_BYTES,
+	return interval_new(NS_PER_S / sampler_hz(s->sampler), s->budget.interval_bytes,
 			    ret_interval);
 }
 

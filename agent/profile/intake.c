@@ -115,7 +115,7 @@ static struct mapped_file *find_file(const struct mappings *m, uint32_t id)
 }
 
 /* While the process lives its files can be opened; names are looked up when the interval is over. */
-static void keep_files(struct session *s, struct process *p)
+static void keep_files(struct session *s, struct process *p, uint32_t generation)
 {
 	for (uint32_t i = 0; i < s->stack.n; i++) {
 		uint32_t id = frame_object_id(s->stack.frames[i]);
@@ -125,7 +125,7 @@ static void keep_files(struct session *s, struct process *p)
 			continue;
 		f = find_file(p->mappings, id);
 		if (!f)
-			f = find_file(p->previous_mappings, id);
+			f = find_file(tables_mappings(s->tables, p->pid, generation), id);
 		if (!f || interval_add_file(s->interval, f) < 0)
 			continue;
 		if (f->fd < 0 && !f->vdso)
@@ -152,11 +152,27 @@ static void add(struct session *s, const struct sample *sample, struct process *
 	if (r < 0)
 		telemetry_count(s->options.telemetry, TELEMETRY_samples_dropped_memory, 1);
 	else if (is_new)
-		keep_files(s, p);
+		keep_files(s, p, sample->head->generation);
 }
 
-static void make_stack(struct session *s, const struct sample *sample, const struct process *p)
+/* Tables that walks come by are the last to be withdrawn. */
+static void touch_objects(struct session *s)
 {
+	uint32_t last = 0;
+
+	for (uint32_t i = 0; i < s->stack.n; i++) {
+		uint32_t id = frame_object_id(s->stack.frames[i]);
+
+		if (id && id != last)
+			object_tables_touch(s->objects, id);
+		last = id;
+	}
+}
+
+static void make_stack(struct session *s, const struct sample *sample, struct process *p)
+{
+	const struct user_stack_world world = { s->tables, s->objects, s->options.telemetry };
+
 	struct user_stack_input in = {
 		.head = sample->head,
 		.frames = sample->user_frames,
@@ -164,7 +180,8 @@ static void make_stack(struct session *s, const struct sample *sample, const str
 		.stack = sample->stack,
 	};
 
-	user_stack_make(&in, p, s->options.telemetry, &s->stack);
+	user_stack_make(&in, p, &world, &s->stack);
+	touch_objects(s);
 	s->ends[s->stack.end]++;
 	/* A stack without any frame cannot be shown; it happened all the same. */
 	if (s->stack.n == 0 && sample->head->n_kernel == 0)
@@ -211,7 +228,8 @@ void session_drain(struct session *s)
 		log_error("cannot read the sample ring", LOG_ERR(r));
 	sideband_deliver_until(s->sideband, s->sideband_read_ns, on_process_event, s);
 	publish_dirty(s);
-	tables_reclaim(s->tables, clock_mono_ns());
+	kernel_arena_reclaim(s->arena, clock_mono_ns());
+	object_tables_tick(s->objects, clock_mono_ns());
 	graveyard_sweep(&s->graveyard, clock_mono_ns());
 }
 

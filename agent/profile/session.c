@@ -114,14 +114,50 @@ static int open_sideband(struct session *s, struct buf *why)
 	return r;
 }
 
+static int open_arena(struct session *s, const struct sampler_tables *maps)
+{
+	return kernel_arena_new(
+		&(struct kernel_arena_options){
+			.segments_fd = maps->segments_fd,
+			.max_segments = s->budget.max_segments,
+			.reuse_count = maps->reuse_count,
+		},
+		&s->arena);
+}
+
+static int open_objects(struct session *s, const struct sampler_tables *maps)
+{
+	return object_tables_new(
+		&(struct object_tables_options){
+			.objects_fd = maps->objects_fd,
+			.max_objects = maps->max_objects,
+			.arena = s->arena,
+			.max_table_bytes = s->budget.table_bytes,
+			.max_build_bytes = s->budget.build_bytes,
+			.worker = s->options.worker,
+			.processes = s->processes,
+			.telemetry = s->options.telemetry,
+		},
+		&s->objects);
+}
+
+/* What the walk reads: the arena, files' tables in it, processes that name them. */
 static int open_tables(struct session *s)
 {
+	struct sampler_tables maps;
+
+	sampler_tables(s->sampler, &maps);
+	int r = open_arena(s, &maps);
+	if (r == 0)
+		r = open_objects(s, &maps);
+	if (r < 0)
+		return r;
 	return tables_new(
 		&(struct tables_options){
-			.processes_fd = sampler_processes_fd(s->sampler),
-			.mappings_fd = sampler_mappings_fd(s->sampler),
-			.max_processes = sampler_max_processes(s->sampler),
-			.max_mappings = sampler_max_mappings(s->sampler),
+			.processes_fd = maps.processes_fd,
+			.max_processes = maps.max_processes,
+			.arena = s->arena,
+			.objects = s->objects,
 			.telemetry = s->options.telemetry,
 		},
 		&s->tables);
@@ -132,6 +168,7 @@ static int open_store(struct session *s)
 	struct symbol_store_options o = SYMBOL_STORE_OPTIONS_INIT;
 
 	o.demangle = s->options.demangle;
+	o.max_bytes = s->budget.symbol_bytes;
 	o.telemetry = s->options.telemetry;
 	return symbol_store_new(&o, &s->store);
 }
@@ -144,9 +181,9 @@ static int session_open(struct session *s, struct buf *why)
 	if (r == 0)
 		r = open_sideband(s, why);
 	if (r == 0)
-		r = open_tables(s);
-	if (r == 0)
 		r = session_open_processes(s);
+	if (r == 0)
+		r = open_tables(s);
 	if (r == 0)
 		r = open_store(s);
 	if (r == 0)
@@ -164,6 +201,7 @@ int session_new(const struct session_options *o, struct buf *why, struct session
 		return -ENOMEM;
 	s->options = *o;
 	s->options.sampler.telemetry = o->telemetry;
+	budget_split(o->memory_limit_bytes, &s->budget);
 	s->stopped = true;
 	list_init(&s->dirty);
 	graveyard_init(&s->graveyard);
@@ -184,6 +222,7 @@ void session_stop(struct session *s)
 		return;
 	s->stopped = true;
 	sampler_stop(s->sampler);
+	object_tables_stop(s->objects);
 	session_drain(s);
 	stop_timers(s);
 	/* The worker may be full: what is under way is delivered first, then there is room. */
@@ -202,6 +241,8 @@ void session_free(struct session *s)
 	process_table_free(s->processes);
 	graveyard_fini(&s->graveyard);
 	tables_free(s->tables);
+	object_tables_free(s->objects);
+	kernel_arena_free(s->arena);
 	symbol_store_free(s->store);
 	sideband_free(s->sideband);
 	sampler_free(s->sampler);
@@ -258,4 +299,16 @@ struct process_table *session_processes(struct session *s)
 struct sampler *session_sampler(struct session *s)
 {
 	return s->sampler;
+}
+
+void session_memory(const struct session *s, struct session_memory *ret_memory)
+{
+	*ret_memory = (struct session_memory){
+		.limit_bytes = s->budget.limit_bytes,
+		.arena_bytes = kernel_arena_size_bytes(s->arena),
+		.arena_used_bytes = kernel_arena_used_bytes(s->arena),
+		.interval_bytes = s->interval ? s->interval->arena.used_bytes : 0,
+		.n_mappings = tables_n_mappings(s->tables),
+	};
+	object_tables_stats(s->objects, &ret_memory->objects);
 }

@@ -14,11 +14,11 @@
 #include "agent/profile/build.h"
 #include "agent/sample/sampler.h"
 #include "agent/symbol/store.h"
+#include "agent/unwind/object_tables.h"
 #include "agent/util/loop.h"
 #include "agent/util/worker.h"
 
 #define SESSION_DRAIN_NS (100ULL * 1000000ULL)
-#define SESSION_MAX_INTERVAL_BYTES ((size_t)32 << 20)
 
 /* Which series a process belongs to, decided once a process and again after each exec: 0 and a reference, or SESSION_SKIP, or
  * -errno. */
@@ -40,6 +40,7 @@ struct session_options {
 	struct sampler_options sampler;
 	uint64_t interval_ns; /* 0: one interval, closed by session_stop() */
 	enum demangle_mode demangle;
+	size_t memory_limit_bytes; /* 0: BUDGET_DEFAULT_BYTES */
 	build_fn build;
 	struct session_hooks hooks;
 	struct loop *loop; /* borrowed, as all that follow */
@@ -69,6 +70,16 @@ struct process_table *session_processes(struct session *s);
 struct sampler *session_sampler(struct session *s);
 /* How the user halves of all stacks ended: WIRE_END_MAX counts by enum wire_end. Borrowed. */
 const uint64_t *session_stack_ends(const struct session *s);
+/* What is used of the memory limit, for /metrics. */
+struct session_memory {
+	uint64_t limit_bytes;
+	uint64_t arena_bytes;	   /* segments made */
+	uint64_t arena_used_bytes; /* of them */
+	uint64_t interval_bytes;   /* the open one */
+	uint32_t n_mappings;	   /* in the arena */
+	struct object_tables_stats objects;
+};
+void session_memory(const struct session *s, struct session_memory *ret_memory);
 /* Samples in the open interval and in intervals being built. */
 uint64_t session_n_waiting(const struct session *s);
 

@@ -4,16 +4,22 @@
 #define XAGENT_AGENT_PROFILE_SESSION_PRIVATE_H
 
 #include "agent/process/sideband.h"
+#include "agent/profile/budget.h"
 #include "agent/profile/known.h"
 #include "agent/profile/session.h"
+#include "agent/unwind/kernel_arena.h"
+#include "agent/unwind/object_tables.h"
 #include "agent/unwind/tables.h"
 #include "agent/unwind/user_stack.h"
 
 struct session {
 	struct session_options options;
+	struct budget budget;
 	struct sampler *sampler;
 	struct sideband *sideband;
 	struct process_table *processes;
+	struct kernel_arena *arena;
+	struct object_tables *objects;
 	struct tables *tables;
 	struct symbol_store *store; /* the worker's while a job is under way */
 	struct interval *interval;  /* the open one */

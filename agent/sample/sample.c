@@ -29,6 +29,8 @@ int sample_parse(const void *bytes, size_t n, struct sample *ret_sample)
 	if (head->flags & WIRE_COLD) {
 		s.cold = (const struct wire_cold *)(s.user_frames + head->n_user);
 		s.stack = (const uint8_t *)(s.cold + 1);
+		if (s.cold->n_right > head->n_user)
+			return -EBADMSG;
 	}
 	*ret_sample = s;
 	return 0;

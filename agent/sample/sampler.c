@@ -19,10 +19,10 @@
 #include "bpf/sample.skel.h"
 
 #define SAMPLER_DEFAULT_PROCESSES 8192
-#define SAMPLER_DEFAULT_MAPPINGS 32768
-/* A typical record is 300 bytes; the ring holds a second of them, and at start-up some dozens of stack copies. */
+#define SAMPLER_DEFAULT_OBJECTS 4096
+/* A typical record is 300 bytes; the ring holds a second of them, and at start-up 60 stack copies: a third of a second's on 2 CPUs. */
 #define SAMPLER_RECORD_BYTES 300
-#define SAMPLER_RING_MIN_BYTES ((size_t)512 * 1024)
+#define SAMPLER_RING_MIN_BYTES ((size_t)1024 * 1024)
 #define SAMPLER_RING_MAX_BYTES ((size_t)64 * 1024 * 1024)
 #define VERIFIER_LOG_BYTES 16384
 /* log_level bit of BPF_PROG_LOAD: statistics only (BPF_LOG_STATS, include/linux/bpf_verifier.h) */
@@ -105,16 +105,16 @@ static int set_knobs(struct sampler *s, const struct sampler_options *o)
 	s->bpf->rodata->filter_cgroup = o->cgroup_fd >= 0;
 	s->bpf->rodata->pid_namespace = own_pid_namespace();
 	s->bpf->rodata->wake_bytes = bytes / 4;
-	s->bpf->rodata->cold_bytes = bytes / 2;
+	s->bpf->rodata->cold_bytes = bytes / 4 * 3;
 	int r = bpf_map__set_max_entries(s->bpf->maps.samples, (uint32_t)bytes);
 	if (r == 0)
 		r = bpf_map__set_max_entries(s->bpf->maps.processes,
 					     o->max_processes ? o->max_processes
 							      : SAMPLER_DEFAULT_PROCESSES);
 	if (r == 0)
-		r = bpf_map__set_max_entries(s->bpf->maps.mappings,
-					     o->max_mappings ? o->max_mappings
-							     : SAMPLER_DEFAULT_MAPPINGS);
+		r = bpf_map__set_max_entries(s->bpf->maps.objects,
+					     o->max_objects ? o->max_objects
+							    : SAMPLER_DEFAULT_OBJECTS);
 	return r;
 }
 
@@ -282,24 +282,16 @@ int sampler_read(struct sampler *s, sampler_fn fn, void *data)
 	return r < 0 ? r : 0;
 }
 
-int sampler_processes_fd(const struct sampler *s)
+void sampler_tables(struct sampler *s, struct sampler_tables *ret_tables)
 {
-	return bpf_map__fd(s->bpf->maps.processes);
-}
-
-int sampler_mappings_fd(const struct sampler *s)
-{
-	return bpf_map__fd(s->bpf->maps.mappings);
-}
-
-uint32_t sampler_max_processes(const struct sampler *s)
-{
-	return bpf_map__max_entries(s->bpf->maps.processes);
-}
-
-uint32_t sampler_max_mappings(const struct sampler *s)
-{
-	return bpf_map__max_entries(s->bpf->maps.mappings);
+	*ret_tables = (struct sampler_tables){
+		.processes_fd = bpf_map__fd(s->bpf->maps.processes),
+		.segments_fd = bpf_map__fd(s->bpf->maps.segments),
+		.objects_fd = bpf_map__fd(s->bpf->maps.objects),
+		.max_processes = bpf_map__max_entries(s->bpf->maps.processes),
+		.max_objects = bpf_map__max_entries(s->bpf->maps.objects),
+		.reuse_count = (uint64_t *)&s->bpf->bss->reuse_count,
+	};
 }
 
 int sampler_counters(const struct sampler *s, struct wire_counters *ret_counters)

@@ -39,7 +39,7 @@ struct sampler_options {
 		cpus; /* NULL: all that are online, followed as they come and go; borrowed until sampler_start() */
 	size_t ring_bytes;	/* 0: by CPUs and rate; rounded up to a power of two pages */
 	uint32_t max_processes; /* 0: 8192 */
-	uint32_t max_mappings;	/* 0: 32768 (1 MiB) */
+	uint32_t max_objects;	/* 0: 4096 (128 KiB) */
 	bool verifier_stats;
 	struct telemetry *telemetry; /* borrowed */
 };
@@ -70,11 +70,16 @@ int sampler_ring_fd(const struct sampler *s);
 typedef void (*sampler_fn)(const struct sample *sample, void *data);
 int sampler_read(struct sampler *s, sampler_fn fn, void *data);
 
-/* Map descriptors for agent/unwind, owned by the sampler. */
-int sampler_processes_fd(const struct sampler *s);
-int sampler_mappings_fd(const struct sampler *s);
-uint32_t sampler_max_processes(const struct sampler *s);
-uint32_t sampler_max_mappings(const struct sampler *s);
+/* What agent/unwind fills for the kernel half. Descriptors and memory belong to the sampler. */
+struct sampler_tables {
+	int processes_fd;
+	int segments_fd; /* the array of maps that the arena's segments are put into */
+	int objects_fd;
+	uint32_t max_processes;
+	uint32_t max_objects;
+	uint64_t *reuse_count; /* mapped memory that each walk looks at */
+};
+void sampler_tables(struct sampler *s, struct sampler_tables *ret_tables);
 
 /* Sum over all CPUs. */
 int sampler_counters(const struct sampler *s, struct wire_counters *ret_counters);
@@ -83,7 +88,8 @@ int sampler_counters(const struct sampler *s, struct wire_counters *ret_counters
 struct sampler_cost {
 	uint64_t run_time_ns;
 	uint64_t n_runs;
-	uint64_t map_bytes; /* memlock of all maps */
+	uint64_t
+		map_bytes; /* memlock of all maps, without the arena's segments, which the agent makes */
 	uint64_t prog_bytes;
 };
 int sampler_cost(const struct sampler *s, struct sampler_cost *ret_cost);

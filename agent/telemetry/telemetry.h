@@ -27,12 +27,14 @@
 	X(samples_dropped_malformed, "ring buffer records that do not follow the contract")       \
 	X(samples_dropped_memory, "samples that found no memory")                                 \
 	X(samples_dropped_encode, "samples whose profile could not be encoded")                   \
-	X(samples_stale_mapping, "samples renamed because their mapping had just been replaced")  \
+	X(samples_stale_mapping, "samples looked at again because mappings had just changed")     \
 	X(sideband_lost, "process events the kernel could not deliver")                           \
 	X(sideband_malformed, "process events that do not follow the contract")                   \
 	X(process_read_errors, "processes that were gone before /proc could be read")             \
 	X(process_evictions, "processes forgotten because the table was full")                    \
 	X(mapping_table_full, "processes without a mapping table because its memory was used up") \
+	X(unwind_table_evictions, "unwind tables withdrawn to stay within the memory limit")      \
+	X(unwind_tables_no_room, "unwind tables not loaded to stay within the memory limit")      \
 	X(files_opened, "mapped files opened for symbols")                                        \
 	X(files_open_errors, "mapped files that could not be opened or were replaced")            \
 	X(objects_malformed, "ELF files that could not be parsed")                                \

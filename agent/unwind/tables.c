@@ -1,89 +1,72 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The tables that the kernel half reads.
+ * What the kernel half knows of processes.
  *
- *	entry (pid) ──► range (one struct mappings, shared by forks) ──► [first, first + n) of the array
+ *	entry (pid) ──► range (one struct mappings, shared by forks) ──► an array in the arena, slots of the object table
  *
- * A range is referenced by its entries; when the last one goes it is put on the `quarantine` list until the grace time is over.
+ * A range is referenced by its entries; the last one to go gives its place back to the arena.
  */
 #include "agent/unwind/tables.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
-#include "agent/unwind/extent.h"
 #include "agent/unwind/wire_mapping.h"
-#include "agent/util/clock.h"
+
+#define MAPPING_WORDS (sizeof(struct wire_mapping) / WIRE_WORD_BYTES)
 
 struct range {
 	struct mappings *mappings; /* a reference; the key of `ranges` by address */
-	uint32_t first;
-	uint32_t n;
+	uint32_t at;
 	unsigned int n_entries;
-	uint64_t given_up_ns;
 	struct hash_node node;
-	struct list quarantine;
 };
 
 struct entry {
 	uint32_t pid;
+	uint32_t generation;
 	struct range *range;
 	struct hash_node node;
 	struct list lru;
 };
 
-struct tables {
-	struct tables_options options;
-	struct wire_mapping *array;
-	size_t array_bytes;
-	struct extents extents;
-	struct hash_table ranges;
-	struct hash_table entries;
-	struct list lru; /* entries, least recently sampled first */
-	struct list quarantine;
+struct retired {
+	uint32_t generation;	   /* 0: none */
+	struct mappings *mappings; /* a reference */
 };
 
-static int tables_map(struct tables *t)
-{
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	size_t bytes = (size_t)t->options.max_mappings * sizeof(struct wire_mapping);
-
-	t->array_bytes = (bytes + page - 1) / page * page;
-	void *p = mmap(NULL, t->array_bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
-		       t->options.mappings_fd, 0);
-	if (p == MAP_FAILED)
-		return -errno;
-	t->array = p;
-	return 0;
-}
+struct tables {
+	struct tables_options options;
+	struct hash_table ranges;
+	struct hash_table entries;
+	struct list lru;			    /* entries, least recently sampled first */
+	struct retired retired[TABLES_MAX_RETIRED]; /* a ring */
+	uint32_t n_retired;
+	uint32_t last_generation;
+	uint32_t n_mappings;
+};
 
 int tables_new(const struct tables_options *o, struct tables **ret_tables)
 {
-	_cleanup_(tables_freep) struct tables *t = calloc(1, sizeof(*t));
+	struct tables *t = calloc(1, sizeof(*t));
 
 	if (!t)
 		return -ENOMEM;
 	t->options = *o;
 	list_init(&t->lru);
-	list_init(&t->quarantine);
-	int r = extents_init(&t->extents, o->max_mappings);
-	if (r == 0)
-		r = tables_map(t);
-	if (r < 0)
-		return r;
-	*ret_tables = TAKE_PTR(t);
+	*ret_tables = t;
 	return 0;
 }
 
-static void range_free(struct tables *t, struct range *range)
+static void range_release_objects(struct tables *t, const struct range *range)
 {
-	list_remove(&range->quarantine);
-	(void)extents_give(&t->extents, range->first, range->n);
-	mappings_unref(range->mappings);
-	free(range);
+	const struct wire_mapping *array = kernel_arena_ptr(t->options.arena, range->at);
+	const struct mappings *m = range->mappings;
+
+	for (uint32_t i = 0; i < m->n; i++)
+		if (array[i].object >= WIRE_OBJECT_FIRST)
+			object_tables_give(t->options.objects, m->items[i].file);
 }
 
 static void range_unref(struct tables *t, struct range *range)
@@ -91,8 +74,19 @@ static void range_unref(struct tables *t, struct range *range)
 	if (--range->n_entries > 0)
 		return;
 	hash_remove(&t->ranges, &range->node);
-	range->given_up_ns = clock_mono_ns();
-	list_push_back(&t->quarantine, &range->quarantine);
+	range_release_objects(t, range);
+	t->n_mappings -= range->mappings->n;
+	kernel_arena_give(t->options.arena, range->at, range->mappings->n * MAPPING_WORDS);
+	mappings_unref(range->mappings);
+	free(range);
+}
+
+static void retire(struct tables *t, const struct entry *e)
+{
+	struct retired *old = &t->retired[t->n_retired++ % TABLES_MAX_RETIRED];
+
+	mappings_unref(old->mappings);
+	*old = (struct retired){ e->generation, mappings_ref(e->range->mappings) };
 }
 
 void tables_free(struct tables *t)
@@ -105,28 +99,14 @@ void tables_free(struct tables *t)
 		range_unref(t, e->range);
 		free(e);
 	}
-	LIST_FOREACH (&t->quarantine, node)
-		range_free(t, LIST_ENTRY(node, struct range, quarantine));
+	for (uint32_t i = 0; i < TABLES_MAX_RETIRED; i++)
+		mappings_unref(t->retired[i].mappings);
 	hash_fini(&t->entries);
 	hash_fini(&t->ranges);
-	extents_fini(&t->extents);
-	if (t->array)
-		(void)munmap(t->array, t->array_bytes);
 	free(t);
 }
 
-void tables_reclaim(struct tables *t, uint64_t now_ns)
-{
-	LIST_FOREACH (&t->quarantine, node) {
-		struct range *range = LIST_ENTRY(node, struct range, quarantine);
-
-		if (range->given_up_ns + TABLES_GRACE_NS > now_ns)
-			break;
-		range_free(t, range);
-	}
-}
-
-static struct entry *entry_find(struct tables *t, uint32_t pid)
+static struct entry *entry_find(const struct tables *t, uint32_t pid)
 {
 	HASH_FOREACH_MATCH (&t->entries, hash_u64(pid), node) {
 		struct entry *e = CONTAINER_OF(node, struct entry, node);
@@ -142,6 +122,7 @@ static void entry_free(struct tables *t, struct entry *e)
 	(void)bpf_map_delete_elem(t->options.processes_fd, &e->pid);
 	hash_remove(&t->entries, &e->node);
 	list_remove(&e->lru);
+	retire(t, e);
 	range_unref(t, e->range);
 	free(e);
 }
@@ -194,27 +175,46 @@ static bool evict_one(struct tables *t, uint32_t keep_pid)
 	return false;
 }
 
-/* What is evicted becomes free only after the grace time, so one eviction a call makes room for later calls, not for this one. */
+static void range_fill(struct tables *t, const struct range *range)
+{
+	struct wire_mapping *to = kernel_arena_ptr(t->options.arena, range->at);
+	const struct mappings *m = range->mappings;
+
+	for (uint32_t i = 0; i < m->n; i++) {
+		uint32_t object = wire_mapping_is_named(&m->items[i])
+					  ? object_tables_hold(t->options.objects, m->items[i].file)
+					  : WIRE_OBJECT_FP;
+
+		to[i] = wire_mapping_from(&m->items[i], object);
+	}
+}
+
+/* What is evicted becomes free only after the grace time: it makes room for later calls, not for this one. */
+static void make_room(struct tables *t, uint32_t n_words, uint32_t pid)
+{
+	while (kernel_arena_waiting_words(t->options.arena) < n_words && evict_one(t, pid))
+		;
+}
+
 static int range_new(struct tables *t, struct mappings *m, uint32_t pid, struct range **ret_range)
 {
 	_cleanup_free_ struct range *range = calloc(1, sizeof(*range));
 
 	if (!range)
 		return -ENOMEM;
-	list_init(&range->quarantine);
-	range->n = m->n;
-	if (extents_take(&t->extents, m->n, &range->first) < 0) {
-		(void)evict_one(t, pid);
-		return -ENOSPC;
-	}
-	int r = hash_insert(&t->ranges, &range->node, range_hash(m));
+	int r = kernel_arena_take(t->options.arena, m->n * MAPPING_WORDS, &range->at);
 	if (r < 0) {
-		(void)extents_give(&t->extents, range->first, range->n);
+		make_room(t, m->n * MAPPING_WORDS, pid);
+		return r;
+	}
+	r = hash_insert(&t->ranges, &range->node, range_hash(m));
+	if (r < 0) {
+		kernel_arena_give_unseen(t->options.arena, range->at, m->n * MAPPING_WORDS);
 		return r;
 	}
 	range->mappings = mappings_ref(m);
-	for (uint32_t i = 0; i < m->n; i++)
-		t->array[range->first + i] = wire_mapping_from(&m->items[i]);
+	t->n_mappings += m->n;
+	range_fill(t, range);
 	*ret_range = TAKE_PTR(range);
 	return 0;
 }
@@ -235,17 +235,17 @@ static int entry_new(struct tables *t, uint32_t pid, struct entry **ret_entry)
 	return 0;
 }
 
-static int entry_write(struct tables *t, const struct process *p, const struct range *range)
+static int entry_write(struct tables *t, uint32_t pid, const struct range *range,
+		       uint32_t generation)
 {
 	struct wire_process value = {
-		.first = range->first,
-		.n_mappings = range->n,
-		.generation = p->generation,
+		.mappings_at = range->at,
+		.n_mappings = range->mappings->n,
+		.generation = generation,
 	};
 
 	/* The array's stores must be visible before the entry that points to it: the system call is a full barrier. */
-	return bpf_map_update_elem(t->options.processes_fd, &p->pid, &value, BPF_ANY) < 0 ? -errno
-											  : 0;
+	return bpf_map_update_elem(t->options.processes_fd, &pid, &value, BPF_ANY) < 0 ? -errno : 0;
 }
 
 static int range_for(struct tables *t, const struct process *p, struct range **ret_range)
@@ -262,17 +262,25 @@ static int range_for(struct tables *t, const struct process *p, struct range **r
 	return 0;
 }
 
-static int publish(struct tables *t, const struct process *p)
+/* 0 is for "none". */
+static uint32_t next_generation(struct tables *t)
 {
+	if (++t->last_generation == 0)
+		t->last_generation = 1;
+	return t->last_generation;
+}
+
+static int publish(struct tables *t, const struct process *p, struct entry *e)
+{
+	uint32_t generation = next_generation(t);
 	struct range *range = NULL;
-	struct entry *e = entry_find(t, p->pid);
 	int r = range_for(t, p, &range);
 
 	if (r < 0)
 		return r;
 	if (!e && t->entries.n >= t->options.max_processes)
 		(void)evict_one(t, p->pid);
-	r = entry_write(t, p, range);
+	r = entry_write(t, p->pid, range, generation);
 	if (r == 0 && !e) {
 		r = entry_new(t, p->pid, &e);
 		if (r < 0)
@@ -282,27 +290,44 @@ static int publish(struct tables *t, const struct process *p)
 		range_unref(t, range);
 		return r;
 	}
-	if (e->range)
+	if (e->range) {
+		retire(t, e);
 		range_unref(t, e->range);
+	}
 	e->range = range;
+	e->generation = generation;
 	return 0;
 }
 
 int tables_publish(struct tables *t, const struct process *p)
 {
-	int r;
+	struct entry *e = entry_find(t, p->pid);
 
-	if (!p->mappings || p->mappings->n == 0 || p->mappings->n > WIRE_MAX_PROCESS_MAPPINGS) {
+	if (!p->mappings || p->mappings->n == 0) {
 		tables_retract(t, p->pid);
 		return -ENOSPC;
 	}
-	r = publish(t, p);
+	if (e && e->range->mappings == p->mappings)
+		return 0;
+	int r = p->mappings->n > WIRE_MAX_PROCESS_MAPPINGS ? -ENOSPC : publish(t, p, e);
 	if (r < 0) {
 		/* Better no entry than an old one. */
 		tables_retract(t, p->pid);
 		telemetry_count(t->options.telemetry, TELEMETRY_mapping_table_full, 1);
 	}
 	return r;
+}
+
+const struct mappings *tables_mappings(const struct tables *t, uint32_t pid, uint32_t generation)
+{
+	const struct entry *e = entry_find(t, pid);
+
+	if (e && e->generation == generation)
+		return e->range->mappings;
+	for (uint32_t i = 0; i < TABLES_MAX_RETIRED; i++)
+		if (t->retired[i].generation == generation)
+			return t->retired[i].mappings;
+	return NULL;
 }
 
 uint32_t tables_n_processes(const struct tables *t)
@@ -312,5 +337,5 @@ uint32_t tables_n_processes(const struct tables *t)
 
 uint32_t tables_n_mappings(const struct tables *t)
 {
-	return t->extents.used;
+	return t->n_mappings;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The tables that the kernel half reads: for each sampled process the array of its executable mappings.
+ * What the kernel half knows of processes: for each sampled one the array of its executable mappings.
  *
- * The arrays lie in a memory-mapped BPF array and are written by plain stores; one map update of the `processes` entry publishes
- * them. Processes with the same struct mappings (forks) share one array. An array that is replaced or given up is not reused before
- * tables_reclaim() has been called TABLES_GRACE_NS later, because a walk on another CPU may still be reading it.
+ * The arrays lie in the arena and are written by plain stores; one map update of the `processes` entry publishes them. Processes with the
+ * same struct mappings (forks) share one array. Each publication has a number of its own, its generation, by which a sample tells what it
+ * was walked with.
  *
  * Everything has a ceiling; when it is reached the process that was sampled longest ago is retracted. A process without an entry
  * is not lost: its samples take the cold path.
@@ -18,18 +18,20 @@
 
 #include "agent/process/process.h"
 #include "agent/telemetry/telemetry.h"
+#include "agent/unwind/kernel_arena.h"
+#include "agent/unwind/object_tables.h"
 #include "agent/util/cleanup.h"
 #include "bpf/wire.h"
 
-/* A walk takes microseconds; a tick can be delayed behind other interrupts, not for this long. */
-#define TABLES_GRACE_NS 20000000ULL
+/* Publications that were replaced or retracted and are still remembered: samples of the last moments name them. */
+#define TABLES_MAX_RETIRED 256
 
 struct tables_options {
-	int processes_fd; /* borrowed BPF map descriptors */
-	int mappings_fd;
+	int processes_fd; /* a BPF map */
 	uint32_t max_processes;
-	uint32_t max_mappings;
-	struct telemetry *telemetry; /* borrowed */
+	struct kernel_arena *arena;
+	struct object_tables *objects;
+	struct telemetry *telemetry; /* all borrowed */
 };
 
 struct tables;
@@ -38,15 +40,17 @@ int tables_new(const struct tables_options *o, struct tables **ret_tables);
 void tables_free(struct tables *t);
 DEFINE_CLEANUP(struct tables *, tables_free);
 
-/* Makes the kernel half know p->mappings under p->generation. 0; -ENOSPC when there is no room even after eviction (counted);
- * other -errno of the map update. */
+/* Makes the kernel half know p->mappings; nothing to do where it knows these. 0; -ENOSPC when there is no room now, or there are too many
+ * (counted), or none; other -errno of the map update. */
 int tables_publish(struct tables *t, const struct process *p);
 /* The kernel half forgets the process; nothing happens if it did not know it. */
 void tables_retract(struct tables *t, uint32_t pid);
 /* The process was sampled just now: it is the last to be evicted. */
 void tables_touch(struct tables *t, uint32_t pid);
-/* Makes arrays given up before now − TABLES_GRACE_NS free for reuse. */
-void tables_reclaim(struct tables *t, uint64_t now_ns);
+
+/* The mappings that a walk of this process under this generation used; NULL when that was too long ago. Borrowed until the next call of
+ * another function. */
+const struct mappings *tables_mappings(const struct tables *t, uint32_t pid, uint32_t generation);
 
 uint32_t tables_n_processes(const struct tables *t);
 uint32_t tables_n_mappings(const struct tables *t);

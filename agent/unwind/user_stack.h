@@ -2,12 +2,12 @@
 /*
  * From what the kernel half sent to the user stack of a sample: process-independent frames and why the stack ends.
  *
- * Three cases, one result:
- *	warm	frames are (object, offset) already; those of a mapping table that has since been replaced are translated;
+ *	warm	frames are (object, offset) already. Where the process has changed its mappings since they were published, each frame is
+ *		looked at again: the walk is right up to the first one whose memory holds something else by now, and is cut there;
  *	raw	pcs are looked up in the mappings that the process has by now; a caller's pc outside of all of them ends the stack;
- *	cold	the copied stack is walked here, by the code that the kernel half runs (bpf/unwind.h).
+ *	cold	the walk goes on here over the copied stack, where the kernel half could not, by the code that it runs.
  *
- * Pure apart from counting.
+ * Pure apart from counting and from reading rules out of files.
  */
 #ifndef XAGENT_AGENT_UNWIND_USER_STACK_H
 #define XAGENT_AGENT_UNWIND_USER_STACK_H
@@ -17,14 +17,9 @@
 
 #include "agent/process/process.h"
 #include "agent/telemetry/telemetry.h"
+#include "agent/unwind/host_walk.h"
+#include "agent/unwind/tables.h"
 #include "bpf/wire.h"
-
-/* Frames that lie in no file: object id 0, and one of these. */
-enum frame_special {
-	FRAME_UNKNOWN = 1, /* a pc outside of all known mappings */
-	FRAME_JIT = 2,	   /* anonymous executable memory */
-	FRAME_END = 16,	   /* + enum wire_end: the reason frame of a stack that was cut */
-};
 
 struct user_stack {
 	uint64_t frames[WIRE_MAX_USER_FRAMES +
@@ -44,8 +39,15 @@ struct user_stack_input {
 /* Whether a walk that ended so reached the outermost frame, or had none to reach. */
 bool wire_end_is_complete(enum wire_end end);
 
-void user_stack_make(const struct user_stack_input *in, const struct process *p,
-		     struct telemetry *t, struct user_stack *ret_stack);
+/* Borrowed. */
+struct user_stack_world {
+	const struct tables *tables;
+	struct object_tables *objects;
+	struct telemetry *telemetry;
+};
+
+void user_stack_make(const struct user_stack_input *in, struct process *p,
+		     const struct user_stack_world *world, struct user_stack *ret_stack);
 
 /* Which process file a frame belongs to; 0 for special frames. */
 static inline uint32_t frame_object_id(uint64_t frame)

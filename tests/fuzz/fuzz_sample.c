@@ -37,7 +37,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	assert(!s.cold == !(s.head->flags & WIRE_COLD));
 	if (!s.cold)
 		return 0;
-	touched += s.cold->regs.pc + (uint64_t)s.cold->comm[WIRE_COMM_BYTES - 1];
+	assert(s.cold->n_right <= s.head->n_user);
+	touched += s.cold->regs.pc + s.cold->regs.reg[WIRE_N_REGS - 1] +
+		   (uint64_t)s.cold->comm[WIRE_COMM_BYTES - 1];
+	touched += sum_words(s.user_frames, s.cold->n_right);
 	for (size_t i = 0; i < s.head->stack_bytes; i++)
 		touched += s.stack[i];
 	assert(s.stack + s.head->stack_bytes <= bytes + size);

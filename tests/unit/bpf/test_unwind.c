@@ -1,524 +1,824 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The walk of bpf/unwind.h over stacks and mapping tables made by hand. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+/* One step of bpf/unwind.h: each kind of rule, the signal frame, and the frame pointer where there is no rule. */
+#include "tests/unit/bpf/unwind_world.h"
 
-#include <stdlib.h>
-#include <string.h>
+#define PC (TEXT + 0x230)
+/* What most words of the stack say: another address of the text each. */
+#define RA(i) (TEXT + 0x5000 + (i)*16)
+#define SP (STACK + 16)
+#define FP (STACK + 64)
+#define OTHER (STACK + 32)
+/* A register that is known in the leaf only. */
+#define REG_OTHER 3
+#define N_WORDS 24
+/* Words with something else in them. */
+#define W_PTR 12 /* STACK + 80 */
+#define W_ZERO 14
+#define W_KERNEL 15
+#define W_ONE 16
+#define W_PAGE 17
+#define W_SECOND_PAGE 18
+#define W_TOO_HIGH 19
+#define W_HIGHEST 20
+/* CFA by the stack pointer such that the return address is word i. */
+#define CFA_RA(i) .cfa = RULE_CFA_REG, .cfa_reg = WIRE_ABI_SP, .cfa_off = ((i) + 1) * 8 - 16
+#define CFA_SP(off) .cfa = RULE_CFA_REG, .cfa_reg = WIRE_ABI_SP, .cfa_off = (off)
+#define RA_CFA .ra = RULE_RA_CFA, .ra_off = -8
 
-#include "agent/util/cleanup.h"
-#include "agent/util/hash.h"
-#include "agent/util/macro.h"
-
-#define UNWIND_INLINE static inline
-#define UNWIND_READ(w, dst, n, addr) world_read((w), (dst), (n), (addr))
-#define UNWIND_MAPPING(w, index) world_mapping((w), (index))
-
-struct unwind_walk;
-static int world_read(struct unwind_walk *w, void *dst, uint32_t n, uint64_t addr);
-static const struct wire_mapping *world_mapping(struct unwind_walk *w, uint32_t index);
-
-#include "bpf/unwind.h"
-
-#define STACK_BASE 0x7ffd00001000ULL
-#define LEAF_PC 0x401234ULL
-
-/* What a walk reads from. */
-struct world {
-	struct unwind_walk walk;
-	const struct wire_mapping *table;
-	uint32_t n_table;
-	unsigned int n_mapping_reads;
-	uint64_t base;
-	const uint64_t *words;
-	size_t n_words;
-};
-
-static int world_read(struct unwind_walk *w, void *dst, uint32_t n, uint64_t addr)
+static void fill_stack(uint64_t words[N_WORDS])
 {
-	const struct world *world = CONTAINER_OF(w, struct world, walk);
-	uint64_t at = addr - world->base;
-	uint64_t bytes = world->n_words * sizeof(uint64_t);
-
-	if (at > bytes || bytes - at < n)
-		return -14;
-	memcpy(dst, (const char *)world->words + at, n);
-	return 0;
+	for (uint64_t i = 0; i < N_WORDS; i++)
+		words[i] = RA(i);
+	words[W_PTR] = STACK + 80;
+	words[W_ZERO] = 0;
+	words[W_KERNEL] = 0xffffffff81000000ULL;
+	words[W_ONE] = 1;
+	words[W_PAGE] = 4096;
+	words[W_SECOND_PAGE] = 4097;
+	words[W_TOO_HIGH] = 1ULL << 56;
+	words[W_HIGHEST] = (1ULL << 56) - 1;
 }
 
-static const struct wire_mapping *world_mapping(struct unwind_walk *w, uint32_t index)
-{
-	struct world *world = CONTAINER_OF(w, struct world, walk);
-
-	world->n_mapping_reads++;
-	return index < world->n_table ? &world->table[index] : NULL;
-}
-
-struct walked {
-	uint64_t frames[WIRE_MAX_USER_FRAMES];
-	uint32_t n;
-	enum wire_end end;
-};
-
-/* As the kernel half does it. */
-static void walk_all(struct world *world, const struct wire_regs *regs,
-		     const struct wire_process *process, struct walked *ret_walked)
-{
-	struct walked *out = ret_walked;
-
-	unwind_begin(&world->walk, regs, process, 0);
-	out->end = WIRE_END_DEPTH;
-	for (out->n = 0; out->n < WIRE_MAX_USER_FRAMES;) {
-		out->frames[out->n++] = unwind_frame(&world->walk);
-		if (!unwind_step(&world->walk)) {
-			out->end = world->walk.end;
-			break;
-		}
-	}
-}
-
-static uint64_t ra_of(size_t i)
-{
-	return 0x500000 + i * 16;
-}
-
-/* Records of n − 1 callers, one above the other; the last one says that there is no more. */
-static uint64_t *make_chain(size_t n)
-{
-	uint64_t *words = calloc(n * 2, sizeof(*words));
-
-	assert_non_null(words);
-	for (size_t i = 0; i + 1 < n; i++) {
-		words[2 * i] = i + 2 < n ? STACK_BASE + (i + 1) * 16 : 0;
-		words[2 * i + 1] = ra_of(i);
-	}
-	return words;
-}
-
-struct count_row {
+struct rule_case {
 	const char *name;
-	uint32_t n;
+	struct unwind_rule rule;
+	uint64_t pc;	/* 0: PC */
+	uint32_t flags; /* before */
+	int end;	/* −1: it goes on, to: */
+	uint64_t to_pc;
+	uint64_t to_sp;
+	uint64_t to_fp;
+	uint32_t to_flags;
 };
 
-static void test_chain(void **state)
-{
-	const struct count_row *row = *state;
-	size_t n = row->n;
-	_cleanup_free_ uint64_t *words = make_chain(n);
-	struct world world = { .base = STACK_BASE, .words = words, .n_words = n * 2 };
-	struct wire_regs regs = { .pc = LEAF_PC, .sp = STACK_BASE, .fp = n > 1 ? STACK_BASE : 0 };
-	struct walked out;
+#define ON (-1)
+#define LEAF UNWIND_EXACT
+#define LOST UNWIND_FP_LOST
 
-	walk_all(&world, &regs, NULL, &out);
-	assert_int_equal(out.end, WIRE_END_ROOT);
-	assert_int_equal(out.n, n);
-	assert_int_equal(out.frames[0], WIRE_FRAME_RAW | LEAF_PC);
-	for (size_t i = 1; i < n; i++)
-		assert_int_equal(out.frames[i], WIRE_FRAME_RAW | (ra_of(i - 1) - 1));
-	assert_int_equal(world.walk.n_raw, n);
+static const struct rule_case rule_cases[] = {
+	/* Where the CFA comes from. */
+	{ "cfa_sp",
+	  { CFA_SP(16), .fp = RULE_FP_CFA, .fp_off = -16, RA_CFA },
+	  0,
+	  0,
+	  ON,
+	  RA(3) - 1,
+	  STACK + 32,
+	  RA(2),
+	  0 },
+	{ "cfa_fp",
+	  { .cfa = RULE_CFA_REG,
+	    .cfa_reg = WIRE_ABI_FP,
+	    .cfa_off = 16,
+	    .fp = RULE_FP_CFA,
+	    .fp_off = -16,
+	    RA_CFA },
+	  0,
+	  0,
+	  ON,
+	  RA(9) - 1,
+	  STACK + 80,
+	  RA(8),
+	  0 },
+	{ "cfa_fp_that_is_lost",
+	  { .cfa = RULE_CFA_REG, .cfa_reg = WIRE_ABI_FP, .cfa_off = 16, RA_CFA },
+	  0,
+	  LOST,
+	  WIRE_END_REGISTER,
+	  0,
+	  0,
+	  0,
+	  0 },
+	{ "cfa_sp_while_fp_is_lost",
+	  { CFA_SP(16), RA_CFA },
+	  0,
+	  LOST,
+	  ON,
+	  RA(3) - 1,
+	  STACK + 32,
+	  FP,
+	  LOST },
+	{ "cfa_other_in_leaf",
+	  { .cfa = RULE_CFA_REG, .cfa_reg = REG_OTHER, .cfa_off = 16, RA_CFA },
+	  0,
+	  LEAF,
+	  ON,
+	  RA(5) - 1,
+	  STACK + 48,
+	  FP,
+	  0 },
+	{ "cfa_other_in_caller",
+	  { .cfa = RULE_CFA_REG, .cfa_reg = REG_OTHER, .cfa_off = 16, RA_CFA },
+	  0,
+	  0,
+	  WIRE_END_REGISTER,
+	  0,
+	  0,
+	  0,
+	  0 },
+	{ "cfa_beyond_16_bits",
+	  { CFA_SP(1 << 20), RA_CFA },
+	  0,
+	  0,
+	  WIRE_END_STACK_READ,
+	  0,
+	  0,
+	  0,
+	  0 },
+	{ "cfa_deref_fp",
+	  { .cfa = RULE_CFA_DEREF, .cfa_reg = WIRE_ABI_FP, .cfa_off = 32, RA_CFA },
+	  0,
+	  0,
+	  ON,
+	  RA(9) - 1,
+	  STACK + 80,
+	  FP,
+	  0 },
+	{ "cfa_deref_sp",
+	  { .cfa = RULE_CFA_DEREF, .cfa_reg = WIRE_ABI_SP, .cfa_off = 80, RA_CFA },
+	  0,
+	  0,
+	  ON,
+	  RA(9) - 1,
+	  STACK + 80,
+	  FP,
+	  0 },
+	{ "cfa_deref_other_in_caller",
+	  { .cfa = RULE_CFA_DEREF, .cfa_reg = REG_OTHER, .cfa_off = 64, RA_CFA },
+	  0,
+	  0,
+	  WIRE_END_REGISTER,
+	  0,
+	  0,
+	  0,
+	  0 },
+	{ "cfa_deref_other_in_leaf",
+	  { .cfa = RULE_CFA_DEREF, .cfa_reg = REG_OTHER, .cfa_off = 64, RA_CFA },
+	  0,
+	  LEAF,
+	  ON,
+	  RA(9) - 1,
+	  STACK + 80,
+	  FP,
+	  0 },
+	{ "cfa_deref_unreadable",
+	  { .cfa = RULE_CFA_DEREF, .cfa_reg = WIRE_ABI_SP, .cfa_off = 4096, RA_CFA },
+	  0,
+	  0,
+	  WIRE_END_STACK_READ,
+	  0,
+	  0,
+	  0,
+	  0 },
+	{ "cfa_deref_of_no_stack_address",
+	  { .cfa = RULE_CFA_DEREF, .cfa_reg = WIRE_ABI_SP, .cfa_off = 0, RA_CFA },
+	  0,
+	  0,
+	  WIRE_END_NO_PROGRESS,
+	  0,
+	  0,
+	  0,
+	  0 },
+	{ "plt_before_its_push",
+	  { .cfa = RULE_CFA_PLT, .cfa_off = 11, RA_CFA },
+	  TEXT + 10,
+	  LEAF,
+	  ON,
+	  RA(2) - 1,
+	  STACK + 24,
+	  FP,
+	  0 },
+	{ "plt_behind_its_push",
+	  { .cfa = RULE_CFA_PLT, .cfa_off = 11, RA_CFA },
+	  TEXT + 11,
+	  LEAF,
+	  ON,
+	  RA(3) - 1,
+	  STACK + 32,
+	  FP,
+	  0 },
+	{ "plt_9_before",
+	  { .cfa = RULE_CFA_PLT, .cfa_off = 9, RA_CFA },
+	  TEXT + 24,
+	  LEAF,
+	  ON,
+	  RA(2) - 1,
+	  STACK + 24,
+	  FP,
+	  0 },
+	{ "plt_9_behind",
+	  { .cfa = RULE_CFA_PLT, .cfa_off = 9, RA_CFA },
+	  TEXT + 31,
+	  LEAF,
+	  ON,
+	  RA(3) - 1,
+	  STACK + 32,
+	  FP,
+	  0 },
+	/* Where the return address is. */
+	{ "ra_not_next_to_the_cfa",
+	  { CFA_SP(32), .ra = RULE_RA_CFA, .ra_off = -24 },
+	  0,
+	  0,
+	  ON,
+	  RA(3) - 1,
+	  STACK + 48,
+	  FP,
+	  0 },
+	{ "ra_in_register_in_leaf",
+	  { CFA_SP(8), .ra = RULE_RA_REG, .ra_reg = REG_OTHER },
+	  0,
+	  LEAF,
+	  ON,
+	  OTHER - 1,
+	  STACK + 24,
+	  FP,
+	  0 },
+	{ "ra_in_register_without_frame",
+	  { CFA_SP(0), .ra = RULE_RA_REG, .ra_reg = REG_OTHER },
+	  0,
+	  LEAF,
+	  ON,
+	  OTHER - 1,
+	  STACK + 16,
+	  FP,
+	  0 },
+	{ "ra_in_register_in_caller",
+	  { CFA_SP(8), .ra = RULE_RA_REG, .ra_reg = REG_OTHER },
+	  0,
+	  0,
+	  WIRE_END_REGISTER,
+	  0,
+	  0,
+	  0,
+	  0 },
+	{ "ra_deref_sp",
+	  { CFA_SP(16), .ra = RULE_RA_DEREF, .ra_reg = WIRE_ABI_SP, .ra_off = 24 },
+	  0,
+	  0,
+	  ON,
+	  RA(5) - 1,
+	  STACK + 32,
+	  FP,
+	  0 },
+	{ "ra_deref_other_in_leaf",
+	  { CFA_SP(16), .ra = RULE_RA_DEREF, .ra_reg = REG_OTHER, .ra_off = 8 },
+	  0,
+	  LEAF,
+	  ON,
+	  RA(5) - 1,
+	  STACK + 32,
+	  FP,
+	  0 },
+	{ "ra_deref_other_in_caller",
+	  { CFA_SP(16), .ra = RULE_RA_DEREF, .ra_reg = REG_OTHER, .ra_off = 8 },
+	  0,
+	  0,
+	  WIRE_END_REGISTER,
+	  0,
+	  0,
+	  0,
+	  0 },
+	{ "ra_unreadable",
+	  { CFA_SP(16), .ra = RULE_RA_CFA, .ra_off = 4096 },
+	  0,
+	  0,
+	  WIRE_END_STACK_READ,
+	  0,
+	  0,
+	  0,
+	  0 },
+	{ "ra_undefined_is_the_root",
+	  { CFA_SP(16), .ra = RULE_RA_UNDEFINED },
+	  0,
+	  0,
+	  WIRE_END_ROOT,
+	  0,
+	  0,
+	  0,
+	  0 },
+	{ "ra_zero_is_the_root", { CFA_RA(W_ZERO), RA_CFA }, 0, 0, WIRE_END_ROOT, 0, 0, 0, 0 },
+	{ "ra_in_the_kernel",
+	  { CFA_RA(W_KERNEL), RA_CFA },
+	  0,
+	  0,
+	  WIRE_N_REGS == 16 ? WIRE_END_BAD_PC : ON,
+	  0x000fffff81000000ULL - 1,
+	  STACK + 128,
+	  FP,
+	  0 },
+	{ "ra_one", { CFA_RA(W_ONE), RA_CFA }, 0, 0, WIRE_END_BAD_PC, 0, 0, 0, 0 },
+	{ "ra_behind_the_first_page",
+	  { CFA_RA(W_PAGE), RA_CFA },
+	  0,
+	  0,
+	  WIRE_END_BAD_PC,
+	  0,
+	  0,
+	  0,
+	  0 },
+	{ "ra_in_the_second_page",
+	  { CFA_RA(W_SECOND_PAGE), RA_CFA },
+	  0,
+	  0,
+	  ON,
+	  4096,
+	  STACK + 152,
+	  FP,
+	  0 },
+	{ "ra_at_2_56", { CFA_RA(W_TOO_HIGH), RA_CFA }, 0, 0, WIRE_END_BAD_PC, 0, 0, 0, 0 },
+	{ "ra_below_2_56",
+	  { CFA_RA(W_HIGHEST), RA_CFA },
+	  0,
+	  0,
+	  ON,
+	  (WIRE_N_REGS == 16 ? 1ULL << 56 : 1ULL << 52) - 2,
+	  STACK + 168,
+	  FP,
+	  0 },
+	/* Where the caller's frame pointer is. */
+	{ "fp_same",
+	  { CFA_SP(16), .fp = RULE_FP_SAME, RA_CFA },
+	  0,
+	  0,
+	  ON,
+	  RA(3) - 1,
+	  STACK + 32,
+	  FP,
+	  0 },
+	{ "fp_saved_while_lost",
+	  { CFA_SP(16), .fp = RULE_FP_CFA, .fp_off = -16, RA_CFA },
+	  0,
+	  LOST,
+	  ON,
+	  RA(3) - 1,
+	  STACK + 32,
+	  RA(2),
+	  0 },
+	{ "fp_slot_unreadable",
+	  { CFA_SP(16), .fp = RULE_FP_CFA, .fp_off = 4096, RA_CFA },
+	  0,
+	  0,
+	  WIRE_END_STACK_READ,
+	  0,
+	  0,
+	  0,
+	  0 },
+	{ "fp_deref_fp",
+	  { CFA_SP(16), .fp = RULE_FP_DEREF, .fp_reg = WIRE_ABI_FP, .fp_off = 8, RA_CFA },
+	  0,
+	  0,
+	  ON,
+	  RA(3) - 1,
+	  STACK + 32,
+	  RA(9),
+	  0 },
+	{ "fp_deref_fp_that_is_lost",
+	  { CFA_SP(16), .fp = RULE_FP_DEREF, .fp_reg = WIRE_ABI_FP, .fp_off = 8, RA_CFA },
+	  0,
+	  LOST,
+	  ON,
+	  RA(3) - 1,
+	  STACK + 32,
+	  FP,
+	  LOST },
+	{ "fp_deref_sp",
+	  { CFA_SP(16), .fp = RULE_FP_DEREF, .fp_reg = WIRE_ABI_SP, .fp_off = 24, RA_CFA },
+	  0,
+	  LOST,
+	  ON,
+	  RA(3) - 1,
+	  STACK + 32,
+	  RA(5),
+	  0 },
+	{ "fp_in_register_in_leaf",
+	  { CFA_SP(16), .fp = RULE_FP_REG, .fp_reg = REG_OTHER, RA_CFA },
+	  0,
+	  LEAF,
+	  ON,
+	  RA(3) - 1,
+	  STACK + 32,
+	  OTHER,
+	  0 },
+	{ "fp_in_register_in_caller",
+	  { CFA_SP(16), .fp = RULE_FP_REG, .fp_reg = REG_OTHER, RA_CFA },
+	  0,
+	  0,
+	  ON,
+	  RA(3) - 1,
+	  STACK + 32,
+	  FP,
+	  LOST },
+	{ "fp_undefined",
+	  { CFA_SP(16), .fp = RULE_FP_UNDEFINED, RA_CFA },
+	  0,
+	  LEAF,
+	  ON,
+	  RA(3) - 1,
+	  STACK + 32,
+	  FP,
+	  LOST },
+	/* Up the stack, or to another one. */
+	{ "cfa_at_sp", { CFA_SP(0), RA_CFA }, 0, 0, WIRE_END_NO_PROGRESS, 0, 0, 0, 0 },
+	{ "cfa_below_sp", { CFA_SP(-8), RA_CFA }, 0, 0, WIRE_END_NO_PROGRESS, 0, 0, 0, 0 },
+	{ "cfa_below_sp_in_leaf_with_ra_in_register",
+	  { CFA_SP(-8), .ra = RULE_RA_REG, .ra_reg = REG_OTHER },
+	  0,
+	  LEAF,
+	  WIRE_END_NO_PROGRESS,
+	  0,
+	  0,
+	  0,
+	  0 },
+	{ "switch_may_go_down",
+	  { CFA_SP(-8), .flags = RULE_SWITCH, RA_CFA },
+	  0,
+	  0,
+	  ON,
+	  RA(0) - 1,
+	  STACK + 8,
+	  FP,
+	  0 },
+	{ "switch_may_stay",
+	  { CFA_SP(0), .flags = RULE_SWITCH, RA_CFA },
+	  0,
+	  0,
+	  ON,
+	  RA(1) - 1,
+	  STACK + 16,
+	  FP,
+	  0 },
+};
+
+static struct wire_regs case_regs(uint64_t pc)
+{
+	struct wire_regs regs = { .pc = pc };
+
+	for (int i = 0; i < WIRE_N_REGS; i++)
+		regs.reg[i] = 0xdead0000 + (uint64_t)i;
+	regs.reg[REG_OTHER] = OTHER;
+	regs.reg[WIRE_ABI_SP] = SP;
+	regs.reg[WIRE_ABI_FP] = FP;
+	return regs;
 }
 
-/* One frame more than fits: the walk has not ended by itself. */
-static void test_chain_too_deep(void **state)
+/* Who knows more can go on from where the step gave up. */
+static void check_untouched(const struct unwind_walk *w, const struct wire_regs *regs,
+			    uint32_t flags)
 {
-	size_t n = WIRE_MAX_USER_FRAMES + 1;
-	_cleanup_free_ uint64_t *words = make_chain(n);
-	struct world world = { .base = STACK_BASE, .words = words, .n_words = n * 2 };
-	struct wire_regs regs = { .pc = LEAF_PC, .sp = STACK_BASE, .fp = STACK_BASE };
-	struct walked out;
+	assert_int_equal(w->pc, regs->pc);
+	assert_memory_equal(w->reg, regs->reg, sizeof(w->reg));
+	assert_int_equal(w->flags, flags);
+	assert_int_equal(w->n_signal, 0);
+}
+
+static void test_rule(void **state)
+{
+	const struct rule_case *c = *state;
+	const struct rule_row rule = { TEXT, TEXT_BYTES, c->rule };
+	struct wire_regs regs = case_regs(c->pc ? c->pc : PC);
+	uint64_t words[N_WORDS];
+	struct world world = { .rules = &rule, .n_rules = 1, .words = words, .n_words = N_WORDS };
+	struct unwind_walk *w = &world.walk;
+
+	fill_stack(words);
+	unwind_begin(w, &regs, &world_process, c->flags, 0);
+	assert_int_equal(unwind_step(w), c->end == ON);
+	assert_int_equal(w->n_fp, 0);
+	if (c->end != ON) {
+		assert_int_equal(w->end, c->end);
+		check_untouched(w, &regs, c->flags);
+		return;
+	}
+	assert_int_equal(w->pc, c->to_pc);
+	assert_int_equal(w->reg[WIRE_ABI_SP], c->to_sp);
+	assert_int_equal(w->reg[WIRE_ABI_FP], c->to_fp);
+	assert_int_equal(w->flags, c->to_flags);
+	assert_int_equal(w->n_cfi, 1);
+}
+
+/* A register number that this machine does not have. */
+static void test_no_such_register(void **state)
+{
+	const struct rule_row rule = {
+		TEXT, TEXT_BYTES, { .cfa = RULE_CFA_REG, .cfa_reg = 40, .cfa_off = 16, RA_CFA }
+	};
+	struct wire_regs regs = case_regs(PC);
+	uint64_t words[N_WORDS];
+	struct world world = { .rules = &rule, .n_rules = 1, .words = words, .n_words = N_WORDS };
 
 	(void)state;
-	walk_all(&world, &regs, NULL, &out);
-	assert_int_equal(out.end, WIRE_END_DEPTH);
-	assert_int_equal(out.n, WIRE_MAX_USER_FRAMES);
-	assert_int_equal(out.frames[out.n - 1], WIRE_FRAME_RAW | (ra_of(out.n - 2) - 1));
+	fill_stack(words);
+	unwind_begin(&world.walk, &regs, &world_process, UNWIND_EXACT, 0);
+	assert_false(unwind_step(&world.walk));
+	assert_int_equal(world.walk.end, WIRE_END_REGISTER);
+	check_untouched(&world.walk, &regs, UNWIND_EXACT);
 }
 
-/* One step from sp = STACK_BASE; the record, if it is read, lies in the second slot of 16 bytes. */
-struct step_row {
+/* The signal frame as the kernel lays it down: the word of sp where each register is. */
+#if WIRE_N_REGS == 16
+#define SIGNAL_WORDS (5 + 17)
+#define SIGNAL_PC 21
+static const uint8_t signal_word_of[WIRE_N_REGS] = { 18, 17, 19, 16, 14, 13, 15, 20,
+						     5,	 6,  7,	 8,  9,	 10, 11, 12 };
+#else
+#define SIGNAL_WORDS (39 + 33)
+#define SIGNAL_PC 71
+static const uint8_t signal_word_of[WIRE_N_REGS] = {
+	39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54,
+	55, 56, 57, 58, 59, 60, 61, 62, 63, 64, 65, 66, 67, 68, 69, 70,
+};
+#endif
+static const struct rule_row signal_rule = { TEXT,
+					     TEXT_BYTES,
+					     { CFA_SP(0), .ra = RULE_RA_SIGNAL } };
+
+static void fill_signal_frame(uint64_t words[SIGNAL_WORDS], uint64_t pc)
+{
+	memset(words, 0x77, SIGNAL_WORDS * sizeof(*words));
+	for (uint64_t i = 0; i < WIRE_N_REGS; i++)
+		words[signal_word_of[i]] = 0x100 + i;
+	words[SIGNAL_PC] = pc;
+}
+
+/* The step through a signal frame with that pc in it, of so many words, from sp = STACK. */
+static int signal_step(struct world *world, uint64_t *words, size_t n_words, uint64_t pc)
+{
+	struct wire_regs regs = { .pc = PC, .reg = { [WIRE_ABI_SP] = STACK } };
+
+	fill_signal_frame(words, pc);
+	*world = (struct world){
+		.rules = &signal_rule, .n_rules = 1, .words = words, .n_words = n_words
+	};
+	unwind_begin(&world->walk, &regs, &world_process, UNWIND_FP_LOST, 0);
+	return unwind_step(&world->walk);
+}
+
+static void test_signal_restores_everything(void **state)
+{
+	uint64_t words[SIGNAL_WORDS];
+	struct world world;
+	struct unwind_walk *w = &world.walk;
+
+	(void)state;
+	assert_true(signal_step(&world, words, SIGNAL_WORDS, TEXT + 0x777));
+	for (uint64_t i = 0; i < WIRE_N_REGS; i++)
+		assert_int_equal(w->reg[i], 0x100 + i);
+	/* Where the code was interrupted, not one before. The sp is lower than the signal frame: an alternate stack. */
+	assert_int_equal(w->pc, TEXT + 0x777);
+	assert_int_equal(w->flags, UNWIND_EXACT);
+	assert_int_equal(w->n_signal, 1);
+	assert_int_equal(w->n_cfi, 0);
+}
+
+static void test_signal_that_cannot_be_followed(void **state)
+{
+	uint64_t words[SIGNAL_WORDS];
+	struct world world;
+
+	(void)state;
+	assert_false(signal_step(&world, words, SIGNAL_WORDS - 1, TEXT));
+	assert_int_equal(world.walk.end, WIRE_END_STACK_READ);
+	assert_int_equal(world.walk.pc, PC);
+	assert_false(signal_step(&world, words, SIGNAL_WORDS, 12));
+	assert_int_equal(world.walk.end, WIRE_END_BAD_PC);
+	assert_false(signal_step(&world, words, SIGNAL_WORDS, 0xffffffff81000000ULL));
+	assert_int_equal(world.walk.end, WIRE_END_BAD_PC);
+	assert_int_equal(world.walk.n_signal, 0);
+}
+
+/* No rule: sp = STACK, and a record at word 2. */
+struct fp_case {
 	const char *name;
 	uint64_t fp;
 	uint64_t saved_fp;
 	uint64_t ra;
-	int goes_on;
-	enum wire_end end;
+	uint32_t flags;
+	bool no_mappings; /* an unknown process */
+	int end;	  /* ON: to ra − 1 */
 };
 
-#define FP_GOOD (STACK_BASE + 16)
-#define FP_LAST (STACK_BASE + 48) /* the last record that lies in the stack as a whole */
+#define FP_GOOD (STACK + 16)
+#define FP_LAST \
+	(STACK + 48) /* the last record that lies in the stack as a whole; ra is RA(7) there */
+#define CHAIN UNWIND_FP_CHAIN
+#define HERE (TEXT + 0x4000)
 
-static const struct step_row step_rows[] = {
-	{ "fp_zero_is_the_root", 0, 0, 0x500000, 0, WIRE_END_ROOT },
-	{ "ra_zero_is_the_root", FP_GOOD, 1, 0, 0, WIRE_END_ROOT },
-	{ "fp_below_sp", STACK_BASE - 8, 0, 0x500000, 0, WIRE_END_NO_PROGRESS },
-	{ "fp_at_sp", STACK_BASE, 0, 0, 0, WIRE_END_ROOT },
-	{ "fp_odd", FP_GOOD + 1, 0, 0x500000, 0, WIRE_END_NO_PROGRESS },
-	{ "fp_unaligned_by_four", FP_GOOD + 4, 0, 0x500000, 0, WIRE_END_NO_PROGRESS },
-	{ "fp_at_the_last_record", FP_LAST, 0, 0, 0, WIRE_END_ROOT },
-	{ "fp_half_a_record_before_the_end", FP_LAST + 8, 0, 0, 0, WIRE_END_STACK_READ },
-	{ "fp_unreadable", STACK_BASE + (1 << 20), 0, 0x500000, 0, WIRE_END_STACK_READ },
-	{ "fp_top_of_the_address_space", ~7ULL, 0, 0x500000, 0, WIRE_END_STACK_READ },
-	{ "ra_one", FP_GOOD, 0, 1, 0, WIRE_END_BAD_PC },
-	{ "ra_in_the_first_page", FP_GOOD, 0, 4095, 0, WIRE_END_BAD_PC },
-	{ "ra_behind_the_first_page", FP_GOOD, 0, 4096, 0, WIRE_END_BAD_PC },
-	{ "ra_in_the_second_page", FP_GOOD, 0, 4097, 1, WIRE_END_ROOT },
-	{ "ra_below_2_56", FP_GOOD, 0, (1ULL << 56) - 1, 1, WIRE_END_ROOT },
-	{ "ra_at_2_56", FP_GOOD, 0, 1ULL << 56, 0, WIRE_END_BAD_PC },
-	{ "ra_in_the_kernel", FP_GOOD, 0, 0xffffffff81000000ULL, 0, WIRE_END_BAD_PC },
-	{ "ra_all_ones", FP_GOOD, 0, ~0ULL, 0, WIRE_END_BAD_PC },
-	{ "ra_good", FP_GOOD, FP_LAST, 0x500000, 1, WIRE_END_ROOT },
+static const struct fp_case fp_cases[] = {
+	{ "fp_good", FP_GOOD, FP_LAST, HERE, 0, false, ON },
+	{ "fp_good_of_unknown_process", FP_GOOD, FP_LAST, NOWHERE, 0, true, ON },
+	{ "fp_zero_after_rules", 0, 0, HERE, 0, false, WIRE_END_NO_RULE },
+	{ "fp_zero_after_a_chain", 0, 0, HERE, CHAIN, false, WIRE_END_ROOT },
+	{ "fp_zero_in_leaf_of_unknown_process", 0, 0, HERE, LEAF, true, WIRE_END_NO_RULE },
+	{ "fp_lost", FP_GOOD, FP_LAST, HERE, LOST, false, WIRE_END_NO_RULE },
+	{ "fp_below_sp", STACK - 8, 0, HERE, 0, false, WIRE_END_NO_RULE },
+	{ "fp_odd", FP_GOOD + 1, 0, HERE, 0, false, WIRE_END_NO_RULE },
+	{ "fp_unaligned_by_four", FP_GOOD + 4, 0, HERE, 0, false, WIRE_END_NO_RULE },
+	{ "fp_unaligned_of_unknown_process", FP_GOOD + 4, 0, HERE, 0, true, WIRE_END_NO_RULE },
+	{ "fp_half_a_record_before_the_end", FP_LAST + 8, 0, HERE, 0, false, WIRE_END_NO_RULE },
+	{ "fp_unreadable", STACK + (1 << 20), 0, HERE, 0, false, WIRE_END_NO_RULE },
+	{ "fp_top_of_the_address_space", ~7ULL, 0, HERE, 0, false, WIRE_END_NO_RULE },
+	{ "record_of_zeros", FP_GOOD, 0, 0, 0, false, WIRE_END_NO_RULE },
+	{ "record_of_zeros_of_a_chain", FP_GOOD, 0, 0, UNWIND_FP_CHAIN, false, WIRE_END_ROOT },
+	{ "record_without_ra", FP_GOOD, FP_LAST, 0, 0, false, WIRE_END_NO_RULE },
+	{ "ra_in_no_mapping", FP_GOOD, FP_LAST, NOWHERE, 0, false, WIRE_END_NO_RULE },
+	{ "ra_one_of_unknown_process", FP_GOOD, 0, 1, 0, true, WIRE_END_BAD_PC },
+	{ "ra_first_page_of_unknown_process", FP_GOOD, 0, 4096, 0, true, WIRE_END_BAD_PC },
+	{ "ra_too_high_of_unknown_process", FP_GOOD, 0, 1ULL << 56, 0, true, WIRE_END_BAD_PC },
+	{ "ra_is_the_end_of_the_mapping", FP_GOOD, 0, TEXT + TEXT_BYTES, 0, false, ON },
+	{ "ra_is_the_begin_of_the_mapping", FP_GOOD, 0, TEXT, 0, false, WIRE_END_NO_RULE },
 };
 
-static void test_step(void **state)
+static void test_fp(void **state)
 {
-	const struct step_row *row = *state;
-	uint64_t words[8] = { 0, 0, row->saved_fp, row->ra };
-	struct world world = { .base = STACK_BASE, .words = words, .n_words = ARRAY_SIZE(words) };
-	struct wire_regs regs = { .pc = LEAF_PC, .sp = STACK_BASE, .fp = row->fp };
+	const struct fp_case *c = *state;
+	uint64_t words[8] = { RA(0), RA(1), c->saved_fp, c->ra, RA(4), RA(5), RA(6), RA(7) };
+	struct wire_regs regs = { .pc = PC,
+				  .reg = { [WIRE_ABI_SP] = STACK, [WIRE_ABI_FP] = c->fp } };
+	struct world world = { .words = words, .n_words = ARRAY_SIZE(words) };
 	struct unwind_walk *w = &world.walk;
 
-	unwind_begin(w, &regs, NULL, 0);
-	assert_int_equal(unwind_step(w), row->goes_on);
-	if (!row->goes_on) {
-		assert_int_equal(w->end, row->end);
-		assert_int_equal(w->pc, LEAF_PC);
+	unwind_begin(w, &regs, c->no_mappings ? NULL : &world_process, c->flags, 0);
+	assert_int_equal(unwind_step(w), c->end == ON);
+	assert_int_equal(w->n_cfi, 0);
+	if (c->end != ON) {
+		assert_int_equal(w->end, c->end);
+		check_untouched(w, &regs, c->flags);
 		return;
 	}
-	assert_int_equal(w->pc, row->ra - 1);
-	assert_int_equal(w->sp, row->fp + 16);
-	assert_int_equal(w->fp, row->saved_fp);
+	assert_int_equal(w->pc, c->ra - 1);
+	assert_int_equal(w->reg[WIRE_ABI_SP], c->fp + 16);
+	assert_int_equal(w->reg[WIRE_ABI_FP], c->saved_fp);
+	assert_int_equal(w->flags, UNWIND_FP_CHAIN);
+	assert_int_equal(w->n_fp, 1);
 }
 
-/* A record that points to itself, or down, does not make an endless walk. */
-static void test_loop_ends(void **state)
+/* The record directly at sp is one: a function that has just set up its frame. */
+static void test_fp_at_sp(void **state)
 {
-	uint64_t to_itself[2] = { STACK_BASE, 0x500000 };
-	uint64_t downwards[4] = { STACK_BASE, 0x500000, STACK_BASE, 0x500010 };
-	struct wire_regs regs = { .pc = LEAF_PC, .sp = STACK_BASE, .fp = STACK_BASE };
-	struct world world = { .base = STACK_BASE, .words = to_itself, .n_words = 2 };
-	struct walked out;
+	const uint64_t words[2] = { STACK + 64, HERE };
+	struct wire_regs regs = { .pc = PC,
+				  .reg = { [WIRE_ABI_SP] = STACK, [WIRE_ABI_FP] = STACK } };
+	struct world world = { .words = words, .n_words = 2 };
 
 	(void)state;
-	walk_all(&world, &regs, NULL, &out);
-	assert_int_equal(out.end, WIRE_END_NO_PROGRESS);
-	assert_int_equal(out.n, 2);
-	world = (struct world){ .base = STACK_BASE, .words = downwards, .n_words = 4 };
-	regs.fp = STACK_BASE + 16;
-	walk_all(&world, &regs, NULL, &out);
-	assert_int_equal(out.end, WIRE_END_NO_PROGRESS);
-	assert_int_equal(out.n, 2);
+	unwind_begin(&world.walk, &regs, &world_process, 0, 0);
+	assert_true(unwind_step(&world.walk));
+	assert_int_equal(world.walk.pc, HERE - 1);
+	assert_int_equal(world.walk.reg[WIRE_ABI_SP], STACK + 16);
 }
 
-static void test_leaf_pc_is_exact(void **state)
-{
-	struct world world = { 0 };
-	struct wire_regs regs = { .pc = LEAF_PC };
-
-	(void)state;
-	unwind_begin(&world.walk, &regs, NULL, 0);
-	assert_int_equal(unwind_frame(&world.walk), WIRE_FRAME_RAW | LEAF_PC);
-}
-
-static void test_leaf_pc_after_syscall(void **state)
-{
-	struct world world = { 0 };
-	struct wire_regs regs = { .pc = LEAF_PC };
-
-	(void)state;
-	unwind_begin(&world.walk, &regs, NULL, 1);
-	assert_int_equal(unwind_frame(&world.walk), WIRE_FRAME_RAW | (LEAF_PC - 1));
-}
-
-/* Mapping i of a table with gaps; each third one follows the one before it at once. */
-static struct wire_mapping *make_table(uint32_t n, uint64_t *seed)
-{
-	struct wire_mapping *table = calloc(n ? n : 1, sizeof(*table));
-	uint64_t at = 0x400000;
-
-	assert_non_null(table);
-	for (uint32_t i = 0; i < n; i++) {
-		if (i % 3)
-			at += 4096 * (1 + hash_u64((*seed)++) % 8);
-		table[i].begin = at;
-		at += 4096 * (1 + hash_u64((*seed)++) % 8);
-		table[i].end = at;
-		table[i].frame_base = ((uint64_t)(i + 1) << WIRE_FRAME_OFFSET_BITS) + i * 4096ULL;
-	}
-	return table;
-}
-
-/* What the frame of pc is, found by looking at every mapping. */
-static uint64_t naive_frame(const struct wire_mapping *table, uint32_t n, uint64_t pc)
-{
-	for (uint32_t i = 0; i < n; i++)
-		if (pc >= table[i].begin && pc < table[i].end)
-			return table[i].frame_base + (pc - table[i].begin);
-	return WIRE_FRAME_RAW | pc;
-}
-
-/* The frame of pc in a walk that begins there. */
-static uint64_t fresh_frame(struct world *world, const struct wire_process *process, uint64_t pc)
-{
-	struct wire_regs regs = { .pc = pc };
-
-	unwind_begin(&world->walk, &regs, process, 0);
-	return unwind_frame(&world->walk);
-}
-
-static void check_pc(struct world *world, const struct wire_process *process, uint64_t pc)
-{
-	const struct wire_mapping *own = world->table + process->first;
-	uint64_t expected = naive_frame(own, process->n_mappings, pc);
-
-	assert_int_equal(fresh_frame(world, process, pc), expected);
-	assert_int_equal(world->walk.n_raw, !!(expected & WIRE_FRAME_RAW));
-}
-
-static void test_search(void **state)
-{
-	const struct count_row *row = *state;
-	uint32_t n = row->n;
-	uint64_t seed = n;
-	_cleanup_free_ struct wire_mapping *table = make_table(n, &seed);
-	struct world world = { .table = table, .n_table = n };
-	struct wire_process process = { .n_mappings = n, .generation = 1 };
-
-	check_pc(&world, &process, 0x1000);
-	check_pc(&world, &process, UNWIND_PC_MAX - 1);
-	for (uint32_t i = 0; i < n; i++) {
-		check_pc(&world, &process, table[i].begin - 1);
-		check_pc(&world, &process, table[i].begin);
-		check_pc(&world, &process, table[i].begin + 7);
-		check_pc(&world, &process, table[i].end - 1);
-		check_pc(&world, &process, table[i].end);
-	}
-}
-
-/* The table of a process begins somewhere in the array; its neighbours' mappings are not its own. */
-static void test_search_keeps_to_its_own(void **state)
-{
-	uint64_t seed = 5;
-	_cleanup_free_ struct wire_mapping *table = make_table(30, &seed);
-	struct world world = { .table = table, .n_table = 30 };
-	struct wire_process process = { .first = 10, .n_mappings = 10, .generation = 1 };
-
-	(void)state;
-	for (uint32_t i = 0; i < 30; i++) {
-		check_pc(&world, &process, table[i].begin);
-		check_pc(&world, &process, table[i].end - 1);
-	}
-	assert_int_equal(fresh_frame(&world, &process, table[9].begin),
-			 WIRE_FRAME_RAW | table[9].begin);
-	assert_int_equal(fresh_frame(&world, &process, table[20].begin),
-			 WIRE_FRAME_RAW | table[20].begin);
-}
-
-/* An entry that promises more than the array holds (never published, but the walk must not rely on it). */
-static void test_search_without_array(void **state)
-{
-	struct world world = { .n_table = 0 };
-	struct wire_process process = { .n_mappings = 3, .generation = 1 };
-
-	(void)state;
-	assert_int_equal(fresh_frame(&world, &process, LEAF_PC), WIRE_FRAME_RAW | LEAF_PC);
-	assert_int_equal(world.walk.n_raw, 1);
-}
-
-static void test_search_reads_no_more_than_its_steps(void **state)
-{
-	uint64_t seed = 1;
-	_cleanup_free_ struct wire_mapping *table = make_table(WIRE_MAX_PROCESS_MAPPINGS, &seed);
-	struct world world = { .table = table, .n_table = WIRE_MAX_PROCESS_MAPPINGS };
-	struct wire_process process = { .n_mappings = WIRE_MAX_PROCESS_MAPPINGS, .generation = 1 };
-
-	(void)state;
-	(void)fresh_frame(&world, &process, table[2047].begin);
-	assert_in_range(world.n_mapping_reads, 2, WIRE_MAPPING_SEARCH_STEPS + 1);
-}
-
-static void test_mapping_is_cached(void **state)
-{
-	const struct wire_mapping table[] = {
-		{ .begin = 0x400000,
-		  .end = 0x600000,
-		  .frame_base = 1ULL << WIRE_FRAME_OFFSET_BITS },
-		{ .begin = 0x700000,
-		  .end = 0x800000,
-		  .frame_base = 2ULL << WIRE_FRAME_OFFSET_BITS },
-	};
-	struct world world = { .table = table, .n_table = 2 };
-	struct wire_process process = { .n_mappings = 2, .generation = 1 };
-	struct unwind_walk *w = &world.walk;
-
-	(void)state;
-	assert_int_equal(fresh_frame(&world, &process, 0x400000), table[0].frame_base);
-	unsigned int reads = world.n_mapping_reads;
-	w->pc = 0x5fffff;
-	assert_int_equal(unwind_frame(w), table[0].frame_base + 0x1fffff);
-	assert_int_equal(world.n_mapping_reads, reads);
-	w->pc = 0x700010;
-	assert_int_equal(unwind_frame(w), table[1].frame_base + 0x10);
-	assert_true(world.n_mapping_reads > reads);
-	/* A pc outside leaves the cached one where it was. */
-	w->pc = 0x600000;
-	assert_int_equal(unwind_frame(w), WIRE_FRAME_RAW | 0x600000);
-	reads = world.n_mapping_reads;
-	w->pc = 0x7fffff;
-	assert_int_equal(unwind_frame(w), table[1].frame_base + 0xfffff);
-	assert_int_equal(world.n_mapping_reads, reads);
-	assert_int_equal(w->n_raw, 1);
-}
-
-/* main (object 1) → library (object 2) → code in no mapping → main's start. */
-static void test_two_objects_and_raw(void **state)
-{
-	const struct wire_mapping table[] = {
-		{ .begin = 0x401000,
-		  .end = 0x402000,
-		  .frame_base = (1ULL << WIRE_FRAME_OFFSET_BITS) + 0x1000 },
-		{ .begin = 0x7f0000000000,
-		  .end = 0x7f0000010000,
-		  .frame_base = (2ULL << WIRE_FRAME_OFFSET_BITS) + 0x8000 },
-	};
-	const uint64_t words[] = {
-		STACK_BASE + 16,
-		0x401101, /* called by main */
-		STACK_BASE + 32,
-		0x900001, /* called by nobody we know */
-		0,
-		0x401011,
-	};
-	struct world world = {
-		.table = table, .n_table = 2, .base = STACK_BASE, .words = words, .n_words = 6
-	};
-	struct wire_regs regs = { .pc = 0x7f0000000020, .sp = STACK_BASE, .fp = STACK_BASE };
-	struct wire_process process = { .n_mappings = 2, .generation = 7 };
-	struct walked out;
-
-	(void)state;
-	walk_all(&world, &regs, &process, &out);
-	assert_int_equal(out.end, WIRE_END_ROOT);
-	assert_int_equal(out.n, 4);
-	assert_int_equal(out.frames[0], (2ULL << WIRE_FRAME_OFFSET_BITS) + 0x8020);
-	assert_int_equal(out.frames[1], (1ULL << WIRE_FRAME_OFFSET_BITS) + 0x1100);
-	assert_int_equal(out.frames[2], WIRE_FRAME_RAW | 0x900000);
-	assert_int_equal(out.frames[3], (1ULL << WIRE_FRAME_OFFSET_BITS) + 0x1010);
-	assert_int_equal(world.walk.n_raw, 1);
-}
-
-#define PROPERTY_TABLES 300
-#define PROPERTY_PCS 100
-
-/* Every pc of one walk, cached mappings included, has the frame that looking at every mapping gives. */
-static void test_random_tables(void **state)
-{
-	uint64_t seed = 20260101;
-
-	(void)state;
-	for (unsigned int t = 0; t < PROPERTY_TABLES; t++) {
-		uint32_t n = (uint32_t)(hash_u64(seed++) % 200);
-		_cleanup_free_ struct wire_mapping *table = make_table(n, &seed);
-		struct world world = { .table = table, .n_table = n };
-		struct wire_process process = { .n_mappings = n, .generation = 1 };
-		struct wire_regs regs = { .pc = 0x400000 };
-		uint64_t span = n ? table[n - 1].end - 0x400000 + 8192 : 65536;
-		uint32_t n_raw = 0;
-
-		unwind_begin(&world.walk, &regs, &process, 0);
-		for (unsigned int i = 0; i < PROPERTY_PCS; i++) {
-			uint64_t pc = 0x3ff000 + hash_u64(seed++) % span;
-			uint64_t expected = naive_frame(table, n, pc);
-
-			world.walk.pc = pc;
-			assert_int_equal(unwind_frame(&world.walk), expected);
-			n_raw += expected >> 63;
-		}
-		assert_int_equal(world.walk.n_raw, n_raw);
-	}
-}
-
-/* Whatever lies on the stack, each step goes up and every caller is a user address. */
-static void test_random_stacks(void **state)
-{
-	enum { N_WORDS = 256 };
-	uint64_t seed = 7;
-	uint64_t n_steps = 0;
-
-	(void)state;
-	for (unsigned int t = 0; t < 2000; t++) {
-		uint64_t words[N_WORDS];
-
-		for (unsigned int i = 0; i < N_WORDS; i++) {
-			uint64_t r = hash_u64(seed++);
-
-			/* Mostly pointers into the stack or near it, some return addresses, some noise. */
-			words[i] = r % 8 < 5   ? STACK_BASE + hash_u64(r) % (N_WORDS * 9) / 8 * 8
-				   : r % 8 < 7 ? 0x400000 + hash_u64(r) % 65536
-					       : hash_u64(r);
-		}
-		struct world world = { .base = STACK_BASE, .words = words, .n_words = N_WORDS };
-		struct wire_regs regs = { .pc = LEAF_PC,
-					  .sp = STACK_BASE,
-					  .fp = STACK_BASE + seed % 32 * 8 };
-		struct unwind_walk *w = &world.walk;
-		uint64_t sp = regs.sp;
-
-		unwind_begin(w, &regs, NULL, 0);
-		while (unwind_step(w)) {
-			assert_true(w->sp > sp);
-			assert_in_range(w->pc, UNWIND_PC_MIN, UNWIND_PC_MAX - 2);
-			sp = w->sp;
-			n_steps++;
-		}
-		assert_true(w->end < WIRE_END_MAX && w->end != WIRE_END_DEPTH);
-		assert_true(sp <= STACK_BASE + sizeof(words));
-	}
-	assert_true(n_steps > 2000);
-}
-
-static const struct count_row chain_rows[] = {
-	{ "chain_1", 1 },
-	{ "chain_2", 2 },
-	{ "chain_30", 30 },
-	{ "chain_1000", WIRE_MAX_USER_FRAMES },
+#if WIRE_N_REGS == 16
+/* Functions with frame pointers that are being entered or left. */
+struct edge_case {
+	const char *name;
+	uint8_t code[8]; /* PC is its fifth byte */
+	size_t n_code;	 /* 0: cannot be read */
+	uint32_t flags;
+	uint64_t top[2]; /* of the stack */
+	int n_words;	 /* found above the return address: 0, 1; −1: the frame pointer it is */
 };
 
-static const struct count_row search_rows[] = {
-	{ "search_0", 0 }, { "search_1", 1 },	{ "search_2", 2 },
-	{ "search_3", 3 }, { "search_63", 63 }, { "search_4096", WIRE_MAX_PROCESS_MAPPINGS },
+#define E_PUSH                                                 \
+	{                                                      \
+		0x90, 0x90, 0x90, 0x90, 0x55, 0x48, 0x89, 0xe5 \
+	}
+#define E_RET                                                  \
+	{                                                      \
+		0x90, 0x90, 0x90, 0x5d, 0xc3, 0x90, 0x90, 0x90 \
+	}
+#define E_ENDBR                                                \
+	{                                                      \
+		0x90, 0x90, 0x90, 0x90, 0xf3, 0x0f, 0x1e, 0xfa \
+	}
+#define E_MOV                                                  \
+	{                                                      \
+		0x90, 0x90, 0x90, 0x55, 0x48, 0x89, 0xe5, 0x90 \
+	}
+#define E_MOV_OTHER_WAY                                        \
+	{                                                      \
+		0x90, 0x90, 0x90, 0x55, 0x48, 0x8b, 0xec, 0x90 \
+	}
+#define E_MOV_WITHOUT_PUSH                                     \
+	{                                                      \
+		0x90, 0x90, 0x90, 0x53, 0x48, 0x89, 0xe5, 0x90 \
+	}
+#define E_BODY                                                 \
+	{                                                      \
+		0x90, 0x90, 0x90, 0x90, 0x31, 0xc0, 0x90, 0x90 \
+	}
+#define E_ENDBR32                                              \
+	{                                                      \
+		0x90, 0x90, 0x90, 0x90, 0xf3, 0x0f, 0x1e, 0xfb \
+	}
+
+static const struct edge_case edge_cases[] = {
+	{ "at_push", E_PUSH, 8, LEAF, { HERE, 0 }, 0 },
+	{ "at_ret", E_RET, 8, LEAF, { HERE, 0 }, 0 },
+	{ "at_endbr64", E_ENDBR, 8, LEAF, { HERE, 0 }, 0 },
+	{ "behind_push", E_MOV, 8, LEAF, { STACK + 48, HERE }, 1 },
+	{ "behind_push_other_encoding", E_MOV_OTHER_WAY, 8, LEAF, { STACK + 48, HERE }, 1 },
+	{ "mov_without_push", E_MOV_WITHOUT_PUSH, 8, LEAF, { STACK + 48, HERE }, -1 },
+	{ "in_the_body", E_BODY, 8, LEAF, { HERE, HERE }, -1 },
+	{ "at_endbr32", E_ENDBR32, 8, LEAF, { HERE, HERE }, -1 },
+	{ "caller_at_push", E_PUSH, 8, 0, { HERE, 0 }, -1 },
+	{ "code_unreadable", E_PUSH, 0, LEAF, { HERE, 0 }, -1 },
+	{ "code_ends", E_PUSH, 7, LEAF, { HERE, 0 }, -1 },
+	{ "at_push_but_no_code_on_top", E_PUSH, 8, LEAF, { NOWHERE, 0 }, -1 },
+	{ "at_push_but_zero_on_top", E_PUSH, 8, LEAF, { 0, 0 }, -1 },
+	{ "behind_push_but_no_code", E_MOV, 8, LEAF, { STACK + 48, NOWHERE }, -1 },
 };
+
+static void check_edge(const struct edge_case *c, const struct unwind_walk *w, uint64_t fp)
+{
+	if (c->n_words < 0) {
+		assert_int_equal(w->pc, TEXT + 0x9000 - 1);
+		assert_int_equal(w->reg[WIRE_ABI_SP], fp + 16);
+		return;
+	}
+	assert_int_equal(w->pc, HERE - 1);
+	assert_int_equal(w->reg[WIRE_ABI_SP], STACK + 8 + 8 * (uint64_t)c->n_words);
+	assert_int_equal(w->reg[WIRE_ABI_FP], c->n_words ? c->top[0] : fp);
+}
+
+static void test_edge(void **state)
+{
+	const struct edge_case *c = *state;
+	const uint64_t fp = STACK + 32;
+	const uint64_t words[6] = { c->top[0], c->top[1], 1, 2, 0, TEXT + 0x9000 };
+	struct wire_regs regs = { .pc = PC, .reg = { [WIRE_ABI_SP] = STACK, [WIRE_ABI_FP] = fp } };
+	struct world world = { .words = words,
+			       .n_words = ARRAY_SIZE(words),
+			       .code = c->n_code ? c->code : NULL,
+			       .n_code = c->n_code,
+			       .code_pc = PC - 4 };
+
+	unwind_begin(&world.walk, &regs, &world_process, c->flags, 0);
+	assert_true(unwind_step(&world.walk));
+	assert_int_equal(world.walk.n_fp, 1);
+	check_edge(c, &world.walk, fp);
+}
+
+/* Rules come first: they hold on the edges of functions, too. */
+static void test_edge_with_a_rule(void **state)
+{
+	static const uint8_t code[8] = E_PUSH;
+	const struct rule_row rule = { TEXT, TEXT_BYTES, { CFA_SP(24), RA_CFA } };
+	const uint64_t words[3] = { HERE, HERE, TEXT + 0x9000 };
+	struct wire_regs regs = { .pc = PC, .reg = { [WIRE_ABI_SP] = STACK } };
+	struct world world = { .rules = &rule,
+			       .n_rules = 1,
+			       .words = words,
+			       .n_words = 3,
+			       .code = code,
+			       .n_code = 8,
+			       .code_pc = PC - 4 };
+
+	(void)state;
+	unwind_begin(&world.walk, &regs, &world_process, UNWIND_EXACT, 0);
+	assert_true(unwind_step(&world.walk));
+	assert_int_equal(world.walk.pc, TEXT + 0x9000 - 1);
+}
+
+#define N_EDGE_TESTS (ARRAY_SIZE(edge_cases) + 1)
+static size_t add_edge_tests(struct CMUnitTest *tests)
+{
+	size_t n = 0;
+
+	for (; n < ARRAY_SIZE(edge_cases); n++)
+		tests[n] = (struct CMUnitTest){ edge_cases[n].name, test_edge, NULL, NULL,
+						(void *)&edge_cases[n] };
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_edge_with_a_rule);
+	return n;
+}
+#else
+#define N_EDGE_TESTS 0
+static size_t add_edge_tests(struct CMUnitTest *tests)
+{
+	(void)tests;
+	return 0;
+}
+#endif
 
 int main(void)
 {
 	static const struct CMUnitTest fixed[] = {
-		cmocka_unit_test(test_chain_too_deep),
-		cmocka_unit_test(test_loop_ends),
-		cmocka_unit_test(test_leaf_pc_is_exact),
-		cmocka_unit_test(test_leaf_pc_after_syscall),
-		cmocka_unit_test(test_search_keeps_to_its_own),
-		cmocka_unit_test(test_search_without_array),
-		cmocka_unit_test(test_search_reads_no_more_than_its_steps),
-		cmocka_unit_test(test_mapping_is_cached),
-		cmocka_unit_test(test_two_objects_and_raw),
-		cmocka_unit_test(test_random_tables),
-		cmocka_unit_test(test_random_stacks),
+		cmocka_unit_test(test_no_such_register),
+		cmocka_unit_test(test_signal_restores_everything),
+		cmocka_unit_test(test_signal_that_cannot_be_followed),
+		cmocka_unit_test(test_fp_at_sp),
 	};
-	struct CMUnitTest tests[ARRAY_SIZE(fixed) + ARRAY_SIZE(step_rows) + ARRAY_SIZE(chain_rows) +
-				ARRAY_SIZE(search_rows)];
+	struct CMUnitTest tests[ARRAY_SIZE(fixed) + ARRAY_SIZE(rule_cases) + ARRAY_SIZE(fp_cases) +
+				N_EDGE_TESTS];
 	size_t n = ARRAY_SIZE(fixed);
 
 	memcpy(tests, fixed, sizeof(fixed));
-	for (size_t i = 0; i < ARRAY_SIZE(step_rows); i++)
-		tests[n++] = (struct CMUnitTest){ step_rows[i].name, test_step, NULL, NULL,
-						  (void *)&step_rows[i] };
-	for (size_t i = 0; i < ARRAY_SIZE(chain_rows); i++)
-		tests[n++] = (struct CMUnitTest){ chain_rows[i].name, test_chain, NULL, NULL,
-						  (void *)&chain_rows[i] };
-	for (size_t i = 0; i < ARRAY_SIZE(search_rows); i++)
-		tests[n++] = (struct CMUnitTest){ search_rows[i].name, test_search, NULL, NULL,
-						  (void *)&search_rows[i] };
+	for (size_t i = 0; i < ARRAY_SIZE(rule_cases); i++)
+		tests[n++] = (struct CMUnitTest){ rule_cases[i].name, test_rule, NULL, NULL,
+						  (void *)&rule_cases[i] };
+	for (size_t i = 0; i < ARRAY_SIZE(fp_cases); i++)
+		tests[n++] = (struct CMUnitTest){ fp_cases[i].name, test_fp, NULL, NULL,
+						  (void *)&fp_cases[i] };
+	n += add_edge_tests(tests + n);
 	return cmocka_run_group_tests_name("bpf/unwind", tests, NULL, NULL);
 }

@@ -315,12 +315,12 @@ static void test_command_only(void **state)
 /* Every flag is in the help text. */
 static void test_help(void **state)
 {
-	static const char *const names[] = {
-		"-p, --pid",	   "-t, --tid",	     "-c, --cpu",	"--cgroup",
-		"-a, --all",	   "-I, --idle",     "-U, --user",	"-K, --kernel",
-		"-F, --frequency", "-d, --duration", "-f, --format",	"-o, --output",
-		"--demangle",	   "-v, --verbose",  "--verifier-stats"
-	};
+	static const char *const names[] = { "-p, --pid",      "-t, --tid",	"-c, --cpu",
+					     "--cgroup",       "-a, --all",	"-I, --idle",
+					     "-U, --user",     "-K, --kernel",	"-F, --frequency",
+					     "-d, --duration", "-f, --format",	"-o, --output",
+					     "--demangle",     "-v, --verbose", "--verifier-stats",
+					     "--memory-limit" };
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)

@@ -252,6 +252,32 @@ static void test_names_of_a_child(void **state)
 	assert_non_null(strstr(buf_str(&f->text), ";fork_spinning;spin_in_the_child"));
 }
 
+/* Tables of what the child runs are loaded while it runs, and the kernel half walks by them. */
+static void test_tables_are_loaded(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_counters c;
+
+	if (refused())
+		skip();
+	struct session_options o = options_of(f);
+	start(f, &o);
+	pid_t child = fork_spinning(2 * NS_PER_S);
+	assert_true(child > 0);
+	f->pid = (uint32_t)child;
+	run_with_child(f, child);
+	session_stop(f->session);
+	check_final_accounting(f);
+	assert_int_equal(sampler_counters(session_sampler(f->session), &c), 0);
+	const uint64_t *ends = session_stack_ends(f->session);
+	/* At first they are finished by the agent. */
+	assert_true(c.cold > 0);
+	assert_true(c.cfi_frames > c.cold);
+	assert_true(c.window_fills > 0 && c.mapping_searches > 0);
+	assert_true(ends[WIRE_END_ROOT] > f->n_samples / 2);
+	assert_int_equal(count_of(f, TELEMETRY_unwind_tables_no_room), 0);
+}
+
 /* Reads random bytes for so long, by a worker of io_uring: a thread of the process without any user code. */
 static void read_by_a_worker(uint64_t ns)
 {
@@ -438,10 +464,15 @@ static void test_failure_is_explained(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		FIXTURE_TEST(test_one_child),	FIXTURE_TEST(test_names_of_a_child),
-		FIXTURE_TEST(test_whole_host),	FIXTURE_TEST(test_changes_while_it_runs),
-		FIXTURE_TEST(test_lost_events), FIXTURE_TEST(test_worker_in_a_child),
-		FIXTURE_TEST(test_free_stops),	FIXTURE_TEST(test_failure_is_explained),
+		FIXTURE_TEST(test_one_child),
+		FIXTURE_TEST(test_names_of_a_child),
+		FIXTURE_TEST(test_whole_host),
+		FIXTURE_TEST(test_changes_while_it_runs),
+		FIXTURE_TEST(test_lost_events),
+		FIXTURE_TEST(test_worker_in_a_child),
+		FIXTURE_TEST(test_tables_are_loaded),
+		FIXTURE_TEST(test_free_stops),
+		FIXTURE_TEST(test_failure_is_explained),
 	};
 
 	return cmocka_run_group_tests_name("agent/profile/session", tests, NULL, NULL);

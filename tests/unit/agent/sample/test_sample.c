@@ -63,14 +63,18 @@ static size_t promised_bytes(const struct wire_sample *head)
 }
 
 /* A record of exactly n bytes, so that the sanitizer sees each one that is read behind it. */
-static void *make_record(const struct wire_sample *head, size_t n)
+static void *make_record(const struct wire_sample *head, uint32_t n_right, size_t n)
 {
+	size_t cold = HEAD + 8 * ((size_t)head->n_kernel + head->n_user);
 	unsigned char *bytes = calloc(1, n ? n : 1);
 
 	assert_non_null(bytes);
 	for (size_t i = HEAD; i < n; i++)
 		bytes[i] = (unsigned char)i;
 	memcpy(bytes, head, n < HEAD ? n : HEAD);
+	if (head->flags & WIRE_COLD && n >= cold + COLD)
+		memcpy(bytes + cold + offsetof(struct wire_cold, n_right), &n_right,
+		       sizeof(n_right));
 	return bytes;
 }
 
@@ -78,7 +82,7 @@ static void test_row(void **state)
 {
 	const struct row *row = *state;
 	size_t n = row->bytes == WHOLE ? promised_bytes(&row->head) : row->bytes;
-	_cleanup_free_ void *bytes = make_record(&row->head, n);
+	_cleanup_free_ void *bytes = make_record(&row->head, 0, n);
 	struct sample s = { .head = NULL };
 
 	assert_int_equal(sample_parse(bytes, n, &s), row->expected);
@@ -108,23 +112,57 @@ static void test_truncated_everywhere(void **state)
 
 	(void)state;
 	for (size_t n = 0; n < whole; n++) {
-		_cleanup_free_ void *bytes = make_record(&head, n);
+		_cleanup_free_ void *bytes = make_record(&head, 0, n);
 
 		assert_int_equal(sample_parse(bytes, n, &s), -EBADMSG);
 		assert_null(s.head);
 	}
-	_cleanup_free_ void *bytes = make_record(&head, whole);
+	_cleanup_free_ void *bytes = make_record(&head, 0, whole);
 	assert_int_equal(sample_parse(bytes, whole, &s), 0);
+}
+
+struct right_row {
+	const char *name;
+	uint16_t n_user;
+	uint32_t n_right;
+	int expected;
+};
+
+static const struct right_row right_rows[] = {
+	{ "goes_on_from_the_leaf", 3, 0, 0 },
+	{ "goes_on_from_the_last", 3, 2, 0 },
+	{ "goes_on_behind_the_last", 3, 3, 0 },
+	{ "goes_on_from_nowhere", 3, 4, -EBADMSG },
+	{ "goes_on_without_frames", 0, 1, -EBADMSG },
+	{ "all_ones_right", WIRE_MAX_USER_FRAMES, UINT32_MAX, -EBADMSG },
+};
+
+/* The agent goes on from a frame that is there. */
+static void test_right(void **state)
+{
+	const struct right_row *row = *state;
+	const struct wire_sample head = { .flags = WIRE_COLD,
+					  .n_kernel = 1,
+					  .n_user = row->n_user };
+	size_t n = promised_bytes(&head);
+	_cleanup_free_ void *bytes = make_record(&head, row->n_right, n);
+	struct sample s = { .head = NULL };
+
+	assert_int_equal(sample_parse(bytes, n, &s), row->expected);
+	assert_true(row->expected < 0 ? !s.head : s.cold->n_right == row->n_right);
 }
 
 int main(void)
 {
-	struct CMUnitTest tests[ARRAY_SIZE(rows) + 1];
+	struct CMUnitTest tests[ARRAY_SIZE(rows) + ARRAY_SIZE(right_rows) + 1];
 	size_t n = 0;
 
 	for (; n < ARRAY_SIZE(rows); n++)
 		tests[n] =
 			(struct CMUnitTest){ rows[n].name, test_row, NULL, NULL, (void *)&rows[n] };
+	for (size_t i = 0; i < ARRAY_SIZE(right_rows); i++)
+		tests[n++] = (struct CMUnitTest){ right_rows[i].name, test_right, NULL, NULL,
+						  (void *)&right_rows[i] };
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_truncated_everywhere);
 	return cmocka_run_group_tests_name("agent/sample/sample", tests, NULL, NULL);
 }

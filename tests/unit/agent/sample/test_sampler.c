@@ -6,10 +6,13 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include <bpf/bpf.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 
 #include "agent/sample/refusal.h"
@@ -143,6 +146,10 @@ static void test_ticks_arrive(void **state)
 	assert_true(f->seen.n_cold >= 10);
 	assert_int_equal(telemetry_get(f->telemetry, TELEMETRY_samples_received), f->seen.n);
 	assert_int_equal(telemetry_get(f->telemetry, TELEMETRY_samples_dropped_malformed), 0);
+	struct wire_counters c = counters_of(f->sampler);
+	/* Of a process that is not known the leaf alone is sent. */
+	assert_true(c.raw_frames > 0);
+	assert_int_equal(c.fp_frames + c.cfi_frames, 0);
 }
 
 static void test_every_tick_is_accounted_for(void **state)
@@ -448,32 +455,159 @@ static void test_cost(void **state)
 		skip();
 	f->options.verifier_stats = true;
 	start(f);
-	assert_int_equal(sampler_max_processes(f->sampler), 8192);
-	assert_int_equal(sampler_max_mappings(f->sampler), 32768);
-	assert_true(sampler_processes_fd(f->sampler) >= 0);
-	assert_true(sampler_mappings_fd(f->sampler) >= 0);
 	assert_true(sampler_ring_fd(f->sampler) >= 0);
 	assert_int_equal(sampler_cost(f->sampler, &cost), 0);
-	assert_true(cost.map_bytes > (1 << 20));
+	/* The ring alone. */
+	assert_true(cost.map_bytes > (1 << 19));
 	assert_true(cost.prog_bytes > 0);
 	sampler_verifier_stats(f->sampler, count_instructions, &instructions);
 	/* The verifier's ceiling is a million; we want to stay far away from it. */
-	assert_in_range(instructions, 100, 100000);
+	assert_in_range(instructions, 100, 250000);
 	printf("verifier: %u instructions processed\n", (unsigned int)instructions);
+}
+
+static void test_tables(void **state)
+{
+	struct fixture *f = *state;
+	struct sampler_tables maps;
+
+	if (refused())
+		skip();
+	start(f);
+	sampler_tables(f->sampler, &maps);
+	assert_true(maps.processes_fd >= 0 && maps.segments_fd >= 0 && maps.objects_fd >= 0);
+	assert_int_equal(maps.max_processes, 8192);
+	assert_int_equal(maps.max_objects, 4096);
+	/* Memory of the program itself. */
+	assert_int_equal(*maps.reuse_count, 0);
+	*maps.reuse_count = 1;
+}
+
+/* We are in the table, with mappings that hold no pc: the walk stops at the leaf, and the agent has to go on from there. */
+static void publish_nothing_useful(const struct sampler_tables *maps)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, mmapable, .map_flags = BPF_F_MMAPABLE);
+	const struct wire_mapping mapping = { .begin = 4096, .n_pages = 1 };
+	struct wire_process value = { .mappings_at = 1, .n_mappings = 1, .generation = 77 };
+	uint32_t pid = (uint32_t)getpid();
+	uint32_t zero = 0;
+	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "segment", sizeof(uint32_t), WIRE_SEGMENT_BYTES,
+				1, &mmapable);
+
+	assert_true(fd >= 0);
+	char *memory = mmap(NULL, WIRE_SEGMENT_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	assert_true(memory != MAP_FAILED);
+	memcpy(memory + WIRE_WORD_BYTES, &mapping, sizeof(mapping));
+	assert_int_equal(munmap(memory, WIRE_SEGMENT_BYTES), 0);
+	assert_int_equal(bpf_map_update_elem(maps->segments_fd, &zero, &fd, BPF_ANY), 0);
+	assert_int_equal(bpf_map_update_elem(maps->processes_fd, &pid, &value, BPF_ANY), 0);
+	assert_int_equal(close(fd), 0);
+}
+
+static void on_known_sample(const struct sample *sample, void *data)
+{
+	struct seen *seen = data;
+
+	if (sample->head->pid != seen->pid || sample->head->generation == 0)
+		return;
+	seen->n_mine++;
+	assert_int_equal(sample->head->generation, 77);
+	assert_int_equal(sample->head->end, WIRE_END_NO_MAPPING);
+	assert_int_equal(sample->head->n_user, 1);
+	assert_int_equal(sample->user_frames[0] >> 63, 1);
+	seen->n_cold += sample->cold && sample->cold->n_right == 0 &&
+			sample->cold->flags & WIRE_COLD_EXACT &&
+			(WIRE_FRAME_RAW | sample->cold->regs.pc) == sample->user_frames[0];
+}
+
+static void test_walk_of_a_known_process(void **state)
+{
+	struct fixture *f = *state;
+	struct sampler_tables maps;
+
+	if (refused())
+		skip();
+	start(f);
+	sampler_tables(f->sampler, &maps);
+	publish_nothing_useful(&maps);
+	/* While the ring is filling there are no stack copies. */
+	for (unsigned int i = 0; i < 10; i++) {
+		spin_cpu_ms(30);
+		assert_int_equal(sampler_read(f->sampler, on_known_sample, &f->seen), 0);
+	}
+	sampler_stop(f->sampler);
+	assert_true(f->seen.n_mine >= 10);
+	assert_true(f->seen.n_cold >= 10);
+	struct wire_counters c = counters_of(f->sampler);
+	check_accounting(&c);
+	assert_true(c.mapping_searches >= f->seen.n_mine);
+	assert_true(c.raw_frames >= f->seen.n_mine);
+	/* Unknown processes were followed by frame pointers, without tables. */
+	assert_int_equal(c.cfi_frames, 0);
+	assert_int_equal(c.signal_frames, 0);
+	assert_int_equal(c.remapped, 0);
+}
+
+/* Runs until it is told to end: memory of the arena is given out again all the time. */
+struct reuser {
+	volatile uint64_t *count;
+	bool stop;
+};
+
+static void *reuse_all_the_time(void *data)
+{
+	struct reuser *r = data;
+
+	while (!__atomic_load_n(&r->stop, __ATOMIC_RELAXED))
+		++*r->count;
+	return NULL;
+}
+
+/* A walk during which that happened throws itself away: the leaf's pc and a stack copy are left. */
+static void test_walk_over_replaced_tables(void **state)
+{
+	struct fixture *f = *state;
+	struct sampler_tables maps;
+	struct reuser reuser = { .stop = false };
+	pthread_t thread;
+
+	if (refused())
+		skip();
+	if (sysconf(_SC_NPROCESSORS_ONLN) < 2) {
+		printf("skip: one CPU only\n");
+		skip();
+	}
+	f->options.hz = 997;
+	start(f);
+	sampler_tables(f->sampler, &maps);
+	publish_nothing_useful(&maps);
+	reuser.count = maps.reuse_count;
+	assert_int_equal(pthread_create(&thread, NULL, reuse_all_the_time, &reuser), 0);
+	for (unsigned int i = 0; i < 100 && counters_of(f->sampler).remapped == 0; i++)
+		spin_cpu_ms(50);
+	__atomic_store_n(&reuser.stop, true, __ATOMIC_RELAXED);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	sampler_stop(f->sampler);
+	struct wire_counters c = counters_of(f->sampler);
+	check_accounting(&c);
+	assert_true(c.remapped > 0);
+	assert_true(c.cold >= c.remapped);
 }
 
 static void test_sizes(void **state)
 {
 	struct fixture *f = *state;
+	struct sampler_tables maps;
 	uint64_t instructions = 0;
 
 	if (refused())
 		skip();
 	f->options.max_processes = 100;
-	f->options.max_mappings = 200;
+	f->options.max_objects = 200;
 	start(f);
-	assert_int_equal(sampler_max_processes(f->sampler), 100);
-	assert_int_equal(sampler_max_mappings(f->sampler), 200);
+	sampler_tables(f->sampler, &maps);
+	assert_int_equal(maps.max_processes, 100);
+	assert_int_equal(maps.max_objects, 200);
 	/* Not asked for. */
 	sampler_verifier_stats(f->sampler, count_instructions, &instructions);
 	assert_int_equal(instructions, 0);
@@ -520,6 +654,9 @@ int main(void)
 		FIXTURE_TEST(test_stop_and_free),
 		FIXTURE_TEST(test_two_at_once),
 		FIXTURE_TEST(test_cost),
+		FIXTURE_TEST(test_tables),
+		FIXTURE_TEST(test_walk_of_a_known_process),
+		FIXTURE_TEST(test_walk_over_replaced_tables),
 		FIXTURE_TEST(test_sizes),
 		FIXTURE_TEST(test_rate_the_kernel_refuses),
 	};

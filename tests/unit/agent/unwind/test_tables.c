@@ -6,51 +6,94 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "agent/unwind/tables.h"
 #include "agent/unwind/wire_mapping.h"
 #include "agent/util/clock.h"
 #include "agent/util/macro.h"
 
-#define N_PROCESSES 4
-#define N_MAPPINGS 16
+#define N_PROCESSES 20
+#define N_OBJECTS 64
 #define PAGE 4096ULL
+/* So many of the largest arrays fit into the only segment there may be. */
+#define FULL 10
+#define MOST WIRE_MAX_PROCESS_MAPPINGS
 
 struct fixture {
 	int processes_fd;
-	int mappings_fd;
+	int segments_fd;
+	int objects_fd;
+	uint64_t reuse_count;
 	struct file_table *files;
 	struct telemetry *telemetry;
+	struct kernel_arena *arena;
+	struct object_tables *objects;
 	struct tables *tables;
-	bool refused;
+	char *segment; /* as the kernel half sees it */
 };
+
+static int segments_new(void)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, mmapable, .map_flags = BPF_F_MMAPABLE);
+	_cleanup_close_ int inner =
+		bpf_map_create(BPF_MAP_TYPE_ARRAY, "t_segment", sizeof(uint32_t),
+			       WIRE_SEGMENT_BYTES, 1, &mmapable);
+	LIBBPF_OPTS(bpf_map_create_opts, outer, .inner_map_fd = (uint32_t)inner);
+
+	return inner < 0 ? inner
+			 : bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, "t_segments",
+					  sizeof(uint32_t), sizeof(uint32_t), 4, &outer);
+}
+
+static bool make_maps(struct fixture *f)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, mmapable, .map_flags = BPF_F_MMAPABLE);
+
+	f->processes_fd = bpf_map_create(BPF_MAP_TYPE_HASH, "t_processes", sizeof(uint32_t),
+					 sizeof(struct wire_process), N_PROCESSES, NULL);
+	f->objects_fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "t_objects", sizeof(uint32_t),
+				       sizeof(struct wire_object), N_OBJECTS, &mmapable);
+	f->segments_fd = segments_new();
+	return f->processes_fd >= 0 && f->objects_fd >= 0 && f->segments_fd >= 0;
+}
+
+static void make_parts(struct fixture *f)
+{
+	const struct kernel_arena_options arena = { .segments_fd = f->segments_fd,
+						    .max_segments = 1,
+						    .reuse_count = &f->reuse_count };
+
+	assert_int_equal(kernel_arena_new(&arena, &f->arena), 0);
+	const struct object_tables_options objects = { .objects_fd = f->objects_fd,
+						       .max_objects = N_OBJECTS,
+						       .arena = f->arena,
+						       .max_table_bytes = WIRE_SEGMENT_BYTES,
+						       .telemetry = f->telemetry };
+	assert_int_equal(object_tables_new(&objects, &f->objects), 0);
+	const struct tables_options tables = { .processes_fd = f->processes_fd,
+					       .max_processes = N_PROCESSES,
+					       .arena = f->arena,
+					       .objects = f->objects,
+					       .telemetry = f->telemetry };
+	assert_int_equal(tables_new(&tables, &f->tables), 0);
+}
 
 static int setup(void **state)
 {
-	LIBBPF_OPTS(bpf_map_create_opts, mmapable, .map_flags = BPF_F_MMAPABLE);
 	struct fixture *f = calloc(1, sizeof(*f));
 
 	assert_non_null(f);
 	*state = f;
-	f->processes_fd = bpf_map_create(BPF_MAP_TYPE_HASH, "t_processes", sizeof(uint32_t),
-					 sizeof(struct wire_process), N_PROCESSES, NULL);
-	f->mappings_fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "t_mappings", sizeof(uint32_t),
-					sizeof(struct wire_mapping), N_MAPPINGS, &mmapable);
-	if (f->processes_fd < 0 || f->mappings_fd < 0) {
+	if (!make_maps(f)) {
 		printf("skip: bpf(2) refuses to make maps: %s\n", strerror(errno));
-		f->refused = true;
 		return 0;
 	}
 	assert_int_equal(file_table_new(&(struct file_table_options){ 0 }, &f->files), 0);
 	assert_int_equal(telemetry_new(&f->telemetry), 0);
-	struct tables_options o = {
-		.processes_fd = f->processes_fd,
-		.mappings_fd = f->mappings_fd,
-		.max_processes = N_PROCESSES,
-		.max_mappings = N_MAPPINGS,
-		.telemetry = f->telemetry,
-	};
-	assert_int_equal(tables_new(&o, &f->tables), 0);
+	f->segment = malloc(WIRE_SEGMENT_BYTES);
+	assert_non_null(f->segment);
+	make_parts(f);
 	return 0;
 }
 
@@ -59,10 +102,19 @@ static int teardown(void **state)
 	struct fixture *f = *state;
 
 	tables_free(f->tables);
+	object_tables_free(f->objects);
+	if (f->arena)
+		/* Nothing is kept behind. */
+		kernel_arena_reclaim(f->arena, clock_mono_ns() + KERNEL_ARENA_GRACE_NS);
+	if (f->arena)
+		assert_in_range(kernel_arena_used_bytes(f->arena), 0, 0);
+	kernel_arena_free(f->arena);
 	telemetry_free(f->telemetry);
 	file_table_free(f->files);
 	cleanup_close_p(&f->processes_fd);
-	cleanup_close_p(&f->mappings_fd);
+	cleanup_close_p(&f->segments_fd);
+	cleanup_close_p(&f->objects_fd);
+	free(f->segment);
 	free(f);
 	return 0;
 }
@@ -71,23 +123,21 @@ static struct fixture *fixture_of(void **state)
 {
 	struct fixture *f = *state;
 
-	if (f->refused)
+	if (!f->tables)
 		skip();
 	return f;
 }
 
-/* A process with n mappings of its own. */
+/* A process with n mappings of its own, of one file. */
 static struct process make_process(struct fixture *f, uint32_t pid, uint32_t n)
 {
-	struct mapping_spec specs[N_MAPPINGS + 1];
+	_cleanup_free_ struct mapping_spec *specs = calloc(n ? n : 1, sizeof(*specs));
 
-	assert_true(n <= ARRAY_SIZE(specs));
+	assert_non_null(specs);
 	for (uint32_t i = 0; i < n; i++)
 		specs[i] = (struct mapping_spec){ (i + 1) * 16 * PAGE, (i + 2) * 16 * PAGE,
 						  i * PAGE, pid };
-	return (struct process){ .pid = pid,
-				 .generation = 1,
-				 .mappings = make_mappings(f->files, specs, n) };
+	return (struct process){ .pid = pid, .mappings = make_mappings(f->files, specs, n) };
 }
 
 static void drop_process(struct process *p)
@@ -102,21 +152,39 @@ static bool look_up(const struct fixture *f, uint32_t pid, struct wire_process *
 	return bpf_map_lookup_elem(f->processes_fd, &pid, ret_entry) == 0;
 }
 
+static void read_segment(struct fixture *f)
+{
+	uint32_t zero = 0;
+	uint32_t id;
+
+	assert_int_equal(bpf_map_lookup_elem(f->segments_fd, &zero, &id), 0);
+	_cleanup_close_ int fd = bpf_map_get_fd_by_id(id);
+	assert_true(fd >= 0);
+	assert_int_equal(bpf_map_lookup_elem(fd, &zero, f->segment), 0);
+}
+
 /* The kernel half finds exactly the process's mappings. */
-static struct wire_process check_published(const struct fixture *f, const struct process *p)
+static struct wire_process check_published(struct fixture *f, const struct process *p)
 {
 	struct wire_process entry = { 0 };
 
 	assert_true(look_up(f, p->pid, &entry));
 	assert_int_equal(entry.n_mappings, p->mappings->n);
-	assert_int_equal(entry.generation, p->generation);
-	assert_int_equal(entry.flags, 0);
+	assert_true(entry.generation > 0);
+	assert_int_equal(entry.zero, 0);
+	assert_true(entry.mappings_at > 0);
+	assert_ptr_equal(tables_mappings(f->tables, p->pid, entry.generation), p->mappings);
+	read_segment(f);
 	for (uint32_t i = 0; i < entry.n_mappings; i++) {
-		uint32_t index = entry.first + i;
-		struct wire_mapping expected = wire_mapping_from(&p->mappings->items[i]);
-		struct wire_mapping found;
+		const struct mapping *m = &p->mappings->items[i];
+		struct wire_mapping found, expected;
 
-		assert_int_equal(bpf_map_lookup_elem(f->mappings_fd, &index, &found), 0);
+		memcpy(&found,
+		       f->segment + (size_t)entry.mappings_at * WIRE_WORD_BYTES + i * sizeof(found),
+		       sizeof(found));
+		assert_true(m->file ? found.object >= WIRE_OBJECT_FIRST
+				    : found.object == WIRE_OBJECT_FP);
+		expected = wire_mapping_from(m, found.object);
 		assert_memory_equal(&found, &expected, sizeof(found));
 	}
 	return entry;
@@ -124,7 +192,12 @@ static struct wire_process check_published(const struct fixture *f, const struct
 
 static void reclaim_all(struct fixture *f)
 {
-	tables_reclaim(f->tables, clock_mono_ns() + TABLES_GRACE_NS);
+	kernel_arena_reclaim(f->arena, clock_mono_ns() + KERNEL_ARENA_GRACE_NS);
+}
+
+static uint64_t arena_mappings(const struct fixture *f)
+{
+	return kernel_arena_used_bytes(f->arena) / sizeof(struct wire_mapping);
 }
 
 static void test_publish_and_retract(void **state)
@@ -154,75 +227,105 @@ static void test_forks_share(void **state)
 {
 	struct fixture *f = fixture_of(state);
 	_cleanup_process_ struct process a = make_process(f, 100, 3);
-	_cleanup_process_ struct process b = { .pid = 101,
-					       .generation = 9,
-					       .mappings = mappings_ref(a.mappings) };
+	_cleanup_process_ struct process b = { .pid = 101, .mappings = mappings_ref(a.mappings) };
 
 	assert_int_equal(tables_publish(f->tables, &a), 0);
 	assert_int_equal(tables_publish(f->tables, &b), 0);
-	uint32_t first = check_published(f, &a).first;
-	assert_int_equal(check_published(f, &b).first, first);
+	struct wire_process ea = check_published(f, &a);
+	struct wire_process eb = check_published(f, &b);
+	assert_int_equal(ea.mappings_at, eb.mappings_at);
+	assert_int_not_equal(ea.generation, eb.generation);
 	assert_int_equal(tables_n_mappings(f->tables), 3);
 	tables_retract(f->tables, 100);
 	reclaim_all(f);
-	assert_int_equal(tables_n_mappings(f->tables), 3);
+	assert_int_equal(arena_mappings(f), 3);
 	check_published(f, &b);
 	tables_retract(f->tables, 101);
-	reclaim_all(f);
 	assert_int_equal(tables_n_mappings(f->tables), 0);
+	reclaim_all(f);
+	assert_int_equal(arena_mappings(f), 0);
 }
 
 static void test_replace(void **state)
 {
 	struct fixture *f = fixture_of(state);
 	_cleanup_process_ struct process a = make_process(f, 100, 3);
+	_cleanup_process_ struct process next = make_process(f, 100, 4);
 
 	assert_int_equal(tables_publish(f->tables, &a), 0);
-	uint32_t first = check_published(f, &a).first;
-	_cleanup_process_ struct process next = make_process(f, 100, 4);
-	next.generation = 2;
+	struct wire_process before = check_published(f, &a);
 	assert_int_equal(tables_publish(f->tables, &next), 0);
 	/* A walk may still be reading the old array: it stays as it is for now. */
-	assert_true(check_published(f, &next).first >= first + 3);
-	assert_int_equal(tables_n_mappings(f->tables), 7);
-	assert_int_equal(tables_n_processes(f->tables), 1);
-	reclaim_all(f);
+	struct wire_process after = check_published(f, &next);
+	assert_true(after.mappings_at >= before.mappings_at + 9);
+	assert_int_equal(arena_mappings(f), 7);
 	assert_int_equal(tables_n_mappings(f->tables), 4);
+	assert_int_equal(tables_n_processes(f->tables), 1);
+	/* And samples walked with it still come in. */
+	assert_int_not_equal(after.generation, before.generation);
+	assert_ptr_equal(tables_mappings(f->tables, 100, before.generation), a.mappings);
+	uint64_t count = f->reuse_count;
+	reclaim_all(f);
+	assert_true(f->reuse_count > count);
+	assert_int_equal(arena_mappings(f), 4);
 	check_published(f, &next);
 }
 
-static void test_new_generation_of_the_same_mappings(void **state)
+static void test_the_same_mappings_again(void **state)
 {
 	struct fixture *f = fixture_of(state);
 	_cleanup_process_ struct process a = make_process(f, 100, 3);
 
 	assert_int_equal(tables_publish(f->tables, &a), 0);
-	uint32_t first = check_published(f, &a).first;
-	a.generation = 8;
+	struct wire_process before = check_published(f, &a);
 	assert_int_equal(tables_publish(f->tables, &a), 0);
-	assert_int_equal(check_published(f, &a).first, first);
-	assert_int_equal(tables_n_mappings(f->tables), 3);
-	reclaim_all(f);
-	assert_int_equal(tables_n_mappings(f->tables), 3);
+	struct wire_process after = check_published(f, &a);
+	assert_memory_equal(&before, &after, sizeof(after));
+	assert_int_equal(arena_mappings(f), 3);
 }
 
-static void test_grace_time(void **state)
+/* Retracted and published again: an array of its own, and a number of its own. */
+static void test_back_again(void **state)
 {
 	struct fixture *f = fixture_of(state);
 	_cleanup_process_ struct process a = make_process(f, 100, 3);
 
 	assert_int_equal(tables_publish(f->tables, &a), 0);
-	uint64_t before = clock_mono_ns();
+	struct wire_process before = check_published(f, &a);
 	tables_retract(f->tables, 100);
-	tables_reclaim(f->tables, before);
-	tables_reclaim(f->tables, before + TABLES_GRACE_NS - 1);
-	assert_int_equal(tables_n_mappings(f->tables), 3);
-	/* Given up and wanted again meanwhile: another array. */
+	assert_ptr_equal(tables_mappings(f->tables, 100, before.generation), a.mappings);
 	assert_int_equal(tables_publish(f->tables, &a), 0);
-	assert_int_equal(tables_n_mappings(f->tables), 6);
+	struct wire_process after = check_published(f, &a);
+	assert_int_not_equal(after.generation, before.generation);
+	assert_int_not_equal(after.mappings_at, before.mappings_at);
+	assert_int_equal(arena_mappings(f), 6);
 	reclaim_all(f);
-	assert_int_equal(tables_n_mappings(f->tables), 3);
+	assert_int_equal(arena_mappings(f), 3);
 	check_published(f, &a);
+}
+
+/* What was retired is remembered for so many publications; the mappings live as long. */
+static void test_retired_are_forgotten_in_the_end(void **state)
+{
+	struct fixture *f = fixture_of(state);
+	_cleanup_process_ struct process a = make_process(f, 100, 3);
+	_cleanup_process_ struct process b = make_process(f, 200, 1);
+
+	assert_int_equal(tables_publish(f->tables, &a), 0);
+	uint32_t old = check_published(f, &a).generation;
+	tables_retract(f->tables, 100);
+	assert_int_equal(a.mappings->n_refs, 2);
+	for (uint32_t i = 0; i < TABLES_MAX_RETIRED - 1; i++) {
+		assert_int_equal(tables_publish(f->tables, &b), 0);
+		tables_retract(f->tables, 200);
+	}
+	assert_ptr_equal(tables_mappings(f->tables, 100, old), a.mappings);
+	assert_int_equal(tables_publish(f->tables, &b), 0);
+	tables_retract(f->tables, 200);
+	assert_null(tables_mappings(f->tables, 100, old));
+	assert_int_equal(a.mappings->n_refs, 1);
+	assert_null(tables_mappings(f->tables, 100, 0));
+	assert_null(tables_mappings(f->tables, 100, 4711000));
 }
 
 static void test_too_many_processes(void **state)
@@ -243,51 +346,54 @@ static void test_too_many_processes(void **state)
 	check_published(f, &p[0]);
 	check_published(f, &p[2]);
 	check_published(f, &p[N_PROCESSES]);
-	/* Publishing one that is there anyway needs no room. */
-	assert_int_equal(tables_publish(f->tables, &p[2]), 0);
-	assert_int_equal(tables_n_processes(f->tables), N_PROCESSES);
 	assert_int_equal(telemetry_get(f->telemetry, TELEMETRY_mapping_table_full), 0);
 	for (uint32_t i = 0; i <= N_PROCESSES; i++)
 		drop_process(&p[i]);
 }
 
-static void test_array_is_full(void **state)
+static void test_arena_is_full(void **state)
 {
 	struct fixture *f = fixture_of(state);
-	_cleanup_process_ struct process a = make_process(f, 100, 10);
-	_cleanup_process_ struct process b = make_process(f, 200, 4);
-	_cleanup_process_ struct process c = make_process(f, 300, 5);
+	struct process p[FULL + 1];
 	struct wire_process entry;
 
-	assert_int_equal(tables_publish(f->tables, &a), 0);
-	assert_int_equal(tables_publish(f->tables, &b), 0);
-	assert_int_equal(tables_publish(f->tables, &c), -ENOSPC);
+	for (uint32_t i = 0; i <= FULL; i++)
+		p[i] = make_process(f, 100 + i, MOST);
+	for (uint32_t i = 0; i < FULL; i++)
+		assert_int_equal(tables_publish(f->tables, &p[i]), 0);
+	assert_int_equal(tables_publish(f->tables, &p[FULL]), -ENOSPC);
 	assert_int_equal(telemetry_get(f->telemetry, TELEMETRY_mapping_table_full), 1);
 	/* Room was made, but a walk may still be reading there. */
 	assert_false(look_up(f, 100, &entry));
-	assert_false(look_up(f, 300, &entry));
-	check_published(f, &b);
+	assert_false(look_up(f, 100 + FULL, &entry));
+	assert_int_equal(tables_n_processes(f->tables), FULL - 1);
 	reclaim_all(f);
-	assert_int_equal(tables_publish(f->tables, &c), 0);
-	check_published(f, &b);
-	check_published(f, &c);
-	assert_int_equal(tables_n_mappings(f->tables), 9);
+	assert_int_equal(tables_publish(f->tables, &p[FULL]), 0);
+	check_published(f, &p[1]);
+	check_published(f, &p[FULL]);
+	for (uint32_t i = 0; i <= FULL; i++)
+		drop_process(&p[i]);
 }
 
 /* Only the process itself could be evicted: it is not, but its old entry is not left to lie. */
 static void test_replacement_that_does_not_fit(void **state)
 {
 	struct fixture *f = fixture_of(state);
-	_cleanup_process_ struct process a = make_process(f, 100, 10);
-	_cleanup_process_ struct process next = make_process(f, 100, 11);
+	_cleanup_process_ struct process a = make_process(f, 100, MOST);
+	_cleanup_process_ struct process next = make_process(f, 100, MOST);
 	struct wire_process entry;
+	uint32_t at;
 
 	assert_int_equal(tables_publish(f->tables, &a), 0);
+	uint32_t rest = WIRE_SEGMENT_BYTES / WIRE_WORD_BYTES - 1 - MOST * 3;
+	assert_int_equal(kernel_arena_take(f->arena, rest, &at), 0);
 	assert_int_equal(tables_publish(f->tables, &next), -ENOSPC);
 	assert_false(look_up(f, 100, &entry));
+	assert_int_equal(tables_n_processes(f->tables), 0);
 	reclaim_all(f);
 	assert_int_equal(tables_publish(f->tables, &next), 0);
 	check_published(f, &next);
+	kernel_arena_give_unseen(f->arena, at, rest);
 }
 
 static void test_nothing_to_publish(void **state)
@@ -295,7 +401,7 @@ static void test_nothing_to_publish(void **state)
 	struct fixture *f = fixture_of(state);
 	_cleanup_process_ struct process a = make_process(f, 100, 2);
 	_cleanup_process_ struct process empty = make_process(f, 100, 0);
-	struct process unread = { .pid = 100, .generation = 2 };
+	struct process unread = { .pid = 100 };
 	struct wire_process entry;
 
 	assert_int_equal(tables_publish(f->tables, &a), 0);
@@ -306,12 +412,12 @@ static void test_nothing_to_publish(void **state)
 	assert_false(look_up(f, 100, &entry));
 }
 
-/* More than the search reaches; it would not fit here anyway, so only the count of mappings is that large. */
+/* More than the search reaches; nobody looks at them. */
 static void test_more_than_the_search_reaches(void **state)
 {
 	struct fixture *f = fixture_of(state);
 	struct mappings m = { .n_refs = 1, .n = WIRE_MAX_PROCESS_MAPPINGS + 1 };
-	struct process p = { .pid = 100, .generation = 1, .mappings = &m };
+	struct process p = { .pid = 100, .mappings = &m };
 	struct wire_process entry;
 
 	assert_int_equal(tables_publish(f->tables, &p), -ENOSPC);
@@ -319,31 +425,49 @@ static void test_more_than_the_search_reaches(void **state)
 	assert_int_equal(m.n_refs, 1);
 }
 
-/* The whole array is one process's. */
-static void test_fills_the_array(void **state)
+/* Files are held as long as an array names them: then their slots may go to others. */
+static void test_files_are_held(void **state)
 {
+	static const struct mapping_spec specs[] = { { 0x10000, 0x20000, 0, 7 },
+						     { 0x20000, 0x30000, 0, 0 },
+						     { 0x30000, 0x40000, 0x10000, 7 },
+						     { 0x50000, 0x60000, 0, 8 } };
 	struct fixture *f = fixture_of(state);
-	_cleanup_process_ struct process a = make_process(f, 100, N_MAPPINGS);
+	_cleanup_process_ struct process a = { .pid = 100,
+					       .mappings = make_mappings(f->files, specs, 4) };
+	struct object_tables_stats stats;
+	uint64_t later = clock_mono_ns() + 2 * OBJECT_TABLES_IDLE_NS;
 
 	assert_int_equal(tables_publish(f->tables, &a), 0);
-	assert_int_equal(check_published(f, &a).first, 0);
-	assert_int_equal(tables_n_mappings(f->tables), N_MAPPINGS);
+	check_published(f, &a);
+	object_tables_tick(f->objects, later);
+	object_tables_stats(f->objects, &stats);
+	assert_int_equal(stats.n_files, 2);
+	tables_retract(f->tables, 100);
+	object_tables_tick(f->objects, later + 2 * OBJECT_TABLES_IDLE_NS);
+	object_tables_stats(f->objects, &stats);
+	assert_int_equal(stats.n_files, 0);
 }
 
+/* The kernel half refuses: nothing is left of it. */
 static void test_map_is_refused(void **state)
 {
 	struct fixture *f = fixture_of(state);
-	struct tables_options o = {
-		.processes_fd = f->processes_fd,
-		.mappings_fd = f->processes_fd, /* cannot be memory-mapped */
-		.max_processes = N_PROCESSES,
-		.max_mappings = N_MAPPINGS,
-		.telemetry = f->telemetry,
-	};
+	_cleanup_process_ struct process a = make_process(f, 100, 2);
+	const struct tables_options o = { .processes_fd = -1,
+					  .max_processes = N_PROCESSES,
+					  .arena = f->arena,
+					  .objects = f->objects,
+					  .telemetry = f->telemetry };
 	struct tables *t = NULL;
 
-	assert_true(tables_new(&o, &t) < 0);
-	assert_null(t);
+	assert_int_equal(tables_new(&o, &t), 0);
+	assert_int_equal(tables_publish(t, &a), -EBADF);
+	assert_int_equal(tables_n_processes(t), 0);
+	assert_int_equal(tables_n_mappings(t), 0);
+	assert_int_equal(a.mappings->n_refs, 1);
+	tables_free(t);
+	tables_free(NULL);
 }
 
 #define FIXTURE_TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
@@ -354,14 +478,15 @@ int main(void)
 		FIXTURE_TEST(test_publish_and_retract),
 		FIXTURE_TEST(test_forks_share),
 		FIXTURE_TEST(test_replace),
-		FIXTURE_TEST(test_new_generation_of_the_same_mappings),
-		FIXTURE_TEST(test_grace_time),
+		FIXTURE_TEST(test_the_same_mappings_again),
+		FIXTURE_TEST(test_back_again),
+		FIXTURE_TEST(test_retired_are_forgotten_in_the_end),
 		FIXTURE_TEST(test_too_many_processes),
-		FIXTURE_TEST(test_array_is_full),
+		FIXTURE_TEST(test_arena_is_full),
 		FIXTURE_TEST(test_replacement_that_does_not_fit),
 		FIXTURE_TEST(test_nothing_to_publish),
 		FIXTURE_TEST(test_more_than_the_search_reaches),
-		FIXTURE_TEST(test_fills_the_array),
+		FIXTURE_TEST(test_files_are_held),
 		FIXTURE_TEST(test_map_is_refused),
 	};
 

@@ -46,12 +46,12 @@ static void test_row(void **state)
 		.file_off = row->file_off,
 		.file = row->file_id ? &file : NULL,
 	};
-	struct wire_mapping w = wire_mapping_from(&m);
+	struct wire_mapping w = wire_mapping_from(&m, 42);
 	uint64_t last = w.frame_base + (row->bytes - 1);
 
 	assert_int_equal(w.begin, BEGIN);
-	assert_int_equal(w.end, BEGIN + row->bytes);
-	assert_int_equal(w.object, 0);
+	assert_int_equal(w.n_pages, row->bytes / WIRE_PAGE_BYTES);
+	assert_int_equal(w.object, row->named ? 42 : WIRE_OBJECT_FP);
 	if (!row->named) {
 		assert_int_equal(w.frame_base, WIRE_FRAME_RAW | BEGIN);
 		return;

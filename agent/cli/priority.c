@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The agent's place among the threads that wait for a CPU. */
+#include "agent/cli/priority.h"
+
+#include <sys/resource.h>
+
+/* Nine times the weight of an ordinary thread (sched_prio_to_weight, kernel/sched/core.c). */
+#define PRIORITY_NICE (-10)
+
+void priority_raise(void)
+{
+	(void)setpriority(PRIO_PROCESS, 0, PRIORITY_NICE);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A walk finished in the agent, by the code that the kernel half runs (bpf/unwind.h): over a copied stack, or over a stopped thread.
+ */
+#ifndef XAGENT_AGENT_UNWIND_HOST_WALK_H
+#define XAGENT_AGENT_UNWIND_HOST_WALK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agent/process/process.h"
+#include "agent/unwind/object_tables.h"
+#include "bpf/wire.h"
+
+/* Frames that lie in no file: object id 0, and one of these. */
+enum frame_special {
+	FRAME_UNKNOWN = 1, /* a pc outside of all known mappings */
+	FRAME_JIT = 2,	   /* anonymous executable memory */
+	FRAME_END = 16,	   /* + enum wire_end: the reason frame of a stack that was cut */
+};
+
+struct host_walk_options {
+	struct process *process; /* its mappings are those to walk with */
+	struct object_tables *objects;
+	/* Memory of the process: 0, else it cannot be read. */
+	int (*read)(void *data, uint64_t addr, void *dst, size_t n);
+	/* A frame, leaf first: as on the wire (bpf/wire.h), or an enum frame_special; and where it goes on, so of callers the return
+	 * address itself. False ends the walk as too deep. */
+	bool (*on_frame)(void *data, uint64_t frame, uint64_t pc);
+	void *data; /* of both */
+	/* Keep the registers that calls preserve from frame to frame. Costs five look-ups a frame, for the few walks that end for want of
+	 * one (WIRE_END_REGISTER). */
+	bool all_registers;
+	bool wanted; /* tables that the walk comes by are to be loaded */
+	bool exact;  /* regs->pc is where the code was interrupted, and all registers are known */
+	bool after_syscall;
+};
+
+/* Why it ended. WIRE_END_COPY_END stands for every read that failed. All is borrowed for the call. */
+enum wire_end host_walk(const struct host_walk_options *o, const struct wire_regs *regs);
+
+/* The frame of a pc by these mappings (NULL: none); 0 when no mapping holds it. */
+uint64_t host_frame(const struct mappings *mappings, uint64_t pc);
+
+#endif

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Builds the unwind table of one file in the worker. */
+#include "agent/unwind/object_build.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "agent/object/vdso.h"
+#include "agent/unwind/debug_elf.h"
+#include "agent/util/macro.h"
+
+static int build_bytes(const struct object_build *b, struct bytes *ret_bytes)
+{
+	return b->fd < 0 ? vdso_image(ret_bytes) : bytes_from_fd(b->fd, ret_bytes);
+}
+
+/* The kernel half looks rows up by file offset. An object whose executable segments are shifted against each other (some optimizers add
+ * one) has no single bias; it is looked up row by row. */
+static bool find_bias(const struct elf *elf, uint64_t *ret_bias)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < elf_n_segments(elf); i++) {
+		const struct elf_segment *s = elf_segment(elf, i);
+		uint64_t bias = s->vaddr - s->file_off;
+
+		if (s->type != PT_LOAD || !(s->flags & PF_X))
+			continue;
+		if (found && bias != *ret_bias)
+			return false;
+		*ret_bias = bias;
+		found = true;
+	}
+	return found;
+}
+
+static int build(struct object_build *b)
+{
+	_cleanup_(elf_freep) struct elf *elf = NULL;
+	_cleanup_(elf_freep) struct elf *debug = NULL;
+	_cleanup_(unwind_info_freep) struct unwind_info *info = NULL;
+	struct bytes bytes;
+	int r = build_bytes(b, &bytes);
+
+	if (r == 0)
+		r = elf_new(bytes, &elf);
+	if (r != 0)
+		return r < 0 ? r : ROW_TABLE_NONE;
+	if (!find_bias(elf, &b->bias))
+		return ROW_TABLE_TOO_LARGE;
+	if (b->debug_fd >= 0)
+		r = debug_elf_new(b->debug_fd, &debug);
+	if (r < 0)
+		return r;
+	r = unwind_info_new(elf, debug, &info);
+	return r < 0 ? r : row_table_build(info, elf, b->max_bytes, &b->table);
+}
+
+static void build_run(struct worker_job *job)
+{
+	struct object_build *b = CONTAINER_OF(job, struct object_build, job);
+
+	b->result = build(b);
+}
+
+static int own_fd(int fd, int *ret_fd)
+{
+	if (fd < 0)
+		return 0;
+	*ret_fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	return *ret_fd < 0 ? -errno : 0;
+}
+
+int object_build_new(const struct mapped_file *f, int debug_fd, size_t max_bytes,
+		     struct object_build **ret_build)
+{
+	_cleanup_(object_build_freep) struct object_build *b = calloc(1, sizeof(*b));
+
+	if (!b)
+		return -ENOMEM;
+	b->job.run = build_run;
+	b->fd = b->debug_fd = -1;
+	b->max_bytes = max_bytes;
+	int r = f->vdso ? 0 : f->fd < 0 ? -EBADF : own_fd(f->fd, &b->fd);
+	if (r == 0)
+		r = own_fd(debug_fd, &b->debug_fd);
+	if (r < 0)
+		return r;
+	*ret_build = TAKE_PTR(b);
+	return 0;
+}
+
+void object_build_free(struct object_build *b)
+{
+	if (!b)
+		return;
+	cleanup_close_p(&b->fd);
+	cleanup_close_p(&b->debug_fd);
+	row_table_free(b->table);
+	free(b);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Builds the unwind table of one file in the worker.
+ *
+ * A build has descriptors of its own: the loop thread may close the file's meanwhile.
+ */
+#ifndef XAGENT_AGENT_UNWIND_OBJECT_BUILD_H
+#define XAGENT_AGENT_UNWIND_OBJECT_BUILD_H
+
+#include "agent/process/mapping.h"
+#include "agent/unwind/row_table.h"
+#include "agent/util/worker.h"
+
+struct object_build {
+	struct worker_job job; /* run is set; done and data are the caller's */
+	void *data;
+	int fd;	      /* −1: the vDSO */
+	int debug_fd; /* −1: none */
+	size_t max_bytes;
+	/* Results: 0 or an enum row_table_outcome or -errno; the table. */
+	int result;
+	struct row_table *table;
+	uint64_t bias; /* vaddr − file offset of all executable segments */
+};
+
+/* For an opened file, and its debug file (−1: none). 0 or -errno. */
+int object_build_new(const struct mapped_file *f, int debug_fd, size_t max_bytes,
+		     struct object_build **ret_build);
+void object_build_free(struct object_build *b); /* NULL-safe */
+DEFINE_CLEANUP(struct object_build *, object_build_free);
+
+#endif

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The rules of one mapped file, looked up one by one in the file. */
+#include "agent/unwind/object_rules.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "agent/object/vdso.h"
+#include "agent/unwind/debug_elf.h"
+#include "agent/util/hash.h"
+
+struct object_rules {
+	struct elf *elf;	  /* NULL: not ELF */
+	struct elf *debug;	  /* NULL: none */
+	struct unwind_info *info; /* NULL likewise */
+	struct build_id build_id;
+};
+
+int object_bytes_open(const struct mapped_file *f, struct bytes *ret_bytes)
+{
+	if (f->vdso)
+		return vdso_image(ret_bytes);
+	return f->fd < 0 ? -EBADF : bytes_from_fd(f->fd, ret_bytes);
+}
+
+/* A debug file that cannot be read is as good as none. */
+static int open_debug(struct object_rules *r, const struct process *p, const struct mapped_file *f,
+		      int *debug_fd)
+{
+	int result = *debug_fd < 0 ? debug_elf_find(r->elf, p, f, debug_fd) : 0;
+
+	if (result == 0)
+		result = debug_elf_new(*debug_fd, &r->debug);
+	return result == -ENOMEM ? result : 0;
+}
+
+static int open_info(struct object_rules *r, const struct process *p, const struct mapped_file *f,
+		     struct bytes bytes, int *debug_fd)
+{
+	int result = elf_new(bytes, &r->elf);
+
+	/* Programs map other kinds of files executable too. */
+	if (result > 0)
+		return 0;
+	if (result == 0)
+		result = build_id_read(r->elf, &r->build_id);
+	if (result == 0)
+		result = open_debug(r, p, f, debug_fd);
+	if (result == 0)
+		result = unwind_info_new(r->elf, r->debug, &r->info);
+	return result;
+}
+
+int object_rules_new(const struct process *p, const struct mapped_file *f, int *debug_fd,
+		     struct object_rules **ret_rules)
+{
+	_cleanup_(object_rules_freep) struct object_rules *r = calloc(1, sizeof(*r));
+	struct bytes bytes;
+
+	if (!r)
+		return -ENOMEM;
+	int result = object_bytes_open(f, &bytes);
+	if (result == 0)
+		result = open_info(r, p, f, bytes, debug_fd);
+	if (result < 0)
+		return result;
+	*ret_rules = TAKE_PTR(r);
+	return 0;
+}
+
+void object_rules_free(struct object_rules *r)
+{
+	if (!r)
+		return;
+	unwind_info_free(r->info);
+	elf_free(r->debug);
+	elf_free(r->elf);
+	free(r);
+}
+
+int object_rules_at(struct object_rules *r, uint64_t file_off, struct unwind_rule *ret_rule)
+{
+	uint64_t vaddr;
+
+	*ret_rule = (struct unwind_rule){ 0 };
+	if (!r->info || !elf_vaddr(r->elf, file_off, &vaddr))
+		return 0;
+	return unwind_info_rule_at(r->info, vaddr, ret_rule);
+}
+
+int object_rules_register_at(struct object_rules *r, uint64_t file_off, uint8_t reg,
+			     struct unwind_rule *ret_rule)
+{
+	uint64_t vaddr;
+
+	*ret_rule = (struct unwind_rule){ .fp = RULE_FP_UNDEFINED };
+	if (!r->info || !elf_vaddr(r->elf, file_off, &vaddr))
+		return 0;
+	return unwind_info_register_at(r->info, vaddr, reg, ret_rule);
+}
+
+const struct build_id *object_rules_build_id(const struct object_rules *r)
+{
+	return &r->build_id;
+}
+
+uint64_t object_rules_text_hash(const struct object_rules *r)
+{
+	uint64_t hash = 0;
+
+	for (size_t i = 0; r->elf && i < elf_n_segments(r->elf); i++) {
+		const struct elf_segment *s = elf_segment(r->elf, i);
+		const uint64_t place[] = { s->file_off, s->vaddr, s->memory_bytes };
+
+		if (s->type == PT_LOAD && (s->flags & PF_X))
+			hash = hash_bytes(place, sizeof(place), hash);
+	}
+	return hash;
+}

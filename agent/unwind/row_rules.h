@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The rules of one table: each distinct one has an id in the order of its first appearance; id 0 is "no rule". In the end they are put
+ * in the order of their weight, so that the heaviest get the codes that fit a row, and packed into words.
+ *
+ *	source's rule ──(hash)──► normalized rule ──(hash)──► id ──(weight)──► index: place among the words; a code when below 255
+ *
+ * Normalizing costs more than hashing, so it is done once for each distinct rule of the source.
+ */
+#ifndef XAGENT_AGENT_UNWIND_ROW_RULES_H
+#define XAGENT_AGENT_UNWIND_ROW_RULES_H
+
+#include <stdint.h>
+#include <string.h>
+
+#include "agent/object/dwarf_abi.h"
+#include "agent/unwind/row_budget.h"
+#include "bpf/rule.h"
+#include "bpf/wire.h"
+
+/* Ids have 16 bits. The most that one file of a whole distribution has is 861. */
+#define ROW_RULES_MAX 65535
+#define ROW_RULES_NONE 0
+
+/* Distinct rules, numbered; found by open addressing. */
+struct rule_set {
+	struct unwind_rule *rules; /* owned */
+	size_t n;
+	size_t cap;
+	uint16_t *slots; /* number + 1, 0 is empty; owned */
+	size_t n_slots;	 /* a power of two, four times n and more */
+};
+
+struct row_rules {
+	const struct dwarf_abi *abi;
+	struct row_budget *budget; /* borrowed */
+	struct rule_set raw;
+	uint16_t *id_of_raw; /* owned */
+	size_t cap_id_of_raw;
+	struct rule_set distinct;
+	uint64_t *weight; /* of each id: entries that the table would need for it; owned */
+	size_t cap_weight;
+	uint64_t n_refused; /* rules that had no number left */
+};
+
+/* What ids became. */
+struct row_words {
+	uint64_t *words; /* owned: struct wire_rule [], then the wide ones */
+	uint32_t n_words;
+	uint32_t *index_of; /* by id; 0 where there was no room; owned */
+};
+
+/* A rule is three words; they are loaded one by one, for rules have just been written field by field and wider loads would wait. */
+static inline uint64_t row_rule_word(const struct unwind_rule *rule, size_t i)
+{
+	uint64_t word;
+
+	memcpy(&word, (const char *)rule + i * sizeof(word), sizeof(word));
+	return word;
+}
+
+/* Equal rules are equal bytes. */
+static inline bool row_rule_equal(const struct unwind_rule *a, const struct unwind_rule *b)
+{
+	return row_rule_word(a, 0) == row_rule_word(b, 0) &&
+	       row_rule_word(a, 1) == row_rule_word(b, 1) &&
+	       row_rule_word(a, 2) == row_rule_word(b, 2);
+}
+
+/* 0 or -errno, with all released. */
+int row_rules_init(struct row_rules *r, const struct dwarf_abi *abi, struct row_budget *budget);
+void row_rules_fini(struct row_rules *r);
+
+/* The id of a rule as the source gave it; ROW_RULES_NONE when there are too many. 0, -E2BIG, -ENOMEM. */
+int row_rules_id(struct row_rules *r, const struct unwind_rule *raw, uint16_t *ret_id);
+
+/* Packs all, in order of weight. 0, -E2BIG, -ENOMEM. */
+int row_rules_pack(const struct row_rules *r, struct row_words *ret_words);
+void row_words_fini(struct row_words *w);
+
+/* False: it is wide. Pure. */
+bool row_rule_pack(const struct unwind_rule *rule, struct wire_rule *ret_packed);
+
+#endif

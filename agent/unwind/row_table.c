@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The unwind table of one object: the way from sources to a packed table.
+ *
+ *	spans of all sources → pieces → rows, collected and merged → rules in order of weight → pages
+ *
+ * Spans are sorted by their sources, rows never: they come in order.
+ */
+#include "agent/unwind/row_table.h"
+
+#include "agent/unwind/row_collect.h"
+#include "agent/unwind/row_table_internal.h"
+#include "agent/util/macro.h"
+
+struct build {
+	struct unwind_info *info;
+	struct elf *elf;
+	struct row_budget budget;
+	struct unwind_spans spans[UNWIND_INFO_MAX_SOURCES];
+	size_t n_sources;
+	bool too_large;
+	struct unwind_source_stats source_stats;
+	struct row_text text;
+	struct row_pieces pieces;
+	struct row_collect collect;
+};
+
+static void build_release_spans(struct build *b)
+{
+	for (size_t i = 0; i < b->n_sources; i++) {
+		unwind_spans_fini(&b->spans[i]);
+		unwind_info_source(b->info, i)->release(unwind_info_source(b->info, i));
+	}
+	b->n_sources = 0;
+}
+
+static void build_fini(struct build *b)
+{
+	build_release_spans(b);
+	row_collect_fini(&b->collect);
+}
+
+/* A source holds as much again as its spans take. */
+static int build_spans_of(struct build *b, size_t i)
+{
+	struct unwind_source *source = unwind_info_source(b->info, i);
+	struct unwind_spans *spans = &b->spans[i];
+
+	*spans = (struct unwind_spans){ .max_bytes =
+						(b->budget.max_bytes - b->budget.used_bytes) / 2 };
+	b->n_sources = i + 1;
+	int r = source->spans(source, spans, &b->source_stats);
+	if (r < 0)
+		return r;
+	if (r == UNWIND_SOURCE_TOO_LARGE) {
+		b->too_large = true;
+		return -E2BIG;
+	}
+	return row_budget_charge(&b->budget, 2 * spans->cap * sizeof(*spans->items));
+}
+
+static int build_spans(struct build *b)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < unwind_info_n_sources(b->info); i++)
+		r = build_spans_of(b, i);
+	return r;
+}
+
+/* Rows far from all others (debug information of functions that the linker has thrown away) would only make the table long. */
+static void pieces_of_text(struct build *b)
+{
+	uint64_t begin = 0;
+	uint64_t end = UINT64_MAX;
+
+	(void)elf_text_range(b->elf, &begin, &end);
+	row_pieces_init(&b->pieces, b->spans, b->n_sources, begin, end);
+}
+
+static int collect_pieces(struct build *b, struct row_piece piece)
+{
+	uint64_t base_vaddr = b->collect.base_vaddr;
+	int r;
+
+	if (b->pieces.end - base_vaddr > ROW_MAX_SPREAD)
+		b->pieces.end = base_vaddr + ROW_MAX_SPREAD;
+	piece.end = MIN_OF(piece.end, b->pieces.end);
+	do
+		r = row_collect_piece(&b->collect, unwind_info_source(b->info, piece.source),
+				      &piece, &b->source_stats);
+	while (r == 0 && row_pieces_next(&b->pieces, &piece));
+	return r < 0 ? r : row_collect_finish(&b->collect);
+}
+
+/* 0, ROW_TABLE_NONE, -E2BIG, -errno. */
+static int build_rows(struct build *b)
+{
+	struct row_piece first;
+	int r;
+
+	row_text_init(&b->text, b->elf);
+	pieces_of_text(b);
+	if (!row_pieces_next(&b->pieces, &first))
+		return ROW_TABLE_NONE;
+	r = row_collect_init(&b->collect, unwind_info_abi(b->info), &b->text, first.begin,
+			     &b->budget);
+	if (r == 0)
+		r = collect_pieces(b, first);
+	if (r < 0)
+		return r;
+	return b->collect.n_rows == 0 ? ROW_TABLE_NONE : 0;
+}
+
+/* Spans that reach to where the table does not. */
+static uint64_t n_out_of_reach(const struct build *b)
+{
+	uint64_t n = 0;
+	uint64_t text_begin, text_end;
+
+	if (!elf_text_range(b->elf, &text_begin, &text_end) || b->pieces.end >= text_end)
+		return 0;
+	for (size_t s = 0; s < b->n_sources; s++)
+		for (size_t i = b->spans[s].n; i > 0; i--) {
+			const struct unwind_span *span = &b->spans[s].items[i - 1];
+
+			if (span->begin + span->n_bytes <= b->pieces.end)
+				break;
+			n += span->begin < text_end;
+		}
+	return n;
+}
+
+static uint64_t n_without_word(const struct row_rules *rules, const struct row_words *words)
+{
+	uint64_t n = rules->n_refused;
+
+	for (size_t id = 1; id < rules->distinct.n; id++)
+		if (words->index_of[id] == 0)
+			n += rules->weight[id];
+	return n;
+}
+
+static uint64_t table_bytes(const struct row_table *t)
+{
+	uint64_t pages_words =
+		((uint64_t)t->n_pages * sizeof(*t->pages) + WIRE_WORD_BYTES - 1) / WIRE_WORD_BYTES;
+
+	return (pages_words + t->n_block_words + t->rules.n_words + t->n_escapes) * WIRE_WORD_BYTES;
+}
+
+static void table_stats(struct build *b, struct row_table *t)
+{
+	struct row_table_stats *s = &t->stats;
+
+	s->n_raw_rows = b->collect.n_raw_rows;
+	s->n_rules = b->collect.rules.distinct.n - 1;
+	s->n_escapes = t->n_escapes;
+	s->n_bytes = table_bytes(t);
+	s->n_text_bytes = row_text_bytes(&b->text);
+	s->n_covered_bytes = b->collect.n_covered_bytes;
+	s->n_dropped_rows += b->pieces.n_left_out + n_out_of_reach(b) +
+			     n_without_word(&b->collect.rules, &t->rules);
+	s->source = b->source_stats;
+}
+
+static int build_table(struct build *b, struct row_table *t, size_t max_bytes)
+{
+	struct row_budget budget = { .max_bytes = max_bytes };
+	int r = row_rules_pack(&b->collect.rules, &t->rules);
+
+	if (r == 0)
+		r = row_pack(&b->collect, t, &budget);
+	if (r < 0) {
+		b->too_large = b->too_large || budget.exceeded;
+		return r;
+	}
+	table_stats(b, t);
+	return t->stats.n_bytes > max_bytes ? ROW_TABLE_TOO_LARGE : 0;
+}
+
+int row_table_build(struct unwind_info *info, struct elf *elf, size_t max_bytes,
+		    struct row_table **ret_table)
+{
+	_cleanup_(row_table_freep) struct row_table *t = calloc(1, sizeof(*t));
+	_cleanup_(build_fini) struct build b = {
+		.info = info,
+		.elf = elf,
+		.budget = { .max_bytes = max_bytes },
+	};
+
+	if (!t)
+		return -ENOMEM;
+	int r = build_spans(&b);
+	if (r == 0)
+		r = build_rows(&b);
+	if (r == 0)
+		r = build_table(&b, t, max_bytes);
+	if (r < 0 && (b.too_large || b.budget.exceeded))
+		r = ROW_TABLE_TOO_LARGE;
+	if (r == 0)
+		*ret_table = TAKE_PTR(t);
+	return r;
+}
+
+void row_table_free(struct row_table *t)
+{
+	if (!t)
+		return;
+	row_words_fini(&t->rules);
+	free(t->pages);
+	free(t->blocks);
+	free(t->escapes);
+	free(t);
+}
+
+const struct row_table_stats *row_table_stats(const struct row_table *t)
+{
+	return &t->stats;
+}

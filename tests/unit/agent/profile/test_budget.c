@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How the memory limit is shared out. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "agent/profile/budget.h"
+#include "agent/util/macro.h"
+#include "bpf/wire.h"
+
+#define MIB ((size_t)1 << 20)
+
+struct row {
+	const char *name;
+	size_t limit;
+	size_t held; /* what it is taken for */
+	uint32_t n_segments;
+};
+
+static const struct row rows[] = {
+	{ "default", 0, 64 * MIB, 20 },
+	{ "as_given", 64 * MIB, 64 * MIB, 20 },
+	{ "least", BUDGET_MIN_BYTES, 8 * MIB, 2 },
+	{ "below_the_least", 1, 8 * MIB, 2 },
+	{ "most", BUDGET_MAX_BYTES, 2048 * MIB, 640 },
+	{ "above_the_most", SIZE_MAX, 2048 * MIB, 640 },
+	{ "odd", 100 * MIB + 12345, 100 * MIB + 12345, 31 },
+};
+
+static void test_row(void **state)
+{
+	const struct row *row = *state;
+	struct budget b;
+
+	budget_split(row->limit, &b);
+	assert_int_equal(b.limit_bytes, row->held);
+	assert_int_equal(b.max_segments, row->n_segments);
+}
+
+/* All parts together stay within the limit, none is nothing, and mapping arrays have a part of the arena that tables leave alone. */
+static void check_parts(size_t limit)
+{
+	struct budget b;
+
+	budget_split(limit, &b);
+	size_t arena = (size_t)b.max_segments * WIRE_SEGMENT_BYTES;
+	assert_true(arena + b.build_bytes + b.symbol_bytes + 2 * b.interval_bytes <=
+		    b.limit_bytes - b.limit_bytes / 32);
+	assert_true(b.max_segments >= 1 && b.max_segments <= WIRE_MAX_SEGMENTS);
+	assert_true(b.table_bytes >= arena / 2 && b.table_bytes < arena);
+	/* The largest mapping array there is. */
+	assert_true(arena - b.table_bytes >=
+		    WIRE_MAX_PROCESS_MAPPINGS * sizeof(struct wire_mapping));
+	assert_true(b.build_bytes > MIB && b.symbol_bytes >= MIB && b.interval_bytes > MIB / 2);
+}
+
+static void test_parts(void **state)
+{
+	(void)state;
+	for (size_t limit = 0; limit <= 3000 * MIB; limit += 7 * MIB + 4097)
+		check_parts(limit);
+	check_parts(SIZE_MAX);
+}
+
+int main(void)
+{
+	struct CMUnitTest tests[ARRAY_SIZE(rows) + 1];
+	size_t n = 0;
+
+	for (; n < ARRAY_SIZE(rows); n++)
+		tests[n] =
+			(struct CMUnitTest){ rows[n].name, test_row, NULL, NULL, (void *)&rows[n] };
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_parts);
+	return cmocka_run_group_tests_name("agent/profile/budget", tests, NULL, NULL);
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The walk of bpf/unwind.h over a stack, mappings, rules and code bytes made by hand. */
+#ifndef XAGENT_TESTS_UNIT_BPF_UNWIND_WORLD_H
+#define XAGENT_TESTS_UNIT_BPF_UNWIND_WORLD_H
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "agent/util/macro.h"
+
+#define UNWIND_INLINE static inline
+#define UNWIND_FIND(w) world_find(w)
+#define UNWIND_RULE(w) world_rule(w)
+#define UNWIND_WORD(w, ret, addr) world_read((w), (ret), sizeof(*(ret)), (addr))
+#define UNWIND_READ(w, dst, n, addr) world_read((w), (dst), (n), (addr))
+#define UNWIND_CODE(w, dst, n, pc) world_code((w), (dst), (n), (pc))
+#define UNWIND_SAVED(w) world_saved(w)
+
+struct unwind_walk;
+static inline int world_find(struct unwind_walk *w);
+static inline uint32_t world_rule(struct unwind_walk *w);
+static inline int world_read(struct unwind_walk *w, void *dst, uint64_t n, uint64_t addr);
+static inline int world_code(struct unwind_walk *w, void *dst, uint64_t n, uint64_t pc);
+static inline uint32_t world_saved(struct unwind_walk *w);
+
+#include "bpf/unwind.h"
+
+#define STACK 0x7ffd00001000ULL
+/* One mapping of TEXT_BYTES; everything there has the default rule unless a row says otherwise. */
+#define TEXT 0x401000ULL
+#define TEXT_BYTES 0x100000ULL
+#define TEXT_FRAME ((7ULL << WIRE_FRAME_OFFSET_BITS) + 0x3000)
+#define FRAME_OF(pc) (TEXT_FRAME + ((pc)-TEXT))
+#define NOWHERE 0x900000ULL
+
+/* The rule from a pc on, for so many bytes. */
+struct rule_row {
+	uint64_t pc;
+	uint64_t n_bytes;
+	struct unwind_rule rule;
+};
+
+/* What a walk reads from; all borrowed. */
+struct world {
+	struct unwind_walk walk;
+	const struct wire_mapping *mappings; /* NULL: the text */
+	uint32_t n_mappings;
+	unsigned int n_finds;
+	const struct rule_row *rules;
+	size_t n_rules;
+	const uint64_t *words; /* at STACK */
+	size_t n_words;
+	const uint8_t *code; /* at code_pc; NULL: cannot be read */
+	size_t n_code;
+	uint64_t code_pc;
+	uint32_t saved; /* registers that every callee with a rule kept */
+	uint64_t saved_value;
+};
+
+static const struct wire_mapping world_text = { .begin = TEXT,
+						.frame_base = TEXT_FRAME,
+						.n_pages = TEXT_BYTES / WIRE_PAGE_BYTES,
+						.object = WIRE_OBJECT_FIRST };
+
+/* A process that maps the text. */
+static const struct wire_process world_process = { .mappings_at = 1,
+						   .n_mappings = 1,
+						   .generation = 1 };
+
+static inline int world_find(struct unwind_walk *w)
+{
+	struct world *world = CONTAINER_OF(w, struct world, walk);
+	const struct wire_mapping *all = world->mappings ? world->mappings : &world_text;
+	uint32_t n = world->mappings ? world->n_mappings : 1;
+
+	world->n_finds++;
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t bytes = (uint64_t)all[i].n_pages * WIRE_PAGE_BYTES;
+
+		if (w->pc - all[i].begin >= bytes)
+			continue;
+		w->mapping = all[i];
+		w->n_bytes = bytes;
+		return 1;
+	}
+	return 0;
+}
+
+static inline uint32_t world_rule(struct unwind_walk *w)
+{
+	const struct world *world = CONTAINER_OF(w, struct world, walk);
+
+	/* The step asks only where the pc lies in the cached mapping. */
+	assert_true(w->pc - w->mapping.begin < w->n_bytes);
+	if (w->mapping.object == WIRE_OBJECT_ABSENT)
+		return WIRE_END_NO_TABLE;
+	w->rule = (struct unwind_rule){ 0 };
+	for (size_t i = 0; i < world->n_rules; i++)
+		if (w->pc - world->rules[i].pc < world->rules[i].n_bytes)
+			w->rule = world->rules[i].rule;
+	return 0;
+}
+
+static inline int copy_from(const void *from, uint64_t n_from, uint64_t at, void *dst, uint64_t n)
+{
+	if (at > n_from || n_from - at < n)
+		return -14;
+	memcpy(dst, (const char *)from + at, n);
+	return 0;
+}
+
+static inline int world_read(struct unwind_walk *w, void *dst, uint64_t n, uint64_t addr)
+{
+	const struct world *world = CONTAINER_OF(w, struct world, walk);
+
+	return copy_from(world->words, world->n_words * sizeof(uint64_t), addr - STACK, dst, n);
+}
+
+static inline int world_code(struct unwind_walk *w, void *dst, uint64_t n, uint64_t pc)
+{
+	const struct world *world = CONTAINER_OF(w, struct world, walk);
+
+	return world->code ? copy_from(world->code, world->n_code, pc - world->code_pc, dst, n)
+			   : -14;
+}
+
+static inline uint32_t world_saved(struct unwind_walk *w)
+{
+	const struct world *world = CONTAINER_OF(w, struct world, walk);
+
+	for (uint32_t reg = 0; reg < WIRE_N_REGS; reg++)
+		if (world->saved >> reg & 1)
+			w->reg[reg] = world->saved_value;
+	return world->saved;
+}
+
+struct walked {
+	uint64_t frames[WIRE_MAX_USER_FRAMES];
+	uint32_t n;
+	enum wire_end end;
+};
+
+/* As the kernel half does it. */
+static inline void walk_all(struct world *world, const struct wire_regs *regs,
+			    const struct wire_process *process, struct walked *out)
+{
+	unwind_begin(&world->walk, regs, process, UNWIND_EXACT, 0);
+	out->end = WIRE_END_DEPTH;
+	for (out->n = 0; out->n < WIRE_MAX_USER_FRAMES;) {
+		out->frames[out->n++] = unwind_frame(&world->walk);
+		if (!unwind_step(&world->walk)) {
+			out->end = world->walk.end;
+			break;
+		}
+	}
+}
+
+#endif
