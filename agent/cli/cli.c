@@ -16,16 +16,18 @@ static const struct cli_command {
 	const char *summary;
 	int (*run)(int argc, char **argv);
 } commands[] = {
-	{ "run", "FILE", "profile this host as FILE says, and push to Pyroscope", cli_run },
-	{ "profile", "[-- COMMAND]", "profile now, for a person: folded stacks, pprof or a table",
-	  cli_profile },
+	{ "run", "[FLAGS] FILE", "profile this host as FILE says, and push to Pyroscope", cli_run },
+	{ "profile", "[FLAGS] [-- COMMAND]",
+	  "profile now, for a person: folded stacks, pprof or a table", cli_profile },
+	{ "inspect", "WHAT [FLAGS] PID|ELF",
+	  "look at a process's stacks, what it is unwound by, a file's rules", cli_inspect },
 };
 
 static void print_usage(FILE *to)
 {
 	(void)fputs("xagent, a continuous CPU profiler for Linux\n\nUsage:\n", to);
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
-		(void)fprintf(to, "  xagent %-7s [FLAGS] %-13s %s\n", commands[i].name,
+		(void)fprintf(to, "  xagent %-7s %-20s  %s\n", commands[i].name,
 			      commands[i].arguments, commands[i].summary);
 	(void)fputs(
 		"  xagent --version\n"
@@ -33,7 +35,9 @@ static void print_usage(FILE *to)
 		"Examples:\n"
 		"  xagent profile -d 10                       the hottest functions of this host\n"
 		"  xagent profile -o cpu.pb.gz -- make        where a build spends its time\n"
-		"  xagent run /etc/xagent/config.alloy        profile all the time\n",
+		"  xagent run /etc/xagent/config.alloy        profile all the time\n"
+		"  xagent inspect stack 4711                  what the threads of a process do "
+		"now\n",
 		to);
 }
 

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What unwinds and what names the code of one mapping. */
+#include "agent/cli/mapping_facts.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "agent/object/debug_file.h"
+#include "agent/object/symtab.h"
+#include "agent/object/symtab_tables.h"
+#include "agent/unwind/object_rules.h"
+#include "agent/unwind/row_table.h"
+#include "agent/util/buf.h"
+#include "agent/util/macro.h"
+
+/* The largest known table has 3 MB; this one is only counted. */
+#define TABLE_MAX_BYTES ((size_t)1 << 30)
+
+static const char by_frame_pointer[] = "frame pointers: ";
+
+static void put(char text[static MAPPING_FACTS_TEXT_BYTES], const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void put(char text[static MAPPING_FACTS_TEXT_BYTES], const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(text, MAPPING_FACTS_TEXT_BYTES, fmt, ap);
+	va_end(ap);
+}
+
+/* As people know them; a source that is new here keeps its own name. */
+static const char *source_title(const char *name)
+{
+	static const char *const titles[][2] = {
+		{ "eh_frame", ".eh_frame" },
+		{ "debug_frame", ".debug_frame" },
+		{ "gopclntab", "Go tables" },
+		{ "stubs", "code read" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(titles); i++)
+		if (strcmp(titles[i][0], name) == 0)
+			return titles[i][1];
+	return name;
+}
+
+void mapping_facts_put_sources(const char *const *names, size_t n, uint64_t n_rows,
+			       struct mapping_facts *facts)
+{
+	_cleanup_buf_ struct buf b = BUF_INIT(MAPPING_FACTS_TEXT_BYTES - 1);
+
+	for (size_t i = 0; i < n; i++)
+		(void)buf_printf(&b, "%s%s", i ? " + " : "", source_title(names[i]));
+	if (n_rows)
+		(void)buf_printf(&b, " %" PRIu64 " rows", n_rows);
+	put(facts->unwound, "%s", buf_str(&b));
+}
+
+static void put_info(struct unwind_info *info, struct elf *elf, struct mapping_facts *facts)
+{
+	_cleanup_(row_table_freep) struct row_table *table = NULL;
+	const char *names[UNWIND_INFO_MAX_SOURCES];
+	size_t n = MIN_OF(unwind_info_n_sources(info), ARRAY_SIZE(names));
+	int r = n ? row_table_build(info, elf, TABLE_MAX_BYTES, &table) : ROW_TABLE_NONE;
+
+	for (size_t i = 0; i < n; i++)
+		names[i] = unwind_info_source(info, i)->name;
+	if (!unwind_info_abi(info))
+		put(facts->unwound, "%s",
+		    elf_is_64(elf) ? "of another machine: not unwound" : "32-bit: not unwound");
+	else if (r == ROW_TABLE_NONE)
+		put(facts->unwound, "%sno unwind information", by_frame_pointer);
+	else
+		mapping_facts_put_sources(names, n, table ? row_table_stats(table)->n_rows : 0,
+					  facts);
+}
+
+static int open_debug(struct elf *elf, const char *path, int *ret_fd, struct elf **ret_debug)
+{
+	_cleanup_close_ int root_fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	struct bytes bytes;
+	int r = root_fd < 0 ? DEBUG_FILE_NONE : debug_file_open(elf, root_fd, path, ret_fd);
+
+	if (r == 0)
+		r = bytes_from_fd(*ret_fd, &bytes);
+	return r == 0 ? elf_new(bytes, ret_debug) : r;
+}
+
+/* As the agent makes a table: with the separate debug file, where there is one on this host. */
+static void find_unwound(struct elf *elf, const struct mapped_file *f, struct mapping_facts *facts)
+{
+	_cleanup_close_ int debug_fd = -1;
+	_cleanup_(elf_freep) struct elf *debug = NULL;
+	_cleanup_(unwind_info_freep) struct unwind_info *info = NULL;
+
+	if (!f->vdso)
+		(void)open_debug(elf, f->path, &debug_fd, &debug);
+	int r = unwind_info_new(elf, debug, &info);
+	if (r < 0)
+		put(facts->unwound, "%s%s", by_frame_pointer, strerror(-r));
+	else
+		put_info(info, elf, facts);
+}
+
+static void find_named(struct elf *elf, struct mapping_facts *facts)
+{
+	_cleanup_(symtab_freep) struct symtab *symtab = NULL;
+	struct symbol_table tables[SYMBOL_TABLE_MAX];
+	int r = symtab_new(elf, &symtab);
+
+	put(facts->named, "%s", r < 0 ? strerror(-r) : "none");
+	if (r < 0 || symtab_n_entries(symtab) == 0)
+		return;
+	symbol_tables_find(elf, tables);
+	if (tables[SYMBOL_TABLE_STATIC].n > 0)
+		put(facts->named, ".symtab %" PRIu32 " symbols", tables[SYMBOL_TABLE_STATIC].n);
+	else
+		put(facts->named, ".dynsym %" PRIu32 " symbols", tables[SYMBOL_TABLE_DYNAMIC].n);
+}
+
+static void find_in_elf(struct bytes bytes, const struct mapped_file *f,
+			struct mapping_facts *facts)
+{
+	_cleanup_(elf_freep) struct elf *elf = NULL;
+	struct build_id id = { 0 };
+	int r = elf_new(bytes, &elf);
+
+	if (r != 0) {
+		put(facts->unwound, "%s%s", by_frame_pointer,
+		    r < 0	       ? strerror(-r)
+		    : r == ELF_NOT_ELF ? "not an ELF file"
+		    : r == ELF_FOREIGN ? "of another byte order"
+				       : "damaged ELF headers");
+		return;
+	}
+	if (build_id_read(elf, &id) == 0)
+		memcpy(facts->build_id, build_id_text(&id), strlen(build_id_text(&id)) + 1);
+	find_unwound(elf, f, facts);
+	find_named(elf, facts);
+}
+
+void mapping_facts_find(const struct mapping *m, struct mapping_facts *ret_facts)
+{
+	struct mapping_facts facts = { .named = "none" };
+	struct bytes bytes;
+	int r;
+
+	if (!m->file) {
+		put(facts.unwound, "JIT: frame pointers");
+	} else if (!m->file->vdso && m->file->fd < 0) {
+		r = m->file->open_error;
+		put(facts.unwound, "cannot be opened: %s",
+		    r == -ESTALE ? "another file by now" : strerror(-r));
+	} else {
+		r = object_bytes_open(m->file, &bytes);
+		if (r < 0)
+			put(facts.unwound, "cannot be read: %s", strerror(-r));
+		else
+			find_in_elf(bytes, m->file, &facts);
+	}
+	*ret_facts = facts;
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How a process and its mappings are shown. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "agent/cli/process_text.h"
+#include "agent/util/macro.h"
+
+#define S 1000000000ULL
+
+struct age {
+	uint64_t ns;
+	const char *text;
+};
+
+static void test_age(void **state)
+{
+	const struct age *age = *state;
+	_cleanup_buf_ struct buf out = BUF_INIT(4096);
+
+	process_text_age(&out, age->ns);
+	assert_string_equal(buf_str(&out), age->text);
+}
+
+static char none[] = "";
+
+static void test_identity(void **state)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(4096);
+	char exe[] = "/usr/sbin/nginx", comm[] = "nginx", cgroup[] = "/system.slice/docker-1.scope";
+	struct process_identity id = { .exe = exe,
+				       .comm = comm,
+				       .cmdline = none,
+				       .cwd = none,
+				       .cgroup_path = cgroup,
+				       .cgroup = { .container_id = "1", .runtime = "docker" },
+				       .uid = 33 };
+	struct process process = { .pid = 4711, .parent_pid = 1 };
+	struct process_text t = { .process = &process,
+				  .identity = &id,
+				  .user = "www-data",
+				  .parent_name = "",
+				  .started = "2026-01-02 03:04:05",
+				  .age_ns = 61 * S };
+
+	(void)state;
+	process_text_identity(&out, &t);
+	assert_string_equal(buf_str(&out), "process 4711 (nginx)\n\n"
+					   "  executable    /usr/sbin/nginx\n"
+					   "  started       2026-01-02 03:04:05, 1 min 1 s ago\n"
+					   "  parent        1\n"
+					   "  user          33 (www-data)\n"
+					   "  cgroup        /system.slice/docker-1.scope\n"
+					   "  container     1, docker\n");
+}
+
+static void test_mappings(void **state)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(4096);
+	char path[] = "/lib/a\nb.so";
+	struct mapped_file file = { .path = path, .deleted = true };
+	struct mapping m = { .begin = 0x7f00, .end = 0x8f00, .file = &file };
+	struct mapping_facts facts = { .named = "none" };
+
+	(void)state;
+	mapping_facts_put_sources((const char *[]){ "eh_frame", "stubs" }, 2, 12, &facts);
+	process_text_mapping(&out, &m, &facts);
+	process_text_mapping(&out, &m, NULL);
+	m.file = NULL;
+	process_text_mapping(&out, &m, NULL);
+	assert_string_equal(
+		buf_str(&out),
+		"000000007f00-000000008f00  /lib/a?b.so (deleted)\n"
+		"  -                                         .eh_frame + code read 12 rows"
+		"       none\n"
+		"000000007f00-000000008f00  /lib/a?b.so (deleted)\n"
+		"000000007f00-000000008f00  [anon]\n");
+}
+
+static void test_sources(void **state)
+{
+	struct mapping_facts facts = { 0 };
+
+	(void)state;
+	mapping_facts_put_sources((const char *[]){ "gopclntab" }, 1, 0, &facts);
+	assert_string_equal(facts.unwound, "Go tables");
+	mapping_facts_put_sources((const char *[]){ "debug_frame", "sframe" }, 2, 3, &facts);
+	assert_string_equal(facts.unwound, ".debug_frame + sframe 3 rows");
+}
+
+static void test_memory_without_file(void **state)
+{
+	struct mapping m = { .begin = 0x1000, .end = 0x2000, .kind = MAPPING_ANON };
+	struct mapped_file file = { .fd = -1, .open_error = -ENOENT };
+	struct mapping_facts facts;
+
+	(void)state;
+	mapping_facts_find(&m, &facts);
+	assert_string_equal(facts.unwound, "JIT: frame pointers");
+	assert_string_equal(facts.named, "none");
+	m.file = &file;
+	mapping_facts_find(&m, &facts);
+	assert_string_equal(facts.unwound, "cannot be opened: No such file or directory");
+}
+
+#define AGE(row)                                                                   \
+	{                                                                          \
+		.name = (row).text, .test_func = test_age, .initial_state = &(row) \
+	}
+
+int main(void)
+{
+	static struct age ages[] = {
+		{ 0, "0 s" },
+		{ 59 * S, "59 s" },
+		{ 60 * S, "1 min 0 s" },
+		{ 3600 * S, "1 h 0 min" },
+		{ 86399 * S, "23 h 59 min" },
+		{ 90000 * S, "1 day 1 h" },
+		{ 2 * 86400 * S, "2 days 0 h" },
+	};
+	const struct CMUnitTest tests[] = {
+		AGE(ages[0]),
+		AGE(ages[1]),
+		AGE(ages[2]),
+		AGE(ages[3]),
+		AGE(ages[4]),
+		AGE(ages[5]),
+		AGE(ages[6]),
+		cmocka_unit_test(test_identity),
+		cmocka_unit_test(test_mappings),
+		cmocka_unit_test(test_sources),
+		cmocka_unit_test(test_memory_without_file),
+	};
+
+	return cmocka_run_group_tests_name("agent/cli/process_text", tests, NULL, NULL);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How stacks are shown. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "agent/cli/stack_text.h"
+
+static void test_frames(void **state)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(4096);
+
+	(void)state;
+	stack_text_thread(&out, 4711, "a name");
+	stack_text_frame(&out, 0, 11, 0x401000, "leaf", "/bin/a");
+	stack_text_frame(&out, 9, 11, 0x7f8a8e68a503, "[jit]", NULL);
+	stack_text_frame(&out, 10, 11, UINT64_MAX, "main", "/bin/a b");
+	assert_string_equal(buf_str(&out), "thread 4711 a name\n"
+					   " #0  0x0000000000401000 leaf (/bin/a)\n"
+					   " #9  0x00007f8a8e68a503 [jit]\n"
+					   "#10  0xffffffffffffffff main (/bin/a b)\n");
+}
+
+static void test_short_stack_is_not_indented(void **state)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(4096);
+
+	(void)state;
+	stack_text_frame(&out, 9, 10, 0x401000, "f", NULL);
+	stack_text_frame(&out, 0, 1, 0x401000, "f", NULL);
+	assert_string_equal(buf_str(&out), "#9  0x0000000000401000 f\n#0  0x0000000000401000 f\n");
+}
+
+static void test_no_name(void **state)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(4096);
+
+	(void)state;
+	stack_text_thread(&out, 1, "");
+	assert_string_equal(buf_str(&out), "thread 1 ?\n");
+}
+
+static void test_ends(void **state)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(4096);
+
+	(void)state;
+	stack_text_end(&out, WIRE_END_ROOT);
+	stack_text_end(&out, WIRE_END_MAX);
+	assert_string_equal(buf_str(&out), "");
+	stack_text_end(&out, WIRE_END_COMPAT);
+	stack_text_end(&out, WIRE_END_NO_RULE);
+	assert_string_equal(buf_str(&out),
+			    "[32-bit process]\n[truncated: no unwind information]\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_frames),
+		cmocka_unit_test(test_short_stack_is_not_indented),
+		cmocka_unit_test(test_no_name),
+		cmocka_unit_test(test_ends),
+	};
+
+	return cmocka_run_group_tests_name("agent/cli/stack_text", tests, NULL, NULL);
+}
