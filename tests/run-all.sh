@@ -20,6 +20,7 @@ stage() {
 }
 stage lint tests/lint/run.sh
 stage unit make --no-print-directory test-unit
+stage oracle make --no-print-directory test-oracle
 stage integration tests/integration/run.sh
 stage kernels tests/kernels/test.sh
 [ "${#failed[@]}" -eq 0 ] || echo "failed: ${failed[*]}"

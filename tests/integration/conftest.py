@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import time
+import warnings
 
 import pytest
 
@@ -11,6 +12,9 @@ from harness import paths, privileges
 from harness.agent import Agent
 from harness.processes import Processes
 from harness.standin import StandIn
+
+sys.path.append(str(paths.TESTS / "fixtures"))
+import frameless  # noqa: E402
 
 CPUS = sorted(os.sched_getaffinity(0))
 
@@ -44,6 +48,23 @@ def programs():
     result = subprocess.run([sys.executable, str(build), str(paths.FIXTURES)], capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
     return {p.name: p for p in paths.FIXTURES.iterdir()}
+
+
+@pytest.fixture(scope="session")
+def frameless_programs():
+    """Build programs of tests/fixtures/frameless.py by name: name → path. Those that cannot be built here are left out, and all of
+    them is a reason to skip."""
+    said = set()
+
+    def build(*names):
+        built, reasons = frameless.build(names, paths.FIXTURES)
+        if not built:
+            pytest.skip("; ".join(reasons))
+        for reason in set(reasons) - said:
+            warnings.warn(reason)
+        said.update(reasons)
+        return built
+    return build
 
 
 @pytest.fixture

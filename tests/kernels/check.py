@@ -10,7 +10,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "integration"))
 sys.dont_write_bytecode = True
-from harness import folded, metrics  # noqa: E402
+from harness import chains, folded, metrics, recursion, situations  # noqa: E402
 
 CHAIN = ("main", "alpha", "beta", "gamma", "spin")
 SECTION = re.compile(r"^=section=(\w+)=$", re.MULTILINE)
@@ -18,6 +18,11 @@ PROGRAM = re.compile(r"^verifier program=(\S+) instructions=(\d+)$", re.MULTILIN
 # 4 s at 199 Hz are 796 ticks; an emulated CPU may sleep through many of them.
 LEAST_SAMPLES = 100
 N_CPUS = 2
+# Six programs share what the chain has for itself.
+LEAST_OF_EACH = 20
+SHARE = 0.99
+# comm → what unwind.sh has started it with.
+RECURSIONS = {"shallow": ("mixed", 30), "aligned": ("aligned", 30), "deep": ("mixed", 200), "deep-static": ("mixed", 200)}
 
 
 def sections(text):
@@ -43,6 +48,30 @@ def check_chain(command, text):
     assert exact.total >= 0.99 * leaf.total, leaf.show()
 
 
+def check_share(what, stacks, good):
+    """Emulated, the agent takes long to have its tables: what was sampled before is only counted."""
+    early = sum(s.count for s in stacks if chains.is_cold(s) or s.frames[1] == situations.REPLACED)
+    warm = folded.Stacks(s for s in stacks if not chains.is_cold(s) and s.frames[1] != situations.REPLACED)
+    right = sum(s.count for s in warm if good(s))
+    print(f"    {what}: {right} of {warm.total} samples show the whole stack; {early} came before the tables")
+    assert warm.total >= LEAST_OF_EACH, f"{what}:\n{chains.shorten(stacks.show(4))}"
+    bad = folded.Stacks(s for s in warm if not good(s))
+    assert right >= SHARE * warm.total, f"{what}:\n{chains.shorten(bad.show(4))}"
+
+
+def check_unwinding(command, text):
+    assert "exit 0" in command.splitlines(), command
+    stacks = folded.parse(text)
+    of = {name: folded.Stacks(s for s in stacks if s.frames[0] == name) for name in {s.frames[0] for s in stacks}}
+    for name, (shape, depth) in RECURSIONS.items():
+        frames = recursion.frames_of(shape, depth)
+        check_share(name, of.get(name, folded.Stacks()).having("leaf_spin"), lambda s, f=frames: recursion.is_exact("", s, f))
+    check_share("signals", of.get("signals", folded.Stacks()).having("inner_spin"), situations.SITUATIONS["sig-alternate"].good)
+    for letter in "ab":
+        spins = of.get("host", folded.Stacks()).having(f"plugin_{letter}_spin")
+        check_share(f"plugin {letter}", spins, lambda s, c=letter: situations.of_plugin(s, c))
+
+
 def check_accounting(agent, text):
     assert "exit 0" in agent.splitlines(), agent
     m = metrics.parse(text)
@@ -64,6 +93,7 @@ def main():
         print(f"    kernel: {parts['kernel'].strip()}")
         check_verifier(parts["verifier"])
         check_chain(parts["command"], parts["folded"])
+        check_unwinding(parts["unwind"], parts["unwound"])
         check_accounting(parts["agent"], parts["metrics"])
     except (AssertionError, KeyError) as error:
         print(f"check.py: {type(error).__name__}: {error}\n--- the machine printed:\n{text[-6000:]}")

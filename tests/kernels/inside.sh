@@ -22,6 +22,14 @@ echo "exit $?"
 section folded
 cat /tmp/folded
 
+# All at once: starting xagent takes longer here than what it is to see.
+section unwind
+/x/xagent profile -U -f folded -F 199 -o /tmp/unwound -- /x/unwind.sh 2>&1
+echo "exit $?"
+
+section unwound
+cat /tmp/unwound
+
 section agent
 /x/xagent run /x/agent.alloy >/tmp/log 2>&1 &
 agent=$!

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The table that a person reads: figure, measured, aim, baseline of the same run."""
+from harness import paths
+
+DEPTHS = [4, 10, 20, 30, 60, 120]
+# The load's programs as their profiles are called.
+PROGRAMS = ["native", "caller", "shapes", "gopher", "python", "node", "spawner", "true"]
+
+
+def row(name, measured, aim="", baseline=""):
+    print(f"{name:<52} {measured:>16} {aim:>12}  {baseline}")
+
+
+def head(title, baseline):
+    print(f"\n{title}")
+    row("figure", "measured", "aim", baseline)
+
+
+def _or_dash(value, form):
+    return "-" if value is None else form % value
+
+
+def walk(result):
+    head("Walk of a native stack, warm, best of 15 runs of 4096 walks", "primitives of the other profilers")
+    if not result:
+        return row("not measured", "-")
+    for depth in DEPTHS:
+        ns, peers = result[f"walk_{depth}"], result[f"peers_{depth}"]
+        row(f"{depth} frames: ns, ns a frame", "%.0f, %.1f" % (ns, ns / depth), {30: "1200, 40"}.get(depth, ""),
+            "%.0f, %.0f" % (peers, peers / depth))
+    row("30 frames and the ring: ns", "%.0f" % result["ring_30"])
+    for level, what in (("l2", "2 MiB"), ("l3", "40 MiB")):
+        row(f"30 frames, behind {what} of other memory: ns, median", "%.0f" % result[f"walk_once_{level}"], "",
+            "%.0f" % result[f"peers_once_{level}"])
+    row("reads of the stack, searches for mappings, 30 frames", "%.1f, %.1f" % (result["fills_30"], result["searches_30"]))
+    row("rows, mappings", "%.0f, %.0f" % (result["rows"], result["mappings"]))
+    if not result["alone"]:
+        print("(not in real time: others may have run in between)")
+    return None
+
+
+def tables(t):
+    head("Unwind tables of the files of this machine, one core, best of 3 in CPU time", "others")
+    if not t or not t["n_rows"]:
+        return row("not measured", "-")
+    row("table bytes / .eh_frame bytes", "%.3f" % (t["table_bytes"] / t["eh_frame_bytes"]), "<= 0.45", "0.8 (published)")
+    row("ELF files, MiB of .eh_frame", "%.0f, %.0f" % (t["n_files"], t["eh_frame_bytes"] / 2**20))
+    row("rows, before merging", "%.1f M, %.1f M" % (t["n_rows"] / 1e6, t["n_raw_rows"] / 1e6))
+    row("ns a row, all files and sources", "%.1f" % (t["ns"] / t["n_rows"]), "<= 20")
+    if t["large_rows"]:
+        row("libLLVM: ms, ns a row", "%.1f, %.1f" % (t["large_ns"] / 1e6, t["large_ns"] / t["large_rows"]), "< 30, 20")
+    row("slowest file: ms", "%.0f" % (t["slowest_ns"] / 1e6), "", str(t["slowest"]))
+    row("rows not represented, dropped; bad entries",
+        "%.0f, %.0f; %.0f" % (t["n_unrepresentable"], t["n_dropped"], t["n_bad"]))
+    row("files that failed", "%.0f" % t["n_failed"], "0")
+    return None
+
+
+def start(s, verifier):
+    head("Start", "")
+    row("attached after, ms", _or_dash(s["attached"] and 1e3 * s["attached"], "%.0f"), "<= 200")
+    row("first complete stack taken after exec, ms", _or_dash(s["first_stack"] and 1e3 * s["first_stack"], "%.0f"), "< 100")
+    row("  the same, until it is counted in /metrics", _or_dash(s["first_stack_counted"] and 1e3 * s["first_stack_counted"], "%.0f"))
+    row("CPU seconds until then", "%.2f" % s["start_cpu"], "<= 0.1")
+    row("fixed kernel memory (programs, maps), MiB", "%.2f" % (s["fixed"] / 2**20), "<= 4")
+    row("verifier: instructions processed", _or_dash(verifier, "%d"), "< 60000")
+
+
+def run(a, perf, rate, n_cpus, release):
+    def p(key, form):
+        return form % perf[key] if perf else "-"
+
+    head("Load of %.2f busy CPUs of %d, %d Hz, %.0f s, kernel %s" % (a["busy"], n_cpus, rate, a["took"], release), "perf -g")
+    row("agent CPU, % of one core", "%.2f" % a["cpu"], "<= 0.20", p("cpu", "%.2f"))
+    row("RSS peak / end, MiB", "%.1f / %.1f" % (a["peak"], a["rss"]), "<= 20", p("peak", "%.1f"))
+    row("BPF, % of one core", "%.3f" % a["bpf"], "<= 0.08")
+    row("BPF, us a sample (all ticks / samples)", "%.1f" % a["bpf_us"], "<= 6")
+    row("BPF, us a run (run_time_ns / run_cnt)", "%.1f" % a["bpf_run_us"])
+    row("BPF maps, MiB; of it arena", "%.2f; %.2f" % (a["maps"] / 2**20, a["arena"] / 2**20), "<= 8")
+    row("unwind tables: MiB, rows", "%.2f, %.0f k" % (a["tables"] / 2**20, a["rows"] / 1e3))
+    row("first push after start, s", _or_dash(a["first"], "%.1f"), "15 + build")
+    row("samples received / expected, 1/s", "%.1f / %.1f" % (a["samples"], a["expected"]), "equal")
+    row("samples lost", "%d" % a["lost"], "0")
+    row("samples with a stack copy (process or table unknown)", "%d" % a["cold"])
+    row("wire, KiB/s", "%.2f" % a["wire"], "<= 2", p("disk", "%.0f (disk)"))
+    row("binary, MiB", "%.2f" % (paths.XAGENT.stat().st_size / 2**20))
+
+
+def stacks(a, missing):
+    head("How user stacks ended", "")
+    total = sum(a["ends"].values()) or 1
+    complete = a["ends"].get("root", 0) + a["ends"].get("no_user", 0)
+    row("complete, %", "%.2f" % (100 * complete / total), ">= 99.95")
+    for end, count in sorted(a["ends"].items(), key=lambda item: -item[1]):
+        row("  " + end, "%d, %.2f %%" % (count, 100 * count / total))
+    print()
+    for wanted in PROGRAMS:
+        found = [v for name, v in a["programs"].items() if name.startswith(wanted)]
+        n, bad = sum(v[0] for v in found), sum(v[1] for v in found)
+        row(f"{wanted}: samples, % complete", "%d, %.2f" % (n, 100 * (n - bad) / n) if n else "0, -")
+    cut = sorted(((bad, n, name) for name, (n, bad) in a["programs"].items() if bad), reverse=True)
+    if cut:
+        print("most cut: " + ", ".join(f"{name} {bad} of {n}" for bad, n, name in cut[:6]))
+    for name in missing:
+        print(f"left out of the load: {name}")

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Fills the maps of peers.bpf.c with the tables of a world. */
+#ifndef XAGENT_TESTS_BENCH_PEERS_H
+#define XAGENT_TESTS_BENCH_PEERS_H
+
+#include <bpf/libbpf.h>
+
+#include "tests/bench/world.h"
+
+/* 0 or -errno. */
+int peers_fill(const struct bpf_object *object, struct world *w);
+
+#endif

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Where unwind information comes from when the file is not simply there: libraries that come and go at the same address, programs that were
+replaced, removed, never had a file, were started by the loader, or have copied their code to other memory. None has a frame pointer.
+"""
+import os
+import shutil
+
+import pytest
+
+from harness import burning, chains, folded, inspect, paths, situations
+from harness.folded import Stack, Stacks
+from harness.processes import cpu_seconds
+
+pytestmark = pytest.mark.bpf
+
+CHAIN = situations.exactly("main", "alpha", "beta", "gamma", "spin")
+REMAPPED = situations.exactly("main", "remap_outer", "remap_inner", "remap_spin")
+BOUNCE = situations.SITUATIONS["bounce"].good
+LOADER = "/lib64/ld-linux-x86-64.so.2"
+LEAST = 50
+RATE = 499
+
+
+def profile_command(processes, tmp_path, *argv, rate=RATE):
+    """The stacks (user half) of a command, and the process that wrote them."""
+    path = tmp_path / "out.folded"
+    run = processes.run(paths.XAGENT, "profile", "-U", "-f", "folded", "-F", rate, "-o", path, "--", *argv)
+    assert run.popen.returncode == 0, run.err
+    return folded.parse(path.read_text()), run
+
+
+def profile_one(processes, tmp_path, pid):
+    """All stacks of one process, whatever it is called."""
+    return Stacks(s for stacks in burning.profile(processes, tmp_path, [pid]).values() for s in stacks)
+
+
+def judge(processes, tmp_path, pid, good):
+    """In a profile and in a glance, every stack is good."""
+    chains.assert_all(profile_one(processes, tmp_path, pid), good, LEAST, "profile")
+    for thread in inspect.stacks(processes, pid).values():
+        stack = Stack(("inspected", *([thread.reason] if thread.reason else []), *reversed(thread.names)), 1)
+        assert good(stack), thread.show()
+
+
+# Libraries in each other's place
+
+def profile_plugins(processes, frameless_programs, tmp_path, host):
+    """The stacks of a program that loads two libraries in turn, at the same address; how often they have changed places."""
+    built = frameless_programs(host, "fplugin_a.so", "fplugin_b.so")
+    stacks, run = profile_command(processes, tmp_path, built[host], 4, built["fplugin_a.so"], built["fplugin_b.so"], rate=1999)
+    same = int(run.out.split()[1])
+    bad = Stacks(s for s in stacks if not situations.own_plugin_only(s))
+    assert not bad, f"{bad.total} of {stacks.total} samples show a library that was not there:\n{bad.show(8)}"
+    return stacks, same
+
+
+@pytest.mark.parametrize("host, least_same", [("fhost", 10), ("fhost-fast", 100)])
+def test_library_in_place_of_another_is_unwound_by_its_own_table(processes, frameless_programs, tmp_path, host, least_same):
+    """
+    The two have frames of different sizes, so the other's table would lead astray. Where they change faster than the agent can follow,
+    stacks may be cut, with the reason.
+    """
+    stacks, same = profile_plugins(processes, frameless_programs, tmp_path, host)
+    assert same >= least_same
+    for letter in "ab":
+        spins = stacks.having(f"plugin_{letter}_spin")
+        exact = sum(s.count for s in spins if situations.of_plugin(s, letter))
+        cut = sum(s.count for s in spins if s.frames[1] == situations.REPLACED or chains.is_cold(s))
+        assert exact >= LEAST, stacks.show()
+        assert exact + cut >= 0.99 * spins.total, spins.show()
+
+
+def test_library_that_was_removed(processes, frameless_programs, tmp_path):
+    built = frameless_programs("fbounce", "fbounce.so")
+    library = tmp_path / "removed.so"
+    shutil.copy(built["fbounce.so"], library)
+    process = processes.start(built["fbounce"], 60, library, situations.BOUNCES)
+    process.wait_for_output("main")
+    library.unlink()
+    judge(processes, tmp_path, process.pid, BOUNCE)
+
+
+# Programs whose file is another
+
+@pytest.mark.parametrize("how", ["removed", "replaced"])
+def test_program_that_was(processes, frameless_programs, tmp_path, how):
+    built = frameless_programs("fchain", "fclocks")
+    program = tmp_path / "program"
+    shutil.copy(built["fchain"], program)
+    process = processes.start(program, 60)
+    process.wait_for_output("main")
+    if how == "removed":
+        program.unlink()
+    else:
+        # As package managers do: another file takes the name.
+        shutil.copy(built["fclocks"], tmp_path / "new")
+        os.replace(tmp_path / "new", program)
+    judge(processes, tmp_path, process.pid, CHAIN)
+
+
+def test_program_without_a_file(processes, frameless_programs, tmp_path):
+    built = frameless_programs("memexec", "fchain")
+    process = processes.start(built["memexec"], built["fchain"], 60)
+    process.wait_for_output("main")
+    judge(processes, tmp_path, process.pid, CHAIN)
+
+
+def test_program_started_by_the_loader(processes, frameless_programs, tmp_path):
+    if not os.access(LOADER, os.X_OK):
+        pytest.skip(f"no {LOADER}")
+    process = processes.start(LOADER, frameless_programs("fchain")["fchain"], 60)
+    process.wait_for_output("main")
+    judge(processes, tmp_path, process.pid, CHAIN)
+
+
+def test_code_in_memory_in_place_of_the_file(processes, frameless_programs, tmp_path):
+    """The mappings beside it are still the file's, and so is the unwind information."""
+    process = processes.start(frameless_programs("fremapped")["fremapped"], 60)
+    process.wait_for_output("main")
+    judge(processes, tmp_path, process.pid, REMAPPED)
+
+
+# Processes that come and go
+
+def test_processes_of_twenty_milliseconds(processes, programs, frameless_programs, tmp_path):
+    tiny = frameless_programs("ftiny")["ftiny"]
+    stacks, run = profile_command(processes, tmp_path, programs["shortlived"], 4, tiny)
+    spins = Stacks(s for s in stacks.having("tiny_spin") if s.frames[0] == "ftiny")
+    assert spins.total >= 0.7 * cpu_seconds(run) * RATE > 100, f"{run.out}\n{stacks.show()}"
+    exact = [s for s in spins if situations.exactly("main", "tiny_main", "tiny_spin")(s)]
+    assert sum(s.count for s in exact) >= 0.98 * spins.total, spins.show()
+
+
+def test_child_that_never_execs(processes, frameless_programs, tmp_path):
+    path = tmp_path / "out.folded"
+    run = processes.run(paths.XAGENT, "profile", "-U", "-f", "folded", "-F", RATE, "-d", 3, "-o", path, "--",
+                        frameless_programs("fforker")["fforker"], 2)
+    assert run.popen.returncode == 0, run.err
+    spins = folded.parse(path.read_text()).having("child_spin")
+    chains.assert_all(spins, situations.exactly("main", "fork_point", "in_child", "child_spin"), LEAST, "child")
+
+
+def test_exec_changes_the_tables_at_once(processes, frameless_programs, tmp_path):
+    built = frameless_programs("fexecer", "fexeced")
+    stacks, _ = profile_command(processes, tmp_path, built["fexecer"], 1, built["fexeced"])
+    chains.assert_all(stacks.having("before_exec"), situations.exactly("main", "before_exec"), LEAST, "before")
+    chains.assert_all(stacks.having("after_exec"), situations.exactly("main", "after_exec"), LEAST, "after")
