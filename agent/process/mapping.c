@@ -22,21 +22,26 @@ void mappings_unref(struct mappings *m)
 	free(m);
 }
 
-const struct mapping *mappings_find(const struct mappings *m, uint64_t pc)
+uint32_t mappings_first_ending_after(const struct mappings *m, uint64_t addr)
 {
 	uint32_t low = 0;
-	uint32_t high = m ? m->n : 0;
+	uint32_t high = m->n;
 
-	/* Invariant: items below `low` end at or before pc, items from `high` on begin after it. */
+	/* Invariant: items below `low` end at or before addr, items from `high` on after it. */
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 
-		if (pc >= m->items[middle].end)
+		if (addr >= m->items[middle].end)
 			low = middle + 1;
-		else if (pc < m->items[middle].begin)
-			high = middle;
 		else
-			return &m->items[middle];
+			high = middle;
 	}
-	return NULL;
+	return low;
+}
+
+const struct mapping *mappings_find(const struct mappings *m, uint64_t pc)
+{
+	uint32_t at = m ? mappings_first_ending_after(m, pc) : 0;
+
+	return m && at < m->n && m->items[at].begin <= pc ? &m->items[at] : NULL;
 }

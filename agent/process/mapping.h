@@ -26,7 +26,9 @@
 #define MAPPING_PATH_MAX 4096
 
 enum mapping_kind {
-	MAPPING_FILE, /* a file on disk, also one that is deleted or a memfd */
+	/* a file on disk, also one that is deleted or a memfd; or memory without a file that holds a
+	 * copy of the file's text at its place */
+	MAPPING_FILE,
 	MAPPING_VDSO, /* the kernel's, the same image in every process of one ABI */
 	MAPPING_ANON, /* executable memory without a file: JIT code */
 };
@@ -82,6 +84,9 @@ DEFINE_CLEANUP(struct mappings *, mappings_unref);
 
 /* The mapping that holds pc, or NULL. NULL-safe in `m`. O(log n). */
 const struct mapping *mappings_find(const struct mappings *m, uint64_t pc);
+
+/* Index of the first mapping that ends after `addr`; m->n: none. O(log n). */
+uint32_t mappings_first_ending_after(const struct mappings *m, uint64_t addr);
 
 struct mapped_file *mapped_file_ref(struct mapped_file *f);
 void mapped_file_unref(struct mapped_file *f);

@@ -91,26 +91,27 @@ enum maps_outcome maps_parse_line(struct str line, char path[static MAPPING_PATH
 	uint64_t major_dev;
 	uint64_t minor_dev;
 	struct str name;
-	bool executable;
 
 	if (!cut_number(&line, 16, &e.begin, '-') || !cut_number(&line, 16, &e.end, ' ') ||
-	    !cut_perms(&line, &executable) || e.end <= e.begin)
+	    !cut_perms(&line, &e.executable) || e.end <= e.begin)
 		return MAPS_MALFORMED;
-	if (!executable)
-		return MAPS_SKIPPED;
 	if (!cut_number(&line, 16, &e.file_off, ' ') || !cut_number(&line, 16, &major_dev, ':') ||
 	    !cut_number(&line, 16, &minor_dev, ' ') ||
 	    str_scan_u64(&line, 10, UINT64_MAX, &e.inode) < 0 || (line.n > 0 && line.p[0] != ' '))
 		return MAPS_MALFORMED;
 	while (cut_char(&line, ' '))
 		;
+	if (!e.executable && e.inode == 0)
+		return MAPS_SKIPPED;
 	e.dev = makedev((unsigned int)major_dev, (unsigned int)minor_dev);
 	if (!unescape(line, path, &name))
 		return MAPS_MALFORMED;
 	if (!maps_classify(name, &e))
 		return MAPS_SKIPPED;
+	if (!e.executable && e.kind != MAPPING_FILE)
+		return MAPS_SKIPPED;
 	*ret_entry = e;
-	return MAPS_ENTRY;
+	return e.executable ? MAPS_ENTRY : MAPS_FILE_DATA;
 }
 
 size_t maps_parse(struct str text, maps_fn fn, void *data)
@@ -127,7 +128,8 @@ size_t maps_parse(struct str text, maps_fn fn, void *data)
 			continue;
 		switch (maps_parse_line(line, path, &e)) {
 		case MAPS_ENTRY:
-			n++;
+		case MAPS_FILE_DATA:
+			n += e.executable;
 			if (!fn(&e, data))
 				return n_malformed;
 			break;

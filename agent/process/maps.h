@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The text of /proc/PID/maps: its executable mappings, and what the names there mean. Pure. */
+/* The text of /proc/PID/maps: its executable mappings, those of files beside them, and what the names
+ * there mean. Pure. */
 #ifndef XAGENT_AGENT_PROCESS_MAPS_H
 #define XAGENT_AGENT_PROCESS_MAPS_H
 
@@ -23,14 +24,16 @@ struct maps_entry {
 	/* Without " (deleted)", escapes undone; "" unless MAPPING_FILE. Borrowed for the call. */
 	struct str path;
 	bool deleted;
+	bool executable;
 };
 
 /* Returns false to stop. */
 typedef bool (*maps_fn)(const struct maps_entry *entry, void *data);
 
 enum maps_outcome {
-	MAPS_ENTRY,   /* *ret_entry is set */
-	MAPS_SKIPPED, /* not executable, or no user memory ([vsyscall]) */
+	MAPS_ENTRY,	/* executable; *ret_entry is set */
+	MAPS_FILE_DATA, /* not executable, but a file's; *ret_entry is set */
+	MAPS_SKIPPED,	/* neither, or no user memory ([vsyscall]) */
 	MAPS_MALFORMED,
 };
 
@@ -39,7 +42,8 @@ enum maps_outcome maps_parse_line(struct str line, char path[static MAPPING_PATH
 				  struct maps_entry *ret_entry);
 
 /* Calls `fn` for the executable mappings in order, at most MAPPINGS_MAX (the kernel lists ascending
- * addresses). Returns the number of malformed lines. */
+ * addresses), and for those of files that are not executable. Returns the number of malformed lines.
+ */
 size_t maps_parse(struct str text, maps_fn fn, void *data);
 
 /* Sets kind, path and deleted from a name as the kernel gives it (maps and perf records alike) and

@@ -154,7 +154,7 @@ static bool reader_entry(const struct maps_entry *entry, void *data)
 {
 	struct maps_reader *reader = data;
 
-	reader->n++;
+	reader->n += entry->executable;
 	reader->stopped = !reader->fn(entry, reader->data) || reader->n >= MAPPINGS_MAX;
 	return !reader->stopped;
 }

@@ -48,8 +48,8 @@ int proc_open(const char *root, uint32_t pid, struct proc *ret_proc);
 void proc_close(struct proc *p);
 #define _cleanup_proc_ _cleanup_(proc_close)
 
-/* Executable mappings, at most MAPPINGS_MAX. 0 or -errno; -ESRCH when a process that has to have
- * mappings shows none. */
+/* What maps_parse() tells, at most MAPPINGS_MAX executable mappings. 0 or -errno; -ESRCH when a
+ * process that has to have mappings shows none. */
 int proc_read_maps(const struct proc *p, maps_fn fn, void *data);
 
 /* The whole file, or what fits into `b`. 0 or -errno. */

@@ -47,6 +47,7 @@ static void process_free(struct process *p)
 	mappings_unref(p->mappings);
 	mappings_unref(p->previous_mappings);
 	mapped_file_unref(p->exe_file);
+	text_claims_free(p->text_claims);
 	process_identity_fini(&p->identity);
 	free(p);
 }
@@ -350,7 +351,8 @@ struct process *process_table_get(struct process_table *t, uint32_t pid, const c
 
 	if (p)
 		process_touch(t, p);
-	if (p && (p->trust != t->trust || (!p->mappings && !p->maps_tried)))
+	/* Of an exec in sight every mapping comes by an event: /proc shows what is mapped by now, not what was when it was sampled. */
+	if (p && (p->trust != t->trust || (!p->mappings && !p->maps_tried && !p->exec_ns)))
 		p = reread(t, p);
 	if (!p)
 		p = make_from_proc(t, pid);
@@ -359,6 +361,8 @@ struct process *process_table_get(struct process_table *t, uint32_t pid, const c
 	hint_comm(p, comm);
 	if (!p->mappings)
 		process_borrow_mappings(t, p);
+	if (p->text_claims)
+		process_check_text(t, p);
 	return p;
 }
 

@@ -65,6 +65,11 @@ struct process {
 	unsigned int n_refs;
 	struct hash_node node;
 	struct list lru;
+	/* Owned; NULL: none. Anonymous memory that may hold a file's text. */
+	struct text_claims *text_claims;
+	/* Comparisons of them in the second that began then. */
+	uint64_t compared_since_ns;
+	unsigned int n_compared;
 	/* Owned reference; NULL when it was never in the table, or is not needed any more. */
 	struct process *parent;
 	/* Owned reference: the first file mapped after the exec that was seen. */
@@ -119,8 +124,9 @@ struct process *process_table_find(struct process_table *t, uint32_t pid);
 
 /* The process for a sample: known, or made now from /proc (mappings read). When /proc/PID is gone
  * too, a process that inherits its parent's mappings and identity where the fork was seen, else one
- * with neither. NULL only without memory. `comm` (may be NULL) is used when nothing better is
- * known. Borrowed like the above. */
+ * with neither. Anonymous executable memory in place of a file's text is compared with the file
+ * here; a copy is a mapping of the file from then on. NULL only without memory. `comm` (may be
+ * NULL) is used when nothing better is known. Borrowed like the above. */
 struct process *process_table_get(struct process_table *t, uint32_t pid, const char *comm);
 
 /* Loads identity on first use (after each exec again) and returns it. Never NULL. */

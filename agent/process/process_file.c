@@ -181,3 +181,17 @@ int process_open_file(struct process_table *t, struct process *p, struct mapped_
 	telemetry_count(t->telemetry, TELEMETRY_files_opened, 1);
 	return 0;
 }
+
+int process_open_beside(struct process_table *t, struct process *p, const struct proc *proc,
+			const struct mapping *beside)
+{
+	struct mapped_file *f = beside->file;
+	bool wanted = f->fd < 0 && !f->open_error && beside->begin < beside->end;
+	int fd = wanted ? open_range(proc, beside) : -ENOENT;
+
+	if (fd < 0)
+		return process_open_file(t, p, f);
+	mapped_file_take_fd(f, fd);
+	telemetry_count(t->telemetry, TELEMETRY_files_opened, 1);
+	return 0;
+}

@@ -7,10 +7,13 @@
  * /proc/PID/maps is read once and events add to it. munmap(2) and mremap(2) are not reported by the
  * kernel: what was unmapped stays in the set until something is mapped over it, which harms nobody,
  * since no pc lies there.
+ *
+ * Anonymous memory is what it is called, until the comparison of process_text.c says otherwise.
  */
 #include <errno.h>
 #include <string.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include "agent/process/mapping_edit.h"
 #include "agent/process/process_private.h"
@@ -53,16 +56,50 @@ static void mapping_from(struct process_table *t, const struct maps_entry *e,
 
 struct maps_load {
 	struct process_table *t;
+	const struct mappings *known; /* borrowed: what the process had mapped; NULL: not known */
 	struct mapping_edit edit;
+	struct text_scan scan;
+	struct text_claims *claims; /* owned; NULL: none */
 	int error;
 };
+
+/* A claim that there is no memory for, or no place in the file table, is none. */
+static void load_claim(const struct text_guess *guess, const struct maps_entry *file, void *data)
+{
+	struct maps_load *load = data;
+	struct text_claim claim = { .guess = *guess,
+				    .beside_begin = file->begin,
+				    .beside_end = file->end };
+	struct mapping m;
+
+	if (!load->claims && text_claims_new(&load->claims) < 0)
+		return;
+	mapping_from(load->t, file, 0, &m);
+	claim.file = m.file;
+	if (claim.file)
+		text_claims_add(load->claims, &claim);
+}
+
+/* Claims what `set` holds where m is now. */
+static void claim_text(struct text_claims **claims, const struct mappings *set,
+		       const struct mapping *m)
+{
+	if (m->kind != MAPPING_ANON || !mappings_hold_text(set, m->begin, m->end) ||
+	    (!*claims && text_claims_new(claims) < 0))
+		return;
+	text_claims_cover(*claims, set, m->begin, m->end);
+}
 
 static bool load_entry(const struct maps_entry *e, void *data)
 {
 	struct maps_load *load = data;
 	struct mapping m;
 
+	text_scan_entry(&load->scan, e);
+	if (!e->executable)
+		return true;
 	mapping_from(load->t, e, 0, &m);
+	claim_text(&load->claims, load->known, &m);
 	load->error = mapping_edit_put(&load->edit, &m);
 	if (load->error < 0)
 		mapped_file_unref(m.file);
@@ -84,17 +121,41 @@ static bool same_mappings(const struct mappings *a, const struct mappings *b)
 	return true;
 }
 
+/* Consumes claims. */
+static void set_claims(struct process *p, struct text_claims *claims)
+{
+	text_claims_free(p->text_claims);
+	p->text_claims = claims;
+}
+
+static int load_maps(struct maps_load *load, struct process *p, const struct proc *proc)
+{
+	load->known = p->mappings;
+	load->scan.page = (uint64_t)sysconf(_SC_PAGESIZE);
+	load->scan.fn = load_claim;
+	load->scan.data = load;
+	int r = proc_read_maps(proc, load_entry, load);
+	r = load->error < 0 ? load->error : r;
+	if (r < 0)
+		return r;
+	text_scan_entry(&load->scan, NULL);
+	set_claims(p, TAKE_PTR(load->claims));
+	if (p->text_claims)
+		(void)process_settle_claims(load->t, p, proc, &load->edit);
+	return 0;
+}
+
 int process_read_maps(struct process_table *t, struct process *p, const struct proc *proc)
 {
 	struct maps_load load = { .t = t };
 	_cleanup_(mappings_unrefp) struct mappings *m = NULL;
 	uint64_t now_ns = clock_mono_ns();
-	int r = proc_read_maps(proc, load_entry, &load);
+	int r = load_maps(&load, p, proc);
 
-	r = load.error < 0 ? load.error : r;
 	if (r == 0)
 		r = mapping_edit_finish(&load.edit, &m);
 	mapping_edit_fini(&load.edit);
+	text_claims_free(load.claims);
 	if (r < 0)
 		return r;
 	p->maps_read_ns = now_ns;
@@ -112,9 +173,15 @@ static void set_exe_file(struct process *p, struct mapped_file *f)
 void process_inherit_mappings(struct process_table *t, struct process *child,
 			      struct process *parent)
 {
+	struct text_claims *claims = NULL;
+
 	set_exe_file(child, parent->exe_file);
-	if (parent->mappings)
-		process_set_mappings(t, child, mappings_ref(parent->mappings), child->start_ns);
+	if (!parent->mappings)
+		return;
+	if (parent->text_claims)
+		(void)text_claims_copy(parent->text_claims, &claims);
+	set_claims(child, claims);
+	process_set_mappings(t, child, mappings_ref(parent->mappings), child->start_ns);
 }
 
 static void empty_mappings(struct process_table *t, struct process *p, uint64_t time_ns)
@@ -122,6 +189,7 @@ static void empty_mappings(struct process_table *t, struct process *p, uint64_t 
 	struct mapping_edit none = { 0 };
 	struct mappings *m;
 
+	set_claims(p, NULL);
 	if (mapping_edit_finish(&none, &m) == 0)
 		process_set_mappings(t, p, m, time_ns);
 }
@@ -133,8 +201,10 @@ void process_apply_exec(struct process_table *t, struct process *p, const struct
 	set_exe_file(p, NULL);
 	str_copy_utf8(p->comm_hint, sizeof(p->comm_hint),
 		      (struct str){ ev->comm, strnlen(ev->comm, sizeof(ev->comm)) });
-	if (ev->time_ns >= p->maps_read_ns)
-		empty_mappings(t, p, ev->time_ns);
+	/* From here on every mapping comes by an event. What was read since shows the image too, but as it is later: a library may have taken
+	 * another one's place, and samples of before are still to come. */
+	p->maps_read_ns = 0;
+	empty_mappings(t, p, ev->time_ns);
 	/* What was read from /proc is younger than this exec; what was taken from the parent instead is not. */
 	if (p->identity_loaded && p->identity.complete && ev->time_ns < p->identity_read_ns)
 		return;
@@ -158,11 +228,21 @@ static int put_mapping(struct process *p, const struct mapping *m, struct mappin
 	return mapping_edit_finish(&edit, ret_mappings);
 }
 
+/* Whoever maps code without a file again and again, as JITs do, pays one search for this. */
+static void update_claims(struct process *p, const struct mapping *m)
+{
+	if (m->kind != MAPPING_ANON)
+		text_claims_drop(p->text_claims, m->begin, m->end);
+	text_claims_renew(p->text_claims, m->begin, m->end);
+	claim_text(&p->text_claims, p->mappings, m);
+}
+
 static void add_mapping(struct process_table *t, struct process *p, const struct mapping *m,
 			uint64_t time_ns)
 {
 	struct mappings *set;
 
+	update_claims(p, m);
 	if (mappings_cover(p->mappings, m))
 		mapped_file_unref(m->file);
 	else if (put_mapping(p, m, &set) == 0)

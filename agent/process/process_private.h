@@ -7,6 +7,7 @@
 #include "agent/process/maps.h"
 #include "agent/process/proc.h"
 #include "agent/process/process.h"
+#include "agent/process/text_claim.h"
 
 #define PROCESS_MAX_DEFAULT 32768
 /* A process and the ancestors it is asked about must fit at once. */
@@ -50,6 +51,20 @@ void process_apply_mmap(struct process_table *t, struct process *p, const struct
 int process_read_maps(struct process_table *t, struct process *p, const struct proc *proc);
 /* When /proc/PID is gone: the mappings of an ancestor whose image it still runs. */
 void process_borrow_mappings(struct process_table *t, struct process *p);
+
+/* process_text.c */
+struct mapping_edit;
+/* Compares what is claimed of p with the files, as far as it is due and not too much for one second.
+ * What is a copy is put into `edit` and claimed no more. True when there was any. */
+bool process_settle_claims(struct process_table *t, struct process *p, const struct proc *proc,
+			   struct mapping_edit *edit);
+/* … of a process that is sampled, into its mappings. */
+void process_check_text(struct process_table *t, struct process *p);
+
+/* process_file.c */
+/* process_open_file() where a mapping of the file is known that is not executable. */
+int process_open_beside(struct process_table *t, struct process *p, const struct proc *proc,
+			const struct mapping *beside);
 
 /* process_identity.c */
 void process_identity_init(struct process_identity *id);

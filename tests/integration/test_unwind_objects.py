@@ -121,6 +121,41 @@ def test_code_in_memory_in_place_of_the_file(processes, frameless_programs, tmp_
     judge(processes, tmp_path, process.pid, REMAPPED)
 
 
+def overtext(frameless_programs, what):
+    built = frameless_programs("fovertext", "fplugin_a.so")
+    return built["fovertext"], 4, built["fplugin_a.so"], what
+
+
+def over_copy(stack):
+    """Now and then a sample comes between two rounds."""
+    chain = ("main", "over", "plugin_a_entry", "plugin_a_spin")
+    return any(situations.exactly(*chain[:n])(stack) for n in (2, 3, 4))
+
+
+def over_jit(stack):
+    return stack.frames[-1] == "[jit]" and not any(f.startswith("plugin_a") for f in stack.frames)
+
+
+@pytest.mark.parametrize("what, good", [("copy", over_copy), ("jit", over_jit)])
+def test_memory_in_place_of_a_library(processes, frameless_programs, tmp_path, what, good):
+    """A copy of its code is unwound and named as the library; other code at its very addresses is not."""
+    stacks, run = profile_command(processes, tmp_path, *overtext(frameless_programs, what))
+    assert "at its place" in run.out
+    late = Stacks(s for s in stacks if s.frames[-1] in ("[jit]", "plugin_a_spin"))
+    if what == "jit":
+        chains.assert_all(late, good, LEAST, what)
+    # What is looked at first may come before the comparison.
+    assert sum(s.count for s in late if good(s)) >= 0.98 * late.total >= LEAST, late.show()
+
+
+@pytest.mark.parametrize("what, good", [("copy", over_copy), ("jit", over_jit)])
+def test_memory_that_was_in_place_of_a_library(processes, frameless_programs, tmp_path, what, good):
+    """The same, seen by what is mapped and not by how it came about."""
+    process = processes.start(*overtext(frameless_programs, what))
+    process.wait_for_output("at its place")
+    judge(processes, tmp_path, process.pid, good)
+
+
 # Processes that come and go
 
 def test_processes_of_twenty_milliseconds(processes, programs, frameless_programs, tmp_path):

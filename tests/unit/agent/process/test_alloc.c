@@ -57,6 +57,18 @@ static void play(struct process_table *t)
 		ev.len = 0x60000;
 		process_table_apply(t, &ev);
 	}
+	/* In place of a file's text. */
+	ev.path = "//anon";
+	ev.inode = 0;
+	ev.begin = 0x410000;
+	process_table_apply(t, &ev);
+	ev.pid = 4000002;
+	ev.parent_pid = 4000001;
+	ev.kind = PROCESS_EVENT_FORK;
+	process_table_apply(t, &ev);
+	ev.kind = PROCESS_EVENT_EXIT;
+	process_table_apply(t, &ev);
+	ev.pid = 4000001;
 	struct process *p = process_table_get(t, 4000001, "x");
 	if (p)
 		(void)process_identity(t, p);

@@ -34,9 +34,14 @@ static const struct row rows[] = {
 	  "/usr/bin/cat", false },
 	{ "shared", RANGE "r-xs 00002000 fe:00 247026 /usr/bin/cat", MAPS_ENTRY, MAPPING_FILE,
 	  "/usr/bin/cat", false },
-	{ "data", RANGE "rw-p 00002000 fe:00 247026 /usr/bin/cat", MAPS_SKIPPED, 0, NULL, false },
-	{ "no access", RANGE "---p 00002000 fe:00 247026 /usr/bin/cat", MAPS_SKIPPED, 0, NULL,
-	  false },
+	{ "data", RANGE "rw-p 00002000 fe:00 247026 /usr/bin/cat", MAPS_FILE_DATA, MAPPING_FILE,
+	  "/usr/bin/cat", false },
+	{ "no access", RANGE "---p 00002000 fe:00 247026 /usr/bin/cat", MAPS_FILE_DATA,
+	  MAPPING_FILE, "/usr/bin/cat", false },
+	{ "anonymous data", RANGE "rw-p 00000000 00:00 0", MAPS_SKIPPED, 0, NULL, false },
+	{ "shared memory", RANGE "rw-s 00002000 00:01 99 /dev/zero (deleted)", MAPS_SKIPPED, 0,
+	  NULL, false },
+	{ "the kernel's data", RANGE "r--p 00000000 00:00 0 [vvar]", MAPS_SKIPPED, 0, NULL, false },
 	{ "blanks in the path", RANGE "r-xp 00002000 fe:00 247026 /opt/my app/x y", MAPS_ENTRY,
 	  MAPPING_FILE, "/opt/my app/x y", false },
 	{ "newline in the path", RANGE "r-xp 00002000 fe:00 247026 /opt/a\\012b", MAPS_ENTRY,
@@ -98,8 +103,9 @@ static void test_row(void **state)
 	struct maps_entry e;
 
 	assert_int_equal(maps_parse_line(str_from(row->line), path, &e), row->outcome);
-	if (row->outcome != MAPS_ENTRY)
+	if (row->outcome != MAPS_ENTRY && row->outcome != MAPS_FILE_DATA)
 		return;
+	assert_int_equal(e.executable, row->outcome == MAPS_ENTRY);
 	assert_int_equal(e.begin, 0x7f0000001000);
 	assert_int_equal(e.end, 0x7f0000003000);
 	assert_int_equal(e.kind, row->kind);
@@ -171,6 +177,29 @@ static void test_ceiling(void **state)
 	assert_int_equal(n, MAPPINGS_MAX);
 }
 
+static bool count_executable(const struct maps_entry *entry, void *data)
+{
+	size_t *n = data;
+
+	n[entry->executable]++;
+	return true;
+}
+
+/* Data of files is told, but takes no place of code. */
+static void test_ceiling_is_of_code(void **state)
+{
+	_cleanup_buf_ struct buf b = BUF_INIT(1 << 20);
+	size_t n[2] = { 0, 0 };
+
+	(void)state;
+	for (unsigned int i = 1; i <= MAPPINGS_MAX + 10; i++)
+		assert_int_equal(buf_printf(&b, "%x000-%x800 r--p 0 8:1 5 /x\n", i, i), 0);
+	assert_int_equal(buf_printf(&b, "7f000000-7f001000 r-xp 0 8:1 5 /x\n"), 0);
+	assert_int_equal(maps_parse((struct str){ buf_str(&b), b.len }, count_executable, n), 0);
+	assert_int_equal(n[0], MAPPINGS_MAX + 10);
+	assert_int_equal(n[1], 1);
+}
+
 static void test_long_path(void **state)
 {
 	_cleanup_buf_ struct buf b = BUF_INIT(1 << 16);
@@ -191,7 +220,7 @@ static void test_long_path(void **state)
 
 int main(void)
 {
-	struct CMUnitTest tests[ARRAY_SIZE(rows) + 4];
+	struct CMUnitTest tests[ARRAY_SIZE(rows) + 5];
 	size_t n = 0;
 
 	for (; n < ARRAY_SIZE(rows); n++)
@@ -200,6 +229,7 @@ int main(void)
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_numbers);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_text);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_ceiling);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_ceiling_is_of_code);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_long_path);
 	return cmocka_run_group_tests_name("agent/process/maps", tests, NULL, NULL);
 }

@@ -551,10 +551,6 @@ static void test_events_older_than_the_read(void **state)
 	(void)process_identity(f->table, p);
 	ev.time_ns = before;
 	process_table_apply(f->table, &ev);
-	process_table_apply(f->table, &(struct process_event){ .kind = PROCESS_EVENT_EXEC,
-							       .pid = 10,
-							       .time_ns = before,
-							       .comm = "app" });
 	process_table_apply(f->table, &(struct process_event){ .kind = PROCESS_EVENT_FORK,
 							       .pid = 10,
 							       .parent_pid = 9,
@@ -566,8 +562,32 @@ static void test_events_older_than_the_read(void **state)
 	assert_int_equal(p->generation, 1);
 	assert_string_equal(mappings_find(p->mappings, 0x400000)->file->path, "/usr/bin/app");
 	assert_true(p->identity_loaded);
-	assert_int_equal(p->exec_count, 0);
 	assert_int_equal(f->n_exit, 0);
+	/* Behind an exec there is a history of every mapping: samples of then are not shown what is there now. */
+	process_table_apply(f->table, &(struct process_event){ .kind = PROCESS_EVENT_EXEC,
+							       .pid = 10,
+							       .time_ns = before,
+							       .comm = "app" });
+	assert_int_equal(p->mappings->n, 0);
+	process_table_apply(f->table, &ev);
+	assert_int_equal(p->mappings->n, 1);
+	assert_string_equal(mappings_find(p->mappings, 0x400000)->file->path, "/gone/already");
+	assert_true(p->identity_loaded);
+	assert_int_equal(p->exec_count, 0);
+}
+
+/* Sampled between its exec and its first mapping: that is no reason to read what is mapped by now. */
+static void test_nothing_is_read_behind_an_exec(void **state)
+{
+	struct fixture *f = *state;
+
+	add_app(f, 10, 9);
+	f->now = clock_mono_ns();
+	ev_exec(f, 10, "app");
+	struct process *p = process_table_get(f->table, 10, NULL);
+	assert_true(!p->mappings || p->mappings->n == 0);
+	ev_mmap(f, 10, 0x400000, 11, "/usr/bin/app");
+	assert_int_equal(p->mappings->n, 1);
 }
 
 static void test_events_newer_than_the_read(void **state)
@@ -612,7 +632,7 @@ static void test_read_in_the_middle_of_an_exec(void **state)
 	f->now = clock_mono_ns();
 	ev_mmap(f, 10, 0x7f2000000000, 14, "/usr/lib/plugin.so");
 	proc_tree_remove(&f->tree, 10);
-	assert_int_equal(p->mappings->n, 4);
+	assert_int_equal(p->mappings->n, 2);
 	assert_string_equal(process_identity(f->table, p)->exe, "/usr/bin/app");
 }
 
@@ -798,6 +818,7 @@ int main(void)
 		TEST(test_chain_of_forks),
 		TEST(test_deep_tree),
 		TEST(test_events_older_than_the_read),
+		TEST(test_nothing_is_read_behind_an_exec),
 		TEST(test_events_newer_than_the_read),
 		TEST(test_read_in_the_middle_of_an_exec),
 		TEST(test_lost_events),
