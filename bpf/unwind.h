@@ -326,6 +326,7 @@ UNWIND_INLINE enum unwind_edge unwind_edge(struct unwind_walk *w)
 		return UNWIND_NO_EDGE;
 	return UNWIND_FP_PUSHED;
 #else
+	(void)w;
 	return UNWIND_NO_EDGE;
 #endif
 }

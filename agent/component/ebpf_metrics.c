@@ -5,6 +5,9 @@
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <unistd.h>
+
+#include "agent/process/proc.h"
 
 #define COMPONENT_LABELS "component_path", "component_id"
 
@@ -68,6 +71,8 @@ static const struct metric_family bpf_runs = {
 	static const struct metric_family variable = {         \
 		name, text, METRIC_GAUGE, { COMPONENT_LABELS } \
 	}
+GAUGE(first_complete, "xagent_first_complete_stack_seconds",
+      "From the start of the agent to the first sample with a complete user stack; 0: none yet.");
 GAUGE(memory_limit, "xagent_memory_limit_bytes", "What memory_limit says.");
 GAUGE(arena_bytes, "xagent_unwind_arena_bytes",
       "Memory of the kernel for unwind tables and mappings, as far as it has grown.");
@@ -118,6 +123,7 @@ struct ebpf_metrics {
 	struct wire_counters shown;
 	struct sampler_cost cost_before;
 	uint64_t ends_before[WIRE_END_MAX];
+	double first_complete_s; /* 0: none yet */
 };
 
 #define END_NAME_MAX 32
@@ -185,6 +191,18 @@ static void show_cost(struct ebpf_metrics *m)
 	metric_set(series(m, &bpf_runs), (double)(m->cost_before.n_runs + cost.n_runs));
 }
 
+/* The first of the agent's life: a session that took over later says nothing of the start. */
+static void note_first_complete(struct ebpf_metrics *m)
+{
+	uint64_t root_ns = m->session ? session_first_root_ns(m->session) : 0;
+	_cleanup_proc_ struct proc self = PROC_NONE;
+
+	if (m->first_complete_s > 0 || !root_ns)
+		return;
+	if (proc_open("/proc", (uint32_t)getpid(), &self) == 0 && root_ns > self.start_ns)
+		m->first_complete_s = (double)(root_ns - self.start_ns) / 1e9;
+}
+
 static void show_files(struct ebpf_metrics *m, const struct object_tables_stats *stats)
 {
 	for (int i = 0; i < OBJECT_STATE_MAX; i++) {
@@ -221,6 +239,8 @@ static void on_scrape(struct telemetry *t, void *data)
 	show_ends(m);
 	show_cost(m);
 	show_memory(m);
+	note_first_complete(m);
+	metric_set(series(m, &first_complete), m->first_complete_s);
 	metric_set(series(m, &samples_waiting),
 		   m->session ? (double)session_n_waiting(m->session) : 0);
 	metric_set(series(m, &processes),

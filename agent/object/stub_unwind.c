@@ -23,6 +23,10 @@
 #define ARM64_BL 0x94000000u
 #define ARM64_BL_MASK 0xfc000000u
 #define MAX_ENTRY_INSNS 32
+/* Gaps of the C library and the dynamic loader: some hundred bytes. */
+#define GAPS_ALWAYS_READ_BYTES 16384
+/* Else they are read where they are a quarter of the text: musl and programs linked with it, and what is written in assembly. */
+#define GAPS_READ_SHARE 4
 
 struct stub_unwind {
 	struct unwind_source source;
@@ -227,6 +231,49 @@ static void find_arm64_entry(struct stub_unwind *s, const struct elf *elf)
 	}
 }
 
+static uint64_t executable_bytes(const struct elf *elf)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < elf_n_segments(elf); i++) {
+		const struct elf_segment *segment = elf_segment(elf, i);
+
+		if (segment->type == PT_LOAD && (segment->flags & PF_X))
+			n += segment->file_bytes;
+	}
+	return n;
+}
+
+/*
+ * An object of which a small part is not covered was built with call frame information. What is not covered is then tables and code of
+ * generators: reading it takes a hundred times as long as all the rest, and finds little that is right. Its entry is looked at all the
+ * same.
+ */
+static int keep_entry_only(struct stub_unwind *s, const struct elf *elf)
+{
+	struct stub_ranges kept = { 0 };
+	const struct stub_range *entry = NULL;
+	Elf64_Ehdr e;
+	int r = 0;
+
+	if (bytes_read(elf_bytes(elf), 0, &e, sizeof(e)) == 0)
+		entry = stub_ranges_at(&s->gaps, e.e_entry);
+	if (entry && entry->end - entry->begin <= GAPS_ALWAYS_READ_BYTES)
+		r = stub_ranges_add(&kept, entry->begin, entry->end);
+	stub_ranges_fini(&s->gaps);
+	s->gaps = kept;
+	return r;
+}
+
+static int choose_gaps(struct stub_unwind *s, const struct elf *elf)
+{
+	uint64_t n_bytes = stub_ranges_bytes(&s->gaps);
+
+	if (n_bytes <= GAPS_ALWAYS_READ_BYTES || n_bytes >= executable_bytes(elf) / GAPS_READ_SHARE)
+		return 0;
+	return keep_entry_only(s, elf);
+}
+
 /* Go's text is covered by Go's tables, and has another way with the stack. */
 static bool is_go(const struct elf *elf)
 {
@@ -244,6 +291,8 @@ static int find_all(struct stub_unwind *s, struct elf *elf)
 		return r;
 	r = find_signal_stubs(s, elf);
 	find_arm64_entry(s, elf);
+	if (r == 0)
+		r = choose_gaps(s, elf);
 	if (r == 0 && s->gaps.n > 0 && s->machine == EM_X86_64)
 		r = stub_functions_new(elf, &s->gaps, &s->functions);
 	return r;

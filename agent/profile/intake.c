@@ -183,6 +183,8 @@ static void make_stack(struct session *s, const struct sample *sample, struct pr
 	user_stack_make(&in, p, &world, &s->stack);
 	touch_objects(s);
 	s->ends[s->stack.end]++;
+	if (!s->first_root_ns && s->stack.end == WIRE_END_ROOT)
+		s->first_root_ns = sample->head->time_ns;
 	/* A stack without any frame cannot be shown; it happened all the same. */
 	if (s->stack.n == 0 && sample->head->n_kernel == 0)
 		s->stack.frames[s->stack.n++] = FRAME_UNKNOWN;

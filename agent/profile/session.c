@@ -291,6 +291,11 @@ const uint64_t *session_stack_ends(const struct session *s)
 	return s->ends;
 }
 
+uint64_t session_first_root_ns(const struct session *s)
+{
+	return s->first_root_ns;
+}
+
 struct process_table *session_processes(struct session *s)
 {
 	return s->processes;

@@ -80,6 +80,8 @@ struct session_memory {
 	struct object_tables_stats objects;
 };
 void session_memory(const struct session *s, struct session_memory *ret_memory);
+/* CLOCK_MONOTONIC of the first sample whose user stack reaches the outermost frame; 0: none yet. */
+uint64_t session_first_root_ns(const struct session *s);
 /* Samples in the open interval and in intervals being built. */
 uint64_t session_n_waiting(const struct session *s);
 

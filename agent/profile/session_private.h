@@ -29,6 +29,7 @@ struct session {
 	uint32_t epoch;		     /* of the match function's answers */
 	uint64_t n_building;	     /* samples in intervals under way */
 	uint64_t ends[WIRE_END_MAX]; /* of user stacks */
+	uint64_t first_root_ns;	     /* when the first one was taken that reaches the outermost frame; 0: not yet */
 	struct user_stack stack;     /* scratch: too large for the C stack */
 	struct loop_timer *drain_timer;
 	struct loop_timer *interval_timer;
