@@ -60,8 +60,9 @@ struct unwind_walk {
 	__u64 ra;
 	__u64 fp;
 	__u32 flags;
-	__u32 known;		     /* a bit for each register */
-	__u32 end;		     /* enum wire_end, valid after unwind_step() returned false */
+	__u32 at_begin; /* after a step: 1 when its frame goes on at pc + 1 without having called, and is to be named there */
+	__u32 known;	/* a bit for each register */
+	__u32 end;	/* enum wire_end, valid after unwind_step() returned false */
 	__u32 mappings_at;	     /* of the process */
 	__u32 n_mappings;	     /* 0: process unknown, all frames are raw */
 	__u32 n_raw;		     /* frames outside of known mappings */
@@ -78,6 +79,7 @@ UNWIND_INLINE void unwind_begin(struct unwind_walk *w, const struct wire_regs *r
 	w->mapping.begin = 0;
 	w->flags = flags;
 	w->known = 0;
+	w->at_begin = 0;
 	w->end = WIRE_END_ROOT;
 	w->mappings_at = process ? process->mappings_at : 0;
 	w->n_mappings = process ? process->n_mappings : 0;
@@ -391,6 +393,41 @@ UNWIND_INLINE int unwind_by_fp(struct unwind_walk *w)
 	return unwind_up(w, UNWIND_FP_CHAIN, &w->n_fp);
 }
 
+/* Functions begin at multiples of this (compilers' and assemblers' default on both machines). */
+#define UNWIND_ALIGNMENT 16
+
+/*
+ * The rule for w->pc. Some code is returned to at its first byte without having called: the C library's end of a coroutine, the kernel's
+ * signal trampolines. One byte before is another function, or none, so where a function may begin its own rule is asked for first.
+ */
+UNWIND_INLINE __u32 unwind_rule(struct unwind_walk *w)
+{
+	int may_begin = !(w->flags & UNWIND_EXACT) && (w->pc + 1) % UNWIND_ALIGNMENT == 0;
+	__u32 end;
+
+	w->at_begin = 0;
+	if (may_begin) {
+		w->pc++;
+		end = UNWIND_RULE(w);
+		w->pc--;
+		w->at_begin = 1;
+		if (end || (w->rule.cfa != RULE_CFA_NONE &&
+			    (w->rule.ra == RULE_RA_UNDEFINED || w->rule.ra == RULE_RA_SIGNAL)))
+			return end;
+		w->at_begin = 0;
+	}
+	end = UNWIND_RULE(w);
+	if (may_begin && !end && w->rule.cfa == RULE_CFA_NONE) {
+		w->pc++;
+		end = UNWIND_RULE(w);
+		w->pc--;
+		w->at_begin = w->rule.cfa != RULE_CFA_NONE;
+	}
+	if (!(w->flags & UNWIND_EXACT) && w->rule.ra == RULE_RA_SIGNAL)
+		w->at_begin = 1;
+	return end;
+}
+
 /* To the caller's frame: true when w->pc is the next frame, false when the walk is over and w->end tells why. */
 UNWIND_INLINE int unwind_step(struct unwind_walk *w)
 {
@@ -399,7 +436,7 @@ UNWIND_INLINE int unwind_step(struct unwind_walk *w)
 	if (w->n_mappings) {
 		if (!unwind_find(w))
 			return unwind_stop(w, WIRE_END_NO_MAPPING);
-		end = UNWIND_RULE(w);
+		end = unwind_rule(w);
 		if (end)
 			return unwind_stop(w, end);
 		if (w->rule.cfa != RULE_CFA_NONE)

@@ -173,8 +173,8 @@ static __always_inline int walk_word(struct unwind_walk *w, __u64 *ret, __u64 ad
 static long walk_step(__u32 index, void *data)
 {
 	struct scratch *s = walk_scratch();
-	__u32 at, n_signal;
-	bool is_exact, goes_on;
+	bool goes_on;
+	__u32 at;
 
 	(void)data;
 	if (!s)
@@ -184,12 +184,8 @@ static long walk_step(__u32 index, void *data)
 		return 1;
 	s->record.words[at] = unwind_frame(&s->walk);
 	s->record.head.n_user = index + 1;
-	is_exact = s->walk.flags & UNWIND_EXACT;
-	n_signal = s->walk.n_signal;
 	goes_on = unwind_step(&s->walk);
-	/* A signal trampoline has called nobody: it is returned to at its first instruction. */
-	if (s->walk.n_signal != n_signal && !is_exact)
-		s->record.words[at]++;
+	s->record.words[at] += s->walk.at_begin;
 	return goes_on ? 0 : 1;
 }
 

@@ -9,6 +9,8 @@
 
 #define TABLE_VERSION 1
 /* Version and three encodings, then two pointers of 8 bytes at most, or LEB128. */
+/* So few are read at once: a system call takes as long as copying some thousand bytes. */
+#define LAST_ENTRIES 128
 #define HEADER_BYTES (4 + 2 * CFI_LEB_BYTES)
 /* The only encoding that linkers write, and the only one of a fixed size that can be searched. */
 #define TABLE_ENCODING (CFI_PE_DATAREL | CFI_PE_SDATA4)
@@ -84,43 +86,61 @@ bool cfi_table_open(struct elf *elf, struct cfi_table *ret_table)
 	return parse(&c, &place, ret_table);
 }
 
+static struct cfi_table_entry entry_from(const struct cfi_table *table, const int32_t raw[2])
+{
+	return (struct cfi_table_entry){
+		.begin = table->vaddr + (uint64_t)(int64_t)raw[0],
+		.fde = table->vaddr + (uint64_t)(int64_t)raw[1],
+	};
+}
+
+static int read_entries(const struct cfi_table *table, const struct bytes *bytes, uint32_t first,
+			uint32_t n, int32_t (*raw)[2])
+{
+	return bytes_read(bytes, table->file_off + (uint64_t)first * sizeof(*raw), raw,
+			  n * sizeof(*raw));
+}
+
 int cfi_table_entry(const struct cfi_table *table, const struct bytes *bytes, uint32_t i,
 		    struct cfi_table_entry *ret_entry)
 {
-	int32_t raw[2];
-	int r = bytes_read(bytes, table->file_off + (uint64_t)i * sizeof(raw), raw, sizeof(raw));
+	int32_t raw[1][2];
+	int r = read_entries(table, bytes, i, 1, raw);
 
 	if (r == 0)
-		*ret_entry = (struct cfi_table_entry){
-			.begin = table->vaddr + (uint64_t)(int64_t)raw[0],
-			.fde = table->vaddr + (uint64_t)(int64_t)raw[1],
-		};
+		*ret_entry = entry_from(table, raw[0]);
 	return r;
 }
 
 int cfi_table_search(const struct cfi_table *table, const struct bytes *bytes, uint64_t vaddr,
 		     uint32_t *ret_n)
 {
+	int32_t raw[LAST_ENTRIES][2];
 	uint64_t least = 0;
 	uint64_t most = UINT64_MAX;
 	uint32_t lo = 0;
 	uint32_t hi = table->n;
+	uint32_t first = 0, n = 0; /* what raw holds */
 
 	while (lo < hi) {
 		uint32_t mid = lo + (hi - lo) / 2;
-		struct cfi_table_entry entry;
-		int r = cfi_table_entry(table, bytes, mid, &entry);
 
-		if (r != 0)
-			return r;
+		if (mid - first >= n) {
+			first = hi - lo <= LAST_ENTRIES ? lo : mid;
+			n = hi - lo <= LAST_ENTRIES ? hi - lo : 1;
+			int r = read_entries(table, bytes, first, n, raw);
+			if (r != 0)
+				return r;
+		}
+		uint64_t begin = entry_from(table, raw[mid - first]).begin;
 		/* Between what was seen on both sides, else the table is no order. */
-		if (entry.begin < least || entry.begin > most)
+		if (begin < least || begin > most)
 			return CFI_TABLE_BAD;
-		if (entry.begin <= vaddr) {
-			least = entry.begin;
+		if (begin <= vaddr) {
+			least = begin;
 			lo = mid + 1;
 		} else {
-			most = entry.begin;
+			most = begin;
 			hi = mid;
 		}
 	}

@@ -11,8 +11,6 @@
 #ifndef XAGENT_AGENT_OBJECT_UNWIND_INFO_H
 #define XAGENT_AGENT_OBJECT_UNWIND_INFO_H
 
-#include <stdbool.h>
-
 #include "agent/object/dwarf_abi.h"
 #include "agent/object/elf.h"
 #include "agent/object/unwind_source.h"
@@ -25,6 +23,8 @@ struct unwind_info;
 /* `elf` and `debug` (the separate debug file, NULL: none) are borrowed until free. An object without any rule, or of a machine that is
  * not unwound, gives an info without sources. 0 or -errno. */
 int unwind_info_new(struct elf *elf, struct elf *debug, struct unwind_info **ret_info);
+/* The same for unwind_info_rule_at() only: a source that has to read through the whole file is made when no other one has answered. */
+int unwind_info_new_for_lookups(struct elf *elf, struct elf *debug, struct unwind_info **ret_info);
 void unwind_info_free(struct unwind_info *info); /* NULL-safe */
 DEFINE_CLEANUP(struct unwind_info *, unwind_info_free);
 
@@ -32,15 +32,6 @@ DEFINE_CLEANUP(struct unwind_info *, unwind_info_free);
 const struct dwarf_abi *unwind_info_abi(const struct unwind_info *info);
 size_t unwind_info_n_sources(const struct unwind_info *info);
 struct unwind_source *unwind_info_source(const struct unwind_info *info, size_t i);
-
-/*
- * Code that is returned to at its first byte without having called: the C library's end of a coroutine, the kernel's signal trampolines.
- * As a caller it is looked up one byte before, where it is not: when nothing else is there, its rule holds for that byte as well.
- */
-static inline bool unwind_rule_is_returned_to(const struct unwind_rule *rule)
-{
-	return rule->ra == RULE_RA_UNDEFINED || rule->ra == RULE_RA_SIGNAL;
-}
 
 /* The normalized rule for one address (RULE_CFA_NONE: nothing is known). 0 or -errno. */
 int unwind_info_rule_at(struct unwind_info *info, uint64_t vaddr, struct unwind_rule *ret_rule);

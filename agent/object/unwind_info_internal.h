@@ -12,7 +12,9 @@ struct unwind_info {
 	const struct dwarf_abi *abi; /* NULL: a machine that is not unwound */
 	struct unwind_source *sources[UNWIND_INFO_MAX_SOURCES]; /* owned, most trusted first */
 	size_t n_sources;
-	struct elf *elf; /* borrowed; NULL without sources of its own */
+	size_t n_kinds;	   /* of sources that have been looked for */
+	struct elf *elf;   /* borrowed; NULL without sources of its own */
+	struct elf *debug; /* borrowed; NULL: none */
 	/* Of single registers, made when they are first asked for; owned. */
 	struct unwind_source *registers[UNWIND_INFO_MAX_REGISTERS];
 };

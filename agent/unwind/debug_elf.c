@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The separate debug file of an object that has no unwind rules of its own. */
+/* The separate debug file of an object, for its unwind rules. */
 #include "agent/unwind/debug_elf.h"
 
 #include <errno.h>
@@ -21,10 +21,12 @@ static bool has_source(int (*make)(struct elf *elf, struct unwind_source **ret_s
 	return true;
 }
 
-static bool needs_none(struct elf *elf)
+/* Most debug files have lines and types only. */
+static bool has_rules(int fd)
 {
-	return has_source(cfi_eh_frame_new, elf) || has_source(go_unwind_new, elf) ||
-	       has_source(cfi_debug_frame_new, elf);
+	_cleanup_(elf_freep) struct elf *debug = NULL;
+
+	return debug_elf_new(fd, &debug) == 0 && has_source(cfi_debug_frame_new, debug);
 }
 
 static int find_below(const char *root, struct elf *elf, const char *path, int *ret_fd)
@@ -41,11 +43,17 @@ int debug_elf_find(struct elf *elf, const struct process *p, const struct mapped
 	const char *path = f->path ? f->path : "";
 	char root[64];
 
-	if (f->vdso || needs_none(elf))
+	if (f->vdso || has_source(go_unwind_new, elf))
 		return DEBUG_FILE_NONE;
 	(void)snprintf(root, sizeof(root), "/proc/%u/root", p->pid);
 	int r = find_below(root, elf, path, ret_fd);
-	return r == DEBUG_FILE_NONE ? find_below("/", elf, path, ret_fd) : r;
+	if (r == DEBUG_FILE_NONE)
+		r = find_below("/", elf, path, ret_fd);
+	if (r != 0 || has_rules(*ret_fd))
+		return r;
+	cleanup_close_p(ret_fd);
+	*ret_fd = -1;
+	return DEBUG_FILE_NONE;
 }
 
 int debug_elf_new(int fd, struct elf **ret_debug)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The separate debug file of an object that has no unwind rules of its own, opened. Whoever looks rules up one by one, and whoever builds
- * the table, must use the same: so it is looked for once, and its descriptor handed on.
+ * The separate debug file of an object, where it has unwind rules: those of functions that were compiled without any for the running
+ * program. Whoever looks rules up one by one, and whoever builds the table, must use the same: so it is looked for once, and its
+ * descriptor handed on.
  */
 #ifndef XAGENT_AGENT_UNWIND_DEBUG_ELF_H
 #define XAGENT_AGENT_UNWIND_DEBUG_ELF_H
@@ -9,7 +10,10 @@
 #include "agent/object/elf.h"
 #include "agent/process/process.h"
 
-/* Looks below the process's root, then below our own. 0; DEBUG_FILE_NONE: not needed, or not there; -ENOMEM. */
+/* It was looked for, and there is none. */
+#define DEBUG_ELF_NONE (-2)
+
+/* Looks below the process's root, then below our own. 0; DEBUG_FILE_NONE: not there, or without rules; -ENOMEM. */
 int debug_elf_find(struct elf *elf, const struct process *p, const struct mapped_file *f,
 		   int *ret_fd);
 /* 0, -errno. The descriptor is borrowed. */

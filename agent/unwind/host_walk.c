@@ -145,16 +145,12 @@ static uint64_t pc_as_left(const struct host_walk *h, bool is_leaf)
 	return as_is ? h->walk.pc : h->walk.pc + 1;
 }
 
-/* One step; a signal trampoline, which has called nobody, is returned to at its first instruction: then the frame is one further. */
 static bool host_step(struct host_walk *h, uint64_t *frame)
 {
-	uint32_t n_signal = h->walk.n_signal;
-	bool is_exact = h->walk.flags & UNWIND_EXACT;
-
 	h->read_failed = false;
 	bool goes_on = unwind_step(&h->walk);
-	if (h->walk.n_signal != n_signal && !is_exact)
-		++*frame;
+	if (!(*frame & WIRE_FRAME_RAW) && *frame >> WIRE_FRAME_OFFSET_BITS)
+		*frame += h->walk.at_begin;
 	return goes_on;
 }
 

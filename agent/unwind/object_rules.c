@@ -28,9 +28,11 @@ int object_bytes_open(const struct mapped_file *f, struct bytes *ret_bytes)
 static int open_debug(struct object_rules *r, const struct process *p, const struct mapped_file *f,
 		      int *debug_fd)
 {
-	int result = *debug_fd < 0 ? debug_elf_find(r->elf, p, f, debug_fd) : 0;
+	int result = *debug_fd == -1 ? debug_elf_find(r->elf, p, f, debug_fd) : 0;
 
-	if (result == 0)
+	if (*debug_fd == -1 && result != -ENOMEM)
+		*debug_fd = DEBUG_ELF_NONE;
+	if (*debug_fd >= 0)
 		result = debug_elf_new(*debug_fd, &r->debug);
 	return result == -ENOMEM ? result : 0;
 }
@@ -48,7 +50,7 @@ static int open_info(struct object_rules *r, const struct process *p, const stru
 	if (result == 0)
 		result = open_debug(r, p, f, debug_fd);
 	if (result == 0)
-		result = unwind_info_new(r->elf, r->debug, &r->info);
+		result = unwind_info_new_for_lookups(r->elf, r->debug, &r->info);
 	return result;
 }
 

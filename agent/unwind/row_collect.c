@@ -93,10 +93,6 @@ static int on_row(uint64_t vaddr, const struct unwind_rule *rule, void *data)
 		c->pending_vaddr = vaddr;
 	}
 	c->pending_id = c->last_raw_id;
-	/* A caller's address is looked up one byte before where it goes on. */
-	if (c->behind_gap && unwind_rule_is_returned_to(rule))
-		c->pending_vaddr--;
-	c->behind_gap = false;
 	return r;
 }
 
@@ -115,7 +111,6 @@ int row_collect_piece(struct row_collect *c, struct unwind_source *source,
 
 	if (r < 0)
 		return r;
-	c->behind_gap = piece->begin > c->end_vaddr;
 	c->pending_vaddr = piece->begin;
 	c->pending_id = ROW_RULES_NONE;
 	c->piece_end = piece->end;

@@ -32,7 +32,6 @@ struct row_collect {
 	uint64_t n_covered_bytes;
 	/* The row under way: rows at or below its address replace its rule, which is how a piece that is cut out of a span begins. */
 	uint64_t pending_vaddr;
-	bool behind_gap; /* the next row is the first of a piece that does not follow on another */
 	uint64_t piece_end;
 	struct unwind_rule last_raw;
 	uint16_t last_raw_id;

@@ -161,15 +161,13 @@ static inline bool fake_is_covered(const struct unwind_info *info, uint64_t vadd
 	return false;
 }
 
-/* The rule for one address; in padding the one before it, but in its last byte that of what is only returned to. */
+/* The rule for one address; in padding the one before it. */
 static inline struct unwind_rule fake_expected(struct unwind_info *info, uint64_t vaddr)
 {
 	struct unwind_rule rule = { 0 };
 	uint64_t last = vaddr;
 	uint64_t next = vaddr;
 
-	if (unwind_info_rule_at(info, vaddr, &rule) < 0 || rule.cfa != RULE_CFA_NONE)
-		return rule;
 	while (!fake_is_covered(info, last) && vaddr - last < ROW_TABLE_GAP_BYTES)
 		last--;
 	while (!fake_is_covered(info, next) && next - vaddr < ROW_TABLE_GAP_BYTES)

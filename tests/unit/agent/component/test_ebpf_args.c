@@ -38,6 +38,7 @@ static void test_defaults(void **state)
 	assert_true(args.collect_user_profile);
 	assert_true(ebpf_args_kernel(&args));
 	assert_int_equal(ebpf_args_demangle(&args), DEMANGLE_SIMPLIFIED);
+	assert_int_equal(ebpf_args_memory_limit_bytes(&args), 64 << 20);
 	decoded_fini(&d);
 }
 
@@ -63,6 +64,31 @@ static void test_targets(void **state)
 		assert_int_equal(d.result, RIVER_OK);
 		assert_int_equal(ebpf_args_have_targets(&args), rows[i].have);
 		assert_int_equal(args.targets.n_items, rows[i].n);
+		decoded_fini(&d);
+	}
+}
+
+static void test_memory_limit(void **state)
+{
+	static const struct {
+		const char *text;
+		size_t bytes;
+	} rows[] = {
+		{ "8MiB", 8 << 20 },	     { "8388608", 8 << 20 }, { "100MB", 100000000 },
+		{ "64 mib", 64 << 20 },	     { "65536K", 64 << 20 }, { "1g", (size_t)1 << 30 },
+		{ "2GiB", (size_t)2 << 30 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		_cleanup_buf_ struct buf text = BUF_INIT(4096);
+		struct ebpf_args args;
+		struct decoded d;
+
+		(void)buf_printf(&text, "forward_to = []\nmemory_limit = \"%s\"", rows[i].text);
+		decode_ebpf(&d, buf_str(&text), &args);
+		assert_string_equal(buf_str(&d.messages), "");
+		assert_int_equal(ebpf_args_memory_limit_bytes(&args), rows[i].bytes);
 		decoded_fini(&d);
 	}
 }
@@ -114,6 +140,9 @@ static const struct accepted {
 	const char *text;
 } accepted[] = {
 	{ "targets = []" },
+	{ "memory_limit = \"64MiB\"" },
+	/* As in every argument that is a string. */
+	{ "memory_limit = 67108864" },
 	{ "collect_interval = \"15s\"" },
 	{ "collect_interval = \"100ms\"" },
 	{ "collect_interval = \"1h\"" },
@@ -203,6 +232,27 @@ static const struct refused {
 	{ "interval too long", "collect_interval = \"61m\"",
 	  "a:2:1: collect_interval must be between 100ms and 1h\n" },
 	{ "interval is none", "collect_interval = \"often\"", NULL },
+	{ "limit too small", "memory_limit = \"8191KiB\"",
+	  "a:2:1: memory_limit must be between 8MiB and 2GiB, for example \"64MiB\"\n" },
+	{ "limit too large", "memory_limit = \"2147483649\"",
+	  "a:2:1: memory_limit must be between 8MiB and 2GiB, for example \"64MiB\"\n" },
+	{ "limit beyond 64 bits", "memory_limit = \"99999999999GiB\"",
+	  "a:2:1: memory_limit must be between 8MiB and 2GiB, for example \"64MiB\"\n" },
+	{ "limit 0", "memory_limit = \"0\"",
+	  "a:2:1: memory_limit must be between 8MiB and 2GiB, for example \"64MiB\"\n" },
+	{ "limit below 0", "memory_limit = \"-64MiB\"",
+	  "a:2:1: memory_limit must be between 8MiB and 2GiB, for example \"64MiB\"\n" },
+	{ "limit of a part", "memory_limit = \"1.5GiB\"",
+	  "a:2:1: memory_limit must be between 8MiB and 2GiB, for example \"64MiB\"\n" },
+	{ "limit of an unknown unit", "memory_limit = \"64Mi\"",
+	  "a:2:1: memory_limit must be between 8MiB and 2GiB, for example \"64MiB\"\n" },
+	{ "limit is a word", "memory_limit = \"much\"",
+	  "a:2:1: memory_limit must be between 8MiB and 2GiB, for example \"64MiB\"\n" },
+	{ "limit is nothing", "memory_limit = \"\"",
+	  "a:2:1: memory_limit must be between 8MiB and 2GiB, for example \"64MiB\"\n" },
+	{ "limit is a small number", "memory_limit = 64",
+	  "a:2:1: memory_limit must be between 8MiB and 2GiB, for example \"64MiB\"\n" },
+	{ "limit is a truth", "memory_limit = true", "a:2:16: true should be string, got bool\n" },
 	{ "comm", "comm = \"yes\"", "a:2:1: comm must be one of none, label, stackframe, both\n" },
 	{ "a receiver of something else", "forward_to = [1]", NULL },
 	{ "ignored, and of the wrong type", "pid_cache_size = \"big\"", NULL },
@@ -249,12 +299,12 @@ static void test_limit_of_labels(void **state)
 
 int main(void)
 {
-	struct CMUnitTest tests[5 + ARRAY_SIZE(accepted) + ARRAY_SIZE(refused)] = {
+	struct CMUnitTest tests[6 + ARRAY_SIZE(accepted) + ARRAY_SIZE(refused)] = {
 		cmocka_unit_test(test_defaults),	cmocka_unit_test(test_targets),
 		cmocka_unit_test(test_kernel_frames),	cmocka_unit_test(test_unsupported),
-		cmocka_unit_test(test_limit_of_labels),
+		cmocka_unit_test(test_limit_of_labels), cmocka_unit_test(test_memory_limit),
 	};
-	size_t n = 5;
+	size_t n = 6;
 
 	for (size_t i = 0; i < ARRAY_SIZE(accepted); i++)
 		tests[n++] = (struct CMUnitTest){ accepted[i].text, test_accepted, NULL, NULL,

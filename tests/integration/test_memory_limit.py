@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Hundreds of programs with much unwind information, none with a frame pointer, under the least memory limit there is: a tenth of the tables
+has room. What has none is finished by the agent, so that stacks are as complete as with all the tables, and everything stays in bounds.
+
+Prints what each limit has cost.
+"""
+import os
+import re
+import shutil
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from harness import chains, paths, privileges
+from harness.agent import config
+from harness.burning import before_all_others, cpu_seconds
+from harness.folded import Stack
+from harness.processes import wait_until
+from harness.standin import stacks_of
+
+sys.path.append(str(paths.TESTS / "fixtures"))
+import bigobjects  # noqa: E402
+
+pytestmark = pytest.mark.bpf
+
+N = 500
+DEPTH = 13
+LEAST_LIMIT = "8MiB"
+AMPLE_LIMIT = "256MiB"
+MIB = 1 << 20
+INTERVAL_SECONDS = 4
+RATE = 199
+SECONDS = 14
+# Where the machine is too busy for the agent, some records come without their copy of the stack, and say so.
+COMPLETE = 0.99
+# A table that a walk came by so recently is not withdrawn (OBJECT_TABLES_KEEP_NS).
+KEEP_SECONDS = 10
+# From the outermost frame on, below the functions that lead to main.
+BIG_STACK = re.compile(rf"main(;big_\d+){{{DEPTH}}};big_spin")
+START_ALL = 'for program in "$@"; do "$program" "$0" & done; wait'
+
+
+@pytest.fixture(scope="module")
+def objects():
+    """The programs. There are some hundred MB of them: they go when they are not needed any more."""
+    reason = privileges.why_no_tool(bigobjects.CC)
+    if reason:
+        pytest.skip(reason)
+    directory = paths.FIXTURES / f"bigobjects.{os.getpid()}"
+    yield bigobjects.copy(bigobjects.build_one(paths.FIXTURES), directory, N)
+    shutil.rmtree(directory)
+
+
+class Cost(NamedTuple):
+    """What the agent holds at one moment."""
+    anonymous: int
+    arena: int
+    tables: int
+    interval: int
+    maps: int
+
+    def __str__(self):
+        return ", ".join(f"{name} {value / MIB:.1f}" for name, value in self._asdict().items()) + " MiB"
+
+
+def anonymous_bytes(pid):
+    for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+        if line.startswith("Anonymous:"):
+            return int(line.split()[1]) * 1024
+    raise AssertionError("no Anonymous in smaps_rollup")
+
+
+def cost(agent):
+    m = agent.metrics()
+    return Cost(anonymous_bytes(agent.process.pid), *(int(m.value(f"xagent_{name}_bytes")) for name in
+                                                      ("unwind_arena", "unwind_table", "interval", "bpf_map")))
+
+
+def start_all(processes, programs, seconds):
+    return processes.start("sh", "-c", START_ALL, seconds, *programs)
+
+
+def start_idle(start_agent, standin, limit):
+    """An agent that has profiled, but none of the programs; what it holds."""
+    text = config(standin.url, interval=f"{INTERVAL_SECONDS}s", rate=RATE, memory_limit=limit, collect_kernel_profile=False, targets=[],
+                  targets_only=False, default_target={"service_name": "all"})
+    agent = start_agent(text, preexec_fn=before_all_others).wait_ready()
+    standin.wait_pushes()
+    return agent, cost(agent)
+
+
+def watch(agent, seconds):
+    """The most that it held in this time, member by member, and what CPU time it has used."""
+    until, before, seen = time.monotonic() + seconds, cpu_seconds(agent.process.pid), []
+    while time.monotonic() < until:
+        time.sleep(0.5)
+        seen.append(cost(agent))
+    return Cost(*map(max, zip(*seen))), cpu_seconds(agent.process.pid) - before
+
+
+def big_stacks(standin):
+    return [(Stack(("all", *frames), n)) for frames, n in stacks_of(standin.pushes()).items() if "big_spin" in frames]
+
+
+def is_exact(stack):
+    return ("main" in stack.frames and chains.root_of_main(stack) and
+            BIG_STACK.fullmatch(";".join(chains.from_function(stack, "main"))) is not None)
+
+
+def judge_stacks(stacks):
+    """The share of the exact ones. Those that are not must say that they are cut."""
+    total, exact = sum(s.count for s in stacks), sum(s.count for s in stacks if is_exact(s))
+    wrong = [s for s in stacks if not is_exact(s) and chains.is_complete(s)]
+    cut = {}
+    for s in stacks:
+        if not is_exact(s):
+            cut[s.frames[1]] = cut.get(s.frames[1], 0) + s.count
+    assert not wrong, f"{len(wrong)} stacks are wrong and do not say so: {wrong[:3]}"
+    return total, exact / total, cut
+
+
+def judge_accounts(agent):
+    m = agent.metrics()
+    assert m.kernel("lost") == 0 and m.dropped_samples() == 0
+    for name in ("process_evictions", "mapping_table_full", "push_queue_dropped_profiles"):
+        assert m.agent(name) == 0, name
+    return m
+
+
+def judge_pace(standin):
+    """Intervals follow each other, as long as they are asked to be. The last one is closed early, by the end."""
+    spans = sorted((p.profile.time_nanos, p.profile.duration_nanos) for p in standin.pushes(service_name="all"))[:-1]
+    assert all(0.9 < nanos / 1e9 / INTERVAL_SECONDS < 1.5 for _, nanos in spans), spans
+    gaps = [(b[0] - a[0]) / 1e9 for a, b in zip(spans, spans[1:])]
+    assert len(gaps) >= SECONDS / INTERVAL_SECONDS - 1 and all(abs(g - INTERVAL_SECONDS) < INTERVAL_SECONDS / 4 for g in gaps), gaps
+
+
+def judge_log(agent):
+    """One line an interval, and nothing said of what is normal."""
+    others = [line for line in agent.log_lines() if line["msg"] != "interval profiled"]
+    assert len(others) <= 10 and not any(line["level"] in ("warn", "error") for line in others), agent.log[-4000:]
+
+
+def profile_all(start_agent, standin, processes, objects, limit):
+    """All the programs under a limit: (what it held when idle, at most), metrics, the number of their stacks, the share of exact ones."""
+    agent, idle = start_idle(start_agent, standin, limit)
+    begin = time.monotonic()
+    load = start_all(processes, objects, 10 * SECONDS)
+    most, used = watch(agent, SECONDS)
+    m = judge_accounts(agent)
+    seconds = time.monotonic() - begin
+    load.end()
+    assert agent.stop() == 0
+    judge_log(agent)
+    judge_pace(standin)
+    total, share, cut = judge_stacks(big_stacks(standin))
+    said = (f"\n    {limit}: {total} stacks, {100 * share:.2f} % exact {cut or ''}; {100 * used / seconds:.1f} % of a CPU; "
+            f"idle {idle}; most {most}; tables {m.value('xagent_unwind_tables'):.0f}, no room {m.agent('unwind_tables_no_room')}, "
+            f"withdrawn {m.agent('unwind_table_evictions')}")
+    return idle, most, m, total, share, said
+
+
+def test_everything_has_room(start_agent, standin, processes, objects, capsys):
+    _, _, m, total, share, said = profile_all(start_agent, standin, processes, objects, AMPLE_LIMIT)
+    with capsys.disabled():
+        print(said)
+    assert total >= N
+    assert m.value("xagent_unwind_files", state="loaded") >= N
+    assert m.agent("unwind_tables_no_room") == 0 and m.agent("unwind_table_evictions") == 0
+    assert share >= COMPLETE
+
+
+def test_a_tenth_has_room(start_agent, standin, processes, objects, capsys):
+    idle, most, m, total, share, said = profile_all(start_agent, standin, processes, objects, LEAST_LIMIT)
+    limit = m.value("xagent_memory_limit_bytes")
+    with capsys.disabled():
+        print(said)
+    assert total >= N
+    # Nearly all are cold, and nearly all are complete.
+    assert 0 < m.value("xagent_unwind_tables") <= N / 5
+    assert m.value("xagent_unwind_files", state="no_room") >= N / 2
+    assert m.agent("unwind_tables_no_room") >= N / 2
+    assert share >= COMPLETE
+    # The others have not been built twice.
+    assert m.agent("unwind_tables_no_room") <= m.value("xagent_unwind_files") * 1.1
+    # Tables in use stay: at most what had run before has made room.
+    assert m.agent("unwind_table_evictions") <= N / 10
+    assert limit == 8 * MIB
+    assert most.tables <= most.arena <= limit * 5 / 16
+    assert most.interval <= limit * 3 / 16 and most.maps <= limit
+    assert most.anonymous - idle.anonymous <= limit
+
+
+def test_tables_of_what_has_ended_make_room(start_agent, standin, processes, objects):
+    first, second = objects[:N // 5], objects[N // 5:2 * N // 5]
+    agent, _ = start_idle(start_agent, standin, LEAST_LIMIT)
+    load = start_all(processes, first, 60)
+    m = agent.wait_metric(lambda m: m.agent("unwind_tables_no_room") >= len(first) / 4, 20, "there is no room left")
+    load.end()
+    time.sleep(KEEP_SECONDS + 1)
+    assert agent.metrics().agent("unwind_table_evictions") <= m.agent("unwind_table_evictions") + 10
+    before = agent.metrics().agent("unwind_table_evictions")
+    start_all(processes, second, 60)
+    agent.wait_metric(lambda m: m.agent("unwind_table_evictions") >= before + 10, 20, "tables of the first are withdrawn")
+    assert agent.metrics().value("xagent_unwind_table_bytes") <= 5 / 16 * 8 * MIB
+    judge_accounts(agent)
+    assert agent.stop() == 0
+
+
+def test_another_limit_loses_nothing(start_agent, standin, processes, programs):
+    """A reload begins a new session; what the one before has seen goes out first."""
+    chain = processes.start(programs["chain"], 60)
+    chain.wait_for_output("main")
+
+    def text(limit):
+        return config(standin.url, interval="1s", rate=199, targets=[{"__process_pid__": str(chain.pid), "service_name": "known"}],
+                      targets_only=True, memory_limit=limit)
+    agent = start_agent(text("64MiB")).wait_ready()
+    standin.wait_pushes()
+    assert agent.metrics().value("xagent_memory_limit_bytes") == 64 * MIB
+    agent.config_path.write_text(text("9000KiB"))
+    agent.process.send(signal.SIGHUP)
+    agent.wait_metric(lambda m: m.get("xagent_memory_limit_bytes") == 9000 * 1024, 10, "the other limit")
+    before = standin.samples()
+    wait_until(lambda: standin.samples() > before + 100, 10, "it goes on profiling")
+    m = agent.metrics()
+    assert m.kernel("lost") == 0 and m.value("pyroscope_ebpf_profiling_sessions_failing_total") == 0
+    assert agent.stop() == 0
+    used = [p.profile for p in standin.pushes(service_name="known")]
+    missing = [b.time_nanos - b.duration_nanos - a.time_nanos for a, b in zip(used, used[1:])]
+    assert max(missing) < 1e9, missing
+    assert standin.samples() >= m.agent("samples_in_profiles")
