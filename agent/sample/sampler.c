@@ -20,7 +20,8 @@
 
 #define SAMPLER_DEFAULT_PROCESSES 8192
 #define SAMPLER_DEFAULT_OBJECTS 4096
-/* A typical record is 300 bytes; the ring holds a second of them, and at start-up 60 stack copies: a third of a second's on 2 CPUs. */
+/* A typical record is 300 bytes; the ring holds a second of them, and at start-up, in its first half, 20 to 30
+ * stack copies. */
 #define SAMPLER_RECORD_BYTES 300
 #define SAMPLER_RING_MIN_BYTES ((size_t)1024 * 1024)
 #define SAMPLER_RING_MAX_BYTES ((size_t)64 * 1024 * 1024)
@@ -105,7 +106,7 @@ static int set_knobs(struct sampler *s, const struct sampler_options *o)
 	s->bpf->rodata->filter_cgroup = o->cgroup_fd >= 0;
 	s->bpf->rodata->pid_namespace = own_pid_namespace();
 	s->bpf->rodata->wake_bytes = bytes / 4;
-	s->bpf->rodata->cold_bytes = bytes / 4 * 3;
+	s->bpf->rodata->cold_bytes = bytes / 2;
 	int r = bpf_map__set_max_entries(s->bpf->maps.samples, (uint32_t)bytes);
 	if (r == 0)
 		r = bpf_map__set_max_entries(s->bpf->maps.processes,

@@ -60,7 +60,7 @@ NEVER = ("samples_dropped_malformed", "samples_dropped_memory", "samples_dropped
 def assert_parts_fit(m):
     """Counters that count some of what others count."""
     assert m.kernel("cold_limited") + m.kernel("cold_copy_errors") <= m.kernel("cold") <= m.kernel("ticks")
-    assert m.kernel("raw_frames") <= m.kernel("fp_frames") and m.kernel("fp_frames") > 0
+    assert m.kernel("cfi_frames") > 0 and m.kernel("mapping_searches") > 0 and m.kernel("window_fills") > 0
     assert m.kernel("kernel_stack_errors") <= m.kernel("ticks")
     assert m.agent("samples_stale_mapping") <= m.agent("samples_received")
 

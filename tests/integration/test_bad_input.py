@@ -52,7 +52,7 @@ def test_code_without_a_file(start_agent, standin, processes, programs, tmp_path
     assert all(len(s.frames) > s.frames.index("run_page") + 1 for s in below), below.show()
     agent = start_agent(one_process(standin, page)).wait_ready()
     m = agent.wait_metric(lambda m: m.agent("samples_in_profiles") >= 100, 15, "samples")
-    assert 0 < m.kernel("raw_frames") <= m.kernel("fp_frames")
+    assert m.kernel("raw_frames") > 0 and m.kernel("fp_frames") > 0
     assert agent.stop() == 0
 
 
