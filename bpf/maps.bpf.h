@@ -57,7 +57,7 @@ struct {
 	__type(value, struct scratch);
 } scratch SEC(".maps");
 
-/* Samples to the agent. One ring for all CPUs: 6.2 µs of work a sample and a few thousand samples a second leave it uncontended. */
+/* Samples to the agent. One ring for all CPUs: a few thousand samples a second, each some microseconds of work, leave it uncontended. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 1 << 18); /* (set) */
