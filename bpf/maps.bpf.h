@@ -30,9 +30,8 @@ struct record {
 struct window {
 	__u64 base;    /* address of its first byte */
 	__u32 n_bytes; /* 0: nothing was read yet */
-	__u32 zero;
 	/* The last word of the last byte may reach behind the end. */
-	char bytes[WINDOW_BYTES + 8];
+	char bytes[WINDOW_BYTES + 8] __attribute__((aligned(8)));
 };
 
 struct scratch {

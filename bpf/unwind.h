@@ -402,7 +402,8 @@ UNWIND_INLINE int unwind_by_fp(struct unwind_walk *w)
  */
 UNWIND_INLINE __u32 unwind_rule(struct unwind_walk *w)
 {
-	int may_begin = !(w->flags & UNWIND_EXACT) && (w->pc + 1) % UNWIND_ALIGNMENT == 0;
+	int may_begin = !(w->flags & UNWIND_EXACT) && (w->pc + 1) % UNWIND_ALIGNMENT == 0 &&
+			w->pc + 1 - w->mapping.begin < w->n_bytes;
 	__u32 end;
 
 	w->at_begin = 0;
@@ -410,11 +411,12 @@ UNWIND_INLINE __u32 unwind_rule(struct unwind_walk *w)
 		w->pc++;
 		end = UNWIND_RULE(w);
 		w->pc--;
-		w->at_begin = 1;
-		if (end || (w->rule.cfa != RULE_CFA_NONE &&
-			    (w->rule.ra == RULE_RA_UNDEFINED || w->rule.ra == RULE_RA_SIGNAL)))
+		if (end)
 			return end;
-		w->at_begin = 0;
+		w->at_begin = w->rule.cfa != RULE_CFA_NONE &&
+			      (w->rule.ra == RULE_RA_UNDEFINED || w->rule.ra == RULE_RA_SIGNAL);
+		if (w->at_begin)
+			return 0;
 	}
 	end = UNWIND_RULE(w);
 	if (may_begin && !end && w->rule.cfa == RULE_CFA_NONE) {
@@ -423,7 +425,8 @@ UNWIND_INLINE __u32 unwind_rule(struct unwind_walk *w)
 		w->pc--;
 		w->at_begin = w->rule.cfa != RULE_CFA_NONE;
 	}
-	if (!(w->flags & UNWIND_EXACT) && w->rule.ra == RULE_RA_SIGNAL)
+	if (!(w->flags & UNWIND_EXACT) && w->rule.cfa != RULE_CFA_NONE &&
+	    w->rule.ra == RULE_RA_SIGNAL)
 		w->at_begin = 1;
 	return end;
 }

@@ -195,7 +195,6 @@ struct wire_object {
 /* A page of the table with one rule for all of it: | its code. Never an escape. */
 #define WIRE_PAGE_CONST (1u << 31)
 /* Rule codes of rows; 0 is "no rule". */
-#define WIRE_CODE_NONE 0
 #define WIRE_CODE_ESCAPE 255
 
 /* A struct unwind_rule in one word; what does not fit is wide. */

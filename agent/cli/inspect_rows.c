@@ -51,7 +51,7 @@ static const char help[] =
 	"  -h, --help             this text\n"
 	"\n"
 	"Rules come from .eh_frame, .debug_frame (also of a separate debug file), Go's tables and\n"
-	"well-known stubs. Exit code: 0, or 1 when a file could not be read; the others still "
+	"the instructions of what has none. Exit code: 0, or 1 when a file could not be read; the others still "
 	"are.\n"
 	"\n"
 	"Examples:\n"

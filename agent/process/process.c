@@ -45,7 +45,6 @@ int process_table_new(const struct process_table_options *o, struct process_tabl
 static void process_free(struct process *p)
 {
 	mappings_unref(p->mappings);
-	mappings_unref(p->previous_mappings);
 	mapped_file_unref(p->exe_file);
 	text_claims_free(p->text_claims);
 	process_identity_fini(&p->identity);

@@ -48,10 +48,6 @@ struct process {
 	uint64_t exit_ns;
 
 	struct mappings *mappings; /* owned reference; NULL until known */
-	/* What `mappings` was before its last change and when that was, for samples taken shortly
-	 * before; owned reference or NULL. */
-	struct mappings *previous_mappings;
-	uint64_t mappings_since_ns;
 	uint32_t generation; /* +1 with each change of `mappings`; never 0 once they are known */
 
 	struct process_identity identity; /* valid once process_identity() was called */

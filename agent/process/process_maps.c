@@ -19,13 +19,10 @@
 #include "agent/process/process_private.h"
 #include "agent/util/clock.h"
 
-void process_set_mappings(struct process_table *t, struct process *p, struct mappings *m,
-			  uint64_t time_ns)
+void process_set_mappings(struct process_table *t, struct process *p, struct mappings *m)
 {
-	mappings_unref(p->previous_mappings);
-	p->previous_mappings = p->mappings;
+	mappings_unref(p->mappings);
 	p->mappings = m;
-	p->mappings_since_ns = time_ns;
 	if (++p->generation == 0)
 		p->generation = 1;
 	if (t->hooks.on_mappings)
@@ -160,7 +157,7 @@ int process_read_maps(struct process_table *t, struct process *p, const struct p
 		return r;
 	p->maps_read_ns = now_ns;
 	if (!same_mappings(p->mappings, m))
-		process_set_mappings(t, p, TAKE_PTR(m), now_ns);
+		process_set_mappings(t, p, TAKE_PTR(m));
 	return 0;
 }
 
@@ -181,17 +178,17 @@ void process_inherit_mappings(struct process_table *t, struct process *child,
 	if (parent->text_claims)
 		(void)text_claims_copy(parent->text_claims, &claims);
 	set_claims(child, claims);
-	process_set_mappings(t, child, mappings_ref(parent->mappings), child->start_ns);
+	process_set_mappings(t, child, mappings_ref(parent->mappings));
 }
 
-static void empty_mappings(struct process_table *t, struct process *p, uint64_t time_ns)
+static void empty_mappings(struct process_table *t, struct process *p)
 {
 	struct mapping_edit none = { 0 };
 	struct mappings *m;
 
 	set_claims(p, NULL);
 	if (mapping_edit_finish(&none, &m) == 0)
-		process_set_mappings(t, p, m, time_ns);
+		process_set_mappings(t, p, m);
 }
 
 void process_apply_exec(struct process_table *t, struct process *p, const struct process_event *ev)
@@ -204,7 +201,7 @@ void process_apply_exec(struct process_table *t, struct process *p, const struct
 	/* From here on every mapping comes by an event. What was read since shows the image too, but as it is later: a library may have taken
 	 * another one's place, and samples of before are still to come. */
 	p->maps_read_ns = 0;
-	empty_mappings(t, p, ev->time_ns);
+	empty_mappings(t, p);
 	/* What was read from /proc is younger than this exec; what was taken from the parent instead is not. */
 	if (p->identity_loaded && p->identity.complete && ev->time_ns < p->identity_read_ns)
 		return;
@@ -237,8 +234,7 @@ static void update_claims(struct process *p, const struct mapping *m)
 	claim_text(&p->text_claims, p->mappings, m);
 }
 
-static void add_mapping(struct process_table *t, struct process *p, const struct mapping *m,
-			uint64_t time_ns)
+static void add_mapping(struct process_table *t, struct process *p, const struct mapping *m)
 {
 	struct mappings *set;
 
@@ -246,7 +242,7 @@ static void add_mapping(struct process_table *t, struct process *p, const struct
 	if (mappings_cover(p->mappings, m))
 		mapped_file_unref(m->file);
 	else if (put_mapping(p, m, &set) == 0)
-		process_set_mappings(t, p, set, time_ns);
+		process_set_mappings(t, p, set);
 	else
 		telemetry_count(t->telemetry, TELEMETRY_process_read_errors, 1);
 }
@@ -275,7 +271,7 @@ void process_apply_mmap(struct process_table *t, struct process *p, const struct
 		p->exe_wanted = false;
 	}
 	if (wanted)
-		add_mapping(t, p, &m, ev->time_ns);
+		add_mapping(t, p, &m);
 	else
 		mapped_file_unref(m.file);
 }

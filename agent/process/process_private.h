@@ -41,8 +41,7 @@ bool process_confirm(struct process *p, const struct proc *proc);
 
 /* process_maps.c */
 /* Consumes m. */
-void process_set_mappings(struct process_table *t, struct process *p, struct mappings *m,
-			  uint64_t time_ns);
+void process_set_mappings(struct process_table *t, struct process *p, struct mappings *m);
 void process_inherit_mappings(struct process_table *t, struct process *child,
 			      struct process *parent);
 void process_apply_exec(struct process_table *t, struct process *p, const struct process_event *ev);

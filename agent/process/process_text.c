@@ -167,7 +167,7 @@ static int settle_into_mappings(struct process_table *t, struct process *p, cons
 		return r;
 	r = mapping_edit_finish(&edit, &m);
 	if (r == 0)
-		process_set_mappings(t, p, m, clock_mono_ns());
+		process_set_mappings(t, p, m);
 	return r;
 }
 

@@ -145,6 +145,7 @@ static uint64_t pc_as_left(const struct host_walk *h, bool is_leaf)
 	return as_is ? h->walk.pc : h->walk.pc + 1;
 }
 
+/* One step; the frame is named where it goes on when it has not called. */
 static bool host_step(struct host_walk *h, uint64_t *frame)
 {
 	h->read_failed = false;

@@ -22,7 +22,7 @@ wanted() {
 	for pattern in libc.so.6 libm.so.6 'ld-linux-*' libstdc++.so.6 libgcc_s.so.1 'libcrypto.so*' 'libssl.so*' 'libpython3*' 'libperl.so*' \
 		libjvm.so 'libLLVM*' 'libclang-cpp*' 'libnode.so*' 'libruby*' 'librustc_driver*' 'libgo.so*' 'libicui18n.so*' 'libsqlite3.so*' \
 		'libcurl.so*' 'libX11.so*'; do
-		find /usr/lib /lib /usr/local/lib /root/.pyenv /opt -name "$pattern" -type f 2>/dev/null | head -1 || true
+		find /usr/lib /lib /usr/local/lib /opt -name "$pattern" -type f 2>/dev/null | head -1 || true
 	done
 	for pattern in node perl python3 bash gdb clang gcc go dockerd qemu-system-x86_64 cmake git ssh; do
 		readlink -f "$(command -v "$pattern")" 2>/dev/null || true

@@ -410,6 +410,114 @@ static void test_random_walks(void **state)
 	assert_true(n_steps > 10000);
 }
 
+#define BEGIN (TEXT + 0x200)
+#define SIMPLE_RULE                                                                     \
+	{                                                                               \
+		.cfa = RULE_CFA_REG, .cfa_reg = WIRE_ABI_SP, .cfa_off = 8, .ra_off = -8 \
+	}
+#define ROOT_RULE                                                                    \
+	{                                                                            \
+		.cfa = RULE_CFA_REG, .cfa_reg = WIRE_ABI_SP, .ra = RULE_RA_UNDEFINED \
+	}
+
+static const struct begin_case {
+	const char *name;
+	uint64_t ra;
+	uint32_t flags;
+	struct rule_row rules[2];
+	uint32_t object;
+	uint8_t stale_ra; /* of the rule before */
+	uint32_t end;	  /* WIRE_END_MAX: goes on */
+	uint32_t at_begin;
+} begin_cases[] = {
+	{ "root_behind_another_function",
+	  BEGIN,
+	  0,
+	  { { BEGIN - 64, 64, SIMPLE_RULE }, { BEGIN, 16, ROOT_RULE } },
+	  WIRE_OBJECT_FIRST,
+	  0,
+	  WIRE_END_ROOT,
+	  1 },
+	{ "not_where_no_function_begins",
+	  BEGIN + 8,
+	  0,
+	  { { BEGIN - 56, 64, SIMPLE_RULE }, { BEGIN + 8, 16, ROOT_RULE } },
+	  WIRE_OBJECT_FIRST,
+	  0,
+	  WIRE_END_MAX,
+	  0 },
+	{ "not_at_the_leaf",
+	  BEGIN,
+	  UNWIND_EXACT,
+	  { { BEGIN - 64, 64, SIMPLE_RULE }, { BEGIN, 16, ROOT_RULE } },
+	  WIRE_OBJECT_FIRST,
+	  0,
+	  WIRE_END_MAX,
+	  0 },
+	{ "any_function_behind_padding",
+	  BEGIN,
+	  0,
+	  { { BEGIN, 16, SIMPLE_RULE } },
+	  WIRE_OBJECT_FIRST,
+	  0,
+	  WIRE_END_MAX,
+	  1 },
+	{ "a_function_that_calls_at_its_end",
+	  BEGIN,
+	  0,
+	  { { BEGIN - 64, 64, SIMPLE_RULE }, { BEGIN, 16, SIMPLE_RULE } },
+	  WIRE_OBJECT_FIRST,
+	  0,
+	  WIRE_END_MAX,
+	  0 },
+	{ "a_signal_before_memory_without_rules",
+	  BEGIN + 8,
+	  0,
+	  { { 0 } },
+	  WIRE_OBJECT_FP,
+	  RULE_RA_SIGNAL,
+	  WIRE_END_NO_RULE,
+	  0 },
+	{ "behind_the_mapping_is_nothing",
+	  TEXT + TEXT_BYTES,
+	  0,
+	  { { TEXT + TEXT_BYTES - 64, 64, SIMPLE_RULE } },
+	  WIRE_OBJECT_FIRST,
+	  0,
+	  WIRE_END_MAX,
+	  0 },
+};
+
+/* Code that is returned to at its first byte without having called. */
+static void test_begin(void **state)
+{
+	const struct begin_case *c = *state;
+	const struct wire_mapping text = { TEXT, TEXT_FRAME, TEXT_BYTES / WIRE_PAGE_BYTES,
+					   c->object };
+	uint64_t words[4] = { TEXT + 0x9001, 0, 0, 0 };
+	struct wire_regs regs = regs_at(c->ra - 1, 0);
+	struct world world = { .mappings = &text,
+			       .n_mappings = 1,
+			       .rules = c->rules,
+			       .n_rules = 2,
+			       .words = words,
+			       .n_words = 4 };
+	struct unwind_walk *w = &world.walk;
+
+	unwind_begin(w, &regs, &world_process, c->flags, 0);
+	w->rule.ra = c->stale_ra;
+	assert_int_equal(unwind_step(w), c->end == WIRE_END_MAX);
+	if (c->end != WIRE_END_MAX)
+		assert_int_equal(w->end, c->end);
+	assert_int_equal(w->at_begin, c->at_begin);
+}
+
+#define BEGIN_TEST(i)                                                 \
+	{                                                             \
+		.name = begin_cases[i].name, .test_func = test_begin, \
+		.initial_state = (void *)&begin_cases[i]              \
+	}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -429,6 +537,13 @@ int main(void)
 		cmocka_unit_test(test_chain_of_an_unknown_process),
 		cmocka_unit_test(test_record_loop_ends),
 		cmocka_unit_test(test_random_walks),
+		BEGIN_TEST(0),
+		BEGIN_TEST(1),
+		BEGIN_TEST(2),
+		BEGIN_TEST(3),
+		BEGIN_TEST(4),
+		BEGIN_TEST(5),
+		BEGIN_TEST(6),
 	};
 
 	return cmocka_run_group_tests_name("bpf/unwind walk", tests, NULL, NULL);

@@ -100,6 +100,10 @@ static inline uint32_t world_rule(struct unwind_walk *w)
 	assert_true(w->pc - w->mapping.begin < w->n_bytes);
 	if (w->mapping.object == WIRE_OBJECT_ABSENT)
 		return WIRE_END_NO_TABLE;
+	/* As the kernel half does it: what the last rule said besides is still there. */
+	w->rule.cfa = RULE_CFA_NONE;
+	if (w->mapping.object == WIRE_OBJECT_FP)
+		return 0;
 	w->rule = (struct unwind_rule){ 0 };
 	for (size_t i = 0; i < world->n_rules; i++)
 		if (w->pc - world->rules[i].pc < world->rules[i].n_bytes)
