@@ -10,13 +10,24 @@
 #include "agent/util/log.h"
 
 #define SESSION_CPU_CHECK_NS NS_PER_S
+/* At first all samples are cold: the sooner they are read, the sooner the kernel half knows their processes. A tick's time. */
+#define SESSION_START_NS NS_PER_S
+#define SESSION_START_DRAIN_NS (10 * NS_PER_MS)
+
+static void arm_drain(struct session *s)
+{
+	uint64_t now = clock_mono_ns();
+
+	loop_timer_arm(s->drain_timer,
+		       now + (now < s->start_until_ns ? SESSION_START_DRAIN_NS : SESSION_DRAIN_NS));
+}
 
 static void on_drain_timer(void *data)
 {
 	struct session *s = data;
 
 	session_drain(s);
-	loop_timer_arm(s->drain_timer, clock_mono_ns() + SESSION_DRAIN_NS);
+	arm_drain(s);
 }
 
 static void on_readable(uint32_t events, void *data)
@@ -80,7 +91,8 @@ static int start_timers(struct session *s)
 				&s->sideband_io);
 	if (r < 0)
 		return r;
-	loop_timer_arm(s->drain_timer, now + SESSION_DRAIN_NS);
+	s->start_until_ns = now + SESSION_START_NS;
+	arm_drain(s);
 	loop_timer_arm(s->cpu_timer, now + SESSION_CPU_CHECK_NS);
 	s->interval_due_ns = now;
 	arm_interval(s);

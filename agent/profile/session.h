@@ -4,8 +4,8 @@
  *
  *	ring, side-band ──(100 ms)──► processes, tables ──► interval ──(worker)──► build ──► on_interval
  *
- * Events and samples are handled in the order of their times, so that a sample is named and labelled by what its process was when it
- * was taken. Loop thread; the worker only ever sees closed intervals.
+ * In the first second everything is read each 10 ms. Events and samples are handled in the order of their times, so that a sample is
+ * named and labelled by what its process was when it was taken. Loop thread; the worker only ever sees closed intervals.
  */
 #ifndef XAGENT_AGENT_PROFILE_SESSION_H
 #define XAGENT_AGENT_PROFILE_SESSION_H

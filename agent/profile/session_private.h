@@ -35,6 +35,7 @@ struct session {
 	struct loop_timer *interval_timer;
 	struct loop_timer *cpu_timer;
 	uint64_t interval_due_ns;
+	uint64_t start_until_ns; /* until then the ring is read more often */
 	struct loop_io *ring_io;
 	struct loop_io *sideband_io;
 	bool stopped;

@@ -3,6 +3,7 @@
 #include "agent/sample/sampler.h"
 
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -11,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "agent/sample/cost.h"
+#include "agent/sample/kernel_types.h"
 #include "agent/sample/refusal.h"
 #include "agent/sample/tick.h"
 #include "agent/util/log.h"
@@ -40,6 +42,7 @@ struct sampler {
 	sampler_fn fn; /* during sampler_read() */
 	void *fn_data;
 	char *verifier_log;
+	int types_fd; /* while loading */
 };
 
 static int libbpf_to_log(enum libbpf_print_level level, const char *fmt, va_list ap)
@@ -121,6 +124,7 @@ static int set_knobs(struct sampler *s, const struct sampler_options *o)
 
 static int want_verifier_stats(struct sampler *s)
 {
+	free(s->verifier_log);
 	s->verifier_log = calloc(1, VERIFIER_LOG_BYTES);
 	if (!s->verifier_log)
 		return -ENOMEM;
@@ -168,18 +172,52 @@ static int on_record(void *ctx, void *data, size_t size)
 	return 0;
 }
 
-static int load(struct sampler *s, const struct sampler_options *o)
+/* Opened with the types of the kernel that it names, or, where they cannot be told, for libbpf to look into all of them. */
+static int open_program(struct sampler *s, bool all_types)
 {
-	int r = 0;
+	LIBBPF_OPTS(bpf_object_open_opts, opts);
+	char path[KERNEL_TYPES_PATH_BYTES];
+	uint32_t n_bytes = 0;
 
-	s->bpf = sample_bpf__open();
+	cleanup_close_p(&s->types_fd);
+	s->types_fd = all_types ? -1 : kernel_types_new(path);
+	if (s->types_fd >= 0)
+		opts.btf_custom_path = path;
+	s->bpf = sample_bpf__open_opts(&opts);
 	if (!s->bpf)
 		return -errno;
-	r = set_knobs(s, o);
+	if (s->types_fd < 0)
+		return 0;
+	const void *raw = btf__raw_data(bpf_object__btf(s->bpf->obj), &n_bytes);
+	return raw ? kernel_types_fill(s->types_fd, (struct str){ raw, n_bytes }) : -ENODATA;
+}
+
+static int load_program(struct sampler *s, const struct sampler_options *o, bool all_types)
+{
+	int r = open_program(s, all_types);
+
+	if (r == 0)
+		r = set_knobs(s, o);
 	if (r == 0 && o->verifier_stats)
 		r = want_verifier_stats(s);
 	if (r == 0)
 		r = sample_bpf__load(s->bpf);
+	cleanup_close_p(&s->types_fd);
+	s->types_fd = -1;
+	return r;
+}
+
+static int load(struct sampler *s, const struct sampler_options *o)
+{
+	int r = load_program(s, o, false);
+
+	/* Whatever stood in the way, libbpf has the last word. */
+	if (r < 0) {
+		log_debug("loading again, with all types of the kernel", LOG_ERR(r));
+		sample_bpf__destroy(s->bpf);
+		s->bpf = NULL;
+		r = load_program(s, o, true);
+	}
 	if (r == 0)
 		r = set_filters(s, o);
 	if (r < 0)
@@ -209,6 +247,7 @@ int sampler_new(const struct sampler_options *o, struct buf *why, struct sampler
 
 	if (!s)
 		return -ENOMEM;
+	s->types_fd = -1;
 	s->telemetry = o->telemetry;
 	s->hz = o->hz ? o->hz : SAMPLER_DEFAULT_HZ;
 	refusal_facts_read(&facts);

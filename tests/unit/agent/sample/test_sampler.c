@@ -9,10 +9,12 @@
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 
 #include "agent/sample/refusal.h"
@@ -626,6 +628,30 @@ static void test_rate_the_kernel_refuses(void **state)
 	assert_non_null(strstr(buf_str(&why), "refused to attach the sampler"));
 }
 
+/* Where the kernel's types cannot be picked out libbpf looks for them: here there is no memory for what is picked. */
+static void test_without_picked_types(void **state)
+{
+	struct fixture *f = *state;
+	struct rlimit before;
+
+	if (refused())
+		skip();
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+	void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &(struct rlimit){ 16, before.rlim_max }), 0);
+	_cleanup_buf_ struct buf why = BUF_INIT(4096);
+	f->options.verifier_stats = true;
+	int r = sampler_new(&f->options, &why, &f->sampler);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+	(void)signal(SIGXFSZ, handler);
+	assert_string_equal(buf_str(&why), "");
+	assert_int_equal(r, 0);
+	assert_int_equal(sampler_start(f->sampler, &why), 0);
+	spin_cpu_ms(100);
+	read_all(f);
+	assert_true(f->seen.n_mine > 0);
+}
+
 /* The skeleton loader's words are not for the test's reader. */
 static int quiet(void **state)
 {
@@ -659,6 +685,7 @@ int main(void)
 		FIXTURE_TEST(test_walk_over_replaced_tables),
 		FIXTURE_TEST(test_sizes),
 		FIXTURE_TEST(test_rate_the_kernel_refuses),
+		FIXTURE_TEST(test_without_picked_types),
 	};
 
 	return cmocka_run_group_tests_name("agent/sample/sampler", tests, quiet, NULL);
