@@ -51,7 +51,8 @@ static const char help[] =
 	"  -h, --help             this text\n"
 	"\n"
 	"Rules come from .eh_frame, .debug_frame (also of a separate debug file), Go's tables and\n"
-	"the instructions of what has none. Exit code: 0, or 1 when a file could not be read; the others still "
+	"the instructions of what has none. Exit code: 0, or 1 when a file could not be read; the "
+	"others still "
 	"are.\n"
 	"\n"
 	"Examples:\n"
@@ -71,6 +72,7 @@ static const struct cli_flag flags[] = {
 /* What a callback needs to write a row. */
 struct printing {
 	const struct dwarf_abi *abi;
+	const struct row_regions *regions;
 	struct buf out;
 	struct unwind_rule last; /* as it was printed: without its flags, which have no column */
 };
@@ -96,7 +98,7 @@ static void append_hex(struct buf *out, uint64_t value)
 	(void)buf_append(out, p, (size_t)(text + sizeof(text) - p));
 }
 
-static int print_row(uint64_t vaddr, const struct unwind_rule *rule, void *data)
+static int print_row(uint64_t place, const struct unwind_rule *rule, void *data)
 {
 	struct printing *p = data;
 	struct unwind_rule shown = *rule;
@@ -105,7 +107,7 @@ static int print_row(uint64_t vaddr, const struct unwind_rule *rule, void *data)
 	if (memcmp(&shown, &p->last, sizeof(shown)) == 0)
 		return 0;
 	p->last = shown;
-	append_hex(&p->out, vaddr);
+	append_hex(&p->out, row_regions_vaddr(p->regions, place));
 	(void)buf_append_char(&p->out, ' ');
 	(void)rule_text(p->abi, &shown, &p->out);
 	int r = buf_append_char(&p->out, '\n');
@@ -141,6 +143,7 @@ static int print_table(const struct inspect_object *o, const struct row_table *t
 	struct kernel_arena_options options = { .segments_fd = -1,
 						.max_segments = WIRE_MAX_SEGMENTS };
 	struct printing p = { .abi = unwind_info_abi(o->info),
+			      .regions = row_table_regions(table),
 			      .out = BUF_INIT(OUTPUT_BYTES + LINE_MAX_BYTES) };
 	struct wire_object object;
 	int r = kernel_arena_new(&options, &arena);

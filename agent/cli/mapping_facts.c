@@ -37,9 +37,8 @@ static void put(char text[static MAPPING_FACTS_TEXT_BYTES], const char *fmt, ...
 static const char *source_title(const char *name)
 {
 	static const char *const titles[][2] = {
-		{ "eh_frame", ".eh_frame" },
-		{ "debug_frame", ".debug_frame" },
-		{ "gopclntab", "Go tables" },
+		{ "context", "coroutine ends" },   { "eh_frame", ".eh_frame" },
+		{ "debug_frame", ".debug_frame" }, { "gopclntab", "Go tables" },
 		{ "stubs", "code read" },
 	};
 

@@ -3,6 +3,7 @@
 #include "agent/object/bytes.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -65,4 +66,29 @@ int bytes_read(const struct bytes *b, uint64_t file_off, void *dst, size_t n)
 	if (r < 0)
 		return (int)r;
 	return (size_t)r == n ? 0 : -ENODATA;
+}
+
+static bool window_holds(const struct bytes_window *w, uint64_t file_off, size_t n)
+{
+	return file_off >= w->file_off && file_off - w->file_off <= w->n &&
+	       n <= w->n - (file_off - w->file_off);
+}
+
+int bytes_read_window(const struct bytes *b, struct bytes_window *w, uint64_t file_off, void *dst,
+		      size_t n)
+{
+	if (b->fd < 0 || n > sizeof(w->data))
+		return bytes_read(b, file_off, dst, n);
+	if (!window_holds(w, file_off, n)) {
+		ssize_t got = bytes_read_some(b, file_off, w->data, sizeof(w->data));
+
+		w->file_off = file_off;
+		w->n = got < 0 ? 0 : (size_t)got;
+		if (got < 0)
+			return (int)got;
+	}
+	if (!window_holds(w, file_off, n))
+		return -ENODATA;
+	memcpy(dst, w->data + (file_off - w->file_off), n);
+	return 0;
 }

@@ -27,4 +27,17 @@ int bytes_read(const struct bytes *b, uint64_t file_off, void *dst, size_t n);
 /* As many of n bytes as there are: their number, 0 at the end, or -errno. */
 ssize_t bytes_read_some(const struct bytes *b, uint64_t file_off, void *dst, size_t n);
 
+/* What lies close together, read at once: a system call takes as long as copying some thousand bytes. */
+#define BYTES_WINDOW_BYTES 4096
+
+struct bytes_window {
+	uint64_t file_off;
+	size_t n; /* 0: nothing was read */
+	unsigned char data[BYTES_WINDOW_BYTES];
+};
+
+/* As bytes_read(), out of the window if it holds them; else it is filled from file_off on. */
+int bytes_read_window(const struct bytes *b, struct bytes_window *w, uint64_t file_off, void *dst,
+		      size_t n);
+
 #endif

@@ -196,14 +196,38 @@ void cfi_cie_parse(const struct cfi_section *section, const struct cfi_entry *en
 			  !cfi_program_initial(section->abi, ret_cie, c);
 }
 
+/* As linkers write nearly all of them: both in 4 bytes, the begin relative to where it is. */
+static bool read_usual_range(const struct cfi_cie *cie, struct cfi_cursor *c,
+			     struct cfi_fde *ret_fde)
+{
+	int32_t distance, n_bytes;
+
+	if (cie->encoding != (CFI_PE_PCREL | CFI_PE_SDATA4) || cie->segment_bytes > 0 ||
+	    cfi_left(c) < sizeof(distance) + sizeof(n_bytes))
+		return false;
+	memcpy(&distance, c->at, sizeof(distance));
+	memcpy(&n_bytes, c->at + sizeof(distance), sizeof(n_bytes));
+	ret_fde->begin = distance ? cfi_vaddr(c) + (uint64_t)(int64_t)distance : 0;
+	ret_fde->n_bytes = (uint64_t)(int64_t)n_bytes;
+	c->at += sizeof(distance) + sizeof(n_bytes);
+	return true;
+}
+
+static void read_range(const struct cfi_cie *cie, struct cfi_cursor *c, struct cfi_fde *ret_fde)
+{
+	if (read_usual_range(cie, c, ret_fde))
+		return;
+	cfi_skip(c, cie->segment_bytes);
+	ret_fde->begin = cfi_pointer(c, cie->encoding, &cie->bases);
+	ret_fde->n_bytes = cfi_pointer(c, cie->encoding & CFI_PE_FORMAT, &cie->bases);
+}
+
 bool cfi_fde_head(const struct cfi_cie *cie, struct cfi_entry *entry, struct cfi_fde *ret_fde)
 {
 	struct cfi_cursor *c = &entry->body;
 	uint64_t end;
 
-	cfi_skip(c, cie->segment_bytes);
-	ret_fde->begin = cfi_pointer(c, cie->encoding, &cie->bases);
-	ret_fde->n_bytes = cfi_pointer(c, cie->encoding & CFI_PE_FORMAT, &cie->bases);
+	read_range(cie, c, ret_fde);
 	if (c->failed)
 		return false;
 	/* Linkers write 0 or all ones where the function was dropped. */

@@ -47,6 +47,8 @@ struct cfi_cie {
 	uint64_t ra_column;
 	struct cfi_bases bases;
 	struct cfi_state initial; /* behind its program */
+	struct unwind_rule initial_rule;
+	bool has_initial_rule; /* false: `initial` says more than a rule can */
 };
 
 struct cfi_fde {

@@ -62,7 +62,11 @@ struct run {
 	bool rule_is_right; /* `rule` still is what the state says */
 	struct unwind_rule rule;
 	size_t n_remembered;
-	struct cfi_state remembered[CFI_MAX_REMEMBERED];
+	struct {
+		struct cfi_state state;
+		bool rule_is_right;
+		struct unwind_rule rule;
+	} remembered[CFI_MAX_REMEMBERED];
 };
 
 enum step {
@@ -155,7 +159,9 @@ static enum step remember(struct run *run)
 {
 	if (run->n_remembered == CFI_MAX_REMEMBERED)
 		return STEP_BAD;
-	run->remembered[run->n_remembered++] = run->state;
+	run->remembered[run->n_remembered].state = run->state;
+	run->remembered[run->n_remembered].rule_is_right = run->rule_is_right;
+	run->remembered[run->n_remembered++].rule = run->rule;
 	return STEP_STAY;
 }
 
@@ -163,8 +169,9 @@ static enum step recall(struct run *run)
 {
 	if (run->n_remembered == 0)
 		return STEP_BAD;
-	run->state = run->remembered[--run->n_remembered];
-	run->rule_is_right = false;
+	run->state = run->remembered[--run->n_remembered].state;
+	run->rule_is_right = run->remembered[run->n_remembered].rule_is_right;
+	run->rule = run->remembered[run->n_remembered].rule;
 	return STEP_STAY;
 }
 
@@ -312,8 +319,6 @@ static enum step step_extended(struct run *run, uint8_t op)
 		return STEP_STAY;
 	case CFA_SET_LOC:
 		return set_loc(run);
-	case CFA_ADVANCE_LOC1:
-		return advance(run, cfi_u8(c));
 	case CFA_ADVANCE_LOC2:
 		return advance(run, cfi_u16(c));
 	case CFA_ADVANCE_LOC4:
@@ -350,8 +355,6 @@ static enum step step_extended(struct run *run, uint8_t op)
 		return def_cfa_op(run, op == CFA_DEF_CFA_SF);
 	case CFA_DEF_CFA_REGISTER:
 		return def_cfa_register(run, cfi_uleb(c));
-	case CFA_DEF_CFA_OFFSET:
-		return def_cfa_offset(run, scaled(cfi_uleb(c), 1));
 	case CFA_DEF_CFA_OFFSET_SF:
 		return def_cfa_offset(run, scaled_signed(cfi_sleb(c), run->cie->data_align));
 	case CFA_DEF_CFA_EXPRESSION:
@@ -378,13 +381,35 @@ static enum step step(struct run *run)
 	case CFA_RESTORE:
 		return restore(run, operand);
 	}
+	/* The most frequent by far. */
+	if (op == CFA_DEF_CFA_OFFSET)
+		return def_cfa_offset(run, scaled(cfi_uleb(&run->code), 1));
+	if (op == CFA_ADVANCE_LOC1)
+		return advance(run, cfi_u8(&run->code));
 	return step_extended(run, op);
+}
+
+/* Passes over what changes nothing that is followed: nine of ten registers saved, and padding. */
+static void skip_idle(struct run *run)
+{
+	const uint8_t *at = run->code.at;
+	const uint8_t *end = run->code.end;
+
+	for (; end - at >= 2; at++) {
+		bool is_short_offset = (*at & CFA_PRIMARY) == CFA_OFFSET && at[1] < 0x80;
+
+		if (is_short_offset && !follows(run, *at & CFA_OPERAND))
+			at++;
+		else if (*at != CFA_NOP)
+			break;
+	}
+	run->code.at = at;
 }
 
 /* Runs up to where the code moves on; to `end` when it does no more. False: a bad instruction. */
 static bool run_row(struct run *run, uint64_t end)
 {
-	while (run->code.at < run->code.end) {
+	while (skip_idle(run), run->code.at < run->code.end) {
 		enum step s = step(run);
 
 		if (s != STEP_STAY)
@@ -407,9 +432,18 @@ static void run_init(struct run *run, const struct dwarf_abi *abi, const struct 
 	run->loc = 0;
 	run->next = 0;
 	run->state = cie->initial;
-	run->rule_is_right = false;
-	run->rule.cfa = RULE_CFA_NONE;
+	run->rule = cie->initial_rule;
+	run->rule_is_right = cie->has_initial_rule;
 	run->n_remembered = 0;
+}
+
+/* False: the state says more than a rule can. */
+static bool make_rule(struct run *run)
+{
+	if (!run->rule_is_right)
+		run->rule_is_right = cfi_state_rule(&run->state, run->abi, run->cie->ra_column,
+						    run->cie->is_signal, &run->rule);
+	return run->rule_is_right;
 }
 
 bool cfi_program_initial(const struct dwarf_abi *abi, struct cfi_cie *cie,
@@ -422,16 +456,9 @@ bool cfi_program_initial(const struct dwarf_abi *abi, struct cfi_cie *cie,
 	if (!run_row(&run, 0))
 		return false;
 	cie->initial = run.state;
+	cie->has_initial_rule = make_rule(&run);
+	cie->initial_rule = run.rule;
 	return true;
-}
-
-/* False: the state says more than a rule can. */
-static bool make_rule(struct run *run)
-{
-	if (!run->rule_is_right)
-		run->rule_is_right = cfi_state_rule(&run->state, run->abi, run->cie->ra_column,
-						    run->cie->is_signal, &run->rule);
-	return run->rule_is_right;
 }
 
 int cfi_program_rows(const struct dwarf_abi *abi, const struct cfi_cie *cie,

@@ -32,10 +32,10 @@ struct header {
 	uint32_t section_bytes;
 };
 
-static int read_header_64(struct elf *elf, struct header *h)
+static int read_header_64(struct elf *elf, struct bytes_window *w, struct header *h)
 {
 	Elf64_Ehdr e;
-	int r = malformed_if_short(bytes_read(&elf->bytes, 0, &e, sizeof(e)));
+	int r = malformed_if_short(bytes_read_window(&elf->bytes, w, 0, &e, sizeof(e)));
 
 	if (r != 0)
 		return r;
@@ -48,10 +48,10 @@ static int read_header_64(struct elf *elf, struct header *h)
 	return 0;
 }
 
-static int read_header_32(struct elf *elf, struct header *h)
+static int read_header_32(struct elf *elf, struct bytes_window *w, struct header *h)
 {
 	Elf32_Ehdr e;
-	int r = malformed_if_short(bytes_read(&elf->bytes, 0, &e, sizeof(e)));
+	int r = malformed_if_short(bytes_read_window(&elf->bytes, w, 0, &e, sizeof(e)));
 
 	if (r != 0)
 		return r;
@@ -64,10 +64,10 @@ static int read_header_32(struct elf *elf, struct header *h)
 	return 0;
 }
 
-static int read_ident(struct elf *elf)
+static int read_ident(struct elf *elf, struct bytes_window *w)
 {
 	unsigned char ident[EI_NIDENT];
-	int r = bytes_read(&elf->bytes, 0, ident, sizeof(ident));
+	int r = bytes_read_window(&elf->bytes, w, 0, ident, sizeof(ident));
 
 	if (r == -ENODATA)
 		return ELF_NOT_ELF;
@@ -95,20 +95,22 @@ static struct elf_segment segment_from_32(const Elf32_Phdr *p)
 				     p->p_vaddr, p->p_memsz, p->p_align };
 }
 
-static int read_segment(const struct elf *elf, uint64_t file_off, struct elf_segment *segment)
+static int read_segment(const struct elf *elf, struct bytes_window *w, uint64_t file_off,
+			struct elf_segment *segment)
 {
 	union {
 		Elf64_Phdr p64;
 		Elf32_Phdr p32;
 	} p;
-	int r = bytes_read(&elf->bytes, file_off, &p, elf->is_64 ? sizeof(p.p64) : sizeof(p.p32));
+	int r = bytes_read_window(&elf->bytes, w, file_off, &p,
+				  elf->is_64 ? sizeof(p.p64) : sizeof(p.p32));
 
 	if (r == 0)
 		*segment = elf->is_64 ? segment_from_64(&p.p64) : segment_from_32(&p.p32);
 	return malformed_if_short(r);
 }
 
-static int read_segments(struct elf *elf, const struct header *h)
+static int read_segments(struct elf *elf, struct bytes_window *w, const struct header *h)
 {
 	if (h->n_segments == 0)
 		return 0;
@@ -120,7 +122,7 @@ static int read_segments(struct elf *elf, const struct header *h)
 	if (!elf->segments)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < h->n_segments; i++) {
-		int r = read_segment(elf, h->segments_off + (uint64_t)i * h->segment_bytes,
+		int r = read_segment(elf, w, h->segments_off + (uint64_t)i * h->segment_bytes,
 				     &elf->segments[i]);
 
 		if (r != 0)
@@ -139,17 +141,20 @@ static int read_segments(struct elf *elf, const struct header *h)
 static int read_headers(struct elf *elf)
 {
 	struct header h = { 0 };
-	int r = read_ident(elf);
+	struct bytes_window w;
+
+	w.n = 0;
+	int r = read_ident(elf, &w);
 
 	if (r != 0)
 		return r;
-	r = elf->is_64 ? read_header_64(elf, &h) : read_header_32(elf, &h);
+	r = elf->is_64 ? read_header_64(elf, &w, &h) : read_header_32(elf, &w, &h);
 	if (r != 0)
 		return r;
 	/* Without usable sections there are still segments. */
 	if (h.section_bytes != (elf->is_64 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr)))
 		elf->section_table_off = 0;
-	return read_segments(elf, &h);
+	return read_segments(elf, &w, &h);
 }
 
 int elf_new(struct bytes bytes, struct elf **ret_elf)

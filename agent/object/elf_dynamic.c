@@ -7,14 +7,15 @@
 #include "agent/util/macro.h"
 #include "agent/util/str.h"
 
-static int read_entry(const struct elf *elf, uint64_t file_off, int64_t *ret_tag,
-		      uint64_t *ret_value)
+static int read_entry(const struct elf *elf, struct bytes_window *w, uint64_t file_off,
+		      int64_t *ret_tag, uint64_t *ret_value)
 {
 	union {
 		Elf64_Dyn d64;
 		Elf32_Dyn d32;
 	} d;
-	int r = bytes_read(&elf->bytes, file_off, &d, elf->is_64 ? sizeof(d.d64) : sizeof(d.d32));
+	int r = bytes_read_window(&elf->bytes, w, file_off, &d,
+				  elf->is_64 ? sizeof(d.d64) : sizeof(d.d32));
 
 	if (r < 0)
 		return r;
@@ -27,7 +28,9 @@ bool elf_dynamic(const struct elf *elf, int64_t tag, uint64_t *ret_value)
 {
 	const struct elf_segment *dynamic = NULL;
 	size_t entry_bytes = elf->is_64 ? sizeof(Elf64_Dyn) : sizeof(Elf32_Dyn);
+	struct bytes_window w;
 
+	w.n = 0;
 	for (size_t i = 0; i < elf->n_segments && !dynamic; i++)
 		if (elf->segments[i].type == PT_DYNAMIC)
 			dynamic = &elf->segments[i];
@@ -38,7 +41,8 @@ bool elf_dynamic(const struct elf *elf, int64_t tag, uint64_t *ret_value)
 		int64_t entry_tag;
 		uint64_t value;
 
-		if (read_entry(elf, dynamic->file_off + i * entry_bytes, &entry_tag, &value) < 0 ||
+		if (read_entry(elf, &w, dynamic->file_off + i * entry_bytes, &entry_tag, &value) <
+			    0 ||
 		    entry_tag == DT_NULL)
 			return false;
 		if (entry_tag == tag) {

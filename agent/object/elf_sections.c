@@ -22,14 +22,15 @@ static struct elf_section section_from_32(const Elf32_Shdr *s)
 				     s->sh_entsize, s->sh_link,	  s->sh_info };
 }
 
-static int read_section(const struct elf *elf, size_t i, struct elf_section *section)
+static int read_section(const struct elf *elf, struct bytes_window *w, size_t i,
+			struct elf_section *section)
 {
 	union {
 		Elf64_Shdr s64;
 		Elf32_Shdr s32;
 	} s;
 	size_t n = elf->is_64 ? sizeof(s.s64) : sizeof(s.s32);
-	int r = bytes_read(&elf->bytes, elf->section_table_off + i * n, &s, n);
+	int r = bytes_read_window(&elf->bytes, w, elf->section_table_off + i * n, &s, n);
 
 	if (r == 0)
 		*section = elf->is_64 ? section_from_64(&s.s64) : section_from_32(&s.s32);
@@ -38,10 +39,11 @@ static int read_section(const struct elf *elf, size_t i, struct elf_section *sec
 
 /* More than 65,279 sections: the true number and the true index of the names are in section 0
  * (gABI, "ELF Header"). */
-static int section_count(const struct elf *elf, size_t *ret_n, size_t *ret_names_index)
+static int section_count(const struct elf *elf, struct bytes_window *w, size_t *ret_n,
+			 size_t *ret_names_index)
 {
 	struct elf_section first;
-	int r = read_section(elf, 0, &first);
+	int r = read_section(elf, w, 0, &first);
 
 	if (r != 0)
 		return r;
@@ -76,8 +78,11 @@ static int read_names(struct elf *elf, size_t index)
 
 static int read_sections(struct elf *elf)
 {
+	struct bytes_window w;
 	size_t n, names_index;
-	int r = section_count(elf, &n, &names_index);
+
+	w.n = 0;
+	int r = section_count(elf, &w, &n, &names_index);
 
 	if (r != 0 || n == 0)
 		return r;
@@ -85,7 +90,7 @@ static int read_sections(struct elf *elf)
 	if (!elf->sections)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
-		r = read_section(elf, i, &elf->sections[i]);
+		r = read_section(elf, &w, i, &elf->sections[i]);
 		if (r != 0)
 			return r;
 	}

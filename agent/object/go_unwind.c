@@ -105,15 +105,14 @@ static int role_of(struct gopclntab *table, const struct gopclntab_func *func,
 }
 
 /* Signal handlers return to the first byte of sigreturn, and callers are looked up one byte before. */
-static int begins_early(struct gopclntab *table, uint32_t index, bool *ret_early)
+static int begins_early(struct gopclntab *table, const struct gopclntab_func *func, bool *ret_early)
 {
-	struct gopclntab_func func;
 	enum go_role role = GO_ROLE_PLAIN;
-	int r = gopclntab_func(table, index, &func);
+	int r = 0;
 
 	/* It has two instructions. */
-	if (r == 0 && func.pcsp && func.end - func.begin <= MAX_PADDING_BYTES)
-		r = role_of(table, &func, &role);
+	if (func->pcsp && func->end - func->begin <= MAX_PADDING_BYTES)
+		r = role_of(table, func, &role);
 	*ret_early = role == GO_ROLE_SIGRETURN;
 	return r == GOPCLNTAB_NONE ? 0 : r;
 }
@@ -130,7 +129,7 @@ static int add_span(struct go_unwind *go, struct unwind_spans *spans, uint32_t i
 		stats->n_bad_fdes++;
 	if (r != 0 || func.pcsp == 0)
 		return r == GOPCLNTAB_NONE ? 0 : r;
-	r = begins_early(go->table, index, &early);
+	r = begins_early(go->table, &func, &early);
 	if (r < 0)
 		return r;
 	if (early && spans->n > 0 &&
@@ -311,6 +310,10 @@ static int go_rows(struct unwind_source *s, const struct unwind_span *span, unwi
 		return r;
 	if (r == GOPCLNTAB_NONE)
 		return 0;
+	if (span->begin <= func.begin) {
+		r = emit_rows(go, &func, fn, data, stats);
+		return MIN_OF(r, 0);
+	}
 	r = emit_rows(go, &func, clip_row, &clip, stats);
 	return r < 0 ? r : clip_flush(&clip);
 }
@@ -344,8 +347,13 @@ static int find_index(struct gopclntab *table, uint64_t vaddr, uint32_t *ret_ind
 
 	if (r == 0)
 		r = gopclntab_func(table, index, &func);
-	if (r == 0 && func.end - 1 == vaddr)
-		r = begins_early(table, index + 1, &early);
+	if (r == 0 && func.end - 1 == vaddr) {
+		int next = gopclntab_func(table, index + 1, &func);
+
+		if (next < 0)
+			return next;
+		r = next == 0 ? begins_early(table, &func, &early) : 0;
+	}
 	if (r == 0)
 		*ret_index = index + early;
 	return r;

@@ -205,18 +205,16 @@ static void rule_by_depth(const struct machine *m, uint64_t pc, int32_t depth,
 		*rule = (struct unwind_rule){ 0 };
 		return;
 	}
+	bool saved = frame->found && depth >= frame->slot_depth && pc >= frame->saved_pc;
 	*rule = (struct unwind_rule){
 		.cfa = RULE_CFA_REG,
 		.cfa_reg = RULE_X86_RSP,
 		.cfa_off = depth + 8,
-		.fp = RULE_FP_SAME,
+		.fp = saved ? RULE_FP_CFA : RULE_FP_SAME,
+		.fp_off = saved ? frame->slot_off : 0,
 		.ra = RULE_RA_CFA,
 		.ra_off = -8,
 	};
-	if (frame->found && depth >= frame->slot_depth && pc >= frame->saved_pc) {
-		rule->fp = RULE_FP_CFA;
-		rule->fp_off = frame->slot_off;
-	}
 }
 
 /* `popping`: rbp has been restored already, rsp is about to be. */

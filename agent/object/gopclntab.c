@@ -44,14 +44,23 @@ static bool window_holds(const struct gopclntab_window *w, uint64_t file_off, si
 	       n <= w->n - (file_off - w->file_off);
 }
 
+/* More where the reading goes on, or soon behind. */
+static void choose_step(struct gopclntab_window *w, uint64_t file_off)
+{
+	bool goes_on = w->n > 0 && file_off >= w->file_off && file_off - w->file_off <= 2 * w->n;
+
+	w->step = goes_on ? MIN_OF(w->step * 2, (size_t)GOPCLNTAB_WINDOW_BYTES)
+			  : GOPCLNTAB_STEP_BYTES;
+}
+
 static int read_part(struct gopclntab *table, enum gopclntab_part part, uint64_t file_off,
 		     void *dst, size_t n)
 {
 	struct gopclntab_window *w = &table->windows[part];
 
 	if (!window_holds(w, file_off, n)) {
-		ssize_t got = bytes_read_some(elf_bytes(table->elf), file_off, w->bytes,
-					      sizeof(w->bytes));
+		choose_step(w, file_off);
+		ssize_t got = bytes_read_some(elf_bytes(table->elf), file_off, w->bytes, w->step);
 
 		w->file_off = file_off;
 		w->n = got < 0 ? 0 : (size_t)got;
@@ -202,17 +211,49 @@ void gopclntab_values_init(const struct gopclntab *table, const struct gopclntab
 	};
 }
 
-static int read_varint(struct gopclntab *table, struct gopclntab_values *values,
-		       uint32_t *ret_value)
+static int read_block(struct gopclntab *table, struct gopclntab_block *block, uint64_t number)
+{
+	uint64_t file_off = number * GOPCLNTAB_STEP_BYTES;
+	ssize_t got = bytes_read_some(elf_bytes(table->elf), file_off, block->bytes,
+				      sizeof(block->bytes));
+
+	block->end = got < 0 ? 0 : file_off + GOPCLNTAB_STEP_BYTES;
+	block->n = got < 0 ? 0 : (size_t)got;
+	return (int)MIN_OF(got, 0);
+}
+
+static inline int read_value_byte(struct gopclntab *table, uint64_t file_off, uint8_t *ret_byte)
+{
+	uint64_t number = file_off / GOPCLNTAB_STEP_BYTES;
+	size_t at = file_off % GOPCLNTAB_STEP_BYTES;
+
+	if (file_off >= table->funcs_off)
+		return GOPCLNTAB_NONE;
+	if (!table->values)
+		table->values = calloc(GOPCLNTAB_N_BLOCKS, sizeof(*table->values));
+	if (!table->values)
+		return -ENOMEM;
+	struct gopclntab_block *block = &table->values[number % GOPCLNTAB_N_BLOCKS];
+	if (block->end != (number + 1) * GOPCLNTAB_STEP_BYTES) {
+		int r = read_block(table, block, number);
+
+		if (r < 0)
+			return r;
+	}
+	if (at >= block->n)
+		return GOPCLNTAB_NONE;
+	*ret_byte = block->bytes[at];
+	return 0;
+}
+
+static inline int read_varint(struct gopclntab *table, struct gopclntab_values *values,
+			      uint32_t *ret_value)
 {
 	uint64_t value = 0;
 
 	for (unsigned int i = 0; i < MAX_VARINT_BYTES; i++) {
 		uint8_t byte;
-		int r = values->file_off >= table->funcs_off
-				? GOPCLNTAB_NONE
-				: read_or_none(table, GOPCLNTAB_PART_VALUES, values->file_off,
-					       &byte, 1);
+		int r = read_value_byte(table, values->file_off, &byte);
 
 		if (r != 0)
 			return r;
@@ -303,6 +344,9 @@ int gopclntab_new(struct elf *elf, struct gopclntab **ret_table)
 
 void gopclntab_free(struct gopclntab *table)
 {
+	if (!table)
+		return;
+	free(table->values);
 	free(table);
 }
 

@@ -5,15 +5,18 @@
 
 #include "agent/object/gopclntab.h"
 
-/* Most functions take a few bytes of each part, one behind the other. */
-#define GOPCLNTAB_WINDOW_BYTES 4096
+/* What is read for a single look-up: most functions take a few bytes of each part. */
+#define GOPCLNTAB_STEP_BYTES 4096u
+/* Who goes through all functions finds them one behind the other: then more and more is read at once. */
+#define GOPCLNTAB_WINDOW_BYTES 16384u
+/* But not the values: equal ones are stored once, so that functions lead to and fro. Blocks of a step each. */
+#define GOPCLNTAB_N_BLOCKS 256
 
 /* The parts that are read side by side. */
 enum gopclntab_part {
 	GOPCLNTAB_PART_FUNCTAB,
 	GOPCLNTAB_PART_RECORDS,
 	GOPCLNTAB_PART_NAMES,
-	GOPCLNTAB_PART_VALUES,
 	GOPCLNTAB_PART_CODE,
 	GOPCLNTAB_PART_MAX
 };
@@ -21,7 +24,14 @@ enum gopclntab_part {
 struct gopclntab_window {
 	uint64_t file_off;
 	size_t n;
+	size_t step;
 	unsigned char bytes[GOPCLNTAB_WINDOW_BYTES];
+};
+
+struct gopclntab_block {
+	uint64_t end; /* in the file; 0: nothing was read */
+	size_t n;
+	unsigned char bytes[GOPCLNTAB_STEP_BYTES];
 };
 
 struct gopclntab {
@@ -39,6 +49,8 @@ struct gopclntab {
 	uint64_t funcs_off; /* the functab, from which places of records are counted */
 	uint64_t end;	    /* of the file range that may hold the table */
 	struct gopclntab_window windows[GOPCLNTAB_PART_MAX];
+	struct gopclntab_block *
+		values; /* GOPCLNTAB_N_BLOCKS of them, by their number; owned; NULL: none was read */
 };
 
 /* Whether a header lies there that contradicts neither itself nor the file; fills all but `text`. Up to `end` is what may belong to it.

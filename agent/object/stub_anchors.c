@@ -19,10 +19,14 @@
 struct collect {
 	struct elf *elf;
 	const struct stub_ranges *gaps;
+	const struct stub_ranges *called_from;
 	struct stub_anchor *items; /* owned */
 	size_t n;
 	size_t cap;
-	size_t max;
+	uint64_t *taken; /* owned */
+	size_t n_taken;
+	size_t cap_taken;
+	size_t max; /* of each */
 };
 
 static int add(struct collect *c, struct stub_anchor anchor, uint64_t n_bytes)
@@ -91,15 +95,60 @@ static int add_entry(struct collect *c)
 	return add(c, (struct stub_anchor){ .vaddr = e.e_entry, .is_entry = true }, 0);
 }
 
-/* Direct calls among the instructions of a window, one behind the other: code of x86 that is
- * entered at a wrong byte soon falls into step again. *ret_used is what was looked at. */
-static int add_calls_of_window(struct collect *c, const uint8_t *code, size_t n, uint64_t vaddr,
-			       size_t *ret_used)
+static int add_taken(struct collect *c, uint64_t vaddr)
+{
+	if (!stub_ranges_at(c->gaps, vaddr) || c->n_taken >= c->max)
+		return 0;
+	if (c->n_taken == c->cap_taken) {
+		size_t cap = c->cap_taken * 2 + 64;
+		uint64_t *taken = realloc(c->taken, cap * sizeof(*taken));
+
+		if (!taken)
+			return -ENOMEM;
+		c->taken = taken;
+		c->cap_taken = cap;
+	}
+	c->taken[c->n_taken++] = vaddr;
+	return 0;
+}
+
+/* Position independent code takes a function's address by LEA, other code loads it. */
+static bool takes_address(const struct collect *c, const struct stub_insn *i, uint64_t behind,
+			  uint64_t *ret_vaddr)
+{
+	if (i->map != STUB_INSN_MAP_1)
+		return false;
+	if (i->opcode == 0x8d && stub_insn_base(i) == STUB_INSN_RIP) {
+		*ret_vaddr = behind + (uint64_t)(int64_t)i->disp;
+		return true;
+	}
+	if ((i->opcode & 0xf8) == 0xb8 && elf_object_type(c->elf) == ET_EXEC) {
+		*ret_vaddr = (uint64_t)i->imm;
+		return true;
+	}
+	return false;
+}
+
+static int add_of_insn(struct collect *c, const struct stub_insn *i, uint64_t behind)
+{
+	uint64_t vaddr;
+
+	/* A call to the next instruction asks where it is. */
+	if (i->map == STUB_INSN_MAP_1 && i->opcode == 0xe8 && i->imm != 0)
+		return add(c, (struct stub_anchor){ .vaddr = behind + (uint64_t)i->imm }, 0);
+	return takes_address(c, i, behind, &vaddr) ? add_taken(c, vaddr) : 0;
+}
+
+/* Direct calls and addresses among the instructions of a window, one behind the other: code of x86
+ * that is entered at a wrong byte soon falls into step again. *ret_used is what was looked at: what
+ * may go on behind the window is left to the next one, if there is one. */
+static int add_refs_of_window(struct collect *c, const uint8_t *code, size_t n, uint64_t vaddr,
+			      bool is_last, size_t *ret_used)
 {
 	size_t at = 0;
 	int r = 0;
 
-	while (r == 0 && (at + STUB_INSN_MAX_BYTES <= n || (at == 0 && n > 0))) {
+	while (r == 0 && (is_last ? at < n : at + STUB_INSN_MAX_BYTES <= n || (at == 0 && n > 0))) {
 		struct stub_insn i;
 
 		if (!stub_insn_decode(code + at, n - at, &i)) {
@@ -107,16 +156,13 @@ static int add_calls_of_window(struct collect *c, const uint8_t *code, size_t n,
 			continue;
 		}
 		at += i.n_bytes;
-		/* A call to the next instruction asks where it is. */
-		if (i.map == STUB_INSN_MAP_1 && i.opcode == 0xe8 && i.imm != 0)
-			r = add(c, (struct stub_anchor){ .vaddr = vaddr + at + (uint64_t)i.imm },
-				0);
+		r = add_of_insn(c, &i, vaddr + at);
 	}
 	*ret_used = at;
 	return r;
 }
 
-static int add_calls(struct collect *c, const struct stub_range *gap, uint8_t *window)
+static int add_refs(struct collect *c, const struct stub_range *gap, uint8_t *window)
 {
 	uint64_t at = gap->begin;
 	uint64_t file_off;
@@ -129,19 +175,20 @@ static int add_calls(struct collect *c, const struct stub_range *gap, uint8_t *w
 
 		if (got <= 0)
 			break;
-		r = add_calls_of_window(c, window, (size_t)got, at, &used);
+		r = add_refs_of_window(c, window, (size_t)got, at, gap->end - at <= (uint64_t)got,
+				       &used);
 		at += used;
 	}
 	return r;
 }
 
-static int add_all_calls(struct collect *c)
+static int add_all_refs(struct collect *c)
 {
 	_cleanup_free_ uint8_t *window = malloc(WINDOW_BYTES);
 	int r = window ? 0 : -ENOMEM;
 
-	for (size_t i = 0; i < c->gaps->n && r == 0; i++)
-		r = add_calls(c, &c->gaps->items[i], window);
+	for (size_t i = 0; i < c->called_from->n && r == 0; i++)
+		r = add_refs(c, &c->called_from->items[i], window);
 	return r;
 }
 
@@ -158,6 +205,14 @@ static int by_vaddr(const void *a, const void *b)
 	return (x->n_bytes < y->n_bytes) - (x->n_bytes > y->n_bytes);
 }
 
+static int by_address(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a;
+	uint64_t y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
 static size_t leave_out_inner(struct stub_anchor *items, size_t n)
 {
 	size_t kept = 0;
@@ -172,10 +227,11 @@ static size_t leave_out_inner(struct stub_anchor *items, size_t n)
 	return kept;
 }
 
-int stub_anchors_find(struct elf *elf, const struct stub_ranges *gaps, size_t max,
+int stub_anchors_find(struct elf *elf, const struct stub_ranges *gaps,
+		      const struct stub_ranges *called_from, size_t max,
 		      struct stub_anchors *ret_anchors)
 {
-	struct collect c = { .elf = elf, .gaps = gaps, .max = max };
+	struct collect c = { .elf = elf, .gaps = gaps, .called_from = called_from, .max = max };
 	struct symbol_table tables[SYMBOL_TABLE_MAX];
 
 	symbol_tables_find(elf, tables);
@@ -183,20 +239,25 @@ int stub_anchors_find(struct elf *elf, const struct stub_ranges *gaps, size_t ma
 	for (int i = 0; i < SYMBOL_TABLE_MAX && r == 0; i++)
 		r = add_table(&c, &tables[i]);
 	if (r == 0)
-		r = add_all_calls(&c);
+		r = add_all_refs(&c);
 	if (r < 0) {
 		free(c.items);
+		free(c.taken);
 		return r;
 	}
 	if (c.n > 0)
 		qsort(c.items, c.n, sizeof(*c.items), by_vaddr);
-	*ret_anchors = (struct stub_anchors){ c.items, leave_out_inner(c.items, c.n) };
+	if (c.n_taken > 0)
+		qsort(c.taken, c.n_taken, sizeof(*c.taken), by_address);
+	*ret_anchors =
+		(struct stub_anchors){ c.items, leave_out_inner(c.items, c.n), c.taken, c.n_taken };
 	return 0;
 }
 
 void stub_anchors_fini(struct stub_anchors *anchors)
 {
 	free(anchors->items);
+	free(anchors->taken);
 	*anchors = (struct stub_anchors){ 0 };
 }
 
@@ -214,4 +275,10 @@ size_t stub_anchors_from(const struct stub_anchors *anchors, uint64_t vaddr)
 			high = mid;
 	}
 	return low;
+}
+
+bool stub_anchors_is_taken(const struct stub_anchors *anchors, uint64_t vaddr)
+{
+	return anchors->n_taken > 0 &&
+	       bsearch(&vaddr, anchors->taken, anchors->n_taken, sizeof(vaddr), by_address) != NULL;
 }

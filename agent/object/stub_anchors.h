@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where functions without call frame information are known to begin: symbols, the program's entry,
- * and what is called. */
+/*
+ * Where functions without call frame information are known to begin: symbols, the program's entry,
+ * and what is called.
+ *
+ * An address that instructions take is weaker: it is a function's, or that of a label or of data in
+ * the text. It begins nothing by itself.
+ */
 #ifndef XAGENT_AGENT_OBJECT_STUB_ANCHORS_H
 #define XAGENT_AGENT_OBJECT_STUB_ANCHORS_H
 
@@ -19,13 +24,18 @@ struct stub_anchor {
 struct stub_anchors {
 	struct stub_anchor *items; /* owned, ascending; none begins inside of another */
 	size_t n;
+	uint64_t *taken; /* addresses that instructions take; owned, ascending */
+	size_t n_taken;
 };
 
-/* Those in `gaps`. 0 or -errno. */
-int stub_anchors_find(struct elf *elf, const struct stub_ranges *gaps, size_t max,
+/* Those in `gaps`: by symbols, and by direct calls out of `called_from`. 0 or -errno. */
+int stub_anchors_find(struct elf *elf, const struct stub_ranges *gaps,
+		      const struct stub_ranges *called_from, size_t max,
 		      struct stub_anchors *ret_anchors);
 void stub_anchors_fini(struct stub_anchors *anchors);
 /* The index of the first one at or behind vaddr; n when there is none. */
 size_t stub_anchors_from(const struct stub_anchors *anchors, uint64_t vaddr);
+/* Whether an instruction takes that address. */
+bool stub_anchors_is_taken(const struct stub_anchors *anchors, uint64_t vaddr);
 
 #endif

@@ -7,6 +7,10 @@
  * function without a symbol that ends in such a call would run on into the next one; when it cannot
  * be understood, calls in front of an aligned address are tried as its end. One with a symbol is
  * tried without what was taken for its jump tables.
+ *
+ * What begins a program, or ends it, has no return, and is often known by its address only, which
+ * somebody takes. Code that nothing else is known of is a function when that is so, and all its ways
+ * end in calls or jumps that do not come back.
  */
 #include "agent/object/stub_flow.h"
 
@@ -36,6 +40,7 @@ enum {
 struct stub_flow_scratch {
 	struct stub_frame *frames; /* before the instruction at that offset, where MARK_REACHED */
 	uint8_t *marks;
+	uint8_t *lengths; /* of the instructions that were followed */
 	uint32_t *work;
 	uint32_t cap;
 	uint32_t n_dirty; /* marks behind it are 0 */
@@ -50,6 +55,7 @@ struct flow {
 	uint32_t n_tail_calls;
 	uint32_t n_odd_exits;	      /* into the middle of something */
 	uint32_t n_open_exits;	      /* to where a register says, with nothing left on the stack */
+	uint32_t n_run_outs;	      /* over the end of the text, not from a call */
 	bool has_open_jump;	      /* an indirect jump of unknown targets, */
 	struct stub_frame open_frame; /* and what is known there */
 	bool has_no_tables;
@@ -73,6 +79,7 @@ static void drop_arrays(struct stub_flow_scratch *s)
 {
 	free(s->frames);
 	free(s->marks);
+	free(s->lengths);
 	free(s->work);
 	*s = (struct stub_flow_scratch){ 0 };
 }
@@ -92,13 +99,40 @@ static int make_room(struct stub_flow_scratch *s, uint32_t n)
 	drop_arrays(s);
 	s->frames = malloc(n * sizeof(*s->frames));
 	s->marks = calloc(n, 1);
+	s->lengths = calloc(n, 1);
 	s->work = malloc(n * sizeof(*s->work));
-	if (!s->frames || !s->marks || !s->work) {
+	if (!s->frames || !s->marks || !s->lengths || !s->work) {
 		drop_arrays(s);
 		return -ENOMEM;
 	}
 	s->cap = n;
 	return 0;
+}
+
+/* Eight marks at a time. */
+#define EIGHT_TIMES 0x0101010101010101ULL
+
+static bool any_of_8(const uint8_t *marks, uint8_t mark)
+{
+	uint64_t word;
+
+	memcpy(&word, marks, sizeof(word));
+	return (word & mark * EIGHT_TIMES) != 0;
+}
+
+static void keep_only(uint8_t *marks, uint32_t n, uint8_t mark)
+{
+	uint32_t i = 0;
+
+	for (; n - i >= 8; i += 8) {
+		uint64_t word;
+
+		memcpy(&word, marks + i, sizeof(word));
+		word &= mark * EIGHT_TIMES;
+		memcpy(marks + i, &word, sizeof(word));
+	}
+	for (; i < n; i++)
+		marks[i] &= mark;
 }
 
 static bool is_padding(const struct stub_insn *i)
@@ -172,6 +206,7 @@ static void arrive(struct flow *f, uint32_t at, const struct stub_frame *frame, 
 	if (at >= f->text->n) {
 		/* Of a sized function that is a call that does not return, or the next function. */
 		f->is_wrong |= !f->text->is_sized && f->text->n == STUB_FLOW_MAX_BYTES;
+		f->n_run_outs += !behind_call;
 		return;
 	}
 	f->s->n_dirty = MAX_OF(f->s->n_dirty, at + 1);
@@ -326,6 +361,7 @@ static void run(struct flow *f)
 			f->is_stuck = true;
 			return;
 		}
+		f->s->lengths[at] = i.n_bytes;
 		f->end = MAX_OF(f->end, at + i.n_bytes);
 		follow(f, at, &i);
 	}
@@ -335,16 +371,14 @@ static void run(struct flow *f)
 static uint32_t next_hole(const struct flow *f, uint32_t at)
 {
 	while (at < f->text->n) {
-		struct stub_insn i;
-
 		if (!(f->s->marks[at] & MARK_REACHED)) {
 			uint32_t padding = stub_flow_padding(f->text->code + at, f->text->n - at);
 
 			if (padding == 0)
 				return at;
 			at += padding;
-		} else if (stub_insn_decode(f->text->code + at, f->text->n - at, &i)) {
-			at += i.n_bytes;
+		} else if (f->s->lengths[at] > 0) {
+			at += f->s->lengths[at];
 		} else {
 			return f->text->n;
 		}
@@ -355,18 +389,23 @@ static uint32_t next_hole(const struct flow *f, uint32_t at)
 /* What of a sized function nothing leads to is where its indirect jumps go. */
 static void fill_holes(struct flow *f)
 {
+	if (!f->has_open_jump || !f->text->is_sized)
+		return;
 	uint32_t at = next_hole(f, 0);
-
-	while (f->has_open_jump && f->text->is_sized && at < f->text->n && !f->is_stuck &&
-	       !f->again) {
+	while (at < f->text->n && !f->is_stuck && !f->again) {
 		arrive(f, at, &f->open_frame, false);
 		run(f);
 		at = next_hole(f, at);
 	}
 }
 
-/* A call in front of padding that nothing jumps behind is the end of its function: what follows is
- * another one. True when there were some that were not known. */
+static bool is_taken(const struct flow *f, uint32_t at)
+{
+	return f->text->is_taken && f->text->is_taken(f->text->vaddr + at, f->text->data);
+}
+
+/* A call in front of padding, or of an address that is taken, that nothing jumps behind is the end
+ * of its function: what follows is another one. True when there were some that were not known. */
 static bool ends_in_call(struct flow *f)
 {
 	bool found = false;
@@ -374,11 +413,17 @@ static bool ends_in_call(struct flow *f)
 	for (uint32_t at = 1; at < f->end && !f->text->is_sized; at++) {
 		uint32_t call;
 
+		/* Few are. */
+		if (f->end - at >= 8 && !any_of_8(f->s->marks + at, MARK_BEHIND_CALL)) {
+			at += 7;
+			continue;
+		}
 		if ((f->s->marks[at] & (MARK_REACHED | MARK_JUMPED_TO)) != MARK_REACHED ||
 		    !(f->s->marks[at] & MARK_BEHIND_CALL))
 			continue;
 		uint32_t padding = stub_flow_padding(f->text->code + at, f->text->n - at);
-		if (padding == 0 || at + padding >= f->text->n || !is_aligned(f, at + padding) ||
+		if (at + padding >= f->text->n ||
+		    !(is_taken(f, at + padding) || (padding > 0 && is_aligned(f, at + padding))) ||
 		    (f->s->marks[at + padding] & MARK_JUMPED_TO) || !call_before(f, at, &call))
 			continue;
 		f->s->marks[call] |= MARK_NO_RETURN;
@@ -391,12 +436,11 @@ static void begin_round(struct flow *f)
 {
 	struct stub_frame entry = STUB_FRAME_ENTRY;
 
-	for (uint32_t i = 0; i < f->s->n_dirty; i++)
-		f->s->marks[i] &= MARK_NO_RETURN;
+	keep_only(f->s->marks, f->s->n_dirty, MARK_NO_RETURN);
 	if (f->text->is_entry)
 		entry.ra = STUB_RA_ROOT;
 	f->n_work = 0;
-	f->n_returns = f->n_tail_calls = f->n_odd_exits = f->n_open_exits = 0;
+	f->n_returns = f->n_tail_calls = f->n_odd_exits = f->n_open_exits = f->n_run_outs = 0;
 	f->has_open_jump = f->is_wrong = f->is_stuck = f->again = false;
 	f->end = 0;
 	arrive(f, 0, &entry, false);
@@ -412,7 +456,8 @@ static bool is_trusted(const struct flow *f)
 	/* Without a symbol and a return, only what goes on in functions is one: else it is a part
 	 * of one that was put elsewhere. */
 	return f->n_odd_exits == 0 &&
-	       (f->n_tail_calls > 0 || (f->n_open_exits > 0 && f->text->is_behind_function));
+	       (f->n_tail_calls > 0 || (f->n_open_exits > 0 && f->text->is_behind_function) ||
+		(f->n_run_outs == 0 && is_taken(f, 0)));
 }
 
 static bool attempt(struct flow *f)
@@ -482,12 +527,10 @@ int stub_flow_rows(const struct stub_text *text, const struct stub_flow_scratch 
 		return fn(text->vaddr, &last, data);
 	for (uint32_t at = 0; at < result->n_bytes && r >= 0; at++) {
 		struct unwind_rule rule = { 0 };
-		struct stub_insn i;
 
 		if (scratch->marks[at] & MARK_REACHED) {
 			stub_frame_rule(&scratch->frames[at], &rule);
-			if (stub_insn_decode(text->code + at, text->n - at, &i))
-				known_end = at + i.n_bytes;
+			known_end = at + scratch->lengths[at];
 		} else if (at < known_end) {
 			continue;
 		}

@@ -27,6 +27,9 @@ struct stub_text {
 	bool is_entry; /* of the program: there is no caller, and its first call does not return */
 	/* Whether a function begins there, as far as that is known for certain. */
 	bool (*is_function)(uint64_t vaddr, void *data);
+	/* Whether the address is taken somewhere: where a function may begin, one does. NULL: not
+	 * known of any. */
+	bool (*is_taken)(uint64_t vaddr, void *data);
 	/* All n bytes of the object at vaddr; jump tables are read so. */
 	bool (*read)(uint64_t vaddr, void *dst, size_t n, void *data);
 	void *data;

@@ -18,6 +18,11 @@
 #include "agent/util/macro.h"
 
 #define WINDOW_BYTES ((size_t)4 * STUB_FLOW_MAX_BYTES)
+/* Jump tables: their entries are read one by one. */
+#define DATA_WINDOW_BYTES 1024
+/* Rows that are kept from the walk over all functions, so that they need not be found again; libraries of video codecs have 50,000. The
+ * rows of functions beyond are found again. */
+#define MAX_KEPT_ROWS ((size_t)1 << 18)
 /* An instruction is visited some 1.5 times; a function that is not understood once more. 2^26 take
  * a second or two. */
 #define STEPS_OF_OBJECT ((uint64_t)1 << 26)
@@ -29,15 +34,28 @@ struct place {
 	bool is_behind_function;
 };
 
+struct row {
+	uint64_t vaddr;
+	struct unwind_rule rule;
+	bool is_first; /* of its function */
+};
+
 struct stub_functions {
-	struct elf *elf;		/* borrowed */
-	const struct stub_ranges *gaps; /* borrowed */
+	struct elf *elf;		       /* borrowed */
+	const struct stub_ranges *gaps;	       /* borrowed */
+	const struct stub_ranges *called_from; /* borrowed */
 	bool is_loaded;
 	struct stub_anchors anchors;
 	struct stub_flow_scratch *scratch; /* owned */
 	uint8_t *window;		   /* owned: text at window_vaddr */
 	uint64_t window_vaddr;
 	size_t window_bytes;
+	uint8_t data[DATA_WINDOW_BYTES]; /* of the file, at data_off */
+	uint64_t data_off;
+	size_t data_bytes;
+	struct row *rows; /* owned; of the functions of the walk over all */
+	size_t n_rows;
+	size_t cap_rows;
 	uint64_t budget;
 	struct place resume; /* between two functions of an earlier walk; 0: there was none */
 };
@@ -49,7 +67,7 @@ struct function {
 };
 
 int stub_functions_new(struct elf *elf, const struct stub_ranges *gaps,
-		       struct stub_functions **ret_functions)
+		       const struct stub_ranges *called_from, struct stub_functions **ret_functions)
 {
 	struct stub_functions *s = calloc(1, sizeof(*s));
 
@@ -57,6 +75,7 @@ int stub_functions_new(struct elf *elf, const struct stub_ranges *gaps,
 		return -ENOMEM;
 	s->elf = elf;
 	s->gaps = gaps;
+	s->called_from = called_from;
 	*ret_functions = s;
 	return 0;
 }
@@ -69,6 +88,10 @@ void stub_functions_release(struct stub_functions *functions)
 	free(functions->window);
 	functions->window = NULL;
 	functions->window_bytes = 0;
+	functions->data_bytes = 0;
+	free(functions->rows);
+	functions->rows = NULL;
+	functions->n_rows = functions->cap_rows = 0;
 	functions->is_loaded = false;
 	functions->resume = (struct place){ 0 };
 }
@@ -92,7 +115,8 @@ static int load(struct stub_functions *s)
 		return -ENOMEM;
 	r = stub_flow_scratch_new(&s->scratch);
 	if (r == 0)
-		r = stub_anchors_find(s->elf, s->gaps, STUB_FUNCTIONS_MAX_SYMBOLS, &s->anchors);
+		r = stub_anchors_find(s->elf, s->gaps, s->called_from, STUB_FUNCTIONS_MAX_SYMBOLS,
+				      &s->anchors);
 	if (r < 0)
 		stub_functions_release(s);
 	else
@@ -103,12 +127,13 @@ static int load(struct stub_functions *s)
 static bool is_applicable(const struct stub_functions *s)
 {
 	return elf_machine(s->elf) == EM_X86_64 && elf_is_64(s->elf) &&
-	       stub_ranges_bytes(s->gaps) <= STUB_FUNCTIONS_MAX_TEXT_BYTES;
+	       stub_ranges_bytes(s->called_from) <= STUB_FUNCTIONS_MAX_TEXT_BYTES;
 }
 
-/* The n bytes of text at vaddr; NULL when they are not all there. */
-static const uint8_t *text_at(struct stub_functions *s, uint64_t vaddr, size_t n)
+/* The n bytes of text at vaddr; NULL when they are not all there. Up to `end` the text may be wanted later. */
+static const uint8_t *text_at(struct stub_functions *s, uint64_t vaddr, size_t n, uint64_t end)
 {
+	size_t want = (size_t)MIN_OF(MAX_OF(end - vaddr, (uint64_t)n), (uint64_t)WINDOW_BYTES);
 	uint64_t file_off;
 
 	if (s->window_bytes == 0 || vaddr < s->window_vaddr ||
@@ -117,7 +142,7 @@ static const uint8_t *text_at(struct stub_functions *s, uint64_t vaddr, size_t n
 		ssize_t got = 0;
 
 		if (elf_file_off(s->elf, vaddr, &file_off))
-			got = bytes_read_some(elf_bytes(s->elf), file_off, s->window, WINDOW_BYTES);
+			got = bytes_read_some(elf_bytes(s->elf), file_off, s->window, want);
 		s->window_vaddr = vaddr;
 		s->window_bytes = got > 0 ? (size_t)got : 0;
 	}
@@ -135,20 +160,39 @@ static bool is_function(uint64_t vaddr, void *data)
 	       !s->anchors.items[i].is_part;
 }
 
-static bool read_object(uint64_t vaddr, void *dst, size_t n, void *data)
+static bool is_taken(uint64_t vaddr, void *data)
 {
 	const struct stub_functions *s = data;
+
+	return stub_anchors_is_taken(&s->anchors, vaddr);
+}
+
+static bool read_object(uint64_t vaddr, void *dst, size_t n, void *data)
+{
+	struct stub_functions *s = data;
 	uint64_t file_off;
 
-	return elf_file_off(s->elf, vaddr, &file_off) &&
-	       bytes_read(elf_bytes(s->elf), file_off, dst, n) == 0;
+	if (n > sizeof(s->data) || !elf_file_off(s->elf, vaddr, &file_off))
+		return false;
+	if (file_off < s->data_off || file_off - s->data_off > s->data_bytes ||
+	    n > s->data_bytes - (file_off - s->data_off)) {
+		ssize_t got =
+			bytes_read_some(elf_bytes(s->elf), file_off, s->data, sizeof(s->data));
+
+		s->data_off = file_off;
+		s->data_bytes = got > 0 ? (size_t)got : 0;
+	}
+	if (n > s->data_bytes - (file_off - s->data_off))
+		return false;
+	memcpy(dst, s->data + (file_off - s->data_off), n);
+	return true;
 }
 
 /* What fills the place between functions: NOPs, INT3, zeros of assembly. */
 static uint64_t skip_padding(struct stub_functions *s, uint64_t at, uint64_t end)
 {
 	size_t n = (size_t)MIN_OF(end - at, (uint64_t)4096);
-	const uint8_t *code = text_at(s, at, n);
+	const uint8_t *code = text_at(s, at, n, end);
 	uint32_t skipped = code ? stub_flow_padding(code, (uint32_t)n) : 0;
 
 	while (code && skipped < n && code[skipped] == 0)
@@ -165,6 +209,7 @@ static int get_text(struct stub_functions *s, uint64_t at, uint64_t end, struct 
 	struct stub_text text = {
 		.vaddr = at,
 		.is_function = is_function,
+		.is_taken = is_taken,
 		.read = read_object,
 		.data = s,
 		.budget = &s->budget,
@@ -180,7 +225,7 @@ static int get_text(struct stub_functions *s, uint64_t at, uint64_t end, struct 
 	if (anchor)
 		n = MIN_OF(n, anchor->vaddr - at);
 	text.n = (uint32_t)MIN_OF(n, (uint64_t)STUB_FLOW_MAX_BYTES);
-	text.code = text_at(s, at, text.n);
+	text.code = text_at(s, at, text.n, end);
 	if (!text.code)
 		return UNWIND_SOURCE_NONE;
 	*ret_text = text;
@@ -229,6 +274,44 @@ static int next_function(struct stub_functions *s, struct place *place, uint64_t
 	return 0;
 }
 
+struct keeper {
+	struct stub_functions *s;
+	size_t first;
+};
+
+static int keep_row(uint64_t vaddr, const struct unwind_rule *rule, void *data)
+{
+	const struct keeper *keeper = data;
+	struct stub_functions *s = keeper->s;
+
+	if (s->n_rows == s->cap_rows) {
+		size_t cap = s->cap_rows * 2 + 256;
+		struct row *rows = reallocarray(s->rows, cap, sizeof(*rows));
+
+		if (!rows)
+			return -ENOMEM;
+		s->rows = rows;
+		s->cap_rows = cap;
+	}
+	s->rows[s->n_rows] = (struct row){ vaddr, *rule, s->n_rows == keeper->first };
+	s->n_rows++;
+	return 0;
+}
+
+/* *ret_ref is 0 where there was no room. */
+static int keep_rows(struct stub_functions *s, const struct function *f, uint32_t *ret_ref)
+{
+	struct keeper keeper = { s, s->n_rows };
+
+	*ret_ref = 0;
+	if (s->n_rows >= MAX_KEPT_ROWS)
+		return 0;
+	int r = stub_flow_rows(&f->text, s->scratch, &f->result, keep_row, &keeper);
+	if (r == 0 && s->n_rows > keeper.first)
+		*ret_ref = (uint32_t)keeper.first + 1;
+	return r;
+}
+
 static int add_gap(struct stub_functions *s, const struct stub_range *gap,
 		   struct unwind_spans *spans)
 {
@@ -239,7 +322,11 @@ static int add_gap(struct stub_functions *s, const struct stub_range *gap,
 	while ((r = next_function(s, &place, gap->end, &f)) == 0) {
 		struct unwind_span span = { .begin = f.text.vaddr, .n_bytes = f.result.n_bytes };
 
-		r = f.result.is_trusted ? unwind_spans_add(spans, &span) : 0;
+		if (!f.result.is_trusted)
+			continue;
+		r = keep_rows(s, &f, &span.ref);
+		if (r == 0)
+			r = unwind_spans_add(spans, &span);
 		if (r != 0)
 			return r;
 	}
@@ -287,12 +374,24 @@ static int find(struct stub_functions *s, uint64_t vaddr, struct function *ret_f
 	return ret_function->result.is_trusted ? 0 : UNWIND_SOURCE_NONE;
 }
 
-int stub_functions_rows(struct stub_functions *functions, uint64_t vaddr, unwind_row_fn fn,
-			void *data)
+static int kept_rows(const struct stub_functions *s, size_t i, unwind_row_fn fn, void *data)
+{
+	int r = 0;
+
+	do
+		r = fn(s->rows[i].vaddr, &s->rows[i].rule, data);
+	while (r >= 0 && ++i < s->n_rows && !s->rows[i].is_first);
+	return MIN_OF(r, 0);
+}
+
+int stub_functions_rows(struct stub_functions *functions, const struct unwind_span *span,
+			unwind_row_fn fn, void *data)
 {
 	struct function f;
-	int r = find(functions, vaddr, &f);
 
+	if (span->ref > 0 && span->ref <= functions->n_rows)
+		return kept_rows(functions, span->ref - 1, fn, data);
+	int r = find(functions, span->begin, &f);
 	if (r != 0)
 		return MIN_OF(r, 0);
 	return stub_flow_rows(&f.text, functions->scratch, &f.result, fn, data);

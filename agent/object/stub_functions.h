@@ -2,8 +2,9 @@
 /*
  * The functions in text without call frame information, and their rows.
  *
- * Begins are known from symbols and from the program's entry. Between these, behind a function's
- * end, the next one is taken to begin; stub_flow tells whether that was one, and where it ends.
+ * Begins are known from symbols, from the program's entry and from calls. Between these, behind a
+ * function's end, the next one is taken to begin; stub_flow tells whether that was one, and where it
+ * ends.
  */
 #ifndef XAGENT_AGENT_OBJECT_STUB_FUNCTIONS_H
 #define XAGENT_AGENT_OBJECT_STUB_FUNCTIONS_H
@@ -18,8 +19,10 @@
 
 struct stub_functions;
 
-/* Both are borrowed until free; gaps that are too large give nothing. 0 or -ENOMEM. */
+/* Functions in `gaps`, which those in `called_from` may call. All are borrowed until free; what is too large gives nothing. 0 or
+ * -ENOMEM. */
 int stub_functions_new(struct elf *elf, const struct stub_ranges *gaps,
+		       const struct stub_ranges *called_from,
 		       struct stub_functions **ret_functions);
 void stub_functions_free(struct stub_functions *functions); /* NULL-safe */
 /* Gives back what the calls below made it hold. */
@@ -27,10 +30,9 @@ void stub_functions_release(struct stub_functions *functions);
 
 /* Appends a span for each function. 0, UNWIND_SOURCE_TOO_LARGE, -errno. */
 int stub_functions_spans(struct stub_functions *functions, struct unwind_spans *spans);
-/* The rows of the function that begins at vaddr, which spans gave. 0, -errno, or what fn
- * returned. */
-int stub_functions_rows(struct stub_functions *functions, uint64_t vaddr, unwind_row_fn fn,
-			void *data);
+/* The rows of the function of a span that was appended. 0, -errno, or what fn returned. */
+int stub_functions_rows(struct stub_functions *functions, const struct unwind_span *span,
+			unwind_row_fn fn, void *data);
 /* 0, UNWIND_SOURCE_NONE, -errno. */
 int stub_functions_rule_at(struct stub_functions *functions, uint64_t vaddr,
 			   struct unwind_rule *ret_rule);

@@ -64,38 +64,54 @@ static const char two_byte[257] = "mmmmx.....x.xm.B"
 				  "mmmmmmmmmmmmmmmm"
 				  "mmmmmmmmmmmmmmmm";
 
+/* What is read at most: prefixes up to the limit, then EVEX, opcode, ModRM, SIB, displacement, and an immediate of 8 bytes. */
+#define READ_MAX_BYTES 40
+
+/* Decoding is most of the work on text without tables. So bytes are taken without asking whether they are there: READ_MAX_BYTES always
+ * are, and the length is judged in the end. The functions are inline for their results to stay in registers: a structure that was just
+ * written byte by byte cannot be copied before it has reached the cache. */
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+
 struct cursor {
 	const uint8_t *code;
-	size_t n;
 	size_t at;
 };
 
-static bool take(struct cursor *c, uint8_t *ret_byte)
+ALWAYS_INLINE uint8_t take(struct cursor *c)
 {
-	if (c->at >= c->n)
-		return false;
-	*ret_byte = c->code[c->at++];
-	return true;
+	return c->code[c->at++];
 }
 
-/* A signed little-endian number of n_bytes ≤ 8; 0 is taken from none. */
-static bool take_signed(struct cursor *c, unsigned int n_bytes, int64_t *ret_value)
+ALWAYS_INLINE int64_t take_s32(struct cursor *c)
 {
-	uint64_t value = 0;
+	int32_t value;
 
-	if (c->n - c->at < n_bytes)
-		return false;
-	for (unsigned int i = 0; i < n_bytes; i++)
-		value |= (uint64_t)c->code[c->at + i] << (8 * i);
-	if (n_bytes > 0 && n_bytes < 8 && (value >> (8 * n_bytes - 1) & 1))
-		value |= ~(uint64_t)0 << (8 * n_bytes);
+	memcpy(&value, c->code + c->at, sizeof(value));
+	c->at += sizeof(value);
+	return value;
+}
+
+/* A signed little-endian number; 0 is taken from none. */
+ALWAYS_INLINE int64_t take_signed(struct cursor *c, unsigned int n_bytes)
+{
+	int64_t value;
+
+	switch (n_bytes) {
+	case 0:
+		return 0;
+	case 1:
+		return (int8_t)take(c);
+	case 4:
+		return take_s32(c);
+	}
+	memcpy(&value, c->code + c->at, sizeof(value));
 	c->at += n_bytes;
-	*ret_value = (int64_t)value;
-	return true;
+	/* The bytes behind it are shifted out. */
+	return (int64_t)((uint64_t)value << (64 - 8 * n_bytes)) >> (64 - 8 * n_bytes);
 }
 
 /* True: it was a prefix. */
-static bool note_prefix(struct stub_insn *i, uint8_t byte)
+ALWAYS_INLINE bool note_prefix(struct stub_insn *i, uint8_t byte)
 {
 	switch (byte) {
 	case 0x26: /* segment registers, without a meaning but for fs and gs */
@@ -125,29 +141,31 @@ static bool note_prefix(struct stub_insn *i, uint8_t byte)
 	}
 }
 
-/* Takes prefixes and REX; *ret_byte is the first byte behind them. REX counts as the last one
- * only. */
-static bool take_prefixes(struct cursor *c, struct stub_insn *i, uint8_t *ret_byte)
+/* Takes prefixes and REX, not more of them than fit; returns the first byte behind them. REX counts as the last one only. */
+ALWAYS_INLINE uint8_t take_prefixes(struct cursor *c, struct stub_insn *i)
 {
-	while (take(c, ret_byte)) {
-		if ((*ret_byte & 0xf0) == 0x40)
-			i->rex = *ret_byte;
-		else if (note_prefix(i, *ret_byte))
+	uint8_t byte = take(c);
+
+	while (c->at <= STUB_INSN_MAX_BYTES) {
+		if ((byte & 0xf0) == 0x40)
+			i->rex = byte;
+		else if (one_byte[byte] == INVALID && note_prefix(i, byte))
 			i->rex = 0;
 		else
-			return true;
+			break;
+		byte = take(c);
 	}
-	return false;
+	return byte;
 }
 
-static void note_pp(struct stub_insn *i, unsigned int pp)
+ALWAYS_INLINE void note_pp(struct stub_insn *i, unsigned int pp)
 {
 	i->has_operand_size = pp == 1;
 	i->has_rep = pp == 2;
 	i->has_repne = pp == 3;
 }
 
-static void note_vvvv(struct stub_insn *i, uint8_t byte)
+ALWAYS_INLINE void note_vvvv(struct stub_insn *i, uint8_t byte)
 {
 	i->vvvv = (uint8_t)(~byte >> 3 & 15);
 	note_pp(i, byte & 3u);
@@ -155,89 +173,81 @@ static void note_vvvv(struct stub_insn *i, uint8_t byte)
 }
 
 /* C5: R vvvv L pp. */
-static bool take_vex2(struct cursor *c, struct stub_insn *i)
+ALWAYS_INLINE void take_vex2(struct cursor *c, struct stub_insn *i)
 {
-	uint8_t byte;
+	uint8_t byte = take(c);
 
-	if (!take(c, &byte))
-		return false;
 	i->rex = (uint8_t)(0x40 | (~byte >> 5 & 4));
 	i->map = STUB_INSN_MAP_0F;
 	note_vvvv(i, byte);
-	return take(c, &i->opcode);
+	i->opcode = take(c);
 }
 
 /* C4 and 8F: RXB map · W vvvv L pp. */
-static bool take_vex3(struct cursor *c, struct stub_insn *i, bool is_xop)
+ALWAYS_INLINE bool take_vex3(struct cursor *c, struct stub_insn *i, bool is_xop)
 {
-	uint8_t first, second;
-
-	if (!take(c, &first) || !take(c, &second))
-		return false;
+	uint8_t first = take(c);
+	uint8_t second = take(c);
 	unsigned int map = first & 31u;
 	if (is_xop ? map < 8 || map > 10 : map < 1 || map > 3)
 		return false;
 	i->rex = (uint8_t)(0x40 | (~first >> 5 & 7) | (second >> 4 & 8));
 	i->map = is_xop ? STUB_INSN_MAP_XOP : (uint8_t)(STUB_INSN_MAP_1 + map);
 	note_vvvv(i, second);
-	return take(c, &i->opcode);
+	i->opcode = take(c);
+	return true;
 }
 
 /* 62: RXBR'0mmm · W vvvv 1 pp · z L'L b V' aaa. */
-static bool take_evex(struct cursor *c, struct stub_insn *i)
+ALWAYS_INLINE bool take_evex(struct cursor *c, struct stub_insn *i)
 {
-	uint8_t p[3];
-
-	if (!take(c, &p[0]) || !take(c, &p[1]) || !take(c, &p[2]))
-		return false;
+	const uint8_t *p = c->code + c->at;
 	unsigned int map = p[0] & 7u;
 	if (map == 0 || map == 4 || map == 7 || !(p[1] & 4))
 		return false;
 	i->rex = (uint8_t)(0x40 | (~p[0] >> 5 & 7) | (p[1] >> 4 & 8));
 	i->map = map > 3 ? STUB_INSN_MAP_EVEX : (uint8_t)(STUB_INSN_MAP_1 + map);
 	note_vvvv(i, p[1]);
-	return take(c, &i->opcode);
+	c->at += 3;
+	i->opcode = take(c);
+	return true;
 }
 
 /* 0F, 0F 38, 0F 3A. */
-static bool take_escaped(struct cursor *c, struct stub_insn *i)
+ALWAYS_INLINE void take_escaped(struct cursor *c, struct stub_insn *i)
 {
 	i->map = STUB_INSN_MAP_0F;
-	if (!take(c, &i->opcode))
-		return false;
+	i->opcode = take(c);
 	if (i->opcode != 0x38 && i->opcode != 0x3a)
-		return true;
+		return;
 	i->map = i->opcode == 0x38 ? STUB_INSN_MAP_0F38 : STUB_INSN_MAP_0F3A;
-	return take(c, &i->opcode);
+	i->opcode = take(c);
 }
 
-static bool take_opcode(struct cursor *c, struct stub_insn *i)
+ALWAYS_INLINE bool take_opcode(struct cursor *c, struct stub_insn *i)
 {
-	uint8_t byte;
+	uint8_t byte = take_prefixes(c, i);
 
-	if (!take_prefixes(c, i, &byte))
-		return false;
-	switch (byte) {
-	case 0x0f:
-		return take_escaped(c, i);
-	case 0x62:
+	if (byte == 0x0f) {
+		take_escaped(c, i);
+		return true;
+	}
+	/* POP has /0 there, which no map of XOP has. */
+	bool is_xop = byte == 0x8f && (c->code[c->at] & 31) >= 8;
+	if (byte == 0xc4 || is_xop)
+		return take_vex3(c, i, is_xop);
+	if (byte == 0x62)
 		return take_evex(c, i);
-	case 0xc4:
-		return take_vex3(c, i, false);
-	case 0xc5:
-		return take_vex2(c, i);
-	case 0x8f:
-		/* POP has /0 there, which no map of XOP has. */
-		if (c->at < c->n && (c->code[c->at] & 31) >= 8)
-			return take_vex3(c, i, true);
-		break;
+	if (byte == 0xc5) {
+		take_vex2(c, i);
+		return true;
 	}
 	i->map = STUB_INSN_MAP_1;
 	i->opcode = byte;
 	return true;
 }
 
-static char layout(const struct stub_insn *i, const struct cursor *c)
+ALWAYS_INLINE char layout(const struct stub_insn *i, const struct cursor *c)
 {
 	switch ((enum stub_insn_map)i->map) {
 	case STUB_INSN_MAP_1:
@@ -263,49 +273,44 @@ static char layout(const struct stub_insn *i, const struct cursor *c)
 	return INVALID;
 }
 
-static bool has_modrm(char layout)
+ALWAYS_INLINE bool has_modrm(char layout)
 {
 	return layout == MODRM || layout == MODRM8 || layout == MODRM_Z || layout == GROUP3_8 ||
 	       layout == GROUP3_Z;
 }
 
 /* MOV to and from control and debug registers takes mod for 3 whatever it is. */
-static bool is_register_only(const struct stub_insn *i)
+ALWAYS_INLINE bool is_register_only(const struct stub_insn *i)
 {
 	return i->map == STUB_INSN_MAP_0F && !i->is_vector_encoded && i->opcode >= 0x20 &&
 	       i->opcode <= 0x23;
 }
 
-static bool take_memory(struct cursor *c, struct stub_insn *i)
+ALWAYS_INLINE void take_memory(struct cursor *c, struct stub_insn *i)
 {
 	unsigned int mod = i->modrm >> 6;
-	unsigned int n_disp = mod == 1 ? 1 : mod == 2 ? 4 : 0;
-	int64_t disp = 0;
+	unsigned int rm = i->modrm & 7;
 
 	i->has_memory = true;
-	if ((i->modrm & 7) == 4) {
-		if (!take(c, &i->sib))
-			return false;
-		if (mod == 0 && (i->sib & 7) == 5)
-			n_disp = 4;
-	} else if (mod == 0 && (i->modrm & 7) == 5) {
-		n_disp = 4;
+	if (rm == 4) {
+		i->sib = take(c);
+		rm = i->sib & 7;
 	}
-	if (!take_signed(c, n_disp, &disp))
-		return false;
-	i->disp = (int32_t)disp;
-	return true;
+	if (mod == 1)
+		i->disp = (int8_t)take(c);
+	else if (mod == 2 || rm == 5)
+		i->disp = (int32_t)take_s32(c);
 }
 
-static bool take_modrm(struct cursor *c, struct stub_insn *i)
+ALWAYS_INLINE void take_modrm(struct cursor *c, struct stub_insn *i)
 {
-	if (!take(c, &i->modrm))
-		return false;
+	i->modrm = take(c);
 	i->has_modrm = true;
-	return i->modrm >> 6 == 3 || is_register_only(i) || take_memory(c, i);
+	if (i->modrm >> 6 != 3 && !is_register_only(i))
+		take_memory(c, i);
 }
 
-static unsigned int n_immediate(const struct stub_insn *i, char layout)
+ALWAYS_INLINE unsigned int n_immediate(const struct stub_insn *i, char layout)
 {
 	bool wide = i->rex & 8;
 	unsigned int z = i->has_operand_size && !wide && !i->is_vector_encoded ? 2 : 4;
@@ -343,22 +348,41 @@ static unsigned int n_immediate(const struct stub_insn *i, char layout)
 	return 0;
 }
 
-bool stub_insn_decode(const uint8_t *code, size_t n, struct stub_insn *ret_insn)
+/* READ_MAX_BYTES can be read at `code`; n of them are the text's. */
+ALWAYS_INLINE bool decode(const uint8_t *code, size_t n, struct stub_insn *ret_insn)
 {
-	struct cursor c = { code, n < STUB_INSN_MAX_BYTES ? n : STUB_INSN_MAX_BYTES, 0 };
+	struct cursor c = { code, 0 };
 	struct stub_insn i = { 0 };
 
 	if (!take_opcode(&c, &i))
 		return false;
 	char kind = layout(&i, &c);
-	if (kind == INVALID || (has_modrm(kind) && !take_modrm(&c, &i)) ||
-	    !take_signed(&c, n_immediate(&i, kind), &i.imm))
+	if (kind == INVALID)
 		return false;
+	if (has_modrm(kind))
+		take_modrm(&c, &i);
+	i.imm = take_signed(&c, n_immediate(&i, kind));
 	if (kind == ENTER)
 		i.imm &= 0xffff;
+	if (c.at > n || c.at > STUB_INSN_MAX_BYTES)
+		return false;
 	i.n_bytes = (uint8_t)c.at;
 	*ret_insn = i;
 	return true;
+}
+
+static __attribute__((noinline)) bool decode_near_end(const uint8_t *code, size_t n,
+						      struct stub_insn *ret_insn)
+{
+	uint8_t padded[READ_MAX_BYTES] = { 0 };
+
+	memcpy(padded, code, n);
+	return decode(padded, n, ret_insn);
+}
+
+bool stub_insn_decode(const uint8_t *code, size_t n, struct stub_insn *ret_insn)
+{
+	return n < READ_MAX_BYTES ? decode_near_end(code, n, ret_insn) : decode(code, n, ret_insn);
 }
 
 unsigned int stub_insn_base(const struct stub_insn *i)

@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "agent/object/gopclntab.h"
 #include "agent/object/stub_functions.h"
 #include "agent/object/stub_gaps.h"
 #include "agent/object/stub_plt.h"
@@ -28,6 +29,9 @@
 /* Else they are read where they are a quarter of the text: musl and programs linked with it, and what is written in assembly. */
 #define GAPS_READ_SHARE 4
 
+/* A few functions of Go's have no rows; with more of them the rest is looked at. */
+#define MAX_GO_RANGES 64
+
 struct stub_unwind {
 	struct unwind_source source;
 	uint16_t machine;
@@ -36,7 +40,8 @@ struct stub_unwind {
 	struct stub_range signals[STUB_SIGNAL_MAX];
 	size_t n_signals;
 	struct stub_range entry;	  /* of AArch64; x86-64's is a function as others */
-	struct stub_ranges gaps;	  /* without both */
+	struct stub_ranges called_from;	  /* gaps, with Go's functions */
+	struct stub_ranges gaps;	  /* without all of them */
 	struct stub_functions *functions; /* owned; NULL: there are none */
 };
 
@@ -97,7 +102,7 @@ static int spans(struct unwind_source *source, struct unwind_spans *ret_spans,
 		r = stub_functions_spans(s->functions, ret_spans);
 	if (r != 0)
 		return r;
-	stats->n_bytes += stub_ranges_bytes(&s->gaps);
+	stats->n_bytes += MAX_OF(stub_ranges_bytes(&s->gaps), stub_ranges_bytes(&s->called_from));
 	stats->n_spans += ret_spans->n;
 	return ret_spans->n == 0 ? UNWIND_SOURCE_NONE : unwind_spans_finish(ret_spans, stats);
 }
@@ -120,7 +125,7 @@ static int rows(struct unwind_source *source, const struct unwind_span *span, un
 		rule = arm64_root_rule();
 		return MIN_OF(fn(span->begin, &rule, data), 0);
 	}
-	return s->functions ? stub_functions_rows(s->functions, span->begin, fn, data) : 0;
+	return s->functions ? stub_functions_rows(s->functions, span, fn, data) : 0;
 }
 
 struct last_row {
@@ -174,6 +179,7 @@ static void free_source(struct unwind_source *source)
 	struct stub_unwind *s = from_source(source);
 
 	stub_functions_free(s->functions);
+	stub_ranges_fini(&s->called_from);
 	stub_ranges_fini(&s->gaps);
 	free(s);
 }
@@ -281,6 +287,57 @@ static bool is_go(const struct elf *elf)
 	       elf_section_by_name(elf, ".data.rel.ro.gopclntab");
 }
 
+/* From *index on, the next functions with rules that lie one behind the other; *index becomes that behind them. */
+static int next_of_go(struct gopclntab *table, uint32_t *index, struct stub_range *ret_range)
+{
+	struct stub_range range = { 0 };
+
+	for (; *index < gopclntab_n_funcs(table); (*index)++) {
+		struct gopclntab_func func;
+		int r = gopclntab_func(table, *index, &func);
+
+		if (r < 0)
+			return r;
+		bool has_rows = r == 0 && func.pcsp != 0;
+		if (range.end > 0 && (!has_rows || func.begin != range.end))
+			break;
+		if (has_rows)
+			range = (struct stub_range){ range.end ? range.begin : func.begin,
+						     func.end };
+	}
+	*ret_range = range;
+	return range.end > 0 ? 0 : GOPCLNTAB_NONE;
+}
+
+/* Where the system's linker has put Go's table among other data, the program has C code besides, which is looked at. */
+static int cut_go(struct stub_unwind *s, struct elf *elf)
+{
+	_cleanup_(gopclntab_freep) struct gopclntab *table = NULL;
+	struct stub_range range;
+	uint32_t index = 0;
+	int r = elf_n_sections(elf) > 0 ? gopclntab_new(elf, &table) : GOPCLNTAB_NONE;
+
+	for (size_t i = 0; i < MAX_GO_RANGES && r == 0; i++) {
+		r = next_of_go(table, &index, &range);
+		if (r == 0)
+			r = stub_ranges_cut(&s->gaps, range.begin, range.end);
+	}
+	return MIN_OF(r, 0);
+}
+
+static int find_functions(struct stub_unwind *s, struct elf *elf)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < s->gaps.n && r == 0; i++)
+		r = stub_ranges_add(&s->called_from, s->gaps.items[i].begin, s->gaps.items[i].end);
+	if (r == 0)
+		r = cut_go(s, elf);
+	if (r == 0 && s->gaps.n > 0)
+		r = stub_functions_new(elf, &s->gaps, &s->called_from, &s->functions);
+	return r;
+}
+
 static int find_all(struct stub_unwind *s, struct elf *elf)
 {
 	int r = stub_gaps_find(elf, &s->gaps);
@@ -294,7 +351,7 @@ static int find_all(struct stub_unwind *s, struct elf *elf)
 	if (r == 0)
 		r = choose_gaps(s, elf);
 	if (r == 0 && s->gaps.n > 0 && s->machine == EM_X86_64)
-		r = stub_functions_new(elf, &s->gaps, &s->functions);
+		r = find_functions(s, elf);
 	return r;
 }
 

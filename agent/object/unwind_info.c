@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "agent/object/cfi.h"
+#include "agent/object/context_unwind.h"
 #include "agent/object/go_unwind.h"
 #include "agent/object/stub_unwind.h"
 #include "agent/object/unwind_info_internal.h"
@@ -17,9 +18,9 @@ static const struct {
 	bool of_debug_file;
 	bool is_slow; /* reads through all of the others' spans: 18 ms for the 117 MB of an LLVM */
 } kinds[] = {
-	{ cfi_eh_frame_new, false, false },    { go_unwind_new, false, false },
-	{ cfi_debug_frame_new, false, false }, { cfi_debug_frame_new, true, false },
-	{ stub_unwind_new, false, true },
+	{ context_unwind_new, false, false }, { cfi_eh_frame_new, false, false },
+	{ go_unwind_new, false, false },      { cfi_debug_frame_new, false, false },
+	{ cfi_debug_frame_new, true, false }, { stub_unwind_new, false, true },
 };
 
 _Static_assert(ARRAY_SIZE(kinds) <= UNWIND_INFO_MAX_SOURCES, "each has its place");

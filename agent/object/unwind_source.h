@@ -53,7 +53,7 @@ enum unwind_source_outcome {
 };
 
 struct unwind_source {
-	const char *name; /* "eh_frame", "debug_frame", "gopclntab", "stubs" */
+	const char *name; /* "context", "eh_frame", "debug_frame", "gopclntab", "stubs" */
 	/* Fills an empty *spans, in memory of at most spans->max_bytes; the source may hold as much again until its free, or
 	 * release. 0, UNWIND_SOURCE_NONE, UNWIND_SOURCE_TOO_LARGE, -errno. */
 	int (*spans)(struct unwind_source *s, struct unwind_spans *spans,

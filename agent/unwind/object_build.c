@@ -2,7 +2,6 @@
 /* Builds the unwind table of one file in the worker. */
 #include "agent/unwind/object_build.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -17,24 +16,12 @@ static int build_bytes(const struct object_build *b, struct bytes *ret_bytes)
 	return b->fd < 0 ? vdso_image(ret_bytes) : bytes_from_fd(b->fd, ret_bytes);
 }
 
-/* The kernel half looks rows up by file offset. An object whose executable segments are shifted against each other (some optimizers add
- * one) has no single bias; it is looked up row by row. */
-static bool find_bias(const struct elf *elf, uint64_t *ret_bias)
+/* Without code nothing tells what the offsets are of. */
+static bool has_text(const struct elf *elf)
 {
-	bool found = false;
+	uint64_t begin, end;
 
-	for (size_t i = 0; i < elf_n_segments(elf); i++) {
-		const struct elf_segment *s = elf_segment(elf, i);
-		uint64_t bias = s->vaddr - s->file_off;
-
-		if (s->type != PT_LOAD || !(s->flags & PF_X))
-			continue;
-		if (found && bias != *ret_bias)
-			return false;
-		*ret_bias = bias;
-		found = true;
-	}
-	return found;
+	return elf_text_range(elf, &begin, &end);
 }
 
 static int build(struct object_build *b)
@@ -49,14 +36,18 @@ static int build(struct object_build *b)
 		r = elf_new(bytes, &elf);
 	if (r != 0)
 		return r < 0 ? r : ROW_TABLE_NONE;
-	if (!find_bias(elf, &b->bias))
+	if (!has_text(elf))
 		return ROW_TABLE_TOO_LARGE;
 	if (b->debug_fd >= 0)
 		r = debug_elf_new(b->debug_fd, &debug);
 	if (r < 0)
 		return r;
 	r = unwind_info_new(elf, debug, &info);
-	return r < 0 ? r : row_table_build(info, elf, b->max_bytes, &b->table);
+	if (r == 0)
+		r = row_table_build(info, elf, b->max_bytes, &b->table);
+	if (r == 0)
+		b->bias = row_table_regions(b->table)->bias;
+	return r;
 }
 
 static void build_run(struct worker_job *job)

@@ -20,7 +20,7 @@ struct object_build {
 	/* Results: 0 or an enum row_table_outcome or -errno; the table. */
 	int result;
 	struct row_table *table;
-	uint64_t bias; /* vaddr − file offset of all executable segments */
+	uint64_t bias; /* of the table's places to file offsets */
 };
 
 /* For an opened file, and its debug file (−1: none). 0 or -errno. */

@@ -81,19 +81,15 @@ static int on_row(uint64_t vaddr, const struct unwind_rule *rule, void *data)
 	struct row_collect *c = data;
 	int r = 0;
 
+	vaddr += c->shift;
 	c->n_raw_rows++;
 	if (vaddr >= c->piece_end)
 		return 0;
-	if (!row_rule_equal(rule, &c->last_raw)) {
-		r = row_rules_id(&c->rules, rule, &c->last_raw_id);
-		c->last_raw = *rule;
-	}
-	if (r == 0 && vaddr > c->pending_vaddr) {
+	if (vaddr > c->pending_vaddr) {
 		r = add_row(c, c->pending_vaddr, c->pending_id);
 		c->pending_vaddr = vaddr;
 	}
-	c->pending_id = c->last_raw_id;
-	return r;
+	return r < 0 ? r : row_rules_id(&c->rules, rule, &c->pending_id);
 }
 
 /* What holds between the last piece and this one is told only where the gap is more than padding. */
@@ -107,14 +103,14 @@ static int end_last_piece(struct row_collect *c, uint64_t next_begin)
 int row_collect_piece(struct row_collect *c, struct unwind_source *source,
 		      const struct row_piece *piece, struct unwind_source_stats *stats)
 {
-	int r = end_last_piece(c, piece->begin);
+	int r = end_last_piece(c, piece->begin + c->shift);
 
 	if (r < 0)
 		return r;
-	c->pending_vaddr = piece->begin;
+	c->pending_vaddr = piece->begin + c->shift;
 	c->pending_id = ROW_RULES_NONE;
-	c->piece_end = piece->end;
-	c->end_vaddr = piece->end;
+	c->piece_end = piece->end + c->shift;
+	c->end_vaddr = c->piece_end;
 	if (piece->span)
 		r = source->rows(source, piece->span, on_row, c, stats);
 	return r < 0 ? r : add_row(c, c->pending_vaddr, c->pending_id);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The rows of all pieces, ascending, merged, by page; not packed yet.
+ * The rows of all pieces, ascending, merged, by page; not packed yet. Addresses in here are places in the table (row_regions.h).
  *
  * Four bytes a row, because a large object has a million: the low 16 bits of its distance from base_vaddr, and the id of its rule.
  */
@@ -21,8 +21,9 @@ struct row_collect {
 	struct row_budget *budget;   /* borrowed */
 	const struct row_text *text; /* borrowed */
 	uint64_t base_vaddr;	     /* a multiple of ROW_GRANULE_BYTES */
-	uint64_t end_vaddr;	     /* of the last piece */
-	uint32_t *rows;		     /* off | id << 16; owned */
+	uint64_t shift;	    /* place in the table − address, of the pieces that come now */
+	uint64_t end_vaddr; /* of the last piece */
+	uint32_t *rows;	    /* off | id << 16; owned */
 	size_t n_rows;
 	size_t cap_rows;
 	uint32_t *first_row; /* of each page; owned */
@@ -33,8 +34,6 @@ struct row_collect {
 	/* The row under way: rows at or below its address replace its rule, which is how a piece that is cut out of a span begins. */
 	uint64_t pending_vaddr;
 	uint64_t piece_end;
-	struct unwind_rule last_raw;
-	uint16_t last_raw_id;
 	uint16_t pending_id;
 	/* The last row that was written. */
 	uint16_t last_id;

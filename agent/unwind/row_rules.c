@@ -157,7 +157,7 @@ static int add_raw(struct row_rules *r, const struct unwind_rule *raw, uint16_t 
 	return err;
 }
 
-int row_rules_id(struct row_rules *r, const struct unwind_rule *raw, uint16_t *ret_id)
+int row_rules_number(struct row_rules *r, const struct unwind_rule *raw, uint16_t *ret_id)
 {
 	uint16_t number = 0;
 	int outcome = set_number(&r->raw, raw, r->budget, &number);

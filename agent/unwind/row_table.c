@@ -2,7 +2,7 @@
 /*
  * The unwind table of one object: the way from sources to a packed table.
  *
- *	spans of all sources → pieces → rows, collected and merged → rules in order of weight → pages
+ *	spans of all sources → pieces, region by region → rows, collected and merged → rules in order of weight → pages
  *
  * Spans are sorted by their sources, rows never: they come in order.
  */
@@ -21,7 +21,10 @@ struct build {
 	bool too_large;
 	struct unwind_source_stats source_stats;
 	struct row_text text;
-	struct row_pieces pieces;
+	const struct row_regions *regions; /* borrowed */
+	bool is_begun;
+	uint64_t reach;	     /* behind the last place that the table may have */
+	uint64_t n_left_out; /* spans */
 	struct row_collect collect;
 };
 
@@ -68,66 +71,96 @@ static int build_spans(struct build *b)
 	return r;
 }
 
-/* Rows far from all others (debug information of functions that the linker has thrown away) would only make the table long. */
-static void pieces_of_text(struct build *b)
+/* Places are what is counted in. */
+static void place_text(struct build *b)
 {
-	uint64_t begin = 0;
-	uint64_t end = UINT64_MAX;
+	row_text_init(&b->text, b->elf);
+	for (size_t i = 0; i < b->text.n; i++) {
+		uint64_t n_bytes = b->text.ranges[i].end - b->text.ranges[i].begin;
 
-	(void)elf_text_range(b->elf, &begin, &end);
-	row_pieces_init(&b->pieces, b->spans, b->n_sources, begin, end);
+		b->text.ranges[i].begin = row_regions_place(b->regions, b->text.ranges[i].begin);
+		b->text.ranges[i].end = b->text.ranges[i].begin + n_bytes;
+	}
 }
 
-static int collect_pieces(struct build *b, struct row_piece piece)
+/* 0, -E2BIG, -errno. */
+static int begin_table(struct build *b, uint64_t place)
 {
-	uint64_t base_vaddr = b->collect.base_vaddr;
-	int r;
+	int r = row_collect_init(&b->collect, unwind_info_abi(b->info), &b->text, place,
+				 &b->budget);
+	uint64_t left = UINT64_MAX - b->collect.base_vaddr;
 
-	if (b->pieces.end - base_vaddr > ROW_MAX_SPREAD)
-		b->pieces.end = base_vaddr + ROW_MAX_SPREAD;
-	piece.end = MIN_OF(piece.end, b->pieces.end);
-	do
+	b->reach = b->collect.base_vaddr + MIN_OF(left, ROW_MAX_SPREAD);
+	b->is_begun = r == 0;
+	return r;
+}
+
+/* Rows far from all others (debug information of functions that the linker has thrown away) would only make the table long. */
+static int collect_region(struct build *b, const struct row_region *region)
+{
+	struct row_pieces pieces;
+	struct row_piece piece;
+	int r = 0;
+
+	row_pieces_init(&pieces, b->spans, b->n_sources, region->begin, region->end);
+	while (r == 0 && row_pieces_next(&pieces, &piece)) {
+		if (!b->is_begun)
+			r = begin_table(b, piece.begin + region->shift);
+		if (r < 0 || piece.begin + region->shift >= b->reach)
+			break;
+		pieces.end = MIN_OF(pieces.end, b->reach - region->shift);
+		piece.end = MIN_OF(piece.end, pieces.end);
+		b->collect.shift = region->shift;
 		r = row_collect_piece(&b->collect, unwind_info_source(b->info, piece.source),
 				      &piece, &b->source_stats);
-	while (r == 0 && row_pieces_next(&b->pieces, &piece));
-	return r < 0 ? r : row_collect_finish(&b->collect);
+	}
+	b->n_left_out += pieces.n_left_out;
+	return r;
 }
 
 /* 0, ROW_TABLE_NONE, -E2BIG, -errno. */
 static int build_rows(struct build *b)
 {
-	struct row_piece first;
-	int r;
+	int r = 0;
 
-	row_text_init(&b->text, b->elf);
-	pieces_of_text(b);
-	if (!row_pieces_next(&b->pieces, &first))
-		return ROW_TABLE_NONE;
-	r = row_collect_init(&b->collect, unwind_info_abi(b->info), &b->text, first.begin,
-			     &b->budget);
-	if (r == 0)
-		r = collect_pieces(b, first);
+	place_text(b);
+	for (size_t i = 0; i < b->regions->n && r == 0; i++)
+		r = collect_region(b, &b->regions->items[i]);
+	if (r < 0 || !b->is_begun)
+		return r < 0 ? r : ROW_TABLE_NONE;
+	r = row_collect_finish(&b->collect);
 	if (r < 0)
 		return r;
 	return b->collect.n_rows == 0 ? ROW_TABLE_NONE : 0;
 }
 
-/* Spans that reach to where the table does not. */
-static uint64_t n_out_of_reach(const struct build *b)
+/* Spans of a region that reach to where the table does not. */
+static uint64_t n_out_of_reach(const struct build *b, const struct row_region *region)
 {
+	uint64_t reach = b->reach - region->shift;
 	uint64_t n = 0;
-	uint64_t text_begin, text_end;
 
-	if (!elf_text_range(b->elf, &text_begin, &text_end) || b->pieces.end >= text_end)
+	if (b->reach >= region->end + region->shift)
 		return 0;
+	if (b->reach < region->begin + region->shift)
+		reach = region->begin;
 	for (size_t s = 0; s < b->n_sources; s++)
 		for (size_t i = b->spans[s].n; i > 0; i--) {
 			const struct unwind_span *span = &b->spans[s].items[i - 1];
 
-			if (span->begin + span->n_bytes <= b->pieces.end)
+			if (span->begin + span->n_bytes <= reach)
 				break;
-			n += span->begin < text_end;
+			n += span->begin < region->end;
 		}
+	return n;
+}
+
+static uint64_t n_dropped(const struct build *b)
+{
+	uint64_t n = b->n_left_out;
+
+	for (size_t i = 0; i < b->regions->n; i++)
+		n += n_out_of_reach(b, &b->regions->items[i]);
 	return n;
 }
 
@@ -159,8 +192,7 @@ static void table_stats(struct build *b, struct row_table *t)
 	s->n_bytes = table_bytes(t);
 	s->n_text_bytes = row_text_bytes(&b->text);
 	s->n_covered_bytes = b->collect.n_covered_bytes;
-	s->n_dropped_rows += b->pieces.n_left_out + n_out_of_reach(b) +
-			     n_without_word(&b->collect.rules, &t->rules);
+	s->n_dropped_rows += n_dropped(b) + n_without_word(&b->collect.rules, &t->rules);
 	s->source = b->source_stats;
 }
 
@@ -186,11 +218,14 @@ int row_table_build(struct unwind_info *info, struct elf *elf, size_t max_bytes,
 	_cleanup_(build_fini) struct build b = {
 		.info = info,
 		.elf = elf,
+		.regions = t ? &t->regions : NULL,
 		.budget = { .max_bytes = max_bytes },
 	};
 
 	if (!t)
 		return -ENOMEM;
+	if (!row_regions_find(elf, &t->regions))
+		return ROW_TABLE_TOO_LARGE;
 	int r = build_spans(&b);
 	if (r == 0)
 		r = build_rows(&b);
@@ -217,4 +252,9 @@ void row_table_free(struct row_table *t)
 const struct row_table_stats *row_table_stats(const struct row_table *t)
 {
 	return &t->stats;
+}
+
+const struct row_regions *row_table_regions(const struct row_table *t)
+{
+	return &t->regions;
 }

@@ -16,6 +16,7 @@
 
 #include "agent/object/unwind_info.h"
 #include "agent/unwind/kernel_arena.h"
+#include "agent/unwind/row_regions.h"
 #include "bpf/wire.h"
 
 /* Padding between functions is at most 15 bytes (alignment of 16). */
@@ -23,7 +24,8 @@
 
 enum row_table_outcome {
 	ROW_TABLE_NONE = 1,  /* the object has no rules */
-	ROW_TABLE_TOO_LARGE, /* it, or what is needed to build it, is more than the ceiling */
+	/* It, or what is needed to build it, is more than the ceiling; or its segments lie in each other. */
+	ROW_TABLE_TOO_LARGE,
 	ROW_TABLE_OUTCOME_MAX
 };
 
@@ -48,6 +50,8 @@ void row_table_free(struct row_table *table); /* NULL-safe */
 DEFINE_CLEANUP(struct row_table *, row_table_free);
 
 const struct row_table_stats *row_table_stats(const struct row_table *table);
+/* Addresses of a placed table are these: all of them, but for objects whose segments are shifted against each other, as linked. */
+const struct row_regions *row_table_regions(const struct row_table *table);
 
 /* Copies the table into the arena. 0 and *ret_object; -ENOSPC, with nothing left behind. */
 int row_table_place(const struct row_table *table, struct kernel_arena *arena,

@@ -10,6 +10,7 @@ struct row_collect;
 
 struct row_table {
 	struct row_table_stats stats;
+	struct row_regions regions;
 	uint64_t base_vaddr;
 	uint32_t n_granules;
 	uint32_t n_pages;

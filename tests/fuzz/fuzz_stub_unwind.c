@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fuzz target: an ELF file as bytes, the rules for its text without any: spans, rows, and single
- * look-ups, which must agree. */
+/* Fuzz target: an ELF file as bytes, the rules for its text without any, and for the ends of its
+ * coroutines: spans, rows, and single look-ups, which must agree. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/object/context_unwind.h"
 #include "agent/object/stub_unwind.h"
 
 /* Look-ups cost a walk each. */
@@ -63,7 +64,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct unwind_rule rule;
 	uint64_t begin, end;
 
-	if (elf_new(bytes_from_memory(data, size), &elf) != 0 || stub_unwind_new(elf, &source) != 0)
+	if (elf_new(bytes_from_memory(data, size), &elf) != 0)
+		return 0;
+	if (context_unwind_new(elf, &source) == 0) {
+		use(source);
+		source->free(source);
+	}
+	if (stub_unwind_new(elf, &source) != 0)
 		return 0;
 	use(source);
 	source->release(source);

@@ -84,8 +84,7 @@ def test_prologues_and_epilogues(profiled, shape, depth):
     found = wrong(stacks_of, lambda name, s: is_on_the_way(name, s, frames) or compiler_is_wrong(name, s))
     assert not found, found
     excused = {name: sum(s.count for s in stacks if compiler_is_wrong(name, s) and not chains.is_cold(s)) for name, stacks in stacks_of.items()}
-    # Below main musl's stacks are cut in any case.
-    many = [name for name, n in excused.items() if n > 0.05 * stacks_of[name].total and not name.endswith("-musl")]
+    many = [name for name, n in excused.items() if n > 0.05 * stacks_of[name].total]
     assert not many, excused
     still = [name for name, stacks in stacks_of.items() if stacks.total == stacks.having("leaf_spin").total]
     assert not still, f"never seen on the way: {still}"

@@ -14,11 +14,6 @@ from harness.folded import Stack, Stacks
 from harness.processes import Processes, wait_until
 from harness.situations import SITUATIONS
 
-# The function of musl's dynamic libc that calls main has no symbol, is called through a register only, and never returns: nothing tells where
-# it begins. The stack ends below it, and says so.
-NOT_YET = {"sig-musl": "the caller of main in musl's libc.so is not found"}
-NAMES = [pytest.param(n, marks=pytest.mark.xfail(strict=True, reason=NOT_YET[n])) if n in NOT_YET else n for n in SITUATIONS]
-
 pytestmark = pytest.mark.bpf
 
 LEAST = 20
@@ -52,7 +47,7 @@ def assert_situation(name, stacks, least):
         assert seen >= least, f"only {seen} of {stacks.total} samples: {what}\n{chains.shorten(stacks.show(8))}"
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", SITUATIONS)
 def test_profile(burned, name):
     if name not in burned:
         pytest.skip(f"{SITUATIONS[name].program} could not be built")
@@ -70,7 +65,7 @@ def glance(processes, pid, name):
     return stacks
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", SITUATIONS)
 def test_inspect(processes, frameless_programs, tmp_path, name):
     built = frameless_programs(*situations.programs_of([name]))
     process, pid = situations.start(processes, tmp_path, built, name)

@@ -183,6 +183,16 @@ static bool same_rule(const struct unwind_rule *a, const struct unwind_rule *b)
 	return memcmp(a, b, sizeof(*a)) == 0;
 }
 
+/* A more trusted source answers: what .eh_frame says is known to be wrong there. */
+static bool is_corrected(const struct subject *s, uint64_t vaddr)
+{
+	struct unwind_source *first = unwind_info_source(s->info, 0);
+	struct unwind_rule rule;
+
+	return first && strcmp(first->name, s->source->name) != 0 &&
+	       first->rule_at(first, vaddr, &rule) == 0;
+}
+
 /* Whether our answers agree among themselves; `raw` is the source's for the address, which `covers` it. */
 static bool agrees(struct subject *s, uint64_t vaddr, bool covers, const struct unwind_rule *raw)
 {
@@ -197,7 +207,10 @@ static bool agrees(struct subject *s, uint64_t vaddr, bool covers, const struct 
 	if (!covers)
 		return true;
 	(void)unwind_info_rule_at(s->info, vaddr, &of_info);
-	row_table_lookup(s->arena, &s->placed, vaddr, &of_table);
+	if (is_corrected(s, vaddr))
+		return same_rule(raw, &rows);
+	row_table_lookup(s->arena, &s->placed,
+			 row_regions_place(row_table_regions(s->table), vaddr), &of_table);
 	if (same_rule(raw, &rows) && same_rule(&rule, &of_info) && same_rule(&rule, &of_table))
 		return true;
 	if (may_print(s, vaddr)) {

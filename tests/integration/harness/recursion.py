@@ -12,10 +12,6 @@ CYCLES = {
     "aligned": ["step_aligned", "step_saved", "step_aligned_dynamic", "step_plain"],
     "arguments": ["step_arguments", "step_saved"],
 }
-# musl's functions have no unwind information in Debian: what called main may be missing, and is then said to be.
-WITHOUT_ROOT = ("-musl", "-mstat")
-
-
 def frames_of(shape, depth):
     """main and all that it calls, leaf_spin left out."""
     cycle = CYCLES[shape]
@@ -27,20 +23,14 @@ def frames_of(shape, depth):
     return tuple(frames)
 
 
-def root_is_right(name, stack):
-    if name.endswith(WITHOUT_ROOT):
-        return all(chains.is_reason(f) or f == "_start" or chains.LIBC.match(f) for f in chains.outside_of(stack, "main"))
-    return chains.root_of_main(stack)
-
-
 def is_exact(name, stack, frames):
-    return ("main" in stack.frames and root_is_right(name, stack) and
+    return ("main" in stack.frames and chains.root_of_main(stack) and
             chains.from_function(stack, "main") == (*frames, "leaf_spin"))
 
 
 def is_on_the_way(name, stack, frames):
     """As many of the frames as there were just then."""
-    if "main" not in stack.frames or not root_is_right(name, stack):
+    if "main" not in stack.frames or not chains.root_of_main(stack):
         return False
     seen = chains.from_function(stack, "main")
     return seen == frames[:len(seen)] or seen == (*frames, "leaf_spin")

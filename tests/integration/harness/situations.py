@@ -15,9 +15,17 @@ UNNAMED = r"[\w.-]+\+0x[0-9a-f]+"
 TRAMPOLINE = rf"(__restore_rt|{UNNAMED})"
 SETTING_TIMERS = rf"(\w*timer_settime\w*(@plt)?|{UNNAMED})"
 
-INTERRUPTED = re.compile(
-    rf"main;interrupted(;(busy|{SETTING_TIMERS}))*"
-    rf"(;{TRAMPOLINE}(;on_outer(;(outer_spin|{SETTING_TIMERS}))*(;{TRAMPOLINE}(;on_inner(;inner_spin)?)?)?)?)?")
+# What signal handlers return to has no name in musl, and the symbol before it, which says nothing of its size, reaches up to the next one.
+MUSL_TRAMPOLINE = "setjmp"
+
+
+def interrupted(trampoline):
+    return re.compile(
+        rf"main;interrupted(;(busy|{SETTING_TIMERS}))*"
+        rf"(;{trampoline}(;on_outer(;(outer_spin|{SETTING_TIMERS}))*(;{trampoline}(;on_inner(;inner_spin)?)?)?)?)?")
+
+
+INTERRUPTED = interrupted(TRAMPOLINE)
 FAULTED = re.compile(rf"main;call_trap;trap_at_start;{TRAMPOLINE};on_fault;inner_spin")
 BOUNCES = 12
 
@@ -34,9 +42,9 @@ def joined(stack, first):
     return ";".join(from_function(stack, first)) if first in stack.frames else ""
 
 
-def below_main(pattern, root=root_of_main):
+def below_main(pattern):
     """main as the program's start has called it, and what it called matches."""
-    return lambda s: "main" in s.frames and root(s) and bool(pattern.fullmatch(joined(s, "main")))
+    return lambda s: "main" in s.frames and root_of_main(s) and bool(pattern.fullmatch(joined(s, "main")))
 
 
 def exactly(*names):
@@ -45,11 +53,6 @@ def exactly(*names):
 
 def ends_in(*names):
     return lambda s: s.frames[-len(names):] == names
-
-
-def musl_root(stack):
-    """Debian's musl has no unwind information: what called main may be missing, but not be wrong."""
-    return all(f == "_start" or chains.is_reason(f) or chains.LIBC.match(f) for f in outside_of(stack, "main"))
 
 
 def nested(stack):
@@ -67,6 +70,9 @@ def coroutine_good(stack):
                     inner[:2] == (f"body_{name}", f"work_{name}") and
                     all(re.fullmatch(rf"co_spin|swapcontext(@plt)?|{UNNAMED}", f) for f in inner[2:]))
     return False
+
+
+COROUTINES_SEEN = {"a": ends_in("body_a", "work_a", "co_spin"), "b": ends_in("body_b", "work_b", "co_spin")}
 
 
 # The clock
@@ -167,12 +173,13 @@ SITUATIONS = {
     "sig-inner": Situation("fsignals", ("inner",), below_main(INTERRUPTED), {"nested": nested}),
     "sig-clang": Situation("fsignals-clang", ("alternate",), below_main(INTERRUPTED), {"nested": nested}),
     "sig-static": Situation("fsignals-stat", ("inner",), below_main(INTERRUPTED), {"nested": nested}),
-    "sig-musl": Situation("fsignals-musl", ("alternate",), below_main(INTERRUPTED, musl_root), {"nested": nested}),
+    "sig-musl": Situation("fsignals-musl", ("alternate",), below_main(interrupted(MUSL_TRAMPOLINE)), {"nested": nested}),
     "sig-fault": Situation("fsignals", ("fault",), below_main(FAULTED), {"inner": ends_in("inner_spin")}),
     "sig-fault-clang": Situation("fsignals-clang", ("fault",), below_main(FAULTED), {"inner": ends_in("inner_spin")}),
     # The few instructions that change stacks belong to neither.
-    "coroutine": Situation("fcoroutine", (), coroutine_good,
-                           {"a": ends_in("body_a", "work_a", "co_spin"), "b": ends_in("body_b", "work_b", "co_spin")}, share=0.99),
+    "coroutine": Situation("fcoroutine", (), coroutine_good, COROUTINES_SEEN, share=0.99),
+    "coroutine-link": Situation("fcoroutine", ("link",), coroutine_good, COROUTINES_SEEN, share=0.99),
+    "coroutine-stat": Situation("fcoroutine-stat", ("link",), coroutine_good, COROUTINES_SEEN, share=0.99),
     "clocks": Situation("fclocks", (), clocks_good, {"in the vDSO": in_vdso}),
     "clocks-static": Situation("fclocks-stat", (), clocks_good, {"in the vDSO": in_vdso}),
     # Before the unwinder of the language leaves, it writes what it leaves for over its own frame: from there on nobody finds its caller,
@@ -188,6 +195,7 @@ SITUATIONS = {
     "dead-main": Situation("fdeadmain", (), of_thread("worker", "worker_spin"), {}),
     "rawclone": Situation("frawclone", (), rawclone_good,
                           {"main": ends_in("main_spin"), "clone": ends_in("clone_spin"), "raw": ends_in("raw_spin")}),
+    "shifted": Situation("fshifted", (), exactly("main", "far_entry", "near_back", "far_spin"), {"far": ends_in("far_spin")}),
     "vfork": Situation("fvforker", (), exactly("main", "vfork_point", "child_work", "child_spin"), {}),
 }
 

@@ -377,6 +377,45 @@ static void only_regular_files(void **state)
 	assert_int_equal(bytes_read(&bytes, UINT64_MAX, &byte, 1), -ENODATA);
 }
 
+static void window_reads_as_one_by_one(void **state)
+{
+	static const struct {
+		uint64_t off;
+		size_t n;
+		int expected;
+	} reads[] = { { 0, 16, 0 },
+		      { 4090, 16, 0 },
+		      { 4096, 8, 0 },
+		      { 10, 4, 0 },
+		      { 9992, 8, 0 },
+		      { 9993, 8, -ENODATA },
+		      { 9999, 1, 0 },
+		      { 10000, 1, -ENODATA },
+		      { 9992, 8, 0 },
+		      { 4000, 5000, 0 },
+		      { UINT64_MAX, 1, -ENODATA } };
+	struct bytes_window w = { 0 };
+	unsigned char data[10000];
+	unsigned char got[8192];
+	struct bytes bytes;
+	FILE *f = tmpfile();
+
+	(void)state;
+	assert_non_null(f);
+	for (size_t i = 0; i < sizeof(data); i++)
+		data[i] = (unsigned char)(i * 2654435761u >> 13);
+	assert_int_equal(fwrite(data, 1, sizeof(data), f), sizeof(data));
+	assert_int_equal(fflush(f), 0);
+	assert_int_equal(bytes_from_fd(fileno(f), &bytes), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(reads); i++) {
+		assert_int_equal(bytes_read_window(&bytes, &w, reads[i].off, got, reads[i].n),
+				 reads[i].expected);
+		if (reads[i].expected == 0)
+			assert_memory_equal(got, data + reads[i].off, reads[i].n);
+	}
+	(void)fclose(f);
+}
+
 int main(void)
 {
 	struct CMUnitTest tests[64];
@@ -399,6 +438,7 @@ int main(void)
 		cmocka_unit_test(too_many_sections),
 		cmocka_unit_test(truncated_while_open),
 		cmocka_unit_test(only_regular_files),
+		cmocka_unit_test(window_reads_as_one_by_one),
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(single); i++)
 		tests[n++] = single[i];

@@ -97,6 +97,30 @@ static void has_length(void **state)
 	free(code);
 }
 
+/* What follows an instruction does not change it; nor, when it is cut, what lies behind the end. */
+static void has_length_in_text(void **state)
+{
+	const struct length_row *row = *state;
+
+	for (unsigned int fill = 0; fill < 256; fill += 51) {
+		struct stub_insn alone = { 0 };
+		struct stub_insn insn = { 0 };
+		uint8_t text[64];
+
+		memset(text, (int)fill, sizeof(text));
+		memcpy(text, row->code, row->n);
+		assert_int_equal(stub_insn_decode(text, row->n, &alone), row->n_bytes > 0);
+		if (row->n_bytes == 0)
+			continue;
+		assert_true(stub_insn_decode(text, sizeof(text), &insn));
+		assert_int_equal(insn.n_bytes, row->n_bytes);
+		assert_int_equal(insn.imm, alone.imm);
+		assert_int_equal(insn.disp, alone.disp);
+		assert_int_equal(insn.modrm, alone.modrm);
+		assert_int_equal(insn.rex, alone.rex);
+	}
+}
+
 static void has_operands(void **state)
 {
 	static const uint8_t lea[] = { 0x4c, 0x8d, 0x64, 0xc6,
@@ -228,12 +252,15 @@ static char *programs[] = {
 
 int main(void)
 {
-	struct CMUnitTest tests[ARRAY_SIZE(length_rows) + ARRAY_SIZE(programs) + 1];
+	struct CMUnitTest tests[2 * ARRAY_SIZE(length_rows) + ARRAY_SIZE(programs) + 1];
 	size_t n = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(length_rows); i++)
 		tests[n++] = (struct CMUnitTest){ length_rows[i].name, has_length, NULL, NULL,
 						  &length_rows[i] };
+	for (size_t i = 0; i < ARRAY_SIZE(length_rows); i++)
+		tests[n++] = (struct CMUnitTest){ length_rows[i].name, has_length_in_text, NULL,
+						  NULL, &length_rows[i] };
 	for (size_t i = 0; i < ARRAY_SIZE(programs); i++)
 		tests[n++] = (struct CMUnitTest){ programs[i], agrees_with_objdump, NULL, NULL,
 						  programs[i] };

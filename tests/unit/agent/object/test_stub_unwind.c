@@ -36,15 +36,20 @@ struct flow_row {
 	size_t n_table;
 	bool is_unsized;
 	bool is_entry;
+	uint64_t taken; /* the address that somebody takes; 0: none */
 };
 
-#define FLOW(name, code, rows)                                            \
-	{                                                                 \
-		name, code, sizeof(code) - 1, rows, NULL, 0, false, false \
+#define FLOW(name, code, rows)                                               \
+	{                                                                    \
+		name, code, sizeof(code) - 1, rows, NULL, 0, false, false, 0 \
 	}
-#define UNSIZED(name, code, rows)                                        \
-	{                                                                \
-		name, code, sizeof(code) - 1, rows, NULL, 0, true, false \
+#define UNSIZED(name, code, rows)                                           \
+	{                                                                   \
+		name, code, sizeof(code) - 1, rows, NULL, 0, true, false, 0 \
+	}
+#define TAKEN(name, code, taken, rows)                                          \
+	{                                                                       \
+		name, code, sizeof(code) - 1, rows, NULL, 0, true, false, taken \
 	}
 
 /* Both cases of a switch, and the first entry of another table behind them. */
@@ -101,7 +106,7 @@ static struct flow_row flow_rows[] = {
 	  "\x53\x83\xff\x01\x77\x16\x48\x8d\x15\xf3\x0f\x00\x00\x48\x63\x04\xba\x48\x01\xd0"
 	  "\xff\xe0\x90\x58\xc3\x90\x90\x90\x5b\xc3",
 	  30, "0 rsp+8, 1 rsp+16, 22 none, 23 rsp+16, 24 rsp+8, 25 none, 28 rsp+16, 29 rsp+8",
-	  two_cases, ARRAY_SIZE(two_cases), true, false },
+	  two_cases, ARRAY_SIZE(two_cases), true, false, 0 },
 	/* The same without a table: what is left is where the jump goes. */
 	FLOW("switch without a table", "\x53\xff\xe0\x58\xc3\x5b\xc3",
 	     "0 rsp+8, 1 rsp+16, 4 rsp+8, 5 rsp+16, 6 rsp+8"),
@@ -119,9 +124,22 @@ static struct flow_row flow_rows[] = {
 		"\x53\xe9\x00\x10\x00\x00",
 		"0 rsp+8, 6 rsp+16"),
 	{ "entry of musl", "\x48\x31\xed\x48\x89\xe7\x48\x83\xe4\xf0\xe8\x00\x10\x00\x00\xf4", 16,
-	  "0 root", NULL, 0, true, true },
+	  "0 root", NULL, 0, true, true, 0 },
 	{ "entry of glibc", "\xf3\x0f\x1e\xfa\x31\xed\x5e\xff\x15\x00\x10\x00\x00\xf4", 14,
-	  "0 root", NULL, 0, true, true },
+	  "0 root", NULL, 0, true, true, 0 },
+	/* push; call exit: nobody is known to enter it, or somebody takes its address. */
+	UNSIZED("ends in a call, nothing known", "\x53\xe8\x00\x10\x00\x00", ""),
+	TAKEN("ends in a call, address taken", "\x53\xe8\x00\x10\x00\x00", VADDR,
+	      "0 rsp+8, 1 rsp+16"),
+	TAKEN("ends in nothing, address taken", "\x53\x90\x50", VADDR, ""),
+	TAKEN("goes on elsewhere, address taken", "\x31\xc0\xe9\x00\x10\x00\x00\x90", VADDR, ""),
+	TAKEN("endless, address taken", "\x53\x90\xeb\xfd", VADDR, "0 rsp+8, 1 rsp+16"),
+	/* ret; …; call; push; pop; ret: another function, without padding */
+	UNSIZED("a call right in front of something",
+		"\x85\xff\x74\x01\xc3\x53\xe8\x00\x10\x00\x00\x53\x5b\xc3", ""),
+	TAKEN("a call right in front of a function",
+	      "\x85\xff\x74\x01\xc3\x53\xe8\x00\x10\x00\x00\x53\x5b\xc3", VADDR + 11,
+	      "0 rsp+8, 6 rsp+16"),
 };
 
 static const char *const register_names[] = {
@@ -164,6 +182,13 @@ static bool is_other_function(uint64_t vaddr, void *data)
 	return vaddr == OTHER_FUNCTION;
 }
 
+static bool is_taken_here(uint64_t vaddr, void *data)
+{
+	const struct flow_row *row = data;
+
+	return row->taken == vaddr;
+}
+
 static bool read_table(uint64_t vaddr, void *dst, size_t n, void *data)
 {
 	const struct flow_row *row = data;
@@ -189,6 +214,7 @@ static void reads_frames(void **state)
 		.is_sized = !row->is_unsized,
 		.is_entry = row->is_entry,
 		.is_function = is_other_function,
+		.is_taken = is_taken_here,
 		.read = read_table,
 		.data = row,
 		.budget = &budget,
@@ -449,6 +475,11 @@ static const char source_text[] =
 	".globl main\n.type main, @function\n"
 	"main: push %rbx\n call hidden\n pop %rbx\n ret\n.size main, . - main\n .balign 16\n"
 	"hidden: sub $24, %rsp\n nop\n add $24, %rsp\n ret\n .balign 16\n"
+	/* Entered by a register, and left by no return. */
+	"by_lea: push %rbx\n call *%rdi\n call hidden\n .balign 16\n"
+	"by_mov: push %rbx\n call *%rdi\n call hidden\n .balign 16\n"
+	"by_nobody: push %rbx\n call *%rdi\n call hidden\n .balign 16\n"
+	"taker: lea by_lea(%rip), %rax\n mov $by_mov, %esi\n jmp *%rax\n .balign 16\n"
 	".type main.cold, @function\n"
 	"main.cold: nop\n nop\n jmp main + 1\n.size main.cold, . - main.cold\n .balign 16\n"
 	" nop\n.globl restore\nrestore: mov $15, %rax\n syscall\n .balign 16\n"
@@ -464,9 +495,10 @@ struct place_row {
 };
 
 static struct place_row place_rows[] = {
-	{ "_start", 0, "0 root" }, { "_start", 5, "0 root" },  { "main", 0, "0 rsp+8" },
-	{ "main", 1, "0 rsp+16" }, { "hidden", 0, "0 rsp+8" }, { "hidden", 4, "0 rsp+32" },
-	{ "main.cold", 0, "-" },   { "covered", 0, "-" },
+	{ "_start", 0, "0 root" },   { "_start", 5, "0 root" },	 { "main", 0, "0 rsp+8" },
+	{ "main", 1, "0 rsp+16" },   { "hidden", 0, "0 rsp+8" }, { "hidden", 4, "0 rsp+32" },
+	{ "main.cold", 0, "-" },     { "covered", 0, "-" },	 { "by_lea", 1, "0 rsp+16" },
+	{ "by_mov", 1, "0 rsp+16" }, { "by_nobody", 1, "-" },
 };
 
 static uint64_t address_of(const struct fixture_dir *dir, const char *symbol)
@@ -624,6 +656,35 @@ static void musl(void **state)
 	fixture_elf_close(&file);
 }
 
+/* Every address that __libc_start_main takes is a function's that begins programs: it has rules, and its caller is on the stack. */
+static void musl_start(void **state)
+{
+	struct fixture_dir dir;
+	struct fixture_elf file;
+	struct unwind_source *source = NULL;
+	struct unwind_rule rule;
+
+	(void)state;
+	assert_true(fixture_dir_init(&dir));
+	uint64_t start = fixture_hex(
+		&dir, "objdump -d --no-show-raw-insn /lib/ld-musl-x86_64.so.1 | awk "
+		      "'/<__libc_start_main>:/ { on = 1 } on && /lea .*rip/ { sub(/.*# /, "
+		      "\"\"); print $1; exit }'");
+	if (start == 0 || fixture_elf_open("/lib/ld-musl-x86_64.so.1", &file) != 0) {
+		print_message("no musl, or it starts otherwise, or no objdump\n");
+		fixture_dir_fini(&dir);
+		skip();
+	}
+	assert_int_equal(stub_unwind_new(file.elf, &source), 0);
+	assert_int_equal(source->rule_at(source, start, &rule), 0);
+	assert_int_equal(rule.cfa, RULE_CFA_REG);
+	assert_int_equal(rule.cfa_off, 8);
+	assert_int_equal(rule.ra_off, -8);
+	source->free(source);
+	fixture_elf_close(&file);
+	fixture_dir_fini(&dir);
+}
+
 static void vdso_is_covered(void **state)
 {
 	_cleanup_(elf_freep) struct elf *elf = NULL;
@@ -651,7 +712,7 @@ static void vdso_is_covered(void **state)
 
 int main(void)
 {
-	struct CMUnitTest tests[ARRAY_SIZE(flow_rows) + ARRAY_SIZE(plt_rows) + 8];
+	struct CMUnitTest tests[ARRAY_SIZE(flow_rows) + ARRAY_SIZE(plt_rows) + 9];
 	size_t n = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(flow_rows); i++)
@@ -667,6 +728,7 @@ int main(void)
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(plt_without_sections);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(arm64_program);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(musl);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(musl_start);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(vdso_is_covered);
 	return cmocka_run_group_tests_name("agent/object/stub_unwind", tests, NULL, NULL);
 }

@@ -35,8 +35,9 @@ static inline struct mapped_file *elf_file(struct file_table *files, const struc
 	return f;
 }
 
-/* Where in the file its code is. */
-static inline void elf_text(const struct mapped_file *f, uint64_t *ret_off, uint64_t *ret_bytes)
+/* Where in the file its n-th piece of code is; false when it has fewer. */
+static inline bool elf_text_piece(const struct mapped_file *f, size_t n, uint64_t *ret_off,
+				  uint64_t *ret_bytes)
 {
 	struct elf *elf = NULL;
 	struct bytes bytes;
@@ -47,13 +48,19 @@ static inline void elf_text(const struct mapped_file *f, uint64_t *ret_off, uint
 	for (size_t i = 0; i < elf_n_segments(elf); i++) {
 		const struct elf_segment *s = elf_segment(elf, i);
 
-		if (s->type != PT_LOAD || !(s->flags & PF_X))
+		if (s->type != PT_LOAD || !(s->flags & PF_X) || n-- > 0)
 			continue;
 		*ret_off = s->file_off;
 		*ret_bytes = s->file_bytes;
 	}
 	elf_free(elf);
-	assert_true(*ret_bytes > 0);
+	return *ret_bytes > 0;
+}
+
+/* Where it is in a file that has one piece. */
+static inline void elf_text(const struct mapped_file *f, uint64_t *ret_off, uint64_t *ret_bytes)
+{
+	assert_true(elf_text_piece(f, 0, ret_off, ret_bytes));
 }
 
 #endif

@@ -26,6 +26,9 @@ static const char source[] =
 	"}\n"
 	"F(1) F(2) F(3) F(4) F(5) F(6) F(7) F(8) F(9) F(10) F(11) F(12) F(13) F(14) F(15) F(16)\n"
 	"#endif\n"
+	"#ifdef FAR\n"
+	"__attribute__((section(\".far\"))) int f5(int x) { int a[70]; return g(a) + f2(a[x]); }\n"
+	"#endif\n"
 	"int main(void) { return f4(1, 2, 3); }\n"
 	"int g(int *p) { return p != NULL; }\n";
 
@@ -37,6 +40,8 @@ static const char build_all[] =
 	"gcc -O1 -fno-inline -no-pie -Wl,--build-id=0x0c -o fixed a.c && "
 	"gcc -O1 -fno-inline -shared -fPIC -Wl,--build-id=0x0d -Wl,-Ttext-segment=0x7000000 -o "
 	"high.so a.c && "
+	"gcc -O1 -fno-inline -no-pie -DFAR -Wl,--build-id=0x0e -Wl,--section-start=.far=0x9000000 "
+	"-o shifted a.c && "
 	"echo '#!/bin/sh' > script";
 
 struct fixture {
@@ -191,8 +196,8 @@ static bool is_published(const struct fixture *f, uint32_t slot)
 	return f->tables->objects[slot].n_rule_words != 0;
 }
 
-/* Every byte of the text: the same from the file, from the arena, and by the slot. */
-static void check_file(void **state, const char *name, bool has_rules)
+/* Every byte of a piece of text: the same from the file, from the arena, and by the slot. */
+static void check_piece(void **state, const char *name, size_t piece, bool has_rules)
 {
 	struct fixture *f = fixture_of(state);
 	struct mapped_file *file = open_file(f, name);
@@ -203,7 +208,7 @@ static void check_file(void **state, const char *name, bool has_rules)
 
 	assert_in_range(slot, WIRE_OBJECT_FIRST, N_SLOTS - 1);
 	assert_false(is_published(f, slot));
-	elf_text(file, &begin, &n_bytes);
+	assert_true(elf_text_piece(file, piece, &begin, &n_bytes));
 	before = calloc(n_bytes, sizeof(*before));
 	assert_non_null(before);
 	for (uint64_t i = 0; i < n_bytes; i++) {
@@ -227,6 +232,11 @@ static void check_file(void **state, const char *name, bool has_rules)
 	object_tables_give(f->tables, file);
 }
 
+static void check_file(void **state, const char *name, bool has_rules)
+{
+	check_piece(state, name, 0, has_rules);
+}
+
 static void test_rules_of_a_library(void **state)
 {
 	check_file(state, "a.so", true);
@@ -241,6 +251,17 @@ static void test_rules_of_a_fixed_program(void **state)
 static void test_rules_of_a_library_linked_high(void **state)
 {
 	check_file(state, "high.so", true);
+}
+
+/* Two pieces of text whose distances from their bytes in the file differ. */
+static void test_rules_of_shifted_segments(void **state)
+{
+	check_piece(state, "shifted", 0, true);
+}
+
+static void test_rules_of_the_other_segment(void **state)
+{
+	check_piece(state, "shifted", 1, true);
 }
 
 static void test_file_without_rules(void **state)
@@ -628,6 +649,8 @@ int main(void)
 		FIXTURE_TEST(test_rules_of_a_library),
 		FIXTURE_TEST(test_rules_of_a_fixed_program),
 		FIXTURE_TEST(test_rules_of_a_library_linked_high),
+		FIXTURE_TEST(test_rules_of_shifted_segments),
+		FIXTURE_TEST(test_rules_of_the_other_segment),
 		FIXTURE_TEST(test_file_without_rules),
 		FIXTURE_TEST(test_vdso),
 		FIXTURE_TEST(test_code),
