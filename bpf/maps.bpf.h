@@ -24,8 +24,10 @@ struct record {
 	__u64 words[RECORD_WORDS];
 };
 
-/* A piece of the user's stack. Reading a word costs as much as reading a kilobyte, so frames are decoded from here. */
+/* A piece of the user's stack. Reading a word costs as much as reading a kilobyte, so frames are decoded from here. Most stacks are short, and
+ * each line that is read has to come from far: the first piece is small, further ones are twice the one before. */
 #define WINDOW_BYTES 4096
+#define WINDOW_FIRST_BYTES 1024
 
 struct window {
 	__u64 base;    /* address of its first byte */
@@ -42,6 +44,10 @@ struct scratch {
 	__u32 regs_flags;	   /* WIRE_COLD_* */
 	__u32 n_searches;	   /* for mappings */
 	__u32 n_fills;		   /* of the window */
+	__u32 epoch;		   /* of the objects' tables, when the walk began */
+	__u32 cache_at;		   /* where the callee was found in the cache of frames */
+	__u32 is_chained;	   /* cache_at is that of a caller */
+	__u32 want_bytes;	   /* of the next window */
 	struct window window;
 	struct record record;
 };
@@ -90,22 +96,36 @@ struct {
 } segments SEC(".maps");
 
 /*
- * Rules found lately, on each CPU its own: between two ticks other work has taken the caches, and a look-up in a table is five lines of
- * memory, one here. Direct-mapped.
+ * Frames found lately, on each CPU its own: between two ticks other work has taken the caches, and the look-up of a mapping and in a table is
+ * a dozen lines of memory, one here. A frame is at the place that its pc hashes to, and at the one behind its callee's: the callers of a
+ * stack that comes again lie side by side.
  */
-#define RULE_CACHE_ENTRIES 4096
+#define FRAME_CACHE_PART_ENTRIES (WIRE_CACHE_PART_BYTES / WIRE_CACHED_FRAME_BYTES)
 
-struct cached_rule {
-	__u64 key;  /* serial of the table << 32 | distance from its base */
-	__u64 word; /* struct wire_rule */
+struct cached_frame {
+	__u64 pc;	  /* | CACHED_EXACT */
+	__u32 generation; /* of the process's table */
+	__u32 epoch;	  /* of the objects' tables */
+	__u64 frame;
+	__u64 word; /* struct wire_rule, plain or a root's */
 };
+
+/* In a pc, where no user address has a bit: it is no return address. */
+#define CACHED_EXACT (1ULL << 63)
+
+struct frame_cache_part {
+	struct cached_frame entries[FRAME_CACHE_PART_ENTRIES];
+};
+
+_Static_assert(sizeof(struct frame_cache_part) == WIRE_CACHE_PART_BYTES,
+	       "a per-CPU value is limited to 32 KiB (PCPU_MIN_UNIT_SIZE)");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, RULE_CACHE_ENTRIES);
+	__uint(max_entries, WIRE_CACHE_MAX_PARTS); /* (set) a power of two */
 	__type(key, __u32);
-	__type(value, struct cached_rule);
-} rule_cache SEC(".maps");
+	__type(value, struct frame_cache_part);
+} frame_cache SEC(".maps");
 
 /* Where in the arena the unwind table of an object is. One write of the agent publishes or withdraws it for all processes. */
 struct {

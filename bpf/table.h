@@ -31,12 +31,12 @@
 #define TABLE_SEGMENT_OF(at) ((at) / (WIRE_SEGMENT_BYTES / 8))
 #define TABLE_BYTE_OF(at) (((at)&TABLE_WORD_MASK) * 8)
 
-/* First steps of the searches: rows of a granule, one a byte at most; escapes of an object, a segment full at most. The steps add up to
- * twice the first − 1. */
+/* First steps of the searches: rows of a granule, one a byte at most, until eight are left; escapes of an object, a segment full at most. The
+ * steps add up to twice the first less the last. */
 #define TABLE_MAX_STEP 256u
 #define TABLE_MAX_ESCAPE_STEP (1u << 16)
 
-_Static_assert(2 * TABLE_MAX_STEP > 256, "the search reaches every row of a granule");
+_Static_assert(2 * TABLE_MAX_STEP - 8 + 7 >= 256, "the search reaches every row of a granule");
 _Static_assert(2 * TABLE_MAX_ESCAPE_STEP - 1 >= WIRE_MAX_ESCAPES,
 	       "the search reaches every escape");
 
@@ -67,7 +67,35 @@ UNWIND_INLINE __u32 table_below(__u32 a, __u32 b)
 	return (__u32)((__s32)(a - b) >> 31);
 }
 
-/* One halving of the search for the last row of [.., last) whose low byte is not above `low`; pos is below all that is left. */
+/* Four rows, from the `row`th on. They are not aligned, which no machine that BPF programs are compiled for minds; the last word of a
+ * segment is never given out, so that rows at its end can be read four at a time, too. */
+UNWIND_INLINE __u64 table_four_rows(const char *segment, __u32 rows_byte, __u32 row)
+{
+	__u32 byte = (rows_byte + row * 2) & (WIRE_SEGMENT_BYTES - 2);
+#ifdef __bpf__
+	return byte > WIRE_SEGMENT_BYTES - 8 ? 0 : *(const __u64 *)(segment + byte);
+#else
+	__u64 rows;
+
+	__builtin_memcpy(&rows, segment + byte, sizeof(rows));
+	return rows;
+#endif
+}
+
+#define TABLE_LANES 0x0001000100010001ULL
+
+/* How many of the n lowest of four rows begin at or below `low`, given where they begin: in each lane low + 256 − begin has bit 8 set when
+ * they do. */
+UNWIND_INLINE __u32 table_count_four(__u64 begins, __u32 n, __u32 low)
+{
+	__u64 set = (TABLE_LANES * (low + 256) - begins) >> 8 & TABLE_LANES;
+
+	if (n < 4)
+		set &= (1ULL << n * 16) - 1;
+	return (__u32)(set * TABLE_LANES >> 48);
+}
+
+/* One halving of the search for the last row of [.., last) whose low byte is not above `low`; the one at pos is one of them. */
 UNWIND_INLINE __u32 table_halve(const char *segment, __u32 rows_byte, __u32 pos, __u32 step,
 				__u32 last, __u32 low)
 {
@@ -77,22 +105,30 @@ UNWIND_INLINE __u32 table_halve(const char *segment, __u32 rows_byte, __u32 pos,
 	return pos + (step & table_below(next, last) & table_below(at, low + 1));
 }
 
-/* Index of the row in force at the low byte `low` of a granule whose rows are [first, last) of the rows at `rows_byte`. */
+/*
+ * The row in force at the low byte `low` of a granule whose rows are [first, last) of the rows at `rows_byte`: five on average, one a byte
+ * at most. The one before them is in force at the granule's first byte, so that it counts, whatever its low byte.
+ */
 UNWIND_INLINE __u32 table_search(const char *segment, __u32 rows_byte, __u32 first, __u32 last,
 				 __u32 low)
 {
 	__u32 pos = first - 1;
+	__u64 begins = TABLE_LANES * 0xff - 0xff;
+	__u64 four, next;
+	__u32 n;
 
-	/* Five rows on average. */
-	if (last - first > 7) {
+	if (last - pos > 8) {
 #pragma GCC unroll 8
-		for (__u32 step = TABLE_MAX_STEP; step > 4; step >>= 1)
+		for (__u32 step = TABLE_MAX_STEP; step >= 8; step >>= 1)
 			pos = table_halve(segment, rows_byte, pos, step, last, low);
 	}
-#pragma GCC unroll 8
-	for (__u32 step = 4; step > 0; step >>= 1)
-		pos = table_halve(segment, rows_byte, pos, step, last, low);
-	return pos;
+	four = table_four_rows(segment, rows_byte, pos);
+	next = table_four_rows(segment, rows_byte, pos + 4);
+	n = table_count_four(four & begins, last - pos, low);
+	if (last - pos > 4)
+		n += table_count_four(next & TABLE_LANES * 0xff, last - pos - 4, low);
+	four = n > 4 ? next : four;
+	return (__u32)(four >> ((n - 1) & 3) * 16) & 0xffff;
 }
 
 /* The row in force at granule `granule` of the object, low byte `low`: its code, and the distance of its address from base_vaddr. */
@@ -101,7 +137,7 @@ UNWIND_INLINE __u32 table_row(void *ctx, const struct wire_object *object, __u32
 {
 	const char *segment = UNWIND_SEGMENT(ctx, TABLE_SEGMENT_OF(object->pages_at));
 	__u32 page = granule >> 8;
-	__u32 at, k, g, block, rows, row;
+	__u32 at, k, g, block, first_row, rows, row;
 
 	if (!segment)
 		return 0;
@@ -118,12 +154,12 @@ UNWIND_INLINE __u32 table_row(void *ctx, const struct wire_object *object, __u32
 	g = granule & 255;
 	block = TABLE_BYTE_OF(at);
 	rows = block + (k + 1) * 2;
-	row = table_search(segment, rows, table_u16(segment, block + g * 2),
-			   table_u16(segment, block + g * 2 + 2), low);
-	at = table_u16(segment, rows + row * 2);
+	first_row = block + g * 2;
+	row = table_search(segment, rows, table_u16(segment, first_row),
+			   table_u16(segment, first_row + 2), low);
 	/* Only escapes are looked for by address, and they are repeated at the start of a granule. */
-	*ret_row_off = (granule << 8) | (at & 0xff);
-	return at >> 8;
+	*ret_row_off = (granule << 8) | (row & 0xff);
+	return row >> 8;
 }
 
 /* Index of the rule of the escape row at `row_off`; 0, the rule that is none, when there is no such escape. */

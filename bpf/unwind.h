@@ -7,7 +7,8 @@
  *
  *	UNWIND_INLINE			how functions are declared
  *	UNWIND_FIND(w)			makes the mapping of w->pc the one in w->mapping: true when there is one
- *	UNWIND_RULE(w)			the rule for w->pc, which lies in w->mapping, into w->rule: 0, or the enum wire_end of why not
+ *	UNWIND_RULE(w)			the rule for w->pc, which lies in w->mapping: 0, or the enum wire_end of why not. It is left packed in
+ *					w->word, 0 for none, and where it is not plain in w->rule as well, laid out in full
  *	UNWIND_WORD(w, ret, addr)	0 when the word of user memory at addr was read into *ret
  *	UNWIND_READ(w, dst, n, addr)	0 when n bytes of user memory at addr were read
  *	UNWIND_CODE(w, dst, n, pc)	the same for the code around w->pc
@@ -54,6 +55,7 @@ struct unwind_walk {
 	/* The mapping that held the last pc: the next one is in it 9 times of 10. n_bytes 0: none yet. */
 	struct wire_mapping mapping;
 	__u64 n_bytes;
+	__u64 word; /* struct wire_rule; not 0 when there is a rule */
 	struct unwind_rule rule;
 	/* Of the step under way. */
 	__u64 cfa;
@@ -65,6 +67,7 @@ struct unwind_walk {
 	__u32 end;	/* enum wire_end, valid after unwind_step() returned false */
 	__u32 mappings_at;	     /* of the process */
 	__u32 n_mappings;	     /* 0: process unknown, all frames are raw */
+	__u32 generation;	     /* of the process's table */
 	__u32 n_raw;		     /* frames outside of known mappings */
 	__u32 n_cfi, n_fp, n_signal; /* steps by kind */
 };
@@ -83,6 +86,7 @@ UNWIND_INLINE void unwind_begin(struct unwind_walk *w, const struct wire_regs *r
 	w->end = WIRE_END_ROOT;
 	w->mappings_at = process ? process->mappings_at : 0;
 	w->n_mappings = process ? process->n_mappings : 0;
+	w->generation = process ? process->generation : 0;
 	w->n_raw = w->n_cfi = w->n_fp = w->n_signal = 0;
 }
 
@@ -207,6 +211,71 @@ UNWIND_INLINE int unwind_signal(struct unwind_walk *w)
 	return 1;
 }
 #endif
+
+/*
+ * The rule of nearly every frame: CFA from sp or fp, return address right below it, fp kept or saved next to it. It is followed as it lies
+ * in the table.
+ */
+#define UNWIND_PLAIN_SP WIRE_RULE_OF(RULE_CFA_REG, WIRE_ABI_SP)
+#define UNWIND_PLAIN_FP WIRE_RULE_OF(RULE_CFA_REG, WIRE_ABI_FP)
+
+_Static_assert(RULE_FP_SAME == 0 && RULE_FP_CFA == 1 && WIRE_RA_CFA_8 == 0,
+	       "the second byte of a plain rule is 0 or 1");
+
+UNWIND_INLINE int unwind_is_plain(__u64 word)
+{
+	__u32 low = (__u32)word & 0xfeff;
+
+	return low == UNWIND_PLAIN_SP || low == UNWIND_PLAIN_FP;
+}
+
+/* One of them is the outermost frame's, which has no caller. */
+UNWIND_INLINE int unwind_is_root(__u64 word)
+{
+	return (((__u32)word >> 12) & 15) == WIRE_RA_UNDEFINED &&
+	       ((__u32)word & 0xff) != WIRE_RULE_WIDE;
+}
+
+UNWIND_INLINE int unwind_by_plain(struct unwind_walk *w, __u64 word)
+{
+	__u64 sp = w->reg[WIRE_ABI_SP];
+	__u64 fp = w->reg[WIRE_ABI_FP];
+	__u32 flags = w->flags & UNWIND_FP_LOST;
+	__u64 base = sp;
+	__u64 cfa;
+	__u64 ra;
+
+	if (((__u32)word & 0xff) == UNWIND_PLAIN_FP) {
+		if (flags)
+			return unwind_stop(w, WIRE_END_REGISTER);
+		base = fp;
+	}
+	/* The distance is signed and the upper half of the word. */
+	cfa = base + ((__s64)word >> 32);
+	if (cfa <= sp)
+		return unwind_stop(w, WIRE_END_NO_PROGRESS);
+	/* The slot that is lower on the stack is read first. */
+	if ((__u32)word & 0x100) {
+		if (UNWIND_WORD(w, &fp, cfa + (__s64)(__s16)((__u32)word >> 16)))
+			return unwind_stop(w, WIRE_END_STACK_READ);
+		flags = 0;
+	}
+	if (UNWIND_WORD(w, &ra, cfa - 8))
+		return unwind_stop(w, WIRE_END_STACK_READ);
+	/* The first frame of a thread that the C library did not start. */
+	if (ra == 0)
+		return unwind_stop(w, WIRE_END_ROOT);
+	if (unwind_is_bad(ra))
+		return unwind_stop(w, WIRE_END_BAD_PC);
+	w->cfa = cfa;
+	w->known = UNWIND_SAVED(w);
+	w->n_cfi++;
+	w->pc = unwind_strip(ra) - 1;
+	w->reg[WIRE_ABI_SP] = cfa;
+	w->reg[WIRE_ABI_FP] = fp;
+	w->flags = flags;
+	return 1;
+}
 
 /* w->cfa by the rule: 0, or why it is not known. */
 UNWIND_INLINE __u32 unwind_cfa(struct unwind_walk *w)
@@ -396,6 +465,13 @@ UNWIND_INLINE int unwind_by_fp(struct unwind_walk *w)
 /* Functions begin at multiples of this (compilers' and assemblers' default on both machines). */
 #define UNWIND_ALIGNMENT 16
 
+/* The rule found is of code that has not called anybody. */
+UNWIND_INLINE int unwind_has_no_call(const struct unwind_walk *w)
+{
+	return w->word && !unwind_is_plain(w->word) &&
+	       (w->rule.ra == RULE_RA_UNDEFINED || w->rule.ra == RULE_RA_SIGNAL);
+}
+
 /*
  * The rule for w->pc. Some code is returned to at its first byte without having called: the C library's end of a coroutine, the kernel's
  * signal trampolines. One byte before is another function, or none, so where a function may begin its own rule is asked for first.
@@ -413,19 +489,18 @@ UNWIND_INLINE __u32 unwind_rule(struct unwind_walk *w)
 		w->pc--;
 		if (end)
 			return end;
-		w->at_begin = w->rule.cfa != RULE_CFA_NONE &&
-			      (w->rule.ra == RULE_RA_UNDEFINED || w->rule.ra == RULE_RA_SIGNAL);
+		w->at_begin = unwind_has_no_call(w);
 		if (w->at_begin)
 			return 0;
 	}
 	end = UNWIND_RULE(w);
-	if (may_begin && !end && w->rule.cfa == RULE_CFA_NONE) {
+	if (may_begin && !end && !w->word) {
 		w->pc++;
 		end = UNWIND_RULE(w);
 		w->pc--;
-		w->at_begin = w->rule.cfa != RULE_CFA_NONE;
+		w->at_begin = w->word != 0;
 	}
-	if (!(w->flags & UNWIND_EXACT) && w->rule.cfa != RULE_CFA_NONE &&
+	if (!(w->flags & UNWIND_EXACT) && w->word && !unwind_is_plain(w->word) &&
 	    w->rule.ra == RULE_RA_SIGNAL)
 		w->at_begin = 1;
 	return end;
@@ -442,7 +517,9 @@ UNWIND_INLINE int unwind_step(struct unwind_walk *w)
 		end = unwind_rule(w);
 		if (end)
 			return unwind_stop(w, end);
-		if (w->rule.cfa != RULE_CFA_NONE)
+		if (unwind_is_plain(w->word))
+			return unwind_by_plain(w, w->word);
+		if (w->word)
 			return unwind_by_rule(w);
 	}
 	return unwind_by_fp(w);

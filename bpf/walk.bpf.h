@@ -28,6 +28,10 @@ static __always_inline int walk_word(struct unwind_walk *w, __u64 *ret, __u64 ad
 
 /* How often memory of the arena was given out again: what was read before is not to be trusted when it changes. */
 volatile __u64 reuse_count = 0;
+/* Raised behind each publication or withdrawal of an object's table: frames in the cache that are older are not to be used. */
+volatile __u32 table_epoch = 0;
+/* Entries of the cache of frames − 1, all ones. */
+const volatile __u32 cache_mask = WIRE_CACHE_MAX_PARTS * FRAME_CACHE_PART_ENTRIES - 1;
 
 static __always_inline struct scratch *walk_scratch(void)
 {
@@ -92,39 +96,20 @@ __noinline __u64 walk_look_up(__u32 off)
 	return s ? table_word(s, &s->object, off) : 0;
 }
 
-static __always_inline __u64 walk_cached(struct scratch *s, __u32 off)
-{
-	__u64 key = (__u64)s->object.serial << 32 | off;
-	/* The multiplier of Knuth's multiplicative hashing: 2^32 divided by the golden ratio. */
-	__u32 slot =
-		((off ^ s->object.serial) * 2654435769u) / (0x100000000ULL / RULE_CACHE_ENTRIES);
-	struct cached_rule *cached = bpf_map_lookup_elem(&rule_cache, &slot);
-	__u64 word;
-
-	if (cached && cached->key == key)
-		return cached->word;
-	word = walk_look_up(off);
-	if (cached) {
-		cached->key = key;
-		cached->word = word;
-	}
-	return word;
-}
-
 static __always_inline __u32 walk_rule(struct unwind_walk *w)
 {
 	struct scratch *s = scratch_of(w);
 	__u64 off = unwind_file_off(w) - s->object.base_vaddr;
-	__u64 word = 0;
 
-	w->rule.cfa = RULE_CFA_NONE;
+	w->word = 0;
 	if (w->mapping.object == WIRE_OBJECT_FP)
 		return 0;
 	if (!s->object.n_rule_words)
 		return WIRE_END_NO_TABLE;
 	if (off >> 8 < s->object.n_granules)
-		word = walk_cached(s, off);
-	table_unpack(s, &s->object, word, &w->rule);
+		w->word = walk_look_up(off);
+	if (!unwind_is_plain(w->word))
+		table_unpack(s, &s->object, w->word, &w->rule);
 	return 0;
 }
 
@@ -140,8 +125,12 @@ __noinline int walk_fill(__u64 addr)
 	s->n_fills++;
 	win = &s->window;
 	win->base = addr;
-	win->n_bytes = WINDOW_BYTES;
-	if (!bpf_probe_read_user(win->bytes, WINDOW_BYTES, (const void *)addr))
+	n = s->want_bytes;
+	if (n > WINDOW_BYTES)
+		n = WINDOW_BYTES;
+	s->want_bytes = n * 2;
+	win->n_bytes = n;
+	if (!bpf_probe_read_user(win->bytes, n, (const void *)addr))
 		return 0;
 	n = WIRE_PAGE_BYTES - (addr & (WIRE_PAGE_BYTES - 1));
 	win->n_bytes = n;
@@ -169,12 +158,75 @@ static __always_inline int walk_word(struct unwind_walk *w, __u64 *ret, __u64 ad
 	return 0;
 }
 
+static __always_inline struct cached_frame *cache_entry(__u32 at)
+{
+	__u32 part = at / FRAME_CACHE_PART_ENTRIES;
+	struct frame_cache_part *p = bpf_map_lookup_elem(&frame_cache, &part);
+
+	return p ? &p->entries[at & (FRAME_CACHE_PART_ENTRIES - 1)] : NULL;
+}
+
+static __always_inline __u64 cache_key(const struct unwind_walk *w)
+{
+	return w->flags & UNWIND_EXACT ? w->pc | CACHED_EXACT : w->pc;
+}
+
+/* The multiplier of Knuth's multiplicative hashing: 2^64 divided by the golden ratio. */
+static __always_inline __u32 cache_hash(__u64 key, __u32 generation)
+{
+	return (key ^ generation) * 0x9e3779b97f4a7c15ULL >> 32 & cache_mask;
+}
+
+static __always_inline bool cache_matches(const struct cached_frame *e, const struct scratch *s,
+					  __u64 key)
+{
+	return e->pc == key && e->generation == s->walk.generation && e->epoch == s->epoch;
+}
+
+/* A frame that the cache does not have: stored, looked up in full, and left in the cache behind its callee and at its own place. */
+__noinline int walk_uncached(__u32 next, __u32 own)
+{
+	struct scratch *s = walk_scratch();
+	struct cached_frame new;
+	struct cached_frame *e;
+	int goes_on;
+	__u32 at;
+
+	if (!s)
+		return 1;
+	at = s->record.head.n_kernel + s->record.head.n_user - 1;
+	if (at >= WIRE_MAX_KERNEL_FRAMES + WIRE_MAX_USER_FRAMES)
+		return 1;
+	new.pc = cache_key(&s->walk);
+	new.frame = unwind_frame(&s->walk);
+	new.generation = s->walk.generation;
+	new.epoch = s->epoch;
+	s->record.words[at] = new.frame;
+	s->walk.word = 0;
+	s->walk.at_begin = 0;
+	goes_on = unwind_step(&s->walk);
+	new.frame += s->walk.at_begin;
+	new.word = s->walk.word;
+	s->record.words[at] = new.frame;
+	if (!new.word || !(unwind_is_plain(new.word) || unwind_is_root(new.word)))
+		return !goes_on;
+	e = cache_entry(own);
+	if (e)
+		*e = new;
+	e = cache_entry(next);
+	if (e)
+		*e = new;
+	return !goes_on;
+}
+
 /* One step of the walk: stores the present frame, then goes to the caller. Returns 1 to stop, as bpf_loop wants it. */
 static long walk_step(__u32 index, void *data)
 {
 	struct scratch *s = walk_scratch();
-	bool goes_on;
-	__u32 at;
+	struct cached_frame *e, *behind;
+	__u32 at, next, own;
+	__u64 key;
+	int r;
 
 	(void)data;
 	if (!s)
@@ -182,17 +234,44 @@ static long walk_step(__u32 index, void *data)
 	at = s->record.head.n_kernel + index;
 	if (at >= WIRE_MAX_KERNEL_FRAMES + WIRE_MAX_USER_FRAMES)
 		return 1;
-	s->record.words[at] = unwind_frame(&s->walk);
 	s->record.head.n_user = index + 1;
-	goes_on = unwind_step(&s->walk);
-	s->record.words[at] += s->walk.at_begin;
-	return goes_on ? 0 : 1;
+	key = cache_key(&s->walk);
+	own = cache_hash(key, s->walk.generation);
+	next = s->is_chained ? (s->cache_at + 1) & cache_mask : own;
+	s->is_chained = !(s->walk.flags & UNWIND_EXACT);
+	s->cache_at = next;
+	e = cache_entry(next);
+	if (!e)
+		return 1;
+	if (!cache_matches(e, s, key)) {
+		behind = e;
+		e = cache_entry(own);
+		if (!e)
+			return 1;
+		if (!cache_matches(e, s, key)) {
+			r = walk_uncached(next, own);
+			/* To the verifier it may have returned anything. */
+			asm volatile("" : "+r"(r));
+			return r & 1;
+		}
+		*behind = *e;
+		s->cache_at = own;
+	}
+	s->record.words[at] = e->frame;
+	if (!unwind_is_plain(e->word)) {
+		s->walk.end = WIRE_END_ROOT;
+		return 1;
+	}
+	return unwind_by_plain(&s->walk, e->word) ? 0 : 1;
 }
 
 static __always_inline void walk_window_init(struct scratch *s)
 {
 	s->window.n_bytes = 0;
+	s->want_bytes = WINDOW_FIRST_BYTES;
 	s->n_searches = s->n_fills = 0;
+	s->epoch = table_epoch;
+	s->is_chained = 0;
 }
 
 #endif

@@ -155,6 +155,11 @@ struct wire_cold {
 #define WIRE_MAX_SEGMENTS 1024
 #define WIRE_WORD_BYTES 8
 
+/* The frames that each CPU has walked lately, in parts of the largest size that a per-CPU value may have. */
+#define WIRE_CACHE_PART_BYTES (1u << 15)
+#define WIRE_CACHE_MAX_PARTS 32
+#define WIRE_CACHED_FRAME_BYTES 32
+
 /* Value of the process table, keyed by pid. */
 struct wire_process {
 	__u32 mappings_at; /* place of its mappings in the arena */
@@ -207,6 +212,7 @@ struct wire_rule {
 
 #define WIRE_RULE_SWITCH 0x80u
 #define WIRE_RULE_WIDE 0xffu
+#define WIRE_RULE_OF(cfa, reg) ((cfa) << 5 | (reg))
 #define WIRE_RULE_CFA(byte) (((byte) >> 5) & 3)
 #define WIRE_RULE_CFA_REG(byte) ((byte)&31)
 

@@ -20,5 +20,6 @@ void budget_split(size_t limit_bytes, struct budget *ret_budget)
 		.build_bytes = 5 * share,
 		.symbol_bytes = 2 * share,
 		.interval_bytes = 3 * share / 2,
+		.cache_bytes = share / 2,
 	};
 }

@@ -6,7 +6,8 @@
  *	5/16	building a table: the .eh_frame section and what comes of it, while it lasts
  *	2/16	symbols
  *	3/16	intervals: the open one and the one being encoded, half each
- *	1/16	the process table, rings, everything small
+ *	1/32	frames that the CPUs have walked lately
+ *	1/32	the process table, rings, everything small
  */
 #ifndef XAGENT_AGENT_PROFILE_BUDGET_H
 #define XAGENT_AGENT_PROFILE_BUDGET_H
@@ -26,6 +27,7 @@ struct budget {
 	size_t build_bytes;
 	size_t symbol_bytes;
 	size_t interval_bytes; /* of one */
+	size_t cache_bytes;    /* of all CPUs */
 };
 
 /* A limit of 0 is the default; others are held between the least and the most. */

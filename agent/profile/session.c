@@ -143,6 +143,7 @@ static int open_objects(struct session *s, const struct sampler_tables *maps)
 		&(struct object_tables_options){
 			.objects_fd = maps->objects_fd,
 			.max_objects = maps->max_objects,
+			.epoch = maps->table_epoch,
 			.arena = s->arena,
 			.max_table_bytes = s->budget.table_bytes,
 			.max_build_bytes = s->budget.build_bytes,
@@ -214,6 +215,7 @@ int session_new(const struct session_options *o, struct buf *why, struct session
 	s->options = *o;
 	s->options.sampler.telemetry = o->telemetry;
 	budget_split(o->memory_limit_bytes, &s->budget);
+	s->options.sampler.cache_bytes = s->budget.cache_bytes;
 	s->stopped = true;
 	list_init(&s->dirty);
 	graveyard_init(&s->graveyard);

@@ -97,6 +97,24 @@ static uint32_t own_pid_namespace(void)
 	return (uint32_t)st.st_ino;
 }
 
+/* Each CPU that there may ever be has its own. */
+static uint32_t cache_parts(const struct sampler_options *o)
+{
+	int n_cpus = libbpf_num_possible_cpus();
+	uint32_t parts = 1;
+
+	while (n_cpus > 0 && parts < WIRE_CACHE_MAX_PARTS &&
+	       (size_t)2 * parts * WIRE_CACHE_PART_BYTES * (size_t)n_cpus <= o->cache_bytes)
+		parts *= 2;
+	return parts;
+}
+
+static int size_cache(struct sampler *s, uint32_t parts)
+{
+	s->bpf->rodata->cache_mask = parts * (WIRE_CACHE_PART_BYTES / WIRE_CACHED_FRAME_BYTES) - 1;
+	return bpf_map__set_max_entries(s->bpf->maps.frame_cache, parts);
+}
+
 static int set_knobs(struct sampler *s, const struct sampler_options *o)
 {
 	size_t bytes = ring_bytes(s, o);
@@ -111,6 +129,8 @@ static int set_knobs(struct sampler *s, const struct sampler_options *o)
 	s->bpf->rodata->wake_bytes = bytes / 4;
 	s->bpf->rodata->cold_bytes = bytes / 2;
 	int r = bpf_map__set_max_entries(s->bpf->maps.samples, (uint32_t)bytes);
+	if (r == 0)
+		r = size_cache(s, cache_parts(o));
 	if (r == 0)
 		r = bpf_map__set_max_entries(s->bpf->maps.processes,
 					     o->max_processes ? o->max_processes
@@ -331,6 +351,7 @@ void sampler_tables(struct sampler *s, struct sampler_tables *ret_tables)
 		.max_processes = bpf_map__max_entries(s->bpf->maps.processes),
 		.max_objects = bpf_map__max_entries(s->bpf->maps.objects),
 		.reuse_count = (uint64_t *)&s->bpf->bss->reuse_count,
+		.table_epoch = (uint32_t *)&s->bpf->bss->table_epoch,
 	};
 }
 

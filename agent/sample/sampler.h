@@ -37,7 +37,8 @@ struct sampler_options {
 	int cgroup_fd; /* directory of the unified hierarchy, borrowed; < 0: none */
 	const struct cpus *
 		cpus; /* NULL: all that are online, followed as they come and go; borrowed until sampler_start() */
-	size_t ring_bytes;	/* 0: by CPUs and rate; rounded up to a power of two pages */
+	size_t ring_bytes; /* 0: by CPUs and rate; rounded up to a power of two pages */
+	size_t cache_bytes; /* of walked frames, for all CPUs together; 0: the least; rounded down to a power of two for each */
 	uint32_t max_processes; /* 0: 8192 */
 	uint32_t max_objects;	/* 0: 4096 (128 KiB) */
 	bool verifier_stats;
@@ -77,7 +78,9 @@ struct sampler_tables {
 	int objects_fd;
 	uint32_t max_processes;
 	uint32_t max_objects;
-	uint64_t *reuse_count; /* mapped memory that each walk looks at */
+	/* Mapped memory that each walk looks at. */
+	uint64_t *reuse_count;
+	uint32_t *table_epoch;
 };
 void sampler_tables(struct sampler *s, struct sampler_tables *ret_tables);
 

@@ -2,6 +2,7 @@
 /* A walk finished in the agent, by the code that the kernel half runs. */
 #include "agent/unwind/host_walk.h"
 
+#include "agent/unwind/row_rules.h"
 #include "agent/unwind/wire_mapping.h"
 
 #define UNWIND_INLINE static inline
@@ -55,6 +56,7 @@ static uint32_t host_rule(struct unwind_walk *w)
 	if (w->mapping.object != WIRE_OBJECT_FP)
 		object_tables_rule(o->objects, o->process, h->mapping->file, unwind_file_off(w),
 				   o->wanted, &w->rule);
+	w->word = row_rule_packed(&w->rule);
 	return 0;
 }
 

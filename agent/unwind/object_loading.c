@@ -6,6 +6,13 @@
 
 #include "agent/unwind/object_tables_private.h"
 
+/* Whatever walks have remembered of tables is to be looked up anew. */
+static void raise_epoch(struct object_tables *t)
+{
+	if (t->options.epoch)
+		__atomic_add_fetch(t->options.epoch, 1, __ATOMIC_RELEASE);
+}
+
 /* A walk that finds an odd serial, or another one behind what it has read, does without the table. */
 static void slot_publish(struct object_tables *t, uint32_t slot, const struct wire_object *object)
 {
@@ -22,11 +29,13 @@ static void slot_publish(struct object_tables *t, uint32_t slot, const struct wi
 	to->n_escapes = object->n_escapes;
 	to->n_rule_words = object->n_rule_words;
 	__atomic_store_n(&to->serial, serial, __ATOMIC_RELEASE);
+	raise_epoch(t);
 }
 
 static void slot_withdraw(struct object_tables *t, uint32_t slot)
 {
 	__atomic_store_n(&t->objects[slot].n_rule_words, 0, __ATOMIC_RELEASE);
+	raise_epoch(t);
 }
 
 void object_table_touch(struct object_tables *t, struct shared_table *table)

@@ -37,6 +37,7 @@
 struct object_tables_options {
 	int objects_fd; /* borrowed BPF map of struct wire_object; −1: plain memory */
 	uint32_t max_objects;
+	uint32_t *epoch; /* mapped, read by each walk: raised behind whatever happens to a slot. NULL: none */
 	struct kernel_arena *arena;
 	size_t max_table_bytes; /* of all tables together */
 	size_t max_build_bytes; /* what building one may take */

@@ -119,5 +119,7 @@ void row_words_fini(struct row_words *w);
 
 /* False: it is wide. Pure. */
 bool row_rule_pack(const struct unwind_rule *rule, struct wire_rule *ret_packed);
+/* As the walk has it: 0 for "no rule", and for a wide one a word that says no more than that. Pure. */
+uint64_t row_rule_packed(const struct unwind_rule *rule);
 
 #endif

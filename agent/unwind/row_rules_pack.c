@@ -62,6 +62,25 @@ bool row_rule_pack(const struct unwind_rule *rule, struct wire_rule *ret_packed)
 	return true;
 }
 
+static uint64_t word_of(const struct wire_rule *packed)
+{
+	uint64_t word;
+
+	memcpy(&word, packed, sizeof(word));
+	return word;
+}
+
+uint64_t row_rule_packed(const struct unwind_rule *rule)
+{
+	struct wire_rule packed;
+
+	if (rule->cfa == RULE_CFA_NONE)
+		return 0;
+	if (!row_rule_pack(rule, &packed))
+		packed = (struct wire_rule){ .cfa = WIRE_RULE_WIDE };
+	return word_of(&packed);
+}
+
 /* In the order of their weight; of equal ones the first seen is first, so that a file always gives the same table. */
 struct ranked {
 	uint64_t weight;
@@ -89,14 +108,6 @@ static struct ranked *rank(const struct row_rules *r)
 	/* No rule is index 0, whatever its weight. */
 	qsort(ranked + 1, r->distinct.n - 1, sizeof(*ranked), by_weight);
 	return ranked;
-}
-
-static uint64_t word_of(const struct wire_rule *packed)
-{
-	uint64_t word;
-
-	memcpy(&word, packed, sizeof(word));
-	return word;
 }
 
 /* How many of the ranked rules fit: wide ones need four words. */

@@ -21,18 +21,20 @@ def _or_dash(value, form):
 
 
 def walk(result):
-    head("Walk of a native stack, warm, best of 15 runs of 4096 walks", "primitives of the other profilers")
+    head("Walk of a native stack, warm, 256 stacks over and over, best of 15 runs of 4096 walks", "primitives of the other profilers")
     if not result:
         return row("not measured", "-")
     for depth in DEPTHS:
         ns, peers = result[f"walk_{depth}"], result[f"peers_{depth}"]
         row(f"{depth} frames: ns, ns a frame", "%.0f, %.1f" % (ns, ns / depth), {30: "1200, 40"}.get(depth, ""),
             "%.0f, %.0f" % (peers, peers / depth))
+    row("30 frames that no walk before has seen: ns", "%.0f" % result["walk_new_30"], "", "%.0f" % result["peers_30"])
     row("30 frames and the ring: ns", "%.0f" % result["ring_30"])
     for level, what in (("l2", "2 MiB"), ("l3", "40 MiB")):
         row(f"30 frames, behind {what} of other memory: ns, median", "%.0f" % result[f"walk_once_{level}"], "",
             "%.0f" % result[f"peers_once_{level}"])
-    row("reads of the stack, searches for mappings, 30 frames", "%.1f, %.1f" % (result["fills_30"], result["searches_30"]))
+    row("reads of the stack, searches for mappings, the same", "%.1f, %.1f" % (result["walk_new_fills_30"],
+                                                                             result["walk_new_searches_30"]))
     row("rows, mappings", "%.0f, %.0f" % (result["rows"], result["mappings"]))
     if not result["alone"]:
         print("(not in real time: others may have run in between)")

@@ -15,7 +15,8 @@
 
 char LICENSE[] SEC("license") = "GPL";
 
-static __always_inline void one_walk(struct scratch *s, struct bench_shared *b, __u32 index)
+static __always_inline void one_walk(struct scratch *s, struct bench_shared *b, __u32 index,
+				     bool is_new)
 {
 	const struct bench_start *from = &b->starts[index & (BENCH_N_STACKS - 1)];
 
@@ -25,6 +26,9 @@ static __always_inline void one_walk(struct scratch *s, struct bench_shared *b, 
 	s->record.head.n_kernel = 0;
 	s->record.head.n_user = 0;
 	walk_window_init(s);
+	/* No frame in the cache is of this epoch. */
+	if (is_new)
+		s->epoch = ++b->epoch;
 	unwind_begin(&s->walk, &s->regs, &b->process, UNWIND_EXACT, 0);
 	s->walk.end = WIRE_END_DEPTH;
 	bpf_loop(WIRE_MAX_USER_FRAMES, walk_step, NULL, 0);
@@ -42,7 +46,19 @@ static long walk_next(__u32 index, void *data)
 	(void)data;
 	if (!s || !b)
 		return 1;
-	one_walk(s, b, index);
+	one_walk(s, b, index, false);
+	return 0;
+}
+
+static long walk_next_new(__u32 index, void *data)
+{
+	struct bench_shared *b = bench_shared();
+	struct scratch *s = walk_scratch();
+
+	(void)data;
+	if (!s || !b)
+		return 1;
+	one_walk(s, b, index, true);
 	return 0;
 }
 
@@ -55,7 +71,7 @@ static long walk_next_to_ring(__u32 index, void *data)
 	(void)data;
 	if (!s || !b)
 		return 1;
-	one_walk(s, b, index);
+	one_walk(s, b, index, false);
 	bytes = sizeof(struct wire_sample) + s->record.head.n_user * 8;
 	if (bytes > sizeof(struct record))
 		return 1;
@@ -67,6 +83,14 @@ int walk(void *ctx)
 {
 	(void)ctx;
 	bpf_loop(BENCH_N_WALKS, walk_next, NULL, 0);
+	return 0;
+}
+
+SEC("raw_tp/bench")
+int walk_new(void *ctx)
+{
+	(void)ctx;
+	bpf_loop(BENCH_N_WALKS, walk_next_new, NULL, 0);
 	return 0;
 }
 
@@ -89,7 +113,7 @@ int walk_once(void *ctx)
 	(void)ctx;
 	if (!s || !b)
 		return 0;
-	one_walk(s, b, b->next);
+	one_walk(s, b, b->next, false);
 	b->result.ns = bpf_ktime_get_ns() - begin;
 	return 0;
 }

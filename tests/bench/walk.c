@@ -73,8 +73,8 @@ static int measure(const struct run *run, const char *program, const struct worl
 		return r;
 	printf("%s_%u %.1f\n", program, n_frames, ns);
 	if (result->n_fills)
-		printf("fills_%u %.2f\nsearches_%u %.2f\n", n_frames,
-		       (double)result->n_fills / BENCH_N_WALKS, n_frames,
+		printf("%s_fills_%u %.2f\n%s_searches_%u %.2f\n", program, n_frames,
+		       (double)result->n_fills / BENCH_N_WALKS, program, n_frames,
 		       (double)result->n_searches / BENCH_N_WALKS);
 	return 0;
 }
@@ -114,6 +114,8 @@ static int measure_all(const struct run *walk, const struct run *peers, struct w
 		if (!world_make_stacks(w, depths[i]))
 			return -ENODATA;
 		r = measure(walk, "walk", w, depths[i]);
+		if (r == 0)
+			r = measure(walk, "walk_new", w, depths[i]);
 		if (r == 0)
 			r = measure(peers, "peers", w, depths[i]);
 		if (r == 0 && depths[i] == RING_DEPTH)

@@ -31,6 +31,7 @@ struct bench_shared {
 	struct wire_process process;
 	struct bench_start starts[BENCH_N_STACKS];
 	struct bench_result result;
+	__u32 epoch; /* of the walk before, where none is to find a frame that one before has left in the cache */
 	__u32 next; /* the stack that walk_once and peers_once take */
 };
 

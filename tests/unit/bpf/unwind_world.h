@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "agent/unwind/row_rules.h"
 #include "agent/util/macro.h"
 
 #define UNWIND_INLINE static inline
@@ -95,19 +96,23 @@ static inline int world_find(struct unwind_walk *w)
 static inline uint32_t world_rule(struct unwind_walk *w)
 {
 	const struct world *world = CONTAINER_OF(w, struct world, walk);
+	const struct unwind_rule *rule = NULL;
 
 	/* The step asks only where the pc lies in the cached mapping. */
 	assert_true(w->pc - w->mapping.begin < w->n_bytes);
 	if (w->mapping.object == WIRE_OBJECT_ABSENT)
 		return WIRE_END_NO_TABLE;
-	/* As the kernel half does it: what the last rule said besides is still there. */
-	w->rule.cfa = RULE_CFA_NONE;
+	w->word = 0;
 	if (w->mapping.object == WIRE_OBJECT_FP)
 		return 0;
-	w->rule = (struct unwind_rule){ 0 };
 	for (size_t i = 0; i < world->n_rules; i++)
 		if (w->pc - world->rules[i].pc < world->rules[i].n_bytes)
-			w->rule = world->rules[i].rule;
+			rule = &world->rules[i].rule;
+	if (rule)
+		w->word = row_rule_packed(rule);
+	/* As the kernel half does it: a plain rule is not laid out, and what the last one said is still there. */
+	if (rule && !unwind_is_plain(w->word))
+		w->rule = *rule;
 	return 0;
 }
 

@@ -46,7 +46,8 @@ static void check_parts(size_t limit)
 
 	budget_split(limit, &b);
 	size_t arena = (size_t)b.max_segments * WIRE_SEGMENT_BYTES;
-	assert_true(arena + b.build_bytes + b.symbol_bytes + 2 * b.interval_bytes <=
+	assert_true(arena + b.build_bytes + b.symbol_bytes + 2 * b.interval_bytes +
+			    b.cache_bytes <=
 		    b.limit_bytes - b.limit_bytes / 32);
 	assert_true(b.max_segments >= 1 && b.max_segments <= WIRE_MAX_SEGMENTS);
 	assert_true(b.table_bytes >= arena / 2 && b.table_bytes < arena);
@@ -54,6 +55,7 @@ static void check_parts(size_t limit)
 	assert_true(arena - b.table_bytes >=
 		    WIRE_MAX_PROCESS_MAPPINGS * sizeof(struct wire_mapping));
 	assert_true(b.build_bytes > MIB && b.symbol_bytes >= MIB && b.interval_bytes > MIB / 2);
+	assert_true(b.cache_bytes >= MIB / 4);
 }
 
 static void test_parts(void **state)
