@@ -183,12 +183,37 @@ static __always_inline bool cache_matches(const struct cached_frame *e, const st
 	return e->pc == key && e->generation == s->walk.generation && e->epoch == s->epoch;
 }
 
-/* A frame that the cache does not have: stored, looked up in full, and left in the cache behind its callee and at its own place. */
+/* The frame remembered for the pc, behind its callee or else at its own place, from where it is copied to behind the callee. */
+static __always_inline struct cached_frame *cache_find(struct scratch *s, __u64 key, __u32 next,
+						       __u32 own)
+{
+	struct cached_frame *behind = cache_entry(next);
+	struct cached_frame *e;
+
+	s->cache_at = next;
+	if (behind && cache_matches(behind, s, key))
+		return behind;
+	e = cache_entry(own);
+	if (!behind || !e || !cache_matches(e, s, key))
+		return NULL;
+	*behind = *e;
+	s->cache_at = own;
+	return e;
+}
+
+static __always_inline void cache_put(__u32 at, const struct cached_frame *frame)
+{
+	struct cached_frame *e = cache_entry(at);
+
+	if (e)
+		*e = *frame;
+}
+
+/* A frame that is not remembered: stored, looked up in full, and left in the cache behind its callee and at its own place. */
 __noinline int walk_uncached(__u32 next, __u32 own)
 {
 	struct scratch *s = walk_scratch();
 	struct cached_frame new;
-	struct cached_frame *e;
 	int goes_on;
 	__u32 at;
 
@@ -197,25 +222,20 @@ __noinline int walk_uncached(__u32 next, __u32 own)
 	at = s->record.head.n_kernel + s->record.head.n_user - 1;
 	if (at >= WIRE_MAX_KERNEL_FRAMES + WIRE_MAX_USER_FRAMES)
 		return 1;
-	new.pc = cache_key(&s->walk);
-	new.frame = unwind_frame(&s->walk);
-	new.generation = s->walk.generation;
-	new.epoch = s->epoch;
-	s->record.words[at] = new.frame;
 	s->walk.word = 0;
 	s->walk.at_begin = 0;
+	new.pc = cache_key(&s->walk);
+	new.generation = s->walk.generation;
+	new.epoch = s->epoch;
+	new.frame = unwind_frame(&s->walk);
 	goes_on = unwind_step(&s->walk);
 	new.frame += s->walk.at_begin;
 	new.word = s->walk.word;
 	s->record.words[at] = new.frame;
-	if (!new.word || !(unwind_is_plain(new.word) || unwind_is_root(new.word)))
-		return !goes_on;
-	e = cache_entry(own);
-	if (e)
-		*e = new;
-	e = cache_entry(next);
-	if (e)
-		*e = new;
+	if (unwind_is_plain(new.word) || unwind_is_root(new.word)) {
+		cache_put(own, &new);
+		cache_put(next, &new);
+	}
 	return !goes_on;
 }
 
@@ -223,10 +243,9 @@ __noinline int walk_uncached(__u32 next, __u32 own)
 static long walk_step(__u32 index, void *data)
 {
 	struct scratch *s = walk_scratch();
-	struct cached_frame *e, *behind;
+	const struct cached_frame *e;
 	__u32 at, next, own;
 	__u64 key;
-	int r;
 
 	(void)data;
 	if (!s)
@@ -237,32 +256,22 @@ static long walk_step(__u32 index, void *data)
 	s->record.head.n_user = index + 1;
 	key = cache_key(&s->walk);
 	own = cache_hash(key, s->walk.generation);
+	/* The leaf's pc is hardly twice the same: what is to be in a row begins at its caller. */
 	next = s->is_chained ? (s->cache_at + 1) & cache_mask : own;
 	s->is_chained = !(s->walk.flags & UNWIND_EXACT);
-	s->cache_at = next;
-	e = cache_entry(next);
-	if (!e)
-		return 1;
-	if (!cache_matches(e, s, key)) {
-		behind = e;
-		e = cache_entry(own);
-		if (!e)
-			return 1;
-		if (!cache_matches(e, s, key)) {
-			r = walk_uncached(next, own);
-			/* To the verifier it may have returned anything. */
-			asm volatile("" : "+r"(r));
-			return r & 1;
-		}
-		*behind = *e;
-		s->cache_at = own;
+	e = cache_find(s, key, next, own);
+	if (!e) {
+		int stops = walk_uncached(next, own);
+
+		/* To the verifier it may have returned anything. */
+		asm volatile("" : "+r"(stops));
+		return stops & 1;
 	}
 	s->record.words[at] = e->frame;
-	if (!unwind_is_plain(e->word)) {
-		s->walk.end = WIRE_END_ROOT;
-		return 1;
-	}
-	return unwind_by_plain(&s->walk, e->word) ? 0 : 1;
+	if (unwind_is_plain(e->word))
+		return unwind_by_plain(&s->walk, e->word) ? 0 : 1;
+	s->walk.end = WIRE_END_ROOT;
+	return 1;
 }
 
 static __always_inline void walk_window_init(struct scratch *s)

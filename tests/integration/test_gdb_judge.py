@@ -221,5 +221,7 @@ def test_recursion_is_what_it_says(processes, frameless_programs, shape):
         process = processes.start(path, 60, 30, shape)
         process.wait_for_output("main")
         stack = as_seen_by_gdb(name, gdb.stacks(process.pid)[process.pid])
-        assert recursion.is_exact(name, stack, recursion.frames_of(shape, 30)), stack
+        assert recursion.is_exact_from_main(stack, recursion.frames_of(shape, 30)), stack
+        # gdb has nothing to go by in musl's own functions.
+        assert name.endswith(("-musl", "-mstat")) or chains.root_of_main(stack), stack
         process.end()

@@ -72,7 +72,7 @@ def wrong(stacks_of, is_right):
 @pytest.mark.parametrize("shape, depth", [("plain", 5), ("mixed", 30), ("huge", 20), ("aligned", 30), ("arguments", 30)])
 def test_every_frame_is_there(profiled, shape, depth):
     frames = frames_of(shape, depth)
-    found = wrong(profiled(chosen(), depth, shape), lambda name, s: is_exact(name, s, frames))
+    found = wrong(profiled(chosen(), depth, shape), lambda name, s: is_exact(s, frames))
     assert not found, found
 
 
@@ -81,7 +81,7 @@ def test_prologues_and_epilogues(profiled, shape, depth):
     """Ticks that hit frames while they are made and taken away."""
     frames = frames_of(shape, depth)
     stacks_of = profiled(chosen(), depth, shape, "churn")
-    found = wrong(stacks_of, lambda name, s: is_on_the_way(name, s, frames) or compiler_is_wrong(name, s))
+    found = wrong(stacks_of, lambda name, s: is_on_the_way(s, frames) or compiler_is_wrong(name, s))
     assert not found, found
     excused = {name: sum(s.count for s in stacks if compiler_is_wrong(name, s) and not chains.is_cold(s)) for name, stacks in stacks_of.items()}
     many = [name for name, n in excused.items() if n > 0.05 * stacks_of[name].total]
@@ -94,7 +94,7 @@ def test_prologues_and_epilogues(profiled, shape, depth):
 def test_depth(profiled, shape, depth):
     names = [frameless.variant_name(*v) for v in DEEP]
     frames = frames_of(shape, depth)
-    found = wrong(profiled(names, depth, shape), lambda name, s: is_exact(name, s, frames))
+    found = wrong(profiled(names, depth, shape), lambda name, s: is_exact(s, frames))
     assert not found, found
 
 
@@ -108,7 +108,7 @@ def test_inspect(processes, frameless_programs, shape, depth):
         thread = inspect.stacks(processes, process.pid)[process.pid]
         stack = Stack((name, *([thread.reason] if thread.reason else []), *reversed(thread.names)), 1)
         # It may still be on its way to the leaf.
-        if not is_exact(name, stack, frames) and not is_on_the_way(name, stack, frames):
+        if not is_exact(stack, frames) and not is_on_the_way(stack, frames):
             lines.append(f"{name}: {thread.reason} {';'.join(reversed(thread.names))[:300]}")
         process.end()
     assert not lines, "\n".join(lines)

@@ -12,6 +12,8 @@ CYCLES = {
     "aligned": ["step_aligned", "step_saved", "step_aligned_dynamic", "step_plain"],
     "arguments": ["step_arguments", "step_saved"],
 }
+
+
 def frames_of(shape, depth):
     """main and all that it calls, leaf_spin left out."""
     cycle = CYCLES[shape]
@@ -23,12 +25,15 @@ def frames_of(shape, depth):
     return tuple(frames)
 
 
-def is_exact(name, stack, frames):
-    return ("main" in stack.frames and chains.root_of_main(stack) and
-            chains.from_function(stack, "main") == (*frames, "leaf_spin"))
+def is_exact_from_main(stack, frames):
+    return "main" in stack.frames and chains.from_function(stack, "main") == (*frames, "leaf_spin")
 
 
-def is_on_the_way(name, stack, frames):
+def is_exact(stack, frames):
+    return is_exact_from_main(stack, frames) and chains.root_of_main(stack)
+
+
+def is_on_the_way(stack, frames):
     """As many of the frames as there were just then."""
     if "main" not in stack.frames or not chains.root_of_main(stack):
         return False
