@@ -53,7 +53,7 @@ endif
 CPPFLAGS += -D_GNU_SOURCE -I. -I$(GEN)
 CFLAGS += -std=gnu17 $(OPT) $(WARNINGS) -fno-common -fvisibility=hidden -ffunction-sections -fdata-sections $(SANFLAGS)
 LDFLAGS += $(SANFLAGS) -Wl,--gc-sections
-LIBS := -lbpf -lelf -lcurl -lmicrohttpd -ljansson -lprotobuf-c -lz -lzstd -liberty -lpthread -lm
+LIBS := -lbpf -ldw -lelf -lcurl -lmicrohttpd -ljansson -lprotobuf-c -lz -lzstd -llzma -liberty -lpthread -lm
 
 # ---- modules: each archive, and the modules below it in link order -----------------------------------------------------------------
 util_deps :=
@@ -180,23 +180,27 @@ fuzz-replay: $(FUZZ_BINS)
 	$(Q)tests/fuzz/replay.sh $(FUZZ_BINS)
 
 # ---- oracles: our unwind rules against libdw's, and against what a program does step by step -------------------------------------------
-ORACLE_BINS := $(BUILD)/tests/oracle/step_oracle $(if $(wildcard /usr/include/elfutils/libdw.h),$(BUILD)/tests/oracle/cfi_oracle)
+ORACLE_BINS := $(BUILD)/tests/oracle/step_oracle $(if $(wildcard /usr/include/elfutils/libdw.h),$(BUILD)/tests/oracle/cfi_oracle $(BUILD)/tests/oracle/names_oracle)
 ORACLE_ARCHIVES := $(call archives_of,unwind $(unwind_deps))
 $(BUILD)/tests/oracle/cfi_oracle: $(BUILD)/tests/oracle/cfi_oracle.o $(BUILD)/tests/oracle/cfi_machine.o $(ORACLE_ARCHIVES)
 	$(call msg,LINK,$@)
-	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LIBS) -ldw
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LIBS)
+$(BUILD)/tests/oracle/names_oracle: $(BUILD)/tests/oracle/names_oracle.o $(call archives_of,object $(object_deps))
+	$(call msg,LINK,$@)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LIBS)
 $(BUILD)/tests/oracle/step_oracle: $(BUILD)/tests/oracle/step_oracle.o $(BUILD)/libsupport.a $(ORACLE_ARCHIVES)
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 # ---- bench programs: parts of the agent alone, beside what others do -------------------------------------------------------------------
 BENCH := $(BUILD)/tests/bench
-BENCH_PROGRAMS := $(BENCH)/walk $(BENCH)/tables
+BENCH_PROGRAMS := $(BENCH)/walk $(BENCH)/tables $(BENCH)/names
 BENCH_BPF := build/tests/bench/walk.bpf.o build/tests/bench/peers.bpf.o
-BENCH_OBJECTS := $(patsubst %,$(BENCH)/%.o,peers run tables walk world world_tables)
+BENCH_OBJECTS := $(patsubst %,$(BENCH)/%.o,peers run names tables walk world world_tables)
 
 $(BENCH)/walk: $(patsubst %,$(BENCH)/%.o,walk run peers world world_tables) $(call archives_of,unwind $(unwind_deps))
 $(BENCH)/tables: $(patsubst %,$(BENCH)/%.o,tables world_tables) $(call archives_of,unwind $(unwind_deps))
+$(BENCH)/names: $(BENCH)/names.o $(call archives_of,symbol $(symbol_deps))
 $(BENCH_PROGRAMS):
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LIBS)
@@ -218,8 +222,9 @@ run: deps ## install packages, build, profile this host into http://127.0.0.1:40
 test-unit: ## unit tests under ASan + UBSan, fuzz corpora replayed
 	$(Q)$(MAKE) --no-print-directory SAN=1 unit fuzz-replay
 
-test-oracle: $(ORACLE_BINS) ## unwind rules of installed files against libdw's
+test-oracle: $(ORACLE_BINS) ## unwind rules and names of installed files against libdw's
 	$(Q)tests/oracle/run.sh $(BUILD)/tests/oracle/cfi_oracle
+	$(Q)tests/oracle/run.sh $(BUILD)/tests/oracle/names_oracle
 
 test-integration: all ## the agent against this kernel, servers and containers (root)
 	$(Q)tests/integration/run.sh

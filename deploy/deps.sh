@@ -7,17 +7,17 @@ set -euo pipefail
 build_packages=(
 	gcc make pkg-config libc6-dev linux-libc-dev
 	clang libbpf-dev
-	libelf-dev zlib1g-dev libzstd-dev
+	libelf-dev libdw-dev zlib1g-dev libzstd-dev liblzma-dev
 	libcurl4-openssl-dev libmicrohttpd-dev libjansson-dev
 	libprotobuf-c-dev protobuf-c-compiler
 	libiberty-dev
 )
 test_packages=(
 	libcmocka-dev g++ gdb binutils
-	libdw-dev musl-tools
+	musl-tools
 	python3-pytest python3-protobuf protobuf-compiler
 	docker.io qemu-system-x86 busybox-static cpio
-	openssl util-linux procps
+	openssl util-linux procps xz-utils
 )
 
 # Debian has bpftool as a package of its own; on Ubuntu it comes with linux-tools.

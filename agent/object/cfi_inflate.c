@@ -144,14 +144,19 @@ static int zstd_inflate(const struct bytes *bytes, const struct cfi_packed *pack
 	return 0;
 }
 
+int cfi_inflate_to(const struct bytes *bytes, const struct cfi_packed *packed, uint8_t *data)
+{
+	return packed->packing == CFI_PACKING_ZSTD ? zstd_inflate(bytes, packed, data)
+						   : zlib_inflate(bytes, packed, data);
+}
+
 int cfi_inflate(const struct bytes *bytes, const struct cfi_packed *packed, uint8_t **ret_data)
 {
 	_cleanup_free_ uint8_t *data = malloc((size_t)packed->n_bytes + 1);
 
 	if (!data)
 		return -ENOMEM;
-	int r = packed->packing == CFI_PACKING_ZSTD ? zstd_inflate(bytes, packed, data)
-						    : zlib_inflate(bytes, packed, data);
+	int r = cfi_inflate_to(bytes, packed, data);
 	if (r == 0)
 		*ret_data = TAKE_PTR(data);
 	return r;

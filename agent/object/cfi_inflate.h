@@ -27,5 +27,7 @@ struct cfi_packed {
 bool cfi_packed_read(struct elf *elf, const struct elf_section *section, struct cfi_packed *ret);
 /* All of it. The caller frees. 0; -EBADMSG: it is not what its header says; -errno. */
 int cfi_inflate(const struct bytes *bytes, const struct cfi_packed *packed, uint8_t **ret_data);
+/* The same into packed->n_bytes bytes of the caller's. */
+int cfi_inflate_to(const struct bytes *bytes, const struct cfi_packed *packed, uint8_t *data);
 
 #endif

@@ -24,8 +24,9 @@
 #include "agent/util/macro.h"
 
 #define DEBUG_ROOT "/usr/lib/debug"
-/* The largest debug files, of browsers, have 2 GB. */
-#define MAX_FILE_BYTES ((uint64_t)4 << 30)
+/* What is read for a sum, in some 150 ms, in which nothing else is done. Only files without a build id come to that: old or
+ * hand-made ones, and small. */
+#define MAX_FILE_BYTES ((uint64_t)256 << 20)
 #define CRC_WINDOW_BYTES ((size_t)256 * 1024)
 /* A name, up to 4 bytes of padding, the sum. */
 #define MAX_LINK_BYTES (NAME_MAX + 1 + 3 + 4)
@@ -53,20 +54,28 @@ static int open_regular(int root_fd, const char *path, int *ret_fd)
 	return 0;
 }
 
-static int has_build_id(int fd, const char *wanted)
+/* "" also when there is none. 0, DEBUG_FILE_NONE (no ELF file), -ENOMEM. */
+static int read_build_id(int fd, struct build_id *ret_id)
 {
 	_cleanup_(elf_freep) struct elf *elf = NULL;
-	struct build_id id = { 0 };
 	struct bytes bytes;
 
 	if (bytes_from_fd(fd, &bytes) < 0)
 		return DEBUG_FILE_NONE;
 	int r = elf_new(bytes, &elf);
 	if (r == 0)
-		r = build_id_read(elf, &id);
-	if (r == -ENOMEM)
+		r = build_id_read(elf, ret_id);
+	return r == 0 || r == -ENOMEM ? r : DEBUG_FILE_NONE;
+}
+
+static int has_build_id(int fd, const char *wanted)
+{
+	struct build_id id = { 0 };
+	int r = read_build_id(fd, &id);
+
+	if (r != 0)
 		return r;
-	return r == 0 && strcmp(id.gnu, wanted) == 0 ? 0 : DEBUG_FILE_NONE;
+	return strcmp(id.gnu, wanted) == 0 ? 0 : DEBUG_FILE_NONE;
 }
 
 static int open_by_build_id(int root_fd, const char *id, int *ret_fd)
@@ -119,7 +128,7 @@ static int read_link(struct elf *elf, struct debug_link *ret_link)
 	return r;
 }
 
-/* The sum is over the whole file, which therefore is read: once an object, in the worker. */
+/* The sum is over the whole file, which therefore is read: once an object. */
 static int check_crc(int fd, uint32_t wanted)
 {
 	_cleanup_free_ unsigned char *window = NULL;
@@ -143,8 +152,24 @@ static int check_crc(int fd, uint32_t wanted)
 	return (uint32_t)crc == wanted ? 0 : DEBUG_FILE_NONE;
 }
 
+/* A build id in both tells as much as the sum, at once. */
+static int check_link(int fd, const struct debug_link *link, const char *build_id)
+{
+	struct build_id id = { 0 };
+
+	if (build_id[0]) {
+		int r = read_build_id(fd, &id);
+
+		if (r != 0)
+			return r;
+		if (id.gnu[0])
+			return strcmp(id.gnu, build_id) == 0 ? 0 : DEBUG_FILE_NONE;
+	}
+	return check_crc(fd, link->crc);
+}
+
 static int try_link(int root_fd, const char *prefix, const char *dir, int dir_len, const char *sub,
-		    const struct debug_link *link, int *ret_fd)
+		    const struct debug_link *link, const char *build_id, int *ret_fd)
 {
 	char path[PATH_MAX];
 	_cleanup_close_ int fd = -1;
@@ -154,13 +179,14 @@ static int try_link(int root_fd, const char *prefix, const char *dir, int dir_le
 		return DEBUG_FILE_NONE;
 	int r = open_regular(root_fd, path, &fd);
 	if (r == 0)
-		r = check_crc(fd, link->crc);
+		r = check_link(fd, link, build_id);
 	if (r == 0)
 		*ret_fd = TAKE_FD(fd);
 	return r;
 }
 
-static int open_by_link(int root_fd, const char *path, const struct debug_link *link, int *ret_fd)
+static int open_by_link(int root_fd, const char *path, const struct debug_link *link,
+			const char *build_id, int *ret_fd)
 {
 	static const struct {
 		const char *prefix;
@@ -173,7 +199,7 @@ static int open_by_link(int root_fd, const char *path, const struct debug_link *
 		return DEBUG_FILE_NONE;
 	for (size_t i = 0; i < ARRAY_SIZE(places) && r == DEBUG_FILE_NONE; i++)
 		r = try_link(root_fd, places[i].prefix, path, (int)(slash - path), places[i].sub,
-			     link, ret_fd);
+			     link, build_id, ret_fd);
 	return r;
 }
 
@@ -191,5 +217,5 @@ int debug_file_open(struct elf *elf, int root_fd, const char *path, int *ret_fd)
 	r = read_link(elf, &link);
 	if (r != 0)
 		return r < 0 ? r : DEBUG_FILE_NONE;
-	return open_by_link(root_fd, path, &link, ret_fd);
+	return open_by_link(root_fd, path, &link, id.gnu, ret_fd);
 }

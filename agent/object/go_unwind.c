@@ -152,6 +152,7 @@ static int go_spans(struct unwind_source *s, struct unwind_spans *spans,
 {
 	struct go_unwind *go = go_unwind(s);
 
+	gopclntab_expect_all(go->table);
 	stats->n_bytes += gopclntab_n_bytes(go->table);
 	for (uint32_t i = 0; i < gopclntab_n_funcs(go->table); i++) {
 		int r = add_span(go, spans, i, stats);
@@ -160,41 +161,6 @@ static int go_spans(struct unwind_source *s, struct unwind_spans *spans,
 			return r;
 	}
 	return spans->n == 0 ? UNWIND_SOURCE_NONE : unwind_spans_finish(spans, stats);
-}
-
-int go_code(struct go_rows *rows, uint64_t vaddr, unsigned char *dst, size_t n)
-{
-	const struct gopclntab_func *func = rows->func;
-
-	memset(dst, 0, n);
-	for (; n > 0 && vaddr < func->begin; vaddr++, n--)
-		dst++;
-	if (vaddr >= func->end)
-		return 0;
-	int r = gopclntab_code(rows->table, vaddr, dst,
-			       (size_t)MIN_OF((uint64_t)n, func->end - vaddr));
-	return r == -ENODATA ? 0 : r;
-}
-
-int go_depths_next(struct go_rows *rows, struct go_depths *depths)
-{
-	if (!depths->has_next)
-		return GOPCLNTAB_NONE;
-	depths->range = depths->next;
-	int r = gopclntab_values_next(rows->table, &depths->values, &depths->next);
-	depths->has_next = r == 0;
-	return r < 0 ? r : 0;
-}
-
-int go_depths_init(struct go_rows *rows, struct go_depths *ret_depths)
-{
-	*ret_depths = (struct go_depths){ 0 };
-	gopclntab_values_init(rows->table, rows->func, rows->func->pcsp, &ret_depths->values);
-	int r = gopclntab_values_next(rows->table, &ret_depths->values, &ret_depths->next);
-	if (r != 0)
-		return r;
-	ret_depths->has_next = true;
-	return go_depths_next(rows, ret_depths);
 }
 
 static int emit_only(struct go_rows *rows, uint64_t pc, const struct unwind_rule *rule)
@@ -227,7 +193,8 @@ static int emit_sigreturn(struct go_rows *rows)
 		.ra = RULE_RA_SIGNAL,
 	};
 
-	return emit_only(rows, rows->func->begin - 1, &rule);
+	/* Its span begins at the function where it is too large, or something ends in the byte before. */
+	return emit_only(rows, MAX_OF(rows->func->begin - 1, rows->first), &rule);
 }
 
 static int emit_by_depth(struct go_rows *rows, uint16_t machine)
@@ -251,12 +218,16 @@ static int emit_by_depth(struct go_rows *rows, uint16_t machine)
 	return r;
 }
 
-static int emit_rows(struct go_unwind *go, const struct gopclntab_func *func, unwind_row_fn fn,
-		     void *data, struct unwind_source_stats *stats)
+/* No row is before `first`. */
+static int emit_rows(struct go_unwind *go, const struct gopclntab_func *func, uint64_t first,
+		     unwind_row_fn fn, void *data, struct unwind_source_stats *stats)
 {
-	struct go_rows rows = {
-		.table = go->table, .func = func, .fn = fn, .data = data, .stats = stats
-	};
+	struct go_rows rows = { .table = go->table,
+				.func = func,
+				.first = first,
+				.fn = fn,
+				.data = data,
+				.stats = stats };
 	int r = role_of(go->table, func, &rows.role);
 
 	if (r < 0)
@@ -311,10 +282,10 @@ static int go_rows(struct unwind_source *s, const struct unwind_span *span, unwi
 	if (r == GOPCLNTAB_NONE)
 		return 0;
 	if (span->begin <= func.begin) {
-		r = emit_rows(go, &func, fn, data, stats);
+		r = emit_rows(go, &func, span->begin, fn, data, stats);
 		return MIN_OF(r, 0);
 	}
-	r = emit_rows(go, &func, clip_row, &clip, stats);
+	r = emit_rows(go, &func, 0, clip_row, &clip, stats);
 	return r < 0 ? r : clip_flush(&clip);
 }
 
@@ -374,7 +345,7 @@ static int go_rule_at(struct unwind_source *s, uint64_t vaddr, struct unwind_rul
 		return r == GOPCLNTAB_NONE ? UNWIND_SOURCE_NONE : r;
 	if (func.pcsp == 0)
 		return UNWIND_SOURCE_NONE;
-	r = emit_rows(go, &func, wanted_row, &wanted, &stats);
+	r = emit_rows(go, &func, 0, wanted_row, &wanted, &stats);
 	if (r < 0 && r != WANTED_DONE)
 		return r;
 	if (!wanted.found)

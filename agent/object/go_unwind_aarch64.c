@@ -53,9 +53,14 @@ static int instruction(struct go_rows *rows, uint64_t vaddr, uint32_t *ret_instr
 	return go_code(rows, vaddr, (unsigned char *)ret_instruction, sizeof(*ret_instruction));
 }
 
-static int find_frame(struct machine *m, uint64_t pc)
+static int find_frame(void *data, const struct gopclntab_range *range, int32_t depth_before)
 {
+	struct machine *m = data;
+	uint64_t pc = range->begin;
 	uint32_t code[5]; /* two before, three behind */
+
+	if (m->frame != FRAME_NONE || depth_before != 0)
+		return 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(code); i++) {
 		int r = instruction(m->rows, pc - 8 + i * 4, &code[i]);
@@ -78,8 +83,9 @@ static int find_frame(struct machine *m, uint64_t pc)
 	return 0;
 }
 
-static int find_switch(struct machine *m)
+static int find_switch(void *data)
 {
+	struct machine *m = data;
 	const struct gopclntab_func *func = m->rows->func;
 	uint64_t n = MIN_OF(func->end - func->begin, (uint64_t)SWITCH_CODE_BYTES);
 
@@ -136,10 +142,10 @@ static void rule_by_depth(const struct machine *m, uint64_t pc, int32_t depth,
 	}
 }
 
-/* `popping`: x29 has been restored already, sp is about to be. */
-static void rule_at(const struct machine *m, uint64_t pc, int32_t depth, bool popping,
+static void rule_at(const void *data, uint64_t pc, int32_t depth, bool popping,
 		    struct unwind_rule *rule)
 {
+	const struct machine *m = data;
 	bool switched = m->switched_pc && pc >= m->switched_pc;
 
 	if (depth < 0 || depth > GO_MAX_DEPTH) {
@@ -163,46 +169,23 @@ static void rule_at(const struct machine *m, uint64_t pc, int32_t depth, bool po
 	}
 }
 
-static int emit_range(struct machine *m, const struct go_depths *depths)
+static int find_cuts(void *data, const struct go_depths *depths, struct go_cuts *cuts)
 {
+	struct machine *m = data;
 	const struct gopclntab_range *range = &depths->range;
 	/* All epilogues restore sp last, in one instruction. */
 	bool pops = m->rows->role == GO_ROLE_SWITCH && range->value > 0 && depths->has_next &&
 		    depths->next.value == 0;
-	uint64_t pop = pops ? range->end - 4 : range->end;
-	const uint64_t cuts[] = { m->saved_pc, m->pointed_pc, m->switched_pc, pop };
-	int r = 0;
 
-	for (uint64_t pc = range->begin; r == 0 && pc < range->end;) {
-		struct unwind_rule rule;
-		uint64_t next = range->end;
-
-		rule_at(m, pc, range->value, pc >= pop, &rule);
-		r = m->rows->fn(pc, &rule, m->rows->data);
-		for (size_t i = 0; i < ARRAY_SIZE(cuts); i++)
-			if (cuts[i] > pc && cuts[i] < next)
-				next = cuts[i];
-		pc = next;
-	}
-	return r;
+	*cuts = (struct go_cuts){ .at = { m->saved_pc, m->pointed_pc, m->switched_pc },
+				  .pop = pops ? range->end - 4 : range->end };
+	return 0;
 }
 
 int go_rows_aarch64(struct go_rows *rows, struct go_depths *depths)
 {
+	static const struct go_machine aarch64 = { find_switch, find_frame, find_cuts, rule_at };
 	struct machine m = { .rows = rows };
-	int32_t depth_before = 0;
-	int r = 0;
 
-	if (rows->role == GO_ROLE_SWITCH || rows->role == GO_ROLE_LEAVE)
-		r = find_switch(&m);
-	while (r == 0) {
-		if (m.frame == FRAME_NONE && depth_before == 0 && depths->range.value > 0)
-			r = find_frame(&m, depths->range.begin);
-		if (r == 0)
-			r = emit_range(&m, depths);
-		depth_before = depths->range.value;
-		if (r == 0)
-			r = go_depths_next(rows, depths);
-	}
-	return r == GOPCLNTAB_NONE ? 0 : r;
+	return go_rows_by_depth(rows, depths, &aarch64, &m);
 }

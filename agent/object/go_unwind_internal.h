@@ -19,6 +19,7 @@ enum go_role {
 struct go_rows {
 	struct gopclntab *table;
 	const struct gopclntab_func *func;
+	uint64_t first; /* no row is before this */
 	enum go_role role;
 	unwind_row_fn fn;
 	void *data;
@@ -36,6 +37,28 @@ struct go_depths {
 /* 0; GOPCLNTAB_NONE: there are none; -errno. */
 int go_depths_init(struct go_rows *rows, struct go_depths *ret_depths);
 int go_depths_next(struct go_rows *rows, struct go_depths *depths);
+
+/* Where a range of the same depth is cut; 0: nowhere. */
+struct go_cuts {
+	uint64_t at[4];
+	uint64_t
+		pop; /* where the frame pointer has been restored already, the stack pointer is about to be; else the range's end */
+};
+
+/* What differs from machine to machine; `m` is what it knows of the function by now. 0 or -errno. */
+struct go_machine {
+	/* Where the function goes to another stack. */
+	int (*find_switch)(void *m);
+	/* What the prologue does, where the depth has just grown to that of the range. */
+	int (*find_frame)(void *m, const struct gopclntab_range *range, int32_t depth_before);
+	int (*find_cuts)(void *m, const struct go_depths *depths, struct go_cuts *cuts);
+	void (*rule_at)(const void *m, uint64_t pc, int32_t depth, bool popping,
+			struct unwind_rule *ret_rule);
+};
+
+/* All rows, range by range. 0, -errno (of fn, or of reading). */
+int go_rows_by_depth(struct go_rows *rows, struct go_depths *depths,
+		     const struct go_machine *machine, void *m);
 
 /* Rows of the machine, but for roots and sigreturn. 0, -errno (of fn, or of reading). */
 int go_rows_x86_64(struct go_rows *rows, struct go_depths *depths);

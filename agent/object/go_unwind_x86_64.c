@@ -22,7 +22,6 @@
 
 /* Functions that go to other stacks have less than 500 bytes. */
 #define SWITCH_CODE_BYTES 2048
-#define MAX_CUTS 5
 
 /* What the prologue does with rbp. */
 struct frame {
@@ -41,11 +40,6 @@ struct machine {
 	uint64_t switched_begin;
 	uint64_t switched_end;
 };
-
-static int emit(struct machine *m, uint64_t pc, const struct unwind_rule *rule)
-{
-	return m->rows->fn(pc, rule, m->rows->data);
-}
 
 /* Length of `mov [rsp+depth−8], rbp` (opcode 89) or `lea rbp, [rsp+depth−8]` (8d); 0 when it is something else. */
 static size_t frame_instruction(const unsigned char *code, unsigned char opcode, int32_t depth)
@@ -108,10 +102,13 @@ static void frame_by_store(struct frame *frame, const struct gopclntab_range *ra
 	};
 }
 
-/* Where the depth has just grown to that of `range`. */
-static int find_frame(struct machine *m, const struct gopclntab_range *range, int32_t depth_before)
+static int find_frame(void *data, const struct gopclntab_range *range, int32_t depth_before)
 {
+	struct machine *m = data;
 	unsigned char before[2], after[16];
+
+	if (m->frame.found)
+		return 0;
 	int r = go_code(m->rows, range->begin - sizeof(before), before, sizeof(before));
 
 	if (r == 0)
@@ -148,8 +145,9 @@ static size_t sets_rsp(const unsigned char *code)
 }
 
 /* From behind the first instruction that sets rsp to behind the last one. */
-static int find_switch(struct machine *m)
+static int find_switch(void *data)
 {
+	struct machine *m = data;
 	unsigned char code[SWITCH_CODE_BYTES + 16] = { 0 };
 	const struct gopclntab_func *func = m->rows->func;
 	size_t n = (size_t)MIN_OF(func->end - func->begin, (uint64_t)SWITCH_CODE_BYTES);
@@ -217,10 +215,10 @@ static void rule_by_depth(const struct machine *m, uint64_t pc, int32_t depth,
 	};
 }
 
-/* `popping`: rbp has been restored already, rsp is about to be. */
-static void rule_at(const struct machine *m, uint64_t pc, int32_t depth, bool popping,
+static void rule_at(const void *data, uint64_t pc, int32_t depth, bool popping,
 		    struct unwind_rule *rule)
 {
+	const struct machine *m = data;
 	const struct frame *frame = &m->frame;
 	bool points = frame->found && frame->pointed_pc && frame->slot_off == -16 &&
 		      pc >= frame->pointed_pc && depth >= frame->slot_depth && !popping;
@@ -257,45 +255,19 @@ static int find_pop(struct machine *m, const struct go_depths *depths, uint64_t 
 	return 0;
 }
 
-/* Rows of one range of the same depth: it is cut where something other than the depth changes. */
-static int emit_range(struct machine *m, const struct go_depths *depths)
+static int find_cuts(void *data, const struct go_depths *depths, struct go_cuts *cuts)
 {
-	const struct gopclntab_range *range = &depths->range;
-	uint64_t pop;
-	int r = find_pop(m, depths, &pop);
-	const uint64_t cuts[] = { m->frame.saved_pc, m->frame.pointed_pc, m->switched_begin,
-				  m->switched_end, pop };
+	struct machine *m = data;
 
-	for (uint64_t pc = range->begin; r == 0 && pc < range->end;) {
-		struct unwind_rule rule;
-		uint64_t next = range->end;
-
-		rule_at(m, pc, range->value, pc >= pop, &rule);
-		r = emit(m, pc, &rule);
-		for (size_t i = 0; i < ARRAY_SIZE(cuts); i++)
-			if (cuts[i] > pc && cuts[i] < next)
-				next = cuts[i];
-		pc = next;
-	}
-	return r;
+	*cuts = (struct go_cuts){ .at = { m->frame.saved_pc, m->frame.pointed_pc, m->switched_begin,
+					  m->switched_end } };
+	return find_pop(m, depths, &cuts->pop);
 }
 
 int go_rows_x86_64(struct go_rows *rows, struct go_depths *depths)
 {
+	static const struct go_machine x86_64 = { find_switch, find_frame, find_cuts, rule_at };
 	struct machine m = { .rows = rows };
-	int32_t depth_before = 0;
-	int r = 0;
 
-	if (rows->role == GO_ROLE_SWITCH || rows->role == GO_ROLE_LEAVE)
-		r = find_switch(&m);
-	while (r == 0) {
-		if (!m.frame.found && depths->range.value > depth_before)
-			r = find_frame(&m, &depths->range, depth_before);
-		if (r == 0)
-			r = emit_range(&m, depths);
-		depth_before = depths->range.value;
-		if (r == 0)
-			r = go_depths_next(rows, depths);
-	}
-	return r == GOPCLNTAB_NONE ? 0 : r;
+	return go_rows_by_depth(rows, depths, &x86_64, &m);
 }

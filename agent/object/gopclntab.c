@@ -13,10 +13,10 @@
 /* A number in pctab takes 5 bytes at most: 32 bits by sevens. */
 #define MAX_VARINT_BYTES 5
 
-/* The members of a record that are read, by layout (struct _func of src/runtime/runtime2.go). */
+/* The members of a record that are read, by layout (struct _func of src/runtime/runtime2.go); its last byte is n_funcdata. */
 static const struct record_layout {
 	uint8_t name;
-	uint8_t pcsp; /* pcfile and pcline follow */
+	uint8_t pcsp; /* pcfile, pcline, n_pcdata and the unit follow */
 	uint8_t flags;
 	uint8_t n_bytes;
 	uint8_t functab_entry_bytes; /* a function's; its halves are the entry and the place of the record */
@@ -73,9 +73,8 @@ static int read_part(struct gopclntab *table, enum gopclntab_part part, uint64_t
 	return 0;
 }
 
-/* As read_part(); what is cut off is not there. */
-static int read_or_none(struct gopclntab *table, enum gopclntab_part part, uint64_t file_off,
-			void *dst, size_t n)
+int gopclntab_read(struct gopclntab *table, enum gopclntab_part part, uint64_t file_off, void *dst,
+		   size_t n)
 {
 	if (file_off > table->end || n > table->end - file_off)
 		return GOPCLNTAB_NONE;
@@ -92,8 +91,9 @@ int gopclntab_entry(struct gopclntab *table, uint32_t index, uint64_t *ret_entry
 	uint32_t halves[2] = { 0 };
 	/* The last one is the end of all functions, without a record. */
 	size_t want = index < table->n_funcs ? n : n / 2;
-	int r = n == sizeof(words) ? read_or_none(table, GOPCLNTAB_PART_FUNCTAB, at, words, want)
-				   : read_or_none(table, GOPCLNTAB_PART_FUNCTAB, at, halves, want);
+	int r = n == sizeof(words)
+			? gopclntab_read(table, GOPCLNTAB_PART_FUNCTAB, at, words, want)
+			: gopclntab_read(table, GOPCLNTAB_PART_FUNCTAB, at, halves, want);
 
 	if (r != 0)
 		return r;
@@ -125,8 +125,8 @@ int gopclntab_func(struct gopclntab *table, uint32_t index, struct gopclntab_fun
 		return r;
 	if (end <= begin || at > table->end - table->funcs_off || table->text > UINT64_MAX - end)
 		return GOPCLNTAB_NONE;
-	r = read_or_none(table, GOPCLNTAB_PART_RECORDS, table->funcs_off + at, record,
-			 layout->n_bytes);
+	r = gopclntab_read(table, GOPCLNTAB_PART_RECORDS, table->funcs_off + at, record,
+			   layout->n_bytes);
 	if (r != 0)
 		return r;
 	*ret_func = (struct gopclntab_func){
@@ -137,6 +137,10 @@ int gopclntab_func(struct gopclntab *table, uint32_t index, struct gopclntab_fun
 		.pcfile = u32_at(record, layout->pcsp + 4u),
 		.pcline = u32_at(record, layout->pcsp + 8u),
 		.flags = record[layout->flags],
+		.n_funcdata = record[layout->n_bytes - 1],
+		.n_pcdata = u32_at(record, layout->pcsp + 12u),
+		.pcdata_off = table->funcs_off + at + layout->n_bytes,
+		.unit = u32_at(record, layout->pcsp + 16u),
 	};
 	return 0;
 }
@@ -176,7 +180,7 @@ static int append_name(struct gopclntab *table, uint64_t at, struct buf *name)
 {
 	for (size_t i = 0; i < GOPCLNTAB_MAX_NAME_BYTES && at + i < table->names_end; i++) {
 		char c;
-		int r = read_or_none(table, GOPCLNTAB_PART_NAMES, at + i, &c, 1);
+		int r = gopclntab_read(table, GOPCLNTAB_PART_NAMES, at + i, &c, 1);
 
 		if (r == 0 && c == '\0')
 			return i > 0 ? 0 : GOPCLNTAB_NONE;
@@ -230,10 +234,10 @@ static inline int read_value_byte(struct gopclntab *table, uint64_t file_off, ui
 	if (file_off >= table->funcs_off)
 		return GOPCLNTAB_NONE;
 	if (!table->values)
-		table->values = calloc(GOPCLNTAB_N_BLOCKS, sizeof(*table->values));
+		table->values = calloc(table->n_blocks, sizeof(*table->values));
 	if (!table->values)
 		return -ENOMEM;
-	struct gopclntab_block *block = &table->values[number % GOPCLNTAB_N_BLOCKS];
+	struct gopclntab_block *block = &table->values[number % table->n_blocks];
 	if (block->end != (number + 1) * GOPCLNTAB_STEP_BYTES) {
 		int r = read_block(table, block, number);
 
@@ -320,6 +324,12 @@ static int check_text(struct gopclntab *table)
 	return 0;
 }
 
+void gopclntab_expect_all(struct gopclntab *table)
+{
+	if (!table->values)
+		table->n_blocks = GOPCLNTAB_N_BLOCKS;
+}
+
 int gopclntab_new(struct elf *elf, struct gopclntab **ret_table)
 {
 	_cleanup_(gopclntab_freep) struct gopclntab *table = NULL;
@@ -330,6 +340,7 @@ int gopclntab_new(struct elf *elf, struct gopclntab **ret_table)
 	if (!table)
 		return -ENOMEM;
 	table->elf = elf;
+	table->n_blocks = GOPCLNTAB_N_BLOCKS_FEW;
 	table->quantum = elf_machine(elf) == EM_AARCH64 ? 4 : 1;
 	int r = gopclntab_locate(table, &table->text);
 	if (r == 0 && table->version != GOPCLNTAB_1_16 && table->text == 0)

@@ -56,6 +56,11 @@ struct gopclntab_func {
 	uint32_t pcfile;
 	uint32_t pcline;
 	uint8_t flags; /* GOPCLNTAB_* */
+	/* What stands behind its record: places in pctab, then its other data, by kind. */
+	uint8_t n_funcdata;
+	uint32_t n_pcdata;
+	uint64_t pcdata_off; /* in the file */
+	uint32_t unit;	     /* where the files of its compilation unit begin among those of all */
 };
 
 /* Values by pc: one range of addresses after the other. */
@@ -77,6 +82,8 @@ struct gopclntab;
 
 /* 0; GOPCLNTAB_NONE: no Go program, or a layout that is not known; -errno. `elf` is borrowed until free. */
 int gopclntab_new(struct elf *elf, struct gopclntab **ret_table);
+/* All functions will be asked for one behind the other: a MiB is held instead of 32 KiB. Before the first look-up. */
+void gopclntab_expect_all(struct gopclntab *table);
 void gopclntab_free(struct gopclntab *table); /* NULL-safe */
 DEFINE_CLEANUP(struct gopclntab *, gopclntab_free);
 

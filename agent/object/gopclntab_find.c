@@ -108,6 +108,7 @@ int gopclntab_header(struct gopclntab *table, uint64_t file_off, uint64_t end,
 	table->file_off = file_off;
 	table->names_off = file_off + parts[0];
 	table->names_end = file_off + parts[1];
+	table->files_off = file_off + parts[2];
 	table->values_off = file_off + parts[3];
 	table->funcs_off = file_off + parts[4];
 	table->end = end;

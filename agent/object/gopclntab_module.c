@@ -3,9 +3,10 @@
  * Where the text of a Go program begins, by the runtime's moduledata.
  *
  * Its first word points to the header of the function table; behind six slices and a pointer follow the lowest and the end of the
- * highest function, then the text (struct moduledata of src/runtime/symtab.go, the same from 1.16 on). From 1.26 on it is a section of
- * its own, before that a variable among others. In position independent programs its words are relocated; some linkers leave the value
- * in the word as well, others leave 0 there and have it in DT_RELA only.
+ * highest function, then the text (struct moduledata of src/runtime/symtab.go, the same from 1.16 on), and further down, from 1.18 on,
+ * where the other data of functions lies (gofunc). From 1.26 on it is a section of its own, before that a variable among others. In
+ * position independent programs its words are relocated; some linkers leave the value in the word as well, others leave 0 there and have
+ * it in DT_RELA only.
  */
 #include <elf.h>
 #include <errno.h>
@@ -15,13 +16,22 @@
 #include "agent/object/gopclntab_internal.h"
 #include "agent/util/macro.h"
 
-#define MODULE_MIN_PC 160
-#define MODULE_MAX_PC 168
-#define MODULE_TEXT 176
+/* The words that are read of it. */
+enum module_word {
+	MODULE_HEADER,
+	MODULE_MIN_PC,
+	MODULE_MAX_PC,
+	MODULE_TEXT,
+	MODULE_GOFUNC,
+	MODULE_N_WORDS
+};
+
 #define SEARCH_STEP_BYTES 65536
-/* Words with the table's address that begin no moduledata, before the search ends; each may cost looking through the relocations. A Go
- * program has one more at most (the symbol of the table). */
+/* Words with the table's address that begin no moduledata, before the search ends. A Go program has one more at most (the symbol of the
+ * table). */
 #define MAX_CANDIDATES 16
+/* All relocations are looked through for a candidate, and once for the table's address; this often at most. */
+#define MAX_ROUNDS 4
 
 /* R_*_RELATIVE relocations, file range; n 0: there are none. */
 struct relocations {
@@ -29,15 +39,25 @@ struct relocations {
 	uint64_t n;
 	uint32_t relative;
 	uint32_t n_candidates; /* so far */
+	uint32_t n_rounds;
 };
 
-/* Stops at the first for which `match` holds. 0, GOPCLNTAB_NONE, -errno. */
-static int find_relocation(struct gopclntab *table, const struct relocations *relocations,
-			   bool (*match)(const Elf64_Rela *rela, uint64_t wanted), uint64_t wanted,
-			   Elf64_Rela *ret_rela)
+struct module {
+	uint64_t vaddr;
+	uint64_t offs[MODULE_N_WORDS]; /* where its words are */
+	uint64_t words[MODULE_N_WORDS];
+	uint32_t n_unknown; /* words that are 0 in the file */
+};
+
+/* Stops at the first for which `take` is true. 0, GOPCLNTAB_NONE, -errno. */
+static int each_relocation(struct gopclntab *table, struct relocations *relocations,
+			   bool (*take)(const Elf64_Rela *rela, struct module *module),
+			   struct module *module)
 {
 	Elf64_Rela step[256];
 
+	if (relocations->n_rounds++ >= MAX_ROUNDS)
+		return GOPCLNTAB_NONE;
 	for (uint64_t i = 0; i < relocations->n; i += ARRAY_SIZE(step)) {
 		size_t n = (size_t)MIN_OF(relocations->n - i, (uint64_t)ARRAY_SIZE(step));
 		int r = bytes_read(elf_bytes(table->elf), relocations->file_off + i * sizeof(*step),
@@ -45,25 +65,37 @@ static int find_relocation(struct gopclntab *table, const struct relocations *re
 
 		if (r < 0)
 			return r == -ENODATA ? GOPCLNTAB_NONE : r;
-		for (size_t k = 0; k < n; k++) {
+		for (size_t k = 0; k < n; k++)
 			if (ELF64_R_TYPE(step[k].r_info) == relocations->relative &&
-			    match(&step[k], wanted)) {
-				*ret_rela = step[k];
+			    take(&step[k], module))
 				return 0;
-			}
-		}
 	}
 	return GOPCLNTAB_NONE;
 }
 
-static bool is_at(const Elf64_Rela *rela, uint64_t vaddr)
+/* A word of the module whose value is in the relocation only. */
+static bool take_word(const Elf64_Rela *rela, struct module *module)
 {
-	return rela->r_offset == vaddr;
+	uint64_t off = rela->r_offset - module->vaddr;
+
+	if (off > module->offs[MODULE_GOFUNC])
+		return false;
+	for (size_t i = 0; i < MODULE_N_WORDS; i++) {
+		if (module->offs[i] == off && module->words[i] == 0 && rela->r_addend != 0) {
+			module->words[i] = (uint64_t)rela->r_addend;
+			module->n_unknown--;
+		}
+	}
+	return module->n_unknown == 0;
 }
 
-static bool is_value(const Elf64_Rela *rela, uint64_t value)
+/* What points to the table may be the module's first word. */
+static bool take_pointer(const Elf64_Rela *rela, struct module *module)
 {
-	return (uint64_t)rela->r_addend == value;
+	if ((uint64_t)rela->r_addend != module->words[MODULE_HEADER])
+		return false;
+	module->vaddr = rela->r_offset;
+	return true;
 }
 
 static void find_relocations(const struct elf *elf, struct relocations *ret_relocations)
@@ -80,50 +112,54 @@ static void find_relocations(const struct elf *elf, struct relocations *ret_relo
 	ret_relocations->n = MIN_OF(n_bytes, GOPCLNTAB_MAX_RELOCATION_BYTES) / sizeof(Elf64_Rela);
 }
 
-/* The word at an address, relocated. */
-static int read_word(struct gopclntab *table, const struct relocations *relocations, uint64_t vaddr,
-		     uint64_t *ret_word)
+/* The words as they stand in the file. */
+static int read_words(struct gopclntab *table, uint64_t vaddr, struct module *ret_module)
 {
-	Elf64_Rela rela;
-	uint64_t file_off, word;
+	struct module module = {
+		.vaddr = vaddr,
+		.offs = { 0, 160, 168, 176, table->version == GOPCLNTAB_1_18 ? 304 : 320 },
+	};
 
-	if (!elf_file_off(table->elf, vaddr, &file_off))
-		return GOPCLNTAB_NONE;
-	int r = bytes_read(elf_bytes(table->elf), file_off, &word, sizeof(word));
-	if (r < 0)
-		return r == -ENODATA ? GOPCLNTAB_NONE : r;
-	if (word == 0) {
-		r = find_relocation(table, relocations, is_at, vaddr, &rela);
-		if (r != 0)
-			return r;
-		word = (uint64_t)rela.r_addend;
+	for (size_t i = 0; i < MODULE_N_WORDS; i++) {
+		uint64_t file_off;
+
+		if (!elf_file_off(table->elf, vaddr + module.offs[i], &file_off))
+			return GOPCLNTAB_NONE;
+		int r = bytes_read(elf_bytes(table->elf), file_off, &module.words[i],
+				   sizeof(module.words[i]));
+		if (r < 0)
+			return r == -ENODATA ? GOPCLNTAB_NONE : r;
+		module.n_unknown += module.words[i] == 0;
 	}
-	*ret_word = word;
+	*ret_module = module;
 	return 0;
 }
 
 /* Whether a moduledata is at `vaddr`, by what it says of the functions. */
-static int module_at(struct gopclntab *table, const struct relocations *relocations, uint64_t vaddr,
+static int module_at(struct gopclntab *table, struct relocations *relocations, uint64_t vaddr,
 		     uint64_t *ret_text)
 {
-	uint64_t header, min_pc, max_pc, text, first, last, record;
+	uint64_t first, last, record;
+	struct module m;
 	int r = gopclntab_entry(table, 0, &first, &record);
 
 	if (r == 0)
 		r = gopclntab_entry(table, table->n_funcs, &last, &record);
 	if (r == 0)
-		r = read_word(table, relocations, vaddr, &header);
-	if (r == 0)
-		r = read_word(table, relocations, vaddr + MODULE_MIN_PC, &min_pc);
-	if (r == 0)
-		r = read_word(table, relocations, vaddr + MODULE_MAX_PC, &max_pc);
-	if (r == 0)
-		r = read_word(table, relocations, vaddr + MODULE_TEXT, &text);
+		r = read_words(table, vaddr, &m);
+	if (r == 0 && m.n_unknown > 0) {
+		/* Not all must be found: what counts is what they say. */
+		r = each_relocation(table, relocations, take_word, &m);
+		r = MIN_OF(r, 0);
+	}
 	if (r != 0)
 		return r;
-	if (header != table->vaddr || min_pc != text + first || max_pc != text + last)
+	if (m.words[MODULE_HEADER] != table->vaddr || m.words[MODULE_TEXT] == 0 ||
+	    m.words[MODULE_MIN_PC] != m.words[MODULE_TEXT] + first ||
+	    m.words[MODULE_MAX_PC] != m.words[MODULE_TEXT] + last)
 		return GOPCLNTAB_NONE;
-	*ret_text = text;
+	table->gofunc = table->version == GOPCLNTAB_1_16 ? 0 : m.words[MODULE_GOFUNC];
+	*ret_text = m.words[MODULE_TEXT];
 	return 0;
 }
 
@@ -190,8 +226,8 @@ static int search(struct gopclntab *table, struct relocations *relocations, uint
 int gopclntab_module_text(struct gopclntab *table, uint64_t *ret_text)
 {
 	const struct elf_section *section = elf_section_by_name(table->elf, ".go.module");
+	struct module pointer = { .words = { [MODULE_HEADER] = table->vaddr } };
 	struct relocations relocations;
-	Elf64_Rela rela;
 	int r = GOPCLNTAB_NONE;
 
 	find_relocations(table->elf, &relocations);
@@ -201,6 +237,21 @@ int gopclntab_module_text(struct gopclntab *table, uint64_t *ret_text)
 		r = search(table, &relocations, ret_text);
 	if (r != GOPCLNTAB_NONE)
 		return r;
-	r = find_relocation(table, &relocations, is_value, table->vaddr, &rela);
-	return r != 0 ? r : module_at(table, &relocations, rela.r_offset, ret_text);
+	r = each_relocation(table, &relocations, take_pointer, &pointer);
+	return r != 0 ? r : module_at(table, &relocations, pointer.vaddr, ret_text);
+}
+
+int gopclntab_module_gofunc(struct gopclntab *table, uint64_t *ret_vaddr)
+{
+	uint64_t text;
+	int r = table->version == GOPCLNTAB_1_16 ? GOPCLNTAB_NONE : 0;
+
+	if (r == 0 && table->gofunc == 0)
+		r = gopclntab_module_text(table, &text);
+	if (r != 0)
+		return r;
+	if (table->gofunc == 0)
+		return GOPCLNTAB_NONE;
+	*ret_vaddr = table->gofunc;
+	return 0;
 }

@@ -15,14 +15,16 @@
 
 #include "agent/object/stub_anchors.h"
 #include "agent/object/stub_flow.h"
+#include "agent/object/stub_rows.h"
 #include "agent/util/macro.h"
 
 #define WINDOW_BYTES ((size_t)4 * STUB_FLOW_MAX_BYTES)
 /* Jump tables: their entries are read one by one. */
 #define DATA_WINDOW_BYTES 1024
-/* Rows that are kept from the walk over all functions, so that they need not be found again; libraries of video codecs have 50,000. The
- * rows of functions beyond are found again. */
-#define MAX_KEPT_ROWS ((size_t)1 << 18)
+/* Libraries of video codecs have 50,000 rows. */
+#define MAX_KEPT_BYTES (((size_t)1 << 18) * sizeof(struct stub_row))
+/* Of the memory for spans: what is kept saves time, what it takes is missing where the table is made. */
+#define KEPT_SHARE 4
 /* An instruction is visited some 1.5 times; a function that is not understood once more. 2^26 take
  * a second or two. */
 #define STEPS_OF_OBJECT ((uint64_t)1 << 26)
@@ -32,12 +34,6 @@
 struct place {
 	uint64_t vaddr;
 	bool is_behind_function;
-};
-
-struct row {
-	uint64_t vaddr;
-	struct unwind_rule rule;
-	bool is_first; /* of its function */
 };
 
 struct stub_functions {
@@ -53,9 +49,7 @@ struct stub_functions {
 	uint8_t data[DATA_WINDOW_BYTES]; /* of the file, at data_off */
 	uint64_t data_off;
 	size_t data_bytes;
-	struct row *rows; /* owned; of the functions of the walk over all */
-	size_t n_rows;
-	size_t cap_rows;
+	struct stub_rows rows; /* of the walk over all functions */
 	uint64_t budget;
 	struct place resume; /* between two functions of an earlier walk; 0: there was none */
 };
@@ -89,9 +83,7 @@ void stub_functions_release(struct stub_functions *functions)
 	functions->window = NULL;
 	functions->window_bytes = 0;
 	functions->data_bytes = 0;
-	free(functions->rows);
-	functions->rows = NULL;
-	functions->n_rows = functions->cap_rows = 0;
+	stub_rows_fini(&functions->rows);
 	functions->is_loaded = false;
 	functions->resume = (struct place){ 0 };
 }
@@ -274,42 +266,15 @@ static int next_function(struct stub_functions *s, struct place *place, uint64_t
 	return 0;
 }
 
-struct keeper {
-	struct stub_functions *s;
-	size_t first;
-};
-
-static int keep_row(uint64_t vaddr, const struct unwind_rule *rule, void *data)
-{
-	const struct keeper *keeper = data;
-	struct stub_functions *s = keeper->s;
-
-	if (s->n_rows == s->cap_rows) {
-		size_t cap = s->cap_rows * 2 + 256;
-		struct row *rows = reallocarray(s->rows, cap, sizeof(*rows));
-
-		if (!rows)
-			return -ENOMEM;
-		s->rows = rows;
-		s->cap_rows = cap;
-	}
-	s->rows[s->n_rows] = (struct row){ vaddr, *rule, s->n_rows == keeper->first };
-	s->n_rows++;
-	return 0;
-}
-
 /* *ret_ref is 0 where there was no room. */
 static int keep_rows(struct stub_functions *s, const struct function *f, uint32_t *ret_ref)
 {
-	struct keeper keeper = { s, s->n_rows };
-
-	*ret_ref = 0;
-	if (s->n_rows >= MAX_KEPT_ROWS)
-		return 0;
-	int r = stub_flow_rows(&f->text, s->scratch, &f->result, keep_row, &keeper);
-	if (r == 0 && s->n_rows > keeper.first)
-		*ret_ref = (uint32_t)keeper.first + 1;
-	return r;
+	stub_rows_begin(&s->rows);
+	int r = stub_flow_rows(&f->text, s->scratch, &f->result, stub_rows_add, &s->rows);
+	if (r < 0)
+		stub_rows_drop(&s->rows);
+	*ret_ref = r < 0 ? 0 : stub_rows_keep(&s->rows);
+	return r == -ENOSPC ? 0 : r;
 }
 
 static int add_gap(struct stub_functions *s, const struct stub_range *gap,
@@ -341,8 +306,10 @@ int stub_functions_spans(struct stub_functions *functions, struct unwind_spans *
 		return 0;
 	r = load(functions);
 	functions->budget = STEPS_OF_OBJECT;
+	functions->rows.max_bytes = MIN_OF(MAX_KEPT_BYTES, spans->max_bytes / KEPT_SHARE);
 	for (size_t i = 0; i < functions->gaps->n && r == 0; i++)
 		r = add_gap(functions, &functions->gaps->items[i], spans);
+	spans->held_bytes = functions->rows.cap * sizeof(*functions->rows.items);
 	return r;
 }
 
@@ -374,23 +341,13 @@ static int find(struct stub_functions *s, uint64_t vaddr, struct function *ret_f
 	return ret_function->result.is_trusted ? 0 : UNWIND_SOURCE_NONE;
 }
 
-static int kept_rows(const struct stub_functions *s, size_t i, unwind_row_fn fn, void *data)
-{
-	int r = 0;
-
-	do
-		r = fn(s->rows[i].vaddr, &s->rows[i].rule, data);
-	while (r >= 0 && ++i < s->n_rows && !s->rows[i].is_first);
-	return MIN_OF(r, 0);
-}
-
 int stub_functions_rows(struct stub_functions *functions, const struct unwind_span *span,
 			unwind_row_fn fn, void *data)
 {
 	struct function f;
 
-	if (span->ref > 0 && span->ref <= functions->n_rows)
-		return kept_rows(functions, span->ref - 1, fn, data);
+	if (stub_rows_has(&functions->rows, span->ref))
+		return stub_rows_foreach(&functions->rows, span->ref, fn, data);
 	int r = find(functions, span->begin, &f);
 	if (r != 0)
 		return MIN_OF(r, 0);

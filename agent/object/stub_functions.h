@@ -28,7 +28,8 @@ void stub_functions_free(struct stub_functions *functions); /* NULL-safe */
 /* Gives back what the calls below made it hold. */
 void stub_functions_release(struct stub_functions *functions);
 
-/* Appends a span for each function. 0, UNWIND_SOURCE_TOO_LARGE, -errno. */
+/* Appends a span for each function; rows are kept in up to a quarter of spans->max_bytes, told in spans->held_bytes. 0,
+ * UNWIND_SOURCE_TOO_LARGE, -errno. */
 int stub_functions_spans(struct stub_functions *functions, struct unwind_spans *spans);
 /* The rows of the function of a span that was appended. 0, -errno, or what fn returned. */
 int stub_functions_rows(struct stub_functions *functions, const struct unwind_span *span,

@@ -2,19 +2,6 @@
 /* What one instruction of x86-64 does to a frame. */
 #include "agent/object/stub_step.h"
 
-#include <string.h>
-
-#define RAX 0u
-#define RCX 1u
-#define RDX 2u
-#define RBX 3u
-#define RSP 4u
-#define RBP 5u
-
-/* A frame beyond this is none: an analysis gone astray. The largest known is 40 KB; musl's getcwd
- * and the like have 4 KB. */
-#define MAX_FRAME_BYTES (1 << 24)
-
 #define OP_1(i, op) ((i)->map == STUB_INSN_MAP_1 && (i)->opcode == (op))
 #define OP_0F(i, op) \
 	((i)->map == STUB_INSN_MAP_0F && !(i)->is_vector_encoded && (i)->opcode == (op))
@@ -64,54 +51,12 @@ enum stub_flow stub_step_flow(const struct stub_insn *i)
 	return (i->opcode & 0xf0) == 0x70 ? STUB_FLOW_BRANCH : STUB_FLOW_NEXT;
 }
 
-static void lose_sp(struct stub_frame *f)
+bool stub_step_is_padding(const struct stub_insn *i)
 {
-	f->has_sp = 0;
-	f->sp_off = 0;
-}
-
-static void lose_bp(struct stub_frame *f)
-{
-	f->has_bp = 0;
-	f->bp_off = 0;
-}
-
-static void set_fp(struct stub_frame *f, enum stub_fp fp, int32_t fp_off)
-{
-	f->fp = (uint8_t)fp;
-	f->fp_off = fp_off;
-}
-
-static void set_sp(struct stub_frame *f, int64_t sp_off)
-{
-	lose_sp(f);
-	if (sp_off < -MAX_FRAME_BYTES || sp_off > MAX_FRAME_BYTES)
-		return;
-	f->has_sp = 1;
-	f->sp_off = (int32_t)sp_off;
-	/* What lies below the stack pointer may be overwritten at any time. */
-	if (f->fp == STUB_FP_SAVED && -f->fp_off > f->sp_off)
-		set_fp(f, STUB_FP_LOST, 0);
-	if (f->ra == STUB_RA_STACK && f->sp_off < 8)
-		f->ra = STUB_RA_LOST;
-}
-
-static void move_sp(struct stub_frame *f, int64_t by)
-{
-	if (f->has_sp)
-		set_sp(f, f->sp_off + by);
-}
-
-/* The distance of a register from CFA, when it is known. */
-static bool cfa_minus(const struct stub_frame *f, unsigned int reg, int32_t *ret_off)
-{
-	if (reg == RSP && f->has_sp)
-		*ret_off = f->sp_off;
-	else if (reg == RBP && f->has_bp)
-		*ret_off = f->bp_off;
-	else
-		return false;
-	return true;
+	if (i->map == STUB_INSN_MAP_0F)
+		return i->opcode == 0x1f && !i->is_vector_encoded;
+	return i->map == STUB_INSN_MAP_1 &&
+	       ((i->opcode == 0x90 && !(i->rex & 1) && !i->has_rep) || i->opcode == 0xcc);
 }
 
 /* Whether the memory operand is the word at CFA + *ret_off. */
@@ -120,24 +65,10 @@ static bool frame_slot(const struct stub_frame *f, const struct stub_insn *i, in
 	int32_t off;
 
 	if (!i->has_memory || i->has_segment || i->has_address_size ||
-	    stub_insn_index(i) != STUB_INSN_NO_REG || !cfa_minus(f, stub_insn_base(i), &off))
+	    stub_insn_index(i) != STUB_INSN_NO_REG || !stub_frame_off(f, stub_insn_base(i), &off))
 		return false;
 	*ret_off = (int64_t)i->disp - off;
 	return true;
-}
-
-/* The register gets a value that nobody knows. */
-static void clobber(struct stub_frame *f, unsigned int reg)
-{
-	if (reg == RSP) {
-		lose_sp(f);
-	} else if (reg == RBP) {
-		lose_bp(f);
-		if (f->fp == STUB_FP_SAME)
-			set_fp(f, STUB_FP_LOST, 0);
-	} else if (f->ra == STUB_RA_REG && f->ra_reg == reg) {
-		f->ra = STUB_RA_LOST;
-	}
 }
 
 /* Operations on bytes; without REX, registers 4 to 7 are then the second bytes of 0 to 3. */
@@ -170,93 +101,15 @@ static unsigned int written_rm(const struct stub_insn *i)
 	return written(i, stub_insn_rm(i));
 }
 
-static bool is_fp_slot(const struct stub_frame *f, int64_t off)
-{
-	return f->fp == STUB_FP_SAVED && f->fp_off == off;
-}
-
-static void push(struct stub_frame *f, unsigned int reg)
-{
-	bool is_return = f->has_sp && f->sp_off == 0 &&
-			 ((f->ra == STUB_RA_REG && f->ra_reg == reg) ||
-			  (f->ra == STUB_RA_LOST && reg == STUB_INSN_NO_REG));
-
-	move_sp(f, 8);
-	/* vfork pops its return address and pushes it again; sigsetjmp through memory. */
-	if (is_return) {
-		f->ra = STUB_RA_STACK;
-		f->ra_reg = 0;
-	}
-	if (reg == RBP && f->fp == STUB_FP_SAME && f->has_sp)
-		set_fp(f, STUB_FP_SAVED, -f->sp_off);
-}
-
-static void pop(struct stub_frame *f, unsigned int reg)
-{
-	bool is_return = f->has_sp && f->sp_off == 8 && f->ra == STUB_RA_STACK;
-	bool is_fp = f->has_sp && reg == RBP && is_fp_slot(f, -(int64_t)f->sp_off);
-
-	if (is_fp)
-		set_fp(f, STUB_FP_SAME, 0);
-	if (is_fp)
-		lose_bp(f);
-	else
-		clobber(f, reg);
-	if (reg == RSP)
-		return;
-	move_sp(f, -8);
-	if (is_return && reg < STUB_INSN_NO_REG && reg != RBP) {
-		f->ra = STUB_RA_REG;
-		f->ra_reg = (uint8_t)reg;
-	}
-}
-
-/* LEAVE: rsp = rbp, pop rbp. */
-static void leave(struct stub_frame *f)
-{
-	if (f->has_bp)
-		set_sp(f, f->bp_off);
-	else
-		lose_sp(f);
-	pop(f, RBP);
-}
-
-/* to = from, registers of 64 bits. */
-static void copy_register(struct stub_frame *f, unsigned int to, unsigned int from)
-{
-	int32_t off = 0;
-	bool known = cfa_minus(f, from, &off);
-
-	if (from == RBP && f->fp == STUB_FP_SAME && to != RBP)
-		f->is_fp_copied = 1;
-	if (to == from)
-		return;
-	clobber(f, to);
-	if (!known)
-		return;
-	if (to == RSP) {
-		set_sp(f, off);
-	} else if (to == RBP) {
-		f->has_bp = 1;
-		f->bp_off = off;
-	}
-}
-
 static void lea(struct stub_frame *f, const struct stub_insn *i)
 {
 	unsigned int to = stub_insn_reg(i);
 	int64_t off = 0;
 	bool known = frame_slot(f, i, &off) && (i->rex & 8);
 
-	clobber(f, to);
-	if (!known)
-		return;
-	if (to == RSP) {
-		set_sp(f, -off);
-	} else if (to == RBP && off >= -MAX_FRAME_BYTES && off <= MAX_FRAME_BYTES) {
-		f->has_bp = 1;
-		f->bp_off = (int32_t)-off;
-	}
+	stub_frame_clobber(f, to);
+	if (known)
+		stub_frame_set(f, to, -off);
 }
 
 /* 80, 81, 83: only ADD and SUB of whole registers are followed; CMP writes nothing. */
@@ -264,25 +117,14 @@ static void group_1(struct stub_frame *f, const struct stub_insn *i)
 {
 	unsigned int kind = i->modrm >> 3 & 7;
 	unsigned int to = written_rm(i);
-	int64_t by = kind == 5 ? i->imm : -i->imm;
 
 	if (kind == 7 || i->has_memory)
 		return;
 	bool followed = (kind == 0 || kind == 5) && (i->rex & 8) && i->opcode != 0x80;
-	if (followed && to == RSP) {
-		move_sp(f, by);
-	} else if (followed && to == RBP && f->has_bp && by >= -MAX_FRAME_BYTES &&
-		   by <= MAX_FRAME_BYTES) {
-		int64_t off = f->bp_off + by;
-
-		lose_bp(f);
-		if (off >= -MAX_FRAME_BYTES && off <= MAX_FRAME_BYTES) {
-			f->has_bp = 1;
-			f->bp_off = (int32_t)off;
-		}
-	} else {
-		clobber(f, to);
-	}
+	if (followed)
+		stub_frame_add(f, to, kind == 0 ? i->imm : -i->imm);
+	else
+		stub_frame_clobber(f, to);
 }
 
 /* MOV to memory: the caller's rbp may be kept in a slot without a push. */
@@ -290,39 +132,26 @@ static void store(struct stub_frame *f, const struct stub_insn *i)
 {
 	int64_t off;
 
-	if (stub_insn_reg(i) == RBP && f->fp == STUB_FP_SAME)
+	if (stub_insn_reg(i) == STUB_RBP && f->fp == STUB_FP_SAME)
 		f->is_fp_copied = 1;
 	if (!frame_slot(f, i, &off))
 		return;
-	if (stub_insn_reg(i) == RBP && f->fp == STUB_FP_SAME && (i->rex & 8) && f->has_sp &&
+	if (stub_insn_reg(i) == STUB_RBP && f->fp == STUB_FP_SAME && (i->rex & 8) && f->has_sp &&
 	    off <= -16 && -off <= f->sp_off)
-		set_fp(f, STUB_FP_SAVED, (int32_t)off);
-	else if (is_fp_slot(f, off))
-		set_fp(f, STUB_FP_LOST, 0);
+		stub_frame_set_fp(f, STUB_FP_SAVED, (int32_t)off);
+	else if (stub_frame_is_fp_slot(f, off))
+		stub_frame_set_fp(f, STUB_FP_LOST, 0);
 }
 
 static void load(struct stub_frame *f, const struct stub_insn *i)
 {
 	int64_t off;
-	bool is_fp = stub_insn_reg(i) == RBP && (i->rex & 8) && frame_slot(f, i, &off) &&
-		     is_fp_slot(f, off);
+	bool is_fp = stub_insn_reg(i) == STUB_RBP && (i->rex & 8) && frame_slot(f, i, &off) &&
+		     stub_frame_is_fp_slot(f, off);
 
-	clobber(f, stub_insn_reg(i));
+	stub_frame_clobber(f, stub_insn_reg(i));
 	if (is_fp)
-		set_fp(f, STUB_FP_SAME, 0);
-}
-
-/* rbp is cleared in the outermost frame (psABI §3.4.1), and nowhere else before it was saved. */
-static void clear_register(struct stub_frame *f, unsigned int reg)
-{
-	bool is_root = reg == RBP && f->fp == STUB_FP_SAME && !f->has_bp && !f->is_fp_copied;
-
-	clobber(f, reg);
-	if (!is_root)
-		return;
-	f->ra = STUB_RA_ROOT;
-	f->ra_reg = 0;
-	set_fp(f, STUB_FP_SAME, 0);
+		stub_frame_set_fp(f, STUB_FP_SAME, 0);
 }
 
 /* 88 … 8B, and the ALU forms 00 … 3B: two operands, of which one is written. */
@@ -341,25 +170,25 @@ static void two_operands(struct stub_frame *f, const struct stub_insn *i)
 		if (is_mov && to_reg && (i->opcode & 1))
 			load(f, i);
 		else if (to_reg)
-			clobber(f, to);
+			stub_frame_clobber(f, to);
 		else if (is_mov)
 			store(f, i);
 		return;
 	}
 	if (is_mov && (i->opcode & 1) && (i->rex & 8))
-		copy_register(f, to, from);
+		stub_frame_copy(f, to, from);
 	else if (is_xor && to == from && (i->opcode & 1) && !i->has_operand_size)
-		clear_register(f, to);
+		stub_frame_clear(f, to);
 	else
-		clobber(f, to);
+		stub_frame_clobber(f, to);
 }
 
 static void exchange(struct stub_frame *f, unsigned int a, unsigned int b)
 {
 	if (a == b)
 		return;
-	clobber(f, a);
-	clobber(f, b);
+	stub_frame_clobber(f, a);
+	stub_frame_clobber(f, b);
 }
 
 static void write_rm(struct stub_frame *f, const struct stub_insn *i)
@@ -367,9 +196,9 @@ static void write_rm(struct stub_frame *f, const struct stub_insn *i)
 	int64_t off;
 
 	if (!i->has_memory)
-		clobber(f, written_rm(i));
-	else if (frame_slot(f, i, &off) && is_fp_slot(f, off))
-		set_fp(f, STUB_FP_LOST, 0);
+		stub_frame_clobber(f, written_rm(i));
+	else if (frame_slot(f, i, &off) && stub_frame_is_fp_slot(f, off))
+		stub_frame_set_fp(f, STUB_FP_LOST, 0);
 }
 
 static void group_5(struct stub_frame *f, const struct stub_insn *i)
@@ -380,16 +209,9 @@ static void group_5(struct stub_frame *f, const struct stub_insn *i)
 		write_rm(f, i);
 		return;
 	case 6:
-		push(f, i->has_memory ? STUB_INSN_NO_REG : stub_insn_rm(i));
+		stub_frame_push(f, i->has_memory ? STUB_INSN_NO_REG : stub_insn_rm(i));
 		return;
 	}
-}
-
-/* What a call may change is the callee's to save, but for these. */
-static void call(struct stub_frame *f)
-{
-	if (f->ra == STUB_RA_REG && (f->ra_reg < RBX || f->ra_reg > RBP) && f->ra_reg < 12)
-		f->ra = STUB_RA_LOST;
 }
 
 static void step_80_to_8f(const struct stub_insn *i, struct stub_frame *f)
@@ -402,7 +224,7 @@ static void step_80_to_8f(const struct stub_insn *i, struct stub_frame *f)
 		return;
 	case 0x86:
 	case 0x87:
-		clobber(f, written_reg(i));
+		stub_frame_clobber(f, written_reg(i));
 		write_rm(f, i);
 		return;
 	case 0x88:
@@ -418,7 +240,7 @@ static void step_80_to_8f(const struct stub_insn *i, struct stub_frame *f)
 		lea(f, i);
 		return;
 	case 0x8f:
-		pop(f, i->has_memory ? STUB_INSN_NO_REG : stub_insn_rm(i));
+		stub_frame_pop(f, i->has_memory ? STUB_INSN_NO_REG : stub_insn_rm(i));
 		return;
 	}
 }
@@ -438,22 +260,22 @@ static void step_one_byte(const struct stub_insn *i, struct stub_frame *f)
 	uint8_t op = i->opcode;
 
 	if (is_odd_push(i)) {
-		lose_sp(f);
+		stub_frame_lose_sp(f);
 		return;
 	}
 	if (op < 0x40) {
 		if ((op & 7) < 4)
 			two_operands(f, i);
 	} else if (op >= 0x50 && op < 0x58) {
-		push(f, stub_insn_opcode_reg(i));
+		stub_frame_push(f, stub_insn_opcode_reg(i));
 	} else if (op >= 0x58 && op < 0x60) {
-		pop(f, stub_insn_opcode_reg(i));
+		stub_frame_pop(f, stub_insn_opcode_reg(i));
 	} else if (op >= 0x80 && op < 0x90) {
 		step_80_to_8f(i, f);
 	} else if (op >= 0x90 && op < 0x98) {
-		exchange(f, RAX, stub_insn_opcode_reg(i));
+		exchange(f, STUB_RAX, stub_insn_opcode_reg(i));
 	} else if (op >= 0xb0 && op < 0xc0) {
-		clobber(f, written(i, stub_insn_opcode_reg(i)));
+		stub_frame_clobber(f, written(i, stub_insn_opcode_reg(i)));
 	} else if (op >= 0xd0 && op < 0xd4) {
 		write_rm(f, i);
 	} else {
@@ -461,15 +283,15 @@ static void step_one_byte(const struct stub_insn *i, struct stub_frame *f)
 		case 0x63:
 		case 0x69:
 		case 0x6b:
-			clobber(f, stub_insn_reg(i));
+			stub_frame_clobber(f, stub_insn_reg(i));
 			return;
 		case 0x68:
 		case 0x6a:
 		case 0x9c:
-			push(f, STUB_INSN_RIP);
+			stub_frame_push(f, STUB_INSN_RIP);
 			return;
 		case 0x9d:
-			pop(f, STUB_INSN_RIP);
+			stub_frame_pop(f, STUB_INSN_RIP);
 			return;
 		case 0xc0:
 		case 0xc1:
@@ -480,14 +302,14 @@ static void step_one_byte(const struct stub_insn *i, struct stub_frame *f)
 			return;
 		case 0xc8:
 			/* ENTER: nobody uses it. */
-			lose_sp(f);
-			clobber(f, RBP);
+			stub_frame_lose_sp(f);
+			stub_frame_clobber(f, STUB_RBP);
 			return;
 		case 0xc9:
-			leave(f);
+			stub_frame_leave(f);
 			return;
 		case 0xe8:
-			call(f);
+			stub_frame_call(f);
 			return;
 		case 0xf6:
 		case 0xf7:
@@ -495,13 +317,13 @@ static void step_one_byte(const struct stub_insn *i, struct stub_frame *f)
 			if ((i->modrm >> 3 & 7) == 2 || (i->modrm >> 3 & 7) == 3)
 				write_rm(f, i);
 			else if ((i->modrm >> 3 & 7) > 3) {
-				clobber(f, RAX);
-				clobber(f, RDX);
+				stub_frame_clobber(f, STUB_RAX);
+				stub_frame_clobber(f, STUB_RDX);
 			}
 			return;
 		case 0xff:
 			if ((i->modrm >> 3 & 7) == 2)
-				call(f);
+				stub_frame_call(f);
 			group_5(f, i);
 			return;
 		}
@@ -532,28 +354,28 @@ static bool writes_rm_0f(const struct stub_insn *i)
 static void step_two_byte(const struct stub_insn *i, struct stub_frame *f)
 {
 	if (OP_0F(i, 0xa0) || OP_0F(i, 0xa8)) {
-		push(f, STUB_INSN_RIP);
+		stub_frame_push(f, STUB_INSN_RIP);
 		return;
 	}
 	if (OP_0F(i, 0xa1) || OP_0F(i, 0xa9)) {
-		pop(f, STUB_INSN_RIP);
+		stub_frame_pop(f, STUB_INSN_RIP);
 		return;
 	}
 	if (OP_0F(i, 0xa2)) { /* CPUID */
-		for (unsigned int reg = RAX; reg <= RBX; reg++)
-			clobber(f, reg);
+		for (unsigned int reg = STUB_RAX; reg <= STUB_RBX; reg++)
+			stub_frame_clobber(f, reg);
 		return;
 	}
 	if (OP_0F(i, 0x05)) /* SYSCALL */ {
-		clobber(f, RAX);
-		clobber(f, RCX);
-		clobber(f, 11);
+		stub_frame_clobber(f, STUB_RAX);
+		stub_frame_clobber(f, STUB_RCX);
+		stub_frame_clobber(f, 11);
 		return;
 	}
 	if (i->opcode >= 0xc8 && i->opcode < 0xd0 && !i->is_vector_encoded)
-		clobber(f, stub_insn_opcode_reg(i));
+		stub_frame_clobber(f, stub_insn_opcode_reg(i));
 	if (writes_reg_0f(i))
-		clobber(f, stub_insn_reg(i));
+		stub_frame_clobber(f, stub_insn_reg(i));
 	if (writes_rm_0f(i))
 		write_rm(f, i);
 }
@@ -564,12 +386,12 @@ static void step_other(const struct stub_insn *i, struct stub_frame *f)
 	if (i->map == STUB_INSN_MAP_0F3A && i->opcode >= 0x14 && i->opcode <= 0x17)
 		write_rm(f, i);
 	if (i->opcode >= 0xf0 && i->opcode <= 0xf8)
-		clobber(f, stub_insn_reg(i));
+		stub_frame_clobber(f, stub_insn_reg(i));
 	if (i->map == STUB_INSN_MAP_0F38 && (i->opcode == 0xf3 || i->opcode == 0xf6))
-		clobber(f, i->vvvv);
+		stub_frame_clobber(f, i->vvvv);
 	if (i->map == STUB_INSN_MAP_XOP && i->opcode <= 0x12) {
-		clobber(f, stub_insn_reg(i));
-		clobber(f, i->vvvv);
+		stub_frame_clobber(f, stub_insn_reg(i));
+		stub_frame_clobber(f, i->vvvv);
 	}
 }
 
@@ -581,71 +403,4 @@ void stub_step(const struct stub_insn *i, struct stub_frame *frame)
 		step_two_byte(i, frame);
 	else
 		step_other(i, frame);
-}
-
-bool stub_frame_meet(struct stub_frame *frame, const struct stub_frame *other)
-{
-	struct stub_frame before = *frame;
-
-	if (frame->has_sp && (!other->has_sp || frame->sp_off != other->sp_off))
-		lose_sp(frame);
-	if (frame->has_bp && (!other->has_bp || frame->bp_off != other->bp_off))
-		lose_bp(frame);
-	if (frame->fp != other->fp || frame->fp_off != other->fp_off)
-		set_fp(frame, STUB_FP_LOST, 0);
-	if (frame->ra != other->ra || frame->ra_reg != other->ra_reg) {
-		frame->ra = STUB_RA_LOST;
-		frame->ra_reg = 0;
-	}
-	frame->is_fp_copied |= other->is_fp_copied;
-	return memcmp(&before, frame, sizeof(before)) != 0;
-}
-
-bool stub_frame_may_return(const struct stub_frame *frame)
-{
-	if (frame->ra == STUB_RA_ROOT)
-		return true;
-	return frame->has_sp && frame->sp_off == 8 && frame->fp == STUB_FP_SAME &&
-	       frame->ra == STUB_RA_STACK;
-}
-
-/* Hardware to DWARF (psABI figure 3.36). */
-static uint8_t dwarf_register(unsigned int reg)
-{
-	static const uint8_t low[8] = { RULE_X86_RAX, RULE_X86_RCX, RULE_X86_RDX, RULE_X86_RBX,
-					RULE_X86_RSP, RULE_X86_RBP, RULE_X86_RSI, RULE_X86_RDI };
-
-	return reg < 8 ? low[reg] : (uint8_t)reg;
-}
-
-static void rule_of_root(struct unwind_rule *rule)
-{
-	*rule = (struct unwind_rule){
-		.cfa = RULE_CFA_REG, .cfa_reg = RULE_X86_RSP, .cfa_off = 8, .ra = RULE_RA_UNDEFINED
-	};
-}
-
-void stub_frame_rule(const struct stub_frame *frame, struct unwind_rule *ret_rule)
-{
-	struct unwind_rule rule = { 0 };
-
-	if (frame->ra == STUB_RA_ROOT) {
-		rule_of_root(ret_rule);
-		return;
-	}
-	if ((!frame->has_sp && !frame->has_bp) || frame->ra == STUB_RA_LOST) {
-		*ret_rule = rule;
-		return;
-	}
-	rule.cfa = RULE_CFA_REG;
-	rule.cfa_reg = frame->has_bp ? RULE_X86_RBP : RULE_X86_RSP;
-	rule.cfa_off = frame->has_bp ? frame->bp_off : frame->sp_off;
-	rule.fp = frame->fp == STUB_FP_SAME    ? RULE_FP_SAME
-		  : frame->fp == STUB_FP_SAVED ? RULE_FP_CFA
-					       : RULE_FP_UNDEFINED;
-	rule.fp_off = frame->fp == STUB_FP_SAVED ? frame->fp_off : 0;
-	rule.ra = frame->ra == STUB_RA_REG ? RULE_RA_REG : RULE_RA_CFA;
-	rule.ra_reg = frame->ra == STUB_RA_REG ? dwarf_register(frame->ra_reg) : 0;
-	rule.ra_off = frame->ra == STUB_RA_REG ? 0 : -8;
-	*ret_rule = rule;
 }

@@ -13,9 +13,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "agent/object/gopclntab.h"
 #include "agent/object/stub_functions.h"
 #include "agent/object/stub_gaps.h"
+#include "agent/object/stub_go.h"
 #include "agent/object/stub_plt.h"
 #include "agent/object/stub_signal.h"
 #include "agent/util/macro.h"
@@ -28,9 +28,6 @@
 #define GAPS_ALWAYS_READ_BYTES 16384
 /* Else they are read where they are a quarter of the text: musl and programs linked with it, and what is written in assembly. */
 #define GAPS_READ_SHARE 4
-
-/* A few functions of Go's have no rows; with more of them the rest is looked at. */
-#define MAX_GO_RANGES 64
 
 struct stub_unwind {
 	struct unwind_source source;
@@ -280,51 +277,6 @@ static int choose_gaps(struct stub_unwind *s, const struct elf *elf)
 	return keep_entry_only(s, elf);
 }
 
-/* Go's text is covered by Go's tables, and has another way with the stack. */
-static bool is_go(const struct elf *elf)
-{
-	return elf_section_by_name(elf, ".gopclntab") ||
-	       elf_section_by_name(elf, ".data.rel.ro.gopclntab");
-}
-
-/* From *index on, the next functions with rules that lie one behind the other; *index becomes that behind them. */
-static int next_of_go(struct gopclntab *table, uint32_t *index, struct stub_range *ret_range)
-{
-	struct stub_range range = { 0 };
-
-	for (; *index < gopclntab_n_funcs(table); (*index)++) {
-		struct gopclntab_func func;
-		int r = gopclntab_func(table, *index, &func);
-
-		if (r < 0)
-			return r;
-		bool has_rows = r == 0 && func.pcsp != 0;
-		if (range.end > 0 && (!has_rows || func.begin != range.end))
-			break;
-		if (has_rows)
-			range = (struct stub_range){ range.end ? range.begin : func.begin,
-						     func.end };
-	}
-	*ret_range = range;
-	return range.end > 0 ? 0 : GOPCLNTAB_NONE;
-}
-
-/* Where the system's linker has put Go's table among other data, the program has C code besides, which is looked at. */
-static int cut_go(struct stub_unwind *s, struct elf *elf)
-{
-	_cleanup_(gopclntab_freep) struct gopclntab *table = NULL;
-	struct stub_range range;
-	uint32_t index = 0;
-	int r = elf_n_sections(elf) > 0 ? gopclntab_new(elf, &table) : GOPCLNTAB_NONE;
-
-	for (size_t i = 0; i < MAX_GO_RANGES && r == 0; i++) {
-		r = next_of_go(table, &index, &range);
-		if (r == 0)
-			r = stub_ranges_cut(&s->gaps, range.begin, range.end);
-	}
-	return MIN_OF(r, 0);
-}
-
 static int find_functions(struct stub_unwind *s, struct elf *elf)
 {
 	int r = 0;
@@ -332,7 +284,7 @@ static int find_functions(struct stub_unwind *s, struct elf *elf)
 	for (size_t i = 0; i < s->gaps.n && r == 0; i++)
 		r = stub_ranges_add(&s->called_from, s->gaps.items[i].begin, s->gaps.items[i].end);
 	if (r == 0)
-		r = cut_go(s, elf);
+		r = stub_go_cut(elf, &s->gaps);
 	if (r == 0 && s->gaps.n > 0)
 		r = stub_functions_new(elf, &s->gaps, &s->called_from, &s->functions);
 	return r;
@@ -344,7 +296,7 @@ static int find_all(struct stub_unwind *s, struct elf *elf)
 
 	if (r == 0)
 		r = find_plts(s, elf);
-	if (r < 0 || is_go(elf))
+	if (r < 0 || stub_go_is_all(elf))
 		return r;
 	r = find_signal_stubs(s, elf);
 	find_arm64_entry(s, elf);

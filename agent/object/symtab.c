@@ -45,6 +45,21 @@ static bool is_mapping_symbol(const struct collect *c, const struct symbol_table
 	       first == '$';
 }
 
+static bool holds_code(const struct elf_section *section, uint64_t vaddr)
+{
+	return section && (section->flags & SHF_EXECINSTR) && vaddr >= section->vaddr &&
+	       vaddr - section->vaddr < section->size_bytes;
+}
+
+/* Where a section was taken out of a linked file, the numbers in .dynsym are still those of before. */
+static const struct elf_section *code_section_at(const struct elf *elf, uint64_t vaddr)
+{
+	for (size_t i = 0; i < elf_n_sections(elf); i++)
+		if (holds_code(elf_section(elf, i), vaddr))
+			return elf_section(elf, i);
+	return NULL;
+}
+
 /* The end of the executable section (segment, where there are no sections) that holds the symbol; 0
  * when there is none. */
 static uint64_t code_end(const struct collect *c, const struct symbol *s)
@@ -57,10 +72,9 @@ static uint64_t code_end(const struct collect *c, const struct symbol *s)
 		return inside && s->type != STT_NOTYPE ? c->symtab->text_end : 0;
 	}
 	const struct elf_section *section = elf_section(c->elf, s->section);
-	if (!section || !(section->flags & SHF_EXECINSTR) || s->value < section->vaddr ||
-	    s->value - section->vaddr >= section->size_bytes)
-		return 0;
-	return section->vaddr + section->size_bytes;
+	if (!holds_code(section, s->value))
+		section = s->type == STT_NOTYPE ? NULL : code_section_at(c->elf, s->value);
+	return section ? section->vaddr + section->size_bytes : 0;
 }
 
 static uint32_t binding_rank(uint8_t binding)
@@ -162,7 +176,21 @@ static int build(struct collect *c)
 			      &c->symtab->n);
 }
 
+static void choose_tables(struct symtab *symtab, enum symtab_tables tables)
+{
+	if (tables == SYMTAB_STATIC)
+		symtab->tables[SYMBOL_TABLE_DYNAMIC].n = 0;
+	if (tables == SYMTAB_DYNAMIC)
+		symtab->tables[SYMBOL_TABLE_STATIC].n = 0;
+}
+
 int symtab_new(struct elf *elf, struct symtab **ret_symtab)
+{
+	return symtab_new_of(elf, SYMTAB_ALL, elf, ret_symtab);
+}
+
+int symtab_new_of(struct elf *elf, enum symtab_tables tables, const struct elf *text,
+		  struct symtab **ret_symtab)
 {
 	_cleanup_(symtab_freep) struct symtab *symtab = calloc(1, sizeof(*symtab));
 
@@ -172,10 +200,11 @@ int symtab_new(struct elf *elf, struct symtab **ret_symtab)
 	int r = elf_load_sections(elf);
 	if (r < 0)
 		return r;
-	if (elf_text_range(elf, &symtab->base, &symtab->text_end)) {
+	if (elf_text_range(text, &symtab->base, &symtab->text_end)) {
 		struct collect c = { .elf = elf, .symtab = symtab };
 
 		symbol_tables_find(elf, symtab->tables);
+		choose_tables(symtab, tables);
 		r = build(&c);
 		free(c.candidates);
 		if (r < 0)
@@ -267,8 +296,45 @@ int symtab_symbol(const struct symtab *symtab, const struct bytes *bytes, uint32
 	}
 	if (s.value > start || end <= start)
 		return SYMTAB_NONE;
-	*ret_symbol = (struct symtab_symbol){ s.value, end, entry };
+	*ret_symbol = (struct symtab_symbol){ s.value, end, entry, s.size_bytes > 0 };
 	return 0;
+}
+
+int symtab_find(const struct symtab *symtab, const struct bytes *bytes, uint64_t vaddr,
+		struct symtab_piece *ret_piece)
+{
+	struct symtab_piece piece = { .end = UINT64_MAX };
+	uint32_t entry;
+
+	if (symtab_locate(symtab, vaddr, &entry) != 0) {
+		piece.end = symtab->n ? symtab->base + symtab->entries[0].start : UINT64_MAX;
+		*ret_piece = piece;
+		return SYMTAB_NONE;
+	}
+	size_t next = lower_bound(symtab, (uint64_t)symtab->entries[entry].start + 1);
+	piece.begin = symtab->base + symtab->entries[entry].start;
+	if (next < symtab->n)
+		piece.end = symtab->base + symtab->entries[next].start;
+	int r = symtab_symbol(symtab, bytes, entry, &piece.symbol);
+	if (r < 0)
+		return r;
+	if (r == 0 && vaddr < piece.symbol.end)
+		piece.end = MIN_OF(piece.end, piece.symbol.end);
+	else if (r == 0)
+		piece.begin = piece.symbol.end;
+	if (r == 0 && vaddr >= piece.symbol.end)
+		r = SYMTAB_NONE;
+	*ret_piece = piece;
+	return r;
+}
+
+bool symtab_entry_begins(const struct symtab *symtab, size_t i, uint64_t *ret_vaddr)
+{
+	if (i >= symtab->n || symtab->entries[i].ref == SYMTAB_REF_NONE ||
+	    (i > 0 && symtab->entries[i - 1].start == symtab->entries[i].start))
+		return false;
+	*ret_vaddr = symtab->base + symtab->entries[i].start;
+	return true;
 }
 
 static int read_name(const struct symtab *symtab, const struct bytes *bytes, uint32_t ref,

@@ -24,6 +24,7 @@
 #ifndef XAGENT_AGENT_OBJECT_SYMTAB_H
 #define XAGENT_AGENT_OBJECT_SYMTAB_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "agent/object/elf.h"
@@ -53,11 +54,30 @@ struct symtab_symbol {
 	uint64_t begin; /* vaddr */
 	uint64_t end;	/* behind the last byte */
 	uint32_t entry; /* of the index */
+	bool is_sized;	/* else `end` is where something else begins */
+};
+
+/* What an address and its neighbours have in common. */
+struct symtab_piece {
+	/* Around the address: the answer is the same from begin to before end. */
+	uint64_t begin;
+	uint64_t end;
+	struct symtab_symbol symbol; /* unset when there is none */
+};
+
+enum symtab_tables {
+	SYMTAB_ALL,    /* .symtab and .dynsym */
+	SYMTAB_STATIC, /* .symtab; of debug files and the like, where nothing is loaded */
+	SYMTAB_DYNAMIC,
 };
 
 /* Reads the tables of `elf` (loads its sections). An object without any symbol gives an empty
  * index. 0, -errno. */
 int symtab_new(struct elf *elf, struct symtab **ret_symtab);
+/* The same of some tables only, and of the addresses that are text in `text`, which is `elf` or the
+ * file that it describes. */
+int symtab_new_of(struct elf *elf, enum symtab_tables tables, const struct elf *text,
+		  struct symtab **ret_symtab);
 void symtab_free(struct symtab *symtab); /* NULL-safe */
 DEFINE_CLEANUP(struct symtab *, symtab_free);
 
@@ -73,6 +93,12 @@ int symtab_locate(const struct symtab *symtab, uint64_t vaddr, uint32_t *ret_ent
  * -errno. */
 int symtab_symbol(const struct symtab *symtab, const struct bytes *bytes, uint32_t entry,
 		  struct symtab_symbol *ret_symbol);
+/* Both in one, for keeping answers: 0, SYMTAB_NONE (*ret_piece says from where to where), -errno. */
+int symtab_find(const struct symtab *symtab, const struct bytes *bytes, uint64_t vaddr,
+		struct symtab_piece *ret_piece);
+/* Where functions begin, ascending, each once: the i-th entry's address, and whether it begins one there, as
+ * far as memory tells. */
+bool symtab_entry_begins(const struct symtab *symtab, size_t i, uint64_t *ret_vaddr);
 /* Appends the name, without its version (memcpy@@GLIBC_2.14). Raw bytes of the file. 0,
  * SYMTAB_NONE, -errno (-ENOBUFS: the buffer). */
 int symtab_name(const struct symtab *symtab, const struct bytes *bytes,

@@ -29,6 +29,8 @@ struct unwind_spans {
 	size_t n;
 	size_t cap;
 	size_t max_bytes; /* ceiling of `items` */
+	/* What the source holds besides, beyond as much again; at most max_bytes. It counts as spans do. */
+	size_t held_bytes;
 };
 
 /* What was met on the way, for `xagent inspect rows --stats` and the counters; sources add to it. */

@@ -43,7 +43,7 @@ static void build_fini(struct build *b)
 	row_collect_fini(&b->collect);
 }
 
-/* A source holds as much again as its spans take. */
+/* A source holds as much again as its spans take, and what it tells. */
 static int build_spans_of(struct build *b, size_t i)
 {
 	struct unwind_source *source = unwind_info_source(b->info, i);
@@ -59,7 +59,8 @@ static int build_spans_of(struct build *b, size_t i)
 		b->too_large = true;
 		return -E2BIG;
 	}
-	return row_budget_charge(&b->budget, 2 * spans->cap * sizeof(*spans->items));
+	return row_budget_charge(&b->budget,
+				 2 * spans->cap * sizeof(*spans->items) + spans->held_bytes);
 }
 
 static int build_spans(struct build *b)

@@ -11,6 +11,9 @@
 
 /* Look-ups cost a walk each. */
 #define MAX_LOOKUPS 64
+/* For spans: enough for all rows to be kept, and for a few. */
+#define ROOM_BYTES ((size_t)1 << 20)
+#define LITTLE_ROOM_BYTES ((size_t)2048)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -39,9 +42,9 @@ static int check_row(uint64_t vaddr, const struct unwind_rule *rule, void *data)
 	return 0;
 }
 
-static void use(struct unwind_source *source)
+static void use(struct unwind_source *source, size_t max_bytes)
 {
-	struct unwind_spans spans = { .max_bytes = 1 << 20 };
+	struct unwind_spans spans = { .max_bytes = max_bytes };
 	struct unwind_source_stats stats = { 0 };
 	struct rows rows = { .source = source };
 
@@ -67,12 +70,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (elf_new(bytes_from_memory(data, size), &elf) != 0)
 		return 0;
 	if (context_unwind_new(elf, &source) == 0) {
-		use(source);
+		use(source, ROOM_BYTES);
 		source->free(source);
 	}
 	if (stub_unwind_new(elf, &source) != 0)
 		return 0;
-	use(source);
+	use(source, ROOM_BYTES);
+	source->release(source);
+	use(source, LITTLE_ROOM_BYTES);
 	source->release(source);
 	if (elf_text_range(elf, &begin, &end))
 		(void)source->rule_at(source, begin + (end - begin) / 2, &rule);

@@ -183,6 +183,64 @@ static void needs_moduledata(void **state)
 	elf_free(elf);
 }
 
+#define MODULE_AT 0x400 /* in the last segment, which begins at 0x3000 */
+#define RELA_AT 0x800
+#define DYNAMIC_AT 0xe00
+
+/* A moduledata whose words are in relocations only, behind words that look like the begin of one. */
+static void put_relocated_module(struct go_image *image, size_t n_decoys)
+{
+	const uint64_t text_end = GO_TEXT_VADDR + 0x280;
+	const uint64_t words[][2] = { { 160, GO_TEXT_VADDR },
+				      { 168, text_end },
+				      { 176, GO_TEXT_VADDR } };
+	const uint64_t dynamic[] = { DT_RELA,	0x403000 + RELA_AT,
+				     DT_RELASZ, ARRAY_SIZE(words) * sizeof(Elf64_Rela),
+				     DT_NULL,	0 };
+	Elf64_Phdr *phdr = (Elf64_Phdr *)(image->bytes + sizeof(Elf64_Ehdr)) + 3;
+
+	memset(image->bytes + 0x3000, 0, 0x1000);
+	for (size_t i = 0; i < n_decoys; i++)
+		go_put(image, 0x3010 + i * 8, GO_TABLE_VADDR, 8);
+	go_put(image, 0x3000 + MODULE_AT, GO_TABLE_VADDR, 8);
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
+		const Elf64_Rela rela = { 0x403000 + MODULE_AT + words[i][0], R_X86_64_RELATIVE,
+					  (int64_t)words[i][1] };
+
+		memcpy(image->bytes + 0x3000 + RELA_AT + i * sizeof(rela), &rela, sizeof(rela));
+	}
+	memcpy(image->bytes + 0x3000 + DYNAMIC_AT, dynamic, sizeof(dynamic));
+	go_put_segment(image, 3, PF_R | PF_W, 0x3000 + DYNAMIC_AT, 0x403000 + DYNAMIC_AT);
+	phdr->p_type = PT_DYNAMIC;
+	phdr->p_filesz = phdr->p_memsz = sizeof(dynamic);
+	((Elf64_Ehdr *)image->bytes)->e_phnum = 4;
+}
+
+/* Looking through all relocations takes its time, so that it is done a few times only. */
+static void ceiling_of_rounds(void **state)
+{
+	static const struct {
+		size_t n_decoys;
+		int result;
+	} rows[] = { { 0, 0 }, { 3, 0 }, { 4, GOPCLNTAB_NONE } };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct go_image image;
+		struct gopclntab *table = NULL;
+		struct elf *elf = NULL;
+
+		go_image_make(&image, EM_X86_64, GO_1_20, 0, funcs, ARRAY_SIZE(funcs));
+		put_relocated_module(&image, rows[i].n_decoys);
+		open_image(&image, &elf);
+		assert_int_equal(gopclntab_new(elf, &table), rows[i].result);
+		if (table)
+			check_name(table, GO_TEXT_VADDR, "main.first");
+		gopclntab_free(table);
+		elf_free(elf);
+	}
+}
+
 static void name_leaves_nothing_behind(void **state)
 {
 	_cleanup_buf_ struct buf name = BUF_INIT(8);
@@ -291,10 +349,11 @@ static void not_go(void **state)
 int main(void)
 {
 	static struct CMUnitTest tests[ARRAY_SIZE(layout_rows) + ARRAY_SIZE(damage_rows) +
-				       ARRAY_SIZE(build_rows) + 4];
+				       ARRAY_SIZE(build_rows) + 5];
 	const struct CMUnitTest single[] = {
 		cmocka_unit_test(reads_values),
 		cmocka_unit_test(needs_moduledata),
+		cmocka_unit_test(ceiling_of_rounds),
 		cmocka_unit_test(name_leaves_nothing_behind),
 		cmocka_unit_test(not_go),
 	};

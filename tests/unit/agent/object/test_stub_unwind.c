@@ -431,6 +431,24 @@ static uint64_t check_spans(struct unwind_source *source, struct unwind_source *
 	return n;
 }
 
+/* With room for little more than the spans, rows are found again. */
+static void check_without_room(struct elf *elf, struct unwind_source *alone,
+			       const struct unwind_spans *roomy, uint64_t n_bytes)
+{
+	struct unwind_spans spans = { .max_bytes = roomy->n * sizeof(*spans.items) };
+	struct unwind_source_stats stats = { 0 };
+	struct unwind_source *source = NULL;
+
+	assert_int_equal(stub_unwind_new(elf, &source), 0);
+	assert_int_equal(source->spans(source, &spans, &stats), 0);
+	assert_int_equal(spans.n, roomy->n);
+	assert_true(spans.held_bytes <= spans.max_bytes / 4);
+	assert_true(spans.held_bytes < roomy->held_bytes || roomy->held_bytes == 0);
+	assert_int_equal(check_spans(source, alone, &spans), n_bytes);
+	unwind_spans_fini(&spans);
+	source->free(source);
+}
+
 /* Spans and rows of a source agree with single look-ups of another one. The bytes that have
  * spans. */
 static uint64_t check_object(struct elf *elf)
@@ -448,6 +466,8 @@ static uint64_t check_object(struct elf *elf)
 	source->release(source);
 	assert_int_equal(alone->rule_at(alone, 1, &rule), UNWIND_SOURCE_NONE);
 	assert_int_equal(stats.n_overlaps, 0);
+	assert_true(spans.held_bytes <= spans.max_bytes);
+	check_without_room(elf, alone, &spans, n);
 	unwind_spans_fini(&spans);
 	source->free(source);
 	alone->free(alone);

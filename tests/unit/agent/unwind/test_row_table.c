@@ -669,6 +669,34 @@ static void ceilings(void **state)
 	world_free(w);
 }
 
+#define HELD_BYTES ((size_t)8 << 20)
+
+static int spans_of_a_holder(struct unwind_source *s, struct unwind_spans *spans,
+			     struct unwind_source_stats *stats)
+{
+	spans->held_bytes = HELD_BYTES;
+	return fake_spans(s, spans, stats);
+}
+
+/* What a source holds while the table is built is part of what building takes. */
+static void counts_what_sources_hold(void **state)
+{
+	struct world *w = world_new(0x400000, 0x1000);
+	struct row_table *table = NULL;
+
+	(void)state;
+	add_row(w, add_span(w, 0, 0x400100, 0x80), 0x400100, rule_number(1, false));
+	assert_int_equal(build(w), 0);
+	assert_int_equal(row_table_build(w->info, w->elf, HELD_BYTES - 1, &table), 0);
+	row_table_free(table);
+	unwind_info_source(w->info, 0)->spans = spans_of_a_holder;
+	assert_int_equal(row_table_build(w->info, w->elf, HELD_BYTES - 1, &table),
+			 ROW_TABLE_TOO_LARGE);
+	assert_int_equal(row_table_build(w->info, w->elf, 2 * HELD_BYTES, &table), 0);
+	row_table_free(table);
+	world_free(w);
+}
+
 /* Whatever little room there is: all or nothing. */
 static void no_room(void **state)
 {
@@ -776,6 +804,7 @@ int main(void)
 		cmocka_unit_test(far_text),
 		cmocka_unit_test(span_in_shreds),
 		cmocka_unit_test(ceilings),
+		cmocka_unit_test(counts_what_sources_hold),
 		cmocka_unit_test(no_room),
 		cmocka_unit_test(placed_twice),
 		cmocka_unit_test(foreach_stops),

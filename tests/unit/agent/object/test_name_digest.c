@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The digest of what names are read from: SipHash's own vectors, and which changes of a file change it. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <stdio.h>
+
+#include "agent/object/name_digest.h"
+#include "agent/util/macro.h"
+#include "tests/unit/agent/object/fixture.h"
+
+static const struct name_digest_key key = { { 0x0706050403020100ULL, 0x0f0e0d0c0b0a0908ULL } };
+
+/* Of the bytes 0, 1, 2 …, from the reference implementation's table. */
+static void siphash_vectors(void **state)
+{
+	static const struct {
+		size_t n;
+		uint64_t expected;
+	} rows[] = {
+		{ 0, 0x726fdb47dd0e0e31ULL },
+		{ 1, 0x74f839c593dc67fdULL },
+		{ 8, 0x93f5f5799a932462ULL },
+		{ 15, 0xa129ca6149be45e5ULL },
+	};
+	unsigned char bytes[16];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (unsigned char)i;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		assert_int_equal(name_digest_of(&key, bytes, rows[i].n), rows[i].expected);
+}
+
+static uint64_t digest_of(const struct fixture_dir *dir, const char *name,
+			  const struct name_digest_key *by, bool with_lines)
+{
+	char path[FIXTURE_PATH_BYTES];
+	struct fixture_elf file;
+	uint64_t digest = 0;
+
+	assert_int_equal(fixture_elf_open(fixture_path(dir, name, path), &file), 0);
+	assert_int_equal(name_digest(file.elf, by, 0, with_lines, &digest), 0);
+	fixture_elf_close(&file);
+	return digest;
+}
+
+static void tells_files_apart(void **state)
+{
+	static const struct {
+		const char *command; /* makes `other` of `full` */
+		bool is_equal;
+		bool is_equal_with_lines;
+	} rows[] = {
+		{ "cp full other", true, true },
+		{ "sed 's/function/Function/g' full > other", false, false },
+		{ "cp full other && printf x >> other", false, false },
+		{ "objcopy --strip-symbol=function full other", false, false },
+		{ "sed 's/in_lines_only/IN_LINES_ONLY/g' full > other", true, false },
+	};
+	const struct name_digest_key another = { { 1, 2 } };
+	struct fixture_dir dir;
+
+	(void)state;
+	assert_true(fixture_dir_init(&dir));
+	assert_true(fixture_write(&dir, "p.c",
+				  "struct in_lines_only { int x; };\n"
+				  "int function(struct in_lines_only *p) { return p->x; }\n"));
+	if (!fixture_run(&dir, "gcc -g -nostdlib -shared -fPIC -o full p.c")) {
+		print_message("no gcc\n");
+		fixture_dir_fini(&dir);
+		skip();
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		assert_true(fixture_run(&dir, rows[i].command));
+		assert_int_equal(digest_of(&dir, "other", &key, false) ==
+					 digest_of(&dir, "full", &key, false),
+				 rows[i].is_equal);
+		assert_int_equal(digest_of(&dir, "other", &key, true) ==
+					 digest_of(&dir, "full", &key, true),
+				 rows[i].is_equal_with_lines);
+	}
+	assert_true(digest_of(&dir, "full", &key, false) !=
+		    digest_of(&dir, "full", &another, false));
+	fixture_dir_fini(&dir);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(siphash_vectors),
+		cmocka_unit_test(tells_files_apart),
+	};
+
+	return cmocka_run_group_tests_name("agent/object/name_digest", tests, NULL, NULL);
+}
