@@ -12,10 +12,25 @@
 #include "bpf/rule.h"
 #include "bpf/wire.h"
 
+#define REGS_NR_CLONE3 435 /* the same everywhere */
+#define REGS_NO_CALL (~0ULL)
+
+/* Where the stack that clone3 was asked for begins: words five and six of struct clone_args (include/uapi/linux/sched.h), place and size. */
+static __always_inline bool regs_is_clone3_stack(__u64 args, __u64 sp)
+{
+	__u64 stack[2];
+
+	return !bpf_probe_read_user(stack, sizeof(stack), (void *)(args + 40)) && stack[0] &&
+	       stack[0] + stack[1] == sp;
+}
+
 #if defined(__TARGET_ARCH_x86)
 
 /* Selector of 32-bit user code: __USER32_CS, arch/x86/include/asm/segment.h */
 #define USER32_CS 0x23
+#define REGS_NR_CLONE 56 /* arch/x86/entry/syscalls/syscall_64.tbl */
+/* Where the result of a clone is looked at, and parent and child part: a test and two jumps. */
+#define REGS_BRANCH_BYTES 16
 
 static __always_inline bool regs_user_mode(const struct bpf_perf_event_data *ctx)
 {
@@ -62,16 +77,50 @@ static __always_inline bool regs_interrupted(const struct bpf_perf_event_data *c
 	return !regs_compat(ctx->regs.cs);
 }
 
-static __always_inline bool regs_saved(const struct pt_regs___kernel *from, struct wire_regs *to,
-				       bool *in_syscall)
+static __always_inline bool regs_saved(const struct pt_regs___kernel *from, struct wire_regs *to)
 {
 	to->pc = from->ip;
 	REGS_FILL(to, from->ax, from->dx, from->cx, from->bx, from->si, from->di, from->bp,
 		  from->sp);
 	REGS_FILL_NUMBERED(to, from);
-	/* Entry code stores −1 here for everything but a system call (arch/x86/entry/entry_64.S). */
-	*in_syscall = from->orig_ax != ~0UL;
 	return !regs_compat(from->cs);
+}
+
+/*
+ * Entry code stores −1 as the number of everything but a system call (arch/x86/entry/entry_64.S). The number stays when pc does not: after
+ * an exec it is the new image's first, before a signal is handled the handler's. `syscall` leaves where it returns to in rcx, but not with FRED.
+ */
+static __always_inline bool regs_behind_call(const struct pt_regs___kernel *from)
+{
+	__u16 code;
+
+	if (from->orig_ax == ~0UL)
+		return false;
+	if (from->cx == from->ip)
+		return true;
+	return !bpf_probe_read_user(&code, sizeof(code), (void *)(from->ip - sizeof(code))) &&
+	       code == 0x050f;
+}
+
+static __always_inline __u64 regs_call(const struct pt_regs___kernel *from)
+{
+	return from->orig_ax;
+}
+
+/*
+ * A task that was made with a stack of its own and has not left the function that made it: the result is 0 in it alone (−ENOSYS while the
+ * call lasts). Back in user code the number of the call is gone, but for some instructions rcx is where it returned to.
+ */
+static __always_inline bool regs_is_newborn(const struct wire_regs *r, __u64 call)
+{
+	if (r->reg[RULE_X86_RAX])
+		return false;
+	if (call == REGS_NR_CLONE)
+		return r->reg[RULE_X86_RSI] == r->reg[RULE_X86_RSP];
+	if (call != REGS_NR_CLONE3 &&
+	    (call != REGS_NO_CALL || r->pc - r->reg[RULE_X86_RCX] >= REGS_BRANCH_BYTES))
+		return false;
+	return regs_is_clone3_stack(r->reg[RULE_X86_RDI], r->reg[RULE_X86_RSP]);
 }
 
 #elif defined(__TARGET_ARCH_arm64)
@@ -79,6 +128,8 @@ static __always_inline bool regs_saved(const struct pt_regs___kernel *from, stru
 /* PSR_MODE_MASK, PSR_MODE_EL0t, PSR_MODE32_BIT: arch/arm64/include/uapi/asm/ptrace.h */
 #define REGS_MODE_MASK 0xf
 #define REGS_MODE32 0x10
+#define REGS_NR_CLONE 220      /* include/uapi/asm-generic/unistd.h */
+#define REGS_SVC_0 0xd4000001u /* svc #0 */
 
 static __always_inline bool regs_user_mode(const struct bpf_perf_event_data *ctx)
 {
@@ -96,16 +147,35 @@ static __always_inline bool regs_interrupted(const struct bpf_perf_event_data *c
 	return !(ctx->regs.pstate & REGS_MODE32);
 }
 
-static __always_inline bool regs_saved(const struct pt_regs___kernel *from, struct wire_regs *to,
-				       bool *in_syscall)
+static __always_inline bool regs_saved(const struct pt_regs___kernel *from, struct wire_regs *to)
 {
 	to->pc = from->pc;
 	to->reg[RULE_ARM64_SP] = from->sp;
 #pragma unroll
 	for (int i = 0; i < RULE_ARM64_SP; i++)
 		to->reg[i] = from->regs[i];
-	*in_syscall = from->syscallno != -1;
 	return !(from->pstate & REGS_MODE32);
+}
+
+/* As above; an exec keeps the number, too (start_thread_common, arch/arm64/include/asm/processor.h). */
+static __always_inline bool regs_behind_call(const struct pt_regs___kernel *from)
+{
+	__u32 code;
+
+	return from->syscallno != -1 &&
+	       !bpf_probe_read_user(&code, sizeof(code), (void *)(from->pc - sizeof(code))) &&
+	       code == REGS_SVC_0;
+}
+
+static __always_inline __u64 regs_call(const struct pt_regs___kernel *from)
+{
+	return from->syscallno;
+}
+
+/* A task that was made with a stack of its own and has not run yet: the result is 0 in it alone. What clone3 was asked for is gone. */
+static __always_inline bool regs_is_newborn(const struct wire_regs *r, __u64 call)
+{
+	return call == REGS_NR_CLONE && !r->reg[0] && r->reg[1] == r->reg[RULE_ARM64_SP];
 }
 
 #endif

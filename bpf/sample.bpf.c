@@ -89,31 +89,32 @@ static __always_inline bool wanted(__u32 pid, __u32 tid)
 
 /* The registers with which user code was left; false for 32-bit processes. */
 static __always_inline bool user_regs(struct bpf_perf_event_data *ctx, struct task_struct *task,
-				      struct scratch *s)
+				      struct scratch *s, bool *ret_is_newborn)
 {
-	bool in_syscall = false;
+	struct pt_regs___kernel *saved;
+	__u64 call = REGS_NO_CALL;
 	bool native;
 
-	if (s->record.head.flags & WIRE_USER_MODE)
-		return regs_interrupted(ctx, &s->regs);
-	native = regs_saved((void *)bpf_task_pt_regs(task), &s->regs, &in_syscall);
-	if (in_syscall)
-		s->record.head.flags |= WIRE_IN_SYSCALL;
+	if (s->record.head.flags & WIRE_USER_MODE) {
+		native = regs_interrupted(ctx, &s->regs);
+	} else {
+		saved = (void *)bpf_task_pt_regs(task);
+		native = regs_saved(saved, &s->regs);
+		call = regs_call(saved);
+		if (regs_behind_call(saved))
+			s->record.head.flags |= WIRE_IN_SYSCALL;
+	}
+	*ret_is_newborn = regs_is_newborn(&s->regs, call);
 	return native;
 }
 
-/* The pc of a system call is behind the instruction, which may be the last of its function; that of an exec is the new image's first. */
-static __always_inline bool is_behind_call(struct task_struct *task, const struct scratch *s)
-{
-	return (s->record.head.flags & WIRE_IN_SYSCALL) && !BPF_CORE_READ_BITFIELD(task, in_execve);
-}
-
-static __always_inline void walk_begin(struct task_struct *task, struct scratch *s,
-				       const struct wire_process *process)
+/* The pc of a system call is behind the instruction, which may be the last of its function. */
+static __always_inline void walk_begin(struct scratch *s, const struct wire_process *process)
 {
 	s->regs_flags = WIRE_COLD_EXACT;
 	s->n_right = 0;
-	unwind_begin(&s->walk, &s->regs, process, UNWIND_EXACT, is_behind_call(task, s));
+	unwind_begin(&s->walk, &s->regs, process, UNWIND_EXACT,
+		     s->record.head.flags & WIRE_IN_SYSCALL);
 	s->regs.pc = s->walk.pc;
 	s->walk.end = WIRE_END_DEPTH;
 }
@@ -178,7 +179,10 @@ static __always_inline void leave_to_agent(struct scratch *s)
 	s->record.head.end = WIRE_END_NO_TABLE;
 }
 
-/* Appends registers, name and the top of the stack, page by page because a read that meets an unmapped page yields nothing. */
+/*
+ * Appends registers, name and the top of the stack, page by page because a read that meets an unmapped page yields nothing. What grows the
+ * stack faults where nothing is yet: the copy begins at the first page that is there.
+ */
 static __always_inline void copy_stack(struct scratch *s, struct task_struct *task, __u32 at,
 				       struct wire_counters *count)
 {
@@ -190,6 +194,8 @@ static __always_inline void copy_stack(struct scratch *s, struct task_struct *ta
 	cold->regs = s->regs;
 	cold->n_right = s->n_right;
 	cold->flags = s->regs_flags;
+	cold->n_skipped = 0;
+	cold->zero = 0;
 	if (BPF_CORE_READ_STR_INTO(&cold->comm, task, group_leader, comm) < 0)
 		cold->comm[0] = '\0';
 	s->record.head.flags |= WIRE_COLD;
@@ -200,35 +206,27 @@ static __always_inline void copy_stack(struct scratch *s, struct task_struct *ta
 		/* A record with many frames has less room. */
 		if (to > sizeof(s->record.words) - WIRE_PAGE_BYTES)
 			break;
-		if (bpf_probe_read_user((char *)s->record.words + to, n & (2 * WIRE_PAGE_BYTES - 1),
-					(void *)from))
+		if (!bpf_probe_read_user((char *)s->record.words + to,
+					 n & (2 * WIRE_PAGE_BYTES - 1), (void *)from))
+			done += n;
+		else if (done)
 			break;
-		done += n;
 		from += n;
+		if (!done)
+			cold->n_skipped = from - s->regs.reg[WIRE_ABI_SP];
 	}
 	if (!done)
 		count->cold_copy_errors++;
 	s->record.head.stack_bytes = done & ~7u;
 }
 
-/* The user half of the stack. True when the agent has to finish it. */
-static __always_inline bool user_half(struct bpf_perf_event_data *ctx, struct task_struct *task,
-				      struct scratch *s, struct wire_counters *count)
+/* True when the agent has to finish what the walk has found. */
+static __always_inline bool walk_or_leave(struct scratch *s, struct wire_counters *count)
 {
 	struct wire_process *process = bpf_map_lookup_elem(&processes, &s->record.head.pid);
 	__u64 reused = reuse_count;
 
-	if (!user_regs(ctx, task, s)) {
-		s->record.head.end = WIRE_END_COMPAT;
-		return false;
-	}
-	/* A worker that the kernel runs in a user process (io_uring, vhost) has never been in user code: its registers are zero. */
-	if (!s->regs.reg[WIRE_ABI_SP] && !(s->record.head.flags & WIRE_USER_MODE))
-		return false;
-	walk_window_init(s);
-	if (!(s->record.head.flags & WIRE_USER_MODE) && lost_memory(task, s))
-		return false;
-	walk_begin(task, s, process);
+	walk_begin(s, process);
 	if (!process) {
 		count->raw_frames++;
 		leave_to_agent(s);
@@ -242,6 +240,35 @@ static __always_inline bool user_half(struct bpf_perf_event_data *ctx, struct ta
 		return true;
 	}
 	return needs_agent(s);
+}
+
+/* Nobody has called a task whose stack is new and empty, whatever the rules of the one that made it say. */
+static __always_inline bool end_at_leaf(struct scratch *s)
+{
+	s->record.head.n_user = 1;
+	s->record.head.end = WIRE_END_ROOT;
+	return false;
+}
+
+/* The user half of the stack. True when the agent has to finish it. */
+static __always_inline bool user_half(struct bpf_perf_event_data *ctx, struct task_struct *task,
+				      struct scratch *s, struct wire_counters *count)
+{
+	bool is_newborn = false;
+	bool is_left;
+
+	if (!user_regs(ctx, task, s, &is_newborn)) {
+		s->record.head.end = WIRE_END_COMPAT;
+		return false;
+	}
+	/* A worker that the kernel runs in a user process (io_uring, vhost) has never been in user code: its registers are zero. */
+	if (!s->regs.reg[WIRE_ABI_SP] && !(s->record.head.flags & WIRE_USER_MODE))
+		return false;
+	walk_window_init(s);
+	if (!(s->record.head.flags & WIRE_USER_MODE) && lost_memory(task, s))
+		return false;
+	is_left = walk_or_leave(s, count);
+	return is_newborn ? end_at_leaf(s) : is_left;
 }
 
 /* Bytes of the finished record. */
@@ -269,7 +296,9 @@ static __always_inline void emit(struct scratch *s, struct task_struct *task, bo
 {
 	__u64 waiting = bpf_ringbuf_query(&samples, BPF_RB_AVAIL_DATA);
 	__u32 bytes = finish_record(s, task, cold, waiting, count);
-	__u64 flags = waiting >= wake_bytes ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
+	/* Copies fill the ring fast, and come until their process is known. */
+	__u64 wake = cold ? wake_bytes / 4 : wake_bytes;
+	__u64 flags = waiting >= wake ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
 
 	if (bytes > sizeof(struct record))
 		bytes = sizeof(struct record);

@@ -110,7 +110,7 @@ struct wire_sample {
 	__u32 generation; /* of the mapping table that named the frames; 0 when there was none */
 	__u16 n_kernel;
 	__u16 n_user;
-	__u16 stack_bytes; /* copied from regs.sp on; only with WIRE_COLD */
+	__u16 stack_bytes; /* copied from regs.sp + n_skipped on; only with WIRE_COLD */
 	__u8 end;	   /* enum wire_end */
 	__u8 flags;
 };
@@ -144,6 +144,8 @@ struct wire_cold {
 	struct wire_regs regs;
 	__u32 n_right;
 	__u32 flags;
+	__u32 n_skipped; /* bytes from sp on that are not in the copy: their pages were not in memory */
+	__u32 zero;
 	char comm[WIRE_COMM_BYTES]; /* of the process (its leader), not of the thread */
 };
 

@@ -18,6 +18,8 @@ static const struct inspect_command {
 	int (*run)(int argc, char **argv);
 } commands[] = {
 	{ "rows", "ELF", "the unwind rules that the kernel half uses for a file", inspect_rows },
+	{ "symbols", "ELF", "what a file's functions are named by, and the names",
+	  inspect_symbols },
 	{ "stack", "PID", "the present stacks of all threads of a process", inspect_stack },
 	{ "process", "PID", "what a process's code is unwound and named by", inspect_process },
 };

@@ -7,6 +7,7 @@
 
 /* argv[0] is the name of what is looked at. The exit code. */
 int inspect_rows(int argc, char **argv);
+int inspect_symbols(int argc, char **argv);
 int inspect_stack(int argc, char **argv);
 int inspect_process(int argc, char **argv);
 

@@ -10,6 +10,7 @@
 #include "agent/cli/inspect_world.h"
 #include "agent/cli/stack_snapshot.h"
 #include "agent/cli/stack_text.h"
+#include "agent/process/jit_files.h"
 #include "agent/unwind/host_walk.h"
 #include "agent/util/file.h"
 #include "agent/util/macro.h"
@@ -54,6 +55,7 @@ static const char help[] =
 struct printing {
 	struct inspect_world *world;
 	const struct stack_snapshot *snapshot;
+	const struct jit_files *jit; /* NULL: none */
 	struct buf *out;
 };
 
@@ -65,6 +67,18 @@ static const char *special_name(uint64_t frame)
 	return f.function;
 }
 
+static const char *name_without_file(const struct printing *p, uint64_t frame)
+{
+	uint64_t pc = frame & ~WIRE_FRAME_RAW;
+	const struct mapping *m = mappings_find(p->snapshot->process->mappings, pc);
+	struct frames names;
+
+	if (!(frame & WIRE_FRAME_RAW))
+		return special_name(frame);
+	symbol_resolve_anon(p->world->symbols, p->jit, pc, m ? m->name : NULL, &names);
+	return names.items[names.n - 1].function;
+}
+
 static void print_frame(const struct printing *p, const struct stack_thread *thread, size_t i)
 {
 	const struct stack_frame *f = &p->snapshot->frames[thread->first + i];
@@ -73,7 +87,7 @@ static void print_frame(const struct printing *p, const struct stack_thread *thr
 	struct mapped_file *file = stack_frame_file(p->snapshot, f->frame, &file_off);
 
 	if (!file) {
-		stack_text_frame(p->out, i, thread->n, f->pc, special_name(f->frame), NULL);
+		stack_text_frame(p->out, i, thread->n, f->pc, name_without_file(p, f->frame), NULL);
 		return;
 	}
 	symbol_resolve_user(p->world->symbols, file, file_off, &names);
@@ -121,7 +135,8 @@ static int show(struct inspect_world *w, uint32_t pid, bool is_first, struct buf
 {
 	_cleanup_stack_snapshot_ struct stack_snapshot snapshot = { 0 };
 	_cleanup_buf_ struct buf out = BUF_INIT(STACK_MAX_BYTES);
-	const struct printing p = { w, &snapshot, &out };
+	_cleanup_(jit_files_unrefp) struct jit_files *jit = NULL;
+	struct printing p = { .world = w, .snapshot = &snapshot, .out = &out };
 	int r = inspect_pid_check(pid, why);
 
 	if (r < 0)
@@ -133,6 +148,8 @@ static int show(struct inspect_world *w, uint32_t pid, bool is_first, struct buf
 	}
 	if (!is_first)
 		(void)buf_append_char(&out, '\n');
+	(void)jit_files_open(w->processes, snapshot.process, &jit);
+	p.jit = jit;
 	r = print_snapshot(&p);
 	if (r < 0)
 		(void)buf_printf(why, "cannot write: %s", strerror(-r));

@@ -4,6 +4,9 @@
 
 #include <sys/resource.h>
 
+#include "agent/symbol/debug_open.h"
+#include "agent/util/clock.h"
+
 /* Nothing is put into the arena, so one slot for all files is as good as many. */
 #define MAX_OBJECTS (WIRE_OBJECT_FIRST + 1)
 
@@ -64,8 +67,13 @@ struct process *inspect_world_process(struct inspect_world *w, uint32_t pid)
 
 	process_table_distrust(w->processes);
 	p = process_table_get(w->processes, pid, NULL);
-	for (uint32_t i = 0; p && p->mappings && i < p->mappings->n; i++)
-		if (p->mappings->items[i].file)
-			(void)process_open_file(w->processes, p, p->mappings->items[i].file);
+	for (uint32_t i = 0; p && p->mappings && i < p->mappings->n; i++) {
+		struct mapped_file *f = p->mappings->items[i].file;
+
+		if (!f)
+			continue;
+		(void)process_open_file(w->processes, p, f);
+		debug_open(f, pid, clock_mono_ns());
+	}
 	return p;
 }

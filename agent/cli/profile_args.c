@@ -118,6 +118,18 @@ static int parse_path(const char *value, void *member)
 	return 0;
 }
 
+static int parse_url(const char *value, void *member)
+{
+	struct url_list *l = member;
+
+	if (!debuginfod_url_is_valid(value))
+		return -EINVAL;
+	if (l->n == DEBUGINFOD_MAX_URLS)
+		return -E2BIG;
+	l->items[l->n++] = value;
+	return 0;
+}
+
 static int parse_memory_limit(const char *value, void *member)
 {
 	uint64_t bytes = 0;
@@ -148,6 +160,10 @@ static const struct cli_flag flags[] = {
 	{ "output", 'o', CLI_PARSED, AT(output), "a file, or - for standard output", parse_path },
 	{ "demangle", 0, CLI_PARSED, AT(demangle), "none, simplified, templates or full",
 	  parse_demangle },
+	{ "lines", 0, CLI_SWITCH, AT(lines), NULL, NULL },
+	{ "debuginfod", 0, CLI_PARSED, AT(debuginfod),
+	  "a server such as https://debuginfod.debian.net, at most 8 times", parse_url },
+	{ "debuginfod-cache", 0, CLI_PARSED, AT(debuginfod_cache), "a directory", parse_path },
 	{ "memory-limit", 0, CLI_PARSED, AT(memory_limit_bytes), "a size from 8MiB to 2GiB",
 	  parse_memory_limit },
 	{ "verifier-stats", 0, CLI_SWITCH, AT(verifier_stats), NULL, NULL },

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "agent/object/demangle.h"
+#include "agent/symbol/debuginfod.h"
 #include "agent/util/buf.h"
 #include "agent/util/cleanup.h"
 #include "agent/util/cpus.h"
@@ -26,6 +27,12 @@ struct id_list {
 	size_t n;
 };
 
+/* In order of appearance, may repeat. */
+struct url_list {
+	const char *items[DEBUGINFOD_MAX_URLS]; /* borrowed from argv */
+	size_t n;
+};
+
 struct profile_args {
 	struct id_list pids;
 	struct id_list tids;
@@ -40,6 +47,9 @@ struct profile_args {
 	enum profile_format format;
 	const char *output; /* NULL: standard output */
 	enum demangle_mode demangle;
+	bool lines; /* and inlined functions */
+	struct url_list debuginfod;
+	const char *debuginfod_cache; /* NULL: the user's cache */
 	size_t memory_limit_bytes; /* 0: the default */
 	bool verifier_stats;
 	bool verbose;

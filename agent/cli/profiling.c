@@ -232,6 +232,11 @@ static int open_session(struct profiling *x, struct buf *why)
 	struct session_options o = {
 		.sampler = sampler_options(x),
 		.demangle = x->args->demangle,
+		.lines = x->args->lines,
+		.inlines = x->args->lines,
+		.debuginfod = { .urls = x->args->debuginfod.items,
+				.n_urls = x->args->debuginfod.n,
+				.cache_dir = x->args->debuginfod_cache },
 		.memory_limit_bytes = x->args->memory_limit_bytes,
 		.build = build_of(x->args->format),
 		.hooks = { .match = match, .on_interval = on_interval, .data = x },

@@ -8,6 +8,7 @@
 #include "agent/component/target_maps.h"
 #include "agent/profile/budget.h"
 #include "agent/sample/sampler.h"
+#include "agent/symbol/debuginfod.h"
 #include "agent/util/clock.h"
 #include "agent/util/macro.h"
 #include "agent/util/size.h"
@@ -56,6 +57,28 @@ static const char *validate_memory_limit(const void *field, struct river_arena *
 		       : "memory_limit must be between 8MiB and 2GiB, for example \"64MiB\"";
 }
 
+static const char *validate_debuginfod_urls(const void *field, struct river_arena *arena)
+{
+	const struct river_strings *urls = field;
+
+	(void)arena;
+	if (urls->n_items > DEBUGINFOD_MAX_URLS)
+		return "debuginfod_urls must be 8 at most";
+	for (size_t i = 0; i < urls->n_items; i++)
+		if (!debuginfod_url_is_valid(urls->items[i]))
+			return "debuginfod_urls must begin with http:// or https://";
+	return NULL;
+}
+
+static const char *validate_debuginfod_cache_path(const void *field, struct river_arena *arena)
+{
+	const char *path = *(const char *const *)field;
+
+	(void)arena;
+	return path[0] == '\0' || path[0] == '/' ? NULL
+						 : "debuginfod_cache_path must begin with /";
+}
+
 static const char *validate_comm(const void *field, struct river_arena *arena)
 {
 	static const char *const known[] = { "", "none", "label", "stackframe", "both" };
@@ -102,6 +125,23 @@ enum demangle_mode ebpf_args_demangle(const struct ebpf_args *args)
 	return mode;
 }
 
+static bool is_same_list(const struct river_strings *a, const struct river_strings *b)
+{
+	if (a->n_items != b->n_items)
+		return false;
+	for (size_t i = 0; i < a->n_items; i++)
+		if (strcmp(a->items[i], b->items[i]) != 0)
+			return false;
+	return true;
+}
+
+bool ebpf_args_same_names(const struct ebpf_args *a, const struct ebpf_args *b)
+{
+	return a->lines == b->lines && a->inlines == b->inlines &&
+	       is_same_list(&a->debuginfod_urls, &b->debuginfod_urls) &&
+	       strcmp(a->debuginfod_cache_path, b->debuginfod_cache_path) == 0;
+}
+
 size_t ebpf_args_memory_limit_bytes(const struct ebpf_args *args)
 {
 	uint64_t bytes = BUDGET_DEFAULT_BYTES;
@@ -128,6 +168,12 @@ static const struct river_field ebpf_fields[] = {
 	RIVER_FIELD_BOOL(ARGS, kernel_frames, "kernel_frames", .def = "true"),
 	RIVER_FIELD_STRING(ARGS, demangle, "demangle", .def = "simplified",
 			   .validate = validate_demangle),
+	RIVER_FIELD_BOOL(ARGS, lines, "lines", .def = "false"),
+	RIVER_FIELD_BOOL(ARGS, inlines, "inlines", .def = "false"),
+	RIVER_FIELD_STRING_LIST(ARGS, debuginfod_urls, "debuginfod_urls",
+				.validate = validate_debuginfod_urls),
+	RIVER_FIELD_STRING(ARGS, debuginfod_cache_path, "debuginfod_cache_path", .def = "",
+			   .validate = validate_debuginfod_cache_path),
 	RIVER_FIELD_STRING(ARGS, memory_limit, "memory_limit", .def = "64MiB",
 			   .validate = validate_memory_limit),
 	RIVER_FIELD_STRING(ARGS, comm, "comm", .def = "none", .validate = validate_comm),

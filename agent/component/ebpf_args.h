@@ -17,6 +17,10 @@ struct ebpf_args {
 	bool collect_kernel_profile;
 	bool kernel_frames;
 	const char *demangle;
+	bool lines;   /* of source files */
+	bool inlines; /* a frame for each inlined function */
+	struct river_strings debuginfod_urls; /* asked for debug files that this host does not have */
+	const char *debuginfod_cache_path;    /* "": the user's cache */
 	const char *
 		memory_limit; /* of everything that the component allocates, in the kernel and here */
 	/* Understood; what they ask for does not exist here, and a warning says so. */
@@ -34,6 +38,8 @@ extern const struct river_schema ebpf_schema;
 bool ebpf_args_have_targets(const struct ebpf_args *args);
 bool ebpf_args_kernel(const struct ebpf_args *args);
 enum demangle_mode ebpf_args_demangle(const struct ebpf_args *args);
+/* Whether frames are named alike under both: lines, inlines, where debug files come from. */
+bool ebpf_args_same_names(const struct ebpf_args *a, const struct ebpf_args *b);
 size_t ebpf_args_memory_limit_bytes(const struct ebpf_args *args);
 
 /* Calls fn for each argument that asks for something that xagent does not do. */

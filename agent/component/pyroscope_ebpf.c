@@ -217,6 +217,11 @@ static int start_session(struct component *c, const struct ebpf_args *args, stru
 		.sampler = SAMPLER_OPTIONS_INIT,
 		.interval_ns = (uint64_t)args->collect_interval_ns,
 		.demangle = ebpf_args_demangle(args),
+		.lines = args->lines,
+		.inlines = args->inlines,
+		.debuginfod = { .urls = args->debuginfod_urls.items,
+				.n_urls = args->debuginfod_urls.n_items,
+				.cache_dir = args->debuginfod_cache_path },
 		.memory_limit_bytes = ebpf_args_memory_limit_bytes(args),
 		.build = build_pprof,
 		.hooks = { .match = match,
@@ -260,11 +265,11 @@ static int ebpf_run(struct component *c, struct buf *why)
 static bool needs_restart(const struct ebpf_args *a, const struct ebpf_args *b)
 {
 	return ebpf_args_kernel(a) != ebpf_args_kernel(b) ||
-	       a->collect_user_profile != b->collect_user_profile ||
+	       a->collect_user_profile != b->collect_user_profile || !ebpf_args_same_names(a, b) ||
 	       ebpf_args_memory_limit_bytes(a) != ebpf_args_memory_limit_bytes(b);
 }
 
-/* Which halves of a stack are sampled, and how memory is shared out, is fixed when the program is loaded: a new session takes over before
+/* Which halves of a stack are sampled, how it is named, and how memory is shared out, is fixed when the program is loaded: a new session takes over before
  * the old one ends. */
 static int restart_session(struct component *c, const struct ebpf_args *args, struct buf *why)
 {

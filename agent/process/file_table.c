@@ -31,6 +31,12 @@ struct file_table {
 	size_t n_idle_fds;
 	uint32_t last_id;
 	uint8_t *ids_used; /* bit map of ids; made when fresh ids ran out, NULL before */
+	struct hash_table names;
+};
+
+struct memory_name {
+	struct hash_node node;
+	char text[FILE_TABLE_NAME_BYTES];
 };
 
 int file_table_new(const struct file_table_options *o, struct file_table **ret_table)
@@ -113,7 +119,15 @@ static void file_close(struct mapped_file *f)
 {
 	if (f->fd >= 0)
 		(void)close(f->fd);
+	if (f->has_debug)
+		(void)close(f->debug_fd);
 	f->fd = -1;
+	f->has_debug = false;
+}
+
+static size_t n_fds(const struct mapped_file *f)
+{
+	return (size_t)(f->fd >= 0) + f->has_debug;
 }
 
 static void file_forget_idle(struct mapped_file *f)
@@ -123,7 +137,7 @@ static void file_forget_idle(struct mapped_file *f)
 	if (!list_empty(&f->lru))
 		t->n_idle--;
 	if (!list_empty(&f->idle_fds))
-		t->n_idle_fds--;
+		t->n_idle_fds -= n_fds(f);
 	list_remove(&f->lru);
 	list_remove(&f->idle_fds);
 }
@@ -163,9 +177,9 @@ static void table_trim(struct file_table *t)
 		struct mapped_file *f =
 			oldest(&t->idle_fds, offsetof(struct mapped_file, idle_fds));
 
+		t->n_idle_fds -= n_fds(f);
 		file_close(f);
 		list_remove(&f->idle_fds);
-		t->n_idle_fds--;
 	}
 	while (t->n_idle > t->o.max_idle)
 		file_free(oldest(&t->idle, offsetof(struct mapped_file, lru)));
@@ -179,7 +193,7 @@ static void file_make_idle(struct mapped_file *f)
 	t->n_idle++;
 	if (f->fd >= 0) {
 		list_push_back(&t->idle_fds, &f->idle_fds);
-		t->n_idle_fds++;
+		t->n_idle_fds += n_fds(f);
 	}
 	table_trim(t);
 }
@@ -208,6 +222,15 @@ static uint64_t mtime_ns(const struct stat *st)
 	return (uint64_t)st->st_mtim.tv_sec * NS_PER_S + (uint64_t)st->st_mtim.tv_nsec;
 }
 
+/* Of what a file begins with: headers that say where everything is, and nearly always the build id. */
+static uint64_t content_print(int fd)
+{
+	char bytes[FILE_TABLE_PRINT_BYTES];
+	ssize_t n = pread(fd, bytes, sizeof(bytes), 0);
+
+	return n > 0 ? hash_bytes(bytes, (size_t)n, 0) : 0;
+}
+
 void mapped_file_take_fd(struct mapped_file *f, int fd)
 {
 	struct stat st;
@@ -218,18 +241,28 @@ void mapped_file_take_fd(struct mapped_file *f, int fd)
 	if (fstat(fd, &st) == 0) {
 		f->opened_size = (uint64_t)st.st_size;
 		f->opened_mtime_ns = mtime_ns(&st);
+		f->opened_print = content_print(fd);
 	}
 }
 
-/* A compiler may write its output into the same inode again; nobody can do so while the file is
- * executed. */
-static bool content_replaced(const struct mapped_file *f)
+void mapped_file_take_debug_fd(struct mapped_file *f, int fd)
+{
+	assert(f->fd >= 0 && !f->has_debug && f->n_refs > 0);
+	f->has_debug = true;
+	f->debug_fd = fd;
+	f->debug_missed_ns = 0;
+}
+
+/* Anybody may touch a file that is executed, nobody may write to it; libraries can be written to at any time. */
+bool mapped_file_is_rewritten(const struct mapped_file *f)
 {
 	struct stat st;
 
-	if (f->n_refs > 0 || f->fd < 0 || fstat(f->fd, &st) < 0)
+	if (f->fd < 0 || fstat(f->fd, &st) < 0)
 		return false;
-	return (uint64_t)st.st_size != f->opened_size || mtime_ns(&st) != f->opened_mtime_ns;
+	if ((uint64_t)st.st_size != f->opened_size)
+		return true;
+	return mtime_ns(&st) != f->opened_mtime_ns && content_print(f->fd) != f->opened_print;
 }
 
 static bool file_matches(const struct mapped_file *f, const struct file_facts *facts)
@@ -244,7 +277,8 @@ static bool file_is_outdated(const struct mapped_file *f, const struct file_fact
 	bool other_generation =
 		f->generation && facts->generation && f->generation != facts->generation;
 
-	return other_generation || content_replaced(f);
+	/* Samples of the old content may still be waiting for their names: they keep the old file. */
+	return other_generation || mapped_file_is_rewritten(f);
 }
 
 static struct mapped_file *table_find(struct file_table *t, const struct file_facts *facts)
@@ -320,6 +354,7 @@ static void file_add_facts(struct mapped_file *f, const struct file_facts *facts
 	}
 	f->deleted = facts->deleted;
 	f->open_error = 0;
+	f->debug_missed_ns = 0;
 }
 
 int file_table_get(struct file_table *t, const struct file_facts *facts,
@@ -364,7 +399,31 @@ void file_table_free(struct file_table *t)
 	}
 	hash_fini(&t->by_key);
 	free(t->ids_used);
+	HASH_FOREACH (&t->names, node)
+		free(CONTAINER_OF(node, struct memory_name, node));
+	hash_fini(&t->names);
 	free(t);
+}
+
+const char *file_table_name(struct file_table *t, struct str name)
+{
+	char text[FILE_TABLE_NAME_BYTES];
+
+	str_copy_utf8(text, sizeof(text), name);
+	if (!text[0])
+		return NULL;
+	HASH_FOREACH_MATCH (&t->names, hash_str(text), node) {
+		struct memory_name *known = CONTAINER_OF(node, struct memory_name, node);
+
+		if (strcmp(known->text, text) == 0)
+			return known->text;
+	}
+	_cleanup_free_ struct memory_name *made =
+		t->names.n < FILE_TABLE_MAX_NAMES ? calloc(1, sizeof(*made)) : NULL;
+	if (!made || hash_insert(&t->names, &made->node, hash_str(text)) < 0)
+		return NULL;
+	memcpy(made->text, text, sizeof(text));
+	return TAKE_PTR(made)->text;
 }
 
 size_t file_table_n(const struct file_table *t)

@@ -25,6 +25,9 @@
 /* All files, referenced ones included: three times the distinct ELF files of the largest hosts. */
 #define FILE_TABLE_MAX_FILES 65536
 
+/* Of a file's content, to be compared. */
+#define FILE_TABLE_PRINT_BYTES 1024
+
 struct file_table_options {
 	size_t max_files;    /* 0: FILE_TABLE_MAX_FILES */
 	size_t max_idle;     /* 0: FILE_TABLE_MAX_IDLE */
@@ -54,6 +57,19 @@ int file_table_get(struct file_table *t, const struct file_facts *facts,
 /* Gives `f` its descriptor (consumed). It is closed with the file, or when it is idle for longest
  * among FILE_TABLE_MAX_IDLE_FDS. */
 void mapped_file_take_fd(struct mapped_file *f, int fd);
+
+/* The same for its debug file's descriptor, when it has its own. */
+void mapped_file_take_debug_fd(struct mapped_file *f, int fd);
+
+/* What memory without a file is called, once for all mappings: made valid UTF-8 and cut to FILE_TABLE_NAME_BYTES. Lives as long as the
+ * table. NULL for "", and when FILE_TABLE_MAX_NAMES others are known. */
+#define FILE_TABLE_NAME_BYTES 80 /* ANON_VMA_NAME_MAX_LEN of the kernel */
+#define FILE_TABLE_MAX_NAMES 256 /* programs give dozens */
+const char *file_table_name(struct file_table *t, struct str name);
+
+/* True when its content is not what it was when it was opened: nothing is to be named by it. A compiler may write its output into the same
+ * inode again. */
+bool mapped_file_is_rewritten(const struct mapped_file *f);
 
 size_t file_table_n(const struct file_table *t);
 size_t file_table_n_idle(const struct file_table *t);

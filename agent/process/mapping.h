@@ -50,12 +50,19 @@ struct mapped_file {
 	/* −1 until process_open_file() succeeded; then stays open while somebody has a reference. */
 	int fd;
 	int open_error; /* −errno of the last failed attempt, else 0 */
+	/* Of its separate debug file, since mapped_file_take_debug_fd(); closed with `fd`. */
+	bool has_debug;
+	int debug_fd;
+	/* CLOCK_MONOTONIC: when it was looked for in vain; 0: not yet, or another process maps the file
+	 * since. */
+	uint64_t debug_missed_ns;
 
 	/* private to file_table.c */
 	unsigned int n_refs;
 	uint64_t generation; /* of the inode; 0: not known */
 	uint64_t opened_size;
 	uint64_t opened_mtime_ns;
+	uint64_t opened_print;
 	bool retired;		  /* its key means another file now */
 	struct file_table *table; /* NULL when the table is gone */
 	struct hash_node node;
@@ -70,6 +77,9 @@ struct mapping {
 	uint64_t file_off; /* of begin */
 	enum mapping_kind kind;
 	struct mapped_file *file; /* a reference; NULL for MAPPING_ANON */
+	/* Of MAPPING_ANON, what the kernel calls it: "[heap]", "[stack]", "[anon:…]"; NULL: nothing. The file table's, which holds
+	 * equal ones once. */
+	const char *name;
 };
 
 struct mappings {
@@ -87,6 +97,12 @@ const struct mapping *mappings_find(const struct mappings *m, uint64_t pc);
 
 /* Index of the first mapping that ends after `addr`; m->n: none. O(log n). */
 uint32_t mappings_first_ending_after(const struct mappings *m, uint64_t addr);
+
+/* −1: none is open. */
+static inline int mapped_file_debug_fd(const struct mapped_file *f)
+{
+	return f->has_debug ? f->debug_fd : -1;
+}
 
 struct mapped_file *mapped_file_ref(struct mapped_file *f);
 void mapped_file_unref(struct mapped_file *f);

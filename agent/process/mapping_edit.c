@@ -67,8 +67,10 @@ static bool same_bytes(const struct mapping *outer, const struct mapping *inner)
 {
 	if (outer->kind != inner->kind || outer->file != inner->file)
 		return false;
-	return inner->kind == MAPPING_ANON ||
-	       inner->file_off - outer->file_off == inner->begin - outer->begin;
+	/* Events do not tell the names that programs give. */
+	if (inner->kind == MAPPING_ANON)
+		return !inner->name || outer->name == inner->name;
+	return inner->file_off - outer->file_off == inner->begin - outer->begin;
 }
 
 bool mappings_cover(const struct mappings *set, const struct mapping *m)
@@ -130,7 +132,8 @@ static size_t edit_clear(struct mapping_edit *e, uint64_t begin, uint64_t end)
 
 static bool are_anon_neighbours(const struct mapping *a, const struct mapping *b)
 {
-	return a->kind == MAPPING_ANON && b->kind == MAPPING_ANON && a->end == b->begin;
+	return a->kind == MAPPING_ANON && b->kind == MAPPING_ANON && a->end == b->begin &&
+	       a->name == b->name;
 }
 
 static void edit_join(struct mapping_edit *e, size_t at)

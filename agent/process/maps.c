@@ -25,11 +25,12 @@ static bool cut_number(struct str *s, unsigned int base, uint64_t *ret_value, ch
 }
 
 /* Files of the kernel's own memory file systems that only hold memory: there is no ELF to look
- * into. */
+ * into. The last is where .NET from 7 on maps the code that it generates, twice: to write and to run. */
 static bool is_memory_name(struct str name)
 {
 	return str_eq(name, STR_LIT("/dev/zero")) || str_starts_with(name, STR_LIT("/SYSV")) ||
-	       str_starts_with(name, STR_LIT("/anon_hugepage"));
+	       str_starts_with(name, STR_LIT("/anon_hugepage")) ||
+	       str_eq(name, STR_LIT("/memfd:doublemapper"));
 }
 
 bool maps_classify(struct str name, struct maps_entry *e)
@@ -37,6 +38,7 @@ bool maps_classify(struct str name, struct maps_entry *e)
 	static const struct str deleted = { " (deleted)", 10 };
 
 	e->path = (struct str){ "", 0 };
+	e->name = (struct str){ "", 0 };
 	e->deleted = str_ends_with(name, deleted);
 	if (e->deleted)
 		name.n -= deleted.n;
@@ -47,6 +49,8 @@ bool maps_classify(struct str name, struct maps_entry *e)
 		e->kind = MAPPING_VDSO;
 	else if (e->inode != 0 && !is_memory_name(name))
 		e->kind = MAPPING_FILE;
+	if (e->kind == MAPPING_ANON && name.n > 0 && name.p[0] == '[')
+		e->name = name;
 	/* "//toolong", "//enomem" of perf, "socket:[1]": a file whose path is not told. */
 	if (e->kind == MAPPING_FILE && name.n > 0 && name.p[0] == '/' &&
 	    !str_starts_with(name, STR_LIT("//")))

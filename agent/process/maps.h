@@ -23,6 +23,8 @@ struct maps_entry {
 	enum mapping_kind kind;
 	/* Without " (deleted)", escapes undone; "" unless MAPPING_FILE. Borrowed for the call. */
 	struct str path;
+	/* Of MAPPING_ANON: "[heap]", "[anon:…]"; "" when it has none. Borrowed as well. */
+	struct str name;
 	bool deleted;
 	bool executable;
 };

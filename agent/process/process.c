@@ -28,6 +28,7 @@ int process_table_new(const struct process_table_options *o, struct process_tabl
 	if (!t)
 		return -ENOMEM;
 	list_init(&t->lru);
+	list_init(&t->jit_files);
 	t->telemetry = o->telemetry;
 	t->hooks = o->hooks;
 	t->max_processes = o->max_processes ? o->max_processes : PROCESS_MAX_DEFAULT;
@@ -126,6 +127,7 @@ void process_table_free(struct process_table *t)
 		return;
 	while (!list_empty(&t->lru))
 		process_forget(t, LIST_ENTRY(t->lru.next, struct process, lru));
+	process_release_jit_files(t);
 	hash_fini(&t->by_pid);
 	file_table_free(t->files);
 	free(t->proc_root);
@@ -311,8 +313,7 @@ struct process *process_parent(struct process_table *t, struct process *p)
 	return parent;
 }
 
-/* Reads a known process again. Returns it, or NULL when its pid means another process by now. */
-static struct process *reread(struct process_table *t, struct process *p)
+struct process *process_reread(struct process_table *t, struct process *p)
 {
 	_cleanup_proc_ struct proc proc = PROC_NONE;
 	uint64_t now_ns = clock_mono_ns();
@@ -352,7 +353,7 @@ struct process *process_table_get(struct process_table *t, uint32_t pid, const c
 		process_touch(t, p);
 	/* Of an exec in sight every mapping comes by an event: /proc shows what is mapped by now, not what was when it was sampled. */
 	if (p && (p->trust != t->trust || (!p->mappings && !p->maps_tried && !p->exec_ns)))
-		p = reread(t, p);
+		p = process_reread(t, p);
 	if (!p)
 		p = make_from_proc(t, pid);
 	if (!p)

@@ -72,9 +72,8 @@ struct process {
 	struct mapped_file *exe_file;
 	uint64_t start_ticks;  /* as /proc/PID/stat says; 0: not read */
 	uint64_t proc_read_ns; /* /proc showed it alive then; 0: never */
-	/* Before its maps, its identity were read: what happened earlier is in them already. */
+	/* Before its maps were read: what happened earlier is in them already. */
 	uint64_t maps_read_ns;
-	uint64_t identity_read_ns;
 	uint64_t exec_ns; /* of its last exec that was seen; 0: none */
 	uint64_t trust;	  /* table's number when its mappings were last known to be right */
 	bool fork_seen;

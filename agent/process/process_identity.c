@@ -8,9 +8,9 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "agent/process/process_private.h"
-#include "agent/util/clock.h"
 
 /* U+FFFD is three bytes. */
 #define UTF8_WORST 3
@@ -174,16 +174,46 @@ static void load_from_parent(struct process_table *t, struct process *p, bool ha
 		inherit_image(&p->identity, &parent->identity);
 }
 
+/*
+ * /proc is ahead: it may show what the process has become since the events that have come so far, or who has its pid since. The executable
+ * tells. By its path, or its inode: one file has several paths, and one of a stack of file systems two numbers.
+ */
+static bool is_image_of_events(const struct process *p, const struct proc *proc)
+{
+	const struct mapped_file *exe = p->exe_file;
+	struct stat st;
+
+	if (!p->exec_ns && !p->fork_seen)
+		return true;
+	if (!exe)
+		return !p->comm_hint[0] || strcmp(p->identity.comm, p->comm_hint) == 0;
+	if (exe->path[0] && strcmp(p->identity.exe, exe->path) == 0)
+		return true;
+	return fstatat(proc->live_fd, "exe", &st, 0) == 0 && st.st_ino == exe->key.inode;
+}
+
+/* Where it runs and as whom stays over an exec; the rest is of another image. */
+static void drop_image(struct process_identity *id)
+{
+	id->complete = false;
+	text_free(&id->exe);
+	text_free(&id->comm);
+	text_free(&id->cmdline);
+}
+
 static void load(struct process_table *t, struct process *p, int depth)
 {
 	_cleanup_proc_ struct proc proc = PROC_NONE;
 	struct process_identity *id = &p->identity;
 	bool have_cgroup = false;
 
-	p->identity_read_ns = clock_mono_ns();
 	p->identity_loaded = true;
-	if (!p->exited && proc_open(t->proc_root, p->pid, &proc) == 0 && process_confirm(p, &proc))
+	if (!p->exited && proc_open(t->proc_root, p->pid, &proc) == 0 &&
+	    process_confirm(p, &proc)) {
 		id->complete = load_from_proc(&proc, id, &have_cgroup);
+		if (!is_image_of_events(p, &proc))
+			drop_image(id);
+	}
 	if (!id->complete && p->exec_ns && p->exe_file)
 		text_fill(&id->exe, p->exe_file->path);
 	if (!id->complete && p->exec_ns)
@@ -191,6 +221,14 @@ static void load(struct process_table *t, struct process *p, int depth)
 	if (!id->complete)
 		load_from_parent(t, p, have_cgroup, depth);
 	text_fill(&id->comm, p->comm_hint);
+}
+
+void process_learn_exe(struct process *p)
+{
+	if (!p->identity_loaded || p->identity.exe[0])
+		return;
+	process_unload_identity(p);
+	p->exec_count++;
 }
 
 const struct process_identity *process_identity(struct process_table *t, struct process *p)

@@ -46,8 +46,10 @@ static void mapping_from(struct process_table *t, const struct maps_entry *e,
 
 	if (m.kind != MAPPING_ANON && file_table_get(t->files, &facts, &m.file) < 0)
 		m.kind = MAPPING_ANON;
-	if (m.kind == MAPPING_ANON)
+	if (m.kind == MAPPING_ANON) {
 		m.file_off = 0;
+		m.name = file_table_name(t->files, e->name);
+	}
 	*ret_mapping = m;
 }
 
@@ -112,7 +114,7 @@ static bool same_mappings(const struct mappings *a, const struct mappings *b)
 		const struct mapping *y = &b->items[i];
 
 		if (x->begin != y->begin || x->end != y->end || x->file_off != y->file_off ||
-		    x->kind != y->kind || x->file != y->file)
+		    x->kind != y->kind || x->file != y->file || x->name != y->name)
 			return false;
 	}
 	return true;
@@ -202,9 +204,7 @@ void process_apply_exec(struct process_table *t, struct process *p, const struct
 	 * another one's place, and samples of before are still to come. */
 	p->maps_read_ns = 0;
 	empty_mappings(t, p);
-	/* What was read from /proc is younger than this exec; what was taken from the parent instead is not. */
-	if (p->identity_loaded && p->identity.complete && ev->time_ns < p->identity_read_ns)
-		return;
+	/* Even if it was read since: it may be of an image after this one, whose exec is still to come. */
 	process_unload_identity(p);
 	p->exec_count++;
 	if (t->hooks.on_exec)
@@ -269,6 +269,7 @@ void process_apply_mmap(struct process_table *t, struct process *p, const struct
 	if (m.kind == MAPPING_FILE && p->exe_wanted) {
 		set_exe_file(p, m.file);
 		p->exe_wanted = false;
+		process_learn_exe(p);
 	}
 	if (wanted)
 		add_mapping(t, p, &m);
@@ -287,6 +288,9 @@ void process_borrow_mappings(struct process_table *t, struct process *p)
 
 		if (!parent || parent->exec_ns > child->start_ns)
 			return;
+		/* Itself never sampled, but alive: who forks and waits. */
+		if (!parent->mappings && !parent->maps_tried && !parent->exited)
+			(void)process_reread(t, parent);
 		if (parent->mappings) {
 			process_inherit_mappings(t, p, parent);
 			return;

@@ -24,11 +24,15 @@ struct process_table {
 	struct hash_table by_pid;
 	struct list lru; /* the least recently sampled first */
 	struct file_table *files;
+	struct list jit_files; /* all that are held by somebody */
+	size_t n_jit_files;
 	uint64_t trust; /* raised by each distrust */
 };
 
 /* process.c */
 struct process *process_add(struct process_table *t, uint32_t pid, uint64_t start_ns);
+/* Reads a known process again. Returns it, or NULL when its pid means another process by now. */
+struct process *process_reread(struct process_table *t, struct process *p);
 /* Makes it the last one to be forgotten: whoever asks for ancestors makes entries meanwhile. */
 void process_touch(struct process_table *t, struct process *p);
 void process_end(struct process_table *t, struct process *p, uint64_t time_ns);
@@ -65,10 +69,15 @@ void process_check_text(struct process_table *t, struct process *p);
 int process_open_beside(struct process_table *t, struct process *p, const struct proc *proc,
 			const struct mapping *beside);
 
+/* jit_files.c: those that are still held live on without the table. */
+void process_release_jit_files(struct process_table *t);
+
 /* process_identity.c */
 void process_identity_init(struct process_identity *id);
 void process_identity_fini(struct process_identity *id);
 void process_unload_identity(struct process *p);
+/* p->exe_file has come: who was sampled before it, in the middle of the exec, is asked again who it is. */
+void process_learn_exe(struct process *p);
 /* True when the identity is loaded and its executable is another one by now. */
 bool process_exe_changed(const struct process *p, const struct proc *proc);
 

@@ -24,7 +24,8 @@ struct sideband {
 	struct event_queue queue;
 	struct lives *lives;
 	uint64_t n_overflow; /* missed since the last report: the queue was full, or a CPU came */
-	uint64_t now_ns;     /* of the collection under way */
+	uint64_t n_kernel_changes;
+	uint64_t now_ns; /* of the collection under way */
 };
 
 static bool ring_bytes_valid(size_t n)
@@ -96,13 +97,18 @@ static void take_record(const void *record, size_t n, void *data)
 	enum sideband_outcome what = sideband_decode(record, n, &ev, &tid);
 	switch (what) {
 	case SIDEBAND_EVENT:
-		if (ev.kind == PROCESS_EVENT_LOST)
+		if (ev.kind == PROCESS_EVENT_LOST) {
 			telemetry_count(sb->telemetry, TELEMETRY_sideband_lost, ev.lost);
+			sb->n_kernel_changes++;
+		}
 		enqueue(sb, &ev, what, tid);
 		break;
 	case SIDEBAND_THREAD_START:
 	case SIDEBAND_THREAD_EXIT:
 		enqueue(sb, &ev, what, tid);
+		break;
+	case SIDEBAND_KERNEL_TEXT:
+		sb->n_kernel_changes++;
 		break;
 	case SIDEBAND_MALFORMED:
 		telemetry_count(sb->telemetry, TELEMETRY_sideband_malformed, 1);
@@ -190,6 +196,11 @@ void sideband_deliver_until(struct sideband *sb, uint64_t time_ns, sideband_fn f
 	while ((item = event_queue_next(&sb->queue, time_ns)))
 		if (is_for_owner(sb, item))
 			fn(&item->ev, data);
+}
+
+uint64_t sideband_n_kernel_changes(const struct sideband *sb)
+{
+	return sb->n_kernel_changes;
 }
 
 void sideband_read(struct sideband *sb, sideband_fn fn, void *data)

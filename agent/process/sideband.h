@@ -69,6 +69,10 @@ uint64_t sideband_collect(struct sideband *sb);
 typedef void (*sideband_fn)(const struct process_event *ev, void *data);
 void sideband_deliver_until(struct sideband *sb, uint64_t time_ns, sideband_fn fn, void *data);
 
+/* Grows whenever BPF programs or trampolines may have come or gone, up to the last collection: then other functions may be at
+ * addresses of the kernel. The kernel does not tell of modules. */
+uint64_t sideband_n_kernel_changes(const struct sideband *sb);
+
 /* Both at once: everything up to now. */
 void sideband_read(struct sideband *sb, sideband_fn fn, void *data);
 

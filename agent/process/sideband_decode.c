@@ -174,6 +174,8 @@ static enum sideband_outcome decode_body(const struct perf_event_header *h, stru
 		return decode_mmap2(b, h->misc, ev);
 	case PERF_RECORD_LOST:
 		return decode_lost(b, ev);
+	case PERF_RECORD_KSYMBOL:
+		return SIDEBAND_KERNEL_TEXT;
 	default:
 		return SIDEBAND_SKIPPED;
 	}
@@ -194,7 +196,8 @@ enum sideband_outcome sideband_decode(const void *bytes, size_t n, struct proces
 	memcpy(&t, b.p + b.n, sizeof(t));
 	enum sideband_outcome outcome = decode_body(&h, b, &ev, &tid);
 	ev.time_ns = t.time_ns;
-	if (outcome == SIDEBAND_MALFORMED || outcome == SIDEBAND_SKIPPED)
+	if (outcome == SIDEBAND_MALFORMED || outcome == SIDEBAND_SKIPPED ||
+	    outcome == SIDEBAND_KERNEL_TEXT)
 		return outcome;
 	*ret_event = ev;
 	*ret_tid = tid;

@@ -20,6 +20,7 @@ enum sideband_outcome {
 	SIDEBAND_EVENT,	       /* *ret_event is set, of a process */
 	SIDEBAND_THREAD_START, /* ret_event->pid has one thread more */
 	SIDEBAND_THREAD_EXIT,  /* ret_event is an EXIT of thread *ret_tid, perhaps the last one */
+	SIDEBAND_KERNEL_TEXT,  /* a BPF program or trampoline has come or gone */
 	SIDEBAND_SKIPPED,      /* of no interest: renames, tasks of other pid namespaces … */
 	SIDEBAND_MALFORMED,
 };

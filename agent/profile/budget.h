@@ -2,12 +2,18 @@
 /*
  * How the memory limit is shared out: one number for a person, a ceiling for each part. Pure.
  *
- *	5/16	arena: unwind tables and mapping arrays (memory of the kernel, mapped by the agent)
- *	5/16	building a table: the .eh_frame section and what comes of it, while it lasts
- *	2/16	symbols
- *	3/16	intervals: the open one and the one being encoded, half each
- *	1/32	frames that the CPUs have walked lately
- *	1/32	the process table, rings, everything small
+ *	10/32	arena: unwind tables and mapping arrays (memory of the kernel, mapped by the agent)
+ *	 9/32	work: what one job of the worker takes while it lasts, and gives back. Jobs follow
+ *		each other, so each may have it all:
+ *			building a table: the .eh_frame section and what comes of it
+ *			an interval: names made for it 1/4, its named addresses 1/4, its profile 1/2
+ *	 4/32	symbols of files
+ *	 3/32	symbols of the kernel, its modules and BPF programs
+ *	 4/32	intervals: the open one and the one being encoded, half each
+ *	 1/32	frames that the CPUs have walked lately
+ *	 1/32	everything small, rings, the first processes
+ *
+ * On top come 1.5 KiB for each further process, and what the agent takes before it profiles.
  */
 #ifndef XAGENT_AGENT_PROFILE_BUDGET_H
 #define XAGENT_AGENT_PROFILE_BUDGET_H
@@ -24,10 +30,16 @@ struct budget {
 	size_t limit_bytes;
 	uint32_t max_segments;
 	size_t table_bytes; /* of the arena, for unwind tables; the rest is the mapping arrays' */
-	size_t build_bytes;
+	size_t work_bytes;
+	size_t names_bytes; /* these three: of work_bytes */
+	size_t namer_bytes;
+	size_t encoder_bytes;
 	size_t symbol_bytes;
+	size_t kernel_symbol_bytes;
 	size_t interval_bytes; /* of one */
+	size_t max_opened;     /* files whose rules are looked up in them at a time */
 	size_t cache_bytes;    /* of all CPUs */
+	size_t trim_bytes;     /* free memory that is given back to the system behind a job */
 };
 
 /* A limit of 0 is the default; others are held between the least and the most. */

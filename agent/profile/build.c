@@ -12,6 +12,7 @@
 void build_init(struct build *b)
 {
 	memset(b, 0, sizeof(*b));
+	b->max_bytes = SIZE_MAX;
 	b->last = &b->first;
 }
 

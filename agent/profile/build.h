@@ -41,6 +41,7 @@ struct build_summary {
 struct build {
 	struct built *first;
 	struct built **last; /* where the next is put */
+	size_t max_bytes; /* what making one profile may take, its bytes beside; the rest goes into the next. No ceiling at first */
 	struct build_summary summary;
 };
 

@@ -2,8 +2,8 @@
 /*
  * Profiles in pprof form.
  *
- * Locations are keyed by function, not by address: the server clears addresses of named mappings and would keep the same stack as
- * often as there are call sites. A series that does not fit into one profile (Pyroscope's limits) becomes several, a millisecond
+ * Locations are keyed by their functions and lines, inlined ones included, not by address: the server clears addresses of named
+ * mappings and would keep the same stack as often as there are call sites. Without lines that is one location a function. A series that does not fit into one profile (Pyroscope's limits) becomes several, a millisecond
  * apart, because two profiles of a series at the same millisecond replace each other.
  */
 #include <errno.h>
@@ -12,7 +12,11 @@
 
 #include "agent/profile/build.h"
 #include "agent/util/clock.h"
+#include "agent/util/macro.h"
 #include "pprof/pprof.h"
+
+/* What a builder takes for each byte of the profile before compression (5.6 where stacks are short), its encoding and zlib's state. */
+#define BYTES_A_PACKED_BYTE 8
 
 struct encoder {
 	const struct interval *interval;
@@ -37,6 +41,7 @@ static int encoder_open(struct encoder *e)
 	o.duration_ns = (int64_t)(e->interval->end_real_ns - e->interval->begin_real_ns);
 	if (o.duration_ns < 0)
 		o.duration_ns = 0;
+	o.max_bytes = MIN_OF(o.max_bytes, e->build->max_bytes / BYTES_A_PACKED_BYTE);
 	if (e->unlimited) {
 		o.max_samples = SIZE_MAX;
 		o.max_bytes = PPROF_MAX_MAX_BYTES;

@@ -3,6 +3,7 @@
 #include "agent/profile/session_private.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <stdlib.h>
 
 #include "agent/util/clock.h"
@@ -13,19 +14,21 @@ struct session_job {
 	struct session *session;
 	struct interval *interval;
 	enum demangle_mode demangle;
+	bool kernel_changed; /* BPF programs have come or gone during the interval */
 	build_fn build_fn;
 	struct build build;
 };
 
-static void job_run(struct worker_job *job)
+static void name_and_build(struct session_job *j)
 {
-	struct session_job *j = CONTAINER_OF(job, struct session_job, job);
 	struct symbol_store *store = j->session->store;
 	_cleanup_(namer_freep) struct namer *namer = NULL;
 
 	symbol_store_set_demangle(store, j->demangle);
+	if (j->kernel_changed)
+		symbol_store_kernel_changed(store);
 	symbol_store_begin(store);
-	if (namer_new(j->interval, store, &namer) < 0) {
+	if (namer_new(j->interval, store, j->session->budget.namer_bytes, &namer) < 0) {
 		j->build.summary.n_failed = j->interval->n_samples;
 	} else {
 		j->build_fn(j->interval, namer, &j->build);
@@ -33,6 +36,17 @@ static void job_run(struct worker_job *job)
 	}
 	j->build.summary.kernel_hidden = symbol_store_kernel_hidden(store);
 	symbol_store_end(store);
+}
+
+/* What the job took goes back to the system: whole free pages lie between what stays. Where that is little, the walk through the heap,
+ * some milliseconds, is not worth it. */
+static void job_run(struct worker_job *job)
+{
+	struct session_job *j = CONTAINER_OF(job, struct session_job, job);
+
+	name_and_build(j);
+	if (mallinfo2().fordblks >= j->session->budget.trim_bytes)
+		(void)malloc_trim(0);
 }
 
 static void job_done(struct worker_job *job)
@@ -63,6 +77,7 @@ int session_close_interval(struct session *s)
 {
 	_cleanup_(interval_freep) struct interval *next = NULL;
 	_cleanup_free_ struct session_job *j = calloc(1, sizeof(*j));
+	uint64_t n_kernel_changes = sideband_n_kernel_changes(s->sideband);
 	int r = j ? session_open_interval(s, &next) : -ENOMEM;
 
 	if (r < 0)
@@ -72,9 +87,11 @@ int session_close_interval(struct session *s)
 		.session = s,
 		.interval = s->interval,
 		.demangle = s->options.demangle,
+		.kernel_changed = n_kernel_changes != s->n_kernel_changes,
 		.build_fn = s->options.build,
 	};
 	build_init(&j->build);
+	j->build.max_bytes = s->budget.encoder_bytes;
 	s->interval->end_real_ns = clock_real_ns();
 	s->n_building += s->interval->n_samples;
 	r = worker_submit(s->options.worker, &j->job);
@@ -84,6 +101,8 @@ int session_close_interval(struct session *s)
 		return r;
 	}
 	s->interval = TAKE_PTR(next);
+	s->n_kernel_changes = n_kernel_changes;
+	s->n_intervals++;
 	j = NULL;
 	return 0;
 }

@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 
+#include "agent/symbol/debug_open.h"
 #include "agent/util/clock.h"
 #include "agent/util/log.h"
 
@@ -130,25 +131,62 @@ static void keep_files(struct session *s, struct process *p, uint32_t generation
 			continue;
 		if (f->fd < 0 && !f->vdso)
 			(void)process_open_file(s->processes, p, f);
+		debug_open(f, p->pid, clock_mono_ns());
 	}
 }
 
-static int add_once(struct session *s, const struct sample *sample, const struct known *k,
-		    bool *ret_is_new)
+/* Looked for at the first sample in memory without a file, and at the first one of each interval again: they may come later, or be others
+ * by now. */
+static struct jit_files *jit_of(struct session *s, struct process *p, struct known *k)
 {
-	return interval_add(s->interval, k->labels, sample->kernel_frames, sample->head->n_kernel,
-			    s->stack.frames, (uint16_t)s->stack.n, ret_is_new);
+	if (k->jit_interval != s->n_intervals + 1 || k->jit_exec != p->exec_count) {
+		if (k->jit_exec != p->exec_count) {
+			jit_files_unref(k->jit);
+			k->jit = NULL;
+		}
+		jit_files_refresh(s->processes, p, &k->jit);
+		k->jit_interval = s->n_intervals + 1;
+		k->jit_exec = p->exec_count;
+	}
+	return k->jit;
 }
 
-static void add(struct session *s, const struct sample *sample, struct process *p,
-		const struct known *k)
+static int frame_of(struct session *s, struct process *p, struct known *k, uint64_t frame,
+		    uint64_t *ret_frame)
+{
+	if (!(frame & WIRE_FRAME_RAW)) {
+		*ret_frame = frame;
+		return 0;
+	}
+	uint64_t pc = frame & ~WIRE_FRAME_RAW;
+	const struct mapping *m = mappings_find(p->mappings, pc);
+	struct anon_place place = { .jit = jit_of(s, p, k), .memory = m ? m->name : NULL };
+	if (place.jit)
+		place.pc = pc;
+	return interval_anon_frame(s->interval, &place, ret_frame);
+}
+
+static int add_once(struct session *s, const struct sample *sample, struct process *p,
+		    struct known *k, bool *ret_is_new)
+{
+	int r = 0;
+
+	for (uint32_t i = 0; i < s->stack.n && r == 0; i++)
+		r = frame_of(s, p, k, s->stack.frames[i], &s->frames[i]);
+	if (r < 0)
+		return r;
+	return interval_add(s->interval, k->labels, sample->kernel_frames, sample->head->n_kernel,
+			    s->frames, (uint16_t)s->stack.n, ret_is_new);
+}
+
+static void add(struct session *s, const struct sample *sample, struct process *p, struct known *k)
 {
 	bool is_new = false;
-	int r = add_once(s, sample, k, &is_new);
+	int r = add_once(s, sample, p, k, &is_new);
 
 	/* The interval has used up its memory: it goes out early. */
 	if (r < 0 && session_close_interval(s) == 0)
-		r = add_once(s, sample, k, &is_new);
+		r = add_once(s, sample, p, k, &is_new);
 	if (r < 0)
 		telemetry_count(s->options.telemetry, TELEMETRY_samples_dropped_memory, 1);
 	else if (is_new)

@@ -35,6 +35,7 @@ void interval_free(struct interval *i)
 		labels_unref(s->labels);
 	for (size_t f = 0; f < i->n_files; f++)
 		mapped_file_unref(i->files[f]);
+	anon_table_fini(&i->anon);
 	free(i->files);
 	free(i->slots);
 	hash_fini(&i->by_labels);
@@ -214,4 +215,22 @@ int interval_add_file(struct interval *i, struct mapped_file *f)
 	files[at] = mapped_file_ref(f);
 	i->n_files++;
 	return 0;
+}
+
+int interval_anon_frame(struct interval *i, const struct anon_place *place, uint64_t *ret_frame)
+{
+	uint32_t index;
+	int r = anon_table_get(&i->anon, &i->arena, place, &index);
+
+	if (r < 0)
+		return r;
+	*ret_frame = FRAME_ANON + index;
+	return 0;
+}
+
+const struct anon_place *interval_anon(const struct interval *i, uint64_t frame)
+{
+	return frame >= FRAME_ANON && frame - FRAME_ANON < i->anon.n
+		       ? &i->anon.items[frame - FRAME_ANON]
+		       : NULL;
 }

@@ -12,12 +12,18 @@
 #include <stdint.h>
 
 #include "agent/process/mapping.h"
+#include "agent/profile/anon_table.h"
 #include "agent/target/label.h"
 #include "agent/util/arena.h"
 #include "agent/util/cleanup.h"
 #include "agent/util/hash.h"
 
-/* One unique stack. Frames: n_kernel kernel pcs, then n_user user frames (bpf/wire.h, agent/unwind/user_stack.h), leaf first. */
+/* A frame in memory without a file: this, and an index that only its interval knows. Above all specials (agent/unwind/host_walk.h),
+ * below the first object id. */
+#define FRAME_ANON ((uint64_t)1 << 32)
+
+/* One unique stack. Frames: n_kernel kernel pcs, then n_user user frames (bpf/wire.h, agent/unwind/user_stack.h, FRAME_ANON), leaf
+ * first. */
 struct stack {
 	uint64_t hash;
 	uint64_t count;
@@ -45,6 +51,7 @@ struct interval {
 	struct series *series;
 	struct hash_table by_labels; /* the same: a host may have one a process */
 	size_t n_series;
+	struct anon_table anon;
 	struct mapped_file **files; /* references, by ascending id */
 	size_t n_files;
 	uint64_t n_samples;
@@ -70,5 +77,11 @@ const char *series_name(const struct series *s);
 struct mapped_file *interval_file(const struct interval *i, uint32_t id);
 /* Takes a reference; nothing happens if it is there. */
 int interval_add_file(struct interval *i, struct mapped_file *f);
+
+/* The frame of a place in memory without a file: equal places have equal frames. Takes a reference to place->jit. 0 or -ENOMEM (ceiling
+ * included). */
+int interval_anon_frame(struct interval *i, const struct anon_place *place, uint64_t *ret_frame);
+/* The place of a frame; NULL: it is none of these. Borrowed until the next one is added. */
+const struct anon_place *interval_anon(const struct interval *i, uint64_t frame);
 
 #endif

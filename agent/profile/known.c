@@ -25,6 +25,7 @@ void known_free(struct known *k)
 		return;
 	list_remove(&k->node);
 	labels_unref(k->labels);
+	jit_files_unref(k->jit);
 	free(k);
 }
 

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "agent/process/jit_files.h"
 #include "agent/process/process.h"
 #include "agent/target/label.h"
 
@@ -17,10 +18,13 @@ struct known {
 		*process; /* borrowed while it lives, a reference once it is in the graveyard */
 	struct labels *labels; /* a reference; NULL: not to be profiled */
 	bool decided;
-	uint32_t exec_count; /* of the decision */
-	uint32_t epoch;	     /* of the decision */
-	bool published;	     /* the kernel half has (or had, until it was evicted) an entry */
-	bool dirty;	     /* its mappings changed since */
+	uint32_t exec_count;   /* of the decision */
+	uint32_t epoch;	       /* of the decision */
+	bool published;	       /* the kernel half has (or had, until it was evicted) an entry */
+	bool dirty;	       /* its mappings changed since */
+	struct jit_files *jit; /* a reference; NULL: none were there when last looked for */
+	uint64_t jit_interval; /* when that was; 0: never */
+	uint32_t jit_exec;     /* exec_count then */
 	bool buried;	  /* the process has ended, or was forgotten; `node` is the graveyard's */
 	struct list node; /* of the dirty ones, or of the graveyard */
 };

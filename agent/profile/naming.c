@@ -8,13 +8,11 @@
 
 #include "agent/unwind/user_stack.h"
 
-/* 16,000 stacks of a few hundred distinct addresses stay far below; a hostile interval ends here and is counted as lost. */
-#define NAMER_MAX_BYTES ((size_t)64 << 20)
-
 struct namer {
 	const struct interval *interval;
 	struct symbol_store *store;
 	struct arena arena;
+	size_t arena_bytes;
 	struct hash_table known;
 	uint64_t epoch;
 };
@@ -25,7 +23,8 @@ static const char *const end_frames[WIRE_END_MAX] = {
 #undef END_FRAME
 };
 
-int namer_new(const struct interval *interval, struct symbol_store *store, struct namer **ret_namer)
+int namer_new(const struct interval *interval, struct symbol_store *store, size_t max_bytes,
+	      struct namer **ret_namer)
 {
 	struct namer *n = calloc(1, sizeof(*n));
 
@@ -33,7 +32,9 @@ int namer_new(const struct interval *interval, struct symbol_store *store, struc
 		return -ENOMEM;
 	n->interval = interval;
 	n->store = store;
-	arena_init(&n->arena, NAMER_MAX_BYTES);
+	/* The table of what is known has a pointer each, two while it grows: an eighth. */
+	n->arena_bytes = max_bytes - max_bytes / 8;
+	arena_init(&n->arena, n->arena_bytes);
 	*ret_namer = n;
 	return 0;
 }
@@ -66,9 +67,12 @@ static void resolve(struct namer *n, bool kernel, uint64_t frame, struct frames 
 {
 	uint32_t id = frame_object_id(frame);
 	const struct mapped_file *file = kernel || !id ? NULL : interval_file(n->interval, id);
+	const struct anon_place *anon = kernel ? NULL : interval_anon(n->interval, frame);
 
 	if (kernel)
 		symbol_resolve_kernel(n->store, frame, ret_frames);
+	else if (anon)
+		symbol_resolve_anon(n->store, anon->jit, anon->pc, anon->memory, ret_frames);
 	else if (file)
 		symbol_resolve_user(n->store, file, frame_file_off(frame), ret_frames);
 	else
@@ -105,7 +109,14 @@ static struct named *namer_get(struct namer *n, bool kernel, uint64_t frame)
 	return named;
 }
 
-int namer_stack(struct namer *n, const struct stack *stack, struct named_stack *ret_named)
+static void forget(struct namer *n)
+{
+	hash_fini(&n->known);
+	arena_fini(&n->arena);
+	arena_init(&n->arena, n->arena_bytes);
+}
+
+static int name_stack(struct namer *n, const struct stack *stack, struct named_stack *ret_named)
 {
 	bool collapsed = false;
 
@@ -124,4 +135,14 @@ int namer_stack(struct namer *n, const struct stack *stack, struct named_stack *
 		collapsed = kernel && symbol_store_kernel_hidden(n->store);
 	}
 	return 0;
+}
+
+int namer_stack(struct namer *n, const struct stack *stack, struct named_stack *ret_named)
+{
+	int r = name_stack(n, stack, ret_named);
+
+	if (r == 0 || n->known.n == 0)
+		return r;
+	forget(n);
+	return name_stack(n, stack, ret_named);
 }

@@ -35,8 +35,9 @@ struct named_stack {
 
 struct namer;
 
-/* Both are borrowed. */
-int namer_new(const struct interval *interval, struct symbol_store *store,
+/* Both are borrowed. What is known of addresses stays below max_bytes: when that is used up, all of it is forgotten, and addresses
+ * that come again are named again. */
+int namer_new(const struct interval *interval, struct symbol_store *store, size_t max_bytes,
 	      struct namer **ret_namer);
 void namer_free(struct namer *n);
 DEFINE_CLEANUP(struct namer *, namer_free);
@@ -44,7 +45,7 @@ DEFINE_CLEANUP(struct namer *, namer_free);
 /* A number for an encoder that keeps its ids in struct named; never 0, never the same twice. */
 uint64_t namer_next_epoch(struct namer *n);
 
-/* A run of kernel frames whose names are hidden is one frame. 0 or -ENOMEM. */
+/* A run of kernel frames whose names are hidden is one frame. What was got before becomes invalid. 0 or -ENOMEM. */
 int namer_stack(struct namer *n, const struct stack *stack, struct named_stack *ret_named);
 
 #endif

@@ -3,9 +3,11 @@
 #include "agent/profile/session_private.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/symbol/debuginfod.h"
 #include "agent/util/clock.h"
 #include "agent/util/log.h"
 
@@ -146,7 +148,8 @@ static int open_objects(struct session *s, const struct sampler_tables *maps)
 			.epoch = maps->table_epoch,
 			.arena = s->arena,
 			.max_table_bytes = s->budget.table_bytes,
-			.max_build_bytes = s->budget.build_bytes,
+			.max_build_bytes = s->budget.work_bytes,
+			.max_opened = s->budget.max_opened,
 			.worker = s->options.worker,
 			.processes = s->processes,
 			.telemetry = s->options.telemetry,
@@ -176,12 +179,47 @@ static int open_tables(struct session *s)
 		&s->tables);
 }
 
+static int open_debuginfod(struct session *s)
+{
+	const struct session_debuginfod *from = &s->options.debuginfod;
+	struct debuginfod_options o = DEBUGINFOD_OPTIONS_INIT;
+	_cleanup_buf_ struct buf dir = BUF_INIT(PATH_MAX);
+
+	if (from->n_urls == 0)
+		return 0;
+	o.urls = from->urls;
+	o.n_urls = from->n_urls;
+	int r = from->cache_dir && *from->cache_dir ? buf_append_str(&dir, from->cache_dir)
+						    : debuginfod_default_dir(&dir);
+	if (r < 0)
+		return r;
+	o.cache_dir = buf_str(&dir);
+	r = debuginfod_new(&o, &s->debuginfod);
+	/* The caller's, up to here. */
+	s->options.debuginfod = (struct session_debuginfod){ 0 };
+	return r;
+}
+
+static int ask_debuginfod(void *data, const char *build_id, int *ret_fd)
+{
+	return debuginfod_ask(data, build_id, ret_fd);
+}
+
 static int open_store(struct session *s)
 {
 	struct symbol_store_options o = SYMBOL_STORE_OPTIONS_INIT;
+	int r = open_debuginfod(s);
 
+	if (r < 0)
+		return r;
+	o.lines = s->options.lines;
+	o.inlines = s->options.inlines;
+	o.fetch = s->debuginfod ? ask_debuginfod : NULL;
+	o.fetch_data = s->debuginfod;
 	o.demangle = s->options.demangle;
 	o.max_bytes = s->budget.symbol_bytes;
+	o.kernel_bytes = s->budget.kernel_symbol_bytes;
+	o.interval_bytes = s->budget.names_bytes;
 	o.telemetry = s->options.telemetry;
 	return symbol_store_new(&o, &s->store);
 }
@@ -258,6 +296,7 @@ void session_free(struct session *s)
 	object_tables_free(s->objects);
 	kernel_arena_free(s->arena);
 	symbol_store_free(s->store);
+	debuginfod_free(s->debuginfod);
 	sideband_free(s->sideband);
 	sampler_free(s->sampler);
 	free(s);

@@ -36,10 +36,20 @@ struct session_hooks {
 	void *data;
 };
 
+/* Servers that are asked for debug files that this host does not have. Borrowed until session_new() returns. */
+struct session_debuginfod {
+	const char *const *urls;
+	size_t n_urls;	       /* 0: nobody is asked */
+	const char *cache_dir; /* NULL or "": debuginfod_default_dir() */
+};
+
 struct session_options {
 	struct sampler_options sampler;
 	uint64_t interval_ns; /* 0: one interval, closed by session_stop() */
 	enum demangle_mode demangle;
+	bool lines;   /* file and line of each frame, where they are known */
+	bool inlines; /* a frame for each inlined function */
+	struct session_debuginfod debuginfod;
 	size_t memory_limit_bytes; /* 0: BUDGET_DEFAULT_BYTES */
 	build_fn build;
 	struct session_hooks hooks;

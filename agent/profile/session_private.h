@@ -21,16 +21,22 @@ struct session {
 	struct kernel_arena *arena;
 	struct object_tables *objects;
 	struct tables *tables;
-	struct symbol_store *store; /* the worker's while a job is under way */
-	struct interval *interval;  /* the open one */
+	struct symbol_store *store;    /* the worker's while a job is under way */
+	struct debuginfod *debuginfod; /* which the store asks; NULL: nobody */
+	struct interval *interval;     /* the open one */
 	struct graveyard graveyard;
 	struct list dirty;	     /* known processes whose mappings changed in this drain */
 	uint64_t sideband_read_ns;   /* all events up to this time have been collected */
 	uint32_t epoch;		     /* of the match function's answers */
+	uint64_t n_kernel_changes;   /* of the side-band, when the last interval was closed */
 	uint64_t n_building;	     /* samples in intervals under way */
 	uint64_t ends[WIRE_END_MAX]; /* of user stacks */
-	uint64_t first_root_ns;	     /* when the first one was taken that reaches the outermost frame; 0: not yet */
-	struct user_stack stack;     /* scratch: too large for the C stack */
+	uint64_t
+		first_root_ns; /* when the first one was taken that reaches the outermost frame; 0: not yet */
+	struct user_stack stack; /* scratch: too large for the C stack */
+	/* … its frames as the open interval knows them */
+	uint64_t frames[WIRE_MAX_USER_FRAMES + 1];
+	uint64_t n_intervals; /* closed so far */
 	struct loop_timer *drain_timer;
 	struct loop_timer *interval_timer;
 	struct loop_timer *cpu_timer;

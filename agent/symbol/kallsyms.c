@@ -32,11 +32,11 @@ static int feed_file(struct kallsyms_parser *parser, int fd)
 	}
 }
 
-int kallsyms_load(const char *path, struct kallsyms **ret_kallsyms)
+int kallsyms_load(const char *path, size_t max_bytes, struct kallsyms **ret_kallsyms)
 {
 	_cleanup_(kallsyms_parser_freep) struct kallsyms_parser *parser = NULL;
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	int r = kallsyms_parser_new(&parser);
+	int r = kallsyms_parser_new(max_bytes, &parser);
 
 	if (r < 0)
 		return r;
@@ -52,10 +52,11 @@ void kallsyms_free(struct kallsyms *k)
 {
 	if (!k)
 		return;
-	free(k->entries);
+	free(k->starts);
 	free(k->segments);
 	free(k->runs);
-	free(k->names);
+	free(k->module_names);
+	kallsyms_names_fini(&k->names);
 	free(k->modules);
 	free(k);
 }
@@ -72,13 +73,19 @@ size_t kallsyms_n_symbols(const struct kallsyms *k)
 
 size_t kallsyms_bytes(const struct kallsyms *k)
 {
-	return sizeof(*k) + k->n * sizeof(*k->entries) + k->n_segments * sizeof(*k->segments) +
-	       k->n_runs * sizeof(*k->runs) + k->names_bytes + k->n_modules * sizeof(*k->modules);
+	return sizeof(*k) + k->n * sizeof(*k->starts) + k->n_segments * sizeof(*k->segments) +
+	       k->n_runs * sizeof(*k->runs) + k->module_names_bytes +
+	       k->n_modules * sizeof(*k->modules) + kallsyms_names_bytes(&k->names);
+}
+
+uint64_t kallsyms_n_skipped(const struct kallsyms *k)
+{
+	return k->n_skipped;
 }
 
 const char *kallsyms_module(const struct kallsyms *k, size_t i)
 {
-	return i < k->n_modules ? k->names + k->modules[i] : NULL;
+	return i < k->n_modules ? k->module_names + k->modules[i] : NULL;
 }
 
 /* The last segment with a base at or below pc; entry `*ret_first` up to `*ret_end` are its. */
@@ -102,7 +109,7 @@ static const struct kallsyms_segment *find_segment(const struct kallsyms *k, uin
 	return &k->segments[low - 1];
 }
 
-static uint32_t module_of(const struct kallsyms *k, size_t entry)
+static const struct kallsyms_run *run_of(const struct kallsyms *k, size_t entry)
 {
 	size_t low = 0;
 	size_t high = k->n_runs;
@@ -115,7 +122,7 @@ static uint32_t module_of(const struct kallsyms *k, size_t entry)
 		else
 			high = mid;
 	}
-	return k->runs[low].module;
+	return &k->runs[low];
 }
 
 /* The last entry of first … end − 1 that begins at or before `distance`; there is one. */
@@ -124,7 +131,7 @@ static size_t find_entry(const struct kallsyms *k, size_t first, size_t end, uin
 	while (end - first > 1) {
 		size_t mid = first + (end - first) / 2;
 
-		if (k->entries[mid].start <= distance)
+		if (k->starts[mid] <= distance)
 			first = mid;
 		else
 			end = mid;
@@ -132,7 +139,19 @@ static size_t find_entry(const struct kallsyms *k, size_t first, size_t end, uin
 	return first;
 }
 
-bool kallsyms_find(const struct kallsyms *k, uint64_t pc, struct kallsyms_symbol *ret_symbol)
+/* Behind the last byte of entry i, which begins at `begin`. */
+static uint64_t end_of(const struct kallsyms *k, const struct kallsyms_segment *segment, size_t i,
+		       size_t segment_end, uint64_t begin)
+{
+	uint64_t end = begin + MIN_OF(KALLSYMS_MAX_LAST_BYTES, UINT64_MAX - begin);
+
+	if (i + 1 == segment_end)
+		return end;
+	uint64_t next = segment->base + k->starts[i + 1];
+	return run_of(k, i)->module == run_of(k, i + 1)->module ? next : MIN_OF(end, next);
+}
+
+bool kallsyms_find(struct kallsyms *k, uint64_t pc, struct kallsyms_symbol *ret_symbol)
 {
 	size_t segment_end = 0;
 	const struct kallsyms_segment *segment = find_segment(k, pc, &segment_end);
@@ -140,19 +159,20 @@ bool kallsyms_find(const struct kallsyms *k, uint64_t pc, struct kallsyms_symbol
 	if (!segment)
 		return false;
 	size_t i = find_entry(k, segment->first, segment_end, pc - segment->base);
-	if (k->entries[i].name == KALLSYMS_HOLE)
-		return false;
-	uint32_t module = module_of(k, i);
-	uint64_t begin = segment->base + k->entries[i].start;
-	uint64_t end = begin + MIN_OF(KALLSYMS_MAX_LAST_BYTES, UINT64_MAX - begin);
-	if (i + 1 < segment_end) {
-		uint64_t next = segment->base + k->entries[i + 1].start;
-
-		end = module == module_of(k, i + 1) ? next : MIN_OF(end, next);
-	}
+	uint64_t begin = segment->base + k->starts[i];
+	uint64_t end = end_of(k, segment, i, segment_end, begin);
 	if (pc >= end)
 		return false;
-	*ret_symbol = (struct kallsyms_symbol){ begin, end, k->names + k->entries[i].name,
-						k->names + k->modules[module] };
+	const struct kallsyms_run *run = run_of(k, i);
+	const char *name = kallsyms_names_get(&k->names, run->name + (i - run->first));
+	if (!name || !name[0])
+		return false;
+	*ret_symbol = (struct kallsyms_symbol){ begin, end, name,
+						k->module_names + k->modules[run->module] };
 	return true;
+}
+
+void kallsyms_rest(struct kallsyms *k)
+{
+	kallsyms_names_rest(&k->names);
 }

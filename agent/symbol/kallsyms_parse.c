@@ -5,8 +5,9 @@
  *	line = address SP type SP name [TAB "[" module "]"] LF		(kernel/kallsyms.c, s_show)
  *
  * The kernel's own part comes sorted, aliases side by side; modules and BPF programs follow in any
- * order. While text is read, symbols are kept with full addresses; the index is made when all is
- * there.
+ * order, and their symbols too. They are gathered in batches of one module, which are sorted before
+ * their names are packed, so that names follow each other as addresses do. Addresses are kept in
+ * full until all are there; the index is made then.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -20,35 +21,53 @@
 /* More than any host has loaded; symbols of later ones count as the kernel's own. */
 #define MAX_MODULES 4096
 
+/* Of the kernel itself; a module larger than that is several batches. */
+#define BATCH_SYMBOLS 4096
+/* Names are at least halved by packing. */
+#define PACKED_AT_MOST(n_bytes) ((n_bytes) / 2)
+
 struct raw_symbol {
 	uint64_t address;
-	uint32_t name;
+	uint32_t name; /* place in the batch's names; later its number */
 	uint16_t module;
 	uint16_t rank; /* the smaller the better: binding, then leading underscores */
+};
+
+struct raw_symbols {
+	struct raw_symbol *items;
+	size_t n;
+	size_t cap;
 };
 
 struct kallsyms_parser {
 	char line[KALLSYMS_MAX_LINE_BYTES];
 	size_t line_len;
 	bool skip_line; /* too long */
-	struct raw_symbol *symbols;
-	size_t n;
-	size_t cap;
-	struct buf names;
+	size_t max_bytes;
+	uint64_t n_skipped;
+	struct raw_symbols batch;
+	struct buf batch_names;
+	struct raw_symbols all;
+	struct kallsyms_names names;
+	struct buf module_names;
 	uint32_t modules[MAX_MODULES];
 	size_t n_modules;
 	uint16_t last_module;
 };
 
-int kallsyms_parser_new(struct kallsyms_parser **ret_parser)
+int kallsyms_parser_new(size_t max_bytes, struct kallsyms_parser **ret_parser)
 {
 	_cleanup_(kallsyms_parser_freep) struct kallsyms_parser *p = calloc(1, sizeof(*p));
 
 	if (!p)
 		return -ENOMEM;
-	buf_init(&p->names, KALLSYMS_MAX_NAMES_BYTES);
+	p->max_bytes = MIN_OF(max_bytes, KALLSYMS_MAX_BYTES);
+	/* A batch is closed when no alias follows any more: a hostile file may have many. */
+	buf_init(&p->batch_names, KALLSYMS_MAX_BYTES);
+	buf_init(&p->module_names, (size_t)MAX_MODULES * KALLSYMS_MAX_LINE_BYTES);
+	kallsyms_names_init(&p->names);
 	/* Place 0 is "", the name of module 0, the kernel. */
-	int r = buf_append_char(&p->names, '\0');
+	int r = buf_append_char(&p->module_names, '\0');
 	if (r < 0)
 		return r;
 	p->n_modules = 1;
@@ -60,34 +79,37 @@ void kallsyms_parser_free(struct kallsyms_parser *p)
 {
 	if (!p)
 		return;
-	free(p->symbols);
-	buf_fini(&p->names);
+	free(p->batch.items);
+	free(p->all.items);
+	buf_fini(&p->batch_names);
+	buf_fini(&p->module_names);
+	kallsyms_names_fini(&p->names);
 	free(p);
 }
 
 /* Kernel identifiers are ASCII; anything else is shown as '?', so that every name is valid UTF-8.
  */
-static int append_name(struct kallsyms_parser *p, struct str name, uint32_t *ret_place)
+static int append_name(struct buf *names, struct str name, uint32_t *ret_place)
 {
-	size_t place = p->names.len;
-	int r = buf_append(&p->names, name.p, name.n);
+	size_t place = names->len;
+	int r = buf_append(names, name.p, name.n);
 
 	if (r == 0)
-		r = buf_append_char(&p->names, '\0');
+		r = buf_append_char(names, '\0');
 	if (r < 0) {
-		p->names.len = place;
+		names->len = place;
 		return r;
 	}
 	for (size_t i = place; i < place + name.n; i++)
-		if (p->names.data[i] <= ' ' || p->names.data[i] > '~')
-			p->names.data[i] = '?';
+		if (names->data[i] <= ' ' || names->data[i] > '~')
+			names->data[i] = '?';
 	*ret_place = (uint32_t)place;
 	return 0;
 }
 
 static bool is_module(const struct kallsyms_parser *p, size_t i, struct str name)
 {
-	return str_eq(name, str_from(p->names.data + p->modules[i]));
+	return str_eq(name, str_from(p->module_names.data + p->modules[i]));
 }
 
 static int find_module(struct kallsyms_parser *p, struct str name, uint16_t *ret_module)
@@ -106,7 +128,7 @@ static int find_module(struct kallsyms_parser *p, struct str name, uint16_t *ret
 		*ret_module = 0;
 		return 0;
 	}
-	int r = append_name(p, name, &p->modules[p->n_modules]);
+	int r = append_name(&p->module_names, name, &p->modules[p->n_modules]);
 	if (r == 0)
 		*ret_module = p->last_module = (uint16_t)p->n_modules++;
 	return r;
@@ -145,38 +167,154 @@ static bool is_better(const char *names, const struct raw_symbol *a, const struc
 	return strlen(names + a->name) < strlen(names + b->name);
 }
 
-static int add(struct kallsyms_parser *p, struct raw_symbol symbol)
+static int push(struct raw_symbols *to, const struct raw_symbol *symbol)
 {
-	struct raw_symbol *last = p->n > 0 ? &p->symbols[p->n - 1] : NULL;
-
-	if (last && last->address == symbol.address && last->module == symbol.module) {
-		/* The better name stays, at the place of the other: most aliases cost no memory. */
-		bool better = is_better(p->names.data, &symbol, last);
-		size_t n = strlen(p->names.data + symbol.name) + 1;
-		size_t at = better ? last->name : symbol.name;
-
-		if (better && last->name < symbol.name) {
-			memmove(p->names.data + at, p->names.data + symbol.name, n);
-			symbol.name = (uint32_t)at;
-			at += n;
-		}
-		p->names.len = at;
-		if (better)
-			*last = symbol;
-		return 0;
-	}
-	if (p->n == KALLSYMS_MAX_SYMBOLS)
-		return -ENOBUFS;
-	if (p->n == p->cap) {
-		size_t cap = p->cap + p->cap / 2 + 1024;
-		struct raw_symbol *more = realloc(p->symbols, cap * sizeof(*more));
+	if (to->n == to->cap) {
+		size_t cap = to->cap + to->cap / 2 + 1024;
+		struct raw_symbol *more = reallocarray(to->items, cap, sizeof(*more));
 
 		if (!more)
 			return -ENOMEM;
-		p->symbols = more;
-		p->cap = cap;
+		to->items = more;
+		to->cap = cap;
 	}
-	p->symbols[p->n++] = symbol;
+	to->items[to->n++] = *symbol;
+	return 0;
+}
+
+static int compare_named(const void *va, const void *vb, void *names)
+{
+	const struct raw_symbol *a = va;
+	const struct raw_symbol *b = vb;
+
+	if (a->address != b->address)
+		return a->address < b->address ? -1 : 1;
+	if (is_better(names, a, b))
+		return -1;
+	if (is_better(names, b, a))
+		return 1;
+	return a->name < b->name ? -1 : 1;
+}
+
+static int compare_numbered(const void *va, const void *vb)
+{
+	const struct raw_symbol *a = va;
+	const struct raw_symbol *b = vb;
+
+	if (a->address != b->address)
+		return a->address < b->address ? -1 : 1;
+	if (a->rank != b->rank)
+		return a->rank < b->rank ? -1 : 1;
+	return a->name < b->name ? -1 : 1;
+}
+
+static size_t n_sorted(const struct raw_symbols *s)
+{
+	size_t n = s->n > 0;
+
+	while (n < s->n && s->items[n - 1].address < s->items[n].address)
+		n++;
+	return n;
+}
+
+/* Of those at one address, the first stays. */
+static void unite(struct raw_symbols *s)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->n; i++)
+		if (n == 0 || s->items[i].address != s->items[n - 1].address)
+			s->items[n++] = s->items[i];
+	s->n = n;
+}
+
+static int keep(struct kallsyms_parser *p, struct raw_symbol symbol, struct str name)
+{
+	symbol.name = (uint32_t)p->names.n;
+	int r = kallsyms_names_add(&p->names, symbol.rank == UINT16_MAX ? STR_LIT("") : name);
+	return r < 0 ? r : push(&p->all, &symbol);
+}
+
+static bool has_room(const struct kallsyms_parser *p)
+{
+	size_t names = p->names.packed.len + p->names.n_blocks * sizeof(uint32_t) +
+		       PACKED_AT_MOST(p->names.text.len + p->batch_names.len);
+	size_t n = p->all.n + p->batch.n;
+
+	return n <= KALLSYMS_MAX_SYMBOLS && n * sizeof(uint32_t) + names <= p->max_bytes;
+}
+
+/* What lies before it does not reach into it. */
+static int skip_batch(struct kallsyms_parser *p)
+{
+	struct raw_symbol hole = p->batch.items[0];
+
+	p->n_skipped += p->batch.n;
+	hole.rank = UINT16_MAX;
+	return p->all.n < KALLSYMS_MAX_SYMBOLS ? keep(p, hole, STR_LIT("")) : 0;
+}
+
+static int end_batch(struct kallsyms_parser *p)
+{
+	struct raw_symbols *batch = &p->batch;
+	int r = 0;
+
+	if (n_sorted(batch) < batch->n) {
+		qsort_r(batch->items, batch->n, sizeof(*batch->items), compare_named,
+			p->batch_names.data);
+		unite(batch);
+	}
+	if (batch->n > 0 && !has_room(p))
+		r = skip_batch(p);
+	else
+		for (size_t i = 0; r == 0 && i < batch->n; i++)
+			r = keep(p, batch->items[i],
+				 str_from(p->batch_names.data + batch->items[i].name));
+	batch->n = 0;
+	buf_reset(&p->batch_names);
+	return r;
+}
+
+/* The better name for the last symbol's address stays, at the place of the other: most aliases cost
+ * no memory. */
+static void unite_with_last(struct buf *names, struct raw_symbol *last, struct raw_symbol symbol)
+{
+	size_t n = strlen(names->data + symbol.name) + 1;
+	size_t at = symbol.name;
+
+	if (is_better(names->data, &symbol, last)) {
+		at = last->name;
+		memmove(names->data + at, names->data + symbol.name, n);
+		symbol.name = (uint32_t)at;
+		at += n;
+		*last = symbol;
+	}
+	names->len = at;
+}
+
+/* Ends the batch that the symbol does not belong to. */
+static int begin_symbol(struct kallsyms_parser *p, const struct raw_symbol *symbol)
+{
+	const struct raw_symbol *last = p->batch.n > 0 ? &p->batch.items[p->batch.n - 1] : NULL;
+
+	if (!last || (last->module == symbol->module &&
+		      (p->batch.n < BATCH_SYMBOLS || last->address == symbol->address)))
+		return 0;
+	return end_batch(p);
+}
+
+static int add(struct kallsyms_parser *p, struct raw_symbol symbol, struct str name)
+{
+	int r = begin_symbol(p, &symbol);
+
+	if (r == 0)
+		r = append_name(&p->batch_names, name, &symbol.name);
+	if (r < 0)
+		return r;
+	struct raw_symbol *last = p->batch.n > 0 ? &p->batch.items[p->batch.n - 1] : NULL;
+	if (!last || last->address != symbol.address)
+		return push(&p->batch, &symbol);
+	unite_with_last(&p->batch_names, last, symbol);
 	return 0;
 }
 
@@ -212,9 +350,7 @@ static int parse_line(struct kallsyms_parser *p, struct str line)
 		return 0;
 	symbol.rank = rank_of(type, name);
 	int r = find_module(p, module, &symbol.module);
-	if (r == 0)
-		r = append_name(p, name, &symbol.name);
-	return r < 0 ? r : add(p, symbol);
+	return r < 0 ? r : add(p, symbol, name);
 }
 
 static int end_line(struct kallsyms_parser *p)
@@ -250,35 +386,28 @@ int kallsyms_parser_feed(struct kallsyms_parser *p, const char *text, size_t n)
 	return 0;
 }
 
-static int compare(const void *va, const void *vb, void *names)
+/* Batches are sorted; the kernel's come in order. Sorting takes as much memory as what is sorted. */
+static void sort_all(struct raw_symbols *s)
 {
-	const struct raw_symbol *a = va;
-	const struct raw_symbol *b = vb;
+	size_t n = n_sorted(s);
+	struct raw_symbol *rest = s->items + n;
 
-	if (a->address != b->address)
-		return a->address < b->address ? -1 : 1;
-	if (is_better(names, a, b))
-		return -1;
-	if (is_better(names, b, a))
-		return 1;
-	return a->name < b->name ? -1 : 1;
+	if (n == s->n)
+		return;
+	qsort(rest, s->n - n, sizeof(*rest), compare_numbered);
+	if (rest[0].address <= rest[-1].address)
+		qsort(s->items, s->n, sizeof(*rest), compare_numbered);
+	unite(s);
 }
 
-static size_t sort_unique(struct kallsyms_parser *p)
-{
-	size_t n = 0;
-
-	qsort_r(p->symbols, p->n, sizeof(*p->symbols), compare, p->names.data);
-	for (size_t i = 0; i < p->n; i++)
-		if (n == 0 || p->symbols[i].address != p->symbols[n - 1].address)
-			p->symbols[n++] = p->symbols[i];
-	return n;
-}
-
-/* Where a new segment or run begins. */
 static bool begins_segment(const struct raw_symbol *s, uint64_t base)
 {
 	return s->address - base > UINT32_MAX;
+}
+
+static bool begins_run(const struct raw_symbol *s)
+{
+	return s->module != s[-1].module || s->name != s[-1].name + 1;
 }
 
 static void count_parts(const struct raw_symbol *s, size_t n, size_t *ret_segments,
@@ -288,7 +417,7 @@ static void count_parts(const struct raw_symbol *s, size_t n, size_t *ret_segmen
 
 	*ret_segments = *ret_runs = n > 0;
 	for (size_t i = 1; i < n; i++) {
-		*ret_runs += s[i].module != s[i - 1].module;
+		*ret_runs += begins_run(&s[i]);
 		if (!begins_segment(&s[i], base))
 			continue;
 		base = s[i].address;
@@ -302,42 +431,53 @@ static void fill(struct kallsyms *k, const struct raw_symbol *s, size_t n)
 		if (i == 0 || begins_segment(&s[i], k->segments[k->n_segments - 1].base))
 			k->segments[k->n_segments++] =
 				(struct kallsyms_segment){ s[i].address, (uint32_t)i };
-		if (i == 0 || s[i].module != s[i - 1].module)
-			k->runs[k->n_runs++] = (struct kallsyms_run){ (uint32_t)i, s[i].module };
-		uint64_t start = s[i].address - k->segments[k->n_segments - 1].base;
-		k->entries[i] = (struct kallsyms_entry){ (uint32_t)start, s[i].rank == UINT16_MAX
-										  ? KALLSYMS_HOLE
-										  : s[i].name };
+		if (i == 0 || begins_run(&s[i]))
+			k->runs[k->n_runs++] =
+				(struct kallsyms_run){ (uint32_t)i, s[i].module, s[i].name };
+		k->starts[i] = (uint32_t)(s[i].address - k->segments[k->n_segments - 1].base);
 	}
 	k->n = n;
 }
 
-static int build(struct kallsyms_parser *p, struct kallsyms *k)
+static int build_index(struct kallsyms *k, const struct raw_symbols *all)
 {
 	size_t n_segments, n_runs;
 
-	if (p->n == 0) {
+	count_parts(all->items, all->n, &n_segments, &n_runs);
+	k->starts = calloc(all->n, sizeof(*k->starts));
+	k->segments = calloc(n_segments, sizeof(*k->segments));
+	k->runs = calloc(n_runs, sizeof(*k->runs));
+	if (!k->starts || !k->segments || !k->runs)
+		return -ENOMEM;
+	fill(k, all->items, all->n);
+	return 0;
+}
+
+static int build(struct kallsyms_parser *p, struct kallsyms *k)
+{
+	int r = end_batch(p);
+
+	if (r == 0)
+		r = kallsyms_names_finish(&p->names);
+	if (r < 0)
+		return r;
+	k->n_skipped = p->n_skipped;
+	if (p->all.n == 0) {
 		k->state = KALLSYMS_HIDDEN;
 		return 0;
 	}
-	size_t n = sort_unique(p);
-	count_parts(p->symbols, n, &n_segments, &n_runs);
-	k->entries = calloc(n, sizeof(*k->entries));
-	k->segments = calloc(n_segments, sizeof(*k->segments));
-	k->runs = calloc(n_runs, sizeof(*k->runs));
+	sort_all(&p->all);
+	r = build_index(k, &p->all);
 	k->modules = calloc(p->n_modules, sizeof(*k->modules));
-	if (!k->entries || !k->segments || !k->runs || !k->modules)
+	if (r < 0 || !k->modules)
 		return -ENOMEM;
-	fill(k, p->symbols, n);
 	memcpy(k->modules, p->modules, p->n_modules * sizeof(*k->modules));
 	k->n_modules = p->n_modules;
-	k->names_bytes = p->names.len;
-	k->names = buf_take(&p->names);
-	if (!k->names)
-		return -ENOMEM;
-	char *less = realloc(k->names, k->names_bytes);
-	k->names = less ? less : k->names;
-	return 0;
+	k->names = p->names;
+	kallsyms_names_init(&p->names);
+	k->module_names_bytes = p->module_names.len;
+	k->module_names = buf_take(&p->module_names);
+	return k->module_names ? 0 : -ENOMEM;
 }
 
 int kallsyms_parser_finish_take(struct kallsyms_parser *parser, struct kallsyms **ret_kallsyms)
@@ -347,6 +487,7 @@ int kallsyms_parser_finish_take(struct kallsyms_parser *parser, struct kallsyms 
 
 	if (!k)
 		return -ENOMEM;
+	kallsyms_names_init(&k->names);
 	int r = end_line(p);
 	if (r == 0)
 		r = build(p, k);

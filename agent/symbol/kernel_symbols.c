@@ -6,10 +6,12 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "agent/object/build_id.h"
 #include "agent/symbol/kallsyms.h"
 #include "agent/util/file.h"
+#include "agent/util/hash.h"
 #include "agent/util/macro.h"
 
 /* One load of the index with what frames point to. */
@@ -21,17 +23,24 @@ struct image {
 
 /* MODULE_NAME_LEN is 56, and two brackets. */
 #define MODULE_PATH_BYTES 64
+/* 4096 modules of 100 bytes, with the names of those that need them. */
+#define MAX_MODULES_TEXT_BYTES ((size_t)1 << 20)
 
 struct kernel_symbols {
 	struct symbolizer symbolizer;
-	const char *path;
-	struct arena *names;
+	struct kernel_symbols_options options;
 	enum demangle_mode mode;
 	struct image image;
 	struct image retired; /* names of this interval still point into it */
 	uint64_t now_ns;
 	uint64_t reload_at_ns;
 	uint64_t reload_pause_ns;
+	uint64_t change_at_ns; /* the same after a change that is known of */
+	uint64_t change_pause_ns;
+	uint64_t modules_hash; /* when the index was read */
+	bool bpf_changed;      /* since then */
+	bool is_checked;       /* in this interval: is_old is right */
+	bool is_old;
 	struct build_id build_id; /* of the kernel itself */
 };
 
@@ -66,10 +75,46 @@ static int name_modules(struct image *image, const char *kernel_build_id)
 	return 0;
 }
 
+/* name size refcount users state address: references come and go, what is where does not. */
+static uint64_t hash_module(struct str line, uint64_t seed)
+{
+	struct str field = { NULL, 0 };
+
+	for (int i = 0; str_split(&line, ' ', &field); i++)
+		if (i == 0 || i == 1 || i == 5)
+			seed = hash_bytes(field.p, field.n, seed);
+	return seed;
+}
+
+/* 0 where there are no modules. */
+static uint64_t hash_modules(const char *path)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(MAX_MODULES_TEXT_BYTES);
+	uint64_t hash = 0;
+	struct str line;
+
+	if (!path || file_read(AT_FDCWD, path, &text) < 0)
+		return 0;
+	struct str rest = { buf_str(&text), text.len };
+	while (str_split(&rest, '\n', &line))
+		hash = hash_module(line, hash);
+	return hash;
+}
+
+/* What changes while it is read is noticed at the next look. */
+static void note_read(struct kernel_symbols *s)
+{
+	s->modules_hash = hash_modules(s->options.modules_path);
+	s->bpf_changed = false;
+	s->is_checked = true;
+	s->is_old = false;
+}
+
 static int load(struct kernel_symbols *s, struct image *ret_image)
 {
+	note_read(s);
 	_cleanup_(image_fini) struct image image = { 0 };
-	int r = kallsyms_load(s->path, &image.kallsyms);
+	int r = kallsyms_load(s->options.path, s->options.max_bytes, &image.kallsyms);
 
 	if (r == 0)
 		r = name_modules(&image, build_id_text(&s->build_id));
@@ -96,56 +141,86 @@ static bool ensure_loaded(struct kernel_symbols *s)
 	if (s->now_ns < s->reload_at_ns)
 		return false;
 	s->reload_at_ns = s->now_ns + s->reload_pause_ns;
+	s->change_at_ns = s->now_ns + s->change_pause_ns;
 	read_build_id(s);
 	return load(s, &s->image) == 0;
 }
 
-/* After a miss. True when there is a new index, in which the pc is to be looked up again. */
-static bool reload_if_due(struct kernel_symbols *s)
+/* True when there is a new index, in which the pc is to be looked up again. One a round: what is
+ * retired must live until its end. */
+static bool reload(struct kernel_symbols *s)
 {
 	struct image fresh;
 
-	/* One a round: what is retired must live until its end. */
-	if (s->now_ns < s->reload_at_ns || s->retired.kallsyms)
-		return false;
-	s->reload_at_ns = s->now_ns + s->reload_pause_ns;
-	if (load(s, &fresh) < 0)
+	if (s->retired.kallsyms || load(s, &fresh) < 0)
 		return false;
 	s->retired = s->image;
 	s->image = fresh;
 	return true;
 }
 
-static void adapt_pause(struct kernel_symbols *s, bool helped)
+static bool is_old(struct kernel_symbols *s)
 {
-	s->reload_pause_ns = helped ? KERNEL_SYMBOLS_RELOAD_NS
-				    : MIN_OF(2 * s->reload_pause_ns, KERNEL_SYMBOLS_MAX_RELOAD_NS);
+	if (!s->is_checked)
+		s->is_old =
+			s->bpf_changed || hash_modules(s->options.modules_path) != s->modules_hash;
+	s->is_checked = true;
+	return s->is_old;
+}
+
+/* Whether the index is to be read again for the sake of a pc, and how it is paced. */
+static bool is_due(struct kernel_symbols *s, bool old)
+{
+	uint64_t at = old ? s->change_at_ns : s->reload_at_ns;
+
+	return s->now_ns >= at;
+}
+
+static void adapt_pause(struct kernel_symbols *s, bool old, bool helped)
+{
+	if (old)
+		s->change_pause_ns =
+			helped ? KERNEL_SYMBOLS_CHANGE_NS
+			       : MIN_OF(2 * s->change_pause_ns, KERNEL_SYMBOLS_MAX_CHANGE_NS);
+	else
+		s->reload_pause_ns =
+			helped ? KERNEL_SYMBOLS_RELOAD_NS
+			       : MIN_OF(2 * s->reload_pause_ns, KERNEL_SYMBOLS_MAX_RELOAD_NS);
+	s->change_at_ns = s->now_ns + s->change_pause_ns;
 	s->reload_at_ns = s->now_ns + s->reload_pause_ns;
+}
+
+static bool find_again(struct kernel_symbols *s, uint64_t pc, bool old, uint64_t old_name_hash,
+		       struct kallsyms_symbol *ret_symbol)
+{
+	bool found = kallsyms_find(s->image.kallsyms, pc, ret_symbol);
+
+	adapt_pause(s, old, found && hash_str(ret_symbol->name) != old_name_hash);
+	return found;
 }
 
 static bool find(struct kernel_symbols *s, uint64_t pc, struct kallsyms_symbol *ret_symbol)
 {
 	if (!ensure_loaded(s))
 		return false;
-	if (kallsyms_find(s->image.kallsyms, pc, ret_symbol))
+	bool found = kallsyms_find(s->image.kallsyms, pc, ret_symbol);
+	if (found && !ret_symbol->module[0])
 		return true;
-	if (!reload_if_due(s))
-		return false;
-	bool helped = kallsyms_find(s->image.kallsyms, pc, ret_symbol);
-	adapt_pause(s, helped);
-	return helped;
+	bool old = is_old(s);
+	if ((found && !old) || !is_due(s, old))
+		return found;
+	uint64_t name_hash = found ? hash_str(ret_symbol->name) : 0;
+	return reload(s) ? find_again(s, pc, old, name_hash, ret_symbol) : found;
 }
 
-/* Most kernel names are shown as they are, and borrowed from the index. */
+/* The index lends a name for one look-up only. NULL when the interval's memory is used up. */
 static const char *shown_name(struct kernel_symbols *s, const char *name)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(DEMANGLE_MAX_RESULT_BYTES);
-	struct str raw = str_from(name);
 
-	if (demangle(raw, s->mode, &text) < 0 || str_eq(raw, (struct str){ text.data, text.len }))
-		return name;
-	const char *copy = arena_strndup(s->names, text.data, text.len);
-	return copy ? copy : name;
+	if (demangle(str_from(name), s->mode, &text) < 0)
+		return arena_strndup(s->options.names, name, strlen(name));
+	return arena_strndup(s->options.names, text.data, text.len);
 }
 
 static const struct frame_object *object_of(const struct kernel_symbols *s, const char *module)
@@ -166,23 +241,27 @@ static int resolve(struct symbolizer *self, const struct location *location,
 
 	if (location->kind != LOCATION_KERNEL || !find(s, location->pc, &symbol))
 		return SYMBOLIZER_PASS;
+	const char *name = shown_name(s, symbol.name);
+	if (!name)
+		return SYMBOLIZER_PASS;
 	ret_frames->n = 1;
-	ret_frames->items[0] = (struct frame){ .function = shown_name(s, symbol.name),
+	ret_frames->items[0] = (struct frame){ .function = name,
 					       .file = "",
 					       .object = object_of(s, symbol.module) };
 	return 0;
 }
 
-int kernel_symbols_new(const char *path, struct arena *names, struct kernel_symbols **ret_symbols)
+int kernel_symbols_new(const struct kernel_symbols_options *options,
+		       struct kernel_symbols **ret_symbols)
 {
 	struct kernel_symbols *s = calloc(1, sizeof(*s));
 
 	if (!s)
 		return -ENOMEM;
 	s->symbolizer.resolve = resolve;
-	s->path = path;
-	s->names = names;
+	s->options = *options;
 	s->reload_pause_ns = KERNEL_SYMBOLS_RELOAD_NS;
+	s->change_pause_ns = KERNEL_SYMBOLS_CHANGE_NS;
 	*ret_symbols = s;
 	return 0;
 }
@@ -204,11 +283,24 @@ struct symbolizer *kernel_symbols_symbolizer(struct kernel_symbols *s)
 void kernel_symbols_set_time(struct kernel_symbols *s, uint64_t now_ns)
 {
 	s->now_ns = now_ns;
+	s->is_checked = false;
+}
+
+void kernel_symbols_changed(struct kernel_symbols *s)
+{
+	s->bpf_changed = true;
 }
 
 void kernel_symbols_end(struct kernel_symbols *s)
 {
 	image_fini(&s->retired);
+	if (s->image.kallsyms)
+		kallsyms_rest(s->image.kallsyms);
+}
+
+uint64_t kernel_symbols_n_skipped(const struct kernel_symbols *s)
+{
+	return s->image.kallsyms ? kallsyms_n_skipped(s->image.kallsyms) : 0;
 }
 
 void kernel_symbols_set_demangle(struct kernel_symbols *s, enum demangle_mode mode)

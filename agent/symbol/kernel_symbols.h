@@ -2,9 +2,14 @@
 /*
  * The source of the kernel's names: kallsyms, loaded when first asked for.
  *
- * An address that no function covers may be of a module or BPF program that is newer than the
- * index: it is then read again, at most once a minute, and more rarely (up to an hour) while that
- * does not help.
+ * The kernel's own functions stay where they are; modules and BPF programs come, go, and take each
+ * other's places. So an address outside of the kernel's own is looked up in an index that is not
+ * older than what is loaded: /proc/modules is compared once an interval (0.1 ms), and who follows
+ * the side-band tells of BPF programs. Reading takes some 60 ms: it is done at most each 10 s, and
+ * more rarely (up to a minute) while that changes no name.
+ *
+ * An address that nothing covers, though nothing is known to have changed, is worth a reading once
+ * a minute, and more rarely (up to an hour) while that does not help.
  */
 #ifndef XAGENT_AGENT_SYMBOL_KERNEL_SYMBOLS_H
 #define XAGENT_AGENT_SYMBOL_KERNEL_SYMBOLS_H
@@ -20,10 +25,20 @@
 #define KERNEL_SYMBOLS_RELOAD_NS (60 * NS_PER_S)
 #define KERNEL_SYMBOLS_MAX_RELOAD_NS (3600 * NS_PER_S)
 
+#define KERNEL_SYMBOLS_CHANGE_NS (10 * NS_PER_S)
+#define KERNEL_SYMBOLS_MAX_CHANGE_NS (60 * NS_PER_S)
+
+struct kernel_symbols_options {
+	const char *path;	  /* /proc/kallsyms; borrowed, as all that follow */
+	const char *modules_path; /* /proc/modules; NULL: nothing tells that modules change */
+	size_t max_bytes;	  /* of the index; while it is read, 16 bytes more a function */
+	struct arena *names;	  /* for names of one interval */
+};
+
 struct kernel_symbols;
 
-/* `path` and `names`, the arena for names of one interval, are borrowed. */
-int kernel_symbols_new(const char *path, struct arena *names, struct kernel_symbols **ret_symbols);
+int kernel_symbols_new(const struct kernel_symbols_options *options,
+		       struct kernel_symbols **ret_symbols);
 void kernel_symbols_free(struct kernel_symbols *s); /* NULL-safe */
 DEFINE_CLEANUP(struct kernel_symbols *, kernel_symbols_free);
 
@@ -31,10 +46,14 @@ DEFINE_CLEANUP(struct kernel_symbols *, kernel_symbols_free);
 struct symbolizer *kernel_symbols_symbolizer(struct kernel_symbols *s);
 /* At the beginning of an interval: when it is, by CLOCK_MONOTONIC, for the pace of reloading. */
 void kernel_symbols_set_time(struct kernel_symbols *s, uint64_t now_ns);
+/* BPF programs have come or gone since the last call. Between intervals. */
+void kernel_symbols_changed(struct kernel_symbols *s);
 /* Names handed out become invalid. */
 void kernel_symbols_end(struct kernel_symbols *s);
 void kernel_symbols_set_demangle(struct kernel_symbols *s, enum demangle_mode mode);
 bool kernel_symbols_hidden(const struct kernel_symbols *s);
+/* Functions that found no room in max_bytes: they are [kernel]. */
+uint64_t kernel_symbols_n_skipped(const struct kernel_symbols *s);
 size_t kernel_symbols_bytes(const struct kernel_symbols *s);
 
 #endif

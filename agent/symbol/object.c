@@ -8,19 +8,11 @@
 
 #include "agent/object/build_id.h"
 #include "agent/object/vdso.h"
+#include "agent/process/file_table.h"
 #include "agent/util/buf.h"
+#include "agent/util/clock.h"
 #include "agent/util/macro.h"
 #include "agent/util/str.h"
-
-/* One entry of the index with its name, or the knowledge that it has none (begin = end). */
-struct function {
-	struct hash_node node;
-	uint64_t begin;
-	uint64_t end;
-	uint32_t entry;
-	uint32_t bytes;
-	char name[];
-};
 
 /* What malloc and the table's bucket add to an entry, about. */
 #define ALLOCATION_BYTES 24
@@ -29,7 +21,8 @@ static bool open_bytes(const struct mapped_file *file, struct bytes *ret_bytes)
 {
 	if (file->vdso)
 		return vdso_image(ret_bytes) == 0;
-	return file->fd >= 0 && bytes_from_fd(file->fd, ret_bytes) == 0;
+	return file->fd >= 0 && !mapped_file_is_rewritten(file) &&
+	       bytes_from_fd(file->fd, ret_bytes) == 0;
 }
 
 /* Paths are the process's bytes: made showable. */
@@ -54,7 +47,7 @@ static const char *shown_path(const struct mapped_file *file)
 
 int object_new(const struct mapped_file *file, struct object **ret_object)
 {
-	_cleanup_(object_freep) struct object *o = calloc(1, sizeof(*o));
+	_cleanup_free_ struct object *o = calloc(1, sizeof(*o));
 
 	if (!o)
 		return -ENOMEM;
@@ -72,39 +65,24 @@ int object_new(const struct mapped_file *file, struct object **ret_object)
 	return 0;
 }
 
-void object_drop_symtab(struct object *o)
+static void forget(struct object *o, struct images *images)
 {
-	symtab_free(o->symtab);
-	o->symtab = NULL;
-}
-
-void object_drop_functions(struct object *o)
-{
-	HASH_FOREACH (&o->functions, node)
-		free(CONTAINER_OF(node, struct function, node));
-	hash_fini(&o->functions);
-	o->functions = HASH_TABLE_INIT;
-	o->function_bytes = 0;
-}
-
-static void forget(struct object *o)
-{
-	object_drop_symtab(o);
-	object_drop_functions(o);
-	elf_free(o->elf);
-	o->elf = NULL;
+	if (o->image)
+		images_release(images, o->image);
+	o->image = NULL;
 	free(o->build_id);
 	o->build_id = NULL;
 	o->frame_object.build_id = "";
 	o->is_known = false;
-	o->is_bad = false;
+	o->has_debug = false;
+	o->bad_ns = 0;
 }
 
-void object_free(struct object *o)
+void object_free(struct object *o, struct images *images)
 {
 	if (!o)
 		return;
-	forget(o);
+	forget(o, images);
 	free(o->path);
 	free(o);
 }
@@ -112,24 +90,52 @@ void object_free(struct object *o)
 size_t object_bytes(const struct object *o)
 {
 	return sizeof(*o) + strlen(o->path) + ALLOCATION_BYTES +
-	       (o->elf ? elf_memory_bytes(o->elf) : 0) + (o->symtab ? symtab_bytes(o->symtab) : 0) +
-	       o->function_bytes + (o->build_id ? strlen(o->build_id) + ALLOCATION_BYTES : 0);
+	       (o->build_id ? strlen(o->build_id) + ALLOCATION_BYTES : 0);
 }
 
+static bool is_same_time(const struct timespec *a, const struct timespec *b)
+{
+	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
+}
+
+/* Anyone may set a file's mtime, nobody its ctime. That changes also when a link to it goes, which costs one reading. */
 static bool is_same_file(const struct stat *a, const struct stat *b)
 {
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
-	       a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+	       is_same_time(&a->st_mtim, &b->st_mtim) && is_same_time(&a->st_ctim, &b->st_ctim);
 }
 
-void object_revalidate(struct object *o, const struct mapped_file *file)
+static bool has_changed(const struct object *o, const struct mapped_file *file)
 {
 	struct stat now;
 
-	if (file->vdso || file->fd < 0 || !o->is_known || fstat(file->fd, &now) < 0)
+	return file->fd >= 0 && o->is_known && fstat(file->fd, &now) == 0 &&
+	       !is_same_file(&now, &o->stat);
+}
+
+/* One that is closed by now is still the one whose names were read. */
+static bool has_other_debug(const struct object *o, const struct mapped_file *file)
+{
+	struct stat now;
+
+	return file->has_debug && o->is_known && fstat(file->debug_fd, &now) == 0 &&
+	       !(o->has_debug && is_same_file(&now, &o->debug_stat));
+}
+
+void object_revalidate(struct object *o, const struct mapped_file *file,
+		       const struct object_world *world)
+{
+	bool is_old = o->bad_ns && world->now_ns >= o->bad_ns + IMAGE_NEGATIVE_NS;
+
+	if (is_old || (!file->vdso && (has_changed(o, file) || has_other_debug(o, file)))) {
+		forget(o, world->images);
 		return;
-	if (!is_same_file(&now, &o->stat))
-		forget(o);
+	}
+	if (!o->image)
+		return;
+	images_begin_change(world->images, o->image);
+	image_expire(o->image, world->now_ns);
+	images_end_change(world->images, o->image);
 }
 
 static int read_build_id(struct object *o, struct elf *elf)
@@ -139,132 +145,109 @@ static int read_build_id(struct object *o, struct elf *elf)
 
 	if (r < 0 || !build_id_text(&id)[0])
 		return r;
+	free(o->build_id);
 	o->build_id = strdup(build_id_text(&id));
-	if (!o->build_id)
-		return -ENOMEM;
-	o->frame_object.build_id = o->build_id;
-	return 0;
+	o->frame_object.build_id = o->build_id ? o->build_id : "";
+	return o->build_id ? 0 : -ENOMEM;
 }
 
-static int read_elf(struct object *o, struct bytes bytes)
+/* A file that is going to be an image, if there is none of its content. */
+struct reading {
+	struct elf *elf;   /* owned */
+	struct elf *debug; /* owned; NULL: none */
+	uint64_t digest;   /* 0: cannot be told */
+};
+
+static void reading_fini(struct reading *r)
 {
-	_cleanup_(elf_freep) struct elf *elf = NULL;
-	int r = elf_new(bytes, &elf);
+	elf_free(r->elf);
+	elf_free(r->debug);
+}
+
+static int read_elf(struct object *o, struct bytes bytes, uint64_t now_ns, struct elf **ret_elf)
+{
+	int r = elf_new(bytes, ret_elf);
 
 	if (r > 0) {
-		o->is_bad = true;
+		o->bad_ns = now_ns;
 		/* Programs map other kinds of files executable too: that is no fault of theirs. */
 		return r == ELF_MALFORMED ? OBJECT_MALFORMED : OBJECT_NO_NAME;
 	}
-	if (r == 0)
-		r = read_build_id(o, elf);
-	if (r < 0)
-		return r;
-	o->elf = TAKE_PTR(elf);
-	return 0;
+	return r < 0 ? r : read_build_id(o, *ret_elf);
 }
 
-int object_load(struct object *o, const struct mapped_file *file)
+/* What cannot be used as one is no debug file. */
+static int read_debug(struct object *o, const struct mapped_file *file, struct elf **ret_debug)
 {
 	struct bytes bytes;
 
-	if (o->symtab)
+	if (file->vdso || !file->has_debug || fstat(file->debug_fd, &o->debug_stat) < 0)
 		return 0;
-	if (o->is_bad || !open_bytes(file, &bytes))
-		return OBJECT_NO_NAME;
-	if (!o->is_known) {
-		if (!file->vdso && fstat(file->fd, &o->stat) < 0)
-			return -errno;
-		o->is_known = true;
-	}
-	if (o->elf)
-		elf_set_fd(o->elf, bytes.fd);
-	int r = o->elf ? 0 : read_elf(o, bytes);
+	o->has_debug = true;
+	int r = bytes_from_fd(file->debug_fd, &bytes);
 	if (r == 0)
-		r = symtab_new(o->elf, &o->symtab);
-	if (o->elf)
-		elf_drop_sections(o->elf);
-	return r;
+		r = elf_new(bytes, ret_debug);
+	return r == -ENOMEM ? r : 0;
+}
+
+static int digest_all(struct reading *reading, const struct object_world *world)
+{
+	uint64_t digest = 0;
+	int r = 0;
+
+	if (reading->debug)
+		r = name_digest(reading->debug, world->key, 0, world->with_lines, &digest);
+	if (r == 0)
+		r = name_digest(reading->elf, world->key, digest, world->with_lines, &digest);
+	elf_drop_sections(reading->elf);
+	if (reading->debug)
+		elf_drop_sections(reading->debug);
+	if (r == 0)
+		reading->digest = digest;
+	return r == -ENOMEM ? r : 0;
+}
+
+static int make_image(struct reading *reading, struct images *images, struct image **ret_image)
+{
+	struct image *image = reading->digest ? images_find(images, reading->digest) : NULL;
+	int r = 0;
+
+	if (!image) {
+		r = image_new(reading->elf, reading->debug, &image);
+		if (r < 0)
+			return r;
+		reading->elf = reading->debug = NULL;
+		r = images_add(images, image, reading->digest);
+	}
+	if (r < 0) {
+		image_free(image);
+		return r;
+	}
+	*ret_image = image;
+	return 0;
+}
+
+int object_load(struct object *o, const struct mapped_file *file, const struct object_world *world)
+{
+	_cleanup_(reading_fini) struct reading reading = { 0 };
+	struct bytes bytes;
+
+	if (o->image)
+		return 0;
+	if (o->bad_ns || !open_bytes(file, &bytes))
+		return OBJECT_NO_NAME;
+	if (!file->vdso && fstat(file->fd, &o->stat) < 0)
+		return -errno;
+	o->is_known = true;
+	int r = read_elf(o, bytes, world->now_ns, &reading.elf);
+	if (r == 0)
+		r = read_debug(o, file, &reading.debug);
+	if (r == 0)
+		r = digest_all(&reading, world);
+	return r == 0 ? make_image(&reading, world->images, &o->image) : r;
 }
 
 bool object_vaddr(const struct object *o, uint64_t file_off, uint64_t *ret_vaddr)
 {
-	return o->elf && elf_vaddr(o->elf, file_off, ret_vaddr);
-}
-
-static struct function *find_function(const struct object *o, uint32_t entry)
-{
-	HASH_FOREACH_MATCH (&o->functions, hash_u64(entry), node) {
-		struct function *f = CONTAINER_OF(node, struct function, node);
-
-		if (f->entry == entry)
-			return f;
-	}
-	return NULL;
-}
-
-static int add_function(struct object *o, uint32_t entry, const struct symtab_symbol *symbol,
-			struct str name, struct function **ret_function)
-{
-	size_t bytes = sizeof(struct function) + name.n + 1;
-	_cleanup_free_ struct function *f = malloc(bytes);
-
-	if (!f)
-		return -ENOMEM;
-	f->entry = entry;
-	f->begin = symbol->begin;
-	f->end = symbol->end;
-	f->bytes = (uint32_t)bytes;
-	if (name.n > 0)
-		memcpy(f->name, name.p, name.n);
-	f->name[name.n] = '\0';
-	int r = hash_insert(&o->functions, &f->node, hash_u64(entry));
-	if (r < 0)
-		return r;
-	o->function_bytes += bytes + ALLOCATION_BYTES;
-	*ret_function = TAKE_PTR(f);
-	return 0;
-}
-
-static int read_function(struct object *o, const struct mapped_file *file, uint32_t entry,
-			 enum demangle_mode mode, struct function **ret_function)
-{
-	_cleanup_buf_ struct buf raw = BUF_INIT(SYMTAB_MAX_NAME_BYTES + 1);
-	_cleanup_buf_ struct buf name = BUF_INIT(DEMANGLE_MAX_RESULT_BYTES + 1);
-	struct symtab_symbol symbol = { 0 };
-
-	if (!file->vdso && file->fd < 0)
-		return OBJECT_NO_NAME;
-	/* The descriptor may be another one than when the index was built. */
-	struct bytes bytes = *elf_bytes(o->elf);
-	bytes.fd = file->vdso ? bytes.fd : file->fd;
-	int r = symtab_symbol(o->symtab, &bytes, entry, &symbol);
-	if (r == 0)
-		r = symtab_name(o->symtab, &bytes, &symbol, &raw);
-	if (r == 0)
-		r = demangle((struct str){ raw.data, raw.len }, mode, &name);
-	if (r < 0)
-		return r;
-	if (r == SYMTAB_NONE)
-		symbol = (struct symtab_symbol){ 0 };
-	return add_function(o, entry, &symbol, (struct str){ name.data, name.len }, ret_function);
-}
-
-int object_function(struct object *o, const struct mapped_file *file, uint64_t vaddr,
-		    enum demangle_mode mode, const char **ret_name)
-{
-	uint32_t entry;
-
-	if (symtab_locate(o->symtab, vaddr, &entry) != 0)
-		return OBJECT_NO_NAME;
-	struct function *f = find_function(o, entry);
-	if (!f) {
-		int r = read_function(o, file, entry, mode, &f);
-		if (r != 0)
-			return r;
-	}
-	if (vaddr < f->begin || vaddr >= f->end || !f->name[0])
-		return OBJECT_NO_NAME;
-	*ret_name = f->name;
-	return 0;
+	return o->image && elf_vaddr(o->image->elf, file_off, ret_vaddr);
 }

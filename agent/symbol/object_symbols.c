@@ -7,27 +7,37 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "agent/symbol/constants.h"
 #include "agent/symbol/object.h"
+#include "agent/util/clock.h"
 #include "agent/util/macro.h"
 
 struct object_symbols {
 	struct symbolizer symbolizer;
-	struct telemetry *telemetry;
+	struct image_options options;
+	struct name_digest_key key;
 	struct arena *names;
-	enum demangle_mode mode;
 	struct hash_table objects;
 	struct list lru; /* most recently used first */
-	size_t bytes;
-	size_t max_bytes;
+	struct images images;
+	size_t bytes; /* of objects without their images */
 	uint64_t interval;
+	uint64_t now_ns;
+	uint64_t lines_left_ns;
 };
 
-static void count(struct object_symbols *s, enum telemetry_counter counter)
+static void count(struct object_symbols *s, enum telemetry_counter counter, uint64_t n)
 {
-	if (s->telemetry)
-		telemetry_count(s->telemetry, counter, 1);
+	if (s->options.telemetry && n > 0)
+		telemetry_count(s->options.telemetry, counter, n);
+}
+
+static struct object_world world_of(struct object_symbols *s)
+{
+	return (struct object_world){ &s->images, &s->key, s->options.lines || s->options.inlines,
+				      s->now_ns };
 }
 
 static struct object *oldest(const struct object_symbols *s)
@@ -40,32 +50,21 @@ static void remove_object(struct object_symbols *s, struct object *o)
 	s->bytes -= object_bytes(o);
 	list_remove(&o->lru);
 	hash_remove(&s->objects, &o->node);
-	object_free(o);
+	object_free(o, &s->images);
 }
 
-/* Indices of the least recently used objects, but not of the one at work. */
-static void evict_symtabs(struct object_symbols *s, const struct object *keep)
+static void evict_sources(struct object_symbols *s, const struct image *keep)
 {
-	for (struct list *node = s->lru.prev; node != &s->lru && s->bytes > s->max_bytes;
-	     node = node->prev) {
-		struct object *o = LIST_ENTRY(node, struct object, lru);
+	size_t left = s->options.max_bytes - MIN_OF(s->bytes, s->options.max_bytes);
 
-		if (o == keep || !o->symtab)
-			continue;
-		s->bytes -= object_bytes(o);
-		object_drop_symtab(o);
-		s->bytes += object_bytes(o);
-		count(s, TELEMETRY_symbol_cache_evictions);
-	}
+	count(s, TELEMETRY_symbol_cache_evictions,
+	      images_evict_sources(&s->images, left, keep, s->interval));
 }
 
 static void evict_objects(struct object_symbols *s)
 {
-	while (s->bytes > s->max_bytes && oldest(s)) {
-		if (oldest(s)->symtab)
-			count(s, TELEMETRY_symbol_cache_evictions);
+	while (object_symbols_bytes(s) > s->options.max_bytes && oldest(s))
 		remove_object(s, oldest(s));
-	}
 }
 
 static uint64_t hash_file(const struct mapped_file *file)
@@ -87,14 +86,18 @@ static struct object *find_object(const struct object_symbols *s, const struct m
 
 static struct object *add_object(struct object_symbols *s, const struct mapped_file *file)
 {
-	_cleanup_(object_freep) struct object *o = NULL;
+	struct object *o = NULL;
 
-	if (object_new(file, &o) < 0 || hash_insert(&s->objects, &o->node, hash_file(file)) < 0)
+	if (object_new(file, &o) < 0)
 		return NULL;
+	if (hash_insert(&s->objects, &o->node, hash_file(file)) < 0) {
+		object_free(o, &s->images);
+		return NULL;
+	}
 	list_push_front(&s->lru, &o->lru);
 	o->interval = s->interval;
 	s->bytes += object_bytes(o);
-	return TAKE_PTR(o);
+	return o;
 }
 
 /* NULL when memory is out. */
@@ -107,48 +110,117 @@ static struct object *use_object(struct object_symbols *s, const struct mapped_f
 	list_remove(&o->lru);
 	list_push_front(&s->lru, &o->lru);
 	if (o->interval != s->interval) {
+		struct object_world world = world_of(s);
+
 		o->interval = s->interval;
 		s->bytes -= object_bytes(o);
-		object_revalidate(o, file);
+		object_revalidate(o, file, &world);
 		s->bytes += object_bytes(o);
 	}
 	return o;
 }
 
-/* As object_function(), loading what is missing. Keeps the books. */
-static int find_name(struct object_symbols *s, struct object *o, const struct location *location,
-		     const char **ret_name)
+static int load(struct object_symbols *s, struct object *o, const struct mapped_file *file)
 {
-	uint64_t vaddr;
+	struct object_world world = world_of(s);
 
 	s->bytes -= object_bytes(o);
-	int r = object_load(o, location->file);
-	if (r == 0)
-		r = object_vaddr(o, location->file_off, &vaddr)
-			    ? object_function(o, location->file, vaddr, s->mode, ret_name)
-			    : OBJECT_NO_NAME;
+	int r = object_load(o, file, &world);
 	s->bytes += object_bytes(o);
 	if (r == OBJECT_MALFORMED)
-		count(s, TELEMETRY_objects_malformed);
-	evict_symtabs(s, o);
+		count(s, TELEMETRY_objects_malformed, 1);
 	return r;
+}
+
+/* One address of a file that is loaded. */
+struct question {
+	struct object_symbols *s;
+	struct object *o;
+	struct image_access access;
+	uint64_t vaddr;
+};
+
+/* 0, OBJECT_NO_NAME, -errno. */
+static int find_name(const struct question *q, const char **ret_name)
+{
+	struct image *image = q->o->image;
+
+	images_begin_change(&q->s->images, image);
+	int r = image_name(image, &q->s->options, &q->access, q->vaddr, ret_name);
+	images_end_change(&q->s->images, image);
+	return r == IMAGE_NO_NAME ? OBJECT_NO_NAME : r;
+}
+
+/* NULL: there are none. */
+static const struct line_answer *find_lines(const struct question *q)
+{
+	const struct line_answer *lines = NULL;
+	struct image *image = q->o->image;
+
+	if (!q->s->options.lines && !q->s->options.inlines)
+		return NULL;
+	images_begin_change(&q->s->images, image);
+	int r = image_lines(image, &q->s->options, &q->access, q->vaddr, &q->s->lines_left_ns,
+			    &lines);
+	images_end_change(&q->s->images, image);
+	if (r == IMAGE_NO_TIME)
+		count(q->s, TELEMETRY_frames_without_lines, 1);
+	return r == 0 ? lines : NULL;
+}
+
+/* The last of the frames is the function itself: it goes by its symbol, as without lines. */
+static const char *function_of(const struct line_answer *lines, uint32_t i, const char *name)
+{
+	if (i + 1 == lines->n && name)
+		return name;
+	return lines->frames[i].function[0] ? lines->frames[i].function
+					    : symbol_frame_unknown().function;
+}
+
+static void fill(const struct question *q, const char *name, const struct line_answer *lines,
+		 struct frames *ret_frames)
+{
+	const struct image_options *o = &q->s->options;
+	uint32_t first = lines && !o->inlines ? lines->n - 1 : 0;
+	uint32_t n = lines ? MIN_OF(lines->n, (uint32_t)FRAMES_MAX) : 1;
+
+	ret_frames->n = 0;
+	for (uint32_t i = first; i < n; i++)
+		ret_frames->items[ret_frames->n++] = (struct frame){
+			.function = lines ? function_of(lines, i, name) : name,
+			.file = lines && o->lines ? lines->frames[i].file : "",
+			.line = lines && o->lines ? lines->frames[i].line : 0,
+			.object = &q->o->frame_object,
+		};
+}
+
+static int resolve_in(const struct question *q, struct frames *ret_frames)
+{
+	const char *name = NULL;
+	int r = find_name(q, &name);
+	const struct line_answer *lines = r < 0 ? NULL : find_lines(q);
+
+	evict_sources(q->s, q->o->image);
+	if (r != 0 && !(lines && lines->frames[lines->n - 1].function[0]))
+		return SYMBOLIZER_PASS;
+	fill(q, name, lines, ret_frames);
+	return 0;
 }
 
 static int resolve(struct symbolizer *self, const struct location *location,
 		   struct frames *ret_frames)
 {
 	struct object_symbols *s = CONTAINER_OF(self, struct object_symbols, symbolizer);
-	const char *name;
+	const struct mapped_file *file = location->file;
 
 	if (location->kind != LOCATION_FILE)
 		return SYMBOLIZER_PASS;
-	struct object *o = use_object(s, location->file);
-	if (!o || find_name(s, o, location, &name) != 0)
+	struct question q = { .s = s, .o = use_object(s, file) };
+	if (!q.o || load(s, q.o, file) != 0 || !object_vaddr(q.o, location->file_off, &q.vaddr))
 		return SYMBOLIZER_PASS;
-	ret_frames->n = 1;
-	ret_frames->items[0] =
-		(struct frame){ .function = name, .file = "", .object = &o->frame_object };
-	return 0;
+	q.access = (struct image_access){ file->vdso ? -1 : file->fd, mapped_file_debug_fd(file),
+					  q.o->frame_object.build_id, s->interval, s->now_ns };
+	return resolve_in(&q, ret_frames);
 }
 
 void object_symbols_name_by_file(struct object_symbols *s, const struct location *location,
@@ -158,7 +230,7 @@ void object_symbols_name_by_file(struct object_symbols *s, const struct location
 	char address[sizeof("+0x") + 16];
 	uint64_t shown = location->file_off;
 
-	count(s, TELEMETRY_frames_unresolved);
+	count(s, TELEMETRY_frames_unresolved, 1);
 	ret_frames->n = 1;
 	if (!o) {
 		ret_frames->items[0] = symbol_frame_unknown();
@@ -177,7 +249,14 @@ void object_symbols_name_by_file(struct object_symbols *s, const struct location
 					       .object = &o->frame_object };
 }
 
-int object_symbols_new(size_t max_bytes, struct telemetry *telemetry, struct arena *names,
+/* Without randomness nothing is shared that was not made by accident: who makes files on purpose does not see digests. */
+static void key_init(struct name_digest_key *key)
+{
+	if (getrandom(key, sizeof(*key), GRND_NONBLOCK) != sizeof(*key))
+		*key = (struct name_digest_key){ { clock_mono_ns(), (uintptr_t)key } };
+}
+
+int object_symbols_new(const struct image_options *options, struct arena *names,
 		       struct object_symbols **ret_symbols)
 {
 	struct object_symbols *s = calloc(1, sizeof(*s));
@@ -185,10 +264,11 @@ int object_symbols_new(size_t max_bytes, struct telemetry *telemetry, struct are
 	if (!s)
 		return -ENOMEM;
 	s->symbolizer.resolve = resolve;
-	s->telemetry = telemetry;
+	s->options = *options;
 	s->names = names;
-	s->max_bytes = max_bytes;
+	key_init(&s->key);
 	list_init(&s->lru);
+	images_init(&s->images);
 	*ret_symbols = s;
 	return 0;
 }
@@ -199,6 +279,7 @@ void object_symbols_free(struct object_symbols *s)
 		return;
 	while (oldest(s))
 		remove_object(s, oldest(s));
+	images_fini(&s->images);
 	hash_fini(&s->objects);
 	free(s);
 }
@@ -208,30 +289,33 @@ struct symbolizer *object_symbols_symbolizer(struct object_symbols *s)
 	return &s->symbolizer;
 }
 
-void object_symbols_begin(struct object_symbols *s)
+void object_symbols_begin(struct object_symbols *s, uint64_t now_ns)
 {
 	s->interval++;
+	s->now_ns = now_ns;
+	s->lines_left_ns = OBJECT_SYMBOLS_LINES_NS;
 }
 
 void object_symbols_end(struct object_symbols *s)
 {
-	evict_symtabs(s, NULL);
+	images_end_interval(&s->images, s->interval);
+	evict_sources(s, NULL);
 	evict_objects(s);
 }
 
 void object_symbols_set_demangle(struct object_symbols *s, enum demangle_mode mode)
 {
-	s->mode = mode;
-	LIST_FOREACH (&s->lru, node) {
-		struct object *o = LIST_ENTRY(node, struct object, lru);
-
-		s->bytes -= object_bytes(o);
-		object_drop_functions(o);
-		s->bytes += object_bytes(o);
-	}
+	if (s->options.demangle != mode)
+		images_drop_names(&s->images);
+	s->options.demangle = mode;
 }
 
 size_t object_symbols_bytes(const struct object_symbols *s)
 {
-	return s->bytes;
+	return s->bytes + s->images.bytes;
+}
+
+size_t object_symbols_n_images(const struct object_symbols *s)
+{
+	return s->images.n;
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The source of names of ELF files and the vDSO: an object for each mapped file, in a
- * byte-accounted LRU.
+ * byte-accounted LRU, and an image for each different content.
  *
- * While an interval is open, a full cache gives back indices only, since frames point to names;
- * whole objects go when it ends.
+ * While an interval is open, a full cache gives back the sources of names only, since frames point
+ * to names: those first whose files have had the fewest new functions of late, so that a file that
+ * comes by once does not cost the others theirs. Whole objects go when it ends.
  */
 #ifndef XAGENT_AGENT_SYMBOL_OBJECT_SYMBOLS_H
 #define XAGENT_AGENT_SYMBOL_OBJECT_SYMBOLS_H
@@ -12,14 +13,19 @@
 #include <stddef.h>
 
 #include "agent/object/demangle.h"
+#include "agent/symbol/image.h"
 #include "agent/symbol/symbolizer.h"
 #include "agent/telemetry/telemetry.h"
 #include "agent/util/arena.h"
 
+/* Spent on looking for files, lines and inlined functions in one interval; what is left over has its turn in the next, and is a plain
+ * name until then. A twentieth of a CPU in intervals of 10 s. */
+#define OBJECT_SYMBOLS_LINES_NS (500 * NS_PER_MS)
+
 struct object_symbols;
 
-/* `telemetry` (may be NULL) and `names`, the arena for names of one interval, are borrowed. */
-int object_symbols_new(size_t max_bytes, struct telemetry *telemetry, struct arena *names,
+/* `names`, the arena for names of one interval, is borrowed, as is what the options (copied) point to. */
+int object_symbols_new(const struct image_options *options, struct arena *names,
 		       struct object_symbols **ret_symbols);
 void object_symbols_free(struct object_symbols *s); /* NULL-safe */
 DEFINE_CLEANUP(struct object_symbols *, object_symbols_free);
@@ -31,11 +37,13 @@ struct symbolizer *object_symbols_symbolizer(struct object_symbols *s);
 void object_symbols_name_by_file(struct object_symbols *s, const struct location *location,
 				 struct frames *ret_frames);
 
-void object_symbols_begin(struct object_symbols *s);
+void object_symbols_begin(struct object_symbols *s, uint64_t now_ns);
 /* Names handed out become invalid. */
 void object_symbols_end(struct object_symbols *s);
 /* Between intervals. */
 void object_symbols_set_demangle(struct object_symbols *s, enum demangle_mode mode);
 size_t object_symbols_bytes(const struct object_symbols *s);
+/* Different contents that are known. */
+size_t object_symbols_n_images(const struct object_symbols *s);
 
 #endif

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "agent/symbol/jit_symbols.h"
 #include "agent/symbol/kernel_symbols.h"
 #include "agent/symbol/object_symbols.h"
 #include "agent/util/arena.h"
@@ -15,8 +16,10 @@
 
 struct symbol_store {
 	struct arena names; /* of one interval */
+	size_t interval_bytes;
 	struct kernel_symbols *kernel;
 	struct object_symbols *objects;
+	struct jit_symbols *jit;
 	struct symbolizer *chain[MAX_SOURCES]; /* asked in this order */
 	size_t n_chain;
 	bool is_open;
@@ -31,18 +34,36 @@ static void add_source(struct symbol_store *store, struct symbolizer *source)
 int symbol_store_new(const struct symbol_store_options *options, struct symbol_store **ret_store)
 {
 	_cleanup_(symbol_store_freep) struct symbol_store *store = calloc(1, sizeof(*store));
+	const struct image_options images = {
+		.demangle = options->demangle,
+		.lines = options->lines,
+		.inlines = options->inlines,
+		.max_bytes = options->max_bytes - options->max_bytes / SYMBOL_STORE_JIT_SHARE,
+		.fetch = options->fetch,
+		.fetch_data = options->fetch_data,
+		.telemetry = options->telemetry,
+	};
 
 	if (!store)
 		return -ENOMEM;
-	arena_init(&store->names, SYMBOL_STORE_MAX_INTERVAL_BYTES);
-	int r = kernel_symbols_new(options->kallsyms_path, &store->names, &store->kernel);
+	store->interval_bytes = options->interval_bytes;
+	arena_init(&store->names, store->interval_bytes);
+	int r = kernel_symbols_new(
+		&(struct kernel_symbols_options){ .path = options->kallsyms_path,
+						  .modules_path = options->modules_path,
+						  .max_bytes = options->kernel_bytes,
+						  .names = &store->names },
+		&store->kernel);
 	if (r == 0)
-		r = object_symbols_new(options->max_bytes, options->telemetry, &store->names,
-				       &store->objects);
+		r = object_symbols_new(&images, &store->names, &store->objects);
+	if (r == 0)
+		r = jit_symbols_new(options->max_bytes / SYMBOL_STORE_JIT_SHARE, options->telemetry,
+				    &store->names, &store->jit);
 	if (r < 0)
 		return r;
 	add_source(store, kernel_symbols_symbolizer(store->kernel));
 	add_source(store, object_symbols_symbolizer(store->objects));
+	add_source(store, jit_symbols_symbolizer(store->jit));
 	symbol_store_set_demangle(store, options->demangle);
 	*ret_store = TAKE_PTR(store);
 	return 0;
@@ -55,6 +76,7 @@ void symbol_store_free(struct symbol_store *store)
 	assert(!store->is_open);
 	kernel_symbols_free(store->kernel);
 	object_symbols_free(store->objects);
+	jit_symbols_free(store->jit);
 	arena_fini(&store->names);
 	free(store);
 }
@@ -63,8 +85,11 @@ void symbol_store_begin(struct symbol_store *store)
 {
 	assert(!store->is_open);
 	store->is_open = true;
-	kernel_symbols_set_time(store->kernel, clock_mono_ns());
-	object_symbols_begin(store->objects);
+	uint64_t now_ns = clock_mono_ns();
+
+	kernel_symbols_set_time(store->kernel, now_ns);
+	object_symbols_begin(store->objects, now_ns);
+	jit_symbols_begin(store->jit);
 }
 
 void symbol_store_end(struct symbol_store *store)
@@ -73,8 +98,9 @@ void symbol_store_end(struct symbol_store *store)
 	store->is_open = false;
 	kernel_symbols_end(store->kernel);
 	object_symbols_end(store->objects);
+	jit_symbols_end(store->jit);
 	arena_fini(&store->names);
-	arena_init(&store->names, SYMBOL_STORE_MAX_INTERVAL_BYTES);
+	arena_init(&store->names, store->interval_bytes);
 }
 
 void symbol_store_set_demangle(struct symbol_store *store, enum demangle_mode mode)
@@ -127,6 +153,26 @@ void symbol_resolve_user(struct symbol_store *store, const struct mapped_file *f
 		ret_frames);
 }
 
+void symbol_store_kernel_changed(struct symbol_store *store)
+{
+	assert(!store->is_open);
+	kernel_symbols_changed(store->kernel);
+}
+
+uint64_t symbol_store_kernel_skipped(const struct symbol_store *store)
+{
+	return kernel_symbols_n_skipped(store->kernel);
+}
+
+void symbol_resolve_anon(struct symbol_store *store, const struct jit_files *jit, uint64_t pc,
+			 const char *memory, struct frames *ret_frames)
+{
+	symbol_resolve(
+		store,
+		&(struct location){ .kind = LOCATION_ANON, .pc = pc, .jit = jit, .memory = memory },
+		ret_frames);
+}
+
 bool symbol_store_kernel_hidden(const struct symbol_store *store)
 {
 	return kernel_symbols_hidden(store->kernel);
@@ -135,6 +181,11 @@ bool symbol_store_kernel_hidden(const struct symbol_store *store)
 size_t symbol_store_object_bytes(const struct symbol_store *store)
 {
 	return object_symbols_bytes(store->objects);
+}
+
+size_t symbol_store_jit_bytes(const struct symbol_store *store)
+{
+	return jit_symbols_bytes(store->jit);
 }
 
 size_t symbol_store_kernel_bytes(const struct symbol_store *store)

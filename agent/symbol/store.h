@@ -27,29 +27,48 @@
 #include "agent/object/demangle.h"
 #include "agent/symbol/constants.h"
 #include "agent/symbol/frame.h"
+#include "agent/symbol/image.h"
 #include "agent/symbol/symbolizer.h"
 #include "agent/telemetry/telemetry.h"
 #include "agent/util/cleanup.h"
 
 struct symbol_store_options {
 	enum demangle_mode demangle;
-	size_t max_bytes; /* of indices and names of ELF files; kernel symbols and one interval's
-			     names come on top */
+	size_t max_bytes;    /* of indices and names of ELF files */
+	size_t kernel_bytes; /* of the kernel's; see kernel_symbols.h for what reading them takes */
+	size_t interval_bytes;	     /* of names made for one interval only (the kernel's, addresses
+				  without a symbol). Beyond it a frame is named by its file, or
+				  [kernel] */
 	const char *kallsyms_path;   /* borrowed for the store's life */
+	const char *modules_path;    /* the same */
+	/* File and line of each frame, and a frame of its own for each inlined function, where the
+	 * file or its debug file has them. */
+	bool lines;
+	bool inlines;
+	/* Asked for debug files of a build id: debuginfod_ask() with its struct debuginfod. NULL:
+	 * nobody is. */
+	image_fetch_fn fetch;
+	void *fetch_data;
 	struct telemetry *telemetry; /* borrowed; NULL: nothing is counted */
 };
 
 /* 300 objects of an ordinary host: libraries' indices are 10 to 40 KiB each, names of sampled
  * functions some 100 bytes. */
 #define SYMBOL_STORE_MAX_BYTES ((size_t)8 << 20)
-#define SYMBOL_STORE_OPTIONS_INIT                                            \
-	((struct symbol_store_options){ .demangle = DEMANGLE_SIMPLIFIED,     \
-					.max_bytes = SYMBOL_STORE_MAX_BYTES, \
-					.kallsyms_path = "/proc/kallsyms" })
+/* 300,000 functions, as a distribution's kernel has with all its modules loaded. */
+#define SYMBOL_STORE_KERNEL_BYTES ((size_t)6 << 20)
+/* 40,000 names of 100 bytes. */
+#define SYMBOL_STORE_INTERVAL_BYTES ((size_t)4 << 20)
+#define SYMBOL_STORE_OPTIONS_INIT                                                      \
+	((struct symbol_store_options){ .demangle = DEMANGLE_SIMPLIFIED,               \
+					.max_bytes = SYMBOL_STORE_MAX_BYTES,           \
+					.kernel_bytes = SYMBOL_STORE_KERNEL_BYTES,     \
+					.interval_bytes = SYMBOL_STORE_INTERVAL_BYTES, \
+					.kallsyms_path = "/proc/kallsyms",             \
+					.modules_path = "/proc/modules" })
 
-/* Names made for one interval only (addresses without a symbol). Beyond it such a frame is named by
- * its file alone. */
-#define SYMBOL_STORE_MAX_INTERVAL_BYTES ((size_t)4 << 20)
+/* Of max_bytes a quarter is for names of generated code: 2 MiB are 87,000 functions, more than a large V8 or JVM has at a time. */
+#define SYMBOL_STORE_JIT_SHARE 4
 
 struct symbol_store;
 
@@ -76,12 +95,22 @@ void symbol_resolve_kernel(struct symbol_store *store, uint64_t pc, struct frame
 void symbol_resolve_user(struct symbol_store *store, const struct mapped_file *file,
 			 uint64_t file_off, struct frames *ret_frames);
 
+/* Memory without a file: by what the process itself tells (`jit`, may be NULL), else by what the kernel calls the memory (`memory`, may be
+ * NULL), else symbol_frame_jit(). */
+void symbol_resolve_anon(struct symbol_store *store, const struct jit_files *jit, uint64_t pc,
+			 const char *memory, struct frames *ret_frames);
+
 /* True once the kernel's symbols were asked for and are hidden: each kernel frame is then
  * symbol_frame_kernel(), and a run of them is best shown as one. Stays right when they become
  * visible later. */
 bool symbol_store_kernel_hidden(const struct symbol_store *store);
+/* BPF programs came or went since the last call. Between intervals. */
+void symbol_store_kernel_changed(struct symbol_store *store);
+/* Functions of the kernel that kernel_bytes has no room for: their frames are [kernel]. */
+uint64_t symbol_store_kernel_skipped(const struct symbol_store *store);
 /* Bytes held, for /metrics: ELF files' indices and names, and the kernel's symbols. */
 size_t symbol_store_object_bytes(const struct symbol_store *store);
+size_t symbol_store_jit_bytes(const struct symbol_store *store);
 size_t symbol_store_kernel_bytes(const struct symbol_store *store);
 
 #endif

@@ -12,13 +12,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "agent/process/jit_files.h"
 #include "agent/process/mapping.h"
 #include "agent/symbol/frame.h"
 
 enum location_kind {
 	LOCATION_KERNEL,  /* pc */
 	LOCATION_FILE,	  /* file, file_off */
-	LOCATION_ANON,	  /* pid, pc in executable memory without a file */
+	LOCATION_ANON,	  /* pc in executable memory without a file; jit, memory */
 	LOCATION_UNKNOWN, /* pid, pc in no known mapping */
 	LOCATION_KIND_MAX
 };
@@ -29,6 +30,8 @@ struct location {
 	uint64_t pc;
 	const struct mapped_file *file; /* borrowed for the call */
 	uint64_t file_off;
+	const struct jit_files *jit; /* borrowed for the call; NULL: nobody tells the name, pc does not matter */
+	const char *memory;	     /* what the kernel calls it ("[heap]"); NULL: nothing. Borrowed for the call */
 };
 
 enum symbolizer_outcome {

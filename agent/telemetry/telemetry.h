@@ -39,7 +39,10 @@
 	X(files_open_errors, "mapped files that could not be opened or were replaced")            \
 	X(objects_malformed, "ELF files that could not be parsed")                                \
 	X(symbol_cache_evictions, "symbol tables dropped to stay within the memory limit")        \
+	X(frames_without_lines,                                                                   \
+	  "distinct frames without lines because the time for them was used up")                  \
 	X(frames_unresolved, "distinct frames named by their file only")                          \
+	X(jit_functions_dropped, "generated functions forgotten to stay within the memory limit") \
 	X(labels_dropped, "labels that the server would refuse")                                  \
 	X(targets_rejected, "targets that name no process or container")                          \
 	X(push_queue_dropped_profiles, "profiles dropped because the push queue was full")        \

@@ -135,7 +135,7 @@ uint64_t host_frame(const struct mappings *mappings, uint64_t pc)
 	if (!m)
 		return 0;
 	if (!wire_mapping_is_named(m))
-		return FRAME_JIT;
+		return WIRE_FRAME_RAW | pc;
 	return wire_mapping_from(m, WIRE_OBJECT_ABSENT).frame_base + (pc - m->begin);
 }
 
@@ -152,7 +152,7 @@ static bool host_step(struct host_walk *h, uint64_t *frame)
 {
 	h->read_failed = false;
 	bool goes_on = unwind_step(&h->walk);
-	if (!(*frame & WIRE_FRAME_RAW) && *frame >> WIRE_FRAME_OFFSET_BITS)
+	if (*frame >> WIRE_FRAME_OFFSET_BITS)
 		*frame += h->walk.at_begin;
 	return goes_on;
 }

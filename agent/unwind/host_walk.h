@@ -16,7 +16,7 @@
 /* Frames that lie in no file: object id 0, and one of these. */
 enum frame_special {
 	FRAME_UNKNOWN = 1, /* a pc outside of all known mappings */
-	FRAME_JIT = 2,	   /* anonymous executable memory */
+	FRAME_JIT = 2,	   /* anonymous executable memory of which nothing more is known */
 	FRAME_END = 16,	   /* + enum wire_end: the reason frame of a stack that was cut */
 };
 
@@ -40,7 +40,7 @@ struct host_walk_options {
 /* Why it ended. WIRE_END_COPY_END stands for every read that failed. All is borrowed for the call. */
 enum wire_end host_walk(const struct host_walk_options *o, const struct wire_regs *regs);
 
-/* The frame of a pc by these mappings (NULL: none); 0 when no mapping holds it. */
+/* The frame of a pc by these mappings (NULL: none): WIRE_FRAME_RAW with the pc where it lies in no file; 0 when no mapping holds it. */
 uint64_t host_frame(const struct mappings *mappings, uint64_t pc);
 
 #endif

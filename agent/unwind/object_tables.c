@@ -13,9 +13,7 @@
 #include "agent/unwind/row_table.h"
 #include "agent/util/clock.h"
 
-/* Files whose rules are open for single look-ups, some kilobytes each. */
-#define MAX_OPENED 128
-#define SWEEP_NS (10ULL * NS_PER_S)
+#define SWEEP_NS NS_PER_S
 
 static size_t map_bytes(const struct object_tables *t)
 {
@@ -180,7 +178,9 @@ void object_tables_touch(struct object_tables *t, uint32_t file_id)
 
 static void close_oldest(struct object_tables *t)
 {
-	if (t->n_opened >= MAX_OPENED)
+	size_t max = t->options.max_opened ? t->options.max_opened : OBJECT_TABLES_MAX_OPENED;
+
+	if (t->n_opened >= max)
 		entry_close(t, LIST_ENTRY(t->opened.next, struct object_entry, opened));
 }
 
@@ -281,10 +281,41 @@ int object_tables_code(struct object_tables *t, struct process *p, struct mapped
 	return r == 0 ? bytes_read(&bytes, file_off, dst, n) : r;
 }
 
-static bool entry_is_idle(const struct object_tables *t, const struct object_entry *e)
+static bool entry_is_unused(const struct object_tables *t, const struct object_entry *e)
 {
-	return e->n_holds == 0 && e != t->building && list_empty(&e->wanted) &&
-	       e->used_ns + OBJECT_TABLES_IDLE_NS < t->now_ns;
+	return e->n_holds == 0 && e != t->building && list_empty(&e->wanted);
+}
+
+static int compare_times(const void *va, const void *vb)
+{
+	const uint64_t *a = va;
+	const uint64_t *b = vb;
+
+	return *a < *b ? -1 : *a > *b;
+}
+
+/* What was used before is forgotten. When memory is out, time alone counts. */
+static uint64_t idle_since(const struct object_tables *t)
+{
+	_cleanup_free_ uint64_t *times = NULL;
+	uint64_t since = t->now_ns - MIN_OF(t->now_ns, OBJECT_TABLES_IDLE_NS);
+	size_t n = 0;
+
+	if (t->entries.n <= OBJECT_TABLES_MAX_IDLE)
+		return since;
+	times = calloc(t->entries.n, sizeof(*times));
+	if (!times)
+		return since;
+	HASH_FOREACH (&t->entries, node) {
+		const struct object_entry *e = CONTAINER_OF(node, struct object_entry, node);
+
+		if (entry_is_unused(t, e))
+			times[n++] = e->used_ns;
+	}
+	if (n <= OBJECT_TABLES_MAX_IDLE)
+		return since;
+	qsort(times, n, sizeof(*times), compare_times);
+	return MAX_OF(since, times[n - OBJECT_TABLES_MAX_IDLE]);
 }
 
 static void sweep(struct object_tables *t)
@@ -292,10 +323,11 @@ static void sweep(struct object_tables *t)
 	if (t->now_ns < t->swept_ns + SWEEP_NS)
 		return;
 	t->swept_ns = t->now_ns;
+	uint64_t since = idle_since(t);
 	HASH_FOREACH (&t->entries, node) {
 		struct object_entry *e = CONTAINER_OF(node, struct object_entry, node);
 
-		if (entry_is_idle(t, e))
+		if (entry_is_unused(t, e) && e->used_ns < since)
 			entry_free(t, e);
 	}
 }

@@ -33,14 +33,21 @@
 #define OBJECT_TABLES_RETRY_NS (30ULL * 1000000000ULL)
 /* A file that no sampled process maps any more is forgotten after this: programs that are started again and again stay. */
 #define OBJECT_TABLES_IDLE_NS (120ULL * 1000000000ULL)
+/* And of such files, the ones used longest ago beyond this number at once: each holds a descriptor, and a host that compiles has hundreds of
+ * new ones a second. */
+#define OBJECT_TABLES_MAX_IDLE 512
+/* Files whose rules are looked up in them at a time: some kilobytes each, a hundred where there is no unwind information. */
+#define OBJECT_TABLES_MAX_OPENED 128
 
 struct object_tables_options {
 	int objects_fd; /* borrowed BPF map of struct wire_object; −1: plain memory */
 	uint32_t max_objects;
-	uint32_t *epoch; /* mapped, read by each walk: raised behind whatever happens to a slot. NULL: none */
+	uint32_t *
+		epoch; /* mapped, read by each walk: raised behind whatever happens to a slot. NULL: none */
 	struct kernel_arena *arena;
 	size_t max_table_bytes; /* of all tables together */
 	size_t max_build_bytes; /* what building one may take */
+	size_t max_opened;	/* 0: OBJECT_TABLES_MAX_OPENED */
 	struct worker *worker;
 	struct process_table *processes; /* opens files */
 	struct telemetry *telemetry;	 /* all borrowed */

@@ -120,7 +120,7 @@ static void walk_copy(const struct user_stack_input *in, struct process *p,
 	uint32_t n_before = s->n;
 	struct copy c = {
 		.stack = in->stack,
-		.base = in->cold->regs.reg[WIRE_ABI_SP],
+		.base = in->cold->regs.reg[WIRE_ABI_SP] + in->cold->n_skipped,
 		.n_bytes = in->head->stack_bytes,
 		.to = s,
 	};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From what the kernel half sent to the user stack of a sample: process-independent frames and why the stack ends.
+ * From what the kernel half sent to the user stack of a sample: frames that do not depend on the process, but for those in memory without a
+ * file (WIRE_FRAME_RAW with the pc), and why the stack ends.
  *
  *	warm	frames are (object, offset) already. Where the process has changed its mappings since they were published, each frame is
  *		looked at again: the walk is right up to the first one whose memory holds something else by now, and is cut there;
@@ -49,10 +50,10 @@ struct user_stack_world {
 void user_stack_make(const struct user_stack_input *in, struct process *p,
 		     const struct user_stack_world *world, struct user_stack *ret_stack);
 
-/* Which process file a frame belongs to; 0 for special frames. */
+/* Which process file a frame belongs to; 0 for special frames and for those in memory without a file. */
 static inline uint32_t frame_object_id(uint64_t frame)
 {
-	return (uint32_t)(frame >> WIRE_FRAME_OFFSET_BITS);
+	return frame & WIRE_FRAME_RAW ? 0 : (uint32_t)(frame >> WIRE_FRAME_OFFSET_BITS);
 }
 
 static inline uint64_t frame_file_off(uint64_t frame)

@@ -33,6 +33,7 @@ def bench_on_load(directory, seconds, rate):
         perf = bench_micro.perf(directory, min(seconds, 30), rate, bench_agent.cpu_seconds, bench_agent.status_kib)
         report.run(agent, perf, rate, os.cpu_count(), os.uname().release)
         report.stacks(agent, missing)
+        report.named(agent)
     finally:
         processes.end_all()
 
@@ -46,6 +47,7 @@ def main():
         sys.exit("bench: root is needed")
     report.walk(bench_micro.walk())
     report.tables(bench_micro.tables())
+    report.names(bench_micro.names())
     with tempfile.TemporaryDirectory() as name:
         bench_on_load(Path(name), seconds, rate)
 

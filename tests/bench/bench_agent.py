@@ -169,8 +169,27 @@ def measure_run(processes, directory, seconds, rate):
         "samples": samples / took, "expected": busy / TICK / took * rate, "lost": delta("xagent_kernel_lost_total"),
         "cold": delta("xagent_kernel_cold_total"), "ends": _ends(before, after),
         "wire": delta("pyroscope_write_sent_bytes_total") / 1024 / took, "first": first,
-        "programs": by_program(standin.pushes()),
+        "programs": by_program(standin.pushes()), **by_name(standin.pushes()),
     }
+
+
+# What is shown where there is no function: a stripped file's address, generated code, the unknown. Reasons for a cut stack are no frames.
+BARE = re.compile(r"(.+)\+0x[0-9a-f]+|(\[jit\]|\[unknown\]|\[kernel\])")
+
+
+def by_name(pushes):
+    """Frames by ticks: all, those without a function, and where most of these lie."""
+    total, bare = 0, {}
+    for push in pushes:
+        for sample in push.profile.samples:
+            ticks = sample.values[0] // push.profile.period
+            for frame in sample.frames:
+                total += ticks * (not frame.startswith("[truncated"))
+                match = BARE.fullmatch(frame)
+                if match:
+                    where = match[1] or match[2]
+                    bare[where] = bare.get(where, 0) + ticks
+    return {"frames": (total, sum(bare.values()), sorted(bare.items(), key=lambda x: -x[1])[:4])}
 
 
 def by_program(pushes):

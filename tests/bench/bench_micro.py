@@ -34,6 +34,10 @@ def tables():
     return _run("tables", *filter(os.path.isdir, FILES))
 
 
+def names():
+    return _run("names", *filter(os.path.isdir, FILES))
+
+
 def verifier_instructions():
     """Processed ones, of the largest program."""
     done = subprocess.run([paths.XAGENT, "profile", "-d", "1", "-o", os.devnull, "--verifier-stats"],

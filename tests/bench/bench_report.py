@@ -58,6 +58,28 @@ def tables(t):
     return None
 
 
+def names(n):
+    head("Names, one core, best of 5 in CPU time", "")
+    if not n:
+        return row("not measured", "-")
+    if n.get("index_symbols"):
+        row("libLLVM: symbols, index bytes a symbol", "%.0f, %.1f" % (n["index_symbols"], n["index_bytes"] / n["index_symbols"]), "<= 8")
+        row("libLLVM: ns a symbol of the index", "%.0f" % (n["index_ns"] / n["index_symbols"]), "<= 150")
+    if n.get("store_ns"):
+        row("libLLVM: 10,000 addresses named, from nothing: ms", "%.1f" % (n["store_ns"] / 1e6), "< 50", "%.0f have a function" % n["store_named"])
+    if n.get("kernel_ns"):
+        row("kernel: functions, bytes a function with its name", "%.0f, %.1f" % (n["kernel_symbols"], n["kernel_bytes"] / n["kernel_symbols"]))
+        row("kernel: read, ms", "%.0f" % (n["kernel_ns"] / 1e6))
+    return None
+
+
+def named(a):
+    head("Names on this load", "")
+    n, bare, where = a["frames"]
+    row("frames with a function's name", "%.2f %%" % (100 * (n - bare) / n) if n else "-", ">= 99.5 %",
+        "without: " + (", ".join(f"{k} {v}" for k, v in where) or "none"))
+
+
 def start(s, verifier):
     head("Start", "")
     row("attached after, ms", _or_dash(s["attached"] and 1e3 * s["attached"], "%.0f"), "<= 200")

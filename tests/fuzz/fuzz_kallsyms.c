@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct kallsyms_symbol symbol;
 	size_t first = size ? data[0] % size : 0;
 
-	if (kallsyms_parser_new(&parser) < 0)
+	if (kallsyms_parser_new(data && size ? (size_t)data[0] * 64 : 4096, &parser) < 0)
 		return 0;
 	if (kallsyms_parser_feed(parser, (const char *)data, first) < 0 ||
 	    kallsyms_parser_feed(parser, (const char *)data + first, size - first) < 0)

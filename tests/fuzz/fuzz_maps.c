@@ -27,6 +27,7 @@ static bool put(const struct maps_entry *e, void *data)
 	assert(e->begin < e->end && e->begin >> 63 == 0);
 	assert(e->path.n < MAPPING_PATH_MAX && (e->path.n == 0 || e->path.p[0] == '/'));
 	assert(e->path.n == 0 || e->kind == MAPPING_FILE);
+	assert(e->name.n == 0 || e->kind == MAPPING_ANON);
 	assert(e->executable || e->kind == MAPPING_FILE);
 	text_scan_entry(&target->scan, e);
 	return !e->executable || mapping_edit_put(&target->edit, &m) == 0;

@@ -65,7 +65,7 @@ def check_unwinding(command, text):
     of = {name: folded.Stacks(s for s in stacks if s.frames[0] == name) for name in {s.frames[0] for s in stacks}}
     for name, (shape, depth) in RECURSIONS.items():
         frames = recursion.frames_of(shape, depth)
-        check_share(name, of.get(name, folded.Stacks()).having("leaf_spin"), lambda s, f=frames: recursion.is_exact("", s, f))
+        check_share(name, of.get(name, folded.Stacks()).having("leaf_spin"), lambda s, f=frames: recursion.is_exact(s, f))
     check_share("signals", of.get("signals", folded.Stacks()).having("inner_spin"), situations.SITUATIONS["sig-alternate"].good)
     for letter in "ab":
         spins = of.get("host", folded.Stacks()).having(f"plugin_{letter}_spin")

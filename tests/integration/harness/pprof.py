@@ -8,6 +8,7 @@ class Sample(NamedTuple):
     frames: tuple  # function names from the root to the leaf
     values: tuple
     labels: dict
+    places: tuple  # (function, file, line) from the root to the leaf
 
 
 class Profile(NamedTuple):
@@ -109,14 +110,25 @@ def _location_names(top, strings):
     return result
 
 
-def _sample(data, locations, strings):
+def _location_places(top, strings):
+    """location id → (function, file, line), outermost first."""
+    functions = {_one(m, 1): (strings[_one(m, 2)], strings[_one(m, 4)]) for m in map(message, top.get(5, []))}
+    result = {}
+    for m in map(message, top.get(4, [])):
+        lines = [message(line) for line in m.get(4, [])]
+        result[_one(m, 1)] = tuple((*functions[_one(line, 1)], _one(line, 2)) for line in reversed(lines))
+    return result
+
+
+def _sample(data, locations, places, strings):
     m = message(data)
     frames = tuple(name for location in reversed(_numbers(m, 1)) for name in locations[location])
     labels = {}
     for label in m.get(3, []):
         fields_of = message(label)
         labels[strings[_one(fields_of, 1)]] = strings[_one(fields_of, 2)] or _one(fields_of, 3)
-    return Sample(frames, tuple(_signed(v) for v in _numbers(m, 2)), labels)
+    return Sample(frames, tuple(_signed(v) for v in _numbers(m, 2)), labels,
+                  tuple(p for location in reversed(_numbers(m, 1)) for p in places[location]))
 
 
 def parse(data):
@@ -125,9 +137,10 @@ def parse(data):
     strings = [s.decode("utf-8") for s in top.get(6, [])]
     assert strings and strings[0] == "", "string 0 is empty"
     locations = _location_names(top, strings)
+    places = _location_places(top, strings)
     return Profile(
         sample_types=[_value_type(t, strings) for t in top.get(1, [])],
         period_type=_value_type(_one(top, 11, b""), strings),
         period=_one(top, 12), time_nanos=_one(top, 9), duration_nanos=_one(top, 10),
-        samples=[_sample(s, locations, strings) for s in top.get(2, [])],
+        samples=[_sample(s, locations, places, strings) for s in top.get(2, [])],
         strings=strings)

@@ -63,6 +63,26 @@ static const struct row rows[] = {
 	  { "--demangle", "full" },
 	  "all processes; 97 Hz; folded to -; demangle full",
 	  false },
+	{ "lines", { "--lines" }, "all processes; 97 Hz; folded to -; lines", false },
+	{ "no lines", { "--lines", "--lines=false" }, "all processes; 97 Hz; folded to -", false },
+	{ "debuginfod",
+	  { "--debuginfod=http://a:1", "--debuginfod", "https://b/x", "--debuginfod-cache=/c" },
+	  "all processes; 97 Hz; folded to -; asks http://a:1; asks https://b/x; keeps in /c",
+	  false },
+	{ "debuginfod without a scheme",
+	  { "--debuginfod=debuginfod.debian.net" },
+	  "!--debuginfod wants a server such as https://debuginfod.debian.net, at most 8 times, "
+	  "not "
+	  "\"debuginfod.debian.net\"",
+	  false },
+	{ "debuginfod, nine servers",
+	  { "--debuginfod=http://1", "--debuginfod=http://2", "--debuginfod=http://3",
+	    "--debuginfod=http://4", "--debuginfod=http://5", "--debuginfod=http://6",
+	    "--debuginfod=http://7", "--debuginfod=http://8", "--debuginfod=http://9" },
+	  "!--debuginfod wants a server such as https://debuginfod.debian.net, at most 8 times, "
+	  "not "
+	  "\"http://9\"",
+	  false },
 	{ "memory limit",
 	  { "--memory-limit", "8MiB" },
 	  "all processes; 97 Hz; folded to -; limit 8388608",
@@ -280,6 +300,12 @@ static void show_more(struct buf *b, const struct profile_args *a)
 		(void)buf_printf(b, "; demangle %s", demangle_mode_text(a->demangle));
 	if (a->memory_limit_bytes)
 		(void)buf_printf(b, "; limit %zu", a->memory_limit_bytes);
+	if (a->lines)
+		(void)buf_append_str(b, "; lines");
+	for (size_t i = 0; i < a->debuginfod.n; i++)
+		(void)buf_printf(b, "; asks %s", a->debuginfod.items[i]);
+	if (a->debuginfod_cache)
+		(void)buf_printf(b, "; keeps in %s", a->debuginfod_cache);
 	if (a->command)
 		(void)buf_append_str(b, "; runs");
 	for (size_t i = 0; a->command && a->command[i]; i++)

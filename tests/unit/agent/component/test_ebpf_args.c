@@ -39,7 +39,43 @@ static void test_defaults(void **state)
 	assert_true(ebpf_args_kernel(&args));
 	assert_int_equal(ebpf_args_demangle(&args), DEMANGLE_SIMPLIFIED);
 	assert_int_equal(ebpf_args_memory_limit_bytes(&args), 64 << 20);
+	assert_false(args.lines);
+	assert_false(args.inlines);
+	assert_int_equal(args.debuginfod_urls.n_items, 0);
+	assert_string_equal(args.debuginfod_cache_path, "");
 	decoded_fini(&d);
+}
+
+static void test_names(void **state)
+{
+	static const char *const texts[] = {
+		"lines = true",
+		"inlines = true",
+		"debuginfod_urls = [\"http://a\"]",
+		"debuginfod_urls = [\"http://b\"]",
+		"debuginfod_urls = [\"http://a\", \"https://b:8002/x\"]",
+		"debuginfod_cache_path = \"/var/cache/x\"",
+	};
+	struct ebpf_args args[ARRAY_SIZE(texts)];
+	struct decoded d[ARRAY_SIZE(texts)];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		_cleanup_buf_ struct buf text = BUF_INIT(4096);
+
+		(void)buf_printf(&text, "forward_to = []\n%s", texts[i]);
+		decode_ebpf(&d[i], buf_str(&text), &args[i]);
+		assert_string_equal(buf_str(&d[i].messages), "");
+	}
+	assert_true(args[0].lines);
+	assert_true(args[1].inlines);
+	assert_string_equal(args[4].debuginfod_urls.items[1], "https://b:8002/x");
+	/* Each is another way to name frames, which takes a new session. */
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+		for (size_t k = 0; k < ARRAY_SIZE(texts); k++)
+			assert_int_equal(ebpf_args_same_names(&args[i], &args[k]), i == k);
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+		decoded_fini(&d[i]);
 }
 
 static void test_targets(void **state)
@@ -225,6 +261,14 @@ static const struct refused {
 	  "a:2:1: sample_rate must be between 1 and 10000 (samples a second and CPU)\n" },
 	{ "rate too high", "sample_rate = 10001",
 	  "a:2:1: sample_rate must be between 1 and 10000 (samples a second and CPU)\n" },
+	{ "debuginfod without a scheme", "debuginfod_urls = [\"debuginfod.debian.net\"]",
+	  "a:2:1: debuginfod_urls must begin with http:// or https://\n" },
+	{ "debuginfod, nine",
+	  "debuginfod_urls = [\"http://1\", \"http://2\", \"http://3\", \"http://4\", "
+	  "\"http://5\", \"http://6\", \"http://7\", \"http://8\", \"http://9\"]",
+	  "a:2:1: debuginfod_urls must be 8 at most\n" },
+	{ "debuginfod's cache", "debuginfod_cache_path = \"cache\"",
+	  "a:2:1: debuginfod_cache_path must begin with /\n" },
 	{ "demangle", "demangle = \"simple\"",
 	  "a:2:1: demangle must be one of none, simplified, templates, full\n" },
 	{ "interval too short", "collect_interval = \"99ms\"",
@@ -299,12 +343,13 @@ static void test_limit_of_labels(void **state)
 
 int main(void)
 {
-	struct CMUnitTest tests[6 + ARRAY_SIZE(accepted) + ARRAY_SIZE(refused)] = {
+	struct CMUnitTest tests[7 + ARRAY_SIZE(accepted) + ARRAY_SIZE(refused)] = {
 		cmocka_unit_test(test_defaults),	cmocka_unit_test(test_targets),
 		cmocka_unit_test(test_kernel_frames),	cmocka_unit_test(test_unsupported),
 		cmocka_unit_test(test_limit_of_labels), cmocka_unit_test(test_memory_limit),
+		cmocka_unit_test(test_names),
 	};
-	size_t n = 6;
+	size_t n = 7;
 
 	for (size_t i = 0; i < ARRAY_SIZE(accepted); i++)
 		tests[n++] = (struct CMUnitTest){ accepted[i].text, test_accepted, NULL, NULL,

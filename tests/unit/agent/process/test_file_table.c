@@ -8,8 +8,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "agent/process/file_table.h"
@@ -225,15 +227,41 @@ static void test_content_replaced(void **state)
 	mapped_file_unref(f);
 	f = get(t, 1);
 	assert_int_equal(f->id, id);
+	assert_false(mapped_file_is_rewritten(f));
 	assert_int_equal(write(fd, "new", 3), 3);
-	struct mapped_file *while_mapped = get(t, 1);
-	assert_ptr_equal(f, while_mapped);
+	assert_true(mapped_file_is_rewritten(f));
+	/* Who holds the old one, for names of samples of then, keeps it. */
+	struct mapped_file *next = get(t, 1);
+	assert_int_not_equal(next->id, id);
+	assert_int_equal(next->fd, -1);
+	assert_int_equal(f->id, id);
 	mapped_file_unref(f);
-	mapped_file_unref(while_mapped);
-	f = get(t, 1);
-	assert_int_not_equal(f->id, id);
-	assert_int_equal(f->fd, -1);
 	assert_int_equal(file_table_n(t), 1);
+	mapped_file_unref(next);
+}
+
+/* Other content of the same size is told by what a file begins with; a new time alone says nothing. */
+static void test_content_of_the_same_size(void **state)
+{
+	_cleanup_(file_table_freep) struct file_table *t =
+		new_table((struct file_table_options){ 0 });
+	const struct timespec long_ago[2] = { { .tv_sec = 1 }, { .tv_sec = 1 } };
+	char path[] = "/tmp/test_file_table.XXXXXX";
+	_cleanup_close_ int fd = mkstemp(path);
+
+	(void)state;
+	assert_true(fd >= 0);
+	(void)unlink(path);
+	assert_int_equal(write(fd, "old", 3), 3);
+	struct mapped_file *f = get(t, 1);
+	mapped_file_take_fd(f, dup(fd));
+	assert_int_equal(futimens(fd, long_ago), 0);
+	assert_false(mapped_file_is_rewritten(f));
+	struct mapped_file *same = get(t, 1);
+	assert_ptr_equal(f, same);
+	assert_int_equal(pwrite(fd, "new", 3, 0), 3);
+	assert_true(mapped_file_is_rewritten(f));
+	mapped_file_unref(same);
 	mapped_file_unref(f);
 }
 
@@ -287,6 +315,29 @@ static void test_files_outlive_the_table(void **state)
 	assert_false(is_open(fd));
 }
 
+static void test_memory_names(void **state)
+{
+	_cleanup_(file_table_freep) struct file_table *t =
+		new_table((struct file_table_options){ 0 });
+	char text[FILE_TABLE_NAME_BYTES + 20];
+
+	(void)state;
+	assert_null(file_table_name(t, STR_LIT("")));
+	const char *heap = file_table_name(t, STR_LIT("[heap]"));
+	assert_string_equal(heap, "[heap]");
+	assert_ptr_equal(file_table_name(t, STR_LIT("[heap]")), heap);
+	assert_string_equal(file_table_name(t, STR_LIT("[anon:\xff]")), "[anon:\xef\xbf\xbd]");
+	memset(text, 'x', sizeof(text));
+	assert_int_equal(strlen(file_table_name(t, (struct str){ text, sizeof(text) })),
+			 FILE_TABLE_NAME_BYTES - 1);
+	for (int i = 0; i < FILE_TABLE_MAX_NAMES; i++) {
+		(void)snprintf(text, sizeof(text), "[anon:%d]", i);
+		assert_int_equal(file_table_name(t, str_from(text)) != NULL,
+				 i < FILE_TABLE_MAX_NAMES - 3);
+	}
+	assert_ptr_equal(file_table_name(t, STR_LIT("[heap]")), heap);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -298,9 +349,11 @@ int main(void)
 		cmocka_unit_test(test_ids_are_reused_last),
 		cmocka_unit_test(test_inode_reuse),
 		cmocka_unit_test(test_content_replaced),
+		cmocka_unit_test(test_content_of_the_same_size),
 		cmocka_unit_test(test_vdso_is_one),
 		cmocka_unit_test(test_path_and_error),
 		cmocka_unit_test(test_files_outlive_the_table),
+		cmocka_unit_test(test_memory_names),
 	};
 
 	return cmocka_run_group_tests_name("agent/process/file_table", tests, NULL, NULL);

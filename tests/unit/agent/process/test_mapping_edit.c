@@ -213,12 +213,44 @@ static void test_against_model(void **state)
 	}
 }
 
+static void put_named(struct mapping_edit *e, uint64_t begin, uint64_t end, const char *name)
+{
+	const struct mapping m = { .begin = begin, .end = end, .kind = MAPPING_ANON, .name = name };
+
+	assert_int_equal(mapping_edit_put(e, &m), 0);
+}
+
+/* Memory of another name is another mapping; an event without a name says nothing against the one that is known. */
+static void test_names(void **state)
+{
+	_cleanup_mapping_edit_ struct mapping_edit e = { 0 };
+	static const char heap[] = "[heap]", v8[] = "[anon:v8]";
+	struct mappings *m = NULL;
+
+	(void)state;
+	put_named(&e, 0, 10 * PAGE, heap);
+	put_named(&e, 10 * PAGE, 20 * PAGE, heap);
+	put_named(&e, 20 * PAGE, 30 * PAGE, v8);
+	put_named(&e, 4 * PAGE, 5 * PAGE, v8);
+	assert_int_equal(mapping_edit_finish(&e, &m), 0);
+	assert_int_equal(m->n, 4);
+	assert_ptr_equal(m->items[1].name, v8);
+	assert_ptr_equal(m->items[2].name, heap);
+	assert_int_equal(m->items[2].end, 20 * PAGE);
+	struct mapping again = { .begin = 21 * PAGE, .end = 22 * PAGE, .kind = MAPPING_ANON };
+	assert_true(mappings_cover(m, &again));
+	again.name = heap;
+	assert_false(mappings_cover(m, &again));
+	mappings_unref(m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_split, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_anonymous_neighbours_join, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_cover, setup, teardown),
+		cmocka_unit_test(test_names),
 		cmocka_unit_test_setup_teardown(test_ceiling, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_against_model, setup, teardown),
 	};

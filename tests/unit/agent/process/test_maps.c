@@ -128,6 +128,34 @@ static void test_numbers(void **state)
 	assert_int_equal(e.inode, UINT64_MAX);
 }
 
+/* What memory without a file is called. */
+static void test_names(void **state)
+{
+	static const struct {
+		const char *line, *name;
+	} of[] = {
+		{ RANGE "r-xp 00000000 00:00 0", "" },
+		{ RANGE "rwxp 00000000 00:00 0                          [heap]", "[heap]" },
+		{ RANGE "rwxp 00000000 00:00 0 [stack]", "[stack]" },
+		{ RANGE "rwxp 00000000 00:00 0 [anon:v8 code]", "[anon:v8 code]" },
+		{ RANGE "r-xs 00002000 00:01 99 /dev/zero (deleted)", "" },
+		{ RANGE "r-xs 00002000 00:01 99 /memfd:doublemapper (deleted)", "" },
+		{ RANGE "r-xs 00002000 00:01 99 /SYSV00000000 (deleted)", "" },
+	};
+	char path[MAPPING_PATH_MAX];
+	struct maps_entry e;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
+		assert_int_equal(maps_parse_line(str_from(of[i].line), path, &e), MAPS_ENTRY);
+		assert_int_equal(e.kind, MAPPING_ANON);
+		assert_true(str_eq(e.name, str_from(of[i].name)));
+	}
+	assert_int_equal(maps_parse_line(STR_LIT(RANGE "r-xp 00000000 00:00 0 [vdso]"), path, &e),
+			 MAPS_ENTRY);
+	assert_int_equal(e.name.n, 0);
+}
+
 static bool count_entry(const struct maps_entry *entry, void *data)
 {
 	size_t *n = data;
@@ -220,13 +248,14 @@ static void test_long_path(void **state)
 
 int main(void)
 {
-	struct CMUnitTest tests[ARRAY_SIZE(rows) + 5];
+	struct CMUnitTest tests[ARRAY_SIZE(rows) + 6];
 	size_t n = 0;
 
 	for (; n < ARRAY_SIZE(rows); n++)
 		tests[n] =
 			(struct CMUnitTest){ rows[n].name, test_row, NULL, NULL, (void *)&rows[n] };
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_numbers);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_names);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_text);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_ceiling);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_ceiling_is_of_code);

@@ -435,6 +435,26 @@ static void test_fork_of_an_unsampled_parent(void **state)
 	assert_non_null(process_table_find(f->table, 9));
 }
 
+/* The parent was seen being forked itself, and waits ever since: nobody has read its mappings. */
+static void test_fork_of_a_parent_known_by_its_fork(void **state)
+{
+	struct fixture *f = *state;
+
+	ev_fork(f, 9, 8);
+	ev_fork(f, 10, 9);
+	ev_fork(f, 11, 10);
+	add_app(f, 9, 8);
+	/* Two generations are gone. */
+	struct process *p = process_table_get(f->table, 11, "app");
+	assert_non_null(p->mappings);
+	assert_int_equal(p->mappings->n, 3);
+	assert_ptr_equal(p->mappings, process_table_find(f->table, 9)->mappings);
+	/* Asked once each. */
+	assert_int_equal(telemetry_get(f->telemetry, TELEMETRY_process_read_errors), 2);
+	(void)process_table_get(f->table, 11, "app");
+	assert_int_equal(telemetry_get(f->telemetry, TELEMETRY_process_read_errors), 2);
+}
+
 static void test_parent_with_another_image(void **state)
 {
 	struct fixture *f = *state;
@@ -569,8 +589,60 @@ static void test_events_older_than_the_read(void **state)
 	process_table_apply(f->table, &ev);
 	assert_int_equal(p->mappings->n, 1);
 	assert_string_equal(mappings_find(p->mappings, 0x400000)->file->path, "/gone/already");
-	assert_true(p->identity_loaded);
-	assert_int_equal(p->exec_count, 0);
+	/* Nor who it is now: /proc shows what it has become since. Where it runs, and as whom, stays over an exec. */
+	assert_int_equal(p->exec_count, 1);
+	assert_string_equal(process_identity(f->table, p)->exe, "/gone/already");
+	assert_string_equal(p->identity.comm, "app");
+	assert_string_equal(p->identity.cmdline, "");
+	assert_string_equal(p->identity.cgroup.container_id, ID_A);
+	assert_int_equal(p->identity.uid, 1000);
+	assert_false(p->identity.complete);
+}
+
+/* Its exec is still to come when it is sampled, and done when it is looked at: then it is the program of its parent. */
+static void test_sampled_before_an_exec_that_proc_shows(void **state)
+{
+	struct fixture *f = *state;
+
+	add_app(f, 9, 1);
+	(void)process_table_get(f->table, 9, NULL);
+	ev_fork(f, 10, 9);
+	proc_tree_add(&f->tree, &(struct fake_proc){ .pid = 10,
+						     .parent_pid = 9,
+						     .comm = "tool",
+						     .start_ticks = ticks_now() - 1,
+						     .uid = 1000,
+						     .maps = MAPS_A,
+						     .exe = "/usr/bin/tool",
+						     .cwd = "/",
+						     .cmdline = "tool",
+						     .cgroup = "0::/docker/" ID_A "\n" });
+	struct process *p = process_table_get(f->table, 10, "app");
+	assert_string_equal(process_identity(f->table, p)->exe, "/usr/bin/app");
+	assert_string_equal(p->identity.comm, "app");
+	ev_exec(f, 10, "tool");
+	assert_string_equal(process_identity(f->table, p)->comm, "tool");
+	assert_string_equal(p->identity.exe, "/usr/bin/tool");
+}
+
+/* In the middle of an exec only the name is known; the executable comes with its mapping, and is asked for again. */
+static void test_sampled_before_the_executable_is_mapped(void **state)
+{
+	struct fixture *f = *state;
+
+	ev_fork(f, 10, 9);
+	ev_exec(f, 10, "tool");
+	struct process *p = process_table_find(f->table, 10);
+	assert_string_equal(process_identity(f->table, p)->exe, "");
+	assert_string_equal(p->identity.comm, "tool");
+	unsigned int n = p->exec_count;
+	ev_mmap(f, 10, 0x400000, 11, "/usr/bin/tool");
+	assert_int_equal(p->exec_count, n + 1);
+	assert_string_equal(process_identity(f->table, p)->exe, "/usr/bin/tool");
+	/* What is mapped next is no executable. */
+	ev_mmap(f, 10, 0x7f2000000000, 14, "/usr/lib/libc.so");
+	assert_int_equal(p->exec_count, n + 1);
+	assert_string_equal(process_identity(f->table, p)->exe, "/usr/bin/tool");
 }
 
 /* Sampled between its exec and its first mapping: that is no reason to read what is mapped by now. */
@@ -806,6 +878,7 @@ int main(void)
 		TEST(test_exec_of_an_unknown_process),
 		TEST(test_fork_reuses_a_pid),
 		TEST(test_fork_of_an_unsampled_parent),
+		TEST(test_fork_of_a_parent_known_by_its_fork),
 		TEST(test_parent_with_another_image),
 		TEST(test_parent_read_after_the_fork),
 		TEST(test_adopted_processes_do_not_inherit),
@@ -813,6 +886,8 @@ int main(void)
 		TEST(test_chain_of_forks),
 		TEST(test_deep_tree),
 		TEST(test_events_older_than_the_read),
+		TEST(test_sampled_before_an_exec_that_proc_shows),
+		TEST(test_sampled_before_the_executable_is_mapped),
 		TEST(test_nothing_is_read_behind_an_exec),
 		TEST(test_events_newer_than_the_read),
 		TEST(test_read_in_the_middle_of_an_exec),

@@ -49,7 +49,7 @@ static void check_form(struct world *w, const struct form *form)
 
 		assert_true(nth < MAX_ALLOCATIONS);
 		build_init(&b);
-		assert_int_equal(namer_new(w->interval, w->store, &namer), 0);
+		assert_int_equal(namer_new(w->interval, w->store, (size_t)1 << 20, &namer), 0);
 		alloc_fail_arm(nth);
 		form->build(w->interval, namer, &b);
 		build_summarize(w->interval, namer, &b);

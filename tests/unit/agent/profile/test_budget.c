@@ -46,7 +46,7 @@ static void check_parts(size_t limit)
 
 	budget_split(limit, &b);
 	size_t arena = (size_t)b.max_segments * WIRE_SEGMENT_BYTES;
-	assert_true(arena + b.build_bytes + b.symbol_bytes + 2 * b.interval_bytes +
+	assert_true(arena + b.work_bytes + b.symbol_bytes + b.kernel_symbol_bytes + 2 * b.interval_bytes +
 			    b.cache_bytes <=
 		    b.limit_bytes - b.limit_bytes / 32);
 	assert_true(b.max_segments >= 1 && b.max_segments <= WIRE_MAX_SEGMENTS);
@@ -54,8 +54,13 @@ static void check_parts(size_t limit)
 	/* The largest mapping array there is. */
 	assert_true(arena - b.table_bytes >=
 		    WIRE_MAX_PROCESS_MAPPINGS * sizeof(struct wire_mapping));
-	assert_true(b.build_bytes > MIB && b.symbol_bytes >= MIB && b.interval_bytes > MIB / 2);
+	assert_true(b.work_bytes > MIB && b.symbol_bytes >= MIB && b.interval_bytes >= MIB / 2);
 	assert_true(b.cache_bytes >= MIB / 4);
+	/* An interval is named and encoded within one job's share; the arenas of names and addresses hold some chunks of 64 KiB. */
+	assert_true(b.names_bytes + b.namer_bytes + b.encoder_bytes <= b.work_bytes);
+	assert_true(b.names_bytes >= MIB / 2 && b.namer_bytes >= MIB / 2 && b.encoder_bytes >= MIB);
+	/* 64,000 functions of an ordinary kernel: 11 bytes each. */
+	assert_true(b.kernel_symbol_bytes >= 64000 * 11);
 }
 
 static void test_parts(void **state)

@@ -2,6 +2,8 @@
 /* What leaves the agent: folded text, the table, profiles, and how a large series is split. */
 #include "tests/unit/agent/profile/world.h"
 
+#include <sys/mman.h>
+
 #include "agent/profile/hot.h"
 #include "tests/support/pprof_check.h"
 
@@ -114,6 +116,42 @@ static void test_every_reason_has_its_frame(void **state)
 		assert_int_equal(strstr(text, line) != NULL, *frames[end] != '\0');
 	}
 	build_fini(&b);
+}
+
+/* One series, one address, two processes: each function has its own name. */
+static void test_generated_code(void **state)
+{
+	static const char text_a[] = "1000 10 of_a\n", text_b[] = "1000 10 of_b\n";
+	struct jit_files a = { .n_refs = 1, .dump_fd = -1, .map = { 1, 1 } }, b = a;
+	const struct anon_place places[] = { { &a, 0x1008, NULL },
+					     { &b, 0x1008, NULL },
+					     { NULL, 0, "[heap]" } };
+	struct world *w = *state;
+	_cleanup_free_ char *text = NULL;
+	struct build built;
+
+	b.map.inode = 2;
+	a.map_fd = memfd_create("a", MFD_CLOEXEC);
+	b.map_fd = memfd_create("b", MFD_CLOEXEC);
+	assert_int_equal(write(a.map_fd, text_a, strlen(text_a)), strlen(text_a));
+	assert_int_equal(write(b.map_fd, text_b, strlen(text_b)), strlen(text_b));
+	for (unsigned int i = 0; i < 3; i++) {
+		uint64_t frame = 0;
+
+		assert_int_equal(interval_anon_frame(w->interval, &places[i], &frame), 0);
+		world_add(w, w->web, NO_FRAMES, 0, &frame, 1, i + 1);
+	}
+	build_init(&built);
+	build_folded(w->interval, w->namer, &built);
+	text = text_of(&built);
+	assert_non_null(strstr(text, "web;of_a 1\n"));
+	assert_non_null(strstr(text, "web;of_b 2\n"));
+	assert_non_null(strstr(text, "web;[heap] 3\n"));
+	build_fini(&built);
+	(void)close(a.map_fd);
+	(void)close(b.map_fd);
+	interval_free(TAKE_PTR(w->interval));
+	assert_int_equal(a.n_refs + b.n_refs, 2);
 }
 
 /* Nothing was sampled: an empty text, not an absent one. */
@@ -415,6 +453,7 @@ int main(void)
 		WORLD_TEST(test_folded_merges_lines),
 		WORLD_TEST(test_folded_names_are_cleaned),
 		WORLD_TEST(test_every_reason_has_its_frame),
+		WORLD_TEST(test_generated_code),
 		WORLD_TEST(test_folded_empty),
 		cmocka_unit_test_setup_teardown(test_hidden_kernel_is_one_frame, world_setup_hidden,
 						world_teardown),

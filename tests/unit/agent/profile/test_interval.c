@@ -226,6 +226,91 @@ static void test_files(void **state)
 	assert_int_equal(file_table_n_idle(w->files), N);
 }
 
+static uint64_t anon_frame(struct interval *i, struct jit_files *jit, uint64_t pc,
+			   const char *memory)
+{
+	const struct anon_place place = { .jit = jit, .pc = pc, .memory = memory };
+	uint64_t frame = 0;
+
+	assert_int_equal(interval_anon_frame(i, &place, &frame), 0);
+	return frame;
+}
+
+/* One address in two processes is two places; memory that nobody names is one by its name. */
+static void test_places_without_a_file(void **state)
+{
+	struct jit_files a = { .n_refs = 1, .map_fd = -1, .dump_fd = -1 }, b = a;
+	_cleanup_(interval_freep) struct interval *i = make_interval(1 << 20);
+	char heap[] = "[heap]";
+
+	(void)state;
+	uint64_t of_a = anon_frame(i, &a, 0x1000, NULL);
+	uint64_t of_b = anon_frame(i, &b, 0x1000, NULL);
+	assert_int_not_equal(of_a, of_b);
+	assert_int_not_equal(of_a, anon_frame(i, &a, 0x1001, NULL));
+	assert_int_equal(of_a, anon_frame(i, &a, 0x1000, NULL));
+	uint64_t in_heap = anon_frame(i, NULL, 0, heap);
+	assert_int_equal(in_heap, anon_frame(i, NULL, 0, "[heap]"));
+	assert_int_not_equal(in_heap, anon_frame(i, NULL, 0, NULL));
+	assert_int_equal(frame_object_id(of_a), 0);
+	heap[1] = 'X'; /* the interval has its own copy */
+	assert_ptr_equal(interval_anon(i, of_b)->jit, &b);
+	assert_int_equal(interval_anon(i, of_b)->pc, 0x1000);
+	assert_string_equal(interval_anon(i, in_heap)->memory, "[heap]");
+	assert_null(interval_anon(i, FRAME_JIT));
+	assert_null(interval_anon(i, of_a + 5));
+	assert_int_equal(a.n_refs, 3);
+	interval_free(TAKE_PTR(i));
+	assert_int_equal(a.n_refs, 1);
+	assert_int_equal(b.n_refs, 1);
+}
+
+static void test_many_places(void **state)
+{
+	enum { N = 5000, N_PROCESSES = 250 };
+	struct jit_files jit[N_PROCESSES];
+	_cleanup_(interval_freep) struct interval *i = make_interval(4 << 20);
+	uint64_t frames[N];
+
+	(void)state;
+	for (size_t p = 0; p < N_PROCESSES; p++)
+		jit[p] = (struct jit_files){ .n_refs = 1, .map_fd = -1, .dump_fd = -1 };
+	for (uint64_t n = 0; n < N; n++)
+		frames[n] = anon_frame(i, &jit[n % N_PROCESSES], n / N_PROCESSES * 64, NULL);
+	for (uint64_t n = 0; n < N; n++) {
+		struct jit_files *of = &jit[n % N_PROCESSES];
+
+		assert_int_equal(anon_frame(i, of, n / N_PROCESSES * 64, NULL), frames[n]);
+		assert_ptr_equal(interval_anon(i, frames[n])->jit, of);
+		assert_int_equal(interval_anon(i, frames[n])->pc, n / N_PROCESSES * 64);
+	}
+	assert_int_equal(jit[0].n_refs, N / N_PROCESSES + 1);
+	interval_free(TAKE_PTR(i));
+	assert_int_equal(jit[0].n_refs, 1);
+}
+
+/* They are paid for by the interval. */
+static void test_places_ceiling(void **state)
+{
+	enum { BYTES = 512 << 10 };
+	struct jit_files jit = { .n_refs = 1, .map_fd = -1, .dump_fd = -1 };
+	_cleanup_(interval_freep) struct interval *i = make_interval(BYTES);
+	struct anon_place place = { .jit = &jit };
+	uint64_t frame = 0;
+
+	(void)state;
+	while (interval_anon_frame(i, &place, &frame) == 0)
+		place.pc++;
+	assert_in_range(place.pc, 1000, BYTES / sizeof(struct anon_place));
+	assert_true(i->arena.used_bytes <= BYTES);
+	/* What is there stays known. */
+	place.pc = 7;
+	assert_int_equal(interval_anon_frame(i, &place, &frame), 0);
+	assert_int_equal(interval_anon(i, frame)->pc, 7);
+	interval_free(TAKE_PTR(i));
+	assert_int_equal(jit.n_refs, 1);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -237,6 +322,9 @@ int main(void)
 		cmocka_unit_test(test_memory_ceiling),
 		cmocka_unit_test(test_no_memory_at_all),
 		cmocka_unit_test_setup_teardown(test_files, world_setup, world_teardown),
+		cmocka_unit_test(test_places_without_a_file),
+		cmocka_unit_test(test_many_places),
+		cmocka_unit_test(test_places_ceiling),
 	};
 
 	return cmocka_run_group_tests_name("agent/profile/interval", tests, NULL, NULL);

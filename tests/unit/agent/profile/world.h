@@ -74,7 +74,7 @@ static inline void world_open(struct world *w, const char *kallsyms_path)
 	w->web = make_service("web");
 	w->db = make_service("db");
 	symbol_store_begin(w->store);
-	assert_int_equal(namer_new(w->interval, w->store, &w->namer), 0);
+	assert_int_equal(namer_new(w->interval, w->store, (size_t)1 << 20, &w->namer), 0);
 }
 
 static inline int world_setup(void **state)

@@ -20,13 +20,15 @@ static struct kallsyms *parse(const char *text, size_t step)
 	struct kallsyms *k = NULL;
 	size_t n = strlen(text);
 
-	assert_int_equal(kallsyms_parser_new(&parser), 0);
+	assert_int_equal(kallsyms_parser_new(KALLSYMS_MAX_BYTES, &parser), 0);
 	for (size_t at = 0; at < n; at += step)
 		assert_int_equal(kallsyms_parser_feed(parser, text + at, MIN_OF(step, n - at)), 0);
 	assert_int_equal(kallsyms_parser_finish_take(parser, &k), 0);
 	return k;
 }
 
+#define BASE 0xffffffff81000000UL
+#define LATE 0xffffffffc0000000UL
 #define KERNEL                                       \
 	"ffffffff81000000 T _stext\n"                \
 	"ffffffff81000000 T _text\n"                 \
@@ -146,7 +148,7 @@ static void hidden_addresses(void **state)
 		kallsyms_free(k);
 	}
 	struct kallsyms *k = NULL;
-	assert_int_equal(kallsyms_load("/nonexistent/kallsyms", &k), 0);
+	assert_int_equal(kallsyms_load("/nonexistent/kallsyms", KALLSYMS_MAX_BYTES, &k), 0);
 	assert_int_equal(kallsyms_state(k), KALLSYMS_HIDDEN);
 	kallsyms_free(k);
 }
@@ -184,46 +186,136 @@ static void long_lines_are_skipped(void **state)
 	}
 }
 
-static void ceiling_of_symbols(void **state)
+/* Functions f0, f1 … of the kernel, 16 bytes each, and one of a module far behind them. */
+static struct kallsyms *parse_many(size_t n, size_t max_bytes)
 {
 	struct kallsyms_parser *parser = NULL;
+	struct kallsyms *k = NULL;
 	char line[64];
-	int r = 0;
-	size_t n = 0;
 
-	(void)state;
-	assert_int_equal(kallsyms_parser_new(&parser), 0);
-	for (; r == 0 && n <= KALLSYMS_MAX_SYMBOLS; n++) {
-		int len = snprintf(line, sizeof(line), "%lx t f\n", 0xffffffff81000000 + n);
+	assert_int_equal(kallsyms_parser_new(max_bytes, &parser), 0);
+	for (size_t i = 0; i < n; i++) {
+		int len = snprintf(line, sizeof(line), "%lx t f%zu\n", BASE + 16 * i, i);
 
-		r = kallsyms_parser_feed(parser, line, (size_t)len);
+		assert_int_equal(kallsyms_parser_feed(parser, line, (size_t)len), 0);
 	}
-	assert_int_equal(r, -ENOBUFS);
-	assert_int_equal(n, KALLSYMS_MAX_SYMBOLS + 1);
-	kallsyms_parser_free(parser);
+	int len = snprintf(line, sizeof(line), "%lx t late\t[m]\n", LATE);
+	assert_int_equal(kallsyms_parser_feed(parser, line, (size_t)len), 0);
+	assert_int_equal(kallsyms_parser_finish_take(parser, &k), 0);
+	return k;
 }
 
-static void ceiling_of_names(void **state)
+static void every_name_is_unpacked(void **state)
 {
-	struct kallsyms_parser *parser = NULL;
-	char line[KALLSYMS_MAX_LINE_BYTES];
-	int r = 0;
-	size_t n = 0;
+	enum { N = 20000 };
+	struct kallsyms *k = parse_many(N, KALLSYMS_MAX_BYTES);
+	struct kallsyms_symbol symbol;
+	char name[32];
 
 	(void)state;
-	assert_int_equal(kallsyms_parser_new(&parser), 0);
-	memset(line, 'x', sizeof(line));
-	line[sizeof(line) - 1] = '\n';
-	for (; r == 0 && n < KALLSYMS_MAX_SYMBOLS; n++) {
-		char head[32];
-		int len = snprintf(head, sizeof(head), "%016lx t ", 0xffffffff81000000 + n);
+	assert_int_equal(kallsyms_n_symbols(k), N + 1);
+	assert_int_equal(kallsyms_n_skipped(k), 0);
+	for (size_t step = 1; step < N; step = step * 7 + 1)
+		for (size_t i = 0; i < N; i += step) {
+			assert_true(kallsyms_find(k, BASE + 16 * i + 15, &symbol));
+			(void)snprintf(name, sizeof(name), "f%zu", i);
+			assert_string_equal(symbol.name, name);
+		}
+	/* Look-ups need some memory, which can be given back at any time. */
+	size_t bytes = kallsyms_bytes(k);
+	kallsyms_rest(k);
+	assert_true(kallsyms_bytes(k) < bytes);
+	assert_true(kallsyms_find(k, BASE + 16, &symbol));
+	assert_string_equal(symbol.name, "f1");
+	kallsyms_free(k);
+}
 
-		memcpy(line, head, (size_t)len);
-		r = kallsyms_parser_feed(parser, line, sizeof(line));
+static void what_has_no_room_has_no_name(void **state)
+{
+	enum { N = 100000 };
+
+	(void)state;
+	for (size_t max_bytes = 0; max_bytes <= 512 * 1024; max_bytes += 64 * 1024) {
+		struct kallsyms *k = parse_many(N, max_bytes);
+		struct kallsyms_symbol symbol;
+		size_t n_found = 0;
+		char name[32];
+
+		for (size_t i = 0; i < N; i++) {
+			if (!kallsyms_find(k, BASE + 16 * i, &symbol))
+				continue;
+			(void)snprintf(name, sizeof(name), "f%zu", i);
+			assert_string_equal(symbol.name, name);
+			n_found++;
+		}
+		n_found += kallsyms_find(k, LATE, &symbol);
+		kallsyms_rest(k);
+		assert_int_equal(n_found + kallsyms_n_skipped(k), N + 1);
+		/* Batches of 4096, and what an empty index takes. */
+		assert_true(kallsyms_bytes(k) <= max_bytes + 4096);
+		assert_true(max_bytes == 0 ? n_found == 0 : n_found >= max_bytes / 16);
+		assert_true(max_bytes < 512 * 1024 || n_found >= 40000);
+		kallsyms_free(k);
 	}
-	assert_int_equal(r, -ENOBUFS);
-	assert_true(n <= KALLSYMS_MAX_NAMES_BYTES / 900);
-	kallsyms_parser_free(parser);
+}
+
+static void ceiling_of_symbols(void **state)
+{
+	struct kallsyms *k = parse_many(KALLSYMS_MAX_SYMBOLS + 8192, SIZE_MAX);
+
+	(void)state;
+	assert_true(kallsyms_n_symbols(k) <= KALLSYMS_MAX_SYMBOLS + 1);
+	assert_true(kallsyms_n_skipped(k) >= 8192);
+	kallsyms_free(k);
+}
+
+/* As many as fit, however long they are. */
+static void names_without_end(void **state)
+{
+	struct kallsyms_parser *parser = NULL;
+	struct kallsyms *k = NULL;
+	char line[KALLSYMS_MAX_LINE_BYTES];
+
+	(void)state;
+	assert_int_equal(kallsyms_parser_new((size_t)1 << 20, &parser), 0);
+	for (size_t n = 0; n < 20000; n++) {
+		int len = snprintf(line, sizeof(line), "%016lx t ", BASE + n);
+
+		for (size_t i = (size_t)len; i < sizeof(line) - 1; i++)
+			line[i] = (char)('!' + (i * 7919 + n * 104729 + i * n) % 90);
+		line[sizeof(line) - 1] = '\n';
+		assert_int_equal(kallsyms_parser_feed(parser, line, sizeof(line)), 0);
+	}
+	assert_int_equal(kallsyms_parser_finish_take(parser, &k), 0);
+	assert_true(kallsyms_n_skipped(k) > 0);
+	assert_true(kallsyms_bytes(k) <= ((size_t)3 << 20));
+	kallsyms_free(k);
+}
+
+static void any_order(void **state)
+{
+	/* Two modules' symbols one by one, descending: nothing follows anything. */
+	struct kallsyms_parser *parser = NULL;
+	struct kallsyms *k = NULL;
+	struct kallsyms_symbol symbol;
+	char line[64];
+
+	(void)state;
+	assert_int_equal(kallsyms_parser_new(KALLSYMS_MAX_BYTES, &parser), 0);
+	for (size_t i = 1000; i-- > 0;) {
+		int len = snprintf(line, sizeof(line), "%lx t f%zu\t[%c]\n", BASE + 16 * i, i,
+				   i % 3 ? 'a' : 'b');
+
+		assert_int_equal(kallsyms_parser_feed(parser, line, (size_t)len), 0);
+	}
+	assert_int_equal(kallsyms_parser_finish_take(parser, &k), 0);
+	for (size_t i = 0; i < 1000; i++) {
+		assert_true(kallsyms_find(k, BASE + 16 * i + 3, &symbol));
+		(void)snprintf(line, sizeof(line), "f%zu", i);
+		assert_string_equal(symbol.name, line);
+		assert_string_equal(symbol.module, i % 3 ? "a" : "b");
+	}
+	kallsyms_free(k);
 }
 
 static void of_this_kernel(void **state)
@@ -234,7 +326,7 @@ static void of_this_kernel(void **state)
 	size_t n_checked = 0;
 
 	(void)state;
-	assert_int_equal(kallsyms_load("/proc/kallsyms", &k), 0);
+	assert_int_equal(kallsyms_load("/proc/kallsyms", KALLSYMS_MAX_BYTES, &k), 0);
 	if (!f || kallsyms_state(k) == KALLSYMS_HIDDEN) {
 		if (f)
 			(void)fclose(f);
@@ -279,15 +371,21 @@ static void of_this_kernel(void **state)
 
 int main(void)
 {
-	static struct CMUnitTest tests[ARRAY_SIZE(rows) + 8];
+	static struct CMUnitTest tests[ARRAY_SIZE(rows) + 9];
 	size_t n = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		tests[n++] = (struct CMUnitTest){ rows[i].name, finds, NULL, NULL, &rows[i] };
 	const struct CMUnitTest single[] = {
-		cmocka_unit_test(hidden_addresses),	  cmocka_unit_test(modules_are_listed_once),
-		cmocka_unit_test(long_lines_are_skipped), cmocka_unit_test(ceiling_of_symbols),
-		cmocka_unit_test(ceiling_of_names),	  cmocka_unit_test(of_this_kernel),
+		cmocka_unit_test(hidden_addresses),
+		cmocka_unit_test(modules_are_listed_once),
+		cmocka_unit_test(long_lines_are_skipped),
+		cmocka_unit_test(ceiling_of_symbols),
+		cmocka_unit_test(names_without_end),
+		cmocka_unit_test(every_name_is_unpacked),
+		cmocka_unit_test(what_has_no_room_has_no_name),
+		cmocka_unit_test(any_order),
+		cmocka_unit_test(of_this_kernel),
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(single); i++)
 		tests[n++] = single[i];

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "agent/symbol/kallsyms.h"
 #include "agent/symbol/kernel_symbols.h"
 #include "agent/util/macro.h"
 #include "tests/unit/agent/object/fixture.h"
@@ -21,6 +22,7 @@ struct fixture {
 	struct arena names;
 	struct kernel_symbols *symbols;
 	char path[FIXTURE_PATH_BYTES];
+	char modules[FIXTURE_PATH_BYTES];
 };
 
 static int setup(void **state)
@@ -29,11 +31,18 @@ static int setup(void **state)
 
 	assert_non_null(f);
 	assert_true(fixture_dir_init(&f->dir));
-	arena_init(&f->names, 65536);
+	arena_init(&f->names, (size_t)1 << 20);
 	assert_true(fixture_write(&f->dir, "kallsyms", BEFORE));
-	assert_int_equal(kernel_symbols_new(fixture_path(&f->dir, "kallsyms", f->path), &f->names,
-					    &f->symbols),
-			 0);
+	assert_true(fixture_write(&f->dir, "modules", ""));
+	assert_int_equal(
+		kernel_symbols_new(
+			&(struct kernel_symbols_options){
+				.path = fixture_path(&f->dir, "kallsyms", f->path),
+				.modules_path = fixture_path(&f->dir, "modules", f->modules),
+				.max_bytes = KALLSYMS_MAX_BYTES,
+				.names = &f->names },
+			&f->symbols),
+		0);
 	kernel_symbols_set_demangle(f->symbols, DEMANGLE_SIMPLIFIED);
 	*state = f;
 	return 0;
@@ -110,6 +119,139 @@ static void useless_reading_gets_rare(void **state)
 	assert_int_equal(pause, KERNEL_SYMBOLS_MAX_RELOAD_NS);
 }
 
+#define FIRST BEFORE "ffffffffc0000000 t first_function\t[first]\n"
+#define SECOND BEFORE "ffffffffc0000000 t second_function\t[second]\n"
+#define PC 0xffffffffc0000010
+
+static void at(struct fixture *f, uint64_t now_ns)
+{
+	kernel_symbols_end(f->symbols);
+	kernel_symbols_set_time(f->symbols, now_ns);
+}
+
+/* Modules at the same addresses, one after the other. */
+static void a_module_takes_anothers_place(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t now = NS_PER_S;
+
+	assert_true(fixture_write(&f->dir, "kallsyms", FIRST));
+	assert_true(fixture_write(&f->dir, "modules", "first 4096 0 - Live 0xffffffffc0000000\n"));
+	at(f, now);
+	assert_string_equal(name_of(f, PC), "first_function");
+	/* References are no change. */
+	assert_true(fixture_write(&f->dir, "kallsyms", SECOND));
+	assert_true(
+		fixture_write(&f->dir, "modules", "first 4096 2 x,y, Live 0xffffffffc0000000\n"));
+	at(f, now += KERNEL_SYMBOLS_MAX_CHANGE_NS);
+	assert_string_equal(name_of(f, PC), "first_function");
+	assert_true(fixture_write(&f->dir, "modules", "second 4096 0 - Live 0xffffffffc0000000\n"));
+	/* Seen once an interval; and a name that was given out stays. */
+	assert_string_equal(name_of(f, PC), "first_function");
+	at(f, now += NS_PER_S);
+	assert_string_equal(name_of(f, 0xffffffff81000010), "old_function");
+	assert_string_equal(name_of(f, PC), "second_function");
+	/* The next change is seen no sooner than it may be read. */
+	assert_true(fixture_write(&f->dir, "kallsyms", FIRST));
+	assert_true(fixture_write(&f->dir, "modules", "first 4096 0 - Live 0xffffffffc0000000\n"));
+	at(f, now += KERNEL_SYMBOLS_CHANGE_NS - 1);
+	assert_string_equal(name_of(f, PC), "second_function");
+	at(f, now += 1);
+	assert_string_equal(name_of(f, PC), "first_function");
+}
+
+static void a_program_takes_anothers_place(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t now = NS_PER_S;
+
+	assert_true(fixture_write(&f->dir, "kallsyms", FIRST));
+	at(f, now);
+	assert_string_equal(name_of(f, PC), "first_function");
+	assert_true(fixture_write(&f->dir, "kallsyms", SECOND));
+	at(f, now += KERNEL_SYMBOLS_MAX_CHANGE_NS);
+	assert_string_equal(name_of(f, PC), "first_function");
+	kernel_symbols_end(f->symbols);
+	kernel_symbols_changed(f->symbols);
+	kernel_symbols_set_time(f->symbols, now);
+	assert_string_equal(name_of(f, PC), "second_function");
+}
+
+/* Programs come and go all the time, and none of them is ever sampled. */
+static void changes_elsewhere_get_rare(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t now = NS_PER_S;
+	uint64_t pause = KERNEL_SYMBOLS_CHANGE_NS;
+
+	assert_true(fixture_write(&f->dir, "kallsyms", FIRST));
+	at(f, now);
+	assert_string_equal(name_of(f, PC), "first_function");
+	for (int i = 0; i < 6; i++) {
+		assert_true(fixture_write(&f->dir, "kallsyms", FIRST));
+		kernel_symbols_end(f->symbols);
+		kernel_symbols_changed(f->symbols);
+		at(f, now += pause);
+		assert_string_equal(name_of(f, PC), "first_function");
+		pause = MIN_OF(2 * pause, KERNEL_SYMBOLS_MAX_CHANGE_NS);
+		assert_true(fixture_write(&f->dir, "kallsyms", SECOND));
+		kernel_symbols_end(f->symbols);
+		kernel_symbols_changed(f->symbols);
+		at(f, now + pause - 1);
+		assert_string_equal(name_of(f, PC), "first_function");
+	}
+	assert_int_equal(pause, KERNEL_SYMBOLS_MAX_CHANGE_NS);
+	at(f, now + pause);
+	assert_string_equal(name_of(f, PC), "second_function");
+}
+
+/* However long nothing helped: a new module is seen at once. */
+static void a_new_module_ends_the_long_pause(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t now = NS_PER_S;
+
+	at(f, now);
+	for (int i = 0; i < 12; i++) {
+		at(f, now += KERNEL_SYMBOLS_MAX_RELOAD_NS);
+		assert_string_equal(name_of(f, PC), "-");
+	}
+	assert_true(fixture_write(&f->dir, "kallsyms", FIRST));
+	at(f, now += KERNEL_SYMBOLS_CHANGE_NS);
+	assert_string_equal(name_of(f, PC), "-");
+	assert_true(fixture_write(&f->dir, "modules", "first 4096 0 - Live 0xffffffffc0000000\n"));
+	at(f, now += NS_PER_S);
+	assert_string_equal(name_of(f, PC), "first_function");
+}
+
+static void objects_are_named(void **state)
+{
+	struct fixture *f = *state;
+	struct symbolizer *s = kernel_symbols_symbolizer(f->symbols);
+	struct frames frames;
+	static const struct {
+		uint64_t pc;
+		const char *path;
+	} expected[] = {
+		{ 0xffffffff81000000, "[kernel]" },
+		{ 0xffffffffc0000000, "[fresh]" },
+		{ 0xffffffffc1000000, "[bpf]" },
+	};
+
+	assert_true(fixture_write(&f->dir, "kallsyms",
+				  BEFORE MODULE "ffffffffc1000000 t bpf_prog_1_x\t[bpf]\n"));
+	at(f, NS_PER_S);
+	for (size_t i = 0; i < ARRAY_SIZE(expected); i++) {
+		assert_int_equal(s->resolve(s,
+					    &(struct location){ .kind = LOCATION_KERNEL,
+								.pc = expected[i].pc },
+					    &frames),
+				 0);
+		assert_string_equal(frames.items[0].object->path, expected[i].path);
+		assert_int_equal(frames.items[0].object->kind, FRAME_OBJECT_KERNEL);
+	}
+}
+
 static void hidden_addresses_may_appear(void **state)
 {
 	struct fixture *f = *state;
@@ -145,6 +287,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(new_modules_are_found, setup, teardown),
 		cmocka_unit_test_setup_teardown(useless_reading_gets_rare, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_module_takes_anothers_place, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_program_takes_anothers_place, setup, teardown),
+		cmocka_unit_test_setup_teardown(changes_elsewhere_get_rare, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_new_module_ends_the_long_pause, setup, teardown),
+		cmocka_unit_test_setup_teardown(objects_are_named, setup, teardown),
 		cmocka_unit_test_setup_teardown(hidden_addresses_may_appear, setup, teardown),
 		cmocka_unit_test_setup_teardown(user_locations_pass, setup, teardown),
 	};

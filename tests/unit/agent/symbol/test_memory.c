@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "agent/process/file_table.h"
 #include "agent/symbol/store.h"
 #include "tests/support/alloc_fail.h"
 #include "tests/unit/agent/object/fixture.h"
@@ -45,7 +46,7 @@ static void every_allocation_fails_once(void **state)
 {
 	struct fixture_dir dir;
 	char path[FIXTURE_PATH_BYTES], kallsyms[FIXTURE_PATH_BYTES];
-	struct mapped_file file = { .id = 1, .path = path };
+	struct mapped_file file = { .id = 1, .path = path, .fd = -1, .n_refs = 1 };
 	size_t n_whole = 0;
 	size_t nth = 1;
 
@@ -61,8 +62,9 @@ static void every_allocation_fails_once(void **state)
 		skip();
 	}
 	(void)fixture_path(&dir, "kallsyms", kallsyms);
-	file.fd = open(fixture_path(&dir, "a.so", path), O_RDONLY | O_CLOEXEC);
-	assert_true(file.fd >= 0);
+	int fd = open(fixture_path(&dir, "a.so", path), O_RDONLY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	mapped_file_take_fd(&file, fd);
 	assert_int_equal(resolve_some(kallsyms, &file, &n_whole), 0);
 	assert_true(n_whole >= 2);
 	for (; nth < MAX_ALLOCATIONS; nth++) {

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #include "agent/object/vdso.h"
+#include "agent/process/file_table.h"
 #include "agent/symbol/store.h"
 #include "agent/util/macro.h"
 #include "agent/util/str.h"
@@ -74,10 +75,13 @@ static struct mapped_file *add_file(struct fixture *f, const char *path, const c
 	struct mapped_file *file = &f->files[f->n_files++];
 	struct stat st = { 0 };
 
-	*file = (struct mapped_file){ .id = (uint32_t)f->n_files,
-				      .fd = open(path, O_RDONLY | O_CLOEXEC) };
-	if (file->fd >= 0)
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	*file = (struct mapped_file){ .id = (uint32_t)f->n_files, .fd = -1, .n_refs = 1 };
+	if (fd >= 0) {
+		mapped_file_take_fd(file, fd);
 		assert_int_equal(fstat(file->fd, &st), 0);
+	}
 	file->key = (struct file_key){ st.st_dev, st.st_ino };
 	file->path = strdup(shown_path);
 	assert_non_null(file->path);
@@ -195,7 +199,8 @@ static void last_resorts_in_a_file(void **state)
 	assert_int_equal(telemetry_get(f->telemetry, TELEMETRY_frames_unresolved), 8);
 
 	/* A file that could not be opened at first can be later. */
-	closed->fd = open(fixture_path(&f->dir, "prog", path), O_RDONLY | O_CLOEXEC);
+	mapped_file_take_fd(closed,
+			    open(fixture_path(&f->dir, "prog", path), O_RDONLY | O_CLOEXEC));
 	symbol_store_begin(f->store);
 	symbol_resolve_user(f->store, closed, offset_of(f, "plain"), &frames);
 	assert_string_equal(frames.items[0].function, "plain");
@@ -211,7 +216,7 @@ static void names_beyond_the_interval_ceiling(void **state)
 	make_store(f, SYMBOL_STORE_MAX_BYTES, "/nonexistent");
 	struct mapped_file *closed = add_file(f, "/nonexistent", "/lib/closed.so");
 	symbol_store_begin(f->store);
-	for (uint64_t i = 0; i < SYMBOL_STORE_MAX_INTERVAL_BYTES / 16; i++) {
+	for (uint64_t i = 0; i < SYMBOL_STORE_INTERVAL_BYTES / 16; i++) {
 		symbol_resolve_user(f->store, closed, i, &frames);
 		cut += strcmp(frames.items[0].function, "closed.so") == 0;
 	}
@@ -341,14 +346,16 @@ static void budget_is_kept(void **state)
 	enum { N = 30, MAX = 16 * 1024 };
 	struct fixture *f = *state;
 	struct frames frames[N];
-	char name[32], path[FIXTURE_PATH_BYTES];
+	char name[32], command[128], path[FIXTURE_PATH_BYTES];
 
 	make_store(f, MAX, "/nonexistent");
 	(void)build(f);
 	uint64_t plain = offset_of(f, "plain");
 	for (int i = 0; i < N; i++) {
-		(void)snprintf(name, sizeof(name), "cp prog copy%d", i);
-		assert_true(fixture_run(&f->dir, name));
+		/* Equal ones would share what is known of them. */
+		(void)snprintf(command, sizeof(command),
+			       "cp prog copy%d && head -c %d /dev/zero >> copy%d", i, i, i);
+		assert_true(fixture_run(&f->dir, command));
 		(void)snprintf(name, sizeof(name), "copy%d", i);
 		(void)add_file(f, fixture_path(&f->dir, name, path), path);
 	}
@@ -388,7 +395,9 @@ static void replaced_file_is_read_again(void **state)
 	assert_true(fixture_run(&f->dir, "g++ -O1 -no-pie -Wl,-z,noseparate-code -Dplain=changed "
 					 "-o new a.cc && cat new > prog"));
 	symbol_store_begin(f->store);
-	symbol_resolve_user(f->store, file, offset_of(f, "changed"), &frames);
+	/* Whoever maps it now has another file; what was mapped before is gone. */
+	symbol_resolve_user(f->store, add_file(f, path, "/usr/bin/prog"), offset_of(f, "changed"),
+			    &frames);
 	assert_string_equal(frames.items[0].function, "changed");
 	symbol_store_end(f->store);
 }

@@ -203,7 +203,7 @@ static void check_piece(void **state, const char *name, size_t piece, bool has_r
 	struct mapped_file *file = open_file(f, name);
 	uint32_t slot = object_tables_hold(f->tables, file);
 	_cleanup_free_ struct unwind_rule *before = NULL;
-	uint64_t begin, n_bytes;
+	uint64_t begin = 0, n_bytes = 0;
 	uint64_t n_rules = 0;
 
 	assert_in_range(slot, WIRE_OBJECT_FIRST, N_SLOTS - 1);
@@ -308,7 +308,7 @@ static void test_code(void **state)
 {
 	struct fixture *f = fixture_of(state);
 	struct mapped_file *a = open_file(f, "a.so");
-	uint64_t begin, n_bytes;
+	uint64_t begin = 0, n_bytes = 0;
 	uint8_t expected[16], found[16];
 
 	elf_text(a, &begin, &n_bytes);
@@ -573,7 +573,7 @@ static void test_slots_run_out(void **state)
 	assert_int_equal(object_tables_hold(f->tables, a), WIRE_OBJECT_FIRST);
 	assert_int_equal(object_tables_hold(f->tables, large), WIRE_OBJECT_ABSENT);
 	/* Its rules are found all the same, its table is not wanted. */
-	uint64_t begin, n_bytes;
+	uint64_t begin = 0, n_bytes = 0;
 	elf_text(large, &begin, &n_bytes);
 	assert_int_not_equal(rule_at(f, large, begin + n_bytes / 2, true).cfa, RULE_CFA_NONE);
 	want(f, large);

@@ -176,7 +176,7 @@ static void test_raw_is_named_by_what_is_known_now(void **state)
 	struct fixture *f = *state;
 
 	give_frames(f, frames, 4);
-	CHECK(f, WIRE_END_ROOT, FRAME(2, 0x8010), FRAME_JIT, FRAME(1, 0x1020), FRAME(1, 0x1000));
+	CHECK(f, WIRE_END_ROOT, FRAME(2, 0x8010), RAW(JIT + 5), FRAME(1, 0x1020), FRAME(1, 0x1000));
 }
 
 static void test_raw_leaf_in_no_mapping_is_shown(void **state)
@@ -244,7 +244,7 @@ static void test_stale_but_untouched(void **state)
 
 	make_stale(f);
 	give_frames(f, frames, 3);
-	CHECK(f, WIRE_END_ROOT, FRAME(2, 0x8010), FRAME(1, 0x9010), FRAME_JIT);
+	CHECK(f, WIRE_END_ROOT, FRAME(2, 0x8010), FRAME(1, 0x9010), RAW(JIT + 1));
 	assert_int_equal(n_stale(f), 1);
 }
 
@@ -324,7 +324,7 @@ static void test_cold_from_the_leaf(void **state)
 	make_cold(f, words, ARRAY_SIZE(words));
 	f->cold.regs.reg[WIRE_ABI_FP] = STACK + 16;
 	give_frames(f, frames, 2);
-	CHECK(f, WIRE_END_ROOT, FRAME(1, 0x1010), FRAME(2, 0x8020), FRAME_JIT, FRAME(1, 0x1040));
+	CHECK(f, WIRE_END_ROOT, FRAME(1, 0x1010), FRAME(2, 0x8020), RAW(JIT + 0x30), FRAME(1, 0x1040));
 	/* The stack's last record: nothing above it. */
 	assert_int_equal(f->objects.n_wanted, f->objects.n_rules);
 	assert_true(f->objects.n_wanted >= 3);
@@ -395,6 +395,20 @@ static void test_cold_copy_too_short(void **state)
 	CHECK(f, WIRE_END_COPY_END, FRAME(1, 0x1010), FRAME(1, 0x1020), REASON(COPY_END));
 }
 
+/* A function that makes its frame faults on its stack: the copy begins with the caller's page. */
+static void test_cold_first_page_is_not_there(void **state)
+{
+	const uint64_t words[] = { EXE + 0x21, 0, EXE + 0x4001 };
+	struct fixture *f = *state;
+
+	make_cold(f, words, ARRAY_SIZE(words));
+	f->cold.n_skipped = 8;
+	CHECK(f, WIRE_END_ROOT, FRAME(1, 0x1010), FRAME(1, 0x1020), FRAME(1, 0x5000));
+	/* What lies before the copy is not known, and is not read from anywhere else. */
+	f->cold.n_skipped = 16;
+	CHECK(f, WIRE_END_COPY_END, FRAME(1, 0x1010), REASON(COPY_END));
+}
+
 /* By frame pointer, beyond what was copied. */
 static void test_cold_record_beyond_the_copy(void **state)
 {
@@ -407,7 +421,7 @@ static void test_cold_record_beyond_the_copy(void **state)
 	CHECK(f, WIRE_END_COPY_END, FRAME(2, 0x8010), REASON(COPY_END));
 	f->cold.regs.reg[WIRE_ABI_FP] = 0;
 	f->cold.regs.pc = JIT;
-	CHECK(f, WIRE_END_NO_RULE, FRAME_JIT, REASON(NO_RULE));
+	CHECK(f, WIRE_END_NO_RULE, RAW(JIT), REASON(NO_RULE));
 }
 
 /* The kernel half came this far by its tables; the frame it could not leave is looked at again, those before it are right. */
@@ -638,6 +652,7 @@ int main(void)
 		FIXTURE_TEST(test_cold_leaf_in_no_mapping),
 		FIXTURE_TEST(test_cold_caller_in_no_mapping),
 		FIXTURE_TEST(test_cold_copy_too_short),
+		FIXTURE_TEST(test_cold_first_page_is_not_there),
 		FIXTURE_TEST(test_cold_record_beyond_the_copy),
 		FIXTURE_TEST(test_cold_resumed),
 		FIXTURE_TEST(test_cold_resumed_without_registers),

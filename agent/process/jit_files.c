@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where a process writes the names of the code that it generates. */
+#include "agent/process/jit_files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "agent/process/process_private.h"
+#include "agent/util/clock.h"
+
+/* Start times are rounded to ticks, times of files to those of the kernel's timer. */
+#define START_SLACK_NS (50 * NS_PER_MS)
+
+struct jit_files *jit_files_ref(struct jit_files *j)
+{
+	j->n_refs++;
+	return j;
+}
+
+void jit_files_unref(struct jit_files *j)
+{
+	if (!j || --j->n_refs > 0)
+		return;
+	if (j->table) {
+		j->table->n_jit_files--;
+		list_remove(&j->all);
+	}
+	if (j->map_fd >= 0)
+		(void)close(j->map_fd);
+	if (j->dump_fd >= 0)
+		(void)close(j->dump_fd);
+	free(j);
+}
+
+static struct str after(struct str line, size_t n)
+{
+	return str_trim((struct str){ line.p + n, line.n - n });
+}
+
+/* Numbers with white space between them. */
+static uint32_t scan_numbers(struct str s, uint32_t *numbers, uint32_t max)
+{
+	uint64_t value;
+	uint32_t n = 0;
+
+	while (n < max && str_scan_u64(&s, 10, UINT32_MAX, &value) == 0) {
+		numbers[n++] = (uint32_t)value;
+		s = str_trim(s);
+	}
+	return n;
+}
+
+int jit_owner_parse(struct str status, uint32_t pid, struct jit_owner *ret_owner)
+{
+	struct jit_owner o = { 0 };
+	uint32_t n_uids = 0;
+	struct str line;
+
+	while (str_split(&status, '\n', &line)) {
+		if (str_starts_with(line, STR_LIT("Uid:")))
+			n_uids = scan_numbers(after(line, 4), o.uids, 4);
+		else if (str_starts_with(line, STR_LIT("NSpid:")))
+			o.n_pids = scan_numbers(after(line, 6), o.pids, JIT_OWNER_MAX_PIDS);
+	}
+	if (n_uids != 4)
+		return -EINVAL;
+	if (o.n_pids == 0)
+		o.pids[o.n_pids++] = pid;
+	*ret_owner = o;
+	return 0;
+}
+
+bool jit_owner_is_dump(const struct jit_owner *o, struct str path)
+{
+	struct str name = str_basename(path);
+	uint64_t pid;
+
+	if (!str_starts_with(name, STR_LIT("jit-")) || !str_ends_with(name, STR_LIT(".dump")) ||
+	    name.n < 9 ||
+	    str_parse_u64((struct str){ name.p + 4, name.n - 9 }, 10, UINT32_MAX, &pid) < 0)
+		return false;
+	for (uint32_t i = 0; i < o->n_pids; i++)
+		if (o->pids[i] == pid)
+			return true;
+	return false;
+}
+
+/* Not later than the process started, in the time that files are stamped with. */
+static uint64_t started_real_ns(const struct process *p)
+{
+	struct timespec boot;
+	uint64_t mono = clock_mono_ns();
+
+	(void)clock_gettime(CLOCK_BOOTTIME, &boot);
+	uint64_t since_boot = (uint64_t)boot.tv_sec * NS_PER_S + (uint64_t)boot.tv_nsec;
+	uint64_t suspended = since_boot > mono ? since_boot - mono : 0;
+	uint64_t age = (mono > p->start_ns ? mono - p->start_ns : 0) + suspended + START_SLACK_NS;
+	uint64_t now = clock_real_ns();
+	return now > age ? now - age : 0;
+}
+
+static bool is_own(const struct stat *st, const struct process *p, const struct jit_owner *o)
+{
+	uint64_t written = (uint64_t)st->st_mtim.tv_sec * NS_PER_S + (uint64_t)st->st_mtim.tv_nsec;
+	bool owned = st->st_uid == 0;
+
+	for (size_t i = 0; i < 4; i++)
+		owned = owned || st->st_uid == o->uids[i];
+	/* One that an earlier process of the same pid has left is older. */
+	return S_ISREG(st->st_mode) && owned && written >= started_real_ns(p);
+}
+
+/* A link in place of the file is opened itself, and is no regular file. */
+static int open_path_in(int root_fd, const char *path)
+{
+	struct open_how how = { .flags = O_PATH | O_CLOEXEC | O_NOFOLLOW,
+				.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
+	int fd = (int)syscall(SYS_openat2, root_fd, path, &how, sizeof(how));
+
+	return fd < 0 ? -errno : fd;
+}
+
+/* What was looked at is what is opened: through the descriptor, not by its path again. */
+static int reopen(int path_fd)
+{
+	char link[64];
+
+	(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", path_fd);
+	int fd = open(link, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	return fd < 0 ? -errno : fd;
+}
+
+static void open_map(int root_fd, const struct process *p, const struct jit_owner *o,
+		     struct jit_files *j)
+{
+	char path[64];
+	struct stat st;
+
+	(void)snprintf(path, sizeof(path), "tmp/perf-%u.map", o->pids[o->n_pids - 1]);
+	_cleanup_close_ int path_fd = open_path_in(root_fd, path);
+	if (path_fd < 0 || fstat(path_fd, &st) < 0 || !is_own(&st, p, o))
+		return;
+	int fd = reopen(path_fd);
+	if (fd < 0)
+		return;
+	j->map_fd = fd;
+	j->map = (struct file_key){ st.st_dev, st.st_ino };
+}
+
+static void open_dump(struct process_table *t, struct process *p, const struct jit_owner *o,
+		      struct jit_files *j)
+{
+	for (uint32_t i = 0; p->mappings && i < p->mappings->n && j->dump_fd < 0; i++) {
+		struct mapped_file *f = p->mappings->items[i].file;
+
+		if (!f || !jit_owner_is_dump(o, str_from(f->path)) ||
+		    process_open_file(t, p, f) < 0)
+			continue;
+		j->dump_fd = fcntl(f->fd, F_DUPFD_CLOEXEC, 0);
+		j->dump = f->key;
+	}
+}
+
+static int open_root(const struct proc *proc)
+{
+	int fd = openat(proc->live_fd, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+static int read_owner(const struct proc *proc, struct jit_owner *ret_owner)
+{
+	_cleanup_buf_ struct buf b = BUF_INIT(PROC_STATUS_MAX);
+	int r = proc_read_file(proc, "status", &b);
+
+	return r < 0 ? r
+		     : jit_owner_parse((struct str){ buf_str(&b), b.len }, proc->pid, ret_owner);
+}
+
+/* Of `p` itself while it lives. */
+static int open_alive(struct process_table *t, struct process *p, struct jit_owner *ret_owner)
+{
+	_cleanup_proc_ struct proc proc = PROC_NONE;
+
+	if (p->exited)
+		return -ESRCH;
+	int r = proc_open(t->proc_root, p->pid, &proc);
+	if (r == 0 && !process_confirm(p, &proc))
+		r = -ESRCH;
+	if (r == 0)
+		r = read_owner(&proc, ret_owner);
+	return r < 0 ? r : open_root(&proc);
+}
+
+/* The root of who forked it. Which pid it had inside of a pid namespace nobody knows any more: only where there is none is it ours. */
+static int open_by_parent(struct process_table *t, struct process *p, struct jit_owner *ret_owner)
+{
+	_cleanup_proc_ struct proc proc = PROC_NONE;
+	struct process *parent = process_parent(t, p);
+	uint32_t uid = process_identity(t, p)->uid;
+	struct jit_owner o;
+
+	if (!parent || parent->exited)
+		return -ESRCH;
+	int r = proc_open(t->proc_root, parent->pid, &proc);
+	if (r == 0 && !process_confirm(parent, &proc))
+		r = -ESRCH;
+	if (r == 0)
+		r = read_owner(&proc, &o);
+	if (r < 0)
+		return r;
+	if (o.n_pids != 1)
+		return -ESRCH;
+	*ret_owner = (struct jit_owner){ { p->pid }, 1, { uid, uid, uid, uid } };
+	return open_root(&proc);
+}
+
+static int files_new(struct process_table *t, struct jit_files **ret_files)
+{
+	struct jit_files *j = t->n_jit_files < JIT_FILES_MAX ? calloc(1, sizeof(*j)) : NULL;
+
+	if (!j && t->n_jit_files < JIT_FILES_MAX)
+		return -ENOMEM;
+	if (!j) {
+		telemetry_count(t->telemetry, TELEMETRY_files_open_errors, 1);
+		return -EMFILE;
+	}
+	*j = (struct jit_files){ .n_refs = 1, .map_fd = -1, .dump_fd = -1, .table = t };
+	list_push_back(&t->jit_files, &j->all);
+	t->n_jit_files++;
+	*ret_files = j;
+	return 0;
+}
+
+void process_release_jit_files(struct process_table *t)
+{
+	LIST_FOREACH (&t->jit_files, node) {
+		LIST_ENTRY(node, struct jit_files, all)->table = NULL;
+		list_remove(node);
+	}
+}
+
+int jit_files_open(struct process_table *t, struct process *p, struct jit_files **ret_files)
+{
+	_cleanup_(jit_files_unrefp) struct jit_files *j = NULL;
+	struct jit_owner owner;
+	int r = files_new(t, &j);
+
+	if (r < 0)
+		return r;
+	process_touch(t, p);
+	_cleanup_close_ int root_fd = open_alive(t, p, &owner);
+	if (root_fd == -ESRCH || root_fd == -ENOENT)
+		root_fd = open_by_parent(t, p, &owner);
+	if (root_fd < 0)
+		return root_fd;
+	open_map(root_fd, p, &owner, j);
+	open_dump(t, p, &owner, j);
+	if (j->map_fd < 0 && j->dump_fd < 0)
+		return JIT_FILES_NONE;
+	*ret_files = TAKE_PTR(j);
+	return 0;
+}
+
+static bool is_same(int fd_a, struct file_key a, int fd_b, struct file_key b)
+{
+	return (fd_a < 0) == (fd_b < 0) && a.dev == b.dev && a.inode == b.inode;
+}
+
+/* What `now` lacks is kept: a file that was deleted goes on being written to. */
+static void keep_missing(struct jit_files *now, const struct jit_files *before)
+{
+	if (now->map_fd < 0 && before->map_fd >= 0) {
+		now->map_fd = fcntl(before->map_fd, F_DUPFD_CLOEXEC, 0);
+		now->map = before->map;
+	}
+	if (now->dump_fd < 0 && before->dump_fd >= 0) {
+		now->dump_fd = fcntl(before->dump_fd, F_DUPFD_CLOEXEC, 0);
+		now->dump = before->dump;
+	}
+}
+
+void jit_files_refresh(struct process_table *t, struct process *p, struct jit_files **files)
+{
+	_cleanup_(jit_files_unrefp) struct jit_files *now = NULL;
+	struct jit_files *before = *files;
+
+	if (jit_files_open(t, p, &now) != 0)
+		return;
+	if (before)
+		keep_missing(now, before);
+	if (before && is_same(before->map_fd, before->map, now->map_fd, now->map) &&
+	    is_same(before->dump_fd, before->dump, now->dump_fd, now->dump))
+		return;
+	*files = TAKE_PTR(now);
+	jit_files_unref(before);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The places in memory without a file that the stacks of one interval speak of, each once, known by an index.
+ *
+ * Where a process tells the names of its generated code, a place is a pc of that process; everywhere else it is the kind of memory, so
+ * that code nobody can name does not make stacks differ.
+ */
+#ifndef XAGENT_AGENT_PROFILE_ANON_TABLE_H
+#define XAGENT_AGENT_PROFILE_ANON_TABLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agent/process/jit_files.h"
+#include "agent/util/arena.h"
+
+struct anon_place {
+	struct jit_files *jit; /* a reference; NULL: nobody names it, and pc is 0 */
+	uint64_t pc;
+	const char *memory; /* what the kernel calls it ("[heap]"); NULL: nothing */
+};
+
+struct anon_table {
+	struct anon_place *items;
+	uint32_t *
+		slots; /* index + 1, 0: free; open addressing, twice as many as there is room for items */
+	size_t n;
+	size_t cap; /* a power of two */
+};
+
+/* Memory is the arena's. */
+int anon_table_get(struct anon_table *t, struct arena *arena, const struct anon_place *place,
+		   uint32_t *ret_index);
+/* Loop thread: drops the references. */
+void anon_table_fini(struct anon_table *t);
+
+#endif

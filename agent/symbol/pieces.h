@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is known so far of one file's addresses: pieces of text, each with a name, or with the knowledge that there is none.
+ *
+ * Ascending and without overlaps, so one binary search answers. Names are handed out and stay where they are until they are dropped.
+ */
+#ifndef XAGENT_AGENT_SYMBOL_PIECES_H
+#define XAGENT_AGENT_SYMBOL_PIECES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agent/util/str.h"
+
+struct piece {
+	uint64_t begin; /* vaddr */
+	uint64_t end;
+	bool is_passing; /* not all sources could be asked: dropped when the interval ends */
+	uint32_t name_bytes;
+	char name[]; /* "": there is none */
+};
+
+struct pieces {
+	struct piece **items; /* owned, each too */
+	size_t n;
+	size_t cap;
+	size_t bytes; /* held */
+	size_t n_passing;
+	size_t n_nameless;
+};
+
+void pieces_fini(struct pieces *p);
+
+/* The piece that holds the address, or NULL. */
+const struct piece *pieces_find(const struct pieces *p, uint64_t vaddr);
+/* Adds one around `vaddr`, which no piece holds; what others hold is cut off. 0 or -ENOMEM. */
+int pieces_add(struct pieces *p, uint64_t vaddr, const struct piece *piece, struct str name,
+	       const struct piece **ret_piece);
+
+void pieces_drop_passing(struct pieces *p);
+void pieces_drop_nameless(struct pieces *p);
+
+#endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* BPF programs that come and go are noticed: names at their addresses may be others then. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+
+#include <cmocka.h>
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <linux/bpf.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent/process/sideband.h"
+#include "agent/util/macro.h"
+
+static void ignore(const struct process_event *ev, void *data)
+{
+	(void)ev;
+	(void)data;
+}
+
+static uint64_t changes(struct sideband *sb)
+{
+	sideband_read(sb, ignore, NULL);
+	return sideband_n_kernel_changes(sb);
+}
+
+/* r0 = 0; exit. */
+static int load_program(void)
+{
+	static const struct bpf_insn insns[] = {
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+
+	return bpf_prog_load(BPF_PROG_TYPE_SOCKET_FILTER, "nothing", "GPL", insns,
+			     ARRAY_SIZE(insns), NULL);
+}
+
+static void programs_are_noticed(void **state)
+{
+	_cleanup_cpus_ struct cpus online = { 0 };
+	_cleanup_(telemetry_freep) struct telemetry *telemetry = NULL;
+	_cleanup_(sideband_freep) struct sideband *sb = NULL;
+
+	(void)state;
+	assert_int_equal(telemetry_new(&telemetry), 0);
+	assert_int_equal(cpus_online(&online), 0);
+	int r = sideband_new(&(struct sideband_options){ .cpus = &online, .telemetry = telemetry },
+			     &sb);
+	_cleanup_close_ int fd = r < 0 ? -1 : load_program();
+	if (r < 0 || fd < 0) {
+		print_message("skip: %s: %s (needs root)\n", r < 0 ? "perf_event_open" : "bpf",
+			      strerror(r < 0 ? -r : errno));
+		skip();
+	}
+	uint64_t before = changes(sb);
+	if (before == 0) {
+		print_message("skip: BPF programs are not compiled here (bpf_jit_enable)\n");
+		skip();
+	}
+	(void)close(fd);
+	fd = load_program();
+	assert_true(fd >= 0);
+	assert_true(changes(sb) > before);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(programs_are_noticed),
+	};
+
+	return cmocka_run_group_tests_name("agent/process/sideband_kernel", tests, NULL, NULL);
+}

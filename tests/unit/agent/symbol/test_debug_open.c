@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Debug files opened beside the files that processes map: kept with them, closed with them, looked for again after a while. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "agent/process/file_table.h"
+#include "agent/symbol/debug_open.h"
+#include "agent/util/clock.h"
+#include "tests/unit/agent/object/fixture.h"
+
+/* Any but "never". */
+#define NOW_NS NS_PER_S
+
+struct fixture {
+	struct fixture_dir dir;
+	struct file_table *table;
+	char path[FIXTURE_PATH_BYTES];
+};
+
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+	const struct file_table_options options = { .max_idle_fds = 2 };
+
+	assert_non_null(f);
+	assert_true(fixture_dir_init(&f->dir));
+	assert_int_equal(file_table_new(&options, &f->table), 0);
+	(void)fixture_path(&f->dir, "p", f->path);
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	file_table_free(f->table);
+	fixture_dir_fini(&f->dir);
+	free(f);
+	return 0;
+}
+
+static void build(struct fixture *f)
+{
+	assert_true(fixture_write(&f->dir, "p.c", "int f(int x) { return x + 1; }\n"));
+	if (!fixture_run(&f->dir,
+			 "gcc -g -nostdlib -shared -fPIC -Wl,--build-id=0xabcdef02 -o full p.c && "
+			 "objcopy --only-keep-debug full p.debug && "
+			 "objcopy --strip-all --add-gnu-debuglink=p.debug full p")) {
+		print_message("no gcc, or no binutils\n");
+		skip();
+	}
+}
+
+static struct mapped_file *get(struct fixture *f, const char *path, uint64_t inode)
+{
+	const struct file_facts facts = { .key = { 8, inode }, .path = str_from(path) };
+	struct mapped_file *file = NULL;
+
+	assert_int_equal(file_table_get(f->table, &facts, &file), 0);
+	if (file->fd < 0)
+		mapped_file_take_fd(file, open(path, O_RDONLY | O_CLOEXEC));
+	assert_true(file->fd >= 0);
+	return file;
+}
+
+static bool is_open(int fd)
+{
+	return fcntl(fd, F_GETFD) >= 0;
+}
+
+static void is_kept_with_the_file(void **state)
+{
+	struct fixture *f = *state;
+
+	build(f);
+	struct mapped_file *file = get(f, f->path, 1);
+	debug_open(file, (uint32_t)getpid(), NOW_NS);
+	assert_true(file->has_debug);
+	assert_true(fcntl(file->debug_fd, F_GETFD) & FD_CLOEXEC);
+	int debug_fd = file->debug_fd;
+	debug_open(file, (uint32_t)getpid(), NOW_NS);
+	assert_int_equal(file->debug_fd, debug_fd);
+	/* Idle it keeps both, and they count as two: a second file's two displace them. */
+	mapped_file_unref(file);
+	assert_true(is_open(debug_fd));
+	struct mapped_file *other = get(f, f->path, 2);
+	debug_open(other, (uint32_t)getpid(), NOW_NS);
+	int other_fd = other->debug_fd;
+	mapped_file_unref(other);
+	assert_false(is_open(debug_fd));
+	assert_true(is_open(other_fd));
+	assert_false(file->has_debug);
+	assert_int_equal(file->fd, -1);
+}
+
+static void is_looked_for_again(void **state)
+{
+	struct fixture *f = *state;
+
+	build(f);
+	assert_true(fixture_run(&f->dir, "mv p.debug away"));
+	struct mapped_file *file = get(f, f->path, 1);
+	debug_open(file, (uint32_t)getpid(), NOW_NS);
+	assert_false(file->has_debug);
+	assert_true(fixture_run(&f->dir, "mv away p.debug"));
+	debug_open(file, (uint32_t)getpid(), NOW_NS + DEBUG_OPEN_RETRY_NS - 1);
+	assert_false(file->has_debug);
+	debug_open(file, (uint32_t)getpid(), NOW_NS + DEBUG_OPEN_RETRY_NS);
+	assert_true(file->has_debug);
+	mapped_file_unref(file);
+}
+
+static void another_process_looks_again(void **state)
+{
+	struct fixture *f = *state;
+
+	build(f);
+	assert_true(fixture_run(&f->dir, "mv p.debug away"));
+	struct mapped_file *file = get(f, f->path, 1);
+	debug_open(file, (uint32_t)getpid(), NOW_NS);
+	assert_false(file->has_debug);
+	assert_true(fixture_run(&f->dir, "mv away p.debug"));
+	mapped_file_unref(get(f, f->path, 1));
+	debug_open(file, (uint32_t)getpid(), NOW_NS);
+	assert_true(file->has_debug);
+	mapped_file_unref(file);
+}
+
+/* A process that is gone has no root; ours is looked into all the same. */
+static void dead_process(void **state)
+{
+	struct fixture *f = *state;
+
+	build(f);
+	struct mapped_file *file = get(f, f->path, 1);
+	debug_open(file, 0x7fffffff, NOW_NS);
+	assert_true(file->has_debug);
+	mapped_file_unref(file);
+}
+
+static void what_has_none(void **state)
+{
+	struct fixture *f = *state;
+
+	build(f);
+	assert_true(fixture_run(&f->dir, "rm p.debug && mkfifo p.debug && echo text > text"));
+	char path[FIXTURE_PATH_BYTES];
+	struct mapped_file *trap = get(f, f->path, 1);
+	struct mapped_file *text = get(f, fixture_path(&f->dir, "text", path), 2);
+	struct mapped_file closed = { .fd = -1, .n_refs = 1, .path = f->path };
+	struct mapped_file vdso = { .fd = -1, .n_refs = 1, .vdso = true };
+
+	debug_open(trap, (uint32_t)getpid(), NOW_NS);
+	debug_open(text, (uint32_t)getpid(), NOW_NS);
+	debug_open(&closed, (uint32_t)getpid(), NOW_NS);
+	debug_open(&vdso, (uint32_t)getpid(), NOW_NS);
+	assert_false(trap->has_debug || text->has_debug || closed.has_debug || vdso.has_debug);
+	/* That it is not open itself says nothing of its debug file. */
+	assert_int_equal(closed.debug_missed_ns, 0);
+	mapped_file_unref(trap);
+	mapped_file_unref(text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(is_kept_with_the_file, setup, teardown),
+		cmocka_unit_test_setup_teardown(is_looked_for_again, setup, teardown),
+		cmocka_unit_test_setup_teardown(another_process_looks_again, setup, teardown),
+		cmocka_unit_test_setup_teardown(dead_process, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_has_none, setup, teardown),
+	};
+
+	return cmocka_run_group_tests_name("agent/symbol/debug_open", tests, NULL, NULL);
+}

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Names of memory without a file: by the process's own word, by what the kernel calls it; within a ceiling. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "agent/symbol/store.h"
+#include "tests/unit/agent/symbol/jitdump_write.h"
+
+#define MAX_BYTES ((size_t)1 << 20)
+#define N_FILES 24
+
+struct fixture {
+	struct telemetry *telemetry;
+	struct symbol_store *store;
+	struct jit_files files[N_FILES];
+	struct frames frames;
+};
+
+static int setup(void **state)
+{
+	struct symbol_store_options o = SYMBOL_STORE_OPTIONS_INIT;
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	assert_non_null(f);
+	assert_int_equal(telemetry_new(&f->telemetry), 0);
+	o.max_bytes = MAX_BYTES;
+	o.kallsyms_path = "/nonexistent";
+	o.telemetry = f->telemetry;
+	assert_int_equal(symbol_store_new(&o, &f->store), 0);
+	for (size_t i = 0; i < N_FILES; i++)
+		f->files[i] = (struct jit_files){ .n_refs = 1, .map_fd = -1, .dump_fd = -1 };
+	symbol_store_begin(f->store);
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	symbol_store_end(f->store);
+	symbol_store_free(f->store);
+	telemetry_free(f->telemetry);
+	for (size_t i = 0; i < N_FILES; i++) {
+		(void)close(f->files[i].map_fd);
+		(void)close(f->files[i].dump_fd);
+	}
+	free(f);
+	return 0;
+}
+
+static void next_interval(struct fixture *f)
+{
+	symbol_store_end(f->store);
+	symbol_store_begin(f->store);
+}
+
+static int make_file(const void *content, size_t n, struct file_key *ret_key)
+{
+	struct stat st;
+	int fd = memfd_create("jit", MFD_CLOEXEC);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, content, n), n);
+	assert_int_equal(fstat(fd, &st), 0);
+	*ret_key = (struct file_key){ st.st_dev, st.st_ino };
+	return fd;
+}
+
+static struct jit_files *make_map(struct fixture *f, size_t i, const char *text)
+{
+	f->files[i].map_fd = make_file(text, strlen(text), &f->files[i].map);
+	return &f->files[i];
+}
+
+static void append(const struct jit_files *j, const char *text)
+{
+	assert_int_equal(write(j->map_fd, text, strlen(text)), strlen(text));
+}
+
+static const char *name_in(struct fixture *f, const struct jit_files *j, uint64_t pc,
+			   const char *memory)
+{
+	symbol_resolve_anon(f->store, j, pc, memory, &f->frames);
+	assert_int_equal(f->frames.n, 1);
+	assert_string_equal(f->frames.items[0].file, "");
+	assert_int_equal(f->frames.items[0].object->kind, FRAME_OBJECT_ANON);
+	return f->frames.items[0].function;
+}
+
+static void test_by_kind(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_string_equal(name_in(f, NULL, 0, NULL), "[jit]");
+	assert_string_equal(name_in(f, NULL, 0, "[heap]"), "[heap]");
+	assert_string_equal(name_in(f, NULL, 0, "[anon:v8]"), "[anon:v8]");
+	assert_string_equal(f->frames.items[0].object->path, "[jit]");
+}
+
+static void test_perf_map(void **state)
+{
+	struct fixture *f = *state;
+	struct jit_files *j = make_map(f, 0, "1000 10 LazyCompile:~foo file.js:12\n");
+
+	assert_string_equal(name_in(f, j, 0x1004, "[anon:v8]"), "LazyCompile:~foo file.js:12");
+	assert_string_equal(f->frames.items[0].object->path, "[jit]");
+	assert_string_equal(name_in(f, j, 0x1010, "[anon:v8]"), "[anon:v8]");
+	assert_string_equal(name_in(f, j, 0x1010, NULL), "[jit]");
+}
+
+static void test_processes_have_their_own(void **state)
+{
+	struct fixture *f = *state;
+	struct jit_files *a = make_map(f, 0, "1000 10 of_a\n");
+	struct jit_files *b = make_map(f, 1, "1000 10 of_b\n");
+
+	for (int i = 0; i < 2; i++) {
+		assert_string_equal(name_in(f, a, 0x1000, NULL), "of_a");
+		assert_string_equal(name_in(f, b, 0x1000, NULL), "of_b");
+	}
+}
+
+/* What is written during an interval shows in the next one. */
+static void test_growth(void **state)
+{
+	struct fixture *f = *state;
+	struct jit_files *j = make_map(f, 0, "1000 10 a\n");
+
+	assert_string_equal(name_in(f, j, 0x1000, NULL), "a");
+	append(j, "1000 10 b\n2000 10 c\n");
+	assert_string_equal(name_in(f, j, 0x2000, NULL), "[jit]");
+	next_interval(f);
+	assert_string_equal(name_in(f, j, 0x1000, NULL), "b");
+	assert_string_equal(name_in(f, j, 0x2000, NULL), "c");
+}
+
+static void test_jitdump_is_better(void **state)
+{
+	struct fixture *f = *state;
+	struct jit_files *j = make_map(f, 0, "1000 10 by_map\n2000 10 only_in_map\n");
+	_cleanup_buf_ struct buf dump = BUF_INIT(4096);
+
+	put_header(&dump, JITDUMP_MAGIC, 1, 1);
+	put_load(&dump, 0x1000, 16, 1, "by_dump");
+	j->dump_fd = make_file(dump.data, dump.len, &j->dump);
+	assert_string_equal(name_in(f, j, 0x1000, NULL), "by_dump");
+	assert_string_equal(name_in(f, j, 0x2000, NULL), "only_in_map");
+	assert_string_equal(name_in(f, j, 0x3000, NULL), "[jit]");
+}
+
+static void test_foreign_bytes_are_cleaned(void **state)
+{
+	struct fixture *f = *state;
+	struct jit_files *j =
+		make_map(f, 0, "1000 10 a\xff\x01z\n2000 10 gr\xc3\xbc\xc3\x9f\x65\n");
+
+	assert_string_equal(name_in(f, j, 0x1000, NULL), "a\xef\xbf\xbd?z");
+	assert_string_equal(name_in(f, j, 0x2000, NULL), "gr\xc3\xbc\xc3\x9f\x65");
+}
+
+static void test_names_outlive_the_file(void **state)
+{
+	struct fixture *f = *state;
+	struct jit_files *j = make_map(f, 0, "1000 10 a\n");
+	const char *name = name_in(f, j, 0x1000, NULL);
+
+	assert_int_equal(ftruncate(j->map_fd, 0), 0);
+	assert_string_equal(name_in(f, j, 0x1000, NULL), "[jit]");
+	assert_string_equal(name, "a");
+	next_interval(f);
+	assert_string_equal(name_in(f, j, 0x1000, NULL), "[jit]");
+}
+
+static struct jit_files *make_large_map(struct fixture *f, size_t i, unsigned int n)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT((size_t)16 << 20);
+
+	for (unsigned int k = 0; k < n; k++)
+		assert_int_equal(buf_printf(&text, "%x 10 p%zu_f%u\n", 0x100000 + k * 16, i, k), 0);
+	return make_map(f, i, buf_str(&text));
+}
+
+static void check_ceiling(const struct fixture *f)
+{
+	assert_true(symbol_store_jit_bytes(f->store) <= MAX_BYTES / SYMBOL_STORE_JIT_SHARE);
+}
+
+/* Of more functions than there is room for, the newest. */
+static void test_ceiling_of_one(void **state)
+{
+	struct fixture *f = *state;
+	struct jit_files *j = make_large_map(f, 0, 50000);
+
+	assert_string_equal(name_in(f, j, 0x100000 + 49999 * 16, NULL), "p0_f49999");
+	assert_string_equal(name_in(f, j, 0x100000, NULL), "[jit]");
+	assert_true(telemetry_get(f->telemetry, TELEMETRY_jit_functions_dropped) > 0);
+	check_ceiling(f);
+}
+
+/* 24 processes of 60 KB in 256 KB: each has its names when it is asked alone, and none is more than the ceiling. */
+static void test_ceiling_of_many(void **state)
+{
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < N_FILES; i++)
+		(void)make_large_map(f, i, 2500);
+	for (size_t i = 0; i < N_FILES; i++) {
+		char expected[32];
+
+		next_interval(f);
+		(void)snprintf(expected, sizeof(expected), "p%zu_f2499", i);
+		assert_string_equal(name_in(f, &f->files[i], 0x100000 + 2499 * 16, NULL), expected);
+		check_ceiling(f);
+	}
+	assert_true(telemetry_get(f->telemetry, TELEMETRY_symbol_cache_evictions) > 0);
+	next_interval(f);
+	size_t n_named = 0;
+	uint64_t n_evicted = 0;
+	for (size_t i = 0; i < 2 * N_FILES; i++) {
+		/* What is in use stays: nobody is read again and again. */
+		if (i == N_FILES)
+			n_evicted = telemetry_get(f->telemetry, TELEMETRY_symbol_cache_evictions);
+		const char *name = name_in(f, &f->files[i % N_FILES], 0x100000 + 2499 * 16, NULL);
+
+		n_named += name[0] == 'p';
+		check_ceiling(f);
+	}
+	assert_true(n_named >= 4);
+	assert_int_equal(telemetry_get(f->telemetry, TELEMETRY_symbol_cache_evictions), n_evicted);
+}
+
+/* A file that grows while another one has the memory. */
+static void test_ceiling_when_both_grow(void **state)
+{
+	struct fixture *f = *state;
+	struct jit_files *a = make_map(f, 0, "1000 10 a\n"), *b = make_map(f, 1, "1000 10 b\n");
+	char line[64];
+
+	for (unsigned int round = 0; round < 6; round++) {
+		assert_string_equal(name_in(f, a, 0x1000, NULL), "a");
+		assert_string_equal(name_in(f, b, 0x1000, NULL), "b");
+		check_ceiling(f);
+		for (unsigned int i = 0; i < 2000; i++) {
+			(void)snprintf(line, sizeof(line), "%x 10 f\n",
+				       (round * 2000 + i) * 16 + 0x10000);
+			append(a, line);
+			append(b, line);
+		}
+		append(a, "1000 10 a\n");
+		append(b, "1000 10 b\n");
+		next_interval(f);
+	}
+}
+
+static void test_idle_is_forgotten(void **state)
+{
+	struct fixture *f = *state;
+	struct jit_files *j = make_large_map(f, 0, 1000);
+
+	(void)name_in(f, j, 0x100000, NULL);
+	size_t held = symbol_store_jit_bytes(f->store);
+	assert_true(held > 1000 * 16);
+	for (int i = 0; i < 7; i++)
+		next_interval(f);
+	assert_int_equal(symbol_store_jit_bytes(f->store), held);
+	for (int i = 0; i < 3; i++)
+		next_interval(f);
+	assert_int_equal(symbol_store_jit_bytes(f->store), 0);
+	assert_string_equal(name_in(f, j, 0x100000, NULL), "p0_f0");
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_by_kind),
+		TEST(test_perf_map),
+		TEST(test_processes_have_their_own),
+		TEST(test_growth),
+		TEST(test_jitdump_is_better),
+		TEST(test_foreign_bytes_are_cleaned),
+		TEST(test_names_outlive_the_file),
+		TEST(test_ceiling_of_one),
+		TEST(test_ceiling_of_many),
+		TEST(test_ceiling_when_both_grow),
+		TEST(test_idle_is_forgotten),
+	};
+
+	return cmocka_run_group_tests_name("agent/symbol/jit_symbols", tests, NULL, NULL);
+}
