@@ -9,14 +9,13 @@
 #include <string.h>
 
 #include "agent/object/debug_file.h"
-#include "agent/object/symtab.h"
-#include "agent/object/symtab_tables.h"
+#include "agent/object/function_info.h"
 #include "agent/unwind/object_rules.h"
 #include "agent/unwind/row_table.h"
 #include "agent/util/buf.h"
 #include "agent/util/macro.h"
 
-/* The largest known table has 3 MB; this one is only counted. */
+/* The largest known table has 3 MB, the largest packed symbols 100; these are only counted. */
 #define TABLE_MAX_BYTES ((size_t)1 << 30)
 
 static const char by_frame_pointer[] = "frame pointers: ";
@@ -90,36 +89,66 @@ static int open_debug(struct elf *elf, const char *path, int *ret_fd, struct elf
 	return r == 0 ? elf_new(bytes, ret_debug) : r;
 }
 
-/* As the agent makes a table: with the separate debug file, where there is one on this host. */
-static void find_unwound(struct elf *elf, const struct mapped_file *f, struct mapping_facts *facts)
+static void find_unwound(struct elf *elf, struct elf *debug, struct mapping_facts *facts)
 {
-	_cleanup_close_ int debug_fd = -1;
-	_cleanup_(elf_freep) struct elf *debug = NULL;
 	_cleanup_(unwind_info_freep) struct unwind_info *info = NULL;
-
-	if (!f->vdso)
-		(void)open_debug(elf, f->path, &debug_fd, &debug);
 	int r = unwind_info_new(elf, debug, &info);
+
 	if (r < 0)
 		put(facts->unwound, "%s%s", by_frame_pointer, strerror(-r));
 	else
 		put_info(info, elf, facts);
 }
 
-static void find_named(struct elf *elf, struct mapping_facts *facts)
+static int count(uint64_t vaddr, void *data)
 {
-	_cleanup_(symtab_freep) struct symtab *symtab = NULL;
-	struct symbol_table tables[SYMBOL_TABLE_MAX];
-	int r = symtab_new(elf, &symtab);
+	size_t *n = data;
 
-	put(facts->named, "%s", r < 0 ? strerror(-r) : "none");
-	if (r < 0 || symtab_n_entries(symtab) == 0)
-		return;
-	symbol_tables_find(elf, tables);
-	if (tables[SYMBOL_TABLE_STATIC].n > 0)
-		put(facts->named, ".symtab %" PRIu32 " symbols", tables[SYMBOL_TABLE_STATIC].n);
-	else
-		put(facts->named, ".dynsym %" PRIu32 " symbols", tables[SYMBOL_TABLE_DYNAMIC].n);
+	(void)vaddr;
+	++*n;
+	return 0;
+}
+
+/* In the order in which they are asked. */
+static int put_names_of(struct function_info *info, const struct function_files *files,
+			enum function_kind kind, struct buf *b)
+{
+	struct function_source *source = NULL;
+	size_t n = 0;
+	int r = function_info_source(info, files, kind, &source);
+
+	if (r == 0 && source)
+		r = source->begins(source, count, &n);
+	if (n > 0)
+		(void)buf_printf(b, "%s%s %zu functions", b->len ? " + " : "",
+				 function_kind_title(kind), n);
+	return r < 0 ? r : 0;
+}
+
+static void find_named(struct elf *elf, struct elf *debug, struct mapping_facts *facts)
+{
+	const struct function_files files = { .elf = elf,
+					      .debug = debug,
+					      .max_bytes = TABLE_MAX_BYTES };
+	_cleanup_(function_info_freep) struct function_info *info = NULL;
+	_cleanup_buf_ struct buf b = BUF_INIT(MAPPING_FACTS_TEXT_BYTES - 1);
+	int r = function_info_new(&info);
+
+	for (int kind = 0; r == 0 && kind < FUNCTION_KIND_MAX; kind++)
+		r = put_names_of(info, &files, (enum function_kind)kind, &b);
+	put(facts->named, "%s", b.len ? buf_str(&b) : r < 0 ? strerror(-r) : "none");
+}
+
+/* By what the agent unwinds and names: with the separate debug file, where there is one on this host. */
+static void find_in_files(struct elf *elf, const struct mapped_file *f, struct mapping_facts *facts)
+{
+	_cleanup_close_ int debug_fd = -1;
+	_cleanup_(elf_freep) struct elf *debug = NULL;
+
+	if (!f->vdso)
+		(void)open_debug(elf, f->path, &debug_fd, &debug);
+	find_unwound(elf, debug, facts);
+	find_named(elf, debug, facts);
 }
 
 static void find_in_elf(struct bytes bytes, const struct mapped_file *f,
@@ -139,8 +168,7 @@ static void find_in_elf(struct bytes bytes, const struct mapped_file *f,
 	}
 	if (build_id_read(elf, &id) == 0)
 		memcpy(facts->build_id, build_id_text(&id), strlen(build_id_text(&id)) + 1);
-	find_unwound(elf, f, facts);
-	find_named(elf, facts);
+	find_in_files(elf, f, facts);
 }
 
 void mapping_facts_find(const struct mapping *m, struct mapping_facts *ret_facts)

@@ -227,6 +227,16 @@ static build_fn build_of(enum profile_format format)
 	return builds[format];
 }
 
+/* A command of some seconds that was asked for lines may hold what they need: compressed debug information is inflated whole, and a
+ * distribution's of the C library alone takes 11 MiB. */
+#define LINES_MEMORY_LIMIT_BYTES ((size_t)512 << 20)
+
+static size_t memory_limit_bytes(const struct profile_args *a)
+{
+	return a->memory_limit_bytes || !a->lines ? a->memory_limit_bytes
+						  : LINES_MEMORY_LIMIT_BYTES;
+}
+
 static int open_session(struct profiling *x, struct buf *why)
 {
 	struct session_options o = {
@@ -237,7 +247,7 @@ static int open_session(struct profiling *x, struct buf *why)
 		.debuginfod = { .urls = x->args->debuginfod.items,
 				.n_urls = x->args->debuginfod.n,
 				.cache_dir = x->args->debuginfod_cache },
-		.memory_limit_bytes = x->args->memory_limit_bytes,
+		.memory_limit_bytes = memory_limit_bytes(x->args),
 		.build = build_of(x->args->format),
 		.hooks = { .match = match, .on_interval = on_interval, .data = x },
 		.loop = x->loop,

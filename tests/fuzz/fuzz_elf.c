@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fuzz target: an ELF file as bytes, its headers, build ids, sections and every name of its symbol
+/* Fuzz target: an ELF file as bytes, its headers, build ids, sections, the debug file that it names, and every name of its symbol
  * index. */
+#include <fcntl.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 
 #include "agent/object/build_id.h"
+#include "agent/object/debug_file.h"
 #include "agent/object/symtab.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -32,6 +34,16 @@ static void use_symbols(struct elf *elf)
 	}
 }
 
+/* Looked for where nothing is but a few links that are no files: whatever it is called, it is not there. */
+static void use_debug_link(struct elf *elf)
+{
+	_cleanup_close_ int root_fd = open("/proc/self/ns", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int fd = -1;
+
+	if (root_fd >= 0 && debug_file_open(elf, root_fd, "/a/b", &fd) == 0)
+		abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	_cleanup_(elf_freep) struct elf *elf = NULL;
@@ -47,6 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	(void)build_id_read(elf, &id);
 	for (size_t i = 0; i < elf_n_sections(elf); i++)
 		(void)elf_section_by_name(elf, elf_section_name(elf, elf_section(elf, i)));
+	use_debug_link(elf);
 	use_symbols(elf);
 	return 0;
 }

@@ -428,7 +428,7 @@ def test_process(processes, programs):
     assert f"  command line  {programs['chain']} 60\n" in told.out
     assert f"  parent        {os.getpid()} (" in told.out
     assert "  user          0 (root)\n" in told.out
-    assert re.match(r"  ([0-9a-f]{40}|-) +\.eh_frame.* \d+ rows +\.symtab \d+ symbols$", facts_of(told.out, programs["chain"]))
+    assert re.match(r"  ([0-9a-f]{40}|-) +\.eh_frame.* \d+ rows +\.symtab \d+ functions$", facts_of(told.out, programs["chain"]))
     assert re.match(r"  ([0-9a-f]{40}|-) +\.eh_frame.* \d+ rows ", facts_of(told.out, "[vdso]"))
 
 
