@@ -23,6 +23,8 @@ struct symbol_store {
 	struct symbolizer *chain[MAX_SOURCES]; /* asked in this order */
 	size_t n_chain;
 	bool is_open;
+	struct telemetry *telemetry; /* NULL: nothing is counted */
+	uint64_t n_kernel_skipped;   /* counted already */
 };
 
 static void add_source(struct symbol_store *store, struct symbolizer *source)
@@ -47,6 +49,7 @@ int symbol_store_new(const struct symbol_store_options *options, struct symbol_s
 	if (!store)
 		return -ENOMEM;
 	store->interval_bytes = options->interval_bytes;
+	store->telemetry = options->telemetry;
 	arena_init(&store->names, store->interval_bytes);
 	int r = kernel_symbols_new(
 		&(struct kernel_symbols_options){ .path = options->kallsyms_path,
@@ -92,10 +95,22 @@ void symbol_store_begin(struct symbol_store *store)
 	jit_symbols_begin(store->jit);
 }
 
+/* Each reading of the kernel's symbols skips anew. */
+static void count_skipped(struct symbol_store *store)
+{
+	uint64_t n = kernel_symbols_n_skipped(store->kernel);
+
+	if (store->telemetry && n > store->n_kernel_skipped)
+		telemetry_count(store->telemetry, TELEMETRY_kernel_functions_dropped,
+				n - store->n_kernel_skipped);
+	store->n_kernel_skipped = n;
+}
+
 void symbol_store_end(struct symbol_store *store)
 {
 	assert(store->is_open);
 	store->is_open = false;
+	count_skipped(store);
 	kernel_symbols_end(store->kernel);
 	object_symbols_end(store->objects);
 	jit_symbols_end(store->jit);
@@ -157,11 +172,6 @@ void symbol_store_kernel_changed(struct symbol_store *store)
 {
 	assert(!store->is_open);
 	kernel_symbols_changed(store->kernel);
-}
-
-uint64_t symbol_store_kernel_skipped(const struct symbol_store *store)
-{
-	return kernel_symbols_n_skipped(store->kernel);
 }
 
 void symbol_resolve_anon(struct symbol_store *store, const struct jit_files *jit, uint64_t pc,

@@ -35,12 +35,13 @@
 struct symbol_store_options {
 	enum demangle_mode demangle;
 	size_t max_bytes;    /* of indices and names of ELF files */
-	size_t kernel_bytes; /* of the kernel's; see kernel_symbols.h for what reading them takes */
-	size_t interval_bytes;	     /* of names made for one interval only (the kernel's, addresses
+	size_t kernel_bytes; /* of the kernel's; see kernel_symbols.h for what reading them takes. Functions beyond it are [kernel], and
+				counted */
+	size_t interval_bytes;	   /* of names made for one interval only (the kernel's, addresses
 				  without a symbol). Beyond it a frame is named by its file, or
 				  [kernel] */
-	const char *kallsyms_path;   /* borrowed for the store's life */
-	const char *modules_path;    /* the same */
+	const char *kallsyms_path; /* borrowed for the store's life */
+	const char *modules_path;  /* the same */
 	/* File and line of each frame, and a frame of its own for each inlined function, where the
 	 * file or its debug file has them. */
 	bool lines;
@@ -106,8 +107,6 @@ void symbol_resolve_anon(struct symbol_store *store, const struct jit_files *jit
 bool symbol_store_kernel_hidden(const struct symbol_store *store);
 /* BPF programs came or went since the last call. Between intervals. */
 void symbol_store_kernel_changed(struct symbol_store *store);
-/* Functions of the kernel that kernel_bytes has no room for: their frames are [kernel]. */
-uint64_t symbol_store_kernel_skipped(const struct symbol_store *store);
 /* Bytes held, for /metrics: ELF files' indices and names, and the kernel's symbols. */
 size_t symbol_store_object_bytes(const struct symbol_store *store);
 size_t symbol_store_jit_bytes(const struct symbol_store *store);

@@ -43,6 +43,8 @@
 	  "distinct frames without lines because the time for them was used up")                  \
 	X(frames_unresolved, "distinct frames named by their file only")                          \
 	X(jit_functions_dropped, "generated functions forgotten to stay within the memory limit") \
+	X(kernel_functions_dropped,                                                               \
+	  "kernel functions without a name to stay within the memory limit")                      \
 	X(labels_dropped, "labels that the server would refuse")                                  \
 	X(targets_rejected, "targets that name no process or container")                          \
 	X(push_queue_dropped_profiles, "profiles dropped because the push queue was full")        \

@@ -287,6 +287,45 @@ static void kernel_names(void **state)
 	assert_true(symbol_store_kernel_bytes(f->store) > 0);
 }
 
+/* More functions than there is room for: those are not named by their neighbours, and the loss is counted, once. */
+static void kernel_beyond_its_share(void **state)
+{
+	struct fixture *f = *state;
+	struct symbol_store_options options = SYMBOL_STORE_OPTIONS_INIT;
+	_cleanup_buf_ struct buf text = BUF_INIT((size_t)4 << 20);
+	char path[FIXTURE_PATH_BYTES];
+	struct frames frames;
+	char name[64];
+
+	for (unsigned int i = 0; i < 40000; i++)
+		assert_int_equal(buf_printf(&text, "%016llx t function_%08x_%08x\n",
+					    0xffffffff81000000ULL + i * 64ULL, i, i * 2654435761u),
+				 0);
+	assert_true(fixture_write(&f->dir, "kallsyms", buf_str(&text)));
+	options.kallsyms_path = fixture_path(&f->dir, "kallsyms", path);
+	options.kernel_bytes = (size_t)64 << 10;
+	options.telemetry = f->telemetry;
+	assert_int_equal(symbol_store_new(&options, &f->store), 0);
+	for (int interval = 0; interval < 2; interval++) {
+		size_t n_nameless = 0;
+
+		symbol_store_begin(f->store);
+		for (unsigned int i = 0; i < 40000; i++) {
+			(void)snprintf(name, sizeof(name), "function_%08x_%08x", i,
+				       i * 2654435761u);
+			symbol_resolve_kernel(f->store, 0xffffffff81000001ULL + i * 64ULL, &frames);
+			if (strcmp(frames.items[0].function, name) != 0) {
+				assert_string_equal(frames.items[0].function, "[kernel]");
+				n_nameless++;
+			}
+		}
+		symbol_store_end(f->store);
+		assert_in_range(n_nameless, 1, 39999);
+		assert_int_equal(telemetry_get(f->telemetry, TELEMETRY_kernel_functions_dropped),
+				 n_nameless);
+	}
+}
+
 static void hidden_kernel(void **state)
 {
 	struct fixture *f = *state;
@@ -410,6 +449,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(names_beyond_the_interval_ceiling, setup, teardown),
 		cmocka_unit_test_setup_teardown(constant_frames, setup, teardown),
 		cmocka_unit_test_setup_teardown(kernel_names, setup, teardown),
+		cmocka_unit_test_setup_teardown(kernel_beyond_its_share, setup, teardown),
 		cmocka_unit_test_setup_teardown(hidden_kernel, setup, teardown),
 		cmocka_unit_test_setup_teardown(vdso_names, setup, teardown),
 		cmocka_unit_test_setup_teardown(budget_is_kept, setup, teardown),
