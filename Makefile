@@ -224,7 +224,7 @@ test-unit: ## unit tests under ASan + UBSan, fuzz corpora replayed
 
 test-oracle: $(ORACLE_BINS) ## unwind rules and names of installed files against libdw's
 	$(Q)tests/oracle/run.sh $(BUILD)/tests/oracle/cfi_oracle
-	$(Q)tests/oracle/run.sh $(BUILD)/tests/oracle/names_oracle
+	$(Q)ADDRESSES=25000 tests/oracle/run.sh $(BUILD)/tests/oracle/names_oracle
 
 test-integration: all ## the agent against this kernel, servers and containers (root)
 	$(Q)tests/integration/run.sh

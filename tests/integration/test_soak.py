@@ -21,7 +21,7 @@ from harness.agent import config
 
 pytestmark = pytest.mark.bpf
 
-SECONDS = float(os.environ.get("SOAK_SECONDS", 40))
+SECONDS = float(os.environ.get("SOAK_SECONDS", 20))
 A_SECOND = 200
 RATE = 499
 # The first part fills what is to be filled.

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Compares the unwind rules of installed ELF files with libdw's: at least 20 files, 100,000 addresses. Skips where there is no libdw.
-# usage: run.sh [ORACLE [FILE...]]	ORACLE: the program, default build/tests/oracle/cfi_oracle
+# usage: [ADDRESSES=N] run.sh [ORACLE [FILE...]]	ORACLE: the program, default build/tests/oracle/cfi_oracle
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 min_files=20
-n_addresses=100000
+n_addresses=${ADDRESSES:-100000}
 oracle=${1:-build/tests/oracle/cfi_oracle}
 shift || true
 
