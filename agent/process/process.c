@@ -329,6 +329,7 @@ struct process *process_reread(struct process_table *t, struct process *p)
 		return NULL;
 	}
 	p->proc_read_ns = now_ns;
+	p->exec_missed = true;
 	load_maps(t, p, &proc);
 	if (process_exe_changed(p, &proc)) {
 		process_unload_identity(p);

@@ -77,7 +77,8 @@ struct process {
 	uint64_t exec_ns; /* of its last exec that was seen; 0: none */
 	uint64_t trust;	  /* table's number when its mappings were last known to be right */
 	bool fork_seen;
-	bool exe_wanted;    /* the next file that is mapped is its executable */
+	bool exe_wanted; /* the next file that is mapped is its executable */
+	bool exec_missed; /* events were lost since the last exec that was seen: there may have been another one */
 	bool maps_tried;    /* reading its maps failed; not tried again before the next distrust */
 	char comm_hint[64]; /* of its exec event, or of its sample */
 };

@@ -183,7 +183,7 @@ static bool is_image_of_events(const struct process *p, const struct proc *proc)
 	const struct mapped_file *exe = p->exe_file;
 	struct stat st;
 
-	if (!p->exec_ns && !p->fork_seen)
+	if ((!p->exec_ns && !p->fork_seen) || p->exec_missed)
 		return true;
 	if (!exe)
 		return !p->comm_hint[0] || strcmp(p->identity.comm, p->comm_hint) == 0;

@@ -196,6 +196,7 @@ static void empty_mappings(struct process_table *t, struct process *p)
 void process_apply_exec(struct process_table *t, struct process *p, const struct process_event *ev)
 {
 	p->exec_ns = ev->time_ns;
+	p->exec_missed = false;
 	p->exe_wanted = true;
 	set_exe_file(p, NULL);
 	str_copy_utf8(p->comm_hint, sizeof(p->comm_hint),

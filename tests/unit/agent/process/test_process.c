@@ -762,6 +762,37 @@ static void test_lost_events_of_a_process_that_is_gone(void **state)
 	assert_int_equal(p->mappings->n, 1); /* better than nothing */
 }
 
+/* What events told of the image does not count against /proc when there may have been another exec, whether it was asked before or not. */
+static void test_lost_exec_of_a_process_born_in_sight(void **state)
+{
+	struct fixture *f = *state;
+	struct fake_proc before = { .comm = "taskset",
+				    .start_ticks = ticks_now(),
+				    .maps = MAPS_A,
+				    .exe = "/bin/taskset",
+				    .cmdline = "",
+				    .cgroup = "0::/\n" };
+	struct fake_proc after = before;
+
+	after.comm = "chain";
+	after.exe = "/bin/chain";
+	for (uint32_t pid = 10; pid < 12; pid++) {
+		before.pid = after.pid = pid;
+		ev_fork(f, pid, 9);
+		ev_exec(f, pid, "taskset");
+		ev_mmap(f, pid, 0x400000, 21, "/bin/taskset");
+		proc_tree_add(&f->tree, &before);
+		if (pid == 10)
+			(void)process_identity(f->table, process_table_get(f->table, pid, NULL));
+		proc_tree_remove(&f->tree, pid);
+		proc_tree_add(&f->tree, &after);
+		process_table_distrust(f->table);
+		struct process *p = process_table_get(f->table, pid, NULL);
+		assert_string_equal(process_identity(f->table, p)->exe, "/bin/chain");
+		assert_string_equal(process_identity(f->table, p)->comm, "chain");
+	}
+}
+
 /* A process born in sight is recognised in /proc, one that got its pid later is not taken for it.
  */
 static void test_identity_of_a_later_process(void **state)
@@ -894,6 +925,7 @@ int main(void)
 		TEST(test_lost_events),
 		TEST(test_lost_exit_and_reused_pid),
 		TEST(test_lost_events_of_a_process_that_is_gone),
+		TEST(test_lost_exec_of_a_process_born_in_sight),
 		TEST(test_identity_of_a_later_process),
 		TEST(test_eviction),
 		TEST(test_ancestors_in_a_full_table),
