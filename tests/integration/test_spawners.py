@@ -85,7 +85,8 @@ def test_fifty_a_second_as_perf_sees_them(processes, programs, tmp_path, true_of
     assert set(ours) <= {"spawner", "truest"}, stacks.show()
     assert ours["truest"] > 100
     assert_same_counts(ours, theirs, 20)
-    assert not incomplete(stacks), incomplete(stacks).show()
+    # Some 400 samples: one is no statistics of an aim of 1 in 2,000, two are.
+    assert incomplete(stacks).total <= 1, incomplete(stacks).show()
     text = assert_named(stacks, symbols.Files(true_of_ours, programs["spawner"]))
     with capsys.disabled():
         print(f"\n    {ours}, perf: {dict(theirs)}; {text}")
