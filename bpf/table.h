@@ -36,7 +36,7 @@
 #define TABLE_MAX_STEP 256u
 #define TABLE_MAX_ESCAPE_STEP (1u << 16)
 
-_Static_assert(2 * TABLE_MAX_STEP - 8 + 7 >= 256, "the search reaches every row of a granule");
+_Static_assert(2 * TABLE_MAX_STEP - 1 >= 256, "the search reaches every row of a granule");
 _Static_assert(2 * TABLE_MAX_ESCAPE_STEP - 1 >= WIRE_MAX_ESCAPES,
 	       "the search reaches every escape");
 

@@ -13,10 +13,10 @@
 #include <unistd.h>
 
 #include "agent/profile/session.h"
-#include "agent/sample/refusal.h"
 #include "agent/util/clock.h"
 #include "agent/util/log.h"
 #include "tests/support/pprof_check.h"
+#include "tests/unit/agent/sample/refused.h"
 
 struct fixture {
 	struct loop *loop;
@@ -31,18 +31,6 @@ struct fixture {
 	int64_t total_ns;
 	struct buf text;
 };
-
-static bool refused(void)
-{
-	_cleanup_buf_ struct buf why = BUF_INIT(4096);
-	struct refusal_facts facts;
-
-	refusal_facts_read(&facts);
-	if (!refusal_expected(&facts, &why))
-		return false;
-	printf("skip: %s\n", buf_str(&why));
-	return true;
-}
 
 static int match(struct process_table *processes, struct process *p, void *data,
 		 struct labels **ret_labels)

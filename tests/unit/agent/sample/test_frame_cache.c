@@ -17,11 +17,11 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "agent/sample/refusal.h"
 #include "agent/sample/sampler.h"
 #include "agent/util/log.h"
 #include "bpf/rule.h"
 #include "tests/unit/agent/sample/spin.h"
+#include "tests/unit/agent/sample/refused.h"
 
 #define OBJECT 7
 /* Places in the arena. */
@@ -116,18 +116,6 @@ static void make_segment(struct fixture *f)
 	assert_true(f->segment != MAP_FAILED);
 	assert_int_equal(bpf_map_update_elem(f->maps.segments_fd, &zero, &fd, BPF_ANY), 0);
 	assert_int_equal(close(fd), 0);
-}
-
-static bool refused(void)
-{
-	_cleanup_buf_ struct buf why = BUF_INIT(4096);
-	struct refusal_facts facts;
-
-	refusal_facts_read(&facts);
-	if (!refusal_expected(&facts, &why))
-		return false;
-	printf("skip: %s\n", buf_str(&why));
-	return true;
 }
 
 static int setup(void **state)

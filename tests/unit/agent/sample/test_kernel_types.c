@@ -16,21 +16,9 @@
 #include <sys/stat.h>
 
 #include "agent/sample/kernel_types.h"
-#include "agent/sample/refusal.h"
 #include "agent/util/cleanup.h"
 #include "bpf/sample.skel.h"
-
-static bool refused(void)
-{
-	_cleanup_buf_ struct buf why = BUF_INIT(4096);
-	struct refusal_facts facts;
-
-	refusal_facts_read(&facts);
-	if (!refusal_expected(&facts, &why))
-		return false;
-	printf("skip: %s\n", buf_str(&why));
-	return true;
-}
+#include "tests/unit/agent/sample/refused.h"
 
 static struct str object_types(const struct sample_bpf *bpf)
 {

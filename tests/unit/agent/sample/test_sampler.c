@@ -17,11 +17,11 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
-#include "agent/sample/refusal.h"
 #include "agent/sample/sampler.h"
 #include "agent/util/log.h"
 #include "agent/util/macro.h"
 #include "tests/unit/agent/sample/spin.h"
+#include "tests/unit/agent/sample/refused.h"
 
 /* What came out of the ring. */
 struct seen {
@@ -43,18 +43,6 @@ struct fixture {
 	struct sampler *sampler;
 	struct seen seen;
 };
-
-static bool refused(void)
-{
-	_cleanup_buf_ struct buf why = BUF_INIT(4096);
-	struct refusal_facts facts;
-
-	refusal_facts_read(&facts);
-	if (!refusal_expected(&facts, &why))
-		return false;
-	printf("skip: %s\n", buf_str(&why));
-	return true;
-}
 
 static int setup(void **state)
 {
