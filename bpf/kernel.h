@@ -28,7 +28,15 @@ struct pid {
 	struct upid numbers[1];
 };
 
-struct mm_struct;
+struct mm_struct {
+	unsigned long start_stack;
+};
+
+#if defined(__TARGET_ARCH_x86)
+struct thread_struct {
+	unsigned long fsbase;
+};
+#endif
 
 struct task_struct {
 	unsigned int flags;
@@ -39,6 +47,9 @@ struct task_struct {
 	struct task_struct *group_leader;
 	struct pid *thread_pid;
 	char comm[16];
+#if defined(__TARGET_ARCH_x86)
+	struct thread_struct thread;
+#endif
 };
 
 /* Saved user registers as the kernel names them. The UAPI header names the same fields differently, hence the flavour suffix. */

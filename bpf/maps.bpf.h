@@ -48,6 +48,7 @@ struct scratch {
 	__u32 cache_at;		   /* where the callee was found in the cache of frames */
 	__u32 is_chained;	   /* cache_at is that of a caller */
 	__u32 want_bytes;	   /* of the next window */
+	__u32 n_copied;		   /* bytes of a deep stack */
 	struct window window;
 	struct record record;
 };

@@ -14,6 +14,7 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 
+#include "bpf/copy.bpf.h"
 #include "bpf/kernel.h"
 #include "bpf/regs.bpf.h"
 #include "bpf/walk.bpf.h"
@@ -179,47 +180,6 @@ static __always_inline void leave_to_agent(struct scratch *s)
 	s->record.head.end = WIRE_END_NO_TABLE;
 }
 
-/*
- * Appends registers, name and the top of the stack, page by page because a read that meets an unmapped page yields nothing. What grows the
- * stack faults where nothing is yet: the copy begins at the first page that is there.
- */
-static __always_inline void copy_stack(struct scratch *s, struct task_struct *task, __u32 at,
-				       struct wire_counters *count)
-{
-	struct wire_cold *cold = (void *)&s->record.words[at];
-	__u32 begin = at * 8 + sizeof(*cold);
-	__u64 from = s->regs.reg[WIRE_ABI_SP];
-	__u32 done = 0;
-
-	cold->regs = s->regs;
-	cold->n_right = s->n_right;
-	cold->flags = s->regs_flags;
-	cold->n_skipped = 0;
-	cold->zero = 0;
-	if (BPF_CORE_READ_STR_INTO(&cold->comm, task, group_leader, comm) < 0)
-		cold->comm[0] = '\0';
-	s->record.head.flags |= WIRE_COLD;
-	for (int page = 0; page < WIRE_MAX_STACK_BYTES / WIRE_PAGE_BYTES; page++) {
-		__u32 n = WIRE_PAGE_BYTES - (from & (WIRE_PAGE_BYTES - 1));
-		__u32 to = begin + done;
-
-		/* A record with many frames has less room. */
-		if (to > sizeof(s->record.words) - WIRE_PAGE_BYTES)
-			break;
-		if (!bpf_probe_read_user((char *)s->record.words + to,
-					 n & (2 * WIRE_PAGE_BYTES - 1), (void *)from))
-			done += n;
-		else if (done)
-			break;
-		from += n;
-		if (!done)
-			cold->n_skipped = from - s->regs.reg[WIRE_ABI_SP];
-	}
-	if (!done)
-		count->cold_copy_errors++;
-	s->record.head.stack_bytes = done & ~7u;
-}
-
 /* True when the agent has to finish what the walk has found. */
 static __always_inline bool walk_or_leave(struct scratch *s, struct wire_counters *count)
 {
@@ -271,38 +231,26 @@ static __always_inline bool user_half(struct bpf_perf_event_data *ctx, struct ta
 	return is_newborn ? end_at_leaf(s) : is_left;
 }
 
-/* Bytes of the finished record. */
-static __always_inline __u32 finish_record(struct scratch *s, struct task_struct *task, bool cold,
-					   __u64 waiting, struct wire_counters *count)
-{
-	__u32 at = s->record.head.n_kernel + s->record.head.n_user;
-
-	if (at > WIRE_MAX_KERNEL_FRAMES + WIRE_MAX_USER_FRAMES)
-		return 0;
-	if (!cold)
-		return sizeof(struct wire_sample) + at * 8;
-	count->cold++;
-	if (waiting >= cold_bytes) {
-		count->cold_limited++;
-		return sizeof(struct wire_sample) + at * 8;
-	}
-	copy_stack(s, task, at, count);
-	return sizeof(struct wire_sample) + at * 8 + sizeof(struct wire_cold) +
-	       s->record.head.stack_bytes;
-}
-
 static __always_inline void emit(struct scratch *s, struct task_struct *task, bool cold,
 				 struct wire_counters *count)
 {
 	__u64 waiting = bpf_ringbuf_query(&samples, BPF_RB_AVAIL_DATA);
-	__u32 bytes = finish_record(s, task, cold, waiting, count);
 	/* Copies fill the ring fast, and come until their process is known. */
 	__u64 wake = cold ? wake_bytes / 4 : wake_bytes;
 	__u64 flags = waiting >= wake ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
+	__u32 bytes = sizeof(struct wire_sample) +
+		      (s->record.head.n_kernel + s->record.head.n_user) * 8;
+	long r;
 
-	if (bytes > sizeof(struct record))
-		bytes = sizeof(struct record);
-	if (bpf_ringbuf_output(&samples, &s->record, bytes, flags))
+	if (cold)
+		count->cold++;
+	if (cold && waiting < cold_bytes)
+		r = emit_copy(s, task, cold_bytes - waiting, flags, count);
+	else {
+		count->cold_limited += cold;
+		r = emit_record(s, bytes, flags);
+	}
+	if (r)
 		count->lost++;
 	else
 		count->emitted++;

@@ -22,9 +22,11 @@
 #define WIRE_MAX_KERNEL_FRAMES 127
 /* Pyroscope cuts stacks at 1000 (validation.max-profile-stacktrace-depth), so more cannot be shown. */
 #define WIRE_MAX_USER_FRAMES 1000
-/* Copied stack of a process that the kernel half does not know yet; a few pages hold most live stacks. A record with many frames has room for
- * less, 16 KiB at least. */
-#define WIRE_MAX_STACK_BYTES 24576
+/* Copied stack of a process that the kernel half does not know yet, where nobody tells how deep it is; a few pages hold most live stacks. A
+ * record with many frames has room for less, 16 KiB at least. */
+#define WIRE_COPY_BYTES 24576
+/* Where it is known: compilers go 100 KiB deep. */
+#define WIRE_MAX_STACK_BYTES (256 * 1024)
 #define WIRE_PAGE_BYTES 4096
 /* binfmt limit of task names (TASK_COMM_LEN, include/linux/sched.h). */
 #define WIRE_COMM_BYTES 16
@@ -110,7 +112,7 @@ struct wire_sample {
 	__u32 generation; /* of the mapping table that named the frames; 0 when there was none */
 	__u16 n_kernel;
 	__u16 n_user;
-	__u16 stack_bytes; /* copied from regs.sp + n_skipped on; only with WIRE_COLD */
+	__u16 stack_words; /* of 8 bytes, copied from regs.sp + n_skipped on; only with WIRE_COLD */
 	__u8 end;	   /* enum wire_end */
 	__u8 flags;
 };

@@ -15,7 +15,7 @@ void budget_split(size_t limit_bytes, struct budget *ret_budget)
 
 	limit = MIN_OF(MAX_OF(limit, BUDGET_MIN_BYTES), BUDGET_MAX_BYTES);
 	size_t share = limit / 32;
-	size_t n_segments = MIN_OF(10 * share / WIRE_SEGMENT_BYTES, (size_t)WIRE_MAX_SEGMENTS);
+	size_t n_segments = MIN_OF(8 * share / WIRE_SEGMENT_BYTES, (size_t)WIRE_MAX_SEGMENTS);
 	size_t arena_bytes = n_segments * WIRE_SEGMENT_BYTES;
 	size_t work = 9 * share;
 	*ret_budget = (struct budget){
@@ -31,6 +31,7 @@ void budget_split(size_t limit_bytes, struct budget *ret_budget)
 		.interval_bytes = 2 * share,
 		.max_opened =
 			MIN_OF(limit / BYTES_AN_OPENED_FILE, (size_t)OBJECT_TABLES_MAX_OPENED),
+		.ring_bytes = 2 * share,
 		.cache_bytes = share,
 		.trim_bytes = share,
 	};

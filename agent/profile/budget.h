@@ -2,7 +2,7 @@
 /*
  * How the memory limit is shared out: one number for a person, a ceiling for each part. Pure.
  *
- *	10/32	arena: unwind tables and mapping arrays (memory of the kernel, mapped by the agent)
+ *	 8/32	arena: unwind tables and mapping arrays (memory of the kernel, mapped by the agent)
  *	 9/32	work: what one job of the worker takes while it lasts, and gives back. Jobs follow
  *		each other, so each may have it all:
  *			building a table: the .eh_frame section and what comes of it
@@ -10,8 +10,9 @@
  *	 4/32	symbols of files
  *	 3/32	symbols of the kernel, its modules and BPF programs
  *	 4/32	intervals: the open one and the one being encoded, half each
+ *	 2/32	samples on their way to the agent, where the rate and the CPUs want that much
  *	 1/32	frames that the CPUs have walked lately
- *	 1/32	everything small, rings, the first processes
+ *	 1/32	everything small, the first processes
  *
  * On top come 1.5 KiB for each further process, and what the agent takes before it profiles.
  */
@@ -38,6 +39,7 @@ struct budget {
 	size_t kernel_symbol_bytes;
 	size_t interval_bytes; /* of one */
 	size_t max_opened;     /* files whose rules are looked up in them at a time */
+	size_t ring_bytes;     /* of samples */
 	size_t cache_bytes;    /* of all CPUs */
 	size_t trim_bytes;     /* free memory that is given back to the system behind a job */
 };

@@ -254,6 +254,7 @@ int session_new(const struct session_options *o, struct buf *why, struct session
 	s->options.sampler.telemetry = o->telemetry;
 	budget_split(o->memory_limit_bytes, &s->budget);
 	s->options.sampler.cache_bytes = s->budget.cache_bytes;
+	s->options.sampler.ring_bytes = s->budget.ring_bytes;
 	s->stopped = true;
 	list_init(&s->dirty);
 	graveyard_init(&s->graveyard);

@@ -9,7 +9,7 @@ static size_t sample_bytes(const struct wire_sample *head)
 	size_t n = sizeof(*head) + ((size_t)head->n_kernel + head->n_user) * sizeof(uint64_t);
 
 	if (head->flags & WIRE_COLD)
-		n += sizeof(struct wire_cold) + head->stack_bytes;
+		n += sizeof(struct wire_cold) + sample_stack_bytes(head);
 	return n;
 }
 
@@ -20,7 +20,7 @@ int sample_parse(const void *bytes, size_t n, struct sample *ret_sample)
 	if (n < sizeof(*head))
 		return -EBADMSG;
 	if (head->n_kernel > WIRE_MAX_KERNEL_FRAMES || head->n_user > WIRE_MAX_USER_FRAMES ||
-	    head->stack_bytes > WIRE_MAX_STACK_BYTES || head->end >= WIRE_END_MAX)
+	    sample_stack_bytes(head) > WIRE_MAX_STACK_BYTES || head->end >= WIRE_END_MAX)
 		return -EBADMSG;
 	if (n < sample_bytes(head))
 		return -EBADMSG;

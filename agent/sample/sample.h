@@ -14,8 +14,13 @@ struct sample {
 	const uint64_t *kernel_frames; /* head->n_kernel, leaf first */
 	const uint64_t *user_frames;   /* head->n_user, leaf first */
 	const struct wire_cold *cold;  /* NULL unless head->flags & WIRE_COLD */
-	const uint8_t *stack;	       /* head->stack_bytes, from cold->regs.sp on */
+	const uint8_t *stack;	       /* sample_stack_bytes(head), from cold->regs.sp on */
 };
+
+static inline size_t sample_stack_bytes(const struct wire_sample *head)
+{
+	return (size_t)head->stack_words * WIRE_WORD_BYTES;
+}
 
 /* 0, or -EBADMSG when the bytes do not follow bpf/wire.h. `bytes` is aligned to 8. */
 int sample_parse(const void *bytes, size_t n, struct sample *ret_sample);

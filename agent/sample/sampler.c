@@ -22,12 +22,15 @@
 
 #define SAMPLER_DEFAULT_PROCESSES 8192
 #define SAMPLER_DEFAULT_OBJECTS 4096
-/* A typical record is 300 bytes; the ring holds a second of them, and at start-up, in its first half, 20 to 30
- * stack copies. */
-#define SAMPLER_RECORD_BYTES 300
+/* Half of the ring is for stack copies: it holds as many as come within a tenth of a second, for so long may the agent be busy with
+ * something else. The other half is a second of records of 300 bytes many times over. */
+#define COPIES_DIVISOR 10
 #define SAMPLER_RING_MIN_BYTES ((size_t)1024 * 1024)
 #define SAMPLER_RING_MAX_BYTES ((size_t)64 * 1024 * 1024)
 #define VERIFIER_LOG_BYTES 16384
+/* The verifier's words are megabytes (libbpf's ceiling is 16 MiB); what it objects to is at their end. */
+#define LIBBPF_TEXT_BYTES ((size_t)32 << 20)
+#define LIBBPF_TAIL_BYTES ((size_t)8 << 10)
 /* log_level bit of BPF_PROG_LOAD: statistics only (BPF_LOG_STATS, include/linux/bpf_verifier.h) */
 #define VERIFIER_LOG_STATS 4
 
@@ -47,7 +50,8 @@ struct sampler {
 
 static int libbpf_to_log(enum libbpf_print_level level, const char *fmt, va_list ap)
 {
-	_cleanup_buf_ struct buf b = BUF_INIT((size_t)64 * 1024);
+	_cleanup_buf_ struct buf b = BUF_INIT(LIBBPF_TEXT_BYTES);
+	size_t from;
 
 	/* Its debug output is two hundred lines about itself; what it warns of includes the verifier's words. */
 	if (level == LIBBPF_DEBUG || !log_enabled(LOG_LEVEL_DEBUG))
@@ -55,7 +59,8 @@ static int libbpf_to_log(enum libbpf_print_level level, const char *fmt, va_list
 	(void)buf_vprintf(&b, fmt, ap);
 	while (b.len > 0 && b.data[b.len - 1] == '\n')
 		b.data[--b.len] = '\0';
-	log_debug("libbpf", LOG_STR("text", buf_str(&b)));
+	from = b.len > LIBBPF_TAIL_BYTES ? b.len - LIBBPF_TAIL_BYTES : 0;
+	log_debug("libbpf", LOG_STR("text", buf_str(&b) + from));
 	return 0;
 }
 
@@ -71,19 +76,16 @@ void sampler_free(struct sampler *s)
 	free(s);
 }
 
-static size_t power_of_two_at_least(size_t n)
-{
-	size_t p = SAMPLER_RING_MIN_BYTES;
-
-	while (p < n && p < SAMPLER_RING_MAX_BYTES)
-		p *= 2;
-	return p;
-}
-
+/* A power of two, as large as needed or allowed. */
 static size_t ring_bytes(const struct sampler *s, const struct sampler_options *o)
 {
-	return power_of_two_at_least(o->ring_bytes ? o->ring_bytes
-						   : s->cpus.n * s->hz * SAMPLER_RECORD_BYTES);
+	size_t most = o->ring_bytes ? o->ring_bytes : SAMPLER_RING_MAX_BYTES;
+	size_t needed = 2 * s->cpus.n * s->hz * WIRE_COPY_BYTES / COPIES_DIVISOR;
+	size_t n = SAMPLER_RING_MIN_BYTES;
+
+	while (n < needed && 2 * n <= most && 2 * n <= SAMPLER_RING_MAX_BYTES)
+		n *= 2;
+	return n;
 }
 
 /* The inode of our pid namespace, 0 when it is the initial one. */
@@ -128,6 +130,9 @@ static int set_knobs(struct sampler *s, const struct sampler_options *o)
 	s->bpf->rodata->pid_namespace = own_pid_namespace();
 	s->bpf->rodata->wake_bytes = bytes / 4;
 	s->bpf->rodata->cold_bytes = bytes / 2;
+	s->bpf->rodata->deep_copies =
+		libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, BPF_FUNC_ringbuf_reserve_dynptr,
+					NULL) == 1;
 	int r = bpf_map__set_max_entries(s->bpf->maps.samples, (uint32_t)bytes);
 	if (r == 0)
 		r = size_cache(s, cache_parts(o));

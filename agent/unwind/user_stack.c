@@ -121,7 +121,7 @@ static void walk_copy(const struct user_stack_input *in, struct process *p,
 	struct copy c = {
 		.stack = in->stack,
 		.base = in->cold->regs.reg[WIRE_ABI_SP] + in->cold->n_skipped,
-		.n_bytes = in->head->stack_bytes,
+		.n_bytes = (uint64_t)in->head->stack_words * WIRE_WORD_BYTES,
 		.to = s,
 	};
 	struct host_walk_options o = {
@@ -162,7 +162,7 @@ void user_stack_make(const struct user_stack_input *in, struct process *p,
 	s->n = 0;
 	if (v.stale)
 		telemetry_count(world->telemetry, TELEMETRY_samples_stale_mapping, 1);
-	if (!in->cold || !in->head->stack_bytes || !p->mappings)
+	if (!in->cold || !in->head->stack_words || !p->mappings)
 		take_kernel_walk(in, &v, s);
 	else if (take_frames(in, &v, in->cold->n_right, s))
 		walk_copy(in, p, world, s);

@@ -34,7 +34,7 @@ struct user_stack_input {
 	const struct wire_sample *head;
 	const uint64_t *frames;	      /* head->n_user */
 	const struct wire_cold *cold; /* NULL unless head->flags & WIRE_COLD */
-	const uint8_t *stack;	      /* head->stack_bytes */
+	const uint8_t *stack;	      /* head->stack_words */
 };
 
 /* Whether a walk that ended so reached the outermost frame, or had none to reach. */

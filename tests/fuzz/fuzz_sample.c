@@ -41,8 +41,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	touched += s.cold->regs.pc + s.cold->regs.reg[WIRE_N_REGS - 1] +
 		   (uint64_t)s.cold->comm[WIRE_COMM_BYTES - 1];
 	touched += sum_words(s.user_frames, s.cold->n_right);
-	for (size_t i = 0; i < s.head->stack_bytes; i++)
+	for (size_t i = 0; i < sample_stack_bytes(s.head); i++)
 		touched += s.stack[i];
-	assert(s.stack + s.head->stack_bytes <= bytes + size);
+	assert(s.stack + sample_stack_bytes(s.head) <= bytes + size);
 	return 0;
 }

@@ -13,12 +13,14 @@ from harness.agent import config
 pytestmark = pytest.mark.bpf
 
 AIM = 0.9995
-# At ten times the usual rate, with every program new: the first tenths of a second weigh a hundred times what they do in a day, and more on a
-# busy machine. What is below this is no accident.
-GUARD = 0.995
+# At ten times the usual rate, with every program new, the first tenths of a second weigh a hundred times what they do in a day: a handful more
+# or less is the aim itself. What is below this is no accident.
+GUARD = 0.998
 # One incomplete stack of 20,000 is a tenth of what the aim allows.
 ENOUGH = 20000
-SECONDS = 15
+SECONDS = 18
+# Before that, what the load is made of was read from the disk once: how fast that is is not what is asked.
+WARM = 2000
 # Less than this says nothing about the aim.
 LEAST = 4000
 WORKLOAD = ["fchain", "fexceptions", "fsignals", "fbounce", "fbounce.so", "ftiny", "go-chain"]
@@ -49,7 +51,10 @@ def test_share_of_complete_stacks(start_agent, standin, processes, frameless_pro
     agent = start_agent(config(standin.url, interval="2s", rate=997)).wait_ready()
     before = ends(agent.metrics())
     load = processes.start(paths.TESTS / "fixtures" / "workload.sh", SECONDS, next(iter(built.values())).parent)
-    agent.wait_metric(lambda m: not load.running() or sum(since(before, ends(m)).values()) >= ENOUGH, SECONDS + 60, "stacks enough")
+    for enough in (WARM, ENOUGH):
+        agent.wait_metric(lambda m: not load.running() or sum(since(before, ends(m)).values()) >= enough, SECONDS + 60, "stacks enough")
+        if enough == WARM:
+            before = ends(agent.metrics())
     found = since(before, ends(agent.metrics()))
     assert load.running() or load.popen.returncode == 0, load.err
     total, complete = sum(found.values()), sum(found.get(end, 0) for end in COMPLETE)

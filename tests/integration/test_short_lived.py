@@ -37,6 +37,18 @@ def test_samples_of_short_processes_are_named(processes, programs, tmp_path):
     assert tiny.having("tiny_spin").total >= 0.8 * tiny.total > 0, tiny.show()
 
 
+@pytest.mark.parametrize("name", ["fdeep", "fdeep-thread"])
+def test_deep_stacks_are_whole(processes, programs, frameless_programs, tmp_path, name):
+    """What nobody knows yet is sampled with its stack, however deep it is: 100 KiB here, frame pointers lead nowhere."""
+    path = tmp_path / "out"
+    run = processes.run(paths.XAGENT, "profile", "-U", "-f", "folded", "-F", RATE, "-o", path, "--",
+                        programs["shortlived"], 4, frameless_programs(name)[name])
+    assert run.popen.returncode == 0, run.err
+    deep = folded.parse(path.read_text()).having("deep_spin")
+    whole = deep.having_run("deep_main", *["deep_call"] * 50, "deep_spin")
+    assert whole.total >= 0.98 * deep.total > 100, deep.show()
+
+
 def test_in_run(start_agent, standin, processes, programs):
     agent = start_agent(config(standin.url, interval="2s", rate=RATE)).wait_ready()
     run = processes.run(programs["shortlived"], 4, programs["tiny"])

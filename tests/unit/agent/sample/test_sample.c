@@ -31,22 +31,22 @@ static const struct row rows[] = {
 	{ "head_only", { .end = WIRE_END_NO_USER }, HEAD, 0 },
 	{ "kernel_frames", { .n_kernel = 3 }, WHOLE, 0 },
 	{ "user_frames", { .n_user = 5 }, WHOLE, 0 },
-	{ "cold", { .flags = WIRE_COLD, .n_user = 1, .stack_bytes = 64 }, WHOLE, 0 },
+	{ "cold", { .flags = WIRE_COLD, .n_user = 1, .stack_words = 8 }, WHOLE, 0 },
 	{ "cold_without_copy", { .flags = WIRE_COLD }, HEAD + COLD, 0 },
 	{ "cold_without_registers", { .flags = WIRE_COLD }, HEAD, -EBADMSG },
-	{ "stack_bytes_without_cold", { .stack_bytes = 64 }, HEAD, 0 },
+	{ "stack_words_without_cold", { .stack_words = 8 }, HEAD, 0 },
 	{ "most_kernel_frames", { .n_kernel = WIRE_MAX_KERNEL_FRAMES }, WHOLE, 0 },
 	{ "too_many_kernel_frames", { .n_kernel = WIRE_MAX_KERNEL_FRAMES + 1 }, WHOLE, -EBADMSG },
 	{ "all_ones_kernel_frames", { .n_kernel = UINT16_MAX }, HEAD, -EBADMSG },
 	{ "most_user_frames", { .n_user = WIRE_MAX_USER_FRAMES }, WHOLE, 0 },
 	{ "too_many_user_frames", { .n_user = WIRE_MAX_USER_FRAMES + 1 }, WHOLE, -EBADMSG },
 	{ "all_ones_user_frames", { .n_user = UINT16_MAX }, HEAD, -EBADMSG },
-	{ "most_stack_bytes",
-	  { .flags = WIRE_COLD, .stack_bytes = WIRE_MAX_STACK_BYTES },
+	{ "most_stack_words",
+	  { .flags = WIRE_COLD, .stack_words = WIRE_MAX_STACK_BYTES / 8 },
 	  WHOLE,
 	  0 },
-	{ "too_many_stack_bytes",
-	  { .flags = WIRE_COLD, .stack_bytes = WIRE_MAX_STACK_BYTES + 1 },
+	{ "too_many_stack_words",
+	  { .flags = WIRE_COLD, .stack_words = WIRE_MAX_STACK_BYTES / 8 + 1 },
 	  WHOLE,
 	  -EBADMSG },
 	{ "last_end", { .end = WIRE_END_MAX - 1 }, HEAD, 0 },
@@ -59,7 +59,7 @@ static const struct row rows[] = {
 static size_t promised_bytes(const struct wire_sample *head)
 {
 	return HEAD + 8 * ((size_t)head->n_kernel + head->n_user) +
-	       (head->flags & WIRE_COLD ? COLD + head->stack_bytes : 0);
+	       (head->flags & WIRE_COLD ? COLD + sample_stack_bytes(head) : 0);
 }
 
 /* A record of exactly n bytes, so that the sanitizer sees each one that is read behind it. */
@@ -105,7 +105,7 @@ static void test_row(void **state)
 static void test_truncated_everywhere(void **state)
 {
 	const struct wire_sample head = {
-		.n_kernel = 2, .n_user = 3, .flags = WIRE_COLD, .stack_bytes = 24
+		.n_kernel = 2, .n_user = 3, .flags = WIRE_COLD, .stack_words = 3
 	};
 	size_t whole = promised_bytes(&head);
 	struct sample s = { .head = NULL };

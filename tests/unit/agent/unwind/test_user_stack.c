@@ -305,7 +305,7 @@ static void make_cold(struct fixture *f, const uint64_t *words, size_t n_words)
 {
 	f->head.generation = 0;
 	f->head.flags = WIRE_COLD;
-	f->head.stack_bytes = (uint16_t)(n_words * sizeof(*words));
+	f->head.stack_words = (uint16_t)n_words;
 	f->cold.flags = WIRE_COLD_EXACT;
 	f->cold.regs.pc = EXE + 0x10;
 	f->cold.regs.reg[WIRE_ABI_SP] = STACK;
