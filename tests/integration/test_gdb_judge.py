@@ -193,6 +193,7 @@ def as_seen_by_gdb(name, stack):
 
 # musl: gdb does not know its signal frames; a program whose leader is dead cannot be attached to; where a coroutine goes on with another
 # context, glibc's unwind information invents a caller.
+LOOKS = 3
 NOT_FOR_GDB = ("sig-musl", "dead-main", "coroutine-link", "coroutine-stat")
 
 
@@ -202,11 +203,17 @@ def test_fixture_is_what_it_says(processes, frameless_programs, tmp_path, name):
         pytest.skip(gdb.why_not())
     situation = situations.SITUATIONS[name]
     _, pid = situations.start(processes, tmp_path, frameless_programs(*situations.programs_of([name])), name)
-    time.sleep(0.1)
-    stacks = [as_seen_by_gdb(name, s) for s in gdb.stacks(pid).values()]
-    if situation.good is situations.threads_good:
-        stacks = [s for s in stacks if "main" not in s.frames]
-    assert stacks and all(map(situation.good, stacks)), stacks
+    # While an exception lands, the stack is being rewritten, and no debugger can tell it: it may be so at one moment, not at each.
+    seen = []
+    for _ in range(LOOKS):
+        time.sleep(0.1)
+        stacks = [as_seen_by_gdb(name, s) for s in gdb.stacks(pid).values()]
+        if situation.good is situations.threads_good:
+            stacks = [s for s in stacks if "main" not in s.frames]
+        if stacks and all(map(situation.good, stacks)):
+            return
+        seen.append(stacks)
+    assert False, seen
 
 
 VARIANTS = [("gcc", "O2", "pie"), ("clang", "Os", "stat"), ("gcc", "O0", "dbgf"), ("gcc", "O2", "musl")]
