@@ -5,6 +5,7 @@ replaced, removed, never had a file, were started by the loader, or have copied 
 """
 import os
 import shutil
+import subprocess
 
 import pytest
 
@@ -112,6 +113,23 @@ def test_program_started_by_the_loader(processes, frameless_programs, tmp_path):
     process = processes.start(LOADER, frameless_programs("fchain")["fchain"], 60)
     process.wait_for_output("main")
     judge(processes, tmp_path, process.pid, CHAIN)
+
+
+def test_32_bit_program(processes, tmp_path):
+    """It says what it is, and nothing is made up."""
+    program = tmp_path / "compat"
+    built = subprocess.run(["gcc", "-m32", "-O1", "-fno-pie", "-no-pie", "-nostdlib", "-static", "-o", program, paths.TESTS / "fixtures" / "compat.c"],
+                           capture_output=True, text=True)
+    if built.returncode != 0:
+        pytest.skip(f"no 32-bit programs here: {built.stderr.splitlines()[:1]}")
+    try:
+        stacks, _ = profile_command(processes, tmp_path, program)
+    except AssertionError as e:
+        if "Exec format error" in str(e):
+            pytest.skip("this kernel runs no 32-bit programs")
+        raise
+    assert stacks.total > 100, stacks.show()
+    assert {s.frames for s in stacks} == {("compat", "[32-bit process]")}, stacks.show()
 
 
 def test_code_in_memory_in_place_of_the_file(processes, frameless_programs, tmp_path):
