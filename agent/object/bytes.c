@@ -3,6 +3,7 @@
 #include "agent/object/bytes.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -91,4 +92,11 @@ int bytes_read_window(const struct bytes *b, struct bytes_window *w, uint64_t fi
 		return -ENODATA;
 	memcpy(dst, w->data + (file_off - w->file_off), n);
 	return 0;
+}
+
+void bytes_expect(const struct bytes *b, uint64_t file_off, uint64_t n)
+{
+	if (b->fd >= 0 && file_off < b->size && n > 0)
+		(void)posix_fadvise(b->fd, (off_t)file_off, (off_t)MIN_OF(n, b->size - file_off),
+				    POSIX_FADV_WILLNEED);
 }

@@ -27,6 +27,9 @@ int bytes_read(const struct bytes *b, uint64_t file_off, void *dst, size_t n);
 /* As many of n bytes as there are: their number, 0 at the end, or -errno. */
 ssize_t bytes_read_some(const struct bytes *b, uint64_t file_off, void *dst, size_t n);
 
+/* They will be read soon, and here and there: the kernel may fetch them from the disk meanwhile, in one go. Does not wait. */
+void bytes_expect(const struct bytes *b, uint64_t file_off, uint64_t n);
+
 /* What lies close together, read at once: a system call takes as long as copying some thousand bytes. */
 #define BYTES_WINDOW_BYTES 4096
 

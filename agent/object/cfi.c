@@ -378,11 +378,24 @@ static int cfi_new(const char *name, const struct cfi_section *section, uint8_t 
 	return 0;
 }
 
+/* Looked up by halves in the table, then at an entry each: a disk would be asked for one page after the other, some milliseconds each, where
+ * it can give all of them in as many. */
+static void expect_section(struct elf *elf, const struct cfi_section *section)
+{
+	struct cfi_table table;
+
+	if (cfi_table_open(elf, &table))
+		bytes_expect(elf_bytes(elf), table.file_off, 8 * (uint64_t)table.n);
+	bytes_expect(elf_bytes(elf), section->packed.file_off, section->packed.n_packed);
+}
+
 int cfi_eh_frame_new(struct elf *elf, struct unwind_source **ret_source)
 {
 	struct cfi_section section;
 	int r = cfi_section_find_eh(elf, &section);
 
+	if (r == 0)
+		expect_section(elf, &section);
 	return r == 0 ? cfi_new("eh_frame", &section, section.abi->fp, ret_source) : r;
 }
 
