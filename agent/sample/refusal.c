@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "agent/util/file.h"
+#include "agent/util/macro.h"
 #include "agent/util/str.h"
 
 #define REFUSAL_FILE_MAX ((size_t)64 * 1024)
@@ -96,6 +97,28 @@ bool refusal_expected(const struct refusal_facts *f, struct buf *out)
 		return true;
 	}
 	return false;
+}
+
+static const struct {
+	unsigned int cap;
+	const char *name;
+	const char *without;
+} wished[] = {
+	{ CAP_SYS_PTRACE, "CAP_SYS_PTRACE",
+	  "processes of other users cannot be looked into, their functions stay unnamed" },
+	{ CAP_DAC_READ_SEARCH, "CAP_DAC_READ_SEARCH",
+	  "files that only their owners may read have no function names" },
+};
+
+bool refusal_shortcomings(const struct refusal_facts *f, struct buf *out)
+{
+	size_t before = out->len;
+
+	for (size_t i = 0; i < ARRAY_SIZE(wished); i++)
+		if (!has_cap(f, wished[i].cap))
+			(void)buf_printf(out, "%smissing %s: %s", out->len > before ? "; " : "",
+					 wished[i].name, wished[i].without);
+	return out->len > before;
 }
 
 void refusal_explain(const struct refusal_facts *f, const char *step, int error, struct buf *out)

@@ -24,4 +24,7 @@ void refusal_explain(const struct refusal_facts *f, const char *step, int error,
 /* What the agent lacks before anything was tried; appends and returns true when it cannot work. */
 bool refusal_expected(const struct refusal_facts *f, struct buf *out);
 
+/* What will work by half only: appends and returns true when something is missing that sampling itself does not need. */
+bool refusal_shortcomings(const struct refusal_facts *f, struct buf *out);
+
 #endif

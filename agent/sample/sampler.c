@@ -265,6 +265,15 @@ static int choose_cpus(struct sampler *s, const struct sampler_options *o)
 	return 0;
 }
 
+static void warn_of_shortcomings(const struct refusal_facts *facts)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(1024);
+
+	if (refusal_shortcomings(facts, &text))
+		log_warn("profiles will lack names", LOG_STR("why", buf_str(&text)),
+			 LOG_STR("fix", "run as root, or grant them"));
+}
+
 int sampler_new(const struct sampler_options *o, struct buf *why, struct sampler **ret_sampler)
 {
 	_cleanup_(sampler_freep) struct sampler *s = calloc(1, sizeof(*s));
@@ -286,6 +295,7 @@ int sampler_new(const struct sampler_options *o, struct buf *why, struct sampler
 		refusal_explain(&facts, "load", r, why);
 		return r;
 	}
+	warn_of_shortcomings(&facts);
 	*ret_sampler = TAKE_PTR(s);
 	return 0;
 }

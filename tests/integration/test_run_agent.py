@@ -402,6 +402,18 @@ def test_lost_privilege_is_named(processes, public_xagent):
     assert "CAP_BPF" in run.err and len(run.err.strip().splitlines()) == 1, run.err
 
 
+def test_privilege_that_names_need_is_named(processes, public_xagent):
+    """Without it everything works, only half of it: that is said once, with what to do."""
+    reason = privileges.why_no_tool("setpriv")
+    if reason:
+        pytest.skip(reason)
+    run = processes.run("setpriv", "--bounding-set=-sys_ptrace", "--inh-caps=-sys_ptrace", public_xagent, "profile", "-d", "1", "-f", "folded", "-o", "out",
+                        cwd=public_xagent.parent, seconds=15)
+    assert run.popen.returncode == 0, run.err
+    said = [line for line in run.err.splitlines() if "CAP_" in line]
+    assert len(said) == 1 and "CAP_SYS_PTRACE" in said[0] and "DAC" not in said[0], run.err
+
+
 def test_nothing_is_left_behind(start_agent, standin, chain):
     """No BPF program, map or link outlives the agent."""
     if privileges.why_no_tool("bpftool"):

@@ -71,6 +71,37 @@ static void test_expected(void **state)
 	assert_string_equal(buf_str(&out), row->text ? row->text : "");
 }
 
+struct lacks_row {
+	const char *name;
+	uint64_t capabilities;
+	const char *text;
+};
+
+#define NO_PTRACE                                                                                  \
+	"missing CAP_SYS_PTRACE: processes of other users cannot be looked into, their functions " \
+	"stay unnamed"
+#define NO_DAC                                                                                 \
+	"missing CAP_DAC_READ_SEARCH: files that only their owners may read have no function " \
+	"names"
+
+static const struct lacks_row lacks_rows[] = {
+	{ "lacks_nothing", ENOUGH | BIT(CAP_SYS_PTRACE) | BIT(CAP_DAC_READ_SEARCH), "" },
+	{ "lacks_ptrace", ENOUGH | BIT(CAP_DAC_READ_SEARCH), NO_PTRACE },
+	{ "lacks_dac", ENOUGH | BIT(CAP_SYS_PTRACE), NO_DAC },
+	/* An administrator may neither of both. */
+	{ "lacks_both", BIT(CAP_SYS_ADMIN), NO_PTRACE "; " NO_DAC },
+};
+
+static void test_lacks(void **state)
+{
+	const struct lacks_row *row = *state;
+	struct refusal_facts f = make_facts(row->capabilities, false, false);
+	_cleanup_buf_ struct buf out = BUF_INIT(4096);
+
+	assert_int_equal(refusal_shortcomings(&f, &out), *row->text != '\0');
+	assert_string_equal(buf_str(&out), row->text);
+}
+
 struct explain_row {
 	const char *name;
 	int error;
@@ -134,12 +165,16 @@ static void test_facts_of_this_machine(void **state)
 
 int main(void)
 {
-	struct CMUnitTest tests[ARRAY_SIZE(expected_rows) + ARRAY_SIZE(explain_rows) + 2];
+	struct CMUnitTest tests[ARRAY_SIZE(expected_rows) + ARRAY_SIZE(lacks_rows) +
+				ARRAY_SIZE(explain_rows) + 2];
 	size_t n = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(expected_rows); i++)
 		tests[n++] = (struct CMUnitTest){ expected_rows[i].name, test_expected, NULL, NULL,
 						  (void *)&expected_rows[i] };
+	for (size_t i = 0; i < ARRAY_SIZE(lacks_rows); i++)
+		tests[n++] = (struct CMUnitTest){ lacks_rows[i].name, test_lacks, NULL, NULL,
+						  (void *)&lacks_rows[i] };
 	for (size_t i = 0; i < ARRAY_SIZE(explain_rows); i++)
 		tests[n++] = (struct CMUnitTest){ explain_rows[i].name, test_explain, NULL, NULL,
 						  (void *)&explain_rows[i] };
