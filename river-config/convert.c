@@ -7,6 +7,7 @@
 
 #include "river-config/number.h"
 #include "river-config/print.h"
+#include "river-config/text.h"
 
 int river_to_text(const struct river_value *v, struct river_error *err, const char **ret_text,
 		  size_t *ret_len)
@@ -121,38 +122,60 @@ int river_to_float(const struct river_value *v, struct river_error *err, double 
 	return r;
 }
 
-static int error_duration(struct river_error *err, const struct river_value *v,
-			  enum river_duration_status status, const char *unit, size_t unit_len)
+/* As the time package of Go quotes: bytes that are no printable ASCII by their number. */
+static void quote_duration(struct river_text *t, const char *s, size_t n)
+{
+	river_text_char(t, '"');
+	for (size_t i = 0; i < n; i++) {
+		unsigned char c = (unsigned char)s[i];
+
+		if (c < ' ' || c >= 0x80)
+			river_text_printf(t, "\\x%02x", c);
+		else
+			river_text_printf(t, c == '"' || c == '\\' ? "\\%c" : "%c", c);
+	}
+	river_text_char(t, '"');
+}
+
+static int error_duration(struct river_error *err, const struct river_value *v, const char *s,
+			  size_t n, enum river_duration_status status, const char *unit,
+			  size_t unit_len)
 {
 	struct river_text t = RIVER_TEXT_INIT(err->arena);
 	const char *text;
 
 	if (status == RIVER_DURATION_UNKNOWN_UNIT) {
 		river_text_str(&t, "time: unknown unit ");
-		river_text_quote(&t, unit, unit_len);
+		quote_duration(&t, unit, unit_len);
 		river_text_str(&t, " in duration ");
 	} else {
 		river_text_printf(&t, "time: %s duration ",
 				  status == RIVER_DURATION_MISSING_UNIT ? "missing unit in"
 									: "invalid");
 	}
-	river_text_quote(&t, v->string.text, v->string.len);
+	quote_duration(&t, s, n);
 	text = river_text_take(&t);
 	return text ? river_error_set(err, v, "%s", text) : -ENOMEM;
 }
 
-/* A bare number counts nanoseconds. */
+/* A number becomes text first, as for any argument that is written as a string: only 0 has no unit. */
 int river_to_duration(const struct river_value *v, struct river_error *err, int64_t *ret_ns)
 {
 	enum river_duration_status status;
-	const char *unit = "";
-	size_t unit_len = 0;
+	const char *text, *unit = "";
+	size_t len, unit_len = 0;
+	int r;
 
-	if (v->type != RIVER_TYPE_STRING)
-		return river_to_int(v, err, ret_ns);
-	status = river_parse_duration(v->string.text, v->string.len, ret_ns, &unit, &unit_len);
+	if (v->type == RIVER_TYPE_NULL) {
+		*ret_ns = 0;
+		return RIVER_OK;
+	}
+	r = river_to_text(v, err, &text, &len);
+	if (r != RIVER_OK)
+		return r;
+	status = river_parse_duration(text, len, ret_ns, &unit, &unit_len);
 	if (status != RIVER_DURATION_OK)
-		return error_duration(err, v, status, unit, unit_len);
+		return error_duration(err, v, text, len, status, unit, unit_len);
 	return RIVER_OK;
 }
 
@@ -189,11 +212,12 @@ int river_to_capsule(const struct river_value *v, const char *type, struct river
  * The lists and maps are for structs of the host: they own copies and refer to nothing outside of
  * the arena.
  */
-static int copy_text(const struct river_value *v, struct river_error *err, const char **ret_text)
+static int copy_text(const struct river_value *v, struct river_error *err, bool secret,
+		     const char **ret_text)
 {
 	const char *text;
 	size_t len;
-	int r = river_to_text(v, err, &text, &len);
+	int r = secret ? river_to_secret(v, err, &text, &len) : river_to_text(v, err, &text, &len);
 
 	if (r != RIVER_OK)
 		return r;
@@ -210,8 +234,8 @@ static int check_array(const struct river_value *v, struct river_error *err, siz
 	return RIVER_OK;
 }
 
-int river_to_strings(const struct river_value *v, struct river_error *err,
-		     struct river_strings *ret)
+static int to_texts(const struct river_value *v, struct river_error *err, bool secret,
+		    struct river_strings *ret)
 {
 	struct river_strings list;
 	int r = check_array(v, err, &list.n_items);
@@ -222,7 +246,7 @@ int river_to_strings(const struct river_value *v, struct river_error *err,
 	if (!list.items)
 		return -ENOMEM;
 	for (size_t i = 0; i < list.n_items; i++) {
-		r = copy_text(v->array.items[i], err, &list.items[i]);
+		r = copy_text(v->array.items[i], err, secret, &list.items[i]);
 		if (r != RIVER_OK)
 			return river_error_in_item(err, v, i, r);
 	}
@@ -230,12 +254,61 @@ int river_to_strings(const struct river_value *v, struct river_error *err,
 	return RIVER_OK;
 }
 
+int river_to_strings(const struct river_value *v, struct river_error *err,
+		     struct river_strings *ret)
+{
+	return to_texts(v, err, false, ret);
+}
+
+/* RIVER_OK with *ret_n members, null being none. */
+static int check_object(const struct river_value *v, struct river_error *err, size_t *ret_n)
+{
+	if (v->type != RIVER_TYPE_NULL && v->type != RIVER_TYPE_OBJECT)
+		return river_error_type(err, v, RIVER_TYPE_OBJECT);
+	*ret_n = v->type == RIVER_TYPE_OBJECT ? v->object.n_members : 0;
+	return RIVER_OK;
+}
+
+static int fill_lists(const struct river_value *v, struct river_error *err,
+		      struct river_list_map *map)
+{
+	for (size_t i = 0; i < map->n_items; i++) {
+		const struct river_object_member *m = &v->object.members[i];
+		int r = to_texts(m->value, err, true, &map->lists[i]);
+
+		if (r != RIVER_OK)
+			return river_error_in_member(err, v, m->key, r);
+		map->keys[i] = river_arena_strndup(err->arena, m->key, m->key_len);
+		if (!map->keys[i])
+			return -ENOMEM;
+	}
+	return RIVER_OK;
+}
+
+int river_to_secret_lists(const struct river_value *v, struct river_error *err,
+			  struct river_list_map *ret)
+{
+	struct river_list_map map = { 0 };
+	int r = check_object(v, err, &map.n_items);
+
+	if (r != RIVER_OK)
+		return r;
+	map.keys = river_arena_alloc(err->arena, map.n_items * sizeof(*map.keys));
+	map.lists = river_arena_alloc(err->arena, map.n_items * sizeof(*map.lists));
+	if (!map.keys || !map.lists)
+		return -ENOMEM;
+	r = fill_lists(v, err, &map);
+	if (r == RIVER_OK)
+		*ret = map;
+	return r;
+}
+
 static int fill_map(const struct river_value *v, struct river_error *err,
 		    struct river_string_map *map)
 {
 	for (size_t i = 0; i < map->n_items; i++) {
 		const struct river_object_member *m = &v->object.members[i];
-		int r = copy_text(m->value, err, &map->values[i]);
+		int r = copy_text(m->value, err, false, &map->values[i]);
 
 		if (r != RIVER_OK)
 			return river_error_in_member(err, v, m->key, r);
@@ -250,11 +323,10 @@ int river_to_string_map(const struct river_value *v, struct river_error *err,
 			struct river_string_map *ret)
 {
 	struct river_string_map map = { 0 };
-	int r;
+	int r = check_object(v, err, &map.n_items);
 
-	if (v->type != RIVER_TYPE_NULL && v->type != RIVER_TYPE_OBJECT)
-		return river_error_type(err, v, RIVER_TYPE_OBJECT);
-	map.n_items = v->type == RIVER_TYPE_OBJECT ? v->object.n_members : 0;
+	if (r != RIVER_OK)
+		return r;
 	map.keys = river_arena_alloc(err->arena, map.n_items * sizeof(*map.keys));
 	map.values = river_arena_alloc(err->arena, map.n_items * sizeof(*map.values));
 	if (!map.keys || !map.values)

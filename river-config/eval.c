@@ -160,7 +160,7 @@ static int index_object(struct eval *ev, const struct river_value *of,
 
 	if (index->type != RIVER_TYPE_STRING)
 		return river_error_type(ev->err, index, RIVER_TYPE_NUMBER);
-	member = river_value_find(of, index->string.text);
+	member = river_value_find_bytes(of, index->string.text, index->string.len);
 	if (member)
 		return alias(ev, member, ret_value);
 	*ret_value = river_value_new(ev->err->arena, RIVER_TYPE_NULL);

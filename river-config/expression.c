@@ -276,8 +276,11 @@ static const struct river_expr *parse_call(struct river_parser *p,
 	return e;
 }
 
-/* An expression followed by [label] "{" Body "}": someone took an attribute for a block. */
-static void parse_misplaced_block(struct river_parser *p, const struct river_expr *e)
+/*
+ * An expression followed by [label] "{" Body "}": someone took an attribute for a block. False
+ * where it is no such thing; the rest of the statement is skipped then.
+ */
+static bool parse_misplaced_block(struct river_parser *p, const struct river_expr *e)
 {
 	struct river_range range = { .file = p->file, .start = e->range.start };
 	struct river_token token;
@@ -292,10 +295,11 @@ static void parse_misplaced_block(struct river_parser *p, const struct river_exp
 		if (token.kind == RIVER_TOKEN_RCURLY) {
 			range.end = token.end;
 			river_parser_error_at(p, &range, "cannot use a block as an expression");
-			return;
+			return true;
 		}
 	}
 	river_parser_skip_stmt(p);
+	return false;
 }
 
 /* Operand { "." identifier | "[" Expression "]" | "(" [ list ] ")" } */
@@ -316,8 +320,9 @@ static const struct river_expr *parse_primary(struct river_parser *p)
 			break;
 		case RIVER_TOKEN_STRING:
 		case RIVER_TOKEN_LCURLY:
-			parse_misplaced_block(p, e);
-			return e;
+			if (!parse_misplaced_block(p, e))
+				return e;
+			break;
 		default:
 			return e;
 		}

@@ -123,7 +123,9 @@ static int float_value(const struct river_expr *e, struct river_error *err,
 	double f;
 
 	if (!river_parse_float(e->literal.text, e->literal.len, &f))
-		return river_error_set_at(err, &e->range, "%s value out of range", e->literal.text);
+		return river_error_set_at(err, &e->range,
+					  "strconv.ParseFloat: parsing \"%s\": value out of range",
+					  e->literal.text);
 	*ret_value = (struct river_value *)river_value_float(err->arena, f);
 	return RIVER_OK;
 }
@@ -151,8 +153,7 @@ static int string_value(const struct river_expr *e, struct river_error *err,
 	char *text = river_unquote(err->arena, e->literal.text, e->literal.len, &len);
 
 	if (!text)
-		return river_error_set_at(err, &e->range, "%s is not a valid string",
-					  e->literal.text);
+		return river_error_set_at(err, &e->range, "invalid syntax");
 	*ret_value = river_value_wrap_text(err->arena, text, len);
 	return RIVER_OK;
 }

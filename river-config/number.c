@@ -8,10 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * Longest spelling of a float that is looked at; one digit more cannot change a double by itself.
- */
-#define FLOAT_TEXT_MAX 1024
+/* Spellings of floats up to here are copied to the stack; longer ones hardly exist. */
+#define FLOAT_TEXT_MAX 128
 
 static bool is_digit(char c)
 {
@@ -99,16 +97,30 @@ static double parse_c_locale(const char *text)
 	return value;
 }
 
-bool river_parse_float(const char *s, size_t n, double *ret)
+static double parse_long(const char *s, size_t n)
 {
-	char text[FLOAT_TEXT_MAX];
+	char *text = malloc(n + 1);
 	double value;
 
-	if (n >= sizeof(text) || !is_float(s, n))
-		return false;
+	if (!text)
+		return NAN;
 	memcpy(text, s, n);
 	text[n] = '\0';
 	value = parse_c_locale(text);
+	free(text);
+	return value;
+}
+
+bool river_parse_float(const char *s, size_t n, double *ret)
+{
+	char text[FLOAT_TEXT_MAX] = { 0 };
+	double value;
+
+	if (!is_float(s, n))
+		return false;
+	if (n < sizeof(text))
+		memcpy(text, s, n);
+	value = n < sizeof(text) ? parse_c_locale(text) : parse_long(s, n);
 	if (!isfinite(value))
 		return false;
 	*ret = value;

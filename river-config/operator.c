@@ -250,12 +250,27 @@ static bool logic(enum river_token_kind op, const struct river_value *left,
 	}
 }
 
+/* An optional secret that is none counts as the string it holds. */
+static const struct river_value *unwrap(const struct river_value *v, struct river_value *plain)
+{
+	if (!river_value_is_capsule(v, RIVER_CAPSULE_OPTIONAL_SECRET) || v->string.is_secret)
+		return v;
+	*plain = *v;
+	plain->type = RIVER_TYPE_STRING;
+	return plain;
+}
+
 int river_operator_binary(enum river_token_kind op, const struct river_value *left,
 			  const struct river_value *right, struct river_error *err,
 			  struct river_value **ret_value)
 {
-	int r = operand_types[op] ? check_operands(op, left, right, err) : RIVER_OK;
+	struct river_value plain_left, plain_right;
+	int r = RIVER_OK;
 
+	left = unwrap(left, &plain_left);
+	right = unwrap(right, &plain_right);
+	if (operand_types[op])
+		r = check_operands(op, left, right, err);
 	if (r != RIVER_OK)
 		return r;
 	if (op == RIVER_TOKEN_ADD && river_value_has_text(left))

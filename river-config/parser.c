@@ -46,19 +46,31 @@ void river_parser_push(struct river_parser *p, struct river_vec *v, const void *
 	}
 }
 
-/* Carriage returns go: a comment must not look different in a file with other line ends. */
+/*
+ * Carriage returns go: a comment must not look different in a file with other line ends. One between
+ * a star and a slash stays, else it would end a block comment that it does not end.
+ */
+static size_t drop_carriage_returns(char *text, size_t n)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		bool splits = kept > 2 && text[kept - 1] == '*' && i + 1 < n && text[i + 1] == '/';
+
+		if (text[i] != '\r' || (splits && text[1] == '*'))
+			text[kept++] = text[i];
+	}
+	return kept;
+}
+
 static void add_comment(struct river_parser *p)
 {
 	char *text = river_parser_strndup(p, p->token.text, p->token.len);
 	struct river_comment comment = { .text = text, .range = river_parser_range(p, &p->token) };
-	size_t kept = 0;
 
 	if (!text)
 		return;
-	for (size_t i = 0; i < p->token.len; i++)
-		if (text[i] != '\r')
-			text[kept++] = text[i];
-	text[kept] = '\0';
+	text[drop_carriage_returns(text, p->token.len)] = '\0';
 	river_parser_push(p, &p->comments, &comment);
 }
 
@@ -181,19 +193,6 @@ struct stmt_head {
 	bool has_label;
 };
 
-bool river_is_identifier(const char *s, size_t len)
-{
-	uint32_t c;
-	size_t step;
-
-	for (size_t i = 0; i < len; i += step) {
-		step = river_utf8_decode(s + i, len - i, &c);
-		if (!river_is_letter(c) && !(i > 0 && river_is_digit(c)))
-			return false;
-	}
-	return len > 0;
-}
-
 static void error_label(struct river_parser *p, const char *problem, const char *text, size_t len)
 {
 	struct river_text t = RIVER_TEXT_INIT(p->arena);
@@ -289,6 +288,18 @@ static struct river_stmt *new_stmt(struct river_parser *p, enum river_stmt_kind 
 	return stmt->name ? stmt : NULL;
 }
 
+/* Where n bytes from a position end; the reference measures a name by its parts and dots. */
+static struct river_pos pos_of_last(const struct river_parser *p, struct river_pos pos, size_t n)
+{
+	for (; n > 1 && pos.offset + 1 < p->scanner.len; n--) {
+		bool newline = p->scanner.text[pos.offset++] == '\n';
+
+		pos.line += newline;
+		pos.column = newline ? 1 : pos.column + 1;
+	}
+	return pos;
+}
+
 /* head "=" Expression, of which the head must be one identifier. */
 static struct river_stmt *parse_attribute(struct river_parser *p, const struct stmt_head *head)
 {
@@ -300,6 +311,7 @@ static struct river_stmt *parse_attribute(struct river_parser *p, const struct s
 		return NULL;
 	river_parser_next(p);
 	if (head->parts.n_items != 1) {
+		stmt->name_range.end = pos_of_last(p, stmt->name_range.start, strlen(stmt->name));
 		river_parser_error_at(
 			p, &stmt->name_range,
 			"attribute names may only consist of a single identifier with no \".\"");
@@ -352,8 +364,8 @@ static struct river_stmt *parse_stmt(struct river_parser *p)
 	if (river_parser_at(p, RIVER_TOKEN_LCURLY))
 		return parse_block(p, &head);
 	river_parser_error(p, "expected %sblock body, got %s",
-			   head.parts.n_items == 1 && !head.has_label ? "attribute assignment or "
-								      : "",
+			   head.parts.n_items == 1 && !head.label_text ? "attribute assignment or "
+								       : "",
 			   river_token_name(p->token.kind));
 	river_parser_skip_to(p, RIVER_TOKEN_IDENT);
 	return NULL;

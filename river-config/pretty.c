@@ -17,8 +17,8 @@
 #define TAB_WIDTH 4
 
 #define SGR_BOLD "\033[1m"
-#define SGR_BOLD_RED "\033[1;31m"
-#define SGR_BOLD_YELLOW "\033[1;33m"
+#define SGR_BOLD_RED "\033[31;1m"
+#define SGR_BOLD_YELLOW "\033[33;1m"
 #define SGR_RESET "\033[0m"
 
 struct excerpt {
@@ -172,9 +172,9 @@ static void put_header(struct river_out *out, const struct river_diag *diag, boo
 	if (color)
 		river_out_str(out, SGR_RESET SGR_BOLD);
 	river_diag_put(out, diag);
+	river_out_str(out, "\n");
 	if (color)
 		river_out_str(out, SGR_RESET);
-	river_out_str(out, "\n");
 }
 
 static const struct river_source *find_source(const struct river_source *sources, size_t n_sources,

@@ -198,7 +198,7 @@ struct river_file {
 /*
  * Text to tree. *ret_file is set whenever the result is not negative, after mistakes to what could
  * be understood. `name` is copied. The text needs no NUL at its end and is not referred to
- * afterwards; a tree takes some 15 times its bytes. Texts of 1 GiB and more are refused with a
+ * afterwards; a tree takes some 20 times its bytes. Texts of 1 GiB and more are refused with a
  * diagnostic.
  */
 int river_parse(const char *name, const char *text, size_t len, struct river_arena *arena,
@@ -216,7 +216,7 @@ int river_file_require_blocks(const struct river_file *file, struct river_diags 
 
 const struct river_range *river_expr_range(const struct river_expr *e);
 
-/* Whether the text is a name that needs no quotes: a letter, then letters and digits. */
+/* Whether the text is a name that needs no quotes: a letter, then letters and digits; no keyword. */
 bool river_is_identifier(const char *s, size_t len);
 
 /* Back to text, laid out as `fmt` does; no line break at the end. */
@@ -326,6 +326,17 @@ enum river_layout {
 int river_value_write(const struct river_value *v, enum river_layout layout,
 		      struct river_arena *arena, river_write_fn write, void *ctx);
 
+/* The least settled features that may be used, as the flag --stability.level says. */
+enum river_stability {
+	RIVER_STABILITY_GENERALLY_AVAILABLE,
+	RIVER_STABILITY_PUBLIC_PREVIEW,
+	RIVER_STABILITY_EXPERIMENTAL,
+	RIVER_STABILITY_MAX,
+};
+
+/* As the flag spells it; "" for none. */
+const char *river_stability_name(enum river_stability stability);
+
 /* What names mean. Zeroed, it knows the standard library alone. */
 struct river_scope {
 	/*
@@ -343,6 +354,8 @@ struct river_scope {
 
 	const char *version;  /* constants.version; NULL: "" */
 	const char *hostname; /* constants.hostname; NULL: the kernel's */
+
+	enum river_stability stability; /* experimental functions ask for it */
 };
 
 /* RIVER_OK, RIVER_INVALID (one diagnostic, or more for a broken tree) or -ENOMEM. */
@@ -368,17 +381,25 @@ enum river_field_kind {
 	RIVER_KIND_FLOAT,	    /* double */
 	RIVER_KIND_DURATION,	    /* int64_t, nanoseconds */
 	RIVER_KIND_SECRET,	    /* const char *; takes strings and secrets */
+	RIVER_KIND_OPTIONAL_SECRET, /* struct river_secret; takes strings and both kinds of secrets */
 	RIVER_KIND_STRING_LIST,	    /* struct river_strings */
 	RIVER_KIND_STRING_MAP,	    /* struct river_string_map */
 	RIVER_KIND_STRING_MAP_LIST, /* struct river_string_maps */
+	RIVER_KIND_SECRET_LIST_MAP, /* struct river_list_map; texts are strings or secrets */
 	RIVER_KIND_CAPSULE,	    /* void *; NULL for null */
 	RIVER_KIND_CAPSULE_LIST,    /* struct river_capsules; NULL for an entry that is null */
+	RIVER_KIND_OBJECT,	    /* an embedded struct, given as an object by an attribute */
 	RIVER_KIND_VALUE,	    /* const struct river_value * of any type */
 	RIVER_KIND_BLOCK,	    /* an embedded struct */
 	RIVER_KIND_BLOCK_PTR,	    /* a pointer to a struct; NULL when the block is absent */
 	RIVER_KIND_BLOCKS,	    /* struct river_blocks; may be given many times */
 	RIVER_KIND_LABEL,	    /* const char *: the label of the block itself */
 	RIVER_KIND_MAX,
+};
+
+struct river_secret {
+	const char *text;
+	bool is_secret;
 };
 
 struct river_strings {
@@ -399,6 +420,13 @@ struct river_string_maps {
 	size_t n_items;
 };
 
+/* Sorted by key; `lists` are as many as `keys`. */
+struct river_list_map {
+	const char **keys;
+	struct river_strings *lists;
+	size_t n_items;
+};
+
 struct river_capsules {
 	void **items;
 	size_t n_items;
@@ -414,6 +442,7 @@ enum river_field_flags {
 	RIVER_REQUIRED = 1 << 0,
 	RIVER_DEPRECATED = 1 << 1, /* accepted with a warning; `note` may name the replacement */
 	RIVER_IGNORED = 1 << 2, /* checked, then forgotten: no field of the struct belongs to it */
+	RIVER_OF_VALUE = 1 << 3, /* what validate finds is said of the expression, as by a conversion */
 };
 
 struct river_schema;
@@ -425,8 +454,14 @@ struct river_field {
 	unsigned int flags;
 	const char *def;		   /* default, converted like a string; NULL: zero */
 	const char *capsule_type;	   /* CAPSULE, CAPSULE_LIST */
-	const struct river_schema *schema; /* BLOCK, BLOCK_PTR, BLOCKS */
+	const struct river_schema *schema; /* OBJECT, BLOCK, BLOCK_PTR, BLOCKS */
+	size_t length;			   /* lists, BLOCKS: so many and no other number; 0: any */
 	const char *note;		   /* DEPRECATED */
+	/*
+	 * STRING: looks at the text that an attribute gives (null is none) and returns what is
+	 * wrong with it, as validate does. An error of the value, as if it could not be converted.
+	 */
+	const char *(*check_text)(const char *text, struct river_arena *arena);
 	/*
 	 * Looks at the decoded field (not at the struct) and returns what is wrong with it, in the
 	 * arena or static; NULL: nothing.
@@ -506,6 +541,9 @@ struct river_schema {
 	RIVER_FIELD(type, member, int64_t, RIVER_KIND_DURATION, name, ##__VA_ARGS__)
 #define RIVER_FIELD_SECRET(type, member, name, ...) \
 	RIVER_FIELD(type, member, const char *, RIVER_KIND_SECRET, name, ##__VA_ARGS__)
+#define RIVER_FIELD_OPTIONAL_SECRET(type, member, name, ...)                             \
+	RIVER_FIELD(type, member, struct river_secret, RIVER_KIND_OPTIONAL_SECRET, name, \
+		    ##__VA_ARGS__)
 #define RIVER_FIELD_STRING_LIST(type, member, name, ...) \
 	RIVER_FIELD(type, member, struct river_strings, RIVER_KIND_STRING_LIST, name, ##__VA_ARGS__)
 #define RIVER_FIELD_STRING_MAP(type, member, name, ...)                                 \
@@ -513,6 +551,9 @@ struct river_schema {
 		    ##__VA_ARGS__)
 #define RIVER_FIELD_STRING_MAP_LIST(type, member, name, ...)                                  \
 	RIVER_FIELD(type, member, struct river_string_maps, RIVER_KIND_STRING_MAP_LIST, name, \
+		    ##__VA_ARGS__)
+#define RIVER_FIELD_SECRET_LIST_MAP(type, member, name, ...)                               \
+	RIVER_FIELD(type, member, struct river_list_map, RIVER_KIND_SECRET_LIST_MAP, name, \
 		    ##__VA_ARGS__)
 #define RIVER_FIELD_CAPSULE(type, member, name, capsule, ...)                                  \
 	RIVER_FIELD(type, member, void *, RIVER_KIND_CAPSULE, name, .capsule_type = (capsule), \
@@ -526,9 +567,14 @@ struct river_schema {
 	RIVER_FIELD(type, member, const char *, RIVER_KIND_LABEL, "")
 
 /*
- * The member of BLOCK is of the struct that the schema describes, that of BLOCK_PTR a pointer to
- * it.
+ * The member of OBJECT and BLOCK is of the struct that the schema describes, that of BLOCK_PTR a
+ * pointer to it. Of an object no row is required, and it has no rows of blocks.
  */
+#define RIVER_FIELD_OBJECT(type, member, field_name, object_schema, ...)                           \
+	{                                                                                          \
+		.kind = RIVER_KIND_OBJECT, .name = (field_name), .offset = offsetof(type, member), \
+		.schema = (object_schema), ##__VA_ARGS__                                           \
+	}
 #define RIVER_FIELD_BLOCK(type, member, field_name, block_schema, ...)                            \
 	{                                                                                         \
 		.kind = RIVER_KIND_BLOCK, .name = (field_name), .offset = offsetof(type, member), \
@@ -563,6 +609,14 @@ int river_decode_block(const struct river_stmt *block, const struct river_schema
 int river_decode_body(const struct river_body *body, const struct river_range *range,
 		      const struct river_schema *schema, const struct river_scope *scope,
 		      struct river_arena *arena, struct river_diags *diags, void *ret_out);
+
+/*
+ * A body of any attributes and no blocks, as a custom component has it: an object of their values.
+ * RIVER_OK, RIVER_INVALID or -ENOMEM; of several mistakes each is a diagnostic.
+ */
+int river_eval_attributes(const struct river_body *body, const struct river_scope *scope,
+			  struct river_arena *arena, struct river_diags *diags,
+			  const struct river_value **ret_object);
 
 /* The defaults alone, as for a block that is absent. */
 int river_decode_defaults(const struct river_schema *schema, struct river_arena *arena,

@@ -226,8 +226,8 @@ static void scan_escape(struct river_scanner *s)
 	}
 }
 
-/* Behind the opening quote. */
-static void scan_string(struct river_scanner *s, struct river_pos start)
+/* Behind the opening quote, which `quote` is. */
+static void scan_string(struct river_scanner *s, struct river_pos start, uint32_t quote)
 {
 	for (;;) {
 		uint32_t c = s->ch;
@@ -237,24 +237,10 @@ static void scan_string(struct river_scanner *s, struct river_pos start)
 			return;
 		}
 		scanner_advance(s);
-		if (c == '"')
+		if (c == quote)
 			return;
 		if (c == '\\')
 			scan_escape(s);
-	}
-}
-
-static void scan_single_quoted(struct river_scanner *s, struct river_pos start)
-{
-	scanner_error_at(s, start, "illegal single-quoted string; use double quotes");
-	while (s->ch != '\n' && s->ch != RIVER_CHAR_END) {
-		uint32_t c = s->ch;
-
-		scanner_advance(s);
-		if (c == '\'')
-			return;
-		if (c == '\\' && s->ch != '\n' && s->ch != RIVER_CHAR_END)
-			scanner_advance(s);
 	}
 }
 
@@ -396,11 +382,12 @@ static enum river_token_kind scan_other(struct river_scanner *s, uint32_t c, str
 	case RIVER_CHAR_END:
 		return RIVER_TOKEN_EOF;
 	case '\'':
-		scan_single_quoted(s, start);
+		scanner_error_at(s, start, "illegal single-quoted string; use double quotes");
+		scan_string(s, start, '\'');
 		s->terminator_due = true;
 		return RIVER_TOKEN_ILLEGAL;
 	case '"':
-		scan_string(s, start);
+		scan_string(s, start, '"');
 		return RIVER_TOKEN_STRING;
 	case '`':
 		scan_raw_string(s, start);
@@ -434,6 +421,20 @@ static enum river_token_kind scan_word(struct river_scanner *s)
 	while (river_is_letter(s->ch) || river_is_digit(s->ch))
 		scanner_advance(s);
 	return word_kind(s->text + start, s->offset - start);
+}
+
+/* A keyword is none. */
+bool river_is_identifier(const char *s, size_t len)
+{
+	uint32_t c;
+	size_t step;
+
+	for (size_t i = 0; i < len; i += step) {
+		step = river_utf8_decode(s + i, len - i, &c);
+		if (!river_is_letter(c) && !(i > 0 && river_is_digit(c)))
+			return false;
+	}
+	return len > 0 && word_kind(s, len) == RIVER_TOKEN_IDENT;
 }
 
 static bool ends_statement(enum river_token_kind kind)

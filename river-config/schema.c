@@ -12,9 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "river-config/convert.h"
 #include "river-config/eval.h"
-#include "river-config/suggest.h"
+#include "river-config/field.h"
 
 struct decoder {
 	const struct river_schema *schema;
@@ -23,40 +22,10 @@ struct decoder {
 	struct river_diags *diags;
 	const struct river_body *body;
 	char *out;
-	bool *seen;   /* a flag a row */
-	bool invalid; /* an error was reported for this body */
+	bool *seen;    /* a flag a row */
+	bool *refused; /* the same: its blocks are too many or too few */
+	bool invalid;  /* an error was reported for this body */
 };
-
-struct kind_traits {
-	size_t size;
-	bool is_block;
-};
-
-/* Bytes a kind takes in the caller's struct; 0: as many as its schema says. */
-static const struct kind_traits kinds[RIVER_KIND_MAX] = {
-	[RIVER_KIND_STRING] = { sizeof(const char *), false },
-	[RIVER_KIND_BOOL] = { sizeof(bool), false },
-	[RIVER_KIND_INT] = { sizeof(int64_t), false },
-	[RIVER_KIND_UINT] = { sizeof(uint64_t), false },
-	[RIVER_KIND_FLOAT] = { sizeof(double), false },
-	[RIVER_KIND_DURATION] = { sizeof(int64_t), false },
-	[RIVER_KIND_SECRET] = { sizeof(const char *), false },
-	[RIVER_KIND_STRING_LIST] = { sizeof(struct river_strings), false },
-	[RIVER_KIND_STRING_MAP] = { sizeof(struct river_string_map), false },
-	[RIVER_KIND_STRING_MAP_LIST] = { sizeof(struct river_string_maps), false },
-	[RIVER_KIND_CAPSULE] = { sizeof(void *), false },
-	[RIVER_KIND_CAPSULE_LIST] = { sizeof(struct river_capsules), false },
-	[RIVER_KIND_VALUE] = { sizeof(const struct river_value *), false },
-	[RIVER_KIND_BLOCK] = { 0, true },
-	[RIVER_KIND_BLOCK_PTR] = { sizeof(void *), true },
-	[RIVER_KIND_BLOCKS] = { sizeof(struct river_blocks), true },
-	[RIVER_KIND_LABEL] = { sizeof(const char *), false },
-};
-
-static size_t field_size(const struct river_field *field)
-{
-	return field->kind == RIVER_KIND_BLOCK ? field->schema->size : kinds[field->kind].size;
-}
 
 /*
  * Where a row's value goes. What is ignored is decoded all the same, into memory nobody looks at.
@@ -64,7 +33,7 @@ static size_t field_size(const struct river_field *field)
 static void *field_memory(struct decoder *d, const struct river_field *field)
 {
 	if (field->flags & RIVER_IGNORED)
-		return river_arena_alloc(d->arena, field_size(field));
+		return river_arena_alloc(d->arena, river_field_size(field));
 	return d->out + field->offset;
 }
 
@@ -82,113 +51,12 @@ complain(struct decoder *d, const struct river_range *at, const char *fmt, ...)
 	return r;
 }
 
-/* A copy, so that the struct refers to nothing outside of its arena. */
-static int set_text(struct river_arena *arena, const char *text, size_t len, void *out)
-{
-	const char *copy = river_arena_strndup(arena, text, len);
-
-	if (!copy)
-		return -ENOMEM;
-	*(const char **)out = copy;
-	return 0;
-}
-
-static int convert_text(const struct river_value *v, struct river_error *err, bool secret,
-			void *out)
-{
-	const char *text;
-	size_t len;
-	int r = secret ? river_to_secret(v, err, &text, &len) : river_to_text(v, err, &text, &len);
-
-	return r == RIVER_OK ? set_text(err->arena, text, len, out) : r;
-}
-
-/* A value into the field of its row. */
-static int convert(const struct river_field *field, const struct river_value *v,
-		   struct river_error *err, void *out)
-{
-	switch (field->kind) {
-	case RIVER_KIND_STRING:
-		return convert_text(v, err, false, out);
-	case RIVER_KIND_SECRET:
-		return convert_text(v, err, true, out);
-	case RIVER_KIND_BOOL:
-		return river_to_bool(v, err, out);
-	case RIVER_KIND_INT:
-		return river_to_int(v, err, out);
-	case RIVER_KIND_UINT:
-		return river_to_uint(v, err, out);
-	case RIVER_KIND_FLOAT:
-		return river_to_float(v, err, out);
-	case RIVER_KIND_DURATION:
-		return river_to_duration(v, err, out);
-	case RIVER_KIND_STRING_LIST:
-		return river_to_strings(v, err, out);
-	case RIVER_KIND_STRING_MAP:
-		return river_to_string_map(v, err, out);
-	case RIVER_KIND_STRING_MAP_LIST:
-		return river_to_string_maps(v, err, out);
-	case RIVER_KIND_CAPSULE:
-		return river_to_capsule(v, field->capsule_type, err, out);
-	case RIVER_KIND_CAPSULE_LIST:
-		return river_to_capsules(v, field->capsule_type, err, out);
-	case RIVER_KIND_VALUE:
-		*(const struct river_value **)out = river_value_copy(err->arena, v);
-		return *(const struct river_value **)out ? RIVER_OK : -ENOMEM;
-	case RIVER_KIND_BLOCK:
-	case RIVER_KIND_BLOCK_PTR:
-	case RIVER_KIND_BLOCKS:
-	case RIVER_KIND_LABEL:
-	case RIVER_KIND_MAX:
-		break;
-	}
-	return -EINVAL;
-}
-
-/*
- * Defaults are written as text and converted as a string would be; only bool has no such
- * conversion.
- */
-static int convert_default(const struct river_field *field, struct river_arena *arena, void *out)
-{
-	struct river_error err = { .arena = arena };
-	struct river_value *v = river_value_new_string(arena, field->def, strlen(field->def));
-	int r;
-
-	if (!v)
-		return -ENOMEM;
-	if (field->kind == RIVER_KIND_BOOL) {
-		v->type = RIVER_TYPE_BOOL;
-		v->boolean = strcmp(field->def, "true") == 0;
-	}
-	r = convert(field, v, &err, out);
-	return r == RIVER_INVALID ? -EINVAL : r;
-}
-
-/* A text is never NULL, nor is a value: what is not set and has no default reads as "" or null. */
-static int default_field(const struct river_field *field, struct river_arena *arena, char *out)
-{
-	if (field->flags & RIVER_IGNORED)
-		return 0;
-	if (field->kind == RIVER_KIND_BLOCK)
-		return river_decode_defaults(field->schema, arena, out + field->offset);
-	if (field->def)
-		return convert_default(field, arena, out + field->offset);
-	if (field->kind == RIVER_KIND_STRING || field->kind == RIVER_KIND_SECRET ||
-	    field->kind == RIVER_KIND_LABEL)
-		*(const char **)(out + field->offset) = "";
-	if (field->kind != RIVER_KIND_VALUE)
-		return 0;
-	*(const struct river_value **)(out + field->offset) = river_value_null(arena);
-	return *(const struct river_value **)(out + field->offset) ? 0 : -ENOMEM;
-}
-
 int river_decode_defaults(const struct river_schema *schema, struct river_arena *arena,
 			  void *ret_out)
 {
 	memset(ret_out, 0, schema->size);
 	for (size_t i = 0; i < schema->n_fields; i++) {
-		int r = default_field(&schema->fields[i], arena, ret_out);
+		int r = river_field_default(&schema->fields[i], arena, ret_out);
 
 		if (r < 0)
 			return r;
@@ -198,28 +66,10 @@ int river_decode_defaults(const struct river_schema *schema, struct river_arena 
 	return 0;
 }
 
-static const struct river_field *find_field(const struct river_schema *schema, const char *name)
-{
-	for (size_t i = 0; i < schema->n_fields; i++)
-		if (schema->fields[i].kind != RIVER_KIND_LABEL &&
-		    strcmp(schema->fields[i].name, name) == 0)
-			return &schema->fields[i];
-	return NULL;
-}
-
 static int complain_unknown(struct decoder *d, const struct river_stmt *stmt)
 {
-	const char *kind = stmt->kind == RIVER_STMT_BLOCK ? "block" : "attribute";
-	const char *close = NULL;
-
-	/* Suggestions cost more than the rest; none are made that nobody will see. */
-	if (d->diags->n_items < RIVER_DIAGS_MAX)
-		close = river_suggest(d->schema, stmt->name);
-	if (close)
-		return complain(d, &stmt->range,
-				"unrecognized %s name \"%s\"; did you mean \"%s\"?", kind,
-				stmt->name, close);
-	return complain(d, &stmt->range, "unrecognized %s name \"%s\"", kind, stmt->name);
+	return complain(d, &stmt->range, "unrecognized %s name \"%s\"",
+			stmt->kind == RIVER_STMT_BLOCK ? "block" : "attribute", stmt->name);
 }
 
 static int warn_deprecated(struct decoder *d, const struct river_stmt *stmt,
@@ -240,6 +90,17 @@ static int validate_field(struct decoder *d, const struct river_stmt *stmt,
 	return problem ? complain(d, &stmt->range, "%s", problem) : 0;
 }
 
+/* A text that does not mean anything is a value that cannot be converted. */
+static int judge_value(const struct river_field *field, const struct river_value *v,
+		       struct river_error *err, const void *memory)
+{
+	const char *problem = NULL;
+
+	if ((field->flags & RIVER_OF_VALUE) && field->validate)
+		problem = field->validate(memory, err->arena);
+	return problem ? river_error_set(err, v, "%s", problem) : RIVER_OK;
+}
+
 static int decode_value(struct decoder *d, const struct river_stmt *stmt,
 			const struct river_field *field)
 {
@@ -252,7 +113,9 @@ static int decode_value(struct decoder *d, const struct river_stmt *stmt,
 		return -ENOMEM;
 	r = river_eval_expr(stmt->value, d->scope, &err, &v);
 	if (r == RIVER_OK) {
-		r = convert(field, v, &err, memory);
+		r = river_field_convert(field, v, &err, memory);
+		if (r == RIVER_OK)
+			r = judge_value(field, v, &err, memory);
 		river_value_forget(v);
 	}
 	if (r == RIVER_INVALID) {
@@ -260,23 +123,25 @@ static int decode_value(struct decoder *d, const struct river_stmt *stmt,
 		r = river_error_report(&err, d->diags);
 		return r < 0 ? r : 0;
 	}
-	return r < 0 ? r : validate_field(d, stmt, field, memory);
+	if (r < 0 || (field->flags & RIVER_OF_VALUE))
+		return r;
+	return validate_field(d, stmt, field, memory);
 }
 
 static int decode_attribute(struct decoder *d, const struct river_stmt *stmt)
 {
-	const struct river_field *field = find_field(d->schema, stmt->name);
+	const struct river_field *field = river_field_find(d->schema, stmt->name);
 	bool *seen;
 	int r;
 
 	if (!field)
 		return complain_unknown(d, stmt);
 	seen = &d->seen[field - d->schema->fields];
-	if (*seen && !kinds[field->kind].is_block)
+	if (*seen && !river_field_is_block(field))
 		return complain(d, &stmt->range, "attribute \"%s\" may only be provided once",
 				stmt->name);
 	*seen = true;
-	if (kinds[field->kind].is_block)
+	if (river_field_is_block(field))
 		return complain(d, &stmt->range,
 				"\"%s\" must be a block, but is used as an attribute", stmt->name);
 	r = warn_deprecated(d, stmt, field);
@@ -360,29 +225,49 @@ static int decode_nested(struct decoder *d, const struct river_stmt *stmt,
 	return r == RIVER_OK ? validate_field(d, stmt, field, memory) : r < 0 ? r : 0;
 }
 
+/* At the first of them: whether there are as many as there may be. */
+static int check_count(struct decoder *d, const struct river_stmt *stmt,
+		       const struct river_field *field, bool *ret_refused)
+{
+	bool repeated = field->kind == RIVER_KIND_BLOCKS;
+	size_t n, want = repeated ? field->length : 1;
+
+	*ret_refused = false;
+	n = want ? count_blocks(d->body, stmt->name) : 0;
+	if (n == want)
+		return 0;
+	*ret_refused = true;
+	if (!repeated)
+		return complain(d, &stmt->range, "block \"%s\" may only be specified once",
+				stmt->name);
+	return complain(d, &stmt->range,
+			"block \"%s\" must be specified exactly %zu times, but was specified %zu "
+			"times",
+			stmt->name, want, n);
+}
+
 static int decode_block(struct decoder *d, const struct river_stmt *stmt)
 {
-	const struct river_field *field = find_field(d->schema, stmt->name);
+	const struct river_field *field = river_field_find(d->schema, stmt->name);
+	size_t i;
 	bool first;
 	int r;
 
 	if (!field)
 		return complain_unknown(d, stmt);
-	first = !d->seen[field - d->schema->fields];
-	d->seen[field - d->schema->fields] = true;
-	if (!kinds[field->kind].is_block)
+	i = (size_t)(field - d->schema->fields);
+	first = !d->seen[i];
+	d->seen[i] = true;
+	if (!river_field_is_block(field))
 		return complain(d, &stmt->range,
 				"\"%s\" must be an attribute, but is used as a block", stmt->name);
 	r = warn_deprecated(d, stmt, field);
 	if (r < 0)
 		return r;
-	if (field->kind == RIVER_KIND_BLOCKS)
-		return decode_nested(d, stmt, field, first);
-	if (!first)
-		return 0;
-	if (count_blocks(d->body, stmt->name) > 1)
-		return complain(d, &stmt->range, "block \"%s\" may only be specified once",
-				stmt->name);
+	if (first)
+		r = check_count(d, stmt, field, &d->refused[i]);
+	if (r < 0 || d->refused[i])
+		return r;
 	return decode_nested(d, stmt, field, first);
 }
 
@@ -395,7 +280,7 @@ static int check_required(struct decoder *d, const struct river_range *range)
 		if (d->seen[i] || !(field->flags & RIVER_REQUIRED))
 			continue;
 		r = complain(d, range, "missing required %s \"%s\"",
-			     kinds[field->kind].is_block ? "block" : "attribute", field->name);
+			     river_field_is_block(field) ? "block" : "attribute", field->name);
 		if (r < 0)
 			return r;
 	}
@@ -442,7 +327,10 @@ static int decoder_init(struct decoder *d, const struct river_schema *schema, vo
 	d->schema = schema;
 	d->out = out;
 	d->seen = river_arena_alloc(d->arena, schema->n_fields * sizeof(*d->seen));
-	return d->seen ? river_decode_defaults(schema, d->arena, out) : -ENOMEM;
+	d->refused = river_arena_alloc(d->arena, schema->n_fields * sizeof(*d->refused));
+	if (!d->seen || !d->refused)
+		return -ENOMEM;
+	return river_decode_defaults(schema, d->arena, out);
 }
 
 int river_decode_body(const struct river_body *body, const struct river_range *range,
@@ -464,6 +352,7 @@ int river_decode_block(const struct river_stmt *block, const struct river_schema
 	int r = decoder_init(&d, schema, ret_out);
 
 	if (r >= 0 && label && block->label)
-		r = set_text(arena, block->label, strlen(block->label), d.out + label->offset);
+		r = river_field_set_text(arena, block->label, strlen(block->label),
+					 d.out + label->offset);
 	return r < 0 ? r : decode_all(&d, &block->range);
 }

@@ -50,7 +50,10 @@ static bool is_blank(const struct river_value *v)
 	case RIVER_TYPE_OBJECT:
 		return river_value_len(v) == 0;
 	default:
-		return river_value_has_text(v) && v->string.len == 0 && !river_value_is_secret(v);
+		/* Of an optional secret, being one is something. */
+		return river_value_has_text(v) && v->string.len == 0 &&
+		       !(river_value_is_capsule(v, RIVER_CAPSULE_OPTIONAL_SECRET) &&
+			 v->string.is_secret);
 	}
 }
 
@@ -65,35 +68,6 @@ static int call_coalesce(struct river_call *c)
 	while (i + 1 < c->n_args && is_blank(c->args[i]))
 		i++;
 	c->result = c->args[i];
-	return RIVER_OK;
-}
-
-static int count_items(struct river_call *c, size_t *ret_n)
-{
-	*ret_n = 0;
-	for (size_t i = 0; i < c->n_args; i++) {
-		if (c->args[i]->type != RIVER_TYPE_ARRAY)
-			return river_error_type(c->err, c->args[i], RIVER_TYPE_ARRAY);
-		*ret_n += c->args[i]->array.n_items;
-	}
-	return RIVER_OK;
-}
-
-static int call_concat(struct river_call *c)
-{
-	struct river_value **items;
-	size_t n, at = 0;
-	int r = count_items(c, &n);
-
-	if (r != RIVER_OK)
-		return r;
-	items = river_arena_alloc(c->err->arena, n * sizeof(struct river_value *));
-	if (!items)
-		return -ENOMEM;
-	for (size_t i = 0; i < c->n_args; i++)
-		for (size_t k = 0; k < c->args[i]->array.n_items; k++)
-			items[at++] = c->args[i]->array.items[k];
-	c->result = river_value_wrap_array(c->err->arena, items, n);
 	return RIVER_OK;
 }
 
@@ -135,25 +109,31 @@ static int constant_version(struct river_call *c)
 static const struct river_function general[] = {
 	{ "coalesce", call_coalesce, .is_variadic = true },
 	{ "sys.env", call_env, .n_args = 1 },
-	{ "array.concat", call_concat, .is_variadic = true },
 	{ "convert.nonsensitive", call_nonsensitive, .n_args = 1 },
 	{ "constants.hostname", constant_hostname, .is_constant = true },
 	{ "constants.os", constant_os, .is_constant = true },
 	{ "constants.arch", constant_arch, .is_constant = true },
 	{ "constants.version", constant_version, .is_constant = true },
 	{ "env", call_env, .n_args = 1, .is_deprecated = true },
-	{ "concat", call_concat, .is_variadic = true, .is_deprecated = true },
 	{ "nonsensitive", call_nonsensitive, .n_args = 1, .is_deprecated = true },
+};
+
+static const struct river_family river_stdlib_general = RIVER_FAMILY(general);
+
+/* A new family of functions is a file with a table, and a line here. */
+static const struct river_family *const families[] = {
+	&river_stdlib_general, &river_stdlib_array,  &river_stdlib_encoding,  &river_stdlib_file,
+	&river_stdlib_format,  &river_stdlib_string, &river_stdlib_json_path,
 };
 
 static const struct river_function *row_at(size_t i)
 {
-	const size_t n_general = sizeof(general) / sizeof(general[0]);
-
-	if (i < n_general)
-		return &general[i];
-	i -= n_general;
-	return i < river_stdlib_n_strings ? &river_stdlib_strings[i] : NULL;
+	for (size_t f = 0; f < sizeof(families) / sizeof(families[0]); f++) {
+		if (i < families[f]->n_rows)
+			return &families[f]->rows[i];
+		i -= families[f]->n_rows;
+	}
+	return NULL;
 }
 
 /* "env" of "sys.env", if `name` is its namespace. */
@@ -241,16 +221,4 @@ enum river_stdlib_status river_stdlib_find(const struct river_reference *ref)
 	for (size_t i = 0; row_at(i) && status == RIVER_STDLIB_NONE; i++)
 		status = row_status(row_at(i), ref);
 	return status;
-}
-
-int river_function_call(struct river_call *c)
-{
-	const struct river_function *row = c->function->function;
-	int r;
-
-	if (c->n_args < row->n_args || (c->n_args > row->n_args && !row->is_variadic))
-		return river_error_set(c->err, c->function, "expected %s%u args, got %zu",
-				       row->is_variadic ? "at least " : "", row->n_args, c->n_args);
-	r = row->call(c);
-	return r == RIVER_OK && !c->result ? -ENOMEM : r;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The string.* family. Lengths are bytes; letters and sets of characters are Unicode. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "river-config/convert.h"
@@ -37,22 +38,40 @@ static int return_built(struct river_call *c, struct river_text *t)
 	return RIVER_OK;
 }
 
+static int list_texts(struct river_call *c, const struct river_value *list,
+		      struct slice **ret_items)
+{
+	size_t n = river_value_len(list);
+	struct slice *items = river_arena_alloc(c->err->arena, n * sizeof(*items));
+
+	if (list->type != RIVER_TYPE_NULL && list->type != RIVER_TYPE_ARRAY)
+		return river_error_type(c->err, list, RIVER_TYPE_ARRAY);
+	if (!items)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		int r = river_to_text(list->array.items[i], c->err, &items[i].s, &items[i].len);
+
+		if (r != RIVER_OK)
+			return river_error_in_item(c->err, list, i, r);
+	}
+	*ret_items = items;
+	return RIVER_OK;
+}
+
 static int call_join(struct river_call *c)
 {
 	struct river_text t = RIVER_TEXT_INIT(c->err->arena);
-	struct river_strings list;
-	const char *separator;
-	size_t len;
-	int r = river_to_strings(c->args[0], c->err, &list);
+	struct slice *items = NULL, separator = { "", 0 };
+	int r = list_texts(c, c->args[0], &items);
 
 	if (r == RIVER_OK)
-		r = river_to_text(c->args[1], c->err, &separator, &len);
+		r = river_to_text(c->args[1], c->err, &separator.s, &separator.len);
 	if (r != RIVER_OK)
 		return r;
-	for (size_t i = 0; i < list.n_items; i++) {
+	for (size_t i = 0; i < river_value_len(c->args[0]); i++) {
 		if (i > 0)
-			river_text_append(&t, separator, len);
-		river_text_str(&t, list.items[i]);
+			river_text_append(&t, separator.s, separator.len);
+		river_text_append(&t, items[i].s, items[i].len);
 	}
 	return return_built(c, &t);
 }
@@ -158,20 +177,37 @@ static int call_to_upper(struct river_call *c)
 	return map_case(c, river_to_upper);
 }
 
-/* NULL set: white space. */
-static bool is_in_set(uint32_t ch, const struct slice *set)
-{
-	uint32_t member;
-	size_t step;
+/* Sorted. */
+struct char_set {
+	uint32_t *chars;
+	size_t n;
+};
 
+static int compare_chars(const void *a, const void *b)
+{
+	const uint32_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+static int char_set_init(struct char_set *set, struct slice chars, struct river_arena *arena)
+{
+	set->n = 0;
+	set->chars = river_arena_alloc(arena, chars.len * sizeof(*set->chars));
+	if (!set->chars)
+		return -ENOMEM;
+	for (size_t i = 0; i < chars.len; set->n++)
+		i += river_utf8_decode(chars.s + i, chars.len - i, &set->chars[set->n]);
+	qsort(set->chars, set->n, sizeof(*set->chars), compare_chars);
+	return RIVER_OK;
+}
+
+/* NULL set: white space. */
+static bool is_in_set(uint32_t ch, const struct char_set *set)
+{
 	if (!set)
 		return river_is_space(ch);
-	for (size_t i = 0; i < set->len; i += step) {
-		step = river_utf8_decode(set->s + i, set->len - i, &member);
-		if (member == ch)
-			return true;
-	}
-	return false;
+	return bsearch(&ch, set->chars, set->n, sizeof(*set->chars), compare_chars);
 }
 
 static size_t last_char_len(struct slice s)
@@ -185,7 +221,7 @@ static size_t last_char_len(struct slice s)
 	return river_utf8_decode(s.s + s.len - len, len, &ch) == len ? len : 1;
 }
 
-static struct slice trim_slice(struct slice s, const struct slice *set)
+static struct slice trim_slice(struct slice s, const struct char_set *set)
 {
 	uint32_t ch;
 	size_t n;
@@ -209,9 +245,12 @@ static struct slice trim_slice(struct slice s, const struct slice *set)
 static int call_trim(struct river_call *c)
 {
 	struct slice args[TEXT_ARGS_MAX];
+	struct char_set set;
 	int r = text_args(c, args);
 
-	return r != RIVER_OK ? r : return_slice(c, trim_slice(args[0], &args[1]));
+	if (r == RIVER_OK)
+		r = char_set_init(&set, args[1], c->err->arena);
+	return r != RIVER_OK ? r : return_slice(c, trim_slice(args[0], &set));
 }
 
 static int call_trim_space(struct river_call *c)
@@ -247,14 +286,9 @@ static int call_trim_suffix(struct river_call *c)
 	return return_slice(c, args[0]);
 }
 
-/* A function under its name and under the flat one it had before there were namespaces. */
-#define ROWS(flat_name, function, n)                                                        \
-	{ .name = "string." flat_name, .call = (function), .n_args = (n) },                 \
-	{                                                                                   \
-		.name = flat_name, .call = (function), .n_args = (n), .is_deprecated = true \
-	}
+#define ROWS(name, function, n) RIVER_FUNCTION_AND_OLD("string." name, name, function, n)
 
-const struct river_function river_stdlib_strings[] = {
+static const struct river_function rows[] = {
 	ROWS("join", call_join, 2),
 	ROWS("replace", call_replace, 3),
 	ROWS("split", call_split, 2),
@@ -266,5 +300,4 @@ const struct river_function river_stdlib_strings[] = {
 	ROWS("trim_space", call_trim_space, 1),
 };
 
-const size_t river_stdlib_n_strings =
-	sizeof(river_stdlib_strings) / sizeof(river_stdlib_strings[0]);
+const struct river_family river_stdlib_string = RIVER_FAMILY(rows);

@@ -446,10 +446,10 @@ const struct river_value *river_value_member(const struct river_value *v, size_t
 								       : NULL;
 }
 
-const struct river_value *river_value_find(const struct river_value *v, const char *key)
+const struct river_value *river_value_find_bytes(const struct river_value *v, const char *key,
+						 size_t len)
 {
-	size_t low = 0, high = v->type == RIVER_TYPE_OBJECT ? v->object.n_members : 0,
-	       len = strlen(key);
+	size_t low = 0, high = v->type == RIVER_TYPE_OBJECT ? v->object.n_members : 0;
 
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
@@ -464,6 +464,11 @@ const struct river_value *river_value_find(const struct river_value *v, const ch
 			high = mid;
 	}
 	return NULL;
+}
+
+const struct river_value *river_value_find(const struct river_value *v, const char *key)
+{
+	return river_value_find_bytes(v, key, strlen(key));
 }
 
 static bool number_equal(const struct river_value *a, const struct river_value *b)

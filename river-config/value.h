@@ -85,6 +85,10 @@ struct river_value *river_value_wrap_text(struct river_arena *a, const char *tex
 /* The same value with an origin of its own. */
 struct river_value *river_value_alias(struct river_arena *a, const struct river_value *v);
 
+/* As river_value_find, for a key that may hold any byte. */
+const struct river_value *river_value_find_bytes(const struct river_value *v, const char *key,
+						 size_t len);
+
 /* Cuts all ties to expressions. */
 void river_value_forget(struct river_value *v);
 

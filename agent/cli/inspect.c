@@ -22,6 +22,7 @@ static const struct inspect_command {
 	  inspect_symbols },
 	{ "stack", "PID", "the present stacks of all threads of a process", inspect_stack },
 	{ "process", "PID", "what a process's code is unwound and named by", inspect_process },
+	{ "eval", "EXPR", "what an expression of the configuration language yields", inspect_eval },
 };
 
 static void print_usage(FILE *to)

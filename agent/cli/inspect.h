@@ -10,5 +10,6 @@ int inspect_rows(int argc, char **argv);
 int inspect_symbols(int argc, char **argv);
 int inspect_stack(int argc, char **argv);
 int inspect_process(int argc, char **argv);
+int inspect_eval(int argc, char **argv);
 
 #endif

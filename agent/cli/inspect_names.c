@@ -251,11 +251,14 @@ int inspect_names_print(struct inspect_names *n, uint64_t vaddr, bool with_lines
 
 	if (r < 0)
 		return r;
+	uint64_t begin = vaddr;
+	if (!name)
+		(void)image_function_begin(n->image, vaddr, &begin);
 	if (name)
 		(void)printf("%" PRIx64 " %s\n", vaddr, name);
 	else
 		(void)printf("%" PRIx64 " %s+0x%" PRIx64 "\n", vaddr,
-			     str_basename(str_from(n->path)).p, vaddr);
+			     str_basename(str_from(n->path)).p, begin);
 	if (with_lines)
 		r = image_lines(n->image, &n->options, &access, vaddr, &left_ns, &lines);
 	if (with_lines && r == 0)

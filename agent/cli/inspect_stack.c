@@ -75,7 +75,7 @@ static const char *name_without_file(const struct printing *p, uint64_t frame)
 
 	if (!(frame & WIRE_FRAME_RAW))
 		return special_name(frame);
-	symbol_resolve_anon(p->world->symbols, p->jit, pc, m ? m->name : NULL, &names);
+	symbol_resolve_anon(p->world->symbols, p->jit, pc, NULL, m ? m->name : NULL, &names);
 	return names.items[names.n - 1].function;
 }
 

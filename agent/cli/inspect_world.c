@@ -73,7 +73,7 @@ struct process *inspect_world_process(struct inspect_world *w, uint32_t pid)
 		if (!f)
 			continue;
 		(void)process_open_file(w->processes, p, f);
-		debug_open(f, pid, clock_mono_ns());
+		debug_open(f, pid, clock_mono_ns(), NULL);
 	}
 	return p;
 }

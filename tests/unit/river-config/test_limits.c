@@ -228,6 +228,56 @@ static void test_garbage(void **state)
 	}
 }
 
+struct large_row {
+	const char *name;
+	const char *head;
+	char filler;
+	const char *tail;
+	size_t n;
+	const char *problem; /* the first diagnostic; NULL: none */
+};
+
+#define MB ((size_t)1 << 20)
+
+/* Files of many MB that are one token, or nothing but what is refused. */
+static const struct large_row large_rows[] = {
+	{ "10 MB of a string", "a = \"", 'x', "\"\n", 10 * MB, NULL },
+	{ "10 MB of a comment", "a = 1 /*", '*', "*/\n", 10 * MB, NULL },
+	{ "10 MB of digits", "a = 1", '0', "\n", 10 * MB, "strconv.ParseFloat: parsing \"1000" },
+	{ "10 MB of decimals", "a = 0.", '3', "\n", 10 * MB, NULL },
+	{ "2 MB of NUL", "a = 1\n", '\0', "\n", 2 * MB, "illegal character NUL" },
+	{ "2 MB of no UTF-8", "a = \"", '\xff', "\"\n", 2 * MB, "illegal UTF-8 encoding" },
+};
+
+static void test_large(void **state)
+{
+	const struct large_row *row = *state;
+	size_t head_len = strlen(row->head), len = head_len + row->n + strlen(row->tail);
+	char *text = malloc(len + 1);
+	const struct river_value *value = NULL;
+	const struct river_file *file = NULL;
+	struct river_scope scope = { 0 };
+	struct river_arena arena;
+	struct river_diags diags;
+
+	assert_non_null(text);
+	memcpy(text, row->head, head_len);
+	memset(text + head_len, row->filler, row->n);
+	strcpy(text + head_len + row->n, row->tail);
+	river_arena_init(&arena, (size_t)128 << 20);
+	river_diags_init(&diags, &arena);
+	assert_true(river_parse("t", text, len, &arena, &diags, &file) >= 0);
+	free(text);
+	if (diags.n_items == 0)
+		assert_true(river_eval(file->body.stmts[0]->value, &scope, &arena, &diags,
+				       &value) >= 0);
+	assert_int_equal(diags.n_items > 0, row->problem != NULL);
+	if (row->problem)
+		assert_int_equal(
+			strncmp(diags.items[0].message, row->problem, strlen(row->problem)), 0);
+	river_arena_fini(&arena);
+}
+
 /* What is not kept costs nothing: the scanner's complaints about megabytes take no memory. */
 static void test_dropped_costs_nothing(void **state)
 {
@@ -271,7 +321,7 @@ static void test_many_mistakes(void **state)
 
 int main(void)
 {
-	struct CMUnitTest tests[ARRAY_LEN(depth_rows) + 9];
+	struct CMUnitTest tests[ARRAY_LEN(depth_rows) + ARRAY_LEN(large_rows) + 9];
 	size_t n = 0;
 
 	for (; n < ARRAY_LEN(depth_rows); n++)
@@ -280,6 +330,10 @@ int main(void)
 			.test_func = test_too_deep,
 			.initial_state = (void *)&depth_rows[n],
 		};
+	for (size_t i = 0; i < ARRAY_LEN(large_rows); i++)
+		tests[n++] = (struct CMUnitTest){ .name = large_rows[i].name,
+						  .test_func = test_large,
+						  .initial_state = (void *)&large_rows[i] };
 	for (size_t i = 0; i < 2; i++)
 		tests[n++] = (struct CMUnitTest){ .name = "deep enough",
 						  .test_func = test_deep_enough,

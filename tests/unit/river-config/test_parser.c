@@ -151,6 +151,20 @@ static const struct row tree_rows[] = {
 	{ "trailing comma in a call", "a = f(1,\n\t2,\n)", "a = (call f 1 2); \n" },
 	{ "comments anywhere", "// x\na /* y */ = /* z */ 1 // w\nb { // v\n}", "a = 1; b { } \n" },
 	{ "windows line ends", "a = 1\r\nb = 2\r\n", "a = 1; b = 2; \n" },
+	{ "carriage returns in keys stay", "a = {`b\rc` = 1}", "a = { q:b\rc=1}; \n" },
+	{ "statements in one-line blocks", "a { b { c = 1 } }", "a { b { c = 1; } } \n" },
+	{ "names over lines", "a.\nb { }", "a.b { } \n" },
+	{ "newline behind an operator", "a = 1 +\n2\nb = !\ntrue\nc =\n3",
+	  "a = (1 + 2); b = (! true); c = 3; \n" },
+	{ "nested unary and power", "a = -2 ^ -3 ^ !b", "a = ((- 2) ^ ((- 3) ^ (! b))); \n" },
+	{ "postfix of literals", "a = \"x\".y\nb = [1][0]\nc = {d = 1}.d\ne = 1(2)",
+	  "a = (\"x\" . y); b = ([ 1] at 0); c = ({ d=1} . d); e = (call 1 2); \n" },
+	{ "comparisons are left associative", "a = 1 < 2 == 3 != 4",
+	  "a = (((1 < 2) == 3) != 4); \n" },
+	{ "a comment for an end of line", "a = 1 /* x\n*/ b = 2", "a = 1; b = 2; \n" },
+	{ "a comment inside of a list", "a = [1, // one\n2, /* two */\n]", "a = [ 1 2]; \n" },
+	{ "keyed by keywords in quotes", "a = {\"true\" = 1, \"null\" = 2}",
+	  "a = { q:true=1 q:null=2}; \n" },
 	{ "unicode names", "\xc3\xa4 = \xc3\xb6.\xc3\xbc", "\xc3\xa4 = (\xc3\xb6 . \xc3\xbc); \n" },
 };
 
@@ -175,6 +189,46 @@ static const struct row error_rows[] = {
 	  "\"b-c\"\n" },
 	{ "label, then no body", "a \"b\"\nc = 1",
 	  "\nt:1:6: expected block body, got TERMINATOR\nt:2:1: expected TERMINATOR, got IDENT\n" },
+	{ "keyword as label", "a \"true\" { }",
+	  "a \"true\" { } \nt:1:3: expected block label to be a valid identifier, but got "
+	  "\"true\"\n" },
+	{ "null as label", "a \"null\" { }",
+	  "a \"null\" { } \nt:1:3: expected block label to be a valid identifier, but got "
+	  "\"null\"\n" },
+	{ "label that begins with a digit", "a \"1b\" { }",
+	  "a \"1b\" { } \nt:1:3: expected block label to be a valid identifier, but got \"1b\"\n" },
+	{ "label with a blank", "a \" b\" { }",
+	  "a \" b\" { } \nt:1:3: expected block label to be a valid identifier, but got \" b\"\n" },
+	{ "label with an escape", "a \"b\\n\" { }",
+	  "a \"b\\n\" { } \nt:1:3: expected block label to be a valid identifier, but got "
+	  "\"b\\\\n\"\n" },
+	{ "empty raw string as label", "a `` { }",
+	  "a { } \nt:1:3: expected block label to be a double quoted string, but got \"``\"\n" },
+	{ "empty label, then no body", "a \"\" b",
+	  "\nt:1:6: expected attribute assignment or block body, got IDENT\n" },
+	{ "label, then no body on the line", "a \"b\" c",
+	  "\nt:1:7: expected block body, got IDENT\n" },
+	{ "number as label", "a 1 { }", "a { } \nt:1:3: expected block label, got NUMBER\n" },
+	{ "two labels", "a \"b\" \"c\" { }\n", "\nt:1:7: expected block body, got STRING\n" },
+	{ "empty name part", "a..b { }", "a.b { } \nt:1:3: expected identifier, got .\n" },
+	{ "name that ends in a dot", "a. = 1\nb = 2",
+	  "a = 1; b = 2; \nt:1:4: expected identifier, got =\n" },
+	{ "keyword in a name", "a.true { }\n", "a { } \nt:1:3: expected identifier, got BOOL\n" },
+	{ "not a statement", "{ }\na = 1\nb = 2",
+	  "b = 2; \nt:1:1: expected identifier, got {\nt:2:1: "
+	  "expected TERMINATOR, got IDENT\n" },
+	{ "brace too many", "a { }\n}\nb { }\nc { }",
+	  "a { } c { } \nt:2:1: expected identifier, got }\nt:3:1: expected TERMINATOR, got "
+	  "IDENT\n" },
+	{ "dotted attribute with a label", "a.b \"c\" = 1",
+	  "a = 1; \nt:1:1: attribute names may only consist of a single identifier with no "
+	  "\".\"\n" },
+	{ "attribute with an empty label", "a \"\" = 1",
+	  "a = 1; \nt:1:3: attribute names may not have labels\n" },
+	{ "errors with a range are not filtered", "a = * ; b.c = 1\nd \"e\" = ]",
+	  "a = null; d = null; \nt:1:5: expected expression, got *\nt:1:7: illegal character "
+	  "U+003B ';'\n"
+	  "t:2:3: attribute names may not have labels\nt:2:9: expected expression, got ]\n" },
 	{ "dotted attribute", "a.b = 1\nc = 2",
 	  "a = 1; c = 2; \nt:1:1: attribute names may only consist of a single identifier with no "
 	  "\".\"\n" },
@@ -208,6 +262,52 @@ static const struct row error_rows[] = {
 	  "a = b; e = 2; \nt:1:5: cannot use a block as an expression\n" },
 	{ "block as expression without label", "a = b {\n}\n",
 	  "a = b; \nt:1:5: cannot use a block as an expression\n" },
+	{ "skipping counts parentheses", "a = 1 b (\n1\n)\nc = 3",
+	  "a = 1; c = 3; \nt:1:7: expected TERMINATOR, got IDENT\n" },
+	{ "skipping counts brackets of arrays", "a = 1 b [\n1\n]\nc = 3",
+	  "a = 1; c = 3; \nt:1:7: expected TERMINATOR, got IDENT\n" },
+	{ "skipping counts braces", "a = 1 b = {\nx\n}\nc = 3",
+	  "a = 1; c = 3; \nt:1:7: expected TERMINATOR, got IDENT\n" },
+	{ "two blocks as expressions", "a = b { } { }\nc = 1",
+	  "a = b; c = 1; \nt:1:5: cannot use a block as an expression\nt:1:5: cannot use a block "
+	  "as an "
+	  "expression\n" },
+	{ "block as expression, then a member", "a = b { }.c",
+	  "a = (b . c); \nt:1:5: cannot use a block as an "
+	  "expression\n" },
+	{ "block as expression, not closed", "a = b {\nc = 1\n",
+	  "a = b; \nt:3:1: expected }, got EOF\n" },
+	{ "block as expression with mistakes inside", "a = b {\n\tc = *\n}\nd = 1",
+	  "a = b; d = 1; \nt:2:6: expected expression, got *\nt:1:5: cannot use a block as an "
+	  "expression\n" },
+	{ "call not closed", "a = f(1\nb = 2\nc = 3",
+	  "a = (call f 1 b 2 c 3); \nt:1:8: missing ',' in expression list\nt:2:3: missing ',' in "
+	  "expression list\n"
+	  "t:3:3: missing ',' in expression list\n" },
+	{ "index missing", "a = b[]", "a = (b at null); \nt:1:7: expected expression, got ]\n" },
+	{ "two indexes", "a = b[1, 2]\nc = 1",
+	  "a = (b at 1); c = 1; \nt:1:8: expected ], got ,\n" },
+	{ "comma first", "a = [, 1]", "a = [ null 1]; \nt:1:6: expected expression, got ,\n" },
+	{ "two commas", "a = [1,, 2]", "a = [ 1 null 2]; \nt:1:8: expected expression, got ,\n" },
+	{ "colon for equals in an object", "a = {\"b\": 1}",
+	  "a = { q:b=1}; \nt:1:9: illegal character U+003A ':'\nt:1:9: expected =, got ILLEGAL\n" },
+	{ "keyword as key", "a = {true = 1}",
+	  "a = { =1}; \nt:1:6: expected field name (string or identifier), got BOOL\n" },
+	{ "parentheses without anything", "a = ()",
+	  "a = (paren null); \nt:1:6: expected expression, got )\n" },
+	{ "conditional operator", "a = b ? 1 : 2\nc = 1",
+	  "a = b; c = 1; \nt:1:7: illegal character U+003F '?'\nt:1:7: expected TERMINATOR, got "
+	  "ILLEGAL\n"
+	  "t:1:11: illegal character U+003A ':'\n" },
+	{ "hexadecimal number", "a = 0x1F\nb = 1",
+	  "a = 0; b = 1; \nt:1:6: expected TERMINATOR, got IDENT\n" },
+	{ "hash comment", "# x\na { }\nb { }",
+	  "a { } b { } \nt:1:1: illegal character U+0023 '#'\nt:1:1: expected identifier, got "
+	  "ILLEGAL\n" },
+	{ "hash comment alone", "#\na { }\nb { }",
+	  "b { } \nt:1:1: illegal character U+0023 '#'\nt:1:1: expected identifier, got "
+	  "ILLEGAL\nt:2:1: "
+	  "expected TERMINATOR, got IDENT\n" },
 	{ "two strings", "a = \"x\" \"y\"\nb = 1",
 	  "a = \"x\"; \nt:1:12: expected {, got TERMINATOR\n" },
 	{ "one error a line", "a = * 1 *\n2\nb = * 1",
@@ -222,6 +322,43 @@ static const struct row error_rows[] = {
 	{ "scanner errors are not filtered", "a = 1 # #\n",
 	  "a = 1; \nt:1:7: illegal character U+0023 '#'\nt:1:7: expected TERMINATOR, got ILLEGAL\n"
 	  "t:1:9: illegal character U+0023 '#'\n" },
+};
+
+/* Start and end of what is wrong; an end is missing where only a place is known. */
+static void test_error_range(void **state)
+{
+	const struct row *row = *state;
+	struct output out = { .len = 0 };
+	const struct river_file *file;
+	struct river_arena arena;
+	struct river_diags diags;
+	char text[64];
+
+	river_arena_init(&arena, TEST_ARENA_BYTES);
+	river_diags_init(&diags, &arena);
+	assert_true(river_parse("t", row->input, strlen(row->input), &arena, &diags, &file) >= 0);
+	river_file_require_blocks(file, &diags);
+	for (size_t i = 0; i < diags.n_items; i++) {
+		const struct river_range *range = &diags.items[i].range;
+
+		snprintf(text, sizeof(text), "%u:%u-%u:%u ", range->start.line, range->start.column,
+			 range->end.line, range->end.column);
+		output_str(&out, text);
+	}
+	assert_string_equal(out.data, row->expected);
+	river_arena_fini(&arena);
+}
+
+static const struct row range_rows[] = {
+	{ "range: top level", "abc = 1", "1:1-1:3 " },
+	{ "range: scanner", "a { b = # }", "1:9-0:0 1:9-0:0 " },
+	{ "range: dotted attribute", "a { bc.de = 1 }", "1:5-1:9 " },
+	{ "range: dotted attribute, blanks", "a { bc . de = 1 }", "1:5-1:9 " },
+	{ "range: dotted attribute, lines", "a { bc.\nde = 1 }", "1:5-2:1 " },
+	{ "range: label", "a { b \"cd\" = 1 }", "1:7-1:10 " },
+	{ "range: empty label", "a { b \"\" = 1 }", "1:7-1:8 " },
+	{ "range: misplaced block", "a { b = c.d \"e\" {\n\tf = 1\n} }", "1:9-3:1 " },
+	{ "range: expected", "a { b = }", "1:9-0:0 " },
 };
 
 static void test_example(void **state)
@@ -290,7 +427,7 @@ static void test_ranges(void **state)
 
 static void test_comments(void **state)
 {
-	static const char text[] = "// one\r\na = /* two */ 1 // three\n/* fo\r\nur */";
+	static const char text[] = "// one\r\na = /* two */ 1 // three\n/* fo\r\nur *\r\r/ \r*/";
 	const struct river_file *file;
 	struct river_arena arena;
 	struct river_diags diags;
@@ -301,7 +438,7 @@ static void test_comments(void **state)
 	assert_int_equal(river_parse("t", text, strlen(text), &arena, &diags, &file), RIVER_OK);
 	assert_int_equal(file->n_comments, 4);
 	assert_string_equal(file->comments[0].text, "// one");
-	assert_string_equal(file->comments[3].text, "/* fo\nur */");
+	assert_string_equal(file->comments[3].text, "/* fo\nur *\r/ */");
 	assert_string_equal(file->comments[1].text, "/* two */");
 	check_range(&file->comments[2].range, "2:17-2:24");
 	river_arena_fini(&arena);
@@ -359,10 +496,12 @@ static void test_one_expression(void **state)
 
 int main(void)
 {
-	struct CMUnitTest tests[ARRAY_LEN(tree_rows) + ARRAY_LEN(error_rows) + 5];
+	struct CMUnitTest
+		tests[ARRAY_LEN(tree_rows) + ARRAY_LEN(error_rows) + ARRAY_LEN(range_rows) + 5];
 	size_t n = add_rows(tests, tree_rows, ARRAY_LEN(tree_rows), test_parse);
 
 	n += add_rows(tests + n, error_rows, ARRAY_LEN(error_rows), test_parse);
+	n += add_rows(tests + n, range_rows, ARRAY_LEN(range_rows), test_error_range);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_example);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_ranges);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_comments);

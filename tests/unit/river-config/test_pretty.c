@@ -46,6 +46,34 @@ static const struct excerpt_row excerpt_rows[] = {
 	  "4 | |     }\n"
 	  "  | |_____^\n"
 	  "5 |   }\n" },
+	{ "blanks are marked", "    a {\n  }  \nb", 1, 5, 2, 3, "m",
+	  "Error: f:1:5: m\n\n"
+	  "1 |       a {\n"
+	  "  |  _____^^^\n"
+	  "2 | |   }  \n"
+	  "  | |_^^^\n"
+	  "3 |   b\n" },
+	{ "text behind a range of lines", "x = [ y\n\t\tz ] w", 1, 5, 2, 5, "m",
+	  "Error: f:1:5: m\n\n"
+	  "1 |   x = [ y\n"
+	  "  |  _____^^^\n"
+	  "2 | |         z ] w\n"
+	  "  | |_________^^^\n" },
+	{ "two lines apart, only first and last are marked", "a {\n\n\n}\n", 1, 1, 4, 1, "m",
+	  "Error: f:1:1: m\n\n"
+	  "1 |   a {\n"
+	  "  |  _^^^\n"
+	  "2 | | \n"
+	  "3 | | \n"
+	  "4 | | }\n"
+	  "  | |_^\n"
+	  "5 |   \n" },
+	{ "range that ends behind its line", "ab\ncd", 1, 2, 1, 9, "m",
+	  "Error: f:1:2: m\n\n1 | ab\n  |  ^\n2 | cd\n" },
+	{ "carriage return inside of a line", "a\rb", 1, 3, 1, 3, "m",
+	  "Error: f:1:3: m\n\n1 | ab\n  |   ^\n" },
+	{ "last line, without a newline", "1\n2\n3\n4\n5\n6\n7\n8\n9\n10", 10, 1, 10, 2, "m",
+	  "Error: f:10:1: m\n\n 9 | 9\n10 | 10\n   | ^^\n" },
 	{ "tab inside a range", "a\t= 1", 1, 1, 1, 5, "m",
 	  "Error: f:1:1: m\n\n1 | a    = 1\n  | ^    ^^^\n" },
 	{ "multi-byte characters", "\xc3\xa4 = \"\xe2\x82\xac\"", 1, 6, 1, 10, "m",
@@ -128,9 +156,9 @@ static void test_color(void **state)
 	river_arena_init(&arena, TEST_ARENA_BYTES);
 	fill(&diags, &arena);
 	river_diags_write_pretty(&diags, NULL, 0, true, output_write, &out);
-	assert_string_equal(out.data, "\033[1;31mError: \033[0m\033[1ma:1:1: one 1\033[0m\n\n"
-				      "\033[1;31mError: \033[0m\033[1mb:2:3: two\033[0m\n\n"
-				      "\033[1;33mWarning: \033[0m\033[1m-: three\033[0m\n");
+	assert_string_equal(out.data, "\033[31;1mError: \033[0m\033[1ma:1:1: one 1\n\033[0m\n"
+				      "\033[31;1mError: \033[0m\033[1mb:2:3: two\n\033[0m\n"
+				      "\033[33;1mWarning: \033[0m\033[1m-: three\n\033[0m");
 	river_arena_fini(&arena);
 }
 

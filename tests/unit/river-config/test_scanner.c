@@ -76,6 +76,34 @@ static const struct row token_rows[] = {
 	  "IDENT(a) TERMINATOR COMMENT(/* x */) EOF\n" },
 	{ "comment followed by a division", "a /* x */ / 2",
 	  "IDENT(a) COMMENT(/* x */) /(/) NUMBER(2) TERMINATOR EOF\n" },
+	{ "block comments, then more", "a /* x */ /* y */ b",
+	  "IDENT(a) COMMENT(/* x */) COMMENT(/* y */) IDENT(b) TERMINATOR EOF\n" },
+	{ "second block comment has the newline", "a /* x */ /* y\n */ b",
+	  "IDENT(a) TERMINATOR COMMENT(/* x */) COMMENT(/* y\n */) IDENT(b) TERMINATOR EOF\n" },
+	{ "block comments with nothing between", "a/*x*//*y*/\nb",
+	  "IDENT(a) TERMINATOR COMMENT(/*x*/) COMMENT(/*y*/) IDENT(b) TERMINATOR EOF\n" },
+	{ "block comment, blanks, carriage return", "a /* x */ \t\r\nb",
+	  "IDENT(a) TERMINATOR COMMENT(/* x */) IDENT(b) TERMINATOR EOF\n" },
+	{ "one terminator before many comments", "a // x\n// y\n/* z */\nb",
+	  "IDENT(a) TERMINATOR COMMENT(// x) COMMENT(// y) COMMENT(/* z */) IDENT(b) TERMINATOR "
+	  "EOF\n" },
+	{ "stars end a comment", "/***/ a /* **/",
+	  "COMMENT(/***/) IDENT(a) TERMINATOR COMMENT(/* **/) EOF\n" },
+	{ "terminators after every kind", "1\n1.\n\"\"\n``\nnull\ntrue\n",
+	  "NUMBER(1) TERMINATOR FLOAT(1.) TERMINATOR STRING(\"\") TERMINATOR STRING(``) TERMINATOR "
+	  "NULL(null) TERMINATOR BOOL(true) TERMINATOR EOF\n" },
+	{ "no terminators after operators", "+\n-\n*\n/\n%\n^\n==\n!\n.\n||\n&&\n",
+	  "+(+) -(-) *(*) /(/) %(%) ^(^) ==(==) !(!) .(.) ||(||) &&(&&) EOF\n" },
+	{ "one terminator for many newlines", "a\n\n\n", "IDENT(a) TERMINATOR EOF\n" },
+	{ "digits do not begin a word", "9a \xd9\xa3",
+	  "NUMBER(9) IDENT(a) ILLEGAL(\xd9\xa3) TERMINATOR EOF\nt:1:4: illegal character U+0663 "
+	  "'\xd9\xa3'\n" },
+	{ "points and digits", "1.2.3 1..2 a.1 .e1",
+	  "FLOAT(1.2) FLOAT(.3) FLOAT(1.) FLOAT(.2) IDENT(a) FLOAT(.1) .(.) IDENT(e1) TERMINATOR "
+	  "EOF\n" },
+	{ "operators without blanks", "a==-b!=!c<=d",
+	  "IDENT(a) ==(==) -(-) IDENT(b) !=(!=) !(!) IDENT(c) <=(<=) IDENT(d) TERMINATOR EOF\n" },
+	{ "raw string has no escapes", "`\\` `\r`", "STRING(`\\`) STRING(`\r`) TERMINATOR EOF\n" },
 	{ "comments do not nest", "/* /* */ a", "COMMENT(/* /* */) IDENT(a) TERMINATOR EOF\n" },
 	{ "carriage return ends no comment text", "// x\r\n", "COMMENT(// x) EOF\n" },
 };
@@ -91,6 +119,75 @@ static const struct row error_rows[] = {
 	{ "single quotes", "a = 'b'\nc",
 	  "IDENT(a) = ILLEGAL('b') TERMINATOR IDENT(c) TERMINATOR EOF\n"
 	  "t:1:5: illegal single-quoted string; use double quotes\n" },
+	{ "single quote not terminated", "a = 'b\nc",
+	  "IDENT(a) = ILLEGAL('b) TERMINATOR IDENT(c) TERMINATOR EOF\n"
+	  "t:1:5: illegal single-quoted string; use double quotes\n"
+	  "t:1:5: string literal not terminated\n" },
+	{ "single quote at the end", "'",
+	  "ILLEGAL(') TERMINATOR EOF\nt:1:1: illegal single-quoted string; use double quotes\n"
+	  "t:1:1: string literal not terminated\n" },
+	{ "escape between single quotes", "'\\n\\q' 1",
+	  "ILLEGAL('\\n\\q') NUMBER(1) TERMINATOR EOF\n"
+	  "t:1:1: illegal single-quoted string; use double quotes\n"
+	  "t:1:5: unknown escape sequence\n" },
+	{ "single quote does not escape itself", "'a\\'b",
+	  "ILLEGAL('a\\') IDENT(b) TERMINATOR EOF\n"
+	  "t:1:1: illegal single-quoted string; use double quotes\n"
+	  "t:1:4: unknown escape sequence\n" },
+	{ "illegal keeps the state after a comment", "a /* x */ #\nb",
+	  "IDENT(a) COMMENT(/* x */) ILLEGAL(#) IDENT(b) TERMINATOR EOF\n"
+	  "t:1:11: illegal character U+0023 '#'\n" },
+	{ "illegal without anything due", "= #\nb",
+	  "= ILLEGAL(#) IDENT(b) TERMINATOR EOF\nt:1:3: illegal character U+0023 '#'\n" },
+	{ "unprintable character", "a \x07",
+	  "IDENT(a) ILLEGAL(\x07) TERMINATOR EOF\nt:1:3: illegal character U+0007\n" },
+	{ "form feed is no white space", "\f",
+	  "ILLEGAL(\f) EOF\nt:1:1: illegal character U+000C\n" },
+	{ "no-break space is no white space", "\xc2\xa0",
+	  "ILLEGAL(\xc2\xa0) EOF\nt:1:1: illegal character U+00A0\n" },
+	{ "beyond the first plane", "\xf0\x9f\x98\x80",
+	  "ILLEGAL(\xf0\x9f\x98\x80) EOF\nt:1:1: illegal character U+1F600 '\xf0\x9f\x98\x80'\n" },
+	{ "other operators of other languages", "? : ; ~ @ $ \\",
+	  "ILLEGAL(?) ILLEGAL(:) ILLEGAL(;) ILLEGAL(~) ILLEGAL(@) ILLEGAL($) ILLEGAL(\\) EOF\n"
+	  "t:1:1: illegal character U+003F '?'\nt:1:3: illegal character U+003A ':'\n"
+	  "t:1:5: illegal character U+003B ';'\nt:1:7: illegal character U+007E '~'\n"
+	  "t:1:9: illegal character U+0040 '@'\nt:1:11: illegal character U+0024 '$'\n"
+	  "t:1:13: illegal character U+005C '\\'\n" },
+	{ "invalid UTF-8 outside of a string", "\x80",
+	  "ILLEGAL(\x80) EOF\nt:1:1: illegal UTF-8 encoding\n"
+	  "t:1:1: illegal character U+FFFD '\xef\xbf\xbd'\n" },
+	{ "invalid UTF-8 in a comment", "// \xff\n",
+	  "COMMENT(// \xff) EOF\nt:1:4: illegal UTF-8 encoding\n" },
+	{ "two byte order marks", "\xef\xbb\xbf\xef\xbb\xbf",
+	  "ILLEGAL(\xef\xbb\xbf) EOF\nt:1:4: illegal byte order mark\n" },
+	{ "byte order mark in a string", "\"\xef\xbb\xbf\"",
+	  "STRING(\"\xef\xbb\xbf\") TERMINATOR EOF\nt:1:2: illegal byte order mark\n" },
+	{ "newline in an escape", "\"\\\n",
+	  "STRING(\"\\) TERMINATOR EOF\nt:1:3: unknown escape sequence\nt:1:1: string literal not "
+	  "terminated\n" },
+	{ "newline inside of an escape", "\"\\x4\n",
+	  "STRING(\"\\x4) TERMINATOR EOF\nt:1:3: illegal character U+000A in escape sequence\n"
+	  "t:1:1: string literal not terminated\n" },
+	{ "quote inside of an escape", "\"\\u00\"",
+	  "STRING(\"\\u00\") TERMINATOR EOF\nt:1:3: illegal character U+0022 '\"' in escape "
+	  "sequence\n" },
+	{ "two escapes", "\"\\q\\w\"",
+	  "STRING(\"\\q\\w\") TERMINATOR EOF\nt:1:3: unknown escape sequence\nt:1:5: unknown "
+	  "escape "
+	  "sequence\n" },
+	{ "upper case letters are no escapes", "\"\\N\"",
+	  "STRING(\"\\N\") TERMINATOR EOF\nt:1:3: unknown escape sequence\n" },
+	{ "bar at the end of a line", "a |\nb",
+	  "IDENT(a) ||(|) IDENT(b) TERMINATOR EOF\nt:1:4: missing second | in ||\n" },
+	{ "ampersand at the end of the file", "&", "&&(&) EOF\nt:1:2: missing second & in &&\n" },
+	{ "exponent of a fraction", "1.5e",
+	  "FLOAT(1.5e) TERMINATOR EOF\nt:1:1: exponent has no digits\n" },
+	{ "exponent without digits, then a word", "1ex",
+	  "FLOAT(1e) IDENT(x) TERMINATOR EOF\nt:1:1: exponent has no digits\n" },
+	{ "comment not terminated, nothing due", "= /* b",
+	  "= COMMENT(/* b) EOF\nt:1:3: block comment not terminated\n" },
+	{ "comment of three characters", "a /*/",
+	  "IDENT(a) TERMINATOR COMMENT(/*/) EOF\nt:1:3: block comment not terminated\n" },
 	{ "string not terminated", "\"abc\nd",
 	  "STRING(\"abc) TERMINATOR IDENT(d) TERMINATOR EOF\nt:1:1: string literal not "
 	  "terminated\n" },

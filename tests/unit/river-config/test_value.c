@@ -202,9 +202,63 @@ static void test_numbers(void **state)
 	assert_false(river_parse_float("1e400", 5, &f));
 }
 
+/* Longer than any buffer: every digit is looked at, none overruns. */
+static void test_long_numbers(void **state)
+{
+	char text[3000];
+	double f;
+
+	(void)state;
+	memset(text, '3', sizeof(text));
+	memcpy(text, "0.", 2);
+	assert_true(river_parse_float(text, sizeof(text), &f) && f == 1.0 / 3);
+	memset(text, '0', sizeof(text));
+	memcpy(text + sizeof(text) - 6, "1e2990", 6);
+	assert_true(river_parse_float(text, sizeof(text) - 2, &f) && f == 1e29);
+	assert_false(river_parse_float(text, sizeof(text), &f));
+	memset(text, '1', sizeof(text));
+	assert_false(river_parse_float(text, sizeof(text), &f));
+	assert_true(river_parse_float(text, 127, &f) && river_parse_float(text, 128, &f));
+}
+
+struct identifier_row {
+	const char *text;
+	bool expected;
+};
+
+static void test_identifiers(void **state)
+{
+	static const struct identifier_row names[] = {
+		{ "a", true },
+		{ "_", true },
+		{ "a9_B", true },
+		{ "\xc3\xa4\xd9\xa3", true },
+		{ "nul", true },
+		{ "nulll", true },
+		{ "True", true },
+		{ "if", true },
+		{ "", false },
+		{ "9a", false },
+		{ "a-b", false },
+		{ "a.b", false },
+		{ "a ", false },
+		{ "\xd9\xa3", false },
+		{ "null", false },
+		{ "true", false },
+		{ "false", false },
+		{ "a\xff", false },
+		{ "\xe2\x82\xac", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		assert_int_equal(river_is_identifier(names[i].text, strlen(names[i].text)),
+				 names[i].expected);
+}
+
 int main(void)
 {
-	struct CMUnitTest tests[ARRAY_LEN(duration_rows) + 5];
+	struct CMUnitTest tests[ARRAY_LEN(duration_rows) + 7];
 	size_t n = 0;
 
 	for (; n < ARRAY_LEN(duration_rows); n++)
@@ -218,5 +272,7 @@ int main(void)
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_layouts);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_equal);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_numbers);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_long_numbers);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_identifiers);
 	return cmocka_run_group_tests_name("river-config/value", tests, NULL, NULL);
 }
