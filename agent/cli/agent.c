@@ -78,6 +78,7 @@ static int open_server(struct agent *a, struct buf *why)
 	}
 	if (r < 0)
 		return r;
+	a->env.server = a->server;
 	return agent_routes_add(a);
 }
 
@@ -133,6 +134,8 @@ void agent_fini(struct agent *a)
 {
 	/* The loop goes on until the last profiles are sent. */
 	a->ending = true;
+	/* While the last profiles are sent, passwords and TLS stay as they are. */
+	a->env.server = NULL;
 	graph_free(a->graph);
 	if (a->telemetry)
 		agent_self_metrics_remove(a);
@@ -215,6 +218,15 @@ static void configure_log(const struct graph *g)
 	log_configure(LOG_LEVEL_INFO, LOG_FORMAT_LOGFMT);
 }
 
+/* Whoever reaches it can reload, and read what components say about this host. */
+static void warn_open_server(const struct agent *a)
+{
+	if (http_server_is_open(a->server))
+		log_warn("everybody who reaches this address may use it: there is no `auth` in an "
+			 "`http` block",
+			 LOG_STR("addr", a->options.listen));
+}
+
 int agent_load(struct agent *a, struct buf *summary)
 {
 	if (a->ending) {
@@ -231,8 +243,10 @@ int agent_load(struct agent *a, struct buf *summary)
 	else if (r < 0 && a->ready)
 		log_error("failed to reload config",
 			  LOG_STR("err", summary ? buf_str(summary) : strerror(-r)));
-	if (r == 0)
+	if (r == 0) {
+		warn_open_server(a);
 		a->ready = true;
+	}
 	return r;
 }
 

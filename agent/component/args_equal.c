@@ -43,6 +43,22 @@ static bool maps_equal(const struct river_string_maps *a, const struct river_str
 	return true;
 }
 
+static bool list_map_equal(const struct river_list_map *a, const struct river_list_map *b)
+{
+	if (a->n_items != b->n_items)
+		return false;
+	for (size_t i = 0; i < a->n_items; i++)
+		if (!strings_equal(a->keys[i], b->keys[i]) ||
+		    !list_equal(&a->lists[i], &b->lists[i]))
+			return false;
+	return true;
+}
+
+static bool secret_equal(const struct river_secret *a, const struct river_secret *b)
+{
+	return strings_equal(a->text, b->text) && a->is_secret == b->is_secret;
+}
+
 static bool capsules_equal(const struct river_capsules *a, const struct river_capsules *b)
 {
 	if (a->n_items != b->n_items)
@@ -92,12 +108,16 @@ static bool field_equal(const struct river_field *f, const void *a, const void *
 		return *(const int64_t *)a == *(const int64_t *)b;
 	case RIVER_KIND_FLOAT:
 		return *(const double *)a == *(const double *)b;
+	case RIVER_KIND_OPTIONAL_SECRET:
+		return secret_equal(a, b);
 	case RIVER_KIND_STRING_LIST:
 		return list_equal(a, b);
 	case RIVER_KIND_STRING_MAP:
 		return map_equal(a, b);
 	case RIVER_KIND_STRING_MAP_LIST:
 		return maps_equal(a, b);
+	case RIVER_KIND_SECRET_LIST_MAP:
+		return list_map_equal(a, b);
 	case RIVER_KIND_CAPSULE:
 		return *(void *const *)a == *(void *const *)b;
 	case RIVER_KIND_CAPSULE_LIST:
@@ -105,6 +125,7 @@ static bool field_equal(const struct river_field *f, const void *a, const void *
 	case RIVER_KIND_VALUE:
 		return values_equal(*(const struct river_value *const *)a,
 				    *(const struct river_value *const *)b);
+	case RIVER_KIND_OBJECT:
 	case RIVER_KIND_BLOCK:
 		return args_equal(f->schema, a, b);
 	case RIVER_KIND_BLOCK_PTR:

@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "agent/http/client.h"
+#include "agent/http/server.h"
 #include "agent/process/process.h"
 #include "agent/telemetry/telemetry.h"
 #include "agent/util/buf.h"
@@ -37,13 +38,24 @@ struct health {
 	uint64_t updated_real_ns;
 };
 
+/* How far a feature has come; what is allowed is --stability.level. */
+enum stability {
+	STABILITY_GENERALLY_AVAILABLE,
+	STABILITY_PUBLIC_PREVIEW,
+	STABILITY_EXPERIMENTAL,
+	STABILITY_MAX,
+};
+
 /* What every component may use; borrowed, outlives all of them. */
 struct component_env {
+	enum stability stability; /* the least that is allowed */
 	struct loop *loop;
 	struct worker *worker;
 	struct telemetry *telemetry;
 	struct http_client *http;
+	struct http_server *server; /* NULL: there is none, or it is not for components any more */
 	const char *hostname;
+	bool offline; /* arguments are checked, nobody outside is asked and nothing will run */
 };
 
 struct component;
@@ -51,14 +63,19 @@ struct graph;
 
 /* What update may say: not from within what is under way; it is asked again in the next round of the loop. */
 #define COMPONENT_LATER 1
+/* What build may say: what it will export is known only when it runs, so what depends on it cannot be judged. */
+#define COMPONENT_UNKNOWN 2
 
 struct component_kind {
 	const char *name; /* "pyroscope.ebpf" */
 	const struct river_schema *schema;
 	bool wants_label; /* else it may have none, and there is one of it */
-	/* 0 or -errno; on failure `why` gets a sentence. */
+	enum stability stability;
+	/* 0 or -errno; on failure `why` gets a sentence. Offline also COMPONENT_UNKNOWN. */
 	int (*build)(struct component *c, const void *args, struct buf *why);
 	int (*run)(struct component *c, struct buf *why);
+	/* Whether update would take them: asked in a load, before anything is changed. 0, or -errno: the load fails. NULL: 0. */
+	int (*accepts)(struct component *c, const void *args, struct buf *why);
 	/* Also before run. 0: taken, pointers into the old arguments are gone; COMPONENT_LATER; -errno: the old ones stay. */
 	int (*update)(struct component *c, const void *args, struct buf *why);
 	/* Also after a build alone, and after one that failed. May not run the loop: what takes time is left as a component_rest. */
@@ -79,15 +96,24 @@ struct component {
 	const struct component_kind *kind;
 	const struct component_env *env;
 	struct graph *graph;
-	const char *id;	   /* "pyroscope.ebpf.instance" */
-	const char *label; /* "" when it has none */
-	void *state;	   /* the kind's */
-	struct health health;
+	const char *id;	      /* "pyroscope.ebpf.instance", in a module "module.label/pyroscope.ebpf.instance" */
+	const char *local_id; /* without the module */
+	const char *path;     /* "/", in a module "/module.label": with local_id what metrics are labelled with */
+	const char *label;    /* "" when it has none */
+	void *state;	      /* the kind's */
+	struct health health; /* as others see it: the worse of the two below */
+	struct health reported;
+	struct health evaluation;
 };
 
-/* Sets health; `message` is copied. */
+/* The component's own report; `message` is copied. */
 void component_set_health(struct component *c, enum health_state state, const char *message);
+/* What the graph has to say: how its last evaluation went. */
+void component_set_evaluation(struct component *c, enum health_state state, const char *message);
 const char *health_state_text(enum health_state state);
+
+const char *stability_text(enum stability stability); /* "generally-available" … */
+bool stability_parse(const char *text, enum stability *ret_stability);
 
 /* The exports are others now: dependants are evaluated again in the next round of the loop. */
 void component_exports_changed(struct component *c);

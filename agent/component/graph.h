@@ -18,8 +18,10 @@
 
 /* A configuration of a thousand components takes about a megabyte; targets of a full node some ten. */
 #define GRAPH_MAX_ARENA_BYTES ((size_t)256 << 20)
-/* Ten times the largest configurations we know of. Ids are looked up one by one, and a chain of them is as deep on the stack. */
-#define GRAPH_MAX_COMPONENTS 1000
+/* Blocks that live, modules included: a file of ten thousand lines, some four lines a block. A chain of them is as deep on the stack. */
+#define GRAPH_MAX_COMPONENTS 3000
+/* A module in a module …; people have three. */
+#define GRAPH_MAX_MODULE_DEPTH 32
 
 struct graph;
 
@@ -48,8 +50,49 @@ void graph_process_gone(struct graph *g, uint32_t pid);
 /* Every component that can brings its health up to date. */
 void graph_check(struct graph *g);
 
+/* Blocks that live: components, also those of modules, and configuration blocks with a health of their own (logging, import.file …). In
+ * order of evaluation: a module's owner, then what is in it. Pointers are good until the next load, or until the loop runs. */
 size_t graph_n(const struct graph *g);
-/* In order of evaluation. */
 const struct component *graph_component(const struct graph *g, size_t i);
+
+enum graph_class {
+	GRAPH_COMPONENT, /* of a kind, or a declared one */
+	GRAPH_CONFIG,	 /* logging, tracing, import.file, foreach … */
+	GRAPH_SERVICE,	 /* http, livedebugging, remotecfg */
+};
+
+/* One of them as others show it. The whole id is c->id: module id, "/", local id. */
+struct graph_view {
+	const struct component *c;
+	enum graph_class class;
+	const char *name;      /* "pyroscope.ebpf", "declared" */
+	const char *module_id; /* "" at the root, "declared.label", "foreach.each/foreach_a_1" */
+	const char *local_id;  /* "pyroscope.ebpf.instance" */
+	/* Evaluated arguments: a struct with its schema, NULL before the first evaluation; or, of a declared component, an object. */
+	const struct river_schema *schema;
+	const void *args;
+	const struct river_value *args_object;
+};
+
+void graph_view(const struct graph *g, size_t i, struct graph_view *ret_view);
+
+/* By the whole id. */
+bool graph_find(const struct graph *g, const char *id, size_t *ret_i);
+
+/* An object in `arena`, or NULL: it exports nothing. 0 or -ENOMEM. */
+int graph_exports(const struct graph *g, size_t i, struct river_arena *arena,
+		  const struct river_value **ret_exports);
+
+/* What it refers to, or what refers to it: indexes of components of the same module. A result other than 0 ends the walk and is
+ * returned. */
+enum graph_direction { GRAPH_TO, GRAPH_BY };
+typedef int (*graph_index_fn)(void *ctx, size_t i);
+int graph_each_reference(const struct graph *g, size_t i, enum graph_direction direction,
+			 graph_index_fn fn, void *ctx);
+
+/* Ids of the modules that a component made, in order; and whether there is such a module ("" is one). */
+typedef int (*graph_module_fn)(void *ctx, const char *module_id);
+int graph_each_module(const struct graph *g, size_t i, graph_module_fn fn, void *ctx);
+bool graph_has_module(const struct graph *g, const char *module_id);
 
 #endif

@@ -3,7 +3,7 @@
  * Loading a configuration into the graph.
  *
  * Until it is known to be good, everything new is kept beside what runs: new nodes are in the load alone, kept ones have their new
- * block, edges and arguments as `next_…`. So a load that fails has nothing to restore.
+ * block, edges, modules and arguments as `next_…`. So a load that fails has nothing to restore.
  *
  * A mistake does not end the load: everything is evaluated all the same, so that a person sees all mistakes at once; what follows
  * from one that was reported is left out. Only after wrong syntax nothing else is looked at: what could not be read would be reported
@@ -19,238 +19,139 @@
 
 /* RIVER_INVALID: wrong syntax. */
 static int parse_sources(struct building *b, const struct river_source *sources, size_t n,
-			 const struct river_file **files)
+			 const struct river_body **bodies)
 {
 	int outcome = RIVER_OK;
 
 	for (size_t i = 0; i < n; i++) {
+		const struct river_file *file = NULL;
 		int r = river_parse(sources[i].file, sources[i].text, sources[i].len,
-				    &b->load->arena, b->diags, &files[i]);
+				    &b->load->arena, b->diags, &file);
 
 		if (r == RIVER_INVALID)
 			outcome = r;
 		if (r == RIVER_OK)
-			r = river_file_require_blocks(files[i], b->diags);
+			r = river_file_require_blocks(file, b->diags);
 		if (r < 0)
 			return r;
+		bodies[i] = &file->body;
 	}
 	return outcome;
 }
 
-static const struct component_kind *check_kind(const struct river_stmt *block,
-					       struct river_diags *diags)
+int building_add_module(struct building *b, struct module *m,
+			const struct river_body *const *bodies, size_t n_bodies)
 {
-	const struct component_kind *kind = component_kind_find(block->name);
-	const char *nearest = kind ? NULL : component_kind_suggest(block->name);
-	bool labelled = block->label && *block->label;
+	int r = building_add_blocks(b, m, bodies, n_bodies);
 
-	if (!kind)
-		(void)river_diag_add(diags, RIVER_SEVERITY_ERROR, &block->head_range,
-				     "cannot find the definition of component name \"%s\"%s%s%s",
-				     block->name, nearest ? "; did you mean \"" : "",
-				     nearest ? nearest : "", nearest ? "\"?" : "");
-	else if (kind->wants_label && !labelled)
-		(void)river_diag_add(diags, RIVER_SEVERITY_ERROR, &block->head_range,
-				     "component \"%s\" must have a label", block->name);
-	else if (!kind->wants_label && labelled)
-		(void)river_diag_add(diags, RIVER_SEVERITY_ERROR, &block->head_range,
-				     "block \"%s\" requires empty label", block->name);
-	else
-		return kind;
-	return NULL;
+	if (r == 0)
+		r = building_find_edges(b, m);
+	if (r == 0)
+		r = building_sort(b, m);
+	return r == 0 ? building_evaluate(b, m) : r;
 }
 
-static int report_twice(struct building *b, const struct river_stmt *block,
-			const struct node *first)
+/* Files of one configuration are of one directory. */
+static const char *directory_of(struct river_arena *arena, const char *file)
 {
-	const struct river_range *at = &first->next_source.block->name_range;
+	const char *slash = strrchr(file, '/');
 
-	return river_diag_add(b->diags, RIVER_SEVERITY_ERROR, &block->head_range,
-			      "block %s already declared at %s:%u:%u", first->id, at->file,
-			      at->start.line, at->start.column);
+	if (!slash)
+		return ".";
+	return river_arena_strndup(arena, file, slash == file ? 1 : (size_t)(slash - file));
 }
 
-/* The present node of this id, or a new one. */
-static int node_for(struct building *b, const struct component_kind *kind, const char *id,
-		    struct node **ret_node)
+static int new_root(struct load *load, const struct river_source *sources, size_t n_sources)
 {
-	struct node *node = nodes_find(&b->g->nodes, id);
+	load->root = module_new(load, MODULE_ROOT, "", NULL, NULL);
+	if (load->root && n_sources > 0)
+		load->root->path = directory_of(&load->arena, sources[0].file);
+	return load->root && load->root->path ? 0 : -ENOMEM;
+}
+
+static int keep_source(struct load *load, const struct river_source *source)
+{
+	struct river_source kept = {
+		.file = river_arena_strndup(&load->arena, source->file, strlen(source->file)),
+		.text = river_arena_strndup(&load->arena, source->text, source->len),
+		.len = source->len,
+	};
+
+	load->sources[load->n_sources++] = kept;
+	return kept.file && kept.text ? 0 : -ENOMEM;
+}
+
+static int keep_sources(struct load *load, const struct river_source *sources, size_t n_sources)
+{
 	int r = 0;
 
-	if (node)
-		node->origin = NODE_KEPT;
-	else
-		r = node_new(b->g, b->g->env, kind, id, &node);
-	if (r == 0)
-		r = nodes_push(&b->load->nodes, node);
-	if (r == 0)
-		*ret_node = node;
-	else if (node && node->origin == NODE_NEW)
-		node_free(node);
-	return r;
-}
-
-static int add_block(struct building *b, const struct river_stmt *block)
-{
-	const struct component_kind *kind = check_kind(block, b->diags);
-	_cleanup_free_ char *id = kind ? node_id_of(block) : NULL;
-	struct node *node = id ? nodes_find(&b->load->nodes, id) : NULL;
-
-	if (!kind)
-		return 0;
-	if (!id)
+	load->sources = river_arena_alloc(&load->arena, (n_sources + 1) * sizeof(*load->sources));
+	if (!load->sources)
 		return -ENOMEM;
-	if (node)
-		return report_twice(b, block, node);
-	if (b->load->nodes.n >= GRAPH_MAX_COMPONENTS)
-		return river_diag_add(b->diags, RIVER_SEVERITY_ERROR, &block->head_range,
-				      "there are more than %d components", GRAPH_MAX_COMPONENTS);
-	int r = node_for(b, kind, id, &node);
-	if (r < 0)
-		return r;
-	node->next_source.block = block;
-	node->visit = NODE_UNSEEN;
-	node->failed = false;
-	return 0;
-}
-
-static int add_blocks(struct building *b, const struct river_file *const *files, size_t n_files)
-{
-	for (size_t f = 0; f < n_files; f++)
-		for (size_t i = 0; i < files[f]->body.n_stmts; i++) {
-			const struct river_stmt *stmt = files[f]->body.stmts[i];
-			int r = stmt->kind == RIVER_STMT_BLOCK ? add_block(b, stmt) : 0;
-
-			if (r < 0)
-				return r;
-		}
-	return 0;
-}
-
-static bool dep_failed(const struct node *node)
-{
-	for (size_t i = 0; i < node->next_source.n_deps; i++)
-		if (node->next_source.deps[i]->failed)
-			return true;
-	return false;
-}
-
-static int build_node(struct building *b, struct node *node)
-{
-	_cleanup_buf_ struct buf why = BUF_INIT(4096);
-
-	node_take_args(node);
-	/* Set first: a build that failed half-way is stopped like any other. */
-	node->built = true;
-	int r = node->c.kind->build(&node->c, node->args, &why);
-	if (r == 0)
-		return 0;
-	node->failed = true;
-	return river_diag_add(b->diags, RIVER_SEVERITY_ERROR, &node->next_source.block->head_range,
-			      "cannot build component \"%s\": %s", node->id,
-			      why.len ? buf_str(&why) : strerror(-r));
-}
-
-/* Ends the walk when the reference is where the diagnostic begins. */
-static int covers(void *ctx, const struct river_reference *ref)
-{
-	const struct river_diag *diag = ctx;
-	struct river_range range = reference_range(ref);
-
-	return diag->range.start.offset >= range.start.offset &&
-	       diag->range.start.offset <= range.end.offset;
-}
-
-/* For what is wrong besides: what does not mean anything, or nothing yet, has been reported where it was found. */
-static int evaluate_failed(struct building *b, struct node *node)
-{
-	const struct river_body *body = &node->next_source.block->body;
-	struct river_diags *diags = b->diags;
-	size_t kept = diags->n_items;
-	size_t i = kept;
-	int r = node_evaluate(node, node->next_source.block, &b->load->nodes, diags);
-
-	for (; i < diags->n_items; i++) {
-		if (river_body_references(body, covers, &diags->items[i]))
-			diags->n_errors -= diags->items[i].severity == RIVER_SEVERITY_ERROR;
-		else
-			diags->items[kept++] = diags->items[i];
-	}
-	diags->n_items = kept;
-	return r < 0 ? r : 0;
-}
-
-static int evaluate_node(struct building *b, struct node *node)
-{
-	int r = node_evaluate(node, node->next_source.block, &b->load->nodes, b->diags);
-
-	node->failed = r != RIVER_OK;
-	if (r == RIVER_OK && !node->built)
-		r = build_node(b, node);
-	return r < 0 ? r : 0;
-}
-
-static int evaluate_nodes(struct building *b)
-{
-	int r = 0;
-
-	for (size_t i = 0; r == 0 && i < b->load->nodes.n; i++) {
-		struct node *node = b->load->nodes.items[i];
-
-		node->failed |= dep_failed(node);
-		r = node->failed ? evaluate_failed(b, node) : evaluate_node(b, node);
-	}
+	for (size_t i = 0; r == 0 && i < n_sources; i++)
+		r = keep_source(load, &sources[i]);
 	return r;
 }
 
 static int prepare(struct building *b, const struct river_source *sources, size_t n_sources)
 {
-	_cleanup_free_ const struct river_file **files = calloc(n_sources + 1, sizeof(*files));
-	int r = files ? parse_sources(b, sources, n_sources, files) : -ENOMEM;
+	_cleanup_free_ const struct river_body **bodies =
+		calloc(n_sources + 1, sizeof(struct river_body *));
+	int r = bodies ? parse_sources(b, sources, n_sources, bodies) : -ENOMEM;
 
 	if (r == RIVER_OK)
-		r = add_blocks(b, files, n_sources);
+		r = new_root(b->load, sources, n_sources);
 	if (r == RIVER_OK)
-		r = building_find_edges(b);
-	if (r == RIVER_OK)
-		r = building_sort(b);
-	if (r == RIVER_OK)
-		r = evaluate_nodes(b);
+		r = building_add_module(b, b->load->root, bodies, n_sources);
+	if (r == RIVER_OK && b->has_dynamic)
+		r = keep_sources(b->load, sources, n_sources);
 	return r == RIVER_OK && b->diags->n_errors > 0 ? RIVER_INVALID : r;
 }
 
-/* Files are in the order of their names. */
-static int compare_diags(const void *a, const void *b)
+/* Files are in the order of their names; what has no position comes last. */
+static bool comes_before(const struct river_diag *a, const struct river_diag *b)
 {
-	const struct river_range *left = &((const struct river_diag *)a)->range;
-	const struct river_range *right = &((const struct river_diag *)b)->range;
-	int files = strcmp(left->file ? left->file : "", right->file ? right->file : "");
+	int files;
 
-	if (files != 0)
-		return files;
-	return (left->start.offset > right->start.offset) -
-	       (left->start.offset < right->start.offset);
+	if (!a->range.start.line || !b->range.start.line)
+		return a->range.start.line && !b->range.start.line;
+	files = strcmp(a->range.file ? a->range.file : "", b->range.file ? b->range.file : "");
+	return files ? files < 0 : a->range.start.offset < b->range.start.offset;
 }
 
-/* They were found one kind after the other; a person goes through the file. */
+/* They were found one kind after the other; a person goes through the file. Stable: of one place, what was found first stays first.
+ * There are RIVER_DIAGS_MAX at most. */
 static void sort_diags(struct river_diags *diags)
 {
-	if (diags->n_items > 1)
-		qsort(diags->items, diags->n_items, sizeof(diags->items[0]), compare_diags);
+	for (size_t i = 1; i < diags->n_items; i++) {
+		struct river_diag diag = diags->items[i];
+		size_t at = i;
+
+		for (; at > 0 && comes_before(&diag, &diags->items[at - 1]); at--)
+			diags->items[at] = diags->items[at - 1];
+		diags->items[at] = diag;
+	}
 }
 
+static void give_up_node(struct node *node)
+{
+	if (node->origin == NODE_NEW) {
+		node_free(node);
+		return;
+	}
+	node_drop_source(node);
+	node_drop_args(node);
+}
+
+/* Those that were evaluated in reverse: dependants first. */
 static void give_up(struct graph *g, struct load *load)
 {
-	for (size_t i = load->nodes.n; i-- > 0;) {
-		struct node *node = load->nodes.items[i];
-
-		if (node->origin == NODE_NEW) {
-			node_free(node);
-			continue;
-		}
-		node_drop_source(node);
-		node_drop_args(node);
-	}
+	for (struct module *m = load->modules; m; m = m->every)
+		for (size_t i = 0; i < m->nodes.n; i++)
+			if (!m->nodes.items[i]->ordered)
+				give_up_node(m->nodes.items[i]);
+	for (size_t i = load->nodes.n; i-- > 0;)
+		give_up_node(load->nodes.items[i]);
 	load->nodes.n = 0;
 	load_free(g->failed);
 	g->failed = load;
@@ -262,7 +163,7 @@ static void stop_gone(struct graph *g, const struct nodes *old)
 	for (size_t i = old->n; i-- > 0;) {
 		struct node *node = old->items[i];
 
-		if (!nodes_find(&g->nodes, node->id))
+		if (!node->in_load)
 			list_push_back(&g->held, &node->held);
 	}
 	graph_release_held(g);
@@ -280,6 +181,7 @@ static bool waits_for_run(const struct node *node)
 static void take_load(struct node *node)
 {
 	node_take_source(node);
+	node->outgrown = false;
 	if (node->origin == NODE_KEPT && waits_for_run(node)) {
 		node_drop_args(node);
 		node->stale = true;
@@ -289,6 +191,31 @@ static void take_load(struct node *node)
 	node->origin = NODE_KEPT;
 }
 
+static void find_live(struct graph *g)
+{
+	g->live.n = 0;
+	for (size_t i = 0; i < g->nodes.n; i++) {
+		struct node *node = g->nodes.items[i];
+		bool live = node->role == NODE_COMPONENT || node->role == NODE_DECLARED ||
+			    node->role == NODE_IMPORT || node->role == NODE_FOREACH;
+
+		if (live)
+			g->live.items[g->live.n++] = node;
+	}
+}
+
+/* Before anything is taken: nothing can fail then. */
+static int make_room(struct graph *g, const struct load *load)
+{
+	struct node **items = calloc(load->nodes.n + 1, sizeof(struct node *));
+
+	if (!items)
+		return -ENOMEM;
+	free(g->live.items);
+	g->live = (struct nodes){ .items = items };
+	return 0;
+}
+
 static void commit(struct graph *g, struct load *load)
 {
 	struct nodes old = g->nodes;
@@ -296,9 +223,11 @@ static void commit(struct graph *g, struct load *load)
 
 	g->nodes = load->nodes;
 	g->load = load;
+	g->outgrown = false;
 	load->nodes = (struct nodes){ 0 };
 	for (size_t i = 0; i < g->nodes.n; i++)
 		take_load(g->nodes.items[i]);
+	find_live(g);
 	stop_gone(g, &old);
 	free(old.items);
 	load_free(old_load);
@@ -306,25 +235,36 @@ static void commit(struct graph *g, struct load *load)
 	g->failed = NULL;
 }
 
+static int load_all(struct graph *g, const struct river_source *sources, size_t n_sources,
+		    struct river_diags *diags)
+{
+	struct building b = { .g = g, .diags = diags };
+	int r = load_new(&b.load);
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < g->nodes.n; i++)
+		g->nodes.items[i]->in_load = false;
+	r = prepare(&b, sources, n_sources);
+	if (r == RIVER_OK)
+		r = make_room(g, b.load);
+	if (r == RIVER_OK)
+		commit(g, b.load);
+	else
+		give_up(g, b.load);
+	sort_diags(diags);
+	return r;
+}
+
 int graph_load(struct graph *g, const struct river_source *sources, size_t n_sources,
 	       struct river_diags *diags)
 {
-	struct load *load;
 	int r;
 
 	if (g->busy || g->ending)
 		return -EBUSY;
-	load = calloc(1, sizeof(*load));
-	if (!load)
-		return -ENOMEM;
 	g->busy = true;
-	river_arena_init(&load->arena, GRAPH_MAX_ARENA_BYTES);
-	r = prepare(&(struct building){ .g = g, .load = load, .diags = diags }, sources, n_sources);
-	if (r == RIVER_OK)
-		commit(g, load);
-	else
-		give_up(g, load);
-	sort_diags(diags);
+	r = load_all(g, sources, n_sources, diags);
 	g->busy = false;
 	return r;
 }

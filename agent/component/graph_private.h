@@ -1,21 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the graph's files share: graph.c (life, exports that change), graph_load.c (from text to nodes), graph_order.c. */
+/* What the graph's files share. */
 #ifndef XAGENT_AGENT_COMPONENT_GRAPH_PRIVATE_H
 #define XAGENT_AGENT_COMPONENT_GRAPH_PRIVATE_H
 
-#include "agent/component/node.h"
-
-/* The parsed texts that blocks point into. */
-struct load {
-	struct river_arena arena;
-	struct nodes nodes; /* while it is made; then the graph's */
-};
-
-void load_free(struct load *load);
+#include "agent/component/module.h"
 
 struct graph {
 	const struct component_env *env;
-	struct nodes nodes;  /* in order of evaluation */
+	struct nodes nodes;  /* of the present load */
+	struct nodes live;   /* of these, what others see: graph_n */
 	struct load *load;   /* of the present nodes */
 	struct load *failed; /* of the last load if it failed: its diagnostics speak of its texts */
 	struct list
@@ -23,6 +16,8 @@ struct graph {
 	struct list rests;
 	struct loop_timer *settle_timer;
 	bool busy; /* nodes are being changed */
+	bool ran;
+	bool outgrown; /* the same texts make something else now */
 	bool ending;
 };
 
@@ -31,17 +26,38 @@ struct building {
 	struct load *load;
 	struct river_diags *diags;
 	struct node *node; /* whose references are looked at */
+	bool quiet; /* what does not exist is not reported: foreach looks again, from inside */
+	bool has_declared; /* else no name can mean one */
+	bool has_dynamic;  /* the same texts may make something else later */
+	size_t n_ranks;
+	size_t n_visited;
 };
 
-struct river_range reference_range(const struct river_reference *ref);
+/* Nodes for the blocks of a body, in its order. RIVER_OK or -errno. */
+int building_add_blocks(struct building *b, struct module *m,
+			const struct river_body *const *bodies, size_t n_bodies);
+/* Fills next_source of every node of the module. Those that refer to what does not exist have failed. 0 or -ENOMEM. */
+int building_find_edges(struct building *b, struct module *m);
+/* Brings the module's nodes into order of evaluation. Those of a cycle have failed. 0 or -ENOMEM. */
+int building_sort(struct building *b, struct module *m);
+/* Evaluates, builds and puts them into the load's order, modules they make included. 0 or -errno. */
+int building_evaluate(struct building *b, struct module *m);
+/* All of these. */
+int building_add_module(struct building *b, struct module *m,
+			const struct river_body *const *bodies, size_t n_bodies);
+/* A diagnostic over the whole block, for a mistake that has no position; the node has failed. 0 or -ENOMEM. */
+int building_wrap(struct building *b, struct node *node, const char *what);
+/* What an evaluated node makes. RIVER_OK, RIVER_INVALID (told) or -errno. */
+int building_expand(struct building *b, struct node *node);
 
-/* Fills next_source of every node of the load. Those that refer to what does not exist have failed. 0 or -ENOMEM. */
-int building_find_edges(struct building *b);
-
-/* Brings the load's nodes into order of evaluation. Where a cycle forbids it, all have failed. 0 or -ENOMEM. */
-int building_sort(struct building *b);
-
+void graph_settle_soon(struct graph *g);
 /* Frees what is held, once no node is stale. */
 void graph_release_held(struct graph *g);
+/* Evaluates a node if it has to be, and passes its mark on. */
+void graph_settle_node(struct graph *g, struct node *node);
+/* What a node makes of its arguments is old: everything is loaded again, soon. */
+void graph_outgrow(struct graph *g, struct node *node);
+/* Loads the present texts again. */
+void graph_grow(struct graph *g);
 
 #endif

@@ -1,15 +1,51 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How components are. */
+/*
+ * How components are: the least healthy of what a component says of itself (running included) and how its last evaluation went.
+ * Exited is worse than unhealthy, then unknown, then healthy; of equals the component's own words are shown.
+ */
 #include "agent/component/component.h"
+
+#include <string.h>
 
 #include "agent/util/clock.h"
 #include "agent/util/str.h"
 
+static int badness(enum health_state state)
+{
+	static const int order[HEALTH_MAX] = {
+		[HEALTH_HEALTHY] = 0,
+		[HEALTH_UNKNOWN] = 1,
+		[HEALTH_UNHEALTHY] = 2,
+		[HEALTH_EXITED] = 3,
+	};
+
+	return order[state];
+}
+
+static void set(struct health *h, enum health_state state, const char *message)
+{
+	h->state = state;
+	h->updated_real_ns = clock_real_ns();
+	str_copy_utf8(h->message, sizeof(h->message), str_from(message));
+}
+
+static void show(struct component *c)
+{
+	bool evaluation = badness(c->evaluation.state) > badness(c->reported.state);
+
+	c->health = evaluation ? c->evaluation : c->reported;
+}
+
 void component_set_health(struct component *c, enum health_state state, const char *message)
 {
-	c->health.state = state;
-	c->health.updated_real_ns = clock_real_ns();
-	str_copy_utf8(c->health.message, sizeof(c->health.message), str_from(message));
+	set(&c->reported, state, message);
+	show(c);
+}
+
+void component_set_evaluation(struct component *c, enum health_state state, const char *message)
+{
+	set(&c->evaluation, state, message);
+	show(c);
 }
 
 const char *health_state_text(enum health_state state)

@@ -6,8 +6,15 @@
 #include "agent/component/component.h"
 
 extern const struct component_kind discovery_process_kind;
+extern const struct component_kind discovery_relabel_kind;
+extern const struct component_kind http_kind;
+extern const struct component_kind livedebugging_kind;
+extern const struct component_kind local_file_kind;
 extern const struct component_kind logging_kind;
 extern const struct component_kind pyroscope_ebpf_kind;
 extern const struct component_kind pyroscope_write_kind;
+extern const struct component_kind remote_http_kind;
+extern const struct component_kind remotecfg_kind;
+extern const struct component_kind tracing_kind;
 
 #endif

@@ -13,33 +13,50 @@ struct logging_args {
 	struct river_capsules write_to;
 };
 
+static const char *complain(struct river_arena *arena, const char *what, const char *value)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(4096);
+
+	(void)buf_printf(&text, "unrecognized log %s \"%s\"", what, value);
+	const char *copy = river_arena_strndup(arena, buf_str(&text), text.len);
+	return copy ? copy : what;
+}
+
+/* Empty is the default, as in the other agents. */
 static const char *validate_level(const void *field, struct river_arena *arena)
 {
+	const char *value = *(const char *const *)field;
 	enum log_level level;
 
-	(void)arena;
-	return log_level_parse(*(const char *const *)field, &level)
-		       ? NULL
-		       : "level must be one of error, warn, info, debug";
+	return !*value || log_level_parse(value, &level) ? NULL : complain(arena, "level", value);
 }
 
 static const char *validate_format(const void *field, struct river_arena *arena)
 {
-	const char *format = *(const char *const *)field;
+	const char *value = *(const char *const *)field;
 
-	(void)arena;
-	return strcmp(format, "logfmt") == 0 || strcmp(format, "json") == 0
+	return !*value || strcmp(value, "logfmt") == 0 || strcmp(value, "json") == 0
 		       ? NULL
-		       : "format must be one of logfmt, json";
+		       : complain(arena, "format", value);
+}
+
+static const char *validate_destination(const void *field, struct river_arena *arena)
+{
+	const char *value = *(const char *const *)field;
+
+	return !*value || strcmp(value, "stderr") == 0 || strcmp(value, "windows_event_log") == 0
+		       ? NULL
+		       : complain(arena, "destination", value);
 }
 
 static const struct river_field logging_fields[] = {
 	RIVER_FIELD_STRING(struct logging_args, level, "level", .def = "info",
-			   .validate = validate_level),
+			   .flags = RIVER_OF_VALUE, .validate = validate_level),
 	RIVER_FIELD_STRING(struct logging_args, format, "format", .def = "logfmt",
-			   .validate = validate_format),
+			   .flags = RIVER_OF_VALUE, .validate = validate_format),
 	RIVER_FIELD_CAPSULE_LIST(struct logging_args, write_to, "write_to", "LogsReceiver"),
-	RIVER_FIELD_IGNORED(RIVER_KIND_STRING, "destination", 0),
+	RIVER_FIELD_IGNORED(RIVER_KIND_STRING, "destination", RIVER_OF_VALUE,
+			    .validate = validate_destination),
 };
 
 static const struct river_schema logging_schema =

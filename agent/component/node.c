@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One component in its graph. */
+/* One block in its graph. */
 #include "agent/component/node.h"
 
 #include <errno.h>
@@ -8,26 +8,24 @@
 #include <string.h>
 
 #include "agent/component/args_equal.h"
+#include "agent/component/foreach.h"
+#include "agent/component/import.h"
+#include "agent/component/module_kinds.h"
 #include "agent/util/log.h"
-#include "agent/version.h"
 
 int nodes_push(struct nodes *nodes, struct node *node)
 {
-	struct node **items = reallocarray(nodes->items, nodes->n + 1, sizeof(struct node *));
+	if (nodes->n == nodes->max) {
+		size_t max = nodes->max ? nodes->max * 2 : 16;
+		struct node **items = reallocarray(nodes->items, max, sizeof(struct node *));
 
-	if (!items)
-		return -ENOMEM;
-	nodes->items = items;
-	items[nodes->n++] = node;
+		if (!items)
+			return -ENOMEM;
+		nodes->items = items;
+		nodes->max = max;
+	}
+	nodes->items[nodes->n++] = node;
 	return 0;
-}
-
-struct node *nodes_find(const struct nodes *nodes, const char *id)
-{
-	for (size_t i = 0; i < nodes->n; i++)
-		if (strcmp(nodes->items[i]->id, id) == 0)
-			return nodes->items[i];
-	return NULL;
 }
 
 char *node_id_of(const struct river_stmt *block)
@@ -41,29 +39,45 @@ char *node_id_of(const struct river_stmt *block)
 	return id;
 }
 
-int node_new(struct graph *g, const struct component_env *env, const struct component_kind *kind,
-	     const char *id, struct node **ret_node)
+static int set_ids(struct node *node, const struct node_options *o)
 {
-	size_t prefix = strlen(kind->name);
+	_cleanup_free_ char *local = node_id_of(o->block);
+	size_t prefix = strlen(o->module_id);
+
+	if (!local || asprintf(&node->id, "%s%s%s", o->module_id, prefix ? "/" : "", local) < 0) {
+		node->id = NULL;
+		return -ENOMEM;
+	}
+	node->name = strdup(o->block->name);
+	if (!node->name || asprintf(&node->path, "/%s", o->module_id) < 0) {
+		node->path = NULL;
+		return -ENOMEM;
+	}
+	node->c.path = node->path;
+	node->c.id = node->id;
+	node->c.local_id = node->id + prefix + (prefix > 0);
+	node->c.label = node->c.local_id + strlen(node->name);
+	node->c.label += *node->c.label == '.';
+	return 0;
+}
+
+int node_new(const struct node_options *o, struct node **ret_node)
+{
 	struct node *node = calloc(1, sizeof(*node));
 
 	if (!node)
 		return -ENOMEM;
-	node->id = strdup(id);
-	if (!node->id) {
-		free(node);
-		return -ENOMEM;
-	}
+	*node = (struct node){ .role = o->role, .class = o->class };
+	node->c = (struct component){ .kind = o->kind, .env = o->env, .graph = o->graph };
 	list_init(&node->held);
 	river_arena_init(&node->arena, GRAPH_MAX_ARENA_BYTES);
 	river_arena_init(&node->next_arena, GRAPH_MAX_ARENA_BYTES);
-	node->c = (struct component){
-		.kind = kind,
-		.env = env,
-		.graph = g,
-		.id = node->id,
-		.label = node->id[prefix] ? node->id + prefix + 1 : "",
-	};
+	int r = set_ids(node, o);
+	if (r < 0) {
+		node_free(node);
+		return r;
+	}
+	component_set_evaluation(&node->c, HEALTH_HEALTHY, "component evaluated");
 	component_set_health(&node->c, HEALTH_UNKNOWN, "component created");
 	*ret_node = node;
 	return 0;
@@ -80,8 +94,16 @@ void node_free(struct node *node)
 	list_remove(&node->held);
 	free(node->source.deps);
 	free(node->next_source.deps);
+	free(node->name);
+	free(node->path);
 	free(node->id);
 	free(node);
+}
+
+bool node_is(const struct node *node, const struct node_options *o)
+{
+	return node->c.kind == o->kind && node->role == o->role &&
+	       strcmp(node->name, o->block->name) == 0;
 }
 
 int node_source_add(struct node_source *source, struct node *dep)
@@ -110,130 +132,52 @@ void node_drop_source(struct node *node)
 	node->next_source = (struct node_source){ 0 };
 }
 
-/* The length of the id's piece that begins at `at`. */
-static size_t piece_len(const char *at)
+const struct river_range *node_range(const struct node_source *source)
 {
-	return strcspn(at, ".");
+	return &source->block->range;
 }
 
-struct node *nodes_find_reference(const struct nodes *nodes, const struct river_reference *ref)
+static int decode(struct node *node, const struct node_source *source,
+		  const struct river_scope *scope, struct river_diags *diags)
 {
-	for (size_t i = 0; i < nodes->n; i++) {
-		const char *at = nodes->items[i]->id;
-		size_t part = 0;
-
-		for (; part < ref->n_parts && *at; part++) {
-			size_t n = piece_len(at);
-
-			if (strlen(ref->parts[part].text) != n ||
-			    strncmp(ref->parts[part].text, at, n) != 0)
-				break;
-			at += n + (at[n] == '.');
-		}
-		if (!*at)
-			return nodes->items[i];
+	switch (node->role) {
+	case NODE_COMPONENT:
+	case NODE_EXPORT:
+		break;
+	case NODE_IMPORT:
+		if (!import_is_supported(node->c.kind))
+			return RIVER_OK;
+		break;
+	case NODE_DECLARE:
+		return RIVER_OK;
+	case NODE_DECLARED:
+		return declared_decode(source->block, scope, &node->next_arena, diags,
+				       node->next_args);
+	case NODE_FOREACH:
+		return foreach_decode(source->block, scope, &node->next_arena, diags,
+				      node->next_args);
+	case NODE_ARGUMENT:
+		return argument_decode(node, source, scope, diags);
 	}
-	return NULL;
+	return river_decode_block(source->block, node->c.kind->schema, scope, &node->next_arena,
+				  diags, node->next_args);
 }
 
-/* What names mean: the exports of everything that is built, as objects nested along the parts of their ids. */
-struct scope_level {
-	const struct nodes *nodes;
-	struct river_arena *arena;
-	char prefix[512]; /* "pyroscope.write." */
-};
-
-static const struct river_value *level_value(const struct scope_level *level);
-
-static bool below(const struct scope_level *level, const struct node *node)
+int node_evaluate(struct node *node, const struct node_source *source, struct river_diags *diags)
 {
-	return node->built && node->c.kind->exports &&
-	       strncmp(node->id, level->prefix, strlen(level->prefix)) == 0;
-}
-
-static const struct river_value *member_value(const struct scope_level *level,
-					      const struct node *node, size_t n_piece)
-{
-	size_t n = strlen(level->prefix);
-	const struct river_value *value = NULL;
-	struct scope_level next = { .nodes = level->nodes, .arena = level->arena };
-
-	if (!node->id[n + n_piece])
-		return node->c.kind->exports((struct component *)&node->c, level->arena, &value) < 0
-			       ? NULL
-			       : value;
-	if (snprintf(next.prefix, sizeof(next.prefix), "%.*s.", (int)(n + n_piece), node->id) >=
-	    (int)sizeof(next.prefix))
-		return NULL;
-	return level_value(&next);
-}
-
-static bool has_member(const struct river_member *members, size_t n, const char *key)
-{
-	for (size_t i = 0; i < n; i++)
-		if (strcmp(members[i].key, key) == 0)
-			return true;
-	return false;
-}
-
-static const struct river_value *level_value(const struct scope_level *level)
-{
-	struct river_member *members =
-		river_arena_alloc(level->arena, (level->nodes->n + 1) * sizeof(*members));
-	size_t n = 0;
-
-	for (size_t i = 0; members && i < level->nodes->n; i++) {
-		const struct node *node = level->nodes->items[i];
-		const char *at = node->id + strlen(level->prefix);
-
-		if (!below(level, node))
-			continue;
-		char *key = river_arena_strndup(level->arena, at, piece_len(at));
-		/* Ids are unique, so only what is not the end of one may be there already. */
-		if (!key || (at[piece_len(at)] && has_member(members, n, key)))
-			continue;
-		const struct river_value *value = member_value(level, node, piece_len(at));
-		if (value)
-			members[n++] = (struct river_member){ .key = key, .value = value };
-	}
-	return members ? river_value_object(level->arena, members, n) : NULL;
-}
-
-static const struct river_value *scope_lookup(void *ctx, struct river_arena *arena,
-					      const char *name)
-{
-	const struct nodes *nodes = ctx;
-	struct scope_level level = { .nodes = nodes, .arena = arena };
-
-	if (snprintf(level.prefix, sizeof(level.prefix), "%s.", name) >= (int)sizeof(level.prefix))
-		return NULL;
-	for (size_t i = 0; i < nodes->n; i++)
-		if (below(&level, nodes->items[i]))
-			return level_value(&level);
-	return NULL;
-}
-
-int node_evaluate(struct node *node, const struct river_stmt *block, const struct nodes *nodes,
-		  struct river_diags *diags)
-{
-	struct river_scope scope = {
-		.lookup = scope_lookup,
-		.ctx = (void *)nodes,
-		.version = XAGENT_VERSION,
-		.hostname = node->c.env->hostname,
-	};
+	struct river_scope scope = node_scope(node, source);
 
 	node_drop_args(node);
 	node->next_args = river_arena_alloc(&node->next_arena, node->c.kind->schema->size);
-	if (!node->next_args)
-		return -ENOMEM;
-	return river_decode_block(block, node->c.kind->schema, &scope, &node->next_arena, diags,
-				  node->next_args);
+	return node->next_args ? decode(node, source, &scope, diags) : -ENOMEM;
 }
 
 bool node_args_changed(const struct node *node)
 {
-	return !node->args || !args_equal(node->c.kind->schema, node->args, node->next_args);
+	const struct river_schema *schema =
+		node->role == NODE_ARGUMENT ? &argument_whole_schema : node->c.kind->schema;
+
+	return !node->args || !args_equal(schema, node->args, node->next_args);
 }
 
 void node_take_args(struct node *node)
@@ -254,24 +198,35 @@ void node_drop_args(struct node *node)
 
 static void keep_args(struct node *node, int error, const struct buf *why)
 {
+	const char *message = why->len ? buf_str(why) : strerror(-error);
+
 	node_drop_args(node);
 	node->stale = true;
-	component_set_health(&node->c, HEALTH_UNHEALTHY,
-			     why->len ? buf_str(why) : strerror(-error));
+	component_set_evaluation(&node->c, HEALTH_UNHEALTHY, message);
 	log_error("component keeps its old arguments", LOG_STR("component_id", node->id),
-		  LOG_STR("err", node->c.health.message));
+		  LOG_STR("err", node->c.evaluation.message));
+}
+
+/* What is no component has nothing to update but who depends on it. */
+static int tell(struct node *node, struct buf *why)
+{
+	if (!node_args_changed(node))
+		return 0;
+	node->exports_dirty |= node->role != NODE_COMPONENT;
+	return node->c.kind->update(&node->c, node->next_args, why);
 }
 
 bool node_update(struct node *node)
 {
 	_cleanup_buf_ struct buf why = BUF_INIT(COMPONENT_MESSAGE_MAX);
-	int r = node_args_changed(node) ? node->c.kind->update(&node->c, node->next_args, &why) : 0;
+	int r = tell(node, &why);
 
 	if (r < 0) {
 		keep_args(node, r, &why);
 		return false;
 	}
 	node->stale = r == COMPONENT_LATER;
+	component_set_evaluation(&node->c, HEALTH_HEALTHY, "component evaluated");
 	if (r == 0 && node_args_changed(node))
 		node_take_args(node);
 	else

@@ -9,9 +9,16 @@
 
 static const struct component_kind *const kinds[] = {
 	&discovery_process_kind,
+	&discovery_relabel_kind,
+	&http_kind,
+	&livedebugging_kind,
+	&local_file_kind,
 	&logging_kind,
 	&pyroscope_ebpf_kind,
 	&pyroscope_write_kind,
+	&remote_http_kind,
+	&remotecfg_kind,
+	&tracing_kind,
 };
 
 const struct component_kind *component_kind_find(const char *name)

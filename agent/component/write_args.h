@@ -3,26 +3,9 @@
 #ifndef XAGENT_AGENT_COMPONENT_WRITE_ARGS_H
 #define XAGENT_AGENT_COMPONENT_WRITE_ARGS_H
 
+#include "agent/component/http_client_args.h"
 #include "agent/push/push.h"
 #include "river-config/river.h"
-
-struct basic_auth_args {
-	const char *username, *password, *password_file;
-};
-
-struct authorization_args {
-	const char *type, *credentials, *credentials_file;
-};
-
-struct tls_args {
-	const char *ca_pem, *ca_file, *cert_pem, *cert_file, *key_pem, *key_file, *server_name,
-		*min_version;
-	bool insecure_skip_verify;
-};
-
-struct oauth2_args {
-	const char *client_id;
-};
 
 struct endpoint_args {
 	const char *url, *name;
@@ -30,16 +13,7 @@ struct endpoint_args {
 	int64_t max_backoff_retries;
 	bool retry_on_http_429;
 	struct river_string_map headers;
-	const struct river_value *http_headers; /* map of lists of secrets */
-	const char *bearer_token, *bearer_token_file;
-	bool follow_redirects, enable_http2;
-	const char *proxy_url, *no_proxy;
-	bool proxy_from_environment;
-	const struct river_value *proxy_connect_header; /* map of lists of secrets */
-	struct basic_auth_args *basic_auth;
-	struct authorization_args *authorization;
-	struct oauth2_args *oauth2;
-	struct tls_args *tls_config;
+	struct http_client_args client;
 };
 
 struct write_args {

@@ -13,8 +13,12 @@
 #include <errno.h>
 #include <signal.h>
 
+#include "agent/http/oauth2.h"
 #include "agent/http/request.h"
 #include "agent/util/clock.h"
+
+/* RFC 9110 §15.5.2 */
+#define HTTP_STATUS_UNAUTHORIZED 401
 
 struct http_client {
 	struct loop *loop;
@@ -41,7 +45,7 @@ static void http_socket_free(struct http_socket *s)
 
 static void http_request_free(struct http_request *rq)
 {
-	if (rq->easy && !list_empty(&rq->node))
+	if (rq->sent)
 		(void)curl_multi_remove_handle(rq->client->multi, rq->easy);
 	list_remove(&rq->node);
 	curl_easy_cleanup(rq->easy);
@@ -78,8 +82,43 @@ static void http_request_finish(struct http_request *request, CURLcode code)
 	result.n_body = rq->body.len;
 	result.time_ns = clock_mono_ns() - rq->begin_ns;
 	(void)curl_multi_remove_handle(rq->client->multi, rq->easy);
+	rq->sent = false;
+	list_remove(&rq->node);
+	if (rq->oauth2 && status == HTTP_STATUS_UNAUTHORIZED)
+		http_oauth2_forget(rq->oauth2);
+	rq->done(&result, rq->data);
+}
+
+void request_fail(struct http_request *request, const char *error)
+{
+	_cleanup_(http_request_freep) struct http_request *rq = request;
+	const struct http_result result = {
+		.outcome = HTTP_FAILED,
+		.content_type = "",
+		.retry_after = "",
+		.body = "",
+		.error = error,
+		.time_ns = clock_mono_ns() - rq->begin_ns,
+	};
+
 	list_remove(&rq->node);
 	rq->done(&result, rq->data);
+}
+
+static int request_add(struct http_request *rq)
+{
+	if (curl_multi_add_handle(rq->client->multi, rq->easy) != CURLM_OK)
+		return -ENOMEM;
+	rq->sent = true;
+	list_push_back(&rq->client->requests, &rq->node);
+	return 0;
+}
+
+int request_send(struct http_request *rq, const char *authorization)
+{
+	int r = request_add_header(rq, "Authorization", authorization);
+
+	return r == 0 ? request_add(rq) : r;
 }
 
 static void http_client_collect(struct http_client *client)
@@ -240,9 +279,9 @@ int http_request_start(struct http_client *client, const struct http_request_opt
 	int r = request_configure(rq, options);
 	if (r < 0)
 		return r;
-	if (curl_multi_add_handle(client->multi, rq->easy) != CURLM_OK)
-		return -ENOMEM;
-	list_push_back(&client->requests, &rq->node);
+	r = rq->oauth2 ? http_oauth2_send(rq->oauth2, rq) : request_add(rq);
+	if (r < 0)
+		return r;
 	*ret_request = TAKE_PTR(rq);
 	return 0;
 }

@@ -50,6 +50,8 @@ struct http_proxy_options {
 	size_t n_connect_headers;
 };
 
+struct http_oauth2;
+
 struct http_request_options {
 	const char *method; /* NULL: GET, or POST with a body */
 	const char *url;
@@ -62,9 +64,11 @@ struct http_request_options {
 	size_t max_response_bytes; /* 0: HTTP_DEFAULT_MAX_RESPONSE_BYTES */
 	const char *user_agent;
 	const char *basic_user, *basic_password;
-	const char *authorization; /* the whole value, "Bearer …"; not sent on to another host */
-	bool follow_redirects;	   /* a POST stays a POST, except after 303 */
-	bool enable_http2;	   /* over TLS, if the server agrees */
+	const char *authorization;  /* the whole value, "Bearer …"; not sent on to another host */
+	struct http_oauth2 *oauth2; /* where tokens come from (oauth2.h), instead of both above;
+				       NULL: none. Outlives the request */
+	bool follow_redirects;	    /* a POST stays a POST, except after 303 */
+	bool enable_http2;	    /* over TLS, if the server agrees */
 	struct http_tls_options tls;
 	struct http_proxy_options proxy;
 };

@@ -54,6 +54,17 @@ bool listen_parse(struct str text, union listen_address *ret_address)
 	return true;
 }
 
+/* RFC 1122 §3.2.1.3: all of 127/8; IPv4 in IPv6 counts as IPv4. */
+bool listen_is_loopback(const union listen_address *a)
+{
+	const struct in6_addr *v6 = &a->v6.sin6_addr;
+
+	if (a->any.sa_family == AF_INET)
+		return ntohl(a->v4.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+	return IN6_IS_ADDR_LOOPBACK(v6) ||
+	       (IN6_IS_ADDR_V4MAPPED(v6) && v6->s6_addr[12] == IN_LOOPBACKNET);
+}
+
 static socklen_t listen_address_bytes(const union listen_address *a)
 {
 	return a->any.sa_family == AF_INET6 ? sizeof(a->v6) : sizeof(a->v4);

@@ -20,6 +20,9 @@ union listen_address {
  * not understood. */
 bool listen_parse(struct str text, union listen_address *ret_address);
 
+/* Whether only this host can reach it. */
+bool listen_is_loopback(const union listen_address *address);
+
 /* A bound, listening, non-blocking socket, or -errno. ":80" without IPv6 in the kernel falls back
  * to IPv4. */
 int listen_open(const union listen_address *address, uint16_t *ret_port);

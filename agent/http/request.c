@@ -83,6 +83,15 @@ static int add_headers(struct curl_slist **list, const struct http_header *heade
 	return 0;
 }
 
+int request_add_header(struct http_request *rq, const char *name, const char *value)
+{
+	int r = add_header(&rq->headers, name, value);
+
+	if (r == 0)
+		request_set(rq, &r, CURLOPT_HTTPHEADER, rq->headers);
+	return r;
+}
+
 static int set_headers(struct http_request *rq, const struct http_request_options *o)
 {
 	/* Without this, libcurl waits up to a second for "100 Continue" before each large body. */
@@ -276,6 +285,7 @@ int request_configure(struct http_request *rq, const struct http_request_options
 	buf_init(&rq->body,
 		 o->max_response_bytes ? o->max_response_bytes : HTTP_DEFAULT_MAX_RESPONSE_BYTES);
 	rq->timeout_ns = o->timeout_ns;
+	rq->oauth2 = o->oauth2;
 	rq->easy = curl_easy_init();
 	if (!rq->easy)
 		return -ENOMEM;

@@ -9,8 +9,10 @@
 #include "agent/util/list.h"
 
 struct http_request {
-	struct list node; /* the client's */
+	struct list node; /* the client's; until it has a token, the token source's */
 	struct http_client *client;
+	struct http_oauth2 *oauth2;
+	bool sent; /* libcurl has it */
 	CURL *easy;
 	struct curl_slist *headers;
 	struct curl_slist *proxy_headers;
@@ -28,6 +30,14 @@ struct http_request {
 
 /* Fills a fresh request (easy handle, lists, names) from options; 0, -EINVAL, -ENOMEM. */
 int request_configure(struct http_request *request, const struct http_request_options *options);
+
+/* For who waited for a token: sends it with this Authorization. 0, or -errno: then it is still the caller's. */
+int request_send(struct http_request *request, const char *authorization);
+/* Ends one that was never sent. */
+void request_fail(struct http_request *request, const char *error);
+
+/* Adds a header. 0, -EINVAL, -ENOMEM. */
+int request_add_header(struct http_request *request, const char *name, const char *value);
 
 /* What the end of a transfer means. `error` has HTTP_MAX_ERROR_BYTES bytes. */
 enum http_outcome request_outcome(const struct http_request *request, CURLcode code);

@@ -3,7 +3,7 @@
  * The HTTP server of the agent: libmicrohttpd driven by our loop, a table of routes.
  *
  * Loop thread only; handlers run to completion and answer at once. HEAD is answered wherever GET
- * is.
+ * is. Passwords and TLS come and go while it runs; the address stays.
  */
 #ifndef XAGENT_AGENT_HTTP_SERVER_H
 #define XAGENT_AGENT_HTTP_SERVER_H
@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "agent/http/client.h"
 #include "agent/util/buf.h"
 #include "agent/util/loop.h"
 
@@ -88,5 +89,54 @@ void http_server_remove_route(struct http_server *server, const char *method, co
 
 /* The port that was really bound. */
 uint16_t http_server_port(const struct http_server *server);
+
+/* Who may ask what. */
+struct http_access {
+	const char *username; /* NULL: nobody is asked for a password */
+	const char *password;
+	const char *const *paths; /* beginnings of paths; none: every path */
+	size_t n_paths;
+	bool except_paths; /* they are the ones that need no password */
+};
+
+/* As Go's crypto/tls has them. */
+enum http_client_auth {
+	HTTP_CLIENT_AUTH_NONE,
+	HTTP_CLIENT_AUTH_REQUEST,
+	HTTP_CLIENT_AUTH_REQUIRE_ANY,
+	HTTP_CLIENT_AUTH_VERIFY_IF_GIVEN,
+	HTTP_CLIENT_AUTH_REQUIRE_AND_VERIFY,
+};
+
+struct http_server_tls {
+	const char *cert_pem, *key_pem;
+	const char *client_ca_pem; /* NULL: nobody's signature is trusted */
+	enum http_client_auth client_auth;
+	enum http_tls_version min_version, max_version; /* default: 1.2, the newest */
+	const char *const
+		*cipher_suites; /* none: the library's choice; unknown ones are left out */
+	size_t n_cipher_suites;
+	const char *const *curves;
+	size_t n_curves;
+};
+
+/* Go's names: "TLS_AES_128_GCM_SHA256", "CurveP256". */
+bool http_server_knows_suite(const char *name);
+bool http_server_knows_curve(const char *name);
+
+/*
+ * From now on; everything is copied. Password and paths hold for the next request, TLS for the next
+ * connection: those that are open end, with the answer they wait for if there is one. 0; -EINVAL, with a
+ * sentence in `why`, or another -errno: then everything is as before. `tls` NULL: none. Also from
+ * within a handler.
+ */
+int http_server_secure(struct http_server *server, const struct http_access *access,
+		       const struct http_server_tls *tls, struct buf *why);
+
+/* What http_server_secure() would say about them, nothing else. */
+int http_server_check_tls(const struct http_server_tls *tls, struct buf *why);
+
+/* Whether others than this host can reach it, and nobody is asked for a password or a certificate. */
+bool http_server_is_open(const struct http_server *server);
 
 #endif

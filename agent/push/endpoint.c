@@ -391,12 +391,25 @@ static void endpoint_warn_about_headers(const struct http_header *headers, size_
 				 LOG_STR("header", headers[i].name));
 }
 
+static int endpoint_make_token_source(struct push_endpoint *e,
+				      const struct http_oauth2_options *options)
+{
+	if (!options)
+		return 0;
+	struct http_oauth2_options o = *options;
+	o.user_agent = e->ctx->user_agent;
+	o.timeout_ns = e->options.remote_timeout_ns;
+	return http_oauth2_new(e->ctx->loop, e->ctx->http, &o, &e->options.token_source);
+}
+
 static int endpoint_init(struct push_endpoint *e, const struct push_endpoint_options *options)
 {
 	int r = push_endpoint_options_copy(options, &e->options);
 
 	if (r == 0)
 		r = endpoint_make_url(e);
+	if (r == 0)
+		r = endpoint_make_token_source(e, options->oauth2);
 	if (r == 0)
 		r = loop_timer_new(e->ctx->loop, endpoint_on_timer, e, &e->timer);
 	if (r < 0)
@@ -437,6 +450,7 @@ void push_endpoint_free(struct push_endpoint *e)
 	push_queue_fini(&e->queue);
 	loop_timer_free(e->timer);
 	free(e->target_url);
+	http_oauth2_free(e->options.token_source);
 	push_endpoint_options_fini(&e->options);
 	free(e);
 }

@@ -48,7 +48,8 @@ static const char *check_auth(const struct push_endpoint_options *o)
 	bool basic =
 		o->basic_auth_username || o->basic_auth_password || o->basic_auth_password_file;
 	bool authorization = o->authorization_credentials || o->authorization_credentials_file;
-	int n = basic + authorization + (o->bearer_token != NULL) + (o->bearer_token_file != NULL);
+	int n = basic + authorization + (o->oauth2 != NULL) + (o->bearer_token != NULL) +
+		(o->bearer_token_file != NULL);
 
 	if (n > 1)
 		return "at most one of basic_auth, authorization, oauth2, bearer_token & "
@@ -201,6 +202,8 @@ int push_endpoint_options_copy(const struct push_endpoint_options *options,
 	struct push_endpoint_options copy = *options;
 	bool failed = false;
 
+	copy.oauth2 = NULL;
+	copy.token_source = NULL;
 	/* Each pointer is replaced, by NULL at worst, before anything can go back: the copy never
 	 * frees what it does not own. */
 	for (size_t i = 0; i < ARRAY_SIZE(push_strings); i++) {

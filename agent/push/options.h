@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "agent/http/client.h"
+#include "agent/http/oauth2.h"
 #include "agent/push/backoff.h"
 
 /* Of the user's, for each endpoint. */
@@ -33,6 +34,8 @@ struct push_endpoint_options {
 	const char *bearer_token, *bearer_token_file;
 	const char *authorization_type; /* NULL: Bearer */
 	const char *authorization_credentials, *authorization_credentials_file;
+	const struct http_oauth2_options *oauth2; /* a copy has none: see the next */
+	struct http_oauth2 *token_source;	  /* the endpoint's own; not copied, not freed */
 	struct http_tls_options tls;
 	struct http_proxy_options proxy;
 };

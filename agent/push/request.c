@@ -2,16 +2,13 @@
 /* One attempt as an HTTP request. */
 #include "agent/push/request.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
 
+#include "agent/http/credentials.h"
 #include "agent/push/connect_error.h"
 #include "agent/util/clock.h"
-#include "agent/util/file.h"
 #include "agent/util/macro.h"
-#include "agent/util/str.h"
 
 #define PUSH_OWN_HEADERS 3
 /* Ten digits at most, says the Connect protocol. */
@@ -22,14 +19,12 @@ struct push_attempt {
 	struct http_header headers[PUSH_OWN_HEADERS + PUSH_MAX_HEADERS];
 	size_t n_headers;
 	char timeout_ms[24];
-	struct buf password;
-	struct buf authorization;
+	struct http_secrets secrets;
 };
 
 static void push_attempt_fini(struct push_attempt *a)
 {
-	buf_fini(&a->password);
-	buf_fini(&a->authorization);
+	http_secrets_fini(&a->secrets);
 }
 
 static void add_header(struct push_attempt *a, const char *name, const char *value)
@@ -58,55 +53,26 @@ static void build_headers(struct push_attempt *a, const struct push_endpoint_opt
 	add_user_headers(a, o->http_headers, o->n_http_headers);
 }
 
-/* Appends the secret: the text itself, or the file's content without white space at its ends. */
-static int load_secret(const char *text, const char *path, struct buf *out,
-		       struct push_reason *reason)
+static struct http_credentials credentials_of(const struct push_endpoint_options *o)
 {
-	_cleanup_buf_ struct buf content = BUF_INIT(PUSH_MAX_SECRET_BYTES);
-
-	if (text)
-		return buf_append_str(out, text);
-	if (!path)
-		return 0;
-	int r = file_read(AT_FDCWD, path, &content);
-	if (r < 0) {
-		(void)snprintf(reason->text, sizeof(reason->text),
-			       "cannot read the secret in %.512s: %s", path, strerrordesc_np(-r));
-		return r;
-	}
-	struct str secret = str_trim((struct str){ buf_str(&content), content.len });
-	return buf_append(out, secret.p, secret.n);
+	return (struct http_credentials){
+		.basic_username = o->basic_auth_username,
+		.basic_password = o->basic_auth_password,
+		.basic_password_file = o->basic_auth_password_file,
+		.bearer_token = o->bearer_token,
+		.bearer_token_file = o->bearer_token_file,
+		.authorization_type = o->authorization_type,
+		.authorization_credentials = o->authorization_credentials,
+		.authorization_credentials_file = o->authorization_credentials_file,
+	};
 }
 
-static int build_secrets(struct push_attempt *a, const struct push_endpoint_options *o,
-			 struct push_reason *reason)
+static struct http_request_options request_of(const struct push_endpoint_options *o,
+					      const char *target_url, const char *user_agent,
+					      const struct push_body *body,
+					      const struct push_attempt *a)
 {
-	const char *credentials = o->bearer_token ? o->bearer_token : o->authorization_credentials;
-	const char *file =
-		o->bearer_token_file ? o->bearer_token_file : o->authorization_credentials_file;
-	int r = load_secret(o->basic_auth_password, o->basic_auth_password_file, &a->password,
-			    reason);
-
-	if (r < 0 || (!credentials && !file))
-		return r;
-	(void)buf_printf(&a->authorization, "%s ",
-			 o->authorization_type ? o->authorization_type : "Bearer");
-	r = load_secret(credentials, file, &a->authorization, reason);
-	return r < 0 ? r : a->authorization.failed ? -ENOBUFS : 0;
-}
-
-static bool has_basic_auth(const struct push_endpoint_options *o)
-{
-	return o->basic_auth_username || o->basic_auth_password || o->basic_auth_password_file;
-}
-
-static int start(struct http_client *client, const struct push_endpoint_options *o,
-		 const char *target_url, const char *user_agent, const struct push_body *body,
-		 const struct push_attempt *a, http_done_fn done, void *data,
-		 struct http_request **ret_request)
-{
-	bool basic = has_basic_auth(o);
-	struct http_request_options options = {
+	return (struct http_request_options){
 		.method = "POST",
 		.url = target_url,
 		.headers = a->headers,
@@ -116,16 +82,12 @@ static int start(struct http_client *client, const struct push_endpoint_options 
 		.timeout_ns = o->remote_timeout_ns,
 		.max_response_bytes = CONNECT_ERROR_MAX_BYTES,
 		.user_agent = user_agent,
-		.basic_user = basic ? (o->basic_auth_username ? o->basic_auth_username : "") : NULL,
-		.basic_password = basic ? buf_str(&a->password) : NULL,
-		.authorization = a->authorization.len > 0 ? buf_str(&a->authorization) : NULL,
+		.oauth2 = o->token_source,
 		.follow_redirects = o->follow_redirects,
 		.enable_http2 = o->enable_http2,
 		.tls = o->tls,
 		.proxy = o->proxy,
 	};
-
-	return http_request_start(client, &options, done, data, ret_request);
 }
 
 int push_request_start(struct http_client *client, const struct push_endpoint_options *options,
@@ -133,19 +95,19 @@ int push_request_start(struct http_client *client, const struct push_endpoint_op
 		       http_done_fn done, void *data, struct http_request **ret_request,
 		       struct push_reason *ret_reason)
 {
-	_cleanup_(push_attempt_fini) struct push_attempt a = {
-		.password = BUF_INIT(PUSH_MAX_SECRET_BYTES),
-		.authorization = BUF_INIT(2 * PUSH_MAX_SECRET_BYTES),
-	};
+	_cleanup_(push_attempt_fini) struct push_attempt a = { .secrets = HTTP_SECRETS_INIT };
+	const struct http_credentials credentials = credentials_of(options);
+	char error[HTTP_MAX_ERROR_BYTES] = "";
 
-	ret_reason->text[0] = '\0';
 	build_headers(&a, options);
-	int r = build_secrets(&a, options, ret_reason);
+	struct http_request_options request = request_of(options, target_url, user_agent, body, &a);
+	int r = http_secrets_read(&credentials, &a.secrets, &request, error);
 	if (r == 0)
-		r = start(client, options, target_url, user_agent, body, &a, done, data,
-			  ret_request);
-	if (r < 0 && !ret_reason->text[0])
-		(void)snprintf(ret_reason->text, sizeof(ret_reason->text),
-			       "cannot make the request: %s", strerrordesc_np(-r));
+		r = http_request_start(client, &request, done, data, ret_request);
+	ret_reason->text[0] = '\0';
+	if (r < 0)
+		(void)snprintf(ret_reason->text, sizeof(ret_reason->text), "%s%s",
+			       *error ? error : "cannot make the request: ",
+			       *error ? "" : strerrordesc_np(-r));
 	return r;
 }

@@ -8,9 +8,6 @@
 #include "agent/push/queue.h"
 #include "agent/push/verdict.h"
 
-/* A secret in a file; more is not a secret. */
-#define PUSH_MAX_SECRET_BYTES (64 << 10)
-
 /* Starts the attempt for the entry's body, which must live until `done`. 0, or -errno with a reason
  * for a person. */
 int push_request_start(struct http_client *client, const struct push_endpoint_options *options,

@@ -12,7 +12,7 @@ static void look_up(const struct jitdump *d, const struct bytes *b, uint64_t pc)
 {
 	_cleanup_buf_ struct buf name = BUF_INIT(JITDUMP_MAX_NAME_BYTES);
 
-	if (jitdump_name(d, b, pc, &name) == 0)
+	if (jitdump_name(d, b, pc, pc, UINT64_MAX, &name) == 0)
 		assert(name.len > 0 && name.len <= JITDUMP_MAX_NAME_BYTES);
 }
 

@@ -13,7 +13,7 @@ static void look_up(const struct perf_map *m, const struct bytes *b, uint64_t pc
 {
 	_cleanup_buf_ struct buf name = BUF_INIT(PERF_MAP_MAX_NAME_BYTES);
 
-	if (perf_map_name(m, b, pc, &name) == 0)
+	if (perf_map_name(m, b, pc, pc & 0xff, &name) == 0)
 		assert(name.len > 0 && name.len <= PERF_MAP_MAX_NAME_BYTES);
 }
 

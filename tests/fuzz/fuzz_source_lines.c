@@ -40,7 +40,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (fd < 0 || file_write_fd(fd, data, size) < 0)
 		return 0;
-	if (source_lines_new(fd, MAX_BYTES, &l) == 0)
+	if (source_lines_new(fd, MAX_BYTES, NULL, &l) == 0)
 		use_lines(l);
 	return 0;
 }

@@ -27,7 +27,10 @@ struct all {
 	struct river_string_maps maps;
 	void *capsule;
 	struct river_capsules capsules;
+	struct river_secret optional;
+	struct river_list_map lists;
 	const struct river_value *value;
+	struct inner object;
 	struct inner block;
 	struct inner *pointer;
 	struct river_blocks blocks;
@@ -52,7 +55,10 @@ static const struct river_field all_fields[] = {
 	RIVER_FIELD_STRING_MAP_LIST(struct all, maps, "maps"),
 	RIVER_FIELD_CAPSULE(struct all, capsule, "capsule", "C"),
 	RIVER_FIELD_CAPSULE_LIST(struct all, capsules, "capsules", "C"),
+	RIVER_FIELD_OPTIONAL_SECRET(struct all, optional, "optional"),
+	RIVER_FIELD_SECRET_LIST_MAP(struct all, lists, "lists"),
 	RIVER_FIELD_VALUE(struct all, value, "value"),
+	RIVER_FIELD_OBJECT(struct all, object, "object", &inner_schema),
 	RIVER_FIELD_BLOCK(struct all, block, "block", &inner_schema),
 	RIVER_FIELD_BLOCK_PTR(struct all, pointer, "pointer", &inner_schema),
 	RIVER_FIELD_BLOCKS(struct all, blocks, "blocks", &inner_schema),
@@ -104,6 +110,15 @@ static const struct row {
 	{ "same value", "value = { a = [1, \"x\"] }", "value = { a = [1, \"x\"] }", true },
 	{ "other value", "value = { a = [1, \"x\"] }", "value = { a = [1, \"y\"] }", false },
 	{ "value or none", "value = 1", "", false },
+	{ "same optional secret", "optional = \"a\"", "optional = \"a\"", true },
+	{ "other optional secret", "optional = \"a\"", "optional = \"b\"", false },
+	{ "secret or not", "optional = hidden", "optional = \"a\"", false },
+	{ "same lists", "lists = { a = [\"1\"] }", "lists = { a = [\"1\"] }", true },
+	{ "other key of lists", "lists = { a = [\"1\"] }", "lists = { b = [\"1\"] }", false },
+	{ "other item of lists", "lists = { a = [\"1\"] }", "lists = { a = [\"2\"] }", false },
+	{ "more lists", "lists = { a = [] }", "lists = { a = [], b = [] }", false },
+	{ "same object", "object = { n = 1 }", "object = { n = 1 }", true },
+	{ "other object", "object = { n = 1 }", "object = { n = 2 }", false },
 	{ "same block", "block { n = 1 }", "block { n = 1 }", true },
 	{ "other block", "block { n = 1 }", "block { n = 2 }", false },
 	{ "block of defaults", "block { }", "", true },
@@ -124,6 +139,8 @@ static const struct river_value *lookup(void *ctx, struct river_arena *arena, co
 
 	if (strcmp(name, "one") == 0)
 		return river_value_capsule(arena, "C", &capsules[0]);
+	if (strcmp(name, "hidden") == 0)
+		return river_value_optional_secret(arena, "a", 1, true);
 	return strcmp(name, "two") == 0 ? river_value_capsule(arena, "C", &capsules[1]) : NULL;
 }
 

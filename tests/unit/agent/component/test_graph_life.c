@@ -449,7 +449,7 @@ static void test_build_that_fails(void **state)
 				 "test.any.a.text }"),
 			 RIVER_INVALID);
 	assert_string_equal(buf_str(&f->errors),
-			    "a:1:1: cannot build component \"test.any.a\": it was told to\n");
+			    "a:1:1: Failed to build component: it was told to\n");
 	assert_events(f, "build a, stop a, ");
 	assert_int_equal(graph_n(f->graph), 0);
 	load_and_run(f, SOURCE("1"));
@@ -715,7 +715,7 @@ static void test_limit(void **state)
 	assert_int_equal(graph_n(f->graph), GRAPH_MAX_COMPONENTS);
 	(void)buf_append_str(&text, "test.any \"more\" { }\n");
 	assert_int_equal(load(f, buf_str(&text)), RIVER_INVALID);
-	assert_string_equal(buf_str(&f->errors), "a:1001:1: there are more than 1000 components\n");
+	assert_string_equal(buf_str(&f->errors), "a:3001:1: there are more than 3000 components\n");
 	assert_int_equal(graph_n(f->graph), GRAPH_MAX_COMPONENTS);
 }
 

@@ -284,6 +284,43 @@ static void test_secret_files(void **state)
 	assert_non_null(strstr(stats(f, 0).last_error, "No such file or directory"));
 }
 
+static void answer_token(const struct http_call *call, struct http_answer *answer, void *data)
+{
+	unsigned int *n_refused = data;
+
+	(void)call;
+	answer->status = *n_refused > 0 ? 503 : 200;
+	*n_refused -= *n_refused > 0;
+	(void)buf_append_str(&answer->body, "{\"access_token\":\"tok\"}");
+}
+
+/* A token server that is away is an outage like any other: nothing is lost. */
+static void test_oauth2(void **state)
+{
+	struct fixture *f = *state;
+	unsigned int n_refused = 3;
+	char url[64];
+
+	(void)snprintf(url, sizeof(url), "http://127.0.0.1:%u/token", http_server_port(f->server));
+	const struct http_oauth2_options oauth2 = { .client_id = "i",
+						    .client_secret = "s",
+						    .token_url = url };
+	const struct http_route route = { "POST", "/token", false, answer_token, &n_refused };
+	assert_int_equal(http_server_add_route(f->server, &route), 0);
+	f->endpoints[0].oauth2 = &oauth2;
+	make_pusher(f);
+	push(f, "p");
+	RUN_UNTIL(f, stats(f, 0).sent_profiles == 1);
+	assert_int_equal(n_refused, 0);
+	assert_int_equal(f->n_requests, 1);
+	assert_non_null(strstr(f->last_headers, "Authorization: Bearer tok\n"));
+	/* What still waits for a token when it ends is dropped with the rest. */
+	pusher_free(TAKE_PTR(f->pusher));
+	make_pusher(f);
+	push(f, "p");
+	pusher_free(TAKE_PTR(f->pusher));
+}
+
 static void test_external_labels(void **state)
 {
 	struct fixture *f = *state;
@@ -748,6 +785,7 @@ static const struct CMUnitTest plain_tests[] = {
 	TEST(test_sent),
 	TEST(test_headers),
 	TEST(test_secret_files),
+	TEST(test_oauth2),
 	TEST(test_external_labels),
 	TEST(test_bad_labels_are_counted),
 	TEST(test_no_endpoint),

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One libmicrohttpd daemon in our loop. */
+#include "agent/http/daemon.h"
+
+#include <errno.h>
+#include <fcntl.h>
+
+#include "agent/util/clock.h"
+#include "agent/util/macro.h"
+
+/* How often a retired daemon is looked at. */
+#define RETIRED_STEP_NS (100 * NS_PER_MS)
+/* How often the library runs for nothing, see daemon_timeout. */
+#define FRESH_STEP_NS (2 * NS_PER_MS)
+
+/* One connection, as long as the library has it. */
+struct daemon_connection {
+	bool fresh; /* nothing was asked yet */
+};
+
+static unsigned int daemon_n_connections(struct http_daemon *d)
+{
+	const union MHD_DaemonInfo *info =
+		MHD_get_daemon_info(d->mhd, MHD_DAEMON_INFO_CURRENT_CONNECTIONS);
+
+	return info ? info->num_connections : 0;
+}
+
+/*
+ * At its connection limit the library stops watching the listening socket, and watches it again
+ * only at the beginning of the run after the one in which a connection ended. Nobody else would
+ * cause that run, so we do.
+ */
+static void daemon_run_library(struct http_daemon *d)
+{
+	unsigned int n_before, n_after;
+
+	d->running = true;
+	do {
+		n_before = daemon_n_connections(d);
+		(void)MHD_run(d->mhd);
+		n_after = daemon_n_connections(d);
+	} while (n_after < n_before);
+	d->running = false;
+}
+
+/* A handler that runs the loop gets here again, which the library does not bear: what comes in then
+ * waits until the handler is done. */
+static void daemon_pause(struct http_daemon *d)
+{
+	d->paused = true;
+	(void)loop_io_set_events(d->io, 0);
+}
+
+/*
+ * While a handshake waits for the client, the library wants to run at once, again and again, although it learns from its own
+ * descriptor when there is something to do (seen in 0.9.75). So as long as somebody may be in a handshake it waits a little;
+ * descriptors are looked at without delay all the same.
+ */
+static uint64_t daemon_timeout(const struct http_daemon *d, uint64_t now)
+{
+	MHD_UNSIGNED_LONG_LONG timeout_ms;
+
+	if (MHD_get_timeout(d->mhd, &timeout_ms) != MHD_YES)
+		return UINT64_MAX;
+	if (timeout_ms == 0 && d->tls && d->n_fresh > 0)
+		return now + FRESH_STEP_NS;
+	return now + timeout_ms * NS_PER_MS;
+}
+
+static void daemon_arm(struct http_daemon *d)
+{
+	uint64_t now = clock_mono_ns();
+	uint64_t at = daemon_timeout(d, now);
+
+	if (d->retired)
+		at = MIN_OF(at, now + RETIRED_STEP_NS);
+	if (at == UINT64_MAX)
+		loop_timer_disarm(d->timer);
+	else
+		loop_timer_arm(d->timer, at);
+}
+
+static void daemon_run(struct http_daemon *d)
+{
+	if (d->running) {
+		daemon_pause(d);
+		return;
+	}
+	daemon_run_library(d);
+	if (d->paused) {
+		d->paused = false;
+		(void)loop_io_set_events(d->io, EPOLLIN);
+	}
+	daemon_arm(d);
+}
+
+static void daemon_on_io(uint32_t events, void *data)
+{
+	(void)events;
+	daemon_run(data);
+}
+
+static void daemon_on_timer(void *data)
+{
+	struct http_daemon *d = data;
+
+	daemon_run(d);
+	if (!d->retired || d->running)
+		return;
+	if (daemon_n_connections(d) == 0 || clock_mono_ns() >= d->end_ns)
+		http_daemon_free(d);
+}
+
+/* Before the handshake: the library itself knows optional client certificates only. */
+static void daemon_prepare(const struct http_daemon *d, struct MHD_Connection *connection)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+
+	if (info && info->tls_session)
+		server_tls_prepare(d->tls, (gnutls_session_t)info->tls_session);
+}
+
+static void daemon_not_fresh(struct http_daemon *d, struct daemon_connection *c)
+{
+	d->n_fresh -= c && c->fresh;
+	if (c)
+		c->fresh = false;
+}
+
+static void daemon_on_connection(void *data, struct MHD_Connection *connection,
+				 void **connection_data, enum MHD_ConnectionNotificationCode code)
+{
+	struct http_daemon *d = data;
+	struct daemon_connection *c = *connection_data;
+
+	if (!d->tls)
+		return;
+	if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
+		daemon_not_fresh(d, c);
+		free(c);
+		*connection_data = NULL;
+		return;
+	}
+	daemon_prepare(d, connection);
+	c = calloc(1, sizeof(*c));
+	if (c)
+		c->fresh = true;
+	d->n_fresh += c != NULL;
+	*connection_data = c;
+}
+
+void http_daemon_note_request(struct http_daemon *d, struct MHD_Connection *connection)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+	if (d->tls && info)
+		daemon_not_fresh(d, info->socket_context);
+}
+
+static int daemon_start(struct http_daemon *d, const struct daemon_options *o, int fd)
+{
+	const struct server_tls *tls = d->tls;
+	unsigned int flags = MHD_USE_EPOLL | (tls ? MHD_USE_TLS : 0);
+	struct MHD_OptionItem tls_options[] = {
+		{ MHD_OPTION_HTTPS_MEM_KEY, 0, tls ? tls->key_pem : NULL },
+		{ MHD_OPTION_HTTPS_MEM_CERT, 0, tls ? tls->cert_pem : NULL },
+		{ MHD_OPTION_HTTPS_PRIORITIES, 0, tls ? tls->priorities : NULL },
+		{ tls && tls->client_ca_pem ? MHD_OPTION_HTTPS_MEM_TRUST : MHD_OPTION_END, 0,
+		  tls ? tls->client_ca_pem : NULL },
+		{ MHD_OPTION_END, 0, NULL },
+	};
+
+	d->mhd = MHD_start_daemon(flags, 0, NULL, NULL, o->request, d, MHD_OPTION_LISTEN_SOCKET, fd,
+				  MHD_OPTION_CONNECTION_LIMIT, o->server->max_connections,
+				  MHD_OPTION_CONNECTION_MEMORY_LIMIT, o->server->max_header_bytes,
+				  MHD_OPTION_CONNECTION_TIMEOUT, o->server->idle_timeout_s,
+				  MHD_OPTION_NOTIFY_COMPLETED, o->completed, NULL,
+				  MHD_OPTION_NOTIFY_CONNECTION, daemon_on_connection, d,
+				  MHD_OPTION_ARRAY, tls ? tls_options : tls_options + 4,
+				  MHD_OPTION_END);
+	return d->mhd ? 0 : -EIO;
+}
+
+static int daemon_attach(struct http_daemon *d)
+{
+	const union MHD_DaemonInfo *info = MHD_get_daemon_info(d->mhd, MHD_DAEMON_INFO_EPOLL_FD);
+
+	if (!info || info->epoll_fd < 0)
+		return -ENOTSUP;
+	int r = loop_timer_new(d->loop, daemon_on_timer, d, &d->timer);
+	if (r < 0)
+		return r;
+	return loop_io_new(d->loop, info->epoll_fd, EPOLLIN, daemon_on_io, d, &d->io);
+}
+
+static int daemon_begin(struct http_daemon *d, const struct daemon_options *o, int fd)
+{
+	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+
+	if (copy < 0)
+		return -errno;
+	/* The library closes it, on some of its failures too: better a descriptor lost there than
+	 * one closed twice. */
+	int r = daemon_start(d, o, copy);
+	return r < 0 ? r : daemon_attach(d);
+}
+
+int http_daemon_new(struct loop *loop, const struct daemon_options *o, int fd,
+		    struct server_tls *tls, struct http_daemon **ret_daemon)
+{
+	_cleanup_(http_daemon_freep) struct http_daemon *d = calloc(1, sizeof(*d));
+
+	if (!d)
+		return -ENOMEM;
+	list_init(&d->node);
+	d->quiet_fd = -1;
+	d->loop = loop;
+	d->tls = tls;
+	d->owner = o->owner;
+	int r = daemon_begin(d, o, fd);
+	if (r < 0) {
+		d->tls = NULL;
+		return r;
+	}
+	*ret_daemon = TAKE_PTR(d);
+	return 0;
+}
+
+void http_daemon_free(struct http_daemon *d)
+{
+	if (!d)
+		return;
+	list_remove(&d->node);
+	loop_io_free(d->io);
+	loop_timer_free(d->timer);
+	if (d->mhd)
+		MHD_stop_daemon(d->mhd);
+	if (d->quiet_fd >= 0)
+		(void)close(d->quiet_fd);
+	server_tls_free(d->tls);
+	free(d);
+}
+
+void http_daemon_retire(struct http_daemon *d, uint64_t end_ns)
+{
+	d->retired = true;
+	d->end_ns = end_ns;
+	/* At once, or who comes next would meet the old one. */
+	d->quiet_fd = MHD_quiesce_daemon(d->mhd);
+	loop_timer_arm(d->timer, clock_mono_ns());
+}
