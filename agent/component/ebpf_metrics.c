@@ -254,8 +254,8 @@ int ebpf_metrics_new(const struct component *c, struct ebpf_metrics **ret_metric
 	if (!m)
 		return -ENOMEM;
 	m->telemetry = c->env->telemetry;
-	m->labels[0] = "/";
-	m->labels[1] = c->id;
+	m->labels[0] = c->path;
+	m->labels[1] = c->local_id;
 	/* Families are there from the first scrape on, at zero. */
 	metric_add(series(m, &sessions), 0);
 	metric_add(series(m, &sessions_failing), 0);

@@ -71,7 +71,7 @@ static const struct river_schema local_file_schema =
 /* 0, or -errno with a sentence in `why`; then the old content stays. */
 static int read_content(struct local_file *l, const char *filename, struct buf *why)
 {
-	const char *labels[] = { "/", l->c->id };
+	const char *labels[] = { l->c->path, l->c->local_id };
 	struct buf text = BUF_INIT(LOCAL_FILE_MAX_BYTES);
 
 	(void)buf_append_str(why, "failed to read file: ");

@@ -64,7 +64,8 @@ static int fill_outlet(struct component *c, const struct write_args *args, struc
 		options.external_labels = external;
 		options.n_external_labels = args->external_labels.n_items;
 		options.user_agent = "xagent/" XAGENT_VERSION " (linux)";
-		options.component_id = c->id;
+		options.component_path = c->path;
+		options.component_id = c->local_id;
 		r = pusher_new(c->env->loop, c->env->http, c->env->telemetry, &options, &o->pusher);
 	}
 	river_arena_fini(&arena);

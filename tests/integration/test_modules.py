@@ -56,6 +56,12 @@ def components(agent):
     return dict(line.split(": ")[:2] for line in lines)
 
 
+def test_metrics_say_which_module(agent):
+    """As dashboards select them: the path of the module, and the id within it."""
+    labels = [l for l, _ in agent.metrics().series("pyroscope_write_sent_bytes_total")]
+    assert [(l["component_path"], l["component_id"]) for l in labels] == [("/lib.sink.a", "pyroscope.write.first")], labels
+
+
 def put(agent, text):
     agent.config_path.with_name("lib.river").write_text(text)
 
