@@ -2,6 +2,7 @@
 /* discovery.relabel in a graph: what it exports and when, what it makes of what others export, what it says about itself. */
 #include "tests/unit/agent/component/real_graph.h"
 
+#include "agent/component/node.h"
 #include "agent/component/relabel_args.h"
 
 #define RELABEL(name, targets, rules) \
@@ -123,6 +124,30 @@ static void test_rules_stay_where_they_are(void **state)
 	assert_ptr_equal(rules_of(f), first);
 }
 
+static bool is_marked(const struct fixture *f)
+{
+	return CONTAINER_OF((struct component *)find(f, ID_A), struct node, c)->exports_dirty;
+}
+
+/* Other targets, or other rules, that come to the same are no news for those who use them. */
+static void test_exports_change_when_they_differ(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_loads(f, RELABEL("a", "[{ n = 1 }]", ALL_NAMES_RULE));
+	graph_settle(f->graph);
+	assert_false(is_marked(f));
+	assert_loads(f, RELABEL("a", "[{ n = 2 }]", ALL_NAMES_RULE));
+	assert_false(is_marked(f));
+	assert_loads(f, RELABEL("a", "[{ n = 2 }]", ALL_NAMES_RULE ALL_NAMES_RULE));
+	assert_false(is_marked(f));
+	assert_loads(f, RELABEL("a", "[{ n = 2 }]", ""));
+	assert_true(is_marked(f));
+	graph_settle(f->graph);
+	assert_loads(f, RELABEL("a", "[{ n = 2 }, { n = 2 }]", ""));
+	assert_true(is_marked(f));
+}
+
 struct mistake {
 	const char *text;
 	const char *messages;
@@ -217,6 +242,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_no_labels, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_chain, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_rules_stay_where_they_are, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_exports_change_when_they_differ, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(test_lossy, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_processes, setup, teardown),
 	};

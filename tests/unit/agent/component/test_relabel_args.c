@@ -67,8 +67,7 @@ static const struct row rows[] = {
 	  "-: relabel configuration for keepequal action requires 'target_label' value\n" },
 	{ "action = \"dropequal\"",
 	  "-: relabel configuration for dropequal action requires 'target_label' value\n" },
-	{ "target_label = \"a-b\"",
-	  "-: \"a-b\" is invalid 'target_label' for replace action\n" },
+	{ "target_label = \"a-b\"", "-: \"a-b\" is invalid 'target_label' for replace action\n" },
 	{ "target_label = \"9a\"", "-: \"9a\" is invalid 'target_label' for replace action\n" },
 	{ "target_label = \"a$\"", "-: \"a$\" is invalid 'target_label' for replace action\n" },
 	{ "target_label = \"\\u00e9\\n\"",
@@ -90,8 +89,7 @@ static const struct row rows[] = {
 #define TWO " action requires only 'source_labels' and 'target_label', and no other fields\n"
 	{ "action = \"keepequal\"\ntarget_label = \"a\"\nregex = \"b\"", "-: keepequal" TWO },
 	{ "action = \"dropequal\"\ntarget_label = \"a\"\nmodulus = 1", "-: dropequal" TWO },
-	{ "action = \"dropequal\"\ntarget_label = \"a\"\nseparator = \"\"",
-	  "-: dropequal" TWO },
+	{ "action = \"dropequal\"\ntarget_label = \"a\"\nseparator = \"\"", "-: dropequal" TWO },
 #define ONE " action requires only 'regex', and no other fields\n"
 	{ "action = \"labeldrop\"\nsource_labels = [\"a\"]", "-: labeldrop" ONE },
 	{ "action = \"labeldrop\"\nsource_labels = []", "-: labeldrop" ONE },
