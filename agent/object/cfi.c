@@ -27,6 +27,8 @@
 /* Entries of the table in front of the one that is found, which may hold its address too. */
 #define TABLE_LOOK_BACK 1
 
+struct kept_reader;
+
 struct cfi {
 	struct unwind_source source;
 	struct dwarf_abi
@@ -36,12 +38,20 @@ struct cfi {
 	bool table_is_bad;
 	struct cfi_cie cies[N_CIES];
 	bool has_cie[N_CIES];
+	struct kept_reader *kept; /* owned; cfi_extent_at's; NULL: not yet */
 };
 
 /* Where entries are seen through. */
 struct reader {
 	struct cfi_window entries;
 	struct cfi_window cies;
+	struct cfi_table_window *table; /* for searches; borrowed */
+};
+
+/* One that goes on from address to address. */
+struct kept_reader {
+	struct reader reader;
+	struct cfi_table_window table;
 };
 
 #define READER_INIT(step)                                                                   \
@@ -55,7 +65,7 @@ static void reader_fini(struct reader *reader)
 	cfi_window_fini(&reader->cies);
 }
 
-static struct cfi *cfi_of(struct unwind_source *s)
+static struct cfi *cfi_of(const struct unwind_source *s)
 {
 	return CONTAINER_OF(s, struct cfi, source);
 }
@@ -238,6 +248,9 @@ static int cfi_rows(struct unwind_source *s, const struct unwind_span *span, unw
 struct search {
 	uint64_t vaddr;
 	struct found best; /* n_bytes 0: none yet */
+	/* The nearest end at or before the address, and the nearest begin behind it, of those that were looked at. */
+	uint64_t gap_begin;
+	uint64_t gap_end;
 };
 
 static int consider(const struct found *found, void *data)
@@ -245,6 +258,10 @@ static int consider(const struct found *found, void *data)
 	struct search *search = data;
 	const struct found *best = &search->best;
 
+	if (found->begin > search->vaddr)
+		search->gap_end = MIN_OF(search->gap_end, found->begin);
+	else if (search->vaddr - found->begin >= found->n_bytes)
+		search->gap_begin = MAX_OF(search->gap_begin, found->begin + found->n_bytes);
 	if (search->vaddr - found->begin < found->n_bytes &&
 	    (best->n_bytes == 0 || found->begin < best->begin ||
 	     (found->begin == best->begin && found->off < best->off)))
@@ -259,7 +276,7 @@ static int consider_entry(struct cfi *cfi, struct reader *reader, uint32_t i, st
 	struct cfi_table_entry where;
 	struct cfi_entry entry;
 	struct found found;
-	int r = cfi_table_entry(&cfi->table, elf_bytes(cfi->section.elf), i, &where);
+	int r = cfi_table_entry(&cfi->table, elf_bytes(cfi->section.elf), reader->table, i, &where);
 
 	*ret_good = false;
 	if (r != 0 || where.fde - cfi->section.vaddr >= cfi->section.n_bytes)
@@ -280,7 +297,8 @@ static int search_table(struct cfi *cfi, struct reader *reader, struct search *s
 			bool *ret_good)
 {
 	uint32_t n;
-	int r = cfi_table_search(&cfi->table, elf_bytes(cfi->section.elf), search->vaddr, &n);
+	int r = cfi_table_search(&cfi->table, elf_bytes(cfi->section.elf), reader->table,
+				 search->vaddr, &n);
 
 	*ret_good = r == 0;
 	if (r != 0)
@@ -299,10 +317,12 @@ static int search_table(struct cfi *cfi, struct reader *reader, struct search *s
 static int find_fde(struct cfi *cfi, struct search *search)
 {
 	_cleanup_(reader_fini) struct reader reader = READER_INIT(ENTRY_STEP_BYTES);
+	struct cfi_table_window table = { .n = 0 };
 	struct unwind_source_stats stats = { 0 };
 	uint64_t vaddr = search->vaddr;
 	bool good = false;
 
+	reader.table = &table;
 	if (cfi->table.n && !cfi->table_is_bad) {
 		int r = search_table(cfi, &reader, search, &good);
 
@@ -313,6 +333,63 @@ static int find_fde(struct cfi *cfi, struct search *search)
 	*search = (struct search){ .vaddr = vaddr };
 	reader.entries.step = WALK_STEP_BYTES;
 	return walk(cfi, &reader, consider, search, &stats);
+}
+
+/* Kept for the next address: names are asked for in order. */
+static struct reader *kept_reader(struct cfi *cfi)
+{
+	if (!cfi->kept) {
+		cfi->kept = calloc(1, sizeof(*cfi->kept));
+		if (!cfi->kept)
+			return NULL;
+		cfi->kept->reader = (struct reader)READER_INIT(ENTRY_STEP_BYTES);
+		cfi->kept->reader.table = &cfi->kept->table;
+	}
+	return &cfi->kept->reader;
+}
+
+static void drop_reader(struct cfi *cfi)
+{
+	if (cfi->kept)
+		reader_fini(&cfi->kept->reader);
+	free(cfi->kept);
+	cfi->kept = NULL;
+}
+
+int cfi_extent_at(struct unwind_source *source, uint64_t vaddr, struct cfi_extent *ret_extent)
+{
+	struct search search = { .vaddr = vaddr, .gap_end = UINT64_MAX };
+	struct cfi *cfi = cfi_of(source);
+	struct reader *reader;
+	bool good = false;
+
+	if (!cfi->table.n || cfi->table_is_bad)
+		return CFI_NO_TABLE;
+	reader = kept_reader(cfi);
+	if (!reader)
+		return -ENOMEM;
+	int r = search_table(cfi, reader, &search, &good);
+	if (r != 0)
+		return r;
+	if (!good) {
+		cfi->table_is_bad = true;
+		return CFI_NO_TABLE;
+	}
+	*ret_extent = search.best.n_bytes
+			      ? (struct cfi_extent){ search.best.begin,
+						     search.best.begin + search.best.n_bytes, true }
+			      : (struct cfi_extent){ search.gap_begin, search.gap_end, false };
+	return 0;
+}
+
+size_t cfi_bytes(const struct unwind_source *source)
+{
+	const struct cfi *cfi = cfi_of(source);
+
+	return sizeof(*cfi) + (cfi->section.data ? (size_t)cfi->section.n_bytes : 0) +
+	       (cfi->kept ? sizeof(*cfi->kept) + cfi->kept->reader.entries.cap +
+				    cfi->kept->reader.cies.cap
+			  : 0);
 }
 
 static int keep_rule(uint64_t vaddr, const struct unwind_rule *rule, void *data)
@@ -354,6 +431,7 @@ static void cfi_free(struct unwind_source *s)
 	if (!s)
 		return;
 	cfi_release(s);
+	drop_reader(cfi_of(s));
 	free(cfi_of(s));
 }
 

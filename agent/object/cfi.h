@@ -24,4 +24,21 @@ int cfi_register_new(struct elf *elf, uint8_t reg, struct unwind_source **ret_so
 /* Also of a separate debug file, whose addresses are those of its object. */
 int cfi_debug_frame_new(struct elf *elf, struct unwind_source **ret_source);
 
+/* What one FDE covers, or what lies between two. */
+struct cfi_extent {
+	uint64_t begin; /* vaddr */
+	uint64_t end;
+	bool is_code; /* of an FDE */
+};
+
+enum cfi_outcome {
+	CFI_NO_TABLE = 1, /* .eh_frame_hdr has none, or not a true one */
+	CFI_OUTCOME_MAX
+};
+
+/* Of a source that cfi_eh_frame_new() has made: around one address, by the linker's table alone. 0, CFI_NO_TABLE, -errno. */
+int cfi_extent_at(struct unwind_source *source, uint64_t vaddr, struct cfi_extent *ret_extent);
+/* What such a source holds. */
+size_t cfi_bytes(const struct unwind_source *source);
+
 #endif

@@ -5,7 +5,9 @@
 #include <elf.h>
 #include <endian.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
 
@@ -15,6 +17,8 @@
 #define ELFCOMPRESS_ZSTD 2
 #endif
 
+/* Plain bytes on their way into a file. */
+#define OUT_BYTES 65536
 /* A piece of the file; as much as zlib and zstd like to be fed with. */
 #define PIECE_BYTES 16384
 
@@ -63,91 +67,160 @@ bool cfi_packed_read(struct elf *elf, const struct elf_section *section, struct 
 		if (!read_zdebug(elf, section, &p))
 			return false;
 	}
-	if (p.packing != CFI_PACKING_PLAIN && p.n_bytes > CFI_MAX_INFLATED_BYTES)
-		return false;
 	*ret = p;
 	return true;
 }
 
-/* The next piece of what is packed, and forward by it. */
-static int next_piece(const struct bytes *bytes, struct cfi_packed *rest, uint8_t *piece,
-		      size_t *ret_n)
+/* A section that is unpacked from its begin on. */
+struct inflater {
+	const struct bytes *bytes;
+	struct cfi_packed rest;
+	z_stream z;	      /* of zlib, with has_z */
+	ZSTD_DStream *stream; /* owned; of zstd */
+	ZSTD_inBuffer in;
+	bool has_z;
+	uint8_t piece[PIECE_BYTES];
+};
+
+static int inflater_init(struct inflater *i, const struct bytes *bytes,
+			 const struct cfi_packed *packed)
 {
-	size_t n = (size_t)MIN_OF(rest->n_packed, (uint64_t)PIECE_BYTES);
+	i->bytes = bytes;
+	i->rest = *packed;
+	i->z = (z_stream){ 0 };
+	i->stream = NULL;
+	i->in = (ZSTD_inBuffer){ 0 };
+	i->has_z = false;
+	if (packed->packing == CFI_PACKING_ZSTD) {
+		i->stream = ZSTD_createDStream();
+		return i->stream ? 0 : -ENOMEM;
+	}
+	i->has_z = inflateInit(&i->z) == Z_OK;
+	return i->has_z ? 0 : -ENOMEM;
+}
+
+static void inflater_fini(struct inflater *i)
+{
+	if (i->has_z)
+		(void)inflateEnd(&i->z);
+	ZSTD_freeDStreamp(&i->stream);
+}
+
+/* The next piece of what is packed, and forward by it. */
+static int next_piece(struct inflater *i, size_t *ret_n)
+{
+	size_t n = (size_t)MIN_OF(i->rest.n_packed, (uint64_t)PIECE_BYTES);
 
 	if (n == 0)
 		return -EBADMSG;
-	int r = bytes_read(bytes, rest->file_off, piece, n);
+	int r = bytes_read(i->bytes, i->rest.file_off, i->piece, n);
 	if (r != 0)
 		return r == -ENODATA ? -EBADMSG : r;
-	rest->file_off += n;
-	rest->n_packed -= n;
+	i->rest.file_off += n;
+	i->rest.n_packed -= n;
 	*ret_n = n;
 	return 0;
 }
 
-static int zlib_pieces(z_stream *z, const struct bytes *bytes, struct cfi_packed rest)
+/* Both hold plain bytes back when there is no room for them, so they are asked before they are fed. */
+static int next_zlib(struct inflater *i, uint8_t *data, size_t n)
 {
-	uint8_t piece[PIECE_BYTES];
-	int r = Z_OK;
+	z_stream *z = &i->z;
 
-	while (r == Z_OK && z->avail_out > 0) {
-		if (z->avail_in == 0) {
-			size_t n;
-			int failed = next_piece(bytes, &rest, piece, &n);
+	z->next_out = data;
+	z->avail_out = (uInt)n;
+	while (z->avail_out > 0) {
+		int r = inflate(z, Z_NO_FLUSH);
+		size_t got;
 
-			if (failed)
-				return failed;
-			z->next_in = piece;
-			z->avail_in = (uInt)n;
-		}
-		r = inflate(z, Z_NO_FLUSH);
-	}
-	if (r == Z_MEM_ERROR)
-		return -ENOMEM;
-	return z->avail_out == 0 && (r == Z_OK || r == Z_STREAM_END) ? 0 : -EBADMSG;
-}
-
-static int zlib_inflate(const struct bytes *bytes, const struct cfi_packed *packed, uint8_t *data)
-{
-	z_stream z = { .next_out = data, .avail_out = (uInt)packed->n_bytes };
-
-	if (inflateInit(&z) != Z_OK)
-		return -ENOMEM;
-	int r = zlib_pieces(&z, bytes, *packed);
-	(void)inflateEnd(&z);
-	return r;
-}
-
-static int zstd_inflate(const struct bytes *bytes, const struct cfi_packed *packed, uint8_t *data)
-{
-	_cleanup_(ZSTD_freeDStreamp) ZSTD_DStream *stream = ZSTD_createDStream();
-	struct cfi_packed rest = *packed;
-	ZSTD_outBuffer out = { data, (size_t)packed->n_bytes, 0 };
-	ZSTD_inBuffer in = { 0 };
-	uint8_t piece[PIECE_BYTES];
-
-	if (!stream)
-		return -ENOMEM;
-	while (out.pos < out.size) {
-		if (in.pos == in.size) {
-			int r = next_piece(bytes, &rest, piece, &in.size);
-
-			if (r != 0)
-				return r;
-			in.src = piece;
-			in.pos = 0;
-		}
-		if (ZSTD_isError(ZSTD_decompressStream(stream, &out, &in)))
-			return -EBADMSG;
+		if (r == Z_MEM_ERROR)
+			return -ENOMEM;
+		if (r != Z_OK && r != Z_BUF_ERROR)
+			return r == Z_STREAM_END && z->avail_out == 0 ? 0 : -EBADMSG;
+		if (z->avail_out == 0 || z->avail_in > 0)
+			continue;
+		r = next_piece(i, &got);
+		if (r != 0)
+			return r;
+		z->next_in = i->piece;
+		z->avail_in = (uInt)got;
 	}
 	return 0;
 }
 
+static int next_zstd(struct inflater *i, uint8_t *data, size_t n)
+{
+	ZSTD_outBuffer out = { data, n, 0 };
+
+	while (out.pos < out.size) {
+		if (ZSTD_isError(ZSTD_decompressStream(i->stream, &out, &i->in)))
+			return -EBADMSG;
+		if (out.pos == out.size || i->in.pos < i->in.size)
+			continue;
+		int r = next_piece(i, &i->in.size);
+		if (r != 0)
+			return r;
+		i->in.src = i->piece;
+		i->in.pos = 0;
+	}
+	return 0;
+}
+
+/* Exactly n plain bytes. 0, -EBADMSG, -errno. */
+static int inflater_next(struct inflater *i, uint8_t *data, size_t n)
+{
+	return i->stream ? next_zstd(i, data, n) : next_zlib(i, data, n);
+}
+
 int cfi_inflate_to(const struct bytes *bytes, const struct cfi_packed *packed, uint8_t *data)
 {
-	return packed->packing == CFI_PACKING_ZSTD ? zstd_inflate(bytes, packed, data)
-						   : zlib_inflate(bytes, packed, data);
+	struct inflater i;
+	int r = inflater_init(&i, bytes, packed);
+
+	/* zlib counts in 32 bits. */
+	for (uint64_t at = 0; r == 0 && at < packed->n_bytes;) {
+		size_t n = (size_t)MIN_OF(packed->n_bytes - at, (uint64_t)INT32_MAX);
+
+		r = inflater_next(&i, data + at, n);
+		at += n;
+	}
+	inflater_fini(&i);
+	return r;
+}
+
+static int write_all(int fd, uint64_t file_off, const uint8_t *data, size_t n)
+{
+	while (n > 0) {
+		ssize_t written = pwrite(fd, data, n, (off_t)file_off);
+
+		if (written <= 0)
+			return written < 0 ? -errno : -ENOSPC;
+		data += written;
+		file_off += (uint64_t)written;
+		n -= (size_t)written;
+	}
+	return 0;
+}
+
+int cfi_inflate_to_file(const struct bytes *bytes, const struct cfi_packed *packed, int fd,
+			uint64_t file_off)
+{
+	_cleanup_free_ uint8_t *data = malloc(OUT_BYTES);
+	struct inflater i;
+
+	if (!data)
+		return -ENOMEM;
+	int r = inflater_init(&i, bytes, packed);
+	for (uint64_t at = 0; r == 0 && at < packed->n_bytes;) {
+		size_t n = (size_t)MIN_OF(packed->n_bytes - at, (uint64_t)OUT_BYTES);
+
+		r = inflater_next(&i, data, n);
+		if (r == 0)
+			r = write_all(fd, file_off + at, data, n);
+		at += n;
+	}
+	inflater_fini(&i);
+	return r;
 }
 
 int cfi_inflate(const struct bytes *bytes, const struct cfi_packed *packed, uint8_t **ret_data)

@@ -16,7 +16,9 @@ static bool from_header(struct elf *elf, const struct elf_section *s, struct cfi
 
 	if (s->type == SHT_NOBITS || s->file_off >= size)
 		return false;
-	if (!cfi_packed_read(elf, s, &section->packed) || section->packed.n_bytes == 0)
+	if (!cfi_packed_read(elf, s, &section->packed) || section->packed.n_bytes == 0 ||
+	    (section->packed.packing != CFI_PACKING_PLAIN &&
+	     section->packed.n_bytes > CFI_MAX_INFLATED_BYTES))
 		return false;
 	/* A file that is cut short has the entries that are there. */
 	section->n_bytes = section->packed.packing == CFI_PACKING_PLAIN

@@ -9,8 +9,6 @@
 
 #define TABLE_VERSION 1
 /* Version and three encodings, then two pointers of 8 bytes at most, or LEB128. */
-/* So few are read at once: a system call takes as long as copying some thousand bytes. */
-#define LAST_ENTRIES 128
 #define HEADER_BYTES (4 + 2 * CFI_LEB_BYTES)
 /* The only encoding that linkers write, and the only one of a fixed size that can be searched. */
 #define TABLE_ENCODING (CFI_PE_DATAREL | CFI_PE_SDATA4)
@@ -95,44 +93,76 @@ static struct cfi_table_entry entry_from(const struct cfi_table *table, const in
 }
 
 static int read_entries(const struct cfi_table *table, const struct bytes *bytes, uint32_t first,
-			uint32_t n, int32_t (*raw)[2])
+			uint32_t n, struct cfi_table_window *w)
 {
-	return bytes_read(bytes, table->file_off + (uint64_t)first * sizeof(*raw), raw,
-			  n * sizeof(*raw));
-}
+	w->n = 0;
+	int r = bytes_read(bytes, table->file_off + (uint64_t)first * sizeof(*w->raw), w->raw,
+			   n * sizeof(*w->raw));
 
-int cfi_table_entry(const struct cfi_table *table, const struct bytes *bytes, uint32_t i,
-		    struct cfi_table_entry *ret_entry)
-{
-	int32_t raw[1][2];
-	int r = read_entries(table, bytes, i, 1, raw);
-
-	if (r == 0)
-		*ret_entry = entry_from(table, raw[0]);
+	if (r == 0) {
+		w->first = first;
+		w->n = n;
+	}
 	return r;
 }
 
-int cfi_table_search(const struct cfi_table *table, const struct bytes *bytes, uint64_t vaddr,
-		     uint32_t *ret_n)
+static bool holds(const struct cfi_table_window *w, uint32_t i)
 {
-	int32_t raw[LAST_ENTRIES][2];
+	return i >= w->first && i - w->first < w->n;
+}
+
+int cfi_table_entry(const struct cfi_table *table, const struct bytes *bytes,
+		    const struct cfi_table_window *w, uint32_t i, struct cfi_table_entry *ret_entry)
+{
+	struct cfi_table_window one = { 0 };
+	int r = holds(w, i) ? 0 : read_entries(table, bytes, i, 1, &one);
+
+	if (r == 0)
+		*ret_entry = entry_from(table, holds(w, i) ? w->raw[i - w->first] : one.raw[0]);
+	return r;
+}
+
+static uint64_t begin_of(const struct cfi_table *table, const struct cfi_table_window *w,
+			 uint32_t i)
+{
+	return entry_from(table, w->raw[i - w->first]).begin;
+}
+
+/* What is still in question, where the window has entries on both sides of the address. */
+static void narrow(const struct cfi_table *table, const struct cfi_table_window *w, uint64_t vaddr,
+		   uint32_t *lo, uint32_t *hi)
+{
+	uint32_t last = w->first + w->n - 1;
+
+	if (w->n < 2 || begin_of(table, w, w->first) > vaddr || begin_of(table, w, last) <= vaddr)
+		return;
+	*lo = w->first + 1;
+	*hi = last;
+}
+
+int cfi_table_search(const struct cfi_table *table, const struct bytes *bytes,
+		     struct cfi_table_window *w, uint64_t vaddr, uint32_t *ret_n)
+{
 	uint64_t least = 0;
 	uint64_t most = UINT64_MAX;
 	uint32_t lo = 0;
 	uint32_t hi = table->n;
-	uint32_t first = 0, n = 0; /* what raw holds */
 
+	narrow(table, w, vaddr, &lo, &hi);
 	while (lo < hi) {
 		uint32_t mid = lo + (hi - lo) / 2;
 
-		if (mid - first >= n) {
-			first = hi - lo <= LAST_ENTRIES ? lo : mid;
-			n = hi - lo <= LAST_ENTRIES ? hi - lo : 1;
-			int r = read_entries(table, bytes, first, n, raw);
+		if (!holds(w, mid)) {
+			bool is_last = hi - lo <= CFI_TABLE_WINDOW_ENTRIES;
+			uint32_t left = table->n - lo;
+			int r = read_entries(table, bytes, is_last ? lo : mid,
+					     is_last ? MIN_OF(left, CFI_TABLE_WINDOW_ENTRIES) : 1,
+					     w);
+
 			if (r != 0)
 				return r;
 		}
-		uint64_t begin = entry_from(table, raw[mid - first]).begin;
+		uint64_t begin = begin_of(table, w, mid);
 		/* Between what was seen on both sides, else the table is no order. */
 		if (begin < least || begin > most)
 			return CFI_TABLE_BAD;

@@ -24,8 +24,7 @@
 #include "agent/util/macro.h"
 
 #define DEBUG_ROOT "/usr/lib/debug"
-/* What is read for a sum, in some 150 ms, in which nothing else is done. Only files without a build id come to that: old or
- * hand-made ones, and small. */
+/* What is read for a sum, in some 150 ms. Only files without a build id come to that: old or hand-made ones, and small. */
 #define MAX_FILE_BYTES ((uint64_t)256 << 20)
 #define CRC_WINDOW_BYTES ((size_t)256 * 1024)
 /* A name, up to 4 bytes of padding, the sum. */
@@ -152,70 +151,131 @@ static int check_crc(int fd, uint32_t wanted)
 	return (uint32_t)crc == wanted ? 0 : DEBUG_FILE_NONE;
 }
 
-/* A build id in both tells as much as the sum, at once. */
-static int check_link(int fd, const struct debug_link *link, const char *build_id)
+/* A build id in both tells as much as the sum, at once. 0 (*ret_is_sure is set), DEBUG_FILE_NONE, -ENOMEM. */
+static int check_link(int fd, const char *build_id, bool *ret_is_sure)
 {
 	struct build_id id = { 0 };
 
-	if (build_id[0]) {
-		int r = read_build_id(fd, &id);
-
-		if (r != 0)
-			return r;
-		if (id.gnu[0])
-			return strcmp(id.gnu, build_id) == 0 ? 0 : DEBUG_FILE_NONE;
-	}
-	return check_crc(fd, link->crc);
+	*ret_is_sure = false;
+	if (!build_id[0])
+		return 0;
+	int r = read_build_id(fd, &id);
+	if (r != 0 || !id.gnu[0])
+		return r;
+	*ret_is_sure = true;
+	return strcmp(id.gnu, build_id) == 0 ? 0 : DEBUG_FILE_NONE;
 }
 
-static int try_link(int root_fd, const char *prefix, const char *dir, int dir_len, const char *sub,
-		    const struct debug_link *link, const char *build_id, int *ret_fd)
+static bool is_same_file(int a, int b)
 {
-	char path[PATH_MAX];
-	_cleanup_close_ int fd = -1;
-	int n = snprintf(path, sizeof(path), "%s%.*s%s/%s", prefix, dir_len, dir, sub, link->name);
+	struct stat x, y;
 
-	if (n < 0 || (size_t)n >= sizeof(path))
-		return DEBUG_FILE_NONE;
-	int r = open_regular(root_fd, path, &fd);
-	if (r == 0)
-		r = check_link(fd, link, build_id);
-	if (r == 0)
-		*ret_fd = TAKE_FD(fd);
-	return r;
+	return fstat(a, &x) == 0 && fstat(b, &y) == 0 && x.st_dev == y.st_dev &&
+	       x.st_ino == y.st_ino;
 }
 
-static int open_by_link(int root_fd, const char *path, const struct debug_link *link,
-			const char *build_id, int *ret_fd)
+/* Consumes fd. The host's root may be the process's, too. */
+static void add_candidate(struct debug_file_candidates *c, int fd, bool is_sure)
+{
+	bool is_new = c->n < DEBUG_FILE_MAX_CANDIDATES;
+
+	for (uint32_t i = 0; i < c->n && is_new; i++)
+		is_new = !is_same_file(c->items[i].fd, fd);
+	if (is_new)
+		c->items[c->n++] = (struct debug_file_candidate){ fd, is_sure };
+	else
+		(void)close(fd);
+}
+
+static bool has_sure(const struct debug_file_candidates *c)
+{
+	return c->n > 0 && c->items[c->n - 1].is_sure;
+}
+
+static int try_link(int root_fd, const char *path, const char *build_id,
+		    struct debug_file_candidates *c)
+{
+	_cleanup_close_ int fd = -1;
+	bool is_sure = false;
+	int r = open_regular(root_fd, path, &fd);
+
+	if (r == 0)
+		r = check_link(fd, build_id, &is_sure);
+	if (r == 0)
+		add_candidate(c, TAKE_FD(fd), is_sure);
+	return r < 0 ? r : 0;
+}
+
+static int collect_by_link(int root_fd, const char *path, const struct debug_link *link,
+			   const char *build_id, struct debug_file_candidates *c)
 {
 	static const struct {
 		const char *prefix;
 		const char *sub;
 	} places[] = { { "", "" }, { "", "/.debug" }, { DEBUG_ROOT, "" } };
 	const char *slash = strrchr(path, '/');
-	int r = DEBUG_FILE_NONE;
+	char place[PATH_MAX];
+	int r = 0;
 
 	if (path[0] != '/' || slash - path > PATH_MAX)
-		return DEBUG_FILE_NONE;
-	for (size_t i = 0; i < ARRAY_SIZE(places) && r == DEBUG_FILE_NONE; i++)
-		r = try_link(root_fd, places[i].prefix, path, (int)(slash - path), places[i].sub,
-			     link, build_id, ret_fd);
+		return 0;
+	for (size_t i = 0; i < ARRAY_SIZE(places) && r == 0 && !has_sure(c); i++) {
+		int n = snprintf(place, sizeof(place), "%s%.*s%s/%s", places[i].prefix,
+				 (int)(slash - path), path, places[i].sub, link->name);
+
+		if (n > 0 && (size_t)n < sizeof(place))
+			r = try_link(root_fd, place, build_id, c);
+	}
 	return r;
 }
 
-int debug_file_open(struct elf *elf, int root_fd, const char *path, int *ret_fd)
+int debug_file_collect(struct elf *elf, int root_fd, const char *path,
+		       struct debug_file_candidates *candidates)
 {
 	struct debug_link link;
 	struct build_id id = { 0 };
-	int r = build_id_read(elf, &id);
+	int fd = -1;
+	int r = has_sure(candidates) ? 0 : build_id_read(elf, &id);
 
-	if (r < 0)
+	if (r < 0 || has_sure(candidates))
 		return r;
-	r = open_by_build_id(root_fd, id.gnu, ret_fd);
+	r = open_by_build_id(root_fd, id.gnu, &fd);
+	if (r == 0)
+		add_candidate(candidates, fd, true);
 	if (r != DEBUG_FILE_NONE)
 		return r;
 	r = read_link(elf, &link);
 	if (r != 0)
-		return r < 0 ? r : DEBUG_FILE_NONE;
-	return open_by_link(root_fd, path, &link, id.gnu, ret_fd);
+		return r < 0 ? r : 0;
+	candidates->crc = link.crc;
+	return collect_by_link(root_fd, path, &link, id.gnu, candidates);
+}
+
+int debug_file_choose(struct debug_file_candidates *candidates, int *ret_fd)
+{
+	for (uint32_t i = 0; i < candidates->n; i++) {
+		struct debug_file_candidate *c = &candidates->items[i];
+		int r = c->is_sure ? 0 : check_crc(c->fd, candidates->crc);
+
+		if (r == 0)
+			*ret_fd = TAKE_FD(c->fd);
+		if (r <= 0)
+			return r;
+	}
+	return DEBUG_FILE_NONE;
+}
+
+void debug_file_candidates_fini(struct debug_file_candidates *candidates)
+{
+	for (uint32_t i = 0; i < candidates->n; i++)
+		cleanup_close_p(&candidates->items[i].fd);
+	candidates->n = 0;
+}
+
+int debug_file_open(struct elf *elf, int root_fd, const char *path, int *ret_fd)
+{
+	_cleanup_candidates_ struct debug_file_candidates candidates = { 0 };
+	int r = debug_file_collect(elf, root_fd, path, &candidates);
+
+	return r < 0 ? r : debug_file_choose(&candidates, ret_fd);
 }

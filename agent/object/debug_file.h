@@ -11,6 +11,19 @@
 
 #include "agent/object/elf.h"
 
+/* Two roots are looked into, and three places of each when it goes by name. */
+#define DEBUG_FILE_MAX_CANDIDATES 6
+
+/* Files that may be the one, the most trusted first. Those without a build id to compare have to be read whole. */
+struct debug_file_candidates {
+	uint32_t n;
+	uint32_t crc; /* of those that are not sure */
+	struct debug_file_candidate {
+		int fd; /* owned */
+		bool is_sure;
+	} items[DEBUG_FILE_MAX_CANDIDATES];
+};
+
 enum debug_file_outcome {
 	DEBUG_FILE_NONE = 1, /* there is none, or none that fits */
 	DEBUG_FILE_OUTCOME_MAX
@@ -18,5 +31,14 @@ enum debug_file_outcome {
 
 /* `path` is the object's, as seen from `root_fd`. The file's descriptor is the caller's. 0, DEBUG_FILE_NONE, -errno. */
 int debug_file_open(struct elf *elf, int root_fd, const char *path, int *ret_fd);
+
+/* The same in two steps, for who must not be held up. First: appends what there is below one root, each file once. A sure one is the last
+ * that is looked for. 0 (also when there is none), -errno. */
+int debug_file_collect(struct elf *elf, int root_fd, const char *path,
+		       struct debug_file_candidates *candidates);
+/* Second, which reads up to 256 MiB of each that is not sure, 150 ms: takes the first that fits. 0, DEBUG_FILE_NONE, -errno. */
+int debug_file_choose(struct debug_file_candidates *candidates, int *ret_fd);
+void debug_file_candidates_fini(struct debug_file_candidates *candidates);
+#define _cleanup_candidates_ _cleanup_(debug_file_candidates_fini)
 
 #endif

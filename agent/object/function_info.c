@@ -13,7 +13,13 @@
 struct function_info {
 	struct function_source *sources[FUNCTION_KIND_MAX]; /* NULL: not made, or not there */
 	bool is_absent[FUNCTION_KIND_MAX];
+	struct function_extents *extents; /* NULL: not made, or not there */
+	bool has_no_extents;
 };
+
+/* Of a file's memory, for extents without a table: 16 bytes each, and their section once as much. Programs linked statically come to
+ * that: some thousand functions. */
+#define EXTENTS_SHARE 8
 
 static int make_go(const struct function_files *files, struct function_source **ret_source)
 {
@@ -96,6 +102,8 @@ void function_info_drop(struct function_info *info)
 			info->sources[i]->free(info->sources[i]);
 		info->sources[i] = NULL;
 	}
+	function_extents_free(info->extents);
+	info->extents = NULL;
 }
 
 void function_info_forget(struct function_info *info)
@@ -114,7 +122,7 @@ void function_info_free(struct function_info *info)
 
 size_t function_info_bytes(const struct function_info *info)
 {
-	size_t n = sizeof(*info);
+	size_t n = sizeof(*info) + (info->extents ? function_extents_bytes(info->extents) : 0);
 
 	for (int i = 0; i < FUNCTION_KIND_MAX; i++)
 		n += info->sources[i] ? info->sources[i]->bytes(info->sources[i]) : 0;
@@ -126,7 +134,7 @@ bool function_info_is_loaded(const struct function_info *info)
 	for (int i = 0; i < FUNCTION_KIND_MAX; i++)
 		if (info->sources[i])
 			return true;
-	return false;
+	return info->extents;
 }
 
 /* False while a file that the source reads is not at hand; it may be later. */
@@ -219,6 +227,28 @@ int function_info_find(struct function_info *info, const struct function_files *
 	s.answer.piece.end = s.end;
 	*ret_answer = s.answer;
 	return s.is_done || s.is_guess ? 0 : FUNCTION_INFO_NONE;
+}
+
+static int make_extents(struct function_info *info, const struct function_files *files)
+{
+	if (info->extents || info->has_no_extents)
+		return 0;
+	int r = function_extents_new(files->elf, files->max_bytes / EXTENTS_SHARE, &info->extents);
+	elf_drop_sections(files->elf);
+	info->has_no_extents = r != 0 && r != -ENOMEM;
+	return r == -ENOMEM ? r : 0;
+}
+
+int function_info_extent(struct function_info *info, const struct function_files *files,
+			 uint64_t vaddr, struct function_extent *ret_extent)
+{
+	int r = make_extents(info, files);
+
+	if (r < 0 || !info->extents)
+		return r < 0 ? r : FUNCTION_INFO_NONE;
+	r = function_extents_find(info->extents, vaddr, ret_extent);
+	/* As with names, what cannot be read is not there. */
+	return r == 0 || r == -ENOMEM ? r : FUNCTION_INFO_NONE;
 }
 
 int function_info_frames(struct function_info *info, const struct function_files *files,

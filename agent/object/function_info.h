@@ -13,6 +13,7 @@
 #define XAGENT_AGENT_OBJECT_FUNCTION_INFO_H
 
 #include "agent/object/elf.h"
+#include "agent/object/function_extents.h"
 #include "agent/object/function_source.h"
 
 enum function_kind {
@@ -67,6 +68,10 @@ int function_info_find(struct function_info *info, const struct function_files *
 /* Appends the name, as linked. At once after find(). 0, FUNCTION_INFO_NONE, -errno. */
 int function_info_name(struct function_info *info, const struct function_answer *answer,
 		       struct buf *name);
+
+/* Where nobody has a name: from where to where the function reaches all the same. 0, FUNCTION_INFO_NONE, -errno. */
+int function_info_extent(struct function_info *info, const struct function_files *files,
+			 uint64_t vaddr, struct function_extent *ret_extent);
 
 /* File, line and inlined functions by the sources that have such, where these are made. 0, FUNCTION_INFO_NONE, -errno. */
 int function_info_frames(struct function_info *info, const struct function_files *files,

@@ -118,6 +118,12 @@ static bool is_go(const struct elf *elf)
 	       elf_section_by_name(elf, ".go.buildinfo");
 }
 
+/* Where functions without a name begin. */
+static bool is_extents(const struct elf *elf, const struct elf_section *section)
+{
+	return str_starts_with(str_from(elf_section_name(elf, section)), STR_LIT(".eh_frame"));
+}
+
 static bool is_wanted(const struct elf *elf, const struct elf_section *section, bool with_lines,
 		      bool with_data)
 {
@@ -129,7 +135,7 @@ static bool is_wanted(const struct elf *elf, const struct elf_section *section, 
 	if (!with_lines && is_lines(elf, section))
 		return false;
 	return with_data || !(section->flags & SHF_ALLOC) || section == dynamic ||
-	       (dynamic && section == elf_section(elf, dynamic->link));
+	       (dynamic && section == elf_section(elf, dynamic->link)) || is_extents(elf, section);
 }
 
 static void add_headers(struct siphash *s, const struct elf *elf)

@@ -47,11 +47,11 @@ static void stop_libdw(struct source_dwarf *d)
 	}
 }
 
-int source_dwarf_init(struct source_dwarf *d, int fd, size_t max_bytes)
+int source_dwarf_init(struct source_dwarf *d, int fd, size_t max_bytes, struct scratch *scratch)
 {
 	d->max_bytes = max_bytes;
 	(void)elf_version(EV_CURRENT);
-	int r = source_image_new(fd, max_bytes / 2, &d->image);
+	int r = source_image_new(fd, max_bytes / 2, scratch, &d->image);
 	if (r == 0)
 		r = source_units_read(d->image, max_bytes / 2 / LIBDW_UNIT_BYTES, &d->units);
 	return r == 0 ? start_libdw(d) : r;

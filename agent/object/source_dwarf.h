@@ -31,7 +31,7 @@ struct source_dwarf {
 };
 
 /* Zeroed before. 0, SOURCE_IMAGE_NONE, -errno. */
-int source_dwarf_init(struct source_dwarf *d, int fd, size_t max_bytes);
+int source_dwarf_init(struct source_dwarf *d, int fd, size_t max_bytes, struct scratch *scratch);
 void source_dwarf_fini(struct source_dwarf *d);
 /* Between questions: gives back what can be read again, if there is more than max_bytes. Pointers of libdw become invalid. */
 int source_dwarf_trim(struct source_dwarf *d);

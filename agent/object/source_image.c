@@ -68,6 +68,28 @@ static bool lies_in_file(const struct source_image *image, const struct cfi_pack
 	return p->file_off <= image->file.size && p->n_packed <= image->file.size - p->file_off;
 }
 
+/* What is too large for memory goes to disk, all of it. */
+static int plan_scratch(struct source_image *image)
+{
+	uint64_t total = 0;
+
+	for (int i = 0; i < SOURCE_SECTION_MAX; i++) {
+		struct source_image_section *s = &image->sections[i];
+
+		if (!s->is_inflated)
+			continue;
+		s->is_inflated = false;
+		s->is_scratch = true;
+		s->file_off = total;
+		total += s->n_bytes;
+	}
+	int r = image->scratch ? scratch_open(image->scratch, total, &image->scratch_fd)
+			       : SCRATCH_NONE;
+	if (r == 0)
+		image->n_scratch_bytes = total;
+	return r > 0 ? SOURCE_IMAGE_NONE : r;
+}
+
 /* Where each section is to lie; what is wrong with one makes it absent. */
 static int plan(struct source_image *image, struct elf *elf, size_t max_inflated_bytes,
 		struct cfi_packed packed[SOURCE_SECTION_MAX])
@@ -92,10 +114,10 @@ static int plan(struct source_image *image, struct elf *elf, size_t max_inflated
 		total += round_up(to->n_bytes) + PAGE;
 	}
 	image->n_memory = (size_t)total;
-	return inflated <= max_inflated_bytes && image->sections[SOURCE_INFO].n_bytes > 0 &&
-			       image->sections[SOURCE_ABBREV].n_bytes > 0
-		       ? 0
-		       : SOURCE_IMAGE_NONE;
+	if (image->sections[SOURCE_INFO].n_bytes == 0 ||
+	    image->sections[SOURCE_ABBREV].n_bytes == 0)
+		return SOURCE_IMAGE_NONE;
+	return inflated <= max_inflated_bytes ? 0 : plan_scratch(image);
 }
 
 static int reserve(struct source_image *image)
@@ -160,20 +182,29 @@ static void write_head(struct source_image *image, uint16_t machine)
 			    .e_shstrndx = (Elf64_Half)n };
 }
 
+static int inflate_section(struct source_image *image, const struct source_image_section *s,
+			   const struct cfi_packed *packed)
+{
+	int r = 0;
+
+	if (s->is_scratch)
+		r = cfi_inflate_to_file(&image->file, packed, image->scratch_fd, s->file_off);
+	else if (s->is_inflated)
+		r = cfi_inflate_to(&image->file, packed, image->memory + s->image_off);
+	if (s->is_inflated)
+		image->n_inflated_bytes += round_up(s->n_bytes);
+	/* A disk that is full is no fault of ours, and none that could be helped. */
+	return r == -EBADMSG || r == -ENOSPC || r == -EDQUOT ? SOURCE_IMAGE_NONE : r;
+}
+
 static int inflate_sections(struct source_image *image,
 			    const struct cfi_packed packed[SOURCE_SECTION_MAX])
 {
 	for (int i = 0; i < SOURCE_SECTION_MAX; i++) {
-		struct source_image_section *s = &image->sections[i];
+		int r = inflate_section(image, &image->sections[i], &packed[i]);
 
-		if (s->n_bytes == 0 || !s->is_inflated)
-			continue;
-		int r = cfi_inflate_to(&image->file, &packed[i], image->memory + s->image_off);
-		if (r == -EBADMSG)
-			return SOURCE_IMAGE_NONE;
-		if (r < 0)
+		if (r != 0)
 			return r;
-		image->n_inflated_bytes += round_up(s->n_bytes);
 	}
 	image->n_filled_bytes = image->n_inflated_bytes;
 	return 0;
@@ -197,13 +228,16 @@ static int image_init(struct source_image *image, struct elf *elf, size_t max_in
 	return inflate_sections(image, packed);
 }
 
-int source_image_new(int fd, size_t max_inflated_bytes, struct source_image **ret_image)
+int source_image_new(int fd, size_t max_inflated_bytes, struct scratch *scratch,
+		     struct source_image **ret_image)
 {
 	_cleanup_(source_image_freep) struct source_image *image = calloc(1, sizeof(*image));
 	_cleanup_(elf_freep) struct elf *elf = NULL;
 
 	if (!image)
 		return -ENOMEM;
+	image->scratch = scratch;
+	image->scratch_fd = -1;
 	image->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	if (image->fd < 0)
 		return -errno;
@@ -227,6 +261,8 @@ void source_image_free(struct source_image *image)
 	free(image->filled);
 	if (image->fd >= 0)
 		(void)close(image->fd);
+	if (image->scratch_fd >= 0)
+		scratch_close(image->scratch, image->scratch_fd, image->n_scratch_bytes);
 	free(image);
 }
 
@@ -236,8 +272,9 @@ static int fill_run(struct source_image *image, const struct source_image_sectio
 {
 	size_t off = first * PAGE - s->image_off;
 	size_t n = MIN_OF((end - first) * PAGE, s->n_bytes - off);
-	ssize_t got =
-		bytes_read_some(&image->file, s->file_off + off, image->memory + first * PAGE, n);
+	const struct bytes scratch = { .fd = image->scratch_fd };
+	ssize_t got = bytes_read_some(s->is_scratch ? &scratch : &image->file, s->file_off + off,
+				      image->memory + first * PAGE, n);
 
 	if (got < 0)
 		return (int)got;

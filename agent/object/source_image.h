@@ -3,7 +3,8 @@
  * The DWARF sections of a file as an ELF image in memory that is filled where it is looked at.
  *
  * The image is anonymous memory that nobody has touched: it costs pages only where something was filled in, and reads as zeros
- * elsewhere. Compressed sections are inflated when the image is made and stay; all else can be dropped and is read again.
+ * elsewhere. Compressed sections are inflated when the image is made: into memory, where they stay, or when they are too large for it into a
+ * scratch file. All else can be dropped and is read again.
  * Behind each section is a page of zeros, so that text without an end has one.
  *
  * Inside of source_lines only.
@@ -17,6 +18,7 @@
 #include <stdint.h>
 
 #include "agent/object/bytes.h"
+#include "agent/object/scratch.h"
 #include "agent/util/cleanup.h"
 
 /* What names, lines and inlined functions are told by. */
@@ -43,11 +45,15 @@ struct source_image_section {
 	size_t n_bytes; /* 0: there is none */
 	size_t image_off;
 	bool is_inflated; /* filled for ever */
+	bool is_scratch;  /* file_off is the scratch file's */
 };
 
 struct source_image {
 	int fd; /* owned */
 	struct bytes file;
+	struct scratch *scratch; /* borrowed; NULL: nothing is written to disk */
+	int scratch_fd;		 /* owned; −1: none */
+	uint64_t n_scratch_bytes;
 	unsigned char *memory; /* owned */
 	size_t n_memory;
 	uint8_t *filled; /* owned; a bit a page */
@@ -56,8 +62,10 @@ struct source_image {
 	struct source_image_section sections[SOURCE_SECTION_MAX];
 };
 
-/* `fd` is dup'ed. Compressed sections may have max_inflated_bytes together. 0, SOURCE_IMAGE_NONE, -errno. */
-int source_image_new(int fd, size_t max_inflated_bytes, struct source_image **ret_image);
+/* `fd` is dup'ed. Compressed sections may have max_inflated_bytes together in memory; beyond it they go to `scratch` (may be NULL). 0,
+ * SOURCE_IMAGE_NONE, -errno. */
+int source_image_new(int fd, size_t max_inflated_bytes, struct scratch *scratch,
+		     struct source_image **ret_image);
 void source_image_free(struct source_image *image); /* NULL-safe */
 DEFINE_CLEANUP(struct source_image *, source_image_free);
 

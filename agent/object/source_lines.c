@@ -22,7 +22,7 @@ struct source_lines {
 	size_t max_bytes;
 };
 
-int source_lines_new(int fd, size_t max_bytes, struct source_lines **ret)
+int source_lines_new(int fd, size_t max_bytes, struct scratch *scratch, struct source_lines **ret)
 {
 	_cleanup_(source_lines_freep) struct source_lines *l = NULL;
 
@@ -33,7 +33,7 @@ int source_lines_new(int fd, size_t max_bytes, struct source_lines **ret)
 		return -ENOMEM;
 	l->max_bytes = max_bytes;
 	/* An eighth each for spans and functions. */
-	int r = source_dwarf_init(&l->dwarf, fd, max_bytes - max_bytes / 4);
+	int r = source_dwarf_init(&l->dwarf, fd, max_bytes - max_bytes / 4, scratch);
 	if (r == 0)
 		r = source_index_init(&l->index, &l->dwarf, max_bytes / 8);
 	if (r != 0)
@@ -49,6 +49,11 @@ void source_lines_free(struct source_lines *l)
 	source_index_fini(&l->index);
 	source_dwarf_fini(&l->dwarf);
 	free(l);
+}
+
+bool source_lines_has_scratch(const struct source_lines *l)
+{
+	return l->dwarf.image->scratch_fd >= 0;
 }
 
 size_t source_lines_bytes(const struct source_lines *l)

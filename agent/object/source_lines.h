@@ -3,7 +3,7 @@
  * File, line and inlined functions of an address, out of .debug_info (DWARF 2 to 5) by libdw.
  *
  * libdw wants sections whole and in memory. It gets an image of anonymous memory in which only those pages are filled that an answer
- * needs, by pread(2) and shortly before; the rest costs address space alone. Compressed sections are inflated whole. So the cost is
+ * needs, by pread(2) and shortly before; the rest costs address space alone. Compressed sections are inflated whole, large ones to disk. So the cost is
  * that of the compilation units that are asked for, not that of the file, and nothing of the file is mapped. libdw opens no file
  * itself: of split DWARF and of what dwz has moved to a common file it sees only what is in this one.
  *
@@ -12,9 +12,11 @@
 #ifndef XAGENT_AGENT_OBJECT_SOURCE_LINES_H
 #define XAGENT_AGENT_OBJECT_SOURCE_LINES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "agent/object/scratch.h"
 #include "agent/object/source_frames.h"
 #include "agent/util/arena.h"
 #include "agent/util/cleanup.h"
@@ -31,8 +33,11 @@ enum source_lines_outcome {
 struct source_lines;
 
 /* `fd` is that of the file that has .debug_info: the object itself or its debug file. It is dup'ed, not consumed. Memory stays below
- * max_bytes but for one line table that is being read. 0, SOURCE_LINES_NONE, -errno. */
-int source_lines_new(int fd, size_t max_bytes, struct source_lines **ret);
+ * max_bytes but for one line table that is being read. `scratch` (borrowed until free; may be NULL) is for compressed sections that are too
+ * large for that. 0, SOURCE_LINES_NONE, -errno. */
+int source_lines_new(int fd, size_t max_bytes, struct scratch *scratch, struct source_lines **ret);
+/* Whether making it anew would take seconds. */
+bool source_lines_has_scratch(const struct source_lines *l);
 void source_lines_free(struct source_lines *l); /* NULL-safe */
 DEFINE_CLEANUP(struct source_lines *, source_lines_free);
 

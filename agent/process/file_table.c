@@ -248,9 +248,9 @@ void mapped_file_take_fd(struct mapped_file *f, int fd)
 void mapped_file_take_debug_fd(struct mapped_file *f, int fd)
 {
 	assert(f->fd >= 0 && !f->has_debug && f->n_refs > 0);
-	f->has_debug = true;
 	f->debug_fd = fd;
 	f->debug_missed_ns = 0;
+	__atomic_store_n(&f->has_debug, true, __ATOMIC_RELEASE);
 }
 
 /* Anybody may touch a file that is executed, nobody may write to it; libraries can be written to at any time. */

@@ -270,6 +270,34 @@ int jit_files_open(struct process_table *t, struct process *p, struct jit_files 
 	return 0;
 }
 
+int jit_files_wait(struct process_table *t, struct jit_files **ret_files)
+{
+	return t->n_jit_files < JIT_FILES_MAX / 2 ? files_new(t, ret_files) : JIT_FILES_NONE;
+}
+
+bool jit_files_arrive(struct process_table *t, struct process *p, struct jit_files *waiting)
+{
+	_cleanup_(jit_files_unrefp) struct jit_files *now = NULL;
+
+	if (jit_files_open(t, p, &now) != 0)
+		return false;
+	waiting->map = now->map;
+	waiting->dump = now->dump;
+	waiting->map_fd = TAKE_FD(now->map_fd);
+	waiting->dump_fd = TAKE_FD(now->dump_fd);
+	return true;
+}
+
+struct jit_moment jit_files_moment(const struct jit_files *j, uint64_t now_ns)
+{
+	struct jit_moment at = { .time_ns = j->dump_fd >= 0 ? now_ns : 0 };
+	struct stat st;
+
+	if (j->map_fd >= 0 && fstat(j->map_fd, &st) == 0)
+		at.map_bytes = (uint64_t)st.st_size;
+	return at;
+}
+
 static bool is_same(int fd_a, struct file_key a, int fd_b, struct file_key b)
 {
 	return (fd_a < 0) == (fd_b < 0) && a.dev == b.dev && a.inode == b.inode;

@@ -20,6 +20,12 @@
 #include "agent/util/cleanup.h"
 #include "agent/util/str.h"
 
+/* What a process had told at a moment, for addresses that are used again; 0: that is not known. */
+struct jit_moment {
+	uint64_t map_bytes; /* size of the perf map */
+	uint64_t time_ns;   /* CLOCK_MONOTONIC, which jitdumps tell of each function */
+};
+
 struct jit_files {
 	unsigned int n_refs;
 	int map_fd;  /* −1: there is no perf map */
@@ -48,6 +54,13 @@ enum jit_files_outcome {
 /* Opens what there is now. 0 (a reference), JIT_FILES_NONE, or -errno (-ESRCH: the process is gone, and its root is not known;
  * -EMFILE: JIT_FILES_MAX are held, counted as a file that could not be opened). */
 int jit_files_open(struct process_table *t, struct process *p, struct jit_files **ret_files);
+/* One without any file yet, for what is sampled before there are: half of JIT_FILES_MAX of all at most. 0, JIT_FILES_NONE (too many are
+ * held), -ENOMEM. */
+int jit_files_wait(struct process_table *t, struct jit_files **ret_files);
+/* Looks again for the files of one that waits, which nobody else may look into meanwhile. True when there are some. */
+bool jit_files_arrive(struct process_table *t, struct process *p, struct jit_files *waiting);
+/* What there is now: only sizes are looked at. */
+struct jit_moment jit_files_moment(const struct jit_files *j, uint64_t now_ns);
 /* Brings *files (NULL: nothing yet) up to date: it becomes another object when other files are there by now; what cannot be found any
  * more is kept. */
 void jit_files_refresh(struct process_table *t, struct process *p, struct jit_files **files);

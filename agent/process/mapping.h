@@ -50,12 +50,17 @@ struct mapped_file {
 	/* −1 until process_open_file() succeeded; then stays open while somebody has a reference. */
 	int fd;
 	int open_error; /* −errno of the last failed attempt, else 0 */
+	uint64_t
+		open_error_ns; /* CLOCK_MONOTONIC: when that was; 0: that is not known, and it holds for good */
 	/* Of its separate debug file, since mapped_file_take_debug_fd(); closed with `fd`. */
 	bool has_debug;
 	int debug_fd;
 	/* CLOCK_MONOTONIC: when it was looked for in vain; 0: not yet, or another process maps the file
 	 * since. */
 	uint64_t debug_missed_ns;
+	/* debug_open's: the worker takes the sum of what may be one; and of which candidates it was another (0: none). */
+	bool debug_is_checked;
+	uint64_t debug_refused;
 
 	/* private to file_table.c */
 	unsigned int n_refs;
@@ -101,7 +106,8 @@ uint32_t mappings_first_ending_after(const struct mappings *m, uint64_t addr);
 /* −1: none is open. */
 static inline int mapped_file_debug_fd(const struct mapped_file *f)
 {
-	return f->has_debug ? f->debug_fd : -1;
+	/* The loop thread may open it while the worker looks. */
+	return __atomic_load_n(&f->has_debug, __ATOMIC_ACQUIRE) ? f->debug_fd : -1;
 }
 
 struct mapped_file *mapped_file_ref(struct mapped_file *f);

@@ -128,11 +128,14 @@ struct process *process_table_get(struct process_table *t, uint32_t pid, const c
 /* Loads identity on first use (after each exec again) and returns it. Never NULL. */
 const struct process_identity *process_identity(struct process_table *t, struct process *p);
 
+/* How long it holds that a file cannot be opened, unless another process maps it: mounts come back, permissions change. */
+#define PROCESS_OPEN_RETRY_NS (300 * NS_PER_S)
+
 /* Opens the file as `p` (or failing that its parent, or the host) sees it, by /proc/PID/map_files
  * or /proc/PID/root; the descriptor's device and inode are checked against the key. 0 when f->fd is
  * open now, else -errno (also remembered in f->open_error so that a file is not tried at every
- * sample; tried again for each new process that maps it). Opens regular files only, never blocks on
- * FIFOs. */
+ * sample; tried again after PROCESS_OPEN_RETRY_NS, and for each new process that maps it). Opens
+ * regular files only, never blocks on FIFOs. */
 int process_open_file(struct process_table *t, struct process *p, struct mapped_file *f);
 
 struct process *process_ref(struct process *p);

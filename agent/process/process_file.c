@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "agent/process/process_private.h"
+#include "agent/util/clock.h"
 
 /* Ranges of the same file that are tried in map_files, before its path. */
 #define PROCESS_MAX_RANGES 4
@@ -162,21 +163,33 @@ static int open_anyhow(struct process_table *t, struct process *p, const struct 
 	return r >= 0 || first == -ESRCH || first == -ENOENT ? r : first;
 }
 
+/* Whether it is known to be of no use to try. */
+static bool has_failed(const struct mapped_file *f)
+{
+	return f->open_error && (f->open_error_ns == 0 ||
+				 clock_mono_ns() < f->open_error_ns + PROCESS_OPEN_RETRY_NS);
+}
+
+static int fail(struct process_table *t, struct mapped_file *f, int error)
+{
+	f->open_error = error;
+	f->open_error_ns = clock_mono_ns();
+	telemetry_count(t->telemetry, TELEMETRY_files_open_errors, 1);
+	return error;
+}
+
 int process_open_file(struct process_table *t, struct process *p, struct mapped_file *f)
 {
 	if (f->fd >= 0)
 		return 0;
 	if (f->vdso)
-		f->open_error = -ENOENT;
-	if (f->open_error)
+		return f->open_error = -ENOENT;
+	if (has_failed(f))
 		return f->open_error;
 	process_touch(t, p);
 	int r = open_anyhow(t, p, f);
-	if (r < 0) {
-		f->open_error = r;
-		telemetry_count(t->telemetry, TELEMETRY_files_open_errors, 1);
-		return r;
-	}
+	if (r < 0)
+		return fail(t, f, r);
 	mapped_file_take_fd(f, r);
 	telemetry_count(t->telemetry, TELEMETRY_files_opened, 1);
 	return 0;
@@ -186,7 +199,7 @@ int process_open_beside(struct process_table *t, struct process *p, const struct
 			const struct mapping *beside)
 {
 	struct mapped_file *f = beside->file;
-	bool wanted = f->fd < 0 && !f->open_error && beside->begin < beside->end;
+	bool wanted = f->fd < 0 && !has_failed(f) && beside->begin < beside->end;
 	int fd = wanted ? open_range(proc, beside) : -ENOENT;
 
 	if (fd < 0)

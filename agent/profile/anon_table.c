@@ -16,12 +16,14 @@ static uint64_t hash_of(const struct anon_place *p)
 {
 	uint64_t hash = hash_u64(p->pc ^ hash_u64((uintptr_t)p->jit));
 
+	hash = hash_u64(hash ^ p->at.map_bytes ^ hash_u64(p->at.time_ns));
 	return p->memory ? hash_bytes(p->memory, strlen(p->memory), hash) : hash;
 }
 
 static bool is_equal(const struct anon_place *a, const struct anon_place *b)
 {
-	if (a->jit != b->jit || a->pc != b->pc || !a->memory != !b->memory)
+	if (a->jit != b->jit || a->pc != b->pc || !a->memory != !b->memory ||
+	    a->at.map_bytes != b->at.map_bytes || a->at.time_ns != b->at.time_ns)
 		return false;
 	return !a->memory || a->memory == b->memory || strcmp(a->memory, b->memory) == 0;
 }
@@ -69,7 +71,8 @@ static int add(struct anon_table *t, struct arena *arena, const struct anon_plac
 	t->items[t->n++] =
 		(struct anon_place){ .jit = place->jit ? jit_files_ref(place->jit) : NULL,
 				     .pc = place->pc,
-				     .memory = memory };
+				     .memory = memory,
+				     .at = place->at };
 	return 0;
 }
 

@@ -18,6 +18,8 @@ struct anon_place {
 	struct jit_files *jit; /* a reference; NULL: nobody names it, and pc is 0 */
 	uint64_t pc;
 	const char *memory; /* what the kernel calls it ("[heap]"); NULL: nothing */
+	/* What the process had told when it was sampled, where addresses may be used again; the name is that of then. */
+	struct jit_moment at;
 };
 
 struct anon_table {

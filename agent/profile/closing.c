@@ -31,6 +31,7 @@ static void name_and_build(struct session_job *j)
 	if (namer_new(j->interval, store, j->session->budget.namer_bytes, &namer) < 0) {
 		j->build.summary.n_failed = j->interval->n_samples;
 	} else {
+		namer_name_files(namer);
 		j->build_fn(j->interval, namer, &j->build);
 		build_summarize(j->interval, namer, &j->build);
 	}
@@ -82,6 +83,7 @@ int session_close_interval(struct session *s)
 
 	if (r < 0)
 		return r;
+	session_look_for_names(s);
 	*j = (struct session_job){
 		.job = { .run = job_run, .done = job_done },
 		.session = s,

@@ -131,39 +131,18 @@ static void keep_files(struct session *s, struct process *p, uint32_t generation
 			continue;
 		if (f->fd < 0 && !f->vdso)
 			(void)process_open_file(s->processes, p, f);
-		debug_open(f, p->pid, clock_mono_ns());
+		debug_open(f, p->pid, clock_mono_ns(), s->options.worker);
 	}
 }
 
-/* Looked for at the first sample in memory without a file, and at the first one of each interval again: they may come later, or be others
- * by now. */
-static struct jit_files *jit_of(struct session *s, struct process *p, struct known *k)
+static int frame_of(struct session *s, const struct sample *sample, struct process *p,
+		    uint64_t frame, uint64_t *ret_frame)
 {
-	if (k->jit_interval != s->n_intervals + 1 || k->jit_exec != p->exec_count) {
-		if (k->jit_exec != p->exec_count) {
-			jit_files_unref(k->jit);
-			k->jit = NULL;
-		}
-		jit_files_refresh(s->processes, p, &k->jit);
-		k->jit_interval = s->n_intervals + 1;
-		k->jit_exec = p->exec_count;
-	}
-	return k->jit;
-}
-
-static int frame_of(struct session *s, struct process *p, struct known *k, uint64_t frame,
-		    uint64_t *ret_frame)
-{
-	if (!(frame & WIRE_FRAME_RAW)) {
-		*ret_frame = frame;
-		return 0;
-	}
-	uint64_t pc = frame & ~WIRE_FRAME_RAW;
-	const struct mapping *m = mappings_find(p->mappings, pc);
-	struct anon_place place = { .jit = jit_of(s, p, k), .memory = m ? m->name : NULL };
-	if (place.jit)
-		place.pc = pc;
-	return interval_anon_frame(s->interval, &place, ret_frame);
+	if (frame & WIRE_FRAME_RAW)
+		return session_anon_frame(s, p, frame & ~WIRE_FRAME_RAW, sample->head->time_ns,
+					  ret_frame);
+	*ret_frame = frame;
+	return 0;
 }
 
 static int add_once(struct session *s, const struct sample *sample, struct process *p,
@@ -172,7 +151,7 @@ static int add_once(struct session *s, const struct sample *sample, struct proce
 	int r = 0;
 
 	for (uint32_t i = 0; i < s->stack.n && r == 0; i++)
-		r = frame_of(s, p, k, s->stack.frames[i], &s->frames[i]);
+		r = frame_of(s, sample, p, s->stack.frames[i], &s->frames[i]);
 	if (r < 0)
 		return r;
 	return interval_add(s->interval, k->labels, sample->kernel_frames, sample->head->n_kernel,
@@ -262,6 +241,7 @@ static void on_sample(const struct sample *sample, void *data)
 
 void session_drain(struct session *s)
 {
+	s->n_rounds++;
 	s->sideband_read_ns = sideband_collect(s->sideband);
 	int r = sampler_read(s->sampler, on_sample, s);
 	if (r < 0)

@@ -15,6 +15,7 @@ struct known *known_get(struct process *p)
 		return NULL;
 	k->process = p;
 	list_init(&k->node);
+	list_init(&k->waiting);
 	p->user = k;
 	return k;
 }
@@ -24,8 +25,10 @@ void known_free(struct known *k)
 	if (!k)
 		return;
 	list_remove(&k->node);
+	list_remove(&k->waiting);
 	labels_unref(k->labels);
 	jit_files_unref(k->jit);
+	jit_files_unref(k->jit_wait);
 	free(k);
 }
 

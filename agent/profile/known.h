@@ -25,6 +25,12 @@ struct known {
 	struct jit_files *jit; /* a reference; NULL: none were there when last looked for */
 	uint64_t jit_interval; /* when that was; 0: never */
 	uint32_t jit_exec;     /* exec_count then */
+	struct jit_moment jit_moment; /* what they told in this round of samples */
+	uint64_t jit_round;	      /* which one that is */
+	struct jit_files
+		*jit_wait;    /* a reference; of this interval, in place of `jit`; NULL: none */
+	uint32_t n_jit_waits; /* intervals, since the exec, that ended without them */
+	struct list waiting;  /* the session's, of those with jit_wait */
 	bool buried;	  /* the process has ended, or was forgotten; `node` is the graveyard's */
 	struct list node; /* of the dirty ones, or of the graveyard */
 };

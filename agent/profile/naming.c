@@ -13,6 +13,7 @@ struct namer {
 	struct symbol_store *store;
 	struct arena arena;
 	size_t arena_bytes;
+	size_t order_bytes;
 	struct hash_table known;
 	uint64_t epoch;
 };
@@ -32,8 +33,9 @@ int namer_new(const struct interval *interval, struct symbol_store *store, size_
 		return -ENOMEM;
 	n->interval = interval;
 	n->store = store;
-	/* The table of what is known has a pointer each, two while it grows: an eighth. */
-	n->arena_bytes = max_bytes - max_bytes / 8;
+	/* The table of what is known has a pointer each, two while it grows: an eighth. As much is for putting frames in order. */
+	n->order_bytes = max_bytes / 8;
+	n->arena_bytes = max_bytes - 2 * (max_bytes / 8);
 	arena_init(&n->arena, n->arena_bytes);
 	*ret_namer = n;
 	return 0;
@@ -72,7 +74,8 @@ static void resolve(struct namer *n, bool kernel, uint64_t frame, struct frames 
 	if (kernel)
 		symbol_resolve_kernel(n->store, frame, ret_frames);
 	else if (anon)
-		symbol_resolve_anon(n->store, anon->jit, anon->pc, anon->memory, ret_frames);
+		symbol_resolve_anon(n->store, anon->jit, anon->pc, &anon->at, anon->memory,
+				    ret_frames);
 	else if (file)
 		symbol_resolve_user(n->store, file, frame_file_off(frame), ret_frames);
 	else
@@ -114,6 +117,72 @@ static void forget(struct namer *n)
 	hash_fini(&n->known);
 	arena_fini(&n->arena);
 	arena_init(&n->arena, n->arena_bytes);
+}
+
+/* Frames in files, each once when they are sorted: by their value, which begins with the file's id. */
+struct order {
+	uint64_t *items;
+	size_t n;
+	size_t cap;
+};
+
+static int compare_frames(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a;
+	uint64_t y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void sort(struct order *o)
+{
+	size_t n = 0;
+
+	qsort(o->items, o->n, sizeof(*o->items), compare_frames);
+	for (size_t i = 0; i < o->n; i++)
+		if (n == 0 || o->items[i] != o->items[n - 1])
+			o->items[n++] = o->items[i];
+	o->n = n;
+}
+
+/* False when there is no room for more: sorting again for a few each time would take for ever. */
+static bool add_files(struct order *o, const struct stack *stack)
+{
+	for (uint32_t i = 0; i < stack->n_user; i++) {
+		uint64_t frame = stack->frames[stack->n_kernel + i];
+
+		if (!frame_object_id(frame))
+			continue;
+		if (o->n == o->cap)
+			sort(o);
+		if (o->n >= o->cap - o->cap / 4)
+			return false;
+		o->items[o->n++] = frame;
+	}
+	return true;
+}
+
+static void collect(const struct interval *interval, struct order *o)
+{
+	for (const struct series *s = interval->series; s; s = s->next)
+		for (const struct stack *stack = s->stacks; stack; stack = stack->next)
+			if (!add_files(o, stack))
+				return;
+}
+
+void namer_name_files(struct namer *n)
+{
+	struct order o = { .cap = n->order_bytes / sizeof(*o.items) };
+	_cleanup_free_ uint64_t *items = calloc(o.cap, sizeof(*items));
+
+	if (!items)
+		return;
+	o.items = items;
+	collect(n->interval, &o);
+	sort(&o);
+	for (size_t i = 0; i < o.n; i++)
+		if (!namer_get(n, false, o.items[i]))
+			return;
 }
 
 static int name_stack(struct namer *n, const struct stack *stack, struct named_stack *ret_named)

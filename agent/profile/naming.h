@@ -42,6 +42,10 @@ int namer_new(const struct interval *interval, struct symbol_store *store, size_
 void namer_free(struct namer *n);
 DEFINE_CLEANUP(struct namer *, namer_free);
 
+/* Names everything that lies in files, one file after the other: each index is then made once at most, however little room there is for
+ * all of them. Without it names are made as stacks ask for them. What finds no memory is left to that. */
+void namer_name_files(struct namer *n);
+
 /* A number for an encoder that keeps its ids in struct named; never 0, never the same twice. */
 uint64_t namer_next_epoch(struct namer *n);
 

@@ -189,6 +189,7 @@ static int open_debuginfod(struct session *s)
 		return 0;
 	o.urls = from->urls;
 	o.n_urls = from->n_urls;
+	o.telemetry = s->options.telemetry;
 	int r = from->cache_dir && *from->cache_dir ? buf_append_str(&dir, from->cache_dir)
 						    : debuginfod_default_dir(&dir);
 	if (r < 0)
@@ -257,6 +258,7 @@ int session_new(const struct session_options *o, struct buf *why, struct session
 	s->options.sampler.ring_bytes = s->budget.ring_bytes;
 	s->stopped = true;
 	list_init(&s->dirty);
+	list_init(&s->waiting);
 	graveyard_init(&s->graveyard);
 	int r = session_open(s, why);
 	if (r < 0) {

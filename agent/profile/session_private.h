@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of a session share: session.c (life), intake.c (events and samples), closing.c (intervals). */
+/* What the files of a session share: session.c (life), intake.c (events and samples), generated.c (code made at run
+ * time), closing.c (intervals). */
 #ifndef XAGENT_AGENT_PROFILE_SESSION_PRIVATE_H
 #define XAGENT_AGENT_PROFILE_SESSION_PRIVATE_H
 
@@ -25,7 +26,9 @@ struct session {
 	struct debuginfod *debuginfod; /* which the store asks; NULL: nobody */
 	struct interval *interval;     /* the open one */
 	struct graveyard graveyard;
-	struct list dirty;	     /* known processes whose mappings changed in this drain */
+	struct list waiting; /* known processes that may yet tell of the code they have made */
+	uint64_t n_rounds;   /* of reading the ring */
+	struct list dirty;   /* known processes whose mappings changed in this drain */
 	uint64_t sideband_read_ns;   /* all events up to this time have been collected */
 	uint32_t epoch;		     /* of the match function's answers */
 	uint64_t n_kernel_changes;   /* of the side-band, when the last interval was closed */
@@ -50,6 +53,12 @@ struct session {
 /* intake.c: the process table with its hooks; and everything that has come since the last time, in the order of time. */
 int session_open_processes(struct session *s);
 void session_drain(struct session *s);
+
+/* generated.c: the frame of a pc in memory without a file, as the open interval knows it; and before that one is closed, another look for
+ * files of names that were not there before. */
+int session_anon_frame(struct session *s, struct process *p, uint64_t pc, uint64_t time_ns,
+		       uint64_t *ret_frame);
+void session_look_for_names(struct session *s);
 
 /* closing.c: an empty interval at the present rate; and the open one to the worker, with a new one in its place. On failure the
  * present one goes on. */

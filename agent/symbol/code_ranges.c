@@ -27,12 +27,16 @@ void code_ranges_init(struct code_ranges *r, size_t max)
 void code_ranges_set_max(struct code_ranges *r, size_t max)
 {
 	r->max = MAX_OF(max, (size_t)1);
+	r->max_past = r->max / CODE_RANGES_PAST_SHARE;
 }
 
 void code_ranges_fini(struct code_ranges *r)
 {
 	free(r->items);
-	*r = (struct code_ranges){ .max = r->max, .n_dropped = r->n_dropped };
+	code_past_fini(&r->past);
+	*r = (struct code_ranges){ .max = r->max,
+				   .max_past = r->max_past,
+				   .n_dropped = r->n_dropped };
 }
 
 void code_ranges_reset(struct code_ranges *r)
@@ -111,6 +115,7 @@ int code_ranges_add(struct code_ranges *r, uint64_t begin, uint64_t n_bytes, uin
 		err = code_ranges_settle(r);
 		for (size_t i = 0; err == 0 && i < r->n; i++)
 			r->items[i].order = 0;
+		code_past_fini(&r->past);
 		r->n_added = err == 0 ? 0 : r->n_added;
 	}
 	if (err == 0 && r->n >= r->max)
@@ -134,6 +139,7 @@ struct sweep {
 	size_t n_heap;
 	struct code_range *out;
 	size_t n_out;
+	uint32_t *n_owned; /* bytes that came out, of each that went in */
 };
 
 static bool is_later(const struct sweep *s, uint32_t a, uint32_t b)
@@ -214,8 +220,16 @@ static void sweep(struct sweep *s)
 		uint32_t top = s->heap[0];
 		uint64_t until = owned_until(s);
 		emit(s, &s->in[top], at, until);
+		s->n_owned[top] += (uint32_t)(until - at);
 		at = until;
 	}
+}
+
+static void keep_displaced(struct code_ranges *r, const struct sweep *s)
+{
+	for (size_t i = 0; i < s->n_in; i++)
+		if (s->n_owned[i] < s->in[i].n_bytes)
+			code_past_add(&r->past, &s->in[i], r->max_past);
 }
 
 int code_ranges_settle(struct code_ranges *r)
@@ -224,11 +238,15 @@ int code_ranges_settle(struct code_ranges *r)
 		return 0;
 	_cleanup_free_ struct code_range *out = reallocarray(NULL, r->n * 2, sizeof(*out));
 	_cleanup_free_ uint32_t *heap = reallocarray(NULL, r->n, sizeof(*heap));
-	if (!out || !heap)
+	_cleanup_free_ uint32_t *n_owned = calloc(r->n, sizeof(*n_owned));
+	if (!out || !heap || !n_owned)
 		return -ENOMEM;
 	qsort(r->items, r->n, sizeof(*r->items), compare_begin);
-	struct sweep s = { .in = r->items, .n_in = r->n, .heap = heap, .out = out };
+	struct sweep s = {
+		.in = r->items, .n_in = r->n, .heap = heap, .out = out, .n_owned = n_owned
+	};
 	sweep(&s);
+	keep_displaced(r, &s);
 	free(r->items);
 	r->n = r->n_settled = s.n_out;
 	struct code_range *less = reallocarray(out, s.n_out, sizeof(*out));
@@ -257,7 +275,20 @@ const struct code_range *code_ranges_find(const struct code_ranges *r, uint64_t 
 	return low < r->n_settled && r->items[low].begin <= pc ? &r->items[low] : NULL;
 }
 
+const struct code_range *code_ranges_find_before(const struct code_ranges *r,
+						 const struct code_range *later, uint64_t pc)
+{
+	return code_past_find(&r->past, pc, later->order);
+}
+
+size_t code_ranges_max_of(size_t n_bytes)
+{
+	size_t n = n_bytes / sizeof(struct code_range);
+
+	return n - n / (CODE_RANGES_PAST_SHARE + 1);
+}
+
 size_t code_ranges_bytes(const struct code_ranges *r)
 {
-	return r->cap * sizeof(*r->items);
+	return (r->cap + r->past.cap) * sizeof(*r->items);
 }

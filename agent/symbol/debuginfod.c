@@ -47,6 +47,12 @@ struct debuginfod {
 	uint64_t share_used_ns;
 };
 
+static void count(struct debuginfod *d, enum telemetry_counter counter, uint64_t n)
+{
+	if (d->options.telemetry && n > 0)
+		telemetry_count(d->options.telemetry, counter, n);
+}
+
 static struct entry *find_entry(const struct debuginfod *d, const char *build_id)
 {
 	HASH_FOREACH_MATCH (&d->entries, hash_str(build_id), node) {
@@ -164,18 +170,22 @@ static void wait_until(struct debuginfod *d, uint64_t at_ns)
 static int fetch_from(struct debuginfod *d, const char *url, const char *build_id, uint64_t ns)
 {
 	_cleanup_close_ int fd = -1;
+	uint64_t n_bytes;
 	int r = debuginfod_cache_begin(d->dir_fd, &fd);
 
 	if (r < 0)
 		return r;
-	r = debuginfod_fetch(&(struct debuginfod_fetch){
-		.url = url,
-		.build_id = build_id,
-		.fd = fd,
-		.timeout_ns = ns,
-		.max_bytes = MIN_OF(d->options.max_file_bytes, d->options.max_cache_bytes),
-		.stop = &d->stop,
-	});
+	r = debuginfod_fetch(
+		&(struct debuginfod_fetch){
+			.url = url,
+			.build_id = build_id,
+			.fd = fd,
+			.timeout_ns = ns,
+			.max_bytes = MIN_OF(d->options.max_file_bytes, d->options.max_cache_bytes),
+			.stop = &d->stop,
+		},
+		&n_bytes);
+	count(d, TELEMETRY_debuginfod_bytes, n_bytes);
 	if (r != 0) {
 		debuginfod_cache_abort(d->dir_fd);
 		return r;
@@ -198,10 +208,13 @@ static uint64_t fetch(struct debuginfod *d, const char *build_id, uint64_t ns)
 		used_ns = clock_mono_ns() - began_ns;
 	}
 	d->share_used_ns += used_ns;
-	if (r == 0)
+	count(d, TELEMETRY_debuginfod_asked, 1);
+	count(d, TELEMETRY_debuginfod_found, r == 0);
+	count(d, TELEMETRY_debuginfod_failed, r != 0 && !is_absent);
+	if (r == 0) {
 		debuginfod_cache_trim(d->dir_fd, d->options.max_cache_bytes);
-	if (r == 0)
 		return 0;
+	}
 	return is_absent ? d->options.negative_ns : d->options.negative_ns / FAILURE_PART;
 }
 

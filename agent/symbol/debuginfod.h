@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "agent/telemetry/telemetry.h"
 #include "agent/util/buf.h"
 #include "agent/util/cleanup.h"
 #include "agent/util/clock.h"
@@ -33,13 +34,14 @@ struct debuginfod_options {
 	const char *const *
 		urls; /* "https://debuginfod.debian.net", asked in this order; copied, as is cache_dir */
 	size_t n_urls;
-	const char *cache_dir;	  /* made when missing, with those above it */
-	uint64_t timeout_ns;	  /* of one request */
-	uint64_t negative_ns;	  /* how long "none" holds */
-	uint64_t share_ns;	  /* time spent fetching … */
-	uint64_t share_every_ns;  /* … in so much time */
-	uint64_t max_file_bytes;  /* larger files are not fetched */
-	uint64_t max_cache_bytes; /* of the directory; the oldest go first */
+	const char *cache_dir;	     /* made when missing, with those above it */
+	uint64_t timeout_ns;	     /* of one request */
+	uint64_t negative_ns;	     /* how long "none" holds */
+	uint64_t share_ns;	     /* time spent fetching … */
+	uint64_t share_every_ns;     /* … in so much time */
+	uint64_t max_file_bytes;     /* larger files are not fetched */
+	uint64_t max_cache_bytes;    /* of the directory; the oldest go first */
+	struct telemetry *telemetry; /* borrowed; NULL: nothing is counted */
 };
 
 /* A vmlinux with debug information is 800 MiB, libLLVM's debug file 500; a slow server takes minutes for such. */

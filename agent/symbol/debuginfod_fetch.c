@@ -88,7 +88,7 @@ static void prepare(CURL *curl, const char *url, struct transfer *t)
 	(void)curl_easy_setopt(curl, CURLOPT_XFERINFODATA, t);
 }
 
-int debuginfod_fetch(const struct debuginfod_fetch *f)
+int debuginfod_fetch(const struct debuginfod_fetch *f, uint64_t *ret_n_bytes)
 {
 	_cleanup_(curl_easy_cleanupp) CURL *curl = curl_easy_init();
 	_cleanup_buf_ struct buf url = BUF_INIT(MAX_URL_BYTES);
@@ -96,6 +96,7 @@ int debuginfod_fetch(const struct debuginfod_fetch *f)
 	size_t n = strlen(f->url);
 	long status = 0;
 
+	*ret_n_bytes = 0;
 	if (!curl)
 		return -ENOMEM;
 	while (n > 0 && f->url[n - 1] == '/')
@@ -104,6 +105,7 @@ int debuginfod_fetch(const struct debuginfod_fetch *f)
 		return DEBUGINFOD_FETCH_FAILED;
 	prepare(curl, buf_str(&url), &t);
 	CURLcode code = curl_easy_perform(curl);
+	*ret_n_bytes = t.n_bytes;
 	(void)curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
 	if (t.error < 0)
 		return t.error;

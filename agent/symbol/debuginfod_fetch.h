@@ -22,7 +22,7 @@ struct debuginfod_fetch {
 	const atomic_bool *stop; /* breaks it off, within a second */
 };
 
-/* 0: all bytes are there; a debuginfod_fetch_outcome; -errno (writing failed). */
-int debuginfod_fetch(const struct debuginfod_fetch *f);
+/* 0: all bytes are there; a debuginfod_fetch_outcome; -errno (writing failed). *ret_n_bytes have come in any case. */
+int debuginfod_fetch(const struct debuginfod_fetch *f, uint64_t *ret_n_bytes);
 
 #endif

@@ -101,7 +101,10 @@ static void heat_up(struct image *image, uint64_t interval)
 void image_end_interval(struct image *image, uint64_t interval)
 {
 	pieces_drop_passing(&image->pieces);
-	if (image->reader_interval != interval)
+	uint64_t keep = image->reader && source_lines_has_scratch(image->reader)
+				? IMAGE_SCRATCH_INTERVALS
+				: 0;
+	if (interval - image->reader_interval > keep)
 		drop_reader(image);
 }
 
@@ -193,6 +196,23 @@ static int make_name(struct image *image, const struct image_options *options,
 	return r;
 }
 
+/* Without a name its piece is still the function that holds the address, or what lies between two. */
+static int find_extent(struct image *image, const struct image_options *options,
+		       const struct image_access *access, uint64_t vaddr, struct piece *piece)
+{
+	struct function_files files = image_files(image, options, access);
+	struct function_extent extent;
+	int r = function_info_extent(image->info, &files, vaddr, &extent);
+
+	if (r != 0)
+		return r < 0 ? r : 0;
+	piece->begin = MAX_OF(piece->begin, extent.begin);
+	piece->end = MIN_OF(piece->end, extent.end);
+	piece->has_function = extent.is_function;
+	piece->function_begin = extent.begin;
+	return 0;
+}
+
 static int add_piece(struct image *image, const struct image_options *options,
 		     const struct image_access *access, uint64_t vaddr,
 		     const struct piece **ret_piece)
@@ -203,12 +223,16 @@ static int add_piece(struct image *image, const struct image_options *options,
 
 	heat_up(image, access->interval);
 	int r = find(image, options, access, vaddr, &answer, &piece.is_passing);
-	if (r == 0)
-		r = make_name(image, options, &answer, &name);
 	if (r < 0)
 		return r;
 	piece.begin = answer.piece.begin;
 	piece.end = answer.piece.end;
+	piece.has_function = r == 0;
+	piece.function_begin = answer.piece.function_begin;
+	r = r == 0 ? make_name(image, options, &answer, &name)
+		   : find_extent(image, options, access, vaddr, &piece);
+	if (r < 0)
+		return r;
 	if (name.len == 0 && !image->nameless_ns)
 		image->nameless_ns = access->now_ns;
 	return pieces_add(&image->pieces, vaddr, &piece, (struct str){ name.data, name.len },
@@ -230,4 +254,14 @@ int image_name(struct image *image, const struct image_options *options,
 		return IMAGE_NO_NAME;
 	*ret_name = piece->name;
 	return 0;
+}
+
+bool image_function_begin(const struct image *image, uint64_t vaddr, uint64_t *ret_begin)
+{
+	const struct piece *piece = pieces_find(&image->pieces, vaddr);
+
+	if (!piece || !piece->has_function)
+		return false;
+	*ret_begin = piece->function_begin;
+	return true;
 }

@@ -18,6 +18,7 @@
 #include "agent/object/demangle.h"
 #include "agent/object/elf.h"
 #include "agent/object/function_info.h"
+#include "agent/object/scratch.h"
 #include "agent/symbol/line_cache.h"
 #include "agent/symbol/pieces.h"
 #include "agent/telemetry/telemetry.h"
@@ -33,7 +34,9 @@ struct image_options {
 	enum demangle_mode demangle;
 	bool lines;
 	bool inlines;
-	size_t max_bytes;     /* of one file's sources */
+	size_t max_bytes; /* of one file's sources */
+	struct scratch *
+		scratch; /* borrowed; for compressed debug files that are larger; NULL: these have no lines */
 	image_fetch_fn fetch; /* NULL: nobody is asked */
 	void *fetch_data;
 	struct telemetry *telemetry; /* NULL: nothing is counted */
@@ -47,6 +50,9 @@ enum image_outcome {
 
 /* How long it holds that something was not there: debug files get installed, servers learn. */
 #define IMAGE_NEGATIVE_NS (300 * NS_PER_S)
+
+/* Intervals that a reader with a scratch file is kept for nobody. */
+#define IMAGE_SCRATCH_INTERVALS 30
 
 struct source_lines;
 
@@ -70,6 +76,7 @@ struct image {
 	struct source_lines *reader; /* NULL: not opened, or dropped */
 	bool is_readerless;	     /* nobody has lines */
 	uint64_t reader_interval;    /* that it was last needed in */
+	uint64_t scratch_ns;	     /* when it was last unpacked to disk; 0: it was not */
 };
 
 /* What the file at hand can be read through. */
@@ -101,6 +108,9 @@ void image_expire(struct image *image, uint64_t now_ns);
 /* The name of the function at an address. Borrowed from the image. 0, IMAGE_NO_NAME, -errno. */
 int image_name(struct image *image, const struct image_options *options,
 	       const struct image_access *access, uint64_t vaddr, const char **ret_name);
+
+/* Where the function begins that holds an address for which image_name() has just had no name. False: that is not known either. */
+bool image_function_begin(const struct image *image, uint64_t vaddr, uint64_t *ret_begin);
 
 /* Functions inlined at an address, innermost first, the last one its own. It is looked for while *left_ns is not used up. Borrowed from
  * the image. 0 (at least one frame), IMAGE_NO_NAME, IMAGE_NO_TIME, -errno. */

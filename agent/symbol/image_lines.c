@@ -13,27 +13,48 @@
 /* Strings of one address, before they are kept. */
 #define STRINGS_MAX_BYTES ((size_t)1 << 20)
 
+/* Unpacking to disk takes seconds: not more than once in IMAGE_NEGATIVE_NS, whatever becomes of the reader. */
+static struct scratch *scratch_of(const struct image *image, const struct image_options *options,
+				  uint64_t now_ns)
+{
+	bool is_due = !image->scratch_ns || now_ns >= image->scratch_ns + IMAGE_NEGATIVE_NS;
+
+	return is_due ? options->scratch : NULL;
+}
+
+static int make_reader(struct image *image, const struct image_options *options, uint64_t now_ns,
+		       int fd)
+{
+	int r = source_lines_new(fd, options->max_bytes / READER_SHARE,
+				 scratch_of(image, options, now_ns), &image->reader);
+
+	if (r == 0 && source_lines_has_scratch(image->reader))
+		image->scratch_ns = now_ns;
+	return r;
+}
+
 /* NULL where nobody has lines. */
 static int open_reader(struct image *image, const struct image_options *options,
 		       const struct image_access *access, bool *ret_is_passing)
 {
 	const int fds[] = { access->fd, image->debug ? access->debug_fd : -1 };
-	size_t max_bytes = options->max_bytes / READER_SHARE;
 	int r = SOURCE_LINES_NONE;
 
 	if (image->reader || image->is_readerless)
 		return 0;
 	for (size_t i = 0; i < ARRAY_SIZE(fds) && r == SOURCE_LINES_NONE; i++)
 		if (fds[i] >= 0)
-			r = source_lines_new(fds[i], max_bytes, &image->reader);
+			r = make_reader(image, options, access->now_ns, fds[i]);
 	if (r == SOURCE_LINES_NONE) {
 		(void)image_fetch(image, options, access, ret_is_passing);
 		if (image->fetched)
-			r = source_lines_new(image->fetched_fd, max_bytes, &image->reader);
+			r = make_reader(image, options, access->now_ns, image->fetched_fd);
 	}
 	if (r == -ENOMEM)
 		return r;
 	*ret_is_passing |= r != 0 && image->debug && access->debug_fd < 0;
+	*ret_is_passing |=
+		r != 0 && options->scratch && !scratch_of(image, options, access->now_ns);
 	image->is_readerless = r != 0 && !*ret_is_passing;
 	return 0;
 }

@@ -27,6 +27,7 @@ struct jit_symbols {
 	size_t max_bytes;
 	uint64_t interval;
 	uint64_t n_read; /* in this interval */
+	uint64_t now_ns;
 };
 
 /* What one process's files tell. */
@@ -178,15 +179,18 @@ static struct jit_object *object_use(struct jit_symbols *s, const struct jit_fil
 }
 
 /* The jitdump first: it is exact, also where code has moved. */
-static int read_name(const struct jit_object *o, const struct jit_files *j, uint64_t pc,
-		     struct buf *name)
+static int read_name(const struct jit_symbols *s, const struct jit_object *o,
+		     const struct location *l, struct buf *name)
 {
+	const struct jit_files *j = l->jit;
 	int r = JITDUMP_NONE;
 
 	if (j->dump_fd >= 0)
-		r = jitdump_name(&o->dump, &(struct bytes){ .fd = j->dump_fd }, pc, name);
+		r = jitdump_name(&o->dump, &(struct bytes){ .fd = j->dump_fd }, l->pc,
+				 l->at.time_ns, s->now_ns, name);
 	if (r != 0 && j->map_fd >= 0)
-		r = perf_map_name(&o->map, &(struct bytes){ .fd = j->map_fd }, pc, name);
+		r = perf_map_name(&o->map, &(struct bytes){ .fd = j->map_fd }, l->pc,
+				  l->at.map_bytes, name);
 	return r;
 }
 
@@ -202,9 +206,11 @@ static const char *shown(struct jit_symbols *s, struct str raw)
 static const char *name_of(struct jit_symbols *s, const struct location *location)
 {
 	_cleanup_buf_ struct buf raw = BUF_INIT(MAX_NAME_BYTES + 1);
-	struct jit_object *o = location->jit ? object_use(s, location->jit) : NULL;
+	const struct jit_files *j = location->jit;
+	bool is_told = j && (j->map_fd >= 0 || j->dump_fd >= 0);
+	struct jit_object *o = is_told ? object_use(s, j) : NULL;
 
-	if (o && read_name(o, location->jit, location->pc, &raw) == 0)
+	if (o && read_name(s, o, location, &raw) == 0)
 		return shown(s, (struct str){ buf_str(&raw), raw.len });
 	return NULL;
 }
@@ -258,8 +264,9 @@ struct symbolizer *jit_symbols_symbolizer(struct jit_symbols *s)
 	return &s->symbolizer;
 }
 
-void jit_symbols_begin(struct jit_symbols *s)
+void jit_symbols_begin(struct jit_symbols *s, uint64_t now_ns)
 {
+	s->now_ns = now_ns;
 	s->interval++;
 	s->n_read = 0;
 }

@@ -33,7 +33,7 @@ DEFINE_CLEANUP(struct jit_symbols *, jit_symbols_free);
 /* Borrowed. Passes what is no LOCATION_ANON, and plain memory that nobody names. */
 struct symbolizer *jit_symbols_symbolizer(struct jit_symbols *s);
 
-void jit_symbols_begin(struct jit_symbols *s);
+void jit_symbols_begin(struct jit_symbols *s, uint64_t now_ns);
 /* Names handed out become invalid. */
 void jit_symbols_end(struct jit_symbols *s);
 size_t jit_symbols_bytes(const struct jit_symbols *s);

@@ -11,6 +11,8 @@
 /* Specification III: "JiTD" as the writer's byte order has it. */
 #define MAGIC 0x4A695444U
 #define VERSION 1
+/* Specification III: timestamps are the processor's, not of a clock. */
+#define FLAG_ARCH_TIMESTAMP 1
 /* What reading one record costs, as compared with reading bytes. */
 #define RECORD_COST 512
 
@@ -79,10 +81,10 @@ void jitdump_init(struct jitdump *d, size_t max_bytes)
 
 void jitdump_set_max(struct jitdump *d, size_t max_bytes)
 {
-	size_t max = max_bytes / (sizeof(struct code_range) + sizeof(struct jitdump_load));
+	size_t loads_bytes = max_bytes * 2 / 5;
 
-	d->max_loads = MAX_OF(max, (size_t)2);
-	code_ranges_set_max(&d->ranges, max);
+	d->max_loads = MAX_OF(loads_bytes / sizeof(struct jitdump_load), (size_t)2);
+	code_ranges_set_max(&d->ranges, code_ranges_max_of(max_bytes - loads_bytes));
 }
 
 void jitdump_fini(struct jitdump *d)
@@ -160,7 +162,7 @@ static int take_move(struct jitdump *d, const struct bytes *b, struct bytes_wind
 
 	if (!load)
 		return r;
-	return code_ranges_add(&d->ranges, move.new_code_addr, move.code_bytes, load->record_off);
+	return code_ranges_add(&d->ranges, move.new_code_addr, move.code_bytes, record_off);
 }
 
 static size_t least_bytes(uint32_t id)
@@ -242,21 +244,73 @@ int jitdump_read(struct jitdump *d, const struct bytes *b, uint64_t max_read, ui
 	return r == -ENODATA || r == 0 ? settled : r;
 }
 
-int jitdump_name(const struct jitdump *d, const struct bytes *b, uint64_t pc, struct buf *name)
+/* Whether the record was written after that time. One of another clock (flagged, or ahead of ours) tells nothing. */
+static bool is_after(const struct jitdump *d, const struct bytes *b, const struct code_range *range,
+		     uint64_t at_ns, uint64_t now_ns)
+{
+	struct record_header head;
+	struct file_header h;
+
+	memcpy(&h, d->header, sizeof(h));
+	if (at_ns == 0 || (h.flags & FLAG_ARCH_TIMESTAMP) ||
+	    bytes_read(b, range->name_off, &head, sizeof(head)) < 0)
+		return false;
+	return head.timestamp > at_ns && head.timestamp <= now_ns;
+}
+
+static const struct code_range *range_at(const struct jitdump *d, const struct bytes *b,
+					 uint64_t pc, uint64_t at_ns, uint64_t now_ns)
 {
 	const struct code_range *range = code_ranges_find(&d->ranges, pc);
+	const struct code_range *before = range;
+
+	for (int i = 0; before && is_after(d, b, before, at_ns, now_ns); i++)
+		before = i < JITDUMP_MAX_USES ? code_ranges_find_before(&d->ranges, before, pc)
+					      : NULL;
+	return before ? before : range;
+}
+
+/* The load at that place, or that the move at that place is of. 0 (*off is the load's), JITDUMP_NONE, -errno. */
+static int read_load(const struct jitdump *d, const struct bytes *b, uint64_t *off,
+		     struct load_record *ret_load)
+{
+	struct move_record move;
+	int r = bytes_read(b, *off, ret_load, sizeof(*ret_load));
+
+	if (r == 0 && ret_load->head.id == RECORD_MOVE) {
+		const struct jitdump_load *load = NULL;
+
+		r = bytes_read(b, *off, &move, sizeof(move));
+		if (r == 0)
+			load = load_find(d, move.code_index);
+		if (r == 0 && !load)
+			return JITDUMP_NONE;
+		if (r == 0) {
+			*off = load->record_off;
+			r = bytes_read(b, *off, ret_load, sizeof(*ret_load));
+		}
+	}
+	if (r == -ENODATA || (r == 0 && (ret_load->head.id != RECORD_LOAD ||
+					 ret_load->head.total_bytes <= sizeof(*ret_load))))
+		return JITDUMP_NONE;
+	return r;
+}
+
+int jitdump_name(const struct jitdump *d, const struct bytes *b, uint64_t pc, uint64_t at_ns,
+		 uint64_t now_ns, struct buf *name)
+{
+	const struct code_range *range = range_at(d, b, pc, at_ns, now_ns);
 	char text[JITDUMP_MAX_NAME_BYTES];
 	struct load_record load;
 
 	if (!range)
 		return JITDUMP_NONE;
-	int r = bytes_read(b, range->name_off, &load, sizeof(load));
-	if (r < 0)
-		return r == -ENODATA ? JITDUMP_NONE : r;
-	if (load.head.id != RECORD_LOAD || load.head.total_bytes <= sizeof(load))
-		return JITDUMP_NONE;
+	uint64_t off = range->name_off;
+	int r = read_load(d, b, &off, &load);
+	if (r != 0)
+		return r;
 	size_t most = MIN_OF(load.head.total_bytes - sizeof(load), sizeof(text));
-	ssize_t n = bytes_read_some(b, range->name_off + sizeof(load), text, most);
+	ssize_t n = bytes_read_some(b, off + sizeof(load), text, most);
 	if (n < 0)
 		return (int)n;
 	size_t len = strnlen(text, (size_t)n);

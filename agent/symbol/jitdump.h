@@ -19,6 +19,8 @@
 /* Of a name that is shown; the rest is cut. */
 #define JITDUMP_MAX_NAME_BYTES 1024
 #define JITDUMP_HEADER_BYTES 40
+/* Uses of one address between a sample and its naming that are looked at. */
+#define JITDUMP_MAX_USES 16
 
 /* What a move is looked up by. */
 struct jitdump_load {
@@ -53,8 +55,10 @@ void jitdump_fini(struct jitdump *d);
  * JITDUMP_FOREIGN, -errno; *ret_n_read is set in any case. */
 int jitdump_read(struct jitdump *d, const struct bytes *b, uint64_t max_read, uint64_t *ret_n_read);
 
-/* Appends the raw name of what lies at pc. 0, JITDUMP_NONE, -errno. */
-int jitdump_name(const struct jitdump *d, const struct bytes *b, uint64_t pc, struct buf *name);
+/* Appends the raw name of what lay at pc at `at_ns` of CLOCK_MONOTONIC (0: of what was written last); it is now `now_ns`. 0, JITDUMP_NONE,
+ * -errno. */
+int jitdump_name(const struct jitdump *d, const struct bytes *b, uint64_t pc, uint64_t at_ns,
+		 uint64_t now_ns, struct buf *name);
 
 size_t jitdump_bytes(const struct jitdump *d);
 

@@ -2,8 +2,6 @@
 /*
  * The parser of /proc/kallsyms.
  *
- *	line = address SP type SP name [TAB "[" module "]"] LF		(kernel/kallsyms.c, s_show)
- *
  * The kernel's own part comes sorted, aliases side by side; modules and BPF programs follow in any
  * order, and their symbols too. They are gathered in batches of one module, which are sorted before
  * their names are packed, so that names follow each other as addresses do. Addresses are kept in
@@ -13,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/symbol/kallsyms_internal.h"
+#include "agent/symbol/kallsyms_raw.h"
 #include "agent/util/buf.h"
 #include "agent/util/macro.h"
 #include "agent/util/str.h"
@@ -25,19 +23,6 @@
 #define BATCH_SYMBOLS 4096
 /* Names are at least halved by packing. */
 #define PACKED_AT_MOST(n_bytes) ((n_bytes) / 2)
-
-struct raw_symbol {
-	uint64_t address;
-	uint32_t name; /* place in the batch's names; later its number */
-	uint16_t module;
-	uint16_t rank; /* the smaller the better: binding, then leading underscores */
-};
-
-struct raw_symbols {
-	struct raw_symbol *items;
-	size_t n;
-	size_t cap;
-};
 
 struct kallsyms_parser {
 	char line[KALLSYMS_MAX_LINE_BYTES];
@@ -134,52 +119,12 @@ static int find_module(struct kallsyms_parser *p, struct str name, uint16_t *ret
 	return r;
 }
 
-/* Marks of the linker script behind the last function. */
-static bool is_end_mark(struct str name)
-{
-	return str_eq(name, STR_LIT("_etext")) || str_eq(name, STR_LIT("_einittext"));
-}
-
-/* The padding before a function, where ftrace and kCFI keep their data (CONFIG_CALL_PADDING): as
- * many symbols as functions, and no code. */
-static bool is_padding(struct str name)
-{
-	return str_starts_with(name, STR_LIT("__pfx_")) || str_starts_with(name, STR_LIT("__cfi_"));
-}
-
-static uint16_t rank_of(char type, struct str name)
-{
-	uint16_t binding = type == 'T' ? 0 : type == 't' ? 2 : 1;
-	uint16_t underscores = 0;
-
-	if (is_end_mark(name))
-		return UINT16_MAX;
-	while (underscores < name.n && underscores < 255 && name.p[underscores] == '_')
-		underscores++;
-	return (uint16_t)(binding << 8 | underscores);
-}
-
 /* True when a is the better name for their address; equal ones stay in the order read. */
 static bool is_better(const char *names, const struct raw_symbol *a, const struct raw_symbol *b)
 {
 	if (a->rank != b->rank)
 		return a->rank < b->rank;
 	return strlen(names + a->name) < strlen(names + b->name);
-}
-
-static int push(struct raw_symbols *to, const struct raw_symbol *symbol)
-{
-	if (to->n == to->cap) {
-		size_t cap = to->cap + to->cap / 2 + 1024;
-		struct raw_symbol *more = reallocarray(to->items, cap, sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		to->items = more;
-		to->cap = cap;
-	}
-	to->items[to->n++] = *symbol;
-	return 0;
 }
 
 static int compare_named(const void *va, const void *vb, void *names)
@@ -196,43 +141,11 @@ static int compare_named(const void *va, const void *vb, void *names)
 	return a->name < b->name ? -1 : 1;
 }
 
-static int compare_numbered(const void *va, const void *vb)
-{
-	const struct raw_symbol *a = va;
-	const struct raw_symbol *b = vb;
-
-	if (a->address != b->address)
-		return a->address < b->address ? -1 : 1;
-	if (a->rank != b->rank)
-		return a->rank < b->rank ? -1 : 1;
-	return a->name < b->name ? -1 : 1;
-}
-
-static size_t n_sorted(const struct raw_symbols *s)
-{
-	size_t n = s->n > 0;
-
-	while (n < s->n && s->items[n - 1].address < s->items[n].address)
-		n++;
-	return n;
-}
-
-/* Of those at one address, the first stays. */
-static void unite(struct raw_symbols *s)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < s->n; i++)
-		if (n == 0 || s->items[i].address != s->items[n - 1].address)
-			s->items[n++] = s->items[i];
-	s->n = n;
-}
-
 static int keep(struct kallsyms_parser *p, struct raw_symbol symbol, struct str name)
 {
 	symbol.name = (uint32_t)p->names.n;
 	int r = kallsyms_names_add(&p->names, symbol.rank == UINT16_MAX ? STR_LIT("") : name);
-	return r < 0 ? r : push(&p->all, &symbol);
+	return r < 0 ? r : raw_symbols_push(&p->all, &symbol);
 }
 
 static bool has_room(const struct kallsyms_parser *p)
@@ -259,10 +172,10 @@ static int end_batch(struct kallsyms_parser *p)
 	struct raw_symbols *batch = &p->batch;
 	int r = 0;
 
-	if (n_sorted(batch) < batch->n) {
+	if (raw_symbols_n_sorted(batch) < batch->n) {
 		qsort_r(batch->items, batch->n, sizeof(*batch->items), compare_named,
 			p->batch_names.data);
-		unite(batch);
+		raw_symbols_unite(batch);
 	}
 	if (batch->n > 0 && !has_room(p))
 		r = skip_batch(p);
@@ -313,44 +226,22 @@ static int add(struct kallsyms_parser *p, struct raw_symbol symbol, struct str n
 		return r;
 	struct raw_symbol *last = p->batch.n > 0 ? &p->batch.items[p->batch.n - 1] : NULL;
 	if (!last || last->address != symbol.address)
-		return push(&p->batch, &symbol);
+		return raw_symbols_push(&p->batch, &symbol);
 	unite_with_last(&p->batch_names, last, symbol);
 	return 0;
 }
 
-/* line: what is no such line, no code or padding gives false. The number comes last, being the
- * dearest to read. */
-static bool split_line(struct str line, char *ret_type, struct str *ret_name,
-		       struct str *ret_module, uint64_t *ret_address)
+static int parse_line(struct kallsyms_parser *p, struct str text)
 {
-	struct str address;
-
-	if (!str_split(&line, ' ', &address) || line.n < 3 || line.p[1] != ' ' ||
-	    !memchr("tTwW", line.p[0], 4))
-		return false;
-	*ret_type = line.p[0];
-	line = (struct str){ line.p + 2, line.n - 2 };
-	if (!str_split(&line, '\t', ret_name) || ret_name->n == 0 || is_padding(*ret_name))
-		return false;
-	line = str_trim(line);
-	*ret_module = (struct str){ NULL, 0 };
-	/* The format only ever grew at the end. */
-	if (line.n > 2 && line.p[0] == '[' && line.p[line.n - 1] == ']')
-		*ret_module = (struct str){ line.p + 1, line.n - 2 };
-	return str_parse_u64(address, 16, UINT64_MAX, ret_address) == 0 && *ret_address != 0;
-}
-
-static int parse_line(struct kallsyms_parser *p, struct str line)
-{
+	struct kallsyms_line line;
 	struct raw_symbol symbol = { 0 };
-	struct str name, module;
-	char type;
 
-	if (!split_line(line, &type, &name, &module, &symbol.address))
+	if (!kallsyms_line_parse(text, &line))
 		return 0;
-	symbol.rank = rank_of(type, name);
-	int r = find_module(p, module, &symbol.module);
-	return r < 0 ? r : add(p, symbol, name);
+	symbol.address = line.address;
+	symbol.rank = line.rank;
+	int r = find_module(p, line.module, &symbol.module);
+	return r < 0 ? r : add(p, symbol, line.name);
 }
 
 static int end_line(struct kallsyms_parser *p)
@@ -386,73 +277,6 @@ int kallsyms_parser_feed(struct kallsyms_parser *p, const char *text, size_t n)
 	return 0;
 }
 
-/* Batches are sorted; the kernel's come in order. Sorting takes as much memory as what is sorted. */
-static void sort_all(struct raw_symbols *s)
-{
-	size_t n = n_sorted(s);
-	struct raw_symbol *rest = s->items + n;
-
-	if (n == s->n)
-		return;
-	qsort(rest, s->n - n, sizeof(*rest), compare_numbered);
-	if (rest[0].address <= rest[-1].address)
-		qsort(s->items, s->n, sizeof(*rest), compare_numbered);
-	unite(s);
-}
-
-static bool begins_segment(const struct raw_symbol *s, uint64_t base)
-{
-	return s->address - base > UINT32_MAX;
-}
-
-static bool begins_run(const struct raw_symbol *s)
-{
-	return s->module != s[-1].module || s->name != s[-1].name + 1;
-}
-
-static void count_parts(const struct raw_symbol *s, size_t n, size_t *ret_segments,
-			size_t *ret_runs)
-{
-	uint64_t base = n > 0 ? s[0].address : 0;
-
-	*ret_segments = *ret_runs = n > 0;
-	for (size_t i = 1; i < n; i++) {
-		*ret_runs += begins_run(&s[i]);
-		if (!begins_segment(&s[i], base))
-			continue;
-		base = s[i].address;
-		++*ret_segments;
-	}
-}
-
-static void fill(struct kallsyms *k, const struct raw_symbol *s, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		if (i == 0 || begins_segment(&s[i], k->segments[k->n_segments - 1].base))
-			k->segments[k->n_segments++] =
-				(struct kallsyms_segment){ s[i].address, (uint32_t)i };
-		if (i == 0 || begins_run(&s[i]))
-			k->runs[k->n_runs++] =
-				(struct kallsyms_run){ (uint32_t)i, s[i].module, s[i].name };
-		k->starts[i] = (uint32_t)(s[i].address - k->segments[k->n_segments - 1].base);
-	}
-	k->n = n;
-}
-
-static int build_index(struct kallsyms *k, const struct raw_symbols *all)
-{
-	size_t n_segments, n_runs;
-
-	count_parts(all->items, all->n, &n_segments, &n_runs);
-	k->starts = calloc(all->n, sizeof(*k->starts));
-	k->segments = calloc(n_segments, sizeof(*k->segments));
-	k->runs = calloc(n_runs, sizeof(*k->runs));
-	if (!k->starts || !k->segments || !k->runs)
-		return -ENOMEM;
-	fill(k, all->items, all->n);
-	return 0;
-}
-
 static int build(struct kallsyms_parser *p, struct kallsyms *k)
 {
 	int r = end_batch(p);
@@ -466,8 +290,7 @@ static int build(struct kallsyms_parser *p, struct kallsyms *k)
 		k->state = KALLSYMS_HIDDEN;
 		return 0;
 	}
-	sort_all(&p->all);
-	r = build_index(k, &p->all);
+	r = kallsyms_build_index(k, &p->all);
 	k->modules = calloc(p->n_modules, sizeof(*k->modules));
 	if (r < 0 || !k->modules)
 		return -ENOMEM;

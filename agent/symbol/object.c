@@ -116,9 +116,10 @@ static bool has_changed(const struct object *o, const struct mapped_file *file)
 /* One that is closed by now is still the one whose names were read. */
 static bool has_other_debug(const struct object *o, const struct mapped_file *file)
 {
+	int fd = mapped_file_debug_fd(file);
 	struct stat now;
 
-	return file->has_debug && o->is_known && fstat(file->debug_fd, &now) == 0 &&
+	return fd >= 0 && o->is_known && fstat(fd, &now) == 0 &&
 	       !(o->has_debug && is_same_file(&now, &o->debug_stat));
 }
 
@@ -179,12 +180,13 @@ static int read_elf(struct object *o, struct bytes bytes, uint64_t now_ns, struc
 /* What cannot be used as one is no debug file. */
 static int read_debug(struct object *o, const struct mapped_file *file, struct elf **ret_debug)
 {
+	int fd = file->vdso ? -1 : mapped_file_debug_fd(file);
 	struct bytes bytes;
 
-	if (file->vdso || !file->has_debug || fstat(file->debug_fd, &o->debug_stat) < 0)
+	if (fd < 0 || fstat(fd, &o->debug_stat) < 0)
 		return 0;
 	o->has_debug = true;
-	int r = bytes_from_fd(file->debug_fd, &bytes);
+	int r = bytes_from_fd(fd, &bytes);
 	if (r == 0)
 		r = elf_new(bytes, ret_debug);
 	return r == -ENOMEM ? r : 0;

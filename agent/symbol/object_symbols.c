@@ -223,12 +223,21 @@ static int resolve(struct symbolizer *self, const struct location *location,
 	return resolve_in(&q, ret_frames);
 }
 
+/* What a place without a name is told by. */
+static uint64_t shown_address(const struct object *o, uint64_t file_off)
+{
+	uint64_t shown = file_off;
+
+	if (object_vaddr(o, file_off, &shown))
+		(void)image_function_begin(o->image, shown, &shown);
+	return shown;
+}
+
 void object_symbols_name_by_file(struct object_symbols *s, const struct location *location,
 				 struct frames *ret_frames)
 {
 	struct object *o = use_object(s, location->file);
 	char address[sizeof("+0x") + 16];
-	uint64_t shown = location->file_off;
 
 	count(s, TELEMETRY_frames_unresolved, 1);
 	ret_frames->n = 1;
@@ -236,8 +245,8 @@ void object_symbols_name_by_file(struct object_symbols *s, const struct location
 		ret_frames->items[0] = symbol_frame_unknown();
 		return;
 	}
-	(void)object_vaddr(o, location->file_off, &shown);
-	int n = snprintf(address, sizeof(address), "+0x%" PRIx64, shown);
+	int n = snprintf(address, sizeof(address), "+0x%" PRIx64,
+			 shown_address(o, location->file_off));
 	size_t base = strlen(o->basename);
 	char *name = arena_alloc(s->names, base + (size_t)n + 1);
 	if (name) {

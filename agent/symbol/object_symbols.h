@@ -32,8 +32,8 @@ DEFINE_CLEANUP(struct object_symbols *, object_symbols_free);
 
 /* Borrowed. Passes what is in no file, and what has no symbol. */
 struct symbolizer *object_symbols_symbolizer(struct object_symbols *s);
-/* The last resort for a location in a file: `basename+0xVADDR`, or the file offset when the file is
- * not known to be ELF. Never fails; the least it gives is "[unknown]". */
+/* The last resort for a location in a file: `basename+0xBEGIN` with the begin of its function, so that all of it is one; else with the
+ * address itself, or the file offset when the file is not known to be ELF. Never fails; the least it gives is "[unknown]". */
 void object_symbols_name_by_file(struct object_symbols *s, const struct location *location,
 				 struct frames *ret_frames);
 

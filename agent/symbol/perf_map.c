@@ -52,12 +52,12 @@ bool perf_map_parse_line(struct str line, struct perf_map_line *ret_line)
 void perf_map_init(struct perf_map *m, size_t max_bytes)
 {
 	*m = (struct perf_map){ 0 };
-	code_ranges_init(&m->ranges, max_bytes / sizeof(struct code_range));
+	code_ranges_init(&m->ranges, code_ranges_max_of(max_bytes));
 }
 
 void perf_map_set_max(struct perf_map *m, size_t max_bytes)
 {
-	code_ranges_set_max(&m->ranges, max_bytes / sizeof(struct code_range));
+	code_ranges_set_max(&m->ranges, code_ranges_max_of(max_bytes));
 }
 
 void perf_map_fini(struct perf_map *m)
@@ -171,10 +171,24 @@ int perf_map_read(struct perf_map *m, const struct bytes *b, uint64_t max_read,
 	return r < 0 ? r : settled;
 }
 
-int perf_map_name(const struct perf_map *m, const struct bytes *b, uint64_t pc, struct buf *name)
+/* A line behind the file's end of then was written later. Where nothing is known of before, it is better than nothing: writers have
+ * buffers. */
+static const struct code_range *range_at(const struct perf_map *m, uint64_t pc, uint64_t n_bytes)
+{
+	const struct code_range *range = code_ranges_find(&m->ranges, pc);
+	const struct code_range *before = range;
+
+	for (int i = 0; n_bytes && before && before->name_off >= n_bytes; i++)
+		before = i < PERF_MAP_MAX_USES ? code_ranges_find_before(&m->ranges, before, pc)
+					       : NULL;
+	return before ? before : range;
+}
+
+int perf_map_name(const struct perf_map *m, const struct bytes *b, uint64_t pc, uint64_t n_bytes,
+		  struct buf *name)
 {
 	char text[PERF_MAP_MAX_HEAD_BYTES + PERF_MAP_MAX_NAME_BYTES];
-	const struct code_range *range = code_ranges_find(&m->ranges, pc);
+	const struct code_range *range = range_at(m, pc, n_bytes);
 	struct perf_map_line l;
 	struct str line;
 

@@ -21,6 +21,8 @@
 /* Two numbers with 0x and blanks around them, before the name. */
 #define PERF_MAP_MAX_HEAD_BYTES 64
 #define PERF_MAP_N_CHECK 64
+/* Uses of one address between a sample and its naming that are looked at. */
+#define PERF_MAP_MAX_USES 16
 
 struct perf_map_line {
 	uint64_t begin;
@@ -54,8 +56,9 @@ enum perf_map_outcome {
 	PERF_MAP_OUTCOME_MAX
 };
 
-/* Appends the raw name of what lies at pc. 0, PERF_MAP_NONE, -errno. */
-int perf_map_name(const struct perf_map *m, const struct bytes *b, uint64_t pc, struct buf *name);
+/* Appends the raw name of what lay at pc when the file had so many bytes (0: now). 0, PERF_MAP_NONE, -errno. */
+int perf_map_name(const struct perf_map *m, const struct bytes *b, uint64_t pc, uint64_t n_bytes,
+		  struct buf *name);
 
 size_t perf_map_bytes(const struct perf_map *m);
 

@@ -16,6 +16,8 @@
 struct piece {
 	uint64_t begin; /* vaddr */
 	uint64_t end;
+	uint64_t function_begin; /* where the function begins, also one without a name */
+	bool has_function;	 /* else function_begin is unset */
 	bool is_passing; /* not all sources could be asked: dropped when the interval ends */
 	uint32_t name_bytes;
 	char name[]; /* "": there is none */

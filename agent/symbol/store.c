@@ -16,6 +16,7 @@
 
 struct symbol_store {
 	struct arena names; /* of one interval */
+	struct scratch scratch;
 	size_t interval_bytes;
 	struct kernel_symbols *kernel;
 	struct object_symbols *objects;
@@ -36,7 +37,7 @@ static void add_source(struct symbol_store *store, struct symbolizer *source)
 int symbol_store_new(const struct symbol_store_options *options, struct symbol_store **ret_store)
 {
 	_cleanup_(symbol_store_freep) struct symbol_store *store = calloc(1, sizeof(*store));
-	const struct image_options images = {
+	struct image_options images = {
 		.demangle = options->demangle,
 		.lines = options->lines,
 		.inlines = options->inlines,
@@ -48,6 +49,9 @@ int symbol_store_new(const struct symbol_store_options *options, struct symbol_s
 
 	if (!store)
 		return -ENOMEM;
+	store->scratch = SCRATCH_INIT;
+	store->scratch.dir = options->scratch_dir;
+	images.scratch = options->scratch_dir ? &store->scratch : NULL;
 	store->interval_bytes = options->interval_bytes;
 	store->telemetry = options->telemetry;
 	arena_init(&store->names, store->interval_bytes);
@@ -92,7 +96,7 @@ void symbol_store_begin(struct symbol_store *store)
 
 	kernel_symbols_set_time(store->kernel, now_ns);
 	object_symbols_begin(store->objects, now_ns);
-	jit_symbols_begin(store->jit);
+	jit_symbols_begin(store->jit, now_ns);
 }
 
 /* Each reading of the kernel's symbols skips anew. */
@@ -175,12 +179,15 @@ void symbol_store_kernel_changed(struct symbol_store *store)
 }
 
 void symbol_resolve_anon(struct symbol_store *store, const struct jit_files *jit, uint64_t pc,
-			 const char *memory, struct frames *ret_frames)
+			 const struct jit_moment *at, const char *memory, struct frames *ret_frames)
 {
-	symbol_resolve(
-		store,
-		&(struct location){ .kind = LOCATION_ANON, .pc = pc, .jit = jit, .memory = memory },
-		ret_frames);
+	symbol_resolve(store,
+		       &(struct location){ .kind = LOCATION_ANON,
+					   .pc = pc,
+					   .jit = jit,
+					   .at = at ? *at : (struct jit_moment){ 0 },
+					   .memory = memory },
+		       ret_frames);
 }
 
 bool symbol_store_kernel_hidden(const struct symbol_store *store)

@@ -46,6 +46,8 @@ struct symbol_store_options {
 	 * file or its debug file has them. */
 	bool lines;
 	bool inlines;
+	/* Where compressed debug files are unpacked that are too large for memory; borrowed; NULL: they have no lines. */
+	const char *scratch_dir;
 	/* Asked for debug files of a build id: debuginfod_ask() with its struct debuginfod. NULL:
 	 * nobody is. */
 	image_fetch_fn fetch;
@@ -66,6 +68,7 @@ struct symbol_store_options {
 					.kernel_bytes = SYMBOL_STORE_KERNEL_BYTES,     \
 					.interval_bytes = SYMBOL_STORE_INTERVAL_BYTES, \
 					.kallsyms_path = "/proc/kallsyms",             \
+					.scratch_dir = SCRATCH_DIR,                    \
 					.modules_path = "/proc/modules" })
 
 /* Of max_bytes a quarter is for names of generated code: 2 MiB are 87,000 functions, more than a large V8 or JVM has at a time. */
@@ -87,7 +90,7 @@ void symbol_store_end(struct symbol_store *store);
 void symbol_store_set_demangle(struct symbol_store *store, enum demangle_mode mode);
 
 /* All fill at least one frame, innermost first, and cannot fail. Within begin … end. What has no
- * name at all is one of the frames of constants.h; in a file it is `basename+0xVADDR`. */
+ * name at all is one of the frames of constants.h; in a file it is `basename+0xBEGIN` (object_symbols.h). */
 void symbol_resolve(struct symbol_store *store, const struct location *location,
 		    struct frames *ret_frames);
 void symbol_resolve_kernel(struct symbol_store *store, uint64_t pc, struct frames *ret_frames);
@@ -96,10 +99,11 @@ void symbol_resolve_kernel(struct symbol_store *store, uint64_t pc, struct frame
 void symbol_resolve_user(struct symbol_store *store, const struct mapped_file *file,
 			 uint64_t file_off, struct frames *ret_frames);
 
-/* Memory without a file: by what the process itself tells (`jit`, may be NULL), else by what the kernel calls the memory (`memory`, may be
- * NULL), else symbol_frame_jit(). */
+/* Memory without a file: by what the process itself tells (`jit`, may be NULL) of that moment (NULL: now), else by what the kernel calls
+ * the memory (`memory`, may be NULL), else symbol_frame_jit(). */
 void symbol_resolve_anon(struct symbol_store *store, const struct jit_files *jit, uint64_t pc,
-			 const char *memory, struct frames *ret_frames);
+			 const struct jit_moment *at, const char *memory,
+			 struct frames *ret_frames);
 
 /* True once the kernel's symbols were asked for and are hidden: each kernel frame is then
  * symbol_frame_kernel(), and a run of them is best shown as one. Stays right when they become

@@ -30,8 +30,11 @@ struct location {
 	uint64_t pc;
 	const struct mapped_file *file; /* borrowed for the call */
 	uint64_t file_off;
-	const struct jit_files *jit; /* borrowed for the call; NULL: nobody tells the name, pc does not matter */
-	const char *memory;	     /* what the kernel calls it ("[heap]"); NULL: nothing. Borrowed for the call */
+	const struct jit_files
+		*jit; /* borrowed for the call; NULL: nobody tells the name, pc does not matter */
+	struct jit_moment at; /* when it was there, by jit */
+	const char *
+		memory; /* what the kernel calls it ("[heap]"); NULL: nothing. Borrowed for the call */
 };
 
 enum symbolizer_outcome {

@@ -45,6 +45,10 @@
 	X(jit_functions_dropped, "generated functions forgotten to stay within the memory limit") \
 	X(kernel_functions_dropped,                                                               \
 	  "kernel functions without a name to stay within the memory limit")                      \
+	X(debuginfod_asked, "build ids that debuginfod servers were asked for")                   \
+	X(debuginfod_found, "debug files that came from them")                                    \
+	X(debuginfod_failed, "build ids that no server had, while one of them did not answer")    \
+	X(debuginfod_bytes, "bytes that came from debuginfod servers")                            \
 	X(labels_dropped, "labels that the server would refuse")                                  \
 	X(targets_rejected, "targets that name no process or container")                          \
 	X(push_queue_dropped_profiles, "profiles dropped because the push queue was full")        \

@@ -67,6 +67,9 @@ def names(n):
         row("libLLVM: ns a symbol of the index", "%.0f" % (n["index_ns"] / n["index_symbols"]), "<= 150")
     if n.get("store_ns"):
         row("libLLVM: 10,000 addresses named, from nothing: ms", "%.1f" % (n["store_ns"] / 1e6), "< 50", "%.0f have a function" % n["store_named"])
+    if n.get("objects"):
+        row("RSS with %.0f objects loaded, MiB (held when idle)" % n["objects"],
+            "%.1f (%.1f)" % (n["objects_resident"] / 2**20, n["objects_held"] / 2**20), "<= 8", "%.0f names" % n["objects_named"])
     if n.get("kernel_ns"):
         row("kernel: functions, bytes a function with its name", "%.0f, %.1f" % (n["kernel_symbols"], n["kernel_bytes"] / n["kernel_symbols"]))
         row("kernel: read, ms", "%.0f" % (n["kernel_ns"] / 1e6))

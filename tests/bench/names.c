@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Names: the index of the largest library below some directories, and 10,000 addresses in it; the index of the kernel.
+ * Names: the index of the largest library below some directories, and 10,000 addresses in it; what names of 300 libraries take; the index of
+ * the kernel.
  * usage: names DIRECTORY...
  *
  * Prints lines "name value"; the best CPU time of some runs counts, with the file in the page cache.
@@ -12,8 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "agent/object/symtab.h"
+#include "agent/process/file_table.h"
 #include "agent/symbol/kallsyms.h"
 #include "agent/symbol/store.h"
 #include "agent/util/macro.h"
@@ -24,8 +27,14 @@
 /* A well-known large library: 53 MB of text, 45,000 exported functions. */
 #define LARGE_NAME "libLLVM"
 
+/* An ordinary host's, a few functions of each sampled at a time. */
+#define N_OBJECTS 300
+#define N_A_FILE 20
+
 static char large[4096]; /* PATH_MAX */
 static uint64_t large_bytes;
+static struct mapped_file objects[N_OBJECTS];
+static size_t n_objects;
 
 static uint64_t cpu_ns(void)
 {
@@ -44,6 +53,28 @@ static int look(const char *path, const struct stat *st, int type, struct FTW *f
 		(void)snprintf(large, sizeof(large), "%s", path);
 		large_bytes = (uint64_t)st->st_size;
 	}
+	return 0;
+}
+
+static int collect(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	struct mapped_file *f = &objects[n_objects];
+
+	if (type != FTW_F || n_objects == N_OBJECTS || !strstr(path + ftw->base, ".so"))
+		return 0;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	*f = (struct mapped_file){ .id = (uint32_t)n_objects + 2,
+				   .key = { st->st_dev, st->st_ino },
+				   .path = strdup(path),
+				   .fd = -1,
+				   .debug_fd = -1,
+				   .n_refs = 1 };
+	if (!f->path)
+		return -1;
+	mapped_file_take_fd(f, fd);
+	n_objects++;
 	return 0;
 }
 
@@ -120,15 +151,59 @@ static uint64_t name_once(const struct mapped_file *file, uint64_t file_off, uin
 
 static void bench_store(int fd)
 {
-	struct mapped_file file = { .id = 1, .path = large, .fd = fd, .debug_fd = -1 };
+	struct mapped_file file = { .id = 1, .path = large, .fd = -1, .debug_fd = -1, .n_refs = 1 };
 	uint64_t file_off = 0, n_bytes = 0, ns = 0;
 	size_t n_named = 0;
 
 	if (text_of(fd, &file_off, &n_bytes) < 0)
 		return;
+	mapped_file_take_fd(&file, fd);
 	for (int i = 0; i < N_RUNS; i++)
 		ns = min_of(ns, name_once(&file, file_off, n_bytes, &n_named));
 	printf("store_ns %" PRIu64 "\nstore_named %zu\n", ns, n_named);
+}
+
+/* What is resident, by /proc/self/statm. */
+static size_t resident_bytes(void)
+{
+	_cleanup_fclose_ FILE *f = fopen("/proc/self/statm", "re");
+	unsigned long pages = 0;
+
+	if (!f || fscanf(f, "%*u %lu", &pages) != 1)
+		return 0;
+	return pages * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static size_t name_object(struct symbol_store *store, const struct mapped_file *file)
+{
+	uint64_t file_off, n_bytes;
+	struct frames frames;
+	size_t n_named = 0;
+
+	if (text_of(file->fd, &file_off, &n_bytes) < 0)
+		return 0;
+	for (uint64_t i = 0; i < N_A_FILE; i++) {
+		symbol_resolve_user(store, file, file_off + i * (n_bytes / N_A_FILE), &frames);
+		n_named += strchr(frames.items[0].function, '+') == NULL;
+	}
+	return n_named;
+}
+
+static void bench_objects(void)
+{
+	struct symbol_store_options options = SYMBOL_STORE_OPTIONS_INIT;
+	_cleanup_(symbol_store_freep) struct symbol_store *store = NULL;
+	size_t before = resident_bytes(), n_named = 0;
+
+	if (n_objects == 0 || symbol_store_new(&options, &store) < 0)
+		return;
+	symbol_store_begin(store);
+	for (size_t i = 0; i < n_objects; i++)
+		n_named += name_object(store, &objects[i]);
+	size_t after = resident_bytes();
+	symbol_store_end(store);
+	printf("objects %zu\nobjects_resident %zu\nobjects_held %zu\nobjects_named %zu\n",
+	       n_objects, after - before, symbol_store_object_bytes(store), n_named);
 }
 
 static void bench_kernel(void)
@@ -154,6 +229,9 @@ int main(int argc, char **argv)
 {
 	for (int i = 1; i < argc; i++)
 		(void)nftw(argv[i], look, MAX_OPEN_DIRECTORIES, FTW_PHYS);
+	for (int i = 1; i < argc; i++)
+		(void)nftw(argv[i], collect, MAX_OPEN_DIRECTORIES, FTW_PHYS);
+	bench_objects();
 	_cleanup_close_ int fd = large[0] ? open(large, O_RDONLY | O_CLOEXEC) : -1;
 	if (fd >= 0) {
 		bench_index(fd);

@@ -72,6 +72,26 @@ def test_address_used_again(start_agent, standin, processes, programs):
     assert alpha["jitcode"] >= least > 5 and beta["jitcode"] >= least, (alpha, beta)
 
 
+def test_two_functions_at_one_address(processes, programs, tmp_path):
+    """Within one interval, which is named when both are gone."""
+    run, stacks = profile(processes, tmp_path, programs["jitcode"], "map", 1, "alpha", "beta")
+    page = stacks.having("run_code")
+    assert page.total > 0.5 * cpu_seconds(run) * RATE > 10, f"{run.out}{run.err}\n{stacks.show()}"
+    for name in ("alpha", "beta"):
+        assert page.having_run("run_code", name).total >= 0.35 * page.total, stacks.show()
+
+
+def test_told_after_the_first_sample(processes, programs, tmp_path):
+    """The map comes in the middle of the only interval."""
+    process = processes.start(programs["jitcode"], "late", 5, "told late")
+    process.wait_for_output(" code")
+    path = tmp_path / "out.folded"
+    run = processes.run(paths.XAGENT, "profile", "-U", "-f", "folded", "-F", RATE, "-d", 3.5, "-p", process.pid, "-o", path)
+    assert run.popen.returncode == 0, run.err
+    page = folded.parse(path.read_text()).having("run_code")
+    assert page.total > 10 and page.having_run("run_code", "told late").total >= 0.95 * page.total, page.show()
+
+
 def test_same_address_in_two_processes(processes, programs, tmp_path):
     """Of one program, and so of one series; each with a function of its own there."""
     script = f'{programs["jitcode"]} map {SECONDS} alpha & {programs["jitcode"]} map {SECONDS} beta & wait'

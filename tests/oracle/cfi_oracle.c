@@ -24,6 +24,7 @@
 #include "agent/unwind/row_table.h"
 #include "agent/unwind/rule_text.h"
 #include "tests/oracle/cfi_machine.h"
+#include "tests/oracle/report.h"
 
 /* Enough to see what is wrong. */
 #define MAX_PRINTED 5
@@ -316,30 +317,16 @@ static int compare_file(const char *path, uint64_t n, struct counts *counts)
 
 static int report(const struct counts *counts, int n_files)
 {
-	static const char *const names[] = {
-#define CLASS_NAME(name, text) #name,
-		CLASSES(CLASS_NAME)
-#undef CLASS_NAME
+	struct oracle_class classes[] = {
+#define CLASS_ROW(name, text) { #name, text, false, false, counts->of[CLASS_##name] },
+		CLASSES(CLASS_ROW)
+#undef CLASS_ROW
+			{ "self", "our own answers contradict each other", true, true,
+			  counts->self },
 	};
-	static const char *const texts[] = {
-#define CLASS_TEXT(name, text) text,
-		CLASSES(CLASS_TEXT)
-#undef CLASS_TEXT
-	};
-	uint64_t total = 0;
 
-	for (int i = 0; i < CLASS_MAX; i++)
-		total += counts->of[i];
-	(void)printf("%d files, %" PRIu64 " addresses\n", n_files, total);
-	for (int i = 0; i < CLASS_MAX; i++)
-		if (counts->of[i] || i == CLASS_unexplained)
-			(void)printf("%12" PRIu64 "  %-12s %s\n", counts->of[i], names[i],
-				     texts[i]);
-	(void)printf("%12" PRIu64 "  %-12s our own answers contradict each other\n", counts->self,
-		     "self");
-	if (total == 0)
-		return 77;
-	return counts->of[CLASS_unexplained] || counts->self ? 1 : 0;
+	classes[CLASS_unexplained].is_wrong = true;
+	return oracle_report(classes, sizeof(classes) / sizeof(*classes), n_files);
 }
 
 int main(int argc, char **argv)

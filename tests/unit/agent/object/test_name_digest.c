@@ -60,6 +60,10 @@ static void tells_files_apart(void **state)
 		{ "sed 's/function/Function/g' full > other", false, false },
 		{ "cp full other && printf x >> other", false, false },
 		{ "objcopy --strip-symbol=function full other", false, false },
+		{ "cp full other && "
+		  "off=$(readelf -WS full | awk '/ .eh_frame /{print \"0x\"$(NF-6)}') && "
+		  "printf x | dd of=other bs=1 seek=$((off + 20)) conv=notrunc",
+		  false, false },
 		{ "sed 's/in_lines_only/IN_LINES_ONLY/g' full > other", true, false },
 	};
 	const struct name_digest_key another = { { 1, 2 } };

@@ -153,7 +153,7 @@ static int read_lines(const struct fixture_dir *dir, const char *name, size_t ma
 		      struct source_lines **ret)
 {
 	int fd = open_in(dir, name);
-	int r = source_lines_new(fd, max_bytes, ret);
+	int r = source_lines_new(fd, max_bytes, NULL, ret);
 
 	/* It has its own. */
 	(void)close(fd);
@@ -515,6 +515,70 @@ static void test_too_large(void **state)
 	assert_null(l);
 }
 
+static int read_by_scratch(const struct fixture_dir *dir, const char *name, struct scratch *scratch,
+			   struct source_lines **ret)
+{
+	int fd = open_in(dir, name);
+	int r = source_lines_new(fd, SOURCE_LINES_MIN_BYTES, scratch, ret);
+
+	(void)close(fd);
+	return r;
+}
+
+static void ask_packed(const struct fixture_dir *dir, struct scratch *scratch)
+{
+	_cleanup_(source_lines_freep) struct source_lines *l = NULL;
+	uint64_t vaddrs[UNITS] = { 0 };
+
+	read_units(dir, vaddrs);
+	assert_int_equal(read_by_scratch(dir, "packed.so", scratch, &l), 0);
+	assert_true(source_lines_has_scratch(l));
+	ask_units(l, vaddrs, SOURCE_LINES_MIN_BYTES);
+}
+
+/* What does not fit inflated is read from disk like a file that was never compressed. */
+static void test_inflated_to_disk(void **state)
+{
+	static const char *const packings[] = { "zlib", "zstd" };
+	const struct fixture_dir *dir = *state;
+	struct scratch scratch = SCRATCH_INIT;
+	struct source_lines *l = NULL;
+	char command[128];
+	int fd;
+
+	if (!fixture_run(dir, "test -e many.so") || scratch_open(&scratch, 1 << 20, &fd) != 0) {
+		print_message("no library of many files, or no disk at " SCRATCH_DIR "\n");
+		skip();
+	}
+	scratch_close(&scratch, fd, 1 << 20);
+	for (size_t i = 0; i < ARRAY_SIZE(packings); i++) {
+		(void)snprintf(command, sizeof(command),
+			       "objcopy --compress-debug-sections=%s many.so packed.so",
+			       packings[i]);
+		assert_true(fixture_run(dir, command));
+		ask_packed(dir, &scratch);
+		assert_int_equal(scratch.used_bytes, 0);
+		assert_int_equal(scratch.n_opened, i + 2);
+	}
+	/* Other files have it all, or there is no such place. */
+	scratch.used_bytes = scratch.max_bytes - 4096;
+	assert_int_equal(read_by_scratch(dir, "packed.so", &scratch, &l), SOURCE_LINES_NONE);
+	scratch = (struct scratch){ .dir = "/nonexistent", .max_bytes = SCRATCH_MAX_BYTES };
+	assert_int_equal(read_by_scratch(dir, "packed.so", &scratch, &l), SOURCE_LINES_NONE);
+	assert_int_equal(scratch.used_bytes, 0);
+	/* /dev/shm is memory. */
+	scratch.dir = "/dev/shm";
+	assert_int_equal(read_by_scratch(dir, "packed.so", &scratch, &l), SOURCE_LINES_NONE);
+	/* A section that does not hold what it says. */
+	scratch = SCRATCH_INIT;
+	assert_true(fixture_run(dir, "off=$(readelf -WS packed.so | awk '/ .debug_info /"
+				     "{print \"0x\"$(NF-6)}') && head -c 64 /dev/zero | dd "
+				     "of=packed.so bs=1 seek=$((off + 40)) conv=notrunc"));
+	assert_int_equal(read_by_scratch(dir, "packed.so", &scratch, &l), SOURCE_LINES_NONE);
+	assert_int_equal(scratch.used_bytes, 0);
+	assert_null(l);
+}
+
 struct bad_row {
 	const char *name;
 	const char *make;
@@ -598,7 +662,7 @@ static void test_damaged(void **state)
 			assert_int_equal(pwrite(fd, &random, 1, at), 1);
 		}
 		arena_init(&strings, STRINGS_BYTES);
-		if (source_lines_new(fd, MAX_BYTES, &l) == 0)
+		if (source_lines_new(fd, MAX_BYTES, NULL, &l) == 0)
 			for (uint64_t at = burn; at < burn + 64; at += 3)
 				(void)source_lines_frames(l, at, &strings, &frames);
 		arena_fini(&strings);
@@ -613,6 +677,7 @@ int main(void)
 		cmocka_unit_test(test_no_room_for_strings),
 		cmocka_unit_test(test_many_units_in_little_memory),
 		cmocka_unit_test(test_too_large),
+		cmocka_unit_test(test_inflated_to_disk),
 		cmocka_unit_test(test_cut_while_in_use),
 		cmocka_unit_test(test_damaged),
 	};

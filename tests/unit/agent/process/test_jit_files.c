@@ -288,6 +288,41 @@ static void test_ceiling(void **state)
 	assert_reads(f->files->map_fd, "1000 10 f\n");
 }
 
+/* Files that come after the first sample that would want them. */
+static void test_waits(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(jit_files_wait(f->table, &f->files), 0);
+	assert_int_equal(f->files->map_fd, -1);
+	assert_int_equal(f->files->dump_fd, -1);
+	assert_false(jit_files_arrive(f->table, process(f), f->files));
+	assert_int_equal(jit_files_moment(f->files, 5).map_bytes, 0);
+	write_map(f, MAP, "1000 10 f\n");
+	assert_true(jit_files_arrive(f->table, process(f), f->files));
+	assert_reads(f->files->map_fd, "1000 10 f\n");
+	assert_int_equal(jit_files_moment(f->files, 5).map_bytes, 10);
+	assert_int_equal(jit_files_moment(f->files, 5).time_ns, 0);
+	write_map(f, MAP, "1000 10 f\n2000 10 g\n");
+	assert_int_equal(jit_files_moment(f->files, 5).map_bytes, 20);
+}
+
+/* Those that tell something come first. */
+static void test_waiting_has_a_ceiling(void **state)
+{
+	struct jit_files *held[JIT_FILES_MAX / 2];
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < JIT_FILES_MAX / 2; i++)
+		assert_int_equal(jit_files_wait(f->table, &held[i]), 0);
+	assert_int_equal(jit_files_wait(f->table, &f->files), JIT_FILES_NONE);
+	write_map(f, MAP, "1000 10 f\n");
+	assert_int_equal(open_files(f), 0);
+	for (size_t i = 0; i < JIT_FILES_MAX / 2; i++)
+		jit_files_unref(held[i]);
+	assert_int_equal(telemetry_get(f->telemetry, TELEMETRY_files_open_errors), 0);
+}
+
 /* A child that is gone when its first sample is looked at; its parent has the same root. */
 static void test_dead_child(void **state)
 {
@@ -404,6 +439,8 @@ int main(void)
 		TEST(test_replaced),
 		TEST(test_kept),
 		TEST(test_ceiling),
+		TEST(test_waits),
+		TEST(test_waiting_has_a_ceiling),
 		TEST(test_dead_child),
 		TEST(test_dump),
 		TEST(test_deleted_dump),

@@ -12,6 +12,7 @@
 
 #include "agent/process/process.h"
 #include "agent/util/clock.h"
+#include "agent/util/macro.h"
 #include "tests/unit/agent/process/proc_tree.h"
 
 #define PID 10
@@ -216,6 +217,23 @@ static void test_tried_again_for_a_new_process(void **state)
 	assert_int_equal(process_open_file(f->table, other, file), 0);
 }
 
+static void test_tried_again_after_a_while(void **state)
+{
+	struct fixture *f = *state;
+	struct process *p = get_process(f, PID, "/lib/y.so");
+	struct mapped_file *file = p->mappings->items[0].file;
+
+	assert_fails(f, p, -ENOENT);
+	proc_tree_link(&f->tree, PID, "map_files/1000-2000", f->file);
+	assert_fails(f, p, -ENOENT);
+	file->open_error_ns = clock_mono_ns() - MIN_OF(clock_mono_ns() - 1, PROCESS_OPEN_RETRY_NS);
+	if (file->open_error_ns == 1) {
+		print_message("this host has only just started\n");
+		skip();
+	}
+	assert_opens(f, p);
+}
+
 static void test_vdso(void **state)
 {
 	struct fixture *f = *state;
@@ -279,6 +297,7 @@ int main(void)
 		TEST(test_by_parent),
 		TEST(test_by_host),
 		TEST(test_tried_again_for_a_new_process),
+		TEST(test_tried_again_after_a_while),
 		TEST(test_vdso),
 		TEST(test_real),
 	};

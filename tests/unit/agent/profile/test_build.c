@@ -123,9 +123,9 @@ static void test_generated_code(void **state)
 {
 	static const char text_a[] = "1000 10 of_a\n", text_b[] = "1000 10 of_b\n";
 	struct jit_files a = { .n_refs = 1, .dump_fd = -1, .map = { 1, 1 } }, b = a;
-	const struct anon_place places[] = { { &a, 0x1008, NULL },
-					     { &b, 0x1008, NULL },
-					     { NULL, 0, "[heap]" } };
+	const struct anon_place places[] = { { .jit = &a, .pc = 0x1008 },
+					     { .jit = &b, .pc = 0x1008 },
+					     { .memory = "[heap]" } };
 	struct world *w = *state;
 	_cleanup_free_ char *text = NULL;
 	struct build built;

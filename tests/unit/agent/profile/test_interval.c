@@ -265,6 +265,30 @@ static void test_places_without_a_file(void **state)
 	assert_int_equal(b.n_refs, 1);
 }
 
+/* What was told by then makes another place of an address: it may have another name. */
+static void test_moments(void **state)
+{
+	struct jit_files jit = { .n_refs = 1, .map_fd = -1, .dump_fd = -1 };
+	_cleanup_(interval_freep) struct interval *i = make_interval(1 << 20);
+	struct anon_place place = { .jit = &jit, .pc = 0x1000 };
+	uint64_t first, second, third, again;
+
+	(void)state;
+	assert_int_equal(interval_anon_frame(i, &place, &first), 0);
+	place.at.map_bytes = 100;
+	assert_int_equal(interval_anon_frame(i, &place, &second), 0);
+	place.at.time_ns = 7;
+	assert_int_equal(interval_anon_frame(i, &place, &third), 0);
+	assert_int_equal(interval_anon_frame(i, &place, &again), 0);
+	assert_int_not_equal(first, second);
+	assert_int_not_equal(second, third);
+	assert_int_equal(third, again);
+	assert_int_equal(interval_anon(i, third)->at.map_bytes, 100);
+	assert_int_equal(interval_anon(i, third)->at.time_ns, 7);
+	interval_free(TAKE_PTR(i));
+	assert_int_equal(jit.n_refs, 1);
+}
+
 static void test_many_places(void **state)
 {
 	enum { N = 5000, N_PROCESSES = 250 };
@@ -323,6 +347,7 @@ int main(void)
 		cmocka_unit_test(test_no_memory_at_all),
 		cmocka_unit_test_setup_teardown(test_files, world_setup, world_teardown),
 		cmocka_unit_test(test_places_without_a_file),
+		cmocka_unit_test(test_moments),
 		cmocka_unit_test(test_many_places),
 		cmocka_unit_test(test_places_ceiling),
 	};

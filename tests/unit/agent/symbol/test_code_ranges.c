@@ -206,6 +206,49 @@ static void test_reset(void **state)
 	assert_int_equal(name_at(r, 100), 2);
 }
 
+static uint64_t name_before(const struct code_ranges *r, uint64_t pc)
+{
+	const struct code_range *range = code_ranges_find(r, pc);
+	const struct code_range *before = range ? code_ranges_find_before(r, range, pc) : NULL;
+
+	return before ? before->name_off : NONE;
+}
+
+static void test_what_was_displaced(void **state)
+{
+	add(*state, 100, 10, 1);
+	add(*state, 200, 10, 2);
+	settle(*state);
+	add(*state, 105, 10, 3);
+	add(*state, 105, 2, 4);
+	settle(*state);
+	assert_int_equal(name_before(*state, 106), 3);
+	assert_int_equal(name_before(*state, 108), 1);
+	assert_int_equal(name_before(*state, 112), NONE);
+	assert_int_equal(name_before(*state, 205), NONE);
+	code_ranges_reset(*state);
+	assert_int_equal(code_ranges_bytes(*state), 0);
+}
+
+/* One address used a thousand times: the newest are kept, within the ceiling. */
+static void test_the_past_has_a_ceiling(void **state)
+{
+	struct code_ranges *r = *state;
+
+	code_ranges_set_max(r, 80);
+	for (uint64_t i = 0; i < 1000; i++) {
+		add(r, 100, 10, i);
+		settle(r);
+		assert_true(r->past.n <= 10 && r->past.cap <= 10);
+	}
+	const struct code_range *range = code_ranges_find(r, 100);
+	for (uint64_t i = 999; i > 995; i--) {
+		assert_int_equal(range->name_off, i);
+		range = code_ranges_find_before(r, range, 100);
+		assert_non_null(range);
+	}
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -222,6 +265,8 @@ int main(void)
 		TEST(test_smaller_ceiling),
 		TEST(test_order_goes_round),
 		TEST(test_reset),
+		TEST(test_what_was_displaced),
+		TEST(test_the_past_has_a_ceiling),
 	};
 
 	return cmocka_run_group_tests_name("agent/symbol/code_ranges", tests, NULL, NULL);

@@ -84,17 +84,17 @@ static void is_kept_with_the_file(void **state)
 
 	build(f);
 	struct mapped_file *file = get(f, f->path, 1);
-	debug_open(file, (uint32_t)getpid(), NOW_NS);
+	debug_open(file, (uint32_t)getpid(), NOW_NS, NULL);
 	assert_true(file->has_debug);
 	assert_true(fcntl(file->debug_fd, F_GETFD) & FD_CLOEXEC);
 	int debug_fd = file->debug_fd;
-	debug_open(file, (uint32_t)getpid(), NOW_NS);
+	debug_open(file, (uint32_t)getpid(), NOW_NS, NULL);
 	assert_int_equal(file->debug_fd, debug_fd);
 	/* Idle it keeps both, and they count as two: a second file's two displace them. */
 	mapped_file_unref(file);
 	assert_true(is_open(debug_fd));
 	struct mapped_file *other = get(f, f->path, 2);
-	debug_open(other, (uint32_t)getpid(), NOW_NS);
+	debug_open(other, (uint32_t)getpid(), NOW_NS, NULL);
 	int other_fd = other->debug_fd;
 	mapped_file_unref(other);
 	assert_false(is_open(debug_fd));
@@ -110,12 +110,12 @@ static void is_looked_for_again(void **state)
 	build(f);
 	assert_true(fixture_run(&f->dir, "mv p.debug away"));
 	struct mapped_file *file = get(f, f->path, 1);
-	debug_open(file, (uint32_t)getpid(), NOW_NS);
+	debug_open(file, (uint32_t)getpid(), NOW_NS, NULL);
 	assert_false(file->has_debug);
 	assert_true(fixture_run(&f->dir, "mv away p.debug"));
-	debug_open(file, (uint32_t)getpid(), NOW_NS + DEBUG_OPEN_RETRY_NS - 1);
+	debug_open(file, (uint32_t)getpid(), NOW_NS + DEBUG_OPEN_RETRY_NS - 1, NULL);
 	assert_false(file->has_debug);
-	debug_open(file, (uint32_t)getpid(), NOW_NS + DEBUG_OPEN_RETRY_NS);
+	debug_open(file, (uint32_t)getpid(), NOW_NS + DEBUG_OPEN_RETRY_NS, NULL);
 	assert_true(file->has_debug);
 	mapped_file_unref(file);
 }
@@ -127,11 +127,11 @@ static void another_process_looks_again(void **state)
 	build(f);
 	assert_true(fixture_run(&f->dir, "mv p.debug away"));
 	struct mapped_file *file = get(f, f->path, 1);
-	debug_open(file, (uint32_t)getpid(), NOW_NS);
+	debug_open(file, (uint32_t)getpid(), NOW_NS, NULL);
 	assert_false(file->has_debug);
 	assert_true(fixture_run(&f->dir, "mv away p.debug"));
 	mapped_file_unref(get(f, f->path, 1));
-	debug_open(file, (uint32_t)getpid(), NOW_NS);
+	debug_open(file, (uint32_t)getpid(), NOW_NS, NULL);
 	assert_true(file->has_debug);
 	mapped_file_unref(file);
 }
@@ -143,7 +143,7 @@ static void dead_process(void **state)
 
 	build(f);
 	struct mapped_file *file = get(f, f->path, 1);
-	debug_open(file, 0x7fffffff, NOW_NS);
+	debug_open(file, 0x7fffffff, NOW_NS, NULL);
 	assert_true(file->has_debug);
 	mapped_file_unref(file);
 }
@@ -160,15 +160,80 @@ static void what_has_none(void **state)
 	struct mapped_file closed = { .fd = -1, .n_refs = 1, .path = f->path };
 	struct mapped_file vdso = { .fd = -1, .n_refs = 1, .vdso = true };
 
-	debug_open(trap, (uint32_t)getpid(), NOW_NS);
-	debug_open(text, (uint32_t)getpid(), NOW_NS);
-	debug_open(&closed, (uint32_t)getpid(), NOW_NS);
-	debug_open(&vdso, (uint32_t)getpid(), NOW_NS);
+	debug_open(trap, (uint32_t)getpid(), NOW_NS, NULL);
+	debug_open(text, (uint32_t)getpid(), NOW_NS, NULL);
+	debug_open(&closed, (uint32_t)getpid(), NOW_NS, NULL);
+	debug_open(&vdso, (uint32_t)getpid(), NOW_NS, NULL);
 	assert_false(trap->has_debug || text->has_debug || closed.has_debug || vdso.has_debug);
 	/* That it is not open itself says nothing of its debug file. */
 	assert_int_equal(closed.debug_missed_ns, 0);
 	mapped_file_unref(trap);
 	mapped_file_unref(text);
+}
+
+/* Without a build id it goes by a sum over the whole file: that is the worker's. */
+static void sum_is_taken_by_the_worker(void **state)
+{
+	struct fixture *f = *state;
+	struct loop *loop = NULL;
+	struct worker *worker = NULL;
+
+	build(f);
+	assert_true(fixture_run(&f->dir, "objcopy --remove-section=.note.gnu.build-id p && "
+					 "objcopy --remove-section=.note.gnu.build-id p.debug && "
+					 "objcopy --remove-section=.gnu_debuglink p && "
+					 "objcopy --add-gnu-debuglink=p.debug p && "
+					 "mkdir .debug && cp p.debug .debug && echo x >> p.debug"));
+	assert_int_equal(loop_new(&loop), 0);
+	assert_int_equal(worker_new(loop, 1, &worker), 0);
+	struct mapped_file *file = get(f, f->path, 1);
+	debug_open(file, (uint32_t)getpid(), NOW_NS, worker);
+	assert_false(file->has_debug);
+	assert_int_equal(worker_n_jobs(worker), 1);
+	/* Once, while that is under way. */
+	debug_open(file, (uint32_t)getpid(), NOW_NS, worker);
+	assert_int_equal(worker_n_jobs(worker), 1);
+	worker_drain(worker);
+	/* The first candidate has another sum, the second is it. */
+	assert_true(file->has_debug);
+	assert_true(fcntl(file->debug_fd, F_GETFD) & FD_CLOEXEC);
+	mapped_file_unref(file);
+	worker_free(worker);
+	loop_free(loop);
+}
+
+/* What was read in vain is not read again for each process that maps the file. */
+static void refused_sum_is_remembered(void **state)
+{
+	struct fixture *f = *state;
+	struct loop *loop = NULL;
+	struct worker *worker = NULL;
+
+	build(f);
+	assert_true(fixture_run(&f->dir,
+				"objcopy --remove-section=.note.gnu.build-id p && "
+				"objcopy --remove-section=.note.gnu.build-id p.debug && "
+				"cp p.debug good && objcopy --remove-section=.gnu_debuglink p && "
+				"objcopy --add-gnu-debuglink=p.debug p && echo x >> p.debug"));
+	assert_int_equal(loop_new(&loop), 0);
+	assert_int_equal(worker_new(loop, 1, &worker), 0);
+	struct mapped_file *file = get(f, f->path, 1);
+	debug_open(file, (uint32_t)getpid(), NOW_NS, worker);
+	worker_drain(worker);
+	assert_false(file->has_debug);
+	mapped_file_unref(get(f, f->path, 1));
+	debug_open(file, (uint32_t)getpid(), NOW_NS, worker);
+	assert_int_equal(worker_n_jobs(worker), 0);
+	/* Another file in its place is another question. */
+	assert_true(fixture_run(&f->dir, "cp good p.debug"));
+	mapped_file_unref(get(f, f->path, 1));
+	debug_open(file, (uint32_t)getpid(), NOW_NS, worker);
+	assert_int_equal(worker_n_jobs(worker), 1);
+	worker_drain(worker);
+	assert_true(file->has_debug);
+	mapped_file_unref(file);
+	worker_free(worker);
+	loop_free(loop);
 }
 
 int main(void)
@@ -179,6 +244,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(another_process_looks_again, setup, teardown),
 		cmocka_unit_test_setup_teardown(dead_process, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_has_none, setup, teardown),
+		cmocka_unit_test_setup_teardown(sum_is_taken_by_the_worker, setup, teardown),
+		cmocka_unit_test_setup_teardown(refused_sum_is_remembered, setup, teardown),
 	};
 
 	return cmocka_run_group_tests_name("agent/symbol/debug_open", tests, NULL, NULL);

@@ -49,6 +49,7 @@ struct server {
 struct world {
 	struct server server;
 	struct debuginfod *d;
+	struct telemetry *telemetry;
 	char dir[64];
 	char self_id[BUILD_ID_TEXT_BYTES];
 	struct buf self; /* the bytes of this program */
@@ -162,6 +163,7 @@ static int setup(void **state)
 	(void)signal(SIGPIPE, SIG_IGN);
 	(void)snprintf(w->dir, sizeof(w->dir), "/tmp/xagent-test-XXXXXX");
 	assert_non_null(mkdtemp(w->dir));
+	assert_int_equal(telemetry_new(&w->telemetry), 0);
 	read_self(w);
 	start_server(w);
 	*state = w;
@@ -174,6 +176,7 @@ static int teardown(void **state)
 	char command[128];
 
 	debuginfod_free(w->d);
+	telemetry_free(w->telemetry);
 	(void)shutdown(w->server.listen_fd, SHUT_RDWR);
 	(void)pthread_join(w->server.thread, NULL);
 	(void)close(w->server.listen_fd);
@@ -184,6 +187,11 @@ static int teardown(void **state)
 	return r;
 }
 
+static uint64_t counted(const struct world *w, enum telemetry_counter counter)
+{
+	return telemetry_get(w->telemetry, counter);
+}
+
 static struct debuginfod_options options(const struct world *w, const char *const *urls, size_t n)
 {
 	struct debuginfod_options o = DEBUGINFOD_OPTIONS_INIT;
@@ -192,6 +200,7 @@ static struct debuginfod_options options(const struct world *w, const char *cons
 	o.n_urls = n;
 	o.cache_dir = w->dir;
 	o.timeout_ns = 2 * NS_PER_S;
+	o.telemetry = w->telemetry;
 	return o;
 }
 
@@ -244,6 +253,10 @@ static void test_right(void **state)
 	assert_int_equal(st.st_size, w->self.len);
 	(void)snprintf(path, sizeof(path), "/buildid/%s/debuginfo", w->self_id);
 	assert_string_equal(w->server.last_path, path);
+	assert_int_equal(counted(w, TELEMETRY_debuginfod_asked), 1);
+	assert_int_equal(counted(w, TELEMETRY_debuginfod_found), 1);
+	assert_int_equal(counted(w, TELEMETRY_debuginfod_failed), 0);
+	assert_int_equal(counted(w, TELEMETRY_debuginfod_bytes), w->self.len);
 	/* It is in the directory now, also for the next agent. */
 	(void)snprintf(path, sizeof(path), "%s/%s/debuginfo", w->dir, w->self_id);
 	assert_int_equal(access(path, R_OK), 0);
@@ -264,13 +277,14 @@ static void test_right(void **state)
 struct none_row {
 	const char *name;
 	enum behaviour behaviour;
-	bool is_self; /* asks for this program's id */
+	bool is_self;	 /* asks for this program's id */
+	bool is_failure; /* later it may be there */
 };
 
 static struct none_row none_rows[] = {
-	{ "404", ABSENT, true },      { "500", BROKEN, true },
-	{ "garbage", GARBAGE, true }, { "another build id", RIGHT, false },
-	{ "silence", SLOW, true },
+	{ "404", ABSENT, true, false },	     { "500", BROKEN, true, true },
+	{ "garbage", GARBAGE, true, false }, { "another build id", RIGHT, false, false },
+	{ "silence", SLOW, true, true },
 };
 
 static void test_none(void **state)
@@ -290,6 +304,9 @@ static void test_none(void **state)
 	for (int i = 0; i < 5; i++)
 		assert_int_equal(debuginfod_ask(w->d, id, &fd), DEBUGINFOD_NONE);
 	assert_int_equal(atomic_load(&w->server.n_requests), 1);
+	assert_int_equal(counted(w, TELEMETRY_debuginfod_asked), 1);
+	assert_int_equal(counted(w, TELEMETRY_debuginfod_found), 0);
+	assert_int_equal(counted(w, TELEMETRY_debuginfod_failed), row->is_failure);
 	/* Nothing is left lying about. */
 	assert_int_equal(rmdir(w->dir), 0);
 	assert_int_equal(mkdir(w->dir, 0700), 0);

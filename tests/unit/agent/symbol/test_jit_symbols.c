@@ -90,7 +90,7 @@ static void append(const struct jit_files *j, const char *text)
 static const char *name_in(struct fixture *f, const struct jit_files *j, uint64_t pc,
 			   const char *memory)
 {
-	symbol_resolve_anon(f->store, j, pc, memory, &f->frames);
+	symbol_resolve_anon(f->store, j, pc, NULL, memory, &f->frames);
 	assert_int_equal(f->frames.n, 1);
 	assert_string_equal(f->frames.items[0].file, "");
 	assert_int_equal(f->frames.items[0].object->kind, FRAME_OBJECT_ANON);
@@ -142,6 +142,46 @@ static void test_growth(void **state)
 	next_interval(f);
 	assert_string_equal(name_in(f, j, 0x1000, NULL), "b");
 	assert_string_equal(name_in(f, j, 0x2000, NULL), "c");
+}
+
+static const char *name_at(struct fixture *f, const struct jit_files *j, uint64_t pc,
+			   struct jit_moment at)
+{
+	symbol_resolve_anon(f->store, j, pc, &at, NULL, &f->frames);
+	return f->frames.items[0].function;
+}
+
+/* An address that was used twice in one interval has both names. */
+static void test_by_moment(void **state)
+{
+	struct fixture *f = *state;
+	struct jit_files *j = make_map(f, 0, "1000 10 first\n");
+	_cleanup_buf_ struct buf dump = BUF_INIT(4096);
+
+	append(j, "1000 10 second\n");
+	assert_string_equal(name_at(f, j, 0x1000, (struct jit_moment){ .map_bytes = 14 }), "first");
+	assert_string_equal(name_at(f, j, 0x1000, (struct jit_moment){ .map_bytes = 29 }),
+			    "second");
+	assert_string_equal(name_at(f, j, 0x1000, (struct jit_moment){ 0 }), "second");
+	put_header(&dump, JITDUMP_MAGIC, 1, 1);
+	put_load(&dump, 0x1000, 16, 1, "third");
+	put_load(&dump, 0x1000, 16, 2, "fourth");
+	dump.data[40 + 8] = 10;
+	dump.data[40 + 62 + 16 + 8] = 20;
+	j = &f->files[1];
+	j->dump_fd = make_file(dump.data, dump.len, &j->dump);
+	assert_string_equal(name_at(f, j, 0x1000, (struct jit_moment){ .time_ns = 19 }), "third");
+	assert_string_equal(name_at(f, j, 0x1000, (struct jit_moment){ .time_ns = 20 }), "fourth");
+}
+
+/* Files that were waited for and never came. */
+static void test_nothing_told(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_string_equal(name_in(f, &f->files[0], 0x1000, "[anon:v8]"), "[anon:v8]");
+	assert_string_equal(name_in(f, &f->files[0], 0x1000, NULL), "[jit]");
+	assert_int_equal(symbol_store_jit_bytes(f->store), 0);
 }
 
 static void test_jitdump_is_better(void **state)
@@ -288,6 +328,8 @@ int main(void)
 		TEST(test_perf_map),
 		TEST(test_processes_have_their_own),
 		TEST(test_growth),
+		TEST(test_by_moment),
+		TEST(test_nothing_told),
 		TEST(test_jitdump_is_better),
 		TEST(test_foreign_bytes_are_cleaned),
 		TEST(test_names_outlive_the_file),

@@ -53,14 +53,21 @@ static void read_all(struct fixture *f)
 	assert_int_equal(read_prefix(f, f->file.len, UINT64_MAX), 0);
 }
 
-static void check(const struct fixture *f, uint64_t pc, const char *expected)
+#define NOW_NS 1000000
+
+static void check_at(const struct fixture *f, uint64_t pc, uint64_t at_ns, const char *expected)
 {
 	struct bytes b = bytes_from_memory(buf_str(&f->file), f->file.len);
 	_cleanup_buf_ struct buf name = BUF_INIT(JITDUMP_MAX_NAME_BYTES);
-	int r = jitdump_name(&f->dump, &b, pc, &name);
+	int r = jitdump_name(&f->dump, &b, pc, at_ns, NOW_NS, &name);
 
 	assert_int_equal(r, expected ? 0 : JITDUMP_NONE);
 	assert_string_equal(buf_str(&name), expected ? expected : "");
+}
+
+static void check(const struct fixture *f, uint64_t pc, const char *expected)
+{
+	check_at(f, pc, 0, expected);
 }
 
 static void test_loads(void **state)
@@ -249,6 +256,58 @@ static void test_ceiling(void **state)
 	check(f, 0x100000, "last");
 }
 
+static void put_load_at(struct fixture *f, uint64_t time_ns, uint64_t begin, uint64_t index,
+			const char *name)
+{
+	size_t at = f->file.len + 8;
+
+	put_load(&f->file, begin, 16, index, name);
+	memcpy(f->file.data + at, &time_ns, sizeof(time_ns));
+}
+
+/* One address, used again and again, a move among them: by the records' times. */
+static void test_by_time(void **state)
+{
+	struct fixture *f = *state;
+
+	put_load_at(f, 100, 0x1000, 1, "first");
+	read_all(f);
+	put_load_at(f, 200, 0x1008, 2, "second");
+	put_load_at(f, 210, 0x5000, 3, "moved");
+	size_t move = f->file.len + 8;
+	put_move(&f->file, 0x5000, 0x1000, 16, 3);
+	memcpy(f->file.data + move, &(uint64_t){ 300 }, 8);
+	put_load_at(f, 400, 0x1000, 4, "last");
+	read_all(f);
+	check_at(f, 0x100a, 199, "first");
+	check_at(f, 0x100a, 200, "second");
+	check_at(f, 0x1004, 299, "first");
+	check_at(f, 0x1004, 300, "moved");
+	check_at(f, 0x100a, 399, "moved");
+	check_at(f, 0x1004, 400, "last");
+	check_at(f, 0x1004, 0, "last");
+	/* Told late is better than not at all. */
+	check_at(f, 0x1004, 50, "last");
+}
+
+/* Times of another clock say nothing of ours. */
+static void test_other_clocks(void **state)
+{
+	struct fixture *f = *state;
+
+	put_load_at(f, NOW_NS + 1, 0x1000, 1, "first");
+	put_load_at(f, NOW_NS + 2, 0x1000, 2, "last");
+	read_all(f);
+	check_at(f, 0x1000, 500, "last");
+	buf_reset(&f->file);
+	put_header(&f->file, JITDUMP_MAGIC, 1, 2);
+	put_load_at(f, 100, 0x1000, 1, "first");
+	put_load_at(f, 200, 0x1000, 2, "last");
+	f->file.data[32] |= 1;
+	read_all(f);
+	check_at(f, 0x1000, 150, "last");
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -266,6 +325,8 @@ int main(void)
 		TEST(test_long_name_is_cut),
 		TEST(test_foreign),
 		TEST(test_ceiling),
+		TEST(test_by_time),
+		TEST(test_other_clocks),
 	};
 
 	return cmocka_run_group_tests_name("agent/symbol/jitdump", tests, NULL, NULL);

@@ -111,14 +111,19 @@ static void read_up_to(struct fixture *f, uint64_t max_read)
 	assert_int_equal(perf_map_read(&f->map, &b, max_read, &f->n_read), 0);
 }
 
-static void check(const struct fixture *f, uint64_t pc, const char *expected)
+static void check_at(const struct fixture *f, uint64_t pc, uint64_t n_bytes, const char *expected)
 {
 	_cleanup_buf_ struct buf name = BUF_INIT(PERF_MAP_MAX_NAME_BYTES);
 	struct bytes b = bytes_of(f);
-	int r = perf_map_name(&f->map, &b, pc, &name);
+	int r = perf_map_name(&f->map, &b, pc, n_bytes, &name);
 
 	assert_int_equal(r, expected ? 0 : PERF_MAP_NONE);
 	assert_string_equal(buf_str(&name), expected ? expected : "");
+}
+
+static void check(const struct fixture *f, uint64_t pc, const char *expected)
+{
+	check_at(f, pc, 0, expected);
 }
 
 static void test_names(void **state)
@@ -145,6 +150,27 @@ static void test_later_line_holds(void **state)
 	write_text(f, "1000 100 newest\n");
 	read_up_to(f, ALL);
 	check(f, 0x1040, "newest");
+}
+
+/* A sample is older than what the file says by the time when it is named. */
+static void test_by_size(void **state)
+{
+	struct fixture *f = *state;
+
+	write_text(f, "1000 100 old\n");
+	size_t one = f->file.len;
+	write_text(f, "1040 10 new\n");
+	size_t two = f->file.len;
+	read_up_to(f, ALL);
+	write_text(f, "1000 100 newest\n9000 10 late\n");
+	read_up_to(f, ALL);
+	check_at(f, 0x1044, one, "old");
+	check_at(f, 0x1044, two, "new");
+	check_at(f, 0x1004, two, "old");
+	check_at(f, 0x1044, f->file.len, "newest");
+	check_at(f, 0x1044, 0, "newest");
+	/* Written late is better than not at all. */
+	check_at(f, 0x9000, one, "late");
 }
 
 static void test_growth_is_read_once(void **state)
@@ -284,6 +310,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_names),
 		TEST(test_later_line_holds),
+		TEST(test_by_size),
 		TEST(test_growth_is_read_once),
 		TEST(test_partial_last_line_waits),
 		TEST(test_cut_file_is_read_anew),

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -205,6 +206,33 @@ static void last_resorts_in_a_file(void **state)
 	symbol_resolve_user(f->store, closed, offset_of(f, "plain"), &frames);
 	assert_string_equal(frames.items[0].function, "plain");
 	symbol_store_end(f->store);
+}
+
+/* Of a file that tells no names a function is still one box. */
+static void nameless_function_goes_by_its_begin(void **state)
+{
+	struct fixture *f = *state;
+	struct frames first, second, other;
+	char path[FIXTURE_PATH_BYTES], expected[64];
+
+	make_store(f, SYMBOL_STORE_MAX_BYTES, "/nonexistent");
+	(void)build(f);
+	assert_true(fixture_run(&f->dir, "strip -s -o stripped prog"));
+	struct mapped_file *file =
+		add_file(f, fixture_path(&f->dir, "stripped", path), "/usr/bin/stripped");
+	uint64_t plain = offset_of(f, "plain");
+	uint64_t area = offset_of(f, "_ZN6shapes4area");
+	(void)snprintf(expected, sizeof(expected), "stripped+0x%" PRIx64, plain + 0x400000);
+	for (int round = 0; round < 2; round++) {
+		symbol_store_begin(f->store);
+		symbol_resolve_user(f->store, file, plain + 5, &first);
+		symbol_resolve_user(f->store, file, area, &other);
+		symbol_resolve_user(f->store, file, plain, &second);
+		assert_string_equal(first.items[0].function, expected);
+		assert_string_equal(second.items[0].function, expected);
+		assert_string_not_equal(other.items[0].function, expected);
+		symbol_store_end(f->store);
+	}
 }
 
 static void names_beyond_the_interval_ceiling(void **state)
@@ -446,6 +474,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(names_functions_of_a_file, setup, teardown),
 		cmocka_unit_test_setup_teardown(last_resorts_in_a_file, setup, teardown),
+		cmocka_unit_test_setup_teardown(nameless_function_goes_by_its_begin, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(names_beyond_the_interval_ceiling, setup, teardown),
 		cmocka_unit_test_setup_teardown(constant_frames, setup, teardown),
 		cmocka_unit_test_setup_teardown(kernel_names, setup, teardown),

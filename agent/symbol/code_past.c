@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Generated code that made way for later code. */
+#include "agent/symbol/code_past.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/util/macro.h"
+
+#define CODE_PAST_MIN_CAP 32
+
+void code_past_fini(struct code_past *p)
+{
+	free(p->items);
+	*p = (struct code_past){ 0 };
+}
+
+static void drop_oldest(struct code_past *p, size_t max)
+{
+	size_t keep = max / 2;
+
+	memmove(p->items, p->items + (p->n - keep), keep * sizeof(*p->items));
+	p->n = keep;
+}
+
+void code_past_add(struct code_past *p, const struct code_range *range, size_t max)
+{
+	if (max == 0)
+		return;
+	if (p->n >= max)
+		drop_oldest(p, max);
+	if (p->n == p->cap) {
+		size_t cap = MIN_OF(MAX_OF(p->cap * 2, (size_t)CODE_PAST_MIN_CAP), max);
+		struct code_range *items = reallocarray(p->items, cap, sizeof(*items));
+
+		if (!items)
+			return;
+		p->items = items;
+		p->cap = cap;
+	}
+	p->items[p->n++] = *range;
+}
+
+const struct code_range *code_past_find(const struct code_past *p, uint64_t pc, uint32_t order)
+{
+	const struct code_range *latest = NULL;
+
+	for (size_t i = 0; i < p->n; i++) {
+		const struct code_range *range = &p->items[i];
+
+		if (range->order < order && pc >= range->begin &&
+		    pc - range->begin < range->n_bytes && (!latest || range->order > latest->order))
+			latest = range;
+	}
+	return latest;
+}

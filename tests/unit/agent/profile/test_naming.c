@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Names of an interval, file by file: what that saves where memory is short, and where its own memory ends. */
+#include "tests/unit/agent/object/fixture.h"
+#include "tests/unit/agent/profile/world.h"
+
+#define N_FILES 3
+/* Less than the indices of two of the files, more than that of one and all names. */
+#define STORE_BYTES ((size_t)96 << 10)
+
+struct files {
+	struct fixture_dir dir;
+	struct telemetry *telemetry;
+	struct symbol_store *store;
+	struct file_table *table;
+	struct interval *interval;
+	struct labels *labels;
+	uint32_t ids[N_FILES];
+	uint64_t text_off; /* of the first function */
+};
+
+/* 4,000 functions of 16 bytes; an index of 32 KiB. */
+static bool build_files(struct files *f)
+{
+	return fixture_run(
+		&f->dir, "{ echo .text; for i in $(seq 1000 4999); do "
+			 "echo \".type f$i,@function; f$i: .skip 16,0x90; .size f$i,16\"; done; } "
+			 "> p.s && for k in 0 1 2; do gcc -nostdlib -shared -Wl,--build-id=none "
+			 "-o lib$k.so p.s && head -c $((k + 1)) /dev/zero >> lib$k.so; done");
+}
+
+static void add_file(struct files *f, unsigned int i)
+{
+	char name[16], path[FIXTURE_PATH_BYTES];
+	struct mapped_file *file = NULL;
+
+	(void)snprintf(name, sizeof(name), "lib%u.so", i);
+	const struct file_facts facts = {
+		.key = { 1, i + 1 },
+		.path = str_from(fixture_path(&f->dir, name, path)),
+	};
+	assert_int_equal(file_table_get(f->table, &facts, &file), 0);
+	mapped_file_take_fd(file, open(path, O_RDONLY | O_CLOEXEC));
+	assert_int_equal(interval_add_file(f->interval, file), 0);
+	f->ids[i] = file->id;
+	mapped_file_unref(file);
+}
+
+static int setup(void **state)
+{
+	struct files *f = calloc(1, sizeof(*f));
+
+	assert_non_null(f);
+	*state = f;
+	assert_true(fixture_dir_init(&f->dir));
+	assert_int_equal(telemetry_new(&f->telemetry), 0);
+	assert_int_equal(file_table_new(&(struct file_table_options){ 0 }, &f->table), 0);
+	assert_int_equal(interval_new(PERIOD_NS, (size_t)4 << 20, &f->interval), 0);
+	f->labels = make_service("web");
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct files *f = *state;
+
+	symbol_store_free(f->store);
+	interval_free(f->interval);
+	labels_unref(f->labels);
+	file_table_free(f->table);
+	telemetry_free(f->telemetry);
+	fixture_dir_fini(&f->dir);
+	free(f);
+	return 0;
+}
+
+static void open_store(struct files *f, size_t max_bytes)
+{
+	struct symbol_store_options o = SYMBOL_STORE_OPTIONS_INIT;
+
+	o.kallsyms_path = "/nonexistent";
+	o.telemetry = f->telemetry;
+	o.max_bytes = max_bytes;
+	assert_int_equal(symbol_store_new(&o, &f->store), 0);
+	symbol_store_begin(f->store);
+}
+
+static uint64_t frame_of(const struct files *f, unsigned int file, unsigned int function)
+{
+	return (uint64_t)f->ids[file] << WIRE_FRAME_OFFSET_BITS | (f->text_off + function * 16 + 4);
+}
+
+/* Each stack goes through all files: asked for one by one, each frame would need another index. */
+static void add_stacks(struct files *f, unsigned int n)
+{
+	bool is_new;
+
+	if (!build_files(f)) {
+		print_message("no gcc\n");
+		skip();
+	}
+	f->text_off = fixture_hex(&f->dir, "readelf -WS lib0.so | awk '/ .text /{print $(NF-6)}'");
+	assert_true(f->text_off > 0);
+	for (unsigned int i = 0; i < N_FILES; i++)
+		add_file(f, i);
+	for (unsigned int i = 0; i < n; i++) {
+		const uint64_t user[] = { frame_of(f, 0, i), frame_of(f, 1, i), frame_of(f, 2, i) };
+
+		assert_int_equal(
+			interval_add(f->interval, f->labels, NO_FRAMES, 0, user, N_FILES, &is_new),
+			0);
+	}
+}
+
+static void check_names(struct files *f, struct namer *namer)
+{
+	struct named_stack named;
+	size_t i = f->interval->series->n_stacks;
+
+	/* The last one that was added is the first. */
+	for (const struct stack *s = f->interval->series->stacks; s; s = s->next) {
+		char expected[16];
+
+		(void)snprintf(expected, sizeof(expected), "f%zu", 1000 + --i);
+		assert_int_equal(namer_stack(namer, s, &named), 0);
+		assert_int_equal(named.n, N_FILES);
+		for (uint32_t k = 0; k < N_FILES; k++)
+			assert_string_equal(named.items[k]->items[0].function, expected);
+	}
+}
+
+static void test_each_index_is_made_once(void **state)
+{
+	struct files *f = *state;
+	_cleanup_(namer_freep) struct namer *namer = NULL;
+
+	add_stacks(f, 40);
+	open_store(f, STORE_BYTES);
+	assert_int_equal(namer_new(f->interval, f->store, (size_t)1 << 20, &namer), 0);
+	namer_name_files(namer);
+	check_names(f, namer);
+	/* Each makes way for the next. */
+	assert_in_range(telemetry_get(f->telemetry, TELEMETRY_symbol_cache_evictions), 1, N_FILES);
+	symbol_store_end(f->store);
+}
+
+/* What has no place in the order is named as it comes, and what is forgotten for want of memory again. */
+static void test_little_memory(void **state)
+{
+	struct files *f = *state;
+	_cleanup_(namer_freep) struct namer *namer = NULL;
+
+	add_stacks(f, 600);
+	open_store(f, SYMBOL_STORE_MAX_BYTES);
+	assert_int_equal(namer_new(f->interval, f->store, (size_t)128 << 10, &namer), 0);
+	namer_name_files(namer);
+	check_names(f, namer);
+	namer_freep(&namer);
+	assert_int_equal(namer_new(f->interval, f->store, 0, &namer), 0);
+	namer_name_files(namer);
+	symbol_store_end(f->store);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_each_index_is_made_once, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_little_memory, setup, teardown),
+	};
+
+	return cmocka_run_group_tests_name("agent/profile/naming", tests, NULL, NULL);
+}
