@@ -47,6 +47,7 @@ struct river_expr {
 		struct {
 			const struct river_expr *left;
 			const struct river_expr *right;
+			struct river_pos op_pos;
 		} binary;
 		struct {
 			const struct river_expr *of;
@@ -55,11 +56,13 @@ struct river_expr {
 		struct {
 			const struct river_expr *of;
 			const struct river_expr *index;
+			struct river_pos open_pos; /* of the bracket */
 		} index;
 		struct {
 			const struct river_expr *function;
 			const struct river_expr **args;
 			size_t n_args;
+			struct river_pos open_pos; /* of the bracket */
 		} call;
 	};
 };

@@ -237,10 +237,10 @@ static const struct river_expr *parse_access(struct river_parser *p, const struc
 static const struct river_expr *parse_index(struct river_parser *p, const struct river_expr *of)
 {
 	const struct river_expr *index;
-	struct river_token close;
+	struct river_token open, close;
 	struct river_expr *e;
 
-	river_parser_expect(p, RIVER_TOKEN_LBRACK);
+	open = river_parser_expect(p, RIVER_TOKEN_LBRACK);
 	index = river_parser_expr(p);
 	close = river_parser_expect(p, RIVER_TOKEN_RBRACK);
 	e = index ? new_expr(p, RIVER_EXPR_INDEX, of->range.start, close.end) : NULL;
@@ -248,6 +248,7 @@ static const struct river_expr *parse_index(struct river_parser *p, const struct
 		return NULL;
 	e->index.of = of;
 	e->index.index = index;
+	e->index.open_pos = open.start;
 	set_height(p, e, of);
 	set_height(p, e, index);
 	return e;
@@ -258,10 +259,10 @@ static const struct river_expr *parse_call(struct river_parser *p,
 					   const struct river_expr *function)
 {
 	struct river_vec args = RIVER_VEC_INIT(const struct river_expr *);
-	struct river_token close;
+	struct river_token open, close;
 	struct river_expr *e;
 
-	river_parser_expect(p, RIVER_TOKEN_LPAREN);
+	open = river_parser_expect(p, RIVER_TOKEN_LPAREN);
 	parse_expr_list(p, RIVER_TOKEN_RPAREN, &args);
 	close = river_parser_expect(p, RIVER_TOKEN_RPAREN);
 	e = new_expr(p, RIVER_EXPR_CALL, function->range.start, close.end);
@@ -270,6 +271,7 @@ static const struct river_expr *parse_call(struct river_parser *p,
 	e->call.function = function;
 	e->call.args = args.data;
 	e->call.n_args = args.n_items;
+	e->call.open_pos = open.start;
 	set_height(p, e, function);
 	for (size_t i = 0; i < args.n_items; i++)
 		set_height(p, e, e->call.args[i]);
@@ -353,7 +355,7 @@ static const struct river_expr *parse_unary(struct river_parser *p)
 	return e;
 }
 
-static const struct river_expr *new_binary(struct river_parser *p, enum river_token_kind op,
+static const struct river_expr *new_binary(struct river_parser *p, const struct river_token *op,
 					   const struct river_expr *left,
 					   const struct river_expr *right)
 {
@@ -362,7 +364,8 @@ static const struct river_expr *new_binary(struct river_parser *p, enum river_to
 	e = right ? new_expr(p, RIVER_EXPR_BINARY, left->range.start, right->range.end) : NULL;
 	if (!e)
 		return NULL;
-	e->op = op;
+	e->op = op->kind;
+	e->binary.op_pos = op->start;
 	e->binary.left = left;
 	e->binary.right = right;
 	set_height(p, e, left);
@@ -382,13 +385,14 @@ static const struct river_expr *parse_binary(struct river_parser *p, unsigned in
 		return NULL;
 	left = parse_unary(p);
 	while (left) {
-		enum river_token_kind op = p->token.kind;
-		unsigned int found = river_token_precedence(op);
+		struct river_token op = p->token;
+		unsigned int found = river_token_precedence(op.kind);
 
 		if (found < precedence || found == 0)
 			break;
 		river_parser_next(p);
-		left = new_binary(p, op, left, parse_binary(p, found + (op != RIVER_TOKEN_POW)));
+		left = new_binary(p, &op, left,
+				  parse_binary(p, found + (op.kind != RIVER_TOKEN_POW)));
 	}
 	p->depth--;
 	return left;

@@ -219,6 +219,13 @@ const struct river_range *river_expr_range(const struct river_expr *e);
 /* Whether the text is a name that needs no quotes: a letter, then letters and digits; no keyword. */
 bool river_is_identifier(const char *s, size_t len);
 
+/*
+ * A whole file, laid out as the language's own formatter does it; every comment stays, and laid out again it is the same. RIVER_OK;
+ * RIVER_INVALID: it cannot be read, diagnostics tell, nothing is written; -ENOMEM.
+ */
+int river_format(const char *name, const char *text, size_t len, struct river_arena *arena,
+		 struct river_diags *diags, river_write_fn write, void *ctx);
+
 /* Back to text, laid out as `fmt` does; no line break at the end. */
 int river_expr_write(const struct river_expr *e, struct river_arena *arena, river_write_fn write,
 		     void *ctx);

@@ -102,6 +102,9 @@ static void test_deep_enough(void **state)
 }
 
 struct settings {
+	struct river_secret secret;
+	struct river_list_map lists;
+	struct river_string_maps maps;
 	struct river_strings list;
 	struct river_string_map map;
 	const char *text;
@@ -116,14 +119,36 @@ static const struct river_field fields[] = {
 	RIVER_FIELD_STRING_LIST(struct settings, list, "list"),
 	RIVER_FIELD_STRING_MAP(struct settings, map, "map"),
 	RIVER_FIELD_STRING(struct settings, text, "text"),
+	RIVER_FIELD_OPTIONAL_SECRET(struct settings, secret, "secret"),
+	RIVER_FIELD_SECRET_LIST_MAP(struct settings, lists, "lists"),
+	RIVER_FIELD_STRING_MAP_LIST(struct settings, maps, "maps"),
+	RIVER_FIELD_IGNORED(RIVER_KIND_OBJECT, "object", 0, .schema = &one_schema),
 	RIVER_FIELD_IGNORED(RIVER_KIND_BLOCK, "one", 0, .schema = &one_schema),
+	RIVER_FIELD_IGNORED(RIVER_KIND_BLOCKS, "many", 0, .schema = &one_schema, .length = 2),
 };
 static const struct river_schema schema = RIVER_SCHEMA(struct settings, "settings", fields);
 
 static const char everything[] =
 	"a \"l\" {\n\tlist = concat([\"a\", 1.5], string.split(\"a,b\", \",\"))\n"
 	"\tmap = {\"x\" = string.to_upper(\"y\"), z = sys.env(\"HOME\")}\n"
-	"\ttext = join([true], \"\") // wrong\n\tnope = 1\n\ttex = 2\n}\nb = \n";
+	"\tsecret = \"s\"\n\tlists = {a = [\"b\"], c = null}\n\tmaps = [{d = \"e\"}]\n"
+	"\tobject = {text = 5, nope = {}}\n\tmany { }\n\tmany {\n\t\ttext = 1\n\t}\n"
+	"\ttext = join([true], \"\") // wrong\n\tnope = 1\n\ttex = 2\n}\n"
+	"c {\n\tx = [1]\n\ty = 2\n\tx = 3\n}\nd {\n\tx = {y = 1}\n}\nb = \n";
+
+/* Bodies without a table: one that is refused, one that is not. */
+static int collect(const struct river_file *file, const struct river_scope *scope,
+		   struct river_arena *arena, struct river_diags *diags)
+{
+	const struct river_value *object;
+	int r = river_eval_attributes(&file->body.stmts[1]->body, scope, arena, diags, &object);
+
+	if (r < 0)
+		return r;
+	assert_int_equal(r, RIVER_INVALID);
+	r = river_eval_attributes(&file->body.stmts[2]->body, scope, arena, diags, &object);
+	return r < 0 ? r : RIVER_INVALID;
+}
 
 /* A whole load in so many bytes; -ENOMEM or what it comes to. */
 static int load(size_t max_bytes)
@@ -140,6 +165,8 @@ static int load(size_t max_bytes)
 	r = river_parse("t", everything, strlen(everything), &arena, &diags, &file);
 	if (r >= 0)
 		r = river_decode_block(file->body.stmts[0], &schema, &scope, &arena, &diags, &out);
+	if (r >= 0)
+		r = collect(file, &scope, &arena, &diags);
 	assert_true(arena.used_bytes <= max_bytes);
 	river_arena_fini(&arena);
 	return r;
@@ -153,6 +180,9 @@ static void test_memory_ceiling(void **state)
 	assert_int_equal(load(TEST_ARENA_BYTES), RIVER_INVALID);
 }
 
+/* More than the whole load takes. */
+#define SPARE_BYTES_MAX ((size_t)48 << 10)
+
 /* Leaves `spare` bytes of an arena that cannot grow, so that the failing allocation is another one
  * each time. */
 static int load_with_spare(size_t spare)
@@ -162,16 +192,18 @@ static int load_with_spare(size_t spare)
 	struct settings out;
 	struct river_arena arena;
 	struct river_diags diags;
-	size_t n = 16384;
+	size_t n = SPARE_BYTES_MAX;
 	int r;
 
-	river_arena_init(&arena, 16384);
+	river_arena_init(&arena, SPARE_BYTES_MAX);
 	while (n > spare && river_arena_alloc(&arena, 16))
 		n -= 16;
 	river_diags_init(&diags, &arena);
 	r = river_parse("t", everything, strlen(everything), &arena, &diags, &file);
 	if (r >= 0)
 		r = river_decode_block(file->body.stmts[0], &schema, &scope, &arena, &diags, &out);
+	if (r >= 0)
+		r = collect(file, &scope, &arena, &diags);
 	river_arena_fini(&arena);
 	return r;
 }
@@ -181,7 +213,7 @@ static void test_every_allocation_fails(void **state)
 	size_t n_failed = 0, spare = 0;
 
 	(void)state;
-	for (; load_with_spare(spare) == -ENOMEM; spare += 16)
+	for (; spare < SPARE_BYTES_MAX && load_with_spare(spare) == -ENOMEM; spare += 16)
 		n_failed++;
 	assert_int_equal(load_with_spare(spare), RIVER_INVALID);
 	assert_true(n_failed > 100);

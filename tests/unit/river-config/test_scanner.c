@@ -288,13 +288,152 @@ static void test_positions(void **state)
 	river_arena_fini(&arena);
 }
 
+/* Pieces of a random text: what may stand between two tokens, as the model below sees it. */
+enum gap_kind { GAP_BLANK, GAP_NEWLINE, GAP_LINE_COMMENT, GAP_BLOCK_COMMENT, GAP_LONG_COMMENT };
+
+struct piece {
+	const char *text;
+	enum gap_kind gap;
+	enum river_token_kind kind; /* of a token */
+	bool ends_statement;
+};
+
+static const struct piece gap_pieces[] = {
+	{ .text = " ", .gap = GAP_BLANK },
+	{ .text = "\t\r", .gap = GAP_BLANK },
+	{ .text = "\n", .gap = GAP_NEWLINE },
+	{ .text = "// c */\n", .gap = GAP_LINE_COMMENT },
+	{ .text = "/* // */", .gap = GAP_BLOCK_COMMENT },
+	{ .text = "/***/", .gap = GAP_BLOCK_COMMENT },
+	{ .text = "/* x\n */", .gap = GAP_LONG_COMMENT },
+};
+
+static const struct piece token_pieces[] = {
+	{ .text = "a", .kind = RIVER_TOKEN_IDENT, .ends_statement = true },
+	{ .text = "7", .kind = RIVER_TOKEN_NUMBER, .ends_statement = true },
+	{ .text = "1.5", .kind = RIVER_TOKEN_FLOAT, .ends_statement = true },
+	{ .text = "\"/*\"", .kind = RIVER_TOKEN_STRING, .ends_statement = true },
+	{ .text = "`\n`", .kind = RIVER_TOKEN_STRING, .ends_statement = true },
+	{ .text = "true", .kind = RIVER_TOKEN_BOOL, .ends_statement = true },
+	{ .text = "null", .kind = RIVER_TOKEN_NULL, .ends_statement = true },
+	{ .text = ")", .kind = RIVER_TOKEN_RPAREN, .ends_statement = true },
+	{ .text = "]", .kind = RIVER_TOKEN_RBRACK, .ends_statement = true },
+	{ .text = "}", .kind = RIVER_TOKEN_RCURLY, .ends_statement = true },
+	{ .text = "(", .kind = RIVER_TOKEN_LPAREN },
+	{ .text = "{", .kind = RIVER_TOKEN_LCURLY },
+	{ .text = ",", .kind = RIVER_TOKEN_COMMA },
+	{ .text = "+", .kind = RIVER_TOKEN_ADD },
+};
+
+/* xorshift64*: the same texts on every run. */
+static unsigned int pick(uint64_t *state, unsigned int n)
+{
+	*state ^= *state >> 12;
+	*state ^= *state << 25;
+	*state ^= *state >> 27;
+	return (unsigned int)((*state * 2685821657736338717ULL) >> 33) % n;
+}
+
+#define GAP_PIECES_MAX 5
+
+/* Whether the gap from piece i on has the end of the line before any token; at_end: the file ends. */
+static bool line_ends(const struct piece *const *gap, size_t n, size_t i, bool at_end)
+{
+	for (; i < n; i++)
+		if (gap[i]->gap != GAP_BLANK && gap[i]->gap != GAP_BLOCK_COMMENT)
+			return true;
+	return at_end;
+}
+
+/* The tokens that a gap makes, by the rule: `due` as the token before left it. */
+static void expect_gap(const struct piece *const *gap, size_t n, bool due, bool at_end,
+		       struct output *out)
+{
+	for (size_t i = 0; i < n; i++) {
+		bool comment = gap[i]->gap >= GAP_LINE_COMMENT;
+
+		if (due &&
+		    (gap[i]->gap == GAP_NEWLINE || (comment && line_ends(gap, n, i, at_end))))
+			output_str(out, "TERMINATOR ");
+		if (gap[i]->gap != GAP_BLANK)
+			due = false;
+		if (comment)
+			output_str(out, "COMMENT ");
+	}
+	if (due && at_end)
+		output_str(out, "TERMINATOR ");
+}
+
+static void put_gap(uint64_t *state, bool due, bool at_end, struct output *text,
+		    struct output *expected)
+{
+	const struct piece *gap[GAP_PIECES_MAX];
+	size_t n = 1 + pick(state, GAP_PIECES_MAX - 1);
+
+	gap[0] = &gap_pieces[0]; /* so that two words stay two */
+	for (size_t i = 1; i < n; i++)
+		gap[i] = &gap_pieces[pick(state, ARRAY_LEN(gap_pieces))];
+	for (size_t i = 0; i < n; i++)
+		output_str(text, gap[i]->text);
+	expect_gap(gap, n, due, at_end, expected);
+}
+
+static void kinds_of(const char *text, size_t len, struct output *out)
+{
+	struct river_arena arena;
+	struct river_diags diags;
+	struct river_scanner s;
+	struct river_token token;
+
+	river_arena_init(&arena, TEST_ARENA_BYTES);
+	river_diags_init(&diags, &arena);
+	river_scanner_init(&s, "t", text, len, &diags);
+	while ((token = river_scanner_next(&s)).kind != RIVER_TOKEN_EOF) {
+		output_str(out, river_token_name(token.kind));
+		output_str(out, " ");
+	}
+	assert_int_equal(diags.n_items, 0);
+	river_arena_fini(&arena);
+}
+
+/* Random tokens with random gaps, against a model that knows the pieces instead of the characters. */
+static void test_terminators(void **state)
+{
+	static struct output text, expected, found;
+	uint64_t random = 88172645463325252ULL;
+
+	(void)state;
+	for (int i = 0; i < 20000; i++) {
+		bool due = false;
+		unsigned int n = 1 + pick(&random, 4);
+
+		text.len = expected.len = found.len = 0;
+		found.data[0] = '\0';
+		put_gap(&random, false, false, &text, &expected);
+		while (n-- > 0) {
+			const struct piece *token =
+				&token_pieces[pick(&random, ARRAY_LEN(token_pieces))];
+
+			output_str(&text, token->text);
+			output_str(&expected, river_token_name(token->kind));
+			output_str(&expected, " ");
+			due = token->ends_statement;
+			put_gap(&random, due, n == 0, &text, &expected);
+		}
+		kinds_of(text.data, text.len, &found);
+		if (strcmp(found.data, expected.data) != 0)
+			fail_msg("%s: %s, not %s", text.data, found.data, expected.data);
+	}
+}
+
 int main(void)
 {
-	struct CMUnitTest tests[ARRAY_LEN(token_rows) + ARRAY_LEN(error_rows) + 2];
+	struct CMUnitTest tests[ARRAY_LEN(token_rows) + ARRAY_LEN(error_rows) + 3];
 	size_t n = add_rows(tests, token_rows, ARRAY_LEN(token_rows), test_scan);
 
 	n += add_rows(tests + n, error_rows, ARRAY_LEN(error_rows), test_scan);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_nul);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_positions);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_terminators);
 	return cmocka_run_group_tests_name("river-config/scanner", tests, NULL, NULL);
 }
