@@ -8,24 +8,19 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "agent/cli/config_file.h"
+#include "agent/cli/config_watch.h"
 #include "agent/cli/priority.h"
-#include "agent/util/file.h"
 #include "agent/util/log.h"
 #include "agent/version.h"
-
-/* A load makes at most RIVER_DIAGS_MAX diagnostics of a few lines each. */
-#define DIAGS_ARENA_BYTES ((size_t)16 << 20)
-#define DIAGS_TEXT_BYTES ((size_t)16 << 20)
 
 static void on_signal(int signo, void *data)
 {
 	struct agent *a = data;
 
 	if (signo == SIGHUP) {
-		_cleanup_buf_ struct buf summary = BUF_INIT(DIAGS_TEXT_BYTES);
+		_cleanup_buf_ struct buf why = BUF_INIT(AGENT_WHY_MAX_BYTES);
 
-		(void)agent_load(a, &summary);
+		(void)agent_reload(a, &why);
 		return;
 	}
 	log_info_always("interrupt received", LOG_STR("signal", strsignal(signo)));
@@ -64,6 +59,18 @@ static int open_signals(struct agent *a)
 	return loop_signals_new(a->loop, &set, on_signal, a);
 }
 
+/* The words that people look for, and then the server's own reason. */
+static void put_refused(const char *listen, const char *error, struct buf *why)
+{
+	const char *at = strstr(error, listen);
+	const char *reason = at ? at + strlen(listen) : error;
+
+	(void)buf_printf(why,
+			 "failed to listen on %s%s; choose another address with "
+			 "--server.http.listen-addr=HOST:PORT",
+			 listen, reason);
+}
+
 static int open_server(struct agent *a, struct buf *why)
 {
 	struct http_server_options o = HTTP_SERVER_OPTIONS_INIT;
@@ -72,8 +79,7 @@ static int open_server(struct agent *a, struct buf *why)
 	o.listen = a->options.listen;
 	int r = http_server_new(a->loop, &o, &a->server, error);
 	if (r == HTTP_LISTEN_REFUSED) {
-		(void)buf_printf(why, "%s; choose another with --server.http.listen-addr=HOST:PORT",
-				 error);
+		put_refused(o.listen, error, why);
 		return -EADDRINUSE;
 	}
 	if (r < 0)
@@ -97,6 +103,7 @@ static int open_parts(struct agent *a, struct buf *why)
 	if (r < 0)
 		return r;
 	a->env = (struct component_env){
+		.stability = a->options.stability,
 		.loop = a->loop,
 		.worker = a->worker,
 		.telemetry = a->telemetry,
@@ -106,7 +113,11 @@ static int open_parts(struct agent *a, struct buf *why)
 	r = graph_new(&a->env, &a->graph);
 	if (r == 0)
 		r = agent_self_metrics_add(a);
-	return r == 0 ? open_server(a, why) : r;
+	if (r == 0)
+		r = open_server(a, why);
+	if (r == 0 && a->options.watch)
+		r = config_watch_new(a, &a->watch);
+	return r;
 }
 
 int agent_init(struct agent *a, const struct agent_options *o, struct buf *why)
@@ -134,6 +145,7 @@ void agent_fini(struct agent *a)
 {
 	/* The loop goes on until the last profiles are sent. */
 	a->ending = true;
+	config_watch_free(a->watch);
 	/* While the last profiles are sent, passwords and TLS stay as they are. */
 	a->env.server = NULL;
 	graph_free(a->graph);
@@ -144,110 +156,6 @@ void agent_fini(struct agent *a)
 	worker_free(a->worker);
 	telemetry_free(a->telemetry);
 	loop_free(a->loop);
-}
-
-static void write_stderr(void *ctx, const char *bytes, size_t n)
-{
-	(void)ctx;
-	(void)file_write_fd(STDERR_FILENO, bytes, n);
-}
-
-static void write_buf(void *ctx, const char *bytes, size_t n)
-{
-	(void)buf_append(ctx, bytes, n);
-}
-
-static void tell(const struct river_diags *diags, const struct config_texts *texts,
-		 struct buf *summary)
-{
-	if (summary)
-		river_diags_write_summary(diags, write_buf, summary);
-	else
-		river_diags_write_pretty(diags, texts->sources, texts->n, isatty(STDERR_FILENO),
-					 write_stderr, NULL);
-}
-
-/* `why` is left empty where diagnostics have been told. */
-static int load_texts(struct agent *a, const struct config_texts *texts, struct buf *summary,
-		      struct buf *why)
-{
-	struct river_arena arena;
-	struct river_diags diags;
-
-	river_arena_init(&arena, DIAGS_ARENA_BYTES);
-	river_diags_init(&diags, &arena);
-	int r = graph_load(a->graph, texts->sources, texts->n, &diags);
-	if (diags.n_items > 0)
-		tell(&diags, texts, summary);
-	if (r < 0)
-		(void)buf_printf(why, "loading config path \"%s\": %s", a->options.config_path,
-				 strerror(-r));
-	river_arena_fini(&arena);
-	return r == RIVER_INVALID ? -EINVAL : r;
-}
-
-static void tell_failure(const struct buf *why, struct buf *summary)
-{
-	if (summary)
-		(void)buf_append_str(summary, buf_str(why));
-	else
-		(void)fprintf(stderr, "Error: %s\n", buf_str(why));
-}
-
-static int read_and_load(struct agent *a, struct buf *summary)
-{
-	_cleanup_config_texts_ struct config_texts texts = { 0 };
-	_cleanup_buf_ struct buf why = BUF_INIT(DIAGS_TEXT_BYTES);
-	int r = config_texts_read(a->options.config_path, &why, &texts);
-
-	if (r == 0)
-		r = load_texts(a, &texts, summary, &why);
-	if (r == 0)
-		r = graph_run(a->graph, &why);
-	if (r < 0 && why.len > 0)
-		tell_failure(&why, summary);
-	return r;
-}
-
-/* A configuration without a `logging` block has the defaults. */
-static void configure_log(const struct graph *g)
-{
-	for (size_t i = 0; i < graph_n(g); i++)
-		if (strcmp(graph_component(g, i)->id, "logging") == 0)
-			return;
-	log_configure(LOG_LEVEL_INFO, LOG_FORMAT_LOGFMT);
-}
-
-/* Whoever reaches it can reload, and read what components say about this host. */
-static void warn_open_server(const struct agent *a)
-{
-	if (http_server_is_open(a->server))
-		log_warn("everybody who reaches this address may use it: there is no `auth` in an "
-			 "`http` block",
-			 LOG_STR("addr", a->options.listen));
-}
-
-int agent_load(struct agent *a, struct buf *summary)
-{
-	if (a->ending) {
-		if (summary)
-			(void)buf_append_str(summary, "the agent is about to end");
-		return -ESHUTDOWN;
-	}
-	int r = read_and_load(a, summary);
-
-	configure_log(a->graph);
-	agent_self_metrics_loaded(a, r == 0);
-	if (r == 0 && a->ready)
-		log_info_always("config reloaded");
-	else if (r < 0 && a->ready)
-		log_error("failed to reload config",
-			  LOG_STR("err", summary ? buf_str(summary) : strerror(-r)));
-	if (r == 0) {
-		warn_open_server(a);
-		a->ready = true;
-	}
-	return r;
 }
 
 int agent_loop(struct agent *a)

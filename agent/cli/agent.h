@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "agent/cli/config_file.h"
 #include "agent/component/graph.h"
 #include "agent/http/server.h"
 #include "agent/telemetry/telemetry.h"
@@ -17,9 +18,17 @@
 #define AGENT_MAX_JOBS 5
 
 struct agent_options {
-	const char *config_path; /* file or directory; borrowed, as the next */
+	const char *config_path; /* file or directory; borrowed, as all texts */
 	const char *listen;
+	const char *ui_prefix; /* of web pages: "" or "/prefix" */
+	const char *storage_path;
+	enum stability stability;
+	bool watch; /* loads again when the files change */
+	bool no_support_bundle;
+	char **argv; /* as the process was called, for the support bundle; NULL terminated */
 };
+
+struct config_watch;
 
 struct agent {
 	struct agent_options options;
@@ -30,8 +39,12 @@ struct agent {
 	struct http_server *server;
 	struct component_env env;
 	struct graph *graph;
+	struct config_watch *watch;
 	char hostname[256];
-	bool ready; /* the first load has succeeded */
+	char config_hash[CONFIG_HASH_BYTES]; /* of what runs; "" before the first load */
+	char tried_hash
+		[CONFIG_HASH_BYTES]; /* of what was last loaded, or refused; "" when it could not be read */
+	bool ready;		     /* the first load has succeeded */
 	bool ending;
 };
 
@@ -40,9 +53,18 @@ int agent_init(struct agent *a, const struct agent_options *o, struct buf *why);
 /* Stops components (they hand over and send what they have), then everything else. */
 void agent_fini(struct agent *a);
 
-/* Loads the configuration and lets its components begin. Mistakes are printed to standard error with excerpts, or appended to
- * `summary` in one line when it is not NULL. 0, or -EINVAL / -errno after something was said. */
-int agent_load(struct agent *a, struct buf *summary);
+enum agent_load_outcome { AGENT_LOADED, AGENT_LOAD_INVALID };
+
+/* The first load. Lets the components begin. AGENT_LOADED; AGENT_LOAD_INVALID: diagnostics were printed on standard error; -errno with
+ * one line in `why`. */
+int agent_load(struct agent *a, struct buf *why);
+
+/* Another load: takes the whole configuration, or changes nothing; the log tells. 0, or -errno with the reason in `why`. Not before the
+ * first load has succeeded: -EAGAIN. */
+int agent_reload(struct agent *a, struct buf *why);
+
+/* The reason of a reload is as long as the diagnostics of a load at most. */
+#define AGENT_WHY_MAX_BYTES ((size_t)16 << 20)
 
 /* Until a signal ends it; the exit code. */
 int agent_loop(struct agent *a);
@@ -53,6 +75,10 @@ int agent_routes_add(struct agent *a);
 /* Metrics about the process itself and its configuration. */
 int agent_self_metrics_add(struct agent *a);
 void agent_self_metrics_remove(struct agent *a);
+/* /metrics. 0 or -errno. */
+int agent_metrics_text(struct agent *a, struct buf *out);
+void agent_self_metrics_evaluated(struct agent *a, uint64_t ns);
+/* After each load. */
 void agent_self_metrics_loaded(struct agent *a, bool success);
 
 #endif

@@ -16,7 +16,10 @@ static const struct cli_command {
 	const char *summary;
 	int (*run)(int argc, char **argv);
 } commands[] = {
-	{ "run", "[FLAGS] FILE", "profile this host as FILE says, and push to Pyroscope", cli_run },
+	{ "run", "[FLAGS] PATH", "profile this host as the configuration at PATH says", cli_run },
+	{ "validate", "[FLAGS] PATH", "say what is wrong with a configuration", cli_validate },
+	{ "convert", "--source-format=yaml [FILE]", "older configurations in this language",
+	  cli_convert },
 	{ "profile", "[FLAGS] [-- COMMAND]",
 	  "profile now, for a person: folded stacks, pprof or a table", cli_profile },
 	{ "inspect", "WHAT [FLAGS] PID|ELF",
@@ -27,7 +30,7 @@ static void print_usage(FILE *to)
 {
 	(void)fputs("xagent, a continuous CPU profiler for Linux\n\nUsage:\n", to);
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
-		(void)fprintf(to, "  xagent %-7s %-20s  %s\n", commands[i].name,
+		(void)fprintf(to, "  xagent %-8s %-27s  %s\n", commands[i].name,
 			      commands[i].arguments, commands[i].summary);
 	(void)fputs(
 		"  xagent --version\n"

@@ -18,7 +18,14 @@ struct config_texts {
 void config_texts_fini(struct config_texts *t);
 #define _cleanup_config_texts_ _cleanup_(config_texts_fini)
 
+/* SHA-256 over all contents in their order, in hexadecimal. */
+#define CONFIG_HASH_BYTES 65
+void config_texts_hash(const struct config_texts *t, char ret_hex[static CONFIG_HASH_BYTES]);
+
 /* 0, or -errno with one line in `why`. */
 int config_texts_read(const char *path, struct buf *why, struct config_texts *ret_texts);
+
+/* The names of the files alone. 0 or -errno. */
+int config_names_read(const char *path, struct config_texts *ret_texts);
 
 #endif

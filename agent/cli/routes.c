@@ -2,6 +2,9 @@
 /* What the agent answers over HTTP. */
 #include "agent/cli/agent.h"
 
+#include "agent/cli/support.h"
+#include "agent/cli/web.h"
+#include "agent/util/log.h"
 #include "agent/util/macro.h"
 
 static void answer_ready(const struct http_call *call, struct http_answer *answer, void *data)
@@ -50,21 +53,37 @@ static void answer_metrics(const struct http_call *call, struct http_answer *ans
 
 	(void)call;
 	answer->content_type = "text/plain; version=0.0.4; charset=utf-8";
-	(void)telemetry_text(a->telemetry, &answer->body);
+	(void)agent_metrics_text(a, &answer->body);
 }
 
 static void answer_reload(const struct http_call *call, struct http_answer *answer, void *data)
 {
 	struct agent *a = data;
-	_cleanup_buf_ struct buf summary = BUF_INIT((size_t)1 << 20);
+	_cleanup_buf_ struct buf why = BUF_INIT(AGENT_WHY_MAX_BYTES);
 
 	(void)call;
-	if (agent_load(a, &summary) == 0) {
+	log_info_always("reload requested via /-/reload endpoint");
+	if (agent_reload(a, &why) == 0) {
 		(void)buf_append_str(&answer->body, "config reloaded\n");
 		return;
 	}
 	answer->status = 400;
-	(void)buf_printf(&answer->body, "%s\n", buf_str(&summary));
+	(void)buf_printf(&answer->body, "%s\n", buf_str(&why));
+}
+
+static void answer_support(const struct http_call *call, struct http_answer *answer, void *data)
+{
+	struct agent *a = data;
+
+	(void)call;
+	if (a->options.no_support_bundle) {
+		answer->status = 403;
+		(void)buf_append_str(&answer->body, "the support bundle is disabled\n");
+	} else if (support_bundle_write(a, &answer->body) == 0) {
+		answer->content_type = "application/zip";
+	} else {
+		answer->body.failed = true;
+	}
 }
 
 static void answer_root(const struct http_call *call, struct http_answer *answer, void *data)
@@ -77,7 +96,11 @@ static void answer_root(const struct http_call *call, struct http_answer *answer
 		"  /metrics     counters, Prometheus text\n"
 		"  /-/ready     200 once the configuration is loaded\n"
 		"  /-/healthy   200 while all components are well, and how each of them is\n"
-		"  /-/reload    reads the configuration again\n");
+		"  /-/reload    reads the configuration again\n"
+		"  /-/support   a zip file for whoever helps: configuration without secrets, "
+		"metrics, log\n"
+		"  /api/v0/web/components\n"
+		"               components as JSON\n");
 }
 
 int agent_routes_add(struct agent *a)
@@ -88,11 +111,12 @@ int agent_routes_add(struct agent *a)
 		{ .method = "GET", .path = "/-/healthy", .fn = answer_healthy, .data = a },
 		{ .method = "GET", .path = "/-/reload", .fn = answer_reload, .data = a },
 		{ .method = "POST", .path = "/-/reload", .fn = answer_reload, .data = a },
+		{ .method = "GET", .path = "/-/support", .fn = answer_support, .data = a },
 		{ .method = "GET", .path = "/metrics", .fn = answer_metrics, .data = a },
 	};
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(routes); i++)
 		r = http_server_add_route(a->server, &routes[i]);
-	return r;
+	return r == 0 ? web_routes_add(a) : r;
 }

@@ -1,55 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `xagent run FILE`: the agent, until a signal ends it. */
+/* `xagent run PATH`: the agent, until a signal ends it. */
+#include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "agent/cli/agent.h"
 #include "agent/cli/cli.h"
-#include "agent/cli/options.h"
+#include "agent/cli/run_args.h"
 #include "agent/util/log.h"
-#include "agent/util/macro.h"
-
-struct run_args {
-	bool help;
-	const char *listen;
-};
-
-/* The flags of Grafana's agents are understood, so that service files and manifests need no change; what has no meaning here is
- * taken and ignored (nothing is ever reported to anybody). */
-static const struct cli_flag run_flags[] = {
-	{ "help", 'h', CLI_SWITCH, offsetof(struct run_args, help), NULL, NULL },
-	{ "server.http.listen-addr", 0, CLI_TEXT, offsetof(struct run_args, listen), "HOST:PORT",
-	  NULL },
-	{ "server.http.memory-addr", 0, CLI_IGNORED, 0, "HOST:PORT", NULL },
-	{ "server.http.ui-path-prefix", 0, CLI_IGNORED, 0, "a path", NULL },
-	{ "server.http.enable-pprof", 0, CLI_IGNORED_SWITCH, 0, NULL, NULL },
-	{ "server.http.disable-support-bundle", 0, CLI_IGNORED_SWITCH, 0, NULL, NULL },
-	{ "storage.path", 0, CLI_IGNORED, 0, "a directory", NULL },
-	{ "disable-reporting", 0, CLI_IGNORED_SWITCH, 0, NULL, NULL },
-	{ "stability.level", 0, CLI_IGNORED, 0, "a level", NULL },
-	{ "config.format", 0, CLI_IGNORED, 0, "a format", NULL },
-	{ "config.bypass-conversion-errors", 0, CLI_IGNORED_SWITCH, 0, NULL, NULL },
-	{ "config.extra-args", 0, CLI_IGNORED, 0, "arguments", NULL },
-	{ "cluster.enabled", 0, CLI_IGNORED_SWITCH, 0, NULL, NULL },
-	{ "cluster.node-name", 0, CLI_IGNORED, 0, "a name", NULL },
-	{ "cluster.advertise-address", 0, CLI_IGNORED, 0, "HOST:PORT", NULL },
-	{ "cluster.join-addresses", 0, CLI_IGNORED, 0, "addresses", NULL },
-	{ "cluster.discover-peers", 0, CLI_IGNORED, 0, "peers", NULL },
-	{ "cluster.advertise-interfaces", 0, CLI_IGNORED, 0, "interfaces", NULL },
-	{ "cluster.rejoin-interval", 0, CLI_IGNORED, 0, "a duration", NULL },
-	{ "cluster.max-join-peers", 0, CLI_IGNORED, 0, "a number", NULL },
-	{ "cluster.name", 0, CLI_IGNORED, 0, "a name", NULL },
-	{ "cluster.enable-tls", 0, CLI_IGNORED_SWITCH, 0, NULL, NULL },
-	{ "cluster.tls-ca-path", 0, CLI_IGNORED, 0, "a file", NULL },
-	{ "cluster.tls-cert-path", 0, CLI_IGNORED, 0, "a file", NULL },
-	{ "cluster.tls-key-path", 0, CLI_IGNORED, 0, "a file", NULL },
-	{ "cluster.tls-server-name", 0, CLI_IGNORED, 0, "a name", NULL },
-	{ "cluster.wait-for-size", 0, CLI_IGNORED, 0, "a number", NULL },
-	{ "cluster.wait-timeout", 0, CLI_IGNORED, 0, "a duration", NULL },
-	{ "cluster.use-discovery-v1", 0, CLI_IGNORED_SWITCH, 0, NULL, NULL },
-	{ "feature.community-components.enabled", 0, CLI_IGNORED_SWITCH, 0, NULL, NULL },
-	{ "feature.component-shutdown-deadline", 0, CLI_IGNORED, 0, "a duration", NULL },
-	{ "feature.prometheus.metric-validation-scheme", 0, CLI_IGNORED, 0, "a scheme", NULL },
-};
+#include "agent/util/str.h"
 
 static void print_help(void)
 {
@@ -62,8 +21,19 @@ static void print_help(void)
 		"SIGHUP reads the configuration again.\n\n"
 		"Flags:\n"
 		"  --server.http.listen-addr=HOST:PORT  where to answer /metrics, /-/ready, "
-		"/-/healthy, /-/reload\n"
+		"/-/healthy, /-/reload …\n"
 		"                                       (default 127.0.0.1:12345)\n"
+		"  --server.http.ui-path-prefix=PATH    answer /api/v0/web below PATH too\n"
+		"  --server.http.disable-support-bundle no /-/support\n"
+		"  --config.watch                       read the configuration again when its "
+		"files change\n"
+		"  --config.format=FORMAT               alloy, flow or river: all the same "
+		"language\n"
+		"  --stability.level=LEVEL              generally-available (default), "
+		"public-preview, experimental\n"
+		"  --storage.path=DIRECTORY             for files of the agent (default "
+		"data-xagent/)\n"
+		"  --disable-reporting                  nothing is ever reported\n"
 		"  -h, --help                           this text\n"
 		"Other flags of `alloy run` are accepted and have no effect.\n\n"
 		"Example, a whole configuration:\n"
@@ -72,44 +42,111 @@ static void print_help(void)
 		stdout);
 }
 
-static int run_agent(const struct agent_options *o)
+static void say_ignored(const char *flag, bool expected, void *data)
 {
-	_cleanup_buf_ struct buf why = BUF_INIT((size_t)1 << 20);
+	(void)data;
+	if (expected)
+		log_warn("flag has no effect, there is nothing here that it could change",
+			 LOG_STR("flag", flag));
+	else
+		log_debug("flag has no effect", LOG_STR("flag", flag));
+}
+
+static int report_failure(int r, const struct buf *why)
+{
+	if (r == AGENT_LOAD_INVALID) {
+		/* After the diagnostics, on the other stream, as tools that read either expect it. */
+		(void)puts("");
+		(void)fflush(stdout);
+		(void)fputs("Error: could not perform the initial load successfully\n", stderr);
+	} else {
+		(void)fprintf(stderr, "Error: %s\n", buf_str(why));
+	}
+	return CLI_EXIT_FAILURE;
+}
+
+static int run_agent(const struct agent_options *o, const struct run_args *args)
+{
+	_cleanup_buf_ struct buf why = BUF_INIT(AGENT_WHY_MAX_BYTES);
 	struct agent a;
-	int code = CLI_EXIT_FAILURE;
+	int code;
 	int r = agent_init(&a, o, &why);
 
-	if (r < 0) {
+	run_args_each_ignored(args, say_ignored, NULL);
+	if (r < 0)
 		log_flush_held();
-		(void)fprintf(stderr, "Error: %s\n", buf_str(&why));
-	} else if (agent_load(&a, NULL) < 0) {
-		(void)fputs("\nError: could not perform the initial load successfully\n", stderr);
-	} else {
+	else
+		r = agent_load(&a, &why);
+	if (r == 0) {
 		log_info_always("xagent is running");
 		code = agent_loop(&a);
+	} else {
+		code = report_failure(r, &why);
 	}
 	agent_fini(&a);
 	return code;
 }
 
+/* "/a/b/" as "/a/b", "/" as "". */
+static int make_prefix(const char *text, struct buf *out)
+{
+	struct str rest = str_from(text);
+	struct str piece;
+
+	while (str_split(&rest, '/', &piece))
+		if (piece.n > 0)
+			(void)buf_printf(out, "/%.*s", (int)piece.n, piece.p);
+	return out->failed ? -ENAMETOOLONG : 0;
+}
+
+/* What can be told wrong before anything begins. */
+static int check(const struct run_args *args, const struct cli_words *words, struct buf *why)
+{
+	const char *refused = config_format_refused(args->format);
+
+	if (words->n != 1)
+		(void)buf_printf(why, "PATH of one configuration is needed, %zu were given",
+				 words->n);
+	else if (refused)
+		(void)buf_printf(why, "--config.format=%s %s", args->format, refused);
+	return why->len ? -EINVAL : 0;
+}
+
+static int run(const struct run_args *args, const char *path, char **argv)
+{
+	_cleanup_buf_ struct buf prefix = BUF_INIT(4096);
+
+	if (make_prefix(args->ui_prefix, &prefix) < 0) {
+		(void)fputs("Error: --server.http.ui-path-prefix is too long\n", stderr);
+		return CLI_EXIT_FAILURE;
+	}
+	return run_agent(
+		&(struct agent_options){
+			.config_path = path,
+			.listen = args->listen,
+			.ui_prefix = buf_str(&prefix),
+			.storage_path = args->storage_path,
+			.stability = args->stability,
+			.watch = args->watch,
+			.no_support_bundle = args->disable_support_bundle,
+			.argv = argv,
+		},
+		args);
+}
+
 int cli_run(int argc, char **argv)
 {
-	struct run_args args = { .listen = AGENT_DEFAULT_LISTEN };
+	struct run_args args;
 	_cleanup_words_ struct cli_words words = { 0 };
 	_cleanup_buf_ struct buf why = BUF_INIT(4096);
 
-	if (cli_options_parse(run_flags, ARRAY_SIZE(run_flags), argc, argv, &args, &words, &why) <
-	    0)
+	if (run_args_parse(argc, argv, &args, &words, &why) < 0)
 		return cli_usage_error("run", &why);
 	if (args.help) {
 		print_help();
 		return 0;
 	}
-	if (words.n != 1) {
-		(void)buf_printf(&why, "PATH of one configuration is needed, %zu were given",
-				 words.n);
+	if (check(&args, &words, &why) < 0)
 		return cli_usage_error("run", &why);
-	}
-	return run_agent(
-		&(struct agent_options){ .config_path = words.items[0], .listen = args.listen });
+	return run(&args, words.items[0], argv);
 }

@@ -30,7 +30,19 @@ static const struct metric_family load_failures = { "xagent_config_load_failures
 static const struct metric_family components = { "xagent_component_controller_running_components",
 						 "Components by health.",
 						 METRIC_GAUGE,
-						 { "health_type" } };
+						 { "controller_id", "controller_path",
+						   "health_type" } };
+/* A scrape comes between two evaluations, never within one. */
+static const struct metric_family evaluating = { "xagent_component_controller_evaluating",
+						 "1 while the graph is evaluated.",
+						 METRIC_GAUGE,
+						 { "controller_id", "controller_path" } };
+static const struct metric_family evaluation_seconds = {
+	"xagent_component_evaluation_seconds",
+	"Time of one evaluation of all components, when a configuration is loaded.",
+	METRIC_HISTOGRAM,
+	{ "controller_id", "controller_path" }
+};
 static const struct metric_family cpu_seconds = {
 	"process_cpu_seconds_total", "User and system time of the agent.", METRIC_SECONDS, { NULL }
 };
@@ -69,22 +81,32 @@ static double seconds_of(struct timeval t)
 	return (double)t.tv_sec + (double)t.tv_usec / 1e6;
 }
 
-static void show_components(struct telemetry *t, const struct graph *g)
+/* The one controller there is. */
+#define CONTROLLER "", "/"
+
+static void show_components(struct telemetry *t, struct graph *g)
 {
 	unsigned int n[HEALTH_MAX] = { 0 };
+	struct graph_view view;
 
-	for (size_t i = 0; i < graph_n(g); i++)
-		n[graph_component(g, i)->health.state]++;
+	graph_check(g);
+	for (size_t i = 0; i < graph_n(g); i++) {
+		graph_view(g, i, &view);
+		if (view.class == GRAPH_COMPONENT)
+			n[view.c->health.state]++;
+	}
 	for (int state = 0; state < HEALTH_MAX; state++) {
-		const char *value = health_state_text((enum health_state)state);
+		const char *const values[] = { CONTROLLER,
+					       health_state_text((enum health_state)state) };
 
-		metric_set(telemetry_series(t, &components, &value), n[state]);
+		metric_set(telemetry_series(t, &components, values), n[state]);
 	}
 }
 
 static void on_scrape(struct telemetry *t, void *data)
 {
 	const struct agent *a = data;
+	const char *const controller[] = { CONTROLLER };
 	struct rusage usage;
 
 	if (getrusage(RUSAGE_SELF, &usage) == 0) {
@@ -93,6 +115,7 @@ static void on_scrape(struct telemetry *t, void *data)
 		metric_set(plain(t, &max_resident), (double)usage.ru_maxrss * 1024);
 	}
 	metric_set(plain(t, &resident), resident_bytes());
+	metric_set(telemetry_series(t, &evaluating, controller), 0);
 	show_components(t, a->graph);
 }
 
@@ -108,6 +131,29 @@ int agent_self_metrics_add(struct agent *a)
 void agent_self_metrics_remove(struct agent *a)
 {
 	telemetry_off_scrape(a->telemetry, on_scrape, a);
+}
+
+void agent_self_metrics_evaluated(struct agent *a, uint64_t ns)
+{
+	const char *const controller[] = { CONTROLLER };
+
+	metric_observe(telemetry_series(a->telemetry, &evaluation_seconds, controller),
+		       (double)ns / 1e9);
+}
+
+int agent_metrics_text(struct agent *a, struct buf *out)
+{
+	int r = telemetry_text(a->telemetry, out);
+
+	/* Not a series: those stay for ever, and each configuration would be another one. */
+	if (r == 0 && a->config_hash[0])
+		r = buf_printf(
+			out,
+			"# HELP xagent_config_hash Always 1; which configuration is loaded.\n"
+			"# TYPE xagent_config_hash gauge\n"
+			"xagent_config_hash{cluster_name=\"\",sha256=\"%s\"} 1\n",
+			a->config_hash);
+	return r;
 }
 
 void agent_self_metrics_loaded(struct agent *a, bool success)

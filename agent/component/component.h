@@ -90,6 +90,10 @@ struct component_kind {
 	void (*process_gone)(struct component *c, uint32_t pid);
 	/* Brings c->health up to date: called before somebody looks at it. */
 	void (*check)(struct component *c);
+	/* What it has to tell about itself beyond arguments and exports, for a person: an object in `arena`. NULL function: nothing.
+	 * 0 or -ENOMEM. */
+	int (*debug_info)(struct component *c, struct river_arena *arena,
+			  const struct river_value **ret_info);
 };
 
 struct component {

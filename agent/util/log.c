@@ -31,11 +31,13 @@ static struct {
 	enum log_format format;
 	struct buf held[2]; /* by format */
 	struct buf held_level[2];
+	struct buf recent; /* whole lines, the oldest first */
 } sink = {
 	.lock = PTHREAD_MUTEX_INITIALIZER,
 	.level = LOG_LEVEL_INFO,
 	.held = { { .max_bytes = LOG_HELD_MAX }, { .max_bytes = LOG_HELD_MAX } },
 	.held_level = { { .max_bytes = LOG_HELD_MAX }, { .max_bytes = LOG_HELD_MAX } },
+	.recent = { .max_bytes = 2 * LOG_RECENT_MAX },
 };
 
 static const char *const level_names[LOG_LEVEL_MAX] = { "error", "warn", "info", "debug" };
@@ -158,6 +160,44 @@ static void hold_line(enum log_format format, enum log_level level, const struct
 		text->len = len;
 }
 
+/* At twice of what is kept the older half goes: a byte is moved once at most. */
+static void emit(const char *line, size_t n)
+{
+	struct buf *b = &sink.recent;
+
+	(void)file_write_fd(STDERR_FILENO, line, n);
+	if (b->len + n > b->max_bytes) {
+		const char *from =
+			b->data + b->len - (b->len > LOG_RECENT_MAX ? LOG_RECENT_MAX : 0);
+		const char *next = memchr(from, '\n', (size_t)(b->data + b->len - from));
+
+		next = next ? next + 1 : b->data + b->len;
+		b->len -= (size_t)(next - b->data);
+		memmove(b->data, next, b->len);
+	}
+	(void)buf_append(b, line, n);
+}
+
+int log_recent(struct buf *out)
+{
+	pthread_mutex_lock(&sink.lock);
+	const struct buf *b = sink.configured ? &sink.recent : &sink.held[sink.format];
+	const char *text = buf_str(b);
+	size_t n = b->len;
+
+	/* From the beginning of a line. */
+	if (n > LOG_RECENT_MAX) {
+		const char *from = text + n - LOG_RECENT_MAX;
+		const char *next = memchr(from, '\n', LOG_RECENT_MAX);
+
+		n = next ? (size_t)(text + n - next - 1) : 0;
+		text = next ? next + 1 : text;
+	}
+	int r = buf_append(out, text, n);
+	pthread_mutex_unlock(&sink.lock);
+	return r;
+}
+
 static void write_held(enum log_format format)
 {
 	const char *text = buf_str(&sink.held[format]);
@@ -169,7 +209,7 @@ static void write_held(enum log_format format)
 
 		memcpy(&head, heads->data + at, sizeof(head));
 		if (head.level <= sink.level)
-			(void)file_write_fd(STDERR_FILENO, text, head.bytes);
+			emit(text, head.bytes);
 		text += head.bytes;
 	}
 	for (int i = 0; i < 2; i++) {
@@ -218,7 +258,7 @@ static void write_or_hold(enum log_level level, const char *msg, const struct lo
 		if (line.failed && line.len > 0)
 			line.data[line.len - 1] = '\n';
 		if (sink.configured)
-			(void)file_write_fd(STDERR_FILENO, buf_str(&line), line.len);
+			emit(buf_str(&line), line.len);
 		else
 			hold_line(format, level, &line);
 	}

@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "agent/util/buf.h"
 #include "agent/util/ratelimit.h"
 
 enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARN, LOG_LEVEL_INFO, LOG_LEVEL_DEBUG, LOG_LEVEL_MAX };
@@ -65,6 +66,11 @@ struct log_field {
 /* Sets level and format and writes what was held. May be called again (reload). */
 void log_configure(enum log_level level, enum log_format format);
 void log_flush_held(void);
+
+/* Appends the lines written last, as they were written, held ones included: LOG_RECENT_MAX bytes at most. 0 or -ENOBUFS, -ENOMEM. */
+#define LOG_RECENT_MAX ((size_t)64 * 1024)
+int log_recent(struct buf *out);
+
 bool log_enabled(enum log_level level);
 bool log_level_parse(const char *text, enum log_level *ret_level);
 

@@ -307,8 +307,8 @@ def run_with(processes, tmp_path, text, *arguments, name="bad.alloy"):
 @pytest.mark.parametrize("text, where, names", [
     ("logging {\n\tlevel = \n}\n", "bad.alloy:", "expression"),
     ("pyroscope.ebpf \"a\" {\n", "bad.alloy:", ""),
-    ("pyroscope.ebpf \"a\" {\n\tforward_to = []\n\tsample_rat = 97\n}\n", "bad.alloy:3:2", "sample_rate"),
-    ("pyroscope.ebfp \"a\" {\n\tforward_to = []\n}\n", "bad.alloy:1:1", "pyroscope.ebpf"),
+    ("pyroscope.ebpf \"a\" {\n\tforward_to = []\n\tsample_rat = 97\n}\n", "bad.alloy:3:2", "sample_rat"),
+    ("pyroscope.ebfp \"a\" {\n\tforward_to = []\n}\n", "bad.alloy:1:1", "pyroscope.ebfp"),
     ("pyroscope.ebpf \"a\" {\n}\n", "bad.alloy:1:1", "forward_to"),
     ("pyroscope.ebpf \"a\" {\n\tforward_to = [pyroscope.write.b.receiver]\n}\n", "bad.alloy:2:", "pyroscope.write.b"),
     ("pyroscope.ebpf \"a\" {\n\tforward_to = []\n\tcollect_interval = \"soon\"\n}\n", "bad.alloy:3:", "soon"),

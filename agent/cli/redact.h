@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Texts that leave the house: configurations without their secrets, and anything else without those secrets.
+ *
+ * What is a secret is known by the tables of arguments. An expression that yields one is replaced as a whole, unless it only names
+ * where the secret comes from; so is one whose meaning no table knows, as the arguments of a declared component; comments are left
+ * out, for what was commented out. Pure.
+ */
+#ifndef XAGENT_AGENT_CLI_REDACT_H
+#define XAGENT_AGENT_CLI_REDACT_H
+
+#include <stddef.h>
+
+#include "agent/util/buf.h"
+
+#define REDACTED "(secret)"
+/* A shorter text is not looked for elsewhere: it would be found in everything. */
+#define REDACT_MIN_BYTES 6
+
+struct redactor {
+	char **texts; /* literals that were secrets; owned, as is the array */
+	size_t n;
+};
+
+void redactor_fini(struct redactor *r);
+#define _cleanup_redactor_ _cleanup_(redactor_fini)
+
+enum redact_outcome {
+	REDACTED_TEXT,
+	REDACT_UNREADABLE, /* not the language: nothing was appended, nobody can tell what is secret in it */
+};
+
+/* Appends a configuration to `out`, and remembers its secrets. An outcome, or -errno. */
+int redact_config(struct redactor *r, const char *text, size_t n, struct buf *out);
+
+/* Appends any text, without the secrets seen so far and without passwords in URLs. 0 or -errno. */
+int redact_text(const struct redactor *r, const char *text, size_t n, struct buf *out);
+
+#endif

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The support bundle. */
+#include "agent/cli/support.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+
+#include "agent/cli/agent.h"
+#include "agent/cli/redact.h"
+#include "agent/cli/zip.h"
+#include "agent/component/component_json.h"
+#include "agent/util/file.h"
+#include "agent/util/log.h"
+#include "agent/util/macro.h"
+#include "agent/util/str.h"
+#include "agent/version.h"
+
+#define MEMBER_MAX_BYTES ((size_t)HTTP_SERVER_MAX_ANSWER_BYTES)
+#define NAME_MAX_BYTES 8192
+
+struct bundle {
+	struct agent *a;
+	struct redactor redactor;
+	struct zip zip;
+};
+
+/* What the configuration calls a secret is in no other member either. */
+static int add_text(struct bundle *b, const char *name, const struct buf *text)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(2 * MEMBER_MAX_BYTES);
+	int r = redact_text(&b->redactor, buf_str(text), text->len, &out);
+
+	return r < 0 ? r : zip_add(&b->zip, name, buf_str(&out), out.len);
+}
+
+/* Below "config/", whatever it is called outside: no member leaves the folder that the file is unpacked into. */
+static void put_member_name(struct buf *name, size_t i, const char *path)
+{
+	struct str base = str_basename(str_from(path));
+
+	(void)buf_printf(name, "config/%02zu-%.*s", i + 1, (int)base.n, base.p);
+}
+
+static int add_source(struct bundle *b, size_t i, const struct river_source *source)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(2 * CONFIG_FILE_MAX_BYTES);
+	_cleanup_buf_ struct buf name = BUF_INIT(NAME_MAX_BYTES);
+	int r = redact_config(&b->redactor, source->text, source->len, &text);
+
+	put_member_name(&name, i, source->file);
+	if (r == REDACT_UNREADABLE)
+		(void)buf_printf(&text,
+				 "%s cannot be parsed: what is secret in it cannot be told, it is "
+				 "left out\n",
+				 source->file);
+	return r < 0 ? r : add_text(b, buf_str(&name), &text);
+}
+
+/* As they are now; whether that is what runs is told by the hashes among the facts. */
+static int add_config(struct bundle *b, char hash[static CONFIG_HASH_BYTES])
+{
+	_cleanup_config_texts_ struct config_texts texts = { 0 };
+	_cleanup_buf_ struct buf why = BUF_INIT(NAME_MAX_BYTES);
+	int r = config_texts_read(b->a->options.config_path, &why, &texts);
+
+	if (r < 0)
+		return add_text(b, "config/unreadable.txt", &why);
+	config_texts_hash(&texts, hash);
+	for (size_t i = 0; r == 0 && i < texts.n; i++)
+		r = add_source(b, i, &texts.sources[i]);
+	return r;
+}
+
+static int put_bytes(const char *bytes, size_t n, void *data)
+{
+	return buf_append(data, bytes, n);
+}
+
+static int add_components(struct bundle *b)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(MEMBER_MAX_BYTES);
+	json_t *json;
+
+	graph_check(b->a->graph);
+	json = components_json(b->a->graph, NULL, true);
+	int r = json ? json_dump_callback(json, put_bytes, &text, JSON_INDENT(2)) : -1;
+	json_decref(json);
+	(void)buf_append_char(&text, '\n');
+	return r < 0 ? -ENOMEM : add_text(b, "components.json", &text);
+}
+
+static int add_metrics(struct bundle *b)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(MEMBER_MAX_BYTES);
+	int r = agent_metrics_text(b->a, &text);
+
+	return r < 0 ? r : add_text(b, "metrics.txt", &text);
+}
+
+static int add_log(struct bundle *b)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(2 * LOG_RECENT_MAX);
+	int r = log_recent(&text);
+
+	return r < 0 ? r : add_text(b, "log.txt", &text);
+}
+
+static void put_file(struct buf *out, const char *path)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT((size_t)64 << 10);
+	int r = file_read(AT_FDCWD, path, &text);
+	struct str trimmed = str_trim((struct str){ buf_str(&text), text.len });
+
+	(void)buf_printf(out, "%s: %.*s%s\n", path, (int)trimmed.n, trimmed.p,
+			 r < 0 ? strerror(-r) : "");
+}
+
+static void put_process(struct buf *out, const struct agent *a, const char *hash)
+{
+	(void)buf_append_str(out, "command:");
+	for (char **arg = a->options.argv; arg && *arg; arg++)
+		(void)buf_printf(out, " %s", *arg);
+	(void)buf_printf(out, "\nuid: %u\n", (unsigned int)geteuid());
+	(void)buf_printf(
+		out, "config path: %s\nconfig watch: %s\nstorage path: %s\nstability level: %s\n",
+		a->options.config_path, a->watch ? "yes" : "no", a->options.storage_path,
+		stability_text(a->options.stability));
+	(void)buf_printf(out, "config sha256, loaded: %s\nconfig sha256, on disk: %s\n",
+			 a->config_hash, hash);
+}
+
+static int add_facts(struct bundle *b, const char *hash)
+{
+	static const char *const files[] = {
+		"/proc/sys/kernel/perf_event_paranoid",
+		"/proc/sys/kernel/perf_event_max_sample_rate",
+		"/proc/sys/kernel/perf_cpu_time_max_percent",
+		"/proc/sys/kernel/kptr_restrict",
+		"/proc/sys/kernel/unprivileged_bpf_disabled",
+		"/sys/kernel/security/lockdown",
+		"/sys/devices/system/cpu/online",
+		"/proc/self/cgroup",
+		"/proc/self/limits",
+		"/proc/self/status", /* capabilities, namespaces' pids, memory */
+		"/proc/loadavg",
+		"/proc/version",
+	};
+	_cleanup_buf_ struct buf out = BUF_INIT((size_t)1 << 20);
+	struct utsname u;
+
+	(void)buf_printf(&out, "xagent: %s\n", XAGENT_VERSION);
+	if (uname(&u) == 0)
+		(void)buf_printf(&out, "kernel: %s %s %s\n", u.sysname, u.release, u.machine);
+	(void)buf_printf(&out, "kernel types: %s\n",
+			 access("/sys/kernel/btf/vmlinux", R_OK) == 0 ? "yes" : "no");
+	put_process(&out, b->a, hash);
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
+		put_file(&out, files[i]);
+	return add_text(b, "facts.txt", &out);
+}
+
+/* The configuration comes first: the others are to be without its secrets. */
+static int add_all(struct bundle *b)
+{
+	char hash[CONFIG_HASH_BYTES] = "";
+	int r = add_config(b, hash);
+
+	if (r == 0)
+		r = add_facts(b, hash);
+	if (r == 0)
+		r = add_components(b);
+	if (r == 0)
+		r = add_metrics(b);
+	if (r == 0)
+		r = add_log(b);
+	return r == 0 ? zip_end(&b->zip) : r;
+}
+
+int support_bundle_write(struct agent *a, struct buf *out)
+{
+	struct bundle b = { .a = a };
+
+	zip_init(&b.zip, out, time(NULL));
+	int r = add_all(&b);
+	zip_fini(&b.zip);
+	redactor_fini(&b.redactor);
+	return r;
+}

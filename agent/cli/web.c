@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Components as JSON over HTTP. */
+#include "agent/cli/web.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "agent/cli/agent.h"
+#include "agent/component/component_json.h"
+#include "agent/util/macro.h"
+#include "agent/util/str.h"
+
+#define WEB "/api/v0/web"
+#define WEB_COMPONENTS WEB "/components"
+#define WEB_MODULES WEB "/modules/"
+#define WEB_DEBUG WEB "/debug/"
+#define WEB_GRAPH WEB "/graph"
+#define COMPONENT_HANDLERS "/api/v0/component/"
+/* Of the data-flow stream, in seconds. */
+#define WINDOW_MAX_S 60
+
+static int put_bytes(const char *bytes, size_t n, void *data)
+{
+	return buf_append(data, bytes, n);
+}
+
+/* Takes `json`. */
+static void answer_json(struct http_answer *answer, json_t *json)
+{
+	answer->content_type = "application/json";
+	if (!json || json_dump_callback(json, put_bytes, &answer->body, JSON_COMPACT) < 0)
+		answer->body.failed = true;
+	(void)buf_append_char(&answer->body, '\n');
+	json_decref(json);
+}
+
+static void answer_text(struct http_answer *answer, unsigned int status, const char *text)
+{
+	answer->status = status;
+	(void)buf_printf(&answer->body, "%s\n", text);
+}
+
+/* What follows `head`, wherever the prefix of web pages is before it. */
+static const char *after(const struct http_call *call, const char *head)
+{
+	const char *at = strstr(http_call_path(call), head);
+
+	return at ? at + strlen(head) : "";
+}
+
+static void answer_component(struct agent *a, const char *module_id, const char *local_id,
+			     struct http_answer *answer)
+{
+	_cleanup_buf_ struct buf id = BUF_INIT((size_t)64 << 10);
+	struct graph_view view;
+	size_t i;
+
+	(void)buf_printf(&id, "%s%s%s", module_id, *module_id ? "/" : "", local_id);
+	graph_check(a->graph);
+	if (!graph_find(a->graph, buf_str(&id), &i)) {
+		answer_text(answer, 404, "404 page not found");
+		return;
+	}
+	graph_view(a->graph, i, &view);
+	if (view.class == GRAPH_COMPONENT)
+		answer_json(answer, component_json(a->graph, i, true));
+	else
+		answer_text(answer, 404, "404 page not found");
+}
+
+static void answer_list(struct agent *a, const char *module_id, struct http_answer *answer)
+{
+	if (!graph_has_module(a->graph, module_id)) {
+		answer->status = 500;
+		(void)buf_printf(&answer->body, "module \"%s\" not found\n", module_id);
+		return;
+	}
+	graph_check(a->graph);
+	answer_json(answer, components_json(a->graph, module_id, false));
+}
+
+static void on_components(const struct http_call *call, struct http_answer *answer, void *data)
+{
+	const char *id = after(call, WEB_COMPONENTS);
+
+	id += *id == '/';
+	if (*id)
+		answer_component(data, "", id, answer);
+	else
+		answer_list(data, "", answer);
+}
+
+/* {module}/components[/{id}]; both may contain slashes. Local ids have no "/components" in them, so the last one divides. */
+static bool divide_module_path(const char *path, size_t *ret_module_len, const char **ret_id)
+{
+	static const char word[] = "/components";
+	const char *divider = NULL;
+
+	for (const char *at = strstr(path, word); at; at = strstr(at + 1, word))
+		if (at[sizeof(word) - 1] == '\0' || at[sizeof(word) - 1] == '/')
+			divider = at;
+	if (!divider)
+		return false;
+	*ret_module_len = (size_t)(divider - path);
+	*ret_id = divider + sizeof(word) - 1 + (divider[sizeof(word) - 1] == '/');
+	return true;
+}
+
+static void on_modules(const struct http_call *call, struct http_answer *answer, void *data)
+{
+	const char *path = after(call, WEB_MODULES);
+	const char *id = NULL;
+	size_t n = 0;
+
+	if (!divide_module_path(path, &n, &id)) {
+		answer_text(answer, 404, "404 page not found");
+		return;
+	}
+	_cleanup_free_ char *module_id = strndup(path, n);
+	if (!module_id)
+		answer->body.failed = true;
+	else if (*id && graph_has_module(((struct agent *)data)->graph, module_id))
+		answer_component(data, module_id, id, answer);
+	else
+		answer_list(data, module_id, answer);
+}
+
+static void on_remote(const struct http_call *call, struct http_answer *answer, void *data)
+{
+	(void)call;
+	(void)data;
+	answer_text(answer, 500, "remote configuration is not running");
+}
+
+/* Without clustering this host is the only one. */
+static void on_peers(const struct http_call *call, struct http_answer *answer, void *data)
+{
+	const struct agent *a = data;
+
+	(void)call;
+	answer_json(answer, json_pack("[{s:s, s:s, s:b, s:s}]", "name", a->hostname, "addr",
+				      a->options.listen, "isSelf", 1, "state", "participant"));
+}
+
+static bool is_probability(const char *text)
+{
+	char *end = NULL;
+	double p = strtod(text, &end);
+
+	/* It takes blanks, signs, and names of infinity too. */
+	return (*text == '.' || (*text >= '0' && *text <= '9')) && *end == '\0' && p >= 0 && p <= 1;
+}
+
+static void on_debug(const struct http_call *call, struct http_answer *answer, void *data)
+{
+	const char *probability = http_call_query(call, "sampleProb");
+
+	(void)data;
+	if (probability && !is_probability(probability))
+		answer_text(answer, 400, "Invalid sample probability");
+	else
+		answer_text(answer, 500, "live debugging is not supported");
+}
+
+static void on_graph(const struct http_call *call, struct http_answer *answer, void *data)
+{
+	const char *window = http_call_query(call, "window");
+	uint64_t s = 1;
+
+	(void)data;
+	if (window && (str_parse_u64(str_from(window), 10, WINDOW_MAX_S, &s) < 0 || s == 0))
+		answer_text(answer, 400, "Invalid window: must be an integer between 1 and 60");
+	else
+		answer_text(answer, 500, "live debugging is not supported");
+}
+
+/* No component of ours answers over HTTP itself. */
+static void on_component_handler(const struct http_call *call, struct http_answer *answer,
+				 void *data)
+{
+	const char *path = http_call_path(call);
+
+	(void)data;
+	if (strlen(path) > strlen(COMPONENT_HANDLERS)) {
+		answer_text(answer, 404, "404 page not found");
+		return;
+	}
+	answer->status = 400;
+	(void)buf_printf(&answer->body, "failed to parse URL path \"%s\": invalid path\n", path);
+}
+
+static const struct web_route {
+	const char *path;
+	bool below; /* also everything below */
+	http_handler_fn fn;
+} web_routes[] = {
+	{ WEB_COMPONENTS, true, on_components }, { WEB "/modules", true, on_modules },
+	{ WEB "/remotecfg", true, on_remote },	 { WEB "/peers", false, on_peers },
+	{ WEB "/debug", true, on_debug },	 { WEB_GRAPH, true, on_graph },
+};
+
+static int add_routes(struct agent *a, const char *prefix)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(web_routes); i++) {
+		const struct web_route *route = &web_routes[i];
+		_cleanup_buf_ struct buf path = BUF_INIT((size_t)64 << 10);
+
+		r = buf_printf(&path, "%s%s", prefix, route->path);
+		if (r == 0)
+			r = http_server_add_route(a->server,
+						  &(struct http_route){ .method = "GET",
+									.path = buf_str(&path),
+									.prefix = route->below,
+									.fn = route->fn,
+									.data = a });
+	}
+	return r;
+}
+
+int web_routes_add(struct agent *a)
+{
+	int r = add_routes(a, "");
+
+	if (r == 0 && *a->options.ui_prefix)
+		r = add_routes(a, a->options.ui_prefix);
+	if (r == 0)
+		r = http_server_add_route(a->server,
+					  &(struct http_route){ .method = "GET",
+								.path = COMPONENT_HANDLERS,
+								.prefix = true,
+								.fn = on_component_handler,
+								.data = a });
+	return r;
+}
