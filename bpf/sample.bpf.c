@@ -39,6 +39,10 @@ const volatile __u64 cold_bytes = 1 << 17;
 /* Nesting limit of pid namespaces (MAX_PID_NS_LEVEL, include/linux/pid_namespace.h). */
 #define PID_NS_LEVELS 33
 
+/* The agent is woken after two or three samples of processes that it does not know: they come until it has looked, and a process that lives for
+ * milliseconds can be looked at for as long. */
+#define COLD_WAKE_BYTES 8192
+
 static __always_inline struct wire_counters *counters_get(void)
 {
 	__u32 zero = 0;
@@ -235,8 +239,7 @@ static __always_inline void emit(struct scratch *s, struct task_struct *task, bo
 				 struct wire_counters *count)
 {
 	__u64 waiting = bpf_ringbuf_query(&samples, BPF_RB_AVAIL_DATA);
-	/* Copies fill the ring fast, and come until their process is known. */
-	__u64 wake = cold ? wake_bytes / 4 : wake_bytes;
+	__u64 wake = cold ? COLD_WAKE_BYTES : wake_bytes;
 	__u64 flags = waiting >= wake ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
 	__u32 bytes = sizeof(struct wire_sample) +
 		      (s->record.head.n_kernel + s->record.head.n_user) * 8;
