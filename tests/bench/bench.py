@@ -48,6 +48,7 @@ def main():
     report.walk(bench_micro.walk())
     report.tables(bench_micro.tables())
     report.names(bench_micro.names())
+    report.river(bench_micro.river())
     with tempfile.TemporaryDirectory() as name:
         bench_on_load(Path(name), seconds, rate)
 

@@ -38,6 +38,10 @@ def names():
     return _run("names", *filter(os.path.isdir, FILES))
 
 
+def river():
+    return _run("river")
+
+
 def verifier_instructions():
     """Processed ones, of the largest program."""
     done = subprocess.run([paths.XAGENT, "profile", "-d", "1", "-o", os.devnull, "--verifier-stats"],
