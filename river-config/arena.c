@@ -7,9 +7,10 @@
 #include <string.h>
 
 /*
- * Large enough that a usual file takes two or three; small enough that a parse of one line is
- * cheap.
+ * Chunks double from the first on: one block's arguments take the first, a usual file some of the
+ * last.
  */
+#define ARENA_FIRST_BYTES 1024
 #define ARENA_CHUNK_BYTES 16384
 
 struct river_arena_chunk {
@@ -35,11 +36,17 @@ void river_arena_fini(struct river_arena *a)
 	a->used_bytes = 0;
 }
 
+static size_t chunk_bytes(const struct river_arena *a)
+{
+	if (a->used_bytes < ARENA_FIRST_BYTES)
+		return ARENA_FIRST_BYTES;
+	return a->used_bytes < ARENA_CHUNK_BYTES ? a->used_bytes : ARENA_CHUNK_BYTES;
+}
+
 static struct river_arena_chunk *chunk_add(struct river_arena *a, size_t n)
 {
-	size_t cap = n > ARENA_CHUNK_BYTES / 4
-			     ? n
-			     : ARENA_CHUNK_BYTES - sizeof(struct river_arena_chunk);
+	size_t usual = chunk_bytes(a);
+	size_t cap = n > usual / 4 ? n : usual - sizeof(struct river_arena_chunk);
 	size_t total = sizeof(struct river_arena_chunk) + cap;
 	struct river_arena_chunk *c;
 
@@ -80,7 +87,7 @@ void *river_arena_alloc(struct river_arena *a, size_t n)
 		c = chunk_add(a, size);
 		if (!c)
 			return NULL;
-		chunk_link(a, c, size > ARENA_CHUNK_BYTES / 4);
+		chunk_link(a, c, c->cap == size);
 	}
 	c->used += size;
 	return c->data + c->used - size;
