@@ -18,12 +18,17 @@
 /* Service managers and container runtimes kill 10 s after they asked (docker stop, kubelet: 30 s). */
 #define FLUSH_NS (5 * NS_PER_S)
 
+#define WITHOUT_URL                                                                            \
+	"an endpoint has an empty url, nothing is sent to it: is the variable set that it is " \
+	"made of?"
+
 /* A pusher with the arguments of its time. A retired one sends what it has and ends. */
 struct outlet {
 	struct component_rest rest;
 	struct list node;    /* of write.retired */
 	struct write *write; /* NULL: has ended before us */
 	struct pusher *pusher;
+	size_t n_without_url; /* endpoints that nothing can be sent to */
 };
 
 struct write {
@@ -43,16 +48,19 @@ static void outlet_free(struct outlet *o)
 static int fill_outlet(struct component *c, const struct write_args *args, struct outlet *o)
 {
 	struct river_arena arena;
-	size_t n = args->endpoints.n_items;
-	_cleanup_free_ struct push_endpoint_options *endpoints = calloc(n + 1, sizeof(*endpoints));
+	size_t n = 0;
+	_cleanup_free_ struct push_endpoint_options *endpoints =
+		calloc(args->endpoints.n_items + 1, sizeof(*endpoints));
 	_cleanup_free_ struct push_label *external =
 		calloc(args->external_labels.n_items + 1, sizeof(*external));
 	const struct endpoint_args *items = args->endpoints.items;
 	int r = endpoints && external ? 0 : -ENOMEM;
 
 	river_arena_init(&arena, (size_t)16 << 20);
-	for (size_t i = 0; r == 0 && i < n; i++)
-		r = write_args_endpoint(&items[i], &arena, &endpoints[i]);
+	for (size_t i = 0; r == 0 && i < args->endpoints.n_items; i++)
+		if (*items[i].url)
+			r = write_args_endpoint(&items[i], &arena, &endpoints[n++]);
+	o->n_without_url = args->endpoints.n_items - n;
 	for (size_t i = 0; r == 0 && i < args->external_labels.n_items; i++)
 		external[i] = (struct push_label){ args->external_labels.keys[i],
 						   args->external_labels.values[i] };
@@ -180,6 +188,12 @@ static void tell(struct component *c)
 	const struct write *w = c->state;
 	bool nowhere = pusher_n_endpoints(w->outlet->pusher) == 0;
 
+	if (w->outlet->n_without_url > 0) {
+		component_set_health(c, HEALTH_UNHEALTHY, WITHOUT_URL);
+		log_error(WITHOUT_URL, LOG_STR("component_id", c->id),
+			  LOG_UINT("endpoints", w->outlet->n_without_url));
+		return;
+	}
 	component_set_health(c, HEALTH_HEALTHY,
 			     nowhere ? "no endpoint: profiles are discarded" : "sending profiles");
 	if (nowhere)
@@ -211,7 +225,7 @@ static void write_check(struct component *c)
 		pusher_stats(w->outlet->pusher, i, &s);
 		put_endpoint(&s, &text);
 	}
-	if (text.len > 0)
+	if (text.len > 0 && w->outlet->n_without_url == 0)
 		component_set_health(c, HEALTH_HEALTHY, buf_str(&text));
 }
 

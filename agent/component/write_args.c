@@ -35,6 +35,10 @@ static const char *validate_retries(const void *field, struct river_arena *arena
 	return *(const int64_t *)field >= 0 ? NULL : "max_backoff_retries must not be negative";
 }
 
+/* An address out of an environment that does not have it is no mistake of the file: it is told when the component runs. Anything will do to
+ * look at the other arguments. */
+#define ANY_URL "http://unset"
+
 static const char *validate_endpoint(const void *self, struct river_arena *arena)
 {
 	const struct endpoint_args *args = self;
@@ -46,6 +50,8 @@ static const char *validate_endpoint(const void *self, struct river_arena *arena
 		return problem;
 	if (write_args_endpoint(args, arena, &options) < 0)
 		return "not enough memory";
+	if (!*args->url)
+		options.url = ANY_URL;
 	return push_endpoint_options_check(&options);
 }
 

@@ -414,6 +414,16 @@ def test_privilege_that_names_need_is_named(processes, public_xagent):
     assert len(said) == 1 and "CAP_SYS_PTRACE" in said[0] and "DAC" not in said[0], run.err
 
 
+def test_address_that_is_not_set(start_agent, standin):
+    """A url out of a variable that is not there: the agent runs, as it would with the server being away, and says what is wrong."""
+    text = config(standin.url).replace(f'"{standin.url}"', 'sys.env("XAGENT_TEST_NOT_SET")')
+    agent = start_agent(text).wait_ready()
+    status, body = agent.get("/-/healthy")
+    assert status == 500 and "pyroscope.write.endpoint" in body and "empty url" in body, body
+    assert agent.log_lines(level="error", component_id="pyroscope.write.endpoint"), agent.log
+    assert agent.stop() == 0
+
+
 def test_nothing_is_left_behind(start_agent, standin, chain):
     """No BPF program, map or link outlives the agent."""
     if privileges.why_no_tool("bpftool"):
