@@ -165,7 +165,7 @@ $(patsubst %.c,$(BUILD)/%.o,$(UNIT_SOURCES)) $(SUPPORT_OBJECTS): | $(GENERATED)
 FUZZ_SOURCES := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_SOURCES := $(filter-out tests/fuzz/fuzz_main.c,$(FUZZ_SOURCES))
 FUZZ_BINS := $(patsubst tests/fuzz/%.c,$(BUILD)/tests/fuzz/%,$(FUZZ_SOURCES))
-FUZZ_ARCHIVES := $(call archives_of,$(filter-out cli component profile,$(cli_deps)) )
+FUZZ_ARCHIVES := $(call archives_of,cli $(cli_deps))
 
 $(BUILD)/tests/fuzz/%: $(BUILD)/tests/fuzz/%.o $(BUILD)/tests/fuzz/fuzz_main.o $(BUILD)/libsupport.a $(FUZZ_ARCHIVES)
 	$(call msg,FUZZ,$@)

@@ -10,6 +10,8 @@
 #include "agent/util/macro.h"
 #include "agent/util/str.h"
 
+/* Two levels of settings are all there are; aliases could make each of more lead to four below it. */
+#define MAX_SETTINGS_DEPTH 4
 /* What pyroscope.ebpf takes. */
 #define MAX_RATE_HZ 10000
 
@@ -231,7 +233,7 @@ static void read_filter(struct reader *r, const yaml_node_t *map)
 			 text);
 }
 
-static int read_settings(struct reader *r, const yaml_node_t *map)
+static int read_settings(struct reader *r, const yaml_node_t *map, int depth)
 {
 	static const char *const nested[] = { "args", "private", "profile", "ebpf_prog" };
 	const yaml_node_t *rate = get(r, map, "sample_rate");
@@ -252,9 +254,8 @@ static int read_settings(struct reader *r, const yaml_node_t *map)
 	for (size_t i = 0; result == 0 && i < ARRAY_SIZE(nested); i++) {
 		const yaml_node_t *inner = get(r, map, nested[i]);
 
-		/* An alias may lead back up; two levels are all there are. */
-		if (inner && inner > map)
-			result = read_settings(r, inner);
+		if (inner && depth < MAX_SETTINGS_DEPTH)
+			result = read_settings(r, inner, depth + 1);
 	}
 	return result;
 }
@@ -291,7 +292,7 @@ static int read_programs(struct reader *r, const yaml_node_t *list)
 	if (!found)
 		old_note(r->notes, true, &list->start_mark,
 			 "there is no enabled program \"profile\" in ebpf.programs");
-	return found ? read_settings(r, found) : 0;
+	return found ? read_settings(r, found, 0) : 0;
 }
 
 static int read_root(struct reader *r, const yaml_node_t *root)

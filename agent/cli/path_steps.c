@@ -18,20 +18,22 @@ struct walk {
 	void *data;
 };
 
-/* The next name is cut off the rest; false at its end. */
-static bool take_name(struct walk *w, char name[static NAME_MAX + 1])
+/* The next name is cut off the rest: 1, 0 at its end, or -ENAMETOOLONG. */
+static int take_name(struct walk *w, char name[static NAME_MAX + 1])
 {
 	char *at = w->rest + strspn(w->rest, "/");
 	size_t n = strcspn(at, "/");
 
-	if (n == 0 || n > NAME_MAX)
-		return false;
+	if (n > NAME_MAX)
+		return -ENAMETOOLONG;
+	if (n == 0)
+		return 0;
 	memcpy(name, at, n);
 	name[n] = '\0';
 	at += n;
 	at += strspn(at, "/");
 	memmove(w->rest, at, strlen(at) + 1);
-	return true;
+	return 1;
 }
 
 static void go_up(struct walk *w)
@@ -93,6 +95,8 @@ int path_steps(const char *path, path_step_fn fn, void *data)
 	char name[NAME_MAX + 1];
 	int r = 0;
 
+	if (!*path)
+		return -ENOENT;
 	if (strlen(path) >= sizeof(w.rest))
 		return -ENAMETOOLONG;
 	memcpy(w.rest, path, strlen(path) + 1);
@@ -100,7 +104,11 @@ int path_steps(const char *path, path_step_fn fn, void *data)
 		return -errno;
 	if (strcmp(w.dir, "/") == 0)
 		w.dir[0] = '\0';
-	while (r == 0 && take_name(&w, name))
+	int taken = take_name(&w, name);
+	while (taken > 0 && r == 0) {
 		r = step(&w, name);
-	return r;
+		if (r == 0)
+			taken = take_name(&w, name);
+	}
+	return r < 0 ? r : taken;
 }

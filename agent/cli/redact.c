@@ -12,8 +12,6 @@
 
 /* A tree takes some 20 times the bytes of its text. */
 #define TREE_MAX_BYTES ((size_t)512 << 20)
-/* More literals than any configuration has; each is looked for in all of the bundle. */
-#define MAX_TEXTS 256
 
 /* Bytes of the source that something else stands for. */
 struct edit {
@@ -31,22 +29,7 @@ struct edits {
 
 void redactor_fini(struct redactor *r)
 {
-	for (size_t i = 0; i < r->n; i++)
-		free(r->texts[i]);
-	free(r->texts);
-	*r = (struct redactor){ 0 };
-}
-
-static int remember(struct redactor *r, const char *text, size_t n)
-{
-	if (n < REDACT_MIN_BYTES || r->n >= MAX_TEXTS)
-		return 0;
-	char **texts = reallocarray(r->texts, r->n + 1, sizeof(*texts));
-	if (!texts)
-		return -ENOMEM;
-	r->texts = texts;
-	texts[r->n] = strndup(text, n);
-	return texts[r->n] ? (r->n++, 0) : -ENOMEM;
+	secret_texts_fini(&r->texts);
 }
 
 static void add_edit(struct edits *e, const struct river_range *at, const char *by)
@@ -61,23 +44,6 @@ static void add_edit(struct edits *e, const struct river_range *at, const char *
 	items[e->n++] = (struct edit){ at->start.offset, (size_t)at->end.offset + 1, by };
 }
 
-/* Every text between quotes. */
-static void remember_literals(struct edits *e, const char *from, const char *to)
-{
-	while (from < to) {
-		const char quote = *from++;
-		const char *begin = from;
-
-		if (quote != '"' && quote != '`')
-			continue;
-		while (from < to && *from != quote)
-			from += *from == '\\' && quote == '"' && from + 1 < to ? 2 : 1;
-		if (remember(e->r, begin, (size_t)(from - begin)) < 0)
-			e->error = -ENOMEM;
-		from++;
-	}
-}
-
 /* a.b.c, true: says nothing but where it comes from. */
 static bool is_name(const char *from, const char *to)
 {
@@ -89,17 +55,19 @@ static bool is_name(const char *from, const char *to)
 	return true;
 }
 
-static void hide(struct edits *e, const struct river_stmt *attribute, bool is_secret)
+static void hide(struct edits *e, const struct river_stmt *attribute)
 {
 	const struct river_range *at = river_expr_range(attribute->value);
 	const char *from = e->text + at->start.offset;
 	const char *to = e->text + at->end.offset + 1;
+	int r;
 
 	if (is_name(from, to))
 		return;
 	add_edit(e, at, "\"" REDACTED "\"");
-	if (is_secret)
-		remember_literals(e, from, to);
+	r = secret_texts_add_literals(&e->r->texts, from, to);
+	if (r < 0)
+		e->error = r;
 }
 
 static const struct river_field *find_field(const struct river_schema *schema, const char *name)
@@ -111,10 +79,17 @@ static const struct river_field *find_field(const struct river_schema *schema, c
 	return NULL;
 }
 
+/* Texts by their type, and yet where people write tokens and passwords. */
+static bool is_credential_map(const struct river_field *f)
+{
+	return f->kind == RIVER_KIND_STRING_MAP &&
+	       (strcmp(f->name, "headers") == 0 || strcmp(f->name, "endpoint_params") == 0);
+}
+
 static bool is_secret_field(const struct river_field *f)
 {
 	return f->kind == RIVER_KIND_SECRET || f->kind == RIVER_KIND_OPTIONAL_SECRET ||
-	       f->kind == RIVER_KIND_SECRET_LIST_MAP;
+	       f->kind == RIVER_KIND_SECRET_LIST_MAP || is_credential_map(f);
 }
 
 static void walk_attribute(struct edits *e, const struct river_stmt *stmt,
@@ -122,10 +97,8 @@ static void walk_attribute(struct edits *e, const struct river_stmt *stmt,
 {
 	const struct river_field *f = find_field(schema, stmt->name);
 
-	if (!f)
-		hide(e, stmt, false);
-	else if (is_secret_field(f))
-		hide(e, stmt, true);
+	if (!f || is_secret_field(f))
+		hide(e, stmt);
 }
 
 static void walk_arguments(struct edits *e, const struct river_body *body,
@@ -157,7 +130,7 @@ static void walk_components(struct edits *e, const struct river_body *body)
 		const struct component_kind *kind;
 
 		if (stmt->kind == RIVER_STMT_ATTRIBUTE) {
-			hide(e, stmt, false);
+			hide(e, stmt);
 			continue;
 		}
 		if (holds_components(stmt)) {
@@ -219,38 +192,26 @@ int redact_config(struct redactor *r, const char *text, size_t n, struct buf *ou
 	river_arena_init(&arena, TREE_MAX_BYTES);
 	river_diags_init(&diags, &arena);
 	int result = river_parse("", text, n, &arena, &diags, &file);
-	if (result == RIVER_OK)
+	bool is_parsed = result == RIVER_OK;
+	if (is_parsed)
 		result = redact_file(&e, file, n, out);
 	else if (result == RIVER_INVALID)
+		result = secret_texts_add_broken(&r->texts, text, text + n);
+	if (result == 0 && !is_parsed)
 		result = REDACT_UNREADABLE;
 	free(e.items);
 	river_arena_fini(&arena);
 	return result;
 }
 
-/* Length of "user:password" before an @, 0 where there is none. */
+/* Length of "user:password", or of a token alone, before an @, 0 where there is none. */
 static size_t userinfo_len(const char *from, const char *end)
 {
 	const char *at = from;
 
 	while (at < end && !strchr("@/ \t\r\n\"'`\\?#<>", *at))
 		at++;
-	return at < end && *at == '@' && memchr(from, ':', (size_t)(at - from))
-		       ? (size_t)(at - from)
-		       : 0;
-}
-
-static size_t secret_len(const struct redactor *r, const char *from, const char *end)
-{
-	size_t longest = 0;
-
-	for (size_t i = 0; i < r->n; i++) {
-		size_t n = strlen(r->texts[i]);
-
-		if (n > longest && n <= (size_t)(end - from) && memcmp(from, r->texts[i], n) == 0)
-			longest = n;
-	}
-	return longest;
+	return at < end && *at == '@' ? (size_t)(at - from) : 0;
 }
 
 int redact_text(const struct redactor *r, const char *text, size_t n, struct buf *out)
@@ -263,7 +224,7 @@ int redact_text(const struct redactor *r, const char *text, size_t n, struct buf
 		size_t len = in_url ? userinfo_len(at, end) : 0;
 
 		if (len == 0)
-			len = secret_len(r, at, end);
+			len = secret_texts_match(&r->texts, at, end);
 		if (len == 0) {
 			at++;
 			continue;

@@ -11,15 +11,13 @@
 
 #include <stddef.h>
 
+#include "agent/cli/secret_texts.h"
 #include "agent/util/buf.h"
 
 #define REDACTED "(secret)"
-/* A shorter text is not looked for elsewhere: it would be found in everything. */
-#define REDACT_MIN_BYTES 6
 
 struct redactor {
-	char **texts; /* literals that were secrets; owned, as is the array */
-	size_t n;
+	struct secret_texts texts;
 };
 
 void redactor_fini(struct redactor *r);
@@ -27,13 +25,13 @@ void redactor_fini(struct redactor *r);
 
 enum redact_outcome {
 	REDACTED_TEXT,
-	REDACT_UNREADABLE, /* not the language: nothing was appended, nobody can tell what is secret in it */
+	REDACT_UNREADABLE, /* not the language: nothing was appended, all its literals count as secrets */
 };
 
-/* Appends a configuration to `out`, and remembers its secrets. An outcome, or -errno. */
+/* Appends a configuration to `out`, and remembers its secrets. An outcome, or -errno (-E2BIG: more secrets than can be looked for). */
 int redact_config(struct redactor *r, const char *text, size_t n, struct buf *out);
 
-/* Appends any text, without the secrets seen so far and without passwords in URLs. 0 or -errno. */
+/* Appends any text, without the secrets seen so far and without who logs in in URLs. 0 or -errno. */
 int redact_text(const struct redactor *r, const char *text, size_t n, struct buf *out);
 
 #endif

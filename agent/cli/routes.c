@@ -2,6 +2,9 @@
 /* What the agent answers over HTTP. */
 #include "agent/cli/agent.h"
 
+#include <errno.h>
+#include <string.h>
+
 #include "agent/cli/support.h"
 #include "agent/cli/web.h"
 #include "agent/util/log.h"
@@ -71,19 +74,32 @@ static void answer_reload(const struct http_call *call, struct http_answer *answ
 	(void)buf_printf(&answer->body, "%s\n", buf_str(&why));
 }
 
+static void answer_no_bundle(int error, struct http_answer *answer)
+{
+	buf_reset(&answer->body);
+	answer->status = 500;
+	(void)buf_printf(&answer->body, "the support bundle cannot be made: %s\n",
+			 error == -E2BIG ? "the configuration holds more texts that may be secrets "
+					   "than can be looked for"
+					 : strerror(-error));
+}
+
 static void answer_support(const struct http_call *call, struct http_answer *answer, void *data)
 {
 	struct agent *a = data;
+	int r;
 
 	(void)call;
 	if (a->options.no_support_bundle) {
 		answer->status = 403;
 		(void)buf_append_str(&answer->body, "the support bundle is disabled\n");
-	} else if (support_bundle_write(a, &answer->body) == 0) {
-		answer->content_type = "application/zip";
-	} else {
-		answer->body.failed = true;
+		return;
 	}
+	r = support_bundle_write(a, &answer->body);
+	if (r == 0)
+		answer->content_type = "application/zip";
+	else
+		answer_no_bundle(r, answer);
 }
 
 static void answer_root(const struct http_call *call, struct http_answer *answer, void *data)

@@ -80,6 +80,25 @@ static int put_bytes(const char *bytes, size_t n, void *data)
 	return buf_append(data, bytes, n);
 }
 
+/* No table knows what is secret among the arguments of a declared component. */
+static void hide_declared(json_t *components)
+{
+	json_t *c, *argument;
+	size_t i, k;
+
+	json_array_foreach(components, i, c)
+	{
+		if (component_kind_find(json_string_value(json_object_get(c, "name"))))
+			continue;
+		json_array_foreach(json_object_get(c, "arguments"), k, argument)
+		{
+			(void)json_object_set_new(
+				argument, "value",
+				json_pack("{s:s, s:s}", "type", "string", "value", REDACTED));
+		}
+	}
+}
+
 static int add_components(struct bundle *b)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(MEMBER_MAX_BYTES);
@@ -87,6 +106,7 @@ static int add_components(struct bundle *b)
 
 	graph_check(b->a->graph);
 	json = components_json(b->a->graph, NULL, true);
+	hide_declared(json);
 	int r = json ? json_dump_callback(json, put_bytes, &text, JSON_INDENT(2)) : -1;
 	json_decref(json);
 	(void)buf_append_char(&text, '\n');
@@ -121,7 +141,7 @@ static void put_file(struct buf *out, const char *path)
 
 static void put_process(struct buf *out, const struct agent *a, const char *hash)
 {
-	(void)buf_append_str(out, "command:");
+	(void)buf_append_str(out, "command: xagent");
 	for (char **arg = a->options.argv; arg && *arg; arg++)
 		(void)buf_printf(out, " %s", *arg);
 	(void)buf_printf(out, "\nuid: %u\n", (unsigned int)geteuid());

@@ -63,7 +63,9 @@ struct world {
 
 static int world_init(struct world *w, enum stability stability)
 {
-	*w = (struct world){ .env = { .stability = stability, .hostname = w->hostname } };
+	*w = (struct world){
+		.env = { .stability = stability, .hostname = w->hostname, .offline = true }
+	};
 	if (gethostname(w->hostname, sizeof(w->hostname) - 1) < 0)
 		w->hostname[0] = '\0';
 	int r = loop_new(&w->env.loop);
@@ -91,10 +93,14 @@ static int report(int r, const struct config_load *l, const struct buf *why)
 	config_load_print(l);
 	if (r == RIVER_OK)
 		return 0;
-	if (r == RIVER_INVALID)
-		(void)fputs("validation failed\n", stderr);
-	else
+	if (r == RIVER_INVALID) {
+		/* As after a load that failed: the diagnostics end in an empty line, and it is on standard output. */
+		(void)puts("");
+		(void)fflush(stdout);
+		(void)fputs("Error: validation failed\n", stderr);
+	} else {
 		(void)fprintf(stderr, "Error: %s\n", why->len ? buf_str(why) : strerror(-r));
+	}
 	return CLI_EXIT_FAILURE;
 }
 

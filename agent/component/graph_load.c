@@ -93,12 +93,14 @@ static int keep_sources(struct load *load, const struct river_source *sources, s
 	return r;
 }
 
-static int prepare(struct building *b, const struct river_source *sources, size_t n_sources)
+static int prepare(struct building *b, const struct river_source *sources, size_t n_sources,
+		   bool *ret_parsed)
 {
 	_cleanup_free_ const struct river_body **bodies =
 		calloc(n_sources + 1, sizeof(struct river_body *));
 	int r = bodies ? parse_sources(b, sources, n_sources, bodies) : -ENOMEM;
 
+	*ret_parsed = r == RIVER_OK;
 	if (r == RIVER_OK)
 		r = new_root(b->load, sources, n_sources);
 	if (r == RIVER_OK)
@@ -239,20 +241,23 @@ static int load_all(struct graph *g, const struct river_source *sources, size_t 
 		    struct river_diags *diags)
 {
 	struct building b = { .g = g, .diags = diags };
+	bool parsed = false;
 	int r = load_new(&b.load);
 
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < g->nodes.n; i++)
 		g->nodes.items[i]->in_load = false;
-	r = prepare(&b, sources, n_sources);
+	r = prepare(&b, sources, n_sources, &parsed);
 	if (r == RIVER_OK)
 		r = make_room(g, b.load);
 	if (r == RIVER_OK)
 		commit(g, b.load);
 	else
 		give_up(g, b.load);
-	sort_diags(diags);
+	/* A parser finds them in the order in which they arise: that of the file, but for what is inside of an unfinished literal. */
+	if (parsed)
+		sort_diags(diags);
 	return r;
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "agent/component/ebpf_args.h"
+#include "agent/component/ebpf_debug.h"
 #include "agent/component/ebpf_metrics.h"
 #include "agent/component/graph.h"
 #include "agent/component/receiver.h"
@@ -363,6 +364,14 @@ static void ebpf_stop(struct component *c)
 	c->state = NULL;
 }
 
+static int ebpf_debug(struct component *c, struct river_arena *arena,
+		      const struct river_value **ret_info)
+{
+	struct ebpf *e = c->state;
+
+	return e ? ebpf_debug_info(arena, e->args, e->session, ret_info) : 0;
+}
+
 const struct component_kind pyroscope_ebpf_kind = {
 	.name = "pyroscope.ebpf",
 	.schema = &ebpf_schema,
@@ -371,4 +380,5 @@ const struct component_kind pyroscope_ebpf_kind = {
 	.run = ebpf_run,
 	.update = ebpf_update,
 	.stop = ebpf_stop,
+	.debug_info = ebpf_debug,
 };

@@ -18,11 +18,18 @@ def test_nothing_is_said_about_what_is_right(processes, tmp_path):
     assert xagent(processes, tmp_path, "validate", "a.alloy") == (0, "")
 
 
+def test_nobody_is_asked(processes, tmp_path):
+    """Where a run would end because nobody answers; what the answer would be does not matter."""
+    remote = 'remote.http "r" {\n\turl = "http://127.0.0.1:1"\n}\n'
+    (tmp_path / "a.alloy").write_text(remote + GOOD + "logging {\n\tlevel = remote.http.r.content\n}\n")
+    assert xagent(processes, tmp_path, "validate", "a.alloy") == (0, "")
+
+
 def test_mistake(processes, tmp_path):
     (tmp_path / "a.alloy").write_text(BAD)
     code, err = xagent(processes, tmp_path, "validate", "a.alloy")
     assert code == 1
-    assert err.startswith("Error: a.alloy:2:2: unrecognized attribute name \"intervall\"") and err.endswith("\nvalidation failed\n"), err
+    assert err.startswith("Error: a.alloy:2:2: unrecognized attribute name \"intervall\"") and err.endswith("\nError: validation failed\n"), err
 
 
 def test_directory_tells_of_all_files(processes, tmp_path):

@@ -56,6 +56,52 @@ def test_other_answers(agent, path, status):
     assert agent.get("/api/v0/web/" + path)[0] == status
 
 
+DECLARED = '''declare "shift" {{
+	argument "password" {{ }}
+	pyroscope.write "inner" {{
+		endpoint {{
+			url = "http://127.0.0.1:1"
+			basic_auth {{
+				username = "me"
+				password = argument.password.value
+			}}
+		}}
+	}}
+	export "receiver" {{
+		value = pyroscope.write.inner.receiver
+	}}
+}}
+shift "s" {{
+	password = "hunter2hunter2"
+}}
+declare "outer" {{
+	shift "t" {{
+		password = "h2"
+	}}
+}}
+outer "o" {{ }}
+'''
+
+
+def test_modules(processes, tmp_path):
+    agent = Agent(processes, tmp_path, DECLARED.format()).wait_ready()
+    root = {c["localID"]: c for c in json.loads(agent.get("/api/v0/web/components")[1])}
+    assert sorted(root) == ["outer.o", "shift.s"] and root["shift.s"]["createdModuleIDs"] == ["shift.s"]
+    for module, local_id, created in (("shift.s", "pyroscope.write.inner", None), ("outer.o", "shift.t", ["outer.o/shift.t"]),
+                                      ("outer.o/shift.t", "pyroscope.write.inner", None)):
+        listed, = json.loads(agent.get(f"/api/v0/web/modules/{module}/components")[1])
+        assert (listed["localID"], listed["moduleID"], listed.get("createdModuleIDs")) == (local_id, module, created)
+        for path in f"modules/{module}/components/{local_id}", f"components/{module}/{local_id}":
+            status, body = agent.get("/api/v0/web/" + path)
+            assert status == 200 and json.loads(body)["arguments" if "write" in local_id else "moduleID"], path
+    assert agent.get("/api/v0/web/modules/shift.s/components/nobody")[0] == 404
+    assert agent.get("/api/v0/web/modules/shift.t/components")[0] == 500
+    with urllib.request.urlopen(agent.url + "/-/support", timeout=5) as answer:
+        bundle = zipfile.ZipFile(io.BytesIO(answer.read()))
+    assert not any("hunter2" in text or '"h2"' in text for text in map(lambda name: bundle.read(name).decode(), bundle.namelist()))
+    assert agent.stop() == 0
+
+
 def test_support_bundle_tells_no_secret(agent):
     with urllib.request.urlopen(agent.url + "/-/support", timeout=5) as answer:
         bundle = zipfile.ZipFile(io.BytesIO(answer.read()))

@@ -23,6 +23,8 @@ static const struct row {
 	{ "in a nested block", "test.any \"a\" {\n\tfoo {\n\t\tbar = x.y\n\t}\n}\n",
 	  "2:2-4:2: unrecognized block name \"foo\"\n"
 	  "3:9-3:11: component \"x.y\" does not exist or is out of scope\n" },
+	{ "wrong syntax in the order it is found", "test.any \"a\" {\n\ttext = \"a\\q\n}\n",
+	  "2:12-0:0: unknown escape sequence\n2:9-0:0: string literal not terminated\n" },
 	{ "a namespace is no component", "test.any \"a\" {\n\ttext = sys.banana\n}\n",
 	  "2:13-2:18: field \"banana\" does not exist\n" },
 	{ "a component has no such export",
