@@ -31,7 +31,7 @@ static void format_label(struct format_writer *w, const struct river_stmt *stmt)
 	if (t.failed)
 		w->tabs.failed = true;
 	else
-		format_token(w, &stmt->label_range.start, 0, t.data, t.len);
+		format_on_line(w, &stmt->label_range.start, t.data, t.len);
 }
 
 static void format_block(struct format_writer *w, const struct river_stmt *stmt)
@@ -40,7 +40,7 @@ static void format_block(struct format_writer *w, const struct river_stmt *stmt)
 	if (stmt->label && *stmt->label)
 		format_label(w, stmt);
 	format_wish(w, FORMAT_BLANK);
-	format_str(w, &stmt->head_range.end, "{");
+	format_on_line(w, &stmt->head_range.end, "{", 1);
 	format_wish(w, FORMAT_INDENT);
 	if (stmt->body.n_stmts > 0) {
 		format_wish(w, FORMAT_NEW_RUN);

@@ -133,23 +133,57 @@ static void end_comments(struct format_writer *w, uint32_t next_line)
 		break_lines(w, w->last_line, next_line, ends_run);
 }
 
+static bool breaks_line(const struct river_comment *comment)
+{
+	return comment->text[1] == '/' || comment->range.start.line != comment->range.end.line;
+}
+
+/* The next comment, if it stands before `at`; `stays`: and does not break the line. */
+static const struct river_comment *comment_before(const struct format_writer *w,
+						  const struct river_pos *at, bool stays)
+{
+	const struct river_comment *comment = &w->comments[w->next_comment];
+
+	if (w->next_comment == w->n_comments || comment->range.start.offset >= at->offset ||
+	    (stays && breaks_line(comment)))
+		return NULL;
+	return comment;
+}
+
 static void write_comments(struct format_writer *w, const struct river_pos *before)
 {
-	size_t first = w->next_comment;
+	const struct river_comment *comment = comment_before(w, before, false);
+	bool any = comment;
 
-	while (w->next_comment < w->n_comments &&
-	       w->comments[w->next_comment].range.start.offset < before->offset) {
-		const struct river_comment *comment = &w->comments[w->next_comment++];
-		const struct river_comment *next =
-			w->next_comment < w->n_comments ? comment + 1 : NULL;
+	while (comment) {
+		w->next_comment++;
+		const struct river_comment *next = comment_before(w, before, false);
 
-		write_comment(w, comment,
-			      next && next->range.start.offset < before->offset
-				      ? next->range.start.line
-				      : before->line);
+		write_comment(w, comment, next ? next->range.start.line : before->line);
+		comment = next;
 	}
-	if (w->next_comment > first)
+	if (any)
 		end_comments(w, before->line);
+}
+
+/* Wherever they stood, here they stand in one line. */
+static void write_comments_on_line(struct format_writer *w, const struct river_pos *before)
+{
+	const struct river_comment *comment;
+
+	while ((comment = comment_before(w, before, true))) {
+		w->next_comment++;
+		river_tabwriter_text(&w->tabs, " ", 1);
+		write_text(w, comment->text, strlen(comment->text));
+	}
+}
+
+static void write_token(struct format_writer *w, const char *text, size_t n)
+{
+	for (size_t i = 0; i < w->n_gaps; i++)
+		apply(w, w->gaps[i]);
+	w->n_gaps = 0;
+	write_text(w, text, n);
 }
 
 void format_token(struct format_writer *w, const struct river_pos *at, uint32_t end_line,
@@ -157,10 +191,7 @@ void format_token(struct format_writer *w, const struct river_pos *at, uint32_t 
 {
 	if (at)
 		write_comments(w, at);
-	for (size_t i = 0; i < w->n_gaps; i++)
-		apply(w, w->gaps[i]);
-	w->n_gaps = 0;
-	write_text(w, text, n);
+	write_token(w, text, n);
 	if (at)
 		w->last_line = end_line ? end_line : at->line;
 }
@@ -168,6 +199,13 @@ void format_token(struct format_writer *w, const struct river_pos *at, uint32_t 
 void format_str(struct format_writer *w, const struct river_pos *at, const char *text)
 {
 	format_token(w, at, 0, text, strlen(text));
+}
+
+void format_on_line(struct format_writer *w, const struct river_pos *at, const char *text, size_t n)
+{
+	write_comments_on_line(w, at);
+	write_token(w, text, n);
+	w->last_line = at->line;
 }
 
 int format_finish(struct format_writer *w)

@@ -42,6 +42,9 @@ void format_wish(struct format_writer *w, enum format_gap gap);
 void format_token(struct format_writer *w, const struct river_pos *at, uint32_t end_line,
 		  const char *text, size_t n);
 void format_str(struct format_writer *w, const struct river_pos *at, const char *text);
+/* A token that may not come to stand on another line than the one before it: comments that end the line come behind it. */
+void format_on_line(struct format_writer *w, const struct river_pos *at, const char *text,
+		    size_t n);
 /* Comments behind the last token, and what is pending. 0 or -ENOMEM. */
 int format_finish(struct format_writer *w);
 

@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #define PADDING 1
+#define TAB_WIDTH 8
 
 struct tab_cell {
 	size_t begin, n_bytes; /* of the text */
@@ -17,7 +18,6 @@ struct tab_cell {
 struct tab_line {
 	size_t first; /* cell */
 	size_t n_cells;
-	unsigned int indent; /* tabs */
 };
 
 struct tab_column {
@@ -94,12 +94,6 @@ void river_tabwriter_text(struct river_tabwriter *w, const char *bytes, size_t n
 	cell->width += count_code_points(bytes, n);
 }
 
-void river_tabwriter_indent(struct river_tabwriter *w, unsigned int n_tabs)
-{
-	if (!w->failed)
-		line_at(w, w->lines.n_items - 1)->indent = n_tabs;
-}
-
 void river_tabwriter_cell(struct river_tabwriter *w, bool discards)
 {
 	if (w->failed)
@@ -108,6 +102,12 @@ void river_tabwriter_cell(struct river_tabwriter *w, bool discards)
 	cell->ended = true;
 	cell->discards = discards;
 	begin_cell(w);
+}
+
+void river_tabwriter_indent(struct river_tabwriter *w, unsigned int n_tabs)
+{
+	for (unsigned int i = 0; i < n_tabs; i++)
+		river_tabwriter_cell(w, false);
 }
 
 static void measure_cell(struct river_tabwriter *w, const struct tab_cell *above,
@@ -150,23 +150,34 @@ static void trim(struct river_text *out, size_t from)
 		out->len--;
 }
 
+/* Empty cells at the beginning of a line are tabs. */
+static void pad(struct river_tabwriter *w, const struct tab_cell *cell, bool is_leading)
+{
+	const struct tab_column *column = column_at(w, cell->column);
+
+	if (column->is_empty)
+		return;
+	if (is_leading)
+		river_text_repeat(w->out, '\t', (column->width + TAB_WIDTH - 1) / TAB_WIDTH);
+	else
+		river_text_repeat(w->out, ' ', column->width - cell->width);
+}
+
 static void write_line(struct river_tabwriter *w, const struct tab_line *line)
 {
 	/* What a cell ends with is kept, what was put between cells is not. */
 	size_t solid = w->out->len;
+	bool is_leading = true;
 
-	river_text_repeat(w->out, '\t', line->indent);
 	for (size_t k = 0; k < line->n_cells; k++) {
 		const struct tab_cell *cell = cell_at(w, line->first + k);
 
 		river_text_append(w->out, w->text.data + cell->begin, cell->n_bytes);
+		is_leading &= cell->n_bytes == 0;
 		if (cell->n_bytes > 0)
 			solid = w->out->len;
-		if (!cell->ended)
-			continue;
-		const struct tab_column *column = column_at(w, cell->column);
-		if (!column->is_empty)
-			river_text_repeat(w->out, ' ', column->width - cell->width);
+		if (cell->ended)
+			pad(w, cell, is_leading);
 	}
 	if (!w->out->failed)
 		trim(w->out, solid);

@@ -24,7 +24,7 @@ struct river_tabwriter {
 void river_tabwriter_init(struct river_tabwriter *w, struct river_text *out);
 /* Appends to the present cell. */
 void river_tabwriter_text(struct river_tabwriter *w, const char *bytes, size_t n);
-/* Tabs at the beginning of the present line. */
+/* Empty cells at the beginning of the present line, each a tab; more where a cell above them is wider. */
 void river_tabwriter_indent(struct river_tabwriter *w, unsigned int n_tabs);
 /* The present cell ends. `discards`: a column of such cells alone, all empty, has no width. */
 void river_tabwriter_cell(struct river_tabwriter *w, bool discards);

@@ -15,15 +15,20 @@ static const struct cli_command {
 	const char *arguments;
 	const char *summary;
 	int (*run)(int argc, char **argv);
+	const char *alias; /* not shown; NULL: none */
 } commands[] = {
-	{ "run", "[FLAGS] PATH", "profile this host as the configuration at PATH says", cli_run },
-	{ "validate", "[FLAGS] PATH", "say what is wrong with a configuration", cli_validate },
+	{ "run", "[FLAGS] PATH", "profile this host as the configuration at PATH says", cli_run,
+	  NULL },
+	{ "validate", "[FLAGS] PATH", "say what is wrong with a configuration", cli_validate,
+	  NULL },
+	{ "fmt", "[-w|-t] [FILE|-]", "lay a configuration out as everybody does", cli_fmt,
+	  "format" },
 	{ "convert", "--source-format=yaml [FILE]", "older configurations in this language",
-	  cli_convert },
+	  cli_convert, NULL },
 	{ "profile", "[FLAGS] [-- COMMAND]",
-	  "profile now, for a person: folded stacks, pprof or a table", cli_profile },
+	  "profile now, for a person: folded stacks, pprof or a table", cli_profile, NULL },
 	{ "inspect", "WHAT [FLAGS] PID|ELF",
-	  "look at a process's stacks, what it is unwound by, a file's rules", cli_inspect },
+	  "look at a process's stacks, what it is unwound by, a file's rules", cli_inspect, NULL },
 };
 
 static void print_usage(FILE *to)
@@ -58,7 +63,8 @@ static int print_version(void)
 static const struct cli_command *command_find(const char *name)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
-		if (strcmp(commands[i].name, name) == 0)
+		if (strcmp(commands[i].name, name) == 0 ||
+		    (commands[i].alias && strcmp(commands[i].alias, name) == 0))
 			return &commands[i];
 	return NULL;
 }

@@ -14,6 +14,7 @@ int cli_run(int argc, char **argv);
 int cli_profile(int argc, char **argv);
 int cli_inspect(int argc, char **argv);
 int cli_validate(int argc, char **argv);
+int cli_fmt(int argc, char **argv);
 int cli_convert(int argc, char **argv);
 
 /* "xagent COMMAND: why", and where the help is, on standard error; returns CLI_EXIT_FAILURE. */
