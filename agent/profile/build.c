@@ -45,6 +45,15 @@ int build_put(struct build *b, struct labels *labels, uint8_t *bytes, size_t n_b
 	return 0;
 }
 
+uint64_t build_last_time_ns(const struct build *b)
+{
+	uint64_t last_ns = 0;
+
+	for (const struct built *x = b->first; x; x = x->next)
+		last_ns = x->time_ns > last_ns ? x->time_ns : last_ns;
+	return last_ns;
+}
+
 static const struct series *hottest_series(const struct interval *interval)
 {
 	const struct series *hottest = interval->series;

@@ -53,6 +53,9 @@ void build_fini(struct build *b);
 int build_put(struct build *b, struct labels *labels, uint8_t *bytes, size_t n_bytes,
 	      uint64_t n_samples, uint64_t time_ns);
 
+/* The latest of all that was put; 0: nothing was. */
+uint64_t build_last_time_ns(const struct build *b);
+
 void build_pprof(const struct interval *interval, struct namer *namer, struct build *build);
 void build_one_pprof(const struct interval *interval, struct namer *namer, struct build *build);
 void build_folded(const struct interval *interval, struct namer *namer, struct build *build);

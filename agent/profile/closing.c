@@ -8,6 +8,7 @@
 
 #include "agent/util/clock.h"
 #include "agent/util/log.h"
+#include "agent/util/macro.h"
 
 struct session_job {
 	struct worker_job job;
@@ -24,6 +25,7 @@ static void name_and_build(struct session_job *j)
 	struct symbol_store *store = j->session->store;
 	_cleanup_(namer_freep) struct namer *namer = NULL;
 
+	interval_end_after(j->interval, j->session->last_profile_ns);
 	symbol_store_set_demangle(store, j->demangle);
 	if (j->kernel_changed)
 		symbol_store_kernel_changed(store);
@@ -34,6 +36,8 @@ static void name_and_build(struct session_job *j)
 		namer_name_files(namer);
 		j->build_fn(j->interval, namer, &j->build);
 		build_summarize(j->interval, namer, &j->build);
+		j->session->last_profile_ns =
+			MAX_OF(j->session->last_profile_ns, build_last_time_ns(&j->build));
 	}
 	j->build.summary.kernel_hidden = symbol_store_kernel_hidden(store);
 	symbol_store_end(store);

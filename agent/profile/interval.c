@@ -27,6 +27,14 @@ int interval_new(uint64_t period_ns, size_t max_bytes, struct interval **ret_int
 	return 0;
 }
 
+void interval_end_after(struct interval *i, uint64_t last_profile_ns)
+{
+	uint64_t earliest_ms = last_profile_ns / NS_PER_MS + 1;
+
+	if (i->end_real_ns / NS_PER_MS < earliest_ms)
+		i->end_real_ns = earliest_ms * NS_PER_MS;
+}
+
 void interval_free(struct interval *i)
 {
 	if (!i)

@@ -65,6 +65,9 @@ int interval_new(uint64_t period_ns, size_t max_bytes, struct interval **ret_int
 void interval_free(struct interval *i);
 DEFINE_CLEANUP(struct interval *, interval_free);
 
+/* A server keeps one profile a series and millisecond: none of this interval is to have the time of one before. */
+void interval_end_after(struct interval *i, uint64_t last_profile_ns);
+
 /* Counts one sample. `frames` = kernel then user frames. *ret_is_new tells that the stack was not there yet, so that the caller
  * looks after its files. 0, or -ENOMEM (ceiling included: the sample is the caller's to count). */
 int interval_add(struct interval *i, struct labels *labels, const uint64_t *kernel_frames,

@@ -23,6 +23,7 @@ struct session {
 	struct object_tables *objects;
 	struct tables *tables;
 	struct symbol_store *store;    /* the worker's while a job is under way */
+	uint64_t last_profile_ns;      /* likewise: the latest time that a profile was given */
 	struct debuginfod *debuginfod; /* which the store asks; NULL: nobody */
 	struct interval *interval;     /* the open one */
 	struct graveyard graveyard;

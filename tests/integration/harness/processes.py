@@ -48,6 +48,11 @@ def _port_is_free(port):
     return True
 
 
+def _hear_interrupts():
+    """A run in the background of a shell ignores SIGINT, and so would all that it starts."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 class Process:
     """One running program with its output in files, so that it never blocks on a pipe."""
 
@@ -58,7 +63,7 @@ class Process:
         self.err_path = directory / f"{stem}.err"
         with open(self.out_path, "wb") as out, open(self.err_path, "wb") as err:
             self.popen = subprocess.Popen(self.argv, stdin=subprocess.DEVNULL, stdout=out, stderr=err,
-                                          start_new_session=True, **options)
+                                          start_new_session=True, preexec_fn=_hear_interrupts, **options)
         self.pid = self.popen.pid
 
     @property

@@ -289,6 +289,32 @@ static void test_moments(void **state)
 	assert_int_equal(jit.n_refs, 1);
 }
 
+/* Two profiles of a series within a millisecond are one for a server: the other is gone. */
+static void test_no_time_twice(void **state)
+{
+	static const struct {
+		uint64_t last, end, expected;
+	} rows[] = {
+		{ 0, 5000000, 5000000 },
+		{ 4999999, 5000000, 5000000 },
+		{ 5000000, 5000001, 6000000 },
+		{ 5999999, 5000000, 6000000 },
+		/* Of three parts the last had the time two milliseconds after the first. */
+		{ 7123456, 6000000, 8000000 },
+		{ 5000000, 9000001, 9000001 },
+	};
+
+	(void)state;
+	for (size_t k = 0; k < ARRAY_SIZE(rows); k++) {
+		struct interval *i = make_interval(SIZE_MAX);
+
+		i->end_real_ns = rows[k].end;
+		interval_end_after(i, rows[k].last);
+		assert_int_equal(i->end_real_ns, rows[k].expected);
+		interval_free(i);
+	}
+}
+
 static void test_many_places(void **state)
 {
 	enum { N = 5000, N_PROCESSES = 250 };
@@ -348,6 +374,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_files, world_setup, world_teardown),
 		cmocka_unit_test(test_places_without_a_file),
 		cmocka_unit_test(test_moments),
+		cmocka_unit_test(test_no_time_twice),
 		cmocka_unit_test(test_many_places),
 		cmocka_unit_test(test_places_ceiling),
 	};
