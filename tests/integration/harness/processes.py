@@ -48,9 +48,13 @@ def _port_is_free(port):
     return True
 
 
-def _hear_interrupts():
-    """A run in the background of a shell ignores SIGINT, and so would all that it starts."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+def _hears_interrupts(more):
+    """What a child does before its exec. A run in the background of a shell ignores SIGINT, and so would all that it starts."""
+    def prepare():
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        if more:
+            more()
+    return prepare
 
 
 class Process:
@@ -63,7 +67,7 @@ class Process:
         self.err_path = directory / f"{stem}.err"
         with open(self.out_path, "wb") as out, open(self.err_path, "wb") as err:
             self.popen = subprocess.Popen(self.argv, stdin=subprocess.DEVNULL, stdout=out, stderr=err,
-                                          start_new_session=True, preexec_fn=_hear_interrupts, **options)
+                                          start_new_session=True, preexec_fn=_hears_interrupts(options.pop("preexec_fn", None)), **options)
         self.pid = self.popen.pid
 
     @property
