@@ -53,7 +53,7 @@ endif
 CPPFLAGS += -D_GNU_SOURCE -I. -I$(GEN)
 CFLAGS += -std=gnu17 $(OPT) $(WARNINGS) -fno-common -fvisibility=hidden -ffunction-sections -fdata-sections $(SANFLAGS)
 LDFLAGS += $(SANFLAGS) -Wl,--gc-sections
-LIBS := -lbpf -ldw -lelf -lcurl -lmicrohttpd -lgnutls -ljansson -lyaml -lpcre2-8 -lprotobuf-c -lz -lzstd -llzma -liberty -lpthread -lm
+LIBS := -lbpf -ldw -lelf -lcurl -lmicrohttpd -lgnutls -ljansson -lyaml -lpcre2-8 -lunistring -lprotobuf-c -lz -lzstd -llzma -liberty -lpthread -lm
 
 # ---- modules: each archive, and the modules below it in link order -----------------------------------------------------------------
 util_deps :=

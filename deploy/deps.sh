@@ -8,7 +8,7 @@ build_packages=(
 	gcc make pkg-config libc6-dev linux-libc-dev
 	clang libbpf-dev
 	libelf-dev libdw-dev zlib1g-dev libzstd-dev liblzma-dev
-	libcurl4-openssl-dev libmicrohttpd-dev libgnutls28-dev libjansson-dev libyaml-dev libpcre2-dev
+	libcurl4-openssl-dev libmicrohttpd-dev libgnutls28-dev libjansson-dev libyaml-dev libpcre2-dev libunistring-dev
 	libprotobuf-c-dev protobuf-c-compiler
 	libiberty-dev
 )

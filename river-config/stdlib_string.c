@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The string.* family. Lengths are bytes; letters and sets of characters are Unicode. */
+#include <unicase.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -169,12 +170,12 @@ static int map_case(struct river_call *c, uint32_t (*map)(uint32_t))
 
 static int call_to_lower(struct river_call *c)
 {
-	return map_case(c, river_to_lower);
+	return map_case(c, uc_tolower);
 }
 
 static int call_to_upper(struct river_call *c)
 {
-	return map_case(c, river_to_upper);
+	return map_case(c, uc_toupper);
 }
 
 /* Sorted. */

@@ -18,8 +18,6 @@ bool river_is_letter(uint32_t c); /* category L, or '_' */
 bool river_is_digit(uint32_t c);  /* category Nd */
 bool river_is_printable(uint32_t c);
 bool river_is_space(uint32_t c);
-uint32_t river_to_upper(uint32_t c);
-uint32_t river_to_lower(uint32_t c);
 
 /*
  * Bytes consumed, at least 1; n must not be 0. A malformed sequence yields RIVER_CHAR_INVALID and

@@ -17,7 +17,7 @@ size_t relabel_char_decode(const char *bytes, size_t n, uint32_t *ret_char);
 /* Bytes written, at most 4. */
 size_t relabel_char_encode(uint32_t c, char *out);
 
-/* Appends the text, character by character in the other case (simple mappings of Unicode 15). What
+/* Appends the text, character by character in the other case (simple mappings of Unicode). What
  * is no UTF-8 becomes U+FFFD. 0, -ENOBUFS, -ENOMEM. */
 int relabel_append_upper(struct buf *out, const char *text, size_t n);
 int relabel_append_lower(struct buf *out, const char *text, size_t n);
