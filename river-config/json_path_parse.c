@@ -257,6 +257,7 @@ static bool after_bracket(struct river_path_parser *p, struct river_vec *fragmen
 	case '?':
 		return take_filter(p, fragments);
 	case '(':
+		/* The dialect has no scripts either; the words are its own. */
 		return river_path_fail(p, "scripts not implemented yet");
 	default:
 		p->i--;
