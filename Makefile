@@ -66,12 +66,13 @@ sample_deps := telemetry util
 unwind_deps := object process telemetry util
 symbol_deps := object process telemetry util
 target_deps := http process telemetry util
+discovery_deps := target $(target_deps)
 profile_deps := sample unwind symbol target object http process telemetry util pprof
-component_deps := push profile $(profile_deps) river
+component_deps := discovery push profile $(profile_deps) river
 cli_deps := component $(component_deps)
 pprof_deps :=
 river_deps :=
-MODULES := util telemetry object process http push sample unwind symbol target profile component cli
+MODULES := util telemetry object process http push sample unwind symbol target discovery profile component cli
 
 srcdir_of = $(if $(filter pprof,$(1)),pprof,$(if $(filter river,$(1)),river-config,agent/$(1)))
 sources_of = $(wildcard $(call srcdir_of,$(1))/*.c)

@@ -225,11 +225,9 @@ static int discovery_exports(struct component *c, struct river_arena *arena,
 
 	if (r < 0)
 		return r;
-	struct river_member member = { .key = "targets",
-				       .value = value_of_labels(arena, targets, n) };
+	r = target_maps_export(arena, targets, n, ret_exports);
 	labels_array_free(targets, n);
-	*ret_exports = member.value ? river_value_object(arena, &member, 1) : NULL;
-	return *ret_exports ? 0 : -ENOMEM;
+	return r;
 }
 
 static bool discovery_seen(struct component *c, struct process_table *processes, struct process *p)

@@ -82,3 +82,13 @@ const struct river_value *value_of_labels(struct river_arena *arena, struct labe
 	}
 	return river_value_array(arena, items, n);
 }
+
+int target_maps_export(struct river_arena *arena, struct labels *const *labels, size_t n,
+		       const struct river_value **ret_exports)
+{
+	struct river_member member = { .key = "targets",
+				       .value = value_of_labels(arena, labels, n) };
+
+	*ret_exports = member.value ? river_value_object(arena, &member, 1) : NULL;
+	return *ret_exports ? 0 : -ENOMEM;
+}

@@ -17,5 +17,8 @@ int labels_of_maps(const struct river_string_maps *maps, struct labels ***ret_la
 /* The list as a value; NULL when the arena is full. */
 const struct river_value *value_of_labels(struct river_arena *arena, struct labels *const *labels,
 					  size_t n);
+/* The exports of a discovery: an object with `targets`. 0 or -ENOMEM. */
+int target_maps_export(struct river_arena *arena, struct labels *const *labels, size_t n,
+		       const struct river_value **ret_exports);
 
 #endif

@@ -52,9 +52,20 @@ struct http_proxy_options {
 
 struct http_oauth2;
 
+/* A piece of an answer that has no end (a watch, a stream of events). False: no more of it, the request ends with HTTP_STOPPED. May not
+ * touch the request. */
+typedef bool (*http_data_fn)(const char *bytes, size_t n, void *data);
+
 struct http_request_options {
 	const char *method; /* NULL: GET, or POST with a body */
 	const char *url;
+	/* Path of a socket to speak to instead of the URL's host, which is only told to the server then; NULL: none. No proxy is used. */
+	const char *unix_socket;
+	/* Gets the body of an answer with a 2xx status as it comes; it is not in the result then, and max_response_bytes does not
+	 * apply. `data` as for the end. NULL: the whole body is in the result. */
+	http_data_fn on_data;
+	uint64_t
+		idle_timeout_ns; /* without a byte for so long the request ends with HTTP_TIMEOUT; 0: no such limit. Seconds */
 	const struct http_header *headers;
 	size_t n_headers;
 	const void *body; /* borrowed until the callback or the cancellation; everything else is
@@ -82,6 +93,7 @@ enum http_outcome {
 	HTTP_TLS_FAILED, /* handshake, certificate, or unusable key material */
 	HTTP_TOO_LARGE,	 /* the answer passed the ceiling; status and headers are known */
 	HTTP_BROKEN,	 /* the connection ended in the middle, or this is not HTTP */
+	HTTP_STOPPED,	 /* on_data wanted no more */
 	HTTP_FAILED,	 /* anything else: memory, redirect loop, … */
 	HTTP_OUTCOME_MAX
 };

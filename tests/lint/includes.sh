@@ -17,6 +17,7 @@ unwind     util telemetry unwind process object wire.h rule.h table.h unwind.h
 runtimes   util telemetry runtimes symbol process object wire.h
 symbol     util telemetry symbol process object
 target     util telemetry target process http
+discovery  util telemetry discovery target http
 profile    util telemetry profile sample process object runtimes unwind symbol target wire.h pprof.h
 push       util telemetry push http
 store      util telemetry store http pprof.h

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What container runtimes have written down about their containers, for hosts where nobody asks their APIs.
+ *
+ * Files are read when a container is first asked for, and looked at again from time to time: a container may be renamed, or be there a
+ * moment before its files are.
+ *
+ *	Docker		<root>/var/lib/docker/containers/ID/config.v2.json
+ *	containerd	<root>/run/containerd/io.containerd.runtime.v2.task/NAMESPACE/ID/config.json (Kubernetes, nerdctl)
+ *	Podman, CRI-O	…/overlay-containers/ID/userdata/config.json below their storage, and containers.json
+ *	Kubernetes	<root>/var/log/containers/POD_NAMESPACE_CONTAINER-ID.log, <root>/var/log/pods/NAMESPACE_POD_UID
+ *
+ * Loop thread only.
+ */
+#ifndef XAGENT_AGENT_TARGET_CONTAINER_BOOK_H
+#define XAGENT_AGENT_TARGET_CONTAINER_BOOK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agent/process/cgroup.h"
+#include "agent/util/cleanup.h"
+
+/* Containers remembered; the least recently asked for goes first. */
+#define CONTAINER_BOOK_MAX 4096
+
+/* Strings are never NULL, "" where nothing is written down, valid UTF-8. */
+struct container_facts {
+	const char *name;  /* as the runtime's tools show it; Docker's without the slash in front */
+	const char *image; /* "nginx:1.27" */
+	const char *namespace, *pod, *pod_container;   /* Kubernetes */
+	const char *pod_service_name;		       /* annotation pyroscope.io/service_name */
+	const char *compose_project, *compose_service; /* Docker's and Podman's Compose */
+};
+
+struct container_book;
+
+/* `root`: "" for this host, or where a host's root is mounted; copied. 0 or -ENOMEM. */
+int container_book_new(const char *root, struct container_book **ret_book);
+void container_book_free(struct container_book *b);
+DEFINE_CLEANUP(struct container_book *, container_book_free);
+
+/* What is known of the container, or pod, that a control group is of. Never NULL. Borrowed until the next call of the book. */
+const struct container_facts *
+container_book_find(struct container_book *b, const struct cgroup_facts *cgroup, uint64_t now_ns);
+
+/* Looks again at what was asked for and has changed, or was not there. True when one of them tells something else now. Cheap enough to
+ * be called every interval: a stat(2) a container. */
+bool container_book_refresh(struct container_book *b, uint64_t now_ns);
+
+#endif
