@@ -48,6 +48,7 @@ static void http_request_free(struct http_request *rq)
 	if (rq->sent)
 		(void)curl_multi_remove_handle(rq->client->multi, rq->easy);
 	list_remove(&rq->node);
+	loop_timer_free(rq->idle);
 	curl_easy_cleanup(rq->easy);
 	curl_slist_free_all(rq->headers);
 	curl_slist_free_all(rq->proxy_headers);
@@ -57,11 +58,12 @@ static void http_request_free(struct http_request *rq)
 }
 DEFINE_CLEANUP(struct http_request *, http_request_free);
 
-static const char *http_response_header(CURL *easy, const char *name)
+const char *http_result_header(const struct http_result *result, const char *name)
 {
 	struct curl_header *header;
 
-	return curl_easy_header(easy, name, 0, CURLH_HEADER, -1, &header) == CURLHE_OK
+	return result->request && curl_easy_header(result->request->easy, name, 0, CURLH_HEADER, -1,
+						   &header) == CURLHE_OK
 		       ? header->value
 		       : "";
 }
@@ -71,13 +73,15 @@ static void http_request_finish(struct http_request *request, CURLcode code)
 	_cleanup_(http_request_freep) struct http_request *rq = request;
 	char error[HTTP_MAX_ERROR_BYTES];
 	long status = 0;
-	struct http_result result = { .outcome = request_outcome(rq, code), .error = error };
+	struct http_result result = { .outcome = request_outcome(rq, code),
+				      .error = error,
+				      .request = rq };
 
 	request_describe(rq, result.outcome, code, error);
 	(void)curl_easy_getinfo(rq->easy, CURLINFO_RESPONSE_CODE, &status);
 	result.status = (unsigned int)status;
-	result.content_type = http_response_header(rq->easy, "Content-Type");
-	result.retry_after = http_response_header(rq->easy, "Retry-After");
+	result.content_type = http_result_header(&result, "Content-Type");
+	result.retry_after = http_result_header(&result, "Retry-After");
 	result.body = buf_str(&rq->body);
 	result.n_body = rq->body.len;
 	result.time_ns = clock_mono_ns() - rq->begin_ns;
@@ -105,8 +109,20 @@ void request_fail(struct http_request *request, const char *error)
 	rq->done(&result, rq->data);
 }
 
+static void request_on_idle(void *data)
+{
+	struct http_request *rq = data;
+
+	if (request_is_idle(rq))
+		http_request_finish(rq, CURLE_OPERATION_TIMEDOUT);
+}
+
 static int request_add(struct http_request *rq)
 {
+	int r = request_watch_idle(rq, rq->client->loop, request_on_idle);
+
+	if (r < 0)
+		return r;
 	if (curl_multi_add_handle(rq->client->multi, rq->easy) != CURLM_OK)
 		return -ENOMEM;
 	rq->sent = true;

@@ -52,20 +52,25 @@ struct http_proxy_options {
 
 struct http_oauth2;
 
-/* A piece of an answer that has no end (a watch, a stream of events). False: no more of it, the request ends with HTTP_STOPPED. May not
- * touch the request. */
+/* A piece of an answer that has no end (a watch, a stream of events). False: no more of it, the request
+ * ends with HTTP_STOPPED. It is called in the middle of libcurl's work: it may neither start nor cancel
+ * requests. */
 typedef bool (*http_data_fn)(const char *bytes, size_t n, void *data);
+/* An answer with a 2xx status begins, though nothing of its body may be there for long. As http_data_fn. */
+typedef void (*http_open_fn)(void *data);
 
 struct http_request_options {
 	const char *method; /* NULL: GET, or POST with a body */
 	const char *url;
-	/* Path of a socket to speak to instead of the URL's host, which is only told to the server then; NULL: none. No proxy is used. */
+	/* Path of a socket to speak to instead of the URL's host, which is only told to the server then; NULL: none. No proxy
+	 * is used. See http_unix_socket_ok. */
 	const char *unix_socket;
 	/* Gets the body of an answer with a 2xx status as it comes; it is not in the result then, and max_response_bytes does not
 	 * apply. `data` as for the end. NULL: the whole body is in the result. */
 	http_data_fn on_data;
-	uint64_t
-		idle_timeout_ns; /* without a byte for so long the request ends with HTTP_TIMEOUT; 0: no such limit. Seconds */
+	http_open_fn on_open; /* NULL: nobody wants to know */
+	/* Without a byte of an answer for so long the request ends with HTTP_TIMEOUT; 0: no such limit. */
+	uint64_t idle_timeout_ns;
 	const struct http_header *headers;
 	size_t n_headers;
 	const void *body; /* borrowed until the callback or the cancellation; everything else is
@@ -98,6 +103,8 @@ enum http_outcome {
 	HTTP_OUTCOME_MAX
 };
 
+struct http_request;
+
 /* Borrowed for the time of the callback. Strings are never NULL. */
 struct http_result {
 	enum http_outcome outcome;
@@ -108,13 +115,19 @@ struct http_result {
 	size_t n_body;
 	const char *error; /* "" on HTTP_DONE, else for a person: what, which host and port, why */
 	uint64_t time_ns;
+	const struct http_request *request; /* for http_result_header() */
 };
+
+/* A header of the answer, of equal ones the last; "" when there is none. Borrowed as the result. */
+const char *http_result_header(const struct http_result *result, const char *name);
 
 /* A token as name, no line break in the value. */
 bool http_header_ok(const struct http_header *header);
 
+/* An absolute path that fits into a socket's address. */
+bool http_unix_socket_ok(const char *path);
+
 struct http_client;
-struct http_request;
 
 /* Ignores SIGPIPE in the whole process: TLS libraries write without MSG_NOSIGNAL. 0 or -errno. */
 int http_client_new(struct loop *loop, struct http_client **ret_client);
@@ -126,7 +139,7 @@ DEFINE_CLEANUP(struct http_client *, http_client_free);
  * requests. The handle is gone afterwards. */
 typedef void (*http_done_fn)(const struct http_result *result, void *data);
 
-/* 0; -EINVAL (URL refused by url_parse, header with a line break, too many headers) or -ENOMEM,
+/* 0; -EINVAL (URL refused by url_parse, header with a line break, too many headers, bad path of a socket) or -ENOMEM,
  * then `done` is never called. */
 int http_request_start(struct http_client *client, const struct http_request_options *options,
 		       http_done_fn done, void *data, struct http_request **ret_request);

@@ -9,6 +9,8 @@ enum http_outcome request_outcome(const struct http_request *rq, CURLcode code)
 {
 	if (rq->too_large)
 		return HTTP_TOO_LARGE;
+	if (rq->stopped)
+		return HTTP_STOPPED;
 	switch ((int)code) {
 	case CURLE_OK:
 		return HTTP_DONE;
@@ -58,14 +60,25 @@ static const char *request_reason(const struct http_request *rq, CURLcode code)
 
 static const char *const request_sentences[] = {
 	[HTTP_DONE] = "",
-	[HTTP_TIMEOUT] = "no complete answer from",
+	[HTTP_TIMEOUT] = "",
 	[HTTP_RESOLVE_FAILED] = "cannot find the address of",
 	[HTTP_CONNECT_FAILED] = "cannot connect to",
 	[HTTP_TLS_FAILED] = "no secure connection to",
 	[HTTP_TOO_LARGE] = "too large an answer from",
 	[HTTP_BROKEN] = "broken connection to",
+	[HTTP_STOPPED] = "no more wanted from",
 	[HTTP_FAILED] = "request failed to",
 };
+
+static void describe_timeout(const struct http_request *rq, char *error)
+{
+	uint64_t ns = rq->idle_too_long ? rq->idle_timeout_ns : rq->timeout_ns;
+
+	(void)snprintf(error, HTTP_MAX_ERROR_BYTES,
+		       rq->idle_too_long ? "nothing came from %s for %.3g s"
+					 : "no complete answer from %s within %.3g s",
+		       rq->peer, (double)ns / NS_PER_S);
+}
 
 void request_describe(const struct http_request *rq, enum http_outcome outcome, CURLcode code,
 		      char *error)
@@ -77,12 +90,14 @@ void request_describe(const struct http_request *rq, enum http_outcome outcome, 
 		error[0] = '\0';
 		return;
 	case HTTP_TIMEOUT:
-		(void)snprintf(error, HTTP_MAX_ERROR_BYTES, "%s %s within %.3g s", sentence,
-			       rq->host_port, (double)rq->timeout_ns / NS_PER_S);
+		describe_timeout(rq, error);
 		return;
 	case HTTP_TOO_LARGE:
 		(void)snprintf(error, HTTP_MAX_ERROR_BYTES, "%s %s: more than %zu bytes", sentence,
-			       rq->host_port, rq->body.max_bytes);
+			       rq->peer, rq->body.max_bytes);
+		return;
+	case HTTP_STOPPED:
+		(void)snprintf(error, HTTP_MAX_ERROR_BYTES, "%s %s", sentence, rq->peer);
 		return;
 	case HTTP_RESOLVE_FAILED:
 	case HTTP_CONNECT_FAILED:
@@ -90,7 +105,7 @@ void request_describe(const struct http_request *rq, enum http_outcome outcome, 
 	case HTTP_BROKEN:
 	case HTTP_FAILED:
 	case HTTP_OUTCOME_MAX:
-		(void)snprintf(error, HTTP_MAX_ERROR_BYTES, "%s %s: %s", sentence, rq->host_port,
+		(void)snprintf(error, HTTP_MAX_ERROR_BYTES, "%s %s: %s", sentence, rq->peer,
 			       request_reason(rq, code));
 	}
 }

@@ -14,6 +14,7 @@
 #include <inttypes.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 
 #include "agent/http/url.h"
 #include "agent/util/clock.h"
@@ -44,6 +45,11 @@ static bool header_name_ok(const char *name)
 bool http_header_ok(const struct http_header *header)
 {
 	return header_name_ok(header->name) && header_text_ok(header->value);
+}
+
+bool http_unix_socket_ok(const char *path)
+{
+	return *path == '/' && strlen(path) < sizeof(((struct sockaddr_un *)NULL)->sun_path);
 }
 
 static int list_add(struct curl_slist **list, const char *text)
@@ -104,17 +110,6 @@ static int set_headers(struct http_request *rq, const struct http_request_option
 	return r;
 }
 
-static size_t on_body(char *bytes, size_t size, size_t n, void *data)
-{
-	struct http_request *rq = data;
-
-	if (buf_append(&rq->body, bytes, size * n) < 0) {
-		rq->too_large = true;
-		return CURL_WRITEFUNC_ERROR;
-	}
-	return size * n;
-}
-
 /* Descriptors of the agent never reach a program it starts. */
 static curl_socket_t on_open_socket(void *data, curlsocktype purpose, struct curl_sockaddr *address)
 {
@@ -153,7 +148,9 @@ static void set_transfer(struct http_request *rq, const struct http_request_opti
 	request_set(rq, r, CURLOPT_TIMEOUT_MS, (long)(ms > INT32_MAX ? INT32_MAX : ms));
 	request_set(rq, r, CURLOPT_ERRORBUFFER, rq->curl_error);
 	request_set(rq, r, CURLOPT_OPENSOCKETFUNCTION, on_open_socket);
-	request_set(rq, r, CURLOPT_WRITEFUNCTION, on_body);
+	request_set(rq, r, CURLOPT_WRITEFUNCTION, request_on_body);
+	request_set(rq, r, CURLOPT_HEADERFUNCTION, request_on_header);
+	request_set(rq, r, CURLOPT_HEADERDATA, rq);
 	request_set(rq, r, CURLOPT_WRITEDATA, rq);
 	request_set(rq, r, CURLOPT_PRIVATE, rq);
 	request_set(rq, r, CURLOPT_FOLLOWLOCATION, o->follow_redirects ? 1L : 0L);
@@ -161,6 +158,8 @@ static void set_transfer(struct http_request *rq, const struct http_request_opti
 	request_set(rq, r, CURLOPT_POSTREDIR, (long)(CURL_REDIR_POST_301 | CURL_REDIR_POST_302));
 	request_set(rq, r, CURLOPT_HTTP_VERSION,
 		    (long)(o->enable_http2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1));
+	/* One that says nothing for hours must be found to have gone away. */
+	request_set(rq, r, CURLOPT_TCP_KEEPALIVE, o->on_data ? 1L : 0L);
 	if (o->user_agent)
 		request_set(rq, r, CURLOPT_USERAGENT, o->user_agent);
 	if (o->basic_user || o->basic_password) {
@@ -226,6 +225,15 @@ static int set_proxy(struct http_request *rq, const struct http_proxy_options *o
 	return 0;
 }
 
+static int set_unix_socket(struct http_request *rq, const char *path, int *r)
+{
+	if (!http_unix_socket_ok(path))
+		return -EINVAL;
+	request_set(rq, r, CURLOPT_UNIX_SOCKET_PATH, path);
+	(void)snprintf(rq->peer, sizeof(rq->peer), "unix socket %s", path);
+	return set_proxy(rq, &(struct http_proxy_options){ 0 }, r);
+}
+
 static bool has_header(const struct http_request_options *o, const char *name)
 {
 	for (size_t i = 0; i < o->n_headers; i++)
@@ -245,7 +253,7 @@ static int use_server_name(struct http_request *rq, const struct http_request_op
 
 	if (strpbrk(o->tls.server_name, "/?#@[]: \r\n"))
 		return -EINVAL;
-	(void)buf_printf(&to, "%s:%u:%s", o->tls.server_name, url->port, rq->host_port);
+	(void)buf_printf(&to, "%s:%u:%s", o->tls.server_name, url->port, rq->peer);
 	(void)buf_printf(text, "https://%s:%u%.*s", o->tls.server_name, url->port, (int)url->path.n,
 			 url->path.p);
 	if (url->query.n > 0)
@@ -254,7 +262,7 @@ static int use_server_name(struct http_request *rq, const struct http_request_op
 		return -ENOMEM;
 	int r = list_add(&rq->connect_to, buf_str(&to));
 	if (r == 0 && !has_header(o, "Host"))
-		r = add_header(&rq->headers, "Host", rq->host_port);
+		r = add_header(&rq->headers, "Host", rq->peer);
 	return r;
 }
 
@@ -265,10 +273,9 @@ static int set_url(struct http_request *rq, const struct http_request_options *o
 
 	if (url_parse(str_from(o->url), &url) != URL_OK)
 		return -EINVAL;
-	int n = snprintf(rq->host_port, sizeof(rq->host_port),
-			 url.host_is_ipv6 ? "[%.*s]:%u" : "%.*s:%u", (int)url.host.n, url.host.p,
-			 url.port);
-	assert(n > 0 && (size_t)n < sizeof(rq->host_port));
+	int n = snprintf(rq->peer, sizeof(rq->peer), url.host_is_ipv6 ? "[%.*s]:%u" : "%.*s:%u",
+			 (int)url.host.n, url.host.p, url.port);
+	assert(n > 0 && (size_t)n < sizeof(rq->peer));
 	int u = url.https && o->tls.server_name ? use_server_name(rq, o, &url, &text)
 						: buf_append_str(&text, o->url);
 	if (u < 0)
@@ -285,6 +292,9 @@ int request_configure(struct http_request *rq, const struct http_request_options
 	buf_init(&rq->body,
 		 o->max_response_bytes ? o->max_response_bytes : HTTP_DEFAULT_MAX_RESPONSE_BYTES);
 	rq->timeout_ns = o->timeout_ns;
+	rq->idle_timeout_ns = o->idle_timeout_ns;
+	rq->on_data = o->on_data;
+	rq->on_open = o->on_open;
 	rq->oauth2 = o->oauth2;
 	rq->easy = curl_easy_init();
 	if (!rq->easy)
@@ -293,7 +303,8 @@ int request_configure(struct http_request *rq, const struct http_request_options
 	if (r == 0)
 		r = set_url(rq, o, &set_result);
 	if (r == 0)
-		r = set_proxy(rq, &o->proxy, &set_result);
+		r = o->unix_socket ? set_unix_socket(rq, o->unix_socket, &set_result)
+				   : set_proxy(rq, &o->proxy, &set_result);
 	if (r < 0)
 		return r;
 	set_method(rq, o, &set_result);

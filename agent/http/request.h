@@ -18,11 +18,19 @@ struct http_request {
 	struct curl_slist *proxy_headers;
 	struct curl_slist *connect_to;
 	struct buf body;
+	http_data_fn on_data; /* gets what is not kept in the body; NULL: nothing */
+	http_open_fn on_open; /* NULL: nobody wants to know */
 	bool too_large;
+	bool stopped; /* by on_data */
 	char curl_error[CURL_ERROR_SIZE];
-	char host_port[320]; /* a host name of 253 bytes, brackets, port */
+	/* For a person: a host name of 253 bytes, brackets, port; or a socket's path. */
+	char peer[320];
 	bool proxied;
 	uint64_t timeout_ns;
+	uint64_t idle_timeout_ns;
+	struct loop_timer *idle; /* NULL: may be silent for as long as it wants */
+	uint64_t heard_ns;	 /* when a byte came last */
+	bool idle_too_long;
 	uint64_t begin_ns;
 	http_done_fn done;
 	void *data;
@@ -38,6 +46,14 @@ void request_fail(struct http_request *request, const char *error);
 
 /* Adds a header. 0, -EINVAL, -ENOMEM. */
 int request_add_header(struct http_request *request, const char *name, const char *value);
+
+/* For libcurl: what comes in. */
+size_t request_on_body(char *bytes, size_t size, size_t n, void *request);
+size_t request_on_header(char *bytes, size_t size, size_t n, void *request);
+/* Begins to watch for silence; `fn` gets the request. 0 or -ENOMEM. */
+int request_watch_idle(struct http_request *request, struct loop *loop, loop_timer_fn fn);
+/* For fn: whether it is silent for too long; else it is looked at again in time. */
+bool request_is_idle(struct http_request *request);
 
 /* What the end of a transfer means. `error` has HTTP_MAX_ERROR_BYTES bytes. */
 enum http_outcome request_outcome(const struct http_request *request, CURLcode code);

@@ -84,6 +84,7 @@ static const struct row {
 	{ "connect", HTTP_CONNECT_FAILED, 0, "", "", false, PUSH_RETRY, "why" },
 	{ "tls", HTTP_TLS_FAILED, 0, "", "", false, PUSH_RETRY, "why" },
 	{ "broken", HTTP_BROKEN, 200, PROTO, "", false, PUSH_RETRY, "why" },
+	{ "stopped", HTTP_STOPPED, 200, PROTO, "", false, PUSH_RETRY, "why" },
 	{ "failed", HTTP_FAILED, 0, "", "", false, PUSH_RETRY, "why" },
 	{ "too large a refusal", HTTP_TOO_LARGE, 400, HTML, "<html>", false, PUSH_DROP,
 	  "400 (content type \"text/html; charset=utf-8\")" },
