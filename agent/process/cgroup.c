@@ -5,91 +5,13 @@
  * Paths are read by shape, not by a list of layouts: a container id is a 64-digit token wherever it
  * stands, a unit is what systemd's own rule calls one (slices, then the first component with a
  * unit's suffix). The last container token of a path wins, because containers nest (kind, Docker in
- * Docker) and the innermost one is who the process is.
+ * Docker) and the innermost one is who the process is. A machine (LXC, nspawn) starts a tree of units
+ * of its own.
  */
 #include "agent/process/cgroup.h"
 
+#include "agent/process/cgroup_shape.h"
 #include "agent/util/macro.h"
-
-#define CGROUP_HEX_ID 64
-/* ECS: container runtime id = task id without dashes, '-', a decimal number. */
-#define CGROUP_ECS_HEX 32
-#define CGROUP_ECS_DIGITS 20
-#define CGROUP_POD_UID 36
-/* Static pods have the md5 of their manifest as their uid. */
-#define CGROUP_POD_HASH 32
-
-static bool is_lower_hex(char c)
-{
-	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
-}
-
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
-static bool is_alnum(char c)
-{
-	return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-static size_t count_while(struct str s, bool (*is)(char))
-{
-	size_t n = 0;
-
-	while (n < s.n && is(s.p[n]))
-		n++;
-	return n;
-}
-
-static struct str str_from_offset(struct str s, size_t at)
-{
-	return (struct str){ s.p + at, s.n - at };
-}
-
-static bool all_lower_hex(struct str s)
-{
-	return count_while(s, is_lower_hex) == s.n;
-}
-
-/* Token = 64 lower-case hex digits with no letter or digit on either side; the last one of the
- * component. */
-static bool find_hex_id(struct str component, struct str *ret_prefix, struct str *ret_id)
-{
-	bool found = false;
-
-	for (size_t at = 0; at < component.n;) {
-		struct str run = { component.p + at,
-				   count_while(str_from_offset(component, at), is_alnum) };
-
-		if (run.n == CGROUP_HEX_ID && all_lower_hex(run)) {
-			*ret_prefix = (struct str){ component.p, at };
-			*ret_id = run;
-			found = true;
-		}
-		at += run.n + 1;
-	}
-	return found;
-}
-
-/* EcsId = 32 hex digits "-" 1…20 digits, a component of its own. */
-static bool is_ecs_id(struct str c)
-{
-	if (c.n < CGROUP_ECS_HEX + 2 || c.n > CGROUP_ECS_HEX + 1 + CGROUP_ECS_DIGITS)
-		return false;
-	struct str digits = str_from_offset(c, CGROUP_ECS_HEX + 1);
-
-	return all_lower_hex((struct str){ c.p, CGROUP_ECS_HEX }) && c.p[CGROUP_ECS_HEX] == '-' &&
-	       count_while(digits, is_digit) == digits.n;
-}
-
-static struct str strip_suffix(struct str s, struct str suffix)
-{
-	if (str_ends_with(s, suffix))
-		s.n -= suffix.n;
-	return s;
-}
 
 /* What a runtime's cgroup driver writes before the id, without the separator. */
 static const struct {
@@ -103,114 +25,19 @@ static const struct {
 	{ { "crio", 4 }, "cri-o" },
 	{ { "libpod", 6 }, "podman" },
 	{ { "libpod-payload", 14 }, "podman" },
+	{ { "buildkit", 8 }, "buildkit" },
 };
 
-/* Monitors share their container's id in their name, but live outside of it. */
-static bool is_monitor_prefix(struct str prefix)
-{
-	return str_ends_with(prefix, STR_LIT("conmon-"));
-}
-
-/* "…slice:cri-containerd:" → containerd, "docker-" → docker, "" → by the parent. */
-static const char *runtime_of(struct str prefix, struct str parent, bool below_ecs)
-{
-	struct str word = prefix;
-
-	if (word.n > 0)
-		word.n--;
-	const char *colon = word.n ? memrchr(word.p, ':', word.n) : NULL;
-	if (colon)
-		word = str_from_offset(word, (size_t)(colon + 1 - word.p));
-	for (size_t i = 0; i < ARRAY_SIZE(runtime_words); i++)
-		if (str_eq(word, runtime_words[i].word))
-			return runtime_words[i].runtime;
-	if (prefix.n == 0 && (str_eq(parent, STR_LIT("docker")) || below_ecs))
-		return "docker";
-	if (prefix.n == 0 && str_eq(parent, STR_LIT("k8s.io")))
-		return "containerd";
-	return "";
-}
-
-static bool is_uid_shape(struct str s)
-{
-	if (s.n == CGROUP_POD_HASH)
-		return all_lower_hex(s);
-	if (s.n != CGROUP_POD_UID)
-		return false;
-	for (size_t i = 0; i < s.n; i++) {
-		bool separator = i == 8 || i == 13 || i == 18 || i == 23;
-
-		if (separator ? s.p[i] != '-' && s.p[i] != '_' : !is_lower_hex(s.p[i]))
-			return false;
-	}
-	return true;
-}
-
-/* Pod = [ anything "-" ] "pod" uid [ ".slice" anything ], dashes of the uid perhaps written as
- * underscores. */
-static bool find_pod_uid(struct str component, struct str *ret_uid)
-{
-	for (size_t at = 0; at + 3 + CGROUP_POD_HASH <= component.n; at++) {
-		struct str rest = str_from_offset(component, at);
-
-		if (!str_starts_with(rest, STR_LIT("pod")) ||
-		    (at > 0 && component.p[at - 1] != '-'))
-			continue;
-		struct str uid = str_from_offset(rest, 3);
-		const char *dot = memchr(uid.p, '.', uid.n);
-		if (dot)
-			uid.n = (size_t)(dot - uid.p);
-		if (!is_uid_shape(uid))
-			continue;
-		*ret_uid = uid;
-		return true;
-	}
-	return false;
-}
-
-static int hex_value(char c)
-{
-	return is_digit(c) ? c - '0' : is_lower_hex(c) ? c - 'a' + 10 : -1;
-}
-
-/* Undoes cg_escape() (a leading '_') and unit_name_escape() ("\x2d") of systemd. */
-static void copy_unescaped(char *dst, struct str name)
-{
-	char plain[CGROUP_NAME_MAX];
-	size_t n = 0;
-
-	if (name.n > 0 && name.p[0] == '_')
-		name = str_from_offset(name, 1);
-	for (size_t i = 0; i < name.n && n < sizeof(plain); n++) {
-		bool escape = i + 3 < name.n && name.p[i] == '\\' && name.p[i + 1] == 'x' &&
-			      hex_value(name.p[i + 2]) >= 0 && hex_value(name.p[i + 3]) >= 0;
-
-		plain[n] = escape ? (char)(hex_value(name.p[i + 2]) << 4 | hex_value(name.p[i + 3]))
-				  : name.p[i];
-		i += escape ? 4 : 1;
-	}
-	str_copy_utf8(dst, CGROUP_NAME_MAX, (struct str){ plain, n });
-}
-
-/* The unit types that hold processes; slices hold other units. */
-static bool is_unit(struct str c)
-{
-	static const struct str suffixes[] = { { ".service", 8 },
-					       { ".scope", 6 },
-					       { ".socket", 7 },
-					       { ".mount", 6 },
-					       { ".swap", 5 } };
-
-	for (size_t i = 0; i < ARRAY_SIZE(suffixes); i++)
-		if (c.n > suffixes[i].n && str_ends_with(c, suffixes[i]))
-			return true;
-	return false;
-}
-
-static bool is_slice(struct str c)
-{
-	return c.n > 6 && str_ends_with(c, STR_LIT(".slice"));
-}
+/* What stands above containers whose component is nothing but the id. */
+static const struct {
+	struct str parent;
+	const char *runtime;
+} runtime_parents[] = {
+	{ { "docker", 6 }, "docker" },
+	{ { "k8s.io", 6 }, "containerd" },
+	{ { "libpod_parent", 13 }, "podman" },
+	{ { "buildkit", 8 }, "buildkit" },
+};
 
 /* Where the walk over a path's components stands with respect to systemd's hierarchy. */
 enum unit_state {
@@ -219,47 +46,129 @@ enum unit_state {
 	UNIT_DONE,   /* below a unit, a container, or outside of systemd's tree */
 };
 
-static void scan_unit(struct str c, enum unit_state *state, struct cgroup_facts *f)
+struct path_walk {
+	struct cgroup_facts f;
+	enum unit_state state;
+	struct str parent; /* the component before */
+	bool below_ecs;
+};
+
+/* Monitors share their container's id in their name, but live outside of it; a pod is no container. */
+static bool is_no_container(struct str prefix)
 {
-	if (*state == UNIT_DONE || str_eq(c, STR_LIT("..")))
-		return;
-	if (is_slice(c)) {
-		if (*state == UNIT_SYSTEM)
-			copy_unescaped(f->slice, c);
-		return;
-	}
-	if (!is_unit(c)) {
-		*state = UNIT_DONE;
-		return;
-	}
-	copy_unescaped(*state == UNIT_SYSTEM ? f->unit : f->user_unit, c);
-	*state = *state == UNIT_SYSTEM && str_starts_with(c, STR_LIT("user@")) ? UNIT_USER
-									       : UNIT_DONE;
+	return str_ends_with(prefix, STR_LIT("conmon-")) ||
+	       str_ends_with(prefix, STR_LIT("libpod_pod_"));
 }
 
-static void set_container(struct cgroup_facts *f, struct str id, const char *runtime)
+static const char *runtime_of_parent(struct str parent, bool below_ecs)
 {
-	str_copy_utf8(f->container_id, sizeof(f->container_id), id);
-	str_copy_utf8(f->runtime, sizeof(f->runtime), str_from(runtime));
+	for (size_t i = 0; i < ARRAY_SIZE(runtime_parents); i++)
+		if (str_eq(parent, runtime_parents[i].parent))
+			return runtime_parents[i].runtime;
+	return below_ecs ? "docker" : "";
+}
+
+/* "…slice:cri-containerd:" → containerd, "docker-" → docker, "" → by the parent. */
+static const char *runtime_of(struct str prefix, const struct path_walk *w)
+{
+	struct str word = prefix;
+
+	if (prefix.n == 0)
+		return runtime_of_parent(w->parent, w->below_ecs);
+	word.n--;
+	const char *colon = word.n ? memrchr(word.p, ':', word.n) : NULL;
+	if (colon)
+		word = shape_from(word, (size_t)(colon + 1 - word.p));
+	for (size_t i = 0; i < ARRAY_SIZE(runtime_words); i++)
+		if (str_eq(word, runtime_words[i].word))
+			return runtime_words[i].runtime;
+	return "";
+}
+
+static void scan_unit(struct path_walk *w, struct str c)
+{
+	struct cgroup_facts *f = &w->f;
+	bool system = w->state == UNIT_SYSTEM;
+
+	if (w->state == UNIT_DONE || str_eq(c, STR_LIT("..")))
+		return;
+	if (shape_is_slice(c)) {
+		if (system)
+			shape_copy_unescaped(f->slice, sizeof(f->slice), c);
+		return;
+	}
+	w->state = UNIT_DONE;
+	if (!shape_is_unit(c))
+		return;
+	shape_copy_unescaped(system ? f->unit : f->user_unit, CGROUP_NAME_MAX, c);
+	if (system && str_starts_with(c, STR_LIT("user@")))
+		w->state = UNIT_USER;
+}
+
+static bool set_container(struct path_walk *w, struct str id, const char *runtime)
+{
+	str_copy_utf8(w->f.container_id, sizeof(w->f.container_id), id);
+	str_copy_utf8(w->f.runtime, sizeof(w->f.runtime), str_from(runtime));
+	return true;
+}
+
+/* Build = ( "docker-" | "buildkit-" ) BuildId ".scope", or BuildId below "buildkit" or "docker". Each
+ * step of a build has another id. */
+static bool is_build(struct str c, struct str parent)
+{
+	struct str id = c;
+
+	if (shape_cut_suffix(&id, STR_LIT(".scope")))
+		return (shape_cut_prefix(&id, STR_LIT("docker-")) ||
+			shape_cut_prefix(&id, STR_LIT("buildkit-"))) &&
+		       shape_is_build_id(id);
+	return shape_is_build_id(id) &&
+	       (str_eq(parent, STR_LIT("buildkit")) || str_eq(parent, STR_LIT("docker")));
 }
 
 /* True when the component names a container or its monitor: nothing from here on is a unit of the
  * host. */
-static bool scan_container(struct str c, struct str parent, bool below_ecs, struct cgroup_facts *f)
+static bool scan_container(struct path_walk *w, struct str c)
 {
 	struct str prefix;
 	struct str id;
 
-	if (find_hex_id(c, &prefix, &id)) {
-		if (!is_monitor_prefix(prefix))
-			set_container(f, id, runtime_of(prefix, parent, below_ecs));
-		return true;
-	}
-	id = strip_suffix(c, STR_LIT(".scope"));
-	if (!is_ecs_id(id))
+	if (shape_is_slice(c))
 		return false;
-	set_container(f, id, "ecs");
+	if (shape_find_hex_id(c, &prefix, &id))
+		return is_no_container(prefix) || set_container(w, id, runtime_of(prefix, w));
+	id = c;
+	(void)shape_cut_suffix(&id, STR_LIT(".scope"));
+	if (shape_is_ecs_id(id))
+		return set_container(w, id, "ecs");
+	if (!is_build(c, w->parent))
+		return false;
+	if (!w->f.container_id[0])
+		str_copy_utf8(w->f.runtime, sizeof(w->f.runtime), STR_LIT("buildkit"));
 	return true;
+}
+
+/* True when the component was one of a machine's own, and no unit. */
+static bool scan_machine(struct path_walk *w, struct str c)
+{
+	enum machine_part part = machine_scan(c, w->parent, &w->f);
+
+	switch (part) {
+	case MACHINE_NONE:
+		return false;
+	case MACHINE_PAYLOAD:
+	case MACHINE_FRAME:
+	case MACHINE_INSIDE:
+		w->state = UNIT_SYSTEM;
+		break;
+	case MACHINE_WHOLE:
+	case MACHINE_MONITOR:
+		w->state = UNIT_DONE;
+		break;
+	}
+	if (part != MACHINE_MONITOR)
+		w->f.unit[0] = w->f.user_unit[0] = '\0';
+	return part != MACHINE_INSIDE;
 }
 
 static void set_pod_uid(struct cgroup_facts *f, struct str uid)
@@ -274,7 +183,9 @@ static void set_pod_uid(struct cgroup_facts *f, struct str uid)
  * elsewhere the unit above it is the runtime's own daemon. */
 static void drop_daemon_unit(struct cgroup_facts *f)
 {
-	if (!f->container_id[0] || strcmp(f->runtime, "podman") == 0)
+	bool build = strcmp(f->runtime, "buildkit") == 0;
+
+	if ((!f->container_id[0] && !build) || strcmp(f->runtime, "podman") == 0)
 		return;
 	f->unit[0] = '\0';
 	f->user_unit[0] = '\0';
@@ -283,27 +194,23 @@ static void drop_daemon_unit(struct cgroup_facts *f)
 /* Path = { "/" component } */
 static void parse_path(struct str path, struct cgroup_facts *ret_facts)
 {
-	struct cgroup_facts f = { 0 };
-	enum unit_state state = UNIT_SYSTEM;
-	struct str parent = { "", 0 };
-	bool below_ecs = false;
-	struct str c;
+	struct path_walk w = { .state = UNIT_SYSTEM, .parent = { "", 0 } };
+	struct str c, uid;
 
 	while (str_split(&path, '/', &c)) {
-		struct str uid;
-
 		if (c.n == 0)
 			continue;
-		if (scan_container(c, parent, below_ecs, &f))
-			state = UNIT_DONE;
-		if (find_pod_uid(c, &uid))
-			set_pod_uid(&f, uid);
-		scan_unit(c, &state, &f);
-		below_ecs = below_ecs || str_eq(c, STR_LIT("ecs"));
-		parent = c;
+		if (scan_container(&w, c))
+			w.state = UNIT_DONE;
+		else if (!scan_machine(&w, c))
+			scan_unit(&w, c);
+		if (shape_find_pod_uid(c, &uid))
+			set_pod_uid(&w.f, uid);
+		w.below_ecs = w.below_ecs || str_eq(c, STR_LIT("ecs"));
+		w.parent = c;
 	}
-	drop_daemon_unit(&f);
-	*ret_facts = f;
+	drop_daemon_unit(&w.f);
+	*ret_facts = w.f;
 }
 
 /* Line = number ":" [ controllers ] ":" "/" path [ " (deleted)" ] */
@@ -315,20 +222,22 @@ static bool parse_line(struct str line, struct str *ret_controllers, struct str 
 		return false;
 	if (line.n == 0 || line.p[0] != ':')
 		return false;
-	line = str_from_offset(line, 1);
+	line = shape_from(line, 1);
 	if (!str_split(&line, ':', ret_controllers) || !line.p || line.n == 0 || line.p[0] != '/')
 		return false;
-	*ret_path = strip_suffix(line, STR_LIT(" (deleted)"));
+	*ret_path = line;
+	(void)shape_cut_suffix(ret_path, STR_LIT(" (deleted)"));
 	return true;
 }
 
-/* A container outweighs a unit, a unit a slice. Among equals systemd's own hierarchy, then the
+/* A container outweighs a machine, a machine a unit, a unit a slice. Among equals systemd's own hierarchy, then the
  * unified one, then the first line. */
 static unsigned int line_weight(struct str controllers, const struct cgroup_facts *f)
 {
 	unsigned int weight = 0;
 
-	weight += f->container_id[0] ? 32 : 0;
+	weight += f->container_id[0] ? 64 : 0;
+	weight += f->machine[0] || f->alloc_id[0] || f->runtime[0] ? 32 : 0;
 	weight += f->pod_uid[0] ? 16 : 0;
 	weight += f->unit[0] || f->user_unit[0] ? 8 : 0;
 	weight += f->slice[0] ? 4 : 0;

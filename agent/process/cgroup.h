@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a process's /proc/PID/cgroup says: container id, runtime, systemd unit, pod. A pure function
- * over its bytes. */
+/* What a process's /proc/PID/cgroup says: container id, runtime, machine, systemd unit, pod. A pure
+ * function over its bytes. */
 #ifndef XAGENT_AGENT_PROCESS_CGROUP_H
 #define XAGENT_AGENT_PROCESS_CGROUP_H
 
@@ -14,13 +14,26 @@
 /* NAME_MAX of a cgroup directory. */
 #define CGROUP_NAME_MAX 256
 
+/* A machine's name is a host's, at most 64 bytes; LXD puts a project's before it. */
+#define CGROUP_MACHINE_MAX 128
+/* A Nomad task's name; longer ones are cut. */
+#define CGROUP_TASK_MAX 64
+
 struct cgroup_facts {
 	char container_id[CGROUP_CONTAINER_ID_MAX]; /* "" when none */
-	/* "docker", "containerd", "cri-o", "podman", "ecs", "" when the path does not tell. */
+	/* Of the container: "docker", "containerd", "cri-o", "podman", "ecs"; where there is none
+	 * "buildkit" (a step of a build), of the machine "lxc", "nspawn", "qemu", or "nomad". "" when
+	 * the path does not tell. */
 	char runtime[16];
-	/* systemd unit, "nginx.service", unescaped; "" when none. Scopes of containers are no units,
-	 * and of the units above a container only Podman's are kept (Quadlet): the others are the
-	 * runtime's daemon. */
+	/* The innermost LXC, LXD or Incus container ("PROJECT_NAME" outside of LXD's default project),
+	 * systemd-nspawn's or another machine of machined's, or libvirt's guest, by name. A container
+	 * inside of it has both. */
+	char machine[CGROUP_MACHINE_MAX];
+	char alloc_id[40];	    /* Nomad's allocation, a UUID */
+	char task[CGROUP_TASK_MAX]; /* of it; "" when the path does not tell */
+	/* systemd unit, "nginx.service", unescaped; "" when none. Scopes of containers, machines and
+	 * tasks are no units, and of the units above a container only Podman's are kept (Quadlet): the
+	 * others are the runtime's daemon. In a machine its own units. */
 	char unit[CGROUP_NAME_MAX];
 	/* Unit of a user manager; `unit` is its "user@UID.service" then. */
 	char user_unit[CGROUP_NAME_MAX];

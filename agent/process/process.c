@@ -30,6 +30,7 @@ int process_table_new(const struct process_table_options *o, struct process_tabl
 	list_init(&t->lru);
 	list_init(&t->jit_files);
 	t->telemetry = o->telemetry;
+	t->cgroups = o->cgroups;
 	t->hooks = o->hooks;
 	t->max_processes = o->max_processes ? o->max_processes : PROCESS_MAX_DEFAULT;
 	t->max_processes = MAX_OF(t->max_processes, (size_t)PROCESS_MAX_LEAST);

@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "agent/process/cgroup.h"
+#include "agent/process/environ.h"
 #include "agent/process/event.h"
 #include "agent/process/mapping.h"
 #include "agent/telemetry/telemetry.h"
@@ -29,8 +30,10 @@ struct process_identity {
 	char *exe;     /* path of the executable as the process sees it, without " (deleted)" */
 	char *comm;    /* of the leader */
 	char *cmdline; /* arguments joined by blanks */
+	char *script;  /* what an interpreter runs: "app.py" */
 	char *cwd;
 	char *cgroup_path; /* of the line that tells most; v1: all lines' paths joined by '|' */
+	struct environ_facts env;   /* of what its environment said when it began */
 	struct cgroup_facts cgroup; /* container id, systemd unit … */
 	uint32_t uid;
 	bool kernel_thread;
@@ -54,6 +57,8 @@ struct process {
 	bool identity_loaded;
 	/* +1 with each exec: what was decided by identity is to be decided again. */
 	uint32_t exec_count;
+	/* Of the unified hierarchy, as the last sample told; 0: not known yet. */
+	uint64_t cgroup_id;
 
 	void *user; /* the owner of the table's: see process_table_options.on_* */
 
@@ -66,6 +71,9 @@ struct process {
 	/* Comparisons of them in the second that began then. */
 	uint64_t compared_since_ns;
 	unsigned int n_compared;
+	/* Moves to another control group in the second that began then. */
+	uint64_t moved_since_ns;
+	unsigned int n_moves;
 	/* Owned reference; NULL when it was never in the table, or is not needed any more. */
 	struct process *parent;
 	/* Owned reference: the first file mapped after the exec that was seen. */
@@ -96,12 +104,16 @@ struct process_table_hooks {
 	void *data;
 };
 
+struct cgroup_tree;
+
 struct process_table_options {
 	/* "/proc" when NULL; for tests and for a host's /proc mounted elsewhere. */
 	const char *proc_root;
 	/* 0: 32768, at least 16; beyond it the least recently sampled is forgotten and counted. */
 	size_t max_processes;
 	struct telemetry *telemetry; /* borrowed, required */
+	/* Borrowed: for control groups that /proc/PID/cgroup does not show; NULL: not asked. */
+	struct cgroup_tree *cgroups;
 	struct process_table_hooks hooks;
 };
 
@@ -127,6 +139,13 @@ struct process *process_table_get(struct process_table *t, uint32_t pid, const c
 
 /* Loads identity on first use (after each exec again) and returns it. Never NULL. */
 const struct process_identity *process_identity(struct process_table *t, struct process *p);
+
+/*
+ * The control group that a sample of p was taken in. When it was moved since the last one, or its identity was loaded where its control
+ * group could not be seen, that is read again, and exec_count is raised if it is another one. Threads may be in different ones: it is asked
+ * a few times a second at most, and the leader's counts.
+ */
+void process_set_cgroup(struct process_table *t, struct process *p, uint64_t cgroup_id);
 
 /* How long it holds that a file cannot be opened, unless another process maps it: mounts come back, permissions change. */
 #define PROCESS_OPEN_RETRY_NS (300 * NS_PER_S)

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #include "agent/process/process_private.h"
+#include "agent/process/script.h"
 
 /* U+FFFD is three bytes. */
 #define UTF8_WORST 3
@@ -44,20 +45,33 @@ static void text_fill(char **text, const char *from)
 
 void process_identity_init(struct process_identity *id)
 {
-	*id = (struct process_identity){
-		.exe = identity_unknown,
-		.comm = identity_unknown,
-		.cmdline = identity_unknown,
-		.cwd = identity_unknown,
-		.cgroup_path = identity_unknown,
+	*id = (struct process_identity){ .exe = identity_unknown,
+					 .comm = identity_unknown,
+					 .cmdline = identity_unknown,
+					 .script = identity_unknown,
+					 .cwd = identity_unknown,
+					 .cgroup_path = identity_unknown,
+#define ENVIRON_INIT(member) .env.member = identity_unknown,
+					 ENVIRON_FACTS(ENVIRON_INIT)
+#undef ENVIRON_INIT
 	};
 }
 
-void process_identity_fini(struct process_identity *id)
+/* What an exec replaces. */
+static void free_image(struct process_identity *id)
 {
 	text_free(&id->exe);
 	text_free(&id->comm);
 	text_free(&id->cmdline);
+	text_free(&id->script);
+#define ENVIRON_FREE(member) text_free(&id->env.member);
+	ENVIRON_FACTS(ENVIRON_FREE)
+#undef ENVIRON_FREE
+}
+
+void process_identity_fini(struct process_identity *id)
+{
+	free_image(id);
 	text_free(&id->cwd);
 	text_free(&id->cgroup_path);
 }
@@ -80,30 +94,45 @@ static bool read_link(const struct proc *proc, const char *name, char **text)
 }
 
 /* Arguments end with NULs; a program that writes its title there leaves a row of them. */
-static void read_cmdline(const struct proc *proc, char **text)
+static void read_arguments(const struct proc *proc, struct process_identity *id)
 {
-	_cleanup_buf_ struct buf b = BUF_INIT(PROC_CMDLINE_MAX);
+	_cleanup_buf_ struct buf b = BUF_INIT(PROC_ARGUMENTS_MAX);
 
 	if (proc_read_file(proc, "cmdline", &b) < 0 || b.len == 0)
 		return;
+	text_set(&id->script, script_find(str_from(id->exe), (struct str){ b.data, b.len }));
+	b.len = b.len < PROC_CMDLINE_MAX ? b.len : PROC_CMDLINE_MAX;
 	while (b.len > 0 && b.data[b.len - 1] == '\0')
 		b.len--;
 	for (size_t i = 0; i < b.len; i++)
 		if (b.data[i] == '\0')
 			b.data[i] = ' ';
-	text_set(text, (struct str){ b.data, b.len });
+	text_set(&id->cmdline, (struct str){ b.data, b.len });
 }
 
-static bool read_cgroup(const struct proc *proc, struct process_identity *id)
+static void read_environment(const struct proc *proc, struct process_identity *id)
 {
-	_cleanup_buf_ struct buf b = BUF_INIT(PROC_CGROUP_MAX);
+	_cleanup_buf_ struct buf b = BUF_INIT(PROC_ENVIRON_MAX);
+	struct environ_texts texts;
+
+	/* Others' secrets are in there: all of it in one place, which is emptied. */
+	if (buf_reserve(&b, PROC_ENVIRON_MAX) < 0 || proc_read_file(proc, "environ", &b) < 0)
+		return;
+	environ_parse((struct str){ b.data, b.len }, &texts);
+	explicit_bzero(b.data, b.len);
+#define ENVIRON_SET(member) text_set(&id->env.member, str_from(texts.member));
+	ENVIRON_FACTS(ENVIRON_SET)
+#undef ENVIRON_SET
+}
+
+/* proc may be NULL: it is gone. */
+static bool read_cgroup(const struct process_table *t, const struct process *p,
+			const struct proc *proc, struct process_identity *id)
+{
 	_cleanup_buf_ struct buf path = BUF_INIT(PROC_CGROUP_MAX);
 
-	if (proc_read_file(proc, "cgroup", &b) < 0 || b.len == 0)
+	if (!process_read_place(t, p, proc, &id->cgroup, &path))
 		return false;
-	struct str text = { buf_str(&b), b.len };
-	cgroup_parse(text, &id->cgroup);
-	cgroup_path(text, &path);
 	text_set(&id->cgroup_path, (struct str){ buf_str(&path), path.len });
 	return true;
 }
@@ -117,16 +146,18 @@ static bool read_uid(const struct proc *proc, uint32_t *ret_uid)
 }
 
 /* True when the process lived through all of it. */
-static bool load_from_proc(const struct proc *proc, struct process_identity *id,
+static bool load_from_proc(const struct process_table *t, const struct process *p,
+			   const struct proc *proc, struct process_identity *id,
 			   bool *ret_have_cgroup)
 {
 	id->kernel_thread = proc->kernel_thread;
 	text_set(&id->comm, str_from(proc->comm));
 	bool have_exe = read_link(proc, "exe", &id->exe) || proc->kernel_thread;
 	(void)read_link(proc, "cwd", &id->cwd);
-	read_cmdline(proc, &id->cmdline);
+	read_arguments(proc, id);
+	read_environment(proc, id);
 	bool have_uid = read_uid(proc, &id->uid);
-	*ret_have_cgroup = read_cgroup(proc, id);
+	*ret_have_cgroup = read_cgroup(t, p, proc, id);
 	return have_exe && have_uid && *ret_have_cgroup;
 }
 
@@ -144,7 +175,8 @@ bool process_exe_changed(const struct process *p, const struct proc *proc)
 
 static void inherit_place(struct process_identity *id, const struct process_identity *parent)
 {
-	id->cgroup = parent->cgroup;
+	if (!id->cgroup_path[0])
+		id->cgroup = parent->cgroup;
 	id->uid = parent->uid;
 	text_fill(&id->cgroup_path, parent->cgroup_path);
 	text_fill(&id->cwd, parent->cwd);
@@ -155,6 +187,10 @@ static void inherit_image(struct process_identity *id, const struct process_iden
 	text_fill(&id->exe, parent->exe);
 	text_fill(&id->cmdline, parent->cmdline);
 	text_fill(&id->comm, parent->comm);
+	text_fill(&id->script, parent->script);
+#define ENVIRON_FILL(member) text_fill(&id->env.member, parent->env.member);
+	ENVIRON_FACTS(ENVIRON_FILL)
+#undef ENVIRON_FILL
 }
 
 static void load(struct process_table *t, struct process *p, int depth);
@@ -196,9 +232,7 @@ static bool is_image_of_events(const struct process *p, const struct proc *proc)
 static void drop_image(struct process_identity *id)
 {
 	id->complete = false;
-	text_free(&id->exe);
-	text_free(&id->comm);
-	text_free(&id->cmdline);
+	free_image(id);
 }
 
 static void load(struct process_table *t, struct process *p, int depth)
@@ -210,10 +244,12 @@ static void load(struct process_table *t, struct process *p, int depth)
 	p->identity_loaded = true;
 	if (!p->exited && proc_open(t->proc_root, p->pid, &proc) == 0 &&
 	    process_confirm(p, &proc)) {
-		id->complete = load_from_proc(&proc, id, &have_cgroup);
+		id->complete = load_from_proc(t, p, &proc, id, &have_cgroup);
 		if (!is_image_of_events(p, &proc))
 			drop_image(id);
 	}
+	if (!have_cgroup)
+		(void)read_cgroup(t, p, NULL, id);
 	if (!id->complete && p->exec_ns && p->exe_file)
 		text_fill(&id->exe, p->exe_file->path);
 	if (!id->complete && p->exec_ns)
@@ -221,6 +257,22 @@ static void load(struct process_table *t, struct process *p, int depth)
 	if (!id->complete)
 		load_from_parent(t, p, have_cgroup, depth);
 	text_fill(&id->comm, p->comm_hint);
+}
+
+bool process_refresh_place(struct process_table *t, struct process *p)
+{
+	_cleanup_proc_ struct proc proc = PROC_NONE;
+	_cleanup_buf_ struct buf path = BUF_INIT(PROC_CGROUP_MAX);
+	struct cgroup_facts facts;
+
+	bool alive = !p->exited && proc_open(t->proc_root, p->pid, &proc) == 0 &&
+		     process_confirm(p, &proc);
+	if (!process_read_place(t, p, alive ? &proc : NULL, &facts, &path) ||
+	    strcmp(buf_str(&path), p->identity.cgroup_path) == 0)
+		return false;
+	p->identity.cgroup = facts;
+	text_set(&p->identity.cgroup_path, (struct str){ buf_str(&path), path.len });
+	return true;
 }
 
 void process_learn_exe(struct process *p)

@@ -20,6 +20,7 @@ struct process_table {
 	char *proc_root; /* owned */
 	size_t max_processes;
 	struct telemetry *telemetry;
+	struct cgroup_tree *cgroups; /* borrowed; NULL: none */
 	struct process_table_hooks hooks;
 	struct hash_table by_pid;
 	struct list lru; /* the least recently sampled first */
@@ -72,7 +73,17 @@ int process_open_beside(struct process_table *t, struct process *p, const struct
 /* jit_files.c: those that are still held live on without the table. */
 void process_release_jit_files(struct process_table *t);
 
+/* process_place.c */
+/* Which control group it is in: by /proc/PID/cgroup; where that is hidden, or proc is NULL (it is gone), by its number. Appends the path.
+ * False when neither tells; *ret_facts is untouched then. */
+bool process_read_place(const struct process_table *t, const struct process *p,
+			const struct proc *proc, struct cgroup_facts *ret_facts, struct buf *path);
+/* The path of a control group, or of several, that a cgroup namespace hides. */
+bool process_place_is_hidden(const struct cgroup_facts *facts, const char *path);
+
 /* process_identity.c */
+/* Reads its control group again. True when it is another one. */
+bool process_refresh_place(struct process_table *t, struct process *p);
 void process_identity_init(struct process_identity *id);
 void process_identity_fini(struct process_identity *id);
 void process_unload_identity(struct process *p);

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The directories below one, by their inodes: for those who may not open a file by its number.
+ *
+ * A number that is not known makes the tree be walked, but never for more than a small share of the time; what was found stays known,
+ * also when it is gone (the kernel does not give a number again, 64 bits are enough). Loop thread only.
+ */
+#ifndef XAGENT_AGENT_PROCESS_CGROUP_WALK_H
+#define XAGENT_AGENT_PROCESS_CGROUP_WALK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agent/util/buf.h"
+#include "agent/util/hash.h"
+
+/* Directories remembered. A node has a few thousand: 250 pods of a handful of containers, and as many units. */
+#define CGROUP_WALK_MAX 16384
+/* Levels below the first one: kind's pods are at 12; the kernel has no limit of its own. Each is an open descriptor meanwhile. */
+#define CGROUP_WALK_DEPTH 24
+
+struct cgroup_walk {
+	struct hash_table by_id;
+	uint64_t next_ns; /* not walked before */
+	size_t max;
+};
+
+void cgroup_walk_init(struct cgroup_walk *w, size_t max);
+void cgroup_walk_fini(struct cgroup_walk *w);
+
+/* Appends the path below the directory `root_fd`, "/" for itself. 0, -ENOENT, -ENOMEM, -ENOBUFS. */
+int cgroup_walk_path(struct cgroup_walk *w, int root_fd, uint64_t inode, uint64_t now_ns,
+		     struct buf *out);
+
+#endif
