@@ -184,14 +184,21 @@ static __always_inline void leave_to_agent(struct scratch *s)
 	s->record.head.end = WIRE_END_NO_TABLE;
 }
 
-/* True when the agent has to finish what the walk has found. */
-static __always_inline bool walk_or_leave(struct scratch *s, struct wire_counters *count)
+/* The agent has said that nobody wants to see this process. One that was moved since is told again. */
+static __always_inline bool is_refused(const struct wire_process *process)
 {
-	struct wire_process *process = bpf_map_lookup_elem(&processes, &s->record.head.pid);
+	return process && !process->generation &&
+	       process->refused_cgroup == (__u32)bpf_get_current_cgroup_id();
+}
+
+/* True when the agent has to finish what the walk has found. */
+static __always_inline bool walk_or_leave(struct scratch *s, const struct wire_process *process,
+					  struct wire_counters *count)
+{
 	__u64 reused = reuse_count;
 
 	walk_begin(s, process);
-	if (!process) {
+	if (!process || !process->generation) {
 		count->raw_frames++;
 		leave_to_agent(s);
 		return true;
@@ -216,7 +223,8 @@ static __always_inline bool end_at_leaf(struct scratch *s)
 
 /* The user half of the stack. True when the agent has to finish it. */
 static __always_inline bool user_half(struct bpf_perf_event_data *ctx, struct task_struct *task,
-				      struct scratch *s, struct wire_counters *count)
+				      struct scratch *s, const struct wire_process *process,
+				      struct wire_counters *count)
 {
 	bool is_newborn = false;
 	bool is_left;
@@ -231,7 +239,7 @@ static __always_inline bool user_half(struct bpf_perf_event_data *ctx, struct ta
 	walk_window_init(s);
 	if (!(s->record.head.flags & WIRE_USER_MODE) && lost_memory(task, s))
 		return false;
-	is_left = walk_or_leave(s, count);
+	is_left = walk_or_leave(s, process, count);
 	return is_newborn ? end_at_leaf(s) : is_left;
 }
 
@@ -241,8 +249,8 @@ static __always_inline void emit(struct scratch *s, struct task_struct *task, bo
 	__u64 waiting = bpf_ringbuf_query(&samples, BPF_RB_AVAIL_DATA);
 	__u64 wake = cold ? COLD_WAKE_BYTES : wake_bytes;
 	__u64 flags = waiting >= wake ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
-	__u32 bytes = sizeof(struct wire_sample) +
-		      (s->record.head.n_kernel + s->record.head.n_user) * 8;
+	__u32 bytes =
+		sizeof(struct wire_sample) + (s->record.head.n_kernel + s->record.head.n_user) * 8;
 	long r;
 
 	if (cold)
@@ -290,6 +298,7 @@ int sample(struct bpf_perf_event_data *ctx)
 	__u32 zero = 0;
 	struct scratch *s = bpf_map_lookup_elem(&scratch, &zero);
 	bool kthread = task->flags & PF_KTHREAD;
+	struct wire_process *process;
 	bool cold = false;
 	__u32 pid, tid;
 
@@ -306,6 +315,12 @@ int sample(struct bpf_perf_event_data *ctx)
 		count->filtered++;
 		return 0;
 	}
+	process = bpf_map_lookup_elem(&processes, &pid);
+	if (is_refused(process)) {
+		count->filtered++;
+		count->refused++;
+		return 0;
+	}
 	begin_record(s, pid, tid);
 	if (kthread)
 		s->record.head.flags |= WIRE_KTHREAD;
@@ -315,7 +330,7 @@ int sample(struct bpf_perf_event_data *ctx)
 		kernel_half(ctx, s, count);
 	/* A process that our pid namespace does not see has no number, and no /proc to be walked with. */
 	if (want_user && !kthread)
-		cold = user_half(ctx, task, s, count) && pid;
+		cold = user_half(ctx, task, s, process, count) && pid;
 	emit(s, task, cold, count);
 	return 0;
 }

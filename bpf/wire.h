@@ -89,7 +89,8 @@ enum wire_end {
 	X(signal_frames, "signal frames that were walked through")                     \
 	X(window_fills, "reads of user stacks")                                        \
 	X(mapping_searches, "searches for the mapping of a pc")                        \
-	X(remapped, "walks thrown away because their tables were replaced meanwhile")
+	X(remapped, "walks thrown away because their tables were replaced meanwhile")  \
+	X(refused, "ticks of processes that match no target (part of filtered)")
 
 struct wire_counters {
 #define WIRE_COUNTER_FIELD(name, text) __u64 name;
@@ -168,8 +169,9 @@ struct wire_cold {
 struct wire_process {
 	__u32 mappings_at; /* place of its mappings in the arena */
 	__u32 n_mappings;
-	__u32 generation; /* never 0, never the same for two tables */
-	__u32 zero;
+	/* Never the same for two tables. 0: there is none, the process is not to be profiled … */
+	__u32 generation;
+	__u32 refused_cgroup; /* … as long as it is in this control group (low half of its number) */
 };
 
 /* One executable mapping. An array of them, ascending by begin, belongs to each process; forks share one. */

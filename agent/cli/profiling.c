@@ -22,6 +22,7 @@
 #include "agent/cli/result.h"
 #include "agent/cli/scope.h"
 #include "agent/cli/watch.h"
+#include "agent/component/host_report.h"
 #include "agent/profile/session.h"
 #include "agent/unwind/user_stack.h"
 #include "agent/util/clock.h"
@@ -258,6 +259,20 @@ static int open_session(struct profiling *x, struct buf *why)
 	return session_new(&o, why, &x->session);
 }
 
+/* Of the whole host, or of a control group, some may be out of sight; who names processes has them in sight. */
+static void say_unseen(const struct profile_args *a)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(MESSAGE_MAX_BYTES);
+	struct host_view view;
+
+	if (a->pids.n || a->tids.n || a->command)
+		return;
+	host_report_read(&view);
+	host_report_health(&view, &text);
+	if (text.len)
+		say(&text);
+}
+
 static int profiling_open(struct profiling *x, struct buf *why)
 {
 	int r = fork_command(x, why);
@@ -268,6 +283,8 @@ static int profiling_open(struct profiling *x, struct buf *why)
 		r = open_loop(x);
 	if (r == 0)
 		r = scope_open(&x->scope, x->args, x->command ? command_pid(x->command) : 0, why);
+	if (r == 0)
+		say_unseen(x->args);
 	if (r == 0)
 		r = open_session(x, why);
 	if (r < 0 && why->len == 0)

@@ -13,6 +13,7 @@
 #include "agent/cli/redact.h"
 #include "agent/cli/zip.h"
 #include "agent/component/component_json.h"
+#include "agent/component/host_report.h"
 #include "agent/util/file.h"
 #include "agent/util/log.h"
 #include "agent/util/macro.h"
@@ -153,6 +154,17 @@ static void put_process(struct buf *out, const struct agent *a, const char *hash
 			 a->config_hash, hash);
 }
 
+static void put_host_view(struct buf *out)
+{
+	struct host_view view;
+
+	host_report_read(&view);
+	(void)buf_printf(out, "place: %s\n", host_place_name(view.place));
+	if (host_view_worst(&view) == HOST_FINDING_MAX)
+		(void)buf_append_str(out, "part of the host that is not seen: none\n");
+	host_report_text(&view, out);
+}
+
 static int add_facts(struct bundle *b, const char *hash)
 {
 	static const char *const files[] = {
@@ -178,6 +190,7 @@ static int add_facts(struct bundle *b, const char *hash)
 	(void)buf_printf(&out, "kernel types: %s\n",
 			 access("/sys/kernel/btf/vmlinux", R_OK) == 0 ? "yes" : "no");
 	put_process(&out, b->a, hash);
+	put_host_view(&out);
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
 		put_file(&out, files[i]);
 	return add_text(b, "facts.txt", &out);

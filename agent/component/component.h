@@ -71,6 +71,7 @@ struct component_kind {
 	const struct river_schema *schema;
 	bool wants_label; /* else it may have none, and there is one of it */
 	enum stability stability;
+	bool finds_containers; /* what it exports may name containers that were just started */
 	/* 0 or -errno; on failure `why` gets a sentence. Offline also COMPONENT_UNKNOWN. */
 	int (*build)(struct component *c, const void *args, struct buf *why);
 	int (*run)(struct component *c, struct buf *why);
@@ -84,7 +85,7 @@ struct component_kind {
 	int (*exports)(struct component *c, struct river_arena *arena,
 		       const struct river_value **ret_exports);
 	/* A process that no target matches was sampled for the first time since its last exec, or since targets changed; true when the
-	 * exports changed. `p` is of `processes`, the sampler's own table, and may have ended already. */
+	 * exports are others now, or soon. `p` is of `processes`, the sampler's own table, and may have ended already. */
 	bool (*process_seen)(struct component *c, struct process_table *processes,
 			     struct process *p);
 	void (*process_gone)(struct component *c, uint32_t pid);
@@ -100,9 +101,11 @@ struct component {
 	const struct component_kind *kind;
 	const struct component_env *env;
 	struct graph *graph;
-	const char *id;	      /* "pyroscope.ebpf.instance", in a module "module.label/pyroscope.ebpf.instance" */
+	const char *
+		id; /* "pyroscope.ebpf.instance", in a module "module.label/pyroscope.ebpf.instance" */
 	const char *local_id; /* without the module */
-	const char *path;     /* "/", in a module "/module.label": with local_id what metrics are labelled with */
+	const char *
+		path; /* "/", in a module "/module.label": with local_id what metrics are labelled with */
 	const char *label;    /* "" when it has none */
 	void *state;	      /* the kind's */
 	struct health health; /* as others see it: the worse of the two below */

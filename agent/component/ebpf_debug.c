@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
+#include "agent/component/host_report.h"
 #include "agent/util/file.h"
 #include "agent/util/str.h"
 
@@ -127,7 +128,8 @@ static void put_session(struct members *m, struct session *session)
 }
 
 int ebpf_debug_info(struct river_arena *arena, const struct ebpf_args *args,
-		    struct session *session, const struct river_value **ret_info)
+		    struct session *session, const struct host_view *view,
+		    const struct river_value **ret_info)
 {
 	struct members facts = { .arena = arena };
 	struct members all = { .arena = arena };
@@ -138,6 +140,8 @@ int ebpf_debug_info(struct river_arena *arena, const struct ebpf_args *args,
 		put_session(&facts, session);
 	put(&all, "targets", targets_array(arena, args));
 	put(&all, "session", object(&facts));
+	if (session)
+		put(&all, "host", host_report_value(view, arena));
 	info = object(&all);
 	if (!info)
 		return -ENOMEM;

@@ -32,7 +32,10 @@ int graph_new(const struct component_env *env, struct graph **ret_graph)
 	list_init(&g->held);
 	list_init(&g->rests);
 	int r = loop_timer_new(env->loop, on_settle, g, &g->settle_timer);
+	if (r == 0)
+		r = loop_timer_new(env->loop, on_settle, g, &g->seen_timer);
 	if (r < 0) {
+		loop_timer_free(g->settle_timer);
 		free(g);
 		return r;
 	}
@@ -81,6 +84,7 @@ void graph_free(struct graph *g)
 	load_free(g->load);
 	load_free(g->failed);
 	loop_timer_free(g->settle_timer);
+	loop_timer_free(g->seen_timer);
 	free(g);
 }
 
@@ -151,9 +155,20 @@ bool graph_process_seen(struct graph *g, struct process_table *processes, struct
 		node->exports_dirty = true;
 		changed = true;
 	}
-	if (changed)
-		graph_settle(g);
-	return changed;
+	if (changed && !g->ending && !g->seen) {
+		g->seen = true;
+		loop_timer_arm(g->seen_timer, clock_mono_ns() + GRAPH_SEEN_NS);
+	}
+	/* One that was seen before, in exports that nobody was told of yet. */
+	return changed || g->seen;
+}
+
+bool graph_finds_containers(const struct graph *g)
+{
+	for (size_t i = 0; i < g->nodes.n; i++)
+		if (g->nodes.items[i]->running && g->nodes.items[i]->c.kind->finds_containers)
+			return true;
+	return false;
 }
 
 void graph_check(struct graph *g)

@@ -43,8 +43,14 @@ int graph_run(struct graph *g, struct buf *why);
 /* Evaluates dependants of what was marked by component_exports_changed(), now; from within a load or an update: in the next round. */
 void graph_settle(struct graph *g);
 
-/* Tells every component that wants to know; true when exports changed, and graph_settle() was called. */
+/* Tells every component that wants to know; true when exports are others because of it or one before it, and dependants are yet to be told:
+ * within GRAPH_SEEN_NS, all at once, or by graph_settle_for(). */
+#define GRAPH_SEEN_NS (5ULL * 1000000000)
 bool graph_process_seen(struct graph *g, struct process_table *processes, struct process *p);
+/* Evaluates what was marked, now, that component included, also while it is being stopped. From within a load or an update: in the next round. */
+void graph_settle_for(struct component *c);
+/* Whether a component runs that may tell of a container a moment after its first sample. */
+bool graph_finds_containers(const struct graph *g);
 void graph_process_gone(struct graph *g, uint32_t pid);
 
 /* Every component that can brings its health up to date. */

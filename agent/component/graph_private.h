@@ -15,7 +15,9 @@ struct graph {
 		held; /* nodes that are gone, while a stale one may point to what they exported; dependants first */
 	struct list rests;
 	struct loop_timer *settle_timer;
-	bool busy; /* nodes are being changed */
+	struct loop_timer *seen_timer; /* armed while `seen` */
+	bool seen;		       /* processes have come that are in nobody's arguments yet */
+	bool busy;		       /* nodes are being changed */
 	bool ran;
 	bool outgrown; /* the same texts make something else now */
 	bool ending;

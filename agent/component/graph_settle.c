@@ -83,6 +83,15 @@ void graph_settle_node(struct graph *g, struct node *node)
 	node->exports_dirty = false;
 }
 
+static void settle_all(struct graph *g)
+{
+	loop_timer_disarm(g->settle_timer);
+	loop_timer_disarm(g->seen_timer);
+	g->seen = false;
+	for (size_t i = 0; i < g->nodes.n; i++)
+		graph_settle_node(g, g->nodes.items[i]);
+}
+
 void graph_settle(struct graph *g)
 {
 	if (g->busy || g->ending) {
@@ -90,10 +99,25 @@ void graph_settle(struct graph *g)
 		return;
 	}
 	g->busy = true;
-	loop_timer_disarm(g->settle_timer);
-	for (size_t i = 0; i < g->nodes.n; i++)
-		graph_settle_node(g, g->nodes.items[i]);
+	settle_all(g);
 	graph_release_held(g);
+	g->busy = false;
+}
+
+/* One that is being stopped is not among the nodes any more; what it depends on is. */
+void graph_settle_for(struct component *c)
+{
+	struct graph *g = c->graph;
+
+	if (!g->ending) {
+		graph_settle(g);
+		return;
+	}
+	if (g->busy)
+		return;
+	g->busy = true;
+	settle_all(g);
+	graph_settle_node(g, CONTAINER_OF(c, struct node, c));
 	g->busy = false;
 }
 

@@ -8,25 +8,35 @@
 
 #include "agent/component/ebpf_args.h"
 #include "agent/component/ebpf_debug.h"
+#include "agent/component/ebpf_flow.h"
 #include "agent/component/ebpf_metrics.h"
 #include "agent/component/graph.h"
+#include "agent/component/host_report.h"
 #include "agent/component/receiver.h"
 #include "agent/component/target_maps.h"
 #include "agent/profile/session.h"
+#include "agent/target/container_age.h"
 #include "agent/target/target.h"
 #include "agent/util/clock.h"
 #include "agent/util/log.h"
+
+/* How long a container may stay unknown to those who tell of containers: a kubelet reports what it has started within seconds, and the API
+ * passes it on. Its samples are kept meanwhile. */
+#define YOUNG_NS (30 * NS_PER_S)
 
 struct ebpf {
 	const struct ebpf_args *args;
 	struct target_set *targets;
 	struct session *session;
 	struct ebpf_metrics *metrics;
+	struct host_view view;
+	struct ebpf_flow flow;
 	uint64_t last_sent_profiles;
 	uint64_t last_lost_profiles;
 	uint64_t n_rejected; /* targets of the present set that select nothing */
 	bool kernel_hidden_said;
-	bool matching; /* the session is asking us: it must not be changed now */
+	struct container_ages ages;
+	bool closing; /* the session is asking us: it must not be changed now */
 };
 
 static int make_targets(struct component *c, const struct ebpf_args *args,
@@ -59,27 +69,81 @@ static int make_targets(struct component *c, const struct ebpf_args *args,
 	return r;
 }
 
-/* "Healthy, no data" is the commonest complaint about profilers: where nothing can come, health and log say so. */
+#define NOTHING_TARGETED \
+	"nothing is profiled: targets_only is true and no target names a process or container"
+
+static bool nothing_targeted(const struct ebpf *e)
+{
+	return ebpf_args_have_targets(e->args) && e->args->targets_only &&
+	       target_set_n(e->targets) == 0;
+}
+
+/* "Healthy, no data" is the commonest complaint about profilers: where nothing can come, or less than all, health says so. */
+static void tell_health(struct component *c)
+{
+	struct ebpf *e = c->state;
+	_cleanup_buf_ struct buf text = BUF_INIT(2 * COMPONENT_MESSAGE_MAX);
+
+	if (nothing_targeted(e))
+		(void)buf_append_str(&text, NOTHING_TARGETED);
+	else if (ebpf_flow_nothing_matches(&e->flow))
+		ebpf_flow_explain(&e->flow, target_set_n(e->targets), &text);
+	else
+		(void)buf_append_str(&text, "profiling");
+	if (host_view_worst(&e->view) != HOST_FINDING_MAX)
+		(void)buf_append_str(&text, "; ");
+	host_report_health(&e->view, &text);
+	component_set_health(c, HEALTH_HEALTHY, buf_str(&text));
+}
+
 static void tell_targets(struct component *c)
 {
 	struct ebpf *e = c->state;
-	bool nothing = ebpf_args_have_targets(e->args) && e->args->targets_only &&
-		       target_set_n(e->targets) == 0;
 
+	ebpf_flow_reset(&e->flow);
 	ebpf_metrics_targets(e->metrics, target_set_n(e->targets));
-	component_set_health(c, HEALTH_HEALTHY,
-			     nothing ? "nothing is profiled: targets_only is true and no target "
-				       "names a process or container"
-				     : "profiling");
-	if (nothing)
-		log_warn("nothing is profiled: targets_only is true and no target names a process "
-			 "or container",
-			 LOG_STR("component_id", c->id),
+	tell_health(c);
+	if (nothing_targeted(e))
+		log_warn(NOTHING_TARGETED, LOG_STR("component_id", c->id),
 			 LOG_UINT("targets", e->args->targets.n_items));
 	if (e->n_rejected)
 		log_warn("targets without a process or container id that can be used are ignored",
 			 LOG_STR("component_id", c->id), LOG_UINT("ignored", e->n_rejected),
 			 LOG_UINT("targets", e->args->targets.n_items));
+}
+
+/* Nobody's samples: those that came here, and those that the kernel half left out. */
+static uint64_t n_unmatched(const struct component *c)
+{
+	const struct ebpf *e = c->state;
+	struct wire_counters counters = { 0 };
+
+	(void)sampler_counters(session_sampler(e->session), &counters);
+	return telemetry_get(c->env->telemetry, TELEMETRY_samples_dropped_no_target) +
+	       counters.filtered;
+}
+
+static void tell_flow(struct component *c, uint64_t n_matched)
+{
+	struct ebpf *e = c->state;
+	bool said = ebpf_flow_nothing_matches(&e->flow);
+
+	if (!ebpf_flow_interval(&e->flow, n_matched, n_unmatched(c)))
+		return;
+	tell_health(c);
+	if (!said && ebpf_flow_nothing_matches(&e->flow))
+		log_warn("nothing is profiled: samples are seen, but no target selects their "
+			 "processes",
+			 LOG_STR("component_id", c->id), LOG_UINT("samples", e->flow.n_unmatched),
+			 LOG_UINT("targets", target_set_n(e->targets)),
+			 LOG_STR("example", e->flow.example));
+}
+
+/* A container that nobody has told of yet, while there is somebody who may. */
+static bool is_young(struct ebpf *e, struct component *c, const struct process_identity *id)
+{
+	return id->cgroup.container_id[0] && graph_finds_containers(c->graph) &&
+	       container_age_ns(&e->ages, id->cgroup.container_id, clock_mono_ns()) < YOUNG_NS;
 }
 
 static int match(struct process_table *processes, struct process *p, void *data,
@@ -89,14 +153,25 @@ static int match(struct process_table *processes, struct process *p, void *data,
 	struct ebpf *e = c->state;
 	int r = target_set_match(e->targets, processes, p, ret_labels);
 
-	/* Discovery may not have seen it yet; if it has now, our targets have just been updated. */
-	if (r == TARGET_NONE) {
-		e->matching = true;
-		if (graph_process_seen(c->graph, processes, p))
-			r = target_set_match(e->targets, processes, p, ret_labels);
-		e->matching = false;
-	}
-	return r == TARGET_NONE ? SESSION_SKIP : r;
+	if (r < 0 || r == TARGET_FOUND)
+		return r;
+	if (graph_process_seen(c->graph, processes, p) ||
+	    is_young(e, c, process_identity(processes, p)))
+		return SESSION_LATER;
+	if (r == TARGET_NONE && ebpf_flow_wants_example(&e->flow))
+		ebpf_flow_example(&e->flow, p->pid, process_identity(processes, p));
+	return r == TARGET_NONE ? SESSION_SKIP : 0;
+}
+
+/* Discovery knows of new processes that are not in our targets yet. */
+static void before_close(void *data)
+{
+	struct component *c = data;
+	struct ebpf *e = c->state;
+
+	e->closing = true;
+	graph_settle_for(c);
+	e->closing = false;
 }
 
 static void on_exit_event(uint32_t pid, void *data)
@@ -188,6 +263,7 @@ static void on_interval(const struct interval *interval, struct build *build, vo
 	}
 	ebpf_metrics_session(e->metrics);
 	say_kernel_hidden(e, build);
+	tell_flow(c, build->summary.n_samples);
 	log_interval(c, build, n_profiles, n_bytes);
 }
 
@@ -207,6 +283,7 @@ static int ebpf_build(struct component *c, const void *args, struct buf *why)
 	if (!e)
 		return -ENOMEM;
 	c->state = e;
+	container_ages_init(&e->ages);
 	e->args = args;
 	return make_targets(c, args, &e->targets);
 }
@@ -226,6 +303,7 @@ static int start_session(struct component *c, const struct ebpf_args *args, stru
 		.memory_limit_bytes = ebpf_args_memory_limit_bytes(args),
 		.build = build_pprof,
 		.hooks = { .match = match,
+			   .before_close = before_close,
 			   .on_interval = on_interval,
 			   .on_exit = on_exit_event,
 			   .data = c },
@@ -246,6 +324,9 @@ static int ebpf_run(struct component *c, struct buf *why)
 	uint64_t begin_ns = clock_mono_ns();
 	int r = ebpf_metrics_new(c, &e->metrics);
 
+	/* First: it may be the reason why nothing starts. */
+	host_report_read(&e->view);
+	host_report_log(&e->view, c->id);
 	if (r == 0)
 		r = start_session(c, e->args, why);
 	if (r < 0) {
@@ -254,6 +335,7 @@ static int ebpf_run(struct component *c, struct buf *why)
 		return r;
 	}
 	ebpf_metrics_attach(e->metrics, e->session);
+	host_report_metrics(&e->view, c->env->telemetry, c->path, c->local_id);
 	ebpf_args_unsupported(e->args, warn_unsupported, c);
 	tell_targets(c);
 	log_info_always("profiling this host", LOG_STR("component_id", c->id),
@@ -299,7 +381,7 @@ static int change_session(struct ebpf *e, const struct ebpf_args *args)
 	return 0;
 }
 
-/* Setting another rate reads the ring, which is being read while the session asks for a match. */
+/* Setting another rate closes the interval, which is being closed when the session asks. */
 static bool only_rematches(const struct ebpf_args *a, const struct ebpf_args *b)
 {
 	return !needs_restart(a, b) && a->sample_rate_hz == b->sample_rate_hz;
@@ -327,7 +409,7 @@ static int ebpf_update(struct component *c, const void *new_args, struct buf *wh
 	struct target_set *targets = NULL;
 	int r;
 
-	if (e->matching && !only_rematches(e->args, args))
+	if (e->closing && !only_rematches(e->args, args))
 		return COMPONENT_LATER;
 	r = make_targets(c, args, &targets);
 	if (r < 0)
@@ -360,6 +442,7 @@ static void ebpf_stop(struct component *c)
 	ebpf_metrics_free(e->metrics);
 	session_free(e->session);
 	target_set_free(e->targets);
+	container_ages_fini(&e->ages);
 	free(e);
 	c->state = NULL;
 }
@@ -369,7 +452,7 @@ static int ebpf_debug(struct component *c, struct river_arena *arena,
 {
 	struct ebpf *e = c->state;
 
-	return e ? ebpf_debug_info(arena, e->args, e->session, ret_info) : 0;
+	return e ? ebpf_debug_info(arena, e->args, e->session, &e->view, ret_info) : 0;
 }
 
 const struct component_kind pyroscope_ebpf_kind = {

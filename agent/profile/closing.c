@@ -2,6 +2,7 @@
 /* Intervals: closed in the loop thread, named and encoded in the worker, delivered in the loop thread again. */
 #include "agent/profile/session_private.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <malloc.h>
 #include <stdlib.h>
@@ -78,6 +79,18 @@ int session_open_interval(const struct session *s, struct interval **ret_interva
 			    ret_interval);
 }
 
+/* Every label set in the interval is one of a series afterwards. */
+static void settle(struct session *s, struct interval *next)
+{
+	const struct session_hooks *hooks = &s->options.hooks;
+
+	s->closing = true;
+	if (hooks->before_close)
+		hooks->before_close(hooks->data);
+	session_settle_undecided(s, s->stopped ? NULL : next);
+	s->closing = false;
+}
+
 int session_close_interval(struct session *s)
 {
 	_cleanup_(interval_freep) struct interval *next = NULL;
@@ -85,9 +98,14 @@ int session_close_interval(struct session *s)
 	uint64_t n_kernel_changes = sideband_n_kernel_changes(s->sideband);
 	int r = j ? session_open_interval(s, &next) : -ENOMEM;
 
-	if (r < 0)
+	if (r == 0 && (s->closing || !worker_has_room(s->options.worker)))
+		r = -EAGAIN;
+	if (r < 0) {
+		log_warn("the interval cannot be closed now, it goes on", LOG_ERR(r));
 		return r;
+	}
 	session_look_for_names(s);
+	settle(s, next);
 	*j = (struct session_job){
 		.job = { .run = job_run, .done = job_done },
 		.session = s,
@@ -101,11 +119,7 @@ int session_close_interval(struct session *s)
 	s->interval->end_real_ns = clock_real_ns();
 	s->n_building += s->interval->n_samples;
 	r = worker_submit(s->options.worker, &j->job);
-	if (r < 0) {
-		s->n_building -= s->interval->n_samples;
-		log_warn("profiles are built too slowly, the interval goes on");
-		return r;
-	}
+	assert(r == 0);
 	s->interval = TAKE_PTR(next);
 	s->n_kernel_changes = n_kernel_changes;
 	s->n_intervals++;

@@ -21,6 +21,7 @@ static void on_process_exec(struct process *p, void *data)
 	if (k && k->published) {
 		tables_retract(s->tables, p->pid);
 		k->published = false;
+		k->refused = false;
 	}
 	if (s->options.hooks.on_exec)
 		s->options.hooks.on_exec(p, s->options.hooks.data);
@@ -55,12 +56,15 @@ static void on_process_event(const struct process_event *ev, void *data)
 {
 	struct session *s = data;
 
+	/* Who was refused may have become somebody else, and would never be sampled to be asked again. */
+	if (ev->kind == PROCESS_EVENT_LOST)
+		tables_forgive(s->tables);
 	process_table_apply(s->processes, ev);
 }
 
 static void publish(struct session *s, struct process *p, struct known *k)
 {
-	if (k->buried)
+	if (k->buried || k->refused)
 		return;
 	list_remove(&k->node);
 	k->dirty = false;
@@ -87,24 +91,6 @@ static struct process *process_of(struct session *s, const struct sample *sample
 	if (p && p->exited)
 		return p;
 	return process_table_get(s->processes, pid, sample->cold ? sample->cold->comm : NULL);
-}
-
-static int decide(struct session *s, struct process *p, struct known *k)
-{
-	struct labels *labels = NULL;
-	int r;
-
-	if (k->decided && k->exec_count == p->exec_count && k->epoch == s->epoch)
-		return 0;
-	r = s->options.hooks.match(s->processes, p, s->options.hooks.data, &labels);
-	if (r < 0)
-		return r;
-	labels_unref(k->labels);
-	k->labels = labels;
-	k->decided = true;
-	k->exec_count = p->exec_count;
-	k->epoch = s->epoch;
-	return 0;
 }
 
 static struct mapped_file *find_file(const struct mappings *m, uint32_t id)
@@ -146,26 +132,45 @@ static int frame_of(struct session *s, const struct sample *sample, struct proce
 }
 
 static int add_once(struct session *s, const struct sample *sample, struct process *p,
-		    struct known *k, bool *ret_is_new)
+		    struct labels *labels, bool *ret_is_new)
 {
+	struct samples one = {
+		.labels = labels,
+		.kernel_frames = sample->kernel_frames,
+		.n_kernel = sample->head->n_kernel,
+		.user_frames = s->frames,
+		.n_user = (uint16_t)s->stack.n,
+		.count = 1,
+	};
 	int r = 0;
 
 	for (uint32_t i = 0; i < s->stack.n && r == 0; i++)
 		r = frame_of(s, sample, p, s->stack.frames[i], &s->frames[i]);
-	if (r < 0)
-		return r;
-	return interval_add(s->interval, k->labels, sample->kernel_frames, sample->head->n_kernel,
-			    s->frames, (uint16_t)s->stack.n, ret_is_new);
+	return r < 0 ? r : interval_add(s->interval, &one, ret_is_new);
 }
 
-static void add(struct session *s, const struct sample *sample, struct process *p, struct known *k)
+/* The interval has used up its memory: it goes out early, and who was undecided in it may not be any more. */
+static int add_to_next(struct session *s, const struct sample *sample, struct process *p,
+		       bool *ret_is_new)
+{
+	struct labels *labels = NULL;
+	int r = session_close_interval(s);
+
+	if (r == 0)
+		r = session_decide(s, p, sample->head->cgroup_id, &labels);
+	if (r == 0 && !labels)
+		telemetry_count(s->options.telemetry, TELEMETRY_samples_dropped_no_target, 1);
+	return r < 0 || !labels ? r : add_once(s, sample, p, labels, ret_is_new);
+}
+
+static void add(struct session *s, const struct sample *sample, struct process *p,
+		struct labels *labels)
 {
 	bool is_new = false;
-	int r = add_once(s, sample, p, k, &is_new);
+	int r = add_once(s, sample, p, labels, &is_new);
 
-	/* The interval has used up its memory: it goes out early. */
-	if (r < 0 && session_close_interval(s) == 0)
-		r = add_once(s, sample, p, k, &is_new);
+	if (r < 0)
+		r = add_to_next(s, sample, p, &is_new);
 	if (r < 0)
 		telemetry_count(s->options.telemetry, TELEMETRY_samples_dropped_memory, 1);
 	else if (is_new)
@@ -207,25 +212,34 @@ static void make_stack(struct session *s, const struct sample *sample, struct pr
 		s->stack.frames[s->stack.n++] = FRAME_UNKNOWN;
 }
 
+static void show_mappings(struct session *s, const struct sample *sample, struct process *p)
+{
+	struct known *k = p->user;
+
+	if (sample->head->generation)
+		tables_touch(s->tables, p->pid);
+	else if (k && !(sample->head->flags & WIRE_KTHREAD) && p->mappings && p->mappings->n > 0)
+		publish(s, p, k);
+}
+
 static void take_sample(struct session *s, const struct sample *sample)
 {
 	struct process *p = process_of(s, sample);
-	struct known *k = p ? known_get(p) : NULL;
+	struct labels *labels = NULL;
 
-	if (!k || decide(s, p, k) < 0) {
+	if (p)
+		process_set_cgroup(s->processes, p, sample->head->cgroup_id);
+	if (!p || session_decide(s, p, sample->head->cgroup_id, &labels) < 0) {
 		telemetry_count(s->options.telemetry, TELEMETRY_samples_dropped_memory, 1);
 		return;
 	}
-	if (!k->labels) {
+	if (!labels) {
 		telemetry_count(s->options.telemetry, TELEMETRY_samples_dropped_no_target, 1);
 		return;
 	}
 	make_stack(s, sample, p);
-	add(s, sample, p, k);
-	if (sample->head->generation)
-		tables_touch(s->tables, p->pid);
-	else if (!(sample->head->flags & WIRE_KTHREAD) && p->mappings && p->mappings->n > 0)
-		publish(s, p, k);
+	add(s, sample, p, labels);
+	show_mappings(s, sample, p);
 }
 
 static void on_sample(const struct sample *sample, void *data)
@@ -251,6 +265,8 @@ void session_drain(struct session *s)
 	kernel_arena_reclaim(s->arena, clock_mono_ns());
 	object_tables_tick(s->objects, clock_mono_ns());
 	graveyard_sweep(&s->graveyard, clock_mono_ns());
+	if (s->n_undecided >= SESSION_MAX_UNDECIDED)
+		(void)session_close_interval(s);
 }
 
 int session_open_processes(struct session *s)

@@ -52,7 +52,7 @@ void interval_free(struct interval *i)
 }
 
 /* Sets are interned by their makers, so the pointer is the common case; equal sets from two makers are one series all the same. */
-static struct series *series_find(const struct interval *i, const struct labels *labels)
+struct series *interval_series(const struct interval *i, const struct labels *labels)
 {
 	HASH_FOREACH_MATCH (&i->by_labels, labels->hash, node) {
 		struct series *s = CONTAINER_OF(node, struct series, node);
@@ -65,7 +65,7 @@ static struct series *series_find(const struct interval *i, const struct labels 
 
 static struct series *series_get(struct interval *i, struct labels *labels)
 {
-	struct series *s = series_find(i, labels);
+	struct series *s = interval_series(i, labels);
 
 	if (s)
 		return s;
@@ -106,19 +106,19 @@ static int slots_grow(struct interval *i)
 
 struct stack_key {
 	uint64_t hash;
-	const struct series *series;
-	const uint64_t *kernel;
-	const uint64_t *user;
-	uint16_t n_kernel;
-	uint16_t n_user;
+	struct series *series;
+	const struct samples *samples;
 };
 
 static bool stack_is(const struct stack *s, const struct stack_key *k)
 {
-	return s->hash == k->hash && s->series == k->series && s->n_kernel == k->n_kernel &&
-	       s->n_user == k->n_user &&
-	       memcmp(s->frames, k->kernel, k->n_kernel * sizeof(uint64_t)) == 0 &&
-	       memcmp(s->frames + k->n_kernel, k->user, k->n_user * sizeof(uint64_t)) == 0;
+	const struct samples *with = k->samples;
+
+	return s->hash == k->hash && s->series == k->series && s->n_kernel == with->n_kernel &&
+	       s->n_user == with->n_user &&
+	       memcmp(s->frames, with->kernel_frames, with->n_kernel * sizeof(uint64_t)) == 0 &&
+	       memcmp(s->frames + with->n_kernel, with->user_frames,
+		      with->n_user * sizeof(uint64_t)) == 0;
 }
 
 static struct stack **slot_of(const struct interval *i, const struct stack_key *k)
@@ -130,50 +130,53 @@ static struct stack **slot_of(const struct interval *i, const struct stack_key *
 	return &i->slots[at];
 }
 
-static struct stack *stack_new(struct interval *i, struct series *series, const struct stack_key *k)
+static struct stack *stack_new(struct interval *i, const struct stack_key *k)
 {
-	size_t n = (size_t)k->n_kernel + k->n_user;
+	const struct samples *of = k->samples;
+	size_t n = (size_t)of->n_kernel + of->n_user;
 	struct stack *s = arena_alloc(&i->arena, sizeof(*s) + n * sizeof(uint64_t));
 
 	if (!s)
 		return NULL;
 	*s = (struct stack){ .hash = k->hash,
-			     .series = series,
-			     .n_kernel = k->n_kernel,
-			     .n_user = k->n_user,
-			     .next = series->stacks };
-	memcpy(s->frames, k->kernel, k->n_kernel * sizeof(uint64_t));
-	memcpy(s->frames + k->n_kernel, k->user, k->n_user * sizeof(uint64_t));
-	series->stacks = s;
-	series->n_stacks++;
+			     .series = k->series,
+			     .n_kernel = of->n_kernel,
+			     .n_user = of->n_user,
+			     .next = k->series->stacks };
+	memcpy(s->frames, of->kernel_frames, of->n_kernel * sizeof(uint64_t));
+	memcpy(s->frames + of->n_kernel, of->user_frames, of->n_user * sizeof(uint64_t));
+	k->series->stacks = s;
+	k->series->n_stacks++;
 	i->n_stacks++;
 	return s;
 }
 
-int interval_add(struct interval *i, struct labels *labels, const uint64_t *kernel_frames,
-		 uint16_t n_kernel, const uint64_t *user_frames, uint16_t n_user, bool *ret_is_new)
+static uint64_t hash_of(const struct stack_key *k)
 {
-	struct series *series = series_get(i, labels);
-	struct stack_key k = { .series = series,
-			       .kernel = kernel_frames,
-			       .user = user_frames,
-			       .n_kernel = n_kernel,
-			       .n_user = n_user };
+	const struct samples *of = k->samples;
+	uint64_t hash = hash_bytes(of->kernel_frames, of->n_kernel * sizeof(uint64_t),
+				   (uintptr_t)k->series);
 
-	if (!series || (i->n_stacks * 2 >= i->n_slots && slots_grow(i) < 0))
+	return hash_bytes(of->user_frames, of->n_user * sizeof(uint64_t), hash);
+}
+
+int interval_add(struct interval *i, const struct samples *samples, bool *ret_is_new)
+{
+	struct stack_key k = { .series = series_get(i, samples->labels), .samples = samples };
+
+	if (!k.series || (i->n_stacks * 2 >= i->n_slots && slots_grow(i) < 0))
 		return -ENOMEM;
-	k.hash = hash_bytes(kernel_frames, n_kernel * sizeof(uint64_t), (uintptr_t)series);
-	k.hash = hash_bytes(user_frames, n_user * sizeof(uint64_t), k.hash);
+	k.hash = hash_of(&k);
 	struct stack **slot = slot_of(i, &k);
 	bool is_new = !*slot;
 	if (is_new)
-		*slot = stack_new(i, series, &k);
+		*slot = stack_new(i, &k);
 	if (!*slot)
 		return -ENOMEM;
 	*ret_is_new = is_new;
-	(*slot)->count++;
-	series->n_samples++;
-	i->n_samples++;
+	(*slot)->count += samples->count;
+	k.series->n_samples += samples->count;
+	i->n_samples += samples->count;
 	return 0;
 }
 

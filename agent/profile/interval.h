@@ -68,10 +68,29 @@ DEFINE_CLEANUP(struct interval *, interval_free);
 /* A server keeps one profile a series and millisecond: none of this interval is to have the time of one before. */
 void interval_end_after(struct interval *i, uint64_t last_profile_ns);
 
-/* Counts one sample. `frames` = kernel then user frames. *ret_is_new tells that the stack was not there yet, so that the caller
- * looks after its files. 0, or -ENOMEM (ceiling included: the sample is the caller's to count). */
-int interval_add(struct interval *i, struct labels *labels, const uint64_t *kernel_frames,
-		 uint16_t n_kernel, const uint64_t *user_frames, uint16_t n_user, bool *ret_is_new);
+/* Equal samples, borrowed. */
+struct samples {
+	struct labels *labels;
+	const uint64_t *kernel_frames, *user_frames; /* leaf first */
+	uint16_t n_kernel, n_user;
+	uint64_t count;
+};
+
+/* Counts them. *ret_is_new tells that the stack was not there yet, so that the caller looks after its files. 0, or -ENOMEM (ceiling
+ * included: the samples are the caller's to count). */
+int interval_add(struct interval *i, const struct samples *samples, bool *ret_is_new);
+
+/* The series with these labels, or NULL. */
+struct series *interval_series(const struct interval *i, const struct labels *labels);
+/* The series gets other labels; where another one has them already, that one takes in its stacks and `s` is gone. After the last interval_add():
+ * equal stacks of two series stay two. 0 or -ENOMEM: nothing was changed. */
+int interval_relabel(struct interval *i, struct series *s, struct labels *labels);
+/* Forgets the series and its samples; their number is returned. After the last interval_add(), too. */
+uint64_t interval_drop(struct interval *i, struct series *s);
+/* Adds all samples of the series, of another interval, to this one, under its labels. *ret_n is how many found room: on -ENOMEM not all of
+ * them. */
+int interval_carry(struct interval *i, const struct interval *from, const struct series *s,
+		   uint64_t *ret_n);
 
 /* Its service_name, or "process". */
 const char *series_name(const struct series *s);

@@ -17,10 +17,13 @@ struct known {
 	struct process
 		*process; /* borrowed while it lives, a reference once it is in the graveyard */
 	struct labels *labels; /* a reference; NULL: not to be profiled */
+	struct undecided
+		*undecided; /* borrowed; NULL: it is decided. `labels` is its placeholder */
 	bool decided;
 	uint32_t exec_count;   /* of the decision */
 	uint32_t epoch;	       /* of the decision */
 	bool published;	       /* the kernel half has (or had, until it was evicted) an entry */
+	bool refused;	       /* which says that it is not to be profiled */
 	bool dirty;	       /* its mappings changed since */
 	struct jit_files *jit; /* a reference; NULL: none were there when last looked for */
 	uint64_t jit_interval; /* when that was; 0: never */

@@ -257,6 +257,7 @@ int session_new(const struct session_options *o, struct buf *why, struct session
 	s->options.sampler.cache_bytes = s->budget.cache_bytes;
 	s->options.sampler.ring_bytes = s->budget.ring_bytes;
 	s->stopped = true;
+	list_init(&s->undecided);
 	list_init(&s->dirty);
 	list_init(&s->waiting);
 	graveyard_init(&s->graveyard);
@@ -292,6 +293,7 @@ void session_free(struct session *s)
 		return;
 	session_stop(s);
 	stop_timers(s);
+	session_forget_undecided(s);
 	interval_free(s->interval);
 	process_table_free(s->processes);
 	graveyard_fini(&s->graveyard);
@@ -340,6 +342,7 @@ void session_set_demangle(struct session *s, enum demangle_mode mode)
 void session_rematch(struct session *s)
 {
 	s->epoch++;
+	tables_forgive(s->tables);
 }
 
 const uint64_t *session_stack_ends(const struct session *s)

@@ -20,15 +20,24 @@
 
 #define SESSION_DRAIN_NS (100ULL * 1000000ULL)
 
-/* Which series a process belongs to, decided once a process and again after each exec: 0 and a reference, or SESSION_SKIP, or
- * -errno. */
+/*
+ * Which series a process belongs to, decided once a process, and again after each exec and move to another control group: 0 and a reference;
+ * or SESSION_SKIP: it is not profiled, its ticks end in the kernel half until something changes; or -errno.
+ *
+ * Or SESSION_LATER, and a reference to what it will be if nothing more comes to be known (NULL: not to be profiled): who decides waits
+ * for an answer of others. Its samples are kept, and it is asked for again after session_rematch() and when the interval closes; where it is
+ * still later then, they go on to the next interval.
+ */
 #define SESSION_SKIP 1
+#define SESSION_LATER 2
 typedef int (*session_match_fn)(struct process_table *processes, struct process *p, void *data,
 				struct labels **ret_labels);
 
 /* What the owner wants to know; every member may be NULL. */
 struct session_hooks {
 	session_match_fn match; /* required */
+	/* The interval is about to close: the last moment to find out what was to be known later. */
+	void (*before_close)(void *data);
 	/* A closed interval has been built (also an empty one). `build` is borrowed; its bytes may be taken (set to NULL). */
 	void (*on_interval)(const struct interval *interval, struct build *build, void *data);
 	void (*on_exec)(struct process *p, void *data);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of a session share: session.c (life), intake.c (events and samples), generated.c (code made at run
+/* What the files of a session share: session.c (life), intake.c (events and samples), deciding.c (whose they are), generated.c (code made at run
  * time), closing.c (intervals). */
 #ifndef XAGENT_AGENT_PROFILE_SESSION_PRIVATE_H
 #define XAGENT_AGENT_PROFILE_SESSION_PRIVATE_H
@@ -27,9 +27,11 @@ struct session {
 	struct debuginfod *debuginfod; /* which the store asks; NULL: nobody */
 	struct interval *interval;     /* the open one */
 	struct graveyard graveyard;
-	struct list waiting; /* known processes that may yet tell of the code they have made */
-	uint64_t n_rounds;   /* of reading the ring */
-	struct list dirty;   /* known processes whose mappings changed in this drain */
+	struct list waiting;   /* known processes that may yet tell of the code they have made */
+	uint64_t n_rounds;     /* of reading the ring */
+	struct list undecided; /* struct undecided: processes whose series is not known yet */
+	size_t n_undecided;    /* of them, new in this interval */
+	struct list dirty;     /* known processes whose mappings changed in this drain */
 	uint64_t sideband_read_ns;   /* all events up to this time have been collected */
 	uint32_t epoch;		     /* of the match function's answers */
 	uint64_t n_kernel_changes;   /* of the side-band, when the last interval was closed */
@@ -48,12 +50,23 @@ struct session {
 	uint64_t start_until_ns; /* until then the ring is read more often */
 	struct loop_io *ring_io;
 	struct loop_io *sideband_io;
+	bool closing; /* before_close is under way */
 	bool stopped;
 };
 
 /* intake.c: the process table with its hooks; and everything that has come since the last time, in the order of time. */
 int session_open_processes(struct session *s);
 void session_drain(struct session *s);
+
+/* So many at once: each keeps a process, some KiB. The interval is closed early then. */
+#define SESSION_MAX_UNDECIDED 2048
+
+/* deciding.c: the series of a process that is sampled; a placeholder while it is undecided, NULL: not to be profiled, and the kernel half is
+ * told so. 0 or -ENOMEM. And when the interval closes: every placeholder in it gives way to a series, or goes on to `next`. */
+int session_decide(struct session *s, struct process *p, uint64_t cgroup_id,
+		   struct labels **ret_labels);
+void session_settle_undecided(struct session *s, struct interval *next);
+void session_forget_undecided(struct session *s);
 
 /* generated.c: the frame of a pc in memory without a file, as the open interval knows it; and before that one is closed, another look for
  * files of names that were not there before. */

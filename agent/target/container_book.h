@@ -5,7 +5,7 @@
  * Files are read when a container is first asked for, and looked at again from time to time: a container may be renamed, or be there a
  * moment before its files are.
  *
- *	Docker		<root>/var/lib/docker/containers/ID/config.v2.json
+ *	Docker		<root>/var/lib/docker/containers/ID/config.v2.json, or below the data-root of /etc/docker/daemon.json
  *	containerd	<root>/run/containerd/io.containerd.runtime.v2.task/NAMESPACE/ID/config.json (Kubernetes, nerdctl)
  *	Podman, CRI-O	…/overlay-containers/ID/userdata/config.json below their storage, and containers.json
  *	Kubernetes	<root>/var/log/containers/POD_NAMESPACE_CONTAINER-ID.log, <root>/var/log/pods/NAMESPACE_POD_UID
@@ -32,6 +32,7 @@ struct container_facts {
 	const char *namespace, *pod, *pod_container;   /* Kubernetes */
 	const char *pod_service_name;		       /* annotation pyroscope.io/service_name */
 	const char *compose_project, *compose_service; /* Docker's and Podman's Compose */
+	const char *swarm_service;		       /* Docker's Swarm: a task's name has a new id each time */
 };
 
 struct container_book;
@@ -48,5 +49,9 @@ container_book_find(struct container_book *b, const struct cgroup_facts *cgroup,
 /* Looks again at what was asked for and has changed, or was not there. True when one of them tells something else now. Cheap enough to
  * be called every interval: a stat(2) a container. */
 bool container_book_refresh(struct container_book *b, uint64_t now_ns);
+
+/* When a refresh is of use before the next interval: a container was asked for moments before its files are there (which is looked at
+ * 0.2 s, 1 s and 5 s after it was asked for first). UINT64_MAX: not before then. */
+uint64_t container_book_due_ns(const struct container_book *b);
 
 #endif

@@ -169,13 +169,14 @@ int target_set_match(struct target_set *s, struct process_table *processes, stru
 		     struct labels **ret_labels)
 {
 	struct target *t = select_target(s, processes, p);
+	int found = t == &s->fallback ? TARGET_DEFAULT : TARGET_FOUND;
 	struct service_name name;
 
 	if (!t)
 		return TARGET_NONE;
 	if (t->series) {
 		*ret_labels = labels_ref(t->series);
-		return TARGET_FOUND;
+		return found;
 	}
 	bool by_labels = service_name_from_labels(t->labels, &name);
 	if (!by_labels)
@@ -187,5 +188,5 @@ int target_set_match(struct target_set *s, struct process_table *processes, stru
 		return r;
 	if (by_labels)
 		t->series = labels_ref(*ret_labels);
-	return TARGET_FOUND;
+	return found;
 }

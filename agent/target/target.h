@@ -48,9 +48,10 @@ DEFINE_CLEANUP(struct target_set *, target_set_free);
  * the last counts. */
 size_t target_set_n(const struct target_set *s);
 
-/* The series of a process: a new reference in *ret_labels and 0; TARGET_NONE when it is not to be
+/* The series of a process: a new reference in *ret_labels and TARGET_FOUND; TARGET_DEFAULT, likewise,
+ * when no target selects it and that of the default is what it gets; TARGET_NONE when it is not to be
  * profiled; -ENOMEM. Reads the process's identity only where that decides. */
-enum target_outcome { TARGET_FOUND = 0, TARGET_NONE = 1 };
+enum target_outcome { TARGET_FOUND = 0, TARGET_NONE = 1, TARGET_DEFAULT = 2 };
 int target_set_match(struct target_set *s, struct process_table *processes, struct process *p,
 		     struct labels **ret_labels);
 

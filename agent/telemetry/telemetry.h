@@ -27,6 +27,8 @@
 	X(samples_dropped_malformed, "ring buffer records that do not follow the contract")       \
 	X(samples_dropped_memory, "samples that found no memory")                                 \
 	X(samples_dropped_encode, "samples whose profile could not be encoded")                   \
+	X(samples_outside_pid_namespace,                                                          \
+	  "samples of processes that have no number in the agent's pid namespace")                \
 	X(samples_stale_mapping, "samples looked at again because mappings had just changed")     \
 	X(sideband_lost, "process events the kernel could not deliver")                           \
 	X(sideband_malformed, "process events that do not follow the contract")                   \

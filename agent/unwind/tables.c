@@ -4,7 +4,8 @@
  *
  *	entry (pid) ──► range (one struct mappings, shared by forks) ──► an array in the arena, slots of the object table
  *
- * A range is referenced by its entries; the last one to go gives its place back to the arena.
+ * A range is referenced by its entries; the last one to go gives its place back to the arena. A process that is not to be profiled has an
+ * entry without a range.
  */
 #include "agent/unwind/tables.h"
 
@@ -25,8 +26,8 @@ struct range {
 
 struct entry {
 	uint32_t pid;
-	uint32_t generation;
-	struct range *range;
+	uint32_t generation; /* 0: refused */
+	struct range *range; /* NULL: refused */
 	struct hash_node node;
 	struct list lru;
 };
@@ -71,7 +72,7 @@ static void range_release_objects(struct tables *t, const struct range *range)
 
 static void range_unref(struct tables *t, struct range *range)
 {
-	if (--range->n_entries > 0)
+	if (!range || --range->n_entries > 0)
 		return;
 	hash_remove(&t->ranges, &range->node);
 	range_release_objects(t, range);
@@ -83,8 +84,11 @@ static void range_unref(struct tables *t, struct range *range)
 
 static void retire(struct tables *t, const struct entry *e)
 {
-	struct retired *old = &t->retired[t->n_retired++ % TABLES_MAX_RETIRED];
+	struct retired *old;
 
+	if (!e->range)
+		return;
+	old = &t->retired[t->n_retired++ % TABLES_MAX_RETIRED];
 	mappings_unref(old->mappings);
 	*old = (struct retired){ e->generation, mappings_ref(e->range->mappings) };
 }
@@ -235,17 +239,35 @@ static int entry_new(struct tables *t, uint32_t pid, struct entry **ret_entry)
 	return 0;
 }
 
-static int entry_write(struct tables *t, uint32_t pid, const struct range *range,
-		       uint32_t generation)
+/* The array's stores must be visible before the entry that points to it: the system call is a full barrier. */
+static int entry_write(struct tables *t, uint32_t pid, const struct wire_process *value)
 {
-	struct wire_process value = {
-		.mappings_at = range->at,
-		.n_mappings = range->mappings->n,
-		.generation = generation,
-	};
+	return bpf_map_update_elem(t->options.processes_fd, &pid, value, BPF_ANY) < 0 ? -errno : 0;
+}
 
-	/* The array's stores must be visible before the entry that points to it: the system call is a full barrier. */
-	return bpf_map_update_elem(t->options.processes_fd, &pid, &value, BPF_ANY) < 0 ? -errno : 0;
+/* Makes the entry if there is none. */
+static int entry_put(struct tables *t, uint32_t pid, const struct wire_process *value,
+		     struct entry **entry)
+{
+	if (!*entry && t->entries.n >= t->options.max_processes)
+		(void)evict_one(t, pid);
+	int r = entry_write(t, pid, value);
+	if (r == 0 && !*entry) {
+		r = entry_new(t, pid, entry);
+		if (r < 0)
+			(void)bpf_map_delete_elem(t->options.processes_fd, &pid);
+	}
+	return r;
+}
+
+static void entry_set(struct tables *t, struct entry *e, struct range *range, uint32_t generation)
+{
+	struct range *old = e->range;
+
+	retire(t, e);
+	e->range = range;
+	e->generation = generation;
+	range_unref(t, old);
 }
 
 static int range_for(struct tables *t, const struct process *p, struct range **ret_range)
@@ -278,25 +300,40 @@ static int publish(struct tables *t, const struct process *p, struct entry *e)
 
 	if (r < 0)
 		return r;
-	if (!e && t->entries.n >= t->options.max_processes)
-		(void)evict_one(t, p->pid);
-	r = entry_write(t, p->pid, range, generation);
-	if (r == 0 && !e) {
-		r = entry_new(t, p->pid, &e);
-		if (r < 0)
-			(void)bpf_map_delete_elem(t->options.processes_fd, &p->pid);
-	}
-	if (r < 0) {
+	r = entry_put(t, p->pid,
+		      &(struct wire_process){ .mappings_at = range->at,
+					      .n_mappings = range->mappings->n,
+					      .generation = generation },
+		      &e);
+	if (r < 0)
 		range_unref(t, range);
+	else
+		entry_set(t, e, range, generation);
+	return r;
+}
+
+int tables_refuse(struct tables *t, uint32_t pid, uint64_t cgroup_id)
+{
+	struct wire_process value = { .refused_cgroup = (uint32_t)cgroup_id };
+	struct entry *e = entry_find(t, pid);
+	int r = entry_put(t, pid, &value, &e);
+
+	if (r < 0)
 		return r;
-	}
-	if (e->range) {
-		retire(t, e);
-		range_unref(t, e->range);
-	}
-	e->range = range;
-	e->generation = generation;
+	entry_set(t, e, NULL, 0);
+	list_remove(&e->lru);
+	list_push_front(&t->lru, &e->lru);
 	return 0;
+}
+
+void tables_forgive(struct tables *t)
+{
+	HASH_FOREACH (&t->entries, node) {
+		struct entry *e = CONTAINER_OF(node, struct entry, node);
+
+		if (!e->range)
+			entry_free(t, e);
+	}
 }
 
 int tables_publish(struct tables *t, const struct process *p)
@@ -307,7 +344,7 @@ int tables_publish(struct tables *t, const struct process *p)
 		tables_retract(t, p->pid);
 		return -ENOSPC;
 	}
-	if (e && e->range->mappings == p->mappings)
+	if (e && e->range && e->range->mappings == p->mappings)
 		return 0;
 	int r = p->mappings->n > WIRE_MAX_PROCESS_MAPPINGS ? -ENOSPC : publish(t, p, e);
 	if (r < 0) {
@@ -322,6 +359,8 @@ const struct mappings *tables_mappings(const struct tables *t, uint32_t pid, uin
 {
 	const struct entry *e = entry_find(t, pid);
 
+	if (generation == 0)
+		return NULL;
 	if (e && e->generation == generation)
 		return e->range->mappings;
 	for (uint32_t i = 0; i < TABLES_MAX_RETIRED; i++)

@@ -43,6 +43,11 @@ DEFINE_CLEANUP(struct tables *, tables_free);
 /* Makes the kernel half know p->mappings; nothing to do where it knows these. 0; -ENOSPC when there is no room now, or there are too many
  * (counted), or none; other -errno of the map update. */
 int tables_publish(struct tables *t, const struct process *p);
+/* The kernel half lets ticks of the process end at once, as long as it is in this control group. It is the first to be evicted. 0 or -errno:
+ * then its samples go on. */
+int tables_refuse(struct tables *t, uint32_t pid, uint64_t cgroup_id);
+/* Nobody is refused any more. */
+void tables_forgive(struct tables *t);
 /* The kernel half forgets the process; nothing happens if it did not know it. */
 void tables_retract(struct tables *t, uint32_t pid);
 /* The process was sampled just now: it is the last to be evicted. */

@@ -133,9 +133,14 @@ void worker_free(struct worker *w)
 	free(w);
 }
 
+bool worker_has_room(const struct worker *w)
+{
+	return w->n_jobs < w->max_jobs;
+}
+
 int worker_submit(struct worker *w, struct worker_job *job)
 {
-	if (w->n_jobs >= w->max_jobs)
+	if (!worker_has_room(w))
 		return -EAGAIN;
 	w->n_jobs++;
 	list_init(&job->node);

@@ -8,6 +8,7 @@
 #ifndef XAGENT_AGENT_UTIL_WORKER_H
 #define XAGENT_AGENT_UTIL_WORKER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "agent/util/cleanup.h"
@@ -31,6 +32,8 @@ DEFINE_CLEANUP(struct worker *, worker_free);
 
 /* 0, or -EAGAIN when max_jobs are under way (the job stays the caller's). Loop thread. */
 int worker_submit(struct worker *worker, struct worker_job *job);
+/* Whether it would take one now. */
+bool worker_has_room(const struct worker *worker);
 /* Waits until nothing is under way, delivering `done` calls. Loop thread; for shutdown and tests. */
 void worker_drain(struct worker *worker);
 size_t worker_n_jobs(const struct worker *worker);

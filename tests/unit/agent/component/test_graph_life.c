@@ -532,8 +532,13 @@ static void test_process_seen(void **state)
 	assert_false(see_process(f));
 	f->seen_changes = true;
 	assert_true(see_process(f));
-	/* At once, not in the next round. */
+	/* With all others that come within the next seconds, or when somebody wants to know. */
+	spin(f);
+	assert_events(f, "");
+	graph_settle_for(find(f, "sink"));
 	assert_events(f, "update sink(seen), ");
+	graph_settle_for(find(f, "sink"));
+	assert_events(f, "");
 }
 
 /* A session that is being updated takes samples, too. */

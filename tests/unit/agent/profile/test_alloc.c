@@ -87,7 +87,7 @@ static void test_interval_add(void **state)
 		assert_true(nth < MAX_ALLOCATIONS);
 		assert_int_equal(interval_new(PERIOD_NS, 1 << 20, &i), 0);
 		alloc_fail_arm(nth);
-		int r = interval_add(i, w->web, NO_FRAMES, 0, user, 3, &is_new);
+		int r = add_sample(i, w->web, NO_FRAMES, 0, user, 3, &is_new);
 		failed = alloc_fail_disarm();
 		assert_int_equal(r, failed ? -ENOMEM : 0);
 		assert_int_equal(is_new, !failed);

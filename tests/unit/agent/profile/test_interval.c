@@ -50,9 +50,9 @@ static void test_equal_stacks_merge(void **state)
 	bool is_new = false;
 
 	(void)state;
-	assert_int_equal(interval_add(i, web, kernel, 2, user, 3, &is_new), 0);
+	assert_int_equal(add_sample(i, web, kernel, 2, user, 3, &is_new), 0);
 	assert_true(is_new);
-	assert_int_equal(interval_add(i, web, kernel, 2, user, 3, &is_new), 0);
+	assert_int_equal(add_sample(i, web, kernel, 2, user, 3, &is_new), 0);
 	assert_false(is_new);
 	check_sums(i, 2);
 	assert_int_equal(i->n_stacks, 1);
@@ -75,8 +75,8 @@ static void test_unlike_stacks_do_not(void **state)
 	(void)state;
 	for (uint16_t n_kernel = 0; n_kernel <= 4; n_kernel++)
 		for (uint16_t n_user = 0; n_kernel + n_user <= 4; n_user++) {
-			assert_int_equal(interval_add(i, web, frames, n_kernel, frames + n_kernel,
-						      n_user, &is_new),
+			assert_int_equal(add_sample(i, web, frames, n_kernel, frames + n_kernel,
+						    n_user, &is_new),
 					 0);
 			assert_true(is_new);
 		}
@@ -95,10 +95,10 @@ static void test_series_by_pointer_and_by_equality(void **state)
 
 	(void)state;
 	assert_ptr_not_equal(web, same);
-	assert_int_equal(interval_add(i, web, NO_FRAMES, 0, user, 1, &is_new), 0);
-	assert_int_equal(interval_add(i, same, NO_FRAMES, 0, user, 1, &is_new), 0);
+	assert_int_equal(add_sample(i, web, NO_FRAMES, 0, user, 1, &is_new), 0);
+	assert_int_equal(add_sample(i, same, NO_FRAMES, 0, user, 1, &is_new), 0);
 	assert_false(is_new);
-	assert_int_equal(interval_add(i, db, NO_FRAMES, 0, user, 1, &is_new), 0);
+	assert_int_equal(add_sample(i, db, NO_FRAMES, 0, user, 1, &is_new), 0);
 	assert_true(is_new);
 	check_sums(i, 3);
 	assert_int_equal(i->n_series, 2);
@@ -138,8 +138,8 @@ static void test_ten_thousand_stacks(void **state)
 	for (unsigned int round = 0; round < 2; round++)
 		for (uint64_t which = 0; which < N; which++) {
 			make_stack(which, frames);
-			assert_int_equal(interval_add(i, web, frames, 1, frames + 1,
-						      STACK_FRAMES - 1, &is_new),
+			assert_int_equal(add_sample(i, web, frames, 1, frames + 1, STACK_FRAMES - 1,
+						    &is_new),
 					 0);
 			assert_int_equal(is_new, round == 0);
 		}
@@ -162,7 +162,7 @@ static void test_memory_ceiling(void **state)
 	(void)state;
 	while (n < 100000) {
 		make_stack(n, frames);
-		r = interval_add(i, web, frames, 0, frames, STACK_FRAMES, &is_new);
+		r = add_sample(i, web, frames, 0, frames, STACK_FRAMES, &is_new);
 		if (r < 0)
 			break;
 		n++;
@@ -173,11 +173,11 @@ static void test_memory_ceiling(void **state)
 	check_sums(i, n);
 	/* What is there already still counts, and nothing was changed by the refusal. */
 	make_stack(0, frames);
-	assert_int_equal(interval_add(i, web, frames, 0, frames, STACK_FRAMES, &is_new), 0);
+	assert_int_equal(add_sample(i, web, frames, 0, frames, STACK_FRAMES, &is_new), 0);
 	assert_false(is_new);
 	make_stack(n, frames);
 	is_new = false;
-	assert_int_equal(interval_add(i, web, frames, 0, frames, STACK_FRAMES, &is_new), -ENOMEM);
+	assert_int_equal(add_sample(i, web, frames, 0, frames, STACK_FRAMES, &is_new), -ENOMEM);
 	assert_false(is_new);
 	check_sums(i, n + 1);
 }
@@ -190,10 +190,122 @@ static void test_no_memory_at_all(void **state)
 	bool is_new = false;
 
 	(void)state;
-	assert_int_equal(interval_add(i, web, NO_FRAMES, 0, user, 1, &is_new), -ENOMEM);
+	assert_int_equal(add_sample(i, web, NO_FRAMES, 0, user, 1, &is_new), -ENOMEM);
 	check_sums(i, 0);
 	assert_int_equal(i->n_series, 0);
 	assert_int_equal(web->n_refs, 1);
+}
+
+static struct interval *make_two_series(struct labels *web, struct labels *db)
+{
+	struct interval *i = make_interval(1 << 20);
+	uint64_t frames[STACK_FRAMES];
+	bool is_new;
+
+	for (uint64_t which = 0; which < 30; which++) {
+		make_stack(which % 10, frames);
+		assert_int_equal(add_sample(i, which < 20 ? web : db, frames, 1, frames + 1,
+					    STACK_FRAMES - 1, &is_new),
+				 0);
+	}
+	check_sums(i, 30);
+	assert_int_equal(i->n_stacks, 20);
+	return i;
+}
+
+static void test_relabel(void **state)
+{
+	_cleanup_(labels_unrefp) struct labels *web = make_service("web");
+	_cleanup_(labels_unrefp) struct labels *db = make_service("db");
+	_cleanup_(labels_unrefp) struct labels *other = make_service("other");
+	_cleanup_(interval_freep) struct interval *i = make_two_series(web, db);
+	struct series *s = interval_series(i, web);
+
+	(void)state;
+	assert_int_equal(interval_relabel(i, s, web), 0);
+	check_sums(i, 30);
+	assert_int_equal(interval_relabel(i, s, other), 0);
+	assert_ptr_equal(interval_series(i, other), s);
+	assert_null(interval_series(i, web));
+	assert_int_equal(web->n_refs, 1);
+	assert_int_equal(s->n_samples, 20);
+	check_sums(i, 30);
+	assert_int_equal(i->n_series, 2);
+	/* There is one with these labels: now both are it. */
+	assert_int_equal(interval_relabel(i, s, db), 0);
+	assert_int_equal(i->n_series, 1);
+	assert_int_equal(interval_series(i, db)->n_samples, 30);
+	assert_int_equal(other->n_refs, 1);
+	check_sums(i, 30);
+}
+
+static void test_drop(void **state)
+{
+	_cleanup_(labels_unrefp) struct labels *web = make_service("web");
+	_cleanup_(labels_unrefp) struct labels *db = make_service("db");
+	_cleanup_(interval_freep) struct interval *i = make_two_series(web, db);
+
+	(void)state;
+	assert_int_equal(interval_drop(i, interval_series(i, web)), 20);
+	assert_null(interval_series(i, web));
+	check_sums(i, 10);
+	assert_int_equal(interval_drop(i, interval_series(i, db)), 10);
+	check_sums(i, 0);
+	assert_null(i->series);
+}
+
+/* What it speaks of comes along: files, and memory without files. */
+static void test_carry(void **state)
+{
+	_cleanup_(labels_unrefp) struct labels *web = make_service("web");
+	_cleanup_(labels_unrefp) struct labels *db = make_service("db");
+	_cleanup_(interval_freep) struct interval *from = make_two_series(web, db);
+	_cleanup_(interval_freep) struct interval *to = make_interval(1 << 20);
+	_cleanup_(file_table_freep) struct file_table *files = NULL;
+	struct file_facts facts = { .key = { .dev = 1, .inode = 2 }, .path = str_from("/bin/x") };
+	const struct anon_place here = { .memory = "[heap]" }, there = { .memory = "[stack]" };
+	struct mapped_file *f = NULL;
+	uint64_t user[2], elsewhere, n = 0;
+	bool is_new;
+
+	(void)state;
+	assert_int_equal(file_table_new(&(struct file_table_options){ 0 }, &files), 0);
+	assert_int_equal(file_table_get(files, &facts, &f), 0);
+	assert_int_equal(interval_add_file(from, f), 0);
+	assert_int_equal(interval_anon_frame(from, &here, &user[0]), 0);
+	/* The number of the place is another one there. */
+	assert_int_equal(interval_anon_frame(to, &there, &elsewhere), 0);
+	user[1] = (uint64_t)f->id << WIRE_FRAME_OFFSET_BITS | 42;
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(add_sample(from, web, NO_FRAMES, 0, user, 2, &is_new), 0);
+	assert_int_equal(interval_carry(to, from, interval_series(from, web), &n), 0);
+	assert_int_equal(n, 23);
+	check_sums(to, 23);
+	check_sums(from, 33);
+	assert_ptr_equal(interval_file(to, f->id), f);
+	const struct stack *s = interval_series(to, web)->stacks;
+	assert_int_equal(interval_series(to, web)->n_stacks, 11);
+	while (s->n_user != 2)
+		s = s->next;
+	assert_int_equal(s->count, 3);
+	assert_int_equal(s->frames[1], user[1]);
+	assert_int_not_equal(s->frames[0], user[0]);
+	assert_string_equal(interval_anon(to, s->frames[0])->memory, "[heap]");
+	mapped_file_unref(f);
+}
+
+static void test_carry_without_room(void **state)
+{
+	_cleanup_(labels_unrefp) struct labels *web = make_service("web");
+	_cleanup_(labels_unrefp) struct labels *db = make_service("db");
+	_cleanup_(interval_freep) struct interval *from = make_two_series(web, db);
+	_cleanup_(interval_freep) struct interval *to = make_interval(64);
+	uint64_t n = 1;
+
+	(void)state;
+	assert_int_equal(interval_carry(to, from, interval_series(from, web), &n), -ENOMEM);
+	assert_int_equal(n, 0);
+	check_sums(to, 0);
 }
 
 /* Files come in any order and are found by id. */
@@ -364,6 +476,10 @@ static void test_places_ceiling(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_relabel),
+		cmocka_unit_test(test_drop),
+		cmocka_unit_test(test_carry),
+		cmocka_unit_test(test_carry_without_room),
 		cmocka_unit_test(test_equal_stacks_merge),
 		cmocka_unit_test(test_unlike_stacks_do_not),
 		cmocka_unit_test(test_series_by_pointer_and_by_equality),

@@ -106,7 +106,7 @@ static void add_stacks(struct files *f, unsigned int n)
 		const uint64_t user[] = { frame_of(f, 0, i), frame_of(f, 1, i), frame_of(f, 2, i) };
 
 		assert_int_equal(
-			interval_add(f->interval, f->labels, NO_FRAMES, 0, user, N_FILES, &is_new),
+			add_sample(f->interval, f->labels, NO_FRAMES, 0, user, N_FILES, &is_new),
 			0);
 	}
 }

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/io_uring.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -24,7 +25,12 @@ struct fixture {
 	struct telemetry *telemetry;
 	struct session *session;
 	struct labels *labels;
-	uint32_t pid; /* 0: every process is wanted */
+	uint32_t pid;	    /* 0: every process is wanted */
+	uint32_t later_pid; /* which is decided later … */
+	int later_answer; /* … and becomes this, when the interval has been about to close so often */
+	unsigned int n_later;
+	unsigned int n_closing;
+	unsigned int n_asked; /* about it */
 	/* What came out. */
 	unsigned int n_intervals;
 	uint64_t n_samples;
@@ -38,10 +44,25 @@ static int match(struct process_table *processes, struct process *p, void *data,
 	struct fixture *f = data;
 
 	(void)processes;
+	if (f->later_pid && p->pid == f->later_pid) {
+		f->n_asked++;
+		if (f->n_closing < f->n_later)
+			return SESSION_LATER;
+		if (f->later_answer == 0)
+			*ret_labels = labels_ref(f->labels);
+		return f->later_answer;
+	}
 	if (f->pid && p->pid != f->pid)
 		return SESSION_SKIP;
 	*ret_labels = labels_ref(f->labels);
 	return 0;
+}
+
+static void before_close(void *data)
+{
+	struct fixture *f = data;
+
+	f->n_closing++;
 }
 
 static void on_interval(const struct interval *interval, struct build *build, void *data)
@@ -99,7 +120,10 @@ static struct session_options options_of(struct fixture *f)
 	return (struct session_options){
 		.sampler = SAMPLER_OPTIONS_INIT,
 		.build = build_pprof,
-		.hooks = { .match = match, .on_interval = on_interval, .data = f },
+		.hooks = { .match = match,
+			   .before_close = before_close,
+			   .on_interval = on_interval,
+			   .data = f },
 		.loop = f->loop,
 		.worker = f->worker,
 		.telemetry = f->telemetry,
@@ -414,6 +438,92 @@ static void test_lost_events(void **state)
 	assert_true(read_again);
 }
 
+/* A child that nobody else is wanted beside, decided at the n-th end of an interval. */
+static uint64_t run_undecided(struct fixture *f, unsigned int n_later, int answer)
+{
+	struct session_options o = options_of(f);
+
+	o.interval_ns = 200 * NS_PER_MS;
+	f->pid = UINT32_MAX;
+	f->n_later = n_later;
+	f->later_answer = answer;
+	start(f, &o);
+	pid_t child = fork_spinning(500 * NS_PER_MS);
+	assert_true(child > 0);
+	f->later_pid = (uint32_t)child;
+	run_with_child(f, child);
+	check_accounting(f);
+	session_stop(f->session);
+	check_final_accounting(f);
+	return f->n_samples;
+}
+
+/* No sample is lost until it is known whose they are, over as many intervals as that takes. */
+static void test_undecided_is_found(void **state)
+{
+	struct fixture *f = *state;
+
+	if (refused())
+		skip();
+	assert_in_range(run_undecided(f, 3, 0), 10, 60);
+	assert_true(f->n_asked >= 3);
+}
+
+static void test_undecided_is_not_wanted(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_counters c;
+
+	if (refused())
+		skip();
+	assert_int_equal(run_undecided(f, 1, SESSION_SKIP), 0);
+	assert_true(count_of(f, TELEMETRY_samples_dropped_no_target) > 0);
+	assert_int_equal(sampler_counters(session_sampler(f->session), &c), 0);
+	assert_true(c.refused > 0);
+}
+
+/* Nobody ever says: the end is the last moment. */
+static void test_undecided_until_the_end(void **state)
+{
+	struct fixture *f = *state;
+
+	if (refused())
+		skip();
+	assert_int_equal(run_undecided(f, UINT_MAX, 0), 0);
+	assert_in_range(count_of(f, TELEMETRY_samples_dropped_no_target), 10, 1000);
+}
+
+/* Who matches nothing costs a tick in the kernel, and comes back when targets change. */
+static void test_refused_in_the_kernel(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_counters before, refused_for_a_while, after;
+
+	if (refused())
+		skip();
+	struct session_options o = options_of(f);
+	o.sampler.hz = 499;
+	f->pid = UINT32_MAX;
+	start(f, &o);
+	pid_t child = fork_spinning(120 * NS_PER_S);
+	assert_true(child > 0);
+	run_for_ms(f, 300);
+	assert_int_equal(sampler_counters(session_sampler(f->session), &before), 0);
+	run_for_ms(f, 300);
+	assert_int_equal(sampler_counters(session_sampler(f->session), &refused_for_a_while), 0);
+	assert_true(refused_for_a_while.refused > before.refused);
+	assert_true(refused_for_a_while.filtered >= refused_for_a_while.refused);
+	f->pid = (uint32_t)child;
+	session_rematch(f->session);
+	run_for_ms(f, 500);
+	assert_int_equal(sampler_counters(session_sampler(f->session), &after), 0);
+	assert_int_equal(kill(child, SIGKILL), 0);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	session_stop(f->session);
+	check_final_accounting(f);
+	assert_true(f->n_samples > 10);
+}
+
 /* Nanoseconds until the first samples have been taken out of the ring of a session that has just begun. */
 static uint64_t first_read_after_ns(struct fixture *f)
 {
@@ -485,6 +595,10 @@ int main(void)
 		FIXTURE_TEST(test_whole_host),
 		FIXTURE_TEST(test_changes_while_it_runs),
 		FIXTURE_TEST(test_lost_events),
+		FIXTURE_TEST(test_undecided_is_found),
+		FIXTURE_TEST(test_undecided_is_not_wanted),
+		FIXTURE_TEST(test_undecided_until_the_end),
+		FIXTURE_TEST(test_refused_in_the_kernel),
 		FIXTURE_TEST(test_worker_in_a_child),
 		FIXTURE_TEST(test_tables_are_loaded),
 		FIXTURE_TEST(test_first_samples_are_read_soon),

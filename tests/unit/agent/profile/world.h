@@ -21,6 +21,16 @@
 #include "agent/unwind/user_stack.h"
 #include "agent/util/macro.h"
 
+/* One sample. */
+static inline int add_sample(struct interval *i, struct labels *labels, const uint64_t *kernel,
+			     uint16_t n_kernel, const uint64_t *user, uint16_t n_user,
+			     bool *ret_is_new)
+{
+	struct samples one = { labels, kernel, user, n_kernel, n_user, 1 };
+
+	return interval_add(i, &one, ret_is_new);
+}
+
 #define N_FUNCTIONS 200
 #define KERNEL_TEXT 0xffffffff81000000ULL
 #define PERIOD_NS 10000000ULL
@@ -125,7 +135,7 @@ static inline void world_add(struct world *w, struct labels *labels, const uint6
 
 	for (unsigned int i = 0; i < count; i++)
 		assert_int_equal(
-			interval_add(w->interval, labels, kernel, n_kernel, user, n_user, &is_new),
+			add_sample(w->interval, labels, kernel, n_kernel, user, n_user, &is_new),
 			0);
 }
 

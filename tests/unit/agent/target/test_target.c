@@ -34,6 +34,7 @@ struct row {
 	uint64_t start_s;
 	const char *container, *exe;
 	const char *expected; /* NULL: not profiled */
+	bool by_default;      /* no target selects it */
 	size_t n, n_rejected;
 };
 
@@ -42,14 +43,16 @@ struct row {
 #define NAME "__name__=process_cpu|host=h1|"
 
 static const struct row rows[] = {
-	{ "no argument", .have_targets = false, NGINX, .expected = NAME "service_name=nginx" },
-	{ "no argument, targets_only", .have_targets = false, .targets_only = true, NGINX,
+	{ "no argument", .have_targets = false, NGINX, .by_default = true,
 	  .expected = NAME "service_name=nginx" },
-	{ "no argument, container", .have_targets = false, IN_A,
+	{ "no argument, targets_only", .have_targets = false, .targets_only = true, NGINX,
+	  .by_default = true, .expected = NAME "service_name=nginx" },
+	{ "no argument, container", .have_targets = false, IN_A, .by_default = true,
 	  .expected = NAME "service_name=aaaaaaaaaaaa" },
 	{ "no argument, default", .have_targets = false, .fallback = "service_name=rest", NGINX,
-	  .expected = NAME "service_name=rest" },
-	{ "empty list", .have_targets = true, NGINX, .expected = NAME "service_name=nginx" },
+	  .by_default = true, .expected = NAME "service_name=rest" },
+	{ "empty list", .have_targets = true, NGINX, .by_default = true,
+	  .expected = NAME "service_name=nginx" },
 	{ "empty list, targets_only", .have_targets = true, .targets_only = true, NGINX },
 	{ "by pid",
 	  { "__process_pid__=42|service_name=web" },
@@ -93,6 +96,7 @@ static const struct row rows[] = {
 	  .have_targets = true,
 	  .n = 1,
 	  NGINX,
+	  .by_default = true,
 	  .expected = NAME "service_name=nginx" },
 	{ "another pid, targets_only",
 	  { "__process_pid__=43|service_name=web" },
@@ -106,6 +110,7 @@ static const struct row rows[] = {
 	  .n = 1,
 	  .fallback = "__name__=host_cpu|service_name=host_cpu",
 	  IN_A,
+	  .by_default = true,
 	  .expected = "__name__=host_cpu|host=h1|service_name=host_cpu" },
 	{ "no container, container targets",
 	  { "__container_id__=" B "|service_name=web" },
@@ -121,9 +126,9 @@ static const struct row rows[] = {
 	  .fallback = "service_name=rest",
 	  NGINX },
 	{ "default without a name", .have_targets = true, .fallback = "team=infra|__x__=y", NGINX,
-	  .expected = NAME "service_name=nginx|team=infra" },
+	  .by_default = true, .expected = NAME "service_name=nginx|team=infra" },
 	{ "default by the chain", .have_targets = true,
-	  .fallback = "__meta_docker_container_name=/d", NGINX,
+	  .fallback = "__meta_docker_container_name=/d", NGINX, .by_default = true,
 	  .expected = NAME "service_name=/d" },
 	{ "useless targets",
 	  { "service_name=x", "__process_pid__=0", "__container_id__=aaaaaaaaaaaa",
@@ -182,6 +187,7 @@ static const struct row rows[] = {
 	  .have_targets = true,
 	  .n = 1,
 	  NGINX,
+	  .by_default = true,
 	  .expected = NAME "service_name=nginx" },
 	{ "reused pid, targets_only",
 	  { "__process_pid__=42|" START "98000000000|service_name=s" },
@@ -251,10 +257,9 @@ static void test_match(void **state)
 
 	assert_int_equal(target_set_n(s), row->n);
 	assert_int_equal(telemetry_get(telemetry, TELEMETRY_targets_rejected), row->n_rejected);
-	assert_int_equal(target_set_match(s, &processes, &p, &l),
-			 row->expected ? TARGET_FOUND : TARGET_NONE);
-	assert_int_equal(target_set_match(s, &processes, &p, &again),
-			 row->expected ? TARGET_FOUND : TARGET_NONE);
+	int outcome = row->by_default ? TARGET_DEFAULT : row->expected ? TARGET_FOUND : TARGET_NONE;
+	assert_int_equal(target_set_match(s, &processes, &p, &l), outcome);
+	assert_int_equal(target_set_match(s, &processes, &p, &again), outcome);
 	assert_ptr_equal(l, again);
 	if (row->expected)
 		assert_labels(l, row->expected);
@@ -330,7 +335,8 @@ static void test_thousand_processes(void **state)
 		const char *container = i % 5 == 0 ? A : i % 5 == 1 ? B : "";
 		struct process p = make_process(i + 1, i, container, exes[i % ARRAY_SIZE(exes)]);
 
-		assert_int_equal(target_set_match(s, &processes, &p, &series[i]), TARGET_FOUND);
+		assert_int_equal(target_set_match(s, &processes, &p, &series[i]),
+				 i % 5 == 0 ? TARGET_FOUND : TARGET_DEFAULT);
 	}
 	target_set_free(s);
 

@@ -171,7 +171,7 @@ static struct wire_process check_published(struct fixture *f, const struct proce
 	assert_true(look_up(f, p->pid, &entry));
 	assert_int_equal(entry.n_mappings, p->mappings->n);
 	assert_true(entry.generation > 0);
-	assert_int_equal(entry.zero, 0);
+	assert_int_equal(entry.refused_cgroup, 0);
 	assert_true(entry.mappings_at > 0);
 	assert_ptr_equal(tables_mappings(f->tables, p->pid, entry.generation), p->mappings);
 	read_segment(f);
@@ -470,6 +470,50 @@ static void test_map_is_refused(void **state)
 	tables_free(NULL);
 }
 
+/* Of one control group, until everybody is forgiven, or the process is published after all. */
+static void test_refused(void **state)
+{
+	struct fixture *f = fixture_of(state);
+	_cleanup_process_ struct process a = make_process(f, 100, 2);
+	_cleanup_process_ struct process b = make_process(f, 101, 2);
+	struct wire_process entry = { 0 };
+
+	assert_int_equal(tables_refuse(f->tables, a.pid, 0x100000007), 0);
+	assert_true(look_up(f, a.pid, &entry));
+	assert_int_equal(entry.generation, 0);
+	assert_int_equal(entry.refused_cgroup, 7);
+	assert_null(tables_mappings(f->tables, a.pid, 0));
+	assert_int_equal(tables_publish(f->tables, &a), 0);
+	entry = check_published(f, &a);
+	assert_int_equal(tables_publish(f->tables, &b), 0);
+	assert_int_equal(tables_refuse(f->tables, a.pid, 7), 0);
+	/* Samples of the last moments still name it. */
+	assert_ptr_equal(tables_mappings(f->tables, a.pid, entry.generation), a.mappings);
+	tables_forgive(f->tables);
+	assert_false(look_up(f, a.pid, &entry));
+	(void)check_published(f, &b);
+	assert_int_equal(tables_n_processes(f->tables), 1);
+}
+
+/* They make room for those who are wanted. */
+static void test_refused_are_evicted_first(void **state)
+{
+	struct fixture *f = fixture_of(state);
+	_cleanup_process_ struct process first = make_process(f, 100, 2);
+	_cleanup_process_ struct process last = make_process(f, 101, 2);
+	struct wire_process entry;
+
+	assert_int_equal(tables_publish(f->tables, &first), 0);
+	for (uint32_t i = 0; i < N_PROCESSES + 5; i++)
+		assert_int_equal(tables_refuse(f->tables, 200 + i, 7), 0);
+	assert_int_equal(tables_publish(f->tables, &last), 0);
+	assert_int_equal(tables_n_processes(f->tables), N_PROCESSES);
+	assert_true(look_up(f, first.pid, &entry));
+	assert_true(look_up(f, last.pid, &entry));
+	tables_forgive(f->tables);
+	assert_int_equal(tables_n_processes(f->tables), 2);
+}
+
 #define FIXTURE_TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
@@ -488,6 +532,8 @@ int main(void)
 		FIXTURE_TEST(test_more_than_the_search_reaches),
 		FIXTURE_TEST(test_files_are_held),
 		FIXTURE_TEST(test_map_is_refused),
+		FIXTURE_TEST(test_refused),
+		FIXTURE_TEST(test_refused_are_evicted_first),
 	};
 
 	return cmocka_run_group_tests_name("agent/unwind/tables", tests, NULL, NULL);

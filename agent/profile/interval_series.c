@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Series of an interval that are not what they were taken for: other labels, none at all, or not known before the next interval. */
+#include "agent/profile/interval.h"
+
+#include <errno.h>
+
+#include "agent/unwind/user_stack.h"
+
+static void unlink_series(struct interval *i, struct series *s)
+{
+	struct series **at = &i->series;
+
+	while (*at != s)
+		at = &(*at)->next;
+	*at = s->next;
+	hash_remove(&i->by_labels, &s->node);
+	labels_unref(s->labels);
+	s->labels = NULL;
+	i->n_series--;
+}
+
+static void take_stacks(struct series *to, struct series *from)
+{
+	struct stack **end = &from->stacks;
+
+	for (; *end; end = &(*end)->next)
+		(*end)->series = to;
+	*end = to->stacks;
+	to->stacks = from->stacks;
+	to->n_stacks += from->n_stacks;
+	to->n_samples += from->n_samples;
+}
+
+int interval_relabel(struct interval *i, struct series *s, struct labels *labels)
+{
+	struct series *there = interval_series(i, labels);
+
+	if (there == s)
+		return 0;
+	if (there) {
+		take_stacks(there, s);
+		unlink_series(i, s);
+		return 0;
+	}
+	hash_remove(&i->by_labels, &s->node);
+	int r = hash_insert(&i->by_labels, &s->node, labels->hash);
+	if (r < 0)
+		return r;
+	labels_unref(s->labels);
+	s->labels = labels_ref(labels);
+	return 0;
+}
+
+uint64_t interval_drop(struct interval *i, struct series *s)
+{
+	i->n_samples -= s->n_samples;
+	i->n_stacks -= s->n_stacks;
+	unlink_series(i, s);
+	return s->n_samples;
+}
+
+/* A frame of `from`, as `i` knows it, with the file that it speaks of. */
+static int carry_frame(struct interval *i, const struct interval *from, uint64_t frame,
+		       uint64_t *ret_frame)
+{
+	const struct anon_place *place = interval_anon(from, frame);
+	struct mapped_file *f = place ? NULL : interval_file(from, frame_object_id(frame));
+	int r = 0;
+
+	*ret_frame = frame;
+	if (place)
+		r = interval_anon_frame(i, place, ret_frame);
+	else if (f)
+		r = interval_add_file(i, f);
+	return r;
+}
+
+static int carry_stack(struct interval *i, const struct interval *from, const struct stack *s)
+{
+	uint64_t frames[WIRE_MAX_USER_FRAMES + 1];
+	struct samples samples = {
+		.labels = s->series->labels,
+		.kernel_frames = s->frames,
+		.user_frames = frames,
+		.n_kernel = s->n_kernel,
+		.n_user = s->n_user,
+		.count = s->count,
+	};
+	bool is_new;
+	int r = 0;
+
+	for (uint16_t n = 0; n < s->n_user && r == 0; n++)
+		r = carry_frame(i, from, s->frames[s->n_kernel + n], &frames[n]);
+	return r == 0 ? interval_add(i, &samples, &is_new) : r;
+}
+
+int interval_carry(struct interval *i, const struct interval *from, const struct series *s,
+		   uint64_t *ret_n)
+{
+	*ret_n = 0;
+	for (const struct stack *stack = s->stacks; stack; stack = stack->next) {
+		int r = carry_stack(i, from, stack);
+
+		if (r < 0)
+			return r;
+		*ret_n += stack->count;
+	}
+	return 0;
+}
