@@ -5,6 +5,9 @@
 
 #include "agent/component/component.h"
 
+extern const struct component_kind discovery_file_kind;
+extern const struct component_kind discovery_http_kind;
+extern const struct component_kind discovery_kubelet_kind;
 extern const struct component_kind discovery_process_kind;
 extern const struct component_kind discovery_relabel_kind;
 extern const struct component_kind http_kind;

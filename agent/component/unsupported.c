@@ -16,7 +16,7 @@ static const struct {
 	{ "database_observability", "mysql postgres" },
 	{ "discovery",
 	  "aws azure consul consulagent digitalocean dns docker dockerswarm ec2 eureka "
-	  "file gce hetzner http ionos kubelet kubernetes kuma lightsail linode marathon "
+	  "gce hetzner ionos kubernetes kuma lightsail linode marathon "
 	  "nerve nomad openstack ovhcloud puppetdb relabel remote_relabel scaleway "
 	  "serverset triton uyuni" },
 	{ "faro", "receiver" },

@@ -25,6 +25,11 @@
 #define PROC_CGROUP_MAX 65536
 /* Enough to recognise and to show; the rest of longer command lines is cut. */
 #define PROC_CMDLINE_MAX 4096
+/* What names the script may stand behind a class path of a thousand files. */
+#define PROC_ARGUMENTS_MAX 65536
+/* The kernel allows a quarter of the stack's limit, some MiB; names that people set come first where it is that long: in pods of large
+ * clusters, before a few variables for each service. */
+#define PROC_ENVIRON_MAX (128u << 10)
 /* Kernel threads have names longer than TASK_COMM_LEN there (get_kthread_comm). */
 #define PROC_COMM_MAX 64
 /* Threads looked at for one that lives; those first in the list are the oldest. */
