@@ -221,6 +221,7 @@ static int set_proxy(struct http_request *rq, const struct http_proxy_options *o
 	if (h < 0)
 		return h;
 	request_set(rq, r, CURLOPT_HEADEROPT, (long)CURLHEADER_SEPARATE);
+	request_set(rq, r, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
 	request_set(rq, r, CURLOPT_PROXYHEADER, rq->proxy_headers);
 	return 0;
 }
