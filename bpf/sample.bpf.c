@@ -328,9 +328,13 @@ int sample(struct bpf_perf_event_data *ctx)
 		s->record.head.flags |= WIRE_USER_MODE;
 	else if (want_kernel)
 		kernel_half(ctx, s, count);
-	/* A process that our pid namespace does not see has no number, and no /proc to be walked with. */
 	if (want_user && !kthread)
-		cold = user_half(ctx, task, s, process, count) && pid;
+		cold = user_half(ctx, task, s, process, count);
+	/* A process that our pid namespace does not see has no number, and no /proc to be walked with. */
+	if (cold && !pid) {
+		s->record.head.end = WIRE_END_STRANGER;
+		cold = false;
+	}
 	emit(s, task, cold, count);
 	return 0;
 }

@@ -60,7 +60,9 @@
 	X(NO_TABLE, 0, "[truncated: unwind table not loaded]",                                  \
 	  "the unwind table of a file was not loaded, and the stack was not copied")            \
 	X(REMAPPED, 0, "[truncated: mapping replaced]",                                         \
-	  "the walk went through memory that another file had just been mapped over")
+	  "the walk went through memory that another file had just been mapped over")           \
+	X(STRANGER, 0, "[outside of the pid namespace]",                                        \
+	  "the process has no number in the agent's pid namespace")
 
 enum wire_end {
 #define WIRE_END_ENUM(name, complete, frame, text) WIRE_END_##name,

@@ -10,14 +10,14 @@
 #include <unistd.h>
 
 #include "agent/process/cgroup.h"
+#include "agent/process/cgroup_tree.h"
 #include "agent/process/proc.h"
 #include "agent/util/file.h"
 
 /* Hosts of thousands of containers have as many mounts. */
 #define MOUNTINFO_MAX ((size_t)16 << 20)
 #define SMALL_FILE_MAX ((size_t)4096)
-/* The last numbers of mount options and of /proc/self/mountinfo's fields (proc_pid_mountinfo(5)). */
-#define MOUNT_ROOT 3
+/* Of a line's fields (proc_pid_mountinfo(5)). */
 #define MOUNT_POINT 4
 #define MOUNT_FIELDS_MAX 64
 
@@ -83,7 +83,7 @@ static bool hides_pids(struct str options)
 }
 
 struct mount {
-	struct str root, point, kind, options;
+	struct str point, kind, options;
 };
 
 /* ID PARENT DEVICE ROOT POINT OPTIONS [TAG…] - KIND SOURCE SUPER_OPTIONS */
@@ -94,9 +94,7 @@ static bool parse_mount(struct str line, struct mount *ret_mount)
 	int behind = 0;
 
 	for (int i = 0; i < MOUNT_FIELDS_MAX && str_split(&line, ' ', &field); i++) {
-		if (i == MOUNT_ROOT)
-			m.root = field;
-		else if (i == MOUNT_POINT)
+		if (i == MOUNT_POINT)
 			m.point = field;
 		else if (behind == 0 && i > MOUNT_POINT)
 			behind = str_eq(field, STR_LIT("-"));
@@ -111,16 +109,6 @@ static bool parse_mount(struct str line, struct mount *ret_mount)
 	return m.kind.n > 0;
 }
 
-/* A mount of a directory above the root of our cgroup namespace begins with "/..". */
-static void take_cgroup2(struct str root, struct host_facts *f)
-{
-	if (str_starts_with(root, STR_LIT("/..")) ||
-	    f->cgroup_namespace == HOST_INITIAL_CGROUP_NAMESPACE)
-		f->cgroup2 = HOST_CGROUP2_HOST;
-	else if (f->cgroup2 == HOST_CGROUP2_NONE)
-		f->cgroup2 = HOST_CGROUP2_OWN;
-}
-
 void host_facts_mounts(struct str mountinfo, struct host_facts *f)
 {
 	struct mount m;
@@ -129,8 +117,6 @@ void host_facts_mounts(struct str mountinfo, struct host_facts *f)
 	while (str_split(&mountinfo, '\n', &line)) {
 		if (!parse_mount(line, &m))
 			continue;
-		if (str_eq(m.kind, STR_LIT("cgroup2")))
-			take_cgroup2(m.root, f);
 		if (str_eq(m.kind, STR_LIT("proc")) && str_eq(m.point, STR_LIT("/proc")))
 			f->hidepid = hides_pids(m.options);
 	}
@@ -140,12 +126,25 @@ static void read_mounts(struct place *p, struct host_facts *f)
 {
 	_cleanup_buf_ struct buf b = BUF_INIT(MOUNTINFO_MAX);
 
-	/* Not readable: as on a plain host. */
-	f->cgroup2 = HOST_CGROUP2_HOST;
-	if (file_read(AT_FDCWD, at(p, "/proc/self/mountinfo"), &b) < 0)
-		return;
-	f->cgroup2 = HOST_CGROUP2_NONE;
-	host_facts_mounts((struct str){ buf_str(&b), b.len }, f);
+	if (file_read(AT_FDCWD, at(p, "/proc/self/mountinfo"), &b) == 0)
+		host_facts_mounts((struct str){ buf_str(&b), b.len }, f);
+}
+
+/* The number of the hierarchy's root: kernfs counts from there. */
+#define CGROUP_ROOT_ID 1
+
+/* Who finds the root in it finds all. */
+static enum host_cgroup2 look_for_cgroup2(const struct place *p)
+{
+	_cleanup_(cgroup_tree_freep) struct cgroup_tree *tree = NULL;
+	_cleanup_buf_ struct buf path = BUF_INIT(PATH_MAX);
+
+	if (*p->root)
+		return HOST_CGROUP2_HOST;
+	if (cgroup_tree_new(NULL, &tree) < 0)
+		return HOST_CGROUP2_NONE;
+	return cgroup_tree_path(tree, CGROUP_ROOT_ID, &path) == 0 ? HOST_CGROUP2_HOST
+								  : HOST_CGROUP2_PART;
 }
 
 /* How many numbers are in the line "NSpid:\t4711\t12\t1". */
@@ -263,6 +262,7 @@ void host_facts_read(const char *root, struct host_facts *ret_facts)
 	read_namespaces(&p, &f);
 	read_own_numbers(&p, &f);
 	read_mounts(&p, &f);
+	f.cgroup2 = look_for_cgroup2(&p);
 	read_container(&p, &f);
 	read_init(&p, &f);
 	read_kernel(&p, &f);

@@ -13,11 +13,11 @@
 #define HOST_INITIAL_CGROUP_NAMESPACE 0xEFFFFFFBU
 #define HOST_INITIAL_PID_NAMESPACE 0xEFFFFFFCU
 
-/* Which unified hierarchy is mounted somewhere. */
+/* What of the unified hierarchy can be looked into (cgroup_tree.h). */
 enum host_cgroup2 {
 	HOST_CGROUP2_NONE,
-	HOST_CGROUP2_OWN,  /* "/" as our cgroup namespace sees it */
-	HOST_CGROUP2_HOST, /* above our namespace's root: the host's */
+	HOST_CGROUP2_PART, /* below our own control group */
+	HOST_CGROUP2_HOST, /* all of it */
 };
 
 struct host_facts {

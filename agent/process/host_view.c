@@ -21,17 +21,17 @@ static bool in_container(const struct host_facts *f)
 	return f->dockerenv || f->containerenv || f->kubernetes || f->own_container;
 }
 
-/* A pod's own pid 1 where its containers share one pid namespace. */
+/* Whether pid 1 runs more than our container. Others' containers may be where it is, too (a pod's "pause", --pid=container:NAME), and what is called
+ * "init" in a container may be its own. */
 static bool init_is_a_node(const struct host_facts *f)
 {
-	static const char *const names[] = { "systemd", "init", "openrc-init", "runit", "k3s" };
+	static const char *const names[] = { "systemd", "openrc-init", "runit", "k3s" };
 
-	if (f->kind || (f->init_elsewhere && strcmp(f->init_comm, "pause") != 0))
-		return true;
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		if (strcmp(f->init_comm, names[i]) == 0)
 			return true;
-	return false;
+	return f->kind ||
+	       (strcmp(f->init_comm, "init") == 0 && (f->init_elsewhere || !in_container(f)));
 }
 
 static bool in_pid_namespace(const struct host_facts *f)
@@ -52,9 +52,11 @@ static enum host_place place_of(const struct host_facts *f)
 	return f->dockerenv || f->own_container ? HOST_PLACE_DOCKER : HOST_PLACE_MACHINE;
 }
 
-static bool in_cgroup_namespace(const struct host_facts *f)
+/* A container of its own cgroup namespace sees the hierarchy from there on. */
+static bool behind_namespace(const struct host_facts *f)
 {
-	return f->cgroup_namespace && f->cgroup_namespace != HOST_INITIAL_CGROUP_NAMESPACE;
+	return f->cgroup2 == HOST_CGROUP2_PART && f->cgroup_namespace &&
+	       f->cgroup_namespace != HOST_INITIAL_CGROUP_NAMESPACE;
 }
 
 void host_view_judge(const struct host_facts *f, struct host_view *ret_view)
@@ -68,9 +70,8 @@ void host_view_judge(const struct host_facts *f, struct host_view *ret_view)
 			[HOST_FOREIGN_PROC] = f->proc_pid != f->own_pid || f->pid_levels > 1,
 			[HOST_PID_NAMESPACE] = in_pid_namespace(f),
 			[HOST_HIDEPID] = f->hidepid && f->init_hidden,
-			[HOST_NO_CGROUP] = f->cgroup2 == HOST_CGROUP2_NONE,
-			[HOST_CGROUP_NAMESPACE] = in_cgroup_namespace(f) &&
-						  f->cgroup2 == HOST_CGROUP2_OWN,
+			[HOST_NO_CGROUP] = f->cgroup2 != HOST_CGROUP2_HOST && !behind_namespace(f),
+			[HOST_CGROUP_NAMESPACE] = behind_namespace(f),
 			[HOST_WSL2] = is_wsl(f),
 			[HOST_DOCKER_DESKTOP] = contains(f->kernel_release, "linuxkit"),
 			[HOST_ORBSTACK] = contains(f->kernel_release, "orbstack"),

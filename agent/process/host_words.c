@@ -11,17 +11,18 @@ const char *host_view_missing(enum host_finding finding)
 			"root here is an ordinary user of the host: the kernel will "
 			"not load BPF programs",
 		[HOST_FOREIGN_PROC] = "/proc shows another pid namespace than the one xagent runs "
-				      "in: processes are taken for others, or for nobody",
+				      "in: nobody's number can be looked up, all are named after "
+				      "their control group",
 		[HOST_PID_NAMESPACE] = "processes outside of this pid namespace have no number "
 				       "here: they are named after their control group, their "
 				       "programs' functions have no names",
 		[HOST_HIDEPID] =
 			"/proc is mounted with hidepid: what older processes of others are "
 			"called and have mapped cannot be read",
-		[HOST_NO_CGROUP] =
-			"no cgroup2 is mounted: processes that hide their control group, "
-			"or have no number here, are not named after container or "
-			"service",
+		[HOST_NO_CGROUP] = "the host's cgroup2 is not mounted: processes that hide their "
+				   "control group, "
+				   "or have no number here, are not named after container or "
+				   "service",
 		[HOST_CGROUP_NAMESPACE] = "control groups outside of our own cannot be looked up: "
 					  "processes that hide theirs, or have no number here, are "
 					  "not named after container or service",

@@ -32,11 +32,13 @@ int process_table_new(const struct process_table_options *o, struct process_tabl
 	t->telemetry = o->telemetry;
 	t->cgroups = o->cgroups;
 	t->hooks = o->hooks;
+	t->no_mappings = o->no_mappings;
 	t->max_processes = o->max_processes ? o->max_processes : PROCESS_MAX_DEFAULT;
 	t->max_processes = MAX_OF(t->max_processes, (size_t)PROCESS_MAX_LEAST);
 	t->proc_root = strdup(o->proc_root ? o->proc_root : "/proc");
 	if (!t->proc_root)
 		return -ENOMEM;
+	t->cgroups_shown = process_cgroups_are_shown(t->proc_root);
 	int r = file_table_new(&(struct file_table_options){ 0 }, &t->files);
 	if (r < 0)
 		return r;
@@ -275,7 +277,7 @@ static void load_maps(struct process_table *t, struct process *p, const struct p
 {
 	p->maps_tried = true;
 	p->trust = t->trust;
-	if (process_read_maps(t, p, proc) < 0)
+	if (!t->no_mappings && process_read_maps(t, p, proc) < 0)
 		telemetry_count(t->telemetry, TELEMETRY_process_read_errors, 1);
 }
 
@@ -361,7 +363,7 @@ struct process *process_table_get(struct process_table *t, uint32_t pid, const c
 	if (!p)
 		return NULL;
 	hint_comm(p, comm);
-	if (!p->mappings)
+	if (!p->mappings && !t->no_mappings)
 		process_borrow_mappings(t, p);
 	if (p->text_claims)
 		process_check_text(t, p);

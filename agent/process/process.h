@@ -109,6 +109,8 @@ struct cgroup_tree;
 struct process_table_options {
 	/* "/proc" when NULL; for tests and for a host's /proc mounted elsewhere. */
 	const char *proc_root;
+	/* Who processes are is all that is wanted: what they have mapped is not read. */
+	bool no_mappings;
 	/* 0: 32768, at least 16; beyond it the least recently sampled is forgotten and counted. */
 	size_t max_processes;
 	struct telemetry *telemetry; /* borrowed, required */

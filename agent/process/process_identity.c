@@ -94,13 +94,16 @@ static bool read_link(const struct proc *proc, const char *name, char **text)
 }
 
 /* Arguments end with NULs; a program that writes its title there leaves a row of them. */
-static void read_arguments(const struct proc *proc, struct process_identity *id)
+static void read_arguments(const struct process_table *t, const struct proc *proc,
+			   struct process_identity *id)
 {
 	_cleanup_buf_ struct buf b = BUF_INIT(PROC_ARGUMENTS_MAX);
+	_cleanup_buf_ struct buf script = BUF_INIT(SCRIPT_NAME_MAX);
 
 	if (proc_read_file(proc, "cmdline", &b) < 0 || b.len == 0)
 		return;
-	text_set(&id->script, script_find(str_from(id->exe), (struct str){ b.data, b.len }));
+	process_find_script(t->proc_root, proc, id->exe, (struct str){ b.data, b.len }, &script);
+	text_set(&id->script, (struct str){ buf_str(&script), script.len });
 	b.len = b.len < PROC_CMDLINE_MAX ? b.len : PROC_CMDLINE_MAX;
 	while (b.len > 0 && b.data[b.len - 1] == '\0')
 		b.len--;
@@ -154,7 +157,7 @@ static bool load_from_proc(const struct process_table *t, const struct process *
 	text_set(&id->comm, str_from(proc->comm));
 	bool have_exe = read_link(proc, "exe", &id->exe) || proc->kernel_thread;
 	(void)read_link(proc, "cwd", &id->cwd);
-	read_arguments(proc, id);
+	read_arguments(t, proc, id);
 	read_environment(proc, id);
 	bool have_uid = read_uid(proc, &id->uid);
 	*ret_have_cgroup = read_cgroup(t, p, proc, id);

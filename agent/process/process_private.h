@@ -19,8 +19,10 @@
 struct process_table {
 	char *proc_root; /* owned */
 	size_t max_processes;
+	bool no_mappings; /* nobody asks for them */
 	struct telemetry *telemetry;
 	struct cgroup_tree *cgroups; /* borrowed; NULL: none */
+	bool cgroups_shown;	     /* in the initial cgroup namespace no path is hidden */
 	struct process_table_hooks hooks;
 	struct hash_table by_pid;
 	struct list lru; /* the least recently sampled first */
@@ -73,13 +75,20 @@ int process_open_beside(struct process_table *t, struct process *p, const struct
 /* jit_files.c: those that are still held live on without the table. */
 void process_release_jit_files(struct process_table *t);
 
-/* process_place.c */
+/* process_cgroup.c */
+bool process_cgroups_are_shown(const char *proc_root);
 /* Which control group it is in: by /proc/PID/cgroup; where that is hidden, or proc is NULL (it is gone), by its number. Appends the path.
  * False when neither tells; *ret_facts is untouched then. */
 bool process_read_place(const struct process_table *t, const struct process *p,
 			const struct proc *proc, struct cgroup_facts *ret_facts, struct buf *path);
 /* The path of a control group, or of several, that a cgroup namespace hides. */
 bool process_place_is_hidden(const struct cgroup_facts *facts, const char *path);
+
+/* process_script.c */
+/* What the interpreter `exe` runs by these arguments; for whom a library started to help its program, what that one runs. Appends to
+ * `out`, nothing when there is no script. */
+void process_find_script(const char *proc_root, const struct proc *proc, const char *exe,
+			 struct str arguments, struct buf *out);
 
 /* process_identity.c */
 /* Reads its control group again. True when it is another one. */

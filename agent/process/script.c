@@ -9,6 +9,10 @@
 #include <string.h>
 
 #include "agent/process/script_interpreters.h"
+#include "agent/util/macro.h"
+
+/* Python's own options are handed down before -c. */
+#define HELPER_MAX_WORDS 16
 
 static const struct str no_script = { "", 0 };
 
@@ -247,6 +251,24 @@ static struct str applet(struct script_reader *r, struct str called)
 	if (str_eq(name, STR_LIT("busybox")) && next_word(r, &next))
 		name = next;
 	return name;
+}
+
+bool script_is_helper(struct str arguments)
+{
+	static const struct str helpers[] = {
+		{ "from multiprocessing.", 21 },
+		{ "joblib.externals.loky.", 22 },
+		{ "loky.backend.", 13 },
+	};
+	struct script_reader r = { .rest = arguments };
+	struct str word;
+
+	/* The code or the module stands behind a few options. */
+	for (int n = 0; n < HELPER_MAX_WORDS && next_word(&r, &word); n++)
+		for (size_t i = 0; i < ARRAY_SIZE(helpers); i++)
+			if (str_starts_with(word, helpers[i]))
+				return true;
+	return false;
 }
 
 struct str script_find(struct str exe, struct str arguments)

@@ -14,6 +14,8 @@
 #ifndef XAGENT_AGENT_PROCESS_SCRIPT_H
 #define XAGENT_AGENT_PROCESS_SCRIPT_H
 
+#include <stdbool.h>
+
 #include "agent/util/str.h"
 
 /* NAME_MAX: what is longer is no file's name. */
@@ -22,5 +24,9 @@
 /* `exe`: path of the executable, may be empty. `arguments`: as /proc/PID/cmdline has them, each ended by a NUL; what stands behind the
  * last NUL was cut and is not looked at. The name is a piece of `arguments`; n is 0 when there is none. */
 struct str script_find(struct str exe, struct str arguments);
+
+/* Whether these are the arguments of a process that a library has started to do part of its program's work: one of Python's
+ * multiprocessing, or of loky (joblib). What it works for is told by its parent. */
+bool script_is_helper(struct str arguments);
 
 #endif

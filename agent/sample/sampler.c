@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "agent/sample/cost.h"
 #include "agent/sample/kernel_types.h"
@@ -88,11 +89,29 @@ static size_t ring_bytes(const struct sampler *s, const struct sampler_options *
 	return n;
 }
 
-/* The inode of our pid namespace, 0 when it is the initial one. */
-static uint32_t own_pid_namespace(void)
+/* Numbers are looked up in /proc. Where that is another namespace's than ours (a container with pids of its own and the host's /proc) they
+ * would be somebody else's. */
+static bool proc_is_ours(void)
+{
+	char link[32];
+	ssize_t n = readlink("/proc/self", link, sizeof(link));
+	uint64_t pid = 0;
+
+	if (n > 0)
+		(void)str_parse_u64((struct str){ link, (size_t)n }, 10, UINT32_MAX, &pid);
+	return pid == (uint64_t)getpid();
+}
+
+/* Namespaces are not numbered from 1 on: nobody is in this one, so nobody has a number. */
+#define NOBODYS_PID_NAMESPACE 1
+
+/* The inode of our pid namespace, 0 when it is the initial one. Who asks for some pids has them from ours. */
+static uint32_t own_pid_namespace(const struct sampler_options *o)
 {
 	struct stat st;
 
+	if (o->n_pids == 0 && o->n_tids == 0 && !proc_is_ours())
+		return NOBODYS_PID_NAMESPACE;
 	/* PROC_PID_INIT_INO, include/linux/proc_ns.h */
 	if (stat("/proc/self/ns/pid", &st) < 0 || st.st_ino == 0xEFFFFFFCU)
 		return 0;
@@ -127,7 +146,7 @@ static int set_knobs(struct sampler *s, const struct sampler_options *o)
 	s->bpf->rodata->filter_pids = o->n_pids > 0;
 	s->bpf->rodata->filter_tids = o->n_tids > 0;
 	s->bpf->rodata->filter_cgroup = o->cgroup_fd >= 0;
-	s->bpf->rodata->pid_namespace = own_pid_namespace();
+	s->bpf->rodata->pid_namespace = own_pid_namespace(o);
 	s->bpf->rodata->wake_bytes = bytes / 4;
 	s->bpf->rodata->cold_bytes = bytes / 2;
 	s->bpf->rodata->deep_copies =

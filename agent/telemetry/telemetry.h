@@ -52,6 +52,8 @@
 	X(debuginfod_failed, "build ids that no server had, while one of them did not answer")    \
 	X(debuginfod_bytes, "bytes that came from debuginfod servers")                            \
 	X(labels_dropped, "labels that the server would refuse")                                  \
+	X(series_folded, "series of intervals put into service_name=other because of max_series") \
+	X(samples_folded, "samples of these")                                                     \
 	X(targets_rejected, "targets that name no process or container")                          \
 	X(push_queue_dropped_profiles, "profiles dropped because the push queue was full")        \
 	X(push_queue_dropped_bytes, "bytes of these")

@@ -22,51 +22,38 @@
 struct mount_row {
 	const char *name;
 	const char *text;
-	uint64_t cgroup_namespace;
-	enum host_cgroup2 cgroup2;
 	bool hidepid;
 };
 
-#define CGROUP2(root, tag) \
-	"30 23 0:26 " root " /sys/fs/cgroup rw,nosuid " tag "- cgroup2 cgroup2 rw\n"
 #define PROC(options) "22 28 0:21 / /proc rw,nosuid shared:13 - proc proc " options "\n"
 
 static const struct mount_row mount_rows[] = {
-	{ "nothing", "", 0, HOST_CGROUP2_NONE, false },
-	{ "host", PROC("rw") CGROUP2("/", "shared:9 "), HOST_INITIAL_CGROUP_NAMESPACE,
-	  HOST_CGROUP2_HOST, false },
-	{ "own of a namespace", CGROUP2("/", ""), 7, HOST_CGROUP2_OWN, false },
-	{ "host's in a namespace", CGROUP2("/../../..", ""), 7, HOST_CGROUP2_HOST, false },
-	{ "both, the host's first", CGROUP2("/..", "") CGROUP2("/", ""), 7, HOST_CGROUP2_HOST,
-	  false },
-	{ "both, the own first", CGROUP2("/", "") CGROUP2("/..", "master:2 "), 7, HOST_CGROUP2_HOST,
-	  false },
-	{ "v1 only", "31 30 0:27 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n", 7,
-	  HOST_CGROUP2_NONE, false },
-	{ "several tags", "30 23 0:26 /a /x rw shared:1 master:2 propagate_from:3 - cgroup2 c rw\n",
-	  7, HOST_CGROUP2_OWN, false },
-	{ "hidepid=2", PROC("rw,hidepid=2"), 7, HOST_CGROUP2_NONE, true },
-	{ "hidepid=invisible", PROC("rw,gid=5,hidepid=invisible"), 7, HOST_CGROUP2_NONE, true },
-	{ "hidepid=ptraceable", PROC("rw,hidepid=ptraceable"), 7, HOST_CGROUP2_NONE, true },
-	{ "hidepid=0", PROC("rw,hidepid=0"), 7, HOST_CGROUP2_NONE, false },
-	{ "hidepid=off", PROC("rw,hidepid=off"), 7, HOST_CGROUP2_NONE, false },
-	{ "mounted over", PROC("rw,hidepid=2") PROC("rw"), 7, HOST_CGROUP2_NONE, false },
-	{ "mounted over, hidden now", PROC("rw") PROC("rw,hidepid=2"), 7, HOST_CGROUP2_NONE, true },
-	{ "hidepid elsewhere", "9 2 0:5 / /jail/proc rw - proc proc rw,hidepid=2\n", 7,
-	  HOST_CGROUP2_NONE, false },
-	{ "cut", "30 23 0:26 / /proc rw - pro", 7, HOST_CGROUP2_NONE, false },
-	{ "no separator", "30 23 0:26 / /proc rw proc proc hidepid=2\n", 7, HOST_CGROUP2_NONE,
-	  false },
-	{ "blanks", "\n   \n - \n", 7, HOST_CGROUP2_NONE, false },
+	{ "nothing", "", false },
+	{ "host", PROC("rw"), false },
+	{ "hidepid=2", PROC("rw,hidepid=2"), true },
+	{ "hidepid=invisible", PROC("rw,gid=5,hidepid=invisible"), true },
+	{ "hidepid=ptraceable", PROC("rw,hidepid=ptraceable"), true },
+	{ "hidepid=0", PROC("rw,hidepid=0"), false },
+	{ "hidepid=off", PROC("rw,hidepid=off"), false },
+	{ "several tags",
+	  "22 28 0:21 / /proc rw shared:1 master:2 propagate_from:3 - proc p rw,hidepid=2\n",
+	  true },
+	{ "no tag", "22 28 0:21 / /proc rw - proc p rw,hidepid=2\n", true },
+	{ "mounted over", PROC("rw,hidepid=2") PROC("rw"), false },
+	{ "mounted over, hidden now", PROC("rw") PROC("rw,hidepid=2"), true },
+	{ "hidepid elsewhere", "9 2 0:5 / /jail/proc rw - proc proc rw,hidepid=2\n", false },
+	{ "another kind of mount", "9 2 0:5 / /proc rw - tmpfs proc rw,hidepid=2\n", false },
+	{ "cut", "30 23 0:26 / /proc rw - pro", false },
+	{ "no separator", "30 23 0:26 / /proc rw proc proc hidepid=2\n", false },
+	{ "blanks", "\n   \n - \n", false },
 };
 
 static void test_mounts(void **state)
 {
 	const struct mount_row *row = *state;
-	struct host_facts f = { .cgroup_namespace = row->cgroup_namespace };
+	struct host_facts f = { 0 };
 
 	host_facts_mounts(str_from(row->text), &f);
-	assert_int_equal(f.cgroup2, row->cgroup2);
 	assert_int_equal(f.hidepid, row->hidepid);
 }
 
@@ -141,7 +128,7 @@ static void test_pod_in_kind(void **state)
 	put(t, "/proc/self/ns/mnt", "");
 	put(t, "/proc/self/uid_map", "         0          0 4294967295\n");
 	put(t, "/proc/self/status", "Name:\txagent\nNSpid:\t4711\nUid:\t0\n");
-	put(t, "/proc/self/mountinfo", PROC("rw") CGROUP2("/../..", ""));
+	put(t, "/proc/self/mountinfo", PROC("rw"));
 	put(t, "/proc/self/cgroup",
 	    "0::/kubelet.slice/kubelet-kubepods.slice/cri-containerd-"
 	    "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef.scope\n");
@@ -176,7 +163,6 @@ static void test_other_places(void **state)
 	assert_true(f.dockerenv && f.containerenv && f.part_of_uids && f.hidepid && f.init_hidden);
 	assert_true(f.wsl_interop && f.gvisor);
 	assert_int_equal(f.pid_levels, 3);
-	assert_int_equal(f.cgroup2, HOST_CGROUP2_NONE);
 	/* All uids, but in two pieces; and one that begins elsewhere. */
 	put(t, "/proc/self/uid_map", "0 0 4294967295\n1 1 1\n");
 	host_facts_read(t->root, &f);

@@ -33,7 +33,7 @@ struct row {
 	}
 #define IN_CONTAINER                                                                  \
 	.pid_namespace = OWN_PID_NAMESPACE, .cgroup_namespace = OWN_CGROUP_NAMESPACE, \
-	.own_pid = 1, .proc_pid = 1, .cgroup2 = HOST_CGROUP2_OWN, .init_comm = "xagent"
+	.own_pid = 1, .proc_pid = 1, .cgroup2 = HOST_CGROUP2_PART, .init_comm = "xagent"
 
 #define NO_WORDS HOST_FINDING_MAX, NULL
 
@@ -69,6 +69,11 @@ static const struct row rows[] = {
 	  HOST(.dockerenv = true, .init_elsewhere = true, .cgroup2 = HOST_CGROUP2_NONE),
 	  HOST_PLACE_DOCKER, "no_cgroup ", HOST_NO_CGROUP,
 	  "`docker run -v /sys/fs/cgroup:/sys/fs/cgroup:ro`" },
+	{ "a part of cgroup2 mounted by hand",
+	  HOST(.dockerenv = true, .cgroup2 = HOST_CGROUP2_PART), HOST_PLACE_DOCKER, "no_cgroup ",
+	  NO_WORDS },
+	{ "cgroup namespace of the hierarchy's root",
+	  HOST(.cgroup_namespace = OWN_CGROUP_NAMESPACE), HOST_PLACE_MACHINE, "", NO_WORDS },
 	{ "podman", HOST(IN_CONTAINER, .containerenv = true), HOST_PLACE_PODMAN,
 	  "pid_namespace cgroup_namespace ", HOST_PID_NAMESPACE, "`podman run --pid=host`" },
 	{ "podman without root", HOST(IN_CONTAINER, .containerenv = true, .part_of_uids = true),
@@ -104,6 +109,15 @@ static const struct row rows[] = {
 	  "run xagent on the machine below it" },
 	{ "LXC container", HOST(IN_CONTAINER, .init_comm = "init"), HOST_PLACE_NESTED_NODE,
 	  "pid_namespace cgroup_namespace ", HOST_PID_NAMESPACE, "LXC" },
+	{ "container with an init of its own",
+	  HOST(IN_CONTAINER, .dockerenv = true, .init_comm = "init"), HOST_PLACE_DOCKER,
+	  "pid_namespace cgroup_namespace ", NO_WORDS },
+	{ "in the pids of another container",
+	  HOST(IN_CONTAINER, .dockerenv = true, .init_elsewhere = true, .init_comm = "nginx"),
+	  HOST_PLACE_DOCKER, "pid_namespace cgroup_namespace ", NO_WORDS },
+	{ "node of Alpine's",
+	  HOST(IN_CONTAINER, .dockerenv = true, .init_elsewhere = true, .init_comm = "init"),
+	  HOST_PLACE_NESTED_NODE, "pid_namespace cgroup_namespace ", NO_WORDS },
 	{ "unshare", HOST(.pid_namespace = OWN_PID_NAMESPACE, .init_comm = "sh"),
 	  HOST_PLACE_MACHINE, "pid_namespace ", HOST_PID_NAMESPACE, "PrivatePIDs=no" },
 	{ "unshare without --mount-proc",
@@ -122,7 +136,7 @@ static const struct row rows[] = {
 	{ "pid 1 hidden by something else", HOST(.init_hidden = true), HOST_PLACE_MACHINE, "",
 	  NO_WORDS },
 	{ "cgroup namespace",
-	  HOST(.cgroup_namespace = OWN_CGROUP_NAMESPACE, .cgroup2 = HOST_CGROUP2_OWN),
+	  HOST(.cgroup_namespace = OWN_CGROUP_NAMESPACE, .cgroup2 = HOST_CGROUP2_PART),
 	  HOST_PLACE_MACHINE, "cgroup_namespace ", HOST_CGROUP_NAMESPACE,
 	  "outside of this cgroup namespace" },
 	{ "WSL2",

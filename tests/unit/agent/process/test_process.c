@@ -8,6 +8,7 @@
 
 #include <sys/sysmacros.h>
 
+#include "agent/process/proc.h"
 #include "agent/process/process.h"
 #include "agent/util/clock.h"
 #include "agent/util/macro.h"
@@ -188,6 +189,91 @@ static void test_identity_from_proc(void **state)
 	assert_int_equal(id->uid, 1000);
 	assert_false(id->kernel_thread);
 	assert_true(id->complete);
+}
+
+#define ENVIRONMENT "PASSWORD=x\0OTEL_SERVICE_NAME=shop\0NOMAD_TASK_NAME=web\0"
+
+static void add_script(struct fixture *f, uint32_t pid)
+{
+	static const char arguments[] = "python3\0-u\0/srv/app.py\0--port\00080";
+
+	add_app(f, pid, 1);
+	proc_tree_link(&f->tree, pid, "exe", "/usr/bin/python3.11");
+	proc_tree_write(&f->tree, pid, "cmdline", arguments, sizeof(arguments));
+	proc_tree_write(&f->tree, pid, "environ", ENVIRONMENT, sizeof(ENVIRONMENT) - 1);
+}
+
+static void test_script_and_environment(void **state)
+{
+	struct fixture *f = *state;
+
+	add_script(f, 10);
+	const struct process_identity *id =
+		process_identity(f->table, process_table_get(f->table, 10, NULL));
+	assert_string_equal(id->script, "app.py");
+	assert_string_equal(id->env.otel_service, "shop");
+	assert_string_equal(id->env.nomad_task, "web");
+	assert_string_equal(id->env.otel_deployment, "");
+	assert_true(id->complete);
+}
+
+/* Of a child that is gone: its parent's, until an exec. */
+static void test_script_and_environment_are_the_image_s(void **state)
+{
+	struct fixture *f = *state;
+
+	add_script(f, 9);
+	(void)process_table_get(f->table, 9, NULL);
+	ev_fork(f, 10, 9);
+	struct process *p = process_table_find(f->table, 10);
+	assert_string_equal(process_identity(f->table, p)->script, "app.py");
+	assert_string_equal(p->identity.env.otel_service, "shop");
+	ev_exec(f, 10, "ls");
+	ev_mmap(f, 10, 0x400000, 21, "/bin/ls");
+	assert_string_equal(process_identity(f->table, p)->exe, "/bin/ls");
+	assert_string_equal(p->identity.script, "");
+	assert_string_equal(p->identity.env.otel_service, "");
+}
+
+/* A worker of Python's multiprocessing works for the program that has started it. */
+static void test_script_of_a_helper(void **state)
+{
+	struct fixture *f = *state;
+	static const char helper[] = "python3\0-c\0from multiprocessing.forkserver import main";
+
+	add_script(f, 9);
+	for (uint32_t pid = 10; pid <= 12; pid++) {
+		add_app(f, pid, pid - 1);
+		proc_tree_link(&f->tree, pid, "exe", "/usr/bin/python3.11");
+		proc_tree_write(&f->tree, pid, "cmdline", helper, sizeof(helper));
+	}
+	struct process *p = process_table_get(f->table, 11, NULL);
+	assert_string_equal(process_identity(f->table, p)->script, "app.py");
+	/* What runs between them is another program. */
+	proc_tree_link(&f->tree, 10, "exe", "/usr/bin/bash");
+	p = process_table_get(f->table, 12, NULL);
+	assert_string_equal(process_identity(f->table, p)->script, "");
+}
+
+/* A class path is long, and what stands behind it names the program. What is shown is cut. */
+static void test_script_behind_long_arguments(void **state)
+{
+	struct fixture *f = *state;
+	static char arguments[PROC_ARGUMENTS_MAX + 64];
+	const char main_class[] = "org.example.Main";
+	size_t n = PROC_ARGUMENTS_MAX - 100;
+
+	add_app(f, 10, 1);
+	proc_tree_link(&f->tree, 10, "exe", "/usr/bin/java");
+	memset(arguments, 'x', sizeof(arguments));
+	memcpy(arguments, "java\0-cp", 9);
+	arguments[8] = arguments[n] = '\0';
+	memcpy(arguments + n + 1, main_class, sizeof(main_class));
+	proc_tree_write(&f->tree, 10, "cmdline", arguments, n + 1 + sizeof(main_class));
+	const struct process_identity *id =
+		process_identity(f->table, process_table_get(f->table, 10, NULL));
+	assert_string_equal(id->script, "Main");
+	assert_int_equal(strlen(id->cmdline), PROC_CMDLINE_MAX);
 }
 
 static void test_identity_is_utf8(void **state)
@@ -896,6 +982,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_get_reads_proc),
 		TEST(test_identity_from_proc),
+		TEST(test_script_and_environment),
+		TEST(test_script_and_environment_are_the_image_s),
+		TEST(test_script_behind_long_arguments),
+		TEST(test_script_of_a_helper),
 		TEST(test_identity_is_utf8),
 		TEST(test_kernel_thread),
 		TEST(test_leader_left),

@@ -200,6 +200,33 @@ static void test_cut_arguments(void **state)
 	assert_int_equal(script_find(str_from(JAVA), (struct str){ NULL, 0 }).n, 0);
 }
 
+static void test_helpers(void **state)
+{
+	static const struct {
+		const char *words;
+		bool is_helper;
+	} cases[] = {
+		{ "python3|-c|from multiprocessing.spawn import spawn_main; "
+		  "spawn_main()|--multiprocessing-fork",
+		  true },
+		{ "python3|-B|-E|-c|from multiprocessing.forkserver import main; main(3)", true },
+		{ "python3|-m|joblib.externals.loky.backend.popen_loky_posix|--pipe|3", true },
+		{ "python3|app.py", false },
+		{ "python3|-c|import multiprocessing", false },
+		{ "", false },
+	};
+	char copy[512];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		size_t n = strlen(cases[i].words) + 1;
+
+		for (size_t k = 0; k < n; k++)
+			copy[k] = cases[i].words[k] == '|' ? '\0' : cases[i].words[k];
+		assert_int_equal(script_is_helper((struct str){ copy, n }), cases[i].is_helper);
+	}
+}
+
 /* A name that no file has: 255 bytes are the most. */
 static void test_long_name(void **state)
 {
@@ -221,7 +248,7 @@ static void test_long_name(void **state)
 int main(void)
 {
 	static char names[ARRAY_SIZE(rows)][512];
-	struct CMUnitTest tests[ARRAY_SIZE(rows) + 2];
+	struct CMUnitTest tests[ARRAY_SIZE(rows) + 3];
 	size_t n = 0;
 
 	for (; n < ARRAY_SIZE(rows); n++) {
@@ -232,5 +259,6 @@ int main(void)
 	}
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_cut_arguments);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_long_name);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_helpers);
 	return cmocka_run_group_tests_name("agent/process/script", tests, NULL, NULL);
 }

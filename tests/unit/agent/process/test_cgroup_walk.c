@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Directories by their inodes: found, remembered, not walked for ever. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "agent/process/cgroup_walk.h"
+#include "agent/util/clock.h"
+#include "proc_tree.h"
+
+struct walk_fixture {
+	struct proc_tree tree;
+	struct cgroup_walk walk;
+	int root_fd;
+	uint64_t now_ns;
+};
+
+static int setup(void **state)
+{
+	struct walk_fixture *f = calloc(1, sizeof(*f));
+
+	proc_tree_init(&f->tree);
+	f->root_fd = open(f->tree.root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	cgroup_walk_init(&f->walk, CGROUP_WALK_MAX);
+	*state = f;
+	return f->root_fd < 0 ? -1 : 0;
+}
+
+static int teardown(void **state)
+{
+	struct walk_fixture *f = *state;
+
+	cgroup_walk_fini(&f->walk);
+	(void)close(f->root_fd);
+	proc_tree_fini(&f->tree);
+	free(f);
+	return 0;
+}
+
+static uint64_t make(struct walk_fixture *f, const char *path)
+{
+	struct stat st;
+
+	assert_int_equal(mkdirat(f->root_fd, path, 0755), 0);
+	assert_int_equal(fstatat(f->root_fd, path, &st, 0), 0);
+	return st.st_ino;
+}
+
+static void assert_path(struct walk_fixture *f, uint64_t inode, const char *expected)
+{
+	_cleanup_buf_ struct buf b = BUF_INIT(4096);
+
+	assert_int_equal(cgroup_walk_path(&f->walk, f->root_fd, inode, f->now_ns, &b), 0);
+	assert_string_equal(buf_str(&b), expected);
+}
+
+static void assert_none(struct walk_fixture *f, uint64_t inode)
+{
+	_cleanup_buf_ struct buf b = BUF_INIT(4096);
+
+	assert_int_equal(cgroup_walk_path(&f->walk, f->root_fd, inode, f->now_ns, &b), -ENOENT);
+	assert_int_equal(b.len, 0);
+}
+
+static void test_paths(void **state)
+{
+	struct walk_fixture *f = *state;
+	uint64_t a = make(f, "a"), ab = make(f, "a/b"), abc = make(f, "a/b/c"), d = make(f, "d");
+	struct stat st;
+
+	assert_int_equal(fstat(f->root_fd, &st), 0);
+	assert_path(f, abc, "/a/b/c");
+	assert_path(f, ab, "/a/b");
+	assert_path(f, a, "/a");
+	assert_path(f, d, "/d");
+	assert_path(f, st.st_ino, "/");
+}
+
+static void test_files_and_links_are_none(void **state)
+{
+	struct walk_fixture *f = *state;
+	struct stat st;
+
+	(void)make(f, "a");
+	assert_int_equal(symlinkat("a", f->root_fd, "link"), 0);
+	int fd = openat(f->root_fd, "file", O_CREAT | O_WRONLY | O_CLOEXEC, 0644);
+	assert_int_equal(fstat(fd, &st), 0);
+	(void)close(fd);
+	assert_none(f, st.st_ino);
+}
+
+static void test_what_came_later_is_found_but_not_at_once(void **state)
+{
+	struct walk_fixture *f = *state;
+	uint64_t a = make(f, "a");
+
+	assert_path(f, a, "/a");
+	uint64_t b = make(f, "b");
+	f->now_ns += 100 * NS_PER_MS;
+	assert_none(f, b);
+	f->now_ns += 3600 * NS_PER_S;
+	assert_path(f, b, "/b");
+}
+
+static void test_what_is_gone_is_known(void **state)
+{
+	struct walk_fixture *f = *state;
+	uint64_t a = make(f, "a");
+
+	assert_path(f, a, "/a");
+	assert_int_equal(unlinkat(f->root_fd, "a", AT_REMOVEDIR), 0);
+	assert_path(f, a, "/a");
+}
+
+static void test_ceiling(void **state)
+{
+	struct walk_fixture *f = *state;
+	char name[16];
+
+	f->walk.max = 8;
+	for (int i = 0; i < 20; i++) {
+		(void)snprintf(name, sizeof(name), "d%d", i);
+		(void)make(f, name);
+	}
+	assert_none(f, UINT64_MAX);
+	assert_int_equal(f->walk.by_id.n, 8);
+	f->now_ns += 3600 * NS_PER_S;
+	assert_none(f, UINT64_MAX);
+	assert_int_equal(f->walk.by_id.n, 8);
+}
+
+/* What is gone does not keep out what is there. */
+static void test_full_starts_anew(void **state)
+{
+	struct walk_fixture *f = *state;
+
+	f->walk.max = 3;
+	uint64_t a = make(f, "a"), b = make(f, "b");
+	assert_path(f, a, "/a");
+	assert_path(f, b, "/b");
+	uint64_t c = make(f, "c"); /* before: file systems give an inode again */
+	assert_int_equal(unlinkat(f->root_fd, "a", AT_REMOVEDIR), 0);
+	f->now_ns += 3600 * NS_PER_S;
+	assert_path(f, c, "/c");
+	assert_path(f, b, "/b");
+}
+
+static void test_depth(void **state)
+{
+	struct walk_fixture *f = *state;
+	char path[4096] = "x";
+	uint64_t last = 0, inode = make(f, path);
+
+	for (int i = 1; i < CGROUP_WALK_DEPTH + 2; i++) {
+		(void)strncat(path, "/x", sizeof(path) - strlen(path) - 1);
+		last = inode;
+		inode = make(f, path);
+	}
+	assert_none(f, inode);
+	assert_int_equal(f->walk.by_id.n, CGROUP_WALK_DEPTH + 1);
+	assert_none(f, last);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_paths, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_files_and_links_are_none, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_what_came_later_is_found_but_not_at_once,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(test_what_is_gone_is_known, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_ceiling, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_full_starts_anew, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_depth, setup, teardown),
+	};
+
+	return cmocka_run_group_tests_name("agent/process/cgroup_walk", tests, NULL, NULL);
+}
