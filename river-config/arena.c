@@ -2,6 +2,7 @@
 /* The arena: chunks in a list, memory handed out from the newest. */
 #include "river-config/river.h"
 
+#include <errno.h>
 #include <stdalign.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,12 @@ struct river_arena_chunk {
 	alignas(max_align_t) unsigned char data[];
 };
 
+struct river_arena_deferred {
+	struct river_arena_deferred *next;
+	void (*fn)(void *data);
+	void *data;
+};
+
 void river_arena_init(struct river_arena *a, size_t max_bytes)
 {
 	*a = (struct river_arena){ .max_bytes = max_bytes };
@@ -27,6 +34,9 @@ void river_arena_init(struct river_arena *a, size_t max_bytes)
 
 void river_arena_fini(struct river_arena *a)
 {
+	for (struct river_arena_deferred *d = a->deferred; d; d = d->next)
+		d->fn(d->data);
+	a->deferred = NULL;
 	while (a->head) {
 		struct river_arena_chunk *next = a->head->next;
 
@@ -100,4 +110,15 @@ char *river_arena_strndup(struct river_arena *a, const char *s, size_t n)
 	if (copy && n)
 		memcpy(copy, s, n);
 	return copy;
+}
+
+int river_arena_defer(struct river_arena *a, void (*fn)(void *data), void *data)
+{
+	struct river_arena_deferred *d = river_arena_alloc(a, sizeof(*d));
+
+	if (!d)
+		return -ENOMEM;
+	*d = (struct river_arena_deferred){ .next = a->deferred, .fn = fn, .data = data };
+	a->deferred = d;
+	return 0;
 }

@@ -265,7 +265,9 @@ static int check_object(const struct river_value *v, struct river_error *err, si
 {
 	if (v->type != RIVER_TYPE_NULL && v->type != RIVER_TYPE_OBJECT)
 		return river_error_type(err, v, RIVER_TYPE_OBJECT);
-	*ret_n = v->type == RIVER_TYPE_OBJECT ? v->object.n_members : 0;
+	if (!river_value_open(v))
+		return -ENOMEM;
+	*ret_n = river_value_len(v);
 	return RIVER_OK;
 }
 
@@ -355,6 +357,41 @@ int river_to_string_maps(const struct river_value *v, struct river_error *err,
 	}
 	*ret = list;
 	return RIVER_OK;
+}
+
+static int to_foreign(const struct river_value *v, const struct river_foreign *kind,
+		      struct river_error *err, const void **ret_item)
+{
+	struct river_string_map map;
+	int r;
+
+	*ret_item = river_value_get_foreign(v, kind);
+	if (*ret_item)
+		return RIVER_OK;
+	r = river_to_string_map(v, err, &map);
+	return r == RIVER_OK ? kind->make(err->arena, &map, ret_item) : r;
+}
+
+int river_to_foreigns(const struct river_value *v, const struct river_foreign *kind,
+		      struct river_error *err, struct river_foreigns *ret)
+{
+	struct river_foreigns list;
+	int r = check_array(v, err, &list.n_items);
+
+	if (r != RIVER_OK)
+		return r;
+	list.items = river_arena_alloc(err->arena, list.n_items * sizeof(*list.items));
+	if (!list.items)
+		return -ENOMEM;
+	for (size_t i = 0; i < list.n_items; i++) {
+		r = to_foreign(v->array.items[i], kind, err, &list.items[i]);
+		if (r != RIVER_OK)
+			return river_error_in_item(err, v, i, r);
+	}
+	r = kind->keep(err->arena, list.items, list.n_items);
+	if (r == 0)
+		*ret = list;
+	return r;
 }
 
 int river_to_capsules(const struct river_value *v, const char *type, struct river_error *err,

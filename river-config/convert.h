@@ -28,6 +28,8 @@ int river_to_string_map(const struct river_value *v, struct river_error *err,
 			struct river_string_map *ret);
 int river_to_string_maps(const struct river_value *v, struct river_error *err,
 			 struct river_string_maps *ret);
+int river_to_foreigns(const struct river_value *v, const struct river_foreign *kind,
+		      struct river_error *err, struct river_foreigns *ret);
 int river_to_secret_lists(const struct river_value *v, struct river_error *err,
 			  struct river_list_map *ret);
 int river_to_capsules(const struct river_value *v, const char *type, struct river_error *err,

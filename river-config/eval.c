@@ -126,6 +126,8 @@ static int eval_access(struct eval *ev, const struct river_expr *e, struct river
 		return r;
 	if (of->type == RIVER_TYPE_CAPSULE)
 		return river_error_set(ev->err, of, NOT_AN_OBJECT);
+	if (!river_value_open(of))
+		return -ENOMEM;
 	if (of->type != RIVER_TYPE_OBJECT)
 		return river_error_set(ev->err, of,
 				       "cannot access field \"%s\" on value of type %s", name,
@@ -160,6 +162,8 @@ static int index_object(struct eval *ev, const struct river_value *of,
 
 	if (index->type != RIVER_TYPE_STRING)
 		return river_error_type(ev->err, index, RIVER_TYPE_NUMBER);
+	if (!river_value_open(of))
+		return -ENOMEM;
 	member = river_value_find_bytes(of, index->string.text, index->string.len);
 	if (member)
 		return alias(ev, member, ret_value);

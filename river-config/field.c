@@ -28,6 +28,7 @@ static const struct kind_traits kinds[RIVER_KIND_MAX] = {
 	[RIVER_KIND_SECRET_LIST_MAP] = { sizeof(struct river_list_map), false },
 	[RIVER_KIND_CAPSULE] = { sizeof(void *), false },
 	[RIVER_KIND_CAPSULE_LIST] = { sizeof(struct river_capsules), false },
+	[RIVER_KIND_FOREIGN_LIST] = { sizeof(struct river_foreigns), false },
 	[RIVER_KIND_OBJECT] = { 0, false },
 	[RIVER_KIND_VALUE] = { sizeof(const struct river_value *), false },
 	[RIVER_KIND_BLOCK] = { 0, true },
@@ -163,7 +164,7 @@ static int convert_object(const struct river_schema *schema, const struct river_
 		return zero_struct(schema, err->arena, self);
 	if (v->type != RIVER_TYPE_OBJECT)
 		return river_error_type(err, v, RIVER_TYPE_OBJECT);
-	r = river_decode_defaults(schema, err->arena, self);
+	r = river_value_open(v) ? river_decode_defaults(schema, err->arena, self) : -ENOMEM;
 	for (size_t i = 0; i < v->object.n_members && r == RIVER_OK; i++)
 		r = convert_member(schema, v, &v->object.members[i], err, self);
 	if (r != RIVER_OK || !schema->validate)
@@ -211,6 +212,8 @@ static int convert_kind(const struct river_field *field, const struct river_valu
 		return river_to_capsule(v, field->capsule_type, err, out);
 	case RIVER_KIND_CAPSULE_LIST:
 		return river_to_capsules(v, field->capsule_type, err, out);
+	case RIVER_KIND_FOREIGN_LIST:
+		return river_to_foreigns(v, field->foreign, err, out);
 	case RIVER_KIND_OBJECT:
 		return convert_object(field->schema, v, err, out);
 	case RIVER_KIND_VALUE:

@@ -214,6 +214,7 @@ static const char *write_object(struct river_text *t, const struct river_value *
 {
 	const char *problem = NULL;
 
+	t->failed |= !river_value_open(v);
 	river_text_char(t, '{');
 	for (size_t i = 0; i < v->object.n_members && !problem; i++) {
 		river_text_str(t, i > 0 ? "," : "");

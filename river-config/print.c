@@ -84,7 +84,7 @@ static const char *member_key(struct printer *p, const struct river_object_membe
 static bool value_spans_lines(const struct river_value *v)
 {
 	if (v->type == RIVER_TYPE_OBJECT)
-		return v->object.n_members > 0;
+		return river_value_len(v) > 0;
 	for (size_t i = 0; v->type == RIVER_TYPE_ARRAY && i < v->array.n_items; i++)
 		if (value_spans_lines(v->array.items[i]))
 			return true;
@@ -120,6 +120,7 @@ static void print_member(struct printer *p, const struct river_object_member *m,
 
 static void print_object_line(struct printer *p, const struct river_value *v)
 {
+	p->t->failed |= !river_value_open(v);
 	river_text_char(p->t, '{');
 	for (size_t i = 0; i < v->object.n_members; i++) {
 		river_text_str(p->t, i > 0 ? ", " : "");
@@ -130,11 +131,12 @@ static void print_object_line(struct printer *p, const struct river_value *v)
 
 static void print_object_lines(struct printer *p, const struct river_value *v)
 {
+	size_t n = river_value_len(v), width = 0;
 	const struct river_object_member *members = v->object.members;
-	size_t n = v->object.n_members, width = 0;
 
 	river_text_char(p->t, '{');
 	p->indent++;
+	p->t->failed |= !river_value_open(v);
 	for (size_t i = 0; i < n; i++) {
 		if (i == 0 || value_spans_lines(members[i - 1].value))
 			width = member_width(p, members + i, n - i);

@@ -54,9 +54,11 @@ enum river_outcome {
 #define RIVER_DIAGS_MAX 1000
 
 struct river_arena_chunk;
+struct river_arena_deferred;
 
 struct river_arena {
 	struct river_arena_chunk *head;
+	struct river_arena_deferred *deferred;
 	size_t used_bytes; /* of all chunks, headers included */
 	size_t max_bytes;
 };
@@ -66,6 +68,9 @@ void river_arena_fini(struct river_arena *a);
 
 /* Zeroed, aligned for any type; NULL when memory is out or the ceiling is reached. */
 void *river_arena_alloc(struct river_arena *a, size_t n);
+
+/* `fn` is called when the arena ends, the last one first. 0 or -ENOMEM. */
+int river_arena_defer(struct river_arena *a, void (*fn)(void *data), void *data);
 
 /* n bytes of s and a NUL. */
 char *river_arena_strndup(struct river_arena *a, const char *s, size_t n);
@@ -318,6 +323,37 @@ const char *river_value_key(const struct river_value *v, size_t i);
 const struct river_value *river_value_member(const struct river_value *v, size_t i);
 const struct river_value *river_value_find(const struct river_value *v, const char *key);
 
+struct river_string_map;
+
+/*
+ * Objects that the host keeps in a form of its own: targets go from block to block by the ten
+ * thousand, and hardly ever does an expression look into one. To the language they are objects like
+ * any others; members are made when somebody asks for them.
+ */
+struct river_foreign {
+	/* The members: an object in `arena`, whose values may refer to the item. NULL: no memory. */
+	const struct river_value *(*open)(struct river_arena *arena, const void *item);
+	/*
+	 * Each of the items lives as long as the arena, see river_arena_defer. `items` lie in the
+	 * arena. 0 or -ENOMEM.
+	 */
+	int (*keep)(struct river_arena *arena, const void *const *items, size_t n);
+	/*
+	 * From an object that an expression spells out. It lives as long as the arena; NULL: what
+	 * the map holds cannot be one, which the row's validate tells. 0 or -ENOMEM.
+	 */
+	int (*make)(struct river_arena *arena, const struct river_string_map *map,
+		    const void **ret_item);
+	bool (*equal)(const void *a, const void *b);
+};
+
+/* An array of such objects; keeps the items. NULL: no memory. */
+const struct river_value *river_value_foreigns(struct river_arena *a,
+					       const struct river_foreign *kind,
+					       const void *const *items, size_t n_items);
+/* The item of an object of this kind, else NULL. */
+const void *river_value_get_foreign(const struct river_value *v, const struct river_foreign *kind);
+
 /*
  * As the operator `==` has it: numbers by value, arrays and objects deep, host capsules by type and
  * pointer, functions never.
@@ -395,6 +431,7 @@ enum river_field_kind {
 	RIVER_KIND_SECRET_LIST_MAP, /* struct river_list_map; texts are strings or secrets */
 	RIVER_KIND_CAPSULE,	    /* void *; NULL for null */
 	RIVER_KIND_CAPSULE_LIST,    /* struct river_capsules; NULL for an entry that is null */
+	RIVER_KIND_FOREIGN_LIST,    /* struct river_foreigns */
 	RIVER_KIND_OBJECT,	    /* an embedded struct, given as an object by an attribute */
 	RIVER_KIND_VALUE,	    /* const struct river_value * of any type */
 	RIVER_KIND_BLOCK,	    /* an embedded struct */
@@ -427,6 +464,12 @@ struct river_string_maps {
 	size_t n_items;
 };
 
+/* As of river_string_maps: `items` are not NULL when the attribute is given. */
+struct river_foreigns {
+	const void **items;
+	size_t n_items;
+};
+
 /* Sorted by key; `lists` are as many as `keys`. */
 struct river_list_map {
 	const char **keys;
@@ -449,7 +492,8 @@ enum river_field_flags {
 	RIVER_REQUIRED = 1 << 0,
 	RIVER_DEPRECATED = 1 << 1, /* accepted with a warning; `note` may name the replacement */
 	RIVER_IGNORED = 1 << 2, /* checked, then forgotten: no field of the struct belongs to it */
-	RIVER_OF_VALUE = 1 << 3, /* what validate finds is said of the expression, as by a conversion */
+	RIVER_OF_VALUE =
+		1 << 3, /* what validate finds is said of the expression, as by a conversion */
 };
 
 struct river_schema;
@@ -459,11 +503,12 @@ struct river_field {
 	const char *name;
 	size_t offset;
 	unsigned int flags;
-	const char *def;		   /* default, converted like a string; NULL: zero */
-	const char *capsule_type;	   /* CAPSULE, CAPSULE_LIST */
-	const struct river_schema *schema; /* OBJECT, BLOCK, BLOCK_PTR, BLOCKS */
-	size_t length;			   /* lists, BLOCKS: so many and no other number; 0: any */
-	const char *note;		   /* DEPRECATED */
+	const char *def;		     /* default, converted like a string; NULL: zero */
+	const char *capsule_type;	     /* CAPSULE, CAPSULE_LIST */
+	const struct river_foreign *foreign; /* FOREIGN_LIST */
+	const struct river_schema *schema;   /* OBJECT, BLOCK, BLOCK_PTR, BLOCKS */
+	size_t length;	  /* lists, BLOCKS: so many and no other number; 0: any */
+	const char *note; /* DEPRECATED */
 	/*
 	 * STRING: looks at the text that an attribute gives (null is none) and returns what is
 	 * wrong with it, as validate does. An error of the value, as if it could not be converted.
@@ -559,6 +604,9 @@ struct river_schema {
 #define RIVER_FIELD_STRING_MAP_LIST(type, member, name, ...)                                  \
 	RIVER_FIELD(type, member, struct river_string_maps, RIVER_KIND_STRING_MAP_LIST, name, \
 		    ##__VA_ARGS__)
+#define RIVER_FIELD_FOREIGN_LIST(type, member, name, foreign_kind, ...)                 \
+	RIVER_FIELD(type, member, struct river_foreigns, RIVER_KIND_FOREIGN_LIST, name, \
+		    .foreign = (foreign_kind), ##__VA_ARGS__)
 #define RIVER_FIELD_SECRET_LIST_MAP(type, member, name, ...)                               \
 	RIVER_FIELD(type, member, struct river_list_map, RIVER_KIND_SECRET_LIST_MAP, name, \
 		    ##__VA_ARGS__)

@@ -93,11 +93,11 @@ static bool agree(const struct river_value *left, const struct river_value *righ
 static struct river_value *merge_objects(struct river_arena *arena, const struct river_value *left,
 					 const struct river_value *right)
 {
-	size_t n_left = left->object.n_members, n_right = right->object.n_members;
+	size_t n_left = river_value_len(left), n_right = river_value_len(right);
 	struct river_object_member *members =
 		river_arena_alloc(arena, (n_left + n_right) * sizeof(*members));
 
-	if (!members)
+	if (!members || !river_value_open(left) || !river_value_open(right))
 		return NULL;
 	if (n_left)
 		memcpy(members, left->object.members, n_left * sizeof(*members));

@@ -249,6 +249,7 @@ static void format_object(struct river_format *f, const struct river_value *v, u
 
 	river_text_str(f->out, f->sharp_v ? river_format_type(v) : "map");
 	river_text_char(f->out, f->sharp_v ? '{' : '[');
+	f->out->failed |= !river_value_open(v);
 	for (size_t i = 0; i < v->object.n_members; i++) {
 		if (i > 0)
 			river_text_str(f->out, f->sharp_v ? ", " : " ");

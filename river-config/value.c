@@ -254,7 +254,7 @@ void river_value_forget(struct river_value *v)
 	if (v->type == RIVER_TYPE_ARRAY)
 		for (size_t i = 0; i < v->array.n_items; i++)
 			river_value_forget(v->array.items[i]);
-	if (v->type == RIVER_TYPE_OBJECT)
+	if (v->type == RIVER_TYPE_OBJECT && !v->object.foreign)
 		for (size_t i = 0; i < v->object.n_members; i++)
 			river_value_forget(v->object.members[i].value);
 }
@@ -295,10 +295,24 @@ static bool copy_object(struct river_arena *a, struct river_value *v)
 	return true;
 }
 
+/* NULL with *ret_is false: it is no foreign object, nor an array of such. */
+static const struct river_value *copy_foreign(struct river_arena *a, const struct river_value *v,
+					      bool *ret_is)
+{
+	*ret_is = river_value_is_foreign(v);
+	if (*ret_is)
+		return river_foreign_copy(a, v);
+	return v->type == RIVER_TYPE_ARRAY ? river_foreign_copy_array(a, v, ret_is) : NULL;
+}
+
 const struct river_value *river_value_copy(struct river_arena *a, const struct river_value *v)
 {
-	struct river_value *copy = river_value_alias(a, v);
-	bool done = true;
+	bool is_foreign, done = true;
+	const struct river_value *foreign = copy_foreign(a, v, &is_foreign);
+	struct river_value *copy = is_foreign ? NULL : river_value_alias(a, v);
+
+	if (is_foreign)
+		return foreign;
 
 	if (!copy)
 		return NULL;
@@ -426,7 +440,7 @@ size_t river_value_len(const struct river_value *v)
 {
 	if (v->type == RIVER_TYPE_ARRAY)
 		return v->array.n_items;
-	return v->type == RIVER_TYPE_OBJECT ? v->object.n_members : 0;
+	return v->type == RIVER_TYPE_OBJECT && river_value_open(v) ? v->object.n_members : 0;
 }
 
 const struct river_value *river_value_item(const struct river_value *v, size_t i)
@@ -436,22 +450,22 @@ const struct river_value *river_value_item(const struct river_value *v, size_t i
 
 const char *river_value_key(const struct river_value *v, size_t i)
 {
-	return v->type == RIVER_TYPE_OBJECT && i < v->object.n_members ? v->object.members[i].key
-								       : NULL;
+	return v->type == RIVER_TYPE_OBJECT && i < river_value_len(v) ? v->object.members[i].key
+								      : NULL;
 }
 
 const struct river_value *river_value_member(const struct river_value *v, size_t i)
 {
-	return v->type == RIVER_TYPE_OBJECT && i < v->object.n_members ? v->object.members[i].value
-								       : NULL;
+	return v->type == RIVER_TYPE_OBJECT && i < river_value_len(v) ? v->object.members[i].value
+								      : NULL;
 }
 
 const struct river_value *river_value_find_bytes(const struct river_value *v, const char *key,
 						 size_t len)
 {
-	size_t low = 0, high = v->type == RIVER_TYPE_OBJECT ? v->object.n_members : 0;
+	size_t low = 0, high = river_value_len(v);
 
-	while (low < high) {
+	while (v->type == RIVER_TYPE_OBJECT && low < high) {
 		size_t mid = low + (high - low) / 2;
 		const struct river_object_member *m = &v->object.members[mid];
 		int order = key_compare(m->key, m->key_len, key, len);
@@ -506,7 +520,12 @@ static bool array_equal(const struct river_value *a, const struct river_value *b
 
 static bool object_equal(const struct river_value *a, const struct river_value *b)
 {
-	if (a->object.n_members != b->object.n_members)
+	bool equal;
+
+	if (river_foreign_compare(a, b, &equal))
+		return equal;
+	if (!river_value_open(a) || !river_value_open(b) ||
+	    a->object.n_members != b->object.n_members)
 		return false;
 	for (size_t i = 0; i < a->object.n_members; i++) {
 		const struct river_object_member *x = &a->object.members[i],

@@ -58,6 +58,9 @@ struct river_value {
 		struct {
 			struct river_object_member *members; /* sorted by key, unique */
 			size_t n_members;
+			/* NULL: a plain object. Else members are there after river_value_open. */
+			struct river_foreign_list *foreign;
+			const void *item;
 		} object;
 		const struct river_function *function;
 		struct {
@@ -88,6 +91,24 @@ struct river_value *river_value_alias(struct river_arena *a, const struct river_
 /* As river_value_find, for a key that may hold any byte. */
 const struct river_value *river_value_find_bytes(const struct river_value *v, const char *key,
 						 size_t len);
+
+/* Makes the members of a foreign object, if need be; to be called before they are looked at.
+ * Nothing to do for any other value. False: no memory, it has none then. */
+bool river_value_open(const struct river_value *v);
+
+/* For copies of values that are not of the same arena. NULL: no memory. */
+struct river_value *river_foreign_copy(struct river_arena *a, const struct river_value *v);
+/* NULL with *ret_same false: they are not all of one kind. */
+struct river_value *river_foreign_copy_array(struct river_arena *a, const struct river_value *v,
+					     bool *ret_same);
+/* Whether both are of one kind; then *ret_equal tells the rest. */
+bool river_foreign_compare(const struct river_value *a, const struct river_value *b,
+			   bool *ret_equal);
+
+static inline bool river_value_is_foreign(const struct river_value *v)
+{
+	return v->type == RIVER_TYPE_OBJECT && v->object.foreign;
+}
 
 /* Cuts all ties to expressions. */
 void river_value_forget(struct river_value *v);

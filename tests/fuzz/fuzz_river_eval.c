@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Bodies into a struct and expressions to values, under names of every type; diagnostics must point
  * into the text. */
+#include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,11 +28,47 @@ struct settings {
 	const char *password;
 	struct river_string_map map;
 	struct river_string_maps maps;
+	struct river_foreigns foreigns;
 	struct river_capsules receivers;
 	const struct river_value *any;
 	struct nested *one;
 	struct river_blocks many;
 };
+
+/* A text of the host's, which is an object to the language. */
+static const struct river_value *foreign_open(struct river_arena *arena, const void *item)
+{
+	const struct river_member member = { "k", river_value_string(arena, item, strlen(item)) };
+
+	return member.value ? river_value_object(arena, &member, 1) : NULL;
+}
+
+static void nothing(void *data)
+{
+	(void)data;
+}
+
+static int foreign_keep(struct river_arena *arena, const void *const *items, size_t n)
+{
+	return river_arena_defer(arena, nothing, n ? (void *)items[0] : NULL);
+}
+
+static int foreign_make(struct river_arena *arena, const struct river_string_map *map,
+			const void **ret_item)
+{
+	const char *text = map->n_items ? map->values[0] : "";
+
+	*ret_item = river_arena_strndup(arena, text, strlen(text));
+	return *ret_item ? 0 : -ENOMEM;
+}
+
+static bool foreign_equal(const void *a, const void *b)
+{
+	return strcmp(a, b) == 0;
+}
+
+static const struct river_foreign foreign = { foreign_open, foreign_keep, foreign_make,
+					      foreign_equal };
 
 static const struct river_field nested_fields[] = {
 	RIVER_FIELD_LABEL(struct nested, label),
@@ -51,6 +88,7 @@ static const struct river_field fields[] = {
 	RIVER_FIELD_SECRET(struct settings, password, "password"),
 	RIVER_FIELD_STRING_MAP(struct settings, map, "map"),
 	RIVER_FIELD_STRING_MAP_LIST(struct settings, maps, "maps"),
+	RIVER_FIELD_FOREIGN_LIST(struct settings, foreigns, "foreigns", &foreign),
 	RIVER_FIELD_CAPSULE_LIST(struct settings, receivers, "receivers", "T"),
 	RIVER_FIELD_VALUE(struct settings, any, "any"),
 	RIVER_FIELD_BLOCK_PTR(struct settings, one, "one", &nested_schema),
@@ -69,6 +107,8 @@ static const struct river_value *lookup(void *ctx, struct river_arena *a, const 
 		return river_value_object(a, &member, 1);
 	if (strcmp(name, "l") == 0)
 		return river_value_array(a, &text, text ? 1 : 0);
+	if (strcmp(name, "f") == 0)
+		return river_value_foreigns(a, &foreign, (const void *const[]){ "x", "y" }, 2);
 	if (strcmp(name, "s") == 0)
 		return river_value_secret(a, "p", 1);
 	if (strcmp(name, "c") == 0)
