@@ -30,9 +30,13 @@ static const char help[] =
 	"Usage:\n"
 	"  xagent inspect process PID…\n"
 	"\n"
-	"Who it is: executable, command line, start, parent, user, control group, container, "
-	"systemd\n"
-	"unit. Then each executable mapping:\n"
+	"Who it is: executable, command line, script, start, parent, user, what its environment "
+	"says for\n"
+	"OpenTelemetry, control group, container, pod, Compose service, systemd unit. What it is "
+	"called in\n"
+	"profiles without a configuration, by what (service_name_source), and the labels. Then "
+	"each\n"
+	"executable mapping:\n"
 	"  ADDRESSES              in the process\n"
 	"  OBJECT                 the file, [vdso] (the kernel's), [anon] (code made at run time)\n"
 	"  BUILD ID               of the linker, or Go's; - where there is none\n"
@@ -79,9 +83,12 @@ static void put_identity(struct inspect_world *w, struct process *p, struct buf 
 {
 	char user[64], parent[PROC_COMM_MAX], started[64];
 	uint64_t now_ns = clock_mono_ns();
+	_cleanup_process_series_ struct process_series series = { 0 };
+	int r = process_series_find(w->processes, p, w->telemetry, &series);
 	struct process_text t = {
 		.process = p,
 		.identity = process_identity(w->processes, p),
+		.series = r < 0 ? NULL : &series,
 		.user = user,
 		.parent_name = parent,
 		.started = started,
@@ -92,6 +99,8 @@ static void put_identity(struct inspect_world *w, struct process *p, struct buf 
 	thread_name(p->parent_pid, p->parent_pid, parent, sizeof(parent));
 	find_date(t.age_ns, started, sizeof(started));
 	process_text_identity(out, &t);
+	if (t.series)
+		process_text_series(out, t.series);
 }
 
 /* Of mapping i: it is the first of its file. */

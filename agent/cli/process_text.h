@@ -6,20 +6,25 @@
 #include <stdint.h>
 
 #include "agent/cli/mapping_facts.h"
+#include "agent/cli/process_series.h"
 #include "agent/process/process.h"
 #include "agent/util/buf.h"
 
 struct process_text {
 	const struct process *process;
 	const struct process_identity *identity;
-	const char *user;	 /* name of identity->uid; "": none */
-	const char *parent_name; /* "": not known */
-	const char *started;	 /* a date; "": not known */
+	const struct process_series *series; /* NULL: not known */
+	const char *user;		     /* name of identity->uid; "": none */
+	const char *parent_name;	     /* "": not known */
+	const char *started;		     /* a date; "": not known */
 	uint64_t age_ns;
 };
 
 /* "process PID (NAME)" and a line for each thing that is known. */
 void process_text_identity(struct buf *out, const struct process_text *t);
+
+/* What it is called in profiles without a configuration, why so, and the labels. */
+void process_text_series(struct buf *out, const struct process_series *series);
 
 /* "3 days 4 h", "4 h 5 min", "5 min 6 s", "6 s". */
 void process_text_age(struct buf *out, uint64_t age_ns);

@@ -61,19 +61,31 @@ static void say(const struct buf *text)
 	(void)fprintf(stderr, "xagent: %s\n", buf_str(text));
 }
 
-/* Of the process, as its leader is called; never a thread's name. */
-static const char *process_name(struct process_table *processes, struct process *p)
+/* Who has no number here is called after what its control group is of. */
+static const char *stranger_name(const struct process_identity *id, bool with_idle)
 {
-	const char *comm = p->pid ? process_identity(processes, p)->comm : "idle";
+	if (id->kernel_thread)
+		return with_idle ? "idle" : "kernel";
+	if (*id->cgroup.container_id)
+		return id->cgroup.container_id;
+	return *id->cgroup.unit ? id->cgroup.unit : id->comm;
+}
 
-	return *comm ? comm : "unknown";
+/* Of the process, as its leader is called; never a thread's name. */
+static const char *process_name(struct process_table *processes, struct process *p, bool with_idle)
+{
+	const struct process_identity *id = process_identity(processes, p);
+
+	if (!p->pid)
+		return stranger_name(id, with_idle);
+	return *id->comm ? id->comm : "unknown";
 }
 
 static int match(struct process_table *processes, struct process *p, void *data,
 		 struct labels **ret_labels)
 {
 	struct profiling *x = data;
-	const struct label name = { "service_name", process_name(processes, p) };
+	const struct label name = { "service_name", process_name(processes, p, x->args->idle) };
 
 	if (!scope_has(&x->scope, processes, p))
 		return SESSION_SKIP;
@@ -268,7 +280,7 @@ static void say_unseen(const struct profile_args *a)
 	if (a->pids.n || a->tids.n || a->command)
 		return;
 	host_report_read(&view);
-	host_report_health(&view, &text);
+	host_report_health(&view, true, &text);
 	if (text.len)
 		say(&text);
 }

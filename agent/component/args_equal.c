@@ -66,6 +66,17 @@ static bool capsules_equal(const struct river_capsules *a, const struct river_ca
 	return a->n_items == 0 || memcmp(a->items, b->items, a->n_items * sizeof(*a->items)) == 0;
 }
 
+static bool foreigns_equal(const struct river_foreign *kind, const struct river_foreigns *a,
+			   const struct river_foreigns *b)
+{
+	if (a->n_items != b->n_items || !a->items != !b->items)
+		return false;
+	for (size_t i = 0; i < a->n_items; i++)
+		if (a->items[i] != b->items[i] && !kind->equal(a->items[i], b->items[i]))
+			return false;
+	return true;
+}
+
 static bool blocks_equal(const struct river_field *f, const struct river_blocks *a,
 			 const struct river_blocks *b)
 {
@@ -116,6 +127,8 @@ static bool field_equal(const struct river_field *f, const void *a, const void *
 		return map_equal(a, b);
 	case RIVER_KIND_STRING_MAP_LIST:
 		return maps_equal(a, b);
+	case RIVER_KIND_FOREIGN_LIST:
+		return foreigns_equal(f->foreign, a, b);
 	case RIVER_KIND_SECRET_LIST_MAP:
 		return list_map_equal(a, b);
 	case RIVER_KIND_CAPSULE:

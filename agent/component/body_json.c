@@ -207,6 +207,26 @@ static json_t *maps_value(const struct river_string_maps *maps)
 	return typed("array", items);
 }
 
+static json_t *foreign_value(const struct river_foreign *kind, const void *item)
+{
+	struct river_arena arena;
+
+	river_arena_init(&arena, SCRATCH_MAX_BYTES);
+	const struct river_value *v = kind->open(&arena, item);
+	json_t *json = v ? value_json(v) : NULL;
+	river_arena_fini(&arena);
+	return json;
+}
+
+static json_t *foreigns_value(const struct river_field *f, const struct river_foreigns *list)
+{
+	json_t *items = json_array();
+
+	for (size_t i = 0; items && i < list->n_items; i++)
+		items = appended(items, foreign_value(f->foreign, list->items[i]));
+	return typed("array", items);
+}
+
 static json_t *capsules_value(const struct river_field *f, const struct river_capsules *list)
 {
 	json_t *items = json_array();
@@ -288,6 +308,8 @@ static json_t *attribute_value(const struct river_field *f, const void *at)
 		return map_value(at);
 	case RIVER_KIND_STRING_MAP_LIST:
 		return maps_value(at);
+	case RIVER_KIND_FOREIGN_LIST:
+		return foreigns_value(f, at);
 	case RIVER_KIND_OPTIONAL_SECRET:
 		return optional_secret_value(at);
 	case RIVER_KIND_SECRET_LIST_MAP:

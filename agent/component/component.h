@@ -84,11 +84,13 @@ struct component_kind {
 	/* An object in `arena`; NULL function: nothing is exported. 0 or -ENOMEM. */
 	int (*exports)(struct component *c, struct river_arena *arena,
 		       const struct river_value **ret_exports);
-	/* A process that no target matches was sampled for the first time since its last exec, or since targets changed; true when the
-	 * exports are others now, or soon. `p` is of `processes`, the sampler's own table, and may have ended already. */
+	/* A process was sampled for the first time since its last exec, or since targets changed; true as long as what is exported of it is
+	 * new to dependants. `p` is of `processes`, the sampler's own table, and may have ended already. */
 	bool (*process_seen)(struct component *c, struct process_table *processes,
 			     struct process *p);
 	void (*process_gone)(struct component *c, uint32_t pid);
+	/* Its exports are about to be evaluated by all dependants. May be NULL. */
+	void (*exports_told)(struct component *c);
 	/* Brings c->health up to date: called before somebody looks at it. */
 	void (*check)(struct component *c);
 	/* What it has to tell about itself beyond arguments and exports, for a person: an object in `arena`. NULL function: nothing.

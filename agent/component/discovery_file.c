@@ -294,6 +294,7 @@ const struct component_kind discovery_file_kind = {
 	.name = "discovery.file",
 	.schema = &file_schema,
 	.wants_label = true,
+	.finds_containers = true,
 	.build = file_build,
 	.run = file_run,
 	.update = file_update,

@@ -212,6 +212,7 @@ const struct component_kind discovery_http_kind = {
 	.name = "discovery.http",
 	.schema = &http_discovery_schema,
 	.wants_label = true,
+	.finds_containers = true,
 	.build = http_discovery_build,
 	.run = http_discovery_run,
 	.update = http_discovery_update,

@@ -201,6 +201,7 @@ const struct component_kind discovery_kubelet_kind = {
 	.name = "discovery.kubelet",
 	.schema = &kubelet_schema,
 	.wants_label = true,
+	.finds_containers = true,
 	.build = kubelet_build,
 	.run = kubelet_run,
 	.update = kubelet_update,

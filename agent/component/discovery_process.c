@@ -15,13 +15,14 @@
 #include "agent/target/discovery_process.h"
 #include "agent/util/clock.h"
 #include "agent/util/log.h"
+#include "agent/util/macro.h"
 
 struct discover_args {
 	bool cwd, exe, commandline, container_id, username, uid, cgroup_path;
 };
 
 struct discovery_args {
-	struct river_string_maps join;
+	struct river_foreigns join;
 	int64_t refresh_interval_ns;
 	struct discover_args config;
 };
@@ -34,13 +35,13 @@ struct discovery {
 	bool running;
 };
 
-/* What starts in between is found by its first sample; below a second it would only burn time. */
+/* What starts in between is found by its first sample: who asks for more scans than this would only burn time. */
+#define MIN_REFRESH_NS NS_PER_S
+
 static const char *validate_refresh(const void *field, struct river_arena *arena)
 {
 	(void)arena;
-	return *(const int64_t *)field >= (int64_t)NS_PER_S
-		       ? NULL
-		       : "refresh_interval must be at least 1s";
+	return *(const int64_t *)field > 0 ? NULL : "refresh_interval must be greater than 0";
 }
 
 static const struct river_field discover_fields[] = {
@@ -57,8 +58,7 @@ static const struct river_schema discover_schema =
 	RIVER_SCHEMA(struct discover_args, "discover_config", discover_fields);
 
 static const struct river_field discovery_fields[] = {
-	RIVER_FIELD_STRING_MAP_LIST(struct discovery_args, join, "join",
-				    .validate = target_maps_validate),
+	TARGETS_FIELD(struct discovery_args, join, "join"),
 	RIVER_FIELD_DURATION(struct discovery_args, refresh_interval_ns, "refresh_interval",
 			     .def = "60s", .validate = validate_refresh),
 	RIVER_FIELD_BLOCK(struct discovery_args, config, "discover_config", &discover_schema),
@@ -82,14 +82,10 @@ static struct discover_config config_of(const struct discover_args *args)
 
 static int set_join(struct discovery_process *engine, const struct discovery_args *args)
 {
-	struct labels **join = NULL;
-	int r = labels_of_maps(&args->join, &join);
+	_cleanup_free_ struct labels **join = NULL;
+	int r = labels_of_targets(&args->join, &join);
 
-	if (r < 0)
-		return r;
-	r = discovery_process_set_join(engine, join, args->join.n_items);
-	labels_array_free(join, args->join.n_items);
-	return r;
+	return r < 0 ? r : discovery_process_set_join(engine, join, args->join.n_items);
 }
 
 /* Replaces d->engine by one that looks for what the arguments ask for; it knows no process yet. */
@@ -111,7 +107,9 @@ static int open_engine(struct discovery *d, const struct discovery_args *args)
 
 static void arm(struct discovery *d)
 {
-	loop_timer_arm(d->timer, clock_mono_ns() + (uint64_t)d->args->refresh_interval_ns);
+	uint64_t ns = (uint64_t)d->args->refresh_interval_ns;
+
+	loop_timer_arm(d->timer, clock_mono_ns() + MAX_OF(ns, MIN_REFRESH_NS));
 }
 
 static void refresh(struct component *c)
@@ -147,7 +145,8 @@ static int discovery_build(struct component *c, const void *args, struct buf *wh
 	if (!d)
 		return -ENOMEM;
 	c->state = d;
-	r = process_table_new(&(struct process_table_options){ .telemetry = c->env->telemetry },
+	r = process_table_new(&(struct process_table_options){ .no_mappings = true,
+							       .telemetry = c->env->telemetry },
 			      &d->processes);
 	if (r == 0)
 		r = loop_timer_new(c->env->loop, on_timer, c, &d->timer);
@@ -242,10 +241,17 @@ static void discovery_gone(struct component *c, uint32_t pid)
 {
 	struct discovery *d = c->state;
 
-	(void)discovery_process_on_exit(d->engine, pid);
+	discovery_process_on_exit(d->engine, pid);
 	process_table_apply(d->processes, &(struct process_event){ .kind = PROCESS_EVENT_EXIT,
 								   .pid = pid,
 								   .time_ns = clock_mono_ns() });
+}
+
+static void discovery_told(struct component *c)
+{
+	struct discovery *d = c->state;
+
+	discovery_process_told(d->engine);
 }
 
 const struct component_kind discovery_process_kind = {
@@ -259,4 +265,5 @@ const struct component_kind discovery_process_kind = {
 	.exports = discovery_exports,
 	.process_seen = discovery_seen,
 	.process_gone = discovery_gone,
+	.exports_told = discovery_told,
 };

@@ -12,10 +12,11 @@
 
 #include "agent/component/relabel_args.h"
 #include "agent/component/target_maps.h"
+#include "agent/target/relabel_memo.h"
 #include "agent/util/log.h"
 
 struct relabel_args {
-	struct river_string_maps targets;
+	struct river_foreigns targets;
 	struct river_blocks rules; /* struct relabel_rule_args */
 };
 
@@ -31,13 +32,13 @@ struct output {
 struct relabel {
 	const struct relabel_args *args;
 	struct relabel_export export;
+	struct relabel_memo memo; /* of the rules that are exported */
 	struct output output;
 	bool warned;
 };
 
 static const struct river_field relabel_fields[] = {
-	RIVER_FIELD_STRING_MAP_LIST(struct relabel_args, targets, "targets",
-				    .flags = RIVER_REQUIRED, .validate = target_maps_validate),
+	TARGETS_FIELD(struct relabel_args, targets, "targets", .flags = RIVER_REQUIRED),
 	RIVER_FIELD_BLOCKS(struct relabel_args, rules, "rule", &relabel_rule_schema,
 			   .validate = relabel_rules_validate),
 };
@@ -51,10 +52,11 @@ static void output_fini(struct output *o)
 	*o = (struct output){ 0 };
 }
 
-static int add_target(struct output *o, struct relabel_rules *rules, struct labels *target)
+static int add_target(struct output *o, struct relabel_rules *rules, struct relabel_memo *memo,
+		      struct labels *target)
 {
 	struct labels *changed = NULL;
-	int r = relabel_rules_apply(rules, target, &o->pass, &changed);
+	int r = relabel_memo_apply(memo, rules, target, &o->pass, &changed);
 
 	if (r == -E2BIG) {
 		o->n_too_many++;
@@ -65,19 +67,19 @@ static int add_target(struct output *o, struct relabel_rules *rules, struct labe
 	return r < 0 ? r : 0;
 }
 
-static int apply(const struct relabel_args *args, struct relabel_rules *rules, struct output *o)
+static int apply(const struct relabel_args *args, struct relabel_rules *rules,
+		 struct relabel_memo *memo, struct output *o)
 {
-	struct labels **targets = NULL;
-	int r = labels_of_maps(&args->targets, &targets);
+	int r;
 
 	*o = (struct output){ .n_given = args->targets.n_items, .pass = RELABEL_PASS_INIT };
-	if (r < 0)
-		return r;
 	o->items = calloc(o->n_given + 1, sizeof(struct labels *));
 	r = o->items ? 0 : -ENOMEM;
+	relabel_memo_begin(memo);
 	for (size_t i = 0; r == 0 && i < o->n_given; i++)
-		r = add_target(o, rules, targets[i]);
-	labels_array_free(targets, o->n_given);
+		r = add_target(o, rules, memo, target_of(&args->targets, i));
+	if (r == 0)
+		relabel_memo_end(memo);
 	return r;
 }
 
@@ -132,7 +134,7 @@ static int relabel_build(struct component *c, const void *args, struct buf *why)
 	d->args = args;
 	r = relabel_rules_of_args(&d->args->rules, &d->export.rules);
 	if (r == 0)
-		r = apply(d->args, d->export.rules, &d->output);
+		r = apply(d->args, d->export.rules, &d->memo, &d->output);
 	if (r == 0)
 		tell(c);
 	return r;
@@ -158,11 +160,12 @@ static void take_output(struct component *c, struct output *o)
 }
 
 /* New rules go over the targets before they replace the old ones. */
-static int change(struct component *c, const struct relabel_args *args, struct relabel_rules *rules)
+static int change(struct component *c, const struct relabel_args *args, struct relabel_rules *rules,
+		  struct relabel_memo *memo)
 {
 	struct relabel *d = c->state;
 	struct output output;
-	int r = apply(args, rules, &output);
+	int r = apply(args, rules, memo, &output);
 
 	if (r < 0) {
 		output_fini(&output);
@@ -173,24 +176,36 @@ static int change(struct component *c, const struct relabel_args *args, struct r
 	return 0;
 }
 
-static int relabel_update(struct component *c, const void *new_args, struct buf *why)
+/* Other rules: what the old ones have made is no help. */
+static int change_rules(struct component *c, const struct relabel_args *args)
 {
 	_cleanup_(relabel_rules_freep) struct relabel_rules *rules = NULL;
+	struct relabel_memo memo = { 0 };
+	struct relabel *d = c->state;
+	int r = relabel_rules_of_args(&args->rules, &rules);
+
+	if (r == 0)
+		r = change(c, args, rules, &memo);
+	if (r < 0) {
+		relabel_memo_fini(&memo);
+		return r;
+	}
+	relabel_memo_fini(&d->memo);
+	d->memo = memo;
+	relabel_rules_free(d->export.rules);
+	d->export.rules = TAKE_PTR(rules);
+	return 0;
+}
+
+static int relabel_update(struct component *c, const void *new_args, struct buf *why)
+{
 	const struct relabel_args *args = new_args;
 	struct relabel *d = c->state;
-	int r;
 
 	(void)why;
 	if (relabel_rules_args_equal(&args->rules, &d->args->rules))
-		return change(c, args, d->export.rules);
-	r = relabel_rules_of_args(&args->rules, &rules);
-	if (r == 0)
-		r = change(c, args, rules);
-	if (r == 0) {
-		relabel_rules_free(d->export.rules);
-		d->export.rules = TAKE_PTR(rules);
-	}
-	return r;
+		return change(c, args, d->export.rules, &d->memo);
+	return change_rules(c, args);
 }
 
 static void relabel_stop(struct component *c)
@@ -200,6 +215,7 @@ static void relabel_stop(struct component *c)
 	if (!d)
 		return;
 	output_fini(&d->output);
+	relabel_memo_fini(&d->memo);
 	relabel_rules_free(d->export.rules);
 	free(d);
 	c->state = NULL;

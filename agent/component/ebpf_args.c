@@ -9,6 +9,7 @@
 #include "agent/profile/budget.h"
 #include "agent/sample/sampler.h"
 #include "agent/symbol/debuginfod.h"
+#include "agent/target/series.h"
 #include "agent/util/clock.h"
 #include "agent/util/macro.h"
 #include "agent/util/size.h"
@@ -34,6 +35,16 @@ static const char *validate_interval(const void *field, struct river_arena *aren
 	return ns >= MIN_INTERVAL_NS && ns <= MAX_INTERVAL_NS
 		       ? NULL
 		       : "collect_interval must be between 100ms and 1h";
+}
+
+_Static_assert(SERIES_POOL_MAX == 16384, "the sentence says it");
+
+static const char *validate_max_series(const void *field, struct river_arena *arena)
+{
+	int64_t n = *(const int64_t *)field;
+
+	(void)arena;
+	return n >= 1 && n <= SERIES_POOL_MAX ? NULL : "max_series must be between 1 and 16384";
 }
 
 static const char *validate_demangle(const void *field, struct river_arena *arena)
@@ -81,14 +92,12 @@ static const char *validate_debuginfod_cache_path(const void *field, struct rive
 
 static const char *validate_comm(const void *field, struct river_arena *arena)
 {
-	static const char *const known[] = { "", "none", "label", "stackframe", "both" };
-	const char *name = *(const char *const *)field;
+	enum comm_use use;
 
 	(void)arena;
-	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
-		if (strcmp(name, known[i]) == 0)
-			return NULL;
-	return "comm must be one of none, label, stackframe, both";
+	return comm_use_parse(*(const char *const *)field, &use)
+		       ? NULL
+		       : "comm must be one of none, label, stackframe, both";
 }
 
 struct no_args {
@@ -125,6 +134,14 @@ enum demangle_mode ebpf_args_demangle(const struct ebpf_args *args)
 	return mode;
 }
 
+struct tagging ebpf_args_tagging(const struct ebpf_args *args)
+{
+	struct tagging tagging = { .pid = args->pid_label };
+
+	(void)comm_use_parse(args->comm, &tagging.comm);
+	return tagging;
+}
+
 static bool is_same_list(const struct river_strings *a, const struct river_strings *b)
 {
 	if (a->n_items != b->n_items)
@@ -155,14 +172,18 @@ size_t ebpf_args_memory_limit_bytes(const struct ebpf_args *args)
 static const struct river_field ebpf_fields[] = {
 	RIVER_FIELD_CAPSULE_LIST(ARGS, forward_to, "forward_to", RECEIVER_CAPSULE,
 				 .flags = RIVER_REQUIRED),
-	RIVER_FIELD_STRING_MAP_LIST(ARGS, targets, "targets", .validate = target_maps_validate),
+	TARGETS_FIELD(ARGS, targets, "targets"),
 	RIVER_FIELD_STRING_MAP(ARGS, default_target, "default_target",
 			       .validate = target_map_validate),
 	RIVER_FIELD_BOOL(ARGS, targets_only, "targets_only", .def = "true"),
+	RIVER_FIELD_BOOL(ARGS, script_names, "script_names", .def = "true"),
 	RIVER_FIELD_DURATION(ARGS, collect_interval_ns, "collect_interval", .def = "15s",
 			     .validate = validate_interval),
 	RIVER_FIELD_INT(ARGS, sample_rate_hz, "sample_rate", .def = "97",
 			.validate = validate_rate),
+	/* SERIES_CAP_DEFAULT */
+	RIVER_FIELD_INT(ARGS, max_series, "max_series", .def = "500",
+			.validate = validate_max_series),
 	RIVER_FIELD_BOOL(ARGS, collect_user_profile, "collect_user_profile", .def = "true"),
 	RIVER_FIELD_BOOL(ARGS, collect_kernel_profile, "collect_kernel_profile", .def = "true"),
 	RIVER_FIELD_BOOL(ARGS, kernel_frames, "kernel_frames", .def = "true"),
@@ -220,10 +241,6 @@ const struct river_schema ebpf_schema = RIVER_SCHEMA(ARGS, "pyroscope.ebpf", ebp
 void ebpf_args_unsupported(const struct ebpf_args *args,
 			   void (*fn)(const char *argument, void *data), void *data)
 {
-	if (*args->comm && strcmp(args->comm, "none") != 0)
-		fn("comm", data);
-	if (args->pid_label)
-		fn("pid_label", data);
 	if (args->off_cpu_threshold > 0)
 		fn("off_cpu_threshold", data);
 	if (args->load_probe)

@@ -4,18 +4,21 @@
 #define XAGENT_AGENT_COMPONENT_EBPF_ARGS_H
 
 #include "agent/object/demangle.h"
+#include "agent/profile/tag.h"
 #include "river-config/river.h"
 
 struct ebpf_args {
 	struct river_capsules forward_to;
-	struct river_string_maps targets; /* see ebpf_args_have_targets() */
+	struct river_foreigns targets; /* see ebpf_args_have_targets() */
 	struct river_string_map default_target;
 	bool targets_only;
+	bool script_names; /* interpreters are called after what they run, where nothing better names them */
 	int64_t collect_interval_ns;
 	int64_t sample_rate_hz;
 	bool collect_user_profile;
 	bool collect_kernel_profile;
 	bool kernel_frames;
+	int64_t max_series; /* that this host sends at a time */
 	const char *demangle;
 	bool lines;   /* of source files */
 	bool inlines; /* a frame for each inlined function */
@@ -23,9 +26,9 @@ struct ebpf_args {
 	const char *debuginfod_cache_path;    /* "": the user's cache */
 	const char *
 		memory_limit; /* of everything that the component allocates, in the kernel and here */
+	const char *comm; /* the process's name: a label, the outermost frame, both, neither */
+	bool pid_label;	  /* a sample label */
 	/* Understood; what they ask for does not exist here, and a warning says so. */
-	const char *comm;
-	bool pid_label;
 	double off_cpu_threshold;
 	bool load_probe;
 	struct river_strings probe_links;
@@ -38,6 +41,7 @@ extern const struct river_schema ebpf_schema;
 bool ebpf_args_have_targets(const struct ebpf_args *args);
 bool ebpf_args_kernel(const struct ebpf_args *args);
 enum demangle_mode ebpf_args_demangle(const struct ebpf_args *args);
+struct tagging ebpf_args_tagging(const struct ebpf_args *args);
 /* Whether frames are named alike under both: lines, inlines, where debug files come from. */
 bool ebpf_args_same_names(const struct ebpf_args *a, const struct ebpf_args *b);
 size_t ebpf_args_memory_limit_bytes(const struct ebpf_args *args);

@@ -8,6 +8,7 @@
 #include <sys/utsname.h>
 
 #include "agent/component/host_report.h"
+#include "agent/component/target_maps.h"
 #include "agent/util/file.h"
 #include "agent/util/str.h"
 
@@ -44,36 +45,6 @@ static void put_text(struct members *m, const char *key, struct str text)
 static const struct river_value *object(const struct members *m)
 {
 	return m->failed ? NULL : river_value_object(m->arena, m->items, m->n);
-}
-
-static const struct river_value *map_object(struct river_arena *arena,
-					    const struct river_string_map *map)
-{
-	struct river_member *items = river_arena_alloc(arena, (map->n_items + 1) * sizeof(*items));
-
-	for (size_t i = 0; items && i < map->n_items; i++) {
-		const char *value = map->values[i];
-
-		items[i].key = map->keys[i];
-		items[i].value = river_value_string(arena, value, strlen(value));
-		if (!items[i].value)
-			return NULL;
-	}
-	return items ? river_value_object(arena, items, map->n_items) : NULL;
-}
-
-static const struct river_value *targets_array(struct river_arena *arena,
-					       const struct ebpf_args *args)
-{
-	size_t n = ebpf_args_have_targets(args) ? args->targets.n_items : 0;
-	const struct river_value **items = river_arena_alloc(arena, (n + 1) * sizeof(*items));
-
-	for (size_t i = 0; items && i < n; i++) {
-		items[i] = map_object(arena, &args->targets.items[i]);
-		if (!items[i])
-			return NULL;
-	}
-	return items ? river_value_array(arena, items, n) : NULL;
 }
 
 static void put_host(struct members *m)
@@ -138,7 +109,9 @@ int ebpf_debug_info(struct river_arena *arena, const struct ebpf_args *args,
 	put_host(&facts);
 	if (session)
 		put_session(&facts, session);
-	put(&all, "targets", targets_array(arena, args));
+	put(&all, "targets",
+	    value_of_labels(arena, (struct labels *const *)args->targets.items,
+			    args->targets.n_items));
 	put(&all, "session", object(&facts));
 	if (session)
 		put(&all, "host", host_report_value(view, arena));

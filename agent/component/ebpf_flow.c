@@ -1,30 +1,58 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether samples find their targets. */
+/* Whether there are samples, and whether they find their targets. */
 #include "agent/component/ebpf_flow.h"
 
 #include <inttypes.h>
 
 #include "agent/util/str.h"
 
-bool ebpf_flow_interval(struct ebpf_flow *f, uint64_t n_matched, uint64_t n_unmatched_ever)
+static void forget_mismatch(struct ebpf_flow *f)
 {
-	bool before = ebpf_flow_nothing_matches(f);
-	/* The kernel half of a new session counts from zero. */
-	uint64_t n = n_unmatched_ever > f->n_seen_before ? n_unmatched_ever - f->n_seen_before : 0;
+	f->n_unmatched = 0;
+	f->n_intervals = 0;
+	f->example[0] = '\0';
+}
 
-	f->n_seen_before = n_unmatched_ever;
-	if (n_matched > 0) {
-		ebpf_flow_reset(f);
+static void take_matches(struct ebpf_flow *f, const struct ebpf_flow_counts *counts)
+{
+	uint64_t before = f->n_seen_before, ever = counts->n_unmatched_ever;
+	/* The kernel half of a new session counts from zero. */
+	uint64_t n = ever > before ? ever - before : 0;
+
+	f->n_seen_before = ever;
+	if (counts->n_matched > 0) {
+		forget_mismatch(f);
 	} else if (n > 0) {
 		f->n_unmatched += n;
 		f->n_intervals++;
 	}
-	return before || ebpf_flow_nothing_matches(f);
 }
 
-void ebpf_flow_reset(struct ebpf_flow *f)
+static void take_ticks(struct ebpf_flow *f, const struct ebpf_flow_counts *counts)
 {
-	*f = (struct ebpf_flow){ .n_seen_before = f->n_seen_before };
+	if (counts->n_ticks_ever != f->n_ticks_before || !f->ticked_ns)
+		f->ticked_ns = counts->now_ns;
+	f->n_ticks_before = counts->n_ticks_ever;
+	f->looked_ns = counts->now_ns;
+}
+
+bool ebpf_flow_interval(struct ebpf_flow *f, const struct ebpf_flow_counts *counts)
+{
+	bool before = ebpf_flow_nothing_matches(f) || ebpf_flow_stands_still(f);
+
+	take_matches(f, counts);
+	take_ticks(f, counts);
+	return before || ebpf_flow_nothing_matches(f) || ebpf_flow_stands_still(f);
+}
+
+void ebpf_flow_retarget(struct ebpf_flow *f)
+{
+	f->example[0] = '\0';
+}
+
+bool ebpf_flow_stands_still(const struct ebpf_flow *f)
+{
+	return f->looked_ns - f->ticked_ns >= EBPF_FLOW_SILENCE_NS;
 }
 
 bool ebpf_flow_nothing_matches(const struct ebpf_flow *f)

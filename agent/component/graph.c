@@ -134,8 +134,7 @@ int graph_run(struct graph *g, struct buf *why)
 		r = run_node(node, why);
 		if (first_error == 0)
 			first_error = r;
-		node->changed |= node->exports_dirty;
-		node->exports_dirty = false;
+		node->changed |= graph_take_mark(node);
 	}
 	graph_release_held(g);
 	g->busy = false;
@@ -159,8 +158,7 @@ bool graph_process_seen(struct graph *g, struct process_table *processes, struct
 		g->seen = true;
 		loop_timer_arm(g->seen_timer, clock_mono_ns() + GRAPH_SEEN_NS);
 	}
-	/* One that was seen before, in exports that nobody was told of yet. */
-	return changed || g->seen;
+	return changed;
 }
 
 bool graph_finds_containers(const struct graph *g)

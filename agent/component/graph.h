@@ -43,8 +43,8 @@ int graph_run(struct graph *g, struct buf *why);
 /* Evaluates dependants of what was marked by component_exports_changed(), now; from within a load or an update: in the next round. */
 void graph_settle(struct graph *g);
 
-/* Tells every component that wants to know; true when exports are others because of it or one before it, and dependants are yet to be told:
- * within GRAPH_SEEN_NS, all at once, or by graph_settle_for(). */
+/* Tells every component that wants to know; true when one of them has something to tell of it that dependants do not know yet: they are told
+ * within GRAPH_SEEN_NS, of all at once, or by graph_settle_for(). */
 #define GRAPH_SEEN_NS (5ULL * 1000000000)
 bool graph_process_seen(struct graph *g, struct process_table *processes, struct process *p);
 /* Evaluates what was marked, now, that component included, also while it is being stopped. From within a load or an update: in the next round. */

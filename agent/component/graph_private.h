@@ -55,6 +55,8 @@ int building_expand(struct building *b, struct node *node);
 void graph_settle_soon(struct graph *g);
 /* Frees what is held, once no node is stale. */
 void graph_release_held(struct graph *g);
+/* Takes the mark off a node and returns it; who was marked hears that dependants come next. */
+bool graph_take_mark(struct node *node);
 /* Evaluates a node if it has to be, and passes its mark on. */
 void graph_settle_node(struct graph *g, struct node *node);
 /* What a node makes of its arguments is old: everything is loaded again, soon. */

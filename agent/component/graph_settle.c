@@ -75,12 +75,21 @@ static void reevaluate(struct graph *g, struct node *node)
 	river_arena_fini(&arena);
 }
 
+bool graph_take_mark(struct node *node)
+{
+	bool dirty = node->exports_dirty;
+
+	node->exports_dirty = false;
+	if (dirty && node->c.kind && node->c.kind->exports_told)
+		node->c.kind->exports_told(&node->c);
+	return dirty;
+}
+
 void graph_settle_node(struct graph *g, struct node *node)
 {
 	if (dep_changed(node) || node->stale)
 		reevaluate(g, node);
-	node->changed = node->exports_dirty;
-	node->exports_dirty = false;
+	node->changed = graph_take_mark(node);
 }
 
 static void settle_all(struct graph *g)

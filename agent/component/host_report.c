@@ -45,23 +45,35 @@ void host_report_log(const struct host_view *v, const char *component_id)
 			log_finding(v, (enum host_finding)i, component_id);
 }
 
-void host_report_health(const struct host_view *v, struct buf *out)
+/* Of what hides something, from `first` on: "BEFORE name, name AFTER", nothing where there is none. */
+static void put_names(const struct host_view *v, int first, const char *before, const char *after,
+		      struct buf *out)
+{
+	const char *next = before;
+
+	for (int i = first; i < HOST_FINDING_MAX; i++) {
+		if (!v->found[i] || !host_finding_hides((enum host_finding)i))
+			continue;
+		(void)buf_printf(out, "%s%s", next, host_finding_name((enum host_finding)i));
+		next = ", ";
+	}
+	if (next != before)
+		(void)buf_append_str(out, after);
+}
+
+void host_report_health(const struct host_view *v, bool in_full, struct buf *out)
 {
 	enum host_finding worst = host_view_worst(v);
-	const char *before = " (also: ";
 
 	if (worst == HOST_FINDING_MAX)
 		return;
+	if (!in_full) {
+		put_names(v, 0, "part of this host is not seen: ", "", out);
+		return;
+	}
 	(void)buf_printf(out, "part of this host is not seen: %s; to see it: %s",
 			 host_view_missing(worst), host_view_fix(v, worst));
-	for (int i = (int)worst + 1; i < HOST_FINDING_MAX; i++) {
-		if (!v->found[i] || !host_finding_hides((enum host_finding)i))
-			continue;
-		(void)buf_printf(out, "%s%s", before, host_finding_name((enum host_finding)i));
-		before = ", ";
-	}
-	if (before[0] == ',')
-		(void)buf_append_char(out, ')');
+	put_names(v, (int)worst + 1, " (also: ", ")", out);
 }
 
 void host_report_metrics(const struct host_view *v, struct telemetry *t, const char *component_path,

@@ -14,8 +14,9 @@ void host_report_read(struct host_view *ret_view);
 /* A line for each finding: a warning where part of the host is hidden. */
 void host_report_log(const struct host_view *v, const char *component_id);
 
-/* Appends "part of this host is not seen: …" with the worst finding in full and the names of the others; nothing where all is seen. */
-void host_report_health(const struct host_view *v, struct buf *out);
+/* Appends "part of this host is not seen: …" with the worst finding in full and the names of the others, or the names alone; nothing where
+ * all is seen. */
+void host_report_health(const struct host_view *v, bool in_full, struct buf *out);
 
 /* xagent_host_view{finding=…}: 1 for what is found, 0 for the others. */
 void host_report_metrics(const struct host_view *v, struct telemetry *t, const char *component_path,

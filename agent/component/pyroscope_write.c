@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/component/external_labels.h"
 #include "agent/component/receiver.h"
 #include "agent/component/write_args.h"
 #include "agent/push/push.h"
@@ -48,7 +49,7 @@ static void outlet_free(struct outlet *o)
 static int fill_outlet(struct component *c, const struct write_args *args, struct outlet *o)
 {
 	struct river_arena arena;
-	size_t n = 0;
+	size_t n = 0, n_external = 0;
 	_cleanup_free_ struct push_endpoint_options *endpoints =
 		calloc(args->endpoints.n_items + 1, sizeof(*endpoints));
 	_cleanup_free_ struct push_label *external =
@@ -61,16 +62,16 @@ static int fill_outlet(struct component *c, const struct write_args *args, struc
 		if (*items[i].url)
 			r = write_args_endpoint(&items[i], &arena, &endpoints[n++]);
 	o->n_without_url = args->endpoints.n_items - n;
-	for (size_t i = 0; r == 0 && i < args->external_labels.n_items; i++)
-		external[i] = (struct push_label){ args->external_labels.keys[i],
-						   args->external_labels.values[i] };
+	if (r == 0)
+		r = external_labels_clean(&args->external_labels, c->id, &arena, external,
+					  &n_external);
 	if (r == 0) {
 		struct pusher_options options = PUSHER_OPTIONS_INIT;
 
 		options.endpoints = endpoints;
 		options.n_endpoints = n;
 		options.external_labels = external;
-		options.n_external_labels = args->external_labels.n_items;
+		options.n_external_labels = n_external;
 		options.user_agent = "xagent/" XAGENT_VERSION " (linux)";
 		options.component_path = c->path;
 		options.component_id = c->local_id;

@@ -17,14 +17,15 @@ const char *target_map_validate(const void *field, struct river_arena *arena)
 	return map->n_items <= LABELS_RAW_MAX ? NULL : TOO_MANY_LABELS;
 }
 
-const char *target_maps_validate(const void *field, struct river_arena *arena)
+const char *targets_validate(const void *field, struct river_arena *arena)
 {
-	const struct river_string_maps *maps = field;
-	const char *problem = NULL;
+	const struct river_foreigns *targets = field;
 
-	for (size_t i = 0; i < maps->n_items && !problem; i++)
-		problem = target_map_validate(&maps->items[i], arena);
-	return problem;
+	(void)arena;
+	for (size_t i = 0; i < targets->n_items; i++)
+		if (!targets->items[i])
+			return TOO_MANY_LABELS;
+	return NULL;
 }
 
 int labels_of_map(const struct river_string_map *map, struct labels **ret_labels)
@@ -38,49 +39,106 @@ int labels_of_map(const struct river_string_map *map, struct labels **ret_labels
 	return labels_new(items, map->n_items, ret_labels);
 }
 
-int labels_of_maps(const struct river_string_maps *maps, struct labels ***ret_labels)
+struct labels *target_of(const struct river_foreigns *targets, size_t i)
 {
-	struct labels **labels = calloc(maps->n_items + 1, sizeof(*labels));
-	int r = labels ? 0 : -ENOMEM;
+	return (struct labels *)targets->items[i];
+}
 
-	for (size_t i = 0; r == 0 && i < maps->n_items; i++)
-		r = labels_of_map(&maps->items[i], &labels[i]);
-	if (r < 0) {
-		labels_array_free(labels, maps->n_items);
-		return r;
-	}
+int labels_of_targets(const struct river_foreigns *targets, struct labels ***ret_labels)
+{
+	struct labels **labels = calloc(targets->n_items + 1, sizeof(struct labels *));
+
+	if (!labels)
+		return -ENOMEM;
+	for (size_t i = 0; i < targets->n_items; i++)
+		labels[i] = target_of(targets, i);
 	*ret_labels = labels;
 	return 0;
 }
 
-static const struct river_value *value_of_set(struct river_arena *arena, const struct labels *l)
+static const struct river_value *target_open(struct river_arena *arena, const void *item)
 {
+	const struct labels *l = item;
 	struct river_member *members = river_arena_alloc(arena, (l->n + 1) * sizeof(*members));
 
 	if (!members)
 		return NULL;
-	for (size_t i = 0; i < l->n; i++)
+	for (size_t i = 0; i < l->n; i++) {
+		const char *value = l->items[i].value;
+
 		members[i] = (struct river_member){
 			.key = l->items[i].name,
-			.value = river_value_string(arena, l->items[i].value,
-						    strlen(l->items[i].value)),
+			.value = river_value_string(arena, value, strlen(value)),
 		};
+		if (!members[i].value)
+			return NULL;
+	}
 	return river_value_object(arena, members, l->n);
 }
+
+struct kept {
+	const void *const *items;
+	size_t n;
+};
+
+static void let_go(void *data)
+{
+	const struct kept *kept = data;
+
+	for (size_t i = 0; i < kept->n; i++)
+		labels_unref((struct labels *)kept->items[i]);
+}
+
+static int targets_keep(struct river_arena *arena, const void *const *items, size_t n)
+{
+	struct kept *kept = river_arena_alloc(arena, sizeof(*kept));
+
+	if (!kept)
+		return -ENOMEM;
+	*kept = (struct kept){ items, n };
+	if (river_arena_defer(arena, let_go, kept) < 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		if (items[i])
+			labels_ref((struct labels *)items[i]);
+	return 0;
+}
+
+static void unref(void *labels)
+{
+	labels_unref(labels);
+}
+
+static int target_make(struct river_arena *arena, const struct river_string_map *map,
+		       const void **ret_item)
+{
+	struct labels *l = NULL;
+	int r = labels_of_map(map, &l);
+
+	if (r == 0 && river_arena_defer(arena, unref, l) < 0) {
+		labels_unref(l);
+		return -ENOMEM;
+	}
+	*ret_item = l;
+	return r == -E2BIG ? 0 : r;
+}
+
+static bool targets_equal(const void *a, const void *b)
+{
+	return labels_equal(a, b);
+}
+
+const struct river_foreign target_foreign = {
+	.open = target_open,
+	.keep = targets_keep,
+	.make = target_make,
+	.equal = targets_equal,
+};
 
 const struct river_value *value_of_labels(struct river_arena *arena, struct labels *const *labels,
 					  size_t n)
 {
-	const struct river_value **items = river_arena_alloc(arena, (n + 1) * sizeof(*items));
-
-	if (!items)
-		return NULL;
-	for (size_t i = 0; i < n; i++) {
-		items[i] = value_of_set(arena, labels[i]);
-		if (!items[i])
-			return NULL;
-	}
-	return river_value_array(arena, items, n);
+	return river_value_foreigns(arena, &target_foreign, (const void *const *)labels, n);
 }
 
 int target_maps_export(struct river_arena *arena, struct labels *const *labels, size_t n,

@@ -7,6 +7,8 @@
  * apart, because two profiles of a series at the same millisecond replace each other.
  */
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,9 +25,8 @@ struct encoder {
 	struct namer *namer;
 	struct build *build;
 	struct labels *labels;
-	const struct pprof_label *sample_labels; /* of every sample of the series */
-	size_t n_sample_labels;
-	bool unlimited; /* no server will see it */
+	const char *process; /* label of every sample of the series; NULL: none */
+	bool unlimited;	     /* no server will see it */
 	struct pprof_builder *builder;
 	uint64_t epoch; /* number of the builder: ids belong to one */
 	uint64_t time_ns;
@@ -110,21 +111,78 @@ static int add_location(struct encoder *e, struct named *named)
 	return r;
 }
 
-static int add_sample(struct encoder *e, const struct named_stack *named, uint64_t count)
+/* The process's name as the outermost frame: a function without a file. */
+static int add_comm_frame(struct encoder *e, const char *comm, uint64_t *ret_id)
 {
-	uint64_t ids[NAMED_STACK_MAX];
+	const struct pprof_function function = { .name = comm };
+	struct pprof_line line = { 0 };
+	int r = pprof_builder_function(e->builder, &function, &line.function_id);
+
+	return r == 0 ? pprof_builder_location(e->builder, 0, 0, &line, 1, ret_id) : r;
+}
+
+/* Room for `process`, `comm`, `pid`. */
+#define SAMPLE_LABELS_MAX 3
+
+struct sample_labels {
+	struct pprof_label items[SAMPLE_LABELS_MAX];
+	size_t n;
+	char pid[16];
+};
+
+static void put_label(struct sample_labels *l, const char *key, const char *value)
+{
+	l->items[l->n++] = (struct pprof_label){ .key = key, .str = value };
+}
+
+/* A pid is a text: the server throws numbers away. */
+static void make_labels(const struct encoder *e, const struct sample_tag *tag,
+			struct sample_labels *ret_labels)
+{
+	struct tagging want = e->interval->tagging;
+
+	ret_labels->n = 0;
+	if (e->process)
+		put_label(ret_labels, "process", e->process);
+	if (tag && want.comm & COMM_LABEL && *tag->comm)
+		put_label(ret_labels, "comm", tag->comm);
+	if (!tag || !tag->pid)
+		return;
+	(void)snprintf(ret_labels->pid, sizeof(ret_labels->pid), "%" PRIu32, tag->pid);
+	put_label(ret_labels, "pid", ret_labels->pid);
+}
+
+static int add_locations(struct encoder *e, const struct named_stack *named,
+			 const struct sample_tag *tag, uint64_t *ids, size_t *ret_n)
+{
+	size_t n = 0;
 	int r = 0;
 
 	for (uint32_t i = 0; r == 0 && i < named->n; i++) {
 		r = add_location(e, named->items[i]);
-		ids[i] = named->items[i]->location_id;
+		ids[n++] = named->items[i]->location_id;
 	}
+	if (r == 0 && tag && e->interval->tagging.comm & COMM_STACKFRAME && *tag->comm)
+		r = add_comm_frame(e, tag->comm, &ids[n++]);
 	if (r == 0)
-		r = pprof_builder_sample(e->builder, ids, named->n,
-					 (int64_t)(count * e->interval->period_ns),
-					 e->sample_labels, e->n_sample_labels);
+		*ret_n = n;
+	return r;
+}
+
+static int add_sample(struct encoder *e, const struct named_stack *named, const struct stack *stack)
+{
+	uint64_t ids[NAMED_STACK_MAX + 1];
+	struct sample_labels labels;
+	size_t n = 0;
+	int r = add_locations(e, named, stack->tag, ids, &n);
+
+	make_labels(e, stack->tag, &labels);
 	if (r == 0)
-		e->n_samples += count;
+		r = pprof_builder_sample(e->builder, ids, n,
+					 (int64_t)(stack->count * e->interval->period_ns),
+					 labels.items, labels.n);
+	if (r == 0)
+		e->n_samples += stack->count;
 	return r;
 }
 
@@ -137,14 +195,14 @@ static int encode_stack(struct encoder *e, const struct stack *stack)
 		return r;
 	r = e->builder ? 0 : encoder_open(e);
 	if (r == 0)
-		r = add_sample(e, &named, stack->count);
+		r = add_sample(e, &named, stack);
 	if (r != PPROF_FULL || e->n_samples == 0)
 		return r == PPROF_FULL ? -E2BIG : r;
 	/* Full: what is in goes out, and the stack opens the next. */
 	(void)encoder_close(e, false);
 	r = encoder_open(e);
 	if (r == 0)
-		r = add_sample(e, &named, stack->count);
+		r = add_sample(e, &named, stack);
 	return r == PPROF_FULL ? -E2BIG : r;
 }
 
@@ -177,13 +235,10 @@ void build_one_pprof(const struct interval *interval, struct namer *namer, struc
 			     .namer = namer,
 			     .build = build,
 			     .time_ns = interval->end_real_ns,
-			     .n_sample_labels = 1,
 			     .unlimited = true };
 
 	for (const struct series *s = interval->series; s; s = s->next) {
-		struct pprof_label process = { .key = "process", .str = series_name(s) };
-
-		e.sample_labels = &process;
+		e.process = series_name(s);
 		encode_series(&e, s);
 	}
 	/* A file without samples is a valid profile, too. */

@@ -75,8 +75,12 @@ static void job_done(struct worker_job *job)
 
 int session_open_interval(const struct session *s, struct interval **ret_interval)
 {
-	return interval_new(NS_PER_S / sampler_hz(s->sampler), s->budget.interval_bytes,
-			    ret_interval);
+	int r = interval_new(NS_PER_S / sampler_hz(s->sampler), s->budget.interval_bytes,
+			     ret_interval);
+
+	if (r == 0)
+		(*ret_interval)->tagging = s->options.tagging;
+	return r;
 }
 
 /* Every label set in the interval is one of a series afterwards. */
@@ -88,6 +92,8 @@ static void settle(struct session *s, struct interval *next)
 	if (hooks->before_close)
 		hooks->before_close(hooks->data);
 	session_settle_undecided(s, s->stopped ? NULL : next);
+	if (hooks->on_settled)
+		hooks->on_settled(s->interval, hooks->data);
 	s->closing = false;
 }
 

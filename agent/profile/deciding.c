@@ -19,6 +19,7 @@ struct undecided {
 	struct list node;
 	struct process *process;    /* a reference */
 	struct labels *placeholder; /* a reference */
+	struct labels *labels;	    /* a reference: what it turned out to be; NULL: not known yet */
 };
 
 static void undecided_free(struct undecided *u)
@@ -31,6 +32,7 @@ static void undecided_free(struct undecided *u)
 	}
 	list_remove(&u->node);
 	labels_unref(u->placeholder);
+	labels_unref(u->labels);
 	process_unref(u->process);
 	free(u);
 }
@@ -101,12 +103,12 @@ static int decide(struct session *s, struct process *p, struct known *k)
 	return 0;
 }
 
-/* A refusal is of one process in one control group: who is moved is asked for again. */
+/* A refusal is of one process in one control group: who is moved is asked for again. Those without a number cannot be told apart there. */
 static void tell_kernel(struct session *s, struct process *p, struct known *k, uint64_t cgroup_id)
 {
 	if (k->labels) {
 		k->refused = false;
-	} else if (!k->buried && tables_refuse(s->tables, p->pid, cgroup_id) == 0) {
+	} else if (!k->buried && p->pid && tables_refuse(s->tables, p->pid, cgroup_id) == 0) {
 		k->refused = true;
 		k->published = true;
 	}
@@ -151,19 +153,39 @@ static void settle_series(struct session *s, struct series *series, struct label
 				interval_drop(s->interval, series));
 }
 
+static int match_again(struct session *s, const struct undecided *u, struct labels **ret_labels)
+{
+	*ret_labels = NULL;
+	return s->options.hooks.match(s->processes, u->process, s->options.hooks.data, ret_labels);
+}
+
+/* Targets are others now: for some it is the answer, and may be gone again when the interval closes, as the process may be. */
+void session_match_undecided(struct session *s)
+{
+	LIST_FOREACH (&s->undecided, node) {
+		struct undecided *u = LIST_ENTRY(node, struct undecided, node);
+		struct labels *labels = NULL;
+
+		if (u->labels)
+			continue;
+		if (match_again(s, u, &labels) == 0)
+			u->labels = TAKE_PTR(labels);
+		labels_unref(labels);
+	}
+}
+
 /* True when it is decided now. */
 static bool settle(struct session *s, struct undecided *u, struct interval *next)
 {
 	struct series *series = interval_series(s->interval, u->placeholder);
-	struct labels *labels = NULL;
-	int r = s->options.hooks.match(s->processes, u->process, s->options.hooks.data, &labels);
-	bool later = r == SESSION_LATER && next;
+	bool later = !u->labels && match_again(s, u, &u->labels) == SESSION_LATER && next;
 
 	if (series && later)
 		carry(s, series, next);
 	else if (series)
-		settle_series(s, series, labels);
-	labels_unref(labels);
+		settle_series(s, series, u->labels);
+	if (later)
+		labels_unref(TAKE_PTR(u->labels));
 	return !later;
 }
 

@@ -84,8 +84,12 @@ static void publish_dirty(struct session *s)
 static struct process *process_of(struct session *s, const struct sample *sample)
 {
 	uint32_t pid = sample->head->pid;
-	struct process *p = process_table_find(s->processes, pid);
+	struct process *p;
 
+	if (pid == 0)
+		return strangers_get(s->strangers, sample->head->cgroup_id,
+				     sample->head->flags & WIRE_KTHREAD);
+	p = process_table_find(s->processes, pid);
 	if (!p)
 		p = graveyard_find(&s->graveyard, pid);
 	if (p && p->exited)
@@ -141,6 +145,10 @@ static int add_once(struct session *s, const struct sample *sample, struct proce
 		.user_frames = s->frames,
 		.n_user = (uint16_t)s->stack.n,
 		.count = 1,
+		.pid = p->pid,
+		.comm = s->interval->tagging.comm != COMM_NONE
+				? process_identity(s->processes, p)->comm
+				: NULL,
 	};
 	int r = 0;
 
@@ -227,7 +235,7 @@ static void take_sample(struct session *s, const struct sample *sample)
 	struct process *p = process_of(s, sample);
 	struct labels *labels = NULL;
 
-	if (p)
+	if (p && p->pid)
 		process_set_cgroup(s->processes, p, sample->head->cgroup_id);
 	if (!p || session_decide(s, p, sample->head->cgroup_id, &labels) < 0) {
 		telemetry_count(s->options.telemetry, TELEMETRY_samples_dropped_memory, 1);
@@ -269,11 +277,37 @@ void session_drain(struct session *s)
 		(void)session_close_interval(s);
 }
 
+static void on_stranger_forgotten(struct process *p, void *data)
+{
+	(void)data;
+	known_free(p->user);
+	p->user = NULL;
+}
+
+static int open_strangers(struct session *s)
+{
+	return strangers_new(
+		&(struct strangers_options){
+			.tree = s->cgroups,
+			.telemetry = s->options.telemetry,
+			.on_forget = on_stranger_forgotten,
+		},
+		&s->strangers);
+}
+
 int session_open_processes(struct session *s)
 {
+	int r = cgroup_tree_new(NULL, &s->cgroups);
+
+	if (r < 0)
+		log_debug("control groups cannot be found by their number", LOG_ERR(r));
+	r = open_strangers(s);
+	if (r < 0)
+		return r;
 	return process_table_new(
 		&(struct process_table_options){
 			.telemetry = s->options.telemetry,
+			.cgroups = s->cgroups,
 			.hooks = { .on_exec = on_process_exec,
 				   .on_mappings = on_process_mappings,
 				   .on_exit = on_process_exit,

@@ -47,6 +47,7 @@ void interval_free(struct interval *i)
 	free(i->files);
 	free(i->slots);
 	hash_fini(&i->by_labels);
+	hash_fini(&i->tags);
 	arena_fini(&i->arena);
 	free(i);
 }
@@ -107,6 +108,7 @@ static int slots_grow(struct interval *i)
 struct stack_key {
 	uint64_t hash;
 	struct series *series;
+	const struct sample_tag *tag;
 	const struct samples *samples;
 };
 
@@ -114,8 +116,8 @@ static bool stack_is(const struct stack *s, const struct stack_key *k)
 {
 	const struct samples *with = k->samples;
 
-	return s->hash == k->hash && s->series == k->series && s->n_kernel == with->n_kernel &&
-	       s->n_user == with->n_user &&
+	return s->hash == k->hash && s->series == k->series && s->tag == k->tag &&
+	       s->n_kernel == with->n_kernel && s->n_user == with->n_user &&
 	       memcmp(s->frames, with->kernel_frames, with->n_kernel * sizeof(uint64_t)) == 0 &&
 	       memcmp(s->frames + with->n_kernel, with->user_frames,
 		      with->n_user * sizeof(uint64_t)) == 0;
@@ -140,6 +142,7 @@ static struct stack *stack_new(struct interval *i, const struct stack_key *k)
 		return NULL;
 	*s = (struct stack){ .hash = k->hash,
 			     .series = k->series,
+			     .tag = k->tag,
 			     .n_kernel = of->n_kernel,
 			     .n_user = of->n_user,
 			     .next = k->series->stacks };
@@ -155,15 +158,28 @@ static uint64_t hash_of(const struct stack_key *k)
 {
 	const struct samples *of = k->samples;
 	uint64_t hash = hash_bytes(of->kernel_frames, of->n_kernel * sizeof(uint64_t),
-				   (uintptr_t)k->series);
+				   (uintptr_t)k->series ^ hash_u64((uintptr_t)k->tag));
 
 	return hash_bytes(of->user_frames, of->n_user * sizeof(uint64_t), hash);
+}
+
+static int get_tag(struct interval *i, const struct samples *samples,
+		   const struct sample_tag **ret_tag)
+{
+	struct tagging want = i->tagging;
+
+	if (!tagging_wants_any(want))
+		return 0;
+	return tag_get(&i->tags, &i->arena, want.pid ? samples->pid : 0,
+		       want.comm != COMM_NONE && samples->comm ? samples->comm : "", ret_tag);
 }
 
 int interval_add(struct interval *i, const struct samples *samples, bool *ret_is_new)
 {
 	struct stack_key k = { .series = series_get(i, samples->labels), .samples = samples };
 
+	if (get_tag(i, samples, &k.tag) < 0)
+		return -ENOMEM;
 	if (!k.series || (i->n_stacks * 2 >= i->n_slots && slots_grow(i) < 0))
 		return -ENOMEM;
 	k.hash = hash_of(&k);

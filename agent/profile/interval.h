@@ -13,6 +13,7 @@
 
 #include "agent/process/mapping.h"
 #include "agent/profile/anon_table.h"
+#include "agent/profile/tag.h"
 #include "agent/target/label.h"
 #include "agent/util/arena.h"
 #include "agent/util/cleanup.h"
@@ -29,6 +30,7 @@ struct stack {
 	uint64_t count;
 	struct stack *next; /* of the same series */
 	struct series *series;
+	const struct sample_tag *tag; /* NULL: none was asked for */
 	uint16_t n_kernel;
 	uint16_t n_user;
 	uint64_t frames[];
@@ -52,6 +54,8 @@ struct interval {
 	struct hash_table by_labels; /* the same: a host may have one a process */
 	size_t n_series;
 	struct anon_table anon;
+	struct tagging tagging; /* may be set before the first interval_add() */
+	struct hash_table tags;
 	struct mapped_file **files; /* references, by ascending id */
 	size_t n_files;
 	uint64_t n_samples;
@@ -74,6 +78,9 @@ struct samples {
 	const uint64_t *kernel_frames, *user_frames; /* leaf first */
 	uint16_t n_kernel, n_user;
 	uint64_t count;
+	/* What a tag is made of, as far as the interval asks for it. */
+	uint32_t pid;
+	const char *comm; /* NULL: not asked for */
 };
 
 /* Counts them. *ret_is_new tells that the stack was not there yet, so that the caller looks after its files. 0, or -ENOMEM (ceiling

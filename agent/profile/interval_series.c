@@ -85,6 +85,8 @@ static int carry_stack(struct interval *i, const struct interval *from, const st
 		.n_kernel = s->n_kernel,
 		.n_user = s->n_user,
 		.count = s->count,
+		.pid = s->tag ? s->tag->pid : 0,
+		.comm = s->tag ? s->tag->comm : NULL,
 	};
 	bool is_new;
 	int r = 0;

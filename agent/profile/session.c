@@ -296,6 +296,8 @@ void session_free(struct session *s)
 	session_forget_undecided(s);
 	interval_free(s->interval);
 	process_table_free(s->processes);
+	strangers_free(s->strangers);
+	cgroup_tree_free(s->cgroups);
 	graveyard_fini(&s->graveyard);
 	tables_free(s->tables);
 	object_tables_free(s->objects);
@@ -339,10 +341,16 @@ void session_set_demangle(struct session *s, enum demangle_mode mode)
 	s->options.demangle = mode;
 }
 
+void session_set_tagging(struct session *s, struct tagging tagging)
+{
+	s->options.tagging = tagging;
+}
+
 void session_rematch(struct session *s)
 {
 	s->epoch++;
 	tables_forgive(s->tables);
+	session_match_undecided(s);
 }
 
 const uint64_t *session_stack_ends(const struct session *s)

@@ -38,6 +38,8 @@ struct session_hooks {
 	session_match_fn match; /* required */
 	/* The interval is about to close: the last moment to find out what was to be known later. */
 	void (*before_close)(void *data);
+	/* Its stacks are in their series and it is about to be built: the last moment to put them into others (interval_relabel). */
+	void (*on_settled)(struct interval *interval, void *data);
 	/* A closed interval has been built (also an empty one). `build` is borrowed; its bytes may be taken (set to NULL). */
 	void (*on_interval)(const struct interval *interval, struct build *build, void *data);
 	void (*on_exec)(struct process *p, void *data);
@@ -56,8 +58,9 @@ struct session_options {
 	struct sampler_options sampler;
 	uint64_t interval_ns; /* 0: one interval, closed by session_stop() */
 	enum demangle_mode demangle;
-	bool lines;   /* file and line of each frame, where they are known */
-	bool inlines; /* a frame for each inlined function */
+	bool lines;		/* file and line of each frame, where they are known */
+	bool inlines;		/* a frame for each inlined function */
+	struct tagging tagging; /* what samples tell of their process */
 	struct session_debuginfod debuginfod;
 	size_t memory_limit_bytes; /* 0: BUDGET_DEFAULT_BYTES */
 	build_fn build;
@@ -82,6 +85,8 @@ void session_stop(struct session *s);
 int session_set_hz(struct session *s, unsigned int hz);
 void session_set_interval(struct session *s, uint64_t interval_ns);
 void session_set_demangle(struct session *s, enum demangle_mode mode);
+/* From the next interval on. */
+void session_set_tagging(struct session *s, struct tagging tagging);
 /* `match` would now decide otherwise: every process is asked for again. */
 void session_rematch(struct session *s);
 

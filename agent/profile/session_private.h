@@ -4,7 +4,9 @@
 #ifndef XAGENT_AGENT_PROFILE_SESSION_PRIVATE_H
 #define XAGENT_AGENT_PROFILE_SESSION_PRIVATE_H
 
+#include "agent/process/cgroup_tree.h"
 #include "agent/process/sideband.h"
+#include "agent/process/stranger.h"
 #include "agent/profile/budget.h"
 #include "agent/profile/known.h"
 #include "agent/profile/session.h"
@@ -18,7 +20,9 @@ struct session {
 	struct budget budget;
 	struct sampler *sampler;
 	struct sideband *sideband;
+	struct cgroup_tree *cgroups; /* NULL: there is no unified hierarchy to be seen */
 	struct process_table *processes;
+	struct strangers *strangers; /* processes without a number here */
 	struct kernel_arena *arena;
 	struct object_tables *objects;
 	struct tables *tables;
@@ -54,7 +58,7 @@ struct session {
 	bool stopped;
 };
 
-/* intake.c: the process table with its hooks; and everything that has come since the last time, in the order of time. */
+/* intake.c: the process table and the strangers, with their hooks; and everything that has come since the last time, in the order of time. */
 int session_open_processes(struct session *s);
 void session_drain(struct session *s);
 
@@ -65,6 +69,8 @@ void session_drain(struct session *s);
  * told so. 0 or -ENOMEM. And when the interval closes: every placeholder in it gives way to a series, or goes on to `next`. */
 int session_decide(struct session *s, struct process *p, uint64_t cgroup_id,
 		   struct labels **ret_labels);
+void session_match_undecided(
+	struct session *s); /* … and whenever targets change, as far as they tell */
 void session_settle_undecided(struct session *s, struct interval *next);
 void session_forget_undecided(struct session *s);
 

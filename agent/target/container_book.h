@@ -8,7 +8,10 @@
  *	Docker		<root>/var/lib/docker/containers/ID/config.v2.json, or below the data-root of /etc/docker/daemon.json
  *	containerd	<root>/run/containerd/io.containerd.runtime.v2.task/NAMESPACE/ID/config.json (Kubernetes, nerdctl)
  *	Podman, CRI-O	…/overlay-containers/ID/userdata/config.json below their storage, and containers.json
+ *	Docker, Podman	the directory out of which a process of the container has files mounted
  *	Kubernetes	<root>/var/log/containers/POD_NAMESPACE_CONTAINER-ID.log, <root>/var/log/pods/NAMESPACE_POD_UID
+ *
+ * Of a container in a container (kind, Docker in LXC) the same below the outer one's root.
  *
  * Loop thread only.
  */
@@ -32,19 +35,23 @@ struct container_facts {
 	const char *namespace, *pod, *pod_container;   /* Kubernetes */
 	const char *pod_service_name;		       /* annotation pyroscope.io/service_name */
 	const char *compose_project, *compose_service; /* Docker's and Podman's Compose */
-	const char *swarm_service;		       /* Docker's Swarm: a task's name has a new id each time */
+	/* Docker's Swarm: a task's name has a new id each time. */
+	const char *swarm_service;
 };
 
 struct container_book;
 
-/* `root`: "" for this host, or where a host's root is mounted; copied. 0 or -ENOMEM. */
+/* `root`: "" for this host (from a container of it: the root of pid 1, when that is another one), or where a host's root is mounted. 0 or
+ * -ENOMEM. */
 int container_book_new(const char *root, struct container_book **ret_book);
 void container_book_free(struct container_book *b);
 DEFINE_CLEANUP(struct container_book *, container_book_free);
 
-/* What is known of the container, or pod, that a control group is of. Never NULL. Borrowed until the next call of the book. */
-const struct container_facts *
-container_book_find(struct container_book *b, const struct cgroup_facts *cgroup, uint64_t now_ns);
+/* What is known of the container, or pod, that a control group is of. `pid` is the process that is asked for: its mounts tell where the
+ * files are when a runtime keeps them elsewhere (dockerd --data-root); 0: none. Never NULL. Borrowed until the next call of the book. */
+const struct container_facts *container_book_find(struct container_book *b,
+						  const struct cgroup_facts *cgroup, uint32_t pid,
+						  uint64_t now_ns);
 
 /* Looks again at what was asked for and has changed, or was not there. True when one of them tells something else now. Cheap enough to
  * be called every interval: a stat(2) a container. */

@@ -7,7 +7,7 @@
 #include "agent/target/selector.h"
 #include "agent/util/macro.h"
 
-const struct labels *container_join_find(const struct container_join *j, const char *id)
+struct labels *container_join_find(const struct container_join *j, const char *id)
 {
 	HASH_FOREACH_MATCH (&j->by_id, hash_str(id), node) {
 		const struct container_target *t =

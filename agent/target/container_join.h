@@ -26,6 +26,6 @@ int container_join_init(struct container_join *j, struct labels *const *targets,
 void container_join_fini(struct container_join *j);
 
 /* The last target with that container id, borrowed, or NULL. */
-const struct labels *container_join_find(const struct container_join *j, const char *id);
+struct labels *container_join_find(const struct container_join *j, const char *id);
 
 #endif

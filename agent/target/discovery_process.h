@@ -46,10 +46,14 @@ int discovery_process_scan(struct discovery_process *d);
 
 /* The first sample of a process came, or the first since its last exec. `p` is of `processes`, the
  * table of who takes the samples: it knows processes that are gone before anybody could look at
- * /proc. Borrowed for the call. */
+ * /proc. Borrowed for the call. DISCOVERY_CHANGED until discovery_process_told(), if it is a target. */
 int discovery_process_on_sample(struct discovery_process *d, struct process_table *processes,
 				struct process *p);
-int discovery_process_on_exit(struct discovery_process *d, uint32_t pid);
+/* It has ended. A target of it that nobody was told of is kept until then: its samples wait for it. */
+void discovery_process_on_exit(struct discovery_process *d, uint32_t pid);
+
+/* All who use the targets get them as they are now. */
+void discovery_process_told(struct discovery_process *d);
 
 /*
  * The targets as they are now; the caller's, to be freed with labels_array_free(). 0 or -ENOMEM.

@@ -13,6 +13,7 @@
 
 struct item {
 	struct label label;
+	const char *given; /* its name before */
 	bool renamed;
 	size_t index;
 };
@@ -22,12 +23,19 @@ struct work {
 	size_t n;
 	struct arena repaired; /* strings that are not the caller's */
 	struct hygiene_report report;
+	const struct hygiene_listener *listener; /* NULL: nobody */
 };
 
 static void work_fini(struct work *w)
 {
 	free(w->items);
 	arena_fini(&w->repaired);
+}
+
+static void tell(const struct work *w, enum hygiene_what what, const char *name, const char *became)
+{
+	if (w->listener)
+		w->listener->fn(&(struct hygiene_change){ what, name, became }, w->listener->data);
 }
 
 static bool is_internal(const char *name)
@@ -106,7 +114,7 @@ static int clean_value(struct work *w, struct item *item)
 
 static int clean_label(struct work *w, const struct label *label)
 {
-	struct item item = { .label = *label, .index = w->n };
+	struct item item = { .label = *label, .given = label->name, .index = w->n };
 
 	if (is_internal(label->name)) {
 		w->report.n_internal++;
@@ -120,11 +128,17 @@ static int clean_label(struct work *w, const struct label *label)
 	if (!item.label.name[0] || (item.renamed && strncmp(item.label.name, "__", 2) == 0)) {
 		w->report.n_renamed -= item.renamed;
 		w->report.n_dropped++;
+		tell(w, HYGIENE_NO_NAME, label->name, "");
 		return 0;
 	}
+	unsigned int n_repaired = w->report.n_repaired;
 	r = clean_value(w, &item);
 	if (r < 0)
 		return r;
+	if (item.renamed)
+		tell(w, HYGIENE_RENAMED, label->name, item.label.name);
+	else if (w->report.n_repaired > n_repaired)
+		tell(w, HYGIENE_VALUE_CHANGED, label->name, item.label.name);
 	w->items[w->n++] = item;
 	return 0;
 }
@@ -134,8 +148,9 @@ static void add_default_name(struct work *w)
 	for (size_t i = 0; i < w->n; i++)
 		if (strcmp(w->items[i].label.name, "__name__") == 0)
 			return;
-	w->items[w->n] =
-		(struct item){ .label = { "__name__", HYGIENE_DEFAULT_NAME }, .index = w->n };
+	w->items[w->n] = (struct item){ .label = { "__name__", HYGIENE_DEFAULT_NAME },
+					.given = "",
+					.index = w->n };
 	w->n++;
 }
 
@@ -173,10 +188,12 @@ static size_t choose(struct work *w, struct label ret_kept[LABELS_MAX])
 		const struct label *label = &w->items[i].label;
 		bool again = n > 0 && strcmp(ret_kept[n - 1].name, label->name) == 0;
 
-		if (again || n == LABELS_MAX)
-			w->report.n_dropped++;
-		else
+		if (!again && n < LABELS_MAX) {
 			ret_kept[n++] = *label;
+			continue;
+		}
+		w->report.n_dropped++;
+		tell(w, again ? HYGIENE_TWICE : HYGIENE_TOO_MANY, w->items[i].given, "");
 	}
 	return n;
 }
@@ -186,10 +203,28 @@ unsigned int hygiene_changes(const struct hygiene_report *report)
 	return report->n_renamed + report->n_repaired + report->n_dropped;
 }
 
+const char *hygiene_what_text(enum hygiene_what what)
+{
+	static const char *const texts[] = {
+#define HYGIENE_TEXT(name, text) text,
+		HYGIENE_CHANGES(HYGIENE_TEXT)
+#undef HYGIENE_TEXT
+	};
+
+	return what < ARRAY_SIZE(texts) ? texts[what] : "";
+}
+
 int hygiene_clean(const struct label *items, size_t n, struct hygiene_report *ret_report,
 		  struct labels **ret_labels)
 {
-	_cleanup_(work_fini) struct work w = { 0 };
+	return hygiene_clean_telling(items, n, NULL, ret_report, ret_labels);
+}
+
+int hygiene_clean_telling(const struct label *items, size_t n,
+			  const struct hygiene_listener *listener,
+			  struct hygiene_report *ret_report, struct labels **ret_labels)
+{
+	_cleanup_(work_fini) struct work w = { .listener = listener };
 	struct label kept[LABELS_MAX];
 	int r;
 

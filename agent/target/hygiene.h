@@ -36,11 +36,44 @@ struct hygiene_report {
 	unsigned int n_dropped;	 /* no usable name, a name that came twice, or one too many */
 };
 
+/* X(what, text): what may become of a label, for people. */
+#define HYGIENE_CHANGES(X)                                                                         \
+	X(RENAMED, "servers do not take such a name")                                              \
+	X(VALUE_CHANGED, "its value was too long, or not valid UTF-8, or held control characters") \
+	X(NO_NAME, "nothing is left of its name that servers take")                                \
+	X(TWICE, "another label has this name by now")                                             \
+	X(TOO_MANY, "servers take 30 labels a series")
+
+enum hygiene_what {
+#define HYGIENE_ENUM(what, text) HYGIENE_##what,
+	HYGIENE_CHANGES(HYGIENE_ENUM)
+#undef HYGIENE_ENUM
+};
+
+struct hygiene_change {
+	enum hygiene_what what;
+	const char *name;   /* as it was given; borrowed */
+	const char *became; /* "": the label was dropped; borrowed */
+};
+
+const char *hygiene_what_text(enum hygiene_what what);
+
+/* Told of each change of a name, a value, or both. It must not keep the texts. */
+struct hygiene_listener {
+	void (*fn)(const struct hygiene_change *change, void *data);
+	void *data;
+};
+
 /* What does not reach the server as it was given: n_renamed + n_repaired + n_dropped. */
 unsigned int hygiene_changes(const struct hygiene_report *report);
 
 /* Both results are set only on success. -E2BIG beyond HYGIENE_ITEMS_MAX, -ENOMEM. */
 int hygiene_clean(const struct label *items, size_t n, struct hygiene_report *ret_report,
 		  struct labels **ret_labels);
+
+/* The same, and `listener` (may be NULL) hears what became of whom. */
+int hygiene_clean_telling(const struct label *items, size_t n,
+			  const struct hygiene_listener *listener,
+			  struct hygiene_report *ret_report, struct labels **ret_labels);
 
 #endif

@@ -39,28 +39,75 @@ static char *copy_string(char *at, const char *s, const char **ret_copy)
 	return at + size;
 }
 
-static struct labels *labels_copy(const struct label *const *sorted, size_t n)
+/* The texts that `from`, sorted too, has already; NULL for those that are to be copied. Returns the bytes of these. */
+static size_t find_shared(const struct labels *from, const struct label *const *sorted, size_t n,
+			  struct label *ret_shared)
 {
-	size_t n_bytes = 0;
+	size_t at = 0, n_bytes = 0;
 
-	for (size_t i = 0; i < n; i++)
-		n_bytes += strlen(sorted[i]->name) + strlen(sorted[i]->value) + 2;
+	for (size_t i = 0; i < n; i++) {
+		struct label *shared = &ret_shared[i];
+		int order = -1;
+
+		*shared = (struct label){ 0 };
+		while (from && at < from->n &&
+		       (order = strcmp(from->items[at].name, sorted[i]->name)) < 0)
+			at++;
+		if (order == 0)
+			shared->name = from->items[at].name;
+		if (order == 0 && from->items[at].value == sorted[i]->value)
+			shared->value = sorted[i]->value;
+		n_bytes += shared->name ? 0 : strlen(sorted[i]->name) + 1;
+		n_bytes += shared->value ? 0 : strlen(sorted[i]->value) + 1;
+	}
+	return n_bytes;
+}
+
+static uint64_t hash_items(const struct label *items, size_t n)
+{
+	uint64_t h = n;
+
+	for (size_t i = 0; i < n; i++) {
+		h = hash_bytes(items[i].name, strlen(items[i].name), h);
+		h = hash_bytes(items[i].value, strlen(items[i].value), h);
+	}
+	return h;
+}
+
+static struct labels *labels_alloc(size_t n, size_t n_bytes)
+{
 	struct labels *l = malloc(sizeof(*l) + n * sizeof(l->items[0]) + n_bytes);
+
 	if (!l)
 		return NULL;
-
 	l->n_refs = 1;
 	l->n = n;
-	char *strings = (char *)&l->items[n], *end = strings;
-	for (size_t i = 0; i < n; i++) {
-		end = copy_string(end, sorted[i]->name, &l->items[i].name);
-		end = copy_string(end, sorted[i]->value, &l->items[i].value);
-	}
-	l->hash = hash_bytes(strings, n_bytes, n);
+	l->of[0] = l->of[1] = NULL;
 	return l;
 }
 
-int labels_new(const struct label *items, size_t n, struct labels **ret_labels)
+static struct labels *labels_make(struct labels *from, const struct label *const *sorted, size_t n)
+{
+	struct label shared[LABELS_RAW_MAX];
+	struct labels *l = labels_alloc(n, find_shared(from, sorted, n, shared));
+
+	if (!l)
+		return NULL;
+	char *end = (char *)&l->items[n];
+	for (size_t i = 0; i < n; i++) {
+		l->items[i] = shared[i];
+		if (!shared[i].name)
+			end = copy_string(end, sorted[i]->name, &l->items[i].name);
+		if (!shared[i].value)
+			end = copy_string(end, sorted[i]->value, &l->items[i].value);
+	}
+	l->hash = hash_items(l->items, n);
+	l->of[0] = from ? labels_ref(from) : NULL;
+	return l;
+}
+
+int labels_derive(struct labels *from, const struct label *items, size_t n,
+		  struct labels **ret_labels)
 {
 	const struct label *sorted[LABELS_RAW_MAX];
 
@@ -71,11 +118,16 @@ int labels_new(const struct label *items, size_t n, struct labels **ret_labels)
 	if (n > 1)
 		qsort(sorted, n, sizeof(sorted[0]), label_compare);
 
-	struct labels *l = labels_copy(sorted, keep_last(sorted, n));
+	struct labels *l = labels_make(from, sorted, keep_last(sorted, n));
 	if (!l)
 		return -ENOMEM;
 	*ret_labels = l;
 	return 0;
+}
+
+int labels_new(const struct label *items, size_t n, struct labels **ret_labels)
+{
+	return labels_derive(NULL, items, n, ret_labels);
 }
 
 /* < 0: the next name is of `base`; > 0: of `over`; 0: of both. */
@@ -88,7 +140,7 @@ static int merge_order(const struct labels *base, size_t i, const struct labels 
 	return strcmp(base->items[i].name, over->items[j].name);
 }
 
-int labels_merge(const struct labels *base, const struct labels *over, struct labels **ret_labels)
+int labels_merge(struct labels *base, struct labels *over, struct labels **ret_labels)
 {
 	struct label merged[LABELS_RAW_MAX];
 	size_t n = 0, i = 0, j = 0;
@@ -102,7 +154,15 @@ int labels_merge(const struct labels *base, const struct labels *over, struct la
 		i += order <= 0;
 		j += order >= 0;
 	}
-	return labels_new(merged, n, ret_labels);
+	struct labels *l = labels_alloc(n, 0);
+	if (!l)
+		return -ENOMEM;
+	memcpy(l->items, merged, n * sizeof(merged[0]));
+	l->hash = hash_items(merged, n);
+	l->of[0] = labels_ref(base);
+	l->of[1] = labels_ref(over);
+	*ret_labels = l;
+	return 0;
 }
 
 struct labels *labels_ref(struct labels *l)
@@ -111,10 +171,14 @@ struct labels *labels_ref(struct labels *l)
 	return l;
 }
 
+/* Calls itself as deep as sets were made of sets: a discovery, its join, each discovery.relabel behind it. */
 void labels_unref(struct labels *l)
 {
-	if (l && --l->n_refs == 0)
-		free(l);
+	if (!l || --l->n_refs > 0)
+		return;
+	labels_unref(l->of[0]);
+	labels_unref(l->of[1]);
+	free(l);
 }
 
 void labels_array_free(struct labels **array, size_t n)

@@ -34,16 +34,22 @@ struct labels {
 	unsigned int n_refs;
 	uint64_t hash; /* over the sorted names and values */
 	size_t n;
-	struct label items[]; /* strings live behind the array */
+	struct labels *of[2]; /* references: sets that hold some of its texts; NULL: none */
+	struct label items[]; /* texts of its own live behind the array */
 };
 
 /* Copies, sorts; of equal names the last wins; empty values are kept out (an empty label is no
  * label, so a last empty value removes the name). -E2BIG beyond LABELS_RAW_MAX, -ENOMEM. */
 int labels_new(const struct label *items, size_t n, struct labels **ret_labels);
 
-/* All labels of both; of equal names those of `over` win. -E2BIG when the result is beyond
- * LABELS_RAW_MAX, -ENOMEM. */
-int labels_merge(const struct labels *base, const struct labels *over, struct labels **ret_labels);
+/* As labels_new(), for items of which many are those of `from`, name and value, or a name alone: such texts are not copied, `from` stays
+ * as long as the new set. */
+int labels_derive(struct labels *from, const struct label *items, size_t n,
+		  struct labels **ret_labels);
+
+/* All labels of both; of equal names those of `over` win. Texts are not copied, both stay as long as the new set. -E2BIG when the result is
+ * beyond LABELS_RAW_MAX, -ENOMEM. */
+int labels_merge(struct labels *base, struct labels *over, struct labels **ret_labels);
 
 struct labels *labels_ref(struct labels *l);
 void labels_unref(struct labels *l); /* NULL-safe */

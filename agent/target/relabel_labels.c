@@ -84,6 +84,9 @@ int relabel_labels_set(struct relabel_labels *l, const char *name, const char *v
 		relabel_labels_remove(l, name);
 		return 0;
 	}
+	/* Nothing changes, and the set may stay the object that it is. */
+	if (i == l->n_added && strcmp(relabel_labels_get(l, name), value) == 0)
+		return 0;
 	if (i == LABELS_RAW_MAX)
 		return -E2BIG;
 	if (!label.name)
@@ -125,5 +128,6 @@ int relabel_labels_finish(const struct relabel_labels *l, struct labels **ret_la
 		*ret_labels = labels_ref((struct labels *)l->base);
 		return 0;
 	}
-	return labels_new(items, relabel_labels_list(l, items), ret_labels);
+	return labels_derive((struct labels *)l->base, items, relabel_labels_list(l, items),
+			     ret_labels);
 }

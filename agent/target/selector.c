@@ -77,5 +77,5 @@ bool selector_takes_start(const struct selector *s, uint64_t start_ns)
 {
 	uint64_t apart = MAX_OF(s->start_ns, start_ns) - MIN_OF(s->start_ns, start_ns);
 
-	return !s->have_start || apart <= NS_PER_S;
+	return !s->have_start || apart <= SELECTOR_START_SLACK_NS;
 }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "agent/target/label.h"
+#include "agent/util/clock.h"
 
 /*
  * The first of these that a target has, and then no other:
@@ -43,8 +44,9 @@ void selector_from_labels(const struct labels *l, struct selector *ret_selector)
  * Borrowed from the labels. */
 const char *selector_container_id(const struct labels *l);
 
-/* Start times come from a fork event or from /proc, whose clock ticks are coarser: one second apart
- * is the same. */
+/* Start times come from a fork event or from /proc, whose clock ticks (USER_HZ) are 10 ms, and which counts from another clock. Pids are not
+ * used again that soon, unless somebody asks for one. */
+#define SELECTOR_START_SLACK_NS (50 * NS_PER_MS)
 bool selector_takes_start(const struct selector *s, uint64_t start_ns);
 
 #endif

@@ -42,6 +42,33 @@ void series_pool_fini(struct series_pool *pool)
 	pool->host = NULL;
 }
 
+int series_pool_new(size_t max, const char *host, struct telemetry *telemetry,
+		    struct series_pool **ret_pool)
+{
+	_cleanup_free_ struct series_pool *pool = malloc(sizeof(*pool));
+	int r = pool ? series_pool_init(pool, max, host, telemetry) : -ENOMEM;
+
+	if (r < 0)
+		return r;
+	pool->n_refs = 1;
+	*ret_pool = TAKE_PTR(pool);
+	return 0;
+}
+
+struct series_pool *series_pool_ref(struct series_pool *pool)
+{
+	pool->n_refs++;
+	return pool;
+}
+
+void series_pool_unref(struct series_pool *pool)
+{
+	if (!pool || --pool->n_refs > 0)
+		return;
+	series_pool_fini(pool);
+	free(pool);
+}
+
 static struct labels *series_find(const struct series_pool *pool, const struct labels *l)
 {
 	HASH_FOREACH_MATCH (&pool->table, l->hash, node) {
@@ -53,9 +80,7 @@ static struct labels *series_find(const struct series_pool *pool, const struct l
 	return NULL;
 }
 
-/* Each call that finds the pool full walks all of it: seldom, since a host has fewer series than
- * that by orders of magnitude. */
-static void series_pool_sweep(struct series_pool *pool)
+void series_pool_sweep(struct series_pool *pool)
 {
 	HASH_FOREACH (&pool->table, node) {
 		struct series *s = CONTAINER_OF(node, struct series, node);
@@ -65,6 +90,8 @@ static void series_pool_sweep(struct series_pool *pool)
 	}
 }
 
+/* Each call that finds the pool full walks all of it: seldom, since a host has fewer series than
+ * that by orders of magnitude. */
 static int series_keep(struct series_pool *pool, struct labels *l)
 {
 	if (pool->table.n >= pool->max)
@@ -97,7 +124,10 @@ static int series_make(const struct series_pool *pool, const struct labels *base
 		items[n++] = (struct label){ "service_name", service_name };
 	if (pool->host && !labels_get(base, "host"))
 		items[n++] = (struct label){ "host", pool->host };
-	return hygiene_clean(items, n, ret_report, ret_labels);
+	return hygiene_clean_telling(
+		items, n,
+		pool->notes ? &(struct hygiene_listener){ hygiene_notes_take, pool->notes } : NULL,
+		ret_report, ret_labels);
 }
 
 int series_pool_get(struct series_pool *pool, const struct labels *base, const char *service_name,

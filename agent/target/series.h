@@ -14,6 +14,7 @@
 
 #include <stddef.h>
 
+#include "agent/target/hygiene_notes.h"
 #include "agent/target/label.h"
 #include "agent/telemetry/telemetry.h"
 #include "agent/util/hash.h"
@@ -23,9 +24,12 @@
 #define SERIES_POOL_MAX 16384
 
 struct series_pool {
+	unsigned int n_refs; /* of series_pool_new() */
 	size_t max;
 	char *host; /* NULL: no host label */
 	struct telemetry *telemetry;
+	struct hygiene_notes
+		*notes; /* borrowed; NULL: nobody wants to know what was done to which label */
 	struct hash_table table;
 };
 
@@ -34,6 +38,14 @@ struct series_pool {
 int series_pool_init(struct series_pool *pool, size_t max, const char *host,
 		     struct telemetry *telemetry);
 void series_pool_fini(struct series_pool *pool);
+
+/* The same on the heap, shared by those who hold a reference. */
+int series_pool_new(size_t max, const char *host, struct telemetry *telemetry,
+		    struct series_pool **ret_pool);
+struct series_pool *series_pool_ref(struct series_pool *pool);
+void series_pool_unref(struct series_pool *pool); /* NULL-safe */
+/* Lets go of the sets that nobody else refers to. */
+void series_pool_sweep(struct series_pool *pool);
 
 /* A new reference to the set of `base`, `service_name` (instead of the one in base; NULL: base has
  * one) and host (base's own wins). 0 or -ENOMEM. */

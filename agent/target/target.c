@@ -9,91 +9,56 @@
 
 #include <string.h>
 
-#include "agent/target/selector.h"
+#include "agent/target/process_place.h"
 #include "agent/target/series.h"
 #include "agent/target/service_name.h"
-#include "agent/util/hash.h"
+#include "agent/target/target_index.h"
+#include "agent/util/clock.h"
 #include "agent/util/macro.h"
 
-struct target {
-	struct hash_node node; /* of by_pid or by_container */
-	struct selector selector;
-	struct labels *labels;
-	struct labels *series; /* NULL until matched, and where the process gives the name */
-};
-
 struct target_set {
-	struct target *targets; /* as configured; those that are in no index select nothing */
-	size_t n_targets;
-	struct hash_table by_pid;
-	struct hash_table by_container;
+	struct target_index index;
 	struct target fallback; /* the default target; its labels may be none */
 	bool targets_only;
-	struct series_pool series;
+	bool fallback_given; /* the default's labels are somebody's choice */
+	struct container_book *book;
+	bool script_names;
+	struct series_pool *series; /* a reference; the sets before and after have it too */
 };
-
-static struct target *find_pid(const struct target_set *s, uint32_t pid)
-{
-	HASH_FOREACH_MATCH (&s->by_pid, hash_u64(pid), node) {
-		struct target *t = CONTAINER_OF(node, struct target, node);
-
-		if (t->selector.pid == pid)
-			return t;
-	}
-	return NULL;
-}
-
-static struct target *find_container(const struct target_set *s, const char *id)
-{
-	HASH_FOREACH_MATCH (&s->by_container, hash_str(id), node) {
-		struct target *t = CONTAINER_OF(node, struct target, node);
-
-		if (strcmp(t->selector.container_id, id) == 0)
-			return t;
-	}
-	return NULL;
-}
-
-/* Called from the last target to the first, so one that is known already wins. */
-static int index_target(struct target_set *s, struct target *t)
-{
-	const struct selector *by = &t->selector;
-
-	switch (by->kind) {
-	case SELECTOR_PID:
-		if (find_pid(s, by->pid))
-			return 0;
-		return hash_insert(&s->by_pid, &t->node, hash_u64(by->pid));
-	case SELECTOR_CONTAINER:
-		if (find_container(s, by->container_id))
-			return 0;
-		return hash_insert(&s->by_container, &t->node, hash_str(by->container_id));
-	case SELECTOR_NONE:
-		break;
-	}
-	return 0;
-}
 
 static int add_targets(struct target_set *s, const struct target_set_options *o)
 {
-	size_t n = MIN_OF(o->n_targets, (size_t)TARGETS_MAX), n_rejected = o->n_targets - n;
+	const struct target_set *before = o->previous;
+	size_t n = MIN_OF(o->n_targets, (size_t)TARGETS_MAX);
+	int r = target_index_init(&s->index, o->targets, n, before ? &before->index : NULL,
+				  before && before->series == s->series);
 
-	s->targets = calloc(MAX_OF(n, (size_t)1), sizeof(s->targets[0]));
-	if (!s->targets)
-		return -ENOMEM;
-	s->n_targets = n;
-	for (size_t i = n; i-- > 0;) {
-		struct target *t = &s->targets[i];
+	if (r == 0)
+		telemetry_count(o->telemetry, TELEMETRY_targets_rejected,
+				o->n_targets - n + s->index.n_unusable);
+	return r;
+}
 
-		t->labels = labels_ref(o->targets[i]);
-		selector_from_labels(t->labels, &t->selector);
-		n_rejected += t->selector.kind == SELECTOR_NONE;
-		int r = index_target(s, t);
-		if (r < 0)
-			return r;
+static bool same_text(const char *a, const char *b)
+{
+	return strcmp(a ? a : "", b ? b : "") == 0;
+}
+
+/* A series that was made before is the same object, and what hygiene did to it is counted once. */
+static int open_series(struct target_set *s, const struct target_set_options *o)
+{
+	struct series_pool *pool = o->previous ? o->previous->series : NULL;
+
+	if (pool && same_text(pool->host, o->host) && pool->telemetry == o->telemetry &&
+	    pool->notes == o->notes) {
+		series_pool_sweep(pool);
+		s->series = series_pool_ref(pool);
+		return 0;
 	}
-	telemetry_count(o->telemetry, TELEMETRY_targets_rejected, n_rejected);
-	return 0;
+	int r = series_pool_new(SERIES_POOL_MAX, o->host, o->telemetry, &s->series);
+	if (r == 0)
+		s->series->notes = o->notes;
+	return r;
 }
 
 int target_set_new(const struct target_set_options *o, struct target_set **ret_set)
@@ -105,7 +70,10 @@ int target_set_new(const struct target_set_options *o, struct target_set **ret_s
 	if (!s)
 		return -ENOMEM;
 	s->targets_only = o->have_targets && o->targets_only;
-	r = series_pool_init(&s->series, SERIES_POOL_MAX, o->host, o->telemetry);
+	s->fallback_given = fallback;
+	s->book = o->book;
+	s->script_names = o->script_names;
+	r = open_series(s, o);
 	if (r < 0)
 		return r;
 	r = labels_new(fallback ? fallback->items : NULL, fallback ? fallback->n : 0,
@@ -119,50 +87,86 @@ int target_set_new(const struct target_set_options *o, struct target_set **ret_s
 	return 0;
 }
 
-static void target_fini(struct target *t)
-{
-	labels_unref(t->series);
-	labels_unref(t->labels);
-}
-
 void target_set_free(struct target_set *s)
 {
 	if (!s)
 		return;
-	for (size_t i = 0; i < s->n_targets; i++)
-		target_fini(&s->targets[i]);
+	target_index_fini(&s->index);
 	target_fini(&s->fallback);
-	hash_fini(&s->by_pid);
-	hash_fini(&s->by_container);
-	series_pool_fini(&s->series);
-	free(s->targets);
+	series_pool_unref(s->series);
 	free(s);
 }
 
 size_t target_set_n(const struct target_set *s)
 {
-	return s->by_pid.n + s->by_container.n;
+	return s->index.by_pid.n + s->index.by_container.n;
 }
 
 bool target_set_pids_only(const struct target_set *s)
 {
-	return s->targets_only && s->by_container.n == 0;
+	return s->targets_only && s->index.by_container.n == 0;
 }
 
 /* NULL: not to be profiled. */
 static struct target *select_target(struct target_set *s, struct process_table *processes,
 				    struct process *p)
 {
-	struct target *t = find_pid(s, p->pid);
+	struct target *t = target_index_pid(&s->index, p->pid, p->start_ns);
 
-	if (t && selector_takes_start(&t->selector, p->start_ns))
+	if (t)
 		return t;
-	if (s->by_container.n > 0) {
-		t = find_container(s, process_identity(processes, p)->cgroup.container_id);
+	if (s->index.by_container.n > 0) {
+		t = target_index_container(&s->index,
+					   process_identity(processes, p)->cgroup.container_id);
 		if (t)
 			return t;
 	}
 	return s->targets_only ? NULL : &s->fallback;
+}
+
+/* What the target says; without one, where the process runs. */
+static int base_labels(const struct target_set *s, const struct target *t,
+		       const struct service_name_facts *facts, struct labels **ret_labels)
+{
+	struct label items[PROCESS_PLACE_LABELS_MAX];
+	struct process_place place;
+
+	if (t != &s->fallback || s->fallback_given) {
+		*ret_labels = labels_ref(t->labels);
+		return 0;
+	}
+	process_place_find(facts->identity, facts->container, &place);
+	return labels_new(items, process_place_labels(&place, items), ret_labels);
+}
+
+/* A series named after the process. */
+static int match_process(struct target_set *s, const struct target *t, uint32_t pid,
+			 const struct process_identity *id, struct labels **ret_labels)
+{
+	_cleanup_(labels_unrefp) struct labels *base = NULL;
+	struct service_name_facts facts = { .identity = id, .scripts = s->script_names };
+	struct service_name name;
+
+	if (s->book)
+		facts.container = container_book_find(s->book, &id->cgroup, pid, clock_mono_ns());
+	int r = base_labels(s, t, &facts, &base);
+	if (r < 0)
+		return r;
+	service_name_from_process(&facts, &name);
+	return series_pool_get(s->series, base, name.text, ret_labels);
+}
+
+/* … after its target, which so has one series for all of its processes. */
+static int match_target(struct target_set *s, struct target *t, const struct service_name *name,
+			struct labels **ret_labels)
+{
+	/* A name that the target gives stays there, where hygiene counts what it does to it. */
+	const char *text = name->source == SERVICE_NAME_LABEL ? NULL : name->text;
+	int r = series_pool_get(s->series, t->labels, text, ret_labels);
+
+	if (r == 0)
+		t->series = labels_ref(*ret_labels);
+	return r;
 }
 
 int target_set_match(struct target_set *s, struct process_table *processes, struct process *p,
@@ -171,6 +175,7 @@ int target_set_match(struct target_set *s, struct process_table *processes, stru
 	struct target *t = select_target(s, processes, p);
 	int found = t == &s->fallback ? TARGET_DEFAULT : TARGET_FOUND;
 	struct service_name name;
+	int r;
 
 	if (!t)
 		return TARGET_NONE;
@@ -178,15 +183,17 @@ int target_set_match(struct target_set *s, struct process_table *processes, stru
 		*ret_labels = labels_ref(t->series);
 		return found;
 	}
-	bool by_labels = service_name_from_labels(t->labels, &name);
-	if (!by_labels)
-		service_name_from_process(process_identity(processes, p), &name);
-	/* A name that the target gives stays there, where hygiene counts what it does to it. */
-	bool given = by_labels && name.source == SERVICE_NAME_LABEL;
-	int r = series_pool_get(&s->series, t->labels, given ? NULL : name.text, ret_labels);
-	if (r < 0)
-		return r;
-	if (by_labels)
-		t->series = labels_ref(*ret_labels);
-	return found;
+	if (service_name_from_labels(t->labels, &name))
+		r = match_target(s, t, &name, ret_labels);
+	else
+		r = match_process(s, t, p->pid, process_identity(processes, p), ret_labels);
+	return r < 0 ? r : found;
+}
+
+int target_set_series(struct target_set *s, const char *service_name, struct labels **ret_labels)
+{
+	_cleanup_(labels_unrefp) struct labels *none = NULL;
+	int r = labels_new(NULL, 0, &none);
+
+	return r < 0 ? r : series_pool_get(s->series, none, service_name, ret_labels);
 }

@@ -6,7 +6,8 @@
  * decides for each process once: by pid, then by container id, then the default. The outcome is the
  * label set of the series, ready to be sent: internal labels ("__…" but __name__) dropped,
  * service_name inferred, names and values within the server's limits, at most LABELS_MAX. Equal
- * sets are one object: a caller may group by pointer.
+ * sets are one object: a caller may group by pointer. Processes that nobody has given labels get
+ * those that tell where they run (process_place.h).
  *
  * Loop thread only.
  */
@@ -18,11 +19,15 @@
 #include <stdint.h>
 
 #include "agent/process/process.h"
+#include "agent/target/container_book.h"
+#include "agent/target/hygiene_notes.h"
 #include "agent/target/label.h"
 #include "agent/telemetry/telemetry.h"
 
 /* Ten times the targets of the largest node we know of; those behind are rejected and counted. */
 #define TARGETS_MAX 100000
+
+struct target_set;
 
 struct target_set_options {
 	/* Borrowed for the call, references are taken; NULL with n_targets 0. */
@@ -35,10 +40,17 @@ struct target_set_options {
 	const struct labels *default_target;
 	/* Copied: the `host` label of every series that has none of its own; NULL: no such label. */
 	const char *host;
+	/* Borrowed, may be NULL: what is written down about containers, for names of processes whose
+	 * target gives none, and for labels where there is neither a target nor a default. */
+	struct container_book *book;
+	bool script_names; /* an interpreter is called after what it runs */
+	/* Borrowed, may be NULL: notes what is done to labels before they may be sent. */
+	struct hygiene_notes *notes;
 	struct telemetry *telemetry; /* borrowed, required */
+	/* Borrowed for the call, may be NULL: the set that the new one takes the place of. What it has found out about targets that are in both
+	 * is taken over, their series included. */
+	struct target_set *previous;
 };
-
-struct target_set;
 
 int target_set_new(const struct target_set_options *o, struct target_set **ret_set);
 void target_set_free(struct target_set *s);
@@ -54,6 +66,10 @@ size_t target_set_n(const struct target_set *s);
 enum target_outcome { TARGET_FOUND = 0, TARGET_NONE = 1, TARGET_DEFAULT = 2 };
 int target_set_match(struct target_set *s, struct process_table *processes, struct process *p,
 		     struct labels **ret_labels);
+
+/* The series that is nobody's target, with this name: as all others it has the host label, and nothing that may not be sent. A new
+ * reference. 0 or -ENOMEM. */
+int target_set_series(struct target_set *s, const char *service_name, struct labels **ret_labels);
 
 /* What the kernel half may skip: true when no process but those of pids in the set can match. */
 bool target_set_pids_only(const struct target_set *s);

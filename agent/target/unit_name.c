@@ -6,7 +6,7 @@
 
 #include "agent/util/macro.h"
 
-/* A random 128-bit id; no word of a language is that long. */
+/* A random 128-bit id, perhaps with the dashes of a UUID; no words of a language are that long. */
 #define ID_DIGITS 32
 
 static const struct str service_suffix = { ".service", 8 };
@@ -29,8 +29,12 @@ static bool holds_id(struct str s)
 {
 	size_t run = 0;
 
-	for (size_t i = 0; i < s.n && run < ID_DIGITS; i++)
-		run = is_digit(s.p[i]) || (s.p[i] >= 'a' && s.p[i] <= 'f') ? run + 1 : 0;
+	for (size_t i = 0; i < s.n && run < ID_DIGITS; i++) {
+		char c = s.p[i];
+
+		if (c != '-')
+			run = is_digit(c) || (c >= 'a' && c <= 'f') ? run + 1 : 0;
+	}
 	return run == ID_DIGITS;
 }
 

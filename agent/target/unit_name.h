@@ -23,7 +23,7 @@
  *	vte-spawn-….scope		none		one start of a terminal
  *	app-….scope app-…@….service	none		one start of a desktop's application
  *	dbus-:….service			none		likewise, by D-Bus
- *	32 hex digits in a row		none		one container, one request
+ *	32 hex digits in a row, a UUID	none		one container, one request, one start of a snap
  */
 struct str unit_service_name(const char *unit);
 

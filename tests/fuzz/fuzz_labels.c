@@ -26,13 +26,23 @@ static void check_label(const struct label *l, const struct label *previous)
 	assert(!previous || strcmp(previous->name, l->name) < 0);
 }
 
+static void count_change(const struct hygiene_change *change, void *data)
+{
+	assert(change->name && change->became && hygiene_what_text(change->what)[0]);
+	++*(unsigned int *)data;
+}
+
 static void check_clean(const struct label *items, size_t n)
 {
 	_cleanup_(labels_unrefp) struct labels *clean = NULL, *again = NULL;
 	struct hygiene_report report;
+	unsigned int n_told = 0;
 
-	if (hygiene_clean(items, n, &report, &clean) < 0)
+	if (hygiene_clean_telling(items, n, &(struct hygiene_listener){ count_change, &n_told },
+				  &report, &clean) < 0)
 		return;
+	/* A name and its value are one change. */
+	assert(n_told <= hygiene_changes(&report) && !n_told == !hygiene_changes(&report));
 	assert(clean->n <= LABELS_MAX && labels_get(clean, "__name__"));
 	for (size_t i = 0; i < clean->n; i++)
 		check_label(&clean->items[i], i > 0 ? &clean->items[i - 1] : NULL);

@@ -27,6 +27,12 @@ static void test_age(void **state)
 
 static char none[] = "";
 
+#define NO_TEXT(member) .member = none,
+#define NO_ENVIRONMENT                 \
+	{                              \
+		ENVIRON_FACTS(NO_TEXT) \
+	}
+
 static void test_identity(void **state)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(4096);
@@ -34,7 +40,9 @@ static void test_identity(void **state)
 	struct process_identity id = { .exe = exe,
 				       .comm = comm,
 				       .cmdline = none,
+				       .script = none,
 				       .cwd = none,
+				       .env = NO_ENVIRONMENT,
 				       .cgroup_path = cgroup,
 				       .cgroup = { .container_id = "1", .runtime = "docker" },
 				       .uid = 33 };
@@ -55,6 +63,88 @@ static void test_identity(void **state)
 					   "  user          33 (www-data)\n"
 					   "  cgroup        /system.slice/docker-1.scope\n"
 					   "  container     1, docker\n");
+}
+
+/* Everything that may be known of where a process runs. */
+static void test_place(void **state)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(4096);
+	char exe[] = "/usr/bin/python3.11", script[] = "app.py", service[] = "checkout",
+	     deployment[] = "prod";
+	struct process_identity id = { .exe = exe,
+				       .comm = none,
+				       .cmdline = none,
+				       .script = script,
+				       .cwd = none,
+				       .cgroup_path = none,
+				       .env = NO_ENVIRONMENT,
+				       .cgroup = { .container_id = "1",
+						   .pod_uid = "2",
+						   .machine = "m1",
+						   .user_unit = "u.service",
+						   .private_namespace = true } };
+	struct container_facts facts = { .name = "k8s_web", .image = "web:1" };
+	struct process_series series = { .container = &facts,
+					 .place = { .namespace = "shop",
+						    .pod = "web-0",
+						    .container = "web",
+						    .pod_service_name = "",
+						    .compose_project = "shop",
+						    .compose_service = "web",
+						    .swarm_service = "shop_web",
+						    .nomad_job = "",
+						    .nomad_task = "task",
+						    .name = "k8s_web",
+						    .machine = "m1" } };
+	struct process process = { .pid = 1 };
+	struct process_text t = { .process = &process,
+				  .identity = &id,
+				  .series = &series,
+				  .user = "",
+				  .parent_name = "",
+				  .started = "" };
+
+	(void)state;
+	id.env.otel_service = service;
+	id.env.otel_deployment = deployment;
+	process_text_identity(&out, &t);
+	assert_string_equal(buf_str(&out),
+			    "process 1 ()\n\n"
+			    "  executable    /usr/bin/python3.11\n"
+			    "  script        app.py\n"
+			    "  user          0\n"
+			    "  environment   OTEL_SERVICE_NAME=checkout\n"
+			    "                deployment.environment=prod\n"
+			    "  container     1\n"
+			    "  named         k8s_web\n"
+			    "  image         web:1\n"
+			    "  namespace     shop\n"
+			    "  pod           web-0/web\n"
+			    "  Compose       shop/web\n"
+			    "  Swarm         shop_web\n"
+			    "  Nomad         task\n"
+			    "  pod uid       2\n"
+			    "  machine       m1\n"
+			    "  user unit     u.service\n"
+			    "                (a cgroup namespace hides the rest of the path)\n");
+}
+
+static void test_series(void **state)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(4096);
+	struct label items[] = { { "host", "h1" }, { "service_name", "a \"b\" \\c" } };
+	struct process_series series = { .name = { "nginx", SERVICE_NAME_UNIT } };
+
+	(void)state;
+	assert_int_equal(labels_new(items, ARRAY_SIZE(items), &series.labels), 0);
+	process_text_series(&out, &series);
+	process_series_fini(&series);
+	assert_string_equal(
+		buf_str(&out),
+		"\nin profiles, unless a configuration says otherwise\n\n"
+		"  service_name         nginx\n"
+		"  service_name_source  systemd unit\n"
+		"  labels               {host=\"h1\", service_name=\"a \\\"b\\\" \\\\c\"}\n");
 }
 
 static void test_mappings(void **state)
@@ -131,6 +221,8 @@ int main(void)
 		AGE(ages[5]),
 		AGE(ages[6]),
 		cmocka_unit_test(test_identity),
+		cmocka_unit_test(test_place),
+		cmocka_unit_test(test_series),
 		cmocka_unit_test(test_mappings),
 		cmocka_unit_test(test_sources),
 		cmocka_unit_test(test_memory_without_file),

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "agent/component/args_equal.h"
+#include "agent/component/target_maps.h"
 #include "agent/util/macro.h"
 
 struct inner {
@@ -25,6 +26,7 @@ struct all {
 	struct river_strings strings;
 	struct river_string_map map;
 	struct river_string_maps maps;
+	struct river_foreigns targets;
 	void *capsule;
 	struct river_capsules capsules;
 	struct river_secret optional;
@@ -53,6 +55,7 @@ static const struct river_field all_fields[] = {
 	RIVER_FIELD_STRING_LIST(struct all, strings, "strings"),
 	RIVER_FIELD_STRING_MAP(struct all, map, "map"),
 	RIVER_FIELD_STRING_MAP_LIST(struct all, maps, "maps"),
+	TARGETS_FIELD(struct all, targets, "targets"),
 	RIVER_FIELD_CAPSULE(struct all, capsule, "capsule", "C"),
 	RIVER_FIELD_CAPSULE_LIST(struct all, capsules, "capsules", "C"),
 	RIVER_FIELD_OPTIONAL_SECRET(struct all, optional, "optional"),
@@ -100,6 +103,15 @@ static const struct row {
 	{ "more maps", "maps = [{ \"a\" = \"1\" }]", "maps = [{ \"a\" = \"1\" }, {}]", false },
 	{ "same empty maps", "maps = []", "maps = []", true },
 	{ "empty maps or none", "maps = []", "", false },
+	{ "same targets", "targets = [{ \"a\" = \"1\" }, {}]", "targets = [{ \"a\" = \"1\" }, {}]",
+	  true },
+	{ "an empty label is none", "targets = [{ \"a\" = \"1\", \"b\" = \"\" }]",
+	  "targets = [{ \"a\" = \"1\" }]", true },
+	{ "other targets", "targets = [{ \"a\" = \"1\" }]", "targets = [{ \"a\" = \"2\" }]",
+	  false },
+	{ "more targets", "targets = [{ \"a\" = \"1\" }]", "targets = [{ \"a\" = \"1\" }, {}]",
+	  false },
+	{ "empty targets or none", "targets = []", "", false },
 	{ "same capsule", "capsule = one", "capsule = one", true },
 	{ "other capsule", "capsule = one", "capsule = two", false },
 	{ "null capsule", "capsule = one", "capsule = null", false },

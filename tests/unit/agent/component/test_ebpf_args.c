@@ -4,6 +4,7 @@
 
 #include "agent/component/ebpf_args.h"
 #include "agent/component/receiver.h"
+#include "agent/profile/series_cap.h"
 
 static const struct river_value *lookup(void *ctx, struct river_arena *arena, const char *name)
 {
@@ -32,9 +33,11 @@ static void test_defaults(void **state)
 	assert_null(args.forward_to.items[1]);
 	assert_false(ebpf_args_have_targets(&args));
 	assert_true(args.targets_only);
+	assert_true(args.script_names);
 	assert_int_equal(args.default_target.n_items, 0);
 	assert_int_equal(args.collect_interval_ns, 15000000000);
 	assert_int_equal(args.sample_rate_hz, 97);
+	assert_int_equal(args.max_series, SERIES_CAP_DEFAULT);
 	assert_true(args.collect_user_profile);
 	assert_true(ebpf_args_kernel(&args));
 	assert_int_equal(ebpf_args_demangle(&args), DEMANGLE_SIMPLIFIED);
@@ -143,6 +146,35 @@ static void test_kernel_frames(void **state)
 	decoded_fini(&d);
 }
 
+static void test_tagging(void **state)
+{
+	static const struct {
+		const char *text;
+		struct tagging tagging;
+	} rows[] = {
+		{ "", { COMM_NONE, false } },
+		{ "comm = \"\"", { COMM_NONE, false } },
+		{ "comm = \"label\"", { COMM_LABEL, false } },
+		{ "comm = \"stackframe\"", { COMM_STACKFRAME, false } },
+		{ "comm = \"both\"\npid_label = true", { COMM_BOTH, true } },
+		{ "pid_label = true", { COMM_NONE, true } },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		_cleanup_buf_ struct buf text = BUF_INIT(4096);
+		struct ebpf_args args;
+		struct decoded d;
+
+		(void)buf_printf(&text, "forward_to = []\n%s", rows[i].text);
+		decode_ebpf(&d, buf_str(&text), &args);
+		assert_string_equal(buf_str(&d.messages), "");
+		assert_int_equal(ebpf_args_tagging(&args).comm, rows[i].tagging.comm);
+		assert_int_equal(ebpf_args_tagging(&args).pid, rows[i].tagging.pid);
+		decoded_fini(&d);
+	}
+}
+
 static void put_argument(const char *argument, void *data)
 {
 	(void)buf_printf(data, "%s ", argument);
@@ -165,9 +197,8 @@ static void test_unsupported(void **state)
 		    "probe_links = [\"kprobe:a\"]\nu_probe_links = [\"b\"]",
 		    &args);
 	ebpf_args_unsupported(&args, put_argument, &names);
-	assert_string_equal(
-		buf_str(&names),
-		"comm pid_label off_cpu_threshold load_probe probe_links u_probe_links ");
+	assert_string_equal(buf_str(&names),
+			    "off_cpu_threshold load_probe probe_links u_probe_links ");
 	decoded_fini(&d);
 }
 
@@ -184,6 +215,8 @@ static const struct accepted {
 	{ "collect_interval = \"1h\"" },
 	{ "sample_rate = 1" },
 	{ "sample_rate = 10000" },
+	{ "max_series = 1" },
+	{ "max_series = 16384" },
 	{ "pid_cache_size = 32" },
 	{ "build_id_cache_size = 64" },
 	{ "same_file_cache_size = 8" },
@@ -223,6 +256,7 @@ static const struct accepted {
 	{ "lazy_mode = true" },
 	{ "no_kernel_version_check = true" },
 	{ "targets_only = false" },
+	{ "script_names = false" },
 	{ "default_target = {\"service_name\" = \"a\"}" },
 	{ "symb_cache_path = \"/tmp\"" },
 	{ "symb_cache_size = 2048" },
@@ -259,6 +293,10 @@ static const struct refused {
 	  "a:2:1: sample_rate must be between 1 and 10000 (samples a second and CPU)\n" },
 	{ "rate below 0", "sample_rate = -1",
 	  "a:2:1: sample_rate must be between 1 and 10000 (samples a second and CPU)\n" },
+	{ "no series", "max_series = 0", "a:2:1: max_series must be between 1 and 16384\n" },
+	{ "series below 0", "max_series = -1", "a:2:1: max_series must be between 1 and 16384\n" },
+	{ "too many series", "max_series = 16385",
+	  "a:2:1: max_series must be between 1 and 16384\n" },
 	{ "rate too high", "sample_rate = 10001",
 	  "a:2:1: sample_rate must be between 1 and 10000 (samples a second and CPU)\n" },
 	{ "debuginfod without a scheme", "debuginfod_urls = [\"debuginfod.debian.net\"]",
@@ -344,10 +382,10 @@ static void test_limit_of_labels(void **state)
 int main(void)
 {
 	struct CMUnitTest tests[7 + ARRAY_SIZE(accepted) + ARRAY_SIZE(refused)] = {
-		cmocka_unit_test(test_defaults),	cmocka_unit_test(test_targets),
-		cmocka_unit_test(test_kernel_frames),	cmocka_unit_test(test_unsupported),
-		cmocka_unit_test(test_limit_of_labels), cmocka_unit_test(test_memory_limit),
-		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_defaults),      cmocka_unit_test(test_targets),
+		cmocka_unit_test(test_kernel_frames), cmocka_unit_test(test_tagging),
+		cmocka_unit_test(test_unsupported),   cmocka_unit_test(test_limit_of_labels),
+		cmocka_unit_test(test_memory_limit),  cmocka_unit_test(test_names),
 	};
 	size_t n = 7;
 

@@ -71,10 +71,10 @@ static const struct row {
 	  "-: cycle detected: discovery.process.a, discovery.process.b\n" },
 	{ "a cycle, and what is wrong besides",
 	  "discovery.process \"a\" {\n\tjoin = discovery.process.b.targets\n\trefresh_interval = "
-	  "\"1ms\"\n}\n"
+	  "\"0s\"\n}\n"
 	  "discovery.process \"b\" {\n\tjoin = discovery.process.a.targets\n\tbanana = 1\n}\n"
 	  "pyroscope.write \"w\" {\n\tendpoint { }\n}\n",
-	  "a:3:2: refresh_interval must be at least 1s\n"
+	  "a:3:2: refresh_interval must be greater than 0\n"
 	  "a:7:2: unrecognized attribute name \"banana\"\n"
 	  "a:10:2: missing required attribute \"url\"\n"
 	  "-: cycle detected: discovery.process.a, discovery.process.b\n" },
@@ -95,7 +95,7 @@ static const struct row {
 	  "0\n\tfoo = 1\n}\n"
 	  "pyroscope.write \"c\" { }\n"
 	  "discovery.proces \"d\" { }\n"
-	  "discovery.process \"e\" {\n\trefresh_interval = \"1ms\"\n}\n",
+	  "discovery.process \"e\" {\n\trefresh_interval = \"0s\"\n}\n",
 	  "a:1:19: \"loud\" unrecognized log level \"loud\"\n"
 	  "a:3:16: component \"pyroscope.write.nowhere.receiver\" does not exist or is out of "
 	  "scope\n"
@@ -103,7 +103,7 @@ static const struct row {
 	  "a:8:2: sample_rate must be between 1 and 10000 (samples a second and CPU)\n"
 	  "a:9:2: unrecognized attribute name \"foo\"\n"
 	  "a:12:1: cannot find the definition of component name \"discovery.proces\"\n"
-	  "a:14:2: refresh_interval must be at least 1s\n" },
+	  "a:14:2: refresh_interval must be greater than 0\n" },
 	{ "syntax only, once it is wrong",
 	  "pyroscope.write \"endpoint\" {\n\tendpoint { url = }\n}\n" EBPF
 	  "pyroscope.nonsense { }\n",

@@ -26,7 +26,12 @@ static inline int add_sample(struct interval *i, struct labels *labels, const ui
 			     uint16_t n_kernel, const uint64_t *user, uint16_t n_user,
 			     bool *ret_is_new)
 {
-	struct samples one = { labels, kernel, user, n_kernel, n_user, 1 };
+	const struct samples one = { .labels = labels,
+				     .kernel_frames = kernel,
+				     .user_frames = user,
+				     .n_kernel = n_kernel,
+				     .n_user = n_user,
+				     .count = 1 };
 
 	return interval_add(i, &one, ret_is_new);
 }

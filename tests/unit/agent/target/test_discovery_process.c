@@ -7,6 +7,7 @@
 
 #include "agent/target/discovery_process.h"
 #include "agent/target/target.h"
+#include "agent/util/clock.h"
 #include "agent/util/macro.h"
 
 #define A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
@@ -152,6 +153,16 @@ static void set_join(struct fixture *f, const char *const *texts, size_t n)
 		labels_unref(join[i]);
 }
 
+static size_t n_targets(struct fixture *f)
+{
+	struct labels **targets = NULL;
+	size_t n = 0;
+
+	assert_int_equal(discovery_process_targets(f->d, &targets, &n), 0);
+	labels_array_free(targets, n);
+	return n;
+}
+
 static void test_scan(void **state)
 {
 	struct fixture *f = *state;
@@ -180,10 +191,11 @@ static void test_scan_finds_changes(void **state)
 	assert_int_equal(discovery_process_scan(f->d), DISCOVERY_CHANGED);
 	assert_targets(f, INIT TARGET(40, "__container_id__=" B "|" EXE("/app")) "\n");
 
-	f->processes.items[2].start_ns = 41;
+	f->processes.items[2].start_ns = 2 * NS_PER_S;
 	assert_int_equal(discovery_process_scan(f->d), DISCOVERY_CHANGED);
-	assert_targets(f, INIT "__container_id__=" B "|" EXE(
-				  "/app") "__meta_process_start_time_ns=41|__process_pid__=40\n");
+	assert_targets(
+		f, INIT "__container_id__=" B "|" EXE(
+			   "/app") "__meta_process_start_time_ns=2000000000|__process_pid__=40\n");
 
 	f->processes.items[2].exec_count++;
 	assert_int_equal(discovery_process_scan(f->d), DISCOVERY_SAME);
@@ -210,17 +222,58 @@ static void test_exec_and_exit(void **state)
 	assert_int_equal(sampled(f, 40), DISCOVERY_CHANGED);
 	assert_int_equal(sampled(f, 1), DISCOVERY_CHANGED);
 	assert_int_equal(sampled(f, 30), DISCOVERY_CHANGED);
+	/* Until somebody was told. */
+	assert_int_equal(sampled(f, 30), DISCOVERY_CHANGED);
+	discovery_process_told(f->d);
 	assert_int_equal(sampled(f, 30), DISCOVERY_SAME);
 	assert_int_equal(sampled(f, 2), DISCOVERY_SAME);
 	assert_int_equal(sampled(f, 99), DISCOVERY_SAME);
 	assert_targets(f, INIT APP DB);
-	assert_int_equal(discovery_process_on_exit(f->d, 30), DISCOVERY_CHANGED);
-	assert_int_equal(discovery_process_on_exit(f->d, 30), DISCOVERY_SAME);
-	assert_int_equal(discovery_process_on_exit(f->d, 2), DISCOVERY_SAME);
-	assert_int_equal(discovery_process_on_exit(f->d, 12345), DISCOVERY_SAME);
+	discovery_process_on_exit(f->d, 30);
+	discovery_process_on_exit(f->d, 30);
+	discovery_process_on_exit(f->d, 2);
+	discovery_process_on_exit(f->d, 12345);
 	assert_targets(f, INIT DB);
 	assert_int_equal(discovery_process_scan(f->d), DISCOVERY_CHANGED);
 	assert_targets(f, INIT APP DB);
+}
+
+/* Samples of a short life wait for its target, even when another process has its pid by then. */
+static void test_ended_before_it_was_told(void **state)
+{
+	struct fixture *f = *state;
+	struct process *p = &f->processes.items[2];
+
+	assert_int_equal(sampled(f, 30), DISCOVERY_CHANGED);
+	discovery_process_on_exit(f->d, 30);
+	p->start_ns += NS_PER_S;
+	p->identity.exe = (char *)"/next";
+	assert_int_equal(sampled(f, 30), DISCOVERY_CHANGED);
+	assert_targets(
+		f, APP "__container_id__=" A "|" EXE(
+			   "/next") "__meta_process_start_time_ns=1000000030|__process_pid__=30\n");
+	discovery_process_told(f->d);
+	assert_int_equal(n_targets(f), 2);
+	discovery_process_told(f->d);
+	assert_int_equal(n_targets(f), 1);
+	discovery_process_on_exit(f->d, 30);
+	assert_int_equal(n_targets(f), 0);
+}
+
+/* What the sampler has told of a process is more than a scan sees: it stays. */
+static void test_scan_leaves_what_was_sampled(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(sampled(f, 30), DISCOVERY_CHANGED);
+	discovery_process_told(f->d);
+	f->processes.items[2].start_ns += 10 * NS_PER_MS;
+	f->processes.items[2].exec_count++;
+	assert_int_equal(discovery_process_scan(f->d), DISCOVERY_CHANGED);
+	assert_targets(f, INIT APP DB);
+	assert_int_equal(sampled(f, 30), DISCOVERY_CHANGED);
+	discovery_process_told(f->d);
+	assert_int_equal(discovery_process_scan(f->d), DISCOVERY_SAME);
 }
 
 static void test_join(void **state)
@@ -264,16 +317,6 @@ static struct labels *numbered(unsigned int n, const char *container_id)
 	items[n - 1] = (struct label){ "__container_id__", container_id };
 	assert_int_equal(labels_new(items, n, &l), 0);
 	return l;
-}
-
-static size_t n_targets(struct fixture *f)
-{
-	struct labels **targets = NULL;
-	size_t n = 0;
-
-	assert_int_equal(discovery_process_targets(f->d, &targets, &n), 0);
-	labels_array_free(targets, n);
-	return n;
 }
 
 /* A process target has four labels here, one of them the container's: three more than the container
@@ -359,6 +402,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_scan_finds_changes, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_scan_fails, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_exec_and_exit, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_ended_before_it_was_told, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_scan_leaves_what_was_sampled, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_join, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_join_ceilings, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_too_many_processes, setup, teardown),

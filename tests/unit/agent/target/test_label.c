@@ -57,6 +57,57 @@ static void test_merge(void **state)
 	}
 }
 
+/* Texts of another set are borrowed, for as long as it takes. */
+static void test_derive(void **state)
+{
+	struct labels *base = make_labels("a=1|b=2|c=3");
+	const struct label items[] = { base->items[2], { "b", "9" }, { "d", "4" }, base->items[0] };
+	_cleanup_(labels_unrefp) struct labels *plain = make_labels("a=1|b=9|c=3|d=4");
+	_cleanup_(labels_unrefp) struct labels *l = NULL;
+
+	(void)state;
+	assert_int_equal(labels_derive(base, items, ARRAY_SIZE(items), &l), 0);
+	assert_ptr_equal(l->items[0].value, base->items[0].value);
+	assert_ptr_equal(l->items[1].name, base->items[1].name);
+	assert_ptr_not_equal(l->items[1].value, items[1].value);
+	assert_int_equal(base->n_refs, 2);
+	labels_unref(base);
+	assert_labels(l, "a=1|b=9|c=3|d=4");
+	assert_int_equal(l->hash, plain->hash);
+	assert_true(labels_equal(l, plain));
+}
+
+/* A set of sets of sets; who made them lets go first. */
+static void test_merged_texts_stay(void **state)
+{
+	struct labels *a = make_labels("a=1|b=1"), *b = make_labels("b=2"), *c = make_labels("c=3");
+	struct labels *ab = NULL, *abc = NULL;
+	_cleanup_(labels_unrefp) struct labels *plain = make_labels("a=1|b=2|c=3");
+
+	(void)state;
+	assert_int_equal(labels_merge(a, b, &ab), 0);
+	assert_int_equal(labels_merge(ab, c, &abc), 0);
+	labels_unref(a);
+	labels_unref(b);
+	labels_unref(c);
+	labels_unref(ab);
+	assert_labels(abc, "a=1|b=2|c=3");
+	assert_int_equal(abc->hash, plain->hash);
+	assert_true(labels_equal(abc, plain));
+	labels_unref(abc);
+}
+
+/* Where one text ends and the next begins counts. */
+static void test_hash_of_borders(void **state)
+{
+	_cleanup_(labels_unrefp) struct labels *a = make_labels("ab=c|d=e");
+	_cleanup_(labels_unrefp) struct labels *b = make_labels("a=bc|d=e");
+
+	(void)state;
+	assert_true(a->hash != b->hash);
+	assert_false(labels_equal(a, b));
+}
+
 static struct labels *numbered(unsigned int from, unsigned int n)
 {
 	static char names[LABELS_RAW_MAX + 1][16];
@@ -143,7 +194,7 @@ static void test_references(void **state)
 
 int main(void)
 {
-	struct CMUnitTest tests[ARRAY_SIZE(new_rows) + 5];
+	struct CMUnitTest tests[ARRAY_SIZE(new_rows) + 8];
 	size_t n = 0;
 
 	for (; n < ARRAY_SIZE(new_rows); n++)
@@ -151,6 +202,9 @@ int main(void)
 						.test_func = test_new,
 						.initial_state = (void *)&new_rows[n] };
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_merge);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_derive);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_merged_texts_stay);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_hash_of_borders);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_ceilings);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_equal);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_get);

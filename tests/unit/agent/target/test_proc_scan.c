@@ -153,7 +153,8 @@ static void test_child(void **state)
 	ev.pid = (uint32_t)pid;
 	ev.time_ns = UINT64_MAX / 2;
 	process_table_apply(f->processes, &ev);
-	assert_int_equal(discovery_process_on_exit(f->d, (uint32_t)pid), DISCOVERY_CHANGED);
+	discovery_process_told(f->d);
+	discovery_process_on_exit(f->d, (uint32_t)pid);
 	assert_null(find_target(f, pid));
 }
 

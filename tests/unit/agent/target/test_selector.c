@@ -100,10 +100,10 @@ static void test_start(void **state)
 	assert_true(selector_takes_start(&without, 0));
 	assert_true(selector_takes_start(&without, UINT64_MAX));
 	assert_true(selector_takes_start(&with, 9 * NS_PER_S));
-	assert_true(selector_takes_start(&with, 8 * NS_PER_S));
-	assert_true(selector_takes_start(&with, 10 * NS_PER_S));
-	assert_false(selector_takes_start(&with, 8 * NS_PER_S - 1));
-	assert_false(selector_takes_start(&with, 10 * NS_PER_S + 1));
+	assert_true(selector_takes_start(&with, 9 * NS_PER_S - SELECTOR_START_SLACK_NS));
+	assert_true(selector_takes_start(&with, 9 * NS_PER_S + SELECTOR_START_SLACK_NS));
+	assert_false(selector_takes_start(&with, 9 * NS_PER_S - SELECTOR_START_SLACK_NS - 1));
+	assert_false(selector_takes_start(&with, 9 * NS_PER_S + SELECTOR_START_SLACK_NS + 1));
 	assert_false(selector_takes_start(&with, 0));
 	assert_false(selector_takes_start(&with, UINT64_MAX));
 }

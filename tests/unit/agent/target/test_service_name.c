@@ -57,107 +57,242 @@ struct process_row {
 	struct process_identity id;
 	const char *expected;
 	enum service_name_source source;
+	struct container_facts container;
+	bool no_scripts;
 };
 
 /* comm is the leader's; what stands behind a link that speaks must not matter. */
 #define EXE(path) .exe = (path), .comm = "comm"
 
 static struct process_row process_rows[] = {
-	{ "nothing", { .exe = "", .comm = "" }, "process", SERVICE_NAME_NOTHING },
-	{ "comm", { .exe = "", .comm = "worker" }, "worker", SERVICE_NAME_COMM },
-	{ "exe", { EXE("/usr/sbin/nginx") }, "nginx", SERVICE_NAME_EXECUTABLE },
-	{ "exe in the root", { EXE("/init") }, "init", SERVICE_NAME_EXECUTABLE },
-	{ "exe without a directory", { EXE("app") }, "app", SERVICE_NAME_EXECUTABLE },
-	{ "exe deleted", { EXE("/tmp/a.out (deleted)") }, "a.out", SERVICE_NAME_EXECUTABLE },
-	{ "exe with blanks", { EXE("/opt/My App/my app") }, "my app", SERVICE_NAME_EXECUTABLE },
-	{ "exe is an interpreter",
-	  { EXE("/usr/bin/python3.11"), .cmdline = "python3 app.py" },
+	{ "nothing", { .exe = "", .comm = "" }, "process", .source = SERVICE_NAME_NOTHING },
+	{ "comm", { .exe = "", .comm = "worker" }, "worker", .source = SERVICE_NAME_COMM },
+	{ "exe", { EXE("/usr/sbin/nginx") }, "nginx", .source = SERVICE_NAME_EXECUTABLE },
+	{ "exe in the root", { EXE("/init") }, "init", .source = SERVICE_NAME_EXECUTABLE },
+	{ "exe without a directory", { EXE("app") }, "app", .source = SERVICE_NAME_EXECUTABLE },
+	{ "exe deleted",
+	  { EXE("/tmp/a.out (deleted)") },
+	  "a.out",
+	  .source = SERVICE_NAME_EXECUTABLE },
+	{ "exe with blanks",
+	  { EXE("/opt/My App/my app") },
+	  "my app",
+	  .source = SERVICE_NAME_EXECUTABLE },
+	{ "exe is called unknown", { EXE("/opt/unknown") }, "comm", .source = SERVICE_NAME_COMM },
+	{ "all are called unknown",
+	  { .exe = "/opt/unknown", .comm = "unknown" },
+	  "process",
+	  .source = SERVICE_NAME_NOTHING },
+	{ "script",
+	  { EXE("/usr/bin/python3.11"), .script = "app.py" },
+	  "app.py",
+	  .source = SERVICE_NAME_SCRIPT },
+	{ "script, not wanted",
+	  { EXE("/usr/bin/python3.11"), .script = "app.py" },
 	  "python3.11",
-	  SERVICE_NAME_EXECUTABLE },
-	{ "exe is a directory", { EXE("/usr/bin/") }, "comm", SERVICE_NAME_COMM },
+	  .source = SERVICE_NAME_EXECUTABLE,
+	  .no_scripts = true },
+	{ "script of a unit",
+	  { EXE("/usr/bin/python3.11"), .script = "app.py", .cgroup.unit = "shop.service" },
+	  "shop",
+	  .source = SERVICE_NAME_UNIT },
+	{ "script of a login",
+	  { EXE("/usr/bin/python3.11"), .script = "app.py", .cgroup.unit = "session-2.scope" },
+	  "app.py",
+	  .source = SERVICE_NAME_SCRIPT },
+	{ "OTEL_SERVICE_NAME",
+	  { EXE("/app"), .env.otel_service = "checkout", .env.otel_attribute_service = "x" },
+	  "checkout",
+	  .source = SERVICE_NAME_OTEL_SERVICE },
+	{ "OTEL_RESOURCE_ATTRIBUTES",
+	  { EXE("/app"), .env.otel_attribute_service = "checkout", .cgroup.unit = "a.service" },
+	  "checkout",
+	  .source = SERVICE_NAME_OTEL_ATTRIBUTE },
+	{ "OTEL_SERVICE_NAME says nothing",
+	  { EXE("/usr/bin/java"), .env.otel_service = "unknown_service:java", .script = "Shop" },
+	  "Shop",
+	  .source = SERVICE_NAME_SCRIPT },
+	{ "OTEL_SERVICE_NAME before the user's unit",
+	  { EXE("/app"), .env.otel_service = "checkout", .cgroup.user_unit = "a.service" },
+	  "checkout",
+	  .source = SERVICE_NAME_OTEL_SERVICE },
+	{ "machine",
+	  { EXE("/app"), .cgroup.machine = "web1", .env.otel_service = "x",
+	    .cgroup.unit = "a.service" },
+	  "web1",
+	  .source = SERVICE_NAME_MACHINE },
+	{ "Nomad",
+	  { EXE("/app"), .env.nomad_job = "shop", .env.nomad_task = "web", .env.nomad_group = "g" },
+	  "shop/web",
+	  .source = SERVICE_NAME_NOMAD },
+	{ "Nomad by control group",
+	  { EXE("/app"), .cgroup.task = "web", .cgroup.alloc_id = "x" },
+	  "web",
+	  .source = SERVICE_NAME_NOMAD },
+	{ "Nomad by both",
+	  { EXE("/app"), .env.nomad_job = "shop", .cgroup.task = "web" },
+	  "shop/web",
+	  .source = SERVICE_NAME_NOMAD },
+	{ "Nomad, a Docker container",
+	  { EXE("/app"), .env.nomad_job = "shop", .env.nomad_task = "web",
+	    .cgroup.container_id = ID },
+	  "shop/web",
+	  .source = SERVICE_NAME_NOMAD,
+	  .container = { .name = "web-7a8f" } },
+	{ "pod by the environment",
+	  { EXE("/app"), .env.kubernetes_namespace = "shop", .env.kubernetes_container = "web" },
+	  "shop/web",
+	  .source = SERVICE_NAME_POD },
+	{ "pod without container, by the environment",
+	  { EXE("/app"), .env.kubernetes_namespace = "shop",
+	    .env.kubernetes_pod = "web-7d9c5b8f6d-x2x7z" },
+	  "shop/web",
+	  .source = SERVICE_NAME_WORKLOAD },
+	{ "namespace without pod",
+	  { EXE("/app"), .env.kubernetes_namespace = "shop" },
+	  "app",
+	  .source = SERVICE_NAME_EXECUTABLE },
+	{ "pod",
+	  { EXE("/app"), .cgroup.container_id = ID, .env.kubernetes_container = "other" },
+	  "shop/web",
+	  .source = SERVICE_NAME_POD,
+	  .container = { .namespace = "shop",
+			 .pod = "web-0",
+			 .pod_container = "web",
+			 .name = "k8s_web" } },
+	{ "pod with an annotation",
+	  { EXE("/app") },
+	  "checkout",
+	  .source = SERVICE_NAME_POD_FILES_ANNOTATION,
+	  .container = { .namespace = "shop",
+			 .pod_container = "web",
+			 .pod_service_name = "checkout" } },
+	{ "pod, container by the environment",
+	  { EXE("/app"), .env.kubernetes_container = "web" },
+	  "shop/web",
+	  .source = SERVICE_NAME_POD,
+	  .container = { .namespace = "shop", .pod = "web-0" } },
+	{ "Compose",
+	  { EXE("/app"), .env.otel_service = "x" },
+	  "shop/web",
+	  .source = SERVICE_NAME_COMPOSE,
+	  .container = { .name = "shop-web-1",
+			 .compose_project = "shop",
+			 .compose_service = "web" } },
+	{ "half a Compose",
+	  { EXE("/app") },
+	  "shop-web-1",
+	  .source = SERVICE_NAME_CONTAINER_NAME,
+	  .container = { .name = "shop-web-1", .compose_project = "shop" } },
+	{ "Swarm",
+	  { EXE("/app") },
+	  "shop_web",
+	  .source = SERVICE_NAME_SWARM,
+	  .container = { .name = "shop_web.1.abcdefghijklmnopqrstuvwxy",
+			 .swarm_service = "shop_web" } },
+	{ "Swarm by the name",
+	  { EXE("/app") },
+	  "shop_web",
+	  .source = SERVICE_NAME_CONTAINER_NAME,
+	  .container = { .name = "shop_web.1.abcdefghijklmnopqrstuvwxy" } },
+	{ "container name",
+	  { EXE("/app"), .env.otel_service = "x",
+	    .cgroup = { .container_id = ID, .unit = "a.service", .machine = "m" } },
+	  "grafana",
+	  .source = SERVICE_NAME_CONTAINER_NAME,
+	  .container = { .name = "grafana", .image = "grafana/grafana:11" } },
+	{ "container name with a slash",
+	  { EXE("/app") },
+	  "grafana",
+	  .source = SERVICE_NAME_CONTAINER_NAME,
+	  .container = { .name = "/grafana" } },
+	{ "container of an image only",
+	  { EXE("/app") },
+	  "app",
+	  .source = SERVICE_NAME_EXECUTABLE,
+	  .container = { .name = "", .image = "grafana/grafana:11" } },
+	{ "exe is a directory", { EXE("/usr/bin/") }, "comm", .source = SERVICE_NAME_COMM },
 	{ "exe bad UTF-8",
 	  { EXE("/a\xff"
 		"b") },
 	  "a\xef\xbf\xbd"
 	  "b",
-	  SERVICE_NAME_EXECUTABLE },
+	  .source = SERVICE_NAME_EXECUTABLE },
 	{ "memfd",
 	  { EXE("/memfd:runc_cloned:/proc/self/exe") },
 	  "runc_cloned",
-	  SERVICE_NAME_EXECUTABLE },
+	  .source = SERVICE_NAME_EXECUTABLE },
 	{ "memfd deleted",
 	  { EXE("/memfd:payload (deleted)") },
 	  "payload",
-	  SERVICE_NAME_EXECUTABLE },
-	{ "memfd without a name", { EXE("/memfd: (deleted)") }, "comm", SERVICE_NAME_COMM },
+	  .source = SERVICE_NAME_EXECUTABLE },
+	{ "memfd without a name",
+	  { EXE("/memfd: (deleted)") },
+	  "comm",
+	  .source = SERVICE_NAME_COMM },
 	{ "unit",
 	  { EXE("/usr/sbin/nginx"), .cgroup.unit = "web.service" },
 	  "web",
-	  SERVICE_NAME_UNIT },
+	  .source = SERVICE_NAME_UNIT },
 	{ "unit instance",
 	  { EXE("/sbin/agetty"), .cgroup.unit = "getty@tty1.service" },
 	  "getty@tty1",
-	  SERVICE_NAME_UNIT },
+	  .source = SERVICE_NAME_UNIT },
 	{ "unit scope",
 	  { EXE("/usr/bin/qemu"), .cgroup.unit = "machine-vm.scope" },
 	  "machine-vm",
-	  SERVICE_NAME_UNIT },
+	  .source = SERVICE_NAME_UNIT },
 	{ "unit is a login",
 	  { EXE("/bin/bash"), .cgroup.unit = "session-2.scope" },
 	  "bash",
-	  SERVICE_NAME_EXECUTABLE },
+	  .source = SERVICE_NAME_EXECUTABLE },
 	{ "unit is the system's",
 	  { EXE("/lib/systemd/systemd"), .cgroup.unit = "init.scope" },
 	  "systemd",
-	  SERVICE_NAME_EXECUTABLE },
+	  .source = SERVICE_NAME_EXECUTABLE },
 	{ "unit is a user's manager",
 	  { EXE("/bin/x"), .cgroup.unit = "user@1000.service" },
 	  "x",
-	  SERVICE_NAME_EXECUTABLE },
+	  .source = SERVICE_NAME_EXECUTABLE },
 	{ "user unit",
 	  { EXE("/bin/x"),
 	    .cgroup = { .unit = "user@1000.service", .user_unit = "pipewire.service" } },
 	  "pipewire",
-	  SERVICE_NAME_USER_UNIT },
+	  .source = SERVICE_NAME_USER_UNIT },
 	{ "user unit is an application",
 	  { EXE("/usr/lib/firefox/firefox"),
 	    .cgroup = { .unit = "user@1000.service", .user_unit = "app-gnome-firefox-77.scope" } },
 	  "firefox",
-	  SERVICE_NAME_EXECUTABLE },
+	  .source = SERVICE_NAME_EXECUTABLE },
 	{ "user manager itself",
 	  { EXE("/lib/systemd/systemd"),
 	    .cgroup = { .unit = "user@0.service", .user_unit = "init.scope" } },
 	  "systemd",
-	  SERVICE_NAME_EXECUTABLE },
+	  .source = SERVICE_NAME_EXECUTABLE },
 	{ "login without exe",
 	  { .exe = "", .comm = "bash", .cgroup.unit = "session-2.scope" },
 	  "bash",
-	  SERVICE_NAME_COMM },
-	{ "container",
+	  .source = SERVICE_NAME_COMM },
+	{ "container that nobody knows",
 	  { EXE("/app"), .cgroup.container_id = ID },
-	  "0123456789ab",
-	  SERVICE_NAME_CONTAINER_ID },
-	{ "container of ECS",
-	  { EXE("/app"), .cgroup.container_id = "fedcba9876543210fedcba9876543210-42" },
-	  "fedcba987654",
-	  SERVICE_NAME_CONTAINER_ID },
-	{ "container before unit",
-	  { EXE("/sbin/init"),
-	    .cgroup = { .container_id = ID, .unit = "nginx.service", .user_unit = "a.service" } },
-	  "0123456789ab",
-	  SERVICE_NAME_CONTAINER_ID },
+	  "app",
+	  .source = SERVICE_NAME_EXECUTABLE },
 	{ "container without exe",
 	  { .exe = "", .comm = "x", .cgroup.container_id = ID },
 	  "0123456789ab",
-	  SERVICE_NAME_CONTAINER_ID },
+	  .source = SERVICE_NAME_CONTAINER_ID },
+	{ "container of ECS without exe",
+	  { .exe = "", .comm = "x", .cgroup.container_id = "fedcba9876543210fedcba9876543210-42" },
+	  "fedcba987654",
+	  .source = SERVICE_NAME_CONTAINER_ID },
 	{ "kernel thread",
 	  { .exe = "", .comm = "kworker/0:1", .kernel_thread = true },
 	  "kernel",
-	  SERVICE_NAME_KERNEL },
+	  .source = SERVICE_NAME_KERNEL },
 	{ "kernel thread in a container's cgroup",
 	  { .exe = "", .comm = "vhost-1", .kernel_thread = true, .cgroup.container_id = ID },
 	  "kernel",
-	  SERVICE_NAME_KERNEL },
+	  .source = SERVICE_NAME_KERNEL },
 };
 
 static void test_labels(void **state)
@@ -181,11 +316,82 @@ static void test_process(void **state)
 	const struct process_row *row = *state;
 	struct service_name name;
 
-	service_name_from_process(&row->id, &name);
+	service_name_from_process(&(struct service_name_facts){ .identity = &row->id,
+								.container = &row->container,
+								.scripts = !row->no_scripts },
+				  &name);
 	assert_string_equal(name.text, row->expected);
 	assert_int_equal(name.source, row->source);
 	assert_string_not_equal(name.text, "unknown");
 	assert_string_not_equal(name.text, "unspecified");
+}
+
+/* All that a process may be known by at once; one link after the other is taken away, from the first on. */
+static void test_all_links(void **state)
+{
+	struct container_facts c = { .name = "docker",
+				     .namespace = "ns",
+				     .pod = "pod-0",
+				     .pod_container = "pc",
+				     .pod_service_name = "annotation",
+				     .compose_project = "cp",
+				     .compose_service = "cs",
+				     .swarm_service = "swarm" };
+	struct process_identity id = { .exe = "/bin/exe",
+				       .comm = "comm",
+				       .script = "script",
+				       .env = { .otel_service = "otel",
+						.otel_attribute_service = "attribute",
+						.nomad_job = "job",
+						.nomad_task = "task" },
+				       .cgroup = { .container_id = ID,
+						   .machine = "machine",
+						   .unit = "unit.service",
+						   .user_unit = "user.service" } };
+	const struct {
+		const char *expected;
+		enum service_name_source source;
+		const char **link;
+	} links[] = {
+		{ "annotation", SERVICE_NAME_POD_FILES_ANNOTATION, &c.pod_service_name },
+		{ "ns/pc", SERVICE_NAME_POD, &c.pod_container },
+		{ "ns/pod", SERVICE_NAME_WORKLOAD, &c.pod },
+		{ "cp/cs", SERVICE_NAME_COMPOSE, &c.compose_service },
+		{ "swarm", SERVICE_NAME_SWARM, &c.swarm_service },
+		{ "job/task", SERVICE_NAME_NOMAD, (const char **)&id.env.nomad_job },
+		{ "task", SERVICE_NAME_NOMAD, (const char **)&id.env.nomad_task },
+		{ "docker", SERVICE_NAME_CONTAINER_NAME, &c.name },
+		{ "machine", SERVICE_NAME_MACHINE, NULL },
+		{ "otel", SERVICE_NAME_OTEL_SERVICE, (const char **)&id.env.otel_service },
+		{ "attribute", SERVICE_NAME_OTEL_ATTRIBUTE,
+		  (const char **)&id.env.otel_attribute_service },
+		{ "user", SERVICE_NAME_USER_UNIT, NULL },
+		{ "unit", SERVICE_NAME_UNIT, NULL },
+		{ "script", SERVICE_NAME_SCRIPT, (const char **)&id.script },
+		{ "exe", SERVICE_NAME_EXECUTABLE, (const char **)&id.exe },
+		{ "0123456789ab", SERVICE_NAME_CONTAINER_ID, NULL },
+		{ "comm", SERVICE_NAME_COMM, (const char **)&id.comm },
+		{ "process", SERVICE_NAME_NOTHING, NULL },
+	};
+	char *in_cgroup[SERVICE_NAME_SOURCE_MAX] = {
+		[SERVICE_NAME_MACHINE] = id.cgroup.machine,
+		[SERVICE_NAME_USER_UNIT] = id.cgroup.user_unit,
+		[SERVICE_NAME_UNIT] = id.cgroup.unit,
+		[SERVICE_NAME_CONTAINER_ID] = id.cgroup.container_id,
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(links); i++) {
+		struct service_name name;
+
+		service_name_from_process(&(struct service_name_facts){ &id, &c, true }, &name);
+		assert_string_equal(name.text, links[i].expected);
+		assert_int_equal(name.source, links[i].source);
+		if (links[i].link)
+			*links[i].link = "";
+		if (in_cgroup[links[i].source])
+			in_cgroup[links[i].source][0] = '\0';
+	}
 }
 
 static void test_too_long(void **state)
@@ -210,12 +416,13 @@ static void test_source_words(void **state)
 	for (int i = 0; i < SERVICE_NAME_SOURCE_MAX; i++)
 		assert_string_not_equal(service_name_source_word(i), "");
 	assert_string_equal(service_name_source_word(SERVICE_NAME_UNIT), "systemd unit");
+	assert_string_equal(service_name_source_word(SERVICE_NAME_SCRIPT), "script");
 	assert_string_equal(service_name_source_word(SERVICE_NAME_SOURCE_MAX), "");
 }
 
 int main(void)
 {
-	struct CMUnitTest tests[ARRAY_SIZE(label_rows) + ARRAY_SIZE(process_rows) + 2];
+	struct CMUnitTest tests[ARRAY_SIZE(label_rows) + ARRAY_SIZE(process_rows) + 3];
 	size_t n = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(label_rows); i++)
@@ -226,6 +433,7 @@ int main(void)
 		tests[n++] = (struct CMUnitTest){ .name = process_rows[i].name,
 						  .test_func = test_process,
 						  .initial_state = &process_rows[i] };
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_all_links);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_too_long);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_source_words);
 	return cmocka_run_group_tests_name("agent/target/service_name", tests, NULL, NULL);

@@ -25,6 +25,21 @@ const struct process_identity *process_identity(struct process_table *t, struct 
 	return &p->identity;
 }
 
+/* Knows of one container, whatever is asked for. */
+struct container_book {
+	struct container_facts facts;
+};
+
+const struct container_facts *container_book_find(struct container_book *b,
+						  const struct cgroup_facts *cgroup, uint32_t pid,
+						  uint64_t now_ns)
+{
+	(void)cgroup;
+	(void)pid;
+	(void)now_ns;
+	return &b->facts;
+}
+
 struct row {
 	const char *name;
 	const char *targets[MAX_TARGETS];
@@ -47,8 +62,8 @@ static const struct row rows[] = {
 	  .expected = NAME "service_name=nginx" },
 	{ "no argument, targets_only", .have_targets = false, .targets_only = true, NGINX,
 	  .by_default = true, .expected = NAME "service_name=nginx" },
-	{ "no argument, container", .have_targets = false, IN_A, .by_default = true,
-	  .expected = NAME "service_name=aaaaaaaaaaaa" },
+	{ "no argument, container that nobody knows", .have_targets = false, IN_A,
+	  .by_default = true, .expected = NAME "service_name=app" },
 	{ "no argument, default", .have_targets = false, .fallback = "service_name=rest", NGINX,
 	  .by_default = true, .expected = NAME "service_name=rest" },
 	{ "empty list", .have_targets = true, NGINX, .by_default = true,
@@ -71,7 +86,7 @@ static const struct row rows[] = {
 	  .have_targets = true,
 	  .n = 2,
 	  IN_A,
-	  .expected = "__name__=process_cpu|a=p|host=h1|service_name=aaaaaaaaaaaa" },
+	  .expected = "__name__=process_cpu|a=p|host=h1|service_name=app" },
 	{ "a target with both is by pid only",
 	  { "__process_pid__=7|__container_id__=" A "|x=y" },
 	  .have_targets = true,
@@ -320,7 +335,7 @@ static void test_identity_is_read_late(void **state)
 	}
 }
 
-/* A thousand processes of four kinds are four objects. */
+/* A thousand processes are three objects: those in a container that nobody knows are called after their programs, like the others. */
 static void test_thousand_processes(void **state)
 {
 	(void)state;
@@ -348,13 +363,139 @@ static void test_thousand_processes(void **state)
 			j++;
 		n_distinct += j == i;
 	}
-	assert_int_equal(n_distinct, 4);
+	assert_int_equal(n_distinct, 3);
 	assert_string_equal(labels_get(series[0], "service_name"), "s");
-	assert_string_equal(labels_get(series[1], "service_name"), "bbbbbbbbbbbb");
 	assert_string_equal(labels_get(series[3], "service_name"), "php");
 	assert_string_equal(labels_get(series[2], "service_name"), "node");
 	for (size_t i = 0; i < ARRAY_SIZE(series); i++)
 		labels_unref(series[i]);
+}
+
+struct place_row {
+	const char *name;
+	const char *target, *fallback;
+	struct container_facts facts;
+	struct environ_facts env;
+	const char *expected;
+};
+
+#define COMPOSE \
+	.facts = { .name = "shop-web-1", .compose_project = "shop", .compose_service = "web" }
+#define POD                                \
+	.facts = { .name = "k8s_web",      \
+		   .namespace = "shop",    \
+		   .pod = "web-0",         \
+		   .pod_container = "web", \
+		   .image = "web:1" }
+
+/* Where a process runs are its labels when nobody has given others. */
+static const struct place_row places[] = {
+	{ "nothing known", .expected = NAME "service_name=app" },
+	{ "container", .facts = { .name = "grafana" }, .expected = NAME "service_name=grafana" },
+	{ "Compose", COMPOSE,
+	  .expected = "__name__=process_cpu|compose_project=shop|compose_service=web|host=h1|"
+		      "service_name=shop/web" },
+	{ "pod", POD,
+	  .expected = "__name__=process_cpu|container=web|host=h1|namespace=shop|service_name=shop/"
+		      "web" },
+	{ "pod by the environment",
+	  .env = { .kubernetes_namespace = (char *)"shop", .kubernetes_pod = (char *)"web-0" },
+	  .expected = "__name__=process_cpu|host=h1|namespace=shop|service_name=shop/web" },
+	{ "a target without a name", .target = "__container_id__=" A "|team=a", POD,
+	  .expected = "__name__=process_cpu|host=h1|service_name=shop/web|team=a" },
+	{ "a target with a name", .target = "__container_id__=" A "|service_name=a", POD,
+	  .expected = NAME "service_name=a" },
+	{ "a default without a name", .fallback = "team=b", POD,
+	  .expected = "__name__=process_cpu|host=h1|service_name=shop/web|team=b" },
+	{ "a default with a name", .fallback = "service_name=rest", POD,
+	  .expected = NAME "service_name=rest" },
+};
+
+static void test_place(void **state)
+{
+	const struct place_row *row = *state;
+	struct container_book book = { row->facts };
+	struct process_table processes = { 0 };
+	struct process p = make_process(42, 1, A, "/app");
+	_cleanup_(telemetry_freep) struct telemetry *telemetry = NULL;
+	_cleanup_(target_set_freep) struct target_set *s = NULL;
+	_cleanup_(labels_unrefp) struct labels *target =
+		row->target ? make_labels(row->target) : NULL;
+	_cleanup_(labels_unrefp) struct labels *fallback =
+		row->fallback ? make_labels(row->fallback) : NULL;
+	_cleanup_(labels_unrefp) struct labels *l = NULL;
+
+	p.identity.env = row->env;
+	assert_int_equal(telemetry_new(&telemetry), 0);
+	assert_int_equal(target_set_new(&(struct target_set_options){ .targets = &target,
+								      .n_targets = !!target,
+								      .have_targets = target,
+								      .default_target = fallback,
+								      .book = &book,
+								      .host = "h1",
+								      .telemetry = telemetry },
+					&s),
+			 0);
+	assert_true(target_set_match(s, &processes, &p, &l) >= 0);
+	assert_labels(l, row->expected);
+}
+
+/* Neither a pid nor a container's id makes a series, whatever selects the process and whatever the target says. */
+static void test_no_series_a_process(void **state)
+{
+	(void)state;
+	static const char *const targets[] = {
+		"__process_pid__=42|service_name=s",
+		"__process_pid__=42|__container_id__=" A "|service_name=s",
+		"__container_id__=" A "|service_name=s",
+		"__meta_docker_container_id=" A "|__meta_process_commandline=x|service_name=s",
+	};
+	struct process_table processes = { 0 };
+	struct process p = make_process(42, 1, A, "/app");
+	_cleanup_(telemetry_freep) struct telemetry *telemetry = NULL;
+
+	assert_int_equal(telemetry_new(&telemetry), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(targets); i++) {
+		_cleanup_(target_set_freep) struct target_set *s =
+			make_set(telemetry, targets[i], true);
+		_cleanup_(labels_unrefp) struct labels *l = NULL;
+
+		assert_int_equal(target_set_match(s, &processes, &p, &l), TARGET_FOUND);
+		assert_labels(l, "__name__=process_cpu|service_name=s");
+	}
+}
+
+/* What happened to a label is told once, however many series and target sets have it. */
+static void test_changes_are_told_once(void **state)
+{
+	(void)state;
+	struct process_table processes = { 0 };
+	struct process p = make_process(42, 1, "", "/app");
+	_cleanup_hygiene_notes_ struct hygiene_notes notes = { 0 };
+	_cleanup_(telemetry_freep) struct telemetry *telemetry = NULL;
+	_cleanup_(labels_unrefp) struct labels *target =
+		make_labels("__process_pid__=42|service_name=s|k8s.pod=p");
+	struct hygiene_change change;
+
+	assert_int_equal(telemetry_new(&telemetry), 0);
+	for (int i = 0; i < 3; i++) {
+		_cleanup_(target_set_freep) struct target_set *s = NULL;
+		_cleanup_(labels_unrefp) struct labels *l = NULL;
+
+		assert_int_equal(
+			target_set_new(&(struct target_set_options){ .targets = &target,
+								     .n_targets = 1,
+								     .have_targets = true,
+								     .notes = &notes,
+								     .telemetry = telemetry },
+				       &s),
+			0);
+		assert_int_equal(target_set_match(s, &processes, &p, &l), TARGET_FOUND);
+		assert_int_equal(hygiene_notes_next(&notes, &change), i == 0);
+	}
+	assert_string_equal(change.name, "k8s.pod");
+	assert_string_equal(change.became, "k8s_pod");
+	assert_int_equal(change.what, HYGIENE_RENAMED);
 }
 
 static void test_losses_are_counted(void **state)
@@ -398,13 +539,19 @@ static void test_too_many_targets(void **state)
 
 int main(void)
 {
-	struct CMUnitTest tests[ARRAY_SIZE(rows) + 4];
+	struct CMUnitTest tests[ARRAY_SIZE(rows) + ARRAY_SIZE(places) + 6];
 	size_t n = 0;
 
 	for (; n < ARRAY_SIZE(rows); n++)
 		tests[n] = (struct CMUnitTest){ .name = rows[n].name,
 						.test_func = test_match,
 						.initial_state = (void *)&rows[n] };
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++)
+		tests[n++] = (struct CMUnitTest){ .name = places[i].name,
+						  .test_func = test_place,
+						  .initial_state = (void *)&places[i] };
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_no_series_a_process);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_changes_are_told_once);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_identity_is_read_late);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_thousand_processes);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_losses_are_counted);

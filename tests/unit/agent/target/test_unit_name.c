@@ -50,6 +50,8 @@ static const struct row rows[] = {
 	{ "libpod-conmon-" ID ID ".scope", "" },
 	{ "fwupd-" ID ".service", "" },
 	{ "deadbeef.service", "deadbeef" },
+	{ "snap.firefox.firefox-0123abcd-4567-89ef-0123-456789abcdef.scope", "" },
+	{ "dead-beef-cafe.service", "dead-beef-cafe" },
 	{ "sshd@7-10.0.0.1:22-10.0.0.2:50514.service", "sshd" },
 	{ "ssh@0-[::1]:22-[::1]:4711.service", "ssh" },
 	{ "systemd-coredump@3-1042-0.service", "systemd-coredump" },

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What pyroscope.ebpf has made goes to its receivers, and into the log. */
+#include "agent/component/ebpf_private.h"
+#include "agent/util/log.h"
+
+static void forward(struct component *c, const struct built *built)
+{
+	struct ebpf *e = c->state;
+	struct receiver_profile profile = {
+		.labels = built->labels,
+		.bytes = built->bytes,
+		.n_bytes = built->n_bytes,
+		.n_samples = built->n_samples,
+		.time_ns = built->time_ns,
+	};
+
+	for (size_t i = 0; i < e->args->forward_to.n_items; i++) {
+		struct receiver *r = e->args->forward_to.items[i];
+
+		if (r)
+			r->receive(r, &profile);
+	}
+	ebpf_metrics_pprof(e->metrics, built);
+}
+
+struct receiver_stats ebpf_sum_receivers(const struct ebpf *e)
+{
+	struct receiver_stats sum = { 0 };
+
+	for (size_t i = 0; i < e->args->forward_to.n_items; i++) {
+		const struct receiver *r = e->args->forward_to.items[i];
+		struct receiver_stats s = { 0 };
+
+		if (!r)
+			continue;
+		r->stats(r, &s);
+		sum.sent_profiles += s.sent_profiles;
+		sum.dropped_profiles += s.dropped_profiles;
+		sum.waiting_profiles += s.waiting_profiles;
+	}
+	return sum;
+}
+
+static void log_interval(struct component *c, const struct build *build, size_t n_profiles,
+			 size_t n_bytes)
+{
+	struct ebpf *e = c->state;
+	struct receiver_stats stats = ebpf_sum_receivers(e);
+
+	/* `pushed` is what servers accepted since the line before; what was just made is usually in `waiting`. */
+	log_info_always("interval profiled", LOG_UINT("services", build->summary.n_series),
+			LOG_UINT("samples", build->summary.n_samples),
+			LOG_UINT("profiles", n_profiles), LOG_UINT("bytes", n_bytes),
+			LOG_UINT("pushed", stats.sent_profiles - e->last_sent_profiles),
+			LOG_UINT("waiting", stats.waiting_profiles),
+			LOG_UINT("lost", stats.dropped_profiles - e->last_lost_profiles),
+			LOG_STR("hottest_service", build->summary.hottest_service),
+			LOG_UINT("hottest_samples", build->summary.hottest_service_samples),
+			LOG_STR("hottest_function", build->summary.hottest_function));
+	e->last_sent_profiles = stats.sent_profiles;
+	e->last_lost_profiles = stats.dropped_profiles;
+}
+
+static void say_kernel_hidden(struct ebpf *e, const struct build *build)
+{
+	if (!build->summary.kernel_hidden || e->kernel_hidden_said)
+		return;
+	e->kernel_hidden_said = true;
+	log_warn("kernel function names are hidden, kernel stacks are shown as [kernel]",
+		 LOG_STR("fix", "grant CAP_SYSLOG, or set kernel.kptr_restrict to 0 or 1"));
+}
+
+void ebpf_on_interval(const struct interval *interval, struct build *build, void *data)
+{
+	struct component *c = data;
+	struct ebpf *e = c->state;
+	size_t n_profiles = 0;
+	size_t n_bytes = 0;
+
+	(void)interval;
+	for (const struct built *b = build->first; b; b = b->next) {
+		forward(c, b);
+		n_profiles++;
+		n_bytes += b->n_bytes;
+	}
+	ebpf_metrics_session(e->metrics);
+	say_kernel_hidden(e, build);
+	ebpf_tell_flow(c, build->summary.n_samples);
+	log_interval(c, build, n_profiles, n_bytes);
+}

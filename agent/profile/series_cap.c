@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The cap on series. */
+#include "agent/profile/series_cap.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/util/hash.h"
+#include "agent/util/macro.h"
+
+/* An active series; never `other`. */
+struct place {
+	struct hash_node node; /* by labels->hash */
+	struct labels *labels; /* a reference */
+	uint64_t sent_ns;
+};
+
+struct series_cap {
+	size_t max;
+	struct labels *other; /* a reference */
+	bool other_active;
+	uint64_t other_sent_ns;
+	struct hash_table places; /* at most max */
+	struct labels *biggest;	  /* a reference, or NULL */
+};
+
+/* Who wants a place in this interval: an active series, or a new one. */
+struct claim {
+	struct labels *labels; /* borrowed */
+	struct place *place;   /* NULL: it is new */
+	struct series *series; /* NULL: it is not in the interval */
+	size_t index;	       /* in the interval's list */
+	uint64_t n_samples;
+};
+
+struct claims {
+	struct claim *items;
+	size_t n;
+	struct series *other; /* in the interval already, by its own labels */
+};
+
+int series_cap_new(size_t max, struct labels *other, struct series_cap **ret_cap)
+{
+	struct series_cap *cap = calloc(1, sizeof(*cap));
+
+	if (!cap)
+		return -ENOMEM;
+	cap->max = max;
+	cap->other = labels_ref(other);
+	*ret_cap = cap;
+	return 0;
+}
+
+static void place_free(struct series_cap *cap, struct place *p)
+{
+	hash_remove(&cap->places, &p->node);
+	labels_unref(p->labels);
+	free(p);
+}
+
+void series_cap_free(struct series_cap *cap)
+{
+	if (!cap)
+		return;
+	HASH_FOREACH (&cap->places, node)
+		place_free(cap, CONTAINER_OF(node, struct place, node));
+	hash_fini(&cap->places);
+	labels_unref(cap->biggest);
+	labels_unref(cap->other);
+	free(cap);
+}
+
+static struct place *place_find(const struct series_cap *cap, const struct labels *l)
+{
+	HASH_FOREACH_MATCH (&cap->places, l->hash, node) {
+		struct place *p = CONTAINER_OF(node, struct place, node);
+
+		if (labels_equal(p->labels, l))
+			return p;
+	}
+	return NULL;
+}
+
+void series_cap_set(struct series_cap *cap, size_t max, struct labels *other)
+{
+	struct place *p = place_find(cap, other);
+
+	if (p)
+		place_free(cap, p);
+	cap->other_active &= labels_equal(cap->other, other);
+	labels_ref(other);
+	labels_unref(cap->other);
+	cap->other = other;
+	cap->max = max;
+}
+
+static int place_new(struct series_cap *cap, struct labels *l, uint64_t now_ns)
+{
+	_cleanup_free_ struct place *p = malloc(sizeof(*p));
+	int r = p ? hash_insert(&cap->places, &p->node, l->hash) : -ENOMEM;
+
+	if (r < 0)
+		return r;
+	p->labels = labels_ref(l);
+	p->sent_ns = now_ns;
+	(void)TAKE_PTR(p);
+	return 0;
+}
+
+static void forget_inactive(struct series_cap *cap, uint64_t now_ns)
+{
+	HASH_FOREACH (&cap->places, node) {
+		struct place *p = CONTAINER_OF(node, struct place, node);
+
+		if (now_ns - p->sent_ns > SERIES_ACTIVE_NS)
+			place_free(cap, p);
+	}
+	cap->other_active &= now_ns - cap->other_sent_ns <= SERIES_ACTIVE_NS;
+}
+
+static int claims_make(const struct series_cap *cap, const struct interval *i, struct claims *c)
+{
+	*c = (struct claims){ .items = calloc(cap->places.n + i->n_series + 1, sizeof(c->items[0])),
+			      .other = interval_series(i, cap->other) };
+	if (!c->items)
+		return -ENOMEM;
+	for (struct series *s = i->series; s; s = s->next)
+		if (s != c->other)
+			c->items[c->n++] = (struct claim){ .labels = s->labels,
+							   .place = place_find(cap, s->labels),
+							   .series = s,
+							   .index = c->n,
+							   .n_samples = s->n_samples };
+	HASH_FOREACH (&cap->places, node) {
+		struct place *p = CONTAINER_OF(node, struct place, node);
+
+		if (!interval_series(i, p->labels))
+			c->items[c->n++] = (struct claim){ .labels = p->labels, .place = p };
+	}
+	return 0;
+}
+
+/* Which of two sets is first, so that equals are told apart in the same way each time, whoever made them. */
+static int labels_order(const struct labels *a, const struct labels *b)
+{
+	for (size_t i = 0; i < a->n && i < b->n; i++) {
+		int order = strcmp(a->items[i].name, b->items[i].name);
+
+		if (order == 0)
+			order = strcmp(a->items[i].value, b->items[i].value);
+		if (order != 0)
+			return order;
+	}
+	return (a->n > b->n) - (a->n < b->n);
+}
+
+/* Active ones first, then by samples, then by who was sent last. */
+static int claim_order(const void *a, const void *b)
+{
+	const struct claim *x = a, *y = b;
+
+	if (!x->place != !y->place)
+		return x->place ? -1 : 1;
+	if (x->n_samples != y->n_samples)
+		return x->n_samples > y->n_samples ? -1 : 1;
+	if (x->place && x->place->sent_ns != y->place->sent_ns)
+		return x->place->sent_ns > y->place->sent_ns ? -1 : 1;
+	return labels_order(x->labels, y->labels);
+}
+
+static int grant(struct series_cap *cap, const struct claim *c, uint64_t now_ns)
+{
+	if (!c->place)
+		return place_new(cap, c->labels, now_ns);
+	if (c->series)
+		c->place->sent_ns = now_ns;
+	return 0;
+}
+
+static void note_folded(struct series_cap *cap, const struct claim *c, struct series_cap_folded *f)
+{
+	f->n_series++;
+	f->n_samples += c->n_samples;
+	if (f->biggest && c->n_samples <= f->n_biggest_samples)
+		return;
+	labels_ref(c->labels);
+	labels_unref(cap->biggest);
+	cap->biggest = c->labels;
+	f->biggest = c->labels;
+	f->n_biggest_samples = c->n_samples;
+}
+
+/* The series may be gone afterwards, and its labels with it. */
+static int fold(struct series_cap *cap, struct interval *i, const struct claim *c)
+{
+	int r = c->series ? interval_relabel(i, c->series, cap->other) : 0;
+
+	if (r == 0 && c->place)
+		place_free(cap, c->place);
+	return r;
+}
+
+static int by_index(const void *a, const void *b)
+{
+	const struct claim *x = a, *y = b;
+
+	return (x->index > y->index) - (x->index < y->index);
+}
+
+/* In the order of the interval's list: that is walked from its begin for each that leaves it, and so no further than over those that stay. */
+static int fold_all(struct series_cap *cap, struct interval *i, struct claim *claims, size_t n,
+		    struct series_cap_folded *f)
+{
+	int r = 0;
+
+	for (size_t at = 0; at < n; at++)
+		if (claims[at].series)
+			note_folded(cap, &claims[at], f);
+	if (n > 1)
+		qsort(claims, n, sizeof(claims[0]), by_index);
+	for (size_t at = 0; r == 0 && at < n; at++)
+		r = fold(cap, i, &claims[at]);
+	return r;
+}
+
+/* Decides for all of them, the most deserving first. */
+static int settle(struct series_cap *cap, struct interval *i, const struct claims *c,
+		  uint64_t now_ns, struct series_cap_folded *f)
+{
+	bool needs_other = c->other || cap->other_active || c->n > cap->max;
+	size_t n_granted = MIN_OF(c->n, cap->max - needs_other);
+	int r = 0;
+
+	for (size_t at = 0; r == 0 && at < n_granted; at++)
+		r = grant(cap, &c->items[at], now_ns);
+	if (r == 0)
+		r = fold_all(cap, i, c->items + n_granted, c->n - n_granted, f);
+	if (c->other || f->n_series > 0) {
+		cap->other_active = true;
+		cap->other_sent_ns = now_ns;
+	}
+	return r;
+}
+
+int series_cap_apply(struct series_cap *cap, struct interval *i, uint64_t now_mono_ns,
+		     struct series_cap_folded *ret_folded)
+{
+	struct series_cap_folded folded = { 0 };
+	struct claims c;
+
+	labels_unref(cap->biggest);
+	cap->biggest = NULL;
+	forget_inactive(cap, now_mono_ns);
+	int r = claims_make(cap, i, &c);
+	if (r < 0)
+		return r;
+	if (c.n > 1)
+		qsort(c.items, c.n, sizeof(c.items[0]), claim_order);
+	r = settle(cap, i, &c, now_mono_ns, &folded);
+	free(c.items);
+	if (r == 0)
+		*ret_folded = folded;
+	return r;
+}
+
+size_t series_cap_max(const struct series_cap *cap)
+{
+	return cap->max;
+}
+
+size_t series_cap_n_active(const struct series_cap *cap)
+{
+	return cap->places.n + cap->other_active;
+}

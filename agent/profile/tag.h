@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a sample tells of its process besides its series, where that was asked for: sample labels `pid` and `comm`, or the name as the
+ * outermost frame.
+ *
+ * Off by default: a server makes a series of each. Tags are interned, so that stacks compare them by pointer. They lie in the arena of
+ * their interval.
+ */
+#ifndef XAGENT_AGENT_PROFILE_TAG_H
+#define XAGENT_AGENT_PROFILE_TAG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agent/util/arena.h"
+#include "agent/util/hash.h"
+
+/* Bits: COMM_BOTH is a label and a frame. */
+enum comm_use { COMM_NONE = 0, COMM_LABEL = 1, COMM_STACKFRAME = 2, COMM_BOTH = 3 };
+
+/* What is asked for. */
+struct tagging {
+	enum comm_use comm;
+	bool pid;
+};
+
+struct sample_tag {
+	struct hash_node node;
+	uint32_t pid;	  /* 0 where it is not asked for */
+	const char *comm; /* of the process, its leader's; "" likewise */
+};
+
+static inline bool tagging_wants_any(struct tagging t)
+{
+	return t.pid || t.comm != COMM_NONE;
+}
+
+/* One for equal ones. 0 or -ENOMEM (the arena's ceiling included). */
+int tag_get(struct hash_table *tags, struct arena *arena, uint32_t pid, const char *comm,
+	    const struct sample_tag **ret_tag);
+
+/* "none", "" (the same), "label", "stackframe", "both". */
+bool comm_use_parse(const char *text, enum comm_use *ret_use);
+
+#endif
