@@ -5,9 +5,12 @@
 
 #include "agent/component/component.h"
 
+extern const struct component_kind discovery_dns_kind;
+extern const struct component_kind discovery_docker_kind;
 extern const struct component_kind discovery_file_kind;
 extern const struct component_kind discovery_http_kind;
 extern const struct component_kind discovery_kubelet_kind;
+extern const struct component_kind discovery_kubernetes_kind;
 extern const struct component_kind discovery_process_kind;
 extern const struct component_kind discovery_relabel_kind;
 extern const struct component_kind http_kind;

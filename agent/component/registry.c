@@ -8,9 +8,12 @@
 #include "agent/util/suggest.h"
 
 static const struct component_kind *const kinds[] = {
+	&discovery_dns_kind,
+	&discovery_docker_kind,
 	&discovery_file_kind,
 	&discovery_http_kind,
 	&discovery_kubelet_kind,
+	&discovery_kubernetes_kind,
 	&discovery_process_kind,
 	&discovery_relabel_kind,
 	&http_kind,

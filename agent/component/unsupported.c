@@ -15,9 +15,9 @@ static const struct {
 	{ "beyla", "ebpf" },
 	{ "database_observability", "mysql postgres" },
 	{ "discovery",
-	  "aws azure consul consulagent digitalocean dns docker dockerswarm ec2 eureka "
-	  "gce hetzner ionos kubernetes kuma lightsail linode marathon "
-	  "nerve nomad openstack ovhcloud puppetdb relabel remote_relabel scaleway "
+	  "aws azure consul consulagent digitalocean dockerswarm ec2 eureka "
+	  "gce hetzner ionos kuma lightsail linode marathon "
+	  "nerve nomad openstack ovhcloud puppetdb remote_relabel scaleway "
 	  "serverset triton uyuni" },
 	{ "faro", "receiver" },
 	{ "local", "file_match" },

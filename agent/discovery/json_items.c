@@ -34,7 +34,9 @@ void json_items_reset(struct json_items *s)
 	struct buf item = s->item, rest = s->rest;
 	size_t n_too_large = s->n_too_large;
 
-	*s = (struct json_items){ .item = item, .rest = rest, .n_too_large = n_too_large };
+	*s = (struct json_items){
+		.known = s->known, .item = item, .rest = rest, .n_too_large = n_too_large
+	};
 	buf_reset(&s->item);
 	buf_reset(&s->rest);
 }
@@ -102,17 +104,23 @@ static int put(struct json_items *s, const char *bytes, size_t n)
 	return r;
 }
 
+static int parse_item(struct json_items *s, json_items_fn fn, void *data)
+{
+	int r = s->known ? s->known(buf_str(&s->item), s->item.len, data) : 0;
+
+	if (r != 0)
+		return r;
+	json_t *item = json_loadb(buf_str(&s->item), s->item.len, 0, NULL);
+	r = item ? fn(item, data) : -EBADMSG;
+	json_decref(item);
+	return r;
+}
+
 static int take_item(struct json_items *s, json_items_fn fn, void *data)
 {
-	json_t *item = NULL;
-	int r = 0;
+	int r = s->skipping ? 0 : parse_item(s, fn, data);
 
 	s->in_item = false;
-	if (!s->skipping) {
-		item = json_loadb(buf_str(&s->item), s->item.len, 0, NULL);
-		r = item ? fn(item, data) : -EBADMSG;
-		json_decref(item);
-	}
 	s->skipping = false;
 	buf_reset(&s->item);
 	return r < 0 ? r : 0;

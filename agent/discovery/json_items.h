@@ -17,9 +17,13 @@
 #define JSON_ITEMS_MAX_REST_BYTES ((size_t)64 << 10)
 #define JSON_ITEMS_MAX_KEY_BYTES 8
 
+/* Whether an item is known by its text, which is then not parsed: 1, 0 or -errno. */
+typedef int (*json_items_known_fn)(const char *text, size_t n, void *data);
+
 struct json_items {
-	struct buf item; /* the one that is not whole yet */
-	struct buf rest; /* the answer without its items */
+	json_items_known_fn known; /* NULL: none is; set after init, `data` is that of feed */
+	struct buf item;	   /* the one that is not whole yet */
+	struct buf rest;	   /* the answer without its items */
 	unsigned int depth;
 	bool in_string, escaped, in_items, in_item;
 	bool skipping;			    /* the item is too large */

@@ -19,6 +19,7 @@ struct kube_discovery {
 	struct kube_pods_options pods_options;
 	struct loop_timer *timer;
 	bool armed;
+	bool told;   /* once, what is known */
 	bool remake; /* nodes or namespaces have changed */
 	struct kube_surrounding nodes, namespaces;
 	char *node_selector; /* the one node that is wanted; NULL: all */
@@ -26,12 +27,22 @@ struct kube_discovery {
 	size_t n_sources;
 };
 
+/* Somebody waits for the first answer. */
+static uint64_t gather_ns(const struct kube_discovery *d)
+{
+	size_t n_pods = 0;
+
+	for (size_t i = 0; i < d->n_sources; i++)
+		n_pods += d->sources[i].pods.by_uid.n;
+	return d->told ? d->o.gather_ns * (1 + n_pods / 1000) : 0;
+}
+
 static void mark(struct kube_discovery *d)
 {
 	if (d->armed)
 		return;
 	d->armed = true;
-	loop_timer_arm(d->timer, clock_mono_ns() + d->o.gather_ns);
+	loop_timer_arm(d->timer, clock_mono_ns() + gather_ns(d));
 }
 
 static void on_changed(void *data)
@@ -123,8 +134,10 @@ static void on_timer(void *data)
 	for (size_t i = 0; d->remake && i < d->n_sources; i++)
 		(void)kube_pods_remake(&d->sources[i].pods);
 	d->remake = false;
-	if (add_all(d, &list) == 0)
-		d->o.changed(&list, d->o.data);
+	if (add_all(d, &list) < 0)
+		return;
+	d->told = true;
+	d->o.changed(&list, d->o.data);
 }
 
 static struct kube_watch_options watch_options(struct kube_discovery *d,

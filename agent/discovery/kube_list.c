@@ -143,6 +143,7 @@ void kube_list_begin(struct kube_watch *w)
 {
 	w->status.state = KUBE_LISTING;
 	w->n_pages = 0;
+	w->opened = false;
 	buf_reset(&w->token);
 	w->o.ops->begin(w->o.data);
 	ask_page(w);

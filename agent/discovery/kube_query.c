@@ -106,7 +106,7 @@ bool kube_selector_node(const char *field_selector, struct str *ret_node)
 	while (str_split(&rest, ',', &term)) {
 		struct str value = str_trim(term), path;
 
-		if (!str_split(&value, '=', &path) ||
+		if (!str_split(&value, '=', &path) || !value.p ||
 		    !str_eq(str_trim(path), STR_LIT("spec.nodeName")))
 			continue;
 		if (str_starts_with(value, STR_LIT("=")))

@@ -55,6 +55,12 @@ static uint64_t next_random(struct kube_watch *w)
 	return w->random >> 16;
 }
 
+/* A watch that worked and was cut: servers restart, and so do what is between them and us. What follows tells. */
+static bool is_ordinary(const struct kube_watch *w)
+{
+	return w->n_failures == 1 && w->opened && w->next == KUBE_NEXT_WATCH;
+}
+
 void kube_watch_fail(struct kube_watch *w, enum kube_next next, uint64_t server_wait_ns)
 {
 	uint64_t wait;
@@ -63,8 +69,10 @@ void kube_watch_fail(struct kube_watch *w, enum kube_next next, uint64_t server_
 	wait = retry_wait_ns(&w->o.timing.retry, w->n_failures, next_random(w), server_wait_ns);
 	w->next = next;
 	w->status.state = KUBE_WAITING;
-	w->status.failed = true;
 	loop_timer_arm(w->timer, clock_mono_ns() + wait);
+	if (is_ordinary(w))
+		return;
+	w->status.failed = true;
 	w->o.ops->told(w->o.data);
 }
 

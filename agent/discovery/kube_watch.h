@@ -20,6 +20,7 @@
 #include "agent/discovery/kube_query.h"
 #include "agent/discovery/retry.h"
 #include "agent/util/cleanup.h"
+#include "agent/util/clock.h"
 
 /* Of one object with its event: etcd refuses objects above 1.5 MiB (its --max-request-bytes), which JSON makes longer. */
 #define KUBE_MAX_OBJECT_BYTES ((size_t)4 << 20)

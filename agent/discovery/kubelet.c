@@ -20,6 +20,7 @@ struct kubelet {
 	struct http_oauth2 *tokens;
 	struct http_request *request; /* NULL: none is under way */
 	struct loop_timer *timer;
+	struct kubelet_pods *pods;
 	struct target_list targets;
 	kubelet_fn fn;
 	void *data;
@@ -37,6 +38,13 @@ static bool take(struct kubelet *k, struct target_list *list)
 	return true;
 }
 
+static bool on_data(const char *bytes, size_t n, void *data)
+{
+	struct kubelet *k = data;
+
+	return kubelet_pods_feed(k->pods, bytes, n) == 0;
+}
+
 static void on_done(const struct http_result *result, void *data)
 {
 	_cleanup_buf_ struct buf why = BUF_INIT(PROBLEM_MAX_BYTES);
@@ -45,9 +53,10 @@ static void on_done(const struct http_result *result, void *data)
 	bool changed = false;
 
 	k->request = NULL;
-	kubelet_refusal_describe(result, &k->options.credentials, &why);
-	if (why.len == 0 && kubelet_pods_read((struct str){ result->body, result->n_body },
-					      &k->options.namespaces, &why, &list) == 0)
+	/* Who stopped it knows why. */
+	if (result->outcome != HTTP_STOPPED)
+		kubelet_refusal_describe(result, &k->options.credentials, &why);
+	if (why.len == 0 && kubelet_pods_end(k->pods, &why, &list) == 0)
 		changed = take(k, &list);
 	k->fn(changed, why.len > 0 ? buf_str(&why) : NULL, k->data);
 }
@@ -60,7 +69,8 @@ static int ask(struct kubelet *k, char *error)
 	o.url = buf_str(&k->url);
 	o.oauth2 = k->tokens;
 	o.timeout_ns = KUBELET_TIMEOUT_NS;
-	o.max_response_bytes = KUBELET_MAX_ANSWER_BYTES;
+	o.on_data = on_data;
+	kubelet_pods_begin(k->pods);
 	int r = http_secrets_read(&k->options.credentials, &secrets, &o, error);
 	if (r == 0)
 		r = http_request_start(k->http, &o, on_done, k, &k->request);
@@ -125,6 +135,8 @@ int kubelet_new(struct loop *loop, struct http_client *http, const struct kubele
 	k->data = data;
 	int r = make_url(k);
 	if (r == 0)
+		r = kubelet_pods_new(&k->options.namespaces, &k->pods);
+	if (r == 0)
 		r = loop_timer_new(loop, on_timer, k, &k->timer);
 	if (r == 0)
 		r = open_tokens(k, loop);
@@ -141,6 +153,7 @@ void kubelet_free(struct kubelet *k)
 	http_request_cancel(k->request);
 	http_oauth2_free(k->tokens);
 	loop_timer_free(k->timer);
+	kubelet_pods_free(k->pods);
 	target_list_fini(&k->targets);
 	buf_fini(&k->url);
 	free(k);

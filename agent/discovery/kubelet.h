@@ -12,8 +12,6 @@
 #include "agent/http/credentials.h"
 #include "agent/http/oauth2.h"
 
-/* A node has some hundred pods, and a pod is at most what etcd keeps of it (1.5 MiB); usual ones have 10 KiB. */
-#define KUBELET_MAX_ANSWER_BYTES ((size_t)32 << 20)
 /* As patient as Kubernetes' own clients are with one. */
 #define KUBELET_TIMEOUT_NS (30ULL * 1000000000)
 /* Whoever asks for less would only keep both busy. */

@@ -68,8 +68,11 @@ static const json_t *controller_of(const json_t *metadata)
 	const json_t *owner;
 	size_t i;
 
-	json_array_foreach(owners, i, owner) if (json_is_true(json_object_get(
-							 owner, "controller"))) return owner;
+	json_array_foreach(owners, i, owner)
+	{
+		if (json_is_true(json_object_get(owner, "controller")))
+			return owner;
+	}
 	return NULL;
 }
 

@@ -111,6 +111,20 @@ static int read_list(struct reader *r, json_t *list)
 	}
 }
 
+/* jansson's own function for it does not say when memory is out. */
+static int add_missing(json_t *object, json_t *other)
+{
+	const char *key;
+	json_t *value;
+
+	json_object_foreach(other, key, value)
+	{
+		if (!json_object_get(object, key) && json_object_set(object, key, value) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 /* What is merged stands behind what the mapping says itself, wherever "<<" is. Takes `value`. */
 static int merge(struct reader *r, const yaml_event_t *key, json_t *value, json_t *merged)
 {
@@ -121,9 +135,7 @@ static int merge(struct reader *r, const yaml_event_t *key, json_t *value, json_
 	for (size_t i = 0; error == 0 && i < (one ? 1 : n); i++) {
 		json_t *from = one ? one : json_array_get(value, i);
 
-		error = json_is_object(from) ? 0 : -EINVAL;
-		if (error == 0 && json_object_update_missing(merged, from) < 0)
-			error = -ENOMEM;
+		error = json_is_object(from) ? add_missing(merged, from) : -EINVAL;
 	}
 	json_decref(value);
 	return error == -EINVAL ? fail(r, error, &key->start_mark,
@@ -187,8 +199,8 @@ static int read_map(struct reader *r, json_t *map)
 	json_t *merged = json_object();
 	int error = merged ? read_pairs(r, map, merged) : -ENOMEM;
 
-	if (error == 0 && json_object_update_missing(map, merged) < 0)
-		error = -ENOMEM;
+	if (error == 0)
+		error = add_missing(map, merged);
 	json_decref(merged);
 	return error;
 }

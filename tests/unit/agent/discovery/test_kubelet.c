@@ -12,6 +12,7 @@
 #include "agent/util/clock.h"
 #include "agent/util/file.h"
 #include "agent/util/macro.h"
+#include "agent/util/str.h"
 
 /* Only a test that would wait for ever gets there. */
 #define PATIENCE_NS (20ULL * 1000000000)
@@ -199,6 +200,10 @@ static void test_refusals_keep_targets(void **state)
 	p->body = "<html>";
 	ask(p);
 	assert_non_null(strstr(p->problem, "no list of pods"));
+	/* Nobody reads the rest of this one. */
+	p->body = LIST("1," POD("web", "2"));
+	ask(p);
+	assert_string_equal(p->problem, "the answer is no list of pods");
 	assert_targets(p, 1, "containerd://1");
 	assert_int_equal(p->n_changed, 1);
 	p->body = LIST(POD("web", "9"));

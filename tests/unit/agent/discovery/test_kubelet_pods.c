@@ -9,6 +9,7 @@
 #include "agent/discovery/kubelet_pods.h"
 #include "agent/discovery/kubelet_refusal.h"
 #include "agent/util/macro.h"
+#include "agent/util/str.h"
 
 #define WHY_MAX 4096
 #define POD(namespace, name, container)                                           \
@@ -48,16 +49,13 @@ static const struct list_row list_rows[] = {
 	  { two, 2 },
 	  "b/x/2 shop/y/1 ",
 	  0 },
-	{ "what is no pod",
-	  LIST("[1,null,{},\"x\",{\"metadata\":{\"namespace\":1}}]"),
-	  { 0 },
-	  "",
-	  0 },
+	{ "what is no pod", LIST("[{},{\"metadata\":{\"namespace\":1}}]"), { 0 }, "", 0 },
 	{ "what is no pod, with a filter",
-	  LIST("[1,{\"metadata\":{\"namespace\":1}}]"),
+	  LIST("[{\"metadata\":{\"namespace\":1}}]"),
 	  { shop_alone, 1 },
 	  "",
 	  0 },
+	{ "numbers", LIST("[1]"), { 0 }, "the answer is no list of pods", -EBADMSG },
 	{ "another kind",
 	  "{\"kind\":\"Status\",\"items\":[]}",
 	  { 0 },
@@ -65,12 +63,12 @@ static const struct list_row list_rows[] = {
 	  -EBADMSG },
 	{ "items that are no list", LIST("{}"), { 0 }, "the answer is no list of pods", -EBADMSG },
 	{ "nothing of it", "{}", { 0 }, "the answer is no list of pods", -EBADMSG },
-	{ "a page", "<html>", { 0 }, "the answer is no list of pods: ", -EBADMSG },
-	{ "nothing", "", { 0 }, "the answer is no list of pods: ", -EBADMSG },
+	{ "a page", "<html>", { 0 }, "the answer is no list of pods", -EBADMSG },
+	{ "nothing", "", { 0 }, "the answer is no list of pods", -EBADMSG },
 	{ "cut",
 	  "{\"kind\":\"PodList\",\"items\":[",
 	  { 0 },
-	  "the answer is no list of pods: ",
+	  "the answer is no list of pods",
 	  -EBADMSG },
 };
 
@@ -92,22 +90,148 @@ static void assert_message(const char *text, const char *expected)
 		assert_string_equal(text, expected);
 }
 
-static void test_list(void **state)
+/* Appends the targets, or what is wrong. */
+static int read_pods(struct kubelet_pods *pods, const char *json, size_t n_piece, struct buf *text)
 {
-	const struct list_row *row = *state;
 	_cleanup_target_list_ struct target_list list = { 0 };
-	_cleanup_buf_ struct buf text = BUF_INIT(WHY_MAX);
+	size_t n = strlen(json);
+	int r = 0;
 
-	assert_int_equal(kubelet_pods_read(str_from(row->json), &row->namespaces, &text, &list),
-			 row->error);
+	kubelet_pods_begin(pods);
+	for (size_t at = 0; r == 0 && at < n; at += n_piece)
+		r = kubelet_pods_feed(pods, json + at, MIN_OF(n_piece, n - at));
+	r = kubelet_pods_end(pods, text, &list);
 	for (size_t i = 0; i < list.n; i++)
 		assert_int_equal(
-			buf_printf(&text, "%s/%s/%s ",
+			buf_printf(text, "%s/%s/%s ",
 				   get(list.items[i], "__meta_kubernetes_namespace"),
 				   get(list.items[i], "__meta_kubernetes_pod_name"),
 				   get(list.items[i], "__meta_kubernetes_pod_container_name")),
 			0);
-	assert_message(buf_str(&text), row->expected);
+	return r;
+}
+
+static void test_list(void **state)
+{
+	static const size_t pieces[] = { 1, 7, SIZE_MAX };
+	const struct list_row *row = *state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(pieces); i++) {
+		_cleanup_(kubelet_pods_freep) struct kubelet_pods *pods = NULL;
+		_cleanup_buf_ struct buf text = BUF_INIT(WHY_MAX);
+
+		assert_int_equal(kubelet_pods_new(&row->namespaces, &pods), 0);
+		assert_int_equal(
+			read_pods(pods, row->json, MIN_OF(pieces[i], strlen(row->json) + 1), &text),
+			row->error);
+		assert_message(buf_str(&text), row->expected);
+	}
+}
+
+static void assert_read(struct kubelet_pods *pods, const char *json, const char *expected,
+			size_t n_parsed)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(WHY_MAX);
+
+	(void)read_pods(pods, json, strlen(json), &text);
+	assert_string_equal(buf_str(&text), expected);
+	assert_int_equal(kubelet_pods_n_parsed(pods), n_parsed);
+}
+
+/* Of two equal ones the second is not known. */
+static void test_known_pods(void **state)
+{
+	_cleanup_(kubelet_pods_freep) struct kubelet_pods *pods = NULL;
+	const struct kubelet_namespaces all = { 0 };
+
+	(void)state;
+	assert_int_equal(kubelet_pods_new(&all, &pods), 0);
+	assert_read(pods, LIST("[" POD("a", "x", "1") "," POD("a", "y", "1") "]"), "a/x/1 a/y/1 ",
+		    2);
+	assert_read(pods, LIST("[" POD("a", "y", "1") "," POD("a", "x", "1") "]"), "a/x/1 a/y/1 ",
+		    0);
+	assert_read(pods, LIST("[" POD("a", "y", "2") "," POD("a", "x", "1") "]"), "a/x/1 a/y/2 ",
+		    1);
+	assert_read(pods, LIST("[" POD("a", "x", "1") "," POD("a", "x", "1") "]"), "a/x/1 a/x/1 ",
+		    1);
+	assert_read(pods, LIST("[]"), "", 0);
+	assert_read(pods, LIST("[" POD("a", "x", "1") "]"), "a/x/1 ", 1);
+}
+
+static void test_known_pods_after_a_cut_answer(void **state)
+{
+	_cleanup_(kubelet_pods_freep) struct kubelet_pods *pods = NULL;
+	const struct kubelet_namespaces all = { 0 };
+
+	(void)state;
+	assert_int_equal(kubelet_pods_new(&all, &pods), 0);
+	assert_read(pods, LIST("[" POD("a", "x", "1") "," POD("a", "y", "1") "]"), "a/x/1 a/y/1 ",
+		    2);
+	assert_read(pods, "{\"kind\":\"PodList\",\"items\":[" POD("a", "x", "1"),
+		    "the answer is no list of pods", 0);
+	assert_read(pods, LIST("[" POD("a", "x", "1") "," POD("a", "y", "1") "]"), "a/x/1 a/y/1 ",
+		    1);
+}
+
+static int feed_many(struct kubelet_pods *pods, const char *text, size_t n)
+{
+	static const char beginning[] = "{\"kind\":\"PodList\",\"items\":[";
+	int r = kubelet_pods_feed(pods, beginning, sizeof(beginning) - 1);
+
+	for (size_t i = 0; r == 0 && i < n; i++)
+		r = kubelet_pods_feed(pods, text, strlen(text));
+	return r;
+}
+
+static void assert_too_many(const char *text, size_t n)
+{
+	_cleanup_(kubelet_pods_freep) struct kubelet_pods *pods = NULL;
+	_cleanup_target_list_ struct target_list list = { 0 };
+	_cleanup_buf_ struct buf why = BUF_INIT(WHY_MAX);
+	const struct kubelet_namespaces all = { 0 };
+
+	assert_int_equal(kubelet_pods_new(&all, &pods), 0);
+	assert_int_equal(feed_many(pods, text, n - 1), 0);
+	assert_int_equal(kubelet_pods_feed(pods, text, strlen(text)), -E2BIG);
+	assert_int_equal(kubelet_pods_end(pods, &why, &list), -E2BIG);
+	assert_string_equal(buf_str(&why),
+			    "the answer is too large: there may be 10000 pods, 100000 "
+			    "targets and 32 MiB");
+}
+
+static void test_too_many_pods(void **state)
+{
+	(void)state;
+	assert_too_many("{},", KUBELET_MAX_PODS + 1);
+}
+
+#define BLANKS_BYTES ((size_t)1 << 20)
+
+static void test_too_many_bytes(void **state)
+{
+	_cleanup_free_ char *blanks = calloc(1, BLANKS_BYTES + 1);
+
+	(void)state;
+	assert_non_null(blanks);
+	memset(blanks, ' ', BLANKS_BYTES);
+	assert_too_many(blanks, KUBELET_MAX_ANSWER_BYTES / BLANKS_BYTES);
+}
+
+/* The others are taken, and somebody is told. */
+static void test_too_large_a_pod(void **state)
+{
+	_cleanup_(kubelet_pods_freep) struct kubelet_pods *pods = NULL;
+	_cleanup_free_ char *blanks = calloc(1, KUBELET_MAX_POD_BYTES + 1);
+	_cleanup_buf_ struct buf json = BUF_INIT(2 * KUBELET_MAX_POD_BYTES);
+	const struct kubelet_namespaces all = { 0 };
+
+	(void)state;
+	assert_non_null(blanks);
+	memset(blanks, ' ', KUBELET_MAX_POD_BYTES);
+	assert_int_equal(buf_printf(&json, LIST("[{%s}," POD("a", "x", "1") "]"), blanks), 0);
+	assert_int_equal(kubelet_pods_new(&all, &pods), 0);
+	assert_read(pods, buf_str(&json), "1 pods have more than 2 MiB and are left outa/x/1 ", 1);
+	assert_read(pods, LIST("[" POD("a", "x", "1") "]"), "a/x/1 ", 0);
 }
 
 struct refusal_row {
@@ -180,10 +304,18 @@ static void test_refusal(void **state)
 	assert_null(strpbrk(buf_str(&text), "\n\x01"));
 }
 
+#define N_CASES 5
+
 int main(void)
 {
-	struct CMUnitTest tests[ARRAY_SIZE(list_rows) + ARRAY_SIZE(refusal_rows)];
-	size_t n = 0;
+	struct CMUnitTest tests[N_CASES + ARRAY_SIZE(list_rows) + ARRAY_SIZE(refusal_rows)] = {
+		cmocka_unit_test(test_known_pods),
+		cmocka_unit_test(test_known_pods_after_a_cut_answer),
+		cmocka_unit_test(test_too_many_pods),
+		cmocka_unit_test(test_too_many_bytes),
+		cmocka_unit_test(test_too_large_a_pod),
+	};
+	size_t n = N_CASES;
 
 	for (size_t i = 0; i < ARRAY_SIZE(list_rows); i++)
 		tests[n++] = (struct CMUnitTest){ .name = list_rows[i].name,

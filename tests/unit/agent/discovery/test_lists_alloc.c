@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Every allocation on the way from a text or an answer to targets fails once: the answer is -ENOMEM and nothing leaks. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdlib.h>
+
+#include "agent/discovery/dns_targets.h"
+#include "agent/discovery/target_groups.h"
+#include "tests/support/alloc_fail.h"
+
+/* What jansson takes comes from here, so that it can fail. */
+static void *take(size_t n)
+{
+	return malloc(n);
+}
+
+static void give(void *p)
+{
+	free(p);
+}
+
+static int read_list(struct str text, enum target_groups_format format)
+{
+	static const struct label origin = { "from", "f" };
+	_cleanup_target_list_ struct target_list list = { 0 };
+	_cleanup_buf_ struct buf why = BUF_INIT(1000);
+
+	return target_groups_read(text, format, &origin, &why, &list);
+}
+
+static int read_json(void)
+{
+	return read_list(STR_LIT("[{\"targets\":[\"a\",\"b\"],\"labels\":{\"x\":\"y\"}},{}]"),
+			 TARGET_GROUPS_JSON);
+}
+
+static int read_yaml(void)
+{
+	return read_list(STR_LIT("- &d\n  targets: [a, ~x]\n  labels: &l {x: y, z: ~}\n"
+				 "- <<: *d\n  labels: *l\n"),
+			 TARGET_GROUPS_YAML);
+}
+
+static int read_answer(void)
+{
+	static const char bytes[] = "\0\0\x81\x80\0\1\0\2\0\0\0\0\1a\1b\0\0\2\0\1"
+				    "\xc0\x0c\0\2\0\1\0\0\0\1\0\2\xc0\x0c"
+				    "\xc0\x0c\0\2\0\1\0\0\0\1\0\2\xc0\x0e";
+	struct dns_targets_options options = { .type = DNS_NS, .port = 1 };
+	_cleanup_target_list_ struct target_list list = { 0 };
+	_cleanup_dns_answer_ struct dns_answer answer = { 0 };
+	struct dns_question question;
+	int r = dns_question_write("a.b", DNS_NS, 0, &question);
+
+	if (r == 0)
+		r = dns_answer_read(&question, bytes, sizeof(bytes) - 1, &answer);
+	return r == DNS_READ ? dns_targets_of_answer(&options, "a.b", &answer, &list) : r;
+}
+
+static void test_case(void **state)
+{
+	int (*fn)(void) = *(int (**)(void)) * state;
+	size_t nth = 0;
+
+	for (;;) {
+		alloc_fail_arm(++nth);
+		int r = fn();
+		bool failed = alloc_fail_disarm();
+
+		/* jansson takes some for mistakes in the text. */
+		if (!failed || fn != read_json || r != -EINVAL)
+			assert_int_equal(r, failed ? -ENOMEM : 0);
+		if (!failed)
+			break;
+	}
+	assert_true(nth > 4);
+}
+
+static int (*cases[])(void) = { read_json, read_yaml, read_answer };
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		{ "JSON", test_case, NULL, NULL, &cases[0] },
+		{ "YAML", test_case, NULL, NULL, &cases[1] },
+		{ "DNS", test_case, NULL, NULL, &cases[2] },
+	};
+
+	json_set_alloc_funcs(take, give);
+	return cmocka_run_group_tests_name("agent/discovery/lists_alloc", tests, NULL, NULL);
+}
