@@ -195,13 +195,14 @@ $(BUILD)/tests/oracle/step_oracle: $(BUILD)/tests/oracle/step_oracle.o $(BUILD)/
 
 # ---- bench programs: parts of the agent alone, beside what others do -------------------------------------------------------------------
 BENCH := $(BUILD)/tests/bench
-BENCH_PROGRAMS := $(BENCH)/walk $(BENCH)/tables $(BENCH)/names $(BENCH)/river
+BENCH_PROGRAMS := $(BENCH)/walk $(BENCH)/tables $(BENCH)/names $(BENCH)/river $(BENCH)/targets
 BENCH_BPF := build/tests/bench/walk.bpf.o build/tests/bench/peers.bpf.o
-BENCH_OBJECTS := $(patsubst %,$(BENCH)/%.o,peers river run names tables walk world world_tables)
+BENCH_OBJECTS := $(patsubst %,$(BENCH)/%.o,peers river run names tables targets targets_world walk world world_tables)
 
 $(BENCH)/walk: $(patsubst %,$(BENCH)/%.o,walk run peers world world_tables) $(call archives_of,unwind $(unwind_deps))
 $(BENCH)/tables: $(patsubst %,$(BENCH)/%.o,tables world_tables) $(call archives_of,unwind $(unwind_deps))
 $(BENCH)/river: $(BENCH)/river.o $(call archives_of,river)
+$(BENCH)/targets: $(patsubst %,$(BENCH)/%.o,targets targets_world) $(call archives_of,component $(component_deps))
 $(BENCH)/names: $(BENCH)/names.o $(call archives_of,symbol $(symbol_deps))
 $(BENCH_PROGRAMS):
 	$(call msg,LINK,$@)

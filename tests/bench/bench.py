@@ -49,6 +49,7 @@ def main():
     report.tables(bench_micro.tables())
     report.names(bench_micro.names())
     report.river(bench_micro.river())
+    report.targets(bench_micro.targets())
     with tempfile.TemporaryDirectory() as name:
         bench_on_load(Path(name), seconds, rate)
 

@@ -42,6 +42,10 @@ def river():
     return _run("river")
 
 
+def targets():
+    return _run("targets")
+
+
 def verifier_instructions():
     """Processed ones, of the largest program."""
     done = subprocess.run([paths.XAGENT, "profile", "-d", "1", "-o", os.devnull, "--verifier-stats"],

@@ -86,6 +86,18 @@ def river(r):
     return None
 
 
+def targets(t):
+    head("Targets: discovery.process, joined, relabelled, matched; every process is sampled", "")
+    if not t:
+        return row("not measured", "-")
+    row("CPU, % of one core", "%.2f" % (100 * t["targets_cpu_share"]), "< 1",
+        "%.0f processes, %.0f new a second, %.0f targets" % (t["targets_processes"], t["targets_churn_hz"], t["targets_n"]))
+    row("memory, MiB", "%.1f" % (t["targets_bytes"] / 2**20), "< 10")
+    row("one process seen, us; all evaluated, ms", "%.1f; %.1f" % (t["targets_seen_ns"] / 1e3, t["targets_settle_ns"] / 1e6))
+    row("the set made of all targets, ms; one match, us", "%.1f; %.1f" % (t["targets_set_ns"] / 1e6, t["targets_match_ns"] / 1e3))
+    return None
+
+
 def named(a):
     head("Names on this load", "")
     n, bare, where = a["frames"]

@@ -455,3 +455,45 @@ def test_process_of_another_user(processes, programs):
     assert told.popen.returncode == 0 and not told.err, told.err
     assert f"command line  {programs['chain']} 60" in told.out and "user          0 (root)" in told.out, told.out
     assert "Not known: executable, executable mappings." in told.out and "CAP_SYS_PTRACE" in told.out, told.out
+
+
+def shown_series(shown):
+    """service_name, where it comes from, and the labels of the series."""
+    name = re.search(r"^  service_name +(.+)$", shown, re.M)[1]
+    source = re.search(r"^  service_name_source +(.+)$", shown, re.M)[1]
+    labels = re.search(r"^  labels +\{(.+)\}$", shown, re.M)[1]
+    return name, source, dict(re.findall(r'(\w+)="([^"]*)"', labels))
+
+
+def plain(**more):
+    """An environment without names."""
+    return {"PATH": os.environ["PATH"], **more}
+
+
+SERIES = [
+    (("sleep", "60"), {}, "sleep", "executable"),
+    (("/usr/bin/python3", "{dir}/app.py"), {}, "app.py", "script"),
+    (("/usr/bin/python3", "-u", "-c", "import time; time.sleep(60)"), {}, None, "executable"),
+    (("/bin/sh", "{dir}/run.sh"), {}, "run.sh", "script"),
+    (("sleep", "60"), {"OTEL_SERVICE_NAME": "checkout"}, "checkout", "OTEL_SERVICE_NAME"),
+    (("sleep", "60"), {"OTEL_RESOURCE_ATTRIBUTES": "a=b,service.name=cart%2Cs"}, "cart,s", "OTEL_RESOURCE_ATTRIBUTES"),
+    (("/usr/bin/python3", "{dir}/app.py"), {"OTEL_SERVICE_NAME": "checkout"}, "checkout", "OTEL_SERVICE_NAME"),
+    (("sleep", "60"), {"NOMAD_JOB_NAME": "shop", "NOMAD_TASK_NAME": "web", "OTEL_SERVICE_NAME": "x"}, "shop/web", "Nomad task"),
+    (("sleep", "60"), {"KUBERNETES_SERVICE_HOST": "10.0.0.1", "POD_NAMESPACE": "shop", "CONTAINER_NAME": "web"}, "shop/web", "pod"),
+]
+
+
+@pytest.mark.parametrize("argv, variables, name, source", SERIES, ids=[f"{row[2]} by {row[3]}" for row in SERIES])
+def test_series_of_a_process(processes, tmp_path, argv, variables, name, source):
+    """Without any configuration; nothing but the names is told of the environment."""
+    (tmp_path / "app.py").write_text("import time\nprint('up', flush=True)\ntime.sleep(60)\n")
+    (tmp_path / "run.sh").write_text("echo up\nsleep 60\n:\n")
+    process = processes.start(*(word.format(dir=tmp_path) for word in argv), env=plain(PASSWORD="hush", **variables))
+    exe = Path(f"/proc/{process.pid}/exe")
+    wait_until(lambda: "sleep" in exe.resolve().name or "sleep" not in argv, 10, "it runs")
+    shown = run(processes, "process", process.pid).out
+    got, why, labels = shown_series(shown)
+    assert (got, why) == (name or exe.resolve().name, source), shown
+    assert labels["service_name"] == got and labels["host"] and labels["__name__"] == "process_cpu"
+    assert labels.get("namespace") == variables.get("POD_NAMESPACE") and labels.get("container") == variables.get("CONTAINER_NAME")
+    assert "hush" not in shown

@@ -86,3 +86,10 @@ def test_mistake_in_what_is_converted_has_its_place(processes, tmp_path):
     (tmp_path / "o.yaml").write_text(YAML.replace("97", "fast"))
     code, err = xagent(processes, tmp_path, "convert", "--source-format=yaml", "o.yaml")
     assert code == 1 and "Error: o.yaml:10:24: sample_rate" in err, err
+
+
+@pytest.mark.parametrize("path", sorted((paths.TOP / "deploy" / "examples").iterdir()), ids=lambda p: p.name)
+def test_examples(processes, tmp_path, path):
+    """They are right, and laid out as `xagent fmt` would."""
+    assert xagent(processes, tmp_path, "validate", path) == (0, "")
+    assert xagent(processes, tmp_path, "fmt", "-t", path)[0] == 0

@@ -25,7 +25,8 @@ class Docker:
     def __init__(self, processes):
         self.processes = processes
         self.dir = Path(tempfile.mkdtemp(prefix="xdocker-"))
-        self.socket = f"unix://{self.dir}/sock"
+        self.path = self.dir / "sock"
+        self.socket = f"unix://{self.path}"
         self.daemon = processes.start(
             "dockerd", "--storage-driver=vfs", "--bridge=none", "--iptables=false", "--ip6tables=false",
             "--data-root", self.dir / "data", "--exec-root", self.dir / "exec", "--pidfile", self.dir / "pid", "-H", self.socket)
@@ -54,6 +55,32 @@ class Docker:
         container = self._docker("run", "-d", "--network=none", image, *command).stdout.decode().strip()
         pid = int(self._docker("inspect", "-f", "{{.State.Pid}}", container).stdout)
         return container, pid
+
+    def create(self, image, *command, name, labels=()):
+        """A container that does not run yet; its id."""
+        options = [f"--label={label}" for label in labels]
+        return self._docker("create", "--network=none", "--name", name, *options, image, *command).stdout.decode().strip()
+
+    def start(self, *containers):
+        self._docker("start", *containers)
+
+    def rename(self, container, name):
+        self._docker("rename", container, name)
+
+    def kill(self, *containers):
+        self._docker("kill", *containers)
+
+    def remove(self, *containers):
+        self._docker("rm", "-f", *containers)
+
+    def containers(self):
+        """The ids of all, also of those that have ended."""
+        return self._docker("ps", "-aq", "--no-trunc").stdout.decode().split()
+
+    def pids(self, *containers):
+        """The first process of each."""
+        result = self._docker("inspect", "-f", "{{.State.Pid}}", *containers)
+        return [int(line) for line in result.stdout.split()]
 
     def cpu_seconds(self, container):
         """What the chain in an ended container says that it has used."""
