@@ -49,8 +49,8 @@ static const struct river_field discover_fields[] = {
 	RIVER_FIELD_BOOL(struct discover_args, exe, "exe", .def = "true"),
 	RIVER_FIELD_BOOL(struct discover_args, commandline, "commandline", .def = "true"),
 	RIVER_FIELD_BOOL(struct discover_args, container_id, "container_id", .def = "true"),
-	RIVER_FIELD_BOOL(struct discover_args, username, "username", .def = "true"),
-	RIVER_FIELD_BOOL(struct discover_args, uid, "uid", .def = "true"),
+	RIVER_FIELD_BOOL(struct discover_args, username, "username", .def = "false"),
+	RIVER_FIELD_BOOL(struct discover_args, uid, "uid", .def = "false"),
 	RIVER_FIELD_BOOL(struct discover_args, cgroup_path, "cgroup_path", .def = "false"),
 };
 

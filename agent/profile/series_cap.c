@@ -24,8 +24,22 @@ struct series_cap {
 	struct labels *biggest;	  /* a reference, or NULL */
 };
 
-/* Who wants a place in this interval: an active series, or a new one. */
+/* A new series with a hundredth of an interval's samples is not kept out by those that are silent: else a host that was relabelled into few
+ * series had nothing but `other` for an hour. So a hundred in an interval come this way at most; none where samples are few, and whose they
+ * are is chance: this is half a second of a CPU at the usual rate. */
+#define BIG_PART 100
+#define BIG_MIN 50
+
+/* Who wants a place in this interval, the most deserving first. */
+enum claim_rank {
+	CLAIM_ACTIVE, /* it has a place, and is in the interval */
+	CLAIM_BIG,    /* new */
+	CLAIM_SILENT, /* it has a place */
+	CLAIM_SMALL,  /* new */
+};
+
 struct claim {
+	enum claim_rank rank;
 	struct labels *labels; /* borrowed */
 	struct place *place;   /* NULL: it is new */
 	struct series *series; /* NULL: it is not in the interval */
@@ -118,6 +132,23 @@ static void forget_inactive(struct series_cap *cap, uint64_t now_ns)
 	cap->other_active &= now_ns - cap->other_sent_ns <= SERIES_ACTIVE_NS;
 }
 
+static struct claim claim_of(const struct series_cap *cap, const struct interval *i,
+			     struct series *s)
+{
+	struct claim c = { .labels = s->labels,
+			   .place = place_find(cap, s->labels),
+			   .series = s,
+			   .n_samples = s->n_samples };
+
+	if (c.place)
+		c.rank = CLAIM_ACTIVE;
+	else if (s->n_samples >= BIG_MIN && s->n_samples >= i->n_samples / BIG_PART)
+		c.rank = CLAIM_BIG;
+	else
+		c.rank = CLAIM_SMALL;
+	return c;
+}
+
 static int claims_make(const struct series_cap *cap, const struct interval *i, struct claims *c)
 {
 	*c = (struct claims){ .items = calloc(cap->places.n + i->n_series + 1, sizeof(c->items[0])),
@@ -125,17 +156,18 @@ static int claims_make(const struct series_cap *cap, const struct interval *i, s
 	if (!c->items)
 		return -ENOMEM;
 	for (struct series *s = i->series; s; s = s->next)
-		if (s != c->other)
-			c->items[c->n++] = (struct claim){ .labels = s->labels,
-							   .place = place_find(cap, s->labels),
-							   .series = s,
-							   .index = c->n,
-							   .n_samples = s->n_samples };
+		if (s != c->other) {
+			c->items[c->n] = claim_of(cap, i, s);
+			c->items[c->n].index = c->n;
+			c->n++;
+		}
 	HASH_FOREACH (&cap->places, node) {
 		struct place *p = CONTAINER_OF(node, struct place, node);
 
 		if (!interval_series(i, p->labels))
-			c->items[c->n++] = (struct claim){ .labels = p->labels, .place = p };
+			c->items[c->n++] = (struct claim){ .rank = CLAIM_SILENT,
+							   .labels = p->labels,
+							   .place = p };
 	}
 	return 0;
 }
@@ -154,13 +186,13 @@ static int labels_order(const struct labels *a, const struct labels *b)
 	return (a->n > b->n) - (a->n < b->n);
 }
 
-/* Active ones first, then by samples, then by who was sent last. */
+/* By rank, then by samples, then by who was sent last. */
 static int claim_order(const void *a, const void *b)
 {
 	const struct claim *x = a, *y = b;
 
-	if (!x->place != !y->place)
-		return x->place ? -1 : 1;
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? -1 : 1;
 	if (x->n_samples != y->n_samples)
 		return x->n_samples > y->n_samples ? -1 : 1;
 	if (x->place && x->place->sent_ns != y->place->sent_ns)
@@ -223,11 +255,20 @@ static int fold_all(struct series_cap *cap, struct interval *i, struct claim *cl
 	return r;
 }
 
+/* Whether more have samples than have room: who is silent gives a place away without being folded. */
+static bool overflows(const struct series_cap *cap, const struct claims *c)
+{
+	for (size_t at = cap->max; at < c->n; at++)
+		if (c->items[at].series)
+			return true;
+	return false;
+}
+
 /* Decides for all of them, the most deserving first. */
 static int settle(struct series_cap *cap, struct interval *i, const struct claims *c,
 		  uint64_t now_ns, struct series_cap_folded *f)
 {
-	bool needs_other = c->other || cap->other_active || c->n > cap->max;
+	bool needs_other = c->other || cap->other_active || overflows(cap, c);
 	size_t n_granted = MIN_OF(c->n, cap->max - needs_other);
 	int r = 0;
 

@@ -19,14 +19,10 @@ struct discover_config {
 	bool cgroup_path;  /* __meta_process_cgroup_path */
 };
 
-/* The documented defaults of Grafana's agent; its code leaves username and uid out. */
-#define DISCOVER_CONFIG_DEFAULTS                         \
-	((struct discover_config){ .cwd = true,          \
-				   .exe = true,          \
-				   .commandline = true,  \
-				   .container_id = true, \
-				   .username = true,     \
-				   .uid = true })
+/* Those of Grafana's agent; its documentation has username and uid, too. */
+#define DISCOVER_CONFIG_DEFAULTS   \
+	((struct discover_config){ \
+		.cwd = true, .exe = true, .commandline = true, .container_id = true })
 
 /* False, no target: kernel threads, and where no executable is known (a process that is gone). */
 bool process_target_wanted(const struct process_identity *id);

@@ -24,9 +24,10 @@
  *
  * A pid alone may belong to somebody else by now. discovery.process therefore tells the start of
  * the process as well, in SELECTOR_START_LABEL (nanoseconds, CLOCK_MONOTONIC); where that label is,
- * a process that started at another time is not selected.
+ * a process that started at another time is not selected. It is no __meta_process_ label: a rule that makes labels of all those
+ * (`labelmap`) would make a series of each process.
  */
-#define SELECTOR_START_LABEL "__meta_process_start_time_ns"
+#define SELECTOR_START_LABEL "__process_start_time_ns__"
 
 enum selector_kind { SELECTOR_NONE, SELECTOR_PID, SELECTOR_CONTAINER };
 

@@ -109,7 +109,13 @@ static int series_keep(struct series_pool *pool, struct labels *l)
 	return 0;
 }
 
-/* Only what is not overruled is handed over: a name that comes twice would be counted as a loss. */
+/* What somebody else has: names that come twice would be counted as a loss, and __delta__ is for those who make profiles by themselves. */
+static bool is_overruled(const struct label *label, const char *service_name)
+{
+	return strcmp(label->name, "__delta__") == 0 ||
+	       (service_name && strcmp(label->name, "service_name") == 0);
+}
+
 static int series_make(const struct series_pool *pool, const struct labels *base,
 		       const char *service_name, struct hygiene_report *ret_report,
 		       struct labels **ret_labels)
@@ -118,7 +124,7 @@ static int series_make(const struct series_pool *pool, const struct labels *base
 	size_t n = 0;
 
 	for (size_t i = 0; i < base->n; i++)
-		if (!service_name || strcmp(base->items[i].name, "service_name") != 0)
+		if (!is_overruled(&base->items[i], service_name))
 			items[n++] = base->items[i];
 	if (service_name)
 		items[n++] = (struct label){ "service_name", service_name };

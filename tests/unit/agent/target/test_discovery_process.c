@@ -136,7 +136,7 @@ static void assert_targets(struct fixture *f, const char *expected)
 	labels_array_free(targets, n);
 }
 
-#define TARGET(pid, rest) rest "__meta_process_start_time_ns=" #pid "|__process_pid__=" #pid
+#define TARGET(pid, rest) rest "__process_pid__=" #pid "|__process_start_time_ns__=" #pid
 #define EXE(path) "__meta_process_exe=" path "|"
 #define INIT TARGET(1, EXE("/sbin/init")) "\n"
 #define APP TARGET(30, "__container_id__=" A "|" EXE("/app")) "\n"
@@ -193,9 +193,9 @@ static void test_scan_finds_changes(void **state)
 
 	f->processes.items[2].start_ns = 2 * NS_PER_S;
 	assert_int_equal(discovery_process_scan(f->d), DISCOVERY_CHANGED);
-	assert_targets(
-		f, INIT "__container_id__=" B "|" EXE(
-			   "/app") "__meta_process_start_time_ns=2000000000|__process_pid__=40\n");
+	assert_targets(f, INIT
+		       "__container_id__=" B
+		       "|" EXE("/app") "__process_pid__=40|__process_start_time_ns__=2000000000\n");
 
 	f->processes.items[2].exec_count++;
 	assert_int_equal(discovery_process_scan(f->d), DISCOVERY_SAME);
@@ -251,7 +251,7 @@ static void test_ended_before_it_was_told(void **state)
 	assert_int_equal(sampled(f, 30), DISCOVERY_CHANGED);
 	assert_targets(
 		f, APP "__container_id__=" A "|" EXE(
-			   "/next") "__meta_process_start_time_ns=1000000030|__process_pid__=30\n");
+			   "/next") "__process_pid__=30|__process_start_time_ns__=1000000030\n");
 	discovery_process_told(f->d);
 	assert_int_equal(n_targets(f), 2);
 	discovery_process_told(f->d);
@@ -295,7 +295,7 @@ static void test_join(void **state)
 		       "__meta_kubernetes_pod_container_id=rkt://" B "|pod=q\n" INIT
 		       "__container_id__=" A "|__meta_docker_container_id=" A
 		       "|__meta_docker_container_name=/app|__meta_process_exe=theirs|"
-		       "__meta_process_start_time_ns=30|__process_pid__=30\n" DB
+		       "__process_pid__=30|__process_start_time_ns__=30\n" DB
 		       "__meta_docker_container_id=" A "|__meta_docker_container_name=/old\n"
 		       "__meta_docker_container_id=" A "|__meta_docker_container_name=/app|"
 		       "__meta_process_exe=theirs\n"

@@ -27,7 +27,9 @@ static int setup(void **state)
 		process_table_new(&(struct process_table_options){ .telemetry = f->telemetry },
 				  &f->processes),
 		0);
-	assert_int_equal(discovery_process_new(&DISCOVER_CONFIG_DEFAULTS, f->processes, &f->d), 0);
+	struct discover_config config = DISCOVER_CONFIG_DEFAULTS;
+	config.uid = true;
+	assert_int_equal(discovery_process_new(&config, f->processes, &f->d), 0);
 	*state = f;
 	return 0;
 }
@@ -77,7 +79,7 @@ static void test_finds_itself(void **state)
 	assert_string_equal(labels_get(l, "__meta_process_cwd"), cwd);
 	assert_string_equal(labels_get(l, "__meta_process_uid"), uid);
 	assert_non_null(strstr(labels_get(l, "__meta_process_commandline"), "test_proc_scan"));
-	assert_non_null(labels_get(l, "__meta_process_start_time_ns"));
+	assert_non_null(labels_get(l, "__process_start_time_ns__"));
 }
 
 static int sampled(struct fixture *f, uint32_t pid)

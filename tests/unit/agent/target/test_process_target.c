@@ -6,7 +6,7 @@
 #include "agent/util/macro.h"
 
 #define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
-#define ALWAYS "__meta_process_start_time_ns=5|__process_pid__=42"
+#define ALWAYS "__process_pid__=42|__process_start_time_ns__=5"
 
 struct row {
 	const char *name;
@@ -20,17 +20,12 @@ static const struct row rows[] = {
 	{ "exe", { .exe = true }, "__meta_process_exe=/bin/app|" ALWAYS },
 	{ "commandline", { .commandline = true }, "__meta_process_commandline=app -x|" ALWAYS },
 	{ "container_id", { .container_id = true }, "__container_id__=" ID "|" ALWAYS },
-	{ "username",
-	  { .username = true },
-	  "__meta_process_start_time_ns=5|__meta_process_username=www|__process_pid__=42" },
-	{ "uid",
-	  { .uid = true },
-	  "__meta_process_start_time_ns=5|__meta_process_uid=33|__process_pid__=42" },
+	{ "username", { .username = true }, "__meta_process_username=www|" ALWAYS },
+	{ "uid", { .uid = true }, "__meta_process_uid=33|" ALWAYS },
 	{ "cgroup_path", { .cgroup_path = true }, "__meta_process_cgroup_path=/a/b|" ALWAYS },
 	{ "defaults", DISCOVER_CONFIG_DEFAULTS,
 	  "__container_id__=" ID "|__meta_process_commandline=app -x|__meta_process_cwd=/srv|"
-	  "__meta_process_exe=/bin/app|__meta_process_start_time_ns=5|__meta_process_uid=33|"
-	  "__meta_process_username=www|__process_pid__=42" },
+	  "__meta_process_exe=/bin/app|" ALWAYS },
 };
 
 static const struct process process = {
@@ -65,8 +60,7 @@ static void test_unknown_facts(void **state)
 		p.identity.cgroup_path = (char *)"";
 	p.identity.uid = UINT32_MAX;
 	assert_int_equal(process_target_labels(&p, &DISCOVER_CONFIG_DEFAULTS, "", &l), 0);
-	assert_labels(l, "__meta_process_start_time_ns=18446744073709551615|"
-			 "__meta_process_uid=4294967295|__process_pid__=1");
+	assert_labels(l, "__process_pid__=1|__process_start_time_ns__=18446744073709551615");
 }
 
 static void test_wanted(void **state)

@@ -46,7 +46,8 @@ static struct labels *get(struct fixture *f, const char *base, const char *servi
 static void test_one_object(void **state)
 {
 	struct fixture *f = *state;
-	_cleanup_(labels_unrefp) struct labels *a = get(f, "zone=1|__meta_x=1", "web");
+	_cleanup_(labels_unrefp) struct labels *a =
+		get(f, "zone=1|__meta_x=1|__delta__=false", "web");
 	_cleanup_(labels_unrefp) struct labels *b = get(f, "__meta_x=2|zone=1", "web");
 	_cleanup_(labels_unrefp) struct labels *c = get(f, "zone=1|service_name=web|host=h1", NULL);
 	_cleanup_(labels_unrefp) struct labels *d = get(f, "zone=1", "db");

@@ -11,7 +11,7 @@
 
 #define A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 #define B "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
-#define START "__meta_process_start_time_ns="
+#define START "__process_start_time_ns__="
 #define MAX_TARGETS 8
 
 /* The identities of these tests are made by hand; the table only counts who asks. */
