@@ -15,7 +15,7 @@ build_packages=(
 test_packages=(
 	libcmocka-dev g++ gdb binutils
 	musl-tools
-	python3-pytest python3-protobuf protobuf-compiler
+	python3-pytest python3-protobuf python3-yaml protobuf-compiler
 	docker.io qemu-system-x86 busybox-static cpio
 	openssl util-linux procps xz-utils
 )
