@@ -210,7 +210,7 @@ $(BENCH_PROGRAMS):
 $(BENCH_OBJECTS): | $(GENERATED)
 
 # ---- everything a person calls ------------------------------------------------------------------------------------------------------------
-.PHONY: run test test-unit test-oracle test-integration test-kernels bench deps deps-test install uninstall format lint clean help
+.PHONY: run test test-unit test-oracle test-integration test-kernels bench deps deps-test install uninstall deb format lint clean help
 
 deps: ## install what the build needs (Debian, Ubuntu)
 	$(Q)deploy/deps.sh build
@@ -242,12 +242,14 @@ test: deps-test ## everything; what this machine lacks is skipped and said
 bench: all $(BENCH_PROGRAMS) $(BENCH_BPF) ## print the figures: walk, tables, start, agent CPU, memory, BPF time, completeness
 	$(Q)tests/bench/run.sh
 
-install: all ## install to DESTDIR PREFIX
-	install -D -m 0755 build/xagent $(DESTDIR)$(PREFIX)/bin/xagent
-	install -D -m 0644 deploy/examples/quickstart.alloy $(DESTDIR)$(PREFIX)/share/xagent/quickstart.alloy
+install: all ## install to DESTDIR PREFIX: program, systemd unit, configuration, man pages, completions
+	$(Q)DESTDIR='$(DESTDIR)' deploy/install.sh --prefix=$(PREFIX) --binary=$(BUILD)/xagent
 
-uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/bin/xagent $(DESTDIR)$(PREFIX)/share/xagent/quickstart.alloy
+uninstall: ## take it away again; /etc/xagent stays
+	$(Q)DESTDIR='$(DESTDIR)' deploy/install.sh --prefix=$(PREFIX) --uninstall
+
+deb: all ## a Debian package of it in build/
+	$(Q)deploy/deb.sh $(BUILD)/xagent $(VERSION) $(BUILD)
 
 C_FILES = $(shell git ls-files '*.c' '*.h')
 format: ## format the C sources
@@ -257,7 +259,7 @@ lint: ## borders between folders, banned functions, licences
 	$(Q)tests/lint/run.sh
 
 clean: ## remove all products but the downloaded servers and kernels
-	rm -rf build/san build/gen build/bpf build/agent build/pprof build/river-config build/tests build/*.a build/xagent
+	rm -rf build/san build/gen build/bpf build/agent build/pprof build/river-config build/tests build/*.a build/*.deb build/xagent
 
 help: ## this text
 	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

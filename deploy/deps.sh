@@ -18,6 +18,7 @@ test_packages=(
 	python3-pytest python3-protobuf python3-yaml protobuf-compiler
 	docker.io qemu-system-x86 busybox-static cpio
 	openssl util-linux procps xz-utils
+	mandoc dpkg-dev docker-compose systemd libseccomp2
 )
 
 # Debian has bpftool as a package of its own; on Ubuntu it comes with linux-tools.
