@@ -4,7 +4,7 @@ from harness import paths
 
 DEPTHS = [4, 10, 20, 30, 60, 120]
 # The load's programs as their profiles are called.
-PROGRAMS = ["native", "caller", "shapes", "gopher", "python", "node", "spawner", "true"]
+PROGRAMS = ["native", "caller", "shapes", "gopher", "snake", "node", "spawner", "true"]
 
 
 def row(name, measured, aim="", baseline=""):

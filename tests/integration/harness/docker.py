@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A Docker daemon of our own: no network, no image store but its own, on a socket of its own."""
 import io
+import json
 import os
 import shutil
 import signal
@@ -50,9 +51,22 @@ class Docker:
                 tar.add(path, arcname=inside.lstrip("/"))
         self._docker("import", "-", name, input=archive.getvalue())
 
-    def run(self, image, *command):
+    def build(self, name, dockerfile, context, *options, **arguments):
+        """An image by BuildKit; None, or the reason why there is none here. Newer clients want a plugin for it, that of Debian has it."""
+        reason = None
+        for client in dict.fromkeys(filter(None, (shutil.which("docker"), "/usr/bin/docker"))):
+            given = [f"--build-arg={key}={value}" for key, value in arguments.items()]
+            result = subprocess.run([client, "-H", self.socket, "build", "-q", "-t", name, "-f", dockerfile, *options, *given, context],
+                                    capture_output=True, text=True, check=False, env={**os.environ, "DOCKER_BUILDKIT": "1"})
+            if result.returncode == 0:
+                return None
+            reason = result.stderr
+            assert "buildx" in reason, reason
+        return f"this docker cannot build by BuildKit: {reason.strip().splitlines()[0]}"
+
+    def run(self, image, *command, options=("--network=none",)):
         """Start a container; its id and the pid of its first process."""
-        container = self._docker("run", "-d", "--network=none", image, *command).stdout.decode().strip()
+        container = self._docker("run", "-d", *options, image, *command).stdout.decode().strip()
         pid = int(self._docker("inspect", "-f", "{{.State.Pid}}", container).stdout)
         return container, pid
 
@@ -69,6 +83,14 @@ class Docker:
 
     def kill(self, *containers):
         self._docker("kill", *containers)
+
+    def try_out(self, *arguments):
+        """What a command says and how it ends, such as `run --rm` or `exec`: (code, output and errors)."""
+        result = self._docker(*arguments, check=False)
+        return result.returncode, (result.stdout + result.stderr).decode()
+
+    def inspect(self, what):
+        return json.loads(self._docker("inspect", what).stdout)[0]
 
     def remove(self, *containers):
         self._docker("rm", "-f", *containers)
@@ -100,6 +122,9 @@ class Docker:
                 pass
         self.daemon.end()
         self._kill_left_behind()
+        # A container with the host's network leaves this mounted.
+        for path in self.dir.glob("exec/netns/*"):
+            subprocess.run(["umount", path], check=False, capture_output=True)
         shutil.rmtree(self.dir, ignore_errors=True)
 
     def _kill_left_behind(self):
