@@ -4,6 +4,21 @@
 
 #include "agent/http/request.h"
 #include "agent/util/clock.h"
+#include "agent/util/macro.h"
+
+/* With TLS 1.3 a server judges our certificate when we take the connection for made (RFC 8446, 4.4.2.4): its alert comes in place of an answer. */
+static bool certificate_refused(const struct http_request *rq, CURLcode code)
+{
+	static const char *const alerts[] = { "alert bad certificate", "alert certificate required",
+					      "alert unknown ca", "certificate_required" };
+
+	if (code != CURLE_RECV_ERROR && code != CURLE_SEND_ERROR && code != CURLE_SSL_CONNECT_ERROR)
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(alerts); i++)
+		if (strstr(rq->curl_error, alerts[i]))
+			return true;
+	return false;
+}
 
 enum http_outcome request_outcome(const struct http_request *rq, CURLcode code)
 {
@@ -11,6 +26,8 @@ enum http_outcome request_outcome(const struct http_request *rq, CURLcode code)
 		return HTTP_TOO_LARGE;
 	if (rq->stopped)
 		return HTTP_STOPPED;
+	if (certificate_refused(rq, code))
+		return HTTP_TLS_FAILED;
 	switch ((int)code) {
 	case CURLE_OK:
 		return HTTP_DONE;
@@ -52,6 +69,8 @@ static const char *request_reason(const struct http_request *rq, CURLcode code)
 {
 	long os_errno = 0;
 
+	if (certificate_refused(rq, code))
+		return "the server wants a client certificate that it trusts, and the key to it";
 	if (code == CURLE_COULDNT_CONNECT && !rq->proxied &&
 	    curl_easy_getinfo(rq->easy, CURLINFO_OS_ERRNO, &os_errno) == CURLE_OK && os_errno != 0)
 		return strerrordesc_np((int)os_errno);

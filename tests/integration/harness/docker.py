@@ -23,14 +23,14 @@ def why_not():
 class Docker:
     """dockerd in a temporary folder, whose path is short because sockets have 108 bytes for it."""
 
-    def __init__(self, processes):
+    def __init__(self, processes, *options):
         self.processes = processes
         self.dir = Path(tempfile.mkdtemp(prefix="xdocker-"))
         self.path = self.dir / "sock"
         self.socket = f"unix://{self.path}"
         self.daemon = processes.start(
             "dockerd", "--storage-driver=vfs", "--bridge=none", "--iptables=false", "--ip6tables=false",
-            "--data-root", self.dir / "data", "--exec-root", self.dir / "exec", "--pidfile", self.dir / "pid", "-H", self.socket)
+            "--data-root", self.dir / "data", "--exec-root", self.dir / "exec", "--pidfile", self.dir / "pid", "-H", self.socket, *options)
         wait_until(self._answers, 30, "dockerd answers")
 
     def _answers(self):
