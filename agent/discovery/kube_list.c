@@ -45,7 +45,7 @@ static void fail(struct kube_watch *w, const struct http_result *result)
 		kube_watch_describe_read_error(w, "list");
 	else
 		kube_refusal_describe(&w->o.query, "list", result, &w->error);
-	kube_watch_fail(w, KUBE_NEXT_LIST, retry_after_ns(result->retry_after));
+	kube_watch_fail(w, KUBE_NEXT_LIST, kube_watch_server_wait_ns(result));
 }
 
 static void take_list(struct kube_watch *w)

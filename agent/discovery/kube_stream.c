@@ -133,7 +133,7 @@ static void end_badly(struct kube_watch *w, const struct http_result *result)
 
 	buf_reset(&w->error);
 	kube_refusal_describe(&w->o.query, "watch", result, &w->error);
-	kube_watch_fail(w, next, retry_after_ns(result->retry_after));
+	kube_watch_fail(w, next, kube_watch_server_wait_ns(result));
 }
 
 static void on_done(const struct http_result *result, void *data)

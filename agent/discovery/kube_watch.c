@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "agent/http/retry_after.h"
 #include "agent/util/clock.h"
 
 static void go_on(struct kube_watch *w)
@@ -59,6 +60,14 @@ static uint64_t next_random(struct kube_watch *w)
 static bool is_ordinary(const struct kube_watch *w)
 {
 	return w->n_failures == 1 && w->opened && w->next == KUBE_NEXT_WATCH;
+}
+
+uint64_t kube_watch_server_wait_ns(const struct http_result *result)
+{
+	uint64_t wait_ns = 0;
+
+	(void)retry_after_parse(str_from(result->retry_after), clock_real_ns(), &wait_ns);
+	return wait_ns;
 }
 
 void kube_watch_fail(struct kube_watch *w, enum kube_next next, uint64_t server_wait_ns)

@@ -48,6 +48,8 @@ void kube_watch_settle(struct kube_watch *w);
 void kube_watch_hear(struct kube_watch *w);
 /* One line about what went wrong goes into w->error first. */
 void kube_watch_fail(struct kube_watch *w, enum kube_next next, uint64_t server_wait_ns);
+/* What a Retry-After header asks for; 0: nothing. */
+uint64_t kube_watch_server_wait_ns(const struct http_result *result);
 /* The version is too old: the first time in a row another list is asked for at once. */
 void kube_watch_expire(struct kube_watch *w);
 /* True: an answer with a 2xx status that came to its end. */

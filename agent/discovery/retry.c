@@ -2,9 +2,7 @@
 /* How long to wait before somebody is asked again. */
 #include "agent/discovery/retry.h"
 
-#include "agent/util/clock.h"
 #include "agent/util/macro.h"
-#include "agent/util/str.h"
 
 static uint64_t doubled(const struct retry_options *o, unsigned int times)
 {
@@ -23,14 +21,4 @@ uint64_t retry_wait_ns(const struct retry_options *o, unsigned int n_failures, u
 	uint64_t wanted = MIN_OF(server_wait_ns, RETRY_MAX_SERVER_WAIT_NS);
 
 	return MAX_OF(wait, wanted);
-}
-
-uint64_t retry_after_ns(const char *text)
-{
-	uint64_t seconds;
-	struct str s = str_trim(str_from(text));
-
-	if (str_parse_u64(s, 10, UINT64_MAX / NS_PER_S, &seconds) < 0)
-		return 0;
-	return MIN_OF(seconds * NS_PER_S, RETRY_MAX_SERVER_WAIT_NS);
 }

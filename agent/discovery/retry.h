@@ -20,7 +20,4 @@ struct retry_options {
 uint64_t retry_wait_ns(const struct retry_options *options, unsigned int n_failures,
 		       uint64_t random, uint64_t server_wait_ns);
 
-/* A Retry-After header in seconds; 0: there is none, or it is a date, which neither Kubernetes nor Docker sends. */
-uint64_t retry_after_ns(const char *text);
-
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The Retry-After header. */
-#include "agent/push/retry_after.h"
+#include "agent/http/retry_after.h"
 
 #include <errno.h>
 #include <time.h>

@@ -6,8 +6,8 @@
  *
  * The two obsolete date forms are not read: a server that still sends them gets our own back-off.
  */
-#ifndef XAGENT_AGENT_PUSH_RETRY_AFTER_H
-#define XAGENT_AGENT_PUSH_RETRY_AFTER_H
+#ifndef XAGENT_AGENT_HTTP_RETRY_AFTER_H
+#define XAGENT_AGENT_HTTP_RETRY_AFTER_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -18,10 +18,10 @@
 #include <errno.h>
 #include <string.h>
 
+#include "agent/http/retry_after.h"
 #include "agent/http/url.h"
 #include "agent/push/metrics.h"
 #include "agent/push/request.h"
-#include "agent/push/retry_after.h"
 #include "agent/push/verdict.h"
 #include "agent/util/clock.h"
 #include "agent/util/hash.h"

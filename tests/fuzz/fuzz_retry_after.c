@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <stdint.h>
 
-#include "agent/push/retry_after.h"
+#include "agent/http/retry_after.h"
 #include "agent/util/clock.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

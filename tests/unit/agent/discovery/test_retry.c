@@ -47,36 +47,12 @@ static void test_server_is_obeyed_within_reason(void **state)
 	assert_int_equal(retry_wait_ns(&o, 1, 0, UINT64_MAX), RETRY_MAX_SERVER_WAIT_NS);
 }
 
-static const struct row {
-	const char *text;
-	uint64_t ns;
-} rows[] = {
-	{ "", 0 },
-	{ "0", 0 },
-	{ "17", 17 * S },
-	{ " 5 ", 5 * S },
-	{ "301", RETRY_MAX_SERVER_WAIT_NS },
-	{ "18446744073", RETRY_MAX_SERVER_WAIT_NS },
-	{ "18446744073709551615", 0 },
-	{ "-1", 0 },
-	{ "1.5", 0 },
-	{ "Fri, 31 Dec 1999 23:59:59 GMT", 0 },
-};
-
-static void test_header(void **state)
-{
-	(void)state;
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		assert_int_equal(retry_after_ns(rows[i].text), rows[i].ns);
-}
-
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_doubles_up_to_its_end),
 		cmocka_unit_test(test_chance_stays_in_its_half),
 		cmocka_unit_test(test_server_is_obeyed_within_reason),
-		cmocka_unit_test(test_header),
 	};
 
 	return cmocka_run_group_tests_name("agent/discovery/retry", tests, NULL, NULL);

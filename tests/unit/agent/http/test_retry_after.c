@@ -6,7 +6,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "agent/push/retry_after.h"
+#include "agent/http/retry_after.h"
 #include "agent/util/clock.h"
 #include "agent/util/macro.h"
 
@@ -65,5 +65,5 @@ int main(void)
 		tests[i] = (struct CMUnitTest){ .name = rows[i].input,
 						.test_func = test_row,
 						.initial_state = (void *)&rows[i] };
-	return cmocka_run_group_tests_name("agent/push/retry_after", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("agent/http/retry_after", tests, NULL, NULL);
 }
