@@ -12,7 +12,7 @@ yaml = pytest.importorskip("yaml", reason="not installed: python3-yaml")
 
 from harness import burning  # noqa: E402
 from harness import docker as docker_harness  # noqa: E402
-from harness import helm, paths, privileges, runc  # noqa: E402
+from harness import helm, paths, privileges, pyroscope, runc  # noqa: E402
 from harness.agent import fetch  # noqa: E402
 from harness.kube_api import KubeApi  # noqa: E402
 from harness.kube_objects import container_status, pod  # noqa: E402
@@ -231,6 +231,79 @@ def test_compose_file():
     grafana = services["grafana"]["environment"]
     assert not [name for name in grafana if "INSTALL_PLUGINS" in name or name.startswith("GF_PLUGINS_PREINSTALL_SYNC")]
     assert grafana["GF_PLUGINS_PREINSTALL_DISABLED"] == "true" and grafana["GF_ANALYTICS_CHECK_FOR_UPDATES"] == "false"
+
+
+# What is built or fetched where there is a registry.
+GRAFANA_AND_PROMETHEUS = {"grafana", "prometheus"}
+
+
+def libraries_of(program):
+    """Of a program that is linked with some: path inside → file, not a link to it."""
+    result = subprocess.run(["ldd", program], capture_output=True, text=True, check=True)
+    return {path: os.path.realpath(path) for path in re.findall(r"(/\S+) \(0x", result.stdout)}
+
+
+@pytest.fixture
+def compose_host(tmp_path, rootfs, shop):
+    """A daemon with networks and the images that the Compose file names, as far as they can be made here."""
+    reason = docker_harness.why_no_networks() or privileges.why_no_tool("docker-compose", "ldd")
+    if reason:
+        pytest.skip(reason)
+    server, reason = pyroscope.build()
+    if reason:
+        pytest.skip(reason)
+    processes = Processes(tmp_path)
+    daemon = docker_harness.Docker(processes, networks=True)
+    try:
+        services = compose()
+        reason = daemon.build(services["xagent"]["image"], DOCKER / "Dockerfile", rootfs.parent, ROOT="prebuilt")
+        if reason:
+            pytest.skip(reason)
+        daemon.image(services["shop"]["image"], {"/shop": shop}, 'ENTRYPOINT ["/shop"]')
+        settings = tmp_path / "config.yaml"
+        settings.write_text("{}\n")
+        programs = {f"/usr/bin/{name}": server.parent / name for name in ("pyroscope", "profilecli")}
+        daemon.image(services["pyroscope"]["image"],
+                     {"/etc/pyroscope/config.yaml": settings, **programs, **libraries_of(server)},
+                     'ENTRYPOINT ["/usr/bin/pyroscope"]', "WORKDIR /data")
+        yield daemon
+    finally:
+        daemon.end()
+        processes.end_all()
+
+
+def compose_file_for(daemon):
+    """The Compose file, with the names that capabilities have for this daemon, and its socket."""
+    document = yaml.safe_load(COMPOSE.read_text())
+    document["services"] = {name: s for name, s in document["services"].items() if name not in GRAFANA_AND_PROMETHEUS}
+    xagent = document["services"]["xagent"]
+    xagent["cap_add"] = sorted(capabilities_of(xagent, daemon))
+    xagent["volumes"] = [v.replace("/var/run/docker.sock:", f"{daemon.path}:", 1) for v in xagent["volumes"]]
+    return yaml.safe_dump(document)
+
+
+@pytest.mark.bpf
+def test_compose_comes_up(compose_host):
+    """Pyroscope, xagent and the demo as the file says: networks, names, order, health. The demo's flame graph is in the server."""
+    text = compose_file_for(compose_host)
+
+    def compose_cli(*command):
+        return subprocess.run(["docker-compose", "-H", compose_host.socket, "-f", "-", *command],
+                              cwd=DOCKER, input=text, capture_output=True, text=True, check=False, timeout=120)
+    result = compose_cli("up", "-d")
+    assert result.returncode == 0, result.stderr + compose_cli("logs").stdout[-4000:]
+    query = ("http://127.0.0.1:4040/pyroscope/render?from=now-1h&until=now&query="
+             "process_cpu:cpu:nanoseconds:cpu:nanoseconds%7Bservice_name%3D%22xagent-demo%2Fshop%22%7D")
+
+    def names():
+        answer = compose_host.fetch(query)
+        return json.loads(answer)["flamebearer"]["names"] if answer else ()
+    wait_until(lambda: compose_host.fetch("http://127.0.0.1:12345/-/ready"), 20, "the agent is ready")
+    assert "All xagent components are healthy" in compose_host.fetch("http://127.0.0.1:12345/-/healthy")
+    wait_burned(compose_host.pids("xagent-demo_shop_1")[0])
+    assert compose_cli("stop", "xagent").returncode == 0
+    assert {"main", "serve_request", "price_basket", "apply_discounts"} <= set(names()), compose_cli("logs").stdout[-4000:]
+    assert compose_cli("down", "-v").returncode == 0
 
 
 @pytest.mark.parametrize("name", ["agent.alloy", "default.alloy"])

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A Docker daemon of our own: no network, no image store but its own, on a socket of its own."""
+"""A Docker daemon of our own: no network that reaches further than its containers, no image store but its own, on a socket of its own."""
 import io
 import json
 import os
 import shutil
 import signal
 import subprocess
+import sys
 import tarfile
 import tempfile
 from pathlib import Path
@@ -20,16 +21,33 @@ def why_not():
     return privileges.why_no_tool("dockerd", "docker", "containerd", "runc")
 
 
+GET = "import sys, urllib.request; print(urllib.request.urlopen(sys.argv[1], timeout=5).read().decode())"
+# Containers have the host's network or none.
+WITHOUT_NETWORKS = ("dockerd", "--bridge=none", "--iptables=false", "--ip6tables=false")
+# Bridges, filters and published ports, all in a network namespace of their own.
+WITH_NETWORKS = ("unshare", "--net", "sh", "-c", 'ip link set lo up && exec dockerd "$@"', "dockerd", "--ip6tables=false")
+
+
+def why_no_networks():
+    """Whether this kernel lets us have a namespace with bridges and address translation."""
+    script = "ip link set lo up && ip link add b0 type bridge && ip link add v0 type veth && iptables -t nat -L"
+    reason = why_not() or privileges.why_no_tool("unshare", "ip", "iptables", "nsenter")
+    if reason:
+        return reason
+    result = subprocess.run(["unshare", "--net", "sh", "-c", script], capture_output=True, text=True, check=False)
+    return f"no networks for containers: {result.stderr.strip()}" if result.returncode else None
+
+
 class Docker:
     """dockerd in a temporary folder, whose path is short because sockets have 108 bytes for it."""
 
-    def __init__(self, processes, *options):
+    def __init__(self, processes, *options, networks=False):
         self.processes = processes
         self.dir = Path(tempfile.mkdtemp(prefix="xdocker-"))
         self.path = self.dir / "sock"
         self.socket = f"unix://{self.path}"
         self.daemon = processes.start(
-            "dockerd", "--storage-driver=vfs", "--bridge=none", "--iptables=false", "--ip6tables=false",
+            *(WITH_NETWORKS if networks else WITHOUT_NETWORKS), "--storage-driver=vfs",
             "--data-root", self.dir / "data", "--exec-root", self.dir / "exec", "--pidfile", self.dir / "pid", "-H", self.socket, *options)
         wait_until(self._answers, 30, "dockerd answers")
 
@@ -43,13 +61,19 @@ class Docker:
         assert not check or result.returncode == 0, result.stderr.decode()
         return result
 
-    def image(self, name, files):
-        """An image of these files: path inside → path of a file."""
+    def image(self, name, files, *changes):
+        """An image of these files: path inside → path of a file; `changes` are lines of a Dockerfile."""
         archive = io.BytesIO()
         with tarfile.open(fileobj=archive, mode="w") as tar:
             for inside, path in files.items():
                 tar.add(path, arcname=inside.lstrip("/"))
-        self._docker("import", "-", name, input=archive.getvalue())
+        self._docker("import", *(f"--change={change}" for change in changes), "-", name, input=archive.getvalue())
+
+    def fetch(self, url):
+        """GET from within its networks; None: no answer."""
+        result = subprocess.run(["nsenter", f"--net=/proc/{self.daemon.pid}/ns/net", sys.executable, "-c", GET, url],
+                                capture_output=True, text=True, check=False)
+        return result.stdout if result.returncode == 0 else None
 
     def build(self, name, dockerfile, context, *options, **arguments):
         """An image by BuildKit; None, or the reason why there is none here. Newer clients want a plugin for it, that of Debian has it."""
