@@ -160,10 +160,28 @@ void http_daemon_note_request(struct http_daemon *d, struct MHD_Connection *conn
 		daemon_not_fresh(d, info->socket_context);
 }
 
+void http_daemon_suspend(struct http_daemon *d, struct daemon_wait *wait,
+			 struct MHD_Connection *connection)
+{
+	wait->connection = connection;
+	list_push_back(&d->waits, &wait->node);
+	MHD_suspend_connection(connection);
+}
+
+void http_daemon_resume(struct http_daemon *d, struct daemon_wait *wait)
+{
+	if (!wait->connection)
+		return;
+	list_remove(&wait->node);
+	MHD_resume_connection(wait->connection);
+	wait->connection = NULL;
+	loop_timer_arm(d->timer, clock_mono_ns());
+}
+
 static int daemon_start(struct http_daemon *d, const struct daemon_options *o, int fd)
 {
 	const struct server_tls *tls = d->tls;
-	unsigned int flags = MHD_USE_EPOLL | (tls ? MHD_USE_TLS : 0);
+	unsigned int flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | (tls ? MHD_USE_TLS : 0);
 	struct MHD_OptionItem tls_options[] = {
 		{ MHD_OPTION_HTTPS_MEM_KEY, 0, tls ? tls->key_pem : NULL },
 		{ MHD_OPTION_HTTPS_MEM_CERT, 0, tls ? tls->cert_pem : NULL },
@@ -216,6 +234,7 @@ int http_daemon_new(struct loop *loop, const struct daemon_options *o, int fd,
 	if (!d)
 		return -ENOMEM;
 	list_init(&d->node);
+	list_init(&d->waits);
 	d->quiet_fd = -1;
 	d->loop = loop;
 	d->tls = tls;
@@ -234,6 +253,9 @@ void http_daemon_free(struct http_daemon *d)
 	if (!d)
 		return;
 	list_remove(&d->node);
+	/* The library does not bear to be stopped while somebody waits. */
+	LIST_FOREACH (&d->waits, at)
+		http_daemon_resume(d, LIST_ENTRY(at, struct daemon_wait, node));
 	loop_io_free(d->io);
 	loop_timer_free(d->timer);
 	if (d->mhd)

@@ -27,7 +27,14 @@ struct http_daemon {
 	bool paused;		/* its descriptor is not watched */
 	bool retired;		/* takes no connection any more, ends with those it has */
 	uint64_t end_ns;	/* when it is retired: at the latest */
+	struct list waits;	/* requests whose answers come later */
 	int quiet_fd; /* its listening socket, which the library gives back then; -1 before */
+};
+
+/* Embedded in a request that waits for its answer. */
+struct daemon_wait {
+	struct list node;
+	struct MHD_Connection *connection; /* NULL: does not wait */
 };
 
 struct daemon_options {
@@ -40,12 +47,18 @@ struct daemon_options {
 /* `fd` is listening; it is copied. `tls` is moved, on success only. */
 int http_daemon_new(struct loop *loop, const struct daemon_options *options, int fd,
 		    struct server_tls *tls, struct http_daemon **ret_daemon);
-/* Closes its connections. Not from within one of its requests. NULL-safe. */
+/* Closes its connections, those that wait too. Not from within one of its requests. NULL-safe. */
 void http_daemon_free(struct http_daemon *d);
 DEFINE_CLEANUP(struct http_daemon *, http_daemon_free);
 
 /* The first of a connection tells that its handshake is done. */
 void http_daemon_note_request(struct http_daemon *d, struct MHD_Connection *connection);
+
+/* From within the request callback, which is called again once the wait is over. */
+void http_daemon_suspend(struct http_daemon *d, struct daemon_wait *wait,
+			 struct MHD_Connection *connection);
+/* Nothing when it does not wait. */
+void http_daemon_resume(struct http_daemon *d, struct daemon_wait *wait);
 
 /* It frees itself when its last connection has ended, or at `end_ns`. */
 void http_daemon_retire(struct http_daemon *d, uint64_t end_ns);

@@ -49,6 +49,17 @@ static int server_listen(struct http_server *server, const char *text, char *err
 	return server->fd;
 }
 
+static int copy_prefix(struct http_server *server, const char *prefix)
+{
+	size_t n = prefix ? strlen(prefix) : 0;
+
+	while (n > 0 && prefix[n - 1] == '/')
+		n--;
+	server->prefix = strndup(n > 0 ? prefix : "", n);
+	server->options.prefix = NULL;
+	return server->prefix ? 0 : -ENOMEM;
+}
+
 int http_server_new(struct loop *loop, const struct http_server_options *options,
 		    struct http_server **ret_server, char *error)
 {
@@ -61,9 +72,12 @@ int http_server_new(struct loop *loop, const struct http_server_options *options
 	server->options.listen = NULL;
 	server->fd = -1;
 	list_init(&server->retired);
+	int r = copy_prefix(server, options->prefix);
+	if (r < 0)
+		return r;
 	if (server_listen(server, options->listen, error) < 0)
 		return HTTP_LISTEN_REFUSED;
-	int r = start_daemon(server, NULL, &server->daemon);
+	r = start_daemon(server, NULL, &server->daemon);
 	if (r < 0)
 		return r;
 	*ret_server = TAKE_PTR(server);
@@ -81,6 +95,7 @@ void http_server_free(struct http_server *server)
 		(void)close(server->fd);
 	access_fini(&server->access);
 	route_table_fini(&server->routes);
+	free(server->prefix);
 	free(server);
 }
 

@@ -2,8 +2,9 @@
 /*
  * The HTTP server of the agent: libmicrohttpd driven by our loop, a table of routes.
  *
- * Loop thread only; handlers run to completion and answer at once. HEAD is answered wherever GET
- * is. Passwords and TLS come and go while it runs; the address stays.
+ * Loop thread only; handlers run to completion and answer at once, or later. HEAD is answered
+ * wherever GET is. Passwords and TLS come and go while it runs; the address stays. Texts and JSON go
+ * out compressed to who takes gzip.
  */
 #ifndef XAGENT_AGENT_HTTP_SERVER_H
 #define XAGENT_AGENT_HTTP_SERVER_H
@@ -28,6 +29,9 @@ struct http_server_options {
 	size_t max_header_bytes; /* request line and headers, for each connection */
 	size_t max_body_bytes;
 	unsigned int idle_timeout_s;
+	/* "/prefix": what is asked below it is answered as without it; paths of handlers, routes and
+	 * http_access never have it. NULL or "": none. Copied. */
+	const char *prefix;
 };
 
 #define HTTP_SERVER_OPTIONS_INIT                                     \
@@ -46,18 +50,44 @@ const char *http_call_query(const struct http_call *call,
 const char *http_call_header(const struct http_call *call, const char *name); /* NULL when absent */
 const void *http_call_body(const struct http_call *call, size_t *ret_n);
 
+/* ETag, Cache-Control, Content-Security-Policy and the like; more would be a mistake. */
+#define HTTP_ANSWER_MAX_HEADERS 8
+
 /* Begins as 200, "text/plain; charset=utf-8" and an empty body. content_type and the header values
- * need to live until the handler returns. A body that failed to grow becomes a 500. */
+ * need to live until the handler returns, of a later answer until it is sent. A body that failed to
+ * grow becomes a 500. */
 struct http_answer {
 	unsigned int status;
 	const char *content_type;
 	const char *retry_after; /* NULL: none */
 	const char *location;	 /* NULL: none */
+	struct http_header headers[HTTP_ANSWER_MAX_HEADERS];
+	size_t n_headers;
 	struct buf body;
 };
 
+/* Both texts as those of the answer. One too many makes the answer a 500. An ETag of what may be
+ * compressed should be a weak one (W/"…"). */
+void http_answer_add_header(struct http_answer *answer, const char *name, const char *value);
+
 typedef void (*http_handler_fn)(const struct http_call *call, struct http_answer *answer,
 				void *data);
+
+/*
+ * An answer that comes later. From within a handler: what it leaves in its own `answer` is not sent,
+ * the client waits for http_later_send(), and its connection is not idle meanwhile. What the call
+ * lends still ends with the handler. 0, -ENOMEM, -EALREADY (this call was taken already).
+ */
+struct http_later;
+int http_call_later(const struct http_call *call, struct http_later **ret_later);
+/* Begins as any answer; to be filled, the body perhaps from another thread's. */
+struct http_answer *http_later_answer(struct http_later *later);
+/* False once nobody can get it any more: the server is gone, or the daemon with the old TLS. A client
+ * that went away by itself is not noticed before. */
+bool http_later_is_awaited(const struct http_later *later);
+/* Sends it and frees it: once for each http_later, whatever became of client and server; the holder
+ * may do so after http_server_free(). Also from within the handler. NULL-safe. */
+void http_later_send(struct http_later *later);
 
 struct http_route {
 	const char *method; /* upper case */
@@ -78,7 +108,8 @@ struct http_server;
  */
 int http_server_new(struct loop *loop, const struct http_server_options *options,
 		    struct http_server **ret_server, char *error);
-/* Closes every connection. Not from within a handler. NULL-safe. */
+/* Closes every connection; answers that come later than this reach nobody. Not from within a handler.
+ * NULL-safe. */
 void http_server_free(struct http_server *server);
 DEFINE_CLEANUP(struct http_server *, http_server_free);
 

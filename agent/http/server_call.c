@@ -5,14 +5,32 @@
 #include <errno.h>
 #include <string.h>
 
+#include "agent/http/reply.h"
 #include "agent/util/str.h"
 
-struct http_call {
-	const struct http_daemon *daemon;
+/* From its headers to the end of its answer. */
+struct server_request {
+	struct http_daemon *daemon;
 	struct MHD_Connection *connection;
+	struct buf body;
+	struct daemon_wait wait;
+	struct http_later *later; /* somebody owes an answer; NULL: nobody */
+	struct MHD_Response
+		*response; /* the one that came later; NULL: there was no memory for it */
+	unsigned int status;
+	bool taken;    /* it is answered later, or was */
+	bool answered; /* and the answer has come */
+};
+
+struct http_call {
+	struct server_request *request;
 	const char *method;
 	const char *path;
-	struct buf body;
+};
+
+struct http_later {
+	struct server_request *request; /* NULL: has ended without an answer */
+	struct http_answer answer;
 };
 
 const char *http_call_method(const struct http_call *call)
@@ -27,109 +45,140 @@ const char *http_call_path(const struct http_call *call)
 
 const char *http_call_query(const struct http_call *call, const char *name)
 {
-	return MHD_lookup_connection_value(call->connection, MHD_GET_ARGUMENT_KIND, name);
+	return MHD_lookup_connection_value(call->request->connection, MHD_GET_ARGUMENT_KIND, name);
 }
 
 const char *http_call_header(const struct http_call *call, const char *name)
 {
-	return MHD_lookup_connection_value(call->connection, MHD_HEADER_KIND, name);
+	return MHD_lookup_connection_value(call->request->connection, MHD_HEADER_KIND, name);
 }
 
 const void *http_call_body(const struct http_call *call, size_t *ret_n)
 {
-	*ret_n = call->body.len;
-	return buf_str(&call->body);
+	*ret_n = call->request->body.len;
+	return buf_str(&call->request->body);
 }
 
-/* Where an answer goes, and the headers that a handler has no say in. */
-struct reply {
-	const struct http_daemon *daemon;
-	struct MHD_Connection *connection;
-	const char *allow;
-	const char *authenticate;
-};
-
-/* The library's memory only ends with the connection, so the answer's bytes are moved to it. */
-static struct MHD_Response *reply_make_response(struct http_answer *answer)
+int http_call_later(const struct http_call *call, struct http_later **ret_later)
 {
-	size_t n = answer->body.len;
-	char *bytes = buf_take(&answer->body);
-	struct MHD_Response *response =
-		bytes ? MHD_create_response_from_buffer(n, bytes, MHD_RESPMEM_MUST_FREE) : NULL;
+	struct server_request *request = call->request;
 
-	if (!response)
-		free(bytes);
-	return response;
+	if (request->taken)
+		return -EALREADY;
+	struct http_later *later = calloc(1, sizeof(*later));
+	if (!later)
+		return -ENOMEM;
+	*later = (struct http_later){ .request = request, .answer = ANSWER_INIT };
+	request->later = later;
+	request->taken = true;
+	*ret_later = later;
+	return 0;
 }
 
-static void add_header(struct MHD_Response *response, const char *name, const char *value)
+struct http_answer *http_later_answer(struct http_later *later)
 {
-	if (value && *value)
-		(void)MHD_add_response_header(response, name, value);
+	return &later->answer;
 }
 
-static enum MHD_Result reply_send(const struct reply *reply, struct http_answer *answer)
+bool http_later_is_awaited(const struct http_later *later)
 {
-	if (answer->body.failed) {
-		buf_reset(&answer->body);
-		answer->status = MHD_HTTP_INTERNAL_SERVER_ERROR;
-		(void)buf_append_str(&answer->body, "the answer is too large\n");
-	}
-	struct MHD_Response *response = reply_make_response(answer);
-	if (!response)
+	return later->request != NULL;
+}
+
+static void request_answer(struct server_request *request, struct http_answer *answer)
+{
+	const struct reply reply = { .daemon = request->daemon, .connection = request->connection };
+
+	request->later = NULL;
+	request->answered = true;
+	request->response = reply_make(&reply, answer);
+	request->status = answer->status;
+	http_daemon_resume(request->daemon, &request->wait);
+}
+
+void http_later_send(struct http_later *later)
+{
+	if (!later)
+		return;
+	if (later->request)
+		request_answer(later->request, &later->answer);
+	buf_fini(&later->answer.body);
+	free(later);
+}
+
+static enum MHD_Result send_answer(struct server_request *request)
+{
+	if (!request->response)
 		return MHD_NO;
-	add_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, answer->content_type);
-	add_header(response, MHD_HTTP_HEADER_RETRY_AFTER, answer->retry_after);
-	add_header(response, MHD_HTTP_HEADER_LOCATION, answer->location);
-	add_header(response, MHD_HTTP_HEADER_ALLOW, reply->allow);
-	add_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, reply->authenticate);
-	if (reply->daemon->retired)
-		add_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
-	enum MHD_Result r = MHD_queue_response(reply->connection, answer->status, response);
-	MHD_destroy_response(response);
+	return MHD_queue_response(request->connection, request->status, request->response);
+}
+
+static enum MHD_Result call_route(const struct http_call *call, const struct http_route *route)
+{
+	struct server_request *request = call->request;
+	const struct reply reply = { .daemon = request->daemon, .connection = request->connection };
+	struct http_answer answer = ANSWER_INIT;
+	enum MHD_Result r = MHD_YES;
+
+	route->fn(call, &answer, route->data);
+	if (request->later)
+		http_daemon_suspend(request->daemon, &request->wait, request->connection);
+	else if (request->answered)
+		r = send_answer(request);
+	else
+		r = reply_send(&reply, &answer);
+	buf_fini(&answer.body);
 	return r;
 }
 
-static enum MHD_Result reply_send_text(const struct reply *reply, unsigned int status,
-				       const char *text)
+/* What is at "/prefix" has relative links, which need the '/'. */
+static enum MHD_Result send_below(const struct http_server *server, const struct reply *reply)
 {
-	struct http_answer answer = { .status = status,
-				      .content_type = "text/plain; charset=utf-8",
-				      .body = BUF_INIT(HTTP_SERVER_MAX_ANSWER_BYTES) };
+	struct http_answer answer = ANSWER_INIT;
+	_cleanup_buf_ struct buf location = BUF_INIT(strlen(server->prefix) + 2);
 
-	(void)buf_append_str(&answer.body, text);
+	(void)buf_printf(&location, "%s/", server->prefix);
+	answer.status = MHD_HTTP_PERMANENT_REDIRECT;
+	answer.location = buf_str(&location);
 	enum MHD_Result r = reply_send(reply, &answer);
 	buf_fini(&answer.body);
 	return r;
 }
 
-static enum MHD_Result call_route(struct http_call *call, const struct http_route *route)
+static enum MHD_Result send_no_route(const struct http_server *server, const struct reply *reply,
+				     const char *path)
 {
-	const struct reply reply = { .daemon = call->daemon, .connection = call->connection };
-	struct http_answer answer = { .status = MHD_HTTP_OK,
-				      .content_type = "text/plain; charset=utf-8",
-				      .body = BUF_INIT(HTTP_SERVER_MAX_ANSWER_BYTES) };
-
-	route->fn(call, &answer, route->data);
-	enum MHD_Result r = reply_send(&reply, &answer);
-	buf_fini(&answer.body);
-	return r;
-}
-
-static enum MHD_Result call_dispatch(const struct http_server *server, struct http_call *call)
-{
-	const struct http_route *route =
-		route_table_find(&server->routes, call->method, call->path);
-	struct reply reply = { .daemon = call->daemon, .connection = call->connection };
+	struct reply with_allow = *reply;
 	_cleanup_buf_ struct buf allow = BUF_INIT(4096);
 
-	if (route)
-		return call_route(call, route);
-	(void)route_table_allow(&server->routes, call->path, &allow);
+	(void)route_table_allow(&server->routes, path, &allow);
 	if (allow.len == 0)
-		return reply_send_text(&reply, MHD_HTTP_NOT_FOUND, "not found\n");
-	reply.allow = buf_str(&allow);
-	return reply_send_text(&reply, MHD_HTTP_METHOD_NOT_ALLOWED, "method not allowed\n");
+		return reply_send_text(reply, MHD_HTTP_NOT_FOUND, "not found\n");
+	with_allow.allow = buf_str(&allow);
+	return reply_send_text(&with_allow, MHD_HTTP_METHOD_NOT_ALLOWED, "method not allowed\n");
+}
+
+static enum MHD_Result call_dispatch(const struct http_server *server,
+				     struct server_request *request, const char *method,
+				     const char *path)
+{
+	const struct http_call call = { request, method, path };
+	const struct reply reply = { .daemon = request->daemon, .connection = request->connection };
+	const struct http_route *route = route_table_find(&server->routes, method, path);
+
+	if (*path == '\0')
+		return send_below(server, &reply);
+	return route ? call_route(&call, route) : send_no_route(server, &reply, path);
+}
+
+/* Without the prefix; "" for the prefix itself. */
+static const char *below_prefix(const struct http_server *server, const char *url)
+{
+	size_t n = strlen(server->prefix);
+
+	if (n == 0 || strncmp(url, server->prefix, n) != 0)
+		return url;
+	return url[n] == '/' || url[n] == '\0' ? url + n : url;
 }
 
 /* Refused before its bytes arrive, where the length is announced. */
@@ -144,17 +193,16 @@ static bool announces_too_much(const struct http_server *server, struct MHD_Conn
 }
 
 static bool is_allowed(const struct http_server *server, struct MHD_Connection *connection,
-		       const char *url)
+		       const char *path)
 {
-	return access_allows(&server->access, url,
+	return access_allows(&server->access, *path ? path : "/",
 			     MHD_lookup_connection_value(connection, MHD_HEADER_KIND,
 							 MHD_HTTP_HEADER_AUTHORIZATION));
 }
 
 /* Before the body is read: who may not ask is not listened to. */
-static enum MHD_Result begin_call(const struct http_daemon *daemon,
-				  struct MHD_Connection *connection, const char *url,
-				  void **call_data)
+static enum MHD_Result begin_request(struct http_daemon *daemon, struct MHD_Connection *connection,
+				     const char *path, void **call_data)
 {
 	const struct http_server *server = daemon->owner;
 	struct reply reply = { .daemon = daemon, .connection = connection };
@@ -162,57 +210,63 @@ static enum MHD_Result begin_call(const struct http_daemon *daemon,
 	/* What it was let in by does not hold any more. */
 	if (daemon->retired)
 		return MHD_NO;
-	if (!is_allowed(server, connection, url)) {
+	if (!is_allowed(server, connection, path)) {
 		reply.authenticate = "Basic realm=\"Restricted\"";
 		return reply_send_text(&reply, MHD_HTTP_UNAUTHORIZED, "Unauthorized\n");
 	}
 	if (announces_too_much(server, connection))
 		return reply_send_text(&reply, MHD_HTTP_CONTENT_TOO_LARGE, "request too large\n");
-	struct http_call *call = calloc(1, sizeof(*call));
-	if (!call)
+	struct server_request *request = calloc(1, sizeof(*request));
+	if (!request)
 		return MHD_NO;
-	call->daemon = daemon;
-	call->connection = connection;
-	buf_init(&call->body, server->options.max_body_bytes);
-	*call_data = call;
+	request->daemon = daemon;
+	request->connection = connection;
+	buf_init(&request->body, server->options.max_body_bytes);
+	*call_data = request;
 	return MHD_YES;
 }
 
-/* Called once with the headers, then for each piece of the body, and once more at its end. MHD_NO
- * closes the connection. */
+/* Called once with the headers, then for each piece of the body, once more at its end, and after a
+ * wait. MHD_NO closes the connection. */
 enum MHD_Result server_on_request(void *data, struct MHD_Connection *connection, const char *url,
 				  const char *method, const char *version, const char *upload,
 				  size_t *n_upload, void **call_data)
 {
 	struct http_daemon *daemon = data;
-	struct http_call *call = *call_data;
+	const struct http_server *server = daemon->owner;
+	struct server_request *request = *call_data;
 
 	(void)version;
 	http_daemon_note_request(daemon, connection);
-	if (!call)
-		return begin_call(daemon, connection, url, call_data);
+	if (!request)
+		return begin_request(daemon, connection, below_prefix(server, url), call_data);
+	if (request->answered)
+		return send_answer(request);
 	if (*n_upload > 0) {
-		int r = buf_append(&call->body, upload, *n_upload);
+		int r = buf_append(&request->body, upload, *n_upload);
 
 		*n_upload = 0;
 		return r < 0 ? MHD_NO : MHD_YES;
 	}
-	call->method = strcmp(method, "HEAD") == 0 ? "GET" : method;
-	call->path = url;
-	return call_dispatch(daemon->owner, call);
+	return call_dispatch(server, request, strcmp(method, "HEAD") == 0 ? "GET" : method,
+			     below_prefix(server, url));
 }
 
 void server_on_completed(void *data, struct MHD_Connection *connection, void **call_data,
 			 enum MHD_RequestTerminationCode why)
 {
-	struct http_call *call = *call_data;
+	struct server_request *request = *call_data;
 
 	(void)data;
 	(void)connection;
 	(void)why;
-	if (!call)
+	if (!request)
 		return;
-	buf_fini(&call->body);
-	free(call);
+	if (request->later)
+		request->later->request = NULL;
+	if (request->response)
+		MHD_destroy_response(request->response);
+	buf_fini(&request->body);
+	free(request);
 	*call_data = NULL;
 }

@@ -11,6 +11,7 @@ struct http_server {
 	struct loop *loop;
 	struct http_server_options options; /* of which `listen` is not kept */
 	int fd;				    /* listening; every daemon has a copy of it */
+	char *prefix;			    /* without a '/' at its end; "": none */
 	uint16_t port;
 	bool loopback; /* only this host can reach it */
 	struct http_daemon *daemon;

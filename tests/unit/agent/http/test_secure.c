@@ -40,6 +40,8 @@ struct fixture {
 	struct http_server *server;
 	struct http_client *client;
 	struct http_server_tls tls; /* what a handler switches to */
+	struct http_later *later;   /* what somebody waits for while TLS changes */
+	struct loop_timer *timer;
 	unsigned int n_calls;
 	/* of the last request */
 	bool done;
@@ -134,6 +136,33 @@ static void answer_switch(const struct http_call *call, struct http_answer *answ
 	(void)buf_append_str(&answer->body, "switched");
 }
 
+/* TLS changes while the client waits, and the answer comes still later. */
+static void on_later_timer(void *data)
+{
+	struct fixture *f = data;
+	_cleanup_buf_ struct buf why = BUF_INIT(4096);
+
+	if (f->n_calls++ == 0) {
+		assert_int_equal(http_server_secure(f->server, &everybody,
+						    f->tls.cert_pem ? &f->tls : NULL, &why),
+				 0);
+		loop_timer_arm(f->timer, clock_mono_ns() + 150 * NS_PER_MS);
+		return;
+	}
+	assert_true(http_later_is_awaited(f->later));
+	http_later_send(TAKE_PTR(f->later));
+}
+
+static void answer_later(const struct http_call *call, struct http_answer *answer, void *data)
+{
+	struct fixture *f = data;
+
+	(void)answer;
+	f->n_calls = 0;
+	assert_int_equal(http_call_later(call, &f->later), 0);
+	loop_timer_arm(f->timer, clock_mono_ns());
+}
+
 static struct http_server_tls tls_of(const struct pair *p)
 {
 	return (struct http_server_tls){ .cert_pem = buf_str(&p->cert),
@@ -146,6 +175,7 @@ static void open_server(struct fixture *f, const char *listen)
 	char error[HTTP_SERVER_MAX_ERROR_BYTES];
 	const struct http_route routes[] = { { "GET", "/metrics", false, answer_plain, f },
 					     { "GET", "/switch", false, answer_switch, f },
+					     { "GET", "/later", false, answer_later, f },
 					     { "POST", "/metrics", false, answer_plain, f } };
 
 	options.listen = listen;
@@ -325,6 +355,25 @@ static size_t count_fds(void)
 		n++;
 	(void)closedir(dir);
 	return n;
+}
+
+/* The old daemon sends what is owed, and ends. */
+static void test_switch_before_a_later_answer(void **state)
+{
+	struct fixture f;
+
+	begin(&f, state);
+	if (without_openssl(&f))
+		return;
+	assert_int_equal(loop_timer_new(f.loop, on_later_timer, &f, &f.timer), 0);
+	assert_int_equal(ask(&f, "http", (struct http_request_options){ .url = "/later" }), 200);
+	const struct http_request_options back = { .url = "/later",
+						   .tls = { .ca_pem = f.tls.cert_pem } };
+	f.tls.cert_pem = NULL;
+	assert_int_equal(ask(&f, "https", back), 200);
+	assert_int_equal(ask_plain(&f), 200);
+	loop_timer_free(f.timer);
+	end(&f);
 }
 
 static void test_nothing_is_left(void **state)
@@ -548,6 +597,7 @@ int main(void)
 		cmocka_unit_test(test_tls_on_and_off),
 		cmocka_unit_test(test_plain_text_to_tls),
 		cmocka_unit_test(test_switch_within_a_handler),
+		cmocka_unit_test(test_switch_before_a_later_answer),
 		cmocka_unit_test(test_nothing_is_left),
 		cmocka_unit_test(test_half_a_handshake),
 		cmocka_unit_test(test_large_answer),
