@@ -19,6 +19,9 @@ CLANG ?= clang
 BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool /usr/local/sbin/bpftool) bpftool)
 PYTHON ?= /usr/bin/python3
 PROTOC_C ?= protoc-c
+JOBS ?= $(shell nproc)
+# For a make within make: as many jobs as the machine has CPUs, unless whoever called has said how many.
+parallel = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
 
 ifeq ($(V),1)
 Q :=
@@ -67,12 +70,14 @@ unwind_deps := object process telemetry util
 symbol_deps := object process telemetry util
 target_deps := http process telemetry util
 discovery_deps := target $(target_deps)
+store_deps := push target http process telemetry util pprof
+page_deps := util
 profile_deps := sample unwind symbol target object http process telemetry util pprof
-component_deps := discovery push profile $(profile_deps) river
-cli_deps := component $(component_deps)
+component_deps := discovery store push profile $(profile_deps) river
+cli_deps := page component $(component_deps)
 pprof_deps :=
 river_deps :=
-MODULES := util telemetry object process http push sample unwind symbol target discovery profile component cli
+MODULES := util telemetry object process http push sample unwind symbol target discovery profile store page component cli
 
 srcdir_of = $(if $(filter pprof,$(1)),pprof,$(if $(filter river,$(1)),river-config,agent/$(1)))
 sources_of = $(wildcard $(call srcdir_of,$(1))/*.c)
@@ -81,6 +86,7 @@ archives_of = $(foreach m,$(1),$(call archive_of,$(m)))
 
 GEN_pprof := pprof/profile.pb-c
 GEN_push := agent/push/push.pb-c
+GEN_store := agent/store/querier.pb-c
 objects_of = $(patsubst %.c,$(BUILD)/%.o,$(call sources_of,$(1))) $(patsubst %,$(BUILD)/gen/%.o,$(GEN_$(1)))
 
 ALL_LIBS := pprof river $(MODULES)
@@ -111,6 +117,9 @@ $(BUILD)/gen/%.o: $(GEN)/%.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) -std=gnu17 $(OPT) -w -ffunction-sections -fdata-sections $(SANFLAGS) -MMD -MP -c $< -o $@
 
+# The files of the page lie in an object as they are.
+$(BUILD)/agent/page/files.o: $(wildcard agent/page/*.html agent/page/*.css agent/page/*.js agent/page/*.svg)
+
 # ---- generated sources -------------------------------------------------------------------------------------------------------------
 $(GEN)/%.pb-c.c $(GEN)/%.pb-c.h: %.proto
 	$(call msg,PROTOC,$<)
@@ -122,7 +131,7 @@ $(GEN)/agent/version.h: Makefile
 	$(Q)printf '/* SPDX-License-Identifier: Apache-2.0 */\n#define XAGENT_VERSION "%s"\n' '$(VERSION)' > $@.new
 	$(Q)cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 
-GENERATED := $(patsubst %.proto,$(GEN)/%.pb-c.h,$(wildcard pprof/*.proto agent/push/*.proto)) $(GEN)/agent/version.h $(GEN)/bpf/sample.skel.h
+GENERATED := $(patsubst %.proto,$(GEN)/%.pb-c.h,$(wildcard pprof/*.proto agent/push/*.proto agent/store/*.proto)) $(GEN)/agent/version.h $(GEN)/bpf/sample.skel.h
 ALL_OBJECTS := $(foreach m,$(ALL_LIBS),$(call objects_of,$(m))) $(BUILD)/agent/main.o
 $(ALL_OBJECTS): | $(GENERATED)
 
@@ -174,7 +183,8 @@ $(BUILD)/tests/fuzz/%: $(BUILD)/tests/fuzz/%.o $(BUILD)/tests/fuzz/fuzz_main.o $
 $(BUILD)/tests/fuzz/%.o: CFLAGS += -Wno-missing-prototypes
 $(patsubst %.c,$(BUILD)/%.o,$(FUZZ_SOURCES) tests/fuzz/fuzz_main.c): | $(GENERATED)
 
-.PHONY: unit fuzz-replay
+.PHONY: unit unit-programs fuzz-replay
+unit-programs: $(UNIT_BINS) $(FUZZ_BINS)
 unit: $(UNIT_BINS)
 	$(Q)tests/run-unit.sh $(UNIT_BINS)
 fuzz-replay: $(FUZZ_BINS)
@@ -195,14 +205,15 @@ $(BUILD)/tests/oracle/step_oracle: $(BUILD)/tests/oracle/step_oracle.o $(BUILD)/
 
 # ---- bench programs: parts of the agent alone, beside what others do -------------------------------------------------------------------
 BENCH := $(BUILD)/tests/bench
-BENCH_PROGRAMS := $(BENCH)/walk $(BENCH)/tables $(BENCH)/names $(BENCH)/river $(BENCH)/targets
+BENCH_PROGRAMS := $(BENCH)/walk $(BENCH)/tables $(BENCH)/names $(BENCH)/river $(BENCH)/targets $(BENCH)/store
 BENCH_BPF := build/tests/bench/walk.bpf.o build/tests/bench/peers.bpf.o
-BENCH_OBJECTS := $(patsubst %,$(BENCH)/%.o,peers river run names tables targets targets_world walk world world_tables)
+BENCH_OBJECTS := $(patsubst %,$(BENCH)/%.o,peers river run names store tables targets targets_world walk world world_tables)
 
 $(BENCH)/walk: $(patsubst %,$(BENCH)/%.o,walk run peers world world_tables) $(call archives_of,unwind $(unwind_deps))
 $(BENCH)/tables: $(patsubst %,$(BENCH)/%.o,tables world_tables) $(call archives_of,unwind $(unwind_deps))
 $(BENCH)/river: $(BENCH)/river.o $(call archives_of,river)
 $(BENCH)/targets: $(patsubst %,$(BENCH)/%.o,targets targets_world) $(call archives_of,component $(component_deps))
+$(BENCH)/store: $(BENCH)/store.o $(call archives_of,store $(store_deps))
 $(BENCH)/names: $(BENCH)/names.o $(call archives_of,symbol $(symbol_deps))
 $(BENCH_PROGRAMS):
 	$(call msg,LINK,$@)
@@ -210,7 +221,7 @@ $(BENCH_PROGRAMS):
 $(BENCH_OBJECTS): | $(GENERATED)
 
 # ---- everything a person calls ------------------------------------------------------------------------------------------------------------
-.PHONY: run test test-unit test-oracle test-integration test-kernels bench deps deps-test install uninstall deb format lint clean help
+.PHONY: run test test-unit test-page test-oracle test-integration test-kernels test-image bench deps deps-test install uninstall deb format lint clean help
 
 deps: ## install what the build needs (Debian, Ubuntu)
 	$(Q)deploy/deps.sh build
@@ -218,12 +229,16 @@ deps: ## install what the build needs (Debian, Ubuntu)
 deps-test: ## install what the tests need besides
 	$(Q)deploy/deps.sh test
 
-run: deps ## install packages, build, profile this host into http://127.0.0.1:4040
-	$(Q)$(MAKE) --no-print-directory all
-	$(Q)build/xagent run deploy/examples/quickstart.alloy
+run: deps ## install packages, build, profile this host and say where to look; ARGS='--push.url=…' is passed on
+	$(Q)$(MAKE) --no-print-directory $(parallel) all
+	$(Q)build/xagent run $(ARGS)
 
 test-unit: ## unit tests under ASan + UBSan, fuzz corpora replayed
+	$(Q)$(MAKE) --no-print-directory $(parallel) SAN=1 unit-programs
 	$(Q)$(MAKE) --no-print-directory SAN=1 unit fuzz-replay
+
+test-page: ## the parts of the web page that need no browser (node)
+	$(Q)tests/page/run.sh
 
 test-oracle: $(ORACLE_BINS) ## unwind rules and names of installed files against libdw's
 	$(Q)tests/oracle/run.sh $(BUILD)/tests/oracle/cfi_oracle
@@ -235,8 +250,11 @@ test-integration: all ## the agent against this kernel, servers and containers (
 test-kernels: all ## load, attach, known chains and accounting under other kernels (qemu)
 	$(Q)tests/kernels/test.sh
 
+test-image: all ## the Dockerfile's own build on a base from debootstrap (root, three minutes)
+	$(Q)XAGENT_TEST_IMAGE=1 tests/integration/run.sh -k test_whole_image_is_built
+
 test: deps-test ## everything; what this machine lacks is skipped and said
-	$(Q)$(MAKE) --no-print-directory all
+	$(Q)$(MAKE) --no-print-directory $(parallel) all
 	$(Q)tests/run-all.sh
 
 bench: all $(BENCH_PROGRAMS) $(BENCH_BPF) ## print the figures: walk, tables, start, agent CPU, memory, BPF time, completeness

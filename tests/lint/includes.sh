@@ -20,7 +20,8 @@ target     util telemetry target process http
 discovery  util telemetry discovery target http
 profile    util telemetry profile sample process object runtimes unwind symbol target wire.h pprof.h
 push       util telemetry push http
-store      util telemetry store http pprof.h
+store      util telemetry store http target pprof.h
+page       util page
 component  *
 cli        *
 main       *

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The tree grows by appending, so every pass over it is a loop over an array, however deep it is. */
+#include "agent/store/call_tree_private.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/util/hash.h"
+#include "agent/util/macro.h"
+
+#define NODES_MIN 256
+
+int call_tree_new(size_t max_bytes, struct call_tree **ret_tree)
+{
+	_cleanup_(call_tree_freep) struct call_tree *t = calloc(1, sizeof(*t));
+	uint32_t name;
+
+	if (!t)
+		return -ENOMEM;
+	query_intern_init(&t->names, max_bytes);
+	t->seed = query_intern_new_seed();
+	t->max_bytes = max_bytes;
+	t->nodes = malloc(NODES_MIN * sizeof(*t->nodes));
+	t->slots = calloc(2 * NODES_MIN, sizeof(*t->slots));
+	if (!t->nodes || !t->slots || query_intern_add(&t->names, "total", 5, &name) < 0)
+		return -ENOMEM;
+	t->cap = NODES_MIN;
+	t->n_slots = 2 * NODES_MIN;
+	t->nodes[0] = (struct call_node){
+		.name = name, .parent = CALL_NONE, .first_child = CALL_NONE, .next = CALL_NONE
+	};
+	t->n = 1;
+	*ret_tree = TAKE_PTR(t);
+	return 0;
+}
+
+void call_tree_free(struct call_tree *t)
+{
+	if (!t)
+		return;
+	query_intern_fini(&t->names);
+	free(t->nodes);
+	free(t->slots);
+	free(t);
+}
+
+static size_t node_bytes(size_t cap)
+{
+	return cap * (sizeof(struct call_node) + 2 * sizeof(uint32_t));
+}
+
+int call_tree_name(struct call_tree *t, const char *text, size_t n, uint32_t *ret_name)
+{
+	t->names.max_bytes = t->max_bytes - MIN_OF(t->max_bytes, node_bytes(t->cap));
+	return query_intern_add(&t->names, text, n, ret_name);
+}
+
+/* Where the child is, or the free slot for it. */
+static uint32_t *find_slot(const struct call_tree *t, uint32_t parent, uint32_t name)
+{
+	uint64_t hash = hash_u64(((uint64_t)parent << 32 | name) ^ t->seed);
+	size_t i = hash & (t->n_slots - 1);
+
+	for (; t->slots[i]; i = (i + 1) & (t->n_slots - 1)) {
+		const struct call_node *node = &t->nodes[t->slots[i]];
+
+		if (node->parent == parent && node->name == name)
+			break;
+	}
+	return &t->slots[i];
+}
+
+static int grow(struct call_tree *t)
+{
+	size_t cap = 2 * t->cap;
+	struct call_node *nodes;
+	uint32_t *slots;
+
+	if (cap > UINT32_MAX / 4 || node_bytes(cap) > t->max_bytes ||
+	    query_intern_bytes(&t->names) > t->max_bytes - node_bytes(cap))
+		return -ENOBUFS;
+	nodes = realloc(t->nodes, cap * sizeof(*nodes));
+	if (!nodes)
+		return -ENOMEM;
+	t->nodes = nodes;
+	slots = calloc(2 * cap, sizeof(*slots));
+	if (!slots)
+		return -ENOMEM;
+	free(t->slots);
+	t->slots = slots;
+	t->cap = cap;
+	t->n_slots = 2 * cap;
+	for (size_t i = 1; i < t->n; i++)
+		*find_slot(t, t->nodes[i].parent, t->nodes[i].name) = (uint32_t)i;
+	return 0;
+}
+
+/* The child that was asked for last, or the one that was new after it: the stacks of many segments come in much the same order. */
+static uint32_t guess(const struct call_tree *t, uint32_t parent, uint32_t name)
+{
+	uint32_t child = t->nodes[parent].first_child;
+
+	if (child == CALL_NONE || t->nodes[child].name == name)
+		return child;
+	child = t->nodes[child].next;
+	return t->nodes[child].name == name ? child : CALL_NONE;
+}
+
+/* Behind the child that was asked for last, in a ring. */
+static void link_child(struct call_tree *t, uint32_t parent, uint32_t child)
+{
+	uint32_t last = t->nodes[parent].first_child;
+
+	t->nodes[child].next = last == CALL_NONE ? child : t->nodes[last].next;
+	if (last != CALL_NONE)
+		t->nodes[last].next = child;
+}
+
+static int find_or_add(struct call_tree *t, uint32_t parent, uint32_t name, uint32_t *ret_node)
+{
+	int r = t->n == t->cap ? grow(t) : 0;
+	uint32_t *slot;
+
+	if (r < 0)
+		return r;
+	slot = find_slot(t, parent, name);
+	if (!*slot) {
+		t->nodes[t->n] = (struct call_node){ .name = name,
+						     .parent = parent,
+						     .first_child = CALL_NONE };
+		link_child(t, parent, (uint32_t)t->n);
+		*slot = (uint32_t)t->n++;
+	}
+	*ret_node = *slot;
+	return 0;
+}
+
+int call_tree_child(struct call_tree *t, uint32_t parent, uint32_t name, uint32_t *ret_node)
+{
+	uint32_t child = guess(t, parent, name);
+	int r = child == CALL_NONE ? find_or_add(t, parent, name, &child) : 0;
+
+	if (r < 0)
+		return r;
+	t->nodes[parent].first_child = child;
+	*ret_node = child;
+	return 0;
+}
+
+void call_tree_add(struct call_tree *t, uint32_t node, enum call_side side, int64_t self)
+{
+	t->nodes[node].self[side] = call_sum(t->nodes[node].self[side], self);
+}
+
+bool call_tree_is_pruned(const struct call_tree *t)
+{
+	return t->is_pruned;
+}
+
+size_t call_tree_n_nodes(const struct call_tree *t)
+{
+	return t->n;
+}
+
+const struct call_node *call_tree_node(const struct call_tree *t, uint32_t node)
+{
+	return &t->nodes[node];
+}
+
+size_t call_tree_n_names(const struct call_tree *t)
+{
+	return t->names.n;
+}
+
+const char *call_tree_text(const struct call_tree *t, uint32_t name)
+{
+	return t->names.items[name].bytes;
+}
+
+uint32_t call_tree_find_name(const struct call_tree *t, const char *text)
+{
+	return query_intern_find(&t->names, text, strlen(text));
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a call tree holds; for call_tree*.c only. */
+#ifndef XAGENT_AGENT_STORE_CALL_TREE_PRIVATE_H
+#define XAGENT_AGENT_STORE_CALL_TREE_PRIVATE_H
+
+#include "agent/store/call_tree.h"
+#include "agent/store/query_intern.h"
+
+#define CALL_OTHER "other"
+
+struct call_tree {
+	struct query_intern names; /* 0: the root's */
+	/* While it grows, first_child is the child that was asked for last, and next goes round all children, the newest behind
+	 * the one that was asked for before it. */
+	struct call_node *nodes;
+	size_t n, cap;
+	uint32_t *slots; /* children by (parent, name): node; 0, which is nobody's child: free */
+	size_t n_slots;
+	uint64_t seed;
+	size_t max_bytes;
+	bool is_pruned;
+};
+
+static inline int64_t call_sum(int64_t a, int64_t b)
+{
+	int64_t sum;
+
+	return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The segment that still grows.
+ *
+ * Texts, functions, locations, mappings and the nodes of one tree of stacks are each kept once, whoever uses them; a series has slots, a
+ * slot the samples of the profiles within it. Numbers are given in the order of arrival and hold within this head alone.
+ *
+ * Inside of agent/store. One user at a time.
+ */
+#ifndef XAGENT_AGENT_STORE_HEAD_H
+#define XAGENT_AGENT_STORE_HEAD_H
+
+#include "agent/store/segment.h"
+
+struct head_options {
+	size_t max_bytes; /* of all that it allocates */
+	int64_t slot_ms;  /* > 0 */
+	uint64_t seed;	  /* of hashes; a random number, unless a test wants the same each time */
+};
+
+struct head;
+
+int head_new(const struct head_options *options, struct head **ret_head);
+void head_free(struct head *h); /* NULL-safe */
+DEFINE_CLEANUP(struct head *, head_free);
+
+/* All that follow: 0, -ENOMEM, or -ENOBUFS (max_bytes); then nothing is lost that was there, but unused texts and the like may stay. */
+
+/* The number of what equals it. Texts are UTF-8 without NUL; references are numbers of this head; at least one line or an address. */
+int head_text(struct head *h, const char *bytes, size_t n, uint32_t *ret_text);
+int head_function(struct head *h, const struct segment_function *function, uint32_t *ret_function);
+int head_mapping(struct head *h, const struct segment_mapping *mapping, uint32_t *ret_mapping);
+int head_location(struct head *h, const struct segment_location *location, uint32_t *ret_location);
+int head_node(struct head *h, struct segment_node node, uint32_t *ret_node);
+/* Labels sorted by the texts of their names. A series without a slot is not encoded. */
+int head_series(struct head *h, const struct segment_label *labels, size_t n, uint32_t *ret_series);
+
+/* Whether it has a profile of this millisecond. */
+bool head_has(const struct head *h, uint32_t series, int64_t time_ms);
+
+struct head_sample {
+	uint32_t node;
+	int64_t value; /* > 0 */
+};
+
+/* What head_put() takes for a profile of so many samples, at most. */
+size_t head_put_bytes(size_t n_samples);
+/* Samples by node, each once, at least one. Times of one head are within 49 days (32 bits of milliseconds). Does not look at max_bytes,
+ * so that a profile of several series is not kept in part: whoever calls has asked head_has_room(). */
+int head_put(struct head *h, uint32_t series, int64_t time_ms, int64_t period,
+	     const struct head_sample *samples, size_t n);
+bool head_has_room(const struct head *h, size_t bytes);
+
+struct head_stats {
+	size_t bytes;
+	size_t n_series; /* with slots */
+	uint64_t n_profiles, n_samples;
+	int64_t first_ms, last_ms; /* 0 without profiles */
+};
+
+void head_stats(const struct head *h, struct head_stats *ret_stats);
+
+/* The bytes of a segment with all that is in it; it goes on as it was. It has a profile. */
+int head_encode(struct head *h, uint8_t **ret_image, size_t *ret_n);
+
+#endif

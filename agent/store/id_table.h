@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Finds the number of an item by its content: open addressing over numbers alone, four bytes each; the items are the owner's. Inside of
+ * agent/store.
+ *
+ * Hashes are seeded by the owner: what is stored are names that any program of the host, or whoever may push, chooses, and they must not be
+ * aimed at one chain.
+ */
+#ifndef XAGENT_AGENT_STORE_ID_TABLE_H
+#define XAGENT_AGENT_STORE_ID_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define ID_NONE UINT32_MAX
+
+struct id_table {
+	uint32_t *slots; /* number + 1; 0: free */
+	size_t n_slots;	 /* a power of two, or 0 before the first reserve */
+	size_t n;
+	uint64_t (*hash)(const void *owner, uint32_t id);
+	bool (*equal)(const void *owner, uint32_t id, const void *key);
+};
+
+uint64_t id_hash_bytes(uint64_t seed, const void *bytes, size_t n);
+
+void id_table_fini(struct id_table *t);
+size_t id_table_bytes(const struct id_table *t);
+/* How much larger it becomes with room for one more. */
+size_t id_table_growth(const struct id_table *t);
+/* Room for one more; -ENOMEM. */
+int id_table_reserve(struct id_table *t, const void *owner);
+/* Needs reserved room, and that no equal item is there. */
+void id_table_insert(struct id_table *t, uint64_t hash, uint32_t id);
+/* ID_NONE: not there. */
+uint32_t id_table_find(const struct id_table *t, uint64_t hash, const void *owner, const void *key);
+
+#endif

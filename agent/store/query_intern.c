@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Open addressing, linear probing, at most half full. */
+#include "agent/store/query_intern.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "agent/util/hash.h"
+#include "agent/util/macro.h"
+
+#define ITEMS_MIN 64
+/* More than the arena asks for at once, beside the text. */
+#define CHUNK_BYTES ((size_t)128 * 1024)
+
+uint64_t query_intern_new_seed(void)
+{
+	uint64_t seed = 0;
+
+	/* Without entropy, as in the first moments of a boot, an address of this process must do. */
+	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) != sizeof(seed))
+		seed = hash_u64((uintptr_t)&seed);
+	return seed;
+}
+
+void query_intern_init(struct query_intern *in, size_t max_bytes)
+{
+	*in = (struct query_intern){ .seed = query_intern_new_seed(), .max_bytes = max_bytes };
+	arena_init(&in->arena, max_bytes);
+}
+
+void query_intern_fini(struct query_intern *in)
+{
+	free(in->items);
+	free(in->slots);
+	arena_fini(&in->arena);
+	*in = (struct query_intern){ 0 };
+}
+
+size_t query_intern_bytes(const struct query_intern *in)
+{
+	return in->cap * sizeof(*in->items) + in->n_slots * sizeof(*in->slots) +
+	       in->arena.used_bytes;
+}
+
+/* Where the bytes are, or the free slot for them. */
+static uint32_t *find_slot(const struct query_intern *in, uint32_t hash, const void *bytes,
+			   size_t n)
+{
+	size_t i = hash & (in->n_slots - 1);
+
+	for (; in->slots[i]; i = (i + 1) & (in->n_slots - 1)) {
+		const struct query_intern_item *item = &in->items[in->slots[i] - 1];
+
+		if (item->hash == hash && item->n == n && memcmp(item->bytes, bytes, n) == 0)
+			break;
+	}
+	return &in->slots[i];
+}
+
+uint32_t query_intern_find(const struct query_intern *in, const void *bytes, size_t n)
+{
+	uint32_t hash = (uint32_t)hash_bytes(bytes, n, in->seed);
+	uint32_t *slot = in->n_slots ? find_slot(in, hash, bytes, n) : NULL;
+
+	return slot && *slot ? *slot - 1 : UINT32_MAX;
+}
+
+static void fill_slots(struct query_intern *in)
+{
+	for (size_t number = 0; number < in->n; number++) {
+		size_t i = in->items[number].hash & (in->n_slots - 1);
+
+		while (in->slots[i])
+			i = (i + 1) & (in->n_slots - 1);
+		in->slots[i] = (uint32_t)number + 1;
+	}
+}
+
+static int grow(struct query_intern *in)
+{
+	size_t cap = MAX_OF(2 * in->cap, (size_t)ITEMS_MIN), n_slots = 2 * cap;
+	struct query_intern_item *items;
+	uint32_t *slots;
+
+	if (cap > UINT32_MAX / 4 ||
+	    cap * sizeof(*items) + n_slots * sizeof(*slots) + in->arena.used_bytes > in->max_bytes)
+		return -ENOBUFS;
+	items = realloc(in->items, cap * sizeof(*items));
+	if (!items)
+		return -ENOMEM;
+	in->items = items;
+	slots = calloc(n_slots, sizeof(*slots));
+	if (!slots)
+		return -ENOMEM;
+	free(in->slots);
+	in->slots = slots;
+	in->cap = cap;
+	in->n_slots = n_slots;
+	fill_slots(in);
+	return 0;
+}
+
+int query_intern_add(struct query_intern *in, const void *bytes, size_t n, uint32_t *ret_number)
+{
+	uint32_t hash = (uint32_t)hash_bytes(bytes, n, in->seed);
+	int r = in->n == in->cap ? grow(in) : 0;
+	uint32_t *slot;
+	char *copy;
+
+	if (r < 0)
+		return r;
+	slot = find_slot(in, hash, bytes, n);
+	if (!*slot) {
+		if (n >= UINT32_MAX || query_intern_bytes(in) + n > in->max_bytes)
+			return -ENOBUFS;
+		copy = arena_strndup(&in->arena, bytes, n);
+		if (!copy)
+			return in->arena.used_bytes + n + CHUNK_BYTES > in->max_bytes ? -ENOBUFS
+										      : -ENOMEM;
+		in->items[in->n] = (struct query_intern_item){ copy, (uint32_t)n, hash };
+		*slot = (uint32_t)++in->n;
+	}
+	*ret_number = *slot - 1;
+	return 0;
+}

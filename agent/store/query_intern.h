@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Equal bytes, equal number: 0, 1, 2 … in the order in which they came.
+ *
+ * The hash is seeded: what goes in is chosen by others. Not thread-safe; one user at a time.
+ */
+#ifndef XAGENT_AGENT_STORE_QUERY_INTERN_H
+#define XAGENT_AGENT_STORE_QUERY_INTERN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agent/util/arena.h"
+
+struct query_intern_item {
+	const char *bytes; /* aligned to 16, a NUL behind them */
+	uint32_t n;
+	uint32_t hash;
+};
+
+struct query_intern {
+	struct query_intern_item *items;
+	size_t n, cap;
+	uint32_t *slots; /* number + 1; 0: free */
+	size_t n_slots;	 /* a power of two, or 0 */
+	uint64_t seed;
+	struct arena arena;
+	size_t max_bytes;
+};
+
+void query_intern_init(struct query_intern *in, size_t max_bytes);
+void query_intern_fini(struct query_intern *in);
+
+/* 0; -ENOMEM; -ENOBUFS: max_bytes. */
+int query_intern_add(struct query_intern *in, const void *bytes, size_t n, uint32_t *ret_number);
+/* UINT32_MAX: it is not there. */
+uint32_t query_intern_find(const struct query_intern *in, const void *bytes, size_t n);
+size_t query_intern_bytes(const struct query_intern *in);
+
+uint64_t query_intern_new_seed(void);
+
+#endif

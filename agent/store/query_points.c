@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sums of steps, of which few are in use: a list that is put in order when it would grow. */
+#include "agent/store/query_points.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "agent/store/query_private.h"
+#include "agent/util/macro.h"
+
+static int compare(const void *a, const void *b)
+{
+	const struct query_sum *x = a, *y = b;
+
+	return (x->step > y->step) - (x->step < y->step);
+}
+
+static void add_sum(struct query_sum *to, const struct query_sum *sum)
+{
+	to->value += sum->value;
+	to->n_profiles += sum->n_profiles;
+}
+
+void query_points_finish(struct query_points *p)
+{
+	size_t n = 0;
+
+	if (p->n == 0)
+		return;
+	qsort(p->items, p->n, sizeof(*p->items), compare);
+	for (size_t i = 1; i < p->n; i++) {
+		if (p->items[i].step == p->items[n].step)
+			add_sum(&p->items[n], &p->items[i]);
+		else
+			p->items[++n] = p->items[i];
+	}
+	p->n = n + 1;
+}
+
+static int make_room(struct query_points *p, size_t *bytes)
+{
+	size_t cap = MAX_OF(2 * p->cap, (size_t)16), more = (cap - p->cap) * sizeof(*p->items);
+	struct query_sum *items;
+
+	query_points_finish(p);
+	if (p->n < p->cap / 2)
+		return 0;
+	if (more > QUERY_MAX_BYTES || *bytes > QUERY_MAX_BYTES - more)
+		return -ENOBUFS;
+	items = reallocarray(p->items, cap, sizeof(*items));
+	if (!items)
+		return -ENOMEM;
+	p->items = items;
+	p->cap = cap;
+	*bytes += more;
+	return 0;
+}
+
+int query_points_add(struct query_points *p, const struct query_sum *sum, size_t *bytes)
+{
+	int r;
+
+	if (p->n > 0 && p->items[p->n - 1].step == sum->step) {
+		add_sum(&p->items[p->n - 1], sum);
+		return 0;
+	}
+	r = p->n == p->cap ? make_room(p, bytes) : 0;
+	if (r == 0)
+		p->items[p->n++] = *sum;
+	return r;
+}
+
+void query_points_fini(struct query_points *p)
+{
+	free(p->items);
+	*p = (struct query_points){ 0 };
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* All that is selected as one profile. */
+#include <errno.h>
+
+#include "agent/store/query_stacks.h"
+
+int query_profile(const struct query *q, size_t max_nodes, struct buf *ret_pprof)
+{
+	_cleanup_(query_stacks_fini) struct query_stacks stacks = { 0 };
+	_cleanup_buf_ struct buf out = BUF_INIT(QUERY_MAX_BYTES);
+	int r = query_stacks_init(&stacks);
+
+	if (r == 0)
+		r = query_each_part(q, query_stacks_add, &stacks);
+	if (r == 0 && call_tree_n_nodes(stacks.tree) == 1)
+		stacks.type = NULL; /* no stack was within the call site */
+	if (r == 0 && max_nodes > 0)
+		r = call_tree_finish(stacks.tree);
+	if (r == 0)
+		r = call_tree_prune(stacks.tree, max_nodes);
+	if (r == 0)
+		r = query_stacks_encode(&stacks, q, &out);
+	if (r < 0)
+		return r;
+	buf_fini(ret_pprof);
+	*ret_pprof = out;
+	out = BUF_INIT(0);
+	return 0;
+}

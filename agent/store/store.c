@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The built-in store: what comes in, and its numbers. */
+#include "agent/store/store.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "agent/store/store_private.h"
+
+/* Below this not even one profile of an ordinary program has room beside the tables. */
+#define STORE_MIN_BYTES ((size_t)256 << 10)
+/* Offsets within a segment have 32 bits, and a head has its share of all. */
+#define STORE_MAX_BYTES ((size_t)4 << 30)
+/* Times within a segment have 32 bits of milliseconds, 49 days. */
+#define STORE_MAX_AGE_NS (720 * 3600 * NS_PER_S)
+#define STORE_MAX_SEGMENT_NS (24 * 3600 * NS_PER_S)
+/* How often to look at the clock: a segment may last so much longer. */
+#define STORE_TICK_NS (10 * NS_PER_S)
+
+static void flush_in_time(struct store *s)
+{
+	uint64_t now_ns = clock_mono_ns();
+
+	if (now_ns - s->flushed_mono_ns < s->options.flush_ns)
+		return;
+	s->flushed_mono_ns = now_ns;
+	store_flush(s);
+}
+
+static void store_tick(void *data)
+{
+	struct store *s = data;
+	uint64_t every_ns = s->options.flush_ns;
+
+	if (every_ns == 0 || every_ns > STORE_TICK_NS)
+		every_ns = STORE_TICK_NS;
+	(void)store_roll(s);
+	flush_in_time(s);
+	store_evict(s);
+	loop_timer_arm(s->tick, clock_mono_ns() + every_ns);
+}
+
+static void store_scrape(struct telemetry *t, void *data)
+{
+	struct store *s = data;
+	struct store_stats stats;
+
+	(void)t;
+	store_stats(s, &stats);
+	metric_set(s->metrics.bytes, (double)stats.bytes);
+	metric_set(s->metrics.max_bytes, (double)stats.max_bytes);
+	metric_set(s->metrics.segments, (double)stats.n_segments);
+	metric_set(s->metrics.series, (double)stats.n_series);
+	metric_set(s->metrics.profiles, (double)stats.n_profiles);
+	metric_set(s->metrics.samples, (double)stats.n_samples);
+	metric_set(s->metrics.disk_bytes, s->disk ? (double)disk_bytes(s->disk) : 0);
+	metric_set(s->metrics.disk_files, s->disk ? (double)disk_n_files(s->disk) : 0);
+}
+
+static bool store_loaded(struct segment *segment, uint64_t id, void *data)
+{
+	struct store *s = data;
+	/* An eighth stays free: the head would push it out again. */
+	size_t room = s->options.max_bytes - s->options.max_bytes / 8;
+	bool fits = store_bytes_now(s) + segment_bytes(segment) <= room;
+
+	if (!fits || store_add_segment(s, segment, id) < 0) {
+		segment_unref(segment);
+		return false;
+	}
+	/* If it is too old, it goes again, and its file. */
+	store_evict(s);
+	return true;
+}
+
+static int check_options(const struct store_options *o, struct buf *why)
+{
+	if (o->max_bytes < STORE_MIN_BYTES || o->max_bytes > STORE_MAX_BYTES)
+		(void)buf_append_str(why, "max_bytes is from 256KiB to 4GiB");
+	else if (o->max_age_ns < NS_PER_S || o->max_age_ns > STORE_MAX_AGE_NS)
+		(void)buf_append_str(why, "max_age is from 1s to 720h");
+	else if (o->slot_ns < NS_PER_MS || o->slot_ns > o->segment_ns)
+		(void)buf_append_str(why, "a slot is from 1ms to the time of a segment");
+	else if (o->segment_ns > STORE_MAX_SEGMENT_NS)
+		(void)buf_append_str(why, "a segment is of 24h at most");
+	else
+		return 0;
+	return -EINVAL;
+}
+
+static int store_copy_options(struct store *s, const struct store_options *options)
+{
+	s->options = *options;
+	s->path = options->path ? strdup(options->path) : NULL;
+	s->component_path = strdup(options->component_path);
+	s->component_id = strdup(options->component_id);
+	if ((options->path && !s->path) || !s->component_path || !s->component_id)
+		return -ENOMEM;
+	s->options.path = s->path;
+	s->options.component_path = s->component_path;
+	s->options.component_id = s->component_id;
+	if (!s->options.now_ns)
+		s->options.now_ns = clock_real_ns;
+	/* Early at boot there may be none: then an address of this process is what nobody knows. */
+	if (getrandom(&s->seed, sizeof(s->seed), GRND_NONBLOCK) != (ssize_t)sizeof(s->seed))
+		s->seed = (uintptr_t)s ^ clock_mono_ns();
+	return 0;
+}
+
+static int store_start(struct store *s, struct loop *loop, struct worker *worker, struct buf *why)
+{
+	const struct disk_options options = { .path = s->path,
+					      .loop = loop,
+					      .worker = worker,
+					      .metrics = &s->metrics,
+					      .max_bytes = s->options.max_bytes,
+					      .loaded = store_loaded,
+					      .data = s };
+	int r = loop_timer_new(loop, store_tick, s, &s->tick);
+
+	if (r == 0)
+		r = telemetry_on_scrape(s->telemetry, store_scrape, s);
+	if (r == 0 && s->path)
+		r = disk_new(&options, why, &s->disk);
+	s->flushed_mono_ns = clock_mono_ns();
+	if (r == 0)
+		store_tick(s);
+	return r;
+}
+
+int store_new(struct loop *loop, struct worker *worker, struct telemetry *telemetry,
+	      const struct store_options *options, struct buf *why, struct store **ret_store)
+{
+	_cleanup_(store_freep) struct store *s = NULL;
+	int r = check_options(options, why);
+
+	if (r < 0)
+		return r;
+	s = calloc(1, sizeof(*s));
+	if (!s)
+		return -ENOMEM;
+	s->telemetry = telemetry;
+	r = store_copy_options(s, options);
+	if (r < 0)
+		return r;
+	store_metrics_init(&s->metrics, telemetry, s->component_path, s->component_id);
+	r = store_start(s, loop, worker, why);
+	if (r < 0)
+		return r;
+	*ret_store = TAKE_PTR(s);
+	return 0;
+}
+
+void store_free(struct store *s)
+{
+	if (!s)
+		return;
+	if (s->disk)
+		(void)store_close_head(s);
+	disk_free(s->disk);
+	loop_timer_free(s->tick);
+	telemetry_off_scrape(s->telemetry, store_scrape, s);
+	for (size_t i = 0; i < s->n_segments; i++)
+		segment_unref(s->segments[i]);
+	segment_unref(s->head_copy);
+	head_free(s->head);
+	free(s->segments);
+	free(s->ids);
+	free(s->path);
+	free(s->component_path);
+	free(s->component_id);
+	free(s);
+}
+
+void store_set_bounds(struct store *s, size_t max_bytes, uint64_t max_age_ns)
+{
+	s->options.max_bytes = max_bytes < STORE_MIN_BYTES   ? STORE_MIN_BYTES
+			       : max_bytes > STORE_MAX_BYTES ? STORE_MAX_BYTES
+							     : max_bytes;
+	s->options.max_age_ns = max_age_ns > STORE_MAX_AGE_NS ? STORE_MAX_AGE_NS : max_age_ns;
+	(void)store_roll(s);
+	store_evict(s);
+}
+
+static int refuse(struct store *s, enum ingest_outcome reason)
+{
+	s->n_refused_profiles++;
+	metric_add(s->metrics.refused[reason], 1);
+	return STORE_REFUSED;
+}
+
+static int put_head(struct store *s, struct ingest *in, struct ingest_result *ret_result)
+{
+	int r = store_need_head(s);
+
+	return r < 0 ? r : ingest_put(in, s->head, s->segments, s->n_segments, ret_result);
+}
+
+/* Into the head; into a new one when this one is full. */
+static int put_ingest(struct store *s, struct ingest *in, struct ingest_result *ret_result)
+{
+	bool fresh = !s->head;
+	int r = put_head(s, in, ret_result);
+
+	if (r == -ENOBUFS && !fresh) {
+		r = store_close_head(s);
+		r = r < 0 ? r : put_head(s, in, ret_result);
+	}
+	/* What it left there is of no use. */
+	if (r < 0)
+		(void)store_close_head(s);
+	return r;
+}
+
+static int put_opened(struct store *s, struct ingest *in, struct buf *why)
+{
+	struct ingest_result result;
+	int r = put_ingest(s, in, &result);
+
+	if (r == -ENOBUFS) {
+		(void)buf_printf(why,
+				 "the profile needs more than its share of the store's %zu KiB",
+				 s->options.max_bytes >> 10);
+		r = refuse(s, INGEST_REFUSED_ROOM);
+	} else if (r == 0 && result.n_kept > 0) {
+		store_head_changed(s);
+		(void)store_roll(s);
+	}
+	store_evict(s);
+	if (r != 0)
+		return r;
+	if (result.n_kept > 0 || result.n_repeated == 0)
+		return STORE_KEPT;
+	metric_add(s->metrics.repeated, 1);
+	return STORE_REPEATED;
+}
+
+int store_put(struct store *s, const struct labels *labels, const uint8_t *pprof, size_t n,
+	      struct buf *why)
+{
+	_cleanup_(ingest_freep) struct ingest *in = NULL;
+	int64_t now_ms = (int64_t)(store_now_ns(s) / NS_PER_MS);
+
+	s->n_received_profiles++;
+	s->n_received_bytes += n;
+	metric_add(s->metrics.received_profiles, 1);
+	metric_add(s->metrics.received_bytes, n);
+	(void)store_roll(s);
+	int r = ingest_open(labels, pprof, n, now_ms, store_oldest_ms(s), why, &in);
+	if (r < 0)
+		return r;
+	if (r != INGEST_OPENED)
+		return refuse(s, (enum ingest_outcome)r);
+	return put_opened(s, in, why);
+}

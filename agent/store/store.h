@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The built-in store: recent profiles, bounded in bytes and in time.
+ *
+ *	profile ──► head (grows) ──► segment (closed) ──► oldest first out
+ *	                               └──► file
+ *
+ * What a query reads is a view: references to segments, the head closed for the moment among them. So queries run on another thread
+ * while profiles go on coming in. Everything here is for the loop thread, but a view may be read by whoever holds it.
+ *
+ * Metrics (labels component_path, component_id):
+ *	xagent_store_bytes, _max_bytes		what it takes of what it may take
+ *	xagent_store_segments, _series		closed segments; series of the head
+ *	xagent_store_profiles, _samples		that are in it now
+ *	xagent_store_received_profiles_total, _received_bytes_total
+ *	xagent_store_refused_profiles_total	by `reason`: invalid_labels, malformed_profile, not_in_ingestion_window, profile_size_limit,
+ *						samples_limit, store_limit
+ *	xagent_store_repeated_profiles_total	those that it had already
+ *	xagent_store_evicted_profiles_total	by `reason`: bytes, age
+ *	xagent_store_disk_bytes, _disk_files	of segments on disk
+ *	xagent_store_disk_written_bytes_total, _disk_errors_total, _disk_damaged_files_total
+ */
+#ifndef XAGENT_AGENT_STORE_STORE_H
+#define XAGENT_AGENT_STORE_STORE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agent/store/segment.h"
+#include "agent/target/label.h"
+#include "agent/telemetry/telemetry.h"
+#include "agent/util/buf.h"
+#include "agent/util/clock.h"
+#include "agent/util/loop.h"
+#include "agent/util/worker.h"
+
+struct store_options {
+	size_t max_bytes;    /* of segments, head and its closed copy together */
+	uint64_t max_age_ns; /* of profiles */
+	uint64_t slot_ns;    /* profiles of one series within it become one */
+	uint64_t segment_ns; /* of time in one segment */
+	uint64_t flush_ns;   /* how often the head is written to disk: what a crash may lose */
+	const char *path;    /* directory of the files; NULL: memory alone. Copied */
+	const char *component_path, *component_id; /* of metrics. Copied */
+	uint64_t (*now_ns)(void);		   /* wall clock; NULL: the real one */
+};
+
+#define STORE_OPTIONS_INIT                                          \
+	((struct store_options){ .max_bytes = (size_t)64 << 20,     \
+				 .max_age_ns = 6 * 3600 * NS_PER_S, \
+				 .slot_ns = NS_PER_S,               \
+				 .segment_ns = 1800 * NS_PER_S,     \
+				 .flush_ns = 60 * NS_PER_S,         \
+				 .component_path = "/",             \
+				 .component_id = "pyroscope.store" })
+
+struct store;
+
+/* Reads what `path` has; damaged files are named in the log, counted, and set aside. `loop`, `worker` (for files) and `telemetry` are
+ * borrowed and outlive it. 0, -errno with a sentence in `why`. */
+int store_new(struct loop *loop, struct worker *worker, struct telemetry *telemetry,
+	      const struct store_options *options, struct buf *why, struct store **ret_store);
+/* Writes the head when there is a path, and waits for that. NULL-safe. */
+void store_free(struct store *s);
+DEFINE_CLEANUP(struct store *, store_free);
+
+/* Other bounds, from now on. Path and slot stay. */
+void store_set_bounds(struct store *s, size_t max_bytes, uint64_t max_age_ns);
+
+enum store_outcome {
+	STORE_KEPT,
+	STORE_REFUSED, /* not a profile, wrong labels, too old, too large: `why` has the words of the real server where there are such */
+	STORE_REPEATED, /* the series has a profile of this very millisecond: a request that was sent again. Not kept, not an error */
+};
+
+/* gzip'd or plain pprof. Labels of samples become labels of series, as in the real server. STORE_KEPT also when it had no sample worth
+ * keeping. -ENOMEM. */
+int store_put(struct store *s, const struct labels *labels, const uint8_t *pprof, size_t n,
+	      struct buf *why);
+
+struct store_stats {
+	size_t bytes, max_bytes;
+	size_t n_segments;
+	size_t n_series;     /* of the head */
+	uint64_t n_profiles; /* in it now, all of these */
+	uint64_t n_samples;
+	uint64_t n_received_bytes, n_received_profiles; /* since start */
+	uint64_t n_refused_profiles, n_evicted_profiles;
+	int64_t oldest_ms, newest_ms; /* 0: nothing is there */
+};
+
+void store_stats(const struct store *s, struct store_stats *ret_stats);
+
+/* By time, oldest first; they may overlap. */
+struct store_view {
+	struct segment **segments; /* a reference each */
+	size_t n;
+};
+
+/* Of what may hold profiles in [start_ms, end_ms]. 0 or -ENOMEM. */
+int store_view_take(struct store *s, int64_t start_ms, int64_t end_ms, struct store_view *ret_view);
+/* Loop thread. NULL-safe. */
+void store_view_fini(struct store_view *v);
+
+#endif

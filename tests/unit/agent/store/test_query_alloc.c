@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Each allocation of each question fails once: an error comes back, and nothing is lost or freed twice. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/store/flamebearer.h"
+#include "agent/store/query.h"
+#include "tests/support/alloc_fail.h"
+#include "tests/unit/agent/store/query_world.h"
+
+typedef int (*question_fn)(const struct query *q);
+
+static int ask_selector(const struct query *q)
+{
+	_cleanup_(selector_freep) struct selector *s = NULL;
+	_cleanup_(selector_on_freep) struct selector_on *on = NULL;
+	_cleanup_buf_ struct buf why = BUF_INIT(4096);
+	int r = selector_new("process_cpu{host=~\"h.*\",'p'!=\"y\",\"process_cpu\"}", &why, &s);
+
+	return r == 0 ? selector_on_new(s, q->view->segments[0], &on) : r;
+}
+
+static int draw(struct call_tree *t)
+{
+	_cleanup_(flamebearer_fini) struct flamebearer f = { 0 };
+	_cleanup_buf_ struct buf out = BUF_INIT((size_t)1 << 20);
+	int r = flamebearer_new_diff(t, &f);
+
+	if (r == 0)
+		r = flamebearer_json(&f, &out);
+	return r == 0 ? call_tree_bytes(t, &out) : r;
+}
+
+static int ask_tree(const struct query *q)
+{
+	_cleanup_(call_tree_freep) struct call_tree *t = NULL;
+	int r = call_tree_new((size_t)1 << 20, &t);
+
+	if (r == 0)
+		r = query_tree(q, CALL_LEFT, t);
+	if (r == 0)
+		r = query_tree(q, CALL_RIGHT, t);
+	if (r == 0)
+		r = call_tree_finish(t);
+	if (r == 0)
+		r = call_tree_prune(t, 3);
+	return r == 0 ? draw(t) : r;
+}
+
+static int ask_names(const struct query *q)
+{
+	struct query_names names = { 0 };
+	int r = query_label_names(q, &names);
+
+	query_names_fini(&names);
+	if (r == 0)
+		r = query_label_values(q, "host", &names);
+	query_names_fini(&names);
+	return r;
+}
+
+static int ask_sets(const struct query *q)
+{
+	static const char *const names[] = { "host", "p" };
+	struct query_label_sets sets = { 0 };
+	int r = query_label_sets(q, names, ARRAY_SIZE(names), &sets);
+
+	query_label_sets_fini(&sets);
+	return r;
+}
+
+static int ask_series(const struct query *q)
+{
+	static const char *const names[] = { "host", "p" };
+	struct query_series_list list = { 0 };
+	int r = query_series(q, names, ARRAY_SIZE(names), 1, QUERY_SUM, 1, &list);
+
+	query_series_list_fini(&list);
+	return r;
+}
+
+static int ask_profile(const struct query *q)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(1);
+
+	return query_profile(q, 4, &out);
+}
+
+static void make_world(struct world *w)
+{
+	world_init(w);
+	world_put(w, 0, "host=h1,p=x", 1000, "a;b 3\na 1\na|b;c 9\n0x10;a 2\n");
+	world_put(w, 0, "host=h2", 2000, "a;b 30\nc 10\nd;e;f 1\n");
+	world_put(w, 1, "host=h1", 3000, "a;b 300\n");
+	world_close(w);
+}
+
+static void test_question(void **state)
+{
+	question_fn ask = *(question_fn *)*state;
+	const char *const site[] = { "a" };
+	size_t nth = 1;
+	struct world w;
+
+	make_world(&w);
+	for (size_t n_site = 0; n_site < 2; n_site++) {
+		struct query q = world_query(&w);
+
+		q.call_site = site;
+		q.n_call_site = n_site;
+		for (nth = 1;; nth++) {
+			alloc_fail_arm(nth);
+			int r = ask(&q);
+
+			if (!alloc_fail_disarm()) {
+				assert_int_equal(r, 0);
+				break;
+			}
+			assert_true(r < 0);
+		}
+		assert_true(nth > 5);
+	}
+	world_fini(&w);
+}
+
+int main(void)
+{
+	static const struct {
+		const char *name;
+		question_fn ask;
+	} rows[] = {
+		{ "selector", ask_selector }, { "tree", ask_tree },	{ "names", ask_names },
+		{ "sets", ask_sets },	      { "series", ask_series }, { "profile", ask_profile },
+	};
+	static struct CMUnitTest tests[ARRAY_SIZE(rows)];
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		tests[i] = (struct CMUnitTest){ rows[i].name, test_question, NULL, NULL,
+						(void *)&rows[i].ask };
+	return cmocka_run_group_tests_name("agent/store/query_alloc", tests, NULL, NULL);
+}
