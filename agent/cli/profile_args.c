@@ -91,18 +91,7 @@ static int parse_duration(const char *value, void *member)
 
 static int parse_format(const char *value, void *member)
 {
-	static const char *const names[PROFILE_FORMAT_MAX] = {
-		[PROFILE_FOLDED] = "folded",
-		[PROFILE_PPROF] = "pprof",
-		[PROFILE_TABLE] = "table",
-	};
-
-	for (unsigned int i = PROFILE_FORMAT_UNSET + 1; i < PROFILE_FORMAT_MAX; i++)
-		if (strcmp(value, names[i]) == 0) {
-			*(enum profile_format *)member = i;
-			return 0;
-		}
-	return -EINVAL;
+	return profile_format_parse(value, member) ? 0 : -EINVAL;
 }
 
 static int parse_demangle(const char *value, void *member)
@@ -156,7 +145,7 @@ static const struct cli_flag flags[] = {
 	  "samples a second and CPU, from 1 to " TEXT_OF_VALUE(SAMPLER_MAX_HZ), parse_hz },
 	{ "duration", 'd', CLI_PARSED, AT(duration_ns),
 	  "a time above 0 such as 10, 1.5, 500ms or 2m", parse_duration },
-	{ "format", 'f', CLI_PARSED, AT(format), "folded, pprof or table", parse_format },
+	{ "format", 'f', CLI_PARSED, AT(format), PROFILE_FORMAT_NAMES, parse_format },
 	{ "output", 'o', CLI_PARSED, AT(output), "a file, or - for standard output", parse_path },
 	{ "demangle", 0, CLI_PARSED, AT(demangle), "none, simplified, templates or full",
 	  parse_demangle },
@@ -177,20 +166,6 @@ void profile_args_fini(struct profile_args *a)
 	free(a->tids.ids);
 	cpus_fini(&a->cpus);
 	*a = (struct profile_args){ 0 };
-}
-
-static bool ends_with(const char *s, const char *suffix)
-{
-	return str_ends_with(str_from(s), str_from(suffix));
-}
-
-static enum profile_format choose_format(const struct profile_args *a, bool stdout_is_tty)
-{
-	if (!a->output)
-		return stdout_is_tty ? PROFILE_TABLE : PROFILE_FOLDED;
-	if (ends_with(a->output, ".pb.gz") || ends_with(a->output, ".pprof"))
-		return PROFILE_PPROF;
-	return PROFILE_FOLDED;
 }
 
 static int fail(struct buf *why, const char *text)
@@ -219,6 +194,13 @@ static int take_words(struct profile_args *a, const struct cli_words *words, str
 	return 0;
 }
 
+static int fail_terminal(struct buf *why, enum profile_format format)
+{
+	(void)buf_printf(why, "%s is no text for a terminal: give it a file, as in -o %s",
+			 profile_format_name(format), profile_format_own_file(format));
+	return -EINVAL;
+}
+
 static int check(const struct profile_args *a, bool stdout_is_tty, struct buf *why)
 {
 	if (a->user_only && a->kernel_only)
@@ -227,19 +209,29 @@ static int check(const struct profile_args *a, bool stdout_is_tty, struct buf *w
 			"-U and -K exclude each other: leave out both for user and kernel stacks");
 	if (a->all && (a->pids.n > 0 || a->tids.n > 0 || a->cgroup))
 		return fail(why, "-a and the filters -p, -t and --cgroup exclude each other");
-	if (a->format == PROFILE_PPROF && !a->output && stdout_is_tty)
-		return fail(why,
-			    "pprof is no text for a terminal: give it a file, as in -o cpu.pb.gz");
+	if (!a->output && stdout_is_tty && profile_format_own_file(a->format))
+		return fail_terminal(why, a->format);
 	return 0;
 }
 
-/* `-o -` is no file, and the format follows from where the result goes. */
+static enum profile_format choose_format(const struct profile_args *a, bool stdout_is_tty)
+{
+	if (a->output)
+		return profile_format_of_file(a->output);
+	return stdout_is_tty ? PROFILE_TABLE : PROFILE_FOLDED;
+}
+
+/* `-o -` is no file, the format follows from where the result goes, and where that is left open a terminal gets what it can show. */
 static void settle(struct profile_args *a, bool stdout_is_tty)
 {
+	bool anywhere = !a->output;
+
 	if (a->output && strcmp(a->output, "-") == 0)
 		a->output = NULL;
 	if (a->format == PROFILE_FORMAT_UNSET)
 		a->format = choose_format(a, stdout_is_tty);
+	if (anywhere && stdout_is_tty)
+		a->output = profile_format_own_file(a->format);
 }
 
 int profile_args_parse(int argc, char **argv, bool stdout_is_tty, struct profile_args *ret_args,

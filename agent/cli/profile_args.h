@@ -7,19 +7,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "agent/cli/profile_format.h"
 #include "agent/object/demangle.h"
 #include "agent/symbol/debuginfod.h"
 #include "agent/util/buf.h"
 #include "agent/util/cleanup.h"
 #include "agent/util/cpus.h"
-
-enum profile_format {
-	PROFILE_FORMAT_UNSET,
-	PROFILE_FOLDED,
-	PROFILE_PPROF,
-	PROFILE_TABLE,
-	PROFILE_FORMAT_MAX
-};
 
 /* In order of appearance, may repeat. */
 struct id_list {
@@ -50,14 +43,15 @@ struct profile_args {
 	bool lines; /* and inlined functions */
 	struct url_list debuginfod;
 	const char *debuginfod_cache; /* NULL: the user's cache */
-	size_t memory_limit_bytes; /* 0: the default */
+	size_t memory_limit_bytes;    /* 0: the default */
 	bool verifier_stats;
 	bool verbose;
 	bool help;
 	char **command; /* NULL: none; else NULL terminated, in argv */
 };
 
-/* 0; -EINVAL or -ENOMEM with one line in `why`. `stdout_is_tty` decides what the format is when none was asked for. */
+/* 0; -EINVAL or -ENOMEM with one line in `why`. `stdout_is_tty` decides what the format is when none was asked for,
+ * and that what no terminal shows goes to a file. */
 int profile_args_parse(int argc, char **argv, bool stdout_is_tty, struct profile_args *ret_args,
 		       struct buf *why);
 void profile_args_fini(struct profile_args *a);

@@ -4,14 +4,16 @@
  *
  *	fork command → loop, signals, worker → cgroup of the command → session → exec → loop → stop → result, report → command's end
  *
- * The result is written when the session hands over its interval.
+ * The result is written when the session hands over its interval; a graph, once it has handed over the last one.
  */
 #include "agent/cli/profiling.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "agent/cli/cli.h"
@@ -29,6 +31,8 @@
 #include "agent/util/log.h"
 
 #define MESSAGE_MAX_BYTES 8192
+/* A path may be PATH_MAX bytes, three times as many in a URL, and is named several times. */
+#define REPORT_MAX_BYTES (16 * PATH_MAX)
 /* One interval is built at a time; a second may wait. */
 #define MAX_JOBS 4
 /* Shells' codes for a command that is not there, and for one that cannot be executed. */
@@ -229,17 +233,6 @@ static struct sampler_options sampler_options(const struct profiling *x)
 	return o;
 }
 
-static build_fn build_of(enum profile_format format)
-{
-	static const build_fn builds[PROFILE_FORMAT_MAX] = {
-		[PROFILE_FOLDED] = build_folded,
-		[PROFILE_PPROF] = build_one_pprof,
-		[PROFILE_TABLE] = build_table,
-	};
-
-	return builds[format];
-}
-
 /* A command of some seconds that was asked for lines may hold what they need: compressed debug information is inflated whole, and a
  * distribution's of the C library alone takes 11 MiB. */
 #define LINES_MEMORY_LIMIT_BYTES ((size_t)512 << 20)
@@ -261,7 +254,8 @@ static int open_session(struct profiling *x, struct buf *why)
 				.n_urls = x->args->debuginfod.n,
 				.cache_dir = x->args->debuginfod_cache },
 		.memory_limit_bytes = memory_limit_bytes(x->args),
-		.build = build_of(x->args->format),
+		.build = result_build_fn(&x->result),
+		.build_data = result_build_data(&x->result),
 		.hooks = { .match = match, .on_interval = on_interval, .data = x },
 		.loop = x->loop,
 		.worker = x->worker,
@@ -289,6 +283,8 @@ static int profiling_open(struct profiling *x, struct buf *why)
 {
 	int r = fork_command(x, why);
 
+	if (r == 0)
+		r = result_init(&x->result, x->args->output, x->args->format);
 	/* After the command, whose priority is its own. */
 	priority_raise();
 	if (r == 0)
@@ -318,6 +314,7 @@ static void profiling_fini(struct profiling *x)
 	worker_free(x->worker);
 	loop_free(x->loop);
 	telemetry_free(x->telemetry);
+	result_fini(&x->result);
 }
 
 static void print_verifier_line(const char *program, uint64_t instructions, void *data)
@@ -397,18 +394,43 @@ static void count_stacks(struct profiling *x)
 	}
 }
 
+static void end_result(struct profiling *x)
+{
+	_cleanup_buf_ struct buf subject = BUF_INIT(MESSAGE_MAX_BYTES);
+	_cleanup_buf_ struct buf why = BUF_INIT(MESSAGE_MAX_BYTES);
+	char host[HOST_NAME_MAX + 1] = "";
+
+	profile_args_subject(x->args, &subject);
+	(void)gethostname(host, sizeof(host) - 1);
+	x->write_error = result_end(&x->result,
+				    &(struct flame_facts){ .subject = buf_str(&subject),
+							   .host = host,
+							   .end_real_ns = clock_real_ns(),
+							   .elapsed_ns = x->report.elapsed_ns,
+							   .hz = x->report.hz },
+				    &why);
+	if (why.len)
+		say(&why);
+}
+
 static int report_result(struct profiling *x)
 {
-	_cleanup_buf_ struct buf text = BUF_INIT(MESSAGE_MAX_BYTES);
+	_cleanup_buf_ struct buf text = BUF_INIT(REPORT_MAX_BYTES);
+	_cleanup_free_ char *path = NULL;
 
 	progress_clear(&x->progress);
+	if (x->write_error == 0)
+		end_result(x);
 	if (x->write_error < 0)
 		return CLI_EXIT_FAILURE;
 	count_losses(x);
 	count_stacks(x);
 	x->report.n_parts = x->result.n_files;
+	path = x->args->output ? realpath(x->args->output, NULL) : NULL;
+	x->report.path = path;
 	report_end(&x->report, &text);
 	(void)fputs(buf_str(&text), stderr);
+	x->report.path = NULL;
 	return x->report.n_parts == 0 ? CLI_EXIT_FAILURE : 0;
 }
 
@@ -443,7 +465,6 @@ int profiling_run(const struct profile_args *a, uint32_t hz)
 	struct profiling x = {
 		.args = a,
 		.report = { .args = a, .hz = hz },
-		.result = { .file = a->output, .format = a->format },
 		.scope = SCOPE_INIT,
 		.progress = { .fd = STDERR_FILENO },
 	};

@@ -4,8 +4,8 @@
 
 #include <inttypes.h>
 
+#include "agent/cli/look.h"
 #include "agent/util/clock.h"
-#include "agent/util/str.h"
 
 static double seconds(uint64_t ns)
 {
@@ -26,19 +26,6 @@ void report_progress(const struct report *r, struct buf *out)
 	(void)buf_printf(out, "%s, %" PRIu32 " Hz, ^C to end", buf_str(&subject), r->hz);
 }
 
-/* How to look at a file. A table is looked at by whoever can read, and /dev/null by nobody. */
-static void put_how(const struct report *r, struct buf *out)
-{
-	const char *file = r->args->output;
-
-	if (str_starts_with(str_from(file), STR_LIT("/dev/")))
-		return;
-	if (r->args->format == PROFILE_PPROF)
-		(void)buf_printf(out, "; look at it: go tool pprof -http=: %s", file);
-	if (r->args->format == PROFILE_FOLDED)
-		(void)buf_printf(out, "; look at it: flamegraph.pl %s > %s.svg", file, file);
-}
-
 static void put_where(const struct report *r, struct buf *out)
 {
 	if (!r->args->output)
@@ -49,8 +36,22 @@ static void put_where(const struct report *r, struct buf *out)
 	}
 	(void)buf_printf(out, ", written to %s", r->args->output);
 	if (r->n_parts > 1)
-		(void)buf_printf(out, " and %u more files (.2 …)", r->n_parts - 1);
-	put_how(r, out);
+		(void)buf_printf(out, " and %u more file%s (.2 …)", r->n_parts - 1,
+				 plural(r->n_parts - 1));
+}
+
+static void put_look(const struct report *r, struct buf *out)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(32768);
+	const char *file = r->args->output;
+	const struct look l = { .format = r->args->format,
+				.file = file,
+				.path = r->path ? r->path : file,
+				.n_parts = r->n_parts };
+
+	look_text(&l, &text);
+	if (text.len > 0)
+		(void)buf_printf(out, "xagent: %s\n", buf_str(&text));
 }
 
 static const char *half(const struct profile_args *a)
@@ -114,4 +115,6 @@ void report_end(const struct report *r, struct buf *out)
 		(void)buf_append_str(out, "xagent: names of kernel functions are hidden, shown as "
 					  "[kernel]: set kernel.kptr_restrict to 0 or 1, and run "
 					  "with CAP_SYSLOG\n");
+	if (r->n_samples > 0)
+		put_look(r, out);
 }

@@ -20,12 +20,13 @@ struct report {
 	uint64_t n_dropped;	/* arrived, and are not in the result */
 	bool kernel_hidden;
 	unsigned int n_parts; /* files written: FILE, FILE.2 … */
+	const char *path;     /* of FILE, from the root on; NULL: as it was asked for */
 };
 
 /* "3.2s  612 samples  pid 4711, 97 Hz, ^C to end": no line break. */
 void report_progress(const struct report *r, struct buf *out);
 
-/* Lines that end in a line break, each beginning with "xagent: ". */
+/* Lines that end in a line break, each beginning with "xagent: ". The last one says how to look at what was written. */
 void report_end(const struct report *r, struct buf *out);
 
 #endif

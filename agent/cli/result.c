@@ -4,8 +4,42 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <string.h>
 
+#include "agent/cli/flame_file.h"
 #include "agent/cli/output.h"
+
+/* Of a tree, and of the file that is made of it; as much as text may take (agent/profile/build_text.c). */
+#define GRAPH_MAX_BYTES ((size_t)256 << 20)
+
+int result_init(struct result *r, const char *file, enum profile_format format)
+{
+	r->file = file;
+	r->format = format;
+	return profile_format_is_graph(format) ? flame_tree_init(&r->tree, GRAPH_MAX_BYTES) : 0;
+}
+
+void result_fini(struct result *r)
+{
+	flame_tree_fini(&r->tree);
+	*r = (struct result){ 0 };
+}
+
+build_fn result_build_fn(const struct result *r)
+{
+	static const build_fn builds[PROFILE_FORMAT_MAX] = {
+		[PROFILE_FOLDED] = build_folded,  [PROFILE_PPROF] = build_one_pprof,
+		[PROFILE_TABLE] = build_table,	  [PROFILE_HTML] = flame_tree_build,
+		[PROFILE_SVG] = flame_tree_build, [PROFILE_SPEEDSCOPE] = flame_tree_build,
+	};
+
+	return builds[r->format];
+}
+
+void *result_build_data(struct result *r)
+{
+	return &r->tree;
+}
 
 static int write_file(struct result *r, const struct built *part, struct buf *why)
 {
@@ -43,5 +77,21 @@ int result_write(struct result *r, const struct build *build, struct buf *why)
 
 	for (const struct built *part = build->first; part && e == 0; part = part->next)
 		e = write_part(r, part, why);
+	return e;
+}
+
+int result_end(struct result *r, const struct flame_facts *facts, struct buf *why)
+{
+	_cleanup_buf_ struct buf bytes = BUF_INIT(GRAPH_MAX_BYTES);
+	int e = r->tree.calls ? flame_file(r->format, &r->tree, facts, &bytes) : 0;
+
+	if (e < 0)
+		(void)buf_printf(why, "cannot make %s of what was sampled: %s",
+				 profile_format_name(r->format), strerror(-e));
+	if (e < 0 || !r->tree.calls)
+		return e;
+	e = output_write(r->file, bytes.data, bytes.len, why);
+	if (e == 0)
+		r->n_files++;
 	return e;
 }

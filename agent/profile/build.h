@@ -6,6 +6,8 @@
  *	build_one_pprof	all series in one profile, for a file
  *	build_folded	"series;root;…;leaf count" lines, for flame graph tools
  *	build_table	the hottest functions, for a terminal
+ *
+ * Who wants another form brings a function of its own, and finds build->data there.
  */
 #ifndef XAGENT_AGENT_PROFILE_BUILD_H
 #define XAGENT_AGENT_PROFILE_BUILD_H
@@ -42,6 +44,7 @@ struct build {
 	struct built *first;
 	struct built **last; /* where the next is put */
 	size_t max_bytes; /* what making one profile may take, its bytes beside; the rest goes into the next. No ceiling at first */
+	void *data;	  /* of whoever asked for the build; the functions below do not need it */
 	struct build_summary summary;
 };
 

@@ -122,6 +122,7 @@ int session_close_interval(struct session *s)
 	};
 	build_init(&j->build);
 	j->build.max_bytes = s->budget.encoder_bytes;
+	j->build.data = s->options.build_data;
 	s->interval->end_real_ns = clock_real_ns();
 	s->n_building += s->interval->n_samples;
 	r = worker_submit(s->options.worker, &j->job);

@@ -64,6 +64,7 @@ struct session_options {
 	struct session_debuginfod debuginfod;
 	size_t memory_limit_bytes; /* 0: BUDGET_DEFAULT_BYTES */
 	build_fn build;
+	void *build_data; /* build->data: the worker's until session_stop() returns */
 	struct session_hooks hooks;
 	struct loop *loop; /* borrowed, as all that follow */
 	struct worker *worker;

@@ -317,7 +317,7 @@ def wait_for_samples(run):
 # Mistakes
 
 @pytest.mark.parametrize("arguments, names", [
-    (["-F", "0"], "-F"), (["-F", "abc"], "abc"), (["-F", "-5"], "-5"), (["-d", "x"], "x"), (["-d", "0"], "-d"), (["-f", "svg"], "svg"),
+    (["-F", "0"], "-F"), (["-F", "abc"], "abc"), (["-F", "-5"], "-5"), (["-d", "x"], "x"), (["-d", "0"], "-d"), (["-f", "png"], "png"),
     (["-p", "12x"], "12x"), (["-p", ""], "-p"), (["-t", "1,,2"], "-t"), (["-c", "99999"], "99999"),
     (["--cgroup", "/no/such/cgroup"], "/no/such/cgroup"), (["--frobnicate"], "frobnicate"), (["-U", "-K"], "-K"),
     (["-o", "/no/such/directory/out"], "/no/such/directory/out"), (["-p", "4194305999"], "4194305999"), (["-d"], "-d"),

@@ -106,6 +106,18 @@ static const struct row rows[] = {
 	  true },
 	{ "folded by text name", { "-o", "x.txt" }, "all processes; 97 Hz; folded to x.txt", true },
 	{ "folded by any name", { "-o", "x" }, "all processes; 97 Hz; folded to x", true },
+	{ "html by name", { "-o", "x.html" }, "all processes; 97 Hz; html to x.html", false },
+	{ "html by short name", { "-o", "x.htm" }, "all processes; 97 Hz; html to x.htm", true },
+	{ "svg by name", { "-o", "a/x.svg" }, "all processes; 97 Hz; svg to a/x.svg", true },
+	{ "speedscope by name",
+	  { "-o", "x.speedscope.json" },
+	  "all processes; 97 Hz; speedscope to x.speedscope.json",
+	  true },
+	{ "no name of a format",
+	  { "-o", "x.json" },
+	  "all processes; 97 Hz; folded to x.json",
+	  true },
+	{ "a name is no end", { "-o", "svg" }, "all processes; 97 Hz; folded to svg", true },
 	{ "asked for wins",
 	  { "-o", "x.pb.gz", "-f", "table" },
 	  "all processes; 97 Hz; table to x.pb.gz",
@@ -113,6 +125,21 @@ static const struct row rows[] = {
 	{ "dash is standard output", { "-o", "-" }, "all processes; 97 Hz; folded to -", false },
 	{ "dash on a terminal", { "-o", "-" }, "all processes; 97 Hz; table to -", true },
 	{ "folded on a terminal", { "-f", "folded" }, "all processes; 97 Hz; folded to -", true },
+	{ "html on a terminal",
+	  { "-f", "html" },
+	  "all processes; 97 Hz; html to xagent.html",
+	  true },
+	{ "svg on a terminal", { "-f", "svg" }, "all processes; 97 Hz; svg to xagent.svg", true },
+	{ "pprof on a terminal",
+	  { "-f", "pprof" },
+	  "all processes; 97 Hz; pprof to xagent.pb.gz",
+	  true },
+	{ "speedscope on a terminal",
+	  { "-f", "speedscope" },
+	  "all processes; 97 Hz; speedscope to xagent.speedscope.json",
+	  true },
+	{ "html to a pipe", { "-f", "html" }, "all processes; 97 Hz; html to -", false },
+	{ "svg to a pipe", { "-f", "svg", "-o", "-" }, "all processes; 97 Hz; svg to -", false },
 	{ "pprof to a pipe", { "-f", "pprof" }, "all processes; 97 Hz; pprof to -", false },
 	{ "command",
 	  { "--", "/usr/bin/make", "-j", "-d" },
@@ -204,8 +231,14 @@ static const struct row rows[] = {
 	  { "-d" },
 	  "!-d wants a time above 0 such as 10, 1.5, 500ms or 2m",
 	  false },
-	{ "format", { "-f", "svg" }, "!-f wants folded, pprof or table, not \"svg\"", false },
-	{ "empty format", { "-f", "" }, "!-f wants folded, pprof or table, not \"\"", false },
+	{ "format",
+	  { "-f", "png" },
+	  "!-f wants folded, pprof, table, html, svg or speedscope, not \"png\"",
+	  false },
+	{ "empty format",
+	  { "-f", "" },
+	  "!-f wants folded, pprof, table, html, svg or speedscope, not \"\"",
+	  false },
 	{ "no output",
 	  { "-o", "" },
 	  "!-o wants a file, or - for standard output, not \"\"",
@@ -262,13 +295,13 @@ static const struct row rows[] = {
 	  { "-a", "--cgroup", "a" },
 	  "!-a and the filters -p, -t and --cgroup exclude each other",
 	  false },
-	{ "pprof on a terminal",
-	  { "-f", "pprof" },
-	  "!pprof is no text for a terminal: give it a file, as in -o cpu.pb.gz",
-	  true },
 	{ "pprof to dash on a terminal",
 	  { "-f", "pprof", "-o", "-" },
-	  "!pprof is no text for a terminal: give it a file, as in -o cpu.pb.gz",
+	  "!pprof is no text for a terminal: give it a file, as in -o xagent.pb.gz",
+	  true },
+	{ "html to dash on a terminal",
+	  { "-o", "-", "-f", "html" },
+	  "!html is no text for a terminal: give it a file, as in -o xagent.html",
 	  true },
 	{ "command without dashes",
 	  { "make" },
@@ -314,7 +347,6 @@ static void show_more(struct buf *b, const struct profile_args *a)
 
 static void show(struct buf *b, const struct profile_args *a)
 {
-	static const char *const formats[] = { "unset", "folded", "pprof", "table" };
 	_cleanup_buf_ struct buf subject = BUF_INIT(4096);
 
 	if (a->help) {
@@ -323,7 +355,7 @@ static void show(struct buf *b, const struct profile_args *a)
 	}
 	profile_args_subject(a, &subject);
 	(void)buf_printf(b, "%s; %" PRIu32 " Hz; %s to %s", buf_str(&subject), a->hz,
-			 formats[a->format], a->output ? a->output : "-");
+			 profile_format_name(a->format), a->output ? a->output : "-");
 	show_more(b, a);
 }
 

@@ -29,17 +29,43 @@ static const struct row rows[] = {
 	{ "one sample",
 	  { .format = PROFILE_TABLE, .output = "t" },
 	  { .hz = 1, .elapsed_ns = S, .n_samples = 1, .n_parts = 1 },
-	  "xagent: 1 sample in 1.0 s at 1 Hz, written to t\n" },
+	  "xagent: 1 sample in 1.0 s at 1 Hz, written to t\n"
+	  "xagent: read it: less t\n" },
 	{ "pprof",
 	  { .format = PROFILE_PPROF, .output = "cpu.pb.gz" },
 	  { .hz = 97, .elapsed_ns = 2 * S, .n_samples = 5, .n_parts = 1 },
-	  "xagent: 5 samples in 2.0 s at 97 Hz, written to cpu.pb.gz; look at it: go tool pprof "
-	  "-http=: cpu.pb.gz\n" },
+	  "xagent: 5 samples in 2.0 s at 97 Hz, written to cpu.pb.gz\n"
+	  "xagent: look at it: go tool pprof -http=: cpu.pb.gz\n" },
 	{ "folded",
 	  { .format = PROFILE_FOLDED, .output = "a" },
 	  { .hz = 97, .elapsed_ns = 2 * S, .n_samples = 5, .n_parts = 1 },
-	  "xagent: 5 samples in 2.0 s at 97 Hz, written to a; look at it: flamegraph.pl a > "
-	  "a.svg\n" },
+	  "xagent: 5 samples in 2.0 s at 97 Hz, written to a\n"
+	  "xagent: draw it: flamegraph.pl a > a.svg\n" },
+	{ "html",
+	  { .format = PROFILE_HTML, .output = "a.html" },
+	  { .hz = 97,
+	    .elapsed_ns = 2 * S,
+	    .n_samples = 5,
+	    .n_parts = 1,
+	    .path = "/tmp/x y/a.html" },
+	  "xagent: 5 samples in 2.0 s at 97 Hz, written to a.html\n"
+	  "xagent: open it in a browser: file:///tmp/x%20y/a.html\n" },
+	{ "losses come before how to look at it",
+	  { .format = PROFILE_SVG, .output = "a.svg" },
+	  { .hz = 97,
+	    .elapsed_ns = 2 * S,
+	    .n_samples = 5,
+	    .n_ring_lost = 2,
+	    .n_parts = 1,
+	    .path = "/a.svg" },
+	  "xagent: 5 samples in 2.0 s at 97 Hz, written to a.svg\n"
+	  "xagent: 2 samples lost: the ring buffer was full; a lower -F helps\n"
+	  "xagent: open it in a browser: file:///a.svg\n" },
+	{ "an empty graph",
+	  { .format = PROFILE_HTML, .output = "a.html", .command = command },
+	  { .hz = 100, .elapsed_ns = 2 * S, .n_parts = 1, .path = "/a.html" },
+	  "xagent: 0 samples: make used no CPU while being profiled, or less than 10 ms (1/100 "
+	  "s); a.html has none\n" },
 	{ "a device",
 	  { .format = PROFILE_FOLDED, .output = "/dev/null" },
 	  { .hz = 97, .elapsed_ns = 2 * S, .n_samples = 5, .n_parts = 1 },
@@ -47,8 +73,13 @@ static const struct row rows[] = {
 	{ "parts",
 	  { .format = PROFILE_PPROF, .output = "a" },
 	  { .hz = 97, .elapsed_ns = 2 * S, .n_samples = 5, .n_parts = 3 },
-	  "xagent: 5 samples in 2.0 s at 97 Hz, written to a and 2 more files (.2 …); look at it: "
-	  "go tool pprof -http=: a\n" },
+	  "xagent: 5 samples in 2.0 s at 97 Hz, written to a and 2 more files (.2 …)\n"
+	  "xagent: look at it: go tool pprof -http=: a a.*\n" },
+	{ "two parts",
+	  { .format = PROFILE_PPROF, .output = "a" },
+	  { .hz = 97, .elapsed_ns = 2 * S, .n_samples = 5, .n_parts = 2 },
+	  "xagent: 5 samples in 2.0 s at 97 Hz, written to a and 1 more file (.2 …)\n"
+	  "xagent: look at it: go tool pprof -http=: a a.*\n" },
 	{ "not written",
 	  { .format = PROFILE_PPROF, .output = "a" },
 	  { .hz = 97, .elapsed_ns = 2 * S, .n_dropped = 5 },

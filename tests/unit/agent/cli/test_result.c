@@ -15,6 +15,8 @@
 #include <unistd.h>
 
 #include "agent/cli/result.h"
+#include "tests/support/xml_check.h"
+#include "tests/unit/agent/cli/graph.h"
 #include "tests/unit/agent/cli/place.h"
 
 static int write_text(struct result *r, const char *text, struct buf *why)
@@ -111,6 +113,90 @@ static void test_failure_is_told(void **state)
 	assert_int_equal(r.n_files, 0);
 }
 
+static void read_back(const char *path, struct buf *out)
+{
+	assert_int_equal(file_read(AT_FDCWD, path, out), 0);
+}
+
+/* Interval after interval grows into one tree; nothing is written before its end. */
+static void test_graph_is_written_at_the_end(void **state)
+{
+	const struct place *p = *state;
+	struct result r = { 0 };
+	_cleanup_buf_ struct buf why = BUF_INIT(4096);
+	_cleanup_buf_ struct buf content = BUF_INIT(65536);
+
+	assert_int_equal(result_init(&r, p->file, PROFILE_SVG), 0);
+	assert_ptr_equal(result_build_data(&r), &r.tree);
+	for (int i = 0; i < 3; i++) {
+		graph_add(r.tree.calls, 2, STACK("make", "main"));
+		assert_int_equal(result_write(&r, &(struct build){ 0 }, &why), 0);
+	}
+	assert_int_equal(access(p->file, F_OK), -1);
+	assert_int_equal(result_end(&r, &graph_facts, &why), 0);
+	assert_int_equal(r.n_files, 1);
+	read_back(p->file, &content);
+	assert_true(xml_is_well_formed(content.data, content.len));
+	assert_non_null(strstr(content.data, "<title>main: 6 samples"));
+	/* What is said is what is in it. */
+	assert_non_null(strstr(content.data, ">6 samples in 6.3 s"));
+	result_fini(&r);
+}
+
+static void test_every_graph_without_samples_is_a_file(void **state)
+{
+	const struct place *p = *state;
+
+	for (unsigned int i = PROFILE_FORMAT_UNSET + 1; i < PROFILE_FORMAT_MAX; i++) {
+		_cleanup_buf_ struct buf why = BUF_INIT(4096);
+		_cleanup_buf_ struct buf content = BUF_INIT((size_t)4 << 20);
+		struct result r = { 0 };
+
+		if (!profile_format_is_graph(i))
+			continue;
+		assert_int_equal(result_init(&r, p->file, i), 0);
+		assert_int_equal(result_end(&r, &graph_facts, &why), 0);
+		read_back(p->file, &content);
+		assert_non_null(strstr(content.data, "0 samples in 6.3 s at 100 Hz"));
+		result_fini(&r);
+	}
+}
+
+static void test_end_of_what_is_no_graph(void **state)
+{
+	const struct place *p = *state;
+	struct result r = { 0 };
+	_cleanup_buf_ struct buf why = BUF_INIT(4096);
+
+	assert_int_equal(result_init(&r, p->file, PROFILE_FOLDED), 0);
+	assert_null(r.tree.calls);
+	assert_int_equal(result_end(&r, &graph_facts, &why), 0);
+	assert_int_equal(r.n_files, 0);
+	assert_int_equal(access(p->file, F_OK), -1);
+	result_fini(&r);
+}
+
+static void test_graph_that_cannot_be_written(void **state)
+{
+	struct result r = { 0 };
+	_cleanup_buf_ struct buf why = BUF_INIT(4096);
+
+	(void)state;
+	assert_int_equal(result_init(&r, "/dev/full", PROFILE_SPEEDSCOPE), 0);
+	assert_int_equal(result_end(&r, &graph_facts, &why), -ENOSPC);
+	assert_string_equal(buf_str(&why), "cannot write /dev/full: No space left on device");
+	assert_int_equal(r.n_files, 0);
+	result_fini(&r);
+}
+
+/* Every format is built by something. */
+static void test_builds(void **state)
+{
+	(void)state;
+	for (unsigned int i = PROFILE_FORMAT_UNSET + 1; i < PROFILE_FORMAT_MAX; i++)
+		assert_non_null(result_build_fn(&(struct result){ .format = i }));
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, place_setup, place_teardown)
 
 int main(void)
@@ -123,6 +209,11 @@ int main(void)
 		TEST(test_one_pprof_on_standard_output),
 		TEST(test_name_ceiling),
 		TEST(test_failure_is_told),
+		TEST(test_graph_is_written_at_the_end),
+		TEST(test_every_graph_without_samples_is_a_file),
+		TEST(test_end_of_what_is_no_graph),
+		TEST(test_graph_that_cannot_be_written),
+		TEST(test_builds),
 	};
 
 	return cmocka_run_group_tests_name("agent/cli/result", tests, NULL, NULL);

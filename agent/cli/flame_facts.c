@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is said above a flame graph. */
+#include "agent/cli/flame_facts.h"
+
+#include <inttypes.h>
+#include <time.h>
+
+#include "agent/util/clock.h"
+
+void flame_facts_title(const struct flame_facts *f, struct buf *out)
+{
+	(void)buf_printf(out, "CPU time of %s", f->subject);
+}
+
+static void put_time(uint64_t real_ns, struct buf *out)
+{
+	time_t s = (time_t)(real_ns / NS_PER_S);
+	char text[32];
+	struct tm tm;
+
+	if (gmtime_r(&s, &tm) && strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &tm) > 0)
+		(void)buf_printf(out, ", %s UTC", text);
+}
+
+void flame_facts_origin(const struct flame_facts *f, struct buf *out)
+{
+	(void)buf_printf(out, "%" PRIu64 " sample%s in %.1f s at %" PRIu32 " Hz", f->n_samples,
+			 f->n_samples == 1 ? "" : "s", (double)f->elapsed_ns / (double)NS_PER_S,
+			 f->hz);
+	if (*f->host)
+		(void)buf_printf(out, ", on %s", f->host);
+	put_time(f->end_real_ns, out);
+}
+
+void flame_facts_line(const struct flame_facts *f, struct buf *out)
+{
+	flame_facts_title(f, out);
+	(void)buf_append_str(out, ": ");
+	flame_facts_origin(f, out);
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A tree as the one file that a person asked for. */
+#include "agent/cli/flame_file.h"
+
+#include <errno.h>
+
+#include "agent/cli/flame_svg.h"
+#include "agent/cli/speedscope.h"
+#include "agent/page/page.h"
+#include "agent/store/flamebearer.h"
+
+/* What the page moves through without delay; what is rarer becomes `other`. */
+#define PAGE_MAX_NODES 100000
+#define TEXT_MAX_BYTES 16384
+
+static int put_page(const char *json, const struct flame_facts *facts, struct buf *out)
+{
+	_cleanup_buf_ struct buf title = BUF_INIT(TEXT_MAX_BYTES);
+
+	flame_facts_line(facts, &title);
+	return page_standalone(&(struct page_profile){ .title = buf_str(&title),
+						       .unit = "samples",
+						       .flamebearer_json = json },
+			       out);
+}
+
+/* Where most nodes have one sample each, none of them is rarer than the others: fewer are asked for until that helps. */
+static int prune(struct call_tree *tree)
+{
+	int r = 0;
+
+	for (size_t n = PAGE_MAX_NODES; r == 0 && n > 0 && call_tree_n_nodes(tree) > PAGE_MAX_NODES;
+	     n /= 2)
+		r = call_tree_prune(tree, n);
+	return r;
+}
+
+static int put_html(struct call_tree *tree, const struct flame_facts *facts, struct buf *out)
+{
+	_cleanup_buf_ struct buf json = BUF_INIT(out->max_bytes);
+	struct flamebearer f = { 0 };
+	int r = prune(tree);
+
+	if (r == 0)
+		r = flamebearer_new(tree, &f);
+	if (r < 0)
+		return r;
+	r = flamebearer_json(&f, &json);
+	flamebearer_fini(&f);
+	return r < 0 ? r : put_page(buf_str(&json), facts, out);
+}
+
+int flame_file(enum profile_format format, struct flame_tree *tree, const struct flame_facts *facts,
+	       struct buf *out)
+{
+	struct flame_facts counted = *facts;
+	int r = call_tree_finish(tree->calls);
+
+	if (r < 0)
+		return r;
+	counted.n_samples = (uint64_t)call_tree_node(tree->calls, CALL_ROOT)->total[CALL_LEFT];
+	if (format == PROFILE_HTML)
+		return put_html(tree->calls, &counted, out);
+	if (format == PROFILE_SVG)
+		return flame_svg(tree, &counted, out);
+	return format == PROFILE_SPEEDSCOPE ? speedscope_json(tree->calls, &counted, out) : -EINVAL;
+}

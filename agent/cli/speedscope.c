@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A profile for speedscope. */
+#include "agent/cli/speedscope.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/cli/flame_walk.h"
+#include "agent/component/body_json.h"
+#include "agent/util/clock.h"
+#include "agent/util/macro.h"
+#include "agent/version.h"
+
+#define SCHEMA "https://www.speedscope.app/file-format-schema.json"
+#define TEXT_MAX_BYTES 16384
+
+/* Frames from the outermost to where the walk is. */
+struct path {
+	uint32_t *names; /* owned */
+	size_t cap;
+};
+
+static int put_bytes(const char *bytes, size_t n, void *data)
+{
+	return buf_append(data, bytes, n);
+}
+
+static int put_string(struct buf *out, const char *text)
+{
+	json_t *json = text_json(text, strlen(text));
+	int r = json ? json_dump_callback(json, put_bytes, out, JSON_ENCODE_ANY) : -1;
+
+	json_decref(json);
+	return r < 0 ? -ENOMEM : 0;
+}
+
+static int put_frames(const struct call_tree *tree, struct buf *out)
+{
+	int r = 0;
+
+	for (uint32_t i = 0; r == 0 && i < call_tree_n_names(tree); i++) {
+		(void)buf_append_str(out, i ? ",\n{\"name\":" : "\n{\"name\":");
+		r = put_string(out, call_tree_text(tree, i));
+		(void)buf_append_char(out, '}');
+	}
+	return r;
+}
+
+/* The root is no frame: depth 1 is the first. */
+static int path_set(struct path *p, const struct flame_walk *w)
+{
+	if (w->depth > p->cap) {
+		size_t cap = MAX_OF(2 * p->cap, 64U);
+		uint32_t *names = reallocarray(p->names, cap, sizeof(*names));
+
+		if (!names)
+			return -ENOMEM;
+		p->names = names;
+		p->cap = cap;
+	}
+	if (w->depth > 0)
+		p->names[w->depth - 1] = flame_walk_node(w)->name;
+	return 0;
+}
+
+static void put_stack(const struct path *p, size_t n, struct buf *out)
+{
+	(void)buf_append_char(out, '[');
+	for (size_t i = 0; i < n; i++)
+		(void)buf_printf(out, "%s%" PRIu32, i ? "," : "", p->names[i]);
+	(void)buf_append_char(out, ']');
+}
+
+static int put_samples(const struct call_tree *tree, struct buf *out)
+{
+	struct flame_walk w = FLAME_WALK_INIT(tree);
+	struct path p = { 0 };
+	const char *between = "\n";
+	int r;
+
+	do {
+		r = path_set(&p, &w);
+		if (r < 0 || flame_walk_node(&w)->self[CALL_LEFT] <= 0)
+			continue;
+		(void)buf_append_str(out, between);
+		put_stack(&p, w.depth, out);
+		between = ",\n";
+	} while (r == 0 && flame_walk_next(&w, true));
+	free(p.names);
+	return r;
+}
+
+static void put_weights(const struct call_tree *tree, int64_t period_ns, struct buf *out)
+{
+	struct flame_walk w = FLAME_WALK_INIT(tree);
+	const char *between = "";
+
+	do {
+		int64_t self = flame_walk_node(&w)->self[CALL_LEFT];
+
+		if (self <= 0)
+			continue;
+		(void)buf_printf(out, "%s%" PRId64, between, self * period_ns);
+		between = ",";
+	} while (flame_walk_next(&w, true));
+}
+
+/* The viewer shows the name of the profile on top, that of the file in the window's title. */
+static int put_names(const struct flame_facts *facts, struct buf *out)
+{
+	_cleanup_buf_ struct buf title = BUF_INIT(TEXT_MAX_BYTES);
+	_cleanup_buf_ struct buf line = BUF_INIT(TEXT_MAX_BYTES);
+	int r;
+
+	flame_facts_title(facts, &title);
+	flame_facts_line(facts, &line);
+	(void)buf_append_str(out, "{\"$schema\":\"" SCHEMA "\",\n"
+				  "\"exporter\":\"xagent " XAGENT_VERSION "\",\n\"name\":");
+	r = put_string(out, buf_str(&title));
+	(void)buf_append_str(out, ",\n\"activeProfileIndex\":0,\n"
+				  "\"profiles\":[{\"type\":\"sampled\",\"name\":");
+	if (r == 0)
+		r = put_string(out, buf_str(&line));
+	return r;
+}
+
+int speedscope_json(const struct call_tree *tree, const struct flame_facts *facts, struct buf *out)
+{
+	int64_t period_ns = (int64_t)(NS_PER_S / facts->hz);
+	int64_t all = call_tree_node(tree, CALL_ROOT)->total[CALL_LEFT];
+	int r = put_names(facts, out);
+
+	(void)buf_printf(out,
+			 ",\n\"unit\":\"nanoseconds\",\"startValue\":0,\"endValue\":%" PRId64
+			 ",\n\"samples\":[",
+			 all * period_ns);
+	if (r == 0)
+		r = put_samples(tree, out);
+	(void)buf_append_str(out, "],\n\"weights\":[");
+	put_weights(tree, period_ns, out);
+	(void)buf_append_str(out, "]}],\n\"shared\":{\"frames\":[");
+	if (r == 0)
+		r = put_frames(tree, out);
+	(void)buf_append_str(out, "]}}\n");
+	return out->failed ? -ENOBUFS : r;
+}
