@@ -10,6 +10,7 @@
 
 #include "agent/cli/config_watch.h"
 #include "agent/cli/priority.h"
+#include "agent/util/clock.h"
 #include "agent/util/log.h"
 #include "agent/version.h"
 
@@ -77,6 +78,7 @@ static int open_server(struct agent *a, struct buf *why)
 	char error[HTTP_SERVER_MAX_ERROR_BYTES];
 
 	o.listen = a->options.listen;
+	o.prefix = a->options.ui_prefix;
 	int r = http_server_new(a->loop, &o, &a->server, error);
 	if (r == HTTP_LISTEN_REFUSED) {
 		put_refused(o.listen, error, why);
@@ -109,6 +111,7 @@ static int open_parts(struct agent *a, struct buf *why)
 		.telemetry = a->telemetry,
 		.http = a->http,
 		.hostname = a->hostname,
+		.storage_path = a->options.storage_path,
 	};
 	r = graph_new(&a->env, &a->graph);
 	if (r == 0)
@@ -122,14 +125,14 @@ static int open_parts(struct agent *a, struct buf *why)
 
 int agent_init(struct agent *a, const struct agent_options *o, struct buf *why)
 {
-	*a = (struct agent){ .options = *o };
+	*a = (struct agent){ .options = *o, .started_real_ns = clock_real_ns() };
 	tune_malloc();
 	raise_file_limit();
 	priority_raise();
 	if (gethostname(a->hostname, sizeof(a->hostname) - 1) < 0)
 		a->hostname[0] = '\0';
 	log_info_always("xagent is starting", LOG_STR("version", XAGENT_VERSION),
-			LOG_STR("config", o->config_path));
+			LOG_STR("config", o->config.path));
 	int r = open_parts(a, why);
 	if (r < 0) {
 		if (why->len == 0)

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "agent/cli/config_file.h"
+#include "agent/cli/page_routes.h"
 #include "agent/component/graph.h"
 #include "agent/http/server.h"
 #include "agent/telemetry/telemetry.h"
@@ -18,7 +19,7 @@
 #define AGENT_MAX_JOBS 5
 
 struct agent_options {
-	const char *config_path; /* file or directory; borrowed, as all texts */
+	struct config_source config; /* borrowed, as all texts */
 	const char *listen;
 	const char *ui_prefix; /* of web pages: "" or "/prefix" */
 	const char *storage_path;
@@ -41,6 +42,8 @@ struct agent {
 	struct graph *graph;
 	struct config_watch *watch;
 	char hostname[256];
+	char page_tag[PAGE_TAG_BYTES];
+	uint64_t started_real_ns;
 	char config_hash[CONFIG_HASH_BYTES]; /* of what runs; "" before the first load */
 	char tried_hash
 		[CONFIG_HASH_BYTES]; /* of what was last loaded, or refused; "" when it could not be read */

@@ -37,7 +37,7 @@ static int load(struct agent *a, struct config_load *l, struct buf *why)
 	if (a->watch)
 		config_watch_look(a->watch);
 	uint64_t begin_ns = clock_mono_ns();
-	r = config_load(l, a->graph, a->options.config_path, why);
+	r = config_load(l, a->graph, &a->options.config, why);
 	agent_self_metrics_evaluated(a, clock_mono_ns() - begin_ns);
 	if (l->texts.n > 0)
 		config_texts_hash(&l->texts, a->tried_hash);

@@ -17,7 +17,7 @@ static const struct cli_command {
 	int (*run)(int argc, char **argv);
 	const char *alias; /* not shown; NULL: none */
 } commands[] = {
-	{ "run", "[FLAGS] PATH", "profile this host as the configuration at PATH says", cli_run,
+	{ "run", "[FLAGS] [PATH]", "profile this host: flame graphs at its own address", cli_run,
 	  NULL },
 	{ "validate", "[FLAGS] PATH", "say what is wrong with a configuration", cli_validate,
 	  NULL },
@@ -26,7 +26,7 @@ static const struct cli_command {
 	{ "convert", "--source-format=yaml [FILE]", "older configurations in this language",
 	  cli_convert, NULL },
 	{ "profile", "[FLAGS] [-- COMMAND]",
-	  "profile now, for a person: folded stacks, pprof or a table", cli_profile, NULL },
+	  "profile now, for a person: a table, a flame graph, pprof", cli_profile, NULL },
 	{ "inspect", "WHAT [FLAGS] PID|ELF",
 	  "look at a process's stacks, what it is unwound by, a file's rules", cli_inspect, NULL },
 };
@@ -43,7 +43,10 @@ static void print_usage(FILE *to)
 		"Examples:\n"
 		"  xagent profile -d 10                       the hottest functions of this host\n"
 		"  xagent profile -o cpu.pb.gz -- make        where a build spends its time\n"
-		"  xagent run /etc/xagent/config.alloy        profile all the time\n"
+		"  xagent run                                 profile all the time, look at it in "
+		"a "
+		"browser\n"
+		"  xagent run /etc/xagent/config.alloy        … as a configuration says\n"
 		"  xagent inspect stack 4711                  what the threads of a process do "
 		"now\n",
 		to);

@@ -180,16 +180,36 @@ int config_names_read(const char *path, struct config_texts *ret_texts)
 	return 0;
 }
 
-int config_texts_read(const char *path, struct buf *why, struct config_texts *ret_texts)
+static int add_text(struct config_texts *t, const struct config_source *source)
+{
+	int r = add_name(t, source->path);
+
+	if (r < 0)
+		return r;
+	t->sources[0].text = strdup(source->text);
+	t->sources[0].len = strlen(source->text);
+	return t->sources[0].text ? 0 : -ENOMEM;
+}
+
+static int add_files(struct config_texts *t, const char *path, struct buf *why)
+{
+	int r = add_path(t, path, why);
+
+	for (size_t i = 0; r == 0 && i < t->n; i++)
+		r = read_text(&t->sources[i], why);
+	return r;
+}
+
+int config_texts_read(const struct config_source *source, struct buf *why,
+		      struct config_texts *ret_texts)
 {
 	_cleanup_config_texts_ struct config_texts t = { 0 };
-	int r = add_path(&t, path, why);
+	int r = source->text ? add_text(&t, source) : add_files(&t, source->path, why);
 
-	for (size_t i = 0; r == 0 && i < t.n; i++)
-		r = read_text(&t.sources[i], why);
 	if (r < 0) {
 		if (why->len == 0)
-			(void)buf_printf(why, "reading config path \"%s\": %s", path, strerror(-r));
+			(void)buf_printf(why, "reading config path \"%s\": %s", source->path,
+					 strerror(-r));
 		return r;
 	}
 	*ret_texts = t;

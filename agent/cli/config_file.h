@@ -22,8 +22,16 @@ void config_texts_fini(struct config_texts *t);
 #define CONFIG_HASH_BYTES 65
 void config_texts_hash(const struct config_texts *t, char ret_hex[static CONFIG_HASH_BYTES]);
 
+/* Where a configuration is. Borrowed. */
+struct config_source {
+	const char *path; /* file or directory */
+	const char
+		*text; /* NULL: there; else this is all of it, and `path` only what it is called */
+};
+
 /* 0, or -errno with one line in `why`. */
-int config_texts_read(const char *path, struct buf *why, struct config_texts *ret_texts);
+int config_texts_read(const struct config_source *source, struct buf *why,
+		      struct config_texts *ret_texts);
 
 /* The names of the files alone. 0 or -errno. */
 int config_names_read(const char *path, struct config_texts *ret_texts);

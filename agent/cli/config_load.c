@@ -25,15 +25,16 @@ void config_load_fini(struct config_load *l)
 	river_arena_fini(&l->arena);
 }
 
-int config_load(struct config_load *l, struct graph *g, const char *path, struct buf *why)
+int config_load(struct config_load *l, struct graph *g, const struct config_source *source,
+		struct buf *why)
 {
-	int r = config_texts_read(path, why, &l->texts);
+	int r = config_texts_read(source, why, &l->texts);
 
 	if (r < 0)
 		return r;
 	r = graph_load(g, l->texts.sources, l->texts.n, &l->diags);
 	if (r < 0 && why->len == 0)
-		(void)buf_printf(why, "loading config path \"%s\": %s", path, strerror(-r));
+		(void)buf_printf(why, "loading config path \"%s\": %s", source->path, strerror(-r));
 	return r;
 }
 

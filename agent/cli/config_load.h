@@ -19,7 +19,8 @@ void config_load_fini(struct config_load *l);
 
 /* RIVER_OK; RIVER_INVALID, diagnostics tell; -errno, with a line in `why`. The graph is as before then. Diagnostics there may be
  * after success too. */
-int config_load(struct config_load *l, struct graph *g, const char *path, struct buf *why);
+int config_load(struct config_load *l, struct graph *g, const struct config_source *source,
+		struct buf *why);
 
 /* All diagnostics with excerpts, on standard error; in colour where that is a terminal. */
 void config_load_print(const struct config_load *l);

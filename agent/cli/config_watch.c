@@ -110,7 +110,7 @@ static void drop_watches(struct config_watch *w)
 
 void config_watch_look(struct config_watch *w)
 {
-	const char *path = w->a->options.config_path;
+	const char *path = w->a->options.config.path;
 
 	drop_watches(w);
 	(void)path_steps(path, on_step, w);
@@ -175,7 +175,7 @@ static bool has_changed(const struct config_watch *w)
 	_cleanup_buf_ struct buf why = BUF_INIT(8192);
 	char hash[CONFIG_HASH_BYTES] = "";
 
-	if (config_texts_read(w->a->options.config_path, &why, &texts) == 0)
+	if (config_texts_read(&w->a->options.config, &why, &texts) == 0)
 		config_texts_hash(&texts, hash);
 	return strcmp(hash, w->a->tried_hash) != 0;
 }
@@ -190,7 +190,7 @@ static void on_timer(void *data)
 	if (!w->a->ready || !has_changed(w))
 		return;
 	log_info_always("the configuration has changed, loading it",
-			LOG_STR("path", w->a->options.config_path));
+			LOG_STR("path", w->a->options.config.path));
 	(void)agent_reload(w->a, &why);
 }
 

@@ -102,13 +102,12 @@ static void answer_support(const struct http_call *call, struct http_answer *ans
 		answer_no_bundle(r, answer);
 }
 
-static void answer_root(const struct http_call *call, struct http_answer *answer, void *data)
+static void put_list(struct buf *out)
 {
-	(void)call;
-	(void)data;
 	(void)buf_append_str(
-		&answer->body,
+		out,
 		"xagent, a continuous profiler\n\n"
+		"  /            flame graphs, in a browser (with a pyroscope.store)\n"
 		"  /metrics     counters, Prometheus text\n"
 		"  /-/ready     200 once the configuration is loaded\n"
 		"  /-/healthy   200 while all components are well, and how each of them is\n"
@@ -116,7 +115,25 @@ static void answer_root(const struct http_call *call, struct http_answer *answer
 		"  /-/support   a zip file for whoever helps: configuration without secrets, "
 		"metrics, log\n"
 		"  /api/v0/web/components\n"
-		"               components as JSON\n");
+		"               components as JSON\n"
+		"  /api/v0/web/status\n"
+		"               targets, and what becomes of samples, as JSON\n"
+		"  /api/v0/web/process?pid=PID or ?name=NAME\n"
+		"               whether a process is profiled, and if not, why\n"
+		"  /querier.v1.QuerierService/…, /push.v1.PusherService/Push, /pyroscope/render\n"
+		"               as a Pyroscope server has them (with a pyroscope.store)\n");
+}
+
+static void answer_root(const struct http_call *call, struct http_answer *answer, void *data)
+{
+	const struct agent *a = data;
+
+	if (page_is_wanted(call)) {
+		page_answer(call, a->page_tag, answer);
+		return;
+	}
+	http_answer_add_header(answer, "Vary", "Accept");
+	put_list(&answer->body);
 }
 
 int agent_routes_add(struct agent *a)
@@ -134,5 +151,8 @@ int agent_routes_add(struct agent *a)
 
 	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(routes); i++)
 		r = http_server_add_route(a->server, &routes[i]);
+	page_tag_make(a->page_tag);
+	if (r == 0)
+		r = page_routes_add(a->server, a->page_tag);
 	return r == 0 ? web_routes_add(a) : r;
 }

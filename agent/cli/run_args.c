@@ -50,6 +50,7 @@ static const struct cli_flag flags[] = {
 	{ "stability.level", 0, CLI_PARSED, AT(stability),
 	  "generally-available, public-preview or experimental", cli_parse_stability },
 	{ "config.format", 0, CLI_TEXT, AT(format), "a format", NULL },
+	{ "push.url", 0, CLI_TEXT, AT(push_url), "a URL", NULL },
 	{ "config.watch", 0, CLI_SWITCH, AT(watch), NULL, NULL },
 	{ "cluster.rejoin-interval", 0, CLI_PARSED, AT(cluster_rejoin_interval), "a duration",
 	  parse_duration },

@@ -45,6 +45,7 @@ struct run_args {
 	const char *ui_prefix;
 	const char *storage_path;
 	const char *format;
+	const char *push_url; /* NULL: none */
 	enum stability stability;
 	/* Checked, without effect. */
 	const char *cluster_rejoin_interval, *cluster_max_join_peers, *cluster_wait_for_size,

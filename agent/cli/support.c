@@ -66,7 +66,7 @@ static int add_config(struct bundle *b, char hash[static CONFIG_HASH_BYTES])
 {
 	_cleanup_config_texts_ struct config_texts texts = { 0 };
 	_cleanup_buf_ struct buf why = BUF_INIT(NAME_MAX_BYTES);
-	int r = config_texts_read(b->a->options.config_path, &why, &texts);
+	int r = config_texts_read(&b->a->options.config, &why, &texts);
 
 	if (r < 0)
 		return add_text(b, "config/unreadable.txt", &why);
@@ -148,7 +148,7 @@ static void put_process(struct buf *out, const struct agent *a, const char *hash
 	(void)buf_printf(out, "\nuid: %u\n", (unsigned int)geteuid());
 	(void)buf_printf(
 		out, "config path: %s\nconfig watch: %s\nstorage path: %s\nstability level: %s\n",
-		a->options.config_path, a->watch ? "yes" : "no", a->options.storage_path,
+		a->options.config.path, a->watch ? "yes" : "no", a->options.storage_path,
 		stability_text(a->options.stability));
 	(void)buf_printf(out, "config sha256, loaded: %s\nconfig sha256, on disk: %s\n",
 			 a->config_hash, hash);

@@ -113,7 +113,7 @@ static int validate(const char *path, enum stability stability)
 
 	config_load_init(&l);
 	if (r == 0)
-		r = config_load(&l, w.graph, path, &why);
+		r = config_load(&l, w.graph, &(struct config_source){ .path = path }, &why);
 	int code = report(r, &l, &why);
 	world_fini(&w);
 	return code;

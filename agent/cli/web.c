@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "agent/cli/agent.h"
+#include "agent/cli/process_json.h"
+#include "agent/cli/status_json.h"
 #include "agent/component/component_json.h"
 #include "agent/util/macro.h"
 #include "agent/util/str.h"
@@ -40,12 +42,12 @@ static void answer_text(struct http_answer *answer, unsigned int status, const c
 	(void)buf_printf(&answer->body, "%s\n", text);
 }
 
-/* What follows `head`, wherever the prefix of web pages is before it. */
+/* What follows `head`. */
 static const char *after(const struct http_call *call, const char *head)
 {
-	const char *at = strstr(http_call_path(call), head);
+	const char *path = http_call_path(call);
 
-	return at ? at + strlen(head) : "";
+	return strncmp(path, head, strlen(head)) == 0 ? path + strlen(head) : "";
 }
 
 static void answer_component(struct agent *a, const char *module_id, const char *local_id,
@@ -189,48 +191,55 @@ static void on_component_handler(const struct http_call *call, struct http_answe
 	(void)buf_printf(&answer->body, "failed to parse URL path \"%s\": invalid path\n", path);
 }
 
+static void on_status(const struct http_call *call, struct http_answer *answer, void *data)
+{
+	(void)call;
+	http_answer_add_header(answer, "Cache-Control", "no-store");
+	answer_json(answer, status_json(data));
+}
+
+static void on_process(const struct http_call *call, struct http_answer *answer, void *data)
+{
+	struct agent *a = data;
+	const char *pid_text = http_call_query(call, "pid");
+	const char *name = http_call_query(call, "name");
+	uint64_t pid;
+
+	http_answer_add_header(answer, "Cache-Control", "no-store");
+	if (pid_text && str_parse_u64(str_from(pid_text), 10, INT32_MAX, &pid) == 0 && pid > 0)
+		answer_json(answer, process_json(a->graph, (uint32_t)pid));
+	else if (!pid_text && name && *name)
+		answer_json(answer, process_json_by_name(a->graph, name));
+	else
+		answer_text(answer, 400, "pid=NUMBER or name=TEXT is needed");
+}
+
 static const struct web_route {
 	const char *path;
 	bool below; /* also everything below */
 	http_handler_fn fn;
 } web_routes[] = {
-	{ WEB_COMPONENTS, true, on_components }, { WEB "/modules", true, on_modules },
-	{ WEB "/remotecfg", true, on_remote },	 { WEB "/peers", false, on_peers },
-	{ WEB "/debug", true, on_debug },	 { WEB_GRAPH, true, on_graph },
+	{ WEB "/status", false, on_status },
+	{ WEB "/process", false, on_process },
+	{ WEB_COMPONENTS, true, on_components },
+	{ WEB "/modules", true, on_modules },
+	{ WEB "/remotecfg", true, on_remote },
+	{ WEB "/peers", false, on_peers },
+	{ WEB "/debug", true, on_debug },
+	{ WEB_GRAPH, true, on_graph },
+	{ COMPONENT_HANDLERS, true, on_component_handler },
 };
-
-static int add_routes(struct agent *a, const char *prefix)
-{
-	int r = 0;
-
-	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(web_routes); i++) {
-		const struct web_route *route = &web_routes[i];
-		_cleanup_buf_ struct buf path = BUF_INIT((size_t)64 << 10);
-
-		r = buf_printf(&path, "%s%s", prefix, route->path);
-		if (r == 0)
-			r = http_server_add_route(a->server,
-						  &(struct http_route){ .method = "GET",
-									.path = buf_str(&path),
-									.prefix = route->below,
-									.fn = route->fn,
-									.data = a });
-	}
-	return r;
-}
 
 int web_routes_add(struct agent *a)
 {
-	int r = add_routes(a, "");
+	int r = 0;
 
-	if (r == 0 && *a->options.ui_prefix)
-		r = add_routes(a, a->options.ui_prefix);
-	if (r == 0)
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(web_routes); i++)
 		r = http_server_add_route(a->server,
 					  &(struct http_route){ .method = "GET",
-								.path = COMPONENT_HANDLERS,
-								.prefix = true,
-								.fn = on_component_handler,
+								.path = web_routes[i].path,
+								.prefix = web_routes[i].below,
+								.fn = web_routes[i].fn,
 								.data = a });
 	return r;
 }

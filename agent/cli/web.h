@@ -7,7 +7,7 @@
 
 struct agent;
 
-/* The routes below /api, also below the prefix of web pages when there is one. 0 or -errno. */
+/* The routes below /api. 0 or -errno. */
 int web_routes_add(struct agent *a);
 
 #endif

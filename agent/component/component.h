@@ -55,6 +55,7 @@ struct component_env {
 	struct http_client *http;
 	struct http_server *server; /* NULL: there is none, or it is not for components any more */
 	const char *hostname;
+	const char *storage_path; /* directory of the files; NULL or "": the present one */
 	bool offline; /* arguments are checked, nobody outside is asked and nothing will run */
 };
 
@@ -70,6 +71,7 @@ struct component_kind {
 	const char *name; /* "pyroscope.ebpf" */
 	const struct river_schema *schema;
 	bool wants_label; /* else it may have none, and there is one of it */
+	bool only_one;	  /* … although it has a label, in all modules together */
 	enum stability stability;
 	bool finds_containers; /* what it exports may name containers that were just started */
 	/* 0 or -errno; on failure `why` gets a sentence. Offline also COMPONENT_UNKNOWN. */

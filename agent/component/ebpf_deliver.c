@@ -21,6 +21,7 @@ static void forward(struct component *c, const struct built *built)
 			r->receive(r, &profile);
 	}
 	ebpf_metrics_pprof(e->metrics, built);
+	ebpf_series_add(&e->series, built->labels, built->n_samples);
 }
 
 struct receiver_stats ebpf_sum_receivers(const struct ebpf *e)

@@ -296,6 +296,19 @@ void ebpf_metrics_attach(struct ebpf_metrics *m, struct session *session)
 	m->session = session;
 }
 
+void ebpf_metrics_sums(struct ebpf_metrics *m, struct wire_counters *ret_counters,
+		       uint64_t *ret_ends)
+{
+	const uint64_t *ends = m->session ? session_stack_ends(m->session) : NULL;
+
+	show_counters(m);
+#define SUM(name, text) ret_counters->name = m->before.name + m->shown.name;
+	WIRE_COUNTERS(SUM)
+#undef SUM
+	for (int i = 0; i < WIRE_END_MAX; i++)
+		ret_ends[i] = m->ends_before[i] + (ends ? ends[i] : 0);
+}
+
 void ebpf_metrics_targets(struct ebpf_metrics *m, size_t n)
 {
 	metric_set(series(m, &active_targets), (double)n);

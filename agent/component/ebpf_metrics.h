@@ -14,6 +14,10 @@ void ebpf_metrics_free(struct ebpf_metrics *m);
 /* The session whose counters are shown; those of the one before are kept in the sums. Borrowed: call with NULL before it is freed. */
 void ebpf_metrics_attach(struct ebpf_metrics *m, struct session *session);
 
+/* Of all sessions, the present one included. `ret_ends` has WIRE_END_MAX items. */
+void ebpf_metrics_sums(struct ebpf_metrics *m, struct wire_counters *ret_counters,
+		       uint64_t *ret_ends);
+
 void ebpf_metrics_targets(struct ebpf_metrics *m, size_t n);
 void ebpf_metrics_session(struct ebpf_metrics *m);
 void ebpf_metrics_pprof(struct ebpf_metrics *m, const struct built *built);

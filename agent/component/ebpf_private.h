@@ -9,6 +9,7 @@
 #include "agent/component/ebpf_cap.h"
 #include "agent/component/ebpf_flow.h"
 #include "agent/component/ebpf_metrics.h"
+#include "agent/component/ebpf_series.h"
 #include "agent/component/receiver.h"
 #include "agent/process/host_view.h"
 #include "agent/profile/session.h"
@@ -25,6 +26,7 @@ struct ebpf {
 	struct host_view view;
 	struct ebpf_flow flow;
 	struct ebpf_cap cap;
+	struct ebpf_series series;
 	uint64_t last_sent_profiles;
 	uint64_t last_lost_profiles;
 	uint64_t n_rejected; /* targets of the present set that select nothing */

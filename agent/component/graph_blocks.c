@@ -96,18 +96,44 @@ static int add_node(struct building *b, struct module *m, const struct river_stm
 	return r < 0 ? r : report_unsupported(b, node);
 }
 
+/* The first of its kind in this load, in whatever module. */
+static const struct node *find_of_kind(const struct load *load, const struct component_kind *kind)
+{
+	for (const struct module *m = load->modules; m; m = m->every)
+		for (size_t i = 0; i < m->nodes.n; i++)
+			if (m->nodes.items[i]->c.kind == kind)
+				return m->nodes.items[i];
+	return NULL;
+}
+
+static int report_one_more(struct building *b, const struct river_stmt *block,
+			   const struct node *first)
+{
+	const struct river_range *at = &first->next_source.block->name_range;
+	struct river_range range = block_name_range(block);
+
+	return ERROR(b, &range,
+		     "there may be one %s in all, it answers at the agent's address: %s is "
+		     "declared at %s:%u:%u",
+		     block->name, first->id, at->file, at->start.line, at->start.column);
+}
+
 static int add_block(struct building *b, struct module *m, const struct river_stmt *block,
 		     const struct found *found)
 {
 	_cleanup_buf_ struct buf id = BUF_INIT((size_t)1 << 20);
 	_cleanup_free_ char *local = node_id_of(block);
-	struct node *twice;
+	const struct node *twice;
 
 	if (!local || buf_printf(&id, "%s%s%s", m->id, *m->id ? "/" : "", local) < 0)
 		return -ENOMEM;
 	twice = load_find(b->load, buf_str(&id));
 	if (twice)
 		return report_twice(b, block, twice);
+	if (found->kind->only_one)
+		twice = find_of_kind(b->load, found->kind);
+	if (twice)
+		return report_one_more(b, block, twice);
 	if (b->load->n_added++ >= GRAPH_MAX_COMPONENTS)
 		return b->load->n_added > GRAPH_MAX_COMPONENTS + 1
 			       ? 0

@@ -18,6 +18,7 @@ extern const struct component_kind livedebugging_kind;
 extern const struct component_kind local_file_kind;
 extern const struct component_kind logging_kind;
 extern const struct component_kind pyroscope_ebpf_kind;
+extern const struct component_kind pyroscope_store_kind;
 extern const struct component_kind pyroscope_write_kind;
 extern const struct component_kind remote_http_kind;
 extern const struct component_kind remotecfg_kind;

@@ -62,6 +62,7 @@ static int ebpf_build(struct component *c, const void *args, struct buf *why)
 		return -ENOMEM;
 	c->state = e;
 	container_ages_init(&e->ages);
+	ebpf_series_init(&e->series);
 	e->args = args;
 	int r = container_book_new("", &e->book);
 	return r < 0 ? r : make_targets(c, args, &e->targets);
@@ -226,6 +227,7 @@ static void ebpf_stop(struct component *c)
 	session_free(e->session);
 	target_set_free(e->targets);
 	ebpf_cap_fini(&e->cap);
+	ebpf_series_fini(&e->series);
 	container_book_free(e->book);
 	hygiene_notes_fini(&e->notes);
 	container_ages_fini(&e->ages);

@@ -230,6 +230,12 @@ static void show_mappings(struct session *s, const struct sample *sample, struct
 		publish(s, p, k);
 }
 
+static void note_sample(struct known *k, const struct sample *sample)
+{
+	k->n_samples++;
+	k->sampled_ns = sample->head->time_ns;
+}
+
 static void take_sample(struct session *s, const struct sample *sample)
 {
 	struct process *p = process_of(s, sample);
@@ -241,6 +247,7 @@ static void take_sample(struct session *s, const struct sample *sample)
 		telemetry_count(s->options.telemetry, TELEMETRY_samples_dropped_memory, 1);
 		return;
 	}
+	note_sample(p->user, sample);
 	if (!labels) {
 		telemetry_count(s->options.telemetry, TELEMETRY_samples_dropped_no_target, 1);
 		return;

@@ -20,6 +20,8 @@ struct known {
 	struct undecided
 		*undecided; /* borrowed; NULL: it is decided. `labels` is its placeholder */
 	bool decided;
+	uint64_t n_samples;    /* of it */
+	uint64_t sampled_ns;   /* … the time of the last one, CLOCK_MONOTONIC */
 	uint32_t exec_count;   /* of the decision */
 	uint32_t epoch;	       /* of the decision */
 	bool published;	       /* the kernel half has (or had, until it was evicted) an entry */

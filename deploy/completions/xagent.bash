@@ -3,7 +3,7 @@
 
 _xagent_flags() {
 	case $1 in
-	run) echo "--server.http.listen-addr= --server.http.ui-path-prefix= --server.http.disable-support-bundle --config.watch
+	run) echo "--push.url= --server.http.listen-addr= --server.http.ui-path-prefix= --server.http.disable-support-bundle --config.watch
 		--config.format= --stability.level= --storage.path= --disable-reporting --help" ;;
 	profile) echo "--pid --tid --cpu --cgroup --all --idle --user --kernel --frequency --duration --demangle --lines --debuginfod
 		--debuginfod-cache --output --format --memory-limit --verifier-stats --verbose --help" ;;
@@ -39,7 +39,7 @@ _xagent_value() {
 	*\ --config.format) _xagent_words "alloy flow river" "$3" ;;
 	*\ --demangle) _xagent_words "none simplified templates full" "$3" ;;
 	convert\ --source-format | convert\ -f) _xagent_words yaml "$3" ;;
-	profile\ --format | profile\ -f) _xagent_words "folded pprof table" "$3" ;;
+	profile\ --format | profile\ -f) _xagent_words "folded pprof table html svg speedscope" "$3" ;;
 	profile\ --output | profile\ -o | convert\ --output | convert\ -o) _xagent_files "$3" ;;
 	run\ --storage.path | profile\ --debuginfod-cache | profile\ --cgroup)
 		compopt -o filenames 2>/dev/null
@@ -47,7 +47,7 @@ _xagent_value() {
 		;;
 	profile\ --pid | profile\ -p) _xagent_pids "$3" ;;
 	profile\ --tid | profile\ -t | profile\ --cpu | profile\ -c | profile\ --frequency | profile\ -F | profile\ --duration | profile\ -d | \
-		profile\ --debuginfod | profile\ --memory-limit | run\ --server.http.*) COMPREPLY=() ;;
+		profile\ --debuginfod | profile\ --memory-limit | run\ --push.url | run\ --server.http.*) COMPREPLY=() ;;
 	*) return 1 ;;
 	esac
 }

@@ -40,12 +40,17 @@ def test_directory_tells_of_all_files(processes, tmp_path):
     assert code == 1 and -1 < err.find("Error: d/a.alloy:") < err.find("Error: d/b.river:"), err
 
 
-@pytest.mark.parametrize("arguments", [(), ("a", "b"), ("--no-such-flag", "a"), ("--stability.level=high", "a"),
+@pytest.mark.parametrize("arguments", [("a", "b"), ("--no-such-flag", "a"), ("--stability.level=high", "a"),
                                        ("--config.format=prometheus", "a"), ("missing",)])
 @pytest.mark.parametrize("command", ["validate", "run"])
 def test_usage_errors(processes, tmp_path, command, arguments):
     code, err = xagent(processes, tmp_path, command, *arguments, *(["--server.http.listen-addr=127.0.0.1:0"] if command == "run" else []))
     assert code == 1 and err, err
+
+
+def test_validate_wants_something(processes, tmp_path):
+    code, err = xagent(processes, tmp_path, "validate")
+    assert code == 1 and "one FILE or DIRECTORY is needed" in err, err
 
 
 def test_initial_load_fails(processes, tmp_path):

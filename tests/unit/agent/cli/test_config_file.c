@@ -81,7 +81,7 @@ static int read_path(struct fixture *f, const char *path)
 {
 	config_texts_fini(&f->texts);
 	buf_reset(&f->why);
-	return config_texts_read(path, &f->why, &f->texts);
+	return config_texts_read(&(struct config_source){ .path = path }, &f->why, &f->texts);
 }
 
 /* `why` is the path and this. */
@@ -284,6 +284,23 @@ static void test_socket(void **state)
 
 #define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
+/* Of no file: it is called what it is told, and nothing is looked for under that name. */
+static void test_text_of_its_own(void **state)
+{
+	const struct config_source source = { .path = "/nowhere/built-in", .text = "a { }\n" };
+	char hash[CONFIG_HASH_BYTES], other[CONFIG_HASH_BYTES];
+	struct fixture *f = *state;
+
+	assert_int_equal(config_texts_read(&source, &f->why, &f->texts), 0);
+	assert_int_equal(f->texts.n, 1);
+	assert_string_equal(f->texts.sources[0].file, "/nowhere/built-in");
+	assert_string_equal(f->texts.sources[0].text, "a { }\n");
+	assert_int_equal(f->texts.sources[0].len, 6);
+	config_texts_hash(&f->texts, hash);
+	config_texts_hash(&(struct config_texts){ 0 }, other);
+	assert_string_not_equal(hash, other);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -301,6 +318,7 @@ int main(void)
 		T(test_fifo),
 		T(test_device),
 		T(test_socket),
+		T(test_text_of_its_own),
 	};
 
 	return cmocka_run_group_tests_name("agent/cli/config_file", tests, NULL, NULL);

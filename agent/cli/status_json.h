@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The agent at one glance, as JSON: store, components, what became of samples and of stacks, targets, and what a person should know.
+ *
+ *	{ "version", "hostname", "listen", "started_ms", "now_ms",
+ *	  "store": null | { "id", "bytes", "max_bytes", "max_age_s", "oldest_ms", "newest_ms", "profiles", "samples", "series" },
+ *	  "components": [{ "id", "state", "message" }],
+ *	  "samples": { "ticks", "received", "outcomes": [{ "name", "value", "text" }] },
+ *	  "stacks": [{ "end", "value", "text" }],
+ *	  "targets": [{ "component", "service_name", "labels", "processes", "samples" }],
+ *	  "notes": [sentence] }
+ *
+ * Outcomes are of ticks: together they are as many, but for those of this moment. Loop thread. A new reference, NULL without memory.
+ */
+#ifndef XAGENT_AGENT_CLI_STATUS_JSON_H
+#define XAGENT_AGENT_CLI_STATUS_JSON_H
+
+#include <jansson.h>
+
+struct agent;
+
+/* Those with the most samples; a browser shows them in one table. */
+#define STATUS_TARGETS_MAX 500
+
+json_t *status_json(struct agent *a);
+
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What has gone into each series. */
+#include "agent/component/ebpf_series.h"
+
+#include <stdlib.h>
+
+void ebpf_series_init(struct ebpf_series *s)
+{
+	*s = (struct ebpf_series){ .table = HASH_TABLE_INIT };
+	list_init(&s->ages);
+}
+
+static void forget(struct ebpf_series *s, struct ebpf_series_entry *e)
+{
+	hash_remove(&s->table, &e->node);
+	list_remove(&e->age);
+	labels_unref(e->labels);
+	free(e);
+	s->n--;
+}
+
+void ebpf_series_fini(struct ebpf_series *s)
+{
+	LIST_FOREACH (&s->ages, at)
+		forget(s, LIST_ENTRY(at, struct ebpf_series_entry, age));
+	hash_fini(&s->table);
+}
+
+struct ebpf_series_entry *ebpf_series_find(const struct ebpf_series *s, const struct labels *labels)
+{
+	HASH_FOREACH_MATCH (&s->table, labels->hash, node) {
+		struct ebpf_series_entry *e = CONTAINER_OF(node, struct ebpf_series_entry, node);
+
+		if (e->labels == labels || labels_equal(e->labels, labels))
+			return e;
+	}
+	return NULL;
+}
+
+static struct ebpf_series_entry *entry_new(struct ebpf_series *s, struct labels *labels)
+{
+	struct ebpf_series_entry *e = calloc(1, sizeof(*e));
+
+	if (!e || hash_insert(&s->table, &e->node, labels->hash) < 0) {
+		free(e);
+		return NULL;
+	}
+	list_init(&e->age);
+	e->labels = labels_ref(labels);
+	s->n++;
+	return e;
+}
+
+void ebpf_series_add(struct ebpf_series *s, struct labels *labels, uint64_t n_samples)
+{
+	struct ebpf_series_entry *e = ebpf_series_find(s, labels);
+
+	if (!e && s->n >= EBPF_SERIES_MAX)
+		forget(s, LIST_ENTRY(s->ages.next, struct ebpf_series_entry, age));
+	if (!e)
+		e = entry_new(s, labels);
+	if (!e)
+		return;
+	e->n_samples += n_samples;
+	list_remove(&e->age);
+	list_push_back(&s->ages, &e->age);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What has gone into each series of pyroscope.ebpf, for who looks: samples since it came to be known. Those that have had none for the
+ * longest time are forgotten first. Loop thread only.
+ */
+#ifndef XAGENT_AGENT_COMPONENT_EBPF_SERIES_H
+#define XAGENT_AGENT_COMPONENT_EBPF_SERIES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agent/target/label.h"
+#include "agent/util/hash.h"
+#include "agent/util/list.h"
+
+/* Twice max_series of a host that keeps to the default, and then some; 200 bytes each, and the label set. */
+#define EBPF_SERIES_MAX 2048
+
+struct ebpf_series_entry {
+	struct hash_node node;
+	struct list age;
+	struct labels *labels; /* a reference */
+	uint64_t n_samples;
+	uint64_t n_processes; /* as counted last: whoever counts sets it to 0 first */
+};
+
+struct ebpf_series {
+	struct hash_table table;
+	struct list ages; /* struct ebpf_series_entry, longest without samples first */
+	size_t n;
+};
+
+void ebpf_series_init(struct ebpf_series *s);
+void ebpf_series_fini(struct ebpf_series *s);
+
+/* Without memory it is not counted. */
+void ebpf_series_add(struct ebpf_series *s, struct labels *labels, uint64_t n_samples);
+/* NULL: none. */
+struct ebpf_series_entry *ebpf_series_find(const struct ebpf_series *s,
+					   const struct labels *labels);
+
+#endif
