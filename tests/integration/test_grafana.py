@@ -15,7 +15,7 @@ from harness.grafana_lint import lint
 from harness.grafana_queries import expressions, lint_metrics, lint_profiles
 
 BOARDS = grafana.dashboards()
-SOURCES = {"pyroscope": grafana.PYROSCOPE, "prometheus": grafana.PROMETHEUS}
+SOURCES = {"pyroscope": grafana.PYROSCOPE, "xagent": grafana.PYROSCOPE, "prometheus": grafana.PROMETHEUS}
 # Metrics of the agent that are on no panel: their sums or parts are, or nobody acts on them.
 LEFT_OUT = {"pyroscope_write_latency_sum", "pyroscope_write_latency_count", "xagent_component_evaluation_seconds_sum",
             "xagent_component_evaluation_seconds_count"}
@@ -46,7 +46,7 @@ def test_provisioning():
     yaml = pytest.importorskip("yaml", reason="python3-yaml is not installed")
     found = [yaml.safe_load(p.read_text()) for p in sorted((grafana.FOLDER / "datasources").glob("*.yaml"))]
     sources = [source for file in found for source in file["datasources"]]
-    assert {s["uid"]: s["type"] for s in sources} == SOURCES and len(sources) == 2
+    assert {s["uid"]: s["type"] for s in sources} == SOURCES and len(sources) == len(SOURCES)
     assert [s["uid"] for s in sources if s["isDefault"]] == ["pyroscope"]
     assert all(s["access"] == "proxy" and s["url"].startswith("http://") and s["name"] for s in sources)
     file = yaml.safe_load((grafana.FOLDER / "dashboards" / "dashboards.yaml").read_text())
@@ -205,7 +205,8 @@ def one_query(expression, legend):
 @pytest.mark.bpf
 def test_metrics_of_a_real_agent(start_agent):
     """Every metric, label and value of a panel is one of the agent; and every metric of the agent is on a panel."""
-    agent = start_agent(config("http://127.0.0.1:1", interval="1s")).wait_ready()
+    text = config("http://127.0.0.1:1", interval="1s").replace("[pyroscope.write", "[pyroscope.store.here.receiver, pyroscope.write")
+    agent = start_agent(text + 'pyroscope.store "here" { }\n').wait_ready()
     scrape = agent.wait_metric(lambda m: m.get("pyroscope_ebpf_pprofs_total"), 20, "a profile")
     assert list(lint_metrics(board("agents"), scrape)) == []
     shown = {use.metric for _, text, _ in expressions(board("agents")) for use in promql.Expression(text).uses}
@@ -217,8 +218,11 @@ SERVICES = ["ns/app.py", "a+b (c)", "other"]
 CHOSEN = {"service_name": SERVICES[:2], "compare_service": SERVICES[:2], "host": ["one.example"], "compare_host": ["one.example", "two"]}
 
 
-@pytest.fixture
-def server(processes, tmp_path):
+@pytest.fixture(params=["pyroscope", "xagent"])
+def server(request, processes, tmp_path, start_agent):
+    """What may stand behind the data source: the real server, or an agent's store."""
+    if request.param == "xagent":
+        return pyroscope.Querier(start_agent('pyroscope.store "here" { }\n').wait_ready().url)
     program = paths.BUILD / "pyroscope" / "pyroscope"
     if not program.exists():
         pytest.skip(f"no {program}: tests/pyroscope/build.sh builds it")
@@ -246,7 +250,7 @@ def answer(server, target, values):
     return sum(point["value"] for s in series for point in s["points"])
 
 
-def test_the_real_server_answers_every_panel(server):
+def test_servers_answer_every_panel(server):
     """Every query of every panel, with everything chosen, and with names that regular expressions need to escape."""
     push_profiles(server)
     for file, dashboard in BOARDS.items():

@@ -21,12 +21,26 @@ def build():
     return directory / "pyroscope", None
 
 
-class Pyroscope:
+class Querier:
+    """Whoever answers Pyroscope's read API at this address."""
+
+    def __init__(self, url):
+        self.url = url
+
+    def query(self, method, **request):
+        """One Connect call with JSON; the answer."""
+        status, body = fetch(f"{self.url}/querier.v1.QuerierService/{method}", data=json.dumps(request).encode(),
+                             headers={"Content-Type": "application/json"}, seconds=20)
+        assert status == 200, f"{method}: {status} {body}"
+        return json.loads(body)
+
+
+class Pyroscope(Querier):
     """A running server with an empty data folder."""
 
     def __init__(self, processes, directory, program):
         port = free_port(consecutive=3)
-        self.url = f"http://127.0.0.1:{port}"
+        super().__init__(f"http://127.0.0.1:{port}")
         self.process = processes.start(HERE / "serve.sh", program, port, directory / "data")
         wait_until(self._ready, 40, "Pyroscope is ready")
 
@@ -36,13 +50,6 @@ class Pyroscope:
             return fetch(f"{self.url}/ready")[0] == 200
         except OSError:
             return False
-
-    def query(self, method, **request):
-        """One Connect call with JSON; the answer."""
-        status, body = fetch(f"{self.url}/querier.v1.QuerierService/{method}", data=json.dumps(request).encode(),
-                             headers={"Content-Type": "application/json"}, seconds=20)
-        assert status == 200, f"{method}: {status} {body}"
-        return json.loads(body)
 
 
 def flame_stacks(flamegraph):
