@@ -19,6 +19,7 @@ test_packages=(
 	docker.io qemu-system-x86 busybox-static cpio
 	openssl util-linux procps xz-utils
 	mandoc dpkg-dev docker-compose systemd libseccomp2
+	chromium chromium-driver python3-selenium
 )
 
 # Debian has bpftool as a package of its own; on Ubuntu it comes with linux-tools.

@@ -20,6 +20,7 @@ stage() {
 }
 stage lint tests/lint/run.sh
 stage unit make --no-print-directory test-unit
+stage page make --no-print-directory test-page
 stage oracle make --no-print-directory test-oracle
 stage integration tests/integration/run.sh
 stage kernels tests/kernels/test.sh

@@ -18,6 +18,7 @@ sys.path[:0] = [str(TOP / "tests" / "integration")]
 import bench_agent  # noqa: E402
 import bench_load  # noqa: E402
 import bench_micro  # noqa: E402
+import bench_page  # noqa: E402
 import bench_report as report  # noqa: E402
 from harness.processes import Processes  # noqa: E402
 
@@ -50,6 +51,8 @@ def main():
     report.names(bench_micro.names())
     report.river(bench_micro.river())
     report.targets(bench_micro.targets())
+    report.store(bench_micro.store())
+    bench_page.report(bench_page.page())
     with tempfile.TemporaryDirectory() as name:
         bench_on_load(Path(name), seconds, rate)
 

@@ -46,6 +46,10 @@ def targets():
     return _run("targets")
 
 
+def store():
+    return _run("store")
+
+
 def verifier_instructions():
     """Processed ones, of the largest program."""
     done = subprocess.run([paths.XAGENT, "profile", "-d", "1", "-o", os.devnull, "--verifier-stats"],

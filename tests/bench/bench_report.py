@@ -98,6 +98,19 @@ def targets(t):
     return None
 
 
+def store(s):
+    head("The built-in store: 50 services, a profile each every 15 s, one core, CPU time", "")
+    if not s:
+        return row("not measured", "-")
+    row("bytes a sample, when full (in the first hour)", "%.1f (%.1f)" % (s["full_bytes_a_sample"], s["bytes_a_sample"]), "",
+        "%.0f as gzip'd profiles" % s["received_bytes_a_sample"])
+    row("one hour of one service: flame graph, ms", "%.1f" % s["hour_of_a_service_ms"], "< 50", "%.0f nodes" % s["hour_of_a_service_nodes"])
+    row("one hour of all services, ms", "%.0f" % s["hour_of_all_ms"], "", "%.0f nodes" % s["hour_of_all_nodes"])
+    row("a profile taken in, us; at worst, ms", "%.0f; %.1f" % (s["put_us"], s["put_worst_ms"]))
+    row("memory at the bound of 64 MiB, beyond it, MiB", "%.1f" % s["full_rss_over_bound_mib"], "<= 30", "%.1f hours" % s["full_hours"])
+    return None
+
+
 def named(a):
     head("Names on this load", "")
     n, bare, where = a["frames"]
