@@ -19,6 +19,7 @@
 #include "agent/util/clock.h"
 #include "agent/util/log.h"
 #include "agent/util/macro.h"
+#include "agent/util/ratelimit.h"
 #include "agent/version.h"
 
 /* Every connection of the HTTP server may ask one question; a few more are for files. */
@@ -28,6 +29,8 @@
 #define RETRY_NS (100 * NS_PER_MS)
 #define RETRIES_MAX 50
 #define REFUSAL_MAX_BYTES 200
+/* Of the log: what is wrong with one profile is so with the next. */
+#define REFUSALS_INTERVAL_NS (60 * NS_PER_S)
 
 struct keeping {
 	struct component *c;
@@ -41,15 +44,19 @@ struct keeping {
 	char path[PATH_MAX_BYTES]; /* of the store that runs */
 	struct receiver_stats stats;
 	char last_refusal[REFUSAL_MAX_BYTES];
+	struct ratelimit refusals;
 	bool open_said;
 };
 
 static void refuse(struct keeping *k, const char *reason)
 {
+	unsigned int n_held = 0;
+
 	k->stats.dropped_profiles++;
 	str_copy_utf8(k->last_refusal, sizeof(k->last_refusal), str_from(reason));
-	log_warn("a profile is refused", LOG_STR("component_id", k->c->id),
-		 LOG_STR("reason", k->last_refusal));
+	if (ratelimit_pass(&k->refusals, clock_mono_ns(), &n_held))
+		log_warn("a profile is refused", LOG_STR("component_id", k->c->id),
+			 LOG_STR("reason", k->last_refusal), LOG_UINT("unsaid_before", n_held));
 }
 
 static void receive(struct receiver *receiver, const struct receiver_profile *profile)
@@ -218,6 +225,7 @@ static int keep_build(struct component *c, const void *args, struct buf *why)
 	k->c = c;
 	k->args = args;
 	k->receiver = (struct receiver){ .receive = receive, .stats = stats };
+	k->refusals = (struct ratelimit){ .interval_ns = REFUSALS_INTERVAL_NS, .burst = 1 };
 	c->state = k;
 	return 0;
 }

@@ -16,10 +16,11 @@ static void put_contents(const struct store_stats *s, struct buf *out)
 	int64_t span_s = (s->newest_ms - s->oldest_ms) / 1000;
 	char span[DURATION_TEXT_BYTES];
 
-	(void)buf_printf(out, "%" PRIu64 " profile%s in %.1f of %.1f MiB", s->n_profiles,
-			 s->n_profiles == 1 ? "" : "s", MIB(s->bytes), MIB(s->max_bytes));
-	if (s->n_profiles > 0)
-		(void)buf_printf(out, ", of %s", duration_text(span_s * (int64_t)NS_PER_S, span));
+	(void)buf_printf(out, "%" PRIu64 " profile%s", s->n_profiles,
+			 s->n_profiles == 1 ? "" : "s");
+	if (s->n_profiles > 1)
+		(void)buf_printf(out, " of %s", duration_text(span_s * (int64_t)NS_PER_S, span));
+	(void)buf_printf(out, " in %.1f of %.1f MiB", MIB(s->bytes), MIB(s->max_bytes));
 }
 
 void store_report_health(const struct store_report *r, struct buf *out)

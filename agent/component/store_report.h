@@ -17,7 +17,7 @@ struct store_report {
 	bool open;		  /* to more than this host, and nobody is asked for a password */
 };
 
-/* "12 profiles in 1.2 of 64.0 MiB, of 2h5m0s; 3 refused, the last: …". */
+/* "12 profiles of 2h5m0s in 1.2 of 64.0 MiB; 3 refused, the last: …". */
 void store_report_health(const struct store_report *r, struct buf *out);
 
 /*

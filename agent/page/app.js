@@ -11,6 +11,8 @@
 	/* While the store is empty: the first profile is what everybody waits for. */
 	const WAIT_MS = 1500;
 	const REWRITE_MS = 1000;
+	const YOUNG_MS = 300000;
+	const YOUNG_FROM = "now-5m";
 	const RETRY_MS = [1000, 2000, 5000];
 	/* What another answer is needed for; all else is about the one that is there. */
 	const ASKED = ["view", "type", "q", "from", "to", "by", "lq", "lf", "lt", "rq", "rf", "rt"];
@@ -268,7 +270,14 @@
 			xagent.app.frame(this);
 			this.show();
 			this.refresh();
-			this.status();
+			this.begin();
+		}
+
+		/* Of a store that has just begun, the usual time would be a sliver at the right border. */
+		async begin() {
+			const status = await this.status();
+			if (window.location.hash === "" && status && status.store && (!this.oldest || status.now_ms - this.oldest < YOUNG_MS))
+				this.set({ from: YOUNG_FROM }, { replace: true });
 		}
 	}
 

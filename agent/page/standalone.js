@@ -227,7 +227,7 @@
 		at("rows").replaceChildren(...rows.slice(0, TABLE_ROWS).map((row) => tableRow(page, row)));
 		at("more").hidden = rows.length > 0 && rows.length <= TABLE_ROWS;
 		at("more").textContent = rows.length ? `${format.number(rows.length - TABLE_ROWS)} more functions: search for them` :
-			"No function matches.";
+			page.text ? "No function matches." : "No samples: nothing ran while this was taken.";
 	}
 
 	/* --- the page --- */

@@ -65,8 +65,14 @@ static int make_labels(const Push__V1__RawProfileSeries *series, struct buf *why
 		(void)buf_printf(why, "profile has duplicate label name: '%.100s'", repeated);
 		return -EINVAL;
 	}
-	for (size_t i = 0; i < series->n_labels; i++)
+	for (size_t i = 0; i < series->n_labels; i++) {
 		items[i] = (struct label){ series->labels[i]->name, series->labels[i]->value };
+		/* One that is missing is made up; one that is empty is a mistake. */
+		if (strcmp(items[i].name, "service_name") == 0 && !*items[i].value) {
+			(void)buf_append_str(why, "service name is not provided");
+			return -EINVAL;
+		}
+	}
 	return labels_new(items, series->n_labels, ret_labels);
 }
 

@@ -20,6 +20,7 @@ import bench_load  # noqa: E402
 import bench_micro  # noqa: E402
 import bench_page  # noqa: E402
 import bench_report as report  # noqa: E402
+import bench_store  # noqa: E402
 from harness.processes import Processes  # noqa: E402
 
 
@@ -52,6 +53,7 @@ def main():
     report.river(bench_micro.river())
     report.targets(bench_micro.targets())
     report.store(bench_micro.store())
+    bench_store.report(bench_store.full())
     bench_page.report(bench_page.page())
     with tempfile.TemporaryDirectory() as name:
         bench_on_load(Path(name), seconds, rate)

@@ -138,6 +138,7 @@ def pushes(begin):
     return {
         "nothing": b"", "no profile": push_proto((refused,)), "no labels": one({}), "no name": one({"service_name": "refused"}),
         "empty name": one({"__name__": "", "service_name": "refused"}),
+        "empty service": one({"__name__": "process_cpu", "service_name": ""}),
         "bad label name": one({**refused, "a-b": "c"}), "label name of a digit": one({**refused, "0a": "c"}),
         "long label name": one({**refused, "a" * 1025: "c"}),
         "long label value": one({**refused, "a": "c" * 2049}), "31 labels": one({**refused, **{f"l{n}": "v" for n in range(29)}}),

@@ -102,7 +102,7 @@ static void test_health(void **state)
 	r.stats.newest_ms = 1000 + 7505 * 1000 + 999;
 	r.stats.n_refused_profiles = 3;
 	store_report_health(&r, &out);
-	assert_string_equal(buf_str(&out), "12 profiles in 1.5 of 64.0 MiB, of 2h5m5s; 3 refused");
+	assert_string_equal(buf_str(&out), "12 profiles of 2h5m5s in 1.5 of 64.0 MiB; 3 refused");
 	buf_reset(&out);
 	r.last_refusal = "not a profile";
 	r.open = true;
