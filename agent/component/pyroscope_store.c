@@ -28,6 +28,8 @@
 /* The old one ends before the loop goes on, or with the last update that had to be put off. */
 #define RETRY_NS (100 * NS_PER_MS)
 #define RETRIES_MAX 50
+/* Whoever else has the directory ends some time: an agent that is being replaced, after its grace period. */
+#define LATER_NS (10 * NS_PER_S)
 #define REFUSAL_MAX_BYTES 200
 /* Of the log: what is wrong with one profile is so with the next. */
 #define REFUSALS_INTERVAL_NS (60 * NS_PER_S)
@@ -211,6 +213,8 @@ static void on_soon(void *data)
 		component_set_health(k->c, HEALTH_EXITED, buf_str(&why));
 		log_error("profiles are not kept", LOG_STR("component_id", k->c->id),
 			  LOG_STR("reason", buf_str(&why)));
+		if (is_taken(r))
+			loop_timer_arm(k->soon, clock_mono_ns() + LATER_NS);
 	}
 	say_open(k);
 }
@@ -281,7 +285,10 @@ static int keep_update(struct component *c, const void *new_args, struct buf *wh
 	if (r < 0)
 		return r;
 	k->args = args;
-	if (k->store)
+	/* What could not begin may do so with other arguments. */
+	if (!k->store)
+		k->n_retries = 0;
+	if (k->soon)
 		loop_timer_arm(k->soon, clock_mono_ns());
 	return 0;
 }

@@ -51,6 +51,9 @@ enum rpc_code series_check(struct rpc_call *call)
 {
 	const Querier__V1__SeriesRequest *r = REQUEST(Series, call);
 
+	if (r->n_label_names > API_MAX_MATCHERS)
+		return api_job_fail(&call->job, RPC_invalid_argument, "more than %d label names",
+				    API_MAX_MATCHERS);
 	return set_range(call, r->start, r->end);
 }
 

@@ -167,13 +167,17 @@ void api_queue_put(struct api_queue *q, struct api_job *job, const struct http_c
 	start_next(q);
 }
 
+static bool is_running(const void *data)
+{
+	return ((const struct api_queue *)data)->running;
+}
+
 void api_queue_free(struct api_queue *q)
 {
 	if (!q)
 		return;
 	q->closing = true;
-	if (q->running)
-		worker_drain(q->worker);
+	worker_drain_while(q->worker, is_running, q);
 	LIST_FOREACH (&q->waiting, at) {
 		struct api_job *job = LIST_ENTRY(at, struct api_job, node);
 

@@ -28,7 +28,12 @@ enum rpc_code select_series_check(struct rpc_call *call)
 		return api_job_fail(&call->job, RPC_invalid_argument,
 				    "step must be at least a millisecond, and a number of "
 				    "seconds that a clock can reach");
-	call->job.start_ms -= (int64_t)ceil(r->step * 1e3);
+	if (r->n_group_by > API_MAX_MATCHERS)
+		return api_job_fail(&call->job, RPC_invalid_argument,
+				    "more than %d labels to group by", API_MAX_MATCHERS);
+	if (__builtin_sub_overflow(call->job.start_ms, (int64_t)ceil(r->step * 1e3),
+				   &call->job.start_ms))
+		call->job.start_ms = INT64_MIN;
 	return RPC_ok;
 }
 

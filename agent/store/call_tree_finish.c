@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "agent/store/call_tree_private.h"
+#include "agent/util/hash.h"
 #include "agent/util/macro.h"
 
 static void sum_totals(struct call_tree *t)
@@ -83,15 +84,18 @@ static void swap_values(int64_t *a, int64_t *b)
 	*b = keep;
 }
 
-/* The value that has k greater ones or equal ones before it; it moves them. */
-static int64_t kth_largest(int64_t *values, size_t n, size_t k)
+/* The value that has k greater ones or equal ones before it; it moves them. Values are chosen by others, so no pivot may be
+ * foreseen. */
+static int64_t kth_largest(int64_t *values, size_t n, size_t k, uint64_t seed)
 {
 	size_t low = 0, high = n;
 
 	for (;;) {
-		int64_t pivot = values[low + (high - low) / 2];
 		size_t greater = low, at = low, less = high;
+		int64_t pivot;
 
+		seed = hash_u64(seed + high);
+		pivot = values[low + seed % (high - low)];
 		while (at < less) {
 			if (values[at] > pivot)
 				swap_values(&values[greater++], &values[at++]);
@@ -121,7 +125,7 @@ static int least_total(const struct call_tree *t, size_t max_nodes, int64_t *ret
 		for (size_t side = 0; side < CALL_SIDES; side++)
 			if (t->nodes[i].total[side] > 0)
 				values[n++] = t->nodes[i].total[side];
-	*ret_least = n > max_nodes ? kth_largest(values, n, max_nodes - 1) : 0;
+	*ret_least = n > max_nodes ? kth_largest(values, n, max_nodes - 1, t->seed) : 0;
 	return 0;
 }
 

@@ -336,14 +336,23 @@ int disk_new(const struct disk_options *options, struct buf *why, struct disk **
 	return 0;
 }
 
+/* An operation that is done begins the next. */
+static bool is_busy(const void *data)
+{
+	const struct disk *d = data;
+
+	return d->busy || !list_empty(&d->todo);
+}
+
+/* What others have under way, such as another store that reads its files, is not waited for. */
 void disk_free(struct disk *d)
 {
 	if (!d)
 		return;
 	d->closing = true;
-	while (d->busy || !list_empty(&d->todo)) {
+	while (is_busy(d)) {
 		disk_next(d);
-		worker_drain(d->options.worker);
+		worker_drain_while(d->options.worker, is_busy, d);
 	}
 	loop_timer_free(d->again);
 	cleanup_close_p(&d->dir_fd);

@@ -95,6 +95,13 @@ static int number_names(struct layout *l, struct flamebearer *f)
 	return 0;
 }
 
+static int64_t sum(int64_t a, int64_t b)
+{
+	int64_t result;
+
+	return __builtin_add_overflow(a, b, &result) ? INT64_MAX : result;
+}
+
 /* The children's bars begin behind their parent's own part. */
 static void place_children(struct layout *l, size_t parent, size_t first, size_t n)
 {
@@ -102,13 +109,13 @@ static void place_children(struct layout *l, size_t parent, size_t first, size_t
 	int64_t at[CALL_SIDES];
 
 	for (size_t side = 0; side < CALL_SIDES; side++)
-		at[side] = l->begin[parent][side] + node->self[side];
+		at[side] = sum(l->begin[parent][side], node->self[side]);
 	for (size_t i = first; i < first + n; i++) {
 		const struct call_node *child = call_tree_node(l->tree, l->nodes[i]);
 
 		for (size_t side = 0; side < CALL_SIDES; side++) {
 			l->begin[i][side] = at[side];
-			at[side] += child->total[side];
+			at[side] = sum(at[side], child->total[side]);
 		}
 	}
 }
@@ -126,7 +133,7 @@ static void put_level(const struct layout *l, size_t first, size_t n, struct fla
 			level->values[level->n++] = l->begin[i][side] - end[side];
 			level->values[level->n++] = node->total[side];
 			level->values[level->n++] = node->self[side];
-			end[side] = l->begin[i][side] + node->total[side];
+			end[side] = sum(l->begin[i][side], node->total[side]);
 		}
 		level->values[level->n++] = i == 0 ? 0 : l->number[node->name];
 	}
@@ -170,13 +177,6 @@ static int put_levels(struct layout *l, struct flamebearer *f)
 	if (f->n_levels == 0)
 		free(values);
 	return first == l->n && values ? 0 : -ENOMEM;
-}
-
-static int64_t sum(int64_t a, int64_t b)
-{
-	int64_t result;
-
-	return __builtin_add_overflow(a, b, &result) ? INT64_MAX : result;
 }
 
 static void put_sums(const struct layout *l, struct flamebearer *f)

@@ -19,6 +19,11 @@ static size_t grown_cap(const struct head_array *a, size_t n)
 	return cap;
 }
 
+size_t head_growth(const struct head_array *a, size_t n)
+{
+	return a->n + n <= a->cap ? 0 : grown_cap(a, n) - a->cap;
+}
+
 int head_grow_always(struct head *h, struct head_array *a, size_t n, size_t item_bytes)
 {
 	size_t cap = grown_cap(a, n);
@@ -41,9 +46,7 @@ bool head_has_room(const struct head *h, size_t bytes)
 
 int head_grow(struct head *h, struct head_array *a, size_t n, size_t item_bytes)
 {
-	if (a->n + n <= a->cap)
-		return 0;
-	if (!head_has_room(h, (grown_cap(a, n) - a->cap) * item_bytes))
+	if (!head_has_room(h, head_growth(a, n) * item_bytes))
 		return -ENOBUFS;
 	return head_grow_always(h, a, n, item_bytes);
 }

@@ -24,7 +24,8 @@ int head_new(const struct head_options *options, struct head **ret_head);
 void head_free(struct head *h); /* NULL-safe */
 DEFINE_CLEANUP(struct head *, head_free);
 
-/* All that follow: 0, -ENOMEM, or -ENOBUFS (max_bytes); then nothing is lost that was there, but unused texts and the like may stay. */
+/* All that follow: 0, -ENOMEM, or -ENOBUFS (max_bytes); then nothing is lost that was there, but unused texts and the like may stay
+ * until head_rollback(). */
 
 /* The number of what equals it. Texts are UTF-8 without NUL; references are numbers of this head; at least one line or an address. */
 int head_text(struct head *h, const char *bytes, size_t n, uint32_t *ret_text);
@@ -35,6 +36,19 @@ int head_node(struct head *h, struct segment_node node, uint32_t *ret_node);
 /* Labels sorted by the texts of their names. A series without a slot is not encoded. */
 int head_series(struct head *h, const struct segment_label *labels, size_t n, uint32_t *ret_series);
 
+/* What was there at a time, to go back to. Texts, text bytes, functions, mappings, locations, lines, nodes, series, labels. */
+#define HEAD_N_PARTS 9
+struct head_mark {
+	struct {
+		size_t n, cap, n_slots;
+	} parts[HEAD_N_PARTS];
+	size_t n_addresses;
+};
+
+void head_mark(struct head *h, struct head_mark *ret_mark);
+/* Forgets what was interned since, and gives its memory back. No head_put() or head_encode() came in between. */
+void head_rollback(struct head *h, const struct head_mark *mark);
+
 /* Whether it has a profile of this millisecond. */
 bool head_has(const struct head *h, uint32_t series, int64_t time_ms);
 
@@ -43,8 +57,8 @@ struct head_sample {
 	int64_t value; /* > 0 */
 };
 
-/* What head_put() takes for a profile of so many samples, at most. */
-size_t head_put_bytes(size_t n_samples);
+/* What head_put() takes, at most; of several for one series and time each by itself. */
+size_t head_put_bytes(const struct head *h, uint32_t series, int64_t time_ms, size_t n_samples);
 /* Samples by node, each once, at least one. Times of one head are within 49 days (32 bits of milliseconds). Does not look at max_bytes,
  * so that a profile of several series is not kept in part: whoever calls has asked head_has_room(). */
 int head_put(struct head *h, uint32_t series, int64_t time_ms, int64_t period,

@@ -60,9 +60,14 @@ int head_grow_ids(struct head *h, struct id_table *ids);
 /* The same without the ceiling. */
 int head_grow_always(struct head *h, struct head_array *a, size_t n, size_t item_bytes);
 
+/* How many items it becomes larger by with room for n more. */
+size_t head_growth(const struct head_array *a, size_t n);
+
 /* What a block of memory takes besides its bytes. */
 #define HEAD_BLOCK_BYTES 16
 
+/* The most that a slot's data takes. */
+size_t head_samples_bytes(size_t n);
 /* A slot's data; the caller frees. At least one sample. 0 or -ENOMEM. */
 int head_samples_encode(const struct head_sample *samples, size_t n, uint32_t n_profiles,
 			uint8_t **ret_data, uint32_t *ret_n);

@@ -31,11 +31,10 @@ static uint64_t samples_total(const struct head_sample *samples, size_t n, uint6
 	return (uint64_t)total / unit;
 }
 
-size_t head_put_bytes(size_t n_samples)
+size_t head_samples_bytes(size_t n)
 {
-	/* A slot, its block with four numbers, and of a sample the step, at most 32 bits, and the value. */
-	return sizeof(struct head_slot) + sizeof(int64_t) + 2 * HEAD_BLOCK_BYTES +
-	       4 * VARINT_MAX_BYTES + n_samples * (5 + VARINT_MAX_BYTES);
+	/* Four numbers, and of a sample the step, at most 32 bits, and the value. */
+	return 4 * VARINT_MAX_BYTES + n * (5 + VARINT_MAX_BYTES);
 }
 
 int head_samples_encode(const struct head_sample *samples, size_t n, uint32_t n_profiles,
@@ -43,7 +42,7 @@ int head_samples_encode(const struct head_sample *samples, size_t n, uint32_t n_
 {
 	uint64_t unit = samples_unit(samples, n);
 	uint32_t node = SEGMENT_ROOT;
-	uint8_t *data = malloc(head_put_bytes(n));
+	uint8_t *data = malloc(head_samples_bytes(n));
 
 	if (!data)
 		return -ENOMEM;

@@ -115,6 +115,21 @@ bool head_has(const struct head *h, uint32_t series, int64_t time_ms)
 	return slot->time_ms == time_ms;
 }
 
+/* With what is merged the unit may become 1 and a sample's two bytes ten: one of the step, nine of a value of 63 bits. */
+#define MERGE_GROWTH 5
+
+size_t head_put_bytes(const struct head *h, uint32_t series, int64_t time_ms, size_t n_samples)
+{
+	const struct head_series *x = (const struct head_series *)h->series.items + series;
+	const struct head_slot *slot = slot_find(h, x, time_ms);
+	/* Data and times are a block each; the next profile of the same time makes room for two times. */
+	size_t bytes = 2 * HEAD_BLOCK_BYTES + 2 * sizeof(int64_t) + head_samples_bytes(n_samples);
+
+	if (!slot)
+		return bytes + head_growth(&x->slots, 1) * sizeof(*slot);
+	return bytes + slot->n_data * (size_t)MERGE_GROWTH + slot->n_profiles * sizeof(int64_t);
+}
+
 /* The times of a slot of several profiles; grown by doubling. */
 static int slot_add_time(struct head *h, struct head_slot *slot, int64_t time_ms)
 {

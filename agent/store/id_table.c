@@ -80,6 +80,22 @@ int id_table_reserve(struct id_table *t, const void *owner)
 	return 0;
 }
 
+void id_table_clear(struct id_table *t, size_t n_slots)
+{
+	if (n_slots == 0) {
+		id_table_fini(t);
+		return;
+	}
+	if (n_slots < t->n_slots) {
+		uint32_t *slots = realloc(t->slots, n_slots * sizeof(*slots));
+
+		t->n_slots = slots ? n_slots : t->n_slots;
+		t->slots = slots ? slots : t->slots;
+	}
+	memset(t->slots, 0, id_table_bytes(t));
+	t->n = 0;
+}
+
 void id_table_insert(struct id_table *t, uint64_t hash, uint32_t id)
 {
 	slots_put(t->slots, t->n_slots, hash, id + 1);

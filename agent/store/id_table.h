@@ -31,6 +31,8 @@ size_t id_table_bytes(const struct id_table *t);
 size_t id_table_growth(const struct id_table *t);
 /* Room for one more; -ENOMEM. */
 int id_table_reserve(struct id_table *t, const void *owner);
+/* Empty again, of n_slots at most, which it had once; or of what it has, when it can't be made smaller. */
+void id_table_clear(struct id_table *t, size_t n_slots);
 /* Needs reserved room, and that no equal item is there. */
 void id_table_insert(struct id_table *t, uint64_t hash, uint32_t id);
 /* ID_NONE: not there. */

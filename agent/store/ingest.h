@@ -18,6 +18,8 @@
 #define INGEST_MAX_PLAIN_BYTES ((size_t)4 << 20)
 #define INGEST_MAX_SAMPLES 16000
 #define INGEST_MAX_SAMPLE_LABELS 100
+/* Of one profile, each type of value by itself: as many as it may have samples. Each is looked for in what is there. */
+#define INGEST_MAX_SERIES INGEST_MAX_SAMPLES
 #define INGEST_MAX_DEPTH 1000
 #define INGEST_MAX_TEXT_BYTES 65535
 #define INGEST_MAX_FUTURE_MS (600 * 1000)
@@ -59,8 +61,8 @@ struct ingest_result {
 	size_t n_repeated; /* that the head or a segment has of this very millisecond */
 };
 
-/* Into the head; `closed` are segments in which a repetition may hide. All or nothing: 0; -ENOBUFS (the head is full), -ENOMEM. After
- * -ENOBUFS it may be tried with another head. */
+/* Into the head; `closed` are segments in which a repetition may hide. 0; -ENOBUFS (the head is full), then the head is
+ * as it was, and it may be tried with another one; -ENOMEM, then some of its series may be in, each of them whole. */
 int ingest_put(struct ingest *in, struct head *head, struct segment *const *closed, size_t n_closed,
 	       struct ingest_result *ret_result);
 

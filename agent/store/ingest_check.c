@@ -57,6 +57,13 @@ static int check_counts(const struct ingest *in, struct buf *why)
 	return INGEST_OPENED;
 }
 
+/* They become values of labels, in no profile of a real profiler near this. */
+static bool is_long(const struct ingest *in, const Perftools__Profiles__ValueType *t)
+{
+	return strlen(ingest_text(in, t->type)) > LABEL_VALUE_MAX ||
+	       strlen(ingest_text(in, t->unit)) > LABEL_VALUE_MAX;
+}
+
 static int check_sample_types(const struct ingest *in, struct buf *why)
 {
 	const Perftools__Profiles__Profile *p = in->profile;
@@ -66,7 +73,11 @@ static int check_sample_types(const struct ingest *in, struct buf *why)
 			return refuse(why, "sample type type string index out of range");
 		if (strchr(ingest_text(in, p->sample_type[i]->type), '-'))
 			return refuse(why, "sample type contains -");
+		if (is_long(in, p->sample_type[i]))
+			return refuse(why, "sample type or unit too long");
 	}
+	if (p->period_type && is_long(in, p->period_type))
+		return refuse(why, "period type or unit too long");
 	return INGEST_OPENED;
 }
 

@@ -65,6 +65,18 @@ static bool read_labels(struct ingest *in, const Perftools__Profiles__Sample *s,
 	return true;
 }
 
+/* More than the rules allow in any series. */
+static bool is_too_much(const struct ingest_labels *set)
+{
+	if (set->n > LABELS_MAX)
+		return true;
+	for (size_t i = 0; i < set->n; i++)
+		if (strnlen(set->items[i].name, LABEL_NAME_MAX + 1) > LABEL_NAME_MAX ||
+		    strnlen(set->items[i].value, LABEL_VALUE_MAX + 1) > LABEL_VALUE_MAX)
+			return true;
+	return false;
+}
+
 /* Texts of one table: where they lie tells most of them to be equal. */
 static int compare_texts(const char *a, const char *b)
 {
@@ -127,10 +139,16 @@ static int make_group(struct ingest *in, const struct ingest_labels *set, size_t
 static int split_groups(struct ingest *in, const struct ingest_labels *sets, size_t n_samples,
 			struct buf *why)
 {
+	size_t n_types = ((const Perftools__Profiles__Profile *)in->profile)->n_sample_type;
 	size_t n_groups = n_samples > 0;
 
 	for (size_t i = 1; i < n_samples; i++)
 		n_groups += compare_sets(&sets[in->order[i - 1]], &sets[in->order[i]]) != 0;
+	if (n_groups * n_types > INGEST_MAX_SERIES) {
+		(void)buf_printf(why, "the profile makes %zu series, limit: %d", n_groups * n_types,
+				 INGEST_MAX_SERIES);
+		return INGEST_REFUSED_SAMPLES;
+	}
 	in->groups = ingest_memory_calloc(&in->memory, n_groups + 1, sizeof(*in->groups));
 	if (!in->groups)
 		return ingest_no_memory(in, why);
@@ -147,28 +165,44 @@ static int split_groups(struct ingest *in, const struct ingest_labels *sets, siz
 	return INGEST_OPENED;
 }
 
+/* All sets are compared with each other, so none may be long: one that is, is refused before, in the words of the rules. */
+static int read_sets(struct ingest *in, struct ingest_labels *sets, bool *ret_labelled,
+		     struct buf *why)
+{
+	const Perftools__Profiles__Profile *p = in->profile;
+	struct ingest_labels ignored;
+
+	*ret_labelled = false;
+	for (size_t i = 0; i < p->n_sample; i++) {
+		in->order[i] = (uint32_t)i;
+		if (!read_labels(in, p->sample[i], &sets[i]))
+			return ingest_no_memory(in, why);
+		if (is_too_much(&sets[i]))
+			return group_labels(in, &sets[i], &ignored, why);
+		*ret_labelled |= sets[i].n > 0;
+	}
+	return INGEST_OPENED;
+}
+
 int ingest_make_groups(struct ingest *in, struct buf *why)
 {
 	const Perftools__Profiles__Profile *p = in->profile;
 	struct ingest_labels *sets =
 		ingest_memory_alloc(&in->memory, (p->n_sample + 1) * sizeof(*sets));
-	bool labelled = false;
+	bool labelled;
 
 	in->order = ingest_memory_alloc(&in->memory, (p->n_sample + 1) * sizeof(*in->order));
 	if (!sets || !in->order)
 		return ingest_no_memory(in, why);
-	for (size_t i = 0; i < p->n_sample; i++) {
-		in->order[i] = (uint32_t)i;
-		if (!read_labels(in, p->sample[i], &sets[i]))
-			return ingest_no_memory(in, why);
-		labelled |= sets[i].n > 0;
-	}
 	/* The labels of the push keep the rules even when no sample comes with them. */
 	if (p->n_sample == 0) {
 		struct ingest_labels ignored;
 
 		return group_labels(in, &(struct ingest_labels){ 0 }, &ignored, why);
 	}
+	int r = read_sets(in, sets, &labelled, why);
+	if (r != INGEST_OPENED)
+		return r;
 	if (labelled)
 		qsort_r(in->order, p->n_sample, sizeof(*in->order), compare_samples, sets);
 	return split_groups(in, sets, p->n_sample, why);

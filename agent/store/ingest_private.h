@@ -6,6 +6,9 @@
 #include "agent/store/ingest.h"
 #include "agent/store/ingest_memory.h"
 
+/* The six labels that the server adds, and the room of those that the rules leave. */
+#define INGEST_MAX_SERIES_LABELS (LABELS_MAX + 1 + 6)
+
 struct ingest_labels {
 	struct label *items; /* by name */
 	size_t n;

@@ -2,7 +2,7 @@
 /*
  * A profile's samples into a head: what they name is interned, stacks become nodes, and when all has found room the slots are written.
  *
- * Until then a head has gained nothing but texts, functions and nodes that nobody counts.
+ * Until then a head has gained nothing but texts, functions and nodes; when no slot follows, they go again.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,9 +12,6 @@
 #include "agent/store/ingest_symbols.h"
 #include "agent/util/macro.h"
 #include "pprof/profile.pb-c.h"
-
-/* The six labels that the server adds, and the room of those that the rules leave. */
-#define SERIES_MAX_LABELS (LABELS_MAX + 1 + 6)
 
 /* What is written at the end. */
 struct put_profile {
@@ -31,8 +28,8 @@ struct putting {
 	size_t n_closed;
 	uint32_t *nodes; /* of samples; SEGMENT_ROOT: dropped */
 	struct put_profile *profiles;
-	size_t n_profiles, n_samples;
-	size_t n_repeated;
+	size_t n_profiles, n_repeated;
+	size_t n_bytes; /* that all of them will take of the head, at most */
 };
 
 static int no_memory(const struct putting *p)
@@ -191,7 +188,7 @@ static int make_labels(struct putting *p, const struct ingest_labels *labels, si
 
 static int put_series(struct putting *p, const struct ingest_labels *labels, uint32_t *ret_series)
 {
-	struct segment_label numbers[SERIES_MAX_LABELS];
+	struct segment_label numbers[INGEST_MAX_SERIES_LABELS];
 	int r = 0;
 
 	for (size_t i = 0; i < labels->n && r == 0; i++) {
@@ -207,7 +204,7 @@ static int put_series(struct putting *p, const struct ingest_labels *labels, uin
 /* One group of samples, one type of value: one profile of one series. */
 static int put_one(struct putting *p, const struct ingest_group *group, size_t type)
 {
-	struct label items[SERIES_MAX_LABELS];
+	struct label items[INGEST_MAX_SERIES_LABELS];
 	struct ingest_labels labels = { items, 0 };
 	struct put_profile x;
 	int r = collect_samples(p, group, type, &x);
@@ -228,7 +225,7 @@ static int put_one(struct putting *p, const struct ingest_group *group, size_t t
 		p->n_repeated++;
 		return 0;
 	}
-	p->n_samples += x.n;
+	p->n_bytes += head_put_bytes(p->head, x.series, p->in->time_ms, x.n);
 	p->profiles[p->n_profiles++] = x;
 	return 0;
 }
@@ -286,13 +283,16 @@ int ingest_put(struct ingest *in, struct head *head, struct segment *const *clos
 			     .head = head,
 			     .closed = closed,
 			     .n_closed = n_closed };
-	int r = put_prepare(&p);
+	struct head_mark mark;
 
-	if (r < 0)
-		return r;
-	if (!head_has_room(head, p.n_profiles * head_put_bytes(0) + head_put_bytes(p.n_samples)))
-		return -ENOBUFS;
-	r = put_commit(&p);
+	head_mark(head, &mark);
+	int r = put_prepare(&p);
+	if (r == 0 && !head_has_room(head, p.n_bytes))
+		r = -ENOBUFS;
+	/* Nobody would ever look at what it has left there. */
+	if (r < 0 || p.n_profiles == 0)
+		head_rollback(head, &mark);
+	r = r < 0 ? r : put_commit(&p);
 	if (r < 0)
 		return r;
 	*ret_result = (struct ingest_result){ p.n_profiles, p.n_repeated };

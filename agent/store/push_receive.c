@@ -11,8 +11,9 @@
 #include "agent/push/push.pb-c.h"
 #include "agent/store/api_methods.h"
 
-/* What a request says about itself; more series would be more than one answer can tell of. */
+/* More series would be more than one answer can tell of; and each profile is unpacked while all else waits. */
 #define PUSH_MAX_SERIES 1024
+#define PUSH_MAX_PROFILES 1024
 
 static const Push__V1__PushRequest *request_of(const struct rpc_call *call)
 {
@@ -31,6 +32,9 @@ enum rpc_code push_check(struct rpc_call *call)
 	if (r->n_series > PUSH_MAX_SERIES)
 		return api_job_fail(&call->job, RPC_invalid_argument,
 				    "more than %d series in one request", PUSH_MAX_SERIES);
+	if (n_profiles > PUSH_MAX_PROFILES)
+		return api_job_fail(&call->job, RPC_invalid_argument,
+				    "more than %d profiles in one request", PUSH_MAX_PROFILES);
 	return RPC_ok;
 }
 
@@ -83,6 +87,8 @@ static int put_series(struct store *store, const Push__V1__RawProfileSeries *ser
 	_cleanup_(labels_unrefp) struct labels *labels = NULL;
 	int result = make_labels(series, why, &labels);
 
+	if (result == -EINVAL)
+		store_count_refused(store, series->n_samples);
 	for (size_t i = 0; labels && i < series->n_samples; i++) {
 		const ProtobufCBinaryData *pprof = &series->samples[i]->raw_profile;
 		_cleanup_buf_ struct buf reason = BUF_INIT(API_MAX_WHY_BYTES);

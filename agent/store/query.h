@@ -76,6 +76,7 @@ struct query_series {
 	struct query_labels labels; /* those of group_by that it has */
 	struct query_point *points; /* by time; times at which nothing was are left out */
 	size_t n_points;
+	double sum; /* of their values */
 };
 
 struct query_series_list {

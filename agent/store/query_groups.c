@@ -7,13 +7,13 @@
 #include "agent/store/query_private.h"
 #include "agent/util/macro.h"
 
-/* Of the texts of one set: 30 names of 1,024 bytes and values of 2,048, and what a server adds to them. */
-#define KEY_MAX ((size_t)256 << 10)
+/* Of the texts of one set: as much as all sets may take, so that no single set is an error for itself. */
+#define KEY_MAX (QUERY_MAX_BYTES / 2)
 
 void query_groups_init(struct query_groups *g)
 {
 	*g = (struct query_groups){ 0 };
-	query_intern_init(&g->keys, QUERY_MAX_BYTES / 2);
+	query_intern_init(&g->keys, KEY_MAX);
 }
 
 void query_groups_fini(struct query_groups *g)
@@ -54,11 +54,16 @@ static int take_labels(const struct segment *segment, size_t series, const char 
 
 static int make_key(const struct query_labels *labels, struct buf *key)
 {
-	for (size_t i = 0; i < labels->n; i++) {
-		(void)buf_append(key, labels->items[i].name, strlen(labels->items[i].name) + 1);
-		(void)buf_append(key, labels->items[i].value, strlen(labels->items[i].value) + 1);
+	int r = 0;
+
+	for (size_t i = 0; i < labels->n && r == 0; i++) {
+		const struct query_label *l = &labels->items[i];
+
+		r = buf_append(key, l->name, strlen(l->name) + 1);
+		if (r == 0)
+			r = buf_append(key, l->value, strlen(l->value) + 1);
 	}
-	return key->failed ? -ENOMEM : 0;
+	return r;
 }
 
 /* Room for the set of the next number. */

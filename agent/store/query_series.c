@@ -23,54 +23,6 @@ struct summing {
 
 #define MS_PER_S 1000
 
-/* The nodes of a segment that are within the call site, and room for their values; empty when none is asked for. */
-struct site {
-	uint32_t *nodes;
-	size_t n;
-	int64_t *values; /* of all nodes */
-};
-
-static void site_fini(struct site *site)
-{
-	free(site->nodes);
-	free(site->values);
-}
-
-static int site_init(struct site *site, const struct query_part *part)
-{
-	_cleanup_free_ bool *within = NULL;
-	size_t n = segment_n_nodes(part->segment);
-	int r;
-
-	if (part->q->n_call_site == 0)
-		return 0;
-	r = query_call_site(part, &within);
-	if (r < 0)
-		return r;
-	site->nodes = malloc(n * sizeof(*site->nodes));
-	site->values = calloc(n, sizeof(*site->values));
-	if (!site->nodes || !site->values)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < n; i++)
-		if (within[i])
-			site->nodes[site->n++] = i;
-	return 0;
-}
-
-/* Of the slots from `first` up to `end`, the part within the call site. */
-static double site_total(const struct segment *s, const struct site *site, size_t first, size_t end)
-{
-	double total = 0;
-
-	for (size_t i = 0; i < site->n; i++)
-		site->values[site->nodes[i]] = 0;
-	for (size_t slot = first; slot < end; slot++)
-		segment_add_slot(s, slot, site->values);
-	for (size_t i = 0; i < site->n; i++)
-		total += (double)site->values[site->nodes[i]];
-	return total;
-}
-
 /* The first step that is not before the time. */
 static uint64_t step_of(const struct summing *sums, int64_t time_ms)
 {
@@ -79,10 +31,9 @@ static uint64_t step_of(const struct summing *sums, int64_t time_ms)
 	return ((uint64_t)time_ms - (uint64_t)sums->start_ms - 1) / sums->step_ms + 1;
 }
 
-/* The slots of one step, from `first` on; *ret_next is the slot behind them. */
+/* The slots of one step, from `first` on, at nodes `within` (NULL: at all); *ret_next is the slot behind them. */
 static struct query_sum sum_step(const struct summing *sums, const struct query_part *part,
-				 const struct site *site, size_t first, size_t end,
-				 size_t *ret_next)
+				 const bool *within, size_t first, size_t end, size_t *ret_next)
 {
 	struct query_sum sum = { 0 };
 	size_t i = first;
@@ -95,11 +46,10 @@ static struct query_sum sum_step(const struct summing *sums, const struct query_
 			sum.step = step_of(sums, slot.time_ms);
 		else if (step_of(sums, slot.time_ms) != sum.step)
 			break;
-		sum.value += (double)slot.total;
+		sum.value +=
+			within ? segment_sum_slot(part->segment, i, within) : (double)slot.total;
 		sum.n_profiles += slot.n_profiles;
 	}
-	if (site->nodes)
-		sum.value = site_total(part->segment, site, first, i);
 	*ret_next = i;
 	return sum;
 }
@@ -123,7 +73,7 @@ static int reserve(struct summing *sums)
 /* All labels are asked for when there are no names, so a name that no series has stands for none. */
 static const char *const no_names[] = { "" };
 
-static int sum_one(struct summing *sums, const struct query_part *part, const struct site *site,
+static int sum_one(struct summing *sums, const struct query_part *part, const bool *within,
 		   size_t series, struct query_slots slots)
 {
 	uint32_t group;
@@ -135,7 +85,7 @@ static int sum_one(struct summing *sums, const struct query_part *part, const st
 		r = reserve(sums);
 	while (r == 0 && slots.first < slots.end) {
 		struct query_sum sum =
-			sum_step(sums, part, site, slots.first, slots.end, &slots.first);
+			sum_step(sums, part, within, slots.first, slots.end, &slots.first);
 
 		if (sum.step <= sums->n_steps)
 			r = query_points_add(&sums->points[group], &sum, &sums->bytes);
@@ -146,14 +96,14 @@ static int sum_one(struct summing *sums, const struct query_part *part, const st
 static int sum_part(void *user, const struct query_part *part)
 {
 	struct summing *sums = user;
-	_cleanup_(site_fini) struct site site = { 0 };
-	int r = site_init(&site, part);
+	_cleanup_free_ bool *within = NULL;
+	int r = part->q->n_call_site > 0 ? query_call_site(part, &within) : 0;
 
 	for (size_t i = 0; i < segment_n_series(part->segment) && r == 0; i++) {
 		struct query_slots slots = query_slots(part, i);
 
 		if (slots.first < slots.end)
-			r = sum_one(sums, part, &site, i, slots);
+			r = sum_one(sums, part, within, i, slots);
 	}
 	return r;
 }
@@ -233,6 +183,7 @@ static int make_series(struct summing *sums, size_t group, enum query_aggregatio
 			(int64_t)((uint64_t)sums->start_ms + p->items[i].step * sums->step_ms),
 			p->items[i].value / divisor,
 		};
+		series.sum += p->items[i].value / divisor;
 	}
 	series.labels = sums->groups.sets[group];
 	sums->groups.sets[group] = (struct query_labels){ 0 };
@@ -240,23 +191,13 @@ static int make_series(struct summing *sums, size_t group, enum query_aggregatio
 	return 0;
 }
 
-static double series_sum(const struct query_series *s)
-{
-	double sum = 0;
-
-	for (size_t i = 0; i < s->n_points; i++)
-		sum += s->points[i].value;
-	return sum;
-}
-
 static int compare_series(const void *a, const void *b)
 {
-	double x = series_sum(a), y = series_sum(b);
+	const struct query_series *x = a, *y = b;
 
-	if (x != y)
-		return x < y ? 1 : -1;
-	return query_labels_compare(&((const struct query_series *)a)->labels,
-				    &((const struct query_series *)b)->labels);
+	if (x->sum != y->sum)
+		return x->sum < y->sum ? 1 : -1;
+	return query_labels_compare(&x->labels, &y->labels);
 }
 
 static void cut(struct query_series_list *list, size_t limit)

@@ -253,6 +253,23 @@ void segment_add_slot(const struct segment *s, size_t slot, int64_t *values)
 	}
 }
 
+double segment_sum_slot(const struct segment *s, size_t slot, const bool *within)
+{
+	struct segment_slot about;
+	uint64_t unit, step, value, node = SEGMENT_ROOT;
+	const uint8_t *p = slot_open(s, slot, &about, &unit);
+	double total = 0;
+
+	for (uint32_t i = 0; i < about.n_samples; i++) {
+		p = varint_get(p, &step);
+		p = varint_get(p, &value);
+		node += step;
+		if (within[node])
+			total += (double)(value * unit);
+	}
+	return total;
+}
+
 size_t segment_n_nodes(const struct segment *s)
 {
 	return s->header->counts[IMAGE_NODES];

@@ -76,6 +76,8 @@ struct segment_slot {
 void segment_slot(const struct segment *s, size_t slot, struct segment_slot *ret_slot);
 /* Adds the slot's values to those of its nodes; `values` has segment_n_nodes() items. Sums stay at INT64_MAX. */
 void segment_add_slot(const struct segment *s, size_t slot, int64_t *values);
+/* The sum of its values at nodes that are `within`, which has segment_n_nodes() items. */
+double segment_sum_slot(const struct segment *s, size_t slot, const bool *within);
 
 struct segment_node {
 	uint32_t parent;   /* of the root: SEGMENT_NONE */

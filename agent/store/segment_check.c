@@ -77,7 +77,8 @@ static bool check_location(const struct segment *s, size_t i)
 		i + 1 < count_of(s, IMAGE_LOCATIONS) ? x[1].first_line : count_of(s, IMAGE_LINES);
 	bool has_address = count_of(s, IMAGE_ADDRESSES) && s->addresses[i];
 
-	if (x->first_line > end || end > count_of(s, IMAGE_LINES))
+	if (x->first_line > end || end > count_of(s, IMAGE_LINES) ||
+	    end - x->first_line > IMAGE_MAX_LINES)
 		return false;
 	if (x->mapping != SEGMENT_NONE && x->mapping >= count_of(s, IMAGE_MAPPINGS))
 		return false;
@@ -185,10 +186,15 @@ static bool check_slot(const struct segment *s, size_t i, struct image_header *s
 	return true;
 }
 
+static bool is_label_text(const struct segment *s, uint32_t text)
+{
+	return is_text(s, text) && s->texts[text + 1] - s->texts[text] <= IMAGE_MAX_LABEL_BYTES + 1;
+}
+
 static bool check_labels(const struct segment *s, const struct segment_label *labels, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		if (!is_text(s, labels[i].name) || !is_text(s, labels[i].value))
+		if (!is_label_text(s, labels[i].name) || !is_label_text(s, labels[i].value))
 			return false;
 		/* Texts are sorted, so are their numbers. */
 		if (i > 0 && labels[i - 1].name >= labels[i].name)

@@ -14,6 +14,7 @@
 #define XAGENT_AGENT_STORE_SEGMENT_IMAGE_H
 
 #include "agent/store/segment.h"
+#include "agent/target/label.h"
 
 /* The last byte is the version of the format. */
 #define IMAGE_MAGIC 0x0100676573676178ULL
@@ -84,6 +85,10 @@ _Static_assert(sizeof(struct image_mapping) == 40 && sizeof(struct image_series)
 #define IMAGE_MAX_DEPTH 1000
 /* What a Pyroscope server takes of a series by default, and the seven that it adds itself. */
 #define IMAGE_MAX_LABELS (30 + 7)
+/* Calls inlined at one location: as pprof/pprof.h has it. */
+#define IMAGE_MAX_LINES 256
+/* Of a label's name or value: the longest is the profile type, of five values with a sign between them. */
+#define IMAGE_MAX_LABEL_BYTES (5 * (LABEL_VALUE_MAX + 1))
 /* Sizes and offsets have 32 bits. */
 #define IMAGE_MAX_BYTES ((size_t)UINT32_MAX)
 

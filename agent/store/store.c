@@ -64,11 +64,15 @@ static bool store_loaded(struct segment *segment, uint64_t id, void *data)
 	struct store *s = data;
 	/* An eighth stays free: the head would push it out again. */
 	size_t room = s->options.max_bytes - s->options.max_bytes / 8;
-	bool fits = store_bytes_now(s) + segment_bytes(segment) <= room;
 
-	if (!fits || store_add_segment(s, segment, id) < 0) {
+	if (store_bytes_now(s) + segment_bytes(segment) > room) {
 		segment_unref(segment);
 		return false;
+	}
+	/* Without memory its file stays for the next start. */
+	if (store_add_segment(s, segment, id) < 0) {
+		segment_unref(segment);
+		return true;
 	}
 	/* If it is too old, it goes again, and its file. */
 	store_evict(s);
@@ -115,7 +119,9 @@ static int store_start(struct store *s, struct loop *loop, struct worker *worker
 					      .loop = loop,
 					      .worker = worker,
 					      .metrics = &s->metrics,
-					      .max_bytes = s->options.max_bytes,
+					      /* A larger store of before may have written them. */
+					      .max_bytes =
+						      MAX_OF(s->options.max_bytes, HEAD_HARD_BYTES),
 					      .loaded = store_loaded,
 					      .data = s };
 	int r = loop_timer_new(loop, store_tick, s, &s->tick);
@@ -191,6 +197,14 @@ static int refuse(struct store *s, enum ingest_outcome reason)
 	return STORE_REFUSED;
 }
 
+void store_count_refused(struct store *s, size_t n)
+{
+	s->n_received_profiles += n;
+	metric_add(s->metrics.received_profiles, n);
+	for (size_t i = 0; i < n; i++)
+		(void)refuse(s, INGEST_REFUSED_LABELS);
+}
+
 static int put_head(struct store *s, struct ingest *in, struct ingest_result *ret_result)
 {
 	int r = store_need_head(s);
@@ -198,20 +212,28 @@ static int put_head(struct store *s, struct ingest *in, struct ingest_result *re
 	return r < 0 ? r : ingest_put(in, s->head, s->segments, s->n_segments, ret_result);
 }
 
-/* Into the head; into a new one when this one is full. */
+/* Whether it has room in a head of its own. 0, -ENOBUFS, -ENOMEM. */
+static int try_empty_head(const struct store *s, struct ingest *in)
+{
+	_cleanup_(head_freep) struct head *h = NULL;
+	struct ingest_result ignored;
+	int r = store_new_head(s, &h);
+
+	return r < 0 ? r : ingest_put(in, h, NULL, 0, &ignored);
+}
+
+/* Into the head; into a new one when this one is full. One that would fill any leaves it open: who retries it for ever would close a head
+ * each time, and small segments share little. */
 static int put_ingest(struct store *s, struct ingest *in, struct ingest_result *ret_result)
 {
 	bool fresh = !s->head;
 	int r = put_head(s, in, ret_result);
 
-	if (r == -ENOBUFS && !fresh) {
-		r = store_close_head(s);
-		r = r < 0 ? r : put_head(s, in, ret_result);
-	}
-	/* What it left there is of no use. */
-	if (r < 0)
-		(void)store_close_head(s);
-	return r;
+	if (r != -ENOBUFS || fresh)
+		return r;
+	r = try_empty_head(s, in);
+	r = r < 0 ? r : store_close_head(s);
+	return r < 0 ? r : put_head(s, in, ret_result);
 }
 
 static int put_opened(struct store *s, struct ingest *in, struct buf *why)

@@ -78,6 +78,9 @@ enum store_outcome {
 int store_put(struct store *s, const struct labels *labels, const uint8_t *pprof, size_t n,
 	      struct buf *why);
 
+/* So many were refused for their labels by whoever received them, before there were labels to ask about: they count as those above. */
+void store_count_refused(struct store *s, size_t n);
+
 struct store_stats {
 	size_t bytes, max_bytes;
 	size_t n_segments;

@@ -77,6 +77,17 @@ static void evict_segment(struct store *s, size_t i, enum store_eviction why)
 	memmove(s->ids + i, s->ids + i + 1, (s->n_segments - i) * sizeof(*s->ids));
 }
 
+/* They lie by their beginnings; one late profile does not make what came with it old. */
+static size_t oldest_segment(const struct store *s)
+{
+	size_t oldest = 0;
+
+	for (size_t i = 1; i < s->n_segments; i++)
+		if (segment_last_ms(s->segments[i]) < segment_last_ms(s->segments[oldest]))
+			oldest = i;
+	return oldest;
+}
+
 static void evict_head(struct store *s, enum store_eviction why)
 {
 	struct head_stats head;
@@ -108,7 +119,7 @@ void store_evict(struct store *s)
 
 	evict_old(s);
 	while (s->n_segments > 0 && store_bytes_now(s) > max)
-		evict_segment(s, 0, STORE_EVICTED_BYTES);
+		evict_segment(s, oldest_segment(s), STORE_EVICTED_BYTES);
 	if (store_bytes_now(s) > max) {
 		segment_unref(s->head_copy);
 		s->head_copy = NULL;

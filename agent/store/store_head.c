@@ -12,9 +12,8 @@
 #define HEAD_SOFT_SHARE 8
 #define HEAD_HARD_SHARE 4
 
-/* Larger ones make copies that take long, and offsets that find no room. */
+/* Larger ones make copies that take long. */
 #define HEAD_SOFT_BYTES ((size_t)16 << 20)
-#define HEAD_HARD_BYTES ((size_t)64 << 20)
 
 /* Of one millisecond, on one host. */
 #define ID_RANDOM_BITS 16
@@ -29,7 +28,7 @@ static uint64_t store_new_id(struct store *s)
 	return s->last_id;
 }
 
-int store_need_head(struct store *s)
+int store_new_head(const struct store *s, struct head **ret_head)
 {
 	size_t hard = s->options.max_bytes / HEAD_HARD_SHARE;
 	const struct head_options options = {
@@ -38,9 +37,14 @@ int store_need_head(struct store *s)
 		.seed = s->seed,
 	};
 
+	return head_new(&options, ret_head);
+}
+
+int store_need_head(struct store *s)
+{
 	if (s->head)
 		return 0;
-	int r = head_new(&options, &s->head);
+	int r = store_new_head(s, &s->head);
 	if (r < 0)
 		return r;
 	s->head_id = store_new_id(s);

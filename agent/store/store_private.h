@@ -11,6 +11,9 @@
 #include "agent/store/store.h"
 #include "agent/store/store_metrics.h"
 
+/* Of a head, whatever the bound: larger ones make copies that take long, and offsets that find no room. */
+#define HEAD_HARD_BYTES ((size_t)64 << 20)
+
 struct store {
 	struct store_options options; /* strings are copies of its own */
 	char *path, *component_path, *component_id;
@@ -48,6 +51,8 @@ size_t store_bytes_now(const struct store *s);
 /* Takes the reference when it succeeds. 0 or -ENOMEM. */
 int store_add_segment(struct store *s, struct segment *segment, uint64_t id);
 
+/* An empty one of the store's bounds. 0 or -ENOMEM. */
+int store_new_head(const struct store *s, struct head **ret_head);
 /* There is a head afterwards. 0 or -ENOMEM. */
 int store_need_head(struct store *s);
 /* Makes a segment of it, if there is a profile in it. 0 or -ENOMEM; then all is as before. */

@@ -151,15 +151,26 @@ int worker_submit(struct worker *w, struct worker_job *job)
 	return 0;
 }
 
-void worker_drain(struct worker *w)
+void worker_drain_while(struct worker *w, bool (*busy)(const void *data), const void *data)
 {
-	while (w->n_jobs > 0) {
+	while (w->n_jobs > 0 && busy(data)) {
 		pthread_mutex_lock(&w->lock);
 		while (list_empty(&w->finished))
 			pthread_cond_wait(&w->wake, &w->lock);
 		pthread_mutex_unlock(&w->lock);
 		worker_deliver(w);
 	}
+}
+
+static bool always(const void *data)
+{
+	(void)data;
+	return true;
+}
+
+void worker_drain(struct worker *w)
+{
+	worker_drain_while(w, always, NULL);
 }
 
 size_t worker_n_jobs(const struct worker *w)

@@ -36,6 +36,8 @@ int worker_submit(struct worker *worker, struct worker_job *job);
 bool worker_has_room(const struct worker *worker);
 /* Waits until nothing is under way, delivering `done` calls. Loop thread; for shutdown and tests. */
 void worker_drain(struct worker *worker);
+/* As long as `busy` says so: asked again after each delivery, since what is delivered may submit more. Ends also when nothing is under way. */
+void worker_drain_while(struct worker *worker, bool (*busy)(const void *data), const void *data);
 size_t worker_n_jobs(const struct worker *worker);
 
 #endif

@@ -22,6 +22,11 @@ struct row {
 	const char *words;
 };
 
+#define EIGHT_LABELS "\"a\",\"a\",\"a\",\"a\",\"a\",\"a\",\"a\",\"a\""
+#define MOST_LABELS                                                                      \
+	EIGHT_LABELS "," EIGHT_LABELS "," EIGHT_LABELS "," EIGHT_LABELS "," EIGHT_LABELS \
+		     "," EIGHT_LABELS "," EIGHT_LABELS "," EIGHT_LABELS
+
 static const struct row rows[] = {
 	{ "no time", "SelectSeries", "{}", 400, "missing time range in the query" },
 	{ "no time for a profile", "SelectMergeProfile", "{}", 400, "missing time range" },
@@ -62,6 +67,17 @@ static const struct row rows[] = {
 	  ",\"profileTypeID\":\"" CPU "\",\"labelSelector\":\"{}\",\"maxNodes\":-1", 400,
 	  "limit must be set" },
 	{ "no name", "LabelValues", "", 400, "name is required" },
+	{ "too many label names", "Series", ",\"labelNames\":[" MOST_LABELS ",\"b\"]", 400,
+	  "more than 64 label names" },
+	{ "most label names", "Series", ",\"labelNames\":[" MOST_LABELS "]", 200, "labelsSet" },
+	{ "too many labels to group by", "SelectSeries",
+	  ",\"profileTypeID\":\"" CPU
+	  "\",\"labelSelector\":\"{}\",\"step\":15,\"groupBy\":[" MOST_LABELS ",\"b\"]",
+	  400, "more than 64 labels to group by" },
+	{ "most labels to group by", "SelectSeries",
+	  ",\"profileTypeID\":\"" CPU
+	  "\",\"labelSelector\":\"{}\",\"step\":15,\"groupBy\":[" MOST_LABELS "]",
+	  200, "\"points\"" },
 	{ "bad matcher", "Series", ",\"matchers\":[\"{a=\"]", 400, "parse error" },
 	{ "bad json", "LabelNames", "{", 400, "unmarshal message" },
 	{ "other method", "SelectHeatmap", "{}", 501, "SelectHeatmap is not implemented" },
@@ -101,6 +117,39 @@ static void test_row(void **state)
 	if (row->status != 200)
 		assert_int_equal(strncmp(body, "{\"code\":\"", 9), 0);
 	(void)teardown(&own);
+}
+
+/* One series of more profiles than a request may have; none of them is looked at. */
+static void test_push_of_many(void **state)
+{
+	struct fixture *f = *state;
+
+	buf_reset(&f->text);
+	(void)buf_append_str(&f->text, "{\"series\":[{\"labels\":[{\"name\":\"a\",\"value\":"
+				       "\"b\"}],\"samples\":[{}");
+	for (int i = 0; i < 1024; i++)
+		(void)buf_append_str(&f->text, ",{}");
+	(void)buf_append_str(&f->text, "]}]}");
+	const char *body = post(f, "/push.v1.PusherService/Push", buf_str(&f->text));
+
+	assert_int_equal(f->status, 400);
+	assert_non_null(strstr(body, "more than 1024 profiles in one request"));
+}
+
+/* Refused before there are labels to ask the store about: it counts them all the same. */
+static void test_push_without_a_service(void **state)
+{
+	struct fixture *f = *state;
+	struct store_stats before, after;
+
+	store_stats(f->store, &before);
+	(void)post(f, "/push.v1.PusherService/Push",
+		   "{\"series\":[{\"labels\":[{\"name\":\"__name__\",\"value\":\"process_cpu\"},"
+		   "{\"name\":\"service_name\",\"value\":\"\"}],\"samples\":[{},{}]}]}");
+	assert_int_equal(f->status, 400);
+	store_stats(f->store, &after);
+	assert_int_equal(after.n_refused_profiles, before.n_refused_profiles + 2);
+	assert_int_equal(after.n_received_profiles, before.n_received_profiles + 2);
 }
 
 /* ---- what is answered ---- */
@@ -316,6 +365,8 @@ static const struct CMUnitTest plain_tests[] = {
 	FILLED(test_merge_profile),
 	FILLED(test_stats),
 	TEST(test_empty_stats),
+	TEST(test_push_of_many),
+	TEST(test_push_without_a_service),
 	FILLED(test_codecs),
 };
 

@@ -150,6 +150,29 @@ static void test_prune_random(void **state)
 	}
 }
 
+/* Values that rise from the middle to both ends: were pivots taken from the middle, each would be the least, and this would take
+ * minutes. */
+static void test_prune_of_bad_pivots(void **state)
+{
+	enum { N = 200000 };
+	_cleanup_(call_tree_freep) struct call_tree *t = NULL;
+
+	(void)state;
+	assert_int_equal(call_tree_new((size_t)64 << 20, &t), 0);
+	for (int64_t i = 0; i < N; i++) {
+		int64_t self = i >= N / 2 ? 2 * (i - N / 2) + 1 : 2 * (N / 2 - i);
+		uint32_t name, node;
+
+		assert_int_equal(call_tree_name(t, (const char *)&i, sizeof(i), &name), 0);
+		assert_int_equal(call_tree_child(t, CALL_ROOT, name, &node), 0);
+		call_tree_add(t, node, CALL_LEFT, self);
+	}
+	assert_int_equal(call_tree_finish(t), 0);
+	assert_int_equal(call_tree_prune(t, 1), 0);
+	assert_int_equal(call_tree_n_nodes(t), 3);
+	assert_int_equal(call_tree_node(t, 1)->total[CALL_LEFT], N);
+}
+
 static void test_names(void **state)
 {
 	_cleanup_(call_tree_freep) struct call_tree *t = NULL;
@@ -225,7 +248,7 @@ static void test_names_ceiling(void **state)
 
 int main(void)
 {
-	static struct CMUnitTest tests[ARRAY_SIZE(rows) + 6];
+	static struct CMUnitTest tests[ARRAY_SIZE(rows) + 7];
 	size_t n = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
@@ -233,6 +256,7 @@ int main(void)
 			(struct CMUnitTest){ rows[i].name, test_row, NULL, NULL, (void *)&rows[i] };
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_pruned);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_prune_random);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_prune_of_bad_pivots);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_names);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_deep);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_nodes_ceiling);

@@ -28,6 +28,8 @@ struct flame_row {
 #define LEFT "b;x;c 10\nb;x 5\na;d 7\na;b 300\nother 3\nother;e 2\n"
 #define RIGHT "b;x;c 20\na;zz 8\nq;w 8\na;b 30\n"
 
+#define MOST "9223372036854775807"
+
 static const struct flame_row rows[] = {
 	{ "empty", "", NULL, 0, "total\n0 0 0 0\n0 0 0/0\n" },
 	{ "small", SMALL, NULL, 0,
@@ -64,6 +66,18 @@ static const struct flame_row rows[] = {
 	  "0 262 0 1\n"
 	  "0 2 2 5 0 100 100 4 0 90 90 3 0 70 70 2\n"
 	  "262 100 262/0\n" },
+	/* Sums stay at the limit, and so do the ends of bars. */
+	{ "two siblings at the limit", "a " MOST "\nb " MOST "\nb;c " MOST "\n", NULL, 0,
+	  "total b c a\n"
+	  "0 " MOST " 0 0\n"
+	  "0 " MOST " " MOST " 3 0 " MOST " " MOST " 1\n"
+	  "" MOST " " MOST " " MOST " 2\n"
+	  "" MOST " " MOST " " MOST "/0\n" },
+	{ "two sides at the limit", "a " MOST "\nb " MOST "\n", "a " MOST "\nb 1\n", 0,
+	  "total b a\n"
+	  "0 " MOST " 0 0 " MOST " 0 0\n"
+	  "0 " MOST " " MOST " 0 " MOST " " MOST " 2 0 " MOST " " MOST " 0 1 1 1\n"
+	  "" MOST " " MOST " " MOST "/" MOST "\n" },
 	{ "two sides", LEFT, RIGHT, 0,
 	  "total q w other e b x c a zz d\n"
 	  "0 327 0 0 66 0 0\n"

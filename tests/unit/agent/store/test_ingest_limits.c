@@ -255,6 +255,87 @@ static void test_labels(void **state)
 	free(value);
 }
 
+static int open_with_labels(struct world *w, const char *first, const char *second)
+{
+	const int64_t one = 1;
+
+	made_profile_fini(&w->made);
+	made_profile_init(&w->made, "cpu/nanoseconds", "cpu/nanoseconds", NOW_MS);
+	made_profile_sample(&w->made, "main", &one, first);
+	made_profile_sample(&w->made, "main", &one, second);
+	return open_plain(w);
+}
+
+/* Long labels of samples are refused before any are compared with each other: a first one that is, whatever a second one is. */
+static void test_labels_of_samples(void **state)
+{
+	static const char bad[] = "0bad=x";
+	struct world *w = *state;
+	_cleanup_buf_ struct buf name = BUF_INIT(100000), value = BUF_INIT(100000),
+				 many = BUF_INIT(100000);
+
+	for (int i = 0; i <= LABEL_NAME_MAX; i++)
+		(void)buf_append_char(&name, 'x');
+	(void)buf_append_str(&name, "=v");
+	(void)buf_append_str(&value, "z=");
+	for (int i = 0; i <= LABEL_VALUE_MAX; i++)
+		(void)buf_append_char(&value, 'x');
+	for (int i = 0; i <= LABELS_MAX; i++)
+		(void)buf_printf(&many, "%sz%d=v", i > 0 ? "," : "", i);
+	assert_int_equal(open_with_labels(w, "z=x", bad), INGEST_REFUSED_LABELS);
+	assert_non_null(strstr(buf_str(&w->why), "invalid label name '0bad'"));
+	assert_int_equal(open_with_labels(w, buf_str(&name), bad), INGEST_REFUSED_LABELS);
+	assert_non_null(strstr(buf_str(&w->why), "has label name too long: 'x"));
+	assert_int_equal(open_with_labels(w, buf_str(&value), bad), INGEST_REFUSED_LABELS);
+	assert_non_null(strstr(buf_str(&w->why), "has label value too long: 'x"));
+	assert_int_equal(open_with_labels(w, buf_str(&many), bad), INGEST_REFUSED_LABELS);
+	assert_non_null(strstr(buf_str(&w->why), "has 33 label names; limit 30"));
+}
+
+/* Eight types of value. */
+static void test_series(void **state)
+{
+	struct world *w = *state;
+	const int64_t values[8] = { 1 };
+	char label[32];
+
+	made_profile_fini(&w->made);
+	made_profile_init(&w->made, "a/b c/b d/b e/b f/b g/b h/b i/b", "", NOW_MS);
+	for (int i = 0; i < INGEST_MAX_SERIES / 8; i++) {
+		(void)snprintf(label, sizeof(label), "n=%d", i);
+		made_profile_sample(&w->made, "main", values, label);
+	}
+	assert_int_equal(open_plain(w), INGEST_OPENED);
+	made_profile_sample(&w->made, "main", values, NULL);
+	assert_int_equal(open_plain(w), INGEST_REFUSED_SAMPLES);
+	assert_string_equal(buf_str(&w->why), "the profile makes 16008 series, limit: 16000");
+}
+
+static void test_types(void **state)
+{
+	struct world *w = *state;
+	char *text = letters(LABEL_VALUE_MAX + 1);
+	int64_t longest = made_profile_text(&w->made, text + 1),
+		longer = made_profile_text(&w->made, text);
+	Perftools__Profiles__ValueType *const rows[] = { w->made.message.sample_type[0],
+							 w->made.message.period_type };
+
+	free(text);
+	sample(w, "main", 1);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		int64_t *const places[] = { &rows[i]->type, &rows[i]->unit };
+
+		for (size_t j = 0; j < ARRAY_SIZE(places); j++) {
+			*places[j] = longer;
+			assert_int_equal(open_plain(w), INGEST_REFUSED_MALFORMED);
+			assert_non_null(strstr(buf_str(&w->why), "type or unit too long"));
+			*places[j] = longest;
+			assert_int_equal(open_plain(w), INGEST_OPENED);
+		}
+	}
+	segment_unref(put(w));
+}
+
 /* `why` of the caller may be small: the refusal stays one. */
 static void test_short_why(void **state)
 {
@@ -375,15 +456,16 @@ static void test_blocks(void **state)
 
 int main(void)
 {
-	struct CMUnitTest tests[ARRAY_SIZE(rows) + 11] = {
+	struct CMUnitTest tests[ARRAY_SIZE(rows) + 14] = {
 		TEST(test_size),   TEST(test_samples),	 TEST(test_sample_labels),
 		TEST(test_depth),  TEST(test_lines),	 TEST(test_text),
 		TEST(test_labels), TEST(test_short_why), TEST(test_memory),
-		TEST(test_gzip),   TEST(test_blocks),
+		TEST(test_gzip),   TEST(test_blocks),	 TEST(test_labels_of_samples),
+		TEST(test_series), TEST(test_types),
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		tests[11 + i] = (struct CMUnitTest){ .name = rows[i].name,
+		tests[14 + i] = (struct CMUnitTest){ .name = rows[i].name,
 						     .test_func = test_row,
 						     .initial_state = (void *)&rows[i] };
 	return cmocka_run_group_tests_name("agent/store/ingest limits", tests, NULL, NULL);

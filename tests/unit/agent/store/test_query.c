@@ -413,6 +413,42 @@ static void test_given_up(void **state)
 	asked_fini(&a);
 }
 
+/* One label, asked for so many times. */
+static int ask_wide(const struct query *q, size_t n_names, struct query_label_sets *ret_found)
+{
+	_cleanup_free_ const char **wanted = malloc(n_names * sizeof(*wanted));
+
+	assert_non_null(wanted);
+	for (size_t i = 0; i < n_names; i++)
+		wanted[i] = "wide";
+	return query_label_sets(q, wanted, n_names, ret_found);
+}
+
+/* The ceiling is that of the whole answer: no set fails because it alone is long. */
+static void test_wide_sets(void **state)
+{
+	enum { VALUE_BYTES = 2000 };
+	struct query_label_sets found = { 0 };
+	char labels[16 + VALUE_BYTES] = "wide=";
+	struct world w;
+	struct query q;
+
+	(void)state;
+	memset(labels + strlen("wide="), 'x', VALUE_BYTES);
+	labels[strlen("wide=") + VALUE_BYTES] = '\0';
+	world_init(&w);
+	world_put(&w, 0, labels, 1, "f 1");
+	world_put(&w, 0, "s=a", 1, "f 1");
+	world_close(&w);
+	q = world_query(&w);
+	assert_int_equal(ask_wide(&q, ((size_t)1 << 20) / VALUE_BYTES, &found), 0);
+	assert_int_equal(found.n, 2);
+	query_label_sets_fini(&found);
+	assert_int_equal(ask_wide(&q, QUERY_MAX_BYTES / 2 / VALUE_BYTES, &found), -ENOBUFS);
+	assert_null(found.items);
+	world_fini(&w);
+}
+
 #define ADD_ROWS(rows, test)                                                   \
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)                          \
 		tests[n++] = (struct CMUnitTest)                               \
@@ -423,7 +459,7 @@ static void test_given_up(void **state)
 int main(void)
 {
 	static struct CMUnitTest tests[ARRAY_SIZE(trees) + ARRAY_SIZE(names) + ARRAY_SIZE(types) +
-				       ARRAY_SIZE(hosts) + ARRAY_SIZE(sets) + 3];
+				       ARRAY_SIZE(hosts) + ARRAY_SIZE(sets) + 4];
 	size_t n = 0;
 
 	ADD_ROWS(trees, test_tree);
@@ -434,5 +470,6 @@ int main(void)
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_two_sides);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_ceiling);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_given_up);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_wide_sets);
 	return cmocka_run_group_tests_name("agent/store/query", tests, NULL, NULL);
 }

@@ -352,6 +352,18 @@ static void put_text(const struct query_series_list *list, struct buf *out)
 	}
 }
 
+/* It is told beside the points, so that sorting does not add them up at each comparison. */
+static void check_sums(const struct query_series_list *list)
+{
+	for (size_t i = 0; i < list->n; i++) {
+		double sum = 0;
+
+		for (size_t k = 0; k < list->items[i].n_points; k++)
+			sum += list->items[i].points[k].value;
+		assert_true(list->items[i].sum == sum);
+	}
+}
+
 static void test_row(void **state)
 {
 	const struct row *row = *state;
@@ -374,6 +386,7 @@ static void test_row(void **state)
 	assert_int_equal(query_series(&q, row->group_by, count(row->group_by), row->step_s,
 				      row->aggregation, row->limit, &list),
 			 0);
+	check_sums(&list);
 	put_text(&list, &text);
 	assert_string_equal(buf_str(&text), row->expected);
 	query_series_list_fini(&list);
@@ -417,6 +430,57 @@ static void test_points_memory(void **state)
 	query_points_fini(&p);
 }
 
+/* Other stacks of the segment, and points in time that are asked for: many of both. */
+enum { SITE_NODES = 300000, SITE_SLOTS = 50000 };
+
+/* Below `a` each node has two children. */
+static void make_site_world(struct world *w)
+{
+	struct head_sample samples[2] = { { 0, 5 }, { 0, 2 } };
+	struct head *h;
+	uint32_t places[2], series, node;
+
+	world_init(w);
+	h = w->heads[0];
+	samples[0].node = world_stack(h, STR_LIT("other"));
+	samples[1].node = world_stack(h, STR_LIT("a"));
+	places[0] = world_location(h, STR_LIT("b"));
+	places[1] = world_location(h, STR_LIT("c"));
+	for (uint32_t i = 0; i < SITE_NODES; i++)
+		assert_int_equal(
+			head_node(h,
+				  (struct segment_node){ samples[1].node + i / 2, places[i % 2] },
+				  &node),
+			0);
+	series = world_series(h, "s=a", CPU);
+	for (int64_t i = 0; i < SITE_SLOTS; i++)
+		assert_int_equal(head_put(h, series, EPOCH + i, WORLD_PERIOD, samples, 2), 0);
+	world_close(w);
+}
+
+/* The work is that of the samples: nodes × points would take minutes. */
+static void test_call_site_of_many_nodes(void **state)
+{
+	static const char *const site[] = { "a" };
+	struct query_series_list list;
+	struct world w;
+	struct query q;
+
+	(void)state;
+	make_site_world(&w);
+	q = world_query(&w);
+	q.start_ms = EPOCH;
+	q.end_ms = EPOCH + SITE_SLOTS - 1;
+	q.call_site = site;
+	q.n_call_site = 1;
+	assert_int_equal(query_series(&q, NULL, 0, 0.001, QUERY_SUM, 0, &list), 0);
+	assert_int_equal(list.n, 1);
+	assert_int_equal(list.items[0].n_points, SITE_SLOTS);
+	assert_true(list.items[0].sum == 2.0 * SITE_SLOTS);
+	query_series_list_fini(&list);
+	world_fini(&w);
+}
+
 /* Any times at all: the ends of the range of numbers, and points without end. */
 static void test_far_times(void **state)
 {
@@ -450,7 +514,7 @@ static void test_far_times(void **state)
 
 int main(void)
 {
-	static struct CMUnitTest tests[ARRAY_SIZE(rows) + 3];
+	static struct CMUnitTest tests[ARRAY_SIZE(rows) + 4];
 	size_t n = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
@@ -459,5 +523,6 @@ int main(void)
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_wrong_step);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_far_times);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_points_memory);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_call_site_of_many_nodes);
 	return cmocka_run_group_tests_name("agent/store/query_series", tests, NULL, NULL);
 }

@@ -394,6 +394,58 @@ static void test_too_deep(void **state)
 	}
 }
 
+/* More inlined calls than ever come in: each node of such a location would make a query walk them all. */
+static void test_too_many_lines(void **state)
+{
+	const struct head_options options = { .max_bytes = 1 << 20, .slot_ms = 1000, .seed = 1 };
+	struct segment_line lines[IMAGE_MAX_LINES + 1] = { 0 };
+
+	(void)state;
+	for (size_t n = IMAGE_MAX_LINES; n <= IMAGE_MAX_LINES + 1; n++) {
+		const struct segment_location l = { lines, n, 0, SEGMENT_NONE };
+		struct segment_function f = { 0 };
+		struct head *h;
+		struct image image;
+		uint32_t at;
+
+		assert_int_equal(head_new(&options, &h), 0);
+		assert_int_equal(head_function(h, &f, &at), 0);
+		assert_int_equal(head_location(h, &l, &at), 0);
+		const struct head_sample sample = { node(h, SEGMENT_ROOT, at), 1 };
+
+		assert_int_equal(head_put(h, series(h, "a"), T0, 0, &sample, 1), 0);
+		assert_int_equal(head_encode(h, &image.bytes, &image.n), 0);
+		assert_int_equal(opens(image.bytes, image.n), n == IMAGE_MAX_LINES);
+		free(image.bytes);
+		head_free(h);
+	}
+}
+
+static void test_long_label(void **state)
+{
+	const struct head_options options = { .max_bytes = 1 << 20, .slot_ms = 1000, .seed = 1 };
+	char value[IMAGE_MAX_LABEL_BYTES + 2];
+
+	(void)state;
+	for (size_t n = IMAGE_MAX_LABEL_BYTES; n <= IMAGE_MAX_LABEL_BYTES + 1; n++) {
+		struct head *h;
+		struct image image;
+
+		memset(value, 'x', n);
+		value[n] = '\0';
+		assert_int_equal(head_new(&options, &h), 0);
+		const struct head_sample sample = {
+			node(h, SEGMENT_ROOT, location(h, "f", NULL, 0, SEGMENT_NONE)), 1
+		};
+
+		assert_int_equal(head_put(h, series(h, value), T0, 0, &sample, 1), 0);
+		assert_int_equal(head_encode(h, &image.bytes, &image.n), 0);
+		assert_int_equal(opens(image.bytes, image.n), n == IMAGE_MAX_LABEL_BYTES);
+		free(image.bytes);
+		head_free(h);
+	}
+}
+
 static void test_references(void **state)
 {
 	struct segment *s = open_image(make_image());
@@ -408,16 +460,17 @@ static void test_references(void **state)
 
 int main(void)
 {
-	struct CMUnitTest tests[ARRAY_SIZE(rows) + 8] = {
-		cmocka_unit_test(test_reads),	     cmocka_unit_test(test_symbols),
-		cmocka_unit_test(test_texts),	     cmocka_unit_test(test_every_byte),
-		cmocka_unit_test(test_every_length), cmocka_unit_test(test_data),
-		cmocka_unit_test(test_too_deep),     cmocka_unit_test(test_references),
+	struct CMUnitTest tests[ARRAY_SIZE(rows) + 10] = {
+		cmocka_unit_test(test_reads),	       cmocka_unit_test(test_symbols),
+		cmocka_unit_test(test_texts),	       cmocka_unit_test(test_every_byte),
+		cmocka_unit_test(test_every_length),   cmocka_unit_test(test_data),
+		cmocka_unit_test(test_too_deep),       cmocka_unit_test(test_references),
+		cmocka_unit_test(test_too_many_lines), cmocka_unit_test(test_long_label),
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		tests[8 + i] = (struct CMUnitTest){ .name = rows[i].name,
-						    .test_func = test_row,
-						    .initial_state = (void *)&rows[i] };
+		tests[10 + i] = (struct CMUnitTest){ .name = rows[i].name,
+						     .test_func = test_row,
+						     .initial_state = (void *)&rows[i] };
 	return cmocka_run_group_tests_name("agent/store/segment", tests, NULL, NULL);
 }

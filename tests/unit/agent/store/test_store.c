@@ -385,6 +385,28 @@ static void test_bound(void **state)
 	assert_true(stats_of(w).n_profiles > 0);
 }
 
+/* A profile of hours ago comes with the newest ones: what goes first are still those that have nothing newer. */
+static void test_late_profile(void **state)
+{
+	struct world *w = *state;
+	const size_t max = 4 << 20;
+
+	start(w, max);
+	now_ms += 5 * 60 * MINUTE_MS;
+	put_large(w, "old", 1, 3000);
+	now_ms += 11 * MINUTE_MS;
+	assert_int_equal(put(w, "late", now_ms - 4 * 60 * MINUTE_MS, "main;f"), STORE_KEPT);
+	put_large(w, "new", 2, 3000);
+	now_ms += 11 * MINUTE_MS;
+	put_large(w, "head", 3, 3000);
+	/* The head is one of them. */
+	assert_int_equal(stats_of(w).n_segments, 3);
+	store_set_bounds(w->store, stats_of(w).bytes - 1, 6 * 3600 * NS_PER_S);
+	assert_int_equal(stats_of(w).n_segments, 2);
+	assert_int_equal(stats_of(w).oldest_ms, T0_MS + 71 * MINUTE_MS);
+	assert_int_equal(stats_of(w).n_profiles, 3);
+}
+
 /* One whose names alone pass what a head may take: refused, and all others stay. */
 static void test_no_room(void **state)
 {
@@ -408,6 +430,57 @@ static void test_no_room(void **state)
 	assert_int_equal(stats_of(w).n_profiles, 1);
 	assert_true(stats_of(w).bytes <= 256 << 10);
 	assert_int_equal(put(w, "b", T0_MS, "main;f"), STORE_KEPT);
+}
+
+/* Large profiles that are refused again and again: the head stays open, and nothing of them is kept. */
+static void test_refused_again(void **state)
+{
+	struct world *w = *state;
+	struct made_profile made;
+	char name[300];
+
+	start(w, 256 << 10);
+	made_profile_init(&made, "cpu/nanoseconds", "cpu/nanoseconds", T0_MS);
+	for (int i = 0; i < 600; i++) {
+		(void)snprintf(name, sizeof(name), "%0200d", i);
+		made_profile_sample(&made, name, (const int64_t[]){ 10 }, NULL);
+	}
+	assert_int_equal(put(w, "a", T0_MS, "main;f"), STORE_KEPT);
+	size_t bytes = stats_of(w).bytes;
+
+	for (int i = 1; i <= 20; i++) {
+		buf_reset(&w->why);
+		assert_int_equal(put_made(w, "b", &made), STORE_REFUSED);
+		assert_int_equal(put(w, "a", T0_MS + i, "main;f"), STORE_KEPT);
+	}
+	assert_true(stats_of(w).bytes < bytes + 2000);
+	assert_int_equal(stats_of(w).n_segments, 0);
+	assert_int_equal(stats_of(w).n_evicted_profiles, 0);
+	assert_int_equal(n_in_view(w, 0, INT64_MAX), 21);
+	made_profile_fini(&made);
+}
+
+/* One that a closed segment has leaves nothing in the head that is new since. */
+static void test_repeated_again(void **state)
+{
+	struct world *w = *state;
+	char stack[200];
+
+	start(w, 8 << 20);
+	assert_int_equal(put(w, "a", T0_MS, "main;f;g;h"), STORE_KEPT);
+	now_ms += 11 * MINUTE_MS;
+	assert_int_equal(put(w, "b", now_ms, "main"), STORE_KEPT);
+	assert_int_equal(stats_of(w).n_segments, 1);
+	put_large(w, "a", 1, 500);
+	size_t bytes = stats_of(w).bytes;
+
+	for (int i = 0; i < 100; i++) {
+		(void)snprintf(stack, sizeof(stack), "main;%0150d", i);
+		assert_int_equal(put(w, "a", T0_MS, stack), STORE_REPEATED);
+	}
+	assert_int_equal(stats_of(w).bytes, bytes);
+	assert_int_equal(stats_of(w).n_series, 2);
+	assert_int_equal(n_in_view(w, 0, INT64_MAX), 3);
 }
 
 /* A clock that goes back: nothing is lost, nothing waits for a time that comes again. */
@@ -496,7 +569,10 @@ int main(void)
 		TEST(test_copy_of_the_head),
 		TEST(test_age),
 		TEST(test_bound),
+		TEST(test_late_profile),
 		TEST(test_no_room),
+		TEST(test_refused_again),
+		TEST(test_repeated_again),
 		TEST(test_clock_set_back),
 		TEST(test_options),
 		TEST(test_no_memory),

@@ -158,6 +158,31 @@ static void test_drain(void **state)
 	assert_string_equal(f->done, "ab");
 }
 
+static bool first_is_missing(const void *data)
+{
+	const struct fixture *f = data;
+
+	return !strchr(f->done, 'a');
+}
+
+/* The second stays behind its gate: who waits for the first does not wait for it. */
+static void test_drain_while(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(submit(f, 'a', run_now), 0);
+	assert_int_equal(submit(f, 'b', run_at_the_gate), 0);
+	worker_drain_while(f->worker, first_is_missing, f);
+	assert_string_equal(f->done, "a");
+	assert_int_equal(worker_n_jobs(f->worker), 1);
+	open_gate(f, 1);
+	worker_drain(f->worker);
+	assert_string_equal(f->done, "ab");
+	/* Nothing is under way: nothing to wait for. */
+	f->done[0] = '\0';
+	worker_drain_while(f->worker, first_is_missing, f);
+}
+
 static void test_free_delivers_all(void **state)
 {
 	struct fixture *f = *state;
@@ -219,6 +244,7 @@ int main(void)
 		WORKER_TEST(test_in_order),
 		WORKER_TEST(test_full),
 		WORKER_TEST(test_drain),
+		WORKER_TEST(test_drain_while),
 		WORKER_TEST(test_free_delivers_all),
 		WORKER_TEST(test_submit_when_done),
 		WORKER_TEST(test_many),
