@@ -75,7 +75,8 @@ Section: admin
 Priority: optional
 Description: continuous CPU profiler
  Samples every CPU of a host with eBPF, walks kernel and user stacks without
- frame pointers, and pushes one profile a service to a Pyroscope server.
+ frame pointers; shows flame graphs at its own address, or pushes one profile a
+ service to a Pyroscope server.
  .
  Needs Linux 5.17 or newer with BTF.
 END

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Installs what building or testing needs, from the distribution's packages (Debian 12+, Ubuntu 22.04+).
+# Installs what building or testing needs, from the distribution's packages (Debian 12+, Ubuntu 24.04+).
 # usage: deps.sh build|test     Says what is missing when it may not install (not root, or no apt).
 set -euo pipefail
 
@@ -19,7 +19,7 @@ test_packages=(
 	docker.io qemu-system-x86 busybox-static cpio
 	openssl util-linux procps xz-utils
 	mandoc dpkg-dev docker-compose systemd libseccomp2
-	chromium chromium-driver python3-selenium
+	chromium chromium-driver python3-selenium nodejs
 )
 
 # Debian has bpftool as a package of its own; on Ubuntu it comes with linux-tools.

@@ -27,7 +27,7 @@ static const struct cli_command {
 	  cli_convert, NULL },
 	{ "profile", "[FLAGS] [-- COMMAND]",
 	  "profile now, for a person: a table, a flame graph, pprof", cli_profile, NULL },
-	{ "inspect", "WHAT [FLAGS] PID|ELF",
+	{ "inspect", "WHAT [FLAGS] PID|ELF|EXPR",
 	  "look at a process's stacks, what it is unwound by, a file's rules", cli_inspect, NULL },
 };
 
@@ -46,7 +46,7 @@ static void print_usage(FILE *to)
 		"  xagent run                                 profile all the time, look at it in "
 		"a "
 		"browser\n"
-		"  xagent run /etc/xagent/config.alloy        … as a configuration says\n"
+		"  xagent run /etc/xagent/agent.alloy         … as a configuration says\n"
 		"  xagent inspect stack 4711                  what the threads of a process do "
 		"now\n",
 		to);

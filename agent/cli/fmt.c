@@ -56,8 +56,8 @@ static void print_help(void)
 		"  -t, --test   write nothing; exit code 1 if the file is formatted differently\n"
 		"  -h, --help   this text\n\n"
 		"Examples:\n"
-		"  xagent fmt -w /etc/xagent/config.alloy\n"
-		"  xagent fmt -t config.alloy || echo 'run xagent fmt -w config.alloy'\n",
+		"  xagent fmt -w /etc/xagent/agent.alloy\n"
+		"  xagent fmt -t agent.alloy || echo 'run xagent fmt -w agent.alloy'\n",
 		stdout);
 }
 

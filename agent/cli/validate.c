@@ -50,7 +50,7 @@ static void print_help(void)
 		"  --config.format=FORMAT   alloy, flow or river: all the same language\n"
 		"  -h, --help               this text\n\n"
 		"Example:\n"
-		"  xagent validate /etc/xagent/config.alloy && systemctl reload xagent\n",
+		"  xagent validate /etc/xagent/agent.alloy && systemctl reload xagent\n",
 		stdout);
 }
 

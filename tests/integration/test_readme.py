@@ -24,7 +24,8 @@ ELSEWHERE = {
     "systemctl enable --now xagent": ("integration/test_deploy_host.py", "test_profiles_within_the_units_bounds"),
     "cd deploy/docker && docker compose up -d --build": ("integration/test_deploy_containers.py", "test_compose_comes_up"),
     "kubectl apply -k deploy/kubernetes": ("integration/test_deploy_containers.py", "test_daemonset_as_runc_runs_it"),
-    "helm install xagent deploy/helm/xagent -n xagent --create-namespace --set pyroscope.url=http://pyroscope:4040": (
+    ("helm install xagent deploy/helm/xagent -n xagent --create-namespace --set image.repository=registry.example/xagent"
+     " --set pyroscope.url=http://pyroscope.pyroscope.svc.cluster.local:4040"): (
         "integration/test_deploy_containers.py", "test_chart"),
 }
 OLD_YAML = """
@@ -81,7 +82,7 @@ def place(tmp_path, processes, programs):
 
 def configuration():
     """The README's own."""
-    blocks = re.findall(r'(?:^    (?:pyroscope|\t|\}).*\n)+', README.read_text(), re.M)
+    blocks = re.findall(r'(?:^    (?:pyroscope|\t|\}).*\n+)+', README.read_text(), re.M)
     text = next(block for block in blocks if "pyroscope.ebpf" in block)
     return re.sub("^    ", "", text, flags=re.M)
 
@@ -158,7 +159,7 @@ def test_what_the_readme_points_to_exists():
 def test_configurations_are_valid(tmp_path):
     """Also the pieces: a block of the README by itself is one that the program takes, where what it refers to is there."""
     path = tmp_path / "agent.alloy"
-    cloud = re.search(r'^    pyroscope\.write "cloud" \{\n(?:    .*\n)+', README.read_text(), re.M).group(0)
+    cloud = re.search(r'^    pyroscope\.write "cloud" \{\n(?:    .*\n+)+?    \}\n', README.read_text(), re.M).group(0)
     token = tmp_path / "token"
     token.write_text("glc_x\n")
     path.write_text(configuration() + re.sub("^    ", "", cloud, flags=re.M).replace("/etc/xagent/token", str(token)))
