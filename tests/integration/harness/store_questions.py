@@ -83,7 +83,7 @@ FLAMES = [
     flame("flame between profiles", '{service_name="shop"}', 1_701, 61_016),
     flame("flame before", "{}", -SPAN, -1),
     *(flame(f"{n} nodes", '{service_name="wide"}', maxNodes=n) for n in (1, 2, 3, 5, 8, 20, 64, 100, 193, 201, 202, 1000)),
-    flame("pruned across services", PLAIN, maxNodes=16), flame("pruned recursion", '{service_name="walker"}', maxNodes=6),
+    flame("pruned recursion", '{service_name="walker"}', maxNodes=6),
     *(flame(f"tree of {s}", f'{{service_name="{s}"}}', format="PROFILE_FORMAT_TREE") for s in ("shop", "walker", "größe", "nobody")),
     flame("pruned tree", '{service_name="wide"}', format=2, maxNodes=12),
     flame("format by name", '{service_name="walker"}', format="PROFILE_FORMAT_FLAMEGRAPH"),
