@@ -211,8 +211,10 @@ static void on_soon(void *data)
 
 	if (r < 0) {
 		component_set_health(k->c, HEALTH_EXITED, buf_str(&why));
-		log_error("profiles are not kept", LOG_STR("component_id", k->c->id),
-			  LOG_STR("reason", buf_str(&why)));
+		/* Of a place that stays taken it is said once. */
+		if (!is_taken(r) || k->n_retries == RETRIES_MAX + 1)
+			log_error("profiles are not kept", LOG_STR("component_id", k->c->id),
+				  LOG_STR("reason", buf_str(&why)));
 		if (is_taken(r))
 			loop_timer_arm(k->soon, clock_mono_ns() + LATER_NS);
 	}

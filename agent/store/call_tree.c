@@ -8,6 +8,7 @@
 
 #include "agent/util/hash.h"
 #include "agent/util/macro.h"
+#include "agent/util/saturate.h"
 
 #define NODES_MIN 256
 
@@ -150,7 +151,7 @@ int call_tree_child(struct call_tree *t, uint32_t parent, uint32_t name, uint32_
 
 void call_tree_add(struct call_tree *t, uint32_t node, enum call_side side, int64_t self)
 {
-	t->nodes[node].self[side] = call_sum(t->nodes[node].self[side], self);
+	t->nodes[node].self[side] = saturate_add(t->nodes[node].self[side], self);
 }
 
 bool call_tree_is_pruned(const struct call_tree *t)

@@ -7,6 +7,7 @@
 #include "agent/store/call_tree_private.h"
 #include "agent/util/hash.h"
 #include "agent/util/macro.h"
+#include "agent/util/saturate.h"
 
 static void sum_totals(struct call_tree *t)
 {
@@ -17,7 +18,7 @@ static void sum_totals(struct call_tree *t)
 		struct call_node *parent = &t->nodes[node->parent];
 
 		for (size_t side = 0; side < CALL_SIDES; side++)
-			parent->total[side] = call_sum(parent->total[side], node->total[side]);
+			parent->total[side] = saturate_add(parent->total[side], node->total[side]);
 	}
 }
 
@@ -177,7 +178,7 @@ static size_t add_others(const struct call_tree *t, struct call_node *kept, size
 		}
 		for (size_t side = 0; side < CALL_SIDES; side++)
 			kept[others[parent]].self[side] =
-				call_sum(kept[others[parent]].self[side], node->total[side]);
+				saturate_add(kept[others[parent]].self[side], node->total[side]);
 	}
 	return n;
 }

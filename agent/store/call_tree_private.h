@@ -21,11 +21,4 @@ struct call_tree {
 	bool is_pruned;
 };
 
-static inline int64_t call_sum(int64_t a, int64_t b)
-{
-	int64_t sum;
-
-	return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
-}
-
 #endif

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "agent/util/macro.h"
+#include "agent/util/saturate.h"
 
 #define SINGLE_VALUES 4
 #define DIFF_VALUES 7
@@ -95,13 +96,6 @@ static int number_names(struct layout *l, struct flamebearer *f)
 	return 0;
 }
 
-static int64_t sum(int64_t a, int64_t b)
-{
-	int64_t result;
-
-	return __builtin_add_overflow(a, b, &result) ? INT64_MAX : result;
-}
-
 /* The children's bars begin behind their parent's own part. */
 static void place_children(struct layout *l, size_t parent, size_t first, size_t n)
 {
@@ -109,13 +103,13 @@ static void place_children(struct layout *l, size_t parent, size_t first, size_t
 	int64_t at[CALL_SIDES];
 
 	for (size_t side = 0; side < CALL_SIDES; side++)
-		at[side] = sum(l->begin[parent][side], node->self[side]);
+		at[side] = saturate_add(l->begin[parent][side], node->self[side]);
 	for (size_t i = first; i < first + n; i++) {
 		const struct call_node *child = call_tree_node(l->tree, l->nodes[i]);
 
 		for (size_t side = 0; side < CALL_SIDES; side++) {
 			l->begin[i][side] = at[side];
-			at[side] = sum(at[side], child->total[side]);
+			at[side] = saturate_add(at[side], child->total[side]);
 		}
 	}
 }
@@ -133,7 +127,7 @@ static void put_level(const struct layout *l, size_t first, size_t n, struct fla
 			level->values[level->n++] = l->begin[i][side] - end[side];
 			level->values[level->n++] = node->total[side];
 			level->values[level->n++] = node->self[side];
-			end[side] = sum(l->begin[i][side], node->total[side]);
+			end[side] = saturate_add(l->begin[i][side], node->total[side]);
 		}
 		level->values[level->n++] = i == 0 ? 0 : l->number[node->name];
 	}
@@ -184,7 +178,7 @@ static void put_sums(const struct layout *l, struct flamebearer *f)
 	const struct call_node *root = call_tree_node(l->tree, CALL_ROOT);
 
 	memcpy(f->ticks, root->total, sizeof(f->ticks));
-	f->total = sum(f->ticks[CALL_LEFT], f->ticks[CALL_RIGHT]);
+	f->total = saturate_add(f->ticks[CALL_LEFT], f->ticks[CALL_RIGHT]);
 	for (uint32_t i = 0; i < l->n; i++)
 		for (size_t side = 0; side < CALL_SIDES; side++)
 			f->max_self = MAX_OF(f->max_self, call_tree_node(l->tree, i)->self[side]);

@@ -5,6 +5,7 @@
 
 #include "agent/store/head_private.h"
 #include "agent/store/varint.h"
+#include "agent/util/saturate.h"
 
 static uint64_t samples_unit(const struct head_sample *samples, size_t n)
 {
@@ -76,13 +77,6 @@ struct head_sample *head_samples_decode(const uint8_t *data, size_t *ret_n)
 	return samples;
 }
 
-static int64_t add_values(int64_t a, int64_t b)
-{
-	int64_t sum;
-
-	return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
-}
-
 size_t head_samples_merge(const struct head_sample *a, size_t n_a, const struct head_sample *b,
 			  size_t n_b, struct head_sample *out)
 {
@@ -93,7 +87,7 @@ size_t head_samples_merge(const struct head_sample *a, size_t n_a, const struct 
 		bool of_b = i == n_a || (j < n_b && b[j].node <= a[i].node);
 
 		out[n].node = of_a ? a[i].node : b[j].node;
-		out[n++].value = add_values(of_a ? a[i].value : 0, of_b ? b[j].value : 0);
+		out[n++].value = saturate_add(of_a ? a[i].value : 0, of_b ? b[j].value : 0);
 		i += of_a;
 		j += of_b;
 	}

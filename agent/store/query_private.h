@@ -28,13 +28,6 @@ struct query_slots {
 /* Those of a series within the times; it has none when it is not asked for. */
 struct query_slots query_slots(const struct query_part *part, size_t series);
 
-static inline int64_t query_sum(int64_t a, int64_t b)
-{
-	int64_t sum;
-
-	return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
-}
-
 /* By name, then value, as long as both have one; the shorter first. */
 int query_labels_compare(const struct query_labels *a, const struct query_labels *b);
 
