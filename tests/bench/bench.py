@@ -53,7 +53,7 @@ def main():
     report.river(bench_micro.river())
     report.targets(bench_micro.targets())
     report.store(bench_micro.store())
-    bench_store.report(bench_store.full())
+    bench_store.report(bench_store.full(), bench_store.first_flame_graph_s())
     bench_page.report(bench_page.page())
     with tempfile.TemporaryDirectory() as name:
         bench_on_load(Path(name), seconds, rate)

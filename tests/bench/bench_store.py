@@ -7,9 +7,10 @@ from pathlib import Path
 
 import bench_agent
 import bench_report
+from harness import paths
 from harness.agent import Agent
-from harness.processes import Processes
-from harness.pyroscope import CPU
+from harness.processes import Processes, free_port, wait_until
+from harness.pyroscope import CPU, Querier
 
 CONFIG = """pyroscope.ebpf "host" {
 	forward_to = [pyroscope.store.local.receiver]
@@ -82,7 +83,31 @@ def full():
             processes.end_all()
 
 
-def report(r):
+def first_flame_graph_s():
+    """From the command to the first answer that is not empty, of `xagent run` without a file."""
+    with tempfile.TemporaryDirectory() as name:
+        processes = Processes(Path(name))
+        port, begin = free_port(), time.monotonic()
+        try:
+            processes.start(paths.XAGENT, "run", f"--server.http.listen-addr=127.0.0.1:{port}", cwd=name)
+            wait_until(lambda: _has_profile(f"http://127.0.0.1:{port}"), 60, "a flame graph")
+            return time.monotonic() - begin
+        finally:
+            processes.end_all()
+
+
+def _has_profile(url):
+    try:
+        now_ms = int(time.time() * 1000)
+        answer = Querier(url).query("SelectMergeStacktraces", profileTypeID=CPU, labelSelector="{}", start=now_ms - HOUR_S * 1000, end=now_ms)
+        return int(answer["flamegraph"].get("total", 0)) > 0
+    except (OSError, AssertionError):
+        return False
+
+
+def report(r, first_s):
+    bench_report.head("`xagent run` without a file", "")
+    bench_report.row("first flame graph after the command, s", "%.1f" % first_s, "< 10")
     bench_report.head("A whole agent with its store full", "")
     if isinstance(r, str):
         return bench_report.row("not measured", "-", "", r)
