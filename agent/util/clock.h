@@ -11,5 +11,7 @@
 
 uint64_t clock_mono_ns(void);
 uint64_t clock_real_ns(void);
+/* CPU time of this thread. */
+uint64_t clock_thread_ns(void);
 
 #endif

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <sys/eventfd.h>
 
+#include "agent/util/reader.h"
+
 struct worker {
 	pthread_t thread;
 	pthread_mutex_t lock;
@@ -26,6 +28,7 @@ static void *worker_main(void *arg)
 {
 	struct worker *w = arg;
 
+	reader_thread_is_patient();
 	pthread_mutex_lock(&w->lock);
 	for (;;) {
 		while (list_empty(&w->todo) && !w->stop)

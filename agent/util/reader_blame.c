@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Who is to blame for a call that does not return.
+ *
+ * Whoever made the outermost user namespace that a process is in may be any user inside of it, so he is asked for first. Then the user that
+ * the process is of. Root's processes are told apart by their control groups.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/nsfs.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+
+#include "agent/util/buf.h"
+#include "agent/util/cleanup.h"
+#include "agent/util/file.h"
+#include "agent/util/hash.h"
+#include "agent/util/reader_private.h"
+#include "agent/util/str.h"
+
+/* As PROC_STATUS_MAX, PROC_CGROUP_MAX of agent/process. */
+#define STATUS_MAX_BYTES 16384
+#define CGROUP_MAX_BYTES 65536
+/* Deepest nesting of user namespaces, 32 (create_user_ns() of the kernel), and the outermost. */
+#define USER_NAMESPACES_MAX 33
+/* Devices whose user is known; the one that was told of first goes first. */
+#define DEVICES_MAX 256
+
+/* What a number is of, so that they differ. */
+enum kind { KIND_USER = 1, KIND_USER_NAMESPACE, KIND_CGROUP, KIND_DEVICE };
+
+static uint64_t number_of(enum kind kind, uint64_t value)
+{
+	uint64_t both[2] = { kind, value };
+	uint64_t number = hash_bytes(both, sizeof(both), 0);
+
+	return number ? number : 1;
+}
+
+static int read_file(const char *proc_root, uint32_t pid, const char *name, struct buf *b)
+{
+	char path[256];
+	int n = snprintf(path, sizeof(path), "%s/%u/%s", proc_root, pid, name);
+
+	return n < (int)sizeof(path) ? file_read(AT_FDCWD, path, b) : -ENAMETOOLONG;
+}
+
+/* Line = "Uid:" real effective saved files. Real: who started a program with another one's rights. */
+static bool read_uid(const char *proc_root, uint32_t pid, uint32_t *ret_uid)
+{
+	_cleanup_buf_ struct buf b = BUF_INIT(STATUS_MAX_BYTES);
+	struct str line, rest;
+	uint64_t uid;
+
+	if (read_file(proc_root, pid, "status", &b) < 0)
+		return false;
+	rest = (struct str){ buf_str(&b), b.len };
+	while (str_split(&rest, '\n', &line)) {
+		if (!str_starts_with(line, STR_LIT("Uid:")))
+			continue;
+		line = str_trim((struct str){ line.p + 4, line.n - 4 });
+		if (str_scan_u64(&line, 10, UINT32_MAX, &uid) < 0)
+			return false;
+		*ret_uid = (uint32_t)uid;
+		return true;
+	}
+	return false;
+}
+
+static uint64_t inode_of(int fd)
+{
+	struct stat st;
+
+	return fd >= 0 && fstat(fd, &st) == 0 ? st.st_ino : 0;
+}
+
+/*
+ * The outermost one below ours that the process is in: a descriptor, or −1 when it is in ours. NS_GET_PARENT fails with EPERM for ours, and
+ * for the one that has no parent.
+ */
+static int open_outermost(const char *proc_root, uint32_t pid)
+{
+	_cleanup_close_ int ours = open("/proc/self/ns/user", O_RDONLY | O_CLOEXEC);
+	char path[256];
+
+	(void)snprintf(path, sizeof(path), "%s/%u/ns/user", proc_root, pid);
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || ours < 0 || inode_of(fd) == inode_of(ours))
+		return -1;
+	for (int i = 0; i < USER_NAMESPACES_MAX; i++) {
+		_cleanup_close_ int parent = ioctl(fd, NS_GET_PARENT);
+
+		if (parent < 0 || inode_of(parent) == inode_of(ours))
+			break;
+		(void)close(fd);
+		fd = TAKE_FD(parent);
+	}
+	return TAKE_FD(fd);
+}
+
+/* 0: it is in ours. */
+static uint64_t of_user_namespace(const char *proc_root, uint32_t pid)
+{
+	_cleanup_close_ int fd = open_outermost(proc_root, pid);
+	uid_t owner = 0;
+
+	if (fd < 0)
+		return 0;
+	if (ioctl(fd, NS_GET_OWNER_UID, &owner) == 0 && owner != 0)
+		return number_of(KIND_USER, owner);
+	return number_of(KIND_USER_NAMESPACE, inode_of(fd));
+}
+
+static uint64_t of_cgroup(const char *proc_root, uint32_t pid)
+{
+	_cleanup_buf_ struct buf b = BUF_INIT(CGROUP_MAX_BYTES);
+
+	if (read_file(proc_root, pid, "cgroup", &b) < 0)
+		return 0;
+	return number_of(KIND_CGROUP, hash_bytes(buf_str(&b), b.len, 0));
+}
+
+struct reader_blame reader_blame_of_process(const char *proc_root, uint32_t pid)
+{
+	struct reader_blame blame = { .place = of_cgroup(proc_root, pid) };
+	uint32_t uid = 0;
+
+	blame.who = of_user_namespace(proc_root, pid);
+	if (!blame.who && read_uid(proc_root, pid, &uid) && uid != 0)
+		blame.who = number_of(KIND_USER, uid);
+	if (!blame.who)
+		blame.who = blame.place;
+	return blame;
+}
+
+static struct {
+	pthread_mutex_t lock;
+	struct {
+		dev_t dev;
+		struct reader_blame blame;
+	} items[DEVICES_MAX];
+	size_t next;
+} devices = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+/* The lock is held. */
+static bool find_device(dev_t dev, struct reader_blame *ret_blame)
+{
+	for (size_t i = 0; i < DEVICES_MAX; i++) {
+		if (devices.items[i].dev != dev)
+			continue;
+		*ret_blame = devices.items[i].blame;
+		return true;
+	}
+	return false;
+}
+
+void reader_blame_device(dev_t dev, uint32_t pid)
+{
+	struct reader_blame blame;
+
+	pthread_mutex_lock(&devices.lock);
+	bool is_known = dev == 0 || find_device(dev, &blame);
+	pthread_mutex_unlock(&devices.lock);
+	if (is_known)
+		return;
+	blame = reader_blame_of_process("/proc", pid);
+	pthread_mutex_lock(&devices.lock);
+	devices.items[devices.next % DEVICES_MAX].dev = dev;
+	devices.items[devices.next % DEVICES_MAX].blame = blame;
+	devices.next++;
+	pthread_mutex_unlock(&devices.lock);
+}
+
+struct reader_blame reader_blame_of_device(dev_t dev)
+{
+	struct reader_blame blame = { 0 };
+
+	pthread_mutex_lock(&devices.lock);
+	if (dev && !find_device(dev, &blame))
+		blame.who = number_of(KIND_DEVICE, dev);
+	pthread_mutex_unlock(&devices.lock);
+	return blame;
+}

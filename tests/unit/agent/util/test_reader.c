@@ -1,0 +1,702 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Calls that never return: who waits for them goes on, nobody uses up all threads, and what comes back is used again. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "agent/util/cleanup.h"
+#include "agent/util/clock.h"
+#include "agent/util/file.h"
+#include "agent/util/macro.h"
+#include "agent/util/reader_private.h"
+
+/* Reads a byte from a pipe: it returns when the test wants it. */
+struct pipe_call {
+	struct reader_call call;
+	int fd;
+	ssize_t result;
+};
+
+static atomic_int n_freed;
+
+static void pipe_run(struct reader_call *call)
+{
+	struct pipe_call *c = CONTAINER_OF(call, struct pipe_call, call);
+	char byte;
+
+	c->result = c->fd >= 0 ? read(c->fd, &byte, 1) : 0;
+}
+
+static void pipe_free(struct reader_call *call)
+{
+	n_freed++;
+	free(call);
+}
+
+/* As reader_run(). fd −1 returns at once. */
+static int run(int fd, const struct reader_subject *subject)
+{
+	struct pipe_call *c = calloc(1, sizeof(*c));
+
+	assert_non_null(c);
+	*c = (struct pipe_call){ .call = { .run = pipe_run, .free = pipe_free }, .fd = fd };
+	int r = reader_run(&c->call, subject);
+	if (r == 0)
+		free(c);
+	return r;
+}
+
+/* After calls that were lost the patience of this thread is short: what was not in time by accident comes back at once. */
+static int run_again(const struct reader_subject *subject)
+{
+	int r = run(-1, subject);
+
+	for (int i = 0; i < 1000 && r != 0; i++) {
+		(void)usleep(5000);
+		r = run(-1, subject);
+	}
+	return r;
+}
+
+static struct reader_subject on(dev_t dev)
+{
+	return (struct reader_subject){ .reason = READER_file, .dev = dev };
+}
+
+static void wait_for_n_lost(uint32_t n)
+{
+	for (int i = 0; i < 5000 && reader_get_stats().n_lost != n; i++)
+		(void)usleep(1000);
+	assert_int_equal(reader_get_stats().n_lost, n);
+}
+
+struct pipe_ends {
+	int ends[2];
+};
+
+static int setup(void **state)
+{
+	struct pipe_ends *p = calloc(1, sizeof(*p));
+
+	assert_non_null(p);
+	assert_int_equal(pipe2(p->ends, O_CLOEXEC), 0);
+	n_freed = 0;
+	*state = p;
+	return 0;
+}
+
+/* All that is lost returns at the end of the file. */
+static int teardown(void **state)
+{
+	struct pipe_ends *p = *state;
+
+	(void)close(p->ends[1]);
+	wait_for_n_lost(0);
+	(void)close(p->ends[0]);
+	free(p);
+	reader_stop();
+	assert_int_equal(reader_get_stats().n_threads, 0);
+	return 0;
+}
+
+static void test_runs(void **state)
+{
+	struct reader_subject subject = on(1);
+
+	(void)state;
+	for (int i = 0; i < 100; i++)
+		assert_int_equal(run(-1, &subject), 0);
+	assert_int_equal(n_freed, 0);
+	assert_int_equal(reader_get_stats().n_threads, 1);
+}
+
+static void test_given_up(void **state)
+{
+	const struct pipe_ends *p = *state;
+	struct reader_subject subject = on(1), other = on(2);
+	struct reader_stats before = reader_get_stats();
+
+	assert_int_equal(run(p->ends[0], &subject), -ETIMEDOUT);
+	assert_int_equal(n_freed, 0);
+	struct reader_stats stats = reader_get_stats();
+	assert_int_equal(stats.n_lost, 1);
+	assert_int_equal(stats.n_given_up[READER_file], before.n_given_up[READER_file] + 1);
+	/* Not tried, and freed. */
+	assert_int_equal(run(-1, &subject), -EHOSTDOWN);
+	assert_int_equal(n_freed, 1);
+	assert_int_equal(reader_get_stats().n_avoided, before.n_avoided + 1);
+	assert_int_equal(run(-1, &other), 0);
+	/* It returns: its memory is freed by the thread, and its subject tried again. */
+	assert_int_equal(write(p->ends[1], "x", 1), 1);
+	wait_for_n_lost(0);
+	assert_int_equal(run(-1, &subject), 0);
+	for (int i = 0; i < 5000 && n_freed < 2; i++)
+		(void)usleep(1000);
+	assert_int_equal(n_freed, 2);
+}
+
+static void test_process_is_told_from_the_next_of_its_pid(void **state)
+{
+	const struct pipe_ends *p = *state;
+	struct reader_subject one = { .reason = READER_memory, .pid = UINT32_MAX, .start = 1 };
+	struct reader_subject two = { .reason = READER_maps, .pid = UINT32_MAX, .start = 2 };
+
+	assert_int_equal(run(p->ends[0], &one), -ETIMEDOUT);
+	assert_int_equal(run(-1, &one), -EHOSTDOWN);
+	assert_int_equal(run_again(&two), 0);
+	one.reason = READER_open;
+	assert_int_equal(run(-1, &one), -EHOSTDOWN);
+}
+
+/* Each device for itself: nobody is known to be behind them. */
+static void test_all_threads_lost(void **state)
+{
+	const struct pipe_ends *p = *state;
+
+	for (uint32_t i = 0; i < READER_MAX_LOST; i++) {
+		struct reader_subject subject = on(i + 1);
+
+		assert_int_equal(run(p->ends[0], &subject), -ETIMEDOUT);
+	}
+	assert_int_equal(reader_get_stats().n_lost, READER_MAX_LOST);
+	struct reader_subject one_more = on(READER_MAX_LOST + 1);
+	assert_int_equal(run(-1, &one_more), -EHOSTDOWN);
+	/* A place is free again as soon as one is back. */
+	assert_int_equal(write(p->ends[1], "x", 1), 1);
+	wait_for_n_lost(READER_MAX_LOST - 1);
+	assert_int_equal(run_again(&one_more), 0);
+}
+
+static void test_two_of_one_user(void **state)
+{
+	const struct pipe_ends *p = *state;
+	struct reader_subject a = on(101), b = on(102), c = on(103), others = on(104);
+
+	for (dev_t dev = 101; dev <= 103; dev++)
+		reader_blame_device(dev, (uint32_t)getpid());
+	assert_int_equal(run(p->ends[0], &a), -ETIMEDOUT);
+	assert_int_equal(run(p->ends[0], &b), -ETIMEDOUT);
+	assert_int_equal(run(-1, &c), -EHOSTDOWN);
+	assert_int_equal(run_again(&others), 0);
+	struct reader_subject self = { .reason = READER_maps, .pid = (uint32_t)getpid() };
+	assert_int_equal(run(-1, &self), -EHOSTDOWN);
+}
+
+#define N_AT_ONCE 8
+
+struct at_once {
+	pthread_barrier_t *barrier;
+	int fd;
+	dev_t dev;
+	int result;
+};
+
+static void *run_at_once(void *data)
+{
+	struct at_once *a = data;
+	struct reader_subject subject = on(a->dev);
+
+	pthread_barrier_wait(a->barrier);
+	a->result = a->fd < 0 ? run_again(&subject) : run(a->fd, &subject);
+	return NULL;
+}
+
+/* Many threads lose a call for the same one, and all begin before any is lost. */
+static void test_two_of_one_user_at_once(void **state)
+{
+	const struct pipe_ends *p = *state;
+	struct at_once items[N_AT_ONCE];
+	pthread_t threads[N_AT_ONCE];
+	pthread_barrier_t barrier;
+	int n_avoided = 0;
+
+	assert_int_equal(pthread_barrier_init(&barrier, NULL, N_AT_ONCE), 0);
+	for (int i = 0; i < N_AT_ONCE; i++) {
+		items[i] = (struct at_once){ &barrier, p->ends[0], 201 + (dev_t)i, 0 };
+		reader_blame_device(items[i].dev, (uint32_t)getpid());
+		assert_int_equal(pthread_create(&threads[i], NULL, run_at_once, &items[i]), 0);
+	}
+	for (int i = 0; i < N_AT_ONCE; i++) {
+		assert_int_equal(pthread_join(threads[i], NULL), 0);
+		n_avoided += items[i].result == -EHOSTDOWN;
+	}
+	assert_int_equal(reader_get_stats().n_lost, READER_MAX_LOST_EACH);
+	assert_int_equal(n_avoided, N_AT_ONCE - READER_MAX_LOST_EACH);
+	(void)pthread_barrier_destroy(&barrier);
+}
+
+/* Those that return in time let the others through. */
+static void test_many_at_once(void **state)
+{
+	struct at_once items[N_AT_ONCE];
+	pthread_t threads[N_AT_ONCE];
+	pthread_barrier_t barrier;
+
+	(void)state;
+	assert_int_equal(pthread_barrier_init(&barrier, NULL, N_AT_ONCE), 0);
+	for (int i = 0; i < N_AT_ONCE; i++) {
+		items[i] = (struct at_once){ &barrier, -1, 301, 0 };
+		assert_int_equal(pthread_create(&threads[i], NULL, run_at_once, &items[i]), 0);
+	}
+	for (int i = 0; i < N_AT_ONCE; i++) {
+		assert_int_equal(pthread_join(threads[i], NULL), 0);
+		assert_int_equal(items[i].result, 0);
+	}
+	(void)pthread_barrier_destroy(&barrier);
+}
+
+struct nested_call {
+	struct reader_call call;
+	int result;
+};
+
+static void nested_run(struct reader_call *call)
+{
+	struct reader_subject subject = on(1);
+
+	CONTAINER_OF(call, struct nested_call, call)->result = run(-1, &subject);
+}
+
+static void test_call_within_a_call(void **state)
+{
+	struct nested_call *c = calloc(1, sizeof(*c));
+	struct reader_subject subject = on(1);
+
+	(void)state;
+	c->call = (struct reader_call){ .run = nested_run, .free = pipe_free };
+	c->result = 1;
+	assert_int_equal(reader_run(&c->call, &subject), 0);
+	assert_int_equal(c->result, 0);
+	assert_int_equal(reader_get_stats().n_threads, 1);
+	free(c);
+}
+
+static void test_child_has_threads_of_its_own(void **state)
+{
+	struct reader_subject subject = on(1);
+	int status;
+
+	(void)state;
+	assert_int_equal(run(-1, &subject), 0);
+	pid_t pid = fork();
+	if (pid == 0) {
+		int r = run(-1, &subject);
+
+		reader_stop();
+		_exit(r == 0 ? 0 : 1);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
+/* Bounds by a clock of our own. */
+
+static const struct reader_blame nobody;
+
+static void test_tried_again_later_and_later(void **state)
+{
+	struct reader_losses *l = calloc(1, sizeof(*l));
+	struct reader_subject subject = on(1);
+	uint64_t now_ns = NS_PER_S, wait_ns = READER_FIRST_RETRY_NS;
+
+	(void)state;
+	assert_non_null(l);
+	struct reader_lost *lost = reader_losses_add(l, &subject, &nobody, now_ns);
+	for (int i = 0; i < 10; i++) {
+		assert_int_equal(reader_losses_admit(l, &subject, &nobody, now_ns + wait_ns - 1), READER_AVOIDED);
+		now_ns += wait_ns;
+		assert_int_equal(reader_losses_admit(l, &subject, &nobody, now_ns), READER_ADMITTED);
+		assert_int_equal(reader_losses_admit(l, &subject, &nobody, now_ns), READER_AVOIDED);
+		wait_ns = MIN_OF(2 * wait_ns, READER_LAST_RETRY_NS);
+	}
+	assert_int_equal(lost->wait_ns, READER_LAST_RETRY_NS);
+	reader_losses_remove(l, lost);
+	assert_int_equal(reader_losses_admit(l, &subject, &nobody, now_ns), READER_ADMITTED);
+	free(l);
+}
+
+static void test_blame(void **state)
+{
+	struct reader_losses *l = calloc(1, sizeof(*l));
+	struct reader_blame blame = { .who = 1, .place = 1 }, other = { .who = 99, .place = 2 };
+	struct reader_subject subject = on(1000);
+
+	(void)state;
+	assert_non_null(l);
+	/* Root in a container may be any user there. */
+	for (dev_t dev = 1; dev <= READER_MAX_LOST_TOGETHER; dev++) {
+		struct reader_subject s = on(dev);
+
+		blame.who = dev;
+		assert_int_equal(reader_losses_admit(l, &s, &blame, 1), READER_ADMITTED);
+		(void)reader_losses_add(l, &s, &blame, 1);
+	}
+	blame.who = 50;
+	assert_int_equal(reader_losses_admit(l, &subject, &blame, 1), READER_AVOIDED);
+	assert_int_equal(reader_losses_admit(l, &subject, &other, 1), READER_ADMITTED);
+	free(l);
+}
+
+/* They may be lost, too. */
+static void test_calls_that_run_count(void **state)
+{
+	struct reader_losses *l = calloc(1, sizeof(*l));
+	struct reader_blame blame = { .who = 1 }, other = { .who = 2 };
+	struct reader_running known = { .blame = blame, .is_blamed = true }, unknown = { 0 };
+	struct reader_running many[READER_MAX_LOST] = { 0 };
+	struct reader_subject lost = on(1), subject = on(1000);
+
+	(void)state;
+	assert_non_null(l);
+	reader_losses_enter(l, &known);
+	(void)reader_losses_add(l, &lost, &blame, 1);
+	assert_int_equal(reader_losses_admit(l, &subject, &blame, 1), READER_CROWDED);
+	assert_int_equal(reader_losses_admit(l, &subject, &other, 1), READER_ADMITTED);
+	/* Of whom nothing is known it may be anybody. */
+	reader_losses_enter(l, &unknown);
+	reader_losses_leave(l, &known);
+	assert_int_equal(reader_losses_admit(l, &subject, &blame, 1), READER_CROWDED);
+	reader_losses_leave(l, &unknown);
+	assert_int_equal(reader_losses_admit(l, &subject, &blame, 1), READER_ADMITTED);
+	for (size_t i = 0; i < READER_MAX_LOST - 1; i++) {
+		assert_int_equal(reader_losses_admit(l, &subject, &other, 1), READER_ADMITTED);
+		many[i] = (struct reader_running){ .blame = { .who = 100 + i }, .is_blamed = true };
+		reader_losses_enter(l, &many[i]);
+	}
+	assert_int_equal(reader_losses_admit(l, &subject, &other, 1), READER_CROWDED);
+	free(l);
+}
+
+static void test_patience(void **state)
+{
+	struct reader_patience p = {
+		.most_ns = 100, .least_ns = 2, .share = { .burst_ns = 500, .refill_percent = 5 }
+	};
+	uint64_t now_ns = 1000;
+
+	(void)state;
+	for (int i = 0; i < 5; i++) {
+		assert_int_equal(reader_patience_limit(&p, now_ns), 100);
+		reader_patience_spend(&p, now_ns, 102);
+	}
+	assert_int_equal(reader_patience_limit(&p, now_ns), 2);
+	/* What is as short as it can be costs nothing, and nothing is owed beyond the bucket. */
+	reader_patience_spend(&p, now_ns, 2);
+	reader_patience_spend(&p, now_ns, 1000);
+	now_ns += 1000;
+	assert_int_equal(reader_patience_limit(&p, now_ns), 50);
+	now_ns += 100000;
+	assert_int_equal(reader_patience_limit(&p, now_ns), 100);
+	assert_int_equal(p.share.spent_ns, 0);
+}
+
+/* /proc of our own making. */
+
+struct blame_row {
+	const char *uids, *cgroup;
+};
+
+static struct reader_blame blame_of(const char *root, uint32_t pid, const struct blame_row *row)
+{
+	_cleanup_free_ char *command = NULL;
+
+	assert_true(asprintf(&command,
+			     "mkdir -p %s/%u && printf 'Name:\\tx\\nUid:\\t%s\\n' > %s/%u/status && "
+			     "echo '%s' > %s/%u/cgroup",
+			     root, pid, row->uids, root, pid, row->cgroup, root, pid) > 0);
+	assert_int_equal(system(command), 0);
+	return reader_blame_of_process(root, pid);
+}
+
+static void test_who_is_to_blame(void **state)
+{
+	char root[] = "/tmp/xagent-blame-XXXXXX", command[64];
+	struct blame_row rows[] = {
+		{ "1000\t1000\t1000\t1000", "0::/a" },
+		{ "1000\t0\t0\t0", "0::/b" },
+		{ "1001\t1001\t1001\t1001", "0::/a" },
+		{ "0\t0\t0\t0", "0::/a" },
+		{ "0\t0\t0\t0", "0::/b" },
+	};
+	struct reader_blame b[ARRAY_SIZE(rows)];
+
+	(void)state;
+	assert_non_null(mkdtemp(root));
+	for (uint32_t i = 0; i < ARRAY_SIZE(rows); i++)
+		b[i] = blame_of(root, i + 1, &rows[i]);
+	/* A program with another one's rights is still of who started it. */
+	assert_int_equal(b[0].who, b[1].who);
+	assert_int_not_equal(b[0].place, b[1].place);
+	assert_int_not_equal(b[0].who, b[2].who);
+	assert_int_equal(b[0].place, b[2].place);
+	assert_int_not_equal(b[3].who, b[4].who);
+	assert_int_equal(b[3].who, b[3].place);
+	struct reader_blame gone = reader_blame_of_process(root, 77);
+	assert_int_equal(gone.who, 0);
+	(void)snprintf(command, sizeof(command), "rm -r %s", root);
+	assert_int_equal(system(command), 0);
+}
+
+static bool write_line(const char *path, const char *line)
+{
+	_cleanup_close_ int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	return fd >= 0 && write(fd, line, strlen(line)) == (ssize_t)strlen(line);
+}
+
+static bool write_maps(uid_t uid, gid_t gid)
+{
+	char users[32], groups[32];
+
+	(void)snprintf(users, sizeof(users), "%u %u 1", uid, uid);
+	(void)snprintf(groups, sizeof(groups), "%u %u 1", gid, gid);
+	return write_line("/proc/self/setgroups", "deny") &&
+	       write_line("/proc/self/uid_map", users) && write_line("/proc/self/gid_map", groups);
+}
+
+/* A process in a user namespace of its own, which waits until its pipe is closed. */
+static pid_t start_in_user_namespace(int ready_fd, int end_fd, bool nested)
+{
+	uid_t uid = geteuid();
+	gid_t gid = getegid();
+	pid_t pid = fork();
+	char byte;
+
+	if (pid != 0)
+		return pid;
+	if (unshare(CLONE_NEWUSER) < 0)
+		_exit(77);
+	/* Who has no number in it may make none below. */
+	if (nested && (!write_maps(uid, gid) || unshare(CLONE_NEWUSER) < 0))
+		_exit(77);
+	(void)!write(ready_fd, "x", 1);
+	(void)!read(end_fd, &byte, 1);
+	_exit(0);
+}
+
+static void test_user_namespaces(void **state)
+{
+	struct reader_blame ours = reader_blame_of_process("/proc", (uint32_t)getpid());
+	struct reader_blame b[2];
+	int ready[2], end[2], status;
+	char byte;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(pipe(ready), 0);
+		assert_int_equal(pipe(end), 0);
+		pid_t pid = start_in_user_namespace(ready[1], end[0], i == 1);
+		(void)close(ready[1]);
+		bool is_ready = read(ready[0], &byte, 1) == 1;
+		b[i] = reader_blame_of_process("/proc", (uint32_t)pid);
+		(void)kill(pid, SIGKILL);
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		(void)close(ready[0]);
+		(void)close(end[0]);
+		(void)close(end[1]);
+		if (!is_ready) {
+			print_message("no user namespaces here\n");
+			skip();
+		}
+	}
+	assert_int_not_equal(b[0].who, 0);
+	if (getuid() == 0) {
+		/* Each of root's is somebody else: a container. */
+		assert_int_not_equal(b[0].who, b[1].who);
+		assert_int_not_equal(b[0].who, ours.who);
+	} else {
+		assert_int_equal(b[0].who, b[1].who);
+		assert_int_equal(b[0].who, ours.who);
+	}
+	assert_int_equal(b[0].place, ours.place);
+}
+
+/* Files */
+
+/* On a file system that tells what it has at once, and on one that does not. */
+static const char *const directories[] = { "/tmp", "/dev/shm" };
+
+static void test_pread(void **state)
+{
+	enum { N = 600000 };
+	_cleanup_free_ unsigned char *bytes = malloc(N), *read_back = malloc(N + 1);
+
+	(void)state;
+	for (size_t i = 0; i < N; i++)
+		bytes[i] = (unsigned char)(i * 7 + i / 251);
+	for (size_t d = 0; d < ARRAY_SIZE(directories); d++) {
+		int fd = open(directories[d], O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+		if (fd < 0)
+			continue;
+		assert_int_equal(file_write_fd(fd, bytes, N), 0);
+		assert_int_equal(reader_pread(fd, read_back, N + 1, 0), N);
+		assert_memory_equal(bytes, read_back, N);
+		assert_int_equal(reader_pread(fd, read_back, 10, N - 3), 3);
+		assert_memory_equal(bytes + N - 3, read_back, 3);
+		assert_int_equal(reader_pread(fd, read_back, 10, N), 0);
+		reader_close(fd);
+		assert_int_equal(fcntl(fd, F_GETFD), -1);
+	}
+	assert_int_equal(reader_pread(-1, read_back, 1, 0), -EBADF);
+	assert_int_equal(reader_get_stats().n_to_close, 0);
+}
+
+/* One that is avoided stays open until what was lost is back, and the next one is closed. */
+static void test_closed_later(void **state)
+{
+	const struct pipe_ends *p = *state;
+	int fd = open("/dev/shm", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	int other = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	struct stat st;
+
+	if (fd < 0 || other < 0) {
+		print_message("no O_TMPFILE: %s\n", strerror(errno));
+		skip();
+	}
+	assert_int_equal(fstat(fd, &st), 0);
+	struct reader_subject subject = on(st.st_dev);
+	assert_int_equal(write(fd, "x", 1), 1);
+	assert_int_equal(run(p->ends[0], &subject), -ETIMEDOUT);
+	reader_close(fd);
+	if (reader_get_stats().n_to_close == 0) {
+		print_message("this kernel has RWF_NOWAIT on tmpfs\n");
+		skip();
+	}
+	assert_int_not_equal(fcntl(fd, F_GETFD), -1);
+	assert_int_equal(write(p->ends[1], "x", 1), 1);
+	wait_for_n_lost(0);
+	reader_close(other);
+	assert_int_equal(reader_get_stats().n_to_close, 0);
+	assert_int_equal(fcntl(fd, F_GETFD), -1);
+}
+
+static void test_reasons_have_names(void **state)
+{
+	(void)state;
+	for (int i = 0; i < READER_REASON_MAX; i++)
+		assert_true(strlen(reader_reason_name(i)) > 0);
+	assert_string_equal(reader_reason_name(READER_memory), "memory");
+}
+
+struct waiting {
+	struct pipe_ends *pipe;
+	int n_called;
+	int result;
+};
+
+/* Nobody else lets the call return. */
+static void on_waiting(void *data)
+{
+	struct waiting *w = data;
+
+	if (++w->n_called == 3)
+		assert_int_equal(write(w->pipe->ends[1], "", 1), 1);
+}
+
+static void *wait_with_work(void *data)
+{
+	const struct reader_subject subject = on(1);
+	struct waiting *w = data;
+
+	reader_thread_is_patient();
+	reader_meanwhile(on_waiting, w);
+	w->result = run(w->pipe->ends[0], &subject);
+	return NULL;
+}
+
+struct busy_call {
+	struct reader_call call;
+	uint64_t end_ns;
+};
+
+static void busy_run(struct reader_call *call)
+{
+	while (clock_mono_ns() < CONTAINER_OF(call, struct busy_call, call)->end_ns)
+		;
+}
+
+static void busy_free(struct reader_call *call)
+{
+	free(call);
+}
+
+static void *wait_for_busy(void *data)
+{
+	const struct reader_subject subject = on(1);
+	struct busy_call *c = calloc(1, sizeof(*c));
+	int *result = data;
+
+	*c = (struct busy_call){ .call = { .run = busy_run, .free = busy_free },
+				 .end_ns = clock_mono_ns() + 300 * NS_PER_MS };
+	*result = reader_run(&c->call, &subject);
+	if (*result == 0)
+		free(c);
+	return NULL;
+}
+
+/* Nobody keeps it from returning; it has much to do, or has had no CPU for a while. */
+static void test_running_is_not_lost(void **state)
+{
+	pthread_t thread;
+	int result = -1;
+
+	(void)state;
+	assert_int_equal(pthread_create(&thread, NULL, wait_for_busy, &result), 0);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_int_equal(result, 0);
+}
+
+static void test_work_while_it_waits(void **state)
+{
+	struct waiting w = { .pipe = *state, .result = -1 };
+	pthread_t thread;
+
+	assert_int_equal(pthread_create(&thread, NULL, wait_with_work, &w), 0);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_int_equal(w.result, 0);
+	assert_true(w.n_called >= 3);
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(test_runs),
+		TEST(test_call_within_a_call),
+		TEST(test_child_has_threads_of_its_own),
+		TEST(test_pread),
+		TEST(test_given_up),
+		TEST(test_closed_later),
+		TEST(test_process_is_told_from_the_next_of_its_pid),
+		TEST(test_two_of_one_user),
+		TEST(test_two_of_one_user_at_once),
+		TEST(test_many_at_once),
+		TEST(test_all_threads_lost),
+		TEST(test_work_while_it_waits),
+		TEST(test_running_is_not_lost),
+		cmocka_unit_test(test_tried_again_later_and_later),
+		cmocka_unit_test(test_blame),
+		cmocka_unit_test(test_calls_that_run_count),
+		cmocka_unit_test(test_patience),
+		cmocka_unit_test(test_who_is_to_blame),
+		cmocka_unit_test(test_user_namespaces),
+		cmocka_unit_test(test_reasons_have_names),
+	};
+
+	return cmocka_run_group_tests_name("agent/util/reader", tests, NULL, NULL);
+}
