@@ -105,12 +105,24 @@ static void read_daemon_json(struct book_docker *docker, const struct book_files
 		memcpy(docker->data_root, root, strlen(root) + 1);
 }
 
+static bool look_below_foreign(struct book_look *look, const char *data_root)
+{
+	struct book_files_kept kept;
+
+	book_begin_foreign(look, &kept);
+	bool found = look_below(look, data_root);
+	book_end_foreign(look, &kept);
+	return found;
+}
+
 static bool look_at_user(struct book_look *look)
 {
 	char path[PATH_MAX];
 	int n = snprintf(path, sizeof(path), "%s/.local/share/docker", look->home);
 
-	return look->home[0] && n < (int)sizeof(path) && look_below(look, path);
+	if (!look->home[0] || n >= (int)sizeof(path))
+		return false;
+	return look_below_foreign(look, path);
 }
 
 static bool look_at_mounts(struct book_look *look)
@@ -121,7 +133,7 @@ static bool look_at_mounts(struct book_look *look)
 	if (!book_find_directory(look, suffix, path))
 		return false;
 	path[strlen(path) - strlen(suffix)] = '\0';
-	return look_below(look, path);
+	return look_below_foreign(look, path);
 }
 
 void book_docker_look(struct book_docker *docker, struct book_look *look)

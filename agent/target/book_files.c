@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The container book's way to a host's files. */
+#include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 
 #include "agent/target/container_book_private.h"
 #include "agent/util/clock.h"
-#include "agent/util/file.h"
+#include "agent/util/foreign_file.h"
+#include "agent/util/reader.h"
 
 /* Some 60 bytes a user; hosts with more users than that ask a directory service. */
 #define PASSWD_MAX_BYTES ((size_t)1 << 20)
@@ -25,33 +27,15 @@ static int open_root_of_init(void)
 	return open("/proc/1/root", O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* Before Linux 5.6 links that are absolute lead out of the root: nothing is found there, or the same file of this host. */
-static int open_below(int root_fd, const char *path, int flags)
-{
-	struct open_how how = { .flags = (uint64_t)(unsigned int)flags,
-				.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
-	long fd = syscall(SYS_openat2, root_fd, path, &how, sizeof(how));
-
-	if (fd < 0 && errno == ENOSYS)
-		return openat(root_fd, path + 1, flags);
-	return (int)fd;
-}
-
-int book_open(const struct book_files *files, const char *path, int flags)
-{
-	flags |= O_CLOEXEC;
-	if (!files->here && files->root_fd < 0)
-		return -ENOENT;
-	int fd = files->here ? open(path, flags) : open_below(files->root_fd, path, flags);
-	return fd < 0 ? -errno : fd;
-}
-
 void book_files_init(struct book_files *files, const char *root)
 {
+	*files = (struct book_files){ .root_fd = -1, .proc_fd = -1 };
 	files->root_fd =
 		root[0] ? open(root, O_PATH | O_DIRECTORY | O_CLOEXEC) : open_root_of_init();
 	files->here = !root[0] && files->root_fd < 0;
-	files->proc_fd = root[0] ? book_open(files, "/proc", O_PATH | O_DIRECTORY)
+	if (files->here)
+		files->root_fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	files->proc_fd = root[0] ? foreign_path(files->root_fd, "/proc", FOREIGN_DIRECTORY)
 				 : open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
@@ -78,48 +62,151 @@ static struct book_stamp stamp_from(const struct stat *st)
 	};
 }
 
-struct book_stamp book_stamp(const struct book_files *files, const char *path)
-{
-	struct stat st;
-
-	if (files->here)
-		return stat(path, &st) == 0 ? stamp_from(&st) : (struct book_stamp){ 0 };
-	_cleanup_close_ int fd = book_open(files, path, O_PATH);
-	return fd >= 0 && fstat(fd, &st) == 0 ? stamp_from(&st) : (struct book_stamp){ 0 };
-}
-
 bool book_stamp_equal(const struct book_stamp *a, const struct book_stamp *b)
 {
 	return memcmp(a, b, sizeof(*a)) == 0;
 }
 
-int book_read(const struct book_files *files, const char *path, struct buf *out,
-	      struct book_stamp *ret_stamp)
-{
-	_cleanup_close_ int fd = book_open(files, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
-	struct stat st;
+/* What is wanted of a path. */
+enum wish { WISH_STAMP, WISH_BYTES, WISH_NAMES };
 
-	if (fd < 0)
-		return fd;
-	if (fstat(fd, &st) < 0)
-		return -errno;
-	if (!S_ISREG(st.st_mode))
-		return -EINVAL;
-	int r = file_read_fd(fd, out);
-	if (r < 0)
-		return r;
-	*ret_stamp = stamp_from(&st);
-	return 0;
-}
+/* All that it looks at is its own. */
+struct path_call {
+	struct reader_call call;
+	enum wish wish;
+	int root_fd; /* owned */
+	char *path;  /* owned */
+	struct buf out;
+	struct book_stamp stamp;
+	int result;
+};
 
-DIR *book_list(const struct book_files *files, const char *path)
+static int read_names(int root_fd, const char *path, struct buf *out)
 {
-	int fd = book_open(files, path, O_RDONLY | O_DIRECTORY | O_NONBLOCK);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	_cleanup_close_ int path_fd = foreign_path(root_fd, path, FOREIGN_DIRECTORY);
+	int fd = path_fd < 0 ? path_fd : openat(path_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	_cleanup_(closedirp) DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *d;
+	int r = 0;
 
 	if (fd >= 0 && !dir)
 		(void)close(fd);
-	return dir;
+	if (!dir)
+		return -ENOENT;
+	for (size_t n = 0; r == 0 && n < BOOK_LIST_MAX && (d = readdir(dir)); n++)
+		r = buf_append(out, d->d_name, strlen(d->d_name) + 1);
+	return r == -ENOBUFS ? 0 : r;
+}
+
+static int look_at(int root_fd, const char *path, enum wish wish, struct buf *out,
+		   struct book_stamp *ret_stamp)
+{
+	struct stat st = { 0 };
+	int r = -ENOENT;
+
+	if (wish == WISH_NAMES)
+		return read_names(root_fd, path, out);
+	if (wish == WISH_BYTES) {
+		r = foreign_read(root_fd, path, out, &st);
+	} else {
+		_cleanup_close_ int fd = foreign_path(root_fd, path, 0);
+
+		r = fd < 0 ? fd : foreign_stat(fd, &st);
+	}
+	if (r == 0)
+		*ret_stamp = stamp_from(&st);
+	return r;
+}
+
+static void path_run(struct reader_call *call)
+{
+	struct path_call *c = CONTAINER_OF(call, struct path_call, call);
+
+	c->result = look_at(c->root_fd, c->path, c->wish, &c->out, &c->stamp);
+}
+
+static void path_free(struct reader_call *call)
+{
+	struct path_call *c = CONTAINER_OF(call, struct path_call, call);
+
+	if (c->root_fd >= 0)
+		(void)close(c->root_fd);
+	free(c->path);
+	buf_fini(&c->out);
+	free(c);
+}
+
+static int look_by_reader(const struct book_files *files, const char *path, enum wish wish,
+			  struct buf *out, struct book_stamp *ret_stamp)
+{
+	struct reader_subject subject = { .reason = READER_record, .pid = files->pid };
+	struct path_call *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return -ENOMEM;
+	*c = (struct path_call){
+		.call = { .run = path_run, .free = path_free },
+		.wish = wish,
+		.root_fd = fcntl(files->root_fd, F_DUPFD_CLOEXEC, 0),
+		.path = strdup(path),
+		.out = BUF_INIT(out ? out->max_bytes : 0),
+	};
+	if (!c->path) {
+		path_free(&c->call);
+		return -ENOMEM;
+	}
+	int r = reader_run(&c->call, &subject);
+	if (r < 0)
+		return r;
+	r = c->result;
+	if (r == 0 && out) {
+		buf_fini(out);
+		*out = c->out;
+		c->out = BUF_INIT(0);
+	}
+	if (r == 0)
+		*ret_stamp = c->stamp;
+	path_free(&c->call);
+	return r;
+}
+
+static int look_into(const struct book_files *files, const char *path, enum wish wish,
+		     struct buf *out, struct book_stamp *ret_stamp)
+{
+	if (files->root_fd < 0)
+		return -ENOENT;
+	return files->is_foreign ? look_by_reader(files, path, wish, out, ret_stamp)
+				 : look_at(files->root_fd, path, wish, out, ret_stamp);
+}
+
+struct book_stamp book_stamp(const struct book_files *files, const char *path)
+{
+	struct book_stamp stamp = { 0 };
+
+	(void)look_into(files, path, WISH_STAMP, NULL, &stamp);
+	return stamp;
+}
+
+int book_read(const struct book_files *files, const char *path, struct buf *out,
+	      struct book_stamp *ret_stamp)
+{
+	return look_into(files, path, WISH_BYTES, out, ret_stamp);
+}
+
+int book_names(const struct book_files *files, const char *path, struct buf *out)
+{
+	struct book_stamp none;
+
+	return look_into(files, path, WISH_NAMES, out, &none);
+}
+
+struct book_files book_files_foreign(const struct book_files *files, uint32_t pid)
+{
+	struct book_files foreign = *files;
+
+	foreign.is_foreign = true;
+	foreign.pid = pid;
+	return foreign;
 }
 
 /* Line = name ":" password ":" uid ":" gid ":" comment ":" home ":" shell */

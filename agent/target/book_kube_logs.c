@@ -112,14 +112,14 @@ typedef bool (*parse_fn)(const char *name, struct kube_log *ret_log);
 static void read_names(struct kube_log_list *list, const struct book_files *files, const char *path,
 		       parse_fn parse)
 {
-	_cleanup_(closedirp) DIR *dir = book_list(files, path);
-	const struct dirent *d;
+	_cleanup_buf_ struct buf names = BUF_INIT(BOOK_NAMES_MAX_BYTES);
 	size_t cap = 0;
 
-	while (dir && list->n < BOOK_LIST_MAX && (d = readdir(dir))) {
+	(void)book_names(files, path, &names);
+	for (size_t at = 0; at < names.len; at += strlen(names.data + at) + 1) {
 		struct kube_log log;
 
-		if (parse(d->d_name, &log) && add(list, &cap, &log) < 0)
+		if (parse(names.data + at, &log) && add(list, &cap, &log) < 0)
 			free(log.text);
 	}
 }

@@ -139,14 +139,18 @@ bool book_oci_bundle(struct book_look *look, const char *directory, const char *
 
 static bool look_in_namespaces(struct book_look *look, const char *state)
 {
-	_cleanup_(closedirp) DIR *dir = book_list(look->files, state);
-	const struct dirent *d;
+	_cleanup_buf_ struct buf names = BUF_INIT(BOOK_NAMES_MAX_BYTES);
 	char path[PATH_MAX];
+	size_t at = 0;
 
-	for (size_t n = 0; dir && n < CONTAINERD_NAMESPACES_MAX && (d = readdir(dir)); n++) {
-		if (d->d_name[0] == '.')
+	(void)book_names(look->files, state, &names);
+	for (size_t n = 0; at < names.len && n < CONTAINERD_NAMESPACES_MAX; n++) {
+		const char *name = names.data + at;
+
+		at += strlen(name) + 1;
+		if (name[0] == '.')
 			continue;
-		if (snprintf(path, sizeof(path), "%s/%s", state, d->d_name) >= (int)sizeof(path))
+		if (snprintf(path, sizeof(path), "%s/%s", state, name) >= (int)sizeof(path))
 			continue;
 		if (book_oci_bundle(look, path, ""))
 			return true;

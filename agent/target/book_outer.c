@@ -11,6 +11,7 @@
 #include "agent/process/proc_stat.h"
 #include "agent/target/container_book_private.h"
 #include "agent/util/file.h"
+#include "agent/util/foreign_file.h"
 
 /* Ancestors looked at: a program, its shells and its init. */
 #define ANCESTORS_MAX 16
@@ -31,7 +32,7 @@ static bool root_id_of_fd(int fd, struct root_id *ret_id)
 {
 	struct stat st;
 
-	if (fd < 0 || fstat(fd, &st) < 0)
+	if (fd < 0 || foreign_stat(fd, &st) < 0)
 		return false;
 	*ret_id = (struct root_id){ st.st_dev, st.st_ino };
 	return true;
@@ -45,13 +46,6 @@ static int open_root(const struct book_files *files, uint32_t pid)
 	(void)snprintf(path, sizeof(path), "%u/root", pid);
 	int fd = openat(files->proc_fd, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	return fd < 0 ? -errno : fd;
-}
-
-static bool hosts_root(const struct book_files *files, struct root_id *ret_id)
-{
-	_cleanup_close_ int fd = files->here ? open("/", O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
-
-	return root_id_of_fd(files->here ? fd : files->root_fd, ret_id);
 }
 
 /* 0: none. */
@@ -91,7 +85,7 @@ bool book_open_outer(const struct book_look *look, struct book_files *ret_files)
 	const struct book_files *files = look->files;
 	struct root_id own, host, theirs;
 
-	if (look->pid == 0 || files->proc_fd < 0 || !hosts_root(files, &host))
+	if (look->pid == 0 || files->proc_fd < 0 || !root_id_of_fd(files->root_fd, &host))
 		return false;
 	_cleanup_close_ int own_fd = open_root(files, look->pid);
 	if (!root_id_of_fd(own_fd, &own) || root_id_equal(own, host))
@@ -99,6 +93,8 @@ bool book_open_outer(const struct book_look *look, struct book_files *ret_files)
 	_cleanup_close_ int fd = open_monitors_root(files, look->pid, own);
 	if (!root_id_of_fd(fd, &theirs) || root_id_equal(theirs, host))
 		return false;
-	*ret_files = (struct book_files){ .root_fd = TAKE_FD(fd), .proc_fd = -1 };
+	*ret_files = (struct book_files){
+		.root_fd = TAKE_FD(fd), .proc_fd = -1, .is_foreign = true, .pid = look->pid
+	};
 	return true;
 }

@@ -45,7 +45,20 @@ void book_add_source(struct book_look *look, const char *path, const struct book
 	char *copy = look->n_sources < BOOK_SOURCES_MAX ? strdup(path) : NULL;
 
 	if (copy)
-		look->sources[look->n_sources++] = (struct book_source){ copy, *stamp };
+		look->sources[look->n_sources++] =
+			(struct book_source){ copy, *stamp, look->files->is_foreign };
+}
+
+void book_begin_foreign(struct book_look *look, struct book_files_kept *kept)
+{
+	kept->before = look->files;
+	kept->foreign = book_files_foreign(look->files, look->pid);
+	look->files = &kept->foreign;
+}
+
+void book_end_foreign(struct book_look *look, const struct book_files_kept *kept)
+{
+	look->files = kept->before;
 }
 
 json_t *book_load(struct book_look *look, const char *path)

@@ -3,7 +3,6 @@
  * Containers of containers/storage, which Podman and CRI-O use: STORAGE/DRIVER-containers/ID/userdata/config.json has annotations,
  * STORAGE/DRIVER-containers/containers.json the names and images of all of them.
  */
-#include <fcntl.h>
 #include <string.h>
 
 #include "agent/target/container_book.h"
@@ -170,14 +169,28 @@ static bool look_at_driver(struct book_podman *podman, struct book_look *look, c
 
 static bool look_at_storage(struct book_podman *podman, struct book_look *look, const char *storage)
 {
-	_cleanup_close_ int fd = book_open(look->files, storage, O_PATH | O_DIRECTORY);
+	static const struct book_stamp none;
+	struct book_stamp stamp = book_stamp(look->files, storage);
 
-	if (fd < 0)
+	if (book_stamp_equal(&stamp, &none))
 		return false;
 	for (size_t i = 0; i < ARRAY_SIZE(drivers); i++)
 		if (look_at_driver(podman, look, storage, drivers[i]))
 			return true;
 	return false;
+}
+
+/* A whole storage, or its directory of containers. */
+static bool look_at_foreign(struct book_podman *podman, struct book_look *look, const char *path,
+			    bool (*look_there)(struct book_podman *podman, struct book_look *look,
+					       const char *path))
+{
+	struct book_files_kept kept;
+
+	book_begin_foreign(look, &kept);
+	bool found = look_there(podman, look, path);
+	book_end_foreign(look, &kept);
+	return found;
 }
 
 void book_podman_look(struct book_podman *podman, struct book_look *look)
@@ -187,12 +200,13 @@ void book_podman_look(struct book_podman *podman, struct book_look *look)
 
 	if (!book_may_be(look, "podman") && !book_may_be(look, "cri-o"))
 		return;
-	if (look->home[0] && n < (int)sizeof(path) && look_at_storage(podman, look, path))
+	if (look->home[0] && n < (int)sizeof(path) &&
+	    look_at_foreign(podman, look, path, look_at_storage))
 		return;
 	if (look_at_storage(podman, look, "/var/lib/containers/storage"))
 		return;
 	if (look_at_storage(podman, look, "/run/containers/storage"))
 		return;
 	if (book_find_directory(look, "-containers", path))
-		(void)look_at_containers(podman, look, path);
+		(void)look_at_foreign(podman, look, path, look_at_containers);
 }

@@ -255,7 +255,10 @@ static bool sources_changed(const struct container_book *b, struct book_entry *e
 	bool changed = false;
 
 	for (size_t i = 0; i < e->n_sources; i++) {
-		struct book_stamp now = book_stamp(&b->files, e->sources[i].path);
+		struct book_files foreign = book_files_foreign(&b->files, e->pid);
+		struct book_stamp now =
+			book_stamp(e->sources[i].is_foreign ? &foreign : &b->files,
+				   e->sources[i].path);
 
 		if (book_stamp_equal(&now, &gone)) {
 			free_sources(e->sources, e->n_sources);

@@ -23,8 +23,9 @@
 #define BOOK_CONFIG_MAX_BYTES ((size_t)512 << 10)
 /* All containers of a storage: some 700 bytes each. */
 #define BOOK_LIST_MAX_BYTES ((size_t)2 << 20)
-/* Entries of a directory that are looked at. */
+/* Entries of a directory that are looked at, and room for them. */
 #define BOOK_LIST_MAX 16384
+#define BOOK_NAMES_MAX_BYTES ((size_t)4 << 20)
 /* A name or an image; the longest that Docker takes as an image's reference is 255, a label is cut at twice this. */
 #define BOOK_FACT_BYTES 1024
 /* Its own file, its pod's, and two lists. */
@@ -67,8 +68,11 @@ DEFINE_CLEANUP(DIR *, closedir);
 /* A host's files, perhaps mounted elsewhere. Paths are absolute, of the host; links stay below its root. */
 struct book_files {
 	bool here;   /* ours */
-	int root_fd; /* else; −1: there is no such root, so no file */
+	int root_fd; /* −1: there is no such root, so no file */
 	int proc_fd; /* its /proc, with pids as we know them; −1: none */
+	/* What is looked at is where a user wants it, and may be on a file system that does not answer: by readers (reader.h). */
+	bool is_foreign;
+	uint32_t pid; /* … for this process; 0: none is known */
 };
 
 struct book_stamp {
@@ -78,21 +82,22 @@ struct book_stamp {
 /* root as container_book_new() takes it. */
 void book_files_init(struct book_files *files, const char *root);
 void book_files_fini(struct book_files *files);
-/* A descriptor or -errno; never waits for a FIFO. */
-int book_open(const struct book_files *files, const char *path, int flags);
+/* The same files, to look at what is foreign among them. Borrows: it is not to be ended. */
+struct book_files book_files_foreign(const struct book_files *files, uint32_t pid);
 struct book_stamp book_stamp(const struct book_files *files, const char *path);
 bool book_stamp_equal(const struct book_stamp *a, const struct book_stamp *b);
-/* A regular file of max_bytes at most. 0 or -errno. */
+/* A regular file that `out` has room for, opened as foreign_file.h does it. 0 or -errno. */
 int book_read(const struct book_files *files, const char *path, struct buf *out,
 	      struct book_stamp *ret_stamp);
-/* NULL: there is none, or not one that may be listed. */
-DIR *book_list(const struct book_files *files, const char *path);
+/* BOOK_LIST_MAX names of a directory at most, each with a NUL at its end, in no order. 0 or -errno. */
+int book_names(const struct book_files *files, const char *path, struct buf *out);
 /* Where the user lives; false when the user is not in the host's own list. */
 bool book_home(const struct book_files *files, uint32_t uid, char ret_home[static PATH_MAX]);
 
 struct book_source {
 	char *path; /* owned */
 	struct book_stamp stamp;
+	bool is_foreign;
 };
 
 struct book_look {
@@ -108,6 +113,14 @@ struct book_look {
 	struct book_source sources[BOOK_SOURCES_MAX];
 	size_t n_sources;
 };
+
+/* Between these two what is looked at is foreign: below a user's home, or where a process has files mounted from. */
+struct book_files_kept {
+	const struct book_files *before;
+	struct book_files foreign;
+};
+void book_begin_foreign(struct book_look *look, struct book_files_kept *kept);
+void book_end_foreign(struct book_look *look, const struct book_files_kept *kept);
 
 void book_add_source(struct book_look *look, const char *path, const struct book_stamp *stamp);
 /* The file as JSON, made a source if it is there. NULL when it is not. */

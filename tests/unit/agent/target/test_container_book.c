@@ -6,7 +6,9 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include <fcntl.h>
 #include <sched.h>
+#include <sys/inotify.h>
 #include <sys/mount.h>
 #include <sys/wait.h>
 
@@ -492,6 +494,42 @@ static void test_what_is_gone_is_still_known(void **state)
 	assert_string_equal(name(f), "one");
 }
 
+/* How often it was opened since the last time. */
+static int n_opens(int watch)
+{
+	char events[4096];
+	ssize_t n = read(watch, events, sizeof(events));
+
+	return n < 0 ? 0 : (int)(n / (ssize_t)sizeof(struct inotify_event));
+}
+
+/* Records below a user's home are what the user wants them to be. */
+static void test_trap_in_place_of_a_users_record(void **state)
+{
+	static const char record[] = "/home/ann/.local/share/docker/containers/" ID
+				     "/config.v2.json";
+	struct book_fixture *f = *state;
+	_cleanup_close_ int watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+
+	cgroup_parse(STR_LIT(CGROUP_DOCKER_USER), &f->cgroup);
+	fake_root_write(&f->root, "/etc/passwd", PASSWD);
+	fake_root_write(&f->root, record, "");
+	assert_int_equal(unlink(fake_root_path(&f->root, record)), 0);
+	assert_int_equal(mkfifo(fake_root_path(&f->root, "/trap"), 0666), 0);
+	assert_true(inotify_add_watch(watch, fake_root_path(&f->root, "/trap"), IN_OPEN) >= 0);
+	assert_int_equal(symlink("/trap", fake_root_path(&f->root, record)), 0);
+	assert_string_equal(name(f), "");
+	assert_false(container_book_refresh(f->book, f->now_ns + 60 * NS_PER_S));
+	assert_int_equal(n_opens(watch), 0);
+	_cleanup_close_ int fd = open(fake_root_path(&f->root, "/trap"),
+				      O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	assert_int_equal(n_opens(watch), 1);
+	assert_int_equal(unlink(fake_root_path(&f->root, record)), 0);
+	fake_root_write(&f->root, record, "{\"Name\":\"/web\",\"Config\":{}}");
+	assert_true(container_book_refresh(f->book, f->now_ns + 120 * NS_PER_S));
+	assert_string_equal(name(f), "web");
+}
+
 /* At 0.2 s, 1 s and 5 s, then whenever somebody refreshes. */
 static void test_looked_for_again(void **state)
 {
@@ -796,6 +834,7 @@ static const struct CMUnitTest others[] = {
 	BOOK_TEST(test_rewritten_alike_is_no_change),
 	BOOK_TEST(test_podman_rename_is_seen),
 	BOOK_TEST(test_what_is_gone_is_still_known),
+	BOOK_TEST(test_trap_in_place_of_a_users_record),
 	BOOK_TEST(test_looked_for_again),
 	BOOK_TEST(test_the_times_it_is_looked_for),
 	BOOK_TEST(test_whoever_asks_looks_too),
