@@ -9,14 +9,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "agent/util/foreign_file.h"
 #include "agent/util/macro.h"
+#include "agent/util/reader.h"
 
 int bytes_from_fd(int fd, struct bytes *ret_bytes)
 {
 	struct stat st;
+	int r = foreign_stat(fd, &st);
 
-	if (fstat(fd, &st) < 0)
-		return -errno;
+	if (r < 0)
+		return r;
 	if (!S_ISREG(st.st_mode))
 		return -EINVAL;
 	*ret_bytes = (struct bytes){ .fd = fd, .size = (uint64_t)st.st_size };
@@ -40,24 +43,11 @@ static ssize_t read_memory(const struct bytes *b, uint64_t file_off, void *dst, 
 
 ssize_t bytes_read_some(const struct bytes *b, uint64_t file_off, void *dst, size_t n)
 {
-	size_t done = 0;
-
 	if (b->fd < 0)
 		return read_memory(b, file_off, dst, n);
 	if (file_off > INT64_MAX - n)
 		return 0;
-	while (done < n) {
-		ssize_t r = pread(b->fd, (char *)dst + done, n - done, (off_t)(file_off + done));
-
-		if (r < 0 && errno == EINTR)
-			continue;
-		if (r < 0)
-			return -errno;
-		if (r == 0)
-			break;
-		done += (size_t)r;
-	}
-	return (ssize_t)done;
+	return reader_pread(b->fd, dst, n, file_off);
 }
 
 int bytes_read(const struct bytes *b, uint64_t file_off, void *dst, size_t n)
@@ -96,7 +86,7 @@ int bytes_read_window(const struct bytes *b, struct bytes_window *w, uint64_t fi
 
 void bytes_expect(const struct bytes *b, uint64_t file_off, uint64_t n)
 {
-	if (b->fd >= 0 && file_off < b->size && n > 0)
+	if (b->fd >= 0 && file_off < b->size && n > 0 && reader_tells_at_once(b->fd))
 		(void)posix_fadvise(b->fd, (off_t)file_off, (off_t)MIN_OF(n, b->size - file_off),
 				    POSIX_FADV_WILLNEED);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where the bytes of an object come from: a descriptor read with pread(2), or memory.
+ * Where the bytes of an object come from: a descriptor read with pread(2), or memory. A file system that does not answer is waited for as
+ * long as reader.h says, and then it is -ETIMEDOUT, or -EHOSTDOWN at once.
  *
  * Never mmap: a file that is cut short while we look at it must give an error, not SIGBUS. Borrows
  * both; whoever made the view keeps the descriptor open or the memory alive. Any thread.
@@ -27,7 +28,8 @@ int bytes_read(const struct bytes *b, uint64_t file_off, void *dst, size_t n);
 /* As many of n bytes as there are: their number, 0 at the end, or -errno. */
 ssize_t bytes_read_some(const struct bytes *b, uint64_t file_off, void *dst, size_t n);
 
-/* They will be read soon, and here and there: the kernel may fetch them from the disk meanwhile, in one go. Does not wait. */
+/* They will be read soon, and here and there: the kernel may fetch them from the disk meanwhile, in one go. Does not wait, and does nothing
+ * where it might. */
 void bytes_expect(const struct bytes *b, uint64_t file_off, uint64_t n);
 
 /* What lies close together, read at once: a system call takes as long as copying some thousand bytes. */

@@ -16,8 +16,10 @@
 #include <unistd.h>
 
 #include "agent/util/clock.h"
+#include "agent/util/foreign_file.h"
 #include "agent/util/hash.h"
 #include "agent/util/macro.h"
+#include "agent/util/reader.h"
 #include "bpf/wire.h"
 
 struct file_table {
@@ -117,10 +119,9 @@ static uint64_t facts_hash(const struct file_facts *facts)
 
 static void file_close(struct mapped_file *f)
 {
-	if (f->fd >= 0)
-		(void)close(f->fd);
+	reader_close(f->fd);
 	if (f->has_debug)
-		(void)close(f->debug_fd);
+		reader_close(f->debug_fd);
 	f->fd = -1;
 	f->has_debug = false;
 }
@@ -226,7 +227,7 @@ static uint64_t mtime_ns(const struct stat *st)
 static uint64_t content_print(int fd)
 {
 	char bytes[FILE_TABLE_PRINT_BYTES];
-	ssize_t n = pread(fd, bytes, sizeof(bytes), 0);
+	ssize_t n = reader_pread(fd, bytes, sizeof(bytes), 0);
 
 	return n > 0 ? hash_bytes(bytes, (size_t)n, 0) : 0;
 }
@@ -238,7 +239,7 @@ void mapped_file_take_fd(struct mapped_file *f, int fd)
 	assert(f->fd < 0 && f->n_refs > 0);
 	f->fd = fd;
 	f->open_error = 0;
-	if (fstat(fd, &st) == 0) {
+	if (foreign_stat(fd, &st) == 0) {
 		f->opened_size = (uint64_t)st.st_size;
 		f->opened_mtime_ns = mtime_ns(&st);
 		f->opened_print = content_print(fd);
@@ -258,7 +259,7 @@ bool mapped_file_is_rewritten(const struct mapped_file *f)
 {
 	struct stat st;
 
-	if (f->fd < 0 || fstat(f->fd, &st) < 0)
+	if (f->fd < 0 || foreign_stat(f->fd, &st) < 0)
 		return false;
 	if ((uint64_t)st.st_size != f->opened_size)
 		return true;

@@ -4,17 +4,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "agent/process/process_private.h"
 #include "agent/util/clock.h"
+#include "agent/util/foreign_file.h"
+#include "agent/util/reader.h"
 
 /* Start times are rounded to ticks, times of files to those of the kernel's timer. */
 #define START_SLACK_NS (50 * NS_PER_MS)
@@ -33,10 +33,8 @@ void jit_files_unref(struct jit_files *j)
 		j->table->n_jit_files--;
 		list_remove(&j->all);
 	}
-	if (j->map_fd >= 0)
-		(void)close(j->map_fd);
-	if (j->dump_fd >= 0)
-		(void)close(j->dump_fd);
+	reader_close(j->map_fd);
+	reader_close(j->dump_fd);
 	free(j);
 }
 
@@ -107,52 +105,98 @@ static uint64_t started_real_ns(const struct process *p)
 	return now > age ? now - age : 0;
 }
 
-static bool is_own(const struct stat *st, const struct process *p, const struct jit_owner *o)
+/* All that the search for a perf map looks at is its own. */
+struct map_call {
+	struct reader_call call;
+	int dir_fd;   /* of /proc, of who has the root; owned */
+	uint32_t pid; /* in the process's own pid namespace */
+	uint32_t uid;
+	uint64_t started_ns;
+	int fd; /* owned; −1: there is none */
+	struct file_key key;
+	bool tells_at_once;
+};
+
+/*
+ * Written by the process's own user and by nobody else: files of root count for root's processes only, another name of somebody's file
+ * (a hard link) does not, and what all may write to is nobody's word.
+ */
+static bool is_own(const struct stat *st, const struct map_call *c)
 {
 	uint64_t written = (uint64_t)st->st_mtim.tv_sec * NS_PER_S + (uint64_t)st->st_mtim.tv_nsec;
-	bool owned = st->st_uid == 0;
 
-	for (size_t i = 0; i < 4; i++)
-		owned = owned || st->st_uid == o->uids[i];
 	/* One that an earlier process of the same pid has left is older. */
-	return S_ISREG(st->st_mode) && owned && written >= started_real_ns(p);
+	return S_ISREG(st->st_mode) && st->st_uid == c->uid && st->st_nlink == 1 &&
+	       !(st->st_mode & S_IWOTH) && written >= c->started_ns;
 }
 
-/* A link in place of the file is opened itself, and is no regular file. */
-static int open_path_in(int root_fd, const char *path)
+/*
+ * /tmp may be a link or a mount of the process's own mount namespace, through which its root is seen. What is below is there itself: no
+ * link, and no file that was mounted from elsewhere. An O_PATH descriptor or -errno.
+ */
+static int find_map(int root_fd, uint32_t pid)
 {
-	struct open_how how = { .flags = O_PATH | O_CLOEXEC | O_NOFOLLOW,
-				.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
-	int fd = (int)syscall(SYS_openat2, root_fd, path, &how, sizeof(how));
+	_cleanup_close_ int tmp_fd = foreign_path(root_fd, "tmp", FOREIGN_DIRECTORY);
+	char name[32];
 
-	return fd < 0 ? -errno : fd;
+	(void)snprintf(name, sizeof(name), "perf-%u.map", pid);
+	return tmp_fd < 0 ? tmp_fd
+			  : foreign_path(tmp_fd, name, FOREIGN_NO_SYMLINKS | FOREIGN_NO_MOUNTS);
 }
 
-/* What was looked at is what is opened: through the descriptor, not by its path again. */
-static int reopen(int path_fd)
+static void map_run(struct reader_call *call)
 {
-	char link[64];
-
-	(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", path_fd);
-	int fd = open(link, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	return fd < 0 ? -errno : fd;
-}
-
-static void open_map(int root_fd, const struct process *p, const struct jit_owner *o,
-		     struct jit_files *j)
-{
-	char path[64];
+	struct map_call *c = CONTAINER_OF(call, struct map_call, call);
+	_cleanup_close_ int root_fd = openat(c->dir_fd, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	_cleanup_close_ int path_fd = root_fd < 0 ? -1 : find_map(root_fd, c->pid);
 	struct stat st;
 
-	(void)snprintf(path, sizeof(path), "tmp/perf-%u.map", o->pids[o->n_pids - 1]);
-	_cleanup_close_ int path_fd = open_path_in(root_fd, path);
-	if (path_fd < 0 || fstat(path_fd, &st) < 0 || !is_own(&st, p, o))
+	if (path_fd < 0 || foreign_stat(path_fd, &st) < 0 || !is_own(&st, c))
 		return;
-	int fd = reopen(path_fd);
+	int fd = foreign_reopen(path_fd, 0);
 	if (fd < 0)
 		return;
-	j->map_fd = fd;
-	j->map = (struct file_key){ st.st_dev, st.st_ino };
+	c->fd = fd;
+	c->key = (struct file_key){ st.st_dev, st.st_ino };
+	c->tells_at_once = reader_tells_at_once(fd);
+}
+
+static void map_free(struct reader_call *call)
+{
+	struct map_call *c = CONTAINER_OF(call, struct map_call, call);
+
+	if (c->dir_fd >= 0)
+		(void)close(c->dir_fd);
+	reader_close(c->fd);
+	free(c);
+}
+
+/* `proc` is of the process that has the root. */
+static void open_map(const struct proc *proc, const struct process *p, const struct jit_owner *o,
+		     struct jit_files *j)
+{
+	struct reader_subject subject = {
+		.reason = READER_names, .pid = proc->pid, .start = proc->start_ticks
+	};
+	struct map_call *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return;
+	*c = (struct map_call){
+		.call = { .run = map_run, .free = map_free },
+		.dir_fd = fcntl(proc->live_fd, F_DUPFD_CLOEXEC, 0),
+		.pid = o->pids[o->n_pids - 1],
+		.uid = o->uids[JIT_UID_FILES],
+		.started_ns = started_real_ns(p),
+		.fd = -1,
+	};
+	if (reader_run(&c->call, &subject) < 0)
+		return;
+	if (c->fd >= 0 && !c->tells_at_once)
+		reader_blame_device(c->key.dev, proc->pid);
+	j->map_fd = TAKE_FD(c->fd);
+	j->map = c->key;
+	map_free(&c->call);
 }
 
 static void open_dump(struct process_table *t, struct process *p, const struct jit_owner *o,
@@ -169,13 +213,6 @@ static void open_dump(struct process_table *t, struct process *p, const struct j
 	}
 }
 
-static int open_root(const struct proc *proc)
-{
-	int fd = openat(proc->live_fd, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
-
-	return fd < 0 ? -errno : fd;
-}
-
 static int read_owner(const struct proc *proc, struct jit_owner *ret_owner)
 {
 	_cleanup_buf_ struct buf b = BUF_INIT(PROC_STATUS_MAX);
@@ -186,7 +223,8 @@ static int read_owner(const struct proc *proc, struct jit_owner *ret_owner)
 }
 
 /* Of `p` itself while it lives. */
-static int open_alive(struct process_table *t, struct process *p, struct jit_owner *ret_owner)
+static int find_alive(struct process_table *t, struct process *p, struct proc *ret_proc,
+		      struct jit_owner *ret_owner)
 {
 	_cleanup_proc_ struct proc proc = PROC_NONE;
 
@@ -197,30 +235,33 @@ static int open_alive(struct process_table *t, struct process *p, struct jit_own
 		r = -ESRCH;
 	if (r == 0)
 		r = read_owner(&proc, ret_owner);
-	return r < 0 ? r : open_root(&proc);
+	if (r < 0)
+		return r;
+	*ret_proc = proc;
+	proc = PROC_NONE;
+	return 0;
 }
 
 /* The root of who forked it. Which pid it had inside of a pid namespace nobody knows any more: only where there is none is it ours. */
-static int open_by_parent(struct process_table *t, struct process *p, struct jit_owner *ret_owner)
+static int find_parent(struct process_table *t, struct process *p, struct proc *ret_proc,
+		       struct jit_owner *ret_owner)
 {
-	_cleanup_proc_ struct proc proc = PROC_NONE;
 	struct process *parent = process_parent(t, p);
 	uint32_t uid = process_identity(t, p)->uid;
 	struct jit_owner o;
 
-	if (!parent || parent->exited)
+	if (!parent)
 		return -ESRCH;
-	int r = proc_open(t->proc_root, parent->pid, &proc);
-	if (r == 0 && !process_confirm(parent, &proc))
-		r = -ESRCH;
-	if (r == 0)
-		r = read_owner(&proc, &o);
+	_cleanup_proc_ struct proc proc = PROC_NONE;
+	int r = find_alive(t, parent, &proc, &o);
 	if (r < 0)
 		return r;
 	if (o.n_pids != 1)
 		return -ESRCH;
 	*ret_owner = (struct jit_owner){ { p->pid }, 1, { uid, uid, uid, uid } };
-	return open_root(&proc);
+	*ret_proc = proc;
+	proc = PROC_NONE;
+	return 0;
 }
 
 static int files_new(struct process_table *t, struct jit_files **ret_files)
@@ -251,18 +292,19 @@ void process_release_jit_files(struct process_table *t)
 int jit_files_open(struct process_table *t, struct process *p, struct jit_files **ret_files)
 {
 	_cleanup_(jit_files_unrefp) struct jit_files *j = NULL;
+	_cleanup_proc_ struct proc proc = PROC_NONE;
 	struct jit_owner owner;
 	int r = files_new(t, &j);
 
 	if (r < 0)
 		return r;
 	process_touch(t, p);
-	_cleanup_close_ int root_fd = open_alive(t, p, &owner);
-	if (root_fd == -ESRCH || root_fd == -ENOENT)
-		root_fd = open_by_parent(t, p, &owner);
-	if (root_fd < 0)
-		return root_fd;
-	open_map(root_fd, p, &owner, j);
+	r = find_alive(t, p, &proc, &owner);
+	if (r == -ESRCH || r == -ENOENT)
+		r = find_parent(t, p, &proc, &owner);
+	if (r < 0)
+		return r;
+	open_map(&proc, p, &owner, j);
 	open_dump(t, p, &owner, j);
 	if (j->map_fd < 0 && j->dump_fd < 0)
 		return JIT_FILES_NONE;
@@ -293,7 +335,7 @@ struct jit_moment jit_files_moment(const struct jit_files *j, uint64_t now_ns)
 	struct jit_moment at = { .time_ns = j->dump_fd >= 0 ? now_ns : 0 };
 	struct stat st;
 
-	if (j->map_fd >= 0 && fstat(j->map_fd, &st) == 0)
+	if (j->map_fd >= 0 && foreign_stat(j->map_fd, &st) == 0)
 		at.map_bytes = (uint64_t)st.st_size;
 	return at;
 }

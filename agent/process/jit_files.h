@@ -4,9 +4,10 @@
  * which it maps executable so that profilers find it).
  *
  * Both are the process's word about itself, and the first lies where everybody may write. So the perf map is looked for in the
- * process's root, which symbolic links cannot leave, under its pid in its own pid namespace; and only a regular file that belongs to
- * the process's user or to root, and was written to since the process started, is opened. The descriptors are kept, so that a process
- * that has ended is named all the same.
+ * process's root and mount namespace, which symbolic links cannot leave, under its pid in its own pid namespace. It is believed when it is
+ * a regular file with one name that belongs to the user as whom the process makes files (root's: only when that is root), that others may
+ * not write to, that was not mounted there, and that was written to since the process started. The descriptors are kept, so that a
+ * process that has ended is named all the same.
  *
  * Counted references, loop thread only; the worker may read from the descriptors of what somebody holds.
  */
@@ -72,8 +73,10 @@ void jit_files_refresh(struct process_table *t, struct process *p, struct jit_fi
 struct jit_owner {
 	uint32_t pids[JIT_OWNER_MAX_PIDS]; /* from ours to its own pid namespace */
 	uint32_t n_pids;
-	uint32_t uids[4]; /* real, effective, saved, of file accesses */
+	uint32_t uids[4]; /* real, effective, saved, of files that it makes */
 };
+/* … the last of them. */
+#define JIT_UID_FILES 3
 
 /* From /proc/PID/status; kernels without NSpid give `pid`. 0 or -EINVAL. Pure. */
 int jit_owner_parse(struct str status, uint32_t pid, struct jit_owner *ret_owner);

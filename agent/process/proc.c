@@ -15,11 +15,8 @@
 #include "agent/util/clock.h"
 #include "agent/util/file.h"
 
-#define PROC_MAPS_CHUNK 65536
 /* Start times of stat are rounded down to ticks, the kernel's HZ is at least 100. */
 #define PROC_TICK_SLACK_NS (20 * NS_PER_MS)
-
-_Static_assert(PROC_MAPS_CHUNK > MAPS_LINE_MAX, "a chunk holds any line");
 
 static uint64_t boot_to_mono_ns(uint64_t boot_ns)
 {
@@ -140,72 +137,6 @@ void proc_close(struct proc *p)
 	if (p->dir_fd >= 0)
 		(void)close(p->dir_fd);
 	*p = PROC_NONE;
-}
-
-/* Counts over the chunks of one file. */
-struct maps_reader {
-	maps_fn fn;
-	void *data;
-	size_t n;
-	bool stopped;
-};
-
-static bool reader_entry(const struct maps_entry *entry, void *data)
-{
-	struct maps_reader *reader = data;
-
-	reader->n += entry->executable;
-	reader->stopped = !reader->fn(entry, reader->data) || reader->n >= MAPPINGS_MAX;
-	return !reader->stopped;
-}
-
-/* Parses the whole lines at the front and returns how many bytes they were. */
-static size_t parse_lines(struct maps_reader *reader, const char *chunk, size_t n, bool last)
-{
-	const char *newline = n ? memrchr(chunk, '\n', n) : NULL;
-	size_t used = last ? n : newline ? (size_t)(newline + 1 - chunk) : 0;
-
-	(void)maps_parse((struct str){ chunk, used }, reader_entry, reader);
-	return used;
-}
-
-static int read_maps_fd(int fd, struct maps_reader *reader)
-{
-	_cleanup_free_ char *chunk = malloc(PROC_MAPS_CHUNK);
-	size_t len = 0;
-
-	if (!chunk)
-		return -ENOMEM;
-	while (!reader->stopped) {
-		if (len == PROC_MAPS_CHUNK)
-			return -EINVAL;
-		ssize_t n = read(fd, chunk + len, PROC_MAPS_CHUNK - len);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		len += (size_t)n;
-		size_t used = parse_lines(reader, chunk, len, n == 0);
-		if (n == 0)
-			return 0;
-		len -= used;
-		memmove(chunk, chunk + used, len);
-	}
-	return 0;
-}
-
-int proc_read_maps(const struct proc *p, maps_fn fn, void *data)
-{
-	_cleanup_close_ int fd = openat(p->live_fd, "maps", O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	struct maps_reader reader = { .fn = fn, .data = data };
-
-	if (fd < 0)
-		return -errno;
-	int r = read_maps_fd(fd, &reader);
-	if (r < 0)
-		return r;
-	/* An exiting process gives its memory up before it is a zombie. */
-	return reader.n == 0 && !p->kernel_thread ? -ESRCH : 0;
 }
 
 int proc_read_file(const struct proc *p, const char *name, struct buf *b)

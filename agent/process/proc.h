@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "agent/process/maps.h"
 #include "agent/process/proc_stat.h"
@@ -23,6 +24,8 @@
 #define PROC_STATUS_MAX 16384
 /* Worst case of v1: some 15 lines with a path of up to PATH_MAX. */
 #define PROC_CGROUP_MAX 65536
+/* 65,530 mappings (vm.max_map_count) of 256 bytes; what is beyond is cut, as is what comes after MAPPINGS_MAX executable ones. */
+#define PROC_MAPS_MAX (16u << 20)
 /* Enough to recognise and to show; the rest of longer command lines is cut. */
 #define PROC_CMDLINE_MAX 4096
 /* What names the script may stand behind a class path of a thousand files. */
@@ -53,11 +56,18 @@ int proc_open(const char *root, uint32_t pid, struct proc *ret_proc);
 void proc_close(struct proc *p);
 #define _cleanup_proc_ _cleanup_(proc_close)
 
-/* What maps_parse() tells, at most MAPPINGS_MAX executable mappings. 0 or -errno; -ESRCH when a
- * process that has to have mappings shows none. */
+/* What maps_parse() tells, at most MAPPINGS_MAX executable mappings. By a reader: 0 or -errno, those of reader_run() among them; -ESRCH when
+ * a process that has to have mappings shows none. */
 int proc_read_maps(const struct proc *p, maps_fn fn, void *data);
 
-/* The whole file, or what fits into `b`. 0 or -errno. */
+/* What fits into the two of cmdline and environ, which are replaced (not touched on failure); ret_environ may be NULL, and the caller wipes it.
+ * By a reader, with one call for both. 0 or -errno, those of reader_run() among them. */
+int proc_read_arguments(const struct proc *p, struct buf *ret_arguments, struct buf *ret_environ);
+
+/* Of the file that it runs. By a reader. 0 or -errno. */
+int proc_exe_inode(const struct proc *p, ino_t *ret_inode);
+
+/* The whole file, or what fits into `b`: stat, status, cgroup, which never have to be waited for. 0 or -errno. */
 int proc_read_file(const struct proc *p, const char *name, struct buf *b);
 
 /* A link (exe, cwd) without " (deleted)". Appends; 0 or -errno. */

@@ -8,7 +8,6 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "agent/process/process_private.h"
 #include "agent/process/script.h"
@@ -94,38 +93,47 @@ static bool read_link(const struct proc *proc, const char *name, char **text)
 }
 
 /* Arguments end with NULs; a program that writes its title there leaves a row of them. */
-static void read_arguments(const struct process_table *t, const struct proc *proc,
-			   struct process_identity *id)
+static void set_arguments(const struct process_table *t, const struct proc *proc,
+			  struct process_identity *id, struct buf *b)
 {
-	_cleanup_buf_ struct buf b = BUF_INIT(PROC_ARGUMENTS_MAX);
 	_cleanup_buf_ struct buf script = BUF_INIT(SCRIPT_NAME_MAX);
 
-	if (proc_read_file(proc, "cmdline", &b) < 0 || b.len == 0)
+	if (b->len == 0)
 		return;
-	process_find_script(t->proc_root, proc, id->exe, (struct str){ b.data, b.len }, &script);
+	process_find_script(t->proc_root, proc, id->exe, (struct str){ b->data, b->len }, &script);
 	text_set(&id->script, (struct str){ buf_str(&script), script.len });
-	b.len = b.len < PROC_CMDLINE_MAX ? b.len : PROC_CMDLINE_MAX;
-	while (b.len > 0 && b.data[b.len - 1] == '\0')
-		b.len--;
-	for (size_t i = 0; i < b.len; i++)
-		if (b.data[i] == '\0')
-			b.data[i] = ' ';
-	text_set(&id->cmdline, (struct str){ b.data, b.len });
+	b->len = b->len < PROC_CMDLINE_MAX ? b->len : PROC_CMDLINE_MAX;
+	while (b->len > 0 && b->data[b->len - 1] == '\0')
+		b->len--;
+	for (size_t i = 0; i < b->len; i++)
+		if (b->data[i] == '\0')
+			b->data[i] = ' ';
+	text_set(&id->cmdline, (struct str){ b->data, b->len });
 }
 
-static void read_environment(const struct proc *proc, struct process_identity *id)
+/* Others' secrets are in there: all of it in one place, which is emptied. */
+static void set_environment(struct process_identity *id, struct buf *b)
 {
-	_cleanup_buf_ struct buf b = BUF_INIT(PROC_ENVIRON_MAX);
 	struct environ_texts texts;
 
-	/* Others' secrets are in there: all of it in one place, which is emptied. */
-	if (buf_reserve(&b, PROC_ENVIRON_MAX) < 0 || proc_read_file(proc, "environ", &b) < 0)
+	if (b->len == 0)
 		return;
-	environ_parse((struct str){ b.data, b.len }, &texts);
-	explicit_bzero(b.data, b.len);
+	environ_parse((struct str){ b->data, b->len }, &texts);
+	explicit_bzero(b->data, b->len);
 #define ENVIRON_SET(member) text_set(&id->env.member, str_from(texts.member));
 	ENVIRON_FACTS(ENVIRON_SET)
 #undef ENVIRON_SET
+}
+
+static void read_arguments(const struct process_table *t, const struct proc *proc,
+			   struct process_identity *id)
+{
+	_cleanup_buf_ struct buf arguments = BUF_INIT(PROC_ARGUMENTS_MAX);
+	_cleanup_buf_ struct buf environment = BUF_INIT(PROC_ENVIRON_MAX);
+
+	(void)proc_read_arguments(proc, &arguments, &environment);
+	set_arguments(t, proc, id, &arguments);
+	set_environment(id, &environment);
 }
 
 /* proc may be NULL: it is gone. */
@@ -158,7 +166,6 @@ static bool load_from_proc(const struct process_table *t, const struct process *
 	bool have_exe = read_link(proc, "exe", &id->exe) || proc->kernel_thread;
 	(void)read_link(proc, "cwd", &id->cwd);
 	read_arguments(t, proc, id);
-	read_environment(proc, id);
 	bool have_uid = read_uid(proc, &id->uid);
 	*ret_have_cgroup = read_cgroup(t, p, proc, id);
 	return have_exe && have_uid && *ret_have_cgroup;
@@ -220,7 +227,7 @@ static void load_from_parent(struct process_table *t, struct process *p, bool ha
 static bool is_image_of_events(const struct process *p, const struct proc *proc)
 {
 	const struct mapped_file *exe = p->exe_file;
-	struct stat st;
+	ino_t inode;
 
 	if ((!p->exec_ns && !p->fork_seen) || p->exec_missed)
 		return true;
@@ -228,7 +235,7 @@ static bool is_image_of_events(const struct process *p, const struct proc *proc)
 		return !p->comm_hint[0] || strcmp(p->identity.comm, p->comm_hint) == 0;
 	if (exe->path[0] && strcmp(p->identity.exe, exe->path) == 0)
 		return true;
-	return fstatat(proc->live_fd, "exe", &st, 0) == 0 && st.st_ino == exe->key.inode;
+	return proc_exe_inode(proc, &inode) == 0 && inode == exe->key.inode;
 }
 
 /* Where it runs and as whom stays over an exec; the rest is of another image. */

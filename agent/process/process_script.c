@@ -28,8 +28,8 @@ static bool find_helped(const char *proc_root, uint32_t pid, const char *exe, st
 
 		if (proc_open(proc_root, pid, &proc) < 0 || !is_same_program(&proc, exe))
 			return false;
-		buf_reset(arguments);
-		if (proc_read_file(&proc, "cmdline", arguments) < 0)
+		buf_fini(arguments);
+		if (proc_read_arguments(&proc, arguments, NULL) < 0)
 			return false;
 		if (!script_is_helper((struct str){ arguments->data, arguments->len }))
 			return true;

@@ -6,7 +6,11 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include <libgen.h>
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/sysmacros.h>
+#include <sys/wait.h>
 
 #include "agent/process/jit_files.h"
 #include "agent/util/clock.h"
@@ -188,7 +192,99 @@ static void test_owner(void **state)
 		skip();
 	}
 	assert_int_equal(open_files(f), JIT_FILES_NONE);
+	assert_int_equal(chown(proc_tree_path(&f->tree, PID, MAP), getuid(), 0), 0);
+	assert_int_equal(open_files(f), 0);
+}
+
+static void set_uids(struct fixture *f, const char *uids)
+{
+	char status[128];
+	int n = snprintf(status, sizeof(status), "Name:\tx\nUid:\t%s\n", uids);
+
+	proc_tree_write(&f->tree, PID, "status", status, (size_t)n);
+}
+
+/* Somebody else's file is not made one's own by running a program with his rights, nor root's by having had them. */
+static void test_only_the_user_that_makes_files(void **state)
+{
+	struct fixture *f = *state;
+
+	write_map(f, MAP, "1000 10 f\n");
+	if (chown(proc_tree_path(&f->tree, PID, MAP), STRANGER, 0) < 0) {
+		print_message("chown: %s\n", strerror(errno));
+		skip();
+	}
+	set_uids(f, "54321\t0\t0\t0");
+	assert_int_equal(open_files(f), JIT_FILES_NONE);
+	set_uids(f, "0\t54321\t0\t54321");
+	assert_int_equal(open_files(f), 0);
 	assert_int_equal(chown(proc_tree_path(&f->tree, PID, MAP), 0, 0), 0);
+	assert_int_equal(open_files(f), JIT_FILES_NONE);
+	set_uids(f, "0\t0\t0\t0");
+	assert_int_equal(open_files(f), 0);
+}
+
+static void test_another_name_of_a_file(void **state)
+{
+	struct fixture *f = *state;
+	char other[512];
+
+	write_map(f, "root/tmp/other", "1000 10 f\n");
+	(void)snprintf(other, sizeof(other), "%s",
+		       proc_tree_path(&f->tree, PID, "root/tmp/other"));
+	assert_int_equal(link(other, proc_tree_path(&f->tree, PID, MAP)), 0);
+	assert_int_equal(open_files(f), JIT_FILES_NONE);
+	assert_int_equal(unlink(other), 0);
+	assert_int_equal(open_files(f), 0);
+}
+
+static void test_writable_by_all(void **state)
+{
+	struct fixture *f = *state;
+
+	write_map(f, MAP, "1000 10 f\n");
+	assert_int_equal(chmod(proc_tree_path(&f->tree, PID, MAP), 0666), 0);
+	assert_int_equal(open_files(f), JIT_FILES_NONE);
+	assert_int_equal(chmod(proc_tree_path(&f->tree, PID, MAP), 0664), 0);
+	assert_int_equal(open_files(f), 0);
+}
+
+/* In a mount namespace of its own: a file over the map, then a directory over /tmp, which is as much the process's own as any. */
+static int look_at_mounts(struct fixture *f)
+{
+	char map[512], other[512], tmp[512];
+
+	(void)snprintf(map, sizeof(map), "%s", proc_tree_path(&f->tree, PID, MAP));
+	(void)snprintf(other, sizeof(other), "%s",
+		       proc_tree_path(&f->tree, PID, "root/other/perf-10.map"));
+	(void)snprintf(tmp, sizeof(tmp), "%s", proc_tree_path(&f->tree, PID, "root/tmp"));
+	if (unshare(CLONE_NEWNS) < 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+	    mount(other, map, NULL, MS_BIND, NULL) < 0)
+		return 77;
+	if (open_files(f) != JIT_FILES_NONE)
+		return 1;
+	if (umount(map) < 0 || mount(dirname(other), tmp, NULL, MS_BIND, NULL) < 0)
+		return 77;
+	return open_files(f) == 0 ? 0 : 2;
+}
+
+static void test_mounted_file(void **state)
+{
+	struct fixture *f = *state;
+	int status;
+
+	write_map(f, MAP, "1000 10 f\n");
+	proc_tree_dir(&f->tree, PID, "root/other");
+	write_map(f, "root/other/perf-10.map", "1000 10 g\n");
+	pid_t pid = fork();
+	if (pid == 0)
+		_exit(look_at_mounts(f));
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 77) {
+		print_message("no mount namespace\n");
+		skip();
+	}
+	assert_int_equal(status, 0);
 	assert_int_equal(open_files(f), 0);
 }
 
@@ -434,6 +530,10 @@ int main(void)
 		TEST(test_symlink),
 		TEST(test_linked_tmp),
 		TEST(test_owner),
+		TEST(test_only_the_user_that_makes_files),
+		TEST(test_another_name_of_a_file),
+		TEST(test_writable_by_all),
+		TEST(test_mounted_file),
 		TEST(test_older_than_the_process),
 		TEST(test_refresh),
 		TEST(test_replaced),
