@@ -80,6 +80,22 @@ bool mappings_cover(const struct mappings *set, const struct mapping *m)
 	return outer && outer->end >= m->end && same_bytes(outer, m);
 }
 
+bool mappings_differ(const struct mappings *set, const struct mapping *m)
+{
+	size_t n = set ? set->n : 0;
+
+	for (size_t i = n ? first_ending_after(set->items, n, m->begin) : 0; i < n; i++) {
+		const struct mapping *was = &set->items[i];
+		bool is_anon = was->kind == MAPPING_ANON && m->kind == MAPPING_ANON;
+
+		if (was->begin >= m->end)
+			break;
+		if (!is_anon && !same_bytes(was, m))
+			return true;
+	}
+	return false;
+}
+
 static void items_insert(struct mapping_edit *e, size_t at, const struct mapping *m)
 {
 	assert(e->n < e->cap);

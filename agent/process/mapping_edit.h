@@ -22,6 +22,9 @@ void mapping_edit_fini(struct mapping_edit *e);
 /* True when putting `m` would change nothing. */
 bool mappings_cover(const struct mappings *set, const struct mapping *m);
 
+/* True when an address of `m` holds something else in `set`: another file, or another part of one. NULL-safe in `set`. */
+bool mappings_differ(const struct mappings *set, const struct mapping *m);
+
 /* Puts `m`, cutting what it covers; what sticks out on both sides is split. Consumes m->file on
  * success. Anonymous neighbours grow together, since JITs make them page by page. Beyond
  * MAPPINGS_MAX the highest addresses are dropped. 0 or -ENOMEM. */

@@ -12,7 +12,11 @@
 #include <unistd.h>
 
 #include "agent/process/sideband_decode.h"
+#include "agent/util/macro.h"
 #include "agent/util/perf_event.h"
+
+/* Of 64 KiB that is a mapping with the longest path (PATH_MAX). */
+#define CROWDED_DIVISOR 16
 
 struct perf_ring {
 	int fd;
@@ -22,6 +26,8 @@ struct perf_ring {
 	size_t map_bytes;
 	const char *data;
 	size_t data_bytes;
+	bool was_full;
+	bool was_crowded;
 	char record[SIDEBAND_RECORD_MAX]; /* one that wraps, put together */
 };
 
@@ -45,7 +51,7 @@ static int event_open(unsigned int cpu, size_t ring_bytes)
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
 		.watermark = 1,
-		.wakeup_watermark = (uint32_t)(ring_bytes / 2),
+		.wakeup_watermark = (uint32_t)MIN_OF(ring_bytes / 2, PERF_RING_WAKE_BYTES),
 	};
 	long fd = syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
 
@@ -91,6 +97,21 @@ unsigned int perf_ring_cpu(const struct perf_ring *ring)
 	return ring->cpu;
 }
 
+size_t perf_ring_bytes(const struct perf_ring *ring)
+{
+	return ring->data_bytes;
+}
+
+bool perf_ring_was_full(const struct perf_ring *ring)
+{
+	return ring->was_full;
+}
+
+bool perf_ring_was_crowded(const struct perf_ring *ring)
+{
+	return ring->was_crowded;
+}
+
 int perf_ring_fd(const struct perf_ring *ring)
 {
 	return ring->fd;
@@ -122,6 +143,7 @@ size_t perf_ring_read(struct perf_ring *ring, perf_ring_fn fn, void *data)
 	uint64_t tail = ring->page->data_tail;
 	size_t skipped = 0;
 
+	ring->was_crowded = ring->data_bytes - (head - tail) < ring->data_bytes / CROWDED_DIVISOR;
 	while (tail < head) {
 		struct perf_event_header h;
 
@@ -131,6 +153,8 @@ size_t perf_ring_read(struct perf_ring *ring, perf_ring_fn fn, void *data)
 			skipped = head - tail;
 			break;
 		}
+		if (h.type == PERF_RECORD_LOST)
+			ring->was_full = true;
 		fn(record_at(ring, tail, h.size), h.size, data);
 		tail += h.size;
 	}

@@ -49,6 +49,7 @@ int process_table_new(const struct process_table_options *o, struct process_tabl
 static void process_free(struct process *p)
 {
 	mappings_unref(p->mappings);
+	process_drop_ahead(p);
 	mapped_file_unref(p->exe_file);
 	text_claims_free(p->text_claims);
 	process_identity_fini(&p->identity);
@@ -155,6 +156,7 @@ struct process *process_add(struct process_table *t, uint32_t pid, uint64_t star
 	p->start_ns = start_ns;
 	p->n_refs = 1;
 	p->trust = t->trust;
+	p->losses = t->losses;
 	process_identity_init(&p->identity);
 	if (hash_insert(&t->by_pid, &p->node, hash_u64(pid)) < 0) {
 		process_free(p);
@@ -199,8 +201,11 @@ static void apply_fork(struct process_table *t, const struct process_event *ev)
 	p->parent_pid = ev->parent_pid;
 	p->fork_seen = true;
 	process_set_parent(p, parent);
+	if (!parent)
+		return;
+	process_catch_up(t, parent, ev->time_ns);
 	/* What was read of the parent after the fork may be another image's: the child is read itself, or borrows, when sampled. */
-	if (parent && ev->time_ns >= parent->maps_read_ns)
+	if (ev->time_ns >= parent->maps_read_ns)
 		process_inherit_mappings(t, p, parent);
 }
 
@@ -243,7 +248,10 @@ void process_table_apply(struct process_table *t, const struct process_event *ev
 		apply_exit(t, ev);
 		break;
 	case PROCESS_EVENT_LOST:
-		process_table_distrust(t);
+		t->losses++;
+		break;
+	case PROCESS_EVENT_FLOOD:
+		process_apply_flood(t, ev);
 		break;
 	}
 }
@@ -276,7 +284,6 @@ bool process_confirm(struct process *p, const struct proc *proc)
 static void load_maps(struct process_table *t, struct process *p, const struct proc *proc)
 {
 	p->maps_tried = true;
-	p->trust = t->trust;
 	if (!t->no_mappings && process_read_maps(t, p, proc) < 0)
 		telemetry_count(t->telemetry, TELEMETRY_process_read_errors, 1);
 }
@@ -321,7 +328,7 @@ struct process *process_reread(struct process_table *t, struct process *p)
 	_cleanup_proc_ struct proc proc = PROC_NONE;
 	uint64_t now_ns = clock_mono_ns();
 
-	p->trust = t->trust;
+	process_note_reread(t, p, now_ns);
 	if (proc_open(t->proc_root, p->pid, &proc) < 0) {
 		telemetry_count(t->telemetry, TELEMETRY_process_read_errors, 1);
 		p->maps_tried = true;
@@ -334,6 +341,7 @@ struct process *process_reread(struct process_table *t, struct process *p)
 	p->proc_read_ns = now_ns;
 	p->exec_missed = true;
 	load_maps(t, p, &proc);
+	process_note_reread(t, p, now_ns);
 	if (process_exe_changed(p, &proc)) {
 		process_unload_identity(p);
 		p->exec_count++;
@@ -351,18 +359,27 @@ static void hint_comm(struct process *p, const char *comm)
 
 struct process *process_table_get(struct process_table *t, uint32_t pid, const char *comm)
 {
+	return process_table_get_at(t, pid, comm, UINT64_MAX);
+}
+
+struct process *process_table_get_at(struct process_table *t, uint32_t pid, const char *comm,
+				     uint64_t time_ns)
+{
 	struct process *p = process_table_find(t, pid);
 
-	if (p)
+	if (p) {
 		process_touch(t, p);
+		process_catch_up(t, p, time_ns);
+	}
 	/* Of an exec in sight every mapping comes by an event: /proc shows what is mapped by now, not what was when it was sampled. */
-	if (p && (p->trust != t->trust || (!p->mappings && !p->maps_tried && !p->exec_ns)))
+	if (p && (process_is_outdated(t, p) || (!p->mappings && !p->maps_tried && !p->exec_ns)))
 		p = process_reread(t, p);
 	if (!p)
 		p = make_from_proc(t, pid);
 	if (!p)
 		return NULL;
 	hint_comm(p, comm);
+	process_catch_up(t, p, time_ns);
 	if (!p->mappings && !t->no_mappings)
 		process_borrow_mappings(t, p);
 	if (p->text_claims)

@@ -50,8 +50,12 @@ struct process {
 	bool exited;
 	uint64_t exit_ns;
 
-	struct mappings *mappings; /* owned reference; NULL until known */
+	/* As of the last event or sample that was handled. Owned reference; NULL until known. */
+	struct mappings *mappings;
 	uint32_t generation; /* +1 with each change of `mappings`; never 0 once they are known */
+	/* What /proc has shown since: for whom they are in doubt it may be right already. They become `mappings` at the first event or sample
+	 * from ahead_ns on. Owned reference; NULL: none. */
+	struct mappings *mappings_ahead;
 
 	struct process_identity identity; /* valid once process_identity() was called */
 	bool identity_loaded;
@@ -59,6 +63,10 @@ struct process {
 	uint32_t exec_count;
 	/* Of the unified hierarchy, as the last sample told; 0: not known yet. */
 	uint64_t cgroup_id;
+	/* The kernel's count of execs, likewise: whose image `mappings` are, if no exec came since. */
+	uint32_t exec_id;
+	/* CLOCK_MONOTONIC: when code was last mapped in place of other code of this image; 0: never. */
+	uint64_t replaced_ns;
 
 	void *user; /* the owner of the table's: see process_table_options.on_* */
 
@@ -66,8 +74,9 @@ struct process {
 	unsigned int n_refs;
 	struct hash_node node;
 	struct list lru;
-	/* Owned; NULL: none. Anonymous memory that may hold a file's text. */
+	/* Owned; NULL: none. Anonymous memory that may hold a file's text; and of mappings_ahead. */
 	struct text_claims *text_claims;
+	struct text_claims *claims_ahead;
 	/* Comparisons of them in the second that began then. */
 	uint64_t compared_since_ns;
 	unsigned int n_compared;
@@ -80,10 +89,18 @@ struct process {
 	struct mapped_file *exe_file;
 	uint64_t start_ticks;  /* as /proc/PID/stat says; 0: not read */
 	uint64_t proc_read_ns; /* /proc showed it alive then; 0: never */
-	/* Before its maps were read: what happened earlier is in them already. */
+	/* Before `mappings` were read: what happened earlier is in them already; and mappings_ahead. */
 	uint64_t maps_read_ns;
+	uint64_t ahead_ns;
 	uint64_t exec_ns; /* of its last exec that was seen; 0: none */
-	uint64_t trust;	  /* table's number when its mappings were last known to be right */
+	/* The table's numbers when its mappings were last known to be right. */
+	uint64_t trust;
+	uint64_t losses;
+	bool is_in_doubt; /* events of its mappings were left out, or its parent's are in doubt */
+	uint64_t reread_after_ns; /* for want of events it is not read before */
+	/* Bytes of mappings that were copied to change them, in the second that began then. */
+	uint64_t copied_since_ns;
+	uint64_t copied_bytes;
 	bool fork_seen;
 	bool exe_wanted; /* the next file that is mapped is its executable */
 	bool exec_missed; /* events were lost since the last exec that was seen: there may have been another one */
@@ -132,11 +149,15 @@ void process_table_apply(struct process_table *t, const struct process_event *ev
 /* A process that is known, or NULL. Borrowed until the next call of apply or get. */
 struct process *process_table_find(struct process_table *t, uint32_t pid);
 
-/* The process for a sample: known, or made now from /proc (mappings read). When /proc/PID is gone
+/* The process for a sample of time_ns: known, or made now from /proc (mappings read). Samples and events are to come in the order of time;
+ * what /proc shows of a known one holds from the time on when it was read. When /proc/PID is gone
  * too, a process that inherits its parent's mappings and identity where the fork was seen, else one
  * with neither. Anonymous executable memory in place of a file's text is compared with the file
  * here; a copy is a mapping of the file from then on. NULL only without memory. `comm` (may be
  * NULL) is used when nothing better is known. Borrowed like the above. */
+struct process *process_table_get_at(struct process_table *t, uint32_t pid, const char *comm,
+				     uint64_t time_ns);
+/* … as it is now. */
 struct process *process_table_get(struct process_table *t, uint32_t pid, const char *comm);
 
 /* Loads identity on first use (after each exec again) and returns it. Never NULL. */

@@ -213,6 +213,7 @@ static int open_as_process(struct process_table *t, struct process *p, const str
 	struct open_call *c = open_call_new(f);
 	if (!c)
 		return -ENOMEM;
+	add_ranges(c, p->mappings_ahead, f);
 	add_ranges(c, p->mappings, f);
 	c->proc = proc;
 	proc = PROC_NONE;

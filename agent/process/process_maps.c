@@ -4,7 +4,7 @@
  *
  * Three sources make one history. A fork gives the parent's set; an exec empties it and every
  * executable mapping comes as an event from then on; for a process that was there before us
- * /proc/PID/maps is read once and events add to it. munmap(2) and mremap(2) are not reported by the
+ * /proc/PID/maps is read once (process_read.c) and events add to it. munmap(2) and mremap(2) are not reported by the
  * kernel: what was unmapped stays in the set until something is mapped over it, which harms nobody,
  * since no pc lies there.
  *
@@ -13,11 +13,9 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/sysmacros.h>
-#include <unistd.h>
 
 #include "agent/process/mapping_edit.h"
 #include "agent/process/process_private.h"
-#include "agent/util/clock.h"
 
 void process_set_mappings(struct process_table *t, struct process *p, struct mappings *m)
 {
@@ -29,9 +27,8 @@ void process_set_mappings(struct process_table *t, struct process *p, struct map
 		t->hooks.on_mappings(p, t->hooks.data);
 }
 
-/* Memory whose file finds no place in the file table is as good as anonymous. */
-static void mapping_from(struct process_table *t, const struct maps_entry *e,
-			 uint64_t inode_generation, struct mapping *ret_mapping)
+void process_mapping_from(struct process_table *t, const struct maps_entry *e,
+			  uint64_t inode_generation, struct mapping *ret_mapping)
 {
 	struct mapping m = {
 		.begin = e->begin, .end = e->end, .file_off = e->file_off, .kind = e->kind
@@ -53,35 +50,8 @@ static void mapping_from(struct process_table *t, const struct maps_entry *e,
 	*ret_mapping = m;
 }
 
-struct maps_load {
-	struct process_table *t;
-	const struct mappings *known; /* borrowed: what the process had mapped; NULL: not known */
-	struct mapping_edit edit;
-	struct text_scan scan;
-	struct text_claims *claims; /* owned; NULL: none */
-	int error;
-};
-
-/* A claim that there is no memory for, or no place in the file table, is none. */
-static void load_claim(const struct text_guess *guess, const struct maps_entry *file, void *data)
-{
-	struct maps_load *load = data;
-	struct text_claim claim = { .guess = *guess,
-				    .beside_begin = file->begin,
-				    .beside_end = file->end };
-	struct mapping m;
-
-	if (!load->claims && text_claims_new(&load->claims) < 0)
-		return;
-	mapping_from(load->t, file, 0, &m);
-	claim.file = m.file;
-	if (claim.file)
-		text_claims_add(load->claims, &claim);
-}
-
-/* Claims what `set` holds where m is now. */
-static void claim_text(struct text_claims **claims, const struct mappings *set,
-		       const struct mapping *m)
+void process_claim_text(struct text_claims **claims, const struct mappings *set,
+			const struct mapping *m)
 {
 	if (m->kind != MAPPING_ANON || !mappings_hold_text(set, m->begin, m->end) ||
 	    (!*claims && text_claims_new(claims) < 0))
@@ -89,78 +59,10 @@ static void claim_text(struct text_claims **claims, const struct mappings *set,
 	text_claims_cover(*claims, set, m->begin, m->end);
 }
 
-static bool load_entry(const struct maps_entry *e, void *data)
-{
-	struct maps_load *load = data;
-	struct mapping m;
-
-	text_scan_entry(&load->scan, e);
-	if (!e->executable)
-		return true;
-	mapping_from(load->t, e, 0, &m);
-	claim_text(&load->claims, load->known, &m);
-	load->error = mapping_edit_put(&load->edit, &m);
-	if (load->error < 0)
-		mapped_file_unref(m.file);
-	return load->error == 0;
-}
-
-static bool same_mappings(const struct mappings *a, const struct mappings *b)
-{
-	if (!a || a->n != b->n)
-		return false;
-	for (uint32_t i = 0; i < a->n; i++) {
-		const struct mapping *x = &a->items[i];
-		const struct mapping *y = &b->items[i];
-
-		if (x->begin != y->begin || x->end != y->end || x->file_off != y->file_off ||
-		    x->kind != y->kind || x->file != y->file || x->name != y->name)
-			return false;
-	}
-	return true;
-}
-
-/* Consumes claims. */
-static void set_claims(struct process *p, struct text_claims *claims)
+void process_set_claims(struct process *p, struct text_claims *claims)
 {
 	text_claims_free(p->text_claims);
 	p->text_claims = claims;
-}
-
-static int load_maps(struct maps_load *load, struct process *p, const struct proc *proc)
-{
-	load->known = p->mappings;
-	load->scan.page = (uint64_t)sysconf(_SC_PAGESIZE);
-	load->scan.fn = load_claim;
-	load->scan.data = load;
-	int r = proc_read_maps(proc, load_entry, load);
-	r = load->error < 0 ? load->error : r;
-	if (r < 0)
-		return r;
-	text_scan_entry(&load->scan, NULL);
-	set_claims(p, TAKE_PTR(load->claims));
-	if (p->text_claims)
-		(void)process_settle_claims(load->t, p, proc, &load->edit);
-	return 0;
-}
-
-int process_read_maps(struct process_table *t, struct process *p, const struct proc *proc)
-{
-	struct maps_load load = { .t = t };
-	_cleanup_(mappings_unrefp) struct mappings *m = NULL;
-	uint64_t now_ns = clock_mono_ns();
-	int r = load_maps(&load, p, proc);
-
-	if (r == 0)
-		r = mapping_edit_finish(&load.edit, &m);
-	mapping_edit_fini(&load.edit);
-	text_claims_free(load.claims);
-	if (r < 0)
-		return r;
-	p->maps_read_ns = now_ns;
-	if (!same_mappings(p->mappings, m))
-		process_set_mappings(t, p, TAKE_PTR(m));
-	return 0;
 }
 
 static void set_exe_file(struct process *p, struct mapped_file *f)
@@ -177,9 +79,10 @@ void process_inherit_mappings(struct process_table *t, struct process *child,
 	set_exe_file(child, parent->exe_file);
 	if (!parent->mappings)
 		return;
+	child->is_in_doubt = process_is_in_doubt(t, parent);
 	if (parent->text_claims)
 		(void)text_claims_copy(parent->text_claims, &claims);
-	set_claims(child, claims);
+	process_set_claims(child, claims);
 	process_set_mappings(t, child, mappings_ref(parent->mappings));
 }
 
@@ -188,7 +91,7 @@ static void empty_mappings(struct process_table *t, struct process *p)
 	struct mapping_edit none = { 0 };
 	struct mappings *m;
 
-	set_claims(p, NULL);
+	process_set_claims(p, NULL);
 	if (mapping_edit_finish(&none, &m) == 0)
 		process_set_mappings(t, p, m);
 }
@@ -203,7 +106,11 @@ void process_apply_exec(struct process_table *t, struct process *p, const struct
 		      (struct str){ ev->comm, strnlen(ev->comm, sizeof(ev->comm)) });
 	/* From here on every mapping comes by an event. What was read since shows the image too, but as it is later: a library may have taken
 	 * another one's place, and samples of before are still to come. */
+	process_drop_ahead(p);
 	p->maps_read_ns = 0;
+	p->replaced_ns = 0;
+	p->is_in_doubt = false;
+	p->losses = t->losses;
 	empty_mappings(t, p);
 	/* Even if it was read since: it may be of an image after this one, whose exec is still to come. */
 	process_unload_identity(p);
@@ -232,15 +139,18 @@ static void update_claims(struct process *p, const struct mapping *m)
 	if (m->kind != MAPPING_ANON)
 		text_claims_drop(p->text_claims, m->begin, m->end);
 	text_claims_renew(p->text_claims, m->begin, m->end);
-	claim_text(&p->text_claims, p->mappings, m);
+	process_claim_text(&p->text_claims, p->mappings, m);
 }
 
-static void add_mapping(struct process_table *t, struct process *p, const struct mapping *m)
+static void add_mapping(struct process_table *t, struct process *p, const struct mapping *m,
+			uint64_t time_ns)
 {
 	struct mappings *set;
 
 	update_claims(p, m);
-	if (mappings_cover(p->mappings, m))
+	if (mappings_differ(p->mappings, m))
+		p->replaced_ns = time_ns;
+	if (mappings_cover(p->mappings, m) || !process_may_copy(t, p, time_ns))
 		mapped_file_unref(m->file);
 	else if (put_mapping(p, m, &set) == 0)
 		process_set_mappings(t, p, set);
@@ -257,6 +167,8 @@ void process_apply_mmap(struct process_table *t, struct process *p, const struct
 		.dev = makedev(ev->dev_major, ev->dev_minor),
 		.inode = ev->inode,
 	};
+
+	process_catch_up(t, p, ev->time_ns);
 	/* Not known at all: they will be read when it is sampled. Older than what was read: it is
 	 * in there, or gone again. */
 	bool wanted = p->mappings && ev->time_ns >= p->maps_read_ns;
@@ -266,14 +178,14 @@ void process_apply_mmap(struct process_table *t, struct process *p, const struct
 		return;
 	if (e.end <= e.begin || !maps_classify(str_from(ev->path ? ev->path : ""), &e))
 		return;
-	mapping_from(t, &e, ev->inode_generation, &m);
+	process_mapping_from(t, &e, ev->inode_generation, &m);
 	if (m.kind == MAPPING_FILE && p->exe_wanted) {
 		set_exe_file(p, m.file);
 		p->exe_wanted = false;
 		process_learn_exe(p);
 	}
 	if (wanted)
-		add_mapping(t, p, &m);
+		add_mapping(t, p, &m, ev->time_ns);
 	else
 		mapped_file_unref(m.file);
 }

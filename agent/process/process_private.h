@@ -8,6 +8,7 @@
 #include "agent/process/proc.h"
 #include "agent/process/process.h"
 #include "agent/process/text_claim.h"
+#include "agent/util/clock.h"
 
 #define PROCESS_MAX_DEFAULT 32768
 /* A process and the ancestors it is asked about must fit at once. */
@@ -15,6 +16,13 @@
 /* Ancestors looked at for what a process can no longer tell itself: shell, make, shell, compiler
  * driver, compiler. */
 #define PROCESS_MAX_ANCESTORS 8
+/* A process whose events were lost, or left out, is read anew so often, … */
+#define PROCESS_REREAD_NS (250 * NS_PER_MS)
+/* … and not before so many times as long as the last reading took: 2 % of the time. */
+#define PROCESS_REREAD_SHARE 50
+/* Of mappings of one process copied in a second to change them: 2 % of the time with thousands of mappings, which can then change 70 times, and
+ * thousands of times with dozens. */
+#define PROCESS_COPY_BYTES ((uint64_t)16 << 20)
 
 struct process_table {
 	char *proc_root; /* owned */
@@ -30,6 +38,7 @@ struct process_table {
 	struct list jit_files; /* all that are held by somebody */
 	size_t n_jit_files;
 	uint64_t trust; /* raised by each distrust */
+	uint64_t losses; /* raised by each loss of events */
 };
 
 /* process.c */
@@ -49,21 +58,47 @@ bool process_confirm(struct process *p, const struct proc *proc);
 /* process_maps.c */
 /* Consumes m. */
 void process_set_mappings(struct process_table *t, struct process *p, struct mappings *m);
+/* In order of time: what is in doubt of the parent is so of the child. */
 void process_inherit_mappings(struct process_table *t, struct process *child,
 			      struct process *parent);
 void process_apply_exec(struct process_table *t, struct process *p, const struct process_event *ev);
 void process_apply_mmap(struct process_table *t, struct process *p, const struct process_event *ev);
-/* Reads /proc/PID/maps. 0 or -errno. */
-int process_read_maps(struct process_table *t, struct process *p, const struct proc *proc);
 /* When /proc/PID is gone: the mappings of an ancestor whose image it still runs. */
 void process_borrow_mappings(struct process_table *t, struct process *p);
+/* Memory whose file finds no place in the file table is as good as anonymous. */
+void process_mapping_from(struct process_table *t, const struct maps_entry *e,
+			  uint64_t inode_generation, struct mapping *ret_mapping);
+/* Claims what `set` holds where m is now. *claims is made where it is NULL. */
+void process_claim_text(struct text_claims **claims, const struct mappings *set,
+			const struct mapping *m);
+/* Consumes claims. */
+void process_set_claims(struct process *p, struct text_claims *claims);
+
+/* process_read.c */
+/* Reads /proc/PID/maps: into p->mappings_ahead, or where nothing is known of p, into its mappings. 0 or -errno. */
+int process_read_maps(struct process_table *t, struct process *p, const struct proc *proc);
+/* Before an event or a sample of time_ns is handled. */
+void process_catch_up(struct process_table *t, struct process *p, uint64_t time_ns);
+/* What was read will not be needed. */
+void process_drop_ahead(struct process *p);
+
+/* process_flood.c */
+void process_apply_flood(struct process_table *t, const struct process_event *ev);
+/* Whether its mappings may be changed once more, at the time of an event; else they are old from then on. */
+bool process_may_copy(struct process_table *t, struct process *p, uint64_t time_ns);
+/* What is known of its mappings may be old. */
+bool process_is_in_doubt(const struct process_table *t, const struct process *p);
+/* Its mappings are to be read again, and may be by now. */
+bool process_is_outdated(const struct process_table *t, const struct process *p);
+/* It was read from begin_ns on until now. */
+void process_note_reread(struct process_table *t, struct process *p, uint64_t begin_ns);
 
 /* process_text.c */
 struct mapping_edit;
-/* Compares what is claimed of p with the files, as far as it is due and not too much for one second.
+/* Compares what `claims` say of p with the files, as far as it is due and not too much for one second.
  * What is a copy is put into `edit` and claimed no more. True when there was any. */
-bool process_settle_claims(struct process_table *t, struct process *p, const struct proc *proc,
-			   struct mapping_edit *edit);
+bool process_settle_claims(struct process_table *t, struct process *p, struct text_claims *claims,
+			   const struct proc *proc, struct mapping_edit *edit);
 /* … of a process that is sampled, into its mappings. */
 void process_check_text(struct process_table *t, struct process *p);
 

@@ -9,6 +9,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -16,6 +17,7 @@
 #include "agent/process/process_private.h"
 #include "agent/util/clock.h"
 #include "agent/util/macro.h"
+#include "agent/util/reader.h"
 
 /* A range of one page is compared whole. */
 #define TEXT_N_PIECES 8
@@ -30,6 +32,15 @@
 /* A process, for one that puts anonymous memory over libraries again and again. Twenty microseconds
  * each, with the opening of /proc. */
 #define TEXT_MAX_COMPARED_A_SECOND 8
+
+/* Reading a file and another one's memory may both never return: one call of a reader does all of it. */
+struct compare_call {
+	struct reader_call call;
+	int dir_fd;  /* of /proc; owned, as is the next one */
+	int file_fd; /* closing it may wait */
+	struct text_guess guess;
+	bool is_copy;
+};
 
 static bool read_all(int fd, uint8_t *bytes, uint64_t at)
 {
@@ -80,22 +91,61 @@ static bool is_copy(int mem_fd, int file_fd, const struct text_guess *g)
 	return evidence >= TEXT_LEAST_EVIDENCE;
 }
 
+static void compare_run(struct reader_call *call)
+{
+	struct compare_call *c = CONTAINER_OF(call, struct compare_call, call);
+	_cleanup_close_ int mem_fd = openat(c->dir_fd, "mem", O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+	c->is_copy = mem_fd >= 0 && is_copy(mem_fd, c->file_fd, &c->guess);
+}
+
+static void compare_free(struct reader_call *call)
+{
+	struct compare_call *c = CONTAINER_OF(call, struct compare_call, call);
+
+	if (c->dir_fd >= 0)
+		(void)close(c->dir_fd);
+	reader_close(c->file_fd);
+	free(c);
+}
+
+static bool compare(const struct proc *proc, int file_fd, const struct text_guess *guess)
+{
+	struct reader_subject subject = {
+		.reason = READER_memory, .pid = proc->pid, .start = proc->start_ticks
+	};
+	struct compare_call *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return false;
+	*c = (struct compare_call){
+		.call = { .run = compare_run, .free = compare_free },
+		.dir_fd = fcntl(proc->live_fd, F_DUPFD_CLOEXEC, 0),
+		.file_fd = fcntl(file_fd, F_DUPFD_CLOEXEC, 0),
+		.guess = *guess,
+	};
+	if (reader_run(&c->call, &subject) < 0)
+		return false;
+	bool is_equal = c->is_copy;
+	compare_free(&c->call);
+	return is_equal;
+}
+
 static bool claim_holds(struct process_table *t, struct process *p, const struct proc *proc,
 			const struct text_claim *claim)
 {
-	_cleanup_close_ int mem_fd =
-		openat(proc->live_fd, "mem", O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct mapping beside = { .begin = claim->beside_begin,
 				  .end = claim->beside_end,
 				  .kind = MAPPING_FILE,
 				  .file = claim->file };
 
-	return mem_fd >= 0 && process_open_beside(t, p, proc, &beside) == 0 &&
-	       is_copy(mem_fd, claim->file->fd, &claim->guess);
+	return process_open_beside(t, p, proc, &beside) == 0 &&
+	       compare(proc, claim->file->fd, &claim->guess);
 }
 
 /* Index of the claim to be compared now, or TEXT_CLAIMS_MAX. */
-static unsigned int next_to_compare(struct process *p, uint64_t now_ns)
+static unsigned int next_to_compare(struct process *p, const struct text_claims *claims,
+				    uint64_t now_ns)
 {
 	if (now_ns - p->compared_since_ns >= NS_PER_S) {
 		p->compared_since_ns = now_ns;
@@ -103,7 +153,7 @@ static unsigned int next_to_compare(struct process *p, uint64_t now_ns)
 	}
 	if (p->n_compared >= TEXT_MAX_COMPARED_A_SECOND)
 		return TEXT_CLAIMS_MAX;
-	return text_claims_due(p->text_claims, now_ns);
+	return text_claims_due(claims, now_ns);
 }
 
 static void put_off(struct text_claims *c, unsigned int at, uint64_t now_ns)
@@ -137,23 +187,22 @@ static bool settle(struct text_claims *c, unsigned int at, struct mapping_edit *
 	return r == 0;
 }
 
-bool process_settle_claims(struct process_table *t, struct process *p, const struct proc *proc,
-			   struct mapping_edit *edit)
+bool process_settle_claims(struct process_table *t, struct process *p, struct text_claims *claims,
+			   const struct proc *proc, struct mapping_edit *edit)
 {
-	struct text_claims *c = p->text_claims;
 	uint64_t now_ns = clock_mono_ns();
 	bool any = false;
 
 	for (;;) {
-		unsigned int at = next_to_compare(p, now_ns);
+		unsigned int at = next_to_compare(p, claims, now_ns);
 
 		if (at == TEXT_CLAIMS_MAX)
 			return any;
 		p->n_compared++;
-		if (claim_holds(t, p, proc, &c->items[at]))
-			any |= settle(c, at, edit);
+		if (claim_holds(t, p, proc, &claims->items[at]))
+			any |= settle(claims, at, edit);
 		else
-			put_off(c, at, now_ns);
+			put_off(claims, at, now_ns);
 	}
 }
 
@@ -163,7 +212,7 @@ static int settle_into_mappings(struct process_table *t, struct process *p, cons
 	struct mappings *m;
 	int r = mapping_edit_init(&edit, p->mappings);
 
-	if (r < 0 || !process_settle_claims(t, p, proc, &edit))
+	if (r < 0 || !process_settle_claims(t, p, p->text_claims, proc, &edit))
 		return r;
 	r = mapping_edit_finish(&edit, &m);
 	if (r == 0)
@@ -185,7 +234,8 @@ static bool compare_now(struct process_table *t, struct process *p)
 
 void process_check_text(struct process_table *t, struct process *p)
 {
-	bool due = p->mappings && next_to_compare(p, clock_mono_ns()) < TEXT_CLAIMS_MAX;
+	bool due = p->mappings &&
+		   next_to_compare(p, p->text_claims, clock_mono_ns()) < TEXT_CLAIMS_MAX;
 
 	if ((due && !compare_now(t, p)) || p->text_claims->n == 0) {
 		text_claims_free(p->text_claims);

@@ -13,6 +13,9 @@
  *		…
  *	sideband_deliver_until(sb, now, fn, data);
  *
+ * Of a process that maps code faster than one may (event_budget.h) mapping events are left out, and PROCESS_EVENT_FLOOD tells when the first
+ * and the last of these happened, in each round.
+ *
  * All events that happened up to `now` are gathered, but for the few a CPU was still writing; those
  *come with the next round, late by their time. So times of deliveries ascend within a round, and
  *nearly always over rounds.
@@ -33,13 +36,20 @@
 /* Some 100 short processes on one CPU between two reads (about 620 bytes each: fork, exec, four
  * mappings, exit). Wakes the owner when half full. */
 #define SIDEBAND_RING_BYTES 65536
+/* A ring that ran full gets this size instead: 13 ms of what one thread can make (40 MB/s, by renaming itself a million times a second; 15 MB/s
+ * by mapping). As much as kernel.perf_event_mlock_kb has for a CPU. */
+#define SIDEBAND_GROWN_BYTES ((size_t)512 * 1024)
 
 struct sideband_options {
 	const struct cpus *cpus; /* borrowed for the call, required */
 	size_t ring_bytes;	 /* a CPU; a power of two of pages. 0: SIDEBAND_RING_BYTES */
+	/* For rings that are larger than that, all together; those that find none left stay as they are. */
+	size_t max_grown_bytes;
+	/* Of mapping records that are taken of one process in a second. 0: EVENT_BUDGET_BYTES */
+	size_t max_process_bytes;
 	/* "/proc" when NULL; borrowed. Asked when the end of a process is in doubt. */
 	const char *proc_root;
-	struct telemetry *telemetry; /* borrowed, required: sideband_lost, sideband_malformed */
+	struct telemetry *telemetry; /* borrowed, required: sideband_* */
 };
 
 struct sideband;
@@ -51,7 +61,7 @@ int sideband_new(const struct sideband_options *o, struct sideband **ret_sideban
 void sideband_free(struct sideband *sb);
 DEFINE_CLEANUP(struct sideband *, sideband_free);
 
-/* Opens CPUs that came, reads and closes those that went, also those that came back before anybody
+/* Opens larger rings where they ran full. Opens CPUs that came, reads and closes those that went, also those that came back before anybody
  * noticed (told within two calls): an event does not come back with its CPU. What was missed
  * meanwhile is reported as lost. Call it about once a second. 0, or the -errno of the first CPU
  * that could not be opened (the others are in use). */

@@ -33,6 +33,7 @@ void budget_split(size_t limit_bytes, struct budget *ret_budget)
 			MIN_OF(limit / BYTES_AN_OPENED_FILE, (size_t)OBJECT_TABLES_MAX_OPENED),
 		.ring_bytes = 2 * share,
 		.cache_bytes = share,
+		.sideband_bytes = share,
 		.trim_bytes = share,
 	};
 }

@@ -14,7 +14,9 @@
  *	 1/32	frames that the CPUs have walked lately
  *	 1/32	everything small, the first processes
  *
- * On top come 1.5 KiB for each further process, and what the agent takes before it profiles.
+ * On top come 1/32 for larger rings of process events where there are floods of these, 3 KiB for each further process (its entry 1.7 KiB, the
+ * rest its arguments, paths and mappings), and what the agent takes before it profiles; and while the symbols of a file are indexed that has
+ * tens of thousands of functions, 24 bytes for each of them.
  */
 #ifndef XAGENT_AGENT_PROFILE_BUDGET_H
 #define XAGENT_AGENT_PROFILE_BUDGET_H
@@ -41,6 +43,7 @@ struct budget {
 	size_t max_opened;     /* files whose rules are looked up in them at a time */
 	size_t ring_bytes;     /* of samples */
 	size_t cache_bytes;    /* of all CPUs */
+	size_t sideband_bytes; /* of larger rings for process events, where some CPU has needed one */
 	size_t trim_bytes;     /* free memory that is given back to the system behind a job */
 };
 

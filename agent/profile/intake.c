@@ -4,6 +4,10 @@
  *
  * A sample of a process whose mappings the kernel half does not know publishes them; one whose mappings changed since is published
  * again once at the end of the round, however often they changed.
+ *
+ * A process that maps code in place of other code (plugins that come and go) is walked with the mappings of up to a round ago, which were
+ * others by then. The kernel half is left without them for as long as that goes on: each sample comes with a copy of its stack, and is walked
+ * here with what was mapped at its time.
  */
 #include "agent/profile/session_private.h"
 
@@ -12,6 +16,8 @@
 #include "agent/symbol/debug_open.h"
 #include "agent/util/clock.h"
 #include "agent/util/log.h"
+#include "agent/util/macro.h"
+#include "agent/util/reader.h"
 
 static void on_process_exec(struct process *p, void *data)
 {
@@ -62,13 +68,26 @@ static void on_process_event(const struct process_event *ev, void *data)
 	process_table_apply(s->processes, ev);
 }
 
-static void publish(struct session *s, struct process *p, struct known *k)
+/* Who has not done so for this long does it so seldom that the round in which it is found out does not matter: a tenth of a second of ten. */
+#define REPLACING_NS (10 * NS_PER_S)
+
+static bool is_replacing(const struct process *p, uint64_t now_ns)
+{
+	return p->replaced_ns && now_ns < p->replaced_ns + REPLACING_NS;
+}
+
+static void publish(struct session *s, struct process *p, struct known *k, uint64_t now_ns)
 {
 	if (k->buried || k->refused)
 		return;
 	list_remove(&k->node);
 	k->dirty = false;
-	k->published = tables_publish(s->tables, p) == 0;
+	if (!is_replacing(p, now_ns)) {
+		k->published = tables_publish(s->tables, p) == 0;
+	} else if (k->published) {
+		tables_retract(s->tables, p->pid);
+		k->published = false;
+	}
 }
 
 static void publish_dirty(struct session *s)
@@ -76,7 +95,7 @@ static void publish_dirty(struct session *s)
 	LIST_FOREACH (&s->dirty, node) {
 		struct known *k = LIST_ENTRY(node, struct known, node);
 
-		publish(s, k->process, k);
+		publish(s, k->process, k, clock_mono_ns());
 	}
 }
 
@@ -94,7 +113,8 @@ static struct process *process_of(struct session *s, const struct sample *sample
 		p = graveyard_find(&s->graveyard, pid);
 	if (p && p->exited)
 		return p;
-	return process_table_get(s->processes, pid, sample->cold ? sample->cold->comm : NULL);
+	return process_table_get_at(s->processes, pid, sample->cold ? sample->cold->comm : NULL,
+				    sample->head->time_ns);
 }
 
 static struct mapped_file *find_file(const struct mappings *m, uint32_t id)
@@ -115,6 +135,8 @@ static void keep_files(struct session *s, struct process *p, uint32_t generation
 		if (!id || interval_file(s->interval, id))
 			continue;
 		f = find_file(p->mappings, id);
+		if (!f)
+			f = find_file(p->mappings_ahead, id);
 		if (!f)
 			f = find_file(tables_mappings(s->tables, p->pid, generation), id);
 		if (!f || interval_add_file(s->interval, f) < 0)
@@ -227,7 +249,7 @@ static void show_mappings(struct session *s, const struct sample *sample, struct
 	if (sample->head->generation)
 		tables_touch(s->tables, p->pid);
 	else if (k && !(sample->head->flags & WIRE_KTHREAD) && p->mappings && p->mappings->n > 0)
-		publish(s, p, k);
+		publish(s, p, k, sample->head->time_ns);
 }
 
 static void note_sample(struct known *k, const struct sample *sample)
@@ -257,6 +279,15 @@ static void take_sample(struct session *s, const struct sample *sample)
 	show_mappings(s, sample, p);
 }
 
+/* The loop waits for a read of what may be somebody else's, up to a tenth of a second: whoever holds it up so and makes events as fast as it
+ * can would have everybody's rings run full. */
+static void on_waiting(void *data)
+{
+	struct session *s = data;
+
+	s->sideband_read_ns = sideband_collect(s->sideband);
+}
+
 static void on_sample(const struct sample *sample, void *data)
 {
 	struct session *s = data;
@@ -265,7 +296,10 @@ static void on_sample(const struct sample *sample, void *data)
 	if (sample->head->time_ns > s->sideband_read_ns)
 		s->sideband_read_ns = sideband_collect(s->sideband);
 	sideband_deliver_until(s->sideband, sample->head->time_ns, on_process_event, s);
+	/* Not while an event is handed out. */
+	reader_meanwhile(on_waiting, s);
 	take_sample(s, sample);
+	reader_meanwhile(NULL, NULL);
 }
 
 void session_drain(struct session *s)

@@ -118,9 +118,13 @@ static int open_sideband(struct session *s, struct buf *why)
 	int r = cpus_online(&online);
 
 	if (r == 0)
-		r = sideband_new(&(struct sideband_options){ .cpus = &online,
-							     .telemetry = s->options.telemetry },
-				 &s->sideband);
+		r = sideband_new(
+			&(struct sideband_options){
+				.cpus = &online,
+				.max_grown_bytes = s->budget.sideband_bytes,
+				.telemetry = s->options.telemetry,
+			},
+			&s->sideband);
 	if (r < 0)
 		(void)buf_printf(
 			why, "cannot follow processes by perf events: %s; CAP_PERFMON is needed",

@@ -31,6 +31,8 @@
 	  "samples of processes that have no number in the agent's pid namespace")                \
 	X(samples_stale_mapping, "samples looked at again because mappings had just changed")     \
 	X(sideband_lost, "process events the kernel could not deliver")                           \
+	X(sideband_left_out, "mapping events of processes that make more of them than one may")   \
+	X(mapping_floods, "seconds in which a process made more mapping events than one may")     \
 	X(sideband_malformed, "process events that do not follow the contract")                   \
 	X(process_read_errors, "processes that were gone before /proc could be read")             \
 	X(process_evictions, "processes forgotten because the table was full")                    \

@@ -138,6 +138,50 @@ static void test_cover(void **state)
 	assert_false(mappings_cover(NULL, &same));
 }
 
+static void test_differ(void **state)
+{
+	struct fixture *f = *state;
+	_cleanup_mapping_edit_ struct mapping_edit e = { 0 };
+	_cleanup_(mappings_unrefp) struct mappings *m = NULL;
+
+	put(&e, 0x10000, 0x20000, f->file[0], 0x5000);
+	put(&e, 0x30000, 0x40000, NULL, 0);
+	assert_int_equal(mapping_edit_finish(&e, &m), 0);
+	const struct {
+		struct mapping m;
+		bool differs;
+	} rows[] = {
+		{ { .begin = 0x10000, .end = 0x20000, .file_off = 0x5000, .file = f->file[0] },
+		  false },
+		/* Longer, on either side. */
+		{ { .begin = 0xf000, .end = 0x21000, .file_off = 0x4000, .file = f->file[0] },
+		  false },
+		{ { .begin = 0x11000, .end = 0x12000, .file_off = 0x6000, .file = f->file[0] },
+		  false },
+		{ { .begin = 0x11000, .end = 0x12000, .file_off = 0x5000, .file = f->file[0] },
+		  true },
+		{ { .begin = 0x11000, .end = 0x12000, .file_off = 0x6000, .file = f->file[1] },
+		  true },
+		{ { .begin = 0x1f000, .end = 0x21000, .file = f->file[1] }, true },
+		{ { .begin = 0x8000, .end = 0x11000, .kind = MAPPING_ANON }, true },
+		/* Beside all of them. */
+		{ { .begin = 0x8000, .end = 0x10000, .file = f->file[1] }, false },
+		{ { .begin = 0x20000, .end = 0x30000, .file = f->file[1] }, false },
+		{ { .begin = 0x40000, .end = 0x50000, .file = f->file[1] }, false },
+		/* What is made at run time is not told apart. */
+		{ { .begin = 0x31000, .end = 0x32000, .kind = MAPPING_ANON, .name = "[heap]" },
+		  false },
+		{ { .begin = 0x31000, .end = 0x32000, .file = f->file[1] }, true },
+		/* The second of two. */
+		{ { .begin = 0x18000, .end = 0x38000, .file_off = 0xd000, .file = f->file[0] },
+		  true },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		assert_int_equal(mappings_differ(m, &rows[i].m), rows[i].differs);
+	assert_false(mappings_differ(NULL, &rows[3].m));
+}
+
 static void test_ceiling(void **state)
 {
 	struct fixture *f = *state;
@@ -250,6 +294,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_split, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_anonymous_neighbours_join, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_cover, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_differ, setup, teardown),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test_setup_teardown(test_ceiling, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_against_model, setup, teardown),

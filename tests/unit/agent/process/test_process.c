@@ -9,7 +9,7 @@
 #include <sys/sysmacros.h>
 
 #include "agent/process/proc.h"
-#include "agent/process/process.h"
+#include "agent/process/process_private.h"
 #include "agent/util/clock.h"
 #include "agent/util/macro.h"
 #include "tests/unit/agent/process/proc_tree.h"
@@ -475,6 +475,31 @@ static void test_exec_starts_anew(void **state)
 	assert_string_equal(id->cwd, "/srv");
 }
 
+/* Only what was there before and is something else now counts, and an exec leaves nothing that could be replaced. */
+static void test_replaced(void **state)
+{
+	struct fixture *f = *state;
+
+	add_app(f, 9, 1);
+	(void)process_table_get(f->table, 9, NULL);
+	ev_fork(f, 10, 9);
+	struct process *p = process_table_find(f->table, 10);
+	ev_exec(f, 10, "ls");
+	ev_mmap(f, 10, 0x400000, 21, "/bin/ls");
+	ev_mmap(f, 10, 0x500000, 22, "/lib/a.so");
+	ev_mmap(f, 10, 0x500000, 22, "/lib/a.so");
+	assert_int_equal(p->replaced_ns, 0);
+	ev_mmap(f, 10, 0x501000, 23, "/lib/b.so");
+	assert_true(p->replaced_ns > 0);
+	uint64_t first_ns = p->replaced_ns;
+	ev_mmap(f, 10, 0x600000, 24, "/lib/c.so");
+	assert_int_equal(p->replaced_ns, first_ns);
+	ev_mmap(f, 10, 0x500000, 22, "/lib/a.so");
+	assert_true(p->replaced_ns > first_ns);
+	ev_exec(f, 10, "ls");
+	assert_int_equal(p->replaced_ns, 0);
+}
+
 static void test_exec_of_an_unknown_process(void **state)
 {
 	struct fixture *f = *state;
@@ -815,6 +840,114 @@ static void test_lost_events(void **state)
 	assert_string_equal(process_identity(f->table, p)->exe, "/bin/new");
 }
 
+static void write_maps(struct fixture *f, const char *maps)
+{
+	proc_tree_write(&f->tree, 10, "maps", maps, strlen(maps));
+}
+
+/* As long as events are lost, each process is read anew from time to time, and not at each sample. */
+static void test_losses_that_do_not_end(void **state)
+{
+	struct fixture *f = *state;
+
+	add_app(f, 10, 9);
+	struct process *p = process_table_get(f->table, 10, NULL);
+	write_maps(f, "1000-2000 r-xp 0 8:1 31 /bin/a\n");
+	apply(f, (struct process_event){ .kind = PROCESS_EVENT_LOST, .lost = 1 });
+	/* The first time at once. */
+	assert_ptr_equal(process_table_get(f->table, 10, NULL), p);
+	assert_int_equal(p->generation, 2);
+	assert_true(p->reread_after_ns >= p->proc_read_ns + PROCESS_REREAD_NS);
+	for (uint32_t i = 0; i < 4; i++) {
+		write_maps(f, i % 2 ? "1000-2000 r-xp 0 8:1 31 /bin/a\n" :
+				      "1000-2000 r-xp 0 8:1 32 /bin/b\n");
+		apply(f, (struct process_event){ .kind = PROCESS_EVENT_LOST, .lost = 1 });
+		p->reread_after_ns = UINT64_MAX;
+		assert_ptr_equal(process_table_get(f->table, 10, NULL), p);
+		assert_int_equal(p->generation, i + 2);
+		/* The time has come. */
+		p->reread_after_ns = 0;
+		assert_ptr_equal(process_table_get(f->table, 10, NULL), p);
+		assert_int_equal(p->generation, i + 3);
+	}
+	/* Who asks for it gets it. */
+	write_maps(f, "1000-2000 r-xp 0 8:1 33 /bin/c\n");
+	p->reread_after_ns = UINT64_MAX;
+	process_table_distrust(f->table);
+	assert_ptr_equal(process_table_get(f->table, 10, NULL), p);
+	assert_int_equal(p->generation, 7);
+}
+
+/* Events of one process were left out: it is read anew, nobody else. */
+static void test_flood_of_one(void **state)
+{
+	struct fixture *f = *state;
+
+	add_app(f, 10, 9);
+	add_app(f, 11, 9);
+	struct process *p = process_table_get(f->table, 10, NULL);
+	struct process *other = process_table_get(f->table, 11, NULL);
+	write_maps(f, "1000-2000 r-xp 0 8:1 31 /bin/new\n");
+	proc_tree_write(&f->tree, 11, "maps", "1000-2000 r-xp 0 8:1 31 /bin/new\n", 33);
+	apply(f, (struct process_event){ .kind = PROCESS_EVENT_FLOOD, .pid = 10 });
+	apply(f, (struct process_event){ .kind = PROCESS_EVENT_FLOOD, .pid = 12 });
+	(void)process_table_get(f->table, 10, NULL);
+	(void)process_table_get(f->table, 11, NULL);
+	assert_int_equal(p->generation, 2);
+	assert_int_equal(other->generation, 1);
+	/* Not again before its time, which comes even if nobody tells of more. */
+	write_maps(f, MAPS_A);
+	p->reread_after_ns = UINT64_MAX;
+	apply(f, (struct process_event){ .kind = PROCESS_EVENT_FLOOD, .pid = 10 });
+	(void)process_table_get(f->table, 10, NULL);
+	assert_int_equal(p->generation, 2);
+	p->reread_after_ns = 0;
+	(void)process_table_get(f->table, 10, NULL);
+	assert_int_equal(p->generation, 3);
+}
+
+static void map_at(struct fixture *f, uint64_t time_ns, uint64_t begin, uint64_t inode)
+{
+	struct process_event ev = mmap_event(10, begin, inode, "/bin/job");
+
+	ev.time_ns = time_ns;
+	process_table_apply(f->table, &ev);
+}
+
+/* Thousands of mappings, changed in a loop: so many copies are made in a second, then they are old until they are read. */
+static void test_copies_of_many_mappings(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t limit = PROCESS_COPY_BYTES / (MAPPINGS_MAX * sizeof(struct mapping));
+
+	uint64_t time_ns = clock_mono_ns() + NS_PER_S;
+
+	ev_fork(f, 10, 9);
+	ev_exec(f, 10, "job");
+	/* With gaps, or anonymous neighbours would be one. */
+	for (uint64_t i = 0; i < MAPPINGS_MAX; i++) {
+		time_ns += NS_PER_S;
+		map_at(f, time_ns, 0x400000 + i * 0x2000, 21 + i % 2);
+	}
+	struct process *p = process_table_find(f->table, 10);
+	assert_int_equal(p->mappings->n, MAPPINGS_MAX);
+	assert_false(p->is_in_doubt);
+	time_ns += NS_PER_S;
+	uint32_t before = p->generation;
+	for (uint64_t i = 0; i < 2 * limit; i++)
+		map_at(f, time_ns, 0x400000 + i % 10 * 0x2000, 31 + i);
+	assert_in_range(p->generation - before, 1, limit);
+	assert_true(p->is_in_doubt);
+	assert_int_equal(telemetry_get(f->telemetry, TELEMETRY_mapping_floods), 1);
+	assert_int_equal(telemetry_get(f->telemetry, TELEMETRY_sideband_left_out),
+			 2 * limit - (p->generation - before));
+	/* In the next second it may again. */
+	time_ns += NS_PER_S;
+	before = p->generation;
+	map_at(f, time_ns, 0x400000, 500);
+	assert_int_equal(p->generation, before + 1);
+}
+
 static void test_lost_exit_and_reused_pid(void **state)
 {
 	struct fixture *f = *state;
@@ -996,6 +1129,7 @@ int main(void)
 		TEST(test_same_program_again_keeps_its_files),
 		TEST(test_fork_shares_mappings),
 		TEST(test_exec_starts_anew),
+		TEST(test_replaced),
 		TEST(test_exec_of_an_unknown_process),
 		TEST(test_fork_reuses_a_pid),
 		TEST(test_fork_of_an_unsampled_parent),
@@ -1013,6 +1147,9 @@ int main(void)
 		TEST(test_events_newer_than_the_read),
 		TEST(test_read_in_the_middle_of_an_exec),
 		TEST(test_lost_events),
+		TEST(test_losses_that_do_not_end),
+		TEST(test_flood_of_one),
+		TEST(test_copies_of_many_mappings),
 		TEST(test_lost_exit_and_reused_pid),
 		TEST(test_lost_events_of_a_process_that_is_gone),
 		TEST(test_lost_exec_of_a_process_born_in_sight),

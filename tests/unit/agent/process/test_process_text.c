@@ -282,15 +282,21 @@ static void test_zeros(void **state)
 	assert_is_anonymous(get(f), TEXT);
 }
 
-static void test_cannot_be_read(void **state)
+static void test_memory_that_cannot_be_read(void **state)
 {
 	struct fixture *f = *state;
 
-	write_maps(f, MAPS_REMAPPED, "/app"); /* no memory */
+	write_maps(f, MAPS_REMAPPED, "/app");
 	assert_is_anonymous(get(f), TEXT);
+}
+
+static void test_file_that_is_gone(void **state)
+{
+	struct fixture *f = *state;
+
+	write_maps(f, MAPS_REMAPPED, "/app");
 	copy_text(f, PID);
-	assert_int_equal(unlink(f->file), 0); /* no file */
-	process_table_distrust(f->table);
+	assert_int_equal(unlink(f->file), 0);
 	assert_is_anonymous(get(f), TEXT);
 }
 
@@ -491,7 +497,8 @@ int main(void)
 		TEST(other_code),
 		TEST(moved),
 		TEST(zeros),
-		TEST(cannot_be_read),
+		TEST(memory_that_cannot_be_read),
+		TEST(file_that_is_gone),
 		TEST(short_file),
 		TEST(event),
 		TEST(event_with_other_code),

@@ -34,6 +34,9 @@ struct seen {
 	uint64_t last_ns; /* of all processes */
 	bool out_of_order;
 	uint64_t lost;
+	size_t n_losses; /* events that tell of them */
+	uint64_t loss_ns; /* the time of the last one */
+	size_t n_forks; /* of this process */
 };
 
 struct fixture {
@@ -42,16 +45,22 @@ struct fixture {
 	struct seen seen;
 };
 
-static int open_sideband(struct telemetry *telemetry, size_t ring_bytes,
-			 struct sideband **ret_sideband)
+static int open_with(struct sideband_options o, struct telemetry *telemetry,
+		     struct sideband **ret_sideband)
 {
 	_cleanup_cpus_ struct cpus online = { 0 };
 
 	assert_int_equal(cpus_online(&online), 0);
-	return sideband_new(&(struct sideband_options){ .cpus = &online,
-							.telemetry = telemetry,
-							.ring_bytes = ring_bytes },
-			    ret_sideband);
+	o.cpus = &online;
+	o.telemetry = telemetry;
+	return sideband_new(&o, ret_sideband);
+}
+
+static int open_sideband(struct telemetry *telemetry, size_t ring_bytes,
+			 struct sideband **ret_sideband)
+{
+	return open_with((struct sideband_options){ .ring_bytes = ring_bytes }, telemetry,
+			 ret_sideband);
 }
 
 static int setup(void **state)
@@ -81,8 +90,12 @@ static void note(const struct process_event *ev, void *data)
 {
 	struct seen *s = data;
 
-	if (ev->kind == PROCESS_EVENT_LOST)
+	if (ev->kind == PROCESS_EVENT_LOST) {
+		s->n_losses++;
 		s->lost += ev->lost;
+		s->loss_ns = ev->time_ns;
+	}
+	s->n_forks += ev->kind == PROCESS_EVENT_FORK && ev->parent_pid == (uint32_t)getpid();
 	s->out_of_order = s->out_of_order || ev->time_ns < s->last_ns;
 	s->last_ns = ev->time_ns;
 	if (ev->pid != s->pid || s->n >= MAX_SEEN)
@@ -175,12 +188,27 @@ static void test_mapping_later(void **state)
 	(void)fclose(self);
 }
 
-/* Ends the thread only: the last one must not run the test program's own end in the child. */
+/* Waits until it is told; ends the thread only: the last one must not run the test program's own end in the child. */
 static void *thread_main(void *data)
 {
-	(void)usleep(20000);
+	char byte;
+
+	(void)!read(*(int *)data, &byte, 1);
 	(void)syscall(SYS_exit, 0);
 	return data;
+}
+
+/* Its main thread is left, its process is not. */
+static bool is_without_leader(pid_t pid)
+{
+	char path[64], state = 0;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	FILE *stat = fopen(path, "re");
+	assert_non_null(stat);
+	assert_int_equal(fscanf(stat, "%*d (%*[^)]) %c", &state), 1);
+	(void)fclose(stat);
+	return state == 'Z';
 }
 
 /* The main thread leaves first: one EXIT, after the last thread. */
@@ -188,21 +216,29 @@ static void test_leader_leaves(void **state)
 {
 	struct fixture *f = *state;
 
+	int ends[2];
+
 	if (!f->sb)
 		skip();
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
 	pid_t pid = fork();
 	if (pid == 0) {
 		pthread_t thread;
 
+		(void)close(ends[1]);
 		for (int i = 0; i < 3; i++)
-			(void)pthread_create(&thread, NULL, thread_main, NULL);
-		pthread_exit(NULL);
+			(void)pthread_create(&thread, NULL, thread_main, &ends[0]);
+		/* Its own stack with `ends` stays. */
+		(void)syscall(SYS_exit, 0);
 	}
 	f->seen.pid = (uint32_t)pid;
-	(void)usleep(10000);
+	while (!is_without_leader(pid))
+		(void)usleep(1000);
 	sideband_read(f->sb, note, &f->seen);
 	assert_non_null(find(&f->seen, PROCESS_EVENT_FORK, NULL));
 	assert_null(find(&f->seen, PROCESS_EVENT_EXIT, NULL));
+	(void)close(ends[1]);
+	(void)close(ends[0]);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 	sideband_read(f->sb, note, &f->seen);
 	assert_int_equal(count(&f->seen, PROCESS_EVENT_FORK), 1);
@@ -288,8 +324,24 @@ static void test_deliver_by_time(void **state)
 	assert_false(f->seen.out_of_order);
 }
 
-static void pinned_forks(int n)
+/* The n-th of those that we may run on. */
+static void pin_to(const cpu_set_t *all, int n)
 {
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	for (int cpu = 0; cpu < CPU_SETSIZE && CPU_COUNT(&one) == 0; cpu++)
+		if (CPU_ISSET(cpu, all) && n-- == 0)
+			CPU_SET(cpu, &one);
+	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
+}
+
+static void forks_on(int nth_cpu, int n)
+{
+	cpu_set_t all;
+
+	assert_int_equal(sched_getaffinity(0, sizeof(all), &all), 0);
+	pin_to(&all, nth_cpu);
 	for (int i = 0; i < n; i++) {
 		pid_t pid = fork();
 
@@ -297,6 +349,33 @@ static void pinned_forks(int n)
 			_exit(0);
 		(void)waitpid(pid, NULL, 0);
 	}
+	(void)sched_setaffinity(0, sizeof(all), &all);
+}
+
+/* All on one CPU, always the same. */
+static void pinned_forks(int n)
+{
+	forks_on(0, n);
+}
+
+/* A ring that is found full may have lost what came next: that is told at the time from which on it may be so. */
+static void test_full_ring_is_told_at_once(void **state)
+{
+	struct fixture *f = *state;
+	struct sideband *sb = NULL;
+
+	if (!f->sb)
+		skip();
+	assert_int_equal(open_sideband(f->telemetry, (size_t)sysconf(_SC_PAGESIZE), &sb), 0);
+	sideband_read(f->sb, note, &f->seen);
+	assert_int_equal(f->seen.n_losses, 0);
+	pinned_forks(300);
+	uint64_t now_ns = sideband_collect(sb);
+	sideband_deliver_until(sb, now_ns, note, &f->seen);
+	assert_in_range(f->seen.n_forks, 1, 299);
+	assert_true(f->seen.n_losses > 0);
+	assert_true(f->seen.loss_ns < now_ns);
+	sideband_free(sb);
 }
 
 /* A ring of one page fills: the descriptor wakes us, and what did not fit is told. */
@@ -319,6 +398,178 @@ static void test_lost_and_wakeup(void **state)
 	sideband_read(sb, note, &f->seen);
 	assert_true(f->seen.lost > 0);
 	assert_int_equal(telemetry_get(f->telemetry, TELEMETRY_sideband_lost), f->seen.lost);
+	sideband_free(sb);
+}
+
+static void sync_cpus(struct sideband *sb)
+{
+	_cleanup_cpus_ struct cpus online = { 0 };
+
+	assert_int_equal(cpus_online(&online), 0);
+	assert_int_equal(sideband_sync_cpus(sb, &online), 0);
+}
+
+/* Of as many events as its ring has no room for. */
+static uint64_t lost_on(int nth_cpu, struct sideband *sb, struct seen *seen)
+{
+	uint64_t before = seen->lost;
+
+	forks_on(nth_cpu, 300);
+	sideband_read(sb, note, seen);
+	forks_on(nth_cpu, 4);
+	sideband_read(sb, note, seen);
+	return seen->lost - before;
+}
+
+static uint64_t lost_of_forks(struct sideband *sb, struct seen *seen)
+{
+	return lost_on(0, sb, seen);
+}
+
+/* The CPU's ring that ran full is replaced, and has room then for what it had none for. */
+static void test_ring_that_ran_full_grows(void **state)
+{
+	struct fixture *f = *state;
+	const struct sideband_options o = {
+		.ring_bytes = (size_t)sysconf(_SC_PAGESIZE),
+		.max_grown_bytes = SIZE_MAX / 2,
+	};
+	struct sideband *sb = NULL;
+
+	if (!f->sb)
+		skip();
+	assert_int_equal(open_with(o, f->telemetry, &sb), 0);
+	assert_true(lost_of_forks(sb, &f->seen) > 0);
+	uint64_t lost = f->seen.lost;
+	sync_cpus(sb);
+	sideband_read(sb, note, &f->seen);
+	/* What happened while it was replaced is missed, too. */
+	assert_true(f->seen.lost > lost);
+	size_t n_before = f->seen.n_forks;
+	pinned_forks(300);
+	sideband_read(sb, note, &f->seen);
+	assert_int_equal(f->seen.n_forks - n_before, 300);
+	sideband_free(sb);
+}
+
+/* One CPU after the other: with memory for one larger ring, it is where it was needed last. */
+static void test_larger_ring_goes_where_it_is_needed(void **state)
+{
+	struct fixture *f = *state;
+	const struct sideband_options o = {
+		.ring_bytes = (size_t)sysconf(_SC_PAGESIZE),
+		.max_grown_bytes = SIDEBAND_GROWN_BYTES,
+	};
+	struct sideband *sb = NULL;
+	cpu_set_t all;
+
+	assert_int_equal(sched_getaffinity(0, sizeof(all), &all), 0);
+	if (!f->sb || CPU_COUNT(&all) < 2)
+		skip();
+	assert_int_equal(open_with(o, f->telemetry, &sb), 0);
+	for (int i = 0; i < 4; i++) {
+		assert_true(lost_on(i % 2, sb, &f->seen) > 0);
+		sync_cpus(sb);
+		sideband_read(sb, note, &f->seen);
+		size_t n_before = f->seen.n_forks;
+		forks_on(i % 2, 300);
+		sideband_read(sb, note, &f->seen);
+		assert_int_equal(f->seen.n_forks - n_before, 300);
+	}
+	sideband_free(sb);
+}
+
+/* Without memory for it all rings stay as they are, and nothing is missed by trying. */
+static void test_no_room_to_grow(void **state)
+{
+	struct fixture *f = *state;
+	const struct sideband_options o = {
+		.ring_bytes = (size_t)sysconf(_SC_PAGESIZE),
+		.max_grown_bytes = SIDEBAND_GROWN_BYTES - 1,
+	};
+	struct sideband *sb = NULL;
+
+	if (!f->sb)
+		skip();
+	assert_int_equal(open_with(o, f->telemetry, &sb), 0);
+	assert_true(lost_of_forks(sb, &f->seen) > 0);
+	uint64_t lost = f->seen.lost;
+	sync_cpus(sb);
+	sideband_read(sb, note, &f->seen);
+	assert_int_equal(f->seen.lost, lost);
+	assert_true(lost_of_forks(sb, &f->seen) > 0);
+	sideband_free(sb);
+}
+
+#define N_FLOOD 100
+#define LIMIT_BYTES 2048
+
+static void map_and_unmap(void)
+{
+	for (int i = 0; i < N_FLOOD; i++) {
+		void *p = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		(void)munmap(p, 4096);
+	}
+}
+
+/* Who maps in a loop has what is beyond its share left out, which is told; its birth and its end are not left out. */
+static void test_flood_of_mappings(void **state)
+{
+	struct fixture *f = *state;
+	struct sideband *sb = NULL;
+
+	if (!f->sb)
+		skip();
+	assert_int_equal(open_with((struct sideband_options){ .max_process_bytes = LIMIT_BYTES },
+				   f->telemetry, &sb),
+			 0);
+	pid_t pid = fork();
+	if (pid == 0) {
+		map_and_unmap();
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	f->seen.pid = (uint32_t)pid;
+	sideband_read(sb, note, &f->seen);
+	size_t n_taken = count(&f->seen, PROCESS_EVENT_MMAP);
+	assert_in_range(n_taken, 1, LIMIT_BYTES / 64);
+	assert_int_equal(count(&f->seen, PROCESS_EVENT_FORK), 1);
+	assert_int_equal(count(&f->seen, PROCESS_EVENT_EXIT), 1);
+	/* When the first was left out, and when the last was. */
+	assert_int_equal(count(&f->seen, PROCESS_EVENT_FLOOD), 2);
+	assert_int_equal(f->seen.events[n_taken + 1].kind, PROCESS_EVENT_FLOOD);
+	assert_int_equal(f->seen.events[f->seen.n - 2].kind, PROCESS_EVENT_FLOOD);
+	assert_false(f->seen.out_of_order);
+	assert_int_equal(telemetry_get(f->telemetry, TELEMETRY_mapping_floods), 1);
+	assert_in_range(telemetry_get(f->telemetry, TELEMETRY_sideband_left_out) + n_taken,
+			N_FLOOD, N_FLOOD + 8);
+	sideband_free(sb);
+}
+
+/* Nothing is left out of who came after. */
+static void test_flood_of_another(void **state)
+{
+	struct fixture *f = *state;
+	struct sideband *sb = NULL;
+
+	if (!f->sb)
+		skip();
+	assert_int_equal(open_with((struct sideband_options){ .max_process_bytes = LIMIT_BYTES },
+				   f->telemetry, &sb),
+			 0);
+	map_and_unmap();
+	pid_t pid = fork();
+	if (pid == 0) {
+		execl("/bin/true", "true", (char *)NULL);
+		_exit(127);
+	}
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	f->seen.pid = (uint32_t)pid;
+	sideband_read(sb, note, &f->seen);
+	assert_non_null(find(&f->seen, PROCESS_EVENT_MMAP, "/true"));
+	assert_non_null(find(&f->seen, PROCESS_EVENT_MMAP, "libc"));
+	assert_int_equal(count(&f->seen, PROCESS_EVENT_FLOOD), 0);
 	sideband_free(sb);
 }
 
@@ -433,7 +684,14 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_exec_by_a_thread, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_end_of_an_older_process, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_deliver_by_time, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_full_ring_is_told_at_once, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_lost_and_wakeup, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_ring_that_ran_full_grows, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_larger_ring_goes_where_it_is_needed, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(test_no_room_to_grow, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_flood_of_mappings, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_flood_of_another, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_cpus_come_and_go, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_cpu_back_before_anybody_noticed, setup,
 						teardown),
