@@ -12,13 +12,10 @@
 #include <stdint.h>
 
 #include "agent/object/elf.h"
+#include "agent/util/siphash.h"
 
 /* What is read of one file for it; 64 ms. Symbols and strings of larger ones (browsers) come once on a host. */
 #define NAME_DIGEST_MAX_BYTES ((uint64_t)64 << 20)
-
-struct name_digest_key {
-	uint64_t words[2]; /* random, secret */
-};
 
 enum name_digest_outcome {
 	NAME_DIGEST_NONE = 1, /* without sections, or too large */
@@ -27,10 +24,7 @@ enum name_digest_outcome {
 
 /* `previous`: the digest of another file that belongs to it, or 0. With lines, what these are read from belongs to it too. Loads the
  * sections. 0, NAME_DIGEST_NONE, -errno. */
-int name_digest(struct elf *elf, const struct name_digest_key *key, uint64_t previous,
+int name_digest(struct elf *elf, const struct siphash_key *key, uint64_t previous,
 		bool with_lines, uint64_t *ret_digest);
-
-/* SipHash-2-4 of bytes at hand. Pure. */
-uint64_t name_digest_of(const struct name_digest_key *key, const void *bytes, size_t n);
 
 #endif

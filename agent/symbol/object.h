@@ -44,7 +44,7 @@ struct object {
 /* What reading a file needs besides. */
 struct object_world {
 	struct images *images;
-	const struct name_digest_key *key;
+	const struct siphash_key *key;
 	bool with_lines;
 	uint64_t now_ns;
 };

@@ -7,17 +7,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "agent/symbol/constants.h"
 #include "agent/symbol/object.h"
 #include "agent/util/clock.h"
 #include "agent/util/macro.h"
+#include "agent/util/siphash.h"
 
 struct object_symbols {
 	struct symbolizer symbolizer;
 	struct image_options options;
-	struct name_digest_key key;
+	struct siphash_key key;
 	struct arena *names;
 	struct hash_table objects;
 	struct list lru; /* most recently used first */
@@ -258,13 +258,6 @@ void object_symbols_name_by_file(struct object_symbols *s, const struct location
 					       .object = &o->frame_object };
 }
 
-/* Without randomness nothing is shared that was not made by accident: who makes files on purpose does not see digests. */
-static void key_init(struct name_digest_key *key)
-{
-	if (getrandom(key, sizeof(*key), GRND_NONBLOCK) != sizeof(*key))
-		*key = (struct name_digest_key){ { clock_mono_ns(), (uintptr_t)key } };
-}
-
 int object_symbols_new(const struct image_options *options, struct arena *names,
 		       struct object_symbols **ret_symbols)
 {
@@ -275,7 +268,7 @@ int object_symbols_new(const struct image_options *options, struct arena *names,
 	s->symbolizer.resolve = resolve;
 	s->options = *options;
 	s->names = names;
-	key_init(&s->key);
+	siphash_key_init(&s->key);
 	list_init(&s->lru);
 	images_init(&s->images);
 	*ret_symbols = s;
