@@ -10,18 +10,17 @@
 
 #include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 #include <zlib.h>
 
 #include "agent/object/build_id.h"
+#include "agent/object/debug_owner.h"
+#include "agent/util/foreign_file.h"
 #include "agent/util/macro.h"
+#include "agent/util/reader.h"
 
 #define DEBUG_ROOT "/usr/lib/debug"
 /* What is read for a sum, in some 150 ms. Only files without a build id come to that: old or hand-made ones, and small. */
@@ -35,19 +34,14 @@ struct debug_link {
 	uint32_t crc;
 };
 
-/* 0 and *ret_fd, or DEBUG_FILE_NONE: what is not there, or is no regular file, is not an error. */
-static int open_regular(int root_fd, const char *path, int *ret_fd)
+/* 0 and *ret_fd, or DEBUG_FILE_NONE: what is not there, is no regular file, or may not tell of `elf`, is not an error. */
+static int open_candidate(const struct elf *elf, int root_fd, const char *path, int *ret_fd)
 {
-	struct open_how how = {
-		.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
-		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
-	};
-	_cleanup_close_ int fd = (int)syscall(SYS_openat2, root_fd, path, &how, sizeof(how));
-	struct stat st;
+	_cleanup_close_ int fd = foreign_open(root_fd, path, 0, 0, NULL);
 
-	if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOSYS))
-		return -errno;
-	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+	if (fd == -EMFILE || fd == -ENFILE || fd == -ENOMEM || fd == -ENOSYS)
+		return fd;
+	if (fd < 0 || !debug_owner_may_tell_fd(elf_bytes(elf)->fd, fd))
 		return DEBUG_FILE_NONE;
 	*ret_fd = TAKE_FD(fd);
 	return 0;
@@ -77,7 +71,7 @@ static int has_build_id(int fd, const char *wanted)
 	return strcmp(id.gnu, wanted) == 0 ? 0 : DEBUG_FILE_NONE;
 }
 
-static int open_by_build_id(int root_fd, const char *id, int *ret_fd)
+static int open_by_build_id(const struct elf *elf, int root_fd, const char *id, int *ret_fd)
 {
 	char path[sizeof(DEBUG_ROOT "/.build-id/xx/.debug") + BUILD_ID_TEXT_BYTES];
 	_cleanup_close_ int fd = -1;
@@ -86,7 +80,7 @@ static int open_by_build_id(int root_fd, const char *id, int *ret_fd)
 		return DEBUG_FILE_NONE;
 	(void)snprintf(path, sizeof(path), DEBUG_ROOT "/.build-id/%.2s/%.*s.debug", id,
 		       BUILD_ID_TEXT_BYTES - 3, id + 2);
-	int r = open_regular(root_fd, path, &fd);
+	int r = open_candidate(elf, root_fd, path, &fd);
 	if (r == 0)
 		r = has_build_id(fd, id);
 	if (r == 0)
@@ -170,7 +164,7 @@ static bool is_same_file(int a, int b)
 {
 	struct stat x, y;
 
-	return fstat(a, &x) == 0 && fstat(b, &y) == 0 && x.st_dev == y.st_dev &&
+	return foreign_stat(a, &x) == 0 && foreign_stat(b, &y) == 0 && x.st_dev == y.st_dev &&
 	       x.st_ino == y.st_ino;
 }
 
@@ -184,7 +178,7 @@ static void add_candidate(struct debug_file_candidates *c, int fd, bool is_sure)
 	if (is_new)
 		c->items[c->n++] = (struct debug_file_candidate){ fd, is_sure };
 	else
-		(void)close(fd);
+		reader_close(fd);
 }
 
 static bool has_sure(const struct debug_file_candidates *c)
@@ -192,12 +186,12 @@ static bool has_sure(const struct debug_file_candidates *c)
 	return c->n > 0 && c->items[c->n - 1].is_sure;
 }
 
-static int try_link(int root_fd, const char *path, const char *build_id,
+static int try_link(const struct elf *elf, int root_fd, const char *path, const char *build_id,
 		    struct debug_file_candidates *c)
 {
 	_cleanup_close_ int fd = -1;
 	bool is_sure = false;
-	int r = open_regular(root_fd, path, &fd);
+	int r = open_candidate(elf, root_fd, path, &fd);
 
 	if (r == 0)
 		r = check_link(fd, build_id, &is_sure);
@@ -206,8 +200,9 @@ static int try_link(int root_fd, const char *path, const char *build_id,
 	return r < 0 ? r : 0;
 }
 
-static int collect_by_link(int root_fd, const char *path, const struct debug_link *link,
-			   const char *build_id, struct debug_file_candidates *c)
+static int collect_by_link(const struct elf *elf, int root_fd, const char *path,
+			   const struct debug_link *link, const char *build_id,
+			   struct debug_file_candidates *c)
 {
 	static const struct {
 		const char *prefix;
@@ -224,7 +219,7 @@ static int collect_by_link(int root_fd, const char *path, const struct debug_lin
 				 (int)(slash - path), path, places[i].sub, link->name);
 
 		if (n > 0 && (size_t)n < sizeof(place))
-			r = try_link(root_fd, place, build_id, c);
+			r = try_link(elf, root_fd, place, build_id, c);
 	}
 	return r;
 }
@@ -239,7 +234,7 @@ int debug_file_collect(struct elf *elf, int root_fd, const char *path,
 
 	if (r < 0 || has_sure(candidates))
 		return r;
-	r = open_by_build_id(root_fd, id.gnu, &fd);
+	r = open_by_build_id(elf, root_fd, id.gnu, &fd);
 	if (r == 0)
 		add_candidate(candidates, fd, true);
 	if (r != DEBUG_FILE_NONE)
@@ -248,7 +243,7 @@ int debug_file_collect(struct elf *elf, int root_fd, const char *path,
 	if (r != 0)
 		return r < 0 ? r : 0;
 	candidates->crc = link.crc;
-	return collect_by_link(root_fd, path, &link, id.gnu, candidates);
+	return collect_by_link(elf, root_fd, path, &link, id.gnu, candidates);
 }
 
 int debug_file_choose(struct debug_file_candidates *candidates, int *ret_fd)
@@ -268,7 +263,7 @@ int debug_file_choose(struct debug_file_candidates *candidates, int *ret_fd)
 void debug_file_candidates_fini(struct debug_file_candidates *candidates)
 {
 	for (uint32_t i = 0; i < candidates->n; i++)
-		cleanup_close_p(&candidates->items[i].fd);
+		reader_close(candidates->items[i].fd);
 	candidates->n = 0;
 }
 

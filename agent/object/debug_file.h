@@ -3,8 +3,8 @@
  * The separate debug file of an object: by build id (/usr/lib/debug/.build-id/xx/yyyy.debug), else by .gnu_debuglink, whose CRC is
  * checked, beside the object, in its .debug directory and below /usr/lib/debug.
  *
- * Looked for below a root directory (that of the process), never outside of it: paths are resolved with openat2(RESOLVE_IN_ROOT). Only
- * regular files are opened.
+ * Looked for below a root directory (that of the process), never outside of it. Whoever may write there may have put anything at these
+ * paths: they are opened as foreign_file.h does it, and believed where whoever could write them could write the object (debug_owner.h).
  */
 #ifndef XAGENT_AGENT_OBJECT_DEBUG_FILE_H
 #define XAGENT_AGENT_OBJECT_DEBUG_FILE_H

@@ -2,7 +2,7 @@
 /*
  * Opens the separate debug file of a mapped file while the process lives: names are looked up when the interval is over, and a container
  * may be gone by then. Ours comes first, then that in the process's root: what one container has put there must not name a file that
- * others map, too, where we know better.
+ * others map, too, where we know better. Of a user's own it is not believed for a file of others (object/debug_owner.h).
  *
  * Loop thread. Only regular files are opened. A checksum is only computed where one of the two files has no build id, by the worker; which
  * candidates had another sum is remembered with the file.

@@ -3,7 +3,6 @@
 Names and unwind information from the very file that is mapped, wherever it is by now: replaced, written anew, in a mount namespace, on an
 overlay, cut short while it is read. And what is no file is never opened.
 """
-import ctypes
 import os
 import shutil
 import signal
@@ -16,6 +15,7 @@ import pytest
 from harness import burning, chains, folded, paths, privileges, situations
 from harness.agent import config
 from harness.folded import Stacks
+from harness.opens import Opens
 from harness.processes import wait_until
 
 pytestmark = pytest.mark.bpf
@@ -24,8 +24,6 @@ CHAIN = situations.exactly("main", "alpha", "beta", "gamma", "spin")
 BOUNCE = situations.SITUATIONS["bounce"].good
 RATE = 997
 LEAST = 50
-# sys/inotify.h
-IN_OPEN = 0x20
 ENOUGH = 0.3
 
 
@@ -219,25 +217,6 @@ def test_file_that_is_truncated_while_it_is_read(start_agent, standin, processes
 
 
 # No files at all
-
-class Opens:
-    """Counts how often a path's inode is opened, by whomever."""
-
-    def __init__(self, path):
-        libc = ctypes.CDLL(None, use_errno=True)
-        self.fd = libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
-        assert libc.inotify_add_watch(self.fd, os.fsencode(path), IN_OPEN) >= 0, os.strerror(ctypes.get_errno())
-
-    def count(self):
-        try:
-            # An event without a name has 16 bytes.
-            return len(os.read(self.fd, 65536)) // 16
-        except BlockingIOError:
-            return 0
-
-    def close(self):
-        os.close(self.fd)
-
 
 def test_device_is_not_opened(processes, programs, tmp_path):
     device = tmp_path / "zero"
