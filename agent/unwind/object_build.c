@@ -10,6 +10,7 @@
 #include "agent/object/vdso.h"
 #include "agent/unwind/debug_elf.h"
 #include "agent/util/macro.h"
+#include "agent/util/reader.h"
 
 static int build_bytes(const struct object_build *b, struct bytes *ret_bytes)
 {
@@ -50,11 +51,22 @@ static int build(struct object_build *b)
 	return r;
 }
 
+static uint64_t digest(const struct object_build *b)
+{
+	struct siphash s;
+
+	siphash_init(&s, &b->key);
+	if (b->table)
+		row_table_hash(b->table, &s);
+	return siphash_finish(&s, NULL, 0);
+}
+
 static void build_run(struct worker_job *job)
 {
 	struct object_build *b = CONTAINER_OF(job, struct object_build, job);
 
 	b->result = build(b);
+	b->digest = digest(b);
 }
 
 static int own_fd(int fd, int *ret_fd)
@@ -66,7 +78,7 @@ static int own_fd(int fd, int *ret_fd)
 }
 
 int object_build_new(const struct mapped_file *f, int debug_fd, size_t max_bytes,
-		     struct object_build **ret_build)
+		     const struct siphash_key *key, struct object_build **ret_build)
 {
 	_cleanup_(object_build_freep) struct object_build *b = calloc(1, sizeof(*b));
 
@@ -75,6 +87,7 @@ int object_build_new(const struct mapped_file *f, int debug_fd, size_t max_bytes
 	b->job.run = build_run;
 	b->fd = b->debug_fd = -1;
 	b->max_bytes = max_bytes;
+	b->key = *key;
 	int r = f->vdso ? 0 : f->fd < 0 ? -EBADF : own_fd(f->fd, &b->fd);
 	if (r == 0)
 		r = own_fd(debug_fd, &b->debug_fd);
@@ -88,8 +101,8 @@ void object_build_free(struct object_build *b)
 {
 	if (!b)
 		return;
-	cleanup_close_p(&b->fd);
-	cleanup_close_p(&b->debug_fd);
+	reader_close(b->fd);
+	reader_close(b->debug_fd);
 	row_table_free(b->table);
 	free(b);
 }

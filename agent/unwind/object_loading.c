@@ -2,7 +2,6 @@
 /* The unwind rules of mapped files: which tables are in the arena. One is built at a time. */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "agent/unwind/object_tables_private.h"
 
@@ -128,15 +127,13 @@ static bool may_have_room(const struct object_tables *t, uint64_t n_bytes)
 	       idle_bytes(t, n_bytes) >= n_bytes;
 }
 
-static struct shared_table *table_find(struct object_tables *t, const struct object_identity *id)
+/* The worker has built it all the same: what a file claims to be is no reason to walk by another one's rules. */
+static struct shared_table *table_find(struct object_tables *t, uint64_t digest)
 {
-	if (!id->build_id[0])
-		return NULL;
 	LIST_FOREACH (&t->tables, node) {
 		struct shared_table *table = LIST_ENTRY(node, struct shared_table, lru);
 
-		if (table->identity.text_hash == id->text_hash &&
-		    strcmp(table->identity.build_id, id->build_id) == 0)
+		if (table->digest == digest)
 			return table;
 	}
 	return NULL;
@@ -160,12 +157,6 @@ bool object_entry_may_want(const struct object_tables *t, const struct object_en
 
 void object_entry_want(struct object_tables *t, struct object_entry *e)
 {
-	struct shared_table *table = table_find(t, &e->identity);
-
-	if (table) {
-		entry_load(t, e, table);
-		return;
-	}
 	/* Building it again would find no room again. */
 	if (e->state == OBJECT_NO_ROOM && !may_have_room(t, e->needed_bytes)) {
 		e->retry_ns = t->now_ns + OBJECT_TABLES_RETRY_NS;
@@ -197,15 +188,20 @@ static int place(struct object_tables *t, const struct object_build *b,
 
 static int load(struct object_tables *t, struct object_entry *e, const struct object_build *b)
 {
-	_cleanup_free_ struct shared_table *table = calloc(1, sizeof(*table));
+	struct shared_table *same = table_find(t, b->digest);
+	_cleanup_free_ struct shared_table *table = same ? NULL : calloc(1, sizeof(*table));
 
+	if (same) {
+		entry_load(t, e, same);
+		return 0;
+	}
 	if (!table)
 		return -ENOMEM;
 	list_init(&table->lru);
 	int r = place(t, b, table);
 	if (r < 0)
 		return r;
-	table->identity = e->identity;
+	table->digest = b->digest;
 	t->table_bytes += table->n_bytes;
 	entry_load(t, e, TAKE_PTR(table));
 	return 0;
@@ -246,7 +242,7 @@ static void on_built(struct worker_job *job)
 static int start(struct object_tables *t, struct object_entry *e)
 {
 	_cleanup_(object_build_freep) struct object_build *b = NULL;
-	int r = object_build_new(e->file, e->debug_fd, t->options.max_build_bytes, &b);
+	int r = object_build_new(e->file, e->debug_fd, t->options.max_build_bytes, &t->key, &b);
 
 	if (r < 0)
 		return r;
@@ -260,25 +256,13 @@ static int start(struct object_tables *t, struct object_entry *e)
 	return 0;
 }
 
-/* While a build was in the queue, the same build id may have come by another file. */
-static bool shared_meanwhile(struct object_tables *t, struct object_entry *e)
-{
-	struct shared_table *table = table_find(t, &e->identity);
-
-	if (table)
-		entry_load(t, e, table);
-	return table;
-}
-
 static void start_next(struct object_tables *t)
 {
 	while (!t->building && !t->stopped && !list_empty(&t->wanted)) {
 		struct object_entry *e = LIST_ENTRY(t->wanted.next, struct object_entry, wanted);
-		int r = 0;
 
 		list_remove(&e->wanted);
-		if (!shared_meanwhile(t, e))
-			r = start(t, e);
+		int r = start(t, e);
 		if (r == -EAGAIN) {
 			list_push_front(&t->wanted, &e->wanted);
 			return;

@@ -2,19 +2,16 @@
 /* The rules of one mapped file, looked up one by one in the file. */
 #include "agent/unwind/object_rules.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
 
 #include "agent/object/vdso.h"
 #include "agent/unwind/debug_elf.h"
-#include "agent/util/hash.h"
 
 struct object_rules {
 	struct elf *elf;	  /* NULL: not ELF */
 	struct elf *debug;	  /* NULL: none */
 	struct unwind_info *info; /* NULL likewise */
-	struct build_id build_id;
 };
 
 int object_bytes_open(const struct mapped_file *f, struct bytes *ret_bytes)
@@ -45,8 +42,6 @@ static int open_info(struct object_rules *r, const struct process *p, const stru
 	/* Programs map other kinds of files executable too. */
 	if (result > 0)
 		return 0;
-	if (result == 0)
-		result = build_id_read(r->elf, &r->build_id);
 	if (result == 0)
 		result = open_debug(r, p, f, debug_fd);
 	if (result == 0)
@@ -100,23 +95,4 @@ int object_rules_register_at(struct object_rules *r, uint64_t file_off, uint8_t 
 	if (!r->info || !elf_vaddr(r->elf, file_off, &vaddr))
 		return 0;
 	return unwind_info_register_at(r->info, vaddr, reg, ret_rule);
-}
-
-const struct build_id *object_rules_build_id(const struct object_rules *r)
-{
-	return &r->build_id;
-}
-
-uint64_t object_rules_text_hash(const struct object_rules *r)
-{
-	uint64_t hash = 0;
-
-	for (size_t i = 0; r->elf && i < elf_n_segments(r->elf); i++) {
-		const struct elf_segment *s = elf_segment(r->elf, i);
-		const uint64_t place[] = { s->file_off, s->vaddr, s->memory_bytes };
-
-		if (s->type == PT_LOAD && (s->flags & PF_X))
-			hash = hash_bytes(place, sizeof(place), hash);
-	}
-	return hash;
 }

@@ -6,7 +6,6 @@
 #ifndef XAGENT_AGENT_UNWIND_OBJECT_RULES_H
 #define XAGENT_AGENT_UNWIND_OBJECT_RULES_H
 
-#include "agent/object/build_id.h"
 #include "agent/object/elf.h"
 #include "agent/object/unwind_info.h"
 #include "agent/process/process.h"
@@ -29,8 +28,5 @@ int object_rules_at(struct object_rules *r, uint64_t file_off, struct unwind_rul
 /* Where a further register of the caller is (unwind_info_register_at). 0 or -errno. */
 int object_rules_register_at(struct object_rules *r, uint64_t file_off, uint8_t reg,
 			     struct unwind_rule *ret_rule);
-const struct build_id *object_rules_build_id(const struct object_rules *r);
-/* A hash of where in file and memory the executable segments lie. */
-uint64_t object_rules_text_hash(const struct object_rules *r);
 
 #endif

@@ -4,7 +4,6 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -12,6 +11,7 @@
 #include "agent/unwind/object_tables_private.h"
 #include "agent/unwind/row_table.h"
 #include "agent/util/clock.h"
+#include "agent/util/reader.h"
 
 #define SWEEP_NS NS_PER_S
 
@@ -45,6 +45,7 @@ int object_tables_new(const struct object_tables_options *o, struct object_table
 	list_init(&t->wanted);
 	list_init(&t->opened);
 	list_init(&t->tables);
+	siphash_key_init(&t->key);
 	t->cache = calloc(RULE_CACHE_ENTRIES, sizeof(*t->cache));
 	int r = t->cache ? slots_init(&t->slots, WIRE_OBJECT_FIRST, o->max_objects) : -ENOMEM;
 	if (r == 0)
@@ -73,7 +74,7 @@ static void entry_free(struct object_tables *t, struct object_entry *e)
 	hash_remove(&t->entries, &e->node);
 	if (e->slot >= WIRE_OBJECT_FIRST)
 		slots_give(&t->slots, e->slot, clock_mono_ns());
-	cleanup_close_p(&e->debug_fd);
+	reader_close(e->debug_fd);
 	mapped_file_unref(e->file);
 	free(e);
 }
@@ -192,9 +193,6 @@ static int entry_open_rules(struct object_tables *t, struct process *p, struct o
 		r = object_rules_new(p, e->file, &e->debug_fd, &e->rules);
 	if (r < 0)
 		return r;
-	(void)snprintf(e->identity.build_id, sizeof(e->identity.build_id), "%s",
-		       build_id_text(object_rules_build_id(e->rules)));
-	e->identity.text_hash = object_rules_text_hash(e->rules);
 	close_oldest(t);
 	list_push_back(&t->opened, &e->opened);
 	t->n_opened++;

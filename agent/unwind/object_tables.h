@@ -7,7 +7,8 @@
  *	worker has built the table		copied into the arena; one write to the slot publishes it
  *	memory is needed			the table used longest ago is withdrawn, never one in use
  *
- * Files with the same build id share one table, across containers. What finds no room is not an error: its samples are finished here for
+ * Files whose tables are the same, byte by byte (told by a keyed digest of what was built, never by a build id, which anyone can write into
+ * a file), share one place in the arena, across containers. What finds no room is not an error: its samples are finished here for
  * as long as they come.
  *
  * Loop thread only, but for the building.

@@ -9,21 +9,16 @@
 #include "agent/unwind/slots.h"
 #include "agent/util/hash.h"
 #include "agent/util/list.h"
+#include "agent/util/siphash.h"
 
-/* Files that are the same for a walk: tools that move code about may leave the build id as it was. */
-struct object_identity {
-	char build_id[BUILD_ID_TEXT_BYTES]; /* "": not shared */
-	uint64_t text_hash;		    /* of where the executable segments lie */
-};
-
-/* A table in the arena, of all files of one identity. */
+/* A table in the arena, of all files whose rules are the same. */
 struct shared_table {
 	struct wire_object object;
 	uint64_t n_bytes;
 	uint64_t n_rows;
 	uint64_t used_ns; /* a walk came by one of its files */
 	unsigned int n_files;
-	struct object_identity identity;
+	uint64_t digest; /* object_build's */
 	struct list lru; /* the one used longest ago first */
 };
 
@@ -39,7 +34,6 @@ struct object_entry {
 	struct shared_table *table; /* OBJECT_LOADED */
 	struct object_rules *rules; /* NULL: not opened */
 	int debug_fd; /* of its debug file, when it needs one and `rules` was opened; −1 */
-	struct object_identity identity; /* once `rules` was opened */
 	struct hash_node node;
 	struct list wanted; /* in the queue of builds */
 	struct list opened; /* in the order of use of `rules` */
@@ -72,6 +66,7 @@ struct object_tables {
 	struct object_entry *building;
 	struct object_build *built; /* waits for room that has been made */
 	struct cached_rule *cache;
+	struct siphash_key key;
 };
 
 /* object_tables.c */
@@ -81,7 +76,7 @@ int object_entry_open(struct object_tables *t, struct process *p, struct object_
 /* object_loading.c */
 /* It has no table, nor will have without being asked for, and asking makes sense now. */
 bool object_entry_may_want(const struct object_tables *t, const struct object_entry *e);
-/* Shares a table that is there, or puts the entry into the queue, when there may be room. `e` is opened, and may be wanted. */
+/* Puts the entry into the queue, when there may be room. `e` is opened, and may be wanted. */
 void object_entry_want(struct object_tables *t, struct object_entry *e);
 /* Withdraws what the kernel half has of it. */
 void object_entry_unload(struct object_tables *t, struct object_entry *e);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A table into the arena, and out of it.
+ * A table into the arena, and out of it; and what tells whether two are the same there.
  *
  * Each block is a place of its own, so that a table fits wherever there is room. What a placed block takes is read off it when it is given
  * back.
@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "agent/unwind/row_table_internal.h"
+#include "agent/util/macro.h"
 
 /* What has been taken so far. */
 struct placing {
@@ -127,6 +128,19 @@ int row_table_place(const struct row_table *table, struct kernel_arena *arena,
 	else
 		*ret_object = p.object;
 	return r;
+}
+
+/* Numbers first, so that what follows can be read in one way only. Places in `pages` are of this table, and equal where the blocks are. */
+void row_table_hash(const struct row_table *t, struct siphash *s)
+{
+	const uint64_t head[] = { t->base_vaddr - t->regions.bias, t->n_granules, t->n_block_words,
+				  t->rules.n_words, t->n_escapes };
+
+	siphash_words(s, head, ARRAY_SIZE(head));
+	siphash_padded(s, t->pages, (size_t)t->n_pages * sizeof(*t->pages));
+	siphash_words(s, t->blocks, t->n_block_words);
+	siphash_words(s, t->rules.words, t->rules.n_words);
+	siphash_words(s, t->escapes, t->n_escapes);
 }
 
 void row_table_remove(struct kernel_arena *arena, const struct wire_object *object)

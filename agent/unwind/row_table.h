@@ -17,6 +17,7 @@
 #include "agent/object/unwind_info.h"
 #include "agent/unwind/kernel_arena.h"
 #include "agent/unwind/row_regions.h"
+#include "agent/util/siphash.h"
 #include "bpf/wire.h"
 
 /* Padding between functions is at most 15 bytes (alignment of 16). */
@@ -52,6 +53,9 @@ DEFINE_CLEANUP(struct row_table *, row_table_free);
 const struct row_table_stats *row_table_stats(const struct row_table *table);
 /* Addresses of a placed table are these: all of them, but for objects whose segments are shifted against each other, as linked. */
 const struct row_regions *row_table_regions(const struct row_table *table);
+
+/* Adds all that the kernel half reads of the table once it is placed, and where in the file it begins. */
+void row_table_hash(const struct row_table *table, struct siphash *s);
 
 /* Copies the table into the arena. 0 and *ret_object; -ENOSPC, with nothing left behind. */
 int row_table_place(const struct row_table *table, struct kernel_arena *arena,

@@ -51,6 +51,7 @@ def tables(t):
     row("ns a row, all files and sources", "%.1f" % (t["ns"] / t["n_rows"]), "<= 20")
     if t["large_rows"]:
         row("libLLVM: ms, ns a row", "%.1f, %.1f" % (t["large_ns"] / 1e6, t["large_ns"] / t["large_rows"]), "< 30, 20")
+    row("telling equal tables: share of building", "%.3f" % (t["hash_ns"] / t["ns"]), "< 0.02")
     row("slowest file: ms", "%.0f" % (t["slowest_ns"] / 1e6), "", str(t["slowest"]))
     row("rows not represented, dropped; bad entries",
         "%.0f, %.0f; %.0f" % (t["n_unrepresentable"], t["n_dropped"], t["n_bad"]))

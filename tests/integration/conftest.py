@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fixtures of the integration tests. Whatever a test starts is dead when it ends, also when it fails."""
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 import time
 import warnings
+from pathlib import Path
 
 import pytest
 
@@ -72,6 +75,15 @@ def processes(tmp_path):
     everything = Processes(tmp_path)
     yield everything
     everything.end_all()
+
+
+@pytest.fixture
+def open_directory():
+    """Where every user may run programs."""
+    path = Path(tempfile.mkdtemp(prefix="xagent-test-", dir="/tmp"))
+    path.chmod(0o755)
+    yield path
+    shutil.rmtree(path)
 
 
 @pytest.fixture

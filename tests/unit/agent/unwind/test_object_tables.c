@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "agent/unwind/debug_elf.h"
 #include "agent/unwind/object_tables_private.h"
 #include "agent/unwind/row_table.h"
 #include "agent/util/clock.h"
@@ -37,6 +38,8 @@ static const char build_all[] =
 	"gcc -O1 -fno-inline -shared -fPIC -Wl,--build-id=0x0b -DMORE -o large.so a.c && "
 	"gcc -O1 -fno-inline -shared -fPIC -Wl,--build-id=none -o nameless.so a.c && "
 	"cp nameless.so nameless2.so && "
+	"sed -e 's/a.50./a[60]/; s/a.900./a[910]/' a.c > forged.c && "
+	"gcc -O1 -fno-inline -shared -fPIC -Wl,--build-id=0x0a -o forged.so forged.c && "
 	"gcc -O1 -fno-inline -no-pie -Wl,--build-id=0x0c -o fixed a.c && "
 	"gcc -O1 -fno-inline -shared -fPIC -Wl,--build-id=0x0d -Wl,-Ttext-segment=0x7000000 -o "
 	"high.so a.c && "
@@ -319,8 +322,8 @@ static void test_code(void **state)
 			 -ENODATA);
 }
 
-/* Two files, one build id: one table, whoever is first; each has its slot. */
-static void test_shared_build_id(void **state)
+/* Two files of equal rules: one table; each has its slot. */
+static void test_equal_tables_are_one(void **state)
 {
 	struct fixture *f = fixture_of(state);
 	struct mapped_file *a = open_file(f, "a.so");
@@ -334,7 +337,7 @@ static void test_shared_build_id(void **state)
 	uint64_t bytes = stats_of(f).table_bytes;
 	assert_true(bytes > 0 && bytes <= used);
 	assert_false(is_published(f, slot_copy));
-	(void)rule_at(f, copy, 0, true);
+	want(f, copy);
 	assert_true(is_published(f, slot_copy));
 	assert_int_equal(N_IN(f, LOADED), 2);
 	assert_int_equal(stats_of(f).n_tables, 1);
@@ -375,7 +378,7 @@ static void test_shared_while_it_is_built(void **state)
 	assert_int_equal(stats_of(f).n_tables, 1);
 }
 
-static void test_without_build_id_nothing_is_shared(void **state)
+static void test_without_build_id_all_the_same(void **state)
 {
 	struct fixture *f = fixture_of(state);
 	struct mapped_file *a = open_file(f, "nameless.so");
@@ -384,7 +387,57 @@ static void test_without_build_id_nothing_is_shared(void **state)
 	want(f, a);
 	want(f, b);
 	assert_int_equal(N_IN(f, LOADED), 2);
+	assert_int_equal(stats_of(f).n_tables, 1);
+}
+
+static void assert_own_rules(struct fixture *f, struct mapped_file *file, uint32_t slot)
+{
+	_cleanup_(object_rules_freep) struct object_rules *own = NULL;
+	uint64_t begin = 0, n_bytes = 0;
+	int debug_fd = DEBUG_ELF_NONE;
+
+	assert_int_equal(object_rules_new(&f->process, file, &debug_fd, &own), 0);
+	elf_text(file, &begin, &n_bytes);
+	for (uint64_t off = begin; off < begin + n_bytes; off++) {
+		struct unwind_rule rule, by_slot = rule_in_slot(f, slot, off);
+
+		assert_int_equal(object_rules_at(own, off, &rule), 0);
+		if (rule.cfa)
+			assert_memory_equal(&by_slot, &rule, sizeof(rule));
+	}
+}
+
+/* A stranger's file that claims to be another: its build id, its text at the same place and of the same size, other frames. Each is unwound by
+ * its own rules, whoever came first. */
+static void check_forged(void **state, const char *first, const char *second)
+{
+	struct fixture *f = fixture_of(state);
+	struct mapped_file *a = open_file(f, first);
+	struct mapped_file *b = open_file(f, second);
+	uint32_t slot_a = object_tables_hold(f->tables, a);
+	uint32_t slot_b = object_tables_hold(f->tables, b);
+	uint64_t begin_a, begin_b, n_a, n_b;
+
+	elf_text(a, &begin_a, &n_a);
+	elf_text(b, &begin_b, &n_b);
+	assert_int_equal(begin_a, begin_b);
+	assert_int_equal(n_a, n_b);
+	want(f, a);
+	want(f, b);
+	assert_int_equal(N_IN(f, LOADED), 2);
 	assert_int_equal(stats_of(f).n_tables, 2);
+	assert_own_rules(f, a, slot_a);
+	assert_own_rules(f, b, slot_b);
+}
+
+static void test_forged_build_id_came_first(void **state)
+{
+	check_forged(state, "forged.so", "a.so");
+}
+
+static void test_forged_build_id_came_second(void **state)
+{
+	check_forged(state, "a.so", "forged.so");
 }
 
 /* Bytes of the table of a file, found by loading it alone. */
@@ -654,9 +707,11 @@ int main(void)
 		FIXTURE_TEST(test_file_without_rules),
 		FIXTURE_TEST(test_vdso),
 		FIXTURE_TEST(test_code),
-		FIXTURE_TEST(test_shared_build_id),
+		FIXTURE_TEST(test_equal_tables_are_one),
 		FIXTURE_TEST(test_shared_while_it_is_built),
-		FIXTURE_TEST(test_without_build_id_nothing_is_shared),
+		FIXTURE_TEST(test_without_build_id_all_the_same),
+		FIXTURE_TEST(test_forged_build_id_came_first),
+		FIXTURE_TEST(test_forged_build_id_came_second),
 		FIXTURE_TEST(test_eviction),
 		FIXTURE_TEST(test_eviction_waits_for_its_room),
 		FIXTURE_TEST(test_no_room_at_all),

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "agent/unwind/row_pieces.h"
+#include "agent/unwind/row_rules.h"
 #include "agent/util/clock.h"
 #include "agent/util/macro.h"
 #include "tests/support/fake_unwind.h"
@@ -356,6 +357,18 @@ static void pages_of_escapes(void **state)
 	check_borders(w);
 	check_foreach(w);
 	world_free(w);
+}
+
+/* One word has no room for their kind. */
+static void rules_of_go_are_wide(void **state)
+{
+	static const enum rule_cfa kinds[] = { RULE_CFA_GO_NOTED, RULE_CFA_GO_LEFT };
+	struct wire_rule packed;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		assert_false(row_rule_pack(
+			&(struct unwind_rule){ .cfa = (uint8_t)kinds[i], .ra_off = -8 }, &packed));
 }
 
 /* Whatever a rule says, it comes back whole: one for each kind, and those that one word cannot hold. */
@@ -792,6 +805,7 @@ int main(void)
 	const struct CMUnitTest single[] = {
 		cmocka_unit_test(pages_of_escapes),
 		cmocka_unit_test(every_kind_of_rule),
+		cmocka_unit_test(rules_of_go_are_wide),
 		cmocka_unit_test(both_machines),
 		cmocka_unit_test(nothing_at_all),
 		cmocka_unit_test(span_without_rows),
