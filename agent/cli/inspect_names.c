@@ -72,8 +72,12 @@ int inspect_names_open(struct inspect_names *n, const char *path, enum demangle_
 	_cleanup_(elf_freep) struct elf *debug = NULL;
 
 	n->path = path;
-	n->options = (struct image_options){ .demangle = mode, .max_bytes = SOURCES_MAX_BYTES };
-	int r = open_elf(n, &elf, why);
+	int r = dwarf_client_new(NULL, &n->dwarf);
+	n->options = (struct image_options){ .demangle = mode,
+					     .dwarf = n->dwarf,
+					     .max_bytes = SOURCES_MAX_BYTES };
+	if (r == 0)
+		r = open_elf(n, &elf, why);
 	if (r < 0)
 		return r;
 	debug = open_debug(n, elf);
@@ -87,6 +91,7 @@ int inspect_names_open(struct inspect_names *n, const char *path, enum demangle_
 void inspect_names_fini(struct inspect_names *n)
 {
 	image_free(n->image);
+	dwarf_client_free(n->dwarf);
 	cleanup_close_p(&n->debug_fd);
 	cleanup_close_p(&n->fd);
 	*n = INSPECT_NAMES_INIT;
@@ -263,5 +268,7 @@ int inspect_names_print(struct inspect_names *n, uint64_t vaddr, bool with_lines
 		r = image_lines(n->image, &n->options, &access, vaddr, &left_ns, &lines);
 	if (with_lines && r == 0)
 		print_lines(lines, name);
+	if (with_lines && r == IMAGE_FAILED)
+		(void)fprintf(stderr, "xagent: %s: debug information could not be read\n", n->path);
 	return r < 0 ? r : 0;
 }

@@ -12,6 +12,7 @@ struct inspect_names {
 	int fd;
 	int debug_fd;
 	struct image *image;
+	struct dwarf_client *dwarf; /* owned */
 	struct image_options options;
 };
 

@@ -23,19 +23,27 @@ static bool has_room(int fd, uint64_t n_bytes)
 	return n_bytes / (uint64_t)fs.f_bsize < (uint64_t)fs.f_bavail / FREE_SHARE;
 }
 
-int scratch_open(struct scratch *s, uint64_t n_bytes, int *ret_fd)
+static int open_here(struct scratch *s, uint64_t n_bytes, int *ret_fd)
 {
-	if (n_bytes > SCRATCH_FILE_MAX_BYTES || n_bytes > s->max_bytes - s->used_bytes)
-		return SCRATCH_NONE;
 	_cleanup_close_ int fd = open(s->dir, O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return errno == EMFILE || errno == ENFILE || errno == ENOMEM ? -errno
 									     : SCRATCH_NONE;
 	if (!has_room(fd, n_bytes))
 		return SCRATCH_NONE;
+	*ret_fd = TAKE_FD(fd);
+	return 0;
+}
+
+int scratch_open(struct scratch *s, uint64_t n_bytes, int *ret_fd)
+{
+	if (n_bytes > SCRATCH_FILE_MAX_BYTES || n_bytes > s->max_bytes - s->used_bytes)
+		return SCRATCH_NONE;
+	int r = s->open ? s->open(s->open_data, n_bytes, ret_fd) : open_here(s, n_bytes, ret_fd);
+	if (r != 0)
+		return r;
 	s->used_bytes += n_bytes;
 	s->n_opened++;
-	*ret_fd = TAKE_FD(fd);
 	return 0;
 }
 

@@ -17,11 +17,16 @@
 /* Kept over restarts by the FHS, so on disk; /tmp is often memory. */
 #define SCRATCH_DIR "/var/tmp"
 
+/* Opens an empty file for n_bytes elsewhere, as scratch_open(). */
+typedef int (*scratch_open_fn)(void *data, uint64_t n_bytes, int *ret_fd);
+
 struct scratch {
 	const char *dir; /* borrowed */
 	uint64_t max_bytes;
 	uint64_t used_bytes;
-	uint64_t n_opened; /* so far */
+	uint64_t n_opened;    /* so far */
+	scratch_open_fn open; /* NULL: here, in dir; for processes that may open nothing */
+	void *open_data;
 };
 
 #define SCRATCH_INIT ((struct scratch){ .dir = SCRATCH_DIR, .max_bytes = SCRATCH_MAX_BYTES })

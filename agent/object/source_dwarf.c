@@ -5,7 +5,9 @@
 #include <dwarf.h>
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "agent/object/source_lines.h"
 #include "agent/util/macro.h"
 
 /* struct Dwarf_CU with its first table of abbreviations, and malloc's share (measured with elfutils 0.188). */
@@ -25,12 +27,21 @@
 #define RANGE_BYTES 48
 #define RANGES_WINDOW_BYTES 4096
 
+/* libdw knows no way back: without a handler it writes to stderr and exits. */
+static _Noreturn void end_without_memory(void)
+{
+	_exit(SOURCE_LINES_EXIT_MEMORY);
+}
+
 static int start_libdw(struct source_dwarf *d)
 {
 	d->elf = elf_memory((char *)d->image->memory, d->image->n_memory);
 	if (d->elf)
 		d->dwarf = dwarf_begin_elf(d->elf, DWARF_C_READ, NULL);
-	return d->dwarf ? 0 : SOURCE_IMAGE_NONE;
+	if (!d->dwarf)
+		return SOURCE_IMAGE_NONE;
+	(void)dwarf_new_oom_handler(d->dwarf, end_without_memory);
+	return 0;
 }
 
 static void stop_libdw(struct source_dwarf *d)
@@ -47,13 +58,18 @@ static void stop_libdw(struct source_dwarf *d)
 	}
 }
 
-int source_dwarf_init(struct source_dwarf *d, int fd, size_t max_bytes, struct scratch *scratch)
+int source_dwarf_init(struct source_dwarf *d, const struct bytes *file, size_t max_bytes,
+		      struct scratch *scratch)
 {
 	d->max_bytes = max_bytes;
+	return source_image_new(file, max_bytes / 2, scratch, &d->image);
+}
+
+int source_dwarf_start(struct source_dwarf *d)
+{
 	(void)elf_version(EV_CURRENT);
-	int r = source_image_new(fd, max_bytes / 2, scratch, &d->image);
-	if (r == 0)
-		r = source_units_read(d->image, max_bytes / 2 / LIBDW_UNIT_BYTES, &d->units);
+	int r = source_units_read(d->image, d->max_bytes / 2 / LIBDW_UNIT_BYTES, &d->units);
+
 	return r == 0 ? start_libdw(d) : r;
 }
 

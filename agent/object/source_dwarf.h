@@ -30,8 +30,11 @@ struct source_dwarf {
 	size_t max_bytes;
 };
 
-/* Zeroed before. 0, SOURCE_IMAGE_NONE, -errno. */
-int source_dwarf_init(struct source_dwarf *d, int fd, size_t max_bytes, struct scratch *scratch);
+/* Zeroed before. The image only, without libdw. 0, SOURCE_IMAGE_NONE, -errno. */
+int source_dwarf_init(struct source_dwarf *d, const struct bytes *file, size_t max_bytes,
+		      struct scratch *scratch);
+/* libdw begins to read. Where it finds no memory the process ends with SOURCE_LINES_EXIT_MEMORY. 0, SOURCE_IMAGE_NONE, -errno. */
+int source_dwarf_start(struct source_dwarf *d);
 void source_dwarf_fini(struct source_dwarf *d);
 /* Between questions: gives back what can be read again, if there is more than max_bytes. Pointers of libdw become invalid. */
 int source_dwarf_trim(struct source_dwarf *d);

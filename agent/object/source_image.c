@@ -5,7 +5,6 @@
 #include <elf.h>
 #include <endian.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -228,7 +227,21 @@ static int image_init(struct source_image *image, struct elf *elf, size_t max_in
 	return inflate_sections(image, packed);
 }
 
-int source_image_new(int fd, size_t max_inflated_bytes, struct scratch *scratch,
+int source_image_exists(const struct bytes *file)
+{
+	_cleanup_(elf_freep) struct elf *elf = NULL;
+	int r = elf_new(*file, &elf);
+
+	if (r == 0)
+		r = elf_load_sections(elf);
+	if (r != 0)
+		return r < 0 ? r : SOURCE_IMAGE_NONE;
+	return elf_object_type(elf) != ET_REL && find_section(elf, section_names[SOURCE_INFO])
+		       ? 0
+		       : SOURCE_IMAGE_NONE;
+}
+
+int source_image_new(const struct bytes *file, size_t max_inflated_bytes, struct scratch *scratch,
 		     struct source_image **ret_image)
 {
 	_cleanup_(source_image_freep) struct source_image *image = calloc(1, sizeof(*image));
@@ -238,12 +251,8 @@ int source_image_new(int fd, size_t max_inflated_bytes, struct scratch *scratch,
 		return -ENOMEM;
 	image->scratch = scratch;
 	image->scratch_fd = -1;
-	image->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-	if (image->fd < 0)
-		return -errno;
-	int r = bytes_from_fd(image->fd, &image->file);
-	if (r == 0)
-		r = elf_new(image->file, &elf);
+	image->file = *file;
+	int r = elf_new(image->file, &elf);
 	if (r == 0)
 		r = image_init(image, elf, max_inflated_bytes);
 	if (r != 0)
@@ -259,8 +268,6 @@ void source_image_free(struct source_image *image)
 	if (image->memory)
 		(void)munmap(image->memory, image->n_memory);
 	free(image->filled);
-	if (image->fd >= 0)
-		(void)close(image->fd);
 	if (image->scratch_fd >= 0)
 		scratch_close(image->scratch, image->scratch_fd, image->n_scratch_bytes);
 	free(image);

@@ -49,8 +49,7 @@ struct source_image_section {
 };
 
 struct source_image {
-	int fd; /* owned */
-	struct bytes file;
+	struct bytes file;	 /* what it borrows stays */
 	struct scratch *scratch; /* borrowed; NULL: nothing is written to disk */
 	int scratch_fd;		 /* owned; −1: none */
 	uint64_t n_scratch_bytes;
@@ -62,9 +61,11 @@ struct source_image {
 	struct source_image_section sections[SOURCE_SECTION_MAX];
 };
 
-/* `fd` is dup'ed. Compressed sections may have max_inflated_bytes together in memory; beyond it they go to `scratch` (may be NULL). 0,
+/* Whether an image could be made of the file, by its headers. 0, SOURCE_IMAGE_NONE, -errno. */
+int source_image_exists(const struct bytes *file);
+/* What `file` borrows stays there until free. Compressed sections may have max_inflated_bytes together in memory; beyond it they go to `scratch` (may be NULL). 0,
  * SOURCE_IMAGE_NONE, -errno. */
-int source_image_new(int fd, size_t max_inflated_bytes, struct scratch *scratch,
+int source_image_new(const struct bytes *file, size_t max_inflated_bytes, struct scratch *scratch,
 		     struct source_image **ret_image);
 void source_image_free(struct source_image *image); /* NULL-safe */
 DEFINE_CLEANUP(struct source_image *, source_image_free);

@@ -22,7 +22,15 @@ struct source_lines {
 	size_t max_bytes;
 };
 
-int source_lines_new(int fd, size_t max_bytes, struct scratch *scratch, struct source_lines **ret)
+int source_lines_exist(const struct bytes *file)
+{
+	int r = source_image_exists(file);
+
+	return r > 0 ? SOURCE_LINES_NONE : r;
+}
+
+int source_lines_new(const struct bytes *file, size_t max_bytes, struct scratch *scratch,
+		     struct source_lines **ret)
 {
 	_cleanup_(source_lines_freep) struct source_lines *l = NULL;
 
@@ -33,13 +41,25 @@ int source_lines_new(int fd, size_t max_bytes, struct scratch *scratch, struct s
 		return -ENOMEM;
 	l->max_bytes = max_bytes;
 	/* An eighth each for spans and functions. */
-	int r = source_dwarf_init(&l->dwarf, fd, max_bytes - max_bytes / 4, scratch);
-	if (r == 0)
-		r = source_index_init(&l->index, &l->dwarf, max_bytes / 8);
+	int r = source_dwarf_init(&l->dwarf, file, max_bytes - max_bytes / 4, scratch);
 	if (r != 0)
 		return r < 0 ? r : SOURCE_LINES_NONE;
 	*ret = TAKE_PTR(l);
 	return 0;
+}
+
+int source_lines_start(struct source_lines *l)
+{
+	int r = source_dwarf_start(&l->dwarf);
+
+	if (r == 0)
+		r = source_index_init(&l->index, &l->dwarf, l->max_bytes / 8);
+	return r > 0 ? SOURCE_LINES_NONE : r;
+}
+
+size_t source_lines_image_bytes(const struct source_lines *l)
+{
+	return l->dwarf.image->n_memory;
 }
 
 void source_lines_free(struct source_lines *l)

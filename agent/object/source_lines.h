@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "agent/object/bytes.h"
 #include "agent/object/scratch.h"
 #include "agent/object/source_frames.h"
 #include "agent/util/arena.h"
@@ -32,10 +33,21 @@ enum source_lines_outcome {
 
 struct source_lines;
 
-/* `fd` is that of the file that has .debug_info: the object itself or its debug file. It is dup'ed, not consumed. Memory stays below
+/* Whether the file has .debug_info, by its headers: nothing of its contents is read, no libdw. 0, SOURCE_LINES_NONE, -errno. */
+int source_lines_exist(const struct bytes *file);
+
+/* What the process exits with when libdw finds no memory: it knows no other way. So it has to be a process of its own (agent/dwarf). */
+#define SOURCE_LINES_EXIT_MEMORY 4
+
+/* `file` is the one that has .debug_info: the object itself or its debug file; what it borrows stays there until free. Memory stays below
  * max_bytes but for one line table that is being read. `scratch` (borrowed until free; may be NULL) is for compressed sections that are too
- * large for that. 0, SOURCE_LINES_NONE, -errno. */
-int source_lines_new(int fd, size_t max_bytes, struct scratch *scratch, struct source_lines **ret);
+ * large for that. Until source_lines_start() nothing is done by libdw, and nothing can be asked. 0, SOURCE_LINES_NONE, -errno. */
+int source_lines_new(const struct bytes *file, size_t max_bytes, struct scratch *scratch,
+		     struct source_lines **ret);
+/* Once. 0, SOURCE_LINES_NONE, -errno. */
+int source_lines_start(struct source_lines *l);
+/* Addresses that were reserved for the file's sections; most of them never become memory. */
+size_t source_lines_image_bytes(const struct source_lines *l);
 /* Whether making it anew would take seconds. */
 bool source_lines_has_scratch(const struct source_lines *l);
 void source_lines_free(struct source_lines *l); /* NULL-safe */

@@ -5,11 +5,13 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "agent/object/source_lines.h"
 #include "agent/object/symtab.h"
 #include "agent/symbol/debuginfod.h"
 #include "agent/util/clock.h"
 #include "agent/util/macro.h"
+
+/* What malloc adds to an image, its headers, their segments and the list of its sources. */
+#define ALLOCATIONS_BYTES (4 * 16)
 
 int image_new(struct elf *elf, struct elf *debug, struct image **ret_image)
 {
@@ -38,8 +40,13 @@ static void drop_fetched(struct image *image)
 
 static void drop_reader(struct image *image)
 {
-	source_lines_free(image->reader);
+	dwarf_file_close(image->reader);
 	image->reader = NULL;
+}
+
+bool image_has_sources(const struct image *image)
+{
+	return image->reader || image->fetched || function_info_is_loaded(image->info);
 }
 
 void image_free(struct image *image)
@@ -56,18 +63,20 @@ void image_free(struct image *image)
 	free(image);
 }
 
-size_t image_bytes(const struct image *image)
+size_t image_source_bytes(const struct image *image)
 {
-	return sizeof(*image) + elf_memory_bytes(image->elf) +
-	       (image->debug ? elf_memory_bytes(image->debug) : 0) +
+	if (!image_has_sources(image))
+		return 0;
+	return function_info_bytes(image->info) +
 	       (image->fetched ? elf_memory_bytes(image->fetched) : 0) +
-	       function_info_bytes(image->info) + image->pieces.bytes + image->lines.bytes +
-	       (image->reader ? source_lines_bytes(image->reader) : 0);
+	       (image->reader ? dwarf_file_bytes(image->reader) : 0);
 }
 
-bool image_has_sources(const struct image *image)
+size_t image_bytes(const struct image *image)
 {
-	return image->reader || function_info_is_loaded(image->info);
+	return sizeof(*image) + ALLOCATIONS_BYTES + elf_memory_bytes(image->elf) +
+	       (image->debug ? elf_memory_bytes(image->debug) : 0) + image->pieces.bytes +
+	       image->lines.bytes + image_source_bytes(image);
 }
 
 void image_drop_sources(struct image *image)
@@ -101,7 +110,7 @@ static void heat_up(struct image *image, uint64_t interval)
 void image_end_interval(struct image *image, uint64_t interval)
 {
 	pieces_drop_passing(&image->pieces);
-	uint64_t keep = image->reader && source_lines_has_scratch(image->reader)
+	uint64_t keep = image->reader && dwarf_file_has_scratch(image->reader)
 				? IMAGE_SCRATCH_INTERVALS
 				: 0;
 	if (interval - image->reader_interval > keep)
@@ -110,6 +119,8 @@ void image_end_interval(struct image *image, uint64_t interval)
 
 void image_expire(struct image *image, uint64_t now_ns)
 {
+	if (image->failed_ns && now_ns >= image->failed_ns + IMAGE_NEGATIVE_NS)
+		image->failed_ns = 0;
 	if (!image->nameless_ns || now_ns < image->nameless_ns + IMAGE_NEGATIVE_NS)
 		return;
 	image->nameless_ns = 0;
@@ -237,6 +248,11 @@ static int add_piece(struct image *image, const struct image_options *options,
 		image->nameless_ns = access->now_ns;
 	return pieces_add(&image->pieces, vaddr, &piece, (struct str){ name.data, name.len },
 			  ret_piece);
+}
+
+bool image_knows(const struct image *image, uint64_t vaddr)
+{
+	return pieces_find(&image->pieces, vaddr);
 }
 
 int image_name(struct image *image, const struct image_options *options,

@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "agent/dwarf/client.h"
 #include "agent/object/demangle.h"
 #include "agent/object/elf.h"
 #include "agent/object/function_info.h"
@@ -34,7 +35,8 @@ struct image_options {
 	enum demangle_mode demangle;
 	bool lines;
 	bool inlines;
-	size_t max_bytes; /* of one file's sources */
+	struct dwarf_client *dwarf; /* borrowed; NULL: lines are those of Go only */
+	size_t max_bytes;	    /* of one file's sources */
 	struct scratch *
 		scratch; /* borrowed; for compressed debug files that are larger; NULL: these have no lines */
 	image_fetch_fn fetch; /* NULL: nobody is asked */
@@ -45,6 +47,7 @@ struct image_options {
 enum image_outcome {
 	IMAGE_NO_NAME = 1,
 	IMAGE_NO_TIME, /* it was not looked for */
+	IMAGE_FAILED,  /* just now: its lines are left alone for IMAGE_NEGATIVE_NS */
 	IMAGE_OUTCOME_MAX
 };
 
@@ -53,8 +56,6 @@ enum image_outcome {
 
 /* Intervals that a reader with a scratch file is kept for nobody. */
 #define IMAGE_SCRATCH_INTERVALS 30
-
-struct source_lines;
 
 struct image {
 	struct hash_node node; /* images' */
@@ -73,10 +74,11 @@ struct image {
 	struct function_info *info;
 	struct pieces pieces;
 	struct line_cache lines;
-	struct source_lines *reader; /* NULL: not opened, or dropped */
-	bool is_readerless;	     /* nobody has lines */
-	uint64_t reader_interval;    /* that it was last needed in */
-	uint64_t scratch_ns;	     /* when it was last unpacked to disk; 0: it was not */
+	struct dwarf_file *reader; /* NULL: not opened, or dropped */
+	bool is_readerless;	   /* nobody has lines */
+	uint64_t failed_ns;	   /* when reading them failed; 0: not lately */
+	uint64_t reader_interval;  /* that it was last needed in */
+	uint64_t scratch_ns;	   /* when it was last unpacked to disk; 0: it was not */
 };
 
 /* What the file at hand can be read through. */
@@ -93,8 +95,9 @@ int image_new(struct elf *elf, struct elf *debug, struct image **ret_image);
 void image_free(struct image *image); /* NULL-safe */
 DEFINE_CLEANUP(struct image *, image_free);
 
-/* Bytes held. */
+/* Bytes held; and of them by its sources. */
 size_t image_bytes(const struct image *image);
+size_t image_source_bytes(const struct image *image);
 bool image_has_sources(const struct image *image);
 void image_drop_sources(struct image *image);
 void image_drop_names(struct image *image);
@@ -105,6 +108,8 @@ void image_end_interval(struct image *image, uint64_t interval);
 /* Forgets that things were not there, if that was long ago. */
 void image_expire(struct image *image, uint64_t now_ns);
 
+/* What image_name() says of an address is known already: no source is asked. */
+bool image_knows(const struct image *image, uint64_t vaddr);
 /* The name of the function at an address. Borrowed from the image. 0, IMAGE_NO_NAME, -errno. */
 int image_name(struct image *image, const struct image_options *options,
 	       const struct image_access *access, uint64_t vaddr, const char **ret_name);
@@ -113,7 +118,7 @@ int image_name(struct image *image, const struct image_options *options,
 bool image_function_begin(const struct image *image, uint64_t vaddr, uint64_t *ret_begin);
 
 /* Functions inlined at an address, innermost first, the last one its own. It is looked for while *left_ns is not used up. Borrowed from
- * the image. 0 (at least one frame), IMAGE_NO_NAME, IMAGE_NO_TIME, -errno. */
+ * the image. 0 (at least one frame), IMAGE_NO_NAME, IMAGE_NO_TIME, IMAGE_FAILED, -errno. */
 int image_lines(struct image *image, const struct image_options *options,
 		const struct image_access *access, uint64_t vaddr, uint64_t *left_ns,
 		const struct line_answer **ret_answer);

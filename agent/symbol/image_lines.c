@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "agent/object/source_lines.h"
 #include "agent/symbol/image_private.h"
 #include "agent/util/clock.h"
 #include "agent/util/macro.h"
@@ -25,33 +24,41 @@ static struct scratch *scratch_of(const struct image *image, const struct image_
 static int make_reader(struct image *image, const struct image_options *options, uint64_t now_ns,
 		       int fd)
 {
-	int r = source_lines_new(fd, options->max_bytes / READER_SHARE,
-				 scratch_of(image, options, now_ns), &image->reader);
+	int r = dwarf_file_open(options->dwarf, fd, options->max_bytes / READER_SHARE,
+				scratch_of(image, options, now_ns), &image->reader);
 
-	if (r == 0 && source_lines_has_scratch(image->reader))
+	if (r == 0 && dwarf_file_has_scratch(image->reader))
 		image->scratch_ns = now_ns;
 	return r;
 }
 
-/* NULL where nobody has lines. */
+/* The file at hand, its debug file, the server's. 0, any dwarf_outcome, -errno. */
+static int try_files(struct image *image, const struct image_options *options,
+		     const struct image_access *access, bool *ret_is_passing)
+{
+	const int fds[] = { access->fd, image->debug ? access->debug_fd : -1 };
+	int r = DWARF_NONE;
+
+	for (size_t i = 0; i < ARRAY_SIZE(fds) && r == DWARF_NONE; i++)
+		if (fds[i] >= 0)
+			r = make_reader(image, options, access->now_ns, fds[i]);
+	if (r != DWARF_NONE)
+		return r;
+	(void)image_fetch(image, options, access, ret_is_passing);
+	return image->fetched ? make_reader(image, options, access->now_ns, image->fetched_fd) : r;
+}
+
+/* No reader where nobody has lines. 0, DWARF_FAILED, -ENOMEM. */
 static int open_reader(struct image *image, const struct image_options *options,
 		       const struct image_access *access, bool *ret_is_passing)
 {
-	const int fds[] = { access->fd, image->debug ? access->debug_fd : -1 };
-	int r = SOURCE_LINES_NONE;
-
-	if (image->reader || image->is_readerless)
+	if (image->reader || image->is_readerless || !options->dwarf)
 		return 0;
-	for (size_t i = 0; i < ARRAY_SIZE(fds) && r == SOURCE_LINES_NONE; i++)
-		if (fds[i] >= 0)
-			r = make_reader(image, options, access->now_ns, fds[i]);
-	if (r == SOURCE_LINES_NONE) {
-		(void)image_fetch(image, options, access, ret_is_passing);
-		if (image->fetched)
-			r = make_reader(image, options, access->now_ns, image->fetched_fd);
-	}
-	if (r == -ENOMEM)
+	int r = try_files(image, options, access, ret_is_passing);
+
+	if (r == -ENOMEM || r == DWARF_FAILED)
 		return r;
+	*ret_is_passing |= r == DWARF_NOT_NOW;
 	*ret_is_passing |= r != 0 && image->debug && access->debug_fd < 0;
 	*ret_is_passing |=
 		r != 0 && options->scratch && !scratch_of(image, options, access->now_ns);
@@ -59,6 +66,21 @@ static int open_reader(struct image *image, const struct image_options *options,
 	return 0;
 }
 
+static int ask_reader(struct image *image, const struct image_access *access, uint64_t vaddr,
+		      struct arena *strings, struct source_frames *ret_frames, bool *ret_is_passing)
+{
+	image->reader_interval = access->interval;
+	int r = dwarf_file_frames(image->reader, vaddr, strings, ret_frames);
+
+	if (r == DWARF_FAILED || r == DWARF_NOT_NOW) {
+		dwarf_file_close(image->reader);
+		image->reader = NULL;
+	}
+	*ret_is_passing |= r == DWARF_NOT_NOW;
+	return r;
+}
+
+/* 0, IMAGE_NO_NAME, IMAGE_FAILED, -errno. */
 static int ask(struct image *image, const struct image_options *options,
 	       const struct image_access *access, uint64_t vaddr, struct arena *strings,
 	       struct source_frames *ret_frames, bool *ret_is_passing)
@@ -71,11 +93,17 @@ static int ask(struct image *image, const struct image_options *options,
 		r = function_info_frames(image->info, &files, vaddr, strings, ret_frames);
 	if (r != FUNCTION_INFO_NONE)
 		return r;
+	*ret_is_passing |= image->failed_ns > 0;
+	if (image->failed_ns > 0)
+		return IMAGE_NO_NAME;
 	r = open_reader(image, options, access, ret_is_passing);
-	if (r < 0 || !image->reader)
-		return r < 0 ? r : FUNCTION_INFO_NONE;
-	image->reader_interval = access->interval;
-	return source_lines_frames(image->reader, vaddr, strings, ret_frames);
+	if (r == 0 && image->reader)
+		r = ask_reader(image, access, vaddr, strings, ret_frames, ret_is_passing);
+	else if (r == 0)
+		r = DWARF_NONE;
+	if (r == DWARF_FAILED)
+		image->failed_ns = MAX_OF(access->now_ns, (uint64_t)1);
+	return r <= 0 ? r : r == DWARF_FAILED ? IMAGE_FAILED : IMAGE_NO_NAME;
 }
 
 static int add(struct image *image, const struct image_options *options,
@@ -94,7 +122,7 @@ static int add(struct image *image, const struct image_options *options,
 		frames->n = 0;
 	if (is_passing)
 		r = IMAGE_NO_NAME;
-	else if (r != -ENOMEM)
+	else if (r != -ENOMEM && r != IMAGE_FAILED)
 		r = line_cache_add(&image->lines, vaddr, frames, options->demangle, ret_answer);
 	arena_fini(&strings);
 	free(frames);

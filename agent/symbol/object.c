@@ -5,12 +5,14 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "agent/object/build_id.h"
 #include "agent/object/vdso.h"
 #include "agent/process/file_table.h"
 #include "agent/util/buf.h"
 #include "agent/util/clock.h"
+#include "agent/util/foreign_file.h"
 #include "agent/util/macro.h"
 #include "agent/util/str.h"
 
@@ -99,28 +101,40 @@ static bool is_same_time(const struct timespec *a, const struct timespec *b)
 }
 
 /* Anyone may set a file's mtime, nobody its ctime. That changes also when a link to it goes, which costs one reading. */
-static bool is_same_file(const struct stat *a, const struct stat *b)
+static bool is_same_file(const struct file_stamp *a, const struct file_stamp *b)
 {
-	return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
-	       is_same_time(&a->st_mtim, &b->st_mtim) && is_same_time(&a->st_ctim, &b->st_ctim);
+	return a->dev == b->dev && a->ino == b->ino && a->size_bytes == b->size_bytes &&
+	       is_same_time(&a->mtime, &b->mtime) && is_same_time(&a->ctime, &b->ctime);
+}
+
+/* 0 or -errno. */
+static int read_stamp(int fd, struct file_stamp *ret_stamp)
+{
+	struct stat st;
+
+	if (foreign_stat(fd, &st) < 0)
+		return -errno;
+	*ret_stamp =
+		(struct file_stamp){ st.st_dev, st.st_ino, st.st_size, st.st_mtim, st.st_ctim };
+	return 0;
 }
 
 static bool has_changed(const struct object *o, const struct mapped_file *file)
 {
-	struct stat now;
+	struct file_stamp now;
 
-	return file->fd >= 0 && o->is_known && fstat(file->fd, &now) == 0 &&
-	       !is_same_file(&now, &o->stat);
+	return file->fd >= 0 && o->is_known && read_stamp(file->fd, &now) == 0 &&
+	       !is_same_file(&now, &o->stamp);
 }
 
 /* One that is closed by now is still the one whose names were read. */
 static bool has_other_debug(const struct object *o, const struct mapped_file *file)
 {
 	int fd = mapped_file_debug_fd(file);
-	struct stat now;
+	struct file_stamp now;
 
-	return fd >= 0 && o->is_known && fstat(fd, &now) == 0 &&
-	       !(o->has_debug && is_same_file(&now, &o->debug_stat));
+	return fd >= 0 && o->is_known && read_stamp(fd, &now) == 0 &&
+	       !(o->has_debug && is_same_file(&now, &o->debug_stamp));
 }
 
 void object_revalidate(struct object *o, const struct mapped_file *file,
@@ -183,7 +197,7 @@ static int read_debug(struct object *o, const struct mapped_file *file, struct e
 	int fd = file->vdso ? -1 : mapped_file_debug_fd(file);
 	struct bytes bytes;
 
-	if (fd < 0 || fstat(fd, &o->debug_stat) < 0)
+	if (fd < 0 || read_stamp(fd, &o->debug_stamp) < 0)
 		return 0;
 	o->has_debug = true;
 	int r = bytes_from_fd(fd, &bytes);
@@ -238,10 +252,11 @@ int object_load(struct object *o, const struct mapped_file *file, const struct o
 		return 0;
 	if (o->bad_ns || !open_bytes(file, &bytes))
 		return OBJECT_NO_NAME;
-	if (!file->vdso && fstat(file->fd, &o->stat) < 0)
-		return -errno;
+	int r = file->vdso ? 0 : read_stamp(file->fd, &o->stamp);
+	if (r < 0)
+		return r;
 	o->is_known = true;
-	int r = read_elf(o, bytes, world->now_ns, &reading.elf);
+	r = read_elf(o, bytes, world->now_ns, &reading.elf);
 	if (r == 0)
 		r = read_debug(o, file, &reading.debug);
 	if (r == 0)

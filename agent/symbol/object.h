@@ -8,7 +8,8 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/stat.h>
+#include <sys/types.h>
+#include <time.h>
 
 #include "agent/object/name_digest.h"
 #include "agent/process/mapping.h"
@@ -19,6 +20,15 @@ enum object_outcome {
 	OBJECT_NO_NAME = 1,
 	OBJECT_MALFORMED, /* ELF, but garbage; said once, then OBJECT_NO_NAME */
 	OBJECT_OUTCOME_MAX
+};
+
+/* By which a file is known to be as it was. */
+struct file_stamp {
+	dev_t dev;
+	ino_t ino;
+	off_t size_bytes;
+	struct timespec mtime;
+	struct timespec ctime;
 };
 
 struct object {
@@ -32,13 +42,13 @@ struct object {
 	char *path;	      /* owned */
 	char *build_id;	      /* owned; NULL: none yet */
 
-	uint64_t interval;	/* that it was last used in */
-	bool is_known;		/* stat is set */
-	bool has_debug;		/* debug_stat is set */
-	uint64_t bad_ns;	/* since when it is known to be no usable ELF file; 0: it is not */
-	struct stat stat;	/* of the file that all below was read from */
-	struct stat debug_stat; /* … and of its debug file */
-	struct image *image;	/* a user's; NULL: not read */
+	uint64_t interval;	 /* that it was last used in */
+	bool is_known;		 /* stamp is set */
+	bool has_debug;		 /* debug_stamp is set */
+	uint64_t bad_ns;	 /* since when it is known to be no usable ELF file; 0: it is not */
+	struct file_stamp stamp; /* of the file that all below was read from */
+	struct file_stamp debug_stamp; /* … and of its debug file */
+	struct image *image;	       /* a user's; NULL: not read */
 };
 
 /* What reading a file needs besides. */

@@ -13,6 +13,10 @@
 #include "agent/util/clock.h"
 #include "agent/util/macro.h"
 #include "agent/util/siphash.h"
+#include "agent/util/str.h"
+
+/* A path that is told to people; the end of a longer one is left out. */
+#define FAILED_FILE_BYTES 256
 
 struct object_symbols {
 	struct symbolizer symbolizer;
@@ -26,6 +30,7 @@ struct object_symbols {
 	uint64_t interval;
 	uint64_t now_ns;
 	uint64_t lines_left_ns;
+	char failed_file[FAILED_FILE_BYTES];
 };
 
 static void count(struct object_symbols *s, enum telemetry_counter counter, uint64_t n)
@@ -165,6 +170,9 @@ static const struct line_answer *find_lines(const struct question *q)
 	images_end_change(&q->s->images, image);
 	if (r == IMAGE_NO_TIME)
 		count(q->s, TELEMETRY_frames_without_lines, 1);
+	if (r == IMAGE_FAILED)
+		str_copy_utf8(q->s->failed_file, sizeof(q->s->failed_file),
+			      str_from(q->o->frame_object.path));
 	return r == 0 ? lines : NULL;
 }
 
@@ -296,6 +304,7 @@ void object_symbols_begin(struct object_symbols *s, uint64_t now_ns)
 	s->interval++;
 	s->now_ns = now_ns;
 	s->lines_left_ns = OBJECT_SYMBOLS_LINES_NS;
+	s->failed_file[0] = '\0';
 }
 
 void object_symbols_end(struct object_symbols *s)
@@ -310,6 +319,11 @@ void object_symbols_set_demangle(struct object_symbols *s, enum demangle_mode mo
 	if (s->options.demangle != mode)
 		images_drop_names(&s->images);
 	s->options.demangle = mode;
+}
+
+const char *object_symbols_failed_file(const struct object_symbols *s)
+{
+	return s->failed_file;
 }
 
 size_t object_symbols_bytes(const struct object_symbols *s)

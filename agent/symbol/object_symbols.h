@@ -42,6 +42,8 @@ void object_symbols_begin(struct object_symbols *s, uint64_t now_ns);
 void object_symbols_end(struct object_symbols *s);
 /* Between intervals. */
 void object_symbols_set_demangle(struct object_symbols *s, enum demangle_mode mode);
+/* The last file whose lines could not be read in this interval, since that failed badly; "": none. Borrowed until the next begin. */
+const char *object_symbols_failed_file(const struct object_symbols *s);
 size_t object_symbols_bytes(const struct object_symbols *s);
 /* Different contents that are known. */
 size_t object_symbols_n_images(const struct object_symbols *s);

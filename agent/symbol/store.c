@@ -17,6 +17,7 @@
 struct symbol_store {
 	struct arena names; /* of one interval */
 	struct scratch scratch;
+	struct dwarf_client *dwarf; /* NULL: nobody wants lines */
 	size_t interval_bytes;
 	struct kernel_symbols *kernel;
 	struct object_symbols *objects;
@@ -52,15 +53,19 @@ int symbol_store_new(const struct symbol_store_options *options, struct symbol_s
 	store->scratch = SCRATCH_INIT;
 	store->scratch.dir = options->scratch_dir;
 	images.scratch = options->scratch_dir ? &store->scratch : NULL;
+	int r = images.lines || images.inlines ? dwarf_client_new(options->telemetry, &store->dwarf)
+					       : 0;
+	images.dwarf = store->dwarf;
 	store->interval_bytes = options->interval_bytes;
 	store->telemetry = options->telemetry;
 	arena_init(&store->names, store->interval_bytes);
-	int r = kernel_symbols_new(
-		&(struct kernel_symbols_options){ .path = options->kallsyms_path,
-						  .modules_path = options->modules_path,
-						  .max_bytes = options->kernel_bytes,
-						  .names = &store->names },
-		&store->kernel);
+	if (r == 0)
+		r = kernel_symbols_new(
+			&(struct kernel_symbols_options){ .path = options->kallsyms_path,
+							  .modules_path = options->modules_path,
+							  .max_bytes = options->kernel_bytes,
+							  .names = &store->names },
+			&store->kernel);
 	if (r == 0)
 		r = object_symbols_new(&images, &store->names, &store->objects);
 	if (r == 0)
@@ -83,6 +88,7 @@ void symbol_store_free(struct symbol_store *store)
 	assert(!store->is_open);
 	kernel_symbols_free(store->kernel);
 	object_symbols_free(store->objects);
+	dwarf_client_free(store->dwarf);
 	jit_symbols_free(store->jit);
 	arena_fini(&store->names);
 	free(store);
@@ -117,6 +123,8 @@ void symbol_store_end(struct symbol_store *store)
 	count_skipped(store);
 	kernel_symbols_end(store->kernel);
 	object_symbols_end(store->objects);
+	if (store->dwarf)
+		dwarf_client_rest(store->dwarf, clock_mono_ns());
 	jit_symbols_end(store->jit);
 	arena_fini(&store->names);
 	arena_init(&store->names, store->interval_bytes);
@@ -193,6 +201,11 @@ void symbol_resolve_anon(struct symbol_store *store, const struct jit_files *jit
 bool symbol_store_kernel_hidden(const struct symbol_store *store)
 {
 	return kernel_symbols_hidden(store->kernel);
+}
+
+const char *symbol_store_failed_file(const struct symbol_store *store)
+{
+	return object_symbols_failed_file(store->objects);
 }
 
 size_t symbol_store_object_bytes(const struct symbol_store *store)

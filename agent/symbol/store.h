@@ -109,6 +109,9 @@ void symbol_resolve_anon(struct symbol_store *store, const struct jit_files *jit
  * symbol_frame_kernel(), and a run of them is best shown as one. Stays right when they become
  * visible later. */
 bool symbol_store_kernel_hidden(const struct symbol_store *store);
+/* The last file of the interval whose DWARF could not be read because its reader had to be ended; it has no lines for IMAGE_NEGATIVE_NS.
+ * "": none. Borrowed until the next begin. */
+const char *symbol_store_failed_file(const struct symbol_store *store);
 /* BPF programs came or went since the last call. Between intervals. */
 void symbol_store_kernel_changed(struct symbol_store *store);
 /* Bytes held, for /metrics: ELF files' indices and names, and the kernel's symbols. */

@@ -49,6 +49,11 @@
 	X(jit_functions_dropped, "generated functions forgotten to stay within the memory limit") \
 	X(kernel_functions_dropped,                                                               \
 	  "kernel functions without a name to stay within the memory limit")                      \
+	X(dwarf_helper_crashed, "processes that died while they read DWARF")                      \
+	X(dwarf_helper_timed_out, "processes ended because they did not answer")                  \
+	X(dwarf_helper_out_of_memory, "processes ended because DWARF took too much memory")       \
+	X(dwarf_helper_misbehaved, "processes ended because of what they did or said")            \
+	X(dwarf_helper_held_back, "files not read because others of their owner had failed")      \
 	X(debuginfod_asked, "build ids that debuginfod servers were asked for")                   \
 	X(debuginfod_found, "debug files that came from them")                                    \
 	X(debuginfod_failed, "build ids that no server had, while one of them did not answer")    \

@@ -3,10 +3,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 
 #include "agent/object/source_lines.h"
-#include "agent/util/file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -36,11 +34,9 @@ static void use_lines(struct source_lines *l)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	_cleanup_(source_lines_freep) struct source_lines *l = NULL;
-	_cleanup_close_ int fd = memfd_create("fuzz", MFD_CLOEXEC);
+	const struct bytes file = bytes_from_memory(data, size);
 
-	if (fd < 0 || file_write_fd(fd, data, size) < 0)
-		return 0;
-	if (source_lines_new(fd, MAX_BYTES, NULL, &l) == 0)
+	if (source_lines_new(&file, MAX_BYTES, NULL, &l) == 0 && source_lines_start(l) == 0)
 		use_lines(l);
 	return 0;
 }

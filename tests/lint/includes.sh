@@ -12,10 +12,11 @@ telemetry  util telemetry wire.h
 process    util telemetry process wire.h
 object     util telemetry object rule.h
 http       util telemetry http
-sample     util telemetry sample wire.h
+sample     util telemetry sample wire.h events.h
 unwind     util telemetry unwind process object wire.h rule.h table.h unwind.h
 runtimes   util telemetry runtimes symbol process object wire.h
-symbol     util telemetry symbol process object
+dwarf      util telemetry dwarf object
+symbol     util telemetry symbol dwarf process object
 target     util telemetry target process http
 discovery  util telemetry discovery target http
 profile    util telemetry profile sample process object runtimes unwind symbol target wire.h pprof.h

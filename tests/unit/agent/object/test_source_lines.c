@@ -149,15 +149,46 @@ static int open_in(const struct fixture_dir *dir, const char *name)
 	return fd;
 }
 
+/* Files that lines are read of; they stay open until the end. */
+static int open_fds[64];
+static size_t n_open_fds;
+
+static void close_files(void)
+{
+	while (n_open_fds > 0)
+		(void)close(open_fds[--n_open_fds]);
+}
+
+static int read_open(int fd, size_t max_bytes, struct scratch *scratch, struct source_lines **ret)
+{
+	struct source_lines *l = NULL;
+	struct bytes file;
+
+	assert_int_equal(bytes_from_fd(fd, &file), 0);
+	int r = source_lines_new(&file, max_bytes, scratch, &l);
+	if (r == 0)
+		r = source_lines_start(l);
+	if (r == 0)
+		*ret = l;
+	else
+		source_lines_free(l);
+	return r;
+}
+
+static int read_by_scratch(const struct fixture_dir *dir, const char *name, size_t max_bytes,
+			   struct scratch *scratch, struct source_lines **ret)
+{
+	int fd = open_in(dir, name);
+
+	assert_true(n_open_fds < ARRAY_SIZE(open_fds));
+	open_fds[n_open_fds++] = fd;
+	return read_open(fd, max_bytes, scratch, ret);
+}
+
 static int read_lines(const struct fixture_dir *dir, const char *name, size_t max_bytes,
 		      struct source_lines **ret)
 {
-	int fd = open_in(dir, name);
-	int r = source_lines_new(fd, max_bytes, NULL, ret);
-
-	/* It has its own. */
-	(void)close(fd);
-	return r;
+	return read_by_scratch(dir, name, max_bytes, NULL, ret);
 }
 
 /* Directories as they are written: "/a/./b", "/a/c/../b" and "/a/b" are one. */
@@ -515,23 +546,13 @@ static void test_too_large(void **state)
 	assert_null(l);
 }
 
-static int read_by_scratch(const struct fixture_dir *dir, const char *name, struct scratch *scratch,
-			   struct source_lines **ret)
-{
-	int fd = open_in(dir, name);
-	int r = source_lines_new(fd, SOURCE_LINES_MIN_BYTES, scratch, ret);
-
-	(void)close(fd);
-	return r;
-}
-
 static void ask_packed(const struct fixture_dir *dir, struct scratch *scratch)
 {
 	_cleanup_(source_lines_freep) struct source_lines *l = NULL;
 	uint64_t vaddrs[UNITS] = { 0 };
 
 	read_units(dir, vaddrs);
-	assert_int_equal(read_by_scratch(dir, "packed.so", scratch, &l), 0);
+	assert_int_equal(read_by_scratch(dir, "packed.so", SOURCE_LINES_MIN_BYTES, scratch, &l), 0);
 	assert_true(source_lines_has_scratch(l));
 	ask_units(l, vaddrs, SOURCE_LINES_MIN_BYTES);
 }
@@ -562,19 +583,23 @@ static void test_inflated_to_disk(void **state)
 	}
 	/* Other files have it all, or there is no such place. */
 	scratch.used_bytes = scratch.max_bytes - 4096;
-	assert_int_equal(read_by_scratch(dir, "packed.so", &scratch, &l), SOURCE_LINES_NONE);
+	assert_int_equal(read_by_scratch(dir, "packed.so", SOURCE_LINES_MIN_BYTES, &scratch, &l),
+			 SOURCE_LINES_NONE);
 	scratch = (struct scratch){ .dir = "/nonexistent", .max_bytes = SCRATCH_MAX_BYTES };
-	assert_int_equal(read_by_scratch(dir, "packed.so", &scratch, &l), SOURCE_LINES_NONE);
+	assert_int_equal(read_by_scratch(dir, "packed.so", SOURCE_LINES_MIN_BYTES, &scratch, &l),
+			 SOURCE_LINES_NONE);
 	assert_int_equal(scratch.used_bytes, 0);
 	/* /dev/shm is memory. */
 	scratch.dir = "/dev/shm";
-	assert_int_equal(read_by_scratch(dir, "packed.so", &scratch, &l), SOURCE_LINES_NONE);
+	assert_int_equal(read_by_scratch(dir, "packed.so", SOURCE_LINES_MIN_BYTES, &scratch, &l),
+			 SOURCE_LINES_NONE);
 	/* A section that does not hold what it says. */
 	scratch = SCRATCH_INIT;
 	assert_true(fixture_run(dir, "off=$(readelf -WS packed.so | awk '/ .debug_info /"
 				     "{print \"0x\"$(NF-6)}') && head -c 64 /dev/zero | dd "
 				     "of=packed.so bs=1 seek=$((off + 40)) conv=notrunc"));
-	assert_int_equal(read_by_scratch(dir, "packed.so", &scratch, &l), SOURCE_LINES_NONE);
+	assert_int_equal(read_by_scratch(dir, "packed.so", SOURCE_LINES_MIN_BYTES, &scratch, &l),
+			 SOURCE_LINES_NONE);
 	assert_int_equal(scratch.used_bytes, 0);
 	assert_null(l);
 }
@@ -662,7 +687,7 @@ static void test_damaged(void **state)
 			assert_int_equal(pwrite(fd, &random, 1, at), 1);
 		}
 		arena_init(&strings, STRINGS_BYTES);
-		if (source_lines_new(fd, MAX_BYTES, NULL, &l) == 0)
+		if (read_open(fd, MAX_BYTES, NULL, &l) == 0)
 			for (uint64_t at = burn; at < burn + 64; at += 3)
 				(void)source_lines_frames(l, at, &strings, &frames);
 		arena_fini(&strings);
@@ -696,5 +721,6 @@ int main(void)
 	failed += cmocka_run_group_tests_name("agent/object/source_lines: builds", builds, NULL,
 					      NULL);
 	failed += cmocka_run_group_tests_name("agent/object/source_lines: bad", bads, NULL, NULL);
+	close_files();
 	return failed;
 }
