@@ -279,7 +279,8 @@ test-unit: ## unit tests under ASan + UBSan, fuzz corpora replayed
 test-page: ## the parts of the web page that need no browser (node)
 	$(Q)tests/page/run.sh
 
-test-oracle: $(ORACLE_BINS) ## unwind rules and names of installed files against libdw's
+test-oracle: $(ORACLE_BINS) ## unwind rules and names of installed files against libdw's, rules of programs against what they do
+	$(Q)tests/oracle/steps.sh $(BUILD)/tests/oracle/step_oracle
 	$(Q)tests/oracle/run.sh $(BUILD)/tests/oracle/cfi_oracle
 	$(Q)ADDRESSES=25000 tests/oracle/run.sh $(BUILD)/tests/oracle/names_oracle
 

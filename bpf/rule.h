@@ -32,6 +32,9 @@ enum rule_cfa {
 	RULE_CFA_REG,	/* cfa_reg + cfa_off */
 	RULE_CFA_DEREF, /* the word at cfa_reg + cfa_off, + cfa_add */
 	RULE_CFA_PLT, /* sp + 8, and 8 more where (pc & 15) >= cfa_off: lazy binding stubs of x86-64 */
+	/* cfa_add above where a goroutine has left its stack, on AArch64 (bpf/go.h): */
+	RULE_CFA_GO_NOTED, /* as noted at cfa_reg + cfa_off */
+	RULE_CFA_GO_LEFT,  /* that of the m whose g0 is in x28, at cfa_off in it */
 };
 
 enum rule_fp {
@@ -50,7 +53,7 @@ enum rule_ra {
 	RULE_RA_SIGNAL, /* all registers are in the signal frame at sp, as the kernel laid it down */
 };
 
-/* The frame pointer may lead to another stack (Go's systemstack): CFA need not grow in this step. */
+/* The CFA may be on another stack (Go's systemstack, longjmp): it need not grow in this step. */
 #define RULE_SWITCH 1u
 
 /* Members that a kind does not use are 0, so that equal rules are equal bytes. */

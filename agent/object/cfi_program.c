@@ -95,7 +95,7 @@ static uint8_t narrow_reg(uint64_t reg)
 
 static bool follows(const struct run *run, uint64_t reg)
 {
-	return reg == run->abi->fp || reg == run->cie->ra_column;
+	return reg == run->abi->fp || reg == run->cie->ra_column || reg == run->abi->sp;
 }
 
 static enum step set(struct run *run, uint64_t reg, struct cfi_value value)
@@ -105,6 +105,9 @@ static enum step set(struct run *run, uint64_t reg, struct cfi_value value)
 	run->rule_is_right = false;
 	if (reg == run->abi->fp)
 		run->state.fp = value;
+	/* One that is said to be lost is the CFA all the same: nobody could go on without. */
+	if (reg == run->abi->sp)
+		run->state.sp = value.kind == CFI_UNDEFINED ? (struct cfi_value){ 0 } : value;
 	if (reg == run->cie->ra_column)
 		run->state.ra = value;
 	return STEP_STAY;
@@ -129,6 +132,8 @@ static enum step restore(struct run *run, uint64_t reg)
 	run->rule_is_right = false;
 	if (reg == run->abi->fp)
 		run->state.fp = run->cie->initial.fp;
+	if (reg == run->abi->sp)
+		run->state.sp = run->cie->initial.sp;
 	if (reg == run->cie->ra_column)
 		run->state.ra = run->cie->initial.ra;
 	return STEP_STAY;
@@ -190,7 +195,7 @@ static enum step def_cfa_offset(struct run *run, int64_t off)
 		return STEP_BAD;
 	run->state.cfa.off = off;
 	/* Most rows differ from the one before in this only. */
-	if (run->rule.cfa == RULE_CFA_REG && off == (int32_t)off)
+	if (run->rule.cfa == RULE_CFA_REG && run->state.sp.kind == CFI_SAME && off == (int32_t)off)
 		run->rule.cfa_off = (int32_t)off;
 	else
 		run->rule_is_right = false;
@@ -253,10 +258,13 @@ static enum step val_expression(struct run *run)
 {
 	uint64_t reg = cfi_uleb(&run->code);
 	struct cfi_expression e = read_expression(run);
+	bool is_plain = reg == run->cie->ra_column && e.off == 0;
 
-	if (reg == run->cie->ra_column && e.shape == CFI_EXPRESSION_REG && e.off == 0)
+	if (e.shape == CFI_EXPRESSION_REG && (is_plain || reg == run->abi->sp))
 		return set(run, reg,
-			   (struct cfi_value){ .kind = CFI_IN_REG, .reg = narrow_reg(e.reg) });
+			   (struct cfi_value){ .kind = CFI_IN_REG,
+					       .reg = narrow_reg(e.reg),
+					       .off = e.off });
 	return set_kind(run, reg, CFI_OTHER);
 }
 
@@ -303,10 +311,11 @@ static enum step negative_offset_op(struct run *run)
 static enum step val_offset_op(struct run *run)
 {
 	uint64_t reg = cfi_uleb(&run->code);
-
 	/* Signed or not, it is as long. */
-	(void)cfi_uleb(&run->code);
-	return set_kind(run, reg, CFI_OTHER);
+	uint64_t off = cfi_uleb(&run->code);
+	bool is_cfa = reg == run->abi->sp && off == 0;
+
+	return set_kind(run, reg, is_cfa ? CFI_SAME : CFI_OTHER);
 }
 
 static enum step step_extended(struct run *run, uint8_t op)

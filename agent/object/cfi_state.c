@@ -6,6 +6,7 @@ struct cfi_state cfi_state_initial(void)
 {
 	return (struct cfi_state){
 		.cfa = { .kind = CFI_UNDEFINED },
+		.sp = { .kind = CFI_SAME },
 		.fp = { .kind = CFI_SAME },
 		.ra = { .kind = CFI_SAME },
 	};
@@ -83,14 +84,43 @@ static bool ra_rule(const struct cfi_value *v, uint64_t ra_column, uint8_t n_reg
 	return true;
 }
 
+/* What is saved relative to a CFA that is a register and an offset, by that register. False: the CFA is none. */
+static bool find_by_register(const struct cfi_value *cfa, struct cfi_value *v)
+{
+	if (v->kind != CFI_SAVED)
+		return true;
+	v->kind = CFI_AT_REG;
+	v->reg = cfa->reg;
+	return cfa->kind == CFI_IN_REG && !__builtin_add_overflow(v->off, cfa->off, &v->off);
+}
+
+/* The state with the caller's stack pointer as the CFA. False: it cannot be said so. */
+static bool follow_sp(const struct cfi_state *from, struct cfi_state *to)
+{
+	*to = *from;
+	if (!find_by_register(&from->cfa, &to->sp) || !find_by_register(&from->cfa, &to->fp) ||
+	    !find_by_register(&from->cfa, &to->ra))
+		return false;
+	to->cfa = to->sp;
+	return true;
+}
+
 bool cfi_state_rule(const struct cfi_state *state, const struct dwarf_abi *abi, uint64_t ra_column,
 		    bool is_signal, struct unwind_rule *ret_rule)
 {
 	struct unwind_rule rule = { 0 };
+	struct cfi_state by_sp;
 	bool all = true;
-	bool known = cfa_rule(&state->cfa, abi->n_regs, &rule) &&
-		     fp_rule(&state->fp, abi->n_regs, &rule, &all) &&
-		     (is_signal || ra_rule(&state->ra, ra_column, abi->n_regs, &rule));
+	/* In a signal frame all registers are read, the stack pointer is one of them. */
+	bool is_apart = state->sp.kind != CFI_SAME && !is_signal;
+	const struct cfi_state *of = is_apart ? &by_sp : state;
+	bool known = (!is_apart || follow_sp(state, &by_sp)) &&
+		     cfa_rule(&of->cfa, abi->n_regs, &rule) &&
+		     fp_rule(&of->fp, abi->n_regs, &rule, &all) &&
+		     (is_signal || ra_rule(&of->ra, ra_column, abi->n_regs, &rule));
+
+	if (is_apart)
+		rule.flags = RULE_SWITCH;
 
 	if (is_signal)
 		rule.ra = RULE_RA_SIGNAL;

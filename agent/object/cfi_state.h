@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What call frame instructions say of one place of the code: how CFA, the frame pointer and the return address are found. All other
- * registers are read over. Wider than struct unwind_rule: it holds what a later instruction may still make right.
+ * What call frame instructions say of one place of the code: how CFA, the stack pointer, the frame pointer and the return address are found.
+ * All other registers are read over. Wider than struct unwind_rule: it holds what a later instruction may still make right.
  */
 #ifndef XAGENT_AGENT_OBJECT_CFI_STATE_H
 #define XAGENT_AGENT_OBJECT_CFI_STATE_H
@@ -33,14 +33,22 @@ struct cfi_value {
 
 struct cfi_state {
 	struct cfi_value cfa;
+	struct cfi_value sp; /* CFI_SAME: it is the CFA, as nearly everywhere */
 	struct cfi_value fp;
 	struct cfi_value ra;
 };
 
 /* Before any instruction. */
 struct cfi_state cfi_state_initial(void);
-/* `ra_column` is the register that the CIE has for return addresses. Of the outermost frame, and of signal frames, a CFA that no rule can
- * say is left out. False: the rule does not say all that is needed; then it is all 0 (RULE_CFA_NONE), or its frame pointer is undefined. */
+/*
+ * `ra_column` is the register that the CIE has for return addresses.
+ *
+ * Where the caller's stack pointer is not the CFA (longjmp and setcontext, which describe where they are about to go) the rule's CFA is that
+ * stack pointer, which may be of another stack, and what is saved relative to the CFA is found by the register that tells the CFA.
+ *
+ * Of the outermost frame, and of signal frames, a CFA that no rule can
+ * say is left out. False: the rule does not say all that is needed; then it is all 0 (RULE_CFA_NONE), or its frame pointer is undefined.
+ */
 bool cfi_state_rule(const struct cfi_state *state, const struct dwarf_abi *abi, uint64_t ra_column,
 		    bool is_signal, struct unwind_rule *ret_rule);
 

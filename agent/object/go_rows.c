@@ -67,7 +67,8 @@ int go_rows_by_depth(struct go_rows *rows, struct go_depths *depths,
 	int32_t depth_before = 0;
 	int r = 0;
 
-	if (rows->role == GO_ROLE_SWITCH || rows->role == GO_ROLE_LEAVE)
+	if (rows->role == GO_ROLE_SWITCH || rows->role == GO_ROLE_CALLS_C ||
+	    rows->role == GO_ROLE_LEAVE)
 		r = machine->find_switch(m);
 	while (r == 0) {
 		struct go_cuts cuts;

@@ -46,7 +46,7 @@ static const struct {
 	{ "runtime.asyncPreempt", GO_ROLE_INJECTED },
 	/* These have a flag, but not in 1.16. */
 	{ "runtime.systemstack", GO_ROLE_SWITCH },
-	{ "runtime.asmcgocall", GO_ROLE_SWITCH },
+	{ "runtime.asmcgocall", GO_ROLE_CALLS_C },
 	{ "runtime.asmcgocall_no_g", GO_ROLE_SWITCH },
 	{ "runtime.cgocallback", GO_ROLE_SWITCH },
 	{ "runtime.nanotime1", GO_ROLE_SWITCH },

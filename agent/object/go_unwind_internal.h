@@ -9,6 +9,7 @@
 enum go_role {
 	GO_ROLE_PLAIN, /* its stack depth is all there is to know */
 	GO_ROLE_SWITCH, /* goes to another stack and comes back: by frame pointer while it is there */
+	GO_ROLE_CALLS_C, /* likewise, and notes on that stack where it came from: runtime.asmcgocall */
 	GO_ROLE_LEAVE, /* goes to another stack and never comes back: from there on, the outermost */
 	GO_ROLE_ROOT,  /* the outermost */
 	GO_ROLE_SIGRETURN, /* returned to from a signal handler */
@@ -40,7 +41,7 @@ int go_depths_next(struct go_rows *rows, struct go_depths *depths);
 
 /* Where a range of the same depth is cut; 0: nowhere. */
 struct go_cuts {
-	uint64_t at[4];
+	uint64_t at[12];
 	uint64_t
 		pop; /* where the frame pointer has been restored already, the stack pointer is about to be; else the range's end */
 };

@@ -174,6 +174,12 @@ static int find_switch(void *data)
 	return 0;
 }
 
+/* The frame pointer leads back from C, too. */
+static bool switches(const struct machine *m)
+{
+	return m->rows->role == GO_ROLE_SWITCH || m->rows->role == GO_ROLE_CALLS_C;
+}
+
 static bool is_switched(const struct machine *m, uint64_t pc)
 {
 	return pc >= m->switched_begin && pc < m->switched_end;
@@ -229,7 +235,7 @@ static void rule_at(const void *data, uint64_t pc, int32_t depth, bool popping,
 					      .cfa_off = 8,
 					      .fp = RULE_FP_UNDEFINED,
 					      .ra = RULE_RA_UNDEFINED };
-	else if (m->rows->role == GO_ROLE_SWITCH && (frame->found ? points : is_switched(m, pc)))
+	else if (switches(m) && (frame->found ? points : is_switched(m, pc)))
 		rule_by_rbp(rule);
 	else
 		rule_by_depth(m, pc, depth, rule);
@@ -242,8 +248,8 @@ static int find_pop(struct machine *m, const struct go_depths *depths, uint64_t 
 	unsigned char code[7];
 
 	*ret_pop = range->end;
-	if (m->rows->role != GO_ROLE_SWITCH || m->frame.by_push || !depths->has_next ||
-	    depths->next.value != 0 || range->value <= 0)
+	if (!switches(m) || m->frame.by_push || !depths->has_next || depths->next.value != 0 ||
+	    range->value <= 0)
 		return 0;
 	int r = go_code(m->rows, range->end - sizeof(code), code, sizeof(code));
 	if (r < 0)

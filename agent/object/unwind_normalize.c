@@ -5,6 +5,9 @@
  * Compilers describe where a register was saved, and often forget to say that it has been popped again: a slot below the stack pointer is
  * nobody's any more. The frame pointer is then back in its register. Of a return address that is below the stack pointer there is no
  * copy left on x86-64, which is how musl marks the end of the stack; where a register holds it at entry (AArch64) it is back there.
+ *
+ * The first stub of a procedure linkage table pushes x16 and x30 on AArch64 and jumps to glibc's _dl_runtime_resolve, which calls the sp it
+ * begins with its CFA and has its return address above it: the caller's sp is 16 bytes higher (sysdeps/aarch64/dl-trampoline.S).
  */
 #include <elf.h>
 
@@ -12,6 +15,8 @@
 
 /* Stubs of procedure linkage tables are 16 bytes long. */
 #define PLT_STUB_BYTES 16
+/* What the first one pushes on AArch64. */
+#define PLT_PUSHED_BYTES 16
 
 /* The slot at CFA + off lies below the stack pointer. */
 static bool is_popped(const struct dwarf_abi *abi, const struct unwind_rule *rule, int32_t off)
@@ -32,6 +37,11 @@ static bool normalize_cfa(const struct dwarf_abi *abi, const struct unwind_rule 
 {
 	to->cfa = from->cfa;
 	switch ((enum rule_cfa)from->cfa) {
+	case RULE_CFA_GO_NOTED:
+	case RULE_CFA_GO_LEFT:
+		if (abi->machine != EM_AARCH64)
+			return false;
+		__attribute__((fallthrough));
 	case RULE_CFA_DEREF:
 		to->cfa_add = from->cfa_add;
 		__attribute__((fallthrough));
@@ -112,6 +122,18 @@ static bool normalize_ra(const struct dwarf_abi *abi, const struct unwind_rule *
 	return false;
 }
 
+static void normalize_resolver(const struct dwarf_abi *abi, struct unwind_rule *to)
+{
+	if (abi->machine != EM_AARCH64 || to->cfa != RULE_CFA_REG || to->ra != RULE_RA_CFA ||
+	    to->ra_off != PLT_PUSHED_BYTES - 8 || to->cfa_off > INT32_MAX - PLT_PUSHED_BYTES ||
+	    to->fp_off < INT32_MIN + PLT_PUSHED_BYTES)
+		return;
+	to->cfa_off += PLT_PUSHED_BYTES;
+	to->ra_off -= PLT_PUSHED_BYTES;
+	if (to->fp == RULE_FP_CFA)
+		to->fp_off -= PLT_PUSHED_BYTES;
+}
+
 void unwind_rule_normalize(const struct dwarf_abi *abi, struct unwind_rule *rule)
 {
 	struct unwind_rule to = { .flags = rule->flags & RULE_SWITCH };
@@ -126,5 +148,6 @@ void unwind_rule_normalize(const struct dwarf_abi *abi, struct unwind_rule *rule
 	}
 	if (!followed || !normalize_ra(abi, rule, &to))
 		to = (struct unwind_rule){ 0 };
+	normalize_resolver(abi, &to);
 	*rule = to;
 }

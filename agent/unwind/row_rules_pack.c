@@ -51,7 +51,8 @@ bool row_rule_pack(const struct unwind_rule *rule, struct wire_rule *ret_packed)
 {
 	struct wire_rule to = { .cfa_off = rule->cfa_off };
 
-	if (rule->cfa_reg > WIRE_RULE_CFA_REG(0xff) || rule->cfa_add != 0)
+	if (rule->cfa > WIRE_RULE_CFA(0xff) || rule->cfa_reg > WIRE_RULE_CFA_REG(0xff) ||
+	    rule->cfa_add != 0)
 		return false;
 	to.cfa = (uint8_t)(rule->cfa << 5 | rule->cfa_reg);
 	if (rule->flags & RULE_SWITCH)

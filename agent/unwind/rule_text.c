@@ -55,6 +55,14 @@ static void append_cfa(const struct dwarf_abi *abi, const struct unwind_rule *ru
 	case RULE_CFA_PLT:
 		(void)buf_append_str(out, "plt");
 		return;
+	case RULE_CFA_GO_NOTED:
+		(void)buf_append_str(out, "noted(");
+		append_reg(abi, rule->cfa_reg, rule->cfa_off, out);
+		(void)buf_printf(out, ")%+" PRId32, rule->cfa_add);
+		return;
+	case RULE_CFA_GO_LEFT:
+		(void)buf_printf(out, "left%+" PRId32, rule->cfa_add);
+		return;
 	case RULE_CFA_NONE:
 		break;
 	}

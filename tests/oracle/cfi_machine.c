@@ -58,6 +58,8 @@ static struct answer cfa_by_rule(const struct machine *m, const struct dwarf_abi
 	case RULE_CFA_PLT:
 		return value(m->reg[abi->sp] + 8 +
 			     ((m->reg[RULE_X86_RIP] & 15) >= (uint64_t)r->cfa_off ? 8 : 0));
+	case RULE_CFA_GO_NOTED:
+	case RULE_CFA_GO_LEFT:
 	case RULE_CFA_NONE:
 		break;
 	}
@@ -279,8 +281,14 @@ struct frame machine_by_libdw(const struct machine *m, const struct dwarf_abi *a
 
 		f.cfa = answer_of(&s, false, ops, n);
 	}
-	f.fp = libdw_register(m, frame, abi->fp, f.cfa.value);
-	f.ra = libdw_register(m, frame, ra_column, f.cfa.value);
+	uint64_t cfa = f.cfa.value;
+	struct answer sp = libdw_register(m, frame, abi->sp, cfa);
+
+	/* What our rules call the CFA is the caller's stack pointer; longjmp's is another one. */
+	if (sp.told == TOLD_VALUE)
+		f.cfa = sp;
+	f.fp = libdw_register(m, frame, abi->fp, cfa);
+	f.ra = libdw_register(m, frame, ra_column, cfa);
 	return f;
 }
 

@@ -170,6 +170,7 @@ static bool rule_fp(const struct run *run, const struct unwind_rule *rule,
 		    const struct user_regs_struct *regs, uint64_t cfa, uint64_t *ret_fp)
 {
 	uint64_t off = (uint64_t)(int64_t)rule->fp_off;
+	uint64_t at;
 
 	switch ((enum rule_fp)rule->fp) {
 	case RULE_FP_SAME:
@@ -181,7 +182,13 @@ static bool rule_fp(const struct run *run, const struct unwind_rule *rule,
 	case RULE_FP_CFA:
 		return read_word(run, cfa + off, ret_fp);
 	case RULE_FP_DEREF:
-		return read_word(run, reg_of(regs, rule->fp_reg) + off, ret_fp);
+		at = reg_of(regs, rule->fp_reg) + off;
+		/* As in bpf/unwind.h: outside of the frame it has been popped. */
+		if (rule->fp_reg == RULE_X86_RBP && at - regs->rsp >= cfa - regs->rsp) {
+			*ret_fp = regs->rbp;
+			return true;
+		}
+		return read_word(run, at, ret_fp);
 	case RULE_FP_UNDEFINED:
 		break;
 	}

@@ -70,6 +70,13 @@ struct row {
 		.cfa = RULE_CFA_REG, .cfa_reg = RULE_ARM64_FP, .cfa_off = (depth) + 8,            \
 		.fp = RULE_FP_CFA, .fp_off = -(depth)-8, .ra_off = -(depth), .flags = RULE_SWITCH \
 	}
+#define ASIDE(...)                                                                                 \
+	{                                                                                          \
+		__VA_ARGS__, .fp = RULE_FP_CFA, .fp_off = -24, .ra_off = -16, .flags = RULE_SWITCH \
+	}
+#define BY_X2 ASIDE(.cfa = RULE_CFA_REG, .cfa_reg = 2, .cfa_off = 16)
+#define NOTED ASIDE(.cfa = RULE_CFA_GO_NOTED, .cfa_reg = RULE_ARM64_SP, .cfa_add = 16)
+#define LEFT ASIDE(.cfa = RULE_CFA_GO_LEFT, .cfa_off = 184, .cfa_add = 16)
 #define SIZE 48
 #define ASM GOPCLNTAB_ASSEMBLY
 #define SWITCHES (GOPCLNTAB_ASSEMBLY | GOPCLNTAB_WRITES_SP)
@@ -275,6 +282,104 @@ static struct function_row function_rows[] = {
 	    { 28, PAIR_SAVED(16) },
 	    { 32, LINK } },
 	  7 },
+	{ "AArch64, to another stack and back, before 1.25",
+	  EM_AARCH64,
+	  GO_1_20,
+	  { .name = "runtime.systemstack", /* … mov sp, x3; ldr x29, [x28, #96]; blr x3; ldr x28, [x3, #184];
+					      mov sp, x0; ldr x29, [x28, #96]; … */
+	    .code = "fe0f1ff8 fd831ff8 fd2300d1 7f000091 9d3340f9 60003fd6 7c5c40f9 1f000091 "
+		    "9d3340f9 fd835ff8 fe0741f8 c0035fd6",
+	    .n_bytes = SIZE,
+	    .flags = SWITCHES,
+	    .values = { 2, 1, 32, 10, 31, SIZE / 4 - 11 } },
+	  { { 0, LINK },
+	    { 4, LINK_SAVED(16) },
+	    { 8, PAIR_SAVED(16) },
+	    { 12, PAIR_SAVED(16) },
+	    { 16, BY_X29(16) },
+	    { 20, LEFT },
+	    { 32, PAIR_SAVED(16) },
+	    { 40, PAIR_SAVED(16) },
+	    { 44, LINK } },
+	  9 },
+	{ "AArch64, C called from Go",
+	  EM_AARCH64,
+	  GO_1_20,
+	  { .name = "runtime.asmcgocall", /* … mov x2, sp; mov sp, x0; ldr x29, [x28, #96]; mov sp, x13;
+					     str x4, [sp]; str x4, [sp, #8]; blr x1; mov sp, x5; … */
+	    .code = "fe0f1ff8 fd831ff8 fd2300d1 e2030091 1f000091 9d3340f9 bf010091 e40300f9 "
+		    "e40700f9 20003fd6 bf000091 fd835ff8 fe0741f8 c0035fd6",
+	    .n_bytes = SIZE + 16,
+	    .flags = SWITCHES,
+	    .values = { 2, 1, 32, 12, 31, (SIZE + 16) / 4 - 13 } },
+	  { { 0, LINK },
+	    { 4, LINK_SAVED(16) },
+	    { 8, PAIR_SAVED(16) },
+	    { 12, PAIR_SAVED(16) },
+	    { 20, BY_X2 },
+	    { 36, NOTED },
+	    { 44, PAIR_SAVED(16) },
+	    { 48, PAIR_SAVED(16) },
+	    { 52, LINK } },
+	  9 },
+	{ "AArch64, deeper where it calls C",
+	  EM_AARCH64,
+	  GO_1_20,
+	  { .name = "runtime.asmcgocall_no_g", /* … sub sp, sp, #16; blr x1; add sp, sp, #16; … */
+	    .code = "fe0f1ff8 fd831ff8 fd2300d1 ff4300d1 20003fd6 ff430091 fd835ff8 fe0741f8 "
+		    "c0035fd6",
+	    .n_bytes = SIZE,
+	    .flags = ASM,
+	    .values = { 2, 1, 32, 3, 32, 2, 31, 2, 31, SIZE / 4 - 8 } },
+	  { { 0, LINK },
+	    { 4, LINK_SAVED(16) },
+	    { 8, PAIR_SAVED(16) },
+	    { 12, BY_X29(16) },
+	    { 16, BY_X29(16) },
+	    { 24, BY_X29(16) },
+	    { 28, PAIR_SAVED(16) },
+	    { 32, LINK } },
+	  8 },
+	{ "AArch64, Go called from C",
+	  EM_AARCH64,
+	  GO_1_20,
+	  { .name = "crosscall2", /* sub sp, sp, #192; nop; stp x29, x30, [sp, #176]; bl; ldp; add; ret */
+	    .code = "ff0303d1 1f2003d5 fd7b0ba9 00000094 fd7b4ba9 ff030391 c0035fd6",
+	    .n_bytes = SIZE,
+	    .flags = ASM,
+	    .values = { 2, 1, 0x80, 0x03, 5, 0xff, 0x02, SIZE / 4 - 6 } },
+	  { { 0, LINK },
+	    { 4,
+	      { .cfa = RULE_CFA_REG,
+		.cfa_reg = RULE_ARM64_SP,
+		.cfa_off = 192,
+		.ra = RULE_RA_REG,
+		.ra_reg = RULE_ARM64_LR } },
+	    { 12,
+	      { .cfa = RULE_CFA_REG,
+		.cfa_reg = RULE_ARM64_SP,
+		.cfa_off = 192,
+		.fp = RULE_FP_CFA,
+		.fp_off = -16,
+		.ra_off = -8 } },
+	    { 24, LINK } },
+	  4 },
+	{ "AArch64, a pair saved behind a call",
+	  EM_AARCH64,
+	  GO_1_20,
+	  { .name = "crypto.block",
+	    .code = "ff0303d1 00000094 fd7b0ba9",
+	    .n_bytes = SIZE,
+	    .flags = ASM,
+	    .values = { 2, 1, 0x80, 0x03, SIZE / 4 - 1 } },
+	  { { 0, LINK },
+	    { 4,
+	      { .cfa = RULE_CFA_REG,
+		.cfa_reg = RULE_ARM64_SP,
+		.cfa_off = 192,
+		.ra = RULE_RA_REG,
+		.ra_reg = RULE_ARM64_LR } } },
+	  2 },
 	{ "AArch64, without a frame",
 	  EM_AARCH64,
 	  GO_1_20,
