@@ -4,7 +4,8 @@
  *
  * Loop thread only. Names are resolved by libcurl's own short-lived threads, which share nothing
  * with us. Connections are kept alive between requests. Only http and https are ever spoken, also
- * after a redirect.
+ * after a redirect, and no redirect leads from https to http, or headers to another server
+ * (redirect.h).
  */
 #ifndef XAGENT_AGENT_HTTP_CLIENT_H
 #define XAGENT_AGENT_HTTP_CLIENT_H

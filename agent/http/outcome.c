@@ -69,6 +69,8 @@ static const char *request_reason(const struct http_request *rq, CURLcode code)
 {
 	long os_errno = 0;
 
+	if (*rq->refused)
+		return rq->refused;
 	if (certificate_refused(rq, code))
 		return "the server wants a client certificate that it trusts, and the key to it";
 	if (code == CURLE_COULDNT_CONNECT && !rq->proxied &&

@@ -155,6 +155,9 @@ static void set_transfer(struct http_request *rq, const struct http_request_opti
 	request_set(rq, r, CURLOPT_PRIVATE, rq);
 	request_set(rq, r, CURLOPT_FOLLOWLOCATION, o->follow_redirects ? 1L : 0L);
 	request_set(rq, r, CURLOPT_MAXREDIRS, (long)HTTP_MAX_REDIRECTS);
+	request_set(rq, r, CURLOPT_UNRESTRICTED_AUTH, 0L);
+	request_set(rq, r, CURLOPT_PREREQFUNCTION, request_on_send);
+	request_set(rq, r, CURLOPT_PREREQDATA, rq);
 	request_set(rq, r, CURLOPT_POSTREDIR, (long)(CURL_REDIR_POST_301 | CURL_REDIR_POST_302));
 	request_set(rq, r, CURLOPT_HTTP_VERSION,
 		    (long)(o->enable_http2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1));
@@ -243,6 +246,14 @@ static bool has_header(const struct http_request_options *o, const char *name)
 	return false;
 }
 
+static bool has_own_headers(const struct http_request_options *o)
+{
+	for (size_t i = 0; i < o->n_headers; i++)
+		if (!redirect_keeps_header(o->headers[i].name))
+			return true;
+	return false;
+}
+
 /*
  * libcurl takes SNI and the name to verify from the URL. So the URL gets the wanted name, the
  * connection goes to the real host, and the Host header stays what it would have been.
@@ -296,6 +307,7 @@ int request_configure(struct http_request *rq, const struct http_request_options
 	rq->idle_timeout_ns = o->idle_timeout_ns;
 	rq->on_data = o->on_data;
 	rq->on_open = o->on_open;
+	rq->has_headers = has_own_headers(o);
 	rq->oauth2 = o->oauth2;
 	rq->easy = curl_easy_init();
 	if (!rq->easy)

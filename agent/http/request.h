@@ -6,6 +6,7 @@
 #include <curl/curl.h>
 
 #include "agent/http/client.h"
+#include "agent/http/redirect.h"
 #include "agent/util/list.h"
 
 struct http_request {
@@ -22,6 +23,10 @@ struct http_request {
 	http_open_fn on_open; /* NULL: nobody wants to know */
 	bool too_large;
 	bool stopped; /* by on_data */
+	struct origin origin; /* of the last URL that was sent to; no host: of none yet */
+	bool has_headers;     /* that are for the first one alone */
+	/* For a person: where a redirect led that was not followed, two hosts and a sentence; "": nowhere. */
+	char refused[672];
 	char curl_error[CURL_ERROR_SIZE];
 	/* For a person: a host name of 253 bytes, brackets, port; or a socket's path. */
 	char peer[320];
@@ -47,6 +52,8 @@ void request_fail(struct http_request *request, const char *error);
 /* Adds a header. 0, -EINVAL, -ENOMEM. */
 int request_add_header(struct http_request *request, const char *name, const char *value);
 
+/* For libcurl: before each sending of the request, a redirect's included. CURL_PREREQFUNC_OK, or _ABORT: not there. */
+int request_on_send(void *request, char *conn_ip, char *local_ip, int conn_port, int local_port);
 /* For libcurl: what comes in. */
 size_t request_on_body(char *bytes, size_t size, size_t n, void *request);
 size_t request_on_header(char *bytes, size_t size, size_t n, void *request);

@@ -17,8 +17,10 @@
 
 struct transfer {
 	const struct debuginfod_fetch *fetch;
+	CURL *curl;
 	uint64_t n_bytes;
-	int error; /* of writing */
+	int error;	 /* of writing */
+	bool is_private; /* what was sent was encrypted */
 };
 
 DEFINE_CLEANUP(CURL *, curl_easy_cleanup);
@@ -57,6 +59,22 @@ static int on_progress(void *data, curl_off_t down_total, curl_off_t down, curl_
 	return atomic_load(t->fetch->stop);
 }
 
+/* Before each sending, a redirect's included: none leads from https to http. */
+static int on_send(void *data, char *conn_ip, char *local_ip, int conn_port, int local_port)
+{
+	struct transfer *t = data;
+	char *url = NULL;
+
+	(void)conn_ip, (void)local_ip, (void)conn_port, (void)local_port;
+	if (curl_easy_getinfo(t->curl, CURLINFO_EFFECTIVE_URL, &url) != CURLE_OK || !url)
+		return CURL_PREREQFUNC_ABORT;
+	bool is_private = strncasecmp(url, "https:", 6) == 0;
+	if (t->is_private && !is_private)
+		return CURL_PREREQFUNC_ABORT;
+	t->is_private = is_private;
+	return CURL_PREREQFUNC_OK;
+}
+
 static void restrict_protocols(CURL *curl)
 {
 #if LIBCURL_VERSION_NUM >= 0x075500
@@ -72,6 +90,8 @@ static void restrict_protocols(CURL *curl)
 static void prepare(CURL *curl, const char *url, struct transfer *t)
 {
 	restrict_protocols(curl);
+	(void)curl_easy_setopt(curl, CURLOPT_PREREQFUNCTION, on_send);
+	(void)curl_easy_setopt(curl, CURLOPT_PREREQDATA, t);
 	(void)curl_easy_setopt(curl, CURLOPT_URL, url);
 	(void)curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
 	(void)curl_easy_setopt(curl, CURLOPT_FAILONERROR, 1L);
@@ -92,7 +112,7 @@ int debuginfod_fetch(const struct debuginfod_fetch *f, uint64_t *ret_n_bytes)
 {
 	_cleanup_(curl_easy_cleanupp) CURL *curl = curl_easy_init();
 	_cleanup_buf_ struct buf url = BUF_INIT(MAX_URL_BYTES);
-	struct transfer t = { .fetch = f };
+	struct transfer t = { .fetch = f, .curl = curl };
 	size_t n = strlen(f->url);
 	long status = 0;
 

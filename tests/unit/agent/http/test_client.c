@@ -19,6 +19,8 @@ struct fixture {
 	struct loop *loop;
 	struct http_client *client;
 	struct http_server *server;
+	struct http_server *other; /* another server: another port is enough */
+	char away[64];		   /* its URL */
 	unsigned int n_done;
 	enum http_outcome outcome;
 	unsigned int status;
@@ -60,7 +62,7 @@ static void answer_busy(const struct http_call *call, struct http_answer *answer
 
 static void answer_large(const struct http_call *call, struct http_answer *answer, void *data)
 {
-	static const char zeros[1 << 20];
+	static const char zeros[4 << 20];
 
 	(void)call;
 	(void)data;
@@ -75,16 +77,66 @@ static void answer_redirect(const struct http_call *call, struct http_answer *an
 	answer->location = data;
 }
 
+/* To the other server; 307 keeps what a request is. */
+static void answer_away(const struct http_call *call, struct http_answer *answer, void *data)
+{
+	struct fixture *f = data;
+
+	(void)call;
+	answer->status = 307;
+	answer->location = f->away;
+}
+
+static void open_other(struct fixture *f)
+{
+	static const struct http_route routes[] = {
+		{ .method = "GET", .path = "/echo", .fn = answer_echo },
+		{ .method = "POST", .path = "/echo", .fn = answer_echo, .max_body_bytes = 4 << 20 },
+	};
+	const struct http_route away[] = {
+		{ .method = "GET", .path = "/away", .fn = answer_away, .data = f },
+		{ .method = "POST",
+		  .path = "/away",
+		  .fn = answer_away,
+		  .data = f,
+		  .max_body_bytes = 4 << 20 },
+	};
+	struct http_server_options options = HTTP_SERVER_OPTIONS_INIT;
+	char error[HTTP_SERVER_MAX_ERROR_BYTES];
+
+	options.listen = "127.0.0.1:0";
+	assert_int_equal(http_server_new(f->loop, &options, &f->other, error), HTTP_LISTENING);
+	for (size_t i = 0; i < ARRAY_SIZE(routes); i++)
+		assert_int_equal(http_server_add_route(f->other, &routes[i]), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(away); i++)
+		assert_int_equal(http_server_add_route(f->server, &away[i]), 0);
+	(void)snprintf(f->away, sizeof(f->away), "http://127.0.0.1:%u/echo",
+		       http_server_port(f->other));
+}
+
 static int setup(void **state)
 {
 	static const struct http_route routes[] = {
-		{ "GET", "/echo", false, answer_echo, NULL },
-		{ "POST", "/echo", false, answer_echo, NULL },
-		{ "GET", "/busy", false, answer_busy, NULL },
-		{ "GET", "/large", false, answer_large, NULL },
-		{ "POST", "/redirect", false, answer_redirect, (void *)"/echo" },
-		{ "GET", "/file", false, answer_redirect, (void *)"file:///etc/passwd" },
-		{ "GET", "/circle", false, answer_redirect, (void *)"/circle" },
+		{ .method = "GET", .path = "/echo", .fn = answer_echo },
+		{ .method = "POST",
+		  .path = "/echo",
+		  .fn = answer_echo,
+		  .max_body_bytes = 4 << 20 },
+		{ .method = "GET", .path = "/busy", .fn = answer_busy },
+		{ .method = "GET", .path = "/large", .fn = answer_large },
+		{ .method = "POST",
+		  .path = "/redirect",
+		  .fn = answer_redirect,
+		  .data = (void *)"/echo",
+		  .max_body_bytes = 4 << 20 },
+		{ .method = "GET",
+		  .path = "/file",
+		  .fn = answer_redirect,
+		  .data = (void *)"file:///etc/passwd" },
+		{ .method = "GET",
+		  .path = "/circle",
+		  .fn = answer_redirect,
+		  .data = (void *)"/circle" },
 	};
 	struct http_server_options options = HTTP_SERVER_OPTIONS_INIT;
 	char error[HTTP_SERVER_MAX_ERROR_BYTES];
@@ -98,6 +150,7 @@ static int setup(void **state)
 	assert_int_equal(http_server_new(f->loop, &options, &f->server, error), HTTP_LISTENING);
 	for (size_t i = 0; i < ARRAY_SIZE(routes); i++)
 		assert_int_equal(http_server_add_route(f->server, &routes[i]), 0);
+	open_other(f);
 	return 0;
 }
 
@@ -107,6 +160,7 @@ static int teardown(void **state)
 
 	http_client_free(f->client);
 	http_server_free(f->server);
+	http_server_free(f->other);
 	loop_free(f->loop);
 	free(f);
 	return 0;
@@ -256,7 +310,7 @@ static void test_too_large(void **state)
 	assert_int_equal(f->status, 500);
 	assert_true(f->n_body <= 1000);
 	assert_non_null(strstr(f->error, "more than 1000 bytes"));
-	options.max_response_bytes = 1 << 20;
+	options.max_response_bytes = 4 << 20;
 	do_request(f, &options);
 	assert_int_equal(f->outcome, HTTP_DONE);
 }
@@ -358,6 +412,55 @@ static void test_redirects(void **state)
 	options.follow_redirects = false;
 	do_request(f, &options);
 	assert_int_equal(f->status, 307);
+}
+
+/* What a user has put into headers is for the server that the user has named. */
+static void test_redirect_keeps_headers_here(void **state)
+{
+	struct fixture *f = *state;
+	static const struct http_header tenant = { "X-Test", "tenant" };
+	struct http_request_options options = { .url = at(f, http_server_port(f->server),
+							  "/redirect"),
+						.headers = &tenant,
+						.n_headers = 1,
+						.body = "abc",
+						.n_body = 3,
+						.authorization = "Bearer secret",
+						.follow_redirects = true };
+
+	do_request(f, &options);
+	assert_int_equal(f->status, 200);
+	assert_non_null(strstr(f->body, "X-Test: tenant"));
+	assert_non_null(strstr(f->body, "Bearer secret"));
+	options.url = at(f, http_server_port(f->server), "/away");
+	do_request(f, &options);
+	assert_int_equal(f->outcome, HTTP_FAILED);
+	assert_non_null(strstr(f->error, "redirected to http://127.0.0.1:"));
+	assert_non_null(strstr(f->error, "not to get the headers"));
+	assert_null(strstr(f->body, "tenant"));
+}
+
+static void test_redirect_leaves_credentials_here(void **state)
+{
+	struct fixture *f = *state;
+	static const struct http_header type = { "Content-Type", "application/proto" };
+	struct http_request_options options = { .url = at(f, http_server_port(f->server), "/away"),
+						.headers = &type,
+						.n_headers = 1,
+						.body = "abc",
+						.n_body = 3,
+						.authorization = "Bearer secret",
+						.follow_redirects = true };
+
+	do_request(f, &options);
+	assert_int_equal(f->status, 200);
+	assert_string_equal(f->body, "POST /echo\nContent-Type: application/proto\n3 abc");
+	options.authorization = NULL;
+	options.basic_user = "user";
+	options.basic_password = "secret";
+	do_request(f, &options);
+	assert_int_equal(f->status, 200);
+	assert_string_equal(f->body, "POST /echo\nContent-Type: application/proto\n3 abc");
 }
 
 static void test_redirect_to_file(void **state)
@@ -496,6 +599,8 @@ static const struct CMUnitTest plain_tests[] = {
 	TEST(test_reset),
 	TEST(test_unknown_name),
 	TEST(test_redirects),
+	TEST(test_redirect_keeps_headers_here),
+	TEST(test_redirect_leaves_credentials_here),
 	TEST(test_redirect_to_file),
 	TEST(test_bad_arguments),
 	TEST(test_cancel),
