@@ -64,6 +64,11 @@ static bool path_is_guarded(const struct access *a, const char *path)
 	return a->except_paths;
 }
 
+bool access_guards(const struct access *a, const char *path)
+{
+	return a->wanted && path_is_guarded(a, path);
+}
+
 /* "user:password", the name ends at the first colon. Both halves are compared, whatever the first comparison says. */
 static bool halves_are_right(const struct access *a, struct str plain)
 {
@@ -98,7 +103,7 @@ bool access_allows(const struct access *a, const char *path, const char *authori
 {
 	static const char scheme[] = "Basic ";
 
-	if (!a->wanted || !path_is_guarded(a, path))
+	if (!access_guards(a, path))
 		return true;
 	if (!authorization || strlen(authorization) > ACCESS_MAX_HEADER_BYTES ||
 	    strncasecmp(authorization, scheme, sizeof(scheme) - 1) != 0)

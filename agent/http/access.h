@@ -25,6 +25,9 @@ struct access {
 int access_init(struct access *a, const struct http_access *options);
 void access_fini(struct access *a);
 
+/* Whether that path wants a password. */
+bool access_guards(const struct access *a, const char *path);
+
 /* `path` is decoded; `authorization` is the header's value, NULL when there is none. */
 bool access_allows(const struct access *a, const char *path, const char *authorization);
 

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/socket.h>
 
 #include "agent/util/clock.h"
 #include "agent/util/macro.h"
@@ -13,9 +14,15 @@
 /* How often the library runs for nothing, see daemon_timeout. */
 #define FRESH_STEP_NS (2 * NS_PER_MS)
 
+/* Connections that have been ended, until the library has closed them. */
+#define ENDING_CONNECTIONS 32
+/* See daemon_run_library. */
+#define MAX_RUNS 8
+
 /* One connection, as long as the library has it. */
 struct daemon_connection {
-	bool fresh; /* nothing was asked yet */
+	struct connection c;
+	bool fresh; /* TLS, and nothing was asked yet */
 };
 
 static unsigned int daemon_n_connections(struct http_daemon *d)
@@ -29,18 +36,20 @@ static unsigned int daemon_n_connections(struct http_daemon *d)
 /*
  * At its connection limit the library stops watching the listening socket, and watches it again
  * only at the beginning of the run after the one in which a connection ended. Nobody else would
- * cause that run, so we do.
+ * cause that run, so we do; after some of them others in the loop come first.
  */
 static void daemon_run_library(struct http_daemon *d)
 {
 	unsigned int n_before, n_after;
+	int n_runs = 0;
 
 	d->running = true;
 	do {
 		n_before = daemon_n_connections(d);
 		(void)MHD_run(d->mhd);
 		n_after = daemon_n_connections(d);
-	} while (n_after < n_before);
+	} while (n_after < n_before && ++n_runs < MAX_RUNS);
+	d->crowded = n_after < n_before;
 	d->running = false;
 }
 
@@ -73,6 +82,8 @@ static void daemon_arm(struct http_daemon *d)
 	uint64_t now = clock_mono_ns();
 	uint64_t at = daemon_timeout(d, now);
 
+	if (d->crowded)
+		at = now;
 	if (d->retired)
 		at = MIN_OF(at, now + RETIRED_STEP_NS);
 	if (at == UINT64_MAX)
@@ -124,40 +135,76 @@ static void daemon_prepare(const struct http_daemon *d, struct MHD_Connection *c
 
 static void daemon_not_fresh(struct http_daemon *d, struct daemon_connection *c)
 {
-	d->n_fresh -= c && c->fresh;
-	if (c)
-		c->fresh = false;
+	d->n_fresh -= c->fresh;
+	c->fresh = false;
+}
+
+static int connection_fd(struct MHD_Connection *connection)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+
+	return info ? info->connect_fd : -1;
+}
+
+static const struct sockaddr *connection_address(struct MHD_Connection *connection)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+
+	return info ? info->client_addr : NULL;
+}
+
+static struct daemon_connection *daemon_open(struct http_daemon *d,
+					     struct MHD_Connection *connection)
+{
+	struct daemon_connection *c = calloc(1, sizeof(*c));
+	int fd = connection_fd(connection);
+
+	if (!c) {
+		(void)shutdown(fd, SHUT_RDWR);
+		return NULL;
+	}
+	if (d->tls) {
+		daemon_prepare(d, connection);
+		c->fresh = true;
+		d->n_fresh++;
+	}
+	connection_open(d->connections, &c->c, fd, connection_address(connection), clock_mono_ns());
+	return c;
+}
+
+static void daemon_close(struct http_daemon *d, struct daemon_connection *c)
+{
+	if (!c)
+		return;
+	daemon_not_fresh(d, c);
+	connection_close(d->connections, &c->c);
+	free(c);
 }
 
 static void daemon_on_connection(void *data, struct MHD_Connection *connection,
 				 void **connection_data, enum MHD_ConnectionNotificationCode code)
 {
-	struct http_daemon *d = data;
-	struct daemon_connection *c = *connection_data;
-
-	if (!d->tls)
-		return;
-	if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
-		daemon_not_fresh(d, c);
-		free(c);
-		*connection_data = NULL;
+	if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+		*connection_data = daemon_open(data, connection);
 		return;
 	}
-	daemon_prepare(d, connection);
-	c = calloc(1, sizeof(*c));
-	if (c)
-		c->fresh = true;
-	d->n_fresh += c != NULL;
-	*connection_data = c;
+	daemon_close(data, *connection_data);
+	*connection_data = NULL;
 }
 
-void http_daemon_note_request(struct http_daemon *d, struct MHD_Connection *connection)
+struct connection *http_daemon_note_request(struct http_daemon *d,
+					    struct MHD_Connection *connection)
 {
 	const union MHD_ConnectionInfo *info =
 		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+	struct daemon_connection *c = info ? info->socket_context : NULL;
 
-	if (d->tls && info)
-		daemon_not_fresh(d, info->socket_context);
+	if (!c)
+		return NULL;
+	daemon_not_fresh(d, c);
+	return &c->c;
 }
 
 void http_daemon_suspend(struct http_daemon *d, struct daemon_wait *wait,
@@ -192,10 +239,10 @@ static int daemon_start(struct http_daemon *d, const struct daemon_options *o, i
 	};
 
 	d->mhd = MHD_start_daemon(flags, 0, NULL, NULL, o->request, d, MHD_OPTION_LISTEN_SOCKET, fd,
-				  MHD_OPTION_CONNECTION_LIMIT, o->server->max_connections,
+				  MHD_OPTION_CONNECTION_LIMIT,
+				  o->server->max_connections + ENDING_CONNECTIONS,
 				  MHD_OPTION_CONNECTION_MEMORY_LIMIT, o->server->max_header_bytes,
-				  MHD_OPTION_CONNECTION_TIMEOUT, o->server->idle_timeout_s,
-				  MHD_OPTION_NOTIFY_COMPLETED, o->completed, NULL,
+				  MHD_OPTION_NOTIFY_COMPLETED, o->completed, d,
 				  MHD_OPTION_NOTIFY_CONNECTION, daemon_on_connection, d,
 				  MHD_OPTION_ARRAY, tls ? tls_options : tls_options + 4,
 				  MHD_OPTION_END);
@@ -239,6 +286,7 @@ int http_daemon_new(struct loop *loop, const struct daemon_options *o, int fd,
 	d->loop = loop;
 	d->tls = tls;
 	d->owner = o->owner;
+	d->connections = o->connections;
 	int r = daemon_begin(d, o, fd);
 	if (r < 0) {
 		d->tls = NULL;

@@ -10,6 +10,7 @@
 
 #include <microhttpd.h>
 
+#include "agent/http/connections.h"
 #include "agent/http/server.h"
 #include "agent/http/server_tls.h"
 #include "agent/util/list.h"
@@ -22,9 +23,11 @@ struct http_daemon {
 	struct loop_timer *timer;
 	struct server_tls *tls; /* owned; NULL: none */
 	void *owner;		/* borrowed */
+	struct connections *connections; /* borrowed */
 	size_t n_fresh;		/* connections with TLS that have not asked anything yet */
 	bool running;		/* inside of MHD_run */
 	bool paused;		/* its descriptor is not watched */
+	bool crowded;		/* connections still end, see daemon_run_library */
 	bool retired;		/* takes no connection any more, ends with those it has */
 	uint64_t end_ns;	/* when it is retired: at the latest */
 	struct list waits;	/* requests whose answers come later */
@@ -42,6 +45,7 @@ struct daemon_options {
 	MHD_AccessHandlerCallback request; /* its first argument is the daemon */
 	MHD_RequestCompletedCallback completed;
 	void *owner;
+	struct connections *connections; /* borrowed, those of its daemons together */
 };
 
 /* `fd` is listening; it is copied. `tls` is moved, on success only. */
@@ -51,8 +55,9 @@ int http_daemon_new(struct loop *loop, const struct daemon_options *options, int
 void http_daemon_free(struct http_daemon *d);
 DEFINE_CLEANUP(struct http_daemon *, http_daemon_free);
 
-/* The first of a connection tells that its handshake is done. */
-void http_daemon_note_request(struct http_daemon *d, struct MHD_Connection *connection);
+/* The first of a connection tells that its handshake is done. NULL: the connection has ended. */
+struct connection *http_daemon_note_request(struct http_daemon *d,
+					    struct MHD_Connection *connection);
 
 /* From within the request callback, which is called again once the wait is over. */
 void http_daemon_suspend(struct http_daemon *d, struct daemon_wait *wait,

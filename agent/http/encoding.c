@@ -3,6 +3,7 @@
 #include "agent/http/encoding.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <zlib.h>
@@ -102,6 +103,13 @@ int encoding_gzip(struct buf *body)
 	int r = deflate_all(body, out, body->len, &n);
 	if (r < 0)
 		return r;
-	buf_reset(body);
-	return buf_append(body, out, n);
+	/* A slow client keeps it for long. */
+	char *exact = realloc(out, n + 1);
+	free(body->data);
+	body->data = exact ? exact : out;
+	body->data[n] = '\0';
+	body->len = n;
+	body->cap = n + 1;
+	out = NULL;
+	return 0;
 }

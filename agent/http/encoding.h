@@ -9,8 +9,10 @@
 
 /* Less fits into one or two packets anyway. */
 #define ENCODING_MIN_BYTES 2048
-/* Some 50 ms of the loop at level 1; what is larger goes out as it is. */
-#define ENCODING_MAX_BYTES ((size_t)4 << 20)
+/* Some 12 ms a MiB at level 1. What is larger than the first is for threads that nobody waits for; what is larger than the second goes out as
+ * it is. */
+#define ENCODING_MAX_LOOP_BYTES ((size_t)128 << 10)
+#define ENCODING_MAX_BYTES ((size_t)32 << 20)
 
 /* The value of Accept-Encoding (RFC 9110 12.5.3); NULL: none. */
 bool encoding_takes_gzip(const char *accept_encoding);

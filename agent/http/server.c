@@ -8,12 +8,18 @@
 #include "agent/http/server.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 
+#include "agent/http/host_names.h"
 #include "agent/http/listen.h"
 #include "agent/http/server_call.h"
 #include "agent/util/clock.h"
+#include "agent/util/file.h"
 
+/* For an answer to be read: time for a slow start, and a rate that any network between hosts has. */
+#define ANSWER_NS (30 * NS_PER_S)
+#define ANSWER_BYTES_PER_S ((size_t)32 << 10)
 /* Connections of a daemon that was replaced; the answer under way is sent at once, the rest is idle. */
 #define RETIRED_NS (5 * NS_PER_S)
 
@@ -25,6 +31,7 @@ static int start_daemon(struct http_server *server, struct server_tls *tls,
 		.request = server_on_request,
 		.completed = server_on_completed,
 		.owner = server,
+		.connections = &server->connections,
 	};
 
 	return http_daemon_new(server->loop, &options, server->fd, tls, ret_daemon);
@@ -60,6 +67,58 @@ static int copy_prefix(struct http_server *server, const char *prefix)
 	return server->prefix ? 0 : -ENOMEM;
 }
 
+const char *http_hosts_problem(const char *allowed_hosts)
+{
+	struct str rest = str_from(allowed_hosts);
+	struct str name;
+
+	while (str_split(&rest, ',', &name))
+		if (!guard_is_name(str_trim(name)))
+			return "host names are wanted, without ports, such as agent.example,localhost";
+	return NULL;
+}
+
+static int add_allowed(struct guard *g, const char *allowed_hosts)
+{
+	struct str rest = str_from(allowed_hosts);
+	struct str name;
+	int r = 0;
+
+	while (r == 0 && str_split(&rest, ',', &name))
+		r = guard_add_name(g, str_trim(name), true);
+	return r;
+}
+
+static int init_guard(struct http_server *server, const struct http_server_options *o)
+{
+	_cleanup_buf_ struct buf hosts = BUF_INIT(HOST_NAMES_MAX_BYTES);
+	int r = add_allowed(&server->guard, o->allowed_hosts);
+
+	if (r < 0 || !o->hostname)
+		return r;
+	if (o->hosts_path)
+		(void)file_read(AT_FDCWD, o->hosts_path, &hosts);
+	return host_names_add(&server->guard, o->hostname,
+			      (struct str){ buf_str(&hosts), hosts.len });
+}
+
+static int init_limits(struct http_server *server, const struct http_server_options *o)
+{
+	const struct connections_options connections = {
+		.max = o->max_connections,
+		.request_ns = o->request_timeout_s * NS_PER_S,
+		.idle_ns = o->idle_timeout_s * NS_PER_S,
+		.body_ns = o->body_timeout_s * NS_PER_S,
+		.answer_ns = ANSWER_NS,
+		.answer_bytes_per_s = ANSWER_BYTES_PER_S,
+	};
+
+	server->bodies.max = o->max_bodies_bytes;
+	server->answers.max = o->max_answers_bytes;
+	http_counts_init(&server->counts, o->telemetry);
+	return connections_init(&server->connections, server->loop, &connections, &server->counts);
+}
+
 int http_server_new(struct loop *loop, const struct http_server_options *options,
 		    struct http_server **ret_server, char *error)
 {
@@ -73,6 +132,10 @@ int http_server_new(struct loop *loop, const struct http_server_options *options
 	server->fd = -1;
 	list_init(&server->retired);
 	int r = copy_prefix(server, options->prefix);
+	if (r == 0)
+		r = init_guard(server, options);
+	if (r == 0)
+		r = init_limits(server, options);
 	if (r < 0)
 		return r;
 	if (server_listen(server, options->listen, error) < 0)
@@ -93,6 +156,8 @@ void http_server_free(struct http_server *server)
 		http_daemon_free(LIST_ENTRY(at, struct http_daemon, node));
 	if (server->fd >= 0)
 		(void)close(server->fd);
+	connections_fini(&server->connections);
+	guard_fini(&server->guard);
 	access_fini(&server->access);
 	route_table_fini(&server->routes);
 	free(server->prefix);
@@ -170,13 +235,8 @@ int http_server_check_tls(const struct http_server_tls *options, struct buf *why
 	return server_tls_new(options, why, &tls);
 }
 
-static bool wants_certificate(const struct server_tls *tls)
-{
-	return tls && tls->client_auth == HTTP_CLIENT_AUTH_REQUIRE_AND_VERIFY;
-}
-
 bool http_server_is_open(const struct http_server *server)
 {
 	return !server->loopback && !server->access.wanted &&
-	       !wants_certificate(server->daemon->tls);
+	       !server_tls_wants_certificate(server->daemon->tls);
 }

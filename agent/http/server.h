@@ -2,7 +2,7 @@
 /*
  * The HTTP server of the agent: libmicrohttpd driven by our loop, a table of routes.
  *
- * Loop thread only; handlers run to completion and answer at once, or later. HEAD is answered
+ * Loop thread only; handlers run to completion and answer at once, or later (answer_queue.h: what costs more than a turn of the loop may). HEAD is answered
  * wherever GET is. Passwords and TLS come and go while it runs; the address stays. Texts and JSON go
  * out compressed to who takes gzip.
  */
@@ -14,32 +14,46 @@
 #include <stdint.h>
 
 #include "agent/http/client.h"
+#include "agent/telemetry/telemetry.h"
 #include "agent/util/buf.h"
 #include "agent/util/loop.h"
 
 #define HTTP_SERVER_MAX_ROUTES 256
 #define HTTP_SERVER_MAX_ERROR_BYTES 512
 /* A scrape of 10,000 series is about 2 MB. */
-#define HTTP_SERVER_MAX_ANSWER_BYTES (64 << 20)
+#define HTTP_SERVER_MAX_ANSWER_BYTES (32 << 20)
 
 struct http_server_options {
 	const char *listen; /* "127.0.0.1:12345", "[::1]:0", ":12345" (every address),
 			       "localhost:12345"; port 0: any */
+	/* One more ends another one, see connections.h. */
 	unsigned int max_connections;
 	size_t max_header_bytes; /* request line and headers, for each connection */
-	size_t max_body_bytes;
-	unsigned int idle_timeout_s;
+	/* Of all requests together: bodies that are received or worked on, answers that are on their
+	 * way. What does not fit is answered 503. */
+	size_t max_bodies_bytes, max_answers_bytes;
+	/* At most: from the connection to the end of the first headers; from one answer to the end of the next
+	 * headers; from the headers to the end of the body. */
+	unsigned int request_timeout_s, idle_timeout_s, body_timeout_s;
+	struct telemetry *telemetry; /* borrowed; NULL: nothing is counted */
 	/* "/prefix": what is asked below it is answered as without it; paths of handlers, routes and
 	 * http_access never have it. NULL or "": none. Copied. */
 	const char *prefix;
+	/* Names in Host besides addresses and "localhost", see guard.h; all NULL: none. */
+	const char *hostname;	   /* this host's */
+	const char *hosts_path;	   /* hosts(5), for what else it is called */
+	const char *allowed_hosts; /* "name,name": what http_hosts_problem() has nothing against */
 };
 
-#define HTTP_SERVER_OPTIONS_INIT                                     \
-	((struct http_server_options){ .listen = "127.0.0.1:12345",  \
-				       .max_connections = 64,        \
-				       .max_header_bytes = 32 << 10, \
-				       .max_body_bytes = 4 << 20,    \
-				       .idle_timeout_s = 30 })
+#define HTTP_SERVER_OPTIONS_INIT                                                          \
+	((struct http_server_options){ .listen = "127.0.0.1:12345",                       \
+				       .max_connections = 64,                             \
+				       .max_header_bytes = 32 << 10,                      \
+				       .max_bodies_bytes = 16 << 20,                      \
+				       .max_answers_bytes = HTTP_SERVER_MAX_ANSWER_BYTES, \
+				       .request_timeout_s = 10,                           \
+				       .idle_timeout_s = 30,                              \
+				       .body_timeout_s = 30 })
 
 /* A request, borrowed for the time of the handler. */
 struct http_call;
@@ -49,6 +63,14 @@ const char *http_call_query(const struct http_call *call,
 			    const char *name); /* decoded; NULL when absent */
 const char *http_call_header(const struct http_call *call, const char *name); /* NULL when absent */
 const void *http_call_body(const struct http_call *call, size_t *ret_n);
+/* Moves it to the caller, who frees it; the call has none afterwards. It stays in the account of bodies until the answer is sent. */
+void http_call_take_body(const struct http_call *call, struct buf *ret_body);
+/* Whether the client takes gzip. */
+bool http_call_takes_gzip(const struct http_call *call);
+/* A number for the client's address, its port left out: the same for the same address; 0: not known. */
+uint64_t http_call_peer(const struct http_call *call);
+/* Whether the client has shown a password, or a certificate without which nobody gets in. */
+bool http_call_is_authenticated(const struct http_call *call);
 
 /* ETag, Cache-Control, Content-Security-Policy and the like; more would be a mistake. */
 #define HTTP_ANSWER_MAX_HEADERS 8
@@ -64,11 +86,16 @@ struct http_answer {
 	struct http_header headers[HTTP_ANSWER_MAX_HEADERS];
 	size_t n_headers;
 	struct buf body;
+	bool is_gzip; /* the body is compressed already: see http_answer_gzip() */
 };
 
 /* Both texts as those of the answer. One too many makes the answer a 500. An ETag of what may be
  * compressed should be a weak one (W/"…"). */
 void http_answer_add_header(struct http_answer *answer, const char *name, const char *value);
+
+/* Compresses the body where that is worth it. For whoever makes a large answer on a thread of its own, for a client that takes gzip: the
+ * loop compresses small ones alone. Any thread that has the answer. */
+void http_answer_gzip(struct http_answer *answer);
 
 typedef void (*http_handler_fn)(const struct http_call *call, struct http_answer *answer,
 				void *data);
@@ -89,6 +116,13 @@ bool http_later_is_awaited(const struct http_later *later);
  * may do so after http_server_free(). Also from within the handler. NULL-safe. */
 void http_later_send(struct http_later *later);
 
+/* What a route does, for a browser (guard.h). What is not asked by GET changes something in any case. */
+enum http_effect {
+	HTTP_READS,
+	HTTP_CHANGES, /* a GET of it is for scripts only */
+	HTTP_IS_PAGE, /* a link from another site may lead to it */
+};
+
 struct http_route {
 	const char *method; /* upper case */
 	const char *path;   /* begins with '/' */
@@ -96,6 +130,10 @@ struct http_route {
 			prefix */
 	http_handler_fn fn;
 	void *data;
+	/* Of a request that it takes; 0: none. A longer one is answered 413, without having been
+	 * received where its length is announced; else its connection is closed. */
+	size_t max_body_bytes;
+	enum http_effect effect;
 };
 
 enum http_listen_outcome { HTTP_LISTENING, HTTP_LISTEN_REFUSED };
@@ -117,6 +155,9 @@ DEFINE_CLEANUP(struct http_server *, http_server_free);
 int http_server_add_route(struct http_server *server, const struct http_route *route);
 void http_server_remove_route(struct http_server *server, const char *method, const char *path,
 			      bool prefix);
+
+/* What is wrong with the first of "name,name"; NULL: nothing. */
+const char *http_hosts_problem(const char *allowed_hosts);
 
 /* The port that was really bound. */
 uint16_t http_server_port(const struct http_server *server);

@@ -250,6 +250,11 @@ static bool texts_equal(const char *a, const char *b)
 	return a == b || (a && b && strcmp(a, b) == 0);
 }
 
+bool server_tls_wants_certificate(const struct server_tls *tls)
+{
+	return tls && tls->client_auth == HTTP_CLIENT_AUTH_REQUIRE_AND_VERIFY;
+}
+
 bool server_tls_equal(const struct server_tls *a, const struct server_tls *b)
 {
 	if (!a || !b)

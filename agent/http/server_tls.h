@@ -22,6 +22,9 @@ DEFINE_CLEANUP(struct server_tls *, server_tls_free);
 /* NULL: no TLS. */
 bool server_tls_equal(const struct server_tls *a, const struct server_tls *b);
 
+/* Whether nobody gets in without a certificate that a trusted authority signed; NULL: no. */
+bool server_tls_wants_certificate(const struct server_tls *tls);
+
 /* For each connection, before its handshake. */
 void server_tls_prepare(const struct server_tls *tls, gnutls_session_t session);
 

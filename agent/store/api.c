@@ -10,6 +10,10 @@
 #include "agent/store/render.h"
 #include "agent/util/macro.h"
 
+/* Of a request as it is sent: several times what an agent pushes at once. */
+#define RECEIVED_MAX_BYTES ((size_t)4 << 20)
+/* Of methods that nobody knows, so that whoever asks learns that. */
+#define UNKNOWN_MAX_BYTES ((size_t)64 << 10)
 /* The methods, and the paths of api_paths. */
 #define MAX_ROUTES 32
 #define MAX_VERSION_BYTES 64
@@ -90,13 +94,14 @@ static const struct {
 	const char *method, *path;
 	bool prefix;
 	http_handler_fn fn;
+	size_t max_body_bytes;
 } api_paths[] = {
-	{ "POST", RPC_QUERIER, true, on_unknown_method },
-	{ "POST", RPC_PUSHER, true, on_unknown_method },
-	{ "GET", "/pyroscope/render", false, on_render },
-	{ "GET", "/pyroscope/render-diff", false, on_render_diff },
-	{ "GET", "/ready", false, on_ready },
-	{ "GET", "/api/v1/status/buildinfo", false, on_build_info },
+	{ "POST", RPC_QUERIER, true, on_unknown_method, UNKNOWN_MAX_BYTES },
+	{ "POST", RPC_PUSHER, true, on_unknown_method, UNKNOWN_MAX_BYTES },
+	{ "GET", "/pyroscope/render", false, on_render, 0 },
+	{ "GET", "/pyroscope/render-diff", false, on_render_diff, 0 },
+	{ "GET", "/ready", false, on_ready, 0 },
+	{ "GET", "/api/v1/status/buildinfo", false, on_build_info, 0 },
 };
 
 static int add_route(struct store_api *api, const struct rpc_method *method,
@@ -119,16 +124,21 @@ static int add_routes(struct store_api *api)
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < rpc_n_methods; i++)
-		r = add_route(api, &rpc_methods[i],
-			      &(struct http_route){ .method = "POST",
-						    .path = rpc_methods[i].path,
-						    .fn = on_method });
+		r = add_route(
+			api, &rpc_methods[i],
+			&(struct http_route){ .method = "POST",
+					      .path = rpc_methods[i].path,
+					      .fn = on_method,
+					      .max_body_bytes = MIN_OF(rpc_methods[i].max_bytes,
+								       RECEIVED_MAX_BYTES) });
 	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(api_paths); i++)
-		r = add_route(api, NULL,
-			      &(struct http_route){ .method = api_paths[i].method,
-						    .path = api_paths[i].path,
-						    .prefix = api_paths[i].prefix,
-						    .fn = api_paths[i].fn });
+		r = add_route(
+			api, NULL,
+			&(struct http_route){ .method = api_paths[i].method,
+					      .path = api_paths[i].path,
+					      .prefix = api_paths[i].prefix,
+					      .fn = api_paths[i].fn,
+					      .max_body_bytes = api_paths[i].max_body_bytes });
 	return r;
 }
 

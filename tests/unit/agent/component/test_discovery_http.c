@@ -38,7 +38,11 @@ static int place_setup(void **state)
 	assert_int_equal(http_server_new(p->f->env.loop, &options, &p->server, error),
 			 HTTP_LISTENING);
 	assert_int_equal(http_server_add_route(p->server,
-					       &(struct http_route){ "GET", "/", true, answer, p }),
+					       &(struct http_route){ .method = "GET",
+								     .path = "/",
+								     .prefix = true,
+								     .fn = answer,
+								     .data = p }),
 			 0);
 	*state = p;
 	return 0;

@@ -60,7 +60,12 @@ static void serve(int out)
 		_exit(1);
 	for (size_t i = 0; i < ARRAY_SIZE(methods); i++)
 		(void)http_server_add_route(
-			server, &(struct http_route){ methods[i], "/", true, answer, &n_calls });
+			server, &(struct http_route){ .method = methods[i],
+						      .path = "/",
+						      .prefix = true,
+						      .fn = answer,
+						      .data = &n_calls,
+						      .max_body_bytes = 1 << 20 });
 	uint16_t port = http_server_port(server);
 	if (write(out, &port, sizeof(port)) != sizeof(port))
 		_exit(1);

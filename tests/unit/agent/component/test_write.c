@@ -60,7 +60,8 @@ static void server_init(struct server *s, struct fixture *f)
 				      &(struct http_route){ .method = "POST",
 							    .path = "/push.v1.PusherService/Push",
 							    .fn = answer_push,
-							    .data = s }),
+							    .data = s,
+							    .max_body_bytes = 1 << 20 }),
 		0);
 }
 

@@ -69,7 +69,10 @@ static int setup(void **state)
 	options.listen = "127.0.0.1:0";
 	assert_int_equal(http_server_new(p->loop, &options, &p->server, error), HTTP_LISTENING);
 	assert_int_equal(http_server_add_route(
-				 p->server, &(struct http_route){ "GET", "/sd", false, answer, p }),
+				 p->server, &(struct http_route){ .method = "GET",
+								  .path = "/sd",
+								  .fn = answer,
+								  .data = p }),
 			 0);
 	(void)snprintf(p->url, sizeof(p->url), "http://127.0.0.1:%u/sd",
 		       http_server_port(p->server));

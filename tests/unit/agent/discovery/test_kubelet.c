@@ -75,8 +75,10 @@ static int setup(void **state)
 	assert_int_equal(loop_new(&p->loop), 0);
 	assert_int_equal(http_client_new(p->loop, &p->http), 0);
 	assert_int_equal(http_server_new(p->loop, &options, &p->server, error), HTTP_LISTENING);
-	assert_int_equal(http_server_add_route(p->server, &(struct http_route){ "GET", "/node/pods",
-										false, answer, p }),
+	assert_int_equal(http_server_add_route(p->server, &(struct http_route){ .method = "GET",
+										.path = "/node/pods",
+										.fn = answer,
+										.data = p }),
 			 0);
 	(void)snprintf(p->url, sizeof(p->url), "http://127.0.0.1:%u/node/",
 		       http_server_port(p->server));

@@ -13,6 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "agent/http/encoding.h"
 #include "agent/http/server.h"
 #include "agent/util/clock.h"
 #include "agent/util/macro.h"
@@ -88,13 +89,17 @@ static void on_path(const struct http_call *call, struct http_answer *answer, vo
 static void add_routes(struct fixture *f)
 {
 	const struct http_route routes[] = {
-		{ "GET", "/later", false, on_later, f },
-		{ "POST", "/later", false, on_later, f },
-		{ "GET", "/at-once", false, on_at_once, f },
-		{ "GET", "/text", false, on_text, f },
-		{ "GET", "/many", false, on_many_headers, f },
-		{ "GET", "/path", true, on_path, f },
-		{ "GET", "/", false, on_path, f },
+		{ .method = "GET", .path = "/later", .fn = on_later, .data = f },
+		{ .method = "POST",
+		  .path = "/later",
+		  .fn = on_later,
+		  .data = f,
+		  .max_body_bytes = 1 << 10 },
+		{ .method = "GET", .path = "/at-once", .fn = on_at_once, .data = f },
+		{ .method = "GET", .path = "/text", .fn = on_text, .data = f },
+		{ .method = "GET", .path = "/many", .fn = on_many_headers, .data = f },
+		{ .method = "GET", .path = "/path", .prefix = true, .fn = on_path, .data = f },
+		{ .method = "GET", .path = "/", .fn = on_path, .data = f },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(routes); i++)
@@ -189,14 +194,14 @@ static void send_later(struct fixture *f, size_t i)
 	http_later_send(TAKE_PTR(f->laters[i]));
 }
 
-#define GET(path) "GET " path " HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"
+#define GET(path) "GET " path " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
 
 static void test_later(void **state)
 {
 	struct fixture *f = *state;
 
 	begin(f, NULL, 30);
-	_cleanup_close_ int fd = ask(f, "POST /later HTTP/1.1\r\nHost: h\r\nConnection: close\r\n"
+	_cleanup_close_ int fd = ask(f, "POST /later HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
 					"Content-Length: 3\r\n\r\nabc");
 	wait_for_laters(f, 1);
 	assert_true(http_later_is_awaited(f->laters[0]));
@@ -226,7 +231,7 @@ static void test_keep_alive(void **state)
 	struct fixture *f = *state;
 
 	begin(f, NULL, 30);
-	_cleanup_close_ int fd = ask(f, "GET /later HTTP/1.1\r\nHost: h\r\n\r\n" GET("/path"));
+	_cleanup_close_ int fd = ask(f, "GET /later HTTP/1.1\r\nHost: localhost\r\n\r\n" GET("/path"));
 	wait_for_laters(f, 1);
 	for (int i = 0; i < 20; i++)
 		assert_int_equal(loop_run_once(f->loop, 1), 0);
@@ -332,7 +337,7 @@ static void test_gzip(void **state)
 	struct fixture *f = *state;
 
 	begin(f, NULL, 30);
-	_cleanup_close_ int fd = ask(f, "GET /text HTTP/1.1\r\nHost: h\r\nAccept-Encoding: gzip\r\n"
+	_cleanup_close_ int fd = ask(f, "GET /text HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: gzip\r\n"
 					"Connection: close\r\n\r\n");
 	assert_non_null(strstr(hear(f, fd, NULL), "Content-Encoding: gzip\r\n"));
 	assert_non_null(strstr(f->text, "Vary: Accept-Encoding\r\n"));
@@ -348,13 +353,61 @@ static void test_gzip_later(void **state)
 	struct fixture *f = *state;
 
 	begin(f, NULL, 30);
-	_cleanup_close_ int fd = ask(f, "GET /later HTTP/1.1\r\nHost: h\r\n"
+	_cleanup_close_ int fd = ask(f, "GET /later HTTP/1.1\r\nHost: localhost\r\n"
 					"Accept-Encoding: gzip\r\nConnection: close\r\n\r\n");
 	wait_for_laters(f, 1);
 	for (int i = 0; i < 1000; i++)
 		(void)buf_append_str(&http_later_answer(f->laters[0])->body, "again and ");
 	send_later(f, 0);
 	assert_non_null(strstr(hear(f, fd, NULL), "Content-Encoding: gzip\r\n"));
+}
+
+/* Beyond what the loop does itself it goes out as it is, unless whoever made it has compressed it. */
+static void test_gzip_large(void **state)
+{
+	struct fixture *f = *state;
+
+	begin(f, NULL, 30);
+	for (size_t i = 0; i < 2; i++) {
+		_cleanup_close_ int fd =
+			ask(f, "GET /later HTTP/1.1\r\nHost: localhost\r\n"
+			       "Accept-Encoding: gzip\r\nConnection: close\r\n\r\n");
+		wait_for_laters(f, i + 1);
+		struct http_answer *answer = http_later_answer(f->laters[i]);
+
+		while (answer->body.len <= ENCODING_MAX_LOOP_BYTES)
+			(void)buf_append_str(&answer->body, "again and ");
+		if (i == 1)
+			http_answer_gzip(answer);
+		assert_int_equal(answer->is_gzip, i == 1);
+		assert_int_equal(answer->body.len > 100000, i == 0);
+		send_later(f, i);
+		if (i == 0)
+			continue;
+		assert_non_null(strstr(hear(f, fd, NULL), "Content-Encoding: gzip\r\n"));
+		assert_non_null(strstr(f->text, "Vary: Accept-Encoding\r\n"));
+	}
+}
+
+/* Too small to be worth it, or of a kind that is compressed already. */
+static void test_gzip_not_worth(void **state)
+{
+	static const char *const types[] = { "text/plain", "application/zip" };
+	static const size_t sizes[] = { 100, 100000 };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(types); i++) {
+		struct http_answer answer = { .content_type = types[i], .body = BUF_INIT(1 << 20) };
+
+		while (answer.body.len < sizes[i])
+			(void)buf_append_str(&answer.body, "again and ");
+		size_t n = answer.body.len;
+
+		http_answer_gzip(&answer);
+		assert_false(answer.is_gzip);
+		assert_int_equal(answer.body.len, n);
+		buf_fini(&answer.body);
+	}
 }
 
 struct plain_row {
@@ -364,10 +417,10 @@ struct plain_row {
 
 static const struct plain_row plain_rows[] = {
 	{ GET("/text"), true },
-	{ "GET /text?type=application/zip HTTP/1.1\r\nHost: h\r\nAccept-Encoding: gzip\r\n"
+	{ "GET /text?type=application/zip HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: gzip\r\n"
 	  "Connection: close\r\n\r\n",
 	  false },
-	{ "GET /text?encoded=br HTTP/1.1\r\nHost: h\r\nAccept-Encoding: gzip\r\n"
+	{ "GET /text?encoded=br HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: gzip\r\n"
 	  "Connection: close\r\n\r\n",
 	  false },
 };
@@ -456,6 +509,8 @@ static const struct CMUnitTest plain_tests[] = {
 	TEST(test_many),
 	TEST(test_gzip),
 	TEST(test_gzip_later),
+	TEST(test_gzip_large),
+	cmocka_unit_test(test_gzip_not_worth),
 	TEST(test_plain),
 	TEST(test_many_headers),
 	TEST(test_prefix_access),

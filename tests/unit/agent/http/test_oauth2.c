@@ -144,8 +144,15 @@ static int setup(void **state)
 	assert_int_equal(loop_new(&f->loop), 0);
 	assert_int_equal(http_client_new(f->loop, &f->client), 0);
 	assert_int_equal(http_server_new(f->loop, &options, &f->server, error), HTTP_LISTENING);
-	const struct http_route routes[] = { { "POST", "/token", false, answer_token, f },
-					     { "GET", "/guarded", false, answer_guarded, f } };
+	const struct http_route routes[] = { { .method = "POST",
+					       .path = "/token",
+					       .fn = answer_token,
+					       .data = f,
+					       .max_body_bytes = 1 << 10 },
+					     { .method = "GET",
+					       .path = "/guarded",
+					       .fn = answer_guarded,
+					       .data = f } };
 	for (size_t i = 0; i < ARRAY_SIZE(routes); i++)
 		assert_int_equal(http_server_add_route(f->server, &routes[i]), 0);
 	(void)snprintf(f->token_url, sizeof(f->token_url), "http://127.0.0.1:%u/token",

@@ -19,6 +19,7 @@
 #include "agent/util/clock.h"
 #include "agent/util/file.h"
 #include "agent/util/macro.h"
+#include "tests/unit/agent/http/raw_server.h"
 
 extern char **environ;
 
@@ -48,6 +49,8 @@ struct fixture {
 	enum http_outcome outcome;
 	unsigned int status;
 	size_t n_body;
+	char error[HTTP_MAX_ERROR_BYTES];
+	char away[64]; /* where /away leads */
 };
 
 static const struct http_access everybody = { 0 };
@@ -123,6 +126,13 @@ static void answer_plain(const struct http_call *call, struct http_answer *answe
 	(void)buf_append_str(&answer->body, "here");
 }
 
+static void answer_away(const struct http_call *call, struct http_answer *answer, void *data)
+{
+	(void)call;
+	answer->status = 307;
+	answer->location = ((struct fixture *)data)->away;
+}
+
 /* As a reload does. */
 static void answer_switch(const struct http_call *call, struct http_answer *answer, void *data)
 {
@@ -173,10 +183,27 @@ static void open_server(struct fixture *f, const char *listen)
 {
 	struct http_server_options options = HTTP_SERVER_OPTIONS_INIT;
 	char error[HTTP_SERVER_MAX_ERROR_BYTES];
-	const struct http_route routes[] = { { "GET", "/metrics", false, answer_plain, f },
-					     { "GET", "/switch", false, answer_switch, f },
-					     { "GET", "/later", false, answer_later, f },
-					     { "POST", "/metrics", false, answer_plain, f } };
+	const struct http_route routes[] = { { .method = "GET",
+					       .path = "/metrics",
+					       .fn = answer_plain,
+					       .data = f },
+					     { .method = "GET",
+					       .path = "/switch",
+					       .fn = answer_switch,
+					       .data = f },
+					     { .method = "GET",
+					       .path = "/away",
+					       .fn = answer_away,
+					       .data = f },
+					     { .method = "GET",
+					       .path = "/later",
+					       .fn = answer_later,
+					       .data = f },
+					     { .method = "POST",
+					       .path = "/metrics",
+					       .fn = answer_plain,
+					       .data = f,
+					       .max_body_bytes = 1 } };
 
 	options.listen = listen;
 	assert_int_equal(http_server_new(f->loop, &options, &f->server, error), HTTP_LISTENING);
@@ -219,6 +246,7 @@ static void on_done(const struct http_result *result, void *data)
 	f->outcome = result->outcome;
 	f->status = result->status;
 	f->n_body = result->n_body;
+	(void)snprintf(f->error, sizeof(f->error), "%s", result->error);
 }
 
 /* The status, or 0 when there was no answer. Connections are kept from one to the next. */
@@ -310,6 +338,31 @@ static void test_tls_on_and_off(void **state)
 	secure(&f, &everybody, NULL);
 	assert_int_equal(ask_plain(&f), 200);
 	assert_int_equal(http_server_port(f.server), port);
+	end(&f);
+}
+
+/* What was to be encrypted is not sent in clear because a server says so. */
+static void test_no_redirect_from_tls(void **state)
+{
+	struct fixture f;
+	struct raw_server raw;
+
+	begin(&f, state);
+	if (without_openssl(&f))
+		return;
+	const struct http_request_options o = { .url = "/away",
+						.follow_redirects = true,
+						.tls = { .ca_pem = buf_str(&f.m->server.cert) } };
+	raw_server_start(&raw, f.loop, RAW_TEXT, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+	secure(&f, &everybody, &f.tls);
+	(void)snprintf(f.away, sizeof(f.away), "http://127.0.0.1:%u/", raw.port);
+	assert_int_equal(ask(&f, "https", o), 0);
+	assert_int_equal(f.outcome, HTTP_FAILED);
+	assert_non_null(strstr(f.error, "where nothing is encrypted: not followed"));
+	/* To itself it may lead. */
+	(void)snprintf(f.away, sizeof(f.away), "/metrics");
+	assert_int_equal(ask(&f, "https", o), 200);
+	raw_server_stop(&raw);
 	end(&f);
 }
 
@@ -433,7 +486,7 @@ static void answer_large(const struct http_call *call, struct http_answer *answe
 
 static void test_large_answer(void **state)
 {
-	const struct http_route route = { "GET", "/large", false, answer_large, NULL };
+	const struct http_route route = { .method = "GET", .path = "/large", .fn = answer_large };
 	struct fixture f;
 
 	begin(&f, state);
@@ -595,6 +648,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_password),
 		cmocka_unit_test(test_tls_on_and_off),
+		cmocka_unit_test(test_no_redirect_from_tls),
 		cmocka_unit_test(test_plain_text_to_tls),
 		cmocka_unit_test(test_switch_within_a_handler),
 		cmocka_unit_test(test_switch_before_a_later_answer),

@@ -90,8 +90,11 @@ static void answer_push(const struct http_call *call, struct http_answer *answer
 static void start_server(struct fixture *f, const char *listen)
 {
 	struct http_server_options options = HTTP_SERVER_OPTIONS_INIT;
-	const struct http_route route = { "POST", "/push.v1.PusherService/Push", false, answer_push,
-					  f };
+	const struct http_route route = { .method = "POST",
+					  .path = "/push.v1.PusherService/Push",
+					  .fn = answer_push,
+					  .data = f,
+					  .max_body_bytes = 1 << 20 };
 	char error[HTTP_SERVER_MAX_ERROR_BYTES];
 
 	options.listen = listen;
@@ -305,7 +308,11 @@ static void test_oauth2(void **state)
 	const struct http_oauth2_options oauth2 = { .client_id = "i",
 						    .client_secret = "s",
 						    .token_url = url };
-	const struct http_route route = { "POST", "/token", false, answer_token, &n_refused };
+	const struct http_route route = { .method = "POST",
+					  .path = "/token",
+					  .fn = answer_token,
+					  .data = &n_refused,
+					  .max_body_bytes = 1 << 10 };
 	assert_int_equal(http_server_add_route(f->server, &route), 0);
 	f->endpoints[0].oauth2 = &oauth2;
 	make_pusher(f);
