@@ -14,7 +14,7 @@
 
 int flame_tree_init(struct flame_tree *t, size_t max_bytes)
 {
-	return call_tree_new(max_bytes, &t->calls);
+	return call_tree_new(NULL, max_bytes, &t->calls);
 }
 
 void flame_tree_fini(struct flame_tree *t)

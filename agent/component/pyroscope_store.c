@@ -31,6 +31,9 @@
 /* Whoever else has the directory ends some time: an agent that is being replaced, after its grace period. */
 #define LATER_NS (10 * NS_PER_S)
 #define REFUSAL_MAX_BYTES 200
+/* Of this agent's own profiles on their way into the store, a hundred intervals of an ordinary host. Beyond it the loop waits for the store:
+ * none is lost for what others push. */
+#define WAITING_MAX_BYTES ((size_t)8 << 20)
 /* Of the log: what is wrong with one profile is so with the next. */
 #define REFUSALS_INTERVAL_NS (60 * NS_PER_S)
 
@@ -50,6 +53,15 @@ struct keeping {
 	bool open_said;
 };
 
+/* A profile of this agent on its way. */
+struct own_profile {
+	struct store_put put;
+	struct keeping *k;
+	struct labels *labels;
+	struct buf why;
+	uint8_t bytes[];
+};
+
 static void refuse(struct keeping *k, const char *reason)
 {
 	unsigned int n_held = 0;
@@ -61,23 +73,57 @@ static void refuse(struct keeping *k, const char *reason)
 			 LOG_STR("reason", k->last_refusal), LOG_UINT("unsaid_before", n_held));
 }
 
+static void on_put(struct store_put *put)
+{
+	struct own_profile *own = CONTAINER_OF(put, struct own_profile, put);
+	struct keeping *k = own->k;
+
+	k->stats.waiting_profiles--;
+	k->stats.waiting_bytes -= put->n;
+	if (put->result < 0 || put->result == STORE_REFUSED) {
+		refuse(k, put->result < 0 ? strerror(-put->result) : buf_str(&own->why));
+	} else {
+		k->stats.sent_profiles++;
+		k->stats.sent_bytes += put->n;
+	}
+	labels_unref(own->labels);
+	buf_fini(&own->why);
+	free(own);
+}
+
+static int put_copy(struct keeping *k, const struct receiver_profile *profile)
+{
+	struct own_profile *own = malloc(sizeof(*own) + profile->n_bytes);
+
+	if (!own)
+		return -ENOMEM;
+	*own = (struct own_profile){ .k = k,
+				     .labels = labels_ref((struct labels *)profile->labels),
+				     .why = BUF_INIT(COMPONENT_MESSAGE_MAX) };
+	memcpy(own->bytes, profile->bytes, profile->n_bytes);
+	own->put = (struct store_put){ .labels = own->labels,
+				       .pprof = own->bytes,
+				       .n = profile->n_bytes,
+				       .why = &own->why,
+				       .done = on_put };
+	k->stats.waiting_profiles++;
+	k->stats.waiting_bytes += profile->n_bytes;
+	store_put(k->store, &own->put);
+	return 0;
+}
+
 static void receive(struct receiver *receiver, const struct receiver_profile *profile)
 {
 	struct keeping *k = CONTAINER_OF(receiver, struct keeping, receiver);
-	_cleanup_buf_ struct buf why = BUF_INIT(COMPONENT_MESSAGE_MAX);
-	int r;
 
 	if (!k->store) {
 		refuse(k, "the store has not begun");
 		return;
 	}
-	r = store_put(k->store, profile->labels, profile->bytes, profile->n_bytes, &why);
-	if (r < 0 || r == STORE_REFUSED) {
-		refuse(k, r < 0 ? strerror(-r) : buf_str(&why));
-		return;
-	}
-	k->stats.sent_profiles++;
-	k->stats.sent_bytes += profile->n_bytes;
+	if (k->stats.waiting_bytes + profile->n_bytes > WAITING_MAX_BYTES)
+		store_drain_own(k->store);
+	if (put_copy(k, profile) < 0)
+		refuse(k, strerror(ENOMEM));
 }
 
 static void stats(const struct receiver *receiver, struct receiver_stats *ret_stats)

@@ -7,6 +7,7 @@
 
 #include "agent/store/api_methods.h"
 #include "agent/store/json_text.h"
+#include "agent/store/push_receive.h"
 #include "agent/store/render.h"
 #include "agent/util/macro.h"
 
@@ -28,6 +29,7 @@ struct store_api {
 	struct store *store;
 	struct http_server *server;
 	struct api_queue *queue;
+	struct pushes *pushes;
 	char version[MAX_VERSION_BYTES];
 	struct api_route routes[MAX_ROUTES];
 	size_t n_routes; /* that are added */
@@ -42,7 +44,14 @@ static void on_method(const struct http_call *call, struct http_answer *answer, 
 {
 	const struct api_route *route = data;
 
-	rpc_handle(route->method, route->api->store, route->api->queue, now_ms(), call, answer);
+	rpc_handle(route->method, route->api->queue, now_ms(), call, answer);
+}
+
+static void on_push(const struct http_call *call, struct http_answer *answer, void *data)
+{
+	const struct api_route *route = data;
+
+	push_handle(route->api->pushes, call, answer);
 }
 
 /* The real server has no such path; clients of Connect take that and this for the same. */
@@ -96,6 +105,7 @@ static const struct {
 	http_handler_fn fn;
 	size_t max_body_bytes;
 } api_paths[] = {
+	{ "POST", RPC_PUSHER "/Push", false, on_push, RECEIVED_MAX_BYTES },
 	{ "POST", RPC_QUERIER, true, on_unknown_method, UNKNOWN_MAX_BYTES },
 	{ "POST", RPC_PUSHER, true, on_unknown_method, UNKNOWN_MAX_BYTES },
 	{ "GET", "/pyroscope/render", false, on_render, 0 },
@@ -154,6 +164,8 @@ int store_api_new(struct store *store, struct worker *worker, struct http_server
 	(void)snprintf(api->version, sizeof(api->version), "%s", version);
 	int r = api_queue_new(store, worker, &api->queue);
 	if (r == 0)
+		r = pushes_new(store, &api->pushes);
+	if (r == 0)
 		r = add_routes(api);
 	if (r < 0)
 		return r;
@@ -169,5 +181,6 @@ void store_api_free(struct store_api *api)
 		http_server_remove_route(api->server, api->routes[i].http.method,
 					 api->routes[i].http.path, api->routes[i].http.prefix);
 	api_queue_free(api->queue);
+	pushes_free(api->pushes);
 	free(api);
 }

@@ -3,7 +3,7 @@
  * The store over HTTP, as a Pyroscope server answers: queries and Push by Connect (proto and JSON), /pyroscope/render, /ready,
  * /api/v1/status/buildinfo.
  *
- * Queries run on the store's worker; their answers come when they are done. Loop thread.
+ * Queries run on the store's worker, pushes on its ingest thread; their answers come when they are done. Loop thread.
  */
 #ifndef XAGENT_AGENT_STORE_API_H
 #define XAGENT_AGENT_STORE_API_H
@@ -16,7 +16,7 @@ struct store_api;
 /* All are borrowed and outlive it. 0; -EEXIST: another one answers there; -errno. */
 int store_api_new(struct store *store, struct worker *worker, struct http_server *server,
 		  const char *version, struct store_api **ret_api);
-/* Waits for queries that run; those that wait are answered `unavailable`. NULL-safe. */
+/* Those that wait or run are answered `unavailable`; the latter end within a moment. NULL-safe. */
 void store_api_free(struct store_api *api);
 DEFINE_CLEANUP(struct store_api *, store_api_free);
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The methods of the read API and Push: one row each. */
+/* The methods of the read API: one row each. */
 #include "agent/store/api_methods.h"
 
-#include "agent/push/push.pb-c.h"
 #include "agent/store/querier.pb-c.h"
 #include "agent/util/macro.h"
 
@@ -28,10 +27,5 @@ const struct rpc_method rpc_methods[] = {
 	  .max_bytes = RPC_MAX_QUERY_BYTES,
 	  .check = stats_check,
 	  .at_once = stats_at_once },
-	{ .path = RPC_PUSHER "/Push",
-	  .request = &push__v1__push_request__descriptor,
-	  .max_bytes = RPC_MAX_PUSH_BYTES,
-	  .check = push_check,
-	  .at_once = push_at_once },
 };
 const size_t rpc_n_methods = ARRAY_SIZE(rpc_methods);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The methods of the read API and Push. Inside of the read API. */
+/* The methods of the read API. Inside of it. */
 #ifndef XAGENT_AGENT_STORE_API_METHODS_H
 #define XAGENT_AGENT_STORE_API_METHODS_H
 
@@ -30,7 +30,5 @@ enum rpc_code merge_profile_check(struct rpc_call *call);
 enum rpc_code merge_profile_run(struct rpc_call *call);
 enum rpc_code diff_check(struct rpc_call *call);
 enum rpc_code diff_run(struct rpc_call *call);
-enum rpc_code push_check(struct rpc_call *call);
-enum rpc_code push_at_once(struct rpc_call *call, struct store *store);
 
 #endif

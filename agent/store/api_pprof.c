@@ -22,11 +22,12 @@ static enum rpc_code answer_profile(struct rpc_call *call, struct buf *pprof)
 
 	if (call->codec == CONNECT_PROTO) {
 		call->job.content_type = connect_content_type(call->codec);
-		int r = buf_append(&call->job.body, buf_str(pprof), pprof->len);
-
-		return r < 0 ? api_job_fail_errno(&call->job, r) : RPC_ok;
+		buf_fini(&call->job.body);
+		call->job.body = *pprof;
+		*pprof = BUF_INIT(0);
+		return RPC_ok;
 	}
-	proto_budget_init(&budget, QUERY_MAX_BYTES);
+	proto_budget_init(&budget, query_memory_left(&call->job.memory));
 	ProtobufCMessage *profile = protobuf_c_message_unpack(
 		&perftools__profiles__profile__descriptor, &budget.allocator, pprof->len,
 		(const uint8_t *)buf_str(pprof));
@@ -40,7 +41,9 @@ static enum rpc_code answer_profile(struct rpc_call *call, struct buf *pprof)
 static enum rpc_code run_merge_profile(struct rpc_call *call, struct api_query *q)
 {
 	const Querier__V1__SelectMergeProfileRequest *request = REQUEST(SelectMergeProfile, call);
-	_cleanup_buf_ struct buf pprof = BUF_INIT(HTTP_SERVER_MAX_ANSWER_BYTES);
+	/* As JSON it is some six times as long. */
+	_cleanup_buf_ struct buf pprof = BUF_INIT(
+		call->codec == CONNECT_PROTO ? API_MAX_ANSWER_BYTES : API_MAX_ANSWER_BYTES / 4);
 	enum rpc_code code = rpc_add_call_site(call, &q->query, request->stack_trace_selector);
 
 	if (code != RPC_ok)

@@ -91,7 +91,7 @@ static enum rpc_code answer_tree_bytes(struct rpc_call *call, const struct call_
 {
 	Querier__V1__SelectMergeStacktracesResponse response =
 		QUERIER__V1__SELECT_MERGE_STACKTRACES_RESPONSE__INIT;
-	_cleanup_buf_ struct buf bytes = BUF_INIT(RPC_MAX_ANSWER_BYTES);
+	_cleanup_buf_ struct buf bytes = BUF_INIT(query_memory_left(&call->job.memory));
 	int r = call_tree_bytes(tree, &bytes);
 
 	if (r < 0)
@@ -121,7 +121,7 @@ enum rpc_code stacktraces_run(struct rpc_call *call)
 	const Querier__V1__SelectMergeStacktracesRequest *request =
 		REQUEST(SelectMergeStacktraces, call);
 	_cleanup_(call_tree_freep) struct call_tree *tree = NULL;
-	int r = call_tree_new(QUERY_MAX_BYTES, &tree);
+	int r = call_tree_new(&call->job.memory, SIZE_MAX, &tree);
 
 	if (r < 0)
 		return api_job_fail_errno(&call->job, r);
@@ -169,7 +169,7 @@ static enum rpc_code add_diff_side(struct rpc_call *call,
 				   const Querier__V1__SelectMergeStacktracesRequest *r,
 				   struct call_tree **ret_tree)
 {
-	int error = call_tree_new(QUERY_MAX_BYTES, ret_tree);
+	int error = call_tree_new(&call->job.memory, SIZE_MAX, ret_tree);
 
 	return error < 0 ? api_job_fail_errno(&call->job, error) : add_to_tree(call, r, *ret_tree);
 }
@@ -187,7 +187,7 @@ static enum rpc_code put_together(struct rpc_call *call, struct call_tree *sides
 
 	if (code != RPC_ok)
 		return code;
-	int r = call_tree_new(QUERY_MAX_BYTES, &tree);
+	int r = call_tree_new(&call->job.memory, SIZE_MAX, &tree);
 	if (r == 0)
 		r = api_tree_merge_cut(sides, max_nodes, tree);
 	if (r == 0)

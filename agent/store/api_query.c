@@ -81,7 +81,9 @@ enum rpc_code api_query_init(struct api_query *q, struct api_job *job, const cha
 					    .profile_type = profile_type,
 					    .selectors = q->selectors,
 					    .start_ms = job->start_ms,
-					    .end_ms = job->end_ms } };
+					    .end_ms = job->end_ms,
+					    .memory = &job->memory,
+					    .stop = job->stop } };
 	if (n_matchers > API_MAX_MATCHERS)
 		return api_job_fail(job, RPC_invalid_argument, "more than %d matchers",
 				    API_MAX_MATCHERS);

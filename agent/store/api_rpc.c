@@ -3,9 +3,16 @@
 #include "agent/store/api_rpc.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "agent/store/wire_scan.h"
 #include "agent/util/macro.h"
+
+static size_t rpc_max_unpacked(const struct rpc_method *method)
+{
+	return 2 * method->max_bytes + (size_t)RPC_MAX_ELEMENTS * RPC_ELEMENT_BYTES;
+}
 
 void rpc_call_init(struct rpc_call *call, const struct rpc_method *method, enum connect_codec codec)
 {
@@ -13,14 +20,16 @@ void rpc_call_init(struct rpc_call *call, const struct rpc_method *method, enum 
 	api_job_init(&call->job);
 	call->method = method;
 	call->codec = codec;
-	proto_budget_init(&call->budget, method->max_bytes * RPC_UNPACKED_FACTOR);
-	arena_init(&call->arena, RPC_MAX_ANSWER_BYTES);
+	/* The elements are counted before anything is unpacked; texts are in it once more. */
+	proto_budget_init(&call->budget, rpc_max_unpacked(method));
+	arena_init(&call->arena, SIZE_MAX);
 }
 
 void rpc_call_fini(struct rpc_call *call)
 {
 	if (call->request)
 		protobuf_c_message_free_unpacked(call->request, &call->budget.allocator);
+	buf_fini(&call->received);
 	arena_fini(&call->arena);
 	api_job_fini(&call->job);
 }
@@ -28,13 +37,34 @@ void rpc_call_fini(struct rpc_call *call)
 static enum rpc_code fail_unmarshal(struct rpc_call *call, const char *why)
 {
 	if (call->budget.exhausted)
-		return api_job_fail(&call->job, RPC_resource_exhausted,
-				    "unmarshal message: it would take too much memory");
+		return api_job_refuse(&call->job, STORE_REQUEST_MEMORY,
+				      "unmarshal message: it would take too much memory");
+	if (call->budget.too_many)
+		return api_job_refuse(&call->job, STORE_REQUEST_ELEMENTS, "unmarshal message: %s",
+				      why);
 	return api_job_fail(&call->job, RPC_invalid_argument, "unmarshal message: %s", why);
+}
+
+/* protobuf-c takes memory for each of them before anybody can look at one. */
+static enum rpc_code count_elements(struct rpc_call *call, struct str bytes)
+{
+	struct wire_scan scan;
+
+	if (!wire_scan(call->method->request, (const uint8_t *)bytes.p, bytes.n, &scan))
+		return fail_unmarshal(call, "not the protobuf of such a message");
+	call->n_elements = scan.n_elements;
+	if (scan.n_elements > RPC_MAX_ELEMENTS)
+		return api_job_refuse(&call->job, STORE_REQUEST_ELEMENTS,
+				      "unmarshal message: more than %d values", RPC_MAX_ELEMENTS);
+	return RPC_ok;
 }
 
 static enum rpc_code unpack_proto(struct rpc_call *call, struct str bytes)
 {
+	enum rpc_code code = count_elements(call, bytes);
+
+	if (code != RPC_ok)
+		return code;
 	call->request = protobuf_c_message_unpack(call->method->request, &call->budget.allocator,
 						  bytes.n, (const uint8_t *)bytes.p);
 	if (!call->request)
@@ -57,9 +87,9 @@ static enum rpc_code unpack_json(struct rpc_call *call, struct str text)
 static enum rpc_code unpack(struct rpc_call *call, struct str bytes)
 {
 	if (bytes.n > call->method->max_bytes)
-		return api_job_fail(&call->job, RPC_resource_exhausted,
-				    "message size %zu is larger than %zu", bytes.n,
-				    call->method->max_bytes);
+		return api_job_refuse(&call->job, STORE_REQUEST_SIZE,
+				      "message size %zu is larger than %zu", bytes.n,
+				      call->method->max_bytes);
 	return call->codec == CONNECT_PROTO ? unpack_proto(call, bytes) : unpack_json(call, bytes);
 }
 
@@ -68,6 +98,7 @@ static enum rpc_code inflate_and_unpack(struct rpc_call *call, const void *bytes
 	_cleanup_buf_ struct buf plain = BUF_INIT(call->method->max_bytes);
 	int r = connect_inflate(bytes, n, &plain);
 
+	call->n_inflated_bytes = plain.len;
 	if (r < 0)
 		return api_job_fail_errno(&call->job, r);
 	switch ((enum connect_inflate_outcome)r) {
@@ -79,9 +110,9 @@ static enum rpc_code inflate_and_unpack(struct rpc_call *call, const void *bytes
 	case CONNECT_INFLATE_TOO_LARGE:
 		break;
 	}
-	return api_job_fail(&call->job, RPC_resource_exhausted,
-			    "message size after decompression is larger than %zu",
-			    call->method->max_bytes);
+	return api_job_refuse(&call->job, STORE_REQUEST_SIZE,
+			      "message size after decompression is larger than %zu",
+			      call->method->max_bytes);
 }
 
 enum rpc_code rpc_call_decode(struct rpc_call *call, const void *bytes, size_t n, bool gzip)
@@ -90,6 +121,14 @@ enum rpc_code rpc_call_decode(struct rpc_call *call, const void *bytes, size_t n
 	if (gzip && n > 0)
 		return inflate_and_unpack(call, bytes, n);
 	return unpack(call, (struct str){ bytes, n });
+}
+
+enum rpc_code rpc_call_decode_received(struct rpc_call *call)
+{
+	_cleanup_buf_ struct buf received = call->received;
+
+	call->received = BUF_INIT(0);
+	return rpc_call_decode(call, buf_str(&received), received.len, call->is_gzip);
 }
 
 static enum rpc_code pack(struct rpc_call *call, const ProtobufCMessage *message)
@@ -116,16 +155,25 @@ enum rpc_code rpc_call_answer(struct rpc_call *call, const ProtobufCMessage *mes
 
 void *rpc_call_alloc(struct rpc_call *call, size_t n_items, size_t item_bytes)
 {
-	size_t n;
+	size_t n, before = call->arena.used_bytes;
 	void *p = NULL;
 
-	if (!__builtin_mul_overflow(n_items, item_bytes, &n))
+	if (!__builtin_mul_overflow(n_items, item_bytes, &n) &&
+	    n <= query_memory_left(&call->job.memory))
 		p = arena_alloc(&call->arena, n);
-	if (p)
-		memset(p, 0, n);
-	else
-		(void)api_job_fail_errno(&call->job, -ENOBUFS);
-	return p;
+	/* The last chunk may be a little more than there was left. */
+	if (p && query_memory_take(&call->job.memory, call->arena.used_bytes - before))
+		return memset(p, 0, n);
+	(void)api_job_fail_errno(&call->job, -ENOBUFS);
+	return NULL;
+}
+
+static void job_prepare(struct api_job *job)
+{
+	struct rpc_call *call = CONTAINER_OF(job, struct rpc_call, job);
+
+	if (rpc_call_decode_received(call) == RPC_ok)
+		(void)call->method->check(call);
 }
 
 static void job_run(struct api_job *job)
@@ -133,6 +181,13 @@ static void job_run(struct api_job *job)
 	struct rpc_call *call = CONTAINER_OF(job, struct rpc_call, job);
 
 	(void)call->method->run(call);
+}
+
+static void job_at_once(struct api_job *job, struct store *store)
+{
+	struct rpc_call *call = CONTAINER_OF(job, struct rpc_call, job);
+
+	(void)call->method->at_once(call, store);
 }
 
 static void job_free(struct api_job *job)
@@ -144,8 +199,7 @@ static void job_free(struct api_job *job)
 }
 
 /* What the headers say besides the codec. */
-static enum rpc_code read_headers(struct rpc_call *call, const struct http_call *http,
-				  bool *ret_gzip)
+static enum rpc_code read_headers(struct rpc_call *call, const struct http_call *http)
 {
 	const char *version = http_call_header(http, "Connect-Protocol-Version");
 	const char *content_encoding = http_call_header(http, "Content-Encoding");
@@ -164,40 +218,37 @@ static enum rpc_code read_headers(struct rpc_call *call, const struct http_call 
 		return api_job_fail(&call->job, RPC_unimplemented,
 				    "unknown compression \"%s\": supported encodings are gzip",
 				    content_encoding);
-	*ret_gzip = encoding == CONNECT_GZIP;
+	call->is_gzip = encoding == CONNECT_GZIP;
 	return RPC_ok;
 }
 
-static enum rpc_code prepare(struct rpc_call *call, const struct http_call *http)
+enum rpc_code rpc_call_receive(struct rpc_call *call, const struct http_call *http)
 {
-	bool gzip = false;
-	size_t n;
-	const void *body = http_call_body(http, &n);
-	enum rpc_code code = read_headers(call, http, &gzip);
+	enum rpc_code code = read_headers(call, http);
 
 	if (code == RPC_ok)
-		code = rpc_call_decode(call, body, n, gzip);
-	if (code == RPC_ok)
-		code = call->method->check(call);
+		http_call_take_body(http, &call->received);
 	return code;
 }
 
-static void refuse_type(struct http_answer *answer)
+bool rpc_read_codec(const struct http_call *http, struct http_answer *answer,
+		    enum connect_codec *ret_codec)
 {
+	if (connect_parse_codec(http_call_header(http, "Content-Type"), ret_codec))
+		return true;
 	answer->status = 415;
 	http_answer_add_header(answer, "Accept-Post", CONNECT_ACCEPT_POST);
 	(void)buf_append_str(&answer->body, "unsupported media type\n");
+	return false;
 }
 
-void rpc_handle(const struct rpc_method *method, struct store *store, struct api_queue *queue,
-		int64_t now_ms, const struct http_call *http, struct http_answer *answer)
+void rpc_handle(const struct rpc_method *method, struct api_queue *queue, int64_t now_ms,
+		const struct http_call *http, struct http_answer *answer)
 {
 	enum connect_codec codec;
 
-	if (!connect_parse_codec(http_call_header(http, "Content-Type"), &codec)) {
-		refuse_type(answer);
+	if (!rpc_read_codec(http, answer, &codec))
 		return;
-	}
 	struct rpc_call *call = malloc(sizeof(*call));
 	if (!call) {
 		answer->body.failed = true;
@@ -205,14 +256,14 @@ void rpc_handle(const struct rpc_method *method, struct store *store, struct api
 	}
 	rpc_call_init(call, method, codec);
 	call->now_ms = now_ms;
+	call->job.prepare = job_prepare;
 	call->job.run = job_run;
+	call->job.at_once = method->at_once ? job_at_once : NULL;
 	call->job.free = job_free;
-	if (prepare(call, http) == RPC_ok && method->run) {
+	if (rpc_call_receive(call, http) == RPC_ok) {
 		api_queue_put(queue, &call->job, http, answer);
 		return;
 	}
-	if (call->job.code == RPC_ok)
-		(void)method->at_once(call, store);
 	api_job_answer(&call->job, answer);
 	job_free(&call->job);
 }

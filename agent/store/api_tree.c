@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "agent/store/query_memory.h"
+
 /* Before somebody draws it. */
 #define CUTS_ON_THE_WAY 3
 
@@ -42,7 +44,8 @@ static int merge_node(const struct call_tree *from, uint32_t at, enum call_side 
 static int merge(const struct call_tree *from, enum call_side side, struct call_tree *to)
 {
 	size_t n = call_tree_n_nodes(from);
-	_cleanup_free_ uint32_t *places = malloc(n * sizeof(*places));
+	_cleanup_query_free_ uint32_t *places =
+		query_malloc(call_tree_memory(from), n, sizeof(*places));
 	int r = places ? 0 : -ENOMEM;
 
 	if (r == 0)

@@ -12,18 +12,19 @@
 
 #define NODES_MIN 256
 
-int call_tree_new(size_t max_bytes, struct call_tree **ret_tree)
+int call_tree_new(struct query_memory *memory, size_t max_bytes, struct call_tree **ret_tree)
 {
 	_cleanup_(call_tree_freep) struct call_tree *t = calloc(1, sizeof(*t));
 	uint32_t name;
 
 	if (!t)
 		return -ENOMEM;
-	query_intern_init(&t->names, max_bytes);
+	t->memory = memory;
+	query_intern_init(&t->names, memory, max_bytes);
 	t->seed = query_intern_new_seed();
 	t->max_bytes = max_bytes;
-	t->nodes = malloc(NODES_MIN * sizeof(*t->nodes));
-	t->slots = calloc(2 * NODES_MIN, sizeof(*t->slots));
+	t->nodes = query_malloc(memory, NODES_MIN, sizeof(*t->nodes));
+	t->slots = query_calloc(memory, 2 * NODES_MIN, sizeof(*t->slots));
 	if (!t->nodes || !t->slots || query_intern_add(&t->names, "total", 5, &name) < 0)
 		return -ENOMEM;
 	t->cap = NODES_MIN;
@@ -41,8 +42,8 @@ void call_tree_free(struct call_tree *t)
 	if (!t)
 		return;
 	query_intern_fini(&t->names);
-	free(t->nodes);
-	free(t->slots);
+	query_free(t->nodes);
+	query_free(t->slots);
 	free(t);
 }
 
@@ -81,14 +82,14 @@ static int grow(struct call_tree *t)
 	if (cap > UINT32_MAX / 4 || node_bytes(cap) > t->max_bytes ||
 	    query_intern_bytes(&t->names) > t->max_bytes - node_bytes(cap))
 		return -ENOBUFS;
-	nodes = realloc(t->nodes, cap * sizeof(*nodes));
+	nodes = query_realloc(t->memory, t->nodes, cap, sizeof(*nodes));
 	if (!nodes)
 		return -ENOMEM;
 	t->nodes = nodes;
-	slots = calloc(2 * cap, sizeof(*slots));
+	slots = query_calloc(t->memory, 2 * cap, sizeof(*slots));
 	if (!slots)
 		return -ENOMEM;
-	free(t->slots);
+	query_free(t->slots);
 	t->slots = slots;
 	t->cap = cap;
 	t->n_slots = 2 * cap;
@@ -157,6 +158,11 @@ void call_tree_add(struct call_tree *t, uint32_t node, enum call_side side, int6
 bool call_tree_is_pruned(const struct call_tree *t)
 {
 	return t->is_pruned;
+}
+
+struct query_memory *call_tree_memory(const struct call_tree *t)
+{
+	return t->memory;
 }
 
 size_t call_tree_n_nodes(const struct call_tree *t)

@@ -29,9 +29,11 @@ struct call_node {
 };
 
 struct call_tree;
+struct query_memory;
 
-/* max_bytes: of nodes and names together, 128 KiB at the least. 0 or -ENOMEM. */
-int call_tree_new(size_t max_bytes, struct call_tree **ret_tree);
+/* max_bytes: of nodes and names together, 128 KiB at the least. `memory`: the account of the question, which has all that the tree ever takes;
+ * NULL: none. 0 or -ENOMEM. */
+int call_tree_new(struct query_memory *memory, size_t max_bytes, struct call_tree **ret_tree);
 void call_tree_free(struct call_tree *t); /* NULL-safe */
 DEFINE_CLEANUP(struct call_tree *, call_tree_free);
 
@@ -50,6 +52,8 @@ int call_tree_prune(struct call_tree *t, size_t max_nodes);
 /* Whether an `other` stands for what was left out. */
 bool call_tree_is_pruned(const struct call_tree *t);
 
+/* NULL: none. */
+struct query_memory *call_tree_memory(const struct call_tree *t);
 size_t call_tree_n_nodes(const struct call_tree *t); /* the root included */
 const struct call_node *call_tree_node(const struct call_tree *t, uint32_t node);
 size_t call_tree_n_names(const struct call_tree *t);

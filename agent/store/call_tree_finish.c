@@ -63,8 +63,9 @@ static void chain_names(const struct call_tree *t, uint32_t *next_of_name)
 
 int call_tree_finish(struct call_tree *t)
 {
-	_cleanup_free_ uint32_t *order = malloc(t->names.n * sizeof(*order));
-	_cleanup_free_ uint32_t *next = malloc((t->n + t->names.n) * sizeof(*next));
+	_cleanup_query_free_ uint32_t *order = query_malloc(t->memory, t->names.n, sizeof(*order));
+	_cleanup_query_free_ uint32_t *next =
+		query_malloc(t->memory, (t->n + t->names.n), sizeof(*next));
 
 	if (!order || !next)
 		return -ENOMEM;
@@ -117,7 +118,8 @@ static int64_t kth_largest(int64_t *values, size_t n, size_t k, uint64_t seed)
 /* The least total of a node that stays, of either side; 0: all stay. */
 static int least_total(const struct call_tree *t, size_t max_nodes, int64_t *ret_least)
 {
-	_cleanup_free_ int64_t *values = malloc(CALL_SIDES * t->n * sizeof(*values));
+	_cleanup_query_free_ int64_t *values =
+		query_malloc(t->memory, CALL_SIDES * t->n, sizeof(*values));
 	size_t n = 0;
 
 	if (!values)
@@ -185,8 +187,9 @@ static size_t add_others(const struct call_tree *t, struct call_node *kept, size
 
 static int drop_below(struct call_tree *t, int64_t least)
 {
-	_cleanup_free_ struct call_node *kept = malloc(t->n * sizeof(*kept));
-	_cleanup_free_ uint32_t *new_place = malloc(t->n * 2 * sizeof(*new_place));
+	_cleanup_query_free_ struct call_node *kept = query_malloc(t->memory, t->n, sizeof(*kept));
+	_cleanup_query_free_ uint32_t *new_place =
+		query_malloc(t->memory, t->n * 2, sizeof(*new_place));
 	uint32_t name, *others;
 	size_t n; /* never more than there were: each `other` stands for one that goes */
 	int r = call_tree_name(t, CALL_OTHER, strlen(CALL_OTHER), &name);
@@ -200,7 +203,7 @@ static int drop_below(struct call_tree *t, int64_t least)
 	t->is_pruned |= n < t->n;
 	find_others(kept, n, name, others);
 	n = add_others(t, kept, n, new_place, name, others);
-	free(t->nodes);
+	query_free(t->nodes);
 	t->nodes = TAKE_PTR(kept);
 	t->cap = t->n = n;
 	return 0;

@@ -5,10 +5,12 @@
 
 #include "agent/store/call_tree.h"
 #include "agent/store/query_intern.h"
+#include "agent/store/query_memory.h"
 
 #define CALL_OTHER "other"
 
 struct call_tree {
+	struct query_memory *memory;
 	struct query_intern names; /* 0: the root's */
 	/* While it grows, first_child is the child that was asked for last, and next goes round all children, the newest behind
 	 * the one that was asked for before it. */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/store/query_memory.h"
 #include "agent/util/macro.h"
 #include "agent/util/saturate.h"
 
@@ -25,9 +26,9 @@ struct layout {
 
 static void layout_fini(struct layout *l)
 {
-	free(l->nodes);
-	free(l->begin);
-	free(l->number);
+	query_free(l->nodes);
+	query_free(l->begin);
+	query_free(l->number);
 }
 
 /* What was left out stands at the end. The server takes each function `other` of a single graph for such. */
@@ -38,9 +39,9 @@ static int layout_init(struct layout *l, const struct call_tree *tree, bool is_d
 	*l = (struct layout){ .tree = tree, .n = call_tree_n_nodes(tree), .is_diff = is_diff };
 	l->last_name = is_diff && !call_tree_is_pruned(tree) ? CALL_NONE
 							     : call_tree_find_name(tree, "other");
-	l->nodes = malloc(l->n * sizeof(*l->nodes));
-	l->begin = malloc(l->n * sizeof(*l->begin));
-	l->number = malloc(n_names * sizeof(*l->number));
+	l->nodes = query_malloc(call_tree_memory(tree), l->n, sizeof(*l->nodes));
+	l->begin = query_malloc(call_tree_memory(tree), l->n, sizeof(*l->begin));
+	l->number = query_malloc(call_tree_memory(tree), n_names, sizeof(*l->number));
 	if (!l->nodes || !l->begin || !l->number)
 		return -ENOMEM;
 	memset(l->number, 0xff, n_names * sizeof(*l->number));
@@ -81,7 +82,8 @@ static int number_names(struct layout *l, struct flamebearer *f)
 	const struct call_node *node = call_tree_node(l->tree, CALL_ROOT);
 	size_t n;
 
-	f->names = malloc((call_tree_n_names(l->tree) + 1) * sizeof(*f->names));
+	f->names = query_malloc(call_tree_memory(l->tree), call_tree_n_names(l->tree) + 1,
+				sizeof(*f->names));
 	if (!f->names)
 		return -ENOMEM;
 	number_name(l, f, node->name);
@@ -151,14 +153,15 @@ static size_t queue_children(struct layout *l, size_t first, size_t n)
 /* All values lie in one block, which the first level owns. */
 static int put_levels(struct layout *l, struct flamebearer *f)
 {
+	struct query_memory *memory = call_tree_memory(l->tree);
 	size_t size = l->is_diff ? DIFF_VALUES : SINGLE_VALUES;
-	int64_t *values = malloc(l->n * size * sizeof(*values));
+	int64_t *values = query_malloc(memory, l->n * size, sizeof(*values));
 	size_t first = 0, cap = 0;
 
 	for (size_t n = 1; n > 0 && values; first += n, n = queue_children(l, first - n, n)) {
 		if (f->n_levels == cap) {
 			size_t wanted = MAX_OF(2 * cap, (size_t)64);
-			void *levels = realloc(f->levels, wanted * sizeof(*f->levels));
+			void *levels = query_realloc(memory, f->levels, wanted, sizeof(*f->levels));
 
 			if (!levels)
 				break;
@@ -169,7 +172,7 @@ static int put_levels(struct layout *l, struct flamebearer *f)
 		put_level(l, first, n, &f->levels[f->n_levels++]);
 	}
 	if (f->n_levels == 0)
-		free(values);
+		query_free(values);
 	return first == l->n && values ? 0 : -ENOMEM;
 }
 
@@ -217,9 +220,9 @@ int flamebearer_new_diff(const struct call_tree *tree, struct flamebearer *ret_f
 
 void flamebearer_fini(struct flamebearer *f)
 {
-	free(f->names);
+	query_free(f->names);
 	if (f->n_levels > 0)
-		free(f->levels[0].values);
-	free(f->levels);
+		query_free(f->levels[0].values);
+	query_free(f->levels);
 	*f = (struct flamebearer){ 0 };
 }

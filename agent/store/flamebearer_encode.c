@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "agent/store/flamebearer.h"
+#include "agent/store/query_memory.h"
 
 /* Texts of profiles are valid UTF-8, so only these need an escape (RFC 8259, 7). */
 static int put_string(struct buf *out, const char *s)
@@ -91,7 +92,8 @@ static size_t push_children(const struct call_tree *tree, const struct call_node
 /* The root has no name; children come with the last name first. */
 int call_tree_bytes(const struct call_tree *tree, struct buf *out)
 {
-	_cleanup_free_ uint32_t *stack = malloc(call_tree_n_nodes(tree) * sizeof(*stack));
+	_cleanup_query_free_ uint32_t *stack =
+		query_malloc(call_tree_memory(tree), call_tree_n_nodes(tree), sizeof(*stack));
 	size_t n = 1;
 
 	if (!stack)

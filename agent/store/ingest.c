@@ -10,6 +10,7 @@
 
 #include "agent/store/ingest_inflate.h"
 #include "agent/store/ingest_private.h"
+#include "agent/store/wire_scan.h"
 #include "agent/util/clock.h"
 #include "pprof/profile.pb-c.h"
 
@@ -32,17 +33,39 @@ static void unpack_free(void *data, void *p)
 	ingest_memory_free(data, p);
 }
 
+static int refuse_format(struct buf *why)
+{
+	(void)buf_append_str(why, "not a profile in the format of pprof");
+	return INGEST_REFUSED_MALFORMED;
+}
+
+/* Before anything is allocated for it. */
+static int count_message(struct ingest *in, const uint8_t *plain, size_t n, struct buf *why)
+{
+	struct wire_scan scan;
+
+	if (!wire_scan(&perftools__profiles__profile__descriptor, plain, n, &scan))
+		return refuse_format(why);
+	if (in->budget && !read_budget_take_elements(in->budget, scan.n_elements))
+		return -ECANCELED;
+	in->memory.full = scan.n_bytes > in->memory.max_bytes;
+	return in->memory.full ? ingest_no_memory(in, why) : INGEST_OPENED;
+}
+
 static int open_message(struct ingest *in, const uint8_t *plain, size_t n, struct buf *why)
 {
 	ProtobufCAllocator allocator = { unpack_alloc, unpack_free, &in->memory };
+	int r = count_message(in, plain, n, why);
+
+	if (r != INGEST_OPENED)
+		return r;
 
 	in->profile = perftools__profiles__profile__unpack(&allocator, n, plain);
 	if (in->profile)
 		return INGEST_OPENED;
 	if (in->memory.full || in->memory.out)
 		return ingest_no_memory(in, why);
-	(void)buf_append_str(why, "not a profile in the format of pprof");
-	return INGEST_REFUSED_MALFORMED;
+	return refuse_format(why);
 }
 
 static int refuse_size(struct buf *why)
@@ -55,11 +78,16 @@ static int refuse_size(struct buf *why)
 static int open_gzip(struct ingest *in, const uint8_t *pprof, size_t n, struct buf *why)
 {
 	_cleanup_free_ uint8_t *plain = NULL;
-	size_t n_plain;
-	int r = inflate_gzip(pprof, n, INGEST_MAX_PLAIN_BYTES, &plain, &n_plain);
+	size_t n_plain, max = INGEST_MAX_PLAIN_BYTES;
 
+	if (in->budget && in->budget->left.inflated_bytes < max)
+		max = in->budget->left.inflated_bytes;
+	int r = inflate_gzip(pprof, n, max, &plain, &n_plain);
 	if (r < 0)
 		return r;
+	/* What is thrown away was work as well. */
+	if (in->budget && !read_budget_take_inflated(in->budget, n_plain))
+		return -ECANCELED;
 	switch ((enum inflate_outcome)r) {
 	case INFLATE_DONE:
 		return open_message(in, plain, n_plain, why);
@@ -70,6 +98,11 @@ static int open_gzip(struct ingest *in, const uint8_t *pprof, size_t n, struct b
 	}
 	(void)buf_append_str(why, "the gzip'd profile is cut or damaged");
 	return INGEST_REFUSED_MALFORMED;
+}
+
+bool ingest_goes_on(const struct ingest *in)
+{
+	return !in->budget || read_budget_goes_on(in->budget);
 }
 
 static int open_bytes(struct ingest *in, const uint8_t *pprof, size_t n, struct buf *why)
@@ -124,12 +157,14 @@ static int open_all(struct ingest *in, const struct labels *labels, const uint8_
 }
 
 int ingest_open(const struct labels *labels, const uint8_t *pprof, size_t n, int64_t now_ms,
-		int64_t oldest_ms, struct buf *why, struct ingest **ret_ingest)
+		int64_t oldest_ms, struct read_budget *budget, struct buf *why,
+		struct ingest **ret_ingest)
 {
 	_cleanup_(ingest_freep) struct ingest *in = calloc(1, sizeof(*in));
 
 	if (!in)
 		return -ENOMEM;
+	in->budget = budget;
 	ingest_memory_init(&in->memory, INGEST_MAX_MEMORY);
 	int r = open_all(in, labels, pprof, n, why);
 	if (r != INGEST_OPENED)

@@ -10,6 +10,7 @@
 #define XAGENT_AGENT_STORE_INGEST_H
 
 #include "agent/store/head.h"
+#include "agent/store/read_budget.h"
 #include "agent/target/label.h"
 #include "agent/util/buf.h"
 
@@ -25,17 +26,18 @@
 #define INGEST_MAX_FUTURE_MS (600 * 1000)
 /* Of inlined calls at one address; as pprof/pprof.h has it. */
 #define INGEST_MAX_LINES 256
-/* What a profile of 4 MiB may take unpacked: 16 times its size is ample for those that profilers make. */
-#define INGEST_MAX_MEMORY ((size_t)64 << 20)
+/* What a profile of 4 MiB may take unpacked: 12 times its size is ample for those that profilers make. */
+#define INGEST_MAX_MEMORY ((size_t)48 << 20)
 
 /* X(name, value of the label `reason`). The words are those of the server's own counters where it has such. */
-#define INGEST_REFUSALS(X)                   \
-	X(LABELS, "invalid_labels")          \
-	X(MALFORMED, "malformed_profile")    \
-	X(WINDOW, "not_in_ingestion_window") \
-	X(SIZE, "profile_size_limit")        \
-	X(SAMPLES, "samples_limit")          \
-	X(ROOM, "store_limit") /* no room even in an empty head */
+#define INGEST_REFUSALS(X)                                              \
+	X(LABELS, "invalid_labels")                                     \
+	X(MALFORMED, "malformed_profile")                               \
+	X(WINDOW, "not_in_ingestion_window")                            \
+	X(SIZE, "profile_size_limit")                                   \
+	X(SAMPLES, "samples_limit")                                     \
+	X(ROOM, "store_limit")	    /* no room even in an empty head */ \
+	X(REQUEST, "request_limit") /* the request that it came with has used up its budget */
 
 enum ingest_outcome {
 	INGEST_OPENED,
@@ -47,10 +49,11 @@ enum ingest_outcome {
 
 struct ingest;
 
-/* now_ms, oldest_ms: Unix times; a profile without a time is of now. All are borrowed until ingest_free(). INGEST_OPENED; INGEST_REFUSED_x
- * with a sentence in `why`; -ENOMEM. */
+/* now_ms, oldest_ms: Unix times; a profile without a time is of now. `budget` is that of the request, begun; NULL: none. All are borrowed
+ * until ingest_free(). INGEST_OPENED; INGEST_REFUSED_x with a sentence in `why`; -ENOMEM; -ECANCELED: `budget` tells what was used up. */
 int ingest_open(const struct labels *labels, const uint8_t *pprof, size_t n, int64_t now_ms,
-		int64_t oldest_ms, struct buf *why, struct ingest **ret_ingest);
+		int64_t oldest_ms, struct read_budget *budget, struct buf *why,
+		struct ingest **ret_ingest);
 void ingest_free(struct ingest *in); /* NULL-safe */
 DEFINE_CLEANUP(struct ingest *, ingest_free);
 
@@ -62,7 +65,8 @@ struct ingest_result {
 };
 
 /* Into the head; `closed` are segments in which a repetition may hide. 0; -ENOBUFS (the head is full), then the head is
- * as it was, and it may be tried with another one; -ENOMEM, then some of its series may be in, each of them whole. */
+ * as it was, and it may be tried with another one; -ECANCELED (the budget), the head is as it was; -ENOMEM, then some of its series may be
+ * in, each of them whole. */
 int ingest_put(struct ingest *in, struct head *head, struct segment *const *closed, size_t n_closed,
 	       struct ingest_result *ret_result);
 

@@ -102,7 +102,7 @@ static int check_samples(const struct ingest *in, struct buf *why)
 	const Perftools__Profiles__Profile *p = in->profile;
 
 	for (size_t i = 0; i < p->n_sample; i++) {
-		int r = check_sample(in, p->sample[i], why);
+		int r = ingest_goes_on(in) ? check_sample(in, p->sample[i], why) : -ECANCELED;
 
 		if (r != INGEST_OPENED)
 			return r;
@@ -162,6 +162,8 @@ static int check_texts(struct ingest *in, struct buf *why)
 	if (p->n_string_table == 0 || p->string_table[0][0])
 		return refuse(why, "string 0 should be empty string");
 	for (size_t i = 0; i < p->n_string_table; i++) {
+		if (!ingest_goes_on(in))
+			return -ECANCELED;
 		if (!str_is_utf8(str_from(p->string_table[i])))
 			return refuse_text(p->string_table[i], why);
 		p->string_table[i] = cut_text(p->string_table[i]);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Samples by their text labels: each set is a series. Numbers are dropped, and so are the ids that a server keeps inside of a profile. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -155,6 +156,8 @@ static int split_groups(struct ingest *in, const struct ingest_labels *sets, siz
 	for (size_t i = 0, end; i < n_samples; i = end) {
 		const struct ingest_labels *set = &sets[in->order[i]];
 
+		if (!ingest_goes_on(in))
+			return -ECANCELED;
 		for (end = i + 1; end < n_samples; end++)
 			if (compare_sets(set, &sets[in->order[end]]) != 0)
 				break;
@@ -175,6 +178,8 @@ static int read_sets(struct ingest *in, struct ingest_labels *sets, bool *ret_la
 	*ret_labelled = false;
 	for (size_t i = 0; i < p->n_sample; i++) {
 		in->order[i] = (uint32_t)i;
+		if (!ingest_goes_on(in))
+			return -ECANCELED;
 		if (!read_labels(in, p->sample[i], &sets[i]))
 			return ingest_no_memory(in, why);
 		if (is_too_much(&sets[i]))

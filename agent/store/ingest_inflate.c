@@ -78,6 +78,7 @@ int inflate_gzip(const uint8_t *bytes, size_t n, size_t max_bytes, uint8_t **ret
 {
 	struct inflating x = { .max_bytes = max_bytes };
 
+	*ret_n = 0;
 	if (n > UINT32_MAX)
 		return INFLATE_TOO_LARGE;
 	x.z.next_in = (Bytef *)bytes;
@@ -86,11 +87,11 @@ int inflate_gzip(const uint8_t *bytes, size_t n, size_t max_bytes, uint8_t **ret
 		return -ENOMEM;
 	int r = inflating_run(&x);
 	(void)inflateEnd(&x.z);
+	*ret_n = x.n;
 	if (r != INFLATE_DONE) {
 		free(x.out);
 		return r;
 	}
 	*ret_plain = x.out;
-	*ret_n = x.n;
 	return INFLATE_DONE;
 }

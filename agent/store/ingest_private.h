@@ -33,6 +33,7 @@ struct ingest_ids {
 
 struct ingest {
 	struct ingest_memory memory;
+	struct read_budget *budget; /* of the request; NULL: none */
 	void *profile; /* the generated message: Perftools__Profiles__Profile, which only sources know */
 	int64_t time_ms;
 	struct ingest_labels base; /* of the push, service_name included */
@@ -42,10 +43,13 @@ struct ingest {
 	struct ingest_ids functions, locations, mappings;
 };
 
+/* Whether the budget of the request lets it go on; for each turn of a loop. */
+bool ingest_goes_on(const struct ingest *in);
+
 /* NULL: the ceiling or no memory; these tell which: INGEST_REFUSED_SIZE with a sentence, or -ENOMEM. */
 int ingest_no_memory(const struct ingest *in, struct buf *why);
 
-/* All that follow: INGEST_OPENED, INGEST_REFUSED_x with a sentence, or -ENOMEM. */
+/* All that follow: INGEST_OPENED, INGEST_REFUSED_x with a sentence, -ENOMEM, or -ECANCELED. */
 
 /* The structure of the message: counts, indices, ids, texts. */
 int ingest_check(struct ingest *in, struct buf *why);

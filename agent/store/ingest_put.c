@@ -57,6 +57,8 @@ static int put_nodes(struct putting *p, struct ingest_symbols *symbols)
 		int r = 0;
 
 		p->nodes[i] = SEGMENT_ROOT;
+		if (!ingest_goes_on(p->in))
+			return -ECANCELED;
 		if (is_worth_keeping(s))
 			r = ingest_symbols_stack(symbols, s->location_id, s->n_location_id,
 						 &p->nodes[i]);
@@ -234,7 +236,9 @@ static int put_groups(struct putting *p)
 {
 	for (size_t i = 0; i < p->in->n_groups; i++)
 		for (size_t type = 0; type < p->profile->n_sample_type; type++) {
-			int r = put_one(p, &p->in->groups[i], type);
+			/* In many closed segments a series is looked for long. */
+			bool goes_on = !p->in->budget || read_budget_goes_on_now(p->in->budget);
+			int r = goes_on ? put_one(p, &p->in->groups[i], type) : -ECANCELED;
 
 			if (r < 0)
 				return r;

@@ -27,6 +27,7 @@ void proto_budget_init(struct proto_budget *b, size_t max_bytes)
 {
 	*b = (struct proto_budget){
 		.allocator = { .alloc = budget_alloc, .free = budget_free, .allocator_data = b },
+		.max_bytes = max_bytes,
 		.left_bytes = max_bytes,
 	};
 }

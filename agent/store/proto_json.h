@@ -31,8 +31,9 @@
 /* What messages are unpacked into: hostile ones ask for many times their own size. */
 struct proto_budget {
 	ProtobufCAllocator allocator;
-	size_t left_bytes;
+	size_t max_bytes, left_bytes;
 	bool exhausted; /* a failure was for the sake of the ceiling */
+	bool too_many;	/* or of PROTO_JSON_MAX_VALUES */
 };
 /* Must not move while it is used. */
 void proto_budget_init(struct proto_budget *b, size_t max_bytes);

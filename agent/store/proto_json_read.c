@@ -207,15 +207,17 @@ static bool has_too_many_values(struct str text)
 	return false;
 }
 
-static int parse(struct str text, struct buf *why, json_t **ret_root)
+static int parse(struct reading *r, struct str text, json_t **ret_root)
 {
+	struct buf *why = r->why;
 	json_error_t error;
 
 	if (text.n == 0) {
 		(void)buf_append_str(why, "zero-length payload is not a valid JSON object");
 		return PROTO_JSON_WRONG;
 	}
-	if (has_too_many_values(text)) {
+	r->budget->too_many = has_too_many_values(text);
+	if (r->budget->too_many) {
 		(void)buf_printf(why, "more than %d values", PROTO_JSON_MAX_VALUES);
 		return PROTO_JSON_WRONG;
 	}
@@ -232,7 +234,7 @@ int proto_json_read(const ProtobufCMessageDescriptor *descriptor, struct proto_b
 	struct reading r = { budget, why };
 	ProtobufCMessage *message = NULL;
 	json_t *root = NULL;
-	int result = parse(text, why, &root);
+	int result = parse(&r, text, &root);
 
 	if (result == 0)
 		result = read_message(&r, descriptor, root, &message);

@@ -1,133 +1,210 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Push: profiles of other agents into the store.
- *
- * As in the real server each series is for itself: what is good is kept although the request failed, and the answer tells of what was
- * not.
- */
+/* Pushes that come over HTTP. */
+#include "agent/store/push_receive.h"
+
 #include <errno.h>
-#include <string.h>
+#include <stdlib.h>
 
-#include "agent/push/push.pb-c.h"
-#include "agent/store/api_methods.h"
+#include "agent/store/ingest_inflate.h"
+#include "agent/store/push.h"
+#include "agent/util/macro.h"
 
-/* More series would be more than one answer can tell of; and each profile is unpacked while all else waits. */
-#define PUSH_MAX_SERIES 1024
-#define PUSH_MAX_PROFILES 1024
+struct pushes {
+	struct store *store;
+	struct list waiting, reading;
+	size_t n, n_held_bytes;
+	bool starting;
+	atomic_bool stop; /* for those that are read */
+};
 
-static const Push__V1__PushRequest *request_of(const struct rpc_call *call)
+struct received_push {
+	struct list node;
+	struct pushes *pushes;
+	struct push push;
+	uint64_t peer;
+	size_t n_held_bytes; /* of its message; before that is there, as it says itself */
+};
+
+int pushes_new(struct store *store, struct pushes **ret_pushes)
 {
-	return (const Push__V1__PushRequest *)call->request;
+	struct pushes *all = calloc(1, sizeof(*all));
+
+	if (!all)
+		return -ENOMEM;
+	all->store = store;
+	list_init(&all->waiting);
+	list_init(&all->reading);
+	*ret_pushes = all;
+	return 0;
 }
 
-enum rpc_code push_check(struct rpc_call *call)
+/* A gzip member ends with its length (RFC 1952 2.3.1). It may be a lie: then it becomes true when the message is there. */
+static size_t expected_bytes(const struct rpc_call *call)
 {
-	const Push__V1__PushRequest *r = request_of(call);
-	size_t n_profiles = 0;
+	const uint8_t *bytes = (const uint8_t *)buf_str(&call->received);
+	size_t n = call->received.len;
 
-	for (size_t i = 0; i < r->n_series; i++)
-		n_profiles += r->series[i]->n_samples;
-	if (n_profiles == 0)
-		return api_job_fail(&call->job, RPC_invalid_argument, "no profiles received");
-	if (r->n_series > PUSH_MAX_SERIES)
-		return api_job_fail(&call->job, RPC_invalid_argument,
-				    "more than %d series in one request", PUSH_MAX_SERIES);
-	if (n_profiles > PUSH_MAX_PROFILES)
-		return api_job_fail(&call->job, RPC_invalid_argument,
-				    "more than %d profiles in one request", PUSH_MAX_PROFILES);
+	if (call->is_gzip && n >= 4 && inflate_is_gzip(bytes, n))
+		n = (size_t)bytes[n - 4] | (size_t)bytes[n - 3] << 8 | (size_t)bytes[n - 2] << 16 |
+		    (size_t)bytes[n - 1] << 24;
+	return MIN_OF(n, RPC_MAX_PUSH_BYTES);
+}
+
+static void send_answer(struct received_push *r)
+{
+	struct api_job *job = &r->push.call.job;
+
+	api_job_answer(job, http_later_answer(job->later));
+	store_count_request(r->pushes->store, job->refusal);
+	http_later_send(TAKE_PTR(job->later));
+	r->pushes->n--;
+	push_fini(&r->push);
+	free(r);
+}
+
+static void start_next(struct pushes *all);
+
+static void hold(struct received_push *r, size_t n_bytes)
+{
+	r->pushes->n_held_bytes += n_bytes - r->n_held_bytes;
+	r->n_held_bytes = n_bytes;
+}
+
+static void on_read(struct push *push)
+{
+	struct received_push *r = CONTAINER_OF(push, struct received_push, push);
+	const struct proto_budget *budget = &push->call.budget;
+
+	hold(r, push->call.request ? budget->max_bytes - budget->left_bytes : 0);
+	start_next(r->pushes);
+}
+
+static void on_done(struct push *push)
+{
+	struct received_push *r = CONTAINER_OF(push, struct received_push, push);
+	struct pushes *all = r->pushes;
+
+	hold(r, 0);
+	list_remove(&r->node);
+	send_answer(r);
+	start_next(all);
+}
+
+static enum rpc_code check_wanted(struct api_job *job)
+{
+	if (!http_later_is_awaited(job->later))
+		return api_job_fail(job, RPC_canceled, "nobody waits for it");
+	if (clock_mono_ns() >= job->deadline_ns)
+		return api_job_fail(job, RPC_deadline_exceeded,
+				    "its time was over before its turn");
 	return RPC_ok;
 }
 
-/* The first name that comes twice; NULL: none. */
-static const char *repeated_name(const Push__V1__RawProfileSeries *series)
+/* The first of those that wait, if it fits. */
+static bool start_first(struct pushes *all)
 {
-	for (size_t i = 0; i < series->n_labels; i++)
-		for (size_t j = 0; j < i; j++)
-			if (strcmp(series->labels[i]->name, series->labels[j]->name) == 0)
-				return series->labels[i]->name;
-	return NULL;
+	struct received_push *r = LIST_ENTRY(all->waiting.next, struct received_push, node);
+	size_t n_bytes = expected_bytes(&r->push.call);
+
+	if (!list_empty(&all->reading) && all->n_held_bytes + n_bytes > PUSH_MAX_HELD_BYTES)
+		return false;
+	list_remove(&r->node);
+	if (check_wanted(&r->push.call.job) != RPC_ok) {
+		send_answer(r);
+		return true;
+	}
+	list_push_back(&all->reading, &r->node);
+	hold(r, n_bytes);
+	push_begin(&r->push);
+	return true;
 }
 
-/* 0; -EINVAL with a sentence in `why`; -ENOMEM. */
-static int make_labels(const Push__V1__RawProfileSeries *series, struct buf *why,
-		       struct labels **ret_labels)
+static void start_next(struct pushes *all)
 {
-	struct label items[LABELS_MAX];
-	const char *repeated;
-
-	if (series->n_labels == 0) {
-		(void)buf_append_str(why, "error at least one label pair is required per profile");
-		return -EINVAL;
-	}
-	if (series->n_labels > LABELS_MAX) {
-		(void)buf_printf(why, "profile series has %zu label names; limit %d",
-				 series->n_labels, LABELS_MAX);
-		return -EINVAL;
-	}
-	repeated = repeated_name(series);
-	if (repeated) {
-		(void)buf_printf(why, "profile has duplicate label name: '%.100s'", repeated);
-		return -EINVAL;
-	}
-	for (size_t i = 0; i < series->n_labels; i++) {
-		items[i] = (struct label){ series->labels[i]->name, series->labels[i]->value };
-		/* One that is missing is made up; one that is empty is a mistake. */
-		if (strcmp(items[i].name, "service_name") == 0 && !*items[i].value) {
-			(void)buf_append_str(why, "service name is not provided");
-			return -EINVAL;
-		}
-	}
-	return labels_new(items, series->n_labels, ret_labels);
+	if (all->starting)
+		return;
+	all->starting = true;
+	while (!list_empty(&all->waiting) && start_first(all))
+		;
+	all->starting = false;
 }
 
-/* 0, or as make_labels(). All samples are tried; the last reason is told. */
-static int put_series(struct store *store, const Push__V1__RawProfileSeries *series,
-		      struct buf *why)
+static size_t n_of_peer(const struct list *list, uint64_t peer)
 {
-	_cleanup_(labels_unrefp) struct labels *labels = NULL;
-	int result = make_labels(series, why, &labels);
+	size_t n = 0;
 
-	if (result == -EINVAL)
-		store_count_refused(store, series->n_samples);
-	for (size_t i = 0; labels && i < series->n_samples; i++) {
-		const ProtobufCBinaryData *pprof = &series->samples[i]->raw_profile;
-		_cleanup_buf_ struct buf reason = BUF_INIT(API_MAX_WHY_BYTES);
-		int r = store_put(store, labels, pprof->data, pprof->len, &reason);
-
-		if (r < 0)
-			return r;
-		if (r != STORE_REFUSED)
-			continue;
-		buf_reset(why);
-		(void)buf_append_str(why, buf_str(&reason));
-		result = -EINVAL;
-	}
-	return result;
+	LIST_FOREACH (list, node)
+		n += LIST_ENTRY(node, struct received_push, node)->peer == peer;
+	return n;
 }
 
-enum rpc_code push_at_once(struct rpc_call *call, struct store *store)
+static enum rpc_code check_room(const struct pushes *all, struct received_push *r)
 {
-	const Push__V1__PushRequest *request = request_of(call);
-	_cleanup_buf_ struct buf sentences = BUF_INIT(API_MAX_WHY_BYTES);
+	struct api_job *job = &r->push.call.job;
+	size_t n_of_one = n_of_peer(&all->waiting, r->peer) + n_of_peer(&all->reading, r->peer);
 
-	for (size_t i = 0; i < request->n_series; i++) {
-		_cleanup_buf_ struct buf why = BUF_INIT(API_MAX_WHY_BYTES);
-		int r = put_series(store, request->series[i], &why);
-
-		if (r == 0)
-			continue;
-		if (r != -EINVAL)
-			return api_job_fail_errno(&call->job, r);
-		if (request->n_series > 1)
-			(void)buf_printf(&sentences, "%spush series with index %zu failed: ",
-					 sentences.len ? "\n" : "", i);
-		(void)buf_append_str(&sentences, buf_str(&why));
-	}
-	if (sentences.len > 0)
-		return api_job_fail(&call->job, RPC_invalid_argument, "%s", buf_str(&sentences));
-	/* PushResponse has no fields. */
-	call->job.content_type = connect_content_type(call->codec);
-	if (call->codec != CONNECT_PROTO)
-		(void)buf_append_str(&call->job.body, "{}");
+	if (all->n >= PUSH_MAX_AT_ONCE)
+		return api_job_refuse(job, STORE_REQUEST_QUEUE, "%zu pushes wait already", all->n);
+	if (r->peer && n_of_one >= PUSH_MAX_OF_ONE_PEER)
+		return api_job_refuse(job, STORE_REQUEST_QUEUE,
+				      "%zu pushes of this address wait already", n_of_one);
 	return RPC_ok;
+}
+
+static enum rpc_code receive(struct received_push *r, const struct http_call *call)
+{
+	struct api_job *job = &r->push.call.job;
+
+	if (rpc_call_receive(&r->push.call, call) != RPC_ok)
+		return job->code;
+	if (check_room(r->pushes, r) != RPC_ok) {
+		job->retry_after = API_RETRY_AFTER;
+		return job->code;
+	}
+	int error = http_call_later(call, &job->later);
+	return error < 0 ? api_job_fail_errno(job, error) : RPC_ok;
+}
+
+void push_handle(struct pushes *all, const struct http_call *call, struct http_answer *answer)
+{
+	enum connect_codec codec;
+
+	if (!rpc_read_codec(call, answer, &codec))
+		return;
+	struct received_push *r = calloc(1, sizeof(*r));
+	if (!r) {
+		answer->body.failed = true;
+		return;
+	}
+	r->pushes = all;
+	r->peer = http_call_peer(call);
+	push_init(&r->push, all->store, codec, &all->stop);
+	r->push.read = on_read;
+	r->push.done = on_done;
+	if (receive(r, call) != RPC_ok) {
+		api_job_answer(&r->push.call.job, answer);
+		store_count_request(all->store, r->push.call.job.refusal);
+		push_fini(&r->push);
+		free(r);
+		return;
+	}
+	all->n++;
+	list_push_back(&all->waiting, &r->node);
+	start_next(all);
+}
+
+void pushes_free(struct pushes *all)
+{
+	if (!all)
+		return;
+	atomic_store(&all->stop, true);
+	LIST_FOREACH (&all->waiting, node) {
+		struct received_push *r = LIST_ENTRY(node, struct received_push, node);
+
+		(void)api_job_fail_errno(&r->push.call.job, -ECANCELED);
+		list_remove(node);
+		send_answer(r);
+	}
+	store_drain(all->store);
+	free(all);
 }

@@ -7,16 +7,18 @@
 #ifndef XAGENT_AGENT_STORE_QUERY_H
 #define XAGENT_AGENT_STORE_QUERY_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "agent/store/call_tree.h"
+#include "agent/store/query_memory.h"
 #include "agent/store/selector.h"
 #include "agent/store/store.h"
 
-/* What the answer to one question may take before it is encoded; then it is -ENOBUFS. */
-#define QUERY_MAX_BYTES ((size_t)256 << 20)
+/* What one question may take before its answer is encoded; in a store of more than that, as much as the store may take. */
+#define QUERY_MAX_BYTES ((size_t)64 << 20)
 
 struct query {
 	const struct store_view *view;
@@ -27,6 +29,9 @@ struct query {
 	/* Only stacks that begin with these functions, outermost first (stackTraceSelector.callSite). */
 	const char *const *call_site;
 	size_t n_call_site;
+	struct query_memory *memory; /* the account; NULL: none */
+	/* Set by another thread: the answer is not wanted any more; NULL: it always is. */
+	const atomic_bool *stop;
 };
 
 /* Sorted, unique texts. */
@@ -36,7 +41,7 @@ struct query_names {
 };
 void query_names_fini(struct query_names *names);
 
-/* All functions: 0; -ENOMEM; -ENOBUFS; -ETIMEDOUT: an expression of a selector takes too long (selector_on_new). Of labels are told those of
+/* All functions: 0; -ENOMEM, for which memory->full may be the reason; -ENOBUFS; -ECANCELED: `stop`; -ETIMEDOUT: an expression of a selector takes too long (selector_on_new). Of labels are told those of
  * series that have a profile within the times. */
 int query_profile_types(const struct query *q, struct query_names *ret_ids);
 int query_label_names(const struct query *q, struct query_names *ret_names);
@@ -95,7 +100,8 @@ int query_series(const struct query *q, const char *const *group_by, size_t n_gr
 		 double step_s, enum query_aggregation aggregation, size_t limit,
 		 struct query_series_list *ret_list);
 
-/* One profile.proto, plain, of all that is selected; its time is the end. max_nodes > 0: the small ones become `other`, as in a tree. */
+/* One profile.proto, plain, of all that is selected; its time is the end. max_nodes > 0: the small ones become `other`, as in a tree. Its
+ * ceiling is that of ret_pprof. */
 int query_profile(const struct query *q, size_t max_nodes, struct buf *ret_pprof);
 
 #endif

@@ -80,6 +80,7 @@ static void pack_strings(const struct query_intern *strings, struct buf *out)
 
 /* Room for the parts of one message, which grows. */
 struct parts {
+	struct query_memory *memory;
 	uint64_t *ids;
 	Perftools__Profiles__Line *lines;
 	Perftools__Profiles__Line **list;
@@ -88,20 +89,21 @@ struct parts {
 
 static void parts_fini(struct parts *p)
 {
-	free(p->ids);
-	free(p->lines);
-	free(p->list);
+	query_free(p->ids);
+	query_free(p->lines);
+	query_free(p->list);
 }
 
 static int reserve_lines(struct parts *p, size_t n)
 {
 	if (n <= p->n_lines)
 		return 0;
-	free(p->lines);
-	free(p->list);
+	query_free(p->lines);
+	query_free(p->list);
+	p->list = NULL;
 	p->n_lines = 0;
-	p->lines = malloc(2 * n * sizeof(*p->lines));
-	p->list = malloc(2 * n * sizeof(Perftools__Profiles__Line *));
+	p->lines = query_malloc(p->memory, 2 * n, sizeof(*p->lines));
+	p->list = query_malloc(p->memory, 2 * n, sizeof(Perftools__Profiles__Line *));
 	if (!p->lines || !p->list)
 		return -ENOMEM;
 	p->n_lines = 2 * n;
@@ -161,7 +163,7 @@ static int reserve_ids(struct parts *p, size_t n)
 
 	if (n < p->n_ids)
 		return 0;
-	ids = realloc(p->ids, 2 * (n + 64) * sizeof(*ids));
+	ids = query_realloc(p->memory, p->ids, 2 * (n + 64), sizeof(*ids));
 	if (!ids)
 		return -ENOMEM;
 	p->ids = ids;
@@ -262,7 +264,7 @@ static int pack_head(struct query_stacks *s, const struct query *q, struct buf *
 
 int query_stacks_encode(struct query_stacks *s, const struct query *q, struct buf *out)
 {
-	_cleanup_(parts_fini) struct parts parts = { 0 };
+	_cleanup_(parts_fini) struct parts parts = { .memory = q->memory };
 	uint32_t other = 0;
 	int r = pack_head(s, q, out);
 

@@ -10,29 +10,30 @@
 /* Of the texts of one set: as much as all sets may take, so that no single set is an error for itself. */
 #define KEY_MAX (QUERY_MAX_BYTES / 2)
 
-void query_groups_init(struct query_groups *g)
+void query_groups_init(struct query_groups *g, struct query_memory *memory)
 {
-	*g = (struct query_groups){ 0 };
-	query_intern_init(&g->keys, KEY_MAX);
+	*g = (struct query_groups){ .memory = memory };
+	query_intern_init(&g->keys, memory, KEY_MAX);
 }
 
 void query_groups_fini(struct query_groups *g)
 {
 	for (size_t i = 0; i < g->keys.n && g->sets; i++)
-		free(g->sets[i].items);
-	free(g->sets);
+		query_free(g->sets[i].items);
+	query_free(g->sets);
 	query_intern_fini(&g->keys);
 }
 
 /* All labels when there are no names. The caller frees the items. */
-static int take_labels(const struct segment *segment, size_t series, const char *const *names,
-		       size_t n_names, struct query_labels *ret_labels)
+static int take_labels(struct query_memory *memory, const struct segment *segment, size_t series,
+		       const char *const *names, size_t n_names, struct query_labels *ret_labels)
 {
 	struct segment_series all;
 	struct query_labels labels = { 0 };
 
 	segment_series(segment, series, &all);
-	labels.items = calloc(MAX_OF(all.n_labels, n_names) + 1, sizeof(*labels.items));
+	labels.items =
+		query_calloc(memory, MAX_OF(all.n_labels, n_names) + 1, sizeof(*labels.items));
 	if (!labels.items)
 		return -ENOMEM;
 	for (size_t i = 0; i < all.n_labels && n_names == 0; i++)
@@ -74,7 +75,7 @@ static int reserve(struct query_groups *g)
 
 	if (g->keys.n < g->cap)
 		return 0;
-	sets = reallocarray(g->sets, cap, sizeof(*sets));
+	sets = query_realloc(g->memory, g->sets, cap, sizeof(*sets));
 	if (!sets)
 		return -ENOMEM;
 	g->sets = sets;
@@ -88,7 +89,7 @@ int query_groups_add(struct query_groups *g, const struct segment *segment, size
 	_cleanup_buf_ struct buf key = BUF_INIT(KEY_MAX);
 	struct query_labels labels = { 0 };
 	size_t n = g->keys.n;
-	int r = take_labels(segment, series, names, n_names, &labels);
+	int r = take_labels(g->memory, segment, series, names, n_names, &labels);
 
 	if (r == 0)
 		r = make_key(&labels, &key);
@@ -99,7 +100,7 @@ int query_groups_add(struct query_groups *g, const struct segment *segment, size
 	if (r == 0 && g->keys.n > n)
 		g->sets[n] = labels;
 	else
-		free(labels.items);
+		query_free(labels.items);
 	return r;
 }
 
@@ -146,8 +147,8 @@ static int compare(const void *a, const void *b)
 void query_label_sets_fini(struct query_label_sets *sets)
 {
 	for (size_t i = 0; i < sets->n; i++)
-		free(sets->items[i].items);
-	free(sets->items);
+		query_free(sets->items[i].items);
+	query_free(sets->items);
 	*sets = (struct query_label_sets){ 0 };
 }
 
@@ -157,7 +158,7 @@ int query_label_sets(const struct query *q, const char *const *names, size_t n_n
 	struct listing l = { .names = names, .n_names = n_names };
 	int r;
 
-	query_groups_init(&l.groups);
+	query_groups_init(&l.groups, q->memory);
 	r = query_each_part(q, list_part, &l);
 	if (r == 0) {
 		*ret_sets = (struct query_label_sets){ TAKE_PTR(l.groups.sets), l.groups.keys.n };

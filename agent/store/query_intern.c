@@ -24,16 +24,19 @@ uint64_t query_intern_new_seed(void)
 	return seed;
 }
 
-void query_intern_init(struct query_intern *in, size_t max_bytes)
+void query_intern_init(struct query_intern *in, struct query_memory *memory, size_t max_bytes)
 {
-	*in = (struct query_intern){ .seed = query_intern_new_seed(), .max_bytes = max_bytes };
+	*in = (struct query_intern){ .memory = memory,
+				     .seed = query_intern_new_seed(),
+				     .max_bytes = max_bytes };
 	arena_init(&in->arena, max_bytes);
 }
 
 void query_intern_fini(struct query_intern *in)
 {
-	free(in->items);
-	free(in->slots);
+	query_free(in->items);
+	query_free(in->slots);
+	query_memory_give(in->memory, in->arena.used_bytes - in->n_unpaid_bytes);
 	arena_fini(&in->arena);
 	*in = (struct query_intern){ 0 };
 }
@@ -87,19 +90,32 @@ static int grow(struct query_intern *in)
 	if (cap > UINT32_MAX / 4 ||
 	    cap * sizeof(*items) + n_slots * sizeof(*slots) + in->arena.used_bytes > in->max_bytes)
 		return -ENOBUFS;
-	items = realloc(in->items, cap * sizeof(*items));
+	items = query_realloc(in->memory, in->items, cap, sizeof(*items));
 	if (!items)
 		return -ENOMEM;
 	in->items = items;
-	slots = calloc(n_slots, sizeof(*slots));
+	slots = query_calloc(in->memory, n_slots, sizeof(*slots));
 	if (!slots)
 		return -ENOMEM;
-	free(in->slots);
+	query_free(in->slots);
 	in->slots = slots;
 	in->cap = cap;
 	in->n_slots = n_slots;
 	fill_slots(in);
 	return 0;
+}
+
+/* Chunks of the arena are in the account as they come. One that there is no room for goes with the others at the end. */
+static char *copy_bytes(struct query_intern *in, const void *bytes, size_t n)
+{
+	size_t before = in->arena.used_bytes;
+	char *copy = arena_strndup(&in->arena, bytes, n);
+	size_t more = in->arena.used_bytes - before;
+
+	if (query_memory_take(in->memory, more))
+		return copy;
+	in->n_unpaid_bytes += more;
+	return NULL;
 }
 
 int query_intern_add(struct query_intern *in, const void *bytes, size_t n, uint32_t *ret_number)
@@ -115,7 +131,7 @@ int query_intern_add(struct query_intern *in, const void *bytes, size_t n, uint3
 	if (!*slot) {
 		if (n >= UINT32_MAX || query_intern_bytes(in) + n > in->max_bytes)
 			return -ENOBUFS;
-		copy = arena_strndup(&in->arena, bytes, n);
+		copy = copy_bytes(in, bytes, n);
 		if (!copy)
 			return in->arena.used_bytes + n + CHUNK_BYTES > in->max_bytes ? -ENOBUFS
 										      : -ENOMEM;

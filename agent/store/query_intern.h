@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "agent/store/query_memory.h"
 #include "agent/util/arena.h"
 
 struct query_intern_item {
@@ -19,19 +20,22 @@ struct query_intern_item {
 };
 
 struct query_intern {
+	struct query_memory *memory;
 	struct query_intern_item *items;
 	size_t n, cap;
 	uint32_t *slots; /* number + 1; 0: free */
 	size_t n_slots;	 /* a power of two, or 0 */
 	uint64_t seed;
 	struct arena arena;
+	size_t n_unpaid_bytes; /* of the arena, that are not in the account */
 	size_t max_bytes;
 };
 
-void query_intern_init(struct query_intern *in, size_t max_bytes);
+/* Within both: the account of the question (NULL: none), and a ceiling of its own. */
+void query_intern_init(struct query_intern *in, struct query_memory *memory, size_t max_bytes);
 void query_intern_fini(struct query_intern *in);
 
-/* 0; -ENOMEM; -ENOBUFS: max_bytes. */
+/* 0; -ENOMEM, for which memory->full may be the reason; -ENOBUFS: max_bytes. */
 int query_intern_add(struct query_intern *in, const void *bytes, size_t n, uint32_t *ret_number);
 /* UINT32_MAX: it is not there. */
 uint32_t query_intern_find(const struct query_intern *in, const void *bytes, size_t n);

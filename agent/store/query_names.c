@@ -14,8 +14,8 @@ struct collecting {
 void query_names_fini(struct query_names *names)
 {
 	for (size_t i = 0; i < names->n; i++)
-		free(names->items[i]);
-	free(names->items);
+		query_free(names->items[i]);
+	query_free(names->items);
 	*names = (struct query_names){ 0 };
 }
 
@@ -53,7 +53,8 @@ static int collect_part(void *user, const struct query_part *part)
 {
 	struct collecting *c = user;
 	const struct segment *s = part->segment;
-	_cleanup_free_ bool *seen = calloc(segment_n_texts(s), sizeof(*seen));
+	_cleanup_query_free_ bool *seen =
+		query_calloc(part->q->memory, segment_n_texts(s), sizeof(*seen));
 	uint32_t label = c->label ? segment_find_text(s, c->label) : SEGMENT_NONE;
 	int r = 0;
 
@@ -78,13 +79,13 @@ static int compare(const void *a, const void *b)
 static int sorted_copy(const struct query_intern *texts, struct query_names *ret_names)
 {
 	_cleanup_(query_names_fini) struct query_names names = {
-		.items = calloc(texts->n + 1, sizeof(*names.items)),
+		.items = query_calloc(texts->memory, texts->n + 1, sizeof(*names.items)),
 	};
 
 	if (!names.items)
 		return -ENOMEM;
 	for (; names.n < texts->n; names.n++) {
-		names.items[names.n] = strdup(texts->items[names.n].bytes);
+		names.items[names.n] = query_strdup(texts->memory, texts->items[names.n].bytes);
 		if (!names.items[names.n])
 			return -ENOMEM;
 	}
@@ -99,7 +100,7 @@ static int collect(const struct query *q, const char *label, struct query_names 
 	struct collecting c = { .label = label };
 	int r;
 
-	query_intern_init(&c.texts, QUERY_MAX_BYTES / 2);
+	query_intern_init(&c.texts, q->memory, SIZE_MAX);
 	r = query_each_part(q, collect_part, &c);
 	if (r == 0)
 		r = sorted_copy(&c.texts, ret_names);

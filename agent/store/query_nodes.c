@@ -15,9 +15,9 @@
 
 void query_nodes_fini(struct query_nodes *nodes)
 {
-	free(nodes->values);
-	free(nodes->used);
-	free(nodes->places);
+	query_free(nodes->values);
+	query_free(nodes->used);
+	query_free(nodes->places);
 	*nodes = (struct query_nodes){ 0 };
 }
 
@@ -62,9 +62,10 @@ static void meet_nodes(const struct segment *s, const uint32_t *names, size_t n_
 int query_call_site(const struct query_part *part, bool **ret_within)
 {
 	size_t n = segment_n_nodes(part->segment), n_names = part->q->n_call_site;
-	_cleanup_free_ bool *within = calloc(n, sizeof(*within));
-	_cleanup_free_ uint32_t *met = malloc(n * sizeof(*met));
-	_cleanup_free_ uint32_t *names = calloc(n_names + 1, sizeof(*names));
+	struct query_memory *m = part->q->memory;
+	_cleanup_query_free_ bool *within = query_calloc(m, n, sizeof(*within));
+	_cleanup_query_free_ uint32_t *met = query_malloc(m, n, sizeof(*met));
+	_cleanup_query_free_ uint32_t *names = query_calloc(m, n_names + 1, sizeof(*names));
 
 	if (!within || !met || !names)
 		return -ENOMEM;
@@ -78,7 +79,7 @@ int query_call_site(const struct query_part *part, bool **ret_within)
 
 static int keep_site(const struct query_part *part, struct query_nodes *nodes)
 {
-	_cleanup_free_ bool *within = NULL;
+	_cleanup_query_free_ bool *within = NULL;
 	int r = part->q->n_call_site > 0 ? query_call_site(part, &within) : 0;
 
 	for (size_t i = 0; r == 0 && within && i < nodes->n; i++)
@@ -88,16 +89,16 @@ static int keep_site(const struct query_part *part, struct query_nodes *nodes)
 }
 
 /* Room for n nodes; what was in it is lost. */
-static int reserve(struct query_nodes *nodes, size_t n)
+static int reserve(struct query_nodes *nodes, struct query_memory *m, size_t n)
 {
 	size_t cap = n + n / 4;
 
 	if (n <= nodes->cap)
 		return 0;
 	query_nodes_fini(nodes);
-	nodes->values = malloc(cap * sizeof(*nodes->values));
-	nodes->used = malloc(cap * sizeof(*nodes->used));
-	nodes->places = malloc(cap * sizeof(*nodes->places));
+	nodes->values = query_malloc(m, cap, sizeof(*nodes->values));
+	nodes->used = query_malloc(m, cap, sizeof(*nodes->used));
+	nodes->places = query_malloc(m, cap, sizeof(*nodes->places));
 	if (!nodes->values || !nodes->used || !nodes->places)
 		return -ENOMEM;
 	nodes->cap = cap;
@@ -120,7 +121,7 @@ static void mark_used(struct query_nodes *nodes, const struct segment *s)
 int query_nodes_load(struct query_nodes *nodes, const struct query_part *part)
 {
 	const struct segment *s = part->segment;
-	int r = reserve(nodes, segment_n_nodes(s));
+	int r = reserve(nodes, part->q->memory, segment_n_nodes(s));
 
 	if (r < 0)
 		return r;

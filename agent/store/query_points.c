@@ -37,26 +37,24 @@ void query_points_finish(struct query_points *p)
 	p->n = n + 1;
 }
 
-static int make_room(struct query_points *p, size_t *bytes)
+static int make_room(struct query_points *p, struct query_memory *memory)
 {
-	size_t cap = MAX_OF(2 * p->cap, (size_t)16), more = (cap - p->cap) * sizeof(*p->items);
+	size_t cap = MAX_OF(2 * p->cap, (size_t)16);
 	struct query_sum *items;
 
 	query_points_finish(p);
 	if (p->n < p->cap / 2)
 		return 0;
-	if (more > QUERY_MAX_BYTES || *bytes > QUERY_MAX_BYTES - more)
-		return -ENOBUFS;
-	items = reallocarray(p->items, cap, sizeof(*items));
+	items = query_realloc(memory, p->items, cap, sizeof(*items));
 	if (!items)
 		return -ENOMEM;
 	p->items = items;
 	p->cap = cap;
-	*bytes += more;
 	return 0;
 }
 
-int query_points_add(struct query_points *p, const struct query_sum *sum, size_t *bytes)
+int query_points_add(struct query_points *p, const struct query_sum *sum,
+		     struct query_memory *memory)
 {
 	int r;
 
@@ -64,7 +62,7 @@ int query_points_add(struct query_points *p, const struct query_sum *sum, size_t
 		add_sum(&p->items[p->n - 1], sum);
 		return 0;
 	}
-	r = p->n == p->cap ? make_room(p, bytes) : 0;
+	r = p->n == p->cap ? make_room(p, memory) : 0;
 	if (r == 0)
 		p->items[p->n++] = *sum;
 	return r;
@@ -72,6 +70,6 @@ int query_points_add(struct query_points *p, const struct query_sum *sum, size_t
 
 void query_points_fini(struct query_points *p)
 {
-	free(p->items);
+	query_free(p->items);
 	*p = (struct query_points){ 0 };
 }

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct query_memory;
+
 struct query_sum {
 	uint64_t step; /* 0: the start */
 	double value;
@@ -17,8 +19,9 @@ struct query_points {
 	size_t n, cap;
 };
 
-/* Adds to the sum of its step. They come nearly in order. *bytes is what all series take. 0, -ENOMEM, -ENOBUFS. */
-int query_points_add(struct query_points *p, const struct query_sum *sum, size_t *bytes);
+/* Adds to the sum of its step. They come nearly in order. 0 or -ENOMEM. */
+int query_points_add(struct query_points *p, const struct query_sum *sum,
+		     struct query_memory *memory);
 /* By time, each step once. */
 void query_points_finish(struct query_points *p);
 void query_points_fini(struct query_points *p);

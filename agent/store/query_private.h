@@ -7,6 +7,7 @@
 
 #include "agent/store/query.h"
 #include "agent/store/query_intern.h"
+#include "agent/store/query_memory.h"
 
 /* A segment, and which of its series are asked for. */
 struct query_part {
@@ -33,12 +34,13 @@ int query_labels_compare(const struct query_labels *a, const struct query_labels
 
 /* Label sets, each once. */
 struct query_groups {
+	struct query_memory *memory;
 	struct query_intern keys; /* the texts of a set; its number is that of the set */
 	struct query_labels *sets;
 	size_t cap;
 };
 
-void query_groups_init(struct query_groups *g);
+void query_groups_init(struct query_groups *g, struct query_memory *memory);
 void query_groups_fini(struct query_groups *g);
 /* The number of the set of a series, with `names` of these alone. 0, -ENOMEM, -ENOBUFS. */
 int query_groups_add(struct query_groups *g, const struct segment *segment, size_t series,
@@ -63,7 +65,7 @@ static inline uint32_t query_nodes_next(const struct query_nodes *nodes, uint32_
 	return (uint32_t)(next ? (size_t)(next - nodes->used) : nodes->n);
 }
 
-/* Nodes whose stacks begin with the call site; all when there is none. The caller frees. */
+/* Nodes whose stacks begin with the call site; all when there is none. For query_free(). */
 int query_call_site(const struct query_part *part, bool **ret_within);
 
 #endif

@@ -7,8 +7,8 @@
 int query_profile(const struct query *q, size_t max_nodes, struct buf *ret_pprof)
 {
 	_cleanup_(query_stacks_fini) struct query_stacks stacks = { 0 };
-	_cleanup_buf_ struct buf out = BUF_INIT(QUERY_MAX_BYTES);
-	int r = query_stacks_init(&stacks);
+	_cleanup_buf_ struct buf out = BUF_INIT(ret_pprof->max_bytes);
+	int r = query_stacks_init(&stacks, q->memory);
 
 	if (r == 0)
 		r = query_each_part(q, query_stacks_add, &stacks);

@@ -42,7 +42,8 @@ static int take_selectors(const struct query *q, struct segment *s, bool *takes)
 
 static int visit(const struct query *q, struct segment *s, query_part_fn fn, void *user)
 {
-	_cleanup_free_ bool *takes = calloc(segment_n_series(s) + 1, sizeof(*takes));
+	_cleanup_query_free_ bool *takes =
+		query_calloc(q->memory, segment_n_series(s) + 1, sizeof(*takes));
 	struct query_part part = { q, s, takes };
 	int r = 0;
 
@@ -66,6 +67,8 @@ int query_each_part(const struct query *q, query_part_fn fn, void *user)
 	for (size_t i = 0; i < q->view->n && r == 0; i++) {
 		struct segment *s = q->view->segments[i];
 
+		if (q->stop && atomic_load_explicit(q->stop, memory_order_relaxed))
+			return -ECANCELED;
 		if (segment_last_ms(s) >= q->start_ms && segment_first_ms(s) <= q->end_ms)
 			r = visit(q, s, fn, user);
 	}

@@ -18,7 +18,6 @@ struct summing {
 	struct query_groups groups;
 	struct query_points *points; /* of each group */
 	size_t cap;
-	size_t bytes;
 };
 
 #define MS_PER_S 1000
@@ -61,7 +60,7 @@ static int reserve(struct summing *sums)
 
 	if (sums->groups.keys.n <= sums->cap)
 		return 0;
-	points = reallocarray(sums->points, cap, sizeof(*points));
+	points = query_realloc(sums->q.memory, sums->points, cap, sizeof(*points));
 	if (!points)
 		return -ENOMEM;
 	memset(points + sums->cap, 0, (cap - sums->cap) * sizeof(*points));
@@ -88,7 +87,7 @@ static int sum_one(struct summing *sums, const struct query_part *part, const bo
 			sum_step(sums, part, within, slots.first, slots.end, &slots.first);
 
 		if (sum.step <= sums->n_steps)
-			r = query_points_add(&sums->points[group], &sum, &sums->bytes);
+			r = query_points_add(&sums->points[group], &sum, sums->q.memory);
 	}
 	return r;
 }
@@ -96,7 +95,7 @@ static int sum_one(struct summing *sums, const struct query_part *part, const bo
 static int sum_part(void *user, const struct query_part *part)
 {
 	struct summing *sums = user;
-	_cleanup_free_ bool *within = NULL;
+	_cleanup_query_free_ bool *within = NULL;
 	int r = part->q->n_call_site > 0 ? query_call_site(part, &within) : 0;
 
 	for (size_t i = 0; i < segment_n_series(part->segment) && r == 0; i++) {
@@ -116,7 +115,7 @@ static int compare_texts(const void *a, const void *b)
 /* Sorted, each once. */
 static int take_names(struct summing *sums, const char *const *group_by, size_t n)
 {
-	sums->names = malloc((n + 1) * sizeof(*sums->names));
+	sums->names = query_malloc(sums->q.memory, n + 1, sizeof(*sums->names));
 	if (!sums->names)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
@@ -132,7 +131,7 @@ static int summing_init(struct summing *sums, const struct query *q, const char 
 			size_t n_group_by, double step_s)
 {
 	*sums = (struct summing){ .q = *q, .start_ms = q->start_ms };
-	query_groups_init(&sums->groups);
+	query_groups_init(&sums->groups, q->memory);
 	if (!(step_s >= 1.0 / MS_PER_S && step_s <= QUERY_MAX_STEP_S))
 		return -EINVAL;
 	sums->step_ms = (uint64_t)(step_s * MS_PER_S);
@@ -148,18 +147,18 @@ static void summing_fini(struct summing *sums)
 {
 	for (size_t i = 0; i < sums->cap; i++)
 		query_points_fini(&sums->points[i]);
-	free(sums->points);
-	free(sums->names);
+	query_free(sums->points);
+	query_free(sums->names);
 	query_groups_fini(&sums->groups);
 }
 
 void query_series_list_fini(struct query_series_list *list)
 {
 	for (size_t i = 0; i < list->n; i++) {
-		free(list->items[i].labels.items);
-		free(list->items[i].points);
+		query_free(list->items[i].labels.items);
+		query_free(list->items[i].points);
 	}
-	free(list->items);
+	query_free(list->items);
 	*list = (struct query_series_list){ 0 };
 }
 
@@ -171,7 +170,7 @@ static int make_series(struct summing *sums, size_t group, enum query_aggregatio
 	struct query_series series = { 0 };
 
 	query_points_finish(p);
-	series.points = malloc((p->n + 1) * sizeof(*series.points));
+	series.points = query_malloc(sums->q.memory, p->n + 1, sizeof(*series.points));
 	if (!series.points)
 		return -ENOMEM;
 	for (size_t i = 0; i < p->n; i++) {
@@ -203,8 +202,8 @@ static int compare_series(const void *a, const void *b)
 static void cut(struct query_series_list *list, size_t limit)
 {
 	while (limit > 0 && list->n > limit) {
-		free(list->items[--list->n].labels.items);
-		free(list->items[list->n].points);
+		query_free(list->items[--list->n].labels.items);
+		query_free(list->items[list->n].points);
 	}
 }
 
@@ -214,7 +213,7 @@ static int make_list(struct summing *sums, enum query_aggregation aggregation, s
 	_cleanup_(query_series_list_fini) struct query_series_list list = { 0 };
 	int r = 0;
 
-	list.items = calloc(sums->groups.keys.n + 1, sizeof(*list.items));
+	list.items = query_calloc(sums->q.memory, sums->groups.keys.n + 1, sizeof(*list.items));
 	if (!list.items)
 		return -ENOMEM;
 	for (size_t i = 0; i < sums->groups.keys.n && r == 0; i++)

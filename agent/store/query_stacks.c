@@ -6,10 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Each table may take so much; together with the tree it is less than QUERY_MAX_BYTES. */
-#define TABLE_MAX_BYTES (QUERY_MAX_BYTES / 8)
-#define TREE_MAX_BYTES (QUERY_MAX_BYTES / 2)
-
 /* One segment, whose numbers become ours as they are met; UINT32_MAX: not yet. */
 struct adding {
 	struct query_stacks *stacks;
@@ -18,18 +14,18 @@ struct adding {
 	uint32_t *locations; /* names of the tree */
 };
 
-int query_stacks_init(struct query_stacks *s)
+int query_stacks_init(struct query_stacks *s, struct query_memory *memory)
 {
 	static const struct stacks_mapping no_mapping = { 0 };
 	uint32_t number;
 	int r;
 
-	*s = (struct query_stacks){ 0 };
-	query_intern_init(&s->strings, TABLE_MAX_BYTES);
-	query_intern_init(&s->mappings, TABLE_MAX_BYTES);
-	query_intern_init(&s->functions, TABLE_MAX_BYTES);
-	query_intern_init(&s->locations, TABLE_MAX_BYTES);
-	r = call_tree_new(TREE_MAX_BYTES, &s->tree);
+	*s = (struct query_stacks){ .memory = memory };
+	query_intern_init(&s->strings, memory, SIZE_MAX);
+	query_intern_init(&s->mappings, memory, SIZE_MAX);
+	query_intern_init(&s->functions, memory, SIZE_MAX);
+	query_intern_init(&s->locations, memory, SIZE_MAX);
+	r = call_tree_new(memory, SIZE_MAX, &s->tree);
 	if (r == 0)
 		r = query_intern_add(&s->strings, "", 0, &number);
 	if (r == 0)
@@ -122,7 +118,7 @@ static int add_row(struct query_stacks *s, struct stacks_location *row, size_t n
 
 static int make_location(struct adding *a, uint32_t number, uint32_t *ret_name)
 {
-	_cleanup_free_ struct stacks_location *row = NULL;
+	_cleanup_query_free_ struct stacks_location *row = NULL;
 	struct segment_location l;
 	struct stacks_line *lines;
 	size_t n_bytes;
@@ -130,7 +126,7 @@ static int make_location(struct adding *a, uint32_t number, uint32_t *ret_name)
 
 	segment_location(a->segment, number, &l);
 	n_bytes = sizeof(*row) + l.n_lines * sizeof(*lines);
-	row = calloc(1, n_bytes);
+	row = query_calloc(a->stacks->memory, 1, n_bytes);
 	if (!row)
 		return -ENOMEM;
 	lines = (struct stacks_line *)(row + 1);
@@ -170,9 +166,9 @@ static int place_nodes(struct adding *a)
 	return r;
 }
 
-static uint32_t *unknown_numbers(size_t n)
+static uint32_t *unknown_numbers(struct query_memory *memory, size_t n)
 {
-	uint32_t *numbers = malloc((n + 1) * sizeof(*numbers));
+	uint32_t *numbers = query_malloc(memory, n + 1, sizeof(*numbers));
 
 	if (numbers)
 		memset(numbers, 0xff, n * sizeof(*numbers));
@@ -184,20 +180,20 @@ static int adding_init(struct adding *a, struct query_stacks *stacks, const stru
 	*a = (struct adding){
 		.stacks = stacks,
 		.segment = s,
-		.texts = unknown_numbers(segment_n_texts(s)),
-		.functions = unknown_numbers(segment_n_functions(s)),
-		.mappings = unknown_numbers(segment_n_mappings(s)),
-		.locations = unknown_numbers(segment_n_locations(s)),
+		.texts = unknown_numbers(stacks->memory, segment_n_texts(s)),
+		.functions = unknown_numbers(stacks->memory, segment_n_functions(s)),
+		.mappings = unknown_numbers(stacks->memory, segment_n_mappings(s)),
+		.locations = unknown_numbers(stacks->memory, segment_n_locations(s)),
 	};
 	return a->texts && a->functions && a->mappings && a->locations ? 0 : -ENOMEM;
 }
 
 static void adding_fini(struct adding *a)
 {
-	free(a->texts);
-	free(a->functions);
-	free(a->mappings);
-	free(a->locations);
+	query_free(a->texts);
+	query_free(a->functions);
+	query_free(a->mappings);
+	query_free(a->locations);
 }
 
 static const char *label(const struct segment *s, size_t series, const char *name)

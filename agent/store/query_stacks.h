@@ -33,6 +33,7 @@ struct stacks_location {
 };
 
 struct query_stacks {
+	struct query_memory *memory;
 	struct query_intern strings, mappings, functions, locations; /* string 0 is "" */
 	struct call_tree *tree; /* its names are numbers of locations, four bytes each */
 	const char *type, *unit, *period_type,
@@ -41,7 +42,7 @@ struct query_stacks {
 	struct query_nodes nodes; /* of the segment that is added */
 };
 
-int query_stacks_init(struct query_stacks *s);
+int query_stacks_init(struct query_stacks *s, struct query_memory *memory);
 void query_stacks_fini(struct query_stacks *s);
 /* 0, -ENOMEM, -ENOBUFS; a query_part_fn. */
 int query_stacks_add(void *stacks, const struct query_part *part);

@@ -80,8 +80,11 @@ static int add_part(void *user, const struct query_part *part)
 	struct growing *g = user;
 	size_t n_functions = segment_n_functions(part->segment);
 	size_t n_locations = segment_n_locations(part->segment);
-	_cleanup_free_ uint32_t *functions = malloc((n_functions + 1) * sizeof(*functions));
-	_cleanup_free_ uint32_t *frames = malloc((n_locations + 1) * sizeof(*frames));
+	struct query_memory *memory = part->q->memory;
+	_cleanup_query_free_ uint32_t *functions =
+		query_malloc(memory, n_functions + 1, sizeof(*functions));
+	_cleanup_query_free_ uint32_t *frames =
+		query_malloc(memory, n_locations + 1, sizeof(*frames));
 	struct mapping m = { part->segment, g->tree, functions, frames };
 	int r = query_nodes_load(&g->nodes, part);
 

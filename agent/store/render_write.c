@@ -174,7 +174,7 @@ static enum rpc_code make_side(struct render_call *call, size_t i, struct call_t
 	enum rpc_code code = begin_query(call, &call->sides[i], &q);
 
 	if (code == RPC_ok) {
-		int r = call_tree_new(QUERY_MAX_BYTES, ret_tree);
+		int r = call_tree_new(&call->job.memory, SIZE_MAX, ret_tree);
 
 		if (r == 0)
 			r = query_tree(&q.query, CALL_LEFT, *ret_tree);
@@ -185,7 +185,7 @@ static enum rpc_code make_side(struct render_call *call, size_t i, struct call_t
 	return code;
 }
 
-static int make_flamebearer(const struct render_call *call, struct call_tree *sides[CALL_SIDES],
+static int make_flamebearer(struct render_call *call, struct call_tree *sides[CALL_SIDES],
 			    struct call_tree **tree, struct flamebearer *ret)
 {
 	if (call->n_sides < CALL_SIDES) {
@@ -193,7 +193,7 @@ static int make_flamebearer(const struct render_call *call, struct call_tree *si
 
 		return r < 0 ? r : flamebearer_new(sides[CALL_LEFT], ret);
 	}
-	int r = call_tree_new(QUERY_MAX_BYTES, tree);
+	int r = call_tree_new(&call->job.memory, SIZE_MAX, tree);
 	if (r == 0)
 		r = api_tree_merge_cut(sides, call->max_nodes, *tree);
 	return r < 0 ? r : flamebearer_new_diff(*tree, ret);

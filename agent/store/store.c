@@ -8,6 +8,7 @@
 #include <sys/random.h>
 
 #include "agent/store/store_private.h"
+#include "agent/util/macro.h"
 
 /* Below this not even one profile of an ordinary program has room beside the tables. */
 #define STORE_MIN_BYTES ((size_t)256 << 10)
@@ -36,9 +37,10 @@ static void store_tick(void *data)
 
 	if (every_ns == 0 || every_ns > STORE_TICK_NS)
 		every_ns = STORE_TICK_NS;
-	(void)store_roll(s);
-	flush_in_time(s);
+	s->close_failed = false;
 	store_evict(s);
+	store_task_next(s);
+	flush_in_time(s);
 	loop_timer_arm(s->tick, clock_mono_ns() + every_ns);
 }
 
@@ -127,6 +129,8 @@ static int store_start(struct store *s, struct loop *loop, struct worker *worker
 	int r = loop_timer_new(loop, store_tick, s, &s->tick);
 
 	if (r == 0)
+		r = worker_new(loop, 1, &s->ingest);
+	if (r == 0)
 		r = telemetry_on_scrape(s->telemetry, store_scrape, s);
 	if (r == 0 && s->path)
 		r = disk_new(&options, why, &s->disk);
@@ -148,6 +152,9 @@ int store_new(struct loop *loop, struct worker *worker, struct telemetry *teleme
 	if (!s)
 		return -ENOMEM;
 	s->telemetry = telemetry;
+	list_init(&s->views);
+	for (size_t i = 0; i < ARRAY_SIZE(s->tasks); i++)
+		list_init(&s->tasks[i]);
 	r = store_copy_options(s, options);
 	if (r < 0)
 		return r;
@@ -163,8 +170,13 @@ void store_free(struct store *s)
 {
 	if (!s)
 		return;
-	if (s->disk)
-		(void)store_close_head(s);
+	if (s->ingest) {
+		store_task_drain(s);
+		s->wants_close = s->disk;
+		store_task_next(s);
+		store_task_drain(s);
+	}
+	worker_free(s->ingest);
 	disk_free(s->disk);
 	loop_timer_free(s->tick);
 	telemetry_off_scrape(s->telemetry, store_scrape, s);
@@ -186,94 +198,22 @@ void store_set_bounds(struct store *s, size_t max_bytes, uint64_t max_age_ns)
 			       : max_bytes > STORE_MAX_BYTES ? STORE_MAX_BYTES
 							     : max_bytes;
 	s->options.max_age_ns = max_age_ns > STORE_MAX_AGE_NS ? STORE_MAX_AGE_NS : max_age_ns;
-	(void)store_roll(s);
 	store_evict(s);
+	store_task_next(s);
 }
 
-static int refuse(struct store *s, enum ingest_outcome reason)
+void store_count_request(struct store *s, enum store_request_refusal reason)
 {
-	s->n_refused_profiles++;
-	metric_add(s->metrics.refused[reason], 1);
-	return STORE_REFUSED;
+	if (reason != STORE_REQUEST_TAKEN)
+		metric_add(s->metrics.refused_requests[reason], 1);
 }
 
-void store_count_refused(struct store *s, size_t n)
+void store_drain_own(struct store *s)
 {
-	s->n_received_profiles += n;
-	metric_add(s->metrics.received_profiles, n);
-	for (size_t i = 0; i < n; i++)
-		(void)refuse(s, INGEST_REFUSED_LABELS);
+	store_task_drain_own(s);
 }
 
-static int put_head(struct store *s, struct ingest *in, struct ingest_result *ret_result)
+void store_drain(struct store *s)
 {
-	int r = store_need_head(s);
-
-	return r < 0 ? r : ingest_put(in, s->head, s->segments, s->n_segments, ret_result);
-}
-
-/* Whether it has room in a head of its own. 0, -ENOBUFS, -ENOMEM. */
-static int try_empty_head(const struct store *s, struct ingest *in)
-{
-	_cleanup_(head_freep) struct head *h = NULL;
-	struct ingest_result ignored;
-	int r = store_new_head(s, &h);
-
-	return r < 0 ? r : ingest_put(in, h, NULL, 0, &ignored);
-}
-
-/* Into the head; into a new one when this one is full. One that would fill any leaves it open: who retries it for ever would close a head
- * each time, and small segments share little. */
-static int put_ingest(struct store *s, struct ingest *in, struct ingest_result *ret_result)
-{
-	bool fresh = !s->head;
-	int r = put_head(s, in, ret_result);
-
-	if (r != -ENOBUFS || fresh)
-		return r;
-	r = try_empty_head(s, in);
-	r = r < 0 ? r : store_close_head(s);
-	return r < 0 ? r : put_head(s, in, ret_result);
-}
-
-static int put_opened(struct store *s, struct ingest *in, struct buf *why)
-{
-	struct ingest_result result;
-	int r = put_ingest(s, in, &result);
-
-	if (r == -ENOBUFS) {
-		(void)buf_printf(why,
-				 "the profile needs more than its share of the store's %zu KiB",
-				 s->options.max_bytes >> 10);
-		r = refuse(s, INGEST_REFUSED_ROOM);
-	} else if (r == 0 && result.n_kept > 0) {
-		store_head_changed(s);
-		(void)store_roll(s);
-	}
-	store_evict(s);
-	if (r != 0)
-		return r;
-	if (result.n_kept > 0 || result.n_repeated == 0)
-		return STORE_KEPT;
-	metric_add(s->metrics.repeated, 1);
-	return STORE_REPEATED;
-}
-
-int store_put(struct store *s, const struct labels *labels, const uint8_t *pprof, size_t n,
-	      struct buf *why)
-{
-	_cleanup_(ingest_freep) struct ingest *in = NULL;
-	int64_t now_ms = (int64_t)(store_now_ns(s) / NS_PER_MS);
-
-	s->n_received_profiles++;
-	s->n_received_bytes += n;
-	metric_add(s->metrics.received_profiles, 1);
-	metric_add(s->metrics.received_bytes, n);
-	(void)store_roll(s);
-	int r = ingest_open(labels, pprof, n, now_ms, store_oldest_ms(s), why, &in);
-	if (r < 0)
-		return r;
-	if (r != INGEST_OPENED)
-		return refuse(s, (enum ingest_outcome)r);
-	return put_opened(s, in, why);
+	store_task_drain(s);
 }

@@ -5,8 +5,9 @@
  *	profile ──► head (grows) ──► segment (closed) ──► oldest first out
  *	                               └──► file
  *
- * What a query reads is a view: references to segments, the head closed for the moment among them. So queries run on another thread
- * while profiles go on coming in. Everything here is for the loop thread, but a view may be read by whoever holds it.
+ * Profiles are read and put into the head on a thread of the store, one after the other; what a query reads is a view: references to
+ * segments, the head closed for the moment among them. Everything here is for the loop thread, which waits for neither, but a view may be
+ * read by whoever holds it.
  *
  * Metrics (labels component_path, component_id):
  *	xagent_store_bytes, _max_bytes		what it takes of what it may take
@@ -14,7 +15,8 @@
  *	xagent_store_profiles, _samples		that are in it now
  *	xagent_store_received_profiles_total, _received_bytes_total
  *	xagent_store_refused_profiles_total	by `reason`: invalid_labels, malformed_profile, not_in_ingestion_window, profile_size_limit,
- *						samples_limit, store_limit
+ *						samples_limit, store_limit, request_limit
+ *	xagent_store_refused_requests_total	by `reason`: queue_full, message_size, inflated_bytes, elements, memory, time, query_memory
  *	xagent_store_repeated_profiles_total	those that it had already
  *	xagent_store_evicted_profiles_total	by `reason`: bytes, age
  *	xagent_store_disk_bytes, _disk_files	of segments on disk
@@ -26,7 +28,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "agent/store/ingest.h"
 #include "agent/store/segment.h"
+#include "agent/store/store_task.h"
 #include "agent/target/label.h"
 #include "agent/telemetry/telemetry.h"
 #include "agent/util/buf.h"
@@ -71,15 +75,44 @@ enum store_outcome {
 	STORE_KEPT,
 	STORE_REFUSED, /* not a profile, wrong labels, too old, too large: `why` has the words of the real server where there are such */
 	STORE_REPEATED, /* the series has a profile of this very millisecond: a request that was sent again. Not kept, not an error */
+	STORE_OVER_BUDGET, /* it would cost more than `budget` has left, or nobody waits any more: that tells */
 };
 
-/* gzip'd or plain pprof. Labels of samples become labels of series, as in the real server. STORE_KEPT also when it had no sample worth
- * keeping. -ENOMEM. */
-int store_put(struct store *s, const struct labels *labels, const uint8_t *pprof, size_t n,
-	      struct buf *why);
+/* One profile on its way; stays where it is until `done`. */
+struct store_put {
+	struct store_task task;
+	const struct labels *labels; /* borrowed */
+	const uint8_t *pprof;	     /* gzip'd or plain; borrowed */
+	size_t n;
+	/* Of the request that it is a part of; borrowed. NULL: a profile of this agent, which goes first and is never given up. */
+	struct read_budget *budget;
+	void (*done)(struct store_put *put); /* loop thread; may put it again */
+	struct buf *why;		     /* of a refusal; borrowed */
+	int result;			     /* enum store_outcome; -ENOMEM */
+	/* The store's own. */
+	struct ingest *in;
+	struct segment **closed;
+	size_t n_closed;
+	struct head_options head_options;
+	int64_t now_ms, oldest_ms;
+	struct ingest_result counts;
+	unsigned int n_repeats;
+	int outcome; /* 0, INGEST_REFUSED_x, -errno */
+	bool fresh, wants_new_head;
+};
 
-/* So many were refused for their labels by whoever received them, before there were labels to ask about: they count as those above. */
-void store_count_refused(struct store *s, size_t n);
+/* Labels of samples become labels of series, as in the real server. STORE_KEPT also when it had no sample worth keeping. */
+void store_put(struct store *s, struct store_put *put);
+/* Waits until this agent's own profiles are in. */
+void store_drain_own(struct store *s);
+/* Waits until all that was put is in, and who wants a view has it. For tests. */
+void store_drain(struct store *s);
+
+/* STORE_REQUEST_TAKEN: nothing to count. */
+void store_count_request(struct store *s, enum store_request_refusal reason);
+
+/* So many were refused by whoever received them, before there was anything to put: they count as those above. */
+void store_count_refused(struct store *s, enum ingest_outcome reason, size_t n);
 
 struct store_stats {
 	size_t bytes, max_bytes;
@@ -100,8 +133,17 @@ struct store_view {
 	size_t n;
 };
 
-/* Of what may hold profiles in [start_ms, end_ms]. 0 or -ENOMEM. */
-int store_view_take(struct store *s, int64_t start_ms, int64_t end_ms, struct store_view *ret_view);
+/* Who wants a view of what may hold profiles in [start_ms, end_ms]; stays where it is until `done`. */
+struct store_view_request {
+	struct list node;
+	int64_t start_ms, end_ms;
+	void (*done)(struct store_view_request *request);
+	int result;		/* 0 or -ENOMEM */
+	struct store_view view; /* the caller's, when the result is 0 */
+};
+
+/* `done` is called at once when all is there, or when the head has been copied. */
+void store_view_request(struct store *s, struct store_view_request *request);
 /* Loop thread. NULL-safe. */
 void store_view_fini(struct store_view *v);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the store holds, what leaves it, and who looks at it. */
+/* What the store holds, and what leaves it. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,16 +17,13 @@ int64_t store_oldest_ms(const struct store *s)
 size_t store_bytes_now(const struct store *s)
 {
 	size_t bytes = sizeof(*s) + s->cap_segments * (sizeof(*s->segments) + sizeof(*s->ids));
-	struct head_stats head = { 0 };
 
 	for (size_t i = 0; i < s->n_segments; i++)
 		bytes += segment_bytes(s->segments[i]);
-	if (s->head)
-		head_stats(s->head, &head);
-	return bytes + head.bytes + (s->head_copy ? segment_bytes(s->head_copy) : 0);
+	return bytes + s->head_stats.bytes + (s->head_copy ? segment_bytes(s->head_copy) : 0);
 }
 
-static int grow_segments(struct store *s)
+int store_grow_segments(struct store *s)
 {
 	size_t cap = s->cap_segments ? s->cap_segments * 2 : 16;
 
@@ -48,7 +45,7 @@ int store_add_segment(struct store *s, struct segment *segment, uint64_t id)
 {
 	size_t at = s->n_segments;
 
-	if (grow_segments(s) < 0)
+	if (store_grow_segments(s) < 0)
 		return -ENOMEM;
 	for (; at > 0 && segment_first_ms(s->segments[at - 1]) > segment_first_ms(segment); at--) {
 		s->segments[at] = s->segments[at - 1];
@@ -77,6 +74,12 @@ static void evict_segment(struct store *s, size_t i, enum store_eviction why)
 	memmove(s->ids + i, s->ids + i + 1, (s->n_segments - i) * sizeof(*s->ids));
 }
 
+void store_lose_segment(struct store *s, struct segment *segment, uint64_t id)
+{
+	evicted(s, id, segment->header->n_profiles, STORE_EVICTED_BYTES);
+	segment_unref(segment);
+}
+
 /* They lie by their beginnings; one late profile does not make what came with it old. */
 static size_t oldest_segment(const struct store *s)
 {
@@ -88,28 +91,26 @@ static size_t oldest_segment(const struct store *s)
 	return oldest;
 }
 
+/* While the ingest thread has it, it stays: it is asked for again when it is back. */
 static void evict_head(struct store *s, enum store_eviction why)
 {
-	struct head_stats head;
-
-	head_stats(s->head, &head);
-	evicted(s, s->head_id, head.n_profiles, why);
+	if (s->running)
+		return;
+	evicted(s, s->head_id, s->head_stats.n_profiles, why);
 	store_head_changed(s);
 	head_free(s->head);
 	s->head = NULL;
+	store_note_head(s);
 }
 
 static void evict_old(struct store *s)
 {
 	int64_t oldest_ms = store_oldest_ms(s);
-	struct head_stats head = { 0 };
 
 	for (size_t i = s->n_segments; i > 0; i--)
 		if (segment_last_ms(s->segments[i - 1]) < oldest_ms)
 			evict_segment(s, i - 1, STORE_EVICTED_AGE);
-	if (s->head)
-		head_stats(s->head, &head);
-	if (head.n_profiles > 0 && head.last_ms < oldest_ms)
+	if (s->head_stats.n_profiles > 0 && s->head_stats.last_ms < oldest_ms)
 		evict_head(s, STORE_EVICTED_AGE);
 }
 
@@ -125,7 +126,7 @@ void store_evict(struct store *s)
 		s->head_copy = NULL;
 	}
 	/* Only after max_bytes was made smaller than what one head takes. */
-	if (s->head && store_bytes_now(s) > max)
+	if (s->head_stats.bytes > 0 && store_bytes_now(s) > max)
 		evict_head(s, STORE_EVICTED_BYTES);
 }
 
@@ -141,20 +142,17 @@ static void count_segment(struct store_stats *stats, const struct segment *segme
 		stats->newest_ms = h->last_ms;
 }
 
-static void count_head(struct store_stats *stats, const struct head *head)
+static void count_head(struct store_stats *stats, const struct head_stats *h)
 {
-	struct head_stats h;
-
-	head_stats(head, &h);
-	stats->n_series = h.n_series;
-	stats->n_profiles += h.n_profiles;
-	stats->n_samples += h.n_samples;
-	if (h.n_profiles == 0)
+	stats->n_series = h->n_series;
+	stats->n_profiles += h->n_profiles;
+	stats->n_samples += h->n_samples;
+	if (h->n_profiles == 0)
 		return;
-	if (!stats->newest_ms || h.first_ms < stats->oldest_ms)
-		stats->oldest_ms = h.first_ms;
-	if (h.last_ms > stats->newest_ms)
-		stats->newest_ms = h.last_ms;
+	if (!stats->newest_ms || h->first_ms < stats->oldest_ms)
+		stats->oldest_ms = h->first_ms;
+	if (h->last_ms > stats->newest_ms)
+		stats->newest_ms = h->last_ms;
 }
 
 void store_stats(const struct store *s, struct store_stats *ret_stats)
@@ -171,76 +169,6 @@ void store_stats(const struct store *s, struct store_stats *ret_stats)
 
 	for (size_t i = 0; i < s->n_segments; i++)
 		count_segment(&stats, s->segments[i]);
-	if (s->head)
-		count_head(&stats, s->head);
+	count_head(&stats, &s->head_stats);
 	*ret_stats = stats;
-}
-
-static bool overlaps(const struct segment *segment, int64_t start_ms, int64_t end_ms)
-{
-	return segment_last_ms(segment) >= start_ms && segment_first_ms(segment) <= end_ms;
-}
-
-/* Keeps the order of their first profiles. */
-static void view_add(struct store_view *v, struct segment *segment)
-{
-	size_t at = v->n++;
-
-	for (; at > 0 && segment_first_ms(v->segments[at - 1]) > segment_first_ms(segment); at--)
-		v->segments[at] = v->segments[at - 1];
-	v->segments[at] = segment_ref(segment);
-}
-
-static bool head_overlaps(const struct store *s, int64_t start_ms, int64_t end_ms)
-{
-	struct head_stats head = { 0 };
-
-	if (s->head)
-		head_stats(s->head, &head);
-	return head.n_profiles > 0 && head.last_ms >= start_ms && head.first_ms <= end_ms;
-}
-
-/* The head's copy comes first: it may push out what is oldest. */
-static int view_copy(struct store *s, int64_t start_ms, int64_t end_ms, struct segment **ret_copy)
-{
-	struct segment *copy = NULL;
-
-	if (head_overlaps(s, start_ms, end_ms)) {
-		copy = store_head_copy(s);
-		if (!copy)
-			return -ENOMEM;
-		segment_ref(copy);
-		store_evict(s);
-	}
-	*ret_copy = copy;
-	return 0;
-}
-
-int store_view_take(struct store *s, int64_t start_ms, int64_t end_ms, struct store_view *ret_view)
-{
-	_cleanup_(segment_unrefp) struct segment *copy = NULL;
-	int r = view_copy(s, start_ms, end_ms, &copy);
-
-	if (r < 0)
-		return r;
-	struct store_view v = { .segments = calloc(s->n_segments + 1, sizeof(struct segment *)) };
-	if (!v.segments)
-		return -ENOMEM;
-	for (size_t i = 0; i < s->n_segments; i++)
-		if (overlaps(s->segments[i], start_ms, end_ms))
-			view_add(&v, s->segments[i]);
-	if (copy)
-		view_add(&v, copy);
-	*ret_view = v;
-	return 0;
-}
-
-void store_view_fini(struct store_view *v)
-{
-	if (!v)
-		return;
-	for (size_t i = 0; i < v->n; i++)
-		segment_unref(v->segments[i]);
-	free(v->segments);
-	*v = (struct store_view){ 0 };
 }

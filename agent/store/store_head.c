@@ -28,28 +28,37 @@ static uint64_t store_new_id(struct store *s)
 	return s->last_id;
 }
 
-int store_new_head(const struct store *s, struct head **ret_head)
+struct head_options store_head_options(const struct store *s)
 {
 	size_t hard = s->options.max_bytes / HEAD_HARD_SHARE;
-	const struct head_options options = {
+
+	return (struct head_options){
 		.max_bytes = hard < HEAD_HARD_BYTES ? hard : HEAD_HARD_BYTES,
 		.slot_ms = (int64_t)(s->options.slot_ns / NS_PER_MS),
 		.seed = s->seed,
 	};
-
-	return head_new(&options, ret_head);
 }
 
 int store_need_head(struct store *s)
 {
+	const struct head_options options = store_head_options(s);
+
 	if (s->head)
 		return 0;
-	int r = store_new_head(s, &s->head);
+	int r = head_new(&options, &s->head);
 	if (r < 0)
 		return r;
 	s->head_id = store_new_id(s);
 	s->head_since_ns = store_now_ns(s);
+	store_note_head(s);
 	return 0;
+}
+
+void store_note_head(struct store *s)
+{
+	s->head_stats = (struct head_stats){ 0 };
+	if (s->head)
+		head_stats(s->head, &s->head_stats);
 }
 
 void store_head_changed(struct store *s)
@@ -59,64 +68,11 @@ void store_head_changed(struct store *s)
 	s->head_is_on_disk = false;
 }
 
-static bool head_has_profiles(const struct store *s)
-{
-	struct head_stats stats;
-
-	if (!s->head)
-		return false;
-	head_stats(s->head, &stats);
-	return stats.n_profiles > 0;
-}
-
-struct segment *store_head_copy(struct store *s)
-{
-	uint8_t *image;
-	size_t n;
-
-	if (s->head_copy || !head_has_profiles(s))
-		return s->head_copy;
-	if (head_encode(s->head, &image, &n) < 0)
-		return NULL;
-	if (segment_adopt(image, n, &s->head_copy) < 0)
-		free(image);
-	return s->head_copy;
-}
-
-static void drop_head(struct store *s)
-{
-	store_head_changed(s);
-	head_free(s->head);
-	s->head = NULL;
-}
-
-int store_close_head(struct store *s)
-{
-	struct segment *copy = store_head_copy(s);
-
-	if (!copy && head_has_profiles(s))
-		return -ENOMEM;
-	if (copy) {
-		int r = store_add_segment(s, segment_ref(copy), s->head_id);
-
-		if (r < 0) {
-			segment_unref(copy);
-			return r;
-		}
-		if (s->disk)
-			disk_write(s->disk, s->head_id, false, copy);
-	}
-	drop_head(s);
-	return 0;
-}
-
 static bool head_is_full(const struct store *s)
 {
 	size_t soft = s->options.max_bytes / HEAD_SOFT_SHARE;
-	struct head_stats stats;
 
-	head_stats(s->head, &stats);
-	return stats.bytes > (soft < HEAD_SOFT_BYTES ? soft : HEAD_SOFT_BYTES);
+	return s->head_stats.bytes > (soft < HEAD_SOFT_BYTES ? soft : HEAD_SOFT_BYTES);
 }
 
 /* A clock that was set back makes it old as well. */
@@ -127,21 +83,133 @@ static bool head_is_old(const struct store *s)
 	return now_ns < s->head_since_ns || now_ns - s->head_since_ns >= s->options.segment_ns;
 }
 
-int store_roll(struct store *s)
+/* ---- ingest thread ---- */
+
+static int encode(struct head *h, struct segment **ret_segment)
 {
-	if (!s->head || (!head_is_full(s) && !head_is_old(s)))
-		return 0;
-	return store_close_head(s);
+	uint8_t *image;
+	size_t n;
+	int r = head_encode(h, &image, &n);
+
+	if (r < 0)
+		return r;
+	r = segment_adopt(image, n, ret_segment);
+	if (r < 0)
+		free(image);
+	return r;
+}
+
+/* What is closed goes here: with many slots that takes a while. */
+static void encoding_run(struct store_task *task)
+{
+	struct head_encoding *e = CONTAINER_OF(task, struct head_encoding, task);
+	struct store *s = task->store;
+	struct head_stats stats;
+
+	head_stats(s->head, &stats);
+	e->result = stats.n_profiles > 0 && !e->made ? encode(s->head, &e->made) : 0;
+	if (e->result < 0 || !e->closes)
+		return;
+	head_free(s->head);
+	s->head = NULL;
+}
+
+/* ---- loop thread ---- */
+
+/* There was room for it when it began; a file that was read since may have taken that. */
+static void add_closed(struct store *s, struct segment *segment)
+{
+	if (store_add_segment(s, segment, s->head_id) < 0) {
+		store_lose_segment(s, segment, s->head_id);
+		return;
+	}
+	if (s->disk)
+		disk_write(s->disk, s->head_id, false, segment);
+}
+
+static void closing_done(struct store_task *task)
+{
+	struct head_encoding *e = CONTAINER_OF(task, struct head_encoding, task);
+	struct store *s = task->store;
+
+	s->wants_close = false;
+	s->close_failed = e->result < 0;
+	if (e->result < 0) {
+		segment_unref(e->made);
+		return;
+	}
+	store_head_changed(s);
+	if (e->made)
+		add_closed(s, TAKE_PTR(e->made));
+	store_evict(s);
+	store_serve_views(s, 0, NULL);
+}
+
+static void copying_done(struct store_task *task)
+{
+	struct head_encoding *e = CONTAINER_OF(task, struct head_encoding, task);
+	struct store *s = task->store;
+
+	_cleanup_(segment_unrefp) struct segment *copy = e->made;
+
+	s->head_copy = copy ? segment_ref(copy) : NULL;
+	if (s->wants_copy && copy)
+		store_flush(s);
+	s->wants_copy = false;
+	/* The copy may push out what is oldest, and if there is no room for it, itself. */
+	store_evict(s);
+	store_serve_views(s, e->result, copy);
+}
+
+static bool closing_begin(struct store_task *task)
+{
+	struct head_encoding *e = CONTAINER_OF(task, struct head_encoding, task);
+
+	e->result = store_grow_segments(task->store);
+	return e->result == 0;
+}
+
+static struct store_task *encoding_task(struct store *s, bool closes)
+{
+	s->encoding = (struct head_encoding){
+		.task = { .begin = closes ? closing_begin : NULL,
+			  .run = encoding_run,
+			  .done = closes ? closing_done : copying_done,
+			  .class = STORE_TASK_OWN },
+		.closes = closes,
+		.made = closes && s->head_copy ? segment_ref(s->head_copy) : NULL,
+	};
+	return &s->encoding.task;
+}
+
+struct store_task *store_closing_task(struct store *s)
+{
+	bool due = !s->close_failed && (head_is_full(s) || head_is_old(s));
+
+	if (!s->head || (!s->wants_close && !due)) {
+		s->wants_close = false;
+		return NULL;
+	}
+	return encoding_task(s, true);
+}
+
+struct store_task *store_copying_task(struct store *s)
+{
+	if (!s->head || s->head_copy || s->head_stats.n_profiles == 0 ||
+	    (list_empty(&s->views) && !s->wants_copy))
+		return NULL;
+	return encoding_task(s, false);
 }
 
 void store_flush(struct store *s)
 {
-	if (!s->disk || s->head_is_on_disk)
+	if (!s->disk || s->head_is_on_disk || s->head_stats.n_profiles == 0)
 		return;
-	struct segment *copy = store_head_copy(s);
-
-	if (!copy)
+	if (!s->head_copy) {
+		s->wants_copy = true;
+		store_task_next(s);
 		return;
-	disk_write(s->disk, s->head_id, true, copy);
+	}
+	disk_write(s->disk, s->head_id, true, s->head_copy);
 	s->head_is_on_disk = true;
 }

@@ -38,6 +38,14 @@ static const struct metric_family store_refused = {
 	.label_names = { "reason", "component_path", "component_id", NULL },
 };
 
+static const struct metric_family store_refused_requests = {
+	.name = "xagent_store_refused_requests_total",
+	.help = "Requests to the store that were refused because they would cost too much, by "
+		"reason.",
+	.type = METRIC_COUNTER,
+	.label_names = { "reason", "component_path", "component_id", NULL },
+};
+
 static const struct metric_family store_evicted = {
 	.name = "xagent_store_evicted_profiles_total",
 	.help = "Profiles that left the store, by reason.",
@@ -49,6 +57,12 @@ static const char *const refused_names[] = {
 #define STORE_REFUSED_NAME(name, text) [INGEST_REFUSED_##name] = text,
 	INGEST_REFUSALS(STORE_REFUSED_NAME)
 #undef STORE_REFUSED_NAME
+};
+
+static const char *const request_names[] = {
+#define STORE_REQUEST_NAME(name, text) [STORE_REQUEST_##name] = text,
+	STORE_REQUEST_REFUSALS(STORE_REQUEST_NAME)
+#undef STORE_REQUEST_NAME
 };
 
 static const char *const evicted_names[] = {
@@ -63,6 +77,10 @@ static void init_reasons(struct store_metrics *m, struct telemetry *t, const cha
 	for (int i = INGEST_OPENED + 1; i < INGEST_MAX; i++)
 		m->refused[i] = telemetry_series(
 			t, &store_refused, (const char *const[]){ refused_names[i], path, id });
+	for (int i = STORE_REQUEST_TAKEN + 1; i < STORE_REQUEST_MAX; i++)
+		m->refused_requests[i] =
+			telemetry_series(t, &store_refused_requests,
+					 (const char *const[]){ request_names[i], path, id });
 	for (int i = 0; i < STORE_EVICTION_MAX; i++)
 		m->evicted[i] = telemetry_series(
 			t, &store_evicted, (const char *const[]){ evicted_names[i], path, id });

@@ -21,7 +21,8 @@ enum store_eviction {
 struct store_metrics {
 	struct metric *bytes, *max_bytes, *segments, *series, *profiles, *samples;
 	struct metric *received_profiles, *received_bytes, *repeated;
-	struct metric *refused[INGEST_MAX]; /* none for INGEST_OPENED */
+	struct metric *refused[INGEST_MAX];		    /* none for INGEST_OPENED */
+	struct metric *refused_requests[STORE_REQUEST_MAX]; /* none for STORE_REQUEST_TAKEN */
 	struct metric *evicted[STORE_EVICTION_MAX];
 	struct metric *disk_bytes, *disk_files, *disk_written_bytes, *disk_errors,
 		*disk_damaged_files;

@@ -19,6 +19,7 @@
 #include "agent/util/hash.h"
 #include "agent/util/macro.h"
 #include "pprof/pprof.h"
+#include "tests/support/store_sync.h"
 
 #define N_SERVICES 50
 #define INTERVAL_S 15
@@ -58,7 +59,7 @@ static uint64_t cpu_ns(void)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
 	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
 }
 
@@ -128,7 +129,8 @@ static void add_stack(struct pprof_builder *b, uint64_t mapping, unsigned int se
 		}
 		ids[DEPTH - 1 - i] = add_frame(b, mapping, name, file, file[0] ? 100 + i : 0);
 	}
-	if (pprof_builder_sample(b, ids, DEPTH, PERIOD * (int64_t)(1 + below(4)), NULL, 0) != 0)
+	if (pprof_builder_sample(b, ids, DEPTH, &(int64_t){ PERIOD * (int64_t)(1 + below(4)) },
+				 NULL, 0) != 0)
 		die("a sample", -ENOMEM);
 }
 
@@ -247,7 +249,7 @@ static void put_one(struct bench *b, unsigned int service)
 		&b->profiles[service][hash_u64(b->n_ticks << 8 | service) % N_VARIANTS];
 	size_t n = p->n + put_time(p->data + p->n, clock_ns + service * NS_PER_MS);
 	uint64_t begin_ns = cpu_ns();
-	int r = store_put(b->store, b->labels[service], p->data, n, &why);
+	int r = store_sync_put(b->store, b->labels[service], p->data, n, &why);
 	uint64_t took_ns = cpu_ns() - begin_ns;
 
 	if (r != STORE_KEPT)
@@ -288,11 +290,11 @@ static struct asked ask(struct bench *b, const char *text)
 	uint64_t begin_ns = cpu_ns();
 
 	q.start_ms = q.end_ms - 3600 * 1000;
-	int r = store_view_take(b->store, q.start_ms, q.end_ms, &view);
+	int r = store_sync_view(b->store, q.start_ms, q.end_ms, &view);
 	asked.view_ns = cpu_ns() - begin_ns;
 	begin_ns = cpu_ns();
 	r = r < 0 ? r : selector_new(text, &why, &selector);
-	r = r < 0 ? r : call_tree_new(QUERY_MAX_BYTES, &tree);
+	r = r < 0 ? r : call_tree_new(NULL, QUERY_MAX_BYTES, &tree);
 	r = r < 0 ? r : query_tree(&q, CALL_LEFT, tree);
 	r = r < 0 ? r : call_tree_finish(tree);
 	if (r < 0)

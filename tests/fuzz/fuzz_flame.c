@@ -90,7 +90,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	_cleanup_free_ char *text = strndup((const char *)data, size);
 	int64_t n_stacks;
 
-	require(text != NULL && call_tree_new(TREE_MAX_BYTES, &tree) == 0);
+	require(text != NULL && call_tree_new(NULL, TREE_MAX_BYTES, &tree) == 0);
 	n_stacks = fill(tree, (const char *)data, size);
 	const struct flame_facts facts = { .subject = text, .host = text, .hz = HZ };
 	check_svg(tree, &facts);

@@ -64,7 +64,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (labels_new(items, ARRAY_SIZE(items), &labels) < 0)
 		return 0;
-	int r = ingest_open(labels, data, size, NOW_MS, 0, &why, &in);
+	int r = ingest_open(labels, data, size, NOW_MS, 0, NULL, &why, &in);
 	assert(r == INGEST_OPENED || r == -ENOMEM || why.len > 0);
 	if (r == INGEST_OPENED)
 		put_twice(in);

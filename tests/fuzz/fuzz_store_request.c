@@ -9,6 +9,7 @@
 #include "agent/store/api_methods.h"
 #include "agent/util/clock.h"
 #include "pprof/pprof.h"
+#include "tests/support/store_sync.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -46,10 +47,11 @@ static void put_profile(void)
 	assert(pprof_builder_new(&options, &b) == 0);
 	assert(pprof_builder_function(b, &function, &line.function_id) == 0);
 	assert(pprof_builder_location(b, 0, 0, &line, 1, &location) == 0);
-	assert(pprof_builder_sample(b, &location, 1, 7, NULL, 0) == 0);
+	assert(pprof_builder_sample(b, &location, 1, &(int64_t){ 7 }, NULL, 0) == 0);
 	assert(pprof_builder_encode(b, &bytes) == 0);
 	assert(labels_new(items, 2, &labels) == 0);
-	assert(store_put(world.store, labels, bytes.data, bytes.n, &BUF_INIT(1000)) == STORE_KEPT);
+	assert(store_sync_put(world.store, labels, bytes.data, bytes.n, &BUF_INIT(1000)) ==
+	       STORE_KEPT);
 	labels_unref(labels);
 	pprof_bytes_fini(&bytes);
 	pprof_builder_free(b);
@@ -103,7 +105,7 @@ static void answer(struct rpc_call *call)
 		(void)call->method->at_once(call, world.store);
 		return;
 	}
-	assert(store_view_take(world.store, call->job.start_ms, call->job.end_ms,
+	assert(store_sync_view(world.store, call->job.start_ms, call->job.end_ms,
 			       &call->job.view) == 0);
 	(void)call->method->run(call);
 }

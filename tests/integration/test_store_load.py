@@ -210,7 +210,7 @@ def mutated(random_, body):
 def oversize(agent):
     """The answer to a request that says how long it is, before anything of it was sent."""
     with socket.create_connection(("127.0.0.1", agent.port), 10) as connection:
-        head = ("Host: x", "Content-Type: application/proto", f"Content-Length: {1 << 40}")
+        head = ("Host: localhost", "Content-Type: application/proto", f"Content-Length: {1 << 40}")
         connection.sendall("\r\n".join((f"POST {PUSH} HTTP/1.1", *head, "", "")).encode())
         return int(connection.recv(100).split()[1])
 

@@ -186,7 +186,7 @@ static void run(struct fixture *f)
 /* It holds from the end of a load on, through loads that fail, until a load does without. */
 static void test_password_comes_and_goes(void **state)
 {
-	const struct http_route route = { "GET", "/x", false, answer, NULL };
+	const struct http_route route = { .method = "GET", .path = "/x", .fn = answer };
 	struct http_server_options options = HTTP_SERVER_OPTIONS_INIT;
 	char error[HTTP_SERVER_MAX_ERROR_BYTES];
 	struct fixture *f = *state;

@@ -125,13 +125,16 @@ static void make_profile(struct pprof_bytes *ret_bytes)
 	assert_int_equal(pprof_builder_new(&o, &b), 0);
 	assert_int_equal(pprof_builder_function(b, &function, &line.function_id), 0);
 	assert_int_equal(pprof_builder_location(b, 0, 1, &line, 1, &location), 0);
-	assert_int_equal(pprof_builder_sample(b, &location, 1, 10000000, NULL, 0), 0);
+	assert_int_equal(pprof_builder_sample(b, &location, 1, &(int64_t){ 10000000 }, NULL, 0), 0);
 	assert_int_equal(pprof_builder_encode(b, ret_bytes), 0);
 	pprof_builder_free(b);
 }
 
-static void give(struct receiver *r, const void *bytes, size_t n)
+/* Until the store has it. */
+static void give(struct world *w, struct receiver *r, const void *bytes, size_t n)
 {
+	uint64_t end_ns = clock_mono_ns() + 10 * NS_PER_S;
+	struct receiver_stats stats;
 	const struct label items[] = { { "service_name", "s" }, { "__name__", "process_cpu" } };
 	struct labels *labels = NULL;
 
@@ -142,14 +145,18 @@ static void give(struct receiver *r, const void *bytes, size_t n)
 						  .n_samples = 1,
 						  .time_ns = clock_real_ns() });
 	labels_unref(labels);
+	for (r->stats(r, &stats); stats.waiting_profiles > 0; r->stats(r, &stats)) {
+		assert_true(clock_mono_ns() < end_ns);
+		assert_int_equal(loop_run_once(w->f->env.loop, 100), 0);
+	}
 }
 
-static void give_profile(struct receiver *r)
+static void give_profile(struct world *w, struct receiver *r)
 {
 	struct pprof_bytes bytes = { 0 };
 
 	make_profile(&bytes);
-	give(r, bytes.data, bytes.n);
+	give(w, r, bytes.data, bytes.n);
 	pprof_bytes_fini(&bytes);
 }
 
@@ -186,8 +193,8 @@ static void test_keeps_and_refuses(void **state)
 
 	run(w, STORE);
 	r = receiver_of(w, "pyroscope.store.s");
-	give_profile(r);
-	give(r, "no profile", 10);
+	give_profile(w, r);
+	give(w, r, "no profile", 10);
 	r->stats(r, &stats);
 	assert_int_equal(stats.sent_profiles, 1);
 	assert_int_equal(stats.dropped_profiles, 1);
@@ -218,7 +225,7 @@ static void test_runs_without_a_server(void **state)
 
 	w->f->env.server = NULL;
 	run(w, STORE);
-	give_profile(receiver_of(w, "pyroscope.store.s"));
+	give_profile(w, receiver_of(w, "pyroscope.store.s"));
 	assert_int_equal(status_of(w, "pyroscope.store.s").stats.n_profiles, 1);
 	assert_loads(w->f, LOGGING);
 	w->f->env.server = server;
@@ -255,7 +262,7 @@ static void test_bounds_change_live(void **state)
 
 	run(w, STORE);
 	r = receiver_of(w, "pyroscope.store.s");
-	give_profile(r);
+	give_profile(w, r);
 	assert_int_equal(status_of(w, "pyroscope.store.s").stats.max_bytes, 64 << 20);
 	run(w, "pyroscope.store \"s\" {\n\tmax_bytes = \"8MiB\"\n\tmax_age = \"1h\"\n}\n");
 	assert_ptr_equal(receiver_of(w, "pyroscope.store.s"), r);
@@ -284,7 +291,7 @@ static void test_is_found_again(void **state)
 	assert_false(exists(w, "kept"));
 	assert_int_equal(graph_run(w->f->graph, &w->f->messages), 0);
 	assert_true(exists(w, "kept"));
-	give_profile(receiver_of(w, "pyroscope.store.s"));
+	give_profile(w, receiver_of(w, "pyroscope.store.s"));
 	assert_loads(w->f, LOGGING);
 	run(w, WITH_PATH("kept"));
 	wait_profiles(w, 1);
@@ -302,7 +309,7 @@ static void test_place_that_cannot_be(void **state)
 	struct world *w = *state;
 
 	run(w, STORE);
-	give_profile(receiver_of(w, "pyroscope.store.s"));
+	give_profile(w, receiver_of(w, "pyroscope.store.s"));
 	run(w, WITH_PATH("/proc/none"));
 	assert_int_equal(find(w->f, "pyroscope.store.s")->health.state, HEALTH_UNHEALTHY);
 	assert_int_equal(status_of(w, "pyroscope.store.s").stats.n_profiles, 1);
@@ -326,7 +333,7 @@ static void test_waits_for_its_place(void **state)
 	run(w, STORE);
 	assert_int_equal(find(w->f, "pyroscope.store.s")->health.state, HEALTH_UNHEALTHY);
 	assert_non_null(strstr(message_of(w, "pyroscope.store.s"), "another pyroscope.store"));
-	give_profile(receiver_of(w, "pyroscope.store.s"));
+	give_profile(w, receiver_of(w, "pyroscope.store.s"));
 	receiver_of(w, "pyroscope.store.s")->stats(receiver_of(w, "pyroscope.store.s"), &stats);
 	assert_int_equal(stats.dropped_profiles, 1);
 	/* Other bounds meanwhile. */
@@ -347,7 +354,7 @@ static void test_tells_about_itself(void **state)
 	struct river_arena arena;
 
 	run(w, STORE);
-	give_profile(receiver_of(w, "pyroscope.store.s"));
+	give_profile(w, receiver_of(w, "pyroscope.store.s"));
 	c = find(w->f, "pyroscope.store.s");
 	river_arena_init(&arena, 65536);
 	assert_int_equal(c->kind->debug_info((struct component *)c, &arena, &info), 0);

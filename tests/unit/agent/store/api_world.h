@@ -29,7 +29,7 @@ struct fixture {
 	/* of the last answer */
 	size_t n_done;
 	unsigned int status;
-	char type[64];
+	char type[64], retry_after[64];
 	struct buf body;
 	size_t n_status[600];
 };
@@ -84,6 +84,7 @@ static inline void on_done(const struct http_result *result, void *data)
 	f->status = result->outcome == HTTP_DONE ? result->status : 0;
 	f->n_status[f->status]++;
 	(void)snprintf(f->type, sizeof(f->type), "%s", result->content_type);
+	(void)snprintf(f->retry_after, sizeof(f->retry_after), "%s", result->retry_after);
 	buf_reset(&f->body);
 	assert_int_equal(buf_append(&f->body, result->body, result->n_body), 0);
 }
@@ -171,7 +172,7 @@ static inline void add_stack(struct pprof_builder *b, const char *text, int64_t 
 		assert_int_equal(pprof_builder_location(b, 0, 0, &line, 1, ids), 0);
 		n++;
 	}
-	assert_int_equal(pprof_builder_sample(b, ids, n, value, NULL, 0), 0);
+	assert_int_equal(pprof_builder_sample(b, ids, n, &value, NULL, 0), 0);
 }
 
 /* Its time is some seconds before now. */

@@ -11,6 +11,7 @@
 #include "agent/store/api_methods.h"
 #include "agent/util/macro.h"
 #include "tests/support/alloc_fail.h"
+#include "tests/support/store_sync.h"
 
 #include "tests/unit/agent/store/api_world.h"
 
@@ -56,7 +57,7 @@ static enum rpc_code answer(struct fixture *f, struct rpc_call *call, const char
 		return code;
 	if (call->method->at_once)
 		return call->method->at_once(call, f->store);
-	int r = store_view_take(f->store, call->job.start_ms, call->job.end_ms, &call->job.view);
+	int r = store_sync_view(f->store, call->job.start_ms, call->job.end_ms, &call->job.view);
 	return r < 0 ? api_job_fail_errno(&call->job, r) : call->method->run(call);
 }
 
@@ -83,13 +84,40 @@ static void test_row(void **state)
 	(void)teardown(&own);
 }
 
+/* An account of every size up to the one that is enough: the words and the reason are those of the ceiling. */
+static void test_account(void **state)
+{
+	const struct row *row = *state;
+	enum rpc_code code = RPC_internal;
+	void *own = NULL;
+	size_t n_refused = 0;
+
+	(void)setup_filled(&own);
+	for (size_t max = 0; code != RPC_ok; max += 4096) {
+		struct rpc_call call;
+
+		rpc_call_init(&call, find_method(row->name), CONNECT_JSON);
+		call.job.memory.max_bytes = max;
+		code = answer(own, &call, row->body);
+		if (code != RPC_ok) {
+			assert_int_equal(code, RPC_resource_exhausted);
+			assert_int_equal(call.job.refusal, STORE_REQUEST_QUERY);
+			assert_non_null(strstr(buf_str(&call.job.why), "the answer is too large"));
+			n_refused++;
+		}
+		rpc_call_fini(&call);
+	}
+	assert_int_equal(n_refused > 0, strcmp(row->name, Q "GetProfileStats") != 0);
+	(void)teardown(&own);
+}
+
 int main(void)
 {
-	struct CMUnitTest tests[ARRAY_SIZE(rows)];
+	struct CMUnitTest tests[2 * ARRAY_SIZE(rows)];
 
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		tests[i] = (struct CMUnitTest){ .name = rows[i].body,
-						.test_func = test_row,
-						.initial_state = (void *)&rows[i] };
+	for (size_t i = 0; i < ARRAY_SIZE(tests); i++)
+		tests[i] = (struct CMUnitTest){ .name = rows[i / 2].body,
+						.test_func = i % 2 ? test_account : test_row,
+						.initial_state = (void *)&rows[i / 2] };
 	return cmocka_run_group_tests_name("agent/store/api_alloc", tests, NULL, NULL);
 }

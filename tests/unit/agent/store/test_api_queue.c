@@ -13,6 +13,7 @@
 #include <zlib.h>
 
 #include "agent/store/api_queue.h"
+#include "agent/store/push_receive.h"
 
 #include "tests/unit/agent/store/api_world.h"
 
@@ -188,11 +189,91 @@ static void test_freed_while_asked(void **state)
 	unblock(&b);
 	store_api_free(TAKE_PTR(f->api));
 	wait_done(f, 3);
-	assert_int_equal(f->n_status[503], 2);
+	assert_int_equal(f->n_status[503], 3);
 	/* Nobody is there any more. */
 	(void)post(f, Q "LabelNames", "{}");
 	assert_int_equal(f->status, 404);
 	forget(&b);
+}
+
+/* ---- pushes ---- */
+
+struct push_blocker {
+	struct store_task task;
+	int fds[2];
+};
+
+static void push_blocker_run(struct store_task *task)
+{
+	struct pollfd fd = { .fd = CONTAINER_OF(task, struct push_blocker, task)->fds[0],
+			     .events = POLLIN };
+
+	(void)poll(&fd, 1, 10000);
+}
+
+static void push_blocker_done(struct store_task *task)
+{
+	struct push_blocker *b = CONTAINER_OF(task, struct push_blocker, task);
+
+	(void)close(b->fds[0]);
+	(void)close(b->fds[1]);
+}
+
+/* The ingest thread does nothing until a byte comes. */
+static void block_pushes(struct fixture *f, struct push_blocker *b)
+{
+	*b = (struct push_blocker){
+		.task = { .run = push_blocker_run, .done = push_blocker_done },
+	};
+	assert_int_equal(pipe2(b->fds, O_CLOEXEC), 0);
+	store_task_submit(f->store, &b->task, STORE_TASK_FOREIGN);
+}
+
+static void start_pushes(struct fixture *f, size_t n)
+{
+	const struct question q = {
+		.path = "/push.v1.PusherService/Push", .type = JSON, .body = "{}", .n = 2
+	};
+
+	f->n_done = 0;
+	for (size_t i = 0; i < n; i++)
+		(void)start(f, &q);
+}
+
+/* All are of one address: there is room for half of what there is. Queries and probes go on. */
+static void test_too_many_pushes(void **state)
+{
+	struct fixture *f = *state;
+	struct push_blocker b;
+
+	block_pushes(f, &b);
+	start_pushes(f, PUSH_MAX_OF_ONE_PEER + 3);
+	wait_done(f, 3);
+	assert_int_equal(f->n_status[429], 3);
+	assert_non_null(strstr(buf_str(&f->body), "16 pushes of this address wait already"));
+	assert_string_equal(f->retry_after, "1");
+	f->n_done = 0;
+	(void)start(f, &(struct question){ .path = "/ready" });
+	wait_done(f, 1);
+	assert_int_equal(f->status, 200);
+	assert_int_equal(write(b.fds[1], "x", 1), 1);
+	wait_done(f, 1 + PUSH_MAX_OF_ONE_PEER);
+	assert_int_equal(f->n_status[400], PUSH_MAX_OF_ONE_PEER);
+}
+
+static void test_freed_while_pushed(void **state)
+{
+	struct fixture *f = *state;
+	struct push_blocker b;
+
+	block_pushes(f, &b);
+	start_pushes(f, 5);
+	run_some(f);
+	assert_int_equal(f->n_done, 0);
+	assert_int_equal(write(b.fds[1], "x", 1), 1);
+	store_api_free(TAKE_PTR(f->api));
+	wait_done(f, 5);
+	assert_int_equal(f->n_status[503], 5);
 }
 
 static void test_client_gone(void **state)
@@ -228,9 +309,15 @@ static void test_twice(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		FILLED(test_compressed), FILLED(test_connect),		 TEST(test_push_refused),
-		FILLED(test_too_many),	 FILLED(test_freed_while_asked), FILLED(test_client_gone),
+		FILLED(test_compressed),
+		FILLED(test_connect),
+		TEST(test_push_refused),
+		FILLED(test_too_many),
+		FILLED(test_freed_while_asked),
+		FILLED(test_client_gone),
 		TEST(test_twice),
+		TEST(test_too_many_pushes),
+		TEST(test_freed_while_pushed),
 	};
 
 	return cmocka_run_group_tests_name("agent/store/api_queue", tests, NULL, NULL);

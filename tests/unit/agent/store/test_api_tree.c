@@ -18,7 +18,7 @@ static struct call_tree *make_tree(uint32_t n, uint32_t seed)
 {
 	struct call_tree *tree = NULL;
 
-	assert_int_equal(call_tree_new(ROOM, &tree), 0);
+	assert_int_equal(call_tree_new(NULL, ROOM, &tree), 0);
 	for (uint32_t i = 0; i < n * n; i++) {
 		uint32_t at = CALL_ROOT, x = (i + seed) * 2654435761u, name;
 		char text[16];
@@ -83,7 +83,7 @@ static struct call_tree *make_chain(const char *text, int64_t value)
 	struct call_tree *tree = NULL;
 	uint32_t at = CALL_ROOT, name;
 
-	assert_int_equal(call_tree_new(ROOM, &tree), 0);
+	assert_int_equal(call_tree_new(NULL, ROOM, &tree), 0);
 	for (; *text; text++) {
 		assert_int_equal(call_tree_name(tree, text, 1, &name), 0);
 		assert_int_equal(call_tree_child(tree, at, name, &at), 0);
@@ -97,7 +97,7 @@ static void test_merge(void **state)
 	struct call_tree *sides[] = { make_chain("abc", 5), make_chain("abd", 7) }, *both = NULL;
 
 	(void)state;
-	assert_int_equal(call_tree_new(ROOM, &both), 0);
+	assert_int_equal(call_tree_new(NULL, ROOM, &both), 0);
 	assert_int_equal(api_tree_merge_cut(sides, 100, both), 0);
 	uint32_t a = call_tree_node(both, CALL_ROOT)->first_child;
 	uint32_t b = call_tree_node(both, a)->first_child;
@@ -118,7 +118,7 @@ static void test_merge_cut(void **state)
 	struct call_tree *sides[] = { make_tree(20, 1), make_tree(20, 1000) }, *both = NULL;
 
 	(void)state;
-	assert_int_equal(call_tree_new(ROOM, &both), 0);
+	assert_int_equal(call_tree_new(NULL, ROOM, &both), 0);
 	assert_int_equal(api_tree_merge_cut(sides, 30, both), 0);
 	assert_int_equal(total(both, CALL_LEFT), 400 * 401 / 2);
 	assert_int_equal(total(both, CALL_RIGHT), 400 * 401 / 2);

@@ -87,7 +87,7 @@ static void test_row(void **state)
 	_cleanup_(call_tree_freep) struct call_tree *t = NULL;
 	_cleanup_buf_ struct buf text = BUF_INIT(65536);
 
-	assert_int_equal(call_tree_new(MAX_BYTES, &t), 0);
+	assert_int_equal(call_tree_new(NULL, MAX_BYTES, &t), 0);
 	tree_put(t, CALL_LEFT, row->left);
 	if (row->right)
 		tree_put(t, CALL_RIGHT, row->right);
@@ -102,7 +102,7 @@ static void test_pruned(void **state)
 	_cleanup_(call_tree_freep) struct call_tree *t = NULL;
 
 	(void)state;
-	assert_int_equal(call_tree_new(MAX_BYTES, &t), 0);
+	assert_int_equal(call_tree_new(NULL, MAX_BYTES, &t), 0);
 	tree_put(t, CALL_LEFT, SMALL);
 	assert_int_equal(call_tree_finish(t), 0);
 	assert_int_equal(call_tree_prune(t, 9), 0);
@@ -123,7 +123,7 @@ static void test_prune_random(void **state)
 		size_t max_nodes, n_kept = 0;
 		int64_t total;
 
-		assert_int_equal(call_tree_new(MAX_BYTES, &t), 0);
+		assert_int_equal(call_tree_new(NULL, MAX_BYTES, &t), 0);
 		srandom(seed);
 		for (uint32_t i = 0; i < 400; i++) {
 			uint32_t name, node;
@@ -158,7 +158,7 @@ static void test_prune_of_bad_pivots(void **state)
 	_cleanup_(call_tree_freep) struct call_tree *t = NULL;
 
 	(void)state;
-	assert_int_equal(call_tree_new((size_t)64 << 20, &t), 0);
+	assert_int_equal(call_tree_new(NULL, (size_t)64 << 20, &t), 0);
 	for (int64_t i = 0; i < N; i++) {
 		int64_t self = i >= N / 2 ? 2 * (i - N / 2) + 1 : 2 * (N / 2 - i);
 		uint32_t name, node;
@@ -179,7 +179,7 @@ static void test_names(void **state)
 	uint32_t a, b, again;
 
 	(void)state;
-	assert_int_equal(call_tree_new(MAX_BYTES, &t), 0);
+	assert_int_equal(call_tree_new(NULL, MAX_BYTES, &t), 0);
 	assert_string_equal(call_tree_text(t, call_tree_node(t, CALL_ROOT)->name), "total");
 	assert_int_equal(call_tree_name(t, "ab", 1, &a), 0);
 	assert_int_equal(call_tree_name(t, "ab", 2, &b), 0);
@@ -201,7 +201,7 @@ static void test_deep(void **state)
 	uint32_t node = CALL_ROOT, name;
 
 	(void)state;
-	assert_int_equal(call_tree_new(MAX_BYTES, &t), 0);
+	assert_int_equal(call_tree_new(NULL, MAX_BYTES, &t), 0);
 	assert_int_equal(call_tree_name(t, "f", 1, &name), 0);
 	for (size_t i = 0; i < 100000; i++)
 		assert_int_equal(call_tree_child(t, node, name, &node), 0);
@@ -220,7 +220,7 @@ static void test_nodes_ceiling(void **state)
 	int r = 0;
 
 	(void)state;
-	assert_int_equal(call_tree_new((size_t)1 << 20, &t), 0);
+	assert_int_equal(call_tree_new(NULL, (size_t)1 << 20, &t), 0);
 	assert_int_equal(call_tree_name(t, "f", 1, &name), 0);
 	while (r == 0 && n++ < 1000000)
 		r = call_tree_child(t, node, name, &node);
@@ -236,7 +236,7 @@ static void test_names_ceiling(void **state)
 	int r = 0;
 
 	(void)state;
-	assert_int_equal(call_tree_new((size_t)1 << 20, &t), 0);
+	assert_int_equal(call_tree_new(NULL, (size_t)1 << 20, &t), 0);
 	for (; r == 0 && n < 1000000; n++) {
 		uint32_t name;
 

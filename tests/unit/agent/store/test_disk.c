@@ -26,6 +26,7 @@
 #include "agent/util/str.h"
 #include "agent/util/macro.h"
 #include "tests/support/made_profile.h"
+#include "tests/support/store_sync.h"
 
 #define T0_MS INT64_C(1700000000000)
 #define MINUTE_MS (60 * 1000)
@@ -116,7 +117,7 @@ static int try_put(struct world *w, const char *service, const char *stack)
 	made_profile_sample(&made, stack, (const int64_t[]){ 10 }, NULL);
 	uint8_t *bytes = made_profile_pack(&made, &n);
 
-	int r = store_put(w->store, labels, bytes, n, &w->why);
+	int r = store_sync_put(w->store, labels, bytes, n, &w->why);
 
 	free(bytes);
 	made_profile_fini(&made);

@@ -117,7 +117,7 @@ static const struct flame_row rows[] = {
 
 static void make_tree(const struct flame_row *row, struct call_tree **ret_tree)
 {
-	assert_int_equal(call_tree_new(MAX_BYTES, ret_tree), 0);
+	assert_int_equal(call_tree_new(NULL, MAX_BYTES, ret_tree), 0);
 	tree_put(*ret_tree, CALL_LEFT, row->left);
 	if (row->right)
 		tree_put(*ret_tree, CALL_RIGHT, row->right);
@@ -229,7 +229,7 @@ static void test_deep(void **state)
 	uint32_t node = CALL_ROOT, name;
 
 	(void)state;
-	assert_int_equal(call_tree_new(MAX_BYTES, &t), 0);
+	assert_int_equal(call_tree_new(NULL, MAX_BYTES, &t), 0);
 	assert_int_equal(call_tree_name(t, "f", 1, &name), 0);
 	for (size_t i = 0; i < 100000; i++)
 		assert_int_equal(call_tree_child(t, node, name, &node), 0);

@@ -15,6 +15,7 @@
 #include "agent/store/store.h"
 #include "agent/util/macro.h"
 #include "tests/support/made_profile.h"
+#include "tests/support/store_sync.h"
 
 #define NOW_MS INT64_C(1700000000000)
 
@@ -115,7 +116,7 @@ static void print_store(struct store *store, struct buf *out)
 {
 	struct store_view view;
 
-	assert_int_equal(store_view_take(store, 0, INT64_MAX, &view), 0);
+	assert_int_equal(store_sync_view(store, 0, INT64_MAX, &view), 0);
 	for (size_t i = 0; i < view.n; i++)
 		for (size_t j = 0; j < segment_n_series(view.segments[i]); j++)
 			print_series(view.segments[i], j, out);
@@ -505,7 +506,7 @@ static void test_row(void **state)
 	if (row->change)
 		row->change(&made);
 	uint8_t *bytes = made_profile_pack(&made, &n);
-	assert_int_equal(store_put(w.store, labels, bytes, n, &why), row->outcome);
+	assert_int_equal(store_sync_put(w.store, labels, bytes, n, &why), row->outcome);
 	if (row->outcome == STORE_REFUSED) {
 		assert_memory_equal(buf_str(&why), row->expected,
 				    strnlen(row->expected, why.len + 1));

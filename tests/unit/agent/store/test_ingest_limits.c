@@ -57,7 +57,7 @@ static int open_bytes(struct world *w, const uint8_t *bytes, size_t n)
 	ingest_free(w->in);
 	w->in = NULL;
 	buf_reset(&w->why);
-	return ingest_open(w->labels, bytes, n, NOW_MS, 0, &w->why, &w->in);
+	return ingest_open(w->labels, bytes, n, NOW_MS, 0, NULL, &w->why, &w->in);
 }
 
 static int open_plain(struct world *w)
@@ -364,7 +364,7 @@ static void test_memory(void **state)
 		bytes[i + 1] = 0;
 	}
 	assert_int_equal(open_bytes(w, bytes, n), INGEST_REFUSED_SIZE);
-	assert_string_equal(buf_str(&w->why), "the profile takes more than 64 MiB unpacked");
+	assert_string_equal(buf_str(&w->why), "the profile takes more than 48 MiB unpacked");
 	free(bytes);
 }
 

@@ -206,7 +206,7 @@ static void test_tree(void **state)
 	struct asked a;
 
 	ask(&a, *state);
-	assert_int_equal(call_tree_new((size_t)1 << 20, &t), 0);
+	assert_int_equal(call_tree_new(NULL, (size_t)1 << 20, &t), 0);
 	assert_int_equal(query_tree(&a.q, CALL_LEFT, t), 0);
 	assert_int_equal(call_tree_finish(t), 0);
 	tree_text(t, false, &text);
@@ -223,7 +223,7 @@ static void test_two_sides(void **state)
 
 	(void)state;
 	ask(&a, &left);
-	assert_int_equal(call_tree_new((size_t)1 << 20, &t), 0);
+	assert_int_equal(call_tree_new(NULL, (size_t)1 << 20, &t), 0);
 	assert_int_equal(query_tree(&a.q, CALL_LEFT, t), 0);
 	a.q.start_ms = 3000;
 	assert_int_equal(query_tree(&a.q, CALL_RIGHT, t), 0);
@@ -386,7 +386,7 @@ static void test_ceiling(void **state)
 	world_put(&w, 0, "s=a", 1, buf_str(&folded));
 	world_close(&w);
 	q = world_query(&w);
-	assert_int_equal(call_tree_new((size_t)128 << 10, &t), 0);
+	assert_int_equal(call_tree_new(NULL, (size_t)128 << 10, &t), 0);
 	assert_int_equal(query_tree(&q, CALL_LEFT, t), -ENOBUFS);
 	world_fini(&w);
 }
@@ -405,7 +405,7 @@ static void test_given_up(void **state)
 	world_put(&w, 0, "host=xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxyz", 1, "f 1");
 	world_close(&w);
 	a.q.view = &w.view;
-	assert_int_equal(call_tree_new((size_t)1 << 20, &t), 0);
+	assert_int_equal(call_tree_new(NULL, (size_t)1 << 20, &t), 0);
 	assert_int_equal(query_tree(&a.q, CALL_LEFT, t), -ETIMEDOUT);
 	assert_int_equal(query_label_names(&a.q, &found), -ETIMEDOUT);
 	assert_null(found.items);

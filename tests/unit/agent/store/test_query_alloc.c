@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <assert.h>
 #include <string.h>
 
 #include "agent/store/flamebearer.h"
@@ -41,7 +42,7 @@ static int draw(struct call_tree *t)
 static int ask_tree(const struct query *q)
 {
 	_cleanup_(call_tree_freep) struct call_tree *t = NULL;
-	int r = call_tree_new((size_t)1 << 20, &t);
+	int r = call_tree_new(q->memory, (size_t)1 << 20, &t);
 
 	if (r == 0)
 		r = query_tree(q, CALL_LEFT, t);
@@ -88,7 +89,7 @@ static int ask_series(const struct query *q)
 
 static int ask_profile(const struct query *q)
 {
-	_cleanup_buf_ struct buf out = BUF_INIT(1);
+	_cleanup_buf_ struct buf out = BUF_INIT((size_t)1 << 20);
 
 	return query_profile(q, 4, &out);
 }
@@ -130,6 +131,38 @@ static void test_question(void **state)
 	world_fini(&w);
 }
 
+/* Accounts of every size up to the one that is enough: what does not fit is told, and all is given back. */
+static void test_account(void **state)
+{
+	question_fn ask = *(question_fn *)*state;
+	const char *const site[] = { "a" };
+	struct world w;
+
+	make_world(&w);
+	for (size_t n_site = 0; n_site < 2; n_site++) {
+		struct query_memory memory = { 0 };
+		struct query q = world_query(&w);
+		size_t n_refused = 0;
+
+		q.memory = &memory;
+		q.call_site = site;
+		q.n_call_site = n_site;
+		for (size_t max = 0;; max += 1024) {
+			memory = (struct query_memory){ .max_bytes = max };
+			int r = ask(&q);
+
+			assert_int_equal(memory.used_bytes, 0);
+			if (r == 0)
+				break;
+			assert_true(r == -ENOMEM || r == -ENOBUFS);
+			assert_true(memory.full);
+			n_refused++;
+		}
+		assert_true(n_refused > 1);
+	}
+	world_fini(&w);
+}
+
 int main(void)
 {
 	static const struct {
@@ -139,10 +172,17 @@ int main(void)
 		{ "selector", ask_selector }, { "tree", ask_tree },	{ "names", ask_names },
 		{ "sets", ask_sets },	      { "series", ask_series }, { "profile", ask_profile },
 	};
-	static struct CMUnitTest tests[ARRAY_SIZE(rows)];
+	static struct CMUnitTest tests[2 * ARRAY_SIZE(rows) - 1];
+	size_t n = 0;
 
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		tests[i] = (struct CMUnitTest){ rows[i].name, test_question, NULL, NULL,
-						(void *)&rows[i].ask };
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		tests[n++] = (struct CMUnitTest){ rows[i].name, test_question, NULL, NULL,
+						  (void *)&rows[i].ask };
+		/* Parsing a selector is bounded by its length. */
+		if (rows[i].ask != ask_selector)
+			tests[n++] = (struct CMUnitTest){ rows[i].name, test_account, NULL, NULL,
+							  (void *)&rows[i].ask };
+	}
+	assert(n == ARRAY_SIZE(tests));
 	return cmocka_run_group_tests_name("agent/store/query_alloc", tests, NULL, NULL);
 }

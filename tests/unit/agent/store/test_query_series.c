@@ -412,13 +412,13 @@ static void test_wrong_step(void **state)
 static void test_points_memory(void **state)
 {
 	struct query_points p = { 0 };
-	size_t bytes = 0;
+	struct query_memory memory = { .max_bytes = (size_t)1 << 20 };
 
 	(void)state;
 	for (size_t i = 0; i < 100000; i++) {
 		struct query_sum sum = { .step = i % 10, .value = 1, .n_profiles = 1 };
 
-		assert_int_equal(query_points_add(&p, &sum, &bytes), 0);
+		assert_int_equal(query_points_add(&p, &sum, &memory), 0);
 	}
 	query_points_finish(&p);
 	assert_int_equal(p.n, 10);
@@ -426,8 +426,9 @@ static void test_points_memory(void **state)
 		assert_int_equal(p.items[i].step, i);
 		assert_int_equal(p.items[i].n_profiles, 10000);
 	}
-	assert_in_range(bytes, 1, 32 * sizeof(struct query_sum));
+	assert_in_range(memory.used_bytes, 1, 33 * sizeof(struct query_sum));
 	query_points_fini(&p);
+	assert_int_equal(memory.used_bytes, 0);
 }
 
 /* Other stacks of the segment, and points in time that are asked for: many of both. */

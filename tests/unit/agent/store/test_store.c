@@ -15,6 +15,7 @@
 #include "agent/util/macro.h"
 #include "tests/support/alloc_fail.h"
 #include "tests/support/made_profile.h"
+#include "tests/support/store_sync.h"
 
 #define T0_MS INT64_C(1700000000000)
 #define MINUTE_MS (60 * 1000)
@@ -95,7 +96,7 @@ static int put_made(struct world *w, const char *service, const struct made_prof
 	struct labels *labels = service_labels(service);
 	size_t n;
 	uint8_t *bytes = made_profile_gzip(made, &n);
-	int r = store_put(w->store, labels, bytes, n, &w->why);
+	int r = store_sync_put(w->store, labels, bytes, n, &w->why);
 
 	free(bytes);
 	labels_unref(labels);
@@ -119,7 +120,7 @@ static uint64_t n_in_view(struct world *w, int64_t start_ms, int64_t end_ms)
 	struct store_view view;
 	uint64_t n = 0;
 
-	assert_int_equal(store_view_take(w->store, start_ms, end_ms, &view), 0);
+	assert_int_equal(store_sync_view(w->store, start_ms, end_ms, &view), 0);
 	for (size_t i = 0; i < view.n; i++)
 		for (size_t j = 0; j < segment_n_series(view.segments[i]); j++) {
 			struct segment_series x;
@@ -275,7 +276,7 @@ static void test_view_order(void **state)
 	(void)put(w, "a", T0_MS - MINUTE_MS, "main;f");
 	now_ms += 11 * MINUTE_MS;
 	(void)put(w, "a", now_ms, "main;f");
-	assert_int_equal(store_view_take(w->store, 0, INT64_MAX, &view), 0);
+	assert_int_equal(store_sync_view(w->store, 0, INT64_MAX, &view), 0);
 	assert_int_equal(view.n, 6);
 	for (size_t i = 1; i < view.n; i++)
 		assert_true(segment_first_ms(view.segments[i - 1]) <=
@@ -294,14 +295,14 @@ static void test_copy_of_the_head(void **state)
 	(void)put(w, "a", T0_MS, "main;f");
 	size_t before = stats_of(w).bytes;
 
-	assert_int_equal(store_view_take(w->store, 0, INT64_MAX, &first), 0);
-	assert_int_equal(store_view_take(w->store, 0, INT64_MAX, &second), 0);
+	assert_int_equal(store_sync_view(w->store, 0, INT64_MAX, &first), 0);
+	assert_int_equal(store_sync_view(w->store, 0, INT64_MAX, &second), 0);
 	assert_ptr_equal(first.segments[0], second.segments[0]);
 	/* It is counted, and so is the order of texts that making it leaves behind. */
 	assert_in_range(stats_of(w).bytes, before + segment_bytes(first.segments[0]),
 			before + segment_bytes(first.segments[0]) + 1000);
 	(void)put(w, "a", T0_MS + 1, "main;g");
-	assert_int_equal(store_view_take(w->store, 0, INT64_MAX, &third), 0);
+	assert_int_equal(store_sync_view(w->store, 0, INT64_MAX, &third), 0);
 	assert_ptr_not_equal(first.segments[0], third.segments[0]);
 	assert_int_equal(segment_last_ms(first.segments[0]), T0_MS);
 	assert_int_equal(segment_last_ms(third.segments[0]), T0_MS + 1);
@@ -320,7 +321,7 @@ static void test_age(void **state)
 		(void)put(w, "a", now_ms, "main;f");
 		now_ms += 11 * MINUTE_MS;
 	}
-	assert_int_equal(store_view_take(w->store, 0, INT64_MAX, &view), 0);
+	assert_int_equal(store_sync_view(w->store, 0, INT64_MAX, &view), 0);
 	now_ms = T0_MS + 6 * 60 * MINUTE_MS + 1;
 	(void)put(w, "b", now_ms, "main;f");
 	assert_int_equal(stats_of(w).n_profiles, 3);
@@ -537,8 +538,8 @@ static void test_no_memory(void **state)
 
 		made_profile_fini(&made);
 		alloc_fail_arm(nth);
-		int r = store_put(w->store, labels, bytes, n, &w->why);
-		int r_view = store_view_take(w->store, 0, INT64_MAX, &view);
+		int r = store_sync_put(w->store, labels, bytes, n, &w->why);
+		int r_view = store_sync_view(w->store, 0, INT64_MAX, &view);
 		bool failed = alloc_fail_disarm();
 
 		free(bytes);
