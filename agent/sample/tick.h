@@ -15,6 +15,8 @@ struct ticks;
 
 /* Attaches prog_fd (borrowed) on each CPU of `cpus`. */
 int ticks_new(int prog_fd, unsigned int hz, const struct cpus *cpus, struct ticks **ret_ticks);
+/* No more ticks; ticks_n_due() stands. */
+void ticks_stop(struct ticks *t);
 void ticks_free(struct ticks *t);
 DEFINE_CLEANUP(struct ticks *, ticks_free);
 
@@ -24,5 +26,11 @@ int ticks_sync(struct ticks *t, const struct cpus *cpus);
 /* Another rate from now on: each CPU gets its new event before it loses the old one. On failure all keep the old rate. */
 int ticks_set_hz(struct ticks *t, unsigned int hz);
 size_t ticks_n_cpus(const struct ticks *t);
+
+/* Asks each event for its time: ticks_n_due() is as of now. */
+void ticks_look(struct ticks *t);
+/* Ticks that the kernel had to deliver on this CPU up to the last look, by all events that it had. Never more than that, less by two at most for
+ * each event (agent/sample/due.h). */
+uint64_t ticks_n_due(const struct ticks *t, unsigned int cpu);
 
 #endif

@@ -264,6 +264,98 @@ static void test_back_before_anybody_noticed(void **state)
 	assert_true(n_runs(f) > before);
 }
 
+static uint64_t n_due(const struct fixture *f)
+{
+	uint64_t n = 0;
+
+	ticks_look(f->ticks);
+	for (size_t i = 0; i < f->cpus.n; i++)
+		n += ticks_n_due(f->ticks, f->cpus.ids[i]);
+	return n;
+}
+
+/* Bounds of what was due on all CPUs: `outer` began before and ended after, `inner` the other way round; n_events on each CPU. */
+static void check_due(const struct fixture *f, uint64_t inner_ns, uint64_t outer_ns,
+		      unsigned int hz, uint64_t n_events)
+{
+	uint64_t period_ns = NS_PER_S / hz;
+	uint64_t least = inner_ns / period_ns * f->cpus.n;
+	uint64_t slack = 3 * n_events * f->cpus.n;
+
+	assert_true(n_due(f) <= outer_ns / period_ns * f->cpus.n);
+	assert_true(n_due(f) + slack >= least);
+}
+
+static void test_due_follows_the_clock(void **state)
+{
+	uint64_t before = clock_mono_ns();
+	struct fixture *f = started(state);
+	uint64_t begun = clock_mono_ns();
+
+	assert_int_equal(ticks_n_due(f->ticks, f->cpus.ids[0]), 0);
+	spin_cpu_ms(200);
+	uint64_t inner = clock_mono_ns() - begun;
+	uint64_t n = n_due(f);
+	assert_true(n >= f->cpus.n * (20 - 3));
+	check_due(f, inner, clock_mono_ns() - before, 100, 1);
+	/* What is due stands when nothing is due any more. */
+	ticks_stop(f->ticks);
+	uint64_t stopped = n_due(f);
+	assert_true(stopped >= n);
+	spin_cpu_ms(50);
+	assert_int_equal(n_due(f), stopped);
+	assert_int_equal(ticks_n_cpus(f->ticks), 0);
+}
+
+static void test_due_over_rates(void **state)
+{
+	struct fixture *f = started(state);
+
+	spin_cpu_ms(100);
+	uint64_t slow = n_due(f);
+	uint64_t before = clock_mono_ns();
+	assert_int_equal(ticks_set_hz(f->ticks, 1000), 0);
+	uint64_t begun = clock_mono_ns();
+	spin_cpu_ms(100);
+	uint64_t inner = clock_mono_ns() - begun;
+	uint64_t fast = n_due(f) - slow;
+	/* The old events ended between the two looks. */
+	assert_true(fast + 5 * f->cpus.n >= inner / NS_PER_MS * f->cpus.n);
+	assert_true(fast <= ((clock_mono_ns() - before) / NS_PER_MS + 2) * f->cpus.n);
+	/* A CPU that appears anew gets the new rate. */
+	struct cpus none = { 0 };
+	assert_int_equal(ticks_sync(f->ticks, &none), 0);
+	uint64_t kept = n_due(f);
+	assert_true(kept >= slow + fast);
+	assert_int_equal(ticks_sync(f->ticks, &f->cpus), 0);
+	begun = clock_mono_ns();
+	spin_cpu_ms(100);
+	inner = clock_mono_ns() - begun;
+	assert_true(n_due(f) - kept + 3 * f->cpus.n >= inner / NS_PER_MS * f->cpus.n);
+}
+
+/* Nothing is due on a CPU that is not there, though nobody looks when it goes. */
+static void test_nothing_is_due_offline(void **state)
+{
+	uint64_t before = clock_mono_ns();
+	struct fixture *f = started(state);
+
+	if (!hotplug_is_possible(&f->cpus))
+		skip();
+	set_online("0");
+	uint64_t gone = clock_mono_ns();
+	spin_cpu_ms(300);
+	/* All its life lies before this look. */
+	ticks_look(f->ticks);
+	uint64_t n = ticks_n_due(f->ticks, 1);
+	spin_cpu_ms(100);
+	ticks_look(f->ticks);
+	uint64_t later = ticks_n_due(f->ticks, 1);
+	set_online("1");
+	assert_true(n <= (gone - before) / (10 * NS_PER_MS));
+	assert_int_equal(later, n);
+}
+
 #define FIXTURE_TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
@@ -276,6 +368,9 @@ int main(void)
 		FIXTURE_TEST(test_no_program),
 		FIXTURE_TEST(test_hotplug),
 		FIXTURE_TEST(test_back_before_anybody_noticed),
+		FIXTURE_TEST(test_due_follows_the_clock),
+		FIXTURE_TEST(test_due_over_rates),
+		FIXTURE_TEST(test_nothing_is_due_offline),
 	};
 
 	return cmocka_run_group_tests_name("agent/sample/tick", tests, NULL, NULL);
