@@ -121,6 +121,11 @@ void inspect_pid_explain(uint32_t pid, int error, struct buf *why)
 {
 	if (error == -ESRCH) {
 		(void)buf_printf(why, "process %" PRIu32 " has ended", pid);
+	} else if (error == -ETIMEDOUT) {
+		(void)buf_printf(why,
+				 "process %" PRIu32 " could not be stopped in time: does it begin a "
+				 "program on a file system (FUSE or NFS) that does not answer?",
+				 pid);
 	} else if (error != -EPERM && error != -EACCES) {
 		(void)buf_printf(why, "process %" PRIu32 ": %s", pid, strerror(-error));
 	} else if (pid == (uint32_t)getpid()) {

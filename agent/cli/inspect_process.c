@@ -17,6 +17,7 @@
 #include "agent/util/clock.h"
 #include "agent/util/file.h"
 #include "agent/util/macro.h"
+#include "agent/util/reader.h"
 
 /* MAPPINGS_MAX mappings with the longest paths. */
 #define OUTPUT_MAX_BYTES ((size_t)32 << 20)
@@ -177,6 +178,10 @@ static int show(struct inspect_world *w, uint32_t pid, bool is_first, struct buf
 	if (!is_first)
 		(void)buf_append_char(&out, '\n');
 	r = put_process(w, pid, &out, why);
+	if (reader_get_stats().n_lost > 0)
+		(void)buf_append_str(&out,
+				     "\nNot all of it was read: its memory, or a file system (FUSE or "
+				     "NFS?), did not answer in time.\n");
 	if (r == 0)
 		r = file_write_fd(STDOUT_FILENO, buf_str(&out), out.len);
 	if (r < 0 && why->len == 0)

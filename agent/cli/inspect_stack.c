@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `xagent inspect stack`: the present stacks of processes, walked and named by what the profiler walks and names with. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -131,6 +132,15 @@ static int print_snapshot(const struct printing *p)
 	return r < 0 ? r : flush(p->out);
 }
 
+static int fail_unanswered(uint32_t pid, struct buf *why)
+{
+	(void)buf_printf(why,
+			 "process %" PRIu32 ": not all of its memory was read, and stacks may be cut: a "
+			 "file system that it has mapped (FUSE or NFS?) did not answer in time",
+			 pid);
+	return -ETIMEDOUT;
+}
+
 static int show(struct inspect_world *w, uint32_t pid, bool is_first, struct buf *why)
 {
 	_cleanup_stack_snapshot_ struct stack_snapshot snapshot = { 0 };
@@ -153,6 +163,8 @@ static int show(struct inspect_world *w, uint32_t pid, bool is_first, struct buf
 	r = print_snapshot(&p);
 	if (r < 0)
 		(void)buf_printf(why, "cannot write: %s", strerror(-r));
+	else if (snapshot.is_unanswered)
+		r = fail_unanswered(pid, why);
 	return r;
 }
 

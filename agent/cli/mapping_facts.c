@@ -2,14 +2,13 @@
 /* What unwinds and what names the code of one mapping. */
 #include "agent/cli/mapping_facts.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "agent/object/debug_file.h"
 #include "agent/object/function_info.h"
+#include "agent/unwind/debug_elf.h"
 #include "agent/unwind/object_rules.h"
 #include "agent/unwind/row_table.h"
 #include "agent/util/buf.h"
@@ -78,17 +77,6 @@ static void put_info(struct unwind_info *info, struct elf *elf, struct mapping_f
 					  facts);
 }
 
-static int open_debug(struct elf *elf, const char *path, int *ret_fd, struct elf **ret_debug)
-{
-	_cleanup_close_ int root_fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	struct bytes bytes;
-	int r = root_fd < 0 ? DEBUG_FILE_NONE : debug_file_open(elf, root_fd, path, ret_fd);
-
-	if (r == 0)
-		r = bytes_from_fd(*ret_fd, &bytes);
-	return r == 0 ? elf_new(bytes, ret_debug) : r;
-}
-
 static void find_unwound(struct elf *elf, struct elf *debug, struct mapping_facts *facts)
 {
 	_cleanup_(unwind_info_freep) struct unwind_info *info = NULL;
@@ -139,14 +127,14 @@ static void find_named(struct elf *elf, struct elf *debug, struct mapping_facts 
 	put(facts->named, "%s", b.len ? buf_str(&b) : r < 0 ? strerror(-r) : "none");
 }
 
-/* By what the agent unwinds and names: with the separate debug file, where there is one on this host. */
+/* By what the agent unwinds and names: with the separate debug file that was opened with the file itself, if there is one. */
 static void find_in_files(struct elf *elf, const struct mapped_file *f, struct mapping_facts *facts)
 {
-	_cleanup_close_ int debug_fd = -1;
 	_cleanup_(elf_freep) struct elf *debug = NULL;
+	int debug_fd = mapped_file_debug_fd(f);
 
-	if (!f->vdso)
-		(void)open_debug(elf, f->path, &debug_fd, &debug);
+	if (debug_fd >= 0)
+		(void)debug_elf_new(debug_fd, &debug);
 	find_unwound(elf, debug, facts);
 	find_named(elf, debug, facts);
 }

@@ -5,7 +5,9 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "agent/cli/ptrace_threads.h"
 #include "agent/cli/thread_memory.h"
@@ -14,16 +16,25 @@
 #include "agent/unwind/host_walk.h"
 #include "agent/util/clock.h"
 #include "agent/util/macro.h"
+#include "agent/util/user_space.h"
 
 /* /proc/PID/task/TID/syscall: nine numbers of at most 18 digits. */
 #define SYSCALL_TEXT_BYTES 256
+/* Stopping takes milliseconds, or GIVE_UP_NS of ptrace_threads.c more than once where threads come and go. But ptrace(2) waits for the end of an
+ * execve(2), and that for a file system which may never answer. */
+#define STOP_PATIENCE_S 10
+
+/* Who waits and who traces settle by one exchange whose the rest is. */
+enum phase { PHASE_STOPPING, PHASE_READING, PHASE_GIVEN_UP };
 
 struct taking {
+	_Atomic enum phase phase;
 	struct inspect_world *world;
 	uint32_t pid;
 	struct stack_snapshot snapshot;
 	struct thread_memory memory;
-	size_t n_own; /* frames of the thread that is walked */
+	uint64_t user_mask; /* the bits of its addresses */
+	size_t n_own;	    /* frames of the thread that is walked */
 	bool no_memory;
 	int result;
 };
@@ -160,6 +171,29 @@ static int take_all(struct taking *t, const struct ptrace_threads *threads)
 	return s->n_threads ? 0 : -ESRCH;
 }
 
+static void taking_free(struct taking *t)
+{
+	if (t)
+		stack_snapshot_fini(&t->snapshot);
+	free(t);
+}
+DEFINE_CLEANUP(struct taking *, taking_free);
+
+static bool settle(struct taking *t, enum phase phase)
+{
+	enum phase stopping = PHASE_STOPPING;
+
+	return atomic_compare_exchange_strong(&t->phase, &stopping, phase);
+}
+
+/* From here on nothing waits for long: memory is read by readers. */
+static void read_stopped(struct taking *t, const struct ptrace_threads *threads)
+{
+	if (t->result == 0)
+		t->result = take_all(t, threads);
+	t->snapshot.is_unanswered = t->memory.unanswered;
+}
+
 static void *trace(void *data)
 {
 	_cleanup_ptrace_threads_ struct ptrace_threads threads = { 0 };
@@ -167,14 +201,35 @@ static void *trace(void *data)
 	uint64_t begin_ns = clock_mono_ns();
 
 	t->result = ptrace_threads_stop(&threads, t->pid);
-	if (t->result == 0)
-		t->result = take_all(t, &threads);
+	bool is_wanted = settle(t, PHASE_READING);
+	if (is_wanted)
+		read_stopped(t, &threads);
 	ptrace_threads_release(&threads);
-	t->snapshot.stopped_ns = clock_mono_ns() - begin_ns;
+	if (is_wanted)
+		t->snapshot.stopped_ns = clock_mono_ns() - begin_ns;
+	else
+		taking_free(t);
 	return NULL;
 }
 
-/* Blocked in all threads, so that the tracing one can wait for it. */
+/* 0; -ETIMEDOUT: it is the tracer's now. */
+static int await(pthread_t tracer, struct taking *t)
+{
+	struct timespec end;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &end);
+	end.tv_sec += STOP_PATIENCE_S;
+	if (pthread_clockjoin_np(tracer, NULL, CLOCK_MONOTONIC, &end) == 0)
+		return 0;
+	if (settle(t, PHASE_GIVEN_UP)) {
+		(void)pthread_detach(tracer);
+		return -ETIMEDOUT;
+	}
+	(void)pthread_join(tracer, NULL);
+	return 0;
+}
+
+/* SIGCHLD is blocked in all threads, so that the tracing one can wait for it. Takes `t` when it returns -ETIMEDOUT. */
 static int run_tracer(struct taking *t)
 {
 	sigset_t child, before;
@@ -185,7 +240,7 @@ static int run_tracer(struct taking *t)
 	(void)pthread_sigmask(SIG_BLOCK, &child, &before);
 	int r = -pthread_create(&tracer, NULL, trace, t);
 	if (r == 0)
-		(void)pthread_join(tracer, NULL);
+		r = await(tracer, t);
 	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return r < 0 ? r : t->result;
 }
@@ -206,16 +261,21 @@ static void warm(struct inspect_world *w, uint32_t pid)
 
 int stack_snapshot_take(struct inspect_world *w, uint32_t pid, struct stack_snapshot *ret_snapshot)
 {
-	struct taking t = { .world = w, .pid = pid };
-	int r;
+	_cleanup_(taking_freep) struct taking *t = calloc(1, sizeof(*t));
 
+	if (!t)
+		return -ENOMEM;
+	t->world = w;
+	t->pid = t->memory.pid = pid;
+	t->user_mask = user_space_mask();
 	warm(w, pid);
-	r = run_tracer(&t);
-	if (r < 0) {
-		stack_snapshot_fini(&t.snapshot);
+	int r = run_tracer(t);
+	if (r == -ETIMEDOUT)
+		(void)TAKE_PTR(t);
+	if (r < 0)
 		return r;
-	}
-	*ret_snapshot = t.snapshot;
+	*ret_snapshot = t->snapshot;
+	t->snapshot = (struct stack_snapshot){ 0 };
 	return 0;
 }
 

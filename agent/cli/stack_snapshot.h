@@ -8,6 +8,7 @@
 #ifndef XAGENT_AGENT_CLI_STACK_SNAPSHOT_H
 #define XAGENT_AGENT_CLI_STACK_SNAPSHOT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -43,9 +44,11 @@ struct stack_snapshot {
 	size_t n_frames;
 	size_t cap_frames;
 	uint64_t stopped_ns; /* how long */
+	bool is_unanswered;  /* some of its memory did not come in time */
 };
 
-/* 0; -ESRCH: there is no live thread; -errno of ptrace(2); then *ret_snapshot is untouched. */
+/* 0; -ESRCH: there is no live thread; -ETIMEDOUT: it did not stop in time, and a thread still waits for it; -errno of ptrace(2). Other than
+ * with 0 *ret_snapshot is untouched. */
 int stack_snapshot_take(struct inspect_world *w, uint32_t pid, struct stack_snapshot *ret_snapshot);
 void stack_snapshot_fini(struct stack_snapshot *s);
 #define _cleanup_stack_snapshot_ _cleanup_(stack_snapshot_fini)

@@ -137,12 +137,13 @@ static void test_registers_and_memory(void **state)
 	assert_false(regs.after_syscall);
 	/* A child of ours has our code where we have it. */
 	assert_in_range(regs.regs.pc, (uintptr_t)spin, (uintptr_t)spin + 512);
-	m.tid = t.items[0].tid;
+	m.pid = m.tid = t.items[0].tid;
 	assert_int_equal(thread_memory_read(&m, (uintptr_t)&c->shared->secret, &word, 8), 0);
 	assert_int_equal(word, 0x5ec7e7);
 	assert_int_equal(thread_memory_read(&m, regs.regs.reg[WIRE_ABI_SP], &word, 8), 0);
 	assert_int_not_equal(thread_memory_read(&m, 0, &word, 8), 0);
 	assert_int_not_equal(thread_memory_read(&m, THREAD_REGS_UNKNOWN, &word, 8), 0);
+	assert_false(m.unanswered);
 	ptrace_threads_release(&t);
 }
 
