@@ -222,6 +222,9 @@ $(BUILD)/tests/fuzz/%: $(BUILD)/tests/fuzz/%.o $(BUILD)/tests/fuzz/fuzz_main.o $
 $(BUILD)/tests/fuzz/%.o: cflags_of_target := -Wno-missing-prototypes
 $(patsubst %.c,$(BUILD)/%.o,$(FUZZ_SOURCES) tests/fuzz/fuzz_main.c): | $(GENERATED)
 
+# Programs of the kernel half that only a test has.
+$(BUILD)/tests/unit/agent/sample/test_nesting.o: | $(GEN)/tests/unit/agent/sample/nesting.skel.h
+
 .PHONY: unit unit-programs fuzz-replay
 unit-programs: $(UNIT_BINS) $(FUZZ_BINS)
 unit: $(UNIT_BINS)

@@ -16,30 +16,35 @@
 #include <bpf/bpf_helpers.h>
 
 #include "bpf/kernel.h"
+#include "bpf/second_stack.bpf.h"
 #include "bpf/walk.bpf.h"
 #include "bpf/wire.h"
 
 /* The kernel can write records whose size is not known when the program is loaded: bpf_ringbuf_reserve_dynptr(), 5.19. Set by the agent. */
 const volatile bool deep_copies = false;
 
-/* Set when the thread was made and whenever it is switched from, so of the present one it may be an earlier value. */
-static __always_inline __u64 thread_pointer(struct task_struct *task)
+/* Where the copy of the stack begins that sp lies on. */
+static __always_inline __u64 copy_from(const struct scratch *s)
 {
-#if defined(__TARGET_ARCH_x86)
-	return BPF_CORE_READ(task, thread.fsbase);
-#else
-	return 0;
-#endif
+	return s->regs.reg[WIRE_ABI_SP] - WIRE_BELOW_BYTES;
 }
 
-/* Bytes to copy from sp on, whole words: with the outermost one, for there is always something to be walked. */
-static __always_inline __u64 stack_depth(struct task_struct *task, __u64 sp)
+/* Where the stack of the process's main thread begins; 0: not known. */
+static __always_inline __u64 main_stack(struct task_struct *task)
 {
-	__u64 depth = BPF_CORE_READ(task, mm, start_stack) - sp;
+	struct mm_struct *mm = KERNEL_READ(task, mm, NULL);
+
+	return KERNEL_READ(mm, start_stack, 0);
+}
+
+/* Bytes to copy from `from` on, whole words: with the outermost one, for there is always something to be walked. */
+static __always_inline __u64 stack_depth(struct task_struct *task, __u64 from)
+{
+	__u64 depth = main_stack(task) - from;
 
 	if (depth < WIRE_MAX_STACK_BYTES - 8)
 		return (depth + 15) & ~7ULL;
-	depth = thread_pointer(task) - sp;
+	depth = thread_pointer(task) - from;
 	return depth > WIRE_COPY_BYTES - WIRE_PAGE_BYTES && depth < WIRE_MAX_STACK_BYTES - 8
 		       ? (depth + 7) & ~7ULL
 		       : WIRE_COPY_BYTES;
@@ -49,7 +54,21 @@ static __always_inline long emit_record(struct scratch *s, __u32 bytes, __u64 fl
 {
 	if (bytes > sizeof(struct record))
 		bytes = sizeof(struct record);
+	s->record.head.record.n_bytes = bytes;
 	return bpf_ringbuf_output(&samples, &s->record, bytes, flags);
+}
+
+/* Of the process; where it cannot be found that of the thread. */
+static __always_inline void copy_comm(struct task_struct *task, struct wire_cold *cold)
+{
+	long r;
+
+	if (bpf_core_field_exists(task->group_leader) && bpf_core_field_exists(task->comm))
+		r = BPF_CORE_READ_STR_INTO(&cold->comm, task, group_leader, comm);
+	else
+		r = bpf_get_current_comm(cold->comm, sizeof(cold->comm));
+	if (r < 0)
+		cold->comm[0] = '\0';
 }
 
 static __always_inline void begin_copy(struct scratch *s, struct task_struct *task,
@@ -60,38 +79,73 @@ static __always_inline void begin_copy(struct scratch *s, struct task_struct *ta
 	cold->flags = s->regs_flags;
 	cold->n_skipped = 0;
 	cold->zero = 0;
-	if (BPF_CORE_READ_STR_INTO(&cold->comm, task, group_leader, comm) < 0)
-		cold->comm[0] = '\0';
+	__builtin_memset(cold->pieces, 0, sizeof(cold->pieces));
+	copy_comm(task, cold);
 	s->record.head.flags |= WIRE_COLD;
 }
 
 /*
- * Up to `want` bytes behind `begin`, page by page because a read that meets an unmapped page yields nothing. What grows the stack faults
- * where nothing is yet: the copy begins at the first page that is there. Bytes that were copied.
+ * Up to `want` bytes from `from` on to byte `to` of the record's words, page by page because a read that meets an unmapped page yields
+ * nothing. What grows the stack faults where nothing is yet: the copy begins at the first page that is there (scratch->n_missing). Bytes that
+ * were copied.
  */
-static __always_inline __u32 copy_pages(struct scratch *s, struct wire_cold *cold, __u32 begin,
-					__u64 want)
+__noinline int copy_range(__u32 level, __u64 from, __u32 to, __u32 want)
 {
-	__u64 from = s->regs.reg[WIRE_ABI_SP];
+	struct scratch *s = walk_scratch(level);
 	__u32 done = 0;
 
+	if (!s)
+		return 0;
+	s->n_missing = 0;
 	for (int page = 0; page < WIRE_COPY_BYTES / WIRE_PAGE_BYTES; page++) {
 		__u32 n = WIRE_PAGE_BYTES - (from & (WIRE_PAGE_BYTES - 1));
-		__u32 to = begin + done;
+		__u32 at = to + done;
 
+		/* What is checked is what is passed on, not a copy of it. */
+		barrier_var(at);
 		/* A record with many frames has less room. */
-		if (to > sizeof(s->record.words) - WIRE_PAGE_BYTES || done >= want)
+		if (at > sizeof(s->record.words) - WIRE_PAGE_BYTES || done >= want)
 			break;
-		if (!bpf_probe_read_user((char *)s->record.words + to,
+		if (!bpf_probe_read_user((char *)s->record.words + at,
 					 n & (2 * WIRE_PAGE_BYTES - 1), (void *)from))
 			done += n;
 		else if (done)
 			break;
+		else
+			s->n_missing += n;
 		from += n;
-		if (!done)
-			cold->n_skipped = from - s->regs.reg[WIRE_ABI_SP];
 	}
 	return done & ~7u;
+}
+
+/* The stack that sp lies on as far as it goes, and what there is room for of the others. Bytes that were copied. */
+static __always_inline __u32 copy_all(struct scratch *s, struct wire_cold *cold, __u32 to)
+{
+	__u32 done = copy_range(s->level, copy_from(s), to, s->second.switches[0].end - copy_from(s));
+
+	cold->n_skipped = s->n_missing;
+	for (int i = 0; i < WIRE_COLD_PIECES; i++) {
+		__u64 from = s->second.switches[i].from;
+		__u64 end = i + 1 < WIRE_COLD_PIECES ? s->second.switches[i + 1].end : 0;
+		__u32 room = WIRE_COPY_BYTES - WIRE_PAGE_BYTES - done;
+
+		if (!from || done > WIRE_COPY_BYTES - WIRE_PAGE_BYTES)
+			break;
+		cold->pieces[i].n_bytes =
+			copy_range(s->level, from, to + done, end - from < room ? end - from : room);
+		cold->pieces[i].from = from + s->n_missing;
+		done += cold->pieces[i].n_bytes;
+	}
+	return done;
+}
+
+static __always_inline __u32 copy_one(struct scratch *s, struct wire_cold *cold, __u32 to,
+				      __u64 depth)
+{
+	__u32 n = copy_range(s->level, copy_from(s), to, depth);
+
+	cold->n_skipped = s->n_missing;
+	return n;
 }
 
 struct deep_copy {
@@ -118,13 +172,13 @@ static long copy_page(__u32 page, void *data)
 	return 0;
 }
 
-/* Bytes from sp on that are not there: what grows the stack faults in its next page. */
-static __always_inline __u32 missing_bytes(__u64 sp)
+/* Bytes of the stack that are not there: what grows it faults in its next page. */
+static __always_inline __u32 missing_bytes(__u64 from)
 {
 	__u64 word;
 
-	return bpf_probe_read_user(&word, sizeof(word), (void *)sp)
-		       ? WIRE_PAGE_BYTES - (sp & (WIRE_PAGE_BYTES - 1))
+	return bpf_probe_read_user(&word, sizeof(word), (void *)from)
+		       ? WIRE_PAGE_BYTES - (from & (WIRE_PAGE_BYTES - 1))
 		       : 0;
 }
 
@@ -136,13 +190,14 @@ static __always_inline bool emit_deep(struct scratch *s, struct wire_cold *cold,
 	/* The last page is written to as if it were whole. */
 	long r = bpf_ringbuf_reserve_dynptr(&samples, bytes + depth + WIRE_PAGE_BYTES, 0, &c.to);
 
-	cold->n_skipped = missing_bytes(s->regs.reg[WIRE_ABI_SP]);
-	c.from = s->regs.reg[WIRE_ABI_SP] + cold->n_skipped;
+	cold->n_skipped = missing_bytes(copy_from(s));
+	c.from = copy_from(s) + cold->n_skipped;
 	c.n_bytes = depth - cold->n_skipped;
 	s->n_copied = 0;
 	if (!r)
 		bpf_loop(WIRE_MAX_STACK_BYTES / WIRE_PAGE_BYTES, copy_page, &c, 0);
 	s->record.head.stack_words = s->n_copied / 8;
+	s->record.head.record.n_bytes = bytes + s->n_copied;
 	/* What is checked is what is passed on, not a copy of it: 6.1 tells them apart. */
 	barrier_var(bytes);
 	if (bytes > sizeof(struct record))
@@ -160,19 +215,24 @@ static __always_inline long emit_copy(struct scratch *s, struct task_struct *tas
 				      __u64 flags, struct wire_counters *count)
 {
 	__u32 at = s->record.head.n_kernel + s->record.head.n_user;
-	__u64 depth = stack_depth(task, s->regs.reg[WIRE_ABI_SP]);
+	__u64 depth = stack_depth(task, copy_from(s));
 	__u32 bytes = sizeof(struct wire_sample) + at * 8 + sizeof(struct wire_cold);
 
 	if (at > WIRE_MAX_KERNEL_FRAMES + WIRE_MAX_USER_FRAMES)
 		return -1;
 	struct wire_cold *cold = (void *)&s->record.words[at];
 	begin_copy(s, task, cold);
+	bool goes_on = !second_stack_find(s->level);
+	__builtin_memcpy(cold->words, s->second.words, sizeof(cold->words));
 	/* Pages are counted, and sp is not where one begins. */
-	if (deep_copies && depth > WIRE_COPY_BYTES - WIRE_PAGE_BYTES && depth < room &&
+	if (!goes_on && deep_copies && depth > WIRE_COPY_BYTES - WIRE_PAGE_BYTES && depth < room &&
 	    emit_deep(s, cold, bytes, depth, flags))
 		return 0;
 	cold->n_skipped = 0;
-	__u32 done = copy_pages(s, cold, at * 8 + sizeof(*cold), depth);
+	__u32 done = goes_on ? copy_all(s, cold, at * 8 + sizeof(*cold))
+			     : copy_one(s, cold, at * 8 + sizeof(*cold), depth);
+	if (done > sizeof(s->record.words))
+		done = 0;
 	if (!done)
 		count->cold_copy_errors++;
 	s->record.head.stack_words = done / 8;

@@ -2,11 +2,16 @@
 /*
  * The few kernel fields we read, relocated by CO-RE against the running kernel's BTF. Only a handful of types is needed, so there is
  * no generated dump of all of them in the repository.
+ *
+ * Each is read only where the running kernel has it (KERNEL_READ, KERNEL_FIELD); what stands in for it is at the place where it is read. So a
+ * kernel that has lost one loads the program, and tests/unit/agent/sample/test_kernel_fields.c takes away one after the other.
  */
 #ifndef XAGENT_BPF_KERNEL_H
 #define XAGENT_BPF_KERNEL_H
 
 #include <linux/types.h>
+
+#include <bpf/bpf_core_read.h>
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
@@ -30,26 +35,40 @@ struct pid {
 
 struct mm_struct {
 	unsigned long start_stack;
+	unsigned long env_end;
 };
 
 #if defined(__TARGET_ARCH_x86)
 struct thread_struct {
 	unsigned long fsbase;
 };
+#else
+struct thread_info {
+	__u64 preempt_count;
+};
+
+struct thread_struct {
+	struct {
+		unsigned long tp_value;
+	} uw;
+};
 #endif
 
 struct task_struct {
+#if defined(__TARGET_ARCH_arm64)
+	struct thread_info thread_info;
+#endif
+	void *stack;
 	unsigned int flags;
 	struct mm_struct *mm;
 	unsigned int in_execve : 1;
-	int pid;
-	int tgid;
+	__u64 self_exec_id;
 	struct task_struct *group_leader;
 	struct pid *thread_pid;
 	char comm[16];
-#if defined(__TARGET_ARCH_x86)
+	unsigned long sas_ss_sp;
+	unsigned long sas_ss_size;
 	struct thread_struct thread;
-#endif
 };
 
 /* Saved user registers as the kernel names them. The UAPI header names the same fields differently, hence the flavour suffix. */
@@ -74,6 +93,12 @@ struct pt_regs___kernel {
 #endif
 
 #pragma clang attribute pop
+
+/* A field; `otherwise` where there is none. KERNEL_FIELD of a pointer that the verifier trusts, KERNEL_READ of any, also through others (a.b). */
+#define KERNEL_FIELD(from, field, otherwise) \
+	(bpf_core_field_exists((from)->field) ? (from)->field : (otherwise))
+#define KERNEL_READ(from, field, otherwise) \
+	(bpf_core_field_exists((from)->field) ? BPF_CORE_READ(from, field) : (otherwise))
 
 /* include/linux/sched.h */
 #define PF_KTHREAD 0x00200000

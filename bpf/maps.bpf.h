@@ -12,7 +12,7 @@
 
 /* What one sample is put together in: too large for the 512 bytes of BPF stack. The walk's state lies beside the record because a
  * loop callback can keep no pointer from one step to the next. */
-#define RECORD_BYTES 27648
+#define RECORD_BYTES 27584
 #define RECORD_WORDS (RECORD_BYTES / 8)
 
 _Static_assert(RECORD_BYTES >= (WIRE_MAX_KERNEL_FRAMES + WIRE_MAX_USER_FRAMES) * 8 +
@@ -36,7 +36,24 @@ struct window {
 	char bytes[WINDOW_BYTES + 8] __attribute__((aligned(8)));
 };
 
+/* Where a stack ends, and where another one goes on; 0: not known. */
+struct stack_switch {
+	__u64 end;
+	__u64 from;
+};
+
+/* Where the stack goes on that sp lies on, and where that one does, see bpf/second_stack.bpf.h. */
+struct second_stack {
+	__u64 own_begin, own_bytes; /* the alternate stack that sp lies on */
+	__u64 sp, fp, g;	    /* of what is looked at; g is x28, on AArch64 */
+	struct stack_switch switches[WIRE_COLD_PIECES];
+	struct wire_word words[WIRE_COLD_WORDS];
+};
+
 struct scratch {
+	__u32 is_claimed;
+	__u32 level;
+	__u32 has_cache; /* of frames: no other program on this CPU can be in the middle of it */
 	struct unwind_walk walk;
 	struct wire_object object; /* of walk.mapping */
 	struct wire_regs regs;	   /* where the walk begins, or the agent has to go on */
@@ -49,6 +66,8 @@ struct scratch {
 	__u32 is_chained;	   /* cache_at is that of a caller */
 	__u32 want_bytes;	   /* of the next window */
 	__u32 n_copied;		   /* bytes of a deep stack */
+	__u32 n_missing;	   /* bytes before the first page of a range that was there */
+	struct second_stack second;
 	struct window window;
 	struct record record;
 };
@@ -56,9 +75,12 @@ struct scratch {
 _Static_assert(sizeof(struct scratch) <= 32768,
 	       "a per-CPU value is limited to 32 KiB (PCPU_MIN_UNIT_SIZE)");
 
+/* A tick may come in the middle of another event's program, and that one in the middle of one that was preempted (bpf/capture.bpf.h). */
+#define SCRATCH_MAX_LEVELS 3
+
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
+	__uint(max_entries, SCRATCH_MAX_LEVELS); /* (set) 1 where there are ticks only */
 	__type(key, __u32);
 	__type(value, struct scratch);
 } scratch SEC(".maps");
@@ -137,12 +159,30 @@ struct {
 	__type(value, struct wire_object);
 } objects SEC(".maps");
 
+/* By event. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
+	__uint(max_entries, EVENT_MAX);
 	__type(key, __u32);
 	__type(value, struct wire_counters);
 } counters SEC(".maps");
+
+/* Of a source of events, on one CPU (bpf/thin.bpf.h). */
+struct thinning {
+	__u64 window_end_ns;
+	__u32 n_hits; /* in the window */
+	__u32 n_kept; /* of them, or since the stride was raised */
+	__u32 stride; /* one hit of so many is a sample */
+	__u32 n_to_skip;
+	__u64 left[EVENT_MAX_VALUES]; /* to the next sample */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, EVENT_MAX_SOURCES);
+	__type(key, __u32);
+	__type(value, struct thinning);
+} thinnings SEC(".maps");
 
 /* What `xagent profile -p` and `-t` ask for. */
 struct {

@@ -55,16 +55,18 @@ static __always_inline bool regs_compat(__u64 cs)
 		(to)->reg[RULE_X86_RSP] = (sp);       \
 	} while (0)
 
-#define REGS_FILL_NUMBERED(to, from)                      \
-	do {                                              \
-		(to)->reg[RULE_X86_R8] = (from)->r8;      \
-		(to)->reg[RULE_X86_R8 + 1] = (from)->r9;  \
-		(to)->reg[RULE_X86_R8 + 2] = (from)->r10; \
-		(to)->reg[RULE_X86_R8 + 3] = (from)->r11; \
-		(to)->reg[RULE_X86_R8 + 4] = (from)->r12; \
-		(to)->reg[RULE_X86_R8 + 5] = (from)->r13; \
-		(to)->reg[RULE_X86_R8 + 6] = (from)->r14; \
-		(to)->reg[RULE_X86_R15] = (from)->r15;    \
+#define REGS_PLAIN(from, name) ((from)->name)
+
+#define REGS_FILL_NUMBERED(to, from, get)                    \
+	do {                                                 \
+		(to)->reg[RULE_X86_R8] = get(from, r8);      \
+		(to)->reg[RULE_X86_R8 + 1] = get(from, r9);  \
+		(to)->reg[RULE_X86_R8 + 2] = get(from, r10); \
+		(to)->reg[RULE_X86_R8 + 3] = get(from, r11); \
+		(to)->reg[RULE_X86_R8 + 4] = get(from, r12); \
+		(to)->reg[RULE_X86_R8 + 5] = get(from, r13); \
+		(to)->reg[RULE_X86_R8 + 6] = get(from, r14); \
+		(to)->reg[RULE_X86_R15] = get(from, r15);    \
 	} while (0)
 
 static __always_inline bool regs_interrupted(const struct bpf_perf_event_data *ctx,
@@ -73,17 +75,21 @@ static __always_inline bool regs_interrupted(const struct bpf_perf_event_data *c
 	to->pc = ctx->regs.rip;
 	REGS_FILL(to, ctx->regs.rax, ctx->regs.rdx, ctx->regs.rcx, ctx->regs.rbx, ctx->regs.rsi,
 		  ctx->regs.rdi, ctx->regs.rbp, ctx->regs.rsp);
-	REGS_FILL_NUMBERED(to, &ctx->regs);
+	REGS_FILL_NUMBERED(to, &ctx->regs, REGS_PLAIN);
 	return !regs_compat(ctx->regs.cs);
 }
 
+/* A register that the kernel does not save under this name is 0; where sp is, there is no user half. */
+#define REGS_SAVED(from, name) KERNEL_FIELD(from, name, 0)
+
 static __always_inline bool regs_saved(const struct pt_regs___kernel *from, struct wire_regs *to)
 {
-	to->pc = from->ip;
-	REGS_FILL(to, from->ax, from->dx, from->cx, from->bx, from->si, from->di, from->bp,
-		  from->sp);
-	REGS_FILL_NUMBERED(to, from);
-	return !regs_compat(from->cs);
+	to->pc = REGS_SAVED(from, ip);
+	REGS_FILL(to, REGS_SAVED(from, ax), REGS_SAVED(from, dx), REGS_SAVED(from, cx),
+		  REGS_SAVED(from, bx), REGS_SAVED(from, si), REGS_SAVED(from, di),
+		  REGS_SAVED(from, bp), REGS_SAVED(from, sp));
+	REGS_FILL_NUMBERED(to, from, REGS_SAVED);
+	return !regs_compat(REGS_SAVED(from, cs));
 }
 
 /*
@@ -92,19 +98,20 @@ static __always_inline bool regs_saved(const struct pt_regs___kernel *from, stru
  */
 static __always_inline bool regs_behind_call(const struct pt_regs___kernel *from)
 {
+	__u64 pc = REGS_SAVED(from, ip);
 	__u16 code;
 
-	if (from->orig_ax == ~0UL)
+	if (REGS_SAVED(from, orig_ax) == ~0UL)
 		return false;
-	if (from->cx == from->ip)
+	if (REGS_SAVED(from, cx) == pc)
 		return true;
-	return !bpf_probe_read_user(&code, sizeof(code), (void *)(from->ip - sizeof(code))) &&
+	return !bpf_probe_read_user(&code, sizeof(code), (void *)(pc - sizeof(code))) &&
 	       code == 0x050f;
 }
 
 static __always_inline __u64 regs_call(const struct pt_regs___kernel *from)
 {
-	return from->orig_ax;
+	return KERNEL_FIELD(from, orig_ax, REGS_NO_CALL);
 }
 
 /*
@@ -149,12 +156,15 @@ static __always_inline bool regs_interrupted(const struct bpf_perf_event_data *c
 
 static __always_inline bool regs_saved(const struct pt_regs___kernel *from, struct wire_regs *to)
 {
-	to->pc = from->pc;
-	to->reg[RULE_ARM64_SP] = from->sp;
+	/* Asked for as a whole: of one element clang 14 does not come to an end. */
+	bool has_regs = bpf_core_field_exists(from->regs);
+
+	to->pc = KERNEL_FIELD(from, pc, 0);
+	to->reg[RULE_ARM64_SP] = KERNEL_FIELD(from, sp, 0);
 #pragma unroll
 	for (int i = 0; i < RULE_ARM64_SP; i++)
-		to->reg[i] = from->regs[i];
-	return !(from->pstate & REGS_MODE32);
+		to->reg[i] = has_regs ? from->regs[i] : 0;
+	return !(KERNEL_FIELD(from, pstate, 0) & REGS_MODE32);
 }
 
 /* As above; an exec keeps the number, too (start_thread_common, arch/arm64/include/asm/processor.h). */
@@ -162,14 +172,15 @@ static __always_inline bool regs_behind_call(const struct pt_regs___kernel *from
 {
 	__u32 code;
 
-	return from->syscallno != -1 &&
-	       !bpf_probe_read_user(&code, sizeof(code), (void *)(from->pc - sizeof(code))) &&
+	return KERNEL_FIELD(from, syscallno, -1) != -1 &&
+	       !bpf_probe_read_user(&code, sizeof(code),
+				    (void *)(KERNEL_FIELD(from, pc, 0) - sizeof(code))) &&
 	       code == REGS_SVC_0;
 }
 
 static __always_inline __u64 regs_call(const struct pt_regs___kernel *from)
 {
-	return from->syscallno;
+	return KERNEL_FIELD(from, syscallno, REGS_NO_CALL);
 }
 
 /* A task that was made with a stack of its own and has not run yet: the result is 0 in it alone. What clone3 was asked for is gone. */

@@ -67,17 +67,18 @@ UNWIND_INLINE __u32 table_below(__u32 a, __u32 b)
 	return (__u32)((__s32)(a - b) >> 31);
 }
 
-/* Four rows, from the `row`th on. They are not aligned, which no machine that BPF programs are compiled for minds; the last word of a
- * segment is never given out, so that rows at its end can be read four at a time, too. */
+/* Four rows, from the `row`th on; 0 where they would lie behind the segment: those that count never do, since its last word is not given out.
+ * They are not aligned, which no machine that BPF programs are compiled for minds. */
 UNWIND_INLINE __u64 table_four_rows(const char *segment, __u32 rows_byte, __u32 row)
 {
 	__u32 byte = (rows_byte + row * 2) & (WIRE_SEGMENT_BYTES - 2);
 #ifdef __bpf__
 	return byte > WIRE_SEGMENT_BYTES - 8 ? 0 : *(const __u64 *)(segment + byte);
 #else
-	__u64 rows;
+	__u64 rows = 0;
 
-	__builtin_memcpy(&rows, segment + byte, sizeof(rows));
+	if (byte <= WIRE_SEGMENT_BYTES - 8)
+		__builtin_memcpy(&rows, segment + byte, sizeof(rows));
 	return rows;
 #endif
 }

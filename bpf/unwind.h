@@ -12,6 +12,7 @@
  *	UNWIND_WORD(w, ret, addr)	0 when the word of user memory at addr was read into *ret
  *	UNWIND_READ(w, dst, n, addr)	0 when n bytes of user memory at addr were read
  *	UNWIND_CODE(w, dst, n, pc)	the same for the code around w->pc
+ *	UNWIND_USER_MASK(w)		the bits that a user address has, all below a power of two. Asked for on AArch64 only
  *	UNWIND_SAVED(w)			restores further registers, as w->pc and w->cfa have them: a mask of those that the caller knows.
  *					Not defined: none
  *
@@ -34,24 +35,34 @@
 #define UNWIND_SAVED(w) 0
 #endif
 
+#include "bpf/go.h"
 #include "bpf/rule.h"
 #include "bpf/wire.h"
 
-/* User addresses end below 2^56 (x86-64 with 5-level paging); AArch64 ends at 2^52. No code lies in the first page (mmap_min_addr). */
+/* User addresses end below 2^56 (x86-64 with 5-level paging) or 2^52 (AArch64). No code lies in the first page (mmap_min_addr). */
 #define UNWIND_PC_MIN 4096ULL
+#if WIRE_N_REGS == 32
+#define UNWIND_PC_MAX (1ULL << 52)
+#else
 #define UNWIND_PC_MAX (1ULL << 56)
+#endif
 
 /* All registers are known and pc is no return address. */
-#define UNWIND_EXACT 1u
+#define UNWIND_EXACT WIRE_COLD_EXACT
 /* The caller's frame pointer was not saved: rules that need it cannot be followed. */
-#define UNWIND_FP_LOST 2u
+#define UNWIND_FP_LOST WIRE_COLD_FP_LOST
 /* The last step followed a frame pointer, so a zero one is the end of the chain and no accident. */
-#define UNWIND_FP_CHAIN 4u
+#define UNWIND_FP_CHAIN WIRE_COLD_FP_CHAIN
+/*
+ * sp is not known, only that it is not below what reg says: the last step followed a frame pointer on AArch64, where the frame record lies
+ * anywhere in its frame (AAPCS64 §6.4.6; gcc has it at the bottom). On x86-64 it lies at the top, and sp is behind it.
+ */
+#define UNWIND_SP_LOWEST (WIRE_N_REGS == 32 ? WIRE_COLD_SP_LOWEST : 0)
 
 struct unwind_walk {
 	__u64 pc;
 	__u64 reg
-		[WIRE_N_REGS]; /* sp and fp always; the others with UNWIND_EXACT, or when they are in `known` */
+		[WIRE_N_REGS]; /* sp and fp, unless flags say otherwise; the others with UNWIND_EXACT, or when they are in `known` */
 	/* The mapping that held the last pc: the next one is in it 9 times of 10. n_bytes 0: none yet. */
 	struct wire_mapping mapping;
 	__u64 n_bytes;
@@ -119,11 +130,15 @@ UNWIND_INLINE int unwind_stop(struct unwind_walk *w, __u32 end)
 	return 0;
 }
 
-/* Pointer authentication codes and tags lie in the bits that no user address has. */
-UNWIND_INLINE __u64 unwind_strip(__u64 ra)
+/*
+ * Pointer authentication codes and tags lie in the bits that no user address has; bit 55, which neither may change, is set in the kernel's
+ * addresses (Arm ARM, AddPAC and Strip; arch/arm64/include/asm/pointer_auth.h).
+ */
+UNWIND_INLINE __u64 unwind_strip(const struct unwind_walk *w, __u64 ra)
 {
+	(void)w;
 #if WIRE_N_REGS == 32
-	return ra & ((1ULL << 52) - 1);
+	return ra & (UNWIND_USER_MASK(w) | (0 - (ra >> 55 & 1)));
 #else
 	return ra;
 #endif
@@ -134,7 +149,7 @@ UNWIND_INLINE int unwind_reg(struct unwind_walk *w, __u32 reg, __u64 *ret_value)
 {
 	if (reg == WIRE_ABI_SP) {
 		*ret_value = w->reg[WIRE_ABI_SP];
-		return 1;
+		return !(w->flags & UNWIND_SP_LOWEST);
 	}
 	if (reg == WIRE_ABI_FP) {
 		*ret_value = w->reg[WIRE_ABI_FP];
@@ -145,19 +160,19 @@ UNWIND_INLINE int unwind_reg(struct unwind_walk *w, __u32 reg, __u64 *ret_value)
 }
 
 /* No user code can be there. */
-UNWIND_INLINE int unwind_is_bad(__u64 ra)
+UNWIND_INLINE int unwind_is_bad(const struct unwind_walk *w, __u64 ra)
 {
-	ra = unwind_strip(ra);
+	ra = unwind_strip(w, ra);
 	return ra <= UNWIND_PC_MIN || ra >= UNWIND_PC_MAX;
 }
 
 /* To the caller found: w->cfa, w->ra, w->fp; one more of its kind. */
 UNWIND_INLINE int unwind_up(struct unwind_walk *w, __u32 flags, __u32 *count)
 {
-	if (unwind_is_bad(w->ra))
+	if (unwind_is_bad(w, w->ra))
 		return unwind_stop(w, WIRE_END_BAD_PC);
 	++*count;
-	w->pc = unwind_strip(w->ra) - 1;
+	w->pc = unwind_strip(w, w->ra) - 1;
 	w->reg[WIRE_ABI_SP] = w->cfa;
 	w->reg[WIRE_ABI_FP] = w->fp;
 	w->flags = flags;
@@ -200,6 +215,8 @@ UNWIND_INLINE int unwind_signal(struct unwind_walk *w)
 	/* x0 … x30, sp, pc */
 	__u64 pc;
 
+	if (w->flags & UNWIND_SP_LOWEST)
+		return unwind_stop(w, WIRE_END_REGISTER);
 	if (UNWIND_READ(w, &pc, sizeof(pc), w->reg[WIRE_ABI_SP] + 568) ||
 	    UNWIND_READ(w, w->reg, sizeof(w->reg), w->reg[WIRE_ABI_SP] + 312))
 		return unwind_stop(w, WIRE_END_STACK_READ);
@@ -213,18 +230,24 @@ UNWIND_INLINE int unwind_signal(struct unwind_walk *w)
 #endif
 
 /*
- * The rule of nearly every frame: CFA from sp or fp, return address right below it, fp kept or saved next to it. It is followed as it lies
- * in the table.
+ * The rule of nearly every frame: CFA from sp or fp, fp kept or saved, the return address right below the CFA or, on AArch64, behind the saved
+ * fp. It is followed as it lies in the table.
  */
 #define UNWIND_PLAIN_SP WIRE_RULE_OF(RULE_CFA_REG, WIRE_ABI_SP)
 #define UNWIND_PLAIN_FP WIRE_RULE_OF(RULE_CFA_REG, WIRE_ABI_FP)
+#define UNWIND_PLAIN_SAVES_FP 0x100u
+#if WIRE_N_REGS == 32
+#define UNWIND_PLAIN_RA_BEHIND_FP 0x1000u
+#else
+#define UNWIND_PLAIN_RA_BEHIND_FP 0u
+#endif
 
-_Static_assert(RULE_FP_SAME == 0 && RULE_FP_CFA == 1 && WIRE_RA_CFA_8 == 0,
-	       "the second byte of a plain rule is 0 or 1");
+_Static_assert(RULE_FP_SAME == 0 && RULE_FP_CFA == 1 && WIRE_RA_CFA_8 == 0 && WIRE_RA_FP_8 == 1,
+	       "a bit of the second byte of a plain rule each");
 
 UNWIND_INLINE int unwind_is_plain(__u64 word)
 {
-	__u32 low = (__u32)word & 0xfeff;
+	__u32 low = (__u32)word & 0xffff & ~(UNWIND_PLAIN_SAVES_FP | UNWIND_PLAIN_RA_BEHIND_FP);
 
 	return low == UNWIND_PLAIN_SP || low == UNWIND_PLAIN_FP;
 }
@@ -236,45 +259,125 @@ UNWIND_INLINE int unwind_is_root(__u64 word)
 	       ((__u32)word & 0xff) != WIRE_RULE_WIDE;
 }
 
+/*
+ * The CFA of a function whose rules find it by sp, where sp is not known. One that saves frame pointer and return address side by side has made
+ * a frame record, and when it calls, its frame pointer is where that is. 0, or why it is not known.
+ */
+UNWIND_INLINE __u32 unwind_cfa_of_record(const struct unwind_walk *w, __s64 fp_off, __u64 *ret_cfa)
+{
+	__u64 fp = w->reg[WIRE_ABI_FP];
+
+	if ((w->flags & UNWIND_FP_LOST) || fp < w->reg[WIRE_ABI_SP] || (fp & 7))
+		return WIRE_END_REGISTER;
+	*ret_cfa = fp - fp_off;
+	return 0;
+}
+
+/* A plain rule's: 0, or why it is not known. The distance is signed and the upper half of the word. */
+UNWIND_INLINE __u32 unwind_plain_cfa(const struct unwind_walk *w, __u64 word, __s64 fp_off,
+				     __u64 *ret_cfa)
+{
+	if (((__u32)word & 0xff) == UNWIND_PLAIN_FP) {
+		*ret_cfa = w->reg[WIRE_ABI_FP] + ((__s64)word >> 32);
+		return w->flags & UNWIND_FP_LOST ? WIRE_END_REGISTER : 0;
+	}
+	*ret_cfa = w->reg[WIRE_ABI_SP] + ((__s64)word >> 32);
+	if (!(w->flags & UNWIND_SP_LOWEST))
+		return 0;
+	return ((__u32)word & UNWIND_PLAIN_SAVES_FP) &&
+			       (((__u32)word & UNWIND_PLAIN_RA_BEHIND_FP) || fp_off == -16)
+		       ? unwind_cfa_of_record(w, fp_off, ret_cfa)
+		       : WIRE_END_REGISTER;
+}
+
 UNWIND_INLINE int unwind_by_plain(struct unwind_walk *w, __u64 word)
 {
-	__u64 sp = w->reg[WIRE_ABI_SP];
+	__s64 fp_off = (__s16)((__u32)word >> 16);
 	__u64 fp = w->reg[WIRE_ABI_FP];
 	__u32 flags = w->flags & UNWIND_FP_LOST;
-	__u64 base = sp;
+	__s64 ra_off = -8;
 	__u64 cfa;
 	__u64 ra;
+	__u32 end = unwind_plain_cfa(w, word, fp_off, &cfa);
 
-	if (((__u32)word & 0xff) == UNWIND_PLAIN_FP) {
-		if (flags)
-			return unwind_stop(w, WIRE_END_REGISTER);
-		base = fp;
-	}
-	/* The distance is signed and the upper half of the word. */
-	cfa = base + ((__s64)word >> 32);
-	if (cfa <= sp)
+	if (end)
+		return unwind_stop(w, end);
+	if (cfa <= w->reg[WIRE_ABI_SP])
 		return unwind_stop(w, WIRE_END_NO_PROGRESS);
 	/* The slot that is lower on the stack is read first. */
-	if ((__u32)word & 0x100) {
-		if (UNWIND_WORD(w, &fp, cfa + (__s64)(__s16)((__u32)word >> 16)))
+	if ((__u32)word & UNWIND_PLAIN_SAVES_FP) {
+		if (UNWIND_WORD(w, &fp, cfa + fp_off))
 			return unwind_stop(w, WIRE_END_STACK_READ);
 		flags = 0;
 	}
-	if (UNWIND_WORD(w, &ra, cfa - 8))
+	if ((__u32)word & UNWIND_PLAIN_RA_BEHIND_FP)
+		ra_off = fp_off + 8;
+	if (UNWIND_WORD(w, &ra, cfa + ra_off))
 		return unwind_stop(w, WIRE_END_STACK_READ);
 	/* The first frame of a thread that the C library did not start. */
 	if (ra == 0)
 		return unwind_stop(w, WIRE_END_ROOT);
-	if (unwind_is_bad(ra))
+	if (unwind_is_bad(w, ra))
 		return unwind_stop(w, WIRE_END_BAD_PC);
 	w->cfa = cfa;
 	w->known = UNWIND_SAVED(w);
 	w->n_cfi++;
-	w->pc = unwind_strip(ra) - 1;
+	w->pc = unwind_strip(w, ra) - 1;
 	w->reg[WIRE_ABI_SP] = cfa;
 	w->reg[WIRE_ABI_FP] = fp;
 	w->flags = flags;
 	return 1;
+}
+
+/* The rule finds the CFA by an sp that is not known, and makes a frame record. */
+UNWIND_INLINE int unwind_has_record(const struct unwind_walk *w)
+{
+	return (w->flags & UNWIND_SP_LOWEST) && w->rule.cfa == RULE_CFA_REG &&
+	       w->rule.cfa_reg == WIRE_ABI_SP && w->rule.fp == RULE_FP_CFA &&
+	       w->rule.ra == RULE_RA_CFA && w->rule.ra_off == w->rule.fp_off + 8;
+}
+
+/*
+ * Go on AArch64 goes to the thread's stack with the frame pointer that was left there, so nothing in registers leads back. What
+ * runtime.asmcgocall notes at `at` is the g, and how far below the end of its stack sp was, for that stack may be moved meanwhile; or 0 and sp,
+ * when it stayed where it was.
+ */
+UNWIND_INLINE int unwind_go_noted(struct unwind_walk *w, __u64 at)
+{
+	__u64 g, depth, end;
+
+	if (UNWIND_WORD(w, &g, at) || UNWIND_WORD(w, &depth, at + 8))
+		return -1;
+	if (g && UNWIND_READ(w, &end, sizeof(end), g + GO_G_END))
+		return -1;
+	w->cfa = g ? end - depth : depth;
+	return 0;
+}
+
+/*
+ * runtime.systemstack notes where sp was in the g that runs on the m, whose g0 is in x28 for as long as Go code runs. The walk has x28 of the
+ * leaf, which may be C, so it is believed only where g0, m and the goroutine lead to each other.
+ */
+UNWIND_INLINE int unwind_go_left(struct unwind_walk *w, __s64 goroutine_off)
+{
+	__u64 g0 = w->reg[GO_ARM64_G & (WIRE_N_REGS - 1)];
+	__u64 m, m_g0, g, g_m;
+
+	if (UNWIND_READ(w, &m, sizeof(m), g0 + GO_G_M) || UNWIND_READ(w, &m_g0, sizeof(m_g0), m) ||
+	    m_g0 != g0 || UNWIND_READ(w, &g, sizeof(g), m + goroutine_off) ||
+	    UNWIND_READ(w, &g_m, sizeof(g_m), g + GO_G_M) || g_m != m)
+		return -1;
+	return UNWIND_READ(w, &w->cfa, sizeof(w->cfa), g + GO_G_SP);
+}
+
+/* w->cfa by such a rule; `at`: cfa_reg + cfa_off, for what is noted there. 0, or why it is not known. */
+UNWIND_INLINE __u32 unwind_go_cfa(struct unwind_walk *w, __u64 at)
+{
+	int r = w->rule.cfa == RULE_CFA_GO_NOTED ? unwind_go_noted(w, at)
+						 : unwind_go_left(w, w->rule.cfa_off);
+
+	w->cfa += (__s64)w->rule.cfa_add;
+	return r ? WIRE_END_STACK_READ : 0;
 }
 
 /* w->cfa by the rule: 0, or why it is not known. */
@@ -287,9 +390,15 @@ UNWIND_INLINE __u32 unwind_cfa(struct unwind_walk *w)
 		w->cfa = w->reg[WIRE_ABI_SP] + ((w->pc & 15) >= (__u32)w->rule.cfa_off ? 16 : 8);
 		return 0;
 	}
+	if (unwind_has_record(w))
+		return unwind_cfa_of_record(w, w->rule.fp_off, &w->cfa);
+	if (WIRE_N_REGS == 32 && w->rule.cfa == RULE_CFA_GO_LEFT)
+		return unwind_go_cfa(w, 0);
 	if (!unwind_reg(w, w->rule.cfa_reg, &base))
 		return WIRE_END_REGISTER;
 	w->cfa = base + (__s64)w->rule.cfa_off;
+	if (WIRE_N_REGS == 32 && w->rule.cfa == RULE_CFA_GO_NOTED)
+		return unwind_go_cfa(w, w->cfa);
 	if (w->rule.cfa == RULE_CFA_DEREF) {
 		if (UNWIND_WORD(w, &w->cfa, w->cfa))
 			return WIRE_END_STACK_READ;
@@ -298,13 +407,28 @@ UNWIND_INLINE __u32 unwind_cfa(struct unwind_walk *w)
 	return 0;
 }
 
+/*
+ * A function that has realigned its stack finds the saved frame pointer by the frame pointer itself (gcc: DW_CFA_expression rbp, breg6 0),
+ * and compilers do not say where `leave` or `pop` has given it back. What a function saves lies in its own frame, so where the slot would be
+ * outside of it, the register already is the caller's.
+ */
+UNWIND_INLINE int unwind_fp_is_back(const struct unwind_walk *w)
+{
+	__u64 sp = w->reg[WIRE_ABI_SP];
+	__u64 slot = w->reg[WIRE_ABI_FP] + (__s64)w->rule.fp_off;
+
+	return w->rule.fp == RULE_FP_DEREF && w->rule.fp_reg == WIRE_ABI_FP &&
+	       !(w->flags & UNWIND_FP_LOST) && !(w->rule.flags & RULE_SWITCH) &&
+	       slot - sp >= w->cfa - sp;
+}
+
 /* The frame pointer of the caller; the slot that is lower on the stack is read first. */
 UNWIND_INLINE __u32 unwind_saved_fp(struct unwind_walk *w, __u32 *flags)
 {
 	__u64 at = w->cfa;
 
 	w->fp = w->reg[WIRE_ABI_FP];
-	if (w->rule.fp == RULE_FP_SAME) {
+	if (w->rule.fp == RULE_FP_SAME || unwind_fp_is_back(w)) {
 		*flags |= w->flags & UNWIND_FP_LOST;
 		return 0;
 	}
@@ -346,6 +470,26 @@ UNWIND_INLINE int unwind_progress(const struct unwind_walk *w)
 	return w->cfa > w->reg[WIRE_ABI_SP];
 }
 
+/*
+ * AArch64: a caller whose rule has its return address in x30 has called nobody, or will never be returned to. When what lies before the pc is
+ * no call (bl, blr, blraa, blrab and theirs without modifier), nobody has called it either: it was returned to, as the C library's end of a
+ * coroutine is.
+ */
+UNWIND_INLINE int unwind_is_uncalled(struct unwind_walk *w)
+{
+#if WIRE_N_REGS == 32
+	__u32 code;
+
+	if ((w->flags & UNWIND_EXACT) || w->rule.ra != RULE_RA_REG ||
+	    w->rule.ra_reg != RULE_ARM64_LR || UNWIND_CODE(w, &code, sizeof(code), w->pc - 3))
+		return 0;
+	return (code & 0xfc000000) != 0x94000000 && (code & 0xfefff000) != 0xd63f0000;
+#else
+	(void)w;
+	return 0;
+#endif
+}
+
 UNWIND_INLINE int unwind_by_rule(struct unwind_walk *w)
 {
 	__u32 flags = 0;
@@ -363,43 +507,17 @@ UNWIND_INLINE int unwind_by_rule(struct unwind_walk *w)
 	end = unwind_saved_fp(w, &flags);
 	if (!end)
 		end = unwind_saved_ra(w);
+	if (end == WIRE_END_REGISTER && unwind_is_uncalled(w))
+		return unwind_stop(w, WIRE_END_ROOT);
 	if (end)
 		return unwind_stop(w, end);
 	/* The first frame of a thread that the C library did not start. */
 	if (w->ra == 0)
 		return unwind_stop(w, WIRE_END_ROOT);
-	if (unwind_is_bad(w->ra))
+	if (unwind_is_bad(w, w->ra))
 		return unwind_stop(w, WIRE_END_BAD_PC);
 	w->known = UNWIND_SAVED(w);
 	return unwind_up(w, flags, &w->n_cfi);
-}
-
-/* How far a function with frame pointers that is being entered or left has come: words on the stack above its return address. */
-enum unwind_edge { UNWIND_NO_EDGE, UNWIND_NO_FRAME, UNWIND_FP_PUSHED };
-
-/*
- * x86-64, by the instruction about to run: `endbr64`, `push %rbp` and `ret` have the return address on top of the stack, and `mov
- * %rsp,%rbp` right behind a push has the saved frame pointer there.
- */
-UNWIND_INLINE enum unwind_edge unwind_edge(struct unwind_walk *w)
-{
-#if WIRE_N_REGS == 16
-	__u32 code;
-	__u8 before;
-
-	if (!(w->flags & UNWIND_EXACT) || UNWIND_CODE(w, &code, sizeof(code), w->pc))
-		return UNWIND_NO_EDGE;
-	if ((code & 0xff) == 0x55 || (code & 0xff) == 0xc3 || code == 0xfa1e0ff3)
-		return UNWIND_NO_FRAME;
-	if ((code & 0xffffff) != 0xe58948 && (code & 0xffffff) != 0xec8b48)
-		return UNWIND_NO_EDGE;
-	if (UNWIND_CODE(w, &before, sizeof(before), w->pc - 1) || before != 0x55)
-		return UNWIND_NO_EDGE;
-	return UNWIND_FP_PUSHED;
-#else
-	(void)w;
-	return UNWIND_NO_EDGE;
-#endif
 }
 
 /* Only what is code can have called us. Without any mapping known every address may be. */
@@ -410,31 +528,113 @@ UNWIND_INLINE int unwind_is_code(struct unwind_walk *w)
 
 	if (!w->n_mappings)
 		return 1;
-	w->pc = unwind_strip(w->ra) - 1;
+	w->pc = unwind_strip(w, w->ra) - 1;
 	found = unwind_find(w);
 	w->pc = pc;
 	return found;
 }
 
+/* How far a function with frame pointers that is being entered or left has come: what is on the stack besides the caller's frame. */
+enum unwind_edge { UNWIND_NO_EDGE, UNWIND_NO_FRAME, UNWIND_FP_PUSHED };
+
+/* By the instruction about to run: w->cfa, w->ra and w->fp are found, but for UNWIND_NO_EDGE. */
+#if WIRE_N_REGS == 16
+UNWIND_INLINE enum unwind_edge unwind_edge(struct unwind_walk *w)
+{
+	__u64 sp = w->reg[WIRE_ABI_SP];
+	__u32 code;
+	__u8 before;
+
+	if (UNWIND_CODE(w, &code, sizeof(code), w->pc))
+		return UNWIND_NO_EDGE;
+	w->fp = w->reg[WIRE_ABI_FP];
+	w->cfa = sp + 8;
+	/* `endbr64`, `push %rbp` and `ret` have the return address on top of the stack. */
+	if ((code & 0xff) == 0x55 || (code & 0xff) == 0xc3 || code == 0xfa1e0ff3)
+		return UNWIND_WORD(w, &w->ra, sp) ? UNWIND_NO_EDGE : UNWIND_NO_FRAME;
+	/* `mov %rsp,%rbp` right behind a push has the saved frame pointer there. */
+	if ((code & 0xffffff) != 0xe58948 && (code & 0xffffff) != 0xec8b48)
+		return UNWIND_NO_EDGE;
+	if (UNWIND_CODE(w, &before, sizeof(before), w->pc - 1) || before != 0x55)
+		return UNWIND_NO_EDGE;
+	w->cfa = sp + 16;
+	if (UNWIND_WORD(w, &w->fp, sp) || UNWIND_WORD(w, &w->ra, sp + 8))
+		return UNWIND_NO_EDGE;
+	return UNWIND_FP_PUSHED;
+}
+#else
+/* stp x29, x30, [sp, #-8 n]! */
+#define UNWIND_IS_PUSH(code) (((code)&0xffe07fff) == 0xa9a07bfd)
+#define UNWIND_PUSHED_BYTES(code) (512 - ((code) >> 15 & 63) * 8)
+
+/* bti c, bti jc, paciasp, pacibsp, autiasp, autibsp, ret, retaa, retab: the return address is in x30. */
+UNWIND_INLINE int unwind_is_edge(__u32 code)
+{
+	return UNWIND_IS_PUSH(code) || code == 0xd503245f || code == 0xd50324df ||
+	       (code & ~0xc0u) == (0xd503233f & ~0xc0u) || code == 0xd65f03c0 ||
+	       (code & ~0x400u) == 0xd65f0bff;
+}
+
+UNWIND_INLINE enum unwind_edge unwind_edge(struct unwind_walk *w)
+{
+	__u64 sp = w->reg[WIRE_ABI_SP];
+	__u32 code, before;
+
+	if (UNWIND_CODE(w, &code, sizeof(code), w->pc))
+		return UNWIND_NO_EDGE;
+	w->cfa = sp;
+	w->ra = w->reg[RULE_ARM64_LR];
+	w->fp = w->reg[WIRE_ABI_FP];
+	if (unwind_is_edge(code))
+		return UNWIND_NO_FRAME;
+	/* `mov x29, sp` right behind a push has the frame record on top of the stack. */
+	if (code != 0x910003fd || UNWIND_CODE(w, &before, sizeof(before), w->pc - 4) ||
+	    !UNWIND_IS_PUSH(before))
+		return UNWIND_NO_EDGE;
+	w->cfa = sp + UNWIND_PUSHED_BYTES(before);
+	if (UNWIND_WORD(w, &w->fp, sp) || UNWIND_WORD(w, &w->ra, sp + 8))
+		return UNWIND_NO_EDGE;
+	return UNWIND_FP_PUSHED;
+}
+#endif
+
 /* In a prologue or epilogue: true when that is where the leaf is, and it was left. */
 UNWIND_INLINE int unwind_by_edge(struct unwind_walk *w)
 {
-	enum unwind_edge edge = unwind_edge(w);
-	__u64 sp = w->reg[WIRE_ABI_SP];
+	enum unwind_edge edge = w->flags & UNWIND_EXACT ? unwind_edge(w) : UNWIND_NO_EDGE;
 
-	if (edge == UNWIND_NO_EDGE)
+	if (edge == UNWIND_NO_EDGE || !w->ra || !unwind_is_code(w))
 		return 0;
-	w->fp = w->reg[WIRE_ABI_FP];
-	if (edge == UNWIND_FP_PUSHED) {
-		if (UNWIND_WORD(w, &w->fp, sp))
-			return 0;
-		sp += 8;
-	}
-	if (UNWIND_WORD(w, &w->ra, sp) || !w->ra || !unwind_is_code(w))
-		return 0;
-	w->cfa = sp + 8;
 	w->known = 0;
 	return unwind_up(w, edge == UNWIND_FP_PUSHED ? UNWIND_FP_CHAIN : 0, &w->n_fp);
+}
+
+/*
+ * AArch64: a leaf without a rule that has made no frame record (the vDSO of kernels that put no unwind information there). When x30 leads out
+ * of the leaf's mapping, what was called last is the leaf itself. Only sp may have been moved meanwhile. When the record that fp leads to has
+ * the same address, it is the leaf's own, and the better one to follow.
+ */
+UNWIND_INLINE int unwind_by_link(struct unwind_walk *w)
+{
+#if WIRE_N_REGS == 32
+	__u64 own;
+
+	w->ra = w->reg[RULE_ARM64_LR];
+	if (!(w->flags & UNWIND_EXACT) || !w->n_mappings ||
+	    unwind_strip(w, w->ra) - 1 - w->mapping.begin < w->n_bytes)
+		return 0;
+	if (!UNWIND_WORD(w, &own, w->reg[WIRE_ABI_FP] + 8) && own == w->ra)
+		return 0;
+	if (!unwind_is_code(w))
+		return 0;
+	w->cfa = w->reg[WIRE_ABI_SP];
+	w->fp = w->reg[WIRE_ABI_FP];
+	w->known = 0;
+	return unwind_up(w, UNWIND_SP_LOWEST, &w->n_fp);
+#else
+	(void)w;
+	return 0;
+#endif
 }
 
 /* No rule: the frame record of both ABIs, a saved frame pointer and a return address (System V x86-64 §3.2.2, AAPCS64 §6.4.6). */
@@ -442,7 +642,7 @@ UNWIND_INLINE int unwind_by_fp(struct unwind_walk *w)
 {
 	__u64 fp = w->reg[WIRE_ABI_FP];
 
-	if (unwind_by_edge(w))
+	if (unwind_by_edge(w) || unwind_by_link(w))
 		return 1;
 	/* Both ABIs ask the outermost frame to have a zero frame pointer. */
 	if (fp == 0)
@@ -459,7 +659,7 @@ UNWIND_INLINE int unwind_by_fp(struct unwind_walk *w)
 		return unwind_stop(w, WIRE_END_NO_RULE);
 	w->cfa = fp + 16;
 	w->known = 0;
-	return unwind_up(w, UNWIND_FP_CHAIN, &w->n_fp);
+	return unwind_up(w, UNWIND_FP_CHAIN | UNWIND_SP_LOWEST, &w->n_fp);
 }
 
 /* Functions begin at multiples of this (compilers' and assemblers' default on both machines). */

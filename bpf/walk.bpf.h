@@ -13,7 +13,11 @@
 #define UNWIND_RULE(w) walk_rule(w)
 #define UNWIND_WORD(w, ret, addr) walk_word((w), (ret), (addr))
 #define UNWIND_READ(w, dst, n, addr) bpf_probe_read_user((dst), (n), (const void *)(addr))
+#define UNWIND_USER_MASK(w) user_mask
 #define UNWIND_CODE(w, dst, n, pc) bpf_probe_read_user((dst), (n), (const void *)(pc))
+
+/* The bits of a user address (agent/util/user_space.h). */
+const volatile __u64 user_mask = ~0ULL;
 
 struct unwind_walk;
 static __always_inline const char *walk_segment(__u32 index);
@@ -33,11 +37,10 @@ volatile __u32 table_epoch = 0;
 /* Entries of the cache of frames − 1, all ones. */
 const volatile __u32 cache_mask = WIRE_CACHE_MAX_PARTS * FRAME_CACHE_PART_ENTRIES - 1;
 
-static __always_inline struct scratch *walk_scratch(void)
+/* Where a walk's state lies is told by its level, for functions that can be given no pointer (scratch.bpf.h). */
+static __always_inline struct scratch *walk_scratch(__u32 level)
 {
-	__u32 zero = 0;
-
-	return bpf_map_lookup_elem(&scratch, &zero);
+	return bpf_map_lookup_elem(&scratch, &level);
 }
 
 static __always_inline const char *walk_segment(__u32 index)
@@ -58,9 +61,9 @@ static __always_inline struct scratch *scratch_of(struct unwind_walk *w)
  * search is tried with every path through the next, more than the verifier's million instructions.
  */
 
-__noinline int walk_search(void)
+__noinline int walk_search(__u32 level)
 {
-	struct scratch *s = walk_scratch();
+	struct scratch *s = walk_scratch(level);
 	const struct wire_object *object;
 	struct unwind_walk *w;
 	__u32 serial;
@@ -85,13 +88,12 @@ __noinline int walk_search(void)
 
 static __always_inline int walk_find(struct unwind_walk *w)
 {
-	(void)w;
-	return walk_search();
+	return walk_search(scratch_of(w)->level);
 }
 
-__noinline __u64 walk_look_up(__u32 off)
+__noinline __u64 walk_look_up(__u32 level, __u32 off)
 {
-	struct scratch *s = walk_scratch();
+	struct scratch *s = walk_scratch(level);
 
 	return s ? table_word(s, &s->object, off) : 0;
 }
@@ -107,16 +109,16 @@ static __always_inline __u32 walk_rule(struct unwind_walk *w)
 	if (!s->object.n_rule_words)
 		return WIRE_END_NO_TABLE;
 	if (off >> 8 < s->object.n_granules)
-		w->word = walk_look_up(off);
+		w->word = walk_look_up(s->level, off);
 	if (!unwind_is_plain(w->word))
 		table_unpack(s, &s->object, w->word, &w->rule);
 	return 0;
 }
 
 /* Reads a piece of stack that begins with the word at addr: as much as wanted, else to the end of the page, else that word. */
-__noinline int walk_fill(__u64 addr)
+__noinline int walk_fill(__u32 level, __u64 addr)
 {
-	struct scratch *s = walk_scratch();
+	struct scratch *s = walk_scratch(level);
 	struct window *win;
 	__u32 n;
 
@@ -150,7 +152,7 @@ static __always_inline int walk_word(struct unwind_walk *w, __u64 *ret, __u64 ad
 	__u64 off = addr - win->base;
 
 	if (win->n_bytes < 8 || off > win->n_bytes - 8) {
-		if (walk_fill(addr))
+		if (walk_fill(s->level, addr))
 			return -1;
 		off = 0;
 	}
@@ -210,9 +212,9 @@ static __always_inline void cache_put(__u32 at, const struct cached_frame *frame
 }
 
 /* A frame that is not remembered: stored, looked up in full, and left in the cache behind its callee and at its own place. */
-__noinline int walk_uncached(__u32 next, __u32 own)
+__noinline int walk_uncached(__u32 level, __u32 next, __u32 own)
 {
-	struct scratch *s = walk_scratch();
+	struct scratch *s = walk_scratch(level);
 	struct cached_frame new;
 	int goes_on;
 	__u32 at;
@@ -232,22 +234,21 @@ __noinline int walk_uncached(__u32 next, __u32 own)
 	new.frame += s->walk.at_begin;
 	new.word = s->walk.word;
 	s->record.words[at] = new.frame;
-	if (unwind_is_plain(new.word) || unwind_is_root(new.word)) {
+	if (s->has_cache && (unwind_is_plain(new.word) || unwind_is_root(new.word))) {
 		cache_put(own, &new);
 		cache_put(next, &new);
 	}
 	return !goes_on;
 }
 
-/* One step of the walk: stores the present frame, then goes to the caller. Returns 1 to stop, as bpf_loop wants it. */
+/* One step of the walk: stores the present frame, then goes to the caller. `data` is the level. Returns 1 to stop, as bpf_loop wants it. */
 static long walk_step(__u32 index, void *data)
 {
-	struct scratch *s = walk_scratch();
+	struct scratch *s = bpf_map_lookup_elem(&scratch, data);
 	const struct cached_frame *e;
 	__u32 at, next, own;
 	__u64 key;
 
-	(void)data;
 	if (!s)
 		return 1;
 	at = s->record.head.n_kernel + index;
@@ -259,9 +260,9 @@ static long walk_step(__u32 index, void *data)
 	/* The leaf's pc is hardly twice the same: what is to be in a row begins at its caller. */
 	next = s->is_chained ? (s->cache_at + 1) & cache_mask : own;
 	s->is_chained = !(s->walk.flags & UNWIND_EXACT);
-	e = cache_find(s, key, next, own);
+	e = s->has_cache ? cache_find(s, key, next, own) : NULL;
 	if (!e) {
-		int stops = walk_uncached(next, own);
+		int stops = walk_uncached(s->level, next, own);
 
 		/* To the verifier it may have returned anything. */
 		asm volatile("" : "+r"(stops));

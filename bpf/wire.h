@@ -2,7 +2,7 @@
 /*
  * The contract between the kernel half and the agent: records, tables, limits, counters. Compiled by both sides.
  *
- * A sample travels as one ring buffer record:
+ * What travels is one ring buffer record each, which begins with its length, kind and event (struct wire_record). A sample:
  *
  *	struct wire_sample | n_kernel frames | n_user frames | struct wire_cold and stack bytes (only with WIRE_COLD)
  *
@@ -17,6 +17,8 @@
 #define XAGENT_BPF_WIRE_H
 
 #include <linux/types.h>
+
+#include "bpf/events.h"
 
 /* Ceiling of the kernel's own perf callchains (PERF_MAX_STACK_DEPTH, include/uapi/linux/perf_event.h). */
 #define WIRE_MAX_KERNEL_FRAMES 127
@@ -72,17 +74,18 @@ enum wire_end {
 };
 
 /*
- * Per-CPU counters of the kernel half: X(name, sentence). ticks = emitted + idle + filtered + lost, always.
+ * Counters of the kernel half, by event and CPU: X(name, sentence). ticks = emitted + idle + filtered + lost, always. A tick is an event that came to
+ * its program.
  * Append only.
  */
 #define WIRE_COUNTERS(X)                                                               \
-	X(ticks, "timer ticks seen by the sampler")                                    \
+	X(ticks, "timer ticks, or hits of a probe, that came to the program")          \
 	X(emitted, "samples handed to the agent")                                      \
 	X(idle, "ticks on an idle CPU")                                                \
 	X(filtered, "ticks of processes that are not wanted")                          \
-	X(lost, "samples lost because the ring buffer was full")                       \
+	X(lost, "samples lost: no room in the ring buffer, or to walk (lost_nested)")  \
 	X(kernel_stack_errors, "kernel stacks that could not be read")                 \
-	X(cold, "samples of processes the kernel half did not know yet")               \
+	X(cold, "samples of processes the kernel half had no table of")                \
 	X(cold_limited, "of these, without a stack copy because the ring was filling") \
 	X(cold_copy_errors, "of these, whose stack could not be copied")               \
 	X(cfi_frames, "callers found by an unwind table")                              \
@@ -92,7 +95,9 @@ enum wire_end {
 	X(window_fills, "reads of user stacks")                                        \
 	X(mapping_searches, "searches for the mapping of a pc")                        \
 	X(remapped, "walks thrown away because their tables were replaced meanwhile")  \
-	X(refused, "ticks of processes that match no target (part of filtered)")
+	X(refused, "ticks of processes that match no target (part of filtered)")       \
+	X(lost_nested, "ticks that hit the CPU within too many others (part of lost)") \
+	X(thinned, "hits beyond the limit, whose values the next sample has (part of filtered)")
 
 struct wire_counters {
 #define WIRE_COUNTER_FIELD(name, text) __u64 name;
@@ -106,29 +111,46 @@ struct wire_counters {
 #define WIRE_IN_SYSCALL 4u /* the user pc is where a system call returns to */
 #define WIRE_USER_MODE 8u  /* the tick interrupted user code */
 
+/* What a record is. Append only. */
+#define WIRE_SAMPLE 1u
+
+struct wire_record {
+	__u32 n_bytes; /* of the record, this included; what the ring holds behind them is not part of it */
+	__u8 type;  /* WIRE_SAMPLE */
+	__u8 event; /* enum event */
+	__u16 source; /* below EVENT_MAX_SOURCES: what the agent has attached (bpf_get_attach_cookie()) */
+};
+
 struct wire_sample {
-	__u64 time_ns;	 /* CLOCK_MONOTONIC */
-	__u64 cgroup_id; /* of the unified hierarchy */
-	__u32 pid;	 /* process, as the agent's pid namespace numbers it */
-	__u32 tid;	 /* thread, likewise */
+	struct wire_record record;
+	__u64 values[EVENT_MAX_VALUES]; /* by bpf/events.h; of CPU time ticks: 1 */
+	__u64 time_ns;			/* CLOCK_MONOTONIC */
+	__u64 cgroup_id;		/* of the unified hierarchy */
+	__u32 pid;			/* process, as the agent's pid namespace numbers it */
+	__u32 tid;			/* thread, likewise */
 	__u32 cpu;
 	__u32 generation; /* of the mapping table that named the frames; 0 when there was none */
+	__u32 exec_id;	  /* rises with each exec of the process, or of those it was forked from */
+	__u32 zero;
 	__u16 n_kernel;
 	__u16 n_user;
-	__u16 stack_words; /* of 8 bytes, copied from regs.sp + n_skipped on; only with WIRE_COLD */
+	__u16 stack_words; /* of 8 bytes, copied from regs.sp − WIRE_BELOW_BYTES + n_skipped on (struct wire_cold); only with WIRE_COLD */
 	__u8 end;	   /* enum wire_end */
 	__u8 flags;
 };
 
-/* DWARF numbers; x86-64: rax … r15; AArch64: x0 … x30, sp. */
-#if defined(__x86_64__) || defined(__TARGET_ARCH_x86)
+/* DWARF numbers; x86-64: rax … r15; AArch64: x0 … x30, sp. What is compiled for another machine than the compiler's says so. */
+#if defined(__TARGET_ARCH_x86) || (defined(__x86_64__) && !defined(__TARGET_ARCH_arm64))
 #define WIRE_N_REGS 16
 #define WIRE_ABI_FP 6
 #define WIRE_ABI_SP 7
+#define WIRE_BELOW_BYTES 0
 #else
 #define WIRE_N_REGS 32
 #define WIRE_ABI_FP 29
 #define WIRE_ABI_SP 31
+/* Copies of a stack begin so far below sp: Go's functions keep their caller's x29 there. */
+#define WIRE_BELOW_BYTES 16
 #endif
 
 /* Where a walk starts, or goes on. */
@@ -137,9 +159,29 @@ struct wire_regs {
 	__u64 reg[WIRE_N_REGS];
 };
 
-/* wire_cold.flags */
+/* wire_cold.flags: what is known of the registers, as a walk has it. */
 #define WIRE_COLD_EXACT \
 	1u /* pc is where the code was interrupted, and all registers are known; else only sp and fp are */
+#define WIRE_COLD_FP_LOST 2u   /* fp is not the frame's: no callee has saved it */
+#define WIRE_COLD_FP_CHAIN 4u  /* fp was found by following it: 0 is the end of the chain */
+#define WIRE_COLD_SP_LOWEST 8u /* sp is not known: this, or above (AArch64) */
+
+/* A word of memory that rules ask for and that lies on no stack; at 0: none. */
+struct wire_word {
+	__u64 at;
+	__u64 value;
+};
+
+/* A piece of another stack than sp's: the one that goes on there, and the one behind that (a handler's that has interrupted Go called from C). */
+struct wire_piece {
+	__u64 from;
+	__u64 n_bytes; /* whole words */
+};
+
+#define WIRE_COLD_PIECES 2
+
+/* Of Go's runtime: how g0, m and the goroutine lead to each other, where that was left and where its stack ends. */
+#define WIRE_COLD_WORDS 6
 
 /*
  * What the agent needs to go on where the kernel half could not: from the first of the record's user frames that is not right
@@ -149,8 +191,10 @@ struct wire_cold {
 	struct wire_regs regs;
 	__u32 n_right;
 	__u32 flags;
-	__u32 n_skipped; /* bytes from sp on that are not in the copy: their pages were not in memory */
+	__u32 n_skipped; /* bytes from where the copy should begin that are not in it: their pages were not in memory */
 	__u32 zero;
+	struct wire_piece pieces[WIRE_COLD_PIECES]; /* the last bytes of the copy, in this order */
+	struct wire_word words[WIRE_COLD_WORDS];
 	char comm[WIRE_COMM_BYTES]; /* of the process (its leader), not of the thread */
 };
 
@@ -174,6 +218,9 @@ struct wire_process {
 	/* Never the same for two tables. 0: there is none, the process is not to be profiled … */
 	__u32 generation;
 	__u32 refused_cgroup; /* … as long as it is in this control group (low half of its number) */
+	/* Of a table: it is of the image with this wire_sample.exec_id, and of no other. */
+	__u32 exec_id;
+	__u32 zero;
 };
 
 /* One executable mapping. An array of them, ascending by begin, belongs to each process; forks share one. */
@@ -238,14 +285,14 @@ struct wire_escape {
 	__u32 rule; /* index among the object's rules, in words */
 };
 
-_Static_assert(sizeof(struct wire_sample) == 40, "records are 8-byte aligned");
+_Static_assert(sizeof(struct wire_sample) == 88, "records are 8-byte aligned");
 _Static_assert(sizeof(struct wire_cold) % 8 == 0, "the stack copy is 8-byte aligned");
 _Static_assert(sizeof(struct wire_mapping) == 24, "three words of the arena");
-_Static_assert(sizeof(struct wire_process) == 16, "");
+_Static_assert(sizeof(struct wire_process) == 24, "");
 _Static_assert(sizeof(struct wire_object) == 40, "whole words");
 _Static_assert(sizeof(struct wire_rule) == WIRE_WORD_BYTES &&
 		       sizeof(struct wire_escape) == WIRE_WORD_BYTES,
 	       "words of the arena");
-_Static_assert(WIRE_END_MAX <= 255, "the end fits its byte");
+_Static_assert(WIRE_END_MAX <= 255 && EVENT_MAX <= 255, "they fit their bytes");
 
 #endif

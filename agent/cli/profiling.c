@@ -371,10 +371,12 @@ static void sample(struct profiling *x)
 
 static void count_losses(struct profiling *x)
 {
-	struct wire_counters counters = { 0 };
+	struct wire_counters counters[EVENT_MAX];
 
-	if (sampler_counters(session_sampler(x->session), &counters) == 0)
-		x->report.n_ring_lost = counters.lost;
+	x->report.n_ring_lost = 0;
+	if (sampler_counters(session_sampler(x->session), counters) == 0)
+		for (enum event e = 0; e < EVENT_MAX; e++)
+			x->report.n_ring_lost += counters[e].lost;
 	x->report.n_dropped = telemetry_get(x->telemetry, TELEMETRY_samples_dropped_memory) +
 			      telemetry_get(x->telemetry, TELEMETRY_samples_dropped_malformed) +
 			      telemetry_get(x->telemetry, TELEMETRY_samples_dropped_encode);

@@ -85,11 +85,13 @@ static enum wire_end walk(struct taking *t, uint32_t tid, const struct thread_re
 {
 	struct host_walk_options o = {
 		.process = t->snapshot.process,
+		.mappings = t->snapshot.process->mappings,
 		.objects = t->world->objects,
 		.read = read_memory,
 		.on_frame = add_frame,
 		.data = t,
-		.exact = true,
+		.flags = WIRE_COLD_EXACT,
+		.user_mask = t->user_mask,
 		.after_syscall = regs->after_syscall,
 	};
 

@@ -4,6 +4,7 @@
 
 #include "agent/component/ebpf_private.h"
 #include "agent/component/host_report.h"
+#include "agent/sample/cpu_counters.h"
 #include "agent/util/clock.h"
 #include "agent/util/log.h"
 
@@ -74,9 +75,12 @@ void ebpf_tell_targets(struct component *c)
 static struct ebpf_flow_counts flow_counts(const struct component *c, uint64_t n_matched)
 {
 	const struct ebpf *e = c->state;
+	struct wire_counters by_event[EVENT_MAX] = { 0 };
 	struct wire_counters counters = { 0 };
 
-	(void)sampler_counters(session_sampler(e->session), &counters);
+	(void)sampler_counters(session_sampler(e->session), by_event);
+	for (enum event i = 0; i < EVENT_MAX; i++)
+		wire_counters_add(&counters, &by_event[i]);
 	return (struct ebpf_flow_counts){
 		.n_matched = n_matched,
 		.n_unmatched_ever =

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "agent/process/proc.h"
+#include "agent/sample/cpu_counters.h"
 
 #define COMPONENT_LABELS "component_path", "component_id"
 
@@ -110,17 +111,25 @@ static const struct metric_family user_stacks = {
 	{ "xagent_kernel_" #name "_total", \
 	  "Kernel half: " text ".",        \
 	  METRIC_COUNTER,                  \
-	  { COMPONENT_LABELS } },
+	  { COMPONENT_LABELS, "event" } },
 static const struct metric_family kernel_families[] = { WIRE_COUNTERS(KERNEL_FAMILY) };
 #undef KERNEL_FAMILY
+
+static const struct metric_family ticks_missed = { "xagent_kernel_ticks_missed_total",
+						   "Timer ticks that were due (rate × time × CPUs "
+						   "online) and that the kernel did not deliver.",
+						   METRIC_COUNTER,
+						   { COMPONENT_LABELS } };
 
 struct ebpf_metrics {
 	struct telemetry *telemetry;
 	const char *labels[2]; /* component_path, component_id */
 	struct session *session;
 	/* Counters only grow: what ended sessions counted, and what the present one has been seen to count. */
-	struct wire_counters before;
-	struct wire_counters shown;
+	struct wire_counters before[EVENT_MAX];
+	struct wire_counters shown[EVENT_MAX];
+	uint64_t missed_before;
+	uint64_t missed_shown;
 	struct sampler_cost cost_before;
 	uint64_t ends_before[WIRE_END_MAX];
 	double first_complete_s; /* 0: none yet */
@@ -147,17 +156,39 @@ static struct metric *service_series(struct ebpf_metrics *m, const struct metric
 	return telemetry_series(m->telemetry, family, values);
 }
 
-static void show_counters(struct ebpf_metrics *m)
+static void read_counters(struct ebpf_metrics *m)
 {
-	struct wire_counters now = { 0 };
+	struct wire_counters now[EVENT_MAX];
+
+	if (!m->session)
+		return;
+	m->missed_shown = sampler_missed(session_sampler(m->session));
+	if (sampler_counters(session_sampler(m->session), now) == 0)
+		memcpy(m->shown, now, sizeof(now));
+}
+
+/* Events that never came are not told of, but for the one that everybody has. */
+static void show_event(struct ebpf_metrics *m, enum event event)
+{
+	const char *values[] = { m->labels[0], m->labels[1], event_type(event)->name };
+	const struct wire_counters *before = &m->before[event], *shown = &m->shown[event];
 	size_t i = 0;
 
-	if (m->session && sampler_counters(session_sampler(m->session), &now) == 0)
-		m->shown = now;
-#define SHOW(name, text) \
-	metric_set(series(m, &kernel_families[i++]), (double)(m->before.name + m->shown.name));
+	if (event != EVENT_CPU && before->ticks + shown->ticks == 0)
+		return;
+#define SHOW(name, text)                                                          \
+	metric_set(telemetry_series(m->telemetry, &kernel_families[i++], values), \
+		   (double)(before->name + shown->name));
 	WIRE_COUNTERS(SHOW)
 #undef SHOW
+}
+
+static void show_counters(struct ebpf_metrics *m)
+{
+	read_counters(m);
+	metric_set(series(m, &ticks_missed), (double)(m->missed_before + m->missed_shown));
+	for (enum event e = 0; e < EVENT_MAX; e++)
+		show_event(m, e);
 }
 
 static void show_ends(struct ebpf_metrics *m)
@@ -289,22 +320,26 @@ void ebpf_metrics_attach(struct ebpf_metrics *m, struct session *session)
 	}
 	for (int i = 0; m->session && i < WIRE_END_MAX; i++)
 		m->ends_before[i] += session_stack_ends(m->session)[i];
-#define KEEP(name, text) m->before.name += m->shown.name;
-	WIRE_COUNTERS(KEEP)
-#undef KEEP
-	m->shown = (struct wire_counters){ 0 };
+	for (enum event e = 0; e < EVENT_MAX; e++)
+		wire_counters_add(&m->before[e], &m->shown[e]);
+	memset(m->shown, 0, sizeof(m->shown));
+	m->missed_before += m->missed_shown;
+	m->missed_shown = 0;
 	m->session = session;
 }
 
 void ebpf_metrics_sums(struct ebpf_metrics *m, struct wire_counters *ret_counters,
-		       uint64_t *ret_ends)
+		       uint64_t *ret_missed, uint64_t *ret_ends)
 {
 	const uint64_t *ends = m->session ? session_stack_ends(m->session) : NULL;
 
 	show_counters(m);
-#define SUM(name, text) ret_counters->name = m->before.name + m->shown.name;
-	WIRE_COUNTERS(SUM)
-#undef SUM
+	*ret_missed = m->missed_before + m->missed_shown;
+	*ret_counters = (struct wire_counters){ 0 };
+	for (enum event e = 0; e < EVENT_MAX; e++) {
+		wire_counters_add(ret_counters, &m->before[e]);
+		wire_counters_add(ret_counters, &m->shown[e]);
+	}
 	for (int i = 0; i < WIRE_END_MAX; i++)
 		ret_ends[i] = m->ends_before[i] + (ends ? ends[i] : 0);
 }

@@ -16,7 +16,7 @@ void ebpf_metrics_attach(struct ebpf_metrics *m, struct session *session);
 
 /* Of all sessions, the present one included. `ret_ends` has WIRE_END_MAX items. */
 void ebpf_metrics_sums(struct ebpf_metrics *m, struct wire_counters *ret_counters,
-		       uint64_t *ret_ends);
+		       uint64_t *ret_missed, uint64_t *ret_ends);
 
 void ebpf_metrics_targets(struct ebpf_metrics *m, size_t n);
 void ebpf_metrics_session(struct ebpf_metrics *m);

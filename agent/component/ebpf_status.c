@@ -28,7 +28,8 @@ bool pyroscope_ebpf_status(const struct component *c, struct ebpf_status *ret_st
 		.kernel_hidden = e->kernel_hidden_said,
 		.view = &e->view,
 	};
-	ebpf_metrics_sums(e->metrics, &ret_status->counters, ret_status->ends);
+	ebpf_metrics_sums(e->metrics, &ret_status->counters, &ret_status->n_missed,
+			  ret_status->ends);
 	return true;
 }
 

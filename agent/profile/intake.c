@@ -223,7 +223,8 @@ static void touch_objects(struct session *s)
 
 static void make_stack(struct session *s, const struct sample *sample, struct process *p)
 {
-	const struct user_stack_world world = { s->tables, s->objects, s->options.telemetry };
+	const struct user_stack_world world = { s->tables, s->objects, s->options.telemetry,
+						s->user_mask };
 
 	struct user_stack_input in = {
 		.head = sample->head,
@@ -252,8 +253,11 @@ static void show_mappings(struct session *s, const struct sample *sample, struct
 		publish(s, p, k, sample->head->time_ns);
 }
 
-static void note_sample(struct known *k, const struct sample *sample)
+static void note_sample(struct process *p, const struct sample *sample)
 {
+	struct known *k = p->user;
+
+	p->exec_id = sample->head->exec_id;
 	k->n_samples++;
 	k->sampled_ns = sample->head->time_ns;
 }
@@ -269,7 +273,7 @@ static void take_sample(struct session *s, const struct sample *sample)
 		telemetry_count(s->options.telemetry, TELEMETRY_samples_dropped_memory, 1);
 		return;
 	}
-	note_sample(p->user, sample);
+	note_sample(p, sample);
 	if (!labels) {
 		telemetry_count(s->options.telemetry, TELEMETRY_samples_dropped_no_target, 1);
 		return;

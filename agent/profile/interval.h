@@ -14,6 +14,7 @@
 #include "agent/process/mapping.h"
 #include "agent/profile/anon_table.h"
 #include "agent/profile/tag.h"
+#include "agent/sample/event.h"
 #include "agent/target/label.h"
 #include "agent/util/arena.h"
 #include "agent/util/cleanup.h"

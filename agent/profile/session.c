@@ -10,6 +10,7 @@
 #include "agent/symbol/debuginfod.h"
 #include "agent/util/clock.h"
 #include "agent/util/log.h"
+#include "agent/util/user_space.h"
 
 #define SESSION_CPU_CHECK_NS NS_PER_S
 /* At first all samples are cold: the sooner they are read, the sooner the kernel half knows their processes. A tick's time. */
@@ -257,6 +258,7 @@ int session_new(const struct session_options *o, struct buf *why, struct session
 		return -ENOMEM;
 	s->options = *o;
 	s->options.sampler.telemetry = o->telemetry;
+	s->user_mask = user_space_mask();
 	budget_split(o->memory_limit_bytes, &s->budget);
 	s->options.sampler.cache_bytes = s->budget.cache_bytes;
 	s->options.sampler.ring_bytes = s->budget.ring_bytes;

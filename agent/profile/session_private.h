@@ -19,6 +19,7 @@ struct session {
 	struct session_options options;
 	struct budget budget;
 	struct sampler *sampler;
+	uint64_t user_mask; /* the bits of user addresses */
 	struct sideband *sideband;
 	struct cgroup_tree *cgroups; /* NULL: there is no unified hierarchy to be seen */
 	struct process_table *processes;

@@ -3,6 +3,7 @@
 #include "agent/sample/sample.h"
 
 #include <errno.h>
+#include <stdbool.h>
 
 static size_t sample_bytes(const struct wire_sample *head)
 {
@@ -13,23 +14,37 @@ static size_t sample_bytes(const struct wire_sample *head)
 	return n;
 }
 
+static bool pieces_are_there(const struct wire_cold *cold, size_t n_bytes)
+{
+	for (size_t i = 0; i < WIRE_COLD_PIECES; i++) {
+		uint64_t n = cold->pieces[i].n_bytes;
+
+		if (n > n_bytes || n % WIRE_WORD_BYTES)
+			return false;
+		n_bytes -= n;
+	}
+	return true;
+}
+
 int sample_parse(const void *bytes, size_t n, struct sample *ret_sample)
 {
 	const struct wire_sample *head = bytes;
 
-	if (n < sizeof(*head))
+	if (n < sizeof(*head) || head->record.n_bytes > n || head->record.type != WIRE_SAMPLE ||
+	    head->record.event >= EVENT_MAX || head->record.source >= EVENT_MAX_SOURCES)
 		return -EBADMSG;
 	if (head->n_kernel > WIRE_MAX_KERNEL_FRAMES || head->n_user > WIRE_MAX_USER_FRAMES ||
 	    sample_stack_bytes(head) > WIRE_MAX_STACK_BYTES || head->end >= WIRE_END_MAX)
 		return -EBADMSG;
-	if (n < sample_bytes(head))
+	if (head->record.n_bytes < sample_bytes(head))
 		return -EBADMSG;
 	struct sample s = { .head = head, .kernel_frames = (const uint64_t *)(head + 1) };
 	s.user_frames = s.kernel_frames + head->n_kernel;
 	if (head->flags & WIRE_COLD) {
 		s.cold = (const struct wire_cold *)(s.user_frames + head->n_user);
 		s.stack = (const uint8_t *)(s.cold + 1);
-		if (s.cold->n_right > head->n_user)
+		if (s.cold->n_right > head->n_user ||
+		    !pieces_are_there(s.cold, sample_stack_bytes(head)))
 			return -EBADMSG;
 	}
 	*ret_sample = s;

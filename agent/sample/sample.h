@@ -14,7 +14,8 @@ struct sample {
 	const uint64_t *kernel_frames; /* head->n_kernel, leaf first */
 	const uint64_t *user_frames;   /* head->n_user, leaf first */
 	const struct wire_cold *cold;  /* NULL unless head->flags & WIRE_COLD */
-	const uint8_t *stack;	       /* sample_stack_bytes(head), from cold->regs.sp on */
+	/* sample_stack_bytes(head), from a little below cold->regs.sp on; the last of them, which are no more, are cold->pieces. */
+	const uint8_t *stack;
 };
 
 static inline size_t sample_stack_bytes(const struct wire_sample *head)
@@ -22,7 +23,7 @@ static inline size_t sample_stack_bytes(const struct wire_sample *head)
 	return (size_t)head->stack_words * WIRE_WORD_BYTES;
 }
 
-/* 0, or -EBADMSG when the bytes do not follow bpf/wire.h. `bytes` is aligned to 8. */
+/* 0, or -EBADMSG when the bytes do not follow bpf/wire.h. `bytes` is aligned to 8; what lies behind the record's own length is not looked at. */
 int sample_parse(const void *bytes, size_t n, struct sample *ret_sample);
 
 #endif

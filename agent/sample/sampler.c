@@ -13,21 +13,16 @@
 #include <unistd.h>
 
 #include "agent/sample/cost.h"
+#include "agent/sample/cpu_counters.h"
 #include "agent/sample/kernel_types.h"
+#include "agent/sample/knobs.h"
 #include "agent/sample/refusal.h"
-#include "agent/sample/tick.h"
+#include "agent/sample/source.h"
 #include "agent/util/log.h"
 #include "agent/util/macro.h"
 #include "agent/util/str.h"
 #include "bpf/sample.skel.h"
 
-#define SAMPLER_DEFAULT_PROCESSES 8192
-#define SAMPLER_DEFAULT_OBJECTS 4096
-/* Half of the ring is for stack copies: it holds as many as come within a tenth of a second, for so long may the agent be busy with
- * something else. The other half is a second of records of 300 bytes many times over. */
-#define COPIES_DIVISOR 10
-#define SAMPLER_RING_MIN_BYTES ((size_t)1024 * 1024)
-#define SAMPLER_RING_MAX_BYTES ((size_t)64 * 1024 * 1024)
 #define VERIFIER_LOG_BYTES 16384
 /* The verifier's words are megabytes (libbpf's ceiling is 16 MiB); what it objects to is at their end. */
 #define LIBBPF_TEXT_BYTES ((size_t)32 << 20)
@@ -38,15 +33,15 @@
 struct sampler {
 	struct sample_bpf *bpf;
 	struct ring_buffer *ring;
-	struct ticks *ticks;
+	struct source *sources[EVENT_MAX];
+	size_t n_sources;
+	struct cpu_counters *counters;
 	unsigned int hz;
-	bool follow_cpus;
-	struct cpus cpus; /* those to attach to */
 	struct telemetry *telemetry;
 	sampler_fn fn; /* during sampler_read() */
 	void *fn_data;
-	char *verifier_log;
-	int types_fd; /* while loading */
+	char *verifier_logs; /* VERIFIER_LOG_BYTES for each event; NULL: not wanted */
+	int types_fd;	     /* while loading */
 };
 
 static int libbpf_to_log(enum libbpf_print_level level, const char *fmt, va_list ap)
@@ -65,142 +60,47 @@ static int libbpf_to_log(enum libbpf_print_level level, const char *fmt, va_list
 	return 0;
 }
 
+static void free_sources(struct sampler *s)
+{
+	while (s->n_sources > 0) {
+		struct source *source = s->sources[--s->n_sources];
+
+		source->ops->free(source);
+	}
+}
+
 void sampler_free(struct sampler *s)
 {
 	if (!s)
 		return;
-	ticks_free(s->ticks);
+	free_sources(s);
+	cpu_counters_free(s->counters);
 	ring_buffer__free(s->ring);
 	sample_bpf__destroy(s->bpf);
-	cpus_fini(&s->cpus);
-	free(s->verifier_log);
+	free(s->verifier_logs);
 	free(s);
 }
 
-/* A power of two, as large as needed or allowed. */
-static size_t ring_bytes(const struct sampler *s, const struct sampler_options *o)
-{
-	size_t most = o->ring_bytes ? o->ring_bytes : SAMPLER_RING_MAX_BYTES;
-	size_t needed = 2 * s->cpus.n * s->hz * WIRE_COPY_BYTES / COPIES_DIVISOR;
-	size_t n = SAMPLER_RING_MIN_BYTES;
-
-	while (n < needed && 2 * n <= most && 2 * n <= SAMPLER_RING_MAX_BYTES)
-		n *= 2;
-	return n;
-}
-
-/* Numbers are looked up in /proc. Where that is another namespace's than ours (a container with pids of its own and the host's /proc) they
- * would be somebody else's. */
-static bool proc_is_ours(void)
-{
-	char link[32];
-	ssize_t n = readlink("/proc/self", link, sizeof(link));
-	uint64_t pid = 0;
-
-	if (n > 0)
-		(void)str_parse_u64((struct str){ link, (size_t)n }, 10, UINT32_MAX, &pid);
-	return pid == (uint64_t)getpid();
-}
-
-/* Namespaces are not numbered from 1 on: nobody is in this one, so nobody has a number. */
-#define NOBODYS_PID_NAMESPACE 1
-
-/* The inode of our pid namespace, 0 when it is the initial one. Who asks for some pids has them from ours. */
-static uint32_t own_pid_namespace(const struct sampler_options *o)
-{
-	struct stat st;
-
-	if (o->n_pids == 0 && o->n_tids == 0 && !proc_is_ours())
-		return NOBODYS_PID_NAMESPACE;
-	/* PROC_PID_INIT_INO, include/linux/proc_ns.h */
-	if (stat("/proc/self/ns/pid", &st) < 0 || st.st_ino == 0xEFFFFFFCU)
-		return 0;
-	return (uint32_t)st.st_ino;
-}
-
-/* Each CPU that there may ever be has its own. */
-static uint32_t cache_parts(const struct sampler_options *o)
-{
-	int n_cpus = libbpf_num_possible_cpus();
-	uint32_t parts = 1;
-
-	while (n_cpus > 0 && parts < WIRE_CACHE_MAX_PARTS &&
-	       (size_t)2 * parts * WIRE_CACHE_PART_BYTES * (size_t)n_cpus <= o->cache_bytes)
-		parts *= 2;
-	return parts;
-}
-
-static int size_cache(struct sampler *s, uint32_t parts)
-{
-	s->bpf->rodata->cache_mask = parts * (WIRE_CACHE_PART_BYTES / WIRE_CACHED_FRAME_BYTES) - 1;
-	return bpf_map__set_max_entries(s->bpf->maps.frame_cache, parts);
-}
-
-static int set_knobs(struct sampler *s, const struct sampler_options *o)
-{
-	size_t bytes = ring_bytes(s, o);
-
-	s->bpf->rodata->want_kernel = !o->no_kernel;
-	s->bpf->rodata->want_user = !o->no_user;
-	s->bpf->rodata->want_idle = o->idle;
-	s->bpf->rodata->filter_pids = o->n_pids > 0;
-	s->bpf->rodata->filter_tids = o->n_tids > 0;
-	s->bpf->rodata->filter_cgroup = o->cgroup_fd >= 0;
-	s->bpf->rodata->pid_namespace = own_pid_namespace(o);
-	s->bpf->rodata->wake_bytes = bytes / 4;
-	s->bpf->rodata->cold_bytes = bytes / 2;
-	s->bpf->rodata->deep_copies =
-		libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, BPF_FUNC_ringbuf_reserve_dynptr,
-					NULL) == 1;
-	int r = bpf_map__set_max_entries(s->bpf->maps.samples, (uint32_t)bytes);
-	if (r == 0)
-		r = size_cache(s, cache_parts(o));
-	if (r == 0)
-		r = bpf_map__set_max_entries(s->bpf->maps.processes,
-					     o->max_processes ? o->max_processes
-							      : SAMPLER_DEFAULT_PROCESSES);
-	if (r == 0)
-		r = bpf_map__set_max_entries(s->bpf->maps.objects,
-					     o->max_objects ? o->max_objects
-							    : SAMPLER_DEFAULT_OBJECTS);
-	return r;
-}
-
+/* Of each program that is wanted. */
 static int want_verifier_stats(struct sampler *s)
 {
-	free(s->verifier_log);
-	s->verifier_log = calloc(1, VERIFIER_LOG_BYTES);
-	if (!s->verifier_log)
-		return -ENOMEM;
-	int r = bpf_program__set_log_level(s->bpf->progs.sample, VERIFIER_LOG_STATS);
-	if (r == 0)
-		r = bpf_program__set_log_buf(s->bpf->progs.sample, s->verifier_log,
-					     VERIFIER_LOG_BYTES);
-	return r;
-}
+	struct bpf_program *program;
+	size_t i = 0;
 
-static int set_ids(int map_fd, const uint32_t *ids, size_t n)
-{
-	uint8_t one = 1;
+	bpf_object__for_each_program(program, s->bpf->obj)
+	{
+		char *log = s->verifier_logs + VERIFIER_LOG_BYTES * i;
 
-	for (size_t i = 0; i < n; i++)
-		if (bpf_map_update_elem(map_fd, &ids[i], &one, BPF_ANY) < 0)
-			return -errno;
+		if (!bpf_program__autoload(program) || i == EVENT_MAX)
+			continue;
+		int r = bpf_program__set_log_level(program, VERIFIER_LOG_STATS);
+		if (r == 0)
+			r = bpf_program__set_log_buf(program, log, VERIFIER_LOG_BYTES);
+		if (r < 0)
+			return r;
+		i++;
+	}
 	return 0;
-}
-
-static int set_filters(struct sampler *s, const struct sampler_options *o)
-{
-	uint32_t zero = 0;
-	int r = set_ids(bpf_map__fd(s->bpf->maps.wanted_pids), o->pids, o->n_pids);
-
-	if (r == 0)
-		r = set_ids(bpf_map__fd(s->bpf->maps.wanted_tids), o->tids, o->n_tids);
-	if (r == 0 && o->cgroup_fd >= 0 &&
-	    bpf_map_update_elem(bpf_map__fd(s->bpf->maps.wanted_cgroup), &zero, &o->cgroup_fd,
-				BPF_ANY) < 0)
-		r = -errno;
-	return r;
 }
 
 static int on_record(void *ctx, void *data, size_t size)
@@ -217,7 +117,7 @@ static int on_record(void *ctx, void *data, size_t size)
 }
 
 /* Opened with the types of the kernel that it names, or, where they cannot be told, for libbpf to look into all of them. */
-static int open_program(struct sampler *s, bool all_types)
+static int open_programs(struct sampler *s, bool all_types)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, opts);
 	char path[KERNEL_TYPES_PATH_BYTES];
@@ -236,13 +136,31 @@ static int open_program(struct sampler *s, bool all_types)
 	return raw ? kernel_types_fill(s->types_fd, (struct str){ raw, n_bytes }) : -ENODATA;
 }
 
-static int load_program(struct sampler *s, const struct sampler_options *o, bool all_types)
+static int open_sources(struct sampler *s, const struct sampler_options *o, struct buf *why)
 {
-	int r = open_program(s, all_types);
+	free_sources(s);
+	for (size_t i = 0; source_list[i]; i++) {
+		struct source *source = NULL;
+		int r = source_list[i]->new (s->bpf, o, why, &source);
+
+		if (r < 0)
+			return r;
+		if (source)
+			s->sources[s->n_sources++] = source;
+	}
+	return 0;
+}
+
+static int load_programs(struct sampler *s, const struct sampler_options *o, bool all_types,
+			 struct buf *why)
+{
+	int r = open_programs(s, all_types);
 
 	if (r == 0)
-		r = set_knobs(s, o);
-	if (r == 0 && o->verifier_stats)
+		r = knobs_set(s->bpf, o);
+	if (r == 0)
+		r = open_sources(s, o, why);
+	if (r == 0 && s->verifier_logs)
 		r = want_verifier_stats(s);
 	if (r == 0)
 		r = sample_bpf__load(s->bpf);
@@ -251,37 +169,26 @@ static int load_program(struct sampler *s, const struct sampler_options *o, bool
 	return r;
 }
 
-static int load(struct sampler *s, const struct sampler_options *o)
+static int load(struct sampler *s, const struct sampler_options *o, struct buf *why)
 {
-	int r = load_program(s, o, false);
+	int r = load_programs(s, o, false, why);
 
-	/* Whatever stood in the way, libbpf has the last word. */
-	if (r < 0) {
+	/* Whatever stood in the way, libbpf has the last word; unless it is what was asked for. */
+	if (r < 0 && why->len == 0) {
 		log_debug("loading again, with all types of the kernel", LOG_ERR(r));
+		free_sources(s);
 		sample_bpf__destroy(s->bpf);
 		s->bpf = NULL;
-		r = load_program(s, o, true);
+		r = load_programs(s, o, true, why);
 	}
 	if (r == 0)
-		r = set_filters(s, o);
+		r = knobs_set_filters(s->bpf, o);
+	if (r == 0)
+		r = cpu_counters_new(bpf_map__fd(s->bpf->maps.counters), &s->counters);
 	if (r < 0)
 		return r;
 	s->ring = ring_buffer__new(bpf_map__fd(s->bpf->maps.samples), on_record, s, NULL);
 	return s->ring ? 0 : -errno;
-}
-
-static int choose_cpus(struct sampler *s, const struct sampler_options *o)
-{
-	if (!o->cpus) {
-		s->follow_cpus = true;
-		return cpus_online(&s->cpus);
-	}
-	s->cpus.ids = calloc(o->cpus->n ? o->cpus->n : 1, sizeof(*s->cpus.ids));
-	if (!s->cpus.ids)
-		return -ENOMEM;
-	memcpy(s->cpus.ids, o->cpus->ids, o->cpus->n * sizeof(*s->cpus.ids));
-	s->cpus.n = o->cpus->n;
-	return 0;
 }
 
 static void warn_of_shortcomings(const struct refusal_facts *facts)
@@ -303,15 +210,17 @@ int sampler_new(const struct sampler_options *o, struct buf *why, struct sampler
 	s->types_fd = -1;
 	s->telemetry = o->telemetry;
 	s->hz = o->hz ? o->hz : SAMPLER_DEFAULT_HZ;
+	s->verifier_logs = o->verifier_stats ? calloc(EVENT_MAX, VERIFIER_LOG_BYTES) : NULL;
+	if (o->verifier_stats && !s->verifier_logs)
+		return -ENOMEM;
 	refusal_facts_read(&facts);
 	if (refusal_expected(&facts, why))
 		return -EPERM;
 	libbpf_set_print(libbpf_to_log);
-	int r = choose_cpus(s, o);
-	if (r == 0)
-		r = load(s, o);
+	int r = load(s, o, why);
 	if (r < 0) {
-		refusal_explain(&facts, "load", r, why);
+		if (why->len == 0)
+			refusal_explain(&facts, "load", r, why);
 		return r;
 	}
 	warn_of_shortcomings(&facts);
@@ -319,28 +228,40 @@ int sampler_new(const struct sampler_options *o, struct buf *why, struct sampler
 	return 0;
 }
 
+static void detach_all(struct sampler *s)
+{
+	for (size_t i = 0; i < s->n_sources; i++)
+		s->sources[i]->ops->detach(s->sources[i]);
+}
+
 int sampler_start(struct sampler *s, struct buf *why)
 {
-	int r = ticks_new(bpf_program__fd(s->bpf->progs.sample), s->hz, &s->cpus, &s->ticks);
 	struct refusal_facts facts;
+	int r = 0;
 
-	if (r < 0) {
-		refusal_facts_read(&facts);
+	for (size_t i = 0; i < s->n_sources && r == 0; i++)
+		r = s->sources[i]->ops->attach(s->sources[i], why);
+	if (r == 0)
+		return 0;
+	detach_all(s);
+	refusal_facts_read(&facts);
+	if (why->len == 0)
 		refusal_explain(&facts, "attach", r, why);
-	}
 	return r;
 }
 
 void sampler_stop(struct sampler *s)
 {
-	ticks_free(s->ticks);
-	s->ticks = NULL;
+	detach_all(s);
 }
 
 int sampler_set_hz(struct sampler *s, unsigned int hz)
 {
-	int r = s->ticks ? ticks_set_hz(s->ticks, hz) : 0;
+	int r = 0;
 
+	for (size_t i = 0; i < s->n_sources && r == 0; i++)
+		if (s->sources[i]->ops->set_rate)
+			r = s->sources[i]->ops->set_rate(s->sources[i], hz);
 	if (r == 0)
 		s->hz = hz;
 	return r;
@@ -353,14 +274,12 @@ unsigned int sampler_hz(const struct sampler *s)
 
 int sampler_sync_cpus(struct sampler *s)
 {
-	_cleanup_cpus_ struct cpus online = { 0 };
+	int r = 0;
 
-	if (!s->ticks)
-		return 0;
-	if (!s->follow_cpus)
-		return ticks_sync(s->ticks, &s->cpus);
-	int r = cpus_online(&online);
-	return r < 0 ? r : ticks_sync(s->ticks, &online);
+	for (size_t i = 0; i < s->n_sources && r == 0; i++)
+		if (s->sources[i]->ops->sync_cpus)
+			r = s->sources[i]->ops->sync_cpus(s->sources[i]);
+	return r;
 }
 
 int sampler_ring_fd(const struct sampler *s)
@@ -389,34 +308,41 @@ void sampler_tables(struct sampler *s, struct sampler_tables *ret_tables)
 	};
 }
 
-int sampler_counters(const struct sampler *s, struct wire_counters *ret_counters)
+int sampler_counters(struct sampler *s, struct wire_counters ret_counters[EVENT_MAX])
 {
-	int n_cpus = libbpf_num_possible_cpus();
-	struct wire_counters sum = { 0 };
-	uint32_t zero = 0;
+	int r = cpu_counters_look(s->counters);
 
-	if (n_cpus < 0)
-		return n_cpus;
-	_cleanup_free_ struct wire_counters *each = calloc((size_t)n_cpus, sizeof(*each));
-	if (!each)
-		return -ENOMEM;
-	if (bpf_map_lookup_elem(bpf_map__fd(s->bpf->maps.counters), &zero, each) < 0)
-		return -errno;
-	for (int i = 0; i < n_cpus; i++) {
-#define ADD(name, text) sum.name += each[i].name;
-		WIRE_COUNTERS(ADD)
-#undef ADD
-	}
-	*ret_counters = sum;
-	return 0;
+	for (enum event e = 0; e < EVENT_MAX && r == 0; e++)
+		cpu_counters_sum(s->counters, e, &ret_counters[e]);
+	return r;
+}
+
+/* What was due is looked at before what came. */
+uint64_t sampler_missed(struct sampler *s)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < s->n_sources; i++)
+		if (s->sources[i]->ops->look)
+			s->sources[i]->ops->look(s->sources[i]);
+	bool is_fresh = cpu_counters_look(s->counters) == 0;
+	for (size_t i = 0; i < s->n_sources; i++)
+		if (s->sources[i]->ops->n_missed)
+			n += s->sources[i]->ops->n_missed(s->sources[i],
+							  is_fresh ? s->counters : NULL);
+	return n;
 }
 
 int sampler_cost(const struct sampler *s, struct sampler_cost *ret_cost)
 {
+	struct bpf_program *program;
 	const struct bpf_map *map;
 	struct sampler_cost cost = { 0 };
-	int r = cost_add_program(bpf_program__fd(s->bpf->progs.sample), &cost);
+	int r = 0;
 
+	bpf_object__for_each_program(program,
+				     s->bpf->obj) if (r == 0 && bpf_program__autoload(program)) r =
+		cost_add_program(bpf_program__fd(program), &cost);
 	bpf_object__for_each_map (map, s->bpf->obj)
 		if (r == 0)
 			r = cost_add_map(bpf_map__fd(map), &cost);
@@ -429,10 +355,20 @@ void sampler_verifier_stats(const struct sampler *s,
 			    void (*fn)(const char *program, uint64_t instructions, void *data),
 			    void *data)
 {
-	const char *at = s->verifier_log ? strstr(s->verifier_log, "processed ") : NULL;
-	struct str text = str_from(at ? at + strlen("processed ") : NULL);
-	uint64_t n = 0;
+	struct bpf_program *program;
+	size_t i = 0;
 
-	if (at && str_scan_u64(&text, 10, UINT64_MAX, &n) == 0)
-		fn(bpf_program__name(s->bpf->progs.sample), n, data);
+	if (!s->verifier_logs)
+		return;
+	bpf_object__for_each_program(program, s->bpf->obj)
+	{
+		if (!bpf_program__autoload(program) || i == EVENT_MAX)
+			continue;
+		const char *at = strstr(s->verifier_logs + VERIFIER_LOG_BYTES * i++, "processed ");
+		struct str text = str_from(at ? at + strlen("processed ") : NULL);
+		uint64_t n = 0;
+
+		if (at && str_scan_u64(&text, 10, UINT64_MAX, &n) == 0)
+			fn(bpf_program__name(program), n, data);
+	}
 }

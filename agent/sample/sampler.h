@@ -23,6 +23,8 @@
 #define SAMPLER_DEFAULT_HZ 97
 #define SAMPLER_MAX_HZ 10000
 #define SAMPLER_MAX_FILTERS 4096
+/* Samples a second of one tracepoint on one CPU: a hundredth of its time, at some 10 µs each. What is beyond is counted with the next. */
+#define SAMPLER_PROBE_HZ 1000
 
 struct sampler_options {
 	unsigned int hz; /* 0: SAMPLER_DEFAULT_HZ */
@@ -34,6 +36,10 @@ struct sampler_options {
 	size_t n_pids;
 	const uint32_t *tids;
 	size_t n_tids;
+	/* Tracepoints beside the ticks, "group:name", fewer than EVENT_MAX_SOURCES; sample->head->record.source is the index + 1. */
+	const char *const *tracepoints;
+	size_t n_tracepoints;
+	bool no_ticks; /* of these tracepoints alone */
 	int cgroup_fd; /* directory of the unified hierarchy, borrowed; < 0: none */
 	const struct cpus *
 		cpus; /* NULL: all that are online, followed as they come and go; borrowed until sampler_start() */
@@ -84,8 +90,11 @@ struct sampler_tables {
 };
 void sampler_tables(struct sampler *s, struct sampler_tables *ret_tables);
 
-/* Sum over all CPUs. */
-int sampler_counters(const struct sampler *s, struct wire_counters *ret_counters);
+/* By event, the sums over all CPUs, each as it was between two ticks (agent/sample/cpu_counters.h): each balances always. */
+int sampler_counters(struct sampler *s, struct wire_counters ret_counters[EVENT_MAX]);
+
+/* Ticks that were due and never came (agent/sample/missed.h). Asks each CPU; after sampler_stop() it stands. */
+uint64_t sampler_missed(struct sampler *s);
 
 /* Cost as the kernel accounts it: time and runs are zero unless kernel.bpf_stats_enabled=1. */
 struct sampler_cost {

@@ -12,6 +12,7 @@
 #define UNWIND_READ(w, dst, n, addr) host_read((w), (dst), (n), (addr))
 #define UNWIND_CODE(w, dst, n, pc) host_code((w), (dst), (n), (pc))
 #define UNWIND_SAVED(w) host_saved(w)
+#define UNWIND_USER_MASK(w) host_user_mask(w)
 
 struct unwind_walk;
 static int host_find(struct unwind_walk *w);
@@ -19,6 +20,7 @@ static uint32_t host_rule(struct unwind_walk *w);
 static int host_read(struct unwind_walk *w, void *dst, size_t n, uint64_t addr);
 static int host_code(struct unwind_walk *w, void *dst, size_t n, uint64_t pc);
 static uint32_t host_saved(struct unwind_walk *w);
+static inline uint64_t host_user_mask(const struct unwind_walk *w);
 
 #include "bpf/unwind.h"
 
@@ -34,10 +36,15 @@ static struct host_walk *host_of(struct unwind_walk *w)
 	return CONTAINER_OF(w, struct host_walk, walk);
 }
 
+static inline uint64_t host_user_mask(const struct unwind_walk *w)
+{
+	return CONTAINER_OF(w, const struct host_walk, walk)->options->user_mask;
+}
+
 static int host_find(struct unwind_walk *w)
 {
 	struct host_walk *h = host_of(w);
-	const struct mapping *m = mappings_find(h->options->process->mappings, w->pc);
+	const struct mapping *m = mappings_find(h->options->mappings, w->pc);
 
 	if (!m)
 		return 0;
@@ -166,19 +173,19 @@ static enum wire_end host_end(const struct host_walk *h)
 
 enum wire_end host_walk(const struct host_walk_options *o, const struct wire_regs *regs)
 {
-	const struct mappings *m = o->process->mappings;
+	const struct mappings *m = o->mappings;
 	struct wire_process process = { .n_mappings = m ? m->n : 0 };
 	struct host_walk h = { .options = o };
 	bool is_leaf = true;
 	bool goes_on = true;
 
-	unwind_begin(&h.walk, regs, &process, o->exact ? UNWIND_EXACT : 0, o->after_syscall);
+	unwind_begin(&h.walk, regs, &process, o->flags, o->after_syscall);
 	for (; goes_on; is_leaf = false) {
 		uint64_t frame = host_frame(m, h.walk.pc);
 		uint64_t pc = pc_as_left(&h, is_leaf);
 
 		/* Where code was interrupted is a fact; where it would return to, outside of all code, is a walk gone astray. */
-		if (!frame && !(is_leaf && o->exact))
+		if (!frame && !(is_leaf && (o->flags & UNWIND_EXACT)))
 			return WIRE_END_NO_MAPPING;
 		if (!frame)
 			frame = FRAME_UNKNOWN;

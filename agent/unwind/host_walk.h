@@ -21,7 +21,8 @@ enum frame_special {
 };
 
 struct host_walk_options {
-	struct process *process; /* its mappings are those to walk with */
+	struct process *process;
+	const struct mappings *mappings; /* of it, those to walk with; NULL: none are known */
 	struct object_tables *objects;
 	/* Memory of the process: 0, else it cannot be read. */
 	int (*read)(void *data, uint64_t addr, void *dst, size_t n);
@@ -32,9 +33,10 @@ struct host_walk_options {
 	/* Keep the registers that calls preserve from frame to frame. Costs five look-ups a frame, for the few walks that end for want of
 	 * one (WIRE_END_REGISTER). */
 	bool all_registers;
-	bool wanted; /* tables that the walk comes by are to be loaded */
-	bool exact;  /* regs->pc is where the code was interrupted, and all registers are known */
+	bool wanted;	/* tables that the walk comes by are to be loaded */
+	uint32_t flags; /* WIRE_COLD_*: what is known of regs */
 	bool after_syscall;
+	uint64_t user_mask; /* the bits of its addresses (agent/util/user_space.h) */
 };
 
 /* Why it ended. WIRE_END_COPY_END stands for every read that failed. All is borrowed for the call. */

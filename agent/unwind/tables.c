@@ -27,6 +27,7 @@ struct range {
 struct entry {
 	uint32_t pid;
 	uint32_t generation; /* 0: refused */
+	uint32_t exec_id;    /* of the image that has these mappings */
 	struct range *range; /* NULL: refused */
 	struct hash_node node;
 	struct list lru;
@@ -303,13 +304,16 @@ static int publish(struct tables *t, const struct process *p, struct entry *e)
 	r = entry_put(t, p->pid,
 		      &(struct wire_process){ .mappings_at = range->at,
 					      .n_mappings = range->mappings->n,
-					      .generation = generation },
+					      .generation = generation,
+					      .exec_id = p->exec_id },
 		      &e);
-	if (r < 0)
+	if (r < 0) {
 		range_unref(t, range);
-	else
-		entry_set(t, e, range, generation);
-	return r;
+		return r;
+	}
+	entry_set(t, e, range, generation);
+	e->exec_id = p->exec_id;
+	return 0;
 }
 
 int tables_refuse(struct tables *t, uint32_t pid, uint64_t cgroup_id)
@@ -344,7 +348,7 @@ int tables_publish(struct tables *t, const struct process *p)
 		tables_retract(t, p->pid);
 		return -ENOSPC;
 	}
-	if (e && e->range && e->range->mappings == p->mappings)
+	if (e && e->range && e->range->mappings == p->mappings && e->exec_id == p->exec_id)
 		return 0;
 	int r = p->mappings->n > WIRE_MAX_PROCESS_MAPPINGS ? -ENOSPC : publish(t, p, e);
 	if (r < 0) {

@@ -40,7 +40,7 @@ int tables_new(const struct tables_options *o, struct tables **ret_tables);
 void tables_free(struct tables *t);
 DEFINE_CLEANUP(struct tables *, tables_free);
 
-/* Makes the kernel half know p->mappings; nothing to do where it knows these. 0; -ENOSPC when there is no room now, or there are too many
+/* Makes the kernel half know p->mappings, as those of the image with p->exec_id; nothing to do where it knows these. 0; -ENOSPC when there is no room now, or there are too many
  * (counted), or none; other -errno of the map update. */
 int tables_publish(struct tables *t, const struct process *p);
 /* The kernel half lets ticks of the process end at once, as long as it is in this control group. It is the first to be evicted. 0 or -errno:

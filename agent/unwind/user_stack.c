@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "agent/unwind/wire_mapping.h"
+#include "agent/util/macro.h"
 
 /* The pc that a frame had under the mappings it was made with; 0 when they do not hold it. */
 static uint64_t pc_of_frame(const struct mappings *mappings, uint64_t frame)
@@ -26,10 +27,10 @@ struct view {
 	bool stale; /* they differ */
 };
 
-static struct view view_of(const struct wire_sample *head, const struct process *p,
+static struct view view_of(const struct wire_sample *head, const struct mappings *now,
 			   const struct tables *tables)
 {
-	struct view v = { .now = p->mappings };
+	struct view v = { .now = now };
 
 	if (!head->generation)
 		return v;
@@ -77,30 +78,77 @@ static bool take_frames(const struct user_stack_input *in, const struct view *v,
 	return true;
 }
 
+/* There is no copy to go on with. Where the kernel half knew no mapping and there is one, it was for want of the table: the code was mapped
+ * since that was made. */
 static void take_kernel_walk(const struct user_stack_input *in, const struct view *v,
 			     struct user_stack *s)
 {
 	s->end = in->head->end;
-	(void)take_frames(in, v, in->head->n_user, s);
+	if (!take_frames(in, v, in->head->n_user, s))
+		return;
+	if (s->end == WIRE_END_NO_MAPPING && s->n > 0 && s->frames[s->n - 1] != FRAME_UNKNOWN)
+		s->end = WIRE_END_NO_TABLE;
 }
 
-/* What a walk over a copied stack reads and writes. */
-struct copy {
-	const uint8_t *stack;
+/* A piece of memory as it was. */
+struct copied {
+	const uint8_t *bytes;
 	uint64_t base;
 	uint64_t n_bytes;
+};
+
+/* What a walk over copied stacks reads and writes. */
+struct copy {
+	struct copied stacks[1 + WIRE_COLD_PIECES]; /* sp lies on the first */
+	const struct wire_word *words;		    /* WIRE_COLD_WORDS */
 	struct user_stack *to;
 };
+
+static int word_read(const struct copy *c, uint64_t addr, void *dst, size_t n)
+{
+	for (size_t i = 0; addr && n == WIRE_WORD_BYTES && i < WIRE_COLD_WORDS; i++) {
+		if (c->words[i].at == addr) {
+			memcpy(dst, &c->words[i].value, n);
+			return 0;
+		}
+	}
+	return -1;
+}
 
 static int copy_read(void *data, uint64_t addr, void *dst, size_t n)
 {
 	const struct copy *c = data;
-	uint64_t at = addr - c->base;
 
-	if (at > c->n_bytes || c->n_bytes - at < n)
-		return -1;
-	memcpy(dst, c->stack + at, n);
-	return 0;
+	for (size_t i = 0; i < ARRAY_SIZE(c->stacks); i++) {
+		const struct copied *from = &c->stacks[i];
+		uint64_t at = addr - from->base;
+
+		if (at <= from->n_bytes && from->n_bytes - at >= n) {
+			memcpy(dst, from->bytes + at, n);
+			return 0;
+		}
+	}
+	return word_read(c, addr, dst, n);
+}
+
+static struct copy copy_of(const struct user_stack_input *in, struct user_stack *to)
+{
+	const struct wire_cold *cold = in->cold;
+	uint64_t left = (uint64_t)in->head->stack_words * WIRE_WORD_BYTES;
+	struct copy c = { .words = cold->words, .to = to };
+
+	/* From the last to the first; the parser has seen that they are there. */
+	for (size_t i = WIRE_COLD_PIECES; i > 0; i--) {
+		const struct wire_piece *piece = &cold->pieces[i - 1];
+
+		left -= piece->n_bytes;
+		c.stacks[i] = (struct copied){ in->stack + left, piece->from, piece->n_bytes };
+	}
+	c.stacks[0] = (struct copied){ .bytes = in->stack,
+				       .base = cold->regs.reg[WIRE_ABI_SP] - WIRE_BELOW_BYTES +
+					       cold->n_skipped,
+				       .n_bytes = left };
+	return c;
 }
 
 static bool copy_frame(void *data, uint64_t frame, uint64_t pc)
@@ -115,27 +163,25 @@ static bool copy_frame(void *data, uint64_t frame, uint64_t pc)
 }
 
 static void walk_copy(const struct user_stack_input *in, struct process *p,
-		      const struct user_stack_world *world, struct user_stack *s)
+		      const struct mappings *mappings, const struct user_stack_world *world,
+		      struct user_stack *s)
 {
 	uint32_t n_before = s->n;
-	struct copy c = {
-		.stack = in->stack,
-		.base = in->cold->regs.reg[WIRE_ABI_SP] + in->cold->n_skipped,
-		.n_bytes = (uint64_t)in->head->stack_words * WIRE_WORD_BYTES,
-		.to = s,
-	};
+	struct copy c = copy_of(in, s);
 	struct host_walk_options o = {
 		.process = p,
+		.mappings = mappings,
 		.objects = world->objects,
 		.read = copy_read,
 		.on_frame = copy_frame,
 		.data = &c,
 		.wanted = true,
-		.exact = in->cold->flags & WIRE_COLD_EXACT,
+		.flags = in->cold->flags,
+		.user_mask = world->user_mask,
 	};
 
 	s->end = host_walk(&o, &in->cold->regs);
-	if (s->end != WIRE_END_REGISTER || !o.exact)
+	if (s->end != WIRE_END_REGISTER || !(o.flags & WIRE_COLD_EXACT))
 		return;
 	s->n = n_before;
 	o.all_registers = true;
@@ -153,21 +199,47 @@ bool wire_end_is_complete(enum wire_end end)
 	return end < WIRE_END_MAX && complete[end];
 }
 
+/* By these mappings; true when it is complete. */
+static bool make_by(const struct user_stack_input *in, struct process *p,
+		    const struct mappings *mappings, const struct user_stack_world *world,
+		    struct user_stack *s)
+{
+	struct view v = view_of(in->head, mappings, world->tables);
+
+	s->n = 0;
+	if (!in->cold || !in->head->stack_words || !mappings)
+		take_kernel_walk(in, &v, s);
+	else if (take_frames(in, &v, in->cold->n_right, s))
+		walk_copy(in, p, mappings, world, s);
+	if (s->end >= WIRE_END_MAX)
+		s->end = WIRE_END_BAD_PC;
+	return wire_end_is_complete(s->end);
+}
+
+/*
+ * What was lost may have been a mapping of this stack, which s is by p->mappings. By the rules of another file a walk ends early, now and then at a
+ * word that looks like the end: the whole stack that is deeper is the right one.
+ */
+static bool make_in_doubt(const struct user_stack_input *in, struct process *p, bool is_complete,
+			  const struct user_stack_world *world, struct user_stack *s)
+{
+	uint32_t n = s->n;
+
+	if (make_by(in, p, p->mappings_ahead, world, s) && (!is_complete || s->n > n))
+		return true;
+	return make_by(in, p, p->mappings, world, s);
+}
+
 void user_stack_make(const struct user_stack_input *in, struct process *p,
 		     const struct user_stack_world *world, struct user_stack *ret_stack)
 {
 	struct user_stack *s = ret_stack;
-	struct view v = view_of(in->head, p, world->tables);
 
-	s->n = 0;
-	if (v.stale)
+	if (view_of(in->head, p->mappings, world->tables).stale)
 		telemetry_count(world->telemetry, TELEMETRY_samples_stale_mapping, 1);
-	if (!in->cold || !in->head->stack_words || !p->mappings)
-		take_kernel_walk(in, &v, s);
-	else if (take_frames(in, &v, in->cold->n_right, s))
-		walk_copy(in, p, world, s);
-	if (s->end >= WIRE_END_MAX)
-		s->end = WIRE_END_BAD_PC;
-	if (!wire_end_is_complete(s->end))
+	bool is_complete = make_by(in, p, p->mappings, world, s);
+	if (p->mappings_ahead && p->mappings_ahead != p->mappings)
+		is_complete = make_in_doubt(in, p, is_complete, world, s);
+	if (!is_complete)
 		s->frames[s->n++] = FRAME_END + (unsigned int)s->end;
 }

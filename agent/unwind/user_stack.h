@@ -8,6 +8,9 @@
  *	raw	pcs are looked up in the mappings that the process has by now; a caller's pc outside of all of them ends the stack;
  *	cold	the walk goes on here over the copied stack, where the kernel half could not, by the code that it runs.
  *
+ * While the mappings of a sample's time are in doubt (process->mappings_ahead), those that were read later are tried as well: the stack is what
+ * they make of it where that is whole, and deeper or the other one is not.
+ *
  * Pure apart from counting and from reading rules out of files.
  */
 #ifndef XAGENT_AGENT_UNWIND_USER_STACK_H
@@ -45,6 +48,7 @@ struct user_stack_world {
 	const struct tables *tables;
 	struct object_tables *objects;
 	struct telemetry *telemetry;
+	uint64_t user_mask; /* agent/util/user_space.h */
 };
 
 void user_stack_make(const struct user_stack_input *in, struct process *p,

@@ -81,14 +81,24 @@ int cpus_parse(struct str text, struct cpus *ret_cpus)
 	return 0;
 }
 
-int cpus_online(struct cpus *ret_cpus)
+static int cpus_read(const char *path, struct cpus *ret_cpus)
 {
 	_cleanup_buf_ struct buf b = BUF_INIT(CPUS_TEXT_MAX);
-	int r = file_read(AT_FDCWD, "/sys/devices/system/cpu/online", &b);
+	int r = file_read(AT_FDCWD, path, &b);
 
 	if (r < 0)
 		return r;
 	return cpus_parse((struct str){ buf_str(&b), b.len }, ret_cpus);
+}
+
+int cpus_online(struct cpus *ret_cpus)
+{
+	return cpus_read("/sys/devices/system/cpu/online", ret_cpus);
+}
+
+int cpus_possible(struct cpus *ret_cpus)
+{
+	return cpus_read("/sys/devices/system/cpu/possible", ret_cpus);
 }
 
 bool cpus_has(const struct cpus *c, unsigned int cpu)

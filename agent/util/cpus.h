@@ -24,6 +24,8 @@ void cpus_fini(struct cpus *c);
 int cpus_parse(struct str text, struct cpus *ret_cpus);
 /* /sys/devices/system/cpu/online */
 int cpus_online(struct cpus *ret_cpus);
+/* /sys/devices/system/cpu/possible: the order of the values of a per-CPU map. */
+int cpus_possible(struct cpus *ret_cpus);
 bool cpus_has(const struct cpus *c, unsigned int cpu);
 
 #endif

@@ -19,19 +19,21 @@ static __always_inline void one_walk(struct scratch *s, struct bench_shared *b, 
 				     bool is_new)
 {
 	const struct bench_start *from = &b->starts[index & (BENCH_N_STACKS - 1)];
+	__u32 level = 0;
 
 	s->regs.pc = from->pc;
 	s->regs.reg[WIRE_ABI_SP] = from->sp;
 	s->regs.reg[WIRE_ABI_FP] = from->fp;
 	s->record.head.n_kernel = 0;
 	s->record.head.n_user = 0;
+	s->has_cache = 1;
 	walk_window_init(s);
 	/* No frame in the cache is of this epoch. */
 	if (is_new)
 		s->epoch = ++b->epoch;
 	unwind_begin(&s->walk, &s->regs, &b->process, UNWIND_EXACT, 0);
 	s->walk.end = WIRE_END_DEPTH;
-	bpf_loop(WIRE_MAX_USER_FRAMES, walk_step, NULL, 0);
+	bpf_loop(WIRE_MAX_USER_FRAMES, walk_step, &level, 0);
 	b->result.n_frames += s->record.head.n_user;
 	b->result.n_complete += s->walk.end == WIRE_END_ROOT;
 	b->result.n_searches += s->n_searches;
@@ -41,7 +43,7 @@ static __always_inline void one_walk(struct scratch *s, struct bench_shared *b, 
 static long walk_next(__u32 index, void *data)
 {
 	struct bench_shared *b = bench_shared();
-	struct scratch *s = walk_scratch();
+	struct scratch *s = walk_scratch(0);
 
 	(void)data;
 	if (!s || !b)
@@ -53,7 +55,7 @@ static long walk_next(__u32 index, void *data)
 static long walk_next_new(__u32 index, void *data)
 {
 	struct bench_shared *b = bench_shared();
-	struct scratch *s = walk_scratch();
+	struct scratch *s = walk_scratch(0);
 
 	(void)data;
 	if (!s || !b)
@@ -65,7 +67,7 @@ static long walk_next_new(__u32 index, void *data)
 static long walk_next_to_ring(__u32 index, void *data)
 {
 	struct bench_shared *b = bench_shared();
-	struct scratch *s = walk_scratch();
+	struct scratch *s = walk_scratch(0);
 	__u32 bytes;
 
 	(void)data;
@@ -107,7 +109,7 @@ SEC("raw_tp/bench")
 int walk_once(void *ctx)
 {
 	struct bench_shared *b = bench_shared();
-	struct scratch *s = walk_scratch();
+	struct scratch *s = walk_scratch(0);
 	__u64 begin = bpf_ktime_get_ns();
 
 	(void)ctx;

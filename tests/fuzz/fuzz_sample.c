@@ -38,6 +38,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!s.cold)
 		return 0;
 	assert(s.cold->n_right <= s.head->n_user);
+	assert(s.cold->pieces[0].n_bytes <= sample_stack_bytes(s.head));
+	assert(s.cold->pieces[1].n_bytes <= sample_stack_bytes(s.head) - s.cold->pieces[0].n_bytes);
 	touched += s.cold->regs.pc + s.cold->regs.reg[WIRE_N_REGS - 1] +
 		   (uint64_t)s.cold->comm[WIRE_COMM_BYTES - 1];
 	touched += sum_words(s.user_frames, s.cold->n_right);

@@ -3,6 +3,7 @@
 import os
 import re
 import signal
+import time
 
 import pytest
 
@@ -13,13 +14,13 @@ from harness.processes import wait_until
 pytestmark = pytest.mark.bpf
 
 TICK_ENDS = ("emitted", "idle", "filtered", "lost")
-# A scrape reads one CPU after the other, and each may be in the middle of a tick.
-TICKS_UNDER_WAY = os.cpu_count()
+RATE = 997
+PERIOD_NS = 10**9 // RATE
 
 
 def assert_ticks_balance(m):
     ended = sum(m.kernel(name) for name in TICK_ENDS)
-    assert 0 <= m.kernel("ticks") - ended <= TICKS_UNDER_WAY, {n: m.kernel(n) for n in ("ticks", *TICK_ENDS)}
+    assert m.kernel("ticks") == ended, {n: m.kernel(n) for n in ("ticks", *TICK_ENDS)}
 
 
 def waiting_samples(m):
@@ -103,6 +104,42 @@ def test_idle_ticks_are_counted(start_agent, standin):
     agent = start_agent(config(standin.url, interval="1s")).wait_ready()
     m = agent.wait_metric(lambda m: m.kernel("ticks") >= 200, 15, "200 ticks")
     assert_ticks_balance(m)
+    assert agent.stop() == 0
+
+
+def test_every_scrape_balances(start_agent, standin, load):
+    """Also those that come while a tick is under way."""
+    agent = start_agent(config(standin.url, interval="1s", rate=RATE)).wait_ready()
+    before = dict.fromkeys(("ticks", "ticks_missed", *TICK_ENDS), 0)
+    for _ in range(1000):
+        m = agent.metrics()
+        assert_ticks_balance(m)
+        now = {name: m.kernel(name) for name in before}
+        assert all(now[name] >= before[name] for name in before), (before, now)
+        before = now
+    assert before["emitted"] > 1000
+    assert agent.stop() == 0
+
+
+def look(agent):
+    """(a clock before, ticks that came, ticks that were due, the clock after) of one scrape."""
+    begun = time.monotonic_ns()
+    m = agent.metrics()
+    return begun, m.kernel("ticks"), m.kernel("ticks") + m.kernel("ticks_missed"), time.monotonic_ns()
+
+
+def test_ticks_that_never_came_are_counted(start_agent, standin, processes, programs):
+    """Rate × time × CPUs is what came and what was missed: here each second tick of one CPU, which finds a BPF map being changed."""
+    agent = start_agent(config(standin.url, interval="1s", rate=RATE)).wait_ready()
+    before, came, due, after = look(agent)
+    processes.run(programs["bigmap"], 3, sorted(os.sched_getaffinity(0))[0])
+    before_2, came_2, due_2, after_2 = look(agent)
+    came, due = came_2 - came, due_2 - due
+    cpus = os.sysconf("SC_NPROCESSORS_ONLN")
+    # A tick may be under way, and another one is not yet called missed: for each CPU, at each of both looks.
+    slack = 3 * cpus
+    assert (before_2 - after) // PERIOD_NS * cpus - slack <= due <= (after_2 - before) // PERIOD_NS * cpus + slack
+    assert due - came >= 100, (came, due)
     assert agent.stop() == 0
 
 

@@ -19,6 +19,9 @@ import pytest
 from harness import paths
 from harness.agent import config
 
+sys.path.append(str(paths.TESTS / "fixtures"))
+import mark  # noqa: E402
+
 pytestmark = pytest.mark.bpf
 
 SECONDS = float(os.environ.get("SOAK_SECONDS", 20))
@@ -56,14 +59,12 @@ def template():
     paths.FIXTURES.mkdir(parents=True, exist_ok=True)
     product = paths.FIXTURES / "soaked"
     source = paths.TESTS / "fixtures" / "soaked.c"
-    subprocess.run([cc, "-std=gnu17", "-O1", "-static", "-nostdlib", f"-Wl,--build-id=0x{BUILD_ID.hex()}", "-o", product, source], check=True)
-    content = product.read_bytes()
-    assert content.count(BUILD_ID) == 1
-    return content
+    subprocess.run([cc, "-std=gnu17", "-O1", "-static", "-nostdlib", f"-I{paths.TOP}", f"-Wl,--build-id=0x{BUILD_ID.hex()}", "-o", product, source], check=True)
+    return mark.check(product.read_bytes(), BUILD_ID)
 
 
 class Storm(threading.Thread):
-    """Writes program after program, each with a build id of its own, runs it and removes it."""
+    """Writes program after program, each with a build id and an unwind table of its own, runs it and removes it."""
 
     def __init__(self, template, directory, seconds):
         super().__init__()
@@ -72,7 +73,7 @@ class Storm(threading.Thread):
     def run_one(self):
         path = self.directory / f"soak{self.n % 64}"
         path.unlink(missing_ok=True)
-        path.write_bytes(self.template.replace(BUILD_ID, self.n.to_bytes(len(BUILD_ID), "big")))
+        path.write_bytes(mark.copy(self.template, BUILD_ID, self.n))
         path.chmod(0o755)
         return os.posix_spawn(path, [str(path)], {})
 

@@ -42,7 +42,8 @@ def count_descendants(script, program):
             follow(wanted, root, *map(int, fork.groups()))
             continue
         sample = LINE.match(line)
-        if sample and int(sample[2]) in wanted:
+        # Its own readers are tasks that it has forked, too.
+        if sample and int(sample[2]) in wanted and sample[1] != "xagent-reader":
             counts[sample[1]] += 1
     return counts
 

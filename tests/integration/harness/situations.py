@@ -12,7 +12,7 @@ from .chains import from_function, outside_of, root_of_main, root_of_thread
 
 # A function of libc's that a stripped libc has no name for, or the linkage table in front of one.
 UNNAMED = r"[\w.-]+\+0x[0-9a-f]+"
-TRAMPOLINE = rf"(__restore_rt|{UNNAMED})"
+TRAMPOLINE = rf"(__restore_rt|__kernel_rt_sigreturn|{UNNAMED})"
 SETTING_TIMERS = rf"(\w*timer_settime\w*(@plt)?|{UNNAMED})"
 
 # What signal handlers return to has no name in musl, and the symbol before it, which says nothing of its size, reaches up to the next one.
@@ -59,6 +59,18 @@ def nested(stack):
     return "inner_spin" in stack.frames and "on_outer" in stack.frames and "interrupted" in stack.frames
 
 
+# Functions that align their stack
+
+REALIGNED = re.compile(rf"main(;work(;(few|many|counted|outer(;inner(\.\d+)?)?))?)?(;{TRAMPOLINE}(;on_timer(;timer_spin)?)?)?")
+REALIGNED_SEEN = {name: lambda s, name=name: name in s.frames for name in ("few", "many", "counted", "outer")}
+
+
+def realigned(level, mode="spin"):
+    """Before main has begun, and after it, nobody has realigned anything: a sample of hundreds."""
+    seen = REALIGNED_SEEN if mode == "spin" else {"handler": ends_in("on_timer", "timer_spin")}
+    return Situation(f"frealign-{level}", (mode,), below_main(REALIGNED), seen, share=0.995)
+
+
 # Coroutines
 
 def coroutine_good(stack):
@@ -73,6 +85,18 @@ def coroutine_good(stack):
 
 
 COROUTINES_SEEN = {"a": ends_in("body_a", "work_a", "co_spin"), "b": ends_in("body_b", "work_b", "co_spin")}
+
+
+# Jumps
+
+# Functions of glibc's, by whatever name. A jump that is under way is already where it leads.
+IN_JUMP = rf"\w*(longjmp|setjmp|sigjmp|cleanup_upto)\w*(@plt)?|{UNNAMED}"
+JUMPING = re.compile(rf"main(;catcher(;thrower)?(;({IN_JUMP})){{0,4}})?")
+
+
+def jumps(program):
+    """Before main, or after it, is a sample of hundreds."""
+    return Situation(program, (), below_main(JUMPING), {"thrower": lambda s: "thrower" in s.frames}, share=0.995)
 
 
 # The clock
@@ -126,10 +150,6 @@ def chains_contains(frames, names):
 
 # Plugins in each other's place
 
-# Said of a stack that was walked while its libraries changed.
-REPLACED = "[truncated: mapping replaced]"
-
-
 def own_plugin_only(stack):
     """host_a calls plugin a and nothing of plugin b, and the other way round."""
     a = [f for f in stack.frames if f.startswith(("host_a", "plugin_a"))]
@@ -176,10 +196,16 @@ SITUATIONS = {
     "sig-musl": Situation("fsignals-musl", ("alternate",), below_main(interrupted(MUSL_TRAMPOLINE)), {"nested": nested}),
     "sig-fault": Situation("fsignals", ("fault",), below_main(FAULTED), {"inner": ends_in("inner_spin")}),
     "sig-fault-clang": Situation("fsignals-clang", ("fault",), below_main(FAULTED), {"inner": ends_in("inner_spin")}),
+    **{f"realign-{level}": realigned(level) for level in ("O0", "O1", "O2", "O3", "Os", "main", "avx2", "keepfp")},
+    "realign-signal": realigned("O2", "signal"),
     # The few instructions that change stacks belong to neither.
     "coroutine": Situation("fcoroutine", (), coroutine_good, COROUTINES_SEEN, share=0.99),
     "coroutine-link": Situation("fcoroutine", ("link",), coroutine_good, COROUTINES_SEEN, share=0.99),
     "coroutine-stat": Situation("fcoroutine-stat", ("link",), coroutine_good, COROUTINES_SEEN, share=0.99),
+    "jumps": jumps("fjumps"),
+    "jumps-O0": jumps("fjumps-O0"),
+    "jumps-static": jumps("fjumps-stat"),
+    "jumps-checked": jumps("fjumps-checked"),
     "clocks": Situation("fclocks", (), clocks_good, {"in the vDSO": in_vdso}),
     "clocks-static": Situation("fclocks-stat", (), clocks_good, {"in the vDSO": in_vdso}),
     # Before the unwinder of the language leaves, it writes what it leaves for over its own frame: from there on nobody finds its caller,

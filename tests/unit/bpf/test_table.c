@@ -487,6 +487,28 @@ static void test_missing_segments(void **state)
 	assert_memory_equal(&found, &none, sizeof(found));
 }
 
+/* All rows of the last granule of a segment; behind them is its last word, and then nobody's memory. */
+static void test_rows_at_the_end_of_a_segment(void **state)
+{
+	char *segment = malloc(WIRE_SEGMENT_BYTES);
+
+	(void)state;
+	assert_non_null(segment);
+	for (uint32_t n = 1; n <= 256; n++) {
+		uint32_t rows_byte = WIRE_SEGMENT_BYTES - WIRE_WORD_BYTES - n * 2;
+
+		for (uint16_t i = 0; i < n; i++) {
+			uint16_t row = (uint16_t)(i | (i + 1) << 8);
+
+			memcpy(segment + rows_byte + i * 2, &row, sizeof(row));
+		}
+		for (uint32_t low = 0; low < 256; low++)
+			assert_int_equal(table_search(segment, rows_byte, 1, n, low) & 0xff,
+					 MIN_OF(low, n - 1));
+	}
+	free(segment);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest fixed[] = {
@@ -494,6 +516,7 @@ int main(void)
 		cmocka_unit_test(test_const_pages),
 		cmocka_unit_test(test_most_escapes),
 		cmocka_unit_test(test_missing_segments),
+		cmocka_unit_test(test_rows_at_the_end_of_a_segment),
 	};
 	struct CMUnitTest tests[ARRAY_SIZE(fixed) + ARRAY_SIZE(shapes) + ARRAY_SIZE(packed_cases)];
 	size_t n = ARRAY_SIZE(fixed);

@@ -35,8 +35,8 @@ static void fill_stack(uint64_t words[N_WORDS])
 	words[W_ONE] = 1;
 	words[W_PAGE] = 4096;
 	words[W_SECOND_PAGE] = 4097;
-	words[W_TOO_HIGH] = 1ULL << 56;
-	words[W_HIGHEST] = (1ULL << 56) - 1;
+	words[W_TOO_HIGH] = UNWIND_PC_MAX;
+	words[W_HIGHEST] = UNWIND_PC_MAX - 1;
 }
 
 struct rule_case {
@@ -298,15 +298,7 @@ static const struct rule_case rule_cases[] = {
 	  0,
 	  0 },
 	{ "ra_zero_is_the_root", { CFA_RA(W_ZERO), RA_CFA }, 0, 0, WIRE_END_ROOT, 0, 0, 0, 0 },
-	{ "ra_in_the_kernel",
-	  { CFA_RA(W_KERNEL), RA_CFA },
-	  0,
-	  0,
-	  WIRE_N_REGS == 16 ? WIRE_END_BAD_PC : ON,
-	  0x000fffff81000000ULL - 1,
-	  STACK + 128,
-	  FP,
-	  0 },
+	{ "ra_in_the_kernel", { CFA_RA(W_KERNEL), RA_CFA }, 0, 0, WIRE_END_BAD_PC, 0, 0, 0, 0 },
 	{ "ra_one", { CFA_RA(W_ONE), RA_CFA }, 0, 0, WIRE_END_BAD_PC, 0, 0, 0, 0 },
 	{ "ra_behind_the_first_page",
 	  { CFA_RA(W_PAGE), RA_CFA },
@@ -326,13 +318,13 @@ static const struct rule_case rule_cases[] = {
 	  STACK + 152,
 	  FP,
 	  0 },
-	{ "ra_at_2_56", { CFA_RA(W_TOO_HIGH), RA_CFA }, 0, 0, WIRE_END_BAD_PC, 0, 0, 0, 0 },
-	{ "ra_below_2_56",
+	{ "ra_at_the_end", { CFA_RA(W_TOO_HIGH), RA_CFA }, 0, 0, WIRE_END_BAD_PC, 0, 0, 0, 0 },
+	{ "ra_below_the_end",
 	  { CFA_RA(W_HIGHEST), RA_CFA },
 	  0,
 	  0,
 	  ON,
-	  (WIRE_N_REGS == 16 ? 1ULL << 56 : 1ULL << 52) - 2,
+	  UNWIND_PC_MAX - 2,
 	  STACK + 168,
 	  FP,
 	  0 },
@@ -365,13 +357,59 @@ static const struct rule_case rule_cases[] = {
 	  0,
 	  0 },
 	{ "fp_deref_fp",
+	  { CFA_SP(80), .fp = RULE_FP_DEREF, .fp_reg = WIRE_ABI_FP, .fp_off = 8, RA_CFA },
+	  0,
+	  0,
+	  ON,
+	  RA(11) - 1,
+	  STACK + 96,
+	  RA(9),
+	  0 },
+	/* A slot outside of the frame: it has been popped. */
+	{ "fp_deref_fp_above_the_frame",
 	  { CFA_SP(16), .fp = RULE_FP_DEREF, .fp_reg = WIRE_ABI_FP, .fp_off = 8, RA_CFA },
 	  0,
 	  0,
 	  ON,
 	  RA(3) - 1,
 	  STACK + 32,
-	  RA(9),
+	  FP,
+	  0 },
+	{ "fp_deref_fp_at_the_end_of_the_frame",
+	  { CFA_SP(56), .fp = RULE_FP_DEREF, .fp_reg = WIRE_ABI_FP, .fp_off = 8, RA_CFA },
+	  0,
+	  0,
+	  ON,
+	  RA(8) - 1,
+	  STACK + 72,
+	  FP,
+	  0 },
+	{ "fp_deref_fp_last_of_the_frame",
+	  { CFA_SP(56), .fp = RULE_FP_DEREF, .fp_reg = WIRE_ABI_FP, .fp_off = 0, RA_CFA },
+	  0,
+	  0,
+	  ON,
+	  RA(8) - 1,
+	  STACK + 72,
+	  RA(8),
+	  0 },
+	{ "fp_deref_fp_first_of_the_frame",
+	  { CFA_SP(56), .fp = RULE_FP_DEREF, .fp_reg = WIRE_ABI_FP, .fp_off = -48, RA_CFA },
+	  0,
+	  0,
+	  ON,
+	  RA(8) - 1,
+	  STACK + 72,
+	  RA(2),
+	  0 },
+	{ "fp_deref_fp_below_the_frame",
+	  { CFA_SP(56), .fp = RULE_FP_DEREF, .fp_reg = WIRE_ABI_FP, .fp_off = -56, RA_CFA },
+	  0,
+	  0,
+	  ON,
+	  RA(8) - 1,
+	  STACK + 72,
+	  FP,
 	  0 },
 	{ "fp_deref_fp_that_is_lost",
 	  { CFA_SP(16), .fp = RULE_FP_DEREF, .fp_reg = WIRE_ABI_FP, .fp_off = 8, RA_CFA },
@@ -662,7 +700,7 @@ static const struct fp_case fp_cases[] = {
 	{ "ra_in_no_mapping", FP_GOOD, FP_LAST, NOWHERE, 0, false, WIRE_END_NO_RULE },
 	{ "ra_one_of_unknown_process", FP_GOOD, 0, 1, 0, true, WIRE_END_BAD_PC },
 	{ "ra_first_page_of_unknown_process", FP_GOOD, 0, 4096, 0, true, WIRE_END_BAD_PC },
-	{ "ra_too_high_of_unknown_process", FP_GOOD, 0, 1ULL << 56, 0, true, WIRE_END_BAD_PC },
+	{ "ra_too_high_of_unknown_process", FP_GOOD, 0, UNWIND_PC_MAX, 0, true, WIRE_END_BAD_PC },
 	{ "ra_is_the_end_of_the_mapping", FP_GOOD, 0, TEXT + TEXT_BYTES, 0, false, ON },
 	{ "ra_is_the_begin_of_the_mapping", FP_GOOD, 0, TEXT, 0, false, WIRE_END_NO_RULE },
 };
@@ -687,7 +725,7 @@ static void test_fp(void **state)
 	assert_int_equal(w->pc, c->ra - 1);
 	assert_int_equal(w->reg[WIRE_ABI_SP], c->fp + 16);
 	assert_int_equal(w->reg[WIRE_ABI_FP], c->saved_fp);
-	assert_int_equal(w->flags, UNWIND_FP_CHAIN);
+	assert_int_equal(w->flags, UNWIND_FP_CHAIN | UNWIND_SP_LOWEST);
 	assert_int_equal(w->n_fp, 1);
 }
 

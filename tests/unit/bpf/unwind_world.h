@@ -22,6 +22,7 @@
 #define UNWIND_READ(w, dst, n, addr) world_read((w), (dst), (n), (addr))
 #define UNWIND_CODE(w, dst, n, pc) world_code((w), (dst), (n), (pc))
 #define UNWIND_SAVED(w) world_saved(w)
+#define UNWIND_USER_MASK(w) world_user_mask(w)
 
 struct unwind_walk;
 static inline int world_find(struct unwind_walk *w);
@@ -29,6 +30,7 @@ static inline uint32_t world_rule(struct unwind_walk *w);
 static inline int world_read(struct unwind_walk *w, void *dst, uint64_t n, uint64_t addr);
 static inline int world_code(struct unwind_walk *w, void *dst, uint64_t n, uint64_t pc);
 static inline uint32_t world_saved(struct unwind_walk *w);
+static inline uint64_t world_user_mask(const struct unwind_walk *w);
 
 #include "bpf/unwind.h"
 
@@ -62,6 +64,7 @@ struct world {
 	uint64_t code_pc;
 	uint32_t saved; /* registers that every callee with a rule kept */
 	uint64_t saved_value;
+	uint64_t user_mask; /* 0: all bits */
 };
 
 static const struct wire_mapping world_text = { .begin = TEXT,
@@ -147,6 +150,13 @@ static inline uint32_t world_saved(struct unwind_walk *w)
 		if (world->saved >> reg & 1)
 			w->reg[reg] = world->saved_value;
 	return world->saved;
+}
+
+static inline uint64_t world_user_mask(const struct unwind_walk *w)
+{
+	uint64_t mask = CONTAINER_OF(w, const struct world, walk)->user_mask;
+
+	return mask ? mask : UINT64_MAX;
 }
 
 struct walked {

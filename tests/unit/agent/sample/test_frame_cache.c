@@ -43,6 +43,7 @@ struct fixture {
 	uint64_t *segment;
 	struct text text;
 	uint64_t frame_base;
+	uint32_t exec_id; /* ours, as samples tell it */
 	/* Of our samples with the leaf in our text: */
 	uint64_t n_root;     /* that end there */
 	uint64_t n_other;    /* that go on */
@@ -76,7 +77,8 @@ static void publish_process(struct fixture *f, uint32_t generation)
 	};
 	const struct wire_process process = { .mappings_at = MAPPINGS_AT,
 					      .n_mappings = 1,
-					      .generation = generation };
+					      .generation = generation,
+					      .exec_id = f->exec_id };
 	uint32_t pid = (uint32_t)getpid();
 
 	memcpy(&f->segment[MAPPINGS_AT], &mapping, sizeof(mapping));
@@ -118,6 +120,32 @@ static void make_segment(struct fixture *f)
 	assert_int_equal(close(fd), 0);
 }
 
+static void on_sample(const struct sample *sample, void *data)
+{
+	struct fixture *f = data;
+	uint64_t frame = sample->head->n_user ? sample->user_frames[0] : WIRE_FRAME_RAW;
+
+	if (sample->head->pid != (uint32_t)getpid())
+		return;
+	f->exec_id = sample->head->exec_id;
+	if (frame & WIRE_FRAME_RAW)
+		return;
+	if (sample->head->end == WIRE_END_ROOT && sample->head->n_user == 1)
+		f->n_root++;
+	else
+		f->n_other++;
+	f->n_misnamed += frame - f->frame_base >= f->text.n_bytes;
+}
+
+/* What was sampled since the last time. */
+static void look(struct fixture *f)
+{
+	assert_int_equal(sampler_read(f->sampler, on_sample, f), 0);
+	f->n_root = f->n_other = f->n_misnamed = 0;
+	spin_cpu_ms(300);
+	assert_int_equal(sampler_read(f->sampler, on_sample, f), 0);
+}
+
 static int setup(void **state)
 {
 	struct sampler_options options = SAMPLER_OPTIONS_INIT;
@@ -143,8 +171,9 @@ static int setup(void **state)
 	assert_true(f->objects != MAP_FAILED);
 	make_segment(f);
 	publish_object(f);
-	publish_process(f, 1);
 	assert_int_equal(sampler_start(f->sampler, &why), 0);
+	look(f);
+	publish_process(f, 1);
 	return 0;
 }
 
@@ -160,29 +189,6 @@ static int teardown(void **state)
 	telemetry_free(f->telemetry);
 	free(f);
 	return 0;
-}
-
-static void on_sample(const struct sample *sample, void *data)
-{
-	struct fixture *f = data;
-	uint64_t frame = sample->head->n_user ? sample->user_frames[0] : WIRE_FRAME_RAW;
-
-	if (sample->head->pid != (uint32_t)getpid() || frame & WIRE_FRAME_RAW)
-		return;
-	if (sample->head->end == WIRE_END_ROOT && sample->head->n_user == 1)
-		f->n_root++;
-	else
-		f->n_other++;
-	f->n_misnamed += frame - f->frame_base >= f->text.n_bytes;
-}
-
-/* What was sampled since the last time. */
-static void look(struct fixture *f)
-{
-	assert_int_equal(sampler_read(f->sampler, on_sample, f), 0);
-	f->n_root = f->n_other = f->n_misnamed = 0;
-	spin_cpu_ms(300);
-	assert_int_equal(sampler_read(f->sampler, on_sample, f), 0);
 }
 
 static void test_table_withdrawn(void **state)

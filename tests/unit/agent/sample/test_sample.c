@@ -54,6 +54,20 @@ static const struct row rows[] = {
 	{ "all_ones_end", { .end = UINT8_MAX }, HEAD, -EBADMSG },
 	/* The ring rounds up to 8 bytes. */
 	{ "padding_behind", { .n_user = 1 }, HEAD + 16, 0 },
+	{ "room_behind", { .record = { HEAD + 8, WIRE_SAMPLE, 0, 0 }, .n_user = 1 }, HEAD + 64, 0 },
+	{ "frames_behind_its_end",
+	  { .record = { HEAD, WIRE_SAMPLE, 0, 0 }, .n_user = 1 },
+	  HEAD + 64,
+	  -EBADMSG },
+	{ "ends_behind_the_ring's", { .record = { HEAD + 8, WIRE_SAMPLE, 0, 0 } }, HEAD, -EBADMSG },
+	{ "another_kind", { .record = { HEAD, WIRE_SAMPLE + 1, 0, 0 } }, HEAD, -EBADMSG },
+	{ "last_event", { .record = { HEAD, WIRE_SAMPLE, EVENT_MAX - 1, 7 } }, HEAD, 0 },
+	{ "last_source", { .record = { HEAD, WIRE_SAMPLE, 0, EVENT_MAX_SOURCES - 1 } }, HEAD, 0 },
+	{ "unknown_source",
+	  { .record = { HEAD, WIRE_SAMPLE, 0, EVENT_MAX_SOURCES } },
+	  HEAD,
+	  -EBADMSG },
+	{ "unknown_event", { .record = { HEAD, WIRE_SAMPLE, EVENT_MAX, 0 } }, HEAD, -EBADMSG },
 };
 
 static size_t promised_bytes(const struct wire_sample *head)
@@ -62,9 +76,18 @@ static size_t promised_bytes(const struct wire_sample *head)
 	       (head->flags & WIRE_COLD ? COLD + sample_stack_bytes(head) : 0);
 }
 
+/* What begins a record of n bytes, where a row has nothing else to say. */
+static struct wire_record record_of(const struct wire_sample *head, size_t n)
+{
+	return head->record.type
+		       ? head->record
+		       : (struct wire_record){ .n_bytes = (uint32_t)n, .type = WIRE_SAMPLE };
+}
+
 /* A record of exactly n bytes, so that the sanitizer sees each one that is read behind it. */
 static void *make_record(const struct wire_sample *head, uint32_t n_right, size_t n)
 {
+	struct wire_record record = record_of(head, n);
 	size_t cold = HEAD + 8 * ((size_t)head->n_kernel + head->n_user);
 	unsigned char *bytes = calloc(1, n ? n : 1);
 
@@ -72,9 +95,13 @@ static void *make_record(const struct wire_sample *head, uint32_t n_right, size_
 	for (size_t i = HEAD; i < n; i++)
 		bytes[i] = (unsigned char)i;
 	memcpy(bytes, head, n < HEAD ? n : HEAD);
-	if (head->flags & WIRE_COLD && n >= cold + COLD)
+	memcpy(bytes, &record, n < sizeof(record) ? n : sizeof(record));
+	if (head->flags & WIRE_COLD && n >= cold + COLD) {
 		memcpy(bytes + cold + offsetof(struct wire_cold, n_right), &n_right,
 		       sizeof(n_right));
+		memset(bytes + cold + offsetof(struct wire_cold, pieces), 0,
+		       sizeof(((struct wire_cold *)0)->pieces));
+	}
 	return bytes;
 }
 
@@ -152,9 +179,48 @@ static void test_right(void **state)
 	assert_true(row->expected < 0 ? !s.head : s.cold->n_right == row->n_right);
 }
 
+/* What is of another stack is part of the copy. */
+static void test_pieces(void **state)
+{
+	static const struct {
+		uint16_t stack_words;
+		uint64_t n_bytes[WIRE_COLD_PIECES];
+		int expected;
+	} piece_rows[] = {
+		{ 0, { 0, 0 }, 0 },
+		{ 4, { 0, 0 }, 0 },
+		{ 4, { 8, 0 }, 0 },
+		{ 4, { 32, 0 }, 0 },
+		{ 4, { 40, 0 }, -EBADMSG },
+		{ 0, { 8, 0 }, -EBADMSG },
+		{ 4, { 12, 0 }, -EBADMSG },
+		{ 4, { UINT64_MAX - 7, 0 }, -EBADMSG },
+		{ 4, { 0, 32 }, 0 },
+		{ 4, { 16, 16 }, 0 },
+		{ 4, { 16, 24 }, -EBADMSG },
+		{ 4, { 8, 12 }, -EBADMSG },
+		{ 4, { 8, UINT64_MAX - 7 }, -EBADMSG },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(piece_rows); i++) {
+		const struct wire_sample head = { .flags = WIRE_COLD,
+						  .n_user = 1,
+						  .stack_words = piece_rows[i].stack_words };
+		size_t n = promised_bytes(&head);
+		_cleanup_free_ uint8_t *bytes = make_record(&head, 0, n);
+		struct wire_cold *cold = (struct wire_cold *)(bytes + HEAD + 8);
+		struct sample s;
+
+		for (size_t k = 0; k < WIRE_COLD_PIECES; k++)
+			cold->pieces[k].n_bytes = piece_rows[i].n_bytes[k];
+		assert_int_equal(sample_parse(bytes, n, &s), piece_rows[i].expected);
+	}
+}
+
 int main(void)
 {
-	struct CMUnitTest tests[ARRAY_SIZE(rows) + ARRAY_SIZE(right_rows) + 1];
+	struct CMUnitTest tests[ARRAY_SIZE(rows) + ARRAY_SIZE(right_rows) + 2];
 	size_t n = 0;
 
 	for (; n < ARRAY_SIZE(rows); n++)
@@ -164,5 +230,6 @@ int main(void)
 		tests[n++] = (struct CMUnitTest){ right_rows[i].name, test_right, NULL, NULL,
 						  (void *)&right_rows[i] };
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_truncated_everywhere);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_pieces);
 	return cmocka_run_group_tests_name("agent/sample/sample", tests, NULL, NULL);
 }

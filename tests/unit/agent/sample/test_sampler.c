@@ -30,9 +30,11 @@ struct seen {
 	uint64_t n_other_cpu;
 	uint64_t n_with_kernel;
 	uint64_t n_with_user;
+	uint64_t n_mine_with_user;
 	uint64_t n_cold;
 	uint64_t n_disordered; /* times that no clock shows */
 	uint32_t pid;
+	uint32_t exec_id; /* of its last sample */
 	unsigned int cpu;
 	uint64_t not_before_ns;
 };
@@ -95,6 +97,7 @@ static void on_sample(const struct sample *sample, void *data)
 	seen->n_other_cpu += sample->head->cpu != seen->cpu;
 	seen->n_with_kernel += sample->head->n_kernel > 0;
 	seen->n_with_user += sample->head->n_user > 0;
+	seen->n_mine_with_user += sample->head->pid == seen->pid && sample->head->n_user > 0;
 	seen->n_cold += sample->cold != NULL;
 	seen->n_disordered += sample->head->time_ns < seen->not_before_ns ||
 			      sample->head->time_ns > clock_mono_ns();
@@ -105,12 +108,12 @@ static void read_all(struct fixture *f)
 	assert_int_equal(sampler_read(f->sampler, on_sample, &f->seen), 0);
 }
 
-static struct wire_counters counters_of(const struct sampler *s)
+static struct wire_counters counters_of(struct sampler *s)
 {
-	struct wire_counters c;
+	struct wire_counters c[EVENT_MAX];
 
-	assert_int_equal(sampler_counters(s, &c), 0);
-	return c;
+	assert_int_equal(sampler_counters(s, c), 0);
+	return c[EVENT_CPU];
 }
 
 static void check_accounting(const struct wire_counters *c)
@@ -164,6 +167,97 @@ static void test_every_tick_is_accounted_for(void **state)
 	spin_cpu_ms(50);
 	struct wire_counters later = counters_of(f->sampler);
 	assert_int_equal(later.ticks, c.ticks);
+}
+
+#define N_LOOKS 1000
+
+static void no_counter_goes_back(const struct wire_counters *before,
+				 const struct wire_counters *now)
+{
+#define CHECK(name, text) assert_true(now->name >= before->name);
+	WIRE_COUNTERS(CHECK)
+#undef CHECK
+}
+
+/* Every look balances, though most of the time a tick is under way somewhere: walks of unknown processes copy their stacks. */
+static void test_looks_in_the_middle_of_ticks(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_counters before = { 0 };
+
+	if (refused())
+		skip();
+	f->options.hz = 5000;
+	start(f);
+	pid_t child = spin_child_start();
+	for (unsigned int i = 0; i < N_LOOKS; i++) {
+		struct wire_counters c = counters_of(f->sampler);
+
+		check_accounting(&c);
+		no_counter_goes_back(&before, &c);
+		before = c;
+		spin_cpu_ms(1);
+		if (i % 16 == 0)
+			read_all(f);
+	}
+	spin_child_end(child);
+	assert_true(before.ticks >= N_LOOKS);
+}
+
+/* The largest value of a hash map (KMALLOC_MAX_SIZE, less what the element takes): its copy takes the kernel longer than a tick, and no other BPF
+ * program is run on the CPU meanwhile. */
+#define BIG_BYTES ((size_t)3 << 20)
+
+static void update_big_map(int map_fd, const void *value, uint64_t ms)
+{
+	uint64_t until = clock_mono_ns() + ms * NS_PER_MS;
+	uint32_t zero = 0;
+
+	while (clock_mono_ns() < until)
+		assert_int_equal(bpf_map_update_elem(map_fd, &zero, value, BPF_ANY), 0);
+}
+
+/* ticks + missed is what was due, told by no more than a clock. */
+static void test_missed_ticks_are_counted(void **state)
+{
+	struct fixture *f = *state;
+	unsigned int cpu = first_cpu();
+	struct cpus cpus = { .ids = &cpu, .n = 1 };
+	cpu_set_t old, one;
+
+	if (refused())
+		skip();
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	assert_int_equal(sched_getaffinity(0, sizeof(old), &old), 0);
+	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
+	_cleanup_free_ void *value = calloc(1, BIG_BYTES);
+	_cleanup_close_ int map_fd =
+		bpf_map_create(BPF_MAP_TYPE_HASH, "t_big", 4, (uint32_t)BIG_BYTES, 1, NULL);
+	assert_non_null(value);
+	assert_true(map_fd >= 0);
+	f->options.hz = 997;
+	f->options.cpus = &cpus;
+	uint64_t before_ns = clock_mono_ns();
+	start(f);
+	uint64_t begun_ns = clock_mono_ns();
+	assert_int_equal(sampler_missed(f->sampler), 0);
+	update_big_map(map_fd, value, 1000);
+	uint64_t missed = sampler_missed(f->sampler);
+	uint64_t inner_ns = clock_mono_ns() - begun_ns;
+	sampler_stop(f->sampler);
+	uint64_t outer_ns = clock_mono_ns() - before_ns;
+	assert_int_equal(sched_setaffinity(0, sizeof(old), &old), 0);
+	uint64_t ticks = counters_of(f->sampler).ticks;
+	uint64_t period_ns = NS_PER_S / 997;
+	assert_true(missed >= 10);
+	assert_true(sampler_missed(f->sampler) >= missed);
+	missed = sampler_missed(f->sampler);
+	assert_true(ticks + missed <= outer_ns / period_ns);
+	assert_true(ticks + missed + 3 >= inner_ns / period_ns);
+	/* It stands, as everything does. */
+	spin_cpu_ms(20);
+	assert_int_equal(sampler_missed(f->sampler), missed);
 }
 
 static void test_full_ring_is_counted(void **state)
@@ -380,7 +474,8 @@ static void test_without_kernel_half(void **state)
 	read_all(f);
 	assert_true(f->seen.n_mine >= 5);
 	assert_int_equal(f->seen.n_with_kernel, 0);
-	assert_int_equal(f->seen.n_with_user, f->seen.n);
+	/* Others may be in the middle of an exec, and have no stack at all. */
+	assert_int_equal(f->seen.n_mine_with_user, f->seen.n_mine);
 }
 
 static void test_stop_and_free(void **state)
@@ -474,11 +569,13 @@ static void test_tables(void **state)
 }
 
 /* We are in the table, with mappings that hold no pc: the walk stops at the leaf, and the agent has to go on from there. */
-static void publish_nothing_useful(const struct sampler_tables *maps)
+static void publish_nothing_useful(const struct sampler_tables *maps, uint32_t exec_id)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, mmapable, .map_flags = BPF_F_MMAPABLE);
 	const struct wire_mapping mapping = { .begin = 4096, .n_pages = 1 };
-	struct wire_process value = { .mappings_at = 1, .n_mappings = 1, .generation = 77 };
+	struct wire_process value = {
+		.mappings_at = 1, .n_mappings = 1, .generation = 77, .exec_id = exec_id
+	};
 	uint32_t pid = (uint32_t)getpid();
 	uint32_t zero = 0;
 	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "segment", sizeof(uint32_t), WIRE_SEGMENT_BYTES,
@@ -492,6 +589,29 @@ static void publish_nothing_useful(const struct sampler_tables *maps)
 	assert_int_equal(bpf_map_update_elem(maps->segments_fd, &zero, &fd, BPF_ANY), 0);
 	assert_int_equal(bpf_map_update_elem(maps->processes_fd, &pid, &value, BPF_ANY), 0);
 	assert_int_equal(close(fd), 0);
+}
+
+static void on_any_sample(const struct sample *sample, void *data)
+{
+	struct seen *seen = data;
+
+	if (sample->head->pid != seen->pid)
+		return;
+	seen->exec_id = sample->head->exec_id;
+	seen->n_mine++;
+	seen->n_cold += sample->cold && sample->head->generation == 0;
+}
+
+/* As the kernel half tells it of us. */
+static uint32_t own_exec_id(struct fixture *f)
+{
+	for (unsigned int i = 0; i < 100 && f->seen.n_mine == 0; i++) {
+		spin_cpu_ms(30);
+		assert_int_equal(sampler_read(f->sampler, on_any_sample, &f->seen), 0);
+	}
+	assert_true(f->seen.n_mine > 0);
+	f->seen.n_mine = f->seen.n_cold = 0;
+	return f->seen.exec_id;
 }
 
 static void on_known_sample(const struct sample *sample, void *data)
@@ -519,7 +639,7 @@ static void test_walk_of_a_known_process(void **state)
 		skip();
 	start(f);
 	sampler_tables(f->sampler, &maps);
-	publish_nothing_useful(&maps);
+	publish_nothing_useful(&maps, own_exec_id(f));
 	/* While the ring is filling there are no stack copies. */
 	for (unsigned int i = 0; i < 10; i++) {
 		spin_cpu_ms(30);
@@ -536,6 +656,28 @@ static void test_walk_of_a_known_process(void **state)
 	assert_int_equal(c.cfi_frames, 0);
 	assert_int_equal(c.signal_frames, 0);
 	assert_int_equal(c.remapped, 0);
+}
+
+/* The table of the image before an exec, or after it, is none. */
+static void test_table_of_another_image(void **state)
+{
+	struct fixture *f = *state;
+	struct sampler_tables maps;
+
+	if (refused())
+		skip();
+	start(f);
+	sampler_tables(f->sampler, &maps);
+	uint32_t exec_id = own_exec_id(f);
+	publish_nothing_useful(&maps, exec_id + 1);
+	for (unsigned int i = 0; i < 10; i++) {
+		spin_cpu_ms(30);
+		assert_int_equal(sampler_read(f->sampler, on_any_sample, &f->seen), 0);
+	}
+	sampler_stop(f->sampler);
+	assert_int_equal(f->seen.exec_id, exec_id);
+	assert_true(f->seen.n_mine >= 10);
+	assert_int_equal(f->seen.n_cold, f->seen.n_mine);
 }
 
 /* Runs until it is told to end: memory of the arena is given out again all the time. */
@@ -570,7 +712,7 @@ static void test_walk_over_replaced_tables(void **state)
 	f->options.hz = 997;
 	start(f);
 	sampler_tables(f->sampler, &maps);
-	publish_nothing_useful(&maps);
+	publish_nothing_useful(&maps, own_exec_id(f));
 	reuser.count = maps.reuse_count;
 	assert_int_equal(pthread_create(&thread, NULL, reuse_all_the_time, &reuser), 0);
 	for (unsigned int i = 0; i < 100 && counters_of(f->sampler).remapped == 0; i++)
@@ -655,6 +797,8 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		FIXTURE_TEST(test_ticks_arrive),
 		FIXTURE_TEST(test_every_tick_is_accounted_for),
+		FIXTURE_TEST(test_looks_in_the_middle_of_ticks),
+		FIXTURE_TEST(test_missed_ticks_are_counted),
 		FIXTURE_TEST(test_full_ring_is_counted),
 		FIXTURE_TEST(test_set_hz),
 		FIXTURE_TEST(test_subset_of_cpus),
@@ -670,6 +814,7 @@ int main(void)
 		FIXTURE_TEST(test_cost),
 		FIXTURE_TEST(test_tables),
 		FIXTURE_TEST(test_walk_of_a_known_process),
+		FIXTURE_TEST(test_table_of_another_image),
 		FIXTURE_TEST(test_walk_over_replaced_tables),
 		FIXTURE_TEST(test_sizes),
 		FIXTURE_TEST(test_rate_the_kernel_refuses),

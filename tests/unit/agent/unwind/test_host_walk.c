@@ -82,11 +82,13 @@ static int setup(void **state)
 	f->readable_end = UINT64_MAX;
 	f->max_frames = MAX_FRAMES;
 	f->options = (struct host_walk_options){ .process = f->process,
+						 .mappings = f->process->mappings,
 						 .objects = f->objects,
 						 .read = read_self,
 						 .on_frame = on_frame,
 						 .data = f,
-						 .exact = true };
+						 .flags = WIRE_COLD_EXACT,
+						 .user_mask = UINT64_MAX };
 	return 0;
 }
 
@@ -241,7 +243,7 @@ static void test_pc_outside_of_all_mappings(void **state)
 	assert_int_equal(f->frames[0], FRAME_UNKNOWN);
 	assert_int_equal(f->pcs[0], 0x1234);
 	f->n = 0;
-	f->options.exact = false;
+	f->options.flags = 0;
 	assert_int_equal(host_walk(&f->options, &regs), WIRE_END_NO_MAPPING);
 	assert_int_equal(f->n, 0);
 }

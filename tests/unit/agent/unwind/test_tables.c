@@ -284,6 +284,26 @@ static void test_the_same_mappings_again(void **state)
 	assert_int_equal(arena_mappings(f), 3);
 }
 
+/* The same mappings are not the same ones when there was an exec in between. */
+static void test_another_image(void **state)
+{
+	struct fixture *f = fixture_of(state);
+	_cleanup_process_ struct process a = make_process(f, 100, 3);
+
+	a.exec_id = 7;
+	assert_int_equal(tables_publish(f->tables, &a), 0);
+	struct wire_process before = check_published(f, &a);
+	assert_int_equal(before.exec_id, 7);
+	assert_int_equal(tables_publish(f->tables, &a), 0);
+	assert_int_equal(check_published(f, &a).generation, before.generation);
+	a.exec_id = 8;
+	assert_int_equal(tables_publish(f->tables, &a), 0);
+	struct wire_process after = check_published(f, &a);
+	assert_int_equal(after.exec_id, 8);
+	assert_int_not_equal(after.generation, before.generation);
+	assert_int_equal(after.mappings_at, before.mappings_at);
+}
+
 /* Retracted and published again: an array of its own, and a number of its own. */
 static void test_back_again(void **state)
 {
@@ -523,6 +543,7 @@ int main(void)
 		FIXTURE_TEST(test_forks_share),
 		FIXTURE_TEST(test_replace),
 		FIXTURE_TEST(test_the_same_mappings_again),
+		FIXTURE_TEST(test_another_image),
 		FIXTURE_TEST(test_back_again),
 		FIXTURE_TEST(test_retired_are_forgotten_in_the_end),
 		FIXTURE_TEST(test_too_many_processes),

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table of events. */
+#include "agent/sample/event.h"
+
+#define VALUE(type, unit) { type, unit },
+#define TYPE(NAME, name, profile, period_type, period_unit, values) \
+	[EVENT_##NAME] = { name, profile, { period_type, period_unit }, { values } },
+
+static const struct event_type types[EVENT_MAX] = { EVENTS(TYPE, VALUE) };
+
+#define ONE(type, unit) +1
+#define N_VALUES(NAME, name, profile, period_type, period_unit, values) [EVENT_##NAME] = 0 values,
+
+static const size_t n_values[EVENT_MAX] = { EVENTS(N_VALUES, ONE) };
+
+const struct event_type *event_type(enum event event)
+{
+	return &types[event];
+}
+
+size_t event_n_values(enum event event)
+{
+	return n_values[event];
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is set between opening the programs and attaching them. */
+#include "agent/sample/knobs.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "agent/util/str.h"
+#include "agent/util/user_space.h"
+#include "bpf/sample.skel.h"
+
+#define SAMPLER_DEFAULT_PROCESSES 8192
+#define SAMPLER_DEFAULT_OBJECTS 4096
+/* Half of the ring is for stack copies: it holds as many as come within a tenth of a second, for so long may the agent be busy with
+ * something else. The other half is a second of records of 300 bytes many times over. */
+#define COPIES_DIVISOR 10
+#define SAMPLER_RING_MIN_BYTES ((size_t)1024 * 1024)
+#define SAMPLER_RING_MAX_BYTES ((size_t)64 * 1024 * 1024)
+static size_t count_cpus(const struct sampler_options *o)
+{
+	_cleanup_cpus_ struct cpus online = { 0 };
+
+	if (o->cpus)
+		return o->cpus->n;
+	return cpus_online(&online) == 0 ? online.n : 1;
+}
+
+/* A power of two, as large as needed or allowed. */
+static size_t ring_bytes(const struct sampler_options *o)
+{
+	size_t most = o->ring_bytes ? o->ring_bytes : SAMPLER_RING_MAX_BYTES;
+	size_t needed = 2 * count_cpus(o) * (o->hz ? o->hz : SAMPLER_DEFAULT_HZ) * WIRE_COPY_BYTES /
+			COPIES_DIVISOR;
+	size_t n = SAMPLER_RING_MIN_BYTES;
+
+	while (n < needed && 2 * n <= most && 2 * n <= SAMPLER_RING_MAX_BYTES)
+		n *= 2;
+	return n;
+}
+
+/* Numbers are looked up in /proc. Where that is another namespace's than ours (a container with pids of its own and the host's /proc) they
+ * would be somebody else's. */
+static bool proc_is_ours(void)
+{
+	char link[32];
+	ssize_t n = readlink("/proc/self", link, sizeof(link));
+	uint64_t pid = 0;
+
+	if (n > 0)
+		(void)str_parse_u64((struct str){ link, (size_t)n }, 10, UINT32_MAX, &pid);
+	return pid == (uint64_t)getpid();
+}
+
+/* Namespaces are not numbered from 1 on: nobody is in this one, so nobody has a number. */
+#define NOBODYS_PID_NAMESPACE 1
+
+/* The inode of our pid namespace, 0 when it is the initial one. Who asks for some pids has them from ours. */
+static uint32_t own_pid_namespace(const struct sampler_options *o)
+{
+	struct stat st;
+
+	if (o->n_pids == 0 && o->n_tids == 0 && !proc_is_ours())
+		return NOBODYS_PID_NAMESPACE;
+	/* PROC_PID_INIT_INO, include/linux/proc_ns.h */
+	if (stat("/proc/self/ns/pid", &st) < 0 || st.st_ino == 0xEFFFFFFCU)
+		return 0;
+	return (uint32_t)st.st_ino;
+}
+
+/* Each CPU that there may ever be has its own. */
+static uint32_t cache_parts(const struct sampler_options *o)
+{
+	int n_cpus = libbpf_num_possible_cpus();
+	uint32_t parts = 1;
+
+	while (n_cpus > 0 && parts < WIRE_CACHE_MAX_PARTS &&
+	       (size_t)2 * parts * WIRE_CACHE_PART_BYTES * (size_t)n_cpus <= o->cache_bytes)
+		parts *= 2;
+	return parts;
+}
+
+static int size_cache(struct sample_bpf *bpf, uint32_t parts)
+{
+	bpf->rodata->cache_mask = parts * (WIRE_CACHE_PART_BYTES / WIRE_CACHED_FRAME_BYTES) - 1;
+	return bpf_map__set_max_entries(bpf->maps.frame_cache, parts);
+}
+
+int knobs_set(struct sample_bpf *bpf, const struct sampler_options *o)
+{
+	size_t bytes = ring_bytes(o);
+
+	bpf->rodata->user_mask = user_space_mask();
+	bpf->rodata->want_kernel = !o->no_kernel;
+	bpf->rodata->want_user = !o->no_user;
+	bpf->rodata->filter_pids = o->n_pids > 0;
+	bpf->rodata->filter_tids = o->n_tids > 0;
+	bpf->rodata->filter_cgroup = o->cgroup_fd >= 0;
+	bpf->rodata->pid_namespace = own_pid_namespace(o);
+	bpf->rodata->wake_bytes = bytes / 4;
+	bpf->rodata->cold_bytes = bytes / 2;
+	bpf->rodata->deep_copies =
+		libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, BPF_FUNC_ringbuf_reserve_dynptr,
+					NULL) == 1;
+	int r = bpf_map__set_max_entries(bpf->maps.samples, (uint32_t)bytes);
+	if (r == 0 && !o->n_tracepoints)
+		r = bpf_map__set_max_entries(bpf->maps.scratch, 1);
+	if (r == 0)
+		r = size_cache(bpf, cache_parts(o));
+	if (r == 0)
+		r = bpf_map__set_max_entries(bpf->maps.processes,
+					     o->max_processes ? o->max_processes
+							      : SAMPLER_DEFAULT_PROCESSES);
+	if (r == 0)
+		r = bpf_map__set_max_entries(bpf->maps.objects, o->max_objects
+									? o->max_objects
+									: SAMPLER_DEFAULT_OBJECTS);
+	return r;
+}
+
+static int set_ids(int map_fd, const uint32_t *ids, size_t n)
+{
+	uint8_t one = 1;
+
+	for (size_t i = 0; i < n; i++)
+		if (bpf_map_update_elem(map_fd, &ids[i], &one, BPF_ANY) < 0)
+			return -errno;
+	return 0;
+}
+
+int knobs_set_filters(struct sample_bpf *bpf, const struct sampler_options *o)
+{
+	uint32_t zero = 0;
+	int r = set_ids(bpf_map__fd(bpf->maps.wanted_pids), o->pids, o->n_pids);
+
+	if (r == 0)
+		r = set_ids(bpf_map__fd(bpf->maps.wanted_tids), o->tids, o->n_tids);
+	if (r == 0 && o->cgroup_fd >= 0 &&
+	    bpf_map_update_elem(bpf_map__fd(bpf->maps.wanted_cgroup), &zero, &o->cgroup_fd,
+				BPF_ANY) < 0)
+		r = -errno;
+	return r;
+}

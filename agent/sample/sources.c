@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Every source of events. */
+#include <stddef.h>
+
+#include "agent/sample/source.h"
+
+const struct source_ops *const source_list[] = {
+	&source_cpu,
+	&source_tracepoint,
+	NULL,
+};

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What is sampled. Compiled by both sides.
+ *
+ * X(NAME, name, profile, period type, period unit, values):
+ *
+ *	name	in arguments, in texts and in the label `event` of metrics
+ *	profile	the first part of a profile's type, as Pyroscope knows it (the label __name__)
+ *	period	between two samples, or the unit of what one counts
+ *	values	one to EVENT_MAX_VALUES of V(type, unit): the sums that each stack has
+ *
+ * The agent, the encoders, the store and the page have all they know of an event from here. Append only: the numbers are on the wire.
+ */
+#ifndef XAGENT_BPF_EVENTS_H
+#define XAGENT_BPF_EVENTS_H
+
+#define EVENT_MAX_VALUES 4
+/* What is attached beside the timer ticks, which are source 0: tracepoints. */
+#define EVENT_MAX_SOURCES 32
+#define EVENT_SOURCE_TICKS 0
+
+#define EVENTS(X, V)                                                                \
+	X(CPU, "cpu", "process_cpu", "cpu", "nanoseconds", V("cpu", "nanoseconds")) \
+	X(TRACEPOINT, "tracepoint", "tracepoint", "events", "count", V("events", "count"))
+
+enum event {
+#define EVENT_ENUM(NAME, ...) EVENT_##NAME,
+	EVENTS(EVENT_ENUM, )
+#undef EVENT_ENUM
+		EVENT_MAX
+};
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * How often an event is looked at.
+ *
+ * A tracepoint may be hit a million times a second, and each sample costs microseconds and room in the ring. Up to a limit each hit is a
+ * sample. Beyond it only some are, at random distances so that no pattern of the program is in step with them, and what the others were worth
+ * is added to the next one: sums stay exact, whose they are is an estimate. Each CPU and source for itself.
+ */
+#ifndef XAGENT_BPF_THIN_BPF_H
+#define XAGENT_BPF_THIN_BPF_H
+
+#include <stdbool.h>
+
+#include <linux/bpf.h>
+
+#include <bpf/bpf_helpers.h>
+
+#include "bpf/maps.bpf.h"
+
+/* Samples a second of one source on one CPU; 0: no limit. Set by the agent. Timer ticks have their rate. */
+const volatile __u32 thin_limit = 0;
+
+#define THIN_WINDOWS_A_SECOND 10
+#define THIN_WINDOW_NS (1000000000ULL / THIN_WINDOWS_A_SECOND)
+#define THIN_MAX_STRIDE (1u << 20)
+
+static __always_inline __u32 thin_budget(void)
+{
+	__u32 budget = thin_limit / THIN_WINDOWS_A_SECOND;
+
+	return budget ? budget : 1;
+}
+
+/* The distance follows from the window before, if it has just ended; what a flood has left to be skipped is not the next one's … */
+static __always_inline void thin_next_window(struct thinning *t, __u64 now_ns)
+{
+	bool has_just_ended = now_ns < t->window_end_ns + THIN_WINDOW_NS;
+	__u32 stride = has_just_ended ? t->n_hits / thin_budget() + 1 : 1;
+
+	t->stride = stride > THIN_MAX_STRIDE ? THIN_MAX_STRIDE : stride;
+	if (t->n_to_skip >= 2 * t->stride - 1)
+		t->n_to_skip = 0;
+	t->window_end_ns = now_ns + THIN_WINDOW_NS;
+	t->n_hits = t->n_kept = 0;
+}
+
+/* … and doubles where that told too little. */
+static __always_inline void thin_keep(struct thinning *t)
+{
+	if (++t->n_kept > thin_budget() && t->stride < THIN_MAX_STRIDE) {
+		t->stride *= 2;
+		t->n_kept = 0;
+	}
+	t->n_to_skip = t->stride > 1 ? bpf_get_prandom_u32() % (2 * t->stride - 1) : 0;
+}
+
+/* False: the hit is no sample, its values are the next one's. Else that has what was left to it. */
+static __always_inline bool thin_passes(__u32 source, __u64 values[EVENT_MAX_VALUES])
+{
+	struct thinning *t = thin_limit ? bpf_map_lookup_elem(&thinnings, &source) : NULL;
+	__u64 now_ns = bpf_ktime_get_ns();
+
+	if (!t)
+		return true;
+	if (now_ns >= t->window_end_ns)
+		thin_next_window(t, now_ns);
+	t->n_hits++;
+	if (t->n_to_skip) {
+		t->n_to_skip--;
+		for (int i = 0; i < EVENT_MAX_VALUES; i++)
+			t->left[i] += values[i];
+		return false;
+	}
+	thin_keep(t);
+	for (int i = 0; i < EVENT_MAX_VALUES; i++) {
+		values[i] += t->left[i];
+		t->left[i] = 0;
+	}
+	return true;
+}
+
+/* The sample was lost after all. */
+static __always_inline void thin_leave(__u32 source, const __u64 values[EVENT_MAX_VALUES])
+{
+	struct thinning *t = thin_limit ? bpf_map_lookup_elem(&thinnings, &source) : NULL;
+
+	for (int i = 0; t && i < EVENT_MAX_VALUES; i++)
+		t->left[i] += values[i];
+}
+
+#endif
