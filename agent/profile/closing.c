@@ -7,6 +7,7 @@
 #include <malloc.h>
 #include <stdlib.h>
 
+#include "agent/profile/stack_order.h"
 #include "agent/util/clock.h"
 #include "agent/util/log.h"
 #include "agent/util/macro.h"
@@ -34,7 +35,8 @@ static void name_and_build(struct session_job *j)
 	if (namer_new(j->interval, store, j->session->budget.namer_bytes, &namer) < 0) {
 		j->build.summary.n_failed = j->interval->n_samples;
 	} else {
-		namer_name_files(namer);
+		stack_order_interval(j->interval);
+		namer_name_all(namer);
 		j->build_fn(j->interval, namer, &j->build);
 		build_summarize(j->interval, namer, &j->build);
 		j->session->last_profile_ns =

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "agent/unwind/user_stack.h"
+#include "agent/util/macro.h"
 
 struct namer {
 	const struct interval *interval;
@@ -106,6 +107,8 @@ static struct named *namer_get(struct namer *n, bool kernel, uint64_t frame)
 		if (named->frame == frame && named->kernel == kernel)
 			return named;
 	}
+	if (symbol_store_is_full(n->store))
+		return NULL;
 	struct named *named = named_new(n, kernel, frame);
 	if (!named || hash_insert(&n->known, &named->node, hash) < 0)
 		return NULL;
@@ -117,6 +120,8 @@ static void forget(struct namer *n)
 	hash_fini(&n->known);
 	arena_fini(&n->arena);
 	arena_init(&n->arena, n->arena_bytes);
+	if (symbol_store_is_full(n->store))
+		symbol_store_make_room(n->store);
 }
 
 /* Frames in files, each once when they are sorted: by their value, which begins with the file's id. */
@@ -170,11 +175,35 @@ static void collect(const struct interval *interval, struct order *o)
 				return;
 }
 
-void namer_name_files(struct namer *n)
+/* The kernel reports return addresses for all but the interrupted function. */
+static uint64_t kernel_frame(const struct stack *stack, uint32_t i)
+{
+	return stack->frames[i] - (i > 0 ? 1 : 0);
+}
+
+static bool name_kernel(struct namer *n, const struct stack *stack)
+{
+	for (uint32_t i = 0; i < stack->n_kernel; i++)
+		if (!namer_get(n, true, kernel_frame(stack, i)) ||
+		    symbol_store_kernel_hidden(n->store))
+			return false;
+	return true;
+}
+
+static void name_all_kernel(struct namer *n)
+{
+	for (const struct series *s = n->interval->series; s; s = s->next)
+		for (const struct stack *stack = s->stacks; stack; stack = stack->next)
+			if (!name_kernel(n, stack))
+				return;
+}
+
+void namer_name_all(struct namer *n)
 {
 	struct order o = { .cap = n->order_bytes / sizeof(*o.items) };
 	_cleanup_free_ uint64_t *items = calloc(o.cap, sizeof(*items));
 
+	name_all_kernel(n);
 	if (!items)
 		return;
 	o.items = items;
@@ -185,15 +214,15 @@ void namer_name_files(struct namer *n)
 			return;
 }
 
-static int name_stack(struct namer *n, const struct stack *stack, struct named_stack *ret_named)
+static int name_frames(struct namer *n, const struct stack *stack, uint32_t n_frames,
+		       struct named_stack *ret_named)
 {
 	bool collapsed = false;
 
 	ret_named->n = 0;
-	for (uint32_t i = 0; i < (uint32_t)stack->n_kernel + stack->n_user; i++) {
+	for (uint32_t i = 0; i < n_frames; i++) {
 		bool kernel = i < stack->n_kernel;
-		/* The kernel reports return addresses for all but the interrupted function. */
-		uint64_t frame = stack->frames[i] - (kernel && i > 0 ? 1 : 0);
+		uint64_t frame = kernel ? kernel_frame(stack, i) : stack->frames[i];
 
 		if (kernel && collapsed)
 			continue;
@@ -206,12 +235,23 @@ static int name_stack(struct namer *n, const struct stack *stack, struct named_s
 	return 0;
 }
 
+static int name(struct namer *n, const struct stack *stack, uint32_t n_frames,
+		struct named_stack *ret_named)
+{
+	int r = name_frames(n, stack, n_frames, ret_named);
+
+	if (r == 0)
+		return 0;
+	forget(n);
+	return name_frames(n, stack, n_frames, ret_named);
+}
+
 int namer_stack(struct namer *n, const struct stack *stack, struct named_stack *ret_named)
 {
-	int r = name_stack(n, stack, ret_named);
+	return name(n, stack, (uint32_t)stack->n_kernel + stack->n_user, ret_named);
+}
 
-	if (r == 0 || n->known.n == 0)
-		return r;
-	forget(n);
-	return name_stack(n, stack, ret_named);
+int namer_leaf(struct namer *n, const struct stack *stack, struct named_stack *ret_named)
+{
+	return name(n, stack, MIN_OF((uint32_t)stack->n_kernel + stack->n_user, 1u), ret_named);
 }

@@ -35,21 +35,24 @@ struct named_stack {
 
 struct namer;
 
-/* Both are borrowed. What is known of addresses stays below max_bytes: when that is used up, all of it is forgotten, and addresses
- * that come again are named again. */
+/* Both are borrowed. What is known of addresses stays below max_bytes, and the store's names within its memory: when either is used up, all
+ * of it is forgotten, and addresses that come again are named again. */
 int namer_new(const struct interval *interval, struct symbol_store *store, size_t max_bytes,
 	      struct namer **ret_namer);
 void namer_free(struct namer *n);
 DEFINE_CLEANUP(struct namer *, namer_free);
 
-/* Names everything that lies in files, one file after the other: each index is then made once at most, however little room there is for
- * all of them. Without it names are made as stacks ask for them. What finds no memory is left to that. */
-void namer_name_files(struct namer *n);
+/* Names the kernel's addresses, then everything that lies in files, one file after the other: each index is then made once at most,
+ * however little room there is for all of them, and the kernel's is read before anything else of the interval takes memory. Without it
+ * names are made as stacks ask for them. What finds no memory is left to that. */
+void namer_name_all(struct namer *n);
 
 /* A number for an encoder that keeps its ids in struct named; never 0, never the same twice. */
 uint64_t namer_next_epoch(struct namer *n);
 
-/* A run of kernel frames whose names are hidden is one frame. What was got before becomes invalid. 0 or -ENOMEM. */
+/* A run of kernel frames whose names are hidden is one frame. What was got before becomes invalid, names too. 0 or -ENOMEM. */
 int namer_stack(struct namer *n, const struct stack *stack, struct named_stack *ret_named);
+/* The same of its innermost address alone. */
+int namer_leaf(struct namer *n, const struct stack *stack, struct named_stack *ret_named);
 
 #endif

@@ -12,7 +12,7 @@ void images_init(struct images *t)
 
 void images_fini(struct images *t)
 {
-	assert(t->n == 0 && t->bytes == 0);
+	assert(t->n == 0 && t->bytes == 0 && t->source_bytes == 0);
 	hash_fini(&t->by_digest);
 }
 
@@ -37,7 +37,7 @@ int images_add(struct images *t, struct image *image, uint64_t digest)
 	image->n_users = 1;
 	list_push_back(&t->all, &image->all);
 	t->n++;
-	t->bytes += image_bytes(image);
+	images_end_change(t, image);
 	return 0;
 }
 
@@ -50,18 +50,20 @@ void images_release(struct images *t, struct image *image)
 		hash_remove(&t->by_digest, &image->node);
 	list_remove(&image->all);
 	t->n--;
-	t->bytes -= image_bytes(image);
+	images_begin_change(t, image);
 	image_free(image);
 }
 
 void images_begin_change(struct images *t, const struct image *image)
 {
 	t->bytes -= image_bytes(image);
+	t->source_bytes -= image_source_bytes(image);
 }
 
 void images_end_change(struct images *t, const struct image *image)
 {
 	t->bytes += image_bytes(image);
+	t->source_bytes += image_source_bytes(image);
 }
 
 static struct image *coldest(const struct images *t, const struct image *keep, uint64_t interval)

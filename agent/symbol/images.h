@@ -10,6 +10,7 @@ struct images {
 	struct list all;
 	size_t n;
 	size_t bytes;
+	size_t source_bytes; /* of them, what can be dropped at any time */
 };
 
 void images_init(struct images *t);

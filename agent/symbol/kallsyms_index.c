@@ -51,7 +51,24 @@ void raw_symbols_unite(struct raw_symbols *s)
 	s->n = n;
 }
 
-/* Batches are sorted; the kernel's come in order. Sorting takes as much memory as what is sorted. */
+/* How many of the first n, which are sorted, lie before an address. */
+static size_t n_before(const struct raw_symbols *s, size_t n, uint64_t address)
+{
+	size_t low = 0;
+
+	while (low < n) {
+		size_t mid = low + (n - low) / 2;
+
+		if (s->items[mid].address < address)
+			low = mid + 1;
+		else
+			n = mid;
+	}
+	return low;
+}
+
+/* Batches are sorted; the kernel's come in order. Sorting takes as much memory as what is sorted: that are modules and programs, not the
+ * kernel before them. */
 static void sort_all(struct raw_symbols *s)
 {
 	size_t n = raw_symbols_n_sorted(s);
@@ -60,8 +77,8 @@ static void sort_all(struct raw_symbols *s)
 	if (n == s->n)
 		return;
 	qsort(rest, s->n - n, sizeof(*rest), compare_numbered);
-	if (rest[0].address <= rest[-1].address)
-		qsort(s->items, s->n, sizeof(*rest), compare_numbered);
+	n = n_before(s, n, rest[0].address);
+	qsort(s->items + n, s->n - n, sizeof(*rest), compare_numbered);
 	raw_symbols_unite(s);
 }
 

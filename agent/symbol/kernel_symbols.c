@@ -31,7 +31,8 @@ struct kernel_symbols {
 	struct kernel_symbols_options options;
 	enum demangle_mode mode;
 	struct image image;
-	struct image retired; /* names of this interval still point into it */
+	struct image retired; /* its modules: frames of this interval still point to them */
+	bool is_reread;	      /* in this interval */
 	uint64_t now_ns;
 	uint64_t reload_at_ns;
 	uint64_t reload_pause_ns;
@@ -147,16 +148,16 @@ static bool ensure_loaded(struct kernel_symbols *s)
 }
 
 /* True when there is a new index, in which the pc is to be looked up again. One a round: what is
- * retired must live until its end. */
+ * retired must live until its end. The old index makes way before, so that there are never two; it is gone when
+ * there is no memory for the new one. */
 static bool reload(struct kernel_symbols *s)
 {
-	struct image fresh;
-
-	if (s->retired.kallsyms || load(s, &fresh) < 0)
-		return false;
+	s->is_reread = true;
 	s->retired = s->image;
-	s->image = fresh;
-	return true;
+	s->image = (struct image){ 0 };
+	kallsyms_free(s->retired.kallsyms);
+	s->retired.kallsyms = NULL;
+	return load(s, &s->image) == 0;
 }
 
 static bool is_old(struct kernel_symbols *s)
@@ -207,10 +208,10 @@ static bool find(struct kernel_symbols *s, uint64_t pc, struct kallsyms_symbol *
 	if (found && !ret_symbol->module[0])
 		return true;
 	bool old = is_old(s);
-	if ((found && !old) || !is_due(s, old))
+	if ((found && !old) || s->is_reread || !is_due(s, old))
 		return found;
 	uint64_t name_hash = found ? hash_str(ret_symbol->name) : 0;
-	return reload(s) ? find_again(s, pc, old, name_hash, ret_symbol) : found;
+	return reload(s) && find_again(s, pc, old, name_hash, ret_symbol);
 }
 
 /* The index lends a name for one look-up only. NULL when the interval's memory is used up. */
@@ -294,6 +295,7 @@ void kernel_symbols_changed(struct kernel_symbols *s)
 void kernel_symbols_end(struct kernel_symbols *s)
 {
 	image_fini(&s->retired);
+	s->is_reread = false;
 	if (s->image.kallsyms)
 		kallsyms_rest(s->image.kallsyms);
 }

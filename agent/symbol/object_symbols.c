@@ -17,6 +17,8 @@
 
 /* A path that is told to people; the end of a longer one is left out. */
 #define FAILED_FILE_BYTES 256
+/* What is left of the memory for sources when files and names have used up theirs: a quarter. */
+#define SOURCES_SHARE 4
 
 struct object_symbols {
 	struct symbolizer symbolizer;
@@ -58,17 +60,29 @@ static void remove_object(struct object_symbols *s, struct object *o)
 	object_free(o, &s->images);
 }
 
-static void evict_sources(struct object_symbols *s, const struct image *keep)
+/* Of everything together. */
+static void evict_sources(struct object_symbols *s, size_t max_bytes, const struct image *keep)
 {
-	size_t left = s->options.max_bytes - MIN_OF(s->bytes, s->options.max_bytes);
+	size_t left = max_bytes - MIN_OF(s->bytes, max_bytes);
 
 	count(s, TELEMETRY_symbol_cache_evictions,
 	      images_evict_sources(&s->images, left, keep, s->interval));
 }
 
-static void evict_objects(struct object_symbols *s)
+/* What files and their names hold. */
+static size_t lasting_bytes(const struct object_symbols *s)
 {
-	while (object_symbols_bytes(s) > s->options.max_bytes && oldest(s))
+	return s->bytes + s->images.bytes - s->images.source_bytes;
+}
+
+static size_t max_lasting_bytes(const struct object_symbols *s)
+{
+	return s->options.max_bytes - s->options.max_bytes / SOURCES_SHARE;
+}
+
+static void evict_objects(struct object_symbols *s, size_t max_bytes)
+{
+	while (lasting_bytes(s) > max_bytes && oldest(s))
 		remove_object(s, oldest(s));
 }
 
@@ -150,6 +164,9 @@ static int find_name(const struct question *q, const char **ret_name)
 {
 	struct image *image = q->o->image;
 
+	/* One more will be made now. */
+	if (!image_has_sources(image) && !image_knows(image, q->vaddr))
+		evict_sources(q->s, max_lasting_bytes(q->s), image);
 	images_begin_change(&q->s->images, image);
 	int r = image_name(image, &q->s->options, &q->access, q->vaddr, ret_name);
 	images_end_change(&q->s->images, image);
@@ -208,7 +225,7 @@ static int resolve_in(const struct question *q, struct frames *ret_frames)
 	int r = find_name(q, &name);
 	const struct line_answer *lines = r < 0 ? NULL : find_lines(q);
 
-	evict_sources(q->s, q->o->image);
+	evict_sources(q->s, q->s->options.max_bytes, q->o->image);
 	if (r != 0 && !(lines && lines->frames[lines->n - 1].function[0]))
 		return SYMBOLIZER_PASS;
 	fill(q, name, lines, ret_frames);
@@ -310,8 +327,18 @@ void object_symbols_begin(struct object_symbols *s, uint64_t now_ns)
 void object_symbols_end(struct object_symbols *s)
 {
 	images_end_interval(&s->images, s->interval);
-	evict_sources(s, NULL);
-	evict_objects(s);
+	evict_objects(s, max_lasting_bytes(s));
+	evict_sources(s, s->options.max_bytes, NULL);
+}
+
+bool object_symbols_is_full(const struct object_symbols *s)
+{
+	return lasting_bytes(s) > max_lasting_bytes(s);
+}
+
+void object_symbols_make_room(struct object_symbols *s)
+{
+	evict_objects(s, s->options.max_bytes / 2);
 }
 
 void object_symbols_set_demangle(struct object_symbols *s, enum demangle_mode mode)

@@ -3,13 +3,18 @@
  * The source of names of ELF files and the vDSO: an object for each mapped file, in a
  * byte-accounted LRU, and an image for each different content.
  *
- * While an interval is open, a full cache gives back the sources of names only, since frames point
- * to names: those first whose files have had the fewest new functions of late, so that a file that
- * comes by once does not cost the others theirs. Whole objects go when it ends.
+ * While frames point to names, a full cache gives back the sources of names only: those first whose
+ * files have had the fewest new functions of late, so that a file that comes by once does not cost
+ * the others theirs. Files and names have three quarters at most, so that sources always have room;
+ * whole objects go when nobody points to their names any more: when the interval ends, or with
+ * object_symbols_make_room().
+ *
+ * On top comes what one source takes while it is made: 24 bytes for each function of its file.
  */
 #ifndef XAGENT_AGENT_SYMBOL_OBJECT_SYMBOLS_H
 #define XAGENT_AGENT_SYMBOL_OBJECT_SYMBOLS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "agent/object/demangle.h"
@@ -40,6 +45,10 @@ void object_symbols_name_by_file(struct object_symbols *s, const struct location
 void object_symbols_begin(struct object_symbols *s, uint64_t now_ns);
 /* Names handed out become invalid. */
 void object_symbols_end(struct object_symbols *s);
+/* Files and names have used up their share. */
+bool object_symbols_is_full(const struct object_symbols *s);
+/* Names handed out become invalid. Those not used for the longest time go, until half of the memory is free. */
+void object_symbols_make_room(struct object_symbols *s);
 /* Between intervals. */
 void object_symbols_set_demangle(struct object_symbols *s, enum demangle_mode mode);
 /* The last file whose lines could not be read in this interval, since that failed badly; "": none. Borrowed until the next begin. */

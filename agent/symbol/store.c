@@ -130,6 +130,17 @@ void symbol_store_end(struct symbol_store *store)
 	arena_init(&store->names, store->interval_bytes);
 }
 
+bool symbol_store_is_full(const struct symbol_store *store)
+{
+	return object_symbols_is_full(store->objects);
+}
+
+void symbol_store_make_room(struct symbol_store *store)
+{
+	assert(store->is_open);
+	object_symbols_make_room(store->objects);
+}
+
 void symbol_store_set_demangle(struct symbol_store *store, enum demangle_mode mode)
 {
 	assert(!store->is_open);

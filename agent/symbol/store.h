@@ -85,6 +85,10 @@ void symbol_store_begin(struct symbol_store *store);
 /* Everything handed out since begin becomes invalid; drops least recently used objects down to
  * max_bytes. */
 void symbol_store_end(struct symbol_store *store);
+/* Within begin … end: whether names of ELF files have used up their memory. Whoever goes on asking lets go of what he was handed out first. */
+bool symbol_store_is_full(const struct symbol_store *store);
+/* … and says so: everything handed out becomes invalid, and half of that memory is free. */
+void symbol_store_make_room(struct symbol_store *store);
 
 /* Between intervals. Names made before are forgotten. */
 void symbol_store_set_demangle(struct symbol_store *store, enum demangle_mode mode);

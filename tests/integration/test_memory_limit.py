@@ -5,11 +5,13 @@ has room. What has none is finished by the agent, so that stacks are as complete
 
 Prints what each limit has cost.
 """
+import contextlib
 import os
 import re
 import shutil
 import signal
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import NamedTuple
@@ -38,25 +40,44 @@ RATE = 199
 # More than the least limit has room for in an interval: intervals go out early, in parts.
 HIGH_RATE = 499
 SECONDS = 14
-PROCESS_BYTES = 1536
+PROCESS_BYTES = 3072
 # Where the machine is too busy for the agent, some records come without their copy of the stack, and say so.
 COMPLETE = 0.99
 # A table that a walk came by so recently is not withdrawn (OBJECT_TABLES_KEEP_NS).
 KEEP_SECONDS = 10
 # From the outermost frame on, below the functions that lead to main.
-BIG_STACK = re.compile(rf"main(;big_\d+){{{DEPTH}}};big_spin")
+SPIN = re.compile(r"[a-z]{3}_spin")
+BIG_STACK = re.compile(rf"main(;[a-z]{{3}}_\d+){{{DEPTH}}};[a-z]{{3}}_spin")
 START_ALL = 'for program in "$@"; do "$program" "$0" & done; wait'
+
+
+@contextlib.contextmanager
+def programs_of(own_names):
+    """There are some hundred MB of them: they go when they are not needed any more."""
+    reason = privileges.why_no_tool(bigobjects.CC)
+    if reason:
+        pytest.skip(reason)
+    # Two fixtures have them at a time, and each removes its own.
+    paths.FIXTURES.mkdir(parents=True, exist_ok=True)
+    directory = Path(tempfile.mkdtemp(prefix="bigobjects.", dir=paths.FIXTURES))
+    try:
+        yield bigobjects.copy(bigobjects.build_one(paths.FIXTURES), directory, N, own_names)
+    finally:
+        shutil.rmtree(directory)
 
 
 @pytest.fixture(scope="module")
 def objects():
-    """The programs. There are some hundred MB of them: they go when they are not needed any more."""
-    reason = privileges.why_no_tool(bigobjects.CC)
-    if reason:
-        pytest.skip(reason)
-    directory = paths.FIXTURES / f"bigobjects.{os.getpid()}"
-    yield bigobjects.copy(bigobjects.build_one(paths.FIXTURES), directory, N)
-    shutil.rmtree(directory)
+    """The programs, named alike, as those of one program in several containers are."""
+    with programs_of(own_names=False) as programs:
+        yield programs
+
+
+@pytest.fixture(scope="module", params=[False, True], ids=["names_alike", "own_names"])
+def both_kinds(request):
+    """Programs named alike, and programs each of which has names of its own, as those of a host with many programs do."""
+    with programs_of(request.param) as programs:
+        yield programs
 
 
 class Cost(NamedTuple):
@@ -116,7 +137,7 @@ def watch(agent, seconds):
 
 
 def big_stacks(standin):
-    return [(Stack(("all", *frames), n)) for frames, n in stacks_of(standin.pushes()).items() if "big_spin" in frames]
+    return [(Stack(("all", *frames), n)) for frames, n in stacks_of(standin.pushes()).items() if any(map(SPIN.fullmatch, frames))]
 
 
 def is_exact(stack):
@@ -189,8 +210,8 @@ def test_everything_has_room(start_agent, standin, processes, objects, capsys):
     assert share >= COMPLETE
 
 
-def test_a_tenth_has_room(start_agent, standin, processes, objects, capsys):
-    idle, most, m, total, share, said = profile_all(start_agent, standin, processes, objects, LEAST_LIMIT)
+def test_a_tenth_has_room(start_agent, standin, processes, both_kinds, capsys):
+    idle, most, m, total, share, said = profile_all(start_agent, standin, processes, both_kinds, LEAST_LIMIT)
     limit = m.value("xagent_memory_limit_bytes")
     with capsys.disabled():
         print(said)
@@ -210,31 +231,33 @@ def test_a_tenth_has_room(start_agent, standin, processes, objects, capsys):
     assert most.anonymous - idle.anonymous <= limit
 
 
-MALLOC_GUARD = 1.03
-
-
-def test_the_limit_holds_for_everything(start_agent, standin, processes, objects, capsys):
+def test_the_limit_holds_for_everything(start_agent, standin, processes, both_kinds, capsys):
     """Kernel symbols too, and ten times the stacks that an interval has room for."""
     base = start_bare(start_agent, standin, LEAST_LIMIT)
     agent, idle = start_idle(start_agent, standin, LEAST_LIMIT, HIGH_RATE, kernel=True)
-    load = start_all(processes, objects, 10 * SECONDS)
+    load = start_all(processes, both_kinds, 10 * SECONDS)
+    # BPF programs come and go meanwhile: the kernel's symbols are read again.
+    processes.start(paths.XAGENT, "profile", "-d", SECONDS * 3 // 4, "-o", os.devnull)
     until, most = time.monotonic() + SECONDS, Cost(0, 0, 0, 0, 0)
     while time.monotonic() < until:
         time.sleep(0.1)
         most = max(most, cost(agent), key=lambda c: c.anonymous + c.arena)
     m = judge_accounts(agent)
+    used = cpu_seconds(agent.process.pid)
     load.end()
     assert agent.stop() == 0
     total = sum(s.count for s in big_stacks(standin))
-    with capsys.disabled():
-        print(f"\n    {LEAST_LIMIT}, {HIGH_RATE} Hz: {total} stacks in {len(standin.pushes())} profiles; bare {base}; idle {idle}; most {most}; "
-              f"beyond the bare agent, and arena: {(most.anonymous - base.anonymous + most.arena) / MIB:.1f} MiB")
-    assert total >= N
     # The process table is on top: agent/profile/budget.h.
     table = PROCESS_BYTES * m.value("xagent_processes")
+    with capsys.disabled():
+        print(f"\n    {LEAST_LIMIT}, {HIGH_RATE} Hz: {total} stacks in {len(standin.pushes())} profiles; bare {base}; idle {idle}; most {most}; "
+              f"beyond the bare agent and {m.value('xagent_processes'):.0f} processes, with the arena: "
+              f"{(most.anonymous - base.anonymous + most.arena - table) / MIB:.1f} MiB; "
+              f"{m.agent('symbol_cache_evictions')} indices put out, {used:.1f} s of a CPU")
+    assert total >= N
     limit = m.value("xagent_memory_limit_bytes")
-    # The aim is the limit itself. It is passed by up to 1 %, for what malloc adds has no share: what is beyond this guard is no accident.
-    assert most.anonymous - base.anonymous + most.arena - table <= limit * MALLOC_GUARD
+    # What malloc adds is in it: it lies where the maps of the kernel have a share that is not counted here.
+    assert most.anonymous - base.anonymous + most.arena - table <= limit
 
 
 def test_tables_of_what_has_ended_make_room(start_agent, standin, processes, objects):

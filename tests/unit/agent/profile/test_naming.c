@@ -3,9 +3,15 @@
 #include "tests/unit/agent/object/fixture.h"
 #include "tests/unit/agent/profile/world.h"
 
+#include <errno.h>
+
+#include "agent/util/macro.h"
+
 #define N_FILES 3
 /* Less than the indices of two of the files, more than that of one and all names. */
 #define STORE_BYTES ((size_t)96 << 10)
+/* Less than all names. */
+#define SMALL_STORE_BYTES ((size_t)256 << 10)
 
 struct files {
 	struct fixture_dir dir;
@@ -111,10 +117,12 @@ static void add_stacks(struct files *f, unsigned int n)
 	}
 }
 
-static void check_names(struct files *f, struct namer *namer)
+/* Returns the most that the store held. */
+static size_t check_names(struct files *f, struct namer *namer)
 {
 	struct named_stack named;
 	size_t i = f->interval->series->n_stacks;
+	size_t most = 0;
 
 	/* The last one that was added is the first. */
 	for (const struct stack *s = f->interval->series->stacks; s; s = s->next) {
@@ -125,7 +133,9 @@ static void check_names(struct files *f, struct namer *namer)
 		assert_int_equal(named.n, N_FILES);
 		for (uint32_t k = 0; k < N_FILES; k++)
 			assert_string_equal(named.items[k]->items[0].function, expected);
+		most = MAX_OF(most, symbol_store_object_bytes(f->store));
 	}
+	return most;
 }
 
 static void test_each_index_is_made_once(void **state)
@@ -136,7 +146,7 @@ static void test_each_index_is_made_once(void **state)
 	add_stacks(f, 40);
 	open_store(f, STORE_BYTES);
 	assert_int_equal(namer_new(f->interval, f->store, (size_t)1 << 20, &namer), 0);
-	namer_name_files(namer);
+	namer_name_all(namer);
 	check_names(f, namer);
 	/* Each makes way for the next. */
 	assert_in_range(telemetry_get(f->telemetry, TELEMETRY_symbol_cache_evictions), 1, N_FILES);
@@ -152,11 +162,48 @@ static void test_little_memory(void **state)
 	add_stacks(f, 600);
 	open_store(f, SYMBOL_STORE_MAX_BYTES);
 	assert_int_equal(namer_new(f->interval, f->store, (size_t)128 << 10, &namer), 0);
-	namer_name_files(namer);
+	namer_name_all(namer);
 	check_names(f, namer);
 	namer_freep(&namer);
 	assert_int_equal(namer_new(f->interval, f->store, 0, &namer), 0);
-	namer_name_files(namer);
+	namer_name_all(namer);
+	symbol_store_end(f->store);
+}
+
+/* Names that no table of addresses holds any more go while the interval is open, so that all of it keeps its bound. */
+static void test_names_stay_within_the_store(void **state)
+{
+	const size_t files_bytes = SMALL_STORE_BYTES - SMALL_STORE_BYTES / SYMBOL_STORE_JIT_SHARE;
+	struct files *f = *state;
+	_cleanup_(namer_freep) struct namer *namer = NULL;
+
+	/* 6,000 names of some 70 bytes. */
+	add_stacks(f, 2000);
+	open_store(f, SMALL_STORE_BYTES);
+	assert_int_equal(namer_new(f->interval, f->store, (size_t)4 << 20, &namer), 0);
+	namer_name_all(namer);
+	assert_in_range(symbol_store_object_bytes(f->store), files_bytes / 2, files_bytes);
+	assert_in_range(check_names(f, namer), files_bytes / 2, files_bytes);
+	symbol_store_end(f->store);
+}
+
+/* A stack that alone has more names than there is room for is said to find none, and the next is named all the same. */
+static void test_a_stack_beyond_the_store(void **state)
+{
+	struct files *f = *state;
+	_cleanup_(namer_freep) struct namer *namer = NULL;
+	struct named_stack named;
+	const struct stack *s;
+
+	add_stacks(f, 2);
+	open_store(f, 1);
+	s = f->interval->series->stacks;
+	assert_int_equal(namer_new(f->interval, f->store, (size_t)1 << 20, &namer), 0);
+	namer_name_all(namer);
+	assert_int_equal(namer_stack(namer, s, &named), -ENOMEM);
+	assert_int_equal(namer_stack(namer, s->next, &named), -ENOMEM);
+	assert_int_equal(namer_leaf(namer, s, &named), 0);
+	assert_int_equal(named.n, 1);
 	symbol_store_end(f->store);
 }
 
@@ -165,6 +212,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_each_index_is_made_once, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_little_memory, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_names_stay_within_the_store, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_a_stack_beyond_the_store, setup, teardown),
 	};
 
 	return cmocka_run_group_tests_name("agent/profile/naming", tests, NULL, NULL);

@@ -7,10 +7,13 @@
 
 #include <cmocka.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "agent/dwarf/client_internal.h"
+#include "agent/dwarf/server.h"
 #include "agent/process/file_table.h"
 #include "agent/symbol/debuginfod.h"
 #include "agent/symbol/object_symbols.h"
@@ -27,6 +30,7 @@ struct fixture {
 	struct telemetry *telemetry;
 	struct arena names;
 	struct object_symbols *symbols;
+	struct dwarf_client *dwarf;
 	struct mapped_file files[MAX_FILES];
 	size_t n_files;
 	uint64_t now_ns;
@@ -54,6 +58,7 @@ static int setup(void **state)
 	assert_non_null(f);
 	assert_true(fixture_dir_init(&f->dir));
 	assert_int_equal(telemetry_new(&f->telemetry), 0);
+	assert_int_equal(dwarf_client_new(f->telemetry, &f->dwarf), 0);
 	arena_init(&f->names, (size_t)1 << 20);
 	f->now_ns = BEGIN_NS;
 	*state = f;
@@ -65,6 +70,7 @@ static int teardown(void **state)
 	struct fixture *f = *state;
 
 	object_symbols_free(f->symbols);
+	dwarf_client_free(f->dwarf);
 	arena_fini(&f->names);
 	telemetry_free(f->telemetry);
 	for (size_t i = 0; i < f->n_files; i++) {
@@ -81,6 +87,7 @@ static int teardown(void **state)
 static void make(struct fixture *f, struct image_options options)
 {
 	options.telemetry = f->telemetry;
+	options.dwarf = f->dwarf;
 	options.demangle = DEMANGLE_SIMPLIFIED;
 	if (!options.max_bytes)
 		options.max_bytes = (size_t)8 << 20;
@@ -448,7 +455,9 @@ static void lines_alone(void **state)
 static void no_time_for_lines(void **state)
 {
 	struct fixture *f = *state;
-	const struct image_options options = { .lines = true, .max_bytes = (size_t)8 << 20 };
+	const struct image_options options = { .lines = true,
+					       .dwarf = f->dwarf,
+					       .max_bytes = (size_t)8 << 20 };
 	const struct line_answer *answer = NULL;
 	struct image *image = NULL;
 	struct elf *elf = NULL;
@@ -473,8 +482,49 @@ static void no_time_for_lines(void **state)
 	image_free(image);
 }
 
-int main(void)
+/* A file whose reader died is asked again when IMAGE_NEGATIVE_NS are over, by the caller's clock, and not a moment before. */
+static void failed_lines_expire(void **state)
 {
+	struct fixture *f = *state;
+	const struct image_options options = { .lines = true,
+					       .dwarf = f->dwarf,
+					       .max_bytes = (size_t)8 << 20 };
+	const struct line_answer *answer = NULL;
+	uint64_t left_ns = 60 * NS_PER_S;
+	struct image *image = NULL;
+	struct elf *elf = NULL;
+	struct bytes bytes;
+
+	build(f, "true");
+	struct image_access access = { add(f, "full")->fd, -1, "", 1, BEGIN_NS };
+	uint64_t shown = place_of(f, "shown"), hidden = place_of(f, "hidden");
+	assert_int_equal(bytes_from_fd(access.fd, &bytes), 0);
+	assert_int_equal(elf_new(bytes, &elf), 0);
+	assert_int_equal(image_new(elf, NULL, &image), 0);
+	assert_int_equal(image_lines(image, &options, &access, shown, &left_ns, &answer), 0);
+	assert_int_equal(kill(image->reader->pid, SIGKILL), 0);
+	assert_int_equal(image_lines(image, &options, &access, hidden, &left_ns, &answer),
+			 IMAGE_FAILED);
+	access.now_ns = BEGIN_NS + IMAGE_NEGATIVE_NS - 1;
+	image_expire(image, access.now_ns);
+	assert_int_equal(image_lines(image, &options, &access, hidden, &left_ns, &answer),
+			 IMAGE_NO_NAME);
+	assert_null(image->reader);
+	/* What it had said before stays. */
+	assert_int_equal(image_lines(image, &options, &access, shown, &left_ns, &answer), 0);
+	access.now_ns++;
+	image_expire(image, access.now_ns);
+	assert_int_equal(image_lines(image, &options, &access, hidden, &left_ns, &answer), 0);
+	assert_int_equal(answer->frames[answer->n - 1].line, 1);
+	assert_int_equal(telemetry_get(f->telemetry, TELEMETRY_dwarf_helper_crashed), 1);
+	assert_int_equal(telemetry_get(f->telemetry, TELEMETRY_dwarf_helper_held_back), 0);
+	image_free(image);
+}
+
+int main(int argc, char **argv)
+{
+	if (dwarf_server_is_meant(argc, argv))
+		dwarf_server_run();
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(equal_files_share, setup, teardown),
 		cmocka_unit_test_setup_teardown(forged_build_id, setup, teardown),
@@ -486,6 +536,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(lines_and_inlined_functions, setup, teardown),
 		cmocka_unit_test_setup_teardown(lines_alone, setup, teardown),
 		cmocka_unit_test_setup_teardown(no_time_for_lines, setup, teardown),
+		cmocka_unit_test_setup_teardown(failed_lines_expire, setup, teardown),
 	};
 
 	return cmocka_run_group_tests_name("agent/symbol/images", tests, NULL, NULL);

@@ -7,10 +7,12 @@
 
 #include <cmocka.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "agent/symbol/kallsyms.h"
 #include "agent/symbol/kernel_symbols.h"
+#include "agent/util/buf.h"
 #include "agent/util/macro.h"
 #include "tests/unit/agent/object/fixture.h"
 
@@ -224,6 +226,74 @@ static void a_new_module_ends_the_long_pause(void **state)
 	assert_string_equal(name_of(f, PC), "first_function");
 }
 
+#ifdef __SANITIZE_ADDRESS__
+/* sanitizer/allocator_interface.h */
+int __sanitizer_install_malloc_and_free_hooks(void (*malloc_hook)(const volatile void *, size_t),
+					      void (*free_hook)(const volatile void *));
+size_t __sanitizer_get_allocated_size(const volatile void *pointer);
+
+static struct {
+	size_t now_bytes;
+	size_t most_bytes;
+} heap;
+
+static void on_malloc(const volatile void *pointer, size_t n)
+{
+	(void)pointer;
+	heap.now_bytes += n;
+	heap.most_bytes = MAX_OF(heap.most_bytes, heap.now_bytes);
+}
+
+static void on_free(const volatile void *pointer)
+{
+	heap.now_bytes -= pointer ? __sanitizer_get_allocated_size(pointer) : 0;
+}
+
+#define N_KERNEL 40000
+/* Each is loaded below the one before. */
+#define N_MODULES 20
+#define N_IN_MODULE 100
+/* 16 bytes a function and room to grow, the new index, a module's names. */
+#define MOST_BYTES_A_FUNCTION 45
+
+static void write_kernel(struct fixture *f)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT((size_t)16 << 20);
+
+	for (uint64_t i = 0; i < N_KERNEL; i++)
+		(void)buf_printf(&text, "%" PRIx64 " T kernel_function_%" PRIu64 "\n",
+				 0xffffffff81000000 + i * 64, i);
+	for (uint64_t m = 0; m < N_MODULES; m++)
+		for (uint64_t i = 0; i < N_IN_MODULE; i++)
+			(void)buf_printf(&text,
+					 "%" PRIx64 " t of_a_module_%" PRIu64 "\t[m%" PRIu64 "]\n",
+					 0xffffffffc0000000 - m * 65536 + i * 64, i, m);
+	assert_true(fixture_write(&f->dir, "kallsyms", buf_str(&text)));
+}
+
+/* There are never two indices. (What sorting takes in the C library is not seen here: the sanitizer sorts itself.) */
+static void reading_again_takes_little(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t now = NS_PER_S;
+
+	write_kernel(f);
+	kernel_symbols_set_time(f->symbols, now);
+	assert_true(__sanitizer_install_malloc_and_free_hooks(on_malloc, on_free) > 0);
+	assert_string_equal(name_of(f, 0xffffffffc0000000), "of_a_module_0");
+	kernel_symbols_end(f->symbols);
+	size_t first_bytes = heap.most_bytes;
+	kernel_symbols_changed(f->symbols);
+	kernel_symbols_set_time(f->symbols, now + KERNEL_SYMBOLS_CHANGE_NS);
+	heap.most_bytes = 0;
+	assert_string_equal(name_of(f, 0xffffffffc0000000), "of_a_module_0");
+	assert_true(heap.most_bytes > 0);
+	assert_in_range(first_bytes, 1,
+			(N_KERNEL + N_MODULES * N_IN_MODULE) * MOST_BYTES_A_FUNCTION);
+	assert_in_range(heap.most_bytes, 1, first_bytes + first_bytes / 16);
+}
+#endif
+
 static void objects_are_named(void **state)
 {
 	struct fixture *f = *state;
@@ -291,6 +361,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_program_takes_anothers_place, setup, teardown),
 		cmocka_unit_test_setup_teardown(changes_elsewhere_get_rare, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_new_module_ends_the_long_pause, setup, teardown),
+#ifdef __SANITIZE_ADDRESS__
+		cmocka_unit_test_setup_teardown(reading_again_takes_little, setup, teardown),
+#endif
 		cmocka_unit_test_setup_teardown(objects_are_named, setup, teardown),
 		cmocka_unit_test_setup_teardown(hidden_addresses_may_appear, setup, teardown),
 		cmocka_unit_test_setup_teardown(user_locations_pass, setup, teardown),
