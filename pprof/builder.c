@@ -23,12 +23,20 @@ static bool text_empty(const char *text)
 	return !text || text[0] == '\0';
 }
 
+static bool types_valid(const struct pprof_options *o)
+{
+	if (o->n_values == 0 || o->n_values > PPROF_MAX_VALUES)
+		return false;
+	for (size_t i = 0; i < o->n_values; i++)
+		if (text_empty(o->value_types[i].type) || text_empty(o->value_types[i].unit) ||
+		    strchr(o->value_types[i].type, '-'))
+			return false;
+	return !text_empty(o->period_type.type) && !text_empty(o->period_type.unit);
+}
+
 static bool options_valid(const struct pprof_options *o)
 {
-	if (text_empty(o->sample_type) || text_empty(o->sample_unit) ||
-	    text_empty(o->period_type) || text_empty(o->period_unit))
-		return false;
-	if (strchr(o->sample_type, '-'))
+	if (!types_valid(o))
 		return false;
 	if (o->period <= 0 || o->time_ns <= 0 || o->duration_ns < 0)
 		return false;
@@ -46,15 +54,25 @@ static uint64_t hash_seed(const void *fallback)
 	return seed;
 }
 
-static int value_type_intern(struct pprof_builder *b, const char *type, const char *unit,
-			     struct pprof_value_type *ret_type)
+static int value_type_intern(struct pprof_builder *b, const struct pprof_value_type *type,
+			     struct pprof_type_row *ret_row)
 {
-	int r = pprof_strings_intern(&b->strings, type, &ret_type->type);
+	int r = pprof_strings_intern(&b->strings, type->type, &ret_row->type);
 
-	return r ? r : pprof_strings_intern(&b->strings, unit, &ret_type->unit);
+	return r ? r : pprof_strings_intern(&b->strings, type->unit, &ret_row->unit);
 }
 
-static size_t value_type_bytes(const struct pprof_value_type *t)
+static int types_intern(struct pprof_builder *b, const struct pprof_options *o)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < o->n_values; i++)
+		r = value_type_intern(b, &o->value_types[i], &b->value_types[i]);
+	b->n_values = o->n_values;
+	return r ? r : value_type_intern(b, &o->period_type, &b->period_type);
+}
+
+static size_t value_type_bytes(const struct pprof_type_row *t)
 {
 	return wire_block_bytes(wire_number_bytes(t->type) + wire_number_bytes(t->unit));
 }
@@ -70,9 +88,7 @@ static int builder_init(struct pprof_builder *b, const struct pprof_options *o)
 	pprof_tuples_init(&b->samples, seed);
 	r = pprof_strings_init(&b->strings, seed, o->max_bytes);
 	if (r == 0)
-		r = value_type_intern(b, o->sample_type, o->sample_unit, &b->sample_type);
-	if (r == 0)
-		r = value_type_intern(b, o->period_type, o->period_unit, &b->period_type);
+		r = types_intern(b, o);
 	if (r != 0)
 		return r;
 	b->period = o->period;
@@ -81,10 +97,11 @@ static int builder_init(struct pprof_builder *b, const struct pprof_options *o)
 	b->max_samples = o->max_samples;
 	b->max_bytes = o->max_bytes;
 	b->gzip_level = o->gzip_level;
-	b->body_bytes = value_type_bytes(&b->sample_type) + value_type_bytes(&b->period_type) +
-			wire_number_bytes((uint64_t)b->period) +
+	b->body_bytes = value_type_bytes(&b->period_type) + wire_number_bytes((uint64_t)b->period) +
 			wire_number_bytes((uint64_t)b->time_ns) +
 			wire_number_bytes((uint64_t)b->duration_ns);
+	for (size_t i = 0; i < b->n_values; i++)
+		b->body_bytes += value_type_bytes(&b->value_types[i]);
 	return pprof_builder_fits(b, 0) ? 0 : PPROF_FULL;
 }
 

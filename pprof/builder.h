@@ -53,13 +53,13 @@ enum pprof_label_word {
 	LABEL_WORDS,
 };
 
-/* What a sample holds besides its row, which is its key. */
-struct pprof_weight {
-	int64_t value;
-	size_t fixed_bytes; /* packed, without the field of the value */
+/* What a sample holds besides its row, which is its key; followed by its values. */
+enum pprof_weight_word {
+	WEIGHT_FIXED_BYTES, /* packed, without the field of the values */
+	WEIGHT_WORDS,
 };
 
-struct pprof_value_type {
+struct pprof_type_row {
 	uint32_t type;
 	uint32_t unit;
 };
@@ -70,19 +70,26 @@ struct pprof_builder {
 	struct pprof_tuples functions;
 	struct pprof_tuples locations;
 	struct pprof_tuples samples;
-	struct pprof_weight *weights; /* of sample row id - 1 */
+	int64_t *weights; /* WEIGHT_WORDS + n_values for sample row id - 1 */
 	size_t weights_cap;
-	struct pprof_value_type sample_type;
-	struct pprof_value_type period_type;
+	struct pprof_type_row value_types[PPROF_MAX_VALUES];
+	size_t n_values;
+	struct pprof_type_row period_type;
 	int64_t period;
 	int64_t time_ns;
 	int64_t duration_ns;
-	int64_t total;
+	int64_t totals[PPROF_MAX_VALUES];
 	size_t body_bytes; /* packed, all but the strings */
 	size_t max_samples;
 	size_t max_bytes;
 	int gzip_level;
 };
+
+/* Of sample row id i + 1. */
+static inline int64_t *pprof_builder_weight(const struct pprof_builder *b, size_t i)
+{
+	return b->weights + i * (WEIGHT_WORDS + b->n_values);
+}
 
 /* Whether the profile may grow by n packed bytes. */
 static inline bool pprof_builder_fits(const struct pprof_builder *b, size_t n)

@@ -109,8 +109,8 @@ static bool put_sample(struct batch *batch, const struct pprof_builder *b, size_
 	perftools__profiles__sample__init(sample);
 	sample->n_location_id = n_locations;
 	sample->location_id = row + SAMPLE_WORDS;
-	sample->n_value = 1;
-	sample->value = &b->weights[i].value;
+	sample->n_value = b->n_values;
+	sample->value = pprof_builder_weight(b, i) + WEIGHT_WORDS;
 	sample->n_label = n_labels;
 	sample->label = batch->part_ptr.label + batch->n_parts;
 	put_labels(batch, row + SAMPLE_WORDS + n_locations, n_labels);
@@ -217,7 +217,7 @@ static size_t batch_fill(struct batch *batch, const struct pprof_builder *b, bat
 	}
 
 static void value_type_set(Perftools__Profiles__ValueType *message,
-			   const struct pprof_value_type *type)
+			   const struct pprof_type_row *type)
 {
 	perftools__profiles__value_type__init(message);
 	message->type = type->type;
@@ -227,12 +227,15 @@ static void value_type_set(Perftools__Profiles__ValueType *message,
 static void pack_head(struct sink *sink, const struct pprof_builder *b)
 {
 	Perftools__Profiles__Profile profile = PERFTOOLS__PROFILES__PROFILE__INIT;
-	Perftools__Profiles__ValueType sample_type;
-	Perftools__Profiles__ValueType *sample_types[] = { &sample_type };
+	Perftools__Profiles__ValueType types[PPROF_MAX_VALUES];
+	Perftools__Profiles__ValueType *pointers[PPROF_MAX_VALUES];
 
-	value_type_set(&sample_type, &b->sample_type);
-	profile.n_sample_type = 1;
-	profile.sample_type = sample_types;
+	for (size_t i = 0; i < b->n_values; i++) {
+		value_type_set(&types[i], &b->value_types[i]);
+		pointers[i] = &types[i];
+	}
+	profile.n_sample_type = b->n_values;
+	profile.sample_type = pointers;
 	sink_pack(sink, &profile);
 }
 

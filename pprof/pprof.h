@@ -39,6 +39,8 @@
  * labels).
  */
 #define PPROF_MAX_LABELS 100
+/* Values of a sample: what one event tells of a stack. */
+#define PPROF_MAX_VALUES 4
 /* The largest max_bytes, so that every index of a builder fits into 32 bits. */
 #define PPROF_MAX_MAX_BYTES ((size_t)64 << 20)
 
@@ -48,11 +50,15 @@ enum pprof_outcome {
 	PPROF_FULL = 1,
 };
 
+struct pprof_value_type {
+	const char *type; /* what a value counts; no '-' in it, Pyroscope refuses that */
+	const char *unit;
+};
+
 struct pprof_options {
-	const char *sample_type; /* what a value counts; no '-' in it, Pyroscope refuses that */
-	const char *sample_unit;
-	const char *period_type;
-	const char *period_unit;
+	struct pprof_value_type value_types[PPROF_MAX_VALUES];
+	size_t n_values; /* 1..PPROF_MAX_VALUES */
+	struct pprof_value_type period_type;
 	int64_t period;	     /* > 0, in period_unit */
 	int64_t time_ns;     /* > 0: the end of the interval, wall clock */
 	int64_t duration_ns; /* 0 = not told */
@@ -67,15 +73,14 @@ struct pprof_options {
  * Level 1: on profiles of real services it gives 12 to 25 % more bytes than level 6 in six tenths
  * of the time, and the bytes of an agent are few.
  */
-#define PPROF_OPTIONS_DEFAULT                 \
-	((struct pprof_options){              \
-		.sample_type = "cpu",         \
-		.sample_unit = "nanoseconds", \
-		.period_type = "cpu",         \
-		.period_unit = "nanoseconds", \
-		.max_samples = 16000,         \
-		.max_bytes = 1400000,         \
-		.gzip_level = 1,              \
+#define PPROF_OPTIONS_DEFAULT                                \
+	((struct pprof_options){                             \
+		.value_types = { { "cpu", "nanoseconds" } }, \
+		.n_values = 1,                               \
+		.period_type = { "cpu", "nanoseconds" },     \
+		.max_samples = 16000,                        \
+		.max_bytes = 1400000,                        \
+		.gzip_level = 1,                             \
 	})
 
 struct pprof_mapping {
@@ -152,16 +157,17 @@ int pprof_builder_location(struct pprof_builder *b, uint64_t mapping_id, uint64_
 			   const struct pprof_line *lines, size_t n_lines, uint64_t *ret_id);
 
 /*
- * Leaf first. The values of samples with equal stacks and equal sets of labels are summed. -EINVAL:
- * an empty stack, a value <= 0 (the server would drop it), an unknown location, a label without key
- * or of both kinds. -E2BIG: more than PPROF_MAX_DEPTH locations or PPROF_MAX_LABELS labels.
+ * Leaf first; options.n_values values, in the order of their types. The values of samples with equal
+ * stacks and equal sets of labels are summed. -EINVAL: an empty stack, a value < 0, no value > 0 (the
+ * server would drop it), an unknown location, a label without key or of both kinds. -E2BIG: more than
+ * PPROF_MAX_DEPTH locations or PPROF_MAX_LABELS labels.
  */
 int pprof_builder_sample(struct pprof_builder *b, const uint64_t *location_ids, size_t n_locations,
-			 int64_t value, const struct pprof_label *labels, size_t n_labels);
+			 const int64_t *values, const struct pprof_label *labels, size_t n_labels);
 
 size_t pprof_builder_n_samples(const struct pprof_builder *b);
-/* The sum of all values. */
-int64_t pprof_builder_total(const struct pprof_builder *b);
+/* The sum of all values of a type; 0 where there is no such. */
+int64_t pprof_builder_total(const struct pprof_builder *b, size_t type);
 /* The size of the encoded profile before compression: exactly, not an estimate. */
 size_t pprof_builder_packed_bytes(const struct pprof_builder *b);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Samples: a stack, its labels, and a sum of values. */
+/* Samples: a stack, its labels, and a sum of values of each type. */
 #include <errno.h>
 #include <string.h>
 
@@ -24,13 +24,25 @@ static bool label_valid(const struct pprof_label *label)
 	return !has_str || (label->num == 0 && !has_unit);
 }
 
+static bool values_valid(const struct pprof_builder *b, const int64_t *values)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < b->n_values; i++) {
+		if (values[i] < 0)
+			return false;
+		any |= values[i] > 0;
+	}
+	return any;
+}
+
 static int sample_check(const struct pprof_builder *b, const uint64_t *location_ids,
-			size_t n_locations, int64_t value, const struct pprof_label *labels,
+			size_t n_locations, const int64_t *values, const struct pprof_label *labels,
 			size_t n_labels)
 {
 	if (n_locations > PPROF_MAX_DEPTH || n_labels > PPROF_MAX_LABELS)
 		return -E2BIG;
-	if (value <= 0 || !locations_valid(b, location_ids, n_locations))
+	if (!values_valid(b, values) || !locations_valid(b, location_ids, n_locations))
 		return -EINVAL;
 	for (size_t i = 0; i < n_labels; i++)
 		if (!label_valid(&labels[i]))
@@ -116,70 +128,80 @@ static size_t sample_fixed_bytes(const uint64_t *row, size_t n)
 	return wire_block_bytes(ids_bytes) + labels_bytes;
 }
 
-static size_t weight_bytes(const struct pprof_weight *w)
+static size_t weight_bytes(const struct pprof_builder *b, const int64_t *weight)
 {
-	size_t value_bytes = wire_block_bytes(wire_varint_bytes((uint64_t)w->value));
+	size_t values_bytes = 0;
 
-	return wire_block_bytes(w->fixed_bytes + value_bytes);
+	for (size_t i = 0; i < b->n_values; i++)
+		values_bytes += wire_varint_bytes((uint64_t)weight[WEIGHT_WORDS + i]);
+	return wire_block_bytes((size_t)weight[WEIGHT_FIXED_BYTES] +
+				wire_block_bytes(values_bytes));
 }
 
-/* More weight for a sample that exists. The total bounds each sum, so the value cannot overflow. */
-static int sample_merge(struct pprof_builder *b, struct pprof_weight *w, int64_t value)
+/* More weight for a sample that exists. The totals bound each sum, so no value can overflow. */
+static int sample_merge(struct pprof_builder *b, int64_t *weight, const int64_t *values)
 {
-	struct pprof_weight sum = { w->value + value, w->fixed_bytes };
-	size_t growth = weight_bytes(&sum) - weight_bytes(w);
+	int64_t sum[WEIGHT_WORDS + PPROF_MAX_VALUES] = { weight[WEIGHT_FIXED_BYTES] };
 
+	for (size_t i = 0; i < b->n_values; i++)
+		sum[WEIGHT_WORDS + i] = weight[WEIGHT_WORDS + i] + values[i];
+	size_t growth = weight_bytes(b, sum) - weight_bytes(b, weight);
 	if (!pprof_builder_fits(b, growth))
 		return PPROF_FULL;
 	b->body_bytes += growth;
-	*w = sum;
+	memcpy(weight, sum, (WEIGHT_WORDS + b->n_values) * sizeof(*weight));
 	return 0;
 }
 
-static int sample_add(struct pprof_builder *b, int64_t value)
+static int sample_add(struct pprof_builder *b, const int64_t *values)
 {
 	struct pprof_tuples *rows = &b->samples;
-	struct pprof_weight w = { .value = value };
-	struct pprof_weight *weights;
+	size_t n_words = WEIGHT_WORDS + b->n_values;
+	int64_t weight[WEIGHT_WORDS + PPROF_MAX_VALUES];
+	int64_t *weights;
 
-	w.fixed_bytes = sample_fixed_bytes(rows->words + rows->n_words, rows->draft_n);
-	if (rows->n >= b->max_samples || !pprof_builder_fits(b, weight_bytes(&w)))
+	weight[WEIGHT_FIXED_BYTES] =
+		(int64_t)sample_fixed_bytes(rows->words + rows->n_words, rows->draft_n);
+	memcpy(weight + WEIGHT_WORDS, values, b->n_values * sizeof(*values));
+	if (rows->n >= b->max_samples || !pprof_builder_fits(b, weight_bytes(b, weight)))
 		return PPROF_FULL;
-	weights = pprof_grow(b->weights, &b->weights_cap, rows->n + 1, sizeof(*weights));
+	weights =
+		pprof_grow(b->weights, &b->weights_cap, (rows->n + 1) * n_words, sizeof(*weights));
 	if (!weights)
 		return -ENOMEM;
 	b->weights = weights;
-	b->weights[rows->n] = w;
-	b->body_bytes += weight_bytes(&w);
+	memcpy(pprof_builder_weight(b, rows->n), weight, n_words * sizeof(*weight));
+	b->body_bytes += weight_bytes(b, weight);
 	(void)pprof_tuples_commit(rows);
 	return 0;
 }
 
-static int sample_put(struct pprof_builder *b, int64_t value)
+static int sample_put(struct pprof_builder *b, const int64_t *values)
 {
-	int64_t total;
+	int64_t totals[PPROF_MAX_VALUES];
 	uint32_t id;
 	int r;
 
-	if (__builtin_add_overflow(b->total, value, &total))
-		return PPROF_FULL;
+	for (size_t i = 0; i < b->n_values; i++)
+		if (__builtin_add_overflow(b->totals[i], values[i], &totals[i]))
+			return PPROF_FULL;
 	id = pprof_tuples_find_draft(&b->samples);
-	r = id ? sample_merge(b, &b->weights[id - 1], value) : sample_add(b, value);
+	r = id ? sample_merge(b, pprof_builder_weight(b, id - 1), values) : sample_add(b, values);
 	if (r == 0)
-		b->total = total;
+		memcpy(b->totals, totals, b->n_values * sizeof(*totals));
 	return r;
 }
 
 int pprof_builder_sample(struct pprof_builder *b, const uint64_t *location_ids, size_t n_locations,
-			 int64_t value, const struct pprof_label *labels, size_t n_labels)
+			 const int64_t *values, const struct pprof_label *labels, size_t n_labels)
 {
 	size_t n_strings = b->strings.n;
-	int r = sample_check(b, location_ids, n_locations, value, labels, n_labels);
+	int r = sample_check(b, location_ids, n_locations, values, labels, n_labels);
 
 	if (r == 0)
 		r = sample_draft(b, location_ids, n_locations, labels, n_labels);
 	if (r == 0)
-		r = sample_put(b, value);
+		r = sample_put(b, values);
 	if (r != 0)
 		pprof_strings_rollback(&b->strings, n_strings);
 	return r;
@@ -190,7 +212,7 @@ size_t pprof_builder_n_samples(const struct pprof_builder *b)
 	return b->samples.n;
 }
 
-int64_t pprof_builder_total(const struct pprof_builder *b)
+int64_t pprof_builder_total(const struct pprof_builder *b, size_t type)
 {
-	return b->total;
+	return type < b->n_values ? b->totals[type] : 0;
 }

@@ -26,20 +26,16 @@ void build_fini(struct build *b)
 	build_init(b);
 }
 
-int build_put(struct build *b, struct labels *labels, uint8_t *bytes, size_t n_bytes,
-	      uint64_t n_samples, uint64_t time_ns)
+int build_put(struct build *b, const struct built *what)
 {
 	struct built *x = malloc(sizeof(*x));
 
 	if (!x) {
-		free(bytes);
+		free(what->bytes);
 		return -ENOMEM;
 	}
-	*x = (struct built){ .labels = labels,
-			     .bytes = bytes,
-			     .n_bytes = n_bytes,
-			     .n_samples = n_samples,
-			     .time_ns = time_ns };
+	*x = *what;
+	x->next = NULL;
 	*b->last = x;
 	b->last = &x->next;
 	return 0;
@@ -69,8 +65,9 @@ static void summarize_function(const struct series *series, struct namer *namer,
 {
 	struct hot_table hot;
 
-	hot_init(&hot);
-	if (hot_add_series(&hot, series, namer) == 0) {
+	/* The encoder is done with its share. */
+	hot_init(&hot, build->max_bytes);
+	if (hot_add_leaves(&hot, series, namer) == 0) {
 		const struct hot *h = hot_by_self(&hot);
 
 		if (h)

@@ -20,7 +20,9 @@
 /* One thing to deliver. */
 struct built {
 	struct labels *labels; /* borrowed from the interval; NULL when it is about all series */
-	uint8_t *bytes;	       /* owned */
+	enum event event;
+	uint16_t source;
+	uint8_t *bytes; /* owned */
 	size_t n_bytes;
 	uint64_t n_samples;
 	uint64_t time_ns; /* as in the profile */
@@ -38,6 +40,7 @@ struct build_summary {
 	uint64_t hottest_service_samples;
 	char hottest_function[BUILD_NAME_MAX]; /* of that service, by self */
 	bool kernel_hidden;
+	char failed_file[BUILD_NAME_MAX]; /* whose lines cannot be read; "": none */
 };
 
 struct build {
@@ -52,9 +55,8 @@ typedef void (*build_fn)(const struct interval *interval, struct namer *namer, s
 
 void build_init(struct build *b);
 void build_fini(struct build *b);
-/* Takes the bytes. 0 or -ENOMEM (bytes freed). */
-int build_put(struct build *b, struct labels *labels, uint8_t *bytes, size_t n_bytes,
-	      uint64_t n_samples, uint64_t time_ns);
+/* Takes the bytes of `what`, borrows its labels. 0 or -ENOMEM (bytes freed). */
+int build_put(struct build *b, const struct built *what);
 
 /* The latest of all that was put; 0: nothing was. */
 uint64_t build_last_time_ns(const struct build *b);

@@ -25,6 +25,8 @@ struct encoder {
 	struct namer *namer;
 	struct build *build;
 	struct labels *labels;
+	enum event event;
+	uint16_t source;
 	const char *process; /* label of every sample of the series; NULL: none */
 	bool unlimited;	     /* no server will see it */
 	struct pprof_builder *builder;
@@ -33,11 +35,23 @@ struct encoder {
 	uint64_t n_samples; /* in the builder */
 };
 
+static void set_types(enum event event, struct pprof_options *o)
+{
+	const struct event_type *type = event_type(event);
+
+	o->n_values = event_n_values(event);
+	for (size_t i = 0; i < o->n_values; i++)
+		o->value_types[i] =
+			(struct pprof_value_type){ type->values[i].type, type->values[i].unit };
+	o->period_type = (struct pprof_value_type){ type->period.type, type->period.unit };
+}
+
 static int encoder_open(struct encoder *e)
 {
 	struct pprof_options o = PPROF_OPTIONS_DEFAULT;
 
-	o.period = (int64_t)e->interval->period_ns;
+	set_types(e->event, &o);
+	o.period = (int64_t)e->interval->periods[e->event];
 	o.time_ns = (int64_t)e->time_ns;
 	o.duration_ns = (int64_t)(e->interval->end_real_ns - e->interval->begin_real_ns);
 	if (o.duration_ns < 0)
@@ -63,7 +77,13 @@ static int encoder_close(struct encoder *e, bool even_empty)
 	pprof_builder_free(e->builder);
 	e->builder = NULL;
 	if (r == 0 && bytes.data)
-		r = build_put(e->build, e->labels, bytes.data, bytes.n, e->n_samples, e->time_ns);
+		r = build_put(e->build, &(struct built){ .labels = e->labels,
+							 .event = e->event,
+							 .source = e->source,
+							 .bytes = bytes.data,
+							 .n_bytes = bytes.n,
+							 .n_samples = e->n_samples,
+							 .time_ns = e->time_ns });
 	if (r < 0)
 		e->build->summary.n_failed += e->n_samples;
 	else
@@ -178,8 +198,7 @@ static int add_sample(struct encoder *e, const struct named_stack *named, const 
 
 	make_labels(e, stack->tag, &labels);
 	if (r == 0)
-		r = pprof_builder_sample(e->builder, ids, n,
-					 (int64_t)(stack->count * e->interval->period_ns),
+		r = pprof_builder_sample(e->builder, ids, n, stack_values_const(stack),
 					 labels.items, labels.n);
 	if (r == 0)
 		e->n_samples += stack->count;
@@ -223,10 +242,25 @@ void build_pprof(const struct interval *interval, struct namer *namer, struct bu
 
 	for (const struct series *s = interval->series; s; s = s->next) {
 		e.labels = s->labels;
+		e.event = s->event;
+		e.source = s->source;
 		e.time_ns = interval->end_real_ns;
 		encode_series(&e, s);
 		(void)encoder_close(&e, false);
 	}
+}
+
+static void encode_source(struct encoder *e)
+{
+	for (const struct series *s = e->interval->series; s; s = s->next) {
+		if (s->source != e->source)
+			continue;
+		e->event = s->event;
+		e->process = series_name(s);
+		encode_series(e, s);
+	}
+	if (e->builder)
+		(void)encoder_close(e, false);
 }
 
 void build_one_pprof(const struct interval *interval, struct namer *namer, struct build *build)
@@ -237,12 +271,12 @@ void build_one_pprof(const struct interval *interval, struct namer *namer, struc
 			     .time_ns = interval->end_real_ns,
 			     .unlimited = true };
 
-	for (const struct series *s = interval->series; s; s = s->next) {
-		e.process = series_name(s);
-		encode_series(&e, s);
-	}
+	for (e.source = 0; e.source < EVENT_MAX_SOURCES; e.source++)
+		encode_source(&e);
+	if (build->first)
+		return;
 	/* A file without samples is a valid profile, too. */
-	if (!e.builder && !build->first)
-		(void)encoder_open(&e);
-	(void)encoder_close(&e, !build->first);
+	e.event = EVENT_CPU;
+	(void)encoder_open(&e);
+	(void)encoder_close(&e, true);
 }

@@ -10,6 +10,7 @@
 #include "agent/util/str.h"
 
 #define TEXT_MAX_BYTES ((size_t)256 << 20)
+#define TABLE_MAX_BYTES ((size_t)64 << 20)
 #define TABLE_ROWS 40
 
 /* Semicolons and line breaks separate things in folded stacks. */
@@ -88,7 +89,8 @@ static void folded_collect(struct folded *f, const struct interval *interval, st
 	for (const struct series *s = interval->series; s; s = s->next)
 		for (const struct stack *stack = s->stacks; stack; stack = stack->next) {
 			if (namer_stack(namer, stack, &named) < 0 ||
-			    folded_add(f, series_name(s), &named, stack->count) < 0)
+			    folded_add(f, series_name(s), &named, (uint64_t)stack_weight(stack)) <
+				    0)
 				build->summary.n_failed += stack->count;
 			else
 				build->summary.n_samples += stack->count;
@@ -115,8 +117,10 @@ static void put_text(struct buf *out, const struct interval *interval, struct bu
 	bool failed = out->failed;
 	char *text = failed ? NULL : buf_take(out);
 
-	if (!text || build_put(build, NULL, (uint8_t *)text, n, build->summary.n_samples,
-			       interval->end_real_ns) < 0) {
+	if (!text || build_put(build, &(struct built){ .bytes = (uint8_t *)text,
+						       .n_bytes = n,
+						       .n_samples = build->summary.n_samples,
+						       .time_ns = interval->end_real_ns }) < 0) {
 		build->summary.n_failed += build->summary.n_samples;
 		build->summary.n_samples = 0;
 	}
@@ -135,7 +139,7 @@ void build_folded(const struct interval *interval, struct namer *namer, struct b
 
 static void put_table_row(struct buf *out, const struct hot *h, uint64_t all)
 {
-	struct str object = str_basename(str_from(h->object->path));
+	struct str object = str_basename(str_from(h->path));
 
 	(void)buf_printf(out, "%6.2f%% %6.2f%% %8" PRIu64 "  %s  (%.*s)\n",
 			 100.0 * (double)h->self / (double)all,
@@ -152,7 +156,7 @@ static void put_table(struct buf *out, const struct hot_table *t)
 	if (hot_sorted(t, &rows, &n) < 0)
 		return;
 	for (size_t i = 0; i < n && i < TABLE_ROWS; i++)
-		put_table_row(out, rows[i], t->n_samples);
+		put_table_row(out, rows[i], t->total);
 	if (n > TABLE_ROWS)
 		(void)buf_printf(out, "… and %zu more functions\n", n - TABLE_ROWS);
 }
@@ -162,7 +166,7 @@ void build_table(const struct interval *interval, struct namer *namer, struct bu
 	_cleanup_buf_ struct buf out = BUF_INIT(TEXT_MAX_BYTES);
 	struct hot_table hot;
 
-	hot_init(&hot);
+	hot_init(&hot, TABLE_MAX_BYTES);
 	for (const struct series *s = interval->series; s; s = s->next) {
 		if (hot_add_series(&hot, s, namer) < 0)
 			build->summary.n_failed += s->n_samples;

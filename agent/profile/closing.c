@@ -43,6 +43,8 @@ static void name_and_build(struct session_job *j)
 			MAX_OF(j->session->last_profile_ns, build_last_time_ns(&j->build));
 	}
 	j->build.summary.kernel_hidden = symbol_store_kernel_hidden(store);
+	str_copy_utf8(j->build.summary.failed_file, BUILD_NAME_MAX,
+		      str_from(symbol_store_failed_file(store)));
 	symbol_store_end(store);
 }
 

@@ -177,13 +177,16 @@ void session_match_undecided(struct session *s)
 /* True when it is decided now. */
 static bool settle(struct session *s, struct undecided *u, struct interval *next)
 {
-	struct series *series = interval_series(s->interval, u->placeholder);
 	bool later = !u->labels && match_again(s, u, &u->labels) == SESSION_LATER && next;
 
-	if (series && later)
-		carry(s, series, next);
-	else if (series)
-		settle_series(s, series, u->labels);
+	for (uint16_t source = 0; source < EVENT_MAX_SOURCES; source++) {
+		struct series *series = interval_series(s->interval, u->placeholder, source);
+
+		if (series && later)
+			carry(s, series, next);
+		else if (series)
+			settle_series(s, series, u->labels);
+	}
 	if (later)
 		labels_unref(TAKE_PTR(u->labels));
 	return !later;

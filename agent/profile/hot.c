@@ -6,18 +6,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HOT_MAX_BYTES ((size_t)64 << 20)
-
-void hot_init(struct hot_table *t)
+void hot_init(struct hot_table *t, size_t max_bytes)
 {
 	*t = (struct hot_table){ 0 };
-	arena_init(&t->arena, HOT_MAX_BYTES);
+	arena_init(&t->arena, max_bytes);
 }
 
 void hot_fini(struct hot_table *t)
 {
 	hash_fini(&t->table);
 	arena_fini(&t->arena);
+}
+
+static const char *copy(struct hot_table *t, const char *text)
+{
+	return arena_strndup(&t->arena, text, strlen(text));
 }
 
 static struct hot *hot_get(struct hot_table *t, const struct frame *f)
@@ -27,14 +30,15 @@ static struct hot *hot_get(struct hot_table *t, const struct frame *f)
 	HASH_FOREACH_MATCH (&t->table, hash, node) {
 		struct hot *h = CONTAINER_OF(node, struct hot, node);
 
-		if (strcmp(h->function, f->function) == 0 &&
-		    strcmp(h->object->path, f->object->path) == 0)
+		if (strcmp(h->function, f->function) == 0 && strcmp(h->path, f->object->path) == 0)
 			return h;
 	}
 	struct hot *h = arena_alloc(&t->arena, sizeof(*h));
-	if (!h)
+	const char *function = copy(t, f->function);
+	const char *path = copy(t, f->object->path);
+	if (!h || !function || !path)
 		return NULL;
-	*h = (struct hot){ .function = f->function, .object = f->object };
+	*h = (struct hot){ .function = function, .path = path };
 	return hash_insert(&t->table, &h->node, hash) < 0 ? NULL : h;
 }
 
@@ -52,29 +56,45 @@ static int hot_add_frame(struct hot_table *t, const struct frame *f, uint64_t co
 	return 0;
 }
 
-static int hot_add_stack(struct hot_table *t, const struct stack *stack, struct namer *namer)
+/* A namer's: of a whole stack, or of its innermost address. */
+typedef int (*name_fn)(struct namer *namer, const struct stack *stack,
+		       struct named_stack *ret_named);
+
+static int hot_add_stack(struct hot_table *t, const struct stack *stack, struct namer *namer,
+			 name_fn name)
 {
 	struct named_stack named;
-	int r = namer_stack(namer, stack, &named);
+	int r = name(namer, stack, &named);
 
 	t->n_stacks++;
-	t->n_samples += stack->count;
+	t->total += (uint64_t)stack_weight(stack);
 	for (uint32_t i = 0; r == 0 && i < named.n; i++)
 		for (uint32_t k = 0; r == 0 && k < named.items[i]->n; k++)
-			r = hot_add_frame(t, &named.items[i]->items[k], stack->count,
-					  i == 0 && k == 0);
+			r = hot_add_frame(t, &named.items[i]->items[k],
+					  (uint64_t)stack_weight(stack), i == 0 && k == 0);
 	return r;
 }
 
-int hot_add_series(struct hot_table *t, const struct series *series, struct namer *namer)
+static int add_series(struct hot_table *t, const struct series *series, struct namer *namer,
+		      name_fn name)
 {
 	for (const struct stack *s = series->stacks; s; s = s->next) {
-		int r = hot_add_stack(t, s, namer);
+		int r = hot_add_stack(t, s, namer, name);
 
 		if (r < 0)
 			return r;
 	}
 	return 0;
+}
+
+int hot_add_series(struct hot_table *t, const struct series *series, struct namer *namer)
+{
+	return add_series(t, series, namer, namer_stack);
+}
+
+int hot_add_leaves(struct hot_table *t, const struct series *series, struct namer *namer)
+{
+	return add_series(t, series, namer, namer_leaf);
 }
 
 static int hot_compare(const struct hot *a, const struct hot *b)
@@ -84,7 +104,7 @@ static int hot_compare(const struct hot *a, const struct hot *b)
 	if (a->total != b->total)
 		return a->total > b->total ? -1 : 1;
 	int by_name = strcmp(a->function, b->function);
-	return by_name ? by_name : strcmp(a->object->path, b->object->path);
+	return by_name ? by_name : strcmp(a->path, b->path);
 }
 
 const struct hot *hot_by_self(const struct hot_table *t)

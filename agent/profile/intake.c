@@ -157,11 +157,29 @@ static int frame_of(struct session *s, const struct sample *sample, struct proce
 	return 0;
 }
 
+/* A timer tick is worth what lies between two of them; the values of other events are in their units already. */
+static void values_of(const struct interval *i, const struct wire_sample *head,
+		      int64_t ret_values[EVENT_MAX_VALUES])
+{
+	int64_t unit = head->record.event == EVENT_CPU ? (int64_t)i->periods[EVENT_CPU] : 1;
+
+	for (size_t v = 0; v < EVENT_MAX_VALUES; v++) {
+		int64_t value = (int64_t)MIN_OF(head->values[v], (uint64_t)INT64_MAX);
+
+		if (__builtin_mul_overflow(value, unit, &ret_values[v]))
+			ret_values[v] = INT64_MAX;
+	}
+}
+
 static int add_once(struct session *s, const struct sample *sample, struct process *p,
 		    struct labels *labels, bool *ret_is_new)
 {
+	int64_t values[EVENT_MAX_VALUES];
 	struct samples one = {
 		.labels = labels,
+		.event = sample->head->record.event,
+		.source = sample->head->record.source,
+		.values = values,
 		.kernel_frames = sample->kernel_frames,
 		.n_kernel = sample->head->n_kernel,
 		.user_frames = s->frames,
@@ -174,6 +192,7 @@ static int add_once(struct session *s, const struct sample *sample, struct proce
 	};
 	int r = 0;
 
+	values_of(s->interval, sample->head, values);
 	for (uint32_t i = 0; i < s->stack.n && r == 0; i++)
 		r = frame_of(s, sample, p, s->stack.frames[i], &s->frames[i]);
 	return r < 0 ? r : interval_add(s->interval, &one, ret_is_new);

@@ -7,17 +7,20 @@
 #include <string.h>
 
 #include "agent/util/clock.h"
+#include "agent/util/saturate.h"
 
 #define INTERVAL_MIN_SLOTS 256
 
-int interval_new(uint64_t period_ns, size_t max_bytes, struct interval **ret_interval)
+int interval_new(uint64_t cpu_period_ns, size_t max_bytes, struct interval **ret_interval)
 {
 	_cleanup_(interval_freep) struct interval *i = calloc(1, sizeof(*i));
 
 	if (!i)
 		return -ENOMEM;
 	arena_init(&i->arena, max_bytes);
-	i->period_ns = period_ns;
+	for (enum event e = 0; e < EVENT_MAX; e++)
+		i->periods[e] = 1;
+	i->periods[EVENT_CPU] = cpu_period_ns;
 	i->begin_real_ns = clock_real_ns();
 	i->n_slots = INTERVAL_MIN_SLOTS;
 	i->slots = calloc(i->n_slots, sizeof(*i->slots));
@@ -53,30 +56,31 @@ void interval_free(struct interval *i)
 }
 
 /* Sets are interned by their makers, so the pointer is the common case; equal sets from two makers are one series all the same. */
-struct series *interval_series(const struct interval *i, const struct labels *labels)
+struct series *interval_series(const struct interval *i, const struct labels *labels,
+			       uint16_t source)
 {
-	HASH_FOREACH_MATCH (&i->by_labels, labels->hash, node) {
+	HASH_FOREACH_MATCH (&i->by_labels, series_hash(labels, source), node) {
 		struct series *s = CONTAINER_OF(node, struct series, node);
 
-		if (s->labels == labels || labels_equal(s->labels, labels))
+		if (s->source == source && (s->labels == labels || labels_equal(s->labels, labels)))
 			return s;
 	}
 	return NULL;
 }
 
-static struct series *series_get(struct interval *i, struct labels *labels)
+static struct series *series_get(struct interval *i, const struct samples *of)
 {
-	struct series *s = interval_series(i, labels);
+	struct series *s = interval_series(i, of->labels, of->source);
 
 	if (s)
 		return s;
 	s = arena_alloc(&i->arena, sizeof(*s));
 	if (!s)
 		return NULL;
-	*s = (struct series){ .next = i->series };
-	if (hash_insert(&i->by_labels, &s->node, labels->hash) < 0)
+	*s = (struct series){ .next = i->series, .event = of->event, .source = of->source };
+	if (hash_insert(&i->by_labels, &s->node, series_hash(of->labels, of->source)) < 0)
 		return NULL;
-	s->labels = labels_ref(labels);
+	s->labels = labels_ref(of->labels);
 	i->series = s;
 	i->n_series++;
 	return s;
@@ -135,7 +139,8 @@ static struct stack **slot_of(const struct interval *i, const struct stack_key *
 static struct stack *stack_new(struct interval *i, const struct stack_key *k)
 {
 	const struct samples *of = k->samples;
-	size_t n = (size_t)of->n_kernel + of->n_user;
+	size_t n_values = event_n_values(of->event);
+	size_t n = (size_t)of->n_kernel + of->n_user + n_values;
 	struct stack *s = arena_alloc(&i->arena, sizeof(*s) + n * sizeof(uint64_t));
 
 	if (!s)
@@ -148,6 +153,7 @@ static struct stack *stack_new(struct interval *i, const struct stack_key *k)
 			     .next = k->series->stacks };
 	memcpy(s->frames, of->kernel_frames, of->n_kernel * sizeof(uint64_t));
 	memcpy(s->frames + of->n_kernel, of->user_frames, of->n_user * sizeof(uint64_t));
+	memset(stack_values(s), 0, n_values * sizeof(uint64_t));
 	k->series->stacks = s;
 	k->series->n_stacks++;
 	i->n_stacks++;
@@ -174,9 +180,18 @@ static int get_tag(struct interval *i, const struct samples *samples,
 		       want.comm != COMM_NONE && samples->comm ? samples->comm : "", ret_tag);
 }
 
+static void stack_add(struct stack *s, const struct samples *samples)
+{
+	int64_t *sums = stack_values(s);
+
+	s->count += samples->count;
+	for (size_t v = 0; v < event_n_values(samples->event); v++)
+		sums[v] = saturate_add(sums[v], samples->values[v]);
+}
+
 int interval_add(struct interval *i, const struct samples *samples, bool *ret_is_new)
 {
-	struct stack_key k = { .series = series_get(i, samples->labels), .samples = samples };
+	struct stack_key k = { .series = series_get(i, samples), .samples = samples };
 
 	if (get_tag(i, samples, &k.tag) < 0)
 		return -ENOMEM;
@@ -190,7 +205,7 @@ int interval_add(struct interval *i, const struct samples *samples, bool *ret_is
 	if (!*slot)
 		return -ENOMEM;
 	*ret_is_new = is_new;
-	(*slot)->count += samples->count;
+	stack_add(*slot, samples);
 	k.series->n_samples += samples->count;
 	i->n_samples += samples->count;
 	return 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What was sampled in one interval: unique stacks by series, with their counts.
+ * What was sampled in one interval: unique stacks by series, with the sums of their values. A series is of one label set and one source of events.
  *
  * An interval is filled in the loop thread, closed, and then belongs to the worker that names and encodes it; everything in it lies
  * in one arena that is freed at once. It holds references to the label sets and files that its stacks speak of.
@@ -25,10 +25,10 @@
 #define FRAME_ANON ((uint64_t)1 << 32)
 
 /* One unique stack. Frames: n_kernel kernel pcs, then n_user user frames (bpf/wire.h, agent/unwind/user_stack.h, FRAME_ANON), leaf
- * first. */
+ * first; then the sums of the event's values. */
 struct stack {
 	uint64_t hash;
-	uint64_t count;
+	uint64_t count;	    /* samples */
 	struct stack *next; /* of the same series */
 	struct series *series;
 	const struct sample_tag *tag; /* NULL: none was asked for */
@@ -39,11 +39,13 @@ struct stack {
 
 struct series {
 	struct labels *labels; /* a reference */
+	enum event event;
+	uint16_t source; /* below EVENT_MAX_SOURCES */
 	struct stack *stacks;
 	size_t n_stacks;
 	uint64_t n_samples;
 	struct series *next;
-	struct hash_node node; /* by labels->hash */
+	struct hash_node node; /* by series_hash() */
 };
 
 struct interval {
@@ -62,10 +64,11 @@ struct interval {
 	uint64_t n_samples;
 	uint64_t begin_real_ns;
 	uint64_t end_real_ns;
-	uint64_t period_ns; /* 1e9 / Hz: what one sample is worth */
+	uint64_t periods[EVENT_MAX]; /* in the units of bpf/events.h */
 };
 
-int interval_new(uint64_t period_ns, size_t max_bytes, struct interval **ret_interval);
+/* `cpu_period_ns` is what one timer tick is worth: 1e9 / Hz. Other events have the period 1. */
+int interval_new(uint64_t cpu_period_ns, size_t max_bytes, struct interval **ret_interval);
 /* Loop thread: drops the references. NULL-safe. */
 void interval_free(struct interval *i);
 DEFINE_CLEANUP(struct interval *, interval_free);
@@ -73,9 +76,29 @@ DEFINE_CLEANUP(struct interval *, interval_free);
 /* A server keeps one profile a series and millisecond: none of this interval is to have the time of one before. */
 void interval_end_after(struct interval *i, uint64_t last_profile_ns);
 
+/* The sums of its values: event_n_values(), none below 0. */
+static inline int64_t *stack_values(struct stack *s)
+{
+	return (int64_t *)(s->frames + s->n_kernel + s->n_user);
+}
+
+static inline const int64_t *stack_values_const(const struct stack *s)
+{
+	return (const int64_t *)(s->frames + s->n_kernel + s->n_user);
+}
+
+/* What texts and trees show of a stack: samples of CPU time, of other events the sum of their first value. */
+static inline int64_t stack_weight(const struct stack *s)
+{
+	return s->series->event == EVENT_CPU ? (int64_t)s->count : stack_values_const(s)[0];
+}
+
 /* Equal samples, borrowed. */
 struct samples {
 	struct labels *labels;
+	enum event event;
+	uint16_t source;       /* always of this event */
+	const int64_t *values; /* of all of them together: event_n_values(), none below 0 */
 	const uint64_t *kernel_frames, *user_frames; /* leaf first */
 	uint16_t n_kernel, n_user;
 	uint64_t count;
@@ -84,14 +107,21 @@ struct samples {
 	const char *comm; /* NULL: not asked for */
 };
 
-/* Counts them. *ret_is_new tells that the stack was not there yet, so that the caller looks after its files. 0, or -ENOMEM (ceiling
+/* Counts them, and adds their values. *ret_is_new tells that the stack was not there yet, so that the caller looks after its files. 0, or -ENOMEM (ceiling
  * included: the samples are the caller's to count). */
 int interval_add(struct interval *i, const struct samples *samples, bool *ret_is_new);
 
+/* Of interval->by_labels. */
+static inline uint64_t series_hash(const struct labels *labels, uint16_t source)
+{
+	return labels->hash + source;
+}
+
 /* The series with these labels, or NULL. */
-struct series *interval_series(const struct interval *i, const struct labels *labels);
-/* The series gets other labels; where another one has them already, that one takes in its stacks and `s` is gone. After the last interval_add():
- * equal stacks of two series stay two. 0 or -ENOMEM: nothing was changed. */
+struct series *interval_series(const struct interval *i, const struct labels *labels,
+			       uint16_t source);
+/* The series gets other labels; where another one of its source has them already, that one takes in its stacks and `s` is gone. After the last
+ * interval_add(): equal stacks of two series stay two. 0 or -ENOMEM: nothing was changed. */
 int interval_relabel(struct interval *i, struct series *s, struct labels *labels);
 /* Forgets the series and its samples; their number is returned. After the last interval_add(), too. */
 uint64_t interval_drop(struct interval *i, struct series *s);

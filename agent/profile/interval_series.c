@@ -33,7 +33,7 @@ static void take_stacks(struct series *to, struct series *from)
 
 int interval_relabel(struct interval *i, struct series *s, struct labels *labels)
 {
-	struct series *there = interval_series(i, labels);
+	struct series *there = interval_series(i, labels, s->source);
 
 	if (there == s)
 		return 0;
@@ -43,7 +43,7 @@ int interval_relabel(struct interval *i, struct series *s, struct labels *labels
 		return 0;
 	}
 	hash_remove(&i->by_labels, &s->node);
-	int r = hash_insert(&i->by_labels, &s->node, labels->hash);
+	int r = hash_insert(&i->by_labels, &s->node, series_hash(labels, s->source));
 	if (r < 0)
 		return r;
 	labels_unref(s->labels);
@@ -80,6 +80,9 @@ static int carry_stack(struct interval *i, const struct interval *from, const st
 	uint64_t frames[WIRE_MAX_USER_FRAMES + 1];
 	struct samples samples = {
 		.labels = s->series->labels,
+		.event = s->series->event,
+		.source = s->series->source,
+		.values = stack_values_const(s),
 		.kernel_frames = s->frames,
 		.user_frames = frames,
 		.n_kernel = s->n_kernel,

@@ -10,16 +10,17 @@
 
 /* An active series; never `other`. */
 struct place {
-	struct hash_node node; /* by labels->hash */
+	struct hash_node node; /* by series_hash() */
 	struct labels *labels; /* a reference */
+	uint16_t source;
 	uint64_t sent_ns;
 };
 
 struct series_cap {
 	size_t max;
-	struct labels *other; /* a reference */
-	bool other_active;
-	uint64_t other_sent_ns;
+	struct labels *other;  /* a reference */
+	uint32_t other_active; /* bits by source: each has an `other` of its own */
+	uint64_t other_sent_ns[EVENT_MAX_SOURCES];
 	struct hash_table places; /* at most max */
 	struct labels *biggest;	  /* a reference, or NULL */
 };
@@ -41,6 +42,7 @@ enum claim_rank {
 struct claim {
 	enum claim_rank rank;
 	struct labels *labels; /* borrowed */
+	uint16_t source;
 	struct place *place;   /* NULL: it is new */
 	struct series *series; /* NULL: it is not in the interval */
 	size_t index;	       /* in the interval's list */
@@ -50,8 +52,10 @@ struct claim {
 struct claims {
 	struct claim *items;
 	size_t n;
-	struct series *other; /* in the interval already, by its own labels */
+	uint32_t others; /* bits by source: in the interval already, by its own labels */
 };
+
+_Static_assert(EVENT_MAX_SOURCES <= 32, "a bit for each");
 
 int series_cap_new(size_t max, struct labels *other, struct series_cap **ret_cap)
 {
@@ -84,12 +88,13 @@ void series_cap_free(struct series_cap *cap)
 	free(cap);
 }
 
-static struct place *place_find(const struct series_cap *cap, const struct labels *l)
+static struct place *place_find(const struct series_cap *cap, const struct labels *l,
+				uint16_t source)
 {
-	HASH_FOREACH_MATCH (&cap->places, l->hash, node) {
+	HASH_FOREACH_MATCH (&cap->places, series_hash(l, source), node) {
 		struct place *p = CONTAINER_OF(node, struct place, node);
 
-		if (labels_equal(p->labels, l))
+		if (p->source == source && labels_equal(p->labels, l))
 			return p;
 	}
 	return NULL;
@@ -97,25 +102,30 @@ static struct place *place_find(const struct series_cap *cap, const struct label
 
 void series_cap_set(struct series_cap *cap, size_t max, struct labels *other)
 {
-	struct place *p = place_find(cap, other);
+	for (uint16_t source = 0; source < EVENT_MAX_SOURCES; source++) {
+		struct place *p = place_find(cap, other, source);
 
-	if (p)
-		place_free(cap, p);
-	cap->other_active &= labels_equal(cap->other, other);
+		if (p)
+			place_free(cap, p);
+	}
+	if (!labels_equal(cap->other, other))
+		cap->other_active = 0;
 	labels_ref(other);
 	labels_unref(cap->other);
 	cap->other = other;
 	cap->max = max;
 }
 
-static int place_new(struct series_cap *cap, struct labels *l, uint64_t now_ns)
+static int place_new(struct series_cap *cap, const struct claim *c, uint64_t now_ns)
 {
 	_cleanup_free_ struct place *p = malloc(sizeof(*p));
-	int r = p ? hash_insert(&cap->places, &p->node, l->hash) : -ENOMEM;
+	int r = p ? hash_insert(&cap->places, &p->node, series_hash(c->labels, c->source))
+		  : -ENOMEM;
 
 	if (r < 0)
 		return r;
-	p->labels = labels_ref(l);
+	p->labels = labels_ref(c->labels);
+	p->source = c->source;
 	p->sent_ns = now_ns;
 	(void)TAKE_PTR(p);
 	return 0;
@@ -129,14 +139,17 @@ static void forget_inactive(struct series_cap *cap, uint64_t now_ns)
 		if (now_ns - p->sent_ns > SERIES_ACTIVE_NS)
 			place_free(cap, p);
 	}
-	cap->other_active &= now_ns - cap->other_sent_ns <= SERIES_ACTIVE_NS;
+	for (uint16_t source = 0; source < EVENT_MAX_SOURCES; source++)
+		if (now_ns - cap->other_sent_ns[source] > SERIES_ACTIVE_NS)
+			cap->other_active &= ~(1u << source);
 }
 
 static struct claim claim_of(const struct series_cap *cap, const struct interval *i,
 			     struct series *s)
 {
 	struct claim c = { .labels = s->labels,
-			   .place = place_find(cap, s->labels),
+			   .source = s->source,
+			   .place = place_find(cap, s->labels, s->source),
 			   .series = s,
 			   .n_samples = s->n_samples };
 
@@ -151,22 +164,26 @@ static struct claim claim_of(const struct series_cap *cap, const struct interval
 
 static int claims_make(const struct series_cap *cap, const struct interval *i, struct claims *c)
 {
-	*c = (struct claims){ .items = calloc(cap->places.n + i->n_series + 1, sizeof(c->items[0])),
-			      .other = interval_series(i, cap->other) };
+	*c = (struct claims){ .items = calloc(cap->places.n + i->n_series + 1,
+					      sizeof(c->items[0])) };
 	if (!c->items)
 		return -ENOMEM;
-	for (struct series *s = i->series; s; s = s->next)
-		if (s != c->other) {
-			c->items[c->n] = claim_of(cap, i, s);
-			c->items[c->n].index = c->n;
-			c->n++;
+	for (struct series *s = i->series; s; s = s->next) {
+		if (labels_equal(s->labels, cap->other)) {
+			c->others |= 1u << s->source;
+			continue;
 		}
+		c->items[c->n] = claim_of(cap, i, s);
+		c->items[c->n].index = c->n;
+		c->n++;
+	}
 	HASH_FOREACH (&cap->places, node) {
 		struct place *p = CONTAINER_OF(node, struct place, node);
 
-		if (!interval_series(i, p->labels))
+		if (!interval_series(i, p->labels, p->source))
 			c->items[c->n++] = (struct claim){ .rank = CLAIM_SILENT,
 							   .labels = p->labels,
+							   .source = p->source,
 							   .place = p };
 	}
 	return 0;
@@ -197,13 +214,14 @@ static int claim_order(const void *a, const void *b)
 		return x->n_samples > y->n_samples ? -1 : 1;
 	if (x->place && x->place->sent_ns != y->place->sent_ns)
 		return x->place->sent_ns > y->place->sent_ns ? -1 : 1;
-	return labels_order(x->labels, y->labels);
+	int order = labels_order(x->labels, y->labels);
+	return order ? order : (x->source > y->source) - (x->source < y->source);
 }
 
 static int grant(struct series_cap *cap, const struct claim *c, uint64_t now_ns)
 {
 	if (!c->place)
-		return place_new(cap, c->labels, now_ns);
+		return place_new(cap, c, now_ns);
 	if (c->series)
 		c->place->sent_ns = now_ns;
 	return 0;
@@ -255,31 +273,54 @@ static int fold_all(struct series_cap *cap, struct interval *i, struct claim *cl
 	return r;
 }
 
-/* Whether more have samples than have room: who is silent gives a place away without being folded. */
-static bool overflows(const struct series_cap *cap, const struct claims *c)
+/* Sources with samples beyond the places that are granted: who is silent gives a place away without being folded. */
+static uint32_t folded_sources(const struct claims *c, size_t n_granted)
 {
-	for (size_t at = cap->max; at < c->n; at++)
+	uint32_t sources = 0;
+
+	for (size_t at = n_granted; at < c->n; at++)
 		if (c->items[at].series)
-			return true;
-	return false;
+			sources |= 1u << c->items[at].source;
+	return sources;
+}
+
+static size_t n_granted_beside(const struct series_cap *cap, const struct claims *c,
+			       uint32_t others)
+{
+	size_t n_others = (size_t)__builtin_popcount(others);
+
+	return MIN_OF(c->n, cap->max > n_others ? cap->max - n_others : 0);
+}
+
+/* How many get a place. Each `other` that is needed takes one, for which a series more may have to be folded. */
+static size_t count_granted(const struct series_cap *cap, const struct claims *c)
+{
+	uint32_t others = c->others | cap->other_active;
+	uint32_t needed = others | folded_sources(c, n_granted_beside(cap, c, others));
+
+	while (needed != others) {
+		others = needed;
+		needed |= folded_sources(c, n_granted_beside(cap, c, others));
+	}
+	return n_granted_beside(cap, c, others);
 }
 
 /* Decides for all of them, the most deserving first. */
 static int settle(struct series_cap *cap, struct interval *i, const struct claims *c,
 		  uint64_t now_ns, struct series_cap_folded *f)
 {
-	bool needs_other = c->other || cap->other_active || overflows(cap, c);
-	size_t n_granted = MIN_OF(c->n, cap->max - needs_other);
+	size_t n_granted = count_granted(cap, c);
+	uint32_t others = c->others | folded_sources(c, n_granted);
 	int r = 0;
 
 	for (size_t at = 0; r == 0 && at < n_granted; at++)
 		r = grant(cap, &c->items[at], now_ns);
 	if (r == 0)
 		r = fold_all(cap, i, c->items + n_granted, c->n - n_granted, f);
-	if (c->other || f->n_series > 0) {
-		cap->other_active = true;
-		cap->other_sent_ns = now_ns;
-	}
+	cap->other_active |= others;
+	for (uint16_t source = 0; source < EVENT_MAX_SOURCES; source++)
+		if (others & 1u << source)
+			cap->other_sent_ns[source] = now_ns;
 	return r;
 }
 
@@ -311,5 +352,5 @@ size_t series_cap_max(const struct series_cap *cap)
 
 size_t series_cap_n_active(const struct series_cap *cap)
 {
-	return cap->places.n + cap->other_active;
+	return cap->places.n + (size_t)__builtin_popcount(cap->other_active);
 }

@@ -100,14 +100,17 @@ static int add_location(struct pprof_builder *b, struct input *in)
 	return pprof_builder_location(b, mapping_id, address, lines, n, &id);
 }
 
-static int add_sample(struct pprof_builder *b, struct input *in)
+static int add_sample(struct pprof_builder *b, struct input *in, size_t n_values)
 {
 	uint64_t ids[IDS_MAX];
 	size_t n = take_byte(in) % (IDS_MAX + 1);
-	int64_t value = take_number(in);
-	uint8_t kind = take_byte(in);
+	int64_t values[PPROF_MAX_VALUES];
+	uint8_t kind;
 	struct pprof_label labels[2] = { 0 };
 
+	for (size_t i = 0; i < n_values; i++)
+		values[i] = take_number(in);
+	kind = take_byte(in);
 	for (size_t i = 0; i < n; i++)
 		ids[i] = take_byte(in);
 	for (size_t i = 0; i < kind % 3U; i++) {
@@ -115,10 +118,10 @@ static int add_sample(struct pprof_builder *b, struct input *in)
 		labels[i].str = kind & 0x80 ? take_text(in) : NULL;
 		labels[i].num = take_number(in);
 	}
-	return pprof_builder_sample(b, ids, n, value, labels, kind % 3U);
+	return pprof_builder_sample(b, ids, n, values, labels, kind % 3U);
 }
 
-static int add_any(struct pprof_builder *b, struct input *in)
+static int add_any(struct pprof_builder *b, struct input *in, size_t n_values)
 {
 	switch (take_byte(in) % 4) {
 	case 0:
@@ -128,7 +131,7 @@ static int add_any(struct pprof_builder *b, struct input *in)
 	case 2:
 		return add_location(b, in);
 	}
-	return add_sample(b, in);
+	return add_sample(b, in, n_values);
 }
 
 static void require(bool holds)
@@ -146,7 +149,8 @@ static void check(const struct pprof_builder *b)
 	require(pprof_check(&gz, PLAIN_MAX_BYTES, &facts) == NULL);
 	require(facts.plain_bytes == pprof_builder_packed_bytes(b));
 	require(facts.n_samples == pprof_builder_n_samples(b));
-	require(facts.total == pprof_builder_total(b));
+	for (size_t i = 0; i < facts.n_values; i++)
+		require(facts.totals[i] == pprof_builder_total(b, i));
 	pprof_bytes_fini(&gz);
 }
 
@@ -156,13 +160,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct pprof_options options = PPROF_OPTIONS_DEFAULT;
 	struct pprof_builder *b = NULL;
 
+	options.n_values = 1 + size % PPROF_MAX_VALUES;
+	for (size_t i = 1; i < options.n_values; i++)
+		options.value_types[i] = (struct pprof_value_type){ "more", "count" };
 	options.period = 10309278;
 	options.time_ns = 1;
 	options.max_samples = 4;
 	options.max_bytes = PLAIN_MAX_BYTES;
 	require(pprof_builder_new(&options, &b) == 0);
 	while (in.n > 0) {
-		int r = add_any(b, &in);
+		int r = add_any(b, &in, options.n_values);
 
 		require(r == PPROF_ADDED || r == PPROF_FULL || r == -EINVAL);
 		require(pprof_builder_packed_bytes(b) <= options.max_bytes);

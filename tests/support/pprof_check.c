@@ -87,13 +87,20 @@ static const char *check_strings(const Perftools__Profiles__Profile *p)
 	return NULL;
 }
 
+static bool type_ok(const Perftools__Profiles__Profile *p, const Perftools__Profiles__ValueType *t)
+{
+	return string_ok(p, t->type) && string_ok(p, t->unit);
+}
+
 static const char *check_types(const Perftools__Profiles__Profile *p)
 {
-	if (p->n_sample_type != 1 || !p->period_type)
-		return "not one sample type and a period type";
-	if (!string_ok(p, p->sample_type[0]->type) || !string_ok(p, p->sample_type[0]->unit) ||
-	    !string_ok(p, p->period_type->type) || !string_ok(p, p->period_type->unit))
-		return "a string of a type does not exist";
+	if (p->n_sample_type == 0 || p->n_sample_type > PPROF_MAX_VALUES || !p->period_type)
+		return "not one to four sample types and a period type";
+	for (size_t i = 0; i < p->n_sample_type; i++)
+		if (!type_ok(p, p->sample_type[i]))
+			return "a string of a sample type does not exist";
+	if (!type_ok(p, p->period_type))
+		return "a string of the period type does not exist";
 	if (p->time_nanos <= 0 || p->period <= 0)
 		return "no time or no period";
 	return NULL;
@@ -134,10 +141,24 @@ static const char *check_locations(const Perftools__Profiles__Profile *p)
 	return NULL;
 }
 
+static bool values_ok(const Perftools__Profiles__Profile *p, const Perftools__Profiles__Sample *s)
+{
+	bool any = false;
+
+	if (s->n_value != p->n_sample_type)
+		return false;
+	for (size_t i = 0; i < s->n_value; i++) {
+		if (s->value[i] < 0)
+			return false;
+		any |= s->value[i] > 0;
+	}
+	return any;
+}
+
 static const char *check_sample(const Perftools__Profiles__Profile *p,
 				const Perftools__Profiles__Sample *s)
 {
-	if (s->n_value != 1 || s->value[0] <= 0 || s->n_location_id == 0)
+	if (!values_ok(p, s) || s->n_location_id == 0)
 		return "a sample has no value or no stack";
 	for (size_t i = 0; i < s->n_location_id; i++)
 		if (s->location_id[i] == 0 || s->location_id[i] > p->n_location)
@@ -149,6 +170,15 @@ static const char *check_sample(const Perftools__Profiles__Profile *p,
 	return NULL;
 }
 
+static bool totals_add(struct pprof_facts *facts, const Perftools__Profiles__Sample *s)
+{
+	facts->n_values = s->n_value;
+	for (size_t i = 0; i < s->n_value; i++)
+		if (__builtin_add_overflow(facts->totals[i], s->value[i], &facts->totals[i]))
+			return false;
+	return true;
+}
+
 static const char *check_samples(const Perftools__Profiles__Profile *p, struct pprof_facts *facts)
 {
 	for (size_t i = 0; i < p->n_sample; i++) {
@@ -156,8 +186,8 @@ static const char *check_samples(const Perftools__Profiles__Profile *p, struct p
 
 		if (wrong)
 			return wrong;
-		if (__builtin_add_overflow(facts->total, p->sample[i]->value[0], &facts->total))
-			return "the total overflows";
+		if (!totals_add(facts, p->sample[i]))
+			return "a total overflows";
 	}
 	return NULL;
 }

@@ -15,7 +15,8 @@ struct pprof_facts {
 	size_t n_locations;
 	size_t n_functions;
 	size_t n_strings;
-	int64_t total;
+	size_t n_values;
+	int64_t totals[PPROF_MAX_VALUES]; /* by type */
 };
 
 /* Exactly one gzip member of at most max plain bytes: 0, or -1. */

@@ -95,5 +95,5 @@ int pprof_random_add(struct pprof_random *random, struct pprof_builder *b)
 		labels[i].num = i % 2 ? 0 : (int64_t)pprof_random_below(random, 9) - 4;
 		labels[i].num_unit = i % 2 ? NULL : "bytes";
 	}
-	return r ? r : pprof_builder_sample(b, ids, n, value, labels, n_labels);
+	return r ? r : pprof_builder_sample(b, ids, n, &value, labels, n_labels);
 }

@@ -86,24 +86,25 @@ static void check(const struct pprof_builder *b)
 	assert_string_equal(pprof_check(&gz, PLAIN_MAX_BYTES, &facts) ?: "valid", "valid");
 	assert_int_equal(facts.plain_bytes, pprof_builder_packed_bytes(b));
 	assert_int_equal(facts.n_samples, pprof_builder_n_samples(b));
-	assert_int_equal(facts.total, pprof_builder_total(b));
+	for (size_t i = 0; i < PPROF_MAX_VALUES; i++)
+		assert_int_equal(facts.totals[i], pprof_builder_total(b, i));
 	pprof_bytes_fini(&gz);
 }
 
 static void test_options__refused(void **state)
 {
 	struct pprof_options ok = some_options();
-	struct pprof_options bad[13];
+	struct pprof_options bad[15];
 	struct pprof_builder *b = NULL;
 
 	(void)state;
-	for (size_t i = 0; i < 13; i++)
+	for (size_t i = 0; i < 15; i++)
 		bad[i] = ok;
-	bad[0].sample_type = "";
-	bad[1].sample_unit = NULL;
-	bad[2].period_type = "";
-	bad[3].period_unit = NULL;
-	bad[4].sample_type = "off-cpu";
+	bad[0].value_types[0].type = "";
+	bad[1].value_types[0].unit = NULL;
+	bad[2].period_type.type = "";
+	bad[3].period_type.unit = NULL;
+	bad[4].value_types[0].type = "off-cpu";
 	bad[5].period = 0;
 	bad[6].time_ns = 0;
 	bad[7].duration_ns = -1;
@@ -112,7 +113,9 @@ static void test_options__refused(void **state)
 	bad[10].gzip_level = 0;
 	bad[11].gzip_level = 10;
 	bad[12].max_bytes = 1;
-	for (size_t i = 0; i < 13; i++)
+	bad[13].n_values = 0;
+	bad[14].n_values = PPROF_MAX_VALUES + 1;
+	for (size_t i = 0; i < 15; i++)
 		assert_int_equal(pprof_builder_new(&bad[i], &b), -EINVAL);
 	assert_null(b);
 }
@@ -151,7 +154,7 @@ static void test_empty_profile_is_valid(void **state)
 {
 	check(*state);
 	assert_int_equal(pprof_builder_n_samples(*state), 0);
-	assert_int_equal(pprof_builder_total(*state), 0);
+	assert_int_equal(pprof_builder_total(*state, 0), 0);
 }
 
 static void test_mapping__interned(void **state)
@@ -251,14 +254,16 @@ static void test_sample__equal_stacks_are_summed(void **state)
 	uint64_t leaf = location(b, "leaf"), root = location(b, "root");
 	uint64_t stack[] = { leaf, root, root };
 
-	assert_int_equal(pprof_builder_sample(b, stack, 2, 100, NULL, 0), PPROF_ADDED);
-	assert_int_equal(pprof_builder_sample(b, stack, 3, 1, NULL, 0), PPROF_ADDED);
-	assert_int_equal(pprof_builder_sample(b, stack, 1, 1, NULL, 0), PPROF_ADDED);
+	assert_int_equal(pprof_builder_sample(b, stack, 2, &(int64_t){ 100 }, NULL, 0),
+			 PPROF_ADDED);
+	assert_int_equal(pprof_builder_sample(b, stack, 3, &(int64_t){ 1 }, NULL, 0), PPROF_ADDED);
+	assert_int_equal(pprof_builder_sample(b, stack, 1, &(int64_t){ 1 }, NULL, 0), PPROF_ADDED);
 	assert_int_equal(pprof_builder_n_samples(b), 3);
 	/* The sum needs more bytes than its parts. */
-	assert_int_equal(pprof_builder_sample(b, stack, 2, 1000000, NULL, 0), PPROF_ADDED);
+	assert_int_equal(pprof_builder_sample(b, stack, 2, &(int64_t){ 1000000 }, NULL, 0),
+			 PPROF_ADDED);
 	assert_int_equal(pprof_builder_n_samples(b), 3);
-	assert_int_equal(pprof_builder_total(b), 1000102);
+	assert_int_equal(pprof_builder_total(b, 0), 1000102);
 	check(b);
 }
 
@@ -270,13 +275,13 @@ static void test_sample__labels_are_a_set(void **state)
 	struct pprof_label ba[] = { ab[1], ab[0] };
 	struct pprof_label unit = { .key = "b", .num = -2, .num_unit = "bytes" };
 
-	assert_int_equal(pprof_builder_sample(b, &id, 1, 1, ab, 2), PPROF_ADDED);
-	assert_int_equal(pprof_builder_sample(b, &id, 1, 1, ba, 2), PPROF_ADDED);
+	assert_int_equal(pprof_builder_sample(b, &id, 1, &(int64_t){ 1 }, ab, 2), PPROF_ADDED);
+	assert_int_equal(pprof_builder_sample(b, &id, 1, &(int64_t){ 1 }, ba, 2), PPROF_ADDED);
 	assert_int_equal(pprof_builder_n_samples(b), 1);
-	assert_int_equal(pprof_builder_sample(b, &id, 1, 1, ab, 1), PPROF_ADDED);
-	assert_int_equal(pprof_builder_sample(b, &id, 1, 1, ba, 1), PPROF_ADDED);
-	assert_int_equal(pprof_builder_sample(b, &id, 1, 1, &unit, 1), PPROF_ADDED);
-	assert_int_equal(pprof_builder_sample(b, &id, 1, 1, NULL, 0), PPROF_ADDED);
+	assert_int_equal(pprof_builder_sample(b, &id, 1, &(int64_t){ 1 }, ab, 1), PPROF_ADDED);
+	assert_int_equal(pprof_builder_sample(b, &id, 1, &(int64_t){ 1 }, ba, 1), PPROF_ADDED);
+	assert_int_equal(pprof_builder_sample(b, &id, 1, &(int64_t){ 1 }, &unit, 1), PPROF_ADDED);
+	assert_int_equal(pprof_builder_sample(b, &id, 1, &(int64_t){ 1 }, NULL, 0), PPROF_ADDED);
 	assert_int_equal(pprof_builder_n_samples(b), 5);
 	check(b);
 }
@@ -296,19 +301,24 @@ static void test_sample__refused(void **state)
 		deep[i] = id;
 	for (size_t i = 0; i <= PPROF_MAX_LABELS; i++)
 		many[i] = (struct pprof_label){ .key = "k", .num = (int64_t)i };
-	assert_int_equal(pprof_builder_sample(b, &id, 1, 0, NULL, 0), -EINVAL);
-	assert_int_equal(pprof_builder_sample(b, &id, 1, -1, NULL, 0), -EINVAL);
-	assert_int_equal(pprof_builder_sample(b, &id, 0, 1, NULL, 0), -EINVAL);
-	assert_int_equal(pprof_builder_sample(b, &zero, 1, 1, NULL, 0), -EINVAL);
-	assert_int_equal(pprof_builder_sample(b, unknown, 2, 1, NULL, 0), -EINVAL);
-	assert_int_equal(pprof_builder_sample(b, &id, 1, 1, &no_key, 1), -EINVAL);
-	assert_int_equal(pprof_builder_sample(b, &id, 1, 1, &both, 1), -EINVAL);
-	assert_int_equal(pprof_builder_sample(b, &id, 1, 1, &unit, 1), -EINVAL);
-	assert_int_equal(pprof_builder_sample(b, deep, PPROF_MAX_DEPTH + 1, 1, NULL, 0), -E2BIG);
-	assert_int_equal(pprof_builder_sample(b, &id, 1, 1, many, PPROF_MAX_LABELS + 1), -E2BIG);
+	assert_int_equal(pprof_builder_sample(b, &id, 1, &(int64_t){ 0 }, NULL, 0), -EINVAL);
+	assert_int_equal(pprof_builder_sample(b, &id, 1, &(int64_t){ -1 }, NULL, 0), -EINVAL);
+	assert_int_equal(pprof_builder_sample(b, &id, 0, &(int64_t){ 1 }, NULL, 0), -EINVAL);
+	assert_int_equal(pprof_builder_sample(b, &zero, 1, &(int64_t){ 1 }, NULL, 0), -EINVAL);
+	assert_int_equal(pprof_builder_sample(b, unknown, 2, &(int64_t){ 1 }, NULL, 0), -EINVAL);
+	assert_int_equal(pprof_builder_sample(b, &id, 1, &(int64_t){ 1 }, &no_key, 1), -EINVAL);
+	assert_int_equal(pprof_builder_sample(b, &id, 1, &(int64_t){ 1 }, &both, 1), -EINVAL);
+	assert_int_equal(pprof_builder_sample(b, &id, 1, &(int64_t){ 1 }, &unit, 1), -EINVAL);
+	assert_int_equal(
+		pprof_builder_sample(b, deep, PPROF_MAX_DEPTH + 1, &(int64_t){ 1 }, NULL, 0),
+		-E2BIG);
+	assert_int_equal(
+		pprof_builder_sample(b, &id, 1, &(int64_t){ 1 }, many, PPROF_MAX_LABELS + 1),
+		-E2BIG);
 	assert_int_equal(pprof_builder_n_samples(b), 0);
 	assert_int_equal(pprof_builder_packed_bytes(b), before);
-	assert_int_equal(pprof_builder_sample(b, deep, PPROF_MAX_DEPTH, 1, many, PPROF_MAX_LABELS),
+	assert_int_equal(pprof_builder_sample(b, deep, PPROF_MAX_DEPTH, &(int64_t){ 1 }, many,
+					      PPROF_MAX_LABELS),
 			 PPROF_ADDED);
 	check(b);
 }
@@ -318,13 +328,48 @@ static void test_sample__total_never_overflows(void **state)
 	struct pprof_builder *b = *state;
 	uint64_t one = location(b, "one"), two = location(b, "two");
 
-	assert_int_equal(pprof_builder_sample(b, &one, 1, INT64_MAX - 5, NULL, 0), PPROF_ADDED);
-	assert_int_equal(pprof_builder_sample(b, &one, 1, 6, NULL, 0), PPROF_FULL);
-	assert_int_equal(pprof_builder_sample(b, &two, 1, 6, NULL, 0), PPROF_FULL);
+	assert_int_equal(pprof_builder_sample(b, &one, 1, &(int64_t){ INT64_MAX - 5 }, NULL, 0),
+			 PPROF_ADDED);
+	assert_int_equal(pprof_builder_sample(b, &one, 1, &(int64_t){ 6 }, NULL, 0), PPROF_FULL);
+	assert_int_equal(pprof_builder_sample(b, &two, 1, &(int64_t){ 6 }, NULL, 0), PPROF_FULL);
 	assert_int_equal(pprof_builder_n_samples(b), 1);
-	assert_int_equal(pprof_builder_sample(b, &one, 1, 5, NULL, 0), PPROF_ADDED);
-	assert_int_equal(pprof_builder_total(b), INT64_MAX);
+	assert_int_equal(pprof_builder_sample(b, &one, 1, &(int64_t){ 5 }, NULL, 0), PPROF_ADDED);
+	assert_int_equal(pprof_builder_total(b, 0), INT64_MAX);
 	check(b);
+}
+
+static struct pprof_options two_values(void)
+{
+	struct pprof_options options = some_options();
+
+	options.value_types[0] = (struct pprof_value_type){ "alloc_objects", "count" };
+	options.value_types[1] = (struct pprof_value_type){ "alloc_space", "bytes" };
+	options.n_values = 2;
+	return options;
+}
+
+/* Each type has a sum of its own, and the size is exact for all of them. */
+static void test_sample__values_of_several_types(void **state)
+{
+	struct pprof_options options = two_values();
+	struct pprof_builder *b = builder_of(&options);
+	uint64_t one = location(b, "one"), two = location(b, "two");
+
+	(void)state;
+	assert_int_equal(pprof_builder_sample(b, &one, 1, (int64_t[]){ 1, 4096 }, NULL, 0), 0);
+	assert_int_equal(pprof_builder_sample(b, &two, 1, (int64_t[]){ 0, 1 }, NULL, 0), 0);
+	assert_int_equal(pprof_builder_sample(b, &one, 1, (int64_t[]){ 300, 0 }, NULL, 0), 0);
+	assert_int_equal(pprof_builder_n_samples(b), 2);
+	assert_int_equal(pprof_builder_total(b, 0), 301);
+	assert_int_equal(pprof_builder_total(b, 1), 4097);
+	assert_int_equal(pprof_builder_total(b, 2), 0);
+	assert_int_equal(pprof_builder_sample(b, &one, 1, (int64_t[]){ 0, 0 }, NULL, 0), -EINVAL);
+	assert_int_equal(pprof_builder_sample(b, &one, 1, (int64_t[]){ 1, -1 }, NULL, 0), -EINVAL);
+	assert_int_equal(pprof_builder_sample(b, &two, 1, (int64_t[]){ 1, INT64_MAX }, NULL, 0),
+			 PPROF_FULL);
+	assert_int_equal(pprof_builder_total(b, 0), 301);
+	check(b);
+	pprof_builder_free(b);
 }
 
 static void test_ceiling__samples(void **state)
@@ -340,13 +385,17 @@ static void test_ceiling__samples(void **state)
 	b = builder_of(&options);
 	for (int i = 0; i < 3; i++)
 		ids[i] = location(b, i == 0 ? "a" : i == 1 ? "b" : "c");
-	assert_int_equal(pprof_builder_sample(b, &ids[0], 1, 1, NULL, 0), PPROF_ADDED);
-	assert_int_equal(pprof_builder_sample(b, &ids[1], 1, 1, NULL, 0), PPROF_ADDED);
+	assert_int_equal(pprof_builder_sample(b, &ids[0], 1, &(int64_t){ 1 }, NULL, 0),
+			 PPROF_ADDED);
+	assert_int_equal(pprof_builder_sample(b, &ids[1], 1, &(int64_t){ 1 }, NULL, 0),
+			 PPROF_ADDED);
 	before = pprof_builder_packed_bytes(b);
-	assert_int_equal(pprof_builder_sample(b, &ids[2], 1, 1, &label, 1), PPROF_FULL);
+	assert_int_equal(pprof_builder_sample(b, &ids[2], 1, &(int64_t){ 1 }, &label, 1),
+			 PPROF_FULL);
 	assert_int_equal(pprof_builder_packed_bytes(b), before);
-	assert_int_equal(pprof_builder_sample(b, &ids[1], 1, 1, NULL, 0), PPROF_ADDED);
-	assert_int_equal(pprof_builder_total(b), 3);
+	assert_int_equal(pprof_builder_sample(b, &ids[1], 1, &(int64_t){ 1 }, NULL, 0),
+			 PPROF_ADDED);
+	assert_int_equal(pprof_builder_total(b, 0), 3);
 	check(b);
 	pprof_builder_free(b);
 }
@@ -370,14 +419,14 @@ static void fill_to(size_t max_bytes)
 	options.max_bytes = max_bytes;
 	b = builder_of(&options);
 	for (int i = 0; n_full < 20 && i < 5000; i++) {
-		int64_t total = pprof_builder_total(b);
+		int64_t total = pprof_builder_total(b, 0);
 		size_t n = pprof_builder_n_samples(b);
 		int r = pprof_random_add(&random, b);
 
 		assert_in_range(r, PPROF_ADDED, PPROF_FULL);
 		assert_in_range(pprof_builder_packed_bytes(b), 1, max_bytes);
 		if (r == PPROF_FULL) {
-			assert_int_equal(pprof_builder_total(b), total);
+			assert_int_equal(pprof_builder_total(b, 0), total);
 			assert_int_equal(pprof_builder_n_samples(b), n);
 			n_full++;
 		}
@@ -408,11 +457,11 @@ static void test_ceiling__refusal_changes_no_byte(void **state)
 	options.max_bytes = 90;
 	b = builder_of(&options);
 	id = location(b, "f");
-	assert_int_equal(pprof_builder_sample(b, &id, 1, 1, NULL, 0), PPROF_ADDED);
+	assert_int_equal(pprof_builder_sample(b, &id, 1, &(int64_t){ 1 }, NULL, 0), PPROF_ADDED);
 	before = plain_of(b);
 	assert_int_equal(pprof_builder_mapping(b, &m, &refused_id), PPROF_FULL);
 	assert_int_equal(pprof_builder_function(b, &f, &refused_id), PPROF_FULL);
-	assert_int_equal(pprof_builder_sample(b, &id, 1, 1, &label, 1), PPROF_FULL);
+	assert_int_equal(pprof_builder_sample(b, &id, 1, &(int64_t){ 1 }, &label, 1), PPROF_FULL);
 	assert_int_equal(refused_id, 77);
 	after = plain_of(b);
 	assert_int_equal(after.n, before.n);
@@ -429,15 +478,15 @@ static void test_ceiling__sum_may_be_too_long(void **state)
 	uint64_t id = location(b, "f");
 
 	(void)state;
-	assert_int_equal(pprof_builder_sample(b, &id, 1, 127, NULL, 0), PPROF_ADDED);
+	assert_int_equal(pprof_builder_sample(b, &id, 1, &(int64_t){ 127 }, NULL, 0), PPROF_ADDED);
 	options.max_bytes = pprof_builder_packed_bytes(b);
 	pprof_builder_free(b);
 	b = builder_of(&options);
 	id = location(b, "f");
-	assert_int_equal(pprof_builder_sample(b, &id, 1, 126, NULL, 0), PPROF_ADDED);
-	assert_int_equal(pprof_builder_sample(b, &id, 1, 2, NULL, 0), PPROF_FULL);
-	assert_int_equal(pprof_builder_sample(b, &id, 1, 1, NULL, 0), PPROF_ADDED);
-	assert_int_equal(pprof_builder_total(b), 127);
+	assert_int_equal(pprof_builder_sample(b, &id, 1, &(int64_t){ 126 }, NULL, 0), PPROF_ADDED);
+	assert_int_equal(pprof_builder_sample(b, &id, 1, &(int64_t){ 2 }, NULL, 0), PPROF_FULL);
+	assert_int_equal(pprof_builder_sample(b, &id, 1, &(int64_t){ 1 }, NULL, 0), PPROF_ADDED);
+	assert_int_equal(pprof_builder_total(b, 0), 127);
 	check(b);
 	pprof_builder_free(b);
 }
@@ -460,6 +509,7 @@ int main(void)
 		BUILDER_TEST(test_sample__labels_are_a_set),
 		BUILDER_TEST(test_sample__refused),
 		BUILDER_TEST(test_sample__total_never_overflows),
+		cmocka_unit_test(test_sample__values_of_several_types),
 		cmocka_unit_test(test_ceiling__samples),
 		cmocka_unit_test(test_ceiling__bytes),
 		cmocka_unit_test(test_ceiling__refusal_changes_no_byte),

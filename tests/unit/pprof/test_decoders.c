@@ -128,7 +128,7 @@ static void test_protoc(void **state)
 	reading = read_output(command, take_protoc_line);
 	(void)unlink(path);
 	assert_int_equal(reading.n_samples, pprof_builder_n_samples(b));
-	assert_int_equal(reading.total, pprof_builder_total(b));
+	assert_int_equal(reading.total, pprof_builder_total(b, 0));
 	assert_true(reading.type_seen);
 	assert_in_range(reading.n_labels, 100, 1500);
 	assert_in_range(reading.n_locations, 100, 10000);
@@ -154,7 +154,7 @@ static void test_go_pprof(void **state)
 	reading = read_output(command, take_go_line);
 	(void)unlink(path);
 	assert_int_equal(reading.n_samples, pprof_builder_n_samples(b));
-	assert_int_equal(reading.total, pprof_builder_total(b));
+	assert_int_equal(reading.total, pprof_builder_total(b, 0));
 	assert_true(reading.type_seen);
 	pprof_bytes_fini(&gz);
 	pprof_builder_free(b);

@@ -46,7 +46,7 @@ static struct pprof_builder *small_profile(void)
 	assert_int_equal(pprof_builder_function(b, &f, &id), 0);
 	assert_int_equal(pprof_builder_location(b, 1, 0, &line, 1, &stack[0]), 0);
 	assert_int_equal(pprof_builder_location(b, 1, 300, &line, 1, &stack[1]), 0);
-	assert_int_equal(pprof_builder_sample(b, stack, 2, 300, &label, 1), 0);
+	assert_int_equal(pprof_builder_sample(b, stack, 2, &(int64_t){ 300 }, &label, 1), 0);
 	return b;
 }
 
@@ -112,7 +112,7 @@ static void check_encoded(const struct pprof_builder *b)
 	assert_string_equal(pprof_check(&gz, PLAIN_MAX_BYTES, &facts) ?: "valid", "valid");
 	assert_int_equal(facts.plain_bytes, pprof_builder_packed_bytes(b));
 	assert_int_equal(facts.n_samples, pprof_builder_n_samples(b));
-	assert_int_equal(facts.total, pprof_builder_total(b));
+	assert_int_equal(facts.totals[0], pprof_builder_total(b, 0));
 	assert_int_equal(pprof_builder_encode_plain(b, &plain), 0);
 	assert_int_equal(pprof_gunzip(&gz, PLAIN_MAX_BYTES, &back), 0);
 	assert_int_equal(plain.n, back.n);
@@ -210,7 +210,8 @@ static void test_largest_parts(void **state)
 		assert_int_equal(pprof_builder_location(b, 0, i, lines,
 							PPROF_MAX_LINES - (i % 3 ? 0 : i), &id),
 				 0);
-		assert_int_equal(pprof_builder_sample(b, &id, 1, 1, labels, PPROF_MAX_LABELS - i),
+		assert_int_equal(pprof_builder_sample(b, &id, 1, &(int64_t){ 1 }, labels,
+						      PPROF_MAX_LABELS - i),
 				 0);
 	}
 	check_encoded(b);

@@ -290,7 +290,7 @@ static void test_pprof(void **state)
 
 		assert_true(x->labels == w->web || x->labels == w->db);
 		assert_int_equal(x->n_samples, x->labels == w->web ? 7 : 1);
-		assert_int_equal(facts.total, x->n_samples * PERIOD_NS);
+		assert_int_equal(facts.totals[0], x->n_samples * PERIOD_NS);
 		assert_int_equal(p->period, PERIOD_NS);
 		assert_int_equal(p->time_nanos, END_REAL_NS);
 		assert_int_equal(x->time_ns, END_REAL_NS);
@@ -302,6 +302,72 @@ static void test_pprof(void **state)
 	assert_int_equal(b.summary.n_samples, 8);
 	assert_int_equal(b.summary.n_failed, 0);
 	build_fini(&b);
+}
+
+static const char *string_of(const Perftools__Profiles__Profile *p, int64_t i)
+{
+	return p->string_table[i];
+}
+
+static void assert_type(const Perftools__Profiles__Profile *p, const char *type, const char *unit)
+{
+	assert_int_equal(p->n_sample_type, 1);
+	assert_string_equal(string_of(p, p->sample_type[0]->type), type);
+	assert_string_equal(string_of(p, p->sample_type[0]->unit), unit);
+	assert_string_equal(string_of(p, p->period_type->type), type);
+	assert_string_equal(string_of(p, p->period_type->unit), unit);
+}
+
+static void add_tracepoint(struct world *w, int64_t value)
+{
+	const struct samples one = { .labels = w->web,
+				     .event = EVENT_TRACEPOINT,
+				     .source = 3,
+				     .values = &value,
+				     .kernel_frames = (const uint64_t[]){ FN(1) },
+				     .user_frames = NO_FRAMES,
+				     .n_kernel = 1,
+				     .count = 1 };
+	bool is_new;
+
+	assert_int_equal(interval_add(w->interval, &one, &is_new), 0);
+}
+
+/* Each event has a profile of its own type; a file of several is several. */
+static void check_events(struct world *w, build_fn fn)
+{
+	struct pprof_facts facts;
+	struct build b;
+	bool seen[EVENT_MAX] = { false };
+
+	build_init(&b);
+	fn(w->interval, w->namer, &b);
+	for (const struct built *x = b.first; x; x = x->next) {
+		_cleanup_profile_ Perftools__Profiles__Profile *p = unpack(x, &facts);
+		bool is_cpu = x->event == EVENT_CPU;
+
+		assert_type(p, is_cpu ? "cpu" : "events", is_cpu ? "nanoseconds" : "count");
+		assert_int_equal(facts.totals[0], is_cpu ? 2 * PERIOD_NS : 7);
+		assert_int_equal(p->period, is_cpu ? PERIOD_NS : 1);
+		assert_int_equal(x->n_samples, 2);
+		assert_int_equal(x->source, is_cpu ? 0 : 3);
+		assert_false(seen[x->event]);
+		seen[x->event] = true;
+	}
+	assert_true(seen[EVENT_CPU] && seen[EVENT_TRACEPOINT]);
+	assert_int_equal(b.summary.n_samples, 4);
+	build_fini(&b);
+}
+
+static void test_pprof_events(void **state)
+{
+	struct world *w = *state;
+
+	add_tracepoint(w, 3);
+	add_tracepoint(w, 4);
+	world_add(w, w->web, (const uint64_t[]){ FN(1) }, 1, NO_FRAMES, 0, 2);
+	check_events(w, build_pprof);
+	check_events(w, build_one_pprof);
 }
 
 static void test_pprof_names(void **state)
@@ -362,7 +428,7 @@ static void test_one_pprof(void **state)
 	assert_null(b.first->next);
 	assert_null(b.first->labels);
 	_cleanup_profile_ Perftools__Profiles__Profile *p = unpack(b.first, &facts);
-	assert_int_equal(facts.total, 8 * PERIOD_NS);
+	assert_int_equal(facts.totals[0], 8 * PERIOD_NS);
 	for (size_t i = 0; i < p->n_sample; i++) {
 		const Perftools__Profiles__Sample *s = p->sample[i];
 
@@ -399,13 +465,13 @@ static void test_split(void **state)
 		assert_ptr_equal(x->labels, w->web);
 		assert_in_range(facts.n_samples, 1, 16000);
 		assert_true(facts.plain_bytes <= PPROF_OPTIONS_DEFAULT.max_bytes);
-		assert_int_equal(facts.total, x->n_samples * PERIOD_NS);
+		assert_int_equal(facts.totals[0], x->n_samples * PERIOD_NS);
 		assert_int_equal(p->time_nanos, x->time_ns);
 		assert_true(n_profiles == 0 || x->time_ns >= last_time_ns + 1000000);
 		last_time_ns = x->time_ns;
 		n_stacks += facts.n_samples;
 		n_samples += x->n_samples;
-		total += (uint64_t)facts.total;
+		total += (uint64_t)facts.totals[0];
 	}
 	assert_in_range(n_profiles, 3, 6);
 	assert_int_equal(n_stacks, N_STACKS);
@@ -461,6 +527,7 @@ int main(void)
 		WORLD_TEST(test_long_table_is_cut),
 		WORLD_TEST(test_summary),
 		WORLD_TEST(test_pprof),
+		WORLD_TEST(test_pprof_events),
 		WORLD_TEST(test_pprof_names),
 		WORLD_TEST(test_pprof_empty),
 		WORLD_TEST(test_one_pprof),

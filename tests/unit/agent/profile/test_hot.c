@@ -40,9 +40,9 @@ static void test_self_and_total(void **state)
 	world_add(w, w->web, a, 3, NO_FRAMES, 0, 5);
 	world_add(w, w->web, b, 2, NO_FRAMES, 0, 2);
 	world_add(w, w->db, b, 2, NO_FRAMES, 0, 1);
-	hot_init(&t);
+	hot_init(&t, (size_t)1 << 20);
 	add_all(&t, w);
-	assert_int_equal(t.n_samples, 8);
+	assert_int_equal(t.total, 8);
 	check(&t, "fn000", 5, 5);
 	check(&t, "fn001", 3, 8);
 	check(&t, "fn002", 0, 8);
@@ -58,7 +58,7 @@ static void test_recursion_counts_once(void **state)
 	struct hot_table t;
 
 	world_add(w, w->web, a, 5, NO_FRAMES, 0, 2);
-	hot_init(&t);
+	hot_init(&t, (size_t)1 << 20);
 	add_all(&t, w);
 	check(&t, "fn003", 2, 2);
 	check(&t, "fn004", 0, 2);
@@ -78,7 +78,7 @@ static void test_what_is_one_function(void **state)
 	world_add(w, w->web, b, 1, NO_FRAMES, 0, 1);
 	world_add(w, w->web, NO_FRAMES, 0, unknown, 1, 1);
 	world_add(w, w->web, NO_FRAMES, 0, jit, 1, 1);
-	hot_init(&t);
+	hot_init(&t, (size_t)1 << 20);
 	add_all(&t, w);
 	check(&t, "fn005", 2, 2);
 	check(&t, "[unknown]", 1, 1);
@@ -98,7 +98,7 @@ static void test_order(void **state)
 	world_add(w, w->web, six, 2, NO_FRAMES, 0, 2);
 	world_add(w, w->web, seven, 2, NO_FRAMES, 0, 2);
 	world_add(w, w->web, eight, 1, NO_FRAMES, 0, 2);
-	hot_init(&t);
+	hot_init(&t, (size_t)1 << 20);
 	add_all(&t, w);
 	assert_int_equal(hot_sorted(&t, &items, &n), 0);
 	assert_int_equal(n, 4);
@@ -118,7 +118,7 @@ static void test_empty(void **state)
 	size_t n = 1;
 
 	(void)state;
-	hot_init(&t);
+	hot_init(&t, (size_t)1 << 20);
 	assert_null(hot_by_self(&t));
 	assert_int_equal(hot_sorted(&t, &items, &n), 0);
 	assert_int_equal(n, 0);

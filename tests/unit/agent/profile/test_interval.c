@@ -219,14 +219,14 @@ static void test_relabel(void **state)
 	_cleanup_(labels_unrefp) struct labels *db = make_service("db");
 	_cleanup_(labels_unrefp) struct labels *other = make_service("other");
 	_cleanup_(interval_freep) struct interval *i = make_two_series(web, db);
-	struct series *s = interval_series(i, web);
+	struct series *s = interval_series(i, web, 0);
 
 	(void)state;
 	assert_int_equal(interval_relabel(i, s, web), 0);
 	check_sums(i, 30);
 	assert_int_equal(interval_relabel(i, s, other), 0);
-	assert_ptr_equal(interval_series(i, other), s);
-	assert_null(interval_series(i, web));
+	assert_ptr_equal(interval_series(i, other, 0), s);
+	assert_null(interval_series(i, web, 0));
 	assert_int_equal(web->n_refs, 1);
 	assert_int_equal(s->n_samples, 20);
 	check_sums(i, 30);
@@ -234,9 +234,70 @@ static void test_relabel(void **state)
 	/* There is one with these labels: now both are it. */
 	assert_int_equal(interval_relabel(i, s, db), 0);
 	assert_int_equal(i->n_series, 1);
-	assert_int_equal(interval_series(i, db)->n_samples, 30);
+	assert_int_equal(interval_series(i, db, 0)->n_samples, 30);
 	assert_int_equal(other->n_refs, 1);
 	check_sums(i, 30);
+}
+
+static void add_event(struct interval *i, struct labels *labels, enum event event, int64_t value)
+{
+	const uint64_t frame = KERNEL_TEXT;
+	const struct samples one = { .labels = labels,
+				     .event = event,
+				     .source = event == EVENT_CPU ? 0 : 1,
+				     .values = &value,
+				     .kernel_frames = &frame,
+				     .user_frames = NO_FRAMES,
+				     .n_kernel = 1,
+				     .count = 1 };
+	bool is_new;
+
+	assert_int_equal(interval_add(i, &one, &is_new), 0);
+}
+
+/* Equal stacks with equal labels are two series when the events differ, through all that becomes of them. */
+static void test_events(void **state)
+{
+	_cleanup_(labels_unrefp) struct labels *web = make_service("web");
+	_cleanup_(labels_unrefp) struct labels *db = make_service("db");
+	_cleanup_(interval_freep) struct interval *i = make_interval(1 << 20);
+	_cleanup_(interval_freep) struct interval *next = make_interval(1 << 20);
+	uint64_t n;
+
+	(void)state;
+	add_event(i, web, EVENT_CPU, PERIOD_NS);
+	add_event(i, web, EVENT_TRACEPOINT, 40);
+	add_event(i, web, EVENT_TRACEPOINT, 2);
+	assert_int_equal(i->n_series, 2);
+	assert_int_equal(i->periods[EVENT_CPU], PERIOD_NS);
+	assert_int_equal(i->periods[EVENT_TRACEPOINT], 1);
+	struct series *s = interval_series(i, web, 1);
+	assert_int_equal(s->n_samples, 2);
+	assert_int_equal(*stack_values(s->stacks), 42);
+	assert_int_equal(*stack_values(interval_series(i, web, 0)->stacks), PERIOD_NS);
+	assert_int_equal(interval_relabel(i, s, db), 0);
+	assert_ptr_equal(interval_series(i, db, 1), s);
+	assert_null(interval_series(i, web, 1));
+	assert_int_equal(interval_relabel(i, s, web), 0);
+	assert_int_equal(i->n_series, 2);
+	assert_int_equal(interval_carry(next, i, s, &n), 0);
+	assert_int_equal(n, 2);
+	assert_null(interval_series(next, web, 0));
+	assert_int_equal(*stack_values(interval_series(next, web, 1)->stacks), 42);
+	assert_int_equal(interval_drop(i, s), 2);
+	check_sums(i, 1);
+}
+
+/* Whatever a sample says that it is worth, a sum stays in its range. */
+static void test_values__saturate(void **state)
+{
+	_cleanup_(labels_unrefp) struct labels *web = make_service("web");
+	_cleanup_(interval_freep) struct interval *i = make_interval(1 << 20);
+
+	(void)state;
+	add_event(i, web, EVENT_TRACEPOINT, INT64_MAX);
+	add_event(i, web, EVENT_TRACEPOINT, INT64_MAX);
+	assert_int_equal(*stack_values(i->series->stacks), INT64_MAX);
 }
 
 static void test_drop(void **state)
@@ -246,10 +307,10 @@ static void test_drop(void **state)
 	_cleanup_(interval_freep) struct interval *i = make_two_series(web, db);
 
 	(void)state;
-	assert_int_equal(interval_drop(i, interval_series(i, web)), 20);
-	assert_null(interval_series(i, web));
+	assert_int_equal(interval_drop(i, interval_series(i, web, 0)), 20);
+	assert_null(interval_series(i, web, 0));
 	check_sums(i, 10);
-	assert_int_equal(interval_drop(i, interval_series(i, db)), 10);
+	assert_int_equal(interval_drop(i, interval_series(i, db, 0)), 10);
 	check_sums(i, 0);
 	assert_null(i->series);
 }
@@ -278,13 +339,13 @@ static void test_carry(void **state)
 	user[1] = (uint64_t)f->id << WIRE_FRAME_OFFSET_BITS | 42;
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(add_sample(from, web, NO_FRAMES, 0, user, 2, &is_new), 0);
-	assert_int_equal(interval_carry(to, from, interval_series(from, web), &n), 0);
+	assert_int_equal(interval_carry(to, from, interval_series(from, web, 0), &n), 0);
 	assert_int_equal(n, 23);
 	check_sums(to, 23);
 	check_sums(from, 33);
 	assert_ptr_equal(interval_file(to, f->id), f);
-	const struct stack *s = interval_series(to, web)->stacks;
-	assert_int_equal(interval_series(to, web)->n_stacks, 11);
+	const struct stack *s = interval_series(to, web, 0)->stacks;
+	assert_int_equal(interval_series(to, web, 0)->n_stacks, 11);
 	while (s->n_user != 2)
 		s = s->next;
 	assert_int_equal(s->count, 3);
@@ -303,7 +364,7 @@ static void test_carry_without_room(void **state)
 	uint64_t n = 1;
 
 	(void)state;
-	assert_int_equal(interval_carry(to, from, interval_series(from, web), &n), -ENOMEM);
+	assert_int_equal(interval_carry(to, from, interval_series(from, web, 0), &n), -ENOMEM);
 	assert_int_equal(n, 0);
 	check_sums(to, 0);
 }
@@ -477,6 +538,8 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_relabel),
+		cmocka_unit_test(test_events),
+		cmocka_unit_test(test_values__saturate),
 		cmocka_unit_test(test_drop),
 		cmocka_unit_test(test_carry),
 		cmocka_unit_test(test_carry_without_room),

@@ -37,14 +37,18 @@ static struct interval *make_interval(void)
 	return i;
 }
 
-static void add_samples(struct interval *i, const char *service, unsigned int n)
+static void add_samples(struct interval *i, const char *service, enum event event, unsigned int n)
 {
 	_cleanup_(labels_unrefp) struct labels *l =
 		strcmp(service, "other") == 0 ? make_other() : make_service(service);
 
 	for (unsigned int k = 0; k < n; k++) {
 		const uint64_t frame = k;
+		const int64_t value = 1;
 		const struct samples one = { .labels = l,
+					     .event = event,
+					     .source = event == EVENT_CPU ? 0 : 31,
+					     .values = &value,
 					     .kernel_frames = NO_FRAMES,
 					     .user_frames = &frame,
 					     .n_user = 1,
@@ -55,7 +59,7 @@ static void add_samples(struct interval *i, const char *service, unsigned int n)
 	}
 }
 
-/* "a3 b2": three samples of a, two of b. */
+/* "a3 b2 !b1": three samples of a, two of b; and one of b, of another event. */
 static struct interval *interval_of(const char *text)
 {
 	struct interval *i = make_interval();
@@ -70,8 +74,10 @@ static struct interval *interval_of(const char *text)
 		for (const char *digit = word + n; *digit; digit++)
 			count = count * 10 + (unsigned int)(*digit - '0');
 		word[n] = '\0';
+		bool is_other_event = word[0] == '!';
 		if (n)
-			add_samples(i, word, count);
+			add_samples(i, word + is_other_event,
+				    is_other_event ? EVENT_TRACEPOINT : EVENT_CPU, count);
 	}
 	return i;
 }
@@ -89,8 +95,8 @@ static void assert_interval(const struct interval *i, const char *expected)
 
 	for (const struct series *s = i->series; s; s = s->next) {
 		assert_true(n < ARRAY_SIZE(words));
-		assert_true(asprintf(&words[n++], "%s%u", series_name(s),
-				     (unsigned int)s->n_samples) > 0);
+		assert_true(asprintf(&words[n++], "%s%s%u", s->event == EVENT_CPU ? "" : "!",
+				     series_name(s), (unsigned int)s->n_samples) > 0);
 	}
 	qsort(words, n, sizeof(words[0]), by_text);
 	for (size_t k = 0; k < n; k++) {
@@ -128,6 +134,14 @@ static const struct row rows[] = {
 	{ "equal shares: by their labels",
 	  3,
 	  { { 0, "d1 c1 b1 a1", "a1 b1 other2", 3, 2, 2, "c" } } },
+	{ "each event is a series, and has an other of its own: the last one folded needs a place, "
+	  "too",
+	  4,
+	  { { 0, "a9 !a8 b7 !b2 c1", "!a8 !other2 a9 other8", 4, 3, 10, "b" },
+	    { 1, "a9 !a8", "!a8 a9", 4, 0, 0, NULL } } },
+	{ "what fits is not folded for another event's sake",
+	  3,
+	  { { 0, "a9 !a8 !b1", "!a8 !b1 a9", 3, 0, 0, NULL } } },
 	{ "a cap of one", 1, { { 0, "a1 b5", "other6", 1, 2, 6, "b" } } },
 	{ "a cap of one is enough for one", 1, { { 0, "a1", "a1", 1, 0, 0, NULL } } },
 	{ "small ones that were first stay",
@@ -223,7 +237,7 @@ static void test_501_equal_series(void **state)
 			char name[16];
 
 			(void)snprintf(name, sizeof(name), "s%03u", k * stride % 501);
-			add_samples(i, name, 1);
+			add_samples(i, name, EVENT_CPU, 1);
 		}
 		assert_int_equal(series_cap_apply(cap, i, START_NS, &f), 0);
 		assert_int_equal(i->n_series, 500);
@@ -254,7 +268,7 @@ static void test_bounded(void **state)
 
 			random = hash_u64(random + round);
 			(void)snprintf(name, sizeof(name), "s%u", (unsigned int)(random % 100));
-			add_samples(i, name, 1 + (unsigned int)(random >> 32) % 5);
+			add_samples(i, name, EVENT_CPU, 1 + (unsigned int)(random >> 32) % 5);
 		}
 		n_samples = i->n_samples;
 		assert_int_equal(series_cap_apply(cap, i, START_NS + round * (HOUR_NS / 7), &f), 0);

@@ -10,7 +10,9 @@ static const uint64_t stack[] = { FN(1), FN(2) };
 
 static void add_tagged(struct interval *i, struct labels *labels, uint32_t pid, const char *comm)
 {
+	const int64_t value = PERIOD_NS;
 	const struct samples one = { .labels = labels,
+				     .values = &value,
 				     .kernel_frames = stack,
 				     .n_kernel = ARRAY_SIZE(stack),
 				     .user_frames = NO_FRAMES,

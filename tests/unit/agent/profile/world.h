@@ -21,12 +21,16 @@
 #include "agent/unwind/user_stack.h"
 #include "agent/util/macro.h"
 
-/* One sample. */
+#define PERIOD_NS 10000000ULL
+
+/* One tick. */
 static inline int add_sample(struct interval *i, struct labels *labels, const uint64_t *kernel,
 			     uint16_t n_kernel, const uint64_t *user, uint16_t n_user,
 			     bool *ret_is_new)
 {
+	const int64_t value = PERIOD_NS;
 	const struct samples one = { .labels = labels,
+				     .values = &value,
 				     .kernel_frames = kernel,
 				     .user_frames = user,
 				     .n_kernel = n_kernel,
@@ -38,7 +42,6 @@ static inline int add_sample(struct interval *i, struct labels *labels, const ui
 
 #define N_FUNCTIONS 200
 #define KERNEL_TEXT 0xffffffff81000000ULL
-#define PERIOD_NS 10000000ULL
 #define END_REAL_NS 1700000000000000000ULL
 
 /* An address in function i, whether it is the leaf's or a return address. */
