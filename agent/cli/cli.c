@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
+#include "agent/cli/argv_secrets.h"
 #include "agent/util/suggest.h"
 #include "agent/util/macro.h"
 #include "agent/version.h"
@@ -120,6 +121,7 @@ static int print_help(int argc, char **argv)
 
 int cli_main(int argc, char **argv)
 {
+	(void)argv_secrets_hide(argc, argv);
 	if (argc < 2) {
 		print_usage(stderr);
 		return CLI_EXIT_FAILURE;

@@ -187,6 +187,11 @@ void quick_start_put_begin(const char *address, const char *push_url, struct buf
 	if (push_url)
 		(void)buf_printf(out, "; profiles also go to %s", buf_str(&parts.url));
 	(void)buf_append_str(out, "; ^C ends\n");
+	if (parts.has_user)
+		(void)buf_append_str(
+			out, "xagent: the password in --push.url is hidden in the list of "
+			     "processes from now on, not in what was seen before it began (sudo, a "
+			     "shell's history); password_file in a configuration never shows it\n");
 }
 
 void quick_start_put_end(struct buf *out)

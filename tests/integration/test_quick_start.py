@@ -8,7 +8,7 @@ import signal
 import time
 import urllib.error
 import urllib.request
-import zipfile
+from pathlib import Path
 
 import pytest
 
@@ -53,6 +53,20 @@ def functions(url, selector, seconds=3600):
 
 
 # ---- without a configuration -------------------------------------------------------------------------------------------------------
+
+@pytest.mark.bpf
+def test_password_of_a_server_is_not_in_the_list_of_processes(processes, standin, tmp_path):
+    """Everybody may read every command line; the server gets the password all the same."""
+    where = standin.url.removeprefix("http://")
+    agent = processes.start(paths.XAGENT, "run", f"--push.url=http://me:5ecret@{where}", f"--server.http.listen-addr=127.0.0.1:{free_port()}",
+                            cwd=tmp_path)
+    wait_until(lambda: "the password in --push.url is hidden" in agent.err, 15, "it says what others may have seen")
+    line = Path(f"/proc/{agent.pid}/cmdline").read_bytes()
+    assert b"5ecret" not in line and f"@{where}".encode() in line, line
+    wait_until(lambda: standin.stats()["headers"], 30, "a push")
+    credentials = standin.stats()["headers"]["authorization"].removeprefix("Basic ")
+    assert base64.b64decode(credentials) == b"me:5ecret"
+
 
 @pytest.mark.bpf
 def test_first_flame_graph(processes, programs, standin, tmp_path):

@@ -133,6 +133,10 @@ static void test_words(void **state)
 	assert_contains(&out, "xagent: flame graphs of this host: http://a:1/\n");
 	assert_contains(&out, "profiles also go to https://h/x;");
 	assert_null(strstr(buf_str(&out), "secret"));
+	assert_contains(&out, "password_file in a configuration never shows it\n");
+	buf_reset(&out);
+	quick_start_put_begin("http://a:1/", "https://h/x", &out);
+	assert_null(strstr(buf_str(&out), "password"));
 	buf_reset(&out);
 	quick_start_put_begin("http://a:1/", NULL, &out);
 	assert_null(strstr(buf_str(&out), "also"));
