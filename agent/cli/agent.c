@@ -117,6 +117,12 @@ static int open_parts(struct agent *a, struct buf *why)
 	if (r == 0)
 		r = agent_self_metrics_add(a);
 	if (r == 0)
+		r = agent_reader_metrics_add(a);
+	if (r == 0)
+		r = answer_queue_new(a->loop, a->telemetry, &a->answers);
+	if (r == 0)
+		r = answer_queue_new(a->loop, a->telemetry, &a->metrics);
+	if (r == 0)
 		r = open_server(a, why);
 	if (r == 0 && a->options.watch)
 		r = config_watch_new(a, &a->watch);
@@ -152,8 +158,12 @@ void agent_fini(struct agent *a)
 	/* While the last profiles are sent, passwords and TLS stay as they are. */
 	a->env.server = NULL;
 	graph_free(a->graph);
-	if (a->telemetry)
+	answer_queue_free(a->answers);
+	answer_queue_free(a->metrics);
+	if (a->telemetry) {
 		agent_self_metrics_remove(a);
+		agent_reader_metrics_remove(a);
+	}
 	http_server_free(a->server);
 	http_client_free(a->http);
 	worker_free(a->worker);

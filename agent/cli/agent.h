@@ -8,7 +8,7 @@
 #include "agent/cli/config_file.h"
 #include "agent/cli/page_routes.h"
 #include "agent/component/graph.h"
-#include "agent/http/server.h"
+#include "agent/http/answer_queue.h"
 #include "agent/telemetry/telemetry.h"
 #include "agent/util/loop.h"
 #include "agent/util/worker.h"
@@ -38,6 +38,8 @@ struct agent {
 	struct telemetry *telemetry;
 	struct http_client *http;
 	struct http_server *server;
+	/* What takes longer than a turn of the loop may. Apart: who asks too much else keeps nobody from the counters. */
+	struct answer_queue *answers, *metrics;
 	struct component_env env;
 	struct graph *graph;
 	struct config_watch *watch;
@@ -78,8 +80,14 @@ int agent_routes_add(struct agent *a);
 /* Metrics about the process itself and its configuration. */
 int agent_self_metrics_add(struct agent *a);
 void agent_self_metrics_remove(struct agent *a);
-/* /metrics. 0 or -errno. */
-int agent_metrics_text(struct agent *a, struct buf *out);
+/* Those of reads that did not return. 0 or -ENOMEM. */
+int agent_reader_metrics_add(struct agent *a);
+void agent_reader_metrics_remove(struct agent *a);
+/* What /metrics answers: any thread. 0 or -errno. */
+int agent_metrics_write(struct telemetry_snapshot *snapshot, const char *config_hash,
+			struct buf *out);
+/* A handler; `data` is the agent. */
+void agent_answer_metrics(const struct http_call *call, struct http_answer *answer, void *data);
 void agent_self_metrics_evaluated(struct agent *a, uint64_t ns);
 /* After each load. */
 void agent_self_metrics_loaded(struct agent *a, bool success);

@@ -29,7 +29,7 @@ int proc_status_number(uint32_t tid, const char *key, uint32_t *ret_number)
 		if (!str_starts_with(line, k))
 			continue;
 		line = str_trim((struct str){ line.p + k.n, line.n - k.n });
-		if (str_parse_u64(line, 10, UINT32_MAX, &number) < 0)
+		if (str_scan_u64(&line, 10, UINT32_MAX, &number) < 0)
 			return -ESRCH;
 		*ret_number = (uint32_t)number;
 		return 0;

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/* `key` is "Tgid:", "PPid:" …; of a thread or process. 0, or -ESRCH. */
+/* `key` is "Tgid:", "VmHWM:" (in KiB) …; of a thread or process. 0, or -ESRCH. */
 int proc_status_number(uint32_t tid, const char *key, uint32_t *ret_number);
 
 #endif

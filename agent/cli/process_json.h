@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whether processes are profiled, as JSON:
+ * Whether a process is profiled, as JSON:
  *
- *	{ "processes": [{ "pid", "name", "exe", "service_name", "service_name_source", "profiled", "why", "fix" }], "why" }
+ *	{ "pid", "name", "exe", "service_name", "service_name_source", "profiled", "why", "fix" }
  *
- * "why" of the whole is there where it is not what was asked for. Looks at /proc; loop thread. New references, NULL without memory.
+ * A look leaves no trace in what profiles: it has a table of processes of its own, which is the worker's and the loop's in turn.
  */
 #ifndef XAGENT_AGENT_CLI_PROCESS_JSON_H
 #define XAGENT_AGENT_CLI_PROCESS_JSON_H
@@ -12,13 +12,27 @@
 #include <jansson.h>
 #include <stdint.h>
 
+#include "agent/cli/why_missing.h"
 #include "agent/component/graph.h"
 
-/* More than a person looks through. */
-#define PROCESS_JSON_MAX 50
+/* One process of an answer. */
+struct process_found {
+	uint32_t pid;
+	struct process *process; /* borrowed from the table; NULL: there is no memory */
+	struct why_missing facts;
+	struct ebpf_judgement judgement;
+	char *component_id, *problem; /* copies for the facts, owned */
+};
 
-json_t *process_json(struct graph *g, uint32_t pid);
-/* Those with the text in name, executable, command line or service name, whatever its case; PROCESS_JSON_MAX at most. */
-json_t *process_json_by_name(struct graph *g, const char *text);
+/* What /proc tells of f->pid; may wait as reads of others' files do. 0 or -ENOMEM. */
+int process_found_look(struct process_table *processes, struct process_found *f);
+/* Loop thread: what becomes of it. */
+void process_found_judge(const struct graph *g, struct process_table *processes,
+			 struct process_found *f);
+/* A new reference, NULL without memory. Any thread that has the table. */
+json_t *process_found_json(struct process_table *processes, struct telemetry *telemetry,
+			   struct process_found *f);
+/* Loop thread. */
+void process_found_fini(struct process_found *f);
 
 #endif

@@ -5,10 +5,12 @@
 #include <errno.h>
 #include <string.h>
 
+#include "agent/cli/disclosure.h"
 #include "agent/cli/support.h"
 #include "agent/cli/web.h"
 #include "agent/util/log.h"
 #include "agent/util/macro.h"
+#include "agent/util/reader.h"
 
 static void answer_ready(const struct http_call *call, struct http_answer *answer, void *data)
 {
@@ -17,6 +19,22 @@ static void answer_ready(const struct http_call *call, struct http_answer *answe
 	(void)call;
 	answer->status = a->ready ? 200 : 503;
 	(void)buf_printf(&answer->body, "xagent is %sready.\n", a->ready ? "" : "not ");
+}
+
+static void put_unhealthy(const struct graph *g, struct http_answer *answer)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < graph_n(g); i++) {
+		const struct component *c = graph_component(g, i);
+
+		if (c->health.state != HEALTH_UNHEALTHY)
+			continue;
+		(void)buf_printf(&answer->body, "%s%s",
+				 n++ ? ", " : "unhealthy components: ", c->id);
+	}
+	answer->status = n ? 500 : 200;
+	(void)buf_append_str(&answer->body, n ? "\n" : "All xagent components are healthy.\n");
 }
 
 /* Behind the sentence that probes look for: what is healthy and yet worth knowing. */
@@ -28,35 +46,21 @@ static void put_notes(const struct graph *g, struct buf *out)
 		(void)buf_printf(out, "%s: %s: %s\n", c->id, health_state_text(c->health.state),
 				 c->health.message);
 	}
+	if (reader_get_stats().n_lost > 0)
+		(void)buf_printf(out,
+				 "reads of %u processes or file systems did not return (FUSE or NFS?); "
+				 "the log says which\n",
+				 reader_get_stats().n_lost);
 }
 
 static void answer_healthy(const struct http_call *call, struct http_answer *answer, void *data)
 {
 	const struct agent *a = data;
-	size_t n = 0;
 
 	(void)call;
 	graph_check(a->graph);
-	for (size_t i = 0; i < graph_n(a->graph); i++) {
-		const struct component *c = graph_component(a->graph, i);
-
-		if (c->health.state != HEALTH_UNHEALTHY)
-			continue;
-		(void)buf_printf(&answer->body, "%s%s",
-				 n++ ? ", " : "unhealthy components: ", c->id);
-	}
-	answer->status = n ? 500 : 200;
-	(void)buf_append_str(&answer->body, n ? "\n" : "All xagent components are healthy.\n");
+	put_unhealthy(a->graph, answer);
 	put_notes(a->graph, &answer->body);
-}
-
-static void answer_metrics(const struct http_call *call, struct http_answer *answer, void *data)
-{
-	struct agent *a = data;
-
-	(void)call;
-	answer->content_type = "text/plain; version=0.0.4; charset=utf-8";
-	(void)agent_metrics_text(a, &answer->body);
 }
 
 static void answer_reload(const struct http_call *call, struct http_answer *answer, void *data)
@@ -74,32 +78,20 @@ static void answer_reload(const struct http_call *call, struct http_answer *answ
 	(void)buf_printf(&answer->body, "%s\n", buf_str(&why));
 }
 
-static void answer_no_bundle(int error, struct http_answer *answer)
-{
-	buf_reset(&answer->body);
-	answer->status = 500;
-	(void)buf_printf(&answer->body, "the support bundle cannot be made: %s\n",
-			 error == -E2BIG ? "the configuration holds more texts that may be secrets "
-					   "than can be looked for"
-					 : strerror(-error));
-}
-
 static void answer_support(const struct http_call *call, struct http_answer *answer, void *data)
 {
 	struct agent *a = data;
-	int r;
 
-	(void)call;
 	if (a->options.no_support_bundle) {
 		answer->status = 403;
 		(void)buf_append_str(&answer->body, "the support bundle is disabled\n");
 		return;
 	}
-	r = support_bundle_write(a, &answer->body);
-	if (r == 0)
-		answer->content_type = "application/zip";
-	else
-		answer_no_bundle(r, answer);
+	if (disclosure_to(call) != DISCLOSE_ALL) {
+		disclosure_refuse(answer, "the support bundle");
+		return;
+	}
+	support_answer(a, call, answer);
 }
 
 static void put_list(struct buf *out)
@@ -113,9 +105,10 @@ static void put_list(struct buf *out)
 		"  /-/healthy   200 while all components are well, and how each of them is\n"
 		"  /-/reload    reads the configuration again\n"
 		"  /-/support   a zip file for whoever helps: configuration without secrets, "
-		"metrics, log\n"
+		"metrics, log;\n"
+		"               with a password only\n"
 		"  /api/v0/web/components\n"
-		"               components as JSON\n"
+		"               components as JSON; arguments and exports with a password only\n"
 		"  /api/v0/web/status\n"
 		"               targets, and what becomes of samples, as JSON\n"
 		"  /api/v0/web/process?pid=PID or ?name=NAME\n"
@@ -159,7 +152,10 @@ int agent_routes_add(struct agent *a)
 		  .effect = HTTP_CHANGES },
 		{ .method = "POST", .path = "/-/reload", .fn = answer_reload, .data = a },
 		{ .method = "GET", .path = "/-/support", .fn = answer_support, .data = a },
-		{ .method = "GET", .path = "/metrics", .fn = answer_metrics, .data = a },
+		{ .method = "GET",
+		  .path = "/metrics",
+		  .fn = agent_answer_metrics,
+		  .data = a },
 	};
 	int r = 0;
 

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Metrics about the process itself and its configuration. */
 #include "agent/cli/agent.h"
+#include "agent/cli/proc_status.h"
 
 #include <fcntl.h>
 #include <sys/resource.h>
 
 #include "agent/util/clock.h"
 #include "agent/util/file.h"
+#include "agent/util/reader.h"
 #include "agent/util/str.h"
 #include "agent/version.h"
 
@@ -53,6 +55,17 @@ static const struct metric_family max_resident = { "process_resident_memory_max_
 						   "The most resident memory the agent ever had.",
 						   METRIC_GAUGE,
 						   { NULL } };
+
+static const struct metric_family loop_turns = { "xagent_loop_turns_total",
+						 "Turns of the event loop.",
+						 METRIC_COUNTER,
+						 { NULL } };
+static const struct metric_family long_turns = {
+	"xagent_loop_long_turns_total",
+	"Turns of the event loop that took more than 50 ms of CPU time, in which nothing else was done.",
+	METRIC_COUNTER,
+	{ NULL }
+};
 
 static struct metric *plain(struct telemetry *t, const struct metric_family *family)
 {
@@ -103,20 +116,33 @@ static void show_components(struct telemetry *t, struct graph *g)
 	}
 }
 
+static void show_loop(struct telemetry *t, const struct loop *loop)
+{
+	struct loop_stats stats = loop_get_stats(loop);
+
+	metric_set(plain(t, &loop_turns), (double)stats.n_turns);
+	metric_set(plain(t, &long_turns), (double)stats.n_long);
+}
+
 static void on_scrape(struct telemetry *t, void *data)
 {
 	const struct agent *a = data;
 	const char *const controller[] = { CONTROLLER };
 	struct rusage usage;
+	uint32_t max_resident_kib;
 
 	if (getrusage(RUSAGE_SELF, &usage) == 0) {
 		metric_set(plain(t, &cpu_seconds),
-			   seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime));
-		metric_set(plain(t, &max_resident), (double)usage.ru_maxrss * 1024);
+			   seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime) +
+				   (double)reader_get_stats().cpu_ns / 1e9);
 	}
+	/* Not ru_maxrss: it begins with what the parent had when it forked (exec_mmap, fs/exec.c). */
+	if (proc_status_number((uint32_t)getpid(), "VmHWM:", &max_resident_kib) == 0)
+		metric_set(plain(t, &max_resident), (double)max_resident_kib * 1024);
 	metric_set(plain(t, &resident), resident_bytes());
 	metric_set(telemetry_series(t, &evaluating, controller), 0);
 	show_components(t, a->graph);
+	show_loop(t, a->loop);
 }
 
 int agent_self_metrics_add(struct agent *a)
@@ -139,21 +165,6 @@ void agent_self_metrics_evaluated(struct agent *a, uint64_t ns)
 
 	metric_observe(telemetry_series(a->telemetry, &evaluation_seconds, controller),
 		       (double)ns / 1e9);
-}
-
-int agent_metrics_text(struct agent *a, struct buf *out)
-{
-	int r = telemetry_text(a->telemetry, out);
-
-	/* Not a series: those stay for ever, and each configuration would be another one. */
-	if (r == 0 && a->config_hash[0])
-		r = buf_printf(
-			out,
-			"# HELP xagent_config_hash Always 1; which configuration is loaded.\n"
-			"# TYPE xagent_config_hash gauge\n"
-			"xagent_config_hash{cluster_name=\"\",sha256=\"%s\"} 1\n",
-			a->config_hash);
-	return r;
 }
 
 void agent_self_metrics_loaded(struct agent *a, bool success)

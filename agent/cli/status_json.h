@@ -10,18 +10,16 @@
  *	  "targets": [{ "component", "service_name", "labels", "processes", "samples" }],
  *	  "notes": [sentence] }
  *
- * Outcomes are of ticks: together they are as many, but for those of this moment. Loop thread. A new reference, NULL without memory.
+ * Outcomes are of ticks: together they are as many, but for those of this moment. Any thread that has the facts; of the agent only what never changes.
  */
 #ifndef XAGENT_AGENT_CLI_STATUS_JSON_H
 #define XAGENT_AGENT_CLI_STATUS_JSON_H
 
 #include <jansson.h>
 
-struct agent;
+#include "agent/cli/status_facts.h"
 
-/* Those with the most samples; a browser shows them in one table. */
-#define STATUS_TARGETS_MAX 500
-
-json_t *status_json(struct agent *a);
+/* A new reference, NULL without memory. */
+json_t *status_json(const struct agent *a, const struct status_facts *f);
 
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The support bundle. */
+/* The support bundle. The loop takes components and counters as of one moment; files are read, texts written and compressed elsewhere. */
 #include "agent/cli/support.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <time.h>
@@ -24,7 +25,12 @@
 #define NAME_MAX_BYTES 8192
 
 struct bundle {
-	struct agent *a;
+	struct answer_job job;
+	struct agent *a; /* the loop's, but for its options, which never change */
+	char config_hash[CONFIG_HASH_BYTES];
+	bool watches;
+	struct component_snapshot *components; /* NULL: not yet */
+	struct telemetry_snapshot *metrics;
 	struct redactor redactor;
 	struct zip zip;
 };
@@ -103,10 +109,8 @@ static void hide_declared(json_t *components)
 static int add_components(struct bundle *b)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(MEMBER_MAX_BYTES);
-	json_t *json;
+	json_t *json = components_json(b->components, NULL);
 
-	graph_check(b->a->graph);
-	json = components_json(b->a->graph, NULL, true);
 	hide_declared(json);
 	int r = json ? json_dump_callback(json, put_bytes, &text, JSON_INDENT(2)) : -1;
 	json_decref(json);
@@ -117,7 +121,7 @@ static int add_components(struct bundle *b)
 static int add_metrics(struct bundle *b)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(MEMBER_MAX_BYTES);
-	int r = agent_metrics_text(b->a, &text);
+	int r = agent_metrics_write(b->metrics, b->config_hash, &text);
 
 	return r < 0 ? r : add_text(b, "metrics.txt", &text);
 }
@@ -140,18 +144,20 @@ static void put_file(struct buf *out, const char *path)
 			 r < 0 ? strerror(-r) : "");
 }
 
-static void put_process(struct buf *out, const struct agent *a, const char *hash)
+static void put_process(struct buf *out, const struct bundle *b, const char *hash)
 {
+	const struct agent *a = b->a;
+
 	(void)buf_append_str(out, "command: xagent");
 	for (char **arg = a->options.argv; arg && *arg; arg++)
 		(void)buf_printf(out, " %s", *arg);
 	(void)buf_printf(out, "\nuid: %u\n", (unsigned int)geteuid());
 	(void)buf_printf(
 		out, "config path: %s\nconfig watch: %s\nstorage path: %s\nstability level: %s\n",
-		a->options.config.path, a->watch ? "yes" : "no", a->options.storage_path,
+		a->options.config.path, b->watches ? "yes" : "no", a->options.storage_path,
 		stability_text(a->options.stability));
 	(void)buf_printf(out, "config sha256, loaded: %s\nconfig sha256, on disk: %s\n",
-			 a->config_hash, hash);
+			 b->config_hash, hash);
 }
 
 static void put_host_view(struct buf *out)
@@ -189,7 +195,7 @@ static int add_facts(struct bundle *b, const char *hash)
 		(void)buf_printf(&out, "kernel: %s %s %s\n", u.sysname, u.release, u.machine);
 	(void)buf_printf(&out, "kernel types: %s\n",
 			 access("/sys/kernel/btf/vmlinux", R_OK) == 0 ? "yes" : "no");
-	put_process(&out, b->a, hash);
+	put_process(&out, b, hash);
 	put_host_view(&out);
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
 		put_file(&out, files[i]);
@@ -213,13 +219,74 @@ static int add_all(struct bundle *b)
 	return r == 0 ? zip_end(&b->zip) : r;
 }
 
-int support_bundle_write(struct agent *a, struct buf *out)
+static int take(struct bundle *b)
 {
-	struct bundle b = { .a = a };
+	struct graph *g = b->a->graph;
 
-	zip_init(&b.zip, out, time(NULL));
-	int r = add_all(&b);
-	zip_fini(&b.zip);
-	redactor_fini(&b.redactor);
-	return r;
+	memcpy(b->config_hash, b->a->config_hash, sizeof(b->config_hash));
+	b->watches = b->a->watch;
+	graph_check(g);
+	int r = component_snapshot_new(g, &b->components);
+	for (size_t i = 0; r == 0 && i < graph_n(g); i++)
+		r = component_snapshot_add_detail(b->components, g, i);
+	return r == 0 ? telemetry_snapshot_new(b->a->telemetry, &b->metrics) : r;
+}
+
+static void answer_no_bundle(int error, struct http_answer *answer)
+{
+	buf_reset(&answer->body);
+	answer->status = 500;
+	(void)buf_printf(&answer->body, "the support bundle cannot be made: %s\n",
+			 error == -E2BIG ? "the configuration holds more texts that may be secrets "
+					   "than can be looked for"
+					 : strerror(-error));
+}
+
+static enum answer_step look(struct answer_job *job, struct http_answer *answer)
+{
+	struct bundle *b = CONTAINER_OF(job, struct bundle, job);
+
+	if (b->components)
+		return ANSWER_SEND;
+	int r = take(b);
+	if (r == 0)
+		return ANSWER_MAKE;
+	answer_no_bundle(r, answer);
+	return ANSWER_SEND;
+}
+
+static void make(struct answer_job *job, struct http_answer *answer)
+{
+	struct bundle *b = CONTAINER_OF(job, struct bundle, job);
+
+	zip_init(&b->zip, &answer->body, time(NULL));
+	int r = add_all(b);
+	zip_fini(&b->zip);
+	redactor_fini(&b->redactor);
+	if (r == 0)
+		answer->content_type = "application/zip";
+	else
+		answer_no_bundle(r, answer);
+}
+
+static void bundle_free(struct answer_job *job)
+{
+	struct bundle *b = CONTAINER_OF(job, struct bundle, job);
+
+	component_snapshot_free(b->components);
+	telemetry_snapshot_free(b->metrics);
+	free(b);
+}
+
+void support_answer(struct agent *a, const struct http_call *call, struct http_answer *answer)
+{
+	struct bundle *b = calloc(1, sizeof(*b));
+
+	if (!b) {
+		answer->body.failed = true;
+		return;
+	}
+	b->job = (struct answer_job){ .look = look, .make = make, .free = bundle_free };
+	b->a = a;
+	answer_queue_put(a->answers, &b->job, call, answer);
 }

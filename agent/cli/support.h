@@ -6,11 +6,11 @@
 #ifndef XAGENT_AGENT_CLI_SUPPORT_H
 #define XAGENT_AGENT_CLI_SUPPORT_H
 
-#include "agent/util/buf.h"
+#include "agent/http/server.h"
 
 struct agent;
 
-/* Appends to `out`; 0 or -errno. */
-int support_bundle_write(struct agent *a, struct buf *out);
+/* Answers later: a zip file. */
+void support_answer(struct agent *a, const struct http_call *call, struct http_answer *answer);
 
 #endif

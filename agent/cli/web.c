@@ -6,9 +6,10 @@
 #include <string.h>
 
 #include "agent/cli/agent.h"
-#include "agent/cli/process_json.h"
-#include "agent/cli/status_json.h"
-#include "agent/component/component_json.h"
+#include "agent/cli/answer_json.h"
+#include "agent/cli/components_answer.h"
+#include "agent/cli/process_answer.h"
+#include "agent/cli/status_answer.h"
 #include "agent/util/macro.h"
 #include "agent/util/str.h"
 
@@ -20,21 +21,6 @@
 #define COMPONENT_HANDLERS "/api/v0/component/"
 /* Of the data-flow stream, in seconds. */
 #define WINDOW_MAX_S 60
-
-static int put_bytes(const char *bytes, size_t n, void *data)
-{
-	return buf_append(data, bytes, n);
-}
-
-/* Takes `json`. */
-static void answer_json(struct http_answer *answer, json_t *json)
-{
-	answer->content_type = "application/json";
-	if (!json || json_dump_callback(json, put_bytes, &answer->body, JSON_COMPACT) < 0)
-		answer->body.failed = true;
-	(void)buf_append_char(&answer->body, '\n');
-	json_decref(json);
-}
 
 static void answer_text(struct http_answer *answer, unsigned int status, const char *text)
 {
@@ -50,46 +36,12 @@ static const char *after(const struct http_call *call, const char *head)
 	return strncmp(path, head, strlen(head)) == 0 ? path + strlen(head) : "";
 }
 
-static void answer_component(struct agent *a, const char *module_id, const char *local_id,
-			     struct http_answer *answer)
-{
-	_cleanup_buf_ struct buf id = BUF_INIT((size_t)64 << 10);
-	struct graph_view view;
-	size_t i;
-
-	(void)buf_printf(&id, "%s%s%s", module_id, *module_id ? "/" : "", local_id);
-	graph_check(a->graph);
-	if (!graph_find(a->graph, buf_str(&id), &i)) {
-		answer_text(answer, 404, "404 page not found");
-		return;
-	}
-	graph_view(a->graph, i, &view);
-	if (view.class == GRAPH_COMPONENT)
-		answer_json(answer, component_json(a->graph, i, true));
-	else
-		answer_text(answer, 404, "404 page not found");
-}
-
-static void answer_list(struct agent *a, const char *module_id, struct http_answer *answer)
-{
-	if (!graph_has_module(a->graph, module_id)) {
-		answer->status = 500;
-		(void)buf_printf(&answer->body, "module \"%s\" not found\n", module_id);
-		return;
-	}
-	graph_check(a->graph);
-	answer_json(answer, components_json(a->graph, module_id, false));
-}
-
 static void on_components(const struct http_call *call, struct http_answer *answer, void *data)
 {
 	const char *id = after(call, WEB_COMPONENTS);
 
 	id += *id == '/';
-	if (*id)
-		answer_component(data, "", id, answer);
-	else
-		answer_list(data, "", answer);
+	components_answer(data, "", id, call, answer);
 }
 
 /* {module}/components[/{id}]; both may contain slashes. Local ids have no "/components" in them, so the last one divides. */
@@ -119,12 +71,10 @@ static void on_modules(const struct http_call *call, struct http_answer *answer,
 		return;
 	}
 	_cleanup_free_ char *module_id = strndup(path, n);
-	if (!module_id)
-		answer->body.failed = true;
-	else if (*id && graph_has_module(((struct agent *)data)->graph, module_id))
-		answer_component(data, module_id, id, answer);
+	if (module_id)
+		components_answer(data, module_id, id, call, answer);
 	else
-		answer_list(data, module_id, answer);
+		answer->body.failed = true;
 }
 
 static void on_remote(const struct http_call *call, struct http_answer *answer, void *data)
@@ -191,25 +141,17 @@ static void on_component_handler(const struct http_call *call, struct http_answe
 	(void)buf_printf(&answer->body, "failed to parse URL path \"%s\": invalid path\n", path);
 }
 
-static void on_status(const struct http_call *call, struct http_answer *answer, void *data)
-{
-	(void)call;
-	http_answer_add_header(answer, "Cache-Control", "no-store");
-	answer_json(answer, status_json(data));
-}
-
 static void on_process(const struct http_call *call, struct http_answer *answer, void *data)
 {
-	struct agent *a = data;
 	const char *pid_text = http_call_query(call, "pid");
 	const char *name = http_call_query(call, "name");
-	uint64_t pid;
+	uint64_t pid = 0;
 
 	http_answer_add_header(answer, "Cache-Control", "no-store");
 	if (pid_text && str_parse_u64(str_from(pid_text), 10, INT32_MAX, &pid) == 0 && pid > 0)
-		answer_json(answer, process_json(a->graph, (uint32_t)pid));
+		process_answer(data, (uint32_t)pid, NULL, call, answer);
 	else if (!pid_text && name && *name)
-		answer_json(answer, process_json_by_name(a->graph, name));
+		process_answer(data, 0, name, call, answer);
 	else
 		answer_text(answer, 400, "pid=NUMBER or name=TEXT is needed");
 }
@@ -219,7 +161,7 @@ static const struct web_route {
 	bool below; /* also everything below */
 	http_handler_fn fn;
 } web_routes[] = {
-	{ WEB "/status", false, on_status },
+	{ WEB "/status", false, status_answer },
 	{ WEB "/process", false, on_process },
 	{ WEB_COMPONENTS, true, on_components },
 	{ WEB "/modules", true, on_modules },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A component of the graph as JSON. */
+/* Components of the graph as JSON. */
 #include "agent/component/component_json.h"
 
 #include <stdio.h>
@@ -8,7 +8,6 @@
 
 #include "agent/component/body_json.h"
 #include "agent/util/clock.h"
-#include "agent/util/str.h"
 
 /* "2026-11-22T03:50:56.123456789Z" */
 #define TIME_TEXT_BYTES 40
@@ -31,88 +30,92 @@ static void put_time(uint64_t real_ns, char text[static TIME_TEXT_BYTES])
 	(void)snprintf(text + n, TIME_TEXT_BYTES - (size_t)n, "Z");
 }
 
-struct ids {
-	const struct graph *g;
-	json_t *array;
-};
-
-static int add_id(void *ctx, size_t i)
+static bool refers(const struct component_row *from, const struct component_row *to)
 {
-	struct ids *ids = ctx;
-	struct graph_view view;
-
-	graph_view(ids->g, i, &view);
-	/* Configuration blocks are no components, here and in the list. */
-	if (view.class != GRAPH_COMPONENT)
-		return 0;
-	return json_array_append_new(ids->array, text_json(view.local_id, strlen(view.local_id)));
+	for (size_t i = 0; i < from->n_deps; i++)
+		if (from->deps[i] == to->self)
+			return true;
+	return false;
 }
 
-static json_t *references_json(const struct graph *g, size_t i, enum graph_direction direction)
+/* Configuration blocks are no components, here and in the list. */
+static bool is_edge(const struct component_row *from, const struct component_row *to)
 {
-	struct ids ids = { .g = g, .array = json_array() };
+	return from->is_shown && to->is_shown && strcmp(from->module_id, to->module_id) == 0 &&
+	       refers(from, to);
+}
 
-	if (!ids.array || graph_each_reference(g, i, direction, add_id, &ids) == 0)
-		return ids.array;
-	json_decref(ids.array);
+static int add_id(json_t *array, const struct component_row *row)
+{
+	return json_array_append_new(array, text_json(row->local_id, strlen(row->local_id)));
+}
+
+/* In order of evaluation; `receivers_only`: those that export any. */
+static int add_to(json_t *array, const struct component_snapshot *s, const struct component_row *row,
+		  bool receivers_only)
+{
+	int r = 0;
+
+	for (size_t k = 0; r == 0 && k < s->n; k++)
+		if (is_edge(row, &s->rows[k]) &&
+		    (!receivers_only || s->rows[k].exports_receivers))
+			r = add_id(array, &s->rows[k]);
+	return r;
+}
+
+static int add_by(json_t *array, const struct component_snapshot *s, const struct component_row *row)
+{
+	int r = 0;
+
+	for (size_t k = 0; r == 0 && k < s->n; k++)
+		if (is_edge(&s->rows[k], row))
+			r = add_id(array, &s->rows[k]);
+	return r;
+}
+
+/* Takes the array: NULL when it failed. */
+static json_t *unless_failed(json_t *array, int r)
+{
+	if (r == 0)
+		return array;
+	json_decref(array);
 	return NULL;
 }
 
-/* Whether it exports receivers, or data. */
-static bool exports_any(const struct graph *g, size_t i, bool receivers)
+static json_t *to_json(const struct component_snapshot *s, const struct component_row *row)
 {
-	const struct river_value *exports = NULL;
-	struct river_arena arena;
-	bool found = false;
+	json_t *array = json_array();
 
-	river_arena_init(&arena, GRAPH_MAX_ARENA_BYTES);
-	if (graph_exports(g, i, &arena, &exports) < 0)
-		exports = NULL;
-	for (size_t k = 0; exports && !found && k < river_value_len(exports); k++) {
-		const struct river_value *v = river_value_member(exports, k);
-		bool is_receiver = river_value_type(v) == RIVER_TYPE_CAPSULE &&
-				   !river_value_is_secret(v);
-
-		found = is_receiver == receivers;
-	}
-	river_arena_fini(&arena);
-	return found;
+	return unless_failed(array, add_to(array, s, row, false));
 }
 
-static int add_receiver(void *ctx, size_t i)
+static json_t *by_json(const struct component_snapshot *s, const struct component_row *row)
 {
-	const struct ids *ids = ctx;
+	json_t *array = json_array();
 
-	return exports_any(ids->g, i, true) ? add_id(ctx, i) : 0;
+	return unless_failed(array, add_by(array, s, row));
 }
 
 /* Data flows to whose receiver is referred to, and to who refers to what is exported. */
-static json_t *flow_json(const struct graph *g, size_t i)
+static json_t *flow_json(const struct component_snapshot *s, const struct component_row *row)
 {
-	struct ids ids = { .g = g, .array = json_array() };
-	int r = ids.array ? graph_each_reference(g, i, GRAPH_TO, add_receiver, &ids) : -1;
+	json_t *array = json_array();
+	int r = add_to(array, s, row, true);
 
-	if (r == 0 && exports_any(g, i, false))
-		r = graph_each_reference(g, i, GRAPH_BY, add_id, &ids);
-	if (r == 0)
-		return ids.array;
-	json_decref(ids.array);
-	return NULL;
+	if (r == 0 && row->exports_data)
+		r = add_by(array, s, row);
+	return unless_failed(array, r);
 }
 
-static int add_module(void *ctx, const char *module_id)
-{
-	return json_array_append_new(ctx, text_json(module_id, strlen(module_id)));
-}
-
-static json_t *modules_json(const struct graph *g, size_t i)
+static json_t *modules_json(const struct component_row *row)
 {
 	json_t *modules = json_array();
+	int r = 0;
 
-	if (!modules || graph_each_module(g, i, add_module, modules) == 0)
-		return modules;
-	json_decref(modules);
-	return NULL;
+	for (size_t i = 0; r == 0 && i < row->n_modules; i++)
+		r = json_array_append_new(modules,
+					  text_json(row->modules[i], strlen(row->modules[i])));
+	return unless_failed(modules, r);
 }
 
 static json_t *health_json(const struct health *health)
@@ -125,39 +128,11 @@ static json_t *health_json(const struct health *health)
 			 updated);
 }
 
-static json_t *arguments_json(const struct graph_view *view)
+static json_t *arguments_json(const struct component_detail *d)
 {
-	if (view->schema && view->args)
-		return body_json(view->schema, view->args);
-	return body_json_of_object(view->args_object);
-}
-
-static json_t *exports_json(const struct graph *g, size_t i)
-{
-	const struct river_value *exports = NULL;
-	struct river_arena arena;
-	json_t *body = NULL;
-
-	river_arena_init(&arena, GRAPH_MAX_ARENA_BYTES);
-	if (graph_exports(g, i, &arena, &exports) == 0)
-		body = body_json_of_object(exports);
-	river_arena_fini(&arena);
-	return body;
-}
-
-static json_t *debug_json(const struct component *c)
-{
-	const struct river_value *info = NULL;
-	struct river_arena arena;
-	json_t *body = NULL;
-
-	if (!c->kind || !c->kind->debug_info)
-		return json_array();
-	river_arena_init(&arena, GRAPH_MAX_ARENA_BYTES);
-	if (c->kind->debug_info((struct component *)c, &arena, &info) == 0)
-		body = body_json_of_object(info);
-	river_arena_fini(&arena);
-	return body;
+	if (d->schema && d->args)
+		return body_json(d->schema, d->args);
+	return body_json_of_object(d->args_object);
 }
 
 /* Takes `value`; one that is empty is left out. */
@@ -170,79 +145,65 @@ static int put_unless_empty(json_t *object, const char *key, json_t *value)
 	return json_object_set_new(object, key, value);
 }
 
-static int put_bodies(json_t *object, const struct graph *g, size_t i,
-		      const struct graph_view *view)
+static int put_bodies(json_t *object, const struct component_detail *d)
 {
-	int r = put_unless_empty(object, "arguments", arguments_json(view));
+	int r = put_unless_empty(object, "arguments", arguments_json(d));
 
 	if (r == 0)
-		r = put_unless_empty(object, "exports", exports_json(g, i));
-	return r == 0 ? put_unless_empty(object, "debugInfo", debug_json(view->c)) : r;
+		r = put_unless_empty(object, "exports", body_json_of_object(d->exports));
+	return r == 0 ? put_unless_empty(object, "debugInfo", body_json_of_object(d->info)) : r;
 }
 
-static int put_identity(json_t *object, const struct graph_view *view)
+static int put_identity(json_t *object, const struct component_row *row)
 {
-	int r = json_object_set_new(object, "name", json_string(view->name));
+	int r = json_object_set_new(object, "name", json_string(row->name));
 
 	r |= json_object_set_new(object, "type", json_string("block"));
 	r |= json_object_set_new(object, "localID",
-				 text_json(view->local_id, strlen(view->local_id)));
+				 text_json(row->local_id, strlen(row->local_id)));
 	r |= json_object_set_new(object, "moduleID",
-				 text_json(view->module_id, strlen(view->module_id)));
-	if (view->c->label && *view->c->label)
+				 text_json(row->module_id, strlen(row->module_id)));
+	if (*row->label)
 		r |= json_object_set_new(object, "label",
-					 text_json(view->c->label, strlen(view->c->label)));
+					 text_json(row->label, strlen(row->label)));
 	return r;
 }
 
-static int put_all(json_t *object, const struct graph *g, size_t i, bool detail)
+static int put_all(json_t *object, const struct component_snapshot *s, size_t i)
 {
-	struct graph_view view;
-	int r;
+	const struct component_row *row = &s->rows[i];
+	int r = put_identity(object, row);
 
-	graph_view(g, i, &view);
-	r = put_identity(object, &view);
-	r |= json_object_set_new(object, "referencesTo", references_json(g, i, GRAPH_TO));
-	r |= json_object_set_new(object, "referencedBy", references_json(g, i, GRAPH_BY));
-	r |= json_object_set_new(object, "dataFlowEdgesTo", flow_json(g, i));
-	r |= json_object_set_new(object, "health", health_json(&view.c->health));
+	r |= json_object_set_new(object, "referencesTo", to_json(s, row));
+	r |= json_object_set_new(object, "referencedBy", by_json(s, row));
+	r |= json_object_set_new(object, "dataFlowEdgesTo", flow_json(s, row));
+	r |= json_object_set_new(object, "health", health_json(&row->health));
 	r |= json_object_set_new(object, "original", json_string(""));
-	if (r == 0 && detail)
-		r = put_bodies(object, g, i, &view);
-	r |= put_unless_empty(object, "createdModuleIDs", modules_json(g, i));
+	if (r == 0 && s->details[i])
+		r = put_bodies(object, s->details[i]);
+	r |= put_unless_empty(object, "createdModuleIDs", modules_json(row));
 	r |= json_object_set_new(object, "liveDebuggingEnabled", json_false());
 	return r;
 }
 
-json_t *component_json(const struct graph *g, size_t i, bool detail)
+json_t *component_json(const struct component_snapshot *s, size_t i)
 {
 	json_t *object = json_object();
 
-	if (!object || put_all(object, g, i, detail) == 0)
+	if (!object || put_all(object, s, i) == 0)
 		return object;
 	json_decref(object);
 	return NULL;
 }
 
-static bool is_listed(const struct graph *g, size_t i, const char *module_id)
-{
-	struct graph_view view;
-
-	graph_view(g, i, &view);
-	return view.class == GRAPH_COMPONENT &&
-	       (!module_id || strcmp(view.module_id, module_id) == 0);
-}
-
-json_t *components_json(const struct graph *g, const char *module_id, bool detail)
+json_t *components_json(const struct component_snapshot *s, const char *module_id)
 {
 	json_t *list = json_array();
+	int r = 0;
 
-	for (size_t i = 0; list && i < graph_n(g); i++) {
-		if (!is_listed(g, i, module_id) ||
-		    json_array_append_new(list, component_json(g, i, detail)) == 0)
-			continue;
-		json_decref(list);
-		return NULL;
-	}
-	return list;
+	for (size_t i = 0; r == 0 && i < s->n; i++)
+		if (s->rows[i].is_shown &&
+		    (!module_id || strcmp(s->rows[i].module_id, module_id) == 0))
+			r = json_array_append_new(list, component_json(s, i));
+	return unless_failed(list, r);
 }

@@ -25,6 +25,7 @@ bool pyroscope_ebpf_status(const struct component *c, struct ebpf_status *ret_st
 		return false;
 	*ret_status = (struct ebpf_status){
 		.n_waiting = session_n_waiting(e->session),
+		.interval_ns = (uint64_t)e->args->collect_interval_ns,
 		.kernel_hidden = e->kernel_hidden_said,
 		.view = &e->view,
 	};
@@ -64,17 +65,22 @@ static void count_process(struct ebpf *e, uint32_t pid)
 		entry->n_processes++;
 }
 
-static int count_processes(struct ebpf *e)
+void pyroscope_ebpf_count_none(const struct component *c)
 {
-	_cleanup_free_ uint32_t *pids = NULL;
-	size_t n = 0;
-	int r = process_list_pids(session_processes(e->session), &pids, &n);
+	struct ebpf *e = running(c);
 
+	if (!e)
+		return;
 	LIST_FOREACH (&e->series.ages, at)
 		LIST_ENTRY(at, struct ebpf_series_entry, age)->n_processes = 0;
-	for (size_t i = 0; r == 0 && i < n; i++)
+}
+
+void pyroscope_ebpf_count(const struct component *c, const uint32_t *pids, size_t n)
+{
+	struct ebpf *e = running(c);
+
+	for (size_t i = 0; e && i < n; i++)
 		count_process(e, pids[i]);
-	return r;
 }
 
 static int by_samples(const void *a, const void *b)
@@ -94,9 +100,6 @@ int pyroscope_ebpf_targets(const struct component *c, size_t max, struct ebpf_ta
 
 	if (!targets)
 		return -ENOMEM;
-	/* Without a look at /proc there are no processes in the answer. */
-	if (e)
-		(void)count_processes(e);
 	for (struct list *at = e ? e->series.ages.next : NULL; e && at != &e->series.ages;
 	     at = at->next) {
 		const struct ebpf_series_entry *entry =
@@ -106,9 +109,19 @@ int pyroscope_ebpf_targets(const struct component *c, size_t max, struct ebpf_ta
 			(struct ebpf_target){ entry->labels, entry->n_processes, entry->n_samples };
 	}
 	qsort(targets, n, sizeof(*targets), by_samples);
+	n = MIN_OF(n, max);
+	for (size_t i = 0; i < n; i++)
+		(void)labels_ref(targets[i].labels);
 	*ret_targets = targets;
-	*ret_n = MIN_OF(n, max);
+	*ret_n = n;
 	return 0;
+}
+
+void pyroscope_ebpf_targets_free(struct ebpf_target *targets, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		labels_unref(targets[i].labels);
+	free(targets);
 }
 
 void ebpf_judgement_fini(struct ebpf_judgement *j)

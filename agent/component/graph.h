@@ -82,6 +82,12 @@ struct graph_view {
 
 void graph_view(const struct graph *g, size_t i, struct graph_view *ret_view);
 
+/* A reference to where the arguments of a view are: as long as it is held they stay as they are, whatever becomes of the component, and
+ * another thread may read `args` by its schema. `args_object` is for the loop alone. NULL: there are none. */
+struct args_memory;
+struct args_memory *graph_hold_args(const struct graph *g, size_t i);
+void args_memory_unref(struct args_memory *memory); /* NULL-safe */
+
 /* By the whole id. */
 bool graph_find(const struct graph *g, const char *id, size_t *ret_i);
 
@@ -89,12 +95,12 @@ bool graph_find(const struct graph *g, const char *id, size_t *ret_i);
 int graph_exports(const struct graph *g, size_t i, struct river_arena *arena,
 		  const struct river_value **ret_exports);
 
-/* What it refers to, or what refers to it: indexes of components of the same module. A result other than 0 ends the walk and is
- * returned. */
-enum graph_direction { GRAPH_TO, GRAPH_BY };
-typedef int (*graph_index_fn)(void *ctx, size_t i);
-int graph_each_reference(const struct graph *g, size_t i, enum graph_direction direction,
-			 graph_index_fn fn, void *ctx);
+/* Whether it exports receivers, and whether data. */
+void graph_export_kinds(const struct graph *g, size_t i, bool *ret_receivers, bool *ret_data);
+
+/* What it refers to, configuration blocks too. A result other than 0 ends the walk and is returned. */
+typedef int (*graph_dep_fn)(void *ctx, const struct component *dep);
+int graph_each_dep(const struct graph *g, size_t i, graph_dep_fn fn, void *ctx);
 
 /* Ids of the modules that a component made, in order; and whether there is such a module ("" is one). */
 typedef int (*graph_module_fn)(void *ctx, const char *module_id);

@@ -57,35 +57,56 @@ int graph_exports(const struct graph *g, size_t i, struct river_arena *arena,
 	return node_exports(node, arena, ret_exports);
 }
 
-static bool refers(const struct node *from, const struct node *to)
+struct args_memory *graph_hold_args(const struct graph *g, size_t i)
 {
-	for (size_t i = 0; i < from->source.n_deps; i++)
-		if (from->source.deps[i] == to)
-			return true;
-	return false;
+	struct args_memory *memory = g->live.items[i]->memory;
+
+	if (memory)
+		memory->n_refs++;
+	return memory;
 }
 
-/* Edges to configuration blocks are the graph's own business. */
-static bool shows_edge(const struct node *a, const struct node *b)
+static int look_at_exports(const struct graph *g, size_t i, struct export_kinds *ret_kinds)
 {
-	return a->class == GRAPH_COMPONENT && b->class == GRAPH_COMPONENT &&
-	       a->source.module == b->source.module;
+	const struct river_value *exports = NULL;
+	struct river_arena arena;
+
+	river_arena_init(&arena, GRAPH_MAX_ARENA_BYTES);
+	int r = graph_exports(g, i, &arena, &exports);
+	for (size_t k = 0; r == 0 && exports && k < river_value_len(exports); k++) {
+		const struct river_value *v = river_value_member(exports, k);
+		bool is_receiver = river_value_type(v) == RIVER_TYPE_CAPSULE &&
+				   !river_value_is_secret(v);
+
+		ret_kinds->receivers |= is_receiver;
+		ret_kinds->data |= !is_receiver;
+		ret_kinds->known = true;
+	}
+	river_arena_fini(&arena);
+	return r;
 }
 
-int graph_each_reference(const struct graph *g, size_t i, enum graph_direction direction,
-			 graph_index_fn fn, void *ctx)
+/* What a component of a kind exports is always the same, but not how much: it is looked at once. */
+void graph_export_kinds(const struct graph *g, size_t i, bool *ret_receivers, bool *ret_data)
 {
-	const struct node *node = g->live.items[i];
+	struct node *node = g->live.items[i];
+	struct export_kinds kinds = { 0 };
+
+	if (node->role == NODE_COMPONENT && node->export_kinds.known)
+		kinds = node->export_kinds;
+	else if (look_at_exports(g, i, &kinds) == 0)
+		node->export_kinds = kinds;
+	*ret_receivers = kinds.receivers;
+	*ret_data = kinds.data;
+}
+
+int graph_each_dep(const struct graph *g, size_t i, graph_dep_fn fn, void *ctx)
+{
+	const struct node_source *source = &g->live.items[i]->source;
 	int r = 0;
 
-	for (size_t k = 0; r == 0 && k < g->live.n; k++) {
-		const struct node *other = g->live.items[k];
-		bool edge = shows_edge(node, other) &&
-			    (direction == GRAPH_TO ? refers(node, other) : refers(other, node));
-
-		if (edge)
-			r = fn(ctx, k);
-	}
+	for (size_t k = 0; r == 0 && k < source->n_deps; k++)
+		r = fn(ctx, &source->deps[k]->c);
 	return r;
 }
 

@@ -112,7 +112,7 @@ static int take_value(struct node *node, const struct node_source *source,
 
 	args->value = args->def;
 	if (given) {
-		args->value = river_value_copy(&node->next_arena, given);
+		args->value = river_value_copy(&node->next_memory->arena, given);
 		return args->value ? RIVER_OK : -ENOMEM;
 	}
 	if (args->optional)
@@ -125,7 +125,7 @@ static int take_value(struct node *node, const struct node_source *source,
 int argument_decode(struct node *node, const struct node_source *source,
 		    const struct river_scope *scope, struct river_diags *diags)
 {
-	int r = river_decode_block(source->block, &argument_schema, scope, &node->next_arena, diags,
+	int r = river_decode_block(source->block, &argument_schema, scope, &node->next_memory->arena, diags,
 				   node->next_args);
 
 	return r == RIVER_OK ? take_value(node, source, diags) : r;

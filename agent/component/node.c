@@ -61,6 +61,25 @@ static int set_ids(struct node *node, const struct node_options *o)
 	return 0;
 }
 
+static struct args_memory *args_memory_new(void)
+{
+	struct args_memory *memory = calloc(1, sizeof(*memory));
+
+	if (!memory)
+		return NULL;
+	memory->n_refs = 1;
+	river_arena_init(&memory->arena, GRAPH_MAX_ARENA_BYTES);
+	return memory;
+}
+
+void args_memory_unref(struct args_memory *memory)
+{
+	if (!memory || --memory->n_refs > 0)
+		return;
+	river_arena_fini(&memory->arena);
+	free(memory);
+}
+
 int node_new(const struct node_options *o, struct node **ret_node)
 {
 	struct node *node = calloc(1, sizeof(*node));
@@ -70,8 +89,6 @@ int node_new(const struct node_options *o, struct node **ret_node)
 	*node = (struct node){ .role = o->role, .class = o->class };
 	node->c = (struct component){ .kind = o->kind, .env = o->env, .graph = o->graph };
 	list_init(&node->held);
-	river_arena_init(&node->arena, GRAPH_MAX_ARENA_BYTES);
-	river_arena_init(&node->next_arena, GRAPH_MAX_ARENA_BYTES);
 	int r = set_ids(node, o);
 	if (r < 0) {
 		node_free(node);
@@ -89,8 +106,8 @@ void node_free(struct node *node)
 		return;
 	if (node->built)
 		node->c.kind->stop(&node->c);
-	river_arena_fini(&node->arena);
-	river_arena_fini(&node->next_arena);
+	args_memory_unref(node->memory);
+	args_memory_unref(node->next_memory);
 	list_remove(&node->held);
 	free(node->source.deps);
 	free(node->next_source.deps);
@@ -151,15 +168,15 @@ static int decode(struct node *node, const struct node_source *source,
 	case NODE_DECLARE:
 		return RIVER_OK;
 	case NODE_DECLARED:
-		return declared_decode(source->block, scope, &node->next_arena, diags,
+		return declared_decode(source->block, scope, &node->next_memory->arena, diags,
 				       node->next_args);
 	case NODE_FOREACH:
-		return foreach_decode(source->block, scope, &node->next_arena, diags,
+		return foreach_decode(source->block, scope, &node->next_memory->arena, diags,
 				      node->next_args);
 	case NODE_ARGUMENT:
 		return argument_decode(node, source, scope, diags);
 	}
-	return river_decode_block(source->block, node->c.kind->schema, scope, &node->next_arena,
+	return river_decode_block(source->block, node->c.kind->schema, scope, &node->next_memory->arena,
 				  diags, node->next_args);
 }
 
@@ -168,7 +185,10 @@ int node_evaluate(struct node *node, const struct node_source *source, struct ri
 	struct river_scope scope = node_scope(node, source);
 
 	node_drop_args(node);
-	node->next_args = river_arena_alloc(&node->next_arena, node->c.kind->schema->size);
+	node->next_memory = args_memory_new();
+	if (!node->next_memory)
+		return -ENOMEM;
+	node->next_args = river_arena_alloc(&node->next_memory->arena, node->c.kind->schema->size);
 	return node->next_args ? decode(node, source, &scope, diags) : -ENOMEM;
 }
 
@@ -182,17 +202,14 @@ bool node_args_changed(const struct node *node)
 
 void node_take_args(struct node *node)
 {
-	river_arena_fini(&node->arena);
-	node->arena = node->next_arena;
-	node->args = node->next_args;
-	river_arena_init(&node->next_arena, GRAPH_MAX_ARENA_BYTES);
-	node->next_args = NULL;
+	args_memory_unref(node->memory);
+	node->memory = TAKE_PTR(node->next_memory);
+	node->args = TAKE_PTR(node->next_args);
 }
 
 void node_drop_args(struct node *node)
 {
-	river_arena_fini(&node->next_arena);
-	river_arena_init(&node->next_arena, GRAPH_MAX_ARENA_BYTES);
+	args_memory_unref(TAKE_PTR(node->next_memory));
 	node->next_args = NULL;
 }
 

@@ -38,8 +38,11 @@ struct node {
 	char *name; /* "pyroscope.ebpf"; owned */
 	char *path; /* of c.path; owned */
 	struct node_source source;
-	struct river_arena arena; /* of the present arguments */
-	void *args;		  /* in the arena; NULL until evaluated */
+	struct args_memory *memory; /* of the present arguments; a reference; NULL until evaluated */
+	void *args;		    /* in it */
+	struct export_kinds {
+		bool known, receivers, data;
+	} export_kinds; /* see graph_export_kinds() */
 	bool built;
 	bool running;
 	bool exports_dirty; /* others since they were last looked at */
@@ -58,8 +61,14 @@ struct node {
 	bool refers_to_self;
 	bool failed;
 	/* during an evaluation */
-	struct river_arena next_arena;
+	struct args_memory *next_memory; /* NULL: none is under way */
 	void *next_args;
+};
+
+/* Where arguments lie. Loop thread, but for who reads them while somebody has a reference. */
+struct args_memory {
+	unsigned int n_refs;
+	struct river_arena arena;
 };
 
 struct nodes {

@@ -15,6 +15,7 @@ struct ebpf_status {
 	uint64_t n_missed;	       /* ticks that were due and never came */
 	uint64_t ends[WIRE_END_MAX];
 	uint64_t n_waiting;	      /* samples in intervals that are not built yet */
+	uint64_t interval_ns;	      /* of its profiles */
 	bool kernel_hidden;	      /* kernel functions have no names here */
 	const struct host_view *view; /* borrowed */
 };
@@ -22,15 +23,20 @@ struct ebpf_status {
 /* False: it is no pyroscope.ebpf, or does not run. */
 bool pyroscope_ebpf_status(const struct component *c, struct ebpf_status *ret_status);
 
+/* Processes that live and have been sampled, by series: first none, then those of `pids`, in pieces of what a turn of the loop may take. */
+void pyroscope_ebpf_count_none(const struct component *c);
+void pyroscope_ebpf_count(const struct component *c, const uint32_t *pids, size_t n);
+
 struct ebpf_target {
-	const struct labels *labels; /* borrowed */
-	uint64_t n_processes;	     /* that live, and have been sampled */
+	struct labels *labels; /* a reference */
+	uint64_t n_processes;  /* as counted last */
 	uint64_t n_samples;
 };
 
-/* Its series, those with the most samples first, `max` at most. 0 or -ENOMEM; of one that does not run: none. The caller frees. */
+/* Its series, those with the most samples first, `max` at most. 0 or -ENOMEM; of one that does not run: none. */
 int pyroscope_ebpf_targets(const struct component *c, size_t max, struct ebpf_target **ret_targets,
 			   size_t *ret_n);
+void pyroscope_ebpf_targets_free(struct ebpf_target *targets, size_t n);
 
 /* What a process is called that has been sampled; NULL: it has not, or has no series. Borrowed. */
 const char *pyroscope_ebpf_service_of(const struct component *c, uint32_t pid);

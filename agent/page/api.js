@@ -141,15 +141,8 @@
 	}
 
 	/* How often the profiler of a status gives its profiles, in seconds. */
-	async function collectInterval(status) {
-		const ebpf = (status.components || []).find((c) => c.id.startsWith("pyroscope.ebpf"));
-		try {
-			const detail = await get("api/v0/web/components/" + ebpf.id);
-			const set = detail.arguments.find((a) => a.name === "collect_interval");
-			return xagent.time.duration(set.value.value) / 1000 || INTERVAL_S;
-		} catch {
-			return INTERVAL_S;
-		}
+	function collectInterval(status) {
+		return status.collect_interval_ms / 1000 || INTERVAL_S;
 	}
 
 	/* A number is a pid, all else a part of a name. */

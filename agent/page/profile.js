@@ -124,7 +124,7 @@
 
 		async showWaiting(status) {
 			this.app.waitForProfile();
-			this.intervalS = this.intervalS || await xagent.api.collectInterval(status);
+			this.intervalS = this.intervalS || xagent.api.collectInterval(status);
 			this.notice.replaceChildren(xagent.problems.waiting(status, this.intervalS));
 		}
 

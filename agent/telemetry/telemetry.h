@@ -111,6 +111,15 @@ typedef void (*telemetry_scrape_fn)(struct telemetry *t, void *data);
 int telemetry_on_scrape(struct telemetry *t, telemetry_scrape_fn fn, void *data);
 void telemetry_off_scrape(struct telemetry *t, telemetry_scrape_fn fn, void *data);
 
+/* Every number at one moment, after the calls above: what there is to do for the loop thread. 0 or -ENOMEM. */
+struct telemetry_snapshot;
+int telemetry_snapshot_new(struct telemetry *t, struct telemetry_snapshot **ret_snapshot);
+void telemetry_snapshot_free(struct telemetry_snapshot *s);
+DEFINE_CLEANUP(struct telemetry_snapshot *, telemetry_snapshot_free);
+/* Any thread, as long as the telemetry lives. 0 or -ENOBUFS. */
+int telemetry_snapshot_text(struct telemetry_snapshot *s, struct buf *out);
+
+/* Both at once. */
 int telemetry_text(struct telemetry *t, struct buf *out);
 
 #endif

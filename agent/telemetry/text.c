@@ -4,6 +4,9 @@
  *
  * Families are in the order of their names and series in the order of their label values, so that
  * two texts can be compared.
+ *
+ * The numbers are copied first, by the loop thread; sorting and writing cost ten times as much, and may be done elsewhere: what a series is
+ * called never changes, and no series goes.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -13,6 +16,18 @@
 
 #include "agent/telemetry/metric.h"
 #include "agent/telemetry/telemetry.h"
+
+struct row {
+	const struct metric *m; /* for its names */
+	uint64_t bits;		/* of a histogram: its sum */
+	uint64_t *counts;	/* of a histogram; borrowed from the snapshot */
+};
+
+struct telemetry_snapshot {
+	size_t n;
+	struct row *rows;
+	uint64_t *counts; /* of all histograms */
+};
 
 static const char *const telemetry_type_names[] = {
 	[METRIC_COUNTER] = "counter",
@@ -81,13 +96,14 @@ static void text_number(struct buf *out, const struct metric *m, const char *suf
 	(void)buf_printf(out, " %" PRIu64 "\n", n);
 }
 
-static void text_histogram(struct buf *out, const struct metric *m)
+static void text_histogram(struct buf *out, const struct row *row)
 {
+	const struct metric *m = row->m;
 	uint64_t n = 0;
 	char le[32];
 
 	for (size_t i = 0; i <= METRIC_N_BUCKETS; i++) {
-		n += atomic_load_explicit(&m->histogram->counts[i], memory_order_relaxed);
+		n += row->counts[i];
 		if (i < METRIC_N_BUCKETS)
 			(void)snprintf(le, sizeof(le), "%g", metric_buckets[i]);
 		text_number(out, m, "_bucket", i < METRIC_N_BUCKETS ? le : "+Inf", n);
@@ -95,33 +111,32 @@ static void text_histogram(struct buf *out, const struct metric *m)
 	(void)buf_printf(out, "%s_sum", m->family->name);
 	text_labels(out, m, NULL);
 	(void)buf_append_char(out, ' ');
-	text_double(out, metric_double(atomic_load_explicit(&m->histogram->sum_bits,
-							    memory_order_relaxed)));
+	text_double(out, metric_double(row->bits));
 	(void)buf_append_char(out, '\n');
 	text_number(out, m, "_count", NULL, n);
 }
 
-static void text_gauge(struct buf *out, const struct metric *m)
+static void text_gauge(struct buf *out, const struct row *row)
 {
-	(void)buf_append_str(out, m->family->name);
-	text_labels(out, m, NULL);
+	(void)buf_append_str(out, row->m->family->name);
+	text_labels(out, row->m, NULL);
 	(void)buf_append_char(out, ' ');
-	text_double(out, metric_value(m));
+	text_double(out, metric_double(row->bits));
 	(void)buf_append_char(out, '\n');
 }
 
-static void text_series(struct buf *out, const struct metric *m)
+static void text_series(struct buf *out, const struct row *row)
 {
-	switch (m->family->type) {
+	switch (row->m->family->type) {
 	case METRIC_COUNTER:
-		text_number(out, m, "", NULL, atomic_load_explicit(&m->bits, memory_order_relaxed));
+		text_number(out, row->m, "", NULL, row->bits);
 		return;
 	case METRIC_SECONDS:
 	case METRIC_GAUGE:
-		text_gauge(out, m);
+		text_gauge(out, row);
 		return;
 	case METRIC_HISTOGRAM:
-		text_histogram(out, m);
+		text_histogram(out, row);
 		return;
 	}
 }
@@ -135,8 +150,8 @@ static void text_head(struct buf *out, const struct metric_family *family)
 
 static int text_compare(const void *left, const void *right)
 {
-	const struct metric *a = *(const struct metric *const *)left;
-	const struct metric *b = *(const struct metric *const *)right;
+	const struct metric *a = ((const struct row *)left)->m;
+	const struct metric *b = ((const struct row *)right)->m;
 	int order = strcmp(a->family->name, b->family->name);
 
 	for (size_t i = 0; order == 0 && i < a->n_values && i < b->n_values; i++)
@@ -153,24 +168,77 @@ static void text_scrape(struct telemetry *t)
 	}
 }
 
-int telemetry_text(struct telemetry *t, struct buf *out)
+static size_t count_histograms(const struct telemetry *t)
 {
-	const char *family = "";
 	size_t n = 0;
 
+	HASH_FOREACH (&t->series, node)
+		n += CONTAINER_OF(node, struct metric, node)->histogram != NULL;
+	return n;
+}
+
+static struct row read_row(const struct metric *m, uint64_t *counts)
+{
+	const struct metric_histogram *h = m->histogram;
+	struct row row = { .m = m, .counts = counts };
+
+	row.bits = atomic_load_explicit(h ? &h->sum_bits : &m->bits, memory_order_relaxed);
+	for (size_t i = 0; h && i <= METRIC_N_BUCKETS; i++)
+		counts[i] = atomic_load_explicit(&h->counts[i], memory_order_relaxed);
+	return row;
+}
+
+int telemetry_snapshot_new(struct telemetry *t, struct telemetry_snapshot **ret_snapshot)
+{
+	_cleanup_(telemetry_snapshot_freep) struct telemetry_snapshot *s = calloc(1, sizeof(*s));
+
 	text_scrape(t);
-	_cleanup_free_ struct metric **sorted = calloc(t->series.n, sizeof(*sorted));
-	if (!sorted)
+	if (!s)
 		return -ENOMEM;
+	s->rows = calloc(t->series.n, sizeof(*s->rows));
+	s->counts = calloc(count_histograms(t) * (METRIC_N_BUCKETS + 1) + 1, sizeof(*s->counts));
+	if (!s->rows || !s->counts)
+		return -ENOMEM;
+	uint64_t *counts = s->counts;
 	HASH_FOREACH (&t->series, node) {
-		sorted[n++] = CONTAINER_OF(node, struct metric, node);
+		const struct metric *m = CONTAINER_OF(node, struct metric, node);
+
+		s->rows[s->n++] = read_row(m, counts);
+		counts += m->histogram ? METRIC_N_BUCKETS + 1 : 0;
 	}
-	qsort(sorted, n, sizeof(struct metric *), text_compare);
-	for (size_t i = 0; i < n && !out->failed; i++) {
-		if (strcmp(family, sorted[i]->family->name) != 0)
-			text_head(out, sorted[i]->family);
-		family = sorted[i]->family->name;
-		text_series(out, sorted[i]);
+	*ret_snapshot = TAKE_PTR(s);
+	return 0;
+}
+
+void telemetry_snapshot_free(struct telemetry_snapshot *s)
+{
+	if (!s)
+		return;
+	free(s->rows);
+	free(s->counts);
+	free(s);
+}
+
+int telemetry_snapshot_text(struct telemetry_snapshot *s, struct buf *out)
+{
+	const char *family = "";
+
+	qsort(s->rows, s->n, sizeof(*s->rows), text_compare);
+	for (size_t i = 0; i < s->n && !out->failed; i++) {
+		const struct metric_family *own = s->rows[i].m->family;
+
+		if (strcmp(family, own->name) != 0)
+			text_head(out, own);
+		family = own->name;
+		text_series(out, &s->rows[i]);
 	}
 	return out->failed ? -ENOBUFS : 0;
+}
+
+int telemetry_text(struct telemetry *t, struct buf *out)
+{
+	_cleanup_(telemetry_snapshot_freep) struct telemetry_snapshot *s = NULL;
+	int r = telemetry_snapshot_new(t, &s);
+
+	return r < 0 ? r : telemetry_snapshot_text(s, out);
 }

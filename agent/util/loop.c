@@ -24,6 +24,7 @@ struct loop {
 	unsigned int
 		depth; /* of loop_run_once() calls: a callback may run the loop to wait for something */
 	uint64_t round;	    /* number of the latest loop_run_once() call */
+	struct loop_stats stats;
 	struct list timers; /* armed ones, by time */
 	struct list dead;   /* loop_io freed in this round */
 	int signal_fd;
@@ -146,14 +147,28 @@ int loop_run_once(struct loop *loop, int timeout_ms)
 	return 0;
 }
 
+static void loop_note_turn(struct loop *loop, uint64_t begin_ns)
+{
+	loop->stats.n_turns++;
+	if (clock_thread_ns() - begin_ns > LOOP_LONG_TURN_NS)
+		loop->stats.n_long++;
+}
+
+struct loop_stats loop_get_stats(const struct loop *loop)
+{
+	return loop->stats;
+}
+
 int loop_run(struct loop *loop)
 {
 	loop->quit = false;
 	while (!loop->quit) {
+		uint64_t begin_ns = clock_thread_ns();
 		int r = loop_run_once(loop, -1);
 
 		if (r < 0)
 			return r;
+		loop_note_turn(loop, begin_ns);
 	}
 	return loop->code;
 }

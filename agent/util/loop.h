@@ -20,6 +20,14 @@ struct loop;
 struct loop_io;
 struct loop_timer;
 
+/* Of CPU time. What a turn takes is what everybody else waits for. */
+#define LOOP_LONG_TURN_NS (50ULL * 1000000)
+
+struct loop_stats {
+	uint64_t n_turns;
+	uint64_t n_long; /* that took longer */
+};
+
 int loop_new(struct loop **ret_loop);
 /* All sources must have been freed. NULL-safe. */
 void loop_free(struct loop *loop);
@@ -30,6 +38,7 @@ int loop_run(struct loop *loop);
 /* Dispatches what is due within timeout_ms (-1: waits for something). For tests and short-lived commands. */
 int loop_run_once(struct loop *loop, int timeout_ms);
 void loop_quit(struct loop *loop, int code);
+struct loop_stats loop_get_stats(const struct loop *loop);
 
 /* `fd` is borrowed and must stay open until the source is freed. events: EPOLLIN, EPOLLOUT. */
 typedef void (*loop_io_fn)(uint32_t events, void *data);

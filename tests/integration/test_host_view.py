@@ -1,15 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Places from which not all of a host is seen: what is missing is said with the line that cures it, and the rest has its right names."""
-import io
 import os
-import urllib.request
-import zipfile
 
 import pytest
 
 from harness import docker as docker_harness
 from harness import paths, privileges
-from harness.agent import config
+from harness.agent import AUTH, config
 from harness.processes import wait_until
 from harness.standin import services_with, stacks_of
 
@@ -68,7 +65,7 @@ def ticks_without(pushes, name):
 def test_nested_pid_namespace(service, start_agent, standin, processes, programs):
     outside = processes.start(programs["chain"], 60, preexec_fn=into(service))
     nowhere = processes.start(programs["deep"], 60, 7)
-    agent = start_agent(config(standin.url, interval="1s", rate=199),
+    agent = start_agent(config(standin.url, interval="1s", rate=199) + AUTH,
                         prefix=(*NESTED, "sh", "-c", f'{programs["chain_static"]} 60 & exec "$@"', "sh")).wait_ready()
     wait_until(lambda: min(standin.samples(service_name=n) for n in ("chain_static", "burner", STRANGER)) >= 50, 20,
                "who is inside, whose control group is a service's, and who has neither")
@@ -91,10 +88,8 @@ def test_nested_pid_namespace(service, start_agent, standin, processes, programs
 def check_told(agent):
     """Health, debug information and the support bundle."""
     assert f"healthy: profiling; part of this host is not seen: {UNNUMBERED}; to see it: " in agent.get("/-/healthy")[1]
-    assert '"pid_namespace"' in agent.get("/api/v0/web/components/pyroscope.ebpf.instance")[1]
-    with urllib.request.urlopen(f"{agent.url}/-/support", timeout=10) as answer:
-        facts = zipfile.ZipFile(io.BytesIO(answer.read())).read("facts.txt").decode()
-    assert f"\npid_namespace: {UNNUMBERED}; " in facts
+    assert '"pid_namespace"' in agent.get_authorized("/api/v0/web/components/pyroscope.ebpf.instance")[1]
+    assert f"\npid_namespace: {UNNUMBERED}; " in agent.support_bundle()["facts.txt"]
 
 
 def test_another_namespaces_proc(service, start_agent, standin, processes, programs):
@@ -208,7 +203,7 @@ def in_container(docker, directory, *options):
 
 def test_container_with_and_without_the_hosts_pids(start_agent, standin, processes, programs, docker, tmp_path):
     processes.start(programs["chain"], 60)
-    text = config(standin.url, interval="1s", rate=199)
+    text = config(standin.url, interval="1s", rate=199) + AUTH
     agent = start_agent(text, prefix=(*in_container(docker, tmp_path), programs["chain_static"])).wait_ready(30)
     inside = (tmp_path / "0.cid").read_text()[:12], "chain_static"
     wait_until(lambda: max(standin.samples(service_name=n) for n in inside) >= 50 and standin.samples(service_name=STRANGER) >= 50, 20,

@@ -1,15 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What web pages read, the support bundle, and loads when files change. No component here needs a privilege."""
-import io
 import json
 import os
-import urllib.request
-import zipfile
 
 import pytest
 
 from harness import paths
-from harness.agent import Agent
+from harness.agent import AUTH_IN_FORMAT, Agent
 from harness.processes import free_port, wait_until
 
 CONFIG = '''// password = "commented-out"
@@ -24,7 +21,7 @@ pyroscope.write "w" {{
 		}}
 	}}
 }}
-'''
+''' + AUTH_IN_FORMAT
 
 
 @pytest.fixture
@@ -36,7 +33,7 @@ def agent(processes, tmp_path):
 
 def test_component(agent):
     assert [c["localID"] for c in json.loads(agent.get("/api/v0/web/components")[1])] == ["pyroscope.write.w"]
-    status, body = agent.get("/ui/api/v0/web/components/pyroscope.write.w")
+    status, body = agent.get_authorized("/ui/api/v0/web/components/pyroscope.write.w")
     c = json.loads(body)
     assert status == 200
     assert list(c) == ["name", "type", "localID", "moduleID", "label", "referencesTo", "referencedBy", "dataFlowEdgesTo", "health",
@@ -53,7 +50,7 @@ def test_component(agent):
     ("components/nobody", 404), ("modules/x/components", 500), ("modules/x", 404), ("remotecfg/components", 500), ("peers", 200),
     ("debug/x?sampleProb=2", 400), ("graph?window=0", 400)])
 def test_other_answers(agent, path, status):
-    assert agent.get("/api/v0/web/" + path)[0] == status
+    assert agent.get_authorized("/api/v0/web/" + path)[0] == status
 
 
 DECLARED = '''declare "shift" {{
@@ -80,7 +77,7 @@ declare "outer" {{
 	}}
 }}
 outer "o" {{ }}
-'''
+''' + AUTH_IN_FORMAT
 
 
 def test_modules(processes, tmp_path):
@@ -89,27 +86,22 @@ def test_modules(processes, tmp_path):
     assert sorted(root) == ["outer.o", "shift.s"] and root["shift.s"]["createdModuleIDs"] == ["shift.s"]
     for module, local_id, created in (("shift.s", "pyroscope.write.inner", None), ("outer.o", "shift.t", ["outer.o/shift.t"]),
                                       ("outer.o/shift.t", "pyroscope.write.inner", None)):
-        listed, = json.loads(agent.get(f"/api/v0/web/modules/{module}/components")[1])
+        listed, = json.loads(agent.get_authorized(f"/api/v0/web/modules/{module}/components")[1])
         assert (listed["localID"], listed["moduleID"], listed.get("createdModuleIDs")) == (local_id, module, created)
         for path in f"modules/{module}/components/{local_id}", f"components/{module}/{local_id}":
-            status, body = agent.get("/api/v0/web/" + path)
+            status, body = agent.get_authorized("/api/v0/web/" + path)
             assert status == 200 and json.loads(body)["arguments" if "write" in local_id else "moduleID"], path
-    assert agent.get("/api/v0/web/modules/shift.s/components/nobody")[0] == 404
-    assert agent.get("/api/v0/web/modules/shift.t/components")[0] == 500
-    with urllib.request.urlopen(agent.url + "/-/support", timeout=5) as answer:
-        bundle = zipfile.ZipFile(io.BytesIO(answer.read()))
-    assert not any("hunter2" in text or '"h2"' in text for text in map(lambda name: bundle.read(name).decode(), bundle.namelist()))
+    assert agent.get_authorized("/api/v0/web/modules/shift.s/components/nobody")[0] == 404
+    assert agent.get_authorized("/api/v0/web/modules/shift.t/components")[0] == 500
+    assert not any("hunter2" in text or '"h2"' in text for text in agent.support_bundle().values())
     assert agent.stop() == 0
 
 
 def test_support_bundle_tells_no_secret(agent):
-    with urllib.request.urlopen(agent.url + "/-/support", timeout=5) as answer:
-        bundle = zipfile.ZipFile(io.BytesIO(answer.read()))
-    assert bundle.testzip() is None
-    everything = {name: bundle.read(name).decode() for name in bundle.namelist()}
+    everything = agent.support_bundle()
     assert {"components.json", "facts.txt", "log.txt", "metrics.txt"} <= set(everything)
     assert "127.0.0.1:1" in everything["config/01-agent.alloy"]
-    assert not any("hunter2" in text or "commented" in text for text in everything.values())
+    assert not any("hunter2" in text or "commented" in text or "told-to-nobody" in text for text in everything.values())
 
 
 def loaded_hash(agent):

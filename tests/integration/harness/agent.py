@@ -1,15 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
 """`xagent run` under test: configurations, its log, its HTTP side."""
+import base64
+import io
 import json
 import re
 import signal
 import urllib.error
 import urllib.request
+import zipfile
 
 from . import metrics, paths
 from .processes import free_port, wait_until
 
 LOGFMT = re.compile(r'(\w[\w.]*)=("(?:[^"\\]|\\.)*"|\S*)(?:\s|$)')
+
+# Who shows this password is told what components are made of, and gets the support bundle; all else is for everybody.
+AUTH = """
+http {
+	auth {
+		basic {
+			username = "u"
+			password = "told-to-nobody"
+		}
+		filter {
+			paths = ["/-/support", "/api/v0/web/components/", "/api/v0/web/modules/"]
+		}
+	}
+}
+"""
+AUTH_IN_FORMAT = AUTH.replace("{", "{{").replace("}", "}}")
+AUTHORIZED = {"Authorization": "Basic " + base64.b64encode(b"u:told-to-nobody").decode()}
 
 # Back-off that a test can wait for.
 ENDPOINT = """
@@ -86,6 +106,18 @@ class Agent:
 
     def get(self, path):
         return fetch(self.url + path)
+
+    def get_authorized(self, path):
+        """As who has the password of AUTH."""
+        return fetch(self.url + path, headers=AUTHORIZED)
+
+    def support_bundle(self):
+        """Contents by name; the configuration has AUTH."""
+        request = urllib.request.Request(self.url + "/-/support", headers=AUTHORIZED)
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            bundle = zipfile.ZipFile(io.BytesIO(answer.read()))
+        assert bundle.testzip() is None
+        return {name: bundle.read(name).decode() for name in bundle.namelist()}
 
     def _status(self, path):
         assert self.process.running(), f"agent ended with {self.process.popen.returncode}:\n{self.process.err[-4000:]}"

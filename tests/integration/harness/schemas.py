@@ -46,6 +46,8 @@ class Schemas:
             schema.ignored.append(bare)
         elif macro == "HTTP_CLIENT_FIELDS":
             schema.takes_client = True
+        elif macro == "RIVER_FIELD_LABEL":
+            pass  # no argument
         elif macro == "HTTP_CLIENT_PROXY_FIELDS":
             schema.arguments |= PROXY
         else:

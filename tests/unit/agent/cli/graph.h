@@ -19,7 +19,7 @@ static inline struct call_tree *graph_new(void)
 {
 	struct call_tree *tree = NULL;
 
-	assert_int_equal(call_tree_new((size_t)64 << 20, &tree), 0);
+	assert_int_equal(call_tree_new(NULL, (size_t)64 << 20, &tree), 0);
 	return tree;
 }
 

@@ -19,9 +19,39 @@ static json_t *of(const struct fixture *f, const char *id, bool detail)
 	size_t i;
 
 	assert_true(graph_find(f->graph, id, &i));
-	json_t *json = component_json(f->graph, i, detail);
+	_cleanup_(component_snapshot_freep) struct component_snapshot *s = NULL;
+	assert_int_equal(component_snapshot_new(f->graph, &s), 0);
+	if (detail)
+		assert_int_equal(component_snapshot_add_detail(s, f->graph, i), 0);
+	json_t *json = component_json(s, i);
 	assert_non_null(json);
 	return json;
+}
+
+/* What was held is told as it was, whatever became of the graph. */
+static void test_held_over_a_load(void **state)
+{
+	struct fixture *f = *state;
+	size_t i;
+
+	assert_loads(f, CONFIG);
+	_cleanup_(component_snapshot_freep) struct component_snapshot *s = NULL;
+	assert_int_equal(component_snapshot_new(f->graph, &s), 0);
+	assert_true(graph_find(f->graph, "shift.s", &i));
+	assert_int_equal(component_snapshot_add_detail(s, f->graph, i), 0);
+	size_t shift = i;
+	assert_true(graph_find(f->graph, "pyroscope.ebpf.instance", &i));
+	assert_int_equal(component_snapshot_add_detail(s, f->graph, i), 0);
+	json_t *before = component_json(s, i), *shift_before = component_json(s, shift);
+	assert_loads(f, LOGGING);
+	json_t *after = component_json(s, i), *shift_after = component_json(s, shift);
+	assert_true(json_equal(before, after));
+	assert_true(json_equal(shift_before, shift_after));
+	assert_non_null(json_object_get(after, "arguments"));
+	json_decref(before);
+	json_decref(after);
+	json_decref(shift_before);
+	json_decref(shift_after);
 }
 
 static void assert_keys(const json_t *object, const char *expected)
@@ -135,7 +165,9 @@ static void test_modules(void **state)
 static void assert_lists(const struct fixture *f, const char *module_id, const char *expected)
 {
 	_cleanup_buf_ struct buf ids = BUF_INIT(4096);
-	json_t *list = components_json(f->graph, module_id, false);
+	_cleanup_(component_snapshot_freep) struct component_snapshot *s = NULL;
+	assert_int_equal(component_snapshot_new(f->graph, &s), 0);
+	json_t *list = components_json(s, module_id);
 	json_t *c;
 	size_t i;
 
@@ -165,6 +197,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_detail, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_held_over_a_load, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_debug_info, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_source_of_data, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_modules, setup, teardown),

@@ -256,10 +256,31 @@ static void test_threads(void **state)
 	assert_int_equal(telemetry_get(*state, TELEMETRY_files_opened), 20000);
 }
 
+/* What is counted afterwards is in the next one. */
+static void test_snapshot_is_of_one_moment(void **state)
+{
+	static const struct metric_family seconds = { "test_snapshot_seconds", "Help.", METRIC_HISTOGRAM, { NULL } };
+	_cleanup_(telemetry_snapshot_freep) struct telemetry_snapshot *s = NULL;
+	_cleanup_buf_ struct buf out = BUF_INIT(TEXT_MAX);
+	struct telemetry *t = *state;
+	struct metric *m = telemetry_series(t, &seconds, NULL);
+
+	metric_observe(m, 1);
+	assert_int_equal(telemetry_snapshot_new(t, &s), 0);
+	metric_observe(m, 1);
+	telemetry_count(t, TELEMETRY_samples_received, 7);
+	assert_int_equal(telemetry_snapshot_text(s, &out), 0);
+	assert_non_null(strstr(buf_str(&out), "\ntest_snapshot_seconds_sum 1\ntest_snapshot_seconds_count 1\n"));
+	assert_non_null(strstr(buf_str(&out), "\nxagent_samples_received_total 0\n"));
+	assert_has(t, "\ntest_snapshot_seconds_count 2\n");
+	assert_has(t, "\nxagent_samples_received_total 7\n");
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
+		TEST(test_snapshot_is_of_one_moment),
 		TEST(test_counters_start_at_zero),
 		TEST(test_count),
 		TEST(test_series_found_again),

@@ -386,11 +386,48 @@ static void test_signals(void **state)
 	assert_int_equal(sigprocmask(SIG_SETMASK, &before, NULL), 0);
 }
 
+struct turns {
+	struct loop *loop;
+	struct loop_timer *timer;
+	unsigned int n; /* turns before the long one */
+};
+
+static void on_turn(void *data)
+{
+	struct turns *t = data;
+
+	/* What waits takes no CPU time. */
+	(void)usleep(LOOP_LONG_TURN_NS / 1000 * 2);
+	if (t->n-- > 0) {
+		loop_timer_arm(t->timer, 0);
+		return;
+	}
+	for (uint64_t end_ns = clock_thread_ns() + LOOP_LONG_TURN_NS + NS_PER_MS;
+	     clock_thread_ns() < end_ns;)
+		;
+	loop_quit(t->loop, 0);
+}
+
+static void test_long_turns_are_counted(void **state)
+{
+	struct fixture *f = *state;
+	struct turns t = { .loop = f->loop, .n = 3 };
+
+	assert_int_equal(loop_timer_new(f->loop, on_turn, &t, &t.timer), 0);
+	loop_timer_arm(t.timer, 0);
+	assert_int_equal(loop_run(f->loop), 0);
+	struct loop_stats stats = loop_get_stats(f->loop);
+	assert_true(stats.n_turns >= 4);
+	assert_int_equal(stats.n_long, 1);
+	loop_timer_free(t.timer);
+}
+
 #define LOOP_TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		LOOP_TEST(test_long_turns_are_counted),
 		LOOP_TEST(test_timers_in_order),
 		LOOP_TEST(test_equal_times),
 		LOOP_TEST(test_never_early),
