@@ -61,33 +61,58 @@ static int open_signals(struct agent *a)
 }
 
 /* The words that people look for, and then the server's own reason. */
-static void put_refused(const char *listen, const char *error, struct buf *why)
+static void put_refused(const char *listen, const char *error, const char *flag, struct buf *why)
 {
 	const char *at = strstr(error, listen);
 	const char *reason = at ? at + strlen(listen) : error;
 
-	(void)buf_printf(why,
-			 "failed to listen on %s%s; choose another address with "
-			 "--server.http.listen-addr=HOST:PORT",
-			 listen, reason);
+	(void)buf_printf(why, "failed to listen on %s%s; choose another address with %s=HOST:PORT",
+			 listen, reason, flag);
 }
 
-static int open_server(struct agent *a, struct buf *why)
+static int open_listener(struct agent *a, const char *listen, const char *prefix, const char *flag,
+			 struct http_server **ret_server, struct buf *why)
 {
 	struct http_server_options o = HTTP_SERVER_OPTIONS_INIT;
 	char error[HTTP_SERVER_MAX_ERROR_BYTES];
 
-	o.listen = a->options.listen;
-	o.prefix = a->options.ui_prefix;
-	int r = http_server_new(a->loop, &o, &a->server, error);
+	o.listen = listen;
+	o.prefix = prefix;
+	o.telemetry = a->telemetry;
+	o.hostname = a->hostname;
+	o.hosts_path = "/etc/hosts";
+	o.allowed_hosts = a->options.allowed_hosts;
+	int r = http_server_new(a->loop, &o, ret_server, error);
 	if (r == HTTP_LISTEN_REFUSED) {
-		put_refused(o.listen, error, why);
+		put_refused(listen, error, flag, why);
 		return -EADDRINUSE;
 	}
+	return r;
+}
+
+static int open_server(struct agent *a, struct buf *why)
+{
+	int r = open_listener(a, a->options.listen, a->options.ui_prefix,
+			      "--server.http.listen-addr", &a->server, why);
+
 	if (r < 0)
 		return r;
 	a->env.server = a->server;
 	return agent_routes_add(a);
+}
+
+static int open_probes(struct agent *a, struct buf *why)
+{
+	const char *listen = a->options.probe_listen;
+
+	if (!listen || !*listen)
+		return 0;
+	int r = open_listener(a, listen, NULL, "--server.http.probe-addr", &a->probes, why);
+	if (r < 0)
+		return r;
+	log_info_always("now listening for probes", LOG_STR("addr", listen),
+			LOG_UINT("port", http_server_port(a->probes)));
+	return agent_probe_routes_add(a);
 }
 
 static int open_parts(struct agent *a, struct buf *why)
@@ -124,6 +149,8 @@ static int open_parts(struct agent *a, struct buf *why)
 		r = answer_queue_new(a->loop, a->telemetry, &a->metrics);
 	if (r == 0)
 		r = open_server(a, why);
+	if (r == 0)
+		r = open_probes(a, why);
 	if (r == 0 && a->options.watch)
 		r = config_watch_new(a, &a->watch);
 	return r;
@@ -164,6 +191,7 @@ void agent_fini(struct agent *a)
 		agent_self_metrics_remove(a);
 		agent_reader_metrics_remove(a);
 	}
+	http_server_free(a->probes);
 	http_server_free(a->server);
 	http_client_free(a->http);
 	worker_free(a->worker);

@@ -21,6 +21,8 @@
 struct agent_options {
 	struct config_source config; /* borrowed, as all texts */
 	const char *listen;
+	const char *probe_listen;  /* NULL or "": none */
+	const char *allowed_hosts; /* NULL: none; see http_hosts_problem() */
 	const char *ui_prefix; /* of web pages: "" or "/prefix" */
 	const char *storage_path;
 	enum stability stability;
@@ -38,6 +40,7 @@ struct agent {
 	struct telemetry *telemetry;
 	struct http_client *http;
 	struct http_server *server;
+	struct http_server *probes; /* NULL: none of their own */
 	/* What takes longer than a turn of the loop may. Apart: who asks too much else keeps nobody from the counters. */
 	struct answer_queue *answers, *metrics;
 	struct component_env env;
@@ -76,6 +79,8 @@ int agent_loop(struct agent *a);
 
 /* The routes of the HTTP server; 0 or -errno. */
 int agent_routes_add(struct agent *a);
+/* Of a->probes: what kubelets and Prometheus ask, and nothing else. */
+int agent_probe_routes_add(struct agent *a);
 
 /* Metrics about the process itself and its configuration. */
 int agent_self_metrics_add(struct agent *a);

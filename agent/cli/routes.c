@@ -63,6 +63,16 @@ static void answer_healthy(const struct http_call *call, struct http_answer *ans
 	put_notes(a->graph, &answer->body);
 }
 
+/* For whoever reaches the probes' own address: no reasons, which may quote addresses and paths. */
+static void answer_probe(const struct http_call *call, struct http_answer *answer, void *data)
+{
+	const struct agent *a = data;
+
+	(void)call;
+	graph_check(a->graph);
+	put_unhealthy(a->graph, answer);
+}
+
 static void answer_reload(const struct http_call *call, struct http_answer *answer, void *data)
 {
 	struct agent *a = data;
@@ -165,4 +175,27 @@ int agent_routes_add(struct agent *a)
 	if (r == 0)
 		r = page_routes_add(a->server, a->page_tag);
 	return r == 0 ? web_routes_add(a) : r;
+}
+
+int agent_probe_routes_add(struct agent *a)
+{
+	const struct http_route routes[] = {
+		{ .method = "GET",
+		  .path = "/-/ready",
+		  .fn = answer_ready,
+		  .data = a },
+		{ .method = "GET",
+		  .path = "/-/healthy",
+		  .fn = answer_probe,
+		  .data = a },
+		{ .method = "GET",
+		  .path = "/metrics",
+		  .fn = agent_answer_metrics,
+		  .data = a },
+	};
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(routes); i++)
+		r = http_server_add_route(a->probes, &routes[i]);
+	return r;
 }

@@ -33,6 +33,13 @@ static void print_help(void)
 		"  --server.http.listen-addr=HOST:PORT  where the page is, and /metrics, /-/ready, "
 		"/-/healthy,\n"
 		"                                       /-/reload … (default 127.0.0.1:12345)\n"
+		"  --server.http.probe-addr=HOST:PORT   /-/ready, /-/healthy and /metrics, and "
+		"nothing else, here too\n"
+		"  --server.http.allowed-hosts=NAMES    host names, with commas between, that the "
+		"agent may be\n"
+		"                                       asked by, besides its addresses, localhost "
+		"and this host's\n"
+		"                                       name\n"
 		"  --server.http.ui-path-prefix=PATH    answer below PATH too\n"
 		"  --server.http.disable-support-bundle no /-/support\n"
 		"  --config.watch                       read the configuration again when its "
@@ -161,6 +168,7 @@ static void check_push(const struct run_args *args, const struct cli_words *word
 static int check(const struct run_args *args, const struct cli_words *words, struct buf *why)
 {
 	const char *refused = config_format_refused(args->format);
+	const char *hosts = http_hosts_problem(args->allowed_hosts);
 
 	if (words->n > 1)
 		(void)buf_printf(why, "PATH of one configuration is needed, %zu were given",
@@ -169,6 +177,8 @@ static int check(const struct run_args *args, const struct cli_words *words, str
 		(void)buf_append_str(why, "--config.watch needs PATH: there is no file to watch");
 	else if (refused)
 		(void)buf_printf(why, "--config.format=%s %s", args->format, refused);
+	else if (hosts)
+		(void)buf_printf(why, "--server.http.allowed-hosts: %s", hosts);
 	else
 		check_push(args, words, why);
 	return why->len ? -EINVAL : 0;
@@ -186,6 +196,8 @@ static int run(const struct run_args *args, const struct config_source *config, 
 		&(struct agent_options){
 			.config = *config,
 			.listen = args->listen,
+			.probe_listen = args->probe_listen,
+			.allowed_hosts = args->allowed_hosts,
 			.ui_prefix = buf_str(&prefix),
 			.storage_path = args->storage_path,
 			.stability = args->stability,

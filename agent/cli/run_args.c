@@ -42,6 +42,8 @@ static int parse_number(const char *value, void *member)
 static const struct cli_flag flags[] = {
 	{ "help", 'h', CLI_SWITCH, AT(help), NULL, NULL },
 	{ "server.http.listen-addr", 0, CLI_TEXT, AT(listen), "HOST:PORT", NULL },
+	{ "server.http.probe-addr", 0, CLI_TEXT, AT(probe_listen), "HOST:PORT", NULL },
+	{ "server.http.allowed-hosts", 0, CLI_TEXT, AT(allowed_hosts), "host names", NULL },
 	{ "server.http.ui-path-prefix", 0, CLI_TEXT, AT(ui_prefix), "a path", NULL },
 	{ "server.http.disable-support-bundle", 0, CLI_SWITCH, AT(disable_support_bundle), NULL,
 	  NULL },

@@ -42,6 +42,8 @@ struct run_args {
 	bool disable_support_bundle;
 	bool disable_reporting;
 	const char *listen;
+	const char *probe_listen;  /* NULL: none */
+	const char *allowed_hosts; /* NULL: none */
 	const char *ui_prefix;
 	const char *storage_path;
 	const char *format;

@@ -3,8 +3,8 @@
 
 _xagent_flags() {
 	case $1 in
-	run) echo "--push.url= --server.http.listen-addr= --server.http.ui-path-prefix= --server.http.disable-support-bundle --config.watch
-		--config.format= --stability.level= --storage.path= --disable-reporting --help" ;;
+	run) echo "--push.url= --server.http.listen-addr= --server.http.probe-addr= --server.http.allowed-hosts= --server.http.ui-path-prefix=
+		--server.http.disable-support-bundle --config.watch --config.format= --stability.level= --storage.path= --disable-reporting --help" ;;
 	profile) echo "--pid --tid --cpu --cgroup --all --idle --user --kernel --frequency --duration --demangle --lines --debuginfod
 		--debuginfod-cache --output --format --memory-limit --verifier-stats --verbose --help" ;;
 	validate) echo "--stability.level= --config.format= --help" ;;

@@ -24,6 +24,8 @@ complete -c xagent -n '__xagent_in validate' -l stability.level -x -a 'generally
 complete -c xagent -n '__xagent_in validate' -l config.format -x -a 'alloy flow river' -d 'language of the configuration'
 complete -c xagent -n '__xagent_in run' -l push.url -x -d 'send the profiles to this server, too'
 complete -c xagent -n '__xagent_in run' -l server.http.listen-addr -x -d 'where to answer'
+complete -c xagent -n '__xagent_in run' -l server.http.probe-addr -x -d 'probes and metrics here too'
+complete -c xagent -n '__xagent_in run' -l server.http.allowed-hosts -x -d 'names that the agent is asked by'
 complete -c xagent -n '__xagent_in run' -l server.http.ui-path-prefix -x -d 'answer below it too'
 complete -c xagent -n '__xagent_in run' -l server.http.disable-support-bundle -d 'no /-/support'
 complete -c xagent -n '__xagent_in run' -l config.watch -d 'read the configuration again when its files change'

@@ -55,6 +55,8 @@ static const struct row {
 	const char *ignored; /* NULL: refused */
 } rows[] = {
 	{ "--server.http.listen-addr=0.0.0.0:80", "" },
+	{ "--server.http.probe-addr=:12346", "" },
+	{ "--server.http.allowed-hosts=a.example,b", "" },
 	{ "--server.http.memory-addr=alloy.internal:12345", "server.http.memory-addr " },
 	{ "--server.http.ui-path-prefix=/ui/", "" },
 	{ "--server.http.enable-pprof=true", "server.http.enable-pprof " },
