@@ -234,7 +234,7 @@ def test_compose_file():
     assert set(services["xagent"]["cap_add"]) == CAPABILITIES and services["xagent"]["cap_drop"] == ["ALL"]
     assert services["xagent"]["pid"] == "host" and services["xagent"]["environment"]["PYROSCOPE_URL"] == "http://pyroscope:4040"
     scraped = yaml.safe_load((DOCKER / "prometheus.yaml").read_text())["scrape_configs"][0]["static_configs"][0]["targets"]
-    assert scraped == ["xagent:12345"] and "--server.http.listen-addr=:12345" in services["xagent"]["command"]
+    assert scraped == ["xagent:12345"] and {"--server.http.listen-addr=:12345", "--server.http.allowed-hosts=xagent"} < set(services["xagent"]["command"])
     sources = (paths.TOP / "grafana" / "datasources").glob("*.yaml")
     urls = {d["url"] for path in sources for d in yaml.safe_load(path.read_text())["datasources"]}
     assert urls <= {"http://pyroscope:4040", "http://prometheus:9090", "http://xagent:12345"}, "the Compose file has no such server"
@@ -348,10 +348,18 @@ def check_objects(objects):
     assert "app.kubernetes.io/version" not in daemonset["spec"]["selector"]["matchLabels"], "an upgrade would be refused"
     assert pod_spec["hostPID"] is True and "hostNetwork" not in pod_spec
     assert PINNED.search(container["image"]), container["image"]
-    # The probes come from outside of the pod's loopback.
-    port = container["ports"][0]
-    listen = [a for a in container["args"] if a.startswith("--server.http.listen-addr=")]
-    assert len(listen) == 1 and listen[0].endswith(f":{port['containerPort']}") and "127.0.0.1" not in listen[0]
+    # The probes come from outside of the pod's loopback, and nothing else is there without a password.
+    port, *others = container["ports"]
+    flags = dict(a.removeprefix("--server.http.").split("=", 1) for a in container["args"] if a.startswith("--server.http.") and "=" in a)
+    assert port["name"] == "probes" and flags["probe-addr"].endswith(f":{port['containerPort']}") and "127.0.0.1" not in flags["probe-addr"]
+    local = flags["listen-addr"].startswith("127.0.0.1:")
+    assert [p["containerPort"] for p in others] == ([] if local else [int(flags["listen-addr"].rpartition(":")[2])])
+    policy = only(objects, "NetworkPolicy")
+    assert policy["metadata"]["namespace"] == meta["namespace"] and policy["spec"]["policyTypes"] == ["Ingress"]
+    assert policy["spec"]["podSelector"]["matchLabels"].items() <= template["metadata"]["labels"].items()
+    rule, = policy["spec"]["ingress"]
+    assert [p["port"] for p in rule["ports"]] == [p["containerPort"] for p in container["ports"]]
+    assert template["metadata"]["annotations"]["prometheus.io/port"] == str(port["containerPort"]) or flags["probe-addr"] != ":12346"
     for probe, path in (("livenessProbe", "/-/ready"), ("readinessProbe", "/-/healthy")):
         assert container[probe]["httpGet"] == {"path": path, "port": port["name"]}
     assert container["env"][0] == {"name": "NODE_NAME", "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}}
@@ -419,8 +427,8 @@ def test_daemonset_as_runc_runs_it(node, rootfs, docker, standin, processes, tmp
     api, account, shop_pid = node
     objects = manifests()
     spec = only(objects, "DaemonSet")["spec"]["template"]["spec"]
-    port = free_port()
-    spec["containers"][0]["args"] = [a.replace(":12345", f"127.0.0.1:{port}") for a in spec["containers"][0]["args"]]
+    port, page = free_port(), free_port()
+    spec["containers"][0]["args"] = [a.replace(":12346", f"127.0.0.1:{port}").replace(":12345", f":{page}") for a in spec["containers"][0]["args"]]
     config = tmp_path / "config"
     config.mkdir()
     (config / "agent.alloy").write_text(only(objects, "ConfigMap")["data"]["agent.alloy"])
@@ -431,7 +439,7 @@ def test_daemonset_as_runc_runs_it(node, rootfs, docker, standin, processes, tmp
         def well():
             assert container.process.running(), container.process.err
             try:
-                return fetch(f"http://127.0.0.1:{port}/-/healthy")[0] == 200 and api.asked("watch")
+                return all(fetch(f"http://127.0.0.1:{p}/-/healthy")[0] == 200 for p in (port, page)) and api.asked("watch")
             except OSError:
                 return False
         wait_until(well, 20, "the agent is well")
@@ -496,7 +504,8 @@ VALUES = {
               "imagePullSecrets": [{"name": "registry"}], "extraEnv": [{"name": "HTTPS_PROXY", "value": "http://proxy:3128"}]},
     "privileged": {"privileged": True, "nameOverride": "profiler", "serviceAccount": {"create": False, "name": "ours"},
                    "rbac": {"create": False}, "resources": {"requests": {"cpu": "1"}, "limits": {"memory": "1Gi"}}},
-    "scheduling": {"config": 'logging {\n\tlevel = "debug"\n}\n', "port": 9000, "listenAddress": "[::]", "tolerations": [],
+    "scheduling": {"config": 'http {\n\tauth {\n\t\tbasic {\n\t\t\tusername = "u"\n\t\t\tpassword = sys.env("P")\n\t\t}\n\t}\n}\n',
+                   "port": 9000, "listenAddress": "[::]", "probePort": 9001, "tolerations": [], "networkPolicy": {"from": [{"podSelector": {}}]},
                    "nodeSelector": {"pool": "a"}, "priorityClassName": "system-node-critical", "updateStrategy": {"type": "OnDelete"},
                    "podLabels": {"team": "a"},
                    "appArmorProfile": "", "seccompProfile": "RuntimeDefault", "extraArgs": ["--server.http.disable-support-bundle"],
@@ -520,15 +529,23 @@ def test_chart_with_values(renderer, name, tmp_path):
         assert "https://profiles.example" in release.notes
     elif name == "privileged":
         assert container["securityContext"] == {"runAsUser": 0, "runAsGroup": 0, "readOnlyRootFilesystem": True, "privileged": True}
-        assert {o["kind"] for o in release.objects} == {"ConfigMap", "DaemonSet"} and pod_spec["serviceAccountName"] == "ours"
+        assert {o["kind"] for o in release.objects} == {"ConfigMap", "DaemonSet", "NetworkPolicy"} and pod_spec["serviceAccountName"] == "ours"
         assert release.only("DaemonSet")["metadata"]["name"] == "profiler"
     else:
         context = container["securityContext"]
-        assert text == VALUES[name]["config"] and container["ports"][0]["containerPort"] == 9000 and "tolerations" not in pod_spec
+        assert text == VALUES[name]["config"] and [p["containerPort"] for p in container["ports"]] == [9001, 9000] and "tolerations" not in pod_spec
         assert context["seccompProfile"] == {"type": "RuntimeDefault"} and "appArmorProfile" not in context
-        assert "--server.http.listen-addr=[::]:9000" in container["args"]
+        assert "--server.http.listen-addr=[::]:9000" in container["args"] and "--server.http.probe-addr=:9001" in container["args"]
+        assert release.only("NetworkPolicy")["spec"]["ingress"][0]["from"] == [{"podSelector": {}}]
         assert container["args"][-2:] == [*VALUES[name]["extraArgs"], "/etc/xagent"]
         assert pod_spec["nodeSelector"] == {"kubernetes.io/os": "linux", "pool": "a"}
+
+
+def test_chart_opens_nothing_without_a_password(renderer):
+    for values in ({"listenAddress": "0.0.0.0"}, {"listenAddress": "", "config": 'logging {\n}\n'}):
+        with pytest.raises(Exception, match="http { auth { basic"):
+            helm.Rendered(renderer, values)
+    assert "NetworkPolicy" not in {o["kind"] for o in helm.Rendered(renderer, {"networkPolicy": {"enabled": False}}).objects}
 
 
 @pytest.mark.parametrize("values", [

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from harness import paths, privileges
+from harness import dwarf, paths, privileges
+from harness.agent import config
 from harness.processes import wait_until
 from harness.schemas import Schemas
 from harness.standin import services_with
@@ -122,21 +123,22 @@ def why_no_filter():
     return privileges.why_no_tool("systemd-analyze")
 
 
-def filtered(unit):
-    """A program that starts another one with the unit's system calls; nothing where that cannot be done."""
+def filtered(unit, otherwise):
+    """A program that starts another one with the unit's system calls; nothing where that cannot be done. What becomes of another call:
+    "refuse", as in the unit, "end"."""
     reason = why_no_filter()
     if reason:
         warnings.warn(f"system calls are not filtered: {reason}")
         return []
-    return [sys.executable, "-B", paths.TESTS / "integration" / "harness" / "confine.py", ",".join(sorted(syscalls_of(unit))),
+    return [sys.executable, "-B", paths.TESTS / "integration" / "harness" / "confine.py", otherwise, ",".join(sorted(syscalls_of(unit))),
             ",".join(unit["RestrictAddressFamilies"][0].split())]
 
 
-def bounds(unit):
+def bounds(unit, otherwise="refuse"):
     """A program that starts another one as a user, with capabilities and system calls as the unit has them."""
     caps = ",".join(["-all"] + ["+" + c.removeprefix("CAP_").lower() for c in unit["CapabilityBoundingSet"][0].split()])
     return ["setpriv", f"--reuid={AGENT_UID}", f"--regid={AGENT_UID}", "--clear-groups", f"--bounding-set={caps}", f"--inh-caps={caps}",
-            f"--ambient-caps={caps}", "--no-new-privs", *filtered(unit)]
+            f"--ambient-caps={caps}", "--no-new-privs", *filtered(unit, otherwise)]
 
 
 # A process of somebody else, in a mount namespace of its own as a container has, from a file that nobody but it may read or even see.
@@ -193,6 +195,42 @@ def test_profiles_within_the_units_bounds(unit, standin, start_agent, others_pro
     assert found.get("secretive", 0) > 50, found  # 97 a second
     missing = [line for line in agent.log_lines(level="warn") if "missing" in line["msg"] or "hidden" in line["msg"]]
     assert not missing and "Operation not permitted" not in agent.log and "Permission denied" not in agent.log, agent.log
+
+
+def as_a_pod():
+    """A program that starts another one as the DaemonSet does: root with few capabilities, none to change users or the bounding set."""
+    text = (DEPLOY / "kubernetes" / "daemonset.yaml").read_text()
+    names = re.search(r"^ +add: \[(.*)\]$", text, re.M)[1].split(", ")
+    assert not {"SETUID", "SETGID", "SETPCAP", "SYS_ADMIN"} & set(names) and re.search(r"^ +allowPrivilegeEscalation: false$", text, re.M)
+    caps = ",".join(["-all"] + ["+" + name.lower() for name in names])
+    return ["setpriv", f"--bounding-set={caps}", "--inh-caps=-all", "--no-new-privs"]
+
+
+@pytest.mark.bpf
+@pytest.mark.parametrize("where", ["unit", "daemonset"])
+def test_lines_are_read_without_rights_there_too(unit, standin, start_agent, processes, programs, where):
+    """Who may not change users keeps the agent's, and the bounding set: the readers of DWARF have no right by that. And nothing that is done
+    for lines is refused by the unit: any such call would be the end of the process that makes it."""
+    need("setpriv")
+    need_root()
+    program = processes.start(programs["inlined"], 60)
+    prefix = bounds(unit, "end") if where == "unit" else as_a_pod()
+    text = config(standin.url, interval="1s", rate=499, lines=True, inlines=True, targets_only=True,
+                  targets=[{"__process_pid__": str(program.pid), "service_name": "watched"}])
+    agent = start_agent(text, prefix=prefix).wait_ready()
+    own = status_of(agent.process.pid)
+    for pid in dwarf.wait_reader(agent, program):
+        s = status_of(pid)
+        assert {which: int(s[f"Cap{which}"], 16) for which in ("Inh", "Prm", "Eff", "Amb")} == {"Inh": 0, "Prm": 0, "Eff": 0, "Amb": 0}, s
+        assert (s["NoNewPrivs"], s["Seccomp"], s["Name"]) == ("1", "2", "xagent-dwarf"), s
+        # What is left, and why that gives it nothing: agent/dwarf/README.md.
+        assert s["CapBnd"] == own["CapBnd"] and s["Uid"] == own["Uid"]
+        assert int(s["Seccomp_filters"]) > int(own["Seccomp_filters"]), s
+    agent.wait_metric(lambda m: m.value("pyroscope_ebpf_profiling_sessions_total") >= 4, 30, "intervals")
+    assert dwarf.counters(agent) == {name: 0 for name in dwarf.COUNTERS}
+    assert agent.stop() == 0, agent.log
+    found = dwarf.leaves(standin, "watched")
+    assert any(p[0] == "churn" and p[1].endswith("inlined.c") and p[2] > 0 for p in found), found
 
 
 def test_installed_configuration_is_right():

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from harness import kube_api, privileges
-from harness.agent import Raw, config
+from harness.agent import AUTH_IN_FORMAT, Raw, config
 from harness.kube_api import KubeApi, Refusal
 from harness.kube_objects import container_status, named, pod
 from harness.processes import wait_until
@@ -18,7 +18,7 @@ from harness.standin import services_with
 SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 NODE = "node-1"
 
-DISCOVERY = """
+DISCOVERY = AUTH_IN_FORMAT + """
 discovery.kubernetes "pods" {{
 	role = "pod"
 {body}
@@ -76,7 +76,7 @@ def by_kubeconfig(api, more=ON_NODE):
 
 
 def component(agent):
-    return json.loads(agent.get("/api/v0/web/components/discovery.kubernetes.pods")[1])
+    return json.loads(agent.get_authorized("/api/v0/web/components/discovery.kubernetes.pods")[1])
 
 
 def _plain(value):

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from harness.agent import Raw, config
+from harness.agent import AUTH, Raw, config
 from harness.processes import wait_until
 
 RATE = 199
 FILE = 'discovery.file "x" {{\n\tfiles = ["{path}"]\n}}\n'
 HTTP = 'discovery.http "x" {{\n\turl = "{url}"\n\trefresh_interval = "1s"\n\tbearer_token = "secret"\n}}\n'
-DNS = 'discovery.dns "x" {\n\tnames = ["shop"]\n\ttype = "A"\n\tport = 8080\n\trefresh_interval = "1s"\n}\n'
+DNS = AUTH + 'discovery.dns "x" {\n\tnames = ["shop"]\n\ttype = "A"\n\tport = 8080\n\trefresh_interval = "1s"\n}\n'
 
 # linux/sched.h, linux/mount.h
 CLONE_NEWNS = 0x20000
@@ -131,7 +131,7 @@ def test_http(start_agent, standin, burners, lists):
 
 
 def component(agent, name):
-    status, body = agent.get(f"/api/v0/web/components/{name}")
+    status, body = agent.get_authorized(f"/api/v0/web/components/{name}")
     assert status == 200, body
     return json.loads(body)
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Become another program that may make the named system calls only, as systemd's SystemCallFilter=, RestrictAddressFamilies= and
-MemoryDenyWriteExecute= would have it: all else is EPERM.
+MemoryDenyWriteExecute= would have it: all else is EPERM; or, to find out whether it is ever tried, the end of the process (SIGSYS).
 
-usage: confine.py SYSCALL,… FAMILY,… PROGRAM [ARGUMENT…]"""
+usage: confine.py refuse|end SYSCALL,… FAMILY,… PROGRAM [ARGUMENT…]"""
 import ctypes
 import errno
 import os
@@ -13,6 +13,8 @@ import sys
 # seccomp.h of libseccomp 2, linux/seccomp.h, mman.h
 ALLOW = 0x7FFF0000
 ERRNO = 0x00050000
+KILL_PROCESS = 0x80000000
+OTHERWISE = {"refuse": ERRNO | errno.EPERM, "end": KILL_PROCESS}
 EQ, MASKED_EQ = 4, 7
 WRITE, EXEC = 2, 4
 
@@ -32,10 +34,10 @@ def conditions(name, families):
     return []
 
 
-def confine(names, families):
+def confine(otherwise, names, families):
     lib = ctypes.CDLL("libseccomp.so.2", use_errno=True)
     lib.seccomp_init.restype = ctypes.c_void_p
-    context = ctypes.c_void_p(lib.seccomp_init(ERRNO | errno.EPERM))
+    context = ctypes.c_void_p(lib.seccomp_init(ctypes.c_uint32(otherwise)))
     for name in names:
         number = lib.seccomp_syscall_resolve_name(name.encode())
         if number < 0:  # of another architecture
@@ -49,5 +51,5 @@ def confine(names, families):
 
 
 if __name__ == "__main__":
-    confine(sys.argv[1].split(","), [getattr(socket, name) for name in sys.argv[2].split(",")])
-    os.execv(sys.argv[3], sys.argv[3:])
+    confine(OTHERWISE[sys.argv[1]], sys.argv[2].split(","), [getattr(socket, name) for name in sys.argv[3].split(",")])
+    os.execv(sys.argv[4], sys.argv[4:])

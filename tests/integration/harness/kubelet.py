@@ -96,14 +96,22 @@ class Node:
     def container(self):
         """A new one without processes: (id, path of its cgroup)."""
         identity = secrets.token_hex(32)
+        return identity, self._make("kubepods.slice", "kubepods-burstable.slice", f"kubepods-burstable-pod{secrets.token_hex(16)}.slice",
+                                    f"cri-containerd-{identity}.scope")
+
+    def rootless_container(self, uid):
+        """The same of a user's own Podman."""
+        identity = secrets.token_hex(32)
+        return identity, self._make("user.slice", f"user-{uid}.slice", f"user@{uid}.service", "user.slice", f"libpod-{identity}.scope")
+
+    def _make(self, *parts):
         path = self.root
-        for part in ("kubepods.slice", "kubepods-burstable.slice", f"kubepods-burstable-pod{secrets.token_hex(16)}.slice",
-                     f"cri-containerd-{identity}.scope"):
+        for part in parts:
             path /= part
             if not path.exists():
                 path.mkdir()
                 self.made.append(path)
-        return identity, path
+        return path
 
     @staticmethod
     def enter(path):

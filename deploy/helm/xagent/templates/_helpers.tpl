@@ -24,3 +24,10 @@ app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- end -}}
+
+{{- /* Whether only the pod itself, and kubectl port-forward, reach listenAddress: "true" or nothing. */ -}}
+{{- define "xagent.isLocal" -}}
+{{- if or (eq .Values.listenAddress "127.0.0.1") (eq .Values.listenAddress "[::1]") (eq .Values.listenAddress "localhost") -}}
+true
+{{- end -}}
+{{- end -}}

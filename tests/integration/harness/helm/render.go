@@ -7,6 +7,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -91,6 +92,8 @@ func functions(t *template.Template) template.FuncMap {
 		"trunc": func(n int, text string) string {
 			return text[:min(n, len(text))]
 		},
+		"contains":   func(part, text string) bool { return strings.Contains(text, part) },
+		"fail":       func(text string) (string, error) { return "", errors.New(text) },
 		"trimSuffix": func(suffix, text string) string { return strings.TrimSuffix(text, suffix) },
 	}
 }
