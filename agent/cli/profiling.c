@@ -105,6 +105,9 @@ static void on_interval(const struct interval *interval, struct build *build, vo
 	x->report.n_samples += build->summary.n_samples;
 	x->report.kernel_hidden |= build->summary.kernel_hidden;
 	progress_clear(&x->progress);
+	if (build->summary.failed_file[0])
+		(void)fprintf(stderr, "xagent: %s: debug information could not be read\n",
+			      build->summary.failed_file);
 	if (!x->discard && x->write_error == 0)
 		x->write_error = result_write(&x->result, build, &why);
 	if (why.len)

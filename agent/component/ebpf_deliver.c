@@ -71,6 +71,14 @@ static void say_kernel_hidden(struct ebpf *e, const struct build *build)
 		 LOG_STR("fix", "grant CAP_SYSLOG, or set kernel.kptr_restrict to 0 or 1"));
 }
 
+static void say_failed_file(const struct build *build)
+{
+	if (build->summary.failed_file[0])
+		log_warn("debug information could not be read, the file has no lines for a while",
+			 LOG_STR("path", build->summary.failed_file),
+			 LOG_STR("counters", "xagent_dwarf_helper_*_total"));
+}
+
 void ebpf_on_interval(const struct interval *interval, struct build *build, void *data)
 {
 	struct component *c = data;
@@ -86,6 +94,7 @@ void ebpf_on_interval(const struct interval *interval, struct build *build, void
 	}
 	ebpf_metrics_session(e->metrics);
 	say_kernel_hidden(e, build);
+	say_failed_file(build);
 	ebpf_tell_flow(c, build->summary.n_samples);
 	log_interval(c, build, n_profiles, n_bytes);
 }
