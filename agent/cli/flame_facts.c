@@ -2,6 +2,7 @@
 /* What is said above a flame graph. */
 #include "agent/cli/flame_facts.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <time.h>
 
@@ -9,7 +10,12 @@
 
 void flame_facts_title(const struct flame_facts *f, struct buf *out)
 {
-	(void)buf_printf(out, "CPU time of %s", f->subject);
+	size_t at = out->len;
+
+	event_text_what(&f->event, out);
+	if (!out->failed)
+		out->data[at] = (char)toupper((unsigned char)out->data[at]);
+	(void)buf_printf(out, " of %s", f->subject);
 }
 
 static void put_time(uint64_t real_ns, struct buf *out)
@@ -24,9 +30,10 @@ static void put_time(uint64_t real_ns, struct buf *out)
 
 void flame_facts_origin(const struct flame_facts *f, struct buf *out)
 {
-	(void)buf_printf(out, "%" PRIu64 " sample%s in %.1f s at %" PRIu32 " Hz", f->n_samples,
-			 f->n_samples == 1 ? "" : "s", (double)f->elapsed_ns / (double)NS_PER_S,
-			 f->hz);
+	(void)buf_printf(out, "%" PRIu64 " %s%s in %.1f s", f->n_samples,
+			 event_text_unit(&f->event), f->n_samples == 1 ? "" : "s",
+			 (double)f->elapsed_ns / (double)NS_PER_S);
+	event_text_rate(&f->event, " at ", f->hz, out);
 	if (*f->host)
 		(void)buf_printf(out, ", on %s", f->host);
 	put_time(f->end_real_ns, out);

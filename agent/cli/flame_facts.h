@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include "agent/cli/event_text.h"
 #include "agent/util/buf.h"
 
 struct flame_facts {
@@ -13,10 +14,11 @@ struct flame_facts {
 	uint64_t end_real_ns;
 	uint64_t elapsed_ns;
 	uint64_t n_samples;
-	uint32_t hz;
+	struct event_text event;
+	uint32_t hz; /* of CPU time */
 };
 
-/* "CPU time of make" */
+/* "CPU time of make", "Hits of syscalls:sys_enter_read of make" */
 void flame_facts_title(const struct flame_facts *f, struct buf *out);
 /* "612 samples in 6.3 s at 97 Hz, on web-1, 2026-11-22 10:24:42 UTC" */
 void flame_facts_origin(const struct flame_facts *f, struct buf *out);

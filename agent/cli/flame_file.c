@@ -13,13 +13,18 @@
 #define PAGE_MAX_NODES 100000
 #define TEXT_MAX_BYTES 16384
 
+static const char *unit_of(const struct flame_facts *facts)
+{
+	return facts->event.event == EVENT_CPU ? "samples" : "hits";
+}
+
 static int put_page(const char *json, const struct flame_facts *facts, struct buf *out)
 {
 	_cleanup_buf_ struct buf title = BUF_INIT(TEXT_MAX_BYTES);
 
 	flame_facts_line(facts, &title);
 	return page_standalone(&(struct page_profile){ .title = buf_str(&title),
-						       .unit = "samples",
+						       .unit = unit_of(facts),
 						       .flamebearer_json = json },
 			       out);
 }

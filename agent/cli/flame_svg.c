@@ -204,9 +204,9 @@ static void put_time(struct picture *p, int64_t samples)
 	double s = (double)samples / p->facts->hz;
 
 	if (s < 1)
-		(void)buf_printf(p->out, "%.3g ms", s * 1e3);
+		(void)buf_printf(p->out, ", %.3g ms", s * 1e3);
 	else
-		(void)buf_printf(p->out, "%.2f s", s);
+		(void)buf_printf(p->out, ", %.2f s", s);
 }
 
 /* "spin: 97 samples, 1.00 s, 48.5 %; itself 90" */
@@ -217,8 +217,10 @@ static void put_tooltip(struct picture *p, const char *name, const struct call_n
 
 	(void)buf_append_str(p->out, "<g><title>");
 	(void)xml_text(p->out, name, TOOLTIP_COLUMNS);
-	(void)buf_printf(p->out, ": %" PRId64 " sample%s, ", total, plural(total));
-	put_time(p, total);
+	(void)buf_printf(p->out, ": %" PRId64 " %s%s", total, event_text_unit(&p->facts->event),
+			 plural(total));
+	if (p->facts->event.event == EVENT_CPU)
+		put_time(p, total);
 	(void)buf_printf(p->out, ", %.3g %%", 100.0 * (double)total / (double)p->all);
 	if (self > 0 && self < total)
 		(void)buf_printf(p->out, "; itself %" PRId64, self);

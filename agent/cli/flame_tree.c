@@ -110,7 +110,7 @@ static int add_stack(struct flame_tree *t, const struct stack *stack, struct nam
 	for (uint32_t i = r == 0 ? named.n : 0; r == 0 && i-- > 0;)
 		r = descend_named(t, named.items[i], &node);
 	if (r == 0)
-		call_tree_add(t->calls, node, CALL_LEFT, (int64_t)stack->count);
+		call_tree_add(t->calls, node, CALL_LEFT, stack_weight(stack));
 	return r;
 }
 

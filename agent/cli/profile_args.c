@@ -99,6 +99,11 @@ static int parse_demangle(const char *value, void *member)
 	return demangle_mode_parse(str_from(value), member) ? 0 : -EINVAL;
 }
 
+static int parse_event(const char *value, void *member)
+{
+	return event_text_parse(value, member);
+}
+
 static int parse_path(const char *value, void *member)
 {
 	if (!*value)
@@ -141,6 +146,7 @@ static const struct cli_flag flags[] = {
 	{ "idle", 'I', CLI_SWITCH, AT(idle), NULL, NULL },
 	{ "user", 'U', CLI_SWITCH, AT(user_only), NULL, NULL },
 	{ "kernel", 'K', CLI_SWITCH, AT(kernel_only), NULL, NULL },
+	{ "event", 'e', CLI_PARSED, AT(event), "cpu, or tracepoint:GROUP:NAME", parse_event },
 	{ "frequency", 'F', CLI_PARSED, AT(hz),
 	  "samples a second and CPU, from 1 to " TEXT_OF_VALUE(SAMPLER_MAX_HZ), parse_hz },
 	{ "duration", 'd', CLI_PARSED, AT(duration_ns),
@@ -207,6 +213,8 @@ static int check(const struct profile_args *a, bool stdout_is_tty, struct buf *w
 		return fail(
 			why,
 			"-U and -K exclude each other: leave out both for user and kernel stacks");
+	if (a->event.event != EVENT_CPU && (a->idle || a->cpus.n > 0))
+		return fail(why, "-I and -c are about timer ticks: they go with --event cpu only");
 	if (a->all && (a->pids.n > 0 || a->tids.n > 0 || a->cgroup))
 		return fail(why, "-a and the filters -p, -t and --cgroup exclude each other");
 	if (!a->output && stdout_is_tty && profile_format_own_file(a->format))

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "agent/cli/event_text.h"
 #include "agent/cli/profile_format.h"
 #include "agent/object/demangle.h"
 #include "agent/symbol/debuginfod.h"
@@ -35,6 +36,7 @@ struct profile_args {
 	bool idle;
 	bool user_only;
 	bool kernel_only;
+	struct event_text event;
 	uint32_t hz;
 	uint64_t duration_ns; /* 0: until ^C, or as long as the command or the processes live */
 	enum profile_format format;

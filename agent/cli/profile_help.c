@@ -3,7 +3,7 @@
 #include "agent/cli/profile_args.h"
 
 static const char text[] =
-	"xagent profile: where CPU time goes, now, without a server\n"
+	"xagent profile: where CPU time goes, or a tracepoint is hit, now, without a server\n"
 	"\n"
 	"Usage:\n"
 	"  xagent profile [FLAGS]                the whole host, until ^C\n"
@@ -20,6 +20,8 @@ static const char text[] =
 	"With -p, -t, --cgroup or -a a COMMAND only says how long: -p 4711 -- sleep 10.\n"
 	"\n"
 	"What:\n"
+	"  -e, --event EVENT      cpu (the default), or tracepoint:GROUP:NAME: each hit of it, by "
+	"stack\n"
 	"  -U, --user             user stacks only\n"
 	"  -K, --kernel           kernel stacks only\n"
 	"  -F, --frequency HZ     samples a second and CPU (97; at most 10000)\n"
@@ -73,6 +75,7 @@ static const char text[] =
 	"  xagent profile -F 499 -o make.html -- make     what a build does\n"
 	"  xagent profile -p 4711 -d 30 -o cpu.pb.gz      then: go tool pprof -http=: cpu.pb.gz\n"
 	"  xagent profile --cgroup system.slice/nginx.service -d 10\n"
+	"  xagent profile -e tracepoint:syscalls:sys_enter_fsync -d 30   who calls fsync\n"
 	"  xagent profile -K -c 0 -d 5                    what the kernel does on CPU 0\n"
 	"  xagent profile -f folded -d 10 | flamegraph.pl > host.svg\n";
 

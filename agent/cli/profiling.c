@@ -223,6 +223,9 @@ static struct sampler_options sampler_options(const struct profiling *x)
 	struct sampler_options o = SAMPLER_OPTIONS_INIT;
 
 	o.hz = x->report.hz;
+	o.no_ticks = a->event.event != EVENT_CPU;
+	o.tracepoints = &a->event.source;
+	o.n_tracepoints = a->event.event == EVENT_TRACEPOINT;
 	o.no_kernel = a->user_only;
 	o.no_user = a->kernel_only;
 	o.idle = a->idle;
@@ -339,8 +342,8 @@ static void begin_progress(struct profiling *x)
 		return;
 	}
 	profile_args_subject(x->args, &subject);
-	(void)fprintf(stderr, "xagent: profiling %s, %" PRIu32 " Hz, ^C to end\n",
-		      buf_str(&subject), x->report.hz);
+	event_text_rate(&x->args->event, ", ", x->report.hz, &subject);
+	(void)fprintf(stderr, "xagent: profiling %s, ^C to end\n", buf_str(&subject));
 }
 
 /* 0, or the exit code for a command that did not come to be. */
@@ -412,6 +415,7 @@ static void end_result(struct profiling *x)
 							   .host = host,
 							   .end_real_ns = clock_real_ns(),
 							   .elapsed_ns = x->report.elapsed_ns,
+							   .event = x->args->event,
 							   .hz = x->report.hz },
 				    &why);
 	if (why.len)

@@ -19,11 +19,13 @@ static const char *plural(uint64_t n)
 
 void report_progress(const struct report *r, struct buf *out)
 {
-	(void)buf_printf(out, "%.1fs  %" PRIu64 " sample%s  ", seconds(r->elapsed_ns), r->n_samples,
-			 plural(r->n_samples));
+	(void)buf_printf(out, "%.1fs  %" PRIu64 " sample%s  ", seconds(r->elapsed_ns),
+			 r->n_samples, plural(r->n_samples));
 	_cleanup_buf_ struct buf subject = BUF_INIT(4096);
 	profile_args_subject(r->args, &subject);
-	(void)buf_printf(out, "%s, %" PRIu32 " Hz, ^C to end", buf_str(&subject), r->hz);
+	(void)buf_append_str(out, buf_str(&subject));
+	event_text_rate(&r->args->event, ", ", r->hz, out);
+	(void)buf_append_str(out, ", ^C to end");
 }
 
 static void put_where(const struct report *r, struct buf *out)
@@ -69,7 +71,10 @@ static void put_nothing(const struct report *r, struct buf *out)
 
 	profile_args_subject(a, &subject);
 	(void)buf_printf(out, "0 samples: %s ", buf_str(&subject));
-	if (a->pids.n + a->tids.n == 0 && !a->cgroup && !profile_args_is_command_only(a))
+	if (a->event.event != EVENT_CPU)
+		(void)buf_printf(out, "did not come by %s%s in %.3g s", a->event.source, half(a),
+				 seconds(r->elapsed_ns));
+	else if (a->pids.n + a->tids.n == 0 && !a->cgroup && !profile_args_is_command_only(a))
 		(void)buf_printf(out, "used no CPU%s in %.3g s: all was idle", half(a),
 				 seconds(r->elapsed_ns));
 	else
@@ -85,8 +90,9 @@ static void put_nothing(const struct report *r, struct buf *out)
 
 static void put_samples(const struct report *r, struct buf *out)
 {
-	(void)buf_printf(out, "%" PRIu64 " sample%s in %.1f s at %" PRIu32 " Hz", r->n_samples,
-			 plural(r->n_samples), seconds(r->elapsed_ns), r->hz);
+	(void)buf_printf(out, "%" PRIu64 " sample%s in %.1f s", r->n_samples, plural(r->n_samples),
+			 seconds(r->elapsed_ns));
+	event_text_rate(&r->args->event, " at ", r->hz, out);
 	if (r->n_user_stacks > 0)
 		(void)buf_printf(out, ", %.1f%% of user stacks complete",
 				 100.0 * (double)r->n_complete / (double)r->n_user_stacks);
@@ -102,10 +108,9 @@ void report_end(const struct report *r, struct buf *out)
 		put_samples(r, out);
 	(void)buf_append_char(out, '\n');
 	if (r->n_ring_lost)
-		(void)buf_printf(out,
-				 "xagent: %" PRIu64
-				 " sample%s lost: the ring buffer was full; a lower -F helps\n",
-				 r->n_ring_lost, plural(r->n_ring_lost));
+		(void)buf_printf(out, "xagent: %" PRIu64 " sample%s lost: the ring buffer was full%s\n",
+				 r->n_ring_lost, plural(r->n_ring_lost),
+				 r->args->event.event == EVENT_CPU ? "; a lower -F helps" : "");
 	if (r->n_dropped)
 		(void)buf_printf(out,
 				 "xagent: %" PRIu64

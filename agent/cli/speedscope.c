@@ -93,7 +93,7 @@ static int put_samples(const struct call_tree *tree, struct buf *out)
 	return r;
 }
 
-static void put_weights(const struct call_tree *tree, int64_t period_ns, struct buf *out)
+static void put_weights(const struct call_tree *tree, int64_t period, struct buf *out)
 {
 	struct flame_walk w = FLAME_WALK_INIT(tree);
 	const char *between = "";
@@ -103,7 +103,7 @@ static void put_weights(const struct call_tree *tree, int64_t period_ns, struct 
 
 		if (self <= 0)
 			continue;
-		(void)buf_printf(out, "%s%" PRId64, between, self * period_ns);
+		(void)buf_printf(out, "%s%" PRId64, between, self * period);
 		between = ",";
 	} while (flame_walk_next(&w, true));
 }
@@ -129,18 +129,18 @@ static int put_names(const struct flame_facts *facts, struct buf *out)
 
 int speedscope_json(const struct call_tree *tree, const struct flame_facts *facts, struct buf *out)
 {
-	int64_t period_ns = (int64_t)(NS_PER_S / facts->hz);
+	bool is_time = facts->event.event == EVENT_CPU;
+	int64_t period = is_time ? (int64_t)(NS_PER_S / facts->hz) : 1;
 	int64_t all = call_tree_node(tree, CALL_ROOT)->total[CALL_LEFT];
 	int r = put_names(facts, out);
 
-	(void)buf_printf(out,
-			 ",\n\"unit\":\"nanoseconds\",\"startValue\":0,\"endValue\":%" PRId64
-			 ",\n\"samples\":[",
-			 all * period_ns);
+	(void)buf_printf(
+		out, ",\n\"unit\":\"%s\",\"startValue\":0,\"endValue\":%" PRId64 ",\n\"samples\":[",
+		is_time ? "nanoseconds" : "none", all * period);
 	if (r == 0)
 		r = put_samples(tree, out);
 	(void)buf_append_str(out, "],\n\"weights\":[");
-	put_weights(tree, period_ns, out);
+	put_weights(tree, period, out);
 	(void)buf_append_str(out, "]}],\n\"shared\":{\"frames\":[");
 	if (r == 0)
 		r = put_frames(tree, out);

@@ -2,7 +2,7 @@
 /*
  * A profile for speedscope: https://github.com/jlfwong/speedscope/wiki/Importing-from-custom-sources, a "sampled" profile. Pure.
  *
- * One profile, with the process as the outermost frame; weights are CPU time in nanoseconds, as in a pprof.
+ * One profile, with the process as the outermost frame; weights are CPU time in nanoseconds, as in a pprof, or counts.
  */
 #ifndef XAGENT_AGENT_CLI_SPEEDSCOPE_H
 #define XAGENT_AGENT_CLI_SPEEDSCOPE_H

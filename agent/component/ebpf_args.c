@@ -86,8 +86,7 @@ static const char *validate_debuginfod_cache_path(const void *field, struct rive
 	const char *path = *(const char *const *)field;
 
 	(void)arena;
-	return path[0] == '\0' || path[0] == '/' ? NULL
-						 : "debuginfod_cache_path must begin with /";
+	return path[0] == '\0' || path[0] == '/' ? NULL : "debuginfod_cache_path must begin with /";
 }
 
 static const char *validate_comm(const void *field, struct river_arena *arena)
@@ -199,6 +198,7 @@ static const struct river_field ebpf_fields[] = {
 			   .validate = validate_memory_limit),
 	RIVER_FIELD_STRING(ARGS, comm, "comm", .def = "none", .validate = validate_comm),
 	RIVER_FIELD_BOOL(ARGS, pid_label, "pid_label", .def = "false"),
+	RIVER_FIELD_BLOCK(ARGS, events, "events", &events_schema),
 	RIVER_FIELD_FLOAT(ARGS, off_cpu_threshold, "off_cpu_threshold", .def = "0"),
 	RIVER_FIELD_BOOL(ARGS, load_probe, "load_probe", .def = "false"),
 	RIVER_FIELD_STRING_LIST(ARGS, probe_links, "probe_links"),

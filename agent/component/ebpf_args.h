@@ -3,6 +3,7 @@
 #ifndef XAGENT_AGENT_COMPONENT_EBPF_ARGS_H
 #define XAGENT_AGENT_COMPONENT_EBPF_ARGS_H
 
+#include "agent/component/events_args.h"
 #include "agent/object/demangle.h"
 #include "agent/profile/tag.h"
 #include "river-config/river.h"
@@ -28,6 +29,7 @@ struct ebpf_args {
 		memory_limit; /* of everything that the component allocates, in the kernel and here */
 	const char *comm; /* the process's name: a label, the outermost frame, both, neither */
 	bool pid_label;	  /* a sample label */
+	struct events_args events;
 	/* Understood; what they ask for does not exist here, and a warning says so. */
 	double off_cpu_threshold;
 	bool load_probe;

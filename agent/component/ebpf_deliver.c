@@ -3,11 +3,27 @@
 #include "agent/component/ebpf_private.h"
 #include "agent/util/log.h"
 
-static void forward(struct component *c, const struct built *built)
+/* CPU profiles are called as the target says, else process_cpu (agent/target/hygiene.h); others as the configuration calls their source. */
+static int name_profile(const struct ebpf *e, const struct built *built, struct labels **ret_labels)
+{
+	const char *profile = events_args_profile(&e->args->events, built->source);
+	const struct label name = { "__name__", profile };
+	_cleanup_(labels_unrefp) struct labels *over = NULL;
+	int r;
+
+	if (!profile) {
+		*ret_labels = labels_ref(built->labels);
+		return 0;
+	}
+	r = labels_new(&name, 1, &over);
+	return r == 0 ? labels_merge(built->labels, over, ret_labels) : r;
+}
+
+static void forward_as(struct component *c, const struct built *built, struct labels *labels)
 {
 	struct ebpf *e = c->state;
 	struct receiver_profile profile = {
-		.labels = built->labels,
+		.labels = labels,
 		.bytes = built->bytes,
 		.n_bytes = built->n_bytes,
 		.n_samples = built->n_samples,
@@ -21,7 +37,18 @@ static void forward(struct component *c, const struct built *built)
 			r->receive(r, &profile);
 	}
 	ebpf_metrics_pprof(e->metrics, built);
-	ebpf_series_add(&e->series, built->labels, built->n_samples);
+	ebpf_series_add(&e->series, labels, built->n_samples);
+}
+
+static void forward(struct component *c, const struct built *built)
+{
+	_cleanup_(labels_unrefp) struct labels *labels = NULL;
+
+	if (name_profile(c->state, built, &labels) == 0)
+		forward_as(c, built, labels);
+	else
+		telemetry_count(c->env->telemetry, TELEMETRY_samples_dropped_memory,
+				built->n_samples);
 }
 
 struct receiver_stats ebpf_sum_receivers(const struct ebpf *e)

@@ -71,6 +71,7 @@ static int ebpf_build(struct component *c, const void *args, struct buf *why)
 static int start_session(struct component *c, const struct ebpf_args *args, struct buf *why)
 {
 	struct ebpf *e = c->state;
+	const char *tracepoints[EVENTS_ARGS_MAX];
 	struct session_options o = {
 		.sampler = SAMPLER_OPTIONS_INIT,
 		.interval_ns = (uint64_t)args->collect_interval_ns,
@@ -97,6 +98,8 @@ static int start_session(struct component *c, const struct ebpf_args *args, stru
 	o.sampler.hz = (unsigned int)args->sample_rate_hz;
 	o.sampler.no_kernel = !ebpf_args_kernel(args);
 	o.sampler.no_user = !args->collect_user_profile;
+	o.sampler.n_tracepoints = events_args_tracepoints(&args->events, tracepoints);
+	o.sampler.tracepoints = tracepoints;
 	return session_new(&o, why, &e->session);
 }
 
@@ -131,10 +134,11 @@ static bool needs_restart(const struct ebpf_args *a, const struct ebpf_args *b)
 {
 	return ebpf_args_kernel(a) != ebpf_args_kernel(b) ||
 	       a->collect_user_profile != b->collect_user_profile || !ebpf_args_same_names(a, b) ||
+	       !events_args_equal(&a->events, &b->events) ||
 	       ebpf_args_memory_limit_bytes(a) != ebpf_args_memory_limit_bytes(b);
 }
 
-/* Which halves of a stack are sampled, how it is named, and how memory is shared out, is fixed when the program is loaded: a new session takes over before
+/* Which events and which halves of a stack are sampled, how it is named, and how memory is shared out, is fixed when the program is loaded: a new session takes over before
  * the old one ends. */
 static int restart_session(struct component *c, const struct ebpf_args *args, struct buf *why)
 {

@@ -53,6 +53,31 @@ static const struct row rows[] = {
 	  "all processes; 97 Hz; folded to -; verifier",
 	  false },
 	{ "help", { "--help", "words", "do", "not", "matter" }, "help", false },
+	{ "an event", { "-e", "cpu" }, "all processes; 97 Hz; folded to -", false },
+	{ "a tracepoint",
+	  { "--event=tracepoint:sched:sched_switch" },
+	  "all processes; 97 Hz; folded to -; hits of sched:sched_switch",
+	  false },
+	{ "a tracepoint without its group",
+	  { "-e", "tracepoint:sched_switch" },
+	  "!-e wants cpu, or tracepoint:GROUP:NAME, not \"tracepoint:sched_switch\"",
+	  false },
+	{ "a tracepoint of no name",
+	  { "-e", "tracepoint" },
+	  "!-e wants cpu, or tracepoint:GROUP:NAME, not \"tracepoint\"",
+	  false },
+	{ "a path",
+	  { "-e", "tracepoint:..:id" },
+	  "!-e wants cpu, or tracepoint:GROUP:NAME, not \"tracepoint:..:id\"",
+	  false },
+	{ "cpu with a source",
+	  { "-e", "cpu:0" },
+	  "!-e wants cpu, or tracepoint:GROUP:NAME, not \"cpu:0\"",
+	  false },
+	{ "ticks of a CPU, and a tracepoint",
+	  { "-e", "tracepoint:a:b", "-c", "0" },
+	  "!-I and -c are about timer ticks: they go with --event cpu only",
+	  false },
 	{ "frequency", { "-F", "10000" }, "all processes; 10000 Hz; folded to -", false },
 	{ "duration", { "-d", "1.5" }, "all processes; 97 Hz; folded to -; 1500 ms", false },
 	{ "Go's duration",
@@ -357,6 +382,10 @@ static void show(struct buf *b, const struct profile_args *a)
 	(void)buf_printf(b, "%s; %" PRIu32 " Hz; %s to %s", buf_str(&subject), a->hz,
 			 profile_format_name(a->format), a->output ? a->output : "-");
 	show_more(b, a);
+	if (a->event.event == EVENT_CPU)
+		return;
+	(void)buf_append_str(b, "; ");
+	event_text_what(&a->event, b);
 }
 
 static void test_row(void **state)

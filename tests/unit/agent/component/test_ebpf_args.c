@@ -49,6 +49,72 @@ static void test_defaults(void **state)
 	decoded_fini(&d);
 }
 
+static void test_events(void **state)
+{
+	const char *names[EVENTS_ARGS_MAX];
+	struct ebpf_args none, args, renamed;
+	struct decoded d[3];
+
+	(void)state;
+	decode_ebpf(&d[0], "forward_to = []", &none);
+	decode_ebpf(
+		&d[1],
+		"forward_to = []\nevents {\n\ttracepoint \"a\" { event = \"sched:sched_switch\" }\n"
+		"\ttracepoint \"b2\" { event = \"syscalls:sys_enter_read\" }\n}",
+		&args);
+	decode_ebpf(
+		&d[2],
+		"forward_to = []\nevents {\n\ttracepoint \"a\" { event = \"sched:sched_switch\" }\n"
+		"\ttracepoint \"b\" { event = \"syscalls:sys_enter_read\" }\n}",
+		&renamed);
+	for (size_t i = 0; i < ARRAY_SIZE(d); i++)
+		assert_string_equal(buf_str(&d[i].messages), "");
+	assert_int_equal(events_args_tracepoints(&none.events, names), 0);
+	assert_int_equal(events_args_tracepoints(&args.events, names), 2);
+	assert_string_equal(names[0], "sched:sched_switch");
+	assert_string_equal(names[1], "syscalls:sys_enter_read");
+	/* Source 0 is the timer. */
+	assert_null(events_args_profile(&args.events, 0));
+	assert_string_equal(events_args_profile(&args.events, 1), "a");
+	assert_string_equal(events_args_profile(&args.events, 2), "b2");
+	assert_null(events_args_profile(&args.events, 3));
+	assert_true(events_args_equal(&args.events, &args.events));
+	assert_false(events_args_equal(&args.events, &none.events));
+	assert_false(events_args_equal(&args.events, &renamed.events));
+	for (size_t i = 0; i < ARRAY_SIZE(d); i++)
+		decoded_fini(&d[i]);
+}
+
+static void test_events__refused(void **state)
+{
+	static const struct {
+		const char *block, *said;
+	} mistakes[] = {
+		{ "tracepoint { event = \"a:b\" }", "label" },
+		{ "tracepoint \"process_cpu\" { event = \"a:b\" }",
+		  "process_cpu is the name of CPU profiles" },
+		{ "tracepoint \"a\" { }", "event" },
+		{ "tracepoint \"a\" { event = \"a\" }", "event must be GROUP:NAME" },
+		{ "tracepoint \"a\" { event = \"../x:y\" }", "event must be GROUP:NAME" },
+		{ "tracepoint \"a\" { event = \"a:b\" }\ntracepoint \"a\" { event = \"a:c\" }",
+		  "two tracepoints have the same label" },
+		{ "uprobe \"a\" { }", "uprobe" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(mistakes); i++) {
+		_cleanup_buf_ struct buf text = BUF_INIT(4096);
+		struct ebpf_args args;
+		struct decoded d;
+
+		(void)buf_printf(&text, "forward_to = []\nevents {\n%s\n}", mistakes[i].block);
+		decode_ebpf(&d, buf_str(&text), &args);
+		if (!strstr(buf_str(&d.messages), mistakes[i].said))
+			fail_msg("%s: %s", mistakes[i].block, buf_str(&d.messages));
+		decoded_fini(&d);
+	}
+}
+
 static void test_names(void **state)
 {
 	static const char *const texts[] = {
@@ -379,15 +445,18 @@ static void test_limit_of_labels(void **state)
 	}
 }
 
+#define N_OWN 10
+
 int main(void)
 {
-	struct CMUnitTest tests[7 + ARRAY_SIZE(accepted) + ARRAY_SIZE(refused)] = {
+	struct CMUnitTest tests[N_OWN + ARRAY_SIZE(accepted) + ARRAY_SIZE(refused)] = {
 		cmocka_unit_test(test_defaults),      cmocka_unit_test(test_targets),
 		cmocka_unit_test(test_kernel_frames), cmocka_unit_test(test_tagging),
 		cmocka_unit_test(test_unsupported),   cmocka_unit_test(test_limit_of_labels),
 		cmocka_unit_test(test_memory_limit),  cmocka_unit_test(test_names),
+		cmocka_unit_test(test_events),	      cmocka_unit_test(test_events__refused),
 	};
-	size_t n = 7;
+	size_t n = N_OWN;
 
 	for (size_t i = 0; i < ARRAY_SIZE(accepted); i++)
 		tests[n++] = (struct CMUnitTest){ accepted[i].text, test_accepted, NULL, NULL,

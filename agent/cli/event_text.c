@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* An event in words. */
+#include "agent/cli/event_text.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "agent/sample/tracepoint_name.h"
+#include "agent/util/str.h"
+
+static int parse_source(enum event event, const char *source, struct event_text *ret_event)
+{
+	_cleanup_buf_ struct buf why = BUF_INIT(256);
+	struct tracepoint_name name;
+
+	if (event != EVENT_TRACEPOINT || tracepoint_name_parse(source, &name, &why) < 0)
+		return -EINVAL;
+	*ret_event = (struct event_text){ event, source };
+	return 0;
+}
+
+int event_text_parse(const char *text, struct event_text *ret_event)
+{
+	size_t n = strcspn(text, ":");
+
+	for (enum event e = 0; e < EVENT_MAX; e++) {
+		const char *name = event_type(e)->name;
+
+		if (strlen(name) != n || strncmp(name, text, n) != 0)
+			continue;
+		if (text[n])
+			return parse_source(e, text + n + 1, ret_event);
+		*ret_event = (struct event_text){ e, NULL };
+		return e == EVENT_TRACEPOINT ? -EINVAL : 0;
+	}
+	return -EINVAL;
+}
+
+void event_text_what(const struct event_text *e, struct buf *out)
+{
+	if (e->event == EVENT_CPU)
+		(void)buf_append_str(out, "CPU time");
+	else
+		(void)buf_printf(out, "hits of %s", e->source);
+}
+
+void event_text_rate(const struct event_text *e, const char *before, uint32_t hz, struct buf *out)
+{
+	if (e->event == EVENT_CPU)
+		(void)buf_printf(out, "%s%" PRIu32 " Hz", before, hz);
+}
+
+const char *event_text_unit(const struct event_text *e)
+{
+	return e->event == EVENT_CPU ? "sample" : "hit";
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* An event as the command line names it, and as people read of it. Pure. */
+#ifndef XAGENT_AGENT_CLI_EVENT_TEXT_H
+#define XAGENT_AGENT_CLI_EVENT_TEXT_H
+
+#include <stdint.h>
+
+#include "agent/sample/event.h"
+#include "agent/util/buf.h"
+
+struct event_text {
+	enum event event;
+	const char *
+		source; /* of a tracepoint "group:name"; NULL: the event has only one source. Borrowed */
+};
+
+/* "cpu", "tracepoint:syscalls:sys_enter_read". 0 or -EINVAL. */
+int event_text_parse(const char *text, struct event_text *ret_event);
+
+/* "CPU time", "hits of syscalls:sys_enter_read". */
+void event_text_what(const struct event_text *e, struct buf *out);
+/* ", 97 Hz" with `before` ", "; nothing where no rate is. */
+void event_text_rate(const struct event_text *e, const char *before, uint32_t hz, struct buf *out);
+/* What is counted: "sample", "hit". */
+const char *event_text_unit(const struct event_text *e);
+
+#endif
