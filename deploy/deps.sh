@@ -1,22 +1,24 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Installs what building or testing needs, from the distribution's packages (Debian 12+, Ubuntu 24.04+).
-# usage: deps.sh build|test     Says what is missing when it may not install (not root, or no apt).
+# usage: deps.sh build|test|libraries     Says what is missing when it may not install (not root, or no apt).
+# `libraries` prints the packages of headers and libraries, for a build for another machine.
 set -euo pipefail
 
-build_packages=(
-	gcc make pkg-config libc6-dev linux-libc-dev
-	clang libbpf-dev
+libraries=(
+	libc6-dev linux-libc-dev libbpf-dev
 	libelf-dev libdw-dev zlib1g-dev libzstd-dev liblzma-dev
 	libcurl4-openssl-dev libmicrohttpd-dev libgnutls28-dev libjansson-dev libyaml-dev libpcre2-dev libunistring-dev
-	libprotobuf-c-dev protobuf-c-compiler
+	libprotobuf-c-dev
 	libiberty-dev
 )
+build_packages=(gcc make pkg-config clang protobuf-c-compiler "${libraries[@]}")
 test_packages=(
 	libcmocka-dev g++ gdb binutils
 	musl-tools
 	python3-pytest python3-protobuf python3-yaml protobuf-compiler
 	docker.io qemu-system-x86 busybox-static cpio
+	gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-system-arm
 	openssl util-linux procps xz-utils
 	mandoc dpkg-dev docker-compose systemd libseccomp2
 	chromium chromium-driver python3-selenium nodejs
@@ -39,10 +41,14 @@ missing() {
 }
 
 case ${1:-} in
+libraries)
+	printf '%s\n' "${libraries[@]}"
+	exit 0
+	;;
 build) wanted=("${build_packages[@]}") ;;
 test) wanted=("${build_packages[@]}" "${test_packages[@]}") ;;
 *)
-	echo "usage: deps.sh build|test" >&2
+	echo "usage: deps.sh build|test|libraries" >&2
 	exit 2
 	;;
 esac

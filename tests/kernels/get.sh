@@ -1,12 +1,18 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Fetch the kernels under which the agent is tried: the newest Debian cloud kernel of each series.
-# usage: get.sh [DIR]     prints one path of a vmlinuz a line; what is there already is not fetched again
+# Fetch the kernels under which the agent is tried: the newest Debian kernel of each series.
+# usage: get.sh [DIR [ARCH]]     prints one path of a vmlinuz a line; what is there already is not fetched again
+# ARCH is amd64 or arm64; the lists of packages are this machine's, or those that APT_CONFIG leads to.
 # Nothing is installed: the packages are unpacked into DIR (build/kernels by default).
 set -euo pipefail
 top=$(cd "$(dirname "$0")/../.." && pwd)
 dir=${1:-$top/build/kernels}
-series=('^linux-image-6\.1\.0-[0-9]+-cloud-amd64$' '^linux-image-6\.12\.[0-9]+\+deb12-cloud-amd64$')
+arch=${2:-amd64}
+series=("^linux-image-6\\.1\\.0-[0-9]+-cloud-$arch\$")
+case $arch in
+amd64) series+=('^linux-image-6\.12\.[0-9]+\+deb12-cloud-amd64$') ;;
+arm64) series+=('^linux-image-6\.12\.[0-9]+\+deb12-arm64-16k$') ;; # pages of 16 KiB
+esac
 
 newest() {
 	# Debian's package lists know a few of each series; only the highest number is of interest.

@@ -9,6 +9,9 @@ wait_ready() {
 	done
 }
 
+# Before there are packets: it patches code that they run through, and the emulator's other CPU may be in the middle of that.
+echo 2 >/sys/class/net/lo/queues/rx-0/rps_cpus
+
 section kernel
 uname -r
 
@@ -22,6 +25,34 @@ echo "exit $?"
 section folded
 cat /tmp/folded
 
+section tracepoint
+/x/xagent profile --verifier-stats -e tracepoint:syscalls:sys_enter_lseek -f folded -o /tmp/hits -- /x/seeker 60 20 5000 2>&1
+echo "exit $?"
+
+section hits
+cat /tmp/hits
+
+section unit
+for program in /x/unit/*; do
+	[ -x "$program" ] || continue
+	"$program" >/tmp/said 2>&1
+	echo "exit $? ${program##*/}"
+	grep -v '^\[ \(RUN\|      OK\) ' /tmp/said
+done
+
+# Stopped by ptrace.
+section inspect
+for program in shallow jit signed; do
+	[ -x /x/$program ] || continue
+	/x/$program 60 30 mixed >/tmp/pid &
+	until [ -s /tmp/pid ]; do usleep 100000; done
+	echo "program $program"
+	/x/xagent inspect stack $! 2>&1
+	echo "exit $?"
+	kill $!
+	rm /tmp/pid
+done
+
 # All at once: starting xagent takes longer here than what it is to see.
 section unwind
 /x/xagent profile -U -f folded -F 199 -o /tmp/unwound -- /x/unwind.sh 2>&1
@@ -30,11 +61,43 @@ echo "exit $?"
 section unwound
 cat /tmp/unwound
 
+# By itself: what else is to be seen waits for the table of a Go program.
+section go
+[ ! -x /x/go-cgo ] || /x/xagent profile -U -f folded -F 199 -o /tmp/go -- /x/go-cgo 8 2>&1
+echo "exit $?"
+
+section called
+[ ! -x /x/go-cgo ] || cat /tmp/go
+
+# They end before their tables are there, or soon after: their stacks are copied, and each is on two.
+section first
+for program in "go-cgo 2" "signals 2 alternate"; do
+	[ -x "/x/${program%% *}" ] || continue
+	for run in 1 2 3; do
+		rm -f /tmp/first
+		/x/xagent profile -U -f folded -F 199 -o /tmp/first -- /x/$program >/tmp/said 2>&1
+		echo "exit $?"
+		cat /tmp/first
+	done
+done
+
+# One CPU sends, the other has nothing to do but to receive, in softirqs (rps_cpus).
+section idle
+/x/softirqs 30 0 >/dev/null &
+softirqs=$!
+/x/xagent profile -f folded -F 199 -d 4 -o /tmp/received 2>&1
+echo "exit $?"
+kill $softirqs
+
+section received
+cat /tmp/received
+
 section agent
 /x/xagent run /x/agent.alloy >/tmp/log 2>&1 &
 agent=$!
 wait_ready
 /x/chain 4 >/dev/null
+/x/bigmap 12 0 >/dev/null
 wget -q -O /tmp/metrics http://127.0.0.1:12345/metrics
 kill -TERM $agent
 wait $agent

@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Load, attach, the known call chain and the accounting of the agent under one kernel.
-# usage: run.sh VMLINUZ     XAGENT names the program, build/xagent otherwise; FIXTURES the folder of the fixture programs
+# Load, attach, the known call chain, unwinding and the accounting of the agent under one kernel.
+# usage: run.sh VMLINUZ     XAGENT names the program, that of BUILD (build) otherwise; FIXTURES the folder of the fixture programs
+#        run.sh --unit-programs     what it takes of the unit tests when MACHINE is set
+# With MACHINE=aarch64 all are those of that machine, and CROSS_COMPILE and SYSROOT are as in the Makefile.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 build=${BUILD:-$here/../../build}
@@ -10,13 +12,44 @@ fixtures=${FIXTURES:-$build/fixtures}
 output=$(mktemp)
 trap 'rm -f "$output"' EXIT
 
-/usr/bin/python3 -B "$here/../fixtures/build.py" "$fixtures" >/dev/null
+# Of the other machine also these, which ask the kernel or have something of their own there.
+unit_programs=(tests/unit/agent/util/test_user_space tests/unit/bpf/test_unwind tests/unit/bpf/test_unwind_aarch64)
+if [ "${1:-}" = --unit-programs ]; then
+	printf '%s\n' "${unit_programs[@]/#/$build/}"
+	exit 0
+fi
+
+inside=("$xagent:/x/xagent" "$here/agent.alloy:/x/agent.alloy" "$here/unwind.sh:/x/unwind.sh")
+# PRODUCT:NAME…, as what each is run there; check.py knows the stacks by these names.
+fixed() {
+	local pair
+	for pair in "$@"; do
+		inside+=("$fixtures/${pair%%:*}:/x/${pair#*:}")
+	done
+}
+
+fixed chain:chain seeker:seeker softirqs:softirqs bigmap:bigmap jitcall:jit rgcc-O2-pie:shallow rgcc-O2-pie:aligned rgcc-O2-pie:deep \
+	rgcc-O2-stat:deep-static fsignals:signals \
+	fcoroutine:coroutine fclocks:clocks fhost:host fplugin_a.so:plugin_a.so fplugin_b.so:plugin_b.so
+if [ "${MACHINE:-}" = aarch64 ]; then
+	fixed rgcc-O2-pac:signed
+	for program in "${unit_programs[@]}"; do
+		inside+=("$build/$program:/x/unit/${program##*/}")
+	done
+fi
+# Go compiles for any machine; where it is not installed its part is left out.
+if [ "${MACHINE:-}" = aarch64 ]; then
+	if why=$(/usr/bin/python3 -B "$here/../fixtures/frameless.py" "$fixtures" go-cgo 2>&1 >/dev/null); then
+		fixed go-cgo:go-cgo
+	else
+		echo "    SKIP Go: $(tail -1 <<<"$why")"
+	fi
+fi
+/usr/bin/python3 -B "$here/../fixtures/build.py" "$fixtures" chain seeker softirqs bigmap jitcall >/dev/null
+/usr/bin/python3 -B "$here/../fixtures/frameless.py" "$fixtures" rgcc-O2-pie rgcc-O2-stat ${MACHINE:+rgcc-O2-pac} fsignals \
+	fcoroutine fclocks fhost fplugin_a.so fplugin_b.so >/dev/null
 status=0
-/usr/bin/python3 -B "$here/../fixtures/frameless.py" "$fixtures" rgcc-O2-pie rgcc-O2-stat fsignals fhost fplugin_a.so fplugin_b.so >/dev/null
-"$here/boot.sh" "$1" "$here/inside.sh" "$xagent:/x/xagent" "$fixtures/chain:/x/chain" "$here/agent.alloy:/x/agent.alloy" \
-	"$here/unwind.sh:/x/unwind.sh" "$fixtures/rgcc-O2-pie:/x/shallow" "$fixtures/rgcc-O2-pie:/x/aligned" "$fixtures/rgcc-O2-pie:/x/deep" \
-	"$fixtures/rgcc-O2-stat:/x/deep-static" "$fixtures/fsignals:/x/signals" "$fixtures/fhost:/x/host" \
-	"$fixtures/fplugin_a.so:/x/plugin_a.so" "$fixtures/fplugin_b.so:/x/plugin_b.so" \
-	>"$output" || status=$?
+export BOOT_S=${BOOT_S:-400}
+"$here/boot.sh" "$1" "$here/inside.sh" "${inside[@]}" >"$output" || status=$?
 /usr/bin/python3 -B "$here/check.py" <"$output"
 exit $status
