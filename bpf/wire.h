@@ -205,6 +205,8 @@ struct wire_cold {
 #define WIRE_SEGMENT_BYTES (1u << 20)
 #define WIRE_MAX_SEGMENTS 1024
 #define WIRE_WORD_BYTES 8
+/* Of a segment, those that are given out: not the last, so that rows next to it can be read four at a time (bpf/table.h). */
+#define WIRE_SEGMENT_WORDS (WIRE_SEGMENT_BYTES / WIRE_WORD_BYTES - 1)
 
 /* The frames that each CPU has walked lately, in parts of the largest size that a per-CPU value may have. */
 #define WIRE_CACHE_PART_BYTES (1u << 15)
@@ -278,7 +280,7 @@ struct wire_rule {
 #define WIRE_RA_SIGNAL 4
 
 /* The array of an object's escapes lies in one segment. */
-#define WIRE_MAX_ESCAPES (WIRE_SEGMENT_BYTES / 8 - 1)
+#define WIRE_MAX_ESCAPES WIRE_SEGMENT_WORDS
 
 struct wire_escape {
 	__u32 off;  /* of the row from base_vaddr */

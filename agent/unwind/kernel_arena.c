@@ -16,6 +16,7 @@
 #include "agent/util/clock.h"
 #include "agent/util/macro.h"
 
+/* Between the first places of two segments. */
 #define SEGMENT_WORDS (WIRE_SEGMENT_BYTES / WIRE_WORD_BYTES)
 /* Larger than every size that is asked for. */
 #define NOTHING_FAILED UINT32_MAX
@@ -118,7 +119,7 @@ static int map_new(int segments_fd, uint32_t index, char **ret_memory)
 static int segment_init(const struct kernel_arena *a, struct segment *s, uint32_t index)
 {
 	uint32_t zero;
-	int r = extents_init(&s->extents, SEGMENT_WORDS);
+	int r = extents_init(&s->extents, WIRE_SEGMENT_WORDS);
 
 	/* Place 0 means "nowhere". */
 	if (r == 0 && index == 0)
@@ -176,7 +177,7 @@ int kernel_arena_take(struct kernel_arena *a, uint32_t n_words, uint32_t *ret_at
 	int r;
 
 	assert(n_words > 0);
-	if (n_words > SEGMENT_WORDS)
+	if (n_words > WIRE_SEGMENT_WORDS)
 		return -ENOSPC;
 	/* The first segment lacks a word, so a size may need the second one. */
 	while (!take_from_any(a, n_words, ret_at)) {
@@ -191,7 +192,7 @@ void kernel_arena_give_unseen(struct kernel_arena *a, uint32_t at, uint32_t n_wo
 {
 	struct segment *s = &a->segments[at / SEGMENT_WORDS];
 
-	assert(at % SEGMENT_WORDS + n_words <= SEGMENT_WORDS);
+	assert(at % SEGMENT_WORDS + n_words <= WIRE_SEGMENT_WORDS);
 	a->used_words -= n_words;
 	/* Without memory for the bookkeeping the range stays unusable; all else goes on. */
 	(void)extents_give(&s->extents, at % SEGMENT_WORDS, n_words);
@@ -237,7 +238,7 @@ void kernel_arena_give(struct kernel_arena *a, uint32_t at, uint32_t n_words)
 {
 	uint64_t now_ns = clock_mono_ns();
 
-	assert(at % SEGMENT_WORDS + n_words <= SEGMENT_WORDS);
+	assert(at % SEGMENT_WORDS + n_words <= WIRE_SEGMENT_WORDS);
 	if (waiting_extend(a, at, n_words, now_ns))
 		return;
 	/* What cannot be queued is never used again, rather than too early. */

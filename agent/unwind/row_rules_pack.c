@@ -13,7 +13,7 @@
 
 #define WIDE_WORDS (sizeof(struct unwind_rule) / WIRE_WORD_BYTES)
 /* All words lie in one segment, whose first word may be nobody's. */
-#define MAX_WORDS (WIRE_SEGMENT_BYTES / WIRE_WORD_BYTES - 1)
+#define MAX_WORDS (WIRE_SEGMENT_WORDS - 1)
 
 static bool pack_fp(const struct unwind_rule *rule, struct wire_rule *to)
 {

@@ -16,6 +16,9 @@
 #include "agent/util/macro.h"
 
 #define WORDS (WIRE_SEGMENT_BYTES / WIRE_WORD_BYTES)
+/* All of a segment; of the first one, which lacks a word. */
+#define MOST WIRE_SEGMENT_WORDS
+#define FIRST_MOST (MOST - 1)
 
 static struct kernel_arena *make(uint32_t max_segments, uint64_t *reuse_count)
 {
@@ -32,8 +35,8 @@ static uint32_t take(struct kernel_arena *a, uint32_t n_words)
 
 	assert_int_equal(kernel_arena_take(a, n_words, &at), 0);
 	assert_int_not_equal(at, 0);
-	/* Within one segment. */
-	assert_int_equal(at / WORDS, (at + n_words - 1) / WORDS);
+	/* Within one segment, and not its last word. */
+	assert_int_equal(at / WORDS, (at + n_words) / WORDS);
 	return at;
 }
 
@@ -49,9 +52,9 @@ static void grows_to_its_ceiling(void **state)
 	assert_int_equal(kernel_arena_size_bytes(a), WIRE_SEGMENT_BYTES);
 	(void)take(a, WORDS / 2);
 	assert_int_equal(kernel_arena_size_bytes(a), 2 * WIRE_SEGMENT_BYTES);
-	(void)take(a, WORDS / 2 - 1);
-	(void)take(a, WORDS / 2);
-	assert_int_equal(kernel_arena_used_bytes(a), 2 * WIRE_SEGMENT_BYTES - 8);
+	(void)take(a, FIRST_MOST - WORDS / 2);
+	(void)take(a, MOST - WORDS / 2);
+	assert_int_equal(kernel_arena_used_bytes(a), (FIRST_MOST + MOST) * 8);
 	assert_int_equal(kernel_arena_take(a, 1, &at), -ENOSPC);
 	assert_int_equal(at, 77);
 	assert_non_null(kernel_arena_segment(a, 1));
@@ -67,12 +70,12 @@ static void no_more_than_a_segment(void **state)
 	uint32_t at;
 
 	(void)state;
-	assert_int_equal(kernel_arena_take(a, WORDS + 1, &at), -ENOSPC);
+	assert_int_equal(kernel_arena_take(a, MOST + 1, &at), -ENOSPC);
 	assert_int_equal(kernel_arena_take(a, UINT32_MAX, &at), -ENOSPC);
 	assert_int_equal(kernel_arena_size_bytes(a), 0);
 	/* The first segment lacks a word. */
-	assert_int_equal(take(a, WORDS), WORDS);
-	(void)take(a, WORDS - 1);
+	assert_int_equal(take(a, MOST), WORDS);
+	(void)take(a, FIRST_MOST);
 	kernel_arena_free(a);
 	a = make(0, NULL);
 	assert_int_equal(kernel_arena_take(a, 1, &at), -ENOSPC);
@@ -105,10 +108,10 @@ static void waits_for_the_grace_time(void **state)
 	uint32_t at;
 
 	(void)state;
-	uint32_t first = take(a, WORDS - 1);
+	uint32_t first = take(a, FIRST_MOST);
 	uint64_t before_ns = clock_mono_ns();
-	kernel_arena_give(a, first, WORDS - 1);
-	assert_int_equal(kernel_arena_used_bytes(a), WIRE_SEGMENT_BYTES - 8);
+	kernel_arena_give(a, first, FIRST_MOST);
+	assert_int_equal(kernel_arena_used_bytes(a), FIRST_MOST * 8);
 	assert_int_equal(kernel_arena_take(a, 1, &at), -ENOSPC);
 	kernel_arena_reclaim(a, before_ns + KERNEL_ARENA_GRACE_NS - 1);
 	assert_int_equal(kernel_arena_take(a, 1, &at), -ENOSPC);
@@ -119,7 +122,7 @@ static void waits_for_the_grace_time(void **state)
 	/* Nothing was waiting: nothing is reused. */
 	kernel_arena_reclaim(a, clock_mono_ns() + KERNEL_ARENA_GRACE_NS);
 	assert_int_equal(reuse, 6);
-	(void)take(a, WORDS - 1);
+	(void)take(a, FIRST_MOST);
 	kernel_arena_free(a);
 }
 
@@ -129,10 +132,10 @@ static void unseen_is_free_at_once(void **state)
 	struct kernel_arena *a = make(1, &reuse);
 
 	(void)state;
-	uint32_t at = take(a, WORDS - 1);
-	kernel_arena_give_unseen(a, at, WORDS - 1);
+	uint32_t at = take(a, FIRST_MOST);
+	kernel_arena_give_unseen(a, at, FIRST_MOST);
 	assert_int_equal(kernel_arena_used_bytes(a), 0);
-	assert_int_equal(take(a, WORDS - 1), at);
+	assert_int_equal(take(a, FIRST_MOST), at);
 	assert_int_equal(reuse, 0);
 	kernel_arena_free(a);
 }
@@ -184,9 +187,9 @@ static void pieces_come_and_go(void **state)
 			kernel_arena_give(a, pieces[i].at, pieces[i].n);
 	kernel_arena_reclaim(a, clock_mono_ns() + KERNEL_ARENA_GRACE_NS);
 	assert_int_equal(kernel_arena_used_bytes(a), 0);
-	(void)take(a, WORDS - 1);
-	(void)take(a, WORDS);
-	(void)take(a, WORDS);
+	(void)take(a, FIRST_MOST);
+	(void)take(a, MOST);
+	(void)take(a, MOST);
 	kernel_arena_free(a);
 }
 
@@ -220,7 +223,7 @@ static void real_maps(void **state)
 	struct kernel_arena_options o = { segments_fd, 8, NULL };
 	assert_int_equal(kernel_arena_new(&o, &a), 0);
 	assert_int_not_equal(bpf_map_lookup_elem(segments_fd, &index, &id), 0);
-	(void)take(a, WORDS - 1);
+	(void)take(a, FIRST_MOST);
 	at = take(a, 16);
 	memset(kernel_arena_ptr(a, at), 0x5a, 16 * 8);
 	assert_int_equal(bpf_map_lookup_elem(segments_fd, &index, &id), 0);
@@ -231,7 +234,7 @@ static void real_maps(void **state)
 	assert_memory_equal(value, kernel_arena_segment(a, 1), WIRE_SEGMENT_BYTES);
 	free(value);
 	/* The array of maps is full before the ceiling is reached. */
-	(void)take(a, WORDS - 16);
+	(void)take(a, MOST - 16);
 	assert_true(kernel_arena_take(a, 1, &at) < 0);
 	assert_int_equal(kernel_arena_size_bytes(a), 2 * WIRE_SEGMENT_BYTES);
 	kernel_arena_free(a);

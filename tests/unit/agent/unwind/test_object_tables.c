@@ -12,7 +12,6 @@
 #include "agent/util/macro.h"
 
 #define N_SLOTS 16
-#define SEGMENT_WORDS (WIRE_SEGMENT_BYTES / WIRE_WORD_BYTES)
 
 static const char source[] =
 	"#include <stddef.h>\n"
@@ -496,7 +495,7 @@ static void fill_arena(struct fixture *f)
 {
 	uint32_t at;
 
-	for (uint32_t n = SEGMENT_WORDS; n > 0; n /= 2)
+	for (uint32_t n = WIRE_SEGMENT_WORDS; n > 0; n /= 2)
 		while (kernel_arena_take(f->arena, n, &at) == 0)
 			;
 }

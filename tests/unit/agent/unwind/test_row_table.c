@@ -730,8 +730,7 @@ static void no_room(void **state)
 		uint32_t at;
 
 		assert_int_equal(kernel_arena_new(&o, &arena), 0);
-		assert_int_equal(kernel_arena_take(arena, WIRE_SEGMENT_BYTES / 8 - 1 - room, &at),
-				 0);
+		assert_int_equal(kernel_arena_take(arena, WIRE_SEGMENT_WORDS - 1 - room, &at), 0);
 		uint64_t used = kernel_arena_used_bytes(arena);
 		int r = row_table_place(w->table, arena, &object);
 		if (r < 0) {
@@ -752,6 +751,55 @@ static void no_room(void **state)
 		kernel_arena_free(arena);
 	}
 	assert_true(n_placed > 0 && n_refused > 90);
+	world_free(w);
+}
+
+/* How many words the only segment of an arena has to give. */
+static uint32_t words_to_give(const struct kernel_arena_options *o)
+{
+	struct kernel_arena *arena = NULL;
+	uint32_t n_words = WIRE_SEGMENT_BYTES / WIRE_WORD_BYTES;
+	uint32_t at;
+
+	assert_int_equal(kernel_arena_new(o, &arena), 0);
+	while (kernel_arena_take(arena, n_words, &at) < 0)
+		n_words--;
+	kernel_arena_free(arena);
+	return n_words;
+}
+
+/*
+ * Each part of a table in turn is the last one of its segment, where four rows cannot be read at once. The last row of a page holds in the
+ * granules that follow: the search begins with it.
+ */
+static void last_of_a_segment(void **state)
+{
+	struct world *w = world_new(0x400000, 0x100000);
+	struct kernel_arena_options o = { .segments_fd = -1, .max_segments = 1 };
+	size_t n_placed = 0;
+
+	(void)state;
+	w->random = 5;
+	fill_random(w, &random_rows[0], 0);
+	add_row(w, add_span(w, 0, TEXT_BEGIN + 0xf000, 0x40000), TEXT_BEGIN + 0xf000,
+		rule_number(1, false));
+	assert_int_equal(build(w), 0);
+	uint32_t n_words = (uint32_t)(row_table_stats(w->table)->n_bytes / 8);
+	for (uint32_t room = 1; room < n_words; room++) {
+		uint32_t first, rest;
+
+		kernel_arena_free(w->arena);
+		assert_int_equal(kernel_arena_new(&o, &w->arena), 0);
+		assert_int_equal(kernel_arena_take(w->arena, n_words - room, &first), 0);
+		assert_int_equal(kernel_arena_take(w->arena, words_to_give(&o) - n_words, &rest),
+				 0);
+		kernel_arena_give_unseen(w->arena, first, n_words - room);
+		if (row_table_place(w->table, w->arena, &w->object) < 0)
+			continue;
+		n_placed++;
+		check_borders(w);
+	}
+	assert_true(n_placed > 1);
 	world_free(w);
 }
 
@@ -820,6 +868,7 @@ int main(void)
 		cmocka_unit_test(ceilings),
 		cmocka_unit_test(counts_what_sources_hold),
 		cmocka_unit_test(no_room),
+		cmocka_unit_test(last_of_a_segment),
 		cmocka_unit_test(placed_twice),
 		cmocka_unit_test(foreach_stops),
 	};

@@ -405,7 +405,7 @@ static void test_replacement_that_does_not_fit(void **state)
 	uint32_t at;
 
 	assert_int_equal(tables_publish(f->tables, &a), 0);
-	uint32_t rest = WIRE_SEGMENT_BYTES / WIRE_WORD_BYTES - 1 - MOST * 3;
+	uint32_t rest = WIRE_SEGMENT_WORDS - 1 - MOST * 3;
 	assert_int_equal(kernel_arena_take(f->arena, rest, &at), 0);
 	assert_int_equal(tables_publish(f->tables, &next), -ENOSPC);
 	assert_false(look_up(f, 100, &entry));
