@@ -423,6 +423,7 @@ static int start(struct run *run)
 	if (run->pid < 0)
 		return -errno;
 	if (run->pid == 0) {
+		(void)setpgid(0, 0);
 		(void)personality(ADDR_NO_RANDOMIZE);
 		if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0)
 			(void)execvp(run->oracle->argv[0], run->oracle->argv);
@@ -469,7 +470,7 @@ static int step_all(struct run *run)
 	resume(thread_of(run, run->pid));
 	while (!oracle->max_steps || run->report->n_steps < oracle->max_steps) {
 		int status;
-		pid_t tid = waitpid(-1, &status, __WALL);
+		pid_t tid = waitpid(-run->pid, &status, __WALL);
 
 		if (tid < 0 && errno == EINTR)
 			continue;
@@ -486,7 +487,7 @@ static void stop(struct run *run)
 
 	if (run->pid > 0) {
 		(void)kill(run->pid, SIGKILL);
-		while (waitpid(-1, &status, __WALL) > 0)
+		while (waitpid(-run->pid, &status, __WALL) > 0)
 			;
 	}
 	free(run->slots);
