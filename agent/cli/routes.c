@@ -47,10 +47,11 @@ static void put_notes(const struct graph *g, struct buf *out)
 				 c->health.message);
 	}
 	if (reader_get_stats().n_lost > 0)
-		(void)buf_printf(out,
-				 "reads of %u processes or file systems did not return (FUSE or NFS?); "
-				 "the log says which\n",
-				 reader_get_stats().n_lost);
+		(void)buf_printf(
+			out,
+			"reads of %u processes or file systems did not return (FUSE or NFS?); "
+			"the log says which\n",
+			reader_get_stats().n_lost);
 }
 
 static void answer_healthy(const struct http_call *call, struct http_answer *answer, void *data)
@@ -147,14 +148,8 @@ int agent_routes_add(struct agent *a)
 		  .fn = answer_root,
 		  .data = a,
 		  .effect = HTTP_IS_PAGE },
-		{ .method = "GET",
-		  .path = "/-/ready",
-		  .fn = answer_ready,
-		  .data = a },
-		{ .method = "GET",
-		  .path = "/-/healthy",
-		  .fn = answer_healthy,
-		  .data = a },
+		{ .method = "GET", .path = "/-/ready", .fn = answer_ready, .data = a },
+		{ .method = "GET", .path = "/-/healthy", .fn = answer_healthy, .data = a },
 		{ .method = "GET",
 		  .path = "/-/reload",
 		  .fn = answer_reload,
@@ -162,15 +157,10 @@ int agent_routes_add(struct agent *a)
 		  .effect = HTTP_CHANGES },
 		{ .method = "POST", .path = "/-/reload", .fn = answer_reload, .data = a },
 		{ .method = "GET", .path = "/-/support", .fn = answer_support, .data = a },
-		{ .method = "GET",
-		  .path = "/metrics",
-		  .fn = agent_answer_metrics,
-		  .data = a },
+		{ .method = "GET", .path = "/metrics", .fn = agent_answer_metrics, .data = a },
 	};
-	int r = 0;
+	int r = http_server_add_routes(a->server, routes, ARRAY_SIZE(routes));
 
-	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(routes); i++)
-		r = http_server_add_route(a->server, &routes[i]);
 	page_tag_make(a->page_tag);
 	if (r == 0)
 		r = page_routes_add(a->server, a->page_tag);
@@ -180,22 +170,10 @@ int agent_routes_add(struct agent *a)
 int agent_probe_routes_add(struct agent *a)
 {
 	const struct http_route routes[] = {
-		{ .method = "GET",
-		  .path = "/-/ready",
-		  .fn = answer_ready,
-		  .data = a },
-		{ .method = "GET",
-		  .path = "/-/healthy",
-		  .fn = answer_probe,
-		  .data = a },
-		{ .method = "GET",
-		  .path = "/metrics",
-		  .fn = agent_answer_metrics,
-		  .data = a },
+		{ .method = "GET", .path = "/-/ready", .fn = answer_ready, .data = a },
+		{ .method = "GET", .path = "/-/healthy", .fn = answer_probe, .data = a },
+		{ .method = "GET", .path = "/metrics", .fn = agent_answer_metrics, .data = a },
 	};
-	int r = 0;
 
-	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(routes); i++)
-		r = http_server_add_route(a->probes, &routes[i]);
-	return r;
+	return http_server_add_routes(a->probes, routes, ARRAY_SIZE(routes));
 }

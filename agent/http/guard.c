@@ -2,11 +2,13 @@
 /* Which requests a web page may have caused. */
 #include "agent/http/guard.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/socket.h>
+
+#include "agent/http/url.h"
 
 static bool is_same_text(struct str a, struct str b)
 {
@@ -69,18 +71,6 @@ void guard_fini(struct guard *g)
 	*g = (struct guard){ 0 };
 }
 
-static bool is_address(struct str host, int family)
-{
-	char text[INET6_ADDRSTRLEN];
-	struct in6_addr address;
-
-	if (host.n == 0 || host.n >= sizeof(text))
-		return false;
-	memcpy(text, host.p, host.n);
-	text[host.n] = '\0';
-	return strlen(text) == host.n && inet_pton(family, text, &address) == 1;
-}
-
 /* authority: host [":" port], without user names. False: not one. RFC 3986 §3.2 */
 static bool split_port(struct str authority, struct str *ret_host)
 {
@@ -108,9 +98,9 @@ static bool is_our_host(const struct guard *g, struct str authority)
 	if (!split_port(authority, &host))
 		return false;
 	if (host.n > 2 && host.p[0] == '[')
-		return is_address((struct str){ host.p + 1, host.n - 2 }, AF_INET6);
-	return is_address(host, AF_INET) || is_same_text(without_dot(host), STR_LIT("localhost")) ||
-	       find_name(g, host);
+		return url_is_address((struct str){ host.p + 1, host.n - 2 }, AF_INET6);
+	return url_is_address(host, AF_INET) ||
+	       is_same_text(without_dot(host), STR_LIT("localhost")) || find_name(g, host);
 }
 
 /* scheme "://" authority [path], as browsers send it. "null", or what is none: empty. */
@@ -151,8 +141,8 @@ static bool is_our_own(const struct guard *g, const struct guard_request *r)
 
 static bool is_visit(const struct guard_request *r)
 {
-	return r->effect == HTTP_IS_PAGE && r->mode && strcmp(r->mode, "navigate") == 0 && r->dest &&
-	       strcmp(r->dest, "document") == 0;
+	return r->effect == HTTP_IS_PAGE && r->mode && strcmp(r->mode, "navigate") == 0 &&
+	       r->dest && strcmp(r->dest, "document") == 0;
 }
 
 enum guard_verdict guard_judge(const struct guard *g, const struct guard_request *r)

@@ -74,7 +74,8 @@ const char *http_hosts_problem(const char *allowed_hosts)
 
 	while (str_split(&rest, ',', &name))
 		if (!guard_is_name(str_trim(name)))
-			return "host names are wanted, without ports, such as agent.example,localhost";
+			return "host names are wanted, without ports, such as "
+			       "agent.example,localhost";
 	return NULL;
 }
 
@@ -167,6 +168,15 @@ void http_server_free(struct http_server *server)
 int http_server_add_route(struct http_server *server, const struct http_route *route)
 {
 	return route_table_add(&server->routes, route);
+}
+
+int http_server_add_routes(struct http_server *server, const struct http_route *routes, size_t n)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < n; i++)
+		r = http_server_add_route(server, &routes[i]);
+	return r;
 }
 
 void http_server_remove_route(struct http_server *server, const char *method, const char *path,

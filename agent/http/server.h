@@ -153,6 +153,8 @@ DEFINE_CLEANUP(struct http_server *, http_server_free);
 
 /* Strings are copied. 0, -EEXIST (same method, path and kind), -ENOBUFS, -ENOMEM. */
 int http_server_add_route(struct http_server *server, const struct http_route *route);
+/* In their order, up to the first that cannot be added. */
+int http_server_add_routes(struct http_server *server, const struct http_route *routes, size_t n);
 void http_server_remove_route(struct http_server *server, const char *method, const char *path,
 			      bool prefix);
 

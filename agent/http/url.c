@@ -78,7 +78,7 @@ static bool url_name_ok(struct str host)
 	return true;
 }
 
-static bool url_ipv6_ok(struct str host)
+bool url_is_address(struct str host, int family)
 {
 	char text[INET6_ADDRSTRLEN];
 	struct in6_addr address;
@@ -87,7 +87,7 @@ static bool url_ipv6_ok(struct str host)
 		return false;
 	memcpy(text, host.p, host.n);
 	text[host.n] = '\0';
-	return inet_pton(AF_INET6, text, &address) == 1;
+	return strlen(text) == host.n && inet_pton(family, text, &address) == 1;
 }
 
 /* host: cut off the authority, which is left as "" or ":port" */
@@ -102,7 +102,8 @@ static bool url_cut_host(struct str *authority, struct url *url)
 		url->host_is_ipv6 = true;
 		authority->n -= url->host.n + 2;
 		authority->p = end + 1;
-		return url_ipv6_ok(url->host) && (authority->n == 0 || authority->p[0] == ':');
+		return url_is_address(url->host, AF_INET6) &&
+		       (authority->n == 0 || authority->p[0] == ':');
 	}
 	const char *colon = authority->n ? memchr(authority->p, ':', authority->n) : NULL;
 	size_t n = colon ? (size_t)(colon - authority->p) : authority->n;

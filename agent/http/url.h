@@ -47,6 +47,9 @@ enum url_problem {
 /* *ret_url is set on URL_OK only. */
 enum url_problem url_parse(struct str text, struct url *ret_url);
 
+/* An address of AF_INET or AF_INET6 in its text form, without brackets. */
+bool url_is_address(struct str host, int family);
+
 /* A sentence for a person, with advice; static. */
 const char *url_problem_text(enum url_problem problem);
 

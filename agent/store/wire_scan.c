@@ -2,6 +2,8 @@
 /* Counting the parts of a message of protobuf. */
 #include "agent/store/wire_scan.h"
 
+#include "agent/store/proto_json.h"
+
 /* https://protobuf.dev/programming-guides/encoding: a tag is (field << 3 | wire type). */
 #define WIRE_TYPE_BITS 3
 #define WIRE_VARINT 0
@@ -56,34 +58,6 @@ static bool get_part(struct cursor *c, struct cursor *ret)
 	return true;
 }
 
-static size_t item_bytes(ProtobufCType type)
-{
-	switch (type) {
-	case PROTOBUF_C_TYPE_INT32:
-	case PROTOBUF_C_TYPE_SINT32:
-	case PROTOBUF_C_TYPE_SFIXED32:
-	case PROTOBUF_C_TYPE_UINT32:
-	case PROTOBUF_C_TYPE_FIXED32:
-	case PROTOBUF_C_TYPE_FLOAT:
-	case PROTOBUF_C_TYPE_ENUM:
-	case PROTOBUF_C_TYPE_BOOL:
-		return sizeof(uint32_t);
-	case PROTOBUF_C_TYPE_INT64:
-	case PROTOBUF_C_TYPE_SINT64:
-	case PROTOBUF_C_TYPE_SFIXED64:
-	case PROTOBUF_C_TYPE_UINT64:
-	case PROTOBUF_C_TYPE_FIXED64:
-	case PROTOBUF_C_TYPE_DOUBLE:
-		return sizeof(uint64_t);
-	case PROTOBUF_C_TYPE_STRING:
-	case PROTOBUF_C_TYPE_MESSAGE:
-		return sizeof(void *);
-	case PROTOBUF_C_TYPE_BYTES:
-		return sizeof(ProtobufCBinaryData);
-	}
-	return 0;
-}
-
 /* Numbers one behind the other. A varint ends with the byte whose first bit is not set. */
 static void count_packed(const struct cursor *part, ProtobufCType type, struct wire_scan *scan)
 {
@@ -100,7 +74,7 @@ static void count_packed(const struct cursor *part, ProtobufCType type, struct w
 	if (fixed)
 		n = left(part) / fixed;
 	scan->n_elements += n;
-	scan->n_bytes += n * item_bytes(type);
+	scan->n_bytes += n * proto_json_item_bytes(type);
 }
 
 static bool scan_message(const ProtobufCMessageDescriptor *d, struct cursor c, unsigned int depth,
@@ -118,7 +92,7 @@ static bool scan_part(const ProtobufCFieldDescriptor *field, const struct cursor
 	case PROTOBUF_C_TYPE_STRING:
 	case PROTOBUF_C_TYPE_BYTES:
 		scan->n_elements++;
-		scan->n_bytes += left(part) + (repeated ? item_bytes(field->type) : 0);
+		scan->n_bytes += left(part) + (repeated ? proto_json_item_bytes(field->type) : 0);
 		return true;
 	default:
 		if (repeated)
@@ -167,7 +141,7 @@ static bool scan_field(const ProtobufCFieldDescriptor *field, unsigned int wire,
 		count_unknown(1, scan);
 	else if (field->label == PROTOBUF_C_LABEL_REPEATED) {
 		scan->n_elements++;
-		scan->n_bytes += item_bytes(field->type);
+		scan->n_bytes += proto_json_item_bytes(field->type);
 	}
 	return true;
 }
