@@ -146,13 +146,18 @@ def test_ticks_that_never_came_are_counted(start_agent, standin, processes, prog
 def test_ring_that_overflows_counts_what_is_lost(start_agent, standin, processes, programs):
     """A stopped agent reads no samples: the ring fills, and the ticks that find it full are `lost`."""
     for depth in (900, 901):
-        processes.start(programs["deep"], 50, depth).wait_for_output("main")
+        processes.start(programs["deep"], 100, depth).wait_for_output("main")
     agent = start_agent(config(standin.url, interval="1s", rate=997)).wait_ready()
     agent.wait_metric(lambda m: m.agent("samples_received") > 0, 10, "samples")
-    agent.process.send(signal.SIGSTOP)
-    processes.run("sleep", 4)
-    agent.process.send(signal.SIGCONT)
-    m = agent.wait_metric(lambda m: m.kernel("lost") > 0, 10, "lost ticks")
+    # How fast the ring fills is a matter of how much CPU the programs get.
+    for _ in range(5):
+        agent.process.send(signal.SIGSTOP)
+        processes.run("sleep", 4)
+        agent.process.send(signal.SIGCONT)
+        m = agent.metrics()
+        if m.kernel("lost") > 0:
+            break
+    assert m.kernel("lost") > 0
     assert_ticks_balance(m)
     assert_samples_balance(m)
     wait_until(lambda: at_rest(agent, standin), 20, "what is pushed is what is in profiles")
