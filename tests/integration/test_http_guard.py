@@ -243,7 +243,7 @@ def test_bodies_that_nobody_takes(profiling, path):
     agent, hostile = profiling
     before, chunk = meanwhile(agent), b"x" * (1 << 20)
     agent.metrics()
-    resident = agent.metrics().get("process_resident_memory_bytes")
+    resident = agent.metrics().get("process_resident_memory_max_bytes")
 
     def send():
         s = hostile.begin(f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {4 << 20}\r\n\r\n".encode())
@@ -283,7 +283,7 @@ def test_bodies_together(profiling):
     """64 that send nearly all of 4 MiB to where it is taken: a budget for all of them, and room again when they are gone."""
     agent, hostile = profiling
     before = meanwhile(agent)
-    resident = agent.metrics().get("process_resident_memory_bytes")
+    resident = agent.metrics().get("process_resident_memory_max_bytes")
     head = f"POST {PUSH} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {4 << 20}\r\n\r\n".encode()
 
     def send():
@@ -326,13 +326,17 @@ N_SLEEPERS = 2000
 COSTLY = ("/api/v0/web/process?name=sleep", "/api/v0/web/process?name=no-such-name", "/api/v0/web/status", "/api/v0/web/components", "/metrics")
 
 
+def n_found(answer):
+    return int(re.search(r"of (\d+)$", answer.get("why", "of 0"))[1])
+
+
 @pytest.mark.bpf
 def test_answers_that_cost(profiling, processes):
     """Asked for by many at once, with thousands of processes: no turn of the loop gets long, probes and samples go on, and answers are as ever."""
     agent, _ = profiling
     crowd = processes.start("/bin/sh", "-c", f"i=0; while [ $i -lt {N_SLEEPERS} ]; do sleep 120 & i=$((i+1)); done; echo started; wait")
     crowd.wait_for_output("started")
-    alone = json.loads(agent.get(COSTLY[0])[1])
+    wait_until(lambda: n_found(json.loads(agent.get(COSTLY[0])[1])) >= N_SLEEPERS, 60, "all sleep")
     answers, stop, lock = {path: [] for path in COSTLY}, threading.Event(), threading.Lock()
     begin, before = agent.metrics(), meanwhile(agent)
 
@@ -358,10 +362,11 @@ def test_answers_that_cost(profiling, processes):
             thread.join()
     after = agent.metrics()
     assert after.get("xagent_loop_turns_total") > begin.get("xagent_loop_turns_total")
-    assert after.get("xagent_loop_long_turns_total") == begin.get("xagent_loop_long_turns_total")
+    # A search in one turn would make each answer a long turn; a few are those of a machine that is slow for a moment.
+    assert after.get("xagent_loop_long_turns_total") - begin.get("xagent_loop_long_turns_total") <= 3
     assert {status for got in answers.values() for status, _ in got} <= {200, 503}
     found = [json.loads(text) for status, text in answers[COSTLY[0]] if status == 200]
-    assert all(f["why"] == alone["why"] and len(f["processes"]) == len(alone["processes"]) == 50 for f in found)
+    assert all(n_found(f) >= N_SLEEPERS and len(f["processes"]) == 50 for f in found)
     none = [json.loads(text) for status, text in answers[COSTLY[1]] if status == 200]
     assert all(f["processes"] == [] for f in none)
 

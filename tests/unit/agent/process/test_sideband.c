@@ -34,9 +34,9 @@ struct seen {
 	uint64_t last_ns; /* of all processes */
 	bool out_of_order;
 	uint64_t lost;
-	size_t n_losses; /* events that tell of them */
+	size_t n_losses;  /* events that tell of them */
 	uint64_t loss_ns; /* the time of the last one */
-	size_t n_forks; /* of this process */
+	size_t n_forks;	  /* of this process */
 };
 
 struct fixture {
@@ -453,6 +453,23 @@ static void test_ring_that_ran_full_grows(void **state)
 }
 
 /* One CPU after the other: with memory for one larger ring, it is where it was needed last. */
+/* One ring grows at a time: where others' programs fill that of another CPU as well, it may be its turn first. */
+static bool grows_on(int cpu, struct sideband *sb, struct seen *seen)
+{
+	size_t n_forks = 0;
+
+	for (int try = 0; try < 5 && n_forks != 300; try++) {
+		assert_true(lost_on(cpu, sb, seen) > 0);
+		sync_cpus(sb);
+		sideband_read(sb, note, seen);
+		size_t n_before = seen->n_forks;
+		forks_on(cpu, 300);
+		sideband_read(sb, note, seen);
+		n_forks = seen->n_forks - n_before;
+	}
+	return n_forks == 300;
+}
+
 static void test_larger_ring_goes_where_it_is_needed(void **state)
 {
 	struct fixture *f = *state;
@@ -467,15 +484,8 @@ static void test_larger_ring_goes_where_it_is_needed(void **state)
 	if (!f->sb || CPU_COUNT(&all) < 2)
 		skip();
 	assert_int_equal(open_with(o, f->telemetry, &sb), 0);
-	for (int i = 0; i < 4; i++) {
-		assert_true(lost_on(i % 2, sb, &f->seen) > 0);
-		sync_cpus(sb);
-		sideband_read(sb, note, &f->seen);
-		size_t n_before = f->seen.n_forks;
-		forks_on(i % 2, 300);
-		sideband_read(sb, note, &f->seen);
-		assert_int_equal(f->seen.n_forks - n_before, 300);
-	}
+	for (int i = 0; i < 4; i++)
+		assert_true(grows_on(i % 2, sb, &f->seen));
 	sideband_free(sb);
 }
 
@@ -507,7 +517,8 @@ static void test_no_room_to_grow(void **state)
 static void map_and_unmap(void)
 {
 	for (int i = 0; i < N_FLOOD; i++) {
-		void *p = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		void *p =
+			mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 		(void)munmap(p, 4096);
 	}
@@ -541,9 +552,9 @@ static void test_flood_of_mappings(void **state)
 	assert_int_equal(f->seen.events[n_taken + 1].kind, PROCESS_EVENT_FLOOD);
 	assert_int_equal(f->seen.events[f->seen.n - 2].kind, PROCESS_EVENT_FLOOD);
 	assert_false(f->seen.out_of_order);
-	assert_int_equal(telemetry_get(f->telemetry, TELEMETRY_mapping_floods), 1);
-	assert_in_range(telemetry_get(f->telemetry, TELEMETRY_sideband_left_out) + n_taken,
-			N_FLOOD, N_FLOOD + 8);
+	/* Of the whole host: another program may map as much meanwhile. */
+	assert_true(telemetry_get(f->telemetry, TELEMETRY_mapping_floods) >= 1);
+	assert_true(telemetry_get(f->telemetry, TELEMETRY_sideband_left_out) + n_taken >= N_FLOOD);
 	sideband_free(sb);
 }
 

@@ -241,7 +241,8 @@ static void test_missed_ticks_are_counted(void **state)
 	uint64_t before_ns = clock_mono_ns();
 	start(f);
 	uint64_t begun_ns = clock_mono_ns();
-	assert_int_equal(sampler_missed(f->sampler), 0);
+	/* A virtual CPU that was not run for a while counts. */
+	uint64_t at_first = sampler_missed(f->sampler);
 	update_big_map(map_fd, value, 1000);
 	uint64_t missed = sampler_missed(f->sampler);
 	uint64_t inner_ns = clock_mono_ns() - begun_ns;
@@ -250,7 +251,7 @@ static void test_missed_ticks_are_counted(void **state)
 	assert_int_equal(sched_setaffinity(0, sizeof(old), &old), 0);
 	uint64_t ticks = counters_of(f->sampler).ticks;
 	uint64_t period_ns = NS_PER_S / 997;
-	assert_true(missed >= 10);
+	assert_true(missed >= at_first + 10);
 	assert_true(sampler_missed(f->sampler) >= missed);
 	missed = sampler_missed(f->sampler);
 	assert_true(ticks + missed <= outer_ns / period_ns);
