@@ -281,11 +281,14 @@ bool process_confirm(struct process *p, const struct proc *proc)
 	return true;
 }
 
-static void load_maps(struct process_table *t, struct process *p, const struct proc *proc)
+static int load_maps(struct process_table *t, struct process *p, const struct proc *proc)
 {
+	int r = t->no_mappings ? 0 : process_read_maps(t, p, proc);
+
 	p->maps_tried = true;
-	if (!t->no_mappings && process_read_maps(t, p, proc) < 0)
+	if (r < 0)
 		telemetry_count(t->telemetry, TELEMETRY_process_read_errors, 1);
+	return r;
 }
 
 static struct process *make_from_proc(struct process_table *t, uint32_t pid)
@@ -304,7 +307,8 @@ static struct process *make_from_proc(struct process_table *t, uint32_t pid)
 	}
 	(void)process_confirm(p, &proc);
 	p->proc_read_ns = now_ns;
-	load_maps(t, p, &proc);
+	if (process_is_passing(load_maps(t, p, &proc)))
+		process_put_off(p);
 	return p;
 }
 
@@ -340,8 +344,10 @@ struct process *process_reread(struct process_table *t, struct process *p)
 	}
 	p->proc_read_ns = now_ns;
 	p->exec_missed = true;
-	load_maps(t, p, &proc);
+	int r = load_maps(t, p, &proc);
 	process_note_reread(t, p, now_ns);
+	if (process_is_passing(r))
+		process_put_off(p);
 	if (process_exe_changed(p, &proc)) {
 		process_unload_identity(p);
 		p->exec_count++;

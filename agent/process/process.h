@@ -96,7 +96,7 @@ struct process {
 	/* The table's numbers when its mappings were last known to be right. */
 	uint64_t trust;
 	uint64_t losses;
-	bool is_in_doubt; /* events of its mappings were left out, or its parent's are in doubt */
+	bool is_in_doubt; /* events of its mappings were left out, they could not be read just now, or its parent's are in doubt */
 	uint64_t reread_after_ns; /* for want of events it is not read before */
 	/* Bytes of mappings that were copied to change them, in the second that began then. */
 	uint64_t copied_since_ns;
@@ -104,7 +104,7 @@ struct process {
 	bool fork_seen;
 	bool exe_wanted; /* the next file that is mapped is its executable */
 	bool exec_missed; /* events were lost since the last exec that was seen: there may have been another one */
-	bool maps_tried;    /* reading its maps failed; not tried again before the next distrust */
+	bool maps_tried;    /* its maps were read, or that failed; not tried again but for doubt or distrust */
 	char comm_hint[64]; /* of its exec event, or of its sample */
 };
 

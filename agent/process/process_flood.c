@@ -6,6 +6,8 @@
  * day. And who is not believed any more is read from /proc, which takes milliseconds where there are thousands of lines. Both have a share of
  * time; beyond it only that process's own mappings are old for a while.
  */
+#include <errno.h>
+
 #include "agent/process/process_private.h"
 #include "agent/util/clock.h"
 #include "agent/util/macro.h"
@@ -60,4 +62,16 @@ void process_note_reread(struct process_table *t, struct process *p, uint64_t be
 	p->is_in_doubt = false;
 	p->reread_after_ns = now_ns + MAX_OF(PROCESS_REREAD_NS, (now_ns - begin_ns) *
 								       PROCESS_REREAD_SHARE);
+}
+
+bool process_is_passing(int r)
+{
+	return r == -ETIMEDOUT || r == -EHOSTDOWN || r == -EAGAIN;
+}
+
+/* Behind process_note_reread(): what took long waits as long as that says. */
+void process_put_off(struct process *p)
+{
+	p->is_in_doubt = true;
+	p->reread_after_ns = MAX_OF(p->reread_after_ns, clock_mono_ns() + PROCESS_PASSING_NS);
 }

@@ -79,7 +79,8 @@ void process_inherit_mappings(struct process_table *t, struct process *child,
 	set_exe_file(child, parent->exe_file);
 	if (!parent->mappings)
 		return;
-	child->is_in_doubt = process_is_in_doubt(t, parent);
+	/* Its own doubt is not ended by what another one has. */
+	child->is_in_doubt |= process_is_in_doubt(t, parent);
 	if (parent->text_claims)
 		(void)text_claims_copy(parent->text_claims, &claims);
 	process_set_claims(child, claims);
@@ -202,7 +203,8 @@ void process_borrow_mappings(struct process_table *t, struct process *p)
 		if (!parent || parent->exec_ns > child->start_ns)
 			return;
 		/* Itself never sampled, but alive: who forks and waits. */
-		if (!parent->mappings && !parent->maps_tried && !parent->exited)
+		bool is_due = !parent->maps_tried || process_is_outdated(t, parent);
+		if (!parent->mappings && is_due && !parent->exited)
 			(void)process_reread(t, parent);
 		if (parent->mappings) {
 			process_inherit_mappings(t, p, parent);

@@ -20,6 +20,8 @@
 #define PROCESS_REREAD_NS (250 * NS_PER_MS)
 /* … and not before so many times as long as the last reading took: 2 % of the time. */
 #define PROCESS_REREAD_SHARE 50
+/* … and who could not be read just now is not tried before. */
+#define PROCESS_PASSING_NS NS_PER_S
 /* Of mappings of one process copied in a second to change them: 2 % of the time with thousands of mappings, which can then change 70 times, and
  * thousands of times with dozens. */
 #define PROCESS_COPY_BYTES ((uint64_t)16 << 20)
@@ -92,6 +94,10 @@ bool process_is_in_doubt(const struct process_table *t, const struct process *p)
 bool process_is_outdated(const struct process_table *t, const struct process *p);
 /* It was read from begin_ns on until now. */
 void process_note_reread(struct process_table *t, struct process *p, uint64_t begin_ns);
+/* Whether this error of a reader (reader.h) says nothing of what was to be read: it was given up, or not tried because of other calls. */
+bool process_is_passing(int r);
+/* Its mappings could not be read for such an error: they are in doubt, and read again after a while. */
+void process_put_off(struct process *p);
 
 /* process_text.c */
 struct mapping_edit;

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What could not be read just now, because of calls that were lost, is read later. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "agent/process/process_private.h"
+#include "agent/util/clock.h"
+#include "tests/unit/agent/process/lost_call.h"
+#include "tests/unit/agent/process/proc_tree.h"
+
+#define PID 10
+#define CHILD 11
+#define START 5
+#define AT 0x1000ULL
+
+struct fixture {
+	struct proc_tree tree;
+	struct telemetry *telemetry;
+	struct process_table *table;
+	int release_fd; /* of the call that is lost; −1: none */
+};
+
+static void write_maps(struct fixture *f, uint32_t pid, int inode)
+{
+	char maps[128];
+	int n = snprintf(maps, sizeof(maps), "1000-2000 r-xp 0 08:01 %d /lib/%d\n", inode, inode);
+
+	proc_tree_write(&f->tree, pid, "maps", maps, (size_t)n);
+}
+
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	assert_non_null(f);
+	f->release_fd = -1;
+	proc_tree_init(&f->tree);
+	proc_tree_add(&f->tree, &(struct fake_proc){ .pid = PID,
+						     .comm = "host",
+						     .start_ticks = START,
+						     .maps = "",
+						     .cgroup = "0::/\n",
+						     .cmdline = "host",
+						     .exe = "/bin/host" });
+	write_maps(f, PID, 21);
+	assert_int_equal(telemetry_new(&f->telemetry), 0);
+	const struct process_table_options o = { .proc_root = f->tree.root,
+						 .telemetry = f->telemetry };
+	assert_int_equal(process_table_new(&o, &f->table), 0);
+	*state = f;
+	return 0;
+}
+
+static void lose(struct fixture *f)
+{
+	f->release_fd = lost_call_make(&(struct reader_subject){
+		.reason = READER_maps, .pid = PID, .start = START });
+}
+
+static void release(struct fixture *f)
+{
+	lost_call_release(f->release_fd);
+	f->release_fd = -1;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	if (f->release_fd >= 0)
+		release(f);
+	process_table_free(f->table);
+	telemetry_free(f->telemetry);
+	proc_tree_fini(&f->tree);
+	free(f);
+	return 0;
+}
+
+static struct process *sample(struct fixture *f, uint32_t pid)
+{
+	struct process *p = process_table_get(f->table, pid, NULL);
+
+	assert_non_null(p);
+	return p;
+}
+
+static uint64_t inode_of(const struct process *p)
+{
+	const struct mapping *at = mappings_find(p->mappings, AT);
+
+	return at ? at->file->key.inode : 0;
+}
+
+static void lose_events(struct fixture *f)
+{
+	process_table_apply(f->table, &(struct process_event){ .kind = PROCESS_EVENT_LOST,
+							       .time_ns = clock_mono_ns(),
+							       .lost = 1 });
+}
+
+static void test_maps_of_a_new_process(void **state)
+{
+	struct fixture *f = *state;
+
+	lose(f);
+	struct process *p = sample(f, PID);
+	assert_null(p->mappings);
+	assert_in_range(p->reread_after_ns, p->proc_read_ns + PROCESS_PASSING_NS, UINT64_MAX);
+	release(f);
+	/* Not at each sample. */
+	p->reread_after_ns = UINT64_MAX;
+	assert_null(sample(f, PID)->mappings);
+	p->reread_after_ns = 0;
+	assert_ptr_equal(sample(f, PID), p);
+	assert_int_equal(inode_of(p), 21);
+	assert_false(p->is_in_doubt);
+}
+
+/* What was known before a loss of events stays in doubt. */
+static void test_maps_after_a_loss(void **state)
+{
+	struct fixture *f = *state;
+	struct process *p = sample(f, PID);
+
+	assert_int_equal(inode_of(p), 21);
+	write_maps(f, PID, 22);
+	lose_events(f);
+	lose(f);
+	assert_ptr_equal(sample(f, PID), p);
+	assert_int_equal(inode_of(p), 21);
+	assert_true(p->is_in_doubt);
+	assert_in_range(p->reread_after_ns, p->proc_read_ns + PROCESS_PASSING_NS, UINT64_MAX);
+	release(f);
+	p->reread_after_ns = 0;
+	assert_ptr_equal(sample(f, PID), p);
+	assert_int_equal(inode_of(p), 22);
+	assert_false(p->is_in_doubt);
+}
+
+/* Who has its parent's mappings meanwhile is read itself all the same. */
+static void test_maps_of_a_child(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t start_ticks = ticks_now();
+
+	proc_tree_add(&f->tree, &(struct fake_proc){ .pid = CHILD,
+						     .parent_pid = PID,
+						     .start_ticks = start_ticks,
+						     .maps = "" });
+	write_maps(f, CHILD, 23);
+	process_table_apply(f->table, &(struct process_event){ .kind = PROCESS_EVENT_FORK,
+							       .pid = CHILD,
+							       .parent_pid = PID,
+							       .time_ns = clock_mono_ns() });
+	f->release_fd = lost_call_make(&(struct reader_subject){
+		.reason = READER_maps, .pid = CHILD, .start = start_ticks });
+	struct process *p = sample(f, CHILD);
+	assert_int_equal(inode_of(p), 21);
+	assert_true(p->is_in_doubt);
+	release(f);
+	p->reread_after_ns = 0;
+	assert_ptr_equal(sample(f, CHILD), p);
+	assert_int_equal(inode_of(p), 23);
+}
+
+#define FIXTURE_TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		FIXTURE_TEST(test_maps_of_a_new_process),
+		FIXTURE_TEST(test_maps_after_a_loss),
+		FIXTURE_TEST(test_maps_of_a_child),
+	};
+
+	return cmocka_run_group_tests_name("agent/process/process_passing", tests, NULL, NULL);
+}
