@@ -83,38 +83,42 @@ static int open_ring(struct sideband_rings *r, unsigned int cpu, size_t n_bytes,
 	return 0;
 }
 
-/* The old one is closed first, or events would come twice: an exit that is counted twice ends a process that lives. NULL where it cannot be
- * opened again; it is then one of those that are opened as they come. */
-static void reopen(struct sideband_rings *r, size_t i, size_t n_bytes)
+/* The old one is closed first, or events would come twice: an exit that is counted twice ends a process that lives. 0, or the -errno of that
+ * size; then it is of the usual one, or NULL where it cannot be opened at all: one of those that are opened as they come. */
+static int reopen(struct sideband_rings *r, size_t i, size_t n_bytes)
 {
 	unsigned int cpu = perf_ring_cpu(r->items[i]);
 
 	drain_and_close(r, r->items[i]);
 	r->items[i] = NULL;
-	if (open_ring(r, cpu, n_bytes, &r->items[i]) == 0)
+	int result = open_ring(r, cpu, n_bytes, &r->items[i]);
+	if (result == 0)
 		r->grown_bytes += is_grown(r, r->items[i]) ? n_bytes : 0;
 	else
 		(void)open_ring(r, cpu, r->ring_bytes, &r->items[i]);
+	return result;
 }
 
-/* The one that grew longest ago, as the order is: who floods one CPU after the other shall not use up the memory for good. */
-static void shrink_first(struct sideband_rings *r)
+/* The one that grew longest ago, as the order is: who floods one CPU after the other shall not use up the memory for good. False when none was
+ * replaced; as where even the place of all would not do. */
+static bool shrink_first(struct sideband_rings *r)
 {
-	for (size_t i = 0; i < r->n; i++) {
+	for (size_t i = 0; r->max_grown_bytes >= SIDEBAND_GROWN_BYTES && i < r->n; i++) {
 		if (!r->items[i] || !is_grown(r, r->items[i]))
 			continue;
-		reopen(r, i, r->ring_bytes);
-		return;
+		(void)reopen(r, i, r->ring_bytes);
+		return true;
 	}
+	return false;
 }
 
 /* Takes its place behind all others. */
 static void grow(struct sideband_rings *r, size_t i)
 {
-	reopen(r, i, SIDEBAND_GROWN_BYTES);
+	int result = reopen(r, i, SIDEBAND_GROWN_BYTES);
 	struct perf_ring *ring = r->items[i];
-	/* Not allowed to have more, and never will be. */
-	if (ring && !is_grown(r, ring))
+	/* Not allowed to have more, and never will be. Memory or descriptors that are short may be there the next time that it is full. */
+	if (result == -EPERM || result == -EACCES)
 		r->max_grown_bytes = 0;
 	memmove(&r->items[i], &r->items[i + 1], (r->n - i - 1) * sizeof(struct perf_ring *));
 	r->items[r->n - 1] = ring;
@@ -141,7 +145,7 @@ static bool replace_full(struct sideband_rings *r)
 
 		/* One at a time: what has just grown is not made small for the next. */
 		if (wants && !any && !has_room(r))
-			shrink_first(r);
+			any = shrink_first(r);
 		if (!wants || !has_room(r)) {
 			i++;
 			continue;
