@@ -141,7 +141,10 @@ def test_32_bit_program(processes, tmp_path):
             pytest.skip("this kernel runs no 32-bit programs")
         raise
     assert stacks.total > 100, stacks.show()
-    assert {s.frames for s in stacks} == {("compat", "[32-bit process]")}, stacks.show()
+    said = sum(s.count for s in stacks if s.frames == ("compat", "[32-bit process]"))
+    # A tick in the middle of its exec is nobody's code yet.
+    assert said >= 0.99 * stacks.total, stacks.show()
+    assert {s.frames for s in stacks} <= {("compat", "[32-bit process]"), ("compat", "[unknown]")}, stacks.show()
 
 
 def test_code_in_memory_in_place_of_the_file(processes, frameless_programs, tmp_path):
