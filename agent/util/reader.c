@@ -39,7 +39,7 @@
 
 struct reader {
 	struct list node; /* of the idle ones */
-	pthread_t thread;
+	pthread_t thread; /* set by itself, before it is idle */
 	pthread_cond_t wake;
 	struct reader_call *call; /* NULL: idle */
 	pid_t tid;
@@ -198,6 +198,8 @@ static void *reader_main(void *arg)
 {
 	struct reader *r = arg;
 
+	r->thread = pthread_self();
+	(void)pthread_setname_np(r->thread, "xagent-reader");
 	reader_run_apart(serve, r);
 	if (!r->stop)
 		(void)pthread_detach(pthread_self());
@@ -206,21 +208,20 @@ static void *reader_main(void *arg)
 	return NULL;
 }
 
-/* Signals are the loop's. The lock is not held. */
+/* Signals are the loop's. The lock is not held. A reader that was started is its own: it may have run its call, and be gone. */
 static int start(struct reader *r)
 {
 	pthread_attr_t attr;
+	pthread_t thread;
 	sigset_t all, before;
 
 	sigfillset(&all);
 	(void)pthread_attr_init(&attr);
 	(void)pthread_attr_setstacksize(&attr, READER_STACK_BYTES);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	int error = pthread_create(&r->thread, &attr, reader_main, r);
+	int error = pthread_create(&thread, &attr, reader_main, r);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	(void)pthread_attr_destroy(&attr);
-	if (error == 0)
-		(void)pthread_setname_np(r->thread, "xagent-reader");
 	return error == 0 ? 0 : -EAGAIN;
 }
 
@@ -236,7 +237,7 @@ static struct reader *take_idle(void)
 	return r;
 }
 
-/* Gives the call to a thread. The lock is held, and let go meanwhile. */
+/* Gives the call to a thread, which is there for as long as the call is not done. The lock is held, and let go meanwhile. */
 static int hand_over(struct reader_call *call, struct reader **ret_reader)
 {
 	struct reader *r = take_idle();

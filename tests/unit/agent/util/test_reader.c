@@ -259,6 +259,35 @@ static void test_many_at_once(void **state)
 	(void)pthread_barrier_destroy(&barrier);
 }
 
+static void *run_often(void *data)
+{
+	struct at_once *a = data;
+	struct reader_subject subject = on(a->dev);
+
+	pthread_barrier_wait(a->barrier);
+	for (int i = 0; i < 300; i++)
+		(void)run(-1, &subject);
+	return NULL;
+}
+
+/* More than are kept idle: most are gone again before who started them has gone on. */
+static void test_readers_come_and_go(void **state)
+{
+	struct at_once items[N_AT_ONCE];
+	pthread_t threads[N_AT_ONCE];
+	pthread_barrier_t barrier;
+
+	(void)state;
+	assert_int_equal(pthread_barrier_init(&barrier, NULL, N_AT_ONCE), 0);
+	for (int i = 0; i < N_AT_ONCE; i++) {
+		items[i] = (struct at_once){ &barrier, -1, 401 + (dev_t)i, 0 };
+		assert_int_equal(pthread_create(&threads[i], NULL, run_often, &items[i]), 0);
+	}
+	for (int i = 0; i < N_AT_ONCE; i++)
+		assert_int_equal(pthread_join(threads[i], NULL), 0);
+	(void)pthread_barrier_destroy(&barrier);
+}
+
 struct nested_call {
 	struct reader_call call;
 	int result;
@@ -686,6 +715,7 @@ int main(void)
 		TEST(test_two_of_one_user),
 		TEST(test_two_of_one_user_at_once),
 		TEST(test_many_at_once),
+		TEST(test_readers_come_and_go),
 		TEST(test_all_threads_lost),
 		TEST(test_work_while_it_waits),
 		TEST(test_running_is_not_lost),
