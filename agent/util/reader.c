@@ -145,7 +145,7 @@ static void init_pool(void)
 	(void)pthread_atfork(before_fork, after_fork, in_child);
 }
 
-/* The call has run. The lock is held, and let go where a given-up call is freed. */
+/* The call has run. The lock is held, and let go where a given-up call is freed: what it holds may keep the thread, which is lost until then. */
 static void finish(struct reader_call *call)
 {
 	if (call->wait) {
@@ -153,13 +153,14 @@ static void finish(struct reader_call *call)
 		pthread_cond_signal(&call->wait->done);
 		return;
 	}
-	reader_losses_remove(&pool.losses, call->lost);
-	pthread_cond_broadcast(&pool.changed);
-	pool.n_returned++;
-	pool.said_full = pool.said_full && pool.losses.n > READER_MAX_LOST / 2;
+	struct reader_lost *lost = call->lost;
 	pthread_mutex_unlock(&pool.lock);
 	call->free(call);
 	pthread_mutex_lock(&pool.lock);
+	reader_losses_remove(&pool.losses, lost);
+	pthread_cond_broadcast(&pool.changed);
+	pool.n_returned++;
+	pool.said_full = pool.said_full && pool.losses.n > READER_MAX_LOST / 2;
 }
 
 static void serve(void *data)

@@ -8,7 +8,7 @@
  * or is killed. Not kept are /proc/PID/{stat,status,cgroup,comm,ns}, links of exe, cwd and root, and statx(2) with AT_STATX_DONT_SYNC.
  *
  * A call is heap memory with two owners in turn. As long as somebody waits it is his. When it is given up it is the thread's, with all that
- * it holds, and is freed there if it ever returns.
+ * it holds, and is freed there if it ever returns. Until it is freed, which may wait as well, the thread is lost.
  *
  * Whom a call was made for (a process, or the device of a file) is avoided when it is given up: further calls fail at once, until the lost
  * one returns, or for 10 s, 20 s … 10 min, after which one is tried. Who is to blame has two lost calls at most, then all calls for him fail
@@ -122,7 +122,7 @@ bool reader_tells_at_once(int fd);
 
 /*
  * close(2) of such a descriptor, which may wait, too (FUSE_FLUSH). One that cannot be closed now is closed later. Ignores negative ones, keeps
- * errno.
+ * errno. A call closes what it is asked to and nothing that waits.
  */
 void reader_close(int fd);
 static inline void reader_close_p(int *fd)

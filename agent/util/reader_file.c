@@ -248,10 +248,14 @@ void reader_close(int fd)
 {
 	int saved = errno;
 
-	if (fd >= 0 && (reader_is_in_place() || closes_at_once(fd)))
+	if (fd < 0)
+		return;
+	if (reader_is_in_place() || closes_at_once(fd))
 		(void)close(fd);
-	else if (fd >= 0)
+	else
 		close_now_or_later(fd);
-	close_waiting();
+	/* A reader would do it itself, and be lost for devices that it was not admitted for. */
+	if (!reader_is_in_place())
+		close_waiting();
 	errno = saved;
 }

@@ -73,7 +73,7 @@ void reader_cache_put(const struct stat *st, uint64_t file_off, const void *byte
 uint32_t reader_n_to_close(void);
 /* reader.c: whether this thread makes all calls itself. */
 bool reader_is_in_place(void);
-/* reader.c: lost calls that have returned, of all time. */
+/* reader.c: lost calls that have returned and are freed, of all time. */
 uint64_t reader_n_returned(void);
 
 #endif

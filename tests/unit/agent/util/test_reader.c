@@ -614,6 +614,105 @@ static void test_closed_later(void **state)
 	assert_int_equal(fcntl(fd, F_GETFD), -1);
 }
 
+/* Its memory is freed when a byte came through the second pipe. */
+struct held_call {
+	struct reader_call call;
+	int run_fd;
+	int free_fd; /* owned */
+};
+
+static atomic_int n_freeing;
+
+static void held_run(struct reader_call *call)
+{
+	char byte;
+
+	(void)!read(CONTAINER_OF(call, struct held_call, call)->run_fd, &byte, 1);
+}
+
+static void held_free(struct reader_call *call)
+{
+	struct held_call *c = CONTAINER_OF(call, struct held_call, call);
+	char byte;
+
+	n_freeing++;
+	(void)!read(c->free_fd, &byte, 1);
+	reader_close(c->free_fd);
+	free(c);
+}
+
+static void lose_held(int run_fd, int free_fd, const struct reader_subject *subject)
+{
+	struct held_call *c = calloc(1, sizeof(*c));
+
+	assert_non_null(c);
+	*c = (struct held_call){
+		.call = { .run = held_run, .free = held_free }, .run_fd = run_fd, .free_fd = free_fd
+	};
+	assert_int_equal(reader_run(&c->call, subject), -ETIMEDOUT);
+}
+
+/* What it holds may keep it as well. */
+static void test_lost_until_it_is_freed(void **state)
+{
+	const struct pipe_ends *p = *state;
+	struct reader_subject subject = on(1);
+	uint64_t n_returned = reader_n_returned();
+	int hold[2];
+
+	n_freeing = 0;
+	assert_int_equal(pipe2(hold, O_CLOEXEC), 0);
+	lose_held(p->ends[0], hold[0], &subject);
+	assert_int_equal(write(p->ends[1], "x", 1), 1);
+	for (int i = 0; i < 5000 && n_freeing == 0; i++)
+		(void)usleep(1000);
+	assert_int_equal(n_freeing, 1);
+	assert_int_equal(reader_get_stats().n_lost, 1);
+	assert_int_equal(run(-1, &subject), -EHOSTDOWN);
+	assert_int_equal(reader_n_returned(), n_returned);
+	assert_int_equal(write(hold[1], "x", 1), 1);
+	wait_for_n_lost(0);
+	assert_int_equal(reader_n_returned(), n_returned + 1);
+	assert_int_equal(run_again(&subject), 0);
+	(void)close(hold[1]);
+}
+
+/* One that is back is not lost again for what others have left open. */
+static void test_reader_closes_its_own_only(void **state)
+{
+	const struct pipe_ends *p = *state;
+	/* procfs does not tell what it has at once. */
+	int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC), one[2], two[2], hold[2];
+	struct reader_subject a, b = on(2), c = on(3);
+	struct stat st;
+
+	assert_int_equal(fstat(fd, &st), 0);
+	a = on(st.st_dev);
+	assert_int_equal(pipe2(one, O_CLOEXEC), 0);
+	assert_int_equal(pipe2(two, O_CLOEXEC), 0);
+	assert_int_equal(pipe2(hold, O_CLOEXEC), 0);
+	assert_int_equal(run(p->ends[0], &a), -ETIMEDOUT);
+	reader_close(fd);
+	assert_int_equal(reader_get_stats().n_to_close, 1);
+	assert_int_equal(run(one[0], &b), -ETIMEDOUT);
+	lose_held(two[0], hold[0], &c);
+	assert_int_equal(write(hold[1], "x", 1), 1);
+	(void)close(one[1]);
+	wait_for_n_lost(2);
+	(void)close(two[1]);
+	wait_for_n_lost(1);
+	assert_int_equal(fcntl(hold[0], F_GETFD), -1);
+	assert_int_equal(reader_get_stats().n_to_close, 1);
+	assert_int_not_equal(fcntl(fd, F_GETFD), -1);
+	assert_int_equal(write(p->ends[1], "x", 1), 1);
+	wait_for_n_lost(0);
+	reader_close(hold[1]);
+	assert_int_equal(reader_get_stats().n_to_close, 0);
+	assert_int_equal(fcntl(fd, F_GETFD), -1);
+	(void)close(one[0]);
+	(void)close(two[0]);
+}
+
 static void test_reasons_have_names(void **state)
 {
 	(void)state;
@@ -711,6 +810,8 @@ int main(void)
 		TEST(test_pread),
 		TEST(test_given_up),
 		TEST(test_closed_later),
+		TEST(test_lost_until_it_is_freed),
+		TEST(test_reader_closes_its_own_only),
 		TEST(test_process_is_told_from_the_next_of_its_pid),
 		TEST(test_two_of_one_user),
 		TEST(test_two_of_one_user_at_once),
