@@ -75,6 +75,8 @@ void graph_free(struct graph *g)
 	if (!g)
 		return;
 	g->ending = true;
+	/* The loop still runs below, and whoever answers there looks at what lives: that is nothing from now on. */
+	g->live.n = 0;
 	while (g->nodes.n > 0)
 		node_free(g->nodes.items[--g->nodes.n]);
 	free_held(g);

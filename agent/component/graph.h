@@ -57,7 +57,8 @@ void graph_process_gone(struct graph *g, uint32_t pid);
 void graph_check(struct graph *g);
 
 /* Blocks that live: components, also those of modules, and configuration blocks with a health of their own (logging, import.file …). In
- * order of evaluation: a module's owner, then what is in it. Pointers are good until the next load, or until the loop runs. */
+ * order of evaluation: a module's owner, then what is in it. Pointers are good until the next load, or until the loop runs. None while
+ * graph_free() runs. */
 size_t graph_n(const struct graph *g);
 const struct component *graph_component(const struct graph *g, size_t i);
 
