@@ -49,8 +49,16 @@ static struct store_task *take_first(struct store *s, enum store_task_class clas
 	return task;
 }
 
+/* Who waits for a copy of a head that was evicted meanwhile: there will be none, and nobody else would tell. */
+static void serve_without_head(struct store *s)
+{
+	if (s->head_stats.n_profiles == 0 && !list_empty(&s->views))
+		store_serve_views(s, 0, NULL);
+}
+
 static struct store_task *next_task(struct store *s)
 {
+	serve_without_head(s);
 	struct store_task *task = store_closing_task(s);
 
 	task = task ? task : take_first(s, STORE_TASK_OWN);

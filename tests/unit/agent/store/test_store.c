@@ -7,6 +7,8 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -557,6 +559,58 @@ static void test_no_memory(void **state)
 	labels_unref(labels);
 }
 
+/* The ingest thread stays in it until it is opened. */
+struct gate {
+	struct store_task task;
+	atomic_bool open;
+};
+
+static void gate_run(struct store_task *task)
+{
+	struct gate *gate = CONTAINER_OF(task, struct gate, task);
+
+	while (!atomic_load(&gate->open))
+		sched_yield();
+}
+
+static void gate_done(struct store_task *task)
+{
+	(void)task;
+}
+
+/* Behind the gate is a put that keeps nothing, and evicts what has grown old meanwhile. */
+static void test_view_of_a_head_that_is_evicted(void **state)
+{
+	struct world *w = *state;
+	struct gate gate = { .task = { .run = gate_run, .done = gate_done } };
+	struct store_view_request request = { .end_ms = INT64_MAX,
+					      .done = store_sync_view_done,
+					      .result = -EINPROGRESS };
+	struct labels *labels = service_labels("a");
+	struct store_put refused = { .labels = labels,
+				     .pprof = (const uint8_t *)"x",
+				     .n = 1,
+				     .why = &w->why,
+				     .done = store_sync_put_done };
+
+	start(w, 1 << 20);
+	store_set_bounds(w->store, 1 << 20, MINUTE_MS * NS_PER_MS);
+	assert_int_equal(put(w, "a", T0_MS, "main;f"), STORE_KEPT);
+	store_task_submit(w->store, &gate.task, STORE_TASK_OWN);
+	store_put(w->store, &refused);
+	store_view_request(w->store, &request);
+	assert_int_equal(request.result, -EINPROGRESS);
+	now_ms += MINUTE_MS + 1;
+	atomic_store(&gate.open, true);
+	store_drain(w->store);
+	assert_int_equal(refused.result, STORE_REFUSED);
+	assert_int_equal(stats_of(w).n_profiles, 0);
+	assert_int_equal(request.result, 0);
+	assert_int_equal(request.view.n, 0);
+	store_view_fini(&request.view);
+	labels_unref(labels);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -568,6 +622,7 @@ int main(void)
 		TEST(test_closed_head),
 		TEST(test_view_order),
 		TEST(test_copy_of_the_head),
+		TEST(test_view_of_a_head_that_is_evicted),
 		TEST(test_age),
 		TEST(test_bound),
 		TEST(test_late_profile),
