@@ -5,6 +5,7 @@
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "agent/util/clock.h"
 #include "agent/util/cpus.h"
@@ -14,6 +15,7 @@ struct cpu_counters {
 	struct cpus possible;	     /* whose values a look-up copies, in this order */
 	struct wire_counters *now;   /* as they were copied, of one event */
 	struct wire_counters *shown; /* the last that balanced: a row of CPUs an event */
+	bool *is_stale;		     /* likewise: it did not balance at the last look */
 };
 
 int cpu_counters_new(int map_fd, struct cpu_counters **ret_counters)
@@ -28,7 +30,8 @@ int cpu_counters_new(int map_fd, struct cpu_counters **ret_counters)
 		return r;
 	c->now = calloc(c->possible.n, sizeof(*c->now));
 	c->shown = calloc(c->possible.n * EVENT_MAX, sizeof(*c->shown));
-	if (!c->now || !c->shown)
+	c->is_stale = calloc(c->possible.n * EVENT_MAX, sizeof(*c->is_stale));
+	if (!c->now || !c->shown || !c->is_stale)
 		return -ENOMEM;
 	*ret_counters = TAKE_PTR(c);
 	return 0;
@@ -41,6 +44,7 @@ void cpu_counters_free(struct cpu_counters *c)
 	cpus_fini(&c->possible);
 	free(c->now);
 	free(c->shown);
+	free(c->is_stale);
 	free(c);
 }
 
@@ -49,20 +53,28 @@ static struct wire_counters *row_of(const struct cpu_counters *c, enum event eve
 	return c->shown + (size_t)event * c->possible.n;
 }
 
-/* How many CPUs were in the middle of an event, or -errno. */
+static bool *stale_row_of(const struct cpu_counters *c, enum event event)
+{
+	return c->is_stale + (size_t)event * c->possible.n;
+}
+
+/* How many CPUs were in the middle of an event each time so far in this look, or -errno. */
 static int take_balanced(struct cpu_counters *c, enum event event)
 {
 	struct wire_counters *shown = row_of(c, event);
+	bool *is_stale = stale_row_of(c, event);
 	uint32_t key = event;
 	int n_torn = 0;
 
 	if (bpf_map_lookup_elem(c->map_fd, &key, c->now) < 0)
 		return -errno;
-	for (size_t i = 0; i < c->possible.n; i++)
-		if (wire_counters_balance(&c->now[i]))
+	for (size_t i = 0; i < c->possible.n; i++) {
+		if (wire_counters_balance(&c->now[i])) {
 			shown[i] = c->now[i];
-		else
-			n_torn++;
+			is_stale[i] = false;
+		}
+		n_torn += is_stale[i];
+	}
 	return n_torn;
 }
 
@@ -71,6 +83,7 @@ static int look_at(struct cpu_counters *c, enum event event)
 	uint64_t until_ns = clock_mono_ns() + CPU_COUNTERS_WAIT_NS;
 	int n_torn;
 
+	memset(stale_row_of(c, event), true, c->possible.n);
 	do
 		n_torn = take_balanced(c, event);
 	while (n_torn > 0 && clock_mono_ns() < until_ns);
@@ -91,7 +104,7 @@ const struct wire_counters *cpu_counters_of(const struct cpu_counters *c, enum e
 {
 	for (size_t i = 0; i < c->possible.n; i++)
 		if (c->possible.ids[i] == cpu)
-			return &row_of(c, event)[i];
+			return stale_row_of(c, event)[i] ? NULL : &row_of(c, event)[i];
 	return NULL;
 }
 

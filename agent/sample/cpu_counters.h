@@ -3,7 +3,8 @@
  * The kernel half's counters, by event and CPU, each as it was between two ticks.
  *
  * A look may come in the middle of a tick: it is counted in `ticks` then, and in none of its ends. Such a CPU is read again, for
- * CPU_COUNTERS_WAIT_NS at most; after that (a virtual CPU that was taken away within a tick) it keeps what it had at the last look. So
+ * CPU_COUNTERS_WAIT_NS at most; after that (a virtual CPU that was taken away within a tick) it adds to sums what it had at the look before,
+ * and by itself is not told: what is compared with a clock has to be as of now. So
  *
  *	ticks = emitted + idle + filtered + lost
  *
@@ -27,9 +28,10 @@ int cpu_counters_new(int map_fd, struct cpu_counters **ret_counters);
 void cpu_counters_free(struct cpu_counters *c);
 DEFINE_CLEANUP(struct cpu_counters *, cpu_counters_free);
 
-/* A new look. 0 or -errno, and the last one stands. */
+/* A new look. 0 or -errno, and sums stand. */
 int cpu_counters_look(struct cpu_counters *c);
-/* Of one CPU at the last look; NULL: the kernel says that there can be no such CPU. Borrowed until the next look. */
+/* Of one CPU at the last look; NULL: it was in the middle of a tick all the time, or the look failed, or the kernel says that there can be no
+ * such CPU. Borrowed until the next look. */
 const struct wire_counters *cpu_counters_of(const struct cpu_counters *c, enum event event,
 					    unsigned int cpu);
 /* Of all CPUs at the last look. */

@@ -24,7 +24,8 @@ int missed_new(struct missed **ret_missed);
 void missed_free(struct missed *m);
 DEFINE_CLEANUP(struct missed *, missed_free);
 
-/* Of all CPUs, as of the last looks. What is due has to be looked at first: what came meanwhile is not missed. */
+/* Of all CPUs, as of the last looks. What is due has to be looked at first: what came meanwhile is not missed. A CPU whose counters could not
+ * be told is left to the next one. */
 void missed_look(struct missed *m, const struct ticks *ticks, const struct cpu_counters *counters);
 uint64_t missed_total(const struct missed *m);
 

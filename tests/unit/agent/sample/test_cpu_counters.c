@@ -139,12 +139,17 @@ static void test_torn_cpu_keeps_its_last(void **state)
 	assert_true(wire_counters_balance(&sum));
 	assert_int_equal(sum.idle, 7);
 	assert_int_equal(sum.ticks, last > 0 ? 12 : 7);
+	/* What is due by now is not to be compared with what came by then. */
+	assert_null(cpu_counters_of(f->counters, EVENT_CPU, f->possible.ids[last]));
+	if (last > 0)
+		assert_non_null(cpu_counters_of(f->counters, EVENT_CPU, f->possible.ids[0]));
 	/* The tick ends. */
 	f->values[last].emitted = 1;
 	write_values(f);
 	sum = look(f);
 	assert_int_equal(sum.ticks, last > 0 ? 13 : 8);
 	assert_int_equal(sum.emitted, last > 0 ? 6 : 1);
+	assert_non_null(cpu_counters_of(f->counters, EVENT_CPU, f->possible.ids[last]));
 }
 
 static void test_no_map(void **state)
