@@ -6,7 +6,7 @@
  * (perf_swevent_init_hrtimer, kernel/events/core.c), so what is due follows from that clock. For how long the event was there at all, only
  * the event knows: it ends when its CPU goes offline, unseen until somebody looks. Its own clock is not the timer's (the one is
  * adjusted by NTP, up to 500 ppm, the other is not), so of the time between two looks the timer's clock is believed where both agree, and the
- * event's where they do not.
+ * event's where they do not. That they agree is judged to 1/512 of that time: looks are to be seconds apart, not hours.
  *
  * Never too many: the tick that is due now may be under way. Too few by two at most, for each event.
  */

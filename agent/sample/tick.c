@@ -160,6 +160,8 @@ static int ticks_add(struct ticks *t, unsigned int cpu)
 
 int ticks_sync(struct ticks *t, const struct cpus *cpus)
 {
+	/* What the two clocks may differ by grows with the time between two looks (due.h), and nobody else need ever look. */
+	ticks_look(t);
 	ticks_drop_gone(t, cpus);
 	for (size_t i = 0; i < cpus->n; i++) {
 		int r = ticks_has(t, cpus->ids[i]) ? 0 : ticks_add(t, cpus->ids[i]);

@@ -21,7 +21,7 @@ void ticks_free(struct ticks *t);
 DEFINE_CLEANUP(struct ticks *, ticks_free);
 
 /* Starts on CPUs that are new in `cpus`, lets go of those that are not in it any more, and starts again on those that went and came
- * back since the last call. */
+ * back since the last call. Looks at those that stay as well: to be called about once a second. */
 int ticks_sync(struct ticks *t, const struct cpus *cpus);
 /* Another rate from now on: each CPU gets its new event before it loses the old one. On failure all keep the old rate. */
 int ticks_set_hz(struct ticks *t, unsigned int hz);

@@ -39,6 +39,10 @@ static const struct row rows[] = {
 	{ "cpu_went", { { 1000, 0, 1000 }, { 2000, 0, 1500 }, { 3000, 0, 1500 } }, 149 },
 	{ "cpu_went_before_the_first_look", { { 1000, 0, 250 } }, 24 },
 	{ "cpu_was_never_there", { { 1000, 0, 0 }, { 2000, 0, 0 } }, 0 },
+	/* However long it was there before, as looks are not far apart. */
+	{ "cpu_went_after_a_day",
+	  { { 86400000, 0, 86400000 }, { 86401000, 0, 86400500 }, { 86402000, 0, 86400500 } },
+	  8640049 },
 	/* We were not run between the clock and the event: it was there all the time. */
 	{ "look_took_long", { { 1000, 200, 1200 }, { 2000, 0, 2000 } }, 199 },
 	{ "event_asked_at_once", { { 1000, 200, 1000 }, { 2000, 0, 2000 } }, 199 },
