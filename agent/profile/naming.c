@@ -150,7 +150,7 @@ static void sort(struct order *o)
 	o->n = n;
 }
 
-/* False when there is no room for more: sorting again for a few each time would take for ever. */
+/* False when there is no room for more: unless sorting has made some for a quarter, it would be for a few each time, and take for ever. */
 static bool add_files(struct order *o, const struct stack *stack)
 {
 	for (uint32_t i = 0; i < stack->n_user; i++) {
@@ -158,10 +158,11 @@ static bool add_files(struct order *o, const struct stack *stack)
 
 		if (!frame_object_id(frame))
 			continue;
-		if (o->n == o->cap)
+		if (o->n == o->cap) {
 			sort(o);
-		if (o->n >= o->cap - o->cap / 4)
-			return false;
+			if (o->n >= o->cap - o->cap / 4)
+				return false;
+		}
 		o->items[o->n++] = frame;
 	}
 	return true;

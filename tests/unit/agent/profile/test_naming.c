@@ -13,6 +13,10 @@
 /* Less than all names. */
 #define SMALL_STORE_BYTES ((size_t)256 << 10)
 
+/* Of 128 KiB an eighth is for 2,048 frames: these are more than three quarters of that, and with the others more than all. */
+#define N_RECURSIONS 20
+#define DEEPEST_RECURSION 110
+
 struct files {
 	struct fixture_dir dir;
 	struct telemetry *telemetry;
@@ -153,6 +157,38 @@ static void test_each_index_is_made_once(void **state)
 	symbol_store_end(f->store);
 }
 
+/* Stacks of one frame over and over, which come first: the list begins with what was added last. */
+static void add_recursion(struct files *f)
+{
+	uint64_t user[DEEPEST_RECURSION];
+	bool is_new;
+
+	for (size_t i = 0; i < ARRAY_SIZE(user); i++)
+		user[i] = frame_of(f, 0, 0);
+	for (uint16_t i = 0; i < N_RECURSIONS; i++)
+		assert_int_equal(add_sample(f->interval, f->labels, NO_FRAMES, 0, user,
+					    (uint16_t)(DEEPEST_RECURSION - i), &is_new),
+				 0);
+}
+
+/* A frame that comes more often than there is room for frames takes the place of one. */
+static void test_recursion_leaves_room(void **state)
+{
+	struct files *f = *state;
+	_cleanup_(namer_freep) struct namer *namer = NULL;
+	struct named_stack named;
+
+	add_stacks(f, 40);
+	add_recursion(f);
+	open_store(f, STORE_BYTES);
+	assert_int_equal(namer_new(f->interval, f->store, (size_t)128 << 10, &namer), 0);
+	namer_name_all(namer);
+	for (const struct stack *s = f->interval->series->stacks; s; s = s->next)
+		assert_int_equal(namer_stack(namer, s, &named), 0);
+	assert_in_range(telemetry_get(f->telemetry, TELEMETRY_symbol_cache_evictions), 1, N_FILES);
+	symbol_store_end(f->store);
+}
+
 /* What has no place in the order is named as it comes, and what is forgotten for want of memory again. */
 static void test_little_memory(void **state)
 {
@@ -211,6 +247,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_each_index_is_made_once, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_recursion_leaves_room, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_little_memory, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_names_stay_within_the_store, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_a_stack_beyond_the_store, setup, teardown),
