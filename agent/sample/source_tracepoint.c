@@ -60,15 +60,24 @@ static int tracepoint_source_new(struct sample_bpf *bpf, const struct sampler_op
 	return 0;
 }
 
-/* One event brings the hits of all CPUs and tasks: a tracepoint's programs are its own, not the event's. */
+/* One event brings the hits of all CPUs and tasks: a tracepoint's programs are its own, not the event's. It has to be on some CPU that is
+ * online, and 0 need not be. */
 static int open_event(uint64_t id)
 {
+	_cleanup_cpus_ struct cpus online = { 0 };
+	int r = cpus_online(&online);
+
+	if (r < 0)
+		return r;
+	if (online.n == 0)
+		return -ENODEV;
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
 		.type = PERF_TYPE_TRACEPOINT,
 		.config = id,
 	};
-	int fd = (int)syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
+	int fd = (int)syscall(SYS_perf_event_open, &attr, -1, (int)online.ids[0], -1,
+			      PERF_FLAG_FD_CLOEXEC);
 
 	return fd < 0 ? -errno : fd;
 }
