@@ -5,6 +5,9 @@
  * A tracepoint may be hit a million times a second, and each sample costs microseconds and room in the ring. Up to a limit each hit is a
  * sample. Beyond it only some are, at random distances so that no pattern of the program is in step with them, and what the others were worth
  * is added to the next one: sums stay exact, whose they are is an estimate. Each CPU and source for itself.
+ *
+ * Exact, that is, of the hits that come here. One that finds the CPU running another BPF program, or changing a BPF map, the kernel drops
+ * (bpf_prog_active, in trace_call_bpf()), and nothing counts it.
  */
 #ifndef XAGENT_BPF_THIN_BPF_H
 #define XAGENT_BPF_THIN_BPF_H

@@ -37,7 +37,7 @@ volatile __u32 table_epoch = 0;
 /* Entries of the cache of frames − 1, all ones. */
 const volatile __u32 cache_mask = WIRE_CACHE_MAX_PARTS * FRAME_CACHE_PART_ENTRIES - 1;
 
-/* Where a walk's state lies is told by its level, for functions that can be given no pointer (scratch.bpf.h). */
+/* Where a walk's state lies is told by its level, for functions that can be given no pointer (maps.bpf.h). */
 static __always_inline struct scratch *walk_scratch(__u32 level)
 {
 	return bpf_map_lookup_elem(&scratch, &level);
