@@ -19,6 +19,7 @@
 #define COPIES_DIVISOR 10
 #define SAMPLER_RING_MIN_BYTES ((size_t)1024 * 1024)
 #define SAMPLER_RING_MAX_BYTES ((size_t)64 * 1024 * 1024)
+
 static size_t count_cpus(const struct sampler_options *o)
 {
 	_cleanup_cpus_ struct cpus online = { 0 };
@@ -28,12 +29,18 @@ static size_t count_cpus(const struct sampler_options *o)
 	return cpus_online(&online) == 0 ? online.n : 1;
 }
 
-/* A power of two, as large as needed or allowed. */
-static size_t ring_bytes(const struct sampler_options *o)
+/* Samples a second on one CPU, at most. */
+static size_t most_samples(const struct sampler_options *o)
+{
+	size_t n_ticks = o->no_ticks ? 0 : o->hz ? o->hz : SAMPLER_DEFAULT_HZ;
+
+	return n_ticks + o->n_tracepoints * SAMPLER_PROBE_HZ;
+}
+
+size_t knobs_ring_bytes(const struct sampler_options *o, size_t n_cpus)
 {
 	size_t most = o->ring_bytes ? o->ring_bytes : SAMPLER_RING_MAX_BYTES;
-	size_t needed = 2 * count_cpus(o) * (o->hz ? o->hz : SAMPLER_DEFAULT_HZ) * WIRE_COPY_BYTES /
-			COPIES_DIVISOR;
+	size_t needed = 2 * n_cpus * most_samples(o) * WIRE_COPY_BYTES / COPIES_DIVISOR;
 	size_t n = SAMPLER_RING_MIN_BYTES;
 
 	while (n < needed && 2 * n <= most && 2 * n <= SAMPLER_RING_MAX_BYTES)
@@ -90,7 +97,7 @@ static int size_cache(struct sample_bpf *bpf, uint32_t parts)
 
 int knobs_set(struct sample_bpf *bpf, const struct sampler_options *o)
 {
-	size_t bytes = ring_bytes(o);
+	size_t bytes = knobs_ring_bytes(o, count_cpus(o));
 
 	bpf->rodata->user_mask = user_space_mask();
 	bpf->rodata->want_kernel = !o->no_kernel;

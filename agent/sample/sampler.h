@@ -43,7 +43,7 @@ struct sampler_options {
 	int cgroup_fd; /* directory of the unified hierarchy, borrowed; < 0: none */
 	const struct cpus *
 		cpus; /* NULL: all that are online, followed as they come and go; borrowed until sampler_start() */
-	size_t ring_bytes; /* at most, but 1 MiB at least; by CPUs and rate, a power of two. 0: 64 MiB */
+	size_t ring_bytes; /* at most, but 1 MiB at least; by CPUs, rate and tracepoints, a power of two. 0: 64 MiB */
 	size_t cache_bytes; /* of walked frames, for all CPUs together; 0: the least; rounded down to a power of two for each */
 	uint32_t max_processes; /* 0: 8192 */
 	uint32_t max_objects;	/* 0: 4096 (128 KiB) */
