@@ -19,7 +19,7 @@ struct ebpf_args {
 	bool collect_user_profile;
 	bool collect_kernel_profile;
 	bool kernel_frames;
-	int64_t max_series; /* that this host sends at a time */
+	int64_t max_series; /* that this host sends at a time; see series_cap.h */
 	const char *demangle;
 	bool lines;   /* of source files */
 	bool inlines; /* a frame for each inlined function */

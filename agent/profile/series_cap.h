@@ -9,6 +9,9 @@
  * hundredth of the interval's samples: whoever was relabelled is seen at once. `other` takes a place too, from when something is folded
  * into it until an hour after the last time; if all places are taken by then, the active series with the fewest samples makes room.
  *
+ * Each source of events (timer ticks, a tracepoint) has an `other` of its own, and nothing is thrown away: so what is sent is at most the larger
+ * of `max` and the number of sources.
+ *
  * Loop thread only.
  */
 #ifndef XAGENT_AGENT_PROFILE_SERIES_CAP_H
