@@ -12,9 +12,10 @@
  *
  * Whom a call was made for (a process, or the device of a file) is avoided when it is given up: further calls fail at once, until the lost
  * one returns, or for 10 s, 20 s … 10 min, after which one is tried. Who is to blame has two lost calls at most, then all calls for him fail
- * at once: a user; of a user namespace the user that made the outermost one; of root's processes their control group. A control group may have
- * eight. So nobody uses up all threads alone. When READER_MAX_LOST are lost all calls fail at once. Calls that run count as well: one that
- * would be too many if they were lost, too, waits until one of them returns, and fails when that takes too long.
+ * at once: a user; of a user namespace the user that made the outermost one; of root's processes their control group; of all processes that
+ * are gone when it is asked for, one for them together. A control group may have eight. So nobody uses up all threads alone. When
+ * READER_MAX_LOST are lost all calls fail at once. Calls that run count as well: one that would be too many if they were lost, too, waits
+ * until one of them returns, and fails when that takes too long.
  *
  * A thread may wait a while for one call, and for all together a share of its time: who always answers just in time holds nobody up either.
  * A reader that is running, or waits for a CPU, is not kept by anybody: on a busy machine it is waited for up to READER_MOST_RUN_NS.
@@ -132,7 +133,8 @@ static inline void reader_close_p(int *fd)
 }
 #define _cleanup_reader_close_ _cleanup_(reader_close_p)
 
-/* Who is to blame when a file on this device cannot be read: the process that it was opened for. Does not wait. */
+/* Who is to blame when a file on this device cannot be read: the process that it was opened for. One that is gone tells nothing. Does
+ * not wait. */
 void reader_blame_device(dev_t dev, uint32_t pid);
 
 struct reader_stats {

@@ -3,7 +3,8 @@
  * Who is to blame for a call that does not return.
  *
  * Whoever made the outermost user namespace that a process is in may be any user inside of it, so he is asked for first. Then the user that
- * the process is of. Root's processes are told apart by their control groups.
+ * the process is of. Root's processes are told apart by their control groups. A process that is gone may have been anybody's: all such count
+ * as one, or who ends his processes in time could lose as many calls as he likes.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -30,7 +31,7 @@
 #define DEVICES_MAX 256
 
 /* What a number is of, so that they differ. */
-enum kind { KIND_USER = 1, KIND_USER_NAMESPACE, KIND_CGROUP, KIND_DEVICE };
+enum kind { KIND_USER = 1, KIND_USER_NAMESPACE, KIND_CGROUP, KIND_DEVICE, KIND_UNKNOWN };
 
 static uint64_t number_of(enum kind kind, uint64_t value)
 {
@@ -133,6 +134,8 @@ struct reader_blame reader_blame_of_process(const char *proc_root, uint32_t pid)
 		blame.who = number_of(KIND_USER, uid);
 	if (!blame.who)
 		blame.who = blame.place;
+	if (!blame.who)
+		blame.who = number_of(KIND_UNKNOWN, 0);
 	return blame;
 }
 
@@ -167,6 +170,9 @@ void reader_blame_device(dev_t dev, uint32_t pid)
 	if (is_known)
 		return;
 	blame = reader_blame_of_process("/proc", pid);
+	/* Who opens it next may still be there. */
+	if (blame.who == number_of(KIND_UNKNOWN, 0))
+		return;
 	pthread_mutex_lock(&devices.lock);
 	devices.items[devices.next % DEVICES_MAX].dev = dev;
 	devices.items[devices.next % DEVICES_MAX].blame = blame;

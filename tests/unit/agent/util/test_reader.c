@@ -475,9 +475,46 @@ static void test_who_is_to_blame(void **state)
 	assert_int_not_equal(b[3].who, b[4].who);
 	assert_int_equal(b[3].who, b[3].place);
 	struct reader_blame gone = reader_blame_of_process(root, 77);
-	assert_int_equal(gone.who, 0);
+	assert_int_not_equal(gone.who, 0);
+	assert_int_equal(gone.who, reader_blame_of_process(root, 78).who);
 	(void)snprintf(command, sizeof(command), "rm -r %s", root);
 	assert_int_equal(system(command), 0);
+}
+
+static uint32_t reaped_child(void)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return (uint32_t)pid;
+}
+
+/* Who ends his processes in time is limited as any other. */
+static void test_dead_are_limited_together(void **state)
+{
+	const struct pipe_ends *p = *state;
+	struct reader_subject subject = { .reason = READER_open, .pid = reaped_child() };
+
+	for (subject.start = 1; subject.start <= READER_MAX_LOST_EACH; subject.start++)
+		assert_int_equal(run(p->ends[0], &subject), -ETIMEDOUT);
+	assert_int_equal(run(-1, &subject), -EHOSTDOWN);
+	/* What is for no process at all is not of those. */
+	struct reader_subject none = { .reason = READER_file };
+	assert_int_equal(run_again(&none), 0);
+}
+
+static void test_dead_tell_nothing_of_a_device(void **state)
+{
+	uint64_t own = reader_blame_of_device(501).who;
+
+	(void)state;
+	reader_blame_device(501, reaped_child());
+	assert_int_equal(reader_blame_of_device(501).who, own);
+	reader_blame_device(501, (uint32_t)getpid());
+	assert_int_not_equal(reader_blame_of_device(501).who, own);
 }
 
 static bool write_line(const char *path, const char *line)
@@ -815,6 +852,7 @@ int main(void)
 		TEST(test_process_is_told_from_the_next_of_its_pid),
 		TEST(test_two_of_one_user),
 		TEST(test_two_of_one_user_at_once),
+		TEST(test_dead_are_limited_together),
 		TEST(test_many_at_once),
 		TEST(test_readers_come_and_go),
 		TEST(test_all_threads_lost),
@@ -825,6 +863,7 @@ int main(void)
 		cmocka_unit_test(test_calls_that_run_count),
 		cmocka_unit_test(test_patience),
 		cmocka_unit_test(test_who_is_to_blame),
+		cmocka_unit_test(test_dead_tell_nothing_of_a_device),
 		cmocka_unit_test(test_user_namespaces),
 		cmocka_unit_test(test_reasons_have_names),
 	};
