@@ -133,8 +133,8 @@ static inline void reader_close_p(int *fd)
 }
 #define _cleanup_reader_close_ _cleanup_(reader_close_p)
 
-/* Who is to blame when a file on this device cannot be read: the process that it was opened for. One that is gone tells nothing. Does
- * not wait. */
+/* Who is to blame when a file on this device cannot be read: the process that it was opened for; the device itself when files there
+ * were opened for another one's, too. A process that is gone tells nothing. Does not wait. */
 void reader_blame_device(dev_t dev, uint32_t pid);
 
 struct reader_stats {

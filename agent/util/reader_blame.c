@@ -148,35 +148,52 @@ static struct {
 	size_t next;
 } devices = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-/* The lock is held. */
-static bool find_device(dev_t dev, struct reader_blame *ret_blame)
+/* NULL: nothing was said of it. The lock is held. */
+static struct reader_blame *find_device(dev_t dev)
 {
-	for (size_t i = 0; i < DEVICES_MAX; i++) {
-		if (devices.items[i].dev != dev)
-			continue;
-		*ret_blame = devices.items[i].blame;
-		return true;
+	for (size_t i = 0; i < DEVICES_MAX; i++)
+		if (devices.items[i].dev == dev)
+			return &devices.items[i].blame;
+	return NULL;
+}
+
+/* A device that is nobody's in particular. */
+static uint64_t of_device(dev_t dev)
+{
+	return number_of(KIND_DEVICE, dev);
+}
+
+/* Who has a device to himself may keep it from answering; when others use it, too, he does not answer for what is theirs. The lock is held. */
+static void add_user(dev_t dev, const struct reader_blame *blame)
+{
+	struct reader_blame *known = find_device(dev);
+
+	if (!known) {
+		devices.items[devices.next % DEVICES_MAX].dev = dev;
+		devices.items[devices.next % DEVICES_MAX].blame = *blame;
+		devices.next++;
+		return;
 	}
-	return false;
+	if (known->who != blame->who)
+		known->who = of_device(dev);
+	if (known->place != blame->place)
+		known->place = 0;
 }
 
 void reader_blame_device(dev_t dev, uint32_t pid)
 {
-	struct reader_blame blame;
-
 	pthread_mutex_lock(&devices.lock);
-	bool is_known = dev == 0 || find_device(dev, &blame);
+	const struct reader_blame *known = dev ? find_device(dev) : NULL;
+	bool is_nobodys = known && known->who == of_device(dev);
 	pthread_mutex_unlock(&devices.lock);
-	if (is_known)
+	if (dev == 0 || is_nobodys)
 		return;
-	blame = reader_blame_of_process("/proc", pid);
+	struct reader_blame blame = reader_blame_of_process("/proc", pid);
 	/* Who opens it next may still be there. */
 	if (blame.who == number_of(KIND_UNKNOWN, 0))
 		return;
 	pthread_mutex_lock(&devices.lock);
-	devices.items[devices.next % DEVICES_MAX].dev = dev;
-	devices.items[devices.next % DEVICES_MAX].blame = blame;
-	devices.next++;
+	add_user(dev, &blame);
 	pthread_mutex_unlock(&devices.lock);
 }
 
@@ -184,9 +201,11 @@ struct reader_blame reader_blame_of_device(dev_t dev)
 {
 	struct reader_blame blame = { 0 };
 
+	if (dev == 0)
+		return blame;
 	pthread_mutex_lock(&devices.lock);
-	if (dev && !find_device(dev, &blame))
-		blame.who = number_of(KIND_DEVICE, dev);
+	const struct reader_blame *known = find_device(dev);
+	blame = known ? *known : (struct reader_blame){ .who = of_device(dev) };
 	pthread_mutex_unlock(&devices.lock);
 	return blame;
 }

@@ -15,7 +15,7 @@ struct reader_blame {
 
 /* Reads /proc only, and no file there that may wait. `proc_root` is /proc but in tests. Of those that are gone `who` is the same, not 0. */
 struct reader_blame reader_blame_of_process(const char *proc_root, uint32_t pid);
-/* What reader_blame_device() has said of it, else the device itself. Any thread. */
+/* As reader_blame_device() was told; the device itself when it was not, or was of more than one. Any thread. */
 struct reader_blame reader_blame_of_device(dev_t dev);
 
 /* One lost call. */

@@ -517,6 +517,71 @@ static void test_dead_tell_nothing_of_a_device(void **state)
 	assert_int_not_equal(reader_blame_of_device(501).who, own);
 }
 
+/* It waits until it is killed. Where there is no such user (a container) it ends, and false is said. */
+static bool start_as(uid_t uid, pid_t *ret_pid)
+{
+	int ready[2];
+	char byte;
+
+	assert_int_equal(pipe(ready), 0);
+	*ret_pid = fork();
+	if (*ret_pid == 0) {
+		(void)alarm(60);
+		if (setuid(uid) < 0 || write(ready[1], "x", 1) != 1)
+			_exit(77);
+		for (;;)
+			(void)pause();
+	}
+	(void)close(ready[1]);
+	bool is_ready = read(ready[0], &byte, 1) == 1;
+	(void)close(ready[0]);
+	return is_ready;
+}
+
+static void end_child(pid_t pid)
+{
+	int status;
+
+	(void)kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+}
+
+/* Who opened a file there first does not switch off those of the others. */
+static void test_shared_device_is_nobodys(void **state)
+{
+	uint64_t own = reader_blame_of_device(502).who;
+	const uid_t uids[] = { 1001, 1001, 1002 };
+	pid_t pids[ARRAY_SIZE(uids)];
+	bool is_ready = true;
+
+	(void)state;
+	if (geteuid() != 0) {
+		print_message("only root has processes of other users\n");
+		skip();
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(uids); i++)
+		is_ready = start_as(uids[i], &pids[i]) && is_ready;
+	uint64_t user = reader_blame_of_process("/proc", (uint32_t)pids[0]).who;
+	uint64_t who[ARRAY_SIZE(uids)];
+	for (size_t i = 0; i < ARRAY_SIZE(uids); i++) {
+		reader_blame_device(502, (uint32_t)pids[i]);
+		reader_blame_device(502, reaped_child());
+		who[i] = reader_blame_of_device(502).who;
+	}
+	reader_blame_device(502, (uint32_t)pids[0]);
+	uint64_t at_last = reader_blame_of_device(502).who;
+	for (size_t i = 0; i < ARRAY_SIZE(uids); i++)
+		end_child(pids[i]);
+	if (!is_ready) {
+		print_message("no users 1001 and 1002 here\n");
+		skip();
+	}
+	assert_int_equal(who[0], user);
+	assert_int_equal(who[1], user);
+	assert_int_equal(who[2], own);
+	assert_int_equal(at_last, own);
+}
+
 static bool write_line(const char *path, const char *line)
 {
 	_cleanup_close_ int fd = open(path, O_WRONLY | O_CLOEXEC);
@@ -864,6 +929,7 @@ int main(void)
 		cmocka_unit_test(test_patience),
 		cmocka_unit_test(test_who_is_to_blame),
 		cmocka_unit_test(test_dead_tell_nothing_of_a_device),
+		cmocka_unit_test(test_shared_device_is_nobodys),
 		cmocka_unit_test(test_user_namespaces),
 		cmocka_unit_test(test_reasons_have_names),
 	};
