@@ -168,7 +168,8 @@ void mapping_facts_find(const struct mapping *m, struct mapping_facts *ret_facts
 	if (!m->file) {
 		put(facts.unwound, "JIT: frame pointers");
 	} else if (!m->file->vdso && m->file->fd < 0) {
-		r = m->file->open_error;
+		/* None where only this process could not be asked (process_open_file). */
+		r = m->file->open_error ? m->file->open_error : -EHOSTDOWN;
 		put(facts.unwound, "cannot be opened: %s",
 		    r == -ESTALE ? "another file by now" : strerror(-r));
 	} else {

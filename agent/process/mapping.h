@@ -49,7 +49,7 @@ struct mapped_file {
 	bool vdso;
 	/* −1 until process_open_file() succeeded; then stays open while somebody has a reference. */
 	int fd;
-	int open_error; /* −errno of the last failed attempt, else 0 */
+	int open_error; /* −errno of the last failed attempt that tells of the file, else 0 */
 	uint64_t
 		open_error_ns; /* CLOCK_MONOTONIC: when that was; 0: that is not known, and it holds for good */
 	/* Of its separate debug file, since mapped_file_take_debug_fd(); closed with `fd`. */

@@ -98,6 +98,7 @@ struct process {
 	uint64_t losses;
 	bool is_in_doubt; /* events of its mappings were left out, they could not be read just now, or its parent's are in doubt */
 	uint64_t reread_after_ns; /* for want of events it is not read before */
+	uint64_t opens_after_ns; /* it opens no files before: no call may be made for it */
 	/* Bytes of mappings that were copied to change them, in the second that began then. */
 	uint64_t copied_since_ns;
 	uint64_t copied_bytes;
@@ -172,11 +173,14 @@ void process_set_cgroup(struct process_table *t, struct process *p, uint64_t cgr
 
 /* How long it holds that a file cannot be opened, unless another process maps it: mounts come back, permissions change. */
 #define PROCESS_OPEN_RETRY_NS (300 * NS_PER_S)
+/* … and that opening it was given up (-ETIMEDOUT): whoever tries it meanwhile may lose a call, too, and two exclude a user (reader.h). */
+#define PROCESS_OPEN_LOST_NS (30 * NS_PER_S)
 
 /* Opens the file as `p` (or failing that its parent, or the host) sees it, by /proc/PID/map_files
  * or /proc/PID/root; the descriptor's device and inode are checked against the key. 0 when f->fd is
  * open now, else -errno (also remembered in f->open_error so that a file is not tried at every
- * sample; tried again after PROCESS_OPEN_RETRY_NS, and for each new process that maps it). Opens
+ * sample; tried again after PROCESS_OPEN_RETRY_NS, and for each new process that maps it). -EHOSTDOWN and
+ * -EAGAIN are of `p` (reader.h): not remembered in the file, but p tries no file for a second. Opens
  * regular files only, never blocks on FIFOs. */
 int process_open_file(struct process_table *t, struct process *p, struct mapped_file *f);
 

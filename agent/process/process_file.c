@@ -256,14 +256,24 @@ static int open_anyhow(struct process_table *t, struct process *p, const struct 
 /* Whether it is known to be of no use to try. */
 static bool has_failed(const struct mapped_file *f)
 {
-	return f->open_error && (f->open_error_ns == 0 ||
-				 clock_mono_ns() < f->open_error_ns + PROCESS_OPEN_RETRY_NS);
+	uint64_t wait_ns = f->open_error == -ETIMEDOUT ? PROCESS_OPEN_LOST_NS : PROCESS_OPEN_RETRY_NS;
+
+	return f->open_error &&
+	       (f->open_error_ns == 0 || clock_mono_ns() < f->open_error_ns + wait_ns);
 }
 
 static int fail(struct process_table *t, struct mapped_file *f, int error)
 {
 	f->open_error = error;
 	f->open_error_ns = clock_mono_ns();
+	telemetry_count(t->telemetry, TELEMETRY_files_open_errors, 1);
+	return error;
+}
+
+/* What is avoided, or has no thread at the moment, says nothing of the file: others may open it. */
+static int put_off(struct process_table *t, struct process *p, int error)
+{
+	p->opens_after_ns = clock_mono_ns() + PROCESS_PASSING_NS;
 	telemetry_count(t->telemetry, TELEMETRY_files_open_errors, 1);
 	return error;
 }
@@ -276,8 +286,13 @@ int process_open_file(struct process_table *t, struct process *p, struct mapped_
 		return f->open_error = -ENOENT;
 	if (has_failed(f))
 		return f->open_error;
+	if (clock_mono_ns() < p->opens_after_ns)
+		return -EHOSTDOWN;
 	process_touch(t, p);
 	int r = open_anyhow(t, p, f);
+	/* A call that was given up may be the file's fault: each process that tries it as well is one more. */
+	if (process_is_passing(r) && r != -ETIMEDOUT)
+		return put_off(t, p, r);
 	if (r < 0)
 		return fail(t, f, r);
 	mapped_file_take_fd(f, r);
@@ -303,7 +318,8 @@ int process_open_beside(struct process_table *t, struct process *p, const struct
 			const struct mapping *beside)
 {
 	struct mapped_file *f = beside->file;
-	bool wanted = f->fd < 0 && !has_failed(f) && beside->begin < beside->end;
+	bool wanted = f->fd < 0 && !has_failed(f) && clock_mono_ns() >= p->opens_after_ns &&
+		      beside->begin < beside->end;
 	int fd = wanted ? open_beside(p, proc, beside) : -ENOENT;
 
 	if (fd < 0)

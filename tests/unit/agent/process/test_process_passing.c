@@ -6,6 +6,8 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include <sys/sysmacros.h>
+
 #include "agent/process/process_private.h"
 #include "agent/util/clock.h"
 #include "tests/unit/agent/process/lost_call.h"
@@ -21,6 +23,8 @@ struct fixture {
 	struct telemetry *telemetry;
 	struct process_table *table;
 	int release_fd; /* of the call that is lost; −1: none */
+	char library_path[512]; /* a file of PID's root */
+	struct stat library;
 };
 
 static void write_maps(struct fixture *f, uint32_t pid, int inode)
@@ -46,6 +50,11 @@ static int setup(void **state)
 						     .cmdline = "host",
 						     .exe = "/bin/host" });
 	write_maps(f, PID, 21);
+	proc_tree_dir(&f->tree, PID, "root");
+	proc_tree_write(&f->tree, PID, "root/x.so", "the library", 11);
+	(void)snprintf(f->library_path, sizeof(f->library_path), "%s",
+		       proc_tree_path(&f->tree, PID, "root/x.so"));
+	assert_int_equal(stat(f->library_path, &f->library), 0);
 	assert_int_equal(telemetry_new(&f->telemetry), 0);
 	const struct process_table_options o = { .proc_root = f->tree.root,
 						 .telemetry = f->telemetry };
@@ -166,6 +175,42 @@ static void test_maps_of_a_child(void **state)
 	assert_int_equal(inode_of(p), 23);
 }
 
+/* One process may not be asked at the moment; the file is no worse for it. */
+static void test_file_of_two_processes(void **state)
+{
+	struct fixture *f = *state;
+	const struct stat *st = &f->library;
+	char maps[256];
+
+	int n = snprintf(maps, sizeof(maps), "1000-2000 r-xp 0 %x:%x %llu /x.so\n", major(st->st_dev),
+			 minor(st->st_dev), (unsigned long long)st->st_ino);
+	proc_tree_add(&f->tree,
+		      &(struct fake_proc){ .pid = CHILD, .start_ticks = START, .maps = "" });
+	proc_tree_dir(&f->tree, CHILD, "root");
+	assert_int_equal(link(f->library_path, proc_tree_path(&f->tree, CHILD, "root/x.so")), 0);
+	proc_tree_write(&f->tree, PID, "maps", maps, (size_t)n);
+	proc_tree_write(&f->tree, CHILD, "maps", maps, (size_t)n);
+	struct process *p = sample(f, PID);
+	struct process *other = sample(f, CHILD);
+	struct mapped_file *file = p->mappings->items[0].file;
+	assert_ptr_equal(other->mappings->items[0].file, file);
+	lose(f);
+	/* Tried once, not at each sample. */
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(process_open_file(f->table, p, file), -EHOSTDOWN);
+		assert_int_equal(file->open_error, 0);
+		assert_int_equal(telemetry_get(f->telemetry, TELEMETRY_files_open_errors), 1);
+		p->opens_after_ns = UINT64_MAX;
+	}
+	assert_int_equal(process_open_file(f->table, other, file), 0);
+	/* Nor is it for good. */
+	reader_close(file->fd);
+	file->fd = -1;
+	release(f);
+	p->opens_after_ns = 0;
+	assert_int_equal(process_open_file(f->table, p, file), 0);
+}
+
 #define FIXTURE_TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
@@ -174,6 +219,7 @@ int main(void)
 		FIXTURE_TEST(test_maps_of_a_new_process),
 		FIXTURE_TEST(test_maps_after_a_loss),
 		FIXTURE_TEST(test_maps_of_a_child),
+		FIXTURE_TEST(test_file_of_two_processes),
 	};
 
 	return cmocka_run_group_tests_name("agent/process/process_passing", tests, NULL, NULL);
