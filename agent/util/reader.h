@@ -18,6 +18,7 @@
  * until one of them returns, and fails when that takes too long.
  *
  * A thread may wait a while for one call, and for all together a share of its time: who always answers just in time holds nobody up either.
+ * Not counted is the least that any call is given (2 ms of the loop's, 20 ms of the worker's): who answers each within that is waited for.
  * A reader that is running, or waits for a CPU, is not kept by anybody: on a busy machine it is waited for up to READER_MOST_RUN_NS.
  *
  * A reader shares everything with this process, but is no thread of it (reader_task.c), so that the process can end while some are lost: its
