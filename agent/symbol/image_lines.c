@@ -48,6 +48,12 @@ static int try_files(struct image *image, const struct image_options *options,
 	return image->fetched ? make_reader(image, options, access->now_ns, image->fetched_fd) : r;
 }
 
+/* The file could not be read just now (reader.h): that tells nothing of what is in it. */
+static bool is_unread(int r)
+{
+	return r == -ETIMEDOUT || r == -EHOSTDOWN || r == -EAGAIN || r == -EIO;
+}
+
 /* No reader where nobody has lines. 0, DWARF_FAILED, -ENOMEM. */
 static int open_reader(struct image *image, const struct image_options *options,
 		       const struct image_access *access, bool *ret_is_passing)
@@ -58,7 +64,7 @@ static int open_reader(struct image *image, const struct image_options *options,
 
 	if (r == -ENOMEM || r == DWARF_FAILED)
 		return r;
-	*ret_is_passing |= r == DWARF_NOT_NOW;
+	*ret_is_passing |= r == DWARF_NOT_NOW || is_unread(r);
 	*ret_is_passing |= r != 0 && image->debug && access->debug_fd < 0;
 	*ret_is_passing |=
 		r != 0 && options->scratch && !scratch_of(image, options, access->now_ns);
@@ -120,7 +126,7 @@ static int add(struct image *image, const struct image_options *options,
 	int r = ask(image, options, access, vaddr, &strings, frames, &is_passing);
 	if (r != 0)
 		frames->n = 0;
-	if (is_passing)
+	if (is_passing || is_unread(r))
 		r = IMAGE_NO_NAME;
 	else if (r != -ENOMEM && r != IMAGE_FAILED)
 		r = line_cache_add(&image->lines, vaddr, frames, options->demangle, ret_answer);

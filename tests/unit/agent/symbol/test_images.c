@@ -521,6 +521,43 @@ static void failed_lines_expire(void **state)
 	image_free(image);
 }
 
+/* Not to be read once: that is neither kept for the address nor for the file. */
+static void unread_lines_are_looked_for_again(void **state)
+{
+	struct fixture *f = *state;
+	const struct image_options options = { .lines = true,
+					       .dwarf = f->dwarf,
+					       .max_bytes = (size_t)8 << 20 };
+	struct image_options no_dwarf = options;
+	const struct line_answer *answer = NULL;
+	uint64_t left_ns = 60 * NS_PER_S;
+	struct image *image = NULL;
+	struct elf *elf = NULL;
+	struct bytes bytes;
+
+	build(f, "true");
+	struct image_access access = { add(f, "full")->fd, -1, "", 1, BEGIN_NS };
+	struct image_access broken = access;
+	uint64_t shown = place_of(f, "shown"), hidden = place_of(f, "hidden");
+	/* Its first page is never there: EIO. */
+	_cleanup_close_ int unreadable = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+	assert_true(unreadable >= 0);
+	broken.fd = unreadable;
+	no_dwarf.dwarf = NULL;
+	assert_int_equal(bytes_from_fd(access.fd, &bytes), 0);
+	assert_int_equal(elf_new(bytes, &elf), 0);
+	assert_int_equal(image_new(elf, NULL, &image), 0);
+	/* It is no Go file, as is known from then on: nothing but DWARF is asked. */
+	assert_int_equal(image_lines(image, &no_dwarf, &access, hidden, &left_ns, &answer),
+			 IMAGE_NO_NAME);
+	assert_int_equal(image_lines(image, &options, &broken, shown, &left_ns, &answer),
+			 IMAGE_NO_NAME);
+	assert_null(image->reader);
+	assert_false(image->is_readerless);
+	assert_int_equal(image_lines(image, &options, &access, shown, &left_ns, &answer), 0);
+	image_free(image);
+}
+
 int main(int argc, char **argv)
 {
 	if (dwarf_server_is_meant(argc, argv))
@@ -537,6 +574,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(lines_alone, setup, teardown),
 		cmocka_unit_test_setup_teardown(no_time_for_lines, setup, teardown),
 		cmocka_unit_test_setup_teardown(failed_lines_expire, setup, teardown),
+		cmocka_unit_test_setup_teardown(unread_lines_are_looked_for_again, setup, teardown),
 	};
 
 	return cmocka_run_group_tests_name("agent/symbol/images", tests, NULL, NULL);
