@@ -390,6 +390,7 @@ struct process *process_table_get_at(struct process_table *t, uint32_t pid, cons
 		process_borrow_mappings(t, p);
 	if (p->text_claims)
 		process_check_text(t, p);
+	process_retry_identity(t, p);
 	return p;
 }
 

@@ -98,6 +98,9 @@ struct process {
 	uint64_t losses;
 	bool is_in_doubt; /* events of its mappings were left out, they could not be read just now, or its parent's are in doubt */
 	uint64_t reread_after_ns; /* for want of events it is not read before */
+	/* When its identity is read again, a part of which could not be read just now; 0: need not be. And how long that was. */
+	uint64_t identity_again_ns;
+	uint64_t identity_wait_ns;
 	uint64_t opens_after_ns; /* it opens no files before: no call may be made for it */
 	/* Bytes of mappings that were copied to change them, in the second that began then. */
 	uint64_t copied_since_ns;

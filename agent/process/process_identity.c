@@ -11,6 +11,8 @@
 
 #include "agent/process/process_private.h"
 #include "agent/process/script.h"
+#include "agent/util/clock.h"
+#include "agent/util/macro.h"
 
 /* U+FFFD is three bytes. */
 #define UTF8_WORST 3
@@ -125,15 +127,26 @@ static void set_environment(struct process_identity *id, struct buf *b)
 #undef ENVIRON_SET
 }
 
-static void read_arguments(const struct process_table *t, const struct proc *proc,
-			   struct process_identity *id)
+/* 0 or -errno. */
+static int read_arguments(const struct process_table *t, const struct proc *proc,
+			  struct process_identity *id)
 {
 	_cleanup_buf_ struct buf arguments = BUF_INIT(PROC_ARGUMENTS_MAX);
 	_cleanup_buf_ struct buf environment = BUF_INIT(PROC_ENVIRON_MAX);
 
-	(void)proc_read_arguments(proc, &arguments, &environment);
+	int r = proc_read_arguments(proc, &arguments, &environment);
 	set_arguments(t, proc, id, &arguments);
 	set_environment(id, &environment);
+	return r;
+}
+
+/* Each time that it comes to nothing costs the owner's decision about it as well. */
+static void put_off(struct process *p)
+{
+	uint64_t wait_ns = p->identity_wait_ns ? 2 * p->identity_wait_ns : PROCESS_PASSING_NS;
+
+	p->identity_wait_ns = MIN_OF(wait_ns, PROCESS_IDENTITY_MOST_NS);
+	p->identity_again_ns = clock_mono_ns() + p->identity_wait_ns;
 }
 
 /* proc may be NULL: it is gone. */
@@ -157,7 +170,7 @@ static bool read_uid(const struct proc *proc, uint32_t *ret_uid)
 }
 
 /* True when the process lived through all of it. */
-static bool load_from_proc(const struct process_table *t, const struct process *p,
+static bool load_from_proc(const struct process_table *t, struct process *p,
 			   const struct proc *proc, struct process_identity *id,
 			   bool *ret_have_cgroup)
 {
@@ -165,10 +178,12 @@ static bool load_from_proc(const struct process_table *t, const struct process *
 	text_set(&id->comm, str_from(proc->comm));
 	bool have_exe = read_link(proc, "exe", &id->exe) || proc->kernel_thread;
 	(void)read_link(proc, "cwd", &id->cwd);
-	read_arguments(t, proc, id);
+	bool is_passing = process_is_passing(read_arguments(t, proc, id));
+	if (is_passing)
+		put_off(p);
 	bool have_uid = read_uid(proc, &id->uid);
 	*ret_have_cgroup = read_cgroup(t, p, proc, id);
-	return have_exe && have_uid && *ret_have_cgroup;
+	return have_exe && have_uid && *ret_have_cgroup && !is_passing;
 }
 
 bool process_exe_changed(const struct process *p, const struct proc *proc)
@@ -224,7 +239,7 @@ static void load_from_parent(struct process_table *t, struct process *p, bool ha
  * /proc is ahead: it may show what the process has become since the events that have come so far, or who has its pid since. The executable
  * tells. By its path, or its inode: one file has several paths, and one of a stack of file systems two numbers.
  */
-static bool is_image_of_events(const struct process *p, const struct proc *proc)
+static bool is_image_of_events(struct process *p, const struct proc *proc)
 {
 	const struct mapped_file *exe = p->exe_file;
 	ino_t inode;
@@ -235,7 +250,10 @@ static bool is_image_of_events(const struct process *p, const struct proc *proc)
 		return !p->comm_hint[0] || strcmp(p->identity.comm, p->comm_hint) == 0;
 	if (exe->path[0] && strcmp(p->identity.exe, exe->path) == 0)
 		return true;
-	return proc_exe_inode(proc, &inode) == 0 && inode == exe->key.inode;
+	int r = proc_exe_inode(proc, &inode);
+	if (process_is_passing(r))
+		put_off(p);
+	return r == 0 && inode == exe->key.inode;
 }
 
 /* Where it runs and as whom stays over an exec; the rest is of another image. */
@@ -252,11 +270,14 @@ static void load(struct process_table *t, struct process *p, int depth)
 	bool have_cgroup = false;
 
 	p->identity_loaded = true;
+	p->identity_again_ns = 0;
 	if (!p->exited && proc_open(t->proc_root, p->pid, &proc) == 0 &&
 	    process_confirm(p, &proc)) {
 		id->complete = load_from_proc(t, p, &proc, id, &have_cgroup);
 		if (!is_image_of_events(p, &proc))
 			drop_image(id);
+		if (!p->identity_again_ns)
+			p->identity_wait_ns = 0;
 	}
 	if (!have_cgroup)
 		(void)read_cgroup(t, p, NULL, id);
@@ -288,6 +309,20 @@ bool process_refresh_place(struct process_table *t, struct process *p)
 void process_learn_exe(struct process *p)
 {
 	if (!p->identity_loaded || p->identity.exe[0])
+		return;
+	process_unload_identity(p);
+	p->exec_count++;
+}
+
+/* What is known is kept of who is gone. */
+void process_retry_identity(struct process_table *t, struct process *p)
+{
+	_cleanup_proc_ struct proc proc = PROC_NONE;
+
+	if (!p->identity_loaded || !p->identity_again_ns || clock_mono_ns() < p->identity_again_ns)
+		return;
+	p->identity_again_ns = 0;
+	if (p->exited || proc_open(t->proc_root, p->pid, &proc) < 0 || !process_confirm(p, &proc))
 		return;
 	process_unload_identity(p);
 	p->exec_count++;

@@ -22,6 +22,8 @@
 #define PROCESS_REREAD_SHARE 50
 /* … and who could not be read just now is not tried before. */
 #define PROCESS_PASSING_NS NS_PER_S
+/* Who it is, twice as long each time, up to this. */
+#define PROCESS_IDENTITY_MOST_NS (600 * NS_PER_S)
 /* Of mappings of one process copied in a second to change them: 2 % of the time with thousands of mappings, which can then change 70 times, and
  * thousands of times with dozens. */
 #define PROCESS_COPY_BYTES ((uint64_t)16 << 20)
@@ -137,6 +139,8 @@ bool process_refresh_place(struct process_table *t, struct process *p);
 void process_identity_init(struct process_identity *id);
 void process_identity_fini(struct process_identity *id);
 void process_unload_identity(struct process *p);
+/* Unloads an identity that could not be read whole for calls that were lost, when it is time to try again. */
+void process_retry_identity(struct process_table *t, struct process *p);
 /* p->exe_file has come: who was sampled before it, in the middle of the exec, is asked again who it is. */
 void process_learn_exe(struct process *p);
 /* True when the identity is loaded and its executable is another one by now. */

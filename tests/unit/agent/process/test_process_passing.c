@@ -211,6 +211,45 @@ static void test_file_of_two_processes(void **state)
 	assert_int_equal(process_open_file(f->table, p, file), 0);
 }
 
+static void test_identity(void **state)
+{
+	struct fixture *f = *state;
+	struct process *p = sample(f, PID);
+
+	lose(f);
+	assert_string_equal(process_identity(f->table, p)->comm, "host");
+	assert_string_equal(p->identity.cmdline, "");
+	assert_false(p->identity.complete);
+	release(f);
+	/* Not at each sample. */
+	p->identity_again_ns = UINT64_MAX;
+	assert_ptr_equal(sample(f, PID), p);
+	assert_true(p->identity_loaded);
+	uint32_t before = p->exec_count;
+	p->identity_again_ns = 1;
+	assert_ptr_equal(sample(f, PID), p);
+	assert_int_equal(p->exec_count, before + 1);
+	assert_string_equal(process_identity(f->table, p)->cmdline, "host");
+	assert_true(p->identity.complete);
+	assert_int_equal(p->identity_again_ns, 0);
+}
+
+/* What was read of who is gone by then stays. */
+static void test_identity_of_who_is_gone(void **state)
+{
+	struct fixture *f = *state;
+	struct process *p = sample(f, PID);
+
+	lose(f);
+	assert_string_equal(process_identity(f->table, p)->exe, "/bin/host");
+	release(f);
+	proc_tree_remove(&f->tree, PID);
+	p->identity_again_ns = 1;
+	assert_ptr_equal(sample(f, PID), p);
+	assert_string_equal(process_identity(f->table, p)->exe, "/bin/host");
+	assert_int_equal(p->identity_again_ns, 0);
+}
+
 #define FIXTURE_TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
@@ -220,6 +259,8 @@ int main(void)
 		FIXTURE_TEST(test_maps_after_a_loss),
 		FIXTURE_TEST(test_maps_of_a_child),
 		FIXTURE_TEST(test_file_of_two_processes),
+		FIXTURE_TEST(test_identity),
+		FIXTURE_TEST(test_identity_of_who_is_gone),
 	};
 
 	return cmocka_run_group_tests_name("agent/process/process_passing", tests, NULL, NULL);
