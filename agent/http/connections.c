@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "agent/util/clock.h"
+#include "agent/util/hash.h"
 
 /* How often deadlines are looked at: what a second more costs is nothing. */
 #define LOOK_NS NS_PER_S
@@ -45,8 +46,20 @@ static void put_peer(unsigned char *peer, const struct sockaddr *address)
 		peer[10] = peer[11] = 0xff;
 		memcpy(peer + 12, &v4->sin_addr, 4);
 	} else if (address && address->sa_family == AF_INET6) {
-		memcpy(peer, &v6->sin6_addr, IN6_IS_ADDR_V4MAPPED(&v6->sin6_addr) ? 16 : 8);
+		bool whole = IN6_IS_ADDR_V4MAPPED(&v6->sin6_addr) ||
+			     IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
+
+		memcpy(peer, &v6->sin6_addr, whole ? 16 : 8);
 	}
+}
+
+uint64_t connection_peer(const struct connection *c)
+{
+	static const unsigned char unknown[CONNECTION_PEER_BYTES];
+
+	if (memcmp(c->peer, unknown, CONNECTION_PEER_BYTES) == 0)
+		return 0;
+	return hash_bytes(c->peer, CONNECTION_PEER_BYTES, 0) | 1;
 }
 
 static void enter(struct connection *c, enum connection_state state, uint64_t now_ns,

@@ -20,7 +20,8 @@
 #include "agent/util/list.h"
 #include "agent/util/loop.h"
 
-/* IPv4 as in IPv6 (RFC 4291 §2.5.5.2); of IPv6 the network, since one host has all of it (RFC 4291 §2.5.1). */
+/* IPv4 as in IPv6 (RFC 4291 §2.5.5.2); of IPv6 the network, since one host has all of it (RFC 4291 §2.5.1), but ::1 as
+ * it is. All zero: not known. */
 #define CONNECTION_PEER_BYTES 16
 
 enum connection_state {
@@ -69,6 +70,9 @@ void connection_open(struct connections *set, struct connection *c, int fd,
 		     const struct sockaddr *address, uint64_t now_ns);
 /* Nothing when it is in no set. */
 void connection_close(struct connections *set, struct connection *c);
+
+/* A number for `peer`: the same for the same one; 0: not known. */
+uint64_t connection_peer(const struct connection *c);
 
 /* What it does from now on. */
 void connection_sends(const struct connections *set, struct connection *c, uint64_t now_ns);

@@ -67,7 +67,8 @@ const void *http_call_body(const struct http_call *call, size_t *ret_n);
 void http_call_take_body(const struct http_call *call, struct buf *ret_body);
 /* Whether the client takes gzip. */
 bool http_call_takes_gzip(const struct http_call *call);
-/* A number for the client's address, its port left out: the same for the same address; 0: not known. */
+/* A number for who asks: the same for one IPv4 address, also in IPv6 form, and for one IPv6 network of 64 bits, of which a host has every
+ * address; ports do not count. 0: not known. */
 uint64_t http_call_peer(const struct http_call *call);
 /* Whether the client has shown a password, or a certificate without which nobody gets in. */
 bool http_call_is_authenticated(const struct http_call *call);

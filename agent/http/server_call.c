@@ -3,12 +3,10 @@
 #include "agent/http/server_call.h"
 
 #include <errno.h>
-#include <netinet/in.h>
 
 #include "agent/http/encoding.h"
 #include "agent/http/reply.h"
 #include "agent/util/clock.h"
-#include "agent/util/hash.h"
 
 struct http_call {
 	struct server_request *request;
@@ -62,19 +60,7 @@ bool http_call_takes_gzip(const struct http_call *call)
 
 uint64_t http_call_peer(const struct http_call *call)
 {
-	const union MHD_ConnectionInfo *info = MHD_get_connection_info(
-		call->request->connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-	const struct sockaddr *address = info ? info->client_addr : NULL;
-
-	if (address && address->sa_family == AF_INET)
-		return hash_bytes(&((const struct sockaddr_in *)address)->sin_addr,
-				  sizeof(struct in_addr), AF_INET) |
-		       1;
-	if (address && address->sa_family == AF_INET6)
-		return hash_bytes(&((const struct sockaddr_in6 *)address)->sin6_addr,
-				  sizeof(struct in6_addr), AF_INET6) |
-		       1;
-	return 0;
+	return connection_peer(call->request->link);
 }
 
 bool http_call_is_authenticated(const struct http_call *call)

@@ -147,6 +147,36 @@ static void test_victim(void **state)
 	(void)teardown(&own);
 }
 
+struct peer_row {
+	const char *a, *b;
+	bool same;
+};
+
+static const struct peer_row peer_rows[] = {
+	{ "1.2.3.4", "1.2.3.4", true },	       { "1.2.3.4", "1.2.3.5", false },
+	{ "::ffff:1.2.3.4", "1.2.3.4", true }, { "fd00::1", "fd00::ffff:2", true },
+	{ "fd00::1", "fd00:0:0:1::1", false }, { "::1", "::1", true },
+	{ "::1", "127.0.0.1", false },	       { "::1", "fd00::1", false },
+};
+
+/* The number that pushes are counted by. */
+static void test_peer(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(peer_rows); i++) {
+		const struct peer_row *row = &peer_rows[i];
+		void *own = NULL;
+
+		assert_int_equal(setup(&own), 0);
+		uint64_t a = connection_peer(come(own, row->a, 0));
+		uint64_t b = connection_peer(come(own, row->b, 0));
+		assert_true(a != 0 && b != 0);
+		assert_int_equal(a == b, row->same);
+		(void)teardown(&own);
+	}
+	assert_int_equal(connection_peer(&(struct connection){ 0 }), 0);
+}
+
 static void test_one_too_many(void **state)
 {
 	struct fixture *f = *state;
@@ -214,14 +244,15 @@ static void test_gone(void **state)
 
 int main(void)
 {
-	struct CMUnitTest tests[ARRAY_SIZE(rows) + 3] = {
+	struct CMUnitTest tests[ARRAY_SIZE(rows) + 4] = {
 		cmocka_unit_test_setup_teardown(test_gone, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_one_too_many, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_late, setup, teardown),
+		cmocka_unit_test(test_peer),
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		tests[3 + i] = (struct CMUnitTest){ .name = rows[i].name,
+		tests[4 + i] = (struct CMUnitTest){ .name = rows[i].name,
 						    .test_func = test_victim,
 						    .initial_state = (void *)&rows[i] };
 	return cmocka_run_group_tests_name("agent/http/connections", tests, NULL, NULL);
