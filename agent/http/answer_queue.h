@@ -20,7 +20,7 @@
 #include "agent/util/list.h"
 #include "agent/util/worker.h"
 
-/* Half of the connections that a server takes: the others are for who is answered at once. */
+/* More than people and their tools ask at once. The server has room for who waits besides its other connections, see daemon.c. */
 #define ANSWER_QUEUE_MAX_WAITING 32
 
 enum answer_step {

@@ -16,6 +16,10 @@
 
 /* Connections that have been ended, until the library has closed them. */
 #define ENDING_CONNECTIONS 32
+/* Who waits for us is never ended for another one, so all who may have room besides, or nobody were accepted while they wait: 33 answers, 33
+ * scrapes, 33 queries and 32 pushes, and with a second store its queries and pushes. A place that nobody takes costs nothing. */
+#define WAITING_CONNECTIONS 196
+#define MORE_CONNECTIONS (ENDING_CONNECTIONS + WAITING_CONNECTIONS)
 /* See daemon_run_library. */
 #define MAX_RUNS 8
 
@@ -240,7 +244,7 @@ static int daemon_start(struct http_daemon *d, const struct daemon_options *o, i
 
 	d->mhd = MHD_start_daemon(flags, 0, NULL, NULL, o->request, d, MHD_OPTION_LISTEN_SOCKET, fd,
 				  MHD_OPTION_CONNECTION_LIMIT,
-				  o->server->max_connections + ENDING_CONNECTIONS,
+				  o->server->max_connections + MORE_CONNECTIONS,
 				  MHD_OPTION_CONNECTION_MEMORY_LIMIT, o->server->max_header_bytes,
 				  MHD_OPTION_NOTIFY_COMPLETED, o->completed, d,
 				  MHD_OPTION_NOTIFY_CONNECTION, daemon_on_connection, d,

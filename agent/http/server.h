@@ -26,7 +26,7 @@
 struct http_server_options {
 	const char *listen; /* "127.0.0.1:12345", "[::1]:0", ":12345" (every address),
 			       "localhost:12345"; port 0: any */
-	/* One more ends another one, see connections.h. */
+	/* One more ends another one, see connections.h; but none that waits for a later answer. */
 	unsigned int max_connections;
 	size_t max_header_bytes; /* request line and headers, for each connection */
 	/* Of all requests together: bodies that are received or worked on, answers that are on their

@@ -19,7 +19,8 @@
 #include "agent/store/store.h"
 #include "agent/util/arena.h"
 
-/* A dashboard asks a dozen questions at once, several people look at one; and half of the server's connections stay free for others. */
+/* A dashboard asks a dozen questions at once, several people look at one; the server has room for who waits besides its other
+ * connections. */
 #define API_MAX_WAITING 32
 #define API_MAX_WHY_BYTES 2048
 /* Of one answer, before it is compressed: a tree of a million nodes is 30 MB of JSON. */

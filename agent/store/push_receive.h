@@ -13,8 +13,8 @@
 #include "agent/http/server.h"
 #include "agent/store/store.h"
 
-/* As many agents may push to one store in the same moment; half of the server's connections stay free for others. Of one address half of these,
- * so that one client alone does not keep the others out. */
+/* As many agents may push to one store in the same moment; the server has room for who waits besides its other connections. Of one address half
+ * of these, so that one client alone does not keep the others out. */
 #define PUSH_MAX_AT_ONCE 32
 #define PUSH_MAX_OF_ONE_PEER 16
 /* Of the messages of all that are being read. The next one is begun when it fits by what it says of its size; so it may be one more message than

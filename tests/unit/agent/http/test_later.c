@@ -18,11 +18,13 @@
 #include "agent/util/clock.h"
 #include "agent/util/macro.h"
 
-#define MAX_LATERS 8
+#define MAX_LATERS 131
+#define MANY 8
 
 struct fixture {
 	struct loop *loop;
 	struct http_server *server;
+	unsigned int max_connections; /* 0: the default */
 	struct http_later *laters[MAX_LATERS];
 	size_t n_laters;
 	char text[65536];
@@ -114,6 +116,8 @@ static void begin(struct fixture *f, const char *prefix, unsigned int idle_timeo
 	options.listen = "127.0.0.1:0";
 	options.prefix = prefix;
 	options.idle_timeout_s = idle_timeout_s;
+	if (f->max_connections)
+		options.max_connections = f->max_connections;
 	assert_int_equal(http_server_new(f->loop, &options, &f->server, error), HTTP_LISTENING);
 	add_routes(f);
 }
@@ -318,15 +322,36 @@ static void test_idle_timeout(void **state)
 static void test_many(void **state)
 {
 	struct fixture *f = *state;
-	int fds[MAX_LATERS];
+	int fds[MANY];
 
 	begin(f, NULL, 30);
-	for (size_t i = 0; i < MAX_LATERS; i++)
+	for (size_t i = 0; i < MANY; i++)
 		fds[i] = ask(f, GET("/later"));
-	wait_for_laters(f, MAX_LATERS);
-	for (size_t i = 0; i < MAX_LATERS; i++)
+	wait_for_laters(f, MANY);
+	for (size_t i = 0; i < MANY; i++)
 		send_later(f, i);
+	for (size_t i = 0; i < MANY; i++) {
+		assert_non_null(strstr(hear(f, fds[i], NULL), "\r\n\r\nlater "));
+		(void)close(fds[i]);
+	}
+}
+
+/* As many as the agent's queues take, one after the other, and more than there may be connections: others are answered all the same. */
+static void test_all_wait(void **state)
+{
+	struct fixture *f = *state;
+	int fds[MAX_LATERS];
+
+	f->max_connections = 4;
+	begin(f, NULL, 30);
 	for (size_t i = 0; i < MAX_LATERS; i++) {
+		fds[i] = ask(f, GET("/later"));
+		wait_for_laters(f, i + 1);
+	}
+	_cleanup_close_ int other = ask(f, GET("/path"));
+	assert_non_null(strstr(hear(f, other, NULL), "path=/path"));
+	for (size_t i = 0; i < MAX_LATERS; i++) {
+		send_later(f, i);
 		assert_non_null(strstr(hear(f, fds[i], NULL), "\r\n\r\nlater "));
 		(void)close(fds[i]);
 	}
@@ -507,6 +532,7 @@ static const struct CMUnitTest plain_tests[] = {
 	TEST(test_server_freed_after_answer),
 	TEST(test_idle_timeout),
 	TEST(test_many),
+	TEST(test_all_wait),
 	TEST(test_gzip),
 	TEST(test_gzip_later),
 	TEST(test_gzip_large),
