@@ -2,6 +2,7 @@
 /* Answers that are made on a thread of their own. */
 #include "agent/http/answer_queue.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -38,9 +39,14 @@ int answer_queue_new(struct loop *loop, struct telemetry *telemetry, struct answ
 	return 0;
 }
 
+/* Whatever was in it before, compressed perhaps. */
 static void refuse(struct http_answer *answer, const char *text)
 {
 	answer->status = 503;
+	answer->content_type = "text/plain; charset=utf-8";
+	answer->location = NULL;
+	answer->n_headers = 0;
+	answer->is_gzip = false;
 	answer->retry_after = "1";
 	buf_reset(&answer->body);
 	(void)buf_append_str(&answer->body, text);
@@ -64,6 +70,7 @@ static void job_run(struct worker_job *worker_job)
 	struct answer_job *job = CONTAINER_OF(worker_job, struct answer_job, worker_job);
 	struct http_answer *answer = http_later_answer(job->later);
 
+	assert(!answer->is_gzip);
 	job->make(job, answer);
 	if (job->takes_gzip && !answer->is_gzip)
 		http_answer_gzip(answer);

@@ -35,7 +35,8 @@ struct answer_queue;
 struct answer_job {
 	/* Loop thread, when its turn has come, and again after each make(): what comes next. */
 	enum answer_step (*look)(struct answer_job *job, struct http_answer *answer);
-	/* The worker; the answer is nobody else's meanwhile. */
+	/* The worker; the answer is nobody else's meanwhile. For who takes gzip it is compressed afterwards, if that is worth it: nothing may be
+	 * appended to a body of ENCODING_MIN_BYTES any more, neither by look() nor by another make(), which is not called again then. */
 	void (*make)(struct answer_job *job, struct http_answer *answer);
 	void (*free)(struct answer_job *job); /* loop thread */
 	/* Set by answer_queue_put(). */

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include "agent/http/answer_queue.h"
 #include "agent/util/macro.h"
@@ -19,6 +20,7 @@
 #define MAX_CLIENTS (ANSWER_QUEUE_MAX_WAITING + 8)
 /* A step is a millisecond, and this a ceiling. */
 #define MAX_STEPS 20000
+#define LARGE_BYTES 100000
 
 struct fixture {
 	struct loop *loop;
@@ -30,6 +32,7 @@ struct fixture {
 	size_t n_clients;
 	unsigned int n_jobs; /* that were not freed */
 	uint64_t turns;	     /* of the loop */
+	atomic_uint n_begun; /* pieces made, or being made */
 	char text[65536];
 };
 
@@ -37,6 +40,7 @@ struct job {
 	struct answer_job job;
 	struct fixture *f;
 	bool waits;
+	bool headers;
 	size_t n_bytes;
 	unsigned int n_looks, n_makes;
 	uint64_t turn; /* of the last look */
@@ -49,9 +53,13 @@ static enum answer_step look(struct answer_job *job, struct http_answer *answer)
 
 	assert_true(j->turn < j->f->turns);
 	j->turn = j->f->turns;
-	(void)buf_append_str(&answer->body, "l");
+	if (!answer->is_gzip)
+		(void)buf_append_str(&answer->body, "l");
 	switch (++j->n_looks) {
 	case 1:
+		answer->content_type = "application/json";
+		if (j->headers)
+			http_answer_add_header(answer, "X-Made", "yes");
 		return ANSWER_LOOK;
 	case 2:
 	case 3:
@@ -66,6 +74,7 @@ static void make(struct answer_job *job, struct http_answer *answer)
 	struct job *j = CONTAINER_OF(job, struct job, job);
 	char byte;
 
+	atomic_fetch_add(&j->f->n_begun, 1);
 	if (j->waits && j->n_makes == 0)
 		(void)!read(j->f->gate[0], &byte, 1);
 	(void)buf_append_str(&answer->body, "m");
@@ -92,7 +101,8 @@ static void on_made(const struct http_call *call, struct http_answer *answer, vo
 	j->job = (struct answer_job){ .look = look, .make = make, .free = job_free };
 	j->f = f;
 	j->waits = http_call_query(call, "waits");
-	j->n_bytes = http_call_query(call, "large") ? 100000 : 0;
+	j->n_bytes = http_call_query(call, "large") ? LARGE_BYTES : 0;
+	j->headers = http_call_query(call, "headers");
 	answer_queue_put(f->queue, &j->job, call, answer);
 }
 
@@ -184,6 +194,26 @@ static const char *await(struct fixture *f, int fd, const char *end)
 	return f->text;
 }
 
+/* All that comes until the last byte that the header announces. */
+static char *await_body(struct fixture *f, int fd, size_t *ret_n)
+{
+	size_t n = 0, n_all = SIZE_MAX;
+
+	for (int i = 0; i < MAX_STEPS && n < n_all; i++) {
+		step(f);
+		ssize_t got = read(fd, f->text + n, sizeof(f->text) - 1 - n);
+		n += got > 0 ? (size_t)got : 0;
+		f->text[n] = '\0';
+		const char *length = strstr(f->text, "Content-Length: ");
+		const char *body = strstr(f->text, "\r\n\r\n");
+		if (length && body)
+			n_all = (size_t)(body + 4 - f->text) + strtoul(length + 16, NULL, 10);
+	}
+	assert_int_equal(n, n_all);
+	*ret_n = n;
+	return f->text;
+}
+
 static void await_jobs(struct fixture *f, unsigned int n)
 {
 	for (int i = 0; i < MAX_STEPS && f->n_jobs != n; i++)
@@ -242,9 +272,25 @@ static void test_so_many_wait(void **state)
 static void test_compressed(void **state)
 {
 	struct fixture *f = *state;
-	const char *answer = await(f, begin(f, "/made?large=1", "Accept-Encoding: gzip\r\n"), "\r\n\r\n");
+	static char plain[200000];
+	z_stream z = { 0 };
+	size_t n;
+	int fd = begin(f, "/made?large=1", "Accept-Encoding: gzip\r\n");
+	char *body = strstr(await_body(f, fd, &n), "\r\n\r\n") + 4;
 
-	assert_non_null(strstr(answer, "Content-Encoding: gzip\r\n"));
+	assert_non_null(strstr(f->text, "Content-Encoding: gzip\r\n"));
+	assert_int_equal(inflateInit2(&z, 15 + 16), Z_OK);
+	z.next_in = (Bytef *)body;
+	z.avail_in = (uInt)(n - (size_t)(body - f->text));
+	z.next_out = (Bytef *)plain;
+	z.avail_out = sizeof(plain);
+	assert_int_equal(inflate(&z, Z_FINISH), Z_STREAM_END);
+	/* Nothing follows. */
+	assert_int_equal(z.avail_in, 0);
+	assert_int_equal(z.total_out, strlen("llmlm") + LARGE_BYTES);
+	assert_memory_equal(plain, "llmlmxxx", 8);
+	assert_int_equal(plain[z.total_out - 1], 'x');
+	(void)inflateEnd(&z);
 }
 
 static void test_end(void **state)
@@ -260,6 +306,24 @@ static void test_end(void **state)
 	assert_int_equal(f->n_jobs, 0);
 	assert_non_null(strstr(await(f, made, "is ending"), "HTTP/1.1 503"));
 	assert_non_null(strstr(await(f, waits, "is ending"), "HTTP/1.1 503"));
+}
+
+/* Made and compressed, and not looked at again: what is said instead is a text as it is. */
+static void test_end_of_a_compressed_one(void **state)
+{
+	struct fixture *f = *state;
+	int made = begin(f, "/made?headers=1&large=1", "Accept-Encoding: gzip\r\n");
+
+	await_jobs(f, 1);
+	/* Until the second piece is being made, and no turn more. */
+	for (int i = 0; i < MAX_STEPS && atomic_load(&f->n_begun) < 2; i++)
+		step(f);
+	answer_queue_free(TAKE_PTR(f->queue));
+	const char *answer = await(f, made, "is ending");
+	assert_non_null(strstr(answer, "HTTP/1.1 503"));
+	assert_non_null(strstr(answer, "Content-Type: text/plain"));
+	assert_null(strstr(answer, "Content-Encoding"));
+	assert_null(strstr(answer, "X-Made"));
 }
 
 /* Whoever left before his turn costs nothing. */
@@ -281,8 +345,13 @@ static void test_gone(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		TEST(test_steps),	TEST(test_others_meanwhile), TEST(test_so_many_wait),
-		TEST(test_compressed),	TEST(test_end),		     TEST(test_gone),
+		TEST(test_steps),
+		TEST(test_others_meanwhile),
+		TEST(test_so_many_wait),
+		TEST(test_compressed),
+		TEST(test_end),
+		TEST(test_gone),
+		TEST(test_end_of_a_compressed_one),
 	};
 
 	return cmocka_run_group_tests_name("agent/http/answer_queue", tests, NULL, NULL);
