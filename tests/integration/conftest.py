@@ -35,6 +35,14 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.skip(reason=reason))
 
 
+def pytest_runtest_logreport(report):
+    """The names of those that failed, for run.sh."""
+    path = os.environ.get("XAGENT_TEST_FAILED_LIST")
+    if path and report.failed:
+        with open(path, "a", encoding="utf-8") as file:
+            file.write(f"{report.nodeid}\n")
+
+
 @pytest.fixture(autouse=True)
 def _agent_is_built(request):
     if any(request.node.get_closest_marker(m) for m in ("agent", "bpf")):
