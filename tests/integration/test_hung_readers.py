@@ -9,6 +9,7 @@ import shutil
 import signal
 import stat
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -277,6 +278,8 @@ def test_answers_again(start_agent, standin, processes, programs, deadfs, start_
 
 def test_ends_at_once_although_reads_are_lost(start_agent, standin, processes, programs, deadfs, start_victim, tmp_path):
     """Its parent sees it end, whoever of it still waits; that one ends with the file system."""
+    # Those of the test before end with its file system, but not at once.
+    wait_until(lambda: len({readers_left() for _ in range(5) if not time.sleep(0.2)}) == 1, 20, "no others are ending")
     of_others = readers_left()
     fs = deadfs("all", programs["hungmem"])
     start_victim(fs.program, "spin", 60)
