@@ -362,8 +362,7 @@ def test_answers_that_cost(profiling, processes):
             thread.join()
     after = agent.metrics()
     assert after.get("xagent_loop_turns_total") > begin.get("xagent_loop_turns_total")
-    # A search in one turn would make each answer a long turn; a few are those of a machine that is slow for a moment.
-    assert after.get("xagent_loop_long_turns_total") - begin.get("xagent_loop_long_turns_total") <= 3
+    assert after.get("xagent_loop_long_turns_total") == begin.get("xagent_loop_long_turns_total")
     assert {status for got in answers.values() for status, _ in got} <= {200, 503}
     found = [json.loads(text) for status, text in answers[COSTLY[0]] if status == 200]
     assert all(n_found(f) >= N_SLEEPERS and len(f["processes"]) == 50 for f in found)

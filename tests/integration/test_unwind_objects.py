@@ -34,14 +34,14 @@ def profile_command(processes, tmp_path, *argv, rate=RATE):
 
 
 def assert_whole(stacks, exact):
-    """98 of 100 end in the outermost frame and, where they burn, are exactly what is expected."""
+    """99 of 100 end in the outermost frame and, where they burn, are exactly what is expected."""
     def whole(stack):
         burns = "main" in stack.frames and stack.frames[-1].endswith(("_spin", "spin_a", "spin_b"))
         return not any(f.startswith("[truncated") for f in stack.frames) and (not burns or exact(stack))
 
     bad = Stacks(s for s in stacks if not whole(s))
     assert stacks.total >= 10 * LEAST, stacks.show()
-    assert bad.total <= 0.02 * stacks.total, f"{bad.total} of {stacks.total}:\n{bad.show(8)}"
+    assert bad.total <= 0.01 * stacks.total, f"{bad.total} of {stacks.total}:\n{bad.show(8)}"
 
 
 def profile_one(processes, tmp_path, pid):
@@ -69,7 +69,7 @@ def profile_plugins(processes, frameless_programs, tmp_path, host):
     return stacks, same
 
 
-@pytest.mark.parametrize("host, least_same", [("fhost-slow", 3), ("fhost", 20), ("fhost-fast", 100)])
+@pytest.mark.parametrize("host, least_same", [("fhost-slow", 10), ("fhost", 20), ("fhost-fast", 100)])
 def test_library_in_place_of_another_is_unwound_by_its_own_table(processes, frameless_programs, tmp_path, host, least_same):
     """
     The two have frames of different sizes, so the other's table would lead astray. However fast they change, stacks are whole: but for the
@@ -141,10 +141,7 @@ def test_32_bit_program(processes, tmp_path):
             pytest.skip("this kernel runs no 32-bit programs")
         raise
     assert stacks.total > 100, stacks.show()
-    said = sum(s.count for s in stacks if s.frames == ("compat", "[32-bit process]"))
-    # A tick in the middle of its exec is nobody's code yet.
-    assert said >= 0.99 * stacks.total, stacks.show()
-    assert {s.frames for s in stacks} <= {("compat", "[32-bit process]"), ("compat", "[unknown]")}, stacks.show()
+    assert {s.frames for s in stacks} == {("compat", "[32-bit process]")}, stacks.show()
 
 
 def test_code_in_memory_in_place_of_the_file(processes, frameless_programs, tmp_path):
