@@ -105,7 +105,7 @@ static void receive(struct receiver *receiver, const struct receiver_profile *pr
 	struct push_item item = {
 		.labels = labels,
 		.n_labels = MIN_OF(profile->labels->n, (size_t)LABELS_RAW_MAX),
-		.pprof = malloc(profile->n_bytes),
+		.pprof = profile->bytes,
 		.n_pprof = profile->n_bytes,
 		.time_ns = profile->time_ns,
 		.n_samples = profile->n_samples,
@@ -114,9 +114,7 @@ static void receive(struct receiver *receiver, const struct receiver_profile *pr
 	for (size_t i = 0; i < item.n_labels; i++)
 		labels[i] = (struct push_label){ profile->labels->items[i].name,
 						 profile->labels->items[i].value };
-	if (item.pprof)
-		memcpy(item.pprof, profile->bytes, profile->n_bytes);
-	int r = item.pprof ? pusher_push(w->outlet->pusher, &item) : -ENOMEM;
+	int r = pusher_push(w->outlet->pusher, &item);
 	if (r < 0)
 		log_error("cannot queue a profile", LOG_ERR(r));
 }

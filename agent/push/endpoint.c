@@ -22,13 +22,12 @@
 #include "agent/http/url.h"
 #include "agent/push/metrics.h"
 #include "agent/push/request.h"
-#include "agent/push/verdict.h"
 #include "agent/util/clock.h"
 #include "agent/util/hash.h"
 #include "agent/util/log.h"
 #include "agent/util/macro.h"
 
-#define PUSH_PATH "/push.v1.PusherService/Push"
+#define MESSAGE_MAX_BYTES 100
 
 /* Refusals are logged once an interval for each of these; the last is for all others. */
 static const unsigned int push_refusal_classes[] = { 400, 401, 403, 404, 413, 429, 0 };
@@ -129,8 +128,11 @@ static struct ratelimit *endpoint_refusal_limit(struct push_endpoint *e, unsigne
 static void endpoint_refused(struct push_endpoint *e, struct push_entry *entry, unsigned int status,
 			     const struct push_reason *reason)
 {
+	char message[MESSAGE_MAX_BYTES];
+
 	e->last_error = *reason;
-	log_write(LOG_LEVEL_WARN, endpoint_refusal_limit(e, status), "Pyroscope refused a profile",
+	(void)snprintf(message, sizeof(message), "%s refused a profile", e->ctx->protocol->server);
+	log_write(LOG_LEVEL_WARN, endpoint_refusal_limit(e, status), message,
 		  (const struct log_field[]){ LOG_STR("endpoint", e->options.url),
 					      LOG_STR("err", reason->text),
 					      LOG_UINT("bytes", entry->body->n_pprof),
@@ -143,13 +145,15 @@ static void endpoint_refused(struct push_endpoint *e, struct push_entry *entry, 
  * request of before the outage says nothing about now. */
 static void endpoint_is_back(struct push_endpoint *e, unsigned int wave)
 {
-	char down_for[32];
+	char down_for[32], message[MESSAGE_MAX_BYTES];
 
 	if (e->stats.n_failures == 0 || wave != e->wave)
 		return;
 	(void)snprintf(down_for, sizeof(down_for), "%.1fs",
 		       (double)(clock_mono_ns() - e->stats.failing_since_ns) / NS_PER_S);
-	log_info("Pyroscope takes profiles again", LOG_STR("endpoint", e->options.url),
+	(void)snprintf(message, sizeof(message), "%s takes profiles again",
+		       e->ctx->protocol->server);
+	log_info(message, LOG_STR("endpoint", e->options.url),
 		 LOG_UINT("failures", e->stats.n_failures), LOG_STR("down_for", down_for),
 		 LOG_UINT("kept_profiles", endpoint_n_kept(e)),
 		 LOG_UINT("kept_bytes", endpoint_kept_bytes(e)));
@@ -158,10 +162,13 @@ static void endpoint_is_back(struct push_endpoint *e, unsigned int wave)
 
 static void endpoint_log_outage(struct push_endpoint *e, unsigned int status, uint64_t wait_ns)
 {
-	const char *message =
-		status == 0 ? "cannot reach Pyroscope" : "Pyroscope takes no profiles for now";
-	char retry_in[32];
+	const char *server = e->ctx->protocol->server;
+	char retry_in[32], message[MESSAGE_MAX_BYTES];
 
+	if (status == 0)
+		(void)snprintf(message, sizeof(message), "cannot reach %s", server);
+	else
+		(void)snprintf(message, sizeof(message), "%s takes no profiles for now", server);
 	(void)snprintf(retry_in, sizeof(retry_in), "%.1fs", (double)wait_ns / NS_PER_S);
 	log_warn(message, LOG_STR("endpoint", e->options.url), LOG_STR("err", e->last_error.text),
 		 LOG_UINT("kept_profiles", endpoint_n_kept(e)),
@@ -231,7 +238,7 @@ static void endpoint_on_done(const struct http_result *result, void *data)
 	e->n_flight--;
 	e->n_flight_bytes -= entry->body->n;
 	metric_observe(e->metrics.latency_attempt, (double)result->time_ns / NS_PER_S);
-	switch (push_judge(result, e->options.retry_on_http_429, &reason)) {
+	switch (e->ctx->protocol->judge(result, e->options.retry_on_http_429, &reason)) {
 	case PUSH_SENT:
 		endpoint_sent(e, entry);
 		endpoint_is_back(e, wave);
@@ -253,8 +260,10 @@ static void endpoint_start(struct push_endpoint *e, struct push_entry *entry)
 	struct push_reason reason;
 
 	entry->wave = e->wave;
-	int r = push_request_start(e->ctx->http, &e->options, e->target_url, e->ctx->user_agent,
-				   entry->body, endpoint_on_done, entry, &entry->request, &reason);
+	const struct push_target target = { e->ctx->protocol, &e->options, e->target_url,
+					    e->ctx->user_agent };
+	int r = push_request_start(e->ctx->http, &target, entry->body, endpoint_on_done, entry,
+				   &entry->request, &reason);
 	if (r < 0) {
 		endpoint_retry(e, entry, 0, &reason, 0);
 		return;
@@ -376,17 +385,18 @@ static int endpoint_make_url(struct push_endpoint *e)
 
 	if (url_parse(str_from(e->options.url), &url) != URL_OK)
 		return -EINVAL;
-	int r = url_join(&joined, &url, PUSH_PATH);
+	int r = url_join(&joined, &url, e->ctx->protocol->path);
 	if (r < 0)
 		return r;
 	e->target_url = buf_take(&joined);
 	return e->target_url ? 0 : -ENOMEM;
 }
 
-static void endpoint_warn_about_headers(const struct http_header *headers, size_t n)
+static void endpoint_warn_about_headers(const struct push_endpoint *e,
+					const struct http_header *headers, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		if (push_header_is_ours(headers[i].name))
+		if (push_header_is_ours(e->ctx->protocol, headers[i].name))
 			log_warn("header is set by xagent, the configured value is not used",
 				 LOG_STR("header", headers[i].name));
 }
@@ -416,8 +426,8 @@ static int endpoint_init(struct push_endpoint *e, const struct push_endpoint_opt
 		return r;
 	push_metrics_init(&e->metrics, e->ctx->telemetry, e->options.url, e->ctx->component_path,
 			  e->ctx->component_id);
-	endpoint_warn_about_headers(e->options.headers, e->options.n_headers);
-	endpoint_warn_about_headers(e->options.http_headers, e->options.n_http_headers);
+	endpoint_warn_about_headers(e, e->options.headers, e->options.n_headers);
+	endpoint_warn_about_headers(e, e->options.http_headers, e->options.n_http_headers);
 	return 0;
 }
 

@@ -6,6 +6,7 @@
 
 #include "agent/http/client.h"
 #include "agent/push/options.h"
+#include "agent/push/protocol.h"
 #include "agent/push/push.h"
 #include "agent/push/queue.h"
 #include "agent/telemetry/telemetry.h"
@@ -13,6 +14,7 @@
 
 /* What the endpoints of one pusher share. Outlives them; strings borrowed from the pusher. */
 struct push_context {
+	const struct push_protocol *protocol;
 	struct loop *loop;
 	struct http_client *http;
 	struct telemetry *telemetry;

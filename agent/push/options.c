@@ -10,30 +10,6 @@
 #include "agent/http/url.h"
 #include "agent/util/macro.h"
 
-static const char *const push_our_headers[] = {
-	"Accept-Encoding",
-	"Connect-Protocol-Version",
-	"Connect-Timeout-Ms",
-	"Connection",
-	"Content-Encoding",
-	"Content-Length",
-	"Content-Type",
-	"Expect",
-	"TE",
-	"Trailer",
-	"Transfer-Encoding",
-	"Upgrade",
-	"User-Agent",
-};
-
-bool push_header_is_ours(const char *name)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(push_our_headers); i++)
-		if (strcasecmp(push_our_headers[i], name) == 0)
-			return true;
-	return false;
-}
-
 static const char *check_backoff(const struct backoff_options *o)
 {
 	if (o->min_ns == 0)

@@ -50,9 +50,6 @@ struct push_endpoint_options {
 /* What is wrong with them, as a sentence for the user (static), or NULL. */
 const char *push_endpoint_options_check(const struct push_endpoint_options *options);
 
-/* Headers that are ours: what the user sets for them is not sent. */
-bool push_header_is_ours(const char *name);
-
 /* A copy that owns every string. 0 or -ENOMEM. */
 int push_endpoint_options_copy(const struct push_endpoint_options *options,
 			       struct push_endpoint_options *ret_copy);

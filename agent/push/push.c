@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "agent/push/encode.h"
 #include "agent/push/endpoint.h"
 #include "agent/push/metrics.h"
 #include "agent/push/queue.h"
@@ -90,7 +89,7 @@ static struct push_body *pusher_make_body(struct pusher *p, const struct push_la
 	body->labels_text = buf_take(&text);
 	if (!body->labels_text)
 		return NULL;
-	int r = push_encode(labels, item->pprof, item->n_pprof, &body->bytes, &body->n);
+	int r = p->ctx.protocol->encode(labels, item->pprof, item->n_pprof, &body->bytes, &body->n);
 	if (r < 0) {
 		*ret_error = r;
 		return NULL;
@@ -99,26 +98,19 @@ static struct push_body *pusher_make_body(struct pusher *p, const struct push_la
 	return TAKE_PTR(body);
 }
 
-static void push_item_fini(struct push_item *item)
-{
-	free(item->pprof);
-}
-
 int pusher_push(struct pusher *p, const struct push_item *item)
 {
-	_cleanup_(push_item_fini) struct push_item owned = *item;
 	struct push_labels labels;
 	int r;
 
-	push_labels_select(owned.labels, owned.n_labels, p->external, p->n_external, &labels);
+	push_labels_select(item->labels, item->n_labels, p->external, p->n_external, &labels);
 	telemetry_count(p->ctx.telemetry, TELEMETRY_labels_dropped, labels.n_dropped);
-	_cleanup_(push_body_unrefp) struct push_body *body =
-		pusher_make_body(p, &labels, &owned, &r);
+	_cleanup_(push_body_unrefp) struct push_body *body = pusher_make_body(p, &labels, item, &r);
 	for (size_t i = 0; i < p->n_endpoints; i++) {
 		if (body)
 			push_endpoint_put(p->endpoints[i], body);
 		else
-			push_endpoint_lost(p->endpoints[i], owned.n_pprof);
+			push_endpoint_lost(p->endpoints[i], item->n_pprof);
 	}
 	return body ? 0 : r;
 }
@@ -151,6 +143,7 @@ static void pusher_init_context(struct pusher *p, struct loop *loop, struct http
 				struct telemetry *telemetry, const struct pusher_options *o)
 {
 	p->ctx = (struct push_context){
+		.protocol = o->protocol,
 		.loop = loop,
 		.http = http,
 		.telemetry = telemetry,

@@ -18,6 +18,7 @@
 #include "agent/http/client.h"
 #include "agent/push/labels.h"
 #include "agent/push/options.h"
+#include "agent/push/protocol.h"
 #include "agent/telemetry/telemetry.h"
 #include "agent/util/loop.h"
 
@@ -29,7 +30,8 @@ struct push_item {
 	const struct push_label
 		*labels; /* as the target has them; see labels.h for what is sent. Copied */
 	size_t n_labels;
-	void *pprof; /* gzip'd; moved: freed by the pusher, also when it fails */
+	const void *
+		pprof; /* gzip'd; borrowed for the call: it becomes part of the request that waits */
 	size_t n_pprof;
 	uint64_t time_ns; /* real time, of the profile */
 	uint64_t n_samples;
@@ -37,6 +39,7 @@ struct push_item {
 
 /* Strings and arrays are copied. */
 struct pusher_options {
+	const struct push_protocol *protocol;	       /* borrowed for good */
 	const struct push_endpoint_options *endpoints; /* none is legal: everything is discarded */
 	size_t n_endpoints;
 	const struct push_label *external_labels;
@@ -54,7 +57,8 @@ struct pusher_options {
 
 /* 32 MiB hold an hour of about 25 services at 5 KiB a profile and 15 s an interval. */
 #define PUSHER_OPTIONS_INIT                                          \
-	((struct pusher_options){ .user_agent = "xagent (linux)",    \
+	((struct pusher_options){ .protocol = &push_pyroscope,       \
+				  .user_agent = "xagent (linux)",    \
 				  .component_path = "/",             \
 				  .component_id = "pyroscope.write", \
 				  .max_queue_items = 10000,          \

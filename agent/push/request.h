@@ -5,14 +5,21 @@
 
 #include "agent/http/client.h"
 #include "agent/push/options.h"
+#include "agent/push/protocol.h"
 #include "agent/push/queue.h"
-#include "agent/push/verdict.h"
+
+/* Where to, and how; all borrowed for the call. */
+struct push_target {
+	const struct push_protocol *protocol;
+	const struct push_endpoint_options *options;
+	const char *url;
+	const char *user_agent;
+};
 
 /* Starts the attempt for the entry's body, which must live until `done`. 0, or -errno with a reason
  * for a person. */
-int push_request_start(struct http_client *client, const struct push_endpoint_options *options,
-		       const char *target_url, const char *user_agent, const struct push_body *body,
-		       http_done_fn done, void *data, struct http_request **ret_request,
-		       struct push_reason *ret_reason);
+int push_request_start(struct http_client *client, const struct push_target *target,
+		       const struct push_body *body, http_done_fn done, void *data,
+		       struct http_request **ret_request, struct push_reason *ret_reason);
 
 #endif

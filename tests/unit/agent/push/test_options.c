@@ -121,15 +121,6 @@ static void test_copy(void **state)
 	assert_null(copy.url);
 }
 
-static void test_our_headers(void **state)
-{
-	(void)state;
-	assert_true(push_header_is_ours("content-type"));
-	assert_true(push_header_is_ours("Connect-Timeout-Ms"));
-	assert_false(push_header_is_ours("X-Scope-OrgID"));
-	assert_false(push_header_is_ours("Authorization"));
-}
-
 int main(void)
 {
 	struct CMUnitTest tests[ARRAY_SIZE(rows) + 3];
@@ -143,6 +134,5 @@ int main(void)
 						.initial_state = (void *)&rows[n] };
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_defaults);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_copy);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_our_headers);
 	return cmocka_run_group_tests_name("agent/push/options", tests, NULL, NULL);
 }

@@ -157,7 +157,7 @@ static void push_at(struct fixture *f, const char *pprof, uint64_t time_ns)
 						    { "__container_id__", "c" } };
 	const struct push_item item = { .labels = labels,
 					.n_labels = ARRAY_SIZE(labels),
-					.pprof = strdup(pprof),
+					.pprof = pprof,
 					.n_pprof = strlen(pprof),
 					.time_ns = time_ns,
 					.n_samples = 3 };
@@ -348,7 +348,7 @@ static void test_bad_labels_are_counted(void **state)
 	static const struct push_label label = { "a.b", "x" };
 	const struct push_item item = { .labels = &label,
 					.n_labels = 1,
-					.pprof = strdup("p"),
+					.pprof = "p",
 					.n_pprof = 1,
 					.time_ns = clock_real_ns() };
 
@@ -655,9 +655,8 @@ static void test_too_large_to_encode(void **state)
 {
 	struct fixture *f = *state;
 	const size_t n = (16 << 20) + 1;
-	const struct push_item item = { .pprof = calloc(1, n),
-					.n_pprof = n,
-					.time_ns = clock_real_ns() };
+	_cleanup_free_ void *pprof = calloc(1, n);
+	const struct push_item item = { .pprof = pprof, .n_pprof = n, .time_ns = clock_real_ns() };
 
 	make_pusher(f);
 	assert_int_equal(pusher_push(f->pusher, &item), -EMSGSIZE);

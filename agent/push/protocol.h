@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is a server's own in a push: where to, which headers, which bytes, and what its answers mean. Queue, back-off, requests and numbers are
+ * the same for all (push.h). Inside of agent/push, but for the tables at the end.
+ */
+#ifndef XAGENT_AGENT_PUSH_PROTOCOL_H
+#define XAGENT_AGENT_PUSH_PROTOCOL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agent/http/client.h"
+#include "agent/push/labels.h"
+#include "agent/push/verdict.h"
+
+#define PUSH_PROTOCOL_MAX_HEADERS 4
+
+struct push_headers {
+	struct http_header items[PUSH_PROTOCOL_MAX_HEADERS];
+	size_t n;
+	char text[32]; /* of a value that is made */
+};
+
+struct push_protocol {
+	const char *server; /* in the log */
+	const char *path;   /* behind the endpoint's url */
+	/* Of a request that may take so long. */
+	void (*headers)(uint64_t timeout_ns, struct push_headers *ret_headers);
+	/* The body of a request with one profile. *ret_body is the caller's to free. 0, -EMSGSIZE, -ENOMEM. */
+	int (*encode)(const struct push_labels *labels, const void *pprof, size_t n_pprof,
+		      uint8_t **ret_body, size_t *ret_n);
+	enum push_verdict (*judge)(const struct http_result *result, bool retry_on_http_429,
+				   struct push_reason *ret_reason);
+};
+
+/* Headers that are ours: what the user sets for them is not sent. */
+bool push_header_is_ours(const struct push_protocol *protocol, const char *name);
+
+extern const struct push_protocol push_pyroscope;
+
+#endif
