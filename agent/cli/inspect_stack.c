@@ -60,22 +60,14 @@ struct printing {
 	struct buf *out;
 };
 
-/* Frames that lie in no file. */
-static const char *special_name(uint64_t frame)
+static const char *name_without_file(const struct printing *p, struct frame_ref frame)
 {
-	const struct frame f = frame == FRAME_JIT ? symbol_frame_jit() : symbol_frame_unknown();
-
-	return f.function;
-}
-
-static const char *name_without_file(const struct printing *p, uint64_t frame)
-{
-	uint64_t pc = frame & ~WIRE_FRAME_RAW;
+	uint64_t pc = frame_ref_value(frame);
 	const struct mapping *m = mappings_find(p->snapshot->process->mappings, pc);
 	struct frames names;
 
-	if (!(frame & WIRE_FRAME_RAW))
-		return special_name(frame);
+	if (frame_ref_kind(frame) != FRAME_KIND_MEMORY)
+		return symbol_frame_unknown().function;
 	symbol_resolve_anon(p->world->symbols, p->jit, pc, NULL, m ? m->name : NULL, &names);
 	return names.items[names.n - 1].function;
 }
@@ -135,7 +127,8 @@ static int print_snapshot(const struct printing *p)
 static int fail_unanswered(uint32_t pid, struct buf *why)
 {
 	(void)buf_printf(why,
-			 "process %" PRIu32 ": not all of its memory was read, and stacks may be cut: a "
+			 "process %" PRIu32
+			 ": not all of its memory was read, and stacks may be cut: a "
 			 "file system that it has mapped (FUSE or NFS?) did not answer in time",
 			 pid);
 	return -ETIMEDOUT;

@@ -70,7 +70,7 @@ static bool reserve_frame(struct taking *t)
 	return true;
 }
 
-static bool add_frame(void *data, uint64_t frame, uint64_t pc)
+static bool add_frame(void *data, struct frame_ref frame, uint64_t pc)
 {
 	struct taking *t = data;
 
@@ -281,13 +281,13 @@ int stack_snapshot_take(struct inspect_world *w, uint32_t pid, struct stack_snap
 	return 0;
 }
 
-struct mapped_file *stack_frame_file(const struct stack_snapshot *s, uint64_t frame,
+struct mapped_file *stack_frame_file(const struct stack_snapshot *s, struct frame_ref frame,
 				     uint64_t *ret_file_off)
 {
 	const struct mappings *m = s->process->mappings;
-	uint64_t id = frame >> WIRE_FRAME_OFFSET_BITS;
+	uint32_t id = frame_ref_file_id(frame);
 
-	*ret_file_off = frame & WIRE_FRAME_OFFSET_MASK;
+	*ret_file_off = frame_ref_file_off(frame);
 	for (uint32_t i = 0; m && i < m->n; i++)
 		if (m->items[i].file && m->items[i].file->id == id)
 			return m->items[i].file;

@@ -14,10 +14,11 @@
 
 #include "agent/cli/inspect_world.h"
 #include "agent/process/proc.h"
+#include "agent/unwind/frame_ref.h"
 #include "bpf/wire.h"
 
 struct stack_frame {
-	uint64_t frame; /* as host_walk() tells it */
+	struct frame_ref frame; /* as host_walk() tells it */
 	uint64_t pc;
 };
 
@@ -54,7 +55,7 @@ void stack_snapshot_fini(struct stack_snapshot *s);
 #define _cleanup_stack_snapshot_ _cleanup_(stack_snapshot_fini)
 
 /* The file of a frame and where in it; NULL: it lies in none. Borrowed from the snapshot. */
-struct mapped_file *stack_frame_file(const struct stack_snapshot *s, uint64_t frame,
+struct mapped_file *stack_frame_file(const struct stack_snapshot *s, struct frame_ref frame,
 				     uint64_t *ret_file_off);
 
 #endif

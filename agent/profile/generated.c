@@ -64,7 +64,7 @@ static struct jit_moment moment_of(const struct session *s, struct known *k,
 }
 
 int session_anon_frame(struct session *s, struct process *p, uint64_t pc, uint64_t time_ns,
-		       uint64_t *ret_frame)
+		       struct frame_ref *ret_frame)
 {
 	const struct mapping *m = mappings_find(p->mappings, pc);
 	struct anon_place place = { .memory = m ? m->name : NULL };

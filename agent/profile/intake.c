@@ -129,7 +129,7 @@ static struct mapped_file *find_file(const struct mappings *m, uint32_t id)
 static void keep_files(struct session *s, struct process *p, uint32_t generation)
 {
 	for (uint32_t i = 0; i < s->stack.n; i++) {
-		uint32_t id = frame_object_id(s->stack.frames[i]);
+		uint32_t id = frame_ref_file_id(s->stack.frames[i]);
 		struct mapped_file *f;
 
 		if (!id || interval_file(s->interval, id))
@@ -147,14 +147,34 @@ static void keep_files(struct session *s, struct process *p, uint32_t generation
 	}
 }
 
+/* A frame of the sample as the interval knows it. */
 static int frame_of(struct session *s, const struct sample *sample, struct process *p,
-		    uint64_t frame, uint64_t *ret_frame)
+		    struct frame_ref frame, struct frame_ref *ret_frame)
 {
-	if (frame & WIRE_FRAME_RAW)
-		return session_anon_frame(s, p, frame & ~WIRE_FRAME_RAW, sample->head->time_ns,
+	if (frame_ref_kind(frame) == FRAME_KIND_MEMORY)
+		return session_anon_frame(s, p, frame_ref_value(frame), sample->head->time_ns,
 					  ret_frame);
 	*ret_frame = frame;
 	return 0;
+}
+
+/* The kernel reports return addresses for all but the interrupted function. */
+static void take_kernel_frames(const struct sample *sample, struct frame_ref *ret_frames)
+{
+	for (uint16_t i = 0; i < sample->head->n_kernel; i++)
+		ret_frames[i] =
+			frame_ref_of(FRAME_KIND_KERNEL, sample->kernel_frames[i] - (i > 0 ? 1 : 0));
+}
+
+static int take_frames(struct session *s, const struct sample *sample, struct process *p)
+{
+	struct frame_ref *user = s->frames + sample->head->n_kernel;
+	int r = 0;
+
+	take_kernel_frames(sample, s->frames);
+	for (uint32_t i = 0; i < s->stack.n && r == 0; i++)
+		r = frame_of(s, sample, p, s->stack.frames[i], &user[i]);
+	return r;
 }
 
 /* A timer tick is worth what lies between two of them; the values of other events are in their units already. */
@@ -180,9 +200,8 @@ static int add_once(struct session *s, const struct sample *sample, struct proce
 		.event = sample->head->record.event,
 		.source = sample->head->record.source,
 		.values = values,
-		.kernel_frames = sample->kernel_frames,
+		.frames = s->frames,
 		.n_kernel = sample->head->n_kernel,
-		.user_frames = s->frames,
 		.n_user = (uint16_t)s->stack.n,
 		.count = 1,
 		.pid = p->pid,
@@ -190,11 +209,9 @@ static int add_once(struct session *s, const struct sample *sample, struct proce
 				? process_identity(s->processes, p)->comm
 				: NULL,
 	};
-	int r = 0;
+	int r = take_frames(s, sample, p);
 
 	values_of(s->interval, sample->head, values);
-	for (uint32_t i = 0; i < s->stack.n && r == 0; i++)
-		r = frame_of(s, sample, p, s->stack.frames[i], &s->frames[i]);
 	return r < 0 ? r : interval_add(s->interval, &one, ret_is_new);
 }
 
@@ -232,7 +249,7 @@ static void touch_objects(struct session *s)
 	uint32_t last = 0;
 
 	for (uint32_t i = 0; i < s->stack.n; i++) {
-		uint32_t id = frame_object_id(s->stack.frames[i]);
+		uint32_t id = frame_ref_file_id(s->stack.frames[i]);
 
 		if (id && id != last)
 			object_tables_touch(s->objects, id);
@@ -259,7 +276,7 @@ static void make_stack(struct session *s, const struct sample *sample, struct pr
 		s->first_root_ns = sample->head->time_ns;
 	/* A stack without any frame cannot be shown; it happened all the same. */
 	if (s->stack.n == 0 && sample->head->n_kernel == 0)
-		s->stack.frames[s->stack.n++] = FRAME_UNKNOWN;
+		s->stack.frames[s->stack.n++] = frame_ref_of(FRAME_KIND_UNKNOWN, 0);
 }
 
 static void show_mappings(struct session *s, const struct sample *sample, struct process *p)

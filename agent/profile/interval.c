@@ -116,15 +116,18 @@ struct stack_key {
 	const struct samples *samples;
 };
 
+static size_t frames_bytes(const struct samples *of)
+{
+	return ((size_t)of->n_kernel + of->n_user) * sizeof(struct frame_ref);
+}
+
 static bool stack_is(const struct stack *s, const struct stack_key *k)
 {
 	const struct samples *with = k->samples;
 
 	return s->hash == k->hash && s->series == k->series && s->tag == k->tag &&
 	       s->n_kernel == with->n_kernel && s->n_user == with->n_user &&
-	       memcmp(s->frames, with->kernel_frames, with->n_kernel * sizeof(uint64_t)) == 0 &&
-	       memcmp(s->frames + with->n_kernel, with->user_frames,
-		      with->n_user * sizeof(uint64_t)) == 0;
+	       memcmp(s->frames, with->frames, frames_bytes(with)) == 0;
 }
 
 static struct stack **slot_of(const struct interval *i, const struct stack_key *k)
@@ -140,8 +143,8 @@ static struct stack *stack_new(struct interval *i, const struct stack_key *k)
 {
 	const struct samples *of = k->samples;
 	size_t n_values = event_n_values(of->event);
-	size_t n = (size_t)of->n_kernel + of->n_user + n_values;
-	struct stack *s = arena_alloc(&i->arena, sizeof(*s) + n * sizeof(uint64_t));
+	struct stack *s =
+		arena_alloc(&i->arena, sizeof(*s) + frames_bytes(of) + n_values * sizeof(int64_t));
 
 	if (!s)
 		return NULL;
@@ -151,9 +154,8 @@ static struct stack *stack_new(struct interval *i, const struct stack_key *k)
 			     .n_kernel = of->n_kernel,
 			     .n_user = of->n_user,
 			     .next = k->series->stacks };
-	memcpy(s->frames, of->kernel_frames, of->n_kernel * sizeof(uint64_t));
-	memcpy(s->frames + of->n_kernel, of->user_frames, of->n_user * sizeof(uint64_t));
-	memset(stack_values(s), 0, n_values * sizeof(uint64_t));
+	memcpy(s->frames, of->frames, frames_bytes(of));
+	memset(stack_values(s), 0, n_values * sizeof(int64_t));
 	k->series->stacks = s;
 	k->series->n_stacks++;
 	i->n_stacks++;
@@ -163,10 +165,9 @@ static struct stack *stack_new(struct interval *i, const struct stack_key *k)
 static uint64_t hash_of(const struct stack_key *k)
 {
 	const struct samples *of = k->samples;
-	uint64_t hash = hash_bytes(of->kernel_frames, of->n_kernel * sizeof(uint64_t),
-				   (uintptr_t)k->series ^ hash_u64((uintptr_t)k->tag));
+	uint64_t hash = (uintptr_t)k->series ^ hash_u64((uintptr_t)k->tag);
 
-	return hash_bytes(of->user_frames, of->n_user * sizeof(uint64_t), hash);
+	return hash_bytes(of->frames, frames_bytes(of), hash + of->n_kernel);
 }
 
 static int get_tag(struct interval *i, const struct samples *samples,
@@ -259,20 +260,21 @@ int interval_add_file(struct interval *i, struct mapped_file *f)
 	return 0;
 }
 
-int interval_anon_frame(struct interval *i, const struct anon_place *place, uint64_t *ret_frame)
+int interval_anon_frame(struct interval *i, const struct anon_place *place,
+			struct frame_ref *ret_frame)
 {
 	uint32_t index;
 	int r = anon_table_get(&i->anon, &i->arena, place, &index);
 
 	if (r < 0)
 		return r;
-	*ret_frame = FRAME_ANON + index;
+	*ret_frame = frame_ref_of(FRAME_KIND_PLACE, index);
 	return 0;
 }
 
-const struct anon_place *interval_anon(const struct interval *i, uint64_t frame)
+const struct anon_place *interval_anon(const struct interval *i, struct frame_ref frame)
 {
-	return frame >= FRAME_ANON && frame - FRAME_ANON < i->anon.n
-		       ? &i->anon.items[frame - FRAME_ANON]
+	return frame_ref_kind(frame) == FRAME_KIND_PLACE && frame_ref_value(frame) < i->anon.n
+		       ? &i->anon.items[frame_ref_value(frame)]
 		       : NULL;
 }

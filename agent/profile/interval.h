@@ -16,16 +16,12 @@
 #include "agent/profile/tag.h"
 #include "agent/sample/event.h"
 #include "agent/target/label.h"
+#include "agent/unwind/frame_ref.h"
 #include "agent/util/arena.h"
 #include "agent/util/cleanup.h"
 #include "agent/util/hash.h"
 
-/* A frame in memory without a file: this, and an index that only its interval knows. Above all specials (agent/unwind/host_walk.h),
- * below the first object id. */
-#define FRAME_ANON ((uint64_t)1 << 32)
-
-/* One unique stack. Frames: n_kernel kernel pcs, then n_user user frames (bpf/wire.h, agent/unwind/user_stack.h, FRAME_ANON), leaf
- * first; then the sums of the event's values. */
+/* One unique stack: n_kernel frames in the kernel, then n_user user frames, leaf first; then the sums of the event's values. */
 struct stack {
 	uint64_t hash;
 	uint64_t count;	    /* samples */
@@ -34,7 +30,7 @@ struct stack {
 	const struct sample_tag *tag; /* NULL: none was asked for */
 	uint16_t n_kernel;
 	uint16_t n_user;
-	uint64_t frames[];
+	struct frame_ref frames[];
 };
 
 struct series {
@@ -99,7 +95,8 @@ struct samples {
 	enum event event;
 	uint16_t source;       /* always of this event */
 	const int64_t *values; /* of all of them together: event_n_values(), none below 0 */
-	const uint64_t *kernel_frames, *user_frames; /* leaf first */
+	const struct frame_ref
+		*frames; /* n_kernel, then n_user, leaf first; as the interval knows them */
 	uint16_t n_kernel, n_user;
 	uint64_t count;
 	/* What a tag is made of, as far as the interval asks for it. */
@@ -140,8 +137,9 @@ int interval_add_file(struct interval *i, struct mapped_file *f);
 
 /* The frame of a place in memory without a file: equal places have equal frames. Takes a reference to place->jit. 0 or -ENOMEM (ceiling
  * included). */
-int interval_anon_frame(struct interval *i, const struct anon_place *place, uint64_t *ret_frame);
+int interval_anon_frame(struct interval *i, const struct anon_place *place,
+			struct frame_ref *ret_frame);
 /* The place of a frame; NULL: it is none of these. Borrowed until the next one is added. */
-const struct anon_place *interval_anon(const struct interval *i, uint64_t frame);
+const struct anon_place *interval_anon(const struct interval *i, struct frame_ref frame);
 
 #endif

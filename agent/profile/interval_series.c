@@ -60,11 +60,11 @@ uint64_t interval_drop(struct interval *i, struct series *s)
 }
 
 /* A frame of `from`, as `i` knows it, with the file that it speaks of. */
-static int carry_frame(struct interval *i, const struct interval *from, uint64_t frame,
-		       uint64_t *ret_frame)
+static int carry_frame(struct interval *i, const struct interval *from, struct frame_ref frame,
+		       struct frame_ref *ret_frame)
 {
 	const struct anon_place *place = interval_anon(from, frame);
-	struct mapped_file *f = place ? NULL : interval_file(from, frame_object_id(frame));
+	struct mapped_file *f = place ? NULL : interval_file(from, frame_ref_file_id(frame));
 	int r = 0;
 
 	*ret_frame = frame;
@@ -77,14 +77,13 @@ static int carry_frame(struct interval *i, const struct interval *from, uint64_t
 
 static int carry_stack(struct interval *i, const struct interval *from, const struct stack *s)
 {
-	uint64_t frames[WIRE_MAX_USER_FRAMES + 1];
+	struct frame_ref frames[WIRE_MAX_KERNEL_FRAMES + WIRE_MAX_USER_FRAMES + 1];
 	struct samples samples = {
 		.labels = s->series->labels,
 		.event = s->series->event,
 		.source = s->series->source,
 		.values = stack_values_const(s),
-		.kernel_frames = s->frames,
-		.user_frames = frames,
+		.frames = frames,
 		.n_kernel = s->n_kernel,
 		.n_user = s->n_user,
 		.count = s->count,
@@ -94,8 +93,8 @@ static int carry_stack(struct interval *i, const struct interval *from, const st
 	bool is_new;
 	int r = 0;
 
-	for (uint16_t n = 0; n < s->n_user && r == 0; n++)
-		r = carry_frame(i, from, s->frames[s->n_kernel + n], &frames[n]);
+	for (size_t n = 0; n < (size_t)s->n_kernel + s->n_user && r == 0; n++)
+		r = carry_frame(i, from, s->frames[n], &frames[n]);
 	return r == 0 ? interval_add(i, &samples, &is_new) : r;
 }
 

@@ -56,60 +56,94 @@ uint64_t namer_next_epoch(struct namer *n)
 	return ++n->epoch;
 }
 
-static void resolve_special(uint64_t frame, struct frames *ret_frames)
+static void resolve_unknown(struct namer *n, struct frame_ref frame, struct frames *ret_frames)
 {
-	uint64_t end = frame - FRAME_END;
-
+	(void)n;
+	(void)frame;
 	ret_frames->n = 1;
-	ret_frames->items[0] = frame == FRAME_JIT ? symbol_frame_jit() : symbol_frame_unknown();
-	if (frame >= FRAME_END && end < WIRE_END_MAX)
+	ret_frames->items[0] = symbol_frame_unknown();
+}
+
+static void resolve_end(struct namer *n, struct frame_ref frame, struct frames *ret_frames)
+{
+	uint64_t end = frame_ref_value(frame);
+
+	resolve_unknown(n, frame, ret_frames);
+	if (end < WIRE_END_MAX)
 		ret_frames->items[0].function = end_frames[end];
 }
 
-static void resolve(struct namer *n, bool kernel, uint64_t frame, struct frames *ret_frames)
+static void resolve_kernel(struct namer *n, struct frame_ref frame, struct frames *ret_frames)
 {
-	uint32_t id = frame_object_id(frame);
-	const struct mapped_file *file = kernel || !id ? NULL : interval_file(n->interval, id);
-	const struct anon_place *anon = kernel ? NULL : interval_anon(n->interval, frame);
-
-	if (kernel)
-		symbol_resolve_kernel(n->store, frame, ret_frames);
-	else if (anon)
-		symbol_resolve_anon(n->store, anon->jit, anon->pc, &anon->at, anon->memory,
-				    ret_frames);
-	else if (file)
-		symbol_resolve_user(n->store, file, frame_file_off(frame), ret_frames);
-	else
-		resolve_special(id ? FRAME_UNKNOWN : frame, ret_frames);
+	symbol_resolve_kernel(n->store, frame_ref_kernel_pc(frame), ret_frames);
 }
 
-static struct named *named_new(struct namer *n, bool kernel, uint64_t frame)
+static void resolve_file(struct namer *n, struct frame_ref frame, struct frames *ret_frames)
+{
+	const struct mapped_file *file = interval_file(n->interval, frame_ref_file_id(frame));
+
+	if (file)
+		symbol_resolve_user(n->store, file, frame_ref_file_off(frame), ret_frames);
+	else
+		resolve_unknown(n, frame, ret_frames);
+}
+
+static void resolve_place(struct namer *n, struct frame_ref frame, struct frames *ret_frames)
+{
+	const struct anon_place *place = interval_anon(n->interval, frame);
+
+	if (place)
+		symbol_resolve_anon(n->store, place->jit, place->pc, &place->at, place->memory,
+				    ret_frames);
+	else
+		resolve_unknown(n, frame, ret_frames);
+}
+
+/* Who names a frame of a kind. Frames of kinds that no interval has have no name. */
+static void (*const resolvers[FRAME_KIND_MAX])(struct namer *, struct frame_ref,
+					       struct frames *) = {
+	[FRAME_KIND_FILE] = resolve_file,	[FRAME_KIND_KERNEL] = resolve_kernel,
+	[FRAME_KIND_PLACE] = resolve_place,	[FRAME_KIND_END] = resolve_end,
+	[FRAME_KIND_UNKNOWN] = resolve_unknown,
+};
+
+static void resolve(struct namer *n, struct frame_ref frame, struct frames *ret_frames)
+{
+	enum frame_kind kind = frame_ref_kind(frame);
+
+	if (kind < FRAME_KIND_MAX && resolvers[kind])
+		resolvers[kind](n, frame, ret_frames);
+	else
+		resolve_unknown(n, frame, ret_frames);
+}
+
+static struct named *named_new(struct namer *n, struct frame_ref frame)
 {
 	struct frames frames = { .n = 0 };
 
-	resolve(n, kernel, frame, &frames);
+	resolve(n, frame, &frames);
 	struct named *named =
 		arena_alloc(&n->arena, sizeof(*named) + frames.n * sizeof(struct frame));
 	if (!named)
 		return NULL;
-	*named = (struct named){ .kernel = kernel, .frame = frame, .n = frames.n };
+	*named = (struct named){ .frame = frame, .n = frames.n };
 	memcpy(named->items, frames.items, frames.n * sizeof(struct frame));
 	return named;
 }
 
-static struct named *namer_get(struct namer *n, bool kernel, uint64_t frame)
+static struct named *namer_get(struct namer *n, struct frame_ref frame)
 {
-	uint64_t hash = hash_u64(frame ^ (kernel ? UINT64_MAX : 0));
+	uint64_t hash = hash_u64(frame.word);
 
 	HASH_FOREACH_MATCH (&n->known, hash, node) {
 		struct named *named = CONTAINER_OF(node, struct named, node);
 
-		if (named->frame == frame && named->kernel == kernel)
+		if (frame_ref_equal(named->frame, frame))
 			return named;
 	}
 	if (symbol_store_is_full(n->store))
 		return NULL;
-	struct named *named = named_new(n, kernel, frame);
+	struct named *named = named_new(n, frame);
 	if (!named || hash_insert(&n->known, &named->node, hash) < 0)
 		return NULL;
 	return named;
@@ -126,15 +160,15 @@ static void forget(struct namer *n)
 
 /* Frames in files, each once when they are sorted: by their value, which begins with the file's id. */
 struct order {
-	uint64_t *items;
+	struct frame_ref *items;
 	size_t n;
 	size_t cap;
 };
 
 static int compare_frames(const void *a, const void *b)
 {
-	uint64_t x = *(const uint64_t *)a;
-	uint64_t y = *(const uint64_t *)b;
+	uint64_t x = ((const struct frame_ref *)a)->word;
+	uint64_t y = ((const struct frame_ref *)b)->word;
 
 	return (x > y) - (x < y);
 }
@@ -145,7 +179,7 @@ static void sort(struct order *o)
 
 	qsort(o->items, o->n, sizeof(*o->items), compare_frames);
 	for (size_t i = 0; i < o->n; i++)
-		if (n == 0 || o->items[i] != o->items[n - 1])
+		if (n == 0 || !frame_ref_equal(o->items[i], o->items[n - 1]))
 			o->items[n++] = o->items[i];
 	o->n = n;
 }
@@ -154,9 +188,9 @@ static void sort(struct order *o)
 static bool add_files(struct order *o, const struct stack *stack)
 {
 	for (uint32_t i = 0; i < stack->n_user; i++) {
-		uint64_t frame = stack->frames[stack->n_kernel + i];
+		struct frame_ref frame = stack->frames[stack->n_kernel + i];
 
-		if (!frame_object_id(frame))
+		if (!frame_ref_file_id(frame))
 			continue;
 		if (o->n == o->cap) {
 			sort(o);
@@ -176,17 +210,10 @@ static void collect(const struct interval *interval, struct order *o)
 				return;
 }
 
-/* The kernel reports return addresses for all but the interrupted function. */
-static uint64_t kernel_frame(const struct stack *stack, uint32_t i)
-{
-	return stack->frames[i] - (i > 0 ? 1 : 0);
-}
-
 static bool name_kernel(struct namer *n, const struct stack *stack)
 {
 	for (uint32_t i = 0; i < stack->n_kernel; i++)
-		if (!namer_get(n, true, kernel_frame(stack, i)) ||
-		    symbol_store_kernel_hidden(n->store))
+		if (!namer_get(n, stack->frames[i]) || symbol_store_kernel_hidden(n->store))
 			return false;
 	return true;
 }
@@ -202,7 +229,7 @@ static void name_all_kernel(struct namer *n)
 void namer_name_all(struct namer *n)
 {
 	struct order o = { .cap = n->order_bytes / sizeof(*o.items) };
-	_cleanup_free_ uint64_t *items = calloc(o.cap, sizeof(*items));
+	_cleanup_free_ struct frame_ref *items = calloc(o.cap, sizeof(*items));
 
 	name_all_kernel(n);
 	if (!items)
@@ -211,7 +238,7 @@ void namer_name_all(struct namer *n)
 	collect(n->interval, &o);
 	sort(&o);
 	for (size_t i = 0; i < o.n; i++)
-		if (!namer_get(n, false, o.items[i]))
+		if (!namer_get(n, o.items[i]))
 			return;
 }
 
@@ -223,11 +250,10 @@ static int name_frames(struct namer *n, const struct stack *stack, uint32_t n_fr
 	ret_named->n = 0;
 	for (uint32_t i = 0; i < n_frames; i++) {
 		bool kernel = i < stack->n_kernel;
-		uint64_t frame = kernel ? kernel_frame(stack, i) : stack->frames[i];
 
 		if (kernel && collapsed)
 			continue;
-		struct named *named = namer_get(n, kernel, frame);
+		struct named *named = namer_get(n, stack->frames[i]);
 		if (!named || ret_named->n == NAMED_STACK_MAX)
 			return -ENOMEM;
 		ret_named->items[ret_named->n++] = named;

@@ -16,8 +16,7 @@
 /* An address with its names; inlined functions are several, innermost first. */
 struct named {
 	struct hash_node node;
-	bool kernel;
-	uint64_t frame;
+	struct frame_ref frame;
 	/* Belongs to the encoder that is at work: its id of this address, and which encoder that was (namer_next_epoch). */
 	uint64_t location_id;
 	uint64_t location_epoch;

@@ -45,8 +45,8 @@ struct session {
 	uint64_t
 		first_root_ns; /* when the first one was taken that reaches the outermost frame; 0: not yet */
 	struct user_stack stack; /* scratch: too large for the C stack */
-	/* … its frames as the open interval knows them */
-	uint64_t frames[WIRE_MAX_USER_FRAMES + 1];
+	/* … its frames behind the kernel's, as the open interval knows them */
+	struct frame_ref frames[WIRE_MAX_KERNEL_FRAMES + WIRE_MAX_USER_FRAMES + 1];
 	uint64_t n_intervals; /* closed so far */
 	struct loop_timer *drain_timer;
 	struct loop_timer *interval_timer;
@@ -78,7 +78,7 @@ void session_forget_undecided(struct session *s);
 /* generated.c: the frame of a pc in memory without a file, as the open interval knows it; and before that one is closed, another look for
  * files of names that were not there before. */
 int session_anon_frame(struct session *s, struct process *p, uint64_t pc, uint64_t time_ns,
-		       uint64_t *ret_frame);
+		       struct frame_ref *ret_frame);
 void session_look_for_names(struct session *s);
 
 /* closing.c: an empty interval at the present rate; and the open one to the worker, with a new one in its place. On failure the

@@ -7,7 +7,7 @@
 /* 0: none, or in no file. */
 static uint32_t program_of(const struct stack *s)
 {
-	return s->n_user > 0 ? frame_object_id(s->frames[s->n_kernel + s->n_user - 1]) : 0;
+	return s->n_user > 0 ? frame_ref_file_id(s->frames[s->n_kernel + s->n_user - 1]) : 0;
 }
 
 /* The second half of at least two. */

@@ -135,15 +135,15 @@ static uint32_t host_saved(struct unwind_walk *w)
 	return known;
 }
 
-uint64_t host_frame(const struct mappings *mappings, uint64_t pc)
+struct frame_ref host_frame(const struct mappings *mappings, uint64_t pc)
 {
 	const struct mapping *m = mappings_find(mappings, pc);
 
 	if (!m)
-		return 0;
+		return FRAME_REF_NONE;
 	if (!wire_mapping_is_named(m))
-		return WIRE_FRAME_RAW | pc;
-	return wire_mapping_from(m, WIRE_OBJECT_ABSENT).frame_base + (pc - m->begin);
+		return frame_ref_of(FRAME_KIND_MEMORY, pc);
+	return frame_ref_of_file(m->file->id, m->file_off + (pc - m->begin));
 }
 
 /* The walk looks one byte before where a call or a system call returns to. */
@@ -155,12 +155,12 @@ static uint64_t pc_as_left(const struct host_walk *h, bool is_leaf)
 }
 
 /* One step; the frame is named where it goes on when it has not called. */
-static bool host_step(struct host_walk *h, uint64_t *frame)
+static bool host_step(struct host_walk *h, struct frame_ref *frame)
 {
 	h->read_failed = false;
 	bool goes_on = unwind_step(&h->walk);
-	if (*frame >> WIRE_FRAME_OFFSET_BITS)
-		*frame += h->walk.at_begin;
+	if (frame_ref_kind(*frame) != FRAME_KIND_UNKNOWN)
+		frame->word += h->walk.at_begin;
 	return goes_on;
 }
 
@@ -181,14 +181,14 @@ enum wire_end host_walk(const struct host_walk_options *o, const struct wire_reg
 
 	unwind_begin(&h.walk, regs, &process, o->flags, o->after_syscall);
 	for (; goes_on; is_leaf = false) {
-		uint64_t frame = host_frame(m, h.walk.pc);
+		struct frame_ref frame = host_frame(m, h.walk.pc);
 		uint64_t pc = pc_as_left(&h, is_leaf);
 
 		/* Where code was interrupted is a fact; where it would return to, outside of all code, is a walk gone astray. */
-		if (!frame && !(is_leaf && (o->flags & UNWIND_EXACT)))
+		if (frame_ref_is_none(frame) && !(is_leaf && (o->flags & UNWIND_EXACT)))
 			return WIRE_END_NO_MAPPING;
-		if (!frame)
-			frame = FRAME_UNKNOWN;
+		if (frame_ref_is_none(frame))
+			frame = frame_ref_of(FRAME_KIND_UNKNOWN, 0);
 		goes_on = host_step(&h, &frame);
 		if (!o->on_frame(o->data, frame, pc))
 			return WIRE_END_DEPTH;

@@ -10,15 +10,9 @@
 #include <stdint.h>
 
 #include "agent/process/process.h"
+#include "agent/unwind/frame_ref.h"
 #include "agent/unwind/object_tables.h"
 #include "bpf/wire.h"
-
-/* Frames that lie in no file: object id 0, and one of these. */
-enum frame_special {
-	FRAME_UNKNOWN = 1, /* a pc outside of all known mappings */
-	FRAME_JIT = 2,	   /* anonymous executable memory of which nothing more is known */
-	FRAME_END = 16,	   /* + enum wire_end: the reason frame of a stack that was cut */
-};
 
 struct host_walk_options {
 	struct process *process;
@@ -26,9 +20,9 @@ struct host_walk_options {
 	struct object_tables *objects;
 	/* Memory of the process: 0, else it cannot be read. */
 	int (*read)(void *data, uint64_t addr, void *dst, size_t n);
-	/* A frame, leaf first: as on the wire (bpf/wire.h), or an enum frame_special; and where it goes on, so of callers the return
+	/* A frame, leaf first: FILE, MEMORY or UNKNOWN; and where it goes on, so of callers the return
 	 * address itself. False ends the walk as too deep. */
-	bool (*on_frame)(void *data, uint64_t frame, uint64_t pc);
+	bool (*on_frame)(void *data, struct frame_ref frame, uint64_t pc);
 	void *data; /* of both */
 	/* Keep the registers that calls preserve from frame to frame. Costs five look-ups a frame, for the few walks that end for want of
 	 * one (WIRE_END_REGISTER). */
@@ -42,7 +36,7 @@ struct host_walk_options {
 /* Why it ended. WIRE_END_COPY_END stands for every read that failed. All is borrowed for the call. */
 enum wire_end host_walk(const struct host_walk_options *o, const struct wire_regs *regs);
 
-/* The frame of a pc by these mappings (NULL: none): WIRE_FRAME_RAW with the pc where it lies in no file; 0 when no mapping holds it. */
-uint64_t host_frame(const struct mappings *mappings, uint64_t pc);
+/* The frame of a pc by these mappings (NULL: none): FILE, or MEMORY; none where no mapping holds it. */
+struct frame_ref host_frame(const struct mappings *mappings, uint64_t pc);
 
 #endif

@@ -8,14 +8,14 @@
 #include "agent/util/macro.h"
 
 /* The pc that a frame had under the mappings it was made with; 0 when they do not hold it. */
-static uint64_t pc_of_frame(const struct mappings *mappings, uint64_t frame)
+static uint64_t pc_of_frame(const struct mappings *mappings, struct frame_ref frame)
 {
 	for (uint32_t i = 0; mappings && i < mappings->n; i++) {
 		const struct mapping *m = &mappings->items[i];
 
-		if (m->file && m->file->id == frame_object_id(frame) &&
-		    frame_file_off(frame) - m->file_off < m->end - m->begin)
-			return m->begin + (frame_file_off(frame) - m->file_off);
+		if (m->file && m->file->id == frame_ref_file_id(frame) &&
+		    frame_ref_file_off(frame) - m->file_off < m->end - m->begin)
+			return m->begin + (frame_ref_file_off(frame) - m->file_off);
 	}
 	return 0;
 }
@@ -39,17 +39,15 @@ static struct view view_of(const struct wire_sample *head, const struct mappings
 	return v;
 }
 
-/* The frame as it is by the mappings of now; 0 when they do not hold it. */
-static uint64_t current_frame(const struct view *v, uint64_t frame)
+/* The frame as it is by the mappings of now; none when they do not hold it. */
+static struct frame_ref current_frame(const struct view *v, struct frame_ref frame)
 {
-	uint64_t pc = frame & ~WIRE_FRAME_RAW;
-
-	if (frame & WIRE_FRAME_RAW)
-		return host_frame(v->now, pc);
+	if (frame_ref_kind(frame) == FRAME_KIND_MEMORY)
+		return host_frame(v->now, frame_ref_value(frame));
 	if (!v->stale)
 		return frame;
-	pc = pc_of_frame(v->walked, frame);
-	return pc ? host_frame(v->now, pc) : 0;
+	uint64_t pc = pc_of_frame(v->walked, frame);
+	return pc ? host_frame(v->now, pc) : FRAME_REF_NONE;
 }
 
 /*
@@ -61,15 +59,17 @@ static bool take_frames(const struct user_stack_input *in, const struct view *v,
 			struct user_stack *s)
 {
 	for (uint32_t i = 0; i < n && i < WIRE_MAX_USER_FRAMES; i++) {
-		uint64_t frame = current_frame(v, in->frames[i]);
-		bool replaced =
-			v->stale && frame != in->frames[i] && !(in->frames[i] & WIRE_FRAME_RAW);
+		struct frame_ref walked = frame_ref_of_wire(in->frames[i]);
+		struct frame_ref frame = current_frame(v, walked);
+		bool replaced = v->stale && !frame_ref_equal(frame, walked) &&
+				frame_ref_kind(walked) == FRAME_KIND_FILE;
 
-		if (!frame && i > 0) {
+		if (frame_ref_is_none(frame) && i > 0) {
 			s->end = replaced ? WIRE_END_REMAPPED : WIRE_END_NO_MAPPING;
 			return false;
 		}
-		s->frames[s->n++] = frame ? frame : FRAME_UNKNOWN;
+		s->frames[s->n++] =
+			frame_ref_is_none(frame) ? frame_ref_of(FRAME_KIND_UNKNOWN, 0) : frame;
 		if (replaced) {
 			s->end = WIRE_END_REMAPPED;
 			return false;
@@ -86,7 +86,8 @@ static void take_kernel_walk(const struct user_stack_input *in, const struct vie
 	s->end = in->head->end;
 	if (!take_frames(in, v, in->head->n_user, s))
 		return;
-	if (s->end == WIRE_END_NO_MAPPING && s->n > 0 && s->frames[s->n - 1] != FRAME_UNKNOWN)
+	if (s->end == WIRE_END_NO_MAPPING && s->n > 0 &&
+	    frame_ref_kind(s->frames[s->n - 1]) != FRAME_KIND_UNKNOWN)
 		s->end = WIRE_END_NO_TABLE;
 }
 
@@ -151,7 +152,7 @@ static struct copy copy_of(const struct user_stack_input *in, struct user_stack 
 	return c;
 }
 
-static bool copy_frame(void *data, uint64_t frame, uint64_t pc)
+static bool copy_frame(void *data, struct frame_ref frame, uint64_t pc)
 {
 	struct copy *c = data;
 
@@ -241,5 +242,5 @@ void user_stack_make(const struct user_stack_input *in, struct process *p,
 	if (p->mappings_ahead && p->mappings_ahead != p->mappings)
 		is_complete = make_in_doubt(in, p, is_complete, world, s);
 	if (!is_complete)
-		s->frames[s->n++] = FRAME_END + (unsigned int)s->end;
+		s->frames[s->n++] = frame_ref_of(FRAME_KIND_END, s->end);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * From what the kernel half sent to the user stack of a sample: frames that do not depend on the process, but for those in memory without a
- * file (WIRE_FRAME_RAW with the pc), and why the stack ends.
+ * file (MEMORY with the pc, agent/unwind/frame_ref.h), and why the stack ends.
  *
  *	warm	frames are (object, offset) already. Where the process has changed its mappings since they were published, each frame is
  *		looked at again: the walk is right up to the first one whose memory holds something else by now, and is cut there;
@@ -21,13 +21,14 @@
 
 #include "agent/process/process.h"
 #include "agent/telemetry/telemetry.h"
+#include "agent/unwind/frame_ref.h"
 #include "agent/unwind/host_walk.h"
 #include "agent/unwind/tables.h"
 #include "bpf/wire.h"
 
 struct user_stack {
-	uint64_t frames[WIRE_MAX_USER_FRAMES +
-			1]; /* leaf first; a cut stack ends with its reason frame */
+	/* Leaf first; a cut stack ends with its reason frame. FILE, MEMORY, END, UNKNOWN. */
+	struct frame_ref frames[WIRE_MAX_USER_FRAMES + 1];
 	uint32_t n;
 	enum wire_end end;
 };
@@ -53,16 +54,5 @@ struct user_stack_world {
 
 void user_stack_make(const struct user_stack_input *in, struct process *p,
 		     const struct user_stack_world *world, struct user_stack *ret_stack);
-
-/* Which process file a frame belongs to; 0 for special frames and for those in memory without a file. */
-static inline uint32_t frame_object_id(uint64_t frame)
-{
-	return frame & WIRE_FRAME_RAW ? 0 : (uint32_t)(frame >> WIRE_FRAME_OFFSET_BITS);
-}
-
-static inline uint64_t frame_file_off(uint64_t frame)
-{
-	return frame & WIRE_FRAME_OFFSET_MASK;
-}
 
 #endif

@@ -41,7 +41,7 @@ static void test_stacks(void **state)
 {
 	struct world *w = *state;
 	const uint64_t kernel[] = { FN(0), FN(1) }, again[] = { FN(0) + 8, FN(1) };
-	const uint64_t user[] = { FRAME_JIT, FRAME_UNKNOWN };
+	const struct frame_ref user[] = { jit_frame(w->interval), UNKNOWN };
 	_cleanup_(flame_tree_fini) struct flame_tree tree = { 0 };
 	struct build build;
 
@@ -97,7 +97,7 @@ static void test_places_in_files(void **state)
 {
 	struct world *w = *state;
 	uint32_t so = world_add_file(w, "/usr/lib/libz.so.1", 77);
-	const uint64_t user[] = { ((uint64_t)so << WIRE_FRAME_OFFSET_BITS) + 0x1234 };
+	const struct frame_ref user[] = { frame_ref_of_file(so, 0x1234) };
 	_cleanup_(flame_tree_fini) struct flame_tree tree = { 0 };
 	struct build build;
 

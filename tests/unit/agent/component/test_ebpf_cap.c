@@ -67,14 +67,11 @@ static void apply(struct fixture *f, unsigned int n, size_t max, uint64_t now_ns
 
 		(void)snprintf(name, sizeof(name), "s%u", k);
 		_cleanup_(labels_unrefp) struct labels *l = make_service(name);
-		const uint64_t frame = k;
+		const struct frame_ref frame = frame_ref_of(FRAME_KIND_KERNEL, k);
 		const int64_t value = 1;
-		const struct samples samples = { .labels = l,
-						 .values = &value,
-						 .kernel_frames = &frame,
-						 .user_frames = &frame,
-						 .n_kernel = 1,
-						 .count = k };
+		const struct samples samples = {
+			.labels = l, .values = &value, .frames = &frame, .n_kernel = 1, .count = k
+		};
 		bool is_new;
 
 		assert_int_equal(interval_add(i, &samples, &is_new), 0);

@@ -10,8 +10,8 @@
 
 static void fill(struct world *w)
 {
-	const uint64_t a[] = { FN(0), FN(1) }, b[] = { FN(2), FN(1) },
-		       user[] = { FRAME_JIT, FRAME_UNKNOWN };
+	const uint64_t a[] = { FN(0), FN(1) }, b[] = { FN(2), FN(1) };
+	const struct frame_ref user[] = { jit_frame(w->interval), UNKNOWN };
 
 	world_add(w, w->web, a, 2, user, 2, 3);
 	world_add(w, w->web, b, 2, user, 1, 4);
@@ -76,7 +76,8 @@ static void test_every_sample_is_accounted_for(void **state)
 
 static void test_interval_add(void **state)
 {
-	const uint64_t user[] = { 1, 2, 3 };
+	const struct frame_ref user[] = { frame_ref_of_file(1, 1), frame_ref_of_file(1, 2),
+					  frame_ref_of_file(1, 3) };
 	struct world *w = *state;
 	bool failed = true;
 

@@ -7,17 +7,16 @@
 #include "agent/profile/hot.h"
 #include "tests/support/pprof_check.h"
 
-#define REASON(end) (FRAME_END + (uint64_t)WIRE_END_##end)
 #define PLAIN_MAX_BYTES ((size_t)16 << 20)
 
 /* A web server with a deep stack, a database in a file without symbols. */
 static void fill(struct world *w)
 {
 	const uint64_t kernel[] = { FN(0), FN(1) };
-	const uint64_t cut[] = { FRAME_JIT, FRAME_UNKNOWN, REASON(STACK_READ) };
+	const struct frame_ref cut[] = { jit_frame(w->interval), UNKNOWN, REASON(STACK_READ) };
 	uint32_t id = world_add_file(w, "/usr/bin/prog", 77);
-	const uint64_t prog[] = { ((uint64_t)id << WIRE_FRAME_OFFSET_BITS) + 0x1234 };
-	const uint64_t gone[] = { (9999ULL << WIRE_FRAME_OFFSET_BITS) + 0x10 };
+	const struct frame_ref prog[] = { frame_ref_of_file(id, 0x1234) };
+	const struct frame_ref gone[] = { frame_ref_of_file(9999, 0x10) };
 	const uint64_t kernel_only[] = { FN(0) };
 
 	world_add(w, w->web, kernel, 2, cut, 3, 2);
@@ -101,7 +100,8 @@ static void test_every_reason_has_its_frame(void **state)
 	struct build b;
 
 	for (uint64_t end = 0; end < WIRE_END_MAX; end++) {
-		const uint64_t user[] = { FRAME_JIT, FRAME_END + end };
+		const struct frame_ref user[] = { jit_frame(w->interval),
+						  frame_ref_of(FRAME_KIND_END, end) };
 
 		if (*frames[end])
 			world_add(w, w->web, NO_FRAMES, 0, user, 2, 1);
@@ -136,7 +136,7 @@ static void test_generated_code(void **state)
 	assert_int_equal(write(a.map_fd, text_a, strlen(text_a)), strlen(text_a));
 	assert_int_equal(write(b.map_fd, text_b, strlen(text_b)), strlen(text_b));
 	for (unsigned int i = 0; i < 3; i++) {
-		uint64_t frame = 0;
+		struct frame_ref frame = FRAME_REF_NONE;
 
 		assert_int_equal(interval_anon_frame(w->interval, &places[i], &frame), 0);
 		world_add(w, w->web, NO_FRAMES, 0, &frame, 1, i + 1);
@@ -152,6 +152,33 @@ static void test_generated_code(void **state)
 	(void)close(b.map_fd);
 	interval_free(TAKE_PTR(w->interval));
 	assert_int_equal(a.n_refs + b.n_refs, 2);
+}
+
+/* Kinds that an interval does not have, and values that their kind does not have. */
+static void test_frames_that_nobody_knows(void **state)
+{
+	struct world *w = *state;
+	const struct frame_ref user[] = {
+		FRAME_REF_NONE,
+		frame_ref_of_file(0, 0x10),
+		frame_ref_of(FRAME_KIND_MEMORY, 0x1008),
+		frame_ref_of(FRAME_KIND_PLACE, 0),
+		frame_ref_of(FRAME_KIND_PLACE, FRAME_REF_VALUE_MASK),
+		frame_ref_of(FRAME_KIND_END, WIRE_END_MAX),
+		frame_ref_of(FRAME_KIND_END, FRAME_REF_VALUE_MASK),
+		frame_ref_of(FRAME_KIND_MAX, 0),
+		(struct frame_ref){ UINT64_MAX },
+	};
+	_cleanup_free_ char *text = NULL;
+	struct build b;
+
+	for (size_t i = 0; i < ARRAY_SIZE(user); i++)
+		world_add(w, w->web, NO_FRAMES, 0, &user[i], 1, 1);
+	build_init(&b);
+	build_folded(w->interval, w->namer, &b);
+	text = text_of(&b);
+	assert_string_equal(text, "web;[unknown] 9\n");
+	build_fini(&b);
 }
 
 /* Nothing was sampled: an empty text, not an absent one. */
@@ -171,7 +198,8 @@ static void test_folded_empty(void **state)
 static void test_hidden_kernel_is_one_frame(void **state)
 {
 	struct world *w = *state;
-	const uint64_t kernel[] = { FN(0), FN(1), FN(2) }, user[] = { FRAME_JIT };
+	const uint64_t kernel[] = { FN(0), FN(1), FN(2) };
+	const struct frame_ref user[] = { jit_frame(w->interval) };
 	_cleanup_free_ char *text = NULL;
 	struct build b;
 
@@ -320,12 +348,12 @@ static void assert_type(const Perftools__Profiles__Profile *p, const char *type,
 
 static void add_tracepoint(struct world *w, int64_t value)
 {
+	const struct frame_ref frame = kernel_frame(FN(1));
 	const struct samples one = { .labels = w->web,
 				     .event = EVENT_TRACEPOINT,
 				     .source = 3,
 				     .values = &value,
-				     .kernel_frames = (const uint64_t[]){ FN(1) },
-				     .user_frames = NO_FRAMES,
+				     .frames = &frame,
 				     .n_kernel = 1,
 				     .count = 1 };
 	bool is_new;
@@ -376,7 +404,7 @@ static void test_pprof_names(void **state)
 						"[truncated: stack not readable]" };
 	struct world *w = *state;
 	const uint64_t kernel[] = { FN(0), FN(1) };
-	const uint64_t cut[] = { FRAME_JIT, FRAME_UNKNOWN, REASON(STACK_READ) };
+	const struct frame_ref cut[] = { jit_frame(w->interval), UNKNOWN, REASON(STACK_READ) };
 	struct pprof_facts facts;
 	struct build b;
 
@@ -492,13 +520,14 @@ static void test_deepest_stack(void **state)
 {
 	static const build_fn forms[] = { build_pprof, build_one_pprof, build_folded, build_table };
 	struct world *w = *state;
-	uint64_t kernel[WIRE_MAX_KERNEL_FRAMES], user[WIRE_MAX_USER_FRAMES + 1];
+	uint64_t kernel[WIRE_MAX_KERNEL_FRAMES];
+	struct frame_ref user[WIRE_MAX_USER_FRAMES + 1];
 	struct build b;
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(kernel); i++)
 		kernel[i] = FN(i);
 	for (unsigned int i = 0; i < WIRE_MAX_USER_FRAMES; i++)
-		user[i] = FRAME_JIT;
+		user[i] = jit_frame(w->interval);
 	user[WIRE_MAX_USER_FRAMES] = REASON(DEPTH);
 	world_add(w, w->web, kernel, ARRAY_SIZE(kernel), user, ARRAY_SIZE(user), 1);
 	build_init(&b);
@@ -520,6 +549,7 @@ int main(void)
 		WORLD_TEST(test_folded_names_are_cleaned),
 		WORLD_TEST(test_every_reason_has_its_frame),
 		WORLD_TEST(test_generated_code),
+		WORLD_TEST(test_frames_that_nobody_knows),
 		WORLD_TEST(test_folded_empty),
 		cmocka_unit_test_setup_teardown(test_hidden_kernel_is_one_frame, world_setup_hidden,
 						world_teardown),

@@ -70,8 +70,8 @@ static void test_recursion_counts_once(void **state)
 static void test_what_is_one_function(void **state)
 {
 	const uint64_t a[] = { FN(5) }, b[] = { FN(5) + 0x20 };
-	const uint64_t unknown[] = { FRAME_UNKNOWN }, jit[] = { FRAME_JIT };
 	struct world *w = *state;
+	const struct frame_ref unknown[] = { UNKNOWN }, jit[] = { jit_frame(w->interval) };
 	struct hot_table t;
 
 	world_add(w, w->web, a, 1, NO_FRAMES, 0, 1);

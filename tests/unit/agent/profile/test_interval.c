@@ -5,8 +5,9 @@
 #include <errno.h>
 
 #include "agent/util/hash.h"
+#include "tests/support/assert_frame.h"
 
-#define STACK_FRAMES 4
+#define STACK_USER_FRAMES 3
 
 /* The counts of all stacks make up what was added. */
 static void check_sums(const struct interval *i, uint64_t n_samples)
@@ -44,7 +45,9 @@ static struct interval *make_interval(size_t max_bytes)
 
 static void test_equal_stacks_merge(void **state)
 {
-	const uint64_t kernel[] = { 1, 2 }, user[] = { 3, 4, 5 };
+	const uint64_t kernel[] = { FN(1), FN(2) };
+	const struct frame_ref user[] = { frame_ref_of_file(1, 3), frame_ref_of_file(2, 4),
+					  UNKNOWN };
 	_cleanup_(interval_freep) struct interval *i = make_interval(1 << 20);
 	_cleanup_(labels_unrefp) struct labels *web = make_service("web");
 	bool is_new = false;
@@ -60,14 +63,18 @@ static void test_equal_stacks_merge(void **state)
 	assert_int_equal(s->count, 2);
 	assert_int_equal(s->n_kernel, 2);
 	assert_int_equal(s->n_user, 3);
-	assert_memory_equal(s->frames, kernel, sizeof(kernel));
-	assert_memory_equal(s->frames + 2, user, sizeof(user));
+	for (size_t k = 0; k < 2; k++)
+		assert_frame(s->frames[k], kernel_frame(kernel[k]));
+	for (size_t k = 0; k < 3; k++)
+		assert_frame(s->frames[2 + k], user[k]);
 }
 
 /* The same numbers, but another border between kernel and user, or another length. */
 static void test_unlike_stacks_do_not(void **state)
 {
-	const uint64_t frames[] = { 1, 2, 3, 4 };
+	const struct frame_ref frames[] = { kernel_frame(FN(1)), kernel_frame(FN(2)),
+					    frame_ref_of_file(1, 3), UNKNOWN };
+	const int64_t value = PERIOD_NS;
 	_cleanup_(interval_freep) struct interval *i = make_interval(1 << 20);
 	_cleanup_(labels_unrefp) struct labels *web = make_service("web");
 	bool is_new;
@@ -75,9 +82,14 @@ static void test_unlike_stacks_do_not(void **state)
 	(void)state;
 	for (uint16_t n_kernel = 0; n_kernel <= 4; n_kernel++)
 		for (uint16_t n_user = 0; n_kernel + n_user <= 4; n_user++) {
-			assert_int_equal(add_sample(i, web, frames, n_kernel, frames + n_kernel,
-						    n_user, &is_new),
-					 0);
+			const struct samples one = { .labels = web,
+						     .values = &value,
+						     .frames = frames,
+						     .n_kernel = n_kernel,
+						     .n_user = n_user,
+						     .count = 1 };
+
+			assert_int_equal(interval_add(i, &one, &is_new), 0);
 			assert_true(is_new);
 		}
 	check_sums(i, 15);
@@ -86,7 +98,7 @@ static void test_unlike_stacks_do_not(void **state)
 
 static void test_series_by_pointer_and_by_equality(void **state)
 {
-	const uint64_t user[] = { 7 };
+	const struct frame_ref user[] = { frame_ref_of_file(1, 7) };
 	_cleanup_(interval_freep) struct interval *i = make_interval(1 << 20);
 	_cleanup_(labels_unrefp) struct labels *web = make_service("web");
 	_cleanup_(labels_unrefp) struct labels *same = make_service("web");
@@ -120,10 +132,15 @@ static void test_name_of_a_series(void **state)
 	assert_string_equal(series_name(&(struct series){ .labels = nameless }), "process");
 }
 
-static void make_stack(uint64_t which, uint64_t *frames)
+/* Each number is another stack. */
+static int add_stack(struct interval *i, struct labels *labels, uint64_t which, bool *ret_is_new)
 {
-	for (unsigned int i = 0; i < STACK_FRAMES; i++)
-		frames[i] = hash_u64(which * STACK_FRAMES + i);
+	const uint64_t kernel = KERNEL_TEXT + hash_u64(which) % (1 << 20);
+	struct frame_ref user[STACK_USER_FRAMES];
+
+	for (unsigned int k = 0; k < STACK_USER_FRAMES; k++)
+		user[k] = frame_ref_of_file(1000 + k, hash_u64(which * STACK_USER_FRAMES + k));
+	return add_sample(i, labels, &kernel, 1, user, STACK_USER_FRAMES, ret_is_new);
 }
 
 static void test_ten_thousand_stacks(void **state)
@@ -131,16 +148,12 @@ static void test_ten_thousand_stacks(void **state)
 	enum { N = 10000 };
 	_cleanup_(interval_freep) struct interval *i = make_interval((size_t)8 << 20);
 	_cleanup_(labels_unrefp) struct labels *web = make_service("web");
-	uint64_t frames[STACK_FRAMES];
 	bool is_new;
 
 	(void)state;
 	for (unsigned int round = 0; round < 2; round++)
 		for (uint64_t which = 0; which < N; which++) {
-			make_stack(which, frames);
-			assert_int_equal(add_sample(i, web, frames, 1, frames + 1, STACK_FRAMES - 1,
-						    &is_new),
-					 0);
+			assert_int_equal(add_stack(i, web, which, &is_new), 0);
 			assert_int_equal(is_new, round == 0);
 		}
 	check_sums(i, 2 * N);
@@ -154,15 +167,13 @@ static void test_memory_ceiling(void **state)
 	enum { MAX_BYTES = 200 * 1024 };
 	_cleanup_(interval_freep) struct interval *i = make_interval(MAX_BYTES);
 	_cleanup_(labels_unrefp) struct labels *web = make_service("web");
-	uint64_t frames[STACK_FRAMES];
 	uint64_t n = 0;
 	bool is_new = true;
 	int r = 0;
 
 	(void)state;
 	while (n < 100000) {
-		make_stack(n, frames);
-		r = add_sample(i, web, frames, 0, frames, STACK_FRAMES, &is_new);
+		r = add_stack(i, web, n, &is_new);
 		if (r < 0)
 			break;
 		n++;
@@ -172,19 +183,16 @@ static void test_memory_ceiling(void **state)
 	assert_true(i->arena.used_bytes <= MAX_BYTES);
 	check_sums(i, n);
 	/* What is there already still counts, and nothing was changed by the refusal. */
-	make_stack(0, frames);
-	assert_int_equal(add_sample(i, web, frames, 0, frames, STACK_FRAMES, &is_new), 0);
+	assert_int_equal(add_stack(i, web, 0, &is_new), 0);
 	assert_false(is_new);
-	make_stack(n, frames);
-	is_new = false;
-	assert_int_equal(add_sample(i, web, frames, 0, frames, STACK_FRAMES, &is_new), -ENOMEM);
+	assert_int_equal(add_stack(i, web, n, &is_new), -ENOMEM);
 	assert_false(is_new);
 	check_sums(i, n + 1);
 }
 
 static void test_no_memory_at_all(void **state)
 {
-	const uint64_t user[] = { 7 };
+	const struct frame_ref user[] = { frame_ref_of_file(1, 7) };
 	_cleanup_(interval_freep) struct interval *i = make_interval(64);
 	_cleanup_(labels_unrefp) struct labels *web = make_service("web");
 	bool is_new = false;
@@ -199,15 +207,10 @@ static void test_no_memory_at_all(void **state)
 static struct interval *make_two_series(struct labels *web, struct labels *db)
 {
 	struct interval *i = make_interval(1 << 20);
-	uint64_t frames[STACK_FRAMES];
 	bool is_new;
 
-	for (uint64_t which = 0; which < 30; which++) {
-		make_stack(which % 10, frames);
-		assert_int_equal(add_sample(i, which < 20 ? web : db, frames, 1, frames + 1,
-					    STACK_FRAMES - 1, &is_new),
-				 0);
-	}
+	for (uint64_t which = 0; which < 30; which++)
+		assert_int_equal(add_stack(i, which < 20 ? web : db, which % 10, &is_new), 0);
 	check_sums(i, 30);
 	assert_int_equal(i->n_stacks, 20);
 	return i;
@@ -241,13 +244,12 @@ static void test_relabel(void **state)
 
 static void add_event(struct interval *i, struct labels *labels, enum event event, int64_t value)
 {
-	const uint64_t frame = KERNEL_TEXT;
+	const struct frame_ref frame = kernel_frame(KERNEL_TEXT);
 	const struct samples one = { .labels = labels,
 				     .event = event,
 				     .source = event == EVENT_CPU ? 0 : 1,
 				     .values = &value,
-				     .kernel_frames = &frame,
-				     .user_frames = NO_FRAMES,
+				     .frames = &frame,
 				     .n_kernel = 1,
 				     .count = 1 };
 	bool is_new;
@@ -326,7 +328,9 @@ static void test_carry(void **state)
 	struct file_facts facts = { .key = { .dev = 1, .inode = 2 }, .path = str_from("/bin/x") };
 	const struct anon_place here = { .memory = "[heap]" }, there = { .memory = "[stack]" };
 	struct mapped_file *f = NULL;
-	uint64_t user[2], elsewhere, n = 0;
+	const uint64_t kernel[] = { FN(1) };
+	struct frame_ref user[2], elsewhere;
+	uint64_t n = 0;
 	bool is_new;
 
 	(void)state;
@@ -336,9 +340,9 @@ static void test_carry(void **state)
 	assert_int_equal(interval_anon_frame(from, &here, &user[0]), 0);
 	/* The number of the place is another one there. */
 	assert_int_equal(interval_anon_frame(to, &there, &elsewhere), 0);
-	user[1] = (uint64_t)f->id << WIRE_FRAME_OFFSET_BITS | 42;
+	user[1] = frame_ref_of_file(f->id, 42);
 	for (int i = 0; i < 3; i++)
-		assert_int_equal(add_sample(from, web, NO_FRAMES, 0, user, 2, &is_new), 0);
+		assert_int_equal(add_sample(from, web, kernel, 1, user, 2, &is_new), 0);
 	assert_int_equal(interval_carry(to, from, interval_series(from, web, 0), &n), 0);
 	assert_int_equal(n, 23);
 	check_sums(to, 23);
@@ -349,9 +353,10 @@ static void test_carry(void **state)
 	while (s->n_user != 2)
 		s = s->next;
 	assert_int_equal(s->count, 3);
-	assert_int_equal(s->frames[1], user[1]);
-	assert_int_not_equal(s->frames[0], user[0]);
-	assert_string_equal(interval_anon(to, s->frames[0])->memory, "[heap]");
+	assert_frame(s->frames[0], kernel_frame(FN(1)));
+	assert_false(frame_ref_equal(s->frames[1], user[0]));
+	assert_string_equal(interval_anon(to, s->frames[1])->memory, "[heap]");
+	assert_frame(s->frames[2], user[1]);
 	mapped_file_unref(f);
 }
 
@@ -399,11 +404,11 @@ static void test_files(void **state)
 	assert_int_equal(file_table_n_idle(w->files), N);
 }
 
-static uint64_t anon_frame(struct interval *i, struct jit_files *jit, uint64_t pc,
-			   const char *memory)
+static struct frame_ref anon_frame(struct interval *i, struct jit_files *jit, uint64_t pc,
+				   const char *memory)
 {
 	const struct anon_place place = { .jit = jit, .pc = pc, .memory = memory };
-	uint64_t frame = 0;
+	struct frame_ref frame = FRAME_REF_NONE;
 
 	assert_int_equal(interval_anon_frame(i, &place, &frame), 0);
 	return frame;
@@ -417,21 +422,25 @@ static void test_places_without_a_file(void **state)
 	char heap[] = "[heap]";
 
 	(void)state;
-	uint64_t of_a = anon_frame(i, &a, 0x1000, NULL);
-	uint64_t of_b = anon_frame(i, &b, 0x1000, NULL);
-	assert_int_not_equal(of_a, of_b);
-	assert_int_not_equal(of_a, anon_frame(i, &a, 0x1001, NULL));
-	assert_int_equal(of_a, anon_frame(i, &a, 0x1000, NULL));
-	uint64_t in_heap = anon_frame(i, NULL, 0, heap);
-	assert_int_equal(in_heap, anon_frame(i, NULL, 0, "[heap]"));
-	assert_int_not_equal(in_heap, anon_frame(i, NULL, 0, NULL));
-	assert_int_equal(frame_object_id(of_a), 0);
+	struct frame_ref of_a = anon_frame(i, &a, 0x1000, NULL);
+	struct frame_ref of_b = anon_frame(i, &b, 0x1000, NULL);
+	assert_false(frame_ref_equal(of_a, of_b));
+	assert_false(frame_ref_equal(of_a, anon_frame(i, &a, 0x1001, NULL)));
+	assert_frame(of_a, anon_frame(i, &a, 0x1000, NULL));
+	struct frame_ref in_heap = anon_frame(i, NULL, 0, heap);
+	assert_frame(in_heap, anon_frame(i, NULL, 0, "[heap]"));
+	assert_false(frame_ref_equal(in_heap, anon_frame(i, NULL, 0, NULL)));
+	assert_int_equal(frame_ref_file_id(of_a), 0);
 	heap[1] = 'X'; /* the interval has its own copy */
 	assert_ptr_equal(interval_anon(i, of_b)->jit, &b);
 	assert_int_equal(interval_anon(i, of_b)->pc, 0x1000);
 	assert_string_equal(interval_anon(i, in_heap)->memory, "[heap]");
-	assert_null(interval_anon(i, FRAME_JIT));
-	assert_null(interval_anon(i, of_a + 5));
+	/* The same number of another kind is none. */
+	for (int kind = 0; kind <= FRAME_KIND_MAX; kind++)
+		assert_true(!interval_anon(i, frame_ref_of(kind, frame_ref_value(of_b))) ==
+			    (kind != FRAME_KIND_PLACE));
+	assert_null(interval_anon(i, FRAME_REF_NONE));
+	assert_null(interval_anon(i, frame_ref_of(FRAME_KIND_PLACE, frame_ref_value(of_a) + 5)));
 	assert_int_equal(a.n_refs, 3);
 	interval_free(TAKE_PTR(i));
 	assert_int_equal(a.n_refs, 1);
@@ -444,7 +453,7 @@ static void test_moments(void **state)
 	struct jit_files jit = { .n_refs = 1, .map_fd = -1, .dump_fd = -1 };
 	_cleanup_(interval_freep) struct interval *i = make_interval(1 << 20);
 	struct anon_place place = { .jit = &jit, .pc = 0x1000 };
-	uint64_t first, second, third, again;
+	struct frame_ref first, second, third, again;
 
 	(void)state;
 	assert_int_equal(interval_anon_frame(i, &place, &first), 0);
@@ -453,9 +462,9 @@ static void test_moments(void **state)
 	place.at.time_ns = 7;
 	assert_int_equal(interval_anon_frame(i, &place, &third), 0);
 	assert_int_equal(interval_anon_frame(i, &place, &again), 0);
-	assert_int_not_equal(first, second);
-	assert_int_not_equal(second, third);
-	assert_int_equal(third, again);
+	assert_false(frame_ref_equal(first, second));
+	assert_false(frame_ref_equal(second, third));
+	assert_frame(third, again);
 	assert_int_equal(interval_anon(i, third)->at.map_bytes, 100);
 	assert_int_equal(interval_anon(i, third)->at.time_ns, 7);
 	interval_free(TAKE_PTR(i));
@@ -493,7 +502,7 @@ static void test_many_places(void **state)
 	enum { N = 5000, N_PROCESSES = 250 };
 	struct jit_files jit[N_PROCESSES];
 	_cleanup_(interval_freep) struct interval *i = make_interval(4 << 20);
-	uint64_t frames[N];
+	struct frame_ref frames[N];
 
 	(void)state;
 	for (size_t p = 0; p < N_PROCESSES; p++)
@@ -503,7 +512,7 @@ static void test_many_places(void **state)
 	for (uint64_t n = 0; n < N; n++) {
 		struct jit_files *of = &jit[n % N_PROCESSES];
 
-		assert_int_equal(anon_frame(i, of, n / N_PROCESSES * 64, NULL), frames[n]);
+		assert_frame(anon_frame(i, of, n / N_PROCESSES * 64, NULL), frames[n]);
 		assert_ptr_equal(interval_anon(i, frames[n])->jit, of);
 		assert_int_equal(interval_anon(i, frames[n])->pc, n / N_PROCESSES * 64);
 	}
@@ -519,7 +528,7 @@ static void test_places_ceiling(void **state)
 	struct jit_files jit = { .n_refs = 1, .map_fd = -1, .dump_fd = -1 };
 	_cleanup_(interval_freep) struct interval *i = make_interval(BYTES);
 	struct anon_place place = { .jit = &jit };
-	uint64_t frame = 0;
+	struct frame_ref frame = FRAME_REF_NONE;
 
 	(void)state;
 	while (interval_anon_frame(i, &place, &frame) == 0)

@@ -94,9 +94,9 @@ static void open_store(struct files *f, size_t max_bytes)
 	symbol_store_begin(f->store);
 }
 
-static uint64_t frame_of(const struct files *f, unsigned int file, unsigned int function)
+static struct frame_ref frame_of(const struct files *f, unsigned int file, unsigned int function)
 {
-	return (uint64_t)f->ids[file] << WIRE_FRAME_OFFSET_BITS | (f->text_off + function * 16 + 4);
+	return frame_ref_of_file(f->ids[file], f->text_off + function * 16 + 4);
 }
 
 /* Each stack goes through all files: asked for one by one, each frame would need another index. */
@@ -113,7 +113,8 @@ static void add_stacks(struct files *f, unsigned int n)
 	for (unsigned int i = 0; i < N_FILES; i++)
 		add_file(f, i);
 	for (unsigned int i = 0; i < n; i++) {
-		const uint64_t user[] = { frame_of(f, 0, i), frame_of(f, 1, i), frame_of(f, 2, i) };
+		const struct frame_ref user[] = { frame_of(f, 0, i), frame_of(f, 1, i),
+						  frame_of(f, 2, i) };
 
 		assert_int_equal(
 			add_sample(f->interval, f->labels, NO_FRAMES, 0, user, N_FILES, &is_new),
@@ -160,7 +161,7 @@ static void test_each_index_is_made_once(void **state)
 /* Stacks of one frame over and over, which come first: the list begins with what was added last. */
 static void add_recursion(struct files *f)
 {
-	uint64_t user[DEEPEST_RECURSION];
+	struct frame_ref user[DEEPEST_RECURSION];
 	bool is_new;
 
 	for (size_t i = 0; i < ARRAY_SIZE(user); i++)

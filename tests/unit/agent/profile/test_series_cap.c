@@ -43,14 +43,13 @@ static void add_samples(struct interval *i, const char *service, enum event even
 		strcmp(service, "other") == 0 ? make_other() : make_service(service);
 
 	for (unsigned int k = 0; k < n; k++) {
-		const uint64_t frame = k;
+		const struct frame_ref frame = frame_ref_of_file(1, k);
 		const int64_t value = 1;
 		const struct samples one = { .labels = l,
 					     .event = event,
 					     .source = event == EVENT_CPU ? 0 : 31,
 					     .values = &value,
-					     .kernel_frames = NO_FRAMES,
-					     .user_frames = &frame,
+					     .frames = &frame,
 					     .n_user = 1,
 					     .count = 1 };
 		bool is_new;

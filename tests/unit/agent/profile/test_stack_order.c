@@ -14,22 +14,22 @@
 
 #define N_PROGRAMS 7
 
-static uint64_t frame_in(uint32_t file)
+static struct frame_ref frame_in(uint32_t file)
 {
-	return (uint64_t)file << WIRE_FRAME_OFFSET_BITS | 0x10;
+	return frame_ref_of_file(file, 0x10);
 }
 
 /* A library innermost, the program outermost. */
 static struct stack *stack_new(uint32_t program, uint64_t serial, struct stack *next)
 {
-	struct stack *s = calloc(1, sizeof(*s) + 3 * sizeof(uint64_t));
+	struct stack *s = calloc(1, sizeof(*s) + 3 * sizeof(struct frame_ref));
 
 	assert_non_null(s);
 	s->count = serial;
 	s->next = next;
 	s->n_kernel = 1;
 	s->n_user = program ? 2 : 0;
-	s->frames[0] = 0xffffffff81000000;
+	s->frames[0] = frame_ref_of(FRAME_KIND_KERNEL, 0xffffffff81000000);
 	s->frames[1] = frame_in(N_PROGRAMS + 1);
 	s->frames[2] = frame_in(program);
 	return s;
@@ -37,7 +37,7 @@ static struct stack *stack_new(uint32_t program, uint64_t serial, struct stack *
 
 static uint32_t program_of(const struct stack *s)
 {
-	return s->n_user ? (uint32_t)(s->frames[2] >> WIRE_FRAME_OFFSET_BITS) : 0;
+	return s->n_user ? frame_ref_file_id(s->frames[2]) : 0;
 }
 
 static void check(uint64_t n)

@@ -6,16 +6,14 @@
 
 #include "tests/support/pprof_check.h"
 
-static const uint64_t stack[] = { FN(1), FN(2) };
-
 static void add_tagged(struct interval *i, struct labels *labels, uint32_t pid, const char *comm)
 {
+	const struct frame_ref stack[] = { kernel_frame(FN(1)), kernel_frame(FN(2)) };
 	const int64_t value = PERIOD_NS;
 	const struct samples one = { .labels = labels,
 				     .values = &value,
-				     .kernel_frames = stack,
+				     .frames = stack,
 				     .n_kernel = ARRAY_SIZE(stack),
-				     .user_frames = NO_FRAMES,
 				     .count = 1,
 				     .pid = pid,
 				     .comm = comm };

@@ -23,20 +23,42 @@
 
 #define PERIOD_NS 10000000ULL
 
-/* One tick. */
+#define UNKNOWN frame_ref_of(FRAME_KIND_UNKNOWN, 0)
+#define REASON(end) frame_ref_of(FRAME_KIND_END, WIRE_END_##end)
+
+static inline struct frame_ref kernel_frame(uint64_t pc)
+{
+	return frame_ref_of(FRAME_KIND_KERNEL, pc);
+}
+
+/* In memory without a file, of which nobody tells a name. */
+static inline struct frame_ref jit_frame(struct interval *i)
+{
+	struct frame_ref frame = FRAME_REF_NONE;
+
+	assert_int_equal(interval_anon_frame(i, &(struct anon_place){ 0 }, &frame), 0);
+	return frame;
+}
+
+/* One tick: pcs in the kernel, then user frames. */
 static inline int add_sample(struct interval *i, struct labels *labels, const uint64_t *kernel,
-			     uint16_t n_kernel, const uint64_t *user, uint16_t n_user,
+			     uint16_t n_kernel, const struct frame_ref *user, uint16_t n_user,
 			     bool *ret_is_new)
 {
+	struct frame_ref frames[NAMED_STACK_MAX];
 	const int64_t value = PERIOD_NS;
 	const struct samples one = { .labels = labels,
 				     .values = &value,
-				     .kernel_frames = kernel,
-				     .user_frames = user,
+				     .frames = frames,
 				     .n_kernel = n_kernel,
 				     .n_user = n_user,
 				     .count = 1 };
 
+	assert_true(n_kernel + n_user <= NAMED_STACK_MAX);
+	for (uint16_t k = 0; k < n_kernel; k++)
+		frames[k] = kernel_frame(kernel[k]);
+	for (uint16_t k = 0; k < n_user; k++)
+		frames[n_kernel + k] = user[k];
 	return interval_add(i, &one, ret_is_new);
 }
 
@@ -44,9 +66,9 @@ static inline int add_sample(struct interval *i, struct labels *labels, const ui
 #define KERNEL_TEXT 0xffffffff81000000ULL
 #define END_REAL_NS 1700000000000000000ULL
 
-/* An address in function i, whether it is the leaf's or a return address. */
+/* An address in function i. */
 #define FN(i) (KERNEL_TEXT + (uint64_t)(i)*0x1000 + 0x10)
-#define NO_FRAMES ((const uint64_t[]){ 0 })
+#define NO_FRAMES NULL
 
 struct world {
 	char kallsyms[64]; /* path; "" when there is none */
@@ -136,7 +158,7 @@ static inline int world_teardown(void **state)
 
 /* The stack is sampled `count` times. */
 static inline void world_add(struct world *w, struct labels *labels, const uint64_t *kernel,
-			     uint16_t n_kernel, const uint64_t *user, uint16_t n_user,
+			     uint16_t n_kernel, const struct frame_ref *user, uint16_t n_user,
 			     unsigned int count)
 {
 	bool is_new;

@@ -9,10 +9,16 @@
 
 #include "agent/unwind/user_stack.h"
 #include "agent/util/macro.h"
+#include "tests/support/assert_frame.h"
 
+/* Words from the kernel half. */
 #define FRAME(id, file_off) (((uint64_t)(id) << WIRE_FRAME_OFFSET_BITS) | (file_off))
 #define RAW(pc) (WIRE_FRAME_RAW | (pc))
-#define REASON(end) (FRAME_END + (uint64_t)WIRE_END_##end)
+/* What becomes of them. */
+#define FILE_AT(id, file_off) frame_ref_of_file((id), (file_off))
+#define MEMORY_AT(pc) frame_ref_of(FRAME_KIND_MEMORY, (pc))
+#define UNKNOWN frame_ref_of(FRAME_KIND_UNKNOWN, 0)
+#define REASON(end) frame_ref_of(FRAME_KIND_END, WIRE_END_##end)
 
 #define EXE 0x401000ULL	      /* id 1, file offset 0x1000 */
 #define LIB 0x7f0000000000ULL /* id 2, file offset 0x8000 */
@@ -137,17 +143,19 @@ static inline void make(struct fixture *f)
 	user_stack_make(&f->in, &f->process, &world, &f->stack);
 }
 
-static inline void check(struct fixture *f, enum wire_end end, const uint64_t *expected, size_t n)
+static inline void check(struct fixture *f, enum wire_end end, const struct frame_ref *expected,
+			 size_t n)
 {
 	make(f);
 	assert_int_equal(f->stack.end, end);
 	assert_int_equal(f->stack.n, n);
-	assert_memory_equal(f->stack.frames, expected, n * sizeof(*expected));
+	for (size_t i = 0; i < n; i++)
+		assert_frame(f->stack.frames[i], expected[i]);
 }
 
-#define CHECK(f, end, ...)                                   \
-	check((f), (end), (const uint64_t[]){ __VA_ARGS__ }, \
-	      sizeof((const uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t))
+#define CHECK(f, end, ...)                                           \
+	check((f), (end), (const struct frame_ref[]){ __VA_ARGS__ }, \
+	      sizeof((const struct frame_ref[]){ __VA_ARGS__ }) / sizeof(struct frame_ref))
 
 /* Generation 3: file 3 where half of file 1 is now, file 2 as it is, and something that is gone. */
 static inline void make_stale(struct fixture *f)

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "agent/unwind/host_walk.h"
+#include "tests/support/assert_frame.h"
 
 #define LEVELS 20
 #define MAX_FRAMES 200
@@ -27,7 +28,7 @@ struct fixture {
 	uint64_t pc;
 	/* Of the walk. */
 	struct host_walk_options options;
-	uint64_t frames[MAX_FRAMES];
+	struct frame_ref frames[MAX_FRAMES];
 	uint64_t pcs[MAX_FRAMES];
 	size_t n;
 	size_t max_frames;
@@ -46,7 +47,7 @@ static int read_self(void *data, uint64_t addr, void *dst, size_t n)
 	return process_vm_readv(getpid(), &to, 1, &from, 1, 0) == (ssize_t)n ? 0 : -EFAULT;
 }
 
-static bool on_frame(void *data, uint64_t frame, uint64_t pc)
+static bool on_frame(void *data, struct frame_ref frame, uint64_t pc)
 {
 	struct fixture *f = data;
 
@@ -171,8 +172,7 @@ static void check_levels(const struct fixture *f, size_t n_levels)
 	for (size_t i = 0; i < n_levels; i++)
 		assert_int_equal(f->pcs[i + 1], f->returns_to[i]);
 	for (size_t i = 0; i < f->n; i++)
-		assert_int_equal(f->frames[i],
-				 host_frame(f->process->mappings, f->pcs[i] - (i > 0)));
+		assert_frame(f->frames[i], host_frame(f->process->mappings, f->pcs[i] - (i > 0)));
 }
 
 static void test_recursion(void **state)
@@ -240,7 +240,7 @@ static void test_pc_outside_of_all_mappings(void **state)
 	f->end = host_walk(&f->options, &regs);
 	assert_int_equal(f->end, WIRE_END_NO_MAPPING);
 	assert_int_equal(f->n, 1);
-	assert_int_equal(f->frames[0], FRAME_UNKNOWN);
+	assert_frame(f->frames[0], frame_ref_of(FRAME_KIND_UNKNOWN, 0));
 	assert_int_equal(f->pcs[0], 0x1234);
 	f->n = 0;
 	f->options.flags = 0;
@@ -257,7 +257,7 @@ static void test_after_a_system_call(void **state)
 	f->max_frames = 1;
 	(void)host_walk(&f->options, &regs);
 	/* It is the call that is shown, and the return address that is told. */
-	assert_int_equal(f->frames[0], host_frame(f->process->mappings, regs.pc - 1));
+	assert_frame(f->frames[0], host_frame(f->process->mappings, regs.pc - 1));
 	assert_int_equal(f->pcs[0], regs.pc);
 }
 
@@ -274,10 +274,10 @@ static void test_frames(void **state)
 		.begin = 0x1000, .end = 0x2000, .file_off = 0x7000, .file = &file
 	};
 	m->items[1] = (struct mapping){ .begin = 0x3000, .end = 0x4000, .kind = MAPPING_ANON };
-	assert_int_equal(host_frame(m, 0x1010), (5ULL << WIRE_FRAME_OFFSET_BITS) + 0x7010);
-	assert_int_equal(host_frame(m, 0x3010), WIRE_FRAME_RAW | 0x3010);
-	assert_int_equal(host_frame(m, 0x2000), 0);
-	assert_int_equal(host_frame(NULL, 0x1000), 0);
+	assert_frame(host_frame(m, 0x1010), frame_ref_of_file(5, 0x7010));
+	assert_frame(host_frame(m, 0x3010), frame_ref_of(FRAME_KIND_MEMORY, 0x3010));
+	assert_true(frame_ref_is_none(host_frame(m, 0x2000)));
+	assert_true(frame_ref_is_none(host_frame(NULL, 0x1000)));
 	free(m);
 }
 

@@ -13,7 +13,7 @@ static void test_warm(void **state)
 	struct fixture *f = *state;
 
 	give_frames(f, frames, 2);
-	CHECK(f, WIRE_END_ROOT, FRAME(2, 0x8010), FRAME(1, 0x1020));
+	CHECK(f, WIRE_END_ROOT, FILE_AT(2, 0x8010), FILE_AT(1, 0x1020));
 	assert_int_equal(n_stale(f), 0);
 	assert_int_equal(f->objects.n_rules, 0);
 }
@@ -25,7 +25,7 @@ static void test_warm_cut(void **state)
 
 	give_frames(f, frames, 1);
 	f->head.end = WIRE_END_STACK_READ;
-	CHECK(f, WIRE_END_STACK_READ, FRAME(2, 0x8010), REASON(STACK_READ));
+	CHECK(f, WIRE_END_STACK_READ, FILE_AT(2, 0x8010), REASON(STACK_READ));
 }
 
 static void test_raw_is_named_by_what_is_known_now(void **state)
@@ -34,7 +34,8 @@ static void test_raw_is_named_by_what_is_known_now(void **state)
 	struct fixture *f = *state;
 
 	give_frames(f, frames, 4);
-	CHECK(f, WIRE_END_ROOT, FRAME(2, 0x8010), RAW(JIT + 5), FRAME(1, 0x1020), FRAME(1, 0x1000));
+	CHECK(f, WIRE_END_ROOT, FILE_AT(2, 0x8010), MEMORY_AT(JIT + 5), FILE_AT(1, 0x1020),
+	      FILE_AT(1, 0x1000));
 }
 
 static void test_raw_leaf_in_no_mapping_is_shown(void **state)
@@ -43,7 +44,21 @@ static void test_raw_leaf_in_no_mapping_is_shown(void **state)
 	struct fixture *f = *state;
 
 	give_frames(f, frames, 2);
-	CHECK(f, WIRE_END_ROOT, FRAME_UNKNOWN, FRAME(1, 0x1001));
+	CHECK(f, WIRE_END_ROOT, UNKNOWN, FILE_AT(1, 0x1001));
+}
+
+/* A jump into nowhere: the upper bits of its pc are not to be lost, or the rest could be a place that is mapped. */
+static void test_raw_leaf_above_all_addresses(void **state)
+{
+	static const uint64_t above[] = { 1ULL << 59, 1ULL << 60, 1ULL << 61, 15ULL << 59 };
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(above); i++) {
+		const uint64_t frames[] = { RAW(above[i] | (EXE + 1)), RAW(EXE + 1) };
+
+		give_frames(f, frames, 2);
+		CHECK(f, WIRE_END_ROOT, UNKNOWN, FILE_AT(1, 0x1001));
+	}
 }
 
 static void test_raw_caller_in_no_mapping_cuts(void **state)
@@ -52,7 +67,7 @@ static void test_raw_caller_in_no_mapping_cuts(void **state)
 	struct fixture *f = *state;
 
 	give_frames(f, frames, 3);
-	CHECK(f, WIRE_END_NO_MAPPING, FRAME(1, 0x1020), REASON(NO_MAPPING));
+	CHECK(f, WIRE_END_NO_MAPPING, FILE_AT(1, 0x1020), REASON(NO_MAPPING));
 }
 
 /* Followed by frame pointers for want of tables: nobody says that it is complete. */
@@ -64,7 +79,7 @@ static void test_unknown_process_without_copy(void **state)
 	f->head.generation = 0;
 	f->head.end = WIRE_END_NO_TABLE;
 	give_frames(f, frames, 1);
-	CHECK(f, WIRE_END_NO_TABLE, FRAME(2, 0x8010), REASON(NO_TABLE));
+	CHECK(f, WIRE_END_NO_TABLE, FILE_AT(2, 0x8010), REASON(NO_TABLE));
 	assert_int_equal(n_stale(f), 0);
 }
 
@@ -76,7 +91,7 @@ static void test_no_mappings_at_all(void **state)
 	mappings_unref(TAKE_PTR(f->process.mappings));
 	f->head.generation = 0;
 	give_frames(f, frames, 2);
-	CHECK(f, WIRE_END_NO_MAPPING, FRAME_UNKNOWN, REASON(NO_MAPPING));
+	CHECK(f, WIRE_END_NO_MAPPING, UNKNOWN, REASON(NO_MAPPING));
 }
 
 /* What the walk came by is what is there now, though other mappings changed. */
@@ -87,7 +102,7 @@ static void test_stale_but_untouched(void **state)
 
 	make_stale(f);
 	give_frames(f, frames, 3);
-	CHECK(f, WIRE_END_ROOT, FRAME(2, 0x8010), FRAME(1, 0x9010), RAW(JIT + 1));
+	CHECK(f, WIRE_END_ROOT, FILE_AT(2, 0x8010), FILE_AT(1, 0x9010), MEMORY_AT(JIT + 1));
 	assert_int_equal(n_stale(f), 1);
 }
 
@@ -99,7 +114,7 @@ static void test_stale_and_replaced(void **state)
 
 	make_stale(f);
 	give_frames(f, frames, 3);
-	CHECK(f, WIRE_END_REMAPPED, FRAME(2, 0x8010), FRAME(1, 0x1010), REASON(REMAPPED));
+	CHECK(f, WIRE_END_REMAPPED, FILE_AT(2, 0x8010), FILE_AT(1, 0x1010), REASON(REMAPPED));
 }
 
 static void test_stale_leaf_is_replaced(void **state)
@@ -109,7 +124,7 @@ static void test_stale_leaf_is_replaced(void **state)
 
 	make_stale(f);
 	give_frames(f, frames, 2);
-	CHECK(f, WIRE_END_REMAPPED, FRAME(1, 0x1010), REASON(REMAPPED));
+	CHECK(f, WIRE_END_REMAPPED, FILE_AT(1, 0x1010), REASON(REMAPPED));
 }
 
 static void test_stale_leaf_that_is_gone(void **state)
@@ -119,7 +134,7 @@ static void test_stale_leaf_that_is_gone(void **state)
 
 	make_stale(f);
 	give_frames(f, frames, 2);
-	CHECK(f, WIRE_END_REMAPPED, FRAME_UNKNOWN, REASON(REMAPPED));
+	CHECK(f, WIRE_END_REMAPPED, UNKNOWN, REASON(REMAPPED));
 }
 
 static void test_stale_caller_that_is_gone(void **state)
@@ -129,7 +144,7 @@ static void test_stale_caller_that_is_gone(void **state)
 
 	make_stale(f);
 	give_frames(f, frames, 3);
-	CHECK(f, WIRE_END_REMAPPED, FRAME(2, 0x8010), REASON(REMAPPED));
+	CHECK(f, WIRE_END_REMAPPED, FILE_AT(2, 0x8010), REASON(REMAPPED));
 }
 
 static void test_forgotten_generation(void **state)
@@ -139,7 +154,7 @@ static void test_forgotten_generation(void **state)
 
 	f->head.generation = 2;
 	give_frames(f, frames, 2);
-	CHECK(f, WIRE_END_REMAPPED, FRAME_UNKNOWN, REASON(REMAPPED));
+	CHECK(f, WIRE_END_REMAPPED, UNKNOWN, REASON(REMAPPED));
 	assert_int_equal(n_stale(f), 1);
 }
 
@@ -155,8 +170,9 @@ static void test_warm_too_deep(void **state)
 	f->head.end = WIRE_END_DEPTH;
 	make(f);
 	assert_int_equal(f->stack.n, WIRE_MAX_USER_FRAMES + 1);
-	assert_memory_equal(f->stack.frames, frames, sizeof(frames));
-	assert_int_equal(f->stack.frames[WIRE_MAX_USER_FRAMES], REASON(DEPTH));
+	for (size_t i = 0; i < WIRE_MAX_USER_FRAMES; i++)
+		assert_frame(f->stack.frames[i], FILE_AT(1, 0x1000 + i));
+	assert_frame(f->stack.frames[WIRE_MAX_USER_FRAMES], REASON(DEPTH));
 }
 
 static void test_compat(void **state)
@@ -203,6 +219,7 @@ int main(void)
 		FIXTURE_TEST(test_warm_cut),
 		FIXTURE_TEST(test_raw_is_named_by_what_is_known_now),
 		FIXTURE_TEST(test_raw_leaf_in_no_mapping_is_shown),
+		FIXTURE_TEST(test_raw_leaf_above_all_addresses),
 		FIXTURE_TEST(test_raw_caller_in_no_mapping_cuts),
 		FIXTURE_TEST(test_unknown_process_without_copy),
 		FIXTURE_TEST(test_no_mappings_at_all),

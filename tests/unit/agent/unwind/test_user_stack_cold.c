@@ -28,8 +28,8 @@ static void test_cold_from_the_leaf(void **state)
 	make_cold(f, words, ARRAY_SIZE(words));
 	f->cold.regs.reg[WIRE_ABI_FP] = STACK + 16;
 	give_frames(f, frames, 2);
-	CHECK(f, WIRE_END_ROOT, FRAME(1, 0x1010), FRAME(2, 0x8020), RAW(JIT + 0x30),
-	      FRAME(1, 0x1040));
+	CHECK(f, WIRE_END_ROOT, FILE_AT(1, 0x1010), FILE_AT(2, 0x8020), MEMORY_AT(JIT + 0x30),
+	      FILE_AT(1, 0x1040));
 	/* The stack's last record: nothing above it. */
 	assert_int_equal(f->objects.n_wanted, f->objects.n_rules);
 	assert_true(f->objects.n_wanted >= 3);
@@ -41,7 +41,7 @@ static void test_cold_to_the_outermost(void **state)
 	struct fixture *f = *state;
 
 	make_cold(f, words, ARRAY_SIZE(words));
-	CHECK(f, WIRE_END_ROOT, FRAME(1, 0x1010), FRAME(1, 0x1020), FRAME(1, 0x5000));
+	CHECK(f, WIRE_END_ROOT, FILE_AT(1, 0x1010), FILE_AT(1, 0x1020), FILE_AT(1, 0x5000));
 }
 
 static void test_cold_on_an_edge_of_a_function(void **state)
@@ -53,9 +53,9 @@ static void test_cold_on_an_edge_of_a_function(void **state)
 	f->cold.regs.pc = LIB;
 	f->cold.regs.reg[WIRE_ABI_FP] = STACK + 800;
 #if WIRE_N_REGS == 16
-	CHECK(f, WIRE_END_ROOT, FRAME(2, 0x8000), FRAME(1, 0x5000));
+	CHECK(f, WIRE_END_ROOT, FILE_AT(2, 0x8000), FILE_AT(1, 0x5000));
 #else
-	CHECK(f, WIRE_END_COPY_END, FRAME(2, 0x8000), REASON(COPY_END));
+	CHECK(f, WIRE_END_COPY_END, FILE_AT(2, 0x8000), REASON(COPY_END));
 #endif
 }
 
@@ -69,7 +69,7 @@ static void test_cold_after_syscall(void **state)
 	make_cold(f, words, ARRAY_SIZE(words));
 	f->head.flags |= WIRE_IN_SYSCALL;
 	give_frames(f, frames, 1);
-	CHECK(f, WIRE_END_ROOT, FRAME(1, 0x1010), FRAME(1, 0x5000));
+	CHECK(f, WIRE_END_ROOT, FILE_AT(1, 0x1010), FILE_AT(1, 0x5000));
 }
 
 static void test_cold_leaf_in_no_mapping(void **state)
@@ -79,7 +79,7 @@ static void test_cold_leaf_in_no_mapping(void **state)
 
 	make_cold(f, words, ARRAY_SIZE(words));
 	f->cold.regs.pc = NOWHERE;
-	CHECK(f, WIRE_END_NO_MAPPING, FRAME_UNKNOWN, REASON(NO_MAPPING));
+	CHECK(f, WIRE_END_NO_MAPPING, UNKNOWN, REASON(NO_MAPPING));
 }
 
 static void test_cold_caller_in_no_mapping(void **state)
@@ -88,7 +88,7 @@ static void test_cold_caller_in_no_mapping(void **state)
 	struct fixture *f = *state;
 
 	make_cold(f, words, ARRAY_SIZE(words));
-	CHECK(f, WIRE_END_NO_MAPPING, FRAME(1, 0x1010), FRAME(1, 0x1020), REASON(NO_MAPPING));
+	CHECK(f, WIRE_END_NO_MAPPING, FILE_AT(1, 0x1010), FILE_AT(1, 0x1020), REASON(NO_MAPPING));
 }
 
 /* Events were lost; this was read later: the library where the executable was, and some more. */
@@ -111,7 +111,7 @@ static void test_doubt_code_is_known_later(void **state)
 	make_doubt(f);
 	make_cold(f, words, ARRAY_SIZE(words));
 	f->cold.regs.pc = NEW + 0x10;
-	CHECK(f, WIRE_END_ROOT, FRAME(1, 0x1010), FRAME(1, 0x5000));
+	CHECK(f, WIRE_END_ROOT, FILE_AT(1, 0x1010), FILE_AT(1, 0x5000));
 }
 
 /* By the rule of the executable there is a zero where the return address would be. */
@@ -123,7 +123,7 @@ static void test_doubt_deeper_later(void **state)
 	make_doubt(f);
 	make_cold(f, words, ARRAY_SIZE(words));
 	f->cold.regs.reg[WIRE_ABI_FP] = STACK + 16;
-	CHECK(f, WIRE_END_ROOT, FRAME(2, 0x8010), FRAME(1, 0x5020));
+	CHECK(f, WIRE_END_ROOT, FILE_AT(2, 0x8010), FILE_AT(1, 0x5020));
 }
 
 static void test_doubt_deeper_before(void **state)
@@ -137,7 +137,7 @@ static void test_doubt_deeper_before(void **state)
 	f->process.mappings_ahead = before;
 	make_cold(f, words, ARRAY_SIZE(words));
 	f->cold.regs.reg[WIRE_ABI_FP] = STACK + 16;
-	CHECK(f, WIRE_END_ROOT, FRAME(2, 0x8010), FRAME(1, 0x5020));
+	CHECK(f, WIRE_END_ROOT, FILE_AT(2, 0x8010), FILE_AT(1, 0x5020));
 }
 
 static void test_doubt_without_a_whole_one(void **state)
@@ -147,7 +147,7 @@ static void test_doubt_without_a_whole_one(void **state)
 
 	make_doubt(f);
 	make_cold(f, words, ARRAY_SIZE(words));
-	CHECK(f, WIRE_END_NO_MAPPING, FRAME(1, 0x1010), FRAME(1, 0x1020), REASON(NO_MAPPING));
+	CHECK(f, WIRE_END_NO_MAPPING, FILE_AT(1, 0x1010), FILE_AT(1, 0x1020), REASON(NO_MAPPING));
 }
 
 static void test_cold_copy_too_short(void **state)
@@ -156,7 +156,7 @@ static void test_cold_copy_too_short(void **state)
 	struct fixture *f = *state;
 
 	make_cold(f, words, ARRAY_SIZE(words));
-	CHECK(f, WIRE_END_COPY_END, FRAME(1, 0x1010), FRAME(1, 0x1020), REASON(COPY_END));
+	CHECK(f, WIRE_END_COPY_END, FILE_AT(1, 0x1010), FILE_AT(1, 0x1020), REASON(COPY_END));
 }
 
 /* A function that makes its frame faults on its stack: the copy begins with the caller's page. */
@@ -167,10 +167,10 @@ static void test_cold_first_page_is_not_there(void **state)
 
 	make_cold(f, words, ARRAY_SIZE(words));
 	f->cold.n_skipped = WIRE_BELOW_BYTES + 8;
-	CHECK(f, WIRE_END_ROOT, FRAME(1, 0x1010), FRAME(1, 0x1020), FRAME(1, 0x5000));
+	CHECK(f, WIRE_END_ROOT, FILE_AT(1, 0x1010), FILE_AT(1, 0x1020), FILE_AT(1, 0x5000));
 	/* What lies before the copy is not known, and is not read from anywhere else. */
 	f->cold.n_skipped = WIRE_BELOW_BYTES + 16;
-	CHECK(f, WIRE_END_COPY_END, FRAME(1, 0x1010), REASON(COPY_END));
+	CHECK(f, WIRE_END_COPY_END, FILE_AT(1, 0x1010), REASON(COPY_END));
 }
 
 /* The frame pointer leads to another stack, of which a piece lies behind the first in the copy. */
@@ -183,12 +183,12 @@ static void test_cold_second_stack(void **state)
 	f->cold.regs.pc = LIB + 0x10;
 	f->cold.regs.reg[WIRE_ABI_FP] = STACK + 0x10000;
 	f->cold.pieces[0] = (struct wire_piece){ STACK + 0x10000, 4 * WIRE_WORD_BYTES };
-	CHECK(f, WIRE_END_ROOT, FRAME(2, 0x8010), FRAME(2, 0x8030), FRAME(1, 0x5000));
+	CHECK(f, WIRE_END_ROOT, FILE_AT(2, 0x8010), FILE_AT(2, 0x8030), FILE_AT(1, 0x5000));
 	/* The first is not longer for it, nor the second where it was not copied. */
 	f->cold.pieces[0].from = STACK + 0x20000;
-	CHECK(f, WIRE_END_COPY_END, FRAME(2, 0x8010), REASON(COPY_END));
+	CHECK(f, WIRE_END_COPY_END, FILE_AT(2, 0x8010), REASON(COPY_END));
 	f->cold.pieces[0] = (struct wire_piece){ STACK + 0x10000, 0 };
-	CHECK(f, WIRE_END_COPY_END, FRAME(2, 0x8010), REASON(COPY_END));
+	CHECK(f, WIRE_END_COPY_END, FILE_AT(2, 0x8010), REASON(COPY_END));
 }
 
 /* … and from there to a third. */
@@ -202,9 +202,9 @@ static void test_cold_third_stack(void **state)
 	f->cold.regs.reg[WIRE_ABI_FP] = STACK + 0x10000;
 	f->cold.pieces[0] = (struct wire_piece){ STACK + 0x10000, 2 * WIRE_WORD_BYTES };
 	f->cold.pieces[1] = (struct wire_piece){ STACK + 0x20000, 2 * WIRE_WORD_BYTES };
-	CHECK(f, WIRE_END_ROOT, FRAME(2, 0x8010), FRAME(2, 0x8030), FRAME(1, 0x5000));
+	CHECK(f, WIRE_END_ROOT, FILE_AT(2, 0x8010), FILE_AT(2, 0x8030), FILE_AT(1, 0x5000));
 	f->cold.pieces[1].from += 8;
-	CHECK(f, WIRE_END_COPY_END, FRAME(2, 0x8010), FRAME(2, 0x8030), REASON(COPY_END));
+	CHECK(f, WIRE_END_COPY_END, FILE_AT(2, 0x8010), FILE_AT(2, 0x8030), REASON(COPY_END));
 }
 
 /* What the kernel half has read elsewhere: single words, and nothing beside them. */
@@ -218,9 +218,9 @@ static void test_cold_words(void **state)
 	f->cold.regs.reg[WIRE_ABI_FP] = STACK + 0x20000;
 	f->cold.words[1] = (struct wire_word){ STACK + 0x20000, 0 };
 	f->cold.words[WIRE_COLD_WORDS - 1] = (struct wire_word){ STACK + 0x20008, EXE + 0x4001 };
-	CHECK(f, WIRE_END_ROOT, FRAME(2, 0x8010), FRAME(1, 0x5000));
+	CHECK(f, WIRE_END_ROOT, FILE_AT(2, 0x8010), FILE_AT(1, 0x5000));
 	f->cold.words[1].at--;
-	CHECK(f, WIRE_END_COPY_END, FRAME(2, 0x8010), REASON(COPY_END));
+	CHECK(f, WIRE_END_COPY_END, FILE_AT(2, 0x8010), REASON(COPY_END));
 }
 
 /* By frame pointer, beyond what was copied. */
@@ -232,10 +232,10 @@ static void test_cold_record_beyond_the_copy(void **state)
 	make_cold(f, words, ARRAY_SIZE(words));
 	f->cold.regs.pc = LIB + 0x10;
 	f->cold.regs.reg[WIRE_ABI_FP] = STACK + 4096;
-	CHECK(f, WIRE_END_COPY_END, FRAME(2, 0x8010), REASON(COPY_END));
+	CHECK(f, WIRE_END_COPY_END, FILE_AT(2, 0x8010), REASON(COPY_END));
 	f->cold.regs.reg[WIRE_ABI_FP] = 0;
 	f->cold.regs.pc = JIT;
-	CHECK(f, WIRE_END_NO_RULE, RAW(JIT), REASON(NO_RULE));
+	CHECK(f, WIRE_END_NO_RULE, MEMORY_AT(JIT), REASON(NO_RULE));
 }
 
 /* The kernel half came this far by its tables; the frame it could not leave is looked at again, those before it are right. */
@@ -257,8 +257,8 @@ static void test_cold_resumed(void **state)
 
 	make_resumed(f, words, ARRAY_SIZE(words), EXE + 0x70);
 	give_frames(f, frames, 3);
-	CHECK(f, WIRE_END_ROOT, FRAME(2, 0x8010), FRAME(2, 0x8020), FRAME(1, 0x1070),
-	      FRAME(1, 0x5000));
+	CHECK(f, WIRE_END_ROOT, FILE_AT(2, 0x8010), FILE_AT(2, 0x8020), FILE_AT(1, 0x1070),
+	      FILE_AT(1, 0x5000));
 }
 
 /* Registers of the leaf are known where the walk goes on from it, or behind a signal frame, and nowhere else. */
@@ -271,11 +271,11 @@ static void test_cold_resumed_without_registers(void **state)
 	make_resumed(f, words, ARRAY_SIZE(words), EXE + 0x3010);
 	f->cold.regs.reg[3] = STACK;
 	give_frames(f, frames, 3);
-	CHECK(f, WIRE_END_REGISTER, FRAME(2, 0x8010), FRAME(2, 0x8020), FRAME(1, 0x4010),
+	CHECK(f, WIRE_END_REGISTER, FILE_AT(2, 0x8010), FILE_AT(2, 0x8020), FILE_AT(1, 0x4010),
 	      REASON(REGISTER));
 	f->cold.flags = WIRE_COLD_EXACT;
-	CHECK(f, WIRE_END_ROOT, FRAME(2, 0x8010), FRAME(2, 0x8020), FRAME(1, 0x4010),
-	      FRAME(1, 0x5000));
+	CHECK(f, WIRE_END_ROOT, FILE_AT(2, 0x8010), FILE_AT(2, 0x8020), FILE_AT(1, 0x4010),
+	      FILE_AT(1, 0x5000));
 }
 
 /* A caller's rule needs a register: the walk begins anew at the leaf, and keeps all of them this time. */
@@ -289,10 +289,10 @@ static void test_cold_with_all_registers(void **state)
 	f->head.generation = NOW;
 	f->head.end = WIRE_END_REGISTER;
 	give_frames(f, frames, 2);
-	CHECK(f, WIRE_END_ROOT, FRAME(1, 0x1010), FRAME(1, 0x4010), FRAME(1, 0x5000));
+	CHECK(f, WIRE_END_ROOT, FILE_AT(1, 0x1010), FILE_AT(1, 0x4010), FILE_AT(1, 0x5000));
 	/* From further up the leaf's registers are not known. */
 	f->cold.flags = 0;
-	CHECK(f, WIRE_END_REGISTER, FRAME(1, 0x1010), FRAME(1, 0x4010), REASON(REGISTER));
+	CHECK(f, WIRE_END_REGISTER, FILE_AT(1, 0x1010), FILE_AT(1, 0x4010), REASON(REGISTER));
 }
 
 /* Where the kernel half saw no mapping there is one by now, or there still is none. */
@@ -305,10 +305,10 @@ static void test_cold_resumed_in_no_mapping(void **state)
 	make_resumed(f, words, ARRAY_SIZE(words), EXE + 0x70);
 	f->head.end = WIRE_END_NO_MAPPING;
 	give_frames(f, frames, 3);
-	CHECK(f, WIRE_END_ROOT, FRAME(2, 0x8010), FRAME(2, 0x8020), FRAME(1, 0x1070),
-	      FRAME(1, 0x5000));
+	CHECK(f, WIRE_END_ROOT, FILE_AT(2, 0x8010), FILE_AT(2, 0x8020), FILE_AT(1, 0x1070),
+	      FILE_AT(1, 0x5000));
 	f->cold.regs.pc = NOWHERE;
-	CHECK(f, WIRE_END_NO_MAPPING, FRAME(2, 0x8010), FRAME(2, 0x8020), REASON(NO_MAPPING));
+	CHECK(f, WIRE_END_NO_MAPPING, FILE_AT(2, 0x8010), FILE_AT(2, 0x8020), REASON(NO_MAPPING));
 }
 
 /* A frame that was taken for right went through memory that is another file's now. */
@@ -322,7 +322,7 @@ static void test_cold_resumed_over_replaced_memory(void **state)
 	make_resumed(f, words, ARRAY_SIZE(words), EXE + 0x70);
 	f->head.generation = 3;
 	give_frames(f, frames, 3);
-	CHECK(f, WIRE_END_REMAPPED, FRAME(2, 0x8010), FRAME(1, 0x1010), REASON(REMAPPED));
+	CHECK(f, WIRE_END_REMAPPED, FILE_AT(2, 0x8010), FILE_AT(1, 0x1010), REASON(REMAPPED));
 	assert_int_equal(f->objects.n_rules, 0);
 }
 
@@ -334,7 +334,7 @@ static void test_cold_without_copy(void **state)
 
 	make_resumed(f, NULL, 0, EXE + 0x70);
 	give_frames(f, frames, 3);
-	CHECK(f, WIRE_END_NO_TABLE, FRAME(2, 0x8010), FRAME(2, 0x8020), FRAME(1, 0x1070),
+	CHECK(f, WIRE_END_NO_TABLE, FILE_AT(2, 0x8010), FILE_AT(2, 0x8020), FILE_AT(1, 0x1070),
 	      REASON(NO_TABLE));
 }
 
@@ -346,9 +346,9 @@ static void test_new_mapping_without_copy(void **state)
 
 	f->head.end = WIRE_END_NO_MAPPING;
 	give_frames(f, &frames[1], 1);
-	CHECK(f, WIRE_END_NO_TABLE, FRAME(2, 0x8010), REASON(NO_TABLE));
+	CHECK(f, WIRE_END_NO_TABLE, FILE_AT(2, 0x8010), REASON(NO_TABLE));
 	give_frames(f, frames, 2);
-	CHECK(f, WIRE_END_NO_TABLE, FRAME(1, 0x1020), FRAME(2, 0x8010), REASON(NO_TABLE));
+	CHECK(f, WIRE_END_NO_TABLE, FILE_AT(1, 0x1020), FILE_AT(2, 0x8010), REASON(NO_TABLE));
 }
 
 static void test_no_mapping_without_copy(void **state)
@@ -358,7 +358,7 @@ static void test_no_mapping_without_copy(void **state)
 
 	f->head.end = WIRE_END_NO_MAPPING;
 	give_frames(f, frames, 1);
-	CHECK(f, WIRE_END_NO_MAPPING, FRAME_UNKNOWN, REASON(NO_MAPPING));
+	CHECK(f, WIRE_END_NO_MAPPING, UNKNOWN, REASON(NO_MAPPING));
 }
 
 static void test_cold_without_mappings(void **state)
@@ -370,7 +370,7 @@ static void test_cold_without_mappings(void **state)
 	mappings_unref(TAKE_PTR(f->process.mappings));
 	make_cold(f, words, ARRAY_SIZE(words));
 	give_frames(f, frames, 2);
-	CHECK(f, WIRE_END_NO_MAPPING, FRAME_UNKNOWN, REASON(NO_MAPPING));
+	CHECK(f, WIRE_END_NO_MAPPING, UNKNOWN, REASON(NO_MAPPING));
 }
 
 static void test_cold_too_deep(void **state)
@@ -385,8 +385,8 @@ static void test_cold_too_deep(void **state)
 	make(f);
 	assert_int_equal(f->stack.end, WIRE_END_DEPTH);
 	assert_int_equal(f->stack.n, WIRE_MAX_USER_FRAMES + 1);
-	assert_int_equal(f->stack.frames[WIRE_MAX_USER_FRAMES - 1], FRAME(1, 0x1020));
-	assert_int_equal(f->stack.frames[WIRE_MAX_USER_FRAMES], REASON(DEPTH));
+	assert_frame(f->stack.frames[WIRE_MAX_USER_FRAMES - 1], FILE_AT(1, 0x1020));
+	assert_frame(f->stack.frames[WIRE_MAX_USER_FRAMES], REASON(DEPTH));
 }
 
 /* Right frames and walked ones together are not more than there is room for. */
@@ -407,8 +407,8 @@ static void test_cold_resumed_too_deep(void **state)
 	make(f);
 	assert_int_equal(f->stack.end, WIRE_END_DEPTH);
 	assert_int_equal(f->stack.n, WIRE_MAX_USER_FRAMES + 1);
-	assert_int_equal(f->stack.frames[WIRE_MAX_USER_FRAMES - 1], FRAME(1, 0x1070));
-	assert_int_equal(f->stack.frames[WIRE_MAX_USER_FRAMES], REASON(DEPTH));
+	assert_frame(f->stack.frames[WIRE_MAX_USER_FRAMES - 1], FILE_AT(1, 0x1070));
+	assert_frame(f->stack.frames[WIRE_MAX_USER_FRAMES], REASON(DEPTH));
 }
 
 int main(void)

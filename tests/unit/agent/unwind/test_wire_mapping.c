@@ -6,7 +6,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "agent/unwind/user_stack.h"
+#include "agent/unwind/frame_ref.h"
 #include "agent/unwind/wire_mapping.h"
 #include "agent/util/macro.h"
 
@@ -47,19 +47,22 @@ static void test_row(void **state)
 		.file = row->file_id ? &file : NULL,
 	};
 	struct wire_mapping w = wire_mapping_from(&m, 42);
-	uint64_t last = w.frame_base + (row->bytes - 1);
+	struct frame_ref first = frame_ref_of_wire(w.frame_base);
+	struct frame_ref last = frame_ref_of_wire(w.frame_base + (row->bytes - 1));
 
 	assert_int_equal(w.begin, BEGIN);
 	assert_int_equal(w.n_pages, row->bytes / WIRE_PAGE_BYTES);
 	assert_int_equal(w.object, row->named ? 42 : WIRE_OBJECT_FP);
 	if (!row->named) {
 		assert_int_equal(w.frame_base, WIRE_FRAME_RAW | BEGIN);
+		assert_int_equal(frame_ref_kind(first), FRAME_KIND_MEMORY);
+		assert_int_equal(frame_ref_value(first), BEGIN);
 		return;
 	}
-	assert_int_equal(frame_object_id(w.frame_base), row->file_id);
-	assert_int_equal(frame_file_off(w.frame_base), row->file_off);
-	assert_int_equal(frame_object_id(last), row->file_id);
-	assert_int_equal(frame_file_off(last), row->file_off + row->bytes - 1);
+	assert_int_equal(frame_ref_file_id(first), row->file_id);
+	assert_int_equal(frame_ref_file_off(first), row->file_off);
+	assert_int_equal(frame_ref_file_id(last), row->file_id);
+	assert_int_equal(frame_ref_file_off(last), row->file_off + row->bytes - 1);
 }
 
 int main(void)
