@@ -1,23 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What pyroscope.ebpf has made goes to its receivers, and into the log. */
 #include "agent/component/ebpf_private.h"
+#include "agent/component/profile_name.h"
 #include "agent/util/log.h"
-
-/* CPU profiles are called as the target says, else process_cpu (agent/target/hygiene.h); others as the configuration calls their source. */
-static int name_profile(const struct ebpf *e, const struct built *built, struct labels **ret_labels)
-{
-	const char *profile = events_args_profile(&e->args->events, built->source);
-	const struct label name = { "__name__", profile };
-	_cleanup_(labels_unrefp) struct labels *over = NULL;
-	int r;
-
-	if (!profile) {
-		*ret_labels = labels_ref(built->labels);
-		return 0;
-	}
-	r = labels_new(&name, 1, &over);
-	return r == 0 ? labels_merge(built->labels, over, ret_labels) : r;
-}
 
 static void forward_as(struct component *c, const struct built *built, struct labels *labels)
 {
@@ -37,14 +22,16 @@ static void forward_as(struct component *c, const struct built *built, struct la
 			r->receive(r, &profile);
 	}
 	ebpf_metrics_pprof(e->metrics, built);
-	ebpf_series_add(&e->series, labels, built->n_samples);
+	ebpf_series_add(&e->series, built->labels, labels, built->n_samples);
 }
 
 static void forward(struct component *c, const struct built *built)
 {
 	_cleanup_(labels_unrefp) struct labels *labels = NULL;
+	const struct ebpf *e = c->state;
 
-	if (name_profile(c->state, built, &labels) == 0)
+	if (profile_name_add(built->labels, built->event,
+			     events_args_profile(&e->args->events, built->source), &labels) == 0)
 		forward_as(c, built, labels);
 	else
 		telemetry_count(c->env->telemetry, TELEMETRY_samples_dropped_memory,

@@ -2,6 +2,7 @@
 /* Whose samples these are. */
 #include "agent/component/ebpf_private.h"
 #include "agent/component/graph.h"
+#include "agent/component/profile_name.h"
 #include "agent/util/clock.h"
 #include "agent/util/log.h"
 
@@ -86,6 +87,8 @@ void ebpf_on_settled(struct interval *interval, void *data)
 	struct component *c = data;
 	struct ebpf *e = c->state;
 
+	telemetry_count(c->env->telemetry, TELEMETRY_samples_dropped_memory,
+			profile_name_settle(interval));
 	if (target_set_series(e->targets, SERIES_CAP_OTHER, &other) == 0)
 		ebpf_cap_apply(&e->cap, c, (size_t)e->args->max_series, other, interval,
 			       clock_mono_ns());

@@ -14,6 +14,7 @@ static void forget(struct ebpf_series *s, struct ebpf_series_entry *e)
 {
 	hash_remove(&s->table, &e->node);
 	list_remove(&e->age);
+	labels_unref(e->series);
 	labels_unref(e->labels);
 	free(e);
 	s->n--;
@@ -26,42 +27,60 @@ void ebpf_series_fini(struct ebpf_series *s)
 	hash_fini(&s->table);
 }
 
-struct ebpf_series_entry *ebpf_series_find(const struct ebpf_series *s, const struct labels *labels)
+static bool is_of(const struct ebpf_series_entry *e, const struct labels *series)
 {
-	HASH_FOREACH_MATCH (&s->table, labels->hash, node) {
+	return e->series == series || labels_equal(e->series, series);
+}
+
+static struct ebpf_series_entry *find(const struct ebpf_series *s, const struct labels *series,
+				      const struct labels *labels)
+{
+	HASH_FOREACH_MATCH (&s->table, series->hash, node) {
 		struct ebpf_series_entry *e = CONTAINER_OF(node, struct ebpf_series_entry, node);
 
-		if (e->labels == labels || labels_equal(e->labels, labels))
+		if (is_of(e, series) && labels_equal(e->labels, labels))
 			return e;
 	}
 	return NULL;
 }
 
-static struct ebpf_series_entry *entry_new(struct ebpf_series *s, struct labels *labels)
+static struct ebpf_series_entry *entry_new(struct ebpf_series *s, struct labels *series,
+					   struct labels *labels)
 {
 	struct ebpf_series_entry *e = calloc(1, sizeof(*e));
 
-	if (!e || hash_insert(&s->table, &e->node, labels->hash) < 0) {
+	if (!e || hash_insert(&s->table, &e->node, series->hash) < 0) {
 		free(e);
 		return NULL;
 	}
 	list_init(&e->age);
+	e->series = labels_ref(series);
 	e->labels = labels_ref(labels);
 	s->n++;
 	return e;
 }
 
-void ebpf_series_add(struct ebpf_series *s, struct labels *labels, uint64_t n_samples)
+void ebpf_series_add(struct ebpf_series *s, struct labels *series, struct labels *labels,
+		     uint64_t n_samples)
 {
-	struct ebpf_series_entry *e = ebpf_series_find(s, labels);
+	struct ebpf_series_entry *e = find(s, series, labels);
 
 	if (!e && s->n >= EBPF_SERIES_MAX)
 		forget(s, LIST_ENTRY(s->ages.next, struct ebpf_series_entry, age));
 	if (!e)
-		e = entry_new(s, labels);
+		e = entry_new(s, series, labels);
 	if (!e)
 		return;
 	e->n_samples += n_samples;
 	list_remove(&e->age);
 	list_push_back(&s->ages, &e->age);
+}
+
+void ebpf_series_count_process(struct ebpf_series *s, const struct labels *series)
+{
+	HASH_FOREACH_MATCH (&s->table, series->hash, node) {
+		struct ebpf_series_entry *e = CONTAINER_OF(node, struct ebpf_series_entry, node);
+
+		e->n_processes += is_of(e, series);
+	}
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What has gone into each series of pyroscope.ebpf, for who looks: samples since it came to be known. Those that have had none for the
- * longest time are forgotten first. Loop thread only.
+ * What has gone into each series of pyroscope.ebpf, for who looks: samples since it came to be known. It is shown as its profiles are delivered, with their
+ * name; a label set has one of each event. Those that have had none for the longest time are forgotten first. Loop thread only.
  */
 #ifndef XAGENT_AGENT_COMPONENT_EBPF_SERIES_H
 #define XAGENT_AGENT_COMPONENT_EBPF_SERIES_H
@@ -17,9 +17,10 @@
 #define EBPF_SERIES_MAX 2048
 
 struct ebpf_series_entry {
-	struct hash_node node;
+	struct hash_node node; /* by series->hash */
 	struct list age;
-	struct labels *labels; /* a reference */
+	struct labels *series; /* a reference: as the interval has it */
+	struct labels *labels; /* a reference: as delivered */
 	uint64_t n_samples;
 	uint64_t n_processes; /* as counted last: whoever counts sets it to 0 first */
 };
@@ -34,9 +35,9 @@ void ebpf_series_init(struct ebpf_series *s);
 void ebpf_series_fini(struct ebpf_series *s);
 
 /* Without memory it is not counted. */
-void ebpf_series_add(struct ebpf_series *s, struct labels *labels, uint64_t n_samples);
-/* NULL: none. */
-struct ebpf_series_entry *ebpf_series_find(const struct ebpf_series *s,
-					   const struct labels *labels);
+void ebpf_series_add(struct ebpf_series *s, struct labels *series, struct labels *labels,
+		     uint64_t n_samples);
+/* One process more in all that are of this label set. */
+void ebpf_series_count_process(struct ebpf_series *s, const struct labels *series);
 
 #endif

@@ -59,10 +59,9 @@ const char *pyroscope_ebpf_service_of(const struct component *c, uint32_t pid)
 static void count_process(struct ebpf *e, uint32_t pid)
 {
 	const struct labels *labels = series_of(e, pid);
-	struct ebpf_series_entry *entry = labels ? ebpf_series_find(&e->series, labels) : NULL;
 
-	if (entry)
-		entry->n_processes++;
+	if (labels)
+		ebpf_series_count_process(&e->series, labels);
 }
 
 void pyroscope_ebpf_count_none(const struct component *c)

@@ -21,22 +21,17 @@ static const char *copy(struct river_arena *arena, const char *text)
 	return river_arena_strndup(arena, text, strlen(text));
 }
 
-/* What became of a label that was changed: n is 1, or 0 when nothing is left. */
+/* What became of a label that was changed: one, or none. */
 static int take_changed(const struct labels *clean, struct river_arena *arena,
 			struct push_label *ret_label, size_t *n)
 {
-	for (size_t i = 0; i < clean->n; i++) {
-		const struct label *label = &clean->items[i];
-
-		/* Every clean set has this one. */
-		if (strcmp(label->name, "__name__") == 0)
-			continue;
-		*ret_label =
-			(struct push_label){ copy(arena, label->name), copy(arena, label->value) };
-		if (!ret_label->name || !ret_label->value)
-			return -ENOMEM;
-		++*n;
-	}
+	if (clean->n == 0)
+		return 0;
+	*ret_label = (struct push_label){ copy(arena, clean->items[0].name),
+					  copy(arena, clean->items[0].value) };
+	if (!ret_label->name || !ret_label->value)
+		return -ENOMEM;
+	++*n;
 	return 0;
 }
 

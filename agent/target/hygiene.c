@@ -7,6 +7,7 @@
 #include "agent/util/arena.h"
 #include "agent/util/macro.h"
 #include "agent/util/str.h"
+#include "bpf/events.h"
 
 /* Every string of the largest input repaired, and what the arena needs besides. */
 #define REPAIR_MAX_BYTES (4u << 20)
@@ -143,17 +144,6 @@ static int clean_label(struct work *w, const struct label *label)
 	return 0;
 }
 
-static void add_default_name(struct work *w)
-{
-	for (size_t i = 0; i < w->n; i++)
-		if (strcmp(w->items[i].label.name, "__name__") == 0)
-			return;
-	w->items[w->n] = (struct item){ .label = { "__name__", HYGIENE_DEFAULT_NAME },
-					.given = "",
-					.index = w->n };
-	w->n++;
-}
-
 /* What must not fall off the end comes first. */
 static int label_rank(const char *name)
 {
@@ -178,24 +168,50 @@ static int item_compare(const void *a, const void *b)
 	return r ? r : (x->index < y->index) - (x->index > y->index);
 }
 
-/* Leaves the first of each name, at most LABELS_MAX, in `ret_kept`. */
+/* The name that a CPU profile gets without any label. */
+static bool is_usual_name(const struct label *label)
+{
+	static const char *const profiles[] = {
+#define PROFILE(NAME, name, profile, ...) [EVENT_##NAME] = profile,
+		EVENTS(PROFILE, )
+#undef PROFILE
+	};
+
+	return strcmp(label->name, "__name__") == 0 &&
+	       strcmp(label->value, profiles[EVENT_CPU]) == 0;
+}
+
+/* How many are left of those that choose() has kept. */
+static size_t without_usual_name(struct label *kept, size_t n)
+{
+	if (!is_usual_name(&kept[0]))
+		return n;
+	memmove(kept, kept + 1, (n - 1) * sizeof(*kept));
+	return n - 1;
+}
+
+/* Leaves the first of each name in `ret_kept`: LABELS_MAX with __name__, which a profile has in any case. */
 static size_t choose(struct work *w, struct label ret_kept[LABELS_MAX])
 {
-	size_t n = 0;
+	size_t n = 0, max = LABELS_MAX;
 
+	if (w->n == 0)
+		return 0;
 	qsort(w->items, w->n, sizeof(w->items[0]), item_compare);
+	if (strcmp(w->items[0].label.name, "__name__") != 0)
+		max--;
 	for (size_t i = 0; i < w->n; i++) {
 		const struct label *label = &w->items[i].label;
 		bool again = n > 0 && strcmp(ret_kept[n - 1].name, label->name) == 0;
 
-		if (!again && n < LABELS_MAX) {
+		if (!again && n < max) {
 			ret_kept[n++] = *label;
 			continue;
 		}
 		w->report.n_dropped++;
 		tell(w, again ? HYGIENE_TWICE : HYGIENE_TOO_MANY, w->items[i].given, "");
 	}
-	return n;
+	return without_usual_name(ret_kept, n);
 }
 
 unsigned int hygiene_changes(const struct hygiene_report *report)
@@ -231,7 +247,7 @@ int hygiene_clean_telling(const struct label *items, size_t n,
 	if (n > HYGIENE_ITEMS_MAX)
 		return -E2BIG;
 	arena_init(&w.repaired, REPAIR_MAX_BYTES);
-	w.items = malloc((n + 1) * sizeof(w.items[0]));
+	w.items = malloc(MAX_OF(n, 1) * sizeof(w.items[0]));
 	if (!w.items)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
@@ -239,7 +255,6 @@ int hygiene_clean_telling(const struct label *items, size_t n,
 		if (r < 0)
 			return r;
 	}
-	add_default_name(&w);
 	r = labels_new(kept, choose(&w, kept), ret_labels);
 	if (r < 0)
 		return r;

@@ -9,10 +9,12 @@
  *   dropped.
  * - Values: valid UTF-8 without control characters, cut at LABEL_VALUE_MAX on the border of a code
  *   point. An empty value is no label.
- * - __name__: its value is [a-zA-Z_:][a-zA-Z0-9_:]*, by the same repair, and HYGIENE_DEFAULT_NAME
- *   when there is none.
+ * - __name__: its value is [a-zA-Z_:][a-zA-Z0-9_:]*, by the same repair. A profile gets it when it is
+ *   delivered (bpf/events.h); so what CPU profiles are called anyway, process_cpu, is no label here,
+ *   and sets that mean the same are equal.
  * - Equal names: one that needed no repair wins over a repaired one, else the last wins.
- * - Too many: __name__, service_name and host stay, then the first by name, up to LABELS_MAX.
+ * - Too many: __name__, service_name and host stay, then the first by name, up to LABELS_MAX with
+ *   __name__, which has its place also where there is none yet.
  *
  * Whoever adds labels to a clean set (external_labels) cleans the result again. Pure: no input, no
  * output, any thread.
@@ -24,8 +26,6 @@
 
 #include "agent/target/label.h"
 
-/* The first part of process_cpu:cpu:nanoseconds:cpu:nanoseconds, which dashboards look for. */
-#define HYGIENE_DEFAULT_NAME "process_cpu"
 /* A whole target and the labels that every series gets (service_name, host). */
 #define HYGIENE_ITEMS_MAX (LABELS_RAW_MAX + 2)
 

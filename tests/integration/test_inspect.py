@@ -494,6 +494,6 @@ def test_series_of_a_process(processes, tmp_path, argv, variables, name, source)
     shown = run(processes, "process", process.pid).out
     got, why, labels = shown_series(shown)
     assert (got, why) == (name or exe.resolve().name, source), shown
-    assert labels["service_name"] == got and labels["host"] and labels["__name__"] == "process_cpu"
+    assert labels["service_name"] == got and labels["host"] and "__name__" not in labels
     assert labels.get("namespace") == variables.get("POD_NAMESPACE") and labels.get("container") == variables.get("CONTAINER_NAME")
     assert "hush" not in shown

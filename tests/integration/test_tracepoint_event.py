@@ -127,6 +127,26 @@ def test_both_events_of_an_agent(start_agent, standin, processes, programs):
     assert agent.stop() == 0
 
 
+def test_names_of_targets_are_those_of_cpu_profiles(start_agent, standin, processes, programs):
+    """Targets that differ by __name__ alone: two profiles of CPU time, and one of a tracepoint, where two would replace each other at the server."""
+    names = ("mine", "process_cpu", None)
+    targets = [{"__process_pid__": str(processes.start(programs["seeker"], "2000000000", "0").pid), "service_name": "shop",
+                **({"__name__": name} if name else {})} for name in names]
+    agent = start_agent(with_events(config(standin.url, interval="1s", rate=199, targets=targets, targets_only=True))).wait_ready()
+
+    def times():
+        """name → the times of its profiles"""
+        found = {}
+        for push in standin.pushes():
+            found.setdefault(push.labels["__name__"], []).append(push.profile.time_nanos)
+        return found
+    found = wait_until(lambda: times() if len(times().get("seeks", ())) >= 3 else None, 20, "three intervals")
+    assert set(found) == {"mine", "process_cpu", "seeks"}
+    assert all(len(set(of)) == len(of) for of in found.values()), found
+    assert all(set(p.labels) == {"__name__", "service_name", "host"} for p in standin.pushes())
+    assert agent.stop() == 0
+
+
 def test_hits_beyond_the_limit_are_counted(start_agent, standin, processes, programs):
     """They are in the sums, and told apart from what was filtered for other reasons; CPU samples do not suffer."""
     agent = start_agent(with_events(config(standin.url, interval="1s", rate=199))).wait_ready()

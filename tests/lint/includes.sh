@@ -17,7 +17,7 @@ unwind     util telemetry unwind process object wire.h rule.h table.h unwind.h
 runtimes   util telemetry runtimes symbol process object wire.h
 dwarf      util telemetry dwarf object
 symbol     util telemetry symbol dwarf process object
-target     util telemetry target process http
+target     util telemetry target process http events.h
 discovery  util telemetry discovery target http
 profile    util telemetry profile sample process object runtimes unwind symbol target wire.h pprof.h
 push       util telemetry push http

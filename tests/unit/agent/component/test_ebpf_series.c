@@ -20,18 +20,47 @@ static struct labels *make(const char *name, unsigned int number)
 	return labels;
 }
 
+static struct labels *named(struct labels *series, const char *name)
+{
+	_cleanup_(labels_unrefp) struct labels *more = NULL;
+	struct labels *labels = NULL;
+
+	assert_int_equal(labels_new(&(struct label){ "__name__", name }, 1, &more), 0);
+	assert_int_equal(labels_merge(series, more, &labels), 0);
+	return labels;
+}
+
+static void add_as(struct ebpf_series *s, unsigned int number, const char *name, uint64_t n)
+{
+	_cleanup_(labels_unrefp) struct labels *series = make("s", number);
+	_cleanup_(labels_unrefp) struct labels *labels = named(series, name);
+
+	ebpf_series_add(s, series, labels, n);
+}
+
 static void add(struct ebpf_series *s, unsigned int number, uint64_t n)
 {
-	_cleanup_(labels_unrefp) struct labels *labels = make("s", number);
+	add_as(s, number, "cpu", n);
+}
 
-	ebpf_series_add(s, labels, n);
+static const struct ebpf_series_entry *find_as(const struct ebpf_series *s, unsigned int number,
+					       const char *name)
+{
+	_cleanup_(labels_unrefp) struct labels *series = make("s", number);
+	_cleanup_(labels_unrefp) struct labels *labels = named(series, name);
+
+	for (const struct list *at = s->ages.next; at != &s->ages; at = at->next) {
+		const struct ebpf_series_entry *e = LIST_ENTRY(at, struct ebpf_series_entry, age);
+
+		if (labels_equal(e->labels, labels))
+			return e;
+	}
+	return NULL;
 }
 
 static const struct ebpf_series_entry *find(const struct ebpf_series *s, unsigned int number)
 {
-	_cleanup_(labels_unrefp) struct labels *labels = make("s", number);
-
-	return ebpf_series_find(s, labels);
+	return find_as(s, number, "cpu");
 }
 
 static void test_sums(void **state)
@@ -48,6 +77,28 @@ static void test_sums(void **state)
 	assert_int_equal(find(&s, 1)->n_samples, 12);
 	assert_int_equal(find(&s, 2)->n_samples, 1);
 	assert_null(find(&s, 3));
+	ebpf_series_fini(&s);
+}
+
+/* A label set has one of each name that its profiles have; its processes are those of all of them. */
+static void test_names(void **state)
+{
+	struct ebpf_series s;
+
+	(void)state;
+	ebpf_series_init(&s);
+	add_as(&s, 1, "cpu", 5);
+	add_as(&s, 1, "fsyncs", 2);
+	add_as(&s, 1, "cpu", 1);
+	add_as(&s, 2, "cpu", 1);
+	assert_int_equal(s.n, 3);
+	assert_int_equal(find_as(&s, 1, "cpu")->n_samples, 6);
+	assert_int_equal(find_as(&s, 1, "fsyncs")->n_samples, 2);
+	_cleanup_(labels_unrefp) struct labels *series = make("s", 1);
+	ebpf_series_count_process(&s, series);
+	assert_int_equal(find_as(&s, 1, "cpu")->n_processes, 1);
+	assert_int_equal(find_as(&s, 1, "fsyncs")->n_processes, 1);
+	assert_int_equal(find_as(&s, 2, "cpu")->n_processes, 0);
 	ebpf_series_fini(&s);
 }
 
@@ -74,6 +125,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sums),
+		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_ceiling),
 	};
 

@@ -389,7 +389,7 @@ static void test_targets_select(void **state)
 	assert_int_equal(target_set_n(s), 3);
 	assert_int_equal(target_set_match(s, &f->processes, &f->processes.items[0], &l),
 			 TARGET_FOUND);
-	assert_labels(l, "__name__=process_cpu|service_name=init");
+	assert_labels(l, "service_name=init");
 	struct process reused = f->processes.items[0];
 	reused.start_ns = 5000000000;
 	assert_int_equal(target_set_match(s, &f->processes, &reused, &l), TARGET_NONE);

@@ -14,65 +14,60 @@ struct row {
 	struct hygiene_report report; /* internal, renamed, repaired, dropped */
 };
 
-#define NAME "__name__=process_cpu"
-
 static const struct row rows[] = {
-	{ "nothing", "", NAME, { 0, 0, 0, 0 } },
-	{ "clean", "a=1|b_2=x y", NAME "|a=1|b_2=x y", { 0, 0, 0, 0 } },
-	{ "order",
-	  "zone=1|host=h|service_name=s|A=1",
-	  "A=1|" NAME "|host=h|service_name=s|zone=1",
-	  { 0 } },
-	{ "dots", "service.name=x", NAME "|service_name=x", { 0, 1, 0, 0 } },
-	{ "dash, slash, blank", "a-b=1|a/c=2|a d=3", NAME "|a_b=1|a_c=2|a_d=3", { 0, 3, 0, 0 } },
-	{ "colon is for __name__ only", "a:b=1", NAME "|a_b=1", { 0, 1, 0, 0 } },
-	{ "leading digit", "1a=x", "_1a=x|" NAME, { 0, 1, 0, 0 } },
-	{ "digits only", "42=x", "_42=x|" NAME, { 0, 1, 0, 0 } },
-	{ "leading underscore stays", "_a=x", NAME "|_a=x", { 0 } },
+	{ "nothing", "", "", { 0, 0, 0, 0 } },
+	{ "clean", "a=1|b_2=x y", "a=1|b_2=x y", { 0, 0, 0, 0 } },
+	{ "order", "zone=1|host=h|service_name=s|A=1", "A=1|host=h|service_name=s|zone=1", { 0 } },
+	{ "dots", "service.name=x", "service_name=x", { 0, 1, 0, 0 } },
+	{ "dash, slash, blank", "a-b=1|a/c=2|a d=3", "a_b=1|a_c=2|a_d=3", { 0, 3, 0, 0 } },
+	{ "colon is for __name__ only", "a:b=1", "a_b=1", { 0, 1, 0, 0 } },
+	{ "leading digit", "1a=x", "_1a=x", { 0, 1, 0, 0 } },
+	{ "digits only", "42=x", "_42=x", { 0, 1, 0, 0 } },
+	{ "leading underscore stays", "_a=x", "_a=x", { 0 } },
 	{ "a code point is one underscore",
 	  "gr\xc3\xb6\xc3\x9f"
 	  "e=x",
-	  NAME "|gr__e=x",
+	  "gr__e=x",
 	  { 0, 1, 0, 0 } },
 	{ "a stray byte is one underscore",
 	  "a\xff\xfe"
 	  "b=x",
-	  NAME "|a__b=x",
+	  "a__b=x",
 	  { 0, 1, 0, 0 } },
-	{ "empty name", "=x|a=1", NAME "|a=1", { 0, 0, 0, 1 } },
-	{ "empty value", "a=|b=1", NAME "|b=1", { 0 } },
-	{ "internal", "__container_id__=c|__meta_x=1|__=2|a=1", NAME "|a=1", { 3, 0, 0, 0 } },
-	{ "internal by repair", "..a=1|b=2", NAME "|b=2", { 0, 0, 0, 1 } },
-	{ "__name__ by repair", "._name__=x", NAME, { 0, 0, 0, 1 } },
-	{ "delta", "__delta__=false", "__delta__=false|__name__=process_cpu", { 0 } },
+	{ "empty name", "=x|a=1", "a=1", { 0, 0, 0, 1 } },
+	{ "empty value", "a=|b=1", "b=1", { 0 } },
+	{ "internal", "__container_id__=c|__meta_x=1|__=2|a=1", "a=1", { 3, 0, 0, 0 } },
+	{ "internal by repair", "..a=1|b=2", "b=2", { 0, 0, 0, 1 } },
+	{ "__name__ by repair", "._name__=x", "", { 0, 0, 0, 1 } },
+	{ "delta", "__delta__=false", "__delta__=false", { 0 } },
 	{ "given name", "__name__=grafana_cpu", "__name__=grafana_cpu", { 0 } },
 	{ "name with colons", "__name__=a:b", "__name__=a:b", { 0 } },
 	{ "name repaired", "__name__=my-cpu.x", "__name__=my_cpu_x", { 0, 0, 1, 0 } },
 	{ "name with a digit first", "__name__=9cpu", "__name__=_9cpu", { 0, 0, 1, 0 } },
-	{ "empty name is default", "__name__=", NAME, { 0 } },
+	{ "empty name is none", "__name__=", "", { 0 } },
+	{ "the usual name is none", "__name__=process_cpu|a=1", "a=1", { 0 } },
+	{ "nor is it by repair", "__name__=process-cpu", "", { 0, 0, 1, 0 } },
+	{ "the last name wins", "__name__=x|__name__=process_cpu", "", { 0, 0, 0, 1 } },
 	{ "value UTF-8",
 	  "a=gr\xc3\xbc\xc3\x9f"
 	  "e",
-	  NAME "|a=gr\xc3\xbc\xc3\x9f"
-	       "e",
+	  "a=gr\xc3\xbc\xc3\x9f"
+	  "e",
 	  { 0 } },
-	{ "value bad byte", "a=x\xffy", NAME "|a=x\xef\xbf\xbdy", { 0, 0, 1, 0 } },
-	{ "value cut sequence",
-	  "a=x\xe2\x82",
-	  NAME "|a=x\xef\xbf\xbd\xef\xbf\xbd",
-	  { 0, 0, 1, 0 } },
-	{ "value overlong", "a=\xc0\xaf", NAME "|a=\xef\xbf\xbd\xef\xbf\xbd", { 0, 0, 1, 0 } },
+	{ "value bad byte", "a=x\xffy", "a=x\xef\xbf\xbdy", { 0, 0, 1, 0 } },
+	{ "value cut sequence", "a=x\xe2\x82", "a=x\xef\xbf\xbd\xef\xbf\xbd", { 0, 0, 1, 0 } },
+	{ "value overlong", "a=\xc0\xaf", "a=\xef\xbf\xbd\xef\xbf\xbd", { 0, 0, 1, 0 } },
 	{ "value surrogate",
 	  "a=\xed\xa0\x80",
-	  NAME "|a=\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd",
+	  "a=\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd",
 	  { 0, 0, 1, 0 } },
-	{ "value control character", "a=x\ty\n", NAME "|a=x?y?", { 0, 0, 1, 0 } },
-	{ "unrepaired wins, behind", "a.b=1|a_b=2", NAME "|a_b=2", { 0, 1, 0, 1 } },
-	{ "unrepaired wins, before", "a_b=2|a.b=1", NAME "|a_b=2", { 0, 1, 0, 1 } },
-	{ "the last repaired wins", "a.b=1|a-b=2", NAME "|a_b=2", { 0, 2, 0, 1 } },
-	{ "the last equal wins", "a=1|a=2", NAME "|a=2", { 0, 0, 0, 1 } },
-	{ "empty does not win", "a_b=|a.b=1", NAME "|a_b=1", { 0, 1, 0, 0 } },
-	{ "name and value", "a.b=\xff", NAME "|a_b=\xef\xbf\xbd", { 0, 1, 1, 0 } },
+	{ "value control character", "a=x\ty\n", "a=x?y?", { 0, 0, 1, 0 } },
+	{ "unrepaired wins, behind", "a.b=1|a_b=2", "a_b=2", { 0, 1, 0, 1 } },
+	{ "unrepaired wins, before", "a_b=2|a.b=1", "a_b=2", { 0, 1, 0, 1 } },
+	{ "the last repaired wins", "a.b=1|a-b=2", "a_b=2", { 0, 2, 0, 1 } },
+	{ "the last equal wins", "a=1|a=2", "a=2", { 0, 0, 0, 1 } },
+	{ "empty does not win", "a_b=|a.b=1", "a_b=1", { 0, 1, 0, 0 } },
+	{ "name and value", "a.b=\xff", "a_b=\xef\xbf\xbd", { 0, 1, 1, 0 } },
 };
 
 static void assert_report(const struct hygiene_report *r, const struct hygiene_report *expected)
@@ -118,9 +113,9 @@ static void test_too_many(void **state)
 	(void)state;
 	static const struct {
 		unsigned int n, n_left, n_dropped;
-	} counts[] = { { 29, 30, 0 },
-		       { 30, 30, 1 },
-		       { HYGIENE_ITEMS_MAX, 30, HYGIENE_ITEMS_MAX - 29 } };
+	} counts[] = { { 29, 29, 0 },
+		       { 30, 29, 1 },
+		       { HYGIENE_ITEMS_MAX, 29, HYGIENE_ITEMS_MAX - 29 } };
 
 	for (size_t i = 0; i < ARRAY_SIZE(counts); i++) {
 		_cleanup_(labels_unrefp) struct labels *l = NULL;
@@ -129,12 +124,34 @@ static void test_too_many(void **state)
 		clean_many(counts[i].n, &report, &l);
 		assert_int_equal(l->n, counts[i].n_left);
 		assert_int_equal(report.n_dropped, counts[i].n_dropped);
-		assert_string_equal(labels_get(l, "__name__"), "process_cpu");
 		assert_string_equal(labels_get(l, "service_name"), "s");
 		assert_string_equal(labels_get(l, "host"), "h");
 		assert_non_null(labels_get(l, "a000"));
 		assert_non_null(labels_get(l, "a026"));
 		assert_null(labels_get(l, "a027"));
+	}
+}
+
+/* A profile has a name in any case: who brings one has no label more or less. */
+static void test_name_has_its_place(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *name;
+		unsigned int n_left;
+	} names[] = { { "process_cpu", 29 }, { "mine", 30 } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		_cleanup_(labels_unrefp) struct labels *many = NULL, *l = NULL;
+		struct label items[HYGIENE_ITEMS_MAX];
+		struct hygiene_report report;
+
+		clean_many(29, &report, &many);
+		memcpy(items, many->items, many->n * sizeof(items[0]));
+		items[many->n] = (struct label){ "__name__", names[i].name };
+		assert_int_equal(hygiene_clean(items, many->n + 1, &report, &l), 0);
+		assert_int_equal(l->n, names[i].n_left);
+		assert_int_equal(report.n_dropped, 0);
 	}
 }
 
@@ -165,8 +182,8 @@ static void test_long_strings(void **state)
 	memcpy(value + LABEL_VALUE_MAX - 1, "\xc3\xbc", 2);
 	assert_int_equal(hygiene_clean(&item, 1, &report, &l), 0);
 	assert_report(&report, &(struct hygiene_report){ .n_renamed = 1, .n_repaired = 1 });
-	assert_int_equal(strlen(l->items[1].name), LABEL_NAME_MAX);
-	assert_int_equal(strlen(l->items[1].value), LABEL_VALUE_MAX - 1);
+	assert_int_equal(strlen(l->items[0].name), LABEL_NAME_MAX);
+	assert_int_equal(strlen(l->items[0].value), LABEL_VALUE_MAX - 1);
 }
 
 /* The most memory that repairs can take: every string of a full input. */
@@ -189,9 +206,9 @@ static void test_repair_everything(void **state)
 	assert_int_equal(hygiene_clean(items, HYGIENE_ITEMS_MAX, &report, &l), 0);
 	assert_int_equal(report.n_renamed, HYGIENE_ITEMS_MAX);
 	assert_int_equal(report.n_repaired, HYGIENE_ITEMS_MAX);
-	assert_int_equal(l->n, LABELS_MAX);
-	assert_int_equal(strlen(l->items[29].name), LABEL_NAME_MAX);
-	assert_int_equal(strspn(l->items[29].value, "?"), LABEL_VALUE_MAX);
+	assert_int_equal(l->n, LABELS_MAX - 1);
+	assert_int_equal(strlen(l->items[28].name), LABEL_NAME_MAX);
+	assert_int_equal(strspn(l->items[28].value, "?"), LABEL_VALUE_MAX);
 }
 
 static void test_idempotent(void **state)
@@ -213,7 +230,7 @@ static void test_idempotent(void **state)
 
 int main(void)
 {
-	struct CMUnitTest tests[ARRAY_SIZE(rows) + 5];
+	struct CMUnitTest tests[ARRAY_SIZE(rows) + 6];
 	size_t n = 0;
 
 	for (; n < ARRAY_SIZE(rows); n++)
@@ -221,6 +238,7 @@ int main(void)
 						.test_func = test_row,
 						.initial_state = (void *)&rows[n] };
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_too_many);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_name_has_its_place);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_input_ceiling);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_long_strings);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_repair_everything);

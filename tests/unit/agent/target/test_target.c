@@ -55,7 +55,7 @@ struct row {
 
 #define NGINX .pid = 42, .start_s = 100, .container = "", .exe = "/usr/sbin/nginx"
 #define IN_A .pid = 42, .start_s = 100, .container = A, .exe = "/app"
-#define NAME "__name__=process_cpu|host=h1|"
+#define NAME "host=h1|"
 
 static const struct row rows[] = {
 	{ "no argument", .have_targets = false, NGINX, .by_default = true,
@@ -86,7 +86,7 @@ static const struct row rows[] = {
 	  .have_targets = true,
 	  .n = 2,
 	  IN_A,
-	  .expected = "__name__=process_cpu|a=p|host=h1|service_name=app" },
+	  .expected = "a=p|host=h1|service_name=app" },
 	{ "a target with both is by pid only",
 	  { "__process_pid__=7|__container_id__=" A "|x=y" },
 	  .have_targets = true,
@@ -153,7 +153,7 @@ static const struct row rows[] = {
 	  .n = 1,
 	  .n_rejected = 4,
 	  NGINX,
-	  .expected = "__name__=process_cpu|a=b|host=h1|service_name=nginx" },
+	  .expected = "a=b|host=h1|service_name=nginx" },
 	{ "only useless targets",
 	  { "service_name=x" },
 	  .have_targets = true,
@@ -184,7 +184,7 @@ static const struct row rows[] = {
 	  .have_targets = true,
 	  .n = 1,
 	  NGINX,
-	  .expected = "__name__=process_cpu|host=mine|service_name=s" },
+	  .expected = "host=mine|service_name=s" },
 	{ "options of a target are internal",
 	  { "__process_pid__=42|__meta_pyroscope_ebpf_options_demangle=full|service_name=s" },
 	  .have_targets = true,
@@ -393,20 +393,20 @@ static const struct place_row places[] = {
 	{ "nothing known", .expected = NAME "service_name=app" },
 	{ "container", .facts = { .name = "grafana" }, .expected = NAME "service_name=grafana" },
 	{ "Compose", COMPOSE,
-	  .expected = "__name__=process_cpu|compose_project=shop|compose_service=web|host=h1|"
+	  .expected = "compose_project=shop|compose_service=web|host=h1|"
 		      "service_name=shop/web" },
 	{ "pod", POD,
-	  .expected = "__name__=process_cpu|container=web|host=h1|namespace=shop|service_name=shop/"
+	  .expected = "container=web|host=h1|namespace=shop|service_name=shop/"
 		      "web" },
 	{ "pod by the environment",
 	  .env = { .kubernetes_namespace = (char *)"shop", .kubernetes_pod = (char *)"web-0" },
-	  .expected = "__name__=process_cpu|host=h1|namespace=shop|service_name=shop/web" },
+	  .expected = "host=h1|namespace=shop|service_name=shop/web" },
 	{ "a target without a name", .target = "__container_id__=" A "|team=a", POD,
-	  .expected = "__name__=process_cpu|host=h1|service_name=shop/web|team=a" },
+	  .expected = "host=h1|service_name=shop/web|team=a" },
 	{ "a target with a name", .target = "__container_id__=" A "|service_name=a", POD,
 	  .expected = NAME "service_name=a" },
 	{ "a default without a name", .fallback = "team=b", POD,
-	  .expected = "__name__=process_cpu|host=h1|service_name=shop/web|team=b" },
+	  .expected = "host=h1|service_name=shop/web|team=b" },
 	{ "a default with a name", .fallback = "service_name=rest", POD,
 	  .expected = NAME "service_name=rest" },
 };
@@ -461,7 +461,7 @@ static void test_no_series_a_process(void **state)
 		_cleanup_(labels_unrefp) struct labels *l = NULL;
 
 		assert_int_equal(target_set_match(s, &processes, &p, &l), TARGET_FOUND);
-		assert_labels(l, "__name__=process_cpu|service_name=s");
+		assert_labels(l, "service_name=s");
 	}
 }
 
@@ -510,7 +510,7 @@ static void test_losses_are_counted(void **state)
 	_cleanup_(target_set_freep) struct target_set *s =
 		make_set(telemetry, "__process_pid__=42|service_name=a\xff|k8s.pod=p", true);
 	assert_int_equal(target_set_match(s, &processes, &p, &l), TARGET_FOUND);
-	assert_labels(l, "__name__=process_cpu|k8s_pod=p|service_name=a\xef\xbf\xbd");
+	assert_labels(l, "k8s_pod=p|service_name=a\xef\xbf\xbd");
 	assert_int_equal(telemetry_get(telemetry, TELEMETRY_labels_dropped), 2);
 }
 

@@ -155,8 +155,8 @@ static void test_another_host(void **state)
 
 	target_set_free(first);
 	_cleanup_(labels_unrefp) struct labels *again = match(second, 2, ID_A);
-	assert_labels(a, "__name__=process_cpu|host=h|service_name=a");
-	assert_labels(again, "__name__=process_cpu|host=g|service_name=a");
+	assert_labels(a, "host=h|service_name=a");
+	assert_labels(again, "host=g|service_name=a");
 }
 
 /* A set that cannot be made takes nothing from the one before. */
@@ -193,8 +193,8 @@ static void check_other(struct fixture *f, const char *host, const char *expecte
 
 static void test_other(void **state)
 {
-	check_other(*state, "h", "__name__=process_cpu|host=h|service_name=other");
-	check_other(*state, NULL, "__name__=process_cpu|service_name=other");
+	check_other(*state, "h", "host=h|service_name=other");
+	check_other(*state, NULL, "service_name=other");
 }
 
 int main(void)
