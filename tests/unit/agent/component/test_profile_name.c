@@ -38,14 +38,15 @@ static void test_each(void **state)
 static void put(struct interval *i, const char *text, uint16_t source, uint64_t pc)
 {
 	_cleanup_(labels_unrefp) struct labels *labels = make_labels(text);
+	const struct frame_ref frame = frame_ref_of_file(1, pc);
 	bool is_new;
 	struct samples samples = {
 		.labels = labels,
 		.event = source ? EVENT_TRACEPOINT : EVENT_CPU,
 		.source = source,
 		.values = (const int64_t[EVENT_MAX_VALUES]){ 1 },
-		.kernel_frames = &pc,
-		.n_kernel = 1,
+		.frames = &frame,
+		.n_user = 1,
 		.count = 1,
 	};
 
