@@ -115,6 +115,14 @@ static const struct metric_family user_stacks = {
 static const struct metric_family kernel_families[] = { WIRE_COUNTERS(KERNEL_FAMILY) };
 #undef KERNEL_FAMILY
 
+static const struct metric_family sample_limit = {
+	"xagent_sample_limit_hz",
+	"Samples a second and CPU at most: the rate of timer ticks, the limit of each tracepoint; "
+	"0: no longer sampled.",
+	METRIC_GAUGE,
+	{ COMPONENT_LABELS, "event" }
+};
+
 static const struct metric_family ticks_missed = { "xagent_kernel_ticks_missed_total",
 						   "Timer ticks that were due (rate × time × CPUs "
 						   "online) and that the kernel did not deliver.",
@@ -128,6 +136,7 @@ struct ebpf_metrics {
 	/* Counters only grow: what ended sessions counted, and what the present one has been seen to count. */
 	struct wire_counters before[EVENT_MAX];
 	struct wire_counters shown[EVENT_MAX];
+	bool has_been[EVENT_MAX]; /* sampled, by a session */
 	uint64_t missed_before;
 	uint64_t missed_shown;
 	struct sampler_cost cost_before;
@@ -167,15 +176,18 @@ static void read_counters(struct ebpf_metrics *m)
 		memcpy(m->shown, now, sizeof(now));
 }
 
-/* Events that never came are not told of, but for the one that everybody has. */
+/* Events that nobody has asked for are not told of. Those that somebody has are from the first scrape on, and stay. */
 static void show_event(struct ebpf_metrics *m, enum event event)
 {
 	const char *values[] = { m->labels[0], m->labels[1], event_type(event)->name };
 	const struct wire_counters *before = &m->before[event], *shown = &m->shown[event];
+	unsigned int hz = m->session ? sampler_limit_hz(session_sampler(m->session), event) : 0;
 	size_t i = 0;
 
-	if (event != EVENT_CPU && before->ticks + shown->ticks == 0)
+	m->has_been[event] |= hz > 0;
+	if (!m->has_been[event])
 		return;
+	metric_set(telemetry_series(m->telemetry, &sample_limit, values), hz);
 #define SHOW(name, text)                                                          \
 	metric_set(telemetry_series(m->telemetry, &kernel_families[i++], values), \
 		   (double)(before->name + shown->name));

@@ -272,6 +272,14 @@ unsigned int sampler_hz(const struct sampler *s)
 	return s->hz;
 }
 
+unsigned int sampler_limit_hz(const struct sampler *s, enum event event)
+{
+	for (size_t i = 0; i < s->n_sources; i++)
+		if (s->sources[i]->ops->event == event)
+			return s->sources[i]->ops->limit_hz(s->sources[i]);
+	return 0;
+}
+
 int sampler_sync_cpus(struct sampler *s)
 {
 	int r = 0;

@@ -68,6 +68,8 @@ void sampler_stop(struct sampler *s);
 /* Another rate (not 0). */
 int sampler_set_hz(struct sampler *s, unsigned int hz);
 unsigned int sampler_hz(const struct sampler *s);
+/* Samples a second and CPU at most: the rate of ticks, the limit of each tracepoint. 0: the event is not sampled. */
+unsigned int sampler_limit_hz(const struct sampler *s, enum event event);
 /* Follows CPU hotplug, within two calls; call about once a second. */
 int sampler_sync_cpus(struct sampler *s);
 

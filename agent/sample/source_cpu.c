@@ -114,6 +114,11 @@ static int cpu_source_set_rate(struct source *s, unsigned int hz)
 	return r;
 }
 
+static unsigned int cpu_source_limit_hz(const struct source *s)
+{
+	return CONTAINER_OF(s, const struct cpu_source, source)->hz;
+}
+
 static int cpu_source_sync_cpus(struct source *s)
 {
 	struct cpu_source *c = of(s);
@@ -154,6 +159,7 @@ const struct source_ops source_cpu = {
 	.new = cpu_source_new,
 	.attach = cpu_source_attach,
 	.set_rate = cpu_source_set_rate,
+	.limit_hz = cpu_source_limit_hz,
 	.sync_cpus = cpu_source_sync_cpus,
 	.look = cpu_source_look,
 	.n_missed = cpu_source_n_missed,

@@ -143,6 +143,12 @@ static int tracepoint_source_attach(struct source *s, struct buf *why)
 	return r;
 }
 
+static unsigned int tracepoint_source_limit_hz(const struct source *s)
+{
+	(void)s;
+	return SAMPLER_PROBE_HZ;
+}
+
 static void tracepoint_source_free(struct source *s)
 {
 	tracepoint_source_detach(s);
@@ -153,6 +159,7 @@ const struct source_ops source_tracepoint = {
 	.event = EVENT_TRACEPOINT,
 	.new = tracepoint_source_new,
 	.attach = tracepoint_source_attach,
+	.limit_hz = tracepoint_source_limit_hz,
 	.detach = tracepoint_source_detach,
 	.free = tracepoint_source_free,
 };

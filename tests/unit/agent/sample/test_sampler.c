@@ -303,6 +303,8 @@ static void test_set_hz(void **state)
 	uint64_t slow = mine_in_ms(f, 400);
 	assert_int_equal(sampler_set_hz(f->sampler, 1000), 0);
 	assert_int_equal(sampler_hz(f->sampler), 1000);
+	assert_int_equal(sampler_limit_hz(f->sampler, EVENT_CPU), 1000);
+	assert_int_equal(sampler_limit_hz(f->sampler, EVENT_TRACEPOINT), 0);
 	uint64_t fast = mine_in_ms(f, 400);
 	assert_in_range(slow, 5, 60);
 	assert_true(fast > 4 * slow);
