@@ -136,6 +136,27 @@ void pprof_builder_free(struct pprof_builder *b)
 	free(b);
 }
 
+void pprof_builder_freeze(struct pprof_builder *b)
+{
+	b->max_samples = b->samples.n;
+	b->max_bytes = pprof_builder_packed_bytes(b);
+	pprof_strings_freeze(&b->strings);
+	pprof_tuples_freeze(&b->mappings);
+	pprof_tuples_freeze(&b->functions);
+	pprof_tuples_freeze(&b->locations);
+	pprof_tuples_freeze(&b->samples);
+	b->weights = pprof_shrink(b->weights, &b->weights_cap,
+				  b->samples.n * (WEIGHT_WORDS + b->n_values), sizeof(*b->weights));
+}
+
+size_t pprof_builder_memory_bytes(const struct pprof_builder *b)
+{
+	return sizeof(*b) + pprof_strings_memory_bytes(&b->strings) +
+	       pprof_tuples_memory_bytes(&b->mappings) + pprof_tuples_memory_bytes(&b->functions) +
+	       pprof_tuples_memory_bytes(&b->locations) + pprof_tuples_memory_bytes(&b->samples) +
+	       b->weights_cap * sizeof(*b->weights);
+}
+
 /*
  * Puts the drafted row of the given packed size, which holds no id yet, into its table, unless an
  * equal one is there.

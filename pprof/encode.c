@@ -23,28 +23,30 @@
 _Static_assert(BATCH_PARTS >= PPROF_MAX_LINES && BATCH_PARTS >= PPROF_MAX_LABELS,
 	       "the largest location and the largest sample fit into an empty batch");
 
+/* Messages under way, and the parts that they point to: as many as there is room for. */
 struct batch {
 	union {
-		Perftools__Profiles__Sample sample[BATCH_ITEMS];
-		Perftools__Profiles__Mapping mapping[BATCH_ITEMS];
-		Perftools__Profiles__Location location[BATCH_ITEMS];
-		Perftools__Profiles__Function function[BATCH_ITEMS];
+		Perftools__Profiles__Sample *sample;
+		Perftools__Profiles__Mapping *mapping;
+		Perftools__Profiles__Location *location;
+		Perftools__Profiles__Function *function;
 	} item;
 	union {
-		Perftools__Profiles__Sample *sample[BATCH_ITEMS];
-		Perftools__Profiles__Mapping *mapping[BATCH_ITEMS];
-		Perftools__Profiles__Location *location[BATCH_ITEMS];
-		Perftools__Profiles__Function *function[BATCH_ITEMS];
-		char *string[BATCH_ITEMS];
+		Perftools__Profiles__Sample **sample;
+		Perftools__Profiles__Mapping **mapping;
+		Perftools__Profiles__Location **location;
+		Perftools__Profiles__Function **function;
+		char **string;
 	} item_ptr;
 	union {
-		Perftools__Profiles__Label label[BATCH_PARTS];
-		Perftools__Profiles__Line line[BATCH_PARTS];
+		Perftools__Profiles__Label *label;
+		Perftools__Profiles__Line *line;
 	} part;
 	union {
-		Perftools__Profiles__Label *label[BATCH_PARTS];
-		Perftools__Profiles__Line *line[BATCH_PARTS];
+		Perftools__Profiles__Label **label;
+		Perftools__Profiles__Line **line;
 	} part_ptr;
+	size_t max_items, max_parts;
 	size_t n_parts;
 };
 
@@ -104,7 +106,7 @@ static bool put_sample(struct batch *batch, const struct pprof_builder *b, size_
 	size_t n_locations = row[0];
 	size_t n_labels = (n_words - SAMPLE_WORDS - n_locations) / LABEL_WORDS;
 
-	if (n_labels > BATCH_PARTS - batch->n_parts)
+	if (n_labels > batch->max_parts - batch->n_parts)
 		return false;
 	perftools__profiles__sample__init(sample);
 	sample->n_location_id = n_locations;
@@ -158,7 +160,7 @@ static bool put_location(struct batch *batch, const struct pprof_builder *b, siz
 	const uint64_t *row = pprof_tuples_get(&b->locations, i + 1, &n_words);
 	size_t n_lines = (n_words - LOCATION_WORDS) / LOCATION_LINE_WORDS;
 
-	if (n_lines > BATCH_PARTS - batch->n_parts)
+	if (n_lines > batch->max_parts - batch->n_parts)
 		return false;
 	perftools__profiles__location__init(location);
 	location->id = i + 1;
@@ -200,7 +202,7 @@ static size_t batch_fill(struct batch *batch, const struct pprof_builder *b, bat
 	size_t taken = 0;
 
 	batch->n_parts = 0;
-	while (taken < BATCH_ITEMS && first + taken < n && put(batch, b, first + taken, taken))
+	while (taken < batch->max_items && first + taken < n && put(batch, b, first + taken, taken))
 		taken++;
 	return taken;
 }
@@ -261,16 +263,41 @@ static void pack_tail(struct sink *sink, const struct pprof_builder *b)
 	sink_pack(sink, &profile);
 }
 
+/* A batch that is used over and over. */
+struct batch_room {
+	union {
+		Perftools__Profiles__Sample sample[BATCH_ITEMS];
+		Perftools__Profiles__Mapping mapping[BATCH_ITEMS];
+		Perftools__Profiles__Location location[BATCH_ITEMS];
+		Perftools__Profiles__Function function[BATCH_ITEMS];
+	} item;
+	void *item_ptr[BATCH_ITEMS];
+	union {
+		Perftools__Profiles__Label label[BATCH_PARTS];
+		Perftools__Profiles__Line line[BATCH_PARTS];
+	} part;
+	void *part_ptr[BATCH_PARTS];
+};
+
 static int builder_pack(const struct pprof_builder *b, struct sink *sink)
 {
-	struct batch *batch = malloc(sizeof(*batch));
+	struct batch_room *room = malloc(sizeof(*room));
 
-	if (!batch)
+	if (!room)
 		return -ENOMEM;
+	struct batch batch = {
+		.item.sample = room->item.sample,
+		.item_ptr.sample = (Perftools__Profiles__Sample **)room->item_ptr,
+		.part.label = room->part.label,
+		.part_ptr.label = (Perftools__Profiles__Label **)room->part_ptr,
+		.max_items = BATCH_ITEMS,
+		.max_parts = BATCH_PARTS,
+	};
+
 	pack_head(sink, b);
-	pack_tables(sink, batch, b);
+	pack_tables(sink, &batch, b);
 	pack_tail(sink, b);
-	free(batch);
+	free(room);
 	return sink->error;
 }
 
@@ -304,4 +331,112 @@ int pprof_builder_encode_plain(const struct pprof_builder *b, struct pprof_bytes
 	}
 	*ret_bytes = sink.plain;
 	return 0;
+}
+
+/* How many parts all rows of a table have. */
+static size_t all_labels(const struct pprof_builder *b)
+{
+	size_t n_words = b->samples.n_words, n;
+
+	for (size_t i = 0; i < b->samples.n; i++)
+		n_words -= SAMPLE_WORDS + pprof_tuples_get(&b->samples, i + 1, &n)[0];
+	return n_words / LABEL_WORDS;
+}
+
+static size_t all_lines(const struct pprof_builder *b)
+{
+	return (b->locations.n_words - b->locations.n * LOCATION_WORDS) / LOCATION_LINE_WORDS;
+}
+
+struct message_memory {
+	void *(*alloc)(void *data, size_t n);
+	void *data;
+};
+
+static bool take_array(const struct message_memory *m, size_t n, size_t item_bytes, void *ret_items)
+{
+	void *items = m->alloc(m->data, (n + 1) * item_bytes);
+
+	memcpy(ret_items, &items, sizeof(items));
+	return items;
+}
+
+/* Room for all messages of a table at once. */
+static bool take_batch(const struct message_memory *m, size_t n, size_t item_bytes, size_t n_parts,
+		       size_t part_bytes, struct batch *ret_batch)
+{
+	*ret_batch = (struct batch){ .max_items = n, .max_parts = n_parts };
+	return take_array(m, n, item_bytes, &ret_batch->item) &&
+	       take_array(m, n, sizeof(void *), &ret_batch->item_ptr) &&
+	       take_array(m, n_parts, part_bytes, &ret_batch->part) &&
+	       take_array(m, n_parts, sizeof(void *), &ret_batch->part_ptr);
+}
+
+#define MESSAGE_TABLE(m, profile, b, rows, put, field, pointers, n_parts, part_bytes)             \
+	({                                                                                        \
+		struct batch batch_;                                                              \
+		bool taken_ = take_batch((m), (rows).n, sizeof(*batch_.item.pointers), (n_parts), \
+					 (part_bytes), &batch_);                                  \
+		if (taken_) {                                                                     \
+			(profile)->n_##field = batch_fill(&batch_, (b), (put), 0, (rows).n);      \
+			(profile)->field = batch_.item_ptr.pointers;                              \
+		}                                                                                 \
+		taken_;                                                                           \
+	})
+
+static bool message_tables(const struct message_memory *m, const struct pprof_builder *b,
+			   Perftools__Profiles__Profile *p)
+{
+	return MESSAGE_TABLE(m, p, b, b->samples, put_sample, sample, sample, all_labels(b),
+			     sizeof(Perftools__Profiles__Label)) &&
+	       MESSAGE_TABLE(m, p, b, b->mappings, put_mapping, mapping, mapping, 0, 0) &&
+	       MESSAGE_TABLE(m, p, b, b->locations, put_location, location, location, all_lines(b),
+			     sizeof(Perftools__Profiles__Line)) &&
+	       MESSAGE_TABLE(m, p, b, b->functions, put_function, function, function, 0, 0);
+}
+
+static bool message_texts(const struct message_memory *m, const struct pprof_builder *b,
+			  Perftools__Profiles__Profile *p)
+{
+	if (!take_array(m, b->strings.n, sizeof(*p->string_table), &p->string_table))
+		return false;
+	for (; p->n_string_table < b->strings.n; p->n_string_table++)
+		p->string_table[p->n_string_table] =
+			pprof_strings_get(&b->strings, p->n_string_table);
+	return true;
+}
+
+static bool message_types(const struct message_memory *m, const struct pprof_builder *b,
+			  Perftools__Profiles__Profile *p)
+{
+	Perftools__Profiles__ValueType *types;
+
+	if (!take_array(m, b->n_values, sizeof(*types), &types) ||
+	    !take_array(m, b->n_values, sizeof(*p->sample_type), &p->sample_type))
+		return false;
+	for (; p->n_sample_type < b->n_values; p->n_sample_type++) {
+		value_type_set(&types[p->n_sample_type], &b->value_types[p->n_sample_type]);
+		p->sample_type[p->n_sample_type] = &types[p->n_sample_type];
+	}
+	/* There is room for one more. */
+	p->period_type = &types[b->n_values];
+	value_type_set(p->period_type, &b->period_type);
+	return true;
+}
+
+void *pprof_builder_message(const struct pprof_builder *b, void *(*alloc)(void *data, size_t n),
+			    void *data)
+{
+	const struct message_memory m = { alloc, data };
+	Perftools__Profiles__Profile *p = alloc(data, sizeof(*p));
+
+	if (!p)
+		return NULL;
+	perftools__profiles__profile__init(p);
+	p->time_nanos = b->time_ns;
+	p->duration_nanos = b->duration_ns;
+	p->period = b->period;
+	return message_types(&m, b, p) && message_tables(&m, b, p) && message_texts(&m, b, p)
+		       ? p
+		       : NULL;
 }

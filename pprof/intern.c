@@ -28,6 +28,21 @@ void *pprof_grow(void *items, size_t *cap, size_t n, size_t item_bytes)
 	return moved;
 }
 
+void *pprof_shrink(void *items, size_t *cap, size_t n, size_t item_bytes)
+{
+	void *moved;
+
+	if (n == 0) {
+		free(items);
+		*cap = 0;
+		return NULL;
+	}
+	moved = reallocarray(items, n, item_bytes);
+	if (moved)
+		*cap = n;
+	return moved ? moved : items;
+}
+
 /*
  * One word into the hash: both halves of the full product, so that every bit of the word reaches
  * the low bits.
@@ -266,6 +281,19 @@ void pprof_strings_rollback(struct pprof_strings *s, size_t n)
 	}
 }
 
+void pprof_strings_freeze(struct pprof_strings *s)
+{
+	pprof_table_fini(&s->table);
+	s->rows = pprof_shrink(s->rows, &s->cap, s->n, sizeof(*s->rows));
+	s->pool = pprof_shrink(s->pool, &s->pool_cap, s->pool_n, 1);
+	s->max_bytes = s->packed_bytes;
+}
+
+size_t pprof_strings_memory_bytes(const struct pprof_strings *s)
+{
+	return s->table.n_slots * sizeof(*s->table.slots) + s->cap * sizeof(*s->rows) + s->pool_cap;
+}
+
 void pprof_tuples_init(struct pprof_tuples *t, uint64_t seed)
 {
 	*t = (struct pprof_tuples){ .seed = seed };
@@ -277,6 +305,19 @@ void pprof_tuples_fini(struct pprof_tuples *t)
 	free(t->words);
 	free(t->ends);
 	*t = (struct pprof_tuples){ 0 };
+}
+
+void pprof_tuples_freeze(struct pprof_tuples *t)
+{
+	pprof_table_fini(&t->table);
+	t->words = pprof_shrink(t->words, &t->words_cap, t->n_words, sizeof(*t->words));
+	t->ends = pprof_shrink(t->ends, &t->ends_cap, t->n, sizeof(*t->ends));
+}
+
+size_t pprof_tuples_memory_bytes(const struct pprof_tuples *t)
+{
+	return t->table.n_slots * sizeof(*t->table.slots) + t->words_cap * sizeof(*t->words) +
+	       t->ends_cap * sizeof(*t->ends);
 }
 
 uint64_t *pprof_tuples_draft(struct pprof_tuples *t, size_t n)

@@ -72,6 +72,10 @@ int pprof_strings_intern(struct pprof_strings *s, const char *text, uint32_t *re
 /* Forgets all but the first n strings; n is a former s->n. */
 void pprof_strings_rollback(struct pprof_strings *s, size_t n);
 
+/* No string is added any more: gives back what only that needs. */
+void pprof_strings_freeze(struct pprof_strings *s);
+size_t pprof_strings_memory_bytes(const struct pprof_strings *s);
+
 static inline char *pprof_strings_get(const struct pprof_strings *s, size_t id)
 {
 	return s->pool + s->rows[id].offset;
@@ -103,6 +107,10 @@ uint32_t pprof_tuples_find_draft(struct pprof_tuples *t);
 /* Makes the draft, just looked for in vain, a row; cannot fail. */
 uint32_t pprof_tuples_commit(struct pprof_tuples *t);
 
+/* As of strings. */
+void pprof_tuples_freeze(struct pprof_tuples *t);
+size_t pprof_tuples_memory_bytes(const struct pprof_tuples *t);
+
 static inline uint64_t *pprof_tuples_get(const struct pprof_tuples *t, size_t id, size_t *ret_n)
 {
 	size_t begin = id > 1 ? t->ends[id - 2] : 0;
@@ -116,5 +124,7 @@ static inline uint64_t *pprof_tuples_get(const struct pprof_tuples *t, size_t id
  * old one is untouched.
  */
 void *pprof_grow(void *items, size_t *cap, size_t n, size_t item_bytes);
+/* Gives back the room beyond n items: the array, perhaps moved; NULL without items. */
+void *pprof_shrink(void *items, size_t *cap, size_t n, size_t item_bytes);
 
 #endif

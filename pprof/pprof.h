@@ -178,4 +178,37 @@ size_t pprof_builder_packed_bytes(const struct pprof_builder *b);
 int pprof_builder_encode(const struct pprof_builder *b, struct pprof_bytes *ret_bytes);
 int pprof_builder_encode_plain(const struct pprof_builder *b, struct pprof_bytes *ret_bytes);
 
+/*
+ * Nothing is added any more (who tries finds it full): what only adding needs is given back. From
+ * then on any number of threads may read it.
+ */
+void pprof_builder_freeze(struct pprof_builder *b);
+/* What it takes of memory. */
+size_t pprof_builder_memory_bytes(const struct pprof_builder *b);
+
+/* What is in it. Samples count from 0 on; locations have the ids that they were given. */
+struct pprof_sample {
+	const uint64_t *location_ids; /* leaf first */
+	size_t n_locations;
+	const int64_t *values;
+};
+
+int64_t pprof_builder_period(const struct pprof_builder *b);
+void pprof_builder_read_sample(const struct pprof_builder *b, size_t i,
+			       struct pprof_sample *ret_sample);
+/* NULL: the sample has no such label, or it is a number. */
+const char *pprof_builder_sample_label(const struct pprof_builder *b, size_t i, const char *key);
+size_t pprof_builder_n_lines(const struct pprof_builder *b, uint64_t location_id);
+/* Lines count from 0 on, the innermost first. */
+const char *pprof_builder_line_function(const struct pprof_builder *b, uint64_t location_id,
+					size_t line);
+
+/*
+ * The generated message of all that is in it (Perftools__Profiles__Profile), for who reads profiles
+ * in that form and need not pack and unpack it. Texts and numbers are the builder's and stay as long
+ * as it; everything else is of `alloc`. NULL: that gave nothing.
+ */
+void *pprof_builder_message(const struct pprof_builder *b, void *(*alloc)(void *data, size_t n),
+			    void *data);
+
 #endif
