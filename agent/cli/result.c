@@ -9,7 +9,7 @@
 #include "agent/cli/flame_file.h"
 #include "agent/cli/output.h"
 
-/* Of a tree, and of the file that is made of it; as much as text may take (agent/profile/build_text.c). */
+/* Of a tree, and of the file that is made of it; as much as text may take (agent/encode/folded.c). */
 #define GRAPH_MAX_BYTES ((size_t)256 << 20)
 
 int result_init(struct result *r, const char *file, enum profile_format format)

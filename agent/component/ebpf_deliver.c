@@ -4,38 +4,48 @@
 #include "agent/component/profile_name.h"
 #include "agent/util/log.h"
 
-static void forward_as(struct component *c, const struct built *built, struct labels *labels)
+static void forward_named(struct component *c, const struct built *built, struct labels *series)
 {
 	struct ebpf *e = c->state;
-	struct receiver_profile profile = {
-		.labels = labels,
-		.bytes = built->bytes,
-		.n_bytes = built->n_bytes,
-		.n_samples = built->n_samples,
-		.time_ns = built->time_ns,
-	};
 
 	for (size_t i = 0; i < e->args->forward_to.n_items; i++) {
 		struct receiver *r = e->args->forward_to.items[i];
 
 		if (r)
-			r->receive(r, &profile);
+			r->receive(r, built->profile);
 	}
-	ebpf_metrics_pprof(e->metrics, built);
-	ebpf_series_add(&e->series, built->labels, labels, built->n_samples);
+	ebpf_metrics_profile(e->metrics, built->profile);
+	ebpf_series_add(&e->series, series, built->profile->labels, built->n_samples);
 }
 
 static void forward(struct component *c, const struct built *built)
 {
+	_cleanup_(labels_unrefp) struct labels *series = labels_ref(built->profile->labels);
 	_cleanup_(labels_unrefp) struct labels *labels = NULL;
 	const struct ebpf *e = c->state;
 
-	if (profile_name_add(built->labels, built->event,
-			     events_args_profile(&e->args->events, built->source), &labels) == 0)
-		forward_as(c, built, labels);
-	else
+	if (profile_name_add(series, built->event,
+			     events_args_profile(&e->args->events, built->source), &labels) < 0) {
 		telemetry_count(c->env->telemetry, TELEMETRY_samples_dropped_memory,
 				built->n_samples);
+		return;
+	}
+	profile_set_labels(built->profile, labels);
+	forward_named(c, built, series);
+}
+
+unsigned int ebpf_wants(void *data)
+{
+	const struct component *c = data;
+	const struct ebpf *e = c->state;
+	unsigned int wants = 0;
+
+	for (size_t i = 0; i < e->args->forward_to.n_items; i++) {
+		const struct receiver *r = e->args->forward_to.items[i];
+
+		wants |= r ? r->wants : 0;
+	}
+	return wants;
 }
 
 struct receiver_stats ebpf_sum_receivers(const struct ebpf *e)
@@ -104,7 +114,7 @@ void ebpf_on_interval(const struct interval *interval, struct build *build, void
 	for (const struct built *b = build->first; b; b = b->next) {
 		forward(c, b);
 		n_profiles++;
-		n_bytes += b->n_bytes;
+		n_bytes += b->profile->forms[FORM_PPROF].n;
 	}
 	ebpf_metrics_session(e->metrics);
 	say_kernel_hidden(e, build);

@@ -31,7 +31,8 @@ static const struct metric_family pprofs = { "pyroscope_ebpf_pprofs_total",
 					     METRIC_COUNTER,
 					     { COMPONENT_LABELS, "service_name" } };
 static const struct metric_family pprof_bytes = { "pyroscope_ebpf_pprof_bytes_total",
-						  "Compressed bytes of profiles made.",
+						  "Compressed bytes of profiles made, where a "
+						  "receiver wants bytes.",
 						  METRIC_COUNTER,
 						  { COMPONENT_LABELS, "service_name" } };
 static const struct metric_family pprof_samples = { "pyroscope_ebpf_pprof_samples_total",
@@ -366,11 +367,12 @@ void ebpf_metrics_session(struct ebpf_metrics *m)
 	metric_add(series(m, &sessions), 1);
 }
 
-void ebpf_metrics_pprof(struct ebpf_metrics *m, const struct built *built)
+void ebpf_metrics_profile(struct ebpf_metrics *m, const struct profile *profile)
 {
-	const char *service = labels_get(built->labels, "service_name");
+	const char *service = labels_get(profile->labels, "service_name");
 
 	metric_add(service_series(m, &pprofs, service ? service : ""), 1);
-	metric_add(service_series(m, &pprof_bytes, service ? service : ""), built->n_bytes);
-	metric_add(service_series(m, &pprof_samples, service ? service : ""), built->n_samples);
+	metric_add(service_series(m, &pprof_bytes, service ? service : ""),
+		   profile->forms[FORM_PPROF].n);
+	metric_add(service_series(m, &pprof_samples, service ? service : ""), profile->n_samples);
 }

@@ -20,6 +20,6 @@ void ebpf_metrics_sums(struct ebpf_metrics *m, struct wire_counters *ret_counter
 
 void ebpf_metrics_targets(struct ebpf_metrics *m, size_t n);
 void ebpf_metrics_session(struct ebpf_metrics *m);
-void ebpf_metrics_pprof(struct ebpf_metrics *m, const struct built *built);
+void ebpf_metrics_profile(struct ebpf_metrics *m, const struct profile *profile);
 
 #endif

@@ -44,6 +44,7 @@ int ebpf_match(struct process_table *processes, struct process *p, void *data,
 	       struct labels **ret_labels);
 void ebpf_before_close(void *data);
 void ebpf_on_settled(struct interval *interval, void *data);
+unsigned int ebpf_wants(void *data);
 void ebpf_on_interval(const struct interval *interval, struct build *build, void *data);
 void ebpf_on_exit(uint32_t pid, void *data);
 

@@ -57,9 +57,9 @@ struct keeping {
 struct own_profile {
 	struct store_put put;
 	struct keeping *k;
-	struct labels *labels;
+	struct profile *profile; /* a reference */
+	size_t n_bytes;		 /* that it takes */
 	struct buf why;
-	uint8_t bytes[];
 };
 
 static void refuse(struct keeping *k, const char *reason)
@@ -79,40 +79,36 @@ static void on_put(struct store_put *put)
 	struct keeping *k = own->k;
 
 	k->stats.waiting_profiles--;
-	k->stats.waiting_bytes -= put->n;
+	k->stats.waiting_bytes -= own->n_bytes;
 	if (put->result < 0 || put->result == STORE_REFUSED) {
 		refuse(k, put->result < 0 ? strerror(-put->result) : buf_str(&own->why));
 	} else {
 		k->stats.sent_profiles++;
-		k->stats.sent_bytes += put->n;
+		k->stats.sent_bytes += own->n_bytes;
 	}
-	labels_unref(own->labels);
+	profile_unref(own->profile);
 	buf_fini(&own->why);
 	free(own);
 }
 
-static int put_copy(struct keeping *k, const struct receiver_profile *profile)
+static int put_profile(struct keeping *k, struct profile *profile)
 {
-	struct own_profile *own = malloc(sizeof(*own) + profile->n_bytes);
+	struct own_profile *own = malloc(sizeof(*own));
 
 	if (!own)
 		return -ENOMEM;
 	*own = (struct own_profile){ .k = k,
-				     .labels = labels_ref((struct labels *)profile->labels),
+				     .profile = profile_ref(profile),
+				     .n_bytes = profile_memory_bytes(profile),
 				     .why = BUF_INIT(COMPONENT_MESSAGE_MAX) };
-	memcpy(own->bytes, profile->bytes, profile->n_bytes);
-	own->put = (struct store_put){ .labels = own->labels,
-				       .pprof = own->bytes,
-				       .n = profile->n_bytes,
-				       .why = &own->why,
-				       .done = on_put };
+	own->put = (struct store_put){ .profile = profile, .why = &own->why, .done = on_put };
 	k->stats.waiting_profiles++;
-	k->stats.waiting_bytes += profile->n_bytes;
+	k->stats.waiting_bytes += own->n_bytes;
 	store_put(k->store, &own->put);
 	return 0;
 }
 
-static void receive(struct receiver *receiver, const struct receiver_profile *profile)
+static void receive(struct receiver *receiver, struct profile *profile)
 {
 	struct keeping *k = CONTAINER_OF(receiver, struct keeping, receiver);
 
@@ -120,9 +116,9 @@ static void receive(struct receiver *receiver, const struct receiver_profile *pr
 		refuse(k, "the store has not begun");
 		return;
 	}
-	if (k->stats.waiting_bytes + profile->n_bytes > WAITING_MAX_BYTES)
+	if (k->stats.waiting_bytes + profile_memory_bytes(profile) > WAITING_MAX_BYTES)
 		store_drain_own(k->store);
-	if (put_copy(k, profile) < 0)
+	if (put_profile(k, profile) < 0)
 		refuse(k, strerror(ENOMEM));
 }
 
@@ -276,7 +272,9 @@ static int keep_build(struct component *c, const void *args, struct buf *why)
 		return -ENOMEM;
 	k->c = c;
 	k->args = args;
-	k->receiver = (struct receiver){ .receive = receive, .stats = stats };
+	k->receiver = (struct receiver){ .receive = receive,
+					 .stats = stats,
+					 .wants = PROFILE_WANT_TABLES };
 	k->refusals = (struct ratelimit){ .interval_ns = REFUSALS_INTERVAL_NS, .burst = 1 };
 	c->state = k;
 	return 0;

@@ -94,27 +94,39 @@ static int outlet_new(struct component *c, const struct write_args *args,
 	list_init(&o->node);
 	list_init(&o->rest.node);
 	o->write = c->state;
+	o->write->receiver.wants = pusher_n_endpoints(o->pusher) ? PROFILE_WANT(FORM_PPROF) : 0;
 	*ret_outlet = o;
 	return 0;
 }
 
-static void receive(struct receiver *receiver, const struct receiver_profile *profile)
+static int push(struct write *w, struct profile *profile)
 {
-	struct write *w = CONTAINER_OF(receiver, struct write, receiver);
 	struct push_label labels[LABELS_RAW_MAX];
+	const struct pprof_bytes *pprof;
+	int r = profile_encode(profile, FORM_PPROF, &pprof);
+
+	if (r < 0)
+		return r;
 	struct push_item item = {
 		.labels = labels,
 		.n_labels = MIN_OF(profile->labels->n, (size_t)LABELS_RAW_MAX),
-		.pprof = profile->bytes,
-		.n_pprof = profile->n_bytes,
+		.pprof = pprof->data,
+		.n_pprof = pprof->n,
 		.time_ns = profile->time_ns,
 		.n_samples = profile->n_samples,
 	};
-
 	for (size_t i = 0; i < item.n_labels; i++)
 		labels[i] = (struct push_label){ profile->labels->items[i].name,
 						 profile->labels->items[i].value };
-	int r = pusher_push(w->outlet->pusher, &item);
+	return pusher_push(w->outlet->pusher, &item);
+}
+
+static void receive(struct receiver *receiver, struct profile *profile)
+{
+	struct write *w = CONTAINER_OF(receiver, struct write, receiver);
+	/* Who has no endpoint wants no bytes. */
+	int r = receiver->wants ? push(w, profile) : 0;
+
 	if (r < 0)
 		log_error("cannot queue a profile", LOG_ERR(r));
 }

@@ -6,19 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "agent/target/label.h"
+#include "agent/encode/profile.h"
 
 /* The capsule's type name in the configuration language. */
 #define RECEIVER_CAPSULE "ProfilesReceiver"
-
-/* Borrowed for the call. */
-struct receiver_profile {
-	const struct labels *labels;
-	const uint8_t *bytes; /* gzip'd pprof */
-	size_t n_bytes;
-	uint64_t n_samples;
-	uint64_t time_ns;
-};
 
 struct receiver_stats {
 	uint64_t sent_profiles; /* since start, accepted by the server */
@@ -29,7 +20,9 @@ struct receiver_stats {
 };
 
 struct receiver {
-	void (*receive)(struct receiver *r, const struct receiver_profile *profile);
+	/* Takes a reference for as long as it needs the profile. What it wants has been made, unless it was not there when the interval was closed. */
+	void (*receive)(struct receiver *r, struct profile *profile);
+	unsigned int wants; /* PROFILE_WANT bits; may change */
 	void (*stats)(const struct receiver *r, struct receiver_stats *ret_stats);
 };
 

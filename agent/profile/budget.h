@@ -15,8 +15,8 @@
  *	 1/32	everything small, the first processes
  *
  * On top come 1/32 for larger rings of process events where there are floods of these, 3 KiB for each further process (its entry 1.7 KiB, the
- * rest its arguments, paths and mappings), and what the agent takes before it profiles; and while the symbols of a file are indexed that has
- * tens of thousands of functions, 24 bytes for each of them.
+ * rest its arguments, paths and mappings), profiles that a receiver takes as they are, until it has them (9/128, agent/encode), and what the agent
+ * takes before it profiles; and while the symbols of a file are indexed that has tens of thousands of functions, 24 bytes for each of them.
  */
 #ifndef XAGENT_AGENT_PROFILE_BUDGET_H
 #define XAGENT_AGENT_PROFILE_BUDGET_H

@@ -13,6 +13,7 @@ void build_init(struct build *b)
 {
 	memset(b, 0, sizeof(*b));
 	b->max_bytes = SIZE_MAX;
+	b->wants = PROFILE_WANT_TABLES;
 	b->last = &b->first;
 }
 
@@ -20,6 +21,7 @@ void build_fini(struct build *b)
 {
 	for (struct built *next, *x = b->first; x; x = next) {
 		next = x->next;
+		profile_unref(x->profile);
 		free(x->bytes);
 		free(x);
 	}
@@ -31,6 +33,7 @@ int build_put(struct build *b, const struct built *what)
 	struct built *x = malloc(sizeof(*x));
 
 	if (!x) {
+		profile_unref(what->profile);
 		free(what->bytes);
 		return -ENOMEM;
 	}

@@ -2,7 +2,7 @@
 /*
  * From a closed interval to what leaves the agent. One function a form; all run in the worker thread.
  *
- *	build_pprof	one or more gzip'd profiles a series, for a server
+ *	build_profiles	one or more profiles a series, for receivers, and of each the forms that these want
  *	build_one_pprof	all series in one profile, for a file
  *	build_folded	"series;root;…;leaf count" lines, for flame graph tools
  *	build_table	the hottest functions, for a terminal
@@ -14,12 +14,13 @@
 
 #include <stdint.h>
 
+#include "agent/encode/profile.h"
 #include "agent/profile/interval.h"
 #include "agent/profile/naming.h"
 
 /* One thing to deliver. */
 struct built {
-	struct labels *labels; /* borrowed from the interval; NULL when it is about all series */
+	struct profile *profile; /* a reference; NULL: bytes about all series */
 	enum event event;
 	uint16_t source;
 	uint8_t *bytes; /* owned */
@@ -46,8 +47,10 @@ struct build_summary {
 struct build {
 	struct built *first;
 	struct built **last; /* where the next is put */
+	unsigned int wants;  /* PROFILE_WANT bits; the tables at first */
 	size_t max_bytes; /* what making one profile may take, its bytes beside; the rest goes into the next. No ceiling at first */
-	void *data;	  /* of whoever asked for the build; the functions below do not need it */
+	size_t kept_bytes; /* of tables that were put: half of max_bytes at most */
+	void *data;	   /* of whoever asked for the build; the functions below do not need it */
 	struct build_summary summary;
 };
 
@@ -55,13 +58,13 @@ typedef void (*build_fn)(const struct interval *interval, struct namer *namer, s
 
 void build_init(struct build *b);
 void build_fini(struct build *b);
-/* Takes the bytes of `what`, borrows its labels. 0 or -ENOMEM (bytes freed). */
+/* Takes the bytes or the reference of `what`. 0 or -ENOMEM (then they are gone). */
 int build_put(struct build *b, const struct built *what);
 
 /* The latest of all that was put; 0: nothing was. */
 uint64_t build_last_time_ns(const struct build *b);
 
-void build_pprof(const struct interval *interval, struct namer *namer, struct build *build);
+void build_profiles(const struct interval *interval, struct namer *namer, struct build *build);
 void build_one_pprof(const struct interval *interval, struct namer *namer, struct build *build);
 void build_folded(const struct interval *interval, struct namer *namer, struct build *build);
 void build_table(const struct interval *interval, struct namer *namer, struct build *build);

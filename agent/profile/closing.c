@@ -126,6 +126,8 @@ int session_close_interval(struct session *s)
 	};
 	build_init(&j->build);
 	j->build.max_bytes = s->budget.encoder_bytes;
+	if (s->options.hooks.wants)
+		j->build.wants = s->options.hooks.wants(s->options.hooks.data);
 	j->build.data = s->options.build_data;
 	s->interval->end_real_ns = clock_real_ns();
 	s->n_building += s->interval->n_samples;

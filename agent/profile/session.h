@@ -40,6 +40,8 @@ struct session_hooks {
 	void (*before_close)(void *data);
 	/* Its stacks are in their series and it is about to be built: the last moment to put them into others (interval_relabel). */
 	void (*on_settled)(struct interval *interval, void *data);
+	/* It is about to be built: which forms of profiles are to be made (build->wants). */
+	unsigned int (*wants)(void *data);
 	/* A closed interval has been built (also an empty one). `build` is borrowed; its bytes may be taken (set to NULL). */
 	void (*on_interval)(const struct interval *interval, struct build *build, void *data);
 	void (*on_exec)(struct process *p, void *data);

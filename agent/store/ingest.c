@@ -148,31 +148,66 @@ static void set_time(struct ingest *in, int64_t now_ms)
 	in->time_ms = p->time_nanos > 0 ? p->time_nanos / (int64_t)NS_PER_MS : now_ms;
 }
 
-static int open_all(struct ingest *in, const struct labels *labels, const uint8_t *pprof, size_t n,
-		    struct buf *why)
+static int open_tables(struct ingest *in, const struct pprof_builder *tables, struct buf *why)
 {
-	int r = open_bytes(in, pprof, n, why);
+	if (pprof_builder_packed_bytes(tables) > INGEST_MAX_PLAIN_BYTES)
+		return refuse_size(why);
+	in->is_own = true;
+	in->profile = pprof_builder_message(tables, unpack_alloc, &in->memory);
+	return in->profile ? INGEST_OPENED : ingest_no_memory(in, why);
+}
 
-	return r == INGEST_OPENED ? ingest_take_labels(in, labels, why) : r;
+static int apply_rules(struct ingest *in, const struct labels *labels, int64_t now_ms,
+		       int64_t oldest_ms, struct buf *why)
+{
+	int r = ingest_take_labels(in, labels, why);
+
+	if (r != INGEST_OPENED)
+		return r;
+	set_time(in, now_ms);
+	r = check_window(in, now_ms, oldest_ms, why);
+	r = r == INGEST_OPENED ? ingest_check(in, why) : r;
+	return r == INGEST_OPENED ? ingest_make_groups(in, why) : r;
+}
+
+static int ingest_new(struct read_budget *budget, struct ingest **ret_ingest)
+{
+	struct ingest *in = calloc(1, sizeof(*in));
+
+	if (!in)
+		return -ENOMEM;
+	in->budget = budget;
+	ingest_memory_init(&in->memory, INGEST_MAX_MEMORY);
+	*ret_ingest = in;
+	return INGEST_OPENED;
 }
 
 int ingest_open(const struct labels *labels, const uint8_t *pprof, size_t n, int64_t now_ms,
 		int64_t oldest_ms, struct read_budget *budget, struct buf *why,
 		struct ingest **ret_ingest)
 {
-	_cleanup_(ingest_freep) struct ingest *in = calloc(1, sizeof(*in));
+	_cleanup_(ingest_freep) struct ingest *in = NULL;
+	int r = ingest_new(budget, &in);
 
-	if (!in)
-		return -ENOMEM;
-	in->budget = budget;
-	ingest_memory_init(&in->memory, INGEST_MAX_MEMORY);
-	int r = open_all(in, labels, pprof, n, why);
-	if (r != INGEST_OPENED)
-		return r;
-	set_time(in, now_ms);
-	r = check_window(in, now_ms, oldest_ms, why);
-	r = r == INGEST_OPENED ? ingest_check(in, why) : r;
-	r = r == INGEST_OPENED ? ingest_make_groups(in, why) : r;
+	r = r == INGEST_OPENED ? open_bytes(in, pprof, n, why) : r;
+	r = r == INGEST_OPENED ? apply_rules(in, labels, now_ms, oldest_ms, why) : r;
+	if (r == INGEST_OPENED)
+		*ret_ingest = TAKE_PTR(in);
+	return r;
+}
+
+int ingest_open_profile(const struct profile *profile, int64_t now_ms, int64_t oldest_ms,
+			struct buf *why, struct ingest **ret_ingest)
+{
+	const struct pprof_bytes *pprof = &profile->forms[FORM_PPROF];
+	_cleanup_(ingest_freep) struct ingest *in = NULL;
+	int r = ingest_new(NULL, &in);
+
+	/* Where there was no room for its tables, there are bytes. */
+	if (r == INGEST_OPENED)
+		r = profile->tables ? open_tables(in, profile->tables, why)
+				    : open_bytes(in, pprof->data, pprof->n, why);
+	r = r == INGEST_OPENED ? apply_rules(in, profile->labels, now_ms, oldest_ms, why) : r;
 	if (r == INGEST_OPENED)
 		*ret_ingest = TAKE_PTR(in);
 	return r;

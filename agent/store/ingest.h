@@ -9,6 +9,7 @@
 #ifndef XAGENT_AGENT_STORE_INGEST_H
 #define XAGENT_AGENT_STORE_INGEST_H
 
+#include "agent/encode/profile.h"
 #include "agent/store/head.h"
 #include "agent/store/read_budget.h"
 #include "agent/target/label.h"
@@ -54,6 +55,9 @@ struct ingest;
 int ingest_open(const struct labels *labels, const uint8_t *pprof, size_t n, int64_t now_ms,
 		int64_t oldest_ms, struct read_budget *budget, struct buf *why,
 		struct ingest **ret_ingest);
+/* A profile of this agent by the same rules; what its tables promise (pprof/pprof.h) is not looked at again. It is borrowed likewise. */
+int ingest_open_profile(const struct profile *profile, int64_t now_ms, int64_t oldest_ms,
+			struct buf *why, struct ingest **ret_ingest);
 void ingest_free(struct ingest *in); /* NULL-safe */
 DEFINE_CLEANUP(struct ingest *, ingest_free);
 

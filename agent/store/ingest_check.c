@@ -228,6 +228,8 @@ int ingest_check(struct ingest *in, struct buf *why)
 {
 	int r = check_counts(in, why);
 
+	if (r == INGEST_OPENED && in->is_own)
+		return index_all(in) ? INGEST_OPENED : ingest_no_memory(in, why);
 	r = r == INGEST_OPENED ? check_texts(in, why) : r;
 	r = r == INGEST_OPENED ? check_sample_types(in, why) : r;
 	r = r == INGEST_OPENED ? check_samples(in, why) : r;

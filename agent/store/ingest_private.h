@@ -35,6 +35,7 @@ struct ingest {
 	struct ingest_memory memory;
 	struct read_budget *budget; /* of the request; NULL: none */
 	void *profile; /* the generated message: Perftools__Profiles__Profile, which only sources know */
+	bool is_own; /* made by this agent, so its structure is sound */
 	int64_t time_ms;
 	struct ingest_labels base; /* of the push, service_name included */
 	uint32_t *order;	   /* numbers of samples */

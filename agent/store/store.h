@@ -13,7 +13,7 @@
  *	xagent_store_bytes, _max_bytes		what it takes of what it may take
  *	xagent_store_segments, _series		closed segments; series of the head
  *	xagent_store_profiles, _samples		that are in it now
- *	xagent_store_received_profiles_total, _received_bytes_total
+ *	xagent_store_received_profiles_total, _received_bytes_total		bytes as they came; of this agent's own before compression
  *	xagent_store_refused_profiles_total	by `reason`: invalid_labels, malformed_profile, not_in_ingestion_window, profile_size_limit,
  *						samples_limit, store_limit, request_limit
  *	xagent_store_refused_requests_total	by `reason`: queue_full, message_size, inflated_bytes, elements, memory, time, query_memory
@@ -81,8 +81,9 @@ enum store_outcome {
 /* One profile on its way; stays where it is until `done`. */
 struct store_put {
 	struct store_task task;
-	const struct labels *labels; /* borrowed */
-	const uint8_t *pprof;	     /* gzip'd or plain; borrowed */
+	const struct profile *profile; /* borrowed; or NULL and the next three */
+	const struct labels *labels;   /* borrowed */
+	const uint8_t *pprof;	       /* gzip'd or plain; borrowed */
 	size_t n;
 	/* Of the request that it is a part of; borrowed. NULL: a profile of this agent, which goes first and is never given up. */
 	struct read_budget *budget;

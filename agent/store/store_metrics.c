@@ -11,7 +11,8 @@
 	X(profiles, METRIC_GAUGE, "Profiles in the store.")                                       \
 	X(samples, METRIC_GAUGE, "Stacks with their values in the store.")                        \
 	X(received_profiles_total, METRIC_COUNTER, "Profiles that came to the store.")            \
-	X(received_bytes_total, METRIC_COUNTER, "Bytes of these, as they came.")                  \
+	X(received_bytes_total, METRIC_COUNTER,                                                   \
+	  "Bytes of these, as they came; of the agent's own before compression.")                 \
 	X(repeated_profiles_total, METRIC_COUNTER,                                                \
 	  "Profiles that the store had already: their series has one of the same millisecond.")   \
 	X(disk_bytes, METRIC_GAUGE, "Bytes of the store's files.")                                \

@@ -37,6 +37,9 @@ static int put_opened(struct store_put *put)
 
 static int put_open(struct store_put *put)
 {
+	if (put->profile)
+		return ingest_open_profile(put->profile, put->now_ms, put->oldest_ms, put->why,
+					   &put->in);
 	return ingest_open(put->labels, put->pprof, put->n, put->now_ms, put->oldest_ms,
 			   put->budget, put->why, &put->in);
 }
@@ -73,6 +76,15 @@ void store_count_refused(struct store *s, enum ingest_outcome reason, size_t n)
 	metric_add(s->metrics.received_profiles, n);
 	for (size_t i = 0; i < n; i++)
 		(void)refuse(s, reason);
+}
+
+/* Before compression, if it was not compressed. */
+static size_t received_bytes(const struct store_put *put)
+{
+	if (!put->profile)
+		return put->n;
+	return put->profile->tables ? pprof_builder_packed_bytes(put->profile->tables)
+				    : put->profile->forms[FORM_PPROF].n;
 }
 
 static void count_received(struct store *s, size_t n_bytes)
@@ -131,7 +143,7 @@ static void put_end(struct store_put *put)
 	forget_segments(put);
 	ingest_free(put->in);
 	put->in = NULL;
-	count_received(s, put->n);
+	count_received(s, received_bytes(put));
 	put->result = put_result(s, put);
 	store_evict(s);
 	put->done(put);

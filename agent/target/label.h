@@ -6,11 +6,12 @@
  * A set holds what it was given, be it a target of discovery with hundreds of internal labels or a
  * finished series; only sets that come out of hygiene_clean() are fit to be sent.
  *
- * Loop thread, except that the worker may read a set while somebody holds a reference.
+ * Sets are made in the loop thread; any thread may read one, and take and drop references, while somebody holds one.
  */
 #ifndef XAGENT_AGENT_TARGET_LABEL_H
 #define XAGENT_AGENT_TARGET_LABEL_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -31,7 +32,7 @@ struct label {
 };
 
 struct labels {
-	unsigned int n_refs;
+	atomic_uint n_refs;
 	uint64_t hash; /* over the sorted names and values */
 	size_t n;
 	struct labels *of[2]; /* references: sets that hold some of its texts; NULL: none */

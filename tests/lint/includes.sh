@@ -19,9 +19,10 @@ dwarf      util telemetry dwarf object
 symbol     util telemetry symbol dwarf process object
 target     util telemetry target process http events.h
 discovery  util telemetry discovery target http
-profile    util telemetry profile sample process object runtimes unwind symbol target wire.h pprof.h
+encode     util encode target pprof.h
+profile    util telemetry profile encode sample process object runtimes unwind symbol target wire.h pprof.h
 push       util telemetry push http
-store      util telemetry store http target pprof.h
+store      util telemetry store http target encode pprof.h
 page       util page
 component  *
 cli        *

@@ -10,7 +10,7 @@
 #include "agent/component/receiver.h"
 #include "agent/http/server.h"
 #include "agent/util/clock.h"
-#include "pprof/pprof.h"
+#include "tests/support/small_profile.h"
 
 #define STORE "pyroscope.store \"s\" { }\n"
 /* One of the store's routes: there while it answers. */
@@ -112,52 +112,47 @@ static struct receiver *receiver_of(const struct world *w, const char *id)
 	return r;
 }
 
-static void make_profile(struct pprof_bytes *ret_bytes)
-{
-	struct pprof_builder *b = NULL;
-	struct pprof_options o = PPROF_OPTIONS_DEFAULT;
-	const struct pprof_function function = { .name = "f" };
-	struct pprof_line line = { 0 };
-	uint64_t location = 0;
-
-	o.period = 10000000;
-	o.time_ns = (int64_t)clock_real_ns();
-	assert_int_equal(pprof_builder_new(&o, &b), 0);
-	assert_int_equal(pprof_builder_function(b, &function, &line.function_id), 0);
-	assert_int_equal(pprof_builder_location(b, 0, 1, &line, 1, &location), 0);
-	assert_int_equal(pprof_builder_sample(b, &location, 1, &(int64_t){ 10000000 }, NULL, 0), 0);
-	assert_int_equal(pprof_builder_encode(b, ret_bytes), 0);
-	pprof_builder_free(b);
-}
-
 /* Until the store has it. */
-static void give(struct world *w, struct receiver *r, const void *bytes, size_t n)
+static void give(struct world *w, struct receiver *r, struct profile *p)
 {
 	uint64_t end_ns = clock_mono_ns() + 10 * NS_PER_S;
 	struct receiver_stats stats;
-	const struct label items[] = { { "service_name", "s" }, { "__name__", "process_cpu" } };
-	struct labels *labels = NULL;
 
-	assert_int_equal(labels_new(items, 2, &labels), 0);
-	r->receive(r, &(struct receiver_profile){ .labels = labels,
-						  .bytes = bytes,
-						  .n_bytes = n,
-						  .n_samples = 1,
-						  .time_ns = clock_real_ns() });
-	labels_unref(labels);
+	r->receive(r, p);
 	for (r->stats(r, &stats); stats.waiting_profiles > 0; r->stats(r, &stats)) {
 		assert_true(clock_mono_ns() < end_ns);
 		assert_int_equal(loop_run_once(w->f->env.loop, 100), 0);
 	}
+	assert_int_equal(p->n_refs, 1);
+	profile_unref(p);
+}
+
+/* A server's store refuses one without a name. */
+static struct profile *profile_with(bool name)
+{
+	const struct label items[] = { { "service_name", "s" }, { "__name__", "process_cpu" } };
+	struct labels *labels = NULL;
+
+	assert_int_equal(labels_new(items, name ? 2 : 1, &labels), 0);
+	struct profile *p = small_profile(labels);
+	labels_unref(labels);
+	return p;
 }
 
 static void give_profile(struct world *w, struct receiver *r)
 {
-	struct pprof_bytes bytes = { 0 };
+	give(w, r, profile_with(true));
+}
 
-	make_profile(&bytes);
-	give(w, r, bytes.data, bytes.n);
-	pprof_bytes_fini(&bytes);
+/* One whose tables found no room comes as bytes. */
+static void give_bytes(struct world *w, struct receiver *r)
+{
+	const struct pprof_bytes *ignored;
+	struct profile *p = profile_with(true);
+
+	assert_int_equal(profile_encode(p, FORM_PPROF, &ignored), 0);
+	profile_drop_tables(p);
+	give(w, r, p);
 }
 
 static struct store_status status_of(const struct world *w, const char *id)
@@ -194,7 +189,7 @@ static void test_keeps_and_refuses(void **state)
 	run(w, STORE);
 	r = receiver_of(w, "pyroscope.store.s");
 	give_profile(w, r);
-	give(w, r, "no profile", 10);
+	give(w, r, profile_with(false));
 	r->stats(r, &stats);
 	assert_int_equal(stats.sent_profiles, 1);
 	assert_int_equal(stats.dropped_profiles, 1);
@@ -204,6 +199,15 @@ static void test_keeps_and_refuses(void **state)
 	assert_non_null(strstr(message_of(w, "pyroscope.store.s"), "1 profile in "));
 	assert_non_null(strstr(message_of(w, "pyroscope.store.s"), "; 1 refused, the last: "));
 	assert_null(strstr(message_of(w, "pyroscope.store.s"), "everybody"));
+}
+
+static void test_keeps_what_comes_as_bytes(void **state)
+{
+	struct world *w = *state;
+
+	run(w, STORE);
+	give_bytes(w, receiver_of(w, "pyroscope.store.s"));
+	assert_int_equal(status_of(w, "pyroscope.store.s").stats.n_profiles, 1);
 }
 
 static void test_answers_while_it_runs(void **state)
@@ -372,10 +376,11 @@ static void test_tells_about_itself(void **state)
 int main(void)
 {
 	struct CMUnitTest tests[ARRAY_SIZE(second) + N_OTHER] = {
-		T(test_keeps_and_refuses),     T(test_answers_while_it_runs),
-		T(test_runs_without_a_server), T(test_bounds_change_live),
-		T(test_is_found_again),	       T(test_place_that_cannot_be),
-		T(test_waits_for_its_place),   T(test_tells_about_itself),
+		T(test_keeps_and_refuses),     T(test_keeps_what_comes_as_bytes),
+		T(test_answers_while_it_runs), T(test_runs_without_a_server),
+		T(test_bounds_change_live),    T(test_is_found_again),
+		T(test_place_that_cannot_be),  T(test_waits_for_its_place),
+		T(test_tells_about_itself),
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(second); i++)

@@ -5,6 +5,7 @@
 #include "agent/component/receiver.h"
 #include "agent/http/server.h"
 #include "agent/util/clock.h"
+#include "tests/support/small_profile.h"
 
 struct server {
 	struct fixture *f;
@@ -87,11 +88,9 @@ static void push(struct receiver *r)
 	struct labels *labels = NULL;
 
 	assert_int_equal(labels_new(items, 1, &labels), 0);
-	r->receive(r, &(struct receiver_profile){ .labels = labels,
-						  .bytes = (const uint8_t *)"x",
-						  .n_bytes = 1,
-						  .n_samples = 1,
-						  .time_ns = clock_real_ns() });
+	struct profile *p = small_profile(labels);
+	r->receive(r, p);
+	profile_unref(p);
 	labels_unref(labels);
 }
 

@@ -21,13 +21,16 @@ static void fill(struct world *w)
 struct form {
 	const char *name;
 	build_fn build;
+	unsigned int wants;
 };
 
 static const struct form forms[] = {
-	{ "pprof", build_pprof },
-	{ "one_pprof", build_one_pprof },
-	{ "folded", build_folded },
-	{ "table", build_table },
+	{ "tables", build_profiles, PROFILE_WANT_TABLES },
+	{ "pprof", build_profiles, PROFILE_WANT(FORM_PPROF) },
+	{ "both", build_profiles, PROFILE_WANT_TABLES | PROFILE_WANT(FORM_PPROF) },
+	{ "one_pprof", build_one_pprof, 0 },
+	{ "folded", build_folded, 0 },
+	{ "table", build_table, 0 },
 };
 
 static uint64_t delivered(const struct build *b)
@@ -49,6 +52,7 @@ static void check_form(struct world *w, const struct form *form)
 
 		assert_true(nth < MAX_ALLOCATIONS);
 		build_init(&b);
+		b.wants = form->wants;
 		assert_int_equal(namer_new(w->interval, w->store, (size_t)1 << 20, &namer), 0);
 		alloc_fail_arm(nth);
 		form->build(w->interval, namer, &b);

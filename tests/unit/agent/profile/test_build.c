@@ -28,7 +28,7 @@ static char *text_of(const struct build *b)
 {
 	assert_non_null(b->first);
 	assert_null(b->first->next);
-	assert_null(b->first->labels);
+	assert_null(b->first->profile);
 	char *text = strndup((const char *)b->first->bytes, b->first->n_bytes);
 	assert_non_null(text);
 	return text;
@@ -273,9 +273,22 @@ static void test_summary(void **state)
 	assert_string_equal(b.summary.hottest_function, "");
 }
 
+/* Of a profile, or of a file. */
+static struct pprof_bytes bytes_of(const struct built *x)
+{
+	const struct pprof_bytes *bytes = NULL;
+
+	if (!x->profile)
+		return (struct pprof_bytes){ x->bytes, x->n_bytes };
+	assert_int_equal(x->profile->n_samples, x->n_samples);
+	assert_int_equal(x->profile->time_ns, x->time_ns);
+	assert_int_equal(profile_encode(x->profile, FORM_PPROF, &bytes), 0);
+	return *bytes;
+}
+
 static Perftools__Profiles__Profile *unpack(const struct built *x, struct pprof_facts *ret_facts)
 {
-	const struct pprof_bytes gz = { x->bytes, x->n_bytes };
+	const struct pprof_bytes gz = bytes_of(x);
 	struct pprof_bytes plain = { 0 };
 
 	assert_int_equal(pprof_gunzip(&gz, PLAIN_MAX_BYTES, &plain), 0);
@@ -312,12 +325,12 @@ static void test_pprof(void **state)
 
 	fill(w);
 	build_init(&b);
-	build_pprof(w->interval, w->namer, &b);
+	build_profiles(w->interval, w->namer, &b);
 	for (const struct built *x = b.first; x; x = x->next, n++) {
 		_cleanup_profile_ Perftools__Profiles__Profile *p = unpack(x, &facts);
 
-		assert_true(x->labels == w->web || x->labels == w->db);
-		assert_int_equal(x->n_samples, x->labels == w->web ? 7 : 1);
+		assert_true(x->profile->labels == w->web || x->profile->labels == w->db);
+		assert_int_equal(x->n_samples, x->profile->labels == w->web ? 7 : 1);
 		assert_int_equal(facts.totals[0], x->n_samples * PERIOD_NS);
 		assert_int_equal(p->period, PERIOD_NS);
 		assert_int_equal(p->time_nanos, END_REAL_NS);
@@ -394,8 +407,78 @@ static void test_pprof_events(void **state)
 	add_tracepoint(w, 3);
 	add_tracepoint(w, 4);
 	world_add(w, w->web, (const uint64_t[]){ FN(1) }, 1, NO_FRAMES, 0, 2);
-	check_events(w, build_pprof);
+	check_events(w, build_profiles);
 	check_events(w, build_one_pprof);
+}
+
+/* FNV-1a. */
+static uint64_t digest_of(const struct pprof_bytes *bytes)
+{
+	uint64_t digest = 0xcbf29ce484222325;
+
+	for (size_t i = 0; i < bytes->n; i++)
+		digest = (digest ^ bytes->data[i]) * 0x100000001b3;
+	return digest;
+}
+
+/* A series of two labels and threads with names, one of a tracepoint, one that does not fit into one profile. */
+static void fill_golden(struct world *w)
+{
+	const int64_t value = PERIOD_NS;
+	const struct frame_ref frames[] = { kernel_frame(FN(5)), kernel_frame(FN(6)),
+					    jit_frame(w->interval) };
+
+	w->interval->tagging =
+		(struct tagging){ .comm = COMM_LABEL | COMM_STACKFRAME, .pid = true };
+	for (unsigned int i = 0; i < 3; i++) {
+		const struct samples one = { .labels = w->db,
+					     .values = &value,
+					     .frames = frames,
+					     .n_kernel = 2,
+					     .n_user = 1,
+					     .count = 1 + i,
+					     .pid = 100 + i,
+					     .comm = i % 2 ? "reader" : "writer" };
+		bool is_new;
+
+		assert_int_equal(interval_add(w->interval, &one, &is_new), 0);
+	}
+	fill(w);
+	add_tracepoint(w, 3);
+	for (unsigned int i = 0; i < 18000; i++)
+		world_add(w, w->web, (const uint64_t[]){ FN(i % 150), FN(i / 150), FN(i % 7) }, 3,
+			  NO_FRAMES, 0, 1);
+}
+
+/* What leaves for a server stays as it is, byte by byte: before compression, which is zlib's. */
+static void test_pprof_bytes(void **state)
+{
+	static const struct {
+		size_t n;
+		uint64_t digest;
+	} golden[] = { { 140, 0x855f2a952f7fff28 },
+		       { 216599, 0xfa1abe5e96711e6e },
+		       { 30096, 0x6315a35736adc7e1 },
+		       { 393, 0x78b9a74fc468d595 } };
+	struct world *w = *state;
+	struct build b;
+	size_t i = 0;
+
+	fill_golden(w);
+	build_init(&b);
+	build_profiles(w->interval, w->namer, &b);
+	for (const struct built *x = b.first; x; x = x->next, i++) {
+		const struct pprof_bytes gz = bytes_of(x);
+		struct pprof_bytes plain = { 0 };
+
+		assert_int_equal(pprof_gunzip(&gz, PLAIN_MAX_BYTES, &plain), 0);
+		assert_in_range(i, 0, ARRAY_SIZE(golden) - 1);
+		assert_int_equal(plain.n, golden[i].n);
+		assert_int_equal(digest_of(&plain), golden[i].digest);
+		pprof_bytes_fini(&plain);
+	}
+	assert_int_equal(i, ARRAY_SIZE(golden));
+	build_fini(&b);
 }
 
 static void test_pprof_names(void **state)
@@ -410,7 +493,7 @@ static void test_pprof_names(void **state)
 
 	world_add(w, w->web, kernel, 2, cut, 3, 3);
 	build_init(&b);
-	build_pprof(w->interval, w->namer, &b);
+	build_profiles(w->interval, w->namer, &b);
 	_cleanup_profile_ Perftools__Profiles__Profile *p = unpack(b.first, &facts);
 	assert_int_equal(p->n_sample, 1);
 	assert_int_equal(p->sample[0]->n_location_id, ARRAY_SIZE(expected));
@@ -431,7 +514,7 @@ static void test_pprof_empty(void **state)
 	struct build b;
 
 	build_init(&b);
-	build_pprof(w->interval, w->namer, &b);
+	build_profiles(w->interval, w->namer, &b);
 	assert_null(b.first);
 	build_one_pprof(w->interval, w->namer, &b);
 	assert_non_null(b.first);
@@ -454,7 +537,7 @@ static void test_one_pprof(void **state)
 	build_init(&b);
 	build_one_pprof(w->interval, w->namer, &b);
 	assert_null(b.first->next);
-	assert_null(b.first->labels);
+	assert_null(b.first->profile);
 	_cleanup_profile_ Perftools__Profiles__Profile *p = unpack(b.first, &facts);
 	assert_int_equal(facts.totals[0], 8 * PERIOD_NS);
 	for (size_t i = 0; i < p->n_sample; i++) {
@@ -486,11 +569,11 @@ static void test_split(void **state)
 			world_add(w, w->web, (const uint64_t[]){ FN(i), FN(k) }, 2, NO_FRAMES, 0,
 				  1 + i % 3);
 	build_init(&b);
-	build_pprof(w->interval, w->namer, &b);
+	build_profiles(w->interval, w->namer, &b);
 	for (const struct built *x = b.first; x; x = x->next, n_profiles++) {
 		_cleanup_profile_ Perftools__Profiles__Profile *p = unpack(x, &facts);
 
-		assert_ptr_equal(x->labels, w->web);
+		assert_ptr_equal(x->profile->labels, w->web);
 		assert_in_range(facts.n_samples, 1, 16000);
 		assert_true(facts.plain_bytes <= PPROF_OPTIONS_DEFAULT.max_bytes);
 		assert_int_equal(facts.totals[0], x->n_samples * PERIOD_NS);
@@ -515,10 +598,77 @@ static void test_split(void **state)
 	build_fini(&b);
 }
 
+static size_t bytes_made(const struct build *b)
+{
+	size_t n = 0;
+
+	for (const struct built *x = b->first; x; x = x->next)
+		for (enum profile_form form = 0; form < FORM_MAX; form++)
+			n += x->profile->forms[form].n;
+	return n;
+}
+
+/* Forms that nobody wants are not made; tables that nobody wants are not kept. */
+static void test_only_what_is_wanted(void **state)
+{
+	static const struct {
+		unsigned int wants;
+		bool bytes, tables;
+	} rows[] = { { 0, false, true }, /* whoever comes in between still finds it */
+		     { PROFILE_WANT_TABLES, false, true },
+		     { PROFILE_WANT(FORM_PPROF), true, false },
+		     { PROFILE_WANT_TABLES | PROFILE_WANT(FORM_PPROF), true, true } };
+	struct world *w = *state;
+
+	fill(w);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct build b;
+
+		build_init(&b);
+		b.wants = rows[i].wants;
+		build_profiles(w->interval, w->namer, &b);
+		assert_int_equal(bytes_made(&b) > 0, rows[i].bytes);
+		for (const struct built *x = b.first; x; x = x->next)
+			assert_int_equal(x->profile->tables != NULL, rows[i].tables);
+		assert_int_equal(b.summary.n_samples, w->interval->n_samples);
+		build_fini(&b);
+	}
+}
+
+/* Of tables half the ceiling is kept; what is beyond goes out as bytes, and none is lost. */
+static void test_kept_tables_have_a_ceiling(void **state)
+{
+	struct world *w = *state;
+	struct pprof_facts facts;
+	size_t n_kept = 0, n_packed = 0, kept_bytes = 0;
+	uint64_t total = 0;
+	struct build b;
+
+	for (unsigned int i = 0; i < N_FUNCTIONS; i++)
+		for (unsigned int k = 0; k < N_FUNCTIONS; k++)
+			world_add(w, w->web, (const uint64_t[]){ FN(i), FN(k) }, 2, NO_FRAMES, 0,
+				  1);
+	build_init(&b);
+	b.max_bytes = (size_t)2 << 20;
+	build_profiles(w->interval, w->namer, &b);
+	for (const struct built *x = b.first; x; x = x->next) {
+		n_kept += x->profile->tables != NULL;
+		n_packed += x->profile->tables == NULL;
+		kept_bytes += x->profile->tables ? profile_memory_bytes(x->profile) : 0;
+		_cleanup_profile_ Perftools__Profiles__Profile *p = unpack(x, &facts);
+		total += (uint64_t)facts.totals[0];
+	}
+	assert_true(n_kept > 0 && n_packed > 0);
+	assert_true(kept_bytes < b.max_bytes / 2 + 65536);
+	assert_int_equal(total, w->interval->n_samples * PERIOD_NS);
+	build_fini(&b);
+}
+
 /* The deepest stack there is, in every form. */
 static void test_deepest_stack(void **state)
 {
-	static const build_fn forms[] = { build_pprof, build_one_pprof, build_folded, build_table };
+	static const build_fn forms[] = { build_profiles, build_one_pprof, build_folded,
+					  build_table };
 	struct world *w = *state;
 	uint64_t kernel[WIRE_MAX_KERNEL_FRAMES];
 	struct frame_ref user[WIRE_MAX_USER_FRAMES + 1];
@@ -558,10 +708,13 @@ int main(void)
 		WORLD_TEST(test_summary),
 		WORLD_TEST(test_pprof),
 		WORLD_TEST(test_pprof_events),
+		WORLD_TEST(test_pprof_bytes),
 		WORLD_TEST(test_pprof_names),
 		WORLD_TEST(test_pprof_empty),
 		WORLD_TEST(test_one_pprof),
 		WORLD_TEST(test_split),
+		WORLD_TEST(test_only_what_is_wanted),
+		WORLD_TEST(test_kept_tables_have_a_ceiling),
 		WORLD_TEST(test_deepest_stack),
 	};
 

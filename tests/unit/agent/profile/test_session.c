@@ -81,15 +81,16 @@ static void on_interval(const struct interval *interval, struct build *build, vo
 	assert_int_equal(build->summary.n_samples, interval->n_samples);
 	for (const struct built *x = build->first; x; x = x->next) {
 		f->n_samples += x->n_samples;
-		if (!x->labels) {
+		const struct pprof_bytes *gz;
+		struct pprof_facts facts;
+
+		if (!x->profile) {
 			assert_int_equal(buf_append(&f->text, x->bytes, x->n_bytes), 0);
 			continue;
 		}
-		const struct pprof_bytes gz = { x->bytes, x->n_bytes };
-		struct pprof_facts facts;
-
-		assert_ptr_equal(x->labels, f->labels);
-		assert_null(pprof_check(&gz, (size_t)16 << 20, &facts));
+		assert_ptr_equal(x->profile->labels, f->labels);
+		assert_int_equal(profile_encode(x->profile, FORM_PPROF, &gz), 0);
+		assert_null(pprof_check(gz, (size_t)16 << 20, &facts));
 		f->total_ns += facts.totals[0];
 	}
 }
@@ -127,7 +128,7 @@ static struct session_options options_of(struct fixture *f)
 {
 	return (struct session_options){
 		.sampler = SAMPLER_OPTIONS_INIT,
-		.build = build_pprof,
+		.build = build_profiles,
 		.hooks = { .match = match,
 			   .before_close = before_close,
 			   .on_interval = on_interval,

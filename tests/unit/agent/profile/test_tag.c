@@ -171,11 +171,12 @@ static void show(const Perftools__Profiles__Profile *p, struct buf *out)
 
 static Perftools__Profiles__Profile *unpack(const struct built *b)
 {
-	const struct pprof_bytes gz = { b->bytes, b->n_bytes };
+	const struct pprof_bytes *gz;
 	struct pprof_bytes plain = { 0 };
 	struct pprof_facts facts;
 
-	assert_int_equal(pprof_gunzip(&gz, 1 << 20, &plain), 0);
+	assert_int_equal(profile_encode(b->profile, FORM_PPROF, &gz), 0);
+	assert_int_equal(pprof_gunzip(gz, 1 << 20, &plain), 0);
 	assert_null(pprof_check_plain(&plain, &facts));
 	Perftools__Profiles__Profile *p =
 		perftools__profiles__profile__unpack(NULL, plain.n, plain.data);
@@ -211,7 +212,7 @@ static void test_profile(void **state)
 		w->interval->tagging = rows[k].tagging;
 		fill(w->interval, w->web);
 		build_init(&b);
-		build_pprof(w->interval, w->namer, &b);
+		build_profiles(w->interval, w->namer, &b);
 		assert_int_equal(b.summary.n_samples, 4);
 		Perftools__Profiles__Profile *p = unpack(b.first);
 		show(p, &text);
@@ -233,7 +234,7 @@ static void test_what_is_not_known_is_not_told(void **state)
 	add_tagged(w->interval, w->web, 0, "");
 	add_tagged(w->interval, w->web, 0, NULL);
 	build_init(&b);
-	build_pprof(w->interval, w->namer, &b);
+	build_profiles(w->interval, w->namer, &b);
 	Perftools__Profiles__Profile *p = unpack(b.first);
 	show(p, &text);
 	assert_string_equal(buf_str(&text), "fn002;fn001; 2\n");

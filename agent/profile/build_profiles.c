@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Profiles in pprof form.
+ * Profiles: what is named becomes tables, and these what is wanted.
  *
  * Locations are keyed by their functions and lines, inlined ones included, not by address: the server clears addresses of named
  * mappings and would keep the same stack as often as there are call sites. Without lines that is one location a function. A series that does not fit into one profile (Pyroscope's limits) becomes several, a millisecond
@@ -27,8 +27,9 @@ struct encoder {
 	struct labels *labels;
 	enum event event;
 	uint16_t source;
-	const char *process; /* label of every sample of the series; NULL: none */
-	bool unlimited;	     /* no server will see it */
+	const char *process;	/* label of every sample of the series; NULL: none */
+	bool is_file;		/* of all series, and no server will see it */
+	enum profile_form form; /* of the file */
 	struct pprof_builder *builder;
 	uint64_t epoch; /* number of the builder: ids belong to one */
 	uint64_t time_ns;
@@ -57,7 +58,7 @@ static int encoder_open(struct encoder *e)
 	if (o.duration_ns < 0)
 		o.duration_ns = 0;
 	o.max_bytes = MIN_OF(o.max_bytes, e->build->max_bytes / BYTES_A_PACKED_BYTE);
-	if (e->unlimited) {
+	if (e->is_file) {
 		o.max_samples = SIZE_MAX;
 		o.max_bytes = PPROF_MAX_MAX_BYTES;
 	}
@@ -66,24 +67,72 @@ static int encoder_open(struct encoder *e)
 	return pprof_builder_new(&o, &e->builder);
 }
 
-/* Encodes what is in the builder and lets it go. */
-static int encoder_close(struct encoder *e, bool even_empty)
+/* What receivers want, and no more. Tables for which there is no room go out as bytes, which are a tenth of them. */
+static int make_forms(struct build *b, struct profile *p)
 {
-	struct pprof_bytes bytes = { 0 };
+	const struct pprof_bytes *ignored;
+	size_t n_bytes = pprof_builder_memory_bytes(p->tables);
+	bool has_room = n_bytes <= b->max_bytes / 2 - MIN_OF(b->kept_bytes, b->max_bytes / 2);
+	unsigned int wants = has_room ? b->wants : b->wants | PROFILE_WANT(FORM_PPROF);
 	int r = 0;
 
-	if (e->builder && (e->n_samples > 0 || even_empty))
-		r = pprof_builder_encode(e->builder, &bytes);
-	pprof_builder_free(e->builder);
-	e->builder = NULL;
-	if (r == 0 && bytes.data)
-		r = build_put(e->build, &(struct built){ .labels = e->labels,
-							 .event = e->event,
-							 .source = e->source,
-							 .bytes = bytes.data,
-							 .n_bytes = bytes.n,
-							 .n_samples = e->n_samples,
-							 .time_ns = e->time_ns });
+	for (enum profile_form form = 0; r == 0 && form < FORM_MAX; form++)
+		if (wants & PROFILE_WANT(form))
+			r = profile_encode(p, form, &ignored);
+	if (r < 0)
+		return r;
+	if ((wants & PROFILE_WANT(FORM_PPROF)) && !(has_room && wants & PROFILE_WANT_TABLES))
+		profile_drop_tables(p);
+	else
+		b->kept_bytes += n_bytes;
+	return 0;
+}
+
+static int put_profile(struct encoder *e, struct profile *p)
+{
+	int r = make_forms(e->build, p);
+
+	if (r < 0) {
+		profile_unref(p);
+		return r;
+	}
+	return build_put(e->build, &(struct built){ .profile = p,
+						    .event = e->event,
+						    .source = e->source,
+						    .n_samples = e->n_samples,
+						    .time_ns = e->time_ns });
+}
+
+/* Of a file the bytes are all that is wanted. */
+static int put_file(struct encoder *e, struct profile *p)
+{
+	_cleanup_(profile_unrefp) struct profile *owned = p;
+	const struct pprof_bytes *made;
+	int r = profile_encode(owned, e->form, &made);
+
+	if (r < 0)
+		return r;
+	struct pprof_bytes bytes = *made;
+	owned->forms[e->form] = (struct pprof_bytes){ 0 };
+	return build_put(e->build, &(struct built){ .event = e->event,
+						    .source = e->source,
+						    .bytes = bytes.data,
+						    .n_bytes = bytes.n,
+						    .n_samples = e->n_samples,
+						    .time_ns = e->time_ns });
+}
+
+/* What is in the builder becomes a profile. */
+static int encoder_close(struct encoder *e, bool even_empty)
+{
+	_cleanup_(pprof_builder_freep) struct pprof_builder *builder = TAKE_PTR(e->builder);
+	struct profile *p = NULL;
+	int r = 0;
+
+	if (builder && (e->n_samples > 0 || even_empty))
+		r = profile_new(&builder, e->labels, e->n_samples, e->time_ns, &p);
+	if (p)
+		r = e->is_file ? put_file(e, p) : put_profile(e, p);
 	if (r < 0)
 		e->build->summary.n_failed += e->n_samples;
 	else
@@ -236,7 +285,7 @@ static void encode_series(struct encoder *e, const struct series *series)
 	}
 }
 
-void build_pprof(const struct interval *interval, struct namer *namer, struct build *build)
+void build_profiles(const struct interval *interval, struct namer *namer, struct build *build)
 {
 	struct encoder e = { .interval = interval, .namer = namer, .build = build };
 
@@ -263,20 +312,32 @@ static void encode_source(struct encoder *e)
 		(void)encoder_close(e, false);
 }
 
-void build_one_pprof(const struct interval *interval, struct namer *namer, struct build *build)
+static void build_file(const struct interval *interval, struct namer *namer, struct build *build,
+		       enum profile_form form)
 {
 	struct encoder e = { .interval = interval,
 			     .namer = namer,
 			     .build = build,
 			     .time_ns = interval->end_real_ns,
-			     .unlimited = true };
+			     .is_file = true,
+			     .form = form };
 
 	for (e.source = 0; e.source < EVENT_MAX_SOURCES; e.source++)
 		encode_source(&e);
 	if (build->first)
 		return;
-	/* A file without samples is a valid profile, too. */
+	/* A file without samples is a valid one, too. */
 	e.event = EVENT_CPU;
 	(void)encoder_open(&e);
 	(void)encoder_close(&e, true);
+}
+
+void build_one_pprof(const struct interval *interval, struct namer *namer, struct build *build)
+{
+	build_file(interval, namer, build, FORM_PPROF);
+}
+
+void build_folded(const struct interval *interval, struct namer *namer, struct build *build)
+{
+	build_file(interval, namer, build, FORM_FOLDED);
 }

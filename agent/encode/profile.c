@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One profile: its references, and its forms. */
+#include "agent/encode/profile.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static int (*const encoders[FORM_MAX])(const struct profile *p, struct pprof_bytes *ret_bytes) = {
+	[FORM_PPROF] = encode_pprof,
+	[FORM_FOLDED] = encode_folded,
+};
+
+int profile_new(struct pprof_builder **tables, struct labels *labels, uint64_t n_samples,
+		uint64_t time_ns, struct profile **ret_profile)
+{
+	_cleanup_(pprof_builder_freep) struct pprof_builder *owned = TAKE_PTR(*tables);
+	struct profile *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return -ENOMEM;
+	pprof_builder_freeze(owned);
+	p->n_refs = 1;
+	p->labels = labels ? labels_ref(labels) : NULL;
+	p->n_samples = n_samples;
+	p->time_ns = time_ns;
+	p->tables = TAKE_PTR(owned);
+	*ret_profile = p;
+	return 0;
+}
+
+struct profile *profile_ref(struct profile *p)
+{
+	atomic_fetch_add_explicit(&p->n_refs, 1, memory_order_relaxed);
+	return p;
+}
+
+/* Whoever drops the last one sees what all others did before they dropped theirs. */
+void profile_unref(struct profile *p)
+{
+	if (!p || atomic_fetch_sub_explicit(&p->n_refs, 1, memory_order_acq_rel) > 1)
+		return;
+	pprof_builder_free(p->tables);
+	for (size_t i = 0; i < FORM_MAX; i++)
+		pprof_bytes_fini(&p->forms[i]);
+	labels_unref(p->labels);
+	free(p);
+}
+
+void profile_set_labels(struct profile *p, struct labels *labels)
+{
+	labels_ref(labels);
+	labels_unref(p->labels);
+	p->labels = labels;
+}
+
+int profile_encode(struct profile *p, enum profile_form form, const struct pprof_bytes **ret_bytes)
+{
+	struct pprof_bytes *bytes = &p->forms[form];
+	int r = 0;
+
+	if (!bytes->data)
+		r = p->tables ? encoders[form](p, bytes) : -ENODATA;
+	if (r == 0)
+		*ret_bytes = bytes;
+	return r;
+}
+
+void profile_drop_tables(struct profile *p)
+{
+	pprof_builder_free(p->tables);
+	p->tables = NULL;
+}
+
+size_t profile_memory_bytes(const struct profile *p)
+{
+	size_t n = sizeof(*p) + (p->tables ? pprof_builder_memory_bytes(p->tables) : 0);
+
+	for (size_t i = 0; i < FORM_MAX; i++)
+		n += p->forms[i].n;
+	return n;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One profile of one series, as it leaves the stages before: immutable, held by references, and turned into bytes by encoders, each of which
+ * is run once and only for who wants its form.
+ *
+ *	worker:  tables ──► profile ──► the forms that receivers have asked for
+ *	loop:    profile ──► receivers, a reference each
+ *
+ * A profile belongs to the worker until it is delivered, and to the loop thread afterwards: these make its forms, nobody else. Its tables never
+ * change, so any thread that has a reference may read them. References are taken and dropped on any thread.
+ */
+#ifndef XAGENT_AGENT_ENCODE_PROFILE_H
+#define XAGENT_AGENT_ENCODE_PROFILE_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agent/target/label.h"
+#include "agent/util/cleanup.h"
+#include "pprof/pprof.h"
+
+/* A form for each encoder. */
+enum profile_form {
+	FORM_PPROF,  /* gzip'd, for a server or a file */
+	FORM_FOLDED, /* "series;root;…;leaf count" lines, for flame graph tools */
+	FORM_MAX
+};
+
+/* What receivers want of profiles: bits. */
+#define PROFILE_WANT(form) (1U << (form))
+#define PROFILE_WANT_TABLES (1U << FORM_MAX) /* the profile itself */
+
+struct profile {
+	atomic_uint n_refs;
+	struct labels *labels; /* a reference; NULL: it is about all series */
+	uint64_t n_samples;
+	uint64_t time_ns;
+	/* Types, period, samples, locations, functions, mappings, texts: frozen. NULL: a form of it is all that is left. */
+	struct pprof_builder *tables;
+	struct pprof_bytes forms[FORM_MAX]; /* empty: not made */
+};
+
+/* With one reference; takes the builder (which becomes NULL) in any case, and a reference to the labels. 0 or -ENOMEM. */
+int profile_new(struct pprof_builder **tables, struct labels *labels, uint64_t n_samples,
+		uint64_t time_ns, struct profile **ret_profile);
+struct profile *profile_ref(struct profile *p);
+void profile_unref(struct profile *p); /* NULL-safe */
+DEFINE_CLEANUP(struct profile *, profile_unref);
+
+/* Other labels; before anybody else has a reference. */
+void profile_set_labels(struct profile *p, struct labels *labels);
+
+/* The form, borrowed from the profile; made now if it was not. 0; -ENODATA: there are no tables to make it of; -ENOMEM, -EFBIG. */
+int profile_encode(struct profile *p, enum profile_form form, const struct pprof_bytes **ret_bytes);
+/* Its forms are all that anybody wants. */
+void profile_drop_tables(struct profile *p);
+
+/* What it takes of memory. */
+size_t profile_memory_bytes(const struct profile *p);
+
+/* The encoders; any thread that has a reference. 0 or -errno. */
+int encode_pprof(const struct profile *p, struct pprof_bytes *ret_bytes);
+int encode_folded(const struct profile *p, struct pprof_bytes *ret_bytes);
+
+#endif

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One profile: its references over threads, its forms, each made once. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "tests/support/small_profile.h"
+
+#define N_THREADS 4
+#define N_TURNS 20000
+
+static struct labels *make_labels(const char *service)
+{
+	const struct label item = { "service_name", service };
+	struct labels *labels = NULL;
+
+	assert_int_equal(labels_new(&item, 1, &labels), 0);
+	return labels;
+}
+
+static struct profile *make_profile(void)
+{
+	struct labels *labels = make_labels("s");
+	struct profile *p = small_profile(labels);
+
+	assert_int_equal(labels->n_refs, 2);
+	labels_unref(labels);
+	return p;
+}
+
+static void test_a_form_is_made_once(void **state)
+{
+	struct profile *p = make_profile();
+	const struct pprof_bytes *first, *second;
+	size_t n_bytes = profile_memory_bytes(p);
+
+	(void)state;
+	assert_int_equal(profile_encode(p, FORM_PPROF, &first), 0);
+	const uint8_t *data = first->data;
+	assert_int_equal(profile_encode(p, FORM_PPROF, &second), 0);
+	assert_ptr_equal(second->data, data);
+	assert_null(p->forms[FORM_FOLDED].data);
+	assert_int_equal(profile_memory_bytes(p), n_bytes + first->n);
+	profile_unref(p);
+}
+
+static void test_forms_outlive_tables(void **state)
+{
+	struct profile *p = make_profile();
+	const struct pprof_bytes *bytes;
+
+	(void)state;
+	assert_int_equal(profile_encode(p, FORM_FOLDED, &bytes), 0);
+	profile_drop_tables(p);
+	assert_int_equal(profile_encode(p, FORM_FOLDED, &bytes), 0);
+	assert_int_equal(profile_encode(p, FORM_PPROF, &bytes), -ENODATA);
+	profile_unref(p);
+}
+
+static void test_folded(void **state)
+{
+	struct profile *p = make_profile();
+	const struct pprof_bytes *text;
+
+	(void)state;
+	assert_int_equal(profile_encode(p, FORM_FOLDED, &text), 0);
+	assert_int_equal(text->n, strlen("s;f 1\n"));
+	assert_memory_equal(text->data, "s;f 1\n", text->n);
+	profile_unref(p);
+}
+
+static void test_other_labels(void **state)
+{
+	struct labels *other = make_labels("other");
+	struct profile *p = make_profile();
+
+	(void)state;
+	profile_set_labels(p, other);
+	assert_int_equal(other->n_refs, 2);
+	profile_unref(p);
+	assert_int_equal(other->n_refs, 1);
+	labels_unref(other);
+}
+
+static void *turn_references(void *data)
+{
+	struct profile *p = data;
+
+	for (size_t i = 0; i < N_TURNS; i++) {
+		struct profile *mine = profile_ref(p);
+		struct labels *labels = labels_ref(mine->labels);
+
+		assert_int_equal(pprof_builder_n_samples(mine->tables), 1);
+		labels_unref(labels);
+		profile_unref(mine);
+	}
+	profile_unref(p);
+	return NULL;
+}
+
+/* The last reference may be dropped by any of them. */
+static void test_references_of_several_threads(void **state)
+{
+	struct profile *p = make_profile();
+	struct labels *labels = labels_ref(p->labels);
+	pthread_t threads[N_THREADS];
+
+	(void)state;
+	for (size_t i = 0; i < N_THREADS; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, turn_references, profile_ref(p)),
+				 0);
+	profile_unref(p);
+	for (size_t i = 0; i < N_THREADS; i++)
+		assert_int_equal(pthread_join(threads[i], NULL), 0);
+	assert_int_equal(labels->n_refs, 1);
+	labels_unref(labels);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_form_is_made_once),
+		cmocka_unit_test(test_forms_outlive_tables),
+		cmocka_unit_test(test_folded),
+		cmocka_unit_test(test_other_labels),
+		cmocka_unit_test(test_references_of_several_threads),
+	};
+
+	return cmocka_run_group_tests_name("agent/encode/profile", tests, NULL, NULL);
+}

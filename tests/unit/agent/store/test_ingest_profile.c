@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A profile of this agent itself, and the same as bytes: the same heads, the same refusals. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "agent/store/ingest.h"
+#include "agent/util/macro.h"
+#include "tests/support/pprof_random.h"
+
+#define NOW_MS INT64_C(1700000000000)
+#define HOUR_MS INT64_C(3600000)
+
+struct row {
+	const char *name;
+	struct label labels[3];
+	size_t n_labels;
+	int64_t age_ms;
+	size_t n_samples;
+	size_t max_labels; /* of a sample */
+	bool strange;
+	int outcome;
+};
+
+#define SERIES { { "__name__", "process_cpu" }, { "service_name", "demo" } }, 2
+
+static const struct row rows[] = {
+	{ "one sample", SERIES, 0, 1, 0, false, INGEST_OPENED },
+	{ "no sample", SERIES, 0, 0, 0, false, INGEST_OPENED },
+	{ "many", SERIES, 1000, 4000, 0, false, INGEST_OPENED },
+	{ "series by labels of samples", SERIES, 1000, 1000, 4, false, INGEST_OPENED },
+	{ "addresses and odd names", SERIES, 1000, 500, 4, true, INGEST_OPENED },
+	{ "no service", { { "__name__", "n" }, { "a.b", "c" } }, 2, 0, 9, 0, false, INGEST_OPENED },
+	{ "no name", { { "service_name", "s" } }, 1, 0, 9, 0, false, INGEST_REFUSED_LABELS },
+	{ "wrong name",
+	  { { "__name__", "n" }, { "a-b", "c" } },
+	  2,
+	  0,
+	  9,
+	  0,
+	  false,
+	  INGEST_REFUSED_LABELS },
+	{ "too old", SERIES, 2 * HOUR_MS, 9, 0, false, INGEST_REFUSED_WINDOW },
+	{ "too new", SERIES, -HOUR_MS, 9, 0, false, INGEST_REFUSED_WINDOW },
+	{ "too many samples", SERIES, 0, 16500, 0, false, INGEST_REFUSED_SAMPLES },
+	{ "too large", SERIES, 0, 60000, 0, false, INGEST_REFUSED_SIZE },
+};
+
+static struct profile *make(const struct row *row)
+{
+	struct pprof_random random = { .state = 7,
+				       .n_functions = 3000,
+				       .max_depth = 30,
+				       .max_labels = row->max_labels,
+				       .max_value = 1000,
+				       .strange = row->strange };
+	struct pprof_options o = PPROF_OPTIONS_DEFAULT;
+	struct pprof_builder *b = NULL;
+	struct labels *labels = NULL;
+	struct profile *p = NULL;
+
+	o.period = 10;
+	o.time_ns = (NOW_MS - row->age_ms) * 1000000;
+	o.max_samples = SIZE_MAX;
+	o.max_bytes = PPROF_MAX_MAX_BYTES;
+	assert_int_equal(pprof_builder_new(&o, &b), 0);
+	for (size_t i = 0; i < row->n_samples; i++)
+		assert_int_equal(pprof_random_add(&random, b), 0);
+	assert_int_equal(labels_new(row->labels, row->n_labels, &labels), 0);
+	assert_int_equal(profile_new(&b, labels, row->n_samples, (uint64_t)o.time_ns, &p), 0);
+	labels_unref(labels);
+	return p;
+}
+
+struct kept {
+	uint8_t *image;
+	size_t n;
+	struct ingest_result first, again;
+};
+
+/* All that there is to know of what came in: the head's image. */
+static void put_twice(struct ingest *in, struct kept *ret)
+{
+	const struct head_options options = { .max_bytes = 64 << 20, .slot_ms = 1000, .seed = 3 };
+	_cleanup_(head_freep) struct head *h = NULL;
+
+	*ret = (struct kept){ 0 };
+	assert_int_equal(head_new(&options, &h), 0);
+	assert_int_equal(ingest_put(in, h, NULL, 0, &ret->first), 0);
+	assert_int_equal(ingest_put(in, h, NULL, 0, &ret->again), 0);
+	assert_int_equal(ret->again.n_kept, 0);
+	assert_int_equal(ret->again.n_repeated, ret->first.n_kept);
+	if (ret->first.n_kept > 0)
+		assert_int_equal(head_encode(h, &ret->image, &ret->n), 0);
+}
+
+static void compare_kept(struct ingest *own, struct ingest *pushed)
+{
+	struct kept a, b;
+
+	assert_int_equal(ingest_time_ms(own), ingest_time_ms(pushed));
+	put_twice(own, &a);
+	put_twice(pushed, &b);
+	assert_int_equal(a.first.n_kept, b.first.n_kept);
+	assert_int_equal(a.n, b.n);
+	if (a.n > 0)
+		assert_memory_equal(a.image, b.image, a.n);
+	free(a.image);
+	free(b.image);
+}
+
+static void test_row(void **state)
+{
+	const struct row *row = *state;
+	_cleanup_buf_ struct buf why_own = BUF_INIT(10000), why_pushed = BUF_INIT(10000);
+	_cleanup_(ingest_freep) struct ingest *own = NULL, *pushed = NULL;
+	_cleanup_(profile_unrefp) struct profile *p = make(row);
+	const struct pprof_bytes *pprof;
+
+	assert_int_equal(profile_encode(p, FORM_PPROF, &pprof), 0);
+	assert_int_equal(ingest_open_profile(p, NOW_MS, NOW_MS - HOUR_MS, &why_own, &own),
+			 row->outcome);
+	assert_int_equal(ingest_open(p->labels, pprof->data, pprof->n, NOW_MS, NOW_MS - HOUR_MS,
+				     NULL, &why_pushed, &pushed),
+			 row->outcome);
+	assert_string_equal(buf_str(&why_own), buf_str(&why_pushed));
+	if (row->outcome == INGEST_OPENED)
+		compare_kept(own, pushed);
+}
+
+int main(void)
+{
+	struct CMUnitTest tests[ARRAY_SIZE(rows)];
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		tests[i] = (struct CMUnitTest){ .name = rows[i].name,
+						.test_func = test_row,
+						.initial_state = (void *)&rows[i] };
+	return cmocka_run_group_tests_name("agent/store/ingest_profile", tests, NULL, NULL);
+}
