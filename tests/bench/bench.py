@@ -18,6 +18,7 @@ sys.path[:0] = [str(TOP / "tests" / "integration")]
 import bench_agent  # noqa: E402
 import bench_load  # noqa: E402
 import bench_micro  # noqa: E402
+import bench_own  # noqa: E402
 import bench_page  # noqa: E402
 import bench_report as report  # noqa: E402
 import bench_store  # noqa: E402
@@ -28,7 +29,7 @@ def bench_on_load(directory, seconds, rate):
     processes = Processes(directory)
     try:
         programs, missing = bench_load.build(directory)
-        bench_load.start(processes, programs, 2 * seconds + 120)
+        bench_load.start(processes, programs, 2 * seconds + 300)
         start = bench_agent.measure_start(processes, directory, rate)
         report.start(start, bench_micro.verifier_instructions())
         agent = bench_agent.with_bpf_stats(lambda: bench_agent.measure_run(processes, directory, seconds, rate))
@@ -36,6 +37,7 @@ def bench_on_load(directory, seconds, rate):
         report.run(agent, perf, rate, os.cpu_count(), os.uname().release)
         report.stacks(agent, missing)
         report.named(agent)
+        bench_own.report(bench_own.measure(processes, directory, rate))
     finally:
         processes.end_all()
 

@@ -108,6 +108,8 @@ def store(s):
     row("one hour of one service: flame graph, ms", "%.1f" % s["hour_of_a_service_ms"], "< 50", "%.0f nodes" % s["hour_of_a_service_nodes"])
     row("one hour of all services, ms", "%.0f" % s["hour_of_all_ms"], "", "%.0f nodes" % s["hour_of_all_nodes"])
     row("a profile taken in, us; at worst, ms", "%.0f; %.1f" % (s["put_us"], s["put_worst_ms"]))
+    if s.get("own_put_us"):
+        row("an own profile: tables to store, us", "%.0f" % s["own_put_us"], "", "%.0f as bytes: packed, pushed, unpacked" % s["own_packed_us"])
     row("memory at the bound of 64 MiB, beyond it, MiB", "%.1f" % s["full_rss_over_bound_mib"], "<= 30", "%.1f hours" % s["full_hours"])
     return None
 

@@ -38,6 +38,8 @@
 #define PERIOD INT64_C(10309278)
 /* Room for a gzip member of a few bytes. */
 #define TIME_BYTES 64
+/* Profiles of our own, each way. */
+#define N_OWN 1000
 /* When the store is not full after so many hours, something is wrong. */
 #define MAX_HOURS 48
 
@@ -134,20 +136,27 @@ static void add_stack(struct pprof_builder *b, uint64_t mapping, unsigned int se
 		die("a sample", -ENOMEM);
 }
 
-static struct pprof_bytes make_profile(unsigned int service)
+static struct pprof_builder *make_tables(unsigned int service, uint64_t time_ns)
 {
 	struct pprof_options options = PPROF_OPTIONS_DEFAULT;
 	struct pprof_mapping mapping = { .filename = "/usr/bin/service", .has_functions = true };
 	struct pprof_builder *b;
-	struct pprof_bytes bytes;
 	uint64_t id;
 
 	options.period = PERIOD;
-	options.time_ns = 1;
+	options.time_ns = (int64_t)time_ns;
 	if (pprof_builder_new(&options, &b) != 0 || pprof_builder_mapping(b, &mapping, &id) != 0)
 		die("a profile", -ENOMEM);
 	for (int i = 0; i < N_STACKS; i++)
 		add_stack(b, id, service);
+	return b;
+}
+
+static struct pprof_bytes make_profile(unsigned int service)
+{
+	struct pprof_builder *b = make_tables(service, 1);
+	struct pprof_bytes bytes;
+
 	if (pprof_builder_encode(b, &bytes) != 0)
 		die("a profile", -ENOMEM);
 	pprof_builder_free(b);
@@ -328,6 +337,43 @@ static void print_hour(struct bench *b)
 	(void)printf("hour_of_all_nodes %zu\n", all.n_nodes);
 }
 
+/* From what the worker has collected until it is in the store: as bytes, as a profile for a server goes, and as it is. Returns ns. */
+static uint64_t put_own(struct bench *b, unsigned int i, bool as_bytes)
+{
+	_cleanup_buf_ struct buf why = BUF_INIT(1000);
+	struct labels *labels = b->labels[i % N_SERVICES];
+	uint64_t time_ns = clock_ns + i * NS_PER_MS;
+	struct pprof_builder *tables = make_tables(i % N_SERVICES, time_ns);
+	const struct pprof_bytes *bytes;
+	struct profile *profile;
+	uint64_t begin_ns = cpu_ns();
+	int r = profile_new(&tables, labels, N_STACKS, time_ns, &profile);
+
+	if (r == 0 && as_bytes) {
+		r = profile_encode(profile, FORM_PPROF, &bytes);
+		r = r < 0 ? r : store_sync_put(b->store, labels, bytes->data, bytes->n, &why);
+	} else if (r == 0) {
+		r = store_sync_put_profile(b->store, profile, &why);
+	}
+	if (r != STORE_KEPT)
+		die(buf_str(&why), r < 0 ? r : -EINVAL);
+	profile_unref(profile);
+	return cpu_ns() - begin_ns;
+}
+
+static void print_own(struct bench *b)
+{
+	uint64_t packed_ns = 0, put_ns = 0;
+
+	for (unsigned int i = 0; i < N_OWN; i++) {
+		packed_ns += put_own(b, 2 * i, true);
+		put_ns += put_own(b, 2 * i + 1, false);
+	}
+	(void)printf("own_packed_us %.1f\n", (double)packed_ns / N_OWN / 1e3);
+	(void)printf("own_put_us %.1f\n", (double)put_ns / N_OWN / 1e3);
+	clock_ns += INTERVAL_S * NS_PER_S;
+}
+
 static void print_full(struct bench *b, double before_mib)
 {
 	struct store_stats stats;
@@ -356,6 +402,7 @@ int main(void)
 	for (int i = 0; i < HOUR_TICKS; i++)
 		put_all(&b);
 	print_hour(&b);
+	print_own(&b);
 	for (int i = 0; i < MAX_HOURS * HOUR_TICKS && stats.n_evicted_profiles == 0; i++) {
 		put_all(&b);
 		store_stats(b.store, &stats);

@@ -29,6 +29,19 @@ static inline int store_sync_put(struct store *s, const struct labels *labels, c
 	return put.result;
 }
 
+/* The profile itself. */
+static inline int store_sync_put_profile(struct store *s, const struct profile *profile,
+					 struct buf *why)
+{
+	struct store_put put = {
+		.profile = profile, .why = why, .done = store_sync_put_done, .result = -EINPROGRESS
+	};
+
+	store_put(s, &put);
+	store_drain(s);
+	return put.result;
+}
+
 static inline void store_sync_view_done(struct store_view_request *request)
 {
 	(void)request;

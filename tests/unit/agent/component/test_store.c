@@ -188,6 +188,7 @@ static void test_keeps_and_refuses(void **state)
 
 	run(w, STORE);
 	r = receiver_of(w, "pyroscope.store.s");
+	assert_int_equal(r->wants, PROFILE_WANT_TABLES);
 	give_profile(w, r);
 	give(w, r, profile_with(false));
 	r->stats(r, &stats);

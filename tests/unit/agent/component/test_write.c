@@ -178,6 +178,27 @@ static void test_reload_from_within_the_server(void **state)
 	http_server_free(s.http);
 }
 
+/* Nobody makes bytes for who sends them nowhere. */
+static void test_wants_bytes_for_endpoints(void **state)
+{
+	struct fixture *f = *state;
+	struct receiver *r;
+	struct server s;
+
+	server_init(&s, f);
+	assert_loads(f, "pyroscope.write \"w\" { }");
+	r = receiver_of(f);
+	assert_int_equal(r->wants, 0);
+	push(r);
+	load_named(&s, "a");
+	assert_ptr_equal(receiver_of(f), r);
+	assert_int_equal(r->wants, PROFILE_WANT(FORM_PPROF));
+	/* Made when nobody wanted bytes: they are made now. */
+	push(r);
+	wait_sent(f, r, 1);
+	http_server_free(s.http);
+}
+
 #define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int main(void)
@@ -186,6 +207,7 @@ int main(void)
 		T(test_sums_survive_reloads),
 		T(test_nothing_is_lost_at_the_end),
 		T(test_reload_from_within_the_server),
+		T(test_wants_bytes_for_endpoints),
 	};
 
 	return cmocka_run_group_tests_name("agent/component/write", tests, NULL, NULL);
