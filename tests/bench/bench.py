@@ -3,6 +3,8 @@
 
 usage: bench.py [SECONDS] [RATE]      (root; build/xagent and the programs of build/tests/bench must be built)
 
+XAGENT_BASELINE names another agent, of before a change: it runs beside on the same load, and its figures stand beside.
+
 Nothing here fails on a figure: it prints. The aims and the baselines stand beside them. Micro benchmarks take the best of many runs;
 the rest is measured once, so the machine should have nothing else to do.
 """
@@ -22,6 +24,7 @@ import bench_own  # noqa: E402
 import bench_page  # noqa: E402
 import bench_report as report  # noqa: E402
 import bench_store  # noqa: E402
+from harness import paths  # noqa: E402
 from harness.processes import Processes  # noqa: E402
 
 
@@ -32,9 +35,13 @@ def bench_on_load(directory, seconds, rate):
         bench_load.start(processes, programs, 2 * seconds + 300)
         start = bench_agent.measure_start(processes, directory, rate)
         report.start(start, bench_micro.verifier_instructions())
-        agent = bench_agent.with_bpf_stats(lambda: bench_agent.measure_run(processes, directory, seconds, rate))
+        agents = {"agent": paths.XAGENT}
+        if bench_own.BASELINE:
+            agents["baseline"] = Path(bench_own.BASELINE).resolve()
+        runs = bench_agent.with_bpf_stats(lambda: bench_agent.measure_runs(processes, directory, seconds, rate, agents))
+        agent = runs["agent"]
         perf = bench_micro.perf(directory, min(seconds, 30), rate, bench_agent.cpu_seconds, bench_agent.status_kib)
-        report.run(agent, perf, rate, os.cpu_count(), os.uname().release)
+        report.run(agent, runs.get("baseline"), perf, rate, os.cpu_count(), os.uname().release)
         report.stacks(agent, missing)
         report.named(agent)
         bench_own.report(bench_own.measure(processes, directory, rate))

@@ -45,8 +45,8 @@ def busy_ticks():
 
 
 def cpu_seconds(pid):
-    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / TICK
+    """Of all threads, ended ones too, to the nanosecond: the clock that clock_getcpuclockid(3) gives."""
+    return time.clock_gettime(~pid << 3 | 2)
 
 
 def status_kib(pid, key):
@@ -74,12 +74,12 @@ def bpf_memory(pid):
 class Agent:
     """A running `xagent run`."""
 
-    def __init__(self, processes, directory, url, rate):
+    def __init__(self, processes, directory, url, rate, program=paths.XAGENT):
         config = directory / "bench.alloy"
         config.write_text(CONFIG % (rate, url))
         self.port = free_port()
         self.begin = time.monotonic()
-        self.process = processes.start(paths.XAGENT, "run", config,
+        self.process = processes.start(program, "run", config,
                                        f"--server.http.listen-addr=127.0.0.1:{self.port}")
         self.pid = self.process.pid
 
@@ -143,34 +143,63 @@ def _ends(before, after):
     return result
 
 
-def measure_run(processes, directory, seconds, rate):
-    """The window begins when the first profile has been pushed: start-up is over."""
-    standin = StandIn(processes, directory)
-    agent = Agent(processes, directory, standin.url, rate)
-    first = _first_push(standin, agent.begin)
-    before, busy, cpu, at = agent.scrape(), busy_ticks(), cpu_seconds(agent.pid), time.monotonic()
-    time.sleep(seconds)
-    after = agent.scrape()
-    busy, cpu, took = busy_ticks() - busy, cpu_seconds(agent.pid) - cpu, time.monotonic() - at
-    rss, peak = status_kib(agent.pid, "VmRSS"), status_kib(agent.pid, "VmHWM")
-    agent.end()
+class Run:
+    """An agent with a server of its own, and its figures over a window."""
 
+    def __init__(self, processes, directory, rate, program):
+        directory.mkdir()
+        self.rate = rate
+        self.standin = StandIn(processes, directory)
+        self.agent = Agent(processes, directory, self.standin.url, rate, program)
+
+    def wait_until_started(self):
+        """The window begins when the first profile has been pushed: start-up is over."""
+        self.first = _first_push(self.standin, self.agent.begin)
+
+    def begin(self):
+        self.before, self.at = self.agent.scrape(), time.monotonic()
+        self.busy, self.cpu = busy_ticks(), cpu_seconds(self.agent.pid)
+
+    def end(self):
+        self.after, self.took = self.agent.scrape(), time.monotonic() - self.at
+        self.busy, self.cpu = busy_ticks() - self.busy, cpu_seconds(self.agent.pid) - self.cpu
+        self.rss, self.peak = (status_kib(self.agent.pid, key) / 1024 for key in ("VmRSS", "VmHWM"))
+
+    def figures(self):
+        self.agent.end()
+        return {"took": self.took, "busy": self.busy / TICK / self.took, "first": self.first,
+                "cpu": 100 * self.cpu / self.took, "rss": self.rss, "peak": self.peak,
+                **_of_scrapes(self.before, self.after, self.took),
+                "expected": self.busy / TICK / self.took * self.rate,
+                "programs": by_program(self.standin.pushes()), **by_name(self.standin.pushes())}
+
+
+def _of_scrapes(before, after, took):
     def delta(name):
         return after.get(name) - before.get(name)
 
     runs, samples = delta("xagent_bpf_runs_total"), delta("xagent_samples_received_total")
     bpf = delta("xagent_bpf_run_seconds_total")
     return {
-        "took": took, "busy": busy / TICK / took, "cpu": 100 * cpu / took, "rss": rss / 1024, "peak": peak / 1024,
         "bpf": 100 * bpf / took, "bpf_us": 1e6 * bpf / samples if samples else 0,
         "bpf_run_us": 1e6 * bpf / runs if runs else 0,
         "maps": after.value("xagent_bpf_map_bytes"), "arena": after.get("xagent_unwind_arena_bytes"),
         "tables": after.get("xagent_unwind_table_bytes"), "rows": after.get("xagent_unwind_rows"),
-        "samples": samples / took, "expected": busy / TICK / took * rate, "lost": delta("xagent_kernel_lost_total"),
-        "cold": delta("xagent_kernel_cold_total"), "ends": _ends(before, after),
-        "wire": delta("pyroscope_write_sent_bytes_total") / 1024 / took, "first": first,
-        "programs": by_program(standin.pushes()), **by_name(standin.pushes()),
+        "samples": samples / took, "lost": delta("xagent_kernel_lost_total"), "cold": delta("xagent_kernel_cold_total"),
+        "ends": _ends(before, after), "wire": delta("pyroscope_write_sent_bytes_total") / 1024 / took,
     }
+
+
+def measure_runs(processes, directory, seconds, rate, programs):
+    """name → figures. All run at the same time, on the same load: what else the machine does is the same to them."""
+    runs = {name: Run(processes, directory / name, rate, program) for name, program in programs.items()}
+    for step in ("wait_until_started", "begin"):
+        for run in runs.values():
+            getattr(run, step)()
+    time.sleep(seconds)
+    for run in runs.values():
+        run.end()
+    return {name: run.figures() for name, run in runs.items()}
 
 
 # What is shown where there is no function: a stripped file's address, generated code, the unknown. Reasons for a cut stack are no frames.

@@ -131,23 +131,31 @@ def start(s, verifier):
     row("verifier: instructions processed", _or_dash(verifier, "%d"), "< 60000")
 
 
-def run(a, perf, rate, n_cpus, release):
-    def p(key, form):
-        return form % perf[key] if perf else "-"
+# What both agents have: name, figure of a run, aim, key of the same of `perf record`.
+RUN = [
+    ("agent CPU, % of one core", lambda a: "%.3f" % a["cpu"], "<= 0.20", lambda p: "%.2f" % p["cpu"]),
+    ("RSS peak / end, MiB", lambda a: "%.1f / %.1f" % (a["peak"], a["rss"]), "<= 20", lambda p: "%.1f" % p["peak"]),
+    ("BPF, % of one core", lambda a: "%.3f" % a["bpf"], "<= 0.08", None),
+    ("BPF, us a sample (all ticks / samples)", lambda a: "%.1f" % a["bpf_us"], "<= 6", None),
+    ("BPF, us a run (run_time_ns / run_cnt)", lambda a: "%.1f" % a["bpf_run_us"], "<= 4", None),
+    ("BPF maps, MiB; of it arena", lambda a: "%.2f; %.2f" % (a["maps"] / 2**20, a["arena"] / 2**20), "<= 5", None),
+    ("unwind tables: MiB, rows", lambda a: "%.2f, %.0f k" % (a["tables"] / 2**20, a["rows"] / 1e3), "", None),
+    ("first push after start, s", lambda a: _or_dash(a["first"], "%.1f"), "15 + build", None),
+    ("samples received / expected, 1/s", lambda a: "%.1f / %.1f" % (a["samples"], a["expected"]), "equal", None),
+    ("samples lost", lambda a: "%d" % a["lost"], "0", None),
+    ("samples with a stack copy (process or table unknown)", lambda a: "%d" % a["cold"], "", None),
+    ("wire, KiB/s", lambda a: "%.2f" % a["wire"], "<= 2", lambda p: "%.0f (disk)" % p["disk"]),
+]
 
-    head("Load of %.2f busy CPUs of %d, %d Hz, %.0f s, kernel %s" % (a["busy"], n_cpus, rate, a["took"], release), "perf -g")
-    row("agent CPU, % of one core", "%.2f" % a["cpu"], "<= 0.20", p("cpu", "%.2f"))
-    row("RSS peak / end, MiB", "%.1f / %.1f" % (a["peak"], a["rss"]), "<= 20", p("peak", "%.1f"))
-    row("BPF, % of one core", "%.3f" % a["bpf"], "<= 0.08")
-    row("BPF, us a sample (all ticks / samples)", "%.1f" % a["bpf_us"], "<= 6")
-    row("BPF, us a run (run_time_ns / run_cnt)", "%.1f" % a["bpf_run_us"])
-    row("BPF maps, MiB; of it arena", "%.2f; %.2f" % (a["maps"] / 2**20, a["arena"] / 2**20), "<= 8")
-    row("unwind tables: MiB, rows", "%.2f, %.0f k" % (a["tables"] / 2**20, a["rows"] / 1e3))
-    row("first push after start, s", _or_dash(a["first"], "%.1f"), "15 + build")
-    row("samples received / expected, 1/s", "%.1f / %.1f" % (a["samples"], a["expected"]), "equal")
-    row("samples lost", "%d" % a["lost"], "0")
-    row("samples with a stack copy (process or table unknown)", "%d" % a["cold"])
-    row("wire, KiB/s", "%.2f" % a["wire"], "<= 2", p("disk", "%.0f (disk)"))
+
+def run(a, baseline, perf, rate, n_cpus, release):
+    head("Load of %.2f busy CPUs of %d, %d Hz, %.0f s, kernel %s" % (a["busy"], n_cpus, rate, a["took"], release),
+         "perf -g; the baseline agent" if baseline else "perf -g")
+    for name, figure, aim, of_perf in RUN:
+        beside = [of_perf(perf) if perf else "-"] if of_perf else []
+        if baseline:
+            beside.append(figure(baseline))
+        row(name, figure(a), aim, "; ".join(beside))
     row("binary, MiB", "%.2f" % (paths.XAGENT.stat().st_size / 2**20))
 
 
