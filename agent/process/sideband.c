@@ -20,7 +20,7 @@ struct sideband {
 	struct event_queue queue;
 	struct lives *lives;
 	uint64_t n_overflow; /* missed since the last report: the queue was full, or a CPU came */
-	uint64_t n_kernel_changes;
+	struct kernel_text kernel_text;
 	uint64_t now_ns; /* of the collection under way */
 	uint64_t last_ns; /* of the last record that was taken */
 };
@@ -59,6 +59,23 @@ static bool is_left_out(struct sideband *sb, const struct process_event *ev, siz
 	return true;
 }
 
+static void count_malformed(struct sideband *sb)
+{
+	telemetry_count(sb->telemetry, TELEMETRY_sideband_malformed, 1);
+	sb->kernel_text.is_incomplete = true;
+}
+
+static void take_kernel_text(struct sideband *sb, const void *record, size_t n)
+{
+	struct kernel_text_change change;
+	const char *name;
+
+	if (sideband_decode_kernel_text(record, n, &change, &name))
+		kernel_text_add(&sb->kernel_text, &change, name);
+	else
+		count_malformed(sb);
+}
+
 static void take_record(const void *record, size_t n, void *data)
 {
 	struct sideband *sb = data;
@@ -72,7 +89,7 @@ static void take_record(const void *record, size_t n, void *data)
 	case SIDEBAND_EVENT:
 		if (ev.kind == PROCESS_EVENT_LOST) {
 			telemetry_count(sb->telemetry, TELEMETRY_sideband_lost, ev.lost);
-			sb->n_kernel_changes++;
+			sb->kernel_text.is_incomplete = true;
 		}
 		if (!is_left_out(sb, &ev, n))
 			enqueue(sb, &ev, what, tid);
@@ -82,10 +99,10 @@ static void take_record(const void *record, size_t n, void *data)
 		enqueue(sb, &ev, what, tid);
 		break;
 	case SIDEBAND_KERNEL_TEXT:
-		sb->n_kernel_changes++;
+		take_kernel_text(sb, record, n);
 		break;
 	case SIDEBAND_MALFORMED:
-		telemetry_count(sb->telemetry, TELEMETRY_sideband_malformed, 1);
+		count_malformed(sb);
 		break;
 	case SIDEBAND_SKIPPED:
 		break;
@@ -100,12 +117,13 @@ static void ring_drain(struct perf_ring *ring, void *data)
 
 	sb->last_ns = sb->now_ns;
 	if (perf_ring_read(ring, take_record, sb) > 0)
-		telemetry_count(sb->telemetry, TELEMETRY_sideband_malformed, 1);
-	if (perf_ring_was_crowded(ring))
-		enqueue(sb,
-			&(struct process_event){ .kind = PROCESS_EVENT_LOST,
-						 .time_ns = sb->last_ns },
-			SIDEBAND_EVENT, 0);
+		count_malformed(sb);
+	if (!perf_ring_was_crowded(ring))
+		return;
+	sb->kernel_text.is_incomplete = true;
+	enqueue(sb,
+		&(struct process_event){ .kind = PROCESS_EVENT_LOST, .time_ns = sb->last_ns },
+		SIDEBAND_EVENT, 0);
 }
 
 static void enqueue_late_end(uint32_t pid, void *data)
@@ -153,6 +171,7 @@ int sideband_new(const struct sideband_options *o, struct sideband **ret_sideban
 		.data = sb,
 	};
 	event_queue_init(&sb->queue, EVENT_QUEUE_MAX);
+	kernel_text_init(&sb->kernel_text);
 	if (!ring_bytes_valid(sb->rings.ring_bytes))
 		return -EINVAL;
 	r = event_budget_new(o->max_process_bytes, &sb->budget);
@@ -169,6 +188,7 @@ int sideband_new(const struct sideband_options *o, struct sideband **ret_sideban
 	if (sb->rings.n == 0)
 		return -ENODEV;
 	sb->n_overflow = 0; /* nothing is missed before the first ring */
+	sb->kernel_text.is_incomplete = false;
 	*ret_sideband = TAKE_PTR(sb);
 	return 0;
 }
@@ -179,6 +199,7 @@ void sideband_free(struct sideband *sb)
 		return;
 	sideband_rings_fini(&sb->rings);
 	event_queue_fini(&sb->queue);
+	kernel_text_fini(&sb->kernel_text);
 	event_budget_free(sb->budget);
 	lives_free(sb->lives);
 	free(sb);
@@ -231,9 +252,9 @@ void sideband_deliver_until(struct sideband *sb, uint64_t time_ns, sideband_fn f
 			fn(&item->ev, data);
 }
 
-uint64_t sideband_n_kernel_changes(const struct sideband *sb)
+void sideband_take_kernel_text(struct sideband *sb, struct kernel_text *ret_text)
 {
-	return sb->n_kernel_changes;
+	kernel_text_take(&sb->kernel_text, ret_text);
 }
 
 void sideband_read(struct sideband *sb, sideband_fn fn, void *data)
@@ -247,5 +268,6 @@ int sideband_sync_cpus(struct sideband *sb, const struct cpus *online)
 	int r = sideband_rings_sync(&sb->rings, online, &missed);
 
 	sb->n_overflow += missed;
+	sb->kernel_text.is_incomplete |= missed;
 	return r;
 }

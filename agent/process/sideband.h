@@ -29,6 +29,7 @@
 #include <stdint.h>
 
 #include "agent/process/event.h"
+#include "agent/process/kernel_text.h"
 #include "agent/telemetry/telemetry.h"
 #include "agent/util/cleanup.h"
 #include "agent/util/cpus.h"
@@ -79,9 +80,9 @@ uint64_t sideband_collect(struct sideband *sb);
 typedef void (*sideband_fn)(const struct process_event *ev, void *data);
 void sideband_deliver_until(struct sideband *sb, uint64_t time_ns, sideband_fn fn, void *data);
 
-/* Grows whenever BPF programs or trampolines may have come or gone, up to the last collection: then other functions may be at
- * addresses of the kernel. The kernel does not tell of modules. */
-uint64_t sideband_n_kernel_changes(const struct sideband *sb);
+/* Moves what code has come and gone in the kernel, up to the last collection and since the last call, to *ret_text: other functions may be at
+ * its addresses now. Incomplete where records were lost. The kernel does not tell of modules. */
+void sideband_take_kernel_text(struct sideband *sb, struct kernel_text *ret_text);
 
 /* Both at once: everything up to now. */
 void sideband_read(struct sideband *sb, sideband_fn fn, void *data);

@@ -37,9 +37,16 @@ struct lost_body { /* PERF_RECORD_LOST */
 	uint64_t id, lost;
 };
 
+struct ksymbol_body { /* PERF_RECORD_KSYMBOL; then the name */
+	uint64_t begin;
+	uint32_t n_bytes;
+	uint16_t type, flags;
+};
+
 _Static_assert(sizeof(struct trailer) == 16 && sizeof(struct task_body) == 24 &&
 		       sizeof(struct mmap_body) == 32 && sizeof(struct mmap2_body) == 64 &&
-		       sizeof(struct comm_body) == 8 && sizeof(struct lost_body) == 16,
+		       sizeof(struct comm_body) == 8 && sizeof(struct lost_body) == 16 &&
+		       sizeof(struct ksymbol_body) == 16,
 	       "bodies are read as they lie in the ring");
 
 /* The part of a record between header and trailer. */
@@ -181,19 +188,32 @@ static enum sideband_outcome decode_body(const struct perf_event_header *h, stru
 	}
 }
 
+/* Takes header and trailer off. */
+static bool open_record(const void *bytes, size_t n, struct perf_event_header *ret_header,
+			struct body *ret_body, struct trailer *ret_trailer)
+{
+	struct body b = { bytes, n };
+
+	if (!take(&b, ret_header, sizeof(*ret_header)) || ret_header->size != n ||
+	    b.n < sizeof(*ret_trailer))
+		return false;
+	b.n -= sizeof(*ret_trailer);
+	memcpy(ret_trailer, b.p + b.n, sizeof(*ret_trailer));
+	*ret_body = b;
+	return true;
+}
+
 enum sideband_outcome sideband_decode(const void *bytes, size_t n, struct process_event *ret_event,
 				      uint32_t *ret_tid)
 {
 	struct process_event ev = { 0 };
 	struct perf_event_header h;
-	struct body b = { bytes, n };
+	struct body b;
 	struct trailer t;
 	uint32_t tid = 0;
 
-	if (!take(&b, &h, sizeof(h)) || h.size != n || b.n < sizeof(t))
+	if (!open_record(bytes, n, &h, &b, &t))
 		return SIDEBAND_MALFORMED;
-	b.n -= sizeof(t);
-	memcpy(&t, b.p + b.n, sizeof(t));
 	enum sideband_outcome outcome = decode_body(&h, b, &ev, &tid);
 	ev.time_ns = t.time_ns;
 	if (outcome == SIDEBAND_MALFORMED || outcome == SIDEBAND_SKIPPED ||
@@ -202,4 +222,44 @@ enum sideband_outcome sideband_decode(const void *bytes, size_t n, struct proces
 	*ret_event = ev;
 	*ret_tid = tid;
 	return outcome;
+}
+
+/* Of such a record the trailer lies behind the name: where several programs follow the side-band, the kernel makes the record of each next one
+ * longer by another trailer, which it does not write (perf_event_ksymbol_output). */
+static bool find_trailer(const struct body *name, struct trailer *trailer)
+{
+	size_t n_name = (strlen(name->p) + 1 + 7) & ~(size_t)7;
+
+	if (n_name == name->n)
+		return true; /* the record's last one */
+	if (n_name > name->n || name->n - n_name < sizeof(*trailer))
+		return false;
+	memcpy(trailer, name->p + n_name, sizeof(*trailer));
+	return true;
+}
+
+bool sideband_decode_kernel_text(const void *bytes, size_t n, struct kernel_text_change *ret_change,
+				 const char **ret_name)
+{
+	struct perf_event_header h;
+	struct ksymbol_body k;
+	struct trailer t;
+	struct body b;
+
+	if (!open_record(bytes, n, &h, &b, &t) || h.type != PERF_RECORD_KSYMBOL ||
+	    !take(&b, &k, sizeof(k)))
+		return false;
+	const char *name = terminated(&b);
+	if (!name || !name[0] || k.begin > UINT64_MAX - k.n_bytes || !find_trailer(&b, &t))
+		return false;
+	*ret_change = (struct kernel_text_change){
+		.time_ns = t.time_ns,
+		.begin = k.begin,
+		.n_bytes = k.n_bytes,
+		.kind = k.type == PERF_RECORD_KSYMBOL_TYPE_OOL ? KERNEL_TEXT_OUT_OF_LINE
+							       : KERNEL_TEXT_BPF,
+		.is_gone = k.flags & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER,
+	};
+	*ret_name = name;
+	return true;
 }

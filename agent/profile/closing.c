@@ -17,7 +17,7 @@ struct session_job {
 	struct session *session;
 	struct interval *interval;
 	enum demangle_mode demangle;
-	bool kernel_changed; /* BPF programs have come or gone during the interval */
+	struct kernel_text kernel_text; /* what has come and gone during the interval */
 	build_fn build_fn;
 	struct build build;
 };
@@ -29,8 +29,7 @@ static void name_and_build(struct session_job *j)
 
 	interval_end_after(j->interval, j->session->last_profile_ns);
 	symbol_store_set_demangle(store, j->demangle);
-	if (j->kernel_changed)
-		symbol_store_kernel_changed(store);
+	symbol_store_kernel_changed(store, &j->kernel_text);
 	symbol_store_begin(store);
 	if (namer_new(j->interval, store, j->session->budget.namer_bytes, &namer) < 0) {
 		j->build.summary.n_failed = j->interval->n_samples;
@@ -74,6 +73,7 @@ static void job_done(struct worker_job *job)
 		hooks->on_interval(j->interval, &j->build, hooks->data);
 	build_fini(&j->build);
 	interval_free(j->interval);
+	kernel_text_fini(&j->kernel_text);
 	free(j);
 }
 
@@ -105,7 +105,6 @@ int session_close_interval(struct session *s)
 {
 	_cleanup_(interval_freep) struct interval *next = NULL;
 	_cleanup_free_ struct session_job *j = calloc(1, sizeof(*j));
-	uint64_t n_kernel_changes = sideband_n_kernel_changes(s->sideband);
 	int r = j ? session_open_interval(s, &next) : -ENOMEM;
 
 	if (r == 0 && (s->closing || !worker_has_room(s->options.worker)))
@@ -121,9 +120,9 @@ int session_close_interval(struct session *s)
 		.session = s,
 		.interval = s->interval,
 		.demangle = s->options.demangle,
-		.kernel_changed = n_kernel_changes != s->n_kernel_changes,
 		.build_fn = s->options.build,
 	};
+	sideband_take_kernel_text(s->sideband, &j->kernel_text);
 	build_init(&j->build);
 	j->build.max_bytes = s->budget.encoder_bytes;
 	if (s->options.hooks.wants)
@@ -134,7 +133,6 @@ int session_close_interval(struct session *s)
 	r = worker_submit(s->options.worker, &j->job);
 	assert(r == 0);
 	s->interval = TAKE_PTR(next);
-	s->n_kernel_changes = n_kernel_changes;
 	s->n_intervals++;
 	j = NULL;
 	return 0;

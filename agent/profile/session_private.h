@@ -39,7 +39,6 @@ struct session {
 	struct list dirty;     /* known processes whose mappings changed in this drain */
 	uint64_t sideband_read_ns;   /* all events up to this time have been collected */
 	uint32_t epoch;		     /* of the match function's answers */
-	uint64_t n_kernel_changes;   /* of the side-band, when the last interval was closed */
 	uint64_t n_building;	     /* samples in intervals under way */
 	uint64_t ends[WIRE_END_MAX]; /* of user stacks */
 	uint64_t

@@ -172,6 +172,17 @@ bool kallsyms_find(struct kallsyms *k, uint64_t pc, struct kallsyms_symbol *ret_
 	return true;
 }
 
+bool kallsyms_begins(const struct kallsyms *k, uint64_t address)
+{
+	size_t end = 0;
+	const struct kallsyms_segment *segment = find_segment(k, address, &end);
+
+	if (!segment)
+		return false;
+	size_t i = find_entry(k, segment->first, end, address - segment->base);
+	return segment->base + k->starts[i] == address && run_of(k, i)->module != 0;
+}
+
 void kallsyms_rest(struct kallsyms *k)
 {
 	kallsyms_names_rest(&k->names);

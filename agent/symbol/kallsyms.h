@@ -73,6 +73,8 @@ const char *kallsyms_module(const struct kallsyms *k, size_t i);
 
 /* False: no function covers pc. */
 bool kallsyms_find(struct kallsyms *k, uint64_t pc, struct kallsyms_symbol *ret_symbol);
+/* Whether something that is not the kernel's own begins there. */
+bool kallsyms_begins(const struct kallsyms *k, uint64_t address);
 /* Nothing is looked up for a while: what only that needs, some 100 KB, is given back. */
 void kallsyms_rest(struct kallsyms *k);
 

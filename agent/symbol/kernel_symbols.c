@@ -10,6 +10,7 @@
 
 #include "agent/object/build_id.h"
 #include "agent/symbol/kallsyms.h"
+#include "agent/symbol/kernel_changes.h"
 #include "agent/util/file.h"
 #include "agent/util/hash.h"
 #include "agent/util/macro.h"
@@ -31,6 +32,8 @@ struct kernel_symbols {
 	struct kernel_symbols_options options;
 	enum demangle_mode mode;
 	struct image image;
+	struct kernel_changes changes; /* since the image was read */
+	uint64_t n_read;
 	struct image retired; /* its modules: frames of this interval still point to them */
 	bool is_reread;	      /* in this interval */
 	uint64_t now_ns;
@@ -39,7 +42,7 @@ struct kernel_symbols {
 	uint64_t change_at_ns; /* the same after a change that is known of */
 	uint64_t change_pause_ns;
 	uint64_t modules_hash; /* when the index was read */
-	bool bpf_changed;      /* since then */
+	bool is_incomplete;    /* not all that changed since then is known */
 	bool is_checked;       /* in this interval: is_old is right */
 	bool is_old;
 	struct build_id build_id; /* of the kernel itself */
@@ -106,7 +109,9 @@ static uint64_t hash_modules(const char *path)
 static void note_read(struct kernel_symbols *s)
 {
 	s->modules_hash = hash_modules(s->options.modules_path);
-	s->bpf_changed = false;
+	s->is_incomplete = false;
+	kernel_changes_fini(&s->changes);
+	s->n_read++;
 	s->is_checked = true;
 	s->is_old = false;
 }
@@ -164,7 +169,7 @@ static bool is_old(struct kernel_symbols *s)
 {
 	if (!s->is_checked)
 		s->is_old =
-			s->bpf_changed || hash_modules(s->options.modules_path) != s->modules_hash;
+			s->is_incomplete || hash_modules(s->options.modules_path) != s->modules_hash;
 	s->is_checked = true;
 	return s->is_old;
 }
@@ -191,27 +196,91 @@ static void adapt_pause(struct kernel_symbols *s, bool old, bool helped)
 	s->reload_at_ns = s->now_ns + s->reload_pause_ns;
 }
 
-static bool find_again(struct kernel_symbols *s, uint64_t pc, bool old, uint64_t old_name_hash,
-		       struct kallsyms_symbol *ret_symbol)
-{
-	bool found = kallsyms_find(s->image.kallsyms, pc, ret_symbol);
+/* A name, lent until the next look-up, and whose it is. */
+struct found {
+	const char *name;
+	const struct frame_object *object;
+};
 
-	adapt_pause(s, old, found && hash_str(ret_symbol->name) != old_name_hash);
+static const struct frame_object *object_of(const struct kernel_symbols *s, const char *module)
+{
+	size_t i = 0;
+
+	/* The names of modules are unique strings of the index. */
+	while (kallsyms_module(s->image.kallsyms, i) != module)
+		i++;
+	return &s->image.objects[i];
+}
+
+/* kernel/bpf/core.c, kernel/trace/ftrace.c and kernel/kprobes.c call them so in /proc/kallsyms. */
+static const struct frame_object *object_of_code(const struct kernel_code *code)
+{
+	static const struct frame_object bpf = { FRAME_OBJECT_KERNEL, "[bpf]", "" };
+	static const struct frame_object ftrace = { FRAME_OBJECT_KERNEL, "[__builtin__ftrace]", "" };
+	static const struct frame_object probes = { FRAME_OBJECT_KERNEL, "[__builtin__kprobes]",
+						    "" };
+
+	if (code->kind == KERNEL_TEXT_BPF)
+		return &bpf;
+	return str_starts_with(str_from(code->name), STR_LIT("kprobe_")) ? &probes : &ftrace;
+}
+
+static bool found_code(const struct kernel_code *code, struct found *ret_found)
+{
+	if (code)
+		*ret_found = (struct found){ code->name, object_of_code(code) };
+	return code;
+}
+
+/* What is in the index, and has not gone since. *ret_is_own: the kernel's own, which never goes. */
+static bool find_in_index(struct kernel_symbols *s, uint64_t pc, struct found *ret_found,
+			  bool *ret_is_own)
+{
+	struct kallsyms_symbol symbol;
+
+	*ret_is_own = false;
+	if (!kallsyms_find(s->image.kallsyms, pc, &symbol))
+		return false;
+	*ret_is_own = !symbol.module[0];
+	if (!*ret_is_own && kernel_changes_hide(&s->changes, symbol.begin))
+		return false;
+	*ret_found = (struct found){ symbol.name, object_of(s, symbol.module) };
+	return true;
+}
+
+static bool find_again(struct kernel_symbols *s, uint64_t pc, bool old, uint64_t old_name_hash,
+		       struct found *ret_found)
+{
+	bool is_own;
+	bool found = find_in_index(s, pc, ret_found, &is_own);
+
+	adapt_pause(s, old, found && hash_str(ret_found->name) != old_name_hash);
 	return found;
 }
 
-static bool find(struct kernel_symbols *s, uint64_t pc, struct kallsyms_symbol *ret_symbol)
+/* Nothing that came since, nor the kernel's own: perhaps nobody has told. */
+static bool find_outside(struct kernel_symbols *s, uint64_t pc, bool found, struct found *ret_found)
 {
-	if (!ensure_loaded(s))
-		return false;
-	bool found = kallsyms_find(s->image.kallsyms, pc, ret_symbol);
-	if (found && !ret_symbol->module[0])
-		return true;
 	bool old = is_old(s);
+	uint64_t name_hash = found ? hash_str(ret_found->name) : 0;
+
 	if ((found && !old) || s->is_reread || !is_due(s, old))
 		return found;
-	uint64_t name_hash = found ? hash_str(ret_symbol->name) : 0;
-	return reload(s) && find_again(s, pc, old, name_hash, ret_symbol);
+	return reload(s) && find_again(s, pc, old, name_hash, ret_found);
+}
+
+static bool find(struct kernel_symbols *s, uint64_t pc, struct found *ret_found)
+{
+	bool is_own;
+
+	if (!ensure_loaded(s))
+		return false;
+	if (found_code(kernel_changes_find(&s->changes, pc), ret_found))
+		return true;
+	bool found = find_in_index(s, pc, ret_found, &is_own);
+	if (is_own || (!found && found_code(kernel_changes_find_gone(&s->changes, pc), ret_found)))
+		return true;
+	return find_outside(s, pc, found, ret_found);
 }
 
 /* The index lends a name for one look-up only. NULL when the interval's memory is used up. */
@@ -224,31 +293,21 @@ static const char *shown_name(struct kernel_symbols *s, const char *name)
 	return arena_strndup(s->options.names, text.data, text.len);
 }
 
-static const struct frame_object *object_of(const struct kernel_symbols *s, const char *module)
-{
-	size_t i = 0;
-
-	/* The names of modules are unique strings of the index. */
-	while (kallsyms_module(s->image.kallsyms, i) != module)
-		i++;
-	return &s->image.objects[i];
-}
-
 static int resolve(struct symbolizer *self, const struct location *location,
 		   struct frames *ret_frames)
 {
 	struct kernel_symbols *s = CONTAINER_OF(self, struct kernel_symbols, symbolizer);
-	struct kallsyms_symbol symbol;
+	struct found found;
 
-	if (location->kind != LOCATION_KERNEL || !find(s, location->pc, &symbol))
+	if (location->kind != LOCATION_KERNEL || !find(s, location->pc, &found))
 		return SYMBOLIZER_PASS;
-	const char *name = shown_name(s, symbol.name);
+	const char *name = shown_name(s, found.name);
 	if (!name)
 		return SYMBOLIZER_PASS;
 	ret_frames->n = 1;
 	ret_frames->items[0] = (struct frame){ .function = name,
 					       .file = "",
-					       .object = object_of(s, symbol.module) };
+					       .object = found.object };
 	return 0;
 }
 
@@ -273,6 +332,7 @@ void kernel_symbols_free(struct kernel_symbols *s)
 		return;
 	image_fini(&s->image);
 	image_fini(&s->retired);
+	kernel_changes_fini(&s->changes);
 	free(s);
 }
 
@@ -287,17 +347,34 @@ void kernel_symbols_set_time(struct kernel_symbols *s, uint64_t now_ns)
 	s->is_checked = false;
 }
 
-void kernel_symbols_changed(struct kernel_symbols *s)
+/* What is not read yet will be newer, and where nothing can be seen nothing is told. */
+void kernel_symbols_changed(struct kernel_symbols *s, const struct kernel_text *text)
 {
-	s->bpf_changed = true;
+	if (!s->image.kallsyms || kernel_symbols_hidden(s))
+		return;
+	if (text->is_incomplete || kernel_changes_apply(&s->changes, text) < 0)
+		s->is_incomplete = true;
+}
+
+static bool is_in_index(uint64_t begin, void *data)
+{
+	const struct kernel_symbols *s = data;
+
+	return s->image.kallsyms && kallsyms_begins(s->image.kallsyms, begin);
 }
 
 void kernel_symbols_end(struct kernel_symbols *s)
 {
 	image_fini(&s->retired);
 	s->is_reread = false;
+	kernel_changes_end(&s->changes, is_in_index, s);
 	if (s->image.kallsyms)
 		kallsyms_rest(s->image.kallsyms);
+}
+
+uint64_t kernel_symbols_n_read(const struct kernel_symbols *s)
+{
+	return s->n_read;
 }
 
 uint64_t kernel_symbols_n_skipped(const struct kernel_symbols *s)
@@ -317,5 +394,6 @@ bool kernel_symbols_hidden(const struct kernel_symbols *s)
 
 size_t kernel_symbols_bytes(const struct kernel_symbols *s)
 {
-	return s->image.kallsyms ? kallsyms_bytes(s->image.kallsyms) : 0;
+	return (s->image.kallsyms ? kallsyms_bytes(s->image.kallsyms) : 0) +
+	       kernel_changes_bytes(&s->changes);
 }

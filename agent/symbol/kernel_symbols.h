@@ -4,9 +4,9 @@
  *
  * The kernel's own functions stay where they are; modules and BPF programs come, go, and take each
  * other's places. So an address outside of the kernel's own is looked up in an index that is not
- * older than what is loaded: /proc/modules is compared once an interval (0.1 ms), and who follows
- * the side-band tells of BPF programs. Reading takes some 60 ms: it is done at most each 10 s, and
- * more rarely (up to a minute) while that changes no name.
+ * older than what is loaded. Of BPF programs and the like the side-band tells, and what it tells is laid over the index
+ * (kernel_changes.h). Of modules it does not: /proc/modules is compared once an interval (0.1 ms). Where they changed, or not all was told,
+ * the index is read again, which takes some 60 ms: at most each 10 s, and more rarely (up to a minute) while that changes no name.
  *
  * An address that nothing covers, though nothing is known to have changed, is worth a reading once
  * a minute, and more rarely (up to an hour) while that does not help.
@@ -18,6 +18,7 @@
 #include <stddef.h>
 
 #include "agent/object/demangle.h"
+#include "agent/process/kernel_text.h"
 #include "agent/symbol/symbolizer.h"
 #include "agent/util/arena.h"
 #include "agent/util/clock.h"
@@ -46,8 +47,10 @@ DEFINE_CLEANUP(struct kernel_symbols *, kernel_symbols_free);
 struct symbolizer *kernel_symbols_symbolizer(struct kernel_symbols *s);
 /* At the beginning of an interval: when it is, by CLOCK_MONOTONIC, for the pace of reloading. */
 void kernel_symbols_set_time(struct kernel_symbols *s, uint64_t now_ns);
-/* BPF programs have come or gone since the last call. Between intervals. */
-void kernel_symbols_changed(struct kernel_symbols *s);
+/* What has come and gone since the last call. Between intervals. */
+void kernel_symbols_changed(struct kernel_symbols *s, const struct kernel_text *text);
+/* How often the file was read. */
+uint64_t kernel_symbols_n_read(const struct kernel_symbols *s);
 /* Names handed out become invalid. */
 void kernel_symbols_end(struct kernel_symbols *s);
 void kernel_symbols_set_demangle(struct kernel_symbols *s, enum demangle_mode mode);

@@ -27,6 +27,7 @@ struct symbol_store {
 	bool is_open;
 	struct telemetry *telemetry; /* NULL: nothing is counted */
 	uint64_t n_kernel_skipped;   /* counted already */
+	uint64_t n_kernel_read;
 };
 
 static void add_source(struct symbol_store *store, struct symbolizer *source)
@@ -105,22 +106,28 @@ void symbol_store_begin(struct symbol_store *store)
 	jit_symbols_begin(store->jit, now_ns);
 }
 
-/* Each reading of the kernel's symbols skips anew. */
-static void count_skipped(struct symbol_store *store)
+static void count_up(struct symbol_store *store, enum telemetry_counter counter, uint64_t n,
+		     uint64_t *counted)
 {
-	uint64_t n = kernel_symbols_n_skipped(store->kernel);
+	if (store->telemetry && n > *counted)
+		telemetry_count(store->telemetry, counter, n - *counted);
+	*counted = n;
+}
 
-	if (store->telemetry && n > store->n_kernel_skipped)
-		telemetry_count(store->telemetry, TELEMETRY_kernel_functions_dropped,
-				n - store->n_kernel_skipped);
-	store->n_kernel_skipped = n;
+static void count_kernel(struct symbol_store *store)
+{
+	/* Each reading skips anew. */
+	count_up(store, TELEMETRY_kernel_functions_dropped, kernel_symbols_n_skipped(store->kernel),
+		 &store->n_kernel_skipped);
+	count_up(store, TELEMETRY_kernel_symbols_read, kernel_symbols_n_read(store->kernel),
+		 &store->n_kernel_read);
 }
 
 void symbol_store_end(struct symbol_store *store)
 {
 	assert(store->is_open);
 	store->is_open = false;
-	count_skipped(store);
+	count_kernel(store);
 	kernel_symbols_end(store->kernel);
 	object_symbols_end(store->objects);
 	if (store->dwarf)
@@ -191,10 +198,10 @@ void symbol_resolve_user(struct symbol_store *store, const struct mapped_file *f
 		ret_frames);
 }
 
-void symbol_store_kernel_changed(struct symbol_store *store)
+void symbol_store_kernel_changed(struct symbol_store *store, const struct kernel_text *text)
 {
 	assert(!store->is_open);
-	kernel_symbols_changed(store->kernel);
+	kernel_symbols_changed(store->kernel, text);
 }
 
 void symbol_resolve_anon(struct symbol_store *store, const struct jit_files *jit, uint64_t pc,

@@ -25,6 +25,7 @@
 #include <stddef.h>
 
 #include "agent/object/demangle.h"
+#include "agent/process/kernel_text.h"
 #include "agent/symbol/constants.h"
 #include "agent/symbol/frame.h"
 #include "agent/symbol/image.h"
@@ -116,8 +117,8 @@ bool symbol_store_kernel_hidden(const struct symbol_store *store);
 /* The last file of the interval whose DWARF could not be read because its reader had to be ended; it has no lines for IMAGE_NEGATIVE_NS.
  * "": none. Borrowed until the next begin. */
 const char *symbol_store_failed_file(const struct symbol_store *store);
-/* BPF programs came or went since the last call. Between intervals. */
-void symbol_store_kernel_changed(struct symbol_store *store);
+/* What came and went in the kernel since the last call. Between intervals. */
+void symbol_store_kernel_changed(struct symbol_store *store, const struct kernel_text *text);
 /* Bytes held, for /metrics: ELF files' indices and names, and the kernel's symbols. */
 size_t symbol_store_object_bytes(const struct symbol_store *store);
 size_t symbol_store_jit_bytes(const struct symbol_store *store);

@@ -49,6 +49,7 @@
 	X(jit_functions_dropped, "generated functions forgotten to stay within the memory limit") \
 	X(kernel_functions_dropped,                                                               \
 	  "kernel functions without a name to stay within the memory limit")                      \
+	X(kernel_symbols_read, "readings of the kernel's symbols, 60 ms each")                    \
 	X(dwarf_helper_crashed, "processes that died while they read DWARF")                      \
 	X(dwarf_helper_timed_out, "processes ended because they did not answer")                  \
 	X(dwarf_helper_out_of_memory, "processes ended because DWARF took too much memory")       \

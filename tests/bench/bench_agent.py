@@ -186,6 +186,7 @@ def _of_scrapes(before, after, took):
         "maps": after.value("xagent_bpf_map_bytes"), "arena": after.get("xagent_unwind_arena_bytes"),
         "tables": after.get("xagent_unwind_table_bytes"), "rows": after.get("xagent_unwind_rows"),
         "samples": samples / took, "lost": delta("xagent_kernel_lost_total"), "cold": delta("xagent_kernel_cold_total"),
+        "kernel_read": delta("xagent_kernel_symbols_read_total") if after.series("xagent_kernel_symbols_read_total") else None,
         "ends": _ends(before, after), "wire": delta("pyroscope_write_sent_bytes_total") / 1024 / took,
     }
 

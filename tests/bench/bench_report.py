@@ -4,7 +4,7 @@ from harness import paths
 
 DEPTHS = [4, 10, 20, 30, 60, 120]
 # The load's programs as their profiles are called.
-PROGRAMS = ["native", "caller", "shapes", "gopher", "snake", "node", "spawner", "true"]
+PROGRAMS = ["native", "caller", "shapes", "gopher", "snake", "node", "spawner", "true", "programs"]
 
 
 def row(name, measured, aim="", baseline=""):
@@ -144,6 +144,7 @@ RUN = [
     ("samples received / expected, 1/s", lambda a: "%.1f / %.1f" % (a["samples"], a["expected"]), "equal", None),
     ("samples lost", lambda a: "%d" % a["lost"], "0", None),
     ("samples with a stack copy (process or table unknown)", lambda a: "%d" % a["cold"], "", None),
+    ("readings of the kernel's symbols", lambda a: _or_dash(a["kernel_read"], "%d"), "0", None),
     ("wire, KiB/s", lambda a: "%.2f" % a["wire"], "<= 2", lambda p: "%.0f (disk)" % p["disk"]),
 ]
 

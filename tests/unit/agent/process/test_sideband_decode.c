@@ -87,6 +87,17 @@ static void make_comm(struct buf *b, uint16_t misc, uint32_t pid, const char *co
 	end(b);
 }
 
+static void make_ksymbol(struct buf *b, uint64_t at, uint32_t n_bytes, uint16_t type,
+			 uint16_t flags, const char *name)
+{
+	begin(b, PERF_RECORD_KSYMBOL, 0);
+	put64(b, at);
+	put32(b, n_bytes);
+	put32(b, type | (uint32_t)flags << 16);
+	put_padded(b, name);
+	end(b);
+}
+
 static enum sideband_outcome decode(const struct buf *b, struct process_event *ev, uint32_t *tid)
 {
 	return sideband_decode(b->data, b->len, ev, tid);
@@ -290,6 +301,87 @@ static void test_bodies_cut(void **state)
 	}
 }
 
+static const struct {
+	uint16_t type, flags;
+	enum kernel_text_kind kind;
+	bool is_gone;
+} ksymbol_rows[] = {
+	{ PERF_RECORD_KSYMBOL_TYPE_BPF, 0, KERNEL_TEXT_BPF, false },
+	{ PERF_RECORD_KSYMBOL_TYPE_BPF, PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER, KERNEL_TEXT_BPF,
+	  true },
+	{ PERF_RECORD_KSYMBOL_TYPE_OOL, 0, KERNEL_TEXT_OUT_OF_LINE, false },
+};
+
+static void test_kernel_text(void **state)
+{
+	_cleanup_buf_ struct buf b = BUF_INIT(1024);
+	struct kernel_text_change change;
+	struct process_event ev;
+	const char *name;
+	uint32_t tid;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(ksymbol_rows); i++) {
+		buf_reset(&b);
+		make_ksymbol(&b, 0xffffffffc0001000, 300, ksymbol_rows[i].type,
+			     ksymbol_rows[i].flags, "bpf_prog_1_x");
+		assert_int_equal(decode(&b, &ev, &tid), SIDEBAND_KERNEL_TEXT);
+		assert_true(sideband_decode_kernel_text(b.data, b.len, &change, &name));
+		assert_int_equal(change.begin, 0xffffffffc0001000);
+		assert_int_equal(change.n_bytes, 300);
+		assert_int_equal(change.time_ns, TIME_NS);
+		assert_int_equal(change.kind, ksymbol_rows[i].kind);
+		assert_int_equal(change.is_gone, ksymbol_rows[i].is_gone);
+		assert_string_equal(name, "bpf_prog_1_x");
+	}
+}
+
+/* As the kernel writes it for who comes second. */
+static void test_kernel_text_with_room_behind(void **state)
+{
+	static const size_t n_behind[] = { 16, 32, 8 };
+	struct kernel_text_change change;
+	const char *name;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(n_behind); i++) {
+		_cleanup_buf_ struct buf b = BUF_INIT(1024);
+		bool is_whole = n_behind[i] % 16 == 0;
+
+		make_ksymbol(&b, 0xffffffffc0001000, 300, PERF_RECORD_KSYMBOL_TYPE_BPF, 0,
+			     "bpf_prog_1_abcd");
+		for (size_t n = 0; n < n_behind[i]; n++)
+			(void)buf_append_char(&b, '\0');
+		((struct perf_event_header *)b.data)->size = (uint16_t)b.len;
+		assert_int_equal(sideband_decode_kernel_text(b.data, b.len, &change, &name),
+				 is_whole);
+		if (is_whole)
+			assert_int_equal(change.time_ns, TIME_NS);
+	}
+}
+
+static void test_malformed_kernel_text(void **state)
+{
+	_cleanup_buf_ struct buf b = BUF_INIT(1024);
+	struct kernel_text_change change;
+	const char *name;
+
+	(void)state;
+	make_ksymbol(&b, UINT64_MAX - 10, 300, 1, 0, "around the end of memory");
+	assert_false(sideband_decode_kernel_text(b.data, b.len, &change, &name));
+	buf_reset(&b);
+	make_ksymbol(&b, 0xffffffffc0001000, 300, 1, 0, "");
+	assert_false(sideband_decode_kernel_text(b.data, b.len, &change, &name));
+	buf_reset(&b);
+	make_task(&b, PERF_RECORD_FORK, 10, 9, 10);
+	assert_false(sideband_decode_kernel_text(b.data, b.len, &change, &name));
+	buf_reset(&b);
+	begin(&b, PERF_RECORD_KSYMBOL, 0);
+	put64(&b, 1);
+	end(&b);
+	assert_false(sideband_decode_kernel_text(b.data, b.len, &change, &name));
+}
+
 int main(void)
 {
 	static const struct CMUnitTest more[] = {
@@ -300,6 +392,9 @@ int main(void)
 		cmocka_unit_test(test_lost),
 		cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_bodies_cut),
+		cmocka_unit_test(test_kernel_text),
+		cmocka_unit_test(test_kernel_text_with_room_behind),
+		cmocka_unit_test(test_malformed_kernel_text),
 	};
 	struct CMUnitTest tests[ARRAY_SIZE(task_rows) + ARRAY_SIZE(more)];
 	size_t n = 0;

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "agent/symbol/kallsyms.h"
+#include "agent/symbol/kernel_changes.h"
 #include "agent/symbol/kernel_symbols.h"
 #include "agent/util/buf.h"
 #include "agent/util/macro.h"
@@ -162,7 +163,13 @@ static void a_module_takes_anothers_place(void **state)
 	assert_string_equal(name_of(f, PC), "first_function");
 }
 
-static void a_program_takes_anothers_place(void **state)
+/* Something may have come or gone. */
+static void lose(struct fixture *f)
+{
+	kernel_symbols_changed(f->symbols, &(struct kernel_text){ .is_incomplete = true });
+}
+
+static void a_lost_change_is_read(void **state)
 {
 	struct fixture *f = *state;
 	uint64_t now = NS_PER_S;
@@ -174,9 +181,130 @@ static void a_program_takes_anothers_place(void **state)
 	at(f, now += KERNEL_SYMBOLS_MAX_CHANGE_NS);
 	assert_string_equal(name_of(f, PC), "first_function");
 	kernel_symbols_end(f->symbols);
-	kernel_symbols_changed(f->symbols);
+	lose(f);
 	kernel_symbols_set_time(f->symbols, now);
 	assert_string_equal(name_of(f, PC), "second_function");
+}
+
+#define PROGRAM BEFORE "ffffffffc0000000 t bpf_prog_1_first\t[bpf]\n"
+
+static void tell(struct fixture *f, uint64_t time_ns, uint64_t begin, const char *name,
+		 bool is_gone)
+{
+	struct kernel_text text;
+
+	kernel_text_init(&text);
+	kernel_text_add(
+		&text,
+		&(struct kernel_text_change){
+			.time_ns = time_ns, .begin = begin, .n_bytes = 64, .is_gone = is_gone },
+		name);
+	kernel_symbols_changed(f->symbols, &text);
+	kernel_text_fini(&text);
+}
+
+static void tell_out_of_line(struct fixture *f, uint64_t begin, const char *name)
+{
+	struct kernel_text text;
+
+	kernel_text_init(&text);
+	kernel_text_add(&text,
+			&(struct kernel_text_change){
+				.begin = begin, .n_bytes = 64, .kind = KERNEL_TEXT_OUT_OF_LINE },
+			name);
+	kernel_symbols_changed(f->symbols, &text);
+	kernel_text_fini(&text);
+}
+
+/* The file never changes: it is not read. */
+static void programs_are_followed_without_reading(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t now = NS_PER_S;
+
+	assert_true(fixture_write(&f->dir, "kallsyms", PROGRAM));
+	at(f, now);
+	assert_string_equal(name_of(f, PC), "bpf_prog_1_first");
+	for (uint64_t i = 0; i < 100; i++) {
+		kernel_symbols_end(f->symbols);
+		tell(f, now, 0xffffffffc0000000, "bpf_prog_1_first", true);
+		tell(f, now + 1, 0xffffffffc0000000, i % 2 ? "bpf_prog_2_odd" : "bpf_prog_3_even",
+		     false);
+		tell(f, now + 1, 0xffffffffc0000040, "bpf_prog_4_next", false);
+		at(f, now += KERNEL_SYMBOLS_MAX_RELOAD_NS);
+		assert_string_equal(name_of(f, PC), i % 2 ? "bpf_prog_2_odd" : "bpf_prog_3_even");
+		assert_string_equal(name_of(f, PC + 0x40), "bpf_prog_4_next");
+		assert_string_equal(name_of(f, 0xffffffff81000010), "old_function");
+	}
+	assert_int_equal(kernel_symbols_n_read(f->symbols), 1);
+}
+
+static void what_went_in_the_interval_has_a_name(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t now = NS_PER_S;
+
+	assert_true(fixture_write(&f->dir, "kallsyms", PROGRAM));
+	at(f, now);
+	assert_string_equal(name_of(f, PC), "bpf_prog_1_first");
+	tell(f, now, 0xffffffffc0000000, "bpf_prog_1_first", true);
+	tell(f, now, 0xffffffffc0001000, "bpf_prog_2_short", false);
+	tell(f, now + 1, 0xffffffffc0001000, "bpf_prog_2_short", true);
+	assert_string_equal(name_of(f, PC), "bpf_prog_1_first");
+	assert_string_equal(name_of(f, PC + 0x1000), "bpf_prog_2_short");
+	for (int i = 0; i < 3; i++) {
+		at(f, now + 1);
+		assert_string_equal(name_of(f, PC), "-");
+		assert_string_equal(name_of(f, PC + 0x1000), "-");
+	}
+	assert_int_equal(kernel_symbols_n_read(f->symbols), 1);
+}
+
+/* Changes are told of up to the end of the interval; the file shows what is later. */
+static void what_was_read_is_ahead(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t now = NS_PER_S;
+
+	assert_true(fixture_write(&f->dir, "kallsyms", PROGRAM));
+	tell(f, now - 2, 0xffffffffc0000000, "bpf_prog_0_before", false);
+	at(f, now);
+	assert_string_equal(name_of(f, PC), "bpf_prog_1_first");
+	kernel_symbols_end(f->symbols);
+	tell(f, now - 1, 0xffffffffc0000000, "bpf_prog_0_before", true);
+	tell(f, now, 0xffffffffc0000000, "bpf_prog_1_first", false);
+	at(f, now);
+	assert_string_equal(name_of(f, PC), "bpf_prog_1_first");
+}
+
+static void hidden_symbols_stay_hidden(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_true(fixture_write(&f->dir, "kallsyms", "0000000000000000 T old_function\n"));
+	at(f, NS_PER_S);
+	assert_string_equal(name_of(f, PC), "-");
+	tell(f, NS_PER_S, 0xffffffffc0000000, "bpf_prog_1_first", false);
+	at(f, NS_PER_S);
+	assert_string_equal(name_of(f, PC), "-");
+	assert_true(kernel_symbols_hidden(f->symbols));
+}
+
+static void too_many_changes_are_read(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t now = NS_PER_S;
+
+	assert_true(fixture_write(&f->dir, "kallsyms", FIRST));
+	at(f, now);
+	assert_string_equal(name_of(f, PC), "first_function");
+	for (uint64_t i = 0; i <= KERNEL_CHANGES_MAX; i++)
+		tell(f, now, 0xffffffffd0000000 + i * 64, "bpf_prog_1_x", false);
+	assert_true(fixture_write(&f->dir, "kallsyms", SECOND));
+	at(f, now += KERNEL_SYMBOLS_MAX_CHANGE_NS);
+	assert_string_equal(name_of(f, PC), "second_function");
+	assert_int_equal(kernel_symbols_n_read(f->symbols), 2);
+	assert_string_equal(name_of(f, 0xffffffffd0000000), "-");
 }
 
 /* Programs come and go all the time, and none of them is ever sampled. */
@@ -192,13 +320,13 @@ static void changes_elsewhere_get_rare(void **state)
 	for (int i = 0; i < 6; i++) {
 		assert_true(fixture_write(&f->dir, "kallsyms", FIRST));
 		kernel_symbols_end(f->symbols);
-		kernel_symbols_changed(f->symbols);
+		lose(f);
 		at(f, now += pause);
 		assert_string_equal(name_of(f, PC), "first_function");
 		pause = MIN_OF(2 * pause, KERNEL_SYMBOLS_MAX_CHANGE_NS);
 		assert_true(fixture_write(&f->dir, "kallsyms", SECOND));
 		kernel_symbols_end(f->symbols);
-		kernel_symbols_changed(f->symbols);
+		lose(f);
 		at(f, now + pause - 1);
 		assert_string_equal(name_of(f, PC), "first_function");
 	}
@@ -283,7 +411,7 @@ static void reading_again_takes_little(void **state)
 	assert_string_equal(name_of(f, 0xffffffffc0000000), "of_a_module_0");
 	kernel_symbols_end(f->symbols);
 	size_t first_bytes = heap.most_bytes;
-	kernel_symbols_changed(f->symbols);
+	lose(f);
 	kernel_symbols_set_time(f->symbols, now + KERNEL_SYMBOLS_CHANGE_NS);
 	heap.most_bytes = 0;
 	assert_string_equal(name_of(f, 0xffffffffc0000000), "of_a_module_0");
@@ -306,11 +434,18 @@ static void objects_are_named(void **state)
 		{ 0xffffffff81000000, "[kernel]" },
 		{ 0xffffffffc0000000, "[fresh]" },
 		{ 0xffffffffc1000000, "[bpf]" },
+		{ 0xffffffffc2000000, "[bpf]" },
+		{ 0xffffffffc2000040, "[__builtin__ftrace]" },
+		{ 0xffffffffc2000080, "[__builtin__kprobes]" },
 	};
 
 	assert_true(fixture_write(&f->dir, "kallsyms",
 				  BEFORE MODULE "ffffffffc1000000 t bpf_prog_1_x\t[bpf]\n"));
 	at(f, NS_PER_S);
+	assert_string_equal(name_of(f, 0xffffffff81000000), "old_function");
+	tell(f, 1, 0xffffffffc2000000, "bpf_trampoline_1", false);
+	tell_out_of_line(f, 0xffffffffc2000040, "ftrace_trampoline");
+	tell_out_of_line(f, 0xffffffffc2000080, "kprobe_insn_page");
 	for (size_t i = 0; i < ARRAY_SIZE(expected); i++) {
 		assert_int_equal(s->resolve(s,
 					    &(struct location){ .kind = LOCATION_KERNEL,
@@ -358,7 +493,14 @@ int main(void)
 		cmocka_unit_test_setup_teardown(new_modules_are_found, setup, teardown),
 		cmocka_unit_test_setup_teardown(useless_reading_gets_rare, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_module_takes_anothers_place, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_program_takes_anothers_place, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_lost_change_is_read, setup, teardown),
+		cmocka_unit_test_setup_teardown(programs_are_followed_without_reading, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(what_went_in_the_interval_has_a_name, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(what_was_read_is_ahead, setup, teardown),
+		cmocka_unit_test_setup_teardown(hidden_symbols_stay_hidden, setup, teardown),
+		cmocka_unit_test_setup_teardown(too_many_changes_are_read, setup, teardown),
 		cmocka_unit_test_setup_teardown(changes_elsewhere_get_rare, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_new_module_ends_the_long_pause, setup, teardown),
 #ifdef __SANITIZE_ADDRESS__

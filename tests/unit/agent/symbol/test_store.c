@@ -351,6 +351,7 @@ static void kernel_beyond_its_share(void **state)
 		assert_in_range(n_nameless, 1, 39999);
 		assert_int_equal(telemetry_get(f->telemetry, TELEMETRY_kernel_functions_dropped),
 				 n_nameless);
+		assert_int_equal(telemetry_get(f->telemetry, TELEMETRY_kernel_symbols_read), 1);
 	}
 }
 
