@@ -10,6 +10,7 @@
  */
 #include "agent/process/cgroup_tree.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/magic.h>
@@ -188,29 +189,35 @@ void cgroup_tree_free(struct cgroup_tree *t)
 	free(t);
 }
 
-/* A directory above the mount, or beside it, has a path that does not begin with the mount's. */
-static int append_below(const struct cgroup_tree *t, const char *path, struct buf *out)
+/* Below the mount, "" for itself. A directory above it, or beside it, has a path that does not begin with the mount's. */
+static const char *below(const struct cgroup_tree *t, const char *path)
 {
 	size_t n = strlen(t->mount_path);
 
 	if (strncmp(path, t->mount_path, n) != 0 || (path[n] != '\0' && path[n] != '/'))
-		return -ENOENT;
-	if (str_ends_with(str_from(path), STR_LIT(" (deleted)")))
-		return -ENOENT;
-	return buf_append_str(out, path[n] ? path + n : "/");
+		return NULL;
+	return str_ends_with(str_from(path), STR_LIT(" (deleted)")) ? NULL : path + n;
 }
 
-static int path_by_handle(const struct cgroup_tree *t, uint64_t cgroup_id, struct buf *out)
+/* No directory of this file system is ever renamed, and no number given again: what was found once holds. */
+static int path_by_handle(struct cgroup_tree *t, uint64_t cgroup_id, struct buf *out)
 {
 	char path[PATH_MAX];
-	_cleanup_close_ int fd = open_handle(t->mount_fd, cgroup_id);
+	int r = cgroup_walk_known(&t->walk, cgroup_id, out);
 
+	if (r != -ENOENT)
+		return r;
+	_cleanup_close_ int fd = open_handle(t->mount_fd, cgroup_id);
 	if (fd == -ESTALE)
 		return -ENOENT;
-	if (fd < 0)
-		return fd;
-	int r = link_of_fd(fd, path);
-	return r < 0 ? r : append_below(t, path, out);
+	r = fd < 0 ? fd : link_of_fd(fd, path);
+	if (r < 0)
+		return r;
+	const char *found = below(t, path);
+	if (!found)
+		return -ENOENT;
+	cgroup_walk_remember(&t->walk, cgroup_id, found);
+	return buf_append_str(out, found[0] ? found : "/");
 }
 
 int cgroup_tree_path(struct cgroup_tree *t, uint64_t cgroup_id, struct buf *out)

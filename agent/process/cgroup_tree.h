@@ -21,8 +21,8 @@ int cgroup_tree_new(const char *mount, struct cgroup_tree **ret_tree);
 void cgroup_tree_free(struct cgroup_tree *t);
 DEFINE_CLEANUP(struct cgroup_tree *, cgroup_tree_free);
 
-/* Appends the path below the mount, "/" for its root. 0; -ENOENT: it is gone (where the tree had to be walked, and it was found before, it
- * is still known), or not below this mount; -errno. */
+/* Appends the path below the mount, "/" for its root. 0, also when it is gone and was found before; -ENOENT: it is gone, or not below this
+ * mount; -errno. */
 int cgroup_tree_path(struct cgroup_tree *t, uint64_t cgroup_id, struct buf *out);
 
 #endif

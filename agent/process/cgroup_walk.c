@@ -3,6 +3,7 @@
 #include "agent/process/cgroup_walk.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -63,19 +64,25 @@ static const struct walk_entry *find(const struct cgroup_walk *w, uint64_t inode
 	return NULL;
 }
 
+static void add(struct cgroup_walk *w, uint64_t inode, const char *path, size_t n)
+{
+	struct walk_entry *e = malloc(sizeof(*e) + n + 1);
+
+	if (!e)
+		return;
+	e->inode = inode;
+	memcpy(e->path, path, n);
+	e->path[n] = '\0';
+	if (hash_insert(&w->by_id, &e->node, hash_u64(inode)) < 0)
+		free(e);
+}
+
 static void remember(struct walk *walk, uint64_t inode)
 {
 	struct cgroup_walk *w = walk->known;
 
-	if (w->by_id.n >= w->max || find(w, inode))
-		return;
-	struct walk_entry *e = malloc(sizeof(*e) + walk->n + 1);
-	if (!e)
-		return;
-	e->inode = inode;
-	memcpy(e->path, walk->path, walk->n + 1);
-	if (hash_insert(&w->by_id, &e->node, hash_u64(inode)) < 0)
-		free(e);
+	if (w->by_id.n < w->max && !find(w, inode))
+		add(w, inode, walk->path, walk->n);
 }
 
 static bool enter(struct walk *walk, const char *name)
@@ -137,6 +144,25 @@ static void walk_tree(struct cgroup_walk *w, int root_fd)
 	walk_directory(&walk, fd, 1);
 }
 
+void cgroup_walk_remember(struct cgroup_walk *w, uint64_t inode, const char *path)
+{
+	if (find(w, inode))
+		return;
+	if (w->by_id.n >= w->max)
+		forget_all(w);
+	add(w, inode, path, strlen(path));
+}
+
+static int append(const struct walk_entry *e, struct buf *out)
+{
+	return e ? buf_append_str(out, e->path[0] ? e->path : "/") : -ENOENT;
+}
+
+int cgroup_walk_known(const struct cgroup_walk *w, uint64_t inode, struct buf *out)
+{
+	return append(find(w, inode), out);
+}
+
 int cgroup_walk_path(struct cgroup_walk *w, int root_fd, uint64_t inode, uint64_t now_ns,
 		     struct buf *out)
 {
@@ -150,7 +176,5 @@ int cgroup_walk_path(struct cgroup_walk *w, int root_fd, uint64_t inode, uint64_
 		w->next_ns = now_ns + MAX_OF((uint64_t)WALK_AGAIN_NS, took_ns * WALK_REST);
 		e = find(w, inode);
 	}
-	if (!e)
-		return -ENOENT;
-	return buf_append_str(out, e->path[0] ? e->path : "/");
+	return append(e, out);
 }

@@ -32,4 +32,8 @@ void cgroup_walk_fini(struct cgroup_walk *w);
 int cgroup_walk_path(struct cgroup_walk *w, int root_fd, uint64_t inode, uint64_t now_ns,
 		     struct buf *out);
 
+/* The same, without a walk; and what was found otherwise, which may make room of all that is known. */
+int cgroup_walk_known(const struct cgroup_walk *w, uint64_t inode, struct buf *out);
+void cgroup_walk_remember(struct cgroup_walk *w, uint64_t inode, const char *path);
+
 #endif

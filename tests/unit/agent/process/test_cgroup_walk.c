@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <setjmp.h>
 #include <cmocka.h>
+#include <errno.h>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -150,6 +151,23 @@ static void test_full_starts_anew(void **state)
 	assert_path(f, b, "/b");
 }
 
+/* What was found otherwise takes no more room than what was walked to. */
+static void test_remembered_starts_anew(void **state)
+{
+	struct walk_fixture *f = *state;
+	_cleanup_buf_ struct buf b = BUF_INIT(64);
+
+	f->walk.max = 3;
+	for (uint64_t inode = 1001; inode <= 1004; inode++) {
+		cgroup_walk_remember(&f->walk, inode, "/found");
+		cgroup_walk_remember(&f->walk, inode, "/another");
+		assert_in_range(f->walk.by_id.n, 1, 3);
+	}
+	assert_int_equal(cgroup_walk_known(&f->walk, 1001, &b), -ENOENT);
+	assert_int_equal(cgroup_walk_known(&f->walk, 1004, &b), 0);
+	assert_string_equal(buf_str(&b), "/found");
+}
+
 static void test_depth(void **state)
 {
 	struct walk_fixture *f = *state;
@@ -176,6 +194,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_what_is_gone_is_known, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_ceiling, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_full_starts_anew, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_remembered_starts_anew, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_depth, setup, teardown),
 	};
 
