@@ -283,10 +283,16 @@ test-unit: ## unit tests under ASan + UBSan, fuzz corpora replayed
 test-page: ## the parts of the web page that need no browser (node)
 	$(Q)tests/page/run.sh
 
+# Each is one process that computes: as many at once as there are CPUs.
 test-oracle: $(ORACLE_BINS) ## unwind rules and names of installed files against libdw's, rules of programs against what they do
+	$(Q)$(MAKE) --no-print-directory $(parallel) -k --output-sync=target oracle-steps oracle-names oracle-rules
+.PHONY: oracle-steps oracle-names oracle-rules
+oracle-steps:
 	$(Q)tests/oracle/steps.sh $(BUILD)/tests/oracle/step_oracle
-	$(Q)tests/oracle/run.sh $(BUILD)/tests/oracle/cfi_oracle
+oracle-names:
 	$(Q)ADDRESSES=25000 tests/oracle/run.sh $(BUILD)/tests/oracle/names_oracle
+oracle-rules:
+	$(Q)tests/oracle/run.sh $(BUILD)/tests/oracle/cfi_oracle
 
 test-integration: all ## the agent against this kernel, servers and containers (root)
 	$(Q)tests/integration/run.sh
