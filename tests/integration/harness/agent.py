@@ -130,10 +130,11 @@ class Agent:
         wait_until(lambda: self._status("/-/ready") == 200, seconds, "agent is ready")
         return self
 
-    def metrics(self):
+    def metrics(self, prefix=""):
+        """One scrape; of what begins with `prefix`, for who looks often."""
         status, body = self.get("/metrics")
         assert status == 200, body
-        return metrics.parse(body)
+        return metrics.parse(body if not prefix else metrics.only(body, prefix))
 
     def wait_metric(self, condition, seconds, what):
         """Scrape until condition(metrics) holds; the metrics."""

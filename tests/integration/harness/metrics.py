@@ -86,6 +86,12 @@ def _sample(metrics, line):
     metrics.samples[key] = float(match[3])
 
 
+def only(text, prefix):
+    """The lines of names that begin like this, with their types."""
+    begins = (prefix, f"# TYPE {prefix}", f"# HELP {prefix}")
+    return "".join(line for line in text.splitlines(keepends=True) if line.startswith(begins))
+
+
 def parse(text):
     metrics = Metrics()
     assert text.endswith("\n"), "the last line must end"
