@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "agent/cli/ptrace_threads.h"
-#include "agent/cli/thread_memory.h"
+#include "agent/process/thread_memory.h"
 #include "agent/cli/thread_regs.h"
 #include "agent/cli/thread_state.h"
 #include "agent/unwind/host_walk.h"

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "agent/cli/ptrace_threads.h"
-#include "agent/cli/thread_memory.h"
+#include "agent/process/thread_memory.h"
 #include "agent/cli/thread_regs.h"
 #include "agent/cli/thread_state.h"
 #include "agent/util/clock.h"

@@ -5,7 +5,7 @@
  * A page of a file that a server has (FUSE, NFS) comes when the server answers, which may be never: readers fetch it, and it is given up after
  * a while.
  */
-#include "agent/cli/thread_memory.h"
+#include "agent/process/thread_memory.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory of another process, by the page: a walk reads words that lie close together. */
-#ifndef XAGENT_AGENT_CLI_THREAD_MEMORY_H
-#define XAGENT_AGENT_CLI_THREAD_MEMORY_H
+#ifndef XAGENT_AGENT_PROCESS_THREAD_MEMORY_H
+#define XAGENT_AGENT_PROCESS_THREAD_MEMORY_H
 
 #include <stdbool.h>
 #include <stddef.h>
