@@ -105,12 +105,13 @@ discovery_deps := target $(target_deps)
 encode_deps := target http process telemetry util pprof
 store_deps := push encode $(encode_deps)
 page_deps := util
-profile_deps := encode sample unwind symbol dwarf target object http process telemetry util pprof
+runtimes_deps := object process telemetry util
+profile_deps := encode sample runtimes unwind symbol dwarf target object http process telemetry util pprof
 component_deps := discovery store push profile $(profile_deps) river
 cli_deps := page component $(component_deps)
 pprof_deps :=
 river_deps :=
-MODULES := util telemetry object process http push sample unwind dwarf symbol target discovery encode profile store page component cli
+MODULES := util telemetry object process http push sample runtimes unwind dwarf symbol target discovery encode profile store page component cli
 
 srcdir_of = $(if $(filter pprof,$(1)),pprof,$(if $(filter river,$(1)),river-config,agent/$(1)))
 sources_of = $(wildcard $(call srcdir_of,$(1))/*.c)

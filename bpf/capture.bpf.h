@@ -20,6 +20,7 @@
 #include "bpf/copy.bpf.h"
 #include "bpf/kernel.h"
 #include "bpf/regs.bpf.h"
+#include "bpf/runtime.bpf.h"
 #include "bpf/thin.bpf.h"
 #include "bpf/walk.bpf.h"
 #include "bpf/wire.h"
@@ -34,8 +35,6 @@ const volatile bool filter_cgroup = false;
 const volatile __u32 pid_namespace = 0;
 /* Bytes waiting in the ring from which on the agent is woken; below it polls. */
 const volatile __u64 wake_bytes = 1 << 16;
-/* Bytes waiting in the ring from which on new processes get no stack copy. */
-const volatile __u64 cold_bytes = 1 << 17;
 
 /* Nesting limit of pid namespaces (MAX_PID_NS_LEVEL, include/linux/pid_namespace.h). */
 #define PID_NS_LEVELS 33
@@ -179,7 +178,10 @@ static __always_inline void walk(struct scratch *s, struct wire_counters *count)
 {
 	__u32 level = s->level;
 
-	bpf_loop(WIRE_MAX_USER_FRAMES, walk_step, &level, 0);
+	if (RUNTIME_ANY && s->runtime.of.kind != RUNTIME_NONE)
+		bpf_loop(2 * WIRE_MAX_USER_FRAMES, runtime_step, &level, 0);
+	else
+		bpf_loop(WIRE_MAX_USER_FRAMES, walk_step, &level, 0);
 	s->record.head.end = s->walk.end;
 	count->cfi_frames += s->walk.n_cfi;
 	count->fp_frames += s->walk.n_fp;
@@ -243,8 +245,8 @@ static __always_inline void leave_to_agent(struct scratch *s)
 {
 	__u32 at = s->record.head.n_kernel;
 
-	if (at < WIRE_MAX_KERNEL_FRAMES + WIRE_MAX_USER_FRAMES)
-		s->record.words[at] = WIRE_FRAME_RAW | s->regs.pc;
+	if (at <= WIRE_MAX_KERNEL_FRAMES)
+		s->record.words[at] = WIRE_FRAME_RAW_OF(s->regs.pc);
 	s->record.head.n_user = 1;
 	s->record.head.generation = 0;
 	s->record.head.end = WIRE_END_NO_TABLE;
@@ -270,12 +272,15 @@ static __always_inline bool has_table(const struct scratch *s, const struct wire
 static __always_inline bool walk_or_leave(struct scratch *s, const struct wire_process *process,
 					  struct wire_counters *count)
 {
+	bool is_known = has_table(s, process);
 	__u64 reused = reuse_count;
 
 	walk_begin(s, process);
-	if (!process || !has_table(s, process)) {
+	runtime_find(s, is_known ? process : NULL);
+	if (!process || !is_known) {
 		count->raw_frames++;
 		leave_to_agent(s);
+		runtime_list(s);
 		return true;
 	}
 	s->record.head.generation = process->generation;
@@ -283,9 +288,13 @@ static __always_inline bool walk_or_leave(struct scratch *s, const struct wire_p
 	if (was_replaced(s, reused)) {
 		count->remapped++;
 		leave_to_agent(s);
+		runtime_list_anew(s);
 		return true;
 	}
-	return needs_agent(s);
+	if (!needs_agent(s))
+		return false;
+	runtime_list(s);
+	return true;
 }
 
 /* Nobody has called a task whose stack is new and empty, whatever the rules of the one that made it say. */

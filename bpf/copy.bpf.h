@@ -23,6 +23,9 @@
 /* The kernel can write records whose size is not known when the program is loaded: bpf_ringbuf_reserve_dynptr(), 5.19. Set by the agent. */
 const volatile bool deep_copies = false;
 
+/* Bytes waiting in the ring from which on there is room for samples alone: new processes get no stack copy, names are not told. */
+const volatile __u64 cold_bytes = 1 << 17;
+
 /* Where the copy of the stack begins that sp lies on. */
 static __always_inline __u64 copy_from(const struct scratch *s)
 {
@@ -79,6 +82,7 @@ static __always_inline void begin_copy(struct scratch *s, struct task_struct *ta
 	cold->flags = s->regs_flags;
 	cold->n_skipped = 0;
 	cold->zero = 0;
+	cold->image = s->image;
 	__builtin_memset(cold->pieces, 0, sizeof(cold->pieces));
 	copy_comm(task, cold);
 	s->record.head.flags |= WIRE_COLD;
@@ -218,7 +222,7 @@ static __always_inline long emit_copy(struct scratch *s, struct task_struct *tas
 	__u64 depth = stack_depth(task, copy_from(s));
 	__u32 bytes = sizeof(struct wire_sample) + at * 8 + sizeof(struct wire_cold);
 
-	if (at > WIRE_MAX_KERNEL_FRAMES + WIRE_MAX_USER_FRAMES)
+	if (at > WIRE_MAX_KERNEL_FRAMES + WIRE_MAX_USER_WORDS)
 		return -1;
 	struct wire_cold *cold = (void *)&s->record.words[at];
 	begin_copy(s, task, cold);

@@ -33,9 +33,45 @@ struct pid {
 	struct upid numbers[1];
 };
 
+struct super_block {
+	unsigned int s_dev;
+};
+
+struct inode {
+	struct super_block *i_sb;
+	unsigned long i_ino;
+	long long i_size;
+	unsigned int i_generation;
+};
+
+/* The time of the last change has had three forms: until 6.5, 6.6 to 6.10, since 6.11 (include/linux/fs.h). */
+struct timespec64 {
+	long long tv_sec;
+	long tv_nsec;
+};
+
+struct inode___time {
+	struct timespec64 i_ctime;
+};
+
+struct inode___hidden_time {
+	struct timespec64 __i_ctime;
+};
+
+struct inode___flat_time {
+	long long i_ctime_sec;
+	unsigned int i_ctime_nsec;
+};
+
+struct file {
+	struct inode *f_inode;
+};
+
 struct mm_struct {
 	unsigned long start_stack;
 	unsigned long env_end;
+	unsigned long start_code;
+	struct file *exe_file;
 };
 
 #if defined(__TARGET_ARCH_x86)
@@ -63,6 +99,7 @@ struct task_struct {
 	struct mm_struct *mm;
 	unsigned int in_execve : 1;
 	__u64 self_exec_id;
+	__u64 start_time;
 	struct task_struct *group_leader;
 	struct pid *thread_pid;
 	char comm[16];

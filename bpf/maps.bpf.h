@@ -12,12 +12,15 @@
 
 /* What one sample is put together in: too large for the 512 bytes of BPF stack. The walk's state lies beside the record because a
  * loop callback can keep no pointer from one step to the next. */
-#define RECORD_BYTES 27584
+#define RECORD_BYTES 26624
 #define RECORD_WORDS (RECORD_BYTES / 8)
 
 _Static_assert(RECORD_BYTES >= (WIRE_MAX_KERNEL_FRAMES + WIRE_MAX_USER_FRAMES) * 8 +
 				       sizeof(struct wire_cold) + 4 * WIRE_PAGE_BYTES,
-	       "the deepest stack leaves room for a copy");
+	       "the deepest native stack leaves room for a copy");
+_Static_assert(RECORD_BYTES >= (WIRE_MAX_KERNEL_FRAMES + WIRE_MAX_USER_WORDS) * 8 +
+				       sizeof(struct wire_cold) + 2 * WIRE_PAGE_BYTES,
+	       "and that of a runtime, for a small one");
 
 struct record {
 	struct wire_sample head;
@@ -50,6 +53,25 @@ struct second_stack {
 	struct wire_word words[WIRE_COLD_WORDS];
 };
 
+/* The frames of a runtime on the way (bpf/runtime.bpf.h). */
+struct runtime_walk {
+	struct wire_runtime of; /* the process's; RUNTIME_NONE: it has none */
+	__u64 process;		/* a hash of which one that is */
+	__u64 frame;		/* the next one, innermost first; 0: there is none left */
+	__u64 anchor;		/* of the run that it is in; 0: there is none left */
+	__u64 low, high;	/* what the native frame has on the C stack that was walked last */
+	__u32 is_inside;	/* the next frame is a runtime's */
+	__u32 n_frames;		/* of both kinds */
+	__u32 n_names;		/* told with this record */
+	/* Of the frame that was read last, which is at `at`. */
+	__u32 is_entry; /* no frame, but the anchor: the run ends */
+	__u64 at;
+	__u64 next;
+	__u64 function; /* address */
+	__u32 print;
+	__u32 position;
+};
+
 struct scratch {
 	__u32 is_claimed;
 	__u32 level;
@@ -67,6 +89,9 @@ struct scratch {
 	__u32 want_bytes;	   /* of the next window */
 	__u32 n_copied;		   /* bytes of a deep stack */
 	__u32 n_missing;	   /* bytes before the first page of a range that was there */
+	__u64 image;		   /* struct wire_cold */
+	struct runtime_walk runtime;
+	struct wire_name name;
 	struct second_stack second;
 	struct window window;
 	struct record record;
@@ -183,6 +208,32 @@ struct {
 	__type(key, __u32);
 	__type(value, struct thinning);
 } thinnings SEC(".maps");
+
+/* pid → where the runtime of a process has its frames. Behind wire_process.runtime, so that nobody else pays for the look-up. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 8192); /* (set) 1 where no runtime is known */
+	__type(key, __u32);
+	__type(value, struct wire_runtime);
+} runtimes SEC(".maps");
+
+/* The same by executable, for processes that are too young to be in `processes` (struct wire_cold, image). */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 1024); /* (set) likewise */
+	__type(key, __u64);
+	__type(value, struct wire_runtime);
+} runtime_images SEC(".maps");
+
+/* Functions of runtimes whose names have been sent. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, WIRE_TOLD_SLOTS); /* (set) likewise */
+	__type(key, __u32);
+	__type(value, __u64);
+} told SEC(".maps");
 
 /* What `xagent profile -p` and `-t` ask for. */
 struct {

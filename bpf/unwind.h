@@ -121,7 +121,7 @@ UNWIND_INLINE __u64 unwind_frame(struct unwind_walk *w)
 	if (unwind_find(w))
 		return w->mapping.frame_base + (w->pc - w->mapping.begin);
 	w->n_raw++;
-	return WIRE_FRAME_RAW | w->pc;
+	return WIRE_FRAME_RAW_OF(w->pc);
 }
 
 UNWIND_INLINE int unwind_stop(struct unwind_walk *w, __u32 end)

@@ -222,7 +222,7 @@ __noinline int walk_uncached(__u32 level, __u32 next, __u32 own)
 	if (!s)
 		return 1;
 	at = s->record.head.n_kernel + s->record.head.n_user - 1;
-	if (at >= WIRE_MAX_KERNEL_FRAMES + WIRE_MAX_USER_FRAMES)
+	if (at >= WIRE_MAX_KERNEL_FRAMES + WIRE_MAX_USER_WORDS)
 		return 1;
 	s->walk.word = 0;
 	s->walk.at_begin = 0;
@@ -241,20 +241,17 @@ __noinline int walk_uncached(__u32 level, __u32 next, __u32 own)
 	return !goes_on;
 }
 
-/* One step of the walk: stores the present frame, then goes to the caller. `data` is the level. Returns 1 to stop, as bpf_loop wants it. */
-static long walk_step(__u32 index, void *data)
+/* Stores the present frame behind the n that there are, then goes to the caller. Returns 1 to stop, as bpf_loop wants it. */
+static __always_inline long walk_native(struct scratch *s, __u32 n)
 {
-	struct scratch *s = bpf_map_lookup_elem(&scratch, data);
 	const struct cached_frame *e;
 	__u32 at, next, own;
 	__u64 key;
 
-	if (!s)
+	at = s->record.head.n_kernel + n;
+	if (at >= WIRE_MAX_KERNEL_FRAMES + WIRE_MAX_USER_WORDS)
 		return 1;
-	at = s->record.head.n_kernel + index;
-	if (at >= WIRE_MAX_KERNEL_FRAMES + WIRE_MAX_USER_FRAMES)
-		return 1;
-	s->record.head.n_user = index + 1;
+	s->record.head.n_user = n + 1;
 	key = cache_key(&s->walk);
 	own = cache_hash(key, s->walk.generation);
 	/* The leaf's pc is hardly twice the same: what is to be in a row begins at its caller. */
@@ -273,6 +270,14 @@ static long walk_step(__u32 index, void *data)
 		return unwind_by_plain(&s->walk, e->word) ? 0 : 1;
 	s->walk.end = WIRE_END_ROOT;
 	return 1;
+}
+
+/* One step of the walk. `data` is the level. */
+static long walk_step(__u32 index, void *data)
+{
+	struct scratch *s = bpf_map_lookup_elem(&scratch, data);
+
+	return s ? walk_native(s, index) : 1;
 }
 
 static __always_inline void walk_window_init(struct scratch *s)

@@ -9,9 +9,16 @@
  * Frames are leaf first. Kernel frames are plain kernel addresses. A user frame is process-independent where the mapping is known:
  *
  *	bit 63 = 0	bits 62..40 object id (as given by the agent), bits 39..0 offset in the object's file
- *	bit 63 = 1	bits 62..0 pc: no mapping known, or anonymous memory
+ *	bits 63, 62 = 1, 0	bits 61..0 pc: no mapping known, or anonymous memory
+ *	bits 63, 62 = 1, 1	a runtime's frame, of two words: struct wire_runtime_frame
  *
  * Callers' frames carry the return address − 1, so that they name the call and not what follows it.
+ *
+ * Frames of a runtime come in runs: what one activation of its interpreter has called. A run begins with its anchor, which is no frame: where on
+ * the C stack that activation is. A walk that the kernel half has finished has the run in place of the activation's own frame. Where the agent goes
+ * on (WIRE_COLD), it puts the runs behind the first n_right words there by their anchors.
+ *
+ * A name (struct wire_name) tells what a runtime calls a function; it comes before the first sample that has the function, or never.
  */
 #ifndef XAGENT_BPF_WIRE_H
 #define XAGENT_BPF_WIRE_H
@@ -19,11 +26,14 @@
 #include <linux/types.h>
 
 #include "bpf/events.h"
+#include "bpf/runtimes.h"
 
 /* Ceiling of the kernel's own perf callchains (PERF_MAX_STACK_DEPTH, include/uapi/linux/perf_event.h). */
 #define WIRE_MAX_KERNEL_FRAMES 127
 /* Pyroscope cuts stacks at 1000 (validation.max-profile-stacktrace-depth), so more cannot be shown. */
 #define WIRE_MAX_USER_FRAMES 1000
+/* Of a record: as many frames, if all are a runtime's. */
+#define WIRE_MAX_USER_WORDS (2 * WIRE_MAX_USER_FRAMES)
 /* Copied stack of a process that the kernel half does not know yet, where nobody tells how deep it is; a few pages hold most live stacks. A
  * record with many frames has room for less, 16 KiB at least. */
 #define WIRE_COPY_BYTES 24576
@@ -34,9 +44,25 @@
 #define WIRE_COMM_BYTES 16
 
 #define WIRE_FRAME_RAW (1ULL << 63)
+/* A jump into nowhere leaves any pc behind; where no process has memory one is like another. */
+#define WIRE_FRAME_RAW_MASK ((1ULL << 62) - 1)
+#define WIRE_FRAME_RAW_OF(pc) (WIRE_FRAME_RAW | ((pc) < WIRE_FRAME_RAW_MASK ? (pc) : WIRE_FRAME_RAW_MASK))
 #define WIRE_FRAME_OFFSET_BITS 40
 #define WIRE_FRAME_OFFSET_MASK ((1ULL << WIRE_FRAME_OFFSET_BITS) - 1)
 #define WIRE_MAX_OBJECT_ID ((1U << 23) - 1)
+
+/* A runtime's frame. Bits 61..56 its enum runtime_kind, RUNTIME_NONE of an anchor; below it an address of the process, which has no more bits. */
+#define WIRE_FRAME_RUNTIME (3ULL << 62)
+#define WIRE_RUNTIME_KIND_SHIFT 56
+#define WIRE_RUNTIME_KIND_MASK 63
+#define WIRE_RUNTIME_ADDRESS_MASK ((1ULL << WIRE_RUNTIME_KIND_SHIFT) - 1)
+#define WIRE_RUNTIME_FRAME_WORDS 2
+
+struct wire_runtime_frame {
+	__u64 function; /* WIRE_FRAME_RUNTIME, kind, address of what the runtime knows the function by; address 0: could not be read. Of an anchor: its place */
+	__u32 print;	/* tells the function from another one that is, or was, at the same address */
+	__u32 position; /* in the function, in the runtime's unit */
+};
 
 /*
  * How the user half of a walk ended: X(NAME, complete, frame shown at the root, sentence for /metrics and people).
@@ -97,7 +123,10 @@ enum wire_end {
 	X(remapped, "walks thrown away because their tables were replaced meanwhile")  \
 	X(refused, "ticks of processes that match no target (part of filtered)")       \
 	X(lost_nested, "ticks that hit the CPU within too many others (part of lost)") \
-	X(thinned, "hits beyond the limit, whose values the next sample has (part of filtered)")
+	X(thinned, "hits beyond the limit, whose values the next sample has (part of filtered)") \
+	X(runtime_frames, "frames of interpreters")                                    \
+	X(names_told, "names of functions of interpreters that were sent")             \
+	X(names_not_told, "of these, that could not be read, or found no room in the ring buffer")
 
 struct wire_counters {
 #define WIRE_COUNTER_FIELD(name, text) __u64 name;
@@ -113,10 +142,11 @@ struct wire_counters {
 
 /* What a record is. Append only. */
 #define WIRE_SAMPLE 1u
+#define WIRE_NAME 2u
 
 struct wire_record {
 	__u32 n_bytes; /* of the record, this included; what the ring holds behind them is not part of it */
-	__u8 type;  /* WIRE_SAMPLE */
+	__u8 type;  /* WIRE_SAMPLE, WIRE_NAME */
 	__u8 event; /* enum event */
 	__u16 source; /* below EVENT_MAX_SOURCES: what the agent has attached (bpf_get_attach_cookie()) */
 };
@@ -133,7 +163,7 @@ struct wire_sample {
 	__u32 exec_id;	  /* rises with each exec of the process, or of those it was forked from */
 	__u32 zero;
 	__u16 n_kernel;
-	__u16 n_user;
+	__u16 n_user; /* words */
 	__u16 stack_words; /* of 8 bytes, copied from regs.sp − WIRE_BELOW_BYTES + n_skipped on (struct wire_cold); only with WIRE_COLD */
 	__u8 end;	   /* enum wire_end */
 	__u8 flags;
@@ -195,8 +225,45 @@ struct wire_cold {
 	__u32 zero;
 	struct wire_piece pieces[WIRE_COLD_PIECES]; /* the last bytes of the copy, in this order */
 	struct wire_word words[WIRE_COLD_WORDS];
+	__u64 image; /* the key of runtime_images that the process's executable has; 0: not known, or no runtime is */
 	char comm[WIRE_COMM_BYTES]; /* of the process (its leader), not of the thread */
 };
+
+/* Longer ones are cut. */
+#define WIRE_NAME_BYTES 256
+
+/* What a runtime calls a function. */
+struct wire_name {
+	struct wire_record record;
+	__u64 function; /* as in the frame */
+	__u32 print;
+	__u32 line; /* where it begins in its file; 0: not known */
+	__u32 pid;
+	__u32 exec_id; /* as in the sample */
+	__u16 n_name; /* bytes, without an end */
+	__u16 n_file;
+	__u32 zero;
+	char name[WIRE_NAME_BYTES];
+	char file[WIRE_NAME_BYTES]; /* n_file bytes are the end of the record */
+};
+
+/* A runtime's own numbers: offsets in its structures, addresses. */
+#define WIRE_RUNTIME_WORDS 14
+
+/* wire_runtime.flags: executable memory without a file is code that the runtime has made. */
+#define WIRE_RUNTIME_GENERATES 1u
+
+/* Of a process, or of an executable. */
+struct wire_runtime {
+	__u32 kind; /* enum runtime_kind */
+	__u32 flags;
+	/* What the addresses in `words` are to be raised by, or, of an executable, where its first executable segment is linked to be. */
+	__u64 base;
+	__u64 words[WIRE_RUNTIME_WORDS];
+};
+
+/* Functions whose names the agent has by now, by a hash of (process, function, print): another one that has the same place is told anew. */
+#define WIRE_TOLD_SLOTS (1u << 13)
 
 /*
  * The arena: what the agent writes by plain stores and the kernel half reads. Segments are made as they are needed. A place is a number
@@ -222,7 +289,7 @@ struct wire_process {
 	__u32 refused_cgroup; /* … as long as it is in this control group (low half of its number) */
 	/* Of a table: it is of the image with this wire_sample.exec_id, and of no other. */
 	__u32 exec_id;
-	__u32 zero;
+	__u32 runtime; /* enum runtime_kind: `runtimes` has an entry */
 };
 
 /* One executable mapping. An array of them, ascending by begin, belongs to each process; forks share one. */
@@ -289,12 +356,16 @@ struct wire_escape {
 
 _Static_assert(sizeof(struct wire_sample) == 88, "records are 8-byte aligned");
 _Static_assert(sizeof(struct wire_cold) % 8 == 0, "the stack copy is 8-byte aligned");
+_Static_assert(sizeof(struct wire_name) == 40 + 2 * WIRE_NAME_BYTES, "no gaps");
 _Static_assert(sizeof(struct wire_mapping) == 24, "three words of the arena");
 _Static_assert(sizeof(struct wire_process) == 24, "");
 _Static_assert(sizeof(struct wire_object) == 40, "whole words");
 _Static_assert(sizeof(struct wire_rule) == WIRE_WORD_BYTES &&
 		       sizeof(struct wire_escape) == WIRE_WORD_BYTES,
 	       "words of the arena");
-_Static_assert(WIRE_END_MAX <= 255 && EVENT_MAX <= 255, "they fit their bytes");
+_Static_assert(WIRE_END_MAX <= 255 && EVENT_MAX <= 255 &&
+		       RUNTIME_MAX <= WIRE_RUNTIME_KIND_MASK + 1,
+	       "they fit their bits");
+_Static_assert(sizeof(struct wire_runtime_frame) == WIRE_RUNTIME_FRAME_WORDS * WIRE_WORD_BYTES, "");
 
 #endif

@@ -47,6 +47,7 @@ void interval_free(struct interval *i)
 	for (size_t f = 0; f < i->n_files; f++)
 		mapped_file_unref(i->files[f]);
 	anon_table_fini(&i->anon);
+	code_table_fini(&i->code);
 	free(i->files);
 	free(i->slots);
 	hash_fini(&i->by_labels);
@@ -276,5 +277,24 @@ const struct anon_place *interval_anon(const struct interval *i, struct frame_re
 {
 	return frame_ref_kind(frame) == FRAME_KIND_PLACE && frame_ref_value(frame) < i->anon.n
 		       ? &i->anon.items[frame_ref_value(frame)]
+		       : NULL;
+}
+
+int interval_code_frame(struct interval *i, const struct code_place *code,
+			struct frame_ref *ret_frame)
+{
+	uint32_t index;
+	int r = code_table_get(&i->code, &i->arena, code, &index);
+
+	if (r < 0)
+		return r;
+	*ret_frame = frame_ref_of(FRAME_KIND_CODE, index);
+	return 0;
+}
+
+const struct code_place *interval_code(const struct interval *i, struct frame_ref frame)
+{
+	return frame_ref_kind(frame) == FRAME_KIND_CODE && frame_ref_value(frame) < i->code.n
+		       ? &i->code.items[frame_ref_value(frame)]
 		       : NULL;
 }

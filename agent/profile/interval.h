@@ -13,6 +13,7 @@
 
 #include "agent/process/mapping.h"
 #include "agent/profile/anon_table.h"
+#include "agent/profile/code_table.h"
 #include "agent/profile/tag.h"
 #include "agent/sample/event.h"
 #include "agent/target/label.h"
@@ -53,6 +54,7 @@ struct interval {
 	struct hash_table by_labels; /* the same: a host may have one a process */
 	size_t n_series;
 	struct anon_table anon;
+	struct code_table code;
 	struct tagging tagging; /* may be set before the first interval_add() */
 	struct hash_table tags;
 	struct mapped_file **files; /* references, by ascending id */
@@ -139,6 +141,11 @@ int interval_add_file(struct interval *i, struct mapped_file *f);
  * included). */
 int interval_anon_frame(struct interval *i, const struct anon_place *place,
 			struct frame_ref *ret_frame);
+/* The frame of a runtime's function: equal ones have equal frames. Takes a reference to code->name. 0 or -ENOMEM (ceiling included). */
+int interval_code_frame(struct interval *i, const struct code_place *code,
+			struct frame_ref *ret_frame);
+/* NULL: the frame is none of these. Borrowed until the next one is added. */
+const struct code_place *interval_code(const struct interval *i, struct frame_ref frame);
 /* The place of a frame; NULL: it is none of these. Borrowed until the next one is added. */
 const struct anon_place *interval_anon(const struct interval *i, struct frame_ref frame);
 

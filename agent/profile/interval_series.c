@@ -64,12 +64,15 @@ static int carry_frame(struct interval *i, const struct interval *from, struct f
 		       struct frame_ref *ret_frame)
 {
 	const struct anon_place *place = interval_anon(from, frame);
-	struct mapped_file *f = place ? NULL : interval_file(from, frame_ref_file_id(frame));
+	const struct code_place *code = interval_code(from, frame);
+	struct mapped_file *f = interval_file(from, frame_ref_file_id(frame));
 	int r = 0;
 
 	*ret_frame = frame;
 	if (place)
 		r = interval_anon_frame(i, place, ret_frame);
+	else if (code)
+		r = interval_code_frame(i, code, ret_frame);
 	else if (f)
 		r = interval_add_file(i, f);
 	return r;

@@ -36,6 +36,7 @@ struct known {
 		*jit_wait;    /* a reference; of this interval, in place of `jit`; NULL: none */
 	uint32_t n_jit_waits; /* intervals, since the exec, that ended without them */
 	struct list waiting;  /* the session's, of those with jit_wait */
+	uint32_t runtime_epoch; /* of the files with runtimes, when it was published */
 	bool buried;	  /* the process has ended, or was forgotten; `node` is the graveyard's */
 	struct list node; /* of the dirty ones, or of the graveyard */
 };

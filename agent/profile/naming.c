@@ -99,12 +99,26 @@ static void resolve_place(struct namer *n, struct frame_ref frame, struct frames
 		resolve_unknown(n, frame, ret_frames);
 }
 
+/* Strings are the name's, which the interval holds. */
+static void resolve_code(struct namer *n, struct frame_ref frame, struct frames *ret_frames)
+{
+	const struct code_place *code = interval_code(n->interval, frame);
+
+	resolve_unknown(n, frame, ret_frames);
+	if (!code)
+		return;
+	ret_frames->items[0] = symbol_frame_jit();
+	ret_frames->items[0].function = code->name->function;
+	ret_frames->items[0].file = code->name->file;
+	ret_frames->items[0].line = code->line;
+}
+
 /* Who names a frame of a kind. Frames of kinds that no interval has have no name. */
 static void (*const resolvers[FRAME_KIND_MAX])(struct namer *, struct frame_ref,
 					       struct frames *) = {
-	[FRAME_KIND_FILE] = resolve_file,	[FRAME_KIND_KERNEL] = resolve_kernel,
-	[FRAME_KIND_PLACE] = resolve_place,	[FRAME_KIND_END] = resolve_end,
-	[FRAME_KIND_UNKNOWN] = resolve_unknown,
+	[FRAME_KIND_FILE] = resolve_file,   [FRAME_KIND_KERNEL] = resolve_kernel,
+	[FRAME_KIND_PLACE] = resolve_place, [FRAME_KIND_END] = resolve_end,
+	[FRAME_KIND_CODE] = resolve_code,   [FRAME_KIND_UNKNOWN] = resolve_unknown,
 };
 
 static void resolve(struct namer *n, struct frame_ref frame, struct frames *ret_frames)

@@ -158,6 +158,7 @@ static int open_objects(struct session *s, const struct sampler_tables *maps)
 			.worker = s->options.worker,
 			.processes = s->processes,
 			.telemetry = s->options.telemetry,
+			.runtimes = session_object_runtimes(s),
 		},
 		&s->objects);
 }
@@ -171,6 +172,10 @@ static int open_tables(struct session *s)
 	int r = open_arena(s, &maps);
 	if (r == 0)
 		r = open_objects(s, &maps);
+	if (r == 0)
+		r = runtime_tables_new(maps.runtimes_fd, maps.runtime_images_fd, &s->runtimes);
+	if (r == 0)
+		r = code_names_new(s->budget.code_names_bytes, maps.told_seed, &s->code_names);
 	if (r < 0)
 		return r;
 	return tables_new(
@@ -180,6 +185,7 @@ static int open_tables(struct session *s)
 			.arena = s->arena,
 			.objects = s->objects,
 			.telemetry = s->options.telemetry,
+			.runtimes = session_table_runtimes(s),
 		},
 		&s->tables);
 }
@@ -258,6 +264,8 @@ int session_new(const struct session_options *o, struct buf *why, struct session
 		return -ENOMEM;
 	s->options = *o;
 	s->options.sampler.telemetry = o->telemetry;
+	s->options.sampler.on_name = session_on_name;
+	s->options.sampler.name_data = s;
 	s->user_mask = user_space_mask();
 	budget_split(o->memory_limit_bytes, &s->budget);
 	s->options.sampler.cache_bytes = s->budget.cache_bytes;
@@ -308,6 +316,8 @@ void session_free(struct session *s)
 	tables_free(s->tables);
 	object_tables_free(s->objects);
 	kernel_arena_free(s->arena);
+	runtime_tables_free(s->runtimes);
+	code_names_free(s->code_names);
 	symbol_store_free(s->store);
 	debuginfod_free(s->debuginfod);
 	sideband_free(s->sideband);

@@ -10,6 +10,8 @@
 #include "agent/profile/budget.h"
 #include "agent/profile/known.h"
 #include "agent/profile/session.h"
+#include "agent/runtimes/code_names.h"
+#include "agent/runtimes/runtime_tables.h"
 #include "agent/unwind/kernel_arena.h"
 #include "agent/unwind/object_tables.h"
 #include "agent/unwind/tables.h"
@@ -27,6 +29,10 @@ struct session {
 	struct kernel_arena *arena;
 	struct object_tables *objects;
 	struct tables *tables;
+	struct runtime_tables *runtimes;
+	struct code_names *code_names; /* of their functions */
+	uint64_t reads_round;	       /* in which n_reads of these names were read from memory */
+	unsigned int n_reads;
 	struct symbol_store *store;    /* the worker's while a job is under way */
 	uint64_t last_profile_ns;      /* likewise: the latest time that a profile was given */
 	struct debuginfod *debuginfod; /* which the store asks; NULL: nobody */
@@ -79,6 +85,16 @@ void session_forget_undecided(struct session *s);
 int session_anon_frame(struct session *s, struct process *p, uint64_t pc, uint64_t time_ns,
 		       struct frame_ref *ret_frame);
 void session_look_for_names(struct session *s);
+
+/* interpreted.c: what finds runtimes in files, and tells the kernel half of processes; a name that it has sent; the executable that a sample tells of;
+ * whether a process has to be published again since files with runtimes were found. And the frame of a runtime's function, as the open interval knows it. */
+struct object_runtimes session_object_runtimes(struct session *s);
+struct tables_runtimes session_table_runtimes(struct session *s);
+void session_on_name(const struct wire_name *name, void *data);
+void session_show_image(struct session *s, const struct sample *sample, struct process *p);
+bool session_runtime_is_new(const struct session *s, const struct known *k);
+int session_code_frame(struct session *s, const struct wire_sample *head,
+		       const struct wire_runtime_frame *f, struct frame_ref *ret_frame);
 
 /* closing.c: an empty interval at the present rate; and the open one to the worker, with a new one in its place. On failure the
  * present one goes on. */

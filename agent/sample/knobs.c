@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "agent/util/macro.h"
 #include "agent/util/str.h"
 #include "agent/util/user_space.h"
 #include "bpf/sample.skel.h"
@@ -95,6 +96,18 @@ static int size_cache(struct sample_bpf *bpf, uint32_t parts)
 	return bpf_map__set_max_entries(bpf->maps.frame_cache, parts);
 }
 
+/* Where no runtime is known nothing is looked up in them. */
+static int size_runtimes(struct sample_bpf *bpf)
+{
+	struct bpf_map *const maps[] = { bpf->maps.runtimes, bpf->maps.runtime_images,
+					 bpf->maps.told };
+	int r = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(maps) && r == 0 && RUNTIME_MAX == RUNTIME_NONE + 1; i++)
+		r = bpf_map__set_max_entries(maps[i], 1);
+	return r;
+}
+
 int knobs_set(struct sample_bpf *bpf, const struct sampler_options *o)
 {
 	size_t bytes = knobs_ring_bytes(o, count_cpus(o));
@@ -116,6 +129,8 @@ int knobs_set(struct sample_bpf *bpf, const struct sampler_options *o)
 		r = bpf_map__set_max_entries(bpf->maps.scratch, 1);
 	if (r == 0)
 		r = size_cache(bpf, cache_parts(o));
+	if (r == 0)
+		r = size_runtimes(bpf);
 	if (r == 0)
 		r = bpf_map__set_max_entries(bpf->maps.processes,
 					     o->max_processes ? o->max_processes

@@ -12,7 +12,7 @@
 struct sample {
 	const struct wire_sample *head;
 	const uint64_t *kernel_frames; /* head->n_kernel, leaf first */
-	const uint64_t *user_frames;   /* head->n_user, leaf first */
+	const uint64_t *user_frames;   /* head->n_user words, leaf first */
 	const struct wire_cold *cold;  /* NULL unless head->flags & WIRE_COLD */
 	/* sample_stack_bytes(head), from a little below cold->regs.sp on; the last of them, which are no more, are cold->pieces. */
 	const uint8_t *stack;

@@ -16,6 +16,7 @@
 #include "agent/sample/cpu_counters.h"
 #include "agent/sample/kernel_types.h"
 #include "agent/sample/knobs.h"
+#include "agent/sample/name_record.h"
 #include "agent/sample/refusal.h"
 #include "agent/sample/source.h"
 #include "agent/util/log.h"
@@ -40,6 +41,8 @@ struct sampler {
 	struct telemetry *telemetry;
 	sampler_fn fn; /* during sampler_read() */
 	void *fn_data;
+	void (*on_name)(const struct wire_name *name, void *data);
+	void *name_data;
 	char *verifier_logs; /* VERIFIER_LOG_BYTES for each event; NULL: not wanted */
 	int types_fd;	     /* while loading */
 };
@@ -103,9 +106,18 @@ static int want_verifier_stats(struct sampler *s)
 	return 0;
 }
 
-static int on_record(void *ctx, void *data, size_t size)
+static void on_name(struct sampler *s, const void *data, size_t size)
 {
-	struct sampler *s = ctx;
+	const struct wire_name *name;
+
+	if (name_record_parse(data, size, &name) < 0)
+		telemetry_count(s->telemetry, TELEMETRY_code_names_malformed, 1);
+	else if (s->on_name)
+		s->on_name(name, s->name_data);
+}
+
+static void on_sample(struct sampler *s, const void *data, size_t size)
+{
 	struct sample sample;
 
 	telemetry_count(s->telemetry, TELEMETRY_samples_received, 1);
@@ -113,6 +125,16 @@ static int on_record(void *ctx, void *data, size_t size)
 		telemetry_count(s->telemetry, TELEMETRY_samples_dropped_malformed, 1);
 	else
 		s->fn(&sample, s->fn_data);
+}
+
+static int on_record(void *ctx, void *data, size_t size)
+{
+	const struct wire_record *record = data;
+
+	if (size >= sizeof(*record) && record->type == WIRE_NAME)
+		on_name(ctx, data, size);
+	else
+		on_sample(ctx, data, size);
 	return 0;
 }
 
@@ -209,6 +231,8 @@ int sampler_new(const struct sampler_options *o, struct buf *why, struct sampler
 		return -ENOMEM;
 	s->types_fd = -1;
 	s->telemetry = o->telemetry;
+	s->on_name = o->on_name;
+	s->name_data = o->name_data;
 	s->hz = o->hz ? o->hz : SAMPLER_DEFAULT_HZ;
 	s->verifier_logs = o->verifier_stats ? calloc(EVENT_MAX, VERIFIER_LOG_BYTES) : NULL;
 	if (o->verifier_stats && !s->verifier_logs)
@@ -309,10 +333,13 @@ void sampler_tables(struct sampler *s, struct sampler_tables *ret_tables)
 		.processes_fd = bpf_map__fd(s->bpf->maps.processes),
 		.segments_fd = bpf_map__fd(s->bpf->maps.segments),
 		.objects_fd = bpf_map__fd(s->bpf->maps.objects),
+		.runtimes_fd = bpf_map__fd(s->bpf->maps.runtimes),
+		.runtime_images_fd = bpf_map__fd(s->bpf->maps.runtime_images),
 		.max_processes = bpf_map__max_entries(s->bpf->maps.processes),
 		.max_objects = bpf_map__max_entries(s->bpf->maps.objects),
 		.reuse_count = (uint64_t *)&s->bpf->bss->reuse_count,
 		.table_epoch = (uint32_t *)&s->bpf->bss->table_epoch,
+		.told_seed = (uint64_t *)&s->bpf->bss->told_seed,
 	};
 }
 

@@ -48,6 +48,9 @@ struct sampler_options {
 	uint32_t max_processes; /* 0: 8192 */
 	uint32_t max_objects;	/* 0: 4096 (128 KiB) */
 	bool verifier_stats;
+	/* Called by sampler_read() for each name of a runtime's function, in the order of the ring; NULL: nobody wants them. Borrowed for the call. */
+	void (*on_name)(const struct wire_name *name, void *data);
+	void *name_data;
 	struct telemetry *telemetry; /* borrowed */
 };
 
@@ -84,11 +87,13 @@ struct sampler_tables {
 	int processes_fd;
 	int segments_fd; /* the array of maps that the arena's segments are put into */
 	int objects_fd;
+	int runtimes_fd, runtime_images_fd;
 	uint32_t max_processes;
 	uint32_t max_objects;
 	/* Mapped memory that each walk looks at. */
 	uint64_t *reuse_count;
 	uint32_t *table_epoch;
+	uint64_t *told_seed;
 };
 void sampler_tables(struct sampler *s, struct sampler_tables *ret_tables);
 

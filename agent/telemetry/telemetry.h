@@ -30,6 +30,10 @@
 	X(samples_outside_pid_namespace,                                                          \
 	  "samples of processes that have no number in the agent's pid namespace")                \
 	X(samples_stale_mapping, "samples looked at again because mappings had just changed")     \
+	X(code_names_malformed, "names of interpreters' functions that do not follow the contract") \
+	X(code_names_dropped, "of these, that found no memory")                                   \
+	X(code_names_read, "of these, that were read from a process's memory, as its tick could not")     \
+	X(code_names_missing, "frames of interpreters without a name")                            \
 	X(sideband_lost, "process events the kernel could not deliver")                           \
 	X(sideband_left_out, "mapping events of processes that make more of them than one may")   \
 	X(mapping_floods, "seconds in which a process made more mapping events than one may")     \

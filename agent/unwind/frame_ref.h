@@ -8,6 +8,8 @@
  *	KERNEL	always	address
  *	MEMORY	sample	pc of the process, in memory without a file; an interval has it as …
  *	PLACE	interval	… index of a place (agent/profile/anon_table.h)
+ *	RUNTIME	sample	index of a frame of an interpreter (struct user_stack); an interval has it as …
+ *	CODE	interval	… index of a function of one (agent/profile/code_table.h)
  *	END	always	enum wire_end: why a stack that was cut ends here
  *	UNKNOWN	always	0: a pc outside of all known mappings
  *
@@ -26,6 +28,8 @@ enum frame_kind {
 	FRAME_KIND_KERNEL,
 	FRAME_KIND_MEMORY,
 	FRAME_KIND_PLACE,
+	FRAME_KIND_RUNTIME,
+	FRAME_KIND_CODE,
 	FRAME_KIND_END,
 	FRAME_KIND_UNKNOWN,
 	FRAME_KIND_MAX

@@ -183,6 +183,7 @@ enum wire_end host_walk(const struct host_walk_options *o, const struct wire_reg
 	for (; goes_on; is_leaf = false) {
 		struct frame_ref frame = host_frame(m, h.walk.pc);
 		uint64_t pc = pc_as_left(&h, is_leaf);
+		uint64_t sp = h.walk.reg[WIRE_ABI_SP];
 
 		/* Where code was interrupted is a fact; where it would return to, outside of all code, is a walk gone astray. */
 		if (frame_ref_is_none(frame) && !(is_leaf && (o->flags & UNWIND_EXACT)))
@@ -190,7 +191,9 @@ enum wire_end host_walk(const struct host_walk_options *o, const struct wire_reg
 		if (frame_ref_is_none(frame))
 			frame = frame_ref_of(FRAME_KIND_UNKNOWN, 0);
 		goes_on = host_step(&h, &frame);
-		if (!o->on_frame(o->data, frame, pc))
+		if (!o->on_frame(o->data, frame, pc) ||
+		    (goes_on && o->on_extent &&
+		     !o->on_extent(o->data, sp, h.walk.reg[WIRE_ABI_SP])))
 			return WIRE_END_DEPTH;
 	}
 	return host_end(&h);

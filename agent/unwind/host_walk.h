@@ -23,7 +23,9 @@ struct host_walk_options {
 	/* A frame, leaf first: FILE, MEMORY or UNKNOWN; and where it goes on, so of callers the return
 	 * address itself. False ends the walk as too deep. */
 	bool (*on_frame)(void *data, struct frame_ref frame, uint64_t pc);
-	void *data; /* of both */
+	/* The frame told last has the stack from `begin` to `end`, where its caller's begins. False as above. NULL: nobody asks. */
+	bool (*on_extent)(void *data, uint64_t begin, uint64_t end);
+	void *data; /* of all three */
 	/* Keep the registers that calls preserve from frame to frame. Costs five look-ups a frame, for the few walks that end for want of
 	 * one (WIRE_END_REGISTER). */
 	bool all_registers;

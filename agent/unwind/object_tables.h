@@ -23,6 +23,7 @@
 #include "agent/process/process.h"
 #include "agent/telemetry/telemetry.h"
 #include "agent/unwind/kernel_arena.h"
+#include "agent/unwind/object_build.h"
 #include "agent/util/cleanup.h"
 #include "agent/util/worker.h"
 #include "bpf/rule.h"
@@ -40,6 +41,13 @@
 /* Files whose rules are looked up in them at a time: some kilobytes each, a hundred where there is no unwind information. */
 #define OBJECT_TABLES_MAX_OPENED 128
 
+/* Runtimes are looked for in each file whose table is built, and what is found is handed out by the loop. */
+struct object_runtimes {
+	object_detect_fn detect; /* NULL: they are not */
+	void (*found)(const struct mapped_file *f, const struct wire_runtime *runtime, void *data);
+	void *data;
+};
+
 struct object_tables_options {
 	int objects_fd; /* borrowed BPF map of struct wire_object; −1: plain memory */
 	uint32_t max_objects;
@@ -52,6 +60,7 @@ struct object_tables_options {
 	struct worker *worker;
 	struct process_table *processes; /* opens files */
 	struct telemetry *telemetry;	 /* all borrowed */
+	struct object_runtimes runtimes;
 };
 
 struct object_tables;

@@ -29,6 +29,7 @@ struct entry {
 	uint32_t generation; /* 0: refused */
 	uint32_t exec_id;    /* of the image that has these mappings */
 	struct range *range; /* NULL: refused */
+	uint32_t runtime;    /* struct wire_process */
 	struct hash_node node;
 	struct list lru;
 };
@@ -124,7 +125,11 @@ static struct entry *entry_find(const struct tables *t, uint32_t pid)
 
 static void entry_free(struct tables *t, struct entry *e)
 {
+	const struct tables_runtimes *runtimes = &t->options.runtimes;
+
 	(void)bpf_map_delete_elem(t->options.processes_fd, &e->pid);
+	if (e->runtime && runtimes->retract)
+		runtimes->retract(e->pid, runtimes->data);
 	hash_remove(&t->entries, &e->node);
 	list_remove(&e->lru);
 	retire(t, e);
@@ -293,6 +298,19 @@ static uint32_t next_generation(struct tables *t)
 	return t->last_generation;
 }
 
+static uint32_t publish_runtime(struct tables *t, const struct process *p)
+{
+	const struct tables_runtimes *runtimes = &t->options.runtimes;
+
+	return runtimes->publish ? runtimes->publish(p, runtimes->data) : RUNTIME_NONE;
+}
+
+static void retract_runtime(struct tables *t, uint32_t pid)
+{
+	if (t->options.runtimes.retract)
+		t->options.runtimes.retract(pid, t->options.runtimes.data);
+}
+
 static int publish(struct tables *t, const struct process *p, struct entry *e)
 {
 	uint32_t generation = next_generation(t);
@@ -301,18 +319,26 @@ static int publish(struct tables *t, const struct process *p, struct entry *e)
 
 	if (r < 0)
 		return r;
+	uint32_t runtime = publish_runtime(t, p);
 	r = entry_put(t, p->pid,
 		      &(struct wire_process){ .mappings_at = range->at,
 					      .n_mappings = range->mappings->n,
 					      .generation = generation,
-					      .exec_id = p->exec_id },
+					      .exec_id = p->exec_id,
+					      .runtime = runtime },
 		      &e);
 	if (r < 0) {
 		range_unref(t, range);
+		/* An entry that there was retracts its own. */
+		if (runtime && !(e && e->runtime))
+			retract_runtime(t, p->pid);
 		return r;
 	}
+	if (e->runtime && !runtime)
+		retract_runtime(t, p->pid);
 	entry_set(t, e, range, generation);
 	e->exec_id = p->exec_id;
+	e->runtime = runtime;
 	return 0;
 }
 

@@ -26,12 +26,21 @@
 /* Publications that were replaced or retracted and are still remembered: samples of the last moments name them. */
 #define TABLES_MAX_RETIRED 256
 
+/* What else the kernel half is to know of a process that is published: called before its entry is written, the enum runtime_kind of that, RUNTIME_NONE
+ * for nothing; and when it has forgotten the process. NULL: nothing. */
+struct tables_runtimes {
+	uint32_t (*publish)(const struct process *p, void *data);
+	void (*retract)(uint32_t pid, void *data);
+	void *data;
+};
+
 struct tables_options {
 	int processes_fd; /* a BPF map */
 	uint32_t max_processes;
 	struct kernel_arena *arena;
 	struct object_tables *objects;
 	struct telemetry *telemetry; /* all borrowed */
+	struct tables_runtimes runtimes;
 };
 
 struct tables;

@@ -50,30 +50,88 @@ static struct frame_ref current_frame(const struct view *v, struct frame_ref fra
 	return pc ? host_frame(v->now, pc) : FRAME_REF_NONE;
 }
 
+static bool put(struct user_stack *s, struct frame_ref frame)
+{
+	if (s->n == WIRE_MAX_USER_FRAMES)
+		return false;
+	s->frames[s->n++] = frame;
+	return true;
+}
+
+static bool is_runtime(uint64_t word)
+{
+	return (word & WIRE_FRAME_RUNTIME) == WIRE_FRAME_RUNTIME;
+}
+
+static bool is_anchor(uint64_t word)
+{
+	return is_runtime(word) &&
+	       (word >> WIRE_RUNTIME_KIND_SHIFT & WIRE_RUNTIME_KIND_MASK) == RUNTIME_NONE;
+}
+
+/* The runtime's frame, or anchor, at word i. False: the record ends in the middle of it. */
+static bool runtime_frame(const struct user_stack_input *in, uint32_t i,
+			  struct wire_runtime_frame *ret_frame)
+{
+	if (i + WIRE_RUNTIME_FRAME_WORDS > in->head->n_user)
+		return false;
+	memcpy(ret_frame, &in->frames[i], sizeof(*ret_frame));
+	return true;
+}
+
+/* Anchors are no frames. False: as below. */
+static bool put_runtime(struct user_stack *s, const struct wire_runtime_frame *f)
+{
+	if (is_anchor(f->function))
+		return true;
+	if (!put(s, frame_ref_of(FRAME_KIND_RUNTIME, s->n_runtime))) {
+		s->end = WIRE_END_DEPTH;
+		return false;
+	}
+	s->runtime[s->n_runtime++] = *f;
+	return true;
+}
+
+/* False: the stack ends here, s->end tells why. */
+static bool take_native(uint64_t word, const struct view *v, bool is_leaf, struct user_stack *s)
+{
+	struct frame_ref walked = frame_ref_of_wire(word);
+	struct frame_ref frame = current_frame(v, walked);
+	bool replaced = v->stale && !frame_ref_equal(frame, walked) &&
+			frame_ref_kind(walked) == FRAME_KIND_FILE;
+
+	if (frame_ref_is_none(frame) && !is_leaf) {
+		s->end = replaced ? WIRE_END_REMAPPED : WIRE_END_NO_MAPPING;
+		return false;
+	}
+	if (!put(s, frame_ref_is_none(frame) ? frame_ref_of(FRAME_KIND_UNKNOWN, 0) : frame)) {
+		s->end = WIRE_END_DEPTH;
+		return false;
+	}
+	if (replaced)
+		s->end = WIRE_END_REMAPPED;
+	return !replaced;
+}
+
 /*
- * The first n of the kernel half's frames, and why there are no more: false when the stack ends among them. The memory of a frame was
+ * The first n words of the kernel half's frames, and why there are no more: false when the stack ends among them. The memory of a frame was
  * replaced when it is another frame now: then its pc is right, because what called from there was not replaced, but the rule by which
  * its caller was found is that of the file before.
  */
 static bool take_frames(const struct user_stack_input *in, const struct view *v, uint32_t n,
 			struct user_stack *s)
 {
-	for (uint32_t i = 0; i < n && i < WIRE_MAX_USER_FRAMES; i++) {
-		struct frame_ref walked = frame_ref_of_wire(in->frames[i]);
-		struct frame_ref frame = current_frame(v, walked);
-		bool replaced = v->stale && !frame_ref_equal(frame, walked) &&
-				frame_ref_kind(walked) == FRAME_KIND_FILE;
+	struct wire_runtime_frame runtime;
 
-		if (frame_ref_is_none(frame) && i > 0) {
-			s->end = replaced ? WIRE_END_REMAPPED : WIRE_END_NO_MAPPING;
+	for (uint32_t i = 0; i < n; i++) {
+		bool goes_on;
+
+		if (!is_runtime(in->frames[i]))
+			goes_on = take_native(in->frames[i], v, i == 0, s);
+		else
+			goes_on = runtime_frame(in, i++, &runtime) && put_runtime(s, &runtime);
+		if (!goes_on)
 			return false;
-		}
-		s->frames[s->n++] =
-			frame_ref_is_none(frame) ? frame_ref_of(FRAME_KIND_UNKNOWN, 0) : frame;
-		if (replaced) {
-			s->end = WIRE_END_REMAPPED;
-			return false;
-		}
 	}
 	return true;
 }
@@ -86,8 +144,11 @@ static void take_kernel_walk(const struct user_stack_input *in, const struct vie
 	s->end = in->head->end;
 	if (!take_frames(in, v, in->head->n_user, s))
 		return;
-	if (s->end == WIRE_END_NO_MAPPING && s->n > 0 &&
-	    frame_ref_kind(s->frames[s->n - 1]) != FRAME_KIND_UNKNOWN)
+	uint32_t n = s->n;
+	while (n > 0 && frame_ref_kind(s->frames[n - 1]) == FRAME_KIND_RUNTIME)
+		n--;
+	if (s->end == WIRE_END_NO_MAPPING && n > 0 &&
+	    frame_ref_kind(s->frames[n - 1]) != FRAME_KIND_UNKNOWN)
 		s->end = WIRE_END_NO_TABLE;
 }
 
@@ -102,6 +163,8 @@ struct copied {
 struct copy {
 	struct copied stacks[1 + WIRE_COLD_PIECES]; /* sp lies on the first */
 	const struct wire_word *words;		    /* WIRE_COLD_WORDS */
+	const struct user_stack_input *in;
+	uint32_t run; /* the word of the next run's anchor; in->head->n_user: there is none left */
 	struct user_stack *to;
 };
 
@@ -136,7 +199,7 @@ static struct copy copy_of(const struct user_stack_input *in, struct user_stack 
 {
 	const struct wire_cold *cold = in->cold;
 	uint64_t left = (uint64_t)in->head->stack_words * WIRE_WORD_BYTES;
-	struct copy c = { .words = cold->words, .to = to };
+	struct copy c = { .words = cold->words, .in = in, .to = to };
 
 	/* From the last to the first; the parser has seen that they are there. */
 	for (size_t i = WIRE_COLD_PIECES; i > 0; i--) {
@@ -157,17 +220,75 @@ static bool copy_frame(void *data, struct frame_ref frame, uint64_t pc)
 	struct copy *c = data;
 
 	(void)pc;
-	if (c->to->n == WIRE_MAX_USER_FRAMES)
-		return false;
-	c->to->frames[c->to->n++] = frame;
+	return put(c->to, frame);
+}
+
+/* The word where the next run begins, from word i on. */
+static uint32_t next_run(const struct user_stack_input *in, uint32_t i)
+{
+	while (i < in->head->n_user && !is_anchor(in->frames[i]))
+		i += is_runtime(in->frames[i]) ? WIRE_RUNTIME_FRAME_WORDS : 1;
+	return MIN_OF(i, (uint32_t)in->head->n_user);
+}
+
+/* The frames of the run behind its anchor. False when there is no more room. */
+static bool take_run(struct copy *c)
+{
+	uint32_t i = c->run + WIRE_RUNTIME_FRAME_WORDS;
+	uint32_t end = next_run(c->in, i);
+	struct wire_runtime_frame f;
+
+	for (c->run = end; i < end; i++) {
+		if (!is_runtime(c->in->frames[i]))
+			continue;
+		if (!runtime_frame(c->in, i++, &f) || !put_runtime(c->to, &f))
+			return false;
+	}
 	return true;
+}
+
+static bool anchor_of_run(const struct copy *c, uint64_t *ret_anchor)
+{
+	struct wire_runtime_frame f;
+
+	if (!runtime_frame(c->in, c->run, &f))
+		return false;
+	*ret_anchor = f.function & WIRE_RUNTIME_ADDRESS_MASK;
+	return true;
+}
+
+/* Runs take the place of the frame that they lie in. */
+static bool copy_extent(void *data, uint64_t begin, uint64_t end)
+{
+	struct copy *c = data;
+	bool is_first = true;
+	uint64_t anchor;
+
+	/* Where another stack goes on below, what lies between the two is not the frame's. */
+	while (anchor_of_run(c, &anchor) && anchor >= begin && anchor < end) {
+		if (is_first && c->to->n > 0)
+			c->to->n--;
+		is_first = false;
+		if (!take_run(c))
+			return false;
+	}
+	return true;
+}
+
+/* What is left of them lies beyond where the walk has ended. */
+static void take_other_runs(struct copy *c)
+{
+	uint64_t anchor;
+
+	while (anchor_of_run(c, &anchor) && take_run(c))
+		;
 }
 
 static void walk_copy(const struct user_stack_input *in, struct process *p,
 		      const struct mappings *mappings, const struct user_stack_world *world,
 		      struct user_stack *s)
 {
-	uint32_t n_before = s->n;
+	uint32_t n_before = s->n, n_runtime_before = s->n_runtime;
 	struct copy c = copy_of(in, s);
 	struct host_walk_options o = {
 		.process = p,
@@ -175,18 +296,23 @@ static void walk_copy(const struct user_stack_input *in, struct process *p,
 		.objects = world->objects,
 		.read = copy_read,
 		.on_frame = copy_frame,
+		.on_extent = copy_extent,
 		.data = &c,
 		.wanted = true,
 		.flags = in->cold->flags,
 		.user_mask = world->user_mask,
 	};
 
+	c.run = next_run(in, in->cold->n_right);
 	s->end = host_walk(&o, &in->cold->regs);
-	if (s->end != WIRE_END_REGISTER || !(o.flags & WIRE_COLD_EXACT))
-		return;
-	s->n = n_before;
-	o.all_registers = true;
-	s->end = host_walk(&o, &in->cold->regs);
+	if (s->end == WIRE_END_REGISTER && (o.flags & WIRE_COLD_EXACT)) {
+		s->n = n_before;
+		s->n_runtime = n_runtime_before;
+		c.run = next_run(in, in->cold->n_right);
+		o.all_registers = true;
+		s->end = host_walk(&o, &in->cold->regs);
+	}
+	take_other_runs(&c);
 }
 
 bool wire_end_is_complete(enum wire_end end)
@@ -207,7 +333,9 @@ static bool make_by(const struct user_stack_input *in, struct process *p,
 {
 	struct view v = view_of(in->head, mappings, world->tables);
 
-	s->n = 0;
+	s->n = s->n_runtime = 0;
+	/* A record that ends in half a frame is cut there. */
+	s->end = WIRE_END_DEPTH;
 	if (!in->cold || !in->head->stack_words || !mappings)
 		take_kernel_walk(in, &v, s);
 	else if (take_frames(in, &v, in->cold->n_right, s))

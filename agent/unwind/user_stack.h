@@ -8,6 +8,9 @@
  *	raw	pcs are looked up in the mappings that the process has by now; a caller's pc outside of all of them ends the stack;
  *	cold	the walk goes on here over the copied stack, where the kernel half could not, by the code that it runs.
  *
+ * Frames of runtimes come in runs, and each is where the kernel half has put it; where the walk goes on here, a run takes the place of the
+ * native frame that its anchor lies in (bpf/wire.h). Runs whose place is not reached are shown behind what is.
+ *
  * While the mappings of a sample's time are in doubt (process->mappings_ahead), those that were read later are tried as well: the stack is what
  * they make of it where that is whole, and deeper or the other one is not.
  *
@@ -27,16 +30,19 @@
 #include "bpf/wire.h"
 
 struct user_stack {
-	/* Leaf first; a cut stack ends with its reason frame. FILE, MEMORY, END, UNKNOWN. */
+	/* Leaf first; a cut stack ends with its reason frame. FILE, MEMORY, RUNTIME, END, UNKNOWN. */
 	struct frame_ref frames[WIRE_MAX_USER_FRAMES + 1];
 	uint32_t n;
+	/* What RUNTIME frames are indices of. */
+	struct wire_runtime_frame runtime[WIRE_MAX_USER_FRAMES];
+	uint32_t n_runtime;
 	enum wire_end end;
 };
 
 /* Borrowed parts of one record. */
 struct user_stack_input {
 	const struct wire_sample *head;
-	const uint64_t *frames;	      /* head->n_user */
+	const uint64_t *frames;	      /* head->n_user words */
 	const struct wire_cold *cold; /* NULL unless head->flags & WIRE_COLD */
 	const uint8_t *stack;	      /* head->stack_words */
 };

@@ -93,8 +93,8 @@ function check_libbpf(header, from) {
 		return
 	if ($1 ~ /\.h$/)
 		bad("no libbpf in headers")
-	else if (from != "sample" && from != "unwind")
-		bad("libbpf is for agent/sample and agent/unwind")
+	else if (from != "sample" && from != "unwind" && from != "runtimes")
+		bad("libbpf is for agent/sample, agent/unwind and agent/runtimes")
 }
 BEGIN {
 	n = split(ENVIRON["RULES"], lines, "\n")

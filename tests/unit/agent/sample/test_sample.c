@@ -38,8 +38,9 @@ static const struct row rows[] = {
 	{ "most_kernel_frames", { .n_kernel = WIRE_MAX_KERNEL_FRAMES }, WHOLE, 0 },
 	{ "too_many_kernel_frames", { .n_kernel = WIRE_MAX_KERNEL_FRAMES + 1 }, WHOLE, -EBADMSG },
 	{ "all_ones_kernel_frames", { .n_kernel = UINT16_MAX }, HEAD, -EBADMSG },
-	{ "most_user_frames", { .n_user = WIRE_MAX_USER_FRAMES }, WHOLE, 0 },
-	{ "too_many_user_frames", { .n_user = WIRE_MAX_USER_FRAMES + 1 }, WHOLE, -EBADMSG },
+	{ "most_native_frames", { .n_user = WIRE_MAX_USER_FRAMES }, WHOLE, 0 },
+	{ "most_user_words", { .n_user = WIRE_MAX_USER_WORDS }, WHOLE, 0 },
+	{ "too_many_user_words", { .n_user = WIRE_MAX_USER_WORDS + 1 }, WHOLE, -EBADMSG },
 	{ "all_ones_user_frames", { .n_user = UINT16_MAX }, HEAD, -EBADMSG },
 	{ "most_stack_words",
 	  { .flags = WIRE_COLD, .stack_words = WIRE_MAX_STACK_BYTES / 8 },
@@ -60,7 +61,8 @@ static const struct row rows[] = {
 	  HEAD + 64,
 	  -EBADMSG },
 	{ "ends_behind_the_ring's", { .record = { HEAD + 8, WIRE_SAMPLE, 0, 0 } }, HEAD, -EBADMSG },
-	{ "another_kind", { .record = { HEAD, WIRE_SAMPLE + 1, 0, 0 } }, HEAD, -EBADMSG },
+	{ "name", { .record = { HEAD, WIRE_NAME, 0, 0 } }, HEAD, -EBADMSG },
+	{ "another_kind", { .record = { HEAD, WIRE_NAME + 1, 0, 0 } }, HEAD, -EBADMSG },
 	{ "last_event", { .record = { HEAD, WIRE_SAMPLE, EVENT_MAX - 1, 7 } }, HEAD, 0 },
 	{ "last_source", { .record = { HEAD, WIRE_SAMPLE, 0, EVENT_MAX_SOURCES - 1 } }, HEAD, 0 },
 	{ "unknown_source",
@@ -161,7 +163,8 @@ static const struct right_row right_rows[] = {
 	{ "goes_on_behind_the_last", 3, 3, 0 },
 	{ "goes_on_from_nowhere", 3, 4, -EBADMSG },
 	{ "goes_on_without_frames", 0, 1, -EBADMSG },
-	{ "all_ones_right", WIRE_MAX_USER_FRAMES, UINT32_MAX, -EBADMSG },
+	{ "goes_on_behind_the_most", WIRE_MAX_USER_WORDS, WIRE_MAX_USER_WORDS, 0 },
+	{ "all_ones_right", WIRE_MAX_USER_WORDS, UINT32_MAX, -EBADMSG },
 };
 
 /* The agent goes on from a frame that is there. */

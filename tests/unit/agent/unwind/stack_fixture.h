@@ -39,7 +39,8 @@ const struct mappings *tables_mappings(const struct tables *t, uint32_t pid, uin
 	return generation < ARRAY_SIZE(t->of_generation) ? t->of_generation[generation] : NULL;
 }
 
-/* Code of the library has no rules, that of the executable has CFA = sp + 16, from 0x5000 on it is the outermost. */
+/* Code of the library has no rules, that of the executable has CFA = sp + 16, from 0x5000 on it is the outermost; from 0x9000 on it goes to the stack
+ * that register 3 tells. */
 struct object_tables {
 	unsigned int n_wanted;
 	unsigned int n_rules;
@@ -61,6 +62,13 @@ void object_tables_rule(struct object_tables *t, struct process *p, struct mappe
 					  .ra_off = file_off < 0x5000 ? -8 : 0 };
 	if (file_off >= 0x4000 && file_off < 0x5000)
 		ret_rule->cfa_reg = 3; /* of the leaf only */
+	if (file_off >= 0x9000)
+		*ret_rule = (struct unwind_rule){ .cfa = RULE_CFA_REG,
+						  .cfa_reg = 3,
+						  .cfa_off = 16,
+						  .ra = RULE_RA_CFA,
+						  .ra_off = -8,
+						  .flags = RULE_SWITCH };
 }
 
 /* `push %rbp` at the library's begin, nothing anywhere else. */

@@ -26,12 +26,19 @@ struct fixture {
 	/* Where each level of the recursion returns to, the innermost first. */
 	uint64_t returns_to[LEVELS];
 	uint64_t pc;
+	uint64_t sp;
 	/* Of the walk. */
 	struct host_walk_options options;
 	struct frame_ref frames[MAX_FRAMES];
 	uint64_t pcs[MAX_FRAMES];
 	size_t n;
 	size_t max_frames;
+	/* What each frame has of the stack, and the last word of it. */
+	uint64_t begins[MAX_FRAMES];
+	uint64_t ends[MAX_FRAMES];
+	uint64_t last_words[MAX_FRAMES];
+	size_t n_extents;
+	size_t max_extents;
 	uint64_t readable_end; /* what lies above cannot be read */
 	enum wire_end end;
 };
@@ -58,6 +65,20 @@ static bool on_frame(void *data, struct frame_ref frame, uint64_t pc)
 	return true;
 }
 
+/* Told behind the frame that it is of. */
+static bool on_extent(void *data, uint64_t begin, uint64_t end)
+{
+	struct fixture *f = data;
+
+	assert_int_equal(f->n, f->n_extents + 1);
+	if (f->n_extents == f->max_extents)
+		return false;
+	f->begins[f->n_extents] = begin;
+	f->ends[f->n_extents] = end;
+	assert_int_equal(read_self(f, end - 8, &f->last_words[f->n_extents++], 8), 0);
+	return true;
+}
+
 static int setup(void **state)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
@@ -81,7 +102,7 @@ static int setup(void **state)
 						       .telemetry = f->telemetry };
 	assert_int_equal(object_tables_new(&objects, &f->objects), 0);
 	f->readable_end = UINT64_MAX;
-	f->max_frames = MAX_FRAMES;
+	f->max_frames = f->max_extents = MAX_FRAMES;
 	f->options = (struct host_walk_options){ .process = f->process,
 						 .mappings = f->process->mappings,
 						 .objects = f->objects,
@@ -149,6 +170,7 @@ static FRAMELESS void walk_here(struct fixture *f)
 	f->returns_to[0] = (uint64_t)__builtin_return_address(0);
 	take_regs(&regs);
 	f->pc = regs.pc;
+	f->sp = regs.reg[WIRE_ABI_SP];
 	f->end = host_walk(&f->options, &regs);
 }
 
@@ -212,6 +234,59 @@ static void test_too_deep(void **state)
 	assert_int_equal(f->end, WIRE_END_DEPTH);
 	assert_int_equal(f->n, 5);
 	check_levels(f, 4);
+}
+
+/* Frames lie on the stack without gaps, and each caller's begins behind the address that it is returned to by. */
+static void test_extents(void **state)
+{
+	struct fixture *f = *state;
+
+	f->options.on_extent = on_extent;
+	(void)recurse(f, LEVELS - 1);
+	assert_int_equal(f->end, WIRE_END_ROOT);
+	check_levels(f, LEVELS);
+	/* The outermost has no caller. */
+	assert_int_equal(f->n_extents, f->n - 1);
+	assert_int_equal(f->begins[0], f->sp);
+	for (size_t i = 0; i < f->n_extents; i++) {
+		assert_true(f->ends[i] > f->begins[i]);
+		if (i > 0)
+			assert_int_equal(f->begins[i], f->ends[i - 1]);
+#if defined(__x86_64__)
+		assert_int_equal(f->last_words[i], f->pcs[i + 1]);
+#endif
+	}
+}
+
+static void test_extent_ends_the_walk(void **state)
+{
+	struct fixture *f = *state;
+
+	f->options.on_extent = on_extent;
+	f->max_extents = 5;
+	(void)recurse(f, LEVELS - 1);
+	assert_int_equal(f->end, WIRE_END_DEPTH);
+	assert_int_equal(f->n, 6);
+	assert_int_equal(f->n_extents, 5);
+	/* A frame that found no room has none. */
+	f->n = f->n_extents = 0;
+	f->max_frames = 4;
+	(void)recurse(f, LEVELS - 1);
+	assert_int_equal(f->end, WIRE_END_DEPTH);
+	assert_int_equal(f->n_extents, 4);
+}
+
+/* Nor has one that the walk could not leave. */
+static void test_extent_of_the_last(void **state)
+{
+	struct fixture *f = *state;
+
+	f->options.on_extent = on_extent;
+	f->readable_end = 0;
+	(void)recurse(f, LEVELS - 1);
+	assert_int_equal(f->end, WIRE_END_COPY_END);
+	assert_int_equal(f->n, 1);
+	assert_int_equal(f->n_extents, 0);
 }
 
 /* Of the stack so much can be read as a copy may hold. */
@@ -289,6 +364,9 @@ int main(void)
 		FIXTURE_TEST(test_recursion),
 		FIXTURE_TEST(test_tables_are_wanted),
 		FIXTURE_TEST(test_too_deep),
+		FIXTURE_TEST(test_extents),
+		FIXTURE_TEST(test_extent_ends_the_walk),
+		FIXTURE_TEST(test_extent_of_the_last),
 		FIXTURE_TEST(test_end_of_what_is_readable),
 		FIXTURE_TEST(test_pc_outside_of_all_mappings),
 		FIXTURE_TEST(test_after_a_system_call),

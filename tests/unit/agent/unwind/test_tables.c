@@ -20,7 +20,18 @@
 #define FULL 10
 #define MOST WIRE_MAX_PROCESS_MAPPINGS
 
+/* What else is known of a process. */
+struct runtimes {
+	uint32_t kind; /* of whoever is published next */
+	int processes_fd;
+	unsigned int n_published;
+	bool was_known; /* when it was asked for last */
+	unsigned int n_retracted;
+	uint32_t retracted_pid; /* the last one */
+};
+
 struct fixture {
+	struct runtimes runtimes;
 	int processes_fd;
 	int segments_fd;
 	int objects_fd;
@@ -58,6 +69,37 @@ static bool make_maps(struct fixture *f)
 	return f->processes_fd >= 0 && f->objects_fd >= 0 && f->segments_fd >= 0;
 }
 
+static uint32_t publish_runtime(const struct process *p, void *data)
+{
+	struct runtimes *r = data;
+	struct wire_process entry;
+
+	r->n_published++;
+	r->was_known = bpf_map_lookup_elem(r->processes_fd, &p->pid, &entry) == 0;
+	return r->kind;
+}
+
+static void retract_runtime(uint32_t pid, void *data)
+{
+	struct runtimes *r = data;
+
+	r->n_retracted++;
+	r->retracted_pid = pid;
+}
+
+static struct tables_options tables_options(struct fixture *f)
+{
+	f->runtimes.processes_fd = f->processes_fd;
+	return (struct tables_options){
+		.processes_fd = f->processes_fd,
+		.max_processes = N_PROCESSES,
+		.arena = f->arena,
+		.objects = f->objects,
+		.telemetry = f->telemetry,
+		.runtimes = { publish_runtime, retract_runtime, &f->runtimes },
+	};
+}
+
 static void make_parts(struct fixture *f)
 {
 	const struct kernel_arena_options arena = { .segments_fd = f->segments_fd,
@@ -71,11 +113,7 @@ static void make_parts(struct fixture *f)
 						       .max_table_bytes = WIRE_SEGMENT_BYTES,
 						       .telemetry = f->telemetry };
 	assert_int_equal(object_tables_new(&objects, &f->objects), 0);
-	const struct tables_options tables = { .processes_fd = f->processes_fd,
-					       .max_processes = N_PROCESSES,
-					       .arena = f->arena,
-					       .objects = f->objects,
-					       .telemetry = f->telemetry };
+	const struct tables_options tables = tables_options(f);
 	assert_int_equal(tables_new(&tables, &f->tables), 0);
 }
 
@@ -534,6 +572,123 @@ static void test_refused_are_evicted_first(void **state)
 	assert_int_equal(tables_n_processes(f->tables), 2);
 }
 
+static void test_runtime(void **state)
+{
+	struct fixture *f = fixture_of(state);
+	_cleanup_process_ struct process a = make_process(f, 100, 2);
+	_cleanup_process_ struct process next = make_process(f, 100, 3);
+
+	f->runtimes.kind = 3;
+	assert_int_equal(tables_publish(f->tables, &a), 0);
+	assert_int_equal(check_published(f, &a).runtime, 3);
+	assert_int_equal(f->runtimes.n_published, 1);
+	/* The entry speaks of what is there before it. */
+	assert_false(f->runtimes.was_known);
+	/* Nothing has changed. */
+	assert_int_equal(tables_publish(f->tables, &a), 0);
+	assert_int_equal(f->runtimes.n_published, 1);
+	f->runtimes.kind = 4;
+	assert_int_equal(tables_publish(f->tables, &next), 0);
+	assert_int_equal(check_published(f, &next).runtime, 4);
+	assert_int_equal(f->runtimes.n_published, 2);
+	assert_int_equal(f->runtimes.n_retracted, 0);
+	tables_retract(f->tables, 100);
+	assert_int_equal(f->runtimes.n_retracted, 1);
+	assert_int_equal(f->runtimes.retracted_pid, 100);
+	tables_retract(f->tables, 100);
+	assert_int_equal(f->runtimes.n_retracted, 1);
+}
+
+/* Who has none costs no call. */
+static void test_no_runtime(void **state)
+{
+	struct fixture *f = fixture_of(state);
+	_cleanup_process_ struct process a = make_process(f, 100, 2);
+	struct tables_options o = tables_options(f);
+	struct tables *t = NULL;
+
+	assert_int_equal(tables_publish(f->tables, &a), 0);
+	assert_int_equal(check_published(f, &a).runtime, RUNTIME_NONE);
+	tables_retract(f->tables, 100);
+	assert_int_equal(f->runtimes.n_published, 1);
+	assert_int_equal(f->runtimes.n_retracted, 0);
+	/* Nobody asks. */
+	o.runtimes = (struct tables_runtimes){ 0 };
+	assert_int_equal(tables_new(&o, &t), 0);
+	assert_int_equal(tables_publish(t, &a), 0);
+	tables_retract(t, 100);
+	tables_free(t);
+	assert_int_equal(f->runtimes.n_published, 1);
+}
+
+static void test_runtime_of_who_is_evicted(void **state)
+{
+	struct fixture *f = fixture_of(state);
+	struct process p[N_PROCESSES + 1];
+
+	f->runtimes.kind = 3;
+	for (uint32_t i = 0; i <= N_PROCESSES; i++) {
+		p[i] = make_process(f, 100 + i, 1);
+		assert_int_equal(tables_publish(f->tables, &p[i]), 0);
+	}
+	assert_int_equal(f->runtimes.n_retracted, 1);
+	assert_int_equal(f->runtimes.retracted_pid, 100);
+	for (uint32_t i = 0; i <= N_PROCESSES; i++)
+		drop_process(&p[i]);
+}
+
+static void test_runtime_of_who_is_refused(void **state)
+{
+	struct fixture *f = fixture_of(state);
+	_cleanup_process_ struct process a = make_process(f, 100, 2);
+	struct wire_process entry = { 0 };
+
+	f->runtimes.kind = 3;
+	assert_int_equal(tables_publish(f->tables, &a), 0);
+	assert_int_equal(tables_refuse(f->tables, a.pid, 7), 0);
+	assert_true(look_up(f, a.pid, &entry));
+	assert_int_equal(entry.runtime, RUNTIME_NONE);
+	tables_forgive(f->tables);
+	assert_int_equal(f->runtimes.n_retracted, 1);
+	assert_int_equal(f->runtimes.retracted_pid, 100);
+}
+
+/* Another image of the process has none: what was said of the one before is taken back, by its end at the latest. */
+static void test_runtime_that_is_gone(void **state)
+{
+	struct fixture *f = fixture_of(state);
+	_cleanup_process_ struct process a = make_process(f, 100, 2);
+	_cleanup_process_ struct process next = make_process(f, 100, 3);
+
+	f->runtimes.kind = 3;
+	assert_int_equal(tables_publish(f->tables, &a), 0);
+	f->runtimes.kind = RUNTIME_NONE;
+	next.exec_id = 8;
+	assert_int_equal(tables_publish(f->tables, &next), 0);
+	assert_int_equal(check_published(f, &next).runtime, RUNTIME_NONE);
+	tables_retract(f->tables, 100);
+	assert_int_equal(f->runtimes.n_retracted, 1);
+	assert_int_equal(f->runtimes.retracted_pid, 100);
+}
+
+/* The kernel half does not know the process after all. */
+static void test_runtime_of_who_is_not_published(void **state)
+{
+	struct fixture *f = fixture_of(state);
+	_cleanup_process_ struct process a = make_process(f, 100, 2);
+	struct tables_options o = tables_options(f);
+	struct tables *t = NULL;
+
+	o.processes_fd = -1;
+	f->runtimes.kind = 3;
+	assert_int_equal(tables_new(&o, &t), 0);
+	assert_int_equal(tables_publish(t, &a), -EBADF);
+	tables_free(t);
+	assert_int_equal(f->runtimes.n_published, 1);
+	assert_int_equal(f->runtimes.n_retracted, 1);
+	assert_int_equal(f->runtimes.retracted_pid, 100);
+}
+
 #define FIXTURE_TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
@@ -555,6 +710,12 @@ int main(void)
 		FIXTURE_TEST(test_map_is_refused),
 		FIXTURE_TEST(test_refused),
 		FIXTURE_TEST(test_refused_are_evicted_first),
+		FIXTURE_TEST(test_runtime),
+		FIXTURE_TEST(test_no_runtime),
+		FIXTURE_TEST(test_runtime_of_who_is_evicted),
+		FIXTURE_TEST(test_runtime_of_who_is_refused),
+		FIXTURE_TEST(test_runtime_that_is_gone),
+		FIXTURE_TEST(test_runtime_of_who_is_not_published),
 	};
 
 	return cmocka_run_group_tests_name("agent/unwind/tables", tests, NULL, NULL);

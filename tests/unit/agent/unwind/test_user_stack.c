@@ -50,11 +50,12 @@ static void test_raw_leaf_in_no_mapping_is_shown(void **state)
 /* A jump into nowhere: the upper bits of its pc are not to be lost, or the rest could be a place that is mapped. */
 static void test_raw_leaf_above_all_addresses(void **state)
 {
-	static const uint64_t above[] = { 1ULL << 59, 1ULL << 60, 1ULL << 61, 15ULL << 59 };
+	static const uint64_t above[] = { 1ULL << 59, 1ULL << 60, 1ULL << 61,
+					  1ULL << 62, 1ULL << 63, 15ULL << 59 };
 	struct fixture *f = *state;
 
 	for (size_t i = 0; i < ARRAY_SIZE(above); i++) {
-		const uint64_t frames[] = { RAW(above[i] | (EXE + 1)), RAW(EXE + 1) };
+		const uint64_t frames[] = { WIRE_FRAME_RAW_OF(above[i] | (EXE + 1)), RAW(EXE + 1) };
 
 		give_frames(f, frames, 2);
 		CHECK(f, WIRE_END_ROOT, UNKNOWN, FILE_AT(1, 0x1001));
@@ -161,9 +162,9 @@ static void test_forgotten_generation(void **state)
 static void test_warm_too_deep(void **state)
 {
 	struct fixture *f = *state;
-	uint64_t frames[WIRE_MAX_USER_FRAMES];
+	uint64_t frames[WIRE_MAX_USER_WORDS];
 
-	for (size_t i = 0; i < WIRE_MAX_USER_FRAMES; i++)
+	for (size_t i = 0; i < WIRE_MAX_USER_WORDS; i++)
 		frames[i] = FRAME(1, 0x1000 + i);
 	/* A head that promises more than a record can hold is not believed. */
 	give_frames(f, frames, UINT16_MAX);

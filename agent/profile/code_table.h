@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The functions of runtimes that the stacks of one interval speak of, each once, known by an index: what a function is called, not where it lay, so
+ * that it is one in all processes, wherever a garbage collector has moved it.
+ */
+#ifndef XAGENT_AGENT_PROFILE_CODE_TABLE_H
+#define XAGENT_AGENT_PROFILE_CODE_TABLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agent/runtimes/code_names.h"
+#include "agent/util/arena.h"
+
+struct code_place {
+	struct code_name *name; /* a reference */
+	uint32_t line;		/* of the frame; 0: not known, or not wanted */
+};
+
+struct code_table {
+	struct code_place *items;
+	uint32_t *
+		slots; /* index + 1, 0: free; open addressing, twice as many as there is room for items */
+	size_t n;
+	size_t cap;	   /* a power of two */
+	size_t held_bytes; /* of names, a share of the arena's ceiling at most */
+};
+
+/* Takes a reference of its own. Memory is the arena's. 0 or -ENOMEM (ceiling included). */
+int code_table_get(struct code_table *t, struct arena *arena, const struct code_place *place,
+		   uint32_t *ret_index);
+/* Loop thread: drops the references. */
+void code_table_fini(struct code_table *t);
+
+#endif

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Frames of runtimes, as an interval keeps them: by the name that the kernel half has told, or that the process's memory tells where it could not.
+ */
+#include "agent/profile/session_private.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "agent/process/thread_memory.h"
+#include "agent/util/clock.h"
+#include "agent/util/log.h"
+#include "agent/util/macro.h"
+#include "agent/util/str.h"
+
+/* Names read here in one round of samples (a tenth of a second): each may take a page of a process, by a reader. */
+#define MAX_READS 32
+#define TEXTS_BYTES (2 * WIRE_NAME_BYTES)
+#define REASON_BYTES 64
+
+static void on_file(const struct mapped_file *f, const struct wire_runtime *runtime, void *data)
+{
+	struct session *s = data;
+
+	log_debug("a file holds a runtime", LOG_STR("file", f->path),
+		  LOG_STR("runtime", runtime_of(runtime->kind)->name));
+	if (runtime_tables_add(s->runtimes, f, runtime) < 0)
+		log_warn("frames of a runtime are not shown: no memory", LOG_STR("file", f->path));
+}
+
+static uint32_t on_publish(const struct process *p, void *data)
+{
+	struct session *s = data;
+	struct known *k = p->user;
+
+	if (k)
+		k->runtime_epoch = runtime_tables_epoch(s->runtimes);
+
+	return runtime_tables_publish(s->runtimes, p);
+}
+
+static void on_retract(uint32_t pid, void *data)
+{
+	struct session *s = data;
+
+	runtime_tables_retract(s->runtimes, pid);
+}
+
+struct tables_runtimes session_table_runtimes(struct session *s)
+{
+	return (struct tables_runtimes){ .publish = on_publish, .retract = on_retract, .data = s };
+}
+
+struct object_runtimes session_object_runtimes(struct session *s)
+{
+	return (struct object_runtimes){ .detect = runtime_detect, .found = on_file, .data = s };
+}
+
+void session_on_name(const struct wire_name *name, void *data)
+{
+	struct session *s = data;
+	const struct code_key key = { .pid = name->pid,
+				      .exec_id = name->exec_id,
+				      .function = name->function,
+				      .print = name->print };
+	const struct code_text text = { .name = name->name,
+					.n_name = name->n_name,
+					.file = name->file,
+					.n_file = name->n_file,
+					.line = name->line };
+
+	if (code_names_put(s->code_names, &key, &text) < 0)
+		telemetry_count(s->options.telemetry, TELEMETRY_code_names_dropped, 1);
+}
+
+/* Processes that were published before their file was found to hold a runtime are told of it with their next sample. */
+bool session_runtime_is_new(const struct session *s, const struct known *k)
+{
+	return k->published && k->runtime_epoch != runtime_tables_epoch(s->runtimes);
+}
+
+void session_show_image(struct session *s, const struct sample *sample, struct process *p)
+{
+	if (sample->cold && sample->cold->image)
+		runtime_tables_publish_image(s->runtimes, p, process_identity(s->processes, p)->exe,
+					     sample->cold->image);
+}
+
+static int read_memory(void *data, uint64_t addr, void *dst, size_t n)
+{
+	return thread_memory_read(data, addr, dst, n);
+}
+
+/* False: it has no name that can be read, or too many were read in this round. */
+static bool resolve(struct session *s, const struct runtime *runtime, const struct code_key *key)
+{
+	struct thread_memory memory = { .pid = key->pid, .tid = key->pid };
+	const struct runtime_memory reading = { .read = read_memory, .data = &memory };
+	char texts[TEXTS_BYTES];
+	struct code_text text = { 0 };
+
+	if (s->reads_round != s->n_rounds) {
+		s->reads_round = s->n_rounds;
+		s->n_reads = 0;
+	}
+	if (!runtime->resolve || s->n_reads >= MAX_READS)
+		return false;
+	s->n_reads++;
+	telemetry_count(s->options.telemetry, TELEMETRY_code_names_read, 1);
+	return runtime->resolve(&reading, key->function & WIRE_RUNTIME_ADDRESS_MASK, key->print,
+				texts, sizeof(texts), &text) &&
+	       code_names_put(s->code_names, key, &text) == 0;
+}
+
+/* "[toy: …]", for a frame that has nothing else to be known by. A reference. */
+static struct code_name *reason(struct session *s, const struct runtime *runtime, const char *why)
+{
+	char name[REASON_BYTES];
+	int n = snprintf(name, sizeof(name), "[%s: %s]", runtime->name, why);
+
+	return code_names_intern(
+		s->code_names,
+		&(struct code_text){ .name = name, .n_name = (size_t)n, .file = "" });
+}
+
+/* A reference; NULL without memory. */
+static struct code_name *name_of(struct session *s, const struct runtime *runtime,
+				 const struct code_key *key)
+{
+	struct code_name *name = NULL;
+
+	if (!(key->function & WIRE_RUNTIME_ADDRESS_MASK))
+		return reason(s, runtime, "frames not readable");
+	name = code_names_find(s->code_names, key);
+	if (!name && resolve(s, runtime, key))
+		name = code_names_find(s->code_names, key);
+	if (name)
+		return code_name_ref(name);
+	telemetry_count(s->options.telemetry, TELEMETRY_code_names_missing, 1);
+	return reason(s, runtime, "name not readable");
+}
+
+int session_code_frame(struct session *s, const struct wire_sample *head,
+		       const struct wire_runtime_frame *f, struct frame_ref *ret_frame)
+{
+	const struct runtime *runtime = runtime_of(
+		(uint32_t)(f->function >> WIRE_RUNTIME_KIND_SHIFT) & WIRE_RUNTIME_KIND_MASK);
+	const struct code_key key = { .pid = head->pid,
+				      .exec_id = head->exec_id,
+				      .function = f->function,
+				      .print = f->print };
+
+	*ret_frame = frame_ref_of(FRAME_KIND_UNKNOWN, 0);
+	if (!runtime)
+		return 0;
+	struct code_place place = { .name = name_of(s, runtime, &key) };
+	if (!place.name)
+		return -ENOMEM;
+	if (s->options.lines && runtime->line && place.name->line)
+		place.line = runtime->line(place.name->line, f->position);
+	int r = interval_code_frame(s->interval, &place, ret_frame);
+	code_name_unref(place.name);
+	return r;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The list of runtimes, and which of them a file holds. */
+#include "agent/runtimes/runtime.h"
+
+#define RUNTIME_DECLARE(NAME, name) extern const struct runtime runtime_##name;
+RUNTIMES(RUNTIME_DECLARE)
+#undef RUNTIME_DECLARE
+
+const struct runtime *const runtime_list[RUNTIME_MAX] = { [RUNTIME_NONE] = NULL,
+#define RUNTIME_ENTRY(NAME, name) [RUNTIME_##NAME] = &runtime_##name,
+							  RUNTIMES(RUNTIME_ENTRY)
+#undef RUNTIME_ENTRY
+};
+
+const struct runtime *runtime_of(uint32_t kind)
+{
+	return kind < RUNTIME_MAX ? runtime_list[kind] : NULL;
+}
+
+bool runtime_detect(const struct elf *elf, struct wire_runtime *ret_runtime)
+{
+	uint64_t begin, end;
+
+	*ret_runtime = (struct wire_runtime){ .kind = RUNTIME_NONE };
+	if (!elf_is_64(elf) || !elf_text_range(elf, &begin, &end))
+		return false;
+	for (uint32_t kind = RUNTIME_NONE + 1; kind < RUNTIME_MAX; kind++) {
+		if (!runtime_list[kind]->detect(elf, ret_runtime))
+			continue;
+		ret_runtime->kind = kind;
+		ret_runtime->base = begin;
+		return true;
+	}
+	return false;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A runtime: an interpreter whose functions have frames of their own (bpf/runtime.bpf.h). Each has a folder here, a header in bpf/runtimes/ and one
+ * line in bpf/runtimes.h; `runtime_NAME` is its half in the agent.
+ *
+ *	detect (a file's bytes) → publish (a process that has mapped it) → the kernel half sends frames, and names as it meets them
+ *	                                                                  └ resolve (a name that it could not read)
+ *
+ * Nothing is kept by a runtime itself: what is known of files and processes is in runtime_tables.h, names are in code_names.h, and both are retracted
+ * there.
+ */
+#ifndef XAGENT_AGENT_RUNTIMES_RUNTIME_H
+#define XAGENT_AGENT_RUNTIMES_RUNTIME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agent/object/elf.h"
+#include "bpf/wire.h"
+
+/* What a function is called. Bytes as the process has them, not checked: valid until the call returns. */
+struct code_text {
+	const char *name;
+	size_t n_name;
+	const char *file;
+	size_t n_file;
+	uint32_t line; /* where it begins; 0: not known */
+};
+
+/* Of one process, whose page may never come (agent/process/thread_memory.h): 0, or -errno. */
+struct runtime_memory {
+	int (*read)(void *data, uint64_t addr, void *dst, size_t n);
+	void *data;
+};
+
+struct runtime {
+	enum runtime_kind kind;
+	const char *name; /* in the text of frames without a name */
+	/* Worker. Whether the file holds the runtime, by its bytes, which may be anything; its sections are loaded. Fills flags and words, in
+	 * addresses as linked. */
+	bool (*detect)(const struct elf *elf, struct wire_runtime *ret_runtime);
+	/* What the kernel half is to know of a process, from what was detected; `base` is set. NULL: just that. */
+	void (*publish)(struct wire_runtime *runtime);
+	/* A name that the kernel half could not read. False: not this way either, or it is another function by now. `buf` is for the texts. NULL:
+	 * no names but those that are sent. */
+	bool (*resolve)(const struct runtime_memory *memory, uint64_t function, uint32_t print,
+			char *buf, size_t n_buf, struct code_text *ret_text);
+	/* The line of a position in a function that begins at first_line (not 0). NULL: not known. Pure. */
+	uint32_t (*line)(uint32_t first_line, uint32_t position);
+};
+
+/* All of bpf/runtimes.h, by enum runtime_kind; NULL for RUNTIME_NONE. */
+extern const struct runtime *const runtime_list[RUNTIME_MAX];
+
+/* Which of them a file holds: true, and kind, words, and in `base` where its first executable segment is linked to be. Worker. */
+bool runtime_detect(const struct elf *elf, struct wire_runtime *ret_runtime);
+
+/* NULL: there is no such one, also for a number that nobody has. */
+const struct runtime *runtime_of(uint32_t kind);
+
+#endif

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the kernel half knows of runtimes. */
+#include "agent/runtimes/runtime_tables.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent/util/hash.h"
+#include "agent/util/list.h"
+#include "agent/util/log.h"
+#include "agent/util/macro.h"
+
+struct holder {
+	uint32_t file_id;
+	struct wire_runtime runtime;
+	struct hash_node node;
+	struct list age;
+};
+
+struct runtime_tables {
+	int runtimes_fd;
+	int images_fd;
+	struct hash_table holders;
+	struct list by_age;
+	uint64_t images[RUNTIME_TABLES_MAX_IMAGES]; /* a ring: the oldest gives way */
+	size_t n_images;
+	uint32_t epoch;
+};
+
+int runtime_tables_new(int runtimes_fd, int images_fd, struct runtime_tables **ret_tables)
+{
+	struct runtime_tables *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return -ENOMEM;
+	t->runtimes_fd = runtimes_fd;
+	t->images_fd = images_fd;
+	list_init(&t->by_age);
+	*ret_tables = t;
+	return 0;
+}
+
+static void holder_free(struct runtime_tables *t, struct holder *h)
+{
+	hash_remove(&t->holders, &h->node);
+	list_remove(&h->age);
+	free(h);
+}
+
+void runtime_tables_free(struct runtime_tables *t)
+{
+	if (!t)
+		return;
+	LIST_FOREACH (&t->by_age, node)
+		holder_free(t, LIST_ENTRY(node, struct holder, age));
+	hash_fini(&t->holders);
+	free(t);
+}
+
+static struct holder *holder_find(const struct runtime_tables *t, uint32_t file_id)
+{
+	HASH_FOREACH_MATCH (&t->holders, hash_u64(file_id), node) {
+		struct holder *h = CONTAINER_OF(node, struct holder, node);
+
+		if (h->file_id == file_id)
+			return h;
+	}
+	return NULL;
+}
+
+int runtime_tables_add(struct runtime_tables *t, const struct mapped_file *f,
+		       const struct wire_runtime *runtime)
+{
+	struct holder *h = holder_find(t, f->id);
+	bool is_new = !h;
+
+	if (is_new && t->holders.n >= RUNTIME_TABLES_MAX_FILES)
+		holder_free(t, LIST_ENTRY(t->by_age.next, struct holder, age));
+	if (is_new)
+		h = calloc(1, sizeof(*h));
+	if (!h)
+		return -ENOMEM;
+	h->file_id = f->id;
+	h->runtime = *runtime;
+	if (!is_new)
+		return 0;
+	list_init(&h->age);
+	int r = hash_insert(&t->holders, &h->node, hash_u64(f->id));
+	if (r < 0) {
+		free(h);
+		return r;
+	}
+	list_push_back(&t->by_age, &h->age);
+	t->epoch++;
+	return 0;
+}
+
+uint32_t runtime_tables_epoch(const struct runtime_tables *t)
+{
+	return t->epoch;
+}
+
+/* The lowest mapping of the file that holds one; `path`: of that file alone (NULL: any). */
+static const struct mapping *mapping_of(const struct runtime_tables *t, const struct process *p,
+					const char *path, const struct holder **ret_holder)
+{
+	const struct mappings *m = p->mappings;
+
+	for (uint32_t i = 0; m && i < m->n; i++) {
+		const struct mapped_file *f = m->items[i].file;
+
+		if (!f || (path && strcmp(path, f->path) != 0))
+			continue;
+		*ret_holder = holder_find(t, f->id);
+		if (*ret_holder)
+			return &m->items[i];
+	}
+	return NULL;
+}
+
+static struct wire_runtime runtime_with_base(const struct holder *h, uint64_t base)
+{
+	const struct runtime *runtime = runtime_of(h->runtime.kind);
+	struct wire_runtime wire = h->runtime;
+
+	wire.base = base;
+	if (runtime && runtime->publish)
+		runtime->publish(&wire);
+	return wire;
+}
+
+enum runtime_kind runtime_tables_publish(struct runtime_tables *t, const struct process *p)
+{
+	const struct holder *h = NULL;
+	const struct mapping *m = t->holders.n ? mapping_of(t, p, NULL, &h) : NULL;
+
+	if (!m)
+		return RUNTIME_NONE;
+	/* The first executable segment begins somewhere in its first page. */
+	uint64_t linked = h->runtime.base & ~((uint64_t)sysconf(_SC_PAGESIZE) - 1);
+	struct wire_runtime wire = runtime_with_base(h, m->begin - linked);
+	if (bpf_map_update_elem(t->runtimes_fd, &p->pid, &wire, BPF_ANY) < 0) {
+		log_debug("a runtime is not walked", LOG_ERR(-errno), LOG_UINT("pid", p->pid));
+		return RUNTIME_NONE;
+	}
+	return (enum runtime_kind)wire.kind;
+}
+
+static bool has_image(const struct runtime_tables *t, uint64_t image)
+{
+	for (size_t i = 0; i < RUNTIME_TABLES_MAX_IMAGES; i++)
+		if (t->images[i] == image)
+			return true;
+	return false;
+}
+
+void runtime_tables_publish_image(struct runtime_tables *t, const struct process *p,
+				  const char *exe_path, uint64_t image)
+{
+	const struct holder *h = NULL;
+
+	if (!image || !t->holders.n || has_image(t, image) || !mapping_of(t, p, exe_path, &h))
+		return;
+	struct wire_runtime wire = runtime_with_base(h, h->runtime.base);
+	uint64_t *slot = &t->images[t->n_images++ % RUNTIME_TABLES_MAX_IMAGES];
+	if (*slot)
+		(void)bpf_map_delete_elem(t->images_fd, slot);
+	*slot = 0;
+	if (bpf_map_update_elem(t->images_fd, &image, &wire, BPF_ANY) == 0)
+		*slot = image;
+}
+
+void runtime_tables_retract(struct runtime_tables *t, uint32_t pid)
+{
+	(void)bpf_map_delete_elem(t->runtimes_fd, &pid);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the kernel half knows of runtimes: which files hold one, which processes have mapped such a file, and which executables are such files, for
+ * processes that end before they are looked at.
+ *
+ * Loop thread only.
+ */
+#ifndef XAGENT_AGENT_RUNTIMES_RUNTIME_TABLES_H
+#define XAGENT_AGENT_RUNTIMES_RUNTIME_TABLES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agent/process/process.h"
+#include "agent/runtimes/runtime.h"
+#include "agent/util/cleanup.h"
+
+/* Files: a host has a few interpreters, in as many containers. The one found longest ago makes room; it is found again when its table is built anew. */
+#define RUNTIME_TABLES_MAX_FILES 1024
+/* Executables that the kernel half has (bpf/maps.bpf.h). */
+#define RUNTIME_TABLES_MAX_IMAGES 1024
+
+struct runtime_tables;
+
+/* BPF maps, borrowed. */
+int runtime_tables_new(int runtimes_fd, int images_fd, struct runtime_tables **ret_tables);
+void runtime_tables_free(struct runtime_tables *t);
+DEFINE_CLEANUP(struct runtime_tables *, runtime_tables_free);
+
+/* The file holds this runtime (runtime_detect). 0 or -ENOMEM. */
+int runtime_tables_add(struct runtime_tables *t, const struct mapped_file *f,
+		       const struct wire_runtime *runtime);
+/* +1 with each file that was added: who was looked at before may have a runtime by now. */
+uint32_t runtime_tables_epoch(const struct runtime_tables *t);
+
+/* Before the process is published (agent/unwind/tables.h): tells the kernel half which runtime it has mapped. Its kind; RUNTIME_NONE: it has none, or
+ * that could not be told. */
+enum runtime_kind runtime_tables_publish(struct runtime_tables *t, const struct process *p);
+/* Processes with this number of an executable (struct wire_cold) run the file at that path, which p has mapped. Nothing happens where it holds no runtime. */
+void runtime_tables_publish_image(struct runtime_tables *t, const struct process *p,
+				  const char *exe_path, uint64_t image);
+void runtime_tables_retract(struct runtime_tables *t, uint32_t pid);
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A ring buffer record that tells what a runtime calls a function, checked. */
+#include "agent/sample/name_record.h"
+
+#include <errno.h>
+
+int name_record_parse(const void *bytes, size_t n, const struct wire_name **ret_name)
+{
+	const struct wire_name *name = bytes;
+
+	if (n < offsetof(struct wire_name, file) || name->record.n_bytes > n ||
+	    name->record.type != WIRE_NAME)
+		return -EBADMSG;
+	if (name->n_name > WIRE_NAME_BYTES || name->n_file > WIRE_NAME_BYTES ||
+	    name->record.n_bytes < offsetof(struct wire_name, file) + name->n_file)
+		return -EBADMSG;
+	*ret_name = name;
+	return 0;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Which executable a process runs, by what the kernel has of its file. A process of a few milliseconds ends before the agent has looked at it;
+ * what the agent has found in its executable, when another process ran that, is found again by this number.
+ *
+ * It is of the inode and of its last change: a file that was written to, or another one with the same inode number, has another.
+ */
+#ifndef XAGENT_BPF_IMAGE_BPF_H
+#define XAGENT_BPF_IMAGE_BPF_H
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+
+#include "bpf/kernel.h"
+
+/* Each bit of the result depends on all of both: the finalizer of MurmurHash3. */
+static __always_inline __u64 hash_mix(__u64 hash, __u64 value)
+{
+	hash ^= value;
+	hash ^= hash >> 33;
+	hash *= 0xff51afd7ed558ccdULL;
+	hash ^= hash >> 33;
+	hash *= 0xc4ceb9fe1a85ec53ULL;
+	return hash ^ hash >> 33;
+}
+
+static __always_inline __u64 image_changed_ns(struct inode *inode)
+{
+	struct inode___time *time = (void *)inode;
+	struct inode___hidden_time *hidden = (void *)inode;
+	struct inode___flat_time *flat = (void *)inode;
+
+	if (bpf_core_field_exists(flat->i_ctime_sec) && bpf_core_field_exists(flat->i_ctime_nsec))
+		return BPF_CORE_READ(flat, i_ctime_sec) * 1000000000ULL +
+		       BPF_CORE_READ(flat, i_ctime_nsec);
+	if (bpf_core_field_exists(hidden->__i_ctime))
+		return BPF_CORE_READ(hidden, __i_ctime.tv_sec) * 1000000000ULL +
+		       BPF_CORE_READ(hidden, __i_ctime.tv_nsec);
+	if (bpf_core_field_exists(time->i_ctime))
+		return BPF_CORE_READ(time, i_ctime.tv_sec) * 1000000000ULL +
+		       BPF_CORE_READ(time, i_ctime.tv_nsec);
+	return 0;
+}
+
+/* 0: not known. */
+static __always_inline __u64 image_of(struct mm_struct *mm)
+{
+	struct file *file = KERNEL_READ(mm, exe_file, NULL);
+	struct inode *inode = file ? KERNEL_READ(file, f_inode, NULL) : NULL;
+	struct super_block *sb = inode ? KERNEL_READ(inode, i_sb, NULL) : NULL;
+	__u64 changed_ns = inode ? image_changed_ns(inode) : 0;
+	__u64 number = inode ? KERNEL_READ(inode, i_ino, 0) : 0;
+
+	if (!sb || !changed_ns || !number)
+		return 0;
+	number = hash_mix(number, KERNEL_READ(sb, s_dev, 0));
+	number = hash_mix(number, KERNEL_READ(inode, i_generation, 0));
+	number = hash_mix(number, KERNEL_READ(inode, i_size, 0));
+	return hash_mix(number, changed_ns);
+}
+
+#endif

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A frame of a runtime on its way into an interval: by the name that was told, by the process's memory, or by why it has none. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+/* Runtimes of this test's own. */
+#define RUNTIMES(X) X(QUIET, quiet) X(TALKING, talking)
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent/profile/session_private.h"
+#include "agent/util/macro.h"
+
+#define MAX_READS 32 /* a round */
+
+/* As it lies in the memory of a process: this one. */
+struct function {
+	uint32_t print;
+	uint32_t line;
+	char name[16];
+};
+
+static bool talking_resolve(const struct runtime_memory *memory, uint64_t function, uint32_t print,
+			    char *buf, size_t n_buf, struct code_text *ret_text)
+{
+	struct function f;
+
+	assert_true(n_buf >= sizeof(f.name));
+	if (memory->read(memory->data, function, &f, sizeof(f)) < 0 || f.print != print)
+		return false;
+	memcpy(buf, f.name, sizeof(f.name));
+	*ret_text = (struct code_text){ buf, strnlen(buf, sizeof(f.name)), "", 0, f.line };
+	return true;
+}
+
+static uint32_t talking_line(uint32_t first_line, uint32_t position)
+{
+	return first_line + position;
+}
+
+static const struct runtime quiet = { .kind = RUNTIME_QUIET, .name = "quiet" };
+static const struct runtime talking = {
+	.kind = RUNTIME_TALKING, .name = "talking", .resolve = talking_resolve, .line = talking_line
+};
+
+const struct runtime *runtime_of(uint32_t kind)
+{
+	return kind == RUNTIME_QUIET ? &quiet : kind == RUNTIME_TALKING ? &talking : NULL;
+}
+
+bool runtime_detect(const struct elf *elf, struct wire_runtime *ret_runtime)
+{
+	(void)elf;
+	(void)ret_runtime;
+	return false;
+}
+
+static int setup(void **state)
+{
+	struct session *s = calloc(1, sizeof(*s));
+
+	assert_non_null(s);
+	*state = s;
+	assert_int_equal(telemetry_new(&s->options.telemetry), 0);
+	assert_int_equal(code_names_new((size_t)1 << 20, NULL, &s->code_names), 0);
+	assert_int_equal(interval_new(1, (size_t)1 << 20, &s->interval), 0);
+	s->options.lines = true;
+	s->n_rounds = 1;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct session *s = *state;
+
+	interval_free(s->interval);
+	code_names_free(s->code_names);
+	telemetry_free(s->options.telemetry);
+	free(s);
+	return 0;
+}
+
+static uint64_t word_of(uint32_t kind, uint64_t address)
+{
+	return WIRE_FRAME_RUNTIME | (uint64_t)kind << WIRE_RUNTIME_KIND_SHIFT | address;
+}
+
+static struct frame_ref frame_of(struct session *s, uint64_t word, uint32_t print,
+				 uint32_t position)
+{
+	const struct wire_sample head = { .pid = (uint32_t)getpid(), .exec_id = 4 };
+	const struct wire_runtime_frame f = { word, print, position };
+	struct frame_ref frame = FRAME_REF_NONE;
+
+	assert_int_equal(session_code_frame(s, &head, &f, &frame), 0);
+	return frame;
+}
+
+static void check_name(struct session *s, struct frame_ref frame, const char *expected,
+		       uint32_t line)
+{
+	const struct code_place *place = interval_code(s->interval, frame);
+
+	assert_non_null(place);
+	assert_string_equal(place->name->function, expected);
+	assert_int_equal(place->line, line);
+}
+
+static void tell(struct session *s, uint64_t word, uint32_t print, const char *text, uint32_t line)
+{
+	struct wire_name name = { .function = word,
+				  .print = print,
+				  .line = line,
+				  .pid = (uint32_t)getpid(),
+				  .exec_id = 4,
+				  .n_name = (uint16_t)strlen(text) };
+
+	memcpy(name.name, text, strlen(text));
+	session_on_name(&name, s);
+}
+
+static uint64_t count(const struct session *s, enum telemetry_counter counter)
+{
+	return telemetry_get(s->options.telemetry, counter);
+}
+
+static void test_told(void **state)
+{
+	const uint64_t word = word_of(RUNTIME_TALKING, 0x1000);
+	struct session *s = *state;
+
+	tell(s, word, 9, "f", 100);
+	struct frame_ref frame = frame_of(s, word, 9, 5);
+	check_name(s, frame, "f", 105);
+	assert_true(frame_ref_equal(frame, frame_of(s, word, 9, 5)));
+	assert_false(frame_ref_equal(frame, frame_of(s, word, 9, 6)));
+	assert_int_equal(count(s, TELEMETRY_code_names_read), 0);
+	assert_int_equal(count(s, TELEMETRY_code_names_missing), 0);
+}
+
+static void test_lines(void **state)
+{
+	const uint64_t talks = word_of(RUNTIME_TALKING, 0x1000),
+		       none = word_of(RUNTIME_QUIET, 0x1000);
+	struct session *s = *state;
+
+	tell(s, talks, 1, "without_a_line", 0);
+	tell(s, talks, 2, "f", 100);
+	tell(s, none, 2, "g", 100);
+	check_name(s, frame_of(s, talks, 1, 5), "without_a_line", 0);
+	/* The runtime cannot tell. */
+	check_name(s, frame_of(s, none, 2, 5), "g", 0);
+	check_name(s, frame_of(s, talks, 2, 5), "f", 105);
+	/* Nobody wants them. */
+	s->options.lines = false;
+	check_name(s, frame_of(s, talks, 2, 5), "f", 0);
+}
+
+static void test_nothing_is_known(void **state)
+{
+	struct session *s = *state;
+
+	check_name(s, frame_of(s, word_of(RUNTIME_QUIET, 0x1000), 9, 5),
+		   "[quiet: name not readable]", 0);
+	assert_int_equal(count(s, TELEMETRY_code_names_missing), 1);
+	assert_int_equal(count(s, TELEMETRY_code_names_read), 0);
+	check_name(s, frame_of(s, word_of(RUNTIME_TALKING, 0), 9, 5),
+		   "[talking: frames not readable]", 0);
+	assert_int_equal(count(s, TELEMETRY_code_names_missing), 1);
+	assert_int_equal(count(s, TELEMETRY_code_names_read), 0);
+}
+
+static void test_unknown_runtime(void **state)
+{
+	static const uint32_t kinds[] = { RUNTIME_NONE, RUNTIME_MAX, WIRE_RUNTIME_KIND_MASK };
+	struct session *s = *state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		struct frame_ref frame = frame_of(s, word_of(kinds[i], 0x1000), 9, 5);
+
+		assert_int_equal(frame_ref_kind(frame), FRAME_KIND_UNKNOWN);
+	}
+	assert_int_equal(s->interval->code.n, 0);
+}
+
+static void test_read_from_memory(void **state)
+{
+	static const struct function f = { .print = 9, .line = 100, .name = "read" };
+	const uint64_t word = word_of(RUNTIME_TALKING, (uintptr_t)&f);
+	struct session *s = *state;
+
+	check_name(s, frame_of(s, word, 9, 5), "read", 105);
+	assert_int_equal(count(s, TELEMETRY_code_names_read), 1);
+	/* It is known from then on. */
+	check_name(s, frame_of(s, word, 9, 6), "read", 106);
+	assert_int_equal(count(s, TELEMETRY_code_names_read), 1);
+	/* Another function is there by now, or nothing is. */
+	check_name(s, frame_of(s, word, 8, 5), "[talking: name not readable]", 0);
+	check_name(s, frame_of(s, word_of(RUNTIME_TALKING, 0x10), 9, 5),
+		   "[talking: name not readable]", 0);
+	assert_int_equal(count(s, TELEMETRY_code_names_read), 3);
+	assert_int_equal(count(s, TELEMETRY_code_names_missing), 2);
+}
+
+/* Each read may wait for a page: a round has so many. */
+static void test_reads_are_bounded(void **state)
+{
+	enum { N = 2 * MAX_READS };
+	static struct function functions[N];
+	struct session *s = *state;
+
+	for (uint32_t i = 0; i < N; i++)
+		(void)snprintf(functions[i].name, sizeof(functions[i].name), "f%u", i);
+	for (uint32_t i = 0; i < N; i++)
+		(void)frame_of(s, word_of(RUNTIME_TALKING, (uintptr_t)&functions[i]), 0, 0);
+	assert_int_equal(count(s, TELEMETRY_code_names_read), MAX_READS);
+	assert_int_equal(count(s, TELEMETRY_code_names_missing), N - MAX_READS);
+	s->n_rounds++;
+	check_name(s, frame_of(s, word_of(RUNTIME_TALKING, (uintptr_t)&functions[N - 1]), 0, 0),
+		   "f63", 0);
+	assert_int_equal(count(s, TELEMETRY_code_names_read), MAX_READS + 1);
+}
+
+#define FIXTURE_TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		FIXTURE_TEST(test_told),
+		FIXTURE_TEST(test_lines),
+		FIXTURE_TEST(test_nothing_is_known),
+		FIXTURE_TEST(test_unknown_runtime),
+		FIXTURE_TEST(test_read_from_memory),
+		FIXTURE_TEST(test_reads_are_bounded),
+	};
+
+	return cmocka_run_group_tests_name("agent/profile/interpreted", tests, NULL, NULL);
+}

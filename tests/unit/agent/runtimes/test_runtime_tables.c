@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the kernel half is told of runtimes, written into real BPF maps and read back from them. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+/* Runtimes of this test's own. */
+#define RUNTIMES(X) X(PLAIN, plain) X(HOOKED, hooked)
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/process/file_table.h"
+#include "agent/runtimes/runtime_tables.h"
+#include "agent/util/macro.h"
+
+#define N_PROCESSES 4
+#define PID 100
+#define LINKED 0x1a2340ULL
+#define LINKED_PAGE 0x1a2000ULL
+#define IMAGE 0xabcdef12345678ULL
+
+/* Its words are addresses when they are published. */
+static void raise_words(struct wire_runtime *runtime)
+{
+	runtime->words[0] += runtime->base;
+}
+
+static const struct runtime plain = { .kind = RUNTIME_PLAIN, .name = "plain" };
+static const struct runtime hooked = { .kind = RUNTIME_HOOKED,
+				       .name = "hooked",
+				       .publish = raise_words };
+
+const struct runtime *runtime_of(uint32_t kind)
+{
+	return kind == RUNTIME_PLAIN ? &plain : kind == RUNTIME_HOOKED ? &hooked : NULL;
+}
+
+struct fixture {
+	int runtimes_fd;
+	int images_fd;
+	struct file_table *files;
+	struct runtime_tables *tables;
+};
+
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	assert_non_null(f);
+	*state = f;
+	f->runtimes_fd = bpf_map_create(BPF_MAP_TYPE_HASH, "t_runtimes", sizeof(uint32_t),
+					sizeof(struct wire_runtime), N_PROCESSES, NULL);
+	f->images_fd = bpf_map_create(BPF_MAP_TYPE_HASH, "t_images", sizeof(uint64_t),
+				      sizeof(struct wire_runtime), RUNTIME_TABLES_MAX_IMAGES, NULL);
+	if (f->runtimes_fd < 0 || f->images_fd < 0) {
+		printf("skip: bpf(2) refuses to make maps: %s\n", strerror(errno));
+		return 0;
+	}
+	assert_int_equal(file_table_new(&(struct file_table_options){ 0 }, &f->files), 0);
+	assert_int_equal(runtime_tables_new(f->runtimes_fd, f->images_fd, &f->tables), 0);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	runtime_tables_free(f->tables);
+	runtime_tables_free(NULL);
+	file_table_free(f->files);
+	cleanup_close_p(&f->runtimes_fd);
+	cleanup_close_p(&f->images_fd);
+	free(f);
+	return 0;
+}
+
+static struct fixture *fixture_of(void **state)
+{
+	struct fixture *f = *state;
+
+	if (!f->tables)
+		skip();
+	return f;
+}
+
+struct spec {
+	uint64_t begin;
+	const char *path; /* NULL: memory without a file */
+};
+
+/* The same path is the same file. */
+static struct mapped_file *file_at(struct fixture *f, const char *path)
+{
+	struct file_facts facts = { .key = { .dev = 1 }, .path = str_from(path) };
+	struct mapped_file *file = NULL;
+
+	for (const char *c = path; *c; c++)
+		facts.key.inode = facts.key.inode * 131 + (unsigned char)*c;
+	assert_int_equal(file_table_get(f->files, &facts, &file), 0);
+	return file;
+}
+
+static struct process make_process(struct fixture *f, const struct spec *specs, uint32_t n)
+{
+	struct mappings *m = calloc(1, sizeof(*m) + n * sizeof(m->items[0]));
+
+	assert_non_null(m);
+	m->n_refs = 1;
+	m->n = n;
+	for (uint32_t i = 0; i < n; i++)
+		m->items[i] = (struct mapping){
+			.begin = specs[i].begin,
+			.end = specs[i].begin + 0x10000,
+			.kind = specs[i].path ? MAPPING_FILE : MAPPING_ANON,
+			.file = specs[i].path ? file_at(f, specs[i].path) : NULL,
+		};
+	return (struct process){ .pid = PID, .mappings = m };
+}
+
+#define PROCESS(f, ...)                                         \
+	make_process((f), (const struct spec[]){ __VA_ARGS__ }, \
+		     sizeof((const struct spec[]){ __VA_ARGS__ }) / sizeof(struct spec))
+
+static void drop_process(struct process *p)
+{
+	mappings_unref(p->mappings);
+}
+
+#define _cleanup_process_ _cleanup_(drop_process)
+
+/* The file at the path holds the runtime. */
+static void add(struct fixture *f, const char *path, uint32_t kind)
+{
+	const struct wire_runtime runtime = { .kind = kind, .base = LINKED, .words = { 5, 6 } };
+	struct mapped_file *file = file_at(f, path);
+
+	assert_int_equal(runtime_tables_add(f->tables, file, &runtime), 0);
+	mapped_file_unref(file);
+}
+
+static bool look_up(const struct fixture *f, struct wire_runtime *ret_runtime)
+{
+	const uint32_t pid = PID;
+
+	return bpf_map_lookup_elem(f->runtimes_fd, &pid, ret_runtime) == 0;
+}
+
+static bool look_up_image(const struct fixture *f, uint64_t image, struct wire_runtime *ret_runtime)
+{
+	return bpf_map_lookup_elem(f->images_fd, &image, ret_runtime) == 0;
+}
+
+static void test_publish_and_retract(void **state)
+{
+	struct fixture *f = fixture_of(state);
+	_cleanup_process_ struct process p =
+		PROCESS(f, { 0x555500002000, "/bin/py" }, { 0x7f0000000000, "/lib/c" });
+	struct wire_runtime found = { 0 };
+
+	add(f, "/bin/py", RUNTIME_PLAIN);
+	assert_int_equal(runtime_tables_publish(f->tables, &p), RUNTIME_PLAIN);
+	assert_true(look_up(f, &found));
+	assert_int_equal(found.kind, RUNTIME_PLAIN);
+	/* The first executable segment begins somewhere in its first page. */
+	assert_int_equal(found.base, 0x555500002000 - LINKED_PAGE);
+	assert_int_equal(found.words[0], 5);
+	assert_int_equal(found.words[1], 6);
+	runtime_tables_retract(f->tables, PID);
+	assert_false(look_up(f, &found));
+	runtime_tables_retract(f->tables, PID);
+}
+
+/* A library may lie below what it is linked at. */
+static void test_base_below_zero(void **state)
+{
+	struct fixture *f = fixture_of(state);
+	_cleanup_process_ struct process p = PROCESS(f, { 0x10000, "/bin/py" });
+	struct wire_runtime found = { 0 };
+
+	add(f, "/bin/py", RUNTIME_PLAIN);
+	assert_int_equal(runtime_tables_publish(f->tables, &p), RUNTIME_PLAIN);
+	assert_true(look_up(f, &found));
+	assert_true(found.base + LINKED_PAGE == 0x10000);
+}
+
+/* The runtime makes of the words what the kernel half wants. */
+static void test_publish_hook(void **state)
+{
+	struct fixture *f = fixture_of(state);
+	_cleanup_process_ struct process p = PROCESS(f, { 0x7f0000000000, "/lib/py" });
+	struct wire_runtime found = { 0 };
+
+	add(f, "/lib/py", RUNTIME_HOOKED);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(runtime_tables_publish(f->tables, &p), RUNTIME_HOOKED);
+		assert_true(look_up(f, &found));
+		assert_int_equal(found.words[0], 5 + 0x7f0000000000 - LINKED_PAGE);
+		assert_int_equal(found.words[1], 6);
+	}
+}
+
+/* By address, and only its own. */
+static void test_first_mapping_of_the_file(void **state)
+{
+	struct fixture *f = fixture_of(state);
+	_cleanup_process_ struct process p =
+		PROCESS(f, { 0x10000, "/bin/x" }, { 0x20000, NULL }, { 0x30000000, "/lib/py" },
+			{ 0x40000000, "/lib/py" }, { 0x50000000, "/lib/c" });
+	struct wire_runtime found = { 0 };
+
+	add(f, "/lib/py", RUNTIME_PLAIN);
+	assert_int_equal(runtime_tables_publish(f->tables, &p), RUNTIME_PLAIN);
+	assert_true(look_up(f, &found));
+	assert_int_equal(found.base, 0x30000000 - LINKED_PAGE);
+}
+
+static void test_no_runtime(void **state)
+{
+	struct fixture *f = fixture_of(state);
+	_cleanup_process_ struct process p = PROCESS(f, { 0x10000, "/bin/x" }, { 0x20000, NULL });
+	struct process unread = { .pid = PID };
+	struct wire_runtime found;
+
+	assert_int_equal(runtime_tables_publish(f->tables, &p), RUNTIME_NONE);
+	assert_false(look_up(f, &found));
+	add(f, "/bin/py", RUNTIME_PLAIN);
+	assert_int_equal(runtime_tables_publish(f->tables, &p), RUNTIME_NONE);
+	assert_int_equal(runtime_tables_publish(f->tables, &unread), RUNTIME_NONE);
+	assert_false(look_up(f, &found));
+}
+
+/* A kind that nobody has is handed on as it is: the kernel half knows none of it either. */
+static void test_unknown_kind(void **state)
+{
+	struct fixture *f = fixture_of(state);
+	_cleanup_process_ struct process p = PROCESS(f, { 0x30000000, "/lib/py" });
+	struct wire_runtime found = { 0 };
+
+	add(f, "/lib/py", RUNTIME_MAX + 5);
+	(void)runtime_tables_publish(f->tables, &p);
+	assert_true(look_up(f, &found));
+	assert_int_equal(found.words[0], 5);
+}
+
+/* The kernel half has no room: what it does not know is not claimed. */
+static void test_map_is_full(void **state)
+{
+	struct fixture *f = fixture_of(state);
+	_cleanup_process_ struct process p = PROCESS(f, { 0x30000000, "/lib/py" });
+	struct wire_runtime found;
+
+	add(f, "/lib/py", RUNTIME_PLAIN);
+	for (uint32_t i = 0; i < N_PROCESSES; i++) {
+		p.pid = 200 + i;
+		assert_int_equal(runtime_tables_publish(f->tables, &p), RUNTIME_PLAIN);
+	}
+	p.pid = PID;
+	assert_int_equal(runtime_tables_publish(f->tables, &p), RUNTIME_NONE);
+	assert_false(look_up(f, &found));
+	runtime_tables_retract(f->tables, 200);
+	assert_int_equal(runtime_tables_publish(f->tables, &p), RUNTIME_PLAIN);
+	assert_true(look_up(f, &found));
+}
+
+static void test_epoch(void **state)
+{
+	struct fixture *f = fixture_of(state);
+	uint32_t epoch = runtime_tables_epoch(f->tables);
+
+	add(f, "/a", RUNTIME_PLAIN);
+	assert_int_equal(runtime_tables_epoch(f->tables), epoch + 1);
+	/* Known already. */
+	add(f, "/a", RUNTIME_PLAIN);
+	assert_int_equal(runtime_tables_epoch(f->tables), epoch + 1);
+	add(f, "/b", RUNTIME_PLAIN);
+	assert_int_equal(runtime_tables_epoch(f->tables), epoch + 2);
+}
+
+/* What was found anew is what is known. */
+static void test_file_again(void **state)
+{
+	struct fixture *f = fixture_of(state);
+	_cleanup_process_ struct process p = PROCESS(f, { 0x30000000, "/lib/py" });
+
+	add(f, "/lib/py", RUNTIME_PLAIN);
+	add(f, "/lib/py", RUNTIME_HOOKED);
+	assert_int_equal(runtime_tables_publish(f->tables, &p), RUNTIME_HOOKED);
+}
+
+static void test_too_many_files(void **state)
+{
+	struct fixture *f = fixture_of(state);
+	_cleanup_process_ struct process first = PROCESS(f, { 0x30000000, "/0" });
+	_cleanup_process_ struct process second = PROCESS(f, { 0x30000000, "/1" });
+	char path[16];
+
+	for (unsigned int i = 0; i <= RUNTIME_TABLES_MAX_FILES; i++) {
+		(void)snprintf(path, sizeof(path), "/%u", i);
+		add(f, path, RUNTIME_PLAIN);
+	}
+	assert_int_equal(runtime_tables_epoch(f->tables), RUNTIME_TABLES_MAX_FILES + 1);
+	/* The one found longest ago has made room, and is found again. */
+	assert_int_equal(runtime_tables_publish(f->tables, &first), RUNTIME_NONE);
+	assert_int_equal(runtime_tables_publish(f->tables, &second), RUNTIME_PLAIN);
+	add(f, "/0", RUNTIME_PLAIN);
+	assert_int_equal(runtime_tables_publish(f->tables, &first), RUNTIME_PLAIN);
+	assert_int_equal(runtime_tables_publish(f->tables, &second), RUNTIME_NONE);
+}
+
+static void test_image(void **state)
+{
+	struct fixture *f = fixture_of(state);
+	_cleanup_process_ struct process p = PROCESS(f, { 0x30000000, "/bin/py" });
+	struct wire_runtime found = { 0 };
+
+	add(f, "/bin/py", RUNTIME_HOOKED);
+	runtime_tables_publish_image(f->tables, &p, "/bin/py", IMAGE);
+	assert_true(look_up_image(f, IMAGE, &found));
+	assert_int_equal(found.kind, RUNTIME_HOOKED);
+	/* As linked: where it lies is the kernel half's to say. */
+	assert_int_equal(found.base, LINKED);
+	assert_false(look_up(f, &found));
+}
+
+/* Neither of a library, nor of a file that the process has only mapped, nor of no number. */
+static void test_image_of_the_executable_alone(void **state)
+{
+	struct fixture *f = fixture_of(state);
+	_cleanup_process_ struct process p =
+		PROCESS(f, { 0x10000, "/bin/x" }, { 0x20000, NULL }, { 0x30000000, "/lib/py" });
+	_cleanup_process_ struct process other = PROCESS(f, { 0x10000, "/bin/py" });
+	struct process unread = { .pid = PID };
+	struct wire_runtime found;
+
+	add(f, "/lib/py", RUNTIME_PLAIN);
+	add(f, "/bin/py", RUNTIME_PLAIN);
+	runtime_tables_publish_image(f->tables, &p, "/bin/x", IMAGE);
+	runtime_tables_publish_image(f->tables, &p, "/bin/py", IMAGE);
+	runtime_tables_publish_image(f->tables, &p, "", IMAGE);
+	runtime_tables_publish_image(f->tables, &unread, "/bin/py", IMAGE);
+	assert_false(look_up_image(f, IMAGE, &found));
+	runtime_tables_publish_image(f->tables, &other, "/bin/py", 0);
+	assert_false(look_up_image(f, 0, &found));
+	runtime_tables_publish_image(f->tables, &other, "/bin/py", IMAGE);
+	assert_true(look_up_image(f, IMAGE, &found));
+}
+
+/* A number that is known is not written again: it comes with each cold sample. */
+static void test_image_again(void **state)
+{
+	struct fixture *f = fixture_of(state);
+	_cleanup_process_ struct process p = PROCESS(f, { 0x30000000, "/bin/py" });
+	const uint64_t image = IMAGE;
+	struct wire_runtime found;
+
+	add(f, "/bin/py", RUNTIME_PLAIN);
+	runtime_tables_publish_image(f->tables, &p, "/bin/py", image);
+	assert_int_equal(bpf_map_delete_elem(f->images_fd, &image), 0);
+	runtime_tables_publish_image(f->tables, &p, "/bin/py", image);
+	assert_false(look_up_image(f, image, &found));
+}
+
+static void test_oldest_image_gives_way(void **state)
+{
+	struct fixture *f = fixture_of(state);
+	_cleanup_process_ struct process p = PROCESS(f, { 0x30000000, "/bin/py" });
+	struct wire_runtime found;
+
+	add(f, "/bin/py", RUNTIME_PLAIN);
+	for (uint64_t i = 1; i <= RUNTIME_TABLES_MAX_IMAGES + 2; i++)
+		runtime_tables_publish_image(f->tables, &p, "/bin/py", i);
+	assert_false(look_up_image(f, 1, &found));
+	assert_false(look_up_image(f, 2, &found));
+	for (uint64_t i = 3; i <= RUNTIME_TABLES_MAX_IMAGES + 2; i++)
+		assert_true(look_up_image(f, i, &found));
+	/* And comes back in the place of the next. */
+	runtime_tables_publish_image(f->tables, &p, "/bin/py", 1);
+	assert_true(look_up_image(f, 1, &found));
+	assert_false(look_up_image(f, 3, &found));
+}
+
+#define FIXTURE_TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		FIXTURE_TEST(test_publish_and_retract),
+		FIXTURE_TEST(test_base_below_zero),
+		FIXTURE_TEST(test_publish_hook),
+		FIXTURE_TEST(test_first_mapping_of_the_file),
+		FIXTURE_TEST(test_no_runtime),
+		FIXTURE_TEST(test_unknown_kind),
+		FIXTURE_TEST(test_map_is_full),
+		FIXTURE_TEST(test_epoch),
+		FIXTURE_TEST(test_file_again),
+		FIXTURE_TEST(test_too_many_files),
+		FIXTURE_TEST(test_image),
+		FIXTURE_TEST(test_image_of_the_executable_alone),
+		FIXTURE_TEST(test_image_again),
+		FIXTURE_TEST(test_oldest_image_gives_way),
+	};
+
+	return cmocka_run_group_tests_name("agent/runtimes/runtime_tables", tests, NULL, NULL);
+}

@@ -1,0 +1,517 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From what the kernel half sent to a user stack, with frames of a runtime among the words. */
+#include "tests/unit/agent/unwind/stack_fixture.h"
+
+#define KIND 5 /* nobody has to have it */
+
+/* Two words each. */
+#define ANCHOR(at) (WIRE_FRAME_RUNTIME | ((at)&WIRE_RUNTIME_ADDRESS_MASK)), 0
+#define CODE_OF(kind, address, print)                                                   \
+	(WIRE_FRAME_RUNTIME | (uint64_t)(kind) << WIRE_RUNTIME_KIND_SHIFT | (address)), \
+		((print) | 7ULL << 32)
+#define CODE(address, print) CODE_OF(KIND, address, print)
+
+#define RUNTIME_AT(i) frame_ref_of(FRAME_KIND_RUNTIME, (i))
+
+#define GIVE(f, words) give_frames((f), (words), ARRAY_SIZE(words))
+
+/* The i-th frame of the runtime has this print: frames are in order. */
+static void check_prints(const struct fixture *f, uint32_t first, uint32_t n)
+{
+	assert_int_equal(f->stack.n_runtime, n);
+	for (uint32_t i = 0; i < n; i++)
+		assert_int_equal(f->stack.runtime[i].print, first + i);
+}
+
+/* Whatever a record says. */
+static void check_bounds(const struct fixture *f)
+{
+	uint32_t n = 0;
+
+	assert_true(f->stack.n <= WIRE_MAX_USER_FRAMES + 1);
+	assert_true(f->stack.n_runtime <= WIRE_MAX_USER_FRAMES);
+	for (uint32_t i = 0; i < f->stack.n; i++)
+		if (frame_ref_kind(f->stack.frames[i]) == FRAME_KIND_RUNTIME)
+			assert_int_equal(frame_ref_value(f->stack.frames[i]), n++);
+	assert_int_equal(n, f->stack.n_runtime);
+}
+
+static void test_warm_run(void **state)
+{
+	const uint64_t words[] = { FRAME(2, 0x8010), ANCHOR(STACK + 8), CODE(0x1000, 1),
+				   CODE(0x2000, 2),  FRAME(1, 0x1020),	ANCHOR(STACK + 80),
+				   CODE(0x1000, 3),  FRAME(1, 0x1030) };
+	struct fixture *f = *state;
+
+	GIVE(f, words);
+	CHECK(f, WIRE_END_ROOT, FILE_AT(2, 0x8010), RUNTIME_AT(0), RUNTIME_AT(1),
+	      FILE_AT(1, 0x1020), RUNTIME_AT(2), FILE_AT(1, 0x1030));
+	check_prints(f, 1, 3);
+	assert_int_equal(f->stack.runtime[1].function, words[5]);
+	assert_int_equal(f->stack.runtime[1].position, 7);
+	/* The next sample's begin anew. */
+	make(f);
+	check_prints(f, 1, 3);
+}
+
+/* A run of the leaf's activation, and one behind the other. */
+static void test_warm_leaf_is_a_run(void **state)
+{
+	const uint64_t words[] = { ANCHOR(STACK + 8), CODE(0x1000, 1),	  ANCHOR(STACK + 16),
+				   CODE(0x2000, 2),   ANCHOR(STACK + 24), FRAME(1, 0x1020) };
+	struct fixture *f = *state;
+
+	GIVE(f, words);
+	CHECK(f, WIRE_END_ROOT, RUNTIME_AT(0), RUNTIME_AT(1), FILE_AT(1, 0x1020));
+	check_prints(f, 1, 2);
+}
+
+/* Only the leaf may be nowhere: behind a run there is a caller. */
+static void test_warm_caller_in_no_mapping(void **state)
+{
+	const uint64_t words[] = { ANCHOR(STACK + 8), CODE(0x1000, 1), RAW(NOWHERE),
+				   FRAME(1, 0x1020) };
+	struct fixture *f = *state;
+
+	GIVE(f, words);
+	CHECK(f, WIRE_END_NO_MAPPING, RUNTIME_AT(0), REASON(NO_MAPPING));
+}
+
+/* A frame that could not be read, and kinds that nobody has, are frames all the same. */
+static void test_warm_strange_frames(void **state)
+{
+	const uint64_t words[] = { ANCHOR(0), CODE(0, 1),
+				   CODE_OF(WIRE_RUNTIME_KIND_MASK, 0x1000, 2),
+				   CODE(WIRE_RUNTIME_ADDRESS_MASK, 3) };
+	struct fixture *f = *state;
+
+	GIVE(f, words);
+	CHECK(f, WIRE_END_ROOT, RUNTIME_AT(0), RUNTIME_AT(1), RUNTIME_AT(2));
+	check_prints(f, 1, 3);
+}
+
+/* Mappings that changed do not move what a runtime has. */
+static void test_warm_stale(void **state)
+{
+	const uint64_t words[] = { FRAME(2, 0x8010), ANCHOR(STACK), CODE(0x1000, 1),
+				   FRAME(3, 0x30010), FRAME(2, 0x8020) };
+	struct fixture *f = *state;
+
+	make_stale(f);
+	GIVE(f, words);
+	CHECK(f, WIRE_END_REMAPPED, FILE_AT(2, 0x8010), RUNTIME_AT(0), FILE_AT(1, 0x1010),
+	      REASON(REMAPPED));
+}
+
+/* No word is read behind the record, which the sanitizer would see. */
+static void test_warm_ends_in_half_a_frame(void **state)
+{
+	static const uint64_t first[] = { CODE(0x1000, 1), ANCHOR(STACK) };
+	struct fixture *f = *state;
+
+	f->head.end = WIRE_END_STACK_READ;
+	for (size_t i = 0; i < ARRAY_SIZE(first); i += 2) {
+		_cleanup_free_ uint64_t *words = malloc(2 * sizeof(*words));
+
+		assert_non_null(words);
+		words[0] = FRAME(1, 0x1020);
+		words[1] = first[i];
+		give_frames(f, words, 2);
+		make(f);
+		assert_int_equal(f->stack.n, 2);
+		assert_frame(f->stack.frames[0], FILE_AT(1, 0x1020));
+		assert_int_equal(frame_ref_kind(f->stack.frames[1]), FRAME_KIND_END);
+		assert_int_equal(f->stack.n_runtime, 0);
+	}
+}
+
+static void fill_code(uint64_t *words, size_t n)
+{
+	const uint64_t code[] = { CODE(0x1000, 0) };
+
+	for (size_t i = 0; i < n; i++) {
+		words[2 * i] = code[0];
+		words[2 * i + 1] = code[1] | i;
+	}
+}
+
+static void test_warm_most_frames(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t words[WIRE_MAX_USER_WORDS];
+
+	fill_code(words, WIRE_MAX_USER_FRAMES);
+	GIVE(f, words);
+	make(f);
+	assert_int_equal(f->stack.end, WIRE_END_ROOT);
+	assert_int_equal(f->stack.n, WIRE_MAX_USER_FRAMES);
+	check_prints(f, 0, WIRE_MAX_USER_FRAMES);
+	check_bounds(f);
+}
+
+/* Of both kinds together there is room for no more; what is beyond is said to be cut. */
+static void make_too_many(uint64_t *words, uint32_t n_native)
+{
+	for (uint32_t i = 0; i < n_native; i++)
+		words[i] = FRAME(1, 0x1000 + i);
+	fill_code(&words[n_native], (WIRE_MAX_USER_WORDS - n_native) / 2);
+}
+
+static void test_warm_too_deep(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t words[WIRE_MAX_USER_WORDS];
+
+	make_too_many(words, 600);
+	GIVE(f, words);
+	make(f);
+	check_bounds(f);
+	assert_int_equal(f->stack.n_runtime, 400);
+	assert_frame(f->stack.frames[WIRE_MAX_USER_FRAMES - 1], RUNTIME_AT(399));
+	assert_int_equal(f->stack.end, WIRE_END_DEPTH);
+	assert_int_equal(f->stack.n, WIRE_MAX_USER_FRAMES + 1);
+	assert_frame(f->stack.frames[WIRE_MAX_USER_FRAMES], REASON(DEPTH));
+}
+
+/* Runs of a process whose code is known by now. */
+static void test_without_copy(void **state)
+{
+	const uint64_t words[] = { RAW(LIB + 0x10), ANCHOR(STACK), CODE(0x1000, 1) };
+	struct fixture *f = *state;
+
+	f->head.generation = 0;
+	f->head.end = WIRE_END_NO_TABLE;
+	GIVE(f, words);
+	CHECK(f, WIRE_END_NO_TABLE, FILE_AT(2, 0x8010), RUNTIME_AT(0), REASON(NO_TABLE));
+}
+
+/* Why the walk has ended is told by its last frame, which is the one before the runs. */
+static void test_no_mapping_without_copy(void **state)
+{
+	const uint64_t words[] = { RAW(NOWHERE), ANCHOR(STACK), CODE(0x1000, 1) };
+	struct fixture *f = *state;
+
+	f->head.end = WIRE_END_NO_MAPPING;
+	GIVE(f, words);
+	CHECK(f, WIRE_END_NO_MAPPING, UNKNOWN, RUNTIME_AT(0), REASON(NO_MAPPING));
+}
+
+static void make_cold(struct fixture *f, const uint64_t *stack, size_t n_stack)
+{
+	f->head.generation = 0;
+	f->head.flags = WIRE_COLD;
+	f->head.end = WIRE_END_NO_TABLE;
+	f->head.stack_words = (uint16_t)n_stack;
+	f->cold.flags = WIRE_COLD_EXACT;
+	f->cold.regs.pc = EXE + 0x10;
+	f->cold.regs.reg[WIRE_ABI_SP] = STACK;
+	f->cold.n_skipped = WIRE_BELOW_BYTES;
+	f->in.cold = &f->cold;
+	f->in.stack = (const uint8_t *)stack;
+}
+
+/* Each frame has 16 bytes; the outermost is the fourth. */
+static const uint64_t deep[] = { 0, EXE + 0x21, 0, EXE + 0x31, 0, EXE + 0x4001 };
+
+static void test_cold_run(void **state)
+{
+	const uint64_t words[] = { RAW(EXE + 0x10), ANCHOR(STACK + 24), CODE(0x1000, 1),
+				   CODE(0x2000, 2) };
+	struct fixture *f = *state;
+
+	make_cold(f, deep, ARRAY_SIZE(deep));
+	GIVE(f, words);
+	CHECK(f, WIRE_END_ROOT, FILE_AT(1, 0x1010), RUNTIME_AT(0), RUNTIME_AT(1),
+	      FILE_AT(1, 0x1030), FILE_AT(1, 0x5000));
+	check_prints(f, 1, 2);
+}
+
+/* Which frame gives way to a run with its anchor there; 4: none does, it comes behind. */
+static void test_cold_anchors(void **state)
+{
+	static const struct {
+		uint64_t anchor;
+		uint32_t frame;
+	} rows[] = {
+		{ STACK, 0 },	   { STACK + 15, 0 },
+		{ STACK + 16, 1 }, { STACK + 31, 1 },
+		{ STACK + 32, 2 }, { STACK + 47, 2 },
+		{ STACK + 48, 4 }, { STACK - 1, 4 },
+		{ 0, 4 },	   { WIRE_RUNTIME_ADDRESS_MASK, 4 },
+	};
+	const struct frame_ref native[] = { FILE_AT(1, 0x1010), FILE_AT(1, 0x1020),
+					    FILE_AT(1, 0x1030), FILE_AT(1, 0x5000) };
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		const uint64_t words[] = { RAW(EXE + 0x10), ANCHOR(rows[i].anchor),
+					   CODE(0x1000, 1) };
+		struct frame_ref expected[5];
+
+		memcpy(expected, native, sizeof(native));
+		expected[rows[i].frame] = RUNTIME_AT(0);
+		make_cold(f, deep, ARRAY_SIZE(deep));
+		GIVE(f, words);
+		check(f, WIRE_END_ROOT, expected, rows[i].frame == 4 ? 5 : 4);
+	}
+}
+
+static void test_cold_two_runs_of_one_activation(void **state)
+{
+	const uint64_t words[] = { RAW(EXE + 0x10), ANCHOR(STACK + 16), CODE(0x1000, 1),
+				   ANCHOR(STACK + 24), CODE(0x2000, 2) };
+	struct fixture *f = *state;
+
+	make_cold(f, deep, ARRAY_SIZE(deep));
+	GIVE(f, words);
+	CHECK(f, WIRE_END_ROOT, FILE_AT(1, 0x1010), RUNTIME_AT(0), RUNTIME_AT(1),
+	      FILE_AT(1, 0x1030), FILE_AT(1, 0x5000));
+}
+
+static void test_cold_runs_of_several_activations(void **state)
+{
+	const uint64_t words[] = { RAW(EXE + 0x10),    ANCHOR(STACK + 8), CODE(0x1000, 1),
+				   ANCHOR(STACK + 40), CODE(0x2000, 2),	  CODE(0x3000, 3) };
+	struct fixture *f = *state;
+
+	make_cold(f, deep, ARRAY_SIZE(deep));
+	GIVE(f, words);
+	CHECK(f, WIRE_END_ROOT, RUNTIME_AT(0), FILE_AT(1, 0x1020), RUNTIME_AT(1), RUNTIME_AT(2),
+	      FILE_AT(1, 0x5000));
+	check_prints(f, 1, 3);
+}
+
+/* Behind what the walk has reached, in their own order, and before the reason. */
+static void test_cold_runs_out_of_reach(void **state)
+{
+	const uint64_t words[] = { RAW(EXE + 0x10), ANCHOR(STACK + 0x100), CODE(0x1000, 1),
+				   ANCHOR(STACK + 0x200), CODE(0x2000, 2) };
+	struct fixture *f = *state;
+
+	make_cold(f, deep, 3);
+	GIVE(f, words);
+	CHECK(f, WIRE_END_COPY_END, FILE_AT(1, 0x1010), FILE_AT(1, 0x1020), RUNTIME_AT(0),
+	      RUNTIME_AT(1), REASON(COPY_END));
+}
+
+/* The kernel half came so far, runs among it; the walk goes on, and so do they. */
+static void test_cold_resumed(void **state)
+{
+	const uint64_t words[] = { FRAME(2, 0x8010), ANCHOR(STACK - 64), CODE(0x1000, 1),
+				   FRAME(2, 0x8020), FRAME(1, 0x1070),	 ANCHOR(STACK + 8),
+				   CODE(0x2000, 2) };
+	const uint64_t stack[] = { 0, EXE + 0x4001 };
+	struct fixture *f = *state;
+
+	make_cold(f, stack, ARRAY_SIZE(stack));
+	f->head.generation = NOW;
+	f->cold.flags = 0;
+	f->cold.regs.pc = EXE + 0x70;
+	f->cold.n_right = 6;
+	GIVE(f, words);
+	CHECK(f, WIRE_END_ROOT, FILE_AT(2, 0x8010), RUNTIME_AT(0), FILE_AT(2, 0x8020),
+	      RUNTIME_AT(1), FILE_AT(1, 0x5000));
+	check_prints(f, 1, 2);
+}
+
+/* As cold_with_all_registers: the walk begins anew, and with it the runs. */
+static void test_cold_walked_twice(void **state)
+{
+	const uint64_t words[] = { FRAME(1, 0x1010), FRAME(1, 0x4010),	 ANCHOR(STACK + 8),
+				   CODE(0x1000, 1),  ANCHOR(STACK + 40), CODE(0x2000, 2) };
+	const uint64_t stack[] = { STACK + 32, EXE + 0x3011, 0, 0, 0, EXE + 0x4001 };
+	struct fixture *f = *state;
+
+	make_cold(f, stack, ARRAY_SIZE(stack));
+	f->head.generation = NOW;
+	f->head.end = WIRE_END_REGISTER;
+	GIVE(f, words);
+	CHECK(f, WIRE_END_ROOT, RUNTIME_AT(0), RUNTIME_AT(1), FILE_AT(1, 0x5000));
+	check_prints(f, 1, 2);
+	/* Once only: the second run is out of reach. */
+	f->cold.flags = 0;
+	CHECK(f, WIRE_END_REGISTER, RUNTIME_AT(0), FILE_AT(1, 0x4010), RUNTIME_AT(1),
+	      REASON(REGISTER));
+	check_prints(f, 1, 2);
+}
+
+/* With right frames of the runtime before them, which stay. */
+static void test_cold_resumed_and_walked_twice(void **state)
+{
+	const uint64_t words[] = { ANCHOR(STACK - 64), CODE(0x1000, 1), FRAME(2, 0x8020),
+				   ANCHOR(STACK + 8), CODE(0x2000, 2) };
+	const uint64_t stack[] = { STACK + 32, EXE + 0x3011, 0, 0, 0, EXE + 0x4001 };
+	struct fixture *f = *state;
+
+	make_cold(f, stack, ARRAY_SIZE(stack));
+	f->head.generation = NOW;
+	f->cold.n_right = 5;
+	GIVE(f, words);
+	CHECK(f, WIRE_END_ROOT, RUNTIME_AT(0), FILE_AT(2, 0x8020), RUNTIME_AT(1),
+	      FILE_AT(1, 0x4010), FILE_AT(1, 0x5000));
+	check_prints(f, 1, 2);
+}
+
+/* Two tries are two stacks, of which one is taken. */
+static void test_cold_in_doubt(void **state)
+{
+	static const struct mapping_spec ahead[] = { { EXE, EXE + 0x10000, 0x1000, 11 } };
+	const uint64_t words[] = { RAW(EXE + 0x10), ANCHOR(STACK + 24), CODE(0x1000, 1) };
+	struct fixture *f = *state;
+
+	f->process.mappings_ahead = make_mappings(f->files, ahead, ARRAY_SIZE(ahead));
+	make_cold(f, deep, ARRAY_SIZE(deep));
+	GIVE(f, words);
+	CHECK(f, WIRE_END_ROOT, FILE_AT(1, 0x1010), RUNTIME_AT(0), FILE_AT(1, 0x1030),
+	      FILE_AT(1, 0x5000));
+	check_prints(f, 1, 1);
+	make_cold(f, deep, 3);
+	CHECK(f, WIRE_END_COPY_END, FILE_AT(1, 0x1010), FILE_AT(1, 0x1020), RUNTIME_AT(0),
+	      REASON(COPY_END));
+	check_prints(f, 1, 1);
+}
+
+/* From one stack to another that lies below it: between the two there is no stretch of the frame's, and no anchor above is in it. */
+static void test_cold_other_stack_below(void **state)
+{
+	const uint64_t words[] = { RAW(EXE + 0x8010), ANCHOR(STACK + 0x1000), CODE(0x1000, 1) };
+	const uint64_t stack[] = { 0, 0, 0, EXE + 0x4001 };
+	struct fixture *f = *state;
+
+	make_cold(f, stack, ARRAY_SIZE(stack));
+	f->cold.regs.pc = EXE + 0x8010;
+	f->cold.regs.reg[3] = STACK - 0x10000;
+	f->cold.pieces[0] = (struct wire_piece){ STACK - 0x10000, 2 * WIRE_WORD_BYTES };
+	GIVE(f, words);
+	CHECK(f, WIRE_END_ROOT, FILE_AT(1, 0x9010), FILE_AT(1, 0x5000), RUNTIME_AT(0));
+}
+
+static void test_cold_ends_in_half_a_frame(void **state)
+{
+	struct fixture *f = *state;
+
+	for (size_t n = 2; n <= 4; n += 2) {
+		const uint64_t all[] = { RAW(EXE + 0x10), ANCHOR(STACK + 8), CODE(0x1000, 1) };
+		_cleanup_free_ uint64_t *words = malloc(n * sizeof(*words));
+
+		assert_non_null(words);
+		memcpy(words, all, n * sizeof(*words));
+		make_cold(f, deep, ARRAY_SIZE(deep));
+		give_frames(f, words, n);
+		make(f);
+		check_bounds(f);
+		assert_int_equal(f->stack.n_runtime, 0);
+	}
+}
+
+/* The right frames end in half of one: nobody has said why the stack ends there, least of all the sample before. */
+static void test_cold_right_ends_in_half_a_frame(void **state)
+{
+	const uint64_t words[] = { FRAME(1, 0x1020), CODE(0x1000, 1) };
+	struct fixture *f = *state;
+
+	make_cold(f, deep, ARRAY_SIZE(deep));
+	f->cold.n_right = 2;
+	give_frames(f, words, 2);
+	f->stack.end = WIRE_END_ROOT;
+	make(f);
+	check_bounds(f);
+	assert_frame(f->stack.frames[0], FILE_AT(1, 0x1020));
+	assert_int_equal(f->stack.n, 2);
+	assert_int_equal(frame_ref_kind(f->stack.frames[1]), FRAME_KIND_END);
+	assert_false(wire_end_is_complete(f->stack.end));
+}
+
+static void test_cold_right_too_deep(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t words[WIRE_MAX_USER_WORDS];
+
+	make_too_many(words, 600);
+	make_cold(f, deep, ARRAY_SIZE(deep));
+	f->cold.n_right = WIRE_MAX_USER_WORDS;
+	GIVE(f, words);
+	f->stack.end = WIRE_END_ROOT;
+	make(f);
+	check_bounds(f);
+	assert_int_equal(f->stack.end, WIRE_END_DEPTH);
+	assert_int_equal(f->stack.n, WIRE_MAX_USER_FRAMES + 1);
+}
+
+/* More than there is room for in the middle of the walk, and behind it. */
+static void test_cold_run_too_deep(void **state)
+{
+	static const uint64_t anchors[] = { STACK + 24, STACK + 0x1000 };
+	struct fixture *f = *state;
+	uint64_t words[WIRE_MAX_USER_WORDS];
+
+	for (size_t i = 0; i < ARRAY_SIZE(anchors); i++) {
+		const uint64_t begin[] = { RAW(EXE + 0x10), ANCHOR(anchors[i]) };
+
+		memcpy(words, begin, sizeof(begin));
+		fill_code(&words[3], (WIRE_MAX_USER_WORDS - 3) / 2);
+		make_cold(f, deep, ARRAY_SIZE(deep));
+		give_frames(f, words, WIRE_MAX_USER_WORDS - 1);
+		make(f);
+		check_bounds(f);
+		/* 998 of the runtime's, one before them, and behind them what there is still room for. */
+		assert_int_equal(f->stack.n_runtime, i == 0 ? 998 : 996);
+		assert_frame(f->stack.frames[0], FILE_AT(1, 0x1010));
+	}
+}
+
+/* As many words as a record can have, all of them one thing. */
+static void test_words_without_end(void **state)
+{
+	static const uint64_t all[] = { WIRE_FRAME_RUNTIME, WIRE_FRAME_RUNTIME | (STACK + 8),
+					UINT64_MAX,
+					WIRE_FRAME_RUNTIME | 5ULL << WIRE_RUNTIME_KIND_SHIFT, 0 };
+	struct fixture *f = *state;
+	uint64_t words[WIRE_MAX_USER_WORDS];
+
+	make_cold(f, deep, ARRAY_SIZE(deep));
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
+		for (uint32_t n_right = 0; n_right <= WIRE_MAX_USER_WORDS; n_right += 500)
+			for (uint16_t odd = 0; odd < 2; odd++) {
+				for (size_t k = 0; k < WIRE_MAX_USER_WORDS; k++)
+					words[k] = all[i];
+				f->cold.n_right = n_right - (n_right && odd);
+				give_frames(f, words, WIRE_MAX_USER_WORDS - odd);
+				make(f);
+				check_bounds(f);
+				f->in.cold = f->in.cold ? NULL : &f->cold;
+			}
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		FIXTURE_TEST(test_warm_run),
+		FIXTURE_TEST(test_warm_leaf_is_a_run),
+		FIXTURE_TEST(test_warm_caller_in_no_mapping),
+		FIXTURE_TEST(test_warm_strange_frames),
+		FIXTURE_TEST(test_warm_stale),
+		FIXTURE_TEST(test_warm_ends_in_half_a_frame),
+		FIXTURE_TEST(test_warm_most_frames),
+		FIXTURE_TEST(test_warm_too_deep),
+		FIXTURE_TEST(test_without_copy),
+		FIXTURE_TEST(test_no_mapping_without_copy),
+		FIXTURE_TEST(test_cold_run),
+		FIXTURE_TEST(test_cold_anchors),
+		FIXTURE_TEST(test_cold_two_runs_of_one_activation),
+		FIXTURE_TEST(test_cold_runs_of_several_activations),
+		FIXTURE_TEST(test_cold_runs_out_of_reach),
+		FIXTURE_TEST(test_cold_resumed),
+		FIXTURE_TEST(test_cold_walked_twice),
+		FIXTURE_TEST(test_cold_resumed_and_walked_twice),
+		FIXTURE_TEST(test_cold_in_doubt),
+		FIXTURE_TEST(test_cold_other_stack_below),
+		FIXTURE_TEST(test_cold_ends_in_half_a_frame),
+		FIXTURE_TEST(test_cold_right_ends_in_half_a_frame),
+		FIXTURE_TEST(test_cold_right_too_deep),
+		FIXTURE_TEST(test_cold_run_too_deep),
+		FIXTURE_TEST(test_words_without_end),
+	};
+
+	return cmocka_run_group_tests_name("agent/unwind/user_stack_runtime", tests, NULL, NULL);
+}
