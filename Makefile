@@ -227,6 +227,27 @@ $(patsubst %.c,$(BUILD)/%.o,$(FUZZ_SOURCES) tests/fuzz/fuzz_main.c): | $(GENERAT
 # Programs of the kernel half that only a test has.
 $(BUILD)/tests/unit/agent/sample/test_nesting.o: | $(GEN)/tests/unit/agent/sample/nesting.skel.h
 
+# ---- the agent with a runtime of the tests' own ---------------------------------------------------------------------------------------------
+# What depends on the list of runtimes (bpf/runtimes.h) is compiled with another one; the linker takes it in place of the archives' objects.
+TOY := tests/runtimes/toy
+TOY_LIST := -include $(TOY)/list.h
+TOY_SOURCES := $(shell grep -l 'sample[.]skel[.]h' agent/sample/*.c) agent/runtimes/runtime.c $(TOY)/toy.c
+TOY_OBJECTS := $(patsubst %.c,$(BUILD)/$(TOY)/%.o,$(TOY_SOURCES))
+
+$(BASE)/$(TOY)/bpf/sample.bpf.o: bpf/sample.bpf.c $(TOY)/list.h
+	$(call msg,BPF,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(BPF_CFLAGS) $(TOY_LIST) -MMD -MP -MF $(@:.o=.d) -MT $@ -c $< -o $@
+
+$(BUILD)/$(TOY)/%.o: %.c $(BUILD)/flags | $(GENERATED) $(GEN)/$(TOY)/bpf/sample.skel.h
+	$(call msg,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(COMPILE) -iquote $(GEN)/$(TOY) $(TOY_LIST) -MMD -MP -c $< -o $@
+
+$(BUILD)/$(TOY)/xagent: $(BUILD)/agent/main.o $(TOY_OBJECTS) $(call archives_of,cli $(cli_deps))
+	$(call msg,LINK,$@)
+	$(Q)$(LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
+
 .PHONY: unit unit-programs fuzz-replay
 unit-programs: $(UNIT_BINS) $(FUZZ_BINS)
 unit: $(UNIT_BINS)

@@ -13,6 +13,7 @@ sys.dont_write_bytecode = True
 from harness import chains, folded, metrics, recursion, situations  # noqa: E402
 
 CHAIN = ("main", "alpha", "beta", "gamma", "spin")
+INTERPRETED = ("toy_main", "outer", "bridge", "bounce", "ping", "bounce", "pong", "bounce", "ping", "bounce", "inner", "leaf", "run_leaf")
 SECTION = re.compile(r"^=section=(\w+)=$", re.MULTILINE)
 PROGRAM = re.compile(r"^verifier program=(\S+) instructions=(\d+)$", re.MULTILINE)
 # 4 s at 199 Hz are 796 ticks; an emulated CPU may sleep through many of them.
@@ -61,6 +62,18 @@ def check_hits(command, text):
         hits = stacks.having_run("main", caller, "seek").total
         print(f"    hits of lseek from {caller}: {hits} of {count}")
         assert hits == count, stacks.show()
+
+
+def check_interpreted(command, text):
+    assert "exit 0" in command.splitlines(), command
+    check_verifier(command)
+    stacks = folded.parse(text).having("run_leaf")
+    # Until its file was looked at, emulated that takes long.
+    known = folded.Stacks(s for s in stacks if "interpret" not in s.frames or "toy_main" in s.frames)
+    whole = known.having_run(*INTERPRETED)
+    print(f"    interpreted: {whole.total} of {known.total} samples show {';'.join(INTERPRETED)}; {stacks.total - known.total} came before")
+    assert known.total >= LEAST_SAMPLES, stacks.show()
+    assert whole.total >= SHARE * known.total, known.show()
 
 
 def check_share(what, stacks, good):
@@ -186,6 +199,7 @@ def main():
         check_verifier(parts["verifier"])
         check_chain(parts["command"], parts["folded"])
         check_hits(parts["tracepoint"], parts["hits"])
+        check_interpreted(parts["interpreted"], parts["both"])
         check_units(parts["unit"])
         check_inspect(parts["inspect"])
         check_unwinding(parts["unwind"], parts["unwound"])

@@ -19,7 +19,7 @@ if [ "${1:-}" = --unit-programs ]; then
 	exit 0
 fi
 
-inside=("$xagent:/x/xagent" "$here/agent.alloy:/x/agent.alloy" "$here/unwind.sh:/x/unwind.sh")
+inside=("$xagent:/x/xagent" "$build/tests/runtimes/toy/xagent:/x/toy-xagent" "$here/agent.alloy:/x/agent.alloy" "$here/unwind.sh:/x/unwind.sh")
 # PRODUCT:NAME…, as what each is run there; check.py knows the stacks by these names.
 fixed() {
 	local pair
@@ -28,7 +28,7 @@ fixed() {
 	done
 }
 
-fixed chain:chain seeker:seeker softirqs:softirqs bigmap:bigmap jitcall:jit rgcc-O2-pie:shallow rgcc-O2-pie:aligned rgcc-O2-pie:deep \
+fixed chain:chain seeker:seeker toy:toy softirqs:softirqs bigmap:bigmap jitcall:jit rgcc-O2-pie:shallow rgcc-O2-pie:aligned rgcc-O2-pie:deep \
 	rgcc-O2-stat:deep-static fsignals:signals \
 	fcoroutine:coroutine fclocks:clocks fhost:host fplugin_a.so:plugin_a.so fplugin_b.so:plugin_b.so
 if [ "${MACHINE:-}" = aarch64 ]; then
@@ -45,7 +45,7 @@ if [ "${MACHINE:-}" = aarch64 ]; then
 		echo "    SKIP Go: $(tail -1 <<<"$why")"
 	fi
 fi
-/usr/bin/python3 -B "$here/../fixtures/build.py" "$fixtures" chain seeker softirqs bigmap jitcall >/dev/null
+/usr/bin/python3 -B "$here/../fixtures/build.py" "$fixtures" chain seeker toy softirqs bigmap jitcall >/dev/null
 /usr/bin/python3 -B "$here/../fixtures/frameless.py" "$fixtures" rgcc-O2-pie rgcc-O2-stat ${MACHINE:+rgcc-O2-pac} fsignals \
 	fcoroutine fclocks fhost fplugin_a.so fplugin_b.so >/dev/null
 status=0

@@ -50,6 +50,10 @@ try_amd64() {
 		echo "SKIP kernels of amd64: not here: $lacking"
 		return
 	fi
+	make --no-print-directory -s -C "$here/../.." build/tests/runtimes/toy/xagent || {
+		echo "FAIL build of the agent with a runtime of the tests' own"
+		failed=1
+	}
 	mapfile -t kernels < <("$here/get.sh" "$build/kernels" amd64)
 	each_kernel amd64 "${kernels[@]}"
 }
@@ -59,7 +63,7 @@ cross_build() {
 	local programs
 	mapfile -t programs < <("$here/run.sh" --unit-programs)
 	env -u MAKEFLAGS -u MFLAGS make --no-print-directory -s -C "$here/../.." -j"$(nproc)" CROSS_COMPILE="$CROSS_COMPILE" SYSROOT="$SYSROOT" \
-		BUILD="$BUILD" "$BUILD/xagent" "${programs[@]}" >"$BUILD.log" 2>&1 || {
+		BUILD="$BUILD" "$BUILD/xagent" "$BUILD/tests/runtimes/toy/xagent" "${programs[@]}" >"$BUILD.log" 2>&1 || {
 		echo "FAIL build for AArch64"
 		grep -vE '^  [A-Z]+ ' "$BUILD.log" | tail -20
 		failed=1

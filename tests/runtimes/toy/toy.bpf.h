@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The step over the frames of the toy interpreter (layout.h). */
+#ifndef XAGENT_TESTS_RUNTIMES_TOY_BPF_H
+#define XAGENT_TESTS_RUNTIMES_TOY_BPF_H
+
+#include "bpf/walk.bpf.h"
+#include "tests/runtimes/toy/layout.h"
+
+static __always_inline __u64 toy_begin(struct scratch *s)
+{
+	__u64 at =
+		thread_pointer(bpf_get_current_task_btf()) + s->runtime.of.words[TOY_WORD_THREAD];
+	__u64 frame = 0;
+
+	bpf_probe_read_user(&frame, sizeof(frame), (void *)at);
+	return frame;
+}
+
+static __always_inline int toy_read(struct scratch *s)
+{
+	struct toy_frame frame;
+	__u32 print = 0;
+
+	if (bpf_probe_read_user(&frame, sizeof(frame), (void *)s->runtime.at))
+		return 0;
+	if (!frame.is_entry && bpf_probe_read_user(&print, sizeof(print), (void *)frame.function))
+		return 0;
+	s->runtime.is_entry = frame.is_entry;
+	s->runtime.next = frame.previous;
+	s->runtime.function = frame.function;
+	s->runtime.print = print;
+	s->runtime.position = frame.position;
+	return 1;
+}
+
+/* In a prologue or epilogue the frame is not there, or not any more: then what lies in its place is no function. */
+static __always_inline int toy_code(struct scratch *s)
+{
+	__u64 function = 0;
+	__u32 print = 0;
+
+	if (s->walk.flags & UNWIND_EXACT)
+		return RUNTIME_CODE_NOT_ITS;
+	if (bpf_probe_read_user(&function, sizeof(function),
+				(void *)(s->walk.reg[WIRE_ABI_FP] + TOY_CODE_FUNCTION)) ||
+	    bpf_probe_read_user(&print, sizeof(print), (void *)function))
+		return RUNTIME_CODE_NOT_ITS;
+	s->runtime.function = function;
+	s->runtime.print = print;
+	s->runtime.position = 4;
+	return RUNTIME_CODE_NAMED;
+}
+
+static __always_inline int toy_name(struct scratch *s)
+{
+	struct toy_function function;
+	long n_name, n_file;
+
+	if (bpf_probe_read_user(&function, sizeof(function), (void *)s->runtime.function))
+		return 0;
+	n_name = bpf_probe_read_user_str(s->name.name, sizeof(s->name.name), (void *)function.name);
+	n_file = bpf_probe_read_user_str(s->name.file, sizeof(s->name.file), (void *)function.file);
+	if (n_name <= 1 || n_file < 1)
+		return 0;
+	s->name.n_name = n_name - 1;
+	s->name.n_file = n_file - 1;
+	s->name.line = function.line;
+	return 1;
+}
+
+#endif
