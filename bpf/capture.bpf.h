@@ -291,9 +291,16 @@ static __always_inline bool walk_or_leave(struct scratch *s, const struct wire_p
 		runtime_list_anew(s);
 		return true;
 	}
-	if (!needs_agent(s))
+	if (!needs_agent(s)) {
+		/* Of the runs that were not reached, in the order of the list, but where there is no more room. */
+		if (s->walk.end != WIRE_END_DEPTH)
+			runtime_list(s);
 		return false;
-	runtime_list(s);
+	}
+	if (s->walk.end == WIRE_END_REGISTER)
+		runtime_list_behind_leaf(s);
+	else
+		runtime_list(s);
 	return true;
 }
 

@@ -24,6 +24,9 @@ static __always_inline __u64 hash_mix(__u64 hash, __u64 value)
 	return hash ^ hash >> 33;
 }
 
+/* Above nanoseconds the kernel notes whether the time was asked for (I_CTIME_QUERIED, include/linux/fs.h, since 6.13). */
+#define IMAGE_NSEC_MASK ((1U << 30) - 1)
+
 static __always_inline __u64 image_changed_ns(struct inode *inode)
 {
 	struct inode___time *time = (void *)inode;
@@ -32,7 +35,7 @@ static __always_inline __u64 image_changed_ns(struct inode *inode)
 
 	if (bpf_core_field_exists(flat->i_ctime_sec) && bpf_core_field_exists(flat->i_ctime_nsec))
 		return BPF_CORE_READ(flat, i_ctime_sec) * 1000000000ULL +
-		       BPF_CORE_READ(flat, i_ctime_nsec);
+		       (BPF_CORE_READ(flat, i_ctime_nsec) & IMAGE_NSEC_MASK);
 	if (bpf_core_field_exists(hidden->__i_ctime))
 		return BPF_CORE_READ(hidden, __i_ctime.tv_sec) * 1000000000ULL +
 		       BPF_CORE_READ(hidden, __i_ctime.tv_nsec);

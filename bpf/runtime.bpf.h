@@ -51,6 +51,10 @@ volatile __u64 told_seed = 0;
 /* Names that one sample sends: reading one costs as much as walking some frames. What is beyond comes with the next ones. */
 #define RUNTIME_MAX_NAMES 128
 
+/* Frames that one sample reads: each twice, to find the entry of its run first, and once more where they are listed anew. A list that another thread
+ * changes meanwhile ends here. */
+#define RUNTIME_MAX_READS (3 * WIRE_MAX_USER_FRAMES)
+
 /* Without any runtime there is nothing of this in a program. */
 #define RUNTIME_ANY (RUNTIME_MAX > RUNTIME_NONE + 1)
 
@@ -74,8 +78,9 @@ __noinline int runtime_read(__u32 level)
 {
 	struct scratch *s = walk_scratch(level);
 
-	if (!s)
+	if (!s || s->runtime.n_reads >= RUNTIME_MAX_READS)
 		return 0;
+	s->runtime.n_reads++;
 	switch (s->runtime.of.kind) {
 #define RUNTIME_READ(NAME, name) \
 	case RUNTIME_##NAME:     \
@@ -339,7 +344,10 @@ static __always_inline long runtime_native(struct scratch *s, struct wire_counte
 		return 1;
 	s->runtime.low = low;
 	s->runtime.high = s->walk.reg[WIRE_ABI_SP];
-	return runtime_is_here(s) ? runtime_replace(s) : 0;
+	if (!runtime_is_here(s))
+		return 0;
+	/* Generated code that called into the interpreter, or is how it is entered, is a frame all the same. */
+	return code == RUNTIME_CODE_NAMED ? runtime_enter(s) : runtime_replace(s);
 }
 
 /* One step of the walk of a process with a runtime. `data` is the level. */
@@ -396,6 +404,15 @@ static __always_inline void runtime_list_anew(struct scratch *s)
 	runtime_list(s);
 }
 
+/* The agent begins anew, at the leaf: it wants all runs, and none of what was put between them. */
+static __always_inline void runtime_list_behind_leaf(struct scratch *s)
+{
+	if (!RUNTIME_ANY || s->runtime.of.kind == RUNTIME_NONE)
+		return;
+	s->record.head.n_user = 1;
+	runtime_list_anew(s);
+}
+
 /* Of a process that has no table: by its executable, as far as that was looked at. */
 static __always_inline const struct wire_runtime *runtime_of_image(struct scratch *s,
 								   struct mm_struct *mm)
@@ -448,7 +465,7 @@ static __always_inline void runtime_find(struct scratch *s, const struct wire_pr
 {
 	s->image = 0;
 	s->runtime.of.kind = RUNTIME_NONE;
-	s->runtime.n_frames = s->runtime.n_names = 0;
+	s->runtime.n_frames = s->runtime.n_names = s->runtime.n_reads = 0;
 	if (RUNTIME_ANY && (!process || process->runtime))
 		runtime_look(s->level, process != NULL);
 }

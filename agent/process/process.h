@@ -190,6 +190,12 @@ int process_open_file(struct process_table *t, struct process *p, struct mapped_
 struct process *process_ref(struct process *p);
 void process_unref(struct process *p);
 
+/* Whether the exec was seen by which the process runs what it ran at time_ns: then its identity and mappings are of that image. */
+static inline bool process_image_is_seen(const struct process *p, uint64_t time_ns)
+{
+	return p->exec_ns && !p->exec_missed && time_ns > p->exec_ns;
+}
+
 /* Every live process that /proc lists, in ascending pid order (kernel threads included): for
  * discovery. 0 or -errno. */
 int process_list_pids(const struct process_table *t, uint32_t **ret_pids, size_t *ret_n);

@@ -34,7 +34,7 @@ void budget_split(size_t limit_bytes, struct budget *ret_budget)
 		.ring_bytes = 2 * share,
 		.cache_bytes = share,
 		.sideband_bytes = share,
-		.code_names_bytes = share / 8,
+		.code_names_bytes = share / 2,
 		.trim_bytes = share,
 	};
 }

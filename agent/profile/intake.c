@@ -49,7 +49,8 @@ static void on_process_exit(struct process *p, void *data)
 	struct session *s = data;
 
 	tables_retract(s->tables, p->pid);
-	code_names_retract(s->code_names, p->pid);
+	if (p->exited)
+		code_names_retract(s->code_names, p->pid);
 	if (s->options.hooks.on_exit)
 		s->options.hooks.on_exit(p->pid, s->options.hooks.data);
 	/* A tick may still hit what is left of it, and be the first: without its grave the pid would be taken for a new process
@@ -156,7 +157,7 @@ static int frame_of(struct session *s, const struct sample *sample, struct proce
 		return session_anon_frame(s, p, frame_ref_value(frame), sample->head->time_ns,
 					  ret_frame);
 	if (frame_ref_kind(frame) == FRAME_KIND_RUNTIME)
-		return session_code_frame(s, sample->head,
+		return session_code_frame(s, p, sample->head,
 					  &s->stack.runtime[frame_ref_value(frame)], ret_frame);
 	*ret_frame = frame;
 	return 0;
@@ -287,7 +288,7 @@ static void show_mappings(struct session *s, const struct sample *sample, struct
 {
 	struct known *k = p->user;
 
-	bool is_new = k && session_runtime_is_new(s, k);
+	bool is_new = k && session_runtime_is_new(s, p, k);
 
 	session_show_image(s, sample, p);
 	if (is_new)

@@ -14,8 +14,9 @@
 #include "agent/util/macro.h"
 #include "agent/util/str.h"
 
-/* Names read here in one round of samples (a tenth of a second): each may take a page of a process, by a reader. */
+/* Names read here in one round of samples (a tenth of a second), and of them for one process: each may take a page, by a reader. */
 #define MAX_READS 32
+#define MAX_READS_EACH 8
 #define TEXTS_BYTES (2 * WIRE_NAME_BYTES)
 #define REASON_BYTES 64
 
@@ -34,8 +35,10 @@ static uint32_t on_publish(const struct process *p, void *data)
 	struct session *s = data;
 	struct known *k = p->user;
 
-	if (k)
+	if (k) {
 		k->runtime_epoch = runtime_tables_epoch(s->runtimes);
+		k->runtime_file = runtime_tables_file(s->runtimes, p);
+	}
 
 	return runtime_tables_publish(s->runtimes, p);
 }
@@ -75,14 +78,20 @@ void session_on_name(const struct wire_name *name, void *data)
 }
 
 /* Processes that were published before their file was found to hold a runtime are told of it with their next sample. */
-bool session_runtime_is_new(const struct session *s, const struct known *k)
+bool session_runtime_is_new(struct session *s, const struct process *p, struct known *k)
 {
-	return k->published && k->runtime_epoch != runtime_tables_epoch(s->runtimes);
+	uint32_t epoch = runtime_tables_epoch(s->runtimes);
+
+	if (!k->published || k->runtime_epoch == epoch)
+		return false;
+	k->runtime_epoch = epoch;
+	return runtime_tables_file(s->runtimes, p) != k->runtime_file;
 }
 
 void session_show_image(struct session *s, const struct sample *sample, struct process *p)
 {
-	if (sample->cold && sample->cold->image)
+	/* What the sample ran is what is known of the process only where its exec was seen: it may be another one's by now. */
+	if (sample->cold && sample->cold->image && process_image_is_seen(p, sample->head->time_ns))
 		runtime_tables_publish_image(s->runtimes, p, process_identity(s->processes, p)->exe,
 					     sample->cold->image);
 }
@@ -92,21 +101,36 @@ static int read_memory(void *data, uint64_t addr, void *dst, size_t n)
 	return thread_memory_read(data, addr, dst, n);
 }
 
-/* False: it has no name that can be read, or too many were read in this round. */
-static bool resolve(struct session *s, const struct runtime *runtime, const struct code_key *key)
+/* Whether one more may be read for it in this round. */
+static bool may_read(struct session *s, struct known *k)
 {
-	struct thread_memory memory = { .pid = key->pid, .tid = key->pid };
-	const struct runtime_memory reading = { .read = read_memory, .data = &memory };
-	char texts[TEXTS_BYTES];
-	struct code_text text = { 0 };
-
 	if (s->reads_round != s->n_rounds) {
 		s->reads_round = s->n_rounds;
 		s->n_reads = 0;
 	}
-	if (!runtime->resolve || s->n_reads >= MAX_READS)
+	if (k->reads_round != s->n_rounds) {
+		k->reads_round = s->n_rounds;
+		k->n_reads = 0;
+	}
+	if (s->n_reads >= MAX_READS || k->n_reads >= MAX_READS_EACH)
 		return false;
 	s->n_reads++;
+	k->n_reads++;
+	return true;
+}
+
+/* By a thread that lives: the first one may have ended. False: it has no name that can be read, or too many were read in this round. */
+static bool resolve(struct session *s, struct known *k, uint32_t tid, const struct runtime *runtime,
+		    const struct code_key *key)
+{
+	struct thread_memory memory = { .pid = key->pid, .tid = tid };
+	const struct runtime_memory reading = { .read = read_memory, .data = &memory };
+	char texts[TEXTS_BYTES];
+	struct code_text text = { 0 };
+
+	/* Who has no number here has no memory to be read. */
+	if (!runtime->resolve || !key->pid || !k || !may_read(s, k))
+		return false;
 	telemetry_count(s->options.telemetry, TELEMETRY_code_names_read, 1);
 	return runtime->resolve(&reading, key->function & WIRE_RUNTIME_ADDRESS_MASK, key->print,
 				texts, sizeof(texts), &text) &&
@@ -125,15 +149,15 @@ static struct code_name *reason(struct session *s, const struct runtime *runtime
 }
 
 /* A reference; NULL without memory. */
-static struct code_name *name_of(struct session *s, const struct runtime *runtime,
-				 const struct code_key *key)
+static struct code_name *name_of(struct session *s, struct known *k, uint32_t tid,
+				 const struct runtime *runtime, const struct code_key *key)
 {
 	struct code_name *name = NULL;
 
 	if (!(key->function & WIRE_RUNTIME_ADDRESS_MASK))
 		return reason(s, runtime, "frames not readable");
 	name = code_names_find(s->code_names, key);
-	if (!name && resolve(s, runtime, key))
+	if (!name && resolve(s, k, tid, runtime, key))
 		name = code_names_find(s->code_names, key);
 	if (name)
 		return code_name_ref(name);
@@ -141,7 +165,7 @@ static struct code_name *name_of(struct session *s, const struct runtime *runtim
 	return reason(s, runtime, "name not readable");
 }
 
-int session_code_frame(struct session *s, const struct wire_sample *head,
+int session_code_frame(struct session *s, struct process *p, const struct wire_sample *head,
 		       const struct wire_runtime_frame *f, struct frame_ref *ret_frame)
 {
 	const struct runtime *runtime = runtime_of(
@@ -154,7 +178,7 @@ int session_code_frame(struct session *s, const struct wire_sample *head,
 	*ret_frame = frame_ref_of(FRAME_KIND_UNKNOWN, 0);
 	if (!runtime)
 		return 0;
-	struct code_place place = { .name = name_of(s, runtime, &key) };
+	struct code_place place = { .name = name_of(s, p->user, head->tid, runtime, &key) };
 	if (!place.name)
 		return -ENOMEM;
 	if (s->options.lines && runtime->line && place.name->line)

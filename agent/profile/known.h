@@ -33,10 +33,14 @@ struct known {
 	struct jit_moment jit_moment; /* what they told in this round of samples */
 	uint64_t jit_round;	      /* which one that is */
 	struct jit_files
-		*jit_wait;    /* a reference; of this interval, in place of `jit`; NULL: none */
-	uint32_t n_jit_waits; /* intervals, since the exec, that ended without them */
-	struct list waiting;  /* the session's, of those with jit_wait */
-	uint32_t runtime_epoch; /* of the files with runtimes, when it was published */
+		*jit_wait;	/* a reference; of this interval, in place of `jit`; NULL: none */
+	uint32_t n_jit_waits;	/* intervals, since the exec, that ended without them */
+	struct list waiting;	/* the session's, of those with jit_wait */
+	uint32_t runtime_epoch; /* of the files with runtimes, when it was looked for one */
+	uint32_t runtime_file;	/* with which it was published; 0: none */
+	uint64_t
+		reads_round; /* in which n_reads of its functions' names were read from its memory */
+	unsigned int n_reads;
 	bool buried;	  /* the process has ended, or was forgotten; `node` is the graveyard's */
 	struct list node; /* of the dirty ones, or of the graveyard */
 };

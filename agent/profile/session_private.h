@@ -92,8 +92,8 @@ struct object_runtimes session_object_runtimes(struct session *s);
 struct tables_runtimes session_table_runtimes(struct session *s);
 void session_on_name(const struct wire_name *name, void *data);
 void session_show_image(struct session *s, const struct sample *sample, struct process *p);
-bool session_runtime_is_new(const struct session *s, const struct known *k);
-int session_code_frame(struct session *s, const struct wire_sample *head,
+bool session_runtime_is_new(struct session *s, const struct process *p, struct known *k);
+int session_code_frame(struct session *s, struct process *p, const struct wire_sample *head,
 		       const struct wire_runtime_frame *f, struct frame_ref *ret_frame);
 
 /* closing.c: an empty interval at the present rate; and the open one to the worker, with a new one in its place. On failure the

@@ -11,6 +11,7 @@
 #include "agent/util/clock.h"
 #include "agent/util/list.h"
 #include "agent/util/macro.h"
+#include "agent/util/siphash.h"
 #include "agent/util/str.h"
 
 struct group {
@@ -18,6 +19,7 @@ struct group {
 	uint32_t exec_id;
 	bool has_ended;
 	struct list entries;
+	size_t n_bytes; /* of the entries, and of their names as if nobody else had them */
 	struct list lru;
 	struct hash_node node; /* by pid alone */
 };
@@ -35,7 +37,8 @@ struct code_names {
 	struct hash_table names;
 	struct hash_table groups;
 	struct hash_table entries;
-	struct list living; /* groups, least recently asked for first */
+	struct siphash_key key; /* of names: processes choose them */
+	struct list living;	/* groups, least recently asked for first */
 	struct list ended;
 	uint64_t *told_seed;
 	size_t bytes;	  /* of everything */
@@ -71,6 +74,7 @@ int code_names_new(size_t max_bytes, uint64_t *told_seed, struct code_names **re
 		return -ENOMEM;
 	n->max_bytes = max_bytes;
 	n->told_seed = told_seed;
+	siphash_key_init(&n->key);
 	list_init(&n->living);
 	list_init(&n->ended);
 	renew_seed(n);
@@ -112,6 +116,11 @@ static void discharge(struct code_names *n, size_t bytes)
 	n->own_bytes -= bytes;
 }
 
+static size_t entry_bytes(const struct code_name *name)
+{
+	return OBJECT_BYTES(sizeof(struct entry)) + code_name_bytes(name);
+}
+
 /* Takes the reference; NULL: none any more. */
 static void entry_set_name(struct code_names *n, struct entry *e, struct code_name *name)
 {
@@ -119,6 +128,8 @@ static void entry_set_name(struct code_names *n, struct entry *e, struct code_na
 		n->own_bytes += code_name_bytes(name);
 	if (e->name && --e->name->n_functions == 0)
 		n->own_bytes -= code_name_bytes(e->name);
+	e->group->n_bytes += name ? entry_bytes(name) : 0;
+	e->group->n_bytes -= e->name ? entry_bytes(e->name) : 0;
 	code_name_unref(e->name);
 	e->name = name;
 }
@@ -173,11 +184,17 @@ static void make_texts(const struct code_text *text, struct code_name *to, size_
 	to->line = text->line;
 }
 
-static uint64_t name_hash(const struct code_name *name)
+static uint64_t name_hash(const struct code_names *n, const struct code_name *name)
 {
-	uint64_t hash = hash_bytes(name->function, strlen(name->function), name->line);
+	size_t n_function = strlen(name->function), n_file = strlen(name->file);
+	struct siphash s;
 
-	return hash_bytes(name->file, strlen(name->file), hash);
+	siphash_init(&s, &n->key);
+	siphash_word(&s, name->line);
+	siphash_word(&s, (uint64_t)n_function << 32 | n_file);
+	siphash_padded(&s, name->function, n_function);
+	siphash_padded(&s, name->file, n_file);
+	return siphash_finish(&s, NULL, 0);
 }
 
 static struct code_name *name_find(const struct code_names *n, const struct code_name *like,
@@ -199,6 +216,20 @@ static size_t texts_bytes(const struct code_text *text)
 	return 3 * (text->n_name + text->n_file) + sizeof("[no name]") + 2;
 }
 
+/* To what it is accounted as. */
+static void shrink(struct code_name **name)
+{
+	size_t file_at = (size_t)((*name)->file - (*name)->texts);
+	struct code_name *exact =
+		realloc(*name, sizeof(**name) + file_at + strlen((*name)->file) + 1);
+
+	if (!exact)
+		return;
+	exact->function = exact->texts;
+	exact->file = exact->texts + file_at;
+	*name = exact;
+}
+
 struct code_name *code_names_intern(struct code_names *n, const struct code_text *text)
 {
 	size_t n_texts = texts_bytes(text);
@@ -208,7 +239,8 @@ struct code_name *code_names_intern(struct code_names *n, const struct code_text
 		return NULL;
 	*made = (struct code_name){ .n_refs = 1, .table = n };
 	make_texts(text, made, n_texts);
-	uint64_t hash = name_hash(made);
+	shrink(&made);
+	uint64_t hash = name_hash(n, made);
 	struct code_name *there = name_find(n, made, hash);
 	if (there)
 		return code_name_ref(there);
@@ -296,34 +328,47 @@ static struct entry *entry_get(struct code_names *n, struct group *g, const stru
 	return e;
 }
 
-/* One process alone has too many: what it has told first is forgotten, and others do not have to tell anything anew because of it. */
-static void shorten(struct code_names *n, struct group *g)
+/* What one process may have when there is no room: it has told more than that, what it has told first is forgotten, and others do not have to tell
+ * anything anew because of it. */
+#define GROUP_SHARE 8
+
+static void shorten(struct code_names *n, struct group *g, size_t to_bytes)
 {
 	LIST_FOREACH (&g->entries, node) {
-		if (n->own_bytes <= n->max_bytes || g->entries.next == g->entries.prev)
+		if (n->own_bytes <= n->max_bytes || g->n_bytes <= to_bytes ||
+		    g->entries.next == g->entries.prev)
 			return;
 		entry_free(n, LIST_ENTRY(node, struct entry, of_group));
 	}
 }
 
+static void free_groups(struct code_names *n, struct list *list, const struct group *keep)
+{
+	LIST_FOREACH (list, node) {
+		struct group *g = LIST_ENTRY(node, struct group, lru);
+
+		if (n->own_bytes <= n->max_bytes)
+			return;
+		if (g == keep)
+			continue;
+		n->seed_is_due |= !g->has_ended;
+		group_free(n, g);
+	}
+}
+
+static void shorten_all(struct code_names *n)
+{
+	LIST_FOREACH (&n->living, node)
+		shorten(n, LIST_ENTRY(node, struct group, lru), n->max_bytes / GROUP_SHARE);
+}
+
 /* `keep` is being filled. */
 static void make_room(struct code_names *n, struct group *keep)
 {
-	struct list *const lists[] = { &n->ended, &n->living };
-
-	for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
-		LIST_FOREACH (lists[i], node) {
-			struct group *g = LIST_ENTRY(node, struct group, lru);
-
-			if (n->own_bytes <= n->max_bytes)
-				break;
-			if (g == keep)
-				continue;
-			n->seed_is_due |= !g->has_ended;
-			group_free(n, g);
-		}
-	}
-	shorten(n, keep);
+	free_groups(n, &n->ended, keep);
+	shorten_all(n);
+	free_groups(n, &n->living, keep);
+	shorten(n, keep, 0);
 }
 
 static void renew_seed_if_due(struct code_names *n)

@@ -104,7 +104,7 @@ uint32_t runtime_tables_epoch(const struct runtime_tables *t)
 }
 
 /* The lowest mapping of the file that holds one; `path`: of that file alone (NULL: any). */
-static const struct mapping *mapping_of(const struct runtime_tables *t, const struct process *p,
+static const struct mapping *mapping_of(struct runtime_tables *t, const struct process *p,
 					const char *path, const struct holder **ret_holder)
 {
 	const struct mappings *m = p->mappings;
@@ -114,11 +114,22 @@ static const struct mapping *mapping_of(const struct runtime_tables *t, const st
 
 		if (!f || (path && strcmp(path, f->path) != 0))
 			continue;
-		*ret_holder = holder_find(t, f->id);
-		if (*ret_holder)
-			return &m->items[i];
+		struct holder *h = holder_find(t, f->id);
+		if (!h)
+			continue;
+		list_remove(&h->age);
+		list_push_back(&t->by_age, &h->age);
+		*ret_holder = h;
+		return &m->items[i];
 	}
 	return NULL;
+}
+
+uint32_t runtime_tables_file(struct runtime_tables *t, const struct process *p)
+{
+	const struct holder *h = NULL;
+
+	return t->holders.n && mapping_of(t, p, NULL, &h) ? h->file_id : 0;
 }
 
 static struct wire_runtime runtime_with_base(const struct holder *h, uint64_t base)

@@ -16,7 +16,8 @@
 #include "agent/runtimes/runtime.h"
 #include "agent/util/cleanup.h"
 
-/* Files: a host has a few interpreters, in as many containers. The one found longest ago makes room; it is found again when its table is built anew. */
+/* Files: a host has a few interpreters, in as many containers. The one that a process had longest ago makes room; it is found again when its table is
+ * built anew. */
 #define RUNTIME_TABLES_MAX_FILES 1024
 /* Executables that the kernel half has (bpf/maps.bpf.h). */
 #define RUNTIME_TABLES_MAX_IMAGES 1024
@@ -34,6 +35,8 @@ int runtime_tables_add(struct runtime_tables *t, const struct mapped_file *f,
 /* +1 with each file that was added: who was looked at before may have a runtime by now. */
 uint32_t runtime_tables_epoch(const struct runtime_tables *t);
 
+/* The id of the file with a runtime that the process has mapped; 0: none. */
+uint32_t runtime_tables_file(struct runtime_tables *t, const struct process *p);
 /* Before the process is published (agent/unwind/tables.h): tells the kernel half which runtime it has mapped. Its kind; RUNTIME_NONE: it has none, or
  * that could not be told. */
 enum runtime_kind runtime_tables_publish(struct runtime_tables *t, const struct process *p);

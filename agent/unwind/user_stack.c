@@ -238,9 +238,8 @@ static bool take_run(struct copy *c)
 	uint32_t end = next_run(c->in, i);
 	struct wire_runtime_frame f;
 
-	for (c->run = end; i < end; i++) {
-		if (!is_runtime(c->in->frames[i]))
-			continue;
+	/* What else lies between two runs is of a walk that is made anew. */
+	for (c->run = end; i < end && is_runtime(c->in->frames[i]); i++) {
 		if (!runtime_frame(c->in, i++, &f) || !put_runtime(c->to, &f))
 			return false;
 	}

@@ -34,7 +34,7 @@ cat /tmp/hits
 
 # Interpreted frames between native ones: at once, and by processes that end before they are looked at.
 section interpreted
-/x/toy-xagent profile --verifier-stats -U -f folded -F 199 -o /tmp/interpreted -- sh -c '/x/toy 5 3 moving; for i in 1 2 3 4 5 6 7 8 9 10; do /x/toy 0.2 3; done' 2>&1
+/x/toy-xagent profile --verifier-stats -U -f folded -F 199 -o /tmp/interpreted -- sh -c '/x/toy 4 3 moving; for i in 1 2 3 4 5; do /x/toy 0.2 3; done' 2>&1
 echo "exit $?"
 
 section both

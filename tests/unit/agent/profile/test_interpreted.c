@@ -17,7 +17,8 @@
 #include "agent/profile/session_private.h"
 #include "agent/util/macro.h"
 
-#define MAX_READS 32 /* a round */
+#define MAX_READS 32	 /* a round */
+#define MAX_READS_EACH 8 /* … and process */
 
 /* As it lies in the memory of a process: this one. */
 struct function {
@@ -91,15 +92,30 @@ static uint64_t word_of(uint32_t kind, uint64_t address)
 	return WIRE_FRAME_RUNTIME | (uint64_t)kind << WIRE_RUNTIME_KIND_SHIFT | address;
 }
 
-static struct frame_ref frame_of(struct session *s, uint64_t word, uint32_t print,
-				 uint32_t position)
+/* Of a process whose memory is ours, whoever it is taken for. */
+static struct frame_ref frame_of_known(struct session *s, struct known *k, uint64_t word,
+				       uint32_t print, uint32_t position)
 {
-	const struct wire_sample head = { .pid = (uint32_t)getpid(), .exec_id = 4 };
+	const struct wire_sample head = { .pid = (uint32_t)getpid(),
+					  .tid = (uint32_t)getpid(),
+					  .exec_id = 4 };
+	struct process p = { .user = k };
 	const struct wire_runtime_frame f = { word, print, position };
 	struct frame_ref frame = FRAME_REF_NONE;
 
-	assert_int_equal(session_code_frame(s, &head, &f, &frame), 0);
+	assert_int_equal(session_code_frame(s, &p, &head, &f, &frame), 0);
 	return frame;
+}
+
+static struct frame_ref frame_of(struct session *s, uint64_t word, uint32_t print,
+				 uint32_t position)
+{
+	static struct known anybody;
+
+	/* Another one in each round of another test. */
+	if (s->n_reads == 0)
+		anybody = (struct known){ 0 };
+	return frame_of_known(s, &anybody, word, print, position);
 }
 
 static void check_name(struct session *s, struct frame_ref frame, const char *expected,
@@ -208,23 +224,45 @@ static void test_read_from_memory(void **state)
 	assert_int_equal(count(s, TELEMETRY_code_names_missing), 2);
 }
 
-/* Each read may wait for a page: a round has so many. */
+/* Each read may wait for a page: a round has so many, and one process few of them, whether they succeed or not. */
 static void test_reads_are_bounded(void **state)
 {
-	enum { N = 2 * MAX_READS };
+	enum { N = 64, N_PROCESSES = 3 };
 	static struct function functions[N];
+	struct known of[N_PROCESSES] = { { 0 } };
 	struct session *s = *state;
 
 	for (uint32_t i = 0; i < N; i++)
 		(void)snprintf(functions[i].name, sizeof(functions[i].name), "f%u", i);
-	for (uint32_t i = 0; i < N; i++)
-		(void)frame_of(s, word_of(RUNTIME_TALKING, (uintptr_t)&functions[i]), 0, 0);
-	assert_int_equal(count(s, TELEMETRY_code_names_read), MAX_READS);
-	assert_int_equal(count(s, TELEMETRY_code_names_missing), N - MAX_READS);
+	for (uint32_t p = 0; p < N_PROCESSES; p++)
+		for (uint32_t i = p * 16; i < p * 16 + 16; i++)
+			(void)frame_of_known(s, &of[p],
+					     word_of(RUNTIME_TALKING, (uintptr_t)&functions[i]), 0,
+					     0);
+	assert_int_equal(count(s, TELEMETRY_code_names_read), N_PROCESSES * MAX_READS_EACH);
+	assert_int_equal(count(s, TELEMETRY_code_names_missing),
+			 N_PROCESSES * (16 - MAX_READS_EACH));
 	s->n_rounds++;
-	check_name(s, frame_of(s, word_of(RUNTIME_TALKING, (uintptr_t)&functions[N - 1]), 0, 0),
+	check_name(s,
+		   frame_of_known(s, &of[0], word_of(RUNTIME_TALKING, (uintptr_t)&functions[N - 1]),
+				  0, 0),
 		   "f63", 0);
-	assert_int_equal(count(s, TELEMETRY_code_names_read), MAX_READS + 1);
+	assert_int_equal(count(s, TELEMETRY_code_names_read), N_PROCESSES * MAX_READS_EACH + 1);
+}
+
+static void test_reads_of_all_are_bounded(void **state)
+{
+	enum { N = 2 * MAX_READS };
+	static struct function functions[N];
+	static struct known of[N];
+	struct session *s = *state;
+
+	for (uint32_t i = 0; i < N; i++) {
+		(void)snprintf(functions[i].name, sizeof(functions[i].name), "g%u", i);
+		(void)frame_of_known(s, &of[i], word_of(RUNTIME_TALKING, (uintptr_t)&functions[i]),
+				     0, 0);
+	}
+	assert_int_equal(count(s, TELEMETRY_code_names_read), MAX_READS);
 }
 
 #define FIXTURE_TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
@@ -238,6 +276,7 @@ int main(void)
 		FIXTURE_TEST(test_unknown_runtime),
 		FIXTURE_TEST(test_read_from_memory),
 		FIXTURE_TEST(test_reads_are_bounded),
+		FIXTURE_TEST(test_reads_of_all_are_bounded),
 	};
 
 	return cmocka_run_group_tests_name("agent/profile/interpreted", tests, NULL, NULL);

@@ -335,6 +335,23 @@ static void test_cold_walked_twice(void **state)
 	check_prints(f, 1, 2);
 }
 
+/* What the kernel half had put between runs is not of the run before it: generated code that it had named is found again. */
+static void test_cold_walked_twice_past_named_code(void **state)
+{
+	const uint64_t words[] = { FRAME(1, 0x1010), ANCHOR(STACK + 8), CODE(0x1000, 1),
+				   FRAME(1, 0x4010), CODE(0x3000, 3),	ANCHOR(STACK + 40),
+				   CODE(0x2000, 2) };
+	const uint64_t stack[] = { STACK + 32, EXE + 0x3011, 0, 0, 0, EXE + 0x4001 };
+	struct fixture *f = *state;
+
+	make_cold(f, stack, ARRAY_SIZE(stack));
+	f->head.generation = NOW;
+	f->head.end = WIRE_END_REGISTER;
+	GIVE(f, words);
+	CHECK(f, WIRE_END_ROOT, RUNTIME_AT(0), RUNTIME_AT(1), FILE_AT(1, 0x5000));
+	check_prints(f, 1, 2);
+}
+
 /* With right frames of the runtime before them, which stay. */
 static void test_cold_resumed_and_walked_twice(void **state)
 {
@@ -503,6 +520,7 @@ int main(void)
 		FIXTURE_TEST(test_cold_runs_out_of_reach),
 		FIXTURE_TEST(test_cold_resumed),
 		FIXTURE_TEST(test_cold_walked_twice),
+		FIXTURE_TEST(test_cold_walked_twice_past_named_code),
 		FIXTURE_TEST(test_cold_resumed_and_walked_twice),
 		FIXTURE_TEST(test_cold_in_doubt),
 		FIXTURE_TEST(test_cold_other_stack_below),
