@@ -172,21 +172,29 @@ static int go(struct kernel_changes *changes, struct kernel_code code)
 	return put(&changes->gone, code);
 }
 
+static int apply(struct kernel_changes *changes, const struct kernel_text *text,
+		 const struct kernel_text_change *change)
+{
+	struct kernel_code code = { .begin = change->begin,
+				    .n_bytes = change->n_bytes,
+				    .kind = change->kind,
+				    .time_ns = change->time_ns,
+				    .name = strdup(kernel_text_name(text, change)) };
+
+	/* What goes need not be called anything. */
+	if (change->is_gone)
+		return go(changes, code);
+	return code.name ? come(changes, code) : -ENOMEM;
+}
+
 int kernel_changes_apply(struct kernel_changes *changes, const struct kernel_text *text)
 {
 	int r = 0;
 
-	for (size_t i = 0; r == 0 && i < text->n; i++) {
-		const struct kernel_text_change *change = &text->items[i];
-		struct kernel_code code = { .begin = change->begin,
-					    .n_bytes = change->n_bytes,
-					    .kind = change->kind,
-					    .time_ns = change->time_ns,
-					    .name = strdup(kernel_text_name(text, change)) };
+	for (size_t i = 0; i < text->n; i++) {
+		int applied = apply(changes, text, &text->items[i]);
 
-		if (!code.name)
-			return -ENOMEM;
-		r = change->is_gone ? go(changes, code) : come(changes, code);
+		r = applied < 0 ? applied : r;
 	}
 	return r;
 }

@@ -45,7 +45,7 @@ struct kernel_changes {
 void kernel_changes_init(struct kernel_changes *changes);
 /* Empties; the index was read again. */
 void kernel_changes_fini(struct kernel_changes *changes);
-/* 0, -ENOBUFS, -ENOMEM: then the index is to be read again. */
+/* 0, -ENOBUFS, -ENOMEM: then the index is to be read again. All that has room is applied, whatever it returns. */
 int kernel_changes_apply(struct kernel_changes *changes, const struct kernel_text *text);
 /* Who came, and is there, at pc; NULL. */
 const struct kernel_code *kernel_changes_find(const struct kernel_changes *changes, uint64_t pc);

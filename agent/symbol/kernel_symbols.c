@@ -225,13 +225,6 @@ static const struct frame_object *object_of_code(const struct kernel_code *code)
 	return str_starts_with(str_from(code->name), STR_LIT("kprobe_")) ? &probes : &ftrace;
 }
 
-static bool found_code(const struct kernel_code *code, struct found *ret_found)
-{
-	if (code)
-		*ret_found = (struct found){ code->name, object_of_code(code) };
-	return code;
-}
-
 /* What is in the index, and has not gone since. *ret_is_own: the kernel's own, which never goes. */
 static bool find_in_index(struct kernel_symbols *s, uint64_t pc, struct found *ret_found,
 			  bool *ret_is_own)
@@ -269,17 +262,28 @@ static bool find_outside(struct kernel_symbols *s, uint64_t pc, bool found, stru
 	return reload(s) && find_again(s, pc, old, name_hash, ret_found);
 }
 
+/* Who was told to be, or to have been, at pc: what told of another may have been lost. */
+static bool find_told(struct kernel_symbols *s, uint64_t pc, const struct kernel_code *code,
+		      struct found *ret_found)
+{
+	*ret_found = (struct found){ code->name, object_of_code(code) };
+	return !s->is_incomplete || find_outside(s, pc, true, ret_found);
+}
+
 static bool find(struct kernel_symbols *s, uint64_t pc, struct found *ret_found)
 {
+	const struct kernel_code *code;
 	bool is_own;
 
 	if (!ensure_loaded(s))
 		return false;
-	if (found_code(kernel_changes_find(&s->changes, pc), ret_found))
-		return true;
+	if ((code = kernel_changes_find(&s->changes, pc)))
+		return find_told(s, pc, code, ret_found);
 	bool found = find_in_index(s, pc, ret_found, &is_own);
-	if (is_own || (!found && found_code(kernel_changes_find_gone(&s->changes, pc), ret_found)))
+	if (is_own)
 		return true;
+	if (!found && (code = kernel_changes_find_gone(&s->changes, pc)))
+		return find_told(s, pc, code, ret_found);
 	return find_outside(s, pc, found, ret_found);
 }
 
@@ -352,7 +356,8 @@ void kernel_symbols_changed(struct kernel_symbols *s, const struct kernel_text *
 {
 	if (!s->image.kallsyms || kernel_symbols_hidden(s))
 		return;
-	if (text->is_incomplete || kernel_changes_apply(&s->changes, text) < 0)
+	int r = kernel_changes_apply(&s->changes, text);
+	if (text->is_incomplete || r < 0)
 		s->is_incomplete = true;
 }
 

@@ -219,12 +219,30 @@ static void too_many_are_an_error(void **state)
 	kernel_changes_fini(&changes);
 }
 
+/* There is no room for what comes, but there is for what goes. */
+static void what_goes_needs_no_room(void **state)
+{
+	const struct change list[] = { { 2, A - 64, 32, "b", false }, { 2, A, 32, "a", true } };
+	struct kernel_changes changes;
+
+	(void)state;
+	kernel_changes_init(&changes);
+	for (uint64_t i = 0; i < KERNEL_CHANGES_MAX; i++)
+		assert_int_equal(
+			apply(&changes, &(struct change){ 1, A + i * 64, 32, "a", false }, 1), 0);
+	assert_int_equal(apply(&changes, list, ARRAY_SIZE(list)), -ENOBUFS);
+	assert_code(kernel_changes_find(&changes, A), NULL);
+	assert_code(kernel_changes_find_gone(&changes, A), "a");
+	kernel_changes_fini(&changes);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest others[] = {
 		cmocka_unit_test(what_went_is_forgotten),
 		cmocka_unit_test(coming_and_going_takes_no_memory),
 		cmocka_unit_test(too_many_are_an_error),
+		cmocka_unit_test(what_goes_needs_no_room),
 	};
 	struct CMUnitTest tests[ARRAY_SIZE(rows)];
 

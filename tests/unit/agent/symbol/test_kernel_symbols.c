@@ -216,6 +216,69 @@ static void tell_out_of_line(struct fixture *f, uint64_t begin, const char *name
 	kernel_text_fini(&text);
 }
 
+/* Of two changes one was lost: the other one was told, and holds until the file may be read. */
+static void what_was_told_beside_a_lost_change_holds(void **state)
+{
+	struct fixture *f = *state;
+	struct kernel_text text;
+
+	assert_true(fixture_write(&f->dir, "kallsyms", PROGRAM));
+	at(f, NS_PER_S);
+	assert_string_equal(name_of(f, PC), "bpf_prog_1_first");
+	kernel_symbols_end(f->symbols);
+	kernel_text_init(&text);
+	kernel_text_add(&text,
+			&(struct kernel_text_change){
+				.time_ns = NS_PER_S, .begin = 0xffffffffc0000000, .n_bytes = 64 },
+			"bpf_prog_2_next");
+	text.is_incomplete = true;
+	kernel_symbols_changed(f->symbols, &text);
+	kernel_text_fini(&text);
+	at(f, NS_PER_S + 1);
+	assert_string_equal(name_of(f, PC), "bpf_prog_2_next");
+	assert_int_equal(kernel_symbols_n_read(f->symbols), 1);
+}
+
+/* Nobody told that another came in its place. */
+static void what_was_told_before_a_lost_change_is_read(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t now = NS_PER_S;
+
+	assert_true(fixture_write(&f->dir, "kallsyms", PROGRAM));
+	at(f, now);
+	assert_string_equal(name_of(f, PC), "bpf_prog_1_first");
+	kernel_symbols_end(f->symbols);
+	tell(f, now, 0xffffffffc0001000, "bpf_prog_2_here", false);
+	lose(f);
+	assert_true(fixture_write(&f->dir, "kallsyms",
+				  PROGRAM "ffffffffc0001000 t bpf_prog_3_other\t[bpf]\n"));
+	at(f, now + KERNEL_SYMBOLS_CHANGE_NS - 1);
+	assert_string_equal(name_of(f, PC + 0x1000), "bpf_prog_2_here");
+	at(f, now + KERNEL_SYMBOLS_CHANGE_NS);
+	assert_string_equal(name_of(f, PC + 0x1000), "bpf_prog_3_other");
+	assert_int_equal(kernel_symbols_n_read(f->symbols), 2);
+}
+
+/* The same for what was told to have gone. */
+static void what_went_before_a_lost_change_is_read(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t now = NS_PER_S;
+
+	assert_true(fixture_write(&f->dir, "kallsyms", PROGRAM));
+	at(f, now);
+	assert_string_equal(name_of(f, PC), "bpf_prog_1_first");
+	kernel_symbols_end(f->symbols);
+	tell(f, now, 0xffffffffc0000000, "bpf_prog_1_first", true);
+	lose(f);
+	assert_true(fixture_write(&f->dir, "kallsyms",
+				  BEFORE "ffffffffc0000000 t bpf_prog_3_other\t[bpf]\n"));
+	kernel_symbols_set_time(f->symbols, now + KERNEL_SYMBOLS_CHANGE_NS);
+	assert_string_equal(name_of(f, PC), "bpf_prog_3_other");
+	assert_int_equal(kernel_symbols_n_read(f->symbols), 2);
+}
+
 /* The file never changes: it is not read. */
 static void programs_are_followed_without_reading(void **state)
 {
@@ -494,6 +557,12 @@ int main(void)
 		cmocka_unit_test_setup_teardown(useless_reading_gets_rare, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_module_takes_anothers_place, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_lost_change_is_read, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_was_told_beside_a_lost_change_holds, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(what_was_told_before_a_lost_change_is_read, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(what_went_before_a_lost_change_is_read, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(programs_are_followed_without_reading, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(what_went_in_the_interval_has_a_name, setup,
