@@ -200,6 +200,8 @@ static void adapt_pause(struct kernel_symbols *s, bool old, bool helped)
 struct found {
 	const char *name;
 	const struct frame_object *object;
+	uint64_t begin;
+	bool is_own; /* the kernel's own, which never goes */
 };
 
 static const struct frame_object *object_of(const struct kernel_symbols *s, const char *module)
@@ -225,27 +227,25 @@ static const struct frame_object *object_of_code(const struct kernel_code *code)
 	return str_starts_with(str_from(code->name), STR_LIT("kprobe_")) ? &probes : &ftrace;
 }
 
-/* What is in the index, and has not gone since. *ret_is_own: the kernel's own, which never goes. */
-static bool find_in_index(struct kernel_symbols *s, uint64_t pc, struct found *ret_found,
-			  bool *ret_is_own)
+/* What is in the index, and has not gone since. */
+static bool find_in_index(struct kernel_symbols *s, uint64_t pc, struct found *ret_found)
 {
 	struct kallsyms_symbol symbol;
 
-	*ret_is_own = false;
 	if (!kallsyms_find(s->image.kallsyms, pc, &symbol))
 		return false;
-	*ret_is_own = !symbol.module[0];
-	if (!*ret_is_own && kernel_changes_hide(&s->changes, symbol.begin))
+	bool is_own = !symbol.module[0];
+	if (!is_own && kernel_changes_hide(&s->changes, symbol.begin))
 		return false;
-	*ret_found = (struct found){ symbol.name, object_of(s, symbol.module) };
+	*ret_found =
+		(struct found){ symbol.name, object_of(s, symbol.module), symbol.begin, is_own };
 	return true;
 }
 
 static bool find_again(struct kernel_symbols *s, uint64_t pc, bool old, uint64_t old_name_hash,
 		       struct found *ret_found)
 {
-	bool is_own;
-	bool found = find_in_index(s, pc, ret_found, &is_own);
+	bool found = find_in_index(s, pc, ret_found);
 
 	adapt_pause(s, old, found && hash_str(ret_found->name) != old_name_hash);
 	return found;
@@ -266,23 +266,24 @@ static bool find_outside(struct kernel_symbols *s, uint64_t pc, bool found, stru
 static bool find_told(struct kernel_symbols *s, uint64_t pc, const struct kernel_code *code,
 		      struct found *ret_found)
 {
-	*ret_found = (struct found){ code->name, object_of_code(code) };
+	*ret_found = (struct found){ code->name, object_of_code(code), code->begin, false };
 	return !s->is_incomplete || find_outside(s, pc, true, ret_found);
 }
 
 static bool find(struct kernel_symbols *s, uint64_t pc, struct found *ret_found)
 {
 	const struct kernel_code *code;
-	bool is_own;
 
 	if (!ensure_loaded(s))
 		return false;
 	if ((code = kernel_changes_find(&s->changes, pc)))
 		return find_told(s, pc, code, ret_found);
-	bool found = find_in_index(s, pc, ret_found, &is_own);
-	if (is_own)
+	bool found = find_in_index(s, pc, ret_found);
+	if (found && ret_found->is_own)
 		return true;
-	if (!found && (code = kernel_changes_find_gone(&s->changes, pc)))
+	code = kernel_changes_find_gone(&s->changes, pc);
+	/* An entry of the index reaches up to the next one: who came and went since lay behind it. */
+	if (code && (!found || code->begin > ret_found->begin))
 		return find_told(s, pc, code, ret_found);
 	return find_outside(s, pc, found, ret_found);
 }

@@ -323,6 +323,28 @@ static void what_went_in_the_interval_has_a_name(void **state)
 	assert_int_equal(kernel_symbols_n_read(f->symbols), 1);
 }
 
+/* Two programs of the file, and one that lay between them for a moment; the first reaches up to the second. */
+static void what_went_between_two_has_a_name(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_true(fixture_write(&f->dir, "kallsyms",
+				  PROGRAM "ffffffffc0001000 t bpf_prog_3_third\t[bpf]\n"));
+	at(f, NS_PER_S);
+	assert_string_equal(name_of(f, PC), "bpf_prog_1_first");
+	kernel_symbols_end(f->symbols);
+	tell(f, NS_PER_S, 0xffffffffc0000800, "bpf_prog_2_short", false);
+	tell(f, NS_PER_S + 1, 0xffffffffc0000800, "bpf_prog_2_short", true);
+	kernel_symbols_set_time(f->symbols, NS_PER_S + 2);
+	assert_string_equal(name_of(f, PC), "bpf_prog_1_first");
+	assert_string_equal(name_of(f, PC + 0x800), "bpf_prog_2_short");
+	assert_string_equal(name_of(f, PC + 0x1000), "bpf_prog_3_third");
+	/* Who was there before, and reached as far, is hidden by who is there. */
+	tell(f, NS_PER_S, 0xffffffffc0000fe0, "bpf_prog_4_before", true);
+	assert_string_equal(name_of(f, PC + 0x1000), "bpf_prog_3_third");
+	assert_int_equal(kernel_symbols_n_read(f->symbols), 1);
+}
+
 /* Changes are told of up to the end of the interval; the file shows what is later. */
 static void what_was_read_is_ahead(void **state)
 {
@@ -567,6 +589,7 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(what_went_in_the_interval_has_a_name, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(what_went_between_two_has_a_name, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_was_read_is_ahead, setup, teardown),
 		cmocka_unit_test_setup_teardown(hidden_symbols_stay_hidden, setup, teardown),
 		cmocka_unit_test_setup_teardown(too_many_changes_are_read, setup, teardown),
