@@ -225,8 +225,10 @@ void kernel_changes_end(struct kernel_changes *changes, kernel_changes_fn is_in_
 	for (size_t i = 0; i < gone->n; i++) {
 		struct kernel_code code = gone->items[i];
 
-		free(code.name);
-		code.name = NULL;
+		if (code.n_ends > 0) {
+			free(code.name);
+			code.name = NULL;
+		}
 		if (code.n_ends++ == 0 || is_in_index(code.begin, data))
 			gone->items[n++] = code;
 	}

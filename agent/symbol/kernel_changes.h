@@ -6,8 +6,9 @@
  * the index has seen already, and, at the border of two intervals, one after the other that happened before: by their times the later one
  * holds.
  *
- * What went keeps its name until the end of the interval in which that was told: it may have been sampled. It is known for one interval
- * more, and for as long as the index has something there. Used by one thread.
+ * What went keeps its name until the end of the interval after the one in which that was told: it may have been sampled, and samples are
+ * read after the side-band, so that some of the time before fall into the next interval. It is known without a name for as long as the
+ * index has something there. Used by one thread.
  */
 #ifndef XAGENT_AGENT_SYMBOL_KERNEL_CHANGES_H
 #define XAGENT_AGENT_SYMBOL_KERNEL_CHANGES_H
@@ -27,7 +28,7 @@ struct kernel_code {
 	enum kernel_text_kind kind;
 	uint64_t time_ns; /* when it came, or went */
 	uint32_t n_ends;  /* of intervals, since it went */
-	char *name;	  /* owned; NULL when it went before this interval */
+	char *name;	  /* owned; NULL when it went before the last interval */
 };
 
 /* In order of `begin`. */
@@ -49,7 +50,7 @@ void kernel_changes_fini(struct kernel_changes *changes);
 int kernel_changes_apply(struct kernel_changes *changes, const struct kernel_text *text);
 /* Who came, and is there, at pc; NULL. */
 const struct kernel_code *kernel_changes_find(const struct kernel_changes *changes, uint64_t pc);
-/* Who was there at pc and went in this interval; NULL. */
+/* Who was there at pc and went in this interval or the one before; NULL. */
 const struct kernel_code *kernel_changes_find_gone(const struct kernel_changes *changes,
 						   uint64_t pc);
 /* Whether what the index has at `begin` is that no more. */

@@ -47,7 +47,7 @@ static const struct row rows[] = {
 	  NULL,
 	  "a",
 	  true },
-	{ "it went an interval ago", { { 1, A, 100, "a", 1 } }, { { 0 } }, A, NULL, NULL, true },
+	{ "it went an interval ago", { { 1, A, 100, "a", 1 } }, { { 0 } }, A, NULL, "a", true },
 	{ "another came in its place",
 	  { { 1, A, 100, "a", 0 } },
 	  { { 2, A, 100, "a", 1 }, { 3, A, 50, "b", 0 } },
@@ -95,7 +95,7 @@ static const struct row rows[] = {
 	  { { 1, A, 100, "a", 0 } },
 	  A,
 	  NULL,
-	  NULL,
+	  "a",
 	  true },
 	{ "went is told after the next has come",
 	  { { 1, A, 100, "a", 0 }, { 3, A, 90, "b", 0 } },
@@ -177,6 +177,10 @@ static void what_went_is_forgotten(void **state)
 	(void)state;
 	kernel_changes_init(&changes);
 	assert_int_equal(apply(&changes, &went, 1), 0);
+	kernel_changes_end(&changes, always, NULL);
+	assert_code(kernel_changes_find_gone(&changes, A), "a");
+	kernel_changes_end(&changes, always, NULL);
+	assert_code(kernel_changes_find_gone(&changes, A), NULL);
 	for (int i = 0; i < 10; i++)
 		kernel_changes_end(&changes, always, NULL);
 	assert_true(kernel_changes_hide(&changes, A));

@@ -315,6 +315,10 @@ static void what_went_in_the_interval_has_a_name(void **state)
 	tell(f, now + 1, 0xffffffffc0001000, "bpf_prog_2_short", true);
 	assert_string_equal(name_of(f, PC), "bpf_prog_1_first");
 	assert_string_equal(name_of(f, PC + 0x1000), "bpf_prog_2_short");
+	/* A sample of that time is read later. */
+	at(f, now + 1);
+	assert_string_equal(name_of(f, PC), "bpf_prog_1_first");
+	assert_string_equal(name_of(f, PC + 0x1000), "bpf_prog_2_short");
 	for (int i = 0; i < 3; i++) {
 		at(f, now + 1);
 		assert_string_equal(name_of(f, PC), "-");
