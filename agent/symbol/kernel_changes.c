@@ -8,6 +8,9 @@
 
 #include "agent/util/macro.h"
 
+/* What went one after the other may have lain in the same place: so many are looked at. */
+#define MAX_OVERLAPPING 16
+
 /* How many begin before an address. */
 static size_t n_before(const struct kernel_codes *codes, uint64_t begin)
 {
@@ -32,15 +35,17 @@ static struct kernel_code *at(const struct kernel_codes *codes, uint64_t begin)
 	return i < codes->n && codes->items[i].begin == begin ? &codes->items[i] : NULL;
 }
 
-/* The last that begins at or before pc, when it holds pc. */
-static const struct kernel_code *covering(const struct kernel_codes *codes, uint64_t pc)
+/* How many begin at or before pc. */
+static size_t n_up_to(const struct kernel_codes *codes, uint64_t pc)
 {
 	size_t n = n_before(codes, pc);
 
-	if (n < codes->n && codes->items[n].begin == pc)
-		n++;
-	const struct kernel_code *code = n > 0 ? &codes->items[n - 1] : NULL;
-	return code && pc - code->begin < code->n_bytes ? code : NULL;
+	return n < codes->n && codes->items[n].begin == pc ? n + 1 : n;
+}
+
+static bool holds(const struct kernel_code *code, uint64_t pc)
+{
+	return pc - code->begin < code->n_bytes;
 }
 
 static int reserve(struct kernel_codes *codes)
@@ -201,15 +206,24 @@ int kernel_changes_apply(struct kernel_changes *changes, const struct kernel_tex
 
 const struct kernel_code *kernel_changes_find(const struct kernel_changes *changes, uint64_t pc)
 {
-	return covering(&changes->here, pc);
+	size_t n = n_up_to(&changes->here, pc);
+
+	return n > 0 && holds(&changes->here.items[n - 1], pc) ? &changes->here.items[n - 1] : NULL;
 }
 
 const struct kernel_code *kernel_changes_find_gone(const struct kernel_changes *changes,
 						   uint64_t pc)
 {
-	const struct kernel_code *code = covering(&changes->gone, pc);
+	size_t n = n_up_to(&changes->gone, pc);
+	size_t end = n > MAX_OVERLAPPING ? n - MAX_OVERLAPPING : 0;
 
-	return code && code->name ? code : NULL;
+	for (; n > end; n--) {
+		const struct kernel_code *code = &changes->gone.items[n - 1];
+
+		if (code->name && holds(code, pc))
+			return code;
+	}
+	return NULL;
 }
 
 bool kernel_changes_hide(const struct kernel_changes *changes, uint64_t begin)

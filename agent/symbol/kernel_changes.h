@@ -40,7 +40,7 @@ struct kernel_codes {
 
 struct kernel_changes {
 	struct kernel_codes here; /* do not overlap */
-	struct kernel_codes gone;
+	struct kernel_codes gone; /* may */
 };
 
 void kernel_changes_init(struct kernel_changes *changes);

@@ -189,6 +189,29 @@ static void what_went_is_forgotten(void **state)
 	kernel_changes_fini(&changes);
 }
 
+/* In the place of those that went long ago, and are hidden still, one has come and gone that was longer. */
+static void what_went_long_ago_hides_no_name(void **state)
+{
+	const struct change wide = { 2, A, 100, "wide", true };
+	struct kernel_changes changes;
+
+	(void)state;
+	kernel_changes_init(&changes);
+	for (uint64_t i = 1; i <= 20; i++)
+		assert_int_equal(apply(&changes, &(struct change){ 1, A + i, 1, "old", true }, 1),
+				 0);
+	kernel_changes_end(&changes, always, NULL);
+	kernel_changes_end(&changes, always, NULL);
+	assert_int_equal(apply(&changes, &wide, 1), 0);
+	assert_code(kernel_changes_find_gone(&changes, A), "wide");
+	assert_code(kernel_changes_find_gone(&changes, A + 1), "wide");
+	assert_code(kernel_changes_find_gone(&changes, A + 15), "wide");
+	/* No more than a few are passed. */
+	assert_code(kernel_changes_find_gone(&changes, A + 16), NULL);
+	assert_code(kernel_changes_find_gone(&changes, A - 1), NULL);
+	kernel_changes_fini(&changes);
+}
+
 /* However many come and go, only those that are there take memory. */
 static void coming_and_going_takes_no_memory(void **state)
 {
@@ -244,6 +267,7 @@ int main(void)
 {
 	static const struct CMUnitTest others[] = {
 		cmocka_unit_test(what_went_is_forgotten),
+		cmocka_unit_test(what_went_long_ago_hides_no_name),
 		cmocka_unit_test(coming_and_going_takes_no_memory),
 		cmocka_unit_test(too_many_are_an_error),
 		cmocka_unit_test(what_goes_needs_no_room),
