@@ -45,6 +45,7 @@ static void forget_all(struct cgroup_walk *w)
 		hash_remove(&w->by_id, node);
 		free(CONTAINER_OF(node, struct walk_entry, node));
 	}
+	w->n_bytes = 0;
 }
 
 void cgroup_walk_fini(struct cgroup_walk *w)
@@ -64,6 +65,13 @@ static const struct walk_entry *find(const struct cgroup_walk *w, uint64_t inode
 	return NULL;
 }
 
+/* The longest path may not fit any more. */
+static bool is_full(const struct cgroup_walk *w)
+{
+	return w->by_id.n >= w->max ||
+	       w->n_bytes + sizeof(struct walk_entry) + PATH_MAX > CGROUP_WALK_MAX_BYTES;
+}
+
 static void add(struct cgroup_walk *w, uint64_t inode, const char *path, size_t n)
 {
 	struct walk_entry *e = malloc(sizeof(*e) + n + 1);
@@ -75,13 +83,15 @@ static void add(struct cgroup_walk *w, uint64_t inode, const char *path, size_t 
 	e->path[n] = '\0';
 	if (hash_insert(&w->by_id, &e->node, hash_u64(inode)) < 0)
 		free(e);
+	else
+		w->n_bytes += sizeof(*e) + n + 1;
 }
 
 static void remember(struct walk *walk, uint64_t inode)
 {
 	struct cgroup_walk *w = walk->known;
 
-	if (w->by_id.n < w->max && !find(w, inode))
+	if (!is_full(w) && !find(w, inode))
 		add(w, inode, walk->path, walk->n);
 }
 
@@ -114,7 +124,7 @@ static void walk_directory(struct walk *walk, int fd, unsigned int depth)
 		(void)close(fd);
 		return;
 	}
-	while (walk->known->by_id.n < walk->known->max && (d = readdir(dir))) {
+	while (!is_full(walk->known) && (d = readdir(dir))) {
 		if (d->d_type != DT_DIR || d->d_name[0] == '.' || !enter(walk, d->d_name))
 			continue;
 		remember(walk, d->d_ino);
@@ -137,7 +147,7 @@ static void walk_tree(struct cgroup_walk *w, int root_fd)
 
 	if (fd < 0)
 		return;
-	if (w->by_id.n >= w->max)
+	if (is_full(w))
 		forget_all(w);
 	if (fstat(fd, &st) == 0)
 		remember(&walk, st.st_ino);
@@ -148,7 +158,7 @@ void cgroup_walk_remember(struct cgroup_walk *w, uint64_t inode, const char *pat
 {
 	if (find(w, inode))
 		return;
-	if (w->by_id.n >= w->max)
+	if (is_full(w))
 		forget_all(w);
 	add(w, inode, path, strlen(path));
 }

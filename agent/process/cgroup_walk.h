@@ -16,6 +16,9 @@
 
 /* Directories remembered. A node has a few thousand: 250 pods of a handful of containers, and as many units. */
 #define CGROUP_WALK_MAX 16384
+/* What they take: 128 bytes each if there are as many; a container in a pod takes 250. Who may make directories may give them long
+ * names. */
+#define CGROUP_WALK_MAX_BYTES ((size_t)2 << 20)
 /* Levels below the first one: kind's pods are at 12; the kernel has no limit of its own. Each is an open descriptor meanwhile. */
 #define CGROUP_WALK_DEPTH 24
 
@@ -23,6 +26,7 @@ struct cgroup_walk {
 	struct hash_table by_id;
 	uint64_t next_ns; /* not walked before */
 	size_t max;
+	size_t n_bytes; /* of what is remembered */
 };
 
 void cgroup_walk_init(struct cgroup_walk *w, size_t max);

@@ -8,11 +8,16 @@
 #include <errno.h>
 
 #include <fcntl.h>
+#include <limits.h>
+#include <malloc.h>
 #include <sys/stat.h>
 
 #include "agent/process/cgroup_walk.h"
 #include "agent/util/clock.h"
 #include "proc_tree.h"
+
+/* 32 bytes and their rounding beside what is counted. */
+#define MOST_BYTES (CGROUP_WALK_MAX_BYTES + CGROUP_WALK_MAX_BYTES / 16)
 
 struct walk_fixture {
 	struct proc_tree tree;
@@ -168,6 +173,55 @@ static void test_remembered_starts_anew(void **state)
 	assert_string_equal(buf_str(&b), "/found");
 }
 
+static size_t bytes_remembered(const struct cgroup_walk *w)
+{
+	size_t n = 0;
+
+	HASH_FOREACH (&w->by_id, node)
+		n += malloc_usable_size(node);
+	return n;
+}
+
+/* Long names take no more memory than short ones. */
+static void test_remembered_bytes(void **state)
+{
+	struct walk_fixture *f = *state;
+	_cleanup_buf_ struct buf b = BUF_INIT(PATH_MAX);
+	char path[PATH_MAX] = "";
+
+	memset(path, '/', sizeof(path) - 1);
+	for (uint64_t inode = 1; inode <= 2000; inode++) {
+		cgroup_walk_remember(&f->walk, inode, path);
+		assert_true(f->walk.by_id.n > 0);
+		assert_in_range(bytes_remembered(&f->walk), 1, MOST_BYTES);
+	}
+	assert_int_equal(cgroup_walk_known(&f->walk, 1, &b), -ENOENT);
+	assert_int_equal(cgroup_walk_known(&f->walk, 2000, &b), 0);
+	assert_string_equal(buf_str(&b), path);
+}
+
+static void test_walked_bytes(void **state)
+{
+	struct walk_fixture *f = *state;
+	char path[PATH_MAX] = "";
+	size_t n = 0;
+
+	for (int i = 0; i < 14; i++) {
+		n += (size_t)snprintf(path + n, sizeof(path) - n, "%s%0250d", i > 0 ? "/" : "", i);
+		(void)make(f, path);
+	}
+	for (int i = 0; i < 800; i++) {
+		(void)snprintf(path + n, sizeof(path) - n, "/%d", i);
+		(void)make(f, path);
+	}
+	for (int i = 0; i < 2; i++) {
+		assert_none(f, UINT64_MAX);
+		assert_in_range(f->walk.by_id.n, 100, 799);
+		assert_in_range(bytes_remembered(&f->walk), 1, MOST_BYTES);
+		f->now_ns += 3600 * NS_PER_S;
+	}
+}
+
 static void test_depth(void **state)
 {
 	struct walk_fixture *f = *state;
@@ -195,6 +249,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_ceiling, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_full_starts_anew, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_remembered_starts_anew, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_remembered_bytes, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_walked_bytes, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_depth, setup, teardown),
 	};
 
