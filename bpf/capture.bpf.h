@@ -292,7 +292,7 @@ static __always_inline bool walk_or_leave(struct scratch *s, const struct wire_p
 		return true;
 	}
 	if (!needs_agent(s)) {
-		/* Of the runs that were not reached, in the order of the list, but where there is no more room. */
+		/* Runs whose activation was not reached are shown behind the last frame. At the limit of depth there is no room for them. */
 		if (s->walk.end != WIRE_END_DEPTH)
 			runtime_list(s);
 		return false;

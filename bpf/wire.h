@@ -15,10 +15,12 @@
  * Callers' frames carry the return address − 1, so that they name the call and not what follows it.
  *
  * Frames of a runtime come in runs: what one activation of its interpreter has called. A run begins with its anchor, which is no frame: where on
- * the C stack that activation is. A walk that the kernel half has finished has the run in place of the activation's own frame. Where the agent goes
- * on (WIRE_COLD), it puts the runs behind the first n_right words there by their anchors.
+ * the C stack that activation is. A walk that the kernel half has finished has the run in place of the activation's own frame; runs whose
+ * activation it did not reach come behind its last frame. Where the agent goes on (WIRE_COLD), it puts the runs behind the first n_right words there
+ * by their anchors.
  *
- * A name (struct wire_name) tells what a runtime calls a function; it comes before the first sample that has the function, or never.
+ * A name (struct wire_name) tells what a runtime calls a function. It comes before the first sample that has the function; later where that one met
+ * too many, or the ring was filling; never where it could not be read.
  */
 #ifndef XAGENT_BPF_WIRE_H
 #define XAGENT_BPF_WIRE_H
