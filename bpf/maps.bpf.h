@@ -203,6 +203,8 @@ struct thinning {
 	__u64 left[EVENT_MAX_VALUES]; /* to the next sample */
 };
 
+_Static_assert(sizeof(struct thinning) == 56, "no gaps");
+
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, EVENT_MAX_SOURCES);

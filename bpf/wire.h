@@ -362,6 +362,7 @@ _Static_assert(sizeof(struct wire_name) == 40 + 2 * WIRE_NAME_BYTES, "no gaps");
 _Static_assert(sizeof(struct wire_mapping) == 24, "three words of the arena");
 _Static_assert(sizeof(struct wire_process) == 24, "");
 _Static_assert(sizeof(struct wire_object) == 40, "whole words");
+_Static_assert(sizeof(struct wire_runtime) == 128, "no gaps");
 _Static_assert(sizeof(struct wire_rule) == WIRE_WORD_BYTES &&
 		       sizeof(struct wire_escape) == WIRE_WORD_BYTES,
 	       "words of the arena");

@@ -14,7 +14,10 @@ struct sample {
 	const uint64_t *kernel_frames; /* head->n_kernel, leaf first */
 	const uint64_t *user_frames;   /* head->n_user words, leaf first */
 	const struct wire_cold *cold;  /* NULL unless head->flags & WIRE_COLD */
-	/* sample_stack_bytes(head), from a little below cold->regs.sp on; the last of them, which are no more, are cold->pieces. */
+	/*
+	 * sample_stack_bytes(head), copied from the address sp − WIRE_BELOW_BYTES + cold->n_skipped on, sp being that of cold->regs.
+	 * The last cold->pieces[].n_bytes of them are copies of other stacks, from the addresses that these pieces tell.
+	 */
 	const uint8_t *stack;
 };
 

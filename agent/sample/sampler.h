@@ -46,7 +46,7 @@ struct sampler_options {
 	size_t ring_bytes; /* at most, but 1 MiB at least; by CPUs, rate and tracepoints, a power of two. 0: 64 MiB */
 	size_t cache_bytes; /* of walked frames, for all CPUs together; 0: the least; rounded down to a power of two for each */
 	uint32_t max_processes; /* 0: 8192 */
-	uint32_t max_objects;	/* 0: 4096 (128 KiB) */
+	uint32_t max_objects;	/* 0: 4096, each a struct wire_object */
 	bool verifier_stats;
 	/* Called by sampler_read() for each name of a runtime's function, in the order of the ring; NULL: nobody wants them. Borrowed for the call. */
 	void (*on_name)(const struct wire_name *name, void *data);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The one worker thread. */
+/* A thread that takes jobs from a queue and gives them back by another one. */
 #include "agent/util/worker.h"
 
 #include <errno.h>

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The one worker thread: takes what may block or take long (open and parse an object, name and encode a profile, write the spool).
+ * A thread beside the loop's, for what may block or take long: open and parse an object, name and encode a profile, read and write files.
  *
  * A job moves through two bounded queues: submitted by the loop thread, run in the worker, then `done` in the loop thread. While a
- * job is under way its memory belongs to the worker. There is no other shared mutable state, hence no other lock.
+ * job is under way its memory belongs to the worker. One lock guards the two queues; what else several threads of the agent touch is
+ * listed in agent/README.md.
  */
 #ifndef XAGENT_AGENT_UTIL_WORKER_H
 #define XAGENT_AGENT_UTIL_WORKER_H

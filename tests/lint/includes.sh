@@ -1,28 +1,29 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The borders between the modules, as far as #include shows them. Prints each include that crosses one; exits 1 when there is one.
+# The borders between the modules, as far as #include shows them. Prints each include that crosses one, and each rule that is about nothing; exits
+# 1 when there is one.
 # usage: includes.sh [SOURCE_ROOT]
 set -euo pipefail
 cd "${1:-$(dirname "$0")/../..}"
 
-# module: what it may include. A word is a module or one header.
+# module: what it may include. A word is a module or one header. `main` is agent/main.c, `river` is river-config/.
 rules='
 util       util
-telemetry  util telemetry wire.h
+telemetry  util telemetry
 process    util telemetry process wire.h
 object     util telemetry object rule.h
 http       util telemetry http
 sample     util telemetry sample wire.h events.h
 unwind     util telemetry unwind process object wire.h rule.h table.h unwind.h
-runtimes   util telemetry runtimes symbol process object wire.h
+runtimes   util telemetry runtimes process object wire.h
 dwarf      util telemetry dwarf object
 symbol     util telemetry symbol dwarf process object
-target     util telemetry target process http events.h
+target     util telemetry target process events.h
 discovery  util telemetry discovery target http
 encode     util encode target pprof.h
-profile    util telemetry profile encode sample process object runtimes unwind symbol target wire.h pprof.h
+profile    util telemetry profile encode sample process runtimes unwind symbol target wire.h pprof.h
 push       util telemetry push http
-store      util telemetry store http target encode pprof.h
+store      util telemetry store http target encode
 page       util page
 component  *
 cli        *
@@ -31,6 +32,41 @@ pprof      pprof
 river      river
 bpf        bpf
 '
+
+# module: where its sources are
+place() {
+	case $1 in
+	main) echo agent/main.c ;;
+	river) echo river-config ;;
+	pprof | bpf) echo "$1" ;;
+	*) echo "agent/$1" ;;
+	esac
+}
+
+# word: how an include of it begins
+spelling() {
+	case $1 in
+	pprof.h) echo pprof/pprof.h ;;
+	*.h) echo "bpf/$1" ;;
+	*) echo "$(place "$1")/" ;;
+	esac
+}
+
+# What a rule names is there, and somebody includes it; of `telemetry` all may.
+stale_rules() {
+	local module words word
+	while read -r module words; do
+		[ -n "$module" ] || continue
+		[ -e "$(place "$module")" ] || echo "includes.sh: there is no $(place "$module")"
+		for word in $words; do
+			case $word in
+			'*' | telemetry | "$module") continue ;;
+			esac
+			grep -rqF "#include \"$(spelling "$word")" "$(place "$module")" ||
+				echo "includes.sh: nothing in $module includes $word"
+		done
+	done <<<"$rules"
+}
 
 sources() {
 	find agent pprof river-config bpf -name build -prune -o -name '*.[ch]' -print | sort
@@ -42,7 +78,11 @@ includes() {
 		sed -E 's/^([^:]+:[0-9]+):[[:space:]]*#[[:space:]]*include[[:space:]]*([<"][^>"]*[>"]).*/\1:\2/'
 }
 
-includes | RULES=$rules awk -F: '
+set -f # '*' is a word
+stale=$(stale_rules)
+[ -z "$stale" ] || printf '%s\n' "$stale"
+
+includes | STALE=$stale RULES=$rules awk -F: '
 function module(path, parts) {
 	split(path, parts, "/")
 	if (path ~ /^agent\/[^\/]*$/)
@@ -122,6 +162,6 @@ BEGIN {
 	}
 }
 END {
-	exit failed
+	exit failed || ENVIRON["STALE"] != ""
 }
 '

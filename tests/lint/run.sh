@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 failed=0
-for check in includes banned; do
+for check in includes banned docs; do
 	if findings=$("./$check.sh" 2>&1); then
 		echo "PASS $check"
 	else

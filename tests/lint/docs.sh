@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What the texts say about the code, compared with the code: links, who may include whom, sizes of structures. Prints each difference; exits 1
+# when there is one.
+# usage: docs.sh [SOURCE_ROOT]
+set -euo pipefail
+cd "${1:-$(dirname "$0")/../..}"
+
+texts() {
+	find . \( -path ./build -o -path ./.git \) -prune -o -name '*.md' -print | sed 's|^\./||' | sort
+}
+
+# [words](path): from the folder that the text is in.
+links() {
+	local text target
+	texts | xargs grep -oHE '\]\([^)]+\)' | sed -E 's/:\]\((.*)\)$/ \1/' | while read -r text target; do
+		target=${target%%#*}
+		case $target in
+		'' | *:*) continue ;;
+		esac
+		[ -e "$(dirname "$text")/$target" ] || echo "$text: links to $target, which is not there"
+	done
+}
+
+# "`struct x`, N B" is what an assertion holds.
+sizes() {
+	local text name size
+	texts | xargs grep -oHE '`struct [a-z_]+`, [0-9]+ B' | sed -E 's/^([^:]+):`struct ([a-z_]+)`, ([0-9]+) B/\1 \2 \3/' |
+		while read -r text name size; do
+			case $name in
+			*_counters) grep -q "WIRE_COUNTER_FIELD(name, text) __u64 name;" bpf/wire.h && [ "$size" = 8 ] ;;
+			*) grep -rqF "_Static_assert(sizeof(struct $name) == $size," bpf --include='*.h' ;;
+			esac || echo "$text: no assertion in bpf/ says that struct $name has $size bytes"
+		done
+}
+
+# The table of agent/README.md against the rules of includes.sh, each as "folder: words in order". Telemetry is allowed everywhere above util.
+words() {
+	tr ' ' '\n' | grep -vxE "telemetry|util|$1|" | sort | tr '\n' ' '
+}
+
+borders() {
+	local module rule told
+	sed -n "/^rules='/,/^'/p" tests/lint/includes.sh | grep '^[a-z]* *[a-z*]' | while read -r module rule; do
+		[ -d "agent/$module" ] || continue
+		told=$(sed -nE "s/^\| \`$module\` \|.*\| (.*) \|$/\1/p" agent/README.md | tr -d '`,' | sed 's/^everything$/*/')
+		[ "$(words "$module" <<<"$rule")" = "$(words "$module" <<<"$told")" ] ||
+			echo "agent/README.md: $module may include '$told', says the table; includes.sh says '$rule'"
+	done
+}
+
+findings=$({
+	links
+	sizes
+	borders
+} || true)
+[ -z "$findings" ] && exit 0
+printf '%s\n' "$findings"
+exit 1
