@@ -12,6 +12,7 @@
 #include "agent/cli/priority.h"
 #include "agent/util/clock.h"
 #include "agent/util/log.h"
+#include "agent/util/program_pages.h"
 #include "agent/version.h"
 
 static void on_signal(int signo, void *data)
@@ -174,6 +175,8 @@ int agent_init(struct agent *a, const struct agent_options *o, struct buf *why)
 	}
 	log_info_always("now listening for http traffic", LOG_STR("addr", o->listen),
 			LOG_UINT("port", http_server_port(a->server)));
+	/* The libraries are up: what only that needed does not lie below what loading takes. */
+	program_pages_release();
 	return 0;
 }
 

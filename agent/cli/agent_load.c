@@ -9,6 +9,7 @@
 #include "agent/cli/config_watch.h"
 #include "agent/util/clock.h"
 #include "agent/util/log.h"
+#include "agent/util/program_pages.h"
 
 /* A configuration without a `logging` block has the defaults. */
 static void configure_log(const struct graph *g)
@@ -60,6 +61,7 @@ int agent_load(struct agent *a, struct buf *why)
 	agent_self_metrics_loaded(a, r == 0);
 	if (r == 0)
 		warn_open_server(a);
+	program_pages_release();
 	a->ready = r == 0;
 	return r == RIVER_INVALID ? AGENT_LOAD_INVALID : r;
 }
