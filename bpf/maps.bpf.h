@@ -242,7 +242,7 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 4096);
+	__uint(max_entries, 4096); /* (set) 1 where none is named */
 	__type(key, __u32);
 	__type(value, __u8);
 } wanted_pids SEC(".maps");
@@ -250,7 +250,7 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 4096);
+	__uint(max_entries, 4096); /* (set) 1 where none is named */
 	__type(key, __u32);
 	__type(value, __u8);
 } wanted_tids SEC(".maps");

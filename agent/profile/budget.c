@@ -32,7 +32,7 @@ void budget_split(size_t limit_bytes, struct budget *ret_budget)
 		.max_opened =
 			MIN_OF(limit / BYTES_AN_OPENED_FILE, (size_t)OBJECT_TABLES_MAX_OPENED),
 		.ring_bytes = 2 * share,
-		.cache_bytes = share,
+		.cache_bytes = share / 2,
 		.sideband_bytes = share,
 		.code_names_bytes = share / 2,
 		.trim_bytes = share,

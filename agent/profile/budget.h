@@ -11,8 +11,8 @@
  *	 3/32	symbols of the kernel, its modules and BPF programs
  *	 4/32	intervals: the open one and the one being encoded, half each
  *	 2/32	samples on their way to the agent, where the rate and the CPUs want that much
- *	 1/32	frames that the CPUs have walked lately
- *	 1/32	everything small, the first processes; half of it names of interpreters' functions
+ *	 1/64	frames that the CPUs have walked lately
+ *	 3/64	everything small, the first processes; a third of it names of interpreters' functions
  *
  * On top come 1/32 for larger rings of process events where there are floods of these, 3 KiB for each further process (its entry 1.7 KiB, the
  * rest its arguments, paths and mappings), profiles that a receiver takes as they are, until it has them (9/128, agent/encode), and what the agent

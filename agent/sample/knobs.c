@@ -96,15 +96,25 @@ static int size_cache(struct sample_bpf *bpf, uint32_t parts)
 	return bpf_map__set_max_entries(bpf->maps.frame_cache, parts);
 }
 
-/* Where no runtime is known nothing is looked up in them. */
-static int size_runtimes(struct sample_bpf *bpf)
+/* What nothing is looked up in has one entry: buckets of a hash take memory before there is anything in it. */
+static int shrink_unused(struct sample_bpf *bpf, const struct sampler_options *o)
 {
-	struct bpf_map *const maps[] = { bpf->maps.runtimes, bpf->maps.runtime_images,
-					 bpf->maps.told };
+	bool no_runtimes = RUNTIME_MAX == RUNTIME_NONE + 1;
+	const struct {
+		struct bpf_map *map;
+		bool unused;
+	} maps[] = {
+		{ bpf->maps.runtimes, no_runtimes },
+		{ bpf->maps.runtime_images, no_runtimes },
+		{ bpf->maps.told, no_runtimes },
+		{ bpf->maps.wanted_pids, o->n_pids == 0 },
+		{ bpf->maps.wanted_tids, o->n_tids == 0 },
+	};
 	int r = 0;
 
-	for (size_t i = 0; i < ARRAY_SIZE(maps) && r == 0 && RUNTIME_MAX == RUNTIME_NONE + 1; i++)
-		r = bpf_map__set_max_entries(maps[i], 1);
+	for (size_t i = 0; i < ARRAY_SIZE(maps) && r == 0; i++)
+		if (maps[i].unused)
+			r = bpf_map__set_max_entries(maps[i].map, 1);
 	return r;
 }
 
@@ -130,7 +140,7 @@ int knobs_set(struct sample_bpf *bpf, const struct sampler_options *o)
 	if (r == 0)
 		r = size_cache(bpf, cache_parts(o));
 	if (r == 0)
-		r = size_runtimes(bpf);
+		r = shrink_unused(bpf, o);
 	if (r == 0)
 		r = bpf_map__set_max_entries(bpf->maps.processes,
 					     o->max_processes ? o->max_processes

@@ -48,14 +48,14 @@ static void check_parts(size_t limit)
 	size_t arena = (size_t)b.max_segments * WIRE_SEGMENT_BYTES;
 	assert_true(arena + b.work_bytes + b.symbol_bytes + b.kernel_symbol_bytes +
 			    2 * b.interval_bytes + b.cache_bytes + b.ring_bytes <=
-		    b.limit_bytes - b.limit_bytes / 32);
+		    b.limit_bytes - 3 * (b.limit_bytes / 64));
 	assert_true(b.max_segments >= 1 && b.max_segments <= WIRE_MAX_SEGMENTS);
 	assert_true(b.table_bytes >= arena / 2 && b.table_bytes < arena);
 	/* The largest mapping array there is. */
 	assert_true(arena - b.table_bytes >=
 		    WIRE_MAX_PROCESS_MAPPINGS * sizeof(struct wire_mapping));
 	assert_true(b.work_bytes > MIB && b.symbol_bytes >= MIB && b.interval_bytes >= MIB / 2);
-	assert_true(b.cache_bytes >= MIB / 4);
+	assert_true(b.cache_bytes >= MIB / 8);
 	/* An interval is named and encoded within one job's share; the arenas of names and addresses hold some chunks of 64 KiB. */
 	assert_true(b.names_bytes + b.namer_bytes + b.encoder_bytes <= b.work_bytes);
 	assert_true(b.names_bytes >= MIB / 2 && b.namer_bytes >= MIB / 2 && b.encoder_bytes >= MIB);

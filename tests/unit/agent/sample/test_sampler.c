@@ -554,6 +554,26 @@ static void test_cost(void **state)
 	printf("verifier: %u instructions processed\n", (unsigned int)instructions);
 }
 
+/* The buckets of a filter are there only where it is asked for. */
+static void test_no_filter_takes_no_memory(void **state)
+{
+	struct fixture *f = *state;
+	const uint32_t self = (uint32_t)getpid();
+	struct sampler_cost without, with;
+
+	if (refused())
+		skip();
+	start(f);
+	assert_int_equal(sampler_cost(f->sampler, &without), 0);
+	sampler_free(f->sampler);
+	f->sampler = NULL;
+	f->options.pids = f->options.tids = &self;
+	f->options.n_pids = f->options.n_tids = 1;
+	start(f);
+	assert_int_equal(sampler_cost(f->sampler, &with), 0);
+	assert_true(with.map_bytes >= without.map_bytes + 2 * SAMPLER_MAX_FILTERS * sizeof(void *));
+}
+
 static void test_tables(void **state)
 {
 	struct fixture *f = *state;
@@ -815,6 +835,7 @@ int main(void)
 		FIXTURE_TEST(test_stop_and_free),
 		FIXTURE_TEST(test_two_at_once),
 		FIXTURE_TEST(test_cost),
+		FIXTURE_TEST(test_no_filter_takes_no_memory),
 		FIXTURE_TEST(test_tables),
 		FIXTURE_TEST(test_walk_of_a_known_process),
 		FIXTURE_TEST(test_table_of_another_image),
