@@ -30,6 +30,12 @@ struct http_header {
 	const char *value;
 };
 
+/* A part of a body. */
+struct http_piece {
+	const void *data; /* may be NULL when n is 0 */
+	size_t n;
+};
+
 enum http_tls_version { HTTP_TLS_DEFAULT, HTTP_TLS10, HTTP_TLS11, HTTP_TLS12, HTTP_TLS13 };
 
 /* NULL: not set. A _pem (the text itself) goes before its _file. The default minimum is TLS 1.2. */
@@ -77,6 +83,9 @@ struct http_request_options {
 	const void *body; /* borrowed until the callback or the cancellation; everything else is
 			     copied at once */
 	size_t n_body;
+	/* Or a body of several pieces, one after the other, none of which is copied: they are borrowed as `body` is, the array too. */
+	const struct http_piece *pieces;
+	size_t n_pieces;
 	uint64_t timeout_ns;	   /* of the whole request; 0: none */
 	size_t max_response_bytes; /* 0: HTTP_DEFAULT_MAX_RESPONSE_BYTES */
 	const char *user_agent;

@@ -118,12 +118,32 @@ static curl_socket_t on_open_socket(void *data, curlsocktype purpose, struct cur
 	return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
+static bool has_body(const struct http_request_options *o)
+{
+	return o->body || o->n_pieces > 0;
+}
+
+static void set_pieces(struct http_request *rq, const struct http_request_options *o, int *r)
+{
+	rq->pieces = o->pieces;
+	rq->n_pieces = o->n_pieces;
+	request_set(rq, r, CURLOPT_POSTFIELDSIZE_LARGE,
+		    (curl_off_t)request_pieces_bytes(o->pieces, o->n_pieces));
+	request_set(rq, r, CURLOPT_READFUNCTION, request_on_read);
+	request_set(rq, r, CURLOPT_READDATA, rq);
+	request_set(rq, r, CURLOPT_SEEKFUNCTION, request_on_seek);
+	request_set(rq, r, CURLOPT_SEEKDATA, rq);
+}
+
 static void set_method(struct http_request *rq, const struct http_request_options *o, int *r)
 {
-	if (o->body) {
+	if (has_body(o))
 		request_set(rq, r, CURLOPT_POST, 1L);
+	if (o->body) {
 		request_set(rq, r, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)o->n_body);
 		request_set(rq, r, CURLOPT_POSTFIELDS, (const char *)o->body);
+	} else if (has_body(o)) {
+		set_pieces(rq, o, r);
 	}
 	if (!o->method)
 		return;
@@ -131,7 +151,7 @@ static void set_method(struct http_request *rq, const struct http_request_option
 		*r = -EINVAL;
 	else if (strcmp(o->method, "HEAD") == 0)
 		request_set(rq, r, CURLOPT_NOBODY, 1L);
-	else if (strcmp(o->method, o->body ? "POST" : "GET") != 0)
+	else if (strcmp(o->method, has_body(o) ? "POST" : "GET") != 0)
 		request_set(rq, r, CURLOPT_CUSTOMREQUEST, o->method);
 }
 

@@ -19,10 +19,14 @@ struct http_request {
 	struct curl_slist *proxy_headers;
 	struct curl_slist *connect_to;
 	struct buf body;
-	http_data_fn on_data; /* gets what is not kept in the body; NULL: nothing */
-	http_open_fn on_open; /* NULL: nobody wants to know */
+	/* Of the body that is sent; borrowed. */
+	const struct http_piece *pieces;
+	size_t n_pieces;
+	size_t piece, piece_at; /* from where on it is still to be sent */
+	http_data_fn on_data;	/* gets what is not kept in the body; NULL: nothing */
+	http_open_fn on_open;	/* NULL: nobody wants to know */
 	bool too_large;
-	bool stopped; /* by on_data */
+	bool stopped;	      /* by on_data */
 	struct origin origin; /* of the last URL that was sent to; no host: of none yet */
 	bool has_headers;     /* that are for the first one alone */
 	/* For a person: where a redirect led that was not followed, two hosts and a sentence; "": nowhere. */
@@ -54,6 +58,10 @@ int request_add_header(struct http_request *request, const char *name, const cha
 
 /* For libcurl: before each sending of the request, a redirect's included. CURL_PREREQFUNC_OK, or _ABORT: not there. */
 int request_on_send(void *request, char *conn_ip, char *local_ip, int conn_port, int local_port);
+/* For libcurl: what goes out, and from its beginning once more. */
+size_t request_on_read(char *room, size_t size, size_t n, void *request);
+int request_on_seek(void *request, curl_off_t offset, int origin);
+uint64_t request_pieces_bytes(const struct http_piece *pieces, size_t n);
 /* For libcurl: what comes in. */
 size_t request_on_body(char *bytes, size_t size, size_t n, void *request);
 size_t request_on_header(char *bytes, size_t size, size_t n, void *request);

@@ -118,10 +118,7 @@ static int setup(void **state)
 {
 	static const struct http_route routes[] = {
 		{ .method = "GET", .path = "/echo", .fn = answer_echo },
-		{ .method = "POST",
-		  .path = "/echo",
-		  .fn = answer_echo,
-		  .max_body_bytes = 4 << 20 },
+		{ .method = "POST", .path = "/echo", .fn = answer_echo, .max_body_bytes = 4 << 20 },
 		{ .method = "GET", .path = "/busy", .fn = answer_busy },
 		{ .method = "GET", .path = "/large", .fn = answer_large },
 		{ .method = "POST",
@@ -273,6 +270,43 @@ static void test_large_body_is_sent(void **state)
 	do_request(f, &options);
 	assert_int_equal(f->status, 200);
 	assert_non_null(strstr(f->body, "\n3145728 xxxx"));
+	assert_null(strstr(f->body, "Expect"));
+}
+
+/* Sent anew after a redirect, here and to another server, from the beginning on. */
+static void test_pieces(void **state)
+{
+	static const char *const paths[] = { "/echo", "/redirect", "/away" };
+	struct fixture *f = *state;
+	struct http_piece pieces[] = { { "he", 2 }, { NULL, 0 }, { "ad|", 3 }, { "t", 1 } };
+	struct http_request_options options = { .pieces = pieces,
+						.n_pieces = ARRAY_SIZE(pieces),
+						.follow_redirects = true };
+
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
+		options.url = at(f, http_server_port(f->server), paths[i]);
+		do_request(f, &options);
+		assert_string_equal(strrchr(f->body, '\n'), "\n6 head|t");
+	}
+}
+
+/* More than libcurl takes at once, so it has sent some of it before it learns of the redirect. */
+static void test_large_pieces(void **state)
+{
+	struct fixture *f = *state;
+	_cleanup_free_ char *body = calloc(1, 3 << 20);
+	struct http_piece pieces[] = { { "head", 4 }, { body, 3 << 20 }, { "tail", 4 } };
+	struct http_request_options options = { .url = at(f, http_server_port(f->server),
+							  "/redirect"),
+						.pieces = pieces,
+						.n_pieces = ARRAY_SIZE(pieces),
+						.follow_redirects = true };
+
+	assert_non_null(body);
+	memset(body, 'x', 3 << 20);
+	do_request(f, &options);
+	assert_int_equal(f->status, 200);
+	assert_non_null(strstr(f->body, "\n3145736 headxxxx"));
 	assert_null(strstr(f->body, "Expect"));
 }
 
@@ -591,6 +625,8 @@ static const struct CMUnitTest plain_tests[] = {
 	TEST(test_post),
 	TEST(test_basic_auth),
 	TEST(test_large_body_is_sent),
+	TEST(test_pieces),
+	TEST(test_large_pieces),
 	TEST(test_status_and_headers),
 	TEST(test_head),
 	TEST(test_too_large),
