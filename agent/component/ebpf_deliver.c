@@ -114,7 +114,7 @@ void ebpf_on_interval(const struct interval *interval, struct build *build, void
 	for (const struct built *b = build->first; b; b = b->next) {
 		forward(c, b);
 		n_profiles++;
-		n_bytes += b->profile->forms[FORM_PPROF].n;
+		n_bytes += profile_form_bytes(b->profile, FORM_PPROF);
 	}
 	ebpf_metrics_session(e->metrics);
 	say_kernel_hidden(e, build);

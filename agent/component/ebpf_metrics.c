@@ -373,6 +373,6 @@ void ebpf_metrics_profile(struct ebpf_metrics *m, const struct profile *profile)
 
 	metric_add(service_series(m, &pprofs, service ? service : ""), 1);
 	metric_add(service_series(m, &pprof_bytes, service ? service : ""),
-		   profile->forms[FORM_PPROF].n);
+		   profile_form_bytes(profile, FORM_PPROF));
 	metric_add(service_series(m, &pprof_samples, service ? service : ""), profile->n_samples);
 }

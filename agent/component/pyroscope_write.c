@@ -102,19 +102,18 @@ static int outlet_new(struct component *c, const struct write_args *args,
 static int push(struct write *w, struct profile *profile)
 {
 	struct push_label labels[LABELS_RAW_MAX];
-	const struct pprof_bytes *pprof;
-	int r = profile_encode(profile, FORM_PPROF, &pprof);
-
-	if (r < 0)
-		return r;
 	struct push_item item = {
 		.labels = labels,
 		.n_labels = MIN_OF(profile->labels->n, (size_t)LABELS_RAW_MAX),
-		.pprof = pprof->data,
-		.n_pprof = pprof->n,
+		.bytes = profile_form(profile, FORM_PPROF),
 		.time_ns = profile->time_ns,
 		.n_samples = profile->n_samples,
 	};
+	/* Its interval was closed before there was an endpoint: sending begins with the next. */
+	if (!item.bytes) {
+		pusher_lost(w->outlet->pusher);
+		return 0;
+	}
 	for (size_t i = 0; i < item.n_labels; i++)
 		labels[i] = (struct push_label){ profile->labels->items[i].name,
 						 profile->labels->items[i].value };

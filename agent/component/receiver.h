@@ -20,7 +20,8 @@ struct receiver_stats {
 };
 
 struct receiver {
-	/* Takes a reference for as long as it needs the profile. What it wants has been made, unless it was not there when the interval was closed. */
+	/* Takes a reference for as long as it needs the profile, or its form. What it wants has been made, unless it was not there when the interval was
+	 * closed: then it counts the profile as dropped, as nothing is encoded here. */
 	void (*receive)(struct receiver *r, struct profile *profile);
 	unsigned int wants; /* PROFILE_WANT bits; may change */
 	void (*stats)(const struct receiver *r, struct receiver_stats *ret_stats);

@@ -41,7 +41,7 @@ void profile_unref(struct profile *p)
 		return;
 	pprof_builder_free(p->tables);
 	for (size_t i = 0; i < FORM_MAX; i++)
-		pprof_bytes_fini(&p->forms[i]);
+		shared_bytes_unref(p->forms[i]);
 	labels_unref(p->labels);
 	free(p);
 }
@@ -53,16 +53,29 @@ void profile_set_labels(struct profile *p, struct labels *labels)
 	p->labels = labels;
 }
 
-int profile_encode(struct profile *p, enum profile_form form, const struct pprof_bytes **ret_bytes)
+int profile_encode(const struct profile *p, enum profile_form form, struct pprof_bytes *ret_bytes)
 {
-	struct pprof_bytes *bytes = &p->forms[form];
-	int r = 0;
+	return p->tables ? encoders[form](p, ret_bytes) : -ENODATA;
+}
 
-	if (!bytes->data)
-		r = p->tables ? encoders[form](p, bytes) : -ENODATA;
-	if (r == 0)
-		*ret_bytes = bytes;
-	return r;
+int profile_make(struct profile *p, enum profile_form form)
+{
+	struct pprof_bytes bytes;
+
+	if (p->forms[form])
+		return 0;
+	int r = profile_encode(p, form, &bytes);
+	return r < 0 ? r : shared_bytes_new(bytes.data, bytes.n, &p->forms[form]);
+}
+
+struct shared_bytes *profile_form(const struct profile *p, enum profile_form form)
+{
+	return p->forms[form];
+}
+
+size_t profile_form_bytes(const struct profile *p, enum profile_form form)
+{
+	return p->forms[form] ? p->forms[form]->n : 0;
 }
 
 void profile_drop_tables(struct profile *p)
@@ -76,6 +89,6 @@ size_t profile_memory_bytes(const struct profile *p)
 	size_t n = sizeof(*p) + (p->tables ? pprof_builder_memory_bytes(p->tables) : 0);
 
 	for (size_t i = 0; i < FORM_MAX; i++)
-		n += p->forms[i].n;
+		n += profile_form_bytes(p, i);
 	return n;
 }

@@ -6,8 +6,8 @@
  *	worker:  tables ──► profile ──► the forms that receivers have asked for
  *	loop:    profile ──► receivers, a reference each
  *
- * A profile belongs to the worker until it is delivered, and to the loop thread afterwards: these make its forms, nobody else. Its tables never
- * change, so any thread that has a reference may read them. References are taken and dropped on any thread.
+ * A profile belongs to the worker until it is delivered: that makes its forms, nobody else. Afterwards it never changes, so any thread that has
+ * a reference may read it. References are taken and dropped on any thread. A form has references of its own: who only sends bytes keeps no tables.
  */
 #ifndef XAGENT_AGENT_ENCODE_PROFILE_H
 #define XAGENT_AGENT_ENCODE_PROFILE_H
@@ -18,6 +18,7 @@
 
 #include "agent/target/label.h"
 #include "agent/util/cleanup.h"
+#include "agent/util/shared_bytes.h"
 #include "pprof/pprof.h"
 
 /* A form for each encoder. */
@@ -38,7 +39,7 @@ struct profile {
 	uint64_t time_ns;
 	/* Types, period, samples, locations, functions, mappings, texts: frozen. NULL: a form of it is all that is left. */
 	struct pprof_builder *tables;
-	struct pprof_bytes forms[FORM_MAX]; /* empty: not made */
+	struct shared_bytes *forms[FORM_MAX]; /* a reference each; NULL: not made */
 };
 
 /* With one reference; takes the builder (which becomes NULL) in any case, and a reference to the labels. 0 or -ENOMEM. */
@@ -51,8 +52,14 @@ DEFINE_CLEANUP(struct profile *, profile_unref);
 /* Other labels; before anybody else has a reference. */
 void profile_set_labels(struct profile *p, struct labels *labels);
 
-/* The form, borrowed from the profile; made now if it was not. 0; -ENODATA: there are no tables to make it of; -ENOMEM, -EFBIG. */
-int profile_encode(struct profile *p, enum profile_form form, const struct pprof_bytes **ret_bytes);
+/* Makes the form, if it was not made; before anybody else has a reference. 0; -ENODATA: there are no tables to make it of; -ENOMEM, -EFBIG. */
+int profile_make(struct profile *p, enum profile_form form);
+/* The form, borrowed from the profile; NULL: it was not made. */
+struct shared_bytes *profile_form(const struct profile *p, enum profile_form form);
+/* How long it is; 0: it was not made. */
+size_t profile_form_bytes(const struct profile *p, enum profile_form form);
+/* Runs the encoder for who takes the bytes and is the only one. The same results. */
+int profile_encode(const struct profile *p, enum profile_form form, struct pprof_bytes *ret_bytes);
 /* Its forms are all that anybody wants. */
 void profile_drop_tables(struct profile *p);
 

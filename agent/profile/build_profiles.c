@@ -70,7 +70,6 @@ static int encoder_open(struct encoder *e)
 /* What receivers want, and no more. Tables for which there is no room go out as bytes, which are a tenth of them. */
 static int make_forms(struct build *b, struct profile *p)
 {
-	const struct pprof_bytes *ignored;
 	size_t n_bytes = pprof_builder_memory_bytes(p->tables);
 	bool has_room = n_bytes <= b->max_bytes / 2 - MIN_OF(b->kept_bytes, b->max_bytes / 2);
 	unsigned int wants = has_room ? b->wants : b->wants | PROFILE_WANT(FORM_PPROF);
@@ -78,7 +77,7 @@ static int make_forms(struct build *b, struct profile *p)
 
 	for (enum profile_form form = 0; r == 0 && form < FORM_MAX; form++)
 		if (wants & PROFILE_WANT(form))
-			r = profile_encode(p, form, &ignored);
+			r = profile_make(p, form);
 	if (r < 0)
 		return r;
 	if ((wants & PROFILE_WANT(FORM_PPROF)) && !(has_room && wants & PROFILE_WANT_TABLES))
@@ -107,13 +106,11 @@ static int put_profile(struct encoder *e, struct profile *p)
 static int put_file(struct encoder *e, struct profile *p)
 {
 	_cleanup_(profile_unrefp) struct profile *owned = p;
-	const struct pprof_bytes *made;
-	int r = profile_encode(owned, e->form, &made);
+	struct pprof_bytes bytes;
+	int r = profile_encode(owned, e->form, &bytes);
 
 	if (r < 0)
 		return r;
-	struct pprof_bytes bytes = *made;
-	owned->forms[e->form] = (struct pprof_bytes){ 0 };
 	return build_put(e->build, &(struct built){ .event = e->event,
 						    .source = e->source,
 						    .bytes = bytes.data,

@@ -1,13 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The body of a Push request. */
+/*
+ * The body of a Push request.
+ *
+ * protobuf-c packs a message by handing over its bytes in their order, a field's contents where they lie: so those of the profile are found
+ * there by their address, and borrowed.
+ */
 #include "agent/push/encode.h"
 
 #include <errno.h>
 
 #include "agent/push/push.pb-c.h"
 
-int push_encode(const struct push_labels *labels, const void *pprof, size_t n_pprof,
-		uint8_t **ret_body, size_t *ret_n)
+struct sink {
+	ProtobufCBuffer base;
+	struct push_body *body;
+	const struct shared_bytes *shared;
+};
+
+static void append(ProtobufCBuffer *base, size_t n, const uint8_t *bytes)
+{
+	struct sink *sink = (struct sink *)base;
+
+	if (bytes == sink->shared->data)
+		push_body_add_shared(sink->body, sink->shared);
+	else
+		push_body_add(sink->body, bytes, n);
+}
+
+int push_encode(const struct push_profile *profile, struct push_body *body)
 {
 	Push__V1__LabelPair pairs[PUSH_MAX_LABELS];
 	Push__V1__LabelPair *pair_list[PUSH_MAX_LABELS];
@@ -16,27 +36,22 @@ int push_encode(const struct push_labels *labels, const void *pprof, size_t n_pp
 	Push__V1__RawProfileSeries series = PUSH__V1__RAW_PROFILE_SERIES__INIT;
 	Push__V1__RawProfileSeries *series_list = &series;
 	Push__V1__PushRequest request = PUSH__V1__PUSH_REQUEST__INIT;
+	struct sink sink = { .base.append = append, .body = body, .shared = profile->bytes };
 
-	if (n_pprof > PUSH_MAX_PPROF_BYTES)
-		return -EMSGSIZE;
-	for (size_t i = 0; i < labels->n; i++) {
+	for (size_t i = 0; i < profile->n_labels; i++) {
 		push__v1__label_pair__init(&pairs[i]);
-		pairs[i].name = (char *)labels->items[i].name;
-		pairs[i].value = (char *)labels->items[i].value;
+		pairs[i].name = (char *)profile->labels[i].name;
+		pairs[i].value = (char *)profile->labels[i].value;
 		pair_list[i] = &pairs[i];
 	}
-	sample.raw_profile = (ProtobufCBinaryData){ .len = n_pprof, .data = (uint8_t *)pprof };
-	series.n_labels = labels->n;
+	sample.raw_profile = (ProtobufCBinaryData){ .len = profile->bytes->n,
+						    .data = (uint8_t *)profile->bytes->data };
+	series.n_labels = profile->n_labels;
 	series.labels = pair_list;
 	series.n_samples = 1;
 	series.samples = &samples;
 	request.n_series = 1;
 	request.series = &series_list;
-	size_t n = push__v1__push_request__get_packed_size(&request);
-	uint8_t *body = malloc(n);
-	if (!body)
-		return -ENOMEM;
-	*ret_n = push__v1__push_request__pack(&request, body);
-	*ret_body = body;
+	(void)push__v1__push_request__pack_to_buffer(&request, &sink.base);
 	return 0;
 }

@@ -20,7 +20,7 @@
 
 #include "agent/http/retry_after.h"
 #include "agent/http/url.h"
-#include "agent/push/metrics.h"
+#include "agent/push/flight.h"
 #include "agent/push/request.h"
 #include "agent/util/clock.h"
 #include "agent/util/hash.h"
@@ -28,6 +28,8 @@
 #include "agent/util/macro.h"
 
 #define MESSAGE_MAX_BYTES 100
+/* Of the label set in a log line. */
+#define LABELS_TEXT_MAX_BYTES 1024
 
 /* Refusals are logged once an interval for each of these; the last is for all others. */
 static const unsigned int push_refusal_classes[] = { 400, 401, 403, 404, 413, 429, 0 };
@@ -37,9 +39,10 @@ struct push_endpoint {
 	struct push_endpoint_options options; /* a copy */
 	char *target_url;
 	struct push_queue queue;
-	struct list flight;
-	size_t n_flight;
-	size_t n_flight_bytes;
+	struct list flights;
+	size_t n_flights;
+	size_t n_flying; /* profiles in them */
+	size_t n_flying_bytes;
 	struct loop_timer *timer;
 	bool waiting;	      /* for the timer */
 	uint64_t deadline_ns; /* of the flush; 0: none */
@@ -54,12 +57,12 @@ static void endpoint_pump(struct push_endpoint *e);
 
 static size_t endpoint_n_kept(const struct push_endpoint *e)
 {
-	return e->queue.n + e->n_flight;
+	return e->queue.n + e->n_flying;
 }
 
 static size_t endpoint_kept_bytes(const struct push_endpoint *e)
 {
-	return e->queue.n_bytes + e->n_flight_bytes;
+	return e->queue.n_bytes + e->n_flying_bytes;
 }
 
 static void endpoint_update_gauges(struct push_endpoint *e)
@@ -70,49 +73,57 @@ static void endpoint_update_gauges(struct push_endpoint *e)
 
 static void entry_free(struct push_entry *entry)
 {
-	push_body_unref(entry->body);
+	push_profile_unref(entry->profile);
 	free(entry);
 }
 
 static void endpoint_count_dropped(struct push_endpoint *e, enum push_drop_cause cause,
-				   size_t n_pprof)
+				   size_t n_bytes)
 {
 	e->stats.dropped_profiles++;
-	e->stats.dropped_bytes += n_pprof;
+	e->stats.dropped_bytes += n_bytes;
 	metric_add(e->metrics.dropped_profiles, 1);
-	metric_add(e->metrics.dropped_bytes, n_pprof);
+	metric_add(e->metrics.dropped_bytes, n_bytes);
 	metric_add(e->metrics.causes[cause], 1);
 	if (cause != PUSH_DROP_FULL)
 		return;
 	telemetry_count(e->ctx->telemetry, TELEMETRY_push_queue_dropped_profiles, 1);
-	telemetry_count(e->ctx->telemetry, TELEMETRY_push_queue_dropped_bytes, n_pprof);
+	telemetry_count(e->ctx->telemetry, TELEMETRY_push_queue_dropped_bytes, n_bytes);
 }
 
 static void endpoint_finish(struct push_endpoint *e, struct push_entry *entry)
 {
 	metric_observe(e->metrics.latency_endpoint,
-		       (double)(clock_mono_ns() - entry->body->begin_ns) / NS_PER_S);
+		       (double)(clock_mono_ns() - entry->profile->begin_ns) / NS_PER_S);
 	entry_free(entry);
 }
 
 static void endpoint_drop(struct push_endpoint *e, struct push_entry *entry,
 			  enum push_drop_cause cause)
 {
-	endpoint_count_dropped(e, cause, entry->body->n_pprof);
+	endpoint_count_dropped(e, cause, entry->profile->bytes->n);
 	endpoint_finish(e, entry);
+}
+
+static void endpoint_log_sent(const struct push_endpoint *e, const struct push_profile *p)
+{
+	_cleanup_buf_ struct buf labels = BUF_INIT(LABELS_TEXT_MAX_BYTES);
+
+	push_labels_print(p->labels, p->n_labels, &labels);
+	log_debug("profile pushed", LOG_STR("endpoint", e->options.url),
+		  LOG_UINT("bytes", p->bytes->n), LOG_UINT("samples", p->n_samples),
+		  LOG_STR("labels", buf_str(&labels)));
 }
 
 static void endpoint_sent(struct push_endpoint *e, struct push_entry *entry)
 {
 	e->stats.sent_profiles++;
-	e->stats.sent_bytes += entry->body->n_pprof;
-	e->stats.sent_samples += entry->body->n_samples;
+	e->stats.sent_bytes += entry->profile->bytes->n;
+	e->stats.sent_samples += entry->profile->n_samples;
 	metric_add(e->metrics.sent_profiles, 1);
-	metric_add(e->metrics.sent_bytes, entry->body->n_pprof);
-	log_debug("profile pushed", LOG_STR("endpoint", e->options.url),
-		  LOG_UINT("bytes", entry->body->n_pprof),
-		  LOG_UINT("samples", entry->body->n_samples),
-		  LOG_STR("labels", entry->body->labels_text));
+	metric_add(e->metrics.sent_bytes, entry->profile->bytes->n);
+	if (log_enabled(LOG_LEVEL_DEBUG))
+		endpoint_log_sent(e, entry->profile);
 	endpoint_finish(e, entry);
 }
 
@@ -128,15 +139,17 @@ static struct ratelimit *endpoint_refusal_limit(struct push_endpoint *e, unsigne
 static void endpoint_refused(struct push_endpoint *e, struct push_entry *entry, unsigned int status,
 			     const struct push_reason *reason)
 {
+	_cleanup_buf_ struct buf labels = BUF_INIT(LABELS_TEXT_MAX_BYTES);
 	char message[MESSAGE_MAX_BYTES];
 
 	e->last_error = *reason;
+	push_labels_print(entry->profile->labels, entry->profile->n_labels, &labels);
 	(void)snprintf(message, sizeof(message), "%s refused a profile", e->ctx->protocol->server);
 	log_write(LOG_LEVEL_WARN, endpoint_refusal_limit(e, status), message,
 		  (const struct log_field[]){ LOG_STR("endpoint", e->options.url),
 					      LOG_STR("err", reason->text),
-					      LOG_UINT("bytes", entry->body->n_pprof),
-					      LOG_STR("labels", entry->body->labels_text),
+					      LOG_UINT("bytes", entry->profile->bytes->n),
+					      LOG_STR("labels", buf_str(&labels)),
 					      { .key = NULL } });
 	endpoint_drop(e, entry, PUSH_DROP_REFUSED);
 }
@@ -201,12 +214,8 @@ static void endpoint_failed(struct push_endpoint *e, unsigned int status, uint64
 	loop_timer_arm(e->timer, now + wait_ns);
 }
 
-static void endpoint_retry(struct push_endpoint *e, struct push_entry *entry, unsigned int status,
-			   const struct push_reason *reason, uint64_t server_wait_ns)
+static void entry_retry(struct push_endpoint *e, struct push_entry *entry)
 {
-	bool first_of_wave = entry->wave == e->wave;
-
-	e->last_error = *reason;
 	entry->n_attempts++;
 	if (backoff_has_attempt(&e->options.backoff, entry->n_attempts)) {
 		metric_add(e->metrics.retries, 1);
@@ -214,7 +223,17 @@ static void endpoint_retry(struct push_endpoint *e, struct push_entry *entry, un
 	} else {
 		endpoint_drop(e, entry, PUSH_DROP_ATTEMPTS);
 	}
-	if (first_of_wave)
+}
+
+static void endpoint_retry(struct push_endpoint *e, struct push_flight *flight, unsigned int status,
+			   const struct push_reason *reason, uint64_t server_wait_ns)
+{
+	struct push_entry *entry;
+
+	e->last_error = *reason;
+	while ((entry = push_flight_take(flight)))
+		entry_retry(e, entry);
+	if (flight->wave == e->wave)
 		endpoint_failed(e, status, server_wait_ns);
 }
 
@@ -226,51 +245,90 @@ static uint64_t endpoint_server_wait(const struct http_result *result)
 											   : 0;
 }
 
-static void endpoint_on_done(const struct http_result *result, void *data)
+static void endpoint_remove(struct push_endpoint *e, struct push_flight *flight)
 {
-	struct push_entry *entry = data;
-	struct push_endpoint *e = entry->endpoint;
-	unsigned int wave = entry->wave;
+	list_remove(&flight->node);
+	e->n_flights--;
+	e->n_flying -= flight->n;
+	e->n_flying_bytes -= flight->n_bytes;
+}
+
+/* What is in a request has its fate in common. */
+static void endpoint_judge(struct push_endpoint *e, struct push_flight *flight,
+			   const struct http_result *result)
+{
+	struct push_entry *entry;
 	struct push_reason reason;
 
-	entry->request = NULL;
-	list_remove(&entry->node);
-	e->n_flight--;
-	e->n_flight_bytes -= entry->body->n;
-	metric_observe(e->metrics.latency_attempt, (double)result->time_ns / NS_PER_S);
 	switch (e->ctx->protocol->judge(result, e->options.retry_on_http_429, &reason)) {
 	case PUSH_SENT:
-		endpoint_sent(e, entry);
-		endpoint_is_back(e, wave);
+		while ((entry = push_flight_take(flight)))
+			endpoint_sent(e, entry);
+		endpoint_is_back(e, flight->wave);
 		break;
 	case PUSH_DROP:
-		endpoint_refused(e, entry, result->status, &reason);
-		endpoint_is_back(e, wave);
+		while ((entry = push_flight_take(flight)))
+			endpoint_refused(e, entry, result->status, &reason);
+		endpoint_is_back(e, flight->wave);
 		break;
 	case PUSH_RETRY:
-		endpoint_retry(e, entry, push_has_answer(result) ? result->status : 0, &reason,
+		endpoint_retry(e, flight, push_has_answer(result) ? result->status : 0, &reason,
 			       endpoint_server_wait(result));
 		break;
 	}
+}
+
+static void endpoint_on_done(const struct http_result *result, void *data)
+{
+	_cleanup_(push_flight_freep) struct push_flight *flight = data;
+	struct push_endpoint *e = flight->endpoint;
+
+	flight->request = NULL;
+	endpoint_remove(e, flight);
+	metric_observe(e->metrics.latency_attempt, (double)result->time_ns / NS_PER_S);
+	endpoint_judge(e, flight, result);
 	endpoint_pump(e);
 }
 
-static void endpoint_start(struct push_endpoint *e, struct push_entry *entry)
+static void endpoint_add(struct push_endpoint *e, struct push_flight *flight)
 {
-	struct push_reason reason;
+	list_push_back(&e->flights, &flight->node);
+	e->n_flights++;
+	e->n_flying += flight->n;
+	e->n_flying_bytes += flight->n_bytes;
+}
 
-	entry->wave = e->wave;
+static int endpoint_send(struct push_endpoint *e, struct push_flight *flight,
+			 struct push_reason *ret_reason)
+{
 	const struct push_target target = { e->ctx->protocol, &e->options, e->target_url,
 					    e->ctx->user_agent };
-	int r = push_request_start(e->ctx->http, &target, entry->body, endpoint_on_done, entry,
-				   &entry->request, &reason);
-	if (r < 0) {
-		endpoint_retry(e, entry, 0, &reason, 0);
+
+	flight->wave = e->wave;
+	return push_request_start(e->ctx->http, &target, &flight->body, endpoint_on_done, flight,
+				  &flight->request, ret_reason);
+}
+
+static void endpoint_start(struct push_endpoint *e, struct push_entry *first)
+{
+	_cleanup_(push_flight_freep) struct push_flight *flight = push_flight_new(e);
+	struct push_reason reason;
+	struct push_entry *entry;
+
+	if (!flight) {
+		endpoint_drop(e, first, PUSH_DROP_ENCODE);
 		return;
 	}
-	list_push_back(&e->flight, &entry->node);
-	e->n_flight++;
-	e->n_flight_bytes += entry->body->n;
+	push_flight_add(flight, first);
+	if (push_flight_encode(flight, e->ctx->protocol) < 0) {
+		while ((entry = push_flight_take(flight)))
+			endpoint_drop(e, entry, PUSH_DROP_ENCODE);
+		return;
+	}
+	if (endpoint_send(e, flight, &reason) < 0)
+		endpoint_retry(e, flight, 0, &reason, 0);
+	else
+		endpoint_add(e, TAKE_PTR(flight));
 }
 
 static void endpoint_drop_old(struct push_endpoint *e)
@@ -288,7 +346,8 @@ static void endpoint_pump(struct push_endpoint *e)
 	struct push_entry *entry;
 
 	endpoint_drop_old(e);
-	while (!e->waiting && e->n_flight < (e->stats.n_failures > 0 ? 1 : e->ctx->max_in_flight) &&
+	while (!e->waiting &&
+	       e->n_flights < (e->stats.n_failures > 0 ? 1 : e->ctx->max_in_flight) &&
 	       (entry = push_queue_take_next(&e->queue)))
 		endpoint_start(e, entry);
 	endpoint_update_gauges(e);
@@ -304,26 +363,25 @@ static void endpoint_on_timer(void *data)
 	endpoint_pump(e);
 }
 
-void push_endpoint_put(struct push_endpoint *e, struct push_body *body)
+void push_endpoint_put(struct push_endpoint *e, struct push_profile *profile)
 {
 	struct push_entry *entry = calloc(1, sizeof(*entry));
 
-	if (!entry || body->n > e->queue.max_bytes) {
+	if (!entry || profile->n > e->queue.max_bytes) {
 		free(entry);
-		endpoint_count_dropped(e, PUSH_DROP_FULL, body->n_pprof);
+		endpoint_count_dropped(e, PUSH_DROP_FULL, profile->bytes->n);
 		return;
 	}
-	entry->endpoint = e;
-	entry->body = push_body_ref(body);
+	entry->profile = push_profile_ref(profile);
 	push_queue_put(&e->queue, entry);
 	while (push_queue_is_over(&e->queue))
 		endpoint_drop(e, push_queue_take_oldest(&e->queue), PUSH_DROP_FULL);
 	endpoint_pump(e);
 }
 
-void push_endpoint_lost(struct push_endpoint *e, size_t n_pprof)
+void push_endpoint_lost(struct push_endpoint *e, enum push_drop_cause cause, size_t n_bytes)
 {
-	endpoint_count_dropped(e, PUSH_DROP_ENCODE, n_pprof);
+	endpoint_count_dropped(e, cause, n_bytes);
 }
 
 bool push_endpoint_is_idle(const struct push_endpoint *e)
@@ -343,14 +401,15 @@ void push_endpoint_flush(struct push_endpoint *e, uint64_t deadline_ns)
 
 static void endpoint_land(struct push_endpoint *e)
 {
-	LIST_FOREACH (&e->flight, node) {
-		struct push_entry *entry = LIST_ENTRY(node, struct push_entry, node);
+	LIST_FOREACH (&e->flights, node) {
+		struct push_flight *flight = LIST_ENTRY(node, struct push_flight, node);
+		struct push_entry *entry;
 
-		http_request_cancel(entry->request);
-		list_remove(&entry->node);
-		push_queue_put(&e->queue, entry);
+		endpoint_remove(e, flight);
+		while ((entry = push_flight_take(flight)))
+			push_queue_put(&e->queue, entry);
+		push_flight_free(flight);
 	}
-	e->n_flight = e->n_flight_bytes = 0;
 }
 
 void push_endpoint_give_up(struct push_endpoint *e)
@@ -439,7 +498,7 @@ int push_endpoint_new(struct push_context *ctx, const struct push_endpoint_optio
 	if (!e)
 		return -ENOMEM;
 	e->ctx = ctx;
-	list_init(&e->flight);
+	list_init(&e->flights);
 	push_queue_init(&e->queue, ctx->max_queue_items, ctx->max_queue_bytes);
 	for (size_t i = 0; i < ARRAY_SIZE(e->refusals); i++)
 		e->refusals[i] =

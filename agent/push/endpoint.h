@@ -5,12 +5,15 @@
 #define XAGENT_AGENT_PUSH_ENDPOINT_H
 
 #include "agent/http/client.h"
+#include "agent/push/metrics.h"
 #include "agent/push/options.h"
 #include "agent/push/protocol.h"
 #include "agent/push/push.h"
 #include "agent/push/queue.h"
 #include "agent/telemetry/telemetry.h"
 #include "agent/util/loop.h"
+
+struct push_endpoint;
 
 /* What the endpoints of one pusher share. Outlives them; strings borrowed from the pusher. */
 struct push_context {
@@ -39,9 +42,9 @@ void push_endpoint_free(struct push_endpoint *e);
 DEFINE_CLEANUP(struct push_endpoint *, push_endpoint_free);
 
 /* Takes a reference. */
-void push_endpoint_put(struct push_endpoint *e, struct push_body *body);
-/* Counts a profile that could not be made into a request. */
-void push_endpoint_lost(struct push_endpoint *e, size_t n_pprof);
+void push_endpoint_put(struct push_endpoint *e, struct push_profile *profile);
+/* Counts a profile that was lost before it could wait. */
+void push_endpoint_lost(struct push_endpoint *e, enum push_drop_cause cause, size_t n_bytes);
 
 /* From now on nothing waits longer than until deadline_ns (monotonic). */
 void push_endpoint_flush(struct push_endpoint *e, uint64_t deadline_ns);

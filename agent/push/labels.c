@@ -103,11 +103,11 @@ void push_labels_select(const struct push_label *labels, size_t n_labels,
 	*ret_labels = out;
 }
 
-void push_labels_print(const struct push_labels *labels, struct buf *out)
+void push_labels_print(const struct push_label *labels, size_t n, struct buf *out)
 {
 	(void)buf_append_char(out, '{');
-	for (size_t i = 0; i < labels->n; i++)
-		(void)buf_printf(out, "%s%s=\"%s\"", i > 0 ? ", " : "", labels->items[i].name,
-				 labels->items[i].value);
+	for (size_t i = 0; i < n; i++)
+		(void)buf_printf(out, "%s%s=\"%s\"", i > 0 ? ", " : "", labels[i].name,
+				 labels[i].value);
 	(void)buf_append_char(out, '}');
 }

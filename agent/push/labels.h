@@ -42,6 +42,6 @@ void push_labels_select(const struct push_label *labels, size_t n_labels,
 			struct push_labels *ret_labels);
 
 /* Appends {a="b", c="d"} for a person. */
-void push_labels_print(const struct push_labels *labels, struct buf *out);
+void push_labels_print(const struct push_label *labels, size_t n, struct buf *out);
 
 #endif

@@ -16,7 +16,7 @@ PUSH_FAMILY(sent_profiles_total, METRIC_COUNTER, "Profiles that the server took.
 PUSH_FAMILY(dropped_bytes_total, METRIC_COUNTER, "Bytes of the profiles that were given up.");
 PUSH_FAMILY(dropped_profiles_total, METRIC_COUNTER, "Profiles that were given up.");
 PUSH_FAMILY(retries_total, METRIC_COUNTER, "Attempts that failed and are repeated.");
-PUSH_FAMILY(queue_bytes, METRIC_GAUGE, "Bytes of requests that wait or are in flight.");
+PUSH_FAMILY(queue_bytes, METRIC_GAUGE, "Bytes of profiles and labels that wait or are in flight.");
 PUSH_FAMILY(queue_profiles, METRIC_GAUGE, "Profiles that wait or are in flight.");
 
 static const struct metric_family push_latency = {

@@ -11,7 +11,8 @@
 #include <stdint.h>
 
 #include "agent/http/client.h"
-#include "agent/push/labels.h"
+#include "agent/push/body.h"
+#include "agent/push/profile.h"
 #include "agent/push/verdict.h"
 
 #define PUSH_PROTOCOL_MAX_HEADERS 4
@@ -27,9 +28,8 @@ struct push_protocol {
 	const char *path;   /* behind the endpoint's url */
 	/* Of a request that may take so long. */
 	void (*headers)(uint64_t timeout_ns, struct push_headers *ret_headers);
-	/* The body of a request with one profile. *ret_body is the caller's to free. 0, -EMSGSIZE, -ENOMEM. */
-	int (*encode)(const struct push_labels *labels, const void *pprof, size_t n_pprof,
-		      uint8_t **ret_body, size_t *ret_n);
+	/* The body of a request with this profile, whose bytes and labels it may borrow (body.h). 0 or -errno: it is given up. */
+	int (*encode)(const struct push_profile *profile, struct push_body *body);
 	enum push_verdict (*judge)(const struct http_result *result, bool retry_on_http_429,
 				   struct push_reason *ret_reason);
 };

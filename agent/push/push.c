@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The fan-out: one encoded body, shared by all endpoints. */
+/* The fan-out: one profile, shared by all endpoints. */
 #include "agent/push/push.h"
 
 #include <assert.h>
@@ -11,9 +11,6 @@
 #include "agent/push/metrics.h"
 #include "agent/push/queue.h"
 #include "agent/util/clock.h"
-
-/* Of the label set in a log line. */
-#define PUSH_MAX_LABELS_TEXT_BYTES 1024
 
 struct pusher {
 	struct push_context ctx;
@@ -71,48 +68,47 @@ void pusher_flush(struct pusher *p, uint64_t deadline_ns, void (*done)(void *dat
 	pusher_on_idle(p);
 }
 
-static struct push_body *pusher_make_body(struct pusher *p, const struct push_labels *labels,
-					  const struct push_item *item, int *ret_error)
+static int pusher_make_profile(struct pusher *p, const struct push_item *item,
+			       struct push_profile **ret_profile)
 {
-	_cleanup_(push_body_unrefp) struct push_body *body = calloc(1, sizeof(*body));
-	_cleanup_buf_ struct buf text = BUF_INIT(PUSH_MAX_LABELS_TEXT_BYTES);
+	struct push_labels labels;
 
-	*ret_error = -ENOMEM;
-	if (!body)
-		return NULL;
-	body->n_refs = 1;
-	body->n_pprof = item->n_pprof;
-	body->n_samples = item->n_samples;
-	body->time_ns = item->time_ns;
-	body->begin_ns = clock_mono_ns();
-	push_labels_print(labels, &text);
-	body->labels_text = buf_take(&text);
-	if (!body->labels_text)
-		return NULL;
-	int r = p->ctx.protocol->encode(labels, item->pprof, item->n_pprof, &body->bytes, &body->n);
-	if (r < 0) {
-		*ret_error = r;
-		return NULL;
-	}
-	body->total = p->latency_total;
-	return TAKE_PTR(body);
+	push_labels_select(item->labels, item->n_labels, p->external, p->n_external, &labels);
+	telemetry_count(p->ctx.telemetry, TELEMETRY_labels_dropped, labels.n_dropped);
+	int r = push_profile_new(&labels, item->bytes, ret_profile);
+	if (r < 0)
+		return r;
+	struct push_profile *profile = *ret_profile;
+	profile->n_samples = item->n_samples;
+	profile->time_ns = item->time_ns;
+	profile->begin_ns = clock_mono_ns();
+	profile->total = p->latency_total;
+	return 0;
+}
+
+static void pusher_count_lost(struct pusher *p, enum push_drop_cause cause, size_t n_bytes)
+{
+	for (size_t i = 0; i < p->n_endpoints; i++)
+		push_endpoint_lost(p->endpoints[i], cause, n_bytes);
+}
+
+void pusher_lost(struct pusher *p)
+{
+	pusher_count_lost(p, PUSH_DROP_FORM, 0);
 }
 
 int pusher_push(struct pusher *p, const struct push_item *item)
 {
-	struct push_labels labels;
-	int r;
+	_cleanup_(push_profile_unrefp) struct push_profile *profile = NULL;
+	int r = pusher_make_profile(p, item, &profile);
 
-	push_labels_select(item->labels, item->n_labels, p->external, p->n_external, &labels);
-	telemetry_count(p->ctx.telemetry, TELEMETRY_labels_dropped, labels.n_dropped);
-	_cleanup_(push_body_unrefp) struct push_body *body = pusher_make_body(p, &labels, item, &r);
-	for (size_t i = 0; i < p->n_endpoints; i++) {
-		if (body)
-			push_endpoint_put(p->endpoints[i], body);
-		else
-			push_endpoint_lost(p->endpoints[i], item->n_pprof);
+	if (r < 0) {
+		pusher_count_lost(p, PUSH_DROP_ENCODE, item->bytes->n);
+		return r;
 	}
-	return body ? 0 : r;
+	for (size_t i = 0; i < p->n_endpoints; i++)
+		push_endpoint_put(p->endpoints[i], profile);
+	return 0;
 }
 
 static int pusher_copy_external(struct pusher *p, const struct pusher_options *o)

@@ -30,10 +30,8 @@ struct push_item {
 	const struct push_label
 		*labels; /* as the target has them; see labels.h for what is sent. Copied */
 	size_t n_labels;
-	const void *
-		pprof; /* gzip'd; borrowed for the call: it becomes part of the request that waits */
-	size_t n_pprof;
-	uint64_t time_ns; /* real time, of the profile */
+	struct shared_bytes *bytes; /* in the form of the protocol. A reference is taken */
+	uint64_t time_ns;	    /* real time, of the profile */
 	uint64_t n_samples;
 };
 
@@ -80,6 +78,8 @@ DEFINE_CLEANUP(struct pusher *, pusher_free);
 
 /* 0; -EMSGSIZE or -ENOMEM: then the item is counted as dropped by every endpoint. */
 int pusher_push(struct pusher *p, const struct push_item *item);
+/* Counts a profile of which there are no bytes as dropped by every endpoint. */
+void pusher_lost(struct pusher *p);
 
 /*
  * For shutdown: sends what there is, at once, and calls `done` from the loop when nothing is left,

@@ -3,26 +3,6 @@
 #include "agent/push/queue.h"
 
 #include <assert.h>
-#include <stdlib.h>
-
-#include "agent/util/clock.h"
-
-struct push_body *push_body_ref(struct push_body *body)
-{
-	body->n_refs++;
-	return body;
-}
-
-void push_body_unref(struct push_body *body)
-{
-	if (!body || --body->n_refs > 0)
-		return;
-	if (body->total)
-		metric_observe(body->total, (double)(clock_mono_ns() - body->begin_ns) / NS_PER_S);
-	free(body->bytes);
-	free(body->labels_text);
-	free(body);
-}
 
 void push_queue_init(struct push_queue *q, size_t max_items, size_t max_bytes)
 {
@@ -46,7 +26,7 @@ void push_queue_put(struct push_queue *q, struct push_entry *entry)
 		after = after->prev;
 	list_push_front(after, &entry->node);
 	q->n++;
-	q->n_bytes += entry->body->n;
+	q->n_bytes += entry->profile->n;
 }
 
 bool push_queue_is_over(const struct push_queue *q)
@@ -60,7 +40,7 @@ static struct push_entry *push_queue_take(struct push_queue *q, struct push_entr
 		return NULL;
 	list_remove(&entry->node);
 	q->n--;
-	q->n_bytes -= entry->body->n;
+	q->n_bytes -= entry->profile->n;
 	return entry;
 }
 
@@ -89,7 +69,7 @@ struct push_entry *push_queue_take_older(struct push_queue *q, uint64_t time_ns)
 	LIST_FOREACH (&q->entries, node) {
 		struct push_entry *entry = LIST_ENTRY(node, struct push_entry, node);
 
-		if (entry->body->time_ns < time_ns)
+		if (entry->profile->time_ns < time_ns)
 			return push_queue_take(q, entry);
 	}
 	return NULL;

@@ -2,8 +2,7 @@
 /*
  * What waits to be sent to one endpoint: bounded in number and bytes, oldest first.
  *
- * The bytes of a profile are shared by all endpoints (struct push_body, reference-counted); each
- * endpoint has an entry of its own.
+ * A profile is shared by all endpoints; each endpoint has an entry of its own.
  */
 #ifndef XAGENT_AGENT_PUSH_QUEUE_H
 #define XAGENT_AGENT_PUSH_QUEUE_H
@@ -12,40 +11,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "agent/http/client.h"
-#include "agent/telemetry/telemetry.h"
-#include "agent/util/cleanup.h"
+#include "agent/push/profile.h"
 #include "agent/util/list.h"
 
-/* One encoded request. Immutable but for its references; loop thread. */
-struct push_body {
-	unsigned int n_refs;
-	uint8_t *bytes; /* owned */
-	size_t n;
-	size_t n_pprof; /* of which the profile; what the metrics count */
-	uint64_t n_samples;
-	uint64_t time_ns;     /* real time, of the profile */
-	uint64_t begin_ns;    /* monotonic, when it was pushed */
-	char *labels_text;    /* owned, for the log */
-	struct metric *total; /* borrowed: gets the time until the last endpoint was done with it;
-				 may be NULL */
-};
-
-/* Begins with one reference. */
-struct push_body *push_body_ref(struct push_body *body);
-void push_body_unref(struct push_body *body);
-DEFINE_CLEANUP(struct push_body *, push_body_unref);
-
-struct push_endpoint;
-
 struct push_entry {
-	struct list node; /* of the queue, or of the endpoint's requests in flight */
-	struct push_endpoint *endpoint;
-	struct push_body *body; /* a reference */
-	uint64_t seq;		/* order of arrival */
+	struct list node;	      /* of the queue, or of a flight */
+	struct push_profile *profile; /* a reference */
+	uint64_t seq;		      /* order of arrival */
 	unsigned int n_attempts;
-	unsigned int wave;	      /* see endpoint.c */
-	struct http_request *request; /* in flight only */
 };
 
 struct push_queue {

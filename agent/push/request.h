@@ -4,9 +4,9 @@
 #define XAGENT_AGENT_PUSH_REQUEST_H
 
 #include "agent/http/client.h"
+#include "agent/push/body.h"
 #include "agent/push/options.h"
 #include "agent/push/protocol.h"
-#include "agent/push/queue.h"
 
 /* Where to, and how; all borrowed for the call. */
 struct push_target {
@@ -16,7 +16,7 @@ struct push_target {
 	const char *user_agent;
 };
 
-/* Starts the attempt for the entry's body, which must live until `done`. 0, or -errno with a reason
+/* Starts the attempt; the body stays where it is until `done`. 0, or -errno with a reason
  * for a person. */
 int push_request_start(struct http_client *client, const struct push_target *target,
 		       const struct push_body *body, http_done_fn done, void *data,

@@ -199,7 +199,7 @@ int ingest_open(const struct labels *labels, const uint8_t *pprof, size_t n, int
 int ingest_open_profile(const struct profile *profile, int64_t now_ms, int64_t oldest_ms,
 			struct buf *why, struct ingest **ret_ingest)
 {
-	const struct pprof_bytes *pprof = &profile->forms[FORM_PPROF];
+	const struct shared_bytes *pprof = profile_form(profile, FORM_PPROF);
 	_cleanup_(ingest_freep) struct ingest *in = NULL;
 	int r = ingest_new(NULL, &in);
 

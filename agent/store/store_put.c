@@ -84,7 +84,7 @@ static size_t received_bytes(const struct store_put *put)
 	if (!put->profile)
 		return put->n;
 	return put->profile->tables ? pprof_builder_packed_bytes(put->profile->tables)
-				    : put->profile->forms[FORM_PPROF].n;
+				    : profile_form_bytes(put->profile, FORM_PPROF);
 }
 
 static void count_received(struct store *s, size_t n_bytes)

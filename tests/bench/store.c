@@ -344,19 +344,20 @@ static uint64_t put_own(struct bench *b, unsigned int i, bool as_bytes)
 	struct labels *labels = b->labels[i % N_SERVICES];
 	uint64_t time_ns = clock_ns + i * NS_PER_MS;
 	struct pprof_builder *tables = make_tables(i % N_SERVICES, time_ns);
-	const struct pprof_bytes *bytes;
+	struct pprof_bytes bytes = { 0 };
 	struct profile *profile;
 	uint64_t begin_ns = cpu_ns();
 	int r = profile_new(&tables, labels, N_STACKS, time_ns, &profile);
 
 	if (r == 0 && as_bytes) {
 		r = profile_encode(profile, FORM_PPROF, &bytes);
-		r = r < 0 ? r : store_sync_put(b->store, labels, bytes->data, bytes->n, &why);
+		r = r < 0 ? r : store_sync_put(b->store, labels, bytes.data, bytes.n, &why);
 	} else if (r == 0) {
 		r = store_sync_put_profile(b->store, profile, &why);
 	}
 	if (r != STORE_KEPT)
 		die(buf_str(&why), r < 0 ? r : -EINVAL);
+	pprof_bytes_fini(&bytes);
 	profile_unref(profile);
 	return cpu_ns() - begin_ns;
 }

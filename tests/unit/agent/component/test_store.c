@@ -147,10 +147,9 @@ static void give_profile(struct world *w, struct receiver *r)
 /* One whose tables found no room comes as bytes. */
 static void give_bytes(struct world *w, struct receiver *r)
 {
-	const struct pprof_bytes *ignored;
 	struct profile *p = profile_with(true);
 
-	assert_int_equal(profile_encode(p, FORM_PPROF, &ignored), 0);
+	assert_int_equal(profile_make(p, FORM_PPROF), 0);
 	profile_drop_tables(p);
 	give(w, r, p);
 }

@@ -82,16 +82,22 @@ static struct receiver *receiver_of(const struct fixture *f)
 	return r;
 }
 
-static void push(struct receiver *r)
+static void push_one(struct receiver *r, bool encoded)
 {
 	const struct label items[] = { { "service_name", "s" } };
 	struct labels *labels = NULL;
 
 	assert_int_equal(labels_new(items, 1, &labels), 0);
 	struct profile *p = small_profile(labels);
+	assert_int_equal(encoded ? profile_make(p, FORM_PPROF) : 0, 0);
 	r->receive(r, p);
 	profile_unref(p);
 	labels_unref(labels);
+}
+
+static void push(struct receiver *r)
+{
+	push_one(r, true);
 }
 
 static struct receiver_stats stats_of(const struct receiver *r)
@@ -193,9 +199,12 @@ static void test_wants_bytes_for_endpoints(void **state)
 	load_named(&s, "a");
 	assert_ptr_equal(receiver_of(f), r);
 	assert_int_equal(r->wants, PROFILE_WANT(FORM_PPROF));
-	/* Made when nobody wanted bytes: they are made now. */
+	/* Made when nobody wanted bytes: it is counted, and the loop encodes nothing. */
+	push_one(r, false);
+	assert_int_equal(stats_of(r).dropped_profiles, 1);
 	push(r);
 	wait_sent(f, r, 1);
+	assert_int_equal(s.n_pushes, 1);
 	http_server_free(s.http);
 }
 

@@ -37,41 +37,49 @@ static struct profile *make_profile(void)
 static void test_a_form_is_made_once(void **state)
 {
 	struct profile *p = make_profile();
-	const struct pprof_bytes *first, *second;
 	size_t n_bytes = profile_memory_bytes(p);
 
 	(void)state;
-	assert_int_equal(profile_encode(p, FORM_PPROF, &first), 0);
-	const uint8_t *data = first->data;
-	assert_int_equal(profile_encode(p, FORM_PPROF, &second), 0);
-	assert_ptr_equal(second->data, data);
-	assert_null(p->forms[FORM_FOLDED].data);
+	assert_null(profile_form(p, FORM_PPROF));
+	assert_int_equal(profile_make(p, FORM_PPROF), 0);
+	const struct shared_bytes *first = profile_form(p, FORM_PPROF);
+	assert_int_equal(profile_make(p, FORM_PPROF), 0);
+	assert_ptr_equal(profile_form(p, FORM_PPROF), first);
+	assert_null(profile_form(p, FORM_FOLDED));
 	assert_int_equal(profile_memory_bytes(p), n_bytes + first->n);
 	profile_unref(p);
 }
 
+/* Who only sends bytes keeps neither tables nor the profile. */
 static void test_forms_outlive_tables(void **state)
 {
 	struct profile *p = make_profile();
-	const struct pprof_bytes *bytes;
 
 	(void)state;
-	assert_int_equal(profile_encode(p, FORM_FOLDED, &bytes), 0);
+	assert_int_equal(profile_make(p, FORM_FOLDED), 0);
 	profile_drop_tables(p);
-	assert_int_equal(profile_encode(p, FORM_FOLDED, &bytes), 0);
-	assert_int_equal(profile_encode(p, FORM_PPROF, &bytes), -ENODATA);
+	assert_int_equal(profile_make(p, FORM_FOLDED), 0);
+	assert_int_equal(profile_make(p, FORM_PPROF), -ENODATA);
+	assert_null(profile_form(p, FORM_PPROF));
+	struct shared_bytes *text = shared_bytes_ref(profile_form(p, FORM_FOLDED));
 	profile_unref(p);
+	assert_int_equal(text->n_refs, 1);
+	assert_memory_equal(text->data, "s;f 1\n", text->n);
+	shared_bytes_unref(text);
+	shared_bytes_unref(NULL);
 }
 
 static void test_folded(void **state)
 {
 	struct profile *p = make_profile();
-	const struct pprof_bytes *text;
+	struct pprof_bytes text;
 
 	(void)state;
 	assert_int_equal(profile_encode(p, FORM_FOLDED, &text), 0);
-	assert_int_equal(text->n, strlen("s;f 1\n"));
-	assert_memory_equal(text->data, "s;f 1\n", text->n);
+	assert_int_equal(text.n, strlen("s;f 1\n"));
+	assert_memory_equal(text.data, "s;f 1\n", text.n);
+	assert_null(profile_form(p, FORM_FOLDED));
+	pprof_bytes_fini(&text);
 	profile_unref(p);
 }
 

@@ -276,14 +276,13 @@ static void test_summary(void **state)
 /* Of a profile, or of a file. */
 static struct pprof_bytes bytes_of(const struct built *x)
 {
-	const struct pprof_bytes *bytes = NULL;
-
 	if (!x->profile)
 		return (struct pprof_bytes){ x->bytes, x->n_bytes };
 	assert_int_equal(x->profile->n_samples, x->n_samples);
 	assert_int_equal(x->profile->time_ns, x->time_ns);
-	assert_int_equal(profile_encode(x->profile, FORM_PPROF, &bytes), 0);
-	return *bytes;
+	assert_int_equal(profile_make(x->profile, FORM_PPROF), 0);
+	const struct shared_bytes *bytes = profile_form(x->profile, FORM_PPROF);
+	return (struct pprof_bytes){ (uint8_t *)bytes->data, bytes->n };
 }
 
 static Perftools__Profiles__Profile *unpack(const struct built *x, struct pprof_facts *ret_facts)
@@ -604,7 +603,7 @@ static size_t bytes_made(const struct build *b)
 
 	for (const struct built *x = b->first; x; x = x->next)
 		for (enum profile_form form = 0; form < FORM_MAX; form++)
-			n += x->profile->forms[form].n;
+			n += profile_form_bytes(x->profile, form);
 	return n;
 }
 

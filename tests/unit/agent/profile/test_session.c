@@ -81,7 +81,7 @@ static void on_interval(const struct interval *interval, struct build *build, vo
 	assert_int_equal(build->summary.n_samples, interval->n_samples);
 	for (const struct built *x = build->first; x; x = x->next) {
 		f->n_samples += x->n_samples;
-		const struct pprof_bytes *gz;
+		struct pprof_bytes gz;
 		struct pprof_facts facts;
 
 		if (!x->profile) {
@@ -90,7 +90,8 @@ static void on_interval(const struct interval *interval, struct build *build, vo
 		}
 		assert_ptr_equal(x->profile->labels, f->labels);
 		assert_int_equal(profile_encode(x->profile, FORM_PPROF, &gz), 0);
-		assert_null(pprof_check(gz, (size_t)16 << 20, &facts));
+		assert_null(pprof_check(&gz, (size_t)16 << 20, &facts));
+		pprof_bytes_fini(&gz);
 		f->total_ns += facts.totals[0];
 	}
 }

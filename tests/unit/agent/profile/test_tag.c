@@ -171,12 +171,13 @@ static void show(const Perftools__Profiles__Profile *p, struct buf *out)
 
 static Perftools__Profiles__Profile *unpack(const struct built *b)
 {
-	const struct pprof_bytes *gz;
+	struct pprof_bytes gz;
 	struct pprof_bytes plain = { 0 };
 	struct pprof_facts facts;
 
 	assert_int_equal(profile_encode(b->profile, FORM_PPROF, &gz), 0);
-	assert_int_equal(pprof_gunzip(gz, 1 << 20, &plain), 0);
+	assert_int_equal(pprof_gunzip(&gz, 1 << 20, &plain), 0);
+	pprof_bytes_fini(&gz);
 	assert_null(pprof_check_plain(&plain, &facts));
 	Perftools__Profiles__Profile *p =
 		perftools__profiles__profile__unpack(NULL, plain.n, plain.data);

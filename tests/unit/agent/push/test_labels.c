@@ -70,7 +70,7 @@ static void test_row(void **state)
 	while (row->external[n_external].name)
 		n_external++;
 	push_labels_select(row->labels, n, row->external, n_external, &labels);
-	push_labels_print(&labels, &text);
+	push_labels_print(labels.items, labels.n, &text);
 	assert_string_equal(buf_str(&text), row->expected);
 	assert_int_equal(labels.n_dropped, row->n_dropped);
 }

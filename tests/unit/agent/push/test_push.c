@@ -150,19 +150,27 @@ static void make_pusher(struct fixture *f)
 	assert_int_equal(pusher_new(f->loop, f->http, f->telemetry, &f->options, &f->pusher), 0);
 }
 
-static void push_at(struct fixture *f, const char *pprof, uint64_t time_ns)
+static void push_bytes(struct fixture *f, const void *bytes, size_t n, uint64_t time_ns,
+		       int expected)
 {
 	static const struct push_label labels[] = { { "service_name", "s" },
 						    { "__name__", "process_cpu" },
 						    { "__container_id__", "c" } };
-	const struct push_item item = { .labels = labels,
-					.n_labels = ARRAY_SIZE(labels),
-					.pprof = pprof,
-					.n_pprof = strlen(pprof),
-					.time_ns = time_ns,
-					.n_samples = 3 };
+	uint8_t *copy = malloc(n);
+	struct push_item item = {
+		.labels = labels, .n_labels = ARRAY_SIZE(labels), .time_ns = time_ns, .n_samples = 3
+	};
 
-	assert_int_equal(pusher_push(f->pusher, &item), 0);
+	assert_non_null(copy);
+	memcpy(copy, bytes, n);
+	assert_int_equal(shared_bytes_new(copy, n, &item.bytes), 0);
+	assert_int_equal(pusher_push(f->pusher, &item), expected);
+	shared_bytes_unref(item.bytes);
+}
+
+static void push_at(struct fixture *f, const char *pprof, uint64_t time_ns)
+{
+	push_bytes(f, pprof, strlen(pprof), time_ns, 0);
 }
 
 static void push(struct fixture *f, const char *pprof)
@@ -346,14 +354,12 @@ static void test_bad_labels_are_counted(void **state)
 {
 	struct fixture *f = *state;
 	static const struct push_label label = { "a.b", "x" };
-	const struct push_item item = { .labels = &label,
-					.n_labels = 1,
-					.pprof = "p",
-					.n_pprof = 1,
-					.time_ns = clock_real_ns() };
+	struct push_item item = { .labels = &label, .n_labels = 1, .time_ns = clock_real_ns() };
 
 	make_pusher(f);
+	assert_int_equal(shared_bytes_new((uint8_t *)strdup("p"), 1, &item.bytes), 0);
 	assert_int_equal(pusher_push(f->pusher, &item), 0);
+	shared_bytes_unref(item.bytes);
 	assert_int_equal(telemetry_get(f->telemetry, TELEMETRY_labels_dropped), 1);
 	RUN_UNTIL(f, f->n_requests == 1);
 	assert_string_equal(f->last_labels, "");
@@ -656,13 +662,44 @@ static void test_too_large_to_encode(void **state)
 	struct fixture *f = *state;
 	const size_t n = (16 << 20) + 1;
 	_cleanup_free_ void *pprof = calloc(1, n);
-	const struct push_item item = { .pprof = pprof, .n_pprof = n, .time_ns = clock_real_ns() };
 
 	make_pusher(f);
-	assert_int_equal(pusher_push(f->pusher, &item), -EMSGSIZE);
+	push_bytes(f, pprof, n, clock_real_ns(), -EMSGSIZE);
 	assert_int_equal(stats(f, 0).dropped_profiles, 1);
 	assert_metric(
 		f, "cause=\"encode\",component_path=\"/\",component_id=\"pyroscope.write.x\"} 1\n");
+}
+
+static void test_no_bytes(void **state)
+{
+	struct fixture *f = *state;
+
+	f->options.n_endpoints = 2;
+	make_pusher(f);
+	pusher_lost(f->pusher);
+	assert_int_equal(stats(f, 0).dropped_profiles, 1);
+	assert_int_equal(stats(f, 1).dropped_profiles, 1);
+	assert_metric(f, "cause=\"not_encoded\",component_path=\"/\","
+			 "component_id=\"pyroscope.write.x\"} 2\n");
+}
+
+/* Two endpoints and all attempts send the same bytes, which are nobody's any more afterwards. */
+static void test_bytes_are_shared(void **state)
+{
+	struct fixture *f = *state;
+	struct push_item item = { .time_ns = clock_real_ns() };
+
+	f->options.n_endpoints = 2;
+	f->fail_first = 5;
+	make_pusher(f);
+	assert_int_equal(shared_bytes_new((uint8_t *)strdup("shared"), 6, &item.bytes), 0);
+	assert_int_equal(pusher_push(f->pusher, &item), 0);
+	assert_int_equal(item.bytes->n_refs, 2);
+	RUN_UNTIL(f, stats(f, 0).sent_profiles == 1 && stats(f, 1).sent_profiles == 1);
+	assert_int_equal(f->n_requests, 7);
+	assert_string_equal(f->last_pprof, "shared");
+	assert_int_equal(item.bytes->n_refs, 1);
+	shared_bytes_unref(item.bytes);
 }
 
 static void test_too_old(void **state)
@@ -808,6 +845,8 @@ static const struct CMUnitTest plain_tests[] = {
 	TEST(test_queue_items),
 	TEST(test_queue_bytes),
 	TEST(test_too_large_to_encode),
+	TEST(test_no_bytes),
+	TEST(test_bytes_are_shared),
 	TEST(test_too_old),
 	TEST(test_flush_sends_all),
 	TEST(test_flush_of_nothing),

@@ -13,14 +13,14 @@
 static struct push_entry *make(size_t n_bytes, uint64_t time_ns)
 {
 	struct push_entry *entry = calloc(1, sizeof(*entry));
-	struct push_body *body = calloc(1, sizeof(*body));
+	struct push_profile *profile = calloc(1, sizeof(*profile));
 
 	assert_non_null(entry);
-	assert_non_null(body);
-	body->n_refs = 1;
-	body->n = n_bytes;
-	body->time_ns = time_ns;
-	entry->body = body;
+	assert_non_null(profile);
+	profile->n_refs = 1;
+	profile->n = n_bytes;
+	profile->time_ns = time_ns;
+	entry->profile = profile;
 	return entry;
 }
 
@@ -30,7 +30,7 @@ static uint64_t seen(struct push_entry *entry)
 	uint64_t seq = entry ? entry->seq : 0;
 
 	if (entry)
-		push_body_unref(entry->body);
+		push_profile_unref(entry->profile);
 	free(entry);
 	return seq;
 }
@@ -112,26 +112,13 @@ static void test_older(void **state)
 	push_queue_fini(&q);
 }
 
-static void test_shared_body(void **state)
-{
-	struct push_body *body = calloc(1, sizeof(*body));
-
-	(void)state;
-	assert_non_null(body);
-	body->n_refs = 1;
-	assert_ptr_equal(push_body_ref(body), body);
-	push_body_unref(body);
-	assert_int_equal(body->n_refs, 1);
-	push_body_unref(body);
-	push_body_unref(NULL);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_oldest_first), cmocka_unit_test(test_comes_back_where_it_was),
-		cmocka_unit_test(test_bounds),	     cmocka_unit_test(test_older),
-		cmocka_unit_test(test_shared_body),
+		cmocka_unit_test(test_oldest_first),
+		cmocka_unit_test(test_comes_back_where_it_was),
+		cmocka_unit_test(test_bounds),
+		cmocka_unit_test(test_older),
 	};
 
 	return cmocka_run_group_tests_name("agent/push/queue", tests, NULL, NULL);

@@ -119,9 +119,9 @@ static void test_row(void **state)
 	_cleanup_buf_ struct buf why_own = BUF_INIT(10000), why_pushed = BUF_INIT(10000);
 	_cleanup_(ingest_freep) struct ingest *own = NULL, *pushed = NULL;
 	_cleanup_(profile_unrefp) struct profile *p = make(row);
-	const struct pprof_bytes *pprof;
 
-	assert_int_equal(profile_encode(p, FORM_PPROF, &pprof), 0);
+	assert_int_equal(profile_make(p, FORM_PPROF), 0);
+	const struct shared_bytes *pprof = profile_form(p, FORM_PPROF);
 	assert_int_equal(ingest_open_profile(p, NOW_MS, NOW_MS - HOUR_MS, &why_own, &own),
 			 row->outcome);
 	assert_int_equal(ingest_open(p->labels, pprof->data, pprof->n, NOW_MS, NOW_MS - HOUR_MS,

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One request under way. */
+#include "agent/push/flight.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+struct push_flight *push_flight_new(struct push_endpoint *endpoint)
+{
+	struct push_flight *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		return NULL;
+	f->endpoint = endpoint;
+	list_init(&f->node);
+	list_init(&f->entries);
+	push_body_init(&f->body);
+	return f;
+}
+
+void push_flight_free(struct push_flight *f)
+{
+	if (!f)
+		return;
+	assert(list_empty(&f->entries));
+	http_request_cancel(f->request);
+	list_remove(&f->node);
+	push_body_fini(&f->body);
+	free(f);
+}
+
+void push_flight_add(struct push_flight *f, struct push_entry *entry)
+{
+	list_push_back(&f->entries, &entry->node);
+	f->n++;
+	f->n_bytes += entry->profile->n;
+}
+
+struct push_entry *push_flight_take(struct push_flight *f)
+{
+	if (list_empty(&f->entries))
+		return NULL;
+	struct push_entry *entry = LIST_ENTRY(f->entries.next, struct push_entry, node);
+
+	list_remove(&entry->node);
+	f->n--;
+	f->n_bytes -= entry->profile->n;
+	return entry;
+}
+
+int push_flight_encode(struct push_flight *f, const struct push_protocol *protocol)
+{
+	const struct push_entry *entry = LIST_ENTRY(f->entries.next, struct push_entry, node);
+	int r = protocol->encode(entry->profile, &f->body);
+
+	return r < 0 ? r : push_body_close(&f->body);
+}
