@@ -14,6 +14,7 @@
 .DEFAULT_GOAL := all
 
 # ---- settings -------------------------------------------------------------------------------------------------------------------
+# The only place that decides; tests/lint/docs.sh finds those that repeat it.
 VERSION := 0.1.0
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -286,7 +287,7 @@ $(BENCH_PROGRAMS):
 $(BENCH_OBJECTS): | $(GENERATED)
 
 # ---- everything a person calls ------------------------------------------------------------------------------------------------------------
-.PHONY: run test test-unit test-page test-oracle test-integration test-kernels test-image bench deps deps-test install uninstall deb format lint clean help
+.PHONY: run tidy test test-unit test-page test-oracle test-integration test-kernels test-image bench deps deps-test install uninstall deb format lint clean help
 
 deps: ## install what the build needs (Debian, Ubuntu)
 	$(Q)deploy/deps.sh build
@@ -345,13 +346,30 @@ C_FILES = $(shell git ls-files '*.c' '*.h')
 format: ## format the C sources
 	$(Q)clang-format -i $(C_FILES)
 
-lint: ## borders between folders, banned functions, licences
+# An entry a source: what this file would compile it with. Written by make itself, a line a call of $(file).
+TIDY_SOURCES := $(foreach m,$(ALL_LIBS),$(call sources_of,$(m))) agent/main.c
+JSON_SOURCES := $(TIDY_SOURCES) $(UNIT_SOURCES) $(FUZZ_SOURCES) tests/fuzz/fuzz_main.c \
+		$(filter-out %.bpf.c,$(wildcard tests/support/*.c tests/oracle/*.c tests/bench/*.c))
+JSON_BPF_SOURCES := $(wildcard tests/bench/*.bpf.c tests/unit/agent/sample/*.bpf.c)
+json_entry = { "directory": "$(CURDIR)", "file": "$(1)", "command": "$(subst ",\",$(subst \,\\,$(2))) -c $(1)" }
+compile_commands.json: $(GENERATED) FORCE ## how each file is compiled, for clangd and clang-tidy
+	$(call msg,JSON,$@)
+	$(Q)$(file >$@,[)$(foreach s,$(JSON_SOURCES),$(file >>$@,$(call json_entry,$(s),$(COMPILE)),))
+	$(Q)$(foreach s,$(JSON_BPF_SOURCES),$(file >>$@,$(call json_entry,$(s),$(CLANG) $(BPF_CFLAGS)),))
+	$(Q)$(file >>$@,$(call json_entry,bpf/sample.bpf.c,$(CLANG) $(BPF_CFLAGS))])
+
+# As many at once as there are CPUs. Minutes for the whole tree, so neither `lint` nor `test` does it.
+FILES ?= $(TIDY_SOURCES)
+tidy: compile_commands.json ## warnings beyond the compiler's, by .clang-tidy; FILES='agent/push/*.c'
+	$(Q)printf '%s\n' $(FILES) | xargs -P $(JOBS) -n 4 clang-tidy --quiet -p . 2>/dev/null
+
+lint: ## borders between folders, banned functions, licences, what the texts say
 	$(Q)tests/lint/run.sh
 
 clean: ## remove all products but the downloaded servers and kernels
 	rm -rf build/san build/arm64 build/gen build/bpf build/agent build/pprof build/river-config build/tests build/*.a build/*.deb build/flags build/xagent
 
 help: ## this text
-	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z_.-]+:.*## / { printf "  make %-22s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 -include $(shell find $(BUILD) -type f -name '*.d' 2>/dev/null; find $(BASE) -type f -name '*.bpf.d' 2>/dev/null)

@@ -10,7 +10,7 @@
  * `xagent validate` needs build alone; a load that fails anywhere runs nothing. Arguments live until the next update or stop
  * returns, so a component may keep pointers into them.
  *
- * A new component is a new file and one line in registry.c. Loop thread only.
+ * A new component is a new file, and one line each in kinds.h and registry.c. Loop thread only.
  */
 #ifndef XAGENT_AGENT_COMPONENT_COMPONENT_H
 #define XAGENT_AGENT_COMPONENT_COMPONENT_H

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What the texts say about the code, compared with the code: links, who may include whom, sizes of structures. Prints each difference; exits 1
-# when there is one.
+# What the texts say about the code, compared with the code: links, who may include whom, sizes of structures, the version. Prints each
+# difference; exits 1 when there is one.
 # usage: docs.sh [SOURCE_ROOT]
 set -euo pipefail
 cd "${1:-$(dirname "$0")/../..}"
@@ -10,16 +10,33 @@ texts() {
 	find . \( -path ./build -o -path ./.git \) -prune -o -name '*.md' -print | sed 's|^\./||' | sort
 }
 
-# [words](path): from the folder that the text is in.
+# text: its headings, as links name them
+anchors() {
+	sed -nE 's/^#+ //p' "$1" | tr '[:upper:]' '[:lower:]' | tr -d '`,.:()?!/' | tr ' ' '-'
+}
+
+# [words](path#heading): from the folder that the text is in.
 links() {
-	local text target
+	local text target file
 	texts | xargs grep -oHE '\]\([^)]+\)' | sed -E 's/:\]\((.*)\)$/ \1/' | while read -r text target; do
-		target=${target%%#*}
-		case $target in
-		'' | *:*) continue ;;
-		esac
-		[ -e "$(dirname "$text")/$target" ] || echo "$text: links to $target, which is not there"
+		[[ $target != *:* ]] || continue
+		file=$text
+		[[ $target == '#'* ]] || file=$(dirname "$text")/${target%%#*}
+		if [ ! -e "$file" ]; then
+			echo "$text: links to $target, which is not there"
+		elif [[ $target == *'#'* ]] && ! anchors "$file" | grep -qxF "${target#*#}"; then
+			echo "$text: links to $target, and ${file#./} has no such heading"
+		fi
 	done
+}
+
+# VERSION of the Makefile is the only one; what cannot ask make repeats it.
+versions() {
+	local version
+	version=$(sed -n 's/^VERSION := //p' Makefile)
+	grep -rnoE '(xagent(-demo-shop)?[:_]|kubernetes\.io/version: |newTag: |^version: |^appVersion: )[0-9]+\.[0-9.]+' deploy ./*.md |
+		grep -vE "[ :_]${version//./\\.}\$" | sed "s/\$/  -- the version is $version (Makefile)/"
+	grep -qx "## $version" CHANGELOG.md || echo "CHANGELOG.md: nothing about $version"
 }
 
 # "`struct x`, N B" is what an assertion holds.
@@ -53,6 +70,7 @@ findings=$({
 	links
 	sizes
 	borders
+	versions
 } || true)
 [ -z "$findings" ] && exit 0
 printf '%s\n' "$findings"
