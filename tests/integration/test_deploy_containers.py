@@ -24,7 +24,7 @@ pytestmark = pytest.mark.agent
 DEPLOY = paths.TOP / "deploy"
 DOCKER, KUBERNETES = DEPLOY / "docker", DEPLOY / "kubernetes"
 COMPOSE = DOCKER / "docker-compose.yaml"
-# What the README says that it needs.
+# What deploy/README.md says that it needs.
 CAPABILITIES = {"BPF", "PERFMON", "SYS_PTRACE", "DAC_READ_SEARCH", "SYSLOG"}
 # Versions, not names that move: 1.2.3, perhaps with more behind it.
 PINNED = re.compile(r":v?\d+\.\d+\.\d+[\w.-]*$")
@@ -136,6 +136,23 @@ def capabilities_of(service, docker):
     assert "unknown capability" in said, said
     print("this dockerd knows neither BPF nor PERFMON: SYS_ADMIN instead")
     return wanted - {"BPF", "PERFMON"} | {"SYS_ADMIN"}
+
+
+def test_docker_run_of_the_readme():
+    """It gives the container what the Compose file gives it, but for what that has of its own: names, networks, Docker's socket."""
+    text = re.sub(r" \\\n\s+", " ", (DEPLOY / "README.md").read_text())
+    words = re.search(r"^    docker run (.*)$", text, re.M)[1].split()
+    pairs = [word.split("=", 1) for word in words if word.startswith("--") and "=" in word]
+    after = {flag: [words[i + 1] for i, word in enumerate(words) if word == flag] for flag in ("-v", "--tmpfs", "--security-opt", "-e")}
+    service = compose()["xagent"]
+    assert {value for flag, value in pairs if flag == "--cap-add"} == set(service["cap_add"]) == CAPABILITIES
+    assert [value for flag, value in pairs if flag == "--cap-drop"] == service["cap_drop"]
+    assert ["--pid", service["pid"]] in pairs and "--read-only" in words and service["read_only"]
+    assert after["--tmpfs"] == service["tmpfs"]
+    assert {re.sub(r"[=:]true$", "", option).replace("=", ":") for option in after["--security-opt"]} == {
+        option.removesuffix(":true") for option in service["security_opt"]}
+    assert set(after["-v"]) == {volume for volume in service["volumes"] if volume.startswith("/sys/")}
+    assert [value.split("=")[0] for value in after["-e"]] == ["PYROSCOPE_URL"] and words[-1] == "xagent"
 
 
 @pytest.mark.bpf

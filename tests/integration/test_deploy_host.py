@@ -26,7 +26,7 @@ PAGE = DEPLOY / "man" / "xagent.1"
 ALLOY_PAGE = DEPLOY / "man" / "xagent.alloy.5"
 COMPLETIONS = DEPLOY / "completions"
 
-# README: what it needs of root's rights
+# deploy/README.md: what it needs of root's rights
 README_CAPABILITIES = {"CAP_BPF", "CAP_PERFMON", "CAP_SYS_PTRACE", "CAP_DAC_READ_SEARCH", "CAP_SYSLOG"}
 # linux/capability.h
 CAPABILITY_BITS = {"CAP_DAC_READ_SEARCH": 2, "CAP_SYS_PTRACE": 19, "CAP_SYSLOG": 34, "CAP_PERFMON": 38, "CAP_BPF": 39}
@@ -73,9 +73,10 @@ def unit():
 def test_unit_names_the_rights_of_the_readme(unit):
     assert set(unit["CapabilityBoundingSet"][0].split()) == README_CAPABILITIES
     assert unit["AmbientCapabilities"] == unit["CapabilityBoundingSet"]
-    text = (paths.TOP / "README.md").read_text()
+    text = (DEPLOY / "README.md").read_text()
     named = re.search(r"It needs root, or ([^.]*)\.", text)[1]
     assert set(re.findall(r"CAP_\w+", named)) == README_CAPABILITIES, named
+    assert set(re.findall(r"CAP_\w+", " ".join(re.findall(r"^\| (CAP_[^|]*)\|", text, re.M)))) == README_CAPABILITIES
 
 
 def test_unit_hides_nothing_that_is_needed(unit):
