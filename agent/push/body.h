@@ -13,10 +13,14 @@
 #include "agent/util/buf.h"
 #include "agent/util/shared_bytes.h"
 
-/* Around all profiles of a request: 30 labels of 3 KiB each, and more than their tags take. */
-#define PUSH_BODY_MAX_OWN_BYTES ((size_t)128 << 10)
-/* One that is borrowed, and what stands before and behind it. */
-#define PUSH_BODY_MAX_PIECES 3
+/* Profiles of one request. */
+#define PUSH_MAX_BATCH 64
+/* Of their bytes and labels together, where there are several; what OpenTelemetry's collector takes of a message by default. */
+#define PUSH_MAX_BATCH_BYTES ((size_t)4 << 20)
+/* All labels may be own bytes: those of a batch; or of one profile, 30 of 3 KiB each. Tags come on top. */
+#define PUSH_BODY_MAX_OWN_BYTES (PUSH_MAX_BATCH_BYTES + ((size_t)128 << 10))
+/* Each profile, what stands before it, and what stands behind the last. */
+#define PUSH_BODY_MAX_PIECES (2 * PUSH_MAX_BATCH + 1)
 
 struct push_body {
 	struct http_piece

@@ -12,15 +12,16 @@
 #define CONNECT_ERROR_MAX_MESSAGE 512
 
 /* X(name as on the wire), in the order of the Connect specification. */
-#define CONNECT_CODES(X)                                                                    \
-	X(canceled)                                                                         \
-	X(unknown)                                                                          \
-	X(invalid_argument)                                                                 \
-	X(deadline_exceeded)                                                                \
-	X(not_found)                                                                        \
-	X(already_exists) X(permission_denied) X(resource_exhausted) X(failed_precondition) \
-		X(aborted) X(out_of_range) X(unimplemented) X(internal) X(unavailable)      \
-			X(data_loss) X(unauthenticated)
+#define CONNECT_CODES(X)                                                                 \
+	X(canceled)                                                                      \
+	X(unknown)                                                                       \
+	X(invalid_argument)                                                              \
+	X(deadline_exceeded)                                                             \
+	X(not_found)                                                                     \
+	X(already_exists)                                                                \
+	X(permission_denied) X(resource_exhausted) X(failed_precondition) X(aborted)     \
+		X(out_of_range) X(unimplemented) X(internal) X(unavailable) X(data_loss) \
+			X(unauthenticated)
 
 enum connect_code {
 	CONNECT_NONE, /* no such body, or a code nobody knows */

@@ -7,7 +7,7 @@
  */
 #include "agent/push/encode.h"
 
-#include <errno.h>
+#include <assert.h>
 
 #include "agent/push/push.pb-c.h"
 
@@ -27,8 +27,9 @@ static void append(ProtobufCBuffer *base, size_t n, const uint8_t *bytes)
 		push_body_add(sink->body, bytes, n);
 }
 
-int push_encode(const struct push_profile *profile, struct push_body *body)
+int push_encode(const struct push_profile *const *profiles, size_t n, struct push_body *body)
 {
+	const struct push_profile *profile = profiles[0];
 	Push__V1__LabelPair pairs[PUSH_MAX_LABELS];
 	Push__V1__LabelPair *pair_list[PUSH_MAX_LABELS];
 	Push__V1__RawSample sample = PUSH__V1__RAW_SAMPLE__INIT;
@@ -38,6 +39,8 @@ int push_encode(const struct push_profile *profile, struct push_body *body)
 	Push__V1__PushRequest request = PUSH__V1__PUSH_REQUEST__INIT;
 	struct sink sink = { .base.append = append, .body = body, .shared = profile->bytes };
 
+	assert(n == 1);
+	(void)n;
 	for (size_t i = 0; i < profile->n_labels; i++) {
 		push__v1__label_pair__init(&pairs[i]);
 		pairs[i].name = (char *)profile->labels[i].name;

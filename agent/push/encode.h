@@ -7,7 +7,7 @@
 #include "agent/push/body.h"
 #include "agent/push/profile.h"
 
-/* For push_protocol.encode. 0 or -ENOMEM. */
-int push_encode(const struct push_profile *profile, struct push_body *body);
+/* For push_protocol.encode; n is 1. 0. */
+int push_encode(const struct push_profile *const *profiles, size_t n, struct push_body *body);
 
 #endif

@@ -12,180 +12,23 @@
  *requests that were already under way when it began belong to the same *wave*; their failures say
  *nothing new, so only the first failure of a wave lengthens the wait.
  */
-#include "agent/push/endpoint.h"
+#include "agent/push/endpoint_private.h"
 
-#include <assert.h>
-#include <errno.h>
-#include <string.h>
+#include <stdlib.h>
 
 #include "agent/http/retry_after.h"
-#include "agent/http/url.h"
-#include "agent/push/flight.h"
 #include "agent/push/request.h"
 #include "agent/util/clock.h"
 #include "agent/util/hash.h"
 #include "agent/util/log.h"
 #include "agent/util/macro.h"
 
-#define MESSAGE_MAX_BYTES 100
-/* Of the label set in a log line. */
-#define LABELS_TEXT_MAX_BYTES 1024
-
-/* Refusals are logged once an interval for each of these; the last is for all others. */
-static const unsigned int push_refusal_classes[] = { 400, 401, 403, 404, 413, 429, 0 };
-
-struct push_endpoint {
-	struct push_context *ctx;
-	struct push_endpoint_options options; /* a copy */
-	char *target_url;
-	struct push_queue queue;
-	struct list flights;
-	size_t n_flights;
-	size_t n_flying; /* profiles in them */
-	size_t n_flying_bytes;
-	struct loop_timer *timer;
-	bool waiting;	      /* for the timer */
-	uint64_t deadline_ns; /* of the flush; 0: none */
-	unsigned int wave;
-	struct push_endpoint_stats stats;
-	struct push_reason last_error;
-	struct push_metrics metrics;
-	struct ratelimit refusals[ARRAY_SIZE(push_refusal_classes)];
-};
-
 static void endpoint_pump(struct push_endpoint *e);
-
-static size_t endpoint_n_kept(const struct push_endpoint *e)
-{
-	return e->queue.n + e->n_flying;
-}
-
-static size_t endpoint_kept_bytes(const struct push_endpoint *e)
-{
-	return e->queue.n_bytes + e->n_flying_bytes;
-}
 
 static void endpoint_update_gauges(struct push_endpoint *e)
 {
 	metric_set(e->metrics.queue_profiles, (double)endpoint_n_kept(e));
 	metric_set(e->metrics.queue_bytes, (double)endpoint_kept_bytes(e));
-}
-
-static void entry_free(struct push_entry *entry)
-{
-	push_profile_unref(entry->profile);
-	free(entry);
-}
-
-static void endpoint_count_dropped(struct push_endpoint *e, enum push_drop_cause cause,
-				   size_t n_bytes)
-{
-	e->stats.dropped_profiles++;
-	e->stats.dropped_bytes += n_bytes;
-	metric_add(e->metrics.dropped_profiles, 1);
-	metric_add(e->metrics.dropped_bytes, n_bytes);
-	metric_add(e->metrics.causes[cause], 1);
-	if (cause != PUSH_DROP_FULL)
-		return;
-	telemetry_count(e->ctx->telemetry, TELEMETRY_push_queue_dropped_profiles, 1);
-	telemetry_count(e->ctx->telemetry, TELEMETRY_push_queue_dropped_bytes, n_bytes);
-}
-
-static void endpoint_finish(struct push_endpoint *e, struct push_entry *entry)
-{
-	metric_observe(e->metrics.latency_endpoint,
-		       (double)(clock_mono_ns() - entry->profile->begin_ns) / NS_PER_S);
-	entry_free(entry);
-}
-
-static void endpoint_drop(struct push_endpoint *e, struct push_entry *entry,
-			  enum push_drop_cause cause)
-{
-	endpoint_count_dropped(e, cause, entry->profile->bytes->n);
-	endpoint_finish(e, entry);
-}
-
-static void endpoint_log_sent(const struct push_endpoint *e, const struct push_profile *p)
-{
-	_cleanup_buf_ struct buf labels = BUF_INIT(LABELS_TEXT_MAX_BYTES);
-
-	push_labels_print(p->labels, p->n_labels, &labels);
-	log_debug("profile pushed", LOG_STR("endpoint", e->options.url),
-		  LOG_UINT("bytes", p->bytes->n), LOG_UINT("samples", p->n_samples),
-		  LOG_STR("labels", buf_str(&labels)));
-}
-
-static void endpoint_sent(struct push_endpoint *e, struct push_entry *entry)
-{
-	e->stats.sent_profiles++;
-	e->stats.sent_bytes += entry->profile->bytes->n;
-	e->stats.sent_samples += entry->profile->n_samples;
-	metric_add(e->metrics.sent_profiles, 1);
-	metric_add(e->metrics.sent_bytes, entry->profile->bytes->n);
-	if (log_enabled(LOG_LEVEL_DEBUG))
-		endpoint_log_sent(e, entry->profile);
-	endpoint_finish(e, entry);
-}
-
-static struct ratelimit *endpoint_refusal_limit(struct push_endpoint *e, unsigned int status)
-{
-	size_t i = 0;
-
-	while (push_refusal_classes[i] != status && push_refusal_classes[i] != 0)
-		i++;
-	return &e->refusals[i];
-}
-
-static void endpoint_refused(struct push_endpoint *e, struct push_entry *entry, unsigned int status,
-			     const struct push_reason *reason)
-{
-	_cleanup_buf_ struct buf labels = BUF_INIT(LABELS_TEXT_MAX_BYTES);
-	char message[MESSAGE_MAX_BYTES];
-
-	e->last_error = *reason;
-	push_labels_print(entry->profile->labels, entry->profile->n_labels, &labels);
-	(void)snprintf(message, sizeof(message), "%s refused a profile", e->ctx->protocol->server);
-	log_write(LOG_LEVEL_WARN, endpoint_refusal_limit(e, status), message,
-		  (const struct log_field[]){ LOG_STR("endpoint", e->options.url),
-					      LOG_STR("err", reason->text),
-					      LOG_UINT("bytes", entry->profile->bytes->n),
-					      LOG_STR("labels", buf_str(&labels)),
-					      { .key = NULL } });
-	endpoint_drop(e, entry, PUSH_DROP_REFUSED);
-}
-
-/* Any answer that is not "later" ends an outage, also a refusal: somebody is there. One to a
- * request of before the outage says nothing about now. */
-static void endpoint_is_back(struct push_endpoint *e, unsigned int wave)
-{
-	char down_for[32], message[MESSAGE_MAX_BYTES];
-
-	if (e->stats.n_failures == 0 || wave != e->wave)
-		return;
-	(void)snprintf(down_for, sizeof(down_for), "%.1fs",
-		       (double)(clock_mono_ns() - e->stats.failing_since_ns) / NS_PER_S);
-	(void)snprintf(message, sizeof(message), "%s takes profiles again",
-		       e->ctx->protocol->server);
-	log_info(message, LOG_STR("endpoint", e->options.url),
-		 LOG_UINT("failures", e->stats.n_failures), LOG_STR("down_for", down_for),
-		 LOG_UINT("kept_profiles", endpoint_n_kept(e)),
-		 LOG_UINT("kept_bytes", endpoint_kept_bytes(e)));
-	e->stats.n_failures = 0;
-}
-
-static void endpoint_log_outage(struct push_endpoint *e, unsigned int status, uint64_t wait_ns)
-{
-	const char *server = e->ctx->protocol->server;
-	char retry_in[32], message[MESSAGE_MAX_BYTES];
-
-	if (status == 0)
-		(void)snprintf(message, sizeof(message), "cannot reach %s", server);
-	else
-		(void)snprintf(message, sizeof(message), "%s takes no profiles for now", server);
-	(void)snprintf(retry_in, sizeof(retry_in), "%.1fs", (double)wait_ns / NS_PER_S);
-	log_warn(message, LOG_STR("endpoint", e->options.url), LOG_STR("err", e->last_error.text),
-		 LOG_UINT("kept_profiles", endpoint_n_kept(e)),
-		 LOG_UINT("kept_bytes", endpoint_kept_bytes(e)), LOG_STR("retry_in", retry_in));
 }
 
 static uint64_t endpoint_next_wait(struct push_endpoint *e, uint64_t server_wait_ns)
@@ -309,6 +152,16 @@ static int endpoint_send(struct push_endpoint *e, struct push_flight *flight,
 				  &flight->request, ret_reason);
 }
 
+/* What shares a request with the first. */
+static void endpoint_fill(struct push_endpoint *e, struct push_flight *flight, bool alone)
+{
+	struct push_entry *entry;
+
+	while (!alone && flight->n < e->ctx->protocol->batch &&
+	       (entry = push_queue_take_fresh(&e->queue, flight->n_bytes)))
+		push_flight_add(flight, entry);
+}
+
 static void endpoint_start(struct push_endpoint *e, struct push_entry *first)
 {
 	_cleanup_(push_flight_freep) struct push_flight *flight = push_flight_new(e);
@@ -320,6 +173,7 @@ static void endpoint_start(struct push_endpoint *e, struct push_entry *first)
 		return;
 	}
 	push_flight_add(flight, first);
+	endpoint_fill(e, flight, first->n_attempts > 0);
 	if (push_flight_encode(flight, e->ctx->protocol) < 0) {
 		while ((entry = push_flight_take(flight)))
 			endpoint_drop(e, entry, PUSH_DROP_ENCODE);
@@ -355,12 +209,23 @@ static void endpoint_pump(struct push_endpoint *e)
 		e->ctx->on_idle(e->ctx->on_idle_data);
 }
 
-static void endpoint_on_timer(void *data)
+void endpoint_on_timer(void *data)
 {
 	struct push_endpoint *e = data;
 
 	e->waiting = false;
 	endpoint_pump(e);
+}
+
+/* Where requests are of several, with all that comes in this turn of the loop. */
+static void endpoint_pump_soon(struct push_endpoint *e)
+{
+	if (e->ctx->protocol->batch == 1 || e->waiting) {
+		endpoint_pump(e);
+		return;
+	}
+	loop_timer_arm(e->timer, clock_mono_ns());
+	endpoint_update_gauges(e);
 }
 
 void push_endpoint_put(struct push_endpoint *e, struct push_profile *profile)
@@ -376,7 +241,7 @@ void push_endpoint_put(struct push_endpoint *e, struct push_profile *profile)
 	push_queue_put(&e->queue, entry);
 	while (push_queue_is_over(&e->queue))
 		endpoint_drop(e, push_queue_take_oldest(&e->queue), PUSH_DROP_FULL);
-	endpoint_pump(e);
+	endpoint_pump_soon(e);
 }
 
 void push_endpoint_lost(struct push_endpoint *e, enum push_drop_cause cause, size_t n_bytes)
@@ -435,91 +300,4 @@ void push_endpoint_stats_get(const struct push_endpoint *e, struct push_endpoint
 	ret_stats->queued_profiles = endpoint_n_kept(e);
 	ret_stats->queued_bytes = endpoint_kept_bytes(e);
 	ret_stats->last_error = e->last_error.text;
-}
-
-static int endpoint_make_url(struct push_endpoint *e)
-{
-	_cleanup_buf_ struct buf joined = BUF_INIT(2 * URL_MAX_BYTES);
-	struct url url;
-
-	if (url_parse(str_from(e->options.url), &url) != URL_OK)
-		return -EINVAL;
-	int r = url_join(&joined, &url, e->ctx->protocol->path);
-	if (r < 0)
-		return r;
-	e->target_url = buf_take(&joined);
-	return e->target_url ? 0 : -ENOMEM;
-}
-
-static void endpoint_warn_about_headers(const struct push_endpoint *e,
-					const struct http_header *headers, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (push_header_is_ours(e->ctx->protocol, headers[i].name))
-			log_warn("header is set by xagent, the configured value is not used",
-				 LOG_STR("header", headers[i].name));
-}
-
-static int endpoint_make_token_source(struct push_endpoint *e,
-				      const struct http_oauth2_options *options)
-{
-	if (!options)
-		return 0;
-	struct http_oauth2_options o = *options;
-	o.user_agent = e->ctx->user_agent;
-	o.timeout_ns = e->options.remote_timeout_ns;
-	return http_oauth2_new(e->ctx->loop, e->ctx->http, &o, &e->options.token_source);
-}
-
-static int endpoint_init(struct push_endpoint *e, const struct push_endpoint_options *options)
-{
-	int r = push_endpoint_options_copy(options, &e->options);
-
-	if (r == 0)
-		r = endpoint_make_url(e);
-	if (r == 0)
-		r = endpoint_make_token_source(e, options->oauth2);
-	if (r == 0)
-		r = loop_timer_new(e->ctx->loop, endpoint_on_timer, e, &e->timer);
-	if (r < 0)
-		return r;
-	push_metrics_init(&e->metrics, e->ctx->telemetry, e->options.url, e->ctx->component_path,
-			  e->ctx->component_id);
-	endpoint_warn_about_headers(e, e->options.headers, e->options.n_headers);
-	endpoint_warn_about_headers(e, e->options.http_headers, e->options.n_http_headers);
-	return 0;
-}
-
-int push_endpoint_new(struct push_context *ctx, const struct push_endpoint_options *options,
-		      struct push_endpoint **ret_endpoint)
-{
-	_cleanup_(push_endpoint_freep) struct push_endpoint *e = calloc(1, sizeof(*e));
-
-	if (!e)
-		return -ENOMEM;
-	e->ctx = ctx;
-	list_init(&e->flights);
-	push_queue_init(&e->queue, ctx->max_queue_items, ctx->max_queue_bytes);
-	for (size_t i = 0; i < ARRAY_SIZE(e->refusals); i++)
-		e->refusals[i] =
-			(struct ratelimit){ .interval_ns = ctx->log_interval_ns, .burst = 1 };
-	int r = endpoint_init(e, options);
-	if (r < 0)
-		return r;
-	*ret_endpoint = TAKE_PTR(e);
-	return 0;
-}
-
-void push_endpoint_free(struct push_endpoint *e)
-{
-	if (!e)
-		return;
-	if (e->metrics.sent_bytes)
-		push_endpoint_give_up(e);
-	push_queue_fini(&e->queue);
-	loop_timer_free(e->timer);
-	free(e->target_url);
-	http_oauth2_free(e->options.token_source);
-	push_endpoint_options_fini(&e->options);
-	free(e);
 }

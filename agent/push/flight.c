@@ -50,8 +50,12 @@ struct push_entry *push_flight_take(struct push_flight *f)
 
 int push_flight_encode(struct push_flight *f, const struct push_protocol *protocol)
 {
-	const struct push_entry *entry = LIST_ENTRY(f->entries.next, struct push_entry, node);
-	int r = protocol->encode(entry->profile, &f->body);
+	const struct push_profile *profiles[PUSH_MAX_BATCH];
+	size_t n = 0;
 
+	assert(f->n <= PUSH_MAX_BATCH);
+	LIST_FOREACH (&f->entries, at)
+		profiles[n++] = LIST_ENTRY(at, struct push_entry, node)->profile;
+	int r = protocol->encode(profiles, n, &f->body);
 	return r < 0 ? r : push_body_close(&f->body);
 }

@@ -28,8 +28,11 @@ struct push_protocol {
 	const char *path;   /* behind the endpoint's url */
 	/* Of a request that may take so long. */
 	void (*headers)(uint64_t timeout_ns, struct push_headers *ret_headers);
-	/* The body of a request with this profile, whose bytes and labels it may borrow (body.h). 0 or -errno: it is given up. */
-	int (*encode)(const struct push_profile *profile, struct push_body *body);
+	/* As many profiles at most in one request, 1..PUSH_MAX_BATCH. More than one only where a refusal is of all that is in the request. */
+	unsigned int batch;
+	/* The body of a request with these, whose bytes and labels it may borrow (body.h). 0 or -errno: they are given up. */
+	int (*encode)(const struct push_profile *const *profiles, size_t n, struct push_body *body);
+	/* Of the whole request. */
 	enum push_verdict (*judge)(const struct http_result *result, bool retry_on_http_429,
 				   struct push_reason *ret_reason);
 };

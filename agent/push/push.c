@@ -185,7 +185,8 @@ int pusher_new(struct loop *loop, struct http_client *http, struct telemetry *te
 
 	if (!p)
 		return -ENOMEM;
-	if (options->n_endpoints > PUSH_MAX_ENDPOINTS || options->max_in_flight == 0)
+	if (options->n_endpoints > PUSH_MAX_ENDPOINTS || options->max_in_flight == 0 ||
+	    options->protocol->batch < 1 || options->protocol->batch > PUSH_MAX_BATCH)
 		return -EINVAL;
 	int r = pusher_copy_names(p, options);
 	if (r == 0)

@@ -27,6 +27,7 @@ const struct push_protocol push_pyroscope = {
 	.server = "Pyroscope",
 	.path = "/push.v1.PusherService/Push",
 	.headers = headers,
+	.batch = 1,
 	.encode = push_encode,
 	.judge = push_judge,
 };

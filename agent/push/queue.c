@@ -4,6 +4,8 @@
 
 #include <assert.h>
 
+#include "agent/push/body.h"
+
 void push_queue_init(struct push_queue *q, size_t max_items, size_t max_bytes)
 {
 	*q = (struct push_queue){ .max_items = max_items, .max_bytes = max_bytes, .next_seq = 1 };
@@ -62,6 +64,17 @@ struct push_entry *push_queue_take_next(struct push_queue *q)
 			best = entry;
 	}
 	return push_queue_take(q, best);
+}
+
+struct push_entry *push_queue_take_fresh(struct push_queue *q, size_t n_bytes)
+{
+	LIST_FOREACH (&q->entries, node) {
+		struct push_entry *entry = LIST_ENTRY(node, struct push_entry, node);
+
+		if (entry->n_attempts == 0 && n_bytes + entry->profile->n <= PUSH_MAX_BATCH_BYTES)
+			return push_queue_take(q, entry);
+	}
+	return NULL;
 }
 
 struct push_entry *push_queue_take_older(struct push_queue *q, uint64_t time_ns)

@@ -46,6 +46,9 @@ struct push_entry *push_queue_take_oldest(struct push_queue *q);
 /* The one with the fewest attempts, of equals the oldest: one that the server never takes does not
  * hold up the others, and in a long outage the attempts are spread over all. */
 struct push_entry *push_queue_take_next(struct push_queue *q);
+/* One more for a request in which `n_bytes` are: the oldest that was never tried and fits. What failed once goes alone from then on, so that
+ * one that the server never takes does not fail those beside it. */
+struct push_entry *push_queue_take_fresh(struct push_queue *q, size_t n_bytes);
 /* One whose profile is of before `time_ns`. */
 struct push_entry *push_queue_take_older(struct push_queue *q, uint64_t time_ns);
 

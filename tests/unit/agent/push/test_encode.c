@@ -35,7 +35,7 @@ static void assert_body(const struct push_labels *labels, const char *bytes, siz
 	_cleanup_push_body_ struct push_body body;
 
 	push_body_init(&body);
-	assert_int_equal(push_encode(p, &body), 0);
+	assert_int_equal(push_encode((const struct push_profile *const[]){ p }, 1, &body), 0);
 	assert_int_equal(push_body_close(&body), 0);
 	for (size_t i = 0; i < body.n_pieces; i++)
 		assert_int_equal(buf_append(&sent, body.pieces[i].data, body.pieces[i].n), 0);
@@ -84,7 +84,7 @@ static void test_longest_labels(void **state)
 	}
 	_cleanup_(push_profile_unrefp) struct push_profile *p = make(&labels, "x", 1);
 	push_body_init(&body);
-	assert_int_equal(push_encode(p, &body), 0);
+	assert_int_equal(push_encode((const struct push_profile *const[]){ p }, 1, &body), 0);
 	assert_int_equal(push_body_close(&body), 0);
 	assert_true(body.n > sizeof(names));
 }

@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 
+#include "agent/push/body.h"
 #include "agent/push/queue.h"
 
 static struct push_entry *make(size_t n_bytes, uint64_t time_ns)
@@ -112,12 +113,32 @@ static void test_older(void **state)
 	push_queue_fini(&q);
 }
 
+/* What failed once shares no request, and what does not fit leaves room for what does. */
+static void test_fresh(void **state)
+{
+	struct push_queue q;
+
+	(void)state;
+	push_queue_init(&q, 10, 16 << 20);
+	push_queue_put(&q, make(10, 0));
+	push_queue_put(&q, make(PUSH_MAX_BATCH_BYTES, 0));
+	push_queue_put(&q, make(20, 0));
+	struct push_entry *tried = push_queue_take_oldest(&q);
+	tried->n_attempts = 1;
+	push_queue_put(&q, tried);
+	assert_int_equal(seen(push_queue_take_fresh(&q, 1)), 3);
+	assert_null(push_queue_take_fresh(&q, 1));
+	assert_int_equal(seen(push_queue_take_fresh(&q, 0)), 2);
+	assert_null(push_queue_take_fresh(&q, 0));
+	assert_int_equal(seen(push_queue_take_next(&q)), 1);
+	push_queue_fini(&q);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_oldest_first),
-		cmocka_unit_test(test_comes_back_where_it_was),
-		cmocka_unit_test(test_bounds),
+		cmocka_unit_test(test_oldest_first), cmocka_unit_test(test_comes_back_where_it_was),
+		cmocka_unit_test(test_fresh),	     cmocka_unit_test(test_bounds),
 		cmocka_unit_test(test_older),
 	};
 
