@@ -6,8 +6,9 @@
 #include <stdlib.h>
 
 static int (*const encoders[FORM_MAX])(const struct profile *p, struct pprof_bytes *ret_bytes) = {
-	[FORM_PPROF] = encode_pprof,
-	[FORM_FOLDED] = encode_folded,
+#define PROFILE_FORM(NAME, name) [FORM_##NAME] = encode_##name,
+	PROFILE_FORMS(PROFILE_FORM)
+#undef PROFILE_FORM
 };
 
 int profile_new(struct pprof_builder **tables, struct labels *labels, uint64_t n_samples,

@@ -21,11 +21,16 @@
 #include "agent/util/shared_bytes.h"
 #include "pprof/pprof.h"
 
-/* A form for each encoder. */
+/* X(NAME, name): a form, made by the encoder encode_name(). */
+#define PROFILE_FORMS(X)                                       \
+	X(PPROF, pprof)	  /* gzip'd, for a server or a file */ \
+	X(FOLDED, folded) /* "series;root;…;leaf count" lines, for flame graph tools */
+
 enum profile_form {
-	FORM_PPROF,  /* gzip'd, for a server or a file */
-	FORM_FOLDED, /* "series;root;…;leaf count" lines, for flame graph tools */
-	FORM_MAX
+#define PROFILE_FORM(NAME, name) FORM_##NAME,
+	PROFILE_FORMS(PROFILE_FORM)
+#undef PROFILE_FORM
+		FORM_MAX
 };
 
 /* What receivers want of profiles: bits. */
@@ -67,7 +72,9 @@ void profile_drop_tables(struct profile *p);
 size_t profile_memory_bytes(const struct profile *p);
 
 /* The encoders; any thread that has a reference. 0 or -errno. */
-int encode_pprof(const struct profile *p, struct pprof_bytes *ret_bytes);
-int encode_folded(const struct profile *p, struct pprof_bytes *ret_bytes);
+#define PROFILE_FORM(NAME, name) \
+	int encode_##name(const struct profile *p, struct pprof_bytes *ret_bytes);
+PROFILE_FORMS(PROFILE_FORM)
+#undef PROFILE_FORM
 
 #endif
