@@ -339,7 +339,7 @@ static __always_inline bool emit(struct scratch *s, struct task_struct *task, bo
 				 struct wire_counters *count)
 {
 	__u64 waiting = bpf_ringbuf_query(&samples, BPF_RB_AVAIL_DATA);
-	__u64 wake = cold ? COLD_WAKE_BYTES : wake_bytes;
+	__u64 wake = !cold ? wake_bytes : runtime_image_is_new(s) ? 0 : COLD_WAKE_BYTES;
 	__u64 flags = waiting >= wake ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
 	__u32 bytes =
 		sizeof(struct wire_sample) + (s->record.head.n_kernel + s->record.head.n_user) * 8;

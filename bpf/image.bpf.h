@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Which executable a process runs, by what the kernel has of its file. A process of a few milliseconds ends before the agent has looked at it;
- * what the agent has found in its executable, when another process ran that, is found again by this number.
- *
- * It is of the inode and of its last change: a file that was written to, or another one with the same inode number, has another.
+ * what the agent has found in its executable, when it was first seen mapped, is found again by this number (bpf/image.h).
  */
 #ifndef XAGENT_BPF_IMAGE_BPF_H
 #define XAGENT_BPF_IMAGE_BPF_H
@@ -11,18 +9,8 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 
+#include "bpf/image.h"
 #include "bpf/kernel.h"
-
-/* Each bit of the result depends on all of both: the finalizer of MurmurHash3. */
-static __always_inline __u64 hash_mix(__u64 hash, __u64 value)
-{
-	hash ^= value;
-	hash ^= hash >> 33;
-	hash *= 0xff51afd7ed558ccdULL;
-	hash ^= hash >> 33;
-	hash *= 0xc4ceb9fe1a85ec53ULL;
-	return hash ^ hash >> 33;
-}
 
 /* Above nanoseconds the kernel notes whether the time was asked for (I_CTIME_QUERIED, include/linux/fs.h, since 6.13). */
 #define IMAGE_NSEC_MASK ((1U << 30) - 1)
@@ -46,20 +34,27 @@ static __always_inline __u64 image_changed_ns(struct inode *inode)
 }
 
 /* 0: not known. */
-static __always_inline __u64 image_of(struct mm_struct *mm)
+static __always_inline __u64 image_of_file(struct file *file)
 {
-	struct file *file = KERNEL_READ(mm, exe_file, NULL);
 	struct inode *inode = file ? KERNEL_READ(file, f_inode, NULL) : NULL;
 	struct super_block *sb = inode ? KERNEL_READ(inode, i_sb, NULL) : NULL;
-	__u64 changed_ns = inode ? image_changed_ns(inode) : 0;
-	__u64 number = inode ? KERNEL_READ(inode, i_ino, 0) : 0;
+	struct image_inode i = { 0 };
 
-	if (!sb || !changed_ns || !number)
+	if (!sb)
 		return 0;
-	number = hash_mix(number, KERNEL_READ(sb, s_dev, 0));
-	number = hash_mix(number, KERNEL_READ(inode, i_generation, 0));
-	number = hash_mix(number, KERNEL_READ(inode, i_size, 0));
-	return hash_mix(number, changed_ns);
+	i.changed_ns = image_changed_ns(inode);
+	i.number = KERNEL_READ(inode, i_ino, 0);
+	if (!i.changed_ns || !i.number)
+		return 0;
+	i.dev = KERNEL_READ(sb, s_dev, 0);
+	i.generation = KERNEL_READ(inode, i_generation, 0);
+	i.n_bytes = KERNEL_READ(inode, i_size, 0);
+	return image_number(&i);
+}
+
+static __always_inline __u64 image_of(struct mm_struct *mm)
+{
+	return image_of_file(KERNEL_READ(mm, exe_file, NULL));
 }
 
 #endif

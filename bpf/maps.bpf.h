@@ -230,7 +230,7 @@ struct {
 	__type(value, struct wire_runtime);
 } runtime_images SEC(".maps");
 
-/* Functions of runtimes whose names have been sent. */
+/* Functions of runtimes whose names have been sent, and executables that were met. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, WIRE_TOLD_SLOTS); /* (set) likewise */

@@ -430,6 +430,19 @@ static __always_inline const struct wire_runtime *runtime_of_image(struct scratc
 	return found;
 }
 
+/* Whether nobody has run that executable lately: the sooner the agent sees it, the sooner it knows whether that is a runtime. */
+static __always_inline bool runtime_image_is_new(const struct scratch *s)
+{
+	__u64 image = RUNTIME_ANY ? s->image : 0;
+	__u32 at = image & (WIRE_TOLD_SLOTS - 1);
+	__u64 *slot = image ? bpf_map_lookup_elem(&told, &at) : NULL;
+
+	if (!slot || *slot == image)
+		return false;
+	*slot = image;
+	return true;
+}
+
 static __always_inline const struct wire_runtime *runtime_of_table(struct scratch *s)
 {
 	const struct wire_runtime *found;

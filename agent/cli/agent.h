@@ -15,15 +15,15 @@
 
 #define AGENT_DEFAULT_LISTEN "127.0.0.1:12345"
 /* Intervals being named and encoded at once: more waiting means that the machine is too slow, and then intervals grow instead;
- * one more builds unwind tables. */
-#define AGENT_MAX_JOBS 5
+ * one more builds unwind tables, one looks for runtimes. */
+#define AGENT_MAX_JOBS 6
 
 struct agent_options {
 	struct config_source config; /* borrowed, as all texts */
 	const char *listen;
 	const char *probe_listen;  /* NULL or "": none */
 	const char *allowed_hosts; /* NULL: none; see http_hosts_problem() */
-	const char *ui_prefix; /* of web pages: "" or "/prefix" */
+	const char *ui_prefix;	   /* of web pages: "" or "/prefix" */
 	const char *storage_path;
 	enum stability stability;
 	bool watch; /* loads again when the files change */

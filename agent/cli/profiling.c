@@ -34,7 +34,7 @@
 /* A path may be PATH_MAX bytes, three times as many in a URL, and is named several times. */
 #define REPORT_MAX_BYTES (16 * PATH_MAX)
 /* One interval is built at a time; a second may wait. */
-#define MAX_JOBS 4
+#define MAX_JOBS 5
 /* Shells' codes for a command that is not there, and for one that cannot be executed. */
 #define EXIT_NOT_FOUND 127
 #define EXIT_NOT_EXECUTABLE 126

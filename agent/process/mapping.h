@@ -61,6 +61,8 @@ struct mapped_file {
 	/* debug_open's: the worker takes the sum of what may be one; and of which candidates it was another (0: none). */
 	bool debug_is_checked;
 	uint64_t debug_refused;
+	/* agent/runtimes/runtime_search.h: in which of its rounds the file was, or waits to be, looked at; 0: in none. */
+	uint32_t searched;
 
 	/* private to file_table.c */
 	unsigned int n_refs;
@@ -108,6 +110,12 @@ static inline int mapped_file_debug_fd(const struct mapped_file *f)
 {
 	/* The loop thread may open it while the worker looks. */
 	return __atomic_load_n(&f->has_debug, __ATOMIC_ACQUIRE) ? f->debug_fd : -1;
+}
+
+/* Of the inode, as an event told; 0: not known. */
+static inline uint64_t mapped_file_generation(const struct mapped_file *f)
+{
+	return f->generation;
 }
 
 struct mapped_file *mapped_file_ref(struct mapped_file *f);

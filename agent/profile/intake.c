@@ -38,6 +38,7 @@ static void on_process_mappings(struct process *p, void *data)
 	struct session *s = data;
 	struct known *k = p->user;
 
+	runtime_search_add(s->runtime_search, p);
 	if (!k || !k->published || k->dirty)
 		return;
 	k->dirty = true;
@@ -82,6 +83,7 @@ static void publish(struct session *s, struct process *p, struct known *k, uint6
 {
 	if (k->buried || k->refused)
 		return;
+	runtime_search_add(s->runtime_search, p);
 	list_remove(&k->node);
 	k->dirty = false;
 	if (!is_replacing(p, now_ns)) {
@@ -90,6 +92,12 @@ static void publish(struct session *s, struct process *p, struct known *k, uint6
 		tables_retract(s->tables, p->pid);
 		k->published = false;
 	}
+}
+
+void session_publish_anew(struct session *s, struct process *p, struct known *k)
+{
+	if (k->published && !k->buried && !is_replacing(p, clock_mono_ns()))
+		k->published = tables_publish_anew(s->tables, p) == 0;
 }
 
 static void publish_dirty(struct session *s)
@@ -292,8 +300,8 @@ static void show_mappings(struct session *s, const struct sample *sample, struct
 
 	session_show_image(s, sample, p);
 	if (is_new)
-		tables_retract(s->tables, p->pid);
-	if (sample->head->generation && !is_new)
+		session_publish_anew(s, p, k);
+	else if (sample->head->generation)
 		tables_touch(s->tables, p->pid);
 	else if (k && !(sample->head->flags & WIRE_KTHREAD) && p->mappings && p->mappings->n > 0)
 		publish(s, p, k, sample->head->time_ns);
@@ -361,6 +369,8 @@ void session_drain(struct session *s)
 		log_error("cannot read the sample ring", LOG_ERR(r));
 	sideband_deliver_until(s->sideband, s->sideband_read_ns, on_process_event, s);
 	publish_dirty(s);
+	/* Before any table is built. */
+	runtime_search_run(s->runtime_search);
 	kernel_arena_reclaim(s->arena, clock_mono_ns());
 	object_tables_tick(s->objects, clock_mono_ns());
 	graveyard_sweep(&s->graveyard, clock_mono_ns());

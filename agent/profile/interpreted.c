@@ -20,14 +20,33 @@
 #define TEXTS_BYTES (2 * WIRE_NAME_BYTES)
 #define REASON_BYTES 64
 
-static void on_file(const struct mapped_file *f, const struct wire_runtime *runtime, void *data)
+/* Who is walked already is walked with it from now on, and whoever runs that executable next from the first tick. */
+static void renew(uint32_t pid, void *data)
 {
 	struct session *s = data;
+	struct process *p = process_table_find(s->processes, pid);
+	struct known *k = p ? p->user : NULL;
+
+	if (!k || !session_runtime_is_new(s, p, k))
+		return;
+	session_publish_anew(s, p, k);
+	if (k->image && k->image_exec == p->exec_count)
+		runtime_tables_publish_image(s->runtimes, p, process_identity(s->processes, p)->exe,
+					     k->image);
+}
+
+static void on_file(struct mapped_file *f, const struct runtime_file *found, void *data)
+{
+	struct session *s = data;
+	int r = runtime_tables_add(s->runtimes, f, found);
 
 	log_debug("a file holds a runtime", LOG_STR("file", f->path),
-		  LOG_STR("runtime", runtime_of(runtime->kind)->name));
-	if (runtime_tables_add(s->runtimes, f, runtime) < 0)
+		  LOG_STR("runtime", runtime_of(found->wire.kind)->name));
+	if (r < 0)
 		log_warn("frames of a runtime are not shown: no memory", LOG_STR("file", f->path));
+	if (r > 0)
+		runtime_search_again(s->runtime_search, clock_mono_ns());
+	tables_each(s->tables, renew, s);
 }
 
 static uint32_t on_publish(const struct process *p, void *data)
@@ -55,9 +74,16 @@ struct tables_runtimes session_table_runtimes(struct session *s)
 	return (struct tables_runtimes){ .publish = on_publish, .retract = on_retract, .data = s };
 }
 
-struct object_runtimes session_object_runtimes(struct session *s)
+int session_open_runtime_search(struct session *s)
 {
-	return (struct object_runtimes){ .detect = runtime_detect, .found = on_file, .data = s };
+	return runtime_search_new(
+		&(struct runtime_search_options){
+			.worker = s->options.worker,
+			.processes = s->processes,
+			.found = on_file,
+			.data = s,
+		},
+		&s->runtime_search);
 }
 
 void session_on_name(const struct wire_name *name, void *data)
@@ -90,10 +116,17 @@ bool session_runtime_is_new(struct session *s, const struct process *p, struct k
 
 void session_show_image(struct session *s, const struct sample *sample, struct process *p)
 {
+	struct known *k = p->user;
+
 	/* What the sample ran is what is known of the process only where its exec was seen: it may be another one's by now. */
-	if (sample->cold && sample->cold->image && process_image_is_seen(p, sample->head->time_ns))
-		runtime_tables_publish_image(s->runtimes, p, process_identity(s->processes, p)->exe,
-					     sample->cold->image);
+	if (!sample->cold || !sample->cold->image || !k ||
+	    !process_image_is_seen(p, sample->head->time_ns))
+		return;
+	/* Where its file is not known to hold a runtime it may be when it was looked at. */
+	k->image = sample->cold->image;
+	k->image_exec = p->exec_count;
+	runtime_tables_publish_image(s->runtimes, p, process_identity(s->processes, p)->exe,
+				     k->image);
 }
 
 static int read_memory(void *data, uint64_t addr, void *dst, size_t n)

@@ -38,6 +38,8 @@ struct known {
 	struct list waiting;	/* the session's, of those with jit_wait */
 	uint32_t runtime_epoch; /* of the files with runtimes, when it was looked for one */
 	uint32_t runtime_file;	/* with which it was published; 0: none */
+	uint64_t image;		/* struct wire_cold, of the image with … */
+	uint32_t image_exec;	/* … this exec_count */
 	uint64_t
 		reads_round; /* in which n_reads of its functions' names were read from its memory */
 	unsigned int n_reads;

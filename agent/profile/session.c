@@ -158,7 +158,6 @@ static int open_objects(struct session *s, const struct sampler_tables *maps)
 			.worker = s->options.worker,
 			.processes = s->processes,
 			.telemetry = s->options.telemetry,
-			.runtimes = session_object_runtimes(s),
 		},
 		&s->objects);
 }
@@ -174,6 +173,8 @@ static int open_tables(struct session *s)
 		r = open_objects(s, &maps);
 	if (r == 0)
 		r = runtime_tables_new(maps.runtimes_fd, maps.runtime_images_fd, &s->runtimes);
+	if (r == 0)
+		r = session_open_runtime_search(s);
 	if (r == 0)
 		r = code_names_new(s->budget.code_names_bytes, maps.told_seed, &s->code_names);
 	if (r < 0)
@@ -293,6 +294,7 @@ void session_stop(struct session *s)
 	s->stopped = true;
 	sampler_stop(s->sampler);
 	object_tables_stop(s->objects);
+	runtime_search_stop(s->runtime_search);
 	session_drain(s);
 	stop_timers(s);
 	/* The worker may be full: what is under way is delivered first, then there is room. */
@@ -316,6 +318,7 @@ void session_free(struct session *s)
 	tables_free(s->tables);
 	object_tables_free(s->objects);
 	kernel_arena_free(s->arena);
+	runtime_search_free(s->runtime_search);
 	runtime_tables_free(s->runtimes);
 	code_names_free(s->code_names);
 	symbol_store_free(s->store);

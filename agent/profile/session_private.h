@@ -11,6 +11,7 @@
 #include "agent/profile/known.h"
 #include "agent/profile/session.h"
 #include "agent/runtimes/code_names.h"
+#include "agent/runtimes/runtime_search.h"
 #include "agent/runtimes/runtime_tables.h"
 #include "agent/unwind/kernel_arena.h"
 #include "agent/unwind/object_tables.h"
@@ -30,8 +31,9 @@ struct session {
 	struct object_tables *objects;
 	struct tables *tables;
 	struct runtime_tables *runtimes;
-	struct code_names *code_names; /* of their functions */
-	uint64_t reads_round;	       /* in which n_reads of these names were read from memory */
+	struct runtime_search *runtime_search; /* fills them */
+	struct code_names *code_names;	       /* of their functions */
+	uint64_t reads_round; /* in which n_reads of these names were read from memory */
 	unsigned int n_reads;
 	struct symbol_store *store;    /* the worker's while a job is under way */
 	uint64_t last_profile_ns;      /* likewise: the latest time that a profile was given */
@@ -64,9 +66,11 @@ struct session {
 	bool stopped;
 };
 
-/* intake.c: the process table and the strangers, with their hooks; and everything that has come since the last time, in the order of time. */
+/* intake.c: the process table and the strangers, with their hooks; everything that has come since the last time, in the order of time; and the kernel
+ * half is told of a process anew. */
 int session_open_processes(struct session *s);
 void session_drain(struct session *s);
+void session_publish_anew(struct session *s, struct process *p, struct known *k);
 
 /* So many at once: each keeps a process, some KiB. The interval is closed early then. */
 #define SESSION_MAX_UNDECIDED 2048
@@ -88,7 +92,7 @@ void session_look_for_names(struct session *s);
 
 /* interpreted.c: what finds runtimes in files, and tells the kernel half of processes; a name that it has sent; the executable that a sample tells of;
  * whether a process has to be published again since files with runtimes were found. And the frame of a runtime's function, as the open interval knows it. */
-struct object_runtimes session_object_runtimes(struct session *s);
+int session_open_runtime_search(struct session *s);
 struct tables_runtimes session_table_runtimes(struct session *s);
 void session_on_name(const struct wire_name *name, void *data);
 void session_show_image(struct session *s, const struct sample *sample, struct process *p);

@@ -17,18 +17,24 @@ const struct runtime *runtime_of(uint32_t kind)
 	return kind < RUNTIME_MAX ? runtime_list[kind] : NULL;
 }
 
-bool runtime_detect(const struct elf *elf, struct wire_runtime *ret_runtime)
+bool runtime_is_any(void)
 {
+	return RUNTIME_MAX > RUNTIME_NONE + 1;
+}
+
+bool runtime_detect(const struct elf *elf, struct runtime_file *ret_file)
+{
+	struct wire_runtime *wire = &ret_file->wire;
 	uint64_t begin, end;
 
-	*ret_runtime = (struct wire_runtime){ .kind = RUNTIME_NONE };
+	*ret_file = (struct runtime_file){ .wire.kind = RUNTIME_NONE };
 	if (!elf_is_64(elf) || !elf_text_range(elf, &begin, &end))
 		return false;
 	for (uint32_t kind = RUNTIME_NONE + 1; kind < RUNTIME_MAX; kind++) {
-		if (!runtime_list[kind]->detect(elf, ret_runtime))
+		if (!runtime_list[kind]->detect(elf, wire))
 			continue;
-		ret_runtime->kind = kind;
-		ret_runtime->base = begin;
+		wire->kind = kind;
+		wire->base = begin;
 		return true;
 	}
 	return false;

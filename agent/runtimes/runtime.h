@@ -53,8 +53,17 @@ struct runtime {
 /* All of bpf/runtimes.h, by enum runtime_kind; NULL for RUNTIME_NONE. */
 extern const struct runtime *const runtime_list[RUNTIME_MAX];
 
-/* Which of them a file holds: true, and kind, words, and in `base` where its first executable segment is linked to be. Worker. */
-bool runtime_detect(const struct elf *elf, struct wire_runtime *ret_runtime);
+/* What a file tells of the runtime that it holds. */
+struct runtime_file {
+	/* Kind, flags and words, in addresses as linked; `base` is where its first executable segment is linked to be. */
+	struct wire_runtime wire;
+	uint64_t image; /* the number of its inode (bpf/image.h); 0: not known */
+};
+
+/* Which of them a file holds: true. Worker; its sections are loaded. */
+bool runtime_detect(const struct elf *elf, struct runtime_file *ret_file);
+/* Whether there is any runtime: without one nothing is to be looked for. */
+bool runtime_is_any(void);
 
 /* NULL: there is no such one, also for a number that nobody has. */
 const struct runtime *runtime_of(uint32_t kind);

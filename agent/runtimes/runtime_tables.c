@@ -15,7 +15,7 @@
 
 struct holder {
 	uint32_t file_id;
-	struct wire_runtime runtime;
+	struct runtime_file file;
 	struct hash_node node;
 	struct list age;
 };
@@ -71,20 +71,56 @@ static struct holder *holder_find(const struct runtime_tables *t, uint32_t file_
 	return NULL;
 }
 
+static struct wire_runtime runtime_with_base(const struct holder *h, uint64_t base)
+{
+	const struct runtime *runtime = runtime_of(h->file.wire.kind);
+	struct wire_runtime wire = h->file.wire;
+
+	wire.base = base;
+	if (runtime && runtime->publish)
+		runtime->publish(&wire);
+	return wire;
+}
+
+static bool has_image(const struct runtime_tables *t, uint64_t image)
+{
+	for (size_t i = 0; i < RUNTIME_TABLES_MAX_IMAGES; i++)
+		if (t->images[i] == image)
+			return true;
+	return false;
+}
+
+static void put_image(struct runtime_tables *t, const struct holder *h, uint64_t image)
+{
+	struct wire_runtime wire = runtime_with_base(h, h->file.wire.base);
+	uint64_t *slot = &t->images[t->n_images % RUNTIME_TABLES_MAX_IMAGES];
+
+	if (!image || has_image(t, image))
+		return;
+	t->n_images++;
+	if (*slot)
+		(void)bpf_map_delete_elem(t->images_fd, slot);
+	*slot = 0;
+	if (bpf_map_update_elem(t->images_fd, &image, &wire, BPF_ANY) == 0)
+		*slot = image;
+}
+
 int runtime_tables_add(struct runtime_tables *t, const struct mapped_file *f,
-		       const struct wire_runtime *runtime)
+		       const struct runtime_file *found)
 {
 	struct holder *h = holder_find(t, f->id);
 	bool is_new = !h;
+	bool is_full = is_new && t->holders.n >= RUNTIME_TABLES_MAX_FILES;
 
-	if (is_new && t->holders.n >= RUNTIME_TABLES_MAX_FILES)
+	if (is_full)
 		holder_free(t, LIST_ENTRY(t->by_age.next, struct holder, age));
 	if (is_new)
 		h = calloc(1, sizeof(*h));
 	if (!h)
 		return -ENOMEM;
 	h->file_id = f->id;
-	h->runtime = *runtime;
+	h->file = *found;
+	put_image(t, h, found->image);
 	if (!is_new)
 		return 0;
 	list_init(&h->age);
@@ -95,7 +131,7 @@ int runtime_tables_add(struct runtime_tables *t, const struct mapped_file *f,
 	}
 	list_push_back(&t->by_age, &h->age);
 	t->epoch++;
-	return 0;
+	return is_full;
 }
 
 uint32_t runtime_tables_epoch(const struct runtime_tables *t)
@@ -132,17 +168,6 @@ uint32_t runtime_tables_file(struct runtime_tables *t, const struct process *p)
 	return t->holders.n && mapping_of(t, p, NULL, &h) ? h->file_id : 0;
 }
 
-static struct wire_runtime runtime_with_base(const struct holder *h, uint64_t base)
-{
-	const struct runtime *runtime = runtime_of(h->runtime.kind);
-	struct wire_runtime wire = h->runtime;
-
-	wire.base = base;
-	if (runtime && runtime->publish)
-		runtime->publish(&wire);
-	return wire;
-}
-
 enum runtime_kind runtime_tables_publish(struct runtime_tables *t, const struct process *p)
 {
 	const struct holder *h = NULL;
@@ -151,7 +176,7 @@ enum runtime_kind runtime_tables_publish(struct runtime_tables *t, const struct 
 	if (!m)
 		return RUNTIME_NONE;
 	/* The first executable segment begins somewhere in its first page. */
-	uint64_t linked = h->runtime.base & ~((uint64_t)sysconf(_SC_PAGESIZE) - 1);
+	uint64_t linked = h->file.wire.base & ~((uint64_t)sysconf(_SC_PAGESIZE) - 1);
 	struct wire_runtime wire = runtime_with_base(h, m->begin - linked);
 	if (bpf_map_update_elem(t->runtimes_fd, &p->pid, &wire, BPF_ANY) < 0) {
 		log_debug("a runtime is not walked", LOG_ERR(-errno), LOG_UINT("pid", p->pid));
@@ -160,28 +185,13 @@ enum runtime_kind runtime_tables_publish(struct runtime_tables *t, const struct 
 	return (enum runtime_kind)wire.kind;
 }
 
-static bool has_image(const struct runtime_tables *t, uint64_t image)
-{
-	for (size_t i = 0; i < RUNTIME_TABLES_MAX_IMAGES; i++)
-		if (t->images[i] == image)
-			return true;
-	return false;
-}
-
 void runtime_tables_publish_image(struct runtime_tables *t, const struct process *p,
 				  const char *exe_path, uint64_t image)
 {
 	const struct holder *h = NULL;
 
-	if (!image || !t->holders.n || has_image(t, image) || !mapping_of(t, p, exe_path, &h))
-		return;
-	struct wire_runtime wire = runtime_with_base(h, h->runtime.base);
-	uint64_t *slot = &t->images[t->n_images++ % RUNTIME_TABLES_MAX_IMAGES];
-	if (*slot)
-		(void)bpf_map_delete_elem(t->images_fd, slot);
-	*slot = 0;
-	if (bpf_map_update_elem(t->images_fd, &image, &wire, BPF_ANY) == 0)
-		*slot = image;
+	if (image && t->holders.n && mapping_of(t, p, exe_path, &h))
+		put_image(t, h, image);
 }
 
 void runtime_tables_retract(struct runtime_tables *t, uint32_t pid)

@@ -16,8 +16,7 @@
 #include "agent/runtimes/runtime.h"
 #include "agent/util/cleanup.h"
 
-/* Files: a host has a few interpreters, in as many containers. The one that a process had longest ago makes room; it is found again when its table is
- * built anew. */
+/* Files: a host has a few interpreters, in as many containers. The one that a process had longest ago makes room. */
 #define RUNTIME_TABLES_MAX_FILES 1024
 /* Executables that the kernel half has (bpf/maps.bpf.h). */
 #define RUNTIME_TABLES_MAX_IMAGES 1024
@@ -29,9 +28,9 @@ int runtime_tables_new(int runtimes_fd, int images_fd, struct runtime_tables **r
 void runtime_tables_free(struct runtime_tables *t);
 DEFINE_CLEANUP(struct runtime_tables *, runtime_tables_free);
 
-/* The file holds this runtime (runtime_detect). 0 or -ENOMEM. */
+/* The file holds this runtime. 0; 1 when another file has made room, which is to be found again; -ENOMEM. */
 int runtime_tables_add(struct runtime_tables *t, const struct mapped_file *f,
-		       const struct wire_runtime *runtime);
+		       const struct runtime_file *found);
 /* +1 with each file that was added: who was looked at before may have a runtime by now. */
 uint32_t runtime_tables_epoch(const struct runtime_tables *t);
 

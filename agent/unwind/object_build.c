@@ -39,8 +39,6 @@ static int build(struct object_build *b)
 		return r < 0 ? r : ROW_TABLE_NONE;
 	if (!has_text(elf))
 		return ROW_TABLE_TOO_LARGE;
-	if (b->detect && elf_load_sections(elf) == 0 && !b->detect(elf, &b->runtime))
-		b->runtime.kind = RUNTIME_NONE;
 	if (b->debug_fd >= 0)
 		r = debug_elf_new(b->debug_fd, &debug);
 	if (r < 0)

@@ -13,9 +13,6 @@
 #include "agent/util/worker.h"
 #include "bpf/wire.h"
 
-/* Whether the file holds a runtime: true and which. Worker; the file's sections are loaded. NULL: nobody asks. */
-typedef bool (*object_detect_fn)(const struct elf *elf, struct wire_runtime *ret_runtime);
-
 struct object_build {
 	struct worker_job job; /* run is set; done and data are the caller's */
 	void *data;
@@ -23,10 +20,7 @@ struct object_build {
 	int debug_fd; /* −1: none */
 	size_t max_bytes;
 	struct siphash_key key;
-	object_detect_fn detect; /* NULL at first */
-	/* Results: of that; RUNTIME_NONE: none. */
-	struct wire_runtime runtime;
-	/* … 0 or an enum row_table_outcome or -errno; the table. */
+	/* Results: 0 or an enum row_table_outcome or -errno; the table. */
 	int result;
 	struct row_table *table;
 	uint64_t bias; /* of the table's places to file offsets */

@@ -235,8 +235,6 @@ static void on_built(struct worker_job *job)
 	struct object_build *b = CONTAINER_OF(job, struct object_build, job);
 	struct object_tables *t = b->data;
 
-	if (b->runtime.kind != RUNTIME_NONE)
-		t->options.runtimes.found(t->building->file, &b->runtime, t->options.runtimes.data);
 	settle(t, b, true);
 	start_next(t);
 }
@@ -249,7 +247,6 @@ static int start(struct object_tables *t, struct object_entry *e)
 	if (r < 0)
 		return r;
 	b->job.done = on_built;
-	b->detect = t->options.runtimes.detect;
 	b->data = t;
 	r = worker_submit(t->options.worker, &b->job);
 	if (r < 0)

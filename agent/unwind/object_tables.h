@@ -41,13 +41,6 @@
 /* Files whose rules are looked up in them at a time: some kilobytes each, a hundred where there is no unwind information. */
 #define OBJECT_TABLES_MAX_OPENED 128
 
-/* Runtimes are looked for in each file whose table is built, and what is found is handed out by the loop. */
-struct object_runtimes {
-	object_detect_fn detect; /* NULL: they are not */
-	void (*found)(const struct mapped_file *f, const struct wire_runtime *runtime, void *data);
-	void *data;
-};
-
 struct object_tables_options {
 	int objects_fd; /* borrowed BPF map of struct wire_object; −1: plain memory */
 	uint32_t max_objects;
@@ -60,7 +53,6 @@ struct object_tables_options {
 	struct worker *worker;
 	struct process_table *processes; /* opens files */
 	struct telemetry *telemetry;	 /* all borrowed */
-	struct object_runtimes runtimes;
 };
 
 struct object_tables;

@@ -366,7 +366,19 @@ void tables_forgive(struct tables *t)
 	}
 }
 
+static bool is_published(const struct entry *e, const struct process *p)
+{
+	return e && e->range && e->range->mappings == p->mappings && e->exec_id == p->exec_id;
+}
+
 int tables_publish(struct tables *t, const struct process *p)
+{
+	struct entry *e = entry_find(t, p->pid);
+
+	return p->mappings && is_published(e, p) ? 0 : tables_publish_anew(t, p);
+}
+
+int tables_publish_anew(struct tables *t, const struct process *p)
 {
 	struct entry *e = entry_find(t, p->pid);
 
@@ -374,8 +386,6 @@ int tables_publish(struct tables *t, const struct process *p)
 		tables_retract(t, p->pid);
 		return -ENOSPC;
 	}
-	if (e && e->range && e->range->mappings == p->mappings && e->exec_id == p->exec_id)
-		return 0;
 	int r = p->mappings->n > WIRE_MAX_PROCESS_MAPPINGS ? -ENOSPC : publish(t, p, e);
 	if (r < 0) {
 		/* Better no entry than an old one. */
@@ -397,6 +407,23 @@ const struct mappings *tables_mappings(const struct tables *t, uint32_t pid, uin
 		if (t->retired[i].generation == generation)
 			return t->retired[i].mappings;
 	return NULL;
+}
+
+void tables_each(struct tables *t, void (*fn)(uint32_t pid, void *data), void *data)
+{
+	_cleanup_free_ uint32_t *pids = calloc(t->entries.n + 1, sizeof(*pids));
+	size_t n = 0;
+
+	if (!pids)
+		return;
+	LIST_FOREACH (&t->lru, node) {
+		const struct entry *e = LIST_ENTRY(node, struct entry, lru);
+
+		if (e->range)
+			pids[n++] = e->pid;
+	}
+	for (size_t i = 0; i < n; i++)
+		fn(pids[i], data);
 }
 
 uint32_t tables_n_processes(const struct tables *t)

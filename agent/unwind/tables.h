@@ -52,6 +52,8 @@ DEFINE_CLEANUP(struct tables *, tables_free);
 /* Makes the kernel half know p->mappings, as those of the image with p->exec_id; nothing to do where it knows these. 0; -ENOSPC when there is no room now, or there are too many
  * (counted), or none; other -errno of the map update. */
 int tables_publish(struct tables *t, const struct process *p);
+/* … also where it knows these: what else it is to know of the process (tables_runtimes) is another by now. */
+int tables_publish_anew(struct tables *t, const struct process *p);
 /* The kernel half lets ticks of the process end at once, as long as it is in this control group. It is the first to be evicted. 0 or -errno:
  * then its samples go on. */
 int tables_refuse(struct tables *t, uint32_t pid, uint64_t cgroup_id);
@@ -65,6 +67,9 @@ void tables_touch(struct tables *t, uint32_t pid);
 /* The mappings that a walk of this process under this generation used; NULL when that was too long ago. Borrowed until the next call of
  * another function. */
 const struct mappings *tables_mappings(const struct tables *t, uint32_t pid, uint32_t generation);
+
+/* For each process that is published, in no order; none without memory. `fn` may publish and retract. */
+void tables_each(struct tables *t, void (*fn)(uint32_t pid, void *data), void *data);
 
 uint32_t tables_n_processes(const struct tables *t);
 uint32_t tables_n_mappings(const struct tables *t);

@@ -12,8 +12,8 @@ pytestmark = pytest.mark.bpf
 
 RATE = 499
 SHARE = 0.99
-# Until the program's file has been looked at, once in the life of an agent: two rounds of reading the ring.
-MOST_EARLY = 0.2 * RATE
+# Until the program's file has been looked at, once in the life of an agent. It is seen with its first sample, or before: a round of reading the ring at most.
+MOST_EARLY = 0.1 * RATE
 TOY = paths.BUILD / "tests" / "runtimes" / "toy" / "xagent"
 FILE = "/app/program.toy"
 
@@ -60,6 +60,13 @@ def test_both_kinds_of_frames_in_order(processes, programs, toy_xagent, tmp_path
     whole = check(stacks, 3)
     assert whole.having_run("main", "toy_main").total > 0
     assert (whole.having_run("start_thread", "thread", "toy_main").total > 0) == (mode == "threads")
+
+
+def test_known_before_it_is_sampled(processes, programs, toy_xagent, tmp_path):
+    """Its file is looked at when it is seen mapped: the very first sample of what it interprets has its frames."""
+    stacks = profile(processes, toy_xagent, tmp_path / "f", "--", programs["toy"], "2", "2", "waiting")
+    watched = stacks.having("run_leaf")
+    assert watched.having_run(*chain(2)).total == watched.total >= 100, stacks.show()
 
 
 def test_a_list_without_end(processes, programs, toy_xagent, tmp_path):

@@ -134,14 +134,22 @@ static void drop_process(struct process *p)
 
 #define _cleanup_process_ _cleanup_(drop_process)
 
+static void add_with_image(struct fixture *f, const char *path, uint32_t kind, uint64_t image,
+			   int expected)
+{
+	const struct runtime_file found = {
+		.wire = { .kind = kind, .base = LINKED, .words = { 5, 6 } }, .image = image
+	};
+	struct mapped_file *file = file_at(f, path);
+
+	assert_int_equal(runtime_tables_add(f->tables, file, &found), expected);
+	mapped_file_unref(file);
+}
+
 /* The file at the path holds the runtime. */
 static void add(struct fixture *f, const char *path, uint32_t kind)
 {
-	const struct wire_runtime runtime = { .kind = kind, .base = LINKED, .words = { 5, 6 } };
-	struct mapped_file *file = file_at(f, path);
-
-	assert_int_equal(runtime_tables_add(f->tables, file, &runtime), 0);
-	mapped_file_unref(file);
+	add_with_image(f, path, kind, 0, 0);
 }
 
 static bool look_up(const struct fixture *f, struct wire_runtime *ret_runtime)
@@ -302,13 +310,14 @@ static void test_too_many_files(void **state)
 
 	for (unsigned int i = 0; i <= RUNTIME_TABLES_MAX_FILES; i++) {
 		(void)snprintf(path, sizeof(path), "/%u", i);
-		add(f, path, RUNTIME_PLAIN);
+		/* The last one tells that another is to be found again. */
+		add_with_image(f, path, RUNTIME_PLAIN, 0, i == RUNTIME_TABLES_MAX_FILES);
 	}
 	assert_int_equal(runtime_tables_epoch(f->tables), RUNTIME_TABLES_MAX_FILES + 1);
 	/* The one that nobody had for the longest time has made room, and is found again; who is asked for stays. */
 	assert_int_equal(runtime_tables_publish(f->tables, &first), RUNTIME_NONE);
 	assert_int_equal(runtime_tables_publish(f->tables, &second), RUNTIME_PLAIN);
-	add(f, "/0", RUNTIME_PLAIN);
+	add_with_image(f, "/0", RUNTIME_PLAIN, 0, 1);
 	assert_int_equal(runtime_tables_publish(f->tables, &first), RUNTIME_PLAIN);
 	assert_int_equal(runtime_tables_publish(f->tables, &second), RUNTIME_PLAIN);
 	assert_int_not_equal(runtime_tables_file(f->tables, &first),
@@ -328,6 +337,22 @@ static void test_image(void **state)
 	/* As linked: where it lies is the kernel half's to say. */
 	assert_int_equal(found.base, LINKED);
 	assert_false(look_up(f, &found));
+}
+
+/* Where its number was told by the file itself nobody has to be sampled first. */
+static void test_image_of_a_file(void **state)
+{
+	struct fixture *f = fixture_of(state);
+	struct wire_runtime found = { 0 };
+
+	add_with_image(f, "/bin/py", RUNTIME_PLAIN, IMAGE, 0);
+	assert_true(look_up_image(f, IMAGE, &found));
+	assert_int_equal(found.kind, RUNTIME_PLAIN);
+	assert_int_equal(found.base, LINKED);
+	/* Written to, and looked at again. */
+	add_with_image(f, "/bin/py", RUNTIME_HOOKED, IMAGE + 1, 0);
+	assert_true(look_up_image(f, IMAGE + 1, &found));
+	assert_int_equal(found.kind, RUNTIME_HOOKED);
 }
 
 /* Neither of a library, nor of a file that the process has only mapped, nor of no number. */
@@ -403,6 +428,7 @@ int main(void)
 		FIXTURE_TEST(test_file_again),
 		FIXTURE_TEST(test_too_many_files),
 		FIXTURE_TEST(test_image),
+		FIXTURE_TEST(test_image_of_a_file),
 		FIXTURE_TEST(test_image_of_the_executable_alone),
 		FIXTURE_TEST(test_image_again),
 		FIXTURE_TEST(test_oldest_image_gives_way),

@@ -599,6 +599,46 @@ static void test_runtime(void **state)
 	assert_int_equal(f->runtimes.n_retracted, 1);
 }
 
+struct seen {
+	struct tables *tables;
+	const struct process *anew;
+	unsigned int n;
+};
+
+static void see(uint32_t pid, void *data)
+{
+	struct seen *seen = data;
+
+	seen->n++;
+	if (pid == seen->anew->pid)
+		assert_int_equal(tables_publish_anew(seen->tables, seen->anew), 0);
+	else
+		tables_retract(seen->tables, pid);
+}
+
+/* By what is known of its runtime now: the same mappings, another generation. Who is refused is not asked. */
+static void test_published_anew(void **state)
+{
+	struct fixture *f = fixture_of(state);
+	_cleanup_process_ struct process a = make_process(f, 100, 2);
+	_cleanup_process_ struct process b = make_process(f, 101, 2);
+	struct seen seen = { .tables = f->tables, .anew = &a };
+	struct wire_process entry;
+
+	assert_int_equal(tables_publish(f->tables, &a), 0);
+	assert_int_equal(tables_publish(f->tables, &b), 0);
+	assert_int_equal(tables_refuse(f->tables, 102, 7), 0);
+	uint32_t generation = check_published(f, &a).generation;
+	f->runtimes.kind = 3;
+	tables_each(f->tables, see, &seen);
+	assert_int_equal(seen.n, 2);
+	assert_int_equal(check_published(f, &a).runtime, 3);
+	assert_int_not_equal(check_published(f, &a).generation, generation);
+	assert_ptr_equal(tables_mappings(f->tables, 100, generation), a.mappings);
+	assert_false(look_up(f, 101, &entry));
+	assert_true(look_up(f, 102, &entry));
+}
+
 /* Who has none costs no call. */
 static void test_no_runtime(void **state)
 {
@@ -711,6 +751,7 @@ int main(void)
 		FIXTURE_TEST(test_refused),
 		FIXTURE_TEST(test_refused_are_evicted_first),
 		FIXTURE_TEST(test_runtime),
+		FIXTURE_TEST(test_published_anew),
 		FIXTURE_TEST(test_no_runtime),
 		FIXTURE_TEST(test_runtime_of_who_is_evicted),
 		FIXTURE_TEST(test_runtime_of_who_is_refused),
