@@ -335,7 +335,7 @@ static bool take_escape(struct river_path_parser *p, struct river_text *t)
 		return true;
 	}
 	if ((c == 'u' || c == 'U') && hex_digits(p, 4, &code)) {
-		river_text_rune(t, code >= 0xd800 && code < 0xe000 ? RIVER_CHAR_REPLACEMENT : code);
+		river_text_rune(t, code);
 		return true;
 	}
 	return river_path_fail(p, "invalid escaped character");

@@ -42,9 +42,7 @@ void river_out_rune(struct river_out *out, uint32_t c)
 {
 	char buf[RIVER_UTF8_MAX];
 
-	river_out_append(
-		out, buf,
-		river_utf8_encode(c == RIVER_CHAR_INVALID ? RIVER_CHAR_REPLACEMENT : c, buf));
+	river_out_append(out, buf, river_utf8_encode(c, buf));
 }
 
 void river_out_number(struct river_out *out, uint64_t number, unsigned int width)

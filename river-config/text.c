@@ -59,9 +59,7 @@ void river_text_rune(struct river_text *t, uint32_t c)
 {
 	char buf[RIVER_UTF8_MAX];
 
-	river_text_append(
-		t, buf,
-		river_utf8_encode(c == RIVER_CHAR_INVALID ? RIVER_CHAR_REPLACEMENT : c, buf));
+	river_text_append(t, buf, river_utf8_encode(c, buf));
 }
 
 void river_text_repeat(struct river_text *t, char c, size_t n)

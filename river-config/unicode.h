@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* UTF-8 and the character classes the language needs. Pure; no locale. */
+/* UTF-8 and the character classes the language needs, of the Unicode that libunistring knows. Pure; no locale. */
 #ifndef XAGENT_RIVER_CONFIG_UNICODE_H
 #define XAGENT_RIVER_CONFIG_UNICODE_H
 
@@ -25,7 +25,7 @@ bool river_is_space(uint32_t c);
  */
 size_t river_utf8_decode(const char *bytes, size_t n, uint32_t *ret_char);
 
-/* Bytes written to buf, which holds RIVER_UTF8_MAX. */
+/* Bytes written to buf, which holds RIVER_UTF8_MAX. What is no character is written as the replacement. */
 size_t river_utf8_encode(uint32_t c, char *buf);
 
 #endif
