@@ -56,8 +56,7 @@ static int expand(const struct relabel_rule *rule, const struct relabel_template
 		  struct str text, const struct relabel_spans *spans, struct buf *out)
 {
 	buf_reset(out);
-	return relabel_template_append(template, relabel_regex_groups(rule->regex), text.p, spans,
-				       out);
+	return relabel_template_append(template, rule->regex, text.p, spans, out);
 }
 
 static int replace(struct work *w, const struct relabel_rule *rule)
@@ -102,7 +101,6 @@ static int change_case(struct work *w, const struct relabel_rule *rule)
 	return r < 0 ? r : relabel_labels_set(&w->labels, rule->target.text, buf_str(value));
 }
 
-/* What is before and behind the match stays: an expression with a parenthesis too many need not match the whole. */
 static int map_name(struct work *w, const struct relabel_rule *rule, const struct label *label)
 {
 	struct buf *name = &w->rules->name;
@@ -112,13 +110,7 @@ static int map_name(struct work *w, const struct relabel_rule *rule, const struc
 
 	if (!matches(w, rule, text, &spans))
 		return 0;
-	buf_reset(name);
-	r = buf_append(name, text.p, spans.offsets[0]);
-	if (r == 0)
-		r = relabel_template_append(&rule->replacement, relabel_regex_groups(rule->regex),
-					    text.p, &spans, name);
-	if (r == 0)
-		r = buf_append(name, text.p + spans.offsets[1], text.n - spans.offsets[1]);
+	r = expand(rule, &rule->replacement, text, &spans, name);
 	return r < 0 ? r : relabel_labels_set(&w->labels, buf_str(name), label->value);
 }
 

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "agent/target/relabel_syntax.h"
+#include "agent/util/str.h"
 
 /* Of one match, in calls of PCRE2's matching function (some 20 ns each), before and when it is paid for. */
 #define RELABEL_FREE_STEPS 2000
@@ -37,12 +38,16 @@ struct relabel_spans {
 
 struct relabel_regex;
 
-/* Compiles ^(?s:text)$. 0; RELABEL_WRONG with `why` in Go's words; -ENOMEM. */
+/* Compiles ^(?s:text)$. 0; RELABEL_WRONG with `why`; -ENOMEM. */
 int relabel_regex_new(const char *text, struct buf *why, struct relabel_regex **ret_regex);
 void relabel_regex_free(struct relabel_regex *re); /* NULL-safe */
 DEFINE_CLEANUP(struct relabel_regex *, relabel_regex_free);
 
-const struct relabel_groups *relabel_regex_groups(const struct relabel_regex *re);
+/* Groups that capture. */
+size_t relabel_regex_n_groups(const struct relabel_regex *re);
+/* The first group of that name that took part in the match; SIZE_MAX: none. */
+size_t relabel_regex_named(const struct relabel_regex *re, struct str name,
+			   const struct relabel_spans *spans);
 
 /* `ret_spans` may be NULL. What is given up is no match, and counted. */
 bool relabel_regex_match(struct relabel_regex *re, const char *text, size_t n,

@@ -1,257 +1,205 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The parser: characters, borders, and what is written of them.
- *
- * What is written is valid at any moment but for open parentheses. A flag is written only when the next atom needs it, so that a
- * repetition behind flags, which repeats what is before them, can still be written.
- */
-#include "agent/target/relabel_parser.h"
+/* The syntax of regular expressions. */
+#include "agent/target/relabel_syntax.h"
 
+#include <ctype.h>
 #include <errno.h>
-#include <stdlib.h>
+#include <stdbool.h>
 #include <string.h>
 
-#include "agent/target/relabel_case.h"
-#include "agent/util/macro.h"
-#include "agent/util/str.h"
+/* Of a text that is cited. */
+#define CITED_MAX 256
+#define DIGITS "0123456789"
+#define NAME_CHARS DIGITS "_ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-int parser_refuse(struct parser *p, const char *what, const char *from, const char *to)
+struct scanner {
+	const char *at; /* up to a NUL */
+	struct buf *out;
+	struct buf *why;
+	bool has_atom;	    /* something to be repeated */
+	const char *repeat; /* a repetition right before, or NULL */
+};
+
+static int refuse(struct scanner *s, const char *what, const char *from, size_t n)
 {
-	(void)buf_printf(p->why, "error parsing regexp: %s: `%.*s`", what, (int)(to - from), from);
+	(void)buf_printf(s->why, "error parsing regexp: %s: `%.*s`", what, (int)n, from);
 	return RELABEL_WRONG;
 }
 
-int parser_next(struct parser *p, uint32_t *ret_char)
+static int write_text(struct scanner *s, const char *text)
 {
-	size_t n = strlen(p->at);
-
-	if (str_utf8_len((struct str){ p->at, n }) == 0)
-		return parser_refuse(p, "invalid UTF-8", p->at, p->at + n);
-	p->at += relabel_char_decode(p->at, n, ret_char);
-	return 0;
+	return buf_append_str(s->out, text);
 }
 
-int parser_check_utf8(struct parser *p, const char *from, const char *to)
+static int copy(struct scanner *s, size_t n)
 {
-	while (from < to) {
-		size_t n = str_utf8_len((struct str){ from, (size_t)(to - from) });
+	int r = buf_append(s->out, s->at, n);
 
-		if (n == 0)
-			return parser_refuse(p, "invalid UTF-8", from, to);
-		from += n;
+	s->at += n;
+	return r;
+}
+
+/* Up to what ends it, inclusive. */
+static int copy_through(struct scanner *s, const char *end, const char *mistake)
+{
+	const char *found = strstr(s->at, end);
+
+	if (!found)
+		return refuse(s, mistake, s->at, CITED_MAX);
+	return copy(s, (size_t)(found - s->at) + strlen(end));
+}
+
+/* \Q…\E, or up to the end; each character may be repeated. */
+static int copy_quoted(struct scanner *s)
+{
+	const char *end = strstr(s->at + 2, "\\E");
+
+	return copy(s, end ? (size_t)(end - s->at) + 2 : strlen(s->at));
+}
+
+static bool is_hex_escape(const char *s)
+{
+	return s[2] == '{' || (isxdigit((unsigned char)s[2]) && isxdigit((unsigned char)s[3]));
+}
+
+/* `allowed` are the letters and digits that may follow. */
+static int escape(struct scanner *s, const char *allowed)
+{
+	char c = s->at[1];
+
+	if (c == '\0')
+		return refuse(s, "trailing backslash at end of expression", s->at, 1);
+	if (isalnum((unsigned char)c) && !strchr(allowed, c))
+		return refuse(s, "invalid escape sequence", s->at, 2);
+	if (c == 'x' && !is_hex_escape(s->at))
+		return refuse(s, "invalid escape sequence", s->at, 4);
+	if (c == 'Q')
+		return copy_quoted(s);
+	if (strchr("pPx", c) && s->at[2] == '{')
+		return copy_through(s, "}", "missing closing }");
+	/* For PCRE2 it is any vertical white space. */
+	if (c == 'v') {
+		s->at += 2;
+		return write_text(s, "\\x0b");
 	}
-	return 0;
+	return copy(s, 2);
 }
 
-void parser_write(struct parser *p, const char *text)
+/* One item of a class: [:name:], an escape, a character. */
+static int class_item(struct scanner *s, bool *ret_is_set)
 {
-	(void)buf_append_str(p->out, text);
-}
-
-void parser_write_fold(struct parser *p)
-{
-	bool fold = p->flags & PARSER_FOLD;
-
-	if (fold != p->fold_written)
-		parser_write(p, fold ? "(?i)" : "(?-i)");
-	p->fold_written = fold;
-}
-
-void parser_atom(struct parser *p)
-{
-	parser_write_fold(p);
-	p->atom = p->out->len;
-	p->atom_repeats = 1;
-	p->has_atom = true;
-	p->is_repeated = false;
-}
-
-static bool is_surrogate(uint32_t c)
-{
-	return c >= 0xd800 && c <= 0xdfff;
-}
-
-static void write_char(struct parser *p, uint32_t c)
-{
-	if (parser_is_alnum(c))
-		(void)buf_append_char(p->out, (char)c);
-	else
-		(void)buf_printf(p->out, "\\x{%x}", c);
-}
-
-void parser_write_range(struct parser *p, uint32_t first, uint32_t last)
-{
-	if (is_surrogate(first))
-		first = 0xe000;
-	if (is_surrogate(last))
-		last = 0xd7ff;
-	if (first > last)
-		return;
-	write_char(p, first);
-	if (first < last) {
-		parser_write(p, "-");
-		write_char(p, last);
+	*ret_is_set = false;
+	if (s->at[0] == '[' && s->at[1] == ':' && strstr(s->at, ":]")) {
+		*ret_is_set = true;
+		return copy_through(s, ":]", "missing closing :]");
 	}
+	if (s->at[0] != '\\')
+		return copy(s, 1);
+	*ret_is_set = s->at[1] && strchr("dDsSwWpP", s->at[1]);
+	return escape(s, "afnrtv0xdDsSwWpP");
 }
 
-void parser_literal(struct parser *p, uint32_t c)
+static int class(struct scanner *s)
 {
-	parser_atom(p);
-	if (is_surrogate(c))
-		parser_write(p, "(?:(?!))");
-	else
-		write_char(p, c);
-}
-
-/* What has no width stands in a group: PCRE2 repeats groups, but no assertions. */
-static void assertion(struct parser *p, const char *text)
-{
-	parser_atom(p);
-	(void)buf_printf(p->out, "(?:%s)", text);
-}
-
-/* \Q…\E, or up to the end. */
-static int quoted(struct parser *p)
-{
-	const char *end;
-	uint32_t c;
-
-	p->at += 2;
-	end = strstr(p->at, "\\E");
-	while (*p->at && p->at != end) {
-		int r = parser_next(p, &c);
-
-		if (r != 0)
-			return r;
-		parser_literal(p, c);
-	}
-	p->at += end ? 2 : 0;
-	return 0;
-}
-
-static int backslash(struct parser *p)
-{
-	bool taken = false;
-	uint32_t c;
+	const char *from = s->at;
+	size_t n_open = 1 + (from[1] == '^');
+	bool is_set;
 	int r;
 
-	switch (p->at[1]) {
-	case 'Q':
-		return quoted(p);
-	case 'C':
-		return parser_refuse(p, "invalid escape sequence", p->at, p->at + 2);
-	case 'A':
-	case 'z':
-	case 'b':
-	case 'B':
-		assertion(p, (char[]){ '\\', p->at[1], '\0' });
-		p->at += 2;
+	/* A bracket in front is a character. */
+	r = copy(s, n_open + (from[n_open] == ']'));
+	while (r == 0 && *s->at && *s->at != ']') {
+		r = class_item(s, &is_set);
+		if (r == 0 && is_set && s->at[0] == '-' && s->at[1] != ']')
+			r = write_text(s, "\\");
+	}
+	if (r == 0 && !*s->at)
+		return refuse(s, "missing closing ]", from, CITED_MAX);
+	return r == 0 ? copy(s, 1) : r;
+}
+
+/* (?P<name> and (?<name>: PCRE2 takes what looks like one, or says why not. */
+static int named_group(struct scanner *s)
+{
+	size_t n_head = s->at[2] == 'P' ? 4 : 3;
+	size_t n = strspn(s->at + n_head, NAME_CHARS);
+
+	if (n == 0 || s->at[n_head + n] != '>')
+		return refuse(s, "invalid named capture", s->at, n_head + n + 1);
+	return copy(s, n_head + n + 1);
+}
+
+/* (, (?P<name>, (?<name>, (?flags), (?flags: */
+static int group(struct scanner *s)
+{
+	size_t n;
+
+	s->has_atom = false;
+	if (s->at[1] != '?')
+		return copy(s, 1);
+	if (s->at[2] == '<' || (s->at[2] == 'P' && s->at[3] == '<'))
+		return named_group(s);
+	n = 2 + strspn(s->at + 2, "imsU-");
+	if (s->at[n] != ':' && s->at[n] != ')')
+		return refuse(s, "invalid or unsupported Perl syntax", s->at, n + 1);
+	return copy(s, n + 1);
+}
+
+/* Of {n}, {n,}, {n,m}; 0: only a brace. */
+static size_t count_length(const char *s)
+{
+	size_t n = 1 + strspn(s + 1, DIGITS);
+
+	if (n == 1)
 		return 0;
-	}
-	r = parser_class_escape(p, false, &taken);
-	if (r == 0 && !taken) {
-		r = parser_escape(p, &c);
-		if (r == 0)
-			parser_literal(p, c);
-	}
-	return r;
+	if (s[n] == ',')
+		n += 1 + strspn(s + n + 1, DIGITS);
+	return s[n] == '}' ? n + 1 : 0;
 }
 
-static int character(struct parser *p)
+/* *, +, ?, counts; a question mark behind makes it lazy. */
+static int repetition(struct scanner *s, size_t n)
 {
-	uint32_t c;
-	int r = parser_next(p, &c);
+	const char *from = s->at;
 
-	if (r == 0)
-		parser_literal(p, c);
-	return r;
+	n += from[n] == '?';
+	if (s->repeat)
+		return refuse(s, "invalid nested repetition operator", s->repeat,
+			      (size_t)(from - s->repeat) + n);
+	if (!s->has_atom)
+		return refuse(s, "missing argument to repetition operator", from, n);
+	s->repeat = from;
+	return copy(s, n);
 }
 
-static void dot(struct parser *p)
+static int step(struct scanner *s)
 {
-	parser_atom(p);
-	parser_write(p, p->flags & PARSER_DOT_NL ? "." : "[^\\x{a}]");
-	p->at++;
-}
+	size_t n_count = *s->at == '{' ? count_length(s->at) : 0;
 
-/* Of a line: not behind, or not before, anything but its end. */
-static void line_border(struct parser *p)
-{
-	bool lines = p->flags & PARSER_MULTILINE;
-
-	if (*p->at == '^')
-		assertion(p, lines ? "(?<![^\\x{a}])" : "\\A");
-	else
-		assertion(p, lines ? "(?![^\\x{a}])" : "\\z");
-	p->at++;
-}
-
-/* alternative: { atom | repetition | flags } */
-static int step(struct parser *p, bool *ret_repeated)
-{
-	switch (*p->at) {
+	if (strchr("*+?", *s->at) || n_count > 0)
+		return repetition(s, n_count > 0 ? n_count : 1);
+	s->repeat = NULL;
+	s->has_atom = *s->at != '|';
+	switch (*s->at) {
 	case '(':
-		return parser_group(p);
-	case ')':
-		return parser_close(p);
-	case '|':
-		parser_write(p, "|");
-		p->has_atom = false;
-		p->at++;
-		return 0;
+		return group(s);
 	case '[':
-		return parser_class(p);
+		return class(s);
 	case '\\':
-		return backslash(p);
-	case '*':
-	case '+':
-	case '?':
-		*ret_repeated = true;
-		return parser_repeat(p);
+		return escape(s, "afnrtv0xdDsSwWpPAzbBQ");
 	case '{':
-		return parser_counted_repeat(p, ret_repeated);
-	case '.':
-		dot(p);
-		return 0;
-	case '^':
-	case '$':
-		line_border(p);
-		return 0;
+		(void)write_text(s, "\\");
+		break;
 	}
-	return character(p);
+	return copy(s, 1);
 }
 
-static int parse(struct parser *p)
+int relabel_syntax_translate(const char *text, struct buf *out, struct buf *why)
 {
+	struct scanner s = { .at = text, .out = out, .why = why };
 	int r = 0;
 
-	while (r == 0 && *p->at) {
-		const char *from = p->at;
-		bool repeated = false;
-
-		r = step(p, &repeated);
-		parser_note_repeats(p);
-		p->repeat = repeated ? from : NULL;
-	}
-	if (r == 0 && p->depth > 0)
-		r = parser_refuse(p, "missing closing )", p->whole, parser_end(p->whole));
-	return r;
-}
-
-int relabel_syntax_translate(const char *text, struct buf *out, struct buf *why,
-			     struct relabel_groups *ret_groups)
-{
-	struct parser p = { .whole = text, .at = text, .out = out, .why = why };
-	int r;
-
-	p.groups = ret_groups;
-	*ret_groups = (struct relabel_groups){ .names = calloc(1, sizeof(char *)) };
-	if (!ret_groups->names)
-		return -ENOMEM;
-	if (strlen(text) > RELABEL_TEXT_MAX)
-		return parser_refuse(&p, "expression too large", text, text + 64);
-	r = parse(&p);
-	if (r == 0 && out->failed)
-		r = -ENOMEM;
-	return r;
+	while (r == 0 && *s.at)
+		r = step(&s);
+	return r == 0 && out->failed ? -ENOMEM : r;
 }

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PCRE2_CODE_UNIT_WIDTH 8
-#include <pcre2.h>
+#include <unictype.h>
+#include <unistr.h>
 
 #include "agent/util/str.h"
 
@@ -23,28 +23,20 @@ struct relabel_part {
 	size_t number;
 };
 
-/* Letters and digits of Unicode, and '_': what a name may be of. */
-static pcre2_code *compile_name(void)
+/* Letters and digits of Unicode, and '_'. */
+static size_t name_length(const char *s)
 {
-	int code;
-	size_t at;
+	size_t at = 0;
 
-	return pcre2_compile((PCRE2_SPTR) "\\G[\\p{L}\\p{Nd}_]+", PCRE2_ZERO_TERMINATED,
-			     PCRE2_UTF | PCRE2_MATCH_INVALID_UTF, &code, &at, NULL);
-}
+	for (;;) {
+		ucs4_t c;
+		int n = u8_strmbtouc(&c, (const uint8_t *)s + at);
 
-static int name_length(const char *s, size_t *ret_n)
-{
-	pcre2_code *re = compile_name();
-	pcre2_match_data *data = re ? pcre2_match_data_create(1, NULL) : NULL;
-	int r = data ? 0 : -ENOMEM;
-
-	*ret_n = 0;
-	if (data && pcre2_match(re, (PCRE2_SPTR)s, strlen(s), 0, 0, data, NULL) > 0)
-		*ret_n = pcre2_get_ovector_pointer(data)[1];
-	pcre2_match_data_free(data);
-	pcre2_code_free(re);
-	return r;
+		if (n <= 0 || (c != '_' && !uc_is_general_category_withtable(
+						   c, UC_CATEGORY_MASK_L | UC_CATEGORY_MASK_Nd)))
+			return at;
+		at += (size_t)n;
+	}
 }
 
 /* Without leading zeros, else it is a name. */
@@ -61,20 +53,17 @@ static bool parse_number(struct str name, size_t *ret_number)
 }
 
 /* From behind a dollar sign: what is consumed, 0 for nothing that can be expanded. */
-static int parse_reference(const char *s, struct relabel_part *part, size_t *ret_n)
+static size_t parse_reference(const char *s, struct relabel_part *part)
 {
 	bool braces = *s == '{';
-	size_t n;
-	int r = name_length(s + braces, &n);
+	size_t n = name_length(s + braces);
 
-	*ret_n = 0;
-	if (r < 0 || n == 0 || (braces && s[1 + n] != '}'))
-		return r;
+	if (n == 0 || (braces && s[1 + n] != '}'))
+		return 0;
 	*part = (struct relabel_part){ .kind = PART_NAME, .text = { s + braces, n } };
 	if (parse_number(part->text, &part->number))
 		part->kind = PART_NUMBER;
-	*ret_n = n + 2 * braces;
-	return 0;
+	return n + 2 * braces;
 }
 
 static void add_text(struct relabel_template *t, const char *from, const char *to)
@@ -86,17 +75,14 @@ static void add_text(struct relabel_template *t, const char *from, const char *t
 		};
 }
 
-static int parse(struct relabel_template *t)
+static void parse(struct relabel_template *t)
 {
 	const char *from = t->text, *dollar = strchr(from, '$');
 
 	while (dollar) {
 		struct relabel_part part;
-		size_t n = 0;
-		int r = dollar[1] == '$' ? 0 : parse_reference(dollar + 1, &part, &n);
+		size_t n = parse_reference(dollar + 1, &part);
 
-		if (r < 0)
-			return r;
 		/* One of two dollar signs stays, and one that begins nothing. */
 		add_text(t, from, n > 0 ? dollar : dollar + 1);
 		if (n > 0)
@@ -107,7 +93,6 @@ static int parse(struct relabel_template *t)
 		dollar = strchr(from, '$');
 	}
 	add_text(t, from, from + strlen(from));
-	return 0;
 }
 
 int relabel_template_init(struct relabel_template *t, const char *text)
@@ -120,7 +105,10 @@ int relabel_template_init(struct relabel_template *t, const char *text)
 		.parts = calloc(n_most, sizeof(*t->parts)),
 		.text = strdup(text),
 	};
-	return t->parts && t->text ? parse(t) : -ENOMEM;
+	if (!t->parts || !t->text)
+		return -ENOMEM;
+	parse(t);
+	return 0;
 }
 
 void relabel_template_fini(struct relabel_template *t)
@@ -146,18 +134,7 @@ static int append_group(size_t i, const char *source, const struct relabel_spans
 	return buf_append(out, source + span[0], span[1] - span[0]);
 }
 
-/* Of groups with the same name the first that took part. */
-static int append_named(struct str name, const struct relabel_groups *groups, const char *source,
-			const struct relabel_spans *spans, struct buf *out)
-{
-	for (size_t i = 1; i <= groups->n && i < spans->n; i++)
-		if (groups->names[i] && str_eq(str_from(groups->names[i]), name) &&
-		    spans->offsets[2 * i] != RELABEL_NO_OFFSET)
-			return append_group(i, source, spans, out);
-	return 0;
-}
-
-int relabel_template_append(const struct relabel_template *t, const struct relabel_groups *groups,
+int relabel_template_append(const struct relabel_template *t, const struct relabel_regex *re,
 			    const char *source, const struct relabel_spans *spans, struct buf *out)
 {
 	int r = 0;
@@ -173,7 +150,8 @@ int relabel_template_append(const struct relabel_template *t, const struct relab
 			r = append_group(part->number, source, spans, out);
 			break;
 		case PART_NAME:
-			r = append_named(part->text, groups, source, spans, out);
+			r = append_group(relabel_regex_named(re, part->text, spans), source, spans,
+					 out);
 			break;
 		}
 	}

@@ -22,7 +22,7 @@ void relabel_template_fini(struct relabel_template *t);
 const char *relabel_template_text(const struct relabel_template *t);
 
 /* 0, -ENOBUFS, -ENOMEM. */
-int relabel_template_append(const struct relabel_template *t, const struct relabel_groups *groups,
+int relabel_template_append(const struct relabel_template *t, const struct relabel_regex *re,
 			    const char *source, const struct relabel_spans *spans, struct buf *out);
 
 #endif

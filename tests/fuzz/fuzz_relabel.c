@@ -91,7 +91,7 @@ static void check_regex(const char *regex, const char *text)
 	assert((r == RELABEL_WRONG) == (why.len > 0) && (r == 0) == !!re);
 	if (!re || !relabel_regex_match(re, text, strlen(text), &pass, &spans))
 		return;
-	assert(spans.n >= 1 && spans.n <= relabel_regex_groups(re)->n + 1);
+	assert(spans.n >= 1 && spans.n <= relabel_regex_n_groups(re) + 1);
 	for (size_t i = 0; i < 2 * spans.n; i++)
 		assert(spans.offsets[i] == RELABEL_NO_OFFSET || spans.offsets[i] <= strlen(text));
 }

@@ -159,7 +159,7 @@ static const struct mistake mistakes[] = {
 	  "a:1:1: component \"discovery.relabel\" must have a label\n" },
 	{ RELABEL("a", "[{ n = [] }]", ""), "a:2:19: [] should be string, got array\n" },
 	{ RELABEL("a", "[]", RULE("\t\tregex = \"(\"\n")),
-	  "a:4:11: \"(\" error parsing regexp: missing closing ): `^(?s:()$`\n" },
+	  "a:4:11: \"(\" error parsing regexp: missing closing parenthesis: `(`\n" },
 	{ RELABEL("a", "[]", RULE("") RULE("\t\taction = \"hashmod\"\n")),
 	  "a:3:2: relabel configuration for replace action requires 'target_label' value\n"
 	  "a:5:2: relabel configuration for hashmod requires non-zero modulus\n" },

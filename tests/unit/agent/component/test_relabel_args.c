@@ -40,7 +40,7 @@ static const struct row rows[] = {
 	{ "action = \"\"", VALUE("10") "\"\" unrecognized action type \"\"\n" },
 	{ "action = \"a\\\"b\"", VALUE("10") "\"a\\\"b\" unrecognized action type \"a\\\"b\"\n" },
 	{ "regex = \"(\"\ntarget_label = \"a\"",
-	  VALUE("9") "\"(\" error parsing regexp: missing closing ): `^(?s:()$`\n" },
+	  VALUE("9") "\"(\" error parsing regexp: missing closing parenthesis: `(`\n" },
 	{ "regex = \"a(?=b)\"\ntarget_label = \"a\"",
 	  VALUE("9") "\"a(?=b)\" error parsing regexp: invalid or unsupported Perl syntax: "
 		     "`(?=`\n" },

@@ -224,7 +224,7 @@ static const struct wrong_row wrong_rows[] = {
 	{ "{a=~\"\\x00\"}", "1:2: parse error: a regular expression with a NUL byte" },
 	/* expressions: the place is that of the matcher */
 	{ "{host=~\"(\"}",
-	  "1:2: parse error: error parsing regexp: missing closing ): `^(?s:()$`" },
+	  "1:2: parse error: error parsing regexp: missing closing parenthesis: `(`" },
 	{ "{a=\"\",host=~\"a(?=b)\"}",
 	  "1:7: parse error: error parsing regexp: invalid or unsupported Perl syntax: `(?=`" },
 	{ "{host!~`*`}",
