@@ -3,10 +3,7 @@
 #include "agent/discovery/dns_config.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <net/if.h>
-#include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -19,33 +16,13 @@
 /* Three servers and a search list have a few hundred bytes. */
 #define CONFIG_MAX_BYTES ((size_t)64 << 10)
 
-static bool parse_ipv6(const char *text, uint16_t port, struct sockaddr_storage *ret_server)
+static bool is_address(const char *text)
 {
-	struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)ret_server;
-	char address[INET6_ADDRSTRLEN];
-	size_t n = strcspn(text, "%");
+	char address[DNS_SERVER_BYTES];
+	struct in6_addr ip;
 
-	if (n >= sizeof(address))
-		return false;
-	memcpy(address, text, n);
-	address[n] = '\0';
-	*in6 = (struct sockaddr_in6){ .sin6_family = AF_INET6, .sin6_port = htons(port) };
-	if (text[n] == '%')
-		in6->sin6_scope_id = if_nametoindex(text + n + 1);
-	return inet_pton(AF_INET6, address, &in6->sin6_addr) == 1;
-}
-
-int dns_server_parse(const char *text, uint16_t port, struct sockaddr_storage *ret_server)
-{
-	struct sockaddr_storage server = { 0 };
-	struct sockaddr_in *in = (struct sockaddr_in *)&server;
-
-	in->sin_family = AF_INET;
-	in->sin_port = htons(port);
-	if (inet_pton(AF_INET, text, &in->sin_addr) != 1 && !parse_ipv6(text, port, &server))
-		return -EINVAL;
-	*ret_server = server;
-	return 0;
+	(void)snprintf(address, sizeof(address), "%.*s", (int)strcspn(text, "%"), text);
+	return inet_pton(AF_INET, text, &ip) == 1 || inet_pton(AF_INET6, address, &ip) == 1;
 }
 
 /* The next word; blanks and tabs are between words. */
@@ -70,10 +47,10 @@ static bool take_word(struct str *line, char *word, size_t n_word)
 
 static void take_server(struct dns_config *c, struct str *rest)
 {
-	char word[128];
+	char *server = c->servers[c->n_servers];
 
-	if (c->n_servers < DNS_MAX_SERVERS && take_word(rest, word, sizeof(word)) &&
-	    dns_server_parse(word, DNS_PORT, &c->servers[c->n_servers]) == 0)
+	if (c->n_servers < DNS_MAX_SERVERS && take_word(rest, server, DNS_SERVER_BYTES) &&
+	    is_address(server))
 		c->n_servers++;
 }
 
@@ -127,12 +104,13 @@ void dns_config_read(struct str text, struct dns_config *ret_config)
 {
 	struct str line;
 
-	*ret_config = (struct dns_config){ .ndots = 1 };
+	*ret_config = (struct dns_config){ .port = DNS_PORT, .ndots = 1 };
 	while (str_split(&text, '\n', &line))
 		take_line(ret_config, line);
-	if (ret_config->n_servers == 0 &&
-	    dns_server_parse(THIS_HOST, DNS_PORT, &ret_config->servers[0]) == 0)
+	if (ret_config->n_servers == 0) {
+		memcpy(ret_config->servers[0], THIS_HOST, sizeof(THIS_HOST));
 		ret_config->n_servers = 1;
+	}
 }
 
 int dns_config_load(const char *path, struct dns_config *ret_config)

@@ -3,10 +3,11 @@
 #ifndef XAGENT_AGENT_DISCOVERY_DNS_CONFIG_H
 #define XAGENT_AGENT_DISCOVERY_DNS_CONFIG_H
 
+#include <netinet/in.h>
+#include <stdbool.h>
 #include <stddef.h>
-#include <sys/socket.h>
 
-#include "agent/discovery/dns_message.h"
+#include "agent/discovery/dns_answer.h"
 #include "agent/util/str.h"
 
 #define DNS_CONFIG_PATH "/etc/resolv.conf"
@@ -15,9 +16,13 @@
 /* The C library has had no limit since 2.26, and 6 before. */
 #define DNS_MAX_SEARCH 16
 
+/* An IPv6 address may have its interface behind '%'. */
+#define DNS_SERVER_BYTES (INET6_ADDRSTRLEN + 1 + 16)
+
 struct dns_config {
-	struct sockaddr_storage servers[DNS_MAX_SERVERS];
+	char servers[DNS_MAX_SERVERS][DNS_SERVER_BYTES];
 	size_t n_servers;
+	uint16_t port; /* of all of them */
 	char search[DNS_MAX_SEARCH][DNS_MAX_NAME_BYTES];
 	size_t n_search;
 	unsigned int ndots;
@@ -27,9 +32,6 @@ struct dns_config {
 void dns_config_read(struct str text, struct dns_config *ret_config);
 /* 0; -errno: the file cannot be read, the server is the one of this host. */
 int dns_config_load(const char *path, struct dns_config *ret_config);
-
-/* An address with a port; IPv6 may have its interface behind '%'. 0 or -EINVAL. */
-int dns_server_parse(const char *text, uint16_t port, struct sockaddr_storage *ret_server);
 
 /* The i-th full name to ask for: of one that ends with a dot itself alone; with ndots dots in it first itself, otherwise at the end.
  * False: there are no more. What is too long for a name is cut, and no name. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A name is looked up: with each domain of the search list, by each name server until one answers. Nothing blocks. Loop thread only.
+ * A name is looked up: with each domain of the search list, by each name server until one answers. c-ares asks, over UDP, and over TCP when
+ * the answer does not fit. Nothing blocks: its sockets and its timer are in the loop. Loop thread only.
  *
  *	a name that is there		its records, there may be none of the type
  *	no such name, in any domain	no records
@@ -10,8 +11,8 @@
 #ifndef XAGENT_AGENT_DISCOVERY_DNS_LOOKUP_H
 #define XAGENT_AGENT_DISCOVERY_DNS_LOOKUP_H
 
+#include "agent/discovery/dns_answer.h"
 #include "agent/discovery/dns_config.h"
-#include "agent/discovery/dns_message.h"
 #include "agent/util/loop.h"
 
 /* `attempts` of resolv.conf(5): so often all servers are asked. */
@@ -23,12 +24,14 @@ struct dns_lookup_options {
 	const struct dns_config *config; /* borrowed until the end */
 	const char *name;		 /* likewise */
 	enum dns_type type;
-	uint64_t timeout_ns; /* of each question; 0: DNS_LOOKUP_TIMEOUT_NS */
+	uint64_t
+		timeout_ns; /* of the first question to each server, twice that of the second; 0: DNS_LOOKUP_TIMEOUT_NS */
 };
 
 struct dns_lookup;
 
-/* Called once, from the loop, never from within dns_lookup_start; the handle is gone afterwards. As for an exchange. */
+/* Called once, from the loop, never from within dns_lookup_start; the handle is gone afterwards. An answer,
+ * borrowed; or NULL and a sentence that says why there is none. */
 typedef void (*dns_lookup_fn)(const struct dns_answer *answer, const char *problem, void *data);
 
 /* 0 or -errno: then fn is never called. */

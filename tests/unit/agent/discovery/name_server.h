@@ -10,11 +10,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "agent/discovery/dns_message.h"
+#include "agent/discovery/dns_answer.h"
 #include "agent/util/buf.h"
 #include "agent/util/loop.h"
 #include "agent/util/macro.h"
 #include "agent/util/str.h"
+
+/* What a length of two bytes can say. */
+#define DNS_MAX_MESSAGE_BYTES 65535
 
 enum mood {
 	MOOD_ANSWER,

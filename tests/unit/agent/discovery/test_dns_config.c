@@ -6,9 +6,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include <arpa/inet.h>
 #include <errno.h>
-#include <netdb.h>
 #include <string.h>
 
 #include "agent/discovery/dns_config.h"
@@ -30,8 +28,11 @@ static const struct row {
 	{ "three servers at most",
 	  "nameserver 1.1.1.1\nnameserver 2.2.2.2\nnameserver 3.3.3.3\nnameserver 4.4.4.4\n",
 	  "1.1.1.1 2.2.2.2 3.3.3.3;;1" },
-	{ "no address", "nameserver here\nnameserver 1.2.3\nnameserver\nnameserver ::1\n",
-	  "::1;;1" },
+	{ "no address",
+	  "nameserver here\nnameserver 1.2.3\nnameserver\n"
+	  "nameserver ::1\nnameserver ::%lo\nnameserver fe80::1%lo\n"
+	  "nameserver fe80::1:2:3:4:5%a-very-long-interface-that-cannot-be-any\n",
+	  "::1 ::%lo fe80::1%lo;;1" },
 	{ "the last search counts", "search a b\nsearch c.\nsearch d . e.\n", "127.0.0.1;d e;1" },
 	{ "domain", "search a b\ndomain c d\n", "127.0.0.1;c;1" },
 	{ "ndots", "options ndots:99 timeout:1\n", "127.0.0.1;;15" },
@@ -43,14 +44,8 @@ static const struct row {
 
 static void write_config(const struct dns_config *c, struct buf *out)
 {
-	char host[NI_MAXHOST];
-
-	for (size_t i = 0; i < c->n_servers; i++) {
-		assert_int_equal(getnameinfo((const void *)&c->servers[i], sizeof(c->servers[i]),
-					     host, sizeof(host), NULL, 0, NI_NUMERICHOST),
-				 0);
-		(void)buf_printf(out, "%s%s", i > 0 ? " " : "", host);
-	}
+	for (size_t i = 0; i < c->n_servers; i++)
+		(void)buf_printf(out, "%s%s", i > 0 ? " " : "", c->servers[i]);
 	for (size_t i = 0; i < c->n_search; i++)
 		(void)buf_printf(out, "%s%s", i > 0 ? " " : ";", c->search[i]);
 	(void)buf_printf(out, "%s%u", c->n_search > 0 ? ";" : ";;", c->ndots);
@@ -65,7 +60,7 @@ static void test_read(void **state)
 	dns_config_read(str_from(row->text), &config);
 	write_config(&config, &text);
 	assert_string_equal(buf_str(&text), row->expected);
-	assert_int_equal(((const struct sockaddr_in *)&config.servers[0])->sin_port, htons(53));
+	assert_int_equal(config.port, 53);
 }
 
 static void test_search_list_is_bounded(void **state)
