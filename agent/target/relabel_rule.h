@@ -4,7 +4,6 @@
 #define XAGENT_AGENT_TARGET_RELABEL_RULE_H
 
 #include "agent/target/relabel.h"
-#include "agent/target/relabel_md5.h"
 #include "agent/target/relabel_template.h"
 #include "agent/util/str.h"
 

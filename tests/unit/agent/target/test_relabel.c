@@ -8,7 +8,6 @@
 
 #include "agent/target/relabel.h"
 #include "agent/target/relabel_case.h"
-#include "agent/target/relabel_md5.h"
 #include "agent/util/macro.h"
 
 #define DROPPED "(dropped)"
@@ -424,42 +423,6 @@ static void test_actions(void **state)
 	assert_false(relabel_action_parse("keep ", &action));
 }
 
-/* RFC 1321, A.5, and the borders of a block. */
-static void test_md5(void **state)
-{
-	static const struct {
-		const char *text, *digest;
-	} vectors[] = {
-		{ "", "d41d8cd98f00b204e9800998ecf8427e" },
-		{ "a", "0cc175b9c0f1b6a831c399e269772661" },
-		{ "abc", "900150983cd24fb0d6963f7d28e17f72" },
-		{ "message digest", "f96b697d7cb7938d525a2f31aaf161d0" },
-		{ "abcdefghijklmnopqrstuvwxyz", "c3fcd3d76192e4007dfb496cca67e13b" },
-		{ "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789",
-		  "d174ab98d277d9f5a5611c2c9f419d9f" },
-		{ "123456789012345678901234567890123456789012345678901234567890123456789012345678"
-		  "90",
-		  "57edf4a22be3c955ac49da2e2107b67a" },
-		{ "1234567890123456789012345678901234567890123456789012345",
-		  "c9ccf168914a1bcfc3229f1948e67da0" },
-		{ "12345678901234567890123456789012345678901234567890123456",
-		  "49f193adce178490e34d1b3a4ec0064c" },
-		{ "1234567890123456789012345678901234567890123456789012345678901234",
-		  "eb6c4179c0a7c82cc2828c1e6338e165" },
-	};
-
-	(void)state;
-	for (size_t i = 0; i < ARRAY_SIZE(vectors); i++) {
-		uint8_t digest[RELABEL_MD5_BYTES];
-		char hex[2 * RELABEL_MD5_BYTES + 1];
-
-		relabel_md5(vectors[i].text, strlen(vectors[i].text), digest);
-		for (size_t k = 0; k < RELABEL_MD5_BYTES; k++)
-			(void)snprintf(hex + 2 * k, 3, "%02x", digest[k]);
-		assert_string_equal(hex, vectors[i].digest);
-	}
-}
-
 static void test_cases(void **state)
 {
 	static const struct {
@@ -542,7 +505,6 @@ int main(void)
 		cmocka_unit_test(test_too_many_rules),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_actions),
-		cmocka_unit_test(test_md5),
 		cmocka_unit_test(test_cases),
 		cmocka_unit_test(test_cost),
 	};
