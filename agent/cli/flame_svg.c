@@ -168,7 +168,7 @@ static void put_legend_of(struct picture *p, enum flame_kind kind, double x)
 /* Of the kinds that are in it, up to the right margin. */
 static void put_legend(struct picture *p)
 {
-	double x = WIDTH - MARGIN + LEGEND_GAP / 2;
+	double x = WIDTH - MARGIN + LEGEND_GAP / 2.0;
 
 	for (unsigned int kind = 0; kind < FLAME_KIND_MAX; kind++)
 		x -= p->has_kind[kind] ? legend_width(kind) : 0;

@@ -83,7 +83,10 @@ static double resident_bytes(void)
 	if (file_read(AT_FDCWD, "/proc/self/statm", &b) < 0)
 		return 0;
 	rest = (struct str){ buf_str(&b), b.len };
-	if (!str_split(&rest, ' ', &piece) || !str_split(&rest, ' ', &piece) ||
+	/* Behind the whole size. */
+	if (!str_split(&rest, ' ', &piece))
+		return 0;
+	if (!str_split(&rest, ' ', &piece) ||
 	    str_parse_u64(piece, 10, UINT64_MAX, &pages) < 0)
 		return 0;
 	return (double)pages * (double)sysconf(_SC_PAGESIZE);

@@ -187,8 +187,10 @@ static void watch_file(struct file_discovery *d, size_t i_file)
 
 static void unwatch(struct file_discovery *d)
 {
-	while (d->n_watches > 0)
-		path_watch_free(TAKE_PTR(d->watches[--d->n_watches]));
+	while (d->n_watches > 0) {
+		d->n_watches--;
+		path_watch_free(TAKE_PTR(d->watches[d->n_watches]));
+	}
 }
 
 static void begin(struct file_discovery *d)

@@ -81,8 +81,8 @@ static int read_content(struct local_file *l, const char *filename, struct buf *
 		return r;
 	}
 	buf_reset(why);
-	metric_set(telemetry_series(l->c->env->telemetry, &last_accessed, labels),
-		   (double)(clock_real_ns() / NS_PER_S));
+	uint64_t now_s = clock_real_ns() / NS_PER_S;
+	metric_set(telemetry_series(l->c->env->telemetry, &last_accessed, labels), (double)now_s);
 	component_set_health(l->c, HEALTH_HEALTHY, "read file");
 	buf_fini(&l->content);
 	l->content = text;
