@@ -262,9 +262,8 @@ static enum step val_expression(struct run *run)
 
 	if (e.shape == CFI_EXPRESSION_REG && (is_plain || reg == run->abi->sp))
 		return set(run, reg,
-			   (struct cfi_value){ .kind = CFI_IN_REG,
-					       .reg = narrow_reg(e.reg),
-					       .off = e.off });
+			   (struct cfi_value){
+				   .kind = CFI_IN_REG, .reg = narrow_reg(e.reg), .off = e.off });
 	return set_kind(run, reg, CFI_OTHER);
 }
 
@@ -390,7 +389,6 @@ static enum step step(struct run *run)
 	case CFA_RESTORE:
 		return restore(run, operand);
 	}
-	/* The most frequent by far. */
 	if (op == CFA_DEF_CFA_OFFSET)
 		return def_cfa_offset(run, scaled(cfi_uleb(&run->code), 1));
 	if (op == CFA_ADVANCE_LOC1)
@@ -398,27 +396,10 @@ static enum step step(struct run *run)
 	return step_extended(run, op);
 }
 
-/* Passes over what changes nothing that is followed: nine of ten registers saved, and padding. */
-static void skip_idle(struct run *run)
-{
-	const uint8_t *at = run->code.at;
-	const uint8_t *end = run->code.end;
-
-	for (; end - at >= 2; at++) {
-		bool is_short_offset = (*at & CFA_PRIMARY) == CFA_OFFSET && at[1] < 0x80;
-
-		if (is_short_offset && !follows(run, *at & CFA_OPERAND))
-			at++;
-		else if (*at != CFA_NOP)
-			break;
-	}
-	run->code.at = at;
-}
-
 /* Runs up to where the code moves on; to `end` when it does no more. False: a bad instruction. */
 static bool run_row(struct run *run, uint64_t end)
 {
-	while (skip_idle(run), run->code.at < run->code.end) {
+	while (run->code.at < run->code.end) {
 		enum step s = step(run);
 
 		if (s != STEP_STAY)
@@ -470,29 +451,103 @@ bool cfi_program_initial(const struct dwarf_abi *abi, struct cfi_cie *cie,
 	return true;
 }
 
+/* Where rows go. */
+struct sink {
+	uint64_t begin;
+	uint64_t end;
+	unwind_row_fn fn;
+	void *data;
+	struct unwind_source_stats *stats;
+};
+
+/* The row that ends where the code moves on to. */
+static inline int put_row(struct run *run, const struct sink *to)
+{
+	uint64_t loc = run->loc;
+
+	run->loc = run->next;
+	if (run->next <= to->begin)
+		return 0;
+	if (!make_rule(run))
+		to->stats->n_unrepresentable++;
+	return to->fn(loc > to->begin ? loc : to->begin, &run->rule, to->data);
+}
+
+/* How far `code` moves on by one instruction with an operand of one byte at most; 0: it does not. */
+static inline uint8_t short_advance(const uint8_t *code)
+{
+	if ((code[0] & CFA_PRIMARY) == CFA_ADVANCE_LOC)
+		return code[0] & CFA_OPERAND;
+	return code[0] == CFA_ADVANCE_LOC1 ? code[1] : 0;
+}
+
+/* Passes over what changes nothing that is followed: nine of ten registers saved, and padding. False: it is something else. */
+static inline bool skip_idle(const struct run *run, const uint8_t **at)
+{
+	const uint8_t *code = *at;
+
+	if (code[0] == CFA_NOP)
+		*at += 1;
+	else if ((code[0] & CFA_PRIMARY) == CFA_OFFSET && code[1] < 0x80 &&
+		 !follows(run, code[0] & CFA_OPERAND))
+		*at += 2;
+	else
+		return false;
+	return true;
+}
+
+/* What nearly all rows are made of, up to an instruction that step() is for. */
+static int put_usual_rows(struct run *run, const struct sink *to)
+{
+	const uint8_t *at = run->code.at;
+	const uint8_t *end = run->code.end;
+	int r = 0;
+
+	while (r >= 0 && end - at >= 2 && run->loc < to->end) {
+		uint8_t n = short_advance(at);
+
+		if (n > 0) {
+			if (advance(run, n) != STEP_MOVE)
+				break;
+			at += at[0] == CFA_ADVANCE_LOC1 ? 2 : 1;
+			r = put_row(run, to);
+		} else if (at[0] == CFA_DEF_CFA_OFFSET && at[1] < 0x80) {
+			if (def_cfa_offset(run, at[1]) != STEP_STAY)
+				break;
+			at += 2;
+		} else if (!skip_idle(run, &at)) {
+			break;
+		}
+	}
+	run->code.at = at;
+	return r;
+}
+
+static void end_badly(struct run *run, const struct sink *to)
+{
+	to->stats->n_bad_fdes++;
+	run->next = to->end;
+	run->rule = (struct unwind_rule){ 0 };
+	run->rule_is_right = true;
+}
+
 int cfi_program_rows(const struct dwarf_abi *abi, const struct cfi_cie *cie,
 		     const struct cfi_fde *fde, uint64_t begin, uint64_t end, unwind_row_fn fn,
 		     void *data, struct unwind_source_stats *stats)
 {
+	const struct sink to = { begin, end, fn, data, stats };
 	struct run run;
+	int r = 0;
 
 	run_init(&run, abi, cie, &fde->program);
 	run.loc = run.func_vaddr = fde->begin;
-	while (run.loc < end) {
-		if (!run_row(&run, end)) {
-			stats->n_bad_fdes++;
-			run.next = end;
-			run.rule = (struct unwind_rule){ 0 };
-		} else if (run.next <= begin) {
-			run.loc = run.next;
-			continue;
-		} else if (!make_rule(&run)) {
-			stats->n_unrepresentable++;
-		}
-		int r = fn(run.loc > begin ? run.loc : begin, &run.rule, data);
-		if (r < 0)
-			return r;
-		run.loc = run.next;
+	while (r >= 0 && run.loc < end) {
+		r = put_usual_rows(&run, &to);
+		if (r < 0 || run.loc >= end)
+			break;
+		if (!run_row(&run, end))
+			end_badly(&run, &to);
+		r = put_row(&run, &to);
 	}
-	return 0;
+	return r < 0 ? r : 0;
 }

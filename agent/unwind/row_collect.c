@@ -36,20 +36,26 @@ static int enter_page(struct row_collect *c, size_t page)
 	return 0;
 }
 
-static int write_row(struct row_collect *c, uint64_t vaddr, uint16_t id)
+/* Room for one row more, and its page entered. */
+static int make_room(struct row_collect *c, size_t page)
 {
-	uint64_t off = vaddr - c->base_vaddr;
 	int r = 0;
 
-	if (off / ROW_PAGE_BYTES >= c->n_pages)
-		r = enter_page(c, off / ROW_PAGE_BYTES);
+	if (page >= c->n_pages)
+		r = enter_page(c, page);
 	if (r == 0 && c->n_rows == c->cap_rows)
 		r = row_budget_grow(c->budget, &c->rows, &c->cap_rows, sizeof(*c->rows),
 				    c->n_rows + 1);
-	if (r < 0)
-		return r;
-	c->rows[c->n_rows++] = (uint32_t)(off % ROW_PAGE_BYTES) | (uint32_t)id << 16;
-	return 0;
+	return r;
+}
+
+/* Where a run of rules begins, or ends. */
+static void cover(struct row_collect *c, uint64_t vaddr, uint16_t id)
+{
+	if (c->last_id == ROW_RULES_NONE)
+		c->covered_from = vaddr;
+	else if (id == ROW_RULES_NONE)
+		c->n_covered_bytes += row_text_overlap(c->text, c->covered_from, vaddr);
 }
 
 /* An escape is repeated in each granule that it reaches into. */
@@ -59,21 +65,25 @@ static void weigh_last(struct row_collect *c, uint64_t vaddr)
 		1 + vaddr / ROW_GRANULE_BYTES - c->last_vaddr / ROW_GRANULE_BYTES;
 }
 
-static int add_row(struct row_collect *c, uint64_t vaddr, uint16_t id)
+static inline int add_row(struct row_collect *c, uint64_t vaddr, uint16_t id)
 {
-	int r;
+	uint64_t off = vaddr - c->base_vaddr;
 
 	if (id == c->last_id)
 		return 0;
 	weigh_last(c, vaddr);
-	if (c->last_id == ROW_RULES_NONE)
-		c->covered_from = vaddr;
-	else if (id == ROW_RULES_NONE)
-		c->n_covered_bytes += row_text_overlap(c->text, c->covered_from, vaddr);
-	r = write_row(c, vaddr, id);
+	if (c->last_id == ROW_RULES_NONE || id == ROW_RULES_NONE)
+		cover(c, vaddr, id);
 	c->last_id = id;
 	c->last_vaddr = vaddr;
-	return r;
+	if (off / ROW_PAGE_BYTES >= c->n_pages || c->n_rows == c->cap_rows) {
+		int r = make_room(c, off / ROW_PAGE_BYTES);
+
+		if (r < 0)
+			return r;
+	}
+	c->rows[c->n_rows++] = (uint32_t)(off % ROW_PAGE_BYTES) | (uint32_t)id << 16;
+	return 0;
 }
 
 static int on_row(uint64_t vaddr, const struct unwind_rule *rule, void *data)
