@@ -57,6 +57,7 @@ void kallsyms_free(struct kallsyms *k)
 	free(k->runs);
 	free(k->module_names);
 	kallsyms_names_fini(&k->names);
+	kallsyms_recent_fini(&k->recent);
 	free(k->modules);
 	free(k);
 }
@@ -75,7 +76,8 @@ size_t kallsyms_bytes(const struct kallsyms *k)
 {
 	return sizeof(*k) + k->n * sizeof(*k->starts) + k->n_segments * sizeof(*k->segments) +
 	       k->n_runs * sizeof(*k->runs) + k->module_names_bytes +
-	       k->n_modules * sizeof(*k->modules) + kallsyms_names_bytes(&k->names);
+	       k->n_modules * sizeof(*k->modules) + kallsyms_names_bytes(&k->names) +
+	       kallsyms_recent_bytes(&k->recent);
 }
 
 uint64_t kallsyms_n_skipped(const struct kallsyms *k)
@@ -151,6 +153,19 @@ static uint64_t end_of(const struct kallsyms *k, const struct kallsyms_segment *
 	return run_of(k, i)->module == run_of(k, i + 1)->module ? next : MIN_OF(end, next);
 }
 
+/* Unpacked only when it was not asked for lately. */
+static const char *name_of(struct kallsyms *k, uint32_t number)
+{
+	const char *name = kallsyms_recent_get(&k->recent, number);
+
+	if (name)
+		return name;
+	name = kallsyms_names_get(&k->names, number);
+	if (name)
+		kallsyms_recent_put(&k->recent, number, name);
+	return name;
+}
+
 bool kallsyms_find(struct kallsyms *k, uint64_t pc, struct kallsyms_symbol *ret_symbol)
 {
 	size_t segment_end = 0;
@@ -164,7 +179,7 @@ bool kallsyms_find(struct kallsyms *k, uint64_t pc, struct kallsyms_symbol *ret_
 	if (pc >= end)
 		return false;
 	const struct kallsyms_run *run = run_of(k, i);
-	const char *name = kallsyms_names_get(&k->names, run->name + (i - run->first));
+	const char *name = name_of(k, run->name + (uint32_t)(i - run->first));
 	if (!name || !name[0])
 		return false;
 	*ret_symbol = (struct kallsyms_symbol){ begin, end, name,

@@ -3,7 +3,7 @@
  * The kernel's symbols, from /proc/kallsyms: functions of the kernel, its modules and BPF programs.
  *
  * The index is 4 bytes a function (its distance to the base of its segment), and 7 for its packed
- * name. Functions at the same address: global before weak before local, then the fewest leading
+ * name; names that were asked for lately are kept unpacked (64 KiB). Functions at the same address: global before weak before local, then the fewest leading
  * underscores, the shortest, the first read.
  *
  * Used by one thread.

@@ -5,6 +5,7 @@
 
 #include "agent/symbol/kallsyms.h"
 #include "agent/symbol/kallsyms_names.h"
+#include "agent/symbol/kallsyms_recent.h"
 
 /* Entries from `first` up to the next segment's: 4 GiB at most. Kernel and modules share one on
  * x86-64; AArch64 keeps BPF programs anywhere in the vmalloc area. */
@@ -30,7 +31,8 @@ struct kallsyms {
 	struct kallsyms_run *runs;
 	size_t n_runs;
 	struct kallsyms_names names; /* an empty one: nothing begins here */
-	char *module_names;	     /* NUL after each */
+	struct kallsyms_recent recent;
+	char *module_names; /* NUL after each */
 	size_t module_names_bytes;
 	uint32_t *modules; /* places in the module names; 0 is "" */
 	size_t n_modules;

@@ -300,6 +300,7 @@ static int build(struct kallsyms_parser *p, struct kallsyms *k)
 	kallsyms_names_init(&p->names);
 	k->module_names_bytes = p->module_names.len;
 	k->module_names = buf_take(&p->module_names);
+	kallsyms_recent_init(&k->recent, p->max_bytes - MIN_OF(p->max_bytes, kallsyms_bytes(k)));
 	return k->module_names ? 0 : -ENOMEM;
 }
 

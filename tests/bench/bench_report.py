@@ -74,6 +74,8 @@ def names(n):
     if n.get("kernel_ns"):
         row("kernel: functions, bytes a function with its name", "%.0f, %.1f" % (n["kernel_symbols"], n["kernel_bytes"] / n["kernel_symbols"]))
         row("kernel: read, ms", "%.0f" % (n["kernel_ns"] / 1e6))
+        row("kernel: us a name, first, and in the next interval",
+            "%.2f, %.2f" % tuple(n[f"kernel_names_{which}_ns"] / n["kernel_names_n"] / 1e3 for which in ("first", "again")))
     return None
 
 

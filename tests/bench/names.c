@@ -30,6 +30,9 @@
 /* An ordinary host's, a few functions of each sampled at a time. */
 #define N_OBJECTS 300
 #define N_A_FILE 20
+/* Of the kernel, in an interval of 15 s. */
+#define N_KERNEL_NAMES 500
+#define KERNEL_NAMES_EACH 200
 
 static char large[4096]; /* PATH_MAX */
 static uint64_t large_bytes;
@@ -166,7 +169,7 @@ static void bench_store(int fd)
 /* What is resident, by /proc/self/statm. */
 static size_t resident_bytes(void)
 {
-	_cleanup_fclose_ FILE *f = fopen("/proc/self/statm", "re");
+	FILE *f = fopen("/proc/self/statm", "re");
 	unsigned long pages = 0;
 
 	if (!f || fscanf(f, "%*u %lu", &pages) != 1)
@@ -206,8 +209,43 @@ static void bench_objects(void)
 	       n_objects, after - before, symbol_store_object_bytes(store), n_named);
 }
 
+/* Functions of the kernel that an interval asks for, spread over all of it, and what the next interval takes for the same. */
+static void bench_kernel_names(struct kallsyms *k, const uint64_t *pcs, size_t n)
+{
+	uint64_t first_ns = 0, again_ns = UINT64_MAX;
+
+	for (int i = 0; i <= N_RUNS; i++) {
+		struct kallsyms_symbol symbol;
+		uint64_t begin = cpu_ns();
+
+		for (size_t j = 0; j < n; j++)
+			(void)kallsyms_find(k, pcs[j], &symbol);
+		kallsyms_rest(k);
+		if (i == 0)
+			first_ns = cpu_ns() - begin;
+		else
+			again_ns = min_of(again_ns, cpu_ns() - begin);
+	}
+	printf("kernel_names_n %zu\nkernel_names_first_ns %" PRIu64 "\n", n, first_ns);
+	printf("kernel_names_again_ns %" PRIu64 "\n", again_ns);
+}
+
+static size_t spread_pcs(uint64_t *pcs, size_t n)
+{
+	_cleanup_fclose_ FILE *f = fopen("/proc/kallsyms", "re");
+	size_t n_lines = 0, found = 0;
+	char line[1024];
+
+	while (f && found < n && fgets(line, sizeof(line), f))
+		if (++n_lines % KERNEL_NAMES_EACH == 0)
+			pcs[found++] = strtoull(line, NULL, 16);
+	return found;
+}
+
 static void bench_kernel(void)
 {
+	uint64_t pcs[N_KERNEL_NAMES];
+	size_t n_pcs = spread_pcs(pcs, N_KERNEL_NAMES);
 	uint64_t ns = 0;
 
 	for (int i = 0; i < N_RUNS; i++) {
@@ -221,6 +259,8 @@ static void bench_kernel(void)
 		if (i == 0)
 			printf("kernel_symbols %zu\nkernel_bytes %zu\n", kallsyms_n_symbols(k),
 			       kallsyms_bytes(k));
+		if (i == 0)
+			bench_kernel_names(k, pcs, n_pcs);
 	}
 	printf("kernel_ns %" PRIu64 "\n", ns);
 }
