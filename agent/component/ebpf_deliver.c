@@ -12,7 +12,8 @@ static void forward_named(struct component *c, const struct built *built, struct
 		struct receiver *r = e->args->forward_to.items[i];
 
 		if (r)
-			r->receive(r, built->profile);
+			r->receive(r, built->profile,
+				   built->profile->time_ns + RECEIVER_DEADLINE_NS);
 	}
 	ebpf_metrics_profile(e->metrics, built->profile);
 	ebpf_series_add(&e->series, series, built->profile->labels, built->n_samples);

@@ -15,6 +15,7 @@
 #include "agent/component/receiver.h"
 #include "agent/component/store_args.h"
 #include "agent/component/store_report.h"
+#include "agent/profile/build.h"
 #include "agent/store/api.h"
 #include "agent/util/clock.h"
 #include "agent/util/log.h"
@@ -31,9 +32,12 @@
 /* Whoever else has the directory ends some time: an agent that is being replaced, after its grace period. */
 #define LATER_NS (10 * NS_PER_S)
 #define REFUSAL_MAX_BYTES 200
-/* Of this agent's own profiles on their way into the store, a hundred intervals of an ordinary host. Beyond it the loop waits for the store:
- * none is lost for what others push. */
+/* Of this agent's own profiles on their way into the store, a hundred intervals of an ordinary host. They go before what others push, so only
+ * a store that stands still is behind so far. */
 #define WAITING_MAX_BYTES ((size_t)8 << 20)
+
+_Static_assert(WAITING_MAX_BYTES > BUILD_MAX_KEPT_BYTES, "the tables of one interval find room");
+
 /* Of the log: what is wrong with one profile is so with the next. */
 #define REFUSALS_INTERVAL_NS (60 * NS_PER_S)
 
@@ -91,7 +95,7 @@ static void on_put(struct store_put *put)
 	free(own);
 }
 
-static int put_profile(struct keeping *k, struct profile *profile)
+static int put_profile(struct keeping *k, struct profile *profile, uint64_t deadline_ns)
 {
 	struct own_profile *own = malloc(sizeof(*own));
 
@@ -101,14 +105,16 @@ static int put_profile(struct keeping *k, struct profile *profile)
 				     .profile = profile_ref(profile),
 				     .n_bytes = profile_memory_bytes(profile),
 				     .why = BUF_INIT(COMPONENT_MESSAGE_MAX) };
-	own->put = (struct store_put){ .profile = profile, .why = &own->why, .done = on_put };
+	own->put = (struct store_put){
+		.profile = profile, .why = &own->why, .deadline_ns = deadline_ns, .done = on_put
+	};
 	k->stats.waiting_profiles++;
 	k->stats.waiting_bytes += own->n_bytes;
 	store_put(k->store, &own->put);
 	return 0;
 }
 
-static void receive(struct receiver *receiver, struct profile *profile)
+static void receive(struct receiver *receiver, struct profile *profile, uint64_t deadline_ns)
 {
 	struct keeping *k = CONTAINER_OF(receiver, struct keeping, receiver);
 
@@ -116,9 +122,12 @@ static void receive(struct receiver *receiver, struct profile *profile)
 		refuse(k, "the store has not begun");
 		return;
 	}
-	if (k->stats.waiting_bytes + profile_memory_bytes(profile) > WAITING_MAX_BYTES)
-		store_drain_own(k->store);
-	if (put_profile(k, profile) < 0)
+	if (k->stats.waiting_bytes + profile_memory_bytes(profile) > WAITING_MAX_BYTES) {
+		store_count_refused(k->store, INGEST_REFUSED_QUEUE, 1);
+		refuse(k, "too many profiles wait for the store already");
+		return;
+	}
+	if (put_profile(k, profile, deadline_ns) < 0)
 		refuse(k, strerror(ENOMEM));
 }
 

@@ -99,14 +99,14 @@ static int outlet_new(struct component *c, const struct write_args *args,
 	return 0;
 }
 
-static int push(struct write *w, struct profile *profile)
+static int push(struct write *w, struct profile *profile, uint64_t deadline_ns)
 {
 	struct push_label labels[LABELS_RAW_MAX];
 	struct push_item item = {
 		.labels = labels,
 		.n_labels = MIN_OF(profile->labels->n, (size_t)LABELS_RAW_MAX),
 		.bytes = profile_form(profile, FORM_PPROF),
-		.time_ns = profile->time_ns,
+		.deadline_ns = deadline_ns,
 		.n_samples = profile->n_samples,
 	};
 	/* Its interval was closed before there was an endpoint: sending begins with the next. */
@@ -120,11 +120,11 @@ static int push(struct write *w, struct profile *profile)
 	return pusher_push(w->outlet->pusher, &item);
 }
 
-static void receive(struct receiver *receiver, struct profile *profile)
+static void receive(struct receiver *receiver, struct profile *profile, uint64_t deadline_ns)
 {
 	struct write *w = CONTAINER_OF(receiver, struct write, receiver);
 	/* Who has no endpoint wants no bytes. */
-	int r = receiver->wants ? push(w, profile) : 0;
+	int r = receiver->wants ? push(w, profile, deadline_ns) : 0;
 
 	if (r < 0)
 		log_error("cannot queue a profile", LOG_ERR(r));

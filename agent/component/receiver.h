@@ -7,9 +7,13 @@
 #include <stdint.h>
 
 #include "agent/encode/profile.h"
+#include "agent/util/clock.h"
 
 /* The capsule's type name in the configuration language. */
 #define RECEIVER_CAPSULE "ProfilesReceiver"
+
+/* After the end of a profile's interval: a server refuses what is older than an hour (Pyroscope's validation.reject-older-than). */
+#define RECEIVER_DEADLINE_NS (55ULL * 60 * NS_PER_S)
 
 struct receiver_stats {
 	uint64_t sent_profiles; /* since start, accepted by the server */
@@ -20,9 +24,14 @@ struct receiver_stats {
 };
 
 struct receiver {
-	/* Takes a reference for as long as it needs the profile, or its form. What it wants has been made, unless it was not there when the interval was
-	 * closed: then it counts the profile as dropped, as nothing is encoded here. */
-	void (*receive)(struct receiver *r, struct profile *profile);
+	/*
+	 * Never waits. What has not been passed on by deadline_ns (real time, as a profile's) is of no use any more: it is dropped and counted, as is
+	 * what finds no room.
+	 *
+	 * Takes a reference for as long as it needs the profile, or its form. What it wants has been made, unless it was not there when the interval was
+	 * closed: then it counts the profile as dropped, as nothing is encoded here.
+	 */
+	void (*receive)(struct receiver *r, struct profile *profile, uint64_t deadline_ns);
 	unsigned int wants; /* PROFILE_WANT bits; may change */
 	void (*stats)(const struct receiver *r, struct receiver_stats *ret_stats);
 };

@@ -13,6 +13,7 @@ void build_init(struct build *b)
 {
 	memset(b, 0, sizeof(*b));
 	b->max_bytes = SIZE_MAX;
+	b->max_kept_bytes = BUILD_MAX_KEPT_BYTES;
 	b->wants = PROFILE_WANT_TABLES;
 	b->last = &b->first;
 }

@@ -44,13 +44,18 @@ struct build_summary {
 	char failed_file[BUILD_NAME_MAX]; /* whose lines cannot be read; "": none */
 };
 
+/* Tables of one interval on their way to who takes profiles as they are: as much as that may have waiting (component/pyroscope_store.c), but a
+ * quarter for those that go out as bytes. */
+#define BUILD_MAX_KEPT_BYTES ((size_t)6 << 20)
+
 struct build {
 	struct built *first;
 	struct built **last; /* where the next is put */
 	unsigned int wants;  /* PROFILE_WANT bits; the tables at first */
 	size_t max_bytes; /* what making one profile may take, its bytes beside; the rest goes into the next. No ceiling at first */
-	size_t kept_bytes; /* of tables that were put: half of max_bytes at most */
-	void *data;	   /* of whoever asked for the build; the functions below do not need it */
+	size_t kept_bytes; /* of tables that were put: half of max_bytes at most, and not more than the next */
+	size_t max_kept_bytes; /* BUILD_MAX_KEPT_BYTES at first */
+	void *data; /* of whoever asked for the build; the functions below do not need it */
 	struct build_summary summary;
 };
 

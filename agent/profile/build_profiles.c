@@ -71,7 +71,8 @@ static int encoder_open(struct encoder *e)
 static int make_forms(struct build *b, struct profile *p)
 {
 	size_t n_bytes = pprof_builder_memory_bytes(p->tables);
-	bool has_room = n_bytes <= b->max_bytes / 2 - MIN_OF(b->kept_bytes, b->max_bytes / 2);
+	size_t max_bytes = MIN_OF(b->max_bytes / 2, b->max_kept_bytes);
+	bool has_room = n_bytes <= max_bytes - MIN_OF(b->kept_bytes, max_bytes);
 	unsigned int wants = has_room ? b->wants : b->wants | PROFILE_WANT(FORM_PPROF);
 	int r = 0;
 

@@ -185,13 +185,12 @@ static void endpoint_start(struct push_endpoint *e, struct push_entry *first)
 		endpoint_add(e, TAKE_PTR(flight));
 }
 
-static void endpoint_drop_old(struct push_endpoint *e)
+static void endpoint_drop_late(struct push_endpoint *e)
 {
-	uint64_t now = clock_real_ns();
+	uint64_t now_ns = clock_real_ns();
 	struct push_entry *entry;
 
-	while (now > e->ctx->max_age_ns &&
-	       (entry = push_queue_take_older(&e->queue, now - e->ctx->max_age_ns)))
+	while ((entry = push_queue_take_late(&e->queue, now_ns)))
 		endpoint_drop(e, entry, PUSH_DROP_AGE);
 }
 
@@ -199,7 +198,7 @@ static void endpoint_pump(struct push_endpoint *e)
 {
 	struct push_entry *entry;
 
-	endpoint_drop_old(e);
+	endpoint_drop_late(e);
 	while (!e->waiting &&
 	       e->n_flights < (e->stats.n_failures > 0 ? 1 : e->ctx->max_in_flight) &&
 	       (entry = push_queue_take_next(&e->queue)))

@@ -27,7 +27,6 @@ struct push_context {
 	size_t max_queue_items;
 	size_t max_queue_bytes;
 	unsigned int max_in_flight;
-	uint64_t max_age_ns;
 	uint64_t log_interval_ns;
 	uint64_t random;
 	void (*on_idle)(void *data); /* nothing waits and nothing is in flight any more */

@@ -11,7 +11,7 @@
 	X(ENCODE, "encode")	/* too large, or no memory for the request */                   \
 	X(FORM, "not_encoded")	/* its interval was closed before anybody wanted these bytes */ \
 	X(FULL, "queue_full")	/* the queue was full; the oldest goes */                       \
-	X(AGE, "too_old")	/* the server would refuse it for its time */                   \
+	X(AGE, "too_old")	/* its deadline passed while it waited */                       \
 	X(REFUSED, "refused")	/* the server refused it */                                     \
 	X(ATTEMPTS, "attempts") /* max_backoff_retries */                                       \
 	X(SHUTDOWN, "shutdown") /* not sent before the deadline of the flush */

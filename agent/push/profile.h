@@ -23,8 +23,8 @@ struct push_profile {
 	struct shared_bytes *bytes; /* a reference */
 	size_t n;		    /* that wait: bytes and labels */
 	uint64_t n_samples;
-	uint64_t time_ns;  /* real time, of the profile */
-	uint64_t begin_ns; /* monotonic, when it was pushed */
+	uint64_t deadline_ns; /* real time */
+	uint64_t begin_ns;    /* monotonic, when it was pushed */
 	struct metric *
 		total; /* borrowed: gets the time until the last endpoint was done with it; may be NULL */
 };

@@ -80,7 +80,7 @@ static int pusher_make_profile(struct pusher *p, const struct push_item *item,
 		return r;
 	struct push_profile *profile = *ret_profile;
 	profile->n_samples = item->n_samples;
-	profile->time_ns = item->time_ns;
+	profile->deadline_ns = item->deadline_ns;
 	profile->begin_ns = clock_mono_ns();
 	profile->total = p->latency_total;
 	return 0;
@@ -149,7 +149,6 @@ static void pusher_init_context(struct pusher *p, struct loop *loop, struct http
 		.max_queue_items = o->max_queue_items,
 		.max_queue_bytes = o->max_queue_bytes,
 		.max_in_flight = o->max_in_flight,
-		.max_age_ns = o->max_age_ns,
 		.log_interval_ns = o->log_interval_ns,
 		.random = clock_mono_ns(),
 		.on_idle = pusher_on_idle,

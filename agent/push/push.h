@@ -23,15 +23,13 @@
 #include "agent/util/loop.h"
 
 #define PUSH_MAX_ENDPOINTS 64
-/* The server refuses what is older than an hour (validation.reject-older-than). */
-#define PUSH_MAX_AGE_NS (55ULL * 60 * 1000000000)
 
 struct push_item {
 	const struct push_label
 		*labels; /* as the target has them; see labels.h for what is sent. Copied */
 	size_t n_labels;
 	struct shared_bytes *bytes; /* in the form of the protocol. A reference is taken */
-	uint64_t time_ns;	    /* real time, of the profile */
+	uint64_t deadline_ns;	    /* real time: what has not been sent by then is dropped */
 	uint64_t n_samples;
 };
 
@@ -49,7 +47,6 @@ struct pusher_options {
 	size_t max_queue_items;
 	size_t max_queue_bytes;
 	unsigned int max_in_flight;
-	uint64_t max_age_ns;
 	uint64_t log_interval_ns; /* of repeated refusals */
 };
 
@@ -62,7 +59,6 @@ struct pusher_options {
 				  .max_queue_items = 10000,          \
 				  .max_queue_bytes = 32 << 20,       \
 				  .max_in_flight = 8,                \
-				  .max_age_ns = PUSH_MAX_AGE_NS,     \
 				  .log_interval_ns = 60ULL * 1000000000 })
 
 struct pusher;

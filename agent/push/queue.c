@@ -77,12 +77,12 @@ struct push_entry *push_queue_take_fresh(struct push_queue *q, size_t n_bytes)
 	return NULL;
 }
 
-struct push_entry *push_queue_take_older(struct push_queue *q, uint64_t time_ns)
+struct push_entry *push_queue_take_late(struct push_queue *q, uint64_t now_ns)
 {
 	LIST_FOREACH (&q->entries, node) {
 		struct push_entry *entry = LIST_ENTRY(node, struct push_entry, node);
 
-		if (entry->profile->time_ns < time_ns)
+		if (entry->profile->deadline_ns < now_ns)
 			return push_queue_take(q, entry);
 	}
 	return NULL;

@@ -49,7 +49,7 @@ struct push_entry *push_queue_take_next(struct push_queue *q);
 /* One more for a request in which `n_bytes` are: the oldest that was never tried and fits. What failed once goes alone from then on, so that
  * one that the server never takes does not fail those beside it. */
 struct push_entry *push_queue_take_fresh(struct push_queue *q, size_t n_bytes);
-/* One whose profile is of before `time_ns`. */
-struct push_entry *push_queue_take_older(struct push_queue *q, uint64_t time_ns);
+/* One whose deadline has passed. */
+struct push_entry *push_queue_take_late(struct push_queue *q, uint64_t now_ns);
 
 #endif

@@ -31,14 +31,16 @@
 #define INGEST_MAX_MEMORY ((size_t)48 << 20)
 
 /* X(name, value of the label `reason`). The words are those of the server's own counters where it has such. */
-#define INGEST_REFUSALS(X)                                              \
-	X(LABELS, "invalid_labels")                                     \
-	X(MALFORMED, "malformed_profile")                               \
-	X(WINDOW, "not_in_ingestion_window")                            \
-	X(SIZE, "profile_size_limit")                                   \
-	X(SAMPLES, "samples_limit")                                     \
-	X(ROOM, "store_limit")	    /* no room even in an empty head */ \
-	X(REQUEST, "request_limit") /* the request that it came with has used up its budget */
+#define INGEST_REFUSALS(X)                                                                     \
+	X(LABELS, "invalid_labels")                                                            \
+	X(MALFORMED, "malformed_profile")                                                      \
+	X(WINDOW, "not_in_ingestion_window")                                                   \
+	X(SIZE, "profile_size_limit")                                                          \
+	X(SAMPLES, "samples_limit")                                                            \
+	X(ROOM, "store_limit")	    /* no room even in an empty head */                        \
+	X(REQUEST, "request_limit") /* the request that it came with has used up its budget */ \
+	X(QUEUE, "queue_full")	    /* this agent's own: too many wait already */              \
+	X(LATE, "too_late")	    /* this agent's own: its deadline passed while it waited */
 
 enum ingest_outcome {
 	INGEST_OPENED,

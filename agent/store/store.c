@@ -208,11 +208,6 @@ void store_count_request(struct store *s, enum store_request_refusal reason)
 		metric_add(s->metrics.refused_requests[reason], 1);
 }
 
-void store_drain_own(struct store *s)
-{
-	store_task_drain_own(s);
-}
-
 void store_drain(struct store *s)
 {
 	store_task_drain(s);

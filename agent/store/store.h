@@ -15,7 +15,7 @@
  *	xagent_store_profiles, _samples		that are in it now
  *	xagent_store_received_profiles_total, _received_bytes_total		bytes as they came; of this agent's own before compression
  *	xagent_store_refused_profiles_total	by `reason`: invalid_labels, malformed_profile, not_in_ingestion_window, profile_size_limit,
- *						samples_limit, store_limit, request_limit
+ *						samples_limit, store_limit, request_limit, queue_full, too_late
  *	xagent_store_refused_requests_total	by `reason`: queue_full, message_size, inflated_bytes, elements, memory, time, query_memory
  *	xagent_store_repeated_profiles_total	those that it had already
  *	xagent_store_evicted_profiles_total	by `reason`: bytes, age
@@ -87,6 +87,7 @@ struct store_put {
 	size_t n;
 	/* Of the request that it is a part of; borrowed. NULL: a profile of this agent, which goes first and is never given up. */
 	struct read_budget *budget;
+	uint64_t deadline_ns; /* wall clock; when its turn comes later it is refused. 0: none */
 	void (*done)(struct store_put *put); /* loop thread; may put it again */
 	struct buf *why;		     /* of a refusal; borrowed */
 	int result;			     /* enum store_outcome; -ENOMEM */
@@ -104,8 +105,6 @@ struct store_put {
 
 /* Labels of samples become labels of series, as in the real server. STORE_KEPT also when it had no sample worth keeping. */
 void store_put(struct store *s, struct store_put *put);
-/* Waits until this agent's own profiles are in. */
-void store_drain_own(struct store *s);
 /* Waits until all that was put is in, and who wants a view has it. For tests. */
 void store_drain(struct store *s);
 

@@ -183,10 +183,21 @@ static void put_done(struct store_task *task)
 	put_end(put);
 }
 
+static bool is_late(const struct store *s, const struct store_put *put)
+{
+	return put->deadline_ns && store_now_ns(s) > put->deadline_ns;
+}
+
 static bool put_begin(struct store_task *task)
 {
 	struct store_put *put = CONTAINER_OF(task, struct store_put, task);
 	struct store *s = task->store;
+
+	if (is_late(s, put)) {
+		(void)buf_append_str(put->why, "it has waited too long for the store");
+		put->outcome = INGEST_REFUSED_LATE;
+		return false;
+	}
 	int r = take_segments(s, put);
 
 	put->fresh = !s->head;

@@ -98,22 +98,9 @@ void store_task_repeat(struct store *s, struct store_task *task)
 	list_push_front(&s->tasks[task->class], &task->node);
 }
 
-static bool has_own(const void *data)
-{
-	const struct store *s = data;
-
-	return !list_empty(&s->tasks[STORE_TASK_OWN]) ||
-	       (s->running && s->running->class == STORE_TASK_OWN);
-}
-
 static bool has_any(const void *data)
 {
 	return ((const struct store *)data)->running;
-}
-
-void store_task_drain_own(struct store *s)
-{
-	worker_drain_while(s->ingest, has_own, s);
 }
 
 void store_task_drain(struct store *s)

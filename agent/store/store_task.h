@@ -43,8 +43,6 @@ void store_task_repeat(struct store *s, struct store_task *task);
 /* Starts the next task, if none runs. */
 void store_task_next(struct store *s);
 
-/* Waits until the agent's own tasks are done. */
-void store_task_drain_own(struct store *s);
 /* Waits until all tasks are done, and those that they submit. */
 void store_task_drain(struct store *s);
 

@@ -113,18 +113,23 @@ static struct receiver *receiver_of(const struct world *w, const char *id)
 }
 
 /* Until the store has it. */
-static void give(struct world *w, struct receiver *r, struct profile *p)
+static void give_by(struct world *w, struct receiver *r, struct profile *p, uint64_t deadline_ns)
 {
 	uint64_t end_ns = clock_mono_ns() + 10 * NS_PER_S;
 	struct receiver_stats stats;
 
-	r->receive(r, p);
+	r->receive(r, p, deadline_ns);
 	for (r->stats(r, &stats); stats.waiting_profiles > 0; r->stats(r, &stats)) {
 		assert_true(clock_mono_ns() < end_ns);
 		assert_int_equal(loop_run_once(w->f->env.loop, 100), 0);
 	}
 	assert_int_equal(p->n_refs, 1);
 	profile_unref(p);
+}
+
+static void give(struct world *w, struct receiver *r, struct profile *p)
+{
+	give_by(w, r, p, p->time_ns + RECEIVER_DEADLINE_NS);
 }
 
 /* A server's store refuses one without a name. */
@@ -208,6 +213,60 @@ static void test_keeps_what_comes_as_bytes(void **state)
 	run(w, STORE);
 	give_bytes(w, receiver_of(w, "pyroscope.store.s"));
 	assert_int_equal(status_of(w, "pyroscope.store.s").stats.n_profiles, 1);
+}
+
+static bool has_metric(const struct world *w, const char *text)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(8 << 20);
+
+	assert_int_equal(telemetry_text(w->f->env.telemetry, &out), 0);
+	return strstr(buf_str(&out), text);
+}
+
+#define REFUSED(reason, n)                                                                \
+	"xagent_store_refused_profiles_total{reason=\"" reason "\",component_path=\"/\"," \
+	"component_id=\"pyroscope.store.s\"} " n "\n"
+
+static void test_deadline(void **state)
+{
+	struct world *w = *state;
+	struct receiver_stats stats;
+	struct receiver *r;
+
+	run(w, STORE);
+	r = receiver_of(w, "pyroscope.store.s");
+	give_by(w, r, profile_with(true), clock_real_ns() - 1);
+	r->stats(r, &stats);
+	assert_int_equal(stats.dropped_profiles, 1);
+	assert_int_equal(stats.sent_profiles, 0);
+	assert_true(has_metric(w, REFUSED("too_late", "1")));
+}
+
+/* The loop gives and never waits: nothing comes in before it goes on, and what finds no room is counted. */
+static void test_waiting_has_a_ceiling(void **state)
+{
+	struct world *w = *state;
+	struct profile *p = profile_with(true);
+	size_t n_bytes = profile_memory_bytes(p);
+	struct receiver_stats stats;
+	struct receiver *r;
+	uint64_t n = 0;
+
+	run(w, STORE);
+	r = receiver_of(w, "pyroscope.store.s");
+	do {
+		r->receive(r, p, UINT64_MAX);
+		r->stats(r, &stats);
+		n++;
+	} while (stats.dropped_profiles == 0 && n * n_bytes < ((size_t)16 << 20));
+	assert_int_equal(stats.sent_profiles, 0);
+	assert_int_equal(stats.dropped_profiles, 1);
+	assert_true(stats.waiting_bytes <= (size_t)8 << 20);
+	assert_true(stats.waiting_bytes + n_bytes > (size_t)8 << 20);
+	assert_true(has_metric(w, REFUSED("queue_full", "1")));
+	give(w, r, p);
+	r->stats(r, &stats);
+	assert_int_equal(stats.sent_profiles + stats.dropped_profiles, n + 1);
 }
 
 static void test_answers_while_it_runs(void **state)
@@ -371,15 +430,21 @@ static void test_tells_about_itself(void **state)
 }
 
 #define T(fn) cmocka_unit_test_setup_teardown(fn, setup_world, teardown_world)
-#define N_OTHER 8
+#define N_OTHER 11
 
 int main(void)
 {
 	struct CMUnitTest tests[ARRAY_SIZE(second) + N_OTHER] = {
-		T(test_keeps_and_refuses),     T(test_keeps_what_comes_as_bytes),
-		T(test_answers_while_it_runs), T(test_runs_without_a_server),
-		T(test_bounds_change_live),    T(test_is_found_again),
-		T(test_place_that_cannot_be),  T(test_waits_for_its_place),
+		T(test_keeps_and_refuses),
+		T(test_keeps_what_comes_as_bytes),
+		T(test_deadline),
+		T(test_waiting_has_a_ceiling),
+		T(test_answers_while_it_runs),
+		T(test_runs_without_a_server),
+		T(test_bounds_change_live),
+		T(test_is_found_again),
+		T(test_place_that_cannot_be),
+		T(test_waits_for_its_place),
 		T(test_tells_about_itself),
 	};
 

@@ -90,7 +90,7 @@ static void push_one(struct receiver *r, bool encoded)
 	assert_int_equal(labels_new(items, 1, &labels), 0);
 	struct profile *p = small_profile(labels);
 	assert_int_equal(encoded ? profile_make(p, FORM_PPROF) : 0, 0);
-	r->receive(r, p);
+	r->receive(r, p, p->time_ns + RECEIVER_DEADLINE_NS);
 	profile_unref(p);
 	labels_unref(labels);
 }

@@ -634,21 +634,17 @@ static void test_only_what_is_wanted(void **state)
 	}
 }
 
-/* Of tables half the ceiling is kept; what is beyond goes out as bytes, and none is lost. */
-static void test_kept_tables_have_a_ceiling(void **state)
+/* Of tables half the ceiling is kept, and no more than receivers take; what is beyond goes out as bytes, and none is lost. */
+static void check_kept(struct world *w, size_t max_bytes, size_t max_kept_bytes)
 {
-	struct world *w = *state;
 	struct pprof_facts facts;
 	size_t n_kept = 0, n_packed = 0, kept_bytes = 0;
 	uint64_t total = 0;
 	struct build b;
 
-	for (unsigned int i = 0; i < N_FUNCTIONS; i++)
-		for (unsigned int k = 0; k < N_FUNCTIONS; k++)
-			world_add(w, w->web, (const uint64_t[]){ FN(i), FN(k) }, 2, NO_FRAMES, 0,
-				  1);
 	build_init(&b);
-	b.max_bytes = (size_t)2 << 20;
+	b.max_bytes = max_bytes;
+	b.max_kept_bytes = MIN_OF(max_kept_bytes, b.max_kept_bytes);
 	build_profiles(w->interval, w->namer, &b);
 	for (const struct built *x = b.first; x; x = x->next) {
 		n_kept += x->profile->tables != NULL;
@@ -658,9 +654,22 @@ static void test_kept_tables_have_a_ceiling(void **state)
 		total += (uint64_t)facts.totals[0];
 	}
 	assert_true(n_kept > 0 && n_packed > 0);
-	assert_true(kept_bytes < b.max_bytes / 2 + 65536);
+	assert_true(kept_bytes < MIN_OF(max_bytes / 2, max_kept_bytes) + 65536);
 	assert_int_equal(total, w->interval->n_samples * PERIOD_NS);
 	build_fini(&b);
+}
+
+static void test_kept_tables_have_a_ceiling(void **state)
+{
+	struct world *w = *state;
+
+	for (unsigned int i = 0; i < N_FUNCTIONS; i++)
+		for (unsigned int k = 0; k < N_FUNCTIONS; k++)
+			world_add(w, w->web, (const uint64_t[]){ FN(i), FN(k) }, 2, NO_FRAMES, 0,
+				  1);
+	check_kept(w, (size_t)2 << 20, SIZE_MAX);
+	/* However much memory there is. */
+	check_kept(w, (size_t)4 << 20, (size_t)1 << 20);
 }
 
 /* The deepest stack there is, in every form. */

@@ -146,7 +146,9 @@ static int teardown(void **state)
 static void push_bytes(struct fixture *f, const char *service, uint8_t *bytes, size_t n)
 {
 	const struct push_label label = { "service_name", service };
-	struct push_item item = { .labels = &label, .n_labels = 1, .time_ns = clock_real_ns() };
+	struct push_item item = { .labels = &label,
+				  .n_labels = 1,
+				  .deadline_ns = clock_real_ns() + 3600 * NS_PER_S };
 
 	assert_int_equal(shared_bytes_new(bytes, n, &item.bytes), 0);
 	assert_int_equal(pusher_push(f->pusher, &item), 0);

@@ -18,6 +18,7 @@
 #include "tests/unit/agent/http/raw_server.h"
 
 #define MAX_ENDPOINTS 2
+#define HOUR_NS (3600 * NS_PER_S)
 
 struct fixture {
 	struct loop *loop;
@@ -150,16 +151,17 @@ static void make_pusher(struct fixture *f)
 	assert_int_equal(pusher_new(f->loop, f->http, f->telemetry, &f->options, &f->pusher), 0);
 }
 
-static void push_bytes(struct fixture *f, const void *bytes, size_t n, uint64_t time_ns,
+static void push_bytes(struct fixture *f, const void *bytes, size_t n, uint64_t deadline_ns,
 		       int expected)
 {
 	static const struct push_label labels[] = { { "service_name", "s" },
 						    { "__name__", "process_cpu" },
 						    { "__container_id__", "c" } };
 	uint8_t *copy = malloc(n);
-	struct push_item item = {
-		.labels = labels, .n_labels = ARRAY_SIZE(labels), .time_ns = time_ns, .n_samples = 3
-	};
+	struct push_item item = { .labels = labels,
+				  .n_labels = ARRAY_SIZE(labels),
+				  .deadline_ns = deadline_ns,
+				  .n_samples = 3 };
 
 	assert_non_null(copy);
 	memcpy(copy, bytes, n);
@@ -168,14 +170,14 @@ static void push_bytes(struct fixture *f, const void *bytes, size_t n, uint64_t 
 	shared_bytes_unref(item.bytes);
 }
 
-static void push_at(struct fixture *f, const char *pprof, uint64_t time_ns)
+static void push_by(struct fixture *f, const char *pprof, uint64_t deadline_ns)
 {
-	push_bytes(f, pprof, strlen(pprof), time_ns, 0);
+	push_bytes(f, pprof, strlen(pprof), deadline_ns, 0);
 }
 
 static void push(struct fixture *f, const char *pprof)
 {
-	push_at(f, pprof, clock_real_ns());
+	push_by(f, pprof, clock_real_ns() + HOUR_NS);
 }
 
 static struct push_endpoint_stats stats(struct fixture *f, size_t endpoint)
@@ -354,7 +356,9 @@ static void test_bad_labels_are_counted(void **state)
 {
 	struct fixture *f = *state;
 	static const struct push_label label = { "a.b", "x" };
-	struct push_item item = { .labels = &label, .n_labels = 1, .time_ns = clock_real_ns() };
+	struct push_item item = { .labels = &label,
+				  .n_labels = 1,
+				  .deadline_ns = clock_real_ns() + HOUR_NS };
 
 	make_pusher(f);
 	assert_int_equal(shared_bytes_new((uint8_t *)strdup("p"), 1, &item.bytes), 0);
@@ -664,7 +668,7 @@ static void test_too_large_to_encode(void **state)
 	_cleanup_free_ void *pprof = calloc(1, n);
 
 	make_pusher(f);
-	push_bytes(f, pprof, n, clock_real_ns(), -EMSGSIZE);
+	push_bytes(f, pprof, n, clock_real_ns() + HOUR_NS, -EMSGSIZE);
 	assert_int_equal(stats(f, 0).dropped_profiles, 1);
 	assert_metric(
 		f, "cause=\"encode\",component_path=\"/\",component_id=\"pyroscope.write.x\"} 1\n");
@@ -687,7 +691,7 @@ static void test_no_bytes(void **state)
 static void test_bytes_are_shared(void **state)
 {
 	struct fixture *f = *state;
-	struct push_item item = { .time_ns = clock_real_ns() };
+	struct push_item item = { .deadline_ns = clock_real_ns() + HOUR_NS };
 
 	f->options.n_endpoints = 2;
 	f->fail_first = 5;
@@ -702,16 +706,33 @@ static void test_bytes_are_shared(void **state)
 	shared_bytes_unref(item.bytes);
 }
 
-static void test_too_old(void **state)
+static void test_deadline(void **state)
 {
 	struct fixture *f = *state;
 
 	make_pusher(f);
-	push_at(f, "old", clock_real_ns() - PUSH_MAX_AGE_NS - NS_PER_S);
-	push_at(f, "young", clock_real_ns() - PUSH_MAX_AGE_NS + 600 * NS_PER_S);
+	push_by(f, "old", clock_real_ns() - 1);
+	push_by(f, "young", clock_real_ns() + 600 * NS_PER_S);
 	RUN_UNTIL(f, stats(f, 0).sent_profiles == 1);
 	assert_string_equal(f->last_pprof, "young");
 	assert_int_equal(stats(f, 0).dropped_profiles, 1);
+	assert_metric(
+		f,
+		"cause=\"too_old\",component_path=\"/\",component_id=\"pyroscope.write.x\"} 1\n");
+}
+
+/* It passes while the server is away: the next attempt does not come. */
+static void test_deadline_in_an_outage(void **state)
+{
+	struct fixture *f = *state;
+
+	f->status = 503;
+	f->endpoints[0].backoff.max_attempts = 0;
+	make_pusher(f);
+	push_by(f, "late", clock_real_ns() + 20 * NS_PER_MS);
+	RUN_UNTIL(f, stats(f, 0).dropped_profiles == 1);
+	assert_int_equal(stats(f, 0).sent_profiles, 0);
+	assert_int_equal(stats(f, 0).queued_profiles, 0);
 	assert_metric(
 		f,
 		"cause=\"too_old\",component_path=\"/\",component_id=\"pyroscope.write.x\"} 1\n");
@@ -847,7 +868,8 @@ static const struct CMUnitTest plain_tests[] = {
 	TEST(test_too_large_to_encode),
 	TEST(test_no_bytes),
 	TEST(test_bytes_are_shared),
-	TEST(test_too_old),
+	TEST(test_deadline),
+	TEST(test_deadline_in_an_outage),
 	TEST(test_flush_sends_all),
 	TEST(test_flush_of_nothing),
 	TEST(test_flush_tries_in_a_wait),

@@ -11,7 +11,7 @@
 #include "agent/push/body.h"
 #include "agent/push/queue.h"
 
-static struct push_entry *make(size_t n_bytes, uint64_t time_ns)
+static struct push_entry *make(size_t n_bytes, uint64_t deadline_ns)
 {
 	struct push_entry *entry = calloc(1, sizeof(*entry));
 	struct push_profile *profile = calloc(1, sizeof(*profile));
@@ -20,7 +20,7 @@ static struct push_entry *make(size_t n_bytes, uint64_t time_ns)
 	assert_non_null(profile);
 	profile->n_refs = 1;
 	profile->n = n_bytes;
-	profile->time_ns = time_ns;
+	profile->deadline_ns = deadline_ns;
 	entry->profile = profile;
 	return entry;
 }
@@ -96,7 +96,7 @@ static void test_bounds(void **state)
 	push_queue_fini(&q);
 }
 
-static void test_older(void **state)
+static void test_late(void **state)
 {
 	struct push_queue q;
 
@@ -105,10 +105,10 @@ static void test_older(void **state)
 	push_queue_put(&q, make(1, 50));
 	push_queue_put(&q, make(1, 40));
 	push_queue_put(&q, make(1, 60));
-	assert_null(push_queue_take_older(&q, 40));
-	assert_int_equal(seen(push_queue_take_older(&q, 41)), 2);
-	assert_int_equal(seen(push_queue_take_older(&q, 60)), 1);
-	assert_null(push_queue_take_older(&q, 60));
+	assert_null(push_queue_take_late(&q, 40));
+	assert_int_equal(seen(push_queue_take_late(&q, 41)), 2);
+	assert_int_equal(seen(push_queue_take_late(&q, 60)), 1);
+	assert_null(push_queue_take_late(&q, 60));
 	assert_int_equal(seen(push_queue_take_oldest(&q)), 3);
 	push_queue_fini(&q);
 }
@@ -139,7 +139,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_oldest_first), cmocka_unit_test(test_comes_back_where_it_was),
 		cmocka_unit_test(test_fresh),	     cmocka_unit_test(test_bounds),
-		cmocka_unit_test(test_older),
+		cmocka_unit_test(test_late),
 	};
 
 	return cmocka_run_group_tests_name("agent/push/queue", tests, NULL, NULL);
