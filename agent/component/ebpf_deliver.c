@@ -16,7 +16,7 @@ static void forward_named(struct component *c, const struct built *built, struct
 				   built->profile->time_ns + RECEIVER_DEADLINE_NS);
 	}
 	ebpf_metrics_profile(e->metrics, built->profile);
-	ebpf_series_add(&e->series, series, built->profile->labels, built->n_samples);
+	ebpf_series_add(&e->series, series, built->event, built->profile->labels, built->n_samples);
 }
 
 static void forward(struct component *c, const struct built *built)

@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "agent/component/profile_name.h"
+
 void ebpf_series_init(struct ebpf_series *s)
 {
 	*s = (struct ebpf_series){ .table = HASH_TABLE_INIT };
@@ -45,7 +47,7 @@ static struct ebpf_series_entry *find(const struct ebpf_series *s, const struct 
 }
 
 static struct ebpf_series_entry *entry_new(struct ebpf_series *s, struct labels *series,
-					   struct labels *labels)
+					   bool is_cpu, struct labels *labels)
 {
 	struct ebpf_series_entry *e = calloc(1, sizeof(*e));
 
@@ -55,20 +57,21 @@ static struct ebpf_series_entry *entry_new(struct ebpf_series *s, struct labels 
 	}
 	list_init(&e->age);
 	e->series = labels_ref(series);
+	e->is_cpu = is_cpu;
 	e->labels = labels_ref(labels);
 	s->n++;
 	return e;
 }
 
-void ebpf_series_add(struct ebpf_series *s, struct labels *series, struct labels *labels,
-		     uint64_t n_samples)
+void ebpf_series_add(struct ebpf_series *s, struct labels *series, enum event event,
+		     struct labels *labels, uint64_t n_samples)
 {
 	struct ebpf_series_entry *e = find(s, series, labels);
 
 	if (!e && s->n >= EBPF_SERIES_MAX)
 		forget(s, LIST_ENTRY(s->ages.next, struct ebpf_series_entry, age));
 	if (!e)
-		e = entry_new(s, series, labels);
+		e = entry_new(s, series, event == EVENT_CPU, labels);
 	if (!e)
 		return;
 	e->n_samples += n_samples;
@@ -76,11 +79,20 @@ void ebpf_series_add(struct ebpf_series *s, struct labels *series, struct labels
 	list_push_back(&s->ages, &e->age);
 }
 
-void ebpf_series_count_process(struct ebpf_series *s, const struct labels *series)
+static void count_process(struct ebpf_series *s, const struct labels *series, bool is_cpu)
 {
 	HASH_FOREACH_MATCH (&s->table, series->hash, node) {
 		struct ebpf_series_entry *e = CONTAINER_OF(node, struct ebpf_series_entry, node);
 
-		e->n_processes += is_of(e, series);
+		e->n_processes += e->is_cpu == is_cpu && is_of(e, series);
 	}
+}
+
+void ebpf_series_count_process(struct ebpf_series *s, struct labels *labels)
+{
+	_cleanup_(labels_unrefp) struct labels *other = NULL;
+
+	count_process(s, labels, true);
+	if (profile_name_without(labels, &other) == 0)
+		count_process(s, other, false);
 }

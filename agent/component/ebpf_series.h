@@ -6,9 +6,11 @@
 #ifndef XAGENT_AGENT_COMPONENT_EBPF_SERIES_H
 #define XAGENT_AGENT_COMPONENT_EBPF_SERIES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "agent/sample/event.h"
 #include "agent/target/label.h"
 #include "agent/util/hash.h"
 #include "agent/util/list.h"
@@ -21,6 +23,7 @@ struct ebpf_series_entry {
 	struct list age;
 	struct labels *series; /* a reference: as the interval has it */
 	struct labels *labels; /* a reference: as delivered */
+	bool is_cpu; /* or of another event, whose series have no names of targets (profile_name.h) */
 	uint64_t n_samples;
 	uint64_t n_processes; /* as counted last: whoever counts sets it to 0 first */
 };
@@ -35,9 +38,9 @@ void ebpf_series_init(struct ebpf_series *s);
 void ebpf_series_fini(struct ebpf_series *s);
 
 /* Without memory it is not counted. */
-void ebpf_series_add(struct ebpf_series *s, struct labels *series, struct labels *labels,
-		     uint64_t n_samples);
-/* One process more in all that are of this label set. */
-void ebpf_series_count_process(struct ebpf_series *s, const struct labels *series);
+void ebpf_series_add(struct ebpf_series *s, struct labels *series, enum event event,
+		     struct labels *labels, uint64_t n_samples);
+/* One process more in all that are of these labels, which are its target's. */
+void ebpf_series_count_process(struct ebpf_series *s, struct labels *labels);
 
 #endif

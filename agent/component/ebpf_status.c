@@ -41,7 +41,7 @@ static const struct known *known_of(const struct ebpf *e, uint32_t pid)
 	return p ? p->user : NULL;
 }
 
-static const struct labels *series_of(const struct ebpf *e, uint32_t pid)
+static struct labels *series_of(const struct ebpf *e, uint32_t pid)
 {
 	const struct known *k = known_of(e, pid);
 
@@ -58,7 +58,7 @@ const char *pyroscope_ebpf_service_of(const struct component *c, uint32_t pid)
 
 static void count_process(struct ebpf *e, uint32_t pid)
 {
-	const struct labels *labels = series_of(e, pid);
+	struct labels *labels = series_of(e, pid);
 
 	if (labels)
 		ebpf_series_count_process(&e->series, labels);

@@ -21,11 +21,15 @@ int profile_name_add(struct labels *series, enum event event, const char *given,
 	return r == 0 ? labels_merge(series, name, ret_labels) : r;
 }
 
-static int without_name(struct labels *series, struct labels **ret_labels)
+int profile_name_without(struct labels *series, struct labels **ret_labels)
 {
 	struct label items[LABELS_MAX];
 	size_t n = 0;
 
+	if (!labels_get(series, NAME)) {
+		*ret_labels = labels_ref(series);
+		return 0;
+	}
 	for (size_t i = 0; i < series->n; i++)
 		if (strcmp(series->items[i].name, NAME) != 0)
 			items[n++] = series->items[i];
@@ -35,7 +39,7 @@ static int without_name(struct labels *series, struct labels **ret_labels)
 static int take_name(struct interval *i, struct series *s)
 {
 	_cleanup_(labels_unrefp) struct labels *labels = NULL;
-	int r = without_name(s->labels, &labels);
+	int r = profile_name_without(s->labels, &labels);
 
 	return r == 0 ? interval_relabel(i, s, labels) : r;
 }

@@ -17,6 +17,8 @@
 int profile_name_add(struct labels *series, enum event event, const char *given,
 		     struct labels **ret_labels);
 
+/* What a series of another event than CPU time has of these labels: all but a target's name. A reference. 0 or -ENOMEM. */
+int profile_name_without(struct labels *series, struct labels **ret_labels);
 /* Series of other events than CPU time lose the names of targets. After the last interval_add(). How many samples were dropped, for want of memory. */
 uint64_t profile_name_settle(struct interval *i);
 

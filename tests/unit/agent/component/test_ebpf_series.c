@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include <stdio.h>
+#include <string.h>
 
 #include "agent/component/ebpf_series.h"
 
@@ -35,7 +36,8 @@ static void add_as(struct ebpf_series *s, unsigned int number, const char *name,
 	_cleanup_(labels_unrefp) struct labels *series = make("s", number);
 	_cleanup_(labels_unrefp) struct labels *labels = named(series, name);
 
-	ebpf_series_add(s, series, labels, n);
+	ebpf_series_add(s, series, strcmp(name, "cpu") == 0 ? EVENT_CPU : EVENT_TRACEPOINT, labels,
+			n);
 }
 
 static void add(struct ebpf_series *s, unsigned int number, uint64_t n)
@@ -102,6 +104,29 @@ static void test_names(void **state)
 	ebpf_series_fini(&s);
 }
 
+/* CPU profiles keep a target's name, other events have their own: the processes of the target are those of both, and of no other target. */
+static void test_target_with_a_name(void **state)
+{
+	_cleanup_(labels_unrefp) struct labels *series = make("s", 1);
+	_cleanup_(labels_unrefp) struct labels *own = named(series, "mine");
+	struct ebpf_series s;
+
+	(void)state;
+	ebpf_series_init(&s);
+	ebpf_series_add(&s, own, EVENT_CPU, own, 1);
+	add_as(&s, 1, "cpu", 1);
+	add_as(&s, 1, "fsyncs", 2);
+	ebpf_series_count_process(&s, own);
+	assert_int_equal(find_as(&s, 1, "mine")->n_processes, 1);
+	assert_int_equal(find_as(&s, 1, "fsyncs")->n_processes, 1);
+	assert_int_equal(find_as(&s, 1, "cpu")->n_processes, 0);
+	ebpf_series_count_process(&s, series);
+	assert_int_equal(find_as(&s, 1, "mine")->n_processes, 1);
+	assert_int_equal(find_as(&s, 1, "fsyncs")->n_processes, 2);
+	assert_int_equal(find_as(&s, 1, "cpu")->n_processes, 1);
+	ebpf_series_fini(&s);
+}
+
 /* Who had no samples for the longest time goes first. */
 static void test_ceiling(void **state)
 {
@@ -126,6 +151,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sums),
 		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_target_with_a_name),
 		cmocka_unit_test(test_ceiling),
 	};
 
