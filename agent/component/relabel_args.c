@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "agent/component/args_equal.h"
+#include "agent/util/label_name.h"
 #include "agent/util/macro.h"
 
 #define DEFAULT_SEPARATOR ";"
@@ -89,7 +90,7 @@ static bool target_is_template(const struct relabel_rule_args *args)
 
 static bool target_is_name(const struct relabel_rule_args *args)
 {
-	return relabel_is_name(args->target_label);
+	return label_name_is_valid(args->target_label);
 }
 
 static bool replacement_is_default(const struct relabel_rule_args *args)

@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "agent/discovery/yaml_json.h"
+#include "agent/util/label_name.h"
 
 /* Besides those of its group a target has its address and its origin. */
 #define GROUP_LABELS_MAX (LABELS_RAW_MAX - 2)
@@ -50,19 +51,10 @@ static int wrong(struct reader *r, const char *fmt, ...)
 	return -EINVAL;
 }
 
-/* Of labels that a person or a server made up: [a-zA-Z_][a-zA-Z0-9_]* */
-static bool is_label_name(const char *name)
-{
-	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
-	size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
-
-	return *name && strchr(letters, *name) && name[n] == '\0';
-}
-
 /* What is left out of a label set is one that is "", so null is. */
 static int read_label(struct reader *r, const char *name, const json_t *value, struct label *label)
 {
-	if (!is_label_name(name))
+	if (!label_name_is_valid(name))
 		return wrong(r, "\"%.200s\" is not a valid label name", name);
 	if (!json_is_string(value) && !json_is_null(value))
 		return wrong(r, "label %.200s is %s, expected a text", name, type_text(value));

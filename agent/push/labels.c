@@ -5,38 +5,20 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "agent/util/label_name.h"
 #include "agent/util/str.h"
 
 /* The server gives a profile without these to nobody, so they are never the ones that find no room.
  */
 static const char *const push_first_names[] = { "__name__", "service_name" };
 
-static bool push_label_is_private(const char *name)
-{
-	return strncmp(name, "__", 2) == 0 && strcmp(name, "__name__") != 0 &&
-	       strcmp(name, "__delta__") != 0;
-}
-
-static bool push_label_name_ok(const char *name)
-{
-	size_t n = 0;
-
-	for (; name[n]; n++) {
-		char c = name[n];
-		bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-
-		if (!letter && !(n > 0 && c >= '0' && c <= '9'))
-			return false;
-	}
-	return n > 0 && n <= PUSH_MAX_LABEL_NAME_BYTES;
-}
-
 static bool push_label_ok(const struct push_label *label)
 {
 	struct str value = str_from(label->value);
 
-	return push_label_name_ok(label->name) && value.n <= PUSH_MAX_LABEL_VALUE_BYTES &&
-	       str_is_utf8(value);
+	return label_name_is_valid(label->name) &&
+	       strlen(label->name) <= PUSH_MAX_LABEL_NAME_BYTES &&
+	       value.n <= PUSH_MAX_LABEL_VALUE_BYTES && str_is_utf8(value);
 }
 
 static bool push_labels_has(const struct push_labels *labels, const char *name)
@@ -98,7 +80,7 @@ void push_labels_select(const struct push_label *labels, size_t n_labels,
 	for (size_t i = 0; i < n_external; i++)
 		push_labels_take(&out, &external[i]);
 	for (size_t i = 0; i < n_labels; i++)
-		if (!push_label_is_private(labels[i].name))
+		if (!label_name_is_internal(labels[i].name))
 			push_labels_take(&out, &labels[i]);
 	*ret_labels = out;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "agent/store/ingest_private.h"
+#include "agent/util/label_name.h"
 #include "agent/util/macro.h"
 #include "agent/util/str.h"
 
@@ -90,13 +91,11 @@ static int refuse(const struct ingest_labels *labels, struct buf *why, const cha
 /* A dot becomes an underscore. */
 static bool is_name(const char *name)
 {
-	for (const char *p = name; *p; p++) {
-		bool letter = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || *p == '_';
-
-		if (!letter && (p == name || (*p != '.' && !(*p >= '0' && *p <= '9'))))
-			return false;
-	}
-	return name[0];
+	if (!label_name_is_first(*name))
+		return false;
+	while (label_name_is_next(*name) || *name == '.')
+		name++;
+	return !*name;
 }
 
 static int check_label(const struct ingest_labels *labels, const struct label *l, struct buf *why)

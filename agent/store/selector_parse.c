@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "agent/store/selector_syntax.h"
+#include "agent/util/label_name.h"
 #include "agent/util/str.h"
 
 /* Of a text that a message repeats. */
@@ -37,17 +38,12 @@ static void skip_blank(struct selector_scan *scan)
 	}
 }
 
-static bool is_letter(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
 /* The length of a name at `at`: a colon is part of those of metrics alone. */
 static size_t name_length(const char *at, bool metric)
 {
 	size_t n = 0;
 
-	while (is_letter(at[n]) || (n > 0 && at[n] >= '0' && at[n] <= '9') ||
+	while ((n > 0 ? label_name_is_next(at[n]) : label_name_is_first(at[n])) ||
 	       (metric && at[n] == ':'))
 		n++;
 	return n;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "agent/util/arena.h"
+#include "agent/util/label_name.h"
 #include "agent/util/macro.h"
 #include "agent/util/str.h"
 #include "bpf/events.h"
@@ -39,39 +40,13 @@ static void tell(const struct work *w, enum hygiene_what what, const char *name,
 		w->listener->fn(&(struct hygiene_change){ what, name, became }, w->listener->data);
 }
 
-static bool is_internal(const char *name)
-{
-	return strncmp(name, "__", 2) == 0 && strcmp(name, "__name__") != 0 &&
-	       strcmp(name, "__delta__") != 0;
-}
-
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
-static bool is_name_char(char c, bool colon)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_' ||
-	       (colon && c == ':');
-}
-
-/* One '_' for each code point (or stray byte) that may not be in a name. */
+/* A digit is no first character. */
 static void repair_name(char *dst, size_t dst_bytes, const char *name, bool colon)
 {
-	struct str rest = str_from(name);
-	size_t at = 0;
+	bool digit = name[0] >= '0' && name[0] <= '9';
 
-	if (is_digit(name[0]))
-		dst[at++] = '_';
-	while (rest.n > 0 && at + 1 < dst_bytes) {
-		size_t n = MAX_OF(str_utf8_len(rest), 1);
-
-		dst[at++] = is_name_char(rest.p[0], colon) ? rest.p[0] : '_';
-		rest.p += n;
-		rest.n -= n;
-	}
-	dst[at] = '\0';
+	dst[0] = '_';
+	label_name_repair(dst + digit, dst_bytes - digit, name, colon);
 }
 
 /* *text is replaced by its repaired copy when that differs: 1 then, 0 when it was fine; -ENOMEM. */
@@ -117,7 +92,7 @@ static int clean_label(struct work *w, const struct label *label)
 {
 	struct item item = { .label = *label, .given = label->name, .index = w->n };
 
-	if (is_internal(label->name)) {
+	if (label_name_is_internal(label->name)) {
 		w->report.n_internal++;
 		return 0;
 	}

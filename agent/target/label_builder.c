@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "agent/util/label_name.h"
 #include "agent/util/macro.h"
-#include "agent/util/str.h"
 
 /* All that one target may say; an annotation of Kubernetes alone may have 256 KiB. */
 #define TEXTS_MAX_BYTES ((size_t)4 << 20)
@@ -41,39 +41,19 @@ void label_builder_add(struct label_builder *b, const char *name, const char *va
 		add(b, arena_strndup(&b->texts, name, strlen(name)), value);
 }
 
-static bool is_name_char(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-	       c == '_';
-}
-
-/* The name never gets longer: a code point has one byte at least. */
-static void append_sanitized(char *name, struct str key)
-{
-	size_t at = strlen(name);
-
-	while (key.n > 0) {
-		size_t n = MAX_OF(str_utf8_len(key), 1);
-
-		name[at++] = is_name_char(key.p[0]) ? key.p[0] : '_';
-		key.p += n;
-		key.n -= n;
-	}
-	name[at] = '\0';
-}
-
 void label_builder_add_key(struct label_builder *b, const char *prefix, const char *key,
 			   const char *value)
 {
-	size_t n_prefix = strlen(prefix);
+	size_t n_prefix = strlen(prefix), n_room;
 	char *name;
 
 	if (!value || !*value)
 		return;
-	name = arena_alloc(&b->texts, n_prefix + strlen(key) + 1);
+	n_room = strlen(key) + 1;
+	name = arena_alloc(&b->texts, n_prefix + n_room);
 	if (name) {
-		memcpy(name, prefix, n_prefix + 1);
-		append_sanitized(name, str_from(key));
+		memcpy(name, prefix, n_prefix);
+		label_name_repair(name + n_prefix, n_room, key, false);
 	}
 	add(b, name, value);
 }

@@ -12,6 +12,7 @@
 #include "agent/target/relabel_case.h"
 #include "agent/target/relabel_labels.h"
 #include "agent/target/relabel_rule.h"
+#include "agent/util/label_name.h"
 
 /* One target on its way through the rules. */
 struct work {
@@ -70,7 +71,7 @@ static int replace(struct work *w, const struct relabel_rule *rule)
 	if (!matches(w, rule, w->source, &spans))
 		return 0;
 	r = expand(rule, &rule->target, w->source, &spans, name);
-	if (r < 0 || !relabel_is_name(buf_str(name)))
+	if (r < 0 || !label_name_is_valid(buf_str(name)))
 		return r;
 	r = expand(rule, &rule->replacement, w->source, &spans, value);
 	return r < 0 ? r : relabel_labels_set(&w->labels, buf_str(name), buf_str(value));

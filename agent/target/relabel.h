@@ -62,9 +62,7 @@ const char *relabel_action_text(enum relabel_action action);
 /* In any case ("Replace"). */
 bool relabel_action_parse(const char *text, enum relabel_action *ret_action);
 
-/* [a-zA-Z_][a-zA-Z0-9_]* */
-bool relabel_is_name(const char *text);
-/* The same with $1, ${1}, $name or ${name} in the place of any character. */
+/* The name of a label (agent/util/label_name.h) with $1, ${1}, $name or ${name} in the place of any character. */
 bool relabel_is_name_template(const char *text);
 
 struct relabel_rules;

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "agent/util/label_name.h"
+
 static const char *const actions[RELABEL_ACTION_MAX] = {
 	[RELABEL_REPLACE] = "replace",	   [RELABEL_KEEP] = "keep",
 	[RELABEL_DROP] = "drop",	   [RELABEL_HASHMOD] = "hashmod",
@@ -31,28 +33,13 @@ bool relabel_action_parse(const char *text, enum relabel_action *ret_action)
 	return false;
 }
 
-static bool is_word(char c, bool digits)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
-	       (digits && c >= '0' && c <= '9');
-}
-
-bool relabel_is_name(const char *text)
-{
-	if (!is_word(*text, false))
-		return false;
-	while (is_word(*text, true))
-		text++;
-	return !*text;
-}
-
 /* Behind a dollar sign: a word, or one in braces; NULL when there is none. */
 static const char *skip_reference(const char *s)
 {
 	bool braces = *s == '{';
 	const char *from = s += braces;
 
-	while (is_word(*s, true))
+	while (label_name_is_next(*s))
 		s++;
 	if (s == from || (braces && *s != '}'))
 		return NULL;
@@ -66,7 +53,7 @@ bool relabel_is_name_template(const char *text)
 	while (s && *s) {
 		if (*s == '$')
 			s = skip_reference(s + 1);
-		else if (is_word(*s, s > text))
+		else if ((s > text ? label_name_is_next(*s) : label_name_is_first(*s)))
 			s++;
 		else
 			return false;

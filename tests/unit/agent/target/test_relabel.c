@@ -8,6 +8,7 @@
 
 #include "agent/target/relabel.h"
 #include "agent/target/relabel_case.h"
+#include "agent/util/label_name.h"
 #include "agent/util/macro.h"
 
 #define DROPPED "(dropped)"
@@ -399,9 +400,9 @@ static void test_names(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		assert_true(relabel_is_name(names[i]) && relabel_is_name_template(names[i]));
+		assert_true(label_name_is_valid(names[i]) && relabel_is_name_template(names[i]));
 	for (size_t i = 0; i < ARRAY_SIZE(no_names); i++)
-		assert_false(relabel_is_name(no_names[i]));
+		assert_false(label_name_is_valid(no_names[i]));
 	for (size_t i = 0; i < ARRAY_SIZE(templates); i++)
 		assert_true(relabel_is_name_template(templates[i]));
 	for (size_t i = 0; i < ARRAY_SIZE(no_templates); i++)
