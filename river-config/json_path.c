@@ -6,7 +6,7 @@
  * fragment finds is a match, whatever it is. The members of an object come sorted by key. Below ".."
  * children come before their parent, as in the reference.
  */
-#include "river-config/json_path_filter.h"
+#include "river-config/json_path.h"
 
 #include <errno.h>
 #include <string.h>
@@ -50,8 +50,8 @@ static const struct river_value *child(const struct river_value *v, size_t i)
 	return v->type == RIVER_TYPE_OBJECT ? v->object.members[i].value : v->array.items[i];
 }
 
-static const struct river_value *pick(const struct river_value *v,
-				      const struct river_path_item *item)
+const struct river_value *river_path_pick(const struct river_value *v,
+					  const struct river_path_item *item)
 {
 	int64_t i = item->index;
 
@@ -68,7 +68,7 @@ static void walk_union(struct walk *w, size_t i, const struct river_value *v)
 	const struct river_path_fragment *f = &w->path->fragments[i];
 
 	for (size_t k = 0; k < f->n_items && river_path_step(w->search); k++) {
-		const struct river_value *picked = pick(v, &f->items[k]);
+		const struct river_value *picked = river_path_pick(v, &f->items[k]);
 
 		if (picked)
 			found(w, i, picked);
@@ -104,42 +104,22 @@ static void walk_filter(struct walk *w, size_t i, const struct river_value *v)
 	const struct river_path_filter *filter = w->path->fragments[i].filter;
 
 	for (size_t k = 0; k < river_value_len(v) && river_path_step(w->search); k++)
-		if (river_path_filter_matches(w->search, filter, child(v, k)))
+		if (river_path_matches(w->search, filter, child(v, k)))
 			found(w, i, child(v, k));
 }
 
 static void walk_below(struct walk *w, size_t i, const struct river_value *v)
 {
-	bool last = i + 1 == w->path->n_fragments;
-
 	if (v->type != RIVER_TYPE_ARRAY && v->type != RIVER_TYPE_OBJECT)
 		return;
-	for (size_t k = 0; last && k < river_value_len(v); k++)
-		found(w, i, child(v, k));
 	for (size_t k = 0; k < river_value_len(v) && river_path_step(w->search); k++)
 		walk_below(w, i, child(v, k));
-	if (!last)
-		found(w, i, v);
-}
-
-/* A path that ends in ".." finds everything, and at last where it began. */
-static void walk_descent(struct walk *w, size_t i, const struct river_value *v)
-{
-	walk_below(w, i, v);
-	if (i + 1 == w->path->n_fragments &&
-	    (v->type == RIVER_TYPE_ARRAY || v->type == RIVER_TYPE_OBJECT))
-		found(w, i, v);
+	found(w, i, v);
 }
 
 static void walk_fragment(struct walk *w, size_t i, const struct river_value *v)
 {
 	switch (w->path->fragments[i].kind) {
-	case RIVER_PATH_ROOT:
-		found(w, i, w->search->root);
-		break;
-	case RIVER_PATH_AT:
-		found(w, i, v);
-		break;
 	case RIVER_PATH_UNION:
 		walk_union(w, i, v);
 		break;
@@ -147,7 +127,7 @@ static void walk_fragment(struct walk *w, size_t i, const struct river_value *v)
 		walk_all(w, i, v);
 		break;
 	case RIVER_PATH_DESCENT:
-		walk_descent(w, i, v);
+		walk_below(w, i, v);
 		break;
 	case RIVER_PATH_SLICE:
 		walk_slice(w, i, v);
@@ -158,22 +138,17 @@ static void walk_fragment(struct walk *w, size_t i, const struct river_value *v)
 	}
 }
 
-void river_path_get(struct river_path_search *search, const struct river_path *path,
-		    const struct river_value *v, struct river_vec *matches)
-{
-	struct walk w = { .search = search, .path = path, .matches = matches };
-
-	if (path->n_fragments > 0)
-		walk_fragment(&w, 0, v);
-}
-
 static int search_root(struct river_call *c, const struct river_path *path,
 		       const struct river_value *root)
 {
 	struct river_path_search search = { .arena = c->err->arena, .root = root };
 	struct river_vec matches = RIVER_VEC_INIT(struct river_value *);
+	struct walk w = { .search = &search, .path = path, .matches = &matches };
 
-	river_path_get(&search, path, root, &matches);
+	if (path->n_fragments > 0)
+		walk_fragment(&w, 0, root);
+	else if (!path->is_empty)
+		match(&w, root);
 	if (search.failed)
 		return -ENOMEM;
 	if (search.n_steps > RIVER_PATH_STEPS_MAX)

@@ -1,124 +1,164 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Filters of a JSON path: evaluation.
- *
- * A path in a filter yields nothing, a value, or many. Of many, each is tried, together with each of
- * the other paths' (the steps of the search bound that); one combination that makes the filter true
- * is enough. A path alone is true when it finds something, whatever that is.
- */
-#include "river-config/json_path_filter.h"
-
+/* Filters of a JSON path: text to tree, and whether it is true for a value. */
 #include <string.h>
 
-enum outcome_kind {
-	OUTCOME_NOTHING,
-	OUTCOME_COMPUTED,
-	OUTCOME_FOUND, /* by a path: true by itself */
-};
+#include "river-config/json.h"
+#include "river-config/json_path.h"
 
-struct outcome {
-	enum outcome_kind kind;
-	struct river_value value;
-};
+static bool parse_or(struct river_path_parser *p, const struct river_path_filter **ret);
+static bool parse_condition(struct river_path_parser *p, const struct river_path_filter **ret);
 
-/* What one path found, and which of these is tried now. */
-struct choice {
-	struct river_vec found;
-	size_t i;
-};
-
-struct trial {
-	struct river_path_search *search;
-	const struct river_value *v;
-	struct river_vec choices;
-	size_t i_choice; /* paths are met in the same order each time */
-};
-
-static struct outcome eval(struct trial *t, const struct river_path_filter *f);
-
-static struct outcome nothing(void)
+static bool add(struct river_path_parser *p, const struct river_path_filter *filter,
+		const struct river_path_filter **ret)
 {
-	return (struct outcome){ .kind = OUTCOME_NOTHING };
+	struct river_path_filter *f = river_arena_alloc(p->arena, sizeof(*f));
+
+	p->failed |= !f;
+	if (f)
+		*f = *filter;
+	*ret = f;
+	return f;
 }
 
-static struct outcome computed(const struct river_value *v)
+/* A path of one value: names and numbers only. */
+static bool parse_path(struct river_path_parser *p, struct river_path_operand *operand)
 {
-	return v ? (struct outcome){ .kind = OUTCOME_COMPUTED, .value = *v } : nothing();
+	operand->from_root = p->s[p->i++] == '$';
+	p->in_filter = true;
+	if (!river_path_fragments(p, &operand->path))
+		return false;
+	p->in_filter = false;
+	for (size_t i = 0; i < operand->path.n_fragments; i++)
+		if (operand->path.fragments[i].kind != RIVER_PATH_UNION ||
+		    operand->path.fragments[i].n_items != 1)
+			return river_path_fail(p,
+					       "a path in a filter is of single names and numbers");
+	return true;
 }
 
-static struct outcome truth(bool b)
+/* Numbers, true, false, null: as in JSON. */
+static bool parse_word(struct river_path_parser *p, struct river_path_operand *operand)
 {
-	return (struct outcome){ .kind = OUTCOME_COMPUTED,
-				 .value = { .type = RIVER_TYPE_BOOL, .boolean = b } };
+	const char *problem = NULL;
+	struct river_value *value;
+	size_t n = 0;
+
+	while (p->i + n < p->n && p->s[p->i + n] && !strchr(" ()[]=!<>&|,'\"", p->s[p->i + n]))
+		n++;
+	int r = river_json_read(p->s + p->i, n, RIVER_JSON_INTEGERS, p->arena, &value, &problem);
+	if (r == RIVER_INVALID)
+		return river_path_fail(p, "expected a path, a number, a text, true, false or null");
+	p->failed |= r < 0;
+	p->i += n;
+	operand->constant = value;
+	return !p->failed;
 }
 
-static struct outcome integer(int64_t i)
+static bool parse_operand(struct river_path_parser *p, struct river_path_operand *operand)
 {
-	return (struct outcome){ .kind = OUTCOME_COMPUTED,
-				 .value = { .type = RIVER_TYPE_NUMBER,
-					    .number_kind = RIVER_NUMBER_INT,
-					    .int_value = i } };
+	char c = river_path_peek(p);
+	const char *text;
+	size_t len;
+
+	if (c == '$' || c == '@')
+		return parse_path(p, operand);
+	if (c != '\'' && c != '"')
+		return parse_word(p, operand);
+	text = river_path_text(p, &len);
+	operand->constant = text ? river_value_wrap_text(p->arena, text, len) : NULL;
+	p->failed |= text && !operand->constant;
+	return operand->constant;
 }
 
-static bool is_true(const struct outcome *o)
+static bool parse_comparison(struct river_path_parser *p, const struct river_path_filter **ret)
 {
-	return o->kind == OUTCOME_FOUND ||
-	       (o->kind == OUTCOME_COMPUTED && river_value_get_bool(&o->value));
+	static const struct {
+		const char *text;
+		enum river_filter_op op;
+	} operators[] = { { "==", RIVER_FILTER_EQ }, { "!=", RIVER_FILTER_NE },
+			  { "<=", RIVER_FILTER_LE }, { ">=", RIVER_FILTER_GE },
+			  { "<", RIVER_FILTER_LT },  { ">", RIVER_FILTER_GT } };
+	struct river_path_filter f = { .op = RIVER_FILTER_FOUND };
+
+	if (!parse_operand(p, &f.a))
+		return false;
+	for (size_t i = 0; i < sizeof(operators) / sizeof(operators[0]); i++)
+		if (f.op == RIVER_FILTER_FOUND && river_path_accept(p, operators[i].text))
+			f.op = operators[i].op;
+	if (f.op != RIVER_FILTER_FOUND && !parse_operand(p, &f.b))
+		return false;
+	if (f.op == RIVER_FILTER_FOUND && (f.a.constant || !strchr(")]&|", river_path_peek(p))))
+		return river_path_fail(p, "expected ==, !=, <, <=, > or >=");
+	return add(p, &f, ret);
 }
 
-/* The usual path, "@.a.b[0]", finds one value at most. */
-static bool finds_one(const struct river_path *path)
+static bool parse_condition(struct river_path_parser *p, const struct river_path_filter **ret)
 {
-	for (size_t i = 0; i < path->n_fragments; i++) {
-		const struct river_path_fragment *f = &path->fragments[i];
+	struct river_path_filter f = { .op = RIVER_FILTER_NOT };
 
-		if (f->kind != RIVER_PATH_ROOT && f->kind != RIVER_PATH_AT &&
-		    (f->kind != RIVER_PATH_UNION || f->n_items != 1))
+	if (++p->n_conditions > RIVER_DEPTH_MAX)
+		return river_path_fail(p, "more than %d conditions", RIVER_DEPTH_MAX);
+	if (river_path_accept(p, "!"))
+		return parse_condition(p, &f.left) && add(p, &f, ret);
+	if (!river_path_accept(p, "("))
+		return parse_comparison(p, ret);
+	if (!parse_or(p, ret))
+		return false;
+	return river_path_accept(p, ")") || river_path_fail(p, "expected )");
+}
+
+static bool parse_and(struct river_path_parser *p, const struct river_path_filter **ret)
+{
+	struct river_path_filter f = { .op = RIVER_FILTER_AND };
+
+	if (!parse_condition(p, ret))
+		return false;
+	while (river_path_accept(p, "&&")) {
+		f.left = *ret;
+		if (!parse_condition(p, &f.right) || !add(p, &f, ret))
 			return false;
 	}
 	return true;
 }
 
-static const struct river_value *find_one(const struct trial *t, const struct river_path *path)
+static bool parse_or(struct river_path_parser *p, const struct river_path_filter **ret)
 {
-	const struct river_value *v = t->v;
+	struct river_path_filter f = { .op = RIVER_FILTER_OR };
 
-	for (size_t i = 0; v && i < path->n_fragments; i++) {
-		const struct river_path_fragment *f = &path->fragments[i];
-
-		if (f->kind == RIVER_PATH_ROOT)
-			v = t->search->root;
-		else if (f->kind == RIVER_PATH_UNION && f->items->name)
-			v = v->type == RIVER_TYPE_OBJECT ? river_value_find(v, f->items->name)
-							 : NULL;
-		else if (f->kind == RIVER_PATH_UNION)
-			v = river_value_item(
-				v, (size_t)(f->items->index < 0
-						    ? f->items->index + (int64_t)river_value_len(v)
-						    : f->items->index));
+	if (!parse_and(p, ret))
+		return false;
+	while (river_path_accept(p, "||")) {
+		f.left = *ret;
+		if (!parse_and(p, &f.right) || !add(p, &f, ret))
+			return false;
 	}
+	return true;
+}
+
+bool river_path_filter(struct river_path_parser *p, const struct river_path_filter **ret)
+{
+	if (p->in_filter)
+		return river_path_fail(p, "a path in a filter is of single names and numbers");
+	return parse_or(p, ret);
+}
+
+/* NULL: nothing. */
+static const struct river_value *value_of(struct river_path_search *search,
+					  const struct river_path_operand *operand,
+					  const struct river_value *v)
+{
+	if (operand->constant)
+		return operand->constant;
+	v = operand->from_root ? search->root : v;
+	for (size_t i = 0; v && i < operand->path.n_fragments; i++)
+		v = river_path_step(search) ? river_path_pick(v, operand->path.fragments[i].items)
+					    : NULL;
 	return v;
 }
 
-static struct outcome eval_path(struct trial *t, const struct river_path_filter *f)
+static bool is_float(const struct river_value *v)
 {
-	const struct river_value *v;
-	struct choice *choice;
-
-	if (finds_one(&f->path)) {
-		v = find_one(t, &f->path);
-	} else {
-		choice = (struct choice *)t->choices.data + t->i_choice++;
-		v = choice->found.n_items
-			    ? ((const struct river_value **)choice->found.data)[choice->i]
-			    : NULL;
-	}
-	return v ? (struct outcome){ .kind = OUTCOME_FOUND, .value = *v } : nothing();
-}
-
-static bool is_integer(const struct river_value *v)
-{
-	return v->type == RIVER_TYPE_NUMBER && v->number_kind != RIVER_NUMBER_FLOAT;
+	return v->number_kind == RIVER_NUMBER_FLOAT;
 }
 
 static int compare_text(const struct river_value *a, const struct river_value *b)
@@ -130,254 +170,56 @@ static int compare_text(const struct river_value *a, const struct river_value *b
 }
 
 /* Both numbers or both texts; all else has no order. */
-static bool in_order(enum river_filter_op op, const struct river_value *a,
-		     const struct river_value *b)
+static bool are_in_order(enum river_filter_op op, const struct river_value *a,
+			 const struct river_value *b)
 {
-	double x = river_value_get_float(a), y = river_value_get_float(b);
 	int r;
 
 	if (a->type != b->type || (a->type != RIVER_TYPE_NUMBER && a->type != RIVER_TYPE_STRING))
 		return false;
-	if (a->type == RIVER_TYPE_STRING)
+	if (a->type == RIVER_TYPE_STRING) {
 		r = compare_text(a, b);
-	else if (is_integer(a) && is_integer(b))
-		r = (a->int_value > b->int_value) - (a->int_value < b->int_value);
-	else
+	} else if (is_float(a) || is_float(b)) {
+		double x = river_value_get_float(a), y = river_value_get_float(b);
+
 		r = (x > y) - (x < y);
+	} else {
+		r = (a->int_value > b->int_value) - (a->int_value < b->int_value);
+	}
 	return op == RIVER_FILTER_LT   ? r < 0
 	       : op == RIVER_FILTER_LE ? r <= 0
 	       : op == RIVER_FILTER_GT ? r > 0
 				       : r >= 0;
 }
 
-static bool are_equal(const struct outcome *a, const struct outcome *b)
+static bool compare(struct river_path_search *search, const struct river_path_filter *f,
+		    const struct river_value *v)
 {
-	bool no_a = a->kind == OUTCOME_NOTHING, no_b = b->kind == OUTCOME_NOTHING;
+	const struct river_value *a = value_of(search, &f->a, v), *b = value_of(search, &f->b, v);
+	bool equal = a && b ? river_value_equal(a, b) : !a && !b;
 
-	return no_a || no_b ? no_a && no_b : river_value_equal(&a->value, &b->value);
+	if (f->op == RIVER_FILTER_EQ || f->op == RIVER_FILTER_NE)
+		return equal == (f->op == RIVER_FILTER_EQ);
+	return a && b && are_in_order(f->op, a, b);
 }
 
-static bool is_in(const struct outcome *a, const struct outcome *list)
+bool river_path_matches(struct river_path_search *search, const struct river_path_filter *f,
+			const struct river_value *v)
 {
-	if (a->kind == OUTCOME_NOTHING || list->value.type != RIVER_TYPE_ARRAY)
+	if (!river_path_step(search))
 		return false;
-	for (size_t i = 0; i < list->value.array.n_items; i++)
-		if (river_value_equal(&a->value, list->value.array.items[i]))
-			return true;
-	return false;
-}
-
-static bool has_wanted_emptiness(const struct outcome *a, const struct outcome *wanted)
-{
-	bool empty = a->value.type == RIVER_TYPE_STRING ? a->value.string.len == 0
-							: river_value_len(&a->value) == 0;
-
-	if (a->kind == OUTCOME_NOTHING || wanted->value.type != RIVER_TYPE_BOOL)
-		return false;
-	if (a->value.type != RIVER_TYPE_STRING && a->value.type != RIVER_TYPE_ARRAY &&
-	    a->value.type != RIVER_TYPE_OBJECT)
-		return false;
-	return empty == wanted->value.boolean;
-}
-
-/* Patterns are compiled each time; that costs more than a comparison. */
-#define STEPS_OF_PATTERN 200
-
-static bool matches_pattern(struct trial *t, const struct outcome *text,
-			    const struct outcome *pattern, enum river_regex_mode mode)
-{
-	if (text->kind == OUTCOME_NOTHING || text->value.type != RIVER_TYPE_STRING ||
-	    pattern->kind == OUTCOME_NOTHING || pattern->value.type != RIVER_TYPE_STRING)
-		return false;
-	t->search->n_steps += STEPS_OF_PATTERN + text->value.string.len / STEPS_OF_PATTERN;
-	return river_path_step(t->search) &&
-	       river_regex_matches(&pattern->value, &text->value, mode);
-}
-
-static struct outcome concatenate(struct trial *t, const struct river_value *a,
-				  const struct river_value *b)
-{
-	struct river_text text = RIVER_TEXT_INIT(t->search->arena);
-	struct outcome result;
-
-	river_text_append(&text, a->string.text, a->string.len);
-	river_text_append(&text, b->string.text, b->string.len);
-	result =
-		computed(river_value_wrap_text(t->search->arena, river_text_take(&text), text.len));
-	t->search->failed |= text.failed;
-	return result;
-}
-
-static struct outcome divide(int64_t a, int64_t b)
-{
-	if (b == 0)
-		return nothing();
-	return b == -1 ? integer((int64_t)(0 - (uint64_t)a)) : integer(a / b);
-}
-
-static struct outcome calculate_integers(enum river_filter_op op, int64_t a, int64_t b)
-{
-	uint64_t x = (uint64_t)a, y = (uint64_t)b;
-
-	if (op == RIVER_FILTER_DIV)
-		return divide(a, b);
-	return integer((int64_t)(op == RIVER_FILTER_ADD	  ? x + y
-				 : op == RIVER_FILTER_SUB ? x - y
-							  : x * y));
-}
-
-static struct outcome calculate(struct trial *t, enum river_filter_op op, const struct outcome *a,
-				const struct outcome *b)
-{
-	double x = river_value_get_float(&a->value), y = river_value_get_float(&b->value);
-	struct outcome result = integer(0);
-
-	if (a->kind == OUTCOME_NOTHING || b->kind == OUTCOME_NOTHING ||
-	    a->value.type != b->value.type)
-		return nothing();
-	if (a->value.type == RIVER_TYPE_STRING && op == RIVER_FILTER_ADD)
-		return concatenate(t, &a->value, &b->value);
-	if (a->value.type != RIVER_TYPE_NUMBER)
-		return nothing();
-	if (is_integer(&a->value) && is_integer(&b->value))
-		return calculate_integers(op, a->value.int_value, b->value.int_value);
-	if (op == RIVER_FILTER_DIV && y == 0)
-		return nothing();
-	result.value.number_kind = RIVER_NUMBER_FLOAT;
-	result.value.float_value = op == RIVER_FILTER_ADD   ? x + y
-				   : op == RIVER_FILTER_SUB ? x - y
-				   : op == RIVER_FILTER_MUL ? x * y
-							    : x / y;
-	return result;
-}
-
-static struct outcome length_of(const struct outcome *o)
-{
-	if (o->kind == OUTCOME_NOTHING)
-		return nothing();
-	if (o->value.type == RIVER_TYPE_STRING)
-		return integer((int64_t)o->value.string.len);
-	if (o->value.type == RIVER_TYPE_ARRAY || o->value.type == RIVER_TYPE_OBJECT)
-		return integer((int64_t)river_value_len(&o->value));
-	return nothing();
-}
-
-/* Of what a path finds, all of it. */
-static struct outcome count_of(struct trial *t, const struct river_path_filter *f)
-{
-	struct river_vec found = RIVER_VEC_INIT(struct river_value *);
-
-	if (f->op != RIVER_FILTER_PATH)
-		return nothing();
-	river_path_get(t->search, &f->path, t->v, &found);
-	return integer((int64_t)found.n_items);
-}
-
-static struct outcome eval_binary(struct trial *t, const struct river_path_filter *f)
-{
-	struct outcome a = eval(t, f->left), b = f->right ? eval(t, f->right) : nothing();
-
 	switch (f->op) {
 	case RIVER_FILTER_OR:
-		return truth(is_true(&a) || is_true(&b));
+		return river_path_matches(search, f->left, v) ||
+		       river_path_matches(search, f->right, v);
 	case RIVER_FILTER_AND:
-		return truth(is_true(&a) && is_true(&b));
-	case RIVER_FILTER_EQ:
-		return truth(are_equal(&a, &b));
-	case RIVER_FILTER_NE:
-		return truth(!are_equal(&a, &b));
-	case RIVER_FILTER_IN:
-		return truth(is_in(&a, &b));
-	case RIVER_FILTER_EMPTY:
-		return truth(has_wanted_emptiness(&a, &b));
-	case RIVER_FILTER_HAS:
-		return truth(b.value.type == RIVER_TYPE_BOOL &&
-			     b.value.boolean == (a.kind != OUTCOME_NOTHING));
-	case RIVER_FILTER_MATCHES:
-	case RIVER_FILTER_SEARCH:
-		return truth(matches_pattern(t, &a, &b, RIVER_REGEX_SEARCH));
-	case RIVER_FILTER_MATCH:
-		return truth(matches_pattern(t, &a, &b, RIVER_REGEX_WHOLE));
-	case RIVER_FILTER_ADD:
-	case RIVER_FILTER_SUB:
-	case RIVER_FILTER_MUL:
-	case RIVER_FILTER_DIV:
-		return calculate(t, f->op, &a, &b);
-	case RIVER_FILTER_LENGTH:
-		return length_of(&a);
-	default:
-		return truth(a.kind != OUTCOME_NOTHING && b.kind != OUTCOME_NOTHING &&
-			     in_order(f->op, &a.value, &b.value));
-	}
-}
-
-static struct outcome eval(struct trial *t, const struct river_path_filter *f)
-{
-	struct outcome o;
-
-	if (!river_path_step(t->search))
-		return nothing();
-	switch (f->op) {
-	case RIVER_FILTER_CONSTANT:
-		return computed(f->constant);
-	case RIVER_FILTER_NOTHING:
-		return nothing();
-	case RIVER_FILTER_PATH:
-		return eval_path(t, f);
-	case RIVER_FILTER_COUNT:
-		return count_of(t, f->left);
+		return river_path_matches(search, f->left, v) &&
+		       river_path_matches(search, f->right, v);
 	case RIVER_FILTER_NOT:
-		o = eval(t, f->left);
-		return truth(!is_true(&o));
+		return !river_path_matches(search, f->left, v);
+	case RIVER_FILTER_FOUND:
+		return value_of(search, &f->a, v) != NULL;
 	default:
-		return eval_binary(t, f);
+		return compare(search, f, v);
 	}
-}
-
-/* In the order in which eval meets them. */
-static void collect_choices(struct trial *t, const struct river_path_filter *f)
-{
-	struct choice choice = { .found = RIVER_VEC_INIT(struct river_value *) };
-
-	if (f->op == RIVER_FILTER_PATH && !finds_one(&f->path)) {
-		river_path_get(t->search, &f->path, t->v, &choice.found);
-		if (river_vec_push(&t->choices, t->search->arena, &choice) < 0)
-			t->search->failed = true;
-	}
-	if (f->left && f->op != RIVER_FILTER_COUNT)
-		collect_choices(t, f->left);
-	if (f->right && f->op != RIVER_FILTER_COUNT)
-		collect_choices(t, f->right);
-}
-
-/* The next combination; false after the last. */
-static bool next_choice(struct trial *t)
-{
-	struct choice *choices = t->choices.data;
-
-	for (size_t i = 0; i < t->choices.n_items; i++) {
-		if (++choices[i].i < choices[i].found.n_items)
-			return true;
-		choices[i].i = 0;
-	}
-	return false;
-}
-
-bool river_path_filter_matches(struct river_path_search *search,
-			       const struct river_path_filter *filter, const struct river_value *v)
-{
-	struct trial t = { .search = search, .v = v, .choices = RIVER_VEC_INIT(struct choice) };
-	bool matched = false;
-
-	collect_choices(&t, filter);
-	if (search->failed)
-		return false;
-	do {
-		struct outcome o;
-
-		t.i_choice = 0;
-		o = eval(&t, filter);
-		matched = is_true(&o);
-	} while (!matched && next_choice(&t) && river_path_step(search));
-	return matched;
 }

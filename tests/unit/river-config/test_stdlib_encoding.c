@@ -190,7 +190,7 @@ static void test_every_allocation_fails(void **state)
 	static const char text[] =
 		"encoding.to_json({a = encoding.from_json(`{\"x\": [1, \"y\"]}`), b = "
 		"encoding.from_yaml(`{p: &a [1, 2], q: *a}`), c = json_path(`[{\"k\": 5}]`, "
-		"\"$[?(@.k > 1 && @.k =~ 'x' || length(@) == 1)].k\"), d = string.format(\"%08.3f "
+		"\"$[?(@.k > 1 && @.k == 'x' || !@.l)].k\"), d = string.format(\"%08.3f "
 		"%q\", 1.5, \"z\"), e = encoding.from_base64(\"aGk=\"), f = array.group_by([{g = "
 		"\"h\"}], \"g\", true), i = file.path_join(\"a\", \"b\")})";
 	struct output *out = malloc(sizeof(*out));
