@@ -204,7 +204,7 @@ const char *pprof_builder_line_function(const struct pprof_builder *b, uint64_t 
 					size_t line);
 
 /*
- * The generated message of all that is in it (Perftools__Profiles__Profile), for who reads profiles
+ * The generated message of all that is in it (Perftools__Profiles__Profile), for callers that read profiles
  * in that form and need not pack and unpack it. Texts and numbers are the builder's and stay as long
  * as it; everything else is of `alloc`. NULL: that gave nothing.
  */

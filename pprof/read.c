@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is in a builder, for who makes another form of it. */
+/* What is in a builder, for encoders of other forms. */
 #include <string.h>
 
 #include "pprof/builder.h"

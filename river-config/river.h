@@ -314,7 +314,7 @@ bool river_value_get_bool(const struct river_value *v);
 double river_value_get_float(const struct river_value *v);
 int64_t river_value_get_int(const struct river_value *v); /* truncates, saturates */
 const char *river_value_get_string(const struct river_value *v, size_t *ret_len); /* no secrets */
-/* The text of a string or secret, else NULL: the only way to read a secret, for who sends it on. Never for a person's eyes. */
+/* The text of a string or secret, else NULL: the only way to read a secret, for callers that send it on. Never to be shown to a person. */
 const char *river_value_get_secret_text(const struct river_value *v, size_t *ret_len);
 void *river_value_get_capsule(const struct river_value *v, const char *type);
 size_t river_value_len(const struct river_value *v); /* of an array or object */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is said above a flame graph. */
+/* The lines of facts above a flame graph. */
 #include "agent/cli/flame_facts.h"
 
 #include <ctype.h>

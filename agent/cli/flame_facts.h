@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is said above a flame graph: of whom it is, and how it came to be. Pure text. */
+/* The lines of facts above a flame graph: what was profiled, when, and how. Pure text. */
 #ifndef XAGENT_AGENT_CLI_FLAME_FACTS_H
 #define XAGENT_AGENT_CLI_FLAME_FACTS_H
 

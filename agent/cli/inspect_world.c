@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the profiler knows processes, unwind rules and names by. */
+/* The tables of the profiler (processes, unwind rules, names), for `xagent inspect`. */
 #include "agent/cli/inspect_world.h"
 
 #include <sys/resource.h>

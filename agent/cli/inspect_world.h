@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the profiler knows processes, unwind rules and names by, for a look at a few processes. */
+/* The tables of the profiler (processes, unwind rules, names), for `xagent inspect` of a few processes. */
 #ifndef XAGENT_AGENT_CLI_INSPECT_WORLD_H
 #define XAGENT_AGENT_CLI_INSPECT_WORLD_H
 

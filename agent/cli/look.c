@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How to look at a file that was written. */
+/* How a person opens a file that was written. */
 #include "agent/cli/look.h"
 
 #include <ctype.h>

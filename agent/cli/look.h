@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How to look at a file that was written: a command to copy, or an address to open. Pure text. */
+/* How a person opens a file that was written: a command to copy, or an address to open. Pure text. */
 #ifndef XAGENT_AGENT_CLI_LOOK_H
 #define XAGENT_AGENT_CLI_LOOK_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The page over HTTP: `/` for who takes HTML, and the files that it is made of. */
+/* The page over HTTP: `/` for clients that accept HTML, and the files that it is made of. */
 #ifndef XAGENT_AGENT_CLI_PAGE_ROUTES_H
 #define XAGENT_AGENT_CLI_PAGE_ROUTES_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The agent's place among the threads that wait for a CPU. */
+/* The agent's scheduling priority. */
 #ifndef XAGENT_AGENT_CLI_PRIORITY_H
 #define XAGENT_AGENT_CLI_PRIORITY_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `xagent profile`: read what is asked, look whether it can be, do it. */
+/* `xagent profile`: parse the arguments, check that it can be done, run it. */
 #include <stdio.h>
 #include <unistd.h>
 

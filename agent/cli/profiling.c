@@ -271,7 +271,7 @@ static int open_session(struct profiling *x, struct buf *why)
 	return session_new(&o, why, &x->session);
 }
 
-/* Of the whole host, or of a control group, some may be out of sight; who names processes has them in sight. */
+/* Of the whole host, or of a control group, some processes may be hidden from the agent; those named by number are not. */
 static void say_unseen(const struct profile_args *a)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(MESSAGE_MAX_BYTES);

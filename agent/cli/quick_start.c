@@ -72,7 +72,7 @@ static void split_push(const char *text, struct push_parts *p)
 	put_decoded(user, &p->password);
 }
 
-/* What hides passwords in texts that leave the house (redact.c) takes these for the end of one. */
+/* The search for passwords in texts for the support bundle (redact.c) takes these for the end of one. */
 static bool is_plain(const char *text)
 {
 	const char *scheme = strstr(text, "://");

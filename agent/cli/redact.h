@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Texts that leave the house: configurations without their secrets, and anything else without those secrets.
+ * Texts for people outside: configurations without their secrets, and any other text without those secrets.
  *
  * What is a secret is known by the tables of arguments. An expression that yields one is replaced as a whole, unless it only names
  * where the secret comes from; so is one whose meaning no table knows, as the arguments of a declared component; comments are left

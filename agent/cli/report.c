@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `xagent profile` says to a person besides the result. */
+/* Messages of `xagent profile` beside its result. */
 #include "agent/cli/report.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What was built, written where the person wants it. */
+/* Writes the result of `xagent profile` to the file or terminal that was asked for. */
 #include "agent/cli/result.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What was built, written where the person wants it.
+ * Writes the result of `xagent profile` to the file or terminal that was asked for.
  *
  * There is one build as a rule. A session that runs out of memory for stacks hands over an interval early, and then there are more:
  * text goes behind what was written, a pprof into a file of its own (FILE.2 …), because profiles cannot be put behind each other. What is

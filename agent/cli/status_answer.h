@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The agent at one glance (status_json.h), over HTTP: answers later. Loop thread. */
+/* The state of the agent (status_json.h), over HTTP: answers later. Loop thread. */
 #ifndef XAGENT_AGENT_CLI_STATUS_ANSWER_H
 #define XAGENT_AGENT_CLI_STATUS_ANSWER_H
 

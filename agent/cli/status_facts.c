@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What there is to say of the agent at one glance. */
+/* The facts of which the state of the agent is made. */
 #include "agent/cli/status_facts.h"
 
 #include <stdlib.h>

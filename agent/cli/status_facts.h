@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What there is to say of the agent at one glance, as of one moment. */
+/* The facts of which the state of the agent is made, at one moment. */
 #ifndef XAGENT_AGENT_CLI_STATUS_FACTS_H
 #define XAGENT_AGENT_CLI_STATUS_FACTS_H
 

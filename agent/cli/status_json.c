@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The agent at one glance, as JSON. */
+/* The state of the agent, as JSON. */
 #include "agent/cli/status_json.h"
 
 #include <ctype.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The agent at one glance, as JSON: store, components, what became of samples and of stacks, targets, and what a person should know.
+ * The state of the agent, as JSON: store, components, what became of samples and of stacks, targets, and what a person should know.
  *
  *	{ "version", "hostname", "listen", "started_ms", "now_ms",
  *	  "store": null | { "id", "bytes", "max_bytes", "max_age_s", "oldest_ms", "newest_ms", "profiles", "samples", "series" },

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a component is: a block of the configuration that lives.
+ * A component: a block of the configuration, built and running.
  *
  *	build	arguments are decoded, state is made, exports exist; no side effect outside of the process
  *	run	work begins

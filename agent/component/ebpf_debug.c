@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What pyroscope.ebpf tells about itself. */
+/* Debug information of pyroscope.ebpf. */
 #include "agent/component/ebpf_debug.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What pyroscope.ebpf tells about itself beyond its arguments: its targets, and what the session holds. */
+/* Debug information of pyroscope.ebpf: its targets, and what the session holds. */
 #ifndef XAGENT_AGENT_COMPONENT_EBPF_DEBUG_H
 #define XAGENT_AGENT_COMPONENT_EBPF_DEBUG_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What pyroscope.ebpf has made goes to its receivers, and into the log. */
+/* Delivers the profiles of pyroscope.ebpf to its receivers, and logs what was delivered. */
 #include "agent/component/ebpf_private.h"
 #include "agent/component/profile_name.h"
 #include "agent/util/log.h"

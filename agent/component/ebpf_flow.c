@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether there are samples, and whether they find their targets. */
+/* Whether samples come, and whether their processes match targets. */
 #include "agent/component/ebpf_flow.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How pyroscope.ebpf goes: in health and log. */
+/* Health and log lines of pyroscope.ebpf. */
 #include <errno.h>
 
 #include "agent/component/ebpf_private.h"

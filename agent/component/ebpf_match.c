@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whose samples these are. */
+/* Which series the samples of a process go to. */
 #include "agent/component/ebpf_private.h"
 #include "agent/component/graph.h"
 #include "agent/component/profile_name.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What pyroscope.ebpf tells /metrics. */
+/* Metrics of pyroscope.ebpf. */
 #include "agent/component/ebpf_metrics.h"
 
 #include <ctype.h>

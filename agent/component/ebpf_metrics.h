@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What pyroscope.ebpf tells /metrics: the names that dashboards know, and the kernel half's own counters. */
+/* Metrics of pyroscope.ebpf: the names that dashboards know, and the kernel half's own counters. */
 #ifndef XAGENT_AGENT_COMPONENT_EBPF_METRICS_H
 #define XAGENT_AGENT_COMPONENT_EBPF_METRICS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of pyroscope.ebpf share: pyroscope_ebpf.c (life), ebpf_match.c (whose samples), ebpf_deliver.c (where to), ebpf_health.c
+/* What the files of pyroscope.ebpf share: pyroscope_ebpf.c (life), ebpf_match.c (series of processes), ebpf_deliver.c (receivers), ebpf_health.c
  * (how it goes). */
 #ifndef XAGENT_AGENT_COMPONENT_EBPF_PRIVATE_H
 #define XAGENT_AGENT_COMPONENT_EBPF_PRIVATE_H

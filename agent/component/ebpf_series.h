@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What has gone into each series of pyroscope.ebpf, for who looks: samples since it came to be known. It is shown as its profiles are delivered, with their
+ * Samples of each series of pyroscope.ebpf since the series came to be known, for the page and debug information. It is shown as its profiles are delivered, with their
  * name; a label set has one of each event. Those that have had none for the longest time are forgotten first. Loop thread only.
  */
 #ifndef XAGENT_AGENT_COMPONENT_EBPF_SERIES_H

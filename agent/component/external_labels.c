@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The external_labels of pyroscope.write, fit to be sent. */
+/* The external_labels of pyroscope.write, made valid. */
 #include "agent/component/external_labels.h"
 
 #include <errno.h>

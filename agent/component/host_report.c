@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What part of the host is not seen. */
+/* Which part of the host the agent cannot see. */
 #include "agent/component/host_report.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What part of the host is not seen: in the log, in health, in metrics and debug information, and for the support bundle. */
+/* Which part of the host the agent cannot see: in the log, in health, in metrics and debug information, and for the support bundle. */
 #ifndef XAGENT_AGENT_COMPONENT_HOST_REPORT_H
 #define XAGENT_AGENT_COMPONENT_HOST_REPORT_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What arguments of discovery.kubernetes come to. */
+/* From the arguments of discovery.kubernetes to an API server, credentials and a selection of pods. */
 #include "agent/component/kubernetes_link.h"
 
 #include <errno.h>

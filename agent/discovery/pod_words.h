@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What users wrote on a pod, on its node and on its namespace: labels and annotations. Pure. */
+/* Labels and annotations of a pod, its node and its namespace. Pure. */
 #ifndef XAGENT_AGENT_DISCOVERY_POD_WORDS_H
 #define XAGENT_AGENT_DISCOVERY_POD_WORDS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How long to wait before somebody is asked again. */
+/* How long to wait before a server is asked again. */
 #include "agent/discovery/retry.h"
 
 #include "agent/util/macro.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How long to wait before somebody is asked again who did not answer, or not well. Pure. */
+/* How long to wait before a server is asked again that gave no answer, or an error. Pure. */
 #ifndef XAGENT_AGENT_DISCOVERY_RETRY_H
 #define XAGENT_AGENT_DISCOVERY_RETRY_H
 

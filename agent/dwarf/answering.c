@@ -46,7 +46,7 @@ static int open_scratch(void *data, uint64_t n_bytes, int *ret_fd)
 	return 0;
 }
 
-/* From here on libdw reads what strangers wrote. */
+/* From here on libdw reads a file of somebody else. */
 static int start(struct reader *r, size_t max_bytes)
 {
 	int error = sandbox_limit_memory(r->mapped_bytes + source_lines_image_bytes(r->lines) +

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whose files make their readers fail, and who is held back for it. */
+/* Counts failures of readers by the owner of the file, and refuses an owner's files for a while. */
 #include "agent/dwarf/blame.h"
 
 struct dwarf_owner dwarf_owner_of(uid_t uid, dev_t dev)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whose files make their readers fail, and who is held back for it. Pure.
+ * Counts failures of readers by the owner of the file, and refuses an owner's files for a while. Pure.
  *
  * A file is its owner's: of the user, who may have many file systems; root's of its file system, since root of a container is another one than
  * the host's, and has no other's. Who has failed as often as he may in a minute has no file opened until it is over. Users have a

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The agent's side: files, lines and inlined functions out of DWARF, read by processes that can do nothing else.
+ * The agent's side: files, lines and inlined functions out of DWARF, read by processes that have no other rights.
  *
  *	agent ── dwarf_client ──► server          no capabilities, no files, the user nobody
  *	agent ── dwarf_file ────► reader (a file) … and it may not even start a process

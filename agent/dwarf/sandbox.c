@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a process gives up before it reads what strangers wrote. */
+/* The rights that a process gives up before it reads files of others. */
 #include "agent/dwarf/sandbox.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a process gives up before it reads what strangers wrote: capabilities, its user, descriptors, memory, and nearly all system calls.
+ * The rights that a process gives up before it reads files of others: capabilities, its user, descriptors, memory, and nearly all system calls.
  *
  * Root becomes the user 65534; where the agent itself may not change users (systemd, containers with few capabilities) the process stays
  * what it is, without a capability. A process that could not be confined must not go on.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One profile of one series, as it leaves the stages before: immutable, held by references, and turned into bytes by encoders, each of which
- * is run once and only for who wants its form.
+ * is run once, and only if a receiver wants its form.
  *
  *	worker:  tables ──► profile ──► the forms that receivers have asked for
  *	loop:    profile ──► receivers, a reference each

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a request shows to be let in. */
+/* Credentials of a request. */
 #include "agent/http/credentials.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a request shows to be let in: texts of the configuration, or files that are read anew for each request, so that a rotated
+/* Credentials of a request: texts of the configuration, or files that are read anew for each request, so that a rotated
  * secret is used at once. */
 #ifndef XAGENT_AGENT_HTTP_CREDENTIALS_H
 #define XAGENT_AGENT_HTTP_CREDENTIALS_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What this host is called. */
+/* The names of this host. */
 #include "agent/http/host_names.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What this host is called, for those who ask it by name. Pure.
+ * The names of this host, by which clients may ask for it. Pure.
  *
  * From its own files only: what a resolver would say, or a search list that came with the network, is in others' hands.
  */

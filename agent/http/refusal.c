@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the server did not do for a client. */
+/* Counters of refused requests and ended connections. */
 #include "agent/http/refusal.h"
 
 static const struct metric_family refused_family = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the server did not do for a client, and why, as counters; for this folder.
+ * Counters of refused requests and ended connections, by reason; for this folder.
  *
  *	xagent_http_requests_refused_total{reason}	requests that were not answered as they asked
  *	xagent_http_connections_ended_total{reason}	connections that the server ended

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From where to where functions reach, by unwind information. */
+/* Begin and end of functions, from unwind information. */
 #include "agent/object/function_extents.h"
 
 #include <errno.h>

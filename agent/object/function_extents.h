@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From where to where functions reach whose names nobody knows, by the unwind information that even a stripped file has.
+ * Begin and end of functions without a name, from the unwind information that even a stripped file has.
  *
  * An extent is what the compiler gave call frame information of its own: a function, or its part that is seldom run. The linker's table
  * (.eh_frame_hdr) is searched where it lies, and nothing is held; without a usable one the extents of a small .eh_frame are kept sorted.

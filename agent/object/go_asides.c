@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where Go's functions on AArch64 are on another stack with an x29 that does not lead back. */
+/* Functions of Go on AArch64 that run on another stack, with an x29 that does not lead to the caller. */
 #include "agent/object/go_asides.h"
 
 /* str xN, [sp, #8] */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Room on disk for what is unpacked. */
+/* Temporary files for unpacked sections. */
 #include "agent/object/scratch.h"
 
 #include <errno.h>

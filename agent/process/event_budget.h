@@ -16,7 +16,7 @@
 #include "agent/util/cleanup.h"
 
 /* Some 9,000 mappings of usual paths: a program that starts with thousands of libraries, or one that becomes another by exec every few
- * milliseconds, needs a fifth of it. The kernel makes 15 MB a second for who does nothing else. */
+ * milliseconds, needs a fifth of it. The kernel makes 15 MB a second for a process that does nothing else. */
 #define EVENT_BUDGET_BYTES ((size_t)1 << 20)
 #define EVENT_BUDGET_WINDOW_NS (1000000000ULL)
 /* So many sets of places, one of which a process has by its number; 24 bytes a place. */

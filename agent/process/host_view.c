@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What part of the host is not seen from here. */
+/* Which part of the host the agent cannot see. */
 #include "agent/process/host_view.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What part of the host is not seen from here, and what would show it.
+ * Which part of the host the agent cannot see, and what would show it.
  *
  *	facts (host_facts.h) → place and findings → words for a person
  *

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What part of the host is not seen from here: the words. */
+/* Which part of the host the agent cannot see: sentences for people. */
 #include "agent/process/host_view.h"
 
 const char *host_view_missing(enum host_finding finding)

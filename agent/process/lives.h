@@ -3,7 +3,7 @@
  * Which process has ended, told from exits of threads.
  *
  * The kernel reports the exit of each thread, and a process whose main thread called pthread_exit
- * lives on. So threads are counted: exactly for processes that were born or exec'ed in sight (an
+ * lives on. So threads are counted: exactly for processes whose fork or exec the agent has seen (an
  * exec leaves one thread), which is free of system calls. Of older processes the number is not
  * known; from the exit of their leader on they are in doubt, and lives_recheck() asks /proc about
  * them, LIVES_RECHECKS times after each exit of a thread (the kernel needs a moment between the

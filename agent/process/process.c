@@ -377,7 +377,7 @@ struct process *process_table_get_at(struct process_table *t, uint32_t pid, cons
 		process_touch(t, p);
 		process_catch_up(t, p, time_ns);
 	}
-	/* Of an exec in sight every mapping comes by an event: /proc shows what is mapped by now, not what was when it was sampled. */
+	/* After an exec that was seen every mapping comes by an event: /proc shows what is mapped now, not what was when it was sampled. */
 	if (p && (process_is_outdated(t, p) || (!p->mappings && !p->maps_tried && !p->exec_ns)))
 		p = process_reread(t, p);
 	if (!p)

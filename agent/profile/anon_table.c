@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The places in memory without a file that the stacks of one interval speak of. */
+/* Addresses in memory without a file, in the stacks of one interval. */
 #include "agent/profile/anon_table.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The places in memory without a file that the stacks of one interval speak of, each once, known by an index.
+ * Addresses in memory without a file, in the stacks of one interval: each once, by an index.
  *
  * Where a process tells the names of its generated code, a place is a pc of that process; everywhere else it is the kind of memory, so
  * that code nobody can name does not make stacks differ.

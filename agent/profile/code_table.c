@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The functions of runtimes that the stacks of one interval speak of. */
+/* Functions of runtimes in the stacks of one interval. */
 #include "agent/profile/code_table.h"
 
 #include <errno.h>

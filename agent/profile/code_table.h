@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The functions of runtimes that the stacks of one interval speak of, each once, known by an index: what a function is called, not where it lay, so
+ * Functions of runtimes in the stacks of one interval, each once, by an index: what a function is called, not where it lay, so
  * that it is one in all processes, wherever a garbage collector has moved it.
  */
 #ifndef XAGENT_AGENT_PROFILE_CODE_TABLE_H

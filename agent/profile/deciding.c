@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whose samples these are.
+ * Which series the samples of a process go to.
  *
- * Who decides may need a moment: a container's engine tells of it a little after it was started. Its samples are put under a placeholder, a label
- * set of its own for each process, and the placeholder gives way to a series before anybody sees it: when the interval closes.
+ * The answer may take a moment: a container engine reports a container a little after its start. Until then the samples of such a process are
+ * kept under a placeholder, a label set of its own for each process. A series replaces the placeholder before the interval is delivered.
  */
 #include "agent/profile/session_private.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Series of an interval that are not what they were taken for: other labels, none at all, or not known before the next interval. */
+/* Series of an interval that get other labels, none at all, or are moved to the next interval because their labels are not known yet. */
 #include "agent/profile/interval.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of a session share: session.c (life), intake.c (events and samples), deciding.c (whose they are), generated.c (code made at run
+/* What the files of a session share: session.c (life), intake.c (events and samples), deciding.c (which series they go to), generated.c (code made at run
  * time), closing.c (intervals). */
 #ifndef XAGENT_AGENT_PROFILE_SESSION_PRIVATE_H
 #define XAGENT_AGENT_PROFILE_SESSION_PRIVATE_H

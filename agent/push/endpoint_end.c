@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a profile ends at an endpoint: counted, and said where somebody should know. */
+/* The end of a profile at an endpoint: it is counted, and logged where a person should know. */
 #include "agent/push/endpoint_private.h"
 
 #include <stdio.h>

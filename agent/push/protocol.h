@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is a server's own in a push: where to, which headers, which bytes, and what its answers mean. Queue, back-off, requests and numbers are
+ * What differs from server to server in a push: path, headers, bytes, and what answers mean. Queue, back-off, requests and numbers are
  * the same for all (push.h). Inside of agent/push, but for the tables at the end.
  */
 #ifndef XAGENT_AGENT_PUSH_PROTOCOL_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Profiles out of the house: each goes to every endpoint, through a bounded queue of its own.
+ * Sends profiles to servers: each profile goes to every endpoint, through a bounded queue of its own.
  *
  * A dead endpoint never holds up another, nor the caller: pusher_push only queues. While an
  * endpoint fails, one request at a time probes it, at growing intervals; when it answers again, the
