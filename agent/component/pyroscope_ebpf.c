@@ -10,6 +10,7 @@
 #include "agent/component/ebpf_private.h"
 #include "agent/component/host_report.h"
 #include "agent/component/target_maps.h"
+#include "agent/sample/tracepoint.h"
 #include "agent/util/clock.h"
 #include "agent/util/log.h"
 
@@ -189,6 +190,19 @@ static void take_args(struct ebpf *e, const struct ebpf_args *args)
 	e->last_lost_profiles = ebpf_sum_receivers(e).dropped_profiles;
 }
 
+/* What only a running session would find out, and would make every later change fail with it. */
+static int ebpf_accepts(struct component *c, const void *new_args, struct buf *why)
+{
+	const struct ebpf_args *args = new_args;
+	const struct ebpf *e = c->state;
+	const char *tracepoints[EVENTS_ARGS_MAX];
+
+	if (c->env->offline || events_args_equal(&e->args->events, &args->events))
+		return 0;
+	return tracepoint_check(tracepoints, events_args_tracepoints(&args->events, tracepoints),
+				why);
+}
+
 static int ebpf_update(struct component *c, const void *new_args, struct buf *why)
 {
 	struct ebpf *e = c->state;
@@ -254,6 +268,7 @@ const struct component_kind pyroscope_ebpf_kind = {
 	.wants_label = true,
 	.build = ebpf_build,
 	.run = ebpf_run,
+	.accepts = ebpf_accepts,
 	.update = ebpf_update,
 	.stop = ebpf_stop,
 	.debug_info = ebpf_debug,

@@ -9,8 +9,7 @@
 #include <unistd.h>
 
 #include "agent/sample/source.h"
-#include "agent/sample/tracefs.h"
-#include "agent/sample/tracepoint_name.h"
+#include "agent/sample/tracepoint.h"
 #include "agent/util/macro.h"
 #include "bpf/sample.skel.h"
 
@@ -101,13 +100,8 @@ static int attach_one(struct tracepoint_source *t, size_t i, int tracefs_fd, str
 {
 	const struct tracepoint_name *name = &t->items[i].name;
 	uint64_t id = 0;
-	int r = tracefs_event_id(tracefs_fd, name->group, name->name, &id);
+	int r = tracepoint_id(tracefs_fd, name, why, &id);
 
-	if (r == -ENOENT)
-		(void)buf_printf(why,
-				 "this kernel has no tracepoint %s:%s; available_events in "
-				 "/sys/kernel/tracing lists all",
-				 name->group, name->name);
 	return r < 0 ? r : attach_to(t, i, id);
 }
 
@@ -124,18 +118,11 @@ static void tracepoint_source_detach(struct source *s)
 static int tracepoint_source_attach(struct source *s, struct buf *why)
 {
 	struct tracepoint_source *t = of(s);
-	_cleanup_close_ int tracefs_fd = tracefs_open();
+	_cleanup_close_ int tracefs_fd = tracepoint_open(why);
 	int r = 0;
 
-	if (tracefs_fd < 0) {
-		(void)buf_printf(
-			why,
-			"tracepoints cannot be looked up: tracefs is not mounted here, and "
-			"mounting it failed (%s); mount -t tracefs "
-			"nodev /sys/kernel/tracing, in a container the host's /sys/kernel/tracing",
-			strerror(-tracefs_fd));
+	if (tracefs_fd < 0)
 		return tracefs_fd;
-	}
 	for (size_t i = 0; i < t->n && r == 0; i++)
 		r = attach_one(t, i, tracefs_fd, why);
 	if (r < 0)
