@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "agent/component/target_maps.h"
-#include "agent/target/discovery_process.h"
+#include "agent/discovery/discovery_process.h"
 #include "agent/util/clock.h"
 #include "agent/util/log.h"
 #include "agent/util/macro.h"

@@ -19,7 +19,7 @@ runtimes   util telemetry runtimes process object wire.h image.h
 dwarf      util telemetry dwarf object
 symbol     util telemetry symbol dwarf process object
 target     util telemetry target process events.h
-discovery  util telemetry discovery target http
+discovery  util telemetry discovery target process http
 encode     util encode target pprof.h
 profile    util telemetry profile encode sample process runtimes unwind symbol target wire.h pprof.h
 push       util telemetry push http

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Container targets, to be found by container id. */
-#include "agent/target/container_join.h"
+#include "agent/discovery/container_join.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "agent/target/discovery_process.h"
+#include "agent/discovery/discovery_process.h"
 #include "agent/util/macro.h"
 
 #define N_PROCESSES 3
@@ -234,5 +234,5 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_10000_containers, setup, teardown),
 	};
 
-	return cmocka_run_group_tests_name("agent/target/discovery_join", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("agent/discovery/discovery_join", tests, NULL, NULL);
 }

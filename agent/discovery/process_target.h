@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One process as a target of `discovery.process`: facts become labels. Pure. */
-#ifndef XAGENT_AGENT_TARGET_PROCESS_TARGET_H
-#define XAGENT_AGENT_TARGET_PROCESS_TARGET_H
+#ifndef XAGENT_AGENT_DISCOVERY_PROCESS_TARGET_H
+#define XAGENT_AGENT_DISCOVERY_PROCESS_TARGET_H
 
 #include <stdbool.h>
 

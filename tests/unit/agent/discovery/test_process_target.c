@@ -2,7 +2,7 @@
 /* Facts of a process become labels of a target. */
 #include "tests/unit/agent/target/make_labels.h"
 
-#include "agent/target/process_target.h"
+#include "agent/discovery/process_target.h"
 #include "agent/util/macro.h"
 
 #define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
@@ -86,5 +86,5 @@ int main(void)
 						.initial_state = (void *)&rows[n] };
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_unknown_facts);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_wanted);
-	return cmocka_run_group_tests_name("agent/target/process_target", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("agent/discovery/process_target", tests, NULL, NULL);
 }

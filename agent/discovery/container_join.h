@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Container targets, found by container id: what process targets are joined with. Loop thread. */
-#ifndef XAGENT_AGENT_TARGET_CONTAINER_JOIN_H
-#define XAGENT_AGENT_TARGET_CONTAINER_JOIN_H
+#ifndef XAGENT_AGENT_DISCOVERY_CONTAINER_JOIN_H
+#define XAGENT_AGENT_DISCOVERY_CONTAINER_JOIN_H
 
 #include <stdbool.h>
 #include <stddef.h>

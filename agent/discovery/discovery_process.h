@@ -9,8 +9,8 @@
  *
  * Loop thread only.
  */
-#ifndef XAGENT_AGENT_TARGET_DISCOVERY_PROCESS_H
-#define XAGENT_AGENT_TARGET_DISCOVERY_PROCESS_H
+#ifndef XAGENT_AGENT_DISCOVERY_DISCOVERY_PROCESS_H
+#define XAGENT_AGENT_DISCOVERY_DISCOVERY_PROCESS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@
 
 #include "agent/process/process.h"
 #include "agent/target/label.h"
-#include "agent/target/process_target.h"
+#include "agent/discovery/process_target.h"
 
 /* As many as the process table holds; those beyond are counted in discovery_process_n_skipped(). */
 #define DISCOVERY_PROCESS_MAX 32768

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The processes that discovery has looked at. */
-#include "agent/target/found_processes.h"
+#include "agent/discovery/found_processes.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/target/discovery_process.h"
+#include "agent/discovery/discovery_process.h"
 #include "agent/target/selector.h"
 #include "agent/util/macro.h"
 

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "agent/target/discovery_process.h"
+#include "agent/discovery/discovery_process.h"
 #include "agent/target/target.h"
 #include "agent/util/clock.h"
 #include "agent/util/macro.h"
@@ -410,5 +410,5 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_targets_select, setup, teardown),
 	};
 
-	return cmocka_run_group_tests_name("agent/target/discovery_process", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("agent/discovery/discovery_process", tests, NULL, NULL);
 }

@@ -5,8 +5,8 @@
  * The first question for a uid may wait for the name service (files; a network where the host is
  * set up so). Loop thread only.
  */
-#ifndef XAGENT_AGENT_TARGET_USERNAME_H
-#define XAGENT_AGENT_TARGET_USERNAME_H
+#ifndef XAGENT_AGENT_DISCOVERY_USERNAME_H
+#define XAGENT_AGENT_DISCOVERY_USERNAME_H
 
 #include <stddef.h>
 #include <stdint.h>

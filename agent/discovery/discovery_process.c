@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The engine of `discovery.process`. */
-#include "agent/target/discovery_process.h"
+#include "agent/discovery/discovery_process.h"
 
 #include <stdlib.h>
 
-#include "agent/target/container_join.h"
-#include "agent/target/found_processes.h"
-#include "agent/target/username.h"
+#include "agent/discovery/container_join.h"
+#include "agent/discovery/found_processes.h"
+#include "agent/discovery/username.h"
 #include "agent/util/macro.h"
 
 struct discovery_process {

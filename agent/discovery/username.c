@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* uid → name, remembered. */
-#include "agent/target/username.h"
+#include "agent/discovery/username.h"
 
 #include <pwd.h>
 #include <stdlib.h>

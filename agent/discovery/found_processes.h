@@ -4,8 +4,8 @@
  *
  * Loop thread only.
  */
-#ifndef XAGENT_AGENT_TARGET_FOUND_PROCESSES_H
-#define XAGENT_AGENT_TARGET_FOUND_PROCESSES_H
+#ifndef XAGENT_AGENT_DISCOVERY_FOUND_PROCESSES_H
+#define XAGENT_AGENT_DISCOVERY_FOUND_PROCESSES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,7 +2,7 @@
 /* Every allocation of the module fails once: the answer is -ENOMEM and nothing leaks. */
 #include "tests/unit/agent/target/make_labels.h"
 
-#include "agent/target/discovery_process.h"
+#include "agent/discovery/discovery_process.h"
 #include "agent/target/hygiene.h"
 #include "agent/target/target.h"
 #include "agent/util/macro.h"
@@ -147,5 +147,5 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_discovery, setup, teardown),
 	};
 
-	return cmocka_run_group_tests_name("agent/target/alloc", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("agent/discovery/processes_alloc", tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One process as a target of `discovery.process`. */
-#include "agent/target/process_target.h"
+#include "agent/discovery/process_target.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "agent/target/username.h"
+#include "agent/discovery/username.h"
 
 /* No user database gives names up there (container id mappings end below). */
 #define NOBODY_UID 4000000000u
@@ -58,5 +58,5 @@ int main(void)
 		cmocka_unit_test(test_full),
 	};
 
-	return cmocka_run_group_tests_name("agent/target/username", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("agent/discovery/username", tests, NULL, NULL);
 }

@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "agent/target/discovery_process.h"
+#include "agent/discovery/discovery_process.h"
 #include "agent/target/target.h"
 
 struct fixture {
@@ -168,5 +168,5 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_child, setup, teardown),
 	};
 
-	return cmocka_run_group_tests_name("agent/target/proc_scan", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("agent/discovery/proc_scan", tests, NULL, NULL);
 }
