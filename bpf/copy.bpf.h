@@ -83,6 +83,8 @@ static __always_inline void begin_copy(struct scratch *s, struct task_struct *ta
 	cold->n_skipped = 0;
 	cold->zero = 0;
 	cold->image = s->image;
+	cold->library_image = s->library_image;
+	cold->library_text = s->library.text;
 	__builtin_memset(cold->pieces, 0, sizeof(cold->pieces));
 	copy_comm(task, cold);
 	s->record.head.flags |= WIRE_COLD;
@@ -125,7 +127,8 @@ __noinline int copy_range(__u32 level, __u64 from, __u32 to, __u32 want)
 /* The stack that sp lies on as far as it goes, and what there is room for of the others. Bytes that were copied. */
 static __always_inline __u32 copy_all(struct scratch *s, struct wire_cold *cold, __u32 to)
 {
-	__u32 done = copy_range(s->level, copy_from(s), to, s->second.switches[0].end - copy_from(s));
+	__u32 done =
+		copy_range(s->level, copy_from(s), to, s->second.switches[0].end - copy_from(s));
 
 	cold->n_skipped = s->n_missing;
 	for (int i = 0; i < WIRE_COLD_PIECES; i++) {
@@ -135,8 +138,8 @@ static __always_inline __u32 copy_all(struct scratch *s, struct wire_cold *cold,
 
 		if (!from || done > WIRE_COPY_BYTES - WIRE_PAGE_BYTES)
 			break;
-		cold->pieces[i].n_bytes =
-			copy_range(s->level, from, to + done, end - from < room ? end - from : room);
+		cold->pieces[i].n_bytes = copy_range(s->level, from, to + done,
+						     end - from < room ? end - from : room);
 		cold->pieces[i].from = from + s->n_missing;
 		done += cold->pieces[i].n_bytes;
 	}

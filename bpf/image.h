@@ -38,4 +38,10 @@ static inline __attribute__((always_inline)) __u64 image_number(const struct ima
 	return hash_mix(number, i->changed_ns);
 }
 
+/* By what a library is looked for in a process: where its dynamic section is linked to be, and where in the file its section table is (e_shoff). */
+static inline __attribute__((always_inline)) __u64 library_key(__u64 dynamic, __u64 shoff)
+{
+	return hash_mix(dynamic, shoff);
+}
+
 #endif

@@ -72,6 +72,11 @@ struct mm_struct {
 	unsigned long env_end;
 	unsigned long start_code;
 	struct file *exe_file;
+	unsigned long saved_auxv[2]; /* and more */
+};
+
+struct vm_area_struct {
+	struct file *vm_file;
 };
 
 #if defined(__TARGET_ARCH_x86)

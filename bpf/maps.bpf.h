@@ -73,6 +73,13 @@ struct runtime_walk {
 	__u32 position;
 };
 
+/* What was found of a library with a runtime (bpf/library.bpf.h). */
+struct library_walk {
+	__u64 next; /* struct link_map */
+	__u64 base; /* what its addresses are raised by */
+	__u64 text; /* its first executable segment; 0: there is none */
+};
+
 struct scratch {
 	__u32 is_claimed;
 	__u32 level;
@@ -91,6 +98,8 @@ struct scratch {
 	__u32 n_copied;		   /* bytes of a deep stack */
 	__u32 n_missing;	   /* bytes before the first page of a range that was there */
 	__u64 image;		   /* struct wire_cold */
+	__u64 library_image;	   /* likewise */
+	struct library_walk library;
 	struct runtime_walk runtime;
 	struct wire_name name;
 	struct second_stack second;
@@ -229,6 +238,16 @@ struct {
 	__type(key, __u64);
 	__type(value, struct wire_runtime);
 } runtime_images SEC(".maps");
+
+/* Libraries with a runtime, by library_key(): where their first executable segment is linked to be. At 0, which is no key: something, as long as there
+ * are any. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 1025); /* (set) likewise */
+	__type(key, __u64);
+	__type(value, __u64);
+} runtime_libraries SEC(".maps");
 
 /* Functions of runtimes whose names have been sent, and executables that were met. */
 struct {

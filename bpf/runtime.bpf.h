@@ -34,6 +34,7 @@
 #include "bpf/copy.bpf.h"
 #include "bpf/image.bpf.h"
 #include "bpf/kernel.h"
+#include "bpf/library.bpf.h"
 #include "bpf/walk.bpf.h"
 #include "bpf/wire.h"
 
@@ -430,6 +431,28 @@ static __always_inline const struct wire_runtime *runtime_of_image(struct scratc
 	return found;
 }
 
+/* … or by a library that it has mapped. */
+__noinline int runtime_of_library(__u32 level)
+{
+	struct scratch *s = walk_scratch(level);
+	const struct wire_runtime *found;
+	__u64 any = 0, image;
+
+	if (!s || !bpf_map_lookup_elem(&runtime_libraries, &any))
+		return 0;
+	library_find(level);
+	if (!s->library.text)
+		return 0;
+	image = library_image(s->library.text);
+	s->library_image = image;
+	found = image ? bpf_map_lookup_elem(&runtime_images, &image) : NULL;
+	if (!found)
+		return 0;
+	s->runtime.of = *found;
+	s->runtime.of.base = s->library.base;
+	return 1;
+}
+
 /* Whether nobody has run that executable lately: the sooner the agent sees it, the sooner it knows whether that is a runtime. */
 static __always_inline bool runtime_image_is_new(const struct scratch *s)
 {
@@ -465,7 +488,8 @@ __noinline int runtime_look(__u32 level, __u32 has_table)
 
 	if (!s || !mm)
 		return 0;
-	if (has_table ? !runtime_of_table(s) : !runtime_of_image(s, mm))
+	if (has_table ? !runtime_of_table(s)
+		      : !runtime_of_image(s, mm) && !runtime_of_library(level))
 		return 0;
 	hash = hash_mix(told_seed, (__u64)s->record.head.pid << 32 | s->record.head.exec_id);
 	s->runtime.process = hash_mix(hash, leader ? KERNEL_READ(leader, start_time, 0) : 0);
@@ -476,7 +500,7 @@ __noinline int runtime_look(__u32 level, __u32 has_table)
 /* Before the walk: whether the process has a runtime, and where its frames begin. `process`: NULL when it has no table. */
 static __always_inline void runtime_find(struct scratch *s, const struct wire_process *process)
 {
-	s->image = 0;
+	s->image = s->library_image = s->library.text = 0;
 	s->runtime.of.kind = RUNTIME_NONE;
 	s->runtime.n_frames = s->runtime.n_names = s->runtime.n_reads = 0;
 	if (RUNTIME_ANY && (!process || process->runtime))

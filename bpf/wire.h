@@ -48,7 +48,8 @@
 #define WIRE_FRAME_RAW (1ULL << 63)
 /* A jump into nowhere leaves any pc behind; where no process has memory one is like another. */
 #define WIRE_FRAME_RAW_MASK ((1ULL << 62) - 1)
-#define WIRE_FRAME_RAW_OF(pc) (WIRE_FRAME_RAW | ((pc) < WIRE_FRAME_RAW_MASK ? (pc) : WIRE_FRAME_RAW_MASK))
+#define WIRE_FRAME_RAW_OF(pc) \
+	(WIRE_FRAME_RAW | ((pc) < WIRE_FRAME_RAW_MASK ? (pc) : WIRE_FRAME_RAW_MASK))
 #define WIRE_FRAME_OFFSET_BITS 40
 #define WIRE_FRAME_OFFSET_MASK ((1ULL << WIRE_FRAME_OFFSET_BITS) - 1)
 #define WIRE_MAX_OBJECT_ID ((1U << 23) - 1)
@@ -62,7 +63,7 @@
 
 struct wire_runtime_frame {
 	__u64 function; /* WIRE_FRAME_RUNTIME, kind, address of what the runtime knows the function by; address 0: could not be read. Of an anchor: its place */
-	__u32 print;	/* tells the function from another one that is, or was, at the same address */
+	__u32 print; /* tells the function from another one that is, or was, at the same address */
 	__u32 position; /* in the function, in the runtime's unit */
 };
 
@@ -106,28 +107,28 @@ enum wire_end {
  * its program.
  * Append only.
  */
-#define WIRE_COUNTERS(X)                                                               \
-	X(ticks, "timer ticks, or hits of a probe, that came to the program")          \
-	X(emitted, "samples handed to the agent")                                      \
-	X(idle, "ticks on an idle CPU")                                                \
-	X(filtered, "ticks of processes that are not wanted")                          \
-	X(lost, "samples lost: no room in the ring buffer, or to walk (lost_nested)")  \
-	X(kernel_stack_errors, "kernel stacks that could not be read")                 \
-	X(cold, "samples of processes the kernel half had no table of")                \
-	X(cold_limited, "of these, without a stack copy because the ring was filling") \
-	X(cold_copy_errors, "of these, whose stack could not be copied")               \
-	X(cfi_frames, "callers found by an unwind table")                              \
-	X(fp_frames, "callers found by frame pointer")                                 \
-	X(raw_frames, "user frames outside of known mappings")                         \
-	X(signal_frames, "signal frames that were walked through")                     \
-	X(window_fills, "reads of user stacks")                                        \
-	X(mapping_searches, "searches for the mapping of a pc")                        \
-	X(remapped, "walks thrown away because their tables were replaced meanwhile")  \
-	X(refused, "ticks of processes that match no target (part of filtered)")       \
-	X(lost_nested, "ticks that hit the CPU within too many others (part of lost)") \
+#define WIRE_COUNTERS(X)                                                                         \
+	X(ticks, "timer ticks, or hits of a probe, that came to the program")                    \
+	X(emitted, "samples handed to the agent")                                                \
+	X(idle, "ticks on an idle CPU")                                                          \
+	X(filtered, "ticks of processes that are not wanted")                                    \
+	X(lost, "samples lost: no room in the ring buffer, or to walk (lost_nested)")            \
+	X(kernel_stack_errors, "kernel stacks that could not be read")                           \
+	X(cold, "samples of processes the kernel half had no table of")                          \
+	X(cold_limited, "of these, without a stack copy because the ring was filling")           \
+	X(cold_copy_errors, "of these, whose stack could not be copied")                         \
+	X(cfi_frames, "callers found by an unwind table")                                        \
+	X(fp_frames, "callers found by frame pointer")                                           \
+	X(raw_frames, "user frames outside of known mappings")                                   \
+	X(signal_frames, "signal frames that were walked through")                               \
+	X(window_fills, "reads of user stacks")                                                  \
+	X(mapping_searches, "searches for the mapping of a pc")                                  \
+	X(remapped, "walks thrown away because their tables were replaced meanwhile")            \
+	X(refused, "ticks of processes that match no target (part of filtered)")                 \
+	X(lost_nested, "ticks that hit the CPU within too many others (part of lost)")           \
 	X(thinned, "hits beyond the limit, whose values the next sample has (part of filtered)") \
-	X(runtime_frames, "frames of interpreters")                                    \
-	X(names_told, "names of functions of interpreters that were sent")             \
+	X(runtime_frames, "frames of interpreters")                                              \
+	X(names_told, "names of functions of interpreters that were sent")                       \
 	X(names_not_told, "of these, that could not be read, or found no room in the ring buffer")
 
 struct wire_counters {
@@ -165,7 +166,7 @@ struct wire_sample {
 	__u32 exec_id;	  /* rises with each exec of the process, or of those it was forked from */
 	__u32 zero;
 	__u16 n_kernel;
-	__u16 n_user; /* words */
+	__u16 n_user;	   /* words */
 	__u16 stack_words; /* of 8 bytes, copied from regs.sp − WIRE_BELOW_BYTES + n_skipped on (struct wire_cold); only with WIRE_COLD */
 	__u8 end;	   /* enum wire_end */
 	__u8 flags;
@@ -228,6 +229,9 @@ struct wire_cold {
 	struct wire_piece pieces[WIRE_COLD_PIECES]; /* the last bytes of the copy, in this order */
 	struct wire_word words[WIRE_COLD_WORDS];
 	__u64 image; /* the key of runtime_images that the process's executable has; 0: not known, or no runtime is */
+	/* Of a library that may hold a runtime, likewise; and where its first executable segment is mapped. */
+	__u64 library_image;
+	__u64 library_text;
 	char comm[WIRE_COMM_BYTES]; /* of the process (its leader), not of the thread */
 };
 
@@ -242,7 +246,7 @@ struct wire_name {
 	__u32 line; /* where it begins in its file; 0: not known */
 	__u32 pid;
 	__u32 exec_id; /* as in the sample */
-	__u16 n_name; /* bytes, without an end */
+	__u16 n_name;  /* bytes, without an end */
 	__u16 n_file;
 	__u32 zero;
 	char name[WIRE_NAME_BYTES];
@@ -366,8 +370,7 @@ _Static_assert(sizeof(struct wire_runtime) == 128, "no gaps");
 _Static_assert(sizeof(struct wire_rule) == WIRE_WORD_BYTES &&
 		       sizeof(struct wire_escape) == WIRE_WORD_BYTES,
 	       "words of the arena");
-_Static_assert(WIRE_END_MAX <= 255 && EVENT_MAX <= 255 &&
-		       RUNTIME_MAX <= WIRE_RUNTIME_KIND_MASK + 1,
+_Static_assert(WIRE_END_MAX <= 255 && EVENT_MAX <= 255 && RUNTIME_MAX <= WIRE_RUNTIME_KIND_MASK + 1,
 	       "they fit their bits");
 _Static_assert(sizeof(struct wire_runtime_frame) == WIRE_RUNTIME_FRAME_WORDS * WIRE_WORD_BYTES, "");
 

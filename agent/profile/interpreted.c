@@ -122,6 +122,8 @@ void session_show_image(struct session *s, const struct sample *sample, struct p
 	if (!sample->cold || !sample->cold->image || !k ||
 	    !process_image_is_seen(p, sample->head->time_ns))
 		return;
+	runtime_tables_publish_library(s->runtimes, p, sample->cold->library_text,
+				       sample->cold->library_image);
 	/* Where its file is not known to hold a runtime it may be when it was looked at. */
 	k->image = sample->cold->image;
 	k->image_exec = p->exec_count;

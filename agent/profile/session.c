@@ -172,7 +172,13 @@ static int open_tables(struct session *s)
 	if (r == 0)
 		r = open_objects(s, &maps);
 	if (r == 0)
-		r = runtime_tables_new(maps.runtimes_fd, maps.runtime_images_fd, &s->runtimes);
+		r = runtime_tables_new(
+			&(struct runtime_tables_options){
+				.runtimes_fd = maps.runtimes_fd,
+				.images_fd = maps.runtime_images_fd,
+				.libraries_fd = maps.runtime_libraries_fd,
+			},
+			&s->runtimes);
 	if (r == 0)
 		r = session_open_runtime_search(s);
 	if (r == 0)

@@ -57,7 +57,8 @@ extern const struct runtime *const runtime_list[RUNTIME_MAX];
 struct runtime_file {
 	/* Kind, flags and words, in addresses as linked; `base` is where its first executable segment is linked to be. */
 	struct wire_runtime wire;
-	uint64_t image; /* the number of its inode (bpf/image.h); 0: not known */
+	uint64_t image;	  /* the number of its inode (bpf/image.h); 0: not known */
+	uint64_t library; /* library_key(); 0: nobody maps it as a library */
 };
 
 /* Which of them a file holds: true. Worker; its sections are loaded. */

@@ -21,8 +21,7 @@ struct holder {
 };
 
 struct runtime_tables {
-	int runtimes_fd;
-	int images_fd;
+	struct runtime_tables_options maps;
 	struct hash_table holders;
 	struct list by_age;
 	uint64_t images[RUNTIME_TABLES_MAX_IMAGES]; /* a ring: the oldest gives way */
@@ -30,23 +29,44 @@ struct runtime_tables {
 	uint32_t epoch;
 };
 
-int runtime_tables_new(int runtimes_fd, int images_fd, struct runtime_tables **ret_tables)
+int runtime_tables_new(const struct runtime_tables_options *o, struct runtime_tables **ret_tables)
 {
 	struct runtime_tables *t = calloc(1, sizeof(*t));
 
 	if (!t)
 		return -ENOMEM;
-	t->runtimes_fd = runtimes_fd;
-	t->images_fd = images_fd;
+	t->maps = *o;
 	list_init(&t->by_age);
 	*ret_tables = t;
 	return 0;
+}
+
+static bool has_library(const struct runtime_tables *t, uint64_t library)
+{
+	LIST_FOREACH (&t->by_age, node)
+		if (LIST_ENTRY(node, struct holder, age)->file.library == library)
+			return true;
+	return false;
+}
+
+/* The key 0 stands for all of them. */
+static void put_library(const struct runtime_tables *t, const struct runtime_file *f)
+{
+	const uint64_t any = 0;
+
+	if (!f->library)
+		return;
+	(void)bpf_map_update_elem(t->maps.libraries_fd, &f->library, &f->wire.base, BPF_ANY);
+	(void)bpf_map_update_elem(t->maps.libraries_fd, &any, &any, BPF_ANY);
 }
 
 static void holder_free(struct runtime_tables *t, struct holder *h)
 {
 	hash_remove(&t->holders, &h->node);
 	list_remove(&h->age);
+	/* Builds of one version in several containers have one key. */
+	if (h->file.library && !has_library(t, h->file.library))
+		(void)bpf_map_delete_elem(t->maps.libraries_fd, &h->file.library);
 	free(h);
 }
 
@@ -99,9 +119,9 @@ static void put_image(struct runtime_tables *t, const struct holder *h, uint64_t
 		return;
 	t->n_images++;
 	if (*slot)
-		(void)bpf_map_delete_elem(t->images_fd, slot);
+		(void)bpf_map_delete_elem(t->maps.images_fd, slot);
 	*slot = 0;
-	if (bpf_map_update_elem(t->images_fd, &image, &wire, BPF_ANY) == 0)
+	if (bpf_map_update_elem(t->maps.images_fd, &image, &wire, BPF_ANY) == 0)
 		*slot = image;
 }
 
@@ -121,6 +141,7 @@ int runtime_tables_add(struct runtime_tables *t, const struct mapped_file *f,
 	h->file_id = f->id;
 	h->file = *found;
 	put_image(t, h, found->image);
+	put_library(t, found);
 	if (!is_new)
 		return 0;
 	list_init(&h->age);
@@ -178,7 +199,7 @@ enum runtime_kind runtime_tables_publish(struct runtime_tables *t, const struct 
 	/* The first executable segment begins somewhere in its first page. */
 	uint64_t linked = h->file.wire.base & ~((uint64_t)sysconf(_SC_PAGESIZE) - 1);
 	struct wire_runtime wire = runtime_with_base(h, m->begin - linked);
-	if (bpf_map_update_elem(t->runtimes_fd, &p->pid, &wire, BPF_ANY) < 0) {
+	if (bpf_map_update_elem(t->maps.runtimes_fd, &p->pid, &wire, BPF_ANY) < 0) {
 		log_debug("a runtime is not walked", LOG_ERR(-errno), LOG_UINT("pid", p->pid));
 		return RUNTIME_NONE;
 	}
@@ -194,7 +215,17 @@ void runtime_tables_publish_image(struct runtime_tables *t, const struct process
 		put_image(t, h, image);
 }
 
+void runtime_tables_publish_library(struct runtime_tables *t, const struct process *p,
+				    uint64_t text, uint64_t image)
+{
+	const struct mapping *m = mappings_find(p->mappings, text);
+	const struct holder *h = image && m && m->file ? holder_find(t, m->file->id) : NULL;
+
+	if (h)
+		put_image(t, h, image);
+}
+
 void runtime_tables_retract(struct runtime_tables *t, uint32_t pid)
 {
-	(void)bpf_map_delete_elem(t->runtimes_fd, &pid);
+	(void)bpf_map_delete_elem(t->maps.runtimes_fd, &pid);
 }

@@ -23,8 +23,14 @@
 
 struct runtime_tables;
 
-/* BPF maps, borrowed. */
-int runtime_tables_new(int runtimes_fd, int images_fd, struct runtime_tables **ret_tables);
+/* BPF maps, borrowed (bpf/maps.bpf.h). */
+struct runtime_tables_options {
+	int runtimes_fd;
+	int images_fd;
+	int libraries_fd;
+};
+
+int runtime_tables_new(const struct runtime_tables_options *o, struct runtime_tables **ret_tables);
 void runtime_tables_free(struct runtime_tables *t);
 DEFINE_CLEANUP(struct runtime_tables *, runtime_tables_free);
 
@@ -42,6 +48,9 @@ enum runtime_kind runtime_tables_publish(struct runtime_tables *t, const struct 
 /* Processes with this number of an executable (struct wire_cold) run the file at that path, which p has mapped. Nothing happens where it holds no runtime. */
 void runtime_tables_publish_image(struct runtime_tables *t, const struct process *p,
 				  const char *exe_path, uint64_t image);
+/* … and with this number of a library the file that p has mapped at `text`. */
+void runtime_tables_publish_library(struct runtime_tables *t, const struct process *p,
+				    uint64_t text, uint64_t image);
 void runtime_tables_retract(struct runtime_tables *t, uint32_t pid);
 
 #endif

@@ -106,6 +106,7 @@ static int shrink_unused(struct sample_bpf *bpf, const struct sampler_options *o
 	} maps[] = {
 		{ bpf->maps.runtimes, no_runtimes },
 		{ bpf->maps.runtime_images, no_runtimes },
+		{ bpf->maps.runtime_libraries, no_runtimes },
 		{ bpf->maps.told, no_runtimes },
 		{ bpf->maps.wanted_pids, o->n_pids == 0 },
 		{ bpf->maps.wanted_tids, o->n_tids == 0 },

@@ -87,7 +87,7 @@ struct sampler_tables {
 	int processes_fd;
 	int segments_fd; /* the array of maps that the arena's segments are put into */
 	int objects_fd;
-	int runtimes_fd, runtime_images_fd;
+	int runtimes_fd, runtime_images_fd, runtime_libraries_fd;
 	uint32_t max_processes;
 	uint32_t max_objects;
 	/* Mapped memory that each walk looks at. */

@@ -111,6 +111,30 @@ def test_twenty_milliseconds(processes, programs, toy_xagent, tmp_path):
     assert {s.frames[0] for s in whole} == {"toy"}
 
 
+def test_a_library(processes, programs, toy_xagent, tmp_path):
+    """An interpreter in a library, whose address differs from process to process."""
+    stacks = profile(processes, toy_xagent, tmp_path / "f", "--", programs["toyhost"], "2", "2", "moving")
+    check(stacks, 2)
+
+
+def test_twenty_milliseconds_of_a_library(processes, programs, toy_xagent, tmp_path):
+    """Where it is mapped the kernel half finds by itself: no process lives long enough to be looked at."""
+    host = programs["toyhost"]
+    script = f"{host} 0.7 2 waiting; i=0; while [ $i -lt 80 ]; do {host} 0.02 2; i=$((i+1)); done"
+    stacks = profile(processes, toy_xagent, tmp_path / "f", "--", "sh", "-c", script)
+    watched = stacks.having("run_leaf")
+    whole = watched.having_run(*chain(2))
+    assert whole.total >= SHARE * watched.total >= 200, stacks.show()
+    assert not whole.having("interpret"), whole.show()
+
+
+def test_children_of_a_library(processes, programs, toy_xagent, tmp_path):
+    """Forked without exec: what is mapped is the parent's."""
+    stacks = profile(processes, toy_xagent, tmp_path / "f", "--", programs["toyhost"], "0.02", "2", "forking")
+    watched = stacks.having("run_leaf")
+    assert watched.having_run(*chain(2)).total >= SHARE * watched.total >= 200, stacks.show()
+
+
 def test_files_and_lines(processes, programs, toy_xagent, tmp_path):
     path = tmp_path / "p.pb.gz"
     run = processes.run(toy_xagent, "profile", "-U", "-F", RATE, "--lines", "-o", path, "--", programs["toy"], "2", "1")

@@ -32,9 +32,9 @@ echo "exit $?"
 section hits
 cat /tmp/hits
 
-# Interpreted frames between native ones: at once, and by processes that end before they are looked at.
+# Interpreted frames between native ones: at once, and by processes that end before they are looked at; and of an interpreter in a library.
 section interpreted
-/x/toy-xagent profile --verifier-stats -U -f folded -F 199 -o /tmp/interpreted -- sh -c '/x/toy 4 3 moving; for i in 1 2 3 4 5; do /x/toy 0.2 3; done' 2>&1
+/x/toy-xagent profile --verifier-stats -U -f folded -F 199 -o /tmp/interpreted -- sh -c '/x/toy 4 3 moving; for i in 1 2 3 4 5; do /x/toy 0.2 3; done; /x/toyhost 0.7 3 waiting; for i in 1 2 3 4 5; do /x/toyhost 0.2 3; done' 2>&1
 echo "exit $?"
 
 section both

@@ -13,6 +13,10 @@
 /* An exported thread-local pointer to the innermost frame. */
 #define TOY_SYMBOL "toy_thread_frame"
 
+/* In a library the loader decides where that is: its distance from the thread's own pointer, exported once it is known, as CPython has the number of its
+ * thread-specific data. */
+#define TOY_DISTANCE_SYMBOL "toy_thread_distance"
+
 struct toy_function {
 	__u32 print; /* never the same for two functions */
 	__u32 line;
@@ -34,7 +38,8 @@ struct toy_frame {
 #define TOY_CODE_FUNCTION (-8)
 #endif
 
-/* struct wire_runtime, words: the distance of the pointer from the thread's. */
+/* struct wire_runtime, words: the distance of the pointer from the thread's; where it is kept instead, 0: nowhere. */
 #define TOY_WORD_THREAD 0
+#define TOY_WORD_DISTANCE_AT 1
 
 #endif

@@ -8,11 +8,15 @@
 
 static __always_inline __u64 toy_begin(struct scratch *s)
 {
-	__u64 at =
-		thread_pointer(bpf_get_current_task_btf()) + s->runtime.of.words[TOY_WORD_THREAD];
+	__u64 distance = s->runtime.of.words[TOY_WORD_THREAD];
+	__u64 distance_at = s->runtime.of.words[TOY_WORD_DISTANCE_AT];
 	__u64 frame = 0;
 
-	bpf_probe_read_user(&frame, sizeof(frame), (void *)at);
+	if (distance_at)
+		bpf_probe_read_user(&distance, sizeof(distance),
+				    (void *)(s->runtime.of.base + distance_at));
+	bpf_probe_read_user(&frame, sizeof(frame),
+			    (void *)(thread_pointer(bpf_get_current_task_btf()) + distance));
 	return frame;
 }
 

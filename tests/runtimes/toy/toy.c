@@ -20,11 +20,15 @@ static const struct elf_segment *tls_segment(const struct elf *elf)
 static bool toy_detect(const struct elf *elf, struct wire_runtime *ret_runtime)
 {
 	const struct elf_segment *tls = tls_segment(elf);
-	struct symbol symbol;
+	struct symbol symbol, distance;
 
 	if (!tls || !tls->align || !symbol_by_name(elf, TOY_SYMBOL, &symbol))
 		return false;
 	ret_runtime->flags = WIRE_RUNTIME_GENERATES;
+	if (symbol_by_name(elf, TOY_DISTANCE_SYMBOL, &distance)) {
+		ret_runtime->words[TOY_WORD_DISTANCE_AT] = distance.value;
+		return true;
+	}
 	if (elf_machine(elf) == EM_X86_64)
 		ret_runtime->words[TOY_WORD_THREAD] =
 			symbol.value -

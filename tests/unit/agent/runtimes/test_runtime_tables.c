@@ -44,6 +44,7 @@ const struct runtime *runtime_of(uint32_t kind)
 struct fixture {
 	int runtimes_fd;
 	int images_fd;
+	int libraries_fd;
 	struct file_table *files;
 	struct runtime_tables *tables;
 };
@@ -58,12 +59,17 @@ static int setup(void **state)
 					sizeof(struct wire_runtime), N_PROCESSES, NULL);
 	f->images_fd = bpf_map_create(BPF_MAP_TYPE_HASH, "t_images", sizeof(uint64_t),
 				      sizeof(struct wire_runtime), RUNTIME_TABLES_MAX_IMAGES, NULL);
-	if (f->runtimes_fd < 0 || f->images_fd < 0) {
+	f->libraries_fd = bpf_map_create(BPF_MAP_TYPE_HASH, "t_libraries", sizeof(uint64_t),
+					 sizeof(uint64_t), RUNTIME_TABLES_MAX_FILES + 1, NULL);
+	if (f->runtimes_fd < 0 || f->images_fd < 0 || f->libraries_fd < 0) {
 		printf("skip: bpf(2) refuses to make maps: %s\n", strerror(errno));
 		return 0;
 	}
 	assert_int_equal(file_table_new(&(struct file_table_options){ 0 }, &f->files), 0);
-	assert_int_equal(runtime_tables_new(f->runtimes_fd, f->images_fd, &f->tables), 0);
+	const struct runtime_tables_options o = { .runtimes_fd = f->runtimes_fd,
+						  .images_fd = f->images_fd,
+						  .libraries_fd = f->libraries_fd };
+	assert_int_equal(runtime_tables_new(&o, &f->tables), 0);
 	return 0;
 }
 
@@ -76,6 +82,7 @@ static int teardown(void **state)
 	file_table_free(f->files);
 	cleanup_close_p(&f->runtimes_fd);
 	cleanup_close_p(&f->images_fd);
+	cleanup_close_p(&f->libraries_fd);
 	free(f);
 	return 0;
 }
@@ -378,6 +385,66 @@ static void test_image_of_the_executable_alone(void **state)
 	assert_true(look_up_image(f, IMAGE, &found));
 }
 
+static void add_library(struct fixture *f, const char *path, uint64_t library)
+{
+	const struct runtime_file found = { .wire = { .kind = RUNTIME_PLAIN, .base = LINKED },
+					    .library = library };
+	struct mapped_file *file = file_at(f, path);
+
+	assert_true(runtime_tables_add(f->tables, file, &found) >= 0);
+	mapped_file_unref(file);
+}
+
+static bool look_up_library(const struct fixture *f, uint64_t library, uint64_t *ret_text)
+{
+	return bpf_map_lookup_elem(f->libraries_fd, &library, ret_text) == 0;
+}
+
+/* Looked for by its key; which file that is a sample has told, of an address in it. */
+static void test_library(void **state)
+{
+	struct fixture *f = fixture_of(state);
+	_cleanup_process_ struct process p =
+		PROCESS(f, { 0x10000, "/bin/x" }, { 0x20000, NULL }, { 0x30000000, "/lib/py" });
+	struct process unread = { .pid = PID };
+	struct wire_runtime found = { 0 };
+	uint64_t text = 0;
+
+	assert_false(look_up_library(f, 0, &text));
+	add_library(f, "/lib/py", 77);
+	assert_true(look_up_library(f, 77, &text));
+	assert_int_equal(text, LINKED);
+	/* There is one. */
+	assert_true(look_up_library(f, 0, &text));
+	runtime_tables_publish_library(f->tables, &p, 0x10100, IMAGE);
+	runtime_tables_publish_library(f->tables, &p, 0x20100, IMAGE);
+	runtime_tables_publish_library(f->tables, &p, 0x99999999, IMAGE);
+	runtime_tables_publish_library(f->tables, &p, 0x30000100, 0);
+	runtime_tables_publish_library(f->tables, &unread, 0x30000100, IMAGE);
+	assert_false(look_up_image(f, IMAGE, &found));
+	runtime_tables_publish_library(f->tables, &p, 0x30000100, IMAGE);
+	assert_true(look_up_image(f, IMAGE, &found));
+	assert_int_equal(found.base, LINKED);
+}
+
+/* The key goes with the last file that has it. */
+static void test_library_of_several_files(void **state)
+{
+	struct fixture *f = fixture_of(state);
+	uint64_t text;
+	char path[16];
+
+	add_library(f, "/a/lib", 77);
+	add_library(f, "/b/lib", 77);
+	for (unsigned int i = 0; i < RUNTIME_TABLES_MAX_FILES; i++) {
+		assert_true(look_up_library(f, 77, &text));
+		(void)snprintf(path, sizeof(path), "/%u", i);
+		add_library(f, path, 1000 + i);
+	}
+	assert_false(look_up_library(f, 77, &text));
+	assert_true(look_up_library(f, 1000, &text));
+}
+
 /* A number that is known is not written again: it comes with each cold sample. */
 static void test_image_again(void **state)
 {
@@ -430,6 +497,8 @@ int main(void)
 		FIXTURE_TEST(test_image),
 		FIXTURE_TEST(test_image_of_a_file),
 		FIXTURE_TEST(test_image_of_the_executable_alone),
+		FIXTURE_TEST(test_library),
+		FIXTURE_TEST(test_library_of_several_files),
 		FIXTURE_TEST(test_image_again),
 		FIXTURE_TEST(test_oldest_image_gives_way),
 	};
