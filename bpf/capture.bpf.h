@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What every program of an event ends in.
+ * The common end of every event's program: the process, its stack, the record.
  *
  *	event → counted → wanted? → kernel stack → user registers → walk → record → ring
  *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What an idle task was interrupted in.
+ * Whether the idle task was interrupted while it served a softirq.
  *
  * A CPU without a task to run still serves interrupts: most of their work (packets, block requests, timers, RCU) is done in softirqs, on
  * behalf of the idle task, with interrupts on. A tick that hits them has hit work. Handlers themselves run with interrupts off, so no tick

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Where a stack goes on that sp does not lie on.
+ * The further stack of a thread whose sp lies on another one.
  *
  * A handler on an alternate stack has interrupted code on another one, and Go's runtime calls C and itself on the stack of the thread (g0),
  * C calls Go on that of a goroutine. What is copied for the agent has to hold both. Found here is a guess that costs nothing when it is wrong:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * How often an event is looked at.
+ * A limit of samples a second for each source of events. The values of hits beyond it are added to the next sample.
  *
  * A tracepoint may be hit a million times a second, and each sample costs microseconds and room in the ring. Up to a limit each hit is a
  * sample. Beyond it only some are, at random distances so that no pattern of the program is in step with them, and what the others were worth

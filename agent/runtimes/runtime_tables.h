@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the kernel half knows of runtimes: which files hold one, which processes have mapped such a file, and which executables are such files, for
+ * The kernel half's tables of runtimes: which files hold one, which processes have mapped such a file, and which executables are such files, for
  * processes that end before they are looked at.
  *
  * Loop thread only.

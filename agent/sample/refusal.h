@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Why this machine will not let us sample: from facts to one line that names what is missing and what to do. Pure but for the reader. */
+/* Why sampling is not possible on this machine: from facts to one line that names what is missing and what to do. Pure but for the reader. */
 #ifndef XAGENT_AGENT_SAMPLE_REFUSAL_H
 #define XAGENT_AGENT_SAMPLE_REFUSAL_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A source of events: one of bpf/events.h, from its program to what it has missed. The sampler asks each for the same things and knows
+ * A source of events, one for each line of bpf/events.h: attaches its program, counts what it has missed. The sampler calls the same functions of each and knows
  * nothing else of them; agent/sample/sources.c has the list.
  *
  *	new → (programs are loaded) → attach → set_rate, sync_cpus, n_missed → detach → free

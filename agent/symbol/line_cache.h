@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is known so far of files, lines and inlined functions of one file's addresses. Made once, kept, also that there is nothing. */
+/* Files, lines and inlined functions of one file's addresses, as far as they were asked for; that an address has none is kept, too. */
 #ifndef XAGENT_AGENT_SYMBOL_LINE_CACHE_H
 #define XAGENT_AGENT_SYMBOL_LINE_CACHE_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is known so far of one file's addresses: pieces of text, each with a name, or with the knowledge that there is none.
+ * Names of one file's addresses, as far as they were asked for: ranges of text, each with a name or with the fact that it has none.
  *
  * Ascending and without overlaps, so one binary search answers. Names are handed out and stay where they are until they are dropped.
  */

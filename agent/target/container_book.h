@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What container runtimes have written down about their containers, for hosts where nobody asks their APIs.
+ * Facts about containers from files that container runtimes write, for hosts where no API is asked.
  *
  * Files are read when a container is first asked for, and looked at again from time to time: a container may be renamed, or be there a
  * moment before its files are.

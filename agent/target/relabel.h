@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Relabel rules: what becomes of the labels of a target, and whether it stays.
+ * Relabel rules: they change the labels of a target, or drop it.
  *
  * Rules run in order, each over what the ones before have left. The values of source_labels (of one that is absent: nothing), with
  * the separator between, are the source.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What rules have made of targets, remembered: of ten thousand targets a few dozen are others than the last time.
+ * Results of rules by target: of ten thousand targets a few dozen are others than the last time.
  *
  * A memo belongs to one set of rules. Each time all targets go by, those that did not come are forgotten. Equal targets have one result,
  * which is the same object each time. Loop thread.

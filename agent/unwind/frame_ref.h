@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A frame of a stack, before it has names: of what kind it is, and what its kind knows it by. One word, so that stacks are compared and hashed as
+ * A frame of a stack, before it has names: its kind, and what identifies it within its kind. One word, so that stacks are compared and hashed as
  * they lie.
  *
  *	kind	lives	value

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The rules of one mapped file, looked up one by one in the file: what the cold path lives on. Takes microseconds a look-up and a few
+ * The rules of one mapped file, looked up one by one in the file: used by walks that are finished in the agent. Takes microseconds a look-up and a few
  * kilobytes a file.
  */
 #ifndef XAGENT_AGENT_UNWIND_OBJECT_RULES_H

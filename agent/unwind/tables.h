@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the kernel half knows of processes: for each sampled one the array of its executable mappings.
+ * The kernel half's table of processes: for each sampled one the array of its executable mappings.
  *
  * The arrays lie in the arena and are written by plain stores; one map update of the `processes` entry publishes them. Processes with the
  * same struct mappings (forks) share one array. Each publication has a number of its own, its generation, by which a sample tells what it

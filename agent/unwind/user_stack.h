@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From what the kernel half sent to the user stack of a sample: frames that do not depend on the process, but for those in memory without a
+ * From a record of the kernel half to the user stack of a sample: frames that do not depend on the process, but for those in memory without a
  * file (MEMORY with the pc, agent/unwind/frame_ref.h), and why the stack ends.
  *
  *	warm	frames are (object, offset) already. Where the process has changed its mappings since they were published, each frame is

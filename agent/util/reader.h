@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Threads that may be lost: what may never return is done by one of them, and whoever asked waits for a while only.
+ * Calls that may never return, made by threads that may be given up. The caller waits for a limited time only.
  *
  * A file system can keep a system call for ever: FUSE by malice, NFS when its server is gone. What touches such files is kept with it: path
  * walks, open(2), fstat(2), read(2), close(2); page faults on a mapping, and so /proc/PID/mem; and as a fault may hold the process's
