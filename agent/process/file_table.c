@@ -239,6 +239,7 @@ void mapped_file_take_fd(struct mapped_file *f, int fd)
 	assert(f->fd < 0 && f->n_refs > 0);
 	f->fd = fd;
 	f->open_error = 0;
+	f->checked_ns = clock_mono_ns();
 	if (foreign_stat(fd, &st) == 0) {
 		f->opened_size = (uint64_t)st.st_size;
 		f->opened_mtime_ns = mtime_ns(&st);
@@ -273,13 +274,26 @@ static bool file_matches(const struct mapped_file *f, const struct file_facts *f
 	return f->key.dev == facts->key.dev && f->key.inode == facts->key.inode;
 }
 
-static bool file_is_outdated(const struct mapped_file *f, const struct file_facts *facts)
+/* Events come in rounds: one look at a file does for all that it was mapped by before, whatever is written to it since. */
+static bool file_is_rewritten_since(struct mapped_file *f, uint64_t mapped_ns)
+{
+	uint64_t now_ns = clock_mono_ns();
+
+	if (f->fd < 0 || (mapped_ns && mapped_ns <= f->checked_ns))
+		return false;
+	if (mapped_file_is_rewritten(f))
+		return true;
+	f->checked_ns = now_ns;
+	return false;
+}
+
+static bool file_is_outdated(struct mapped_file *f, const struct file_facts *facts)
 {
 	bool other_generation =
 		f->generation && facts->generation && f->generation != facts->generation;
 
 	/* Samples of the old content may still be waiting for their names: they keep the old file. */
-	return other_generation || mapped_file_is_rewritten(f);
+	return other_generation || file_is_rewritten_since(f, facts->mapped_ns);
 }
 
 static struct mapped_file *table_find(struct file_table *t, const struct file_facts *facts)

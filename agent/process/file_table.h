@@ -47,6 +47,8 @@ struct file_facts {
 	struct str path;     /* copied when the file is new, or when it had no path */
 	bool deleted;
 	bool vdso; /* key is not looked at */
+	/* CLOCK_MONOTONIC: when it was mapped so, by an event; 0: it is now. */
+	uint64_t mapped_ns;
 };
 
 /* A new reference to the file, known or made. A remembered open error is forgotten, since another

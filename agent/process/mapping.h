@@ -70,6 +70,8 @@ struct mapped_file {
 	uint64_t opened_size;
 	uint64_t opened_mtime_ns;
 	uint64_t opened_print;
+	/* CLOCK_MONOTONIC: until then its content was known to be what it was when it was opened. */
+	uint64_t checked_ns;
 	bool retired;		  /* its key means another file now */
 	struct file_table *table; /* NULL when the table is gone */
 	struct hash_node node;

@@ -28,7 +28,8 @@ void process_set_mappings(struct process_table *t, struct process *p, struct map
 }
 
 void process_mapping_from(struct process_table *t, const struct maps_entry *e,
-			  uint64_t inode_generation, struct mapping *ret_mapping)
+			  uint64_t inode_generation, uint64_t mapped_ns,
+			  struct mapping *ret_mapping)
 {
 	struct mapping m = {
 		.begin = e->begin, .end = e->end, .file_off = e->file_off, .kind = e->kind
@@ -39,6 +40,7 @@ void process_mapping_from(struct process_table *t, const struct maps_entry *e,
 		.path = e->kind == MAPPING_VDSO ? STR_LIT("[vdso]") : e->path,
 		.deleted = e->deleted,
 		.vdso = e->kind == MAPPING_VDSO,
+		.mapped_ns = mapped_ns,
 	};
 
 	if (m.kind != MAPPING_ANON && file_table_get(t->files, &facts, &m.file) < 0)
@@ -179,7 +181,7 @@ void process_apply_mmap(struct process_table *t, struct process *p, const struct
 		return;
 	if (e.end <= e.begin || !maps_classify(str_from(ev->path ? ev->path : ""), &e))
 		return;
-	process_mapping_from(t, &e, ev->inode_generation, &m);
+	process_mapping_from(t, &e, ev->inode_generation, ev->time_ns, &m);
 	if (m.kind == MAPPING_FILE && p->exe_wanted) {
 		set_exe_file(p, m.file);
 		p->exe_wanted = false;

@@ -41,7 +41,7 @@ struct process_table {
 	struct file_table *files;
 	struct list jit_files; /* all that are held by somebody */
 	size_t n_jit_files;
-	uint64_t trust; /* raised by each distrust */
+	uint64_t trust;	 /* raised by each distrust */
 	uint64_t losses; /* raised by each loss of events */
 };
 
@@ -69,9 +69,10 @@ void process_apply_exec(struct process_table *t, struct process *p, const struct
 void process_apply_mmap(struct process_table *t, struct process *p, const struct process_event *ev);
 /* When /proc/PID is gone: the mappings of an ancestor whose image it still runs. */
 void process_borrow_mappings(struct process_table *t, struct process *p);
-/* Memory whose file finds no place in the file table is as good as anonymous. */
+/* Memory whose file finds no place in the file table is as good as anonymous. mapped_ns as in file_facts. */
 void process_mapping_from(struct process_table *t, const struct maps_entry *e,
-			  uint64_t inode_generation, struct mapping *ret_mapping);
+			  uint64_t inode_generation, uint64_t mapped_ns,
+			  struct mapping *ret_mapping);
 /* Claims what `set` holds where m is now. *claims is made where it is NULL. */
 void process_claim_text(struct text_claims **claims, const struct mappings *set,
 			const struct mapping *m);

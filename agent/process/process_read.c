@@ -33,7 +33,7 @@ static void load_claim(const struct text_guess *guess, const struct maps_entry *
 
 	if (!load->claims && text_claims_new(&load->claims) < 0)
 		return;
-	process_mapping_from(load->t, file, 0, &m);
+	process_mapping_from(load->t, file, 0, 0, &m);
 	claim.file = m.file;
 	if (claim.file)
 		text_claims_add(load->claims, &claim);
@@ -47,7 +47,7 @@ static bool load_entry(const struct maps_entry *e, void *data)
 	text_scan_entry(&load->scan, e);
 	if (!e->executable)
 		return true;
-	process_mapping_from(load->t, e, 0, &m);
+	process_mapping_from(load->t, e, 0, 0, &m);
 	process_claim_text(&load->claims, load->known, &m);
 	load->error = mapping_edit_put(&load->edit, &m);
 	if (load->error < 0)

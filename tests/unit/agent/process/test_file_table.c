@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "agent/process/file_table.h"
+#include "agent/util/clock.h"
 
 static struct file_table *new_table(struct file_table_options o)
 {
@@ -240,6 +241,45 @@ static void test_content_replaced(void **state)
 	mapped_file_unref(next);
 }
 
+static struct mapped_file *get_mapped(struct file_table *t, uint64_t mapped_ns)
+{
+	return get_facts(t, (struct file_facts){ .key = { 8, 1 },
+						 .path = STR_LIT("/bin/x"),
+						 .mapped_ns = mapped_ns });
+}
+
+/* What mapped a file before it was looked at last has the content of then; what does so afterwards, the new one. */
+static void test_one_look_a_round(void **state)
+{
+	_cleanup_(file_table_freep) struct file_table *t =
+		new_table((struct file_table_options){ 0 });
+	char path[] = "/tmp/test_file_table.XXXXXX";
+	_cleanup_close_ int fd = mkstemp(path);
+	uint64_t before_ns = clock_mono_ns();
+
+	(void)state;
+	assert_true(fd >= 0);
+	(void)unlink(path);
+	struct mapped_file *f = get(t, 1);
+	mapped_file_take_fd(f, dup(fd));
+	uint64_t opened_ns = clock_mono_ns();
+	struct mapped_file *same = get(t, 1);
+	assert_ptr_equal(f, same);
+	assert_int_equal(write(fd, "new", 3), 3);
+	const uint64_t earlier[] = { before_ns, opened_ns };
+	for (size_t i = 0; i < 2; i++) {
+		struct mapped_file *of_round = get_mapped(t, earlier[i]);
+
+		assert_ptr_equal(f, of_round);
+		mapped_file_unref(of_round);
+	}
+	struct mapped_file *next = get_mapped(t, clock_mono_ns());
+	assert_int_not_equal(f->id, next->id);
+	mapped_file_unref(next);
+	mapped_file_unref(same);
+	mapped_file_unref(f);
+}
+
 /* Other content of the same size is told by what a file begins with; a new time alone says nothing. */
 static void test_content_of_the_same_size(void **state)
 {
@@ -349,6 +389,7 @@ int main(void)
 		cmocka_unit_test(test_ids_are_reused_last),
 		cmocka_unit_test(test_inode_reuse),
 		cmocka_unit_test(test_content_replaced),
+		cmocka_unit_test(test_one_look_a_round),
 		cmocka_unit_test(test_content_of_the_same_size),
 		cmocka_unit_test(test_vdso_is_one),
 		cmocka_unit_test(test_path_and_error),
