@@ -88,7 +88,7 @@ static void put_identity(struct inspect_world *w, struct process *p, struct buf 
 	int r = process_series_find(w->processes, p, w->telemetry, &series);
 	struct process_text t = {
 		.process = p,
-		.identity = process_identity(w->processes, p),
+		.identity = process_identity_whole(w->processes, p),
 		.series = r < 0 ? NULL : &series,
 		.user = user,
 		.parent_name = parent,

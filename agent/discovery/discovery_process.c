@@ -82,7 +82,7 @@ int discovery_process_set_join(struct discovery_process *d, struct labels *const
 static int make_labels(struct discovery_process *d, struct process_table *processes,
 		       struct process *p, struct labels **ret_labels)
 {
-	const struct process_identity *id = process_identity(processes, p);
+	const struct process_identity *id = process_identity_whole(processes, p);
 
 	if (!process_target_wanted(id)) {
 		*ret_labels = NULL;

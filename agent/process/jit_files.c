@@ -175,9 +175,9 @@ static void map_free(struct reader_call *call)
 static void open_map(const struct proc *proc, const struct process *p, const struct jit_owner *o,
 		     struct jit_files *j)
 {
-	struct reader_subject subject = {
-		.reason = READER_names, .pid = proc->pid, .start = proc->start_ticks
-	};
+	struct reader_subject subject = { .reason = READER_names,
+					  .pid = proc->pid,
+					  .start = proc->start_ticks };
 	struct map_call *c = calloc(1, sizeof(*c));
 
 	if (!c)
@@ -247,7 +247,7 @@ static int find_parent(struct process_table *t, struct process *p, struct proc *
 		       struct jit_owner *ret_owner)
 {
 	struct process *parent = process_parent(t, p);
-	uint32_t uid = process_identity(t, p)->uid;
+	uint32_t uid = process_identity(t, p)->euid;
 	struct jit_owner o;
 
 	if (!parent)

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -61,19 +62,31 @@ static void closedir_p(DIR **dir)
 		(void)closedir(*dir);
 }
 
+/* The kernel says 0 of who is gone, so it is asked first: who can be read afterwards was not gone. */
+static int read_stat_and_owner(int dir_fd, struct buf *b, struct proc_stat *ret_stat,
+			       uint32_t *ret_euid)
+{
+	struct stat st;
+
+	if (fstat(dir_fd, &st) < 0)
+		return -errno;
+	*ret_euid = st.st_uid;
+	return read_stat(dir_fd, b, ret_stat);
+}
+
 /* Opens the task directory when its thread lives; else -ESRCH. */
-static int open_live_task(int tasks_fd, const char *tid)
+static int open_live_task(int tasks_fd, const char *tid, uint32_t *ret_euid)
 {
 	_cleanup_close_ int fd = openat(tasks_fd, tid, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	_cleanup_buf_ struct buf b = BUF_INIT(PROC_STAT_MAX);
 	struct proc_stat stat;
 
-	if (fd < 0 || read_stat(fd, &b, &stat) < 0 || proc_stat_is_dead(&stat))
+	if (fd < 0 || read_stat_and_owner(fd, &b, &stat, ret_euid) < 0 || proc_stat_is_dead(&stat))
 		return -ESRCH;
 	return TAKE_FD(fd);
 }
 
-static int find_live_task(int dir_fd)
+static int find_live_task(int dir_fd, uint32_t *ret_euid)
 {
 	_cleanup_(closedir_p) DIR *tasks = open_directory(dir_fd, "task");
 	int n_tried = 0;
@@ -85,7 +98,7 @@ static int find_live_task(int dir_fd)
 			break;
 		if (entry->d_name[0] == '.')
 			continue;
-		int fd = open_live_task(dirfd(tasks), entry->d_name);
+		int fd = open_live_task(dirfd(tasks), entry->d_name, ret_euid);
 		if (fd >= 0)
 			return fd;
 		n_tried++;
@@ -113,10 +126,10 @@ int proc_open(const char *root, uint32_t pid, struct proc *ret_proc)
 	p.dir_fd = open_pid(root, pid);
 	if (p.dir_fd < 0)
 		return p.dir_fd;
-	int r = read_stat(p.dir_fd, &b, &stat);
+	int r = read_stat_and_owner(p.dir_fd, &b, &stat, &p.euid);
 	if (r < 0)
 		return r;
-	p.live_fd = proc_stat_is_dead(&stat) ? find_live_task(p.dir_fd) : p.dir_fd;
+	p.live_fd = proc_stat_is_dead(&stat) ? find_live_task(p.dir_fd, &p.euid) : p.dir_fd;
 	if (p.live_fd < 0)
 		return p.live_fd;
 	p.pid = pid;

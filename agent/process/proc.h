@@ -43,6 +43,7 @@ struct proc {
 	int live_fd; /* the same, or /proc/PID/task/TID of a thread that lives */
 	uint32_t pid;
 	uint32_t parent_pid;
+	uint32_t euid; /* whose the directory is: as whom it makes files */
 	uint64_t start_ticks;
 	uint64_t start_ns; /* CLOCK_MONOTONIC */
 	bool kernel_thread;

@@ -27,15 +27,17 @@
 /* Who a process is, as far as /proc, its exec event and its parent tell. Strings are never NULL (""
  * when unknown), valid UTF-8. */
 struct process_identity {
-	char *exe;     /* path of the executable as the process sees it, without " (deleted)" */
-	char *comm;    /* of the leader */
-	char *cmdline; /* arguments joined by blanks */
-	char *script;  /* what an interpreter runs: "app.py" */
-	char *cwd;
+	char *exe;	   /* path of the executable as the process sees it, without " (deleted)" */
+	char *comm;	   /* of the leader */
+	char *cmdline;	   /* arguments joined by blanks */
+	char *script;	   /* what an interpreter runs: "app.py" */
+	char *cwd;	   /* process_identity_whole() only */
 	char *cgroup_path; /* of the line that tells most; v1: all lines' paths joined by '|' */
 	struct environ_facts env;   /* of what its environment said when it began */
 	struct cgroup_facts cgroup; /* container id, systemd unit … */
-	uint32_t uid;
+	uint32_t uid;		    /* real; process_identity_whole() only */
+	uint32_t euid;		    /* as whom it makes files */
+	bool whole;		    /* cwd and uid were asked for */
 	bool kernel_thread;
 	bool complete; /* everything was read from /proc while the process lived */
 };
@@ -108,7 +110,7 @@ struct process {
 	bool fork_seen;
 	bool exe_wanted; /* the next file that is mapped is its executable */
 	bool exec_missed; /* events were lost since the last exec that was seen: there may have been another one */
-	bool maps_tried;    /* its maps were read, or that failed; not tried again but for doubt or distrust */
+	bool maps_tried; /* its maps were read, or that failed; not tried again but for doubt or distrust */
 	char comm_hint[64]; /* of its exec event, or of its sample */
 };
 
@@ -166,6 +168,8 @@ struct process *process_table_get(struct process_table *t, uint32_t pid, const c
 
 /* Loads identity on first use (after each exec again) and returns it. Never NULL. */
 const struct process_identity *process_identity(struct process_table *t, struct process *p);
+/* … with cwd and uid, which cost more than they are needed: from the first call on they are read of each process. */
+const struct process_identity *process_identity_whole(struct process_table *t, struct process *p);
 
 /*
  * The control group that a sample of p was taken in. When it was moved since the last one, or its identity was loaded where its control

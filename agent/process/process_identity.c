@@ -169,6 +169,14 @@ static bool read_uid(const struct proc *proc, uint32_t *ret_uid)
 	       proc_status_uid((struct str){ buf_str(&b), b.len }, ret_uid) == 0;
 }
 
+/* What only a whole identity has. */
+static bool read_owner(const struct proc *proc, struct process_identity *id)
+{
+	id->whole = true;
+	(void)read_link(proc, "cwd", &id->cwd);
+	return read_uid(proc, &id->uid);
+}
+
 /* True when the process lived through all of it. */
 static bool load_from_proc(const struct process_table *t, struct process *p,
 			   const struct proc *proc, struct process_identity *id,
@@ -176,14 +184,14 @@ static bool load_from_proc(const struct process_table *t, struct process *p,
 {
 	id->kernel_thread = proc->kernel_thread;
 	text_set(&id->comm, str_from(proc->comm));
+	id->euid = proc->euid;
 	bool have_exe = read_link(proc, "exe", &id->exe) || proc->kernel_thread;
-	(void)read_link(proc, "cwd", &id->cwd);
+	bool is_whole = !t->whole_identities || read_owner(proc, id);
 	bool is_passing = process_is_passing(read_arguments(t, proc, id));
 	if (is_passing)
 		put_off(p);
-	bool have_uid = read_uid(proc, &id->uid);
 	*ret_have_cgroup = read_cgroup(t, p, proc, id);
-	return have_exe && have_uid && *ret_have_cgroup && !is_passing;
+	return have_exe && is_whole && *ret_have_cgroup && !is_passing;
 }
 
 bool process_exe_changed(const struct process *p, const struct proc *proc)
@@ -198,13 +206,20 @@ bool process_exe_changed(const struct process *p, const struct proc *proc)
 	return changed;
 }
 
+static void inherit_owner(struct process_identity *id, const struct process_identity *parent)
+{
+	id->whole = parent->whole;
+	id->uid = parent->uid;
+	text_fill(&id->cwd, parent->cwd);
+}
+
 static void inherit_place(struct process_identity *id, const struct process_identity *parent)
 {
 	if (!id->cgroup_path[0])
 		id->cgroup = parent->cgroup;
-	id->uid = parent->uid;
+	id->euid = parent->euid;
 	text_fill(&id->cgroup_path, parent->cgroup_path);
-	text_fill(&id->cwd, parent->cwd);
+	inherit_owner(id, parent);
 }
 
 static void inherit_image(struct process_identity *id, const struct process_identity *parent)
@@ -218,7 +233,7 @@ static void inherit_image(struct process_identity *id, const struct process_iden
 #undef ENVIRON_FILL
 }
 
-static void load(struct process_table *t, struct process *p, int depth);
+static void load_more(struct process_table *t, struct process *p, int depth);
 
 static void load_from_parent(struct process_table *t, struct process *p, bool have_cgroup,
 			     int depth)
@@ -227,8 +242,7 @@ static void load_from_parent(struct process_table *t, struct process *p, bool ha
 
 	if (!parent)
 		return;
-	if (!parent->identity_loaded)
-		load(t, parent, depth + 1);
+	load_more(t, parent, depth + 1);
 	if (!have_cgroup)
 		inherit_place(&p->identity, &parent->identity);
 	if (!p->exec_ns && parent->exec_ns <= p->start_ns)
@@ -290,6 +304,31 @@ static void load(struct process_table *t, struct process *p, int depth)
 	text_fill(&id->comm, p->comm_hint);
 }
 
+/* What nobody wanted when the rest was loaded. */
+static void load_owner(struct process_table *t, struct process *p, int depth)
+{
+	_cleanup_proc_ struct proc proc = PROC_NONE;
+	struct process *parent;
+
+	p->identity.whole = true;
+	if (!p->exited && proc_open(t->proc_root, p->pid, &proc) == 0 &&
+	    process_confirm(p, &proc) && read_owner(&proc, &p->identity))
+		return;
+	parent = depth < PROCESS_MAX_ANCESTORS ? process_parent(t, p) : NULL;
+	if (!parent)
+		return;
+	load_more(t, parent, depth + 1);
+	inherit_owner(&p->identity, &parent->identity);
+}
+
+static void load_more(struct process_table *t, struct process *p, int depth)
+{
+	if (!p->identity_loaded)
+		load(t, p, depth);
+	if (t->whole_identities && !p->identity.whole)
+		load_owner(t, p, depth);
+}
+
 bool process_refresh_place(struct process_table *t, struct process *p)
 {
 	_cleanup_proc_ struct proc proc = PROC_NONE;
@@ -331,7 +370,12 @@ void process_retry_identity(struct process_table *t, struct process *p)
 const struct process_identity *process_identity(struct process_table *t, struct process *p)
 {
 	process_touch(t, p);
-	if (!p->identity_loaded)
-		load(t, p, 0);
+	load_more(t, p, 0);
 	return &p->identity;
+}
+
+const struct process_identity *process_identity_whole(struct process_table *t, struct process *p)
+{
+	t->whole_identities = true;
+	return process_identity(t, p);
 }

@@ -31,7 +31,8 @@
 struct process_table {
 	char *proc_root; /* owned */
 	size_t max_processes;
-	bool no_mappings; /* nobody asks for them */
+	bool no_mappings;      /* nobody asks for them */
+	bool whole_identities; /* somebody has asked for one */
 	struct telemetry *telemetry;
 	struct cgroup_tree *cgroups; /* borrowed; NULL: none */
 	bool cgroups_shown;	     /* in the initial cgroup namespace no path is hidden */

@@ -27,6 +27,11 @@ const struct process_identity *process_identity(struct process_table *t, struct 
 	return &p->identity;
 }
 
+const struct process_identity *process_identity_whole(struct process_table *t, struct process *p)
+{
+	return process_identity(t, p);
+}
+
 int process_list_pids(const struct process_table *t, uint32_t **ret_pids, size_t *ret_n)
 {
 	uint32_t *pids = malloc(sizeof(pids[0]));

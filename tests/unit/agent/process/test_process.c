@@ -179,7 +179,7 @@ static void test_identity_from_proc(void **state)
 	proc_tree_write(&f->tree, 10, "cmdline", "app\0--port\00080\0\0\0", 17);
 	proc_tree_link(&f->tree, 10, "exe", "/usr/bin/app (deleted)");
 	struct process *p = process_table_get(f->table, 10, NULL);
-	const struct process_identity *id = process_identity(f->table, p);
+	const struct process_identity *id = process_identity_whole(f->table, p);
 	assert_string_equal(id->exe, "/usr/bin/app");
 	assert_string_equal(id->comm, "app");
 	assert_string_equal(id->cmdline, "app --port 80");
@@ -189,6 +189,47 @@ static void test_identity_from_proc(void **state)
 	assert_int_equal(id->uid, 1000);
 	assert_false(id->kernel_thread);
 	assert_true(id->complete);
+}
+
+/* Where and as whom it runs is read when somebody wants it, also then of whom it was not read of before. */
+static void test_owner_is_read_when_wanted(void **state)
+{
+	struct fixture *f = *state;
+
+	add_app(f, 9, 1);
+	add_app(f, 10, 9);
+	struct process *p = process_table_get(f->table, 10, NULL);
+	const struct process_identity *id = process_identity(f->table, p);
+	assert_true(id->complete);
+	assert_string_equal(id->cwd, "");
+	assert_int_equal(id->uid, 0);
+	assert_int_equal(id->euid, geteuid());
+	(void)process_identity_whole(f->table, p);
+	assert_string_equal(id->cwd, "/srv");
+	assert_int_equal(id->uid, 1000);
+	ev_fork(f, 11, 9);
+	p = process_table_find(f->table, 11);
+	assert_int_equal(process_identity(f->table, p)->uid, 1000);
+	assert_string_equal(p->identity.cwd, "/srv");
+}
+
+/* … of a child that is gone by then its parent's. */
+static void test_owner_of_who_is_gone(void **state)
+{
+	struct fixture *f = *state;
+
+	add_app(f, 9, 1);
+	(void)process_identity(f->table, process_table_get(f->table, 9, NULL));
+	ev_fork(f, 10, 9);
+	struct process *p = process_table_find(f->table, 10);
+	assert_int_equal(process_identity(f->table, p)->uid, 0);
+	assert_int_equal(process_identity_whole(f->table, p)->uid, 1000);
+	assert_string_equal(p->identity.cwd, "/srv");
+	/* One of whom nobody knows the parent is not asked again. */
+	ev_fork(f, 12, 13);
+	p = process_table_find(f->table, 12);
+	assert_string_equal(process_identity_whole(f->table, p)->cwd, "");
+	assert_true(p->identity.whole);
 }
 
 #define ENVIRONMENT "PASSWORD=x\0OTEL_SERVICE_NAME=shop\0NOMAD_TASK_NAME=web\0"
@@ -444,7 +485,7 @@ static void test_fork_shares_mappings(void **state)
 	assert_int_equal(parent->mappings->n, 3);
 	assert_int_equal(child->generation, 2);
 	/* No exec: the identity is the parent's when the child is gone. */
-	const struct process_identity *id = process_identity(f->table, child);
+	const struct process_identity *id = process_identity_whole(f->table, child);
 	assert_string_equal(id->exe, "/usr/bin/app");
 	assert_string_equal(id->comm, "app");
 	assert_string_equal(id->cgroup.container_id, ID_A);
@@ -467,7 +508,7 @@ static void test_exec_starts_anew(void **state)
 	ev_mmap(f, 10, 0x400000, 21, "/bin/ls");
 	ev_mmap(f, 10, 0x500000, 22, "/lib/ld.so");
 	/* Executable and name by events, the place by the parent. */
-	const struct process_identity *id = process_identity(f->table, p);
+	const struct process_identity *id = process_identity_whole(f->table, p);
 	assert_string_equal(id->exe, "/bin/ls");
 	assert_string_equal(id->comm, "ls");
 	assert_string_equal(id->cmdline, "");
@@ -702,7 +743,7 @@ static void test_events_older_than_the_read(void **state)
 	assert_string_equal(mappings_find(p->mappings, 0x400000)->file->path, "/gone/already");
 	/* Nor who it is now: /proc shows what it has become since. Where it runs, and as whom, stays over an exec. */
 	assert_int_equal(p->exec_count, 1);
-	assert_string_equal(process_identity(f->table, p)->exe, "/gone/already");
+	assert_string_equal(process_identity_whole(f->table, p)->exe, "/gone/already");
 	assert_string_equal(p->identity.comm, "app");
 	assert_string_equal(p->identity.cmdline, "");
 	assert_string_equal(p->identity.cgroup.container_id, ID_A);
@@ -859,8 +900,8 @@ static void test_losses_that_do_not_end(void **state)
 	assert_int_equal(p->generation, 2);
 	assert_true(p->reread_after_ns >= p->proc_read_ns + PROCESS_REREAD_NS);
 	for (uint32_t i = 0; i < 4; i++) {
-		write_maps(f, i % 2 ? "1000-2000 r-xp 0 8:1 31 /bin/a\n" :
-				      "1000-2000 r-xp 0 8:1 32 /bin/b\n");
+		write_maps(f, i % 2 ? "1000-2000 r-xp 0 8:1 31 /bin/a\n"
+				    : "1000-2000 r-xp 0 8:1 32 /bin/b\n");
 		apply(f, (struct process_event){ .kind = PROCESS_EVENT_LOST, .lost = 1 });
 		p->reread_after_ns = UINT64_MAX;
 		assert_ptr_equal(process_table_get(f->table, 10, NULL), p);
@@ -1115,6 +1156,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_get_reads_proc),
 		TEST(test_identity_from_proc),
+		TEST(test_owner_is_read_when_wanted),
+		TEST(test_owner_of_who_is_gone),
 		TEST(test_script_and_environment),
 		TEST(test_script_and_environment_are_the_image_s),
 		TEST(test_script_behind_long_arguments),
