@@ -39,7 +39,7 @@ static uint64_t ticks_to_mono_ns(uint64_t ticks)
 
 static int read_stat(int dir_fd, struct buf *b, struct proc_stat *ret_stat)
 {
-	int r = file_read(dir_fd, "stat", b);
+	int r = file_read_piece(dir_fd, "stat", b);
 
 	if (r < 0)
 		return r;
@@ -154,7 +154,7 @@ void proc_close(struct proc *p)
 
 int proc_read_file(const struct proc *p, const char *name, struct buf *b)
 {
-	int r = file_read(p->live_fd, name, b);
+	int r = file_read_piece(p->live_fd, name, b);
 
 	return r == -ENOBUFS ? 0 : r;
 }

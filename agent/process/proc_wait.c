@@ -23,6 +23,7 @@
 struct files_call {
 	struct reader_call call;
 	int dir_fd; /* owned */
+	int (*read)(int dirfd, const char *path, struct buf *b);
 	const char *names[FILES_MAX];
 	struct buf texts[FILES_MAX];
 	int results[FILES_MAX];
@@ -33,7 +34,7 @@ static void files_run(struct reader_call *call)
 	struct files_call *c = CONTAINER_OF(call, struct files_call, call);
 
 	for (size_t i = 0; i < FILES_MAX && c->names[i]; i++)
-		c->results[i] = file_read(c->dir_fd, c->names[i], &c->texts[i]);
+		c->results[i] = c->read(c->dir_fd, c->names[i], &c->texts[i]);
 }
 
 /* An environment holds secrets. It is the one that is reserved in one piece. */
@@ -128,6 +129,7 @@ int proc_read_maps(const struct proc *p, maps_fn fn, void *data)
 
 	if (r < 0)
 		return r;
+	c->read = file_read;
 	c->names[0] = "maps";
 	c->texts[0] = BUF_INIT(PROC_MAPS_MAX);
 	r = files_read(&c, p, READER_maps);
@@ -156,6 +158,7 @@ int proc_read_arguments(const struct proc *p, struct buf *ret_arguments, struct 
 
 	if (r < 0)
 		return r;
+	c->read = file_read_piece;
 	c->names[0] = "cmdline";
 	c->texts[0] = BUF_INIT(ret_arguments->max_bytes);
 	if (ret_environ) {

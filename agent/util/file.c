@@ -8,15 +8,38 @@
 #include <unistd.h>
 
 #include "agent/util/cleanup.h"
+#include "agent/util/macro.h"
 #include "agent/util/str.h"
 
 #define FILE_READ_CHUNK 4096
 
+/* What is asked for next; 0: there is no room. */
+static size_t wanted(const struct buf *b)
+{
+	return MIN_OF(b->max_bytes - b->len, (size_t)FILE_READ_CHUNK);
+}
+
+static ssize_t read_chunk(int fd, struct buf *b, size_t want)
+{
+	int r = buf_reserve(b, want);
+	ssize_t n;
+
+	if (r < 0)
+		return r;
+	do {
+		n = read(fd, b->data + b->len, want);
+	} while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return -errno;
+	b->len += (size_t)n;
+	b->data[b->len] = '\0';
+	return n;
+}
+
 int file_read_fd(int fd, struct buf *b)
 {
 	for (;;) {
-		size_t room = b->max_bytes - b->len;
-		size_t want = room < FILE_READ_CHUNK ? room : FILE_READ_CHUNK;
+		size_t want = wanted(b);
 		char probe;
 
 		if (want == 0) {
@@ -24,19 +47,27 @@ int file_read_fd(int fd, struct buf *b)
 
 			return more < 0 ? -errno : more == 0 ? 0 : -ENOBUFS;
 		}
-		int r = buf_reserve(b, want);
-		if (r < 0)
-			return r;
-		ssize_t n = read(fd, b->data + b->len, want);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		if (n == 0)
-			return 0;
-		b->len += (size_t)n;
-		b->data[b->len] = '\0';
+		ssize_t n = read_chunk(fd, b, want);
+		if (n <= 0)
+			return (int)n;
 	}
+}
+
+int file_read_piece(int dirfd, const char *path, struct buf *b)
+{
+	_cleanup_close_ int fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	size_t want;
+	ssize_t n;
+
+	if (fd < 0)
+		return -errno;
+	do {
+		want = wanted(b);
+		n = want == 0 ? -ENOBUFS : read_chunk(fd, b, want);
+		if (n < 0)
+			return (int)n;
+	} while ((size_t)n == want);
+	return 0;
 }
 
 int file_read(int dirfd, const char *path, struct buf *b)

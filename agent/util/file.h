@@ -12,6 +12,10 @@
  * refuses everything that is not a regular file or a /proc-like file with -EINVAL. 0 or -errno. */
 int file_read(int dirfd, const char *path, struct buf *b);
 
+/* The same of a file of /proc that the kernel hands out in one piece (stat, status, cgroup, cmdline, environ; not maps): less than was asked
+ * for is its end. -ENOBUFS also when it just fits. */
+int file_read_piece(int dirfd, const char *path, struct buf *b);
+
 /* Reads from the current offset of an open descriptor to its end. */
 int file_read_fd(int fd, struct buf *b);
 

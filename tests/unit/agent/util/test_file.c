@@ -200,6 +200,29 @@ static void test_read_u64(void **state)
 	assert_int_equal(file_read_u64(path, &value), -ENOENT);
 }
 
+static void test_a_piece(void **state)
+{
+	static const size_t sizes[] = { 0, 1, 4095, 4096, 4097, 9000 };
+	const struct dir *d = *state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
+		_cleanup_buf_ struct buf b = BUF_INIT(10000);
+		_cleanup_buf_ struct buf small = BUF_INIT(4096);
+
+		make_file(d, sizes[i]);
+		assert_int_equal(file_read_piece(d->fd, "f", &b), 0);
+		assert_int_equal(b.len, sizes[i]);
+		for (size_t k = 0; k < b.len; k++)
+			assert_int_equal(b.data[k], 'a' + k % 26);
+		assert_int_equal(file_read_piece(d->fd, "f", &small),
+				 sizes[i] < 4096 ? 0 : -ENOBUFS);
+		assert_int_equal(small.len, sizes[i] < 4096 ? sizes[i] : 4096);
+	}
+	_cleanup_buf_ struct buf b = BUF_INIT(100);
+	assert_int_equal(file_read_piece(d->fd, "none", &b), -ENOENT);
+	assert_int_equal(file_read_piece(AT_FDCWD, d->path, &b), -EISDIR);
+}
+
 #define DIR_TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
@@ -212,6 +235,7 @@ int main(void)
 		DIR_TEST(test_what_is_no_file),
 		cmocka_unit_test(test_proc),
 		DIR_TEST(test_read_fd_goes_on_from_where_it_is),
+		DIR_TEST(test_a_piece),
 		cmocka_unit_test(test_write_fails),
 		DIR_TEST(test_read_u64),
 	};
