@@ -27,6 +27,8 @@
 #include "agent/util/str.h"
 
 #define CGROUP_ROOT_INODE 1
+/* Somebody may mount a hierarchy of version 1 beside, which says more. */
+#define CGROUP_AGREED_NS (10 * NS_PER_S)
 /* enum fid_type of include/linux/exportfs.h, which is not for user space. */
 #define FILEID_KERNFS 0xfe
 /* A host has some thirty lines; one with 1,000 containers some 10,000 of 200 bytes. */
@@ -227,4 +229,14 @@ int cgroup_tree_path(struct cgroup_tree *t, uint64_t cgroup_id, struct buf *out)
 	if (t->by_handle)
 		return path_by_handle(t, cgroup_id, out);
 	return cgroup_walk_path(&t->walk, t->mount_fd, cgroup_id, clock_mono_ns(), out);
+}
+
+void cgroup_tree_agree(struct cgroup_tree *t, uint64_t cgroup_id)
+{
+	cgroup_walk_agree(&t->walk, cgroup_id, clock_mono_ns() + CGROUP_AGREED_NS);
+}
+
+bool cgroup_tree_is_agreed(const struct cgroup_tree *t, uint64_t cgroup_id)
+{
+	return clock_mono_ns() < cgroup_walk_agreed_until(&t->walk, cgroup_id);
 }

@@ -8,6 +8,7 @@
 #ifndef XAGENT_AGENT_PROCESS_CGROUP_TREE_H
 #define XAGENT_AGENT_PROCESS_CGROUP_TREE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "agent/util/buf.h"
@@ -24,5 +25,9 @@ DEFINE_CLEANUP(struct cgroup_tree *, cgroup_tree_free);
 /* Appends the path below the mount, "/" for its root. 0, also when it is gone and was found before; -ENOENT: it is gone, or not below this
  * mount; -errno. */
 int cgroup_tree_path(struct cgroup_tree *t, uint64_t cgroup_id, struct buf *out);
+
+/* A process in it said the same of itself, and nothing else: for a while others need not be asked where it is. */
+void cgroup_tree_agree(struct cgroup_tree *t, uint64_t cgroup_id);
+bool cgroup_tree_is_agreed(const struct cgroup_tree *t, uint64_t cgroup_id);
 
 #endif

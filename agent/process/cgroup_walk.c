@@ -22,6 +22,7 @@
 struct walk_entry {
 	struct hash_node node;
 	uint64_t inode;
+	uint64_t agreed_until_ns;
 	char path[];
 };
 
@@ -54,10 +55,10 @@ void cgroup_walk_fini(struct cgroup_walk *w)
 	hash_fini(&w->by_id);
 }
 
-static const struct walk_entry *find(const struct cgroup_walk *w, uint64_t inode)
+static struct walk_entry *find(const struct cgroup_walk *w, uint64_t inode)
 {
 	HASH_FOREACH_MATCH (&w->by_id, hash_u64(inode), node) {
-		const struct walk_entry *e = CONTAINER_OF(node, struct walk_entry, node);
+		struct walk_entry *e = CONTAINER_OF(node, struct walk_entry, node);
 
 		if (e->inode == inode)
 			return e;
@@ -79,6 +80,7 @@ static void add(struct cgroup_walk *w, uint64_t inode, const char *path, size_t 
 	if (!e)
 		return;
 	e->inode = inode;
+	e->agreed_until_ns = 0;
 	memcpy(e->path, path, n);
 	e->path[n] = '\0';
 	if (hash_insert(&w->by_id, &e->node, hash_u64(inode)) < 0)
@@ -171,6 +173,21 @@ static int append(const struct walk_entry *e, struct buf *out)
 int cgroup_walk_known(const struct cgroup_walk *w, uint64_t inode, struct buf *out)
 {
 	return append(find(w, inode), out);
+}
+
+void cgroup_walk_agree(struct cgroup_walk *w, uint64_t inode, uint64_t until_ns)
+{
+	struct walk_entry *e = find(w, inode);
+
+	if (e)
+		e->agreed_until_ns = until_ns;
+}
+
+uint64_t cgroup_walk_agreed_until(const struct cgroup_walk *w, uint64_t inode)
+{
+	const struct walk_entry *e = find(w, inode);
+
+	return e ? e->agreed_until_ns : 0;
 }
 
 int cgroup_walk_path(struct cgroup_walk *w, int root_fd, uint64_t inode, uint64_t now_ns,

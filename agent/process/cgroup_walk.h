@@ -40,4 +40,8 @@ int cgroup_walk_path(struct cgroup_walk *w, int root_fd, uint64_t inode, uint64_
 int cgroup_walk_known(const struct cgroup_walk *w, uint64_t inode, struct buf *out);
 void cgroup_walk_remember(struct cgroup_walk *w, uint64_t inode, const char *path);
 
+/* Until when somebody else's word need not be asked for what is known, CLOCK_MONOTONIC; 0: not known, or not said. */
+void cgroup_walk_agree(struct cgroup_walk *w, uint64_t inode, uint64_t until_ns);
+uint64_t cgroup_walk_agreed_until(const struct cgroup_walk *w, uint64_t inode);
+
 #endif

@@ -85,6 +85,7 @@ struct process {
 	/* Moves to another control group in the second that began then. */
 	uint64_t moved_since_ns;
 	unsigned int n_moves;
+	uint64_t leader_told_ns; /* when a sample of its leader told cgroup_id; 0: it was another thread's */
 	/* Owned reference; NULL when it was never in the table, or is not needed any more. */
 	struct process *parent;
 	/* Owned reference: the first file mapped after the exec that was seen. */
@@ -174,9 +175,10 @@ const struct process_identity *process_identity_whole(struct process_table *t, s
 /*
  * The control group that a sample of p was taken in. When it was moved since the last one, or its identity was loaded where its control
  * group could not be seen, that is read again, and exec_count is raised if it is another one. Threads may be in different ones: it is asked
- * a few times a second at most, and the leader's counts.
+ * a few times a second at most, and the leader's counts. leader_ns: when the sample was taken if it was the leader's, else 0.
  */
-void process_set_cgroup(struct process_table *t, struct process *p, uint64_t cgroup_id);
+void process_set_cgroup(struct process_table *t, struct process *p, uint64_t cgroup_id,
+			uint64_t leader_ns);
 
 /* How long it holds that a file cannot be opened, unless another process maps it: mounts come back, permissions change. */
 #define PROCESS_OPEN_RETRY_NS (300 * NS_PER_S)

@@ -18,6 +18,9 @@
  * start makes two or three. */
 #define PLACE_MOVES_A_SECOND 4
 
+/* How long a number tells where a process is, while no other one comes: samples are that old when they are read. */
+#define PLACE_TOLD_NS NS_PER_S
+
 /* PROC_CGROUP_INIT_INO of include/linux/proc_ns.h. */
 #define INITIAL_CGROUP_NAMESPACE 0xeffffffbU
 
@@ -36,8 +39,21 @@ bool process_place_is_hidden(const struct cgroup_facts *facts, const char *path)
 	return facts->private_namespace || str_starts_with(str_from(path), STR_LIT("/.."));
 }
 
+/* The number is the leader's, and of just now. One that is older, or another thread's, says nothing of where the process is. */
+static bool is_told(const struct process *p)
+{
+	return p->leader_told_ns && clock_mono_ns() < p->leader_told_ns + PLACE_TOLD_NS;
+}
+
+/* One line, of the unified hierarchy: there is no other. */
+static bool is_unified(struct str text)
+{
+	return str_starts_with(text, STR_LIT("0::")) &&
+	       memchr(text.p, '\n', text.n) == text.p + text.n - 1;
+}
+
 static bool read_file(const struct process_table *t, const struct proc *proc,
-		      struct cgroup_facts *ret_facts, struct buf *path)
+		      struct cgroup_facts *ret_facts, struct buf *path, bool *ret_unified)
 {
 	_cleanup_buf_ struct buf b = BUF_INIT(PROC_CGROUP_MAX);
 
@@ -48,6 +64,7 @@ static bool read_file(const struct process_table *t, const struct proc *proc,
 	/* "/" is the root itself then. */
 	ret_facts->private_namespace = ret_facts->private_namespace && !t->cgroups_shown;
 	cgroup_path(text, path);
+	*ret_unified = is_unified(text);
 	return true;
 }
 
@@ -67,6 +84,17 @@ static bool read_tree(const struct process_table *t, const struct process *p,
 	return true;
 }
 
+/* Who comes next from there need not be asked, if the number says the same. */
+static void compare(const struct process_table *t, const struct process *p, const struct buf *file)
+{
+	_cleanup_buf_ struct buf tree = BUF_INIT(PROC_CGROUP_MAX);
+	struct cgroup_facts facts;
+
+	if (is_told(p) && read_tree(t, p, &facts, &tree) &&
+	    strcmp(buf_str(&tree), buf_str(file)) == 0)
+		cgroup_tree_agree(t->cgroups, p->cgroup_id);
+}
+
 /* Beside hierarchies of version 1, which it has no number in, its place in the unified one may be the root and say nothing. */
 static bool tells_less(const struct buf *tree, const struct buf *file)
 {
@@ -78,10 +106,17 @@ bool process_read_place(const struct process_table *t, const struct process *p,
 {
 	_cleanup_buf_ struct buf from_root = BUF_INIT(PROC_CGROUP_MAX);
 	struct cgroup_facts facts;
-	bool have_file = read_file(t, proc, ret_facts, path);
+	bool unified = false;
 
-	if (have_file && !process_place_is_hidden(ret_facts, buf_str(path)))
+	if (t->cgroups && is_told(p) && cgroup_tree_is_agreed(t->cgroups, p->cgroup_id) &&
+	    read_tree(t, p, ret_facts, path))
 		return true;
+	bool have_file = read_file(t, proc, ret_facts, path, &unified);
+	if (have_file && !process_place_is_hidden(ret_facts, buf_str(path))) {
+		if (unified)
+			compare(t, p, path);
+		return true;
+	}
 	if (!read_tree(t, p, &facts, &from_root) || tells_less(&from_root, path))
 		return have_file;
 	*ret_facts = facts;
@@ -101,11 +136,14 @@ static bool may_move(struct process *p)
 	return p->n_moves++ < PLACE_MOVES_A_SECOND;
 }
 
-void process_set_cgroup(struct process_table *t, struct process *p, uint64_t cgroup_id)
+void process_set_cgroup(struct process_table *t, struct process *p, uint64_t cgroup_id,
+			uint64_t leader_ns)
 {
 	const struct process_identity *id = &p->identity;
 	bool first = p->cgroup_id == 0;
 
+	if (cgroup_id && cgroup_id == p->cgroup_id && leader_ns)
+		p->leader_told_ns = leader_ns;
 	if (cgroup_id == 0 || cgroup_id == p->cgroup_id)
 		return;
 	bool stale = p->identity_loaded &&
@@ -113,6 +151,7 @@ void process_set_cgroup(struct process_table *t, struct process *p, uint64_t cgr
 	if (stale && !may_move(p))
 		return;
 	p->cgroup_id = cgroup_id;
+	p->leader_told_ns = leader_ns;
 	if (stale && process_refresh_place(t, p))
 		p->exec_count++;
 }

@@ -122,7 +122,7 @@ void process_release_jit_files(struct process_table *t);
 
 /* process_cgroup.c */
 bool process_cgroups_are_shown(const char *proc_root);
-/* Which control group it is in: by /proc/PID/cgroup; where that is hidden, or proc is NULL (it is gone), by its number. Appends the path.
+/* Which control group it is in: by its number where that has just come and is known to say the same; by /proc/PID/cgroup; where that is hidden, or proc is NULL (it is gone), by its number. Appends the path.
  * False when neither tells; *ret_facts is untouched then. */
 bool process_read_place(const struct process_table *t, const struct process *p,
 			const struct proc *proc, struct cgroup_facts *ret_facts, struct buf *path);

@@ -322,7 +322,8 @@ static void take_sample(struct session *s, const struct sample *sample)
 	struct labels *labels = NULL;
 
 	if (p && p->pid)
-		process_set_cgroup(s->processes, p, sample->head->cgroup_id);
+		process_set_cgroup(s->processes, p, sample->head->cgroup_id,
+				   sample->head->tid == p->pid ? sample->head->time_ns : 0);
 	if (!p || session_decide(s, p, sample->head->cgroup_id, &labels) < 0) {
 		telemetry_count(s->options.telemetry, TELEMETRY_samples_dropped_memory, 1);
 		return;

@@ -89,8 +89,25 @@ static struct process *sampled(struct place_fixture *f, uint64_t cgroup_id)
 	struct process *p = process_table_get(f->table, PID, "app");
 
 	assert_non_null(p);
-	process_set_cgroup(f->table, p, cgroup_id);
+	process_set_cgroup(f->table, p, cgroup_id, 0);
 	return p;
+}
+
+/* Of another process than PID, whose leader was sampled then. */
+static const char *path_of(struct place_fixture *f, uint32_t pid, const char *cgroup,
+			   uint64_t cgroup_id, uint64_t leader_ns)
+{
+	proc_tree_add(&f->proc, &(struct fake_proc){ .pid = pid,
+						     .comm = "app",
+						     .start_ticks = 1000,
+						     .maps = MAPS,
+						     .exe = "/usr/bin/app",
+						     .cmdline = "app",
+						     .cgroup = cgroup });
+	struct process *p = process_table_get(f->table, pid, "app");
+	assert_non_null(p);
+	process_set_cgroup(f->table, p, cgroup_id, leader_ns);
+	return process_identity(f->table, p)->cgroup_path;
 }
 
 static const struct process_identity *identity(struct place_fixture *f, uint64_t cgroup_id)
@@ -107,6 +124,47 @@ static void test_what_the_file_says_counts(void **state)
 	assert_string_equal(id->cgroup_path, "/system.slice/cron.service");
 	assert_string_equal(id->cgroup.unit, "cron.service");
 	assert_string_equal(id->cgroup.container_id, "");
+}
+
+#define NGINX "/system.slice/nginx.service"
+#define CRON "/system.slice/cron.service"
+
+/* Once a process has said the same as its number, a number that has just come is enough. A thread's is not, nor an old one. */
+static void test_agreed(void **state)
+{
+	struct place_fixture *f = *state;
+	uint64_t now_ns = clock_mono_ns();
+
+	assert_string_equal(path_of(f, 10, "0::" NGINX "\n", f->service, now_ns), NGINX);
+	assert_string_equal(path_of(f, 11, NULL, f->service, now_ns), NGINX);
+	assert_string_equal(path_of(f, 12, "0::" CRON "\n", f->service, now_ns), NGINX);
+	assert_string_equal(path_of(f, 13, "0::" CRON "\n", f->service, 0), CRON);
+	assert_string_equal(path_of(f, 14, "0::" CRON "\n", f->service, now_ns - 2 * NS_PER_S),
+			    CRON);
+	assert_string_equal(path_of(f, 15, "0::" CRON "\n", f->docker, now_ns), CRON);
+}
+
+/* What one says that was moved since, or sampled in another thread, is no agreement; nor what hierarchies of version 1 add to. */
+static void test_not_agreed(void **state)
+{
+	struct place_fixture *f = *state;
+	uint64_t now_ns = clock_mono_ns();
+	const struct {
+		const char *cgroup;
+		uint64_t leader_ns;
+	} rows[] = {
+		{ "0::" CRON "\n", now_ns },
+		{ "0::" NGINX "\n", 0 },
+		{ "0::" NGINX "\n", now_ns - 2 * NS_PER_S },
+		{ "1:name=systemd:/\n0::" NGINX "\n", now_ns },
+		{ "0::/\n", now_ns },
+		{ "0::/../nginx.service\n", now_ns },
+	};
+
+	for (uint32_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		(void)path_of(f, 10 + 2 * i, rows[i].cgroup, f->service, rows[i].leader_ns);
+		assert_false(cgroup_tree_is_agreed(f->tree, f->service));
+	}
 }
 
 static void test_hidden_is_found_by_its_number(void **state)
@@ -306,6 +364,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		PLACE_TEST(test_what_the_file_says_counts),
+		PLACE_TEST(test_agreed),
+		PLACE_TEST(test_not_agreed),
 		PLACE_TEST(test_hidden_is_found_by_its_number),
 		PLACE_TEST(test_hybrid_that_is_hidden),
 		PLACE_TEST(test_above_our_namespace),
