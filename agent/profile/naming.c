@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/profile/frame_order.h"
 #include "agent/unwind/user_stack.h"
 #include "agent/util/macro.h"
 
@@ -172,58 +173,6 @@ static void forget(struct namer *n)
 		symbol_store_make_room(n->store);
 }
 
-/* Frames in files, each once when they are sorted: by their value, which begins with the file's id. */
-struct order {
-	struct frame_ref *items;
-	size_t n;
-	size_t cap;
-};
-
-static int compare_frames(const void *a, const void *b)
-{
-	uint64_t x = ((const struct frame_ref *)a)->word;
-	uint64_t y = ((const struct frame_ref *)b)->word;
-
-	return (x > y) - (x < y);
-}
-
-static void sort(struct order *o)
-{
-	size_t n = 0;
-
-	qsort(o->items, o->n, sizeof(*o->items), compare_frames);
-	for (size_t i = 0; i < o->n; i++)
-		if (n == 0 || !frame_ref_equal(o->items[i], o->items[n - 1]))
-			o->items[n++] = o->items[i];
-	o->n = n;
-}
-
-/* False when there is no room for more: unless sorting has made some for a quarter, it would be for a few each time, and take for ever. */
-static bool add_files(struct order *o, const struct stack *stack)
-{
-	for (uint32_t i = 0; i < stack->n_user; i++) {
-		struct frame_ref frame = stack->frames[stack->n_kernel + i];
-
-		if (!frame_ref_file_id(frame))
-			continue;
-		if (o->n == o->cap) {
-			sort(o);
-			if (o->n >= o->cap - o->cap / 4)
-				return false;
-		}
-		o->items[o->n++] = frame;
-	}
-	return true;
-}
-
-static void collect(const struct interval *interval, struct order *o)
-{
-	for (const struct series *s = interval->series; s; s = s->next)
-		for (const struct stack *stack = s->stacks; stack; stack = stack->next)
-			if (!add_files(o, stack))
-				return;
-}
-
 static bool name_kernel(struct namer *n, const struct stack *stack)
 {
 	for (uint32_t i = 0; i < stack->n_kernel; i++)
@@ -242,15 +191,12 @@ static void name_all_kernel(struct namer *n)
 
 void namer_name_all(struct namer *n)
 {
-	struct order o = { .cap = n->order_bytes / sizeof(*o.items) };
-	_cleanup_free_ struct frame_ref *items = calloc(o.cap, sizeof(*items));
+	_cleanup_(frame_order_fini) struct frame_order o = { 0 };
 
 	name_all_kernel(n);
-	if (!items)
+	if (frame_order_init(&o, n->order_bytes) < 0)
 		return;
-	o.items = items;
-	collect(n->interval, &o);
-	sort(&o);
+	frame_order_collect(&o, n->interval);
 	for (size_t i = 0; i < o.n; i++)
 		if (!namer_get(n, o.items[i]))
 			return;
