@@ -7,11 +7,18 @@
 #include <string.h>
 
 /*
- * 15 bits of window as everywhere, and 16 more that ask zlib for a gzip wrapper; its time stamp is
- * then 0.
+ * 15 bits of window as everywhere. What is shorter needs no more than its own length, and what zlib
+ * looks ahead (deflate.h: MIN_LOOKAHEAD): clearing tables for 32 KiB takes several times as long as
+ * compressing a profile of 4.
  */
-#define GZIP_WINDOW_BITS (15 + 16)
-#define GZIP_MEM_LEVEL 8
+#define GZIP_MIN_WINDOW_BITS 9
+#define GZIP_MAX_WINDOW_BITS 15
+#define GZIP_LOOKAHEAD_BYTES 262
+/* Asks zlib for a gzip wrapper; its time stamp is then 0. */
+#define GZIP_WRAPPER 16
+/* Symbols of a block: 64 at level 0, twice as many at each further one. */
+#define GZIP_MAX_MEM_LEVEL 8
+#define GZIP_MEM_LEVEL_0_BITS 6
 #define GZIP_FIRST_BYTES 16384
 
 /* Our own allocation, so that zlib's multiplication is checked, too. */
@@ -27,13 +34,34 @@ static void gzip_free(voidpf opaque, voidpf address)
 	free(address);
 }
 
+static int window_bits(size_t plain_bytes)
+{
+	int bits = GZIP_MIN_WINDOW_BITS;
+
+	while (bits < GZIP_MAX_WINDOW_BITS &&
+	       ((size_t)1 << bits) - GZIP_LOOKAHEAD_BYTES < plain_bytes)
+		bits++;
+	return bits;
+}
+
+/* All symbols in one block, as far as that goes. */
+static int mem_level(size_t plain_bytes)
+{
+	int level = 1;
+
+	while (level < GZIP_MAX_MEM_LEVEL &&
+	       ((size_t)1 << (GZIP_MEM_LEVEL_0_BITS + level)) < plain_bytes)
+		level++;
+	return level;
+}
+
 int pprof_gzip_init(struct pprof_gzip *g, int level, size_t plain_bytes)
 {
 	int status;
 
 	*g = (struct pprof_gzip){ .z = { .zalloc = gzip_alloc, .zfree = gzip_free } };
-	status = deflateInit2(&g->z, level, Z_DEFLATED, GZIP_WINDOW_BITS, GZIP_MEM_LEVEL,
-			      Z_DEFAULT_STRATEGY);
+	status = deflateInit2(&g->z, level, Z_DEFLATED, window_bits(plain_bytes) + GZIP_WRAPPER,
+			      mem_level(plain_bytes), Z_DEFAULT_STRATEGY);
 	if (status != Z_OK)
 		return status == Z_MEM_ERROR ? -ENOMEM : -EINVAL;
 	g->out_max = deflateBound(&g->z, plain_bytes);

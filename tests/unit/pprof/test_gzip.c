@@ -104,6 +104,24 @@ static void test_header_has_no_time(void **state)
 	pprof_gzip_fini(&g);
 }
 
+/* Tables are as large as what is announced needs them, and the output has room for what does not compress. */
+static void test_sizes_around_the_borders(void **state)
+{
+	/* zlib's MIN_LOOKAHEAD, by which a window is larger than what is in it. */
+	static const size_t before[] = { 0, 262 };
+	struct row row = { .name = "around a border", .piece = 1000, .level = 1 };
+	void *row_state = &row;
+
+	(void)state;
+	for (size_t i = 0; i < 2 * 2 * 8; i++) {
+		size_t border = ((size_t)512 << i / 4) - before[i % 2];
+
+		row.noise = i & 2;
+		for (row.n = border - 1; row.n <= border + 1; row.n++)
+			test_round_trip(&row_state);
+	}
+}
+
 static void test_fini_without_finish(void **state)
 {
 	struct pprof_gzip g;
@@ -118,7 +136,7 @@ static void test_fini_without_finish(void **state)
 }
 
 #define N_ROWS (sizeof(rows) / sizeof(rows[0]))
-#define N_OTHERS 3
+#define N_OTHERS 4
 
 int main(void)
 {
@@ -126,6 +144,7 @@ int main(void)
 		cmocka_unit_test(test_output_is_bounded_by_what_was_announced),
 		cmocka_unit_test(test_header_has_no_time),
 		cmocka_unit_test(test_fini_without_finish),
+		cmocka_unit_test(test_sizes_around_the_borders),
 	};
 
 	for (size_t i = 0; i < N_ROWS; i++)
