@@ -2,273 +2,162 @@
 /*
  * string.format: the directives of a format text.
  *
- *	directive = "%" { flag } [ index ] [ width ] [ "." [ index ] precision ] [ index ] verb
+ *	directive = "%" ( "%" | { flag } [ number ] [ "." [ number ] ] [ "[" number "]" ] verb )
  *	flag      = "#" | "0" | "+" | "-" | " "
- *	width, precision = number | "*"
- *	index     = "[" number "]"
- *
- * Nothing is an error: what does not fit is said in the text itself, as Go's fmt does.
  */
 #include "river-config/stdlib_format.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "river-config/convert.h"
+#include "river-config/print.h"
 #include "river-config/stdlib.h"
 #include "river-config/unicode.h"
 
-/* Largest width and precision, as in Go. */
-#define NUMBER_MAX 1000000
+#define VERBS "vtdbcoUxXeEfFgGsq"
 
-struct directive {
-	const char *format;
-	size_t len;
-	size_t i;	  /* next byte of format */
-	size_t i_arg;	  /* next argument */
-	bool index_given; /* right before */
-	bool index_good;
-	bool reordered; /* an index was given somewhere */
-	struct river_value *const *args;
-	size_t n_args;
-	struct river_format f;
+struct formatter {
+	struct river_call *call;
+	struct river_text out;
+	const char *s;
+	size_t n;
+	size_t i;     /* next byte */
+	size_t i_arg; /* next argument; the text itself is the first */
+	bool indexed; /* arguments were named, so that some may be left over */
 };
 
-static bool at(const struct directive *d, char c)
+static bool accept(struct formatter *f, char c)
 {
-	return d->i < d->len && d->format[d->i] == c;
+	bool there = f->i < f->n && f->s[f->i] == c;
+
+	f->i += there;
+	return there;
 }
 
-static bool take_flag(struct directive *d)
+/* Digits, if there are any; beyond the largest it no longer matters how far. */
+static bool accept_number(struct formatter *f, size_t *ret)
 {
-	switch (d->i < d->len ? d->format[d->i] : '\0') {
-	case '#':
-		d->f.sharp = true;
-		break;
-	case '0':
-		d->f.zero = true;
-		break;
-	case '+':
-		d->f.plus = true;
-		break;
-	case '-':
-		d->f.minus = true;
-		break;
-	case ' ':
-		d->f.space = true;
-		break;
-	default:
-		return false;
+	size_t start = f->i, value = 0;
+
+	for (; f->i < f->n && f->s[f->i] >= '0' && f->s[f->i] <= '9'; f->i++)
+		value = value > RIVER_FORMAT_NUMBER_MAX ? value
+							: value * 10 + (size_t)(f->s[f->i] - '0');
+	if (f->i > start)
+		*ret = value;
+	return f->i > start;
+}
+
+static void take_flags(struct formatter *f, struct river_format *spec)
+{
+	bool any = true;
+
+	while (any) {
+		bool *const flags[] = { &spec->sharp, &spec->zero, &spec->plus, &spec->minus,
+					&spec->space };
+
+		any = false;
+		for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]) && !any; i++)
+			any = accept(f, "#0+- "[i]) && (*flags[i] = true);
 	}
-	d->i++;
-	return true;
 }
 
-/* Digits up to `end`; a number that is too large swallows the rest. */
-static bool take_number(struct directive *d, size_t end, size_t *ret)
+/* Up to the verb, exclusive. */
+static int take_spec(struct formatter *f, struct river_format *spec)
 {
-	size_t value = 0, start = d->i;
-
-	*ret = 0;
-	for (; d->i < end && d->format[d->i] >= '0' && d->format[d->i] <= '9'; d->i++) {
-		if (value > NUMBER_MAX) {
-			d->i = end;
-			return false;
-		}
-		value = value * 10 + (size_t)(d->format[d->i] - '0');
-	}
-	*ret = value;
-	return d->i > start;
+	take_flags(f, spec);
+	(void)accept_number(f, &spec->width);
+	spec->has_precision = accept(f, '.');
+	if (spec->has_precision)
+		(void)accept_number(f, &spec->precision);
+	if (spec->width > RIVER_FORMAT_NUMBER_MAX || spec->precision > RIVER_FORMAT_NUMBER_MAX)
+		return river_call_error(f->call, "a width or precision is at most %d",
+					RIVER_FORMAT_NUMBER_MAX);
+	if (!accept(f, '['))
+		return RIVER_OK;
+	f->indexed = true;
+	f->i_arg = 0;
+	if (!accept_number(f, &f->i_arg) || !accept(f, ']') || f->i_arg == 0)
+		return river_call_error(f->call, "expected a number from 1 on in [ ]");
+	return RIVER_OK;
 }
 
-static bool parse_index(struct directive *d, size_t end)
+static int write_verb(struct formatter *f, size_t begin, struct river_format *spec)
 {
-	size_t number;
-	bool good;
+	struct river_text value = RIVER_TEXT_INIT(f->out.arena);
+	const struct river_value *misfit;
+	int len = (int)(f->i - begin);
 
-	d->i++;
-	good = take_number(d, end, &number) && d->i == end;
-	d->i = end + 1;
-	/* [0] is a number, and one that is out of range. */
-	if (!good)
-		return false;
-	if (number == 0 || number > d->n_args)
-		d->index_good = false;
-	else
-		d->i_arg = number - 1;
-	return true;
-}
-
-static void take_index(struct directive *d)
-{
-	const char *end;
-
-	d->index_given = false;
-	if (!at(d, '['))
-		return;
-	d->reordered = true;
-	end = d->len - d->i < 3 ? NULL : memchr(d->format + d->i, ']', d->len - d->i);
-	if (end)
-		d->index_given = parse_index(d, (size_t)(end - d->format));
-	else
-		d->i++;
-	if (!d->index_given)
-		d->index_good = false;
-}
-
-/* A "*": the number is the next argument. */
-static bool take_star(struct directive *d, int64_t *ret)
-{
-	const struct river_value *v;
-
-	d->i++;
-	d->index_given = false;
-	*ret = 0;
-	if (d->i_arg >= d->n_args)
-		return false;
-	v = d->args[d->i_arg++];
-	if (v->type != RIVER_TYPE_NUMBER || v->number_kind == RIVER_NUMBER_FLOAT)
-		return false;
-	*ret = river_value_get_int(v);
-	if (*ret >= -NUMBER_MAX && *ret <= NUMBER_MAX)
-		return true;
-	*ret = 0;
-	return false;
-}
-
-static void take_width(struct directive *d)
-{
-	int64_t number;
-
-	if (!at(d, '*')) {
-		d->f.has_width = take_number(d, d->len, &d->f.width);
-		if (d->index_given && d->f.has_width)
-			d->index_good = false;
-		return;
-	}
-	d->f.has_width = take_star(d, &number);
-	if (!d->f.has_width)
-		river_text_str(d->f.out, "%!(BADWIDTH)");
-	if (number < 0) {
-		d->f.minus = true;
-		d->f.zero = false;
-	}
-	d->f.width = (size_t)(number < 0 ? -number : number);
-}
-
-static void take_precision(struct directive *d)
-{
-	int64_t number;
-
-	/* At the very end it is a verb. */
-	if (!at(d, '.') || d->i + 1 == d->len)
-		return;
-	d->i++;
-	if (d->index_given)
-		d->index_good = false;
-	take_index(d);
-	if (!at(d, '*')) {
-		take_number(d, d->len, &d->f.precision);
-		d->f.has_precision = true;
-		return;
-	}
-	d->f.has_precision = take_star(d, &number) && number >= 0;
-	if (!d->f.has_precision)
-		river_text_str(d->f.out, "%!(BADPREC)");
-	d->f.precision = d->f.has_precision ? (size_t)number : 0;
-}
-
-static void complain(struct directive *d, uint32_t verb, const char *what)
-{
-	river_text_str(d->f.out, "%!");
-	river_text_rune(d->f.out, verb);
-	river_text_str(d->f.out, what);
-}
-
-static void write_verb(struct directive *d, uint32_t verb)
-{
-	if (verb == '%') {
-		river_text_char(d->f.out, '%');
-	} else if (!d->index_good) {
-		complain(d, verb, "(BADINDEX)");
-	} else if (d->i_arg >= d->n_args) {
-		complain(d, verb, "(MISSING)");
-	} else {
-		if (verb == 'v') {
-			d->f.sharp_v = d->f.sharp;
-			d->f.plus_v = d->f.plus;
-			d->f.sharp = d->f.plus = false;
-		}
-		river_format_value(&d->f, d->args[d->i_arg++], verb);
-	}
+	if (f->i_arg >= f->call->n_args)
+		return river_call_error(f->call, "there is no argument for %.*s", len,
+					f->s + begin);
+	spec->verb = f->s[f->i - 1];
+	spec->out = &f->out;
+	if (river_format_value(spec, f->call->args[f->i_arg++], &misfit))
+		return RIVER_OK;
+	if (misfit->type == RIVER_TYPE_NUMBER)
+		river_print_value(&value, misfit, RIVER_LAYOUT_LINE);
+	return river_call_error(f->call, "%.*s does not fit %s%s%s", len, f->s + begin,
+				river_type_name(misfit->type), value.data ? " " : "",
+				value.data ? value.data : "");
 }
 
 /* Behind the percent sign. */
-static void directive(struct directive *d)
+static int directive(struct formatter *f)
 {
+	struct river_format spec = { 0 };
+	size_t begin = f->i - 1;
 	uint32_t verb;
+	int r;
 
-	d->f = (struct river_format){ .out = d->f.out };
-	d->index_good = true;
-	while (take_flag(d))
-		;
-	take_index(d);
-	take_width(d);
-	take_precision(d);
-	if (!d->index_given)
-		take_index(d);
-	if (d->i >= d->len) {
-		river_text_str(d->f.out, "%!(NOVERB)");
-		return;
+	if (accept(f, '%')) {
+		river_text_char(&f->out, '%');
+		return RIVER_OK;
 	}
-	d->i += river_utf8_decode(d->format + d->i, d->len - d->i, &verb);
-	write_verb(d, verb);
+	r = take_spec(f, &spec);
+	if (r != RIVER_OK)
+		return r;
+	if (f->i >= f->n)
+		return river_call_error(f->call, "expected a verb behind %.*s", (int)(f->n - begin),
+					f->s + begin);
+	f->i += river_utf8_decode(f->s + f->i, f->n - f->i, &verb);
+	if (verb >= 0x80 || !verb || !strchr(VERBS, (int)verb))
+		return river_call_error(f->call, "%.*s is not one of the verbs " VERBS,
+					(int)(f->i - begin), f->s + begin);
+	return write_verb(f, begin, &spec);
 }
 
-static void write_extra(struct directive *d)
+static int format(struct formatter *f)
 {
-	if (d->reordered || d->i_arg >= d->n_args)
-		return;
-	d->f = (struct river_format){ .out = d->f.out };
-	river_text_str(d->f.out, "%!(EXTRA ");
-	for (size_t i = d->i_arg; i < d->n_args; i++) {
-		river_text_str(d->f.out, i > d->i_arg ? ", " : "");
-		river_text_str(d->f.out, river_format_type(d->args[i]));
-		if (d->args[i]->type == RIVER_TYPE_NULL)
-			continue;
-		river_text_char(d->f.out, '=');
-		river_format_value(&d->f, d->args[i], 'v');
-	}
-	river_text_char(d->f.out, ')');
-}
+	while (f->i < f->n && !f->out.failed) {
+		const char *percent = memchr(f->s + f->i, '%', f->n - f->i);
+		size_t end = percent ? (size_t)(percent - f->s) : f->n;
+		int r;
 
-static void format(struct directive *d)
-{
-	while (d->i < d->len && !d->f.out->failed) {
-		const char *percent = memchr(d->format + d->i, '%', d->len - d->i);
-		size_t end = percent ? (size_t)(percent - d->format) : d->len;
-
-		river_text_append(d->f.out, d->format + d->i, end - d->i);
-		d->i = end + 1;
-		if (percent)
-			directive(d);
+		river_text_append(&f->out, f->s + f->i, end - f->i);
+		f->i = end + 1;
+		r = percent ? directive(f) : RIVER_OK;
+		if (r != RIVER_OK)
+			return r;
 	}
-	write_extra(d);
+	if (!f->indexed && f->i_arg < f->call->n_args && !f->out.failed)
+		return river_call_error(f->call, "the text takes %zu arguments, got %zu",
+					f->i_arg - 1, f->call->n_args - 1);
+	return RIVER_OK;
 }
 
 static int call_format(struct river_call *c)
 {
-	struct river_text t = RIVER_TEXT_INIT(c->err->arena);
-	struct directive d = { .args = c->args + 1, .n_args = c->n_args - 1, .f = { .out = &t } };
-	int r = river_to_text(c->args[0], c->err, &d.format, &d.len);
+	struct formatter f = { .call = c, .out = RIVER_TEXT_INIT(c->err->arena), .i_arg = 1 };
+	int r = river_to_text(c->args[0], c->err, &f.s, &f.n);
 
 	for (size_t i = 1; r == RIVER_OK && i < c->n_args; i++)
 		r = river_check_open(c->args[i], c->err);
-	if (r != RIVER_OK)
-		return r;
-	format(&d);
-	c->result = river_value_wrap_text(c->err->arena, river_text_take(&t), t.len);
-	return RIVER_OK;
+	if (r == RIVER_OK)
+		r = format(&f);
+	if (r == RIVER_OK)
+		c->result =
+			river_value_wrap_text(c->err->arena, river_text_take(&f.out), f.out.len);
+	return r;
 }
 
 static const struct river_function rows[] = {

@@ -1,333 +1,308 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Values under a verb: texts, truth values, lists; numbers have a file of their own. */
-#include "river-config/stdlib_format.h"
-
+/* Values under a verb. */
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "river-config/number.h"
 #include "river-config/print.h"
+#include "river-config/stdlib_format.h"
 #include "river-config/unicode.h"
 
-static void format_nested(struct river_format *f, const struct river_value *v, uint32_t verb);
+/* The largest double has 309 digits before the point. */
+#define FLOAT_BYTES (RIVER_FORMAT_NUMBER_MAX + 330)
 
-static size_t count_characters(const char *s, size_t n)
-{
-	size_t count = 0;
-	uint32_t c;
-
-	for (size_t i = 0; i < n; count++)
-		i += river_utf8_decode(s + i, n - i, &c);
-	return count;
-}
-
-void river_format_padding(struct river_format *f, size_t n)
-{
-	river_text_repeat(f->out, f->zero && !f->minus ? '0' : ' ', n);
-}
-
-void river_format_pad(struct river_format *f, const char *s, size_t n)
-{
-	size_t width = f->has_width ? f->width : 0;
-	size_t characters = width ? count_characters(s, n) : 0;
-	size_t missing = width > characters ? width - characters : 0;
-
-	if (!f->minus)
-		river_format_padding(f, missing);
-	river_text_append(f->out, s, n);
-	if (f->minus)
-		river_format_padding(f, missing);
-}
-
-void river_format_pad_blank(struct river_format *f, const struct river_text *t)
-{
-	bool zero = f->zero;
-
-	f->zero = false;
-	if (t->failed)
-		f->out->failed = true;
-	else
-		river_format_pad(f, t->data, t->len);
-	f->zero = zero;
-}
-
-const char *river_format_type(const struct river_value *v)
-{
-	switch (v->type) {
-	case RIVER_TYPE_NUMBER:
-		return v->number_kind == RIVER_NUMBER_FLOAT  ? "float64"
-		       : v->number_kind == RIVER_NUMBER_UINT ? "uint"
-							     : "int";
-	case RIVER_TYPE_STRING:
-		return "string";
-	case RIVER_TYPE_BOOL:
-		return "bool";
-	case RIVER_TYPE_ARRAY:
-		return "[]interface {}";
-	case RIVER_TYPE_OBJECT:
-		return "map[string]interface {}";
-	case RIVER_TYPE_FUNCTION:
-		return "func";
-	case RIVER_TYPE_CAPSULE:
-		return river_value_is_secret_kind(v) ? "string" : v->capsule.type;
-	case RIVER_TYPE_NULL:
-	case RIVER_TYPE_MAX:
-		break;
-	}
-	return "<nil>";
-}
-
-static void escape(struct river_text *t, uint32_t c, unsigned char byte, char quote, bool ascii)
-{
-	static const char names[] = "abtnvfr"; /* for 7 to 13, in that order */
-
-	if (c == RIVER_CHAR_INVALID)
-		river_text_printf(t, "\\x%02x", byte);
-	else if (c == (uint32_t)quote || c == '\\')
-		river_text_printf(t, "\\%c", (char)c);
-	else if (ascii ? c >= 0x20 && c < 0x7f : river_is_printable(c))
-		river_text_rune(t, c);
-	else if (c >= 7 && c <= 13)
-		river_text_printf(t, "\\%c", names[c - 7]);
-	else if (c < 0x80)
-		river_text_printf(t, "\\x%02x", c);
-	else
-		river_text_printf(t, c < 0x10000 ? "\\u%04x" : "\\U%08x", c);
-}
-
-void river_format_quote(struct river_text *t, const char *s, size_t n, char quote, bool ascii)
-{
-	uint32_t c;
-	size_t step;
-
-	river_text_char(t, quote);
-	for (size_t i = 0; i < n; i += step) {
-		step = river_utf8_decode(s + i, n - i, &c);
-		escape(t, c, (unsigned char)s[i], quote, ascii);
-	}
-	river_text_char(t, quote);
-}
-
-/* What needs no escape between back-ticks. */
-static bool can_be_raw(const char *s, size_t n)
-{
-	size_t step;
-	uint32_t c;
-
-	for (size_t i = 0; i < n; i += step) {
-		step = river_utf8_decode(s + i, n - i, &c);
-		if (c == RIVER_CHAR_INVALID || c == 0xfeff || c == '`' || c == 0x7f ||
-		    (c < 0x20 && c != '\t'))
-			return false;
-	}
-	return true;
-}
-
-static void format_quoted(struct river_format *f, const char *s, size_t n)
-{
-	struct river_text t = RIVER_TEXT_INIT(f->out->arena);
-
-	if (f->sharp && can_be_raw(s, n)) {
-		river_text_char(&t, '`');
-		river_text_append(&t, s, n);
-		river_text_char(&t, '`');
-	} else {
-		river_format_quote(&t, s, n, '"', f->plus);
-	}
-	if (river_text_take(&t))
-		river_format_pad(f, t.data, t.len);
-	else
-		f->out->failed = true;
-}
-
-/* Bytes of the first `precision` characters. */
-static size_t truncated_len(const struct river_format *f, const char *s, size_t n)
+/* Bytes of the first characters, at most `max` of them. */
+static size_t prefix_len(const char *s, size_t n, size_t max, size_t *ret_count)
 {
 	size_t len = 0;
 	uint32_t c;
 
-	if (!f->has_precision)
-		return n;
-	for (size_t i = 0; i < f->precision && len < n; i++)
+	for (*ret_count = 0; *ret_count < max && len < n; ++*ret_count)
 		len += river_utf8_decode(s + len, n - len, &c);
 	return len;
 }
 
-static void write_hex(struct river_format *f, const char *s, size_t n, bool upper)
+/* To the width, on the left unless there is a minus. */
+static void pad(const struct river_format *f, const char *s, size_t n, char with)
+{
+	size_t count, missing;
+
+	(void)prefix_len(s, n, f->width, &count);
+	missing = f->width - count;
+	if (!f->minus)
+		river_text_repeat(f->out, with, missing);
+	river_text_append(f->out, s, n);
+	if (f->minus)
+		river_text_repeat(f->out, ' ', missing);
+}
+
+static char pad_char(const struct river_format *f)
+{
+	return f->zero ? '0' : ' ';
+}
+
+static void pad_text(const struct river_format *f, const char *s, size_t n)
+{
+	pad(f, s, n, pad_char(f));
+}
+
+static void pad_taken(const struct river_format *f, const struct river_text *t, char with)
+{
+	f->out->failed |= t->failed;
+	if (!t->failed)
+		pad(f, t->data, t->len, with);
+}
+
+static char sign_of(const struct river_format *f, bool negative)
+{
+	if (negative)
+		return '-';
+	return f->plus && f->verb != 'v' ? '+' : f->space ? ' ' : '\0';
+}
+
+/* Digits that fill the width with zeros; a prefix is not counted. */
+static size_t n_zero_filled(const struct river_format *f, bool negative)
+{
+	if (!f->zero || f->minus || f->width == 0)
+		return 0;
+	return f->width - (sign_of(f, negative) != '\0');
+}
+
+/* Zeros come in front of the digits, up to `n_wanted` of them. */
+static void write_number(const struct river_format *f, bool negative, const char *prefix,
+			 const char *digits, size_t n_wanted)
+{
+	struct river_text t = RIVER_TEXT_INIT(f->out->arena);
+	char sign = sign_of(f, negative);
+	size_t n = strlen(digits);
+
+	if (sign)
+		river_text_char(&t, sign);
+	river_text_str(&t, prefix);
+	river_text_repeat(&t, '0', n_wanted > n ? n_wanted - n : 0);
+	river_text_str(&t, digits);
+	pad_taken(f, &t, ' ');
+}
+
+static const char *digits_of(uint64_t u, unsigned int base, bool upper, char *end)
 {
 	const char *digits = upper ? "0123456789ABCDEF" : "0123456789abcdef";
-	const char *prefix = upper ? "0X" : "0x";
 
-	for (size_t i = 0; i < n; i++) {
-		unsigned char byte = (unsigned char)s[i];
-
-		if (f->space && i > 0)
-			river_text_char(f->out, ' ');
-		if (f->sharp && (i == 0 || f->space))
-			river_text_str(f->out, prefix);
-		river_text_char(f->out, digits[byte >> 4]);
-		river_text_char(f->out, digits[byte & 15]);
-	}
+	*--end = '\0';
+	for (; u; u /= base)
+		*--end = digits[u % base];
+	return end;
 }
 
-/* The precision counts bytes here. */
-static void format_hex(struct river_format *f, const char *s, size_t n, bool upper)
+static bool write_integer(const struct river_format *f, uint64_t u, bool negative)
 {
-	size_t len = f->has_precision && f->precision < n ? f->precision : n;
-	size_t width = 2 * len, missing;
+	static const struct {
+		char verb;
+		unsigned int base;
+		const char *prefix;
+	} bases[] = { { 'v', 10, NULL }, { 'd', 10, NULL }, { 'b', 2, "0b" },
+		      { 'o', 8, "0" },	 { 'x', 16, "0x" }, { 'X', 16, "0X" } };
+	char buf[65];
 
-	if (len > 0 && f->space)
-		width += len - 1 + (f->sharp ? 2 * len : 0);
-	else if (len > 0 && f->sharp)
-		width += 2;
-	missing = f->has_width && f->width > width ? f->width - width : 0;
-	if (!f->minus || len == 0)
-		river_format_padding(f, missing);
-	write_hex(f, s, len, upper);
-	if (f->minus && len > 0)
-		river_format_padding(f, missing);
-}
-
-static bool format_text(struct river_format *f, const char *s, size_t n, uint32_t verb)
-{
-	switch (verb) {
-	case 'v':
-		if (f->sharp_v)
-			format_quoted(f, s, truncated_len(f, s, n));
-		else
-			river_format_pad(f, s, truncated_len(f, s, n));
+	for (size_t i = 0; i < sizeof(bases) / sizeof(bases[0]); i++) {
+		if (bases[i].verb != f->verb || (f->sharp && !bases[i].prefix))
+			continue;
+		/* Zero has a digit, unless none is asked for. */
+		write_number(f, negative, f->sharp ? bases[i].prefix : "",
+			     u || f->has_precision ? digits_of(u, bases[i].base, f->verb == 'X',
+							       buf + sizeof(buf))
+						   : "0",
+			     f->has_precision ? f->precision : n_zero_filled(f, negative));
 		return true;
-	case 's':
-		river_format_pad(f, s, truncated_len(f, s, n));
-		return true;
-	case 'q':
-		format_quoted(f, s, truncated_len(f, s, n));
-		return true;
-	case 'x':
-	case 'X':
-		format_hex(f, s, n, verb == 'X');
-		return true;
-	default:
-		return false;
-	}
-}
-
-static bool format_bool(struct river_format *f, bool b, uint32_t verb)
-{
-	if (verb != 't' && verb != 'v')
-		return false;
-	river_format_pad(f, b ? "true" : "false", b ? 4 : 5);
-	return true;
-}
-
-static bool format_number(struct river_format *f, const struct river_value *v, uint32_t verb)
-{
-	switch (v->number_kind) {
-	case RIVER_NUMBER_FLOAT:
-		return river_format_float(f, v->float_value, verb);
-	case RIVER_NUMBER_INT:
-	case RIVER_NUMBER_UINT:
-		break;
-	}
-	return river_format_integer(f, v->uint_value, v->number_kind == RIVER_NUMBER_INT, verb);
-}
-
-static void format_array(struct river_format *f, const struct river_value *v, uint32_t verb)
-{
-	if (f->sharp_v)
-		river_text_str(f->out, river_format_type(v));
-	river_text_char(f->out, f->sharp_v ? '{' : '[');
-	for (size_t i = 0; i < v->array.n_items; i++) {
-		if (i > 0)
-			river_text_str(f->out, f->sharp_v ? ", " : " ");
-		format_nested(f, v->array.items[i], verb);
-	}
-	river_text_char(f->out, f->sharp_v ? '}' : ']');
-}
-
-static void format_object(struct river_format *f, const struct river_value *v, uint32_t verb)
-{
-	struct river_value key = { .type = RIVER_TYPE_STRING };
-
-	river_text_str(f->out, f->sharp_v ? river_format_type(v) : "map");
-	river_text_char(f->out, f->sharp_v ? '{' : '[');
-	f->out->failed |= !river_value_open(v);
-	for (size_t i = 0; i < v->object.n_members; i++) {
-		if (i > 0)
-			river_text_str(f->out, f->sharp_v ? ", " : " ");
-		key.string.text = v->object.members[i].key;
-		key.string.len = v->object.members[i].key_len;
-		format_nested(f, &key, verb);
-		river_text_char(f->out, ':');
-		format_nested(f, v->object.members[i].value, verb);
-	}
-	river_text_char(f->out, f->sharp_v ? '}' : ']');
-}
-
-/* Functions and capsules of the host: what they are, not where. */
-static bool format_opaque(struct river_format *f, const struct river_value *v, uint32_t verb)
-{
-	if (verb != 'v')
-		return false;
-	river_print_value(f->out, v, RIVER_LAYOUT_LINE);
-	return true;
-}
-
-/* False: the verb does not fit. */
-static bool format_any(struct river_format *f, const struct river_value *v, uint32_t verb)
-{
-	switch (v->type) {
-	case RIVER_TYPE_NUMBER:
-		return format_number(f, v, verb);
-	case RIVER_TYPE_BOOL:
-		return format_bool(f, v->boolean, verb);
-	case RIVER_TYPE_ARRAY:
-		format_array(f, v, verb);
-		return true;
-	case RIVER_TYPE_OBJECT:
-		format_object(f, v, verb);
-		return true;
-	case RIVER_TYPE_STRING:
-	case RIVER_TYPE_CAPSULE:
-		if (river_value_has_text(v))
-			return format_text(f, v->string.text, v->string.len, verb);
-		return format_opaque(f, v, verb);
-	case RIVER_TYPE_FUNCTION:
-		return format_opaque(f, v, verb);
-	case RIVER_TYPE_NULL:
-	case RIVER_TYPE_MAX:
-		break;
 	}
 	return false;
 }
 
-static void format_bad_verb(struct river_format *f, const struct river_value *v, uint32_t verb)
+/* "%c" and "%U". */
+static bool write_character(const struct river_format *f, uint64_t u)
 {
-	river_text_str(f->out, "%!");
-	river_text_rune(f->out, verb);
-	river_text_char(f->out, '(');
-	river_text_str(f->out, river_format_type(v));
-	if (v->type != RIVER_TYPE_NULL) {
-		river_text_char(f->out, '=');
-		format_any(f, v, 'v');
+	struct river_text t = RIVER_TEXT_INIT(f->out->arena);
+
+	if (f->sharp || f->plus || f->space || f->has_precision)
+		return false;
+	if (f->verb == 'c')
+		river_text_rune(&t, u > 0x10ffff ? RIVER_CHAR_REPLACEMENT : (uint32_t)u);
+	else
+		river_text_printf(&t, "U+%04llX", (unsigned long long)u);
+	pad_taken(f, &t, f->verb == 'c' ? pad_char(f) : ' ');
+	return true;
+}
+
+/* The fewest digits that read back the same; with an exponent below -4 and from 6 on, as in Go. */
+static void shortest(double value, bool upper, char *buf, size_t size)
+{
+	char digits[RIVER_FLOAT_DIGITS_MAX];
+	int point = 1, n = 1;
+
+	if (value != 0)
+		n = (int)river_float_digits(value, digits, &point);
+	if (point - 1 < -4 || point - 1 >= 6)
+		(void)snprintf(buf, size, upper ? "%.*E" : "%.*e", n - 1, value);
+	else
+		(void)snprintf(buf, size, "%.*f", n > point ? n - point : 0, value);
+}
+
+/* What the locale has for a decimal point. */
+static void put_point(char *s)
+{
+	size_t digits = strspn(s, "0123456789"), n = strcspn(s + digits, "0123456789eE");
+
+	if (n == 0)
+		return;
+	s[digits] = '.';
+	memmove(s + digits + 1, s + digits + n, strlen(s + digits + n) + 1);
+}
+
+static void print_float(const struct river_format *f, double value, char *buf, size_t size)
+{
+	int precision = f->has_precision ? (int)f->precision : 6;
+
+	switch (f->verb) {
+	case 'e':
+		(void)snprintf(buf, size, "%.*e", precision, value);
+		break;
+	case 'E':
+		(void)snprintf(buf, size, "%.*E", precision, value);
+		break;
+	case 'f':
+	case 'F':
+		(void)snprintf(buf, size, "%.*f", precision, value);
+		break;
+	default:
+		if (!f->has_precision)
+			shortest(value, f->verb == 'G', buf, size);
+		else
+			(void)snprintf(buf, size, f->verb == 'G' ? "%.*G" : "%.*g", precision,
+				       value);
+		break;
 	}
-	river_text_char(f->out, ')');
+	put_point(buf);
 }
 
-static void format_nested(struct river_format *f, const struct river_value *v, uint32_t verb)
+static bool write_float(const struct river_format *f, double value)
 {
-	if (v->type == RIVER_TYPE_NULL)
-		river_text_str(f->out, f->sharp_v ? "interface {}(nil)" : "<nil>");
-	else if (!format_any(f, v, verb))
-		format_bad_verb(f, v, verb);
+	struct river_format blank = *f;
+	char buf[FLOAT_BYTES];
+
+	if (f->sharp || !strchr("veEfFgG", f->verb))
+		return false;
+	if (isfinite(value)) {
+		print_float(f, fabs(value), buf, sizeof(buf));
+		write_number(f, signbit(value), "", buf, n_zero_filled(f, signbit(value)));
+		return true;
+	}
+	blank.plus |= isinf(value);
+	blank.verb = 'f';
+	write_number(&blank, isinf(value) && value < 0, "", isinf(value) ? "Inf" : "NaN", 0);
+	return true;
 }
 
-void river_format_value(struct river_format *f, const struct river_value *v, uint32_t verb)
+static bool write_whole(const struct river_format *f, uint64_t bits, bool is_signed)
 {
-	const char *type = river_format_type(v);
+	bool negative = is_signed && (int64_t)bits < 0;
 
-	if (v->type == RIVER_TYPE_NULL && (verb == 'v' || verb == 'T'))
-		river_format_pad(f, type, strlen(type));
-	else if (verb == 'T')
-		river_format_pad(f, type, truncated_len(f, type, strlen(type)));
-	else if (verb == 'p' || !format_any(f, v, verb))
-		format_bad_verb(f, v, verb);
+	if (f->verb == 'c' || f->verb == 'U')
+		return write_character(f, bits);
+	return write_integer(f, negative ? 0 - bits : bits, negative);
+}
+
+static void write_hex(const struct river_format *f, const char *s, size_t n)
+{
+	struct river_text t = RIVER_TEXT_INIT(f->out->arena);
+
+	n = f->has_precision && f->precision < n ? f->precision : n;
+	for (size_t i = 0; i < n; i++)
+		river_text_printf(&t, f->verb == 'X' ? "%02X" : "%02x", (unsigned char)s[i]);
+	pad_taken(f, &t, pad_char(f));
+}
+
+static bool write_text(const struct river_format *f, const char *s, size_t n)
+{
+	struct river_text t = RIVER_TEXT_INIT(f->out->arena);
+	size_t ignored;
+
+	if (!strchr("vsqxX", f->verb) || f->sharp || f->space || (f->plus && f->verb != 'v'))
+		return false;
+	if (f->verb == 'x' || f->verb == 'X') {
+		write_hex(f, s, n);
+		return true;
+	}
+	n = f->has_precision ? prefix_len(s, n, f->precision, &ignored) : n;
+	if (f->verb != 'q') {
+		pad_text(f, s, n);
+		return true;
+	}
+	river_text_quote(&t, s, n);
+	pad_taken(f, &t, pad_char(f));
+	return true;
+}
+
+static bool write_array(const struct river_format *f, const struct river_value *v,
+			const struct river_value **ret_misfit)
+{
+	river_text_char(f->out, '[');
+	for (size_t i = 0; i < v->array.n_items; i++) {
+		if (i > 0)
+			river_text_char(f->out, ' ');
+		if (!river_format_value(f, v->array.items[i], ret_misfit))
+			return false;
+	}
+	river_text_char(f->out, ']');
+	return true;
+}
+
+static bool write_object(const struct river_format *f, const struct river_value *v,
+			 const struct river_value **ret_misfit)
+{
+	river_text_str(f->out, "map[");
+	f->out->failed |= !river_value_open(v);
+	for (size_t i = 0; i < v->object.n_members; i++) {
+		if (i > 0)
+			river_text_char(f->out, ' ');
+		if (!write_text(f, v->object.members[i].key, v->object.members[i].key_len))
+			return false;
+		river_text_char(f->out, ':');
+		if (!river_format_value(f, v->object.members[i].value, ret_misfit))
+			return false;
+	}
+	river_text_char(f->out, ']');
+	return true;
+}
+
+bool river_format_value(const struct river_format *f, const struct river_value *v,
+			const struct river_value **ret_misfit)
+{
+	*ret_misfit = v;
+	switch (v->type) {
+	case RIVER_TYPE_NUMBER:
+		return v->number_kind == RIVER_NUMBER_FLOAT
+			       ? write_float(f, v->float_value)
+			       : write_whole(f, v->uint_value, v->number_kind == RIVER_NUMBER_INT);
+	case RIVER_TYPE_ARRAY:
+		return write_array(f, v, ret_misfit);
+	case RIVER_TYPE_OBJECT:
+		return write_object(f, v, ret_misfit);
+	case RIVER_TYPE_BOOL:
+		if (f->verb == 't' || f->verb == 'v')
+			pad_text(f, v->boolean ? "true" : "false", v->boolean ? 4 : 5);
+		return f->verb == 't' || f->verb == 'v';
+	case RIVER_TYPE_NULL:
+		if (f->verb == 'v')
+			pad_text(f, "<nil>", 5);
+		return f->verb == 'v';
+	default:
+		break;
+	}
+	if (river_value_has_text(v))
+		return write_text(f, v->string.text, v->string.len);
+	/* Functions and capsules of the host: what they are, not where. */
+	if (f->verb == 'v')
+		river_print_value(f->out, v, RIVER_LAYOUT_LINE);
+	return f->verb == 'v';
 }

@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "river-config/stdlib_format.h"
+#include "river-config/print.h"
 #include "river-config/vec.h"
 
 /* Below these nobody asks for the share. */
@@ -152,9 +152,8 @@ static bool is_text_map(struct decoder *d, const struct river_yaml_node *node)
 static int bad_key(struct decoder *d, const struct river_value *key)
 {
 	struct river_text t = RIVER_TEXT_INIT(d->arena);
-	struct river_format f = { .out = &t, .sharp_v = true };
 
-	river_format_value(&f, key, 'v');
+	river_print_value(&t, key, RIVER_LAYOUT_LINE);
 	return river_text_take(&t) ? fail(d, "invalid map key: %s", t.data) : -ENOMEM;
 }
 

@@ -92,8 +92,8 @@ static const struct row rows[] = {
 	Y("x: {1: a}", "{x = " OTHER_MAP "}"),
 	Y("'1': a", "{\"1\" = \"a\"}"),
 	Y("a b: 1\n'': 2\n", "{\"\" = 2, \"a b\" = 1}"),
-	YBAD("{[1, a]: b}", "invalid map key: []interface {}{1, \"a\"}"),
-	YBAD("{{a: 1}: b}", "invalid map key: map[string]interface {}{\"a\":1}"),
+	YBAD("{[1, a]: b}", "invalid map key: [1, \"a\"]"),
+	YBAD("{{a: 1}: b}", "invalid map key: {a = 1}"),
 	YBAD("a: 1\nb: 2\na: 3\n",
 	     "unmarshal errors:\n  line 3: mapping key \"a\" already defined at line 1"),
 	YBAD("x:\n  a: 1\n  a: 2\n  \"a\": 3\n", "unmarshal errors:\n  line 3: mapping key \"a\" "
