@@ -297,6 +297,7 @@ static __always_inline bool walk_or_leave(struct scratch *s, const struct wire_p
 			runtime_list(s);
 		return false;
 	}
+	runtime_find_mapped_since(s);
 	if (s->walk.end == WIRE_END_REGISTER)
 		runtime_list_behind_leaf(s);
 	else

@@ -507,4 +507,14 @@ static __always_inline void runtime_find(struct scratch *s, const struct wire_pr
 		runtime_look(s->level, process != NULL);
 }
 
+/* Behind a walk that has left what the process's table knows: a library may have been mapped since that was made. */
+static __always_inline void runtime_find_mapped_since(struct scratch *s)
+{
+	if (!RUNTIME_ANY || s->runtime.of.kind != RUNTIME_NONE ||
+	    s->walk.end != WIRE_END_NO_MAPPING)
+		return;
+	runtime_look(s->level, false);
+	s->window.n_bytes = 0;
+}
+
 #endif
