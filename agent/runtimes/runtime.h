@@ -40,8 +40,14 @@ struct runtime {
 	/* Worker. Whether the file holds the runtime, by its bytes, which may be anything; its sections are loaded. Fills flags and words, in
 	 * addresses as linked. */
 	bool (*detect)(const struct elf *elf, struct wire_runtime *ret_runtime);
-	/* What the kernel half is to know of a process, from what was detected; `base` is set. NULL: just that. */
-	void (*publish)(struct wire_runtime *runtime);
+	/* Loop. What the kernel half is to know of one process that gets its table, beside what was detected; `base` is set, words may be changed. Called
+	 * again whenever its mappings have changed. Memory that does not come is waited for, a tenth of a second for all reads together at most. False: the
+	 * process is not to be walked with it, for now. NULL: what was detected is all, as it is for a process without a table. */
+	bool (*publish)(struct wire_runtime *runtime, uint32_t pid,
+			const struct runtime_memory *memory);
+	/* Loop. What publish() has kept of the process is not needed any more: it has ended, runs another image, was forgotten, or has another runtime now.
+	 * Once for any number of publish() that were true. NULL: nothing is kept. */
+	void (*retract)(uint32_t pid);
 	/* A name that the kernel half could not read. False: not this way either, or it is another function by now. `buf` is for the texts. NULL:
 	 * no names but those that are sent. */
 	bool (*resolve)(const struct runtime_memory *memory, uint64_t function, uint32_t print,

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "agent/process/thread_memory.h"
 #include "agent/util/hash.h"
 #include "agent/util/list.h"
 #include "agent/util/log.h"
@@ -91,17 +92,6 @@ static struct holder *holder_find(const struct runtime_tables *t, uint32_t file_
 	return NULL;
 }
 
-static struct wire_runtime runtime_with_base(const struct holder *h, uint64_t base)
-{
-	const struct runtime *runtime = runtime_of(h->file.wire.kind);
-	struct wire_runtime wire = h->file.wire;
-
-	wire.base = base;
-	if (runtime && runtime->publish)
-		runtime->publish(&wire);
-	return wire;
-}
-
 static bool has_image(const struct runtime_tables *t, uint64_t image)
 {
 	for (size_t i = 0; i < RUNTIME_TABLES_MAX_IMAGES; i++)
@@ -112,7 +102,6 @@ static bool has_image(const struct runtime_tables *t, uint64_t image)
 
 static void put_image(struct runtime_tables *t, const struct holder *h, uint64_t image)
 {
-	struct wire_runtime wire = runtime_with_base(h, h->file.wire.base);
 	uint64_t *slot = &t->images[t->n_images % RUNTIME_TABLES_MAX_IMAGES];
 
 	if (!image || has_image(t, image))
@@ -121,7 +110,7 @@ static void put_image(struct runtime_tables *t, const struct holder *h, uint64_t
 	if (*slot)
 		(void)bpf_map_delete_elem(t->maps.images_fd, slot);
 	*slot = 0;
-	if (bpf_map_update_elem(t->maps.images_fd, &image, &wire, BPF_ANY) == 0)
+	if (bpf_map_update_elem(t->maps.images_fd, &image, &h->file.wire, BPF_ANY) == 0)
 		*slot = image;
 }
 
@@ -189,6 +178,42 @@ uint32_t runtime_tables_file(struct runtime_tables *t, const struct process *p)
 	return t->holders.n && mapping_of(t, p, NULL, &h) ? h->file_id : 0;
 }
 
+static uint32_t published_kind(const struct runtime_tables *t, uint32_t pid)
+{
+	struct wire_runtime wire;
+
+	return bpf_map_lookup_elem(t->maps.runtimes_fd, &pid, &wire) == 0 ? wire.kind
+									  : RUNTIME_NONE;
+}
+
+static int read_memory(void *data, uint64_t addr, void *dst, size_t n)
+{
+	return thread_memory_read(data, addr, dst, n);
+}
+
+static bool ask_runtime(struct wire_runtime *wire, uint32_t pid)
+{
+	const struct runtime *runtime = runtime_of(wire->kind);
+	struct thread_memory of_process = { .pid = pid, .tid = pid };
+	const struct runtime_memory memory = { .read = read_memory, .data = &of_process };
+
+	return !runtime || !runtime->publish || runtime->publish(wire, pid, &memory);
+}
+
+static void forget(uint32_t kind, uint32_t pid)
+{
+	const struct runtime *runtime = runtime_of(kind);
+
+	if (runtime && runtime->retract)
+		runtime->retract(pid);
+}
+
+void runtime_tables_retract(struct runtime_tables *t, uint32_t pid)
+{
+	forget(published_kind(t, pid), pid);
+	(void)bpf_map_delete_elem(t->maps.runtimes_fd, &pid);
+}
+
 enum runtime_kind runtime_tables_publish(struct runtime_tables *t, const struct process *p)
 {
 	const struct holder *h = NULL;
@@ -198,9 +223,17 @@ enum runtime_kind runtime_tables_publish(struct runtime_tables *t, const struct 
 		return RUNTIME_NONE;
 	/* The first executable segment begins somewhere in its first page. */
 	uint64_t linked = h->file.wire.base & ~((uint64_t)sysconf(_SC_PAGESIZE) - 1);
-	struct wire_runtime wire = runtime_with_base(h, m->begin - linked);
+	struct wire_runtime wire = h->file.wire;
+	wire.base = m->begin - linked;
+	if (published_kind(t, p->pid) != wire.kind)
+		runtime_tables_retract(t, p->pid);
+	if (!ask_runtime(&wire, p->pid)) {
+		runtime_tables_retract(t, p->pid);
+		return RUNTIME_NONE;
+	}
 	if (bpf_map_update_elem(t->maps.runtimes_fd, &p->pid, &wire, BPF_ANY) < 0) {
 		log_debug("a runtime is not walked", LOG_ERR(-errno), LOG_UINT("pid", p->pid));
+		forget(wire.kind, p->pid);
 		return RUNTIME_NONE;
 	}
 	return (enum runtime_kind)wire.kind;
@@ -223,9 +256,4 @@ void runtime_tables_publish_library(struct runtime_tables *t, const struct proce
 
 	if (h)
 		put_image(t, h, image);
-}
-
-void runtime_tables_retract(struct runtime_tables *t, uint32_t pid)
-{
-	(void)bpf_map_delete_elem(t->maps.runtimes_fd, &pid);
 }

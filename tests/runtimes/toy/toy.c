@@ -39,6 +39,23 @@ static bool toy_detect(const struct elf *elf, struct wire_runtime *ret_runtime)
 	return true;
 }
 
+/* What the process has put there spares each tick a read; until it has done so the kernel half looks itself. */
+static bool toy_publish(struct wire_runtime *runtime, uint32_t pid,
+			const struct runtime_memory *memory)
+{
+	uint64_t at = runtime->words[TOY_WORD_DISTANCE_AT];
+	uint64_t distance = 0;
+
+	(void)pid;
+	if (at &&
+	    memory->read(memory->data, runtime->base + at, &distance, sizeof(distance)) == 0 &&
+	    distance) {
+		runtime->words[TOY_WORD_THREAD] = distance;
+		runtime->words[TOY_WORD_DISTANCE_AT] = 0;
+	}
+	return true;
+}
+
 static size_t read_text(const struct runtime_memory *memory, uint64_t addr, char *to, size_t n)
 {
 	size_t at = 0;
@@ -73,6 +90,7 @@ const struct runtime runtime_toy = {
 	.kind = RUNTIME_TOY,
 	.name = "toy",
 	.detect = toy_detect,
+	.publish = toy_publish,
 	.resolve = toy_resolve,
 	.line = toy_line,
 };

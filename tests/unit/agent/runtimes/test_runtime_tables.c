@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "agent/process/file_table.h"
 #include "agent/runtimes/runtime_tables.h"
@@ -25,16 +26,34 @@
 #define LINKED_PAGE 0x1a2000ULL
 #define IMAGE 0xabcdef12345678ULL
 
-/* Its words are addresses when they are published. */
-static void raise_words(struct wire_runtime *runtime)
+/* Of the runtime that keeps something of processes: ours is the memory of all. */
+static bool is_ready;
+static uint64_t said;
+static unsigned int n_kept, n_retracted;
+static uint32_t retracted_pid;
+
+/* Its words are addresses when they are published, but for what the process says itself. */
+static bool keep(struct wire_runtime *runtime, uint32_t pid, const struct runtime_memory *memory)
 {
 	runtime->words[0] += runtime->base;
+	if (pid == (uint32_t)getpid())
+		assert_int_equal(memory->read(memory->data, (uintptr_t)&said, &runtime->words[1],
+					      sizeof(said)),
+				 0);
+	n_kept += is_ready;
+	return is_ready;
+}
+
+static void retract(uint32_t pid)
+{
+	n_retracted++;
+	retracted_pid = pid;
 }
 
 static const struct runtime plain = { .kind = RUNTIME_PLAIN, .name = "plain" };
-static const struct runtime hooked = { .kind = RUNTIME_HOOKED,
-				       .name = "hooked",
-				       .publish = raise_words };
+static const struct runtime hooked = {
+	.kind = RUNTIME_HOOKED, .name = "hooked", .publish = keep, .retract = retract
+};
 
 const struct runtime *runtime_of(uint32_t kind)
 {
@@ -55,6 +74,8 @@ static int setup(void **state)
 
 	assert_non_null(f);
 	*state = f;
+	is_ready = true;
+	said = n_kept = n_retracted = retracted_pid = 0;
 	f->runtimes_fd = bpf_map_create(BPF_MAP_TYPE_HASH, "t_runtimes", sizeof(uint32_t),
 					sizeof(struct wire_runtime), N_PROCESSES, NULL);
 	f->images_fd = bpf_map_create(BPF_MAP_TYPE_HASH, "t_images", sizeof(uint64_t),
@@ -218,6 +239,67 @@ static void test_publish_hook(void **state)
 		assert_int_equal(found.words[0], 5 + 0x7f0000000000 - LINKED_PAGE);
 		assert_int_equal(found.words[1], 6);
 	}
+}
+
+static void test_what_the_process_says(void **state)
+{
+	struct fixture *f = fixture_of(state);
+	_cleanup_process_ struct process p = PROCESS(f, { 0x7f0000000000, "/lib/py" });
+	const uint32_t pid = (uint32_t)getpid();
+	struct wire_runtime found = { 0 };
+
+	said = 1234;
+	p.pid = pid;
+	add(f, "/lib/py", RUNTIME_HOOKED);
+	assert_int_equal(runtime_tables_publish(f->tables, &p), RUNTIME_HOOKED);
+	assert_int_equal(bpf_map_lookup_elem(f->runtimes_fd, &pid, &found), 0);
+	assert_int_equal(found.words[1], 1234);
+}
+
+/* However often it was published; and once. */
+static void test_retract_hook(void **state)
+{
+	struct fixture *f = fixture_of(state);
+	_cleanup_process_ struct process p = PROCESS(f, { 0x30000000, "/lib/py" });
+
+	add(f, "/lib/py", RUNTIME_HOOKED);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(runtime_tables_publish(f->tables, &p), RUNTIME_HOOKED);
+	assert_int_equal(n_kept, 2);
+	assert_int_equal(n_retracted, 0);
+	for (int i = 0; i < 2; i++)
+		runtime_tables_retract(f->tables, PID);
+	assert_int_equal(n_retracted, 1);
+	assert_int_equal(retracted_pid, PID);
+}
+
+/* Its process has another runtime, none that is ready, or found no room. */
+static void test_retract_of_who_has_it_no_more(void **state)
+{
+	struct fixture *f = fixture_of(state);
+	_cleanup_process_ struct process p = PROCESS(f, { 0x30000000, "/lib/py" });
+	_cleanup_process_ struct process other = PROCESS(f, { 0x30000000, "/bin/x" });
+	struct wire_runtime found;
+
+	add(f, "/lib/py", RUNTIME_HOOKED);
+	add(f, "/bin/x", RUNTIME_PLAIN);
+	assert_int_equal(runtime_tables_publish(f->tables, &p), RUNTIME_HOOKED);
+	assert_int_equal(runtime_tables_publish(f->tables, &other), RUNTIME_PLAIN);
+	assert_int_equal(n_retracted, 1);
+	assert_true(look_up(f, &found));
+	assert_int_equal(found.kind, RUNTIME_PLAIN);
+	assert_int_equal(runtime_tables_publish(f->tables, &p), RUNTIME_HOOKED);
+	is_ready = false;
+	assert_int_equal(runtime_tables_publish(f->tables, &p), RUNTIME_NONE);
+	assert_int_equal(n_retracted, 2);
+	assert_false(look_up(f, &found));
+	is_ready = true;
+	for (uint32_t i = 0; i < N_PROCESSES; i++) {
+		other.pid = 200 + i;
+		assert_int_equal(runtime_tables_publish(f->tables, &other), RUNTIME_PLAIN);
+	}
+	assert_int_equal(runtime_tables_publish(f->tables, &p), RUNTIME_NONE);
+	assert_int_equal(n_retracted, 3);
 }
 
 /* By address, and only its own. */
@@ -487,6 +569,9 @@ int main(void)
 		FIXTURE_TEST(test_publish_and_retract),
 		FIXTURE_TEST(test_base_below_zero),
 		FIXTURE_TEST(test_publish_hook),
+		FIXTURE_TEST(test_what_the_process_says),
+		FIXTURE_TEST(test_retract_hook),
+		FIXTURE_TEST(test_retract_of_who_has_it_no_more),
 		FIXTURE_TEST(test_first_mapping_of_the_file),
 		FIXTURE_TEST(test_no_runtime),
 		FIXTURE_TEST(test_unknown_kind),
