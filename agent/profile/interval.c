@@ -9,8 +9,6 @@
 #include "agent/util/clock.h"
 #include "agent/util/saturate.h"
 
-#define INTERVAL_MIN_SLOTS 256
-
 int interval_new(uint64_t cpu_period_ns, size_t max_bytes, struct interval **ret_interval)
 {
 	_cleanup_(interval_freep) struct interval *i = calloc(1, sizeof(*i));
@@ -22,10 +20,6 @@ int interval_new(uint64_t cpu_period_ns, size_t max_bytes, struct interval **ret
 		i->periods[e] = 1;
 	i->periods[EVENT_CPU] = cpu_period_ns;
 	i->begin_real_ns = clock_real_ns();
-	i->n_slots = INTERVAL_MIN_SLOTS;
-	i->slots = calloc(i->n_slots, sizeof(*i->slots));
-	if (!i->slots)
-		return -ENOMEM;
 	*ret_interval = TAKE_PTR(i);
 	return 0;
 }
@@ -49,7 +43,7 @@ void interval_free(struct interval *i)
 	anon_table_fini(&i->anon);
 	code_table_fini(&i->code);
 	free(i->files);
-	free(i->slots);
+	hash_fini(&i->stacks);
 	hash_fini(&i->by_labels);
 	hash_fini(&i->tags);
 	arena_fini(&i->arena);
@@ -87,29 +81,6 @@ static struct series *series_get(struct interval *i, const struct samples *of)
 	return s;
 }
 
-static int slots_grow(struct interval *i)
-{
-	size_t n = i->n_slots * 2;
-	struct stack **slots = calloc(n, sizeof(*slots));
-
-	if (!slots)
-		return -ENOMEM;
-	for (size_t at = 0; at < i->n_slots; at++) {
-		struct stack *s = i->slots[at];
-		size_t to = s ? s->hash & (n - 1) : 0;
-
-		if (!s)
-			continue;
-		while (slots[to])
-			to = (to + 1) & (n - 1);
-		slots[to] = s;
-	}
-	free(i->slots);
-	i->slots = slots;
-	i->n_slots = n;
-	return 0;
-}
-
 struct stack_key {
 	uint64_t hash;
 	struct series *series;
@@ -126,18 +97,20 @@ static bool stack_is(const struct stack *s, const struct stack_key *k)
 {
 	const struct samples *with = k->samples;
 
-	return s->hash == k->hash && s->series == k->series && s->tag == k->tag &&
-	       s->n_kernel == with->n_kernel && s->n_user == with->n_user &&
+	return s->series == k->series && s->tag == k->tag && s->n_kernel == with->n_kernel &&
+	       s->n_user == with->n_user &&
 	       memcmp(s->frames, with->frames, frames_bytes(with)) == 0;
 }
 
-static struct stack **slot_of(const struct interval *i, const struct stack_key *k)
+static struct stack *stack_find(const struct interval *i, const struct stack_key *k)
 {
-	size_t at = k->hash & (i->n_slots - 1);
+	HASH_FOREACH_MATCH (&i->stacks, k->hash, node) {
+		struct stack *s = CONTAINER_OF(node, struct stack, node);
 
-	while (i->slots[at] && !stack_is(i->slots[at], k))
-		at = (at + 1) & (i->n_slots - 1);
-	return &i->slots[at];
+		if (stack_is(s, k))
+			return s;
+	}
+	return NULL;
 }
 
 static struct stack *stack_new(struct interval *i, const struct stack_key *k)
@@ -147,9 +120,9 @@ static struct stack *stack_new(struct interval *i, const struct stack_key *k)
 	struct stack *s =
 		arena_alloc(&i->arena, sizeof(*s) + frames_bytes(of) + n_values * sizeof(int64_t));
 
-	if (!s)
+	if (!s || hash_insert(&i->stacks, &s->node, k->hash) < 0)
 		return NULL;
-	*s = (struct stack){ .hash = k->hash,
+	*s = (struct stack){ .node = s->node,
 			     .series = k->series,
 			     .tag = k->tag,
 			     .n_kernel = of->n_kernel,
@@ -197,17 +170,17 @@ int interval_add(struct interval *i, const struct samples *samples, bool *ret_is
 
 	if (get_tag(i, samples, &k.tag) < 0)
 		return -ENOMEM;
-	if (!k.series || (i->n_stacks * 2 >= i->n_slots && slots_grow(i) < 0))
+	if (!k.series)
 		return -ENOMEM;
 	k.hash = hash_of(&k);
-	struct stack **slot = slot_of(i, &k);
-	bool is_new = !*slot;
+	struct stack *s = stack_find(i, &k);
+	bool is_new = !s;
 	if (is_new)
-		*slot = stack_new(i, &k);
-	if (!*slot)
+		s = stack_new(i, &k);
+	if (!s)
 		return -ENOMEM;
 	*ret_is_new = is_new;
-	stack_add(*slot, samples);
+	stack_add(s, samples);
 	k.series->n_samples += samples->count;
 	i->n_samples += samples->count;
 	return 0;

@@ -24,7 +24,7 @@
 
 /* One unique stack: n_kernel frames in the kernel, then n_user user frames, leaf first; then the sums of the event's values. */
 struct stack {
-	uint64_t hash;
+	struct hash_node node;
 	uint64_t count;	    /* samples */
 	struct stack *next; /* of the same series */
 	struct series *series;
@@ -47,8 +47,7 @@ struct series {
 
 struct interval {
 	struct arena arena;
-	struct stack **slots; /* open addressing, a power of two */
-	size_t n_slots;
+	struct hash_table stacks; /* those of series that were dropped included */
 	size_t n_stacks;
 	struct series *series;
 	struct hash_table by_labels; /* the same: a host may have one a process */
