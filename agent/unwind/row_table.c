@@ -193,7 +193,7 @@ static void table_stats(struct build *b, struct row_table *t)
 	s->n_bytes = table_bytes(t);
 	s->n_text_bytes = row_text_bytes(&b->text);
 	s->n_covered_bytes = b->collect.n_covered_bytes;
-	s->n_dropped_rows += n_dropped(b) + n_without_word(&b->collect.rules, &t->rules);
+	s->n_dropped_rows += n_without_word(&b->collect.rules, &t->rules);
 	s->source = b->source_stats;
 }
 
@@ -230,6 +230,10 @@ int row_table_build(struct unwind_info *info, struct elf *elf, size_t max_bytes,
 	int r = build_spans(&b);
 	if (r == 0)
 		r = build_rows(&b);
+	if (r == 0)
+		t->stats.n_dropped_rows = n_dropped(&b);
+	/* Rows are all that is needed from here on; a large file's spans and what they lie in take as much. */
+	build_release_spans(&b);
 	if (r == 0)
 		r = build_table(&b, t, max_bytes);
 	if (r < 0 && (b.too_large || b.budget.exceeded))
