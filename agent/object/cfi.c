@@ -2,8 +2,9 @@
 /*
  * Call frame information as a source.
  *
- * All of it: the section is read into memory and walked once, entry by entry. A single address: the
- * linker's table leads to its FDE; without a table, or with one that contradicts the FDEs, the heads
+ * All of it: the section is walked once for what there is, entry by entry, and then each FDE is read for its rows. A section that is packed
+ * is unpacked into memory for that; any other is seen through a window, since it may have as many bytes as all that is made of it. A single
+ * address: the linker's table leads to its FDE; without a table, or with one that contradicts the FDEs, the heads
  * of all FDEs are looked at through a window. Either way the address belongs to the FDE that begins
  * first of those that hold it, and its rows are those of the same instructions.
  */
@@ -24,8 +25,17 @@
 #define ENTRY_STEP_BYTES 512
 /* For walking over all entries. */
 #define WALK_STEP_BYTES 65536
+/* For all rows: FDEs are nearly in the order of their functions. One that does not lie behind the one before is read alone. */
+#define ROWS_STEP_BYTES 16384
 /* Entries of the table in front of the one that is found, which may hold its address too. */
 #define TABLE_LOOK_BACK 1
+
+/* Where entries are seen through. */
+struct reader {
+	struct cfi_window entries;
+	struct cfi_window cies;
+	struct cfi_table_window *table; /* for searches; borrowed */
+};
 
 struct kept_reader;
 
@@ -38,14 +48,9 @@ struct cfi {
 	bool table_is_bad;
 	struct cfi_cie cies[N_CIES];
 	bool has_cie[N_CIES];
+	struct reader rows;	  /* from spans() to release() */
+	uint64_t last_row_off;	  /* of the FDE that was read last */
 	struct kept_reader *kept; /* owned; cfi_extent_at's; NULL: not yet */
-};
-
-/* Where entries are seen through. */
-struct reader {
-	struct cfi_window entries;
-	struct cfi_window cies;
-	struct cfi_table_window *table; /* for searches; borrowed */
 };
 
 /* One that goes on from address to address. */
@@ -178,16 +183,30 @@ static int add_span(const struct found *found, void *data)
 	return unwind_spans_add(data, &span);
 }
 
+/* The ceiling is of the section, whether it is in memory or not: rules that say more are of no file that anybody runs. */
+static int hold(struct cfi *cfi, uint64_t max_bytes)
+{
+	if (cfi->section.n_bytes > max_bytes)
+		return UNWIND_SOURCE_TOO_LARGE;
+	if (cfi->section.packed.packing == CFI_PACKING_PLAIN)
+		return 0;
+	return cfi_section_load(&cfi->section, max_bytes);
+}
+
+static void cfi_release(struct unwind_source *s)
+{
+	cfi_section_unload(&cfi_of(s)->section);
+	reader_fini(&cfi_of(s)->rows);
+}
+
 static int all_spans(struct cfi *cfi, struct unwind_spans *spans, struct unwind_source_stats *stats)
 {
-	_cleanup_(reader_fini) struct reader reader = READER_INIT(ENTRY_STEP_BYTES);
-	uint64_t max_bytes = MIN_OF((uint64_t)spans->max_bytes, CFI_MAX_SECTION_BYTES);
-	int r = cfi_section_load(&cfi->section, max_bytes);
+	int r = hold(cfi, MIN_OF((uint64_t)spans->max_bytes, CFI_MAX_SECTION_BYTES));
 
 	if (r != 0)
 		return r;
 	stats->n_bytes += cfi->section.n_bytes;
-	r = walk(cfi, &reader, add_span, spans, stats);
+	r = walk(cfi, &cfi->rows, add_span, spans, stats);
 	if (r == 0)
 		r = unwind_spans_finish(spans, stats);
 	if (r != 0)
@@ -199,12 +218,11 @@ static int all_spans(struct cfi *cfi, struct unwind_spans *spans, struct unwind_
 static int cfi_spans(struct unwind_source *s, struct unwind_spans *spans,
 		     struct unwind_source_stats *stats)
 {
-	struct cfi *cfi = cfi_of(s);
-	int r = all_spans(cfi, spans, stats);
+	int r = all_spans(cfi_of(s), spans, stats);
 
 	if (r != 0) {
 		unwind_spans_fini(spans);
-		cfi_section_unload(&cfi->section);
+		cfi_release(s);
 	}
 	return r;
 }
@@ -238,9 +256,12 @@ static int rows_of(struct cfi *cfi, struct reader *reader, uint64_t off, uint64_
 static int cfi_rows(struct unwind_source *s, const struct unwind_span *span, unwind_row_fn fn,
 		    void *data, struct unwind_source_stats *stats)
 {
-	_cleanup_(reader_fini) struct reader reader = READER_INIT(ENTRY_STEP_BYTES);
+	struct cfi *cfi = cfi_of(s);
+	bool goes_on = span->ref - cfi->last_row_off < ROWS_STEP_BYTES;
 
-	return rows_of(cfi_of(s), &reader, span->ref, span->begin, span->begin + span->n_bytes, fn,
+	cfi->rows.entries.step = goes_on ? ROWS_STEP_BYTES : ENTRY_STEP_BYTES;
+	cfi->last_row_off = span->ref;
+	return rows_of(cfi, &cfi->rows, span->ref, span->begin, span->begin + span->n_bytes, fn,
 		       data, stats);
 }
 
@@ -387,6 +408,7 @@ size_t cfi_bytes(const struct unwind_source *source)
 	const struct cfi *cfi = cfi_of(source);
 
 	return sizeof(*cfi) + (cfi->section.data ? (size_t)cfi->section.n_bytes : 0) +
+	       cfi->rows.entries.cap + cfi->rows.cies.cap +
 	       (cfi->kept ? sizeof(*cfi->kept) + cfi->kept->reader.entries.cap +
 				    cfi->kept->reader.cies.cap
 			  : 0);
@@ -421,11 +443,6 @@ static int cfi_rule_at(struct unwind_source *s, uint64_t vaddr, struct unwind_ru
 		       &stats);
 }
 
-static void cfi_release(struct unwind_source *s)
-{
-	cfi_section_unload(&cfi_of(s)->section);
-}
-
 static void cfi_free(struct unwind_source *s)
 {
 	if (!s)
@@ -443,6 +460,7 @@ static int cfi_new(const char *name, const struct cfi_section *section, uint8_t 
 	if (!cfi)
 		return -ENOMEM;
 	cfi->section = *section;
+	cfi->rows = (struct reader)READER_INIT(ROWS_STEP_BYTES);
 	cfi->abi = *section->abi;
 	cfi->abi.fp = followed;
 	cfi->section.abi = &cfi->abi;
