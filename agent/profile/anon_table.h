@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "agent/process/jit_files.h"
-#include "agent/util/arena.h"
+#include "agent/profile/place_table.h"
 
 struct anon_place {
 	struct jit_files *jit; /* a reference; NULL: nobody names it, and pc is 0 */
@@ -23,16 +23,14 @@ struct anon_place {
 };
 
 struct anon_table {
-	struct anon_place *items;
-	uint32_t *
-		slots; /* index + 1, 0: free; open addressing, twice as many as there is room for items */
-	size_t n;
-	size_t cap; /* a power of two */
+	struct place_table places;
 };
 
 /* Memory is the arena's. */
 int anon_table_get(struct anon_table *t, struct arena *arena, const struct anon_place *place,
 		   uint32_t *ret_index);
+/* NULL: there is none of that index. Borrowed until the next get. */
+const struct anon_place *anon_table_at(const struct anon_table *t, size_t i);
 /* Loop thread: drops the references. */
 void anon_table_fini(struct anon_table *t);
 

@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "agent/profile/place_table.h"
 #include "agent/runtimes/code_names.h"
-#include "agent/util/arena.h"
 
 struct code_place {
 	struct code_name *name; /* a reference */
@@ -18,17 +18,15 @@ struct code_place {
 };
 
 struct code_table {
-	struct code_place *items;
-	uint32_t *
-		slots; /* index + 1, 0: free; open addressing, twice as many as there is room for items */
-	size_t n;
-	size_t cap;	   /* a power of two */
+	struct place_table places;
 	size_t held_bytes; /* of names, a share of the arena's ceiling at most */
 };
 
 /* Takes a reference of its own. Memory is the arena's. 0 or -ENOMEM (ceiling included). */
 int code_table_get(struct code_table *t, struct arena *arena, const struct code_place *place,
 		   uint32_t *ret_index);
+/* NULL: there is none of that index. Borrowed until the next get. */
+const struct code_place *code_table_at(const struct code_table *t, size_t i);
 /* Loop thread: drops the references. */
 void code_table_fini(struct code_table *t);
 

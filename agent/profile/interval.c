@@ -248,8 +248,8 @@ int interval_anon_frame(struct interval *i, const struct anon_place *place,
 
 const struct anon_place *interval_anon(const struct interval *i, struct frame_ref frame)
 {
-	return frame_ref_kind(frame) == FRAME_KIND_PLACE && frame_ref_value(frame) < i->anon.n
-		       ? &i->anon.items[frame_ref_value(frame)]
+	return frame_ref_kind(frame) == FRAME_KIND_PLACE
+		       ? anon_table_at(&i->anon, frame_ref_value(frame))
 		       : NULL;
 }
 
@@ -267,7 +267,7 @@ int interval_code_frame(struct interval *i, const struct code_place *code,
 
 const struct code_place *interval_code(const struct interval *i, struct frame_ref frame)
 {
-	return frame_ref_kind(frame) == FRAME_KIND_CODE && frame_ref_value(frame) < i->code.n
-		       ? &i->code.items[frame_ref_value(frame)]
+	return frame_ref_kind(frame) == FRAME_KIND_CODE
+		       ? code_table_at(&i->code, frame_ref_value(frame))
 		       : NULL;
 }

@@ -54,7 +54,7 @@ static void test_equal_ones_are_one(void **state)
 	assert_false(frame_ref_equal(code_frame(i, f, 13), first));
 	assert_false(frame_ref_equal(code_frame(i, f, 0), first));
 	assert_false(frame_ref_equal(code_frame(i, g, 12), first));
-	assert_int_equal(i->code.n, 4);
+	assert_int_equal(i->code.places.n, 4);
 	assert_frame(code_frame(i, f, 12), first);
 	assert_ptr_equal(interval_code(i, first)->name, f);
 	assert_int_equal(interval_code(i, first)->line, 12);
@@ -121,7 +121,7 @@ static void test_many(void **state)
 	}
 	for (uint32_t n = 0; n < N; n++)
 		frames[n] = code_frame(i, by_number[n % N_NAMES], n / N_NAMES);
-	assert_int_equal(i->code.n, N);
+	assert_int_equal(i->code.places.n, N);
 	for (uint32_t n = 0; n < N; n++) {
 		assert_frame(code_frame(i, by_number[n % N_NAMES], n / N_NAMES), frames[n]);
 		assert_ptr_equal(interval_code(i, frames[n])->name, by_number[n % N_NAMES]);
@@ -209,7 +209,7 @@ static void test_carry(void **state)
 	assert_int_equal(interval_code(to, s->frames[0])->line, 12);
 	assert_ptr_equal(interval_code(to, s->frames[1])->name, g);
 	assert_int_equal(interval_code(to, s->frames[1])->line, 20);
-	assert_int_equal(to->code.n, 3);
+	assert_int_equal(to->code.places.n, 3);
 	assert_int_equal(f->n_refs, 1 + 1);
 	assert_int_equal(g->n_refs, 1 + 2);
 	code_name_unref(f);

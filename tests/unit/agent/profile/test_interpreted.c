@@ -207,7 +207,7 @@ static void test_unknown_runtime(void **state)
 
 		assert_int_equal(frame_ref_kind(frame), FRAME_KIND_UNKNOWN);
 	}
-	assert_int_equal(s->interval->code.n, 0);
+	assert_int_equal(s->interval->code.places.n, 0);
 }
 
 static void test_read_from_memory(void **state)
