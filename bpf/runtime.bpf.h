@@ -59,20 +59,23 @@ volatile __u64 told_seed = 0;
 /* Without any runtime there is nothing of this in a program. */
 #define RUNTIME_ANY (RUNTIME_MAX > RUNTIME_NONE + 1)
 
+/* Returns what the function of the runtime that s has returns; `otherwise` without one. */
+#define RUNTIME_CASE(function, NAME, name) \
+	case RUNTIME_##NAME:               \
+		return name##_##function(s);
+#define RUNTIME_CALL(s, function, otherwise)     \
+	switch ((s)->runtime.of.kind) {          \
+		RUNTIMES(RUNTIME_CASE, function) \
+	}                                        \
+	return (otherwise)
+
 __noinline __u64 runtime_first(__u32 level)
 {
 	struct scratch *s = walk_scratch(level);
 
 	if (!s)
 		return 0;
-	switch (s->runtime.of.kind) {
-#define RUNTIME_BEGIN(NAME, name) \
-	case RUNTIME_##NAME:      \
-		return name##_begin(s);
-		RUNTIMES(RUNTIME_BEGIN)
-#undef RUNTIME_BEGIN
-	}
-	return 0;
+	RUNTIME_CALL(s, begin, 0);
 }
 
 __noinline int runtime_read(__u32 level)
@@ -82,14 +85,7 @@ __noinline int runtime_read(__u32 level)
 	if (!s || s->runtime.n_reads >= RUNTIME_MAX_READS)
 		return 0;
 	s->runtime.n_reads++;
-	switch (s->runtime.of.kind) {
-#define RUNTIME_READ(NAME, name) \
-	case RUNTIME_##NAME:     \
-		return name##_read(s);
-		RUNTIMES(RUNTIME_READ)
-#undef RUNTIME_READ
-	}
-	return 0;
+	RUNTIME_CALL(s, read, 0);
 }
 
 __noinline int runtime_name(__u32 level)
@@ -100,14 +96,7 @@ __noinline int runtime_name(__u32 level)
 		return 0;
 	s->name.n_name = s->name.n_file = 0;
 	s->name.line = 0;
-	switch (s->runtime.of.kind) {
-#define RUNTIME_NAME(NAME, name) \
-	case RUNTIME_##NAME:     \
-		return name##_name(s);
-		RUNTIMES(RUNTIME_NAME)
-#undef RUNTIME_NAME
-	}
-	return 0;
+	RUNTIME_CALL(s, name, 0);
 }
 
 __noinline int runtime_code(__u32 level)
@@ -116,14 +105,7 @@ __noinline int runtime_code(__u32 level)
 
 	if (!s)
 		return RUNTIME_CODE_NOT_ITS;
-	switch (s->runtime.of.kind) {
-#define RUNTIME_CODE(NAME, name) \
-	case RUNTIME_##NAME:     \
-		return name##_code(s);
-		RUNTIMES(RUNTIME_CODE)
-#undef RUNTIME_CODE
-	}
-	return RUNTIME_CODE_NOT_ITS;
+	RUNTIME_CALL(s, code, RUNTIME_CODE_NOT_ITS);
 }
 
 /* The word of the frame that was read last, or of an anchor. */

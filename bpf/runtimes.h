@@ -2,7 +2,7 @@
 /*
  * Runtimes whose functions have no frame of their own on the C stack: interpreters. Compiled by both sides.
  *
- * X(NAME, name): the step over its frames is in bpf/runtimes/NAME.bpf.h, what recognises it in a file is in agent/runtimes/NAME/. The numbers are on the
+ * X(what, NAME, name), where `what` is the list's user's: the step over its frames is in bpf/runtimes/NAME.bpf.h, what recognises it in a file is in agent/runtimes/NAME/. The numbers are on the
  * wire and not kept: both sides are of one build.
  */
 #ifndef XAGENT_BPF_RUNTIMES_H
@@ -10,13 +10,13 @@
 
 /* A build for tests has a runtime of its own, and says so before this is included. */
 #ifndef RUNTIMES
-#define RUNTIMES(X)
+#define RUNTIMES(X, what)
 #endif
 
 enum runtime_kind {
 	RUNTIME_NONE,
-#define RUNTIME_ENUM(NAME, name) RUNTIME_##NAME,
-	RUNTIMES(RUNTIME_ENUM)
+#define RUNTIME_ENUM(what, NAME, name) RUNTIME_##NAME,
+	RUNTIMES(RUNTIME_ENUM, )
 #undef RUNTIME_ENUM
 		RUNTIME_MAX
 };

@@ -6,13 +6,13 @@
 
 #include "bpf/image.h"
 
-#define RUNTIME_DECLARE(NAME, name) extern const struct runtime runtime_##name;
-RUNTIMES(RUNTIME_DECLARE)
+#define RUNTIME_DECLARE(what, NAME, name) extern const struct runtime runtime_##name;
+RUNTIMES(RUNTIME_DECLARE, )
 #undef RUNTIME_DECLARE
 
 const struct runtime *const runtime_list[RUNTIME_MAX] = { [RUNTIME_NONE] = NULL,
-#define RUNTIME_ENTRY(NAME, name) [RUNTIME_##NAME] = &runtime_##name,
-							  RUNTIMES(RUNTIME_ENTRY)
+#define RUNTIME_ENTRY(what, NAME, name) [RUNTIME_##NAME] = &runtime_##name,
+							  RUNTIMES(RUNTIME_ENTRY, )
 #undef RUNTIME_ENTRY
 };
 

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 /* Runtimes of this test's own. */
-#define RUNTIMES(X) X(QUIET, quiet) X(TALKING, talking)
+#define RUNTIMES(X, what) X(what, QUIET, quiet) X(what, TALKING, talking)
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 /* Runtimes of this test's own. */
-#define RUNTIMES(X) X(PLAIN, plain) X(HOOKED, hooked)
+#define RUNTIMES(X, what) X(what, PLAIN, plain) X(what, HOOKED, hooked)
 
 #include <bpf/bpf.h>
 #include <errno.h>
