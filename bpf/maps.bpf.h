@@ -202,23 +202,12 @@ struct {
 	__type(value, struct wire_counters);
 } counters SEC(".maps");
 
-/* Of a source of events, on one CPU (bpf/thin.bpf.h). */
-struct thinning {
-	__u64 window_end_ns;
-	__u32 n_hits; /* in the window */
-	__u32 n_kept; /* of them, or since the stride was raised */
-	__u32 stride; /* one hit of so many is a sample */
-	__u32 n_to_skip;
-	__u64 left[EVENT_MAX_VALUES]; /* to the next sample */
-};
-
-_Static_assert(sizeof(struct thinning) == 56, "no gaps");
-
+/* Of sources of events (bpf/thin.bpf.h). */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, EVENT_MAX_SOURCES);
 	__type(key, __u32);
-	__type(value, struct thinning);
+	__type(value, struct wire_thinning);
 } thinnings SEC(".maps");
 
 /* pid → where the runtime of a process has its frames. Behind wire_process.runtime, so that nobody else pays for the look-up. */

@@ -20,25 +20,17 @@
 
 #include "bpf/maps.bpf.h"
 
-/* Samples a second of one source on one CPU; 0: no limit. Set by the agent. Timer ticks have their rate. */
-const volatile __u32 thin_limit = 0;
+/* Whether any source has a limit; timer ticks have their rate. Set by the agent. */
+const volatile bool thin_any = false;
 
-#define THIN_WINDOWS_A_SECOND 10
-#define THIN_WINDOW_NS (1000000000ULL / THIN_WINDOWS_A_SECOND)
+#define THIN_WINDOW_NS (1000000000ULL / WIRE_THIN_WINDOWS)
 #define THIN_MAX_STRIDE (1u << 20)
 
-static __always_inline __u32 thin_budget(void)
-{
-	__u32 budget = thin_limit / THIN_WINDOWS_A_SECOND;
-
-	return budget ? budget : 1;
-}
-
 /* The distance follows from the window before, if it has just ended; what a flood has left to be skipped is not the next one's … */
-static __always_inline void thin_next_window(struct thinning *t, __u64 now_ns)
+static __always_inline void thin_next_window(struct wire_thinning *t, __u64 now_ns)
 {
 	bool has_just_ended = now_ns < t->window_end_ns + THIN_WINDOW_NS;
-	__u32 stride = has_just_ended ? t->n_hits / thin_budget() + 1 : 1;
+	__u32 stride = has_just_ended ? t->n_hits / t->budget + 1 : 1;
 
 	t->stride = stride > THIN_MAX_STRIDE ? THIN_MAX_STRIDE : stride;
 	if (t->n_to_skip >= 2 * t->stride - 1)
@@ -48,9 +40,9 @@ static __always_inline void thin_next_window(struct thinning *t, __u64 now_ns)
 }
 
 /* … and doubles where that told too little. */
-static __always_inline void thin_keep(struct thinning *t)
+static __always_inline void thin_keep(struct wire_thinning *t)
 {
-	if (++t->n_kept > thin_budget() && t->stride < THIN_MAX_STRIDE) {
+	if (++t->n_kept > t->budget && t->stride < THIN_MAX_STRIDE) {
 		t->stride *= 2;
 		t->n_kept = 0;
 	}
@@ -60,7 +52,7 @@ static __always_inline void thin_keep(struct thinning *t)
 /* False: the hit is no sample, its values are the next one's. Else that has what was left to it. */
 static __always_inline bool thin_passes(__u32 source, __u64 values[EVENT_MAX_VALUES])
 {
-	struct thinning *t = thin_limit ? bpf_map_lookup_elem(&thinnings, &source) : NULL;
+	struct wire_thinning *t = thin_any ? bpf_map_lookup_elem(&thinnings, &source) : NULL;
 	__u64 now_ns = bpf_ktime_get_ns();
 
 	if (!t)
@@ -85,7 +77,7 @@ static __always_inline bool thin_passes(__u32 source, __u64 values[EVENT_MAX_VAL
 /* The sample was lost after all. */
 static __always_inline void thin_leave(__u32 source, const __u64 values[EVENT_MAX_VALUES])
 {
-	struct thinning *t = thin_limit ? bpf_map_lookup_elem(&thinnings, &source) : NULL;
+	struct wire_thinning *t = thin_any ? bpf_map_lookup_elem(&thinnings, &source) : NULL;
 
 	for (int i = 0; t && i < EVENT_MAX_VALUES; i++)
 		t->left[i] += values[i];

@@ -131,6 +131,23 @@ enum wire_end {
 	X(names_told, "names of functions of interpreters that were sent")                       \
 	X(names_not_told, "of these, that could not be read, or found no room in the ring buffer")
 
+/* How often a second it is seen how many hits a source has. */
+#define WIRE_THIN_WINDOWS 10
+
+/* Of a source of events, on one CPU (bpf/thin.bpf.h). */
+struct wire_thinning {
+	__u64 window_end_ns;
+	__u32 n_hits; /* in the window */
+	__u32 n_kept; /* of them, or since the stride was raised */
+	__u32 stride; /* one hit of so many is a sample */
+	__u32 n_to_skip;
+	__u64 left[EVENT_MAX_VALUES]; /* to the next sample */
+	__u32 budget; /* samples of a window, 1 or more: set by the agent before there are hits */
+	__u32 unused;
+};
+
+_Static_assert(sizeof(struct wire_thinning) == 64, "no gaps");
+
 struct wire_counters {
 #define WIRE_COUNTER_FIELD(name, text) __u64 name;
 	WIRE_COUNTERS(WIRE_COUNTER_FIELD)

@@ -236,6 +236,8 @@ static void settle(struct profile_args *a, bool stdout_is_tty)
 
 	if (a->output && strcmp(a->output, "-") == 0)
 		a->output = NULL;
+	if (!a->hz)
+		a->hz = a->event.event == EVENT_CPU ? SAMPLER_DEFAULT_HZ : SAMPLER_PROBE_HZ;
 	if (a->format == PROFILE_FORMAT_UNSET)
 		a->format = choose_format(a, stdout_is_tty);
 	if (anywhere && stdout_is_tty)
@@ -245,8 +247,7 @@ static void settle(struct profile_args *a, bool stdout_is_tty)
 int profile_args_parse(int argc, char **argv, bool stdout_is_tty, struct profile_args *ret_args,
 		       struct buf *why)
 {
-	_cleanup_profile_args_ struct profile_args a = { .hz = SAMPLER_DEFAULT_HZ,
-							 .demangle = DEMANGLE_SIMPLIFIED };
+	_cleanup_profile_args_ struct profile_args a = { .demangle = DEMANGLE_SIMPLIFIED };
 	_cleanup_words_ struct cli_words words = { 0 };
 	int r = cli_options_parse(flags, ARRAY_SIZE(flags), argc, argv, &a, &words, why);
 

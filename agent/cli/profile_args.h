@@ -37,7 +37,7 @@ struct profile_args {
 	bool user_only;
 	bool kernel_only;
 	struct event_text event;
-	uint32_t hz;
+	uint32_t hz;	      /* samples a second and CPU; of a tracepoint at most */
 	uint64_t duration_ns; /* 0: until ^C, or as long as the command or the processes live */
 	enum profile_format format;
 	const char *output; /* NULL: standard output */

@@ -225,6 +225,7 @@ static struct sampler_options sampler_options(const struct profiling *x)
 	o.hz = x->report.hz;
 	o.no_ticks = a->event.event != EVENT_CPU;
 	o.tracepoints = &a->event.source;
+	o.tracepoint_hz = &x->report.hz;
 	o.n_tracepoints = a->event.event == EVENT_TRACEPOINT;
 	o.no_kernel = a->user_only;
 	o.no_user = a->kernel_only;

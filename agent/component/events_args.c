@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "agent/sample/sampler.h"
 #include "agent/sample/tracepoint_name.h"
 
 /* What a metric may be called (Prometheus' data model), and so what a server takes for the first part of a profile's type. */
@@ -55,9 +56,26 @@ static const char *validate_tracepoints(const void *field, struct river_arena *a
 
 _Static_assert(EVENTS_ARGS_MAX == 31, "the sentence says it");
 
+_Static_assert(SAMPLER_PROBE_MIN_HZ == 10 && SAMPLER_MAX_HZ == 10000 && SAMPLER_PROBE_HZ == 1000,
+	       "the sentence says it, the default is it");
+
+static const char *validate_rate(const void *field, struct river_arena *arena)
+{
+	int64_t hz = *(const int64_t *)field;
+
+	(void)arena;
+	return hz >= SAMPLER_PROBE_MIN_HZ && hz <= SAMPLER_MAX_HZ
+		       ? NULL
+		       : "sample_rate of a tracepoint must be between 10 and 10000 (samples a "
+			 "second and CPU, at most)";
+}
+
 static const struct river_field tracepoint_fields[] = {
 	RIVER_FIELD_LABEL(struct tracepoint_args, name),
 	RIVER_FIELD_STRING(struct tracepoint_args, event, "event", .flags = RIVER_REQUIRED),
+	/* SAMPLER_PROBE_HZ */
+	RIVER_FIELD_INT(struct tracepoint_args, sample_rate_hz, "sample_rate", .def = "1000",
+			.validate = validate_rate),
 };
 static const struct river_schema tracepoint_schema = RIVER_SCHEMA(
 	struct tracepoint_args, "tracepoint", tracepoint_fields, .validate = validate_tracepoint);
@@ -68,12 +86,14 @@ static const struct river_field events_fields[] = {
 };
 const struct river_schema events_schema = RIVER_SCHEMA(struct events_args, "events", events_fields);
 
-size_t events_args_tracepoints(const struct events_args *args,
-			       const char *ret_names[EVENTS_ARGS_MAX])
+void events_args_tracepoints(const struct events_args *args,
+			     struct events_tracepoints *ret_tracepoints)
 {
-	for (size_t i = 0; i < args->tracepoints.n_items; i++)
-		ret_names[i] = tracepoint(args, i)->event;
-	return args->tracepoints.n_items;
+	ret_tracepoints->n = args->tracepoints.n_items;
+	for (size_t i = 0; i < ret_tracepoints->n; i++) {
+		ret_tracepoints->names[i] = tracepoint(args, i)->event;
+		ret_tracepoints->hz[i] = (unsigned int)tracepoint(args, i)->sample_rate_hz;
+	}
 }
 
 const char *events_args_profile(const struct events_args *args, uint16_t source)
@@ -89,7 +109,8 @@ bool events_args_equal(const struct events_args *a, const struct events_args *b)
 		return false;
 	for (size_t i = 0; i < a->tracepoints.n_items; i++)
 		if (strcmp(tracepoint(a, i)->name, tracepoint(b, i)->name) != 0 ||
-		    strcmp(tracepoint(a, i)->event, tracepoint(b, i)->event) != 0)
+		    strcmp(tracepoint(a, i)->event, tracepoint(b, i)->event) != 0 ||
+		    tracepoint(a, i)->sample_rate_hz != tracepoint(b, i)->sample_rate_hz)
 			return false;
 	return true;
 }

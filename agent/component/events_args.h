@@ -17,6 +17,7 @@
 struct tracepoint_args {
 	const char *name; /* of the profiles */
 	const char *event;
+	int64_t sample_rate_hz; /* samples a second and CPU, at most */
 };
 
 struct events_args {
@@ -26,9 +27,14 @@ struct events_args {
 
 extern const struct river_schema events_schema;
 
-/* "group:name" of each, borrowed from `args`; their number. */
-size_t events_args_tracepoints(const struct events_args *args,
-			       const char *ret_names[EVENTS_ARGS_MAX]);
+struct events_tracepoints {
+	const char *names[EVENTS_ARGS_MAX]; /* "group:name", borrowed from the arguments */
+	unsigned int hz[EVENTS_ARGS_MAX];   /* samples a second and CPU, at most */
+	size_t n;
+};
+
+void events_args_tracepoints(const struct events_args *args,
+			     struct events_tracepoints *ret_tracepoints);
 /* What the profiles of a source are called; NULL: there is no such source. */
 const char *events_args_profile(const struct events_args *args, uint16_t source);
 bool events_args_equal(const struct events_args *a, const struct events_args *b);

@@ -72,7 +72,7 @@ static int ebpf_build(struct component *c, const void *args, struct buf *why)
 static int start_session(struct component *c, const struct ebpf_args *args, struct buf *why)
 {
 	struct ebpf *e = c->state;
-	const char *tracepoints[EVENTS_ARGS_MAX];
+	struct events_tracepoints tracepoints;
 	struct session_options o = {
 		.sampler = SAMPLER_OPTIONS_INIT,
 		.interval_ns = (uint64_t)args->collect_interval_ns,
@@ -100,8 +100,10 @@ static int start_session(struct component *c, const struct ebpf_args *args, stru
 	o.sampler.hz = (unsigned int)args->sample_rate_hz;
 	o.sampler.no_kernel = !ebpf_args_kernel(args);
 	o.sampler.no_user = !args->collect_user_profile;
-	o.sampler.n_tracepoints = events_args_tracepoints(&args->events, tracepoints);
-	o.sampler.tracepoints = tracepoints;
+	events_args_tracepoints(&args->events, &tracepoints);
+	o.sampler.tracepoints = tracepoints.names;
+	o.sampler.tracepoint_hz = tracepoints.hz;
+	o.sampler.n_tracepoints = tracepoints.n;
 	return session_new(&o, why, &e->session);
 }
 
@@ -195,12 +197,12 @@ static int ebpf_accepts(struct component *c, const void *new_args, struct buf *w
 {
 	const struct ebpf_args *args = new_args;
 	const struct ebpf *e = c->state;
-	const char *tracepoints[EVENTS_ARGS_MAX];
+	struct events_tracepoints tracepoints;
 
 	if (c->env->offline || events_args_equal(&e->args->events, &args->events))
 		return 0;
-	return tracepoint_check(tracepoints, events_args_tracepoints(&args->events, tracepoints),
-				why);
+	events_args_tracepoints(&args->events, &tracepoints);
+	return tracepoint_check(tracepoints.names, tracepoints.n, why);
 }
 
 static int ebpf_update(struct component *c, const void *new_args, struct buf *why)

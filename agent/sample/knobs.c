@@ -30,12 +30,19 @@ static size_t count_cpus(const struct sampler_options *o)
 	return cpus_online(&online) == 0 ? online.n : 1;
 }
 
+unsigned int knobs_tracepoint_hz(const struct sampler_options *o, size_t i)
+{
+	return o->tracepoint_hz ? o->tracepoint_hz[i] : SAMPLER_PROBE_HZ;
+}
+
 /* Samples a second on one CPU, at most. */
 static size_t most_samples(const struct sampler_options *o)
 {
-	size_t n_ticks = o->no_ticks ? 0 : o->hz ? o->hz : SAMPLER_DEFAULT_HZ;
+	size_t n = o->no_ticks ? 0 : o->hz ? o->hz : SAMPLER_DEFAULT_HZ;
 
-	return n_ticks + o->n_tracepoints * SAMPLER_PROBE_HZ;
+	for (size_t i = 0; i < o->n_tracepoints; i++)
+		n += knobs_tracepoint_hz(o, i);
+	return n;
 }
 
 size_t knobs_ring_bytes(const struct sampler_options *o, size_t n_cpus)

@@ -23,8 +23,11 @@
 #define SAMPLER_DEFAULT_HZ 97
 #define SAMPLER_MAX_HZ 10000
 #define SAMPLER_MAX_FILTERS 4096
-/* Samples a second of one tracepoint on one CPU: a hundredth of its time, at some 10 µs each. What is beyond is counted with the next. */
+/* Samples a second of one tracepoint on one CPU, where nobody says otherwise: a hundredth of its time, at some 10 µs each. What is beyond is
+ * counted with the next. */
 #define SAMPLER_PROBE_HZ 1000
+/* One in each window in which hits are counted. */
+#define SAMPLER_PROBE_MIN_HZ WIRE_THIN_WINDOWS
 
 struct sampler_options {
 	unsigned int hz; /* 0: SAMPLER_DEFAULT_HZ */
@@ -39,6 +42,8 @@ struct sampler_options {
 	/* Tracepoints beside the ticks, "group:name", fewer than EVENT_MAX_SOURCES; sample->head->record.source is the index + 1. */
 	const char *const *tracepoints;
 	size_t n_tracepoints;
+	/* Of each: samples a second and CPU, at most; from SAMPLER_PROBE_MIN_HZ on. NULL: SAMPLER_PROBE_HZ. Borrowed as the names. */
+	const unsigned int *tracepoint_hz;
 	bool no_ticks; /* of these tracepoints alone */
 	int cgroup_fd; /* directory of the unified hierarchy, borrowed; < 0: none */
 	const struct cpus *

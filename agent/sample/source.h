@@ -32,7 +32,7 @@ struct source_ops {
 	int (*attach)(struct source *s, struct buf *why);
 	/* On failure the old rate stays. */
 	int (*set_rate)(struct source *s, unsigned int hz);
-	/* Samples a second and CPU at most, of each that it attaches. Always there. */
+	/* Samples a second and CPU at most, of that which has most. Always there. */
 	unsigned int (*limit_hz)(const struct source *s);
 	/* Follows CPUs that come and go. */
 	int (*sync_cpus)(struct source *s);

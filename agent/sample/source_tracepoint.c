@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tracepoints: each hit of one is an event, by one program for all of them. */
+#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -8,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "agent/sample/knobs.h"
 #include "agent/sample/source.h"
 #include "agent/sample/tracepoint.h"
 #include "agent/util/macro.h"
@@ -15,6 +17,7 @@
 
 struct attached {
 	struct tracepoint_name name;
+	unsigned int hz; /* at most */
 	struct bpf_link *link;
 };
 
@@ -45,12 +48,13 @@ static int tracepoint_source_new(struct sample_bpf *bpf, const struct sampler_op
 		return -ENOMEM;
 	t->source.ops = &source_tracepoint;
 	t->bpf = bpf;
-	bpf->rodata->thin_limit = SAMPLER_PROBE_HZ;
+	bpf->rodata->thin_any = true;
 	for (; t->n < o->n_tracepoints; t->n++) {
 		int r = tracepoint_name_parse(o->tracepoints[t->n], &t->items[t->n].name, why);
 
 		if (r < 0)
 			return r;
+		t->items[t->n].hz = knobs_tracepoint_hz(o, t->n);
 	}
 	int r = bpf_program__set_autoload(bpf->progs.tracepoint, true);
 	if (r < 0)
@@ -96,12 +100,29 @@ static int attach_to(struct tracepoint_source *t, size_t i, uint64_t id)
 	return 0;
 }
 
+/* On each CPU there may ever be; nothing else has been written there yet. */
+static int set_limit(struct tracepoint_source *t, size_t i)
+{
+	uint32_t budget = t->items[i].hz / WIRE_THIN_WINDOWS, source = (uint32_t)i + 1;
+	int n_cpus = libbpf_num_possible_cpus();
+	_cleanup_free_ struct wire_thinning *all =
+		n_cpus > 0 ? calloc((size_t)n_cpus, sizeof(*all)) : NULL;
+
+	if (!all)
+		return n_cpus < 0 ? n_cpus : -ENOMEM;
+	for (int k = 0; k < n_cpus; k++)
+		all[k].budget = budget ? budget : 1;
+	return bpf_map_update_elem(bpf_map__fd(t->bpf->maps.thinnings), &source, all, BPF_ANY);
+}
+
 static int attach_one(struct tracepoint_source *t, size_t i, int tracefs_fd, struct buf *why)
 {
 	const struct tracepoint_name *name = &t->items[i].name;
 	uint64_t id = 0;
 	int r = tracepoint_id(tracefs_fd, name, why, &id);
 
+	if (r == 0)
+		r = set_limit(t, i);
 	return r < 0 ? r : attach_to(t, i, id);
 }
 
@@ -132,8 +153,12 @@ static int tracepoint_source_attach(struct source *s, struct buf *why)
 
 static unsigned int tracepoint_source_limit_hz(const struct source *s)
 {
-	(void)s;
-	return SAMPLER_PROBE_HZ;
+	const struct tracepoint_source *t = of((struct source *)s);
+	unsigned int hz = 0;
+
+	for (size_t i = 0; i < t->n; i++)
+		hz = MAX_OF(hz, t->items[i].hz);
+	return hz;
 }
 
 static void tracepoint_source_free(struct source *s)

@@ -153,6 +153,11 @@ def test_an_event_is_told_of_before_it_comes(start_agent, standin):
         assert [v for labels, v in m.series(f"xagent_kernel_{name}_total") if labels["event"] == "tracepoint"] == [0], name
     limits = {labels["event"]: value for labels, value in m.series("xagent_sample_limit_hz")}
     assert limits == {"cpu": 199, "tracepoint": 1000}
+    # The limit of one is its own; told of is the largest.
+    slow = with_tracepoints(config(standin.url, rate=199), NEVER_HIT).replace('" }\n', '"\n\t\t\tsample_rate = 50\n\t\t}\n', 1)
+    reload(agent, slow, False)
+    limits = {labels["event"]: value for labels, value in agent.metrics().series("xagent_sample_limit_hz")}
+    assert limits == {"cpu": 199, "tracepoint": 50}
     reload(agent, config(standin.url), False)
     limits = {labels["event"]: value for labels, value in agent.metrics().series("xagent_sample_limit_hz")}
     assert limits == {"cpu": 97, "tracepoint": 0}

@@ -44,6 +44,17 @@ def test_beyond_the_limit_sums_stay(processes, programs, tmp_path):
     assert samples < 100000, run.err
 
 
+def test_limit_of_the_command(processes, programs, tmp_path):
+    """-F is what may be sampled of a tracepoint: of as many hits there are fewer samples, and the sums are the same."""
+    samples = {}
+    for hz in (20, 2000):
+        stacks, run = profile(processes, tmp_path / str(hz), "-F", str(hz), "--", programs["seeker"], "3000000", "1000000")
+        seeks = stacks.having_run("main", "many", "seek").total + stacks.having_run("main", "few", "seek").total
+        assert 4000000 * (1 - 5 * MOST_LEFT) <= seeks <= 4000000, stacks.show()
+        samples[hz] = int(run.err.split(" samples")[0].rsplit(" ", 1)[1])
+    assert 5 * samples[20] < samples[2000], samples
+
+
 def test_after_a_flood_each_hit_is_a_sample(processes, programs, tmp_path):
     """What the flood left to be skipped is not skipped of who comes later, on the same CPU."""
     seeker = programs["seeker"]

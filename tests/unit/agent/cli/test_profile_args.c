@@ -56,7 +56,7 @@ static const struct row rows[] = {
 	{ "an event", { "-e", "cpu" }, "all processes; 97 Hz; folded to -", false },
 	{ "a tracepoint",
 	  { "--event=tracepoint:sched:sched_switch" },
-	  "all processes; 97 Hz; folded to -; hits of sched:sched_switch",
+	  "all processes; 1000 Hz; folded to -; hits of sched:sched_switch",
 	  false },
 	{ "a tracepoint without its group",
 	  { "-e", "tracepoint:sched_switch" },

@@ -3,6 +3,7 @@
 #include "tests/unit/agent/component/decode.h"
 
 #include "agent/component/ebpf_args.h"
+#include "agent/sample/sampler.h"
 #include "agent/component/receiver.h"
 #include "agent/profile/series_cap.h"
 
@@ -51,9 +52,9 @@ static void test_defaults(void **state)
 
 static void test_events(void **state)
 {
-	const char *names[EVENTS_ARGS_MAX];
-	struct ebpf_args none, args, renamed;
-	struct decoded d[3];
+	struct ebpf_args none, args, renamed, slower;
+	struct events_tracepoints t;
+	struct decoded d[4];
 
 	(void)state;
 	decode_ebpf(&d[0], "forward_to = []", &none);
@@ -67,12 +68,22 @@ static void test_events(void **state)
 		"forward_to = []\nevents {\n\ttracepoint \"a\" { event = \"sched:sched_switch\" }\n"
 		"\ttracepoint \"b\" { event = \"syscalls:sys_enter_read\" }\n}",
 		&renamed);
+	decode_ebpf(
+		&d[3],
+		"forward_to = []\nevents {\n\ttracepoint \"a\" {\n event = \"sched:sched_switch\"\n"
+		" sample_rate = 50\n}\n"
+		"\ttracepoint \"b2\" { event = \"syscalls:sys_enter_read\" }\n}",
+		&slower);
 	for (size_t i = 0; i < ARRAY_SIZE(d); i++)
 		assert_string_equal(buf_str(&d[i].messages), "");
-	assert_int_equal(events_args_tracepoints(&none.events, names), 0);
-	assert_int_equal(events_args_tracepoints(&args.events, names), 2);
-	assert_string_equal(names[0], "sched:sched_switch");
-	assert_string_equal(names[1], "syscalls:sys_enter_read");
+	events_args_tracepoints(&none.events, &t);
+	assert_int_equal(t.n, 0);
+	events_args_tracepoints(&slower.events, &t);
+	assert_int_equal(t.n, 2);
+	assert_string_equal(t.names[0], "sched:sched_switch");
+	assert_string_equal(t.names[1], "syscalls:sys_enter_read");
+	assert_int_equal(t.hz[0], 50);
+	assert_int_equal(t.hz[1], SAMPLER_PROBE_HZ);
 	/* Source 0 is the timer. */
 	assert_null(events_args_profile(&args.events, 0));
 	assert_string_equal(events_args_profile(&args.events, 1), "a");
@@ -81,6 +92,7 @@ static void test_events(void **state)
 	assert_true(events_args_equal(&args.events, &args.events));
 	assert_false(events_args_equal(&args.events, &none.events));
 	assert_false(events_args_equal(&args.events, &renamed.events));
+	assert_false(events_args_equal(&args.events, &slower.events));
 	for (size_t i = 0; i < ARRAY_SIZE(d); i++)
 		decoded_fini(&d[i]);
 }
@@ -94,6 +106,10 @@ static void test_events__refused(void **state)
 		{ "tracepoint \"process_cpu\" { event = \"a:b\" }",
 		  "process_cpu is the name of CPU profiles" },
 		{ "tracepoint \"a\" { }", "event" },
+		{ "tracepoint \"a\" {\n event = \"a:b\"\n sample_rate = 9\n}",
+		  "between 10 and 10000" },
+		{ "tracepoint \"a\" {\n event = \"a:b\"\n sample_rate = 10001\n}",
+		  "between 10 and 10000" },
 		{ "tracepoint \"a\" { event = \"a\" }", "event must be GROUP:NAME" },
 		{ "tracepoint \"a\" { event = \"../x:y\" }", "event must be GROUP:NAME" },
 		{ "tracepoint \"a\" { event = \"a:b\" }\ntracepoint \"a\" { event = \"a:c\" }",

@@ -141,7 +141,7 @@ static int load(const struct btf *types)
 	bpf->rodata->deep_copies =
 		libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, BPF_FUNC_ringbuf_reserve_dynptr,
 					NULL) == 1;
-	bpf->rodata->thin_limit = SAMPLER_PROBE_HZ;
+	bpf->rodata->thin_any = true;
 	want_programs(bpf);
 	int r = sample_bpf__load(bpf);
 	if (r == 0)
