@@ -15,9 +15,12 @@
 #include "agent/util/cleanup.h"
 #include "agent/util/file.h"
 #include "agent/util/foreign_file.h"
+#include "agent/util/macro.h"
 #include "agent/util/reader.h"
 
 #define FILES_MAX 2
+/* Most environments are smaller. A larger one is read again, into memory of its own that the kernel gives and takes back. */
+#define ENVIRON_USUAL_BYTES (16u << 10)
 
 /* Files of one directory of /proc. */
 struct files_call {
@@ -151,7 +154,9 @@ static void take(struct buf *to, struct buf *from)
 	*from = BUF_INIT(from->max_bytes);
 }
 
-int proc_read_arguments(const struct proc *p, struct buf *ret_arguments, struct buf *ret_environ)
+/* What fits into so many bytes of environ, which are reserved in one piece; 0: none. */
+static int read_arguments(const struct proc *p, struct buf *ret_arguments, struct buf *ret_environ,
+			  size_t environ_bytes, bool *ret_is_cut)
 {
 	_cleanup_(files_call_freep) struct files_call *c = NULL;
 	int r = files_new(p, &c);
@@ -161,19 +166,35 @@ int proc_read_arguments(const struct proc *p, struct buf *ret_arguments, struct 
 	c->read = file_read_piece;
 	c->names[0] = "cmdline";
 	c->texts[0] = BUF_INIT(ret_arguments->max_bytes);
-	if (ret_environ) {
+	if (environ_bytes) {
 		c->names[1] = "environ";
-		c->texts[1] = BUF_INIT(ret_environ->max_bytes);
-		r = buf_reserve(&c->texts[1], ret_environ->max_bytes);
+		c->texts[1] = BUF_INIT(environ_bytes);
+		r = buf_reserve(&c->texts[1], environ_bytes);
 	}
 	if (r == 0)
 		r = files_read(&c, p, READER_arguments);
 	if (r < 0)
 		return r;
 	take(ret_arguments, &c->texts[0]);
-	if (ret_environ)
+	if (environ_bytes)
 		take(ret_environ, &c->texts[1]);
+	*ret_is_cut = c->results[1] == -ENOBUFS;
 	return c->results[0] == -ENOBUFS ? 0 : c->results[0];
+}
+
+int proc_read_arguments(const struct proc *p, struct buf *ret_arguments, struct buf *ret_environ)
+{
+	size_t most = ret_environ ? ret_environ->max_bytes : 0;
+	size_t usual = MIN_OF(most, (size_t)ENVIRON_USUAL_BYTES);
+	bool is_cut = false;
+	int r = read_arguments(p, ret_arguments, ret_environ, usual, &is_cut);
+
+	if (r < 0 || !is_cut || usual == most)
+		return r;
+	wipe(ret_environ);
+	buf_fini(ret_environ);
+	buf_fini(ret_arguments);
+	return read_arguments(p, ret_arguments, ret_environ, most, &is_cut);
 }
 
 struct exe_call {

@@ -258,6 +258,37 @@ static void test_script_and_environment(void **state)
 	assert_true(id->complete);
 }
 
+/* What names it may stand behind other variables: up to the ceiling, and not behind it. */
+static void test_long_environment(void **state)
+{
+	struct fixture *f = *state;
+	static char text[PROC_ENVIRON_MAX + 64];
+	const char name[] = "OTEL_SERVICE_NAME=shop";
+	const struct {
+		size_t before;
+		const char *expected;
+	} rows[] = {
+		{ 1000, "shop" },
+		{ (16u << 10) - sizeof(name), "shop" },
+		{ (16u << 10) - 5, "shop" },
+		{ PROC_ENVIRON_MAX - 100, "shop" },
+		{ PROC_ENVIRON_MAX, "" },
+	};
+
+	for (uint32_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		memset(text, 'x', sizeof(text));
+		text[rows[i].before - 1] = '\0';
+		memcpy(text + rows[i].before, name, sizeof(name));
+		add_app(f, 10 + i, 1);
+		proc_tree_write(&f->tree, 10 + i, "environ", text, rows[i].before + sizeof(name));
+		const struct process_identity *id =
+			process_identity(f->table, process_table_get(f->table, 10 + i, NULL));
+		assert_string_equal(id->env.otel_service, rows[i].expected);
+		assert_string_equal(id->cmdline, "app --port 80");
+		assert_true(id->complete);
+	}
+}
+
 /* Of a child that is gone: its parent's, until an exec. */
 static void test_script_and_environment_are_the_image_s(void **state)
 {
@@ -1159,6 +1190,7 @@ int main(void)
 		TEST(test_owner_is_read_when_wanted),
 		TEST(test_owner_of_who_is_gone),
 		TEST(test_script_and_environment),
+		TEST(test_long_environment),
 		TEST(test_script_and_environment_are_the_image_s),
 		TEST(test_script_behind_long_arguments),
 		TEST(test_script_of_a_helper),
