@@ -122,11 +122,6 @@ static int decode_sequence(struct decoder *d, struct river_yaml_node *node,
 	return *ret_value ? RIVER_OK : -ENOMEM;
 }
 
-static const struct river_yaml_node *resolved(const struct river_yaml_node *node)
-{
-	return node->kind == RIVER_YAML_ALIAS ? node->target : node;
-}
-
 static bool is_merge(const struct river_yaml_node *key)
 {
 	if (key->kind != RIVER_YAML_SCALAR || key->len != 2 || memcmp(key->text, "<<", 2) != 0)
@@ -138,7 +133,7 @@ static bool is_merge(const struct river_yaml_node *key)
 static bool is_text_map(struct decoder *d, const struct river_yaml_node *node)
 {
 	for (size_t i = 0; i < node->n_items; i += 2) {
-		const struct river_yaml_node *key = resolved(node->items[i]);
+		const struct river_yaml_node *key = river_yaml_resolve(node->items[i]);
 		enum river_yaml_type type = RIVER_YAML_NULL;
 
 		if (key->kind == RIVER_YAML_SCALAR)
@@ -160,7 +155,7 @@ static int bad_key(struct decoder *d, const struct river_value *key)
 static int collect_pair(struct decoder *d, struct river_yaml_node *key,
 			struct river_yaml_node *value, struct river_vec *members)
 {
-	const struct river_yaml_node *text = resolved(key);
+	const struct river_yaml_node *text = river_yaml_resolve(key);
 	struct river_object_member member = { .key = text->text, .key_len = text->len };
 	struct river_value *key_value;
 	int r = decode(d, key, &key_value);
@@ -181,7 +176,7 @@ static int merge_one(struct decoder *d, struct river_yaml_node *node, struct riv
 	bool is_alias = node->kind == RIVER_YAML_ALIAS;
 	int r;
 
-	if (resolved(node)->kind != RIVER_YAML_MAPPING)
+	if (river_yaml_resolve(node)->kind != RIVER_YAML_MAPPING)
 		return fail(d, "map merge requires map or sequence of maps as the value");
 	r = is_alias ? enter_alias(d, node) : RIVER_OK;
 	if (r != RIVER_OK)
@@ -302,8 +297,13 @@ int river_yaml_read(const char *s, size_t n, struct river_arena *arena,
 {
 	struct decoder d = { .arena = arena, .mistakes = RIVER_TEXT_INIT(arena) };
 	struct river_yaml_node *node;
-	int r = river_yaml_parse(s, n, arena, &node, ret_problem);
+	struct river_yaml_problem problem;
+	int r = river_yaml_parse(s, n, SIZE_MAX, arena, &node, &problem);
 
+	if (r == RIVER_INVALID)
+		r = fail(&d, "line %zu: %s", problem.line, problem.text);
+	if (r == RIVER_INVALID)
+		*ret_problem = d.problem;
 	if (r != RIVER_OK)
 		return r;
 	if (!node) {

@@ -9,6 +9,7 @@
 
 #include "river-config/text.h"
 #include "river-config/value.h"
+#include "river-config/yaml_node.h"
 
 /*
  * The first document; null where there is none. RIVER_OK, RIVER_INVALID with *ret_problem set
@@ -17,31 +18,6 @@
  */
 int river_yaml_read(const char *s, size_t n, struct river_arena *arena,
 		    struct river_value **ret_value, const char **ret_problem);
-
-enum river_yaml_kind {
-	RIVER_YAML_SCALAR,
-	RIVER_YAML_SEQUENCE,
-	RIVER_YAML_MAPPING,
-	RIVER_YAML_ALIAS,
-};
-
-struct river_yaml_node {
-	enum river_yaml_kind kind;
-	const char *tag; /* short ("!!int"), or NULL: none was given, or "!" alone */
-	bool quoted;	 /* a scalar in any style but the plain one */
-	bool entered;	 /* an alias that is being followed */
-	uint32_t line;	 /* from 1 */
-
-	const char *text; /* of a scalar; of an alias its name */
-	size_t len;
-	struct river_yaml_node **items; /* of a sequence; keys and values of a mapping by turns */
-	size_t n_items;
-	struct river_yaml_node *target; /* of an alias */
-};
-
-/* RIVER_OK with the document's node or NULL, RIVER_INVALID or -ENOMEM. */
-int river_yaml_parse(const char *s, size_t n, struct river_arena *arena,
-		     struct river_yaml_node **ret_node, const char **ret_problem);
 
 /* What a scalar is. */
 enum river_yaml_type {

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* YAML's events to nodes, and the messages of what does not parse. */
+/* YAML's events to nodes. */
 #include <errno.h>
 #include <string.h>
 #include <yaml.h>
 
+#include "river-config/text.h"
 #include "river-config/vec.h"
-#include "river-config/yaml.h"
+#include "river-config/yaml_node.h"
 
-/* People have a handful. Names are looked up in chains, so this bounds the work of an alias. */
-#define ANCHORS_MAX 10000
 #define N_BUCKETS 1024
 
 #define TAG_PREFIX "tag:yaml.org,2002:"
@@ -25,40 +24,37 @@ struct builder {
 	struct anchor *anchors[N_BUCKETS];
 	size_t n_anchors;
 	unsigned int depth;
-	const char *problem;
+	size_t n_nodes;
+	size_t max_nodes;
+	struct river_yaml_problem problem;
 };
 
 static int take_node(struct builder *b, const yaml_event_t *event,
 		     struct river_yaml_node **ret_node);
 
-static int __attribute__((format(printf, 2, 3))) fail(struct builder *b, const char *fmt, ...)
+static int __attribute__((format(printf, 3, 4)))
+fail(struct builder *b, const yaml_mark_t *at, const char *fmt, ...)
 {
 	struct river_text t = RIVER_TEXT_INIT(b->arena);
 	va_list ap;
 
 	va_start(ap, fmt);
-	river_text_str(&t, "yaml: ");
 	river_text_vprintf(&t, fmt, ap);
 	va_end(ap);
-	b->problem = river_text_take(&t);
-	return b->problem ? RIVER_INVALID : -ENOMEM;
+	b->problem =
+		(struct river_yaml_problem){ river_text_take(&t), at->line + 1, at->column + 1 };
+	return b->problem.text ? RIVER_INVALID : -ENOMEM;
 }
 
-/*
- * The line is that of the context where there is one. Only the scanner's are counted from 1, and a
- * first line is not named at all: that is how the reference prints them.
- */
+/* What is no text has no mark of its own. */
 static int fail_parse(struct builder *b)
 {
 	const yaml_parser_t *p = &b->parser;
-	size_t line = p->context_mark.line ? p->context_mark.line : p->problem_mark.line;
-	const char *problem = p->problem ? p->problem : "unknown problem parsing YAML content";
 
 	if (p->error == YAML_MEMORY_ERROR)
 		return -ENOMEM;
-	if (line == 0)
-		return fail(b, "%s", problem);
-	return fail(b, "line %zu: %s", line + (p->error == YAML_SCANNER_ERROR), problem);
+	return fail(b, p->error == YAML_READER_ERROR ? &p->mark : &p->problem_mark, "%s",
+		    p->problem ? p->problem : "this is not YAML");
 }
 
 static int next_event(struct builder *b, yaml_event_t *event)
@@ -86,7 +82,8 @@ static struct anchor *find_anchor(struct builder *b, const char *name)
 	return a;
 }
 
-static int add_anchor(struct builder *b, const yaml_char_t *name, struct river_yaml_node *node)
+static int add_anchor(struct builder *b, const yaml_event_t *event, const yaml_char_t *name,
+		      struct river_yaml_node *node)
 {
 	struct anchor *a = name ? find_anchor(b, (const char *)name) : NULL;
 
@@ -94,8 +91,8 @@ static int add_anchor(struct builder *b, const yaml_char_t *name, struct river_y
 		a->node = node;
 	if (!name || a)
 		return RIVER_OK;
-	if (++b->n_anchors > ANCHORS_MAX)
-		return fail(b, "document has more than %d anchors", ANCHORS_MAX);
+	if (++b->n_anchors > RIVER_YAML_ANCHORS_MAX)
+		return fail(b, &event->start_mark, "more than %d anchors", RIVER_YAML_ANCHORS_MAX);
 	a = river_arena_alloc(b->arena, sizeof(*a));
 	if (!a)
 		return -ENOMEM;
@@ -137,7 +134,7 @@ static int take_scalar(struct builder *b, const yaml_event_t *event, struct rive
 	node->quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
 	if (r == RIVER_OK)
 		r = set_tag(b, node, event->data.scalar.tag);
-	return r == RIVER_OK ? add_anchor(b, event->data.scalar.anchor, node) : r;
+	return r == RIVER_OK ? add_anchor(b, event, event->data.scalar.anchor, node) : r;
 }
 
 static int take_alias(struct builder *b, const yaml_event_t *event, struct river_yaml_node *node)
@@ -146,21 +143,22 @@ static int take_alias(struct builder *b, const yaml_event_t *event, struct river
 	struct anchor *a = find_anchor(b, name);
 
 	if (!a)
-		return fail(b, "unknown anchor '%s' referenced", name);
+		return fail(b, &event->start_mark, "unknown anchor '%s' referenced", name);
 	node->kind = RIVER_YAML_ALIAS;
 	node->target = a->node;
 	return set_text(b, node, event->data.alias.anchor, strlen(name));
 }
 
 /* Up to the event that ends the collection. */
-static int take_items(struct builder *b, struct river_yaml_node *node, yaml_event_type_t end)
+static int take_items(struct builder *b, const yaml_event_t *begin, struct river_yaml_node *node,
+		      yaml_event_type_t end)
 {
 	struct river_vec items = RIVER_VEC_INIT(struct river_yaml_node *);
 	bool ended = false;
 	int r = RIVER_OK;
 
 	if (++b->depth > RIVER_DEPTH_MAX)
-		return fail(b, "exceeded max depth of %d", RIVER_DEPTH_MAX);
+		return fail(b, &begin->start_mark, "exceeded max depth of %d", RIVER_DEPTH_MAX);
 	while (r == RIVER_OK && !ended) {
 		struct river_yaml_node *item;
 		yaml_event_t event;
@@ -183,18 +181,18 @@ static int take_items(struct builder *b, struct river_yaml_node *node, yaml_even
 
 static int take_sequence(struct builder *b, const yaml_event_t *event, struct river_yaml_node *node)
 {
-	int r = add_anchor(b, event->data.sequence_start.anchor, node);
+	int r = add_anchor(b, event, event->data.sequence_start.anchor, node);
 
 	node->kind = RIVER_YAML_SEQUENCE;
-	return r == RIVER_OK ? take_items(b, node, YAML_SEQUENCE_END_EVENT) : r;
+	return r == RIVER_OK ? take_items(b, event, node, YAML_SEQUENCE_END_EVENT) : r;
 }
 
 static int take_mapping(struct builder *b, const yaml_event_t *event, struct river_yaml_node *node)
 {
-	int r = add_anchor(b, event->data.mapping_start.anchor, node);
+	int r = add_anchor(b, event, event->data.mapping_start.anchor, node);
 
 	node->kind = RIVER_YAML_MAPPING;
-	return r == RIVER_OK ? take_items(b, node, YAML_MAPPING_END_EVENT) : r;
+	return r == RIVER_OK ? take_items(b, event, node, YAML_MAPPING_END_EVENT) : r;
 }
 
 static int take_node(struct builder *b, const yaml_event_t *event,
@@ -204,8 +202,11 @@ static int take_node(struct builder *b, const yaml_event_t *event,
 
 	if (!node)
 		return -ENOMEM;
+	if (++b->n_nodes > b->max_nodes)
+		return fail(b, &event->start_mark, "more than %zu values", b->max_nodes);
 	*ret_node = node;
 	node->line = (uint32_t)event->start_mark.line + 1;
+	node->column = (uint32_t)event->start_mark.column + 1;
 	switch (event->type) {
 	case YAML_SCALAR_EVENT:
 		return take_scalar(b, event, node);
@@ -216,7 +217,7 @@ static int take_node(struct builder *b, const yaml_event_t *event,
 	case YAML_MAPPING_START_EVENT:
 		return take_mapping(b, event, node);
 	default:
-		return fail(b, "unknown problem parsing YAML content");
+		return fail(b, &event->start_mark, "this is not YAML");
 	}
 }
 
@@ -246,10 +247,10 @@ static int take_document(struct builder *b, struct river_yaml_node **ret_node)
 	return r;
 }
 
-int river_yaml_parse(const char *s, size_t n, struct river_arena *arena,
-		     struct river_yaml_node **ret_node, const char **ret_problem)
+int river_yaml_parse(const char *s, size_t n, size_t max_nodes, struct river_arena *arena,
+		     struct river_yaml_node **ret_node, struct river_yaml_problem *ret_problem)
 {
-	struct builder b = { .arena = arena };
+	struct builder b = { .arena = arena, .max_nodes = max_nodes };
 	int r;
 
 	if (!yaml_parser_initialize(&b.parser))
@@ -260,4 +261,46 @@ int river_yaml_parse(const char *s, size_t n, struct river_arena *arena,
 	if (r == RIVER_INVALID)
 		*ret_problem = b.problem;
 	return r;
+}
+
+const struct river_yaml_node *river_yaml_resolve(const struct river_yaml_node *node)
+{
+	return node && node->kind == RIVER_YAML_ALIAS ? node->target : node;
+}
+
+bool river_yaml_is_null(const struct river_yaml_node *node)
+{
+	static const char *const words[] = { "", "~", "null", "Null", "NULL" };
+
+	if (node->kind != RIVER_YAML_SCALAR || node->quoted || node->tag)
+		return false;
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strlen(words[i]) == node->len && memcmp(words[i], node->text, node->len) == 0)
+			return true;
+	return false;
+}
+
+const char *river_yaml_text(const struct river_yaml_node *node)
+{
+	node = river_yaml_resolve(node);
+	return node && node->kind == RIVER_YAML_SCALAR ? node->text : NULL;
+}
+
+const struct river_yaml_node *river_yaml_item(const struct river_yaml_node *list, size_t n)
+{
+	return river_yaml_resolve(list->items[n]);
+}
+
+const struct river_yaml_node *river_yaml_get(const struct river_yaml_node *map, const char *key,
+					     int (*compare)(const char *, const char *))
+{
+	if (!map || map->kind != RIVER_YAML_MAPPING)
+		return NULL;
+	for (size_t i = 0; i < map->n_items; i += 2) {
+		const char *name = river_yaml_text(map->items[i]);
+
+		if (name && compare(name, key) == 0)
+			return river_yaml_item(map, i + 1);
+	}
+	return NULL;
 }

@@ -119,24 +119,24 @@ static void note_target(struct old_notes *notes, const struct old_yaml *y, size_
 	const struct old_target *t = &y->targets[i];
 
 	if (is_shadowed(y, i)) {
-		old_note(notes, false, &t->at,
+		old_note(notes, false, t->at,
 			 "target \"%s\" is left out: an earlier one has its processes", t->name);
 		return;
 	}
 	switch (t->match) {
 	case OLD_MATCH_COMM:
-		old_note(notes, false, &t->at,
+		old_note(notes, false, t->at,
 			 "target \"%s\": processes are found by the name of the program's file, "
 			 "\"%s\", not by the name they gave themselves",
 			 t->name, t->value);
 		break;
 	case OLD_MATCH_PGID:
-		old_note(notes, false, &t->at,
+		old_note(notes, false, t->at,
 			 "target \"%s\": of process group %s only its leader is found", t->name,
 			 t->value);
 		break;
 	case OLD_MATCH_PIDNS:
-		old_note(notes, false, &t->at,
+		old_note(notes, false, t->at,
 			 "target \"%s\" cannot be expressed: pid namespace %s has another number "
 			 "after its next start; name its container by __container_id__",
 			 t->name, t->value);

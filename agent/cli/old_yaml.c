@@ -12,6 +12,9 @@
 
 /* Two levels of settings are all there are; aliases could make each of more lead to four below it. */
 #define MAX_SETTINGS_DEPTH 4
+/* More nodes than a person writes, some hundred bytes each. */
+#define NODES_MAX 100000
+#define ARENA_BYTES ((size_t)64 << 20)
 /* What pyroscope.ebpf takes. */
 #define MAX_RATE_HZ 10000
 
@@ -20,13 +23,14 @@ struct reader {
 	struct old_notes *notes;
 };
 
-void old_note(struct old_notes *notes, bool is_error, const yaml_mark_t *at, const char *fmt, ...)
+void old_note(struct old_notes *notes, bool is_error, const struct river_yaml_node *at,
+	      const char *fmt, ...)
 {
 	va_list ap;
 
 	(void)buf_printf(notes->out, "%s: %s:", is_error ? "Error" : "Warning", notes->file);
 	if (at)
-		(void)buf_printf(notes->out, "%zu:%zu:", at->line + 1, at->column + 1);
+		(void)buf_printf(notes->out, "%u:%u:", at->line, at->column);
 	(void)buf_append_char(notes->out, ' ');
 	va_start(ap, fmt);
 	(void)buf_vprintf(notes->out, fmt, ap);
@@ -35,34 +39,15 @@ void old_note(struct old_notes *notes, bool is_error, const yaml_mark_t *at, con
 	notes->n_errors += is_error;
 }
 
-static yaml_node_t *node(const struct reader *r, int id)
-{
-	return yaml_document_get_node(&r->y->document, id);
-}
-
-static const char *scalar(const yaml_node_t *n)
-{
-	return n && n->type == YAML_SCALAR_NODE ? (const char *)n->data.scalar.value : NULL;
-}
-
 /* The value of a key, whatever its case; NULL: none, or no mapping. */
-static yaml_node_t *get(const struct reader *r, const yaml_node_t *map, const char *key)
+static const struct river_yaml_node *get(const struct river_yaml_node *map, const char *key)
 {
-	if (!map || map->type != YAML_MAPPING_NODE)
-		return NULL;
-	for (yaml_node_pair_t *p = map->data.mapping.pairs.start; p < map->data.mapping.pairs.top;
-	     p++) {
-		const char *name = scalar(node(r, p->key));
-
-		if (name && strcasecmp(name, key) == 0)
-			return node(r, p->value);
-	}
-	return NULL;
+	return river_yaml_get(map, key, strcasecmp);
 }
 
-static const char *get_text(const struct reader *r, const yaml_node_t *map, const char *key)
+static const char *get_text(const struct river_yaml_node *map, const char *key)
 {
-	return scalar(get(r, map, key));
+	return river_yaml_text(get(map, key));
 }
 
 static bool is_word(const char *text, const char *const *words, size_t n)
@@ -80,41 +65,37 @@ static bool is_off(const char *text)
 	return is_word(text, words, ARRAY_SIZE(words));
 }
 
-/* null, as YAML spells it: a key that was left without a value. */
-static bool is_null(const yaml_node_t *n)
+/* Or a key that was left without a value. */
+static bool is_null(const struct river_yaml_node *n)
 {
-	static const char *const words[] = { "", "~", "null" };
-	const char *text = scalar(n);
-
-	return !n || (text && n->data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
-		      is_word(text, words, ARRAY_SIZE(words)));
+	return !n || river_yaml_is_null(n);
 }
 
-static void read_rate(struct reader *r, const yaml_node_t *n)
+static void read_rate(struct reader *r, const struct river_yaml_node *n)
 {
-	const char *text = scalar(n);
+	const char *text = river_yaml_text(n);
 
 	if (!text || str_parse_u64(str_from(text), 10, MAX_RATE_HZ, &r->y->sample_rate_hz) < 0 ||
 	    r->y->sample_rate_hz == 0) {
 		r->y->sample_rate_hz = 0;
-		old_note(r->notes, true, &n->start_mark,
-			 "sample_rate must be a number from 1 to %d", MAX_RATE_HZ);
+		old_note(r->notes, true, n, "sample_rate must be a number from 1 to %d",
+			 MAX_RATE_HZ);
 	}
 }
 
-static void read_interval(struct reader *r, const yaml_node_t *n)
+static void read_interval(struct reader *r, const struct river_yaml_node *n)
 {
-	const char *text = scalar(n);
+	const char *text = river_yaml_text(n);
 
 	if (!text || duration_parse(str_from(text), &r->y->interval_ns) < 0 ||
 	    r->y->interval_ns == 0) {
 		r->y->interval_ns = 0;
-		old_note(r->notes, true, &n->start_mark,
+		old_note(r->notes, true, n,
 			 "gather_interval must be a number of seconds, or a duration such as 5s");
 	}
 }
 
-static void read_match(struct reader *r, const yaml_node_t *map, struct old_target *t)
+static void read_match(struct reader *r, const struct river_yaml_node *map, struct old_target *t)
 {
 	static const char *const names[OLD_MATCH_MAX] = {
 		[OLD_MATCH_NONE] = "MatchTargetNone",
@@ -122,12 +103,12 @@ static void read_match(struct reader *r, const yaml_node_t *map, struct old_targ
 		[OLD_MATCH_PGID] = "MatchTargetPgID",
 		[OLD_MATCH_PIDNS] = "MatchTargetPidNS",
 	};
-	const yaml_node_t *n = get(r, map, "match");
-	const char *text = scalar(n);
+	const struct river_yaml_node *n = get(map, "match");
+	const char *text = river_yaml_text(n);
 
 	if (!n)
-		n = get(r, map, "type");
-	text = scalar(n);
+		n = get(map, "type");
+	text = river_yaml_text(n);
 	for (int i = 0; text && i < OLD_MATCH_MAX; i++) {
 		if (strcmp(text, names[i]) != 0 &&
 		    strcmp(text, names[i] + strlen("MatchTarget")) != 0)
@@ -135,14 +116,14 @@ static void read_match(struct reader *r, const yaml_node_t *map, struct old_targ
 		t->match = (enum old_match)i;
 		return;
 	}
-	old_note(r->notes, true, n ? &n->start_mark : &map->start_mark,
+	old_note(r->notes, true, n ? n : map,
 		 n ? "match must be one of MatchTargetComm, MatchTargetPgID, MatchTargetPidNS, "
 		     "MatchTargetNone"
 		   : "the target has no match");
 }
 
 static int add_label(struct reader *r, struct old_target *t, const char *name, const char *value,
-		     const yaml_mark_t *at)
+		     const struct river_yaml_node *at)
 {
 	struct old_label *labels;
 
@@ -159,51 +140,48 @@ static int add_label(struct reader *r, struct old_target *t, const char *name, c
 }
 
 /* A list of { l_name, l_val }, or simply a mapping. */
-static int read_labels(struct reader *r, const yaml_node_t *n, struct old_target *t)
+static int read_labels(struct reader *r, const struct river_yaml_node *n, struct old_target *t)
 {
 	int result = 0;
 
-	if (n->type == YAML_MAPPING_NODE)
-		for (yaml_node_pair_t *p = n->data.mapping.pairs.start;
-		     result == 0 && p < n->data.mapping.pairs.top; p++)
-			result = add_label(r, t, scalar(node(r, p->key)), scalar(node(r, p->value)),
-					   &node(r, p->key)->start_mark);
-	else if (n->type == YAML_SEQUENCE_NODE)
-		for (yaml_node_item_t *i = n->data.sequence.items.start;
-		     result == 0 && i < n->data.sequence.items.top; i++)
-			result = add_label(r, t, get_text(r, node(r, *i), "l_name"),
-					   get_text(r, node(r, *i), "l_val"),
-					   &node(r, *i)->start_mark);
+	if (n->kind == RIVER_YAML_MAPPING)
+		for (size_t i = 0; result == 0 && i < n->n_items; i += 2)
+			result = add_label(r, t, river_yaml_text(n->items[i]),
+					   river_yaml_text(n->items[i + 1]), n->items[i]);
+	else if (n->kind == RIVER_YAML_SEQUENCE)
+		for (size_t i = 0; result == 0 && i < n->n_items; i++)
+			result = add_label(r, t, get_text(river_yaml_item(n, i), "l_name"),
+					   get_text(river_yaml_item(n, i), "l_val"), n->items[i]);
 	else
-		old_note(r->notes, true, &n->start_mark, "labels must be a list");
+		old_note(r->notes, true, n, "labels must be a list");
 	return result;
 }
 
-static int read_target(struct reader *r, const yaml_node_t *map, struct old_target *t)
+static int read_target(struct reader *r, const struct river_yaml_node *map, struct old_target *t)
 {
-	const yaml_node_t *labels = get(r, map, "labels");
+	const struct river_yaml_node *labels = get(map, "labels");
 
-	*t = (struct old_target){ .at = map->start_mark, .name = get_text(r, map, "name") };
+	*t = (struct old_target){ .at = map, .name = get_text(map, "name") };
 	read_match(r, map, t);
-	t->value = get_text(r, map, get(r, map, "val") ? "val" : "value");
+	t->value = get_text(map, get(map, "val") ? "val" : "value");
 	if (!t->name || !*t->name)
-		old_note(r->notes, true, &map->start_mark, "the target has no name");
+		old_note(r->notes, true, map, "the target has no name");
 	if (t->match != OLD_MATCH_NONE && (!t->value || !*t->value))
-		old_note(r->notes, true, &map->start_mark, "the target has no val");
+		old_note(r->notes, true, map, "the target has no val");
 	return is_null(labels) ? 0 : read_labels(r, labels, t);
 }
 
-static int read_targets(struct reader *r, const yaml_node_t *list)
+static int read_targets(struct reader *r, const struct river_yaml_node *list)
 {
 	size_t n;
 
-	if (list->type != YAML_SEQUENCE_NODE) {
-		old_note(r->notes, true, &list->start_mark, "targets must be a list");
+	if (list->kind != RIVER_YAML_SEQUENCE) {
+		old_note(r->notes, true, list, "targets must be a list");
 		return 0;
 	}
-	n = (size_t)(list->data.sequence.items.top - list->data.sequence.items.start);
+	n = list->n_items;
 	if (n > OLD_YAML_MAX_ITEMS) {
-		old_note(r->notes, true, &list->start_mark, "there are more than %d targets",
+		old_note(r->notes, true, list, "there are more than %d targets",
 			 OLD_YAML_MAX_ITEMS);
 		return 0;
 	}
@@ -211,7 +189,7 @@ static int read_targets(struct reader *r, const yaml_node_t *list)
 	if (!r->y->targets)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
-		const yaml_node_t *item = node(r, list->data.sequence.items.start[i]);
+		const struct river_yaml_node *item = river_yaml_item(list, i);
 		int result = read_target(r, item, &r->y->targets[r->y->n_targets++]);
 
 		if (result < 0)
@@ -221,25 +199,25 @@ static int read_targets(struct reader *r, const yaml_node_t *list)
 }
 
 /* 1 is the whole host, as here. */
-static void read_filter(struct reader *r, const yaml_node_t *map)
+static void read_filter(struct reader *r, const struct river_yaml_node *map)
 {
-	const yaml_node_t *scope = get(r, map, "filter_scope_type");
-	const char *text = scalar(scope);
+	const struct river_yaml_node *scope = get(map, "filter_scope_type");
+	const char *text = river_yaml_text(scope);
 
 	if (text && strcmp(text, "1") != 0 && strcmp(text, "0") != 0)
-		old_note(r->notes, false, &scope->start_mark,
+		old_note(r->notes, false, scope,
 			 "filter_scope_type %s is left out: every process is sampled, and targets "
 			 "say what is profiled",
 			 text);
 }
 
-static int read_settings(struct reader *r, const yaml_node_t *map, int depth)
+static int read_settings(struct reader *r, const struct river_yaml_node *map, int depth)
 {
 	static const char *const nested[] = { "args", "private", "profile", "ebpf_prog" };
-	const yaml_node_t *rate = get(r, map, "sample_rate");
-	const yaml_node_t *interval = get(r, map, "gather_interval");
-	const yaml_node_t *targets = get(r, map, "targets");
-	const char *url = get_text(r, map, "pyroscope_server_addr");
+	const struct river_yaml_node *rate = get(map, "sample_rate");
+	const struct river_yaml_node *interval = get(map, "gather_interval");
+	const struct river_yaml_node *targets = get(map, "targets");
+	const char *url = get_text(map, "pyroscope_server_addr");
 	int result = 0;
 
 	if (!is_null(rate))
@@ -252,7 +230,7 @@ static int read_settings(struct reader *r, const yaml_node_t *map, int depth)
 	if (!is_null(targets) && !r->y->targets)
 		result = read_targets(r, targets);
 	for (size_t i = 0; result == 0 && i < ARRAY_SIZE(nested); i++) {
-		const yaml_node_t *inner = get(r, map, nested[i]);
+		const struct river_yaml_node *inner = get(map, nested[i]);
 
 		if (inner && depth < MAX_SETTINGS_DEPTH)
 			result = read_settings(r, inner, depth + 1);
@@ -260,88 +238,80 @@ static int read_settings(struct reader *r, const yaml_node_t *map, int depth)
 	return result;
 }
 
-static bool is_profile(const struct reader *r, const yaml_node_t *program)
+static bool is_profile(const struct river_yaml_node *program)
 {
-	const char *name = get_text(r, program, "name");
+	const char *name = get_text(program, "name");
 
-	return name ? strcasecmp(name, "profile") == 0 : get(r, program, "profile") != NULL;
+	return name ? strcasecmp(name, "profile") == 0 : get(program, "profile") != NULL;
 }
 
-static int read_programs(struct reader *r, const yaml_node_t *list)
+static int read_programs(struct reader *r, const struct river_yaml_node *list)
 {
-	const yaml_node_t *found = NULL;
+	const struct river_yaml_node *found = NULL;
 
-	for (yaml_node_item_t *i = list->data.sequence.items.start;
-	     i < list->data.sequence.items.top; i++) {
-		const yaml_node_t *program = node(r, *i);
-		const char *name = get_text(r, program, "name");
+	for (size_t i = 0; i < list->n_items; i++) {
+		const struct river_yaml_node *program = river_yaml_item(list, i);
+		const char *name = get_text(program, "name");
 
-		if (is_off(get_text(r, program, "enabled")))
+		if (is_off(get_text(program, "enabled")))
 			continue;
-		if (!is_profile(r, program))
-			old_note(r->notes, false, &program->start_mark,
+		if (!is_profile(program))
+			old_note(r->notes, false, program,
 				 "program \"%s\" is left out: CPU profiles are all that is made "
 				 "here",
 				 name ? name : "");
 		else if (found)
-			old_note(r->notes, true, &program->start_mark,
+			old_note(r->notes, true, program,
 				 "there is more than one program \"profile\"");
 		else
 			found = program;
 	}
 	if (!found)
-		old_note(r->notes, true, &list->start_mark,
+		old_note(r->notes, true, list,
 			 "there is no enabled program \"profile\" in ebpf.programs");
 	return found ? read_settings(r, found, 0) : 0;
 }
 
-static int read_root(struct reader *r, const yaml_node_t *root)
+static int read_root(struct reader *r, const struct river_yaml_node *root)
 {
-	const yaml_node_t *programs = get(r, get(r, root, "ebpf"), "programs");
-	const char *url = get_text(r, get(r, root, "net"), "pyroscope");
+	const struct river_yaml_node *programs = get(get(root, "ebpf"), "programs");
+	const char *url = get_text(get(root, "net"), "pyroscope");
 
 	if (url && *url)
 		r->y->url = url;
-	if (programs && programs->type == YAML_SEQUENCE_NODE)
+	if (programs && programs->kind == RIVER_YAML_SEQUENCE)
 		return read_programs(r, programs);
-	old_note(r->notes, true,
-		 programs ? &programs->start_mark
-		 : root	  ? &root->start_mark
-			  : NULL,
+	old_note(r->notes, true, programs ? programs : root,
 		 "ebpf.programs must be a list of programs");
 	return 0;
 }
 
-static void note_parser(const yaml_parser_t *parser, struct old_notes *notes)
+static int load(const char *text, size_t n, struct old_notes *notes, struct old_yaml *y,
+		struct river_yaml_node **ret_root)
 {
-	old_note(notes, true, &parser->problem_mark, "%s%s%s",
-		 parser->context ? parser->context : "", parser->context ? ": " : "",
-		 parser->problem ? parser->problem : "this is no YAML");
-}
+	struct river_yaml_problem problem;
+	struct river_yaml_node at;
+	int r = river_yaml_parse(text, n, NODES_MAX, &y->arena, ret_root, &problem);
 
-static int load(const char *text, size_t n, struct old_notes *notes, struct old_yaml *y)
-{
-	yaml_parser_t parser;
-
-	if (!yaml_parser_initialize(&parser))
-		return -ENOMEM;
-	yaml_parser_set_input_string(&parser, (const unsigned char *)text, n);
-	y->has_document = yaml_parser_load(&parser, &y->document);
-	bool no_memory = parser.error == YAML_MEMORY_ERROR;
-	if (!y->has_document && !no_memory)
-		note_parser(&parser, notes);
-	yaml_parser_delete(&parser);
-	return y->has_document ? 0 : no_memory ? -ENOMEM : -EINVAL;
+	if (r != RIVER_INVALID)
+		return r;
+	at.line = (uint32_t)problem.line;
+	at.column = (uint32_t)problem.column;
+	old_note(notes, true, &at, "%s", problem.text);
+	return -EINVAL;
 }
 
 int old_yaml_read(const char *text, size_t n, struct old_notes *notes, struct old_yaml *ret_yaml)
 {
 	struct old_yaml y = { 0 };
 	struct reader reader = { &y, notes };
-	int r = load(text, n, notes, &y);
+	struct river_yaml_node *root;
+	int r;
 
+	river_arena_init(&y.arena, ARENA_BYTES);
+	r = load(text, n, notes, &y, &root);
 	if (r == 0)
-		r = read_root(&reader, yaml_document_get_root_node(&y.document));
+		r = read_root(&reader, root);
 	if (r == 0 && notes->n_errors > 0)
 		r = -EINVAL;
 	if (r < 0) {
@@ -357,7 +327,6 @@ void old_yaml_fini(struct old_yaml *y)
 	for (size_t i = 0; i < y->n_targets; i++)
 		free(y->targets[i].labels);
 	free(y->targets);
-	if (y->has_document)
-		yaml_document_delete(&y->document);
+	river_arena_fini(&y->arena);
 	*y = (struct old_yaml){ 0 };
 }

@@ -13,17 +13,17 @@
  *	        targets:
  *	        - { name: web, match: MatchTargetComm, val: nginx, labels: [ { l_name: app, l_val: web } ] }
  *
- * Case of the outer keys does not matter, and settings may stand in the entry itself, in `args`, in `private` or in `profile`. Read by
- * libyaml; the texts belong to its document. Pure.
+ * Case of the outer keys does not matter, and settings may stand in the entry itself, in `args`, in `private` or in `profile`. The texts
+ * belong to the arena. Pure.
  */
 #ifndef XAGENT_AGENT_CLI_OLD_YAML_H
 #define XAGENT_AGENT_CLI_OLD_YAML_H
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <yaml.h>
 
 #include "agent/util/buf.h"
+#include "river-config/yaml_node.h"
 
 /* More targets, or labels of one, than a person writes; what is beyond is a mistake that is told. */
 #define OLD_YAML_MAX_ITEMS 1000
@@ -39,12 +39,11 @@ struct old_target {
 	enum old_match match;
 	struct old_label *labels; /* owned */
 	size_t n_labels;
-	yaml_mark_t at;
+	const struct river_yaml_node *at;
 };
 
 struct old_yaml {
-	yaml_document_t document;
-	bool has_document;
+	struct river_arena arena;
 	const char *url;	    /* NULL: none */
 	uint64_t interval_ns;	    /* 0: not given */
 	uint64_t sample_rate_hz;    /* 0: not given */
@@ -59,8 +58,9 @@ struct old_notes {
 	size_t n_errors;
 };
 
-void old_note(struct old_notes *notes, bool is_error, const yaml_mark_t *at, const char *fmt, ...)
-	__attribute__((format(printf, 4, 5)));
+/* `at` may be NULL: it is of the whole file. */
+void old_note(struct old_notes *notes, bool is_error, const struct river_yaml_node *at,
+	      const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
 /* 0; -EINVAL after at least one error; -ENOMEM. */
 int old_yaml_read(const char *text, size_t n, struct old_notes *notes, struct old_yaml *ret_yaml);

@@ -28,7 +28,7 @@ static const char *keep(struct reader *r, const char *text, size_t n)
 	return copy;
 }
 
-static const char *text(struct reader *r, const yaml_node_t *map, const char *key)
+static const char *text(struct reader *r, const struct river_yaml_node *map, const char *key)
 {
 	const char *value = kube_yaml_text(&r->yaml, map, key);
 
@@ -36,7 +36,7 @@ static const char *text(struct reader *r, const yaml_node_t *map, const char *ke
 }
 
 /* A relative path begins where the kubeconfig lies. */
-static const char *path(struct reader *r, const yaml_node_t *map, const char *key)
+static const char *path(struct reader *r, const struct river_yaml_node *map, const char *key)
 {
 	const char *value = kube_yaml_text(&r->yaml, map, key);
 	const char *own = r->yaml.path;
@@ -57,7 +57,7 @@ static const char *path(struct reader *r, const yaml_node_t *map, const char *ke
 	return joined;
 }
 
-static const char *take_pem(struct reader *r, const yaml_node_t *at, const char *key,
+static const char *take_pem(struct reader *r, const struct river_yaml_node *at, const char *key,
 			    const gnutls_datum_t *plain)
 {
 	const char *pem = keep(r, (const char *)plain->data, plain->size);
@@ -69,10 +69,10 @@ static const char *take_pem(struct reader *r, const yaml_node_t *at, const char 
 	return pem;
 }
 
-static const char *pem(struct reader *r, const yaml_node_t *map, const char *key)
+static const char *pem(struct reader *r, const struct river_yaml_node *map, const char *key)
 {
 	const char *value = kube_yaml_text(&r->yaml, map, key);
-	const yaml_node_t *at = kube_yaml_get(&r->yaml, map, key);
+	const struct river_yaml_node *at = kube_yaml_get(&r->yaml, map, key);
 	gnutls_datum_t coded, plain;
 	const char *result;
 
@@ -88,9 +88,9 @@ static const char *pem(struct reader *r, const yaml_node_t *map, const char *key
 	return result;
 }
 
-static void take_server(struct reader *r, const yaml_node_t *cluster)
+static void take_server(struct reader *r, const struct river_yaml_node *cluster)
 {
-	const yaml_node_t *at = kube_yaml_get(&r->yaml, cluster, "server");
+	const struct river_yaml_node *at = kube_yaml_get(&r->yaml, cluster, "server");
 	const char *server = kube_yaml_text(&r->yaml, cluster, "server");
 	enum url_problem problem;
 	struct url url;
@@ -110,7 +110,7 @@ static void take_server(struct reader *r, const yaml_node_t *cluster)
 	r->access->server = keep(r, server, n);
 }
 
-static void take_cluster(struct reader *r, const yaml_node_t *cluster)
+static void take_cluster(struct reader *r, const struct river_yaml_node *cluster)
 {
 	struct http_tls_options *tls = &r->access->tls;
 
@@ -123,7 +123,7 @@ static void take_cluster(struct reader *r, const yaml_node_t *cluster)
 	r->access->proxy_url = text(r, cluster, "proxy-url");
 }
 
-static void take_certificate(struct reader *r, const yaml_node_t *user)
+static void take_certificate(struct reader *r, const struct river_yaml_node *user)
 {
 	struct http_tls_options *tls = &r->access->tls;
 
@@ -141,7 +141,7 @@ static void take_certificate(struct reader *r, const yaml_node_t *user)
 }
 
 /* At most one way to be let in by a header: what would be asked for by a program is left alone where there is another. */
-static void take_credentials(struct reader *r, const yaml_node_t *user)
+static void take_credentials(struct reader *r, const struct river_yaml_node *user)
 {
 	struct http_credentials *c = &r->access->credentials;
 
@@ -160,11 +160,11 @@ static bool can_log_in(const struct kube_access *a)
 	       a->credentials.basic_username || a->tls.cert_pem || a->tls.cert_file;
 }
 
-static void refuse_what_is_missing(struct reader *r, const yaml_node_t *user)
+static void refuse_what_is_missing(struct reader *r, const struct river_yaml_node *user)
 {
-	const yaml_node_t *exec = kube_yaml_get(&r->yaml, user, "exec");
-	const yaml_node_t *provider = kube_yaml_get(&r->yaml, user, "auth-provider");
-	const yaml_node_t *as = kube_yaml_get(&r->yaml, user, "as");
+	const struct river_yaml_node *exec = kube_yaml_get(&r->yaml, user, "exec");
+	const struct river_yaml_node *provider = kube_yaml_get(&r->yaml, user, "auth-provider");
+	const struct river_yaml_node *as = kube_yaml_get(&r->yaml, user, "as");
 
 	if (as)
 		kube_yaml_fail(&r->yaml, -ENOTSUP, as, "to act \"as\" another user " INSTEAD);
@@ -178,11 +178,11 @@ static void refuse_what_is_missing(struct reader *r, const yaml_node_t *user)
 			       "a user of an \"auth-provider\" " INSTEAD);
 }
 
-static void take_context(struct reader *r, const yaml_node_t *context)
+static void take_context(struct reader *r, const struct river_yaml_node *context)
 {
 	const char *cluster = kube_yaml_text(&r->yaml, context, "cluster");
 	const char *user = kube_yaml_text(&r->yaml, context, "user");
-	const yaml_node_t *its_user;
+	const struct river_yaml_node *its_user;
 
 	r->access->own_namespace = text(r, context, "namespace");
 	if (!cluster) {
@@ -202,7 +202,7 @@ int kube_config_read(const char *bytes, size_t n, const char *its_path, struct b
 		     struct kube_access *access)
 {
 	struct reader r = { .access = access };
-	const yaml_node_t *root;
+	const struct river_yaml_node *root;
 	const char *current;
 
 	kube_yaml_open(&r.yaml, bytes, n, its_path, why);

@@ -8,7 +8,13 @@
 
 #include "agent/util/macro.h"
 
-void kube_yaml_fail(struct kube_yaml *y, int error, const yaml_node_t *at, const char *fmt, ...)
+/* A kubeconfig of many clusters has some thousand. */
+#define NODES_MAX 100000
+/* Of these, some hundred bytes each, and of the texts. */
+#define ARENA_BYTES ((size_t)64 << 20)
+
+void kube_yaml_fail(struct kube_yaml *y, int error, const struct river_yaml_node *at,
+		    const char *fmt, ...)
 {
 	va_list ap;
 
@@ -17,58 +23,35 @@ void kube_yaml_fail(struct kube_yaml *y, int error, const yaml_node_t *at, const
 	y->error = error;
 	(void)buf_printf(y->why, "%s:", y->path);
 	if (at)
-		(void)buf_printf(y->why, "%zu:", at->start_mark.line + 1);
+		(void)buf_printf(y->why, "%zu:", (size_t)at->line);
 	(void)buf_append_char(y->why, ' ');
 	va_start(ap, fmt);
 	(void)buf_vprintf(y->why, fmt, ap);
 	va_end(ap);
 }
 
-static void fail_parse(struct kube_yaml *y, const yaml_parser_t *parser)
-{
-	yaml_node_t at = { .start_mark = parser->problem_mark };
-
-	if (parser->error == YAML_MEMORY_ERROR)
-		kube_yaml_fail(y, -ENOMEM, NULL, "out of memory");
-	else
-		kube_yaml_fail(y, -EINVAL, &at, "this is not YAML: %s",
-			       parser->problem ? parser->problem : "unknown problem");
-}
-
 void kube_yaml_open(struct kube_yaml *y, const char *text, size_t n, const char *path,
 		    struct buf *why)
 {
-	yaml_parser_t parser;
+	struct river_yaml_problem problem;
+	struct river_yaml_node at = { 0 };
+	int r;
 
 	*y = (struct kube_yaml){ .path = path, .why = why };
-	if (!yaml_parser_initialize(&parser)) {
+	river_arena_init(&y->arena, ARENA_BYTES);
+	r = river_yaml_parse(text, n, NODES_MAX, &y->arena, &y->root, &problem);
+	if (r < 0)
 		kube_yaml_fail(y, -ENOMEM, NULL, "out of memory");
+	if (r != RIVER_INVALID)
 		return;
-	}
-	yaml_parser_set_input_string(&parser, (const unsigned char *)text, n);
-	y->has_document = yaml_parser_load(&parser, &y->document);
-	if (!y->has_document)
-		fail_parse(y, &parser);
-	yaml_parser_delete(&parser);
+	at.line = (uint32_t)problem.line;
+	kube_yaml_fail(y, -EINVAL, &at, "this is not YAML: %s", problem.text);
 }
 
 void kube_yaml_close(struct kube_yaml *y)
 {
-	if (y->has_document)
-		yaml_document_delete(&y->document);
-	y->has_document = false;
-}
-
-/* libyaml's getters want a document that is not const, and change nothing. */
-static const yaml_node_t *node_of(struct kube_yaml *y, int id)
-{
-	return yaml_document_get_node(&y->document, id);
-}
-
-static const char *scalar(const yaml_node_t *node)
-{
-	return node && node->type == YAML_SCALAR_NODE ? (const char *)node->data.scalar.value
-						      : NULL;
+	river_arena_fini(&y->arena);
+	y->root = NULL;
 }
 
 static bool is_one_of(const char *text, const char *const *words, size_t n)
@@ -79,53 +62,40 @@ static bool is_one_of(const char *text, const char *const *words, size_t n)
 	return false;
 }
 
-static bool is_null(const yaml_node_t *node)
+const struct river_yaml_node *kube_yaml_root(struct kube_yaml *y)
 {
-	static const char *const words[] = { "", "~", "null" };
-	const char *text = scalar(node);
-
-	return text && node->data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
-	       is_one_of(text, words, ARRAY_SIZE(words));
+	return y->error == 0 ? y->root : NULL;
 }
 
-const yaml_node_t *kube_yaml_root(struct kube_yaml *y)
+const struct river_yaml_node *kube_yaml_get(struct kube_yaml *y, const struct river_yaml_node *map,
+					    const char *key)
 {
-	return y->error == 0 && y->has_document ? yaml_document_get_root_node(&y->document) : NULL;
-}
+	const struct river_yaml_node *value;
 
-const yaml_node_t *kube_yaml_get(struct kube_yaml *y, const yaml_node_t *map, const char *key)
-{
 	if (y->error < 0 || !map)
 		return NULL;
-	if (map->type != YAML_MAPPING_NODE) {
+	if (map->kind != RIVER_YAML_MAPPING) {
 		kube_yaml_fail(y, -EINVAL, map, "a mapping with the key \"%s\" is expected", key);
 		return NULL;
 	}
-	for (const yaml_node_pair_t *p = map->data.mapping.pairs.start;
-	     p < map->data.mapping.pairs.top; p++) {
-		const char *name = scalar(node_of(y, p->key));
-		const yaml_node_t *value = node_of(y, p->value);
-
-		if (name && strcmp(name, key) == 0)
-			return is_null(value) ? NULL : value;
-	}
-	return NULL;
+	value = river_yaml_get(map, key, strcmp);
+	return value && !river_yaml_is_null(value) ? value : NULL;
 }
 
-const char *kube_yaml_text(struct kube_yaml *y, const yaml_node_t *map, const char *key)
+const char *kube_yaml_text(struct kube_yaml *y, const struct river_yaml_node *map, const char *key)
 {
-	const yaml_node_t *node = kube_yaml_get(y, map, key);
-	const char *text = scalar(node);
+	const struct river_yaml_node *node = kube_yaml_get(y, map, key);
+	const char *text = river_yaml_text(node);
 
 	if (node && !text)
 		kube_yaml_fail(y, -EINVAL, node, "\"%s\" must be a text", key);
-	else if (text && strlen(text) != node->data.scalar.length)
+	else if (text && strlen(text) != node->len)
 		kube_yaml_fail(y, -EINVAL, node, "\"%s\" has a NUL character", key);
 	return y->error == 0 && text && *text ? text : NULL;
 }
 
 /* The words of YAML 1.1, which is what kubectl reads. */
-bool kube_yaml_bool(struct kube_yaml *y, const yaml_node_t *map, const char *key)
+bool kube_yaml_bool(struct kube_yaml *y, const struct river_yaml_node *map, const char *key)
 {
 	static const char *const yes[] = { "true", "yes", "on", "y" };
 	static const char *const no[] = { "false", "no", "off", "n" };
@@ -141,11 +111,11 @@ bool kube_yaml_bool(struct kube_yaml *y, const yaml_node_t *map, const char *key
 	return false;
 }
 
-static const yaml_node_t *find_named(struct kube_yaml *y, const yaml_node_t *list, const char *name)
+static const struct river_yaml_node *
+find_named(struct kube_yaml *y, const struct river_yaml_node *list, const char *name)
 {
-	for (const yaml_node_item_t *item = list->data.sequence.items.start;
-	     item < list->data.sequence.items.top; item++) {
-		const yaml_node_t *entry = node_of(y, *item);
+	for (size_t i = 0; i < list->n_items; i++) {
+		const struct river_yaml_node *entry = river_yaml_item(list, i);
 		const char *its = kube_yaml_text(y, entry, "name");
 
 		if (its && strcmp(its, name) == 0)
@@ -154,13 +124,13 @@ static const yaml_node_t *find_named(struct kube_yaml *y, const yaml_node_t *lis
 	return NULL;
 }
 
-const yaml_node_t *kube_yaml_named(struct kube_yaml *y, const char *key, const char *name,
-				   const char *what)
+const struct river_yaml_node *kube_yaml_named(struct kube_yaml *y, const char *key,
+					      const char *name, const char *what)
 {
-	const yaml_node_t *list = kube_yaml_get(y, kube_yaml_root(y), key);
-	const yaml_node_t *entry = NULL;
+	const struct river_yaml_node *list = kube_yaml_get(y, kube_yaml_root(y), key);
+	const struct river_yaml_node *entry = NULL;
 
-	if (list && list->type != YAML_SEQUENCE_NODE)
+	if (list && list->kind != RIVER_YAML_SEQUENCE)
 		kube_yaml_fail(y, -EINVAL, list, "\"%s\" must be a list", key);
 	else if (list)
 		entry = find_named(y, list, name);

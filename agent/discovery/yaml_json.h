@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * YAML as the tree that JSON would be, for what people write by hand: lists of targets, a kubeconfig.
+ * YAML as the tree that JSON would be, for lists of targets.
  *
  * Every scalar is a string as it is written ("1.10" and "true" too), but for what is nothing in YAML (~, null, an empty value): that
  * is null. Keys are strings; one that a mapping has twice is an error. Anchors, aliases and merge keys ("<<") are followed. Of several

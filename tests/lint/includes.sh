@@ -19,7 +19,7 @@ runtimes   util telemetry runtimes process object wire.h image.h
 dwarf      util telemetry dwarf object
 symbol     util telemetry symbol dwarf process object
 target     util telemetry target process events.h
-discovery  util telemetry discovery target process http
+discovery  util telemetry discovery target process http yaml_node.h
 encode     util encode target pprof.h
 profile    util telemetry profile encode sample process runtimes unwind symbol target wire.h pprof.h
 push       util telemetry push http
@@ -47,6 +47,7 @@ place() {
 spelling() {
 	case $1 in
 	pprof.h) echo pprof/pprof.h ;;
+	yaml_node.h) echo river-config/yaml_node.h ;;
 	*.h) echo "bpf/$1" ;;
 	*) echo "$(place "$1")/" ;;
 	esac
@@ -110,6 +111,8 @@ function allowed(from, header, to) {
 		return 1
 	if (to == "bpf")
 		return may[from, substr(header, 5)]
+	if (header == "river-config/yaml_node.h")
+		return may[from, "yaml_node.h"]
 	return header == "pprof/pprof.h" && may[from, "pprof.h"]
 }
 function check_ours(header, from, to) {
@@ -122,8 +125,8 @@ function check_ours(header, from, to) {
 		bad(from " may not include " to)
 	if (from != to && to == "pprof" && header != "pprof/pprof.h")
 		bad("only pprof.h is public")
-	if (from != to && to == "river" && header != "river-config/river.h")
-		bad("only river.h is public")
+	if (from != to && to == "river" && header !~ /^river-config\/(river|yaml_node)\.h$/)
+		bad("only river.h and yaml_node.h are public")
 	if (from != to && header ~ /_internal\.h$/)
 		bad("an internal header of another module")
 }

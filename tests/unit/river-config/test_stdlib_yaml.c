@@ -83,7 +83,7 @@ static const struct row rows[] = {
 	Y("z: 1\n<<: {z: 2, <<: {z: 3, y: 4}}\n", "{y = 4, z = 1}"),
 	Y("\"<<\": {a: 1}", "{\"<<\" = {a = 1}}"),
 	YBAD("<<: 5", "map merge requires map or sequence of maps as the value"),
-	YBAD("a: *u", "unknown anchor 'u' referenced"),
+	YBAD("a: *u", "line 1: unknown anchor 'u' referenced"),
 	YBAD("&a [*a]", "anchor 'a' value contains itself"),
 	YBAD("&a\n<<: *a", "anchor 'a' value contains itself"),
 	/* maps */
@@ -105,17 +105,17 @@ static const struct row rows[] = {
 	Y("---\n...\n", "null"),
 	Y("%YAML 1.1\n---\na: 1\n", "{a = 1}"),
 	/* what does not parse */
-	YBAD("a: b: c", "mapping values are not allowed in this context"),
+	YBAD("a: b: c", "line 1: mapping values are not allowed in this context"),
 	YBAD("a: 1\nb: c: d", "line 2: mapping values are not allowed in this context"),
-	YBAD("[1, 2", "line 1: did not find expected ',' or ']'"),
-	YBAD("- a\nb: c", "line 1: did not find expected '-' indicator"),
+	YBAD("[1, 2", "line 2: did not find expected ',' or ']'"),
+	YBAD("- a\nb: c", "line 2: did not find expected '-' indicator"),
 	YBAD("a:\n\t- b", "line 2: found character that cannot start any token"),
-	YBAD("'abc", "found unexpected end of stream"),
-	YBAD("@x", "found character that cannot start any token"),
+	YBAD("'abc", "line 1: found unexpected end of stream"),
+	YBAD("@x", "line 1: found character that cannot start any token"),
 	BAD("encoding.from_yaml(\"\\xff\")",
-	    "1:1: encoding.from_yaml yaml: invalid leading UTF-8 octet"),
+	    "1:1: encoding.from_yaml yaml: line 1: invalid leading UTF-8 octet"),
 	BAD("encoding.from_yaml(\"a\\x01\")",
-	    "1:1: encoding.from_yaml yaml: control characters are not allowed"),
+	    "1:1: encoding.from_yaml yaml: line 1: control characters are not allowed"),
 	BAD("encoding.from_yaml(secret)", "1:20: secret should be string, got capsule"),
 	BAD("yaml_decode([])", "1:13: [] should be string, got array"),
 };
@@ -173,7 +173,8 @@ static void test_depth(void **state)
 
 	(void)state;
 	memset(yaml, '[', sizeof(yaml) - 1);
-	expect(yaml, TEST_ARENA_BYTES, "1:1: encoding.from_yaml yaml: exceeded max depth of 512\n");
+	expect(yaml, TEST_ARENA_BYTES,
+	       "1:1: encoding.from_yaml yaml: line 1: exceeded max depth of 512\n");
 	/* Each alias is one list deeper than the one before; what is no alias keeps their share small. */
 	for (int i = 0; i < 4000; i++)
 		len = (size_t)(stpcpy(chain + len, "- x\n") - chain);

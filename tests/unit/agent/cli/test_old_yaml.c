@@ -107,7 +107,7 @@ static const struct row {
 	{ PROGRAM("      sample_rate: ~\n      gather_interval:\n      targets: null\n"),
 	  "targets = []", "" },
 	{ "", NULL, "Error: f: ebpf.programs must be a list of programs" },
-	{ "[a", NULL, "Error: f:2:1: while parsing a flow sequence: " },
+	{ "[a", NULL, "Error: f:2:1: did not find expected ',' or ']'" },
 	{ "ebpf: 1", NULL, "Error: f:1:1: ebpf.programs must be a list of programs" },
 	{ "ebpf:\n  programs: {}", NULL,
 	  "Error: f:2:13: ebpf.programs must be a list of programs" },

@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/discovery/yaml_anchors.h"
 #include "agent/discovery/yaml_json.h"
 #include "agent/util/macro.h"
+#include "river-config/yaml_node.h"
 
 static const struct row {
 	const char *name, *yaml;
@@ -50,8 +50,8 @@ static const struct row {
 	{ "key twice", "a: 1\nb: 2\na: 3\n", "line 3, column 1: key \"a\" already set in map",
 	  -EINVAL },
 	{ "list as a key", "? [a]\n: b\n", "line 1, column 3: a key must be a text", -EINVAL },
-	{ "unknown anchor", "a: *x", "line 1, column 4: unknown anchor \"x\"", -EINVAL },
-	{ "holds itself", "&a [*a]", "line 1, column 5: unknown anchor \"a\"", -EINVAL },
+	{ "unknown anchor", "a: *x", "line 1, column 4: unknown anchor 'x' referenced", -EINVAL },
+	{ "holds itself", "&a [*a]", "line 1, column 1: more than 64 levels", -E2BIG },
 	{ "merges a text", "<<: a",
 	  "line 1, column 1: \"<<\" merges mappings, or lists of them, only", -EINVAL },
 	{ "merges a list of texts", "<<: [a]",
@@ -132,7 +132,7 @@ static void test_nodes(void **state)
 
 static int read_anchors(size_t n, struct buf *why)
 {
-	_cleanup_buf_ struct buf text = BUF_INIT(100000);
+	_cleanup_buf_ struct buf text = BUF_INIT(1000000);
 
 	for (size_t i = 0; i < n; i++)
 		(void)buf_printf(&text, "- &a%zu x\n", i);
@@ -144,9 +144,9 @@ static void test_anchors(void **state)
 	_cleanup_buf_ struct buf why = BUF_INIT(1000);
 
 	(void)state;
-	assert_int_equal(read_anchors(YAML_ANCHORS_MAX, &why), 0);
-	assert_int_equal(read_anchors(YAML_ANCHORS_MAX + 1, &why), -E2BIG);
-	assert_string_equal(buf_str(&why), "line 1001, column 3: more than 1000 anchors");
+	assert_int_equal(read_anchors(RIVER_YAML_ANCHORS_MAX, &why), 0);
+	assert_int_equal(read_anchors(RIVER_YAML_ANCHORS_MAX + 1, &why), -EINVAL);
+	assert_string_equal(buf_str(&why), "line 10001, column 3: more than 10000 anchors");
 }
 
 int main(void)
