@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What the texts say about the code, compared with the code: links, who may include whom, sizes of structures, the version. Prints each
+# What the texts say about the code, compared with the code: links, who may include whom, sizes, constants, the version. Prints each
 # difference; exits 1 when there is one.
 # usage: docs.sh [SOURCE_ROOT]
 set -euo pipefail
@@ -28,6 +28,18 @@ links() {
 			echo "$text: links to $target, and ${file#./} has no such heading"
 		fi
 	done
+}
+
+# "`NAME` (N)", in bytes also "N KiB" or "N MiB", is what the code defines.
+constants() {
+	local text name told expression
+	texts | xargs grep -oHE '`[A-Z][A-Z0-9_]+` \([0-9,]+( [KM]iB)?\)' | tr -d '`(),' | sed 's/:/ /; s/ KiB/*1024/; s/ MiB/*1048576/' |
+		while read -r text name told; do
+			expression=$(grep -rhE "^#define $name " agent bpf pprof river-config --include='*.[ch]' | head -1 |
+				sed -E "s/^#define $name +//; s|/\*.*||; s/\((u?int[0-9]+_t|size_t)\)//g; s/([0-9])[UL]+/\1/gI")
+			[[ $expression =~ ^[0-9\ ()*+\<-]+$ ]] && ((expression == told)) ||
+				echo "$text: $name is '$expression', not ${told}"
+		done
 }
 
 # VERSION of the Makefile is the only one; what cannot ask make repeats it.
@@ -71,6 +83,7 @@ findings=$({
 	sizes
 	borders
 	versions
+	constants
 } || true)
 [ -z "$findings" ] && exit 0
 printf '%s\n' "$findings"
