@@ -64,6 +64,7 @@ struct runtime_walk {
 	__u32 n_frames;		/* of both kinds */
 	__u32 n_names;		/* told with this record */
 	__u32 n_reads;		/* of frames */
+	__u32 n_left;		/* of the run, as it was when its entry was found */
 	/* Of the frame that was read last, which is at `at`. */
 	__u32 is_entry; /* no frame, but the anchor: the run ends */
 	__u64 at;

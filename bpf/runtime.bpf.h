@@ -189,6 +189,7 @@ static long runtime_seek_step(__u32 index, void *data)
 	if (!s->runtime.at || !runtime_read(s->level))
 		return 1;
 	if (!s->runtime.is_entry) {
+		s->runtime.n_left++;
 		s->runtime.at = s->runtime.next;
 		return 0;
 	}
@@ -202,6 +203,7 @@ static __always_inline void runtime_seek(struct scratch *s)
 	__u32 level = s->level;
 
 	s->runtime.anchor = 0;
+	s->runtime.n_left = 0;
 	s->runtime.at = s->runtime.frame;
 	bpf_loop(WIRE_MAX_USER_FRAMES, runtime_seek_step, &level, 0);
 	if (!s->runtime.anchor)
@@ -263,13 +265,22 @@ static __always_inline bool runtime_emit(struct scratch *s, struct wire_counters
 			   s->runtime.print | (__u64)s->runtime.position << 32);
 }
 
+/* Whether the frame that was read last is one that was there when the entry of its run was found: another thread may change the list, or make it a
+ * circle. */
+static __always_inline bool runtime_is_as_found(struct scratch *s)
+{
+	if (s->runtime.is_entry)
+		return s->runtime.at == s->runtime.anchor;
+	return s->runtime.n_left-- > 0;
+}
+
 /* The next frame of a run, or its end. Returns 1 to stop. */
 static __always_inline long runtime_frame(struct scratch *s, struct wire_counters *count)
 {
 	bool is_read;
 
 	s->runtime.at = s->runtime.frame;
-	is_read = s->runtime.at && runtime_read(s->level);
+	is_read = s->runtime.at && runtime_read(s->level) && runtime_is_as_found(s);
 	if (is_read && s->runtime.is_entry) {
 		int stops = runtime_leave(s->level);
 

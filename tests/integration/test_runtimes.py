@@ -77,6 +77,24 @@ def test_a_list_without_end(processes, programs, toy_xagent, tmp_path):
     assert native.total >= SHARE * watched.total > 100, stacks.show()
 
 
+def test_a_list_that_another_thread_changes(processes, programs, toy_xagent, tmp_path):
+    """Frames are lost then, and no other ones are shown: each is where it is when the list is whole, or native."""
+    stacks = profile(processes, toy_xagent, tmp_path / "f", "--", programs["toy"], "3", "1", "spoiling")
+    watched = stacks.having("run_leaf")
+    interpreted = chain(1)
+    native = ("interpret", "bridge", "bounce", "interpret", "bounce", "interpret", "run_leaf")
+    known = {*interpreted, *native, "[toy: frames not readable]"}
+    whole = watched.having_run(*interpreted)
+    assert watched.total >= 100 and whole.total >= 0.2 * watched.total, stacks.show()
+    for stack in watched:
+        assert {"main", "run_leaf"} <= set(stack.frames), stack.frames
+        between = stack.frames[stack.frames.index("main") + 1:stack.frames.index("run_leaf") + 1]
+        assert set(between) <= known and len(between) <= len(interpreted) + len(native), stack.frames
+        # In the order in which they are called.
+        at = iter(interpreted)
+        assert all(f in at for f in between if f in interpreted and f not in native), stack.frames
+
+
 def test_generated_code_has_its_functions_name(processes, programs, toy_xagent, tmp_path):
     """It has a frame on the C stack, in memory without a file; who made it knows which function that is."""
     stacks = profile(processes, toy_xagent, tmp_path / "f", "--", programs["toy"], "3", "2", "generating")
