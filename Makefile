@@ -295,7 +295,7 @@ deps: ## install what the build needs (Debian, Ubuntu)
 deps-test: ## install what the tests need besides
 	$(Q)deploy/deps.sh test
 
-run: deps ## install packages, build, profile this host and say where to look; ARGS='--push.url=…' is passed on
+run: deps ## install packages, build, profile this host; ARGS='--push.url=…' is passed on
 	$(Q)$(MAKE) --no-print-directory $(parallel) all
 	$(Q)build/xagent run $(ARGS)
 
@@ -307,7 +307,7 @@ test-page: ## the parts of the web page that need no browser (node)
 	$(Q)tests/page/run.sh
 
 # Each is one process that computes: as many at once as there are CPUs.
-test-oracle: $(ORACLE_BINS) ## unwind rules and names of installed files against libdw's, rules of programs against what they do
+test-oracle: $(ORACLE_BINS) ## unwind rules and names against libdw's, and against what programs do
 	$(Q)$(MAKE) --no-print-directory $(parallel) -k --output-sync=target oracle-steps oracle-names oracle-rules
 .PHONY: oracle-steps oracle-names oracle-rules
 oracle-steps:
@@ -330,10 +330,10 @@ test: deps-test ## everything; what this machine lacks is skipped and said
 	$(Q)$(MAKE) --no-print-directory $(parallel) all
 	$(Q)tests/run-all.sh
 
-bench: all $(BENCH_PROGRAMS) $(BENCH_BPF) ## print the figures: walk, tables, start, agent CPU, memory, BPF time, completeness
+bench: all $(BENCH_PROGRAMS) $(BENCH_BPF) ## print the figures: CPU, memory, BPF time, completeness …
 	$(Q)tests/bench/run.sh
 
-install: all ## install to DESTDIR PREFIX: program, systemd unit, configuration, man pages, completions
+install: all ## install to DESTDIR and PREFIX: program, unit, configuration, man pages
 	$(Q)DESTDIR='$(DESTDIR)' deploy/install.sh --prefix=$(PREFIX) --binary=$(BUILD)/xagent
 
 uninstall: ## take it away again; /etc/xagent stays
@@ -367,7 +367,8 @@ lint: ## borders between folders, banned functions, licences, what the texts say
 	$(Q)tests/lint/run.sh
 
 clean: ## remove all products but the downloaded servers and kernels
-	rm -rf build/san build/arm64 build/gen build/bpf build/agent build/pprof build/river-config build/tests build/*.a build/*.deb build/flags build/xagent
+	rm -rf build/san build/arm64 build/gen build/bpf build/agent build/pprof build/river-config build/tests build/*.a build/*.deb build/flags build/xagent \
+		compile_commands.json
 
 help: ## this text
 	@awk -F':.*## ' '/^[a-z_.-]+:.*## / { printf "  make %-22s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

@@ -42,6 +42,14 @@ constants() {
 		done
 }
 
+# A folder's README says first what comes in and what goes out.
+first_lines() {
+	local text
+	for text in $(texts | grep -E '/README\.md$' | grep -v '^deploy/examples/'); do
+		head -14 "$text" | tr '\n' ' ' | grep -qE 'comes? in\b.*goe?s? out' || echo "$text: the first lines do not say what comes in and what goes out"
+	done
+}
+
 # VERSION of the Makefile is the only one; what cannot ask make repeats it.
 versions() {
 	local version
@@ -82,6 +90,7 @@ findings=$({
 	links
 	sizes
 	borders
+	first_lines
 	versions
 	constants
 } || true)
