@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What the texts say about the code, compared with the code: links, who may include whom, sizes, constants, the version. Prints each
+# What the texts say about the code, compared with the code: links, files, who may include whom, sizes, constants, the version. Prints each
 # difference; exits 1 when there is one.
 # usage: docs.sh [SOURCE_ROOT]
 set -euo pipefail
@@ -40,6 +40,30 @@ constants() {
 			[[ $expression =~ ^[0-9\ ()*+\<-]+$ ]] && ((expression == told)) ||
 				echo "$text: $name is '$expression', not ${told}"
 		done
+}
+
+# Each source is in its folder's README: by its name, or as `begin*` or `_end` of a name. What only its own files include is not.
+told() { # README NAME
+	local rest=$2
+	[[ $1 =~ [^a-z0-9_]$2[^a-z0-9_] ]] && return
+	while [[ $rest == *_* ]]; do
+		rest=${rest%_*}
+		[[ $1 == *"$rest*"* || $1 == *"${rest}_*"* || $1 =~ [^a-z0-9]"_${2#"$rest"_}"[^a-z0-9_] ]] && return
+	done
+	return 1
+}
+
+files() {
+	local readme folder source name
+	for readme in $(texts | grep -E '^(agent|pprof|river-config|bpf)/?.*README\.md$'); do
+		folder=$(dirname "$readme")
+		for source in "$folder"/*.[ch]; do
+			name=$(basename "$source")
+			name=${name%.[ch]}
+			[[ $source == *'*'* || $name == *_private || $name == *_internal ]] || told "$(<"$readme")" "${name%.bpf}" ||
+				echo "$readme: says nothing about $name"
+		done
+	done
 }
 
 # A folder's README says first what comes in and what goes out.
@@ -91,6 +115,7 @@ findings=$({
 	sizes
 	borders
 	first_lines
+	files | uniq
 	versions
 	constants
 } || true)
