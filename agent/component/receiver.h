@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where profiles go: what `forward_to` lists and pyroscope.write exports as `receiver`. */
+/* A receiver of profiles: the values that `forward_to` lists, and that pyroscope.write and pyroscope.store export as `receiver`. */
 #ifndef XAGENT_AGENT_COMPONENT_RECEIVER_H
 #define XAGENT_AGENT_COMPONENT_RECEIVER_H
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Processes: who they are and what they have mapped.
+ * Processes: their identity and their executable mappings.
  *
  * The table is fed by events (side-band, in time order) and by samples (process_table_get). Nothing
  * is read from /proc for a process before it is sampled. A process is keyed by (pid, start time):
- * an exit, or a fork that reuses the pid, ends it. An ended process stays, findable by nobody but
- * those who hold a reference, until they let go.
+ * an exit, or a fork that reuses the pid, ends it. An ended process is no longer in the table, and
+ * is freed when the last reference to it is dropped.
  *
  * Loop thread only.
  */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What was sampled in one interval: unique stacks by series, with the sums of their values. A series is of one label set and one source of events.
+ * The samples of one interval: unique stacks by series, with the sums of their values. A series is one label set and one source of events.
  *
  * An interval is filled in the loop thread, closed, and then belongs to the worker that names and encodes it; everything in it lies
- * in one arena that is freed at once. It holds references to the label sets and files that its stacks speak of.
+ * in one arena that is freed at once. It holds references to the label sets and files of its stacks.
  */
 #ifndef XAGENT_AGENT_PROFILE_INTERVAL_H
 #define XAGENT_AGENT_PROFILE_INTERVAL_H

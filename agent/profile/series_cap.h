@@ -5,8 +5,8 @@
  *	interval ──► known series keep their place ──► new ones by their share, while there is room ──► the rest is other
  *
  * A series that was sent within SERIES_ACTIVE_NS is active: it has a place, whether it is in the interval or not, so a small service
- * that was there first is not pushed out by a larger one that comes later. Only one that is silent makes room, for a new one that has a
- * hundredth of the interval's samples: whoever was relabelled is seen at once. `other` takes a place too, from when something is folded
+ * that was there first is not pushed out by a larger one that comes later. Only a series that is not in the interval makes room, for a new
+ * one that has a hundredth of the interval's samples: so a series that was relabelled is sent at once. `other` takes a place too, from when something is folded
  * into it until an hour after the last time; if all places are taken by then, the active series with the fewest samples makes room.
  *
  * Each source of events (timer ticks, a tracepoint) has an `other` of its own, and nothing is thrown away: so what is sent is at most the larger

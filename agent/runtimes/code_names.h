@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What functions of runtimes are called, as the kernel half has told it in the moment it met them: by process, image and function, so that a
- * process may be gone, and its garbage collector may have moved everything, before anybody asks.
+ * Names of functions of runtimes, as the kernel half has sent them when a tick met the function: by process, image and function. So a name is
+ * there even if the process has ended, or its garbage collector has moved everything, before the name is asked for.
  *
- * Equal names are one object, whoever has them. The memory of what processes' functions are called is bounded: who was asked for longest ago is forgotten,
- * those that have ended first. When that is a process that lives the kernel half has to tell everything anew (told_seed), every ten seconds at most.
- * Names that others hold are theirs to bound.
+ * Equal names are one object. The memory of the names is bounded: those of ended processes are dropped first, then those that were asked for
+ * longest ago. If these belong to a live process, the kernel half has to send all names again (told_seed), every ten seconds at most. Names to
+ * which others hold references are not in this bound.
  *
  * Loop thread; a name that is held may be read by any.
  */

@@ -3,8 +3,8 @@
  * The kernel half's table of processes: for each sampled one the array of its executable mappings.
  *
  * The arrays lie in the arena and are written by plain stores; one map update of the `processes` entry publishes them. Processes with the
- * same struct mappings (forks) share one array. Each publication has a number of its own, its generation, by which a sample tells what it
- * was walked with.
+ * same struct mappings (forks) share one array. Each publication has a number of its own, its generation; a sample carries the
+ * generation of the array it was walked with.
  *
  * Everything has a ceiling; when it is reached the process that was sampled longest ago is retracted. A process without an entry
  * is not lost: its samples take the cold path.

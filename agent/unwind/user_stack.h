@@ -3,16 +3,16 @@
  * From a record of the kernel half to the user stack of a sample: frames that do not depend on the process, but for those in memory without a
  * file (MEMORY with the pc, agent/unwind/frame_ref.h), and why the stack ends.
  *
- *	warm	frames are (object, offset) already. Where the process has changed its mappings since they were published, each frame is
- *		looked at again: the walk is right up to the first one whose memory holds something else by now, and is cut there;
- *	raw	pcs are looked up in the mappings that the process has by now; a caller's pc outside of all of them ends the stack;
- *	cold	the walk goes on here over the copied stack, where the kernel half could not, by the code that it runs.
+ *	warm	frames are (object, offset) already. If the process has changed its mappings since they were published, each frame is checked: the
+ *		walk is right up to the first frame whose memory holds another file now, and is cut there;
+ *	raw	pcs are looked up in the present mappings of the process; a caller's pc outside of all of them ends the stack;
+ *	cold	the kernel half could not finish the walk. It is continued here over the copied stack, by the same code.
  *
- * Frames of runtimes come in runs, and each is where the kernel half has put it; where the walk goes on here, a run takes the place of the
- * native frame that its anchor lies in (bpf/wire.h). Runs whose place is not reached are shown behind what is.
+ * Frames of runtimes come in runs. A run is where the kernel half has put it; if the walk is continued here, a run takes the place of the native
+ * frame that contains its anchor (bpf/wire.h). Runs whose place is not reached are appended.
  *
- * While the mappings of a sample's time are in doubt (process->mappings_ahead), those that were read later are tried as well: the stack is what
- * they make of it where that is whole, and deeper or the other one is not.
+ * While the mappings of a sample's time are in doubt (process->mappings_ahead), those that were read later are tried, too. Their stack is taken if
+ * it is complete and the first one is not, or is less deep.
  *
  * Pure apart from counting and from reading rules out of files.
  */
