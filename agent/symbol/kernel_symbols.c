@@ -135,7 +135,7 @@ static void read_build_id(struct kernel_symbols *s)
 {
 	_cleanup_buf_ struct buf notes = BUF_INIT(BUILD_ID_MAX_NOTES_BYTES);
 
-	if (file_read(AT_FDCWD, "/sys/kernel/notes", &notes) == 0)
+	if (s->options.notes_path && file_read(AT_FDCWD, s->options.notes_path, &notes) == 0)
 		build_id_parse_notes(buf_str(&notes), notes.len, 4, &s->build_id);
 }
 
@@ -168,8 +168,8 @@ static bool reload(struct kernel_symbols *s)
 static bool is_old(struct kernel_symbols *s)
 {
 	if (!s->is_checked)
-		s->is_old =
-			s->is_incomplete || hash_modules(s->options.modules_path) != s->modules_hash;
+		s->is_old = s->is_incomplete ||
+			    hash_modules(s->options.modules_path) != s->modules_hash;
 	s->is_checked = true;
 	return s->is_old;
 }
@@ -218,7 +218,8 @@ static const struct frame_object *object_of(const struct kernel_symbols *s, cons
 static const struct frame_object *object_of_code(const struct kernel_code *code)
 {
 	static const struct frame_object bpf = { FRAME_OBJECT_KERNEL, "[bpf]", "" };
-	static const struct frame_object ftrace = { FRAME_OBJECT_KERNEL, "[__builtin__ftrace]", "" };
+	static const struct frame_object ftrace = { FRAME_OBJECT_KERNEL, "[__builtin__ftrace]",
+						    "" };
 	static const struct frame_object probes = { FRAME_OBJECT_KERNEL, "[__builtin__kprobes]",
 						    "" };
 
@@ -310,9 +311,8 @@ static int resolve(struct symbolizer *self, const struct location *location,
 	if (!name)
 		return SYMBOLIZER_PASS;
 	ret_frames->n = 1;
-	ret_frames->items[0] = (struct frame){ .function = name,
-					       .file = "",
-					       .object = found.object };
+	ret_frames->items[0] =
+		(struct frame){ .function = name, .file = "", .object = found.object };
 	return 0;
 }
 

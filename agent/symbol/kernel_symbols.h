@@ -32,6 +32,7 @@
 struct kernel_symbols_options {
 	const char *path;	  /* /proc/kallsyms; borrowed, as all that follow */
 	const char *modules_path; /* /proc/modules; NULL: nothing tells that modules change */
+	const char *notes_path;	  /* /sys/kernel/notes; NULL: the kernel has no build id */
 	size_t max_bytes;	  /* of the index; while it is read, 16 bytes more a function */
 	struct arena *names;	  /* for names of one interval */
 };

@@ -64,6 +64,7 @@ int symbol_store_new(const struct symbol_store_options *options, struct symbol_s
 		r = kernel_symbols_new(
 			&(struct kernel_symbols_options){ .path = options->kallsyms_path,
 							  .modules_path = options->modules_path,
+							  .notes_path = options->notes_path,
 							  .max_bytes = options->kernel_bytes,
 							  .names = &store->names },
 			&store->kernel);

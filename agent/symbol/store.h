@@ -43,6 +43,7 @@ struct symbol_store_options {
 				  [kernel] */
 	const char *kallsyms_path; /* borrowed for the store's life */
 	const char *modules_path;  /* the same */
+	const char *notes_path;	   /* the same */
 	/* File and line of each frame, and a frame of its own for each inlined function, where the
 	 * file or its debug file has them. */
 	bool lines;
@@ -70,7 +71,8 @@ struct symbol_store_options {
 					.interval_bytes = SYMBOL_STORE_INTERVAL_BYTES, \
 					.kallsyms_path = "/proc/kallsyms",             \
 					.scratch_dir = SCRATCH_DIR,                    \
-					.modules_path = "/proc/modules" })
+					.modules_path = "/proc/modules",               \
+					.notes_path = "/sys/kernel/notes" })
 
 /* Of max_bytes a quarter is for names of generated code: 2 MiB are 87,000 functions, more than a large V8 or JVM has at a time. */
 #define SYMBOL_STORE_JIT_SHARE 4

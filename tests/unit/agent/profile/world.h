@@ -72,6 +72,7 @@ static inline int add_sample(struct interval *i, struct labels *labels, const ui
 
 struct world {
 	char kallsyms[64]; /* path; "" when there is none */
+	char notes[64];	   /* of the kernel, with a build id that is no host's; the same */
 	struct file_table *files;
 	struct symbol_store *store;
 	struct interval *interval;
@@ -101,11 +102,26 @@ static inline void write_kallsyms(struct world *w)
 	assert_int_equal(fclose(f), 0);
 }
 
+/* struct elf64_note, as /sys/kernel/notes has it. */
+static inline void write_notes(struct world *w)
+{
+	static const struct {
+		uint32_t n_name, n_desc, type;
+		char name[4];
+		uint8_t desc[20];
+	} note = { 4, 20, 3 /* NT_GNU_BUILD_ID */, "GNU", { 0x12, 0x34, 0x56, 0x78 } };
+
+	(void)snprintf(w->notes, sizeof(w->notes), "/tmp/xagent-notes-XXXXXX");
+	_cleanup_close_ int fd = mkstemp(w->notes);
+	assert_int_equal(write(fd, &note, sizeof(note)), sizeof(note));
+}
+
 static inline void world_open(struct world *w, const char *kallsyms_path)
 {
 	struct symbol_store_options o = SYMBOL_STORE_OPTIONS_INIT;
 
 	o.kallsyms_path = kallsyms_path;
+	o.notes_path = w->notes;
 	assert_int_equal(symbol_store_new(&o, &w->store), 0);
 	assert_int_equal(file_table_new(&(struct file_table_options){ 0 }, &w->files), 0);
 	assert_int_equal(interval_new(PERIOD_NS, (size_t)32 << 20, &w->interval), 0);
@@ -124,6 +140,7 @@ static inline int world_setup(void **state)
 	assert_non_null(w);
 	*state = w;
 	write_kallsyms(w);
+	write_notes(w);
 	world_open(w, w->kallsyms);
 	return 0;
 }
@@ -150,6 +167,8 @@ static inline int world_teardown(void **state)
 	labels_unref(w->web);
 	labels_unref(w->db);
 	file_table_free(w->files);
+	if (w->notes[0])
+		(void)unlink(w->notes);
 	if (w->kallsyms[0])
 		(void)unlink(w->kallsyms);
 	free(w);
