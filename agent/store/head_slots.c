@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "agent/store/head_private.h"
+#include "agent/util/hash.h"
 
 struct series_key {
 	const struct segment_label *labels;
@@ -13,7 +14,7 @@ struct series_key {
 
 static uint64_t series_key_hash(const struct head *h, const struct series_key *key)
 {
-	return id_hash_bytes(h->options.seed, key->labels, key->n * sizeof(*key->labels));
+	return hash_bytes(key->labels, key->n * sizeof(*key->labels), h->options.seed);
 }
 
 static struct series_key series_key_at(const struct head *h, uint32_t id)

@@ -38,7 +38,7 @@ static uint64_t text_hash(const void *owner, uint32_t id)
 	const struct head *h = owner;
 	const char *text = head_text_at(h, id);
 
-	return id_hash_bytes(h->options.seed, text, strlen(text));
+	return hash_bytes(text, strlen(text), h->options.seed);
 }
 
 static bool text_equal(const void *owner, uint32_t id, const void *key)
@@ -60,8 +60,7 @@ int head_text(struct head *h, const char *bytes, size_t n, uint32_t *ret_text)
 
 	if (r < 0)
 		return r;
-	r = head_intern(h, &kind, &key, &offset, id_hash_bytes(h->options.seed, bytes, n),
-			ret_text);
+	r = head_intern(h, &kind, &key, &offset, hash_bytes(bytes, n, h->options.seed), ret_text);
 	if (r == 0 && h->texts.n > n_texts) {
 		memcpy((char *)h->pool.items + offset, bytes, n);
 		((char *)h->pool.items)[offset + n] = '\0';
@@ -75,7 +74,7 @@ static uint64_t function_hash(const void *owner, uint32_t id)
 	const struct head *h = owner;
 	const struct segment_function *f = h->functions.items;
 
-	return id_hash_bytes(h->options.seed, &f[id], sizeof(*f));
+	return hash_bytes(&f[id], sizeof(*f), h->options.seed);
 }
 
 static bool function_equal(const void *owner, uint32_t id, const void *key)
@@ -90,8 +89,7 @@ int head_function(struct head *h, const struct segment_function *function, uint3
 	const struct head_kind kind = { &h->functions, &h->function_ids, sizeof(*function) };
 
 	return head_intern(h, &kind, function, function,
-			   id_hash_bytes(h->options.seed, function, sizeof(*function)),
-			   ret_function);
+			   hash_bytes(function, sizeof(*function), h->options.seed), ret_function);
 }
 
 /* The words of a mapping; the structure has padding, which would not compare. */
@@ -103,7 +101,7 @@ static uint64_t mapping_key_hash(const struct head *h, const struct segment_mapp
 					   (uint64_t)m->has_filenames << 2 |
 					   (uint64_t)m->has_lines << 1 | m->has_inlines };
 
-	return id_hash_bytes(h->options.seed, words, sizeof(words));
+	return hash_bytes(words, sizeof(words), h->options.seed);
 }
 
 static uint64_t mapping_hash(const void *owner, uint32_t id)
@@ -137,7 +135,7 @@ static uint64_t location_key_hash(const struct head *h, const struct segment_loc
 {
 	uint64_t seed = hash_u64(hash_u64(h->options.seed ^ l->address) ^ l->mapping);
 
-	return id_hash_bytes(seed, l->lines, l->n_lines * sizeof(*l->lines));
+	return hash_bytes(l->lines, l->n_lines * sizeof(*l->lines), seed);
 }
 
 static struct segment_location location_at(const struct head *h, uint32_t id)

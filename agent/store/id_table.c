@@ -6,24 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/util/hash.h"
-
 #define ID_TABLE_FIRST_SLOTS 64
-
-uint64_t id_hash_bytes(uint64_t seed, const void *bytes, size_t n)
-{
-	const char *p = bytes;
-	uint64_t word, h = hash_u64(seed ^ n);
-
-	for (; n >= sizeof(word); n -= sizeof(word), p += sizeof(word)) {
-		memcpy(&word, p, sizeof(word));
-		h = hash_u64(h ^ word);
-	}
-	word = 0;
-	if (n > 0)
-		memcpy(&word, p, n);
-	return hash_u64(h ^ word);
-}
 
 void id_table_fini(struct id_table *t)
 {

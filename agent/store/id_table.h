@@ -23,8 +23,6 @@ struct id_table {
 	bool (*equal)(const void *owner, uint32_t id, const void *key);
 };
 
-uint64_t id_hash_bytes(uint64_t seed, const void *bytes, size_t n);
-
 void id_table_fini(struct id_table *t);
 size_t id_table_bytes(const struct id_table *t);
 /* How much larger it becomes with room for one more. */

@@ -8,6 +8,7 @@
 
 #include "agent/store/id_table.h"
 #include "agent/store/varint.h"
+#include "agent/util/hash.h"
 #include "agent/util/macro.h"
 
 #define N 500
@@ -19,7 +20,7 @@ struct owner {
 
 static uint64_t key_hash(const struct owner *o, uint64_t key)
 {
-	return id_hash_bytes(9, &key, sizeof(key)) & o->mask;
+	return hash_bytes(&key, sizeof(key), 9) & o->mask;
 }
 
 static uint64_t hash(const void *owner, uint32_t id)
@@ -60,20 +61,6 @@ static void test_find(void **state)
 	}
 }
 
-static void test_hash(void **state)
-{
-	static const char text[] = "twelve bytes and some more";
-
-	(void)state;
-	for (size_t n = 0; n < sizeof(text); n++) {
-		assert_true(id_hash_bytes(1, text, n) == id_hash_bytes(1, text, n));
-		assert_true(id_hash_bytes(1, text, n) != id_hash_bytes(2, text, n));
-		assert_true(id_hash_bytes(1, text, n) != id_hash_bytes(1, text, n + 1));
-	}
-	/* A tail of zeros is not no tail. */
-	assert_true(id_hash_bytes(1, "\0\0", 1) != id_hash_bytes(1, "\0\0", 2));
-}
-
 static void test_varint(void **state)
 {
 	static const uint64_t values[] = { 0,	  1,	      127,	 128,	    16383,
@@ -102,7 +89,6 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_find),
-		cmocka_unit_test(test_hash),
 		cmocka_unit_test(test_varint),
 	};
 
