@@ -24,11 +24,11 @@ int call_tree_new(struct query_memory *memory, size_t max_bytes, struct call_tre
 	t->seed = query_intern_new_seed();
 	t->max_bytes = max_bytes;
 	t->nodes = query_malloc(memory, NODES_MIN, sizeof(*t->nodes));
-	t->slots = query_calloc(memory, 2 * NODES_MIN, sizeof(*t->slots));
-	if (!t->nodes || !t->slots || query_intern_add(&t->names, "total", 5, &name) < 0)
+	t->slots.items = query_calloc(memory, 2 * NODES_MIN, sizeof(*t->slots.items));
+	if (!t->nodes || !t->slots.items || query_intern_add(&t->names, "total", 5, &name) < 0)
 		return -ENOMEM;
 	t->cap = NODES_MIN;
-	t->n_slots = 2 * NODES_MIN;
+	t->slots.n = 2 * NODES_MIN;
 	t->nodes[0] = (struct call_node){
 		.name = name, .parent = CALL_NONE, .first_child = CALL_NONE, .next = CALL_NONE
 	};
@@ -43,7 +43,7 @@ void call_tree_free(struct call_tree *t)
 		return;
 	query_intern_fini(&t->names);
 	query_free(t->nodes);
-	query_free(t->slots);
+	query_free(t->slots.items);
 	free(t);
 }
 
@@ -58,19 +58,28 @@ int call_tree_name(struct call_tree *t, const char *text, size_t n, uint32_t *re
 	return query_intern_add(&t->names, text, n, ret_name);
 }
 
-/* Where the child is, or the free slot for it. */
-static uint32_t *find_slot(const struct call_tree *t, uint32_t parent, uint32_t name)
+struct child_key {
+	uint32_t parent, name;
+};
+
+static uint64_t hash_key(const struct call_tree *t, uint32_t parent, uint32_t name)
 {
-	uint64_t hash = hash_u64(((uint64_t)parent << 32 | name) ^ t->seed);
-	size_t i = hash & (t->n_slots - 1);
+	return hash_u64(((uint64_t)parent << 32 | name) ^ t->seed);
+}
 
-	for (; t->slots[i]; i = (i + 1) & (t->n_slots - 1)) {
-		const struct call_node *node = &t->nodes[t->slots[i]];
+static uint64_t hash_of(const void *owner, uint32_t node)
+{
+	const struct call_tree *t = owner;
 
-		if (node->parent == parent && node->name == name)
-			break;
-	}
-	return &t->slots[i];
+	return hash_key(t, t->nodes[node].parent, t->nodes[node].name);
+}
+
+static bool is_equal(const void *owner, uint32_t node, const void *key)
+{
+	const struct call_node *n = &((const struct call_tree *)owner)->nodes[node];
+	const struct child_key *k = key;
+
+	return n->parent == k->parent && n->name == k->name;
 }
 
 static int grow(struct call_tree *t)
@@ -89,12 +98,10 @@ static int grow(struct call_tree *t)
 	slots = query_calloc(t->memory, 2 * cap, sizeof(*slots));
 	if (!slots)
 		return -ENOMEM;
-	query_free(t->slots);
-	t->slots = slots;
+	query_free(t->slots.items);
+	t->slots = (struct id_slots){ slots, 2 * cap };
 	t->cap = cap;
-	t->n_slots = 2 * cap;
-	for (size_t i = 1; i < t->n; i++)
-		*find_slot(t, t->nodes[i].parent, t->nodes[i].name) = (uint32_t)i;
+	id_slots_fill(&t->slots, 1, t->n, hash_of, t);
 	return 0;
 }
 
@@ -122,19 +129,20 @@ static void link_child(struct call_tree *t, uint32_t parent, uint32_t child)
 static int find_or_add(struct call_tree *t, uint32_t parent, uint32_t name, uint32_t *ret_node)
 {
 	int r = t->n == t->cap ? grow(t) : 0;
+	struct child_key key = { parent, name };
 	uint32_t *slot;
 
 	if (r < 0)
 		return r;
-	slot = find_slot(t, parent, name);
+	slot = id_slots_at(&t->slots, hash_key(t, parent, name), is_equal, t, &key);
 	if (!*slot) {
 		t->nodes[t->n] = (struct call_node){ .name = name,
 						     .parent = parent,
 						     .first_child = CALL_NONE };
 		link_child(t, parent, (uint32_t)t->n);
-		*slot = (uint32_t)t->n++;
+		*slot = (uint32_t)++t->n;
 	}
-	*ret_node = *slot;
+	*ret_node = *slot - 1;
 	return 0;
 }
 

@@ -16,8 +16,7 @@ struct call_tree {
 	 * the one that was asked for before it. */
 	struct call_node *nodes;
 	size_t n, cap;
-	uint32_t *slots; /* children by (parent, name): node; 0, which is nobody's child: free */
-	size_t n_slots;
+	struct id_slots slots; /* children by (parent, name) */
 	uint64_t seed;
 	size_t max_bytes;
 	bool is_pruned;

@@ -41,7 +41,7 @@ void head_mark(struct head *h, struct head_mark *ret_mark)
 
 		ret_mark->parts[i].n = parts[i].items->n;
 		ret_mark->parts[i].cap = parts[i].items->cap;
-		ret_mark->parts[i].n_slots = ids ? ids->n_slots : 0;
+		ret_mark->parts[i].n_slots = ids ? ids->slots.n : 0;
 	}
 }
 
@@ -86,6 +86,6 @@ void head_rollback(struct head *h, const struct head_mark *mark)
 	}
 	/* Hashes are of what lies in several parts. */
 	for (size_t i = 0; i < HEAD_N_PARTS; i++)
-		if (parts[i].ids && (changed[i] || parts[i].ids->n_slots > mark->parts[i].n_slots))
+		if (parts[i].ids && (changed[i] || parts[i].ids->slots.n > mark->parts[i].n_slots))
 			rebuild_ids(h, &parts[i], mark->parts[i].n_slots);
 }

@@ -10,56 +10,46 @@
 
 void id_table_fini(struct id_table *t)
 {
-	free(t->slots);
-	t->slots = NULL;
-	t->n_slots = t->n = 0;
+	free(t->slots.items);
+	t->slots = (struct id_slots){ 0 };
+	t->n = 0;
 }
 
 size_t id_table_bytes(const struct id_table *t)
 {
-	return t->n_slots * sizeof(*t->slots);
+	return t->slots.n * sizeof(*t->slots.items);
 }
 
 /* At most two thirds full, so that chains stay short and a free slot always ends them. */
 static bool id_table_is_full(const struct id_table *t)
 {
-	return t->n + 1 > t->n_slots / 3 * 2;
+	return t->n + 1 > t->slots.n / 3 * 2;
 }
 
 static size_t id_table_next(const struct id_table *t)
 {
-	return t->n_slots ? t->n_slots * 2 : ID_TABLE_FIRST_SLOTS;
+	return t->slots.n ? t->slots.n * 2 : ID_TABLE_FIRST_SLOTS;
 }
 
 size_t id_table_growth(const struct id_table *t)
 {
-	return id_table_is_full(t) ? (id_table_next(t) - t->n_slots) * sizeof(*t->slots) : 0;
-}
-
-static void slots_put(uint32_t *slots, size_t n_slots, uint64_t hash, uint32_t slot)
-{
-	size_t i = hash & (n_slots - 1);
-
-	while (slots[i])
-		i = (i + 1) & (n_slots - 1);
-	slots[i] = slot;
+	return id_table_is_full(t) ? (id_table_next(t) - t->slots.n) * sizeof(*t->slots.items) : 0;
 }
 
 int id_table_reserve(struct id_table *t, const void *owner)
 {
-	size_t n_slots = id_table_next(t);
+	struct id_slots old = t->slots, slots = { .n = id_table_next(t) };
 
 	if (!id_table_is_full(t))
 		return 0;
-	uint32_t *slots = calloc(n_slots, sizeof(*slots));
-	if (!slots)
+	slots.items = calloc(slots.n, sizeof(*slots.items));
+	if (!slots.items)
 		return -ENOMEM;
-	for (size_t i = 0; i < t->n_slots; i++)
-		if (t->slots[i])
-			slots_put(slots, n_slots, t->hash(owner, t->slots[i] - 1), t->slots[i]);
-	free(t->slots);
+	for (size_t i = 0; i < old.n; i++)
+		if (old.items[i])
+			id_slots_put(&slots, t->hash(owner, old.items[i] - 1), old.items[i] - 1);
+	free(old.items);
 	t->slots = slots;
-	t->n_slots = n_slots;
 	return 0;
 }
 
@@ -69,30 +59,23 @@ void id_table_clear(struct id_table *t, size_t n_slots)
 		id_table_fini(t);
 		return;
 	}
-	if (n_slots < t->n_slots) {
-		uint32_t *slots = realloc(t->slots, n_slots * sizeof(*slots));
+	if (n_slots < t->slots.n) {
+		uint32_t *slots = realloc(t->slots.items, n_slots * sizeof(*slots));
 
-		t->n_slots = slots ? n_slots : t->n_slots;
-		t->slots = slots ? slots : t->slots;
+		if (slots)
+			t->slots = (struct id_slots){ slots, n_slots };
 	}
-	memset(t->slots, 0, id_table_bytes(t));
+	memset(t->slots.items, 0, id_table_bytes(t));
 	t->n = 0;
 }
 
 void id_table_insert(struct id_table *t, uint64_t hash, uint32_t id)
 {
-	slots_put(t->slots, t->n_slots, hash, id + 1);
+	id_slots_put(&t->slots, hash, id);
 	t->n++;
 }
 
 uint32_t id_table_find(const struct id_table *t, uint64_t hash, const void *owner, const void *key)
 {
-	size_t mask = t->n_slots - 1;
-
-	if (!t->n_slots)
-		return ID_NONE;
-	for (size_t i = hash & mask; t->slots[i]; i = (i + 1) & mask)
-		if (t->equal(owner, t->slots[i] - 1, key))
-			return t->slots[i] - 1;
-	return ID_NONE;
+	return id_slots_find(&t->slots, hash, t->equal, owner, key);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finds the number of an item by its content: open addressing over numbers alone, four bytes each; the items are the owner's. Inside of
- * agent/store.
+ * Finds the number of an item by its content; grows its slots. The items are the owner's. Inside of agent/store.
  *
  * Hashes are seeded by the owner: what is stored are names that any program of the host, or whoever may push, chooses, and they must not be
  * aimed at one chain.
@@ -9,18 +8,13 @@
 #ifndef XAGENT_AGENT_STORE_ID_TABLE_H
 #define XAGENT_AGENT_STORE_ID_TABLE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#define ID_NONE UINT32_MAX
+#include "agent/util/id_slots.h"
 
 struct id_table {
-	uint32_t *slots; /* number + 1; 0: free */
-	size_t n_slots;	 /* a power of two, or 0 before the first reserve */
+	struct id_slots slots;
 	size_t n;
-	uint64_t (*hash)(const void *owner, uint32_t id);
-	bool (*equal)(const void *owner, uint32_t id, const void *key);
+	id_hash_fn hash;
+	id_equal_fn equal;
 };
 
 void id_table_fini(struct id_table *t);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Open addressing, linear probing, at most half full. */
+/* Equal bytes, equal number. */
 #include "agent/store/query_intern.h"
 
 #include <errno.h>
@@ -35,7 +35,7 @@ void query_intern_init(struct query_intern *in, struct query_memory *memory, siz
 void query_intern_fini(struct query_intern *in)
 {
 	query_free(in->items);
-	query_free(in->slots);
+	query_free(in->slots.items);
 	query_memory_give(in->memory, in->arena.used_bytes - in->n_unpaid_bytes);
 	arena_fini(&in->arena);
 	*in = (struct query_intern){ 0 };
@@ -43,42 +43,39 @@ void query_intern_fini(struct query_intern *in)
 
 size_t query_intern_bytes(const struct query_intern *in)
 {
-	return in->cap * sizeof(*in->items) + in->n_slots * sizeof(*in->slots) +
+	return in->cap * sizeof(*in->items) + in->slots.n * sizeof(*in->slots.items) +
 	       in->arena.used_bytes;
 }
 
-/* Where the bytes are, or the free slot for them. */
-static uint32_t *find_slot(const struct query_intern *in, uint32_t hash, const void *bytes,
-			   size_t n)
+struct bytes_key {
+	const void *bytes;
+	size_t n;
+	uint32_t hash;
+};
+
+static struct bytes_key make_key(const struct query_intern *in, const void *bytes, size_t n)
 {
-	size_t i = hash & (in->n_slots - 1);
+	return (struct bytes_key){ bytes, n, (uint32_t)hash_bytes(bytes, n, in->seed) };
+}
 
-	for (; in->slots[i]; i = (i + 1) & (in->n_slots - 1)) {
-		const struct query_intern_item *item = &in->items[in->slots[i] - 1];
+static bool is_equal(const void *owner, uint32_t number, const void *key)
+{
+	const struct query_intern_item *item = &((const struct query_intern *)owner)->items[number];
+	const struct bytes_key *k = key;
 
-		if (item->hash == hash && item->n == n && memcmp(item->bytes, bytes, n) == 0)
-			break;
-	}
-	return &in->slots[i];
+	return item->hash == k->hash && item->n == k->n && memcmp(item->bytes, k->bytes, k->n) == 0;
+}
+
+static uint64_t hash_of(const void *owner, uint32_t number)
+{
+	return ((const struct query_intern *)owner)->items[number].hash;
 }
 
 uint32_t query_intern_find(const struct query_intern *in, const void *bytes, size_t n)
 {
-	uint32_t hash = (uint32_t)hash_bytes(bytes, n, in->seed);
-	uint32_t *slot = in->n_slots ? find_slot(in, hash, bytes, n) : NULL;
+	struct bytes_key key = make_key(in, bytes, n);
 
-	return slot && *slot ? *slot - 1 : UINT32_MAX;
-}
-
-static void fill_slots(struct query_intern *in)
-{
-	for (size_t number = 0; number < in->n; number++) {
-		size_t i = in->items[number].hash & (in->n_slots - 1);
-
-		while (in->slots[i])
-			i = (i + 1) & (in->n_slots - 1);
-		in->slots[i] = (uint32_t)number + 1;
-	}
+	return id_slots_find(&in->slots, key.hash, is_equal, in, &key);
 }
 
 static int grow(struct query_intern *in)
@@ -97,11 +94,10 @@ static int grow(struct query_intern *in)
 	slots = query_calloc(in->memory, n_slots, sizeof(*slots));
 	if (!slots)
 		return -ENOMEM;
-	query_free(in->slots);
-	in->slots = slots;
+	query_free(in->slots.items);
+	in->slots = (struct id_slots){ slots, n_slots };
 	in->cap = cap;
-	in->n_slots = n_slots;
-	fill_slots(in);
+	id_slots_fill(&in->slots, 0, in->n, hash_of, in);
 	return 0;
 }
 
@@ -120,14 +116,14 @@ static char *copy_bytes(struct query_intern *in, const void *bytes, size_t n)
 
 int query_intern_add(struct query_intern *in, const void *bytes, size_t n, uint32_t *ret_number)
 {
-	uint32_t hash = (uint32_t)hash_bytes(bytes, n, in->seed);
+	struct bytes_key key = make_key(in, bytes, n);
 	int r = in->n == in->cap ? grow(in) : 0;
 	uint32_t *slot;
 	char *copy;
 
 	if (r < 0)
 		return r;
-	slot = find_slot(in, hash, bytes, n);
+	slot = id_slots_at(&in->slots, key.hash, is_equal, in, &key);
 	if (!*slot) {
 		if (n >= UINT32_MAX || query_intern_bytes(in) + n > in->max_bytes)
 			return -ENOBUFS;
@@ -135,7 +131,7 @@ int query_intern_add(struct query_intern *in, const void *bytes, size_t n, uint3
 		if (!copy)
 			return in->arena.used_bytes + n + CHUNK_BYTES > in->max_bytes ? -ENOBUFS
 										      : -ENOMEM;
-		in->items[in->n] = (struct query_intern_item){ copy, (uint32_t)n, hash };
+		in->items[in->n] = (struct query_intern_item){ copy, (uint32_t)n, key.hash };
 		*slot = (uint32_t)++in->n;
 	}
 	*ret_number = *slot - 1;

@@ -12,6 +12,7 @@
 
 #include "agent/store/query_memory.h"
 #include "agent/util/arena.h"
+#include "agent/util/id_slots.h"
 
 struct query_intern_item {
 	const char *bytes; /* aligned to 16, a NUL behind them */
@@ -23,8 +24,7 @@ struct query_intern {
 	struct query_memory *memory;
 	struct query_intern_item *items;
 	size_t n, cap;
-	uint32_t *slots; /* number + 1; 0: free */
-	size_t n_slots;	 /* a power of two, or 0 */
+	struct id_slots slots; /* at most half full */
 	uint64_t seed;
 	struct arena arena;
 	size_t n_unpaid_bytes; /* of the arena, that are not in the account */
@@ -37,7 +37,7 @@ void query_intern_fini(struct query_intern *in);
 
 /* 0; -ENOMEM, for which memory->full may be the reason; -ENOBUFS: max_bytes. */
 int query_intern_add(struct query_intern *in, const void *bytes, size_t n, uint32_t *ret_number);
-/* UINT32_MAX: it is not there. */
+/* ID_NONE: it is not there. */
 uint32_t query_intern_find(const struct query_intern *in, const void *bytes, size_t n);
 size_t query_intern_bytes(const struct query_intern *in);
 
