@@ -14,15 +14,23 @@ static void *item(const struct place_table *t, const struct place_kind *kind, si
 	return (char *)t->items + i * kind->n_bytes;
 }
 
-static uint32_t *slot_of(const struct place_table *t, const struct place_kind *kind,
-			 const void *place)
-{
-	size_t mask = t->cap * 2 - 1;
-	size_t at = kind->hash(place) & mask;
+struct kind_of_table {
+	const struct place_table *table;
+	const struct place_kind *kind;
+};
 
-	while (t->slots[at] && !kind->is_equal(item(t, kind, t->slots[at] - 1), place))
-		at = (at + 1) & mask;
-	return &t->slots[at];
+static uint64_t hash_of(const void *owner, uint32_t i)
+{
+	const struct kind_of_table *o = owner;
+
+	return o->kind->hash(item(o->table, o->kind, i));
+}
+
+static bool is_equal(const void *owner, uint32_t i, const void *place)
+{
+	const struct kind_of_table *o = owner;
+
+	return o->kind->is_equal(item(o->table, o->kind, i), place);
 }
 
 /* What was there before stays in the arena: in all as much again. */
@@ -33,14 +41,14 @@ static int grow(struct place_table *t, const struct place_kind *kind, struct are
 	if (to.cap > PLACE_TABLE_MAX_CAP)
 		return -ENOMEM;
 	to.items = arena_alloc(arena, to.cap * kind->n_bytes);
-	to.slots = arena_alloc(arena, to.cap * 2 * sizeof(*to.slots));
-	if (!to.items || !to.slots)
+	to.slots.n = to.cap * 2;
+	to.slots.items = arena_alloc(arena, to.slots.n * sizeof(*to.slots.items));
+	if (!to.items || !to.slots.items)
 		return -ENOMEM;
-	memset(to.slots, 0, to.cap * 2 * sizeof(*to.slots));
+	memset(to.slots.items, 0, to.slots.n * sizeof(*to.slots.items));
 	if (t->n > 0)
 		memcpy(to.items, t->items, t->n * kind->n_bytes);
-	for (size_t i = 0; i < t->n; i++)
-		*slot_of(&to, kind, item(&to, kind, i)) = (uint32_t)i + 1;
+	id_slots_fill(&to.slots, 0, to.n, hash_of, &(struct kind_of_table){ &to, kind });
 	*t = to;
 	return 0;
 }
@@ -48,11 +56,12 @@ static int grow(struct place_table *t, const struct place_kind *kind, struct are
 bool place_table_find(const struct place_table *t, const struct place_kind *kind, const void *place,
 		      uint32_t *ret_index)
 {
-	const uint32_t *slot = t->cap ? slot_of(t, kind, place) : NULL;
+	uint32_t index = id_slots_find(&t->slots, kind->hash(place), is_equal,
+				       &(struct kind_of_table){ t, kind }, place);
 
-	if (!slot || !*slot)
+	if (index == ID_NONE)
 		return false;
-	*ret_index = *slot - 1;
+	*ret_index = index;
 	return true;
 }
 
@@ -64,7 +73,7 @@ int place_table_add(struct place_table *t, const struct place_kind *kind, struct
 	if (r < 0)
 		return r;
 	memcpy(item(t, kind, t->n), place, kind->n_bytes);
-	*slot_of(t, kind, place) = (uint32_t)t->n + 1;
 	*ret_index = (uint32_t)t->n++;
+	id_slots_put(&t->slots, kind->hash(place), *ret_index);
 	return 0;
 }

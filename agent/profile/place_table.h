@@ -2,7 +2,7 @@
 /*
  * Things that the stacks of one interval speak of, each once, known by an index: what anon_table.h and code_table.h have in common.
  *
- * A hash table with open addressing whose memory is an arena's: nothing is ever taken out.
+ * All memory is an arena's: nothing is ever taken out.
  */
 #ifndef XAGENT_AGENT_PROFILE_PLACE_TABLE_H
 #define XAGENT_AGENT_PROFILE_PLACE_TABLE_H
@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "agent/util/arena.h"
+#include "agent/util/id_slots.h"
 
 /* What the things are. */
 struct place_kind {
@@ -22,7 +23,7 @@ struct place_kind {
 
 struct place_table {
 	void *items;
-	uint32_t *slots; /* index + 1, 0: free; twice as many as there is room for items */
+	struct id_slots slots; /* twice as many as there is room for items */
 	size_t n;
 	size_t cap; /* a power of two */
 };
