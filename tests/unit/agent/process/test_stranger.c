@@ -29,7 +29,8 @@ static const struct {
 };
 
 /* In place of the one that asks the kernel. */
-int cgroup_tree_path(struct cgroup_tree *t, uint64_t cgroup_id, struct buf *out)
+int __wrap_cgroup_tree_path(struct cgroup_tree *t, uint64_t cgroup_id, struct buf *out);
+int __wrap_cgroup_tree_path(struct cgroup_tree *t, uint64_t cgroup_id, struct buf *out)
 {
 	t->n_asked++;
 	for (size_t i = 0; i < ARRAY_SIZE(groups); i++)
