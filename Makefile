@@ -273,12 +273,12 @@ $(BUILD)/tests/oracle/step_oracle: $(BUILD)/tests/oracle/step_oracle.o $(BUILD)/
 BENCH := $(BUILD)/tests/bench
 BENCH_PROGRAMS := $(BENCH)/walk $(BENCH)/tables $(BENCH)/names $(BENCH)/river $(BENCH)/targets $(BENCH)/store
 BENCH_BPF := $(BASE)/tests/bench/walk.bpf.o $(BASE)/tests/bench/peers.bpf.o
-BENCH_OBJECTS := $(patsubst %,$(BENCH)/%.o,peers river run names store tables targets targets_world walk world world_tables)
+BENCH_OBJECTS := $(patsubst %,$(BENCH)/%.o,peers river run names store tables targets targets_context walk context context_tables)
 
-$(BENCH)/walk: $(patsubst %,$(BENCH)/%.o,walk run peers world world_tables) $(call archives_of,unwind $(unwind_deps))
-$(BENCH)/tables: $(patsubst %,$(BENCH)/%.o,tables world_tables) $(call archives_of,unwind $(unwind_deps))
+$(BENCH)/walk: $(patsubst %,$(BENCH)/%.o,walk run peers context context_tables) $(call archives_of,unwind $(unwind_deps))
+$(BENCH)/tables: $(patsubst %,$(BENCH)/%.o,tables context_tables) $(call archives_of,unwind $(unwind_deps))
 $(BENCH)/river: $(BENCH)/river.o $(call archives_of,river)
-$(BENCH)/targets: $(patsubst %,$(BENCH)/%.o,targets targets_world) $(call archives_of,component $(component_deps))
+$(BENCH)/targets: $(patsubst %,$(BENCH)/%.o,targets targets_context) $(call archives_of,component $(component_deps))
 $(BENCH)/store: $(BENCH)/store.o $(call archives_of,store $(store_deps))
 $(BENCH)/names: $(BENCH)/names.o $(call archives_of,symbol $(symbol_deps))
 $(BENCH_PROGRAMS):

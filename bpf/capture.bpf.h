@@ -41,7 +41,7 @@ const volatile __u64 wake_bytes = 1 << 16;
 
 /* The agent is woken after two or three samples of processes that it does not know: they come until it has looked, and a process that lives for
  * milliseconds can be looked at for as long. */
-#define COLD_WAKE_BYTES 8192
+#define USER_UNWOUND_WAKE_BYTES 8192
 
 /* What a program knows of the moment that it was called at. */
 struct moment {
@@ -144,7 +144,7 @@ static __always_inline bool wanted(__u32 pid, __u32 tid)
 
 /* The registers with which user code was left; false for 32-bit processes. */
 static __always_inline bool user_regs(const struct moment *m, struct task_struct *task,
-				      struct scratch *s, bool *ret_is_newborn)
+				      struct scratch *s, bool *ret_is_fresh_clone)
 {
 	struct pt_regs___kernel *saved;
 	__u64 call = REGS_NO_CALL;
@@ -159,19 +159,19 @@ static __always_inline bool user_regs(const struct moment *m, struct task_struct
 		if (regs_behind_call(saved))
 			s->record.head.flags |= WIRE_IN_SYSCALL;
 	}
-	*ret_is_newborn = regs_is_newborn(&s->regs, call);
+	*ret_is_fresh_clone = regs_is_fresh_clone(&s->regs, call);
 	return native;
 }
 
 /* The pc of a system call is behind the instruction, which may be the last of its function. */
 static __always_inline void walk_begin(struct scratch *s, const struct wire_process *process)
 {
-	s->regs_flags = WIRE_COLD_EXACT;
+	s->regs_flags = WIRE_USER_UNWOUND_EXACT;
 	s->n_right = 0;
 	unwind_begin(&s->walk, &s->regs, process, UNWIND_EXACT,
 		     s->record.head.flags & WIRE_IN_SYSCALL);
 	s->regs.pc = s->walk.pc;
-	s->walk.end = WIRE_END_DEPTH;
+	s->walk.end = STOP_REASON_DEPTH;
 }
 
 static __always_inline void walk(struct scratch *s, struct wire_counters *count)
@@ -220,9 +220,9 @@ static __always_inline bool needs_agent(struct scratch *s)
 {
 	__u32 end = s->walk.end;
 
-	if (end == WIRE_END_REGISTER)
+	if (end == STOP_REASON_REGISTER)
 		return !(s->walk.flags & UNWIND_SP_LOWEST);
-	if (end != WIRE_END_NO_TABLE && end != WIRE_END_NO_MAPPING)
+	if (end != STOP_REASON_NO_TABLE && end != STOP_REASON_NO_MAPPING)
 		return false;
 	s->regs.pc = s->walk.pc;
 	__builtin_memcpy(s->regs.reg, s->walk.reg, sizeof(s->regs.reg));
@@ -249,7 +249,7 @@ static __always_inline void leave_to_agent(struct scratch *s)
 		s->record.words[at] = WIRE_FRAME_RAW_OF(s->regs.pc);
 	s->record.head.n_user = 1;
 	s->record.head.generation = 0;
-	s->record.head.end = WIRE_END_NO_TABLE;
+	s->record.head.end = STOP_REASON_NO_TABLE;
 }
 
 /* The agent has said that nobody wants to see this process. One that was moved since is told again. */
@@ -293,12 +293,12 @@ static __always_inline bool walk_or_leave(struct scratch *s, const struct wire_p
 	}
 	if (!needs_agent(s)) {
 		/* Runs whose activation was not reached are shown behind the last frame. At the limit of depth there is no room for them. */
-		if (s->walk.end != WIRE_END_DEPTH)
+		if (s->walk.end != STOP_REASON_DEPTH)
 			runtime_list(s);
 		return false;
 	}
 	runtime_find_mapped_since(s);
-	if (s->walk.end == WIRE_END_REGISTER)
+	if (s->walk.end == STOP_REASON_REGISTER)
 		runtime_list_behind_leaf(s);
 	else
 		runtime_list(s);
@@ -309,7 +309,7 @@ static __always_inline bool walk_or_leave(struct scratch *s, const struct wire_p
 static __always_inline bool end_at_leaf(struct scratch *s)
 {
 	s->record.head.n_user = 1;
-	s->record.head.end = WIRE_END_ROOT;
+	s->record.head.end = STOP_REASON_ROOT;
 	return false;
 }
 
@@ -318,11 +318,11 @@ static __always_inline bool user_half(const struct moment *m, struct task_struct
 				      struct scratch *s, const struct wire_process *process,
 				      struct wire_counters *count)
 {
-	bool is_newborn = false;
+	bool is_fresh_clone = false;
 	bool is_left;
 
-	if (!user_regs(m, task, s, &is_newborn)) {
-		s->record.head.end = WIRE_END_COMPAT;
+	if (!user_regs(m, task, s, &is_fresh_clone)) {
+		s->record.head.end = STOP_REASON_COMPAT;
 		return false;
 	}
 	/* A worker that the kernel runs in a user process (io_uring, vhost) has never been in user code: its registers are zero. */
@@ -332,26 +332,28 @@ static __always_inline bool user_half(const struct moment *m, struct task_struct
 	if (!(s->record.head.flags & WIRE_USER_MODE) && lost_memory(task, s))
 		return false;
 	is_left = walk_or_leave(s, process, count);
-	return is_newborn ? end_at_leaf(s) : is_left;
+	return is_fresh_clone ? end_at_leaf(s) : is_left;
 }
 
 /* False: it was lost. */
-static __always_inline bool emit(struct scratch *s, struct task_struct *task, bool cold,
+static __always_inline bool emit(struct scratch *s, struct task_struct *task, bool user_unwound,
 				 struct wire_counters *count)
 {
 	__u64 waiting = bpf_ringbuf_query(&samples, BPF_RB_AVAIL_DATA);
-	__u64 wake = !cold ? wake_bytes : runtime_image_is_new(s) ? 0 : COLD_WAKE_BYTES;
+	__u64 wake = !user_unwound	       ? wake_bytes
+		     : runtime_image_is_new(s) ? 0
+					       : USER_UNWOUND_WAKE_BYTES;
 	__u64 flags = waiting >= wake ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
 	__u32 bytes =
 		sizeof(struct wire_sample) + (s->record.head.n_kernel + s->record.head.n_user) * 8;
 	long r;
 
-	if (cold)
+	if (user_unwound)
 		count->cold++;
-	if (cold && waiting < cold_bytes)
-		r = emit_copy(s, task, cold_bytes - waiting, flags, count);
+	if (user_unwound && waiting < user_unwound_bytes)
+		r = emit_copy(s, task, user_unwound_bytes - waiting, flags, count);
 	else {
-		count->cold_limited += cold;
+		count->cold_limited += user_unwound;
 		r = emit_record(s, bytes, flags);
 	}
 	if (r)
@@ -383,7 +385,7 @@ static __always_inline void begin_record(struct scratch *s, const struct moment 
 		.tid = tid,
 		.cpu = bpf_get_smp_processor_id(),
 		.exec_id = (__u32)KERNEL_FIELD(task, self_exec_id, 0),
-		.end = WIRE_END_NO_USER,
+		.end = STOP_REASON_NO_USER,
 	};
 	__builtin_memcpy(s->record.head.values, m->values, sizeof(m->values));
 	/* Nothing interrupts a tick, so what it finds half written in the cache of frames is not there; any other program could find that. */
@@ -423,7 +425,7 @@ static __always_inline void capture(struct moment *m, struct wire_counters *coun
 	struct wire_process *process;
 	struct scratch *s;
 	__u32 pid, tid;
-	bool cold;
+	bool user_unwound;
 
 	task_ids(task, &pid, &tid);
 	if (shows_nothing(m, task) || !wanted(pid, tid)) {
@@ -449,13 +451,13 @@ static __always_inline void capture(struct moment *m, struct wire_counters *coun
 		return;
 	}
 	begin_record(s, m, task, pid, tid);
-	cold = take_stacks(m, task, s, process, count);
+	user_unwound = take_stacks(m, task, s, process, count);
 	/* A process that our pid namespace does not see has no number, and no /proc to be walked with. */
-	if (cold && !pid) {
-		s->record.head.end = WIRE_END_STRANGER;
-		cold = false;
+	if (user_unwound && !pid) {
+		s->record.head.end = STOP_REASON_STRANGER;
+		user_unwound = false;
 	}
-	if (!emit(s, task, cold, count) && m->event != EVENT_CPU)
+	if (!emit(s, task, user_unwound, count) && m->event != EVENT_CPU)
 		thin_leave(m->source, m->values);
 	scratch_release(s);
 }

@@ -24,7 +24,7 @@
 const volatile bool deep_copies = false;
 
 /* Bytes waiting in the ring from which on there is room for samples alone: new processes get no stack copy, names are not told. */
-const volatile __u64 cold_bytes = 1 << 17;
+const volatile __u64 user_unwound_bytes = 1 << 17;
 
 /* Where the copy of the stack begins that sp lies on. */
 static __always_inline __u64 copy_from(const struct scratch *s)
@@ -62,32 +62,33 @@ static __always_inline long emit_record(struct scratch *s, __u32 bytes, __u64 fl
 }
 
 /* Of the process; where it cannot be found that of the thread. */
-static __always_inline void copy_comm(struct task_struct *task, struct wire_cold *cold)
+static __always_inline void copy_comm(struct task_struct *task,
+				      struct wire_user_unwound *user_unwound)
 {
 	long r;
 
 	if (bpf_core_field_exists(task->group_leader) && bpf_core_field_exists(task->comm))
-		r = BPF_CORE_READ_STR_INTO(&cold->comm, task, group_leader, comm);
+		r = BPF_CORE_READ_STR_INTO(&user_unwound->comm, task, group_leader, comm);
 	else
-		r = bpf_get_current_comm(cold->comm, sizeof(cold->comm));
+		r = bpf_get_current_comm(user_unwound->comm, sizeof(user_unwound->comm));
 	if (r < 0)
-		cold->comm[0] = '\0';
+		user_unwound->comm[0] = '\0';
 }
 
 static __always_inline void begin_copy(struct scratch *s, struct task_struct *task,
-				       struct wire_cold *cold)
+				       struct wire_user_unwound *user_unwound)
 {
-	cold->regs = s->regs;
-	cold->n_right = s->n_right;
-	cold->flags = s->regs_flags;
-	cold->n_skipped = 0;
-	cold->zero = 0;
-	cold->image = s->image;
-	cold->library_image = s->library_image;
-	cold->library_text = s->library.text;
-	__builtin_memset(cold->pieces, 0, sizeof(cold->pieces));
-	copy_comm(task, cold);
-	s->record.head.flags |= WIRE_COLD;
+	user_unwound->regs = s->regs;
+	user_unwound->n_right = s->n_right;
+	user_unwound->flags = s->regs_flags;
+	user_unwound->n_skipped = 0;
+	user_unwound->zero = 0;
+	user_unwound->image = s->image;
+	user_unwound->library_image = s->library_image;
+	user_unwound->library_text = s->library.text;
+	__builtin_memset(user_unwound->pieces, 0, sizeof(user_unwound->pieces));
+	copy_comm(task, user_unwound);
+	s->record.head.flags |= WIRE_USER_UNWOUND;
 }
 
 /*
@@ -125,33 +126,34 @@ __noinline int copy_range(__u32 level, __u64 from, __u32 to, __u32 want)
 }
 
 /* The stack that sp lies on as far as it goes, and what there is room for of the others. Bytes that were copied. */
-static __always_inline __u32 copy_all(struct scratch *s, struct wire_cold *cold, __u32 to)
+static __always_inline __u32 copy_all(struct scratch *s, struct wire_user_unwound *user_unwound,
+				      __u32 to)
 {
 	__u32 done =
 		copy_range(s->level, copy_from(s), to, s->second.switches[0].end - copy_from(s));
 
-	cold->n_skipped = s->n_missing;
-	for (int i = 0; i < WIRE_COLD_PIECES; i++) {
+	user_unwound->n_skipped = s->n_missing;
+	for (int i = 0; i < WIRE_USER_UNWOUND_PIECES; i++) {
 		__u64 from = s->second.switches[i].from;
-		__u64 end = i + 1 < WIRE_COLD_PIECES ? s->second.switches[i + 1].end : 0;
+		__u64 end = i + 1 < WIRE_USER_UNWOUND_PIECES ? s->second.switches[i + 1].end : 0;
 		__u32 room = WIRE_COPY_BYTES - WIRE_PAGE_BYTES - done;
 
 		if (!from || done > WIRE_COPY_BYTES - WIRE_PAGE_BYTES)
 			break;
-		cold->pieces[i].n_bytes = copy_range(s->level, from, to + done,
-						     end - from < room ? end - from : room);
-		cold->pieces[i].from = from + s->n_missing;
-		done += cold->pieces[i].n_bytes;
+		user_unwound->pieces[i].n_bytes = copy_range(s->level, from, to + done,
+							     end - from < room ? end - from : room);
+		user_unwound->pieces[i].from = from + s->n_missing;
+		done += user_unwound->pieces[i].n_bytes;
 	}
 	return done;
 }
 
-static __always_inline __u32 copy_one(struct scratch *s, struct wire_cold *cold, __u32 to,
-				      __u64 depth)
+static __always_inline __u32 copy_one(struct scratch *s, struct wire_user_unwound *user_unwound,
+				      __u32 to, __u64 depth)
 {
 	__u32 n = copy_range(s->level, copy_from(s), to, depth);
 
-	cold->n_skipped = s->n_missing;
+	user_unwound->n_skipped = s->n_missing;
 	return n;
 }
 
@@ -190,16 +192,16 @@ static __always_inline __u32 missing_bytes(__u64 from)
 }
 
 /* The whole stack, `depth` bytes; `bytes` of the record come before it. False: it could not be had, nothing was emitted. */
-static __always_inline bool emit_deep(struct scratch *s, struct wire_cold *cold, __u32 bytes,
-				      __u32 depth, __u64 flags)
+static __always_inline bool emit_deep(struct scratch *s, struct wire_user_unwound *user_unwound,
+				      __u32 bytes, __u32 depth, __u64 flags)
 {
 	struct deep_copy c = { .s = s, .at = bytes };
 	/* The last page is written to as if it were whole. */
 	long r = bpf_ringbuf_reserve_dynptr(&samples, bytes + depth + WIRE_PAGE_BYTES, 0, &c.to);
 
-	cold->n_skipped = missing_bytes(copy_from(s));
-	c.from = copy_from(s) + cold->n_skipped;
-	c.n_bytes = depth - cold->n_skipped;
+	user_unwound->n_skipped = missing_bytes(copy_from(s));
+	c.from = copy_from(s) + user_unwound->n_skipped;
+	c.n_bytes = depth - user_unwound->n_skipped;
 	s->n_copied = 0;
 	if (!r)
 		bpf_loop(WIRE_MAX_STACK_BYTES / WIRE_PAGE_BYTES, copy_page, &c, 0);
@@ -223,21 +225,21 @@ static __always_inline long emit_copy(struct scratch *s, struct task_struct *tas
 {
 	__u32 at = s->record.head.n_kernel + s->record.head.n_user;
 	__u64 depth = stack_depth(task, copy_from(s));
-	__u32 bytes = sizeof(struct wire_sample) + at * 8 + sizeof(struct wire_cold);
+	__u32 bytes = sizeof(struct wire_sample) + at * 8 + sizeof(struct wire_user_unwound);
 
 	if (at > WIRE_MAX_KERNEL_FRAMES + WIRE_MAX_USER_WORDS)
 		return -1;
-	struct wire_cold *cold = (void *)&s->record.words[at];
-	begin_copy(s, task, cold);
+	struct wire_user_unwound *user_unwound = (void *)&s->record.words[at];
+	begin_copy(s, task, user_unwound);
 	bool goes_on = !second_stack_find(s->level);
-	__builtin_memcpy(cold->words, s->second.words, sizeof(cold->words));
+	__builtin_memcpy(user_unwound->words, s->second.words, sizeof(user_unwound->words));
 	/* Pages are counted, and sp is not where one begins. */
 	if (!goes_on && deep_copies && depth > WIRE_COPY_BYTES - WIRE_PAGE_BYTES && depth < room &&
-	    emit_deep(s, cold, bytes, depth, flags))
+	    emit_deep(s, user_unwound, bytes, depth, flags))
 		return 0;
-	cold->n_skipped = 0;
-	__u32 done = goes_on ? copy_all(s, cold, at * 8 + sizeof(*cold))
-			     : copy_one(s, cold, at * 8 + sizeof(*cold), depth);
+	user_unwound->n_skipped = 0;
+	__u32 done = goes_on ? copy_all(s, user_unwound, at * 8 + sizeof(*user_unwound))
+			     : copy_one(s, user_unwound, at * 8 + sizeof(*user_unwound), depth);
 	if (done > sizeof(s->record.words))
 		done = 0;
 	if (!done)

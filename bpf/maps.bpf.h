@@ -16,10 +16,10 @@
 #define RECORD_WORDS (RECORD_BYTES / 8)
 
 _Static_assert(RECORD_BYTES >= (WIRE_MAX_KERNEL_FRAMES + WIRE_MAX_USER_FRAMES) * 8 +
-				       sizeof(struct wire_cold) + 4 * WIRE_PAGE_BYTES,
+				       sizeof(struct wire_user_unwound) + 4 * WIRE_PAGE_BYTES,
 	       "the deepest native stack leaves room for a copy");
 _Static_assert(RECORD_BYTES >= (WIRE_MAX_KERNEL_FRAMES + WIRE_MAX_USER_WORDS) * 8 +
-				       sizeof(struct wire_cold) + 2 * WIRE_PAGE_BYTES,
+				       sizeof(struct wire_user_unwound) + 2 * WIRE_PAGE_BYTES,
 	       "and that of a runtime, for a small one");
 
 struct record {
@@ -49,8 +49,8 @@ struct stack_switch {
 struct second_stack {
 	__u64 own_begin, own_bytes; /* the alternate stack that sp lies on */
 	__u64 sp, fp, g;	    /* of what is looked at; g is x28, on AArch64 */
-	struct stack_switch switches[WIRE_COLD_PIECES];
-	struct wire_word words[WIRE_COLD_WORDS];
+	struct stack_switch switches[WIRE_USER_UNWOUND_PIECES];
+	struct wire_word words[WIRE_USER_UNWOUND_WORDS];
 };
 
 /* The frames of a runtime on the way (bpf/runtime.bpf.h). */
@@ -89,7 +89,7 @@ struct scratch {
 	struct wire_object object; /* of walk.mapping */
 	struct wire_regs regs;	   /* where the walk begins, or the agent has to go on */
 	__u32 n_right;		   /* frames that need no second look when it goes on */
-	__u32 regs_flags;	   /* WIRE_COLD_* */
+	__u32 regs_flags;	   /* WIRE_USER_UNWOUND_* */
 	__u32 n_searches;	   /* for mappings */
 	__u32 n_fills;		   /* of the window */
 	__u32 epoch;		   /* of the objects' tables, when the walk began */
@@ -98,7 +98,7 @@ struct scratch {
 	__u32 want_bytes;	   /* of the next window */
 	__u32 n_copied;		   /* bytes of a deep stack */
 	__u32 n_missing;	   /* bytes before the first page of a range that was there */
-	__u64 image;		   /* struct wire_cold */
+	__u64 image;		   /* struct wire_user_unwound */
 	__u64 library_image;	   /* likewise */
 	struct library_walk library;
 	struct runtime_walk runtime;
@@ -220,7 +220,7 @@ struct {
 	__type(value, struct wire_runtime);
 } runtimes SEC(".maps");
 
-/* The same by executable, for processes that are too young to be in `processes` (struct wire_cold, image). */
+/* The same by executable, for processes that are too young to be in `processes` (struct wire_user_unwound, image). */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);

@@ -118,7 +118,7 @@ static __always_inline __u64 regs_call(const struct pt_regs___kernel *from)
  * A task that was made with a stack of its own and has not left the function that made it: the result is 0 in it alone (−ENOSYS while the
  * call lasts). Back in user code the number of the call is gone, but for some instructions rcx is where it returned to.
  */
-static __always_inline bool regs_is_newborn(const struct wire_regs *r, __u64 call)
+static __always_inline bool regs_is_fresh_clone(const struct wire_regs *r, __u64 call)
 {
 	if (r->reg[RULE_X86_RAX])
 		return false;
@@ -184,7 +184,7 @@ static __always_inline __u64 regs_call(const struct pt_regs___kernel *from)
 }
 
 /* A task that was made with a stack of its own and has not run yet: the result is 0 in it alone. What clone3 was asked for is gone. */
-static __always_inline bool regs_is_newborn(const struct wire_regs *r, __u64 call)
+static __always_inline bool regs_is_fresh_clone(const struct wire_regs *r, __u64 call)
 {
 	return call == REGS_NR_CLONE && !r->reg[0] && r->reg[1] == r->reg[RULE_ARM64_SP];
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * One unwind rule: how, at a pc, the canonical frame address (CFA, the stack pointer's value in the caller), the caller's frame pointer
- * and the return address are found. The word that CFI, Go's tables and stubs are translated to, that rows are made of, and that the
+ * and the return address are found. The word that CFI, Go's tables and code without CFI are translated to, that rows are made of, and that the
  * walk obeys. Only these three are followed from frame to frame; every other register is known in the leaf and behind a signal frame
  * only.
  *

@@ -156,7 +156,7 @@ __noinline int runtime_tell(__u32 level)
 		return 0;
 	s->runtime.n_names++;
 	/* A process that makes functions without end fills no more than that. */
-	if (bpf_ringbuf_query(&samples, BPF_RB_AVAIL_DATA) >= cold_bytes)
+	if (bpf_ringbuf_query(&samples, BPF_RB_AVAIL_DATA) >= user_unwound_bytes)
 		return -1;
 	if (!runtime_name(level) || !runtime_send_name(s))
 		return -1;
@@ -504,7 +504,7 @@ static __always_inline void runtime_find(struct scratch *s, const struct wire_pr
 static __always_inline void runtime_find_mapped_since(struct scratch *s)
 {
 	if (!RUNTIME_ANY || s->runtime.of.kind != RUNTIME_NONE ||
-	    s->walk.end != WIRE_END_NO_MAPPING)
+	    s->walk.end != STOP_REASON_NO_MAPPING)
 		return;
 	runtime_look(s->level, false);
 	s->window.n_bytes = 0;

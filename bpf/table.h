@@ -6,14 +6,14 @@
  * The arena is a set of segments of WIRE_SEGMENT_BYTES; a place in it is a number of 8-byte words, nothing that is allocated
  * crosses the border of a segment, place 0 is never given out.
  *
- *	struct wire_object ──► pages: a u32 for each 256 granules (64 KiB of text)
+ *	struct wire_object ──► pages: a u32 for each 256 buckets (64 KiB of text)
  *	                         │  WIRE_PAGE_CONST | code: one rule for all of it
- *	                         └► block: u16 first_row[k + 1], k ≤ 256 granules; u16 rows[n]
+ *	                         └► block: u16 first_row[k + 1], k ≤ 256 buckets; u16 rows[n]
  *	                   ──► rules: struct wire_rule [], the first ≤ 255 by code
  *	                   ──► escapes: struct wire_escape [], ascending
  *
- * A row is (low byte of the address, code) and holds until the next one. A granule is 256 bytes of text. rows[0] of a block tells
- * what holds at its first byte, so that the row in force before the first one of a granule is always rows[first_row[g] − 1]; the
+ * A row is (low byte of the address, code) and holds until the next one. A bucket is 256 bytes of text. rows[0] of a block tells
+ * what holds at its first byte, so that the row in force before the first one of a bucket is always rows[first_row[g] − 1]; the
  * last first_row is the number of rows. Code WIRE_CODE_ESCAPE: the rule's index is found among the escapes by the row's address.
  *
  * The includer supplies, before including:
@@ -31,7 +31,7 @@
 #define TABLE_SEGMENT_OF(at) ((at) / (WIRE_SEGMENT_BYTES / 8))
 #define TABLE_BYTE_OF(at) (((at)&TABLE_WORD_MASK) * 8)
 
-/* First steps of the searches: rows of a granule, one a byte at most, until eight are left; escapes of an object, a segment full at most. The
+/* First steps of the searches: rows of a bucket, one a byte at most, until eight are left; escapes of an object, a segment full at most. The
  * steps add up to twice the first less the last. */
 #define TABLE_MAX_STEP 256u
 #define TABLE_MAX_ESCAPE_STEP (1u << 16)
@@ -107,8 +107,8 @@ UNWIND_INLINE __u32 table_halve(const char *segment, __u32 rows_byte, __u32 pos,
 }
 
 /*
- * The row in force at the low byte `low` of a granule whose rows are [first, last) of the rows at `rows_byte`: five on average, one a byte
- * at most. The one before them is in force at the granule's first byte, so that it counts, whatever its low byte.
+ * The row in force at the low byte `low` of a bucket whose rows are [first, last) of the rows at `rows_byte`: five on average, one a byte
+ * at most. The one before them is in force at the bucket's first byte, so that it counts, whatever its low byte.
  */
 UNWIND_INLINE __u32 table_search(const char *segment, __u32 rows_byte, __u32 first, __u32 last,
 				 __u32 low)
@@ -132,12 +132,12 @@ UNWIND_INLINE __u32 table_search(const char *segment, __u32 rows_byte, __u32 fir
 	return (__u32)(four >> ((n - 1) & 3) * 16) & 0xffff;
 }
 
-/* The row in force at granule `granule` of the object, low byte `low`: its code, and the distance of its address from base_vaddr. */
-UNWIND_INLINE __u32 table_row(void *ctx, const struct wire_object *object, __u32 granule, __u32 low,
+/* The row in force at bucket `bucket` of the object, low byte `low`: its code, and the distance of its address from base_vaddr. */
+UNWIND_INLINE __u32 table_row(void *ctx, const struct wire_object *object, __u32 bucket, __u32 low,
 			      __u32 *ret_row_off)
 {
 	const char *segment = UNWIND_SEGMENT(ctx, TABLE_SEGMENT_OF(object->pages_at));
-	__u32 page = granule >> 8;
+	__u32 page = bucket >> 8;
 	__u32 at, k, g, block, first_row, rows, row;
 
 	if (!segment)
@@ -149,17 +149,17 @@ UNWIND_INLINE __u32 table_row(void *ctx, const struct wire_object *object, __u32
 	segment = UNWIND_SEGMENT(ctx, TABLE_SEGMENT_OF(at));
 	if (!segment)
 		return 0;
-	k = object->n_granules - (page << 8);
+	k = object->n_buckets - (page << 8);
 	if (k > 256)
 		k = 256;
-	g = granule & 255;
+	g = bucket & 255;
 	block = TABLE_BYTE_OF(at);
 	rows = block + (k + 1) * 2;
 	first_row = block + g * 2;
 	row = table_search(segment, rows, table_u16(segment, first_row),
 			   table_u16(segment, first_row + 2), low);
-	/* Only escapes are looked for by address, and they are repeated at the start of a granule. */
-	*ret_row_off = (granule << 8) | (row & 0xff);
+	/* Only escapes are looked for by address, and they are repeated at the start of a bucket. */
+	*ret_row_off = (bucket << 8) | (row & 0xff);
 	return row >> 8;
 }
 
@@ -202,7 +202,7 @@ UNWIND_INLINE __u64 table_word(void *ctx, const struct wire_object *object, __u3
 }
 
 /* A wide rule is three words among the object's rules. */
-UNWIND_INLINE void table_wide_rule(void *ctx, const struct wire_object *object, __u32 index,
+UNWIND_INLINE void table_full_rule(void *ctx, const struct wire_object *object, __u32 index,
 				   struct unwind_rule *ret_rule)
 {
 	const char *segment = UNWIND_SEGMENT(ctx, TABLE_SEGMENT_OF(object->rules_at));
@@ -245,7 +245,7 @@ UNWIND_INLINE void table_unpack(void *ctx, const struct wire_object *object, __u
 	if (!word)
 		return;
 	if (packed.cfa == WIRE_RULE_WIDE) {
-		table_wide_rule(ctx, object, (__u32)packed.cfa_off, ret_rule);
+		table_full_rule(ctx, object, (__u32)packed.cfa_off, ret_rule);
 		return;
 	}
 	ret_rule->cfa = WIRE_RULE_CFA(packed.cfa);
@@ -266,7 +266,7 @@ UNWIND_INLINE void table_lookup(void *ctx, const struct wire_object *object, __u
 	__u64 off = vaddr - object->base_vaddr;
 	__u64 word = 0;
 
-	if (off >> 8 < object->n_granules)
+	if (off >> 8 < object->n_buckets)
 		word = table_word(ctx, object, (__u32)off);
 	table_unpack(ctx, object, word, ret_rule);
 }

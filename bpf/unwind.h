@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * One step of a user stack walk. Pure: compiled into the kernel half, into the agent's cold path and into unit tests; the very same
+ * One step of a user stack walk. Pure: compiled into the kernel half, into the agent's own walk and into unit tests; the very same
  * code.
  *
  * The includer supplies, before including:
  *
  *	UNWIND_INLINE			how functions are declared
  *	UNWIND_FIND(w)			makes the mapping of w->pc the one in w->mapping: true when there is one
- *	UNWIND_RULE(w)			the rule for w->pc, which lies in w->mapping: 0, or the enum wire_end of why not. It is left packed in
+ *	UNWIND_RULE(w)			the rule for w->pc, which lies in w->mapping: 0, or the enum stop_reason of why not. It is left packed in
  *					w->word, 0 for none, and where it is not plain in w->rule as well, laid out in full
  *	UNWIND_WORD(w, ret, addr)	0 when the word of user memory at addr was read into *ret
  *	UNWIND_READ(w, dst, n, addr)	0 when n bytes of user memory at addr were read
@@ -48,16 +48,16 @@
 #endif
 
 /* All registers are known and pc is no return address. */
-#define UNWIND_EXACT WIRE_COLD_EXACT
+#define UNWIND_EXACT WIRE_USER_UNWOUND_EXACT
 /* The caller's frame pointer was not saved: rules that need it cannot be followed. */
-#define UNWIND_FP_LOST WIRE_COLD_FP_LOST
+#define UNWIND_FP_LOST WIRE_USER_UNWOUND_FP_LOST
 /* The last step followed a frame pointer, so a zero one is the end of the chain and no accident. */
-#define UNWIND_FP_CHAIN WIRE_COLD_FP_CHAIN
+#define UNWIND_FP_CHAIN WIRE_USER_UNWOUND_FP_CHAIN
 /*
  * sp is not known, only that it is not below what reg says: the last step followed a frame pointer on AArch64, where the frame record lies
  * anywhere in its frame (AAPCS64 §6.4.6; gcc has it at the bottom). On x86-64 it lies at the top, and sp is behind it.
  */
-#define UNWIND_SP_LOWEST (WIRE_N_REGS == 32 ? WIRE_COLD_SP_LOWEST : 0)
+#define UNWIND_SP_LOWEST (WIRE_N_REGS == 32 ? WIRE_USER_UNWOUND_SP_LOWEST : 0)
 
 struct unwind_walk {
 	__u64 pc;
@@ -75,7 +75,7 @@ struct unwind_walk {
 	__u32 flags;
 	__u32 at_begin; /* after a step: 1 when its frame goes on at pc + 1 without having called, and is to be named there */
 	__u32 known;	/* a bit for each register */
-	__u32 end;	/* enum wire_end, valid after unwind_step() returned false */
+	__u32 end;	/* enum stop_reason, valid after unwind_step() returned false */
 	__u32 mappings_at;	     /* of the process */
 	__u32 n_mappings;	     /* 0: process unknown, all frames are raw */
 	__u32 generation;	     /* of the process's table */
@@ -94,7 +94,7 @@ UNWIND_INLINE void unwind_begin(struct unwind_walk *w, const struct wire_regs *r
 	w->flags = flags;
 	w->known = 0;
 	w->at_begin = 0;
-	w->end = WIRE_END_ROOT;
+	w->end = STOP_REASON_ROOT;
 	w->mappings_at = process ? process->mappings_at : 0;
 	w->n_mappings = process ? process->n_mappings : 0;
 	w->generation = process ? process->generation : 0;
@@ -170,7 +170,7 @@ UNWIND_INLINE int unwind_is_bad(const struct unwind_walk *w, __u64 ra)
 UNWIND_INLINE int unwind_up(struct unwind_walk *w, __u32 flags, __u32 *count)
 {
 	if (unwind_is_bad(w, w->ra))
-		return unwind_stop(w, WIRE_END_BAD_PC);
+		return unwind_stop(w, STOP_REASON_BAD_PC);
 	++*count;
 	w->pc = unwind_strip(w, w->ra) - 1;
 	w->reg[WIRE_ABI_SP] = w->cfa;
@@ -191,9 +191,9 @@ UNWIND_INLINE int unwind_signal(struct unwind_walk *w)
 	__u64 saved[17];
 
 	if (UNWIND_READ(w, saved, sizeof(saved), w->reg[WIRE_ABI_SP] + 40))
-		return unwind_stop(w, WIRE_END_STACK_READ);
+		return unwind_stop(w, STOP_REASON_STACK_READ);
 	if (saved[16] <= UNWIND_PC_MIN || saved[16] >= UNWIND_PC_MAX)
-		return unwind_stop(w, WIRE_END_BAD_PC);
+		return unwind_stop(w, STOP_REASON_BAD_PC);
 	for (int i = 0; i < 8; i++)
 		w->reg[RULE_X86_R8 + i] = saved[i];
 	w->reg[RULE_X86_RDI] = saved[8];
@@ -216,12 +216,12 @@ UNWIND_INLINE int unwind_signal(struct unwind_walk *w)
 	__u64 pc;
 
 	if (w->flags & UNWIND_SP_LOWEST)
-		return unwind_stop(w, WIRE_END_REGISTER);
+		return unwind_stop(w, STOP_REASON_REGISTER);
 	if (UNWIND_READ(w, &pc, sizeof(pc), w->reg[WIRE_ABI_SP] + 568) ||
 	    UNWIND_READ(w, w->reg, sizeof(w->reg), w->reg[WIRE_ABI_SP] + 312))
-		return unwind_stop(w, WIRE_END_STACK_READ);
+		return unwind_stop(w, STOP_REASON_STACK_READ);
 	if (pc <= UNWIND_PC_MIN || pc >= UNWIND_PC_MAX)
-		return unwind_stop(w, WIRE_END_BAD_PC);
+		return unwind_stop(w, STOP_REASON_BAD_PC);
 	w->pc = pc;
 	w->flags = UNWIND_EXACT;
 	w->n_signal++;
@@ -245,7 +245,7 @@ UNWIND_INLINE int unwind_signal(struct unwind_walk *w)
 _Static_assert(RULE_FP_SAME == 0 && RULE_FP_CFA == 1 && WIRE_RA_CFA_8 == 0 && WIRE_RA_FP_8 == 1,
 	       "a bit of the second byte of a plain rule each");
 
-UNWIND_INLINE int unwind_is_plain(__u64 word)
+UNWIND_INLINE int unwind_is_compact(__u64 word)
 {
 	__u32 low = (__u32)word & 0xffff & ~(UNWIND_PLAIN_SAVES_FP | UNWIND_PLAIN_RA_BEHIND_FP);
 
@@ -268,18 +268,18 @@ UNWIND_INLINE __u32 unwind_cfa_of_record(const struct unwind_walk *w, __s64 fp_o
 	__u64 fp = w->reg[WIRE_ABI_FP];
 
 	if ((w->flags & UNWIND_FP_LOST) || fp < w->reg[WIRE_ABI_SP] || (fp & 7))
-		return WIRE_END_REGISTER;
+		return STOP_REASON_REGISTER;
 	*ret_cfa = fp - fp_off;
 	return 0;
 }
 
 /* A plain rule's: 0, or why it is not known. The distance is signed and the upper half of the word. */
-UNWIND_INLINE __u32 unwind_plain_cfa(const struct unwind_walk *w, __u64 word, __s64 fp_off,
-				     __u64 *ret_cfa)
+UNWIND_INLINE __u32 unwind_compact_cfa(const struct unwind_walk *w, __u64 word, __s64 fp_off,
+				       __u64 *ret_cfa)
 {
 	if (((__u32)word & 0xff) == UNWIND_PLAIN_FP) {
 		*ret_cfa = w->reg[WIRE_ABI_FP] + ((__s64)word >> 32);
-		return w->flags & UNWIND_FP_LOST ? WIRE_END_REGISTER : 0;
+		return w->flags & UNWIND_FP_LOST ? STOP_REASON_REGISTER : 0;
 	}
 	*ret_cfa = w->reg[WIRE_ABI_SP] + ((__s64)word >> 32);
 	if (!(w->flags & UNWIND_SP_LOWEST))
@@ -287,10 +287,10 @@ UNWIND_INLINE __u32 unwind_plain_cfa(const struct unwind_walk *w, __u64 word, __
 	return ((__u32)word & UNWIND_PLAIN_SAVES_FP) &&
 			       (((__u32)word & UNWIND_PLAIN_RA_BEHIND_FP) || fp_off == -16)
 		       ? unwind_cfa_of_record(w, fp_off, ret_cfa)
-		       : WIRE_END_REGISTER;
+		       : STOP_REASON_REGISTER;
 }
 
-UNWIND_INLINE int unwind_by_plain(struct unwind_walk *w, __u64 word)
+UNWIND_INLINE int unwind_by_compact(struct unwind_walk *w, __u64 word)
 {
 	__s64 fp_off = (__s16)((__u32)word >> 16);
 	__u64 fp = w->reg[WIRE_ABI_FP];
@@ -298,27 +298,27 @@ UNWIND_INLINE int unwind_by_plain(struct unwind_walk *w, __u64 word)
 	__s64 ra_off = -8;
 	__u64 cfa;
 	__u64 ra;
-	__u32 end = unwind_plain_cfa(w, word, fp_off, &cfa);
+	__u32 end = unwind_compact_cfa(w, word, fp_off, &cfa);
 
 	if (end)
 		return unwind_stop(w, end);
 	if (cfa <= w->reg[WIRE_ABI_SP])
-		return unwind_stop(w, WIRE_END_NO_PROGRESS);
+		return unwind_stop(w, STOP_REASON_NO_PROGRESS);
 	/* The slot that is lower on the stack is read first. */
 	if ((__u32)word & UNWIND_PLAIN_SAVES_FP) {
 		if (UNWIND_WORD(w, &fp, cfa + fp_off))
-			return unwind_stop(w, WIRE_END_STACK_READ);
+			return unwind_stop(w, STOP_REASON_STACK_READ);
 		flags = 0;
 	}
 	if ((__u32)word & UNWIND_PLAIN_RA_BEHIND_FP)
 		ra_off = fp_off + 8;
 	if (UNWIND_WORD(w, &ra, cfa + ra_off))
-		return unwind_stop(w, WIRE_END_STACK_READ);
+		return unwind_stop(w, STOP_REASON_STACK_READ);
 	/* The first frame of a thread that the C library did not start. */
 	if (ra == 0)
-		return unwind_stop(w, WIRE_END_ROOT);
+		return unwind_stop(w, STOP_REASON_ROOT);
 	if (unwind_is_bad(w, ra))
-		return unwind_stop(w, WIRE_END_BAD_PC);
+		return unwind_stop(w, STOP_REASON_BAD_PC);
 	w->cfa = cfa;
 	w->known = UNWIND_SAVED(w);
 	w->n_cfi++;
@@ -377,7 +377,7 @@ UNWIND_INLINE __u32 unwind_go_cfa(struct unwind_walk *w, __u64 at)
 						 : unwind_go_left(w, w->rule.cfa_off);
 
 	w->cfa += (__s64)w->rule.cfa_add;
-	return r ? WIRE_END_STACK_READ : 0;
+	return r ? STOP_REASON_STACK_READ : 0;
 }
 
 /* w->cfa by the rule: 0, or why it is not known. */
@@ -395,13 +395,13 @@ UNWIND_INLINE __u32 unwind_cfa(struct unwind_walk *w)
 	if (WIRE_N_REGS == 32 && w->rule.cfa == RULE_CFA_GO_LEFT)
 		return unwind_go_cfa(w, 0);
 	if (!unwind_reg(w, w->rule.cfa_reg, &base))
-		return WIRE_END_REGISTER;
+		return STOP_REASON_REGISTER;
 	w->cfa = base + (__s64)w->rule.cfa_off;
 	if (WIRE_N_REGS == 32 && w->rule.cfa == RULE_CFA_GO_NOTED)
 		return unwind_go_cfa(w, w->cfa);
 	if (w->rule.cfa == RULE_CFA_DEREF) {
 		if (UNWIND_WORD(w, &w->cfa, w->cfa))
-			return WIRE_END_STACK_READ;
+			return STOP_REASON_STACK_READ;
 		w->cfa += (__s64)w->rule.cfa_add;
 	}
 	return 0;
@@ -444,7 +444,7 @@ UNWIND_INLINE __u32 unwind_saved_fp(struct unwind_walk *w, __u32 *flags)
 		w->fp = at;
 		return 0;
 	}
-	return UNWIND_WORD(w, &w->fp, at + (__s64)w->rule.fp_off) ? WIRE_END_STACK_READ : 0;
+	return UNWIND_WORD(w, &w->fp, at + (__s64)w->rule.fp_off) ? STOP_REASON_STACK_READ : 0;
 }
 
 UNWIND_INLINE __u32 unwind_saved_ra(struct unwind_walk *w)
@@ -452,12 +452,12 @@ UNWIND_INLINE __u32 unwind_saved_ra(struct unwind_walk *w)
 	__u64 at = w->cfa;
 
 	if (w->rule.ra != RULE_RA_CFA && !unwind_reg(w, w->rule.ra_reg, &at))
-		return WIRE_END_REGISTER;
+		return STOP_REASON_REGISTER;
 	if (w->rule.ra == RULE_RA_REG) {
 		w->ra = at;
 		return 0;
 	}
-	return UNWIND_WORD(w, &w->ra, at + (__s64)w->rule.ra_off) ? WIRE_END_STACK_READ : 0;
+	return UNWIND_WORD(w, &w->ra, at + (__s64)w->rule.ra_off) ? STOP_REASON_STACK_READ : 0;
 }
 
 /* The stack shrinks from callee to caller. A function that has its return address in a register may have no frame at all. */
@@ -496,26 +496,26 @@ UNWIND_INLINE int unwind_by_rule(struct unwind_walk *w)
 	__u32 end;
 
 	if (w->rule.ra == RULE_RA_UNDEFINED)
-		return unwind_stop(w, WIRE_END_ROOT);
+		return unwind_stop(w, STOP_REASON_ROOT);
 	if (w->rule.ra == RULE_RA_SIGNAL)
 		return unwind_signal(w);
 	end = unwind_cfa(w);
 	if (end)
 		return unwind_stop(w, end);
 	if (!unwind_progress(w))
-		return unwind_stop(w, WIRE_END_NO_PROGRESS);
+		return unwind_stop(w, STOP_REASON_NO_PROGRESS);
 	end = unwind_saved_fp(w, &flags);
 	if (!end)
 		end = unwind_saved_ra(w);
-	if (end == WIRE_END_REGISTER && unwind_is_uncalled(w))
-		return unwind_stop(w, WIRE_END_ROOT);
+	if (end == STOP_REASON_REGISTER && unwind_is_uncalled(w))
+		return unwind_stop(w, STOP_REASON_ROOT);
 	if (end)
 		return unwind_stop(w, end);
 	/* The first frame of a thread that the C library did not start. */
 	if (w->ra == 0)
-		return unwind_stop(w, WIRE_END_ROOT);
+		return unwind_stop(w, STOP_REASON_ROOT);
 	if (unwind_is_bad(w, w->ra))
-		return unwind_stop(w, WIRE_END_BAD_PC);
+		return unwind_stop(w, STOP_REASON_BAD_PC);
 	w->known = UNWIND_SAVED(w);
 	return unwind_up(w, flags, &w->n_cfi);
 }
@@ -646,17 +646,17 @@ UNWIND_INLINE int unwind_by_fp(struct unwind_walk *w)
 		return 1;
 	/* Both ABIs ask the outermost frame to have a zero frame pointer. */
 	if (fp == 0)
-		return unwind_stop(w,
-				   w->flags & UNWIND_FP_CHAIN ? WIRE_END_ROOT : WIRE_END_NO_RULE);
+		return unwind_stop(w, w->flags & UNWIND_FP_CHAIN ? STOP_REASON_ROOT
+								 : STOP_REASON_NO_RULE);
 	if (fp < w->reg[WIRE_ABI_SP] || (fp & 7) || (w->flags & UNWIND_FP_LOST))
-		return unwind_stop(w, WIRE_END_NO_RULE);
+		return unwind_stop(w, STOP_REASON_NO_RULE);
 	if (UNWIND_WORD(w, &w->fp, fp) || UNWIND_WORD(w, &w->ra, fp + 8))
-		return unwind_stop(w, WIRE_END_NO_RULE);
+		return unwind_stop(w, STOP_REASON_NO_RULE);
 	if (w->ra == 0)
-		return unwind_stop(w, w->fp || !(w->flags & UNWIND_FP_CHAIN) ? WIRE_END_NO_RULE
-									     : WIRE_END_ROOT);
+		return unwind_stop(w, w->fp || !(w->flags & UNWIND_FP_CHAIN) ? STOP_REASON_NO_RULE
+									     : STOP_REASON_ROOT);
 	if (!unwind_is_code(w))
-		return unwind_stop(w, WIRE_END_NO_RULE);
+		return unwind_stop(w, STOP_REASON_NO_RULE);
 	w->cfa = fp + 16;
 	w->known = 0;
 	return unwind_up(w, UNWIND_FP_CHAIN | UNWIND_SP_LOWEST, &w->n_fp);
@@ -668,7 +668,7 @@ UNWIND_INLINE int unwind_by_fp(struct unwind_walk *w)
 /* The rule found is of code that has not called anybody. */
 UNWIND_INLINE int unwind_has_no_call(const struct unwind_walk *w)
 {
-	return w->word && !unwind_is_plain(w->word) &&
+	return w->word && !unwind_is_compact(w->word) &&
 	       (w->rule.ra == RULE_RA_UNDEFINED || w->rule.ra == RULE_RA_SIGNAL);
 }
 
@@ -700,7 +700,7 @@ UNWIND_INLINE __u32 unwind_rule(struct unwind_walk *w)
 		w->pc--;
 		w->at_begin = w->word != 0;
 	}
-	if (!(w->flags & UNWIND_EXACT) && w->word && !unwind_is_plain(w->word) &&
+	if (!(w->flags & UNWIND_EXACT) && w->word && !unwind_is_compact(w->word) &&
 	    w->rule.ra == RULE_RA_SIGNAL)
 		w->at_begin = 1;
 	return end;
@@ -713,12 +713,12 @@ UNWIND_INLINE int unwind_step(struct unwind_walk *w)
 
 	if (w->n_mappings) {
 		if (!unwind_find(w))
-			return unwind_stop(w, WIRE_END_NO_MAPPING);
+			return unwind_stop(w, STOP_REASON_NO_MAPPING);
 		end = unwind_rule(w);
 		if (end)
 			return unwind_stop(w, end);
-		if (unwind_is_plain(w->word))
-			return unwind_by_plain(w, w->word);
+		if (unwind_is_compact(w->word))
+			return unwind_by_compact(w, w->word);
 		if (w->word)
 			return unwind_by_rule(w);
 	}

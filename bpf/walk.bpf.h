@@ -107,10 +107,10 @@ static __always_inline __u32 walk_rule(struct unwind_walk *w)
 	if (w->mapping.object == WIRE_OBJECT_FP)
 		return 0;
 	if (!s->object.n_rule_words)
-		return WIRE_END_NO_TABLE;
-	if (off >> 8 < s->object.n_granules)
+		return STOP_REASON_NO_TABLE;
+	if (off >> 8 < s->object.n_buckets)
 		w->word = walk_look_up(s->level, off);
-	if (!unwind_is_plain(w->word))
+	if (!unwind_is_compact(w->word))
 		table_unpack(s, &s->object, w->word, &w->rule);
 	return 0;
 }
@@ -234,7 +234,7 @@ __noinline int walk_uncached(__u32 level, __u32 next, __u32 own)
 	new.frame += s->walk.at_begin;
 	new.word = s->walk.word;
 	s->record.words[at] = new.frame;
-	if (s->has_cache && (unwind_is_plain(new.word) || unwind_is_root(new.word))) {
+	if (s->has_cache && (unwind_is_compact(new.word) || unwind_is_root(new.word))) {
 		cache_put(own, &new);
 		cache_put(next, &new);
 	}
@@ -266,9 +266,9 @@ static __always_inline long walk_native(struct scratch *s, __u32 n)
 		return stops & 1;
 	}
 	s->record.words[at] = e->frame;
-	if (unwind_is_plain(e->word))
-		return unwind_by_plain(&s->walk, e->word) ? 0 : 1;
-	s->walk.end = WIRE_END_ROOT;
+	if (unwind_is_compact(e->word))
+		return unwind_by_compact(&s->walk, e->word) ? 0 : 1;
+	s->walk.end = STOP_REASON_ROOT;
 	return 1;
 }
 

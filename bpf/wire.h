@@ -4,7 +4,7 @@
  *
  * What travels is one ring buffer record each, which begins with its length, kind and event (struct wire_record). A sample:
  *
- *	struct wire_sample | n_kernel frames | n_user frames | struct wire_cold and stack bytes (only with WIRE_COLD)
+ *	struct wire_sample | n_kernel frames | n_user frames | struct wire_user_unwound and stack bytes (only with WIRE_USER_UNWOUND)
  *
  * Frames are leaf first. Kernel frames are plain kernel addresses. A user frame is process-independent where the mapping is known:
  *
@@ -16,7 +16,7 @@
  *
  * Frames of a runtime come in runs: what one activation of its interpreter has called. A run begins with its anchor, which is no frame: where on
  * the C stack that activation is. A walk that the kernel half has finished has the run in place of the activation's own frame; runs whose
- * activation it did not reach come behind its last frame. Where the agent goes on (WIRE_COLD), it puts the runs behind the first n_right words there
+ * activation it did not reach come behind its last frame. Where the agent goes on (WIRE_USER_UNWOUND), it puts the runs behind the first n_right words there
  * by their anchors.
  *
  * A name (struct wire_name) tells what a runtime calls a function. It comes before the first sample that has the function; later where that one met
@@ -71,7 +71,7 @@ struct wire_runtime_frame {
  * How the user half of a walk ended: X(NAME, complete, frame shown at the root, sentence for /metrics and people).
  * Append only: the numbers are on the wire.
  */
-#define WIRE_ENDS(X)                                                                            \
+#define STOP_REASONS(X)                                                                         \
 	X(ROOT, 1, "", "the outermost frame was reached")                                       \
 	X(NO_USER, 1, "", "a kernel thread, or user stacks are not wanted")                     \
 	X(DEPTH, 0, "[truncated: too deep]", "more frames than the limit")                      \
@@ -95,11 +95,11 @@ struct wire_runtime_frame {
 	X(STRANGER, 0, "[outside of the pid namespace]",                                        \
 	  "the process has no number in the agent's pid namespace")
 
-enum wire_end {
-#define WIRE_END_ENUM(name, complete, frame, text) WIRE_END_##name,
-	WIRE_ENDS(WIRE_END_ENUM)
-#undef WIRE_END_ENUM
-		WIRE_END_MAX
+enum stop_reason {
+#define STOP_REASON_ENUM(name, complete, frame, text) STOP_REASON_##name,
+	STOP_REASONS(STOP_REASON_ENUM)
+#undef STOP_REASON_ENUM
+		STOP_REASON_MAX
 };
 
 /*
@@ -155,10 +155,10 @@ struct wire_counters {
 };
 
 /* wire_sample.flags */
-#define WIRE_COLD 1u	   /* registers and a stack copy follow the frames */
-#define WIRE_KTHREAD 2u	   /* a kernel thread */
-#define WIRE_IN_SYSCALL 4u /* the user pc is where a system call returns to */
-#define WIRE_USER_MODE 8u  /* the tick interrupted user code */
+#define WIRE_USER_UNWOUND 1u /* registers and a stack copy follow the frames */
+#define WIRE_KTHREAD 2u	     /* a kernel thread */
+#define WIRE_IN_SYSCALL 4u   /* the user pc is where a system call returns to */
+#define WIRE_USER_MODE 8u    /* the tick interrupted user code */
 
 /* What a record is. Append only. */
 #define WIRE_SAMPLE 1u
@@ -184,8 +184,8 @@ struct wire_sample {
 	__u32 zero;
 	__u16 n_kernel;
 	__u16 n_user;	   /* words */
-	__u16 stack_words; /* of 8 bytes, copied from regs.sp − WIRE_BELOW_BYTES + n_skipped on (struct wire_cold); only with WIRE_COLD */
-	__u8 end;	   /* enum wire_end */
+	__u16 stack_words; /* of 8 bytes, copied from regs.sp − WIRE_BELOW_BYTES + n_skipped on (struct wire_user_unwound); only with WIRE_USER_UNWOUND */
+	__u8 end;	   /* enum stop_reason */
 	__u8 flags;
 };
 
@@ -209,12 +209,12 @@ struct wire_regs {
 	__u64 reg[WIRE_N_REGS];
 };
 
-/* wire_cold.flags: what is known of the registers, as a walk has it. */
-#define WIRE_COLD_EXACT \
+/* wire_user_unwound.flags: what is known of the registers, as a walk has it. */
+#define WIRE_USER_UNWOUND_EXACT \
 	1u /* pc is where the code was interrupted, and all registers are known; else only sp and fp are */
-#define WIRE_COLD_FP_LOST 2u   /* fp is not the frame's: no callee has saved it */
-#define WIRE_COLD_FP_CHAIN 4u  /* fp was found by following it: 0 is the end of the chain */
-#define WIRE_COLD_SP_LOWEST 8u /* sp is not known: this, or above (AArch64) */
+#define WIRE_USER_UNWOUND_FP_LOST 2u   /* fp is not the frame's: no callee has saved it */
+#define WIRE_USER_UNWOUND_FP_CHAIN 4u  /* fp was found by following it: 0 is the end of the chain */
+#define WIRE_USER_UNWOUND_SP_LOWEST 8u /* sp is not known: this, or above (AArch64) */
 
 /* A word of memory that rules ask for and that lies on no stack; at 0: none. */
 struct wire_word {
@@ -228,23 +228,24 @@ struct wire_piece {
 	__u64 n_bytes; /* whole words */
 };
 
-#define WIRE_COLD_PIECES 2
+#define WIRE_USER_UNWOUND_PIECES 2
 
 /* Of Go's runtime: how g0, m and the goroutine lead to each other, where that was left and where its stack ends. */
-#define WIRE_COLD_WORDS 6
+#define WIRE_USER_UNWOUND_WORDS 6
 
 /*
  * What the agent needs to go on where the kernel half could not: from the first of the record's user frames that is not right
  * (n_right), whose state is `regs`.
  */
-struct wire_cold {
+struct wire_user_unwound {
 	struct wire_regs regs;
 	__u32 n_right;
 	__u32 flags;
 	__u32 n_skipped; /* bytes from where the copy should begin that are not in it: their pages were not in memory */
 	__u32 zero;
-	struct wire_piece pieces[WIRE_COLD_PIECES]; /* the last bytes of the copy, in this order */
-	struct wire_word words[WIRE_COLD_WORDS];
+	struct wire_piece
+		pieces[WIRE_USER_UNWOUND_PIECES]; /* the last bytes of the copy, in this order */
+	struct wire_word words[WIRE_USER_UNWOUND_WORDS];
 	__u64 image; /* the key of runtime_images that the process's executable has; 0: not known, or no runtime is */
 	/* Of a library that may hold a runtime, likewise; and where its first executable segment is mapped. */
 	__u64 library_image;
@@ -328,8 +329,8 @@ struct wire_mapping {
 
 /* The unwind table of an object; see bpf/table.h. All zero: its rules are not in the arena, the walk cannot go on here. */
 struct wire_object {
-	__u64 base_vaddr; /* of the first granule, 256 bytes of text; in the object table its offset in the file */
-	__u32 n_granules;
+	__u64 base_vaddr; /* of the first bucket, 256 bytes of text; in the object table its offset in the file */
+	__u32 n_buckets;
 	__u32 pages_at; /* places in the arena */
 	__u32 rules_at;
 	__u32 escapes_at;
@@ -378,7 +379,7 @@ struct wire_escape {
 };
 
 _Static_assert(sizeof(struct wire_sample) == 88, "records are 8-byte aligned");
-_Static_assert(sizeof(struct wire_cold) % 8 == 0, "the stack copy is 8-byte aligned");
+_Static_assert(sizeof(struct wire_user_unwound) % 8 == 0, "the stack copy is 8-byte aligned");
 _Static_assert(sizeof(struct wire_name) == 40 + 2 * WIRE_NAME_BYTES, "no gaps");
 _Static_assert(sizeof(struct wire_mapping) == 24, "three words of the arena");
 _Static_assert(sizeof(struct wire_process) == 24, "");
@@ -387,7 +388,8 @@ _Static_assert(sizeof(struct wire_runtime) == 128, "no gaps");
 _Static_assert(sizeof(struct wire_rule) == WIRE_WORD_BYTES &&
 		       sizeof(struct wire_escape) == WIRE_WORD_BYTES,
 	       "words of the arena");
-_Static_assert(WIRE_END_MAX <= 255 && EVENT_MAX <= 255 && RUNTIME_MAX <= WIRE_RUNTIME_KIND_MASK + 1,
+_Static_assert(STOP_REASON_MAX <= 255 && EVENT_MAX <= 255 &&
+		       RUNTIME_MAX <= WIRE_RUNTIME_KIND_MASK + 1,
 	       "they fit their bits");
 _Static_assert(sizeof(struct wire_runtime_frame) == WIRE_RUNTIME_FRAME_WORDS * WIRE_WORD_BYTES, "");
 

@@ -25,7 +25,7 @@ static void walk_fragment(struct walk *w, size_t i, const struct river_value *v)
 
 bool river_path_step(struct river_path_search *search)
 {
-	return !search->failed && search->n_steps++ < RIVER_PATH_STEPS_MAX;
+	return !search->failed && search->n_steps++ < RIVER_SYMLINK_WALK_MAX;
 }
 
 static void match(struct walk *w, const struct river_value *v)
@@ -151,8 +151,8 @@ static int search_root(struct river_call *c, const struct river_path *path,
 		match(&w, root);
 	if (search.failed)
 		return -ENOMEM;
-	if (search.n_steps > RIVER_PATH_STEPS_MAX)
-		return river_call_error(c, "more than %d steps", RIVER_PATH_STEPS_MAX);
+	if (search.n_steps > RIVER_SYMLINK_WALK_MAX)
+		return river_call_error(c, "more than %d steps", RIVER_SYMLINK_WALK_MAX);
 	c->result = river_value_wrap_array(c->err->arena, matches.data, matches.n_items);
 	return RIVER_OK;
 }

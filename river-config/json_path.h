@@ -111,12 +111,12 @@ bool river_path_filter(struct river_path_parser *p, const struct river_path_filt
 struct river_path_search {
 	struct river_arena *arena;
 	const struct river_value *root;
-	size_t n_steps; /* spent; see RIVER_PATH_STEPS_MAX */
+	size_t n_steps; /* spent; see RIVER_SYMLINK_WALK_MAX */
 	bool failed;	/* memory is out */
 };
 
 /* Values visited and comparisons made by one look-up; some 100 ms. What a person writes takes some thousand. */
-#define RIVER_PATH_STEPS_MAX 2000000
+#define RIVER_SYMLINK_WALK_MAX 2000000
 
 /* True: one more step may be made. */
 bool river_path_step(struct river_path_search *search);

@@ -19,15 +19,15 @@ int cgroup2_open(const char *path, struct buf *why, int *ret_fd);
  * A cgroup of our own for one process and its children, below the cgroup we are in. No controller is enabled in it, so nothing but
  * the path changes for who is inside.
  */
-struct cgroup_room;
+struct transient_cgroup;
 
 /* Makes it and moves `pid` in. -errno where there is no cgroup2 or it may not be written. */
-int cgroup_room_new(uint32_t pid, struct cgroup_room **ret_room);
+int transient_cgroup_new(uint32_t pid, struct transient_cgroup **ret_room);
 /* Moves who is still inside out again, and removes it. NULL-safe. */
-void cgroup_room_free(struct cgroup_room *r);
-DEFINE_CLEANUP(struct cgroup_room *, cgroup_room_free);
+void transient_cgroup_free(struct transient_cgroup *r);
+DEFINE_CLEANUP(struct transient_cgroup *, transient_cgroup_free);
 
 /* Its directory, owned by the room. */
-int cgroup_room_fd(const struct cgroup_room *r);
+int transient_cgroup_fd(const struct transient_cgroup *r);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * inotify on the way to the configuration: on each directory in which a name of that way is looked up (path_steps.h), on the
+ * inotify on the way to the configuration: on each directory in which a name of that way is looked up (symlink_walk.h), on the
  * directory of a configuration of many files, and on the files themselves, which may be written to through another name.
  *
  * An event only says that it is time to look. Once no more came for a moment, the files are read; what was loaded or refused
@@ -17,7 +17,7 @@
 #include <sys/inotify.h>
 
 #include "agent/cli/agent.h"
-#include "agent/cli/path_steps.h"
+#include "agent/cli/symlink_walk.h"
 #include "agent/util/clock.h"
 #include "agent/util/log.h"
 
@@ -25,7 +25,7 @@
 #define QUIET_NS (200 * NS_PER_MS)
 #define PATIENCE_NS (2 * NS_PER_S)
 /* The names of a path and of its links, and every file of a directory. */
-#define MAX_WATCHES (PATH_STEPS_MAX_LINKS * 16 + CONFIG_FILES_MAX)
+#define MAX_WATCHES (SYMLINK_WALK_MAX_LINKS * 16 + CONFIG_FILES_MAX)
 
 #define ENTRY_EVENTS                                                                             \
 	(IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_CLOSE_WRITE | IN_DELETE_SELF | \
@@ -94,7 +94,7 @@ static void watch_files(struct config_watch *w, const char *path)
 	if (config_names_read(path, &names) < 0)
 		return;
 	for (size_t i = 0; i < names.n; i++) {
-		(void)path_steps(names.sources[i].file, on_step, w);
+		(void)symlink_walk(names.sources[i].file, on_step, w);
 		watch(w, names.sources[i].file, "", FILE_EVENTS);
 	}
 }
@@ -113,7 +113,7 @@ void config_watch_look(struct config_watch *w)
 	const char *path = w->a->options.config.path;
 
 	drop_watches(w);
-	(void)path_steps(path, on_step, w);
+	(void)symlink_walk(path, on_step, w);
 	watch(w, path, "", ENTRY_EVENTS);
 	watch_files(w, path);
 }

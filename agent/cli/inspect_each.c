@@ -28,10 +28,10 @@ static void complain(struct buf *why)
 
 static int show_all(const struct inspect_pids *pids, inspect_show_fn show, struct buf *why)
 {
-	_cleanup_inspect_world_ struct inspect_world w = { 0 };
+	_cleanup_inspect_world_ struct inspect_context w = { 0 };
 	bool is_first = true;
 	int code = 0;
-	int r = inspect_world_init(&w);
+	int r = inspect_context_init(&w);
 
 	if (r < 0) {
 		(void)buf_append_str(why, strerror(-r));

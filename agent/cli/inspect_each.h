@@ -6,12 +6,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "agent/cli/inspect_world.h"
+#include "agent/cli/inspect_context.h"
 #include "agent/util/buf.h"
 
 /* Writes what is to be said of one process to standard output; a blank line comes first unless it `is_first` of all. 0, or -errno with
  * one line in `why`. */
-typedef int (*inspect_show_fn)(struct inspect_world *w, uint32_t pid, bool is_first,
+typedef int (*inspect_show_fn)(struct inspect_context *w, uint32_t pid, bool is_first,
 			       struct buf *why);
 
 /* The exit code. What is wrong with one process is said on standard error, and the next one's turn comes. */

@@ -73,15 +73,15 @@ int inspect_names_open(struct inspect_names *n, const char *path, enum demangle_
 
 	n->path = path;
 	int r = dwarf_client_new(NULL, &n->dwarf);
-	n->options = (struct image_options){ .demangle = mode,
-					     .dwarf = n->dwarf,
-					     .max_bytes = SOURCES_MAX_BYTES };
+	n->options = (struct elf_symbols_options){ .demangle = mode,
+						   .dwarf = n->dwarf,
+						   .max_bytes = SOURCES_MAX_BYTES };
 	if (r == 0)
 		r = open_elf(n, &elf, why);
 	if (r < 0)
 		return r;
 	debug = open_debug(n, elf);
-	r = image_new(elf, debug, &n->image);
+	r = elf_symbols_new(elf, debug, &n->elf_symbols);
 	if (r < 0)
 		return fail(why, path, r, strerror(-r));
 	elf = debug = NULL;
@@ -90,7 +90,7 @@ int inspect_names_open(struct inspect_names *n, const char *path, enum demangle_
 
 void inspect_names_fini(struct inspect_names *n)
 {
-	image_free(n->image);
+	elf_symbols_free(n->elf_symbols);
 	dwarf_client_free(n->dwarf);
 	cleanup_close_p(&n->debug_fd);
 	cleanup_close_p(&n->fd);
@@ -99,8 +99,8 @@ void inspect_names_fini(struct inspect_names *n)
 
 static struct function_files files_of(const struct inspect_names *n)
 {
-	return (struct function_files){ .elf = n->image->elf,
-					.debug = n->image->debug,
+	return (struct function_files){ .elf = n->elf_symbols->elf,
+					.debug = n->elf_symbols->debug,
 					.max_bytes = SOURCES_MAX_BYTES };
 }
 
@@ -140,7 +140,7 @@ static int add_source(struct inspect_names *n, enum function_kind kind, struct b
 {
 	struct function_files files = files_of(n);
 	struct function_source *source = NULL;
-	int r = function_info_source(n->image->info, &files, kind, &source);
+	int r = function_info_source(n->elf_symbols->info, &files, kind, &source);
 
 	if (r < 0 || !source)
 		return r < 0 ? r : FUNCTION_SOURCE_NONE;
@@ -184,11 +184,11 @@ static int print_function(struct inspect_names *n, uint64_t vaddr)
 	_cleanup_buf_ struct buf name = BUF_INIT(DEMANGLE_MAX_RESULT_BYTES + 1);
 	struct function_files files = files_of(n);
 	struct function_answer answer;
-	int r = function_info_find(n->image->info, &files, vaddr, &answer);
+	int r = function_info_find(n->elf_symbols->info, &files, vaddr, &answer);
 
 	if (r != 0 || answer.piece.function_begin != vaddr)
 		return r < 0 ? r : 0;
-	r = function_info_name(n->image->info, &answer, &raw);
+	r = function_info_name(n->elf_symbols->info, &answer, &raw);
 	if (r == 0)
 		r = demangle((struct str){ raw.data, raw.len },
 			     answer.kind == FUNCTION_KIND_GO ? DEMANGLE_NONE : n->options.demangle,
@@ -248,27 +248,28 @@ static void print_lines(const struct line_answer *lines, const char *name)
 
 int inspect_names_print(struct inspect_names *n, uint64_t vaddr, bool with_lines)
 {
-	const struct image_access access = { n->fd, n->debug_fd, "", 0, 0 };
+	const struct elf_symbols_access access = { n->fd, n->debug_fd, "", 0, 0 };
 	const struct line_answer *lines = NULL;
 	uint64_t left_ns = UINT64_MAX;
 	const char *name = NULL;
-	int r = image_name(n->image, &n->options, &access, vaddr, &name);
+	int r = elf_symbols_name(n->elf_symbols, &n->options, &access, vaddr, &name);
 
 	if (r < 0)
 		return r;
 	uint64_t begin = vaddr;
 	if (!name)
-		(void)image_function_begin(n->image, vaddr, &begin);
+		(void)elf_symbols_function_begin(n->elf_symbols, vaddr, &begin);
 	if (name)
 		(void)printf("%" PRIx64 " %s\n", vaddr, name);
 	else
 		(void)printf("%" PRIx64 " %s+0x%" PRIx64 "\n", vaddr,
 			     str_basename(str_from(n->path)).p, begin);
 	if (with_lines)
-		r = image_lines(n->image, &n->options, &access, vaddr, &left_ns, &lines);
+		r = elf_symbols_lines(n->elf_symbols, &n->options, &access, vaddr, &left_ns,
+				      &lines);
 	if (with_lines && r == 0)
 		print_lines(lines, name);
-	if (with_lines && r == IMAGE_FAILED)
+	if (with_lines && r == ELF_SYMBOLS_FAILED)
 		(void)fprintf(stderr, "xagent: %s: debug information could not be read\n", n->path);
 	return r < 0 ? r : 0;
 }

@@ -4,16 +4,16 @@
 #define XAGENT_AGENT_CLI_INSPECT_NAMES_H
 
 #include "agent/object/demangle.h"
-#include "agent/symbol/image.h"
+#include "agent/symbol/elf_symbols.h"
 #include "agent/util/buf.h"
 
 struct inspect_names {
 	const char *path; /* borrowed */
 	int fd;
 	int debug_fd;
-	struct image *image;
+	struct elf_symbols *elf_symbols;
 	struct dwarf_client *dwarf; /* owned */
-	struct image_options options;
+	struct elf_symbols_options options;
 };
 
 #define INSPECT_NAMES_INIT ((struct inspect_names){ .fd = -1, .debug_fd = -1 })

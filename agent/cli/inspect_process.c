@@ -10,7 +10,7 @@
 #include "agent/cli/inspect.h"
 #include "agent/cli/inspect_each.h"
 #include "agent/cli/inspect_pid.h"
-#include "agent/cli/inspect_world.h"
+#include "agent/cli/inspect_context.h"
 #include "agent/cli/process_text.h"
 #include "agent/cli/thread_state.h"
 #include "agent/process/proc.h"
@@ -80,7 +80,7 @@ static void find_date(uint64_t age_ns, char *ret_date, size_t n)
 		ret_date[0] = '\0';
 }
 
-static void put_identity(struct inspect_world *w, struct process *p, struct buf *out)
+static void put_identity(struct inspect_context *w, struct process *p, struct buf *out)
 {
 	char user[64], parent[PROC_COMM_MAX], started[64];
 	uint64_t now_ns = clock_mono_ns();
@@ -150,9 +150,9 @@ static void put_missing(const struct process *p, struct buf *out)
 	(void)buf_append_str(out, ".\n");
 }
 
-static int put_process(struct inspect_world *w, uint32_t pid, struct buf *out, struct buf *why)
+static int put_process(struct inspect_context *w, uint32_t pid, struct buf *out, struct buf *why)
 {
-	struct process *p = inspect_world_process(w, pid);
+	struct process *p = inspect_context_process(w, pid);
 
 	if (!p)
 		return -ENOMEM;
@@ -168,7 +168,7 @@ static int put_process(struct inspect_world *w, uint32_t pid, struct buf *out, s
 	return r;
 }
 
-static int show(struct inspect_world *w, uint32_t pid, bool is_first, struct buf *why)
+static int show(struct inspect_context *w, uint32_t pid, bool is_first, struct buf *why)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(OUTPUT_MAX_BYTES);
 	int r = inspect_pid_check(pid, why);
@@ -179,9 +179,9 @@ static int show(struct inspect_world *w, uint32_t pid, bool is_first, struct buf
 		(void)buf_append_char(&out, '\n');
 	r = put_process(w, pid, &out, why);
 	if (reader_get_stats().n_lost > 0)
-		(void)buf_append_str(&out,
-				     "\nNot all of it was read: its memory, or a file system (FUSE or "
-				     "NFS?), did not answer in time.\n");
+		(void)buf_append_str(
+			&out, "\nNot all of it was read: its memory, or a file system (FUSE or "
+			      "NFS?), did not answer in time.\n");
 	if (r == 0)
 		r = file_write_fd(STDOUT_FILENO, buf_str(&out), out.len);
 	if (r < 0 && why->len == 0)

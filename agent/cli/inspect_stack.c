@@ -8,7 +8,7 @@
 #include "agent/cli/inspect.h"
 #include "agent/cli/inspect_each.h"
 #include "agent/cli/inspect_pid.h"
-#include "agent/cli/inspect_world.h"
+#include "agent/cli/inspect_context.h"
 #include "agent/cli/stack_snapshot.h"
 #include "agent/cli/stack_text.h"
 #include "agent/process/jit_files.h"
@@ -54,7 +54,7 @@ static const char help[] =
 	"  xagent inspect stack $(pgrep nginx) | less\n";
 
 struct printing {
-	struct inspect_world *world;
+	struct inspect_context *context;
 	const struct stack_snapshot *snapshot;
 	const struct jit_files *jit; /* NULL: none */
 	struct buf *out;
@@ -68,7 +68,7 @@ static const char *name_without_file(const struct printing *p, struct frame_ref 
 
 	if (frame_ref_kind(frame) != FRAME_KIND_MEMORY)
 		return symbol_frame_unknown().function;
-	symbol_resolve_anon(p->world->symbols, p->jit, pc, NULL, m ? m->name : NULL, &names);
+	symbol_resolve_anon(p->context->symbols, p->jit, pc, NULL, m ? m->name : NULL, &names);
 	return names.items[names.n - 1].function;
 }
 
@@ -83,7 +83,7 @@ static void print_frame(const struct printing *p, const struct stack_thread *thr
 		stack_text_frame(p->out, i, thread->n, f->pc, name_without_file(p, f->frame), NULL);
 		return;
 	}
-	symbol_resolve_user(p->world->symbols, file, file_off, &names);
+	symbol_resolve_user(p->context->symbols, file, file_off, &names);
 	/* The last is the function that has the frame. */
 	const struct frame *own = &names.items[names.n - 1];
 	stack_text_frame(p->out, i, thread->n, f->pc, own->function, own->object->path);
@@ -112,7 +112,7 @@ static int print_snapshot(const struct printing *p)
 {
 	int r = 0;
 
-	symbol_store_begin(p->world->symbols);
+	symbol_store_begin(p->context->symbols);
 	for (size_t i = 0; i < p->snapshot->n_threads && r == 0; i++) {
 		if (i > 0)
 			(void)buf_append_char(p->out, '\n');
@@ -120,7 +120,7 @@ static int print_snapshot(const struct printing *p)
 		if (p->out->len >= OUTPUT_BYTES)
 			r = flush(p->out);
 	}
-	symbol_store_end(p->world->symbols);
+	symbol_store_end(p->context->symbols);
 	return r < 0 ? r : flush(p->out);
 }
 
@@ -134,12 +134,12 @@ static int fail_unanswered(uint32_t pid, struct buf *why)
 	return -ETIMEDOUT;
 }
 
-static int show(struct inspect_world *w, uint32_t pid, bool is_first, struct buf *why)
+static int show(struct inspect_context *w, uint32_t pid, bool is_first, struct buf *why)
 {
 	_cleanup_stack_snapshot_ struct stack_snapshot snapshot = { 0 };
 	_cleanup_buf_ struct buf out = BUF_INIT(STACK_MAX_BYTES);
 	_cleanup_(jit_files_unrefp) struct jit_files *jit = NULL;
-	struct printing p = { .world = w, .snapshot = &snapshot, .out = &out };
+	struct printing p = { .context = w, .snapshot = &snapshot, .out = &out };
 	int r = inspect_pid_check(pid, why);
 
 	if (r < 0)

@@ -74,7 +74,8 @@ static void write_all(struct search *s, struct http_answer *answer)
 	json_t *array = json_array();
 
 	for (size_t i = 0; i < s->n_found && s->error == 0 && !atomic_load(s->job.stop); i++)
-		if (json_array_append_new(array, process_found_json(s->processes, s->telemetry, &s->found[i])) < 0)
+		if (json_array_append_new(array, process_found_json(s->processes, s->telemetry,
+								    &s->found[i])) < 0)
 			s->error = -ENOMEM;
 	if (!s->pid)
 		explain_by_name(s);
@@ -112,13 +113,13 @@ static bool commandline_has(const struct proc *proc, const char *text)
 	return strcasestr(buf_str(&words), text);
 }
 
-static bool has_text(const struct search *s, uint32_t pid, bool *ret_lives)
+static bool has_text(const struct search *s, uint32_t pid, bool *ret_thread_groups)
 {
 	_cleanup_buf_ struct buf exe = BUF_INIT(PROC_CMDLINE_MAX);
 	_cleanup_proc_ struct proc proc = PROC_NONE;
 
-	*ret_lives = proc_open("/proc", pid, &proc) == 0;
-	if (!*ret_lives)
+	*ret_thread_groups = proc_open("/proc", pid, &proc) == 0;
+	if (!*ret_thread_groups)
 		return false;
 	(void)proc_read_link(&proc, "exe", &exe);
 	return strcasestr(proc.comm, s->text) || strcasestr(buf_str(&exe), s->text) ||
@@ -129,20 +130,20 @@ static bool has_text(const struct search *s, uint32_t pid, bool *ret_lives)
 static void search_by_name(struct search *s)
 {
 	_cleanup_free_ uint32_t *pids = NULL;
-	size_t n = 0, n_lives = 0;
+	size_t n = 0, n_thread_groups = 0;
 	int r = process_list_pids(s->processes, &pids, &n);
 
 	if (r == 0)
 		s->matches = calloc(n + 1, sizeof(*s->matches));
 	note_error(s, r == 0 && !s->matches ? -ENOMEM : r);
 	for (size_t i = 0; s->matches && i < n && !atomic_load(s->job.stop); i++) {
-		bool lives;
+		bool thread_groups;
 
-		s->matches[n_lives] = has_text(s, pids[i], &lives);
-		pids[n_lives] = pids[i];
-		n_lives += lives;
+		s->matches[n_thread_groups] = has_text(s, pids[i], &thread_groups);
+		pids[n_thread_groups] = pids[i];
+		n_thread_groups += thread_groups;
 	}
-	s->n_pids = n_lives;
+	s->n_pids = n_thread_groups;
 	s->pids = TAKE_PTR(pids);
 }
 
@@ -184,9 +185,9 @@ static int make_table(struct search *s)
 
 	if (r < 0)
 		return r;
-	return process_table_new(&(struct process_table_options){ .no_mappings = true,
-								  .telemetry = s->telemetry },
-				 &s->processes);
+	return process_table_new(
+		&(struct process_table_options){ .no_mappings = true, .telemetry = s->telemetry },
+		&s->processes);
 }
 
 static void make(struct answer_job *job, struct http_answer *answer)
@@ -261,8 +262,8 @@ static void job_free(struct answer_job *job)
 	free(s);
 }
 
-void process_answer(struct agent *a, uint32_t pid, const char *name,
-			 const struct http_call *call, struct http_answer *answer)
+void process_answer(struct agent *a, uint32_t pid, const char *name, const struct http_call *call,
+		    struct http_answer *answer)
 {
 	struct search *s = calloc(1, sizeof(*s));
 	char *text = strdup(name ? name : "");

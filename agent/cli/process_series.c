@@ -18,7 +18,7 @@ static int find_labels(struct process_table *processes, struct process *p,
 	if (gethostname(host, sizeof(host)) < 0)
 		host[0] = '\0';
 	r = target_set_new(&(struct target_set_options){ .host = host,
-							 .book = s->book,
+							 .metadata = s->metadata,
 							 .script_names = true,
 							 .telemetry = telemetry },
 			   &set);
@@ -33,12 +33,12 @@ int process_series_find(struct process_table *processes, struct process *p,
 	int r;
 
 	*ret_series = (struct process_series){ 0 };
-	r = container_book_new("", &ret_series->book);
+	r = container_metadata_new("", &ret_series->metadata);
 	if (r < 0)
 		return r;
 	r = find_labels(processes, p, telemetry, ret_series);
 	facts.container =
-		container_book_find(ret_series->book, &id->cgroup, p->pid, clock_mono_ns());
+		container_metadata_find(ret_series->metadata, &id->cgroup, p->pid, clock_mono_ns());
 	ret_series->container = facts.container;
 	process_place_find(id, facts.container, &ret_series->place);
 	service_name_from_process(&facts, &ret_series->name);
@@ -48,6 +48,6 @@ int process_series_find(struct process_table *processes, struct process *p,
 void process_series_fini(struct process_series *s)
 {
 	labels_unref(s->labels);
-	container_book_free(s->book);
+	container_metadata_free(s->metadata);
 	*s = (struct process_series){ 0 };
 }

@@ -4,14 +4,14 @@
 #define XAGENT_AGENT_CLI_PROCESS_SERIES_H
 
 #include "agent/process/process.h"
-#include "agent/target/container_book.h"
+#include "agent/target/container_metadata.h"
 #include "agent/target/label.h"
 #include "agent/target/process_place.h"
 #include "agent/target/service_name.h"
 
 struct process_series {
-	struct container_book *book;
-	const struct container_facts *container; /* the book's; NULL: not asked */
+	struct container_metadata *metadata;
+	const struct container_facts *container; /* of the container metadata; NULL: not asked */
 	struct process_place place;
 	struct service_name name;
 	struct labels *labels; /* a reference; NULL: not known */

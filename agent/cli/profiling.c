@@ -66,7 +66,7 @@ static void say(const struct buf *text)
 }
 
 /* Who has no number here is called after what its control group is of. */
-static const char *stranger_name(const struct process_identity *id, bool with_idle)
+static const char *outside_process_name(const struct process_identity *id, bool with_idle)
 {
 	if (id->kernel_thread)
 		return with_idle ? "idle" : "kernel";
@@ -81,7 +81,7 @@ static const char *process_name(struct process_table *processes, struct process 
 	const struct process_identity *id = process_identity(processes, p);
 
 	if (!p->pid)
-		return stranger_name(id, with_idle);
+		return outside_process_name(id, with_idle);
 	return *id->comm ? id->comm : "unknown";
 }
 
@@ -394,11 +394,11 @@ static void count_stacks(struct profiling *x)
 {
 	const uint64_t *ends = session_stack_ends(x->session);
 
-	for (int end = 0; end < WIRE_END_MAX; end++) {
-		if (end == WIRE_END_NO_USER)
+	for (int end = 0; end < STOP_REASON_MAX; end++) {
+		if (end == STOP_REASON_NO_USER)
 			continue;
 		x->report.n_user_stacks += ends[end];
-		if (wire_end_is_complete((enum wire_end)end))
+		if (stop_reason_is_complete((enum stop_reason)end))
 			x->report.n_complete += ends[end];
 	}
 }

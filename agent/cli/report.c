@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-#include "agent/cli/look.h"
+#include "agent/cli/viewer_hint.h"
 #include "agent/util/clock.h"
 
 static double seconds(uint64_t ns)
@@ -19,8 +19,8 @@ static const char *plural(uint64_t n)
 
 void report_progress(const struct report *r, struct buf *out)
 {
-	(void)buf_printf(out, "%.1fs  %" PRIu64 " sample%s  ", seconds(r->elapsed_ns),
-			 r->n_samples, plural(r->n_samples));
+	(void)buf_printf(out, "%.1fs  %" PRIu64 " sample%s  ", seconds(r->elapsed_ns), r->n_samples,
+			 plural(r->n_samples));
 	_cleanup_buf_ struct buf subject = BUF_INIT(4096);
 	profile_args_subject(r->args, &subject);
 	(void)buf_append_str(out, buf_str(&subject));
@@ -46,12 +46,12 @@ static void put_look(const struct report *r, struct buf *out)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(32768);
 	const char *file = r->args->output;
-	const struct look l = { .format = r->args->format,
-				.file = file,
-				.path = r->path ? r->path : file,
-				.n_parts = r->n_parts };
+	const struct viewer_hint l = { .format = r->args->format,
+				       .file = file,
+				       .path = r->path ? r->path : file,
+				       .n_parts = r->n_parts };
 
-	look_text(&l, &text);
+	viewer_hint_text(&l, &text);
 	if (text.len > 0)
 		(void)buf_printf(out, "xagent: %s\n", buf_str(&text));
 }
@@ -108,7 +108,8 @@ void report_end(const struct report *r, struct buf *out)
 		put_samples(r, out);
 	(void)buf_append_char(out, '\n');
 	if (r->n_ring_lost)
-		(void)buf_printf(out, "xagent: %" PRIu64 " sample%s lost: the ring buffer was full%s\n",
+		(void)buf_printf(out,
+				 "xagent: %" PRIu64 " sample%s lost: the ring buffer was full%s\n",
 				 r->n_ring_lost, plural(r->n_ring_lost),
 				 r->args->event.event == EVENT_CPU ? "; a lower -F helps" : "");
 	if (r->n_dropped)

@@ -7,12 +7,12 @@
 
 static int confine_command(struct scope *s, uint32_t pid)
 {
-	int r = cgroup_room_new(pid, &s->room);
+	int r = transient_cgroup_new(pid, &s->room);
 
 	if (r == 0)
 		return 0;
 	log_debug("no cgroup for the command", LOG_ERR(r));
-	return descent_new(pid, &s->descent);
+	return process_ancestry_new(pid, &s->process_ancestry);
 }
 
 int scope_open(struct scope *s, const struct profile_args *a, uint32_t command_pid, struct buf *why)
@@ -24,21 +24,21 @@ int scope_open(struct scope *s, const struct profile_args *a, uint32_t command_p
 
 void scope_release_command(struct scope *s)
 {
-	cgroup_room_free(s->room);
+	transient_cgroup_free(s->room);
 	s->room = NULL;
 }
 
 void scope_fini(struct scope *s)
 {
 	scope_release_command(s);
-	descent_free(s->descent);
+	process_ancestry_free(s->process_ancestry);
 	cleanup_close_p(&s->cgroup_fd);
 	*s = SCOPE_INIT;
 }
 
 int scope_cgroup_fd(const struct scope *s)
 {
-	return s->room ? cgroup_room_fd(s->room) : s->cgroup_fd;
+	return s->room ? transient_cgroup_fd(s->room) : s->cgroup_fd;
 }
 
 static uint32_t parent_of(uint32_t pid, void *data)
@@ -53,5 +53,6 @@ static uint32_t parent_of(uint32_t pid, void *data)
 
 bool scope_has(struct scope *s, struct process_table *processes, const struct process *p)
 {
-	return !s->descent || descent_has(s->descent, p->pid, parent_of, processes);
+	return !s->process_ancestry ||
+	       process_ancestry_has(s->process_ancestry, p->pid, parent_of, processes);
 }

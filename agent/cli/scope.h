@@ -10,14 +10,14 @@
 #define XAGENT_AGENT_CLI_SCOPE_H
 
 #include "agent/cli/cgroup2.h"
-#include "agent/cli/descent.h"
+#include "agent/cli/process_ancestry.h"
 #include "agent/cli/profile_args.h"
 #include "agent/process/process.h"
 
 struct scope {
-	int cgroup_fd;		  /* owned; < 0: none was asked for */
-	struct cgroup_room *room; /* owned; of the command */
-	struct descent *descent;  /* owned; where there is no room */
+	int cgroup_fd;				   /* owned; < 0: none was asked for */
+	struct transient_cgroup *room;		   /* owned; of the command */
+	struct process_ancestry *process_ancestry; /* owned; where there is no room */
 };
 
 #define SCOPE_INIT ((struct scope){ .cgroup_fd = -1 })

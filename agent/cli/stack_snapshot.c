@@ -29,7 +29,7 @@ enum phase { PHASE_STOPPING, PHASE_READING, PHASE_GIVEN_UP };
 
 struct taking {
 	_Atomic enum phase phase;
-	struct inspect_world *world;
+	struct inspect_context *context;
 	uint32_t pid;
 	struct stack_snapshot snapshot;
 	struct thread_memory memory;
@@ -81,16 +81,16 @@ static bool add_frame(void *data, struct frame_ref frame, uint64_t pc)
 	return true;
 }
 
-static enum wire_end walk(struct taking *t, uint32_t tid, const struct thread_regs *regs)
+static enum stop_reason walk(struct taking *t, uint32_t tid, const struct thread_regs *regs)
 {
 	struct host_walk_options o = {
 		.process = t->snapshot.process,
 		.mappings = t->snapshot.process->mappings,
-		.objects = t->world->objects,
+		.objects = t->context->objects,
 		.read = read_memory,
 		.on_frame = add_frame,
 		.data = t,
-		.flags = WIRE_COLD_EXACT,
+		.flags = WIRE_USER_UNWOUND_EXACT,
 		.user_mask = t->user_mask,
 		.after_syscall = regs->after_syscall,
 	};
@@ -98,9 +98,9 @@ static enum wire_end walk(struct taking *t, uint32_t tid, const struct thread_re
 	t->memory.tid = tid;
 	t->memory.page = 0;
 	t->n_own = 0;
-	enum wire_end end = host_walk(&o, &regs->regs);
+	enum stop_reason end = host_walk(&o, &regs->regs);
 	/* Nothing was copied here: it is the process's own memory that could not be read. */
-	return end == WIRE_END_COPY_END ? WIRE_END_STACK_READ : end;
+	return end == STOP_REASON_COPY_END ? STOP_REASON_STACK_READ : end;
 }
 
 /* Of a thread that waits in the kernel. */
@@ -122,8 +122,8 @@ static void take_waiting(struct taking *t, struct stack_thread *thread)
 	thread->outcome = STACK_PARTIAL;
 	thread->end = walk(t, thread->tid, &regs);
 	/* Whatever else was met: with all registers it would have gone on. */
-	if (thread->end != WIRE_END_ROOT && thread->end != WIRE_END_DEPTH)
-		thread->end = WIRE_END_REGISTER;
+	if (thread->end != STOP_REASON_ROOT && thread->end != STOP_REASON_DEPTH)
+		thread->end = STOP_REASON_REGISTER;
 }
 
 /* False: the thread is gone. */
@@ -135,7 +135,7 @@ static bool take_stopped(struct taking *t, struct stack_thread *thread)
 	if (r < 0)
 		return false;
 	thread->outcome = STACK_WALKED;
-	thread->end = r == THREAD_REGS_COMPAT ? WIRE_END_COMPAT : walk(t, thread->tid, &regs);
+	thread->end = r == THREAD_REGS_COMPAT ? STOP_REASON_COMPAT : walk(t, thread->tid, &regs);
 	return true;
 }
 
@@ -162,7 +162,7 @@ static int take_all(struct taking *t, const struct ptrace_threads *threads)
 
 	s->threads = calloc(MAX_OF(threads->n, (size_t)1), sizeof(*s->threads));
 	/* Files stay open and known: only the list of mappings is read. */
-	struct process *p = inspect_world_process(t->world, t->pid);
+	struct process *p = inspect_context_process(t->context, t->pid);
 	if (!s->threads || !p)
 		return -ENOMEM;
 	s->process = process_ref(p);
@@ -248,9 +248,9 @@ static int run_tracer(struct taking *t)
 }
 
 /* Rules are asked for, so that everything that takes long (reading headers, finding tables) has been done. */
-static void warm(struct inspect_world *w, uint32_t pid)
+static void warm(struct inspect_context *w, uint32_t pid)
 {
-	struct process *p = inspect_world_process(w, pid);
+	struct process *p = inspect_context_process(w, pid);
 	struct unwind_rule rule;
 
 	for (uint32_t i = 0; p && p->mappings && i < p->mappings->n; i++) {
@@ -261,13 +261,14 @@ static void warm(struct inspect_world *w, uint32_t pid)
 	}
 }
 
-int stack_snapshot_take(struct inspect_world *w, uint32_t pid, struct stack_snapshot *ret_snapshot)
+int stack_snapshot_take(struct inspect_context *w, uint32_t pid,
+			struct stack_snapshot *ret_snapshot)
 {
 	_cleanup_(taking_freep) struct taking *t = calloc(1, sizeof(*t));
 
 	if (!t)
 		return -ENOMEM;
-	t->world = w;
+	t->context = w;
 	t->pid = t->memory.pid = pid;
 	t->user_mask = user_space_mask();
 	warm(w, pid);

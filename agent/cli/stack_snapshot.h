@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "agent/cli/inspect_world.h"
+#include "agent/cli/inspect_context.h"
 #include "agent/process/proc.h"
 #include "agent/unwind/frame_ref.h"
 #include "bpf/wire.h"
@@ -32,7 +32,7 @@ struct stack_thread {
 	uint32_t tid;
 	char name[PROC_COMM_MAX];
 	enum stack_outcome outcome;
-	enum wire_end end;
+	enum stop_reason end;
 	size_t first; /* of its frames */
 	size_t n;
 };
@@ -50,7 +50,8 @@ struct stack_snapshot {
 
 /* 0; -ESRCH: there is no live thread; -ETIMEDOUT: it did not stop in time, and a thread still waits for it; -errno of ptrace(2). Other than
  * with 0 *ret_snapshot is untouched. */
-int stack_snapshot_take(struct inspect_world *w, uint32_t pid, struct stack_snapshot *ret_snapshot);
+int stack_snapshot_take(struct inspect_context *w, uint32_t pid,
+			struct stack_snapshot *ret_snapshot);
 void stack_snapshot_fini(struct stack_snapshot *s);
 #define _cleanup_stack_snapshot_ _cleanup_(stack_snapshot_fini)
 

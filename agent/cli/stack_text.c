@@ -29,14 +29,14 @@ void stack_text_frame(struct buf *out, size_t i, size_t n, uint64_t pc, const ch
 	(void)buf_append_char(out, '\n');
 }
 
-void stack_text_end(struct buf *out, enum wire_end end)
+void stack_text_end(struct buf *out, enum stop_reason end)
 {
-	static const char *const markers[WIRE_END_MAX] = {
-#define END_MARKER(name, complete, frame, text) [WIRE_END_##name] = (frame),
-		WIRE_ENDS(END_MARKER)
+	static const char *const markers[STOP_REASON_MAX] = {
+#define END_MARKER(name, complete, frame, text) [STOP_REASON_##name] = (frame),
+		STOP_REASONS(END_MARKER)
 #undef END_MARKER
 	};
 
-	if (end < WIRE_END_MAX && markers[end][0])
+	if (end < STOP_REASON_MAX && markers[end][0])
 		(void)buf_printf(out, "%s\n", markers[end]);
 }

@@ -17,6 +17,6 @@ void stack_text_frame(struct buf *out, size_t i, size_t n, uint64_t pc, const ch
 		      const char *object);
 
 /* Why the stack is cut; nothing when it is not. */
-void stack_text_end(struct buf *out, enum wire_end end);
+void stack_text_end(struct buf *out, enum stop_reason end);
 
 #endif

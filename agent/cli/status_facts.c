@@ -40,7 +40,7 @@ static struct status_sums sum_up(const struct graph *g)
 			continue;
 		wire_counters_add(&sums.counters, &s.counters);
 		sums.n_missed += s.n_missed;
-		for (int k = 0; k < WIRE_END_MAX; k++)
+		for (int k = 0; k < STOP_REASON_MAX; k++)
 			sums.ends[k] += s.ends[k];
 		sums.n_waiting += s.n_waiting;
 		sums.interval_ns = sums.interval_ns ? sums.interval_ns : s.interval_ns;

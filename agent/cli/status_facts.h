@@ -19,7 +19,7 @@ struct agent;
 struct status_sums {
 	struct wire_counters counters;
 	uint64_t n_missed;
-	uint64_t ends[WIRE_END_MAX];
+	uint64_t ends[STOP_REASON_MAX];
 	uint64_t n_waiting;
 	uint64_t interval_ns; /* of the first; 0: none */
 	bool kernel_hidden;

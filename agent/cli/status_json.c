@@ -12,7 +12,7 @@
 #include "agent/version.h"
 
 #define SENTENCE_MAX_BYTES ((size_t)16 << 10)
-/* A name of enum wire_end. */
+/* A name of enum stop_reason. */
 #define END_NAME_MAX 32
 
 static json_t *store_json(const struct status_facts *f)
@@ -21,13 +21,13 @@ static json_t *store_json(const struct status_facts *f)
 
 	if (!f->store_id)
 		return json_null();
-	return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "id", f->store_id, "bytes",
-			 (json_int_t)s->stats.bytes, "max_bytes", (json_int_t)s->stats.max_bytes,
-			 "max_age_s", (json_int_t)(s->max_age_ns / NS_PER_S), "oldest_ms",
-			 (json_int_t)s->stats.oldest_ms, "newest_ms",
-			 (json_int_t)s->stats.newest_ms, "profiles",
-			 (json_int_t)s->stats.n_profiles, "samples",
-			 (json_int_t)s->stats.n_samples, "series", (json_int_t)s->stats.n_series);
+	return json_pack(
+		"{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "id", f->store_id, "bytes",
+		(json_int_t)s->stats.bytes, "max_bytes", (json_int_t)s->stats.max_bytes,
+		"max_age_s", (json_int_t)(s->max_age_ns / NS_PER_S), "oldest_ms",
+		(json_int_t)s->stats.oldest_ms, "newest_ms", (json_int_t)s->stats.newest_ms,
+		"profiles", (json_int_t)s->stats.n_profiles, "samples",
+		(json_int_t)s->stats.n_samples, "series", (json_int_t)s->stats.n_series);
 }
 
 static json_t *components_array(const struct status_facts *f)
@@ -67,15 +67,13 @@ static json_t *outcomes_array(const struct status_facts *f)
 		    "ticks of processes that are not wanted");
 	put_outcome(array, "lost", c->lost,
 		    "samples lost because the agent did not come to read them");
-	put_outcome(array, "dropped_no_target",
-		    f->counters[TELEMETRY_samples_dropped_no_target],
+	put_outcome(array, "dropped_no_target", f->counters[TELEMETRY_samples_dropped_no_target],
 		    "samples of processes that turned out to match no target");
 	put_outcome(array, "dropped_memory", f->counters[TELEMETRY_samples_dropped_memory],
 		    "samples for which there was no memory");
 	put_outcome(array, "dropped_encode", f->counters[TELEMETRY_samples_dropped_encode],
 		    "samples whose profile could not be written");
-	put_outcome(array, "dropped_malformed",
-		    f->counters[TELEMETRY_samples_dropped_malformed],
+	put_outcome(array, "dropped_malformed", f->counters[TELEMETRY_samples_dropped_malformed],
 		    "samples that were not understood");
 	return array;
 }
@@ -102,10 +100,10 @@ static json_t *stacks_array(const struct status_sums *s)
 {
 	json_t *array = json_array();
 
-#define PUT_END(name, complete, frame, text)                                  \
-	put_end(array, WIRE_END_##name == WIRE_END_ROOT ? "complete" : #name, \
-		s->ends[WIRE_END_##name], text);
-	WIRE_ENDS(PUT_END)
+#define PUT_END(name, complete, frame, text)                                        \
+	put_end(array, STOP_REASON_##name == STOP_REASON_ROOT ? "complete" : #name, \
+		s->ends[STOP_REASON_##name], text);
+	STOP_REASONS(PUT_END)
 #undef PUT_END
 	return array;
 }
@@ -125,12 +123,12 @@ static void put_targets(json_t *array, const struct status_group *g)
 		const struct ebpf_target *t = &g->items[i];
 		const char *service = labels_get(t->labels, "service_name");
 
-		(void)json_array_append_new(
-			array, json_pack("{s:s, s:s, s:o, s:I, s:I}", "component", g->id,
-					 "service_name", service ? service : "", "labels",
-					 labels_json(t->labels), "processes",
-					 (json_int_t)t->n_processes, "samples",
-					 (json_int_t)t->n_samples));
+		(void)json_array_append_new(array,
+					    json_pack("{s:s, s:s, s:o, s:I, s:I}", "component",
+						      g->id, "service_name", service ? service : "",
+						      "labels", labels_json(t->labels), "processes",
+						      (json_int_t)t->n_processes, "samples",
+						      (json_int_t)t->n_samples));
 	}
 }
 

@@ -55,15 +55,15 @@ static void print_help(void)
 }
 
 /* What components need to be built. */
-struct world {
+struct context {
 	struct component_env env;
 	struct graph *graph;
 	char hostname[256];
 };
 
-static int world_init(struct world *w, enum stability stability)
+static int context_init(struct context *w, enum stability stability)
 {
-	*w = (struct world){
+	*w = (struct context){
 		.env = { .stability = stability, .hostname = w->hostname, .offline = true }
 	};
 	if (gethostname(w->hostname, sizeof(w->hostname) - 1) < 0)
@@ -79,7 +79,7 @@ static int world_init(struct world *w, enum stability stability)
 	return r == 0 ? graph_new(&w->env, &w->graph) : r;
 }
 
-static void world_fini(struct world *w)
+static void context_fini(struct context *w)
 {
 	graph_free(w->graph);
 	http_client_free(w->env.http);
@@ -108,14 +108,14 @@ static int validate(const char *path, enum stability stability)
 {
 	_cleanup_buf_ struct buf why = BUF_INIT((size_t)64 << 10);
 	_cleanup_config_load_ struct config_load l;
-	struct world w;
-	int r = world_init(&w, stability);
+	struct context w;
+	int r = context_init(&w, stability);
 
 	config_load_init(&l);
 	if (r == 0)
 		r = config_load(&l, w.graph, &(struct config_source){ .path = path }, &why);
 	int code = report(r, &l, &why);
-	world_fini(&w);
+	context_fini(&w);
 	return code;
 }
 

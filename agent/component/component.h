@@ -81,7 +81,7 @@ struct component_kind {
 	int (*accepts)(struct component *c, const void *args, struct buf *why);
 	/* Also before run. 0: taken, pointers into the old arguments are gone; COMPONENT_LATER; -errno: the old ones stay. */
 	int (*update)(struct component *c, const void *args, struct buf *why);
-	/* Also after a build alone, and after one that failed. May not run the loop: what takes time is left as a component_rest. */
+	/* Also after a build alone, and after one that failed. May not run the loop: what takes time is left as a deferred_cleanup. */
 	void (*stop)(struct component *c);
 	/* An object in `arena`; NULL function: nothing is exported. 0 or -ENOMEM. */
 	int (*exports)(struct component *c, struct river_arena *arena,
@@ -130,14 +130,14 @@ bool stability_parse(const char *text, enum stability *ret_stability);
 void component_exports_changed(struct component *c);
 
 /* What is under way when a component ends, or is no longer its own, such as the last requests. The graph ends only after all of it. */
-struct component_rest {
+struct deferred_cleanup {
 	struct list node;
-	void (*abandon)(
-		struct component_rest *rest); /* frees it at once: the loop does not run any more */
+	void (*abandon)(struct deferred_cleanup
+				*rest); /* frees it at once: the loop does not run any more */
 };
 
-void component_leave_rest(struct component *c, struct component_rest *rest);
-void component_rest_done(struct component_rest *rest);
+void component_defer_cleanup(struct component *c, struct deferred_cleanup *rest);
+void deferred_cleanup_done(struct deferred_cleanup *rest);
 
 /* The kind with this name, or NULL; and the nearest name for a suggestion, or NULL. */
 const struct component_kind *component_kind_find(const char *name);

@@ -25,9 +25,9 @@ static bool is_unwritten(struct ebpf *e, const struct process *p, const struct p
 	uint64_t now_ns = clock_mono_ns();
 	const struct container_facts *facts;
 
-	if (!id->cgroup.container_id[0] || container_book_due_ns(e->book) == UINT64_MAX)
+	if (!id->cgroup.container_id[0] || container_metadata_due_ns(e->metadata) == UINT64_MAX)
 		return false;
-	facts = container_book_find(e->book, &id->cgroup, p->pid, now_ns);
+	facts = container_metadata_find(e->metadata, &id->cgroup, p->pid, now_ns);
 	return !facts->name[0] && !facts->pod[0] &&
 	       container_age_ns(&e->ages, id->cgroup.container_id, now_ns) < UNWRITTEN_NS;
 }
@@ -35,13 +35,13 @@ static bool is_unwritten(struct ebpf *e, const struct process *p, const struct p
 static void tell_changes(struct component *c)
 {
 	struct ebpf *e = c->state;
-	struct hygiene_change change;
+	struct label_sanitizer_change change;
 
-	while (hygiene_notes_next(&e->notes, &change))
+	while (label_sanitizer_notes_next(&e->notes, &change))
 		log_warn("label changed before it is sent", LOG_STR("component_id", c->id),
 			 LOG_STR("label", change.name),
 			 LOG_STR("became", change.became[0] ? change.became : "dropped"),
-			 LOG_STR("reason", hygiene_what_text(change.what)));
+			 LOG_STR("reason", label_sanitizer_what_text(change.what)));
 }
 
 int ebpf_match(struct process_table *processes, struct process *p, void *data,
@@ -75,7 +75,7 @@ void ebpf_before_close(void *data)
 
 	e->closing = true;
 	graph_settle_for(c);
-	if (container_book_refresh(e->book, clock_mono_ns()))
+	if (container_metadata_refresh(e->metadata, clock_mono_ns()))
 		session_rematch(e->session);
 	e->closing = false;
 	tell_changes(c);

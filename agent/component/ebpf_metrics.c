@@ -141,15 +141,15 @@ struct ebpf_metrics {
 	uint64_t missed_before;
 	uint64_t missed_shown;
 	struct sampler_cost cost_before;
-	uint64_t ends_before[WIRE_END_MAX];
+	uint64_t ends_before[STOP_REASON_MAX];
 	double first_complete_s; /* 0: none yet */
 };
 
 #define END_NAME_MAX 32
 
-static const char *const end_names[WIRE_END_MAX] = {
-#define END_NAME(name, complete, frame, text) [WIRE_END_##name] = #name,
-	WIRE_ENDS(END_NAME)
+static const char *const end_names[STOP_REASON_MAX] = {
+#define END_NAME(name, complete, frame, text) [STOP_REASON_##name] = #name,
+	STOP_REASONS(END_NAME)
 #undef END_NAME
 };
 
@@ -208,7 +208,7 @@ static void show_ends(struct ebpf_metrics *m)
 {
 	const uint64_t *ends = m->session ? session_stack_ends(m->session) : NULL;
 
-	for (int i = 0; i < WIRE_END_MAX; i++) {
+	for (int i = 0; i < STOP_REASON_MAX; i++) {
 		char name[END_NAME_MAX] = "";
 		const char *values[] = { m->labels[0], m->labels[1], name };
 
@@ -331,7 +331,7 @@ void ebpf_metrics_attach(struct ebpf_metrics *m, struct session *session)
 		m->cost_before.run_time_ns += cost.run_time_ns;
 		m->cost_before.n_runs += cost.n_runs;
 	}
-	for (int i = 0; m->session && i < WIRE_END_MAX; i++)
+	for (int i = 0; m->session && i < STOP_REASON_MAX; i++)
 		m->ends_before[i] += session_stack_ends(m->session)[i];
 	for (enum event e = 0; e < EVENT_MAX; e++)
 		wire_counters_add(&m->before[e], &m->shown[e]);
@@ -353,7 +353,7 @@ void ebpf_metrics_sums(struct ebpf_metrics *m, struct wire_counters *ret_counter
 		wire_counters_add(ret_counters, &m->before[e]);
 		wire_counters_add(ret_counters, &m->shown[e]);
 	}
-	for (int i = 0; i < WIRE_END_MAX; i++)
+	for (int i = 0; i < STOP_REASON_MAX; i++)
 		ret_ends[i] = m->ends_before[i] + (ends ? ends[i] : 0);
 }
 

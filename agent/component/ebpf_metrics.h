@@ -14,7 +14,7 @@ void ebpf_metrics_free(struct ebpf_metrics *m);
 /* The session whose counters are shown; those of the one before are kept in the sums. Borrowed: call with NULL before it is freed. */
 void ebpf_metrics_attach(struct ebpf_metrics *m, struct session *session);
 
-/* Of all sessions, the present one included. `ret_ends` has WIRE_END_MAX items. */
+/* Of all sessions, the present one included. `ret_ends` has STOP_REASON_MAX items. */
 void ebpf_metrics_sums(struct ebpf_metrics *m, struct wire_counters *ret_counters,
 		       uint64_t *ret_missed, uint64_t *ret_ends);
 

@@ -14,8 +14,8 @@
 #include "agent/process/host_view.h"
 #include "agent/profile/session.h"
 #include "agent/target/container_age.h"
-#include "agent/target/container_book.h"
-#include "agent/target/hygiene_notes.h"
+#include "agent/target/container_metadata.h"
+#include "agent/target/label_sanitizer_notes.h"
 #include "agent/target/target.h"
 
 struct ebpf {
@@ -34,9 +34,9 @@ struct ebpf {
 	bool nothing_said; /* that the present set can select nobody */
 	bool kernel_hidden_said;
 	struct container_ages ages;
-	struct container_book *book;
-	struct hygiene_notes notes; /* what was done to labels, and is said once */
-	bool closing;		    /* the session is asking us: it must not be changed now */
+	struct container_metadata *metadata;
+	struct label_sanitizer_notes notes; /* what was done to labels, and is said once */
+	bool closing; /* the session is asking us: it must not be changed now */
 };
 
 /* The session's hooks; data is the component. */

@@ -7,7 +7,7 @@
 
 #include "agent/component/ebpf_private.h"
 #include "agent/component/kinds.h"
-#include "agent/profile/known.h"
+#include "agent/profile/process_state.h"
 #include "agent/util/macro.h"
 
 static struct ebpf *running(const struct component *c)
@@ -34,7 +34,7 @@ bool pyroscope_ebpf_status(const struct component *c, struct ebpf_status *ret_st
 	return true;
 }
 
-static const struct known *known_of(const struct ebpf *e, uint32_t pid)
+static const struct process_state *process_state_of(const struct ebpf *e, uint32_t pid)
 {
 	const struct process *p = process_table_find(session_processes(e->session), pid);
 
@@ -43,7 +43,7 @@ static const struct known *known_of(const struct ebpf *e, uint32_t pid)
 
 static struct labels *series_of(const struct ebpf *e, uint32_t pid)
 {
-	const struct known *k = known_of(e, pid);
+	const struct process_state *k = process_state_of(e, pid);
 
 	return k && !k->undecided ? k->labels : NULL;
 }
@@ -132,7 +132,7 @@ void ebpf_judgement_fini(struct ebpf_judgement *j)
 /* As of its last sample. False: it has had none since its exec, or the targets are others now. */
 static bool recall(const struct ebpf *e, const struct process *p, struct ebpf_judgement *j)
 {
-	const struct known *k = known_of(e, p->pid);
+	const struct process_state *k = process_state_of(e, p->pid);
 
 	if (!k)
 		return false;

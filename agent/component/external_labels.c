@@ -5,15 +5,15 @@
 #include <errno.h>
 #include <string.h>
 
-#include "agent/target/hygiene.h"
+#include "agent/target/label_sanitizer.h"
 #include "agent/util/log.h"
 
-static void tell(const struct hygiene_change *change, void *data)
+static void tell(const struct label_sanitizer_change *change, void *data)
 {
 	log_warn("label changed before it is sent", LOG_STR("component_id", data),
 		 LOG_STR("label", change->name),
 		 LOG_STR("became", change->became[0] ? change->became : "dropped"),
-		 LOG_STR("reason", hygiene_what_text(change->what)));
+		 LOG_STR("reason", label_sanitizer_what_text(change->what)));
 }
 
 static const char *copy(struct river_arena *arena, const char *text)
@@ -39,15 +39,15 @@ static int take(const struct label *label, const char *component_id, struct rive
 		struct push_label *ret_label, size_t *n)
 {
 	_cleanup_(labels_unrefp) struct labels *clean = NULL;
-	struct hygiene_listener listener = { tell, (void *)component_id };
-	struct hygiene_report report;
+	struct label_sanitizer_listener listener = { tell, (void *)component_id };
+	struct label_sanitizer_report report;
 	int r = 0;
 
 	if (strncmp(label->name, "__", 2) != 0)
-		r = hygiene_clean_telling(label, 1, &listener, &report, &clean);
+		r = label_sanitizer_clean_telling(label, 1, &listener, &report, &clean);
 	if (r < 0)
 		return r;
-	if (clean && hygiene_changes(&report))
+	if (clean && label_sanitizer_changes(&report))
 		return take_changed(clean, arena, ret_label, n);
 	*ret_label = (struct push_label){ label->name, label->value };
 	++*n;

@@ -63,9 +63,9 @@ static void finish_rests(struct graph *g)
 		if (loop_run_once(g->env->loop, REST_STEP_MS) < 0)
 			break;
 	LIST_FOREACH (&g->rests, at) {
-		struct component_rest *rest = LIST_ENTRY(at, struct component_rest, node);
+		struct deferred_cleanup *rest = LIST_ENTRY(at, struct deferred_cleanup, node);
 
-		component_rest_done(rest);
+		deferred_cleanup_done(rest);
 		rest->abandon(rest);
 	}
 }
@@ -90,12 +90,12 @@ void graph_free(struct graph *g)
 	free(g);
 }
 
-void component_leave_rest(struct component *c, struct component_rest *rest)
+void component_defer_cleanup(struct component *c, struct deferred_cleanup *rest)
 {
 	list_push_back(&c->graph->rests, &rest->node);
 }
 
-void component_rest_done(struct component_rest *rest)
+void deferred_cleanup_done(struct deferred_cleanup *rest)
 {
 	list_remove(&rest->node);
 }

@@ -35,7 +35,7 @@ static int make_targets(struct component *c, const struct ebpf_args *args,
 				.targets_only = args->targets_only,
 				.default_target = default_target,
 				.host = c->env->hostname,
-				.book = e->book,
+				.metadata = e->metadata,
 				.script_names = args->script_names,
 				.notes = &e->notes,
 				.previous = e->targets,
@@ -65,7 +65,7 @@ static int ebpf_build(struct component *c, const void *args, struct buf *why)
 	container_ages_init(&e->ages);
 	ebpf_series_init(&e->series);
 	e->args = args;
-	int r = container_book_new("", &e->book);
+	int r = container_metadata_new("", &e->metadata);
 	return r < 0 ? r : make_targets(c, args, &e->targets);
 }
 
@@ -249,8 +249,8 @@ static void ebpf_stop(struct component *c)
 	target_set_free(e->targets);
 	ebpf_cap_fini(&e->cap);
 	ebpf_series_fini(&e->series);
-	container_book_free(e->book);
-	hygiene_notes_fini(&e->notes);
+	container_metadata_free(e->metadata);
+	label_sanitizer_notes_fini(&e->notes);
 	container_ages_fini(&e->ages);
 	free(e);
 	c->state = NULL;

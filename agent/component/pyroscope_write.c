@@ -24,8 +24,8 @@
 	"made of?"
 
 /* A pusher with the arguments of its time. A retired one sends what it has and ends. */
-struct outlet {
-	struct component_rest rest;
+struct write_pusher {
+	struct deferred_cleanup rest;
 	struct list node;    /* of write.retired */
 	struct write *write; /* NULL: has ended before us */
 	struct pusher *pusher;
@@ -34,19 +34,20 @@ struct outlet {
 
 struct write {
 	struct receiver receiver; /* what is exported: stays where it is through updates */
-	struct outlet *outlet;
+	struct write_pusher *write_pusher;
 	struct list retired;
-	struct receiver_stats before; /* of outlets that have ended: sums only grow */
+	struct receiver_stats before; /* of pushers that have ended: sums only grow */
 	bool running;
 };
 
-static void outlet_free(struct outlet *o)
+static void write_pusher_free(struct write_pusher *o)
 {
 	pusher_free(o->pusher);
 	free(o);
 }
 
-static int fill_outlet(struct component *c, const struct write_args *args, struct outlet *o)
+static int fill_write_pusher(struct component *c, const struct write_args *args,
+			     struct write_pusher *o)
 {
 	struct river_arena arena;
 	size_t n = 0, n_external = 0;
@@ -81,11 +82,11 @@ static int fill_outlet(struct component *c, const struct write_args *args, struc
 	return r;
 }
 
-static int outlet_new(struct component *c, const struct write_args *args,
-		      struct outlet **ret_outlet)
+static int write_pusher_new(struct component *c, const struct write_args *args,
+			    struct write_pusher **ret_write_pusher)
 {
-	struct outlet *o = calloc(1, sizeof(*o));
-	int r = o ? fill_outlet(c, args, o) : -ENOMEM;
+	struct write_pusher *o = calloc(1, sizeof(*o));
+	int r = o ? fill_write_pusher(c, args, o) : -ENOMEM;
 
 	if (r < 0) {
 		free(o);
@@ -95,7 +96,7 @@ static int outlet_new(struct component *c, const struct write_args *args,
 	list_init(&o->rest.node);
 	o->write = c->state;
 	o->write->receiver.wants = pusher_n_endpoints(o->pusher) ? PROFILE_WANT(FORM_PPROF) : 0;
-	*ret_outlet = o;
+	*ret_write_pusher = o;
 	return 0;
 }
 
@@ -111,13 +112,13 @@ static int push(struct write *w, struct profile *profile, uint64_t deadline_ns)
 	};
 	/* Its interval was closed before there was an endpoint: sending begins with the next. */
 	if (!item.bytes) {
-		pusher_lost(w->outlet->pusher);
+		pusher_lost(w->write_pusher->pusher);
 		return 0;
 	}
 	for (size_t i = 0; i < item.n_labels; i++)
 		labels[i] = (struct push_label){ profile->labels->items[i].name,
 						 profile->labels->items[i].value };
-	return pusher_push(w->outlet->pusher, &item);
+	return pusher_push(w->write_pusher->pusher, &item);
 }
 
 static void receive(struct receiver *receiver, struct profile *profile, uint64_t deadline_ns)
@@ -150,33 +151,33 @@ static void stats(const struct receiver *receiver, struct receiver_stats *ret_st
 	struct receiver_stats sum = w->before;
 
 	LIST_FOREACH (&w->retired, at)
-		add_stats(&sum, LIST_ENTRY(at, struct outlet, node)->pusher);
-	add_stats(&sum, w->outlet->pusher);
+		add_stats(&sum, LIST_ENTRY(at, struct write_pusher, node)->pusher);
+	add_stats(&sum, w->write_pusher->pusher);
 	*ret_stats = sum;
 }
 
 static void on_flushed(void *data)
 {
-	struct outlet *o = data;
+	struct write_pusher *o = data;
 
-	component_rest_done(&o->rest);
+	deferred_cleanup_done(&o->rest);
 	if (o->write) {
 		list_remove(&o->node);
 		add_stats(&o->write->before, o->pusher);
 	}
-	outlet_free(o);
+	write_pusher_free(o);
 }
 
-static void abandon(struct component_rest *rest)
+static void abandon(struct deferred_cleanup *rest)
 {
-	on_flushed(CONTAINER_OF(rest, struct outlet, rest));
+	on_flushed(CONTAINER_OF(rest, struct write_pusher, rest));
 }
 
 /* What is queued is sent while everything else goes on. */
-static void retire(struct component *c, struct outlet *o)
+static void retire(struct component *c, struct write_pusher *o)
 {
 	o->rest.abandon = abandon;
-	component_leave_rest(c, &o->rest);
+	component_defer_cleanup(c, &o->rest);
 	pusher_flush(o->pusher, clock_mono_ns() + FLUSH_NS, on_flushed, o);
 }
 
@@ -190,18 +191,18 @@ static int write_build(struct component *c, const void *args, struct buf *why)
 	w->receiver = (struct receiver){ .receive = receive, .stats = stats };
 	list_init(&w->retired);
 	c->state = w;
-	return outlet_new(c, args, &w->outlet);
+	return write_pusher_new(c, args, &w->write_pusher);
 }
 
 static void tell(struct component *c)
 {
 	const struct write *w = c->state;
-	bool nowhere = pusher_n_endpoints(w->outlet->pusher) == 0;
+	bool nowhere = pusher_n_endpoints(w->write_pusher->pusher) == 0;
 
-	if (w->outlet->n_without_url > 0) {
+	if (w->write_pusher->n_without_url > 0) {
 		component_set_health(c, HEALTH_UNHEALTHY, WITHOUT_URL);
 		log_error(WITHOUT_URL, LOG_STR("component_id", c->id),
-			  LOG_UINT("endpoints", w->outlet->n_without_url));
+			  LOG_UINT("endpoints", w->write_pusher->n_without_url));
 		return;
 	}
 	component_set_health(c, HEALTH_HEALTHY,
@@ -229,13 +230,13 @@ static void write_check(struct component *c)
 	const struct write *w = c->state;
 	_cleanup_buf_ struct buf text = BUF_INIT((size_t)64 * 1024);
 
-	for (size_t i = 0; i < pusher_n_endpoints(w->outlet->pusher); i++) {
+	for (size_t i = 0; i < pusher_n_endpoints(w->write_pusher->pusher); i++) {
 		struct push_endpoint_stats s;
 
-		pusher_stats(w->outlet->pusher, i, &s);
+		pusher_stats(w->write_pusher->pusher, i, &s);
 		put_endpoint(&s, &text);
 	}
-	if (text.len > 0 && w->outlet->n_without_url == 0)
+	if (text.len > 0 && w->write_pusher->n_without_url == 0)
 		component_set_health(c, HEALTH_HEALTHY, buf_str(&text));
 }
 
@@ -252,8 +253,8 @@ static int write_run(struct component *c, struct buf *why)
 static int write_update(struct component *c, const void *args, struct buf *why)
 {
 	struct write *w = c->state;
-	struct outlet *old = w->outlet;
-	int r = outlet_new(c, args, &w->outlet);
+	struct write_pusher *old = w->write_pusher;
+	int r = write_pusher_new(c, args, &w->write_pusher);
 
 	(void)why;
 	if (r < 0)
@@ -272,14 +273,14 @@ static void write_stop(struct component *c)
 	if (!w)
 		return;
 	LIST_FOREACH (&w->retired, at) {
-		struct outlet *o = LIST_ENTRY(at, struct outlet, node);
+		struct write_pusher *o = LIST_ENTRY(at, struct write_pusher, node);
 
 		list_remove(&o->node);
 		o->write = NULL;
 	}
-	if (w->outlet) {
-		w->outlet->write = NULL;
-		retire(c, w->outlet);
+	if (w->write_pusher) {
+		w->write_pusher->write = NULL;
+		retire(c, w->write_pusher);
 	}
 	free(w);
 	c->state = NULL;

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/object/stub_insn.h"
-#include "agent/object/stub_step.h"
+#include "agent/object/nocfi_insn.h"
+#include "agent/object/nocfi_step.h"
 #include "agent/object/symbol_by_name.h"
 #include "agent/util/macro.h"
 
@@ -29,26 +29,27 @@ static struct context_unwind *from_source(struct unwind_source *source)
 	return CONTAINER_OF(source, struct context_unwind, source);
 }
 
-static bool is_op(const struct stub_insn *i, uint8_t opcode, uint8_t modrm)
+static bool is_op(const struct nocfi_insn *i, uint8_t opcode, uint8_t modrm)
 {
-	return i->map == STUB_INSN_MAP_1 && (i->rex & 8) && i->opcode == opcode &&
+	return i->map == NOCFI_INSN_MAP_1 && (i->rex & 8) && i->opcode == opcode &&
 	       i->modrm == modrm;
 }
 
 /* endbr64 */
-static bool is_landing(const struct stub_insn *i)
+static bool is_landing(const struct nocfi_insn *i)
 {
-	return i->map == STUB_INSN_MAP_0F && i->opcode == 0x1e && i->has_rep && i->modrm == 0xfa;
+	return i->map == NOCFI_INSN_MAP_0F && i->opcode == 0x1e && i->has_rep && i->modrm == 0xfa;
 }
 
-static size_t next(const uint8_t *code, size_t n, size_t at, struct stub_insn *ret_insn)
+static size_t next(const uint8_t *code, size_t n, size_t at, struct nocfi_insn *ret_insn)
 {
-	return at < n && stub_insn_decode(code + at, n - at, ret_insn) ? at + ret_insn->n_bytes : n;
+	return at < n && nocfi_insn_decode(code + at, n - at, ret_insn) ? at + ret_insn->n_bytes
+									: n;
 }
 
 bool context_unwind_is_end(const uint8_t *code, size_t n)
 {
-	struct stub_insn i = { 0 };
+	struct nocfi_insn i = { 0 };
 	size_t at = next(code, n, 0, &i);
 
 	if (is_landing(&i))
@@ -58,23 +59,23 @@ bool context_unwind_is_end(const uint8_t *code, size_t n)
 		return false;
 	for (unsigned int k = 0; k < MAX_INSNS; k++) {
 		at = next(code, n, at, &i);
-		if (at >= n || stub_step_flow(&i) >= STUB_FLOW_JUMP)
+		if (at >= n || nocfi_step_flow(&i) >= NOCFI_FLOW_JUMP)
 			return false;
 		/* test %rdi, %rdi */
 		if (is_op(&i, 0x85, 0xff))
 			break;
 	}
 	at = next(code, n, at, &i);
-	return at < n && stub_step_flow(&i) == STUB_FLOW_BRANCH;
+	return at < n && nocfi_step_flow(&i) == NOCFI_FLOW_BRANCH;
 }
 
 /* Up to HLT, which stands behind exit(); else it is known of the first byte only, which is returned to. */
 static uint32_t end_bytes(const uint8_t *code, size_t n)
 {
-	struct stub_insn i;
+	struct nocfi_insn i;
 
-	for (size_t at = 0; at < n && stub_insn_decode(code + at, n - at, &i); at += i.n_bytes)
-		if (stub_step_flow(&i) == STUB_FLOW_END)
+	for (size_t at = 0; at < n && nocfi_insn_decode(code + at, n - at, &i); at += i.n_bytes)
+		if (nocfi_step_flow(&i) == NOCFI_FLOW_END)
 			return (uint32_t)at + i.n_bytes;
 	return 1;
 }
@@ -110,11 +111,11 @@ static bool check_end(const struct elf *elf, uint64_t vaddr, struct context_unwi
 }
 
 /* lea …(%rip), %reg; movq $…, memory or register; mov $…, %reg */
-static bool takes_address(const struct stub_insn *i, uint64_t behind, uint64_t *ret_vaddr)
+static bool takes_address(const struct nocfi_insn *i, uint64_t behind, uint64_t *ret_vaddr)
 {
-	if (i->map != STUB_INSN_MAP_1)
+	if (i->map != NOCFI_INSN_MAP_1)
 		return false;
-	bool is_lea = i->opcode == 0x8d && stub_insn_base(i) == STUB_INSN_RIP;
+	bool is_lea = i->opcode == 0x8d && nocfi_insn_base(i) == NOCFI_INSN_RIP;
 	*ret_vaddr = is_lea ? behind + (uint64_t)(int64_t)i->disp : (uint64_t)i->imm;
 	return is_lea || i->opcode == 0xc7 || (i->opcode & 0xf8) == 0xb8;
 }
@@ -122,7 +123,7 @@ static bool takes_address(const struct stub_insn *i, uint64_t behind, uint64_t *
 static bool find_end(const struct elf *elf, const struct symbol *maker, struct context_unwind *c)
 {
 	uint8_t code[MAX_MAKER_BYTES];
-	struct stub_insn i;
+	struct nocfi_insn i;
 	uint64_t file_off, vaddr;
 
 	if (text_bytes(elf, maker->value) == 0 || !elf_file_off(elf, maker->value, &file_off))
@@ -130,7 +131,7 @@ static bool find_end(const struct elf *elf, const struct symbol *maker, struct c
 	ssize_t n = bytes_read_some(elf_bytes(elf), file_off, code,
 				    (size_t)MIN_OF(maker->size_bytes, (uint64_t)sizeof(code)));
 	for (size_t at = 0; n > 0 && at < (size_t)n; at += i.n_bytes) {
-		if (!stub_insn_decode(code + at, (size_t)n - at, &i))
+		if (!nocfi_insn_decode(code + at, (size_t)n - at, &i))
 			return false;
 		if (takes_address(&i, maker->value + at + i.n_bytes, &vaddr) &&
 		    check_end(elf, vaddr, c))

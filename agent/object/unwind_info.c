@@ -8,7 +8,7 @@
 #include "agent/object/cfi.h"
 #include "agent/object/context_unwind.h"
 #include "agent/object/go_unwind.h"
-#include "agent/object/stub_unwind.h"
+#include "agent/object/nocfi_unwind.h"
 #include "agent/object/unwind_info_internal.h"
 #include "agent/util/macro.h"
 
@@ -20,7 +20,7 @@ static const struct {
 } kinds[] = {
 	{ context_unwind_new, false, false }, { cfi_eh_frame_new, false, false },
 	{ go_unwind_new, false, false },      { cfi_debug_frame_new, false, false },
-	{ cfi_debug_frame_new, true, false }, { stub_unwind_new, false, true },
+	{ cfi_debug_frame_new, true, false }, { nocfi_unwind_new, false, true },
 };
 
 _Static_assert(ARRAY_SIZE(kinds) <= UNWIND_INFO_MAX_SOURCES, "each has its place");

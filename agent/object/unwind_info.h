@@ -2,7 +2,7 @@
 /*
  * All unwind rules of one object, from all sources in the order of their trust:
  *
- *	ends of coroutines → .eh_frame → Go's tables → .debug_frame → .debug_frame of the separate debug file → stubs
+ *	ends of coroutines → .eh_frame → Go's tables → .debug_frame → .debug_frame of the separate debug file → code without CFI
  *
  * The code that coroutines of makecontext(3) end in comes first, because its .eh_frame invents a caller.
  * Go's tables come before .debug_frame, because the one that Go writes says nothing of the frame pointer.

@@ -3,7 +3,7 @@
  * One source of unwind rules of an object: its .eh_frame, its .debug_frame, Go's tables, well-known stubs.
  *
  * A source knows spans of text, and the rows in each of them. It is asked in two ways: for everything (rows for the kernel half), or
- * for a single address, which costs no memory to speak of (the cold path). Both give the same answers. A new source is a new file and
+ * for a single address, which costs no memory to speak of (the walk in user space). Both give the same answers. A new source is a new file and
  * one line in unwind_info.c.
  *
  * One thread at a time. Bytes come from a file that may be hostile, or change under us: then rules are missing or wrong, nothing else.

@@ -51,7 +51,7 @@ static void process_free(struct process *p)
 	mappings_unref(p->mappings);
 	process_drop_ahead(p);
 	mapped_file_unref(p->exe_file);
-	text_claims_free(p->text_claims);
+	remapped_texts_free(p->remapped_texts);
 	process_identity_fini(&p->identity);
 	free(p);
 }
@@ -388,7 +388,7 @@ struct process *process_table_get_at(struct process_table *t, uint32_t pid, cons
 	process_catch_up(t, p, time_ns);
 	if (!p->mappings && !t->no_mappings)
 		process_borrow_mappings(t, p);
-	if (p->text_claims)
+	if (p->remapped_texts)
 		process_check_text(t, p);
 	process_retry_identity(t, p);
 	return p;

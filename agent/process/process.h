@@ -77,15 +77,16 @@ struct process {
 	struct hash_node node;
 	struct list lru;
 	/* Owned; NULL: none. Anonymous memory that may hold a file's text; and of mappings_ahead. */
-	struct text_claims *text_claims;
-	struct text_claims *claims_ahead;
+	struct remapped_texts *remapped_texts;
+	struct remapped_texts *claims_ahead;
 	/* Comparisons of them in the second that began then. */
 	uint64_t compared_since_ns;
 	unsigned int n_compared;
 	/* Moves to another control group in the second that began then. */
 	uint64_t moved_since_ns;
 	unsigned int n_moves;
-	uint64_t leader_told_ns; /* when a sample of its leader told cgroup_id; 0: it was another thread's */
+	uint64_t
+		leader_told_ns; /* when a sample of its leader told cgroup_id; 0: it was another thread's */
 	/* Owned reference; NULL when it was never in the table, or is not needed any more. */
 	struct process *parent;
 	/* Owned reference: the first file mapped after the exec that was seen. */

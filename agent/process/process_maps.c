@@ -52,19 +52,19 @@ void process_mapping_from(struct process_table *t, const struct maps_entry *e,
 	*ret_mapping = m;
 }
 
-void process_claim_text(struct text_claims **claims, const struct mappings *set,
+void process_claim_text(struct remapped_texts **claims, const struct mappings *set,
 			const struct mapping *m)
 {
 	if (m->kind != MAPPING_ANON || !mappings_hold_text(set, m->begin, m->end) ||
-	    (!*claims && text_claims_new(claims) < 0))
+	    (!*claims && remapped_texts_new(claims) < 0))
 		return;
-	text_claims_cover(*claims, set, m->begin, m->end);
+	remapped_texts_cover(*claims, set, m->begin, m->end);
 }
 
-void process_set_claims(struct process *p, struct text_claims *claims)
+void process_set_claims(struct process *p, struct remapped_texts *claims)
 {
-	text_claims_free(p->text_claims);
-	p->text_claims = claims;
+	remapped_texts_free(p->remapped_texts);
+	p->remapped_texts = claims;
 }
 
 static void set_exe_file(struct process *p, struct mapped_file *f)
@@ -76,15 +76,15 @@ static void set_exe_file(struct process *p, struct mapped_file *f)
 void process_inherit_mappings(struct process_table *t, struct process *child,
 			      struct process *parent)
 {
-	struct text_claims *claims = NULL;
+	struct remapped_texts *claims = NULL;
 
 	set_exe_file(child, parent->exe_file);
 	if (!parent->mappings)
 		return;
 	/* Its own doubt is not ended by what another one has. */
 	child->is_in_doubt |= process_is_in_doubt(t, parent);
-	if (parent->text_claims)
-		(void)text_claims_copy(parent->text_claims, &claims);
+	if (parent->remapped_texts)
+		(void)remapped_texts_copy(parent->remapped_texts, &claims);
 	process_set_claims(child, claims);
 	process_set_mappings(t, child, mappings_ref(parent->mappings));
 }
@@ -140,9 +140,9 @@ static int put_mapping(struct process *p, const struct mapping *m, struct mappin
 static void update_claims(struct process *p, const struct mapping *m)
 {
 	if (m->kind != MAPPING_ANON)
-		text_claims_drop(p->text_claims, m->begin, m->end);
-	text_claims_renew(p->text_claims, m->begin, m->end);
-	process_claim_text(&p->text_claims, p->mappings, m);
+		remapped_texts_drop(p->remapped_texts, m->begin, m->end);
+	remapped_texts_renew(p->remapped_texts, m->begin, m->end);
+	process_claim_text(&p->remapped_texts, p->mappings, m);
 }
 
 static void add_mapping(struct process_table *t, struct process *p, const struct mapping *m,

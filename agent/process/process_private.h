@@ -7,7 +7,7 @@
 #include "agent/process/maps.h"
 #include "agent/process/proc.h"
 #include "agent/process/process.h"
-#include "agent/process/text_claim.h"
+#include "agent/process/remapped_text.h"
 #include "agent/util/clock.h"
 
 #define PROCESS_MAX_DEFAULT 32768
@@ -75,10 +75,10 @@ void process_mapping_from(struct process_table *t, const struct maps_entry *e,
 			  uint64_t inode_generation, uint64_t mapped_ns,
 			  struct mapping *ret_mapping);
 /* Claims what `set` holds where m is now. *claims is made where it is NULL. */
-void process_claim_text(struct text_claims **claims, const struct mappings *set,
+void process_claim_text(struct remapped_texts **claims, const struct mappings *set,
 			const struct mapping *m);
 /* Consumes claims. */
-void process_set_claims(struct process *p, struct text_claims *claims);
+void process_set_claims(struct process *p, struct remapped_texts *claims);
 
 /* process_read.c */
 /* Reads /proc/PID/maps: into p->mappings_ahead, or where nothing is known of p, into its mappings. 0 or -errno. */
@@ -107,8 +107,9 @@ void process_put_off(struct process *p);
 struct mapping_edit;
 /* Compares what `claims` say of p with the files, as far as it is due and not too much for one second.
  * What is a copy is put into `edit` and claimed no more. True when there was any. */
-bool process_settle_claims(struct process_table *t, struct process *p, struct text_claims *claims,
-			   const struct proc *proc, struct mapping_edit *edit);
+bool process_settle_claims(struct process_table *t, struct process *p,
+			   struct remapped_texts *claims, const struct proc *proc,
+			   struct mapping_edit *edit);
 /* … of a process that is sampled, into its mappings. */
 void process_check_text(struct process_table *t, struct process *p);
 

@@ -18,7 +18,7 @@ struct maps_load {
 	const struct mappings *known; /* borrowed: what the process had mapped; NULL: not known */
 	struct mapping_edit edit;
 	struct text_scan scan;
-	struct text_claims *claims; /* owned; NULL: none */
+	struct remapped_texts *claims; /* owned; NULL: none */
 	int error;
 };
 
@@ -26,17 +26,17 @@ struct maps_load {
 static void load_claim(const struct text_guess *guess, const struct maps_entry *file, void *data)
 {
 	struct maps_load *load = data;
-	struct text_claim claim = { .guess = *guess,
-				    .beside_begin = file->begin,
-				    .beside_end = file->end };
+	struct remapped_text claim = { .guess = *guess,
+				       .beside_begin = file->begin,
+				       .beside_end = file->end };
 	struct mapping m;
 
-	if (!load->claims && text_claims_new(&load->claims) < 0)
+	if (!load->claims && remapped_texts_new(&load->claims) < 0)
 		return;
 	process_mapping_from(load->t, file, 0, 0, &m);
 	claim.file = m.file;
 	if (claim.file)
-		text_claims_add(load->claims, &claim);
+		remapped_texts_add(load->claims, &claim);
 }
 
 static bool load_entry(const struct maps_entry *e, void *data)
@@ -71,7 +71,7 @@ static bool same_mappings(const struct mappings *a, const struct mappings *b)
 }
 
 /* Consumes both. What is known already is held as the same set. */
-static void hold_maps(struct process *p, struct mappings *m, struct text_claims *claims)
+static void hold_maps(struct process *p, struct mappings *m, struct remapped_texts *claims)
 {
 	process_drop_ahead(p);
 	p->mappings_ahead =
@@ -99,7 +99,7 @@ void process_catch_up(struct process_table *t, struct process *p, uint64_t time_
 void process_drop_ahead(struct process *p)
 {
 	mappings_unref(TAKE_PTR(p->mappings_ahead));
-	text_claims_free(TAKE_PTR(p->claims_ahead));
+	remapped_texts_free(TAKE_PTR(p->claims_ahead));
 }
 
 static int load_maps(struct maps_load *load, struct process *p, const struct proc *proc)
@@ -134,6 +134,6 @@ int process_read_maps(struct process_table *t, struct process *p, const struct p
 		if (!p->mappings)
 			take_ahead(t, p);
 	}
-	text_claims_free(load.claims);
+	remapped_texts_free(load.claims);
 	return r;
 }

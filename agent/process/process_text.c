@@ -111,9 +111,9 @@ static void compare_free(struct reader_call *call)
 
 static bool compare(const struct proc *proc, int file_fd, const struct text_guess *guess)
 {
-	struct reader_subject subject = {
-		.reason = READER_memory, .pid = proc->pid, .start = proc->start_ticks
-	};
+	struct reader_subject subject = { .reason = READER_memory,
+					  .pid = proc->pid,
+					  .start = proc->start_ticks };
 	struct compare_call *c = calloc(1, sizeof(*c));
 
 	if (!c)
@@ -132,7 +132,7 @@ static bool compare(const struct proc *proc, int file_fd, const struct text_gues
 }
 
 static bool claim_holds(struct process_table *t, struct process *p, const struct proc *proc,
-			const struct text_claim *claim)
+			const struct remapped_text *claim)
 {
 	struct mapping beside = { .begin = claim->beside_begin,
 				  .end = claim->beside_end,
@@ -143,8 +143,8 @@ static bool claim_holds(struct process_table *t, struct process *p, const struct
 	       compare(proc, claim->file->fd, &claim->guess);
 }
 
-/* Index of the claim to be compared now, or TEXT_CLAIMS_MAX. */
-static unsigned int next_to_compare(struct process *p, const struct text_claims *claims,
+/* Index of the claim to be compared now, or REMAPPED_TEXTS_MAX. */
+static unsigned int next_to_compare(struct process *p, const struct remapped_texts *claims,
 				    uint64_t now_ns)
 {
 	if (now_ns - p->compared_since_ns >= NS_PER_S) {
@@ -152,17 +152,17 @@ static unsigned int next_to_compare(struct process *p, const struct text_claims 
 		p->n_compared = 0;
 	}
 	if (p->n_compared >= TEXT_MAX_COMPARED_A_SECOND)
-		return TEXT_CLAIMS_MAX;
-	return text_claims_due(claims, now_ns);
+		return REMAPPED_TEXTS_MAX;
+	return remapped_texts_due(claims, now_ns);
 }
 
-static void put_off(struct text_claims *c, unsigned int at, uint64_t now_ns)
+static void put_off(struct remapped_texts *c, unsigned int at, uint64_t now_ns)
 {
-	struct text_claim *claim = &c->items[at];
+	struct remapped_text *claim = &c->items[at];
 	uint64_t wait_ns = TEXT_FIRST_WAIT_NS;
 
 	if (++claim->n_tries >= TEXT_MAX_TRIES) {
-		text_claims_remove(c, at);
+		remapped_texts_remove(c, at);
 		return;
 	}
 	for (unsigned int i = 1; i < claim->n_tries; i++)
@@ -171,7 +171,7 @@ static void put_off(struct text_claims *c, unsigned int at, uint64_t now_ns)
 }
 
 /* The other guesses of that range were wrong. Memory that is short leaves it anonymous. */
-static bool settle(struct text_claims *c, unsigned int at, struct mapping_edit *edit)
+static bool settle(struct remapped_texts *c, unsigned int at, struct mapping_edit *edit)
 {
 	const struct text_guess g = c->items[at].guess;
 	struct mapping m = { .begin = g.begin,
@@ -183,12 +183,13 @@ static bool settle(struct text_claims *c, unsigned int at, struct mapping_edit *
 
 	if (r < 0)
 		mapped_file_unref(m.file);
-	text_claims_drop(c, g.begin, g.end);
+	remapped_texts_drop(c, g.begin, g.end);
 	return r == 0;
 }
 
-bool process_settle_claims(struct process_table *t, struct process *p, struct text_claims *claims,
-			   const struct proc *proc, struct mapping_edit *edit)
+bool process_settle_claims(struct process_table *t, struct process *p,
+			   struct remapped_texts *claims, const struct proc *proc,
+			   struct mapping_edit *edit)
 {
 	uint64_t now_ns = clock_mono_ns();
 	bool any = false;
@@ -196,7 +197,7 @@ bool process_settle_claims(struct process_table *t, struct process *p, struct te
 	for (;;) {
 		unsigned int at = next_to_compare(p, claims, now_ns);
 
-		if (at == TEXT_CLAIMS_MAX)
+		if (at == REMAPPED_TEXTS_MAX)
 			return any;
 		p->n_compared++;
 		if (claim_holds(t, p, proc, &claims->items[at]))
@@ -212,7 +213,7 @@ static int settle_into_mappings(struct process_table *t, struct process *p, cons
 	struct mappings *m;
 	int r = mapping_edit_init(&edit, p->mappings);
 
-	if (r < 0 || !process_settle_claims(t, p, p->text_claims, proc, &edit))
+	if (r < 0 || !process_settle_claims(t, p, p->remapped_texts, proc, &edit))
 		return r;
 	r = mapping_edit_finish(&edit, &m);
 	if (r == 0)
@@ -235,10 +236,10 @@ static bool compare_now(struct process_table *t, struct process *p)
 void process_check_text(struct process_table *t, struct process *p)
 {
 	bool due = p->mappings &&
-		   next_to_compare(p, p->text_claims, clock_mono_ns()) < TEXT_CLAIMS_MAX;
+		   next_to_compare(p, p->remapped_texts, clock_mono_ns()) < REMAPPED_TEXTS_MAX;
 
-	if ((due && !compare_now(t, p)) || p->text_claims->n == 0) {
-		text_claims_free(p->text_claims);
-		p->text_claims = NULL;
+	if ((due && !compare_now(t, p)) || p->remapped_texts->n == 0) {
+		remapped_texts_free(p->remapped_texts);
+		p->remapped_texts = NULL;
 	}
 }

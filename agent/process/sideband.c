@@ -8,7 +8,7 @@
 
 #include "agent/process/event_budget.h"
 #include "agent/process/event_queue.h"
-#include "agent/process/lives.h"
+#include "agent/process/thread_groups.h"
 #include "agent/process/sideband_decode.h"
 #include "agent/process/sideband_rings.h"
 #include "agent/util/clock.h"
@@ -18,10 +18,10 @@ struct sideband {
 	struct sideband_rings rings;
 	struct event_budget *budget;
 	struct event_queue queue;
-	struct lives *lives;
+	struct thread_groups *thread_groups;
 	uint64_t n_overflow; /* missed since the last report: the queue was full, or a CPU came */
 	struct kernel_text kernel_text;
-	uint64_t now_ns; /* of the collection under way */
+	uint64_t now_ns;  /* of the collection under way */
 	uint64_t last_ns; /* of the last record that was taken */
 };
 
@@ -121,8 +121,7 @@ static void ring_drain(struct perf_ring *ring, void *data)
 	if (!perf_ring_was_crowded(ring))
 		return;
 	sb->kernel_text.is_incomplete = true;
-	enqueue(sb,
-		&(struct process_event){ .kind = PROCESS_EVENT_LOST, .time_ns = sb->last_ns },
+	enqueue(sb, &(struct process_event){ .kind = PROCESS_EVENT_LOST, .time_ns = sb->last_ns },
 		SIDEBAND_EVENT, 0);
 }
 
@@ -177,7 +176,8 @@ int sideband_new(const struct sideband_options *o, struct sideband **ret_sideban
 	r = event_budget_new(o->max_process_bytes, &sb->budget);
 	if (r < 0)
 		return r;
-	r = lives_new(o->proc_root ? o->proc_root : "/proc", LIVES_MAX, &sb->lives);
+	r = thread_groups_new(o->proc_root ? o->proc_root : "/proc", THREAD_GROUPS_MAX,
+			      &sb->thread_groups);
 	if (r < 0)
 		return r;
 	r = sideband_rings_init(&sb->rings);
@@ -201,7 +201,7 @@ void sideband_free(struct sideband *sb)
 	event_queue_fini(&sb->queue);
 	kernel_text_fini(&sb->kernel_text);
 	event_budget_free(sb->budget);
-	lives_free(sb->lives);
+	thread_groups_free(sb->thread_groups);
 	free(sb);
 }
 
@@ -216,7 +216,7 @@ uint64_t sideband_collect(struct sideband *sb)
 	sb->now_ns = clock_mono_ns();
 	event_budget_begin(sb->budget, sb->now_ns);
 	report_overflow(sb);
-	lives_recheck(sb->lives, sb->now_ns, enqueue_late_end, sb);
+	thread_groups_recheck(sb->thread_groups, sb->now_ns, enqueue_late_end, sb);
 	for (size_t i = 0; i < sb->rings.n; i++)
 		ring_drain(sb->rings.items[i], sb);
 	event_budget_report(sb->budget, enqueue_flood, sb);
@@ -229,17 +229,18 @@ static bool is_for_owner(struct sideband *sb, const struct queued_event *item)
 	const struct process_event *ev = &item->ev;
 
 	if (item->what == SIDEBAND_THREAD_START) {
-		lives_thread_start(sb->lives, ev->pid);
+		thread_groups_thread_start(sb->thread_groups, ev->pid);
 		return false;
 	}
 	if (item->what == SIDEBAND_THREAD_EXIT)
-		return lives_thread_exit(sb->lives, ev->pid, item->tid, ev->time_ns);
+		return thread_groups_thread_exit(sb->thread_groups, ev->pid, item->tid,
+						 ev->time_ns);
 	if (ev->kind == PROCESS_EVENT_FORK)
-		lives_fork(sb->lives, ev->pid);
+		thread_groups_fork(sb->thread_groups, ev->pid);
 	else if (ev->kind == PROCESS_EVENT_EXEC)
-		lives_exec(sb->lives, ev->pid);
+		thread_groups_exec(sb->thread_groups, ev->pid);
 	else if (ev->kind == PROCESS_EVENT_LOST)
-		lives_forget(sb->lives);
+		thread_groups_forget(sb->thread_groups);
 	return true;
 }
 

@@ -9,7 +9,7 @@
  */
 #include <string.h>
 
-#include "agent/process/text_claim.h"
+#include "agent/process/remapped_text.h"
 
 static struct text_neighbour neighbour(const struct maps_entry *e)
 {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/profile/hot.h"
+#include "agent/profile/top_table.h"
 #include "agent/util/str.h"
 
 void build_init(struct build *b)
@@ -67,18 +67,18 @@ static const struct series *hottest_series(const struct interval *interval)
 static void summarize_function(const struct series *series, struct namer *namer,
 			       struct build *build)
 {
-	struct hot_table hot;
+	struct top_table hot;
 
 	/* The encoder is done with its share. */
-	hot_init(&hot, build->max_bytes);
-	if (hot_add_leaves(&hot, series, namer) == 0) {
-		const struct hot *h = hot_by_self(&hot);
+	top_table_init(&hot, build->max_bytes);
+	if (top_table_add_leaves(&hot, series, namer) == 0) {
+		const struct top_row *h = top_table_by_self(&hot);
 
 		if (h)
 			str_copy_utf8(build->summary.hottest_function, BUILD_NAME_MAX,
 				      str_from(h->function));
 	}
-	hot_fini(&hot);
+	top_table_fini(&hot);
 }
 
 void build_summarize(const struct interval *interval, struct namer *namer, struct build *build)

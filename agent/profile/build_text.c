@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "agent/profile/build.h"
-#include "agent/profile/hot.h"
+#include "agent/profile/top_table.h"
 #include "agent/util/str.h"
 
 #define TEXT_MAX_BYTES ((size_t)256 << 20)
@@ -28,7 +28,7 @@ static void put_text(struct buf *out, const struct interval *interval, struct bu
 	}
 }
 
-static void put_table_row(struct buf *out, const struct hot *h, uint64_t all)
+static void put_table_row(struct buf *out, const struct top_row *h, uint64_t all)
 {
 	struct str object = str_basename(str_from(h->path));
 
@@ -38,13 +38,13 @@ static void put_table_row(struct buf *out, const struct hot *h, uint64_t all)
 			 (int)object.n, object.p);
 }
 
-static void put_table(struct buf *out, const struct hot_table *t)
+static void put_table(struct buf *out, const struct top_table *t)
 {
-	_cleanup_free_ const struct hot **rows = NULL;
+	_cleanup_free_ const struct top_row **rows = NULL;
 	size_t n = 0;
 
 	(void)buf_append_str(out, "   SELF   TOTAL  SAMPLES  FUNCTION (OBJECT)\n");
-	if (hot_sorted(t, &rows, &n) < 0)
+	if (top_table_sorted(t, &rows, &n) < 0)
 		return;
 	for (size_t i = 0; i < n && i < TABLE_ROWS; i++)
 		put_table_row(out, rows[i], t->total);
@@ -55,16 +55,16 @@ static void put_table(struct buf *out, const struct hot_table *t)
 void build_table(const struct interval *interval, struct namer *namer, struct build *build)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(TEXT_MAX_BYTES);
-	struct hot_table hot;
+	struct top_table hot;
 
-	hot_init(&hot, TABLE_MAX_BYTES);
+	top_table_init(&hot, TABLE_MAX_BYTES);
 	for (const struct series *s = interval->series; s; s = s->next) {
-		if (hot_add_series(&hot, s, namer) < 0)
+		if (top_table_add_series(&hot, s, namer) < 0)
 			build->summary.n_failed += s->n_samples;
 		else
 			build->summary.n_samples += s->n_samples;
 	}
 	put_table(&out, &hot);
-	hot_fini(&hot);
+	top_table_fini(&hot);
 	put_text(&out, interval, build);
 }

@@ -18,14 +18,14 @@ static bool has_room(const struct session *s)
 	return s->interval->arena.used_bytes < s->interval->arena.max_bytes / ROOM_SHARE;
 }
 
-static void stop_waiting(struct known *k)
+static void stop_waiting(struct process_state *k)
 {
 	jit_files_unref(k->jit_wait);
 	k->jit_wait = NULL;
 	list_remove(&k->waiting);
 }
 
-static void forget(struct known *k)
+static void forget(struct process_state *k)
 {
 	stop_waiting(k);
 	jit_files_unref(k->jit);
@@ -35,7 +35,7 @@ static void forget(struct known *k)
 }
 
 /* Looked for at the first sample in memory without a file, and at the first one of each interval again: they may be others by now. */
-static struct jit_files *jit_of(struct session *s, struct process *p, struct known *k)
+static struct jit_files *jit_of(struct session *s, struct process *p, struct process_state *k)
 {
 	if (k->jit_interval != s->n_intervals + 1 || k->jit_exec != p->exec_count) {
 		if (k->jit_exec != p->exec_count)
@@ -53,7 +53,7 @@ static struct jit_files *jit_of(struct session *s, struct process *p, struct kno
 }
 
 /* Once a round of samples, however many there are. */
-static struct jit_moment moment_of(const struct session *s, struct known *k,
+static struct jit_moment moment_of(const struct session *s, struct process_state *k,
 				   const struct jit_files *jit, uint64_t time_ns)
 {
 	if (k->jit_round != s->n_rounds) {
@@ -68,7 +68,7 @@ int session_anon_frame(struct session *s, struct process *p, uint64_t pc, uint64
 {
 	const struct mapping *m = mappings_find(p->mappings, pc);
 	struct anon_place place = { .memory = m ? m->name : NULL };
-	struct known *k = p->user;
+	struct process_state *k = p->user;
 
 	place.jit = jit_of(s, p, k);
 	if (place.jit && place.jit == k->jit_wait && !has_room(s))
@@ -83,7 +83,7 @@ int session_anon_frame(struct session *s, struct process *p, uint64_t pc, uint64
 void session_look_for_names(struct session *s)
 {
 	LIST_FOREACH (&s->waiting, node) {
-		struct known *k = LIST_ENTRY(node, struct known, waiting);
+		struct process_state *k = LIST_ENTRY(node, struct process_state, waiting);
 
 		if (jit_files_arrive(s->processes, k->process, k->jit_wait) && !k->jit)
 			k->jit = jit_files_ref(k->jit_wait);

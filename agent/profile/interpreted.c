@@ -25,7 +25,7 @@ static void renew(uint32_t pid, void *data)
 {
 	struct session *s = data;
 	struct process *p = process_table_find(s->processes, pid);
-	struct known *k = p ? p->user : NULL;
+	struct process_state *k = p ? p->user : NULL;
 
 	if (!k || !session_runtime_is_new(s, p, k))
 		return;
@@ -52,7 +52,7 @@ static void on_file(struct mapped_file *f, const struct runtime_file *found, voi
 static uint32_t on_publish(const struct process *p, void *data)
 {
 	struct session *s = data;
-	struct known *k = p->user;
+	struct process_state *k = p->user;
 
 	if (k) {
 		k->runtime_epoch = runtime_tables_epoch(s->runtimes);
@@ -104,7 +104,7 @@ void session_on_name(const struct wire_name *name, void *data)
 }
 
 /* Processes that were published before their file was found to hold a runtime are told of it with their next sample. */
-bool session_runtime_is_new(struct session *s, const struct process *p, struct known *k)
+bool session_runtime_is_new(struct session *s, const struct process *p, struct process_state *k)
 {
 	uint32_t epoch = runtime_tables_epoch(s->runtimes);
 
@@ -116,16 +116,16 @@ bool session_runtime_is_new(struct session *s, const struct process *p, struct k
 
 void session_show_image(struct session *s, const struct sample *sample, struct process *p)
 {
-	struct known *k = p->user;
+	struct process_state *k = p->user;
 
 	/* What the sample ran is what is known of the process only where its exec was seen: it may be another one's by now. */
-	if (!sample->cold || !sample->cold->image || !k ||
+	if (!sample->user_unwound || !sample->user_unwound->image || !k ||
 	    !process_image_is_seen(p, sample->head->time_ns))
 		return;
-	runtime_tables_publish_library(s->runtimes, p, sample->cold->library_text,
-				       sample->cold->library_image);
+	runtime_tables_publish_library(s->runtimes, p, sample->user_unwound->library_text,
+				       sample->user_unwound->library_image);
 	/* Where its file is not known to hold a runtime it may be when it was looked at. */
-	k->image = sample->cold->image;
+	k->image = sample->user_unwound->image;
 	k->image_exec = p->exec_count;
 	runtime_tables_publish_image(s->runtimes, p, process_identity(s->processes, p)->exe,
 				     k->image);
@@ -137,7 +137,7 @@ static int read_memory(void *data, uint64_t addr, void *dst, size_t n)
 }
 
 /* Whether one more may be read for it in this round. */
-static bool may_read(struct session *s, struct known *k)
+static bool may_read(struct session *s, struct process_state *k)
 {
 	if (s->reads_round != s->n_rounds) {
 		s->reads_round = s->n_rounds;
@@ -155,8 +155,8 @@ static bool may_read(struct session *s, struct known *k)
 }
 
 /* By a thread that lives: the first one may have ended. False: it has no name that can be read, or too many were read in this round. */
-static bool resolve(struct session *s, struct known *k, uint32_t tid, const struct runtime *runtime,
-		    const struct code_key *key)
+static bool resolve(struct session *s, struct process_state *k, uint32_t tid,
+		    const struct runtime *runtime, const struct code_key *key)
 {
 	struct thread_memory memory = { .pid = key->pid, .tid = tid };
 	const struct runtime_memory reading = { .read = read_memory, .data = &memory };
@@ -184,7 +184,7 @@ static struct code_name *reason(struct session *s, const struct runtime *runtime
 }
 
 /* A reference; NULL without memory. */
-static struct code_name *name_of(struct session *s, struct known *k, uint32_t tid,
+static struct code_name *name_of(struct session *s, struct process_state *k, uint32_t tid,
 				 const struct runtime *runtime, const struct code_key *key)
 {
 	struct code_name *name = NULL;

@@ -20,9 +20,9 @@ struct namer {
 	uint64_t epoch;
 };
 
-static const char *const end_frames[WIRE_END_MAX] = {
-#define END_FRAME(name, complete, frame, text) [WIRE_END_##name] = frame,
-	WIRE_ENDS(END_FRAME)
+static const char *const end_frames[STOP_REASON_MAX] = {
+#define END_FRAME(name, complete, frame, text) [STOP_REASON_##name] = frame,
+	STOP_REASONS(END_FRAME)
 #undef END_FRAME
 };
 
@@ -70,7 +70,7 @@ static void resolve_end(struct namer *n, struct frame_ref frame, struct frames *
 	uint64_t end = frame_ref_value(frame);
 
 	resolve_unknown(n, frame, ret_frames);
-	if (end < WIRE_END_MAX)
+	if (end < STOP_REASON_MAX)
 		ret_frames->items[0].function = end_frames[end];
 }
 

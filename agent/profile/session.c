@@ -13,7 +13,7 @@
 #include "agent/util/user_space.h"
 
 #define SESSION_CPU_CHECK_NS NS_PER_S
-/* At first all samples are cold: the sooner they are read, the sooner the kernel half knows their processes. A tick's time. */
+/* At first all samples are unwound in user space: the sooner they are read, the sooner the kernel half knows their processes. A tick's time. */
 #define SESSION_START_NS NS_PER_S
 #define SESSION_START_DRAIN_NS (10 * NS_PER_MS)
 
@@ -281,7 +281,7 @@ int session_new(const struct session_options *o, struct buf *why, struct session
 	list_init(&s->undecided);
 	list_init(&s->dirty);
 	list_init(&s->waiting);
-	graveyard_init(&s->graveyard);
+	exited_processes_init(&s->exited_processes);
 	int r = session_open(s, why);
 	if (r < 0) {
 		if (why->len == 0)
@@ -318,9 +318,9 @@ void session_free(struct session *s)
 	session_forget_undecided(s);
 	interval_free(s->interval);
 	process_table_free(s->processes);
-	strangers_free(s->strangers);
+	outside_processes_free(s->outside_processes);
 	cgroup_tree_free(s->cgroups);
-	graveyard_fini(&s->graveyard);
+	exited_processes_fini(&s->exited_processes);
 	tables_free(s->tables);
 	object_tables_free(s->objects);
 	kernel_arena_free(s->arena);

@@ -95,7 +95,7 @@ void session_rematch(struct session *s);
 
 struct process_table *session_processes(struct session *s);
 struct sampler *session_sampler(struct session *s);
-/* How the user halves of all stacks ended: WIRE_END_MAX counts by enum wire_end. Borrowed. */
+/* How the user halves of all stacks ended: STOP_REASON_MAX counts by enum stop_reason. Borrowed. */
 const uint64_t *session_stack_ends(const struct session *s);
 /* What is used of the memory limit, for /metrics. */
 struct session_memory {

@@ -6,9 +6,9 @@
 
 #include "agent/process/cgroup_tree.h"
 #include "agent/process/sideband.h"
-#include "agent/process/stranger.h"
+#include "agent/process/outside_process.h"
 #include "agent/profile/budget.h"
-#include "agent/profile/known.h"
+#include "agent/profile/process_state.h"
 #include "agent/profile/session.h"
 #include "agent/runtimes/code_names.h"
 #include "agent/runtimes/runtime_search.h"
@@ -26,7 +26,7 @@ struct session {
 	struct sideband *sideband;
 	struct cgroup_tree *cgroups; /* NULL: there is no unified hierarchy to be seen */
 	struct process_table *processes;
-	struct strangers *strangers; /* processes without a number here */
+	struct outside_processes *outside_processes; /* processes without a number here */
 	struct kernel_arena *arena;
 	struct object_tables *objects;
 	struct tables *tables;
@@ -39,16 +39,16 @@ struct session {
 	uint64_t last_profile_ns;      /* likewise: the latest time that a profile was given */
 	struct debuginfod *debuginfod; /* which the store asks; NULL: nobody */
 	struct interval *interval;     /* the open one */
-	struct graveyard graveyard;
+	struct exited_processes exited_processes;
 	struct list waiting;   /* known processes that may yet tell of the code they have made */
 	uint64_t n_rounds;     /* of reading the ring */
 	struct list undecided; /* struct undecided: processes whose series is not known yet */
 	size_t n_undecided;    /* of them, new in this interval */
 	struct list dirty;     /* known processes whose mappings changed in this drain */
-	uint64_t sideband_read_ns;   /* all events up to this time have been collected */
-	uint32_t epoch;		     /* of the match function's answers */
-	uint64_t n_building;	     /* samples in intervals under way */
-	uint64_t ends[WIRE_END_MAX]; /* of user stacks */
+	uint64_t sideband_read_ns;	/* all events up to this time have been collected */
+	uint32_t epoch;			/* of the match function's answers */
+	uint64_t n_building;		/* samples in intervals under way */
+	uint64_t ends[STOP_REASON_MAX]; /* of user stacks */
 	uint64_t
 		first_root_ns; /* when the first one was taken that reaches the outermost frame; 0: not yet */
 	struct user_stack stack; /* scratch: too large for the C stack */
@@ -66,11 +66,11 @@ struct session {
 	bool stopped;
 };
 
-/* intake.c: the process table and the strangers, with their hooks; everything that has come since the last time, in the order of time; and the kernel
+/* ingest.c: the process table and the processes outside the pid namespace, with their hooks; everything that has come since the last time, in the order of time; and the kernel
  * half is told of a process anew. */
 int session_open_processes(struct session *s);
 void session_drain(struct session *s);
-void session_publish_anew(struct session *s, struct process *p, struct known *k);
+void session_publish_anew(struct session *s, struct process *p, struct process_state *k);
 
 /* So many at once: each keeps a process, some KiB. The interval is closed early then. */
 #define SESSION_MAX_UNDECIDED 2048
@@ -96,7 +96,7 @@ int session_open_runtime_search(struct session *s);
 struct tables_runtimes session_table_runtimes(struct session *s);
 void session_on_name(const struct wire_name *name, void *data);
 void session_show_image(struct session *s, const struct sample *sample, struct process *p);
-bool session_runtime_is_new(struct session *s, const struct process *p, struct known *k);
+bool session_runtime_is_new(struct session *s, const struct process *p, struct process_state *k);
 int session_code_frame(struct session *s, struct process *p, const struct wire_sample *head,
 		       const struct wire_runtime_frame *f, struct frame_ref *ret_frame);
 

@@ -45,7 +45,7 @@ uint32_t runtime_tables_file(struct runtime_tables *t, const struct process *p);
 /* Before the process is published (agent/unwind/tables.h): tells the kernel half which runtime it has mapped. Its kind; RUNTIME_NONE: it has none, or
  * that could not be told. */
 enum runtime_kind runtime_tables_publish(struct runtime_tables *t, const struct process *p);
-/* Processes with this number of an executable (struct wire_cold) run the file at that path, which p has mapped. Nothing happens where it holds no runtime. */
+/* Processes with this number of an executable (struct wire_user_unwound) run the file at that path, which p has mapped. Nothing happens where it holds no runtime. */
 void runtime_tables_publish_image(struct runtime_tables *t, const struct process *p,
 				  const char *exe_path, uint64_t image);
 /* … and with this number of a library the file that p has mapped at `text`. */

@@ -138,7 +138,7 @@ int knobs_set(struct sample_bpf *bpf, const struct sampler_options *o)
 	bpf->rodata->filter_cgroup = o->cgroup_fd >= 0;
 	bpf->rodata->pid_namespace = own_pid_namespace(o);
 	bpf->rodata->wake_bytes = bytes / 4;
-	bpf->rodata->cold_bytes = bytes / 2;
+	bpf->rodata->user_unwound_bytes = bytes / 2;
 	bpf->rodata->deep_copies =
 		libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, BPF_FUNC_ringbuf_reserve_dynptr,
 					NULL) == 1;

@@ -9,15 +9,15 @@ static size_t sample_bytes(const struct wire_sample *head)
 {
 	size_t n = sizeof(*head) + ((size_t)head->n_kernel + head->n_user) * sizeof(uint64_t);
 
-	if (head->flags & WIRE_COLD)
-		n += sizeof(struct wire_cold) + sample_stack_bytes(head);
+	if (head->flags & WIRE_USER_UNWOUND)
+		n += sizeof(struct wire_user_unwound) + sample_stack_bytes(head);
 	return n;
 }
 
-static bool pieces_are_there(const struct wire_cold *cold, size_t n_bytes)
+static bool pieces_are_there(const struct wire_user_unwound *user_unwound, size_t n_bytes)
 {
-	for (size_t i = 0; i < WIRE_COLD_PIECES; i++) {
-		uint64_t n = cold->pieces[i].n_bytes;
+	for (size_t i = 0; i < WIRE_USER_UNWOUND_PIECES; i++) {
+		uint64_t n = user_unwound->pieces[i].n_bytes;
 
 		if (n > n_bytes || n % WIRE_WORD_BYTES)
 			return false;
@@ -34,17 +34,17 @@ int sample_parse(const void *bytes, size_t n, struct sample *ret_sample)
 	    head->record.event >= EVENT_MAX || head->record.source >= EVENT_MAX_SOURCES)
 		return -EBADMSG;
 	if (head->n_kernel > WIRE_MAX_KERNEL_FRAMES || head->n_user > WIRE_MAX_USER_WORDS ||
-	    sample_stack_bytes(head) > WIRE_MAX_STACK_BYTES || head->end >= WIRE_END_MAX)
+	    sample_stack_bytes(head) > WIRE_MAX_STACK_BYTES || head->end >= STOP_REASON_MAX)
 		return -EBADMSG;
 	if (head->record.n_bytes < sample_bytes(head))
 		return -EBADMSG;
 	struct sample s = { .head = head, .kernel_frames = (const uint64_t *)(head + 1) };
 	s.user_frames = s.kernel_frames + head->n_kernel;
-	if (head->flags & WIRE_COLD) {
-		s.cold = (const struct wire_cold *)(s.user_frames + head->n_user);
-		s.stack = (const uint8_t *)(s.cold + 1);
-		if (s.cold->n_right > head->n_user ||
-		    !pieces_are_there(s.cold, sample_stack_bytes(head)))
+	if (head->flags & WIRE_USER_UNWOUND) {
+		s.user_unwound = (const struct wire_user_unwound *)(s.user_frames + head->n_user);
+		s.stack = (const uint8_t *)(s.user_unwound + 1);
+		if (s.user_unwound->n_right > head->n_user ||
+		    !pieces_are_there(s.user_unwound, sample_stack_bytes(head)))
 			return -EBADMSG;
 	}
 	*ret_sample = s;

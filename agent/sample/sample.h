@@ -13,10 +13,11 @@ struct sample {
 	const struct wire_sample *head;
 	const uint64_t *kernel_frames; /* head->n_kernel, leaf first */
 	const uint64_t *user_frames;   /* head->n_user words, leaf first */
-	const struct wire_cold *cold;  /* NULL unless head->flags & WIRE_COLD */
+	const struct wire_user_unwound
+		*user_unwound; /* NULL unless head->flags & WIRE_USER_UNWOUND */
 	/*
-	 * sample_stack_bytes(head), copied from the address sp − WIRE_BELOW_BYTES + cold->n_skipped on, sp being that of cold->regs.
-	 * The last cold->pieces[].n_bytes of them are copies of other stacks, from the addresses that these pieces tell.
+	 * sample_stack_bytes(head), copied from the address sp − WIRE_BELOW_BYTES + user_unwound->n_skipped on, sp being that of user_unwound->regs.
+	 * The last user_unwound->pieces[].n_bytes of them are copies of other stacks, from the addresses that these pieces tell.
 	 */
 	const uint8_t *stack;
 };

@@ -33,7 +33,7 @@ void code_ranges_set_max(struct code_ranges *r, size_t max)
 void code_ranges_fini(struct code_ranges *r)
 {
 	free(r->items);
-	code_past_fini(&r->past);
+	superseded_code_fini(&r->past);
 	*r = (struct code_ranges){ .max = r->max,
 				   .max_past = r->max_past,
 				   .n_dropped = r->n_dropped };
@@ -115,7 +115,7 @@ int code_ranges_add(struct code_ranges *r, uint64_t begin, uint64_t n_bytes, uin
 		err = code_ranges_settle(r);
 		for (size_t i = 0; err == 0 && i < r->n; i++)
 			r->items[i].order = 0;
-		code_past_fini(&r->past);
+		superseded_code_fini(&r->past);
 		r->n_added = err == 0 ? 0 : r->n_added;
 	}
 	if (err == 0 && r->n >= r->max)
@@ -229,7 +229,7 @@ static void keep_displaced(struct code_ranges *r, const struct sweep *s)
 {
 	for (size_t i = 0; i < s->n_in; i++)
 		if (s->n_owned[i] < s->in[i].n_bytes)
-			code_past_add(&r->past, &s->in[i], r->max_past);
+			superseded_code_add(&r->past, &s->in[i], r->max_past);
 }
 
 int code_ranges_settle(struct code_ranges *r)
@@ -278,7 +278,7 @@ const struct code_range *code_ranges_find(const struct code_ranges *r, uint64_t 
 const struct code_range *code_ranges_find_before(const struct code_ranges *r,
 						 const struct code_range *later, uint64_t pc)
 {
-	return code_past_find(&r->past, pc, later->order);
+	return superseded_code_find(&r->past, pc, later->order);
 }
 
 size_t code_ranges_max_of(size_t n_bytes)

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "agent/symbol/code_past.h"
+#include "agent/symbol/superseded_code.h"
 
 /* Of a number of ranges, those that later ones have displaced. */
 #define CODE_RANGES_PAST_SHARE 8
@@ -23,7 +23,7 @@ struct code_ranges {
 	size_t n_settled; /* so many of them, at the front */
 	size_t cap;
 	size_t max;
-	struct code_past past; /* what the settled ones have displaced */
+	struct superseded_code past; /* what the settled ones have displaced */
 	size_t max_past;
 	uint32_t n_added;
 	uint64_t n_dropped; /* the oldest, in favour of newer ones; also what is no range at all */

@@ -67,11 +67,11 @@ int object_new(const struct mapped_file *file, struct object **ret_object)
 	return 0;
 }
 
-static void forget(struct object *o, struct images *images)
+static void forget(struct object *o, struct shared_elf_symbols *shared_elf_symbols)
 {
-	if (o->image)
-		images_release(images, o->image);
-	o->image = NULL;
+	if (o->elf_symbols)
+		shared_elf_symbols_release(shared_elf_symbols, o->elf_symbols);
+	o->elf_symbols = NULL;
 	free(o->build_id);
 	o->build_id = NULL;
 	o->frame_object.build_id = "";
@@ -80,11 +80,11 @@ static void forget(struct object *o, struct images *images)
 	o->bad_ns = 0;
 }
 
-void object_free(struct object *o, struct images *images)
+void object_free(struct object *o, struct shared_elf_symbols *shared_elf_symbols)
 {
 	if (!o)
 		return;
-	forget(o, images);
+	forget(o, shared_elf_symbols);
 	free(o->path);
 	free(o);
 }
@@ -138,19 +138,19 @@ static bool has_other_debug(const struct object *o, const struct mapped_file *fi
 }
 
 void object_revalidate(struct object *o, const struct mapped_file *file,
-		       const struct object_world *world)
+		       const struct object_context *context)
 {
-	bool is_old = o->bad_ns && world->now_ns >= o->bad_ns + IMAGE_NEGATIVE_NS;
+	bool is_old = o->bad_ns && context->now_ns >= o->bad_ns + ELF_SYMBOLS_NEGATIVE_NS;
 
 	if (is_old || (!file->vdso && (has_changed(o, file) || has_other_debug(o, file)))) {
-		forget(o, world->images);
+		forget(o, context->shared_elf_symbols);
 		return;
 	}
-	if (!o->image)
+	if (!o->elf_symbols)
 		return;
-	images_begin_change(world->images, o->image);
-	image_expire(o->image, world->now_ns);
-	images_end_change(world->images, o->image);
+	shared_elf_symbols_begin_change(context->shared_elf_symbols, o->elf_symbols);
+	elf_symbols_expire(o->elf_symbols, context->now_ns);
+	shared_elf_symbols_end_change(context->shared_elf_symbols, o->elf_symbols);
 }
 
 static int read_build_id(struct object *o, struct elf *elf)
@@ -206,15 +206,15 @@ static int read_debug(struct object *o, const struct mapped_file *file, struct e
 	return r == -ENOMEM ? r : 0;
 }
 
-static int digest_all(struct reading *reading, const struct object_world *world)
+static int digest_all(struct reading *reading, const struct object_context *context)
 {
 	uint64_t digest = 0;
 	int r = 0;
 
 	if (reading->debug)
-		r = name_digest(reading->debug, world->key, 0, world->with_lines, &digest);
+		r = name_digest(reading->debug, context->key, 0, context->with_lines, &digest);
 	if (r == 0)
-		r = name_digest(reading->elf, world->key, digest, world->with_lines, &digest);
+		r = name_digest(reading->elf, context->key, digest, context->with_lines, &digest);
 	elf_drop_sections(reading->elf);
 	if (reading->debug)
 		elf_drop_sections(reading->debug);
@@ -223,32 +223,36 @@ static int digest_all(struct reading *reading, const struct object_world *world)
 	return r == -ENOMEM ? r : 0;
 }
 
-static int make_image(struct reading *reading, struct images *images, struct image **ret_image)
+static int make_elf_symbols(struct reading *reading, struct shared_elf_symbols *shared_elf_symbols,
+			    struct elf_symbols **ret_elf_symbols)
 {
-	struct image *image = reading->digest ? images_find(images, reading->digest) : NULL;
+	struct elf_symbols *elf_symbols =
+		reading->digest ? shared_elf_symbols_find(shared_elf_symbols, reading->digest)
+				: NULL;
 	int r = 0;
 
-	if (!image) {
-		r = image_new(reading->elf, reading->debug, &image);
+	if (!elf_symbols) {
+		r = elf_symbols_new(reading->elf, reading->debug, &elf_symbols);
 		if (r < 0)
 			return r;
 		reading->elf = reading->debug = NULL;
-		r = images_add(images, image, reading->digest);
+		r = shared_elf_symbols_add(shared_elf_symbols, elf_symbols, reading->digest);
 	}
 	if (r < 0) {
-		image_free(image);
+		elf_symbols_free(elf_symbols);
 		return r;
 	}
-	*ret_image = image;
+	*ret_elf_symbols = elf_symbols;
 	return 0;
 }
 
-int object_load(struct object *o, const struct mapped_file *file, const struct object_world *world)
+int object_load(struct object *o, const struct mapped_file *file,
+		const struct object_context *context)
 {
 	_cleanup_(reading_fini) struct reading reading = { 0 };
 	struct bytes bytes;
 
-	if (o->image)
+	if (o->elf_symbols)
 		return 0;
 	if (o->bad_ns || !open_bytes(file, &bytes))
 		return OBJECT_NO_NAME;
@@ -256,15 +260,16 @@ int object_load(struct object *o, const struct mapped_file *file, const struct o
 	if (r < 0)
 		return r;
 	o->is_known = true;
-	r = read_elf(o, bytes, world->now_ns, &reading.elf);
+	r = read_elf(o, bytes, context->now_ns, &reading.elf);
 	if (r == 0)
 		r = read_debug(o, file, &reading.debug);
 	if (r == 0)
-		r = digest_all(&reading, world);
-	return r == 0 ? make_image(&reading, world->images, &o->image) : r;
+		r = digest_all(&reading, context);
+	return r == 0 ? make_elf_symbols(&reading, context->shared_elf_symbols, &o->elf_symbols)
+		      : r;
 }
 
 bool object_vaddr(const struct object *o, uint64_t file_off, uint64_t *ret_vaddr)
 {
-	return o->image && elf_vaddr(o->image->elf, file_off, ret_vaddr);
+	return o->elf_symbols && elf_vaddr(o->elf_symbols->elf, file_off, ret_vaddr);
 }

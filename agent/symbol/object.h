@@ -14,7 +14,7 @@
 #include "agent/object/name_digest.h"
 #include "agent/process/mapping.h"
 #include "agent/symbol/frame.h"
-#include "agent/symbol/images.h"
+#include "agent/symbol/shared_elf_symbols.h"
 
 enum object_outcome {
 	OBJECT_NO_NAME = 1,
@@ -47,13 +47,13 @@ struct object {
 	bool has_debug;		 /* debug_stamp is set */
 	uint64_t bad_ns;	 /* since when it is known to be no usable ELF file; 0: it is not */
 	struct file_stamp stamp; /* of the file that all below was read from */
-	struct file_stamp debug_stamp; /* … and of its debug file */
-	struct image *image;	       /* a user's; NULL: not read */
+	struct file_stamp debug_stamp;	 /* … and of its debug file */
+	struct elf_symbols *elf_symbols; /* a user's; NULL: not read */
 };
 
 /* What reading a file needs besides. */
-struct object_world {
-	struct images *images;
+struct object_context {
+	struct shared_elf_symbols *shared_elf_symbols;
 	const struct siphash_key *key;
 	bool with_lines;
 	uint64_t now_ns;
@@ -61,7 +61,7 @@ struct object_world {
 
 int object_new(const struct mapped_file *file, struct object **ret_object);
 /* Not in any list or table any more. NULL-safe. */
-void object_free(struct object *object, struct images *images);
+void object_free(struct object *object, struct shared_elf_symbols *shared_elf_symbols);
 
 /* Bytes held, without the image's. */
 size_t object_bytes(const struct object *object);
@@ -69,11 +69,11 @@ size_t object_bytes(const struct object *object);
 /* At the first use in an interval, when no frame points here: forgets what was read if the file has changed, or another debug file is
  * there, or if it is long ago that there was nothing. */
 void object_revalidate(struct object *object, const struct mapped_file *file,
-		       const struct object_world *world);
+		       const struct object_context *context);
 /* Reads headers, or finds the image of equal content, where that is missing. 0, OBJECT_NO_NAME, OBJECT_MALFORMED, -errno (try again
  * later). */
 int object_load(struct object *object, const struct mapped_file *file,
-		const struct object_world *world);
+		const struct object_context *context);
 
 /* The address as linked; false when that is not known. Needs no index. */
 bool object_vaddr(const struct object *object, uint64_t file_off, uint64_t *ret_vaddr);

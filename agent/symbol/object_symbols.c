@@ -22,12 +22,12 @@
 
 struct object_symbols {
 	struct symbolizer symbolizer;
-	struct image_options options;
+	struct elf_symbols_options options;
 	struct siphash_key key;
 	struct arena *names;
 	struct hash_table objects;
 	struct list lru; /* most recently used first */
-	struct images images;
+	struct shared_elf_symbols shared_elf_symbols;
 	size_t bytes; /* of objects without their images */
 	uint64_t interval;
 	uint64_t now_ns;
@@ -41,10 +41,10 @@ static void count(struct object_symbols *s, enum telemetry_counter counter, uint
 		telemetry_count(s->options.telemetry, counter, n);
 }
 
-static struct object_world world_of(struct object_symbols *s)
+static struct object_context context_of(struct object_symbols *s)
 {
-	return (struct object_world){ &s->images, &s->key, s->options.lines || s->options.inlines,
-				      s->now_ns };
+	return (struct object_context){ &s->shared_elf_symbols, &s->key,
+					s->options.lines || s->options.inlines, s->now_ns };
 }
 
 static struct object *oldest(const struct object_symbols *s)
@@ -57,22 +57,23 @@ static void remove_object(struct object_symbols *s, struct object *o)
 	s->bytes -= object_bytes(o);
 	list_remove(&o->lru);
 	hash_remove(&s->objects, &o->node);
-	object_free(o, &s->images);
+	object_free(o, &s->shared_elf_symbols);
 }
 
 /* Of everything together. */
-static void evict_sources(struct object_symbols *s, size_t max_bytes, const struct image *keep)
+static void evict_sources(struct object_symbols *s, size_t max_bytes,
+			  const struct elf_symbols *keep)
 {
 	size_t left = max_bytes - MIN_OF(s->bytes, max_bytes);
 
 	count(s, TELEMETRY_symbol_cache_evictions,
-	      images_evict_sources(&s->images, left, keep, s->interval));
+	      shared_elf_symbols_evict_sources(&s->shared_elf_symbols, left, keep, s->interval));
 }
 
 /* What files and their names hold. */
 static size_t lasting_bytes(const struct object_symbols *s)
 {
-	return s->bytes + s->images.bytes - s->images.source_bytes;
+	return s->bytes + s->shared_elf_symbols.bytes - s->shared_elf_symbols.source_bytes;
 }
 
 static size_t max_lasting_bytes(const struct object_symbols *s)
@@ -110,7 +111,7 @@ static struct object *add_object(struct object_symbols *s, const struct mapped_f
 	if (object_new(file, &o) < 0)
 		return NULL;
 	if (hash_insert(&s->objects, &o->node, hash_file(file)) < 0) {
-		object_free(o, &s->images);
+		object_free(o, &s->shared_elf_symbols);
 		return NULL;
 	}
 	list_push_front(&s->lru, &o->lru);
@@ -129,11 +130,11 @@ static struct object *use_object(struct object_symbols *s, const struct mapped_f
 	list_remove(&o->lru);
 	list_push_front(&s->lru, &o->lru);
 	if (o->interval != s->interval) {
-		struct object_world world = world_of(s);
+		struct object_context context = context_of(s);
 
 		o->interval = s->interval;
 		s->bytes -= object_bytes(o);
-		object_revalidate(o, file, &world);
+		object_revalidate(o, file, &context);
 		s->bytes += object_bytes(o);
 	}
 	return o;
@@ -141,10 +142,10 @@ static struct object *use_object(struct object_symbols *s, const struct mapped_f
 
 static int load(struct object_symbols *s, struct object *o, const struct mapped_file *file)
 {
-	struct object_world world = world_of(s);
+	struct object_context context = context_of(s);
 
 	s->bytes -= object_bytes(o);
-	int r = object_load(o, file, &world);
+	int r = object_load(o, file, &context);
 	s->bytes += object_bytes(o);
 	if (r == OBJECT_MALFORMED)
 		count(s, TELEMETRY_objects_malformed, 1);
@@ -155,39 +156,39 @@ static int load(struct object_symbols *s, struct object *o, const struct mapped_
 struct question {
 	struct object_symbols *s;
 	struct object *o;
-	struct image_access access;
+	struct elf_symbols_access access;
 	uint64_t vaddr;
 };
 
 /* 0, OBJECT_NO_NAME, -errno. */
 static int find_name(const struct question *q, const char **ret_name)
 {
-	struct image *image = q->o->image;
+	struct elf_symbols *elf_symbols = q->o->elf_symbols;
 
 	/* One more will be made now. */
-	if (!image_has_sources(image) && !image_knows(image, q->vaddr))
-		evict_sources(q->s, max_lasting_bytes(q->s), image);
-	images_begin_change(&q->s->images, image);
-	int r = image_name(image, &q->s->options, &q->access, q->vaddr, ret_name);
-	images_end_change(&q->s->images, image);
-	return r == IMAGE_NO_NAME ? OBJECT_NO_NAME : r;
+	if (!elf_symbols_has_sources(elf_symbols) && !elf_symbols_knows(elf_symbols, q->vaddr))
+		evict_sources(q->s, max_lasting_bytes(q->s), elf_symbols);
+	shared_elf_symbols_begin_change(&q->s->shared_elf_symbols, elf_symbols);
+	int r = elf_symbols_name(elf_symbols, &q->s->options, &q->access, q->vaddr, ret_name);
+	shared_elf_symbols_end_change(&q->s->shared_elf_symbols, elf_symbols);
+	return r == ELF_SYMBOLS_NO_NAME ? OBJECT_NO_NAME : r;
 }
 
 /* NULL: there are none. */
 static const struct line_answer *find_lines(const struct question *q)
 {
 	const struct line_answer *lines = NULL;
-	struct image *image = q->o->image;
+	struct elf_symbols *elf_symbols = q->o->elf_symbols;
 
 	if (!q->s->options.lines && !q->s->options.inlines)
 		return NULL;
-	images_begin_change(&q->s->images, image);
-	int r = image_lines(image, &q->s->options, &q->access, q->vaddr, &q->s->lines_left_ns,
-			    &lines);
-	images_end_change(&q->s->images, image);
-	if (r == IMAGE_NO_TIME)
+	shared_elf_symbols_begin_change(&q->s->shared_elf_symbols, elf_symbols);
+	int r = elf_symbols_lines(elf_symbols, &q->s->options, &q->access, q->vaddr,
+				  &q->s->lines_left_ns, &lines);
+	shared_elf_symbols_end_change(&q->s->shared_elf_symbols, elf_symbols);
+	if (r == ELF_SYMBOLS_NO_TIME)
 		count(q->s, TELEMETRY_frames_without_lines, 1);
-	if (r == IMAGE_FAILED)
+	if (r == ELF_SYMBOLS_FAILED)
 		str_copy_utf8(q->s->failed_file, sizeof(q->s->failed_file),
 			      str_from(q->o->frame_object.path));
 	return r == 0 ? lines : NULL;
@@ -205,7 +206,7 @@ static const char *function_of(const struct line_answer *lines, uint32_t i, cons
 static void fill(const struct question *q, const char *name, const struct line_answer *lines,
 		 struct frames *ret_frames)
 {
-	const struct image_options *o = &q->s->options;
+	const struct elf_symbols_options *o = &q->s->options;
 	uint32_t first = lines && !o->inlines ? lines->n - 1 : 0;
 	uint32_t n = lines ? MIN_OF(lines->n, (uint32_t)FRAMES_MAX) : 1;
 
@@ -225,7 +226,7 @@ static int resolve_in(const struct question *q, struct frames *ret_frames)
 	int r = find_name(q, &name);
 	const struct line_answer *lines = r < 0 ? NULL : find_lines(q);
 
-	evict_sources(q->s, q->s->options.max_bytes, q->o->image);
+	evict_sources(q->s, q->s->options.max_bytes, q->o->elf_symbols);
 	if (r != 0 && !(lines && lines->frames[lines->n - 1].function[0]))
 		return SYMBOLIZER_PASS;
 	fill(q, name, lines, ret_frames);
@@ -243,8 +244,9 @@ static int resolve(struct symbolizer *self, const struct location *location,
 	struct question q = { .s = s, .o = use_object(s, file) };
 	if (!q.o || load(s, q.o, file) != 0 || !object_vaddr(q.o, location->file_off, &q.vaddr))
 		return SYMBOLIZER_PASS;
-	q.access = (struct image_access){ file->vdso ? -1 : file->fd, mapped_file_debug_fd(file),
-					  q.o->frame_object.build_id, s->interval, s->now_ns };
+	q.access =
+		(struct elf_symbols_access){ file->vdso ? -1 : file->fd, mapped_file_debug_fd(file),
+					     q.o->frame_object.build_id, s->interval, s->now_ns };
 	return resolve_in(&q, ret_frames);
 }
 
@@ -254,7 +256,7 @@ static uint64_t shown_address(const struct object *o, uint64_t file_off)
 	uint64_t shown = file_off;
 
 	if (object_vaddr(o, file_off, &shown))
-		(void)image_function_begin(o->image, shown, &shown);
+		(void)elf_symbols_function_begin(o->elf_symbols, shown, &shown);
 	return shown;
 }
 
@@ -283,7 +285,7 @@ void object_symbols_name_by_file(struct object_symbols *s, const struct location
 					       .object = &o->frame_object };
 }
 
-int object_symbols_new(const struct image_options *options, struct arena *names,
+int object_symbols_new(const struct elf_symbols_options *options, struct arena *names,
 		       struct object_symbols **ret_symbols)
 {
 	struct object_symbols *s = calloc(1, sizeof(*s));
@@ -295,7 +297,7 @@ int object_symbols_new(const struct image_options *options, struct arena *names,
 	s->names = names;
 	siphash_key_init(&s->key);
 	list_init(&s->lru);
-	images_init(&s->images);
+	shared_elf_symbols_init(&s->shared_elf_symbols);
 	*ret_symbols = s;
 	return 0;
 }
@@ -306,7 +308,7 @@ void object_symbols_free(struct object_symbols *s)
 		return;
 	while (oldest(s))
 		remove_object(s, oldest(s));
-	images_fini(&s->images);
+	shared_elf_symbols_fini(&s->shared_elf_symbols);
 	hash_fini(&s->objects);
 	free(s);
 }
@@ -326,7 +328,7 @@ void object_symbols_begin(struct object_symbols *s, uint64_t now_ns)
 
 void object_symbols_end(struct object_symbols *s)
 {
-	images_end_interval(&s->images, s->interval);
+	shared_elf_symbols_end_interval(&s->shared_elf_symbols, s->interval);
 	evict_objects(s, max_lasting_bytes(s));
 	evict_sources(s, s->options.max_bytes, NULL);
 }
@@ -344,7 +346,7 @@ void object_symbols_make_room(struct object_symbols *s)
 void object_symbols_set_demangle(struct object_symbols *s, enum demangle_mode mode)
 {
 	if (s->options.demangle != mode)
-		images_drop_names(&s->images);
+		shared_elf_symbols_drop_names(&s->shared_elf_symbols);
 	s->options.demangle = mode;
 }
 
@@ -355,10 +357,10 @@ const char *object_symbols_failed_file(const struct object_symbols *s)
 
 size_t object_symbols_bytes(const struct object_symbols *s)
 {
-	return s->bytes + s->images.bytes;
+	return s->bytes + s->shared_elf_symbols.bytes;
 }
 
-size_t object_symbols_n_images(const struct object_symbols *s)
+size_t object_symbols_n_shared_elf_symbols(const struct object_symbols *s)
 {
-	return s->images.n;
+	return s->shared_elf_symbols.n;
 }

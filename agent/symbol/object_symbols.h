@@ -18,7 +18,7 @@
 #include <stddef.h>
 
 #include "agent/object/demangle.h"
-#include "agent/symbol/image.h"
+#include "agent/symbol/elf_symbols.h"
 #include "agent/symbol/symbolizer.h"
 #include "agent/telemetry/telemetry.h"
 #include "agent/util/arena.h"
@@ -30,7 +30,7 @@
 struct object_symbols;
 
 /* `names`, the arena for names of one interval, is borrowed, as is what the options (copied) point to. */
-int object_symbols_new(const struct image_options *options, struct arena *names,
+int object_symbols_new(const struct elf_symbols_options *options, struct arena *names,
 		       struct object_symbols **ret_symbols);
 void object_symbols_free(struct object_symbols *s); /* NULL-safe */
 DEFINE_CLEANUP(struct object_symbols *, object_symbols_free);
@@ -55,6 +55,6 @@ void object_symbols_set_demangle(struct object_symbols *s, enum demangle_mode mo
 const char *object_symbols_failed_file(const struct object_symbols *s);
 size_t object_symbols_bytes(const struct object_symbols *s);
 /* Different contents that are known. */
-size_t object_symbols_n_images(const struct object_symbols *s);
+size_t object_symbols_n_shared_elf_symbols(const struct object_symbols *s);
 
 #endif

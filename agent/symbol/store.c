@@ -39,7 +39,7 @@ static void add_source(struct symbol_store *store, struct symbolizer *source)
 int symbol_store_new(const struct symbol_store_options *options, struct symbol_store **ret_store)
 {
 	_cleanup_(symbol_store_freep) struct symbol_store *store = calloc(1, sizeof(*store));
-	struct image_options images = {
+	struct elf_symbols_options shared_elf_symbols = {
 		.demangle = options->demangle,
 		.lines = options->lines,
 		.inlines = options->inlines,
@@ -53,10 +53,11 @@ int symbol_store_new(const struct symbol_store_options *options, struct symbol_s
 		return -ENOMEM;
 	store->scratch = SCRATCH_INIT;
 	store->scratch.dir = options->scratch_dir;
-	images.scratch = options->scratch_dir ? &store->scratch : NULL;
-	int r = images.lines || images.inlines ? dwarf_client_new(options->telemetry, &store->dwarf)
-					       : 0;
-	images.dwarf = store->dwarf;
+	shared_elf_symbols.scratch = options->scratch_dir ? &store->scratch : NULL;
+	int r = shared_elf_symbols.lines || shared_elf_symbols.inlines
+			? dwarf_client_new(options->telemetry, &store->dwarf)
+			: 0;
+	shared_elf_symbols.dwarf = store->dwarf;
 	store->interval_bytes = options->interval_bytes;
 	store->telemetry = options->telemetry;
 	arena_init(&store->names, store->interval_bytes);
@@ -69,7 +70,7 @@ int symbol_store_new(const struct symbol_store_options *options, struct symbol_s
 							  .names = &store->names },
 			&store->kernel);
 	if (r == 0)
-		r = object_symbols_new(&images, &store->names, &store->objects);
+		r = object_symbols_new(&shared_elf_symbols, &store->names, &store->objects);
 	if (r == 0)
 		r = jit_symbols_new(options->max_bytes / SYMBOL_STORE_JIT_SHARE, options->telemetry,
 				    &store->names, &store->jit);

@@ -28,7 +28,7 @@
 #include "agent/process/kernel_text.h"
 #include "agent/symbol/constants.h"
 #include "agent/symbol/frame.h"
-#include "agent/symbol/image.h"
+#include "agent/symbol/elf_symbols.h"
 #include "agent/symbol/symbolizer.h"
 #include "agent/telemetry/telemetry.h"
 #include "agent/util/cleanup.h"
@@ -52,7 +52,7 @@ struct symbol_store_options {
 	const char *scratch_dir;
 	/* Asked for debug files of a build id: debuginfod_ask() with its struct debuginfod. NULL:
 	 * nobody is. */
-	image_fetch_fn fetch;
+	elf_symbols_fetch_fn fetch;
 	void *fetch_data;
 	struct telemetry *telemetry; /* borrowed; NULL: nothing is counted */
 };
@@ -116,7 +116,7 @@ void symbol_resolve_anon(struct symbol_store *store, const struct jit_files *jit
  * symbol_frame_kernel(), and a run of them is best shown as one. Stays right when they become
  * visible later. */
 bool symbol_store_kernel_hidden(const struct symbol_store *store);
-/* The last file of the interval whose DWARF could not be read because its reader had to be ended; it has no lines for IMAGE_NEGATIVE_NS.
+/* The last file of the interval whose DWARF could not be read because its reader had to be ended; it has no lines for ELF_SYMBOLS_NEGATIVE_NS.
  * "": none. Borrowed until the next begin. */
 const char *symbol_store_failed_file(const struct symbol_store *store);
 /* What came and went in the kernel since the last call. Between intervals. */

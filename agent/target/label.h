@@ -4,7 +4,7 @@
  * reference-counted, comparable by hash.
  *
  * A set holds what it was given, be it a target of discovery with hundreds of internal labels or a
- * finished series; only sets that come out of hygiene_clean() are fit to be sent.
+ * finished series; only sets that come out of label_sanitizer_clean() are fit to be sent.
  *
  * Sets are made in the loop thread; any thread may read one, and take and drop references, while somebody holds one.
  */

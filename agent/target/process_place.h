@@ -7,7 +7,7 @@
 #define XAGENT_AGENT_TARGET_PROCESS_PLACE_H
 
 #include "agent/process/process.h"
-#include "agent/target/container_book.h"
+#include "agent/target/container_metadata.h"
 #include "agent/target/label.h"
 
 /* Borrowed from both; never NULL, "" where it is not known. */

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "agent/target/hygiene.h"
+#include "agent/target/label_sanitizer.h"
 #include "agent/util/macro.h"
 
 struct series {
@@ -117,10 +117,10 @@ static bool is_overruled(const struct label *label, const char *service_name)
 }
 
 static int series_make(const struct series_pool *pool, const struct labels *base,
-		       const char *service_name, struct hygiene_report *ret_report,
+		       const char *service_name, struct label_sanitizer_report *ret_report,
 		       struct labels **ret_labels)
 {
-	struct label items[HYGIENE_ITEMS_MAX];
+	struct label items[LABEL_SANITIZER_ITEMS_MAX];
 	size_t n = 0;
 
 	for (size_t i = 0; i < base->n; i++)
@@ -130,9 +130,11 @@ static int series_make(const struct series_pool *pool, const struct labels *base
 		items[n++] = (struct label){ "service_name", service_name };
 	if (pool->host && !labels_get(base, "host"))
 		items[n++] = (struct label){ "host", pool->host };
-	return hygiene_clean_telling(
+	return label_sanitizer_clean_telling(
 		items, n,
-		pool->notes ? &(struct hygiene_listener){ hygiene_notes_take, pool->notes } : NULL,
+		pool->notes ? &(struct label_sanitizer_listener){ label_sanitizer_notes_take,
+								  pool->notes }
+			    : NULL,
 		ret_report, ret_labels);
 }
 
@@ -140,7 +142,7 @@ int series_pool_get(struct series_pool *pool, const struct labels *base, const c
 		    struct labels **ret_labels)
 {
 	_cleanup_(labels_unrefp) struct labels *made = NULL;
-	struct hygiene_report report;
+	struct label_sanitizer_report report;
 	int r = series_make(pool, base, service_name, &report, &made);
 
 	if (r < 0)
@@ -153,7 +155,8 @@ int series_pool_get(struct series_pool *pool, const struct labels *base, const c
 	r = series_keep(pool, made);
 	if (r < 0)
 		return r;
-	telemetry_count(pool->telemetry, TELEMETRY_labels_dropped, hygiene_changes(&report));
+	telemetry_count(pool->telemetry, TELEMETRY_labels_dropped,
+			label_sanitizer_changes(&report));
 	*ret_labels = TAKE_PTR(made);
 	return 0;
 }

@@ -14,7 +14,7 @@
 
 #include <stddef.h>
 
-#include "agent/target/hygiene_notes.h"
+#include "agent/target/label_sanitizer_notes.h"
 #include "agent/target/label.h"
 #include "agent/telemetry/telemetry.h"
 #include "agent/util/hash.h"
@@ -28,12 +28,12 @@ struct series_pool {
 	size_t max;
 	char *host; /* NULL: no host label */
 	struct telemetry *telemetry;
-	struct hygiene_notes
+	struct label_sanitizer_notes
 		*notes; /* borrowed; NULL: nobody wants to know what was done to which label */
 	struct hash_table table;
 };
 
-/* `telemetry` is borrowed; labels_dropped counts each change of hygiene once a set. `host` NULL or
+/* `telemetry` is borrowed; labels_dropped counts each change of the label sanitizer once a set. `host` NULL or
  * "": no such label. 0 or -ENOMEM. */
 int series_pool_init(struct series_pool *pool, size_t max, const char *host,
 		     struct telemetry *telemetry);

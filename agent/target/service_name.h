@@ -15,7 +15,7 @@
 #include <stdbool.h>
 
 #include "agent/process/process.h"
-#include "agent/target/container_book.h"
+#include "agent/target/container_metadata.h"
 #include "agent/target/label.h"
 
 /* X(source, word), in the order in which they are asked. The first six look at labels, the others

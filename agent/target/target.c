@@ -21,7 +21,7 @@ struct target_set {
 	struct target fallback; /* the default target; its labels may be none */
 	bool targets_only;
 	bool fallback_given; /* the default's labels are somebody's choice */
-	struct container_book *book;
+	struct container_metadata *metadata;
 	bool script_names;
 	struct series_pool *series; /* a reference; the sets before and after have it too */
 };
@@ -44,7 +44,7 @@ static bool same_text(const char *a, const char *b)
 	return strcmp(a ? a : "", b ? b : "") == 0;
 }
 
-/* A series that was made before is the same object, and what hygiene did to it is counted once. */
+/* A series that was made before is the same object, and what the label sanitizer did to it is counted once. */
 static int open_series(struct target_set *s, const struct target_set_options *o)
 {
 	struct series_pool *pool = o->previous ? o->previous->series : NULL;
@@ -71,7 +71,7 @@ int target_set_new(const struct target_set_options *o, struct target_set **ret_s
 		return -ENOMEM;
 	s->targets_only = o->have_targets && o->targets_only;
 	s->fallback_given = fallback;
-	s->book = o->book;
+	s->metadata = o->metadata;
 	s->script_names = o->script_names;
 	r = open_series(s, o);
 	if (r < 0)
@@ -147,8 +147,9 @@ static int match_process(struct target_set *s, const struct target *t, uint32_t 
 	struct service_name_facts facts = { .identity = id, .scripts = s->script_names };
 	struct service_name name;
 
-	if (s->book)
-		facts.container = container_book_find(s->book, &id->cgroup, pid, clock_mono_ns());
+	if (s->metadata)
+		facts.container =
+			container_metadata_find(s->metadata, &id->cgroup, pid, clock_mono_ns());
 	int r = base_labels(s, t, &facts, &base);
 	if (r < 0)
 		return r;
@@ -160,7 +161,7 @@ static int match_process(struct target_set *s, const struct target *t, uint32_t 
 static int match_target(struct target_set *s, struct target *t, const struct service_name *name,
 			struct labels **ret_labels)
 {
-	/* A name that the target gives stays there, where hygiene counts what it does to it. */
+	/* A name that the target gives stays there, where the label sanitizer counts what it does to it. */
 	const char *text = name->source == SERVICE_NAME_LABEL ? NULL : name->text;
 	int r = series_pool_get(s->series, t->labels, text, ret_labels);
 

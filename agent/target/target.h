@@ -19,8 +19,8 @@
 #include <stdint.h>
 
 #include "agent/process/process.h"
-#include "agent/target/container_book.h"
-#include "agent/target/hygiene_notes.h"
+#include "agent/target/container_metadata.h"
+#include "agent/target/label_sanitizer_notes.h"
 #include "agent/target/label.h"
 #include "agent/telemetry/telemetry.h"
 
@@ -42,10 +42,10 @@ struct target_set_options {
 	const char *host;
 	/* Borrowed, may be NULL: what is written down about containers, for names of processes whose
 	 * target gives none, and for labels where there is neither a target nor a default. */
-	struct container_book *book;
+	struct container_metadata *metadata;
 	bool script_names; /* an interpreter is called after what it runs */
 	/* Borrowed, may be NULL: notes what is done to labels before they may be sent. */
-	struct hygiene_notes *notes;
+	struct label_sanitizer_notes *notes;
 	struct telemetry *telemetry; /* borrowed, required */
 	/* Borrowed for the call, may be NULL: the set that the new one takes the place of. What it has found out about targets that are in both
 	 * is taken over, their series included. */

@@ -10,7 +10,7 @@
  *	PLACE	interval	… index of a place (agent/profile/anon_table.h)
  *	RUNTIME	sample	index of a frame of an interpreter (struct user_stack); an interval has it as …
  *	CODE	interval	… index of a function of one (agent/profile/code_table.h)
- *	END	always	enum wire_end: why a stack that was cut ends here
+ *	END	always	enum stop_reason: why a stack that was cut ends here
  *	UNKNOWN	always	0: a pc outside of all known mappings
  *
  * Equal frames are equal words. What of a kind lives for a sample alone is only right beside that sample, what lives for an interval beside that.

@@ -164,14 +164,15 @@ static bool host_step(struct host_walk *h, struct frame_ref *frame)
 	return goes_on;
 }
 
-static enum wire_end host_end(const struct host_walk *h)
+static enum stop_reason host_end(const struct host_walk *h)
 {
-	bool may_be_short = h->walk.end == WIRE_END_STACK_READ || h->walk.end == WIRE_END_NO_RULE;
+	bool may_be_short =
+		h->walk.end == STOP_REASON_STACK_READ || h->walk.end == STOP_REASON_NO_RULE;
 
-	return h->read_failed && may_be_short ? WIRE_END_COPY_END : h->walk.end;
+	return h->read_failed && may_be_short ? STOP_REASON_COPY_END : h->walk.end;
 }
 
-enum wire_end host_walk(const struct host_walk_options *o, const struct wire_regs *regs)
+enum stop_reason host_walk(const struct host_walk_options *o, const struct wire_regs *regs)
 {
 	const struct mappings *m = o->mappings;
 	struct wire_process process = { .n_mappings = m ? m->n : 0 };
@@ -187,14 +188,14 @@ enum wire_end host_walk(const struct host_walk_options *o, const struct wire_reg
 
 		/* Where code was interrupted is a fact; where it would return to, outside of all code, is a walk gone astray. */
 		if (frame_ref_is_none(frame) && !(is_leaf && (o->flags & UNWIND_EXACT)))
-			return WIRE_END_NO_MAPPING;
+			return STOP_REASON_NO_MAPPING;
 		if (frame_ref_is_none(frame))
 			frame = frame_ref_of(FRAME_KIND_UNKNOWN, 0);
 		goes_on = host_step(&h, &frame);
 		if (!o->on_frame(o->data, frame, pc) ||
 		    (goes_on && o->on_extent &&
 		     !o->on_extent(o->data, sp, h.walk.reg[WIRE_ABI_SP])))
-			return WIRE_END_DEPTH;
+			return STOP_REASON_DEPTH;
 	}
 	return host_end(&h);
 }

@@ -27,16 +27,16 @@ struct host_walk_options {
 	bool (*on_extent)(void *data, uint64_t begin, uint64_t end);
 	void *data; /* of all three */
 	/* Keep the registers that calls preserve from frame to frame. Costs five look-ups a frame, for the few walks that end for want of
-	 * one (WIRE_END_REGISTER). */
+	 * one (STOP_REASON_REGISTER). */
 	bool all_registers;
 	bool wanted;	/* tables that the walk comes by are to be loaded */
-	uint32_t flags; /* WIRE_COLD_*: what is known of regs */
+	uint32_t flags; /* WIRE_USER_UNWOUND_*: what is known of regs */
 	bool after_syscall;
 	uint64_t user_mask; /* the bits of its addresses (agent/util/user_space.h) */
 };
 
-/* Why it ended. WIRE_END_COPY_END stands for every read that failed. All is borrowed for the call. */
-enum wire_end host_walk(const struct host_walk_options *o, const struct wire_regs *regs);
+/* Why it ended. STOP_REASON_COPY_END stands for every read that failed. All is borrowed for the call. */
+enum stop_reason host_walk(const struct host_walk_options *o, const struct wire_regs *regs);
 
 /* The frame of a pc by these mappings (NULL: none): FILE, or MEMORY; none where no mapping holds it. */
 struct frame_ref host_frame(const struct mappings *mappings, uint64_t pc);

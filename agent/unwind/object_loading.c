@@ -21,7 +21,7 @@ static void slot_publish(struct object_tables *t, uint32_t slot, const struct wi
 	__atomic_store_n(&to->serial, serial - 1, __ATOMIC_SEQ_CST);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	to->base_vaddr = object->base_vaddr;
-	to->n_granules = object->n_granules;
+	to->n_buckets = object->n_buckets;
 	to->pages_at = object->pages_at;
 	to->rules_at = object->rules_at;
 	to->escapes_at = object->escapes_at;

@@ -28,7 +28,7 @@
 #include "agent/util/worker.h"
 #include "bpf/rule.h"
 
-/* A table that a walk came by so recently is not withdrawn for another one: what does not fit is better left cold than moved in and out
+/* A table that a walk came by so recently is not withdrawn for another one: what does not fit is better left to the walk in user space than moved in and out
  * all the time. */
 #define OBJECT_TABLES_KEEP_NS (10ULL * 1000000000ULL)
 /* A file that found no room, or could not be read, is tried again after this. */

@@ -11,7 +11,7 @@ int row_collect_init(struct row_collect *c, const struct dwarf_abi *abi,
 	*c = (struct row_collect){
 		.budget = budget,
 		.text = text,
-		.base_vaddr = base_vaddr & ~(uint64_t)(ROW_GRANULE_BYTES - 1),
+		.base_vaddr = base_vaddr & ~(uint64_t)(ROW_BUCKET_BYTES - 1),
 	};
 	c->last_vaddr = c->end_vaddr = c->base_vaddr;
 	return row_rules_init(&c->rules, abi, budget);
@@ -58,11 +58,11 @@ static void cover(struct row_collect *c, uint64_t vaddr, uint16_t id)
 		c->n_covered_bytes += row_text_overlap(c->text, c->covered_from, vaddr);
 }
 
-/* An escape is repeated in each granule that it reaches into. */
+/* An escape is repeated in each bucket that it reaches into. */
 static void weigh_last(struct row_collect *c, uint64_t vaddr)
 {
 	c->rules.weight[c->last_id] +=
-		1 + vaddr / ROW_GRANULE_BYTES - c->last_vaddr / ROW_GRANULE_BYTES;
+		1 + vaddr / ROW_BUCKET_BYTES - c->last_vaddr / ROW_BUCKET_BYTES;
 }
 
 static inline int add_row(struct row_collect *c, uint64_t vaddr, uint16_t id)
@@ -128,8 +128,8 @@ int row_collect_piece(struct row_collect *c, struct unwind_source *source,
 
 int row_collect_finish(struct row_collect *c)
 {
-	/* At the end of the last granule there is nobody left to be told. */
-	if (c->end_vaddr % ROW_GRANULE_BYTES != 0)
+	/* At the end of the last bucket there is nobody left to be told. */
+	if (c->end_vaddr % ROW_BUCKET_BYTES != 0)
 		return add_row(c, c->end_vaddr, ROW_RULES_NONE);
 	weigh_last(c, c->end_vaddr);
 	if (c->last_id != ROW_RULES_NONE)

@@ -11,7 +11,7 @@
 #include "agent/unwind/row_rules.h"
 #include "agent/unwind/row_text.h"
 
-#define ROW_GRANULE_BYTES 256u
+#define ROW_BUCKET_BYTES 256u
 #define ROW_PAGE_BYTES 65536u
 /* Distances from base_vaddr have 32 bits. */
 #define ROW_MAX_SPREAD ((uint64_t)1 << 32)
@@ -20,7 +20,7 @@ struct row_collect {
 	struct row_rules rules;
 	struct row_budget *budget;   /* borrowed */
 	const struct row_text *text; /* borrowed */
-	uint64_t base_vaddr;	     /* a multiple of ROW_GRANULE_BYTES */
+	uint64_t base_vaddr;	     /* a multiple of ROW_BUCKET_BYTES */
 	uint64_t shift;	    /* place in the table − address, of the pieces that come now */
 	uint64_t end_vaddr; /* of the last piece */
 	uint32_t *rows;	    /* off | id << 16; owned */
@@ -51,10 +51,9 @@ int row_collect_piece(struct row_collect *c, struct unwind_source *source,
 		      const struct row_piece *piece, struct unwind_source_stats *stats);
 int row_collect_finish(struct row_collect *c);
 
-static inline uint32_t row_collect_n_granules(const struct row_collect *c)
+static inline uint32_t row_collect_n_buckets(const struct row_collect *c)
 {
-	return (uint32_t)((c->end_vaddr - c->base_vaddr + ROW_GRANULE_BYTES - 1) /
-			  ROW_GRANULE_BYTES);
+	return (uint32_t)((c->end_vaddr - c->base_vaddr + ROW_BUCKET_BYTES - 1) / ROW_BUCKET_BYTES);
 }
 
 #endif

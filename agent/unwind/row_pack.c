@@ -20,7 +20,7 @@ struct page {
 	const uint32_t *rows; /* those that begin in it */
 	size_t n;
 	uint32_t number;
-	uint32_t n_granules;
+	uint32_t n_buckets;
 	uint16_t *first_row; /* of the block */
 	uint16_t *out;	     /* rows of the block */
 	uint32_t n_out;
@@ -88,17 +88,17 @@ static int put(struct page *p, uint32_t off, uint32_t index)
 	return 0;
 }
 
-/* The rows of granule g from row i on. */
-static int put_granule(struct page *p, uint32_t g, size_t *i)
+/* The rows of bucket g from row i on. */
+static int put_bucket(struct page *p, uint32_t g, size_t *i)
 {
-	uint32_t begin = g * ROW_GRANULE_BYTES;
+	uint32_t begin = g * ROW_BUCKET_BYTES;
 	int r = 0;
 
 	p->first_row[g] = (uint16_t)p->n_out;
-	/* An escape is found by its address, so it begins anew in each granule; in the first one rows[0] does. */
+	/* An escape is found by its address, so it begins anew in each bucket; in the first one rows[0] does. */
 	if (p->escape && g > 0 && !(*i < p->n && off_of(p->rows[*i]) == begin))
 		r = put(p, begin, p->escape);
-	for (; r == 0 && *i < p->n && off_of(p->rows[*i]) < begin + ROW_GRANULE_BYTES; ++*i)
+	for (; r == 0 && *i < p->n && off_of(p->rows[*i]) < begin + ROW_BUCKET_BYTES; ++*i)
 		r = put(p, off_of(p->rows[*i]), index_of(p, id_of(p->rows[*i])));
 	return r;
 }
@@ -107,15 +107,15 @@ static int put_granule(struct page *p, uint32_t g, size_t *i)
 static int reserve_block(struct page *p)
 {
 	struct row_table *t = p->table;
-	size_t most_rows = MIN_OF(p->n + 1 + p->n_granules, (size_t)MAX_BLOCK_ROWS);
-	size_t words = row_block_words(p->n_granules, (uint32_t)most_rows);
+	size_t most_rows = MIN_OF(p->n + 1 + p->n_buckets, (size_t)MAX_BLOCK_ROWS);
+	size_t words = row_page_block_words(p->n_buckets, (uint32_t)most_rows);
 	int r = row_budget_grow(p->budget, &t->blocks, &t->cap_block_words, sizeof(*t->blocks),
 				t->n_block_words + words);
 
 	if (r < 0)
 		return r;
 	p->first_row = (uint16_t *)&t->blocks[t->n_block_words];
-	p->out = p->first_row + p->n_granules + 1;
+	p->out = p->first_row + p->n_buckets + 1;
 	return 0;
 }
 
@@ -123,9 +123,9 @@ static int reserve_block(struct page *p)
 static void finish_block(struct page *p)
 {
 	struct row_table *t = p->table;
-	uint32_t words = row_block_words(p->n_granules, p->n_out);
+	uint32_t words = row_page_block_words(p->n_buckets, p->n_out);
 
-	p->first_row[p->n_granules] = (uint16_t)p->n_out;
+	p->first_row[p->n_buckets] = (uint16_t)p->n_out;
 	for (uint16_t *rest = p->out + p->n_out;
 	     rest < (uint16_t *)&t->blocks[t->n_block_words + words]; rest++)
 		*rest = 0;
@@ -144,8 +144,8 @@ static int pack_block(struct page *p)
 		p->carry = id_of(p->rows[i++]);
 	if (r == 0)
 		r = put(p, 0, index_of(p, p->carry));
-	for (uint32_t g = 0; r == 0 && g < p->n_granules; g++)
-		r = put_granule(p, g, &i);
+	for (uint32_t g = 0; r == 0 && g < p->n_buckets; g++)
+		r = put_bucket(p, g, &i);
 	if (r == 0)
 		finish_block(p);
 	return r;
@@ -193,7 +193,7 @@ static struct page page_begin(const struct row_collect *c, struct row_table *t,
 		.rows = c->rows ? c->rows + first : NULL,
 		.n = last - first,
 		.number = number,
-		.n_granules = row_page_granules(t->n_granules, number),
+		.n_buckets = row_page_buckets(t->n_buckets, number),
 		.carry = carry,
 	};
 }
@@ -204,8 +204,8 @@ int row_pack(const struct row_collect *c, struct row_table *t, struct row_budget
 	int r;
 
 	t->base_vaddr = c->base_vaddr;
-	t->n_granules = row_collect_n_granules(c);
-	t->n_pages = (t->n_granules + 255) / 256;
+	t->n_buckets = row_collect_n_buckets(c);
+	t->n_pages = (t->n_buckets + 255) / 256;
 	r = row_budget_charge(budget, (size_t)t->n_pages * sizeof(*t->pages));
 	if (r < 0)
 		return r;

@@ -18,18 +18,18 @@ struct placing {
 	uint32_t *pages; /* in the arena; 0 where no block was placed yet */
 };
 
-static uint32_t pages_words(uint32_t n_granules)
+static uint32_t pages_words(uint32_t n_buckets)
 {
-	uint32_t n_pages = (n_granules + 255) / 256;
+	uint32_t n_pages = (n_buckets + 255) / 256;
 
 	return (n_pages * (uint32_t)sizeof(uint32_t) + WIRE_WORD_BYTES - 1) / WIRE_WORD_BYTES;
 }
 
-static uint32_t block_words(const uint64_t *block, uint32_t n_page_granules)
+static uint32_t block_words(const uint64_t *block, uint32_t n_page_buckets)
 {
 	const uint16_t *first_row = (const uint16_t *)block;
 
-	return row_block_words(n_page_granules, first_row[n_page_granules]);
+	return row_page_block_words(n_page_buckets, first_row[n_page_buckets]);
 }
 
 typedef void (*give_fn)(struct kernel_arena *arena, uint32_t at, uint32_t n_words);
@@ -38,13 +38,13 @@ static void give_blocks(struct kernel_arena *arena, const struct wire_object *o,
 {
 	const uint32_t *pages = kernel_arena_ptr(arena, o->pages_at);
 
-	for (uint32_t page = 0; page << 8 < o->n_granules; page++) {
+	for (uint32_t page = 0; page << 8 < o->n_buckets; page++) {
 		uint32_t at = pages[page];
 
 		if (at != 0 && !(at & WIRE_PAGE_CONST))
 			give(arena, at,
 			     block_words(kernel_arena_ptr(arena, at),
-					 row_page_granules(o->n_granules, page)));
+					 row_page_buckets(o->n_buckets, page)));
 	}
 }
 
@@ -52,7 +52,7 @@ static void give_all(struct kernel_arena *arena, const struct wire_object *o, gi
 {
 	if (o->pages_at) {
 		give_blocks(arena, o, give);
-		give(arena, o->pages_at, pages_words(o->n_granules));
+		give(arena, o->pages_at, pages_words(o->n_buckets));
 	}
 	if (o->rules_at)
 		give(arena, o->rules_at, o->n_rule_words);
@@ -79,7 +79,7 @@ static int place(struct kernel_arena *arena, const void *from, uint32_t n_words,
 static int place_pages(struct placing *p)
 {
 	const struct row_table *t = p->table;
-	int r = place(p->arena, NULL, pages_words(t->n_granules), &p->object.pages_at);
+	int r = place(p->arena, NULL, pages_words(t->n_buckets), &p->object.pages_at);
 
 	if (r < 0)
 		return r;
@@ -91,7 +91,7 @@ static int place_pages(struct placing *p)
 			p->pages[page] = t->pages[page];
 		else
 			r = place(p->arena, block,
-				  block_words(block, row_page_granules(t->n_granules, page)),
+				  block_words(block, row_page_buckets(t->n_buckets, page)),
 				  &p->pages[page]);
 	}
 	return r;
@@ -118,7 +118,7 @@ int row_table_place(const struct row_table *table, struct kernel_arena *arena,
 		.arena = arena,
 		.table = table,
 		.object = { .base_vaddr = table->base_vaddr,
-			    .n_granules = table->n_granules,
+			    .n_buckets = table->n_buckets,
 			    .n_rule_words = table->rules.n_words },
 	};
 	int r = place_all(&p);
@@ -133,7 +133,7 @@ int row_table_place(const struct row_table *table, struct kernel_arena *arena,
 /* Numbers first, so that what follows can be read in one way only. Places in `pages` are of this table, and equal where the blocks are. */
 void row_table_hash(const struct row_table *t, struct siphash *s)
 {
-	const uint64_t head[] = { t->base_vaddr - t->regions.bias, t->n_granules, t->n_block_words,
+	const uint64_t head[] = { t->base_vaddr - t->regions.bias, t->n_buckets, t->n_block_words,
 				  t->rules.n_words, t->n_escapes };
 
 	siphash_words(s, head, ARRAY_SIZE(head));

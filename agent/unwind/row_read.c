@@ -63,16 +63,16 @@ int row_table_foreach(const struct kernel_arena *arena, const struct wire_object
 	const uint32_t *pages = kernel_arena_ptr(arena, object->pages_at);
 	int err = 0;
 
-	for (uint32_t page = 0; err == 0 && page << 8 < object->n_granules; page++) {
+	for (uint32_t page = 0; err == 0 && page << 8 < object->n_buckets; page++) {
 		if (pages[page] & WIRE_PAGE_CONST)
 			err = tell_at(&r, page << 16);
 		else
 			err = read_block(&r, page, kernel_arena_ptr(arena, pages[page]),
-					 row_page_granules(object->n_granules, page));
+					 row_page_buckets(object->n_buckets, page));
 	}
-	/* The last row ends with the last granule. */
+	/* The last row ends with the last bucket. */
 	if (err == 0 && r.last.cfa != RULE_CFA_NONE)
-		err = fn(object->base_vaddr + ((uint64_t)object->n_granules << 8),
+		err = fn(object->base_vaddr + ((uint64_t)object->n_buckets << 8),
 			 &(struct unwind_rule){ 0 }, data);
 	return err;
 }

@@ -134,7 +134,7 @@ static uint32_t count_that_fit(const struct row_rules *r, const struct ranked *r
 static void fill(const struct row_rules *r, const struct ranked *ranked, uint32_t n,
 		 struct row_words *w)
 {
-	uint32_t wide_at = n;
+	uint32_t full_at = n;
 
 	/* The word of "no rule" is 0, as it was made. */
 	for (uint32_t i = 1; i < n; i++) {
@@ -144,9 +144,9 @@ static void fill(const struct row_rules *r, const struct ranked *ranked, uint32_
 		w->index_of[ranked[i].id] = i;
 		if (!row_rule_pack(rule, &packed)) {
 			packed = (struct wire_rule){ .cfa = WIRE_RULE_WIDE,
-						     .cfa_off = (int32_t)wide_at };
-			memcpy(&w->words[wide_at], rule, sizeof(*rule));
-			wide_at += WIDE_WORDS;
+						     .cfa_off = (int32_t)full_at };
+			memcpy(&w->words[full_at], rule, sizeof(*rule));
+			full_at += WIDE_WORDS;
 		}
 		w->words[i] = word_of(&packed);
 	}

@@ -12,7 +12,7 @@ struct row_table {
 	struct row_table_stats stats;
 	struct row_regions regions;
 	uint64_t base_vaddr;
-	uint32_t n_granules;
+	uint32_t n_buckets;
 	uint32_t n_pages;
 	uint32_t *
 		pages; /* WIRE_PAGE_CONST | code, or the word of `blocks` where its block begins; owned */
@@ -28,17 +28,17 @@ struct row_table {
 /* Packs what was collected into an empty table; the rules are packed already. 0, -E2BIG, -ENOMEM; the table is in any case to be freed. */
 int row_pack(const struct row_collect *c, struct row_table *t, struct row_budget *budget);
 
-static inline uint32_t row_page_granules(uint32_t n_granules, uint32_t page)
+static inline uint32_t row_page_buckets(uint32_t n_buckets, uint32_t page)
 {
-	uint32_t left = n_granules - (page << 8);
+	uint32_t left = n_buckets - (page << 8);
 
 	return left > 256 ? 256 : left;
 }
 
 /* Words of a block: first_row[k + 1] and its rows. */
-static inline uint32_t row_block_words(uint32_t n_page_granules, uint32_t n_rows)
+static inline uint32_t row_page_block_words(uint32_t n_page_buckets, uint32_t n_rows)
 {
-	return ((n_page_granules + 1 + n_rows) * (uint32_t)sizeof(uint16_t) + WIRE_WORD_BYTES - 1) /
+	return ((n_page_buckets + 1 + n_rows) * (uint32_t)sizeof(uint16_t) + WIRE_WORD_BYTES - 1) /
 	       WIRE_WORD_BYTES;
 }
 

@@ -7,7 +7,7 @@
  * generation of the array it was walked with.
  *
  * Everything has a ceiling; when it is reached the process that was sampled longest ago is retracted. A process without an entry
- * is not lost: its samples take the cold path.
+ * is not lost: its samples are unwound in user space.
  *
  * Loop thread only.
  */

@@ -85,7 +85,7 @@ static bool put_runtime(struct user_stack *s, const struct wire_runtime_frame *f
 	if (is_anchor(f->function))
 		return true;
 	if (!put(s, frame_ref_of(FRAME_KIND_RUNTIME, s->n_runtime))) {
-		s->end = WIRE_END_DEPTH;
+		s->end = STOP_REASON_DEPTH;
 		return false;
 	}
 	s->runtime[s->n_runtime++] = *f;
@@ -101,15 +101,15 @@ static bool take_native(uint64_t word, const struct view *v, bool is_leaf, struc
 			frame_ref_kind(walked) == FRAME_KIND_FILE;
 
 	if (frame_ref_is_none(frame) && !is_leaf) {
-		s->end = replaced ? WIRE_END_REMAPPED : WIRE_END_NO_MAPPING;
+		s->end = replaced ? STOP_REASON_REMAPPED : STOP_REASON_NO_MAPPING;
 		return false;
 	}
 	if (!put(s, frame_ref_is_none(frame) ? frame_ref_of(FRAME_KIND_UNKNOWN, 0) : frame)) {
-		s->end = WIRE_END_DEPTH;
+		s->end = STOP_REASON_DEPTH;
 		return false;
 	}
 	if (replaced)
-		s->end = WIRE_END_REMAPPED;
+		s->end = STOP_REASON_REMAPPED;
 	return !replaced;
 }
 
@@ -147,9 +147,9 @@ static void take_kernel_walk(const struct user_stack_input *in, const struct vie
 	uint32_t n = s->n;
 	while (n > 0 && frame_ref_kind(s->frames[n - 1]) == FRAME_KIND_RUNTIME)
 		n--;
-	if (s->end == WIRE_END_NO_MAPPING && n > 0 &&
+	if (s->end == STOP_REASON_NO_MAPPING && n > 0 &&
 	    frame_ref_kind(s->frames[n - 1]) != FRAME_KIND_UNKNOWN)
-		s->end = WIRE_END_NO_TABLE;
+		s->end = STOP_REASON_NO_TABLE;
 }
 
 /* A piece of memory as it was. */
@@ -161,8 +161,8 @@ struct copied {
 
 /* What a walk over copied stacks reads and writes. */
 struct copy {
-	struct copied stacks[1 + WIRE_COLD_PIECES]; /* sp lies on the first */
-	const struct wire_word *words;		    /* WIRE_COLD_WORDS */
+	struct copied stacks[1 + WIRE_USER_UNWOUND_PIECES]; /* sp lies on the first */
+	const struct wire_word *words;			    /* WIRE_USER_UNWOUND_WORDS */
 	const struct user_stack_input *in;
 	uint32_t run; /* the word of the next run's anchor; in->head->n_user: there is none left */
 	struct user_stack *to;
@@ -170,7 +170,7 @@ struct copy {
 
 static int word_read(const struct copy *c, uint64_t addr, void *dst, size_t n)
 {
-	for (size_t i = 0; addr && n == WIRE_WORD_BYTES && i < WIRE_COLD_WORDS; i++) {
+	for (size_t i = 0; addr && n == WIRE_WORD_BYTES && i < WIRE_USER_UNWOUND_WORDS; i++) {
 		if (c->words[i].at == addr) {
 			memcpy(dst, &c->words[i].value, n);
 			return 0;
@@ -197,20 +197,20 @@ static int copy_read(void *data, uint64_t addr, void *dst, size_t n)
 
 static struct copy copy_of(const struct user_stack_input *in, struct user_stack *to)
 {
-	const struct wire_cold *cold = in->cold;
+	const struct wire_user_unwound *user_unwound = in->user_unwound;
 	uint64_t left = (uint64_t)in->head->stack_words * WIRE_WORD_BYTES;
-	struct copy c = { .words = cold->words, .in = in, .to = to };
+	struct copy c = { .words = user_unwound->words, .in = in, .to = to };
 
 	/* From the last to the first; the parser has seen that they are there. */
-	for (size_t i = WIRE_COLD_PIECES; i > 0; i--) {
-		const struct wire_piece *piece = &cold->pieces[i - 1];
+	for (size_t i = WIRE_USER_UNWOUND_PIECES; i > 0; i--) {
+		const struct wire_piece *piece = &user_unwound->pieces[i - 1];
 
 		left -= piece->n_bytes;
 		c.stacks[i] = (struct copied){ in->stack + left, piece->from, piece->n_bytes };
 	}
 	c.stacks[0] = (struct copied){ .bytes = in->stack,
-				       .base = cold->regs.reg[WIRE_ABI_SP] - WIRE_BELOW_BYTES +
-					       cold->n_skipped,
+				       .base = user_unwound->regs.reg[WIRE_ABI_SP] -
+					       WIRE_BELOW_BYTES + user_unwound->n_skipped,
 				       .n_bytes = left };
 	return c;
 }
@@ -284,7 +284,7 @@ static void take_other_runs(struct copy *c)
 }
 
 static void walk_copy(const struct user_stack_input *in, struct process *p,
-		      const struct mappings *mappings, const struct user_stack_world *world,
+		      const struct mappings *mappings, const struct user_stack_context *context,
 		      struct user_stack *s)
 {
 	uint32_t n_before = s->n, n_runtime_before = s->n_runtime;
@@ -292,56 +292,56 @@ static void walk_copy(const struct user_stack_input *in, struct process *p,
 	struct host_walk_options o = {
 		.process = p,
 		.mappings = mappings,
-		.objects = world->objects,
+		.objects = context->objects,
 		.read = copy_read,
 		.on_frame = copy_frame,
 		.on_extent = copy_extent,
 		.data = &c,
 		.wanted = true,
-		.flags = in->cold->flags,
-		.user_mask = world->user_mask,
+		.flags = in->user_unwound->flags,
+		.user_mask = context->user_mask,
 	};
 
-	c.run = next_run(in, in->cold->n_right);
-	s->end = host_walk(&o, &in->cold->regs);
-	if (s->end == WIRE_END_REGISTER && (o.flags & WIRE_COLD_EXACT)) {
+	c.run = next_run(in, in->user_unwound->n_right);
+	s->end = host_walk(&o, &in->user_unwound->regs);
+	if (s->end == STOP_REASON_REGISTER && (o.flags & WIRE_USER_UNWOUND_EXACT)) {
 		s->n = n_before;
 		s->n_runtime = n_runtime_before;
-		c.run = next_run(in, in->cold->n_right);
+		c.run = next_run(in, in->user_unwound->n_right);
 		o.all_registers = true;
-		s->end = host_walk(&o, &in->cold->regs);
+		s->end = host_walk(&o, &in->user_unwound->regs);
 	}
 	take_other_runs(&c);
 }
 
-bool wire_end_is_complete(enum wire_end end)
+bool stop_reason_is_complete(enum stop_reason end)
 {
-	static const bool complete[WIRE_END_MAX] = {
-#define END_COMPLETE(name, is_complete, frame, text) [WIRE_END_##name] = is_complete,
-		WIRE_ENDS(END_COMPLETE)
+	static const bool complete[STOP_REASON_MAX] = {
+#define END_COMPLETE(name, is_complete, frame, text) [STOP_REASON_##name] = is_complete,
+		STOP_REASONS(END_COMPLETE)
 #undef END_COMPLETE
 	};
 
-	return end < WIRE_END_MAX && complete[end];
+	return end < STOP_REASON_MAX && complete[end];
 }
 
 /* By these mappings; true when it is complete. */
 static bool make_by(const struct user_stack_input *in, struct process *p,
-		    const struct mappings *mappings, const struct user_stack_world *world,
+		    const struct mappings *mappings, const struct user_stack_context *context,
 		    struct user_stack *s)
 {
-	struct view v = view_of(in->head, mappings, world->tables);
+	struct view v = view_of(in->head, mappings, context->tables);
 
 	s->n = s->n_runtime = 0;
 	/* A record that ends in half a frame is cut there. */
-	s->end = WIRE_END_DEPTH;
-	if (!in->cold || !in->head->stack_words || !mappings)
+	s->end = STOP_REASON_DEPTH;
+	if (!in->user_unwound || !in->head->stack_words || !mappings)
 		take_kernel_walk(in, &v, s);
-	else if (take_frames(in, &v, in->cold->n_right, s))
-		walk_copy(in, p, mappings, world, s);
-	if (s->end >= WIRE_END_MAX)
-		s->end = WIRE_END_BAD_PC;
-	return wire_end_is_complete(s->end);
+	else if (take_frames(in, &v, in->user_unwound->n_right, s))
+		walk_copy(in, p, mappings, context, s);
+	if (s->end >= STOP_REASON_MAX)
+		s->end = STOP_REASON_BAD_PC;
+	return stop_reason_is_complete(s->end);
 }
 
 /*
@@ -349,25 +349,25 @@ static bool make_by(const struct user_stack_input *in, struct process *p,
  * word that looks like the end: the whole stack that is deeper is the right one.
  */
 static bool make_in_doubt(const struct user_stack_input *in, struct process *p, bool is_complete,
-			  const struct user_stack_world *world, struct user_stack *s)
+			  const struct user_stack_context *context, struct user_stack *s)
 {
 	uint32_t n = s->n;
 
-	if (make_by(in, p, p->mappings_ahead, world, s) && (!is_complete || s->n > n))
+	if (make_by(in, p, p->mappings_ahead, context, s) && (!is_complete || s->n > n))
 		return true;
-	return make_by(in, p, p->mappings, world, s);
+	return make_by(in, p, p->mappings, context, s);
 }
 
 void user_stack_make(const struct user_stack_input *in, struct process *p,
-		     const struct user_stack_world *world, struct user_stack *ret_stack)
+		     const struct user_stack_context *context, struct user_stack *ret_stack)
 {
 	struct user_stack *s = ret_stack;
 
-	if (view_of(in->head, p->mappings, world->tables).stale)
-		telemetry_count(world->telemetry, TELEMETRY_samples_stale_mapping, 1);
-	bool is_complete = make_by(in, p, p->mappings, world, s);
+	if (view_of(in->head, p->mappings, context->tables).stale)
+		telemetry_count(context->telemetry, TELEMETRY_samples_stale_mapping, 1);
+	bool is_complete = make_by(in, p, p->mappings, context, s);
 	if (p->mappings_ahead && p->mappings_ahead != p->mappings)
-		is_complete = make_in_doubt(in, p, is_complete, world, s);
+		is_complete = make_in_doubt(in, p, is_complete, context, s);
 	if (!is_complete)
 		s->frames[s->n++] = frame_ref_of(FRAME_KIND_END, s->end);
 }

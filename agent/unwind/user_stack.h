@@ -3,10 +3,10 @@
  * From a record of the kernel half to the user stack of a sample: frames that do not depend on the process, but for those in memory without a
  * file (MEMORY with the pc, agent/unwind/frame_ref.h), and why the stack ends.
  *
- *	warm	frames are (object, offset) already. If the process has changed its mappings since they were published, each frame is checked: the
+ *	kernel-unwound	frames are (object, offset) already. If the process has changed its mappings since they were published, each frame is checked: the
  *		walk is right up to the first frame whose memory holds another file now, and is cut there;
  *	raw	pcs are looked up in the present mappings of the process; a caller's pc outside of all of them ends the stack;
- *	cold	the kernel half could not finish the walk. It is continued here over the copied stack, by the same code.
+ *	user-unwound	the kernel half could not finish the walk. It is continued here over the copied stack, by the same code.
  *
  * Frames of runtimes come in runs. A run is where the kernel half has put it; if the walk is continued here, a run takes the place of the native
  * frame that contains its anchor (bpf/wire.h). Runs whose place is not reached are appended.
@@ -36,22 +36,23 @@ struct user_stack {
 	/* What RUNTIME frames are indices of. */
 	struct wire_runtime_frame runtime[WIRE_MAX_USER_FRAMES];
 	uint32_t n_runtime;
-	enum wire_end end;
+	enum stop_reason end;
 };
 
 /* Borrowed parts of one record. */
 struct user_stack_input {
 	const struct wire_sample *head;
-	const uint64_t *frames;	      /* head->n_user words */
-	const struct wire_cold *cold; /* NULL unless head->flags & WIRE_COLD */
-	const uint8_t *stack;	      /* head->stack_words */
+	const uint64_t *frames; /* head->n_user words */
+	const struct wire_user_unwound
+		*user_unwound; /* NULL unless head->flags & WIRE_USER_UNWOUND */
+	const uint8_t *stack;  /* head->stack_words */
 };
 
 /* Whether a walk that ended so reached the outermost frame, or had none to reach. */
-bool wire_end_is_complete(enum wire_end end);
+bool stop_reason_is_complete(enum stop_reason end);
 
 /* Borrowed. */
-struct user_stack_world {
+struct user_stack_context {
 	const struct tables *tables;
 	struct object_tables *objects;
 	struct telemetry *telemetry;
@@ -59,6 +60,6 @@ struct user_stack_world {
 };
 
 void user_stack_make(const struct user_stack_input *in, struct process *p,
-		     const struct user_stack_world *world, struct user_stack *ret_stack);
+		     const struct user_stack_context *context, struct user_stack *ret_stack);
 
 #endif

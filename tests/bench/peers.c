@@ -72,14 +72,14 @@ static int add_row(uint64_t file_off, const struct unwind_rule *rule, void *data
 	return r;
 }
 
-static int add_table(const struct bpf_object *object, const struct world *w, uint32_t i)
+static int add_table(const struct bpf_object *object, const struct context *w, uint32_t i)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE | BPF_F_INNER_MAP);
-	const struct world_object *o = &w->objects[i];
+	const struct context_object *o = &w->objects[i];
 	uint32_t n = (uint32_t)((o->end - o->begin) / PAGE_BYTES) + 2;
 	struct filling f = { .pages_fd = bpf_object__find_map_fd_by_name(object, "pages"),
 			     .object = i };
-	int r = world_foreach_row(w, i, count_row, &n);
+	int r = context_foreach_row(w, i, count_row, &n);
 	size_t bytes = (size_t)n * sizeof(struct peers_row);
 	_cleanup_close_ int fd = r < 0 ? r
 				       : bpf_map_create(BPF_MAP_TYPE_ARRAY, "rows", sizeof(i),
@@ -90,7 +90,7 @@ static int add_table(const struct bpf_object *object, const struct world *w, uin
 	f.rows = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (f.rows == MAP_FAILED)
 		return -errno;
-	r = world_foreach_row(w, i, add_row, &f);
+	r = context_foreach_row(w, i, add_row, &f);
 	if (r == 0)
 		r = close_page(&f);
 	(void)munmap(f.rows, bytes);
@@ -109,7 +109,7 @@ static int add_prefix(int fd, uint32_t pid, uint64_t begin, uint32_t n_bits,
 }
 
 /* The prefixes that a range of addresses consists of. */
-static int add_mapping(int fd, const struct world *w, uint32_t i)
+static int add_mapping(int fd, const struct context *w, uint32_t i)
 {
 	const struct wire_mapping *m = &w->mappings[i];
 	struct peers_mapping value = { m->begin - w->objects[i].begin, i, 0 };
@@ -128,20 +128,20 @@ static int add_mapping(int fd, const struct world *w, uint32_t i)
 	return r;
 }
 
-static int add_others(int fd, struct world *w)
+static int add_others(int fd, struct context *w)
 {
 	int r = 0;
 
 	for (uint32_t pid = 2; pid < 2 + N_OTHER_PROCESSES; pid++)
 		for (uint32_t i = 0; r == 0 && i < N_OTHER_PREFIXES; i++)
-			r = add_prefix(fd, pid,
-				       0x7f0000000000ULL +
-					       ((uint64_t)world_random(w, 1u << 28) << 12),
-				       64 - 12 - world_random(w, 9), &(struct peers_mapping){ 0 });
+			r = add_prefix(
+				fd, pid,
+				0x7f0000000000ULL + ((uint64_t)context_random(w, 1u << 28) << 12),
+				64 - 12 - context_random(w, 9), &(struct peers_mapping){ 0 });
 	return r;
 }
 
-int peers_fill(const struct bpf_object *object, struct world *w)
+int peers_fill(const struct bpf_object *object, struct context *w)
 {
 	int fd = bpf_object__find_map_fd_by_name(object, "prefixes");
 	int r = add_others(fd, w);

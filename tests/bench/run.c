@@ -10,7 +10,7 @@
 #include "agent/util/macro.h"
 
 #define N_RUNS 15
-#define N_COLD_WALKS 1024
+#define N_USER_UNWOUND_WALKS 1024
 #define CACHE_LINE_BYTES 64
 /* All walks of a run; records are some hundred bytes. */
 #define RING_BYTES (1u << 23)
@@ -82,7 +82,7 @@ static int run_once(const struct run *run, int fd, uint64_t *ret_ns)
 	return 0;
 }
 
-int run_walks(const struct run *run, const char *program, const struct world *w,
+int run_walks(const struct run *run, const char *program, const struct context *w,
 	      unsigned int n_frames, void (*behind)(void *data), void *data, double *ret_ns)
 {
 	const struct bpf_program *p = bpf_object__find_program_by_name(run->object, program);
@@ -123,19 +123,19 @@ static void use_caches(char *memory, size_t n_bytes)
 		++*p;
 }
 
-int run_cold(const struct run *run, const char *program, const struct world *w, size_t n_bytes,
-	     double *ret_ns)
+int run_user_unwound(const struct run *run, const char *program, const struct context *w,
+		     size_t n_bytes, double *ret_ns)
 {
 	const struct bpf_program *p = bpf_object__find_program_by_name(run->object, program);
 	_cleanup_free_ char *memory = malloc(n_bytes);
-	uint64_t times[N_COLD_WALKS];
+	uint64_t times[N_USER_UNWOUND_WALKS];
 	uint64_t ns;
 
 	if (!p || !memory)
 		return p ? -ENOMEM : -ENOENT;
 	memset(memory, 1, n_bytes);
 	memcpy(run->shared->starts, w->starts, sizeof(w->starts));
-	for (uint32_t i = 0; i < N_COLD_WALKS; i++) {
+	for (uint32_t i = 0; i < N_USER_UNWOUND_WALKS; i++) {
 		run->shared->next = i;
 		use_caches(memory, n_bytes);
 		int r = run_once(run, bpf_program__fd(p), &ns);
@@ -145,7 +145,7 @@ int run_cold(const struct run *run, const char *program, const struct world *w, 
 			return -EBADMSG;
 		times[i] = run->shared->result.ns;
 	}
-	qsort(times, N_COLD_WALKS, sizeof(times[0]), compare_ns);
-	*ret_ns = (double)times[N_COLD_WALKS / 2];
+	qsort(times, N_USER_UNWOUND_WALKS, sizeof(times[0]), compare_ns);
+	*ret_ns = (double)times[N_USER_UNWOUND_WALKS / 2];
 	return 0;
 }

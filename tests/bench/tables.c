@@ -13,7 +13,7 @@
 #include <time.h>
 
 #include "agent/util/macro.h"
-#include "tests/bench/world.h"
+#include "tests/bench/context.h"
 
 #define N_RUNS 3
 #define MAX_OPEN_DIRECTORIES 32
@@ -85,7 +85,7 @@ static int build(const char *path, uint64_t *ret_ns, struct row_table_stats *ret
 	for (int i = 0; i < N_RUNS; i++) {
 		_cleanup_(row_table_freep) struct row_table *table = NULL;
 		uint64_t begin = cpu_ns();
-		int r = world_file_table(path, &table);
+		int r = context_file_table(path, &table);
 
 		if (r != 0)
 			return r;

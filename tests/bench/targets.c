@@ -19,7 +19,7 @@
 #include "agent/target/target_list.h"
 #include "agent/util/log.h"
 #include "agent/util/macro.h"
-#include "tests/bench/targets_world.h"
+#include "tests/bench/targets_context.h"
 
 #define N_PROCESSES 5000
 /* A host that starts 65 programs a second (a build, scripts), as many end. */
@@ -56,7 +56,7 @@ static size_t heap_bytes(void)
 
 static struct process *add_process(struct bench *b)
 {
-	return world_process(b->processes, b->end_pid++, b->now_ns += 1000);
+	return context_process(b->processes, b->end_pid++, b->now_ns += 1000);
 }
 
 static void see(struct bench *b, struct process *p)
@@ -179,7 +179,7 @@ static int bench_set(struct bench *b, const struct target_list *list)
 
 static int load(struct bench *b)
 {
-	_cleanup_free_ char *text = world_text();
+	_cleanup_free_ char *text = context_text();
 	struct river_source source = { .file = "bench", .text = text };
 	struct river_arena arena;
 	struct river_diags diags;

@@ -32,10 +32,10 @@ static __always_inline void one_walk(struct scratch *s, struct bench_shared *b, 
 	if (is_new)
 		s->epoch = ++b->epoch;
 	unwind_begin(&s->walk, &s->regs, &b->process, UNWIND_EXACT, 0);
-	s->walk.end = WIRE_END_DEPTH;
+	s->walk.end = STOP_REASON_DEPTH;
 	bpf_loop(WIRE_MAX_USER_FRAMES, walk_step, &level, 0);
 	b->result.n_frames += s->record.head.n_user;
-	b->result.n_complete += s->walk.end == WIRE_END_ROOT;
+	b->result.n_complete += s->walk.end == STOP_REASON_ROOT;
 	b->result.n_searches += s->n_searches;
 	b->result.n_fills += s->n_fills;
 }

@@ -3,7 +3,7 @@
  * Times the walk of the kernel half, and the same walk from the primitives of the other profilers.
  * usage: walk DIRECTORY-OF-BPF-OBJECTS [FILE...]	(with files: through their unwind tables)
  *
- * Prints lines "name value"; times are nanoseconds of a walk, of the best run; of single cold walks the median.
+ * Prints lines "name value"; times are nanoseconds of a walk, of the best run; of single walks with cold caches the median.
  */
 #include <bpf/bpf.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ static const unsigned int depths[] = { 4, 10, 20, 30, 60, 120 };
 #define L3_BYTES ((size_t)40 << 20)
 
 /* The process and its objects, as the agent publishes them. */
-static int publish(const struct run *run, const struct world *w)
+static int publish(const struct run *run, const struct context *w)
 {
 	int objects_fd = bpf_object__find_map_fd_by_name(run->object, "objects");
 
@@ -48,7 +48,7 @@ static void empty_ring(void *data)
 	(void)ring_buffer__consume(data);
 }
 
-static int measure_ring(const struct run *run, const struct world *w)
+static int measure_ring(const struct run *run, const struct context *w)
 {
 	struct ring_buffer *ring = ring_buffer__new(
 		bpf_object__find_map_fd_by_name(run->object, "samples"), ignore, NULL, NULL);
@@ -62,7 +62,7 @@ static int measure_ring(const struct run *run, const struct world *w)
 	return r;
 }
 
-static int measure(const struct run *run, const char *program, const struct world *w,
+static int measure(const struct run *run, const char *program, const struct context *w,
 		   unsigned int n_frames)
 {
 	const struct bench_result *result = &run->shared->result;
@@ -79,11 +79,11 @@ static int measure(const struct run *run, const char *program, const struct worl
 	return 0;
 }
 
-static int measure_cold(const struct run *run, const char *program, const struct world *w,
-			const char *level, size_t n_bytes)
+static int measure_user_unwound(const struct run *run, const char *program, const struct context *w,
+				const char *level, size_t n_bytes)
 {
 	double ns = 0;
-	int r = run_cold(run, program, w, n_bytes, &ns);
+	int r = run_user_unwound(run, program, w, n_bytes, &ns);
 
 	if (r == 0)
 		printf("%s_%s %.1f\n", program, level, ns);
@@ -91,27 +91,27 @@ static int measure_cold(const struct run *run, const char *program, const struct
 }
 
 /* What is done at one depth only. */
-static int measure_more(const struct run *walk, const struct run *peers, const struct world *w)
+static int measure_more(const struct run *walk, const struct run *peers, const struct context *w)
 {
 	int r = measure_ring(walk, w);
 
 	if (r == 0)
-		r = measure_cold(walk, "walk_once", w, "l2", L2_BYTES);
+		r = measure_user_unwound(walk, "walk_once", w, "l2", L2_BYTES);
 	if (r == 0)
-		r = measure_cold(peers, "peers_once", w, "l2", L2_BYTES);
+		r = measure_user_unwound(peers, "peers_once", w, "l2", L2_BYTES);
 	if (r == 0)
-		r = measure_cold(walk, "walk_once", w, "l3", L3_BYTES);
+		r = measure_user_unwound(walk, "walk_once", w, "l3", L3_BYTES);
 	if (r == 0)
-		r = measure_cold(peers, "peers_once", w, "l3", L3_BYTES);
+		r = measure_user_unwound(peers, "peers_once", w, "l3", L3_BYTES);
 	return r;
 }
 
-static int measure_all(const struct run *walk, const struct run *peers, struct world *w)
+static int measure_all(const struct run *walk, const struct run *peers, struct context *w)
 {
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(depths); i++) {
-		if (!world_make_stacks(w, depths[i]))
+		if (!context_make_stacks(w, depths[i]))
 			return -ENODATA;
 		r = measure(walk, "walk", w, depths[i]);
 		if (r == 0)
@@ -127,8 +127,8 @@ static int measure_all(const struct run *walk, const struct run *peers, struct w
 static int bench(struct run *walk, struct run *peers, char *const *files, size_t n_files)
 {
 	int segments_fd = bpf_object__find_map_fd_by_name(walk->object, "segments");
-	_cleanup_(world_freep) struct world *w = NULL;
-	int r = world_new(segments_fd, files, n_files, &w);
+	_cleanup_(context_freep) struct context *w = NULL;
+	int r = context_new(segments_fd, files, n_files, &w);
 
 	if (r == 0)
 		r = publish(walk, w);

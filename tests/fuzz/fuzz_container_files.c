@@ -4,15 +4,15 @@
 #include <assert.h>
 #include <string.h>
 
-#include "agent/target/container_book_private.h"
+#include "agent/target/container_metadata_private.h"
 
-static void check_page(struct book_page *page)
+static void check_page(struct metadata_page *page)
 {
-	for (size_t i = 0; i < BOOK_FACT_MAX; i++)
+	for (size_t i = 0; i < METADATA_FACT_MAX; i++)
 		assert(!page->text[i] ||
-		       (strlen(page->text[i]) < BOOK_FACT_BYTES && page->text[i][0] &&
+		       (strlen(page->text[i]) < METADATA_FACT_BYTES && page->text[i][0] &&
 			str_is_utf8(str_from(page->text[i]))));
-	book_page_fini(page);
+	metadata_page_fini(page);
 }
 
 static void check_id(const char *id)
@@ -34,13 +34,13 @@ static void fuzz_podman(const json_t *json)
 static void fuzz_json(uint8_t kind, const char *text, size_t n)
 {
 	json_t *json = json_loadb(text, n, JSON_ALLOW_NUL, NULL);
-	struct book_page page = { 0 };
+	struct metadata_page page = { 0 };
 	char sandbox[CGROUP_CONTAINER_ID_MAX];
 
 	if (json && kind == 'd') {
-		(void)book_docker_parse(json, &page);
+		(void)metadata_docker_parse(json, &page);
 	} else if (json && kind == 'o') {
-		(void)book_oci_parse(json, &page, sandbox);
+		(void)metadata_oci_parse(json, &page, sandbox);
 		check_id(sandbox);
 	} else if (json) {
 		fuzz_podman(json);

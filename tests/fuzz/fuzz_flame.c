@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "agent/cli/flame_svg.h"
-#include "agent/cli/look.h"
+#include "agent/cli/viewer_hint.h"
 #include "agent/cli/speedscope.h"
 #include "tests/support/xml_check.h"
 
@@ -79,7 +79,7 @@ static void check_look(const char *text)
 	for (unsigned int i = PROFILE_FORMAT_UNSET; i < PROFILE_FORMAT_MAX; i++) {
 		_cleanup_buf_ struct buf out = BUF_INIT(OUT_MAX_BYTES);
 
-		look_text(&(struct look){ i, text, text, 2 }, &out);
+		viewer_hint_text(&(struct viewer_hint){ i, text, text, 2 }, &out);
 		require(!out.failed);
 	}
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Headers as a browser's request has them, and hosts(5). One line each: method, effect, Host, Origin, Referer, Sec-Fetch-Site, -Mode, -Dest;
- * "-" is no header; what follows is hosts(5). Whatever they say, only our own names are let in, and nothing is changed for a stranger.
+ * "-" is no header; what follows is hosts(5). Whatever they say, only our own names are let in, and nothing is changed for other sites.
  */
 #include <assert.h>
 #include <stdint.h>
@@ -43,7 +43,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	const char *method = next_line(&at), *effect = next_line(&at);
 	struct guard_request r = {
-		.effect = effect && *effect == 'c' ? HTTP_CHANGES
+		.effect = effect && *effect == 'c'   ? HTTP_CHANGES
 			  : effect && *effect == 'p' ? HTTP_IS_PAGE
 						     : HTTP_READS,
 		.is_get = method && strcmp(method, "GET") == 0,

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/object/stub_flow.h"
+#include "agent/object/nocfi_flow.h"
 
 #define VADDR 0x1000u
 
@@ -20,7 +20,7 @@ static bool is_function(uint64_t vaddr, void *data)
 
 static bool read_text(uint64_t vaddr, void *dst, size_t n, void *data)
 {
-	const struct stub_text *text = data;
+	const struct nocfi_text *text = data;
 
 	if (vaddr < VADDR || vaddr - VADDR > text->n || n > text->n - (vaddr - VADDR))
 		return false;
@@ -42,48 +42,48 @@ static int check_row(uint64_t vaddr, const struct unwind_rule *rule, void *data)
 
 static void decode_all(const uint8_t *code, size_t n)
 {
-	struct stub_insn i;
+	struct nocfi_insn i;
 
 	for (size_t at = 0; at < n; at++) {
-		if (!stub_insn_decode(code + at, n - at, &i))
+		if (!nocfi_insn_decode(code + at, n - at, &i))
 			continue;
-		if (i.n_bytes == 0 || i.n_bytes > STUB_INSN_MAX_BYTES || i.n_bytes > n - at)
+		if (i.n_bytes == 0 || i.n_bytes > NOCFI_INSN_MAX_BYTES || i.n_bytes > n - at)
 			abort();
 		/* What follows is not looked at. */
-		if (!stub_insn_decode(code + at, i.n_bytes, &i))
+		if (!nocfi_insn_decode(code + at, i.n_bytes, &i))
 			abort();
 	}
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct stub_flow_scratch *scratch = NULL;
-	struct stub_flow_result result;
+	struct nocfi_flow_scratch *scratch = NULL;
+	struct nocfi_flow_result result;
 	uint64_t budget = 200000;
 	uint64_t last = VADDR;
-	struct stub_text text = { .code = data + 1,
-				  .vaddr = VADDR,
-				  .is_function = is_function,
-				  .read = read_text,
-				  .data = &text,
-				  .budget = &budget };
+	struct nocfi_text text = { .code = data + 1,
+				   .vaddr = VADDR,
+				   .is_function = is_function,
+				   .read = read_text,
+				   .data = &text,
+				   .budget = &budget };
 
-	if (size < 2 || size > STUB_FLOW_MAX_BYTES)
+	if (size < 2 || size > NOCFI_FLOW_MAX_BYTES)
 		return 0;
 	text.n = (uint32_t)size - 1;
 	text.is_sized = data[0] & 1;
 	text.is_entry = data[0] & 2;
 	text.is_behind_function = data[0] & 4;
 	decode_all(text.code, text.n);
-	if (stub_flow_scratch_new(&scratch) < 0)
+	if (nocfi_flow_scratch_new(&scratch) < 0)
 		return 0;
-	if (stub_flow_analyse(&text, scratch, &result) == 0) {
+	if (nocfi_flow_analyse(&text, scratch, &result) == 0) {
 		if (result.n_bytes == 0 || result.n_bytes > text.n)
 			abort();
-		(void)stub_flow_rows(&text, scratch, &result, check_row, &last);
+		(void)nocfi_flow_rows(&text, scratch, &result, check_row, &last);
 		if (last > VADDR + result.n_bytes)
 			abort();
 	}
-	stub_flow_scratch_free(scratch);
+	nocfi_flow_scratch_free(scratch);
 	return 0;
 }

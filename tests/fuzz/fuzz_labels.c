@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bytes → labels (lines of name=value) → hygiene: whatever comes in, what goes out is fit to be
+/* Bytes → labels (lines of name=value) → label sanitizer: whatever comes in, what goes out is fit to be
  * sent, and clean labels stay. */
 #include <assert.h>
 #include <stdint.h>
 #include <string.h>
 
-#include "agent/target/hygiene.h"
+#include "agent/target/label_sanitizer.h"
 #include "agent/target/selector.h"
 #include "agent/target/service_name.h"
 #include "agent/util/str.h"
@@ -26,29 +26,31 @@ static void check_label(const struct label *l, const struct label *previous)
 	assert(!previous || strcmp(previous->name, l->name) < 0);
 }
 
-static void count_change(const struct hygiene_change *change, void *data)
+static void count_change(const struct label_sanitizer_change *change, void *data)
 {
-	assert(change->name && change->became && hygiene_what_text(change->what)[0]);
+	assert(change->name && change->became && label_sanitizer_what_text(change->what)[0]);
 	++*(unsigned int *)data;
 }
 
 static void check_clean(const struct label *items, size_t n)
 {
 	_cleanup_(labels_unrefp) struct labels *clean = NULL, *again = NULL;
-	struct hygiene_report report;
+	struct label_sanitizer_report report;
 	unsigned int n_told = 0;
 
-	if (hygiene_clean_telling(items, n, &(struct hygiene_listener){ count_change, &n_told },
-				  &report, &clean) < 0)
+	if (label_sanitizer_clean_telling(
+		    items, n, &(struct label_sanitizer_listener){ count_change, &n_told }, &report,
+		    &clean) < 0)
 		return;
 	/* A name and its value are one change. */
-	assert(n_told <= hygiene_changes(&report) && !n_told == !hygiene_changes(&report));
+	assert(n_told <= label_sanitizer_changes(&report) &&
+	       !n_told == !label_sanitizer_changes(&report));
 	const char *name = labels_get(clean, "__name__");
 	assert(clean->n + !name <= LABELS_MAX && (!name || strcmp(name, "process_cpu") != 0));
 	for (size_t i = 0; i < clean->n; i++)
 		check_label(&clean->items[i], i > 0 ? &clean->items[i - 1] : NULL);
-	assert(hygiene_clean(clean->items, clean->n, &report, &again) == 0);
-	assert(labels_equal(clean, again) && hygiene_changes(&report) == 0);
+	assert(label_sanitizer_clean(clean->items, clean->n, &report, &again) == 0);
+	assert(labels_equal(clean, again) && label_sanitizer_changes(&report) == 0);
 }
 
 static void check_name(const struct label *items, size_t n)
@@ -68,7 +70,7 @@ static void check_name(const struct label *items, size_t n)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct label items[HYGIENE_ITEMS_MAX + 1];
+	struct label items[LABEL_SANITIZER_ITEMS_MAX + 1];
 	_cleanup_free_ char *text = malloc(size + 1);
 	char *rest = text;
 	size_t n = 0;
@@ -78,7 +80,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size > 0)
 		memcpy(text, data, size);
 	text[size] = '\0';
-	while (rest && n <= HYGIENE_ITEMS_MAX) {
+	while (rest && n <= LABEL_SANITIZER_ITEMS_MAX) {
 		char *name = strsep(&rest, "\n"), *value = strchr(name, '=');
 
 		if (value)

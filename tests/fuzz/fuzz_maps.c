@@ -4,7 +4,7 @@
 
 #include "agent/process/maps.h"
 #include "agent/process/mapping_edit.h"
-#include "agent/process/text_claim.h"
+#include "agent/process/remapped_text.h"
 
 struct target {
 	struct mapping_edit edit;

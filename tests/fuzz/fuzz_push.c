@@ -28,30 +28,30 @@ enum {
 #define STORE_BYTES ((size_t)4 << 20)
 
 /* Made once, kept to the end. */
-static struct world {
+static struct context {
 	struct loop *loop;
 	struct worker *worker;
 	struct telemetry *telemetry;
 	struct store *store;
-} world;
+} context;
 
-static uint64_t world_now_ns(void)
+static uint64_t context_now_ns(void)
 {
 	return (uint64_t)1700000000 * NS_PER_S;
 }
 
-static void make_world(void)
+static void make_context(void)
 {
 	struct store_options options = STORE_OPTIONS_INIT;
 	struct buf why = BUF_INIT(1000);
 
 	options.max_bytes = STORE_BYTES;
-	options.now_ns = world_now_ns;
-	assert(loop_new(&world.loop) == 0);
-	assert(worker_new(world.loop, 4, &world.worker) == 0);
-	assert(telemetry_new(&world.telemetry) == 0);
-	assert(store_new(world.loop, world.worker, world.telemetry, &options, &why, &world.store) ==
-	       0);
+	options.now_ns = context_now_ns;
+	assert(loop_new(&context.loop) == 0);
+	assert(worker_new(context.loop, 4, &context.worker) == 0);
+	assert(telemetry_new(&context.telemetry) == 0);
+	assert(store_new(context.loop, context.worker, context.telemetry, &options, &why,
+			 &context.store) == 0);
 }
 
 static void gzip(const void *bytes, size_t n, struct buf *out)
@@ -99,7 +99,7 @@ static void check_store(const struct store_stats *before)
 {
 	struct store_stats after;
 
-	store_stats(world.store, &after);
+	store_stats(context.store, &after);
 	assert(after.bytes <= STORE_BYTES);
 	assert(after.n_refused_profiles - before->n_refused_profiles <=
 	       after.n_received_profiles - before->n_received_profiles);
@@ -111,14 +111,14 @@ static void push(const struct buf *body, enum connect_codec codec, bool is_gzip)
 	struct store_stats before;
 	struct push p;
 
-	store_stats(world.store, &before);
-	push_init(&p, world.store, codec, NULL);
+	store_stats(context.store, &before);
+	push_init(&p, context.store, codec, NULL);
 	p.done = on_done;
 	p.call.is_gzip = is_gzip;
 	buf_init(&p.call.received, body->len);
 	(void)buf_append(&p.call.received, buf_str(body), body->len);
 	push_begin(&p);
-	store_drain(world.store);
+	store_drain(context.store);
 	assert(p.call.now_ms == 1);
 	assert((p.call.job.code == RPC_ok) == (p.call.job.why.len == 0));
 	assert(p.call.budget.left_bytes <= p.call.budget.max_bytes);
@@ -135,8 +135,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size == 0)
 		return 0;
-	if (!world.loop)
-		make_world();
+	if (!context.loop)
+		make_context();
 	uint8_t kind = *data++;
 	size--;
 	if (kind & INPUT_GZIP_PROFILE)

@@ -27,7 +27,7 @@ struct shape {
 	uint64_t at;
 };
 
-struct world {
+struct context {
 	struct shape shapes[2];
 	struct fake_elf file;
 	struct elf *elf;
@@ -72,7 +72,7 @@ static void add_item(struct shape *s, const uint8_t item[4])
 	span->n_rows++;
 }
 
-static void shape_from(struct world *w, const uint8_t *data, size_t size)
+static void shape_from(struct context *w, const uint8_t *data, size_t size)
 {
 	for (size_t i = 0; i < 2; i++)
 		w->shapes[i].at = TEXT_BEGIN;
@@ -80,7 +80,7 @@ static void shape_from(struct world *w, const uint8_t *data, size_t size)
 		add_item(&w->shapes[data[0] >> 1 & 1], data);
 }
 
-static void check(const struct world *w, uint64_t vaddr)
+static void check(const struct context *w, uint64_t vaddr)
 {
 	struct unwind_rule expected = fake_expected(w->info, vaddr);
 	struct unwind_rule found;
@@ -93,7 +93,7 @@ static void check(const struct world *w, uint64_t vaddr)
 		abort();
 }
 
-static void check_shape(const struct world *w, const struct shape *s)
+static void check_shape(const struct context *w, const struct shape *s)
 {
 	for (size_t i = 0; i < s->n_rows; i++)
 		for (uint64_t d = 0; d < 3; d++)
@@ -113,7 +113,7 @@ static int count_row(uint64_t vaddr, const struct unwind_rule *rule, void *data)
 	return 0;
 }
 
-static void place_and_check(struct world *w)
+static void place_and_check(struct context *w)
 {
 	uint64_t last = 0;
 
@@ -130,7 +130,7 @@ static void place_and_check(struct world *w)
 		abort();
 }
 
-static bool world_init(struct world *w)
+static bool context_init(struct context *w)
 {
 	struct kernel_arena_options o = { .segments_fd = -1, .max_segments = ARENA_SEGMENTS };
 
@@ -143,12 +143,12 @@ static bool world_init(struct world *w)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct world *w = calloc(1, sizeof(*w));
+	struct context *w = calloc(1, sizeof(*w));
 
 	if (!w)
 		return 0;
 	shape_from(w, data, size);
-	if (world_init(w) && row_table_build(w->info, w->elf, TABLE_MAX_BYTES, &w->table) == 0)
+	if (context_init(w) && row_table_build(w->info, w->elf, TABLE_MAX_BYTES, &w->table) == 0)
 		place_and_check(w);
 	row_table_free(w->table);
 	kernel_arena_free(w->arena);

@@ -34,15 +34,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	touched += sum_words(s.kernel_frames, s.head->n_kernel) +
 		   sum_words(s.user_frames, s.head->n_user);
-	assert(!s.cold == !(s.head->flags & WIRE_COLD));
-	if (!s.cold)
+	assert(!s.user_unwound == !(s.head->flags & WIRE_USER_UNWOUND));
+	if (!s.user_unwound)
 		return 0;
-	assert(s.cold->n_right <= s.head->n_user);
-	assert(s.cold->pieces[0].n_bytes <= sample_stack_bytes(s.head));
-	assert(s.cold->pieces[1].n_bytes <= sample_stack_bytes(s.head) - s.cold->pieces[0].n_bytes);
-	touched += s.cold->regs.pc + s.cold->regs.reg[WIRE_N_REGS - 1] +
-		   (uint64_t)s.cold->comm[WIRE_COMM_BYTES - 1];
-	touched += sum_words(s.user_frames, s.cold->n_right);
+	assert(s.user_unwound->n_right <= s.head->n_user);
+	assert(s.user_unwound->pieces[0].n_bytes <= sample_stack_bytes(s.head));
+	assert(s.user_unwound->pieces[1].n_bytes <=
+	       sample_stack_bytes(s.head) - s.user_unwound->pieces[0].n_bytes);
+	touched += s.user_unwound->regs.pc + s.user_unwound->regs.reg[WIRE_N_REGS - 1] +
+		   (uint64_t)s.user_unwound->comm[WIRE_COMM_BYTES - 1];
+	touched += sum_words(s.user_frames, s.user_unwound->n_right);
 	for (size_t i = 0; i < sample_stack_bytes(s.head); i++)
 		touched += s.stack[i];
 	assert(s.stack + sample_stack_bytes(s.head) <= bytes + size);

@@ -17,15 +17,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 #define STORE_BYTES ((size_t)4 << 20)
 
 /* Made once, kept to the end. */
-static struct world {
+static struct context {
 	struct loop *loop;
 	struct worker *worker;
 	struct telemetry *telemetry;
 	struct store *store;
 	int64_t now_ms;
-} world;
+} context;
 
-static uint64_t world_now_ns(void)
+static uint64_t context_now_ns(void)
 {
 	return (uint64_t)1700000000 * NS_PER_S;
 }
@@ -43,33 +43,33 @@ static void put_profile(void)
 	uint64_t location;
 
 	options.period = 10000000;
-	options.time_ns = (int64_t)(world_now_ns() - NS_PER_S);
+	options.time_ns = (int64_t)(context_now_ns() - NS_PER_S);
 	assert(pprof_builder_new(&options, &b) == 0);
 	assert(pprof_builder_function(b, &function, &line.function_id) == 0);
 	assert(pprof_builder_location(b, 0, 0, &line, 1, &location) == 0);
 	assert(pprof_builder_sample(b, &location, 1, &(int64_t){ 7 }, NULL, 0) == 0);
 	assert(pprof_builder_encode(b, &bytes) == 0);
 	assert(labels_new(items, 2, &labels) == 0);
-	assert(store_sync_put(world.store, labels, bytes.data, bytes.n, &BUF_INIT(1000)) ==
+	assert(store_sync_put(context.store, labels, bytes.data, bytes.n, &BUF_INIT(1000)) ==
 	       STORE_KEPT);
 	labels_unref(labels);
 	pprof_bytes_fini(&bytes);
 	pprof_builder_free(b);
 }
 
-static void make_world(void)
+static void make_context(void)
 {
 	struct store_options options = STORE_OPTIONS_INIT;
 	struct buf why = BUF_INIT(1000);
 
 	options.max_bytes = STORE_BYTES;
-	options.now_ns = world_now_ns;
-	world.now_ms = (int64_t)(world_now_ns() / NS_PER_MS);
-	assert(loop_new(&world.loop) == 0);
-	assert(worker_new(world.loop, 4, &world.worker) == 0);
-	assert(telemetry_new(&world.telemetry) == 0);
-	assert(store_new(world.loop, world.worker, world.telemetry, &options, &why, &world.store) ==
-	       0);
+	options.now_ns = context_now_ns;
+	context.now_ms = (int64_t)(context_now_ns() / NS_PER_MS);
+	assert(loop_new(&context.loop) == 0);
+	assert(worker_new(context.loop, 4, &context.worker) == 0);
+	assert(telemetry_new(&context.telemetry) == 0);
+	assert(store_new(context.loop, context.worker, context.telemetry, &options, &why,
+			 &context.store) == 0);
 	put_profile();
 }
 
@@ -98,14 +98,14 @@ static void check_round_trip(const ProtobufCMessage *message)
 
 static void answer(struct rpc_call *call)
 {
-	call->now_ms = world.now_ms;
+	call->now_ms = context.now_ms;
 	if (call->method->check(call) != RPC_ok)
 		return;
 	if (call->method->at_once) {
-		(void)call->method->at_once(call, world.store);
+		(void)call->method->at_once(call, context.store);
 		return;
 	}
-	assert(store_sync_view(world.store, call->job.start_ms, call->job.end_ms,
+	assert(store_sync_view(context.store, call->job.start_ms, call->job.end_ms,
 			       &call->job.view) == 0);
 	(void)call->method->run(call);
 }
@@ -116,8 +116,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size == 0)
 		return 0;
-	if (!world.loop)
-		make_world();
+	if (!context.loop)
+		make_context();
 	const struct rpc_method *method = &rpc_methods[(data[0] & 15) % rpc_n_methods];
 	rpc_call_init(&call, method, data[0] & 16 ? CONNECT_JSON : CONNECT_PROTO);
 	if (rpc_call_decode(&call, data + 1, size - 1, data[0] & 32) == RPC_ok) {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "agent/object/context_unwind.h"
-#include "agent/object/stub_unwind.h"
+#include "agent/object/nocfi_unwind.h"
 
 /* Look-ups cost a walk each. */
 #define MAX_LOOKUPS 64
@@ -73,7 +73,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		use(source, ROOM_BYTES);
 		source->free(source);
 	}
-	if (stub_unwind_new(elf, &source) != 0)
+	if (nocfi_unwind_new(elf, &source) != 0)
 		return 0;
 	use(source, ROOM_BYTES);
 	source->release(source);

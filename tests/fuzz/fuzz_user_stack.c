@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A ring buffer record to a user stack, warm or over its copy: no more frames than there may be, each of a kind that a sample has, and those of
+ * A ring buffer record to a user stack, kernel-unwound or over its copy: no more frames than there may be, each of a kind that a sample has, and those of
  * runtimes each once and in order. The process has two files and memory without one; the lower bits of the record's generation say whether its mappings
  * are the ones that it was walked with.
  */
@@ -22,19 +22,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static struct mapped_file exe = { .id = 1 }, lib = { .id = 2 };
 
-struct world {
+struct context {
 	struct mappings mappings;
 	struct mapping items[N_MAPPINGS];
 };
 
-static struct world now = {
+static struct context now = {
 	{ .n_refs = 1, .n = N_MAPPINGS },
 	{ { .begin = EXE, .end = EXE + 0x10000, .file_off = 0x1000, .file = &exe },
 	  { .begin = JIT, .end = JIT + 0x10000, .kind = MAPPING_ANON },
 	  { .begin = LIB, .end = LIB + 0x10000, .file_off = 0x8000, .file = &lib } },
 };
 
-static struct world before = {
+static struct context before = {
 	{ .n_refs = 1, .n = 1 },
 	{ { .begin = EXE, .end = EXE + 0x10000, .file_off = 0x8000, .file = &lib } },
 };
@@ -96,7 +96,7 @@ static void check_stack(const struct user_stack *s)
 	uint32_t n_runtime = 0;
 
 	assert(s->n <= WIRE_MAX_USER_FRAMES + 1 && s->n_runtime <= WIRE_MAX_USER_FRAMES);
-	assert(s->end < WIRE_END_MAX);
+	assert(s->end < STOP_REASON_MAX);
 	for (uint32_t i = 0; i < s->n; i++) {
 		enum frame_kind kind = frame_ref_kind(s->frames[i]);
 
@@ -106,7 +106,7 @@ static void check_stack(const struct user_stack *s)
 			assert(frame_ref_value(s->frames[i]) == n_runtime++);
 	}
 	assert(n_runtime == s->n_runtime);
-	assert(wire_end_is_complete(s->end) ||
+	assert(stop_reason_is_complete(s->end) ||
 	       (s->n > 0 && frame_ref_kind(s->frames[s->n - 1]) == FRAME_KIND_END));
 	for (uint32_t i = 0; i < n_runtime; i++)
 		assert((s->runtime[i].function & WIRE_FRAME_RUNTIME) == WIRE_FRAME_RUNTIME &&
@@ -118,20 +118,21 @@ static void make_stack(const struct sample *sample, struct mappings *ahead,
 {
 	static struct user_stack s;
 	struct process p = { .mappings = &now.mappings, .mappings_ahead = ahead };
-	const struct user_stack_world world = { .telemetry = telemetry, .user_mask = UINT64_MAX };
+	const struct user_stack_context context = { .telemetry = telemetry,
+						    .user_mask = UINT64_MAX };
 	const struct user_stack_input in = { .head = sample->head,
 					     .frames = sample->user_frames,
-					     .cold = sample->cold,
+					     .user_unwound = sample->user_unwound,
 					     .stack = sample->stack };
 
-	user_stack_make(&in, &p, &world, &s);
+	user_stack_make(&in, &p, &context, &s);
 	check_stack(&s);
 	uint32_t n = s.n;
-	enum wire_end end = s.end;
+	enum stop_reason end = s.end;
 	/* Nothing is of the sample before. */
 	memset(&s, 0xff, sizeof(s));
-	s.end = end == WIRE_END_ROOT ? WIRE_END_DEPTH : WIRE_END_ROOT;
-	user_stack_make(&in, &p, &world, &s);
+	s.end = end == STOP_REASON_ROOT ? STOP_REASON_DEPTH : STOP_REASON_ROOT;
+	user_stack_make(&in, &p, &context, &s);
 	assert(s.n == n && s.end == end);
 	check_stack(&s);
 }

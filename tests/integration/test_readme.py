@@ -59,7 +59,7 @@ FACTS = [
     ("README.md", r"Debian 12 or newer or Ubuntu 24\.04", "deploy/deps.sh", r"\(Debian 12\+, Ubuntu 24\.04\+\)"),
     ("agent/unwind/README.md", r"up to 256 KiB of a thread's own stack", "bpf/wire.h", r"#define WIRE_MAX_STACK_BYTES \(256 \* 1024\)"),
     ("agent/unwind/README.md", r"24 KiB of any other", "bpf/wire.h", r"#define WIRE_COPY_BYTES 24576\n"),
-    ("agent/unwind/README.md", r"two of these are copied", "bpf/wire.h", r"#define WIRE_COLD_PIECES 2\n"),
+    ("agent/unwind/README.md", r"two of these are copied", "bpf/wire.h", r"#define WIRE_USER_UNWOUND_PIECES 2\n"),
     ("README.md", r"Within ten seconds", "tests/integration/test_quick_start.py", r"# Aim: below 10 s\."),
     ("agent/README.md", r"waits 100 ms \(loop\)", "agent/util/reader.c", r"most_ns = 100 \* NS_PER_MS"),
     ("agent/README.md", r"or 2 s \(worker\)", "agent/util/reader.c", r"most_ns = 2 \* NS_PER_S"),

@@ -103,14 +103,14 @@ static void make_rules(struct fake *t, uint32_t n)
 {
 	t->n_rules = n;
 	for (uint32_t i = 1; i < n; i++) {
-		bool wide = i >= FIRST_WIDE;
+		bool full = i >= FIRST_WIDE;
 
 		t->rules[i] = (struct unwind_rule){
 			.cfa = RULE_CFA_REG,
 			.cfa_reg = WIRE_ABI_SP,
 			.cfa_off = (int32_t)i * 8,
 			.fp = RULE_FP_CFA,
-			.fp_off = wide ? -100000 - (int32_t)i : -16,
+			.fp_off = full ? -100000 - (int32_t)i : -16,
 			.ra = RULE_RA_CFA,
 			.ra_off = -8,
 		};
@@ -120,11 +120,11 @@ static void make_rules(struct fake *t, uint32_t n)
 /* | none | a word a rule … | three words of each wide one | */
 static void lay_rules(struct fake *t)
 {
-	uint32_t n_wide = t->n_rules > FIRST_WIDE ? t->n_rules - FIRST_WIDE : 0;
-	uint32_t wide_at = t->n_rules;
+	uint32_t n_full = t->n_rules > FIRST_WIDE ? t->n_rules - FIRST_WIDE : 0;
+	uint32_t full_at = t->n_rules;
 	void *memory;
 
-	t->object.n_rule_words = t->n_rules + 3 * n_wide;
+	t->object.n_rule_words = t->n_rules + 3 * n_full;
 	t->object.rules_at = take(t, t->object.n_rule_words, &memory);
 	for (uint32_t i = 1; i < t->n_rules; i++) {
 		struct wire_rule packed = { .cfa = RULE_CFA_REG << 5 | WIRE_ABI_SP,
@@ -134,9 +134,9 @@ static void lay_rules(struct fake *t)
 
 		if (i >= FIRST_WIDE) {
 			packed = (struct wire_rule){ .cfa = WIRE_RULE_WIDE,
-						     .cfa_off = (int32_t)wide_at };
-			memcpy((uint64_t *)memory + wide_at, &t->rules[i], sizeof(t->rules[i]));
-			wide_at += 3;
+						     .cfa_off = (int32_t)full_at };
+			memcpy((uint64_t *)memory + full_at, &t->rules[i], sizeof(t->rules[i]));
+			full_at += 3;
 		}
 		memcpy((uint64_t *)memory + i, &packed, sizeof(packed));
 	}
@@ -160,7 +160,7 @@ static uint16_t code_of(struct fake *t, uint32_t off, uint32_t rule)
 	return (uint16_t)(WIRE_CODE_ESCAPE << 8 | (off & 255));
 }
 
-/* The rows of a page as they come; an escape in force is repeated at the begin of each granule. */
+/* The rows of a page as they come; an escape in force is repeated at the begin of each bucket. */
 static uint32_t page_rows(struct fake *t, uint32_t page, uint32_t k, uint16_t *first_row,
 			  uint16_t *rows)
 {
@@ -170,14 +170,14 @@ static uint32_t page_rows(struct fake *t, uint32_t page, uint32_t k, uint16_t *f
 
 	rows[n++] = code_of(t, begin, row->rule);
 	for (uint32_t g = 0; g < k; g++) {
-		uint32_t granule = begin + g * 256;
+		uint32_t bucket = begin + g * 256;
 		bool repeated = g > 0 && row->rule >= WIRE_CODE_ESCAPE &&
-				!(row + 1 < t->rows + t->n_rows && row[1].off == granule);
+				!(row + 1 < t->rows + t->n_rows && row[1].off == bucket);
 
 		first_row[g] = (uint16_t)n;
 		if (repeated)
-			rows[n++] = code_of(t, granule, row->rule);
-		for (; row + 1 < t->rows + t->n_rows && row[1].off < granule + 256; row++)
+			rows[n++] = code_of(t, bucket, row->rule);
+		for (; row + 1 < t->rows + t->n_rows && row[1].off < bucket + 256; row++)
 			rows[n++] = code_of(t, row[1].off, row[1].rule);
 	}
 	first_row[k] = (uint16_t)n;
@@ -197,7 +197,7 @@ static uint32_t lay_page(struct fake *t, uint32_t page)
 {
 	static uint16_t rows[70000];
 	uint16_t first_row[257];
-	uint32_t left = t->object.n_granules - (page << 8);
+	uint32_t left = t->object.n_buckets - (page << 8);
 	uint32_t k = left > 256 ? 256 : left;
 	uint32_t code;
 	void *memory;
@@ -211,13 +211,13 @@ static uint32_t lay_page(struct fake *t, uint32_t page)
 	return at;
 }
 
-static void lay_out(struct fake *t, uint32_t n_granules)
+static void lay_out(struct fake *t, uint32_t n_buckets)
 {
-	uint32_t n_pages = (n_granules + 255) / 256;
+	uint32_t n_pages = (n_buckets + 255) / 256;
 	void *memory;
 
 	t->object.base_vaddr = BASE;
-	t->object.n_granules = n_granules;
+	t->object.n_buckets = n_buckets;
 	lay_rules(t);
 	t->object.pages_at = take(t, (n_pages + 1) / 2, &memory);
 	for (uint32_t page = 0; page < n_pages; page++)
@@ -238,10 +238,10 @@ static void check_off(struct fake *t, uint32_t off)
 	assert_memory_equal(&found, expected, sizeof(found));
 }
 
-/* Around each row, around each granule, and anywhere. */
+/* Around each row, around each bucket, and anywhere. */
 static void check_all(struct fake *t)
 {
-	uint32_t n_bytes = t->object.n_granules * 256;
+	uint32_t n_bytes = t->object.n_buckets * 256;
 	struct unwind_rule none = { 0 };
 	struct unwind_rule found;
 
@@ -249,7 +249,7 @@ static void check_all(struct fake *t)
 		for (int d = -1; d <= 1; d++)
 			if (t->rows[i].off + (uint32_t)d < n_bytes)
 				check_off(t, t->rows[i].off + (uint32_t)d);
-	for (uint32_t g = 0; g < t->object.n_granules; g += 1 + t->object.n_granules / 300) {
+	for (uint32_t g = 0; g < t->object.n_buckets; g += 1 + t->object.n_buckets / 300) {
 		check_off(t, g * 256);
 		check_off(t, g * 256 + 255);
 	}
@@ -272,7 +272,7 @@ static void add_row(struct fake *t, uint32_t off, uint32_t rule)
 
 struct shape {
 	const char *name;
-	uint32_t n_granules;
+	uint32_t n_buckets;
 	uint32_t spacing; /* of rows, at most */
 	uint32_t n_rules;
 };
@@ -303,16 +303,16 @@ static void test_shape(void **state)
 		add_row(t, 0, random_below(t, shape->n_rules));
 		for (uint32_t off = 0; t->n_rows < MAX_ROWS;) {
 			off += 1 + random_below(t, shape->spacing);
-			if (off >= shape->n_granules * 256)
+			if (off >= shape->n_buckets * 256)
 				break;
 			add_row(t, off, random_below(t, shape->n_rules));
 		}
-		lay_out(t, shape->n_granules);
+		lay_out(t, shape->n_buckets);
 		check_all(t);
 	}
 }
 
-/* Every number of rows in a granule, with the searched byte at every place. */
+/* Every number of rows in a bucket, with the searched byte at every place. */
 static void test_every_number_of_rows(void **state)
 {
 	(void)state;
@@ -487,7 +487,7 @@ static void test_missing_segments(void **state)
 	assert_memory_equal(&found, &none, sizeof(found));
 }
 
-/* All rows of the last granule of a segment; behind them is its last word, and then nobody's memory. */
+/* All rows of the last bucket of a segment; behind them is its last word, and then nobody's memory. */
 static void test_rows_at_the_end_of_a_segment(void **state)
 {
 	char *segment = malloc(WIRE_SEGMENT_BYTES);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One step of bpf/unwind.h: each kind of rule, the signal frame, and the frame pointer where there is no rule. */
-#include "tests/unit/bpf/unwind_world.h"
+#include "tests/unit/bpf/unwind_context.h"
 
 #define PC (TEXT + 0x230)
 /* What most words of the stack say: another address of the text each. */
@@ -84,7 +84,7 @@ static const struct rule_case rule_cases[] = {
 	  { .cfa = RULE_CFA_REG, .cfa_reg = WIRE_ABI_FP, .cfa_off = 16, RA_CFA },
 	  0,
 	  LOST,
-	  WIRE_END_REGISTER,
+	  STOP_REASON_REGISTER,
 	  0,
 	  0,
 	  0,
@@ -111,7 +111,7 @@ static const struct rule_case rule_cases[] = {
 	  { .cfa = RULE_CFA_REG, .cfa_reg = REG_OTHER, .cfa_off = 16, RA_CFA },
 	  0,
 	  0,
-	  WIRE_END_REGISTER,
+	  STOP_REASON_REGISTER,
 	  0,
 	  0,
 	  0,
@@ -120,7 +120,7 @@ static const struct rule_case rule_cases[] = {
 	  { CFA_SP(1 << 20), RA_CFA },
 	  0,
 	  0,
-	  WIRE_END_STACK_READ,
+	  STOP_REASON_STACK_READ,
 	  0,
 	  0,
 	  0,
@@ -147,7 +147,7 @@ static const struct rule_case rule_cases[] = {
 	  { .cfa = RULE_CFA_DEREF, .cfa_reg = REG_OTHER, .cfa_off = 64, RA_CFA },
 	  0,
 	  0,
-	  WIRE_END_REGISTER,
+	  STOP_REASON_REGISTER,
 	  0,
 	  0,
 	  0,
@@ -165,7 +165,7 @@ static const struct rule_case rule_cases[] = {
 	  { .cfa = RULE_CFA_DEREF, .cfa_reg = WIRE_ABI_SP, .cfa_off = 4096, RA_CFA },
 	  0,
 	  0,
-	  WIRE_END_STACK_READ,
+	  STOP_REASON_STACK_READ,
 	  0,
 	  0,
 	  0,
@@ -174,7 +174,7 @@ static const struct rule_case rule_cases[] = {
 	  { .cfa = RULE_CFA_DEREF, .cfa_reg = WIRE_ABI_SP, .cfa_off = 0, RA_CFA },
 	  0,
 	  0,
-	  WIRE_END_NO_PROGRESS,
+	  STOP_REASON_NO_PROGRESS,
 	  0,
 	  0,
 	  0,
@@ -247,7 +247,7 @@ static const struct rule_case rule_cases[] = {
 	  { CFA_SP(8), .ra = RULE_RA_REG, .ra_reg = REG_OTHER },
 	  0,
 	  0,
-	  WIRE_END_REGISTER,
+	  STOP_REASON_REGISTER,
 	  0,
 	  0,
 	  0,
@@ -274,7 +274,7 @@ static const struct rule_case rule_cases[] = {
 	  { CFA_SP(16), .ra = RULE_RA_DEREF, .ra_reg = REG_OTHER, .ra_off = 8 },
 	  0,
 	  0,
-	  WIRE_END_REGISTER,
+	  STOP_REASON_REGISTER,
 	  0,
 	  0,
 	  0,
@@ -283,7 +283,7 @@ static const struct rule_case rule_cases[] = {
 	  { CFA_SP(16), .ra = RULE_RA_CFA, .ra_off = 4096 },
 	  0,
 	  0,
-	  WIRE_END_STACK_READ,
+	  STOP_REASON_STACK_READ,
 	  0,
 	  0,
 	  0,
@@ -292,19 +292,19 @@ static const struct rule_case rule_cases[] = {
 	  { CFA_SP(16), .ra = RULE_RA_UNDEFINED },
 	  0,
 	  0,
-	  WIRE_END_ROOT,
+	  STOP_REASON_ROOT,
 	  0,
 	  0,
 	  0,
 	  0 },
-	{ "ra_zero_is_the_root", { CFA_RA(W_ZERO), RA_CFA }, 0, 0, WIRE_END_ROOT, 0, 0, 0, 0 },
-	{ "ra_in_the_kernel", { CFA_RA(W_KERNEL), RA_CFA }, 0, 0, WIRE_END_BAD_PC, 0, 0, 0, 0 },
-	{ "ra_one", { CFA_RA(W_ONE), RA_CFA }, 0, 0, WIRE_END_BAD_PC, 0, 0, 0, 0 },
+	{ "ra_zero_is_the_root", { CFA_RA(W_ZERO), RA_CFA }, 0, 0, STOP_REASON_ROOT, 0, 0, 0, 0 },
+	{ "ra_in_the_kernel", { CFA_RA(W_KERNEL), RA_CFA }, 0, 0, STOP_REASON_BAD_PC, 0, 0, 0, 0 },
+	{ "ra_one", { CFA_RA(W_ONE), RA_CFA }, 0, 0, STOP_REASON_BAD_PC, 0, 0, 0, 0 },
 	{ "ra_behind_the_first_page",
 	  { CFA_RA(W_PAGE), RA_CFA },
 	  0,
 	  0,
-	  WIRE_END_BAD_PC,
+	  STOP_REASON_BAD_PC,
 	  0,
 	  0,
 	  0,
@@ -318,7 +318,7 @@ static const struct rule_case rule_cases[] = {
 	  STACK + 152,
 	  FP,
 	  0 },
-	{ "ra_at_the_end", { CFA_RA(W_TOO_HIGH), RA_CFA }, 0, 0, WIRE_END_BAD_PC, 0, 0, 0, 0 },
+	{ "ra_at_the_end", { CFA_RA(W_TOO_HIGH), RA_CFA }, 0, 0, STOP_REASON_BAD_PC, 0, 0, 0, 0 },
 	{ "ra_below_the_end",
 	  { CFA_RA(W_HIGHEST), RA_CFA },
 	  0,
@@ -351,7 +351,7 @@ static const struct rule_case rule_cases[] = {
 	  { CFA_SP(16), .fp = RULE_FP_CFA, .fp_off = 4096, RA_CFA },
 	  0,
 	  0,
-	  WIRE_END_STACK_READ,
+	  STOP_REASON_STACK_READ,
 	  0,
 	  0,
 	  0,
@@ -457,13 +457,13 @@ static const struct rule_case rule_cases[] = {
 	  FP,
 	  LOST },
 	/* Up the stack, or to another one. */
-	{ "cfa_at_sp", { CFA_SP(0), RA_CFA }, 0, 0, WIRE_END_NO_PROGRESS, 0, 0, 0, 0 },
-	{ "cfa_below_sp", { CFA_SP(-8), RA_CFA }, 0, 0, WIRE_END_NO_PROGRESS, 0, 0, 0, 0 },
+	{ "cfa_at_sp", { CFA_SP(0), RA_CFA }, 0, 0, STOP_REASON_NO_PROGRESS, 0, 0, 0, 0 },
+	{ "cfa_below_sp", { CFA_SP(-8), RA_CFA }, 0, 0, STOP_REASON_NO_PROGRESS, 0, 0, 0, 0 },
 	{ "cfa_below_sp_in_leaf_with_ra_in_register",
 	  { CFA_SP(-8), .ra = RULE_RA_REG, .ra_reg = REG_OTHER },
 	  0,
 	  LEAF,
-	  WIRE_END_NO_PROGRESS,
+	  STOP_REASON_NO_PROGRESS,
 	  0,
 	  0,
 	  0,
@@ -516,11 +516,13 @@ static void test_rule(void **state)
 	const struct rule_row rule = { TEXT, TEXT_BYTES, c->rule };
 	struct wire_regs regs = case_regs(c->pc ? c->pc : PC);
 	uint64_t words[N_WORDS];
-	struct world world = { .rules = &rule, .n_rules = 1, .words = words, .n_words = N_WORDS };
-	struct unwind_walk *w = &world.walk;
+	struct context context = {
+		.rules = &rule, .n_rules = 1, .words = words, .n_words = N_WORDS
+	};
+	struct unwind_walk *w = &context.walk;
 
 	fill_stack(words);
-	unwind_begin(w, &regs, &world_process, c->flags, 0);
+	unwind_begin(w, &regs, &context_process, c->flags, 0);
 	assert_int_equal(unwind_step(w), c->end == ON);
 	assert_int_equal(w->n_fp, 0);
 	if (c->end != ON) {
@@ -541,14 +543,14 @@ static void check_plain(const struct rule_case *c)
 	const struct rule_row rule = { TEXT, TEXT_BYTES, c->rule };
 	struct wire_regs regs = case_regs(c->pc ? c->pc : PC);
 	uint64_t words[N_WORDS];
-	struct world plain = { .rules = &rule, .n_rules = 1, .words = words, .n_words = N_WORDS };
-	struct world full = plain;
+	struct context plain = { .rules = &rule, .n_rules = 1, .words = words, .n_words = N_WORDS };
+	struct context full = plain;
 
 	fill_stack(words);
-	unwind_begin(&plain.walk, &regs, &world_process, c->flags, 0);
-	unwind_begin(&full.walk, &regs, &world_process, c->flags, 0);
+	unwind_begin(&plain.walk, &regs, &context_process, c->flags, 0);
+	unwind_begin(&full.walk, &regs, &context_process, c->flags, 0);
 	full.walk.rule = c->rule;
-	int goes_on = unwind_by_plain(&plain.walk, row_rule_packed(&c->rule));
+	int goes_on = unwind_by_compact(&plain.walk, row_rule_packed(&c->rule));
 	assert_int_equal(goes_on, unwind_by_rule(&full.walk));
 	assert_int_equal(plain.walk.end, full.walk.end);
 	assert_int_equal(plain.walk.pc, full.walk.pc);
@@ -564,7 +566,7 @@ static void test_plain_as_laid_out(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(rule_cases); i++) {
-		if (!unwind_is_plain(row_rule_packed(&rule_cases[i].rule)))
+		if (!unwind_is_compact(row_rule_packed(&rule_cases[i].rule)))
 			continue;
 		check_plain(&rule_cases[i]);
 		n++;
@@ -581,14 +583,16 @@ static void test_no_such_register(void **state)
 	};
 	struct wire_regs regs = case_regs(PC);
 	uint64_t words[N_WORDS];
-	struct world world = { .rules = &rule, .n_rules = 1, .words = words, .n_words = N_WORDS };
+	struct context context = {
+		.rules = &rule, .n_rules = 1, .words = words, .n_words = N_WORDS
+	};
 
 	(void)state;
 	fill_stack(words);
-	unwind_begin(&world.walk, &regs, &world_process, UNWIND_EXACT, 0);
-	assert_false(unwind_step(&world.walk));
-	assert_int_equal(world.walk.end, WIRE_END_REGISTER);
-	check_untouched(&world.walk, &regs, UNWIND_EXACT);
+	unwind_begin(&context.walk, &regs, &context_process, UNWIND_EXACT, 0);
+	assert_false(unwind_step(&context.walk));
+	assert_int_equal(context.walk.end, STOP_REASON_REGISTER);
+	check_untouched(&context.walk, &regs, UNWIND_EXACT);
 }
 
 /* The signal frame as the kernel lays it down: the word of sp where each register is. */
@@ -618,26 +622,26 @@ static void fill_signal_frame(uint64_t words[SIGNAL_WORDS], uint64_t pc)
 }
 
 /* The step through a signal frame with that pc in it, of so many words, from sp = STACK. */
-static int signal_step(struct world *world, uint64_t *words, size_t n_words, uint64_t pc)
+static int signal_step(struct context *context, uint64_t *words, size_t n_words, uint64_t pc)
 {
 	struct wire_regs regs = { .pc = PC, .reg = { [WIRE_ABI_SP] = STACK } };
 
 	fill_signal_frame(words, pc);
-	*world = (struct world){
+	*context = (struct context){
 		.rules = &signal_rule, .n_rules = 1, .words = words, .n_words = n_words
 	};
-	unwind_begin(&world->walk, &regs, &world_process, UNWIND_FP_LOST, 0);
-	return unwind_step(&world->walk);
+	unwind_begin(&context->walk, &regs, &context_process, UNWIND_FP_LOST, 0);
+	return unwind_step(&context->walk);
 }
 
 static void test_signal_restores_everything(void **state)
 {
 	uint64_t words[SIGNAL_WORDS];
-	struct world world;
-	struct unwind_walk *w = &world.walk;
+	struct context context;
+	struct unwind_walk *w = &context.walk;
 
 	(void)state;
-	assert_true(signal_step(&world, words, SIGNAL_WORDS, TEXT + 0x777));
+	assert_true(signal_step(&context, words, SIGNAL_WORDS, TEXT + 0x777));
 	for (uint64_t i = 0; i < WIRE_N_REGS; i++)
 		assert_int_equal(w->reg[i], 0x100 + i);
 	/* Where the code was interrupted, not one before. The sp is lower than the signal frame: an alternate stack. */
@@ -650,17 +654,17 @@ static void test_signal_restores_everything(void **state)
 static void test_signal_that_cannot_be_followed(void **state)
 {
 	uint64_t words[SIGNAL_WORDS];
-	struct world world;
+	struct context context;
 
 	(void)state;
-	assert_false(signal_step(&world, words, SIGNAL_WORDS - 1, TEXT));
-	assert_int_equal(world.walk.end, WIRE_END_STACK_READ);
-	assert_int_equal(world.walk.pc, PC);
-	assert_false(signal_step(&world, words, SIGNAL_WORDS, 12));
-	assert_int_equal(world.walk.end, WIRE_END_BAD_PC);
-	assert_false(signal_step(&world, words, SIGNAL_WORDS, 0xffffffff81000000ULL));
-	assert_int_equal(world.walk.end, WIRE_END_BAD_PC);
-	assert_int_equal(world.walk.n_signal, 0);
+	assert_false(signal_step(&context, words, SIGNAL_WORDS - 1, TEXT));
+	assert_int_equal(context.walk.end, STOP_REASON_STACK_READ);
+	assert_int_equal(context.walk.pc, PC);
+	assert_false(signal_step(&context, words, SIGNAL_WORDS, 12));
+	assert_int_equal(context.walk.end, STOP_REASON_BAD_PC);
+	assert_false(signal_step(&context, words, SIGNAL_WORDS, 0xffffffff81000000ULL));
+	assert_int_equal(context.walk.end, STOP_REASON_BAD_PC);
+	assert_int_equal(context.walk.n_signal, 0);
 }
 
 /* No rule: sp = STACK, and a record at word 2. */
@@ -683,26 +687,27 @@ struct fp_case {
 static const struct fp_case fp_cases[] = {
 	{ "fp_good", FP_GOOD, FP_LAST, HERE, 0, false, ON },
 	{ "fp_good_of_unknown_process", FP_GOOD, FP_LAST, NOWHERE, 0, true, ON },
-	{ "fp_zero_after_rules", 0, 0, HERE, 0, false, WIRE_END_NO_RULE },
-	{ "fp_zero_after_a_chain", 0, 0, HERE, CHAIN, false, WIRE_END_ROOT },
-	{ "fp_zero_in_leaf_of_unknown_process", 0, 0, HERE, LEAF, true, WIRE_END_NO_RULE },
-	{ "fp_lost", FP_GOOD, FP_LAST, HERE, LOST, false, WIRE_END_NO_RULE },
-	{ "fp_below_sp", STACK - 8, 0, HERE, 0, false, WIRE_END_NO_RULE },
-	{ "fp_odd", FP_GOOD + 1, 0, HERE, 0, false, WIRE_END_NO_RULE },
-	{ "fp_unaligned_by_four", FP_GOOD + 4, 0, HERE, 0, false, WIRE_END_NO_RULE },
-	{ "fp_unaligned_of_unknown_process", FP_GOOD + 4, 0, HERE, 0, true, WIRE_END_NO_RULE },
-	{ "fp_half_a_record_before_the_end", FP_LAST + 8, 0, HERE, 0, false, WIRE_END_NO_RULE },
-	{ "fp_unreadable", STACK + (1 << 20), 0, HERE, 0, false, WIRE_END_NO_RULE },
-	{ "fp_top_of_the_address_space", ~7ULL, 0, HERE, 0, false, WIRE_END_NO_RULE },
-	{ "record_of_zeros", FP_GOOD, 0, 0, 0, false, WIRE_END_NO_RULE },
-	{ "record_of_zeros_of_a_chain", FP_GOOD, 0, 0, UNWIND_FP_CHAIN, false, WIRE_END_ROOT },
-	{ "record_without_ra", FP_GOOD, FP_LAST, 0, 0, false, WIRE_END_NO_RULE },
-	{ "ra_in_no_mapping", FP_GOOD, FP_LAST, NOWHERE, 0, false, WIRE_END_NO_RULE },
-	{ "ra_one_of_unknown_process", FP_GOOD, 0, 1, 0, true, WIRE_END_BAD_PC },
-	{ "ra_first_page_of_unknown_process", FP_GOOD, 0, 4096, 0, true, WIRE_END_BAD_PC },
-	{ "ra_too_high_of_unknown_process", FP_GOOD, 0, UNWIND_PC_MAX, 0, true, WIRE_END_BAD_PC },
+	{ "fp_zero_after_rules", 0, 0, HERE, 0, false, STOP_REASON_NO_RULE },
+	{ "fp_zero_after_a_chain", 0, 0, HERE, CHAIN, false, STOP_REASON_ROOT },
+	{ "fp_zero_in_leaf_of_unknown_process", 0, 0, HERE, LEAF, true, STOP_REASON_NO_RULE },
+	{ "fp_lost", FP_GOOD, FP_LAST, HERE, LOST, false, STOP_REASON_NO_RULE },
+	{ "fp_below_sp", STACK - 8, 0, HERE, 0, false, STOP_REASON_NO_RULE },
+	{ "fp_odd", FP_GOOD + 1, 0, HERE, 0, false, STOP_REASON_NO_RULE },
+	{ "fp_unaligned_by_four", FP_GOOD + 4, 0, HERE, 0, false, STOP_REASON_NO_RULE },
+	{ "fp_unaligned_of_unknown_process", FP_GOOD + 4, 0, HERE, 0, true, STOP_REASON_NO_RULE },
+	{ "fp_half_a_record_before_the_end", FP_LAST + 8, 0, HERE, 0, false, STOP_REASON_NO_RULE },
+	{ "fp_unreadable", STACK + (1 << 20), 0, HERE, 0, false, STOP_REASON_NO_RULE },
+	{ "fp_top_of_the_address_space", ~7ULL, 0, HERE, 0, false, STOP_REASON_NO_RULE },
+	{ "record_of_zeros", FP_GOOD, 0, 0, 0, false, STOP_REASON_NO_RULE },
+	{ "record_of_zeros_of_a_chain", FP_GOOD, 0, 0, UNWIND_FP_CHAIN, false, STOP_REASON_ROOT },
+	{ "record_without_ra", FP_GOOD, FP_LAST, 0, 0, false, STOP_REASON_NO_RULE },
+	{ "ra_in_no_mapping", FP_GOOD, FP_LAST, NOWHERE, 0, false, STOP_REASON_NO_RULE },
+	{ "ra_one_of_unknown_process", FP_GOOD, 0, 1, 0, true, STOP_REASON_BAD_PC },
+	{ "ra_first_page_of_unknown_process", FP_GOOD, 0, 4096, 0, true, STOP_REASON_BAD_PC },
+	{ "ra_too_high_of_unknown_process", FP_GOOD, 0, UNWIND_PC_MAX, 0, true,
+	  STOP_REASON_BAD_PC },
 	{ "ra_is_the_end_of_the_mapping", FP_GOOD, 0, TEXT + TEXT_BYTES, 0, false, ON },
-	{ "ra_is_the_begin_of_the_mapping", FP_GOOD, 0, TEXT, 0, false, WIRE_END_NO_RULE },
+	{ "ra_is_the_begin_of_the_mapping", FP_GOOD, 0, TEXT, 0, false, STOP_REASON_NO_RULE },
 };
 
 static void test_fp(void **state)
@@ -711,10 +716,10 @@ static void test_fp(void **state)
 	uint64_t words[8] = { RA(0), RA(1), c->saved_fp, c->ra, RA(4), RA(5), RA(6), RA(7) };
 	struct wire_regs regs = { .pc = PC,
 				  .reg = { [WIRE_ABI_SP] = STACK, [WIRE_ABI_FP] = c->fp } };
-	struct world world = { .words = words, .n_words = ARRAY_SIZE(words) };
-	struct unwind_walk *w = &world.walk;
+	struct context context = { .words = words, .n_words = ARRAY_SIZE(words) };
+	struct unwind_walk *w = &context.walk;
 
-	unwind_begin(w, &regs, c->no_mappings ? NULL : &world_process, c->flags, 0);
+	unwind_begin(w, &regs, c->no_mappings ? NULL : &context_process, c->flags, 0);
 	assert_int_equal(unwind_step(w), c->end == ON);
 	assert_int_equal(w->n_cfi, 0);
 	if (c->end != ON) {
@@ -735,13 +740,13 @@ static void test_fp_at_sp(void **state)
 	const uint64_t words[2] = { STACK + 64, HERE };
 	struct wire_regs regs = { .pc = PC,
 				  .reg = { [WIRE_ABI_SP] = STACK, [WIRE_ABI_FP] = STACK } };
-	struct world world = { .words = words, .n_words = 2 };
+	struct context context = { .words = words, .n_words = 2 };
 
 	(void)state;
-	unwind_begin(&world.walk, &regs, &world_process, 0, 0);
-	assert_true(unwind_step(&world.walk));
-	assert_int_equal(world.walk.pc, HERE - 1);
-	assert_int_equal(world.walk.reg[WIRE_ABI_SP], STACK + 16);
+	unwind_begin(&context.walk, &regs, &context_process, 0, 0);
+	assert_true(unwind_step(&context.walk));
+	assert_int_equal(context.walk.pc, HERE - 1);
+	assert_int_equal(context.walk.reg[WIRE_ABI_SP], STACK + 16);
 }
 
 #if WIRE_N_REGS == 16
@@ -823,16 +828,16 @@ static void test_edge(void **state)
 	const uint64_t fp = STACK + 32;
 	const uint64_t words[6] = { c->top[0], c->top[1], 1, 2, 0, TEXT + 0x9000 };
 	struct wire_regs regs = { .pc = PC, .reg = { [WIRE_ABI_SP] = STACK, [WIRE_ABI_FP] = fp } };
-	struct world world = { .words = words,
-			       .n_words = ARRAY_SIZE(words),
-			       .code = c->n_code ? c->code : NULL,
-			       .n_code = c->n_code,
-			       .code_pc = PC - 4 };
+	struct context context = { .words = words,
+				   .n_words = ARRAY_SIZE(words),
+				   .code = c->n_code ? c->code : NULL,
+				   .n_code = c->n_code,
+				   .code_pc = PC - 4 };
 
-	unwind_begin(&world.walk, &regs, &world_process, c->flags, 0);
-	assert_true(unwind_step(&world.walk));
-	assert_int_equal(world.walk.n_fp, 1);
-	check_edge(c, &world.walk, fp);
+	unwind_begin(&context.walk, &regs, &context_process, c->flags, 0);
+	assert_true(unwind_step(&context.walk));
+	assert_int_equal(context.walk.n_fp, 1);
+	check_edge(c, &context.walk, fp);
 }
 
 /* Rules come first: they hold on the edges of functions, too. */
@@ -842,18 +847,18 @@ static void test_edge_with_a_rule(void **state)
 	const struct rule_row rule = { TEXT, TEXT_BYTES, { CFA_SP(24), RA_CFA } };
 	const uint64_t words[3] = { HERE, HERE, TEXT + 0x9000 };
 	struct wire_regs regs = { .pc = PC, .reg = { [WIRE_ABI_SP] = STACK } };
-	struct world world = { .rules = &rule,
-			       .n_rules = 1,
-			       .words = words,
-			       .n_words = 3,
-			       .code = code,
-			       .n_code = 8,
-			       .code_pc = PC - 4 };
+	struct context context = { .rules = &rule,
+				   .n_rules = 1,
+				   .words = words,
+				   .n_words = 3,
+				   .code = code,
+				   .n_code = 8,
+				   .code_pc = PC - 4 };
 
 	(void)state;
-	unwind_begin(&world.walk, &regs, &world_process, UNWIND_EXACT, 0);
-	assert_true(unwind_step(&world.walk));
-	assert_int_equal(world.walk.pc, TEXT + 0x9000 - 1);
+	unwind_begin(&context.walk, &regs, &context_process, UNWIND_EXACT, 0);
+	assert_true(unwind_step(&context.walk));
+	assert_int_equal(context.walk.pc, TEXT + 0x9000 - 1);
 }
 
 #define N_EDGE_TESTS (ARRAY_SIZE(edge_cases) + 1)

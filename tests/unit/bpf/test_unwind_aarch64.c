@@ -3,7 +3,7 @@
 #if !defined(__aarch64__)
 #define __TARGET_ARCH_arm64
 #endif
-#include "tests/unit/bpf/unwind_world.h"
+#include "tests/unit/bpf/unwind_context.h"
 
 #define PC (TEXT + 0x230)
 #define RA (TEXT + 0x5010)
@@ -63,20 +63,20 @@ static void test_signed(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(sign_rules); i++) {
 		const uint64_t words[] = { STACK + 64, c->ra, 0, 0 };
 		const struct rule_row rows[] = { { TEXT, TEXT_BYTES, sign_rules[i] } };
-		struct world world = {
+		struct context context = {
 			.rules = rows, .n_rules = 1, .words = words, .n_words = ARRAY_SIZE(words)
 		};
 		struct wire_regs regs = { .pc = PC };
 
-		world.user_mask = MASK(c->bits);
+		context.user_mask = MASK(c->bits);
 		regs.reg[SP] = STACK;
 		regs.reg[LR] = c->ra;
-		unwind_begin(&world.walk, &regs, &world_process, UNWIND_EXACT, 0);
-		assert_int_equal(unwind_step(&world.walk), c->to_pc != 0);
+		unwind_begin(&context.walk, &regs, &context_process, UNWIND_EXACT, 0);
+		assert_int_equal(unwind_step(&context.walk), c->to_pc != 0);
 		if (c->to_pc)
-			assert_int_equal(world.walk.pc, c->to_pc - 1);
+			assert_int_equal(context.walk.pc, c->to_pc - 1);
 		else
-			assert_int_equal(world.walk.end, WIRE_END_BAD_PC);
+			assert_int_equal(context.walk.end, STOP_REASON_BAD_PC);
 	}
 }
 
@@ -85,15 +85,15 @@ static void test_signed_in_record(void **state)
 {
 	const struct sign_case *c = *state;
 	const uint64_t words[] = { STACK + 64, c->ra };
-	struct world world = { .words = words, .n_words = ARRAY_SIZE(words) };
+	struct context context = { .words = words, .n_words = ARRAY_SIZE(words) };
 	struct wire_regs regs = { .pc = PC };
 
-	world.user_mask = MASK(c->bits);
+	context.user_mask = MASK(c->bits);
 	regs.reg[SP] = regs.reg[FP] = STACK;
-	unwind_begin(&world.walk, &regs, NULL, 0, 0);
-	assert_int_equal(unwind_step(&world.walk), c->to_pc != 0);
+	unwind_begin(&context.walk, &regs, NULL, 0, 0);
+	assert_int_equal(unwind_step(&context.walk), c->to_pc != 0);
 	if (c->to_pc)
-		assert_int_equal(world.walk.pc, c->to_pc - 1);
+		assert_int_equal(context.walk.pc, c->to_pc - 1);
 }
 
 /*
@@ -157,40 +157,45 @@ static const struct record_case record_cases[] = {
 	{ "only the return address is saved",
 	  { BY_SP(16), .ra = RULE_RA_CFA, .ra_off = -8 },
 	  MAIN_AT,
-	  WIRE_END_REGISTER,
+	  STOP_REASON_REGISTER,
 	  0,
 	  0 },
 	{ "saved apart",
 	  { BY_SP(48), .fp = RULE_FP_CFA, .fp_off = -48, .ra = RULE_RA_CFA, .ra_off = -8 },
 	  MAIN_AT,
-	  WIRE_END_REGISTER,
+	  STOP_REASON_REGISTER,
 	  0,
 	  0 },
 	{ "return address in x30",
 	  { BY_SP(0), .ra = RULE_RA_REG, .ra_reg = LR },
 	  MAIN_AT,
-	  WIRE_END_REGISTER,
+	  STOP_REASON_REGISTER,
 	  0,
 	  0 },
 	{ "frame pointer not aligned",
 	  { BY_SP(48), RECORD(-48) },
 	  MAIN_AT + 4,
-	  WIRE_END_REGISTER,
+	  STOP_REASON_REGISTER,
 	  0,
 	  0 },
 	{ "frame pointer below the record",
 	  { BY_SP(48), RECORD(-48) },
 	  STACK + 8,
-	  WIRE_END_REGISTER,
+	  STOP_REASON_REGISTER,
 	  0,
 	  0 },
 	{ "CFA saved at sp",
 	  { .cfa = RULE_CFA_DEREF, .cfa_reg = SP, .cfa_off = 8, RECORD(-48) },
 	  MAIN_AT,
-	  WIRE_END_REGISTER,
+	  STOP_REASON_REGISTER,
 	  0,
 	  0 },
-	{ "CFA by another register", { REG(19), RECORD(-48) }, MAIN_AT, WIRE_END_REGISTER, 0, 0 },
+	{ "CFA by another register",
+	  { REG(19), RECORD(-48) },
+	  MAIN_AT,
+	  STOP_REASON_REGISTER,
+	  0,
+	  0 },
 	{ "frame pointer saved at sp",
 	  { BY_FP(48), .fp = RULE_FP_DEREF, .fp_reg = SP, .fp_off = 8, .ra = RULE_RA_CFA,
 	    .ra_off = -40 },
@@ -198,7 +203,12 @@ static const struct record_case record_cases[] = {
 	  ON,
 	  MAIN_AT + 48,
 	  MAIN_AT },
-	{ "behind a signal", { BY_SP(0), .ra = RULE_RA_SIGNAL }, MAIN_AT, WIRE_END_REGISTER, 0, 0 },
+	{ "behind a signal",
+	  { BY_SP(0), .ra = RULE_RA_SIGNAL },
+	  MAIN_AT,
+	  STOP_REASON_REGISTER,
+	  0,
+	  0 },
 };
 
 static void test_record(void **state)
@@ -206,32 +216,32 @@ static void test_record(void **state)
 	const struct record_case *c = *state;
 	const struct rule_row rows[] = { { MAIN & ~0xfffULL, 0x1000, c->rule } };
 	uint64_t words[N_WORDS] = { c->fp, MAIN };
-	struct world world = { .mappings = record_mappings,
-			       .n_mappings = 2,
-			       .rules = rows,
-			       .n_rules = 1,
-			       .words = words,
-			       .n_words = N_WORDS };
+	struct context context = { .mappings = record_mappings,
+				   .n_mappings = 2,
+				   .rules = rows,
+				   .n_rules = 1,
+				   .words = words,
+				   .n_words = N_WORDS };
 	struct wire_regs regs = { .pc = 0x800100 };
 	uint64_t at = (c->fp & ~7ULL) - STACK;
 
 	words[at / 8 > 1 ? at / 8 : 12] = STACK + 160;
 	words[at / 8 > 1 ? at / 8 + 1 : 13] = START;
-	world.user_mask = MASK(48);
+	context.user_mask = MASK(48);
 	regs.reg[SP] = regs.reg[FP] = STACK;
-	unwind_begin(&world.walk, &regs, &world_process, 0, 0);
-	assert_int_equal(unwind_step(&world.walk), 1);
-	assert_int_equal(world.walk.pc, MAIN - 1);
-	assert_true(world.walk.flags & UNWIND_SP_LOWEST);
-	assert_int_equal(unwind_step(&world.walk), c->end == ON);
+	unwind_begin(&context.walk, &regs, &context_process, 0, 0);
+	assert_int_equal(unwind_step(&context.walk), 1);
+	assert_int_equal(context.walk.pc, MAIN - 1);
+	assert_true(context.walk.flags & UNWIND_SP_LOWEST);
+	assert_int_equal(unwind_step(&context.walk), c->end == ON);
 	if (c->end != ON) {
-		assert_int_equal(world.walk.end, c->end);
+		assert_int_equal(context.walk.end, c->end);
 		return;
 	}
-	assert_int_equal(world.walk.pc, START - 1);
-	assert_int_equal(world.walk.reg[SP], c->to_sp);
-	assert_int_equal(world.walk.reg[FP], c->to_fp);
-	assert_false(world.walk.flags & UNWIND_SP_LOWEST);
+	assert_int_equal(context.walk.pc, START - 1);
+	assert_int_equal(context.walk.reg[SP], c->to_sp);
+	assert_int_equal(context.walk.reg[FP], c->to_fp);
+	assert_false(context.walk.flags & UNWIND_SP_LOWEST);
 }
 
 /* A leaf without a rule, at its second instruction: x30 leads to one place, the record that x29 leads to elsewhere. */
@@ -282,48 +292,48 @@ static void test_edge(void **state)
 	const struct edge_case *c = *state;
 	const uint32_t code[] = { c->before, c->code };
 	uint64_t words[N_WORDS] = { STACK + 96, ON_TOP };
-	struct world world = {
+	struct context context = {
 		.mappings = record_mappings, .n_mappings = 2, .words = words, .n_words = N_WORDS
 	};
 	struct wire_regs regs = { .pc = 0x800104 };
 
 	words[8] = STACK + 160;
 	words[9] = BY_RECORD;
-	world.code = (const uint8_t *)code;
-	world.n_code = sizeof(code);
-	world.code_pc = 0x800100;
-	world.user_mask = MASK(48);
+	context.code = (const uint8_t *)code;
+	context.n_code = sizeof(code);
+	context.code_pc = 0x800100;
+	context.user_mask = MASK(48);
 	regs.reg[SP] = STACK;
 	regs.reg[FP] = RECORD_AT;
 	regs.reg[LR] = BY_LINK | 0x7fULL << 48;
-	unwind_begin(&world.walk, &regs, &world_process, UNWIND_EXACT, 0);
-	assert_int_equal(unwind_step(&world.walk), 1);
-	assert_int_equal(world.walk.pc, c->to_pc - 1);
-	assert_int_equal(world.walk.reg[FP], c->to_fp);
-	assert_int_equal(!(world.walk.flags & UNWIND_SP_LOWEST), c->to_sp != 0);
+	unwind_begin(&context.walk, &regs, &context_process, UNWIND_EXACT, 0);
+	assert_int_equal(unwind_step(&context.walk), 1);
+	assert_int_equal(context.walk.pc, c->to_pc - 1);
+	assert_int_equal(context.walk.reg[FP], c->to_fp);
+	assert_int_equal(!(context.walk.flags & UNWIND_SP_LOWEST), c->to_sp != 0);
 	if (c->to_sp)
-		assert_int_equal(world.walk.reg[SP], c->to_sp);
+		assert_int_equal(context.walk.reg[SP], c->to_sp);
 }
 
 /* A leaf without a rule, in a frame of its own or not: x30 leads to main, the record that x29 leads to elsewhere. */
 static void check_link(uint64_t link, uint64_t in_record, uint64_t to_pc, uint64_t to_sp)
 {
 	const uint64_t words[] = { 0, 0, STACK + 64, in_record };
-	struct world world = { .mappings = record_mappings,
-			       .n_mappings = 2,
-			       .words = words,
-			       .n_words = ARRAY_SIZE(words),
-			       .user_mask = MASK(48) };
+	struct context context = { .mappings = record_mappings,
+				   .n_mappings = 2,
+				   .words = words,
+				   .n_words = ARRAY_SIZE(words),
+				   .user_mask = MASK(48) };
 	struct wire_regs regs = { .pc = 0x800100 };
 
 	regs.reg[SP] = STACK;
 	regs.reg[FP] = STACK + 16;
 	regs.reg[LR] = link;
-	unwind_begin(&world.walk, &regs, &world_process, UNWIND_EXACT, 0);
-	assert_int_equal(unwind_step(&world.walk), 1);
-	assert_int_equal(world.walk.pc, to_pc - 1);
-	assert_int_equal(world.walk.reg[SP], to_sp);
-	assert_true(world.walk.flags & UNWIND_SP_LOWEST);
+	unwind_begin(&context.walk, &regs, &context_process, UNWIND_EXACT, 0);
+	assert_int_equal(unwind_step(&context.walk), 1);
+	assert_int_equal(context.walk.pc, to_pc - 1);
+	assert_int_equal(context.walk.reg[SP], to_sp);
+	assert_true(context.walk.flags & UNWIND_SP_LOWEST);
 }
 
 static void test_link(void **state)
@@ -343,35 +353,35 @@ static void test_link(void **state)
 }
 
 /* A caller whose return address is in x30, by the instruction before its pc. */
-static void check_uncalled(uint32_t before, enum wire_end end)
+static void check_uncalled(uint32_t before, enum stop_reason end)
 {
 	const struct rule_row rows[] = {
 		{ TEXT, TEXT_BYTES, { BY_SP(0), .ra = RULE_RA_REG, .ra_reg = LR } }
 	};
-	struct world world = { .rules = rows, .n_rules = 1, .user_mask = MASK(48) };
+	struct context context = { .rules = rows, .n_rules = 1, .user_mask = MASK(48) };
 	struct wire_regs regs = { .pc = MAIN + 3 };
 
-	world.code = (const uint8_t *)&before;
-	world.n_code = sizeof(before);
-	world.code_pc = MAIN;
+	context.code = (const uint8_t *)&before;
+	context.n_code = sizeof(before);
+	context.code_pc = MAIN;
 	regs.reg[SP] = STACK;
-	unwind_begin(&world.walk, &regs, &world_process, 0, 0);
-	world.walk.ra = MAIN; /* of a step before */
-	assert_int_equal(unwind_step(&world.walk), 0);
-	assert_int_equal(world.walk.end, end);
+	unwind_begin(&context.walk, &regs, &context_process, 0, 0);
+	context.walk.ra = MAIN; /* of a step before */
+	assert_int_equal(unwind_step(&context.walk), 0);
+	assert_int_equal(context.walk.end, end);
 }
 
 static void test_uncalled(void **state)
 {
 	(void)state;
-	check_uncalled(NOP, WIRE_END_ROOT);
-	check_uncalled(0xd65f03c0, WIRE_END_ROOT);     /* ret */
-	check_uncalled(0x14000010, WIRE_END_ROOT);     /* b */
-	check_uncalled(0x94000010, WIRE_END_REGISTER); /* bl */
-	check_uncalled(0x97fffff0, WIRE_END_REGISTER); /* bl, backwards */
-	check_uncalled(0xd63f0200, WIRE_END_REGISTER); /* blr x16 */
-	check_uncalled(0xd63f0a1f, WIRE_END_REGISTER); /* blraaz x16 */
-	check_uncalled(0xd73f0a11, WIRE_END_REGISTER); /* blraa x16, x17 */
+	check_uncalled(NOP, STOP_REASON_ROOT);
+	check_uncalled(0xd65f03c0, STOP_REASON_ROOT);	  /* ret */
+	check_uncalled(0x14000010, STOP_REASON_ROOT);	  /* b */
+	check_uncalled(0x94000010, STOP_REASON_REGISTER); /* bl */
+	check_uncalled(0x97fffff0, STOP_REASON_REGISTER); /* bl, backwards */
+	check_uncalled(0xd63f0200, STOP_REASON_REGISTER); /* blr x16 */
+	check_uncalled(0xd63f0a1f, STOP_REASON_REGISTER); /* blraaz x16 */
+	check_uncalled(0xd73f0a11, STOP_REASON_REGISTER); /* blraa x16, x17 */
 }
 
 /*
@@ -412,24 +422,24 @@ static void go_words(uint64_t words[N_GO_WORDS])
 static void go_step(const struct unwind_rule *rule, const uint64_t *words, uint64_t x28, int end)
 {
 	const struct rule_row rows[] = { { TEXT, TEXT_BYTES, *rule } };
-	struct world world = { .rules = rows,
-			       .n_rules = 1,
-			       .words = words,
-			       .n_words = N_GO_WORDS,
-			       .user_mask = MASK(48) };
+	struct context context = { .rules = rows,
+				   .n_rules = 1,
+				   .words = words,
+				   .n_words = N_GO_WORDS,
+				   .user_mask = MASK(48) };
 	struct wire_regs regs = { .pc = MAIN };
 
 	regs.reg[SP] = STACK;
 	regs.reg[GO_ARM64_G] = x28;
-	unwind_begin(&world.walk, &regs, &world_process, 0, 0);
-	assert_int_equal(unwind_step(&world.walk), end == ON);
+	unwind_begin(&context.walk, &regs, &context_process, 0, 0);
+	assert_int_equal(unwind_step(&context.walk), end == ON);
 	if (end != ON) {
-		assert_int_equal(world.walk.end, end);
+		assert_int_equal(context.walk.end, end);
 		return;
 	}
-	assert_int_equal(world.walk.pc, START - 1);
-	assert_int_equal(world.walk.reg[SP], AT(FRAME_AT) + 16);
-	assert_int_equal(world.walk.reg[FP], STACK + 160);
+	assert_int_equal(context.walk.pc, START - 1);
+	assert_int_equal(context.walk.reg[SP], AT(FRAME_AT) + 16);
+	assert_int_equal(context.walk.reg[FP], STACK + 160);
 }
 
 static void test_go_noted(void **state)
@@ -449,9 +459,9 @@ static void test_go_noted(void **state)
 	go_step(&go_noted, words, 0, ON);
 	/* Neither the g nor the note can be read. */
 	words[0] = NOWHERE;
-	go_step(&go_noted, words, 0, WIRE_END_STACK_READ);
+	go_step(&go_noted, words, 0, STOP_REASON_STACK_READ);
 	deeper.cfa_off = N_GO_WORDS * 8;
-	go_step(&deeper, words, 0, WIRE_END_STACK_READ);
+	go_step(&deeper, words, 0, STOP_REASON_STACK_READ);
 }
 
 /* Each of them leads to the next and back, or nothing is believed. */
@@ -462,13 +472,13 @@ static void test_go_left(void **state)
 	(void)state;
 	go_words(words);
 	go_step(&go_left, words, AT(G0), ON);
-	go_step(&go_left, words, AT(G), WIRE_END_STACK_READ);
-	go_step(&go_left, words, NOWHERE, WIRE_END_STACK_READ);
-	go_step(&go_left, words, 0, WIRE_END_STACK_READ);
+	go_step(&go_left, words, AT(G), STOP_REASON_STACK_READ);
+	go_step(&go_left, words, NOWHERE, STOP_REASON_STACK_READ);
+	go_step(&go_left, words, 0, STOP_REASON_STACK_READ);
 	words[M_OF(G)] = AT(M + 1);
-	go_step(&go_left, words, AT(G0), WIRE_END_STACK_READ);
+	go_step(&go_left, words, AT(G0), STOP_REASON_STACK_READ);
 	words[M + 1] = 0;
-	go_step(&go_left, words, AT(G0), WIRE_END_STACK_READ);
+	go_step(&go_left, words, AT(G0), STOP_REASON_STACK_READ);
 }
 
 int main(void)

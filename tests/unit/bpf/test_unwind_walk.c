@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whole walks of bpf/unwind.h: rules and frame pointers by turns, through signal frames, to where they end. */
-#include "tests/unit/bpf/unwind_world.h"
+#include "tests/unit/bpf/unwind_context.h"
 
 #include <stdlib.h>
 
@@ -33,9 +33,9 @@ static const struct rule_row rules[] = {
 	  { .cfa = RULE_CFA_REG, .cfa_reg = 3, .cfa_off = 8, .ra = RULE_RA_CFA, .ra_off = -8 } },
 };
 
-static struct world world_of(const uint64_t *words, size_t n_words)
+static struct context context_of(const uint64_t *words, size_t n_words)
 {
-	return (struct world){
+	return (struct context){
 		.rules = rules, .n_rules = ARRAY_SIZE(rules), .words = words, .n_words = n_words
 	};
 }
@@ -45,7 +45,7 @@ static struct wire_regs regs_at(uint64_t pc, uint64_t fp)
 	return (struct wire_regs){ .pc = pc, .reg = { [WIRE_ABI_SP] = STACK, [WIRE_ABI_FP] = fp } };
 }
 
-static void check_frames(const struct walked *out, enum wire_end end, const uint64_t *pcs,
+static void check_frames(const struct walked *out, enum stop_reason end, const uint64_t *pcs,
 			 uint32_t n)
 {
 	assert_int_equal(out->end, end);
@@ -62,18 +62,18 @@ static void test_rules_to_the_root(void **state)
 {
 	const uint64_t words[] = { 1, FN_CFI + 0x20, 2, FN_CFI + 0x30, 3, FN_START + 0x40 };
 	struct wire_regs regs = regs_at(FN_CFI + 0x10, 0);
-	struct world world = world_of(words, ARRAY_SIZE(words));
+	struct context context = context_of(words, ARRAY_SIZE(words));
 	struct walked out;
 
 	(void)state;
-	walk_all(&world, &regs, &world_process, &out);
-	CHECK_FRAMES(&out, WIRE_END_ROOT, FN_CFI + 0x10, FN_CFI + 0x1f, FN_CFI + 0x2f,
+	walk_all(&context, &regs, &context_process, &out);
+	CHECK_FRAMES(&out, STOP_REASON_ROOT, FN_CFI + 0x10, FN_CFI + 0x1f, FN_CFI + 0x2f,
 		     FN_START + 0x3f);
-	assert_int_equal(world.walk.n_cfi, 3);
-	assert_int_equal(world.walk.n_fp, 0);
-	assert_int_equal(world.walk.n_raw, 0);
+	assert_int_equal(context.walk.n_cfi, 3);
+	assert_int_equal(context.walk.n_fp, 0);
+	assert_int_equal(context.walk.n_raw, 0);
 	/* All in the mapping that was found first. */
-	assert_int_equal(world.n_finds, 1);
+	assert_int_equal(context.n_finds, 1);
 }
 
 /* A function without rules in the middle costs one step by frame pointer, and rules go on above it. */
@@ -83,15 +83,15 @@ static void test_frame_pointer_for_one_frame_only(void **state)
 		1, FN_FP + 0x20, 2, STACK + 64, FN_CFI + 0x30, 5, FN_START + 0x40
 	};
 	struct wire_regs regs = regs_at(FN_CFI + 0x10, STACK + 24);
-	struct world world = world_of(words, ARRAY_SIZE(words));
+	struct context context = context_of(words, ARRAY_SIZE(words));
 	struct walked out;
 
 	(void)state;
-	walk_all(&world, &regs, &world_process, &out);
-	CHECK_FRAMES(&out, WIRE_END_ROOT, FN_CFI + 0x10, FN_FP + 0x1f, FN_CFI + 0x2f,
+	walk_all(&context, &regs, &context_process, &out);
+	CHECK_FRAMES(&out, STOP_REASON_ROOT, FN_CFI + 0x10, FN_FP + 0x1f, FN_CFI + 0x2f,
 		     FN_START + 0x3f);
-	assert_int_equal(world.walk.n_cfi, 2);
-	assert_int_equal(world.walk.n_fp, 1);
+	assert_int_equal(context.walk.n_cfi, 2);
+	assert_int_equal(context.walk.n_fp, 1);
 }
 
 /* The leaf's registers are not the caller's. */
@@ -99,17 +99,17 @@ static void test_register_of_the_leaf_in_a_caller(void **state)
 {
 	const uint64_t words[] = { 1, FN_LEAF + 0x20 };
 	struct wire_regs regs = regs_at(FN_CFI + 0x10, 0);
-	struct world world = world_of(words, ARRAY_SIZE(words));
+	struct context context = context_of(words, ARRAY_SIZE(words));
 	struct walked out;
 
 	(void)state;
 	regs.reg[3] = STACK;
-	walk_all(&world, &regs, &world_process, &out);
-	CHECK_FRAMES(&out, WIRE_END_REGISTER, FN_CFI + 0x10, FN_LEAF + 0x1f);
+	walk_all(&context, &regs, &context_process, &out);
+	CHECK_FRAMES(&out, STOP_REASON_REGISTER, FN_CFI + 0x10, FN_LEAF + 0x1f);
 	regs.pc = FN_LEAF + 0x20;
-	walk_all(&world, &regs, &world_process, &out);
+	walk_all(&context, &regs, &context_process, &out);
 	assert_int_equal(out.frames[0], FRAME_OF(FN_LEAF + 0x20));
-	assert_true(out.n > 1 || out.end != WIRE_END_REGISTER);
+	assert_true(out.n > 1 || out.end != STOP_REASON_REGISTER);
 }
 
 /* Unless somebody kept track of it; no function without rules lies between. */
@@ -118,22 +118,22 @@ static void test_register_that_was_saved(void **state)
 	const uint64_t words[] = { 1,	  FN_LEAF + 0x20, STACK + 48, FN_LEAF + 0x30,
 				   STACK, FN_START + 1 };
 	struct wire_regs regs = regs_at(FN_CFI + 0x10, STACK + 16);
-	struct world world = world_of(words, ARRAY_SIZE(words));
+	struct context context = context_of(words, ARRAY_SIZE(words));
 	struct walked out;
 
 	(void)state;
-	world.saved = 1u << 3;
-	world.saved_value = STACK + 40;
-	walk_all(&world, &regs, &world_process, &out);
-	CHECK_FRAMES(&out, WIRE_END_ROOT, FN_CFI + 0x10, FN_LEAF + 0x1f, FN_START);
-	world.saved = 1u << 2;
-	walk_all(&world, &regs, &world_process, &out);
-	assert_int_equal(out.end, WIRE_END_REGISTER);
+	context.saved = 1u << 3;
+	context.saved_value = STACK + 40;
+	walk_all(&context, &regs, &context_process, &out);
+	CHECK_FRAMES(&out, STOP_REASON_ROOT, FN_CFI + 0x10, FN_LEAF + 0x1f, FN_START);
+	context.saved = 1u << 2;
+	walk_all(&context, &regs, &context_process, &out);
+	assert_int_equal(out.end, STOP_REASON_REGISTER);
 	/* The leaf has no rule: nobody knows what it did to the register. */
-	world.saved = 1u << 3;
+	context.saved = 1u << 3;
 	regs.pc = FN_FP + 0x10;
-	walk_all(&world, &regs, &world_process, &out);
-	CHECK_FRAMES(&out, WIRE_END_REGISTER, FN_FP + 0x10, FN_LEAF + 0x2f);
+	walk_all(&context, &regs, &context_process, &out);
+	CHECK_FRAMES(&out, STOP_REASON_REGISTER, FN_FP + 0x10, FN_LEAF + 0x2f);
 }
 
 #if WIRE_N_REGS == 16
@@ -143,7 +143,7 @@ static void test_through_a_signal(void **state)
 	uint64_t words[64] = { 1, FN_SIGNAL + 1 };
 	uint64_t *frame = words + 2;
 	struct wire_regs regs = regs_at(FN_CFI + 0x10, 0);
-	struct world world = world_of(words, ARRAY_SIZE(words));
+	struct context context = context_of(words, ARRAY_SIZE(words));
 	struct walked out;
 
 	(void)state;
@@ -151,10 +151,10 @@ static void test_through_a_signal(void **state)
 	frame[5 + 15] = STACK + 392; /* rsp */
 	frame[5 + 16] = FN_LEAF;     /* rip: the first byte, one before is another function's */
 	words[50] = FN_START + 0x40;
-	walk_all(&world, &regs, &world_process, &out);
-	CHECK_FRAMES(&out, WIRE_END_ROOT, FN_CFI + 0x10, FN_SIGNAL, FN_LEAF, FN_START + 0x3f);
-	assert_int_equal(world.walk.n_signal, 1);
-	assert_int_equal(world.walk.n_cfi, 2);
+	walk_all(&context, &regs, &context_process, &out);
+	CHECK_FRAMES(&out, STOP_REASON_ROOT, FN_CFI + 0x10, FN_SIGNAL, FN_LEAF, FN_START + 0x3f);
+	assert_int_equal(context.walk.n_signal, 1);
+	assert_int_equal(context.walk.n_cfi, 2);
 }
 #endif
 
@@ -163,15 +163,15 @@ static void test_signal_loop_ends(void **state)
 {
 	uint64_t words[128];
 	struct wire_regs regs = regs_at(FN_SIGNAL, 0);
-	struct world world = world_of(words, ARRAY_SIZE(words));
+	struct context context = context_of(words, ARRAY_SIZE(words));
 	struct walked out;
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
 		words[i] = STACK;
 	words[WIRE_N_REGS == 16 ? 21 : 71] = FN_SIGNAL;
-	walk_all(&world, &regs, &world_process, &out);
-	assert_int_equal(out.end, WIRE_END_DEPTH);
+	walk_all(&context, &regs, &context_process, &out);
+	assert_int_equal(out.end, STOP_REASON_DEPTH);
 	assert_int_equal(out.n, WIRE_MAX_USER_FRAMES);
 }
 
@@ -179,14 +179,14 @@ static void test_after_a_system_call(void **state)
 {
 	const uint64_t words[] = { 1, FN_START + 0x40 };
 	struct wire_regs regs = regs_at(FN_CFI, 0);
-	struct world world = world_of(words, ARRAY_SIZE(words));
+	struct context context = context_of(words, ARRAY_SIZE(words));
 
 	(void)state;
 	/* The instruction that calls may be the last one of its function. */
-	unwind_begin(&world.walk, &regs, &world_process, UNWIND_EXACT, 1);
-	assert_int_equal(unwind_frame(&world.walk), FRAME_OF(FN_CFI - 1));
-	unwind_begin(&world.walk, &regs, &world_process, UNWIND_EXACT, 0);
-	assert_int_equal(unwind_frame(&world.walk), FRAME_OF(FN_CFI));
+	unwind_begin(&context.walk, &regs, &context_process, UNWIND_EXACT, 1);
+	assert_int_equal(unwind_frame(&context.walk), FRAME_OF(FN_CFI - 1));
+	unwind_begin(&context.walk, &regs, &context_process, UNWIND_EXACT, 0);
+	assert_int_equal(unwind_frame(&context.walk), FRAME_OF(FN_CFI));
 }
 
 /* The state stays that of the frame that could not be left, for whoever goes on. */
@@ -194,41 +194,41 @@ static void test_caller_in_no_mapping(void **state)
 {
 	const uint64_t words[] = { 1, NOWHERE + 1 };
 	struct wire_regs regs = regs_at(FN_CFI + 0x10, 77);
-	struct world world = world_of(words, ARRAY_SIZE(words));
+	struct context context = context_of(words, ARRAY_SIZE(words));
 	struct walked out;
 
 	(void)state;
-	walk_all(&world, &regs, &world_process, &out);
-	assert_int_equal(out.end, WIRE_END_NO_MAPPING);
+	walk_all(&context, &regs, &context_process, &out);
+	assert_int_equal(out.end, STOP_REASON_NO_MAPPING);
 	assert_int_equal(out.n, 2);
 	assert_int_equal(out.frames[1], WIRE_FRAME_RAW | NOWHERE);
-	assert_int_equal(world.walk.n_raw, 1);
-	assert_int_equal(world.walk.pc, NOWHERE);
-	assert_int_equal(world.walk.reg[WIRE_ABI_SP], STACK + 16);
-	assert_int_equal(world.walk.reg[WIRE_ABI_FP], 77);
-	assert_int_equal(world.walk.flags, 0);
+	assert_int_equal(context.walk.n_raw, 1);
+	assert_int_equal(context.walk.pc, NOWHERE);
+	assert_int_equal(context.walk.reg[WIRE_ABI_SP], STACK + 16);
+	assert_int_equal(context.walk.reg[WIRE_ABI_FP], 77);
+	assert_int_equal(context.walk.flags, 0);
 }
 
 static void test_leaf_in_no_mapping(void **state)
 {
 	const uint64_t words[] = { 1, FN_CFI };
 	struct wire_regs regs = regs_at(NOWHERE, STACK);
-	struct world world = world_of(words, ARRAY_SIZE(words));
+	struct context context = context_of(words, ARRAY_SIZE(words));
 	struct walked out;
 
 	(void)state;
-	walk_all(&world, &regs, &world_process, &out);
-	assert_int_equal(out.end, WIRE_END_NO_MAPPING);
+	walk_all(&context, &regs, &context_process, &out);
+	assert_int_equal(out.end, STOP_REASON_NO_MAPPING);
 	assert_int_equal(out.n, 1);
 	assert_int_equal(out.frames[0], WIRE_FRAME_RAW | NOWHERE);
-	assert_int_equal(world.walk.flags, UNWIND_EXACT);
+	assert_int_equal(context.walk.flags, UNWIND_EXACT);
 }
 
 /* Another file's text, whose table is not loaded: the walk stops there, its state is that file's frame. */
 static void test_absent_table(void **state)
 {
 	const struct wire_mapping mappings[] = {
-		world_text,
+		context_text,
 		{ .begin = NOWHERE,
 		  .frame_base = (9ULL << WIRE_FRAME_OFFSET_BITS) + 0x8000,
 		  .n_pages = 1,
@@ -237,43 +237,43 @@ static void test_absent_table(void **state)
 	const struct wire_process process = { .mappings_at = 1, .n_mappings = 2, .generation = 1 };
 	const uint64_t words[] = { 1, NOWHERE + 0x11, STACK + 32, FN_CFI + 1 };
 	struct wire_regs regs = regs_at(FN_CFI + 0x10, STACK + 16);
-	struct world world = world_of(words, ARRAY_SIZE(words));
+	struct context context = context_of(words, ARRAY_SIZE(words));
 	struct walked out;
 
 	(void)state;
-	world.mappings = mappings;
-	world.n_mappings = 2;
-	walk_all(&world, &regs, &process, &out);
-	assert_int_equal(out.end, WIRE_END_NO_TABLE);
+	context.mappings = mappings;
+	context.n_mappings = 2;
+	walk_all(&context, &regs, &process, &out);
+	assert_int_equal(out.end, STOP_REASON_NO_TABLE);
 	assert_int_equal(out.n, 2);
 	assert_int_equal(out.frames[1], mappings[1].frame_base + 0x10);
-	assert_int_equal(unwind_file_off(&world.walk), 0x8010);
-	assert_int_equal(world.walk.pc, NOWHERE + 0x10);
-	assert_int_equal(world.walk.reg[WIRE_ABI_SP], STACK + 16);
-	assert_int_equal(world.walk.n_raw, 0);
+	assert_int_equal(unwind_file_off(&context.walk), 0x8010);
+	assert_int_equal(context.walk.pc, NOWHERE + 0x10);
+	assert_int_equal(context.walk.reg[WIRE_ABI_SP], STACK + 16);
+	assert_int_equal(context.walk.n_raw, 0);
 }
 
 /* A pc outside leaves the cached mapping where it was. */
 static void test_mapping_is_cached(void **state)
 {
 	struct wire_regs regs = regs_at(TEXT, 0);
-	struct world world = world_of(NULL, 0);
-	struct unwind_walk *w = &world.walk;
+	struct context context = context_of(NULL, 0);
+	struct unwind_walk *w = &context.walk;
 
 	(void)state;
-	unwind_begin(w, &regs, &world_process, UNWIND_EXACT, 0);
+	unwind_begin(w, &regs, &context_process, UNWIND_EXACT, 0);
 	assert_int_equal(unwind_frame(w), FRAME_OF(TEXT));
 	w->pc = TEXT + TEXT_BYTES - 1;
 	assert_int_equal(unwind_frame(w), FRAME_OF(TEXT + TEXT_BYTES - 1));
-	assert_int_equal(world.n_finds, 1);
+	assert_int_equal(context.n_finds, 1);
 	w->pc = TEXT + TEXT_BYTES;
 	assert_int_equal(unwind_frame(w), WIRE_FRAME_RAW | (TEXT + TEXT_BYTES));
 	w->pc = TEXT - 1;
 	assert_int_equal(unwind_frame(w), WIRE_FRAME_RAW | (TEXT - 1));
-	assert_int_equal(world.n_finds, 3);
+	assert_int_equal(context.n_finds, 3);
 	w->pc = TEXT;
 	assert_int_equal(unwind_frame(w), FRAME_OF(TEXT));
-	assert_int_equal(world.n_finds, 3);
+	assert_int_equal(context.n_finds, 3);
 	assert_int_equal(w->n_raw, 2);
 }
 
@@ -290,32 +290,32 @@ static uint64_t *make_chain(size_t n)
 	return words;
 }
 
-static void check_chain(size_t n, enum wire_end end, size_t n_frames)
+static void check_chain(size_t n, enum stop_reason end, size_t n_frames)
 {
 	_cleanup_free_ uint64_t *words = make_chain(n);
-	struct world world = world_of(words, n * 2);
+	struct context context = context_of(words, n * 2);
 	struct wire_regs regs = regs_at(0x401234, STACK);
 	struct walked out;
 
-	walk_all(&world, &regs, NULL, &out);
+	walk_all(&context, &regs, NULL, &out);
 	assert_int_equal(out.end, end);
 	assert_int_equal(out.n, n_frames);
 	assert_int_equal(out.frames[0], WIRE_FRAME_RAW | 0x401234);
 	for (size_t i = 1; i < n_frames; i++)
 		assert_int_equal(out.frames[i], WIRE_FRAME_RAW | (0x500000 + (i - 1) * 16 - 1));
-	assert_int_equal(world.walk.n_raw, n_frames);
-	assert_int_equal(world.n_finds, 0);
+	assert_int_equal(context.walk.n_raw, n_frames);
+	assert_int_equal(context.n_finds, 0);
 }
 
 static void test_chain_of_an_unknown_process(void **state)
 {
 	(void)state;
-	check_chain(2, WIRE_END_ROOT, 2);
-	check_chain(3, WIRE_END_ROOT, 3);
-	check_chain(30, WIRE_END_ROOT, 30);
-	check_chain(WIRE_MAX_USER_FRAMES, WIRE_END_ROOT, WIRE_MAX_USER_FRAMES);
+	check_chain(2, STOP_REASON_ROOT, 2);
+	check_chain(3, STOP_REASON_ROOT, 3);
+	check_chain(30, STOP_REASON_ROOT, 30);
+	check_chain(WIRE_MAX_USER_FRAMES, STOP_REASON_ROOT, WIRE_MAX_USER_FRAMES);
 	/* One more than fits: it has not ended by itself. */
-	check_chain(WIRE_MAX_USER_FRAMES + 1, WIRE_END_DEPTH, WIRE_MAX_USER_FRAMES);
+	check_chain(WIRE_MAX_USER_FRAMES + 1, STOP_REASON_DEPTH, WIRE_MAX_USER_FRAMES);
 }
 
 /* A record that points to itself, or down, does not make an endless walk. */
@@ -323,18 +323,18 @@ static void test_record_loop_ends(void **state)
 {
 	const uint64_t to_itself[2] = { STACK, 0x500000 };
 	const uint64_t downwards[4] = { STACK, 0x500000, STACK, 0x500010 };
-	struct world world = world_of(to_itself, 2);
+	struct context context = context_of(to_itself, 2);
 	struct wire_regs regs = regs_at(0x401234, STACK);
 	struct walked out;
 
 	(void)state;
-	walk_all(&world, &regs, NULL, &out);
-	assert_int_equal(out.end, WIRE_END_NO_RULE);
+	walk_all(&context, &regs, NULL, &out);
+	assert_int_equal(out.end, STOP_REASON_NO_RULE);
 	assert_int_equal(out.n, 2);
-	world = world_of(downwards, 4);
+	context = context_of(downwards, 4);
 	regs.reg[WIRE_ABI_FP] = STACK + 16;
-	walk_all(&world, &regs, NULL, &out);
-	assert_int_equal(out.end, WIRE_END_NO_RULE);
+	walk_all(&context, &regs, NULL, &out);
+	assert_int_equal(out.end, STOP_REASON_NO_RULE);
 	assert_int_equal(out.n, 2);
 }
 
@@ -375,10 +375,10 @@ static uint64_t walk_at_random(uint64_t *seed)
 {
 	struct rule_row random[8];
 	uint64_t words[N_WORDS];
-	struct world world = {
+	struct context context = {
 		.rules = random, .n_rules = ARRAY_SIZE(random), .words = words, .n_words = N_WORDS
 	};
-	struct unwind_walk *w = &world.walk;
+	struct unwind_walk *w = &context.walk;
 	struct wire_regs regs = regs_at(TEXT + *seed % 0x8000, STACK + *seed % 32 * 8);
 	uint64_t n_steps = 0;
 	uint64_t sp = STACK;
@@ -386,7 +386,7 @@ static uint64_t walk_at_random(uint64_t *seed)
 	fill_at_random(words, seed);
 	for (uint64_t i = 0; i < ARRAY_SIZE(random); i++)
 		random[i] = (struct rule_row){ TEXT + i * 0x1000, 0x1000, random_rule(seed) };
-	unwind_begin(w, &regs, &world_process, UNWIND_EXACT, 0);
+	unwind_begin(w, &regs, &context_process, UNWIND_EXACT, 0);
 	for (; unwind_step(w); n_steps++) {
 		assert_true(w->reg[WIRE_ABI_SP] > sp ||
 			    (n_steps == 0 && w->rule.ra == RULE_RA_REG));
@@ -394,7 +394,7 @@ static uint64_t walk_at_random(uint64_t *seed)
 		assert_int_equal(w->flags & UNWIND_EXACT, 0);
 		sp = w->reg[WIRE_ABI_SP];
 	}
-	assert_true(w->end < WIRE_END_MAX && w->end != WIRE_END_DEPTH);
+	assert_true(w->end < STOP_REASON_MAX && w->end != STOP_REASON_DEPTH);
 	assert_int_equal(w->n_cfi + w->n_fp, n_steps);
 	return n_steps;
 }
@@ -427,7 +427,7 @@ static const struct begin_case {
 	struct rule_row rules[2];
 	uint32_t object;
 	uint8_t stale_ra; /* of the rule before */
-	uint32_t end;	  /* WIRE_END_MAX: goes on */
+	uint32_t end;	  /* STOP_REASON_MAX: goes on */
 	uint32_t at_begin;
 } begin_cases[] = {
 	{ "root_behind_another_function",
@@ -436,7 +436,7 @@ static const struct begin_case {
 	  { { BEGIN - 64, 64, SIMPLE_RULE }, { BEGIN, 16, ROOT_RULE } },
 	  WIRE_OBJECT_FIRST,
 	  0,
-	  WIRE_END_ROOT,
+	  STOP_REASON_ROOT,
 	  1 },
 	{ "not_where_no_function_begins",
 	  BEGIN + 8,
@@ -444,7 +444,7 @@ static const struct begin_case {
 	  { { BEGIN - 56, 64, SIMPLE_RULE }, { BEGIN + 8, 16, ROOT_RULE } },
 	  WIRE_OBJECT_FIRST,
 	  0,
-	  WIRE_END_MAX,
+	  STOP_REASON_MAX,
 	  0 },
 	{ "not_at_the_leaf",
 	  BEGIN,
@@ -452,7 +452,7 @@ static const struct begin_case {
 	  { { BEGIN - 64, 64, SIMPLE_RULE }, { BEGIN, 16, ROOT_RULE } },
 	  WIRE_OBJECT_FIRST,
 	  0,
-	  WIRE_END_MAX,
+	  STOP_REASON_MAX,
 	  0 },
 	{ "any_function_behind_padding",
 	  BEGIN,
@@ -460,7 +460,7 @@ static const struct begin_case {
 	  { { BEGIN, 16, SIMPLE_RULE } },
 	  WIRE_OBJECT_FIRST,
 	  0,
-	  WIRE_END_MAX,
+	  STOP_REASON_MAX,
 	  1 },
 	{ "a_function_that_calls_at_its_end",
 	  BEGIN,
@@ -468,7 +468,7 @@ static const struct begin_case {
 	  { { BEGIN - 64, 64, SIMPLE_RULE }, { BEGIN, 16, SIMPLE_RULE } },
 	  WIRE_OBJECT_FIRST,
 	  0,
-	  WIRE_END_MAX,
+	  STOP_REASON_MAX,
 	  0 },
 	{ "a_signal_before_memory_without_rules",
 	  BEGIN + 8,
@@ -476,7 +476,7 @@ static const struct begin_case {
 	  { { 0 } },
 	  WIRE_OBJECT_FP,
 	  RULE_RA_SIGNAL,
-	  WIRE_END_NO_RULE,
+	  STOP_REASON_NO_RULE,
 	  0 },
 	{ "behind_the_mapping_is_nothing",
 	  TEXT + TEXT_BYTES,
@@ -484,7 +484,7 @@ static const struct begin_case {
 	  { { TEXT + TEXT_BYTES - 64, 64, SIMPLE_RULE } },
 	  WIRE_OBJECT_FIRST,
 	  0,
-	  WIRE_END_MAX,
+	  STOP_REASON_MAX,
 	  0 },
 };
 
@@ -496,18 +496,18 @@ static void test_begin(void **state)
 					   c->object };
 	uint64_t words[4] = { TEXT + 0x9001, 0, 0, 0 };
 	struct wire_regs regs = regs_at(c->ra - 1, 0);
-	struct world world = { .mappings = &text,
-			       .n_mappings = 1,
-			       .rules = c->rules,
-			       .n_rules = 2,
-			       .words = words,
-			       .n_words = 4 };
-	struct unwind_walk *w = &world.walk;
+	struct context context = { .mappings = &text,
+				   .n_mappings = 1,
+				   .rules = c->rules,
+				   .n_rules = 2,
+				   .words = words,
+				   .n_words = 4 };
+	struct unwind_walk *w = &context.walk;
 
-	unwind_begin(w, &regs, &world_process, c->flags, 0);
+	unwind_begin(w, &regs, &context_process, c->flags, 0);
 	w->rule.ra = c->stale_ra;
-	assert_int_equal(unwind_step(w), c->end == WIRE_END_MAX);
-	if (c->end != WIRE_END_MAX)
+	assert_int_equal(unwind_step(w), c->end == STOP_REASON_MAX);
+	if (c->end != STOP_REASON_MAX)
 		assert_int_equal(w->end, c->end);
 	assert_int_equal(w->at_begin, c->at_begin);
 }

@@ -22,7 +22,7 @@ struct pair {
 	int n_opened;
 };
 
-struct world {
+struct context {
 	struct river_arena arena;
 	struct pair pairs[N_ITEMS];
 };
@@ -91,7 +91,7 @@ static const struct river_foreign other_kind = { pair_open, pair_keep, pair_make
 
 static int setup(void **state)
 {
-	struct world *w = calloc(1, sizeof(*w));
+	struct context *w = calloc(1, sizeof(*w));
 
 	assert_non_null(w);
 	river_arena_init(&w->arena, MAX_BYTES);
@@ -105,7 +105,7 @@ static int setup(void **state)
 /* Who ends lets go of all that it kept. */
 static int teardown(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 
 	river_arena_fini(&w->arena);
 	for (size_t i = 0; i < N_ITEMS; i++)
@@ -114,7 +114,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-static const struct river_value *pairs_value(struct world *w, struct river_arena *arena)
+static const struct river_value *pairs_value(struct context *w, struct river_arena *arena)
 {
 	const void *items[] = { &w->pairs[0], &w->pairs[1], &w->pairs[2] };
 	const struct river_value *v = river_value_foreigns(arena, &pair_kind, items, N_ITEMS);
@@ -149,7 +149,7 @@ static const struct river_field settings_fields[] = {
 static const struct river_schema settings_schema =
 	RIVER_SCHEMA(struct settings, "settings", settings_fields);
 
-static int decode(struct world *w, const char *text, struct river_diags *diags,
+static int decode(struct context *w, const char *text, struct river_diags *diags,
 		  struct settings *ret)
 {
 	const struct river_scope scope = { .lookup = lookup, .ctx = w };
@@ -190,7 +190,7 @@ static const struct row rows[] = {
 	  "{a = \"2\", b = \"y\", c = \"z\"}" },
 };
 
-static void check_row(struct world *w, const struct row *row)
+static void check_row(struct context *w, const struct row *row)
 {
 	const struct river_scope scope = { .lookup = lookup,
 					   .ctx = w,
@@ -224,7 +224,7 @@ static void test_row(void **state)
 /* Items go by as they are; what is spelled out is made. */
 static void test_decoded(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 	struct river_diags diags;
 	struct settings s;
 
@@ -242,7 +242,7 @@ static void test_decoded(void **state)
 
 static void test_given_or_not(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 	struct river_diags diags;
 	struct settings s;
 
@@ -255,7 +255,7 @@ static void test_given_or_not(void **state)
 	assert_int_equal(s.list.n_items, 0);
 }
 
-static void assert_refused(struct world *w, const char *text, const char *message)
+static void assert_refused(struct context *w, const char *text, const char *message)
 {
 	struct river_diags diags;
 	struct settings s;
@@ -280,7 +280,7 @@ static void test_mistakes(void **state)
 /* A copy keeps its items itself, and is of the same kind. */
 static void test_copies(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 	const struct river_value *array, *one;
 	struct river_arena first, second;
 
@@ -302,7 +302,7 @@ static void test_copies(void **state)
 /* Kinds differ, members do not. */
 static void test_two_kinds(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 	const void *item = &w->pairs[0];
 	const struct river_value *other = river_value_foreigns(&w->arena, &other_kind, &item, 1);
 	const struct river_value *items[] = { river_value_item(pairs_value(w, &w->arena), 0),
@@ -318,7 +318,7 @@ static void test_two_kinds(void **state)
 /* Members are made once, in memory of the arena that the value is in, wherever that has moved to. */
 static void test_opened_after_a_move(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 	struct river_arena before, after;
 	const struct river_value *v;
 
@@ -336,7 +336,7 @@ static void test_opened_after_a_move(void **state)
 
 static void test_no_memory(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 	const void *items[] = { &w->pairs[0], &w->pairs[1] };
 	const struct river_value *v = NULL;
 	size_t bytes = 0;

@@ -76,12 +76,12 @@ static void test_no_cgroup(void **state)
 /* The cgroup of this process, when the host lets us make some. */
 static void test_room(void **state)
 {
-	_cleanup_(cgroup_room_freep) struct cgroup_room *room = NULL;
+	_cleanup_(transient_cgroup_freep) struct transient_cgroup *room = NULL;
 	_cleanup_buf_ struct buf procs = BUF_INIT(4096);
 	_cleanup_buf_ struct buf now = BUF_INIT(65536);
 	char expected[32];
 	struct stat before;
-	int r = cgroup_room_new((uint32_t)getpid(), &room);
+	int r = transient_cgroup_new((uint32_t)getpid(), &room);
 
 	(void)state;
 	if (r < 0) {
@@ -89,11 +89,11 @@ static void test_room(void **state)
 		skip();
 	}
 	(void)snprintf(expected, sizeof(expected), "%d\n", (int)getpid());
-	assert_int_equal(file_read(cgroup_room_fd(room), "cgroup.procs", &procs), 0);
+	assert_int_equal(file_read(transient_cgroup_fd(room), "cgroup.procs", &procs), 0);
 	assert_string_equal(buf_str(&procs), expected);
-	assert_int_equal(fstat(cgroup_room_fd(room), &before), 0);
+	assert_int_equal(fstat(transient_cgroup_fd(room), &before), 0);
 	assert_true(before.st_nlink > 0);
-	cgroup_room_free(TAKE_PTR(room));
+	transient_cgroup_free(TAKE_PTR(room));
 	(void)snprintf(expected, sizeof(expected), "xagent-profile-%d", (int)getpid());
 	assert_int_equal(file_read(-1, "/proc/self/cgroup", &now), 0);
 	assert_null(strstr(buf_str(&now), expected));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Intervals become one tree, with names as they are. */
-#include "tests/unit/agent/profile/world.h"
+#include "tests/unit/agent/profile/context.h"
 
 #include <inttypes.h>
 
@@ -29,7 +29,7 @@ static void assert_tree(struct flame_tree *tree, const char *expected)
 	assert_string_equal(buf_str(&out), expected);
 }
 
-static void build_into(struct world *w, struct flame_tree *tree, struct build *build)
+static void build_into(struct context *w, struct flame_tree *tree, struct build *build)
 {
 	build_init(build);
 	build->data = tree;
@@ -39,16 +39,16 @@ static void build_into(struct world *w, struct flame_tree *tree, struct build *b
 
 static void test_stacks(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 	const uint64_t kernel[] = { FN(0), FN(1) }, again[] = { FN(0) + 8, FN(1) };
 	const struct frame_ref user[] = { jit_frame(w->interval), UNKNOWN };
 	_cleanup_(flame_tree_fini) struct flame_tree tree = { 0 };
 	struct build build;
 
 	assert_int_equal(flame_tree_init(&tree, (size_t)1 << 20), 0);
-	world_add(w, w->web, kernel, 2, user, 2, 3);
-	world_add(w, w->web, again, 2, user, 2, 1);
-	world_add(w, w->db, kernel, 2, NO_FRAMES, 0, 2);
+	context_add(w, w->web, kernel, 2, user, 2, 3);
+	context_add(w, w->web, again, 2, user, 2, 1);
+	context_add(w, w->db, kernel, 2, NO_FRAMES, 0, 2);
 	build_into(w, &tree, &build);
 	assert_int_equal(build.summary.n_samples, 6);
 	assert_int_equal(build.summary.n_failed, 0);
@@ -65,13 +65,13 @@ static void test_stacks(void **state)
 /* What an interval early brought stays. */
 static void test_intervals_add_up(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 	const uint64_t a[] = { FN(3) };
 	_cleanup_(flame_tree_fini) struct flame_tree tree = { 0 };
 	struct build build;
 
 	assert_int_equal(flame_tree_init(&tree, (size_t)1 << 20), 0);
-	world_add(w, w->web, a, 1, NO_FRAMES, 0, 2);
+	context_add(w, w->web, a, 1, NO_FRAMES, 0, 2);
 	build_into(w, &tree, &build);
 	build_into(w, &tree, &build);
 	assert_int_equal(build.summary.n_samples, 2);
@@ -80,14 +80,14 @@ static void test_intervals_add_up(void **state)
 
 static void test_names_are_kept(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 	const uint64_t a[] = { FN(3) };
 	_cleanup_(labels_unrefp) struct labels *odd = make_service("a;b\nc </d>");
 	_cleanup_(flame_tree_fini) struct flame_tree tree = { 0 };
 	struct build build;
 
 	assert_int_equal(flame_tree_init(&tree, (size_t)1 << 20), 0);
-	world_add(w, odd, a, 1, NO_FRAMES, 0, 1);
+	context_add(w, odd, a, 1, NO_FRAMES, 0, 1);
 	build_into(w, &tree, &build);
 	assert_tree(&tree, "a;b\nc </d>=0 p\n.fn003=1 k\n");
 }
@@ -95,14 +95,14 @@ static void test_names_are_kept(void **state)
 /* A library and a program, both without symbols: neither file is there. */
 static void test_places_in_files(void **state)
 {
-	struct world *w = *state;
-	uint32_t so = world_add_file(w, "/usr/lib/libz.so.1", 77);
+	struct context *w = *state;
+	uint32_t so = context_add_file(w, "/usr/lib/libz.so.1", 77);
 	const struct frame_ref user[] = { frame_ref_of_file(so, 0x1234) };
 	_cleanup_(flame_tree_fini) struct flame_tree tree = { 0 };
 	struct build build;
 
 	assert_int_equal(flame_tree_init(&tree, (size_t)1 << 20), 0);
-	world_add(w, w->web, NO_FRAMES, 0, user, 1, 1);
+	context_add(w, w->web, NO_FRAMES, 0, user, 1, 1);
 	build_into(w, &tree, &build);
 	assert_tree(&tree, "web=0 p\n.libz.so.1+0x1234=1 u\n");
 }
@@ -112,7 +112,7 @@ static void test_places_in_files(void **state)
 
 static void test_full_tree_counts_what_is_missing(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 	_cleanup_(flame_tree_fini) struct flame_tree tree = { 0 };
 	struct build build;
 	uint64_t all = 0;
@@ -121,7 +121,7 @@ static void test_full_tree_counts_what_is_missing(void **state)
 	for (unsigned int i = 0; i < MANY; i++, all++) {
 		const uint64_t kernel[] = { FN(i / N_FUNCTIONS), FN(i % N_FUNCTIONS) };
 
-		world_add(w, w->web, kernel, 2, NO_FRAMES, 0, 1);
+		context_add(w, w->web, kernel, 2, NO_FRAMES, 0, 1);
 	}
 	build_into(w, &tree, &build);
 	assert_true(build.summary.n_failed > 0);
@@ -132,7 +132,7 @@ static void test_full_tree_counts_what_is_missing(void **state)
 			 build.summary.n_samples);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, world_setup, world_teardown)
+#define TEST(f) cmocka_unit_test_setup_teardown(f, context_setup, context_teardown)
 
 int main(void)
 {

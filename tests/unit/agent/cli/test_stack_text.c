@@ -47,11 +47,11 @@ static void test_ends(void **state)
 	_cleanup_buf_ struct buf out = BUF_INIT(4096);
 
 	(void)state;
-	stack_text_end(&out, WIRE_END_ROOT);
-	stack_text_end(&out, WIRE_END_MAX);
+	stack_text_end(&out, STOP_REASON_ROOT);
+	stack_text_end(&out, STOP_REASON_MAX);
 	assert_string_equal(buf_str(&out), "");
-	stack_text_end(&out, WIRE_END_COMPAT);
-	stack_text_end(&out, WIRE_END_NO_RULE);
+	stack_text_end(&out, STOP_REASON_COMPAT);
+	stack_text_end(&out, STOP_REASON_NO_RULE);
 	assert_string_equal(buf_str(&out),
 			    "[32-bit process]\n[truncated: no unwind information]\n");
 }

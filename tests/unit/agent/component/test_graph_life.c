@@ -169,7 +169,7 @@ static int any_update(struct component *c, const void *new_args, struct buf *why
 }
 
 struct any_rest {
-	struct component_rest rest;
+	struct deferred_cleanup rest;
 	struct fixture *f;
 	struct loop_timer *timer;
 };
@@ -179,12 +179,12 @@ static void on_rest(void *data)
 	struct any_rest *r = data;
 
 	(void)buf_printf(&r->f->events, "rest of %zu, ", graph_n(r->f->graph));
-	component_rest_done(&r->rest);
+	deferred_cleanup_done(&r->rest);
 	loop_timer_free(r->timer);
 	free(r);
 }
 
-static void abandon(struct component_rest *rest)
+static void abandon(struct deferred_cleanup *rest)
 {
 	struct any_rest *r = CONTAINER_OF(rest, struct any_rest, rest);
 
@@ -201,7 +201,7 @@ static void leave_rest(struct component *c)
 	*r = (struct any_rest){ .rest.abandon = abandon, .f = fixture_of(c) };
 	assert_int_equal(loop_timer_new(c->env->loop, on_rest, r, &r->timer), 0);
 	loop_timer_arm(r->timer, clock_mono_ns() + 20 * NS_PER_MS);
-	component_leave_rest(c, &r->rest);
+	component_defer_cleanup(c, &r->rest);
 }
 
 /* Hands on what it has left, as a real one does: its receivers must still be there. */

@@ -16,14 +16,14 @@
 /* One of the store's routes: there while it answers. */
 #define ROUTE "/ready"
 
-struct world {
+struct context {
 	struct fixture *f;
 	char dir[64];
 };
 
-static int setup_world(void **state)
+static int setup_context(void **state)
 {
-	struct world *w = calloc(1, sizeof(*w));
+	struct context *w = calloc(1, sizeof(*w));
 	struct http_server_options o = HTTP_SERVER_OPTIONS_INIT;
 	char error[HTTP_SERVER_MAX_ERROR_BYTES];
 	void *fixture = NULL;
@@ -49,9 +49,9 @@ static int remove_entry(const char *path, const struct stat *st, int type, struc
 	return remove(path);
 }
 
-static int teardown_world(void **state)
+static int teardown_context(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 	struct http_server *server = w->f->env.server;
 	void *fixture = w->f;
 
@@ -64,7 +64,7 @@ static int teardown_world(void **state)
 	return 0;
 }
 
-static void run(struct world *w, const char *text)
+static void run(struct context *w, const char *text)
 {
 	assert_loads(w->f, text);
 	assert_int_equal(graph_run(w->f->graph, &w->f->messages), 0);
@@ -77,19 +77,19 @@ static void nothing(const struct http_call *call, struct http_answer *answer, vo
 	(void)data;
 }
 
-static int add_route(const struct world *w)
+static int add_route(const struct context *w)
 {
 	return http_server_add_route(
 		w->f->env.server,
 		&(struct http_route){ .method = "GET", .path = ROUTE, .fn = nothing });
 }
 
-static void remove_route(const struct world *w)
+static void remove_route(const struct context *w)
 {
 	http_server_remove_route(w->f->env.server, "GET", ROUTE, false);
 }
 
-static bool answers(const struct world *w)
+static bool answers(const struct context *w)
 {
 	if (add_route(w) == -EEXIST)
 		return true;
@@ -97,7 +97,7 @@ static bool answers(const struct world *w)
 	return false;
 }
 
-static struct receiver *receiver_of(const struct world *w, const char *id)
+static struct receiver *receiver_of(const struct context *w, const char *id)
 {
 	const struct component *c = find(w->f, id);
 	const struct river_value *exports = NULL;
@@ -113,7 +113,7 @@ static struct receiver *receiver_of(const struct world *w, const char *id)
 }
 
 /* Until the store has it. */
-static void give_by(struct world *w, struct receiver *r, struct profile *p, uint64_t deadline_ns)
+static void give_by(struct context *w, struct receiver *r, struct profile *p, uint64_t deadline_ns)
 {
 	uint64_t end_ns = clock_mono_ns() + 10 * NS_PER_S;
 	struct receiver_stats stats;
@@ -127,7 +127,7 @@ static void give_by(struct world *w, struct receiver *r, struct profile *p, uint
 	profile_unref(p);
 }
 
-static void give(struct world *w, struct receiver *r, struct profile *p)
+static void give(struct context *w, struct receiver *r, struct profile *p)
 {
 	give_by(w, r, p, p->time_ns + RECEIVER_DEADLINE_NS);
 }
@@ -144,13 +144,13 @@ static struct profile *profile_with(bool name)
 	return p;
 }
 
-static void give_profile(struct world *w, struct receiver *r)
+static void give_profile(struct context *w, struct receiver *r)
 {
 	give(w, r, profile_with(true));
 }
 
 /* One whose tables found no room comes as bytes. */
-static void give_bytes(struct world *w, struct receiver *r)
+static void give_bytes(struct context *w, struct receiver *r)
 {
 	struct profile *p = profile_with(true);
 
@@ -159,7 +159,7 @@ static void give_bytes(struct world *w, struct receiver *r)
 	give(w, r, p);
 }
 
-static struct store_status status_of(const struct world *w, const char *id)
+static struct store_status status_of(const struct context *w, const char *id)
 {
 	struct store_status status;
 
@@ -168,7 +168,7 @@ static struct store_status status_of(const struct world *w, const char *id)
 }
 
 /* Files are read while everything else goes on. */
-static void wait_profiles(struct world *w, uint64_t n)
+static void wait_profiles(struct context *w, uint64_t n)
 {
 	uint64_t end_ns = clock_mono_ns() + 10 * NS_PER_S;
 
@@ -178,7 +178,7 @@ static void wait_profiles(struct world *w, uint64_t n)
 	}
 }
 
-static const char *message_of(const struct world *w, const char *id)
+static const char *message_of(const struct context *w, const char *id)
 {
 	graph_check(w->f->graph);
 	return find(w->f, id)->health.message;
@@ -186,7 +186,7 @@ static const char *message_of(const struct world *w, const char *id)
 
 static void test_keeps_and_refuses(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 	struct receiver_stats stats;
 	struct receiver *r;
 
@@ -208,14 +208,14 @@ static void test_keeps_and_refuses(void **state)
 
 static void test_keeps_what_comes_as_bytes(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 
 	run(w, STORE);
 	give_bytes(w, receiver_of(w, "pyroscope.store.s"));
 	assert_int_equal(status_of(w, "pyroscope.store.s").stats.n_profiles, 1);
 }
 
-static bool has_metric(const struct world *w, const char *text)
+static bool has_metric(const struct context *w, const char *text)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(8 << 20);
 
@@ -229,7 +229,7 @@ static bool has_metric(const struct world *w, const char *text)
 
 static void test_deadline(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 	struct receiver_stats stats;
 	struct receiver *r;
 
@@ -245,7 +245,7 @@ static void test_deadline(void **state)
 /* The loop gives and never waits: nothing comes in before it goes on, and what finds no room is counted. */
 static void test_waiting_has_a_ceiling(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 	struct profile *p = profile_with(true);
 	size_t n_bytes = profile_memory_bytes(p);
 	struct receiver_stats stats;
@@ -271,7 +271,7 @@ static void test_waiting_has_a_ceiling(void **state)
 
 static void test_answers_while_it_runs(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 
 	assert_loads(w->f, STORE);
 	assert_false(answers(w));
@@ -283,7 +283,7 @@ static void test_answers_while_it_runs(void **state)
 
 static void test_runs_without_a_server(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 	struct http_server *server = w->f->env.server;
 
 	w->f->env.server = NULL;
@@ -306,21 +306,21 @@ static const struct row {
 static void test_second(void **state)
 {
 	const struct row *row = *state;
-	struct world *w;
+	struct context *w;
 	void *place = NULL;
 
-	assert_int_equal(setup_world(&place), 0);
+	assert_int_equal(setup_context(&place), 0);
 	w = place;
 	assert_int_equal(load(w->f, row->text), RIVER_INVALID);
 	assert_non_null(
 		strstr(buf_str(&w->f->messages), "there may be one pyroscope.store in all"));
 	assert_loads(w->f, "declare \"d\" {\n\tpyroscope.store \"t\" { }\n}\nd \"x\" { }\n");
-	(void)teardown_world(&place);
+	(void)teardown_context(&place);
 }
 
 static void test_bounds_change_live(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 	struct receiver *r;
 
 	run(w, STORE);
@@ -338,7 +338,7 @@ static void test_bounds_change_live(void **state)
 
 #define WITH_PATH(path) "pyroscope.store \"s\" {\n\tpath = \"" path "\"\n}\n"
 
-static bool exists(const struct world *w, const char *name)
+static bool exists(const struct context *w, const char *name)
 {
 	char path[128];
 
@@ -348,7 +348,7 @@ static bool exists(const struct world *w, const char *name)
 
 static void test_is_found_again(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 
 	assert_loads(w->f, WITH_PATH("kept"));
 	assert_false(exists(w, "kept"));
@@ -369,7 +369,7 @@ static void test_is_found_again(void **state)
 /* No directory can be made there: what runs goes on. */
 static void test_place_that_cannot_be(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 
 	run(w, STORE);
 	give_profile(w, receiver_of(w, "pyroscope.store.s"));
@@ -388,7 +388,7 @@ static void test_place_that_cannot_be(void **state)
 /* The one before it has not ended yet. */
 static void test_waits_for_its_place(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 	struct receiver_stats stats;
 	uint64_t end_ns = clock_mono_ns() + 10 * NS_PER_S;
 
@@ -411,7 +411,7 @@ static void test_waits_for_its_place(void **state)
 
 static void test_tells_about_itself(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 	const struct river_value *info = NULL;
 	const struct component *c;
 	struct river_arena arena;
@@ -429,7 +429,7 @@ static void test_tells_about_itself(void **state)
 	river_arena_fini(&arena);
 }
 
-#define T(fn) cmocka_unit_test_setup_teardown(fn, setup_world, teardown_world)
+#define T(fn) cmocka_unit_test_setup_teardown(fn, setup_context, teardown_context)
 #define N_OTHER 11
 
 int main(void)

@@ -3,7 +3,7 @@
 #include "tests/unit/agent/target/make_labels.h"
 
 #include "agent/discovery/discovery_process.h"
-#include "agent/target/hygiene.h"
+#include "agent/target/label_sanitizer.h"
 #include "agent/target/target.h"
 #include "agent/util/macro.h"
 #include "tests/support/alloc_fail.h"

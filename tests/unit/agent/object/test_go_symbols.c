@@ -17,7 +17,7 @@
 #define MID "main.(*T[...]).mid"
 
 /* A program in memory, and what was asked of it. */
-struct world {
+struct context {
 	struct go_image image;
 	struct elf *elf;
 	struct go_symbols *symbols;
@@ -25,21 +25,21 @@ struct world {
 	struct source_frames frames;
 };
 
-static int world_open(struct world *w, const void *bytes, size_t n)
+static int context_open(struct context *w, const void *bytes, size_t n)
 {
 	arena_init(&w->strings, ARENA_BYTES);
 	assert_int_equal(elf_new(bytes_from_memory(bytes, n), &w->elf), 0);
 	return go_symbols_new(w->elf, &w->symbols);
 }
 
-static void world_close(struct world *w)
+static void context_close(struct context *w)
 {
 	go_symbols_free(w->symbols);
 	elf_free(w->elf);
 	arena_fini(&w->strings);
 }
 
-static void expect(struct world *w, uint64_t at, const struct source_frame *want, uint32_t n)
+static void expect(struct context *w, uint64_t at, const struct source_frame *want, uint32_t n)
 {
 	assert_int_equal(go_symbols_frames(w->symbols, GO_TEXT_VADDR + at, &w->strings, &w->frames),
 			 0);
@@ -82,10 +82,10 @@ static void frames_of_layout(void **state)
 		{ "main.outer", "main.go", 10 }
 	};
 	const struct layout_row *row = *state;
-	struct world w = { 0 };
+	struct context w = { 0 };
 
 	go_symbols_image(&w.image, row->machine, row->magic, row->text);
-	assert_int_equal(world_open(&w, &w.image, sizeof(w.image)), 0);
+	assert_int_equal(context_open(&w, &w.image, sizeof(w.image)), 0);
 	expect(&w, 16, row->magic == GO_1_16 ? in_leaf_1_16 : in_leaf, 3);
 	expect(&w, 31, row->magic == GO_1_16 ? in_leaf_1_16 : in_leaf, 3);
 	expect(&w, 32, in_mid, 2);
@@ -97,7 +97,7 @@ static void frames_of_layout(void **state)
 	expect(&w, 40, in_mid, 2);
 	assert_int_equal(go_symbols_frames(w.symbols, GO_TEXT_VADDR + 0x190, &w.strings, &w.frames),
 			 GOPCLNTAB_NONE);
-	world_close(&w);
+	context_close(&w);
 }
 
 static void finds_and_names(void **state)
@@ -112,12 +112,12 @@ static void finds_and_names(void **state)
 		{ 0x100, 0x100, 0x140, LEAF },	       { 0x140, 0x140, 0x180, MID },
 		{ 0x180, 0x180, 0x1c0, "c_function" }, { 0x1bf, 0x180, 0x1c0, "c_function" },
 	};
-	struct world w = { 0 };
+	struct context w = { 0 };
 	struct go_function f;
 
 	(void)state;
 	go_symbols_image(&w.image, EM_X86_64, GO_1_20, 0);
-	assert_int_equal(world_open(&w, &w.image, sizeof(w.image)), 0);
+	assert_int_equal(context_open(&w, &w.image, sizeof(w.image)), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(want); i++) {
 		_cleanup_buf_ struct buf name = BUF_INIT(256);
 
@@ -138,7 +138,7 @@ static void finds_and_names(void **state)
 	f.index = 4;
 	assert_int_equal(go_symbols_name(w.symbols, &f, &small), GOPCLNTAB_NONE);
 	assert_true(go_symbols_bytes(w.symbols) < 150000);
-	world_close(&w);
+	context_close(&w);
 }
 
 /* Names of one function, as they are printed. */
@@ -165,15 +165,15 @@ static void prints_name(void **state)
 	const struct name_row *row = *state;
 	const struct go_func func = { .name = row->raw, .n_bytes = 64, .values = { 2, 64, 0 } };
 	_cleanup_buf_ struct buf name = BUF_INIT(256);
-	struct world w = { 0 };
+	struct context w = { 0 };
 	struct go_function f;
 
 	go_image_make(&w.image, EM_X86_64, GO_1_20, 0, &func, 1);
-	assert_int_equal(world_open(&w, &w.image, sizeof(w.image)), 0);
+	assert_int_equal(context_open(&w, &w.image, sizeof(w.image)), 0);
 	assert_int_equal(go_symbols_find(w.symbols, GO_TEXT_VADDR, &f), 0);
 	assert_int_equal(go_symbols_name(w.symbols, &f, &name), 0);
 	assert_string_equal(buf_str(&name), row->printed);
-	world_close(&w);
+	context_close(&w);
 }
 
 /* A word of a good table replaced, and what is then said of an address in main.leaf. */
@@ -228,11 +228,11 @@ static struct damage_row damage_rows[] = {
 static void says_what_is_left(void **state)
 {
 	const struct damage_row *row = *state;
-	struct world w = { 0 };
+	struct context w = { 0 };
 
 	go_symbols_image(&w.image, EM_X86_64, GO_1_20, GO_TEXT_VADDR);
 	go_put(&w.image, row->off, row->value, row->n);
-	assert_int_equal(world_open(&w, &w.image, sizeof(w.image)), 0);
+	assert_int_equal(context_open(&w, &w.image, sizeof(w.image)), 0);
 	/* Where there is no tree, the function does not get the line of what was inlined. */
 	assert_int_equal(go_symbols_frames(w.symbols, GO_TEXT_VADDR + 20, &w.strings, &w.frames),
 			 0);
@@ -241,52 +241,52 @@ static void says_what_is_left(void **state)
 	assert_string_equal(last->function, row->last.function);
 	assert_string_equal(last->file, row->last.file);
 	assert_int_equal(last->line, row->last.line);
-	world_close(&w);
+	context_close(&w);
 }
 
 static void no_lines(void **state)
 {
-	struct world w = { .frames.n = 7 };
+	struct context w = { .frames.n = 7 };
 
 	(void)state;
 	go_symbols_image(&w.image, EM_X86_64, GO_1_20, 0);
 	go_put(&w.image, PCFILE + 4, 0, 4);
-	assert_int_equal(world_open(&w, &w.image, sizeof(w.image)), 0);
+	assert_int_equal(context_open(&w, &w.image, sizeof(w.image)), 0);
 	assert_int_equal(go_symbols_frames(w.symbols, GO_TEXT_VADDR, &w.strings, &w.frames),
 			 GOPCLNTAB_NONE);
 	assert_int_equal(w.frames.n, 7);
-	world_close(&w);
+	context_close(&w);
 }
 
 static void arena_is_full(void **state)
 {
-	struct world w = { .frames.n = 7 };
+	struct context w = { .frames.n = 7 };
 
 	(void)state;
 	go_symbols_image(&w.image, EM_X86_64, GO_1_20, 0);
-	assert_int_equal(world_open(&w, &w.image, sizeof(w.image)), 0);
+	assert_int_equal(context_open(&w, &w.image, sizeof(w.image)), 0);
 	w.strings.max_bytes = 16;
 	assert_int_equal(go_symbols_frames(w.symbols, GO_TEXT_VADDR, &w.strings, &w.frames),
 			 -ENOMEM);
 	assert_int_equal(w.frames.n, 7);
-	world_close(&w);
+	context_close(&w);
 }
 
 /* Functions in no order: what is found holds the address. */
 static void no_order(void **state)
 {
-	struct world w = { 0 };
+	struct context w = { 0 };
 	struct go_function f;
 
 	(void)state;
 	go_symbols_image(&w.image, EM_X86_64, GO_1_20, 0);
 	go_put(&w.image, GO_TABLE_OFF + GO_FUNCS_AT + 8, 0x300, 4);
-	assert_int_equal(world_open(&w, &w.image, sizeof(w.image)), 0);
+	assert_int_equal(context_open(&w, &w.image, sizeof(w.image)), 0);
 	assert_int_equal(go_symbols_find(w.symbols, GO_TEXT_VADDR, &f), GOPCLNTAB_NONE);
 	for (uint64_t at = 0; at < 0x1c0; at++)
 		if (go_symbols_find(w.symbols, GO_TEXT_VADDR + at, &f) == 0)
 			assert_true(f.begin <= GO_TEXT_VADDR + at && GO_TEXT_VADDR + at < f.end);
-	world_close(&w);
+	context_close(&w);
 }
 
 /* One function of as many lines as bytes. */
@@ -327,18 +327,18 @@ static void ceiling_of_steps(void **state)
 						      GO_SYMBOLS_MAX_STEPS - 3 } };
 	static const struct source_frame none[] = { { "main.outer", "", 0 } };
 	_cleanup_free_ unsigned char *bytes = calloc(1, MANY_BYTES);
-	struct world w = { 0 };
+	struct context w = { 0 };
 
 	(void)state;
 	assert_non_null(bytes);
 	make_many(&w.image, bytes);
-	assert_int_equal(world_open(&w, bytes, MANY_BYTES), 0);
+	assert_int_equal(context_open(&w, bytes, MANY_BYTES), 0);
 	expect(&w, 0, first, 1);
 	/* One step for the file. */
 	expect(&w, GO_SYMBOLS_MAX_STEPS - 3, last, 1);
 	expect(&w, GO_SYMBOLS_MAX_STEPS - 1, none, 1);
 	expect(&w, MANY_TEXT_BYTES - 1, none, 1);
-	world_close(&w);
+	context_close(&w);
 }
 
 static void not_go(void **state)

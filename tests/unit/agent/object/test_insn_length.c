@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/object/stub_insn.h"
+#include "agent/object/nocfi_insn.h"
 #include "agent/util/macro.h"
 
 struct length_row {
@@ -86,13 +86,13 @@ static struct length_row length_rows[] = {
 static void has_length(void **state)
 {
 	const struct length_row *row = *state;
-	struct stub_insn insn = { 0 };
+	struct nocfi_insn insn = { 0 };
 	/* Of the exact size, so that reading on is seen. */
 	uint8_t *code = malloc(row->n);
 
 	assert_non_null(code);
 	memcpy(code, row->code, row->n);
-	assert_int_equal(stub_insn_decode(code, row->n, &insn), row->n_bytes > 0);
+	assert_int_equal(nocfi_insn_decode(code, row->n, &insn), row->n_bytes > 0);
 	assert_int_equal(insn.n_bytes, row->n_bytes);
 	free(code);
 }
@@ -103,16 +103,16 @@ static void has_length_in_text(void **state)
 	const struct length_row *row = *state;
 
 	for (unsigned int fill = 0; fill < 256; fill += 51) {
-		struct stub_insn alone = { 0 };
-		struct stub_insn insn = { 0 };
+		struct nocfi_insn alone = { 0 };
+		struct nocfi_insn insn = { 0 };
 		uint8_t text[64];
 
 		memset(text, (int)fill, sizeof(text));
 		memcpy(text, row->code, row->n);
-		assert_int_equal(stub_insn_decode(text, row->n, &alone), row->n_bytes > 0);
+		assert_int_equal(nocfi_insn_decode(text, row->n, &alone), row->n_bytes > 0);
 		if (row->n_bytes == 0)
 			continue;
-		assert_true(stub_insn_decode(text, sizeof(text), &insn));
+		assert_true(nocfi_insn_decode(text, sizeof(text), &insn));
 		assert_int_equal(insn.n_bytes, row->n_bytes);
 		assert_int_equal(insn.imm, alone.imm);
 		assert_int_equal(insn.disp, alone.disp);
@@ -129,27 +129,27 @@ static void has_operands(void **state)
 	static const uint8_t no_base[] = { 0xff, 0x24, 0xc5, 0, 0, 0x40, 0 };
 	static const uint8_t r12_base[] = { 0x49, 0x8b, 0x04, 0x24 };
 	static const uint8_t vex[] = { 0xc4, 0xe2, 0xd0, 0xf2, 0xc1 }; /* andn %rcx, %rbp, %rax */
-	struct stub_insn i;
+	struct nocfi_insn i;
 
 	(void)state;
-	assert_true(stub_insn_decode(lea, sizeof(lea), &i));
-	assert_int_equal(stub_insn_reg(&i), 12);
-	assert_int_equal(stub_insn_base(&i), 6);
-	assert_int_equal(stub_insn_index(&i), 0);
+	assert_true(nocfi_insn_decode(lea, sizeof(lea), &i));
+	assert_int_equal(nocfi_insn_reg(&i), 12);
+	assert_int_equal(nocfi_insn_base(&i), 6);
+	assert_int_equal(nocfi_insn_index(&i), 0);
 	assert_int_equal(i.disp, -8);
-	assert_true(stub_insn_decode(rip, sizeof(rip), &i));
-	assert_int_equal(stub_insn_base(&i), STUB_INSN_RIP);
+	assert_true(nocfi_insn_decode(rip, sizeof(rip), &i));
+	assert_int_equal(nocfi_insn_base(&i), NOCFI_INSN_RIP);
 	assert_int_equal(i.disp, -1);
-	assert_true(stub_insn_decode(no_base, sizeof(no_base), &i));
-	assert_int_equal(stub_insn_base(&i), STUB_INSN_NO_REG);
-	assert_int_equal(stub_insn_index(&i), 0);
+	assert_true(nocfi_insn_decode(no_base, sizeof(no_base), &i));
+	assert_int_equal(nocfi_insn_base(&i), NOCFI_INSN_NO_REG);
+	assert_int_equal(nocfi_insn_index(&i), 0);
 	assert_int_equal(i.disp, 0x400000);
-	assert_true(stub_insn_decode(r12_base, sizeof(r12_base), &i));
-	assert_int_equal(stub_insn_base(&i), 12);
-	assert_int_equal(stub_insn_index(&i), STUB_INSN_NO_REG);
-	assert_true(stub_insn_decode(vex, sizeof(vex), &i));
+	assert_true(nocfi_insn_decode(r12_base, sizeof(r12_base), &i));
+	assert_int_equal(nocfi_insn_base(&i), 12);
+	assert_int_equal(nocfi_insn_index(&i), NOCFI_INSN_NO_REG);
+	assert_true(nocfi_insn_decode(vex, sizeof(vex), &i));
 	assert_int_equal(i.vvvv, 5);
-	assert_int_equal(i.map, STUB_INSN_MAP_0F38);
+	assert_int_equal(i.map, NOCFI_INSN_MAP_0F38);
 	assert_true(i.rex & 8);
 }
 
@@ -224,7 +224,7 @@ static void agrees_with_objdump(void **state)
 	assert_non_null(f);
 	while (fgets(line, sizeof(line), f)) {
 		uint8_t bytes[32] = { 0 };
-		struct stub_insn insn = { 0 };
+		struct nocfi_insn insn = { 0 };
 		const char *words;
 		size_t n_bytes = bytes_of_line(line, bytes, &words);
 
@@ -233,7 +233,7 @@ static void agrees_with_objdump(void **state)
 		if (!is_one_instruction(bytes, words))
 			continue;
 		n++;
-		if (stub_insn_decode(bytes, sizeof(bytes), &insn) && insn.n_bytes == n_bytes)
+		if (nocfi_insn_decode(bytes, sizeof(bytes), &insn) && insn.n_bytes == n_bytes)
 			continue;
 		if (n_wrong++ < 10)
 			print_message("%u bytes: %s", insn.n_bytes, line);
@@ -265,5 +265,5 @@ int main(void)
 		tests[n++] = (struct CMUnitTest){ programs[i], agrees_with_objdump, NULL, NULL,
 						  programs[i] };
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(has_operands);
-	return cmocka_run_group_tests_name("agent/object/stub_insn", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("agent/object/nocfi_insn", tests, NULL, NULL);
 }

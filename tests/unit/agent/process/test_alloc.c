@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "agent/process/event_queue.h"
-#include "agent/process/lives.h"
+#include "agent/process/thread_groups.h"
 #include "agent/process/process.h"
 #include "agent/process/sideband.h"
 #include "agent/util/clock.h"
@@ -133,7 +133,7 @@ static void test_sideband(void **state)
 static void test_queue_and_lives(void **state)
 {
 	struct process_event ev = { .kind = PROCESS_EVENT_MMAP, .path = "/x" };
-	struct lives *l = NULL;
+	struct thread_groups *l = NULL;
 	struct event_queue q;
 
 	(void)state;
@@ -145,13 +145,13 @@ static void test_queue_and_lives(void **state)
 		assert_int_equal(event_queue_n(&q), 0);
 	}
 	event_queue_fini(&q);
-	assert_int_equal(lives_new("/nonexistent", 10, &l), 0);
+	assert_int_equal(thread_groups_new("/nonexistent", 10, &l), 0);
 	alloc_fail_arm(1);
-	lives_fork(l, 1);
+	thread_groups_fork(l, 1);
 	assert_true(alloc_fail_disarm());
 	/* Not counted: asked for in /proc. */
-	assert_false(lives_thread_exit(l, 1, 1, 0));
-	lives_free(l);
+	assert_false(thread_groups_thread_exit(l, 1, 1, 0));
+	thread_groups_free(l);
 }
 
 int main(void)

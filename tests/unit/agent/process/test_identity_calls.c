@@ -26,7 +26,7 @@
  * environment. Nothing of its control group. */
 #define CALLS_A_PROCESS 9
 
-struct world {
+struct context {
 	struct proc_tree proc, groups;
 	uint64_t group;
 	struct telemetry *telemetry;
@@ -36,7 +36,7 @@ struct world {
 
 static int setup(void **state)
 {
-	struct world *w = calloc(1, sizeof(*w));
+	struct context *w = calloc(1, sizeof(*w));
 	char path[128];
 	struct stat st;
 
@@ -69,7 +69,7 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 
 	process_table_free(w->table);
 	cgroup_tree_free(w->tree);
@@ -80,7 +80,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-static struct process *sampled(struct world *w, uint32_t pid)
+static struct process *sampled(struct context *w, uint32_t pid)
 {
 	struct process *p = process_table_get(w->table, pid, "app");
 
@@ -89,7 +89,7 @@ static struct process *sampled(struct world *w, uint32_t pid)
 }
 
 /* Between two calls of getppid(2). */
-static void be_counted(struct world *w)
+static void be_counted(struct context *w)
 {
 	struct process *p;
 

@@ -18,7 +18,7 @@
 
 #define PID 10
 #define CHILD 11
-#define STRANGER 54321
+#define OUTSIDE_PROCESS 54321
 
 struct fixture {
 	struct proc_tree tree;
@@ -187,7 +187,7 @@ static void test_owner(void **state)
 	struct fixture *f = *state;
 
 	write_map(f, MAP, "1000 10 f\n");
-	if (chown(proc_tree_path(&f->tree, PID, MAP), STRANGER, 0) < 0) {
+	if (chown(proc_tree_path(&f->tree, PID, MAP), OUTSIDE_PROCESS, 0) < 0) {
 		print_message("chown: %s\n", strerror(errno));
 		skip();
 	}
@@ -210,7 +210,7 @@ static void test_only_the_user_that_makes_files(void **state)
 	struct fixture *f = *state;
 
 	write_map(f, MAP, "1000 10 f\n");
-	if (chown(proc_tree_path(&f->tree, PID, MAP), STRANGER, 0) < 0) {
+	if (chown(proc_tree_path(&f->tree, PID, MAP), OUTSIDE_PROCESS, 0) < 0) {
 		print_message("chown: %s\n", strerror(errno));
 		skip();
 	}
@@ -230,8 +230,7 @@ static void test_another_name_of_a_file(void **state)
 	char other[512];
 
 	write_map(f, "root/tmp/other", "1000 10 f\n");
-	(void)snprintf(other, sizeof(other), "%s",
-		       proc_tree_path(&f->tree, PID, "root/tmp/other"));
+	(void)snprintf(other, sizeof(other), "%s", proc_tree_path(&f->tree, PID, "root/tmp/other"));
 	assert_int_equal(link(other, proc_tree_path(&f->tree, PID, MAP)), 0);
 	assert_int_equal(open_files(f), JIT_FILES_NONE);
 	assert_int_equal(unlink(other), 0);

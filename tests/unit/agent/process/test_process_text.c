@@ -206,7 +206,7 @@ static void test_shared_page(void **state)
 	assert_int_equal(m->kind, MAPPING_FILE);
 	assert_int_equal(m->file_off, 0x2000);
 	assert_int_equal(m->begin, 0x403000);
-	assert_null(process_table_find(f->table, PID)->text_claims);
+	assert_null(process_table_find(f->table, PID)->remapped_texts);
 }
 
 /* The program was removed: only the mapping beside it leads to the file. */
@@ -327,7 +327,7 @@ static void test_event(void **state)
 	for (uint64_t at = TEXT; at < TEXT_END; at += 0x1000)
 		assert_is_file(f, p, at);
 	assert_int_equal(p->mappings->n, 3);
-	assert_null(p->text_claims);
+	assert_null(p->remapped_texts);
 }
 
 static void test_event_with_other_code(void **state)
@@ -426,7 +426,7 @@ static void test_exec(void **state)
 	apply(f, (struct process_event){ .kind = PROCESS_EVENT_EXEC, .pid = PID });
 	copy_text(f, PID);
 	assert_int_equal(get(f)->mappings->n, 0);
-	assert_null(get(f)->text_claims);
+	assert_null(get(f)->remapped_texts);
 }
 
 static void test_gone(void **state)
@@ -439,7 +439,7 @@ static void test_gone(void **state)
 	apply(f, anon_event(TEXT, TEXT_END));
 	proc_tree_remove(&f->tree, PID);
 	assert_is_anonymous(get(f), TEXT);
-	assert_null(get(f)->text_claims);
+	assert_null(get(f)->remapped_texts);
 }
 
 /* Where it was lost that the memory is a copy, what was known before tells. */
@@ -482,7 +482,7 @@ static void test_jit(void **state)
 	struct process *p = get(f);
 	for (uint64_t at = 0x10000000; at < 0x10400000; at += 0x1000) {
 		apply(f, anon_event(at, at + 0x1000));
-		assert_null(p->text_claims);
+		assert_null(p->remapped_texts);
 	}
 }
 

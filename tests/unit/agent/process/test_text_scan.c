@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-#include "agent/process/text_claim.h"
+#include "agent/process/remapped_text.h"
 #include "agent/util/buf.h"
 #include "agent/util/macro.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory that runs out at every single place: each sample is built or counted as failed, never both, never neither. */
-#include "tests/unit/agent/profile/world.h"
+#include "tests/unit/agent/profile/context.h"
 
 #include <errno.h>
 
@@ -8,14 +8,14 @@
 
 #define MAX_ALLOCATIONS 20000
 
-static void fill(struct world *w)
+static void fill(struct context *w)
 {
 	const uint64_t a[] = { FN(0), FN(1) }, b[] = { FN(2), FN(1) };
 	const struct frame_ref user[] = { jit_frame(w->interval), UNKNOWN };
 
-	world_add(w, w->web, a, 2, user, 2, 3);
-	world_add(w, w->web, b, 2, user, 1, 4);
-	world_add(w, w->db, b, 2, NO_FRAMES, 0, 5);
+	context_add(w, w->web, a, 2, user, 2, 3);
+	context_add(w, w->web, b, 2, user, 1, 4);
+	context_add(w, w->db, b, 2, NO_FRAMES, 0, 5);
 }
 
 struct form {
@@ -42,7 +42,7 @@ static uint64_t delivered(const struct build *b)
 	return n;
 }
 
-static void check_form(struct world *w, const struct form *form)
+static void check_form(struct context *w, const struct form *form)
 {
 	bool failed = true;
 
@@ -71,7 +71,7 @@ static void check_form(struct world *w, const struct form *form)
 
 static void test_every_sample_is_accounted_for(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 
 	fill(w);
 	for (size_t i = 0; i < ARRAY_SIZE(forms); i++)
@@ -82,7 +82,7 @@ static void test_interval_add(void **state)
 {
 	const struct frame_ref user[] = { frame_ref_of_file(1, 1), frame_ref_of_file(1, 2),
 					  frame_ref_of_file(1, 3) };
-	struct world *w = *state;
+	struct context *w = *state;
 	bool failed = true;
 
 	for (size_t nth = 1; failed; nth++) {
@@ -103,9 +103,9 @@ static void test_interval_add(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_every_sample_is_accounted_for, world_setup,
-						world_teardown),
-		cmocka_unit_test_setup_teardown(test_interval_add, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(test_every_sample_is_accounted_for, context_setup,
+						context_teardown),
+		cmocka_unit_test_setup_teardown(test_interval_add, context_setup, context_teardown),
 	};
 
 	return cmocka_run_group_tests_name("agent/profile/alloc", tests, NULL, NULL);

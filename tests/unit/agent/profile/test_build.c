@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What leaves the agent: folded text, the table, profiles, and how a large series is split. */
-#include "tests/unit/agent/profile/world.h"
+#include "tests/unit/agent/profile/context.h"
 
 #include <sys/mman.h>
 
-#include "agent/profile/hot.h"
+#include "agent/profile/top_table.h"
 #include "tests/support/pprof_check.h"
 
 #define PLAIN_MAX_BYTES ((size_t)16 << 20)
 
 /* A web server with a deep stack, a database in a file without symbols. */
-static void fill(struct world *w)
+static void fill(struct context *w)
 {
 	const uint64_t kernel[] = { FN(0), FN(1) };
 	const struct frame_ref cut[] = { jit_frame(w->interval), UNKNOWN, REASON(STACK_READ) };
-	uint32_t id = world_add_file(w, "/usr/bin/prog", 77);
+	uint32_t id = context_add_file(w, "/usr/bin/prog", 77);
 	const struct frame_ref prog[] = { frame_ref_of_file(id, 0x1234) };
 	const struct frame_ref gone[] = { frame_ref_of_file(9999, 0x10) };
 	const uint64_t kernel_only[] = { FN(0) };
 
-	world_add(w, w->web, kernel, 2, cut, 3, 2);
-	world_add(w, w->web, kernel_only, 1, gone, 1, 5);
-	world_add(w, w->db, NO_FRAMES, 0, prog, 1, 1);
+	context_add(w, w->web, kernel, 2, cut, 3, 2);
+	context_add(w, w->web, kernel_only, 1, gone, 1, 5);
+	context_add(w, w->db, NO_FRAMES, 0, prog, 1, 1);
 }
 
 static char *text_of(const struct build *b)
@@ -36,7 +36,7 @@ static char *text_of(const struct build *b)
 
 static void test_folded(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 	_cleanup_free_ char *text = NULL;
 	struct build b;
 
@@ -57,13 +57,13 @@ static void test_folded(void **state)
 /* Two addresses of a function are two stacks, but one line. */
 static void test_folded_merges_lines(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 	const uint64_t a[] = { FN(3) }, b[] = { FN(3) + 8 };
 	_cleanup_free_ char *text = NULL;
 	struct build build;
 
-	world_add(w, w->web, a, 1, NO_FRAMES, 0, 1);
-	world_add(w, w->web, b, 1, NO_FRAMES, 0, 2);
+	context_add(w, w->web, a, 1, NO_FRAMES, 0, 1);
+	context_add(w, w->web, b, 1, NO_FRAMES, 0, 2);
 	build_init(&build);
 	build_folded(w->interval, w->namer, &build);
 	text = text_of(&build);
@@ -74,13 +74,13 @@ static void test_folded_merges_lines(void **state)
 /* What separates things in the format cannot be in a name. */
 static void test_folded_names_are_cleaned(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 	_cleanup_(labels_unrefp) struct labels *odd = make_service("a;b\nc d");
 	const uint64_t a[] = { FN(3) };
 	_cleanup_free_ char *text = NULL;
 	struct build build;
 
-	world_add(w, odd, a, 1, NO_FRAMES, 0, 1);
+	context_add(w, odd, a, 1, NO_FRAMES, 0, 1);
 	build_init(&build);
 	build_folded(w->interval, w->namer, &build);
 	text = text_of(&build);
@@ -90,26 +90,26 @@ static void test_folded_names_are_cleaned(void **state)
 
 static void test_every_reason_has_its_frame(void **state)
 {
-	static const char *const frames[WIRE_END_MAX] = {
-#define REASON_FRAME(name, complete, frame, text) [WIRE_END_##name] = frame,
-		WIRE_ENDS(REASON_FRAME)
+	static const char *const frames[STOP_REASON_MAX] = {
+#define REASON_FRAME(name, complete, frame, text) [STOP_REASON_##name] = frame,
+		STOP_REASONS(REASON_FRAME)
 #undef REASON_FRAME
 	};
-	struct world *w = *state;
+	struct context *w = *state;
 	_cleanup_free_ char *text = NULL;
 	struct build b;
 
-	for (uint64_t end = 0; end < WIRE_END_MAX; end++) {
+	for (uint64_t end = 0; end < STOP_REASON_MAX; end++) {
 		const struct frame_ref user[] = { jit_frame(w->interval),
 						  frame_ref_of(FRAME_KIND_END, end) };
 
 		if (*frames[end])
-			world_add(w, w->web, NO_FRAMES, 0, user, 2, 1);
+			context_add(w, w->web, NO_FRAMES, 0, user, 2, 1);
 	}
 	build_init(&b);
 	build_folded(w->interval, w->namer, &b);
 	text = text_of(&b);
-	for (unsigned int end = 0; end < WIRE_END_MAX; end++) {
+	for (unsigned int end = 0; end < STOP_REASON_MAX; end++) {
 		char line[128];
 
 		(void)snprintf(line, sizeof(line), "web;%s;[jit] 1\n", frames[end]);
@@ -126,7 +126,7 @@ static void test_generated_code(void **state)
 	const struct anon_place places[] = { { .jit = &a, .pc = 0x1008 },
 					     { .jit = &b, .pc = 0x1008 },
 					     { .memory = "[heap]" } };
-	struct world *w = *state;
+	struct context *w = *state;
 	_cleanup_free_ char *text = NULL;
 	struct build built;
 
@@ -139,7 +139,7 @@ static void test_generated_code(void **state)
 		struct frame_ref frame = FRAME_REF_NONE;
 
 		assert_int_equal(interval_anon_frame(w->interval, &places[i], &frame), 0);
-		world_add(w, w->web, NO_FRAMES, 0, &frame, 1, i + 1);
+		context_add(w, w->web, NO_FRAMES, 0, &frame, 1, i + 1);
 	}
 	build_init(&built);
 	build_folded(w->interval, w->namer, &built);
@@ -157,14 +157,14 @@ static void test_generated_code(void **state)
 /* Kinds that an interval does not have, and values that their kind does not have. */
 static void test_frames_that_nobody_knows(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 	const struct frame_ref user[] = {
 		FRAME_REF_NONE,
 		frame_ref_of_file(0, 0x10),
 		frame_ref_of(FRAME_KIND_MEMORY, 0x1008),
 		frame_ref_of(FRAME_KIND_PLACE, 0),
 		frame_ref_of(FRAME_KIND_PLACE, FRAME_REF_VALUE_MASK),
-		frame_ref_of(FRAME_KIND_END, WIRE_END_MAX),
+		frame_ref_of(FRAME_KIND_END, STOP_REASON_MAX),
 		frame_ref_of(FRAME_KIND_END, FRAME_REF_VALUE_MASK),
 		frame_ref_of(FRAME_KIND_MAX, 0),
 		(struct frame_ref){ UINT64_MAX },
@@ -173,7 +173,7 @@ static void test_frames_that_nobody_knows(void **state)
 	struct build b;
 
 	for (size_t i = 0; i < ARRAY_SIZE(user); i++)
-		world_add(w, w->web, NO_FRAMES, 0, &user[i], 1, 1);
+		context_add(w, w->web, NO_FRAMES, 0, &user[i], 1, 1);
 	build_init(&b);
 	build_folded(w->interval, w->namer, &b);
 	text = text_of(&b);
@@ -184,7 +184,7 @@ static void test_frames_that_nobody_knows(void **state)
 /* Nothing was sampled: an empty text, not an absent one. */
 static void test_folded_empty(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 	struct build b;
 
 	build_init(&b);
@@ -197,13 +197,13 @@ static void test_folded_empty(void **state)
 
 static void test_hidden_kernel_is_one_frame(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 	const uint64_t kernel[] = { FN(0), FN(1), FN(2) };
 	const struct frame_ref user[] = { jit_frame(w->interval) };
 	_cleanup_free_ char *text = NULL;
 	struct build b;
 
-	world_add(w, w->web, kernel, 3, user, 1, 4);
+	context_add(w, w->web, kernel, 3, user, 1, 4);
 	build_init(&b);
 	build_folded(w->interval, w->namer, &b);
 	text = text_of(&b);
@@ -213,7 +213,7 @@ static void test_hidden_kernel_is_one_frame(void **state)
 
 static void test_table(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 	_cleanup_free_ char *text = NULL;
 	struct build b;
 
@@ -235,13 +235,13 @@ static void test_table(void **state)
 
 static void test_long_table_is_cut(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 	_cleanup_free_ char *text = NULL;
 	struct build b;
 	size_t n_lines = 0;
 
 	for (unsigned int i = 0; i < 100; i++)
-		world_add(w, w->web, (const uint64_t[]){ FN(i) }, 1, NO_FRAMES, 0, 1);
+		context_add(w, w->web, (const uint64_t[]){ FN(i) }, 1, NO_FRAMES, 0, 1);
 	build_init(&b);
 	build_table(w->interval, w->namer, &b);
 	text = text_of(&b);
@@ -254,7 +254,7 @@ static void test_long_table_is_cut(void **state)
 
 static void test_summary(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 	struct build b;
 
 	fill(w);
@@ -316,7 +316,7 @@ static const char *function_at(const Perftools__Profiles__Profile *p,
 
 static void test_pprof(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 	struct pprof_facts facts;
 	struct build b;
 	uint64_t n_samples = 0;
@@ -358,7 +358,7 @@ static void assert_type(const Perftools__Profiles__Profile *p, const char *type,
 	assert_string_equal(string_of(p, p->period_type->unit), unit);
 }
 
-static void add_tracepoint(struct world *w, int64_t value)
+static void add_tracepoint(struct context *w, int64_t value)
 {
 	const struct frame_ref frame = kernel_frame(FN(1));
 	const struct samples one = { .labels = w->web,
@@ -374,7 +374,7 @@ static void add_tracepoint(struct world *w, int64_t value)
 }
 
 /* Each event has a profile of its own type; a file of several is several. */
-static void check_events(struct world *w, build_fn fn)
+static void check_events(struct context *w, build_fn fn)
 {
 	struct pprof_facts facts;
 	struct build b;
@@ -401,11 +401,11 @@ static void check_events(struct world *w, build_fn fn)
 
 static void test_pprof_events(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 
 	add_tracepoint(w, 3);
 	add_tracepoint(w, 4);
-	world_add(w, w->web, (const uint64_t[]){ FN(1) }, 1, NO_FRAMES, 0, 2);
+	context_add(w, w->web, (const uint64_t[]){ FN(1) }, 1, NO_FRAMES, 0, 2);
 	check_events(w, build_profiles);
 	check_events(w, build_one_pprof);
 }
@@ -421,7 +421,7 @@ static uint64_t digest_of(const struct pprof_bytes *bytes)
 }
 
 /* A series of two labels and threads with names, one of a tracepoint, one that does not fit into one profile. */
-static void fill_golden(struct world *w)
+static void fill_golden(struct context *w)
 {
 	const int64_t value = PERIOD_NS;
 	const struct frame_ref frames[] = { kernel_frame(FN(5)), kernel_frame(FN(6)),
@@ -445,8 +445,8 @@ static void fill_golden(struct world *w)
 	fill(w);
 	add_tracepoint(w, 3);
 	for (unsigned int i = 0; i < 18000; i++)
-		world_add(w, w->web, (const uint64_t[]){ FN(i % 150), FN(i / 150), FN(i % 7) }, 3,
-			  NO_FRAMES, 0, 1);
+		context_add(w, w->web, (const uint64_t[]){ FN(i % 150), FN(i / 150), FN(i % 7) }, 3,
+			    NO_FRAMES, 0, 1);
 }
 
 /* What leaves for a server stays as it is, byte by byte: before compression, which is zlib's. */
@@ -459,7 +459,7 @@ static void test_pprof_bytes(void **state)
 		       { 216599, 0x587fa0e694fec407 },
 		       { 30096, 0xc6002944ce6f44ba },
 		       { 393, 0xbb37cf2a579e756 } };
-	struct world *w = *state;
+	struct context *w = *state;
 	struct build b;
 	size_t i = 0;
 
@@ -484,13 +484,13 @@ static void test_pprof_names(void **state)
 {
 	static const char *const expected[] = { "fn000", "fn001", "[jit]", "[unknown]",
 						"[truncated: stack not readable]" };
-	struct world *w = *state;
+	struct context *w = *state;
 	const uint64_t kernel[] = { FN(0), FN(1) };
 	const struct frame_ref cut[] = { jit_frame(w->interval), UNKNOWN, REASON(STACK_READ) };
 	struct pprof_facts facts;
 	struct build b;
 
-	world_add(w, w->web, kernel, 2, cut, 3, 3);
+	context_add(w, w->web, kernel, 2, cut, 3, 3);
 	build_init(&b);
 	build_profiles(w->interval, w->namer, &b);
 	_cleanup_profile_ Perftools__Profiles__Profile *p = unpack(b.first, &facts);
@@ -508,7 +508,7 @@ static void test_pprof_names(void **state)
 /* Nothing to send; but a file without samples is a valid profile. */
 static void test_pprof_empty(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 	struct pprof_facts facts;
 	struct build b;
 
@@ -527,7 +527,7 @@ static void test_pprof_empty(void **state)
 
 static void test_one_pprof(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 	struct pprof_facts facts;
 	struct build b;
 	uint64_t by_process[2] = { 0 };
@@ -557,7 +557,7 @@ static void test_one_pprof(void **state)
 static void test_split(void **state)
 {
 	enum { N_STACKS = N_FUNCTIONS * N_FUNCTIONS };
-	struct world *w = *state;
+	struct context *w = *state;
 	struct pprof_facts facts;
 	struct build b;
 	size_t n_stacks = 0, n_profiles = 0;
@@ -565,8 +565,8 @@ static void test_split(void **state)
 
 	for (unsigned int i = 0; i < N_FUNCTIONS; i++)
 		for (unsigned int k = 0; k < N_FUNCTIONS; k++)
-			world_add(w, w->web, (const uint64_t[]){ FN(i), FN(k) }, 2, NO_FRAMES, 0,
-				  1 + i % 3);
+			context_add(w, w->web, (const uint64_t[]){ FN(i), FN(k) }, 2, NO_FRAMES, 0,
+				    1 + i % 3);
 	build_init(&b);
 	build_profiles(w->interval, w->namer, &b);
 	for (const struct built *x = b.first; x; x = x->next, n_profiles++) {
@@ -617,7 +617,7 @@ static void test_only_what_is_wanted(void **state)
 		     { PROFILE_WANT_TABLES, false, true },
 		     { PROFILE_WANT(FORM_PPROF), true, false },
 		     { PROFILE_WANT_TABLES | PROFILE_WANT(FORM_PPROF), true, true } };
-	struct world *w = *state;
+	struct context *w = *state;
 
 	fill(w);
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -635,7 +635,7 @@ static void test_only_what_is_wanted(void **state)
 }
 
 /* Of tables half the ceiling is kept, and no more than receivers take; what is beyond goes out as bytes, and none is lost. */
-static void check_kept(struct world *w, size_t max_bytes, size_t max_kept_bytes)
+static void check_kept(struct context *w, size_t max_bytes, size_t max_kept_bytes)
 {
 	struct pprof_facts facts;
 	size_t n_kept = 0, n_packed = 0, kept_bytes = 0;
@@ -661,12 +661,12 @@ static void check_kept(struct world *w, size_t max_bytes, size_t max_kept_bytes)
 
 static void test_kept_tables_have_a_ceiling(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 
 	for (unsigned int i = 0; i < N_FUNCTIONS; i++)
 		for (unsigned int k = 0; k < N_FUNCTIONS; k++)
-			world_add(w, w->web, (const uint64_t[]){ FN(i), FN(k) }, 2, NO_FRAMES, 0,
-				  1);
+			context_add(w, w->web, (const uint64_t[]){ FN(i), FN(k) }, 2, NO_FRAMES, 0,
+				    1);
 	check_kept(w, (size_t)2 << 20, SIZE_MAX);
 	/* However much memory there is. */
 	check_kept(w, (size_t)4 << 20, (size_t)1 << 20);
@@ -677,7 +677,7 @@ static void test_deepest_stack(void **state)
 {
 	static const build_fn forms[] = { build_profiles, build_one_pprof, build_folded,
 					  build_table };
-	struct world *w = *state;
+	struct context *w = *state;
 	uint64_t kernel[WIRE_MAX_KERNEL_FRAMES];
 	struct frame_ref user[WIRE_MAX_USER_FRAMES + 1];
 	struct build b;
@@ -687,7 +687,7 @@ static void test_deepest_stack(void **state)
 	for (unsigned int i = 0; i < WIRE_MAX_USER_FRAMES; i++)
 		user[i] = jit_frame(w->interval);
 	user[WIRE_MAX_USER_FRAMES] = REASON(DEPTH);
-	world_add(w, w->web, kernel, ARRAY_SIZE(kernel), user, ARRAY_SIZE(user), 1);
+	context_add(w, w->web, kernel, ARRAY_SIZE(kernel), user, ARRAY_SIZE(user), 1);
 	build_init(&b);
 	for (size_t i = 0; i < ARRAY_SIZE(forms); i++) {
 		forms[i](w->interval, w->namer, &b);
@@ -697,33 +697,33 @@ static void test_deepest_stack(void **state)
 	}
 }
 
-#define WORLD_TEST(test) cmocka_unit_test_setup_teardown(test, world_setup, world_teardown)
+#define CONTEXT_TEST(test) cmocka_unit_test_setup_teardown(test, context_setup, context_teardown)
 
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		WORLD_TEST(test_folded),
-		WORLD_TEST(test_folded_merges_lines),
-		WORLD_TEST(test_folded_names_are_cleaned),
-		WORLD_TEST(test_every_reason_has_its_frame),
-		WORLD_TEST(test_generated_code),
-		WORLD_TEST(test_frames_that_nobody_knows),
-		WORLD_TEST(test_folded_empty),
-		cmocka_unit_test_setup_teardown(test_hidden_kernel_is_one_frame, world_setup_hidden,
-						world_teardown),
-		WORLD_TEST(test_table),
-		WORLD_TEST(test_long_table_is_cut),
-		WORLD_TEST(test_summary),
-		WORLD_TEST(test_pprof),
-		WORLD_TEST(test_pprof_events),
-		WORLD_TEST(test_pprof_bytes),
-		WORLD_TEST(test_pprof_names),
-		WORLD_TEST(test_pprof_empty),
-		WORLD_TEST(test_one_pprof),
-		WORLD_TEST(test_split),
-		WORLD_TEST(test_only_what_is_wanted),
-		WORLD_TEST(test_kept_tables_have_a_ceiling),
-		WORLD_TEST(test_deepest_stack),
+		CONTEXT_TEST(test_folded),
+		CONTEXT_TEST(test_folded_merges_lines),
+		CONTEXT_TEST(test_folded_names_are_cleaned),
+		CONTEXT_TEST(test_every_reason_has_its_frame),
+		CONTEXT_TEST(test_generated_code),
+		CONTEXT_TEST(test_frames_that_nobody_knows),
+		CONTEXT_TEST(test_folded_empty),
+		cmocka_unit_test_setup_teardown(test_hidden_kernel_is_one_frame,
+						context_setup_hidden, context_teardown),
+		CONTEXT_TEST(test_table),
+		CONTEXT_TEST(test_long_table_is_cut),
+		CONTEXT_TEST(test_summary),
+		CONTEXT_TEST(test_pprof),
+		CONTEXT_TEST(test_pprof_events),
+		CONTEXT_TEST(test_pprof_bytes),
+		CONTEXT_TEST(test_pprof_names),
+		CONTEXT_TEST(test_pprof_empty),
+		CONTEXT_TEST(test_one_pprof),
+		CONTEXT_TEST(test_split),
+		CONTEXT_TEST(test_only_what_is_wanted),
+		CONTEXT_TEST(test_kept_tables_have_a_ceiling),
+		CONTEXT_TEST(test_deepest_stack),
 	};
 
 	return cmocka_run_group_tests_name("agent/profile/build", tests, NULL, NULL);

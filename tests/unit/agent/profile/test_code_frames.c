@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Functions of runtimes in an interval: each once, in the next one too, and by their names. */
-#include "tests/unit/agent/profile/world.h"
+#include "tests/unit/agent/profile/context.h"
 
 #include <errno.h>
 
@@ -218,7 +218,7 @@ static void test_carry(void **state)
 
 static void test_named(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 	_cleanup_(code_names_freep) struct code_names *names = make_names();
 	struct code_name *f = make_name(names, "Shop.f");
 	const uint64_t kernel[] = { FN(3) };
@@ -229,7 +229,7 @@ static void test_named(void **state)
 	struct named_stack named;
 
 	code_name_unref(f);
-	world_add(w, w->web, kernel, 1, user, ARRAY_SIZE(user), 1);
+	context_add(w, w->web, kernel, 1, user, ARRAY_SIZE(user), 1);
 	namer_name_all(w->namer);
 	assert_int_equal(namer_stack(w->namer, w->interval->series->stacks, &named), 0);
 	assert_int_equal(named.n, 1 + ARRAY_SIZE(user));
@@ -257,7 +257,7 @@ int main(void)
 		cmocka_unit_test(test_ceiling),
 		cmocka_unit_test(test_ceiling_of_names),
 		cmocka_unit_test(test_carry),
-		cmocka_unit_test_setup_teardown(test_named, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(test_named, context_setup, context_teardown),
 	};
 
 	return cmocka_run_group_tests_name("agent/profile/code_frames", tests, NULL, NULL);

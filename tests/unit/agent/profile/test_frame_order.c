@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Frames in files come out in order, each once, however often they were there. */
-#include "tests/unit/agent/profile/world.h"
+#include "tests/unit/agent/profile/context.h"
 
 #include "agent/profile/frame_order.h"
 #include "agent/util/hash.h"

@@ -98,7 +98,7 @@ static uint64_t word_of(uint32_t kind, uint64_t address)
 }
 
 /* Of a process whose memory is ours, whoever it is taken for. */
-static struct frame_ref frame_of_known(struct session *s, struct known *k, uint64_t word,
+static struct frame_ref frame_of_known(struct session *s, struct process_state *k, uint64_t word,
 				       uint32_t print, uint32_t position)
 {
 	const struct wire_sample head = { .pid = (uint32_t)getpid(),
@@ -115,11 +115,11 @@ static struct frame_ref frame_of_known(struct session *s, struct known *k, uint6
 static struct frame_ref frame_of(struct session *s, uint64_t word, uint32_t print,
 				 uint32_t position)
 {
-	static struct known anybody;
+	static struct process_state anybody;
 
 	/* Another one in each round of another test. */
 	if (s->n_reads == 0)
-		anybody = (struct known){ 0 };
+		anybody = (struct process_state){ 0 };
 	return frame_of_known(s, &anybody, word, print, position);
 }
 
@@ -234,7 +234,7 @@ static void test_reads_are_bounded(void **state)
 {
 	enum { N = 64, N_PROCESSES = 3 };
 	static struct function functions[N];
-	struct known of[N_PROCESSES] = { { 0 } };
+	struct process_state of[N_PROCESSES] = { { 0 } };
 	struct session *s = *state;
 
 	for (uint32_t i = 0; i < N; i++)
@@ -259,7 +259,7 @@ static void test_reads_of_all_are_bounded(void **state)
 {
 	enum { N = 2 * MAX_READS };
 	static struct function functions[N];
-	static struct known of[N];
+	static struct process_state of[N];
 	struct session *s = *state;
 
 	for (uint32_t i = 0; i < N; i++) {

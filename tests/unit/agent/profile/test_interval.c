@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Unique stacks by series, and the ceiling of memory. */
-#include "tests/unit/agent/profile/world.h"
+#include "tests/unit/agent/profile/context.h"
 
 #include <errno.h>
 
@@ -378,7 +378,7 @@ static void test_carry_without_room(void **state)
 static void test_files(void **state)
 {
 	enum { N = 50 };
-	struct world *w = *state;
+	struct context *w = *state;
 	struct mapped_file *files[N];
 
 	for (uint64_t n = 0; n < N; n++) {
@@ -559,7 +559,7 @@ int main(void)
 		cmocka_unit_test(test_ten_thousand_stacks),
 		cmocka_unit_test(test_memory_ceiling),
 		cmocka_unit_test(test_no_memory_at_all),
-		cmocka_unit_test_setup_teardown(test_files, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(test_files, context_setup, context_teardown),
 		cmocka_unit_test(test_places_without_a_file),
 		cmocka_unit_test(test_moments),
 		cmocka_unit_test(test_no_time_twice),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Names of an interval, file by file: what that saves where memory is short, and where its own memory ends. */
 #include "tests/unit/agent/object/fixture.h"
-#include "tests/unit/agent/profile/world.h"
+#include "tests/unit/agent/profile/context.h"
 
 #include <errno.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The cap on series: who keeps a place, who goes into `other`. */
-#include "tests/unit/agent/profile/world.h"
+#include "tests/unit/agent/profile/context.h"
 
 #include <errno.h>
 

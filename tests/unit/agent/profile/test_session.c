@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A whole session on this kernel: a child that spins is profiled, and every sample is accounted for. */
-#include "tests/unit/agent/profile/world.h"
+#include "tests/unit/agent/profile/context.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -296,7 +296,7 @@ static void test_tables_are_loaded(void **state)
 	assert_true(c.cold > 0);
 	assert_true(c.cfi_frames > c.cold);
 	assert_true(c.window_fills > 0 && c.mapping_searches > 0);
-	assert_true(ends[WIRE_END_ROOT] > f->n_samples / 2);
+	assert_true(ends[STOP_REASON_ROOT] > f->n_samples / 2);
 	assert_int_equal(count_of(f, TELEMETRY_unwind_tables_no_room), 0);
 }
 

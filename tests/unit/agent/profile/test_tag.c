@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What samples tell of their process: which stacks stay apart, and what of it stands in a profile. */
-#include "tests/unit/agent/profile/world.h"
+#include "tests/unit/agent/profile/context.h"
 
 #include <errno.h>
 
@@ -208,8 +208,8 @@ static void test_profile(void **state)
 		void *fresh = NULL;
 		struct build b;
 
-		assert_int_equal(world_setup(&fresh), 0);
-		struct world *w = fresh;
+		assert_int_equal(context_setup(&fresh), 0);
+		struct context *w = fresh;
 		w->interval->tagging = rows[k].tagging;
 		fill(w->interval, w->web);
 		build_init(&b);
@@ -220,14 +220,14 @@ static void test_profile(void **state)
 		assert_string_equal(buf_str(&text), rows[k].text);
 		perftools__profiles__profile__free_unpacked(p, NULL);
 		build_fini(&b);
-		assert_int_equal(world_teardown(&fresh), 0);
+		assert_int_equal(context_teardown(&fresh), 0);
 	}
 }
 
 /* Who has no number or no name has no label of it, and no empty frame. */
 static void test_what_is_not_known_is_not_told(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 	_cleanup_buf_ struct buf text = BUF_INIT(4096);
 	struct build b;
 
@@ -252,8 +252,8 @@ int main(void)
 		cmocka_unit_test(test_stacks_stay_apart_as_asked_for),
 		cmocka_unit_test(test_carried_on),
 		cmocka_unit_test(test_profile),
-		cmocka_unit_test_setup_teardown(test_what_is_not_known_is_not_told, world_setup,
-						world_teardown),
+		cmocka_unit_test_setup_teardown(test_what_is_not_known_is_not_told, context_setup,
+						context_teardown),
 	};
 
 	return cmocka_run_group_tests_name("agent/profile/tag", tests, NULL, NULL);

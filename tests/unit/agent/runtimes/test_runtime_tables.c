@@ -187,7 +187,8 @@ static bool look_up(const struct fixture *f, struct wire_runtime *ret_runtime)
 	return bpf_map_lookup_elem(f->runtimes_fd, &pid, ret_runtime) == 0;
 }
 
-static bool look_up_image(const struct fixture *f, uint64_t image, struct wire_runtime *ret_runtime)
+static bool look_up_elf_symbols(const struct fixture *f, uint64_t image,
+				struct wire_runtime *ret_runtime)
 {
 	return bpf_map_lookup_elem(f->images_fd, &image, ret_runtime) == 0;
 }
@@ -421,7 +422,7 @@ static void test_image(void **state)
 
 	add(f, "/bin/py", RUNTIME_HOOKED);
 	runtime_tables_publish_image(f->tables, &p, "/bin/py", IMAGE);
-	assert_true(look_up_image(f, IMAGE, &found));
+	assert_true(look_up_elf_symbols(f, IMAGE, &found));
 	assert_int_equal(found.kind, RUNTIME_HOOKED);
 	/* As linked: where it lies is the kernel half's to say. */
 	assert_int_equal(found.base, LINKED);
@@ -435,12 +436,12 @@ static void test_image_of_a_file(void **state)
 	struct wire_runtime found = { 0 };
 
 	add_with_image(f, "/bin/py", RUNTIME_PLAIN, IMAGE, 0);
-	assert_true(look_up_image(f, IMAGE, &found));
+	assert_true(look_up_elf_symbols(f, IMAGE, &found));
 	assert_int_equal(found.kind, RUNTIME_PLAIN);
 	assert_int_equal(found.base, LINKED);
 	/* Written to, and looked at again. */
 	add_with_image(f, "/bin/py", RUNTIME_HOOKED, IMAGE + 1, 0);
-	assert_true(look_up_image(f, IMAGE + 1, &found));
+	assert_true(look_up_elf_symbols(f, IMAGE + 1, &found));
 	assert_int_equal(found.kind, RUNTIME_HOOKED);
 }
 
@@ -460,11 +461,11 @@ static void test_image_of_the_executable_alone(void **state)
 	runtime_tables_publish_image(f->tables, &p, "/bin/py", IMAGE);
 	runtime_tables_publish_image(f->tables, &p, "", IMAGE);
 	runtime_tables_publish_image(f->tables, &unread, "/bin/py", IMAGE);
-	assert_false(look_up_image(f, IMAGE, &found));
+	assert_false(look_up_elf_symbols(f, IMAGE, &found));
 	runtime_tables_publish_image(f->tables, &other, "/bin/py", 0);
-	assert_false(look_up_image(f, 0, &found));
+	assert_false(look_up_elf_symbols(f, 0, &found));
 	runtime_tables_publish_image(f->tables, &other, "/bin/py", IMAGE);
-	assert_true(look_up_image(f, IMAGE, &found));
+	assert_true(look_up_elf_symbols(f, IMAGE, &found));
 }
 
 static void add_library(struct fixture *f, const char *path, uint64_t library)
@@ -503,9 +504,9 @@ static void test_library(void **state)
 	runtime_tables_publish_library(f->tables, &p, 0x99999999, IMAGE);
 	runtime_tables_publish_library(f->tables, &p, 0x30000100, 0);
 	runtime_tables_publish_library(f->tables, &unread, 0x30000100, IMAGE);
-	assert_false(look_up_image(f, IMAGE, &found));
+	assert_false(look_up_elf_symbols(f, IMAGE, &found));
 	runtime_tables_publish_library(f->tables, &p, 0x30000100, IMAGE);
-	assert_true(look_up_image(f, IMAGE, &found));
+	assert_true(look_up_elf_symbols(f, IMAGE, &found));
 	assert_int_equal(found.base, LINKED);
 }
 
@@ -527,7 +528,7 @@ static void test_library_of_several_files(void **state)
 	assert_true(look_up_library(f, 1000, &text));
 }
 
-/* A number that is known is not written again: it comes with each cold sample. */
+/* A number that is known is not written again: it comes with each user-unwound sample. */
 static void test_image_again(void **state)
 {
 	struct fixture *f = fixture_of(state);
@@ -539,7 +540,7 @@ static void test_image_again(void **state)
 	runtime_tables_publish_image(f->tables, &p, "/bin/py", image);
 	assert_int_equal(bpf_map_delete_elem(f->images_fd, &image), 0);
 	runtime_tables_publish_image(f->tables, &p, "/bin/py", image);
-	assert_false(look_up_image(f, image, &found));
+	assert_false(look_up_elf_symbols(f, image, &found));
 }
 
 static void test_oldest_image_gives_way(void **state)
@@ -551,14 +552,14 @@ static void test_oldest_image_gives_way(void **state)
 	add(f, "/bin/py", RUNTIME_PLAIN);
 	for (uint64_t i = 1; i <= RUNTIME_TABLES_MAX_IMAGES + 2; i++)
 		runtime_tables_publish_image(f->tables, &p, "/bin/py", i);
-	assert_false(look_up_image(f, 1, &found));
-	assert_false(look_up_image(f, 2, &found));
+	assert_false(look_up_elf_symbols(f, 1, &found));
+	assert_false(look_up_elf_symbols(f, 2, &found));
 	for (uint64_t i = 3; i <= RUNTIME_TABLES_MAX_IMAGES + 2; i++)
-		assert_true(look_up_image(f, i, &found));
+		assert_true(look_up_elf_symbols(f, i, &found));
 	/* And comes back in the place of the next. */
 	runtime_tables_publish_image(f->tables, &p, "/bin/py", 1);
-	assert_true(look_up_image(f, 1, &found));
-	assert_false(look_up_image(f, 3, &found));
+	assert_true(look_up_elf_symbols(f, 1, &found));
+	assert_false(look_up_elf_symbols(f, 3, &found));
 }
 
 #define FIXTURE_TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)

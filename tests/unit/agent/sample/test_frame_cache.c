@@ -98,7 +98,7 @@ static void publish_object(struct fixture *f)
 	memcpy(&f->segment[RULES_AT + 1], &root, sizeof(root));
 	f->objects[OBJECT] = (struct wire_object){
 		.base_vaddr = f->frame_base & WIRE_FRAME_OFFSET_MASK,
-		.n_granules = (uint32_t)(f->text.n_bytes >> 8) + 1,
+		.n_buckets = (uint32_t)(f->text.n_bytes >> 8) + 1,
 		.pages_at = PAGES_AT,
 		.rules_at = RULES_AT,
 		.serial = 2,
@@ -130,7 +130,7 @@ static void on_sample(const struct sample *sample, void *data)
 	f->exec_id = sample->head->exec_id;
 	if (frame & WIRE_FRAME_RAW)
 		return;
-	if (sample->head->end == WIRE_END_ROOT && sample->head->n_user == 1)
+	if (sample->head->end == STOP_REASON_ROOT && sample->head->n_user == 1)
 		f->n_root++;
 	else
 		f->n_other++;

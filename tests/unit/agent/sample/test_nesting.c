@@ -73,7 +73,7 @@ static int load(struct fixture *f, uint32_t levels)
 		return -errno;
 	f->bpf->rodata->filter_pids = true;
 	/* No stack copies: they fill the ring, and are not what is looked at. */
-	f->bpf->rodata->cold_bytes = 0;
+	f->bpf->rodata->user_unwound_bytes = 0;
 	assert_int_equal(bpf_program__set_autoload(f->bpf->progs.sample, true), 0);
 	assert_int_equal(bpf_map__set_max_entries(f->bpf->maps.scratch, levels), 0);
 	assert_int_equal(bpf_map__set_max_entries(f->bpf->maps.samples, 8 << 20), 0);

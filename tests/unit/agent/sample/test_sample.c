@@ -16,7 +16,7 @@
 
 #define WHOLE ((size_t)-1)
 #define HEAD sizeof(struct wire_sample)
-#define COLD sizeof(struct wire_cold)
+#define USER_UNWOUND sizeof(struct wire_user_unwound)
 
 struct row {
 	const char *name;
@@ -28,12 +28,12 @@ struct row {
 static const struct row rows[] = {
 	{ "empty", { .end = 0 }, 0, -EBADMSG },
 	{ "half_a_head", { .end = 0 }, HEAD / 2, -EBADMSG },
-	{ "head_only", { .end = WIRE_END_NO_USER }, HEAD, 0 },
+	{ "head_only", { .end = STOP_REASON_NO_USER }, HEAD, 0 },
 	{ "kernel_frames", { .n_kernel = 3 }, WHOLE, 0 },
 	{ "user_frames", { .n_user = 5 }, WHOLE, 0 },
-	{ "cold", { .flags = WIRE_COLD, .n_user = 1, .stack_words = 8 }, WHOLE, 0 },
-	{ "cold_without_copy", { .flags = WIRE_COLD }, HEAD + COLD, 0 },
-	{ "cold_without_registers", { .flags = WIRE_COLD }, HEAD, -EBADMSG },
+	{ "cold", { .flags = WIRE_USER_UNWOUND, .n_user = 1, .stack_words = 8 }, WHOLE, 0 },
+	{ "cold_without_copy", { .flags = WIRE_USER_UNWOUND }, HEAD + USER_UNWOUND, 0 },
+	{ "cold_without_registers", { .flags = WIRE_USER_UNWOUND }, HEAD, -EBADMSG },
 	{ "stack_words_without_cold", { .stack_words = 8 }, HEAD, 0 },
 	{ "most_kernel_frames", { .n_kernel = WIRE_MAX_KERNEL_FRAMES }, WHOLE, 0 },
 	{ "too_many_kernel_frames", { .n_kernel = WIRE_MAX_KERNEL_FRAMES + 1 }, WHOLE, -EBADMSG },
@@ -43,15 +43,15 @@ static const struct row rows[] = {
 	{ "too_many_user_words", { .n_user = WIRE_MAX_USER_WORDS + 1 }, WHOLE, -EBADMSG },
 	{ "all_ones_user_frames", { .n_user = UINT16_MAX }, HEAD, -EBADMSG },
 	{ "most_stack_words",
-	  { .flags = WIRE_COLD, .stack_words = WIRE_MAX_STACK_BYTES / 8 },
+	  { .flags = WIRE_USER_UNWOUND, .stack_words = WIRE_MAX_STACK_BYTES / 8 },
 	  WHOLE,
 	  0 },
 	{ "too_many_stack_words",
-	  { .flags = WIRE_COLD, .stack_words = WIRE_MAX_STACK_BYTES / 8 + 1 },
+	  { .flags = WIRE_USER_UNWOUND, .stack_words = WIRE_MAX_STACK_BYTES / 8 + 1 },
 	  WHOLE,
 	  -EBADMSG },
-	{ "last_end", { .end = WIRE_END_MAX - 1 }, HEAD, 0 },
-	{ "unknown_end", { .end = WIRE_END_MAX }, HEAD, -EBADMSG },
+	{ "last_end", { .end = STOP_REASON_MAX - 1 }, HEAD, 0 },
+	{ "unknown_end", { .end = STOP_REASON_MAX }, HEAD, -EBADMSG },
 	{ "all_ones_end", { .end = UINT8_MAX }, HEAD, -EBADMSG },
 	/* The ring rounds up to 8 bytes. */
 	{ "padding_behind", { .n_user = 1 }, HEAD + 16, 0 },
@@ -75,7 +75,7 @@ static const struct row rows[] = {
 static size_t promised_bytes(const struct wire_sample *head)
 {
 	return HEAD + 8 * ((size_t)head->n_kernel + head->n_user) +
-	       (head->flags & WIRE_COLD ? COLD + sample_stack_bytes(head) : 0);
+	       (head->flags & WIRE_USER_UNWOUND ? USER_UNWOUND + sample_stack_bytes(head) : 0);
 }
 
 /* What begins a record of n bytes, where a row has nothing else to say. */
@@ -90,7 +90,7 @@ static struct wire_record record_of(const struct wire_sample *head, size_t n)
 static void *make_record(const struct wire_sample *head, uint32_t n_right, size_t n)
 {
 	struct wire_record record = record_of(head, n);
-	size_t cold = HEAD + 8 * ((size_t)head->n_kernel + head->n_user);
+	size_t user_unwound = HEAD + 8 * ((size_t)head->n_kernel + head->n_user);
 	unsigned char *bytes = calloc(1, n ? n : 1);
 
 	assert_non_null(bytes);
@@ -98,11 +98,11 @@ static void *make_record(const struct wire_sample *head, uint32_t n_right, size_
 		bytes[i] = (unsigned char)i;
 	memcpy(bytes, head, n < HEAD ? n : HEAD);
 	memcpy(bytes, &record, n < sizeof(record) ? n : sizeof(record));
-	if (head->flags & WIRE_COLD && n >= cold + COLD) {
-		memcpy(bytes + cold + offsetof(struct wire_cold, n_right), &n_right,
+	if (head->flags & WIRE_USER_UNWOUND && n >= user_unwound + USER_UNWOUND) {
+		memcpy(bytes + user_unwound + offsetof(struct wire_user_unwound, n_right), &n_right,
 		       sizeof(n_right));
-		memset(bytes + cold + offsetof(struct wire_cold, pieces), 0,
-		       sizeof(((struct wire_cold *)0)->pieces));
+		memset(bytes + user_unwound + offsetof(struct wire_user_unwound, pieces), 0,
+		       sizeof(((struct wire_user_unwound *)0)->pieces));
 	}
 	return bytes;
 }
@@ -122,11 +122,11 @@ static void test_row(void **state)
 	assert_ptr_equal(s.head, bytes);
 	assert_ptr_equal(s.kernel_frames, (char *)bytes + HEAD);
 	assert_ptr_equal(s.user_frames, s.kernel_frames + row->head.n_kernel);
-	if (row->head.flags & WIRE_COLD) {
-		assert_ptr_equal(s.cold, s.user_frames + row->head.n_user);
-		assert_ptr_equal(s.stack, (const char *)s.cold + COLD);
+	if (row->head.flags & WIRE_USER_UNWOUND) {
+		assert_ptr_equal(s.user_unwound, s.user_frames + row->head.n_user);
+		assert_ptr_equal(s.stack, (const char *)s.user_unwound + USER_UNWOUND);
 	} else {
-		assert_null(s.cold);
+		assert_null(s.user_unwound);
 		assert_null(s.stack);
 	}
 }
@@ -134,7 +134,7 @@ static void test_row(void **state)
 static void test_truncated_everywhere(void **state)
 {
 	const struct wire_sample head = {
-		.n_kernel = 2, .n_user = 3, .flags = WIRE_COLD, .stack_words = 3
+		.n_kernel = 2, .n_user = 3, .flags = WIRE_USER_UNWOUND, .stack_words = 3
 	};
 	size_t whole = promised_bytes(&head);
 	struct sample s = { .head = NULL };
@@ -171,7 +171,7 @@ static const struct right_row right_rows[] = {
 static void test_right(void **state)
 {
 	const struct right_row *row = *state;
-	const struct wire_sample head = { .flags = WIRE_COLD,
+	const struct wire_sample head = { .flags = WIRE_USER_UNWOUND,
 					  .n_kernel = 1,
 					  .n_user = row->n_user };
 	size_t n = promised_bytes(&head);
@@ -179,7 +179,7 @@ static void test_right(void **state)
 	struct sample s = { .head = NULL };
 
 	assert_int_equal(sample_parse(bytes, n, &s), row->expected);
-	assert_true(row->expected < 0 ? !s.head : s.cold->n_right == row->n_right);
+	assert_true(row->expected < 0 ? !s.head : s.user_unwound->n_right == row->n_right);
 }
 
 /* What is of another stack is part of the copy. */
@@ -187,7 +187,7 @@ static void test_pieces(void **state)
 {
 	static const struct {
 		uint16_t stack_words;
-		uint64_t n_bytes[WIRE_COLD_PIECES];
+		uint64_t n_bytes[WIRE_USER_UNWOUND_PIECES];
 		int expected;
 	} piece_rows[] = {
 		{ 0, { 0, 0 }, 0 },
@@ -207,16 +207,17 @@ static void test_pieces(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(piece_rows); i++) {
-		const struct wire_sample head = { .flags = WIRE_COLD,
+		const struct wire_sample head = { .flags = WIRE_USER_UNWOUND,
 						  .n_user = 1,
 						  .stack_words = piece_rows[i].stack_words };
 		size_t n = promised_bytes(&head);
 		_cleanup_free_ uint8_t *bytes = make_record(&head, 0, n);
-		struct wire_cold *cold = (struct wire_cold *)(bytes + HEAD + 8);
+		struct wire_user_unwound *user_unwound =
+			(struct wire_user_unwound *)(bytes + HEAD + 8);
 		struct sample s;
 
-		for (size_t k = 0; k < WIRE_COLD_PIECES; k++)
-			cold->pieces[k].n_bytes = piece_rows[i].n_bytes[k];
+		for (size_t k = 0; k < WIRE_USER_UNWOUND_PIECES; k++)
+			user_unwound->pieces[k].n_bytes = piece_rows[i].n_bytes[k];
 		assert_int_equal(sample_parse(bytes, n, &s), piece_rows[i].expected);
 	}
 }

@@ -31,7 +31,7 @@ struct seen {
 	uint64_t n_with_kernel;
 	uint64_t n_with_user;
 	uint64_t n_mine_with_user;
-	uint64_t n_cold;
+	uint64_t n_user_unwound;
 	uint64_t n_disordered; /* times that no clock shows */
 	uint32_t pid;
 	uint32_t exec_id; /* of its last sample */
@@ -98,7 +98,7 @@ static void on_sample(const struct sample *sample, void *data)
 	seen->n_with_kernel += sample->head->n_kernel > 0;
 	seen->n_with_user += sample->head->n_user > 0;
 	seen->n_mine_with_user += sample->head->pid == seen->pid && sample->head->n_user > 0;
-	seen->n_cold += sample->cold != NULL;
+	seen->n_user_unwound += sample->user_unwound != NULL;
 	seen->n_disordered += sample->head->time_ns < seen->not_before_ns ||
 			      sample->head->time_ns > clock_mono_ns();
 }
@@ -135,8 +135,8 @@ static void test_ticks_arrive(void **state)
 	assert_true(f->seen.n_mine >= 10);
 	assert_true(f->seen.n_with_user >= 10);
 	assert_int_equal(f->seen.n_disordered, 0);
-	/* Nobody has published tables: each of ours is cold until the ring fills. */
-	assert_true(f->seen.n_cold >= 10);
+	/* Nobody has published tables: each of ours is unwound in user space until the ring fills. */
+	assert_true(f->seen.n_user_unwound >= 10);
 	assert_int_equal(telemetry_get(f->telemetry, TELEMETRY_samples_received), f->seen.n);
 	assert_int_equal(telemetry_get(f->telemetry, TELEMETRY_samples_dropped_malformed), 0);
 	struct wire_counters c = counters_of(f->sampler);
@@ -458,7 +458,7 @@ static void test_without_user_half(void **state)
 	sampler_stop(f->sampler);
 	read_all(f);
 	assert_int_equal(f->seen.n_with_user, 0);
-	assert_int_equal(f->seen.n_cold, 0);
+	assert_int_equal(f->seen.n_user_unwound, 0);
 	assert_int_equal(f->seen.n_with_kernel, f->seen.n);
 	struct wire_counters c = counters_of(f->sampler);
 	check_accounting(&c);
@@ -622,7 +622,7 @@ static void on_any_sample(const struct sample *sample, void *data)
 		return;
 	seen->exec_id = sample->head->exec_id;
 	seen->n_mine++;
-	seen->n_cold += sample->cold && sample->head->generation == 0;
+	seen->n_user_unwound += sample->user_unwound && sample->head->generation == 0;
 }
 
 /* As the kernel half tells it of us. */
@@ -633,7 +633,7 @@ static uint32_t own_exec_id(struct fixture *f)
 		assert_int_equal(sampler_read(f->sampler, on_any_sample, &f->seen), 0);
 	}
 	assert_true(f->seen.n_mine > 0);
-	f->seen.n_mine = f->seen.n_cold = 0;
+	f->seen.n_mine = f->seen.n_user_unwound = 0;
 	return f->seen.exec_id;
 }
 
@@ -645,12 +645,13 @@ static void on_known_sample(const struct sample *sample, void *data)
 		return;
 	seen->n_mine++;
 	assert_int_equal(sample->head->generation, 77);
-	assert_int_equal(sample->head->end, WIRE_END_NO_MAPPING);
+	assert_int_equal(sample->head->end, STOP_REASON_NO_MAPPING);
 	assert_int_equal(sample->head->n_user, 1);
 	assert_int_equal(sample->user_frames[0] >> 63, 1);
-	seen->n_cold += sample->cold && sample->cold->n_right == 0 &&
-			sample->cold->flags & WIRE_COLD_EXACT &&
-			(WIRE_FRAME_RAW | sample->cold->regs.pc) == sample->user_frames[0];
+	seen->n_user_unwound +=
+		sample->user_unwound && sample->user_unwound->n_right == 0 &&
+		sample->user_unwound->flags & WIRE_USER_UNWOUND_EXACT &&
+		(WIRE_FRAME_RAW | sample->user_unwound->regs.pc) == sample->user_frames[0];
 }
 
 static void test_walk_of_a_known_process(void **state)
@@ -670,7 +671,7 @@ static void test_walk_of_a_known_process(void **state)
 	}
 	sampler_stop(f->sampler);
 	assert_true(f->seen.n_mine >= 10);
-	assert_true(f->seen.n_cold >= 10);
+	assert_true(f->seen.n_user_unwound >= 10);
 	struct wire_counters c = counters_of(f->sampler);
 	check_accounting(&c);
 	assert_true(c.mapping_searches >= f->seen.n_mine);
@@ -700,7 +701,7 @@ static void test_table_of_another_image(void **state)
 	sampler_stop(f->sampler);
 	assert_int_equal(f->seen.exec_id, exec_id);
 	assert_true(f->seen.n_mine >= 10);
-	assert_int_equal(f->seen.n_cold, f->seen.n_mine);
+	assert_int_equal(f->seen.n_user_unwound, f->seen.n_mine);
 }
 
 /* Runs until it is told to end: memory of the arena is given out again all the time. */

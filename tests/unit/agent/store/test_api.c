@@ -12,7 +12,7 @@
 #include "agent/store/querier.pb-c.h"
 #include "pprof/profile.pb-c.h"
 
-#include "tests/unit/agent/store/api_world.h"
+#include "tests/unit/agent/store/api_context.h"
 
 /* ---- what is refused ---- */
 

@@ -13,7 +13,7 @@
 #include "tests/support/alloc_fail.h"
 #include "tests/support/store_sync.h"
 
-#include "tests/unit/agent/store/api_world.h"
+#include "tests/unit/agent/store/api_context.h"
 
 #define SELECT                                                                                    \
 	"{\"start\":1,\"end\":\"4102444800000\",\"profileTypeID\":\"" CPU "\",\"labelSelector\":" \

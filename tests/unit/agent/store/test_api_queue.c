@@ -15,7 +15,7 @@
 #include "agent/store/api_queue.h"
 #include "agent/store/push_receive.h"
 
-#include "tests/unit/agent/store/api_world.h"
+#include "tests/unit/agent/store/api_context.h"
 
 /* ---- Connect ---- */
 

@@ -39,7 +39,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)now_ms * NS_PER_MS;
 }
 
-struct world {
+struct context {
 	char dir[64];
 	struct loop *loop;
 	struct worker *worker;
@@ -50,7 +50,7 @@ struct world {
 
 static int setup(void **state)
 {
-	struct world *w = calloc(1, sizeof(*w));
+	struct context *w = calloc(1, sizeof(*w));
 
 	assert_non_null(w);
 	now_ms = T0_MS;
@@ -63,7 +63,7 @@ static int setup(void **state)
 	return 0;
 }
 
-static void start(struct world *w, size_t max_bytes, uint64_t flush_ns)
+static void start(struct context *w, size_t max_bytes, uint64_t flush_ns)
 {
 	struct store_options options = STORE_OPTIONS_INIT;
 
@@ -80,7 +80,7 @@ static void start(struct world *w, size_t max_bytes, uint64_t flush_ns)
 	worker_drain(w->worker);
 }
 
-static void stop(struct world *w)
+static void stop(struct context *w)
 {
 	store_free(w->store);
 	telemetry_free(w->telemetry);
@@ -94,7 +94,7 @@ static void stop(struct world *w)
 
 static int teardown(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 	char command[128];
 
 	stop(w);
@@ -105,7 +105,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-static int try_put(struct world *w, const char *service, const char *stack)
+static int try_put(struct context *w, const char *service, const char *stack)
 {
 	const struct label items[] = { { "__name__", "process_cpu" }, { "service_name", service } };
 	struct labels *labels;
@@ -125,13 +125,13 @@ static int try_put(struct world *w, const char *service, const char *stack)
 	return r;
 }
 
-static void put(struct world *w, const char *service, const char *stack)
+static void put(struct context *w, const char *service, const char *stack)
 {
 	assert_int_equal(try_put(w, service, stack), STORE_KEPT);
 }
 
 /* A segment for each. */
-static void put_segments(struct world *w, int n)
+static void put_segments(struct context *w, int n)
 {
 	for (int i = 0; i < n; i++) {
 		put(w, "a", "main;f");
@@ -139,7 +139,7 @@ static void put_segments(struct world *w, int n)
 	}
 }
 
-static struct store_stats stats_of(struct world *w)
+static struct store_stats stats_of(struct context *w)
 {
 	struct store_stats stats;
 
@@ -147,7 +147,7 @@ static struct store_stats stats_of(struct world *w)
 	return stats;
 }
 
-static double metric_of(struct world *w, const char *name)
+static double metric_of(struct context *w, const char *name)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(1 << 20);
 	char line[128];
@@ -161,7 +161,7 @@ static double metric_of(struct world *w, const char *name)
 }
 
 /* Names that begin and end so. */
-static size_t n_files(const struct world *w, const char *begin, const char *end)
+static size_t n_files(const struct context *w, const char *begin, const char *end)
 {
 	DIR *d = opendir(w->dir);
 	size_t n = 0;
@@ -177,7 +177,7 @@ static size_t n_files(const struct world *w, const char *begin, const char *end)
 	return n;
 }
 
-static void path_of(const struct world *w, const char *begin, char *ret_path, size_t n)
+static void path_of(const struct context *w, const char *begin, char *ret_path, size_t n)
 {
 	DIR *d = opendir(w->dir);
 	bool found = false;
@@ -192,7 +192,7 @@ static void path_of(const struct world *w, const char *begin, char *ret_path, si
 	assert_true(found);
 }
 
-static void write_file(const struct world *w, const char *name, const void *bytes, size_t n)
+static void write_file(const struct context *w, const char *name, const void *bytes, size_t n)
 {
 	char path[256];
 
@@ -205,7 +205,7 @@ static void write_file(const struct world *w, const char *name, const void *byte
 
 static void test_restart(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 
 	start(w, 1 << 20, 60 * NS_PER_S);
 	put_segments(w, 3);
@@ -227,7 +227,7 @@ static void test_restart(void **state)
 	assert_int_equal(metric_of(w, "disk_damaged_files_total"), 0);
 }
 
-static void put_other(struct world *w)
+static void put_other(struct context *w)
 {
 	now_ms += 1000;
 	put(w, "b", "main;h");
@@ -235,7 +235,7 @@ static void put_other(struct world *w)
 
 static void test_restart_and_on(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 
 	start(w, 1 << 20, 60 * NS_PER_S);
 	put(w, "b", "main;g");
@@ -250,7 +250,7 @@ static void test_restart_and_on(void **state)
 }
 
 /* A process that is killed: its head was flushed, and nothing else was done. */
-static void child_until_flushed(struct world *w)
+static void child_until_flushed(struct context *w)
 {
 	start(w, 1 << 20, NS_PER_MS);
 	put(w, "a", "main;f");
@@ -264,7 +264,7 @@ static void child_until_flushed(struct world *w)
 
 static void test_killed(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 	pid_t pid = fork();
 	int status;
 
@@ -280,7 +280,7 @@ static void test_killed(void **state)
 }
 
 /* Writes without an end: heads, segments, removals. */
-static void child_without_end(struct world *w)
+static void child_without_end(struct context *w)
 {
 	start(w, 256 << 10, NS_PER_MS);
 	for (int i = 0;; i++) {
@@ -294,7 +294,7 @@ static void child_without_end(struct world *w)
 /* Whenever it happens: what has its name is whole. */
 static void test_killed_while_it_writes(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 	int status;
 
 	for (size_t i = 1; i <= 6; i++) {
@@ -322,7 +322,7 @@ static void test_killed_while_it_writes(void **state)
 /* A head becomes a segment under its own id; killed between the two steps, both are there. */
 static void test_twins(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 	char path[256], head[256];
 
 	start(w, 1 << 20, 60 * NS_PER_S);
@@ -339,7 +339,7 @@ static void test_twins(void **state)
 
 static void test_flushed_head_becomes_segment(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 
 	start(w, 1 << 20, NS_PER_MS);
 	put(w, "a", "main;f");
@@ -360,7 +360,7 @@ static void test_flushed_head_becomes_segment(void **state)
 
 static void test_half_written(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 
 	write_file(w, "segment-0000000000000001.zst.tmp", "half", 4);
 	write_file(w, "head-00000000000000ff.zst.tmp", "", 0);
@@ -375,7 +375,7 @@ static void test_half_written(void **state)
 }
 
 /* Cut at a place, or one byte changed: set aside, told, and all others are read. */
-static void damage(const struct world *w, const char *path, size_t at, bool cut)
+static void damage(const struct context *w, const char *path, size_t at, bool cut)
 {
 	_cleanup_buf_ struct buf file = BUF_INIT(1 << 20);
 
@@ -389,7 +389,7 @@ static void damage(const struct world *w, const char *path, size_t at, bool cut)
 
 static void test_damaged(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 	/* Magic, header, within the blocks, within the checksum at the end. */
 	const size_t places[] = { 0, 5, 40, 100, SIZE_MAX };
 
@@ -424,7 +424,7 @@ static void test_every_byte(void **state)
 	static const char text[] =
 		"a text whose letters no reader of segments would miss: main main main";
 	static const unsigned char masks[] = { 0x01, 0x80 };
-	struct world *w = *state;
+	struct context *w = *state;
 	const struct disk_name name = { 7, false };
 	_cleanup_buf_ struct buf file = BUF_INIT(1 << 20);
 	char path[256];
@@ -457,7 +457,7 @@ static void test_every_byte(void **state)
 /* A sound zstd frame of something else, and one that unpacks to more than the store may hold. */
 static void test_foreign(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 	size_t n_large = (1 << 20) + 1, n_bytes;
 	uint8_t *large = calloc(1, n_large);
 	int fd = open(w->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -481,7 +481,7 @@ static void test_foreign(void **state)
 /* The newest come first, as many as have room; older files go, so that the disk is bounded as well. */
 static void test_more_than_there_is_room(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 	char stack[64];
 
 	start(w, 4 << 20, 60 * NS_PER_S);
@@ -512,7 +512,7 @@ static void test_more_than_there_is_room(void **state)
 /* What became too old while nobody ran goes with its file; what is not stays. */
 static void test_too_old_after_restart(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 
 	start(w, 1 << 20, 60 * NS_PER_S);
 	put_segments(w, 3);
@@ -528,7 +528,7 @@ static void test_too_old_after_restart(void **state)
 
 static void test_evicted_files(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 
 	start(w, 1 << 20, 60 * NS_PER_S);
 	put_segments(w, 3);
@@ -542,7 +542,7 @@ static void test_evicted_files(void **state)
 
 static void test_one_user(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 	struct store_options options = STORE_OPTIONS_INIT;
 	struct store *other;
 
@@ -555,7 +555,7 @@ static void test_one_user(void **state)
 
 static void test_no_directory(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 	struct store_options options = STORE_OPTIONS_INIT;
 	struct store *other;
 	char path[128];
@@ -575,7 +575,7 @@ static void test_no_directory(void **state)
 /* The directory goes away below a running store: counted, and the profiles in memory stay. */
 static void test_disk_in_trouble(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 	char command[128];
 
 	start(w, 1 << 20, 60 * NS_PER_S);

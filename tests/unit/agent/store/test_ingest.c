@@ -24,14 +24,14 @@ static uint64_t now_ns(void)
 	return (uint64_t)NOW_MS * NS_PER_MS;
 }
 
-struct world {
+struct context {
 	struct loop *loop;
 	struct worker *worker;
 	struct telemetry *telemetry;
 	struct store *store;
 };
 
-static void world_init(struct world *w)
+static void context_init(struct context *w)
 {
 	struct store_options options = STORE_OPTIONS_INIT;
 	_cleanup_buf_ struct buf why = BUF_INIT(1000);
@@ -44,7 +44,7 @@ static void world_init(struct world *w)
 	assert_int_equal(store_new(w->loop, w->worker, w->telemetry, &options, &why, &w->store), 0);
 }
 
-static void world_fini(struct world *w)
+static void context_fini(struct context *w)
 {
 	store_free(w->store);
 	telemetry_free(w->telemetry);
@@ -498,10 +498,10 @@ static void test_row(void **state)
 	_cleanup_buf_ struct buf why = BUF_INIT(10000), text = BUF_INIT(10000);
 	struct labels *labels = make_labels(row->labels);
 	struct made_profile made;
-	struct world w;
+	struct context w;
 	size_t n;
 
-	world_init(&w);
+	context_init(&w);
 	make_base(&made);
 	if (row->change)
 		row->change(&made);
@@ -517,7 +517,7 @@ static void test_row(void **state)
 	free(bytes);
 	made_profile_fini(&made);
 	labels_unref(labels);
-	world_fini(&w);
+	context_fini(&w);
 }
 
 int main(void)

@@ -20,7 +20,7 @@
 #define NOW_MS INT64_C(1700000000000)
 #define CPU_SERIES "the profile with labels '{__name__=\"process_cpu\", service_name=\"demo\"}' "
 
-struct world {
+struct context {
 	struct labels *labels;
 	struct made_profile made;
 	struct buf why;
@@ -30,7 +30,7 @@ struct world {
 static int setup(void **state)
 {
 	const struct label items[] = { { "__name__", "process_cpu" }, { "service_name", "demo" } };
-	struct world *w = calloc(1, sizeof(*w));
+	struct context *w = calloc(1, sizeof(*w));
 
 	assert_non_null(w);
 	w->why = BUF_INIT(100000);
@@ -42,7 +42,7 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 
 	ingest_free(w->in);
 	made_profile_fini(&w->made);
@@ -52,7 +52,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-static int open_bytes(struct world *w, const uint8_t *bytes, size_t n)
+static int open_bytes(struct context *w, const uint8_t *bytes, size_t n)
 {
 	ingest_free(w->in);
 	w->in = NULL;
@@ -60,7 +60,7 @@ static int open_bytes(struct world *w, const uint8_t *bytes, size_t n)
 	return ingest_open(w->labels, bytes, n, NOW_MS, 0, NULL, &w->why, &w->in);
 }
 
-static int open_plain(struct world *w)
+static int open_plain(struct context *w)
 {
 	size_t n;
 	uint8_t *bytes = made_profile_pack(&w->made, &n);
@@ -70,7 +70,7 @@ static int open_plain(struct world *w)
 	return r;
 }
 
-static int open_gzip(struct world *w)
+static int open_gzip(struct context *w)
 {
 	size_t n;
 	uint8_t *bytes = made_profile_gzip(&w->made, &n);
@@ -80,7 +80,7 @@ static int open_gzip(struct world *w)
 	return r;
 }
 
-static struct segment *put(struct world *w)
+static struct segment *put(struct context *w)
 {
 	const struct head_options options = { .max_bytes = 64 << 20, .slot_ms = 1000, .seed = 3 };
 	_cleanup_(head_freep) struct head *h = NULL;
@@ -96,7 +96,7 @@ static struct segment *put(struct world *w)
 	return s;
 }
 
-static void sample(struct world *w, const char *stack, int64_t value)
+static void sample(struct context *w, const char *stack, int64_t value)
 {
 	made_profile_sample(&w->made, stack, &value, NULL);
 }
@@ -112,7 +112,7 @@ static char *letters(size_t n)
 }
 
 /* A text that fills the message up to exactly n bytes. */
-static void fill_to(struct world *w, size_t n)
+static void fill_to(struct context *w, size_t n)
 {
 	size_t have = perftools__profiles__profile__get_packed_size(&w->made.message);
 	/* Tag, and a length of four bytes. */
@@ -126,7 +126,7 @@ static void fill_to(struct world *w, size_t n)
 static void test_size(void **state)
 {
 	static const char sentence[] = "uncompressed profile payload size exceeds limit of 4.2 MB";
-	struct world *w = *state;
+	struct context *w = *state;
 
 	sample(w, "main", 1);
 	fill_to(w, INGEST_MAX_PLAIN_BYTES);
@@ -142,7 +142,7 @@ static void test_size(void **state)
 
 static void test_samples(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 
 	for (int i = 0; i < INGEST_MAX_SAMPLES; i++)
 		sample(w, "main", 1);
@@ -156,7 +156,7 @@ static void test_samples(void **state)
 
 static void test_sample_labels(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 	char labels[2000] = "a=b";
 	int64_t one = 1;
 
@@ -175,7 +175,7 @@ static void test_sample_labels(void **state)
 /* The root's side stays. */
 static void test_depth(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 	_cleanup_buf_ struct buf stack = BUF_INIT(100000);
 	struct segment_location l;
 
@@ -195,7 +195,7 @@ static void test_depth(void **state)
 
 static void test_lines(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 	Perftools__Profiles__Line *lines[INGEST_MAX_LINES + 1];
 	struct segment_location l;
 
@@ -215,7 +215,7 @@ static void test_lines(void **state)
 /* Of a text that is too long the end stays, from a whole character on. */
 static void test_text(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 	char *name = letters(INGEST_MAX_TEXT_BYTES + 2);
 	struct segment_location l;
 
@@ -235,7 +235,7 @@ static void test_text(void **state)
 
 static void test_labels(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 	char *name = letters(LABEL_NAME_MAX + 1), *value = letters(LABEL_VALUE_MAX + 1);
 	const struct label items[] = { { "__name__", "process_cpu" }, { name + 1, value + 1 } },
 			   long_name[] = { { "__name__", "process_cpu" }, { name, "v" } },
@@ -255,7 +255,7 @@ static void test_labels(void **state)
 	free(value);
 }
 
-static int open_with_labels(struct world *w, const char *first, const char *second)
+static int open_with_labels(struct context *w, const char *first, const char *second)
 {
 	const int64_t one = 1;
 
@@ -270,7 +270,7 @@ static int open_with_labels(struct world *w, const char *first, const char *seco
 static void test_labels_of_samples(void **state)
 {
 	static const char bad[] = "0bad=x";
-	struct world *w = *state;
+	struct context *w = *state;
 	_cleanup_buf_ struct buf name = BUF_INIT(100000), value = BUF_INIT(100000),
 				 many = BUF_INIT(100000);
 
@@ -295,7 +295,7 @@ static void test_labels_of_samples(void **state)
 /* Eight types of value. */
 static void test_series(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 	const int64_t values[8] = { 1 };
 	char label[32];
 
@@ -313,7 +313,7 @@ static void test_series(void **state)
 
 static void test_types(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 	char *text = letters(LABEL_VALUE_MAX + 1);
 	int64_t longest = made_profile_text(&w->made, text + 1),
 		longer = made_profile_text(&w->made, text);
@@ -339,7 +339,7 @@ static void test_types(void **state)
 /* `why` of the caller may be small: the refusal stays one. */
 static void test_short_why(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 
 	buf_fini(&w->why);
 	w->why = BUF_INIT(20);
@@ -353,7 +353,7 @@ static void test_short_why(void **state)
 /* Each empty message takes two bytes, and a hundred once it is unpacked. */
 static void test_memory(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 	size_t n = INGEST_MAX_PLAIN_BYTES;
 	uint8_t *bytes = malloc(n);
 
@@ -392,7 +392,7 @@ static const struct row rows[] = {
 
 static void test_row(void **state)
 {
-	struct world *w;
+	struct context *w;
 	const struct row *row = *state;
 
 	(void)setup((void **)&w);
@@ -404,7 +404,7 @@ static void test_row(void **state)
 /* Cut anywhere, and with something behind it; two members one after the other are one file. */
 static void test_gzip(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 	size_t n, n_plain;
 	uint8_t *plain;
 

@@ -27,7 +27,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)NOW_MS * NS_PER_MS;
 }
 
-struct world {
+struct context {
 	struct loop *loop;
 	struct worker *worker;
 	struct telemetry *telemetry;
@@ -42,7 +42,7 @@ static int setup(void **state)
 {
 	struct store_options options = STORE_OPTIONS_INIT;
 	_cleanup_buf_ struct buf why = BUF_INIT(1000);
-	struct world *w = calloc(1, sizeof(*w));
+	struct context *w = calloc(1, sizeof(*w));
 
 	assert_non_null(w);
 	options.now_ns = now_ns;
@@ -57,7 +57,7 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 
 	store_free(w->store);
 	telemetry_free(w->telemetry);
@@ -68,7 +68,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-static double metric_of(struct world *w, const char *series)
+static double metric_of(struct context *w, const char *series)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(1 << 20);
 
@@ -128,10 +128,10 @@ static void put_series(struct buf *out, const void *pprof, size_t n, size_t time
 
 static void on_done(struct push *push)
 {
-	CONTAINER_OF(push, struct world, push)->n_done++;
+	CONTAINER_OF(push, struct context, push)->n_done++;
 }
 
-static void begin(struct world *w, const struct buf *body, bool is_gzip)
+static void begin(struct context *w, const struct buf *body, bool is_gzip)
 {
 	push_init(&w->push, w->store, CONNECT_PROTO, &w->stop);
 	w->push.done = on_done;
@@ -142,7 +142,7 @@ static void begin(struct world *w, const struct buf *body, bool is_gzip)
 	push_begin(&w->push);
 }
 
-static const struct api_job *run(struct world *w, const struct buf *body, bool is_gzip)
+static const struct api_job *run(struct context *w, const struct buf *body, bool is_gzip)
 {
 	begin(w, body, is_gzip);
 	store_drain(w->store);
@@ -150,7 +150,7 @@ static const struct api_job *run(struct world *w, const struct buf *body, bool i
 	return &w->push.call.job;
 }
 
-static const struct api_job *run_gzip(struct world *w, const struct buf *body)
+static const struct api_job *run_gzip(struct context *w, const struct buf *body)
 {
 	_cleanup_buf_ struct buf packed = BUF_INIT((size_t)64 << 20);
 
@@ -158,7 +158,7 @@ static const struct api_job *run_gzip(struct world *w, const struct buf *body)
 	return run(w, &packed, true);
 }
 
-static void assert_refused(struct world *w, enum store_request_refusal refusal, const char *words)
+static void assert_refused(struct context *w, enum store_request_refusal refusal, const char *words)
 {
 	const struct api_job *job = &w->push.call.job;
 
@@ -169,7 +169,7 @@ static void assert_refused(struct world *w, enum store_request_refusal refusal, 
 	push_fini(&w->push);
 }
 
-static void assert_accounted(struct world *w, size_t n_received, size_t n_kept)
+static void assert_accounted(struct context *w, size_t n_received, size_t n_kept)
 {
 	struct store_stats stats;
 
@@ -197,7 +197,7 @@ static void make_sound(struct buf *out, int64_t time_ms)
 /* A few kilobytes: 1,024 times 4 MiB in two layers of gzip. A text of 4 MiB is cheap to unpack, so that nothing else is in the way. */
 static void test_profiles_that_inflate(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 	_cleanup_buf_ struct buf plain = BUF_INIT((size_t)8 << 20),
 				 packed = BUF_INIT((size_t)8 << 20),
 				 body = BUF_INIT((size_t)16 << 20),
@@ -224,7 +224,7 @@ static void test_profiles_that_inflate(void **state)
 /* What is damaged at its end was inflated all the same. */
 static void test_damaged_profiles_that_inflate(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 	_cleanup_buf_ struct buf packed = BUF_INIT((size_t)8 << 20),
 				 body = BUF_INIT((size_t)16 << 20);
 	_cleanup_free_ char *zeros = calloc(1, INGEST_MAX_PLAIN_BYTES);
@@ -239,7 +239,7 @@ static void test_damaged_profiles_that_inflate(void **state)
 /* 4 M series of two bytes each, as large as a message may be: nothing is unpacked. */
 static void test_empty_series(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 
 	while (w->body.len < RPC_MAX_PUSH_BYTES)
 		(void)buf_append(&w->body, "\x0a\x00", 2);
@@ -251,7 +251,7 @@ static void test_empty_series(void **state)
 
 static void test_message_size(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 
 	while (w->body.len <= RPC_MAX_PUSH_BYTES)
 		(void)buf_append(&w->body, "\x0a\x00", 2);
@@ -264,7 +264,7 @@ static void test_message_size(void **state)
 /* Profiles of empty samples: each is refused by what it would take, and none is unpacked. */
 static void test_profiles_of_empty_samples(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 	_cleanup_buf_ struct buf plain = BUF_INIT((size_t)8 << 20),
 				 packed = BUF_INIT((size_t)8 << 20);
 
@@ -283,7 +283,7 @@ static void test_profiles_of_empty_samples(void **state)
 /* Numbers of one byte, packed: as many as there is room for, in profile after profile. */
 static void test_elements(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 	size_t n = INGEST_MAX_PLAIN_BYTES - 16, times = PUSH_MAX_ELEMENTS / n + 1;
 	_cleanup_buf_ struct buf plain = BUF_INIT((size_t)8 << 20),
 				 packed = BUF_INIT((size_t)8 << 20);
@@ -327,7 +327,7 @@ static void test_counts(void **state)
 	void *own = NULL;
 
 	(void)setup(&own);
-	struct world *w = own;
+	struct context *w = own;
 
 	make_sound(&pprof, NOW_MS);
 	for (size_t i = 0; i < row->n_series; i++)
@@ -344,7 +344,7 @@ static void test_counts(void **state)
 /* The message itself, series of two values each (a sample in it), and what is left. */
 static void test_elements_of_message(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 
 	for (size_t i = 0; i < (RPC_MAX_ELEMENTS - 2) / 2; i++)
 		(void)buf_append(&w->body, "\x0a\x02\x12\x00", 4);
@@ -363,7 +363,7 @@ static void test_elements_of_message(void **state)
 /* What came before the end of the budget stays, and the same request again finds it there. */
 static void test_kept_before(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 	_cleanup_buf_ struct buf sound = BUF_INIT(100000), plain = BUF_INIT((size_t)8 << 20),
 				 packed = BUF_INIT((size_t)8 << 20);
 	_cleanup_free_ char *zeros = calloc(1, INGEST_MAX_PLAIN_BYTES);
@@ -383,7 +383,7 @@ static void test_kept_before(void **state)
 
 static void test_time(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 	_cleanup_buf_ struct buf sound = BUF_INIT(100000);
 
 	make_sound(&sound, NOW_MS);
@@ -419,7 +419,7 @@ static void blocker_done(struct store_task *task)
 }
 
 /* The ingest thread does nothing until a byte comes. */
-static void block(struct world *w, struct blocker *b)
+static void block(struct context *w, struct blocker *b)
 {
 	*b = (struct blocker){ .task = { .run = blocker_run, .done = blocker_done } };
 	assert_int_equal(pipe2(b->fds, O_CLOEXEC), 0);
@@ -433,7 +433,7 @@ static void unblock(struct blocker *b)
 
 struct own {
 	struct store_put put;
-	struct world *w;
+	struct context *w;
 	uint64_t n_received; /* with it, when it was in */
 };
 
@@ -451,7 +451,7 @@ static void own_done(struct store_put *put)
 static void test_own_first(void **state)
 {
 	static const struct label items[] = { { "__name__", "process_cpu" } };
-	struct world *w = *state;
+	struct context *w = *state;
 	_cleanup_(labels_unrefp) struct labels *labels = NULL;
 	_cleanup_buf_ struct buf sound = BUF_INIT(100000), why = BUF_INIT(1000);
 	struct own own = { .w = w };
@@ -482,7 +482,7 @@ static void test_own_first(void **state)
 /* Whoever waits for it: `unavailable`, whatever step it is in, and what was not looked at is counted. */
 static void test_stopped(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 	_cleanup_buf_ struct buf sound = BUF_INIT(100000);
 	struct blocker b;
 

@@ -11,22 +11,22 @@
 #include <string.h>
 
 #include "agent/store/query.h"
-#include "tests/unit/agent/store/query_world.h"
+#include "tests/unit/agent/store/query_context.h"
 #include "tests/unit/agent/store/tree_text.h"
 
 #define MEMORY "memory:inuse_space:bytes:space:bytes"
 
 /* The same in all tests: two segments that overlap in time. */
-static void make_world(struct world *w)
+static void make_context(struct context *w)
 {
-	world_init(w);
-	world_put(w, 0, "service_name=s1,host=h1,p=x", 1000, "a;b 3\na 1\n");
-	world_put(w, 0, "service_name=s1,host=h1,p=x", 2000, "a;b 30\nc 10\n");
-	world_put(w, 0, "service_name=s1,host=h2", 2000, "a;c 100\n");
-	world_put_type(w, 0, "service_name=s1", MEMORY, 2000, "a;b 7\n");
-	world_put(w, 1, "service_name=s2", 1500, "a|b;d 5\n0x10;e 2\na;0x20 1\n0x30 9\n");
-	world_put(w, 1, "service_name=s1,host=h1,p=x", 3000, "a;b 300\n");
-	world_close(w);
+	context_init(w);
+	context_put(w, 0, "service_name=s1,host=h1,p=x", 1000, "a;b 3\na 1\n");
+	context_put(w, 0, "service_name=s1,host=h1,p=x", 2000, "a;b 30\nc 10\n");
+	context_put(w, 0, "service_name=s1,host=h2", 2000, "a;c 100\n");
+	context_put_type(w, 0, "service_name=s1", MEMORY, 2000, "a;b 7\n");
+	context_put(w, 1, "service_name=s2", 1500, "a|b;d 5\n0x10;e 2\na;0x20 1\n0x30 9\n");
+	context_put(w, 1, "service_name=s1,host=h1,p=x", 3000, "a;b 300\n");
+	context_close(w);
 }
 
 struct row {
@@ -48,7 +48,7 @@ static size_t count(const char *const *items)
 }
 
 struct asked {
-	struct world world;
+	struct context context;
 	struct query q;
 	struct selector *selectors[3];
 };
@@ -57,8 +57,8 @@ static void ask(struct asked *a, const struct row *row)
 {
 	_cleanup_buf_ struct buf why = BUF_INIT(4096);
 
-	make_world(&a->world);
-	a->q = world_query(&a->world);
+	make_context(&a->context);
+	a->q = context_query(&a->context);
 	a->q.profile_type = row->type;
 	a->q.selectors = a->selectors;
 	a->q.n_selectors = count(row->selectors);
@@ -76,7 +76,7 @@ static void asked_fini(struct asked *a)
 {
 	for (size_t i = 0; i < a->q.n_selectors; i++)
 		selector_free(a->selectors[i]);
-	world_fini(&a->world);
+	context_fini(&a->context);
 }
 
 static const struct row trees[] = {
@@ -376,19 +376,19 @@ static void test_ceiling(void **state)
 {
 	_cleanup_(call_tree_freep) struct call_tree *t = NULL;
 	_cleanup_buf_ struct buf folded = BUF_INIT((size_t)1 << 20);
-	struct world w;
+	struct context w;
 	struct query q;
 
 	(void)state;
-	world_init(&w);
+	context_init(&w);
 	for (size_t i = 0; i < 4000; i++)
 		(void)buf_printf(&folded, "f%zu 1\n", i);
-	world_put(&w, 0, "s=a", 1, buf_str(&folded));
-	world_close(&w);
-	q = world_query(&w);
+	context_put(&w, 0, "s=a", 1, buf_str(&folded));
+	context_close(&w);
+	q = context_query(&w);
 	assert_int_equal(call_tree_new(NULL, (size_t)128 << 10, &t), 0);
 	assert_int_equal(query_tree(&q, CALL_LEFT, t), -ENOBUFS);
-	world_fini(&w);
+	context_fini(&w);
 }
 
 static void test_given_up(void **state)
@@ -397,19 +397,19 @@ static void test_given_up(void **state)
 	_cleanup_(call_tree_freep) struct call_tree *t = NULL;
 	struct query_names found = { 0 };
 	struct asked a;
-	struct world w;
+	struct context w;
 
 	(void)state;
 	ask(&a, &row);
-	world_init(&w);
-	world_put(&w, 0, "host=xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxyz", 1, "f 1");
-	world_close(&w);
+	context_init(&w);
+	context_put(&w, 0, "host=xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxyz", 1, "f 1");
+	context_close(&w);
 	a.q.view = &w.view;
 	assert_int_equal(call_tree_new(NULL, (size_t)1 << 20, &t), 0);
 	assert_int_equal(query_tree(&a.q, CALL_LEFT, t), -ETIMEDOUT);
 	assert_int_equal(query_label_names(&a.q, &found), -ETIMEDOUT);
 	assert_null(found.items);
-	world_fini(&w);
+	context_fini(&w);
 	asked_fini(&a);
 }
 
@@ -430,23 +430,23 @@ static void test_wide_sets(void **state)
 	enum { VALUE_BYTES = 2000 };
 	struct query_label_sets found = { 0 };
 	char labels[16 + VALUE_BYTES] = "wide=";
-	struct world w;
+	struct context w;
 	struct query q;
 
 	(void)state;
 	memset(labels + strlen("wide="), 'x', VALUE_BYTES);
 	labels[strlen("wide=") + VALUE_BYTES] = '\0';
-	world_init(&w);
-	world_put(&w, 0, labels, 1, "f 1");
-	world_put(&w, 0, "s=a", 1, "f 1");
-	world_close(&w);
-	q = world_query(&w);
+	context_init(&w);
+	context_put(&w, 0, labels, 1, "f 1");
+	context_put(&w, 0, "s=a", 1, "f 1");
+	context_close(&w);
+	q = context_query(&w);
 	assert_int_equal(ask_wide(&q, ((size_t)1 << 20) / VALUE_BYTES, &found), 0);
 	assert_int_equal(found.n, 2);
 	query_label_sets_fini(&found);
 	assert_int_equal(ask_wide(&q, QUERY_MAX_BYTES / 2 / VALUE_BYTES, &found), -ENOBUFS);
 	assert_null(found.items);
-	world_fini(&w);
+	context_fini(&w);
 }
 
 #define ADD_ROWS(rows, test)                                                   \

@@ -14,7 +14,7 @@
 #include "agent/store/flamebearer.h"
 #include "agent/store/query.h"
 #include "tests/support/alloc_fail.h"
-#include "tests/unit/agent/store/query_world.h"
+#include "tests/unit/agent/store/query_context.h"
 
 typedef int (*question_fn)(const struct query *q);
 
@@ -94,13 +94,13 @@ static int ask_profile(const struct query *q)
 	return query_profile(q, 4, &out);
 }
 
-static void make_world(struct world *w)
+static void make_context(struct context *w)
 {
-	world_init(w);
-	world_put(w, 0, "host=h1,p=x", 1000, "a;b 3\na 1\na|b;c 9\n0x10;a 2\n");
-	world_put(w, 0, "host=h2", 2000, "a;b 30\nc 10\nd;e;f 1\n");
-	world_put(w, 1, "host=h1", 3000, "a;b 300\n");
-	world_close(w);
+	context_init(w);
+	context_put(w, 0, "host=h1,p=x", 1000, "a;b 3\na 1\na|b;c 9\n0x10;a 2\n");
+	context_put(w, 0, "host=h2", 2000, "a;b 30\nc 10\nd;e;f 1\n");
+	context_put(w, 1, "host=h1", 3000, "a;b 300\n");
+	context_close(w);
 }
 
 static void test_question(void **state)
@@ -108,11 +108,11 @@ static void test_question(void **state)
 	question_fn ask = *(question_fn *)*state;
 	const char *const site[] = { "a" };
 	size_t nth = 1;
-	struct world w;
+	struct context w;
 
-	make_world(&w);
+	make_context(&w);
 	for (size_t n_site = 0; n_site < 2; n_site++) {
-		struct query q = world_query(&w);
+		struct query q = context_query(&w);
 
 		q.call_site = site;
 		q.n_call_site = n_site;
@@ -128,7 +128,7 @@ static void test_question(void **state)
 		}
 		assert_true(nth > 5);
 	}
-	world_fini(&w);
+	context_fini(&w);
 }
 
 /* Accounts of every size up to the one that is enough: what does not fit is told, and all is given back. */
@@ -136,12 +136,12 @@ static void test_account(void **state)
 {
 	question_fn ask = *(question_fn *)*state;
 	const char *const site[] = { "a" };
-	struct world w;
+	struct context w;
 
-	make_world(&w);
+	make_context(&w);
 	for (size_t n_site = 0; n_site < 2; n_site++) {
 		struct query_memory memory = { 0 };
-		struct query q = world_query(&w);
+		struct query q = context_query(&w);
 		size_t n_refused = 0;
 
 		q.memory = &memory;
@@ -160,7 +160,7 @@ static void test_account(void **state)
 		}
 		assert_true(n_refused > 1);
 	}
-	world_fini(&w);
+	context_fini(&w);
 }
 
 int main(void)

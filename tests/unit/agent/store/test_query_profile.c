@@ -13,7 +13,7 @@
 
 #include "agent/store/query.h"
 #include "pprof/profile.pb-c.h"
-#include "tests/unit/agent/store/query_world.h"
+#include "tests/unit/agent/store/query_context.h"
 
 typedef Perftools__Profiles__Profile profile_message;
 
@@ -125,53 +125,53 @@ static void stacks_equal(const struct query *q, size_t max_nodes, const char *ex
 static void test_stacks(void **state)
 {
 	const char *const site[] = { "a", "b" };
-	struct world w;
+	struct context w;
 	struct query q;
 
 	(void)state;
-	world_init(&w);
-	world_put(&w, 0, "s=1", 1000, "a;b 3\na 1\na|b;c 5\n0x10;a 2\n0x10 4\n");
-	world_put(&w, 0, "s=1", 2000, "a;b 30\n");
-	world_put(&w, 1, "s=2", 2000, "x;a;b 7\na;b 300\n");
-	world_close(&w);
-	q = world_query(&w);
+	context_init(&w);
+	context_put(&w, 0, "s=1", 1000, "a;b 3\na 1\na|b;c 5\n0x10;a 2\n0x10 4\n");
+	context_put(&w, 0, "s=1", 2000, "a;b 30\n");
+	context_put(&w, 1, "s=2", 2000, "x;a;b 7\na;b 300\n");
+	context_close(&w);
+	q = context_query(&w);
 	stacks_equal(&q, 0, "0x10 4\n0x10;a 2\na 1\na;b 333\na|b;c 5\nx;a;b 7\n");
 	q.end_ms = 1999;
 	stacks_equal(&q, 0, "0x10 4\n0x10;a 2\na 1\na;b 3\na|b;c 5\n");
 	q.call_site = site;
 	q.n_call_site = 2;
 	stacks_equal(&q, 0, "a;b 3\na|b;c 5\n");
-	world_fini(&w);
+	context_fini(&w);
 }
 
 /* What is small is told by `other`, as in trees. */
 static void test_max_nodes(void **state)
 {
-	struct world w;
+	struct context w;
 	struct query q;
 
 	(void)state;
-	world_init(&w);
-	world_put(&w, 0, "s=1", 1000, "a;b 300\na;c 5\na;d 6\ne 1\ne;f 2\n");
-	world_close(&w);
-	q = world_query(&w);
+	context_init(&w);
+	context_put(&w, 0, "s=1", 1000, "a;b 300\na;c 5\na;d 6\ne 1\ne;f 2\n");
+	context_close(&w);
+	q = context_query(&w);
 	stacks_equal(&q, 3, "a;b 300\na;d 6\na;other 5\nother 3\n");
 	stacks_equal(&q, 2, "a;b 300\na;other 11\nother 3\n");
 	stacks_equal(&q, 6, "a;b 300\na;c 5\na;d 6\ne 1\ne;f 2\n");
-	world_fini(&w);
+	context_fini(&w);
 }
 
 static void test_head(void **state)
 {
-	struct world w;
+	struct context w;
 	struct query q;
 	profile_message *p;
 
 	(void)state;
-	world_init(&w);
-	world_put_type(&w, 0, "s=1", "memory:alloc_space:bytes:space:bytes2", 1000, "a;b 3\n");
-	world_close(&w);
-	q = world_query(&w);
+	context_init(&w);
+	context_put_type(&w, 0, "s=1", "memory:alloc_space:bytes:space:bytes2", 1000, "a;b 3\n");
+	context_close(&w);
+	q = context_query(&w);
 	q.start_ms = 500;
 	q.end_ms = 1500;
 	p = ask(&q, 0);
@@ -181,7 +181,7 @@ static void test_head(void **state)
 	assert_string_equal(text(p, p->period_type->type), "space");
 	assert_string_equal(text(p, p->period_type->unit), "bytes2");
 	assert_int_equal(p->default_sample_type, p->sample_type[0]->type);
-	assert_int_equal(p->period, WORLD_PERIOD);
+	assert_int_equal(p->period, CONTEXT_PERIOD);
 	assert_int_equal(p->time_nanos, 1500000000);
 	assert_int_equal(p->duration_nanos, 1000000000);
 	done(p);
@@ -191,21 +191,21 @@ static void test_head(void **state)
 	assert_int_equal(p->time_nanos, 0);
 	assert_int_equal(p->duration_nanos, 0);
 	done(p);
-	world_fini(&w);
+	context_fini(&w);
 }
 
 /* As empty as the real server's. */
 static void test_nothing(void **state)
 {
-	struct world w;
+	struct context w;
 	struct query q;
 	profile_message *p;
 
 	(void)state;
-	world_init(&w);
-	world_put(&w, 0, "s=1", 1000, "a;b 3\n");
-	world_close(&w);
-	q = world_query(&w);
+	context_init(&w);
+	context_put(&w, 0, "s=1", 1000, "a;b 3\n");
+	context_close(&w);
+	q = context_query(&w);
 	q.start_ms = 2000;
 	p = ask(&q, 0);
 	assert_int_equal(p->n_sample_type, 1);
@@ -215,13 +215,13 @@ static void test_nothing(void **state)
 	assert_int_equal(p->n_string_table, 1);
 	assert_int_equal(p->time_nanos, 0);
 	done(p);
-	world_fini(&w);
+	context_fini(&w);
 }
 
 static uint32_t put_full_function(struct head *h, const char *name)
 {
-	struct segment_function f = { world_text(h, name, 1), world_text(h, "_m", 2),
-				      world_text(h, "m.c", 3), 9 };
+	struct segment_function f = { context_text(h, name, 1), context_text(h, "_m", 2),
+				      context_text(h, "m.c", 3), 9 };
 	uint32_t number;
 
 	assert_int_equal(head_function(h, &f, &number), 0);
@@ -233,8 +233,8 @@ static uint32_t put_full_mapping(struct head *h, const char *filename, bool has_
 	struct segment_mapping m = { .start = 0x1000,
 				     .limit = 0x9000,
 				     .file_off = 0x100,
-				     .filename = world_text(h, filename, strlen(filename)),
-				     .build_id = world_text(h, "ab", 2),
+				     .filename = context_text(h, filename, strlen(filename)),
+				     .build_id = context_text(h, "ab", 2),
 				     .has_functions = has_functions,
 				     .has_lines = true };
 	uint32_t number;
@@ -244,7 +244,7 @@ static uint32_t put_full_mapping(struct head *h, const char *filename, bool has_
 }
 
 /* Symbols of a stack of two locations, the inner one with an inlined call and an address; then it stands in segment `segment`. */
-static void put_full(struct world *w, size_t segment, const char *other_texts_first)
+static void put_full(struct context *w, size_t segment, const char *other_texts_first)
 {
 	struct head *h = w->heads[segment];
 	struct segment_line lines[2] = { { 0 } };
@@ -252,12 +252,12 @@ static void put_full(struct world *w, size_t segment, const char *other_texts_fi
 	struct head_sample sample = { .value = 5 };
 	uint32_t location;
 
-	(void)world_text(h, other_texts_first, strlen(other_texts_first));
+	(void)context_text(h, other_texts_first, strlen(other_texts_first));
 	l.mapping = put_full_mapping(h, "/bin/m", true);
 	lines[0] = (struct segment_line){ put_full_function(h, "i"), 11 };
 	lines[1] = (struct segment_line){ put_full_function(h, "m"), 12 };
 	assert_int_equal(head_location(h, &l, &location), 0);
-	sample.node = world_stack(h, str_from("root"));
+	sample.node = context_stack(h, str_from("root"));
 	assert_int_equal(head_node(h, (struct segment_node){ sample.node, location }, &sample.node),
 			 0);
 	l = (struct segment_location){ .address = 0x77,
@@ -265,23 +265,23 @@ static void put_full(struct world *w, size_t segment, const char *other_texts_fi
 	assert_int_equal(head_location(h, &l, &location), 0);
 	assert_int_equal(head_node(h, (struct segment_node){ sample.node, location }, &sample.node),
 			 0);
-	assert_int_equal(head_put(h, world_series(h, "s=1", CPU), 1000, WORLD_PERIOD, &sample, 1),
-			 0);
+	assert_int_equal(
+		head_put(h, context_series(h, "s=1", CPU), 1000, CONTEXT_PERIOD, &sample, 1), 0);
 }
 
 /* All that is told of a frame, and the same rows of two segments are one. */
 static void test_symbols(void **state)
 {
-	struct world w;
+	struct context w;
 	struct query q;
 	profile_message *p;
 
 	(void)state;
-	world_init(&w);
+	context_init(&w);
 	put_full(&w, 0, "zzz");
 	put_full(&w, 1, "aaa");
-	world_close(&w);
-	q = world_query(&w);
+	context_close(&w);
+	q = context_query(&w);
 	stacks_equal(&q, 0,
 		     "root;m(_m m.c:9 12)|i(_m m.c:9 11)0x1234[/bin/m ab 1000-9000 100 1010];"
 		     "0x77[/bin/n ab 1000-9000 100 0010] 10\n");
@@ -292,31 +292,31 @@ static void test_symbols(void **state)
 	assert_int_equal(p->n_mapping, 2);
 	assert_int_equal(p->n_string_table, 11);
 	done(p);
-	world_fini(&w);
+	context_fini(&w);
 }
 
 /* More frames than the thread's stack or one message's first room would take. */
 static void test_deep(void **state)
 {
 	_cleanup_buf_ struct buf folded = BUF_INIT((size_t)1 << 20);
-	struct world w;
+	struct context w;
 	struct query q;
 	profile_message *p;
 
 	(void)state;
-	world_init(&w);
+	context_init(&w);
 	for (size_t i = 0; i < 1000; i++)
 		(void)buf_append_str(&folded, i % 2 ? ";a" : &";b"[i == 0]);
 	(void)buf_append_str(&folded, " 3\n");
-	world_put(&w, 0, "s=1", 1000, buf_str(&folded));
-	world_close(&w);
-	q = world_query(&w);
+	context_put(&w, 0, "s=1", 1000, buf_str(&folded));
+	context_close(&w);
+	q = context_query(&w);
 	p = ask(&q, 0);
 	assert_int_equal(p->n_sample, 1);
 	assert_int_equal(p->sample[0]->n_location_id, 1000);
 	assert_int_equal(p->n_location, 2);
 	done(p);
-	world_fini(&w);
+	context_fini(&w);
 }
 
 int main(void)

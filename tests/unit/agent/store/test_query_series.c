@@ -12,12 +12,12 @@
 
 #include "agent/store/query.h"
 #include "agent/store/query_points.h"
-#include "tests/unit/agent/store/query_world.h"
+#include "tests/unit/agent/store/query_context.h"
 
 /* Times are told without this, as the server's time is always late. */
 #define EPOCH 1700000000000
 
-static void make_world(struct world *w)
+static void make_context(struct context *w)
 {
 	static const struct {
 		int64_t ms;
@@ -38,19 +38,19 @@ static void make_world(struct world *w)
 		{ "s=e2,host=h1", "a;b 2", false },
 	};
 
-	world_init(w);
+	context_init(w);
 	for (size_t i = 0; i < ARRAY_SIZE(profiles); i++)
-		world_put(w, i % 2, "s=e1", EPOCH + profiles[i].ms, profiles[i].stacks);
+		context_put(w, i % 2, "s=e1", EPOCH + profiles[i].ms, profiles[i].stacks);
 	for (size_t i = 0; i < ARRAY_SIZE(hosts); i++) {
-		world_put(w, 0, hosts[i].labels, EPOCH, hosts[i].stacks);
-		world_put(w, i % 2, hosts[i].labels, EPOCH + 1000, hosts[i].stacks);
+		context_put(w, 0, hosts[i].labels, EPOCH, hosts[i].stacks);
+		context_put(w, i % 2, hosts[i].labels, EPOCH + 1000, hosts[i].stacks);
 		if (hosts[i].late)
-			world_put(w, 1, hosts[i].labels, EPOCH + 20000, hosts[i].stacks);
+			context_put(w, 1, hosts[i].labels, EPOCH + 20000, hosts[i].stacks);
 	}
 	/* An empty label is as good as none. */
-	world_put(w, 0, "s=e3,host=", EPOCH, "a 1");
-	world_put(w, 0, "s=e3", EPOCH, "a 2");
-	world_close(w);
+	context_put(w, 0, "s=e3,host=", EPOCH, "a 1");
+	context_put(w, 0, "s=e3", EPOCH, "a 2");
+	context_close(w);
 }
 
 struct row {
@@ -370,11 +370,11 @@ static void test_row(void **state)
 	_cleanup_(selector_freep) struct selector *selector = NULL;
 	_cleanup_buf_ struct buf text = BUF_INIT(65536), why = BUF_INIT(4096);
 	struct query_series_list list;
-	struct world w;
+	struct context w;
 	struct query q;
 
-	make_world(&w);
-	q = world_query(&w);
+	make_context(&w);
+	q = context_query(&w);
 	assert_int_equal(selector_new(row->selector, &why, &selector), SELECTOR_PARSED);
 	q.selectors = &selector;
 	q.n_selectors = 1;
@@ -390,22 +390,22 @@ static void test_row(void **state)
 	put_text(&list, &text);
 	assert_string_equal(buf_str(&text), row->expected);
 	query_series_list_fini(&list);
-	world_fini(&w);
+	context_fini(&w);
 }
 
 static void test_wrong_step(void **state)
 {
 	static const double steps[] = { 0, -1, 0.0009, 1e10, 0.0 / 0.0, 1.0 / 0.0 };
 	struct query_series_list list;
-	struct world w;
+	struct context w;
 	struct query q;
 
 	(void)state;
-	make_world(&w);
-	q = world_query(&w);
+	make_context(&w);
+	q = context_query(&w);
 	for (size_t i = 0; i < ARRAY_SIZE(steps); i++)
 		assert_int_equal(query_series(&q, NULL, 0, steps[i], QUERY_SUM, 0, &list), -EINVAL);
-	world_fini(&w);
+	context_fini(&w);
 }
 
 /* Many profiles, few points: memory goes by the points. */
@@ -435,28 +435,28 @@ static void test_points_memory(void **state)
 enum { SITE_NODES = 300000, SITE_SLOTS = 50000 };
 
 /* Below `a` each node has two children. */
-static void make_site_world(struct world *w)
+static void make_site_context(struct context *w)
 {
 	struct head_sample samples[2] = { { 0, 5 }, { 0, 2 } };
 	struct head *h;
 	uint32_t places[2], series, node;
 
-	world_init(w);
+	context_init(w);
 	h = w->heads[0];
-	samples[0].node = world_stack(h, STR_LIT("other"));
-	samples[1].node = world_stack(h, STR_LIT("a"));
-	places[0] = world_location(h, STR_LIT("b"));
-	places[1] = world_location(h, STR_LIT("c"));
+	samples[0].node = context_stack(h, STR_LIT("other"));
+	samples[1].node = context_stack(h, STR_LIT("a"));
+	places[0] = context_location(h, STR_LIT("b"));
+	places[1] = context_location(h, STR_LIT("c"));
 	for (uint32_t i = 0; i < SITE_NODES; i++)
 		assert_int_equal(
 			head_node(h,
 				  (struct segment_node){ samples[1].node + i / 2, places[i % 2] },
 				  &node),
 			0);
-	series = world_series(h, "s=a", CPU);
+	series = context_series(h, "s=a", CPU);
 	for (int64_t i = 0; i < SITE_SLOTS; i++)
-		assert_int_equal(head_put(h, series, EPOCH + i, WORLD_PERIOD, samples, 2), 0);
-	world_close(w);
+		assert_int_equal(head_put(h, series, EPOCH + i, CONTEXT_PERIOD, samples, 2), 0);
+	context_close(w);
 }
 
 /* The work is that of the samples: nodes × points would take minutes. */
@@ -464,12 +464,12 @@ static void test_call_site_of_many_nodes(void **state)
 {
 	static const char *const site[] = { "a" };
 	struct query_series_list list;
-	struct world w;
+	struct context w;
 	struct query q;
 
 	(void)state;
-	make_site_world(&w);
-	q = world_query(&w);
+	make_site_context(&w);
+	q = context_query(&w);
 	q.start_ms = EPOCH;
 	q.end_ms = EPOCH + SITE_SLOTS - 1;
 	q.call_site = site;
@@ -479,7 +479,7 @@ static void test_call_site_of_many_nodes(void **state)
 	assert_int_equal(list.items[0].n_points, SITE_SLOTS);
 	assert_true(list.items[0].sum == 2.0 * SITE_SLOTS);
 	query_series_list_fini(&list);
-	world_fini(&w);
+	context_fini(&w);
 }
 
 /* Any times at all: the ends of the range of numbers, and points without end. */
@@ -493,12 +493,12 @@ static void test_far_times(void **state)
 		{ INT64_MAX, INT64_MAX, 0 }, { 0, INT64_MAX, 1 },
 		{ INT64_MAX, INT64_MIN, 0 },
 	};
-	struct world w;
+	struct context w;
 	struct query q;
 
 	(void)state;
-	make_world(&w);
-	q = world_query(&w);
+	make_context(&w);
+	q = context_query(&w);
 	for (size_t i = 0; i < ARRAY_SIZE(times); i++) {
 		struct query_series_list list;
 
@@ -510,7 +510,7 @@ static void test_far_times(void **state)
 			assert_true(list.items[0].n_points >= 9);
 		query_series_list_fini(&list);
 	}
-	world_fini(&w);
+	context_fini(&w);
 }
 
 int main(void)

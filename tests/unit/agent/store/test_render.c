@@ -8,7 +8,7 @@
 
 #include <jansson.h>
 
-#include "tests/unit/agent/store/api_world.h"
+#include "tests/unit/agent/store/api_context.h"
 
 static void test_render(void **state)
 {

@@ -12,7 +12,7 @@
 
 #include "agent/store/selector.h"
 #include "agent/util/macro.h"
-#include "tests/unit/agent/store/query_world.h"
+#include "tests/unit/agent/store/query_context.h"
 
 /* `taken`: the values of the label `s` of the series that are taken. */
 struct take_row {
@@ -99,21 +99,21 @@ static const struct take_row take_rows[] = {
 };
 
 struct fixture {
-	struct world world;
+	struct context context;
 };
 
 static int setup(void **state)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
-	struct world *w = &f->world;
+	struct context *w = &f->context;
 
-	world_init(w);
-	world_put(w, 0, "s=a,host=a,x=1", 1, "f 1");
-	world_put(w, 0, "s=b,host=b/c,a.b=dotted", 1, "f 1");
-	world_put(w, 0, "s=c,host=\xc3\xa4,weird=a\"b'c`d\\e", 1, "f 1");
-	world_put_type(w, 0, "s=d,host=line\ntwo", "memory:inuse_space:bytes:space:bytes", 1,
-		       "f 1");
-	world_close(w);
+	context_init(w);
+	context_put(w, 0, "s=a,host=a,x=1", 1, "f 1");
+	context_put(w, 0, "s=b,host=b/c,a.b=dotted", 1, "f 1");
+	context_put(w, 0, "s=c,host=\xc3\xa4,weird=a\"b'c`d\\e", 1, "f 1");
+	context_put_type(w, 0, "s=d,host=line\ntwo", "memory:inuse_space:bytes:space:bytes", 1,
+			 "f 1");
+	context_close(w);
 	*state = f;
 	return 0;
 }
@@ -122,7 +122,7 @@ static int teardown(void **state)
 {
 	struct fixture *f = *state;
 
-	world_fini(&f->world);
+	context_fini(&f->context);
 	free(f);
 	return 0;
 }
@@ -155,7 +155,7 @@ static void test_take(void **state)
 	f = made;
 	if (selector_new(row->selector, &why, &s) != SELECTOR_PARSED)
 		fail_msg("%s", buf_str(&why));
-	taken_by(s, f->world.segments[0], taken);
+	taken_by(s, f->context.segments[0], taken);
 	assert_string_equal(taken, row->taken);
 	(void)teardown(&made);
 }
@@ -298,12 +298,12 @@ static void test_length_ceiling(void **state)
 static void test_given_up(void **state)
 {
 	static const char *const selectors[] = { "{host=~\"(x+x+)+y\"}", "{host!~\"(x+x+)+y\"}" };
-	struct world w;
+	struct context w;
 
 	(void)state;
-	world_init(&w);
-	world_put(&w, 0, "host=xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxyz", 1, "f 1");
-	world_close(&w);
+	context_init(&w);
+	context_put(&w, 0, "host=xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxyz", 1, "f 1");
+	context_close(&w);
 	for (size_t i = 0; i < ARRAY_SIZE(selectors); i++) {
 		_cleanup_(selector_freep) struct selector *s = NULL;
 		_cleanup_buf_ struct buf why = BUF_INIT(4096);
@@ -313,7 +313,7 @@ static void test_given_up(void **state)
 		assert_int_equal(selector_on_new(s, w.segments[0], &on), -ETIMEDOUT);
 		assert_null(on);
 	}
-	world_fini(&w);
+	context_fini(&w);
 }
 
 int main(void)

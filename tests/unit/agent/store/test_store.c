@@ -30,7 +30,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)now_ms * NS_PER_MS;
 }
 
-struct world {
+struct context {
 	struct loop *loop;
 	struct worker *worker;
 	struct telemetry *telemetry;
@@ -40,7 +40,7 @@ struct world {
 
 static int setup(void **state)
 {
-	struct world *w = calloc(1, sizeof(*w));
+	struct context *w = calloc(1, sizeof(*w));
 
 	assert_non_null(w);
 	now_ms = T0_MS;
@@ -54,7 +54,7 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 
 	store_free(w->store);
 	telemetry_free(w->telemetry);
@@ -65,7 +65,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void start(struct world *w, size_t max_bytes)
+static void start(struct context *w, size_t max_bytes)
 {
 	struct store_options options = STORE_OPTIONS_INIT;
 
@@ -76,7 +76,7 @@ static void start(struct world *w, size_t max_bytes)
 			 0);
 }
 
-static struct store_stats stats_of(struct world *w)
+static struct store_stats stats_of(struct context *w)
 {
 	struct store_stats stats;
 
@@ -93,7 +93,7 @@ static struct labels *service_labels(const char *service)
 	return labels;
 }
 
-static int put_made(struct world *w, const char *service, const struct made_profile *made)
+static int put_made(struct context *w, const char *service, const struct made_profile *made)
 {
 	struct labels *labels = service_labels(service);
 	size_t n;
@@ -105,7 +105,7 @@ static int put_made(struct world *w, const char *service, const struct made_prof
 	return r;
 }
 
-static int put(struct world *w, const char *service, int64_t time_ms, const char *stack)
+static int put(struct context *w, const char *service, int64_t time_ms, const char *stack)
 {
 	struct made_profile made;
 
@@ -117,7 +117,7 @@ static int put(struct world *w, const char *service, int64_t time_ms, const char
 	return r;
 }
 
-static uint64_t n_in_view(struct world *w, int64_t start_ms, int64_t end_ms)
+static uint64_t n_in_view(struct context *w, int64_t start_ms, int64_t end_ms)
 {
 	struct store_view view;
 	uint64_t n = 0;
@@ -138,7 +138,7 @@ static uint64_t n_in_view(struct world *w, int64_t start_ms, int64_t end_ms)
 	return n;
 }
 
-static double metric_of(struct world *w, const char *line)
+static double metric_of(struct context *w, const char *line)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(1 << 20);
 	double value = -1;
@@ -159,7 +159,7 @@ static double metric_of(struct world *w, const char *line)
 
 static void test_put(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 
 	start(w, 1 << 20);
 	assert_int_equal(n_in_view(w, 0, INT64_MAX), 0);
@@ -187,7 +187,7 @@ static void test_put(void **state)
 
 static void test_metrics(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 
 	start(w, 1 << 20);
 	(void)put(w, "a", T0_MS, "main;f");
@@ -224,7 +224,7 @@ static void test_metrics(void **state)
 /* Each sample type and each set of sample labels is a profile; a second one is a repetition only of those that are there. */
 static void test_several_series(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 	struct made_profile made;
 
 	start(w, 1 << 20);
@@ -246,7 +246,7 @@ static void test_several_series(void **state)
 
 static void test_closed_head(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 
 	start(w, 1 << 20);
 	for (int i = 0; i < 3; i++) {
@@ -267,7 +267,7 @@ static void test_closed_head(void **state)
 /* A view is by time, also when something came late. */
 static void test_view_order(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 	struct store_view view;
 
 	start(w, 1 << 20);
@@ -290,7 +290,7 @@ static void test_view_order(void **state)
 
 static void test_copy_of_the_head(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 	struct store_view first, second, third;
 
 	start(w, 1 << 20);
@@ -315,7 +315,7 @@ static void test_copy_of_the_head(void **state)
 
 static void test_age(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 	struct store_view view;
 
 	start(w, 1 << 20);
@@ -339,7 +339,7 @@ static void test_age(void **state)
 	assert_int_equal(stats_of(w).n_segments, 0);
 }
 
-static void put_large(struct world *w, const char *service, unsigned int seed, int n_stacks)
+static void put_large(struct context *w, const char *service, unsigned int seed, int n_stacks)
 {
 	struct made_profile made;
 	char stack[200];
@@ -357,7 +357,7 @@ static void put_large(struct world *w, const char *service, unsigned int seed, i
 /* 1,000 series into a store that has room for a part of them. */
 static void test_bound(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 	const size_t max = 512 << 10;
 	char service[32];
 
@@ -391,7 +391,7 @@ static void test_bound(void **state)
 /* A profile of hours ago comes with the newest ones: what goes first are still those that have nothing newer. */
 static void test_late_profile(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 	const size_t max = 4 << 20;
 
 	start(w, max);
@@ -413,7 +413,7 @@ static void test_late_profile(void **state)
 /* One whose names alone pass what a head may take: refused, and all others stay. */
 static void test_no_room(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 	struct made_profile made;
 	char name[300];
 
@@ -438,7 +438,7 @@ static void test_no_room(void **state)
 /* Large profiles that are refused again and again: the head stays open, and nothing of them is kept. */
 static void test_refused_again(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 	struct made_profile made;
 	char name[300];
 
@@ -466,7 +466,7 @@ static void test_refused_again(void **state)
 /* One that a closed segment has leaves nothing in the head that is new since. */
 static void test_repeated_again(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 	char stack[200];
 
 	start(w, 8 << 20);
@@ -489,7 +489,7 @@ static void test_repeated_again(void **state)
 /* A clock that goes back: nothing is lost, nothing waits for a time that comes again. */
 static void test_clock_set_back(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 
 	start(w, 1 << 20);
 	(void)put(w, "a", now_ms, "main;f");
@@ -503,7 +503,7 @@ static void test_options(void **state)
 {
 	const struct store_options good = STORE_OPTIONS_INIT;
 	struct store_options bad[] = { good, good, good, good, good, good, good };
-	struct world *w = *state;
+	struct context *w = *state;
 
 	bad[0].max_bytes = (256 << 10) - 1;
 	bad[1].max_bytes = ((size_t)4 << 30) + 1;
@@ -523,7 +523,7 @@ static void test_options(void **state)
 
 static void test_no_memory(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 	struct labels *labels = service_labels("a");
 	struct made_profile made;
 	struct store_view view;
@@ -581,7 +581,7 @@ static void gate_done(struct store_task *task)
 /* Behind the gate is a put that keeps nothing, and evicts what has grown old meanwhile. */
 static void test_view_of_a_head_that_is_evicted(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 	struct gate gate = { .task = { .run = gate_run, .done = gate_done } };
 	struct store_view_request request = { .end_ms = INT64_MAX,
 					      .done = store_sync_view_done,

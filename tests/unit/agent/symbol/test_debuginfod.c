@@ -46,7 +46,7 @@ struct server {
 	char url[64];
 };
 
-struct world {
+struct context {
 	struct server server;
 	struct debuginfod *d;
 	struct telemetry *telemetry;
@@ -80,7 +80,7 @@ static void stay_silent(int fd)
 		;
 }
 
-static void answer(struct world *w, int fd)
+static void answer(struct context *w, int fd)
 {
 	char request[2048] = "";
 	size_t n = 0;
@@ -116,7 +116,7 @@ static void answer(struct world *w, int fd)
 
 static void *serve(void *data)
 {
-	struct world *w = data;
+	struct context *w = data;
 
 	for (;;) {
 		_cleanup_close_ int fd = accept4(w->server.listen_fd, NULL, NULL, SOCK_CLOEXEC);
@@ -127,7 +127,7 @@ static void *serve(void *data)
 	}
 }
 
-static void start_server(struct world *w)
+static void start_server(struct context *w)
 {
 	struct sockaddr_in at = { .sin_family = AF_INET,
 				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
@@ -143,7 +143,7 @@ static void start_server(struct world *w)
 	assert_int_equal(pthread_create(&s->thread, NULL, serve, w), 0);
 }
 
-static void read_self(struct world *w)
+static void read_self(struct context *w)
 {
 	_cleanup_(elf_freep) struct elf *elf = NULL;
 	struct build_id id;
@@ -157,7 +157,7 @@ static void read_self(struct world *w)
 
 static int setup(void **state)
 {
-	struct world *w = calloc(1, sizeof(*w));
+	struct context *w = calloc(1, sizeof(*w));
 
 	assert_non_null(w);
 	(void)signal(SIGPIPE, SIG_IGN);
@@ -172,7 +172,7 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 	char command[128];
 
 	debuginfod_free(w->d);
@@ -187,12 +187,12 @@ static int teardown(void **state)
 	return r;
 }
 
-static uint64_t counted(const struct world *w, enum telemetry_counter counter)
+static uint64_t counted(const struct context *w, enum telemetry_counter counter)
 {
 	return telemetry_get(w->telemetry, counter);
 }
 
-static struct debuginfod_options options(const struct world *w, const char *const *urls, size_t n)
+static struct debuginfod_options options(const struct context *w, const char *const *urls, size_t n)
 {
 	struct debuginfod_options o = DEBUGINFOD_OPTIONS_INIT;
 
@@ -204,14 +204,14 @@ static struct debuginfod_options options(const struct world *w, const char *cons
 	return o;
 }
 
-static void open_with(struct world *w, const struct debuginfod_options *o)
+static void open_with(struct context *w, const struct debuginfod_options *o)
 {
 	debuginfod_free(w->d);
 	w->d = NULL;
 	assert_int_equal(debuginfod_new(o, &w->d), 0);
 }
 
-static void open_plain(struct world *w, enum behaviour behaviour)
+static void open_plain(struct context *w, enum behaviour behaviour)
 {
 	const char *const urls[] = { w->server.url };
 	struct debuginfod_options o = options(w, urls, 1);
@@ -221,7 +221,7 @@ static void open_plain(struct world *w, enum behaviour behaviour)
 }
 
 /* As those who want a file do: again and again. None of these calls may wait for a network. */
-static int ask(struct world *w, const char *id, int *ret_fd)
+static int ask(struct context *w, const char *id, int *ret_fd)
 {
 	uint64_t until_ns = clock_mono_ns() + PATIENCE_NS;
 	int r;
@@ -239,7 +239,7 @@ static int ask(struct world *w, const char *id, int *ret_fd)
 
 static void test_right(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 	_cleanup_close_ int fd = -1;
 	struct stat st;
 	char path[256];
@@ -290,7 +290,7 @@ static struct none_row none_rows[] = {
 static void test_none(void **state)
 {
 	const struct none_row *row = *state;
-	struct world *w;
+	struct context *w;
 	int fd = -1;
 
 	assert_int_equal(setup((void **)&w), 0);
@@ -315,7 +315,7 @@ static void test_none(void **state)
 
 static void test_redirection(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 	int fd = -1;
 
 	open_plain(w, ELSEWHERE);
@@ -326,7 +326,7 @@ static void test_redirection(void **state)
 
 static void test_none_expires(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 	const char *const urls[] = { w->server.url };
 	struct debuginfod_options o = options(w, urls, 1);
 	int fd = -1;
@@ -345,7 +345,7 @@ static void test_none_expires(void **state)
 /* Nobody listens at the first, the second has it. */
 static void test_second_server(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 	const char *const urls[] = { "http://127.0.0.1:1", w->server.url };
 	struct debuginfod_options o = options(w, urls, 2);
 	int fd = -1;
@@ -358,7 +358,7 @@ static void test_second_server(void **state)
 
 static void test_too_large(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 	const char *const urls[] = { w->server.url };
 	struct debuginfod_options o = options(w, urls, 1);
 	int fd = -1;
@@ -376,7 +376,7 @@ static void test_too_large(void **state)
 /* What one silent server may cost in all: then the rest waits, and is asked for later. */
 static void test_share_of_time(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 	const char *const urls[] = { w->server.url };
 	struct debuginfod_options o = options(w, urls, 1);
 	int fd = -1;
@@ -399,7 +399,7 @@ static void test_share_of_time(void **state)
 /* The end does not wait for a server. */
 static void test_ends_at_once(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 	const char *const urls[] = { w->server.url };
 	struct debuginfod_options o = options(w, urls, 1);
 	uint64_t until_ns = clock_mono_ns() + PATIENCE_NS;
@@ -417,7 +417,7 @@ static void test_ends_at_once(void **state)
 	assert_true(clock_mono_ns() - began_ns < 3 * NS_PER_S);
 }
 
-static void put_cached(const struct world *w, const char *id, size_t n, time_t used)
+static void put_cached(const struct context *w, const char *id, size_t n, time_t used)
 {
 	const struct timespec times[2] = { { .tv_sec = used }, { .tv_sec = used } };
 	char path[256];
@@ -432,7 +432,7 @@ static void put_cached(const struct world *w, const char *id, size_t n, time_t u
 	(void)close(fd);
 }
 
-static bool is_cached(const struct world *w, const char *id)
+static bool is_cached(const struct context *w, const char *id)
 {
 	char path[256];
 
@@ -442,7 +442,7 @@ static bool is_cached(const struct world *w, const char *id)
 
 static void test_oldest_goes(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 	const char *const urls[] = { w->server.url };
 	struct debuginfod_options o = options(w, urls, 1);
 	int fd = -1;
@@ -469,7 +469,7 @@ static void test_what_is_no_build_id(void **state)
 					   "0123456789abcdeg",
 					   "01234567/89abcdef",
 					   "0123456789abcde" };
-	struct world *w = *state;
+	struct context *w = *state;
 	int fd = -1;
 
 	open_plain(w, RIGHT);
@@ -480,7 +480,7 @@ static void test_what_is_no_build_id(void **state)
 
 static void test_many(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 	int fd = -1, n_none = 0;
 	char id[64];
 
@@ -500,7 +500,7 @@ static void test_many(void **state)
 
 static void test_options(void **state)
 {
-	struct world *w = *state;
+	struct context *w = *state;
 	const char *bad[] = { "ftp://host", "http://", "http:///path", "http://a b", "host", "" };
 	const char *good[] = { "http://a", "https://debuginfod.example.org/x",
 			       "http://[::1]:8002/" };
@@ -522,22 +522,22 @@ static void test_options(void **state)
 	assert_null(d);
 }
 
-#define IN_WORLD(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+#define IN_CONTEXT(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		IN_WORLD(test_right),
-		IN_WORLD(test_redirection),
-		IN_WORLD(test_none_expires),
-		IN_WORLD(test_second_server),
-		IN_WORLD(test_too_large),
-		IN_WORLD(test_share_of_time),
-		IN_WORLD(test_ends_at_once),
-		IN_WORLD(test_oldest_goes),
-		IN_WORLD(test_what_is_no_build_id),
-		IN_WORLD(test_many),
-		IN_WORLD(test_options),
+		IN_CONTEXT(test_right),
+		IN_CONTEXT(test_redirection),
+		IN_CONTEXT(test_none_expires),
+		IN_CONTEXT(test_second_server),
+		IN_CONTEXT(test_too_large),
+		IN_CONTEXT(test_share_of_time),
+		IN_CONTEXT(test_ends_at_once),
+		IN_CONTEXT(test_oldest_goes),
+		IN_CONTEXT(test_what_is_no_build_id),
+		IN_CONTEXT(test_many),
+		IN_CONTEXT(test_options),
 	};
 	struct CMUnitTest none[ARRAY_SIZE(none_rows)];
 

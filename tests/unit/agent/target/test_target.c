@@ -26,13 +26,13 @@ const struct process_identity *process_identity(struct process_table *t, struct 
 }
 
 /* Knows of one container, whatever is asked for. */
-struct container_book {
+struct container_metadata {
 	struct container_facts facts;
 };
 
-const struct container_facts *container_book_find(struct container_book *b,
-						  const struct cgroup_facts *cgroup, uint32_t pid,
-						  uint64_t now_ns)
+const struct container_facts *container_metadata_find(struct container_metadata *b,
+						      const struct cgroup_facts *cgroup,
+						      uint32_t pid, uint64_t now_ns)
 {
 	(void)cgroup;
 	(void)pid;
@@ -414,7 +414,7 @@ static const struct place_row places[] = {
 static void test_place(void **state)
 {
 	const struct place_row *row = *state;
-	struct container_book book = { row->facts };
+	struct container_metadata metadata = { row->facts };
 	struct process_table processes = { 0 };
 	struct process p = make_process(42, 1, A, "/app");
 	_cleanup_(telemetry_freep) struct telemetry *telemetry = NULL;
@@ -431,7 +431,7 @@ static void test_place(void **state)
 								      .n_targets = !!target,
 								      .have_targets = target,
 								      .default_target = fallback,
-								      .book = &book,
+								      .metadata = &metadata,
 								      .host = "h1",
 								      .telemetry = telemetry },
 					&s),
@@ -471,11 +471,11 @@ static void test_changes_are_told_once(void **state)
 	(void)state;
 	struct process_table processes = { 0 };
 	struct process p = make_process(42, 1, "", "/app");
-	_cleanup_hygiene_notes_ struct hygiene_notes notes = { 0 };
+	_cleanup_hygiene_notes_ struct label_sanitizer_notes notes = { 0 };
 	_cleanup_(telemetry_freep) struct telemetry *telemetry = NULL;
 	_cleanup_(labels_unrefp) struct labels *target =
 		make_labels("__process_pid__=42|service_name=s|k8s.pod=p");
-	struct hygiene_change change;
+	struct label_sanitizer_change change;
 
 	assert_int_equal(telemetry_new(&telemetry), 0);
 	for (int i = 0; i < 3; i++) {
@@ -491,11 +491,11 @@ static void test_changes_are_told_once(void **state)
 				       &s),
 			0);
 		assert_int_equal(target_set_match(s, &processes, &p, &l), TARGET_FOUND);
-		assert_int_equal(hygiene_notes_next(&notes, &change), i == 0);
+		assert_int_equal(label_sanitizer_notes_next(&notes, &change), i == 0);
 	}
 	assert_string_equal(change.name, "k8s.pod");
 	assert_string_equal(change.became, "k8s_pod");
-	assert_int_equal(change.what, HYGIENE_RENAMED);
+	assert_int_equal(change.what, LABEL_SANITIZER_RENAMED);
 }
 
 static void test_losses_are_counted(void **state)

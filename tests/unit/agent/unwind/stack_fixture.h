@@ -18,7 +18,7 @@
 #define FILE_AT(id, file_off) frame_ref_of_file((id), (file_off))
 #define MEMORY_AT(pc) frame_ref_of(FRAME_KIND_MEMORY, (pc))
 #define UNKNOWN frame_ref_of(FRAME_KIND_UNKNOWN, 0)
-#define REASON(end) frame_ref_of(FRAME_KIND_END, WIRE_END_##end)
+#define REASON(end) frame_ref_of(FRAME_KIND_END, STOP_REASON_##end)
 
 #define EXE 0x401000ULL	      /* id 1, file offset 0x1000 */
 #define LIB 0x7f0000000000ULL /* id 2, file offset 0x8000 */
@@ -100,7 +100,7 @@ struct fixture {
 	struct process process;
 	struct mappings *before; /* generation 3 */
 	struct wire_sample head;
-	struct wire_cold cold;
+	struct wire_user_unwound user_unwound;
 	struct user_stack_input in;
 	struct user_stack stack;
 };
@@ -119,7 +119,7 @@ static inline int setup(void **state)
 	assert_int_equal(telemetry_new(&f->telemetry), 0);
 	f->process.mappings = make_mappings(f->files, now, ARRAY_SIZE(now));
 	f->tables.of_generation[NOW] = f->process.mappings;
-	f->head = (struct wire_sample){ .pid = 100, .generation = NOW, .end = WIRE_END_ROOT };
+	f->head = (struct wire_sample){ .pid = 100, .generation = NOW, .end = STOP_REASON_ROOT };
 	f->in.head = &f->head;
 	*state = f;
 	return 0;
@@ -146,12 +146,13 @@ static inline void give_frames(struct fixture *f, const uint64_t *frames, size_t
 
 static inline void make(struct fixture *f)
 {
-	const struct user_stack_world world = { &f->tables, &f->objects, f->telemetry, UINT64_MAX };
+	const struct user_stack_context context = { &f->tables, &f->objects, f->telemetry,
+						    UINT64_MAX };
 
-	user_stack_make(&f->in, &f->process, &world, &f->stack);
+	user_stack_make(&f->in, &f->process, &context, &f->stack);
 }
 
-static inline void check(struct fixture *f, enum wire_end end, const struct frame_ref *expected,
+static inline void check(struct fixture *f, enum stop_reason end, const struct frame_ref *expected,
 			 size_t n)
 {
 	make(f);

@@ -40,9 +40,9 @@ static const struct row rows[] = {
 	{ "code", FRAME_KIND_CODE, 7, 0 },
 	{ "first_code", FRAME_KIND_CODE, 0, 0 },
 	{ "largest_code", FRAME_KIND_CODE, UINT32_MAX, 0 },
-	{ "end", FRAME_KIND_END, WIRE_END_NO_MAPPING, 0 },
+	{ "end", FRAME_KIND_END, STOP_REASON_NO_MAPPING, 0 },
 	{ "first_end", FRAME_KIND_END, 0, 0 },
-	{ "last_end", FRAME_KIND_END, WIRE_END_MAX - 1, 0 },
+	{ "last_end", FRAME_KIND_END, STOP_REASON_MAX - 1, 0 },
 	{ "unknown", FRAME_KIND_UNKNOWN, 0, 0 },
 };
 

@@ -40,7 +40,7 @@ struct fixture {
 	size_t n_extents;
 	size_t max_extents;
 	uint64_t readable_end; /* what lies above cannot be read */
-	enum wire_end end;
+	enum stop_reason end;
 };
 
 static int read_self(void *data, uint64_t addr, void *dst, size_t n)
@@ -109,7 +109,7 @@ static int setup(void **state)
 						 .read = read_self,
 						 .on_frame = on_frame,
 						 .data = f,
-						 .flags = WIRE_COLD_EXACT,
+						 .flags = WIRE_USER_UNWOUND_EXACT,
 						 .user_mask = UINT64_MAX };
 	return 0;
 }
@@ -203,7 +203,7 @@ static void test_recursion(void **state)
 	struct object_tables_stats stats;
 
 	(void)recurse(f, LEVELS - 1);
-	assert_int_equal(f->end, WIRE_END_ROOT);
+	assert_int_equal(f->end, STOP_REASON_ROOT);
 	check_levels(f, LEVELS);
 	/* cmocka, main, the C library's start. */
 	assert_in_range(f->n, LEVELS + 4, LEVELS + 40);
@@ -220,7 +220,7 @@ static void test_tables_are_wanted(void **state)
 
 	f->options.wanted = true;
 	(void)recurse(f, 3);
-	assert_int_equal(f->end, WIRE_END_ROOT);
+	assert_int_equal(f->end, STOP_REASON_ROOT);
 	object_tables_stats(f->objects, &stats);
 	assert_in_range(stats.n_by_state[OBJECT_WANTED], 2, 8);
 }
@@ -231,7 +231,7 @@ static void test_too_deep(void **state)
 
 	f->max_frames = 5;
 	(void)recurse(f, LEVELS - 1);
-	assert_int_equal(f->end, WIRE_END_DEPTH);
+	assert_int_equal(f->end, STOP_REASON_DEPTH);
 	assert_int_equal(f->n, 5);
 	check_levels(f, 4);
 }
@@ -243,7 +243,7 @@ static void test_extents(void **state)
 
 	f->options.on_extent = on_extent;
 	(void)recurse(f, LEVELS - 1);
-	assert_int_equal(f->end, WIRE_END_ROOT);
+	assert_int_equal(f->end, STOP_REASON_ROOT);
 	check_levels(f, LEVELS);
 	/* The outermost has no caller. */
 	assert_int_equal(f->n_extents, f->n - 1);
@@ -265,14 +265,14 @@ static void test_extent_ends_the_walk(void **state)
 	f->options.on_extent = on_extent;
 	f->max_extents = 5;
 	(void)recurse(f, LEVELS - 1);
-	assert_int_equal(f->end, WIRE_END_DEPTH);
+	assert_int_equal(f->end, STOP_REASON_DEPTH);
 	assert_int_equal(f->n, 6);
 	assert_int_equal(f->n_extents, 5);
 	/* A frame that found no room has none. */
 	f->n = f->n_extents = 0;
 	f->max_frames = 4;
 	(void)recurse(f, LEVELS - 1);
-	assert_int_equal(f->end, WIRE_END_DEPTH);
+	assert_int_equal(f->end, STOP_REASON_DEPTH);
 	assert_int_equal(f->n_extents, 4);
 }
 
@@ -284,7 +284,7 @@ static void test_extent_of_the_last(void **state)
 	f->options.on_extent = on_extent;
 	f->readable_end = 0;
 	(void)recurse(f, LEVELS - 1);
-	assert_int_equal(f->end, WIRE_END_COPY_END);
+	assert_int_equal(f->end, STOP_REASON_COPY_END);
 	assert_int_equal(f->n, 1);
 	assert_int_equal(f->n_extents, 0);
 }
@@ -296,13 +296,13 @@ static void test_end_of_what_is_readable(void **state)
 
 	f->readable_end = (uint64_t)__builtin_frame_address(0) - 300;
 	(void)recurse(f, LEVELS - 1);
-	assert_int_equal(f->end, WIRE_END_COPY_END);
+	assert_int_equal(f->end, STOP_REASON_COPY_END);
 	assert_true(f->n > 5 && f->n <= LEVELS);
 	check_levels(f, f->n - 1);
 	f->readable_end = 0;
 	f->n = 0;
 	(void)recurse(f, LEVELS - 1);
-	assert_int_equal(f->end, WIRE_END_COPY_END);
+	assert_int_equal(f->end, STOP_REASON_COPY_END);
 	assert_int_equal(f->n, 1);
 }
 
@@ -313,13 +313,13 @@ static void test_pc_outside_of_all_mappings(void **state)
 	struct wire_regs regs = { .pc = 0x1234 };
 
 	f->end = host_walk(&f->options, &regs);
-	assert_int_equal(f->end, WIRE_END_NO_MAPPING);
+	assert_int_equal(f->end, STOP_REASON_NO_MAPPING);
 	assert_int_equal(f->n, 1);
 	assert_frame(f->frames[0], frame_ref_of(FRAME_KIND_UNKNOWN, 0));
 	assert_int_equal(f->pcs[0], 0x1234);
 	f->n = 0;
 	f->options.flags = 0;
-	assert_int_equal(host_walk(&f->options, &regs), WIRE_END_NO_MAPPING);
+	assert_int_equal(host_walk(&f->options, &regs), STOP_REASON_NO_MAPPING);
 	assert_int_equal(f->n, 0);
 }
 

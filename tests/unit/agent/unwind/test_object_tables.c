@@ -406,7 +406,7 @@ static void assert_own_rules(struct fixture *f, struct mapped_file *file, uint32
 	}
 }
 
-/* A stranger's file that claims to be another: its build id, its text at the same place and of the same size, other frames. Each is unwound by
+/* Another user's file that claims to be another: its build id, its text at the same place and of the same size, other frames. Each is unwound by
  * its own rules, whoever came first. */
 static void check_forged(void **state, const char *first, const char *second)
 {

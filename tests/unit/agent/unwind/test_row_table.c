@@ -19,7 +19,7 @@
 #define MAX_ROWS 200000
 #define TEXT_BEGIN 0x401230ULL
 
-struct world {
+struct context {
 	struct fake_elf file;
 	struct elf *elf;
 	struct unwind_info *info;
@@ -34,13 +34,13 @@ struct world {
 	uint32_t random;
 };
 
-static uint32_t next_random(struct world *w, uint32_t below)
+static uint32_t next_random(struct context *w, uint32_t below)
 {
 	w->random = w->random * 1664525 + 1013904223;
 	return (w->random >> 8) % below;
 }
 
-static struct unwind_rule rule_number(uint32_t n, bool wide)
+static struct unwind_rule rule_number(uint32_t n, bool full)
 {
 	struct unwind_rule rule = {
 		.cfa = RULE_CFA_REG,
@@ -52,7 +52,7 @@ static struct unwind_rule rule_number(uint32_t n, bool wide)
 		.ra_off = -8,
 	};
 
-	if (wide)
+	if (full)
 		rule.ra_off = -24;
 	return rule;
 }
@@ -65,9 +65,9 @@ static struct unwind_info *make_info(uint16_t machine)
 	return info;
 }
 
-static struct world *world_new(uint64_t text_begin, uint64_t text_bytes)
+static struct context *context_new(uint64_t text_begin, uint64_t text_bytes)
 {
-	struct world *w = calloc(1, sizeof(*w));
+	struct context *w = calloc(1, sizeof(*w));
 
 	assert_non_null(w);
 	w->rows = calloc(MAX_ROWS, sizeof(*w->rows));
@@ -82,7 +82,7 @@ static struct world *world_new(uint64_t text_begin, uint64_t text_bytes)
 	return w;
 }
 
-static void world_free(struct world *w)
+static void context_free(struct context *w)
 {
 	row_table_free(w->table);
 	kernel_arena_free(w->arena);
@@ -92,7 +92,8 @@ static void world_free(struct world *w)
 	free(w);
 }
 
-static struct fake_span *add_span(struct world *w, size_t source, uint64_t begin, uint32_t n_bytes)
+static struct fake_span *add_span(struct context *w, size_t source, uint64_t begin,
+				  uint32_t n_bytes)
 {
 	struct fake_span *span = &w->spans[source][w->n_spans[source]++];
 
@@ -101,7 +102,7 @@ static struct fake_span *add_span(struct world *w, size_t source, uint64_t begin
 	return span;
 }
 
-static void add_row(struct world *w, struct fake_span *span, uint64_t vaddr,
+static void add_row(struct context *w, struct fake_span *span, uint64_t vaddr,
 		    struct unwind_rule rule)
 {
 	assert_true(w->n_rows < MAX_ROWS);
@@ -109,7 +110,7 @@ static void add_row(struct world *w, struct fake_span *span, uint64_t vaddr,
 	span->n_rows++;
 }
 
-static int build(struct world *w)
+static int build(struct context *w)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(w->spans); i++)
 		if (w->n_spans[i] > 0)
@@ -117,14 +118,14 @@ static int build(struct world *w)
 	return row_table_build(w->info, w->elf, MAX_BYTES, &w->table);
 }
 
-static void build_and_place(struct world *w)
+static void build_and_place(struct context *w)
 {
 	assert_int_equal(build(w), 0);
 	assert_int_equal(row_table_place(w->table, w->arena, &w->object), 0);
 	assert_int_equal(kernel_arena_used_bytes(w->arena), row_table_stats(w->table)->n_bytes);
 }
 
-static void check_address(const struct world *w, uint64_t vaddr)
+static void check_address(const struct context *w, uint64_t vaddr)
 {
 	struct unwind_rule expected = fake_expected(w->info, vaddr);
 	struct unwind_rule found;
@@ -135,14 +136,14 @@ static void check_address(const struct world *w, uint64_t vaddr)
 	assert_memory_equal(&found, &expected, sizeof(found));
 }
 
-static void check_every_address(const struct world *w)
+static void check_every_address(const struct context *w)
 {
 	for (uint64_t vaddr = TEXT_BEGIN - 600; vaddr < w->text_end + 70000; vaddr++)
 		check_address(w, vaddr);
 }
 
 /* Around everything where something may change. */
-static void check_borders(const struct world *w)
+static void check_borders(const struct context *w)
 {
 	for (size_t i = 0; i < w->n_rows; i++)
 		for (int d = -1; d <= 1; d++)
@@ -153,13 +154,13 @@ static void check_borders(const struct world *w)
 				check_address(w, w->spans[s][i].begin + w->spans[s][i].n_bytes +
 							 (uint64_t)(int64_t)d);
 	uint64_t base = w->object.base_vaddr;
-	for (uint64_t g = 0; g <= w->object.n_granules; g += 1 + g % 7)
+	for (uint64_t g = 0; g <= w->object.n_buckets; g += 1 + g % 7)
 		for (int d = -1; d <= 1; d++)
 			check_address(w, base + g * 256 + (uint64_t)(int64_t)d);
 }
 
 struct walk_check {
-	const struct world *world;
+	const struct context *context;
 	uint64_t last_vaddr;
 	struct unwind_rule last;
 	size_t n;
@@ -173,9 +174,9 @@ static int check_row(uint64_t vaddr, const struct unwind_rule *rule, void *data)
 	assert_true(c->n == 0 || vaddr > c->last_vaddr);
 	assert_memory_not_equal(rule, &c->last, sizeof(*rule));
 	/* Up to here the one before holds. */
-	row_table_lookup(c->world->arena, &c->world->object, vaddr - 1, &found);
+	row_table_lookup(c->context->arena, &c->context->object, vaddr - 1, &found);
 	assert_memory_equal(&found, &c->last, sizeof(found));
-	row_table_lookup(c->world->arena, &c->world->object, vaddr, &found);
+	row_table_lookup(c->context->arena, &c->context->object, vaddr, &found);
 	assert_memory_equal(&found, rule, sizeof(found));
 	c->last_vaddr = vaddr;
 	c->last = *rule;
@@ -183,9 +184,9 @@ static int check_row(uint64_t vaddr, const struct unwind_rule *rule, void *data)
 	return 0;
 }
 
-static void check_foreach(const struct world *w)
+static void check_foreach(const struct context *w)
 {
-	struct walk_check c = { .world = w };
+	struct walk_check c = { .context = w };
 
 	assert_int_equal(row_table_foreach(w->arena, &w->object, check_row, &c), 0);
 	assert_int_equal(c.last.cfa, RULE_CFA_NONE);
@@ -198,7 +199,7 @@ struct random_row {
 	uint32_t max_gap;
 	uint32_t max_step; /* between rows */
 	uint32_t n_rules;
-	uint32_t one_wide_in;
+	uint32_t one_full_in;
 	uint32_t seeds;
 };
 
@@ -218,7 +219,7 @@ static struct random_row random_rows[] = {
 	{ "over pages, rare rows", 12, 200000, 100000, 90000, 400, 10, 1 },
 };
 
-static void fill_random(struct world *w, const struct random_row *row, size_t source)
+static void fill_random(struct context *w, const struct random_row *row, size_t source)
 {
 	uint64_t at = TEXT_BEGIN + next_random(w, row->max_gap + 1);
 
@@ -233,7 +234,7 @@ static void fill_random(struct world *w, const struct random_row *row, size_t so
 			add_row(w, span, vaddr,
 				none ? (struct unwind_rule){ 0 }
 				     : rule_number(next_random(w, row->n_rules),
-						   next_random(w, row->one_wide_in) == 0));
+						   next_random(w, row->one_full_in) == 0));
 		}
 		at += n_bytes + next_random(w, row->max_gap + 1);
 	}
@@ -246,7 +247,7 @@ static void random_tables(void **state)
 	const struct random_row *row = *state;
 
 	for (uint32_t seed = 1; seed <= row->seeds; seed++) {
-		struct world *w = world_new(0x400000, (uint64_t)1 << 30);
+		struct context *w = context_new(0x400000, (uint64_t)1 << 30);
 
 		w->text_end = 0;
 		w->random = seed;
@@ -261,13 +262,13 @@ static void random_tables(void **state)
 		if (row->max_span < 1000 && row_table_stats(w->table)->n_dropped_rows == 0)
 			check_every_address(w);
 		check_foreach(w);
-		world_free(w);
+		context_free(w);
 	}
 }
 
 static void nothing_at_all(void **state)
 {
-	struct world *w = world_new(0x400000, 0x10000);
+	struct context *w = context_new(0x400000, 0x10000);
 
 	(void)state;
 	assert_int_equal(build(w), ROW_TABLE_NONE);
@@ -275,12 +276,12 @@ static void nothing_at_all(void **state)
 	add_row(w, span, TEXT_BEGIN, (struct unwind_rule){ 0 });
 	assert_int_equal(build(w), ROW_TABLE_NONE);
 	assert_null(w->table);
-	world_free(w);
+	context_free(w);
 }
 
 static void span_without_rows(void **state)
 {
-	struct world *w = world_new(0x400000, 0x10000);
+	struct context *w = context_new(0x400000, 0x10000);
 	struct fake_span *span;
 
 	(void)state;
@@ -291,13 +292,13 @@ static void span_without_rows(void **state)
 	add_row(w, span, span->begin, rule_number(1, false));
 	build_and_place(w);
 	check_every_address(w);
-	world_free(w);
+	context_free(w);
 }
 
 /* A function of a megabyte: pages without rows of their own. */
 static void constant_pages(void **state)
 {
-	struct world *w = world_new(0x400000, 0x200000);
+	struct context *w = context_new(0x400000, 0x200000);
 	struct fake_span *span = add_span(w, 0, 0x401000, 0x100000);
 
 	(void)state;
@@ -305,7 +306,7 @@ static void constant_pages(void **state)
 	add_row(w, span, span->begin + 1, rule_number(2, false));
 	build_and_place(w);
 	const uint32_t *pages = kernel_arena_ptr(w->arena, w->object.pages_at);
-	assert_int_equal(w->object.n_granules, 0x1000);
+	assert_int_equal(w->object.n_buckets, 0x1000);
 	assert_int_equal(pages[0] & WIRE_PAGE_CONST, 0);
 	for (int i = 1; i < 16; i++)
 		assert_int_equal(pages[i], WIRE_PAGE_CONST | 1);
@@ -314,13 +315,13 @@ static void constant_pages(void **state)
 	assert_int_equal(row_table_stats(w->table)->n_text_bytes, 0x200000);
 	check_borders(w);
 	check_foreach(w);
-	world_free(w);
+	context_free(w);
 }
 
 /* A rule without a code that holds for pages: never a constant page. */
 static void long_escape(void **state)
 {
-	struct world *w = world_new(0x400000, 0x200000);
+	struct context *w = context_new(0x400000, 0x200000);
 	struct fake_span *span;
 
 	(void)state;
@@ -336,14 +337,14 @@ static void long_escape(void **state)
 	check_borders(w);
 	check_every_address(w);
 	check_foreach(w);
-	world_free(w);
+	context_free(w);
 }
 
 /* Pages without a row of their own whose rule has no code. */
 static void pages_of_escapes(void **state)
 {
 	enum { N = 300, BYTES = 0x40000 };
-	struct world *w = world_new(0x400000, (uint64_t)N * BYTES);
+	struct context *w = context_new(0x400000, (uint64_t)N * BYTES);
 
 	(void)state;
 	for (uint32_t i = 0; i < N; i++) {
@@ -352,15 +353,15 @@ static void pages_of_escapes(void **state)
 		add_row(w, span, span->begin, rule_number(i, false));
 	}
 	build_and_place(w);
-	/* Those 46 that are left by 254 codes, in each of their granules. */
+	/* Those 46 that are left by 254 codes, in each of their buckets. */
 	assert_int_equal(row_table_stats(w->table)->n_escapes, 46 * BYTES / 256);
 	check_borders(w);
 	check_foreach(w);
-	world_free(w);
+	context_free(w);
 }
 
 /* One word has no room for their kind. */
-static void rules_of_go_are_wide(void **state)
+static void rules_of_go_are_full(void **state)
 {
 	static const enum rule_cfa kinds[] = { RULE_CFA_GO_NOTED, RULE_CFA_GO_LEFT };
 	struct wire_rule packed;
@@ -425,7 +426,7 @@ static void every_kind_of_rule(void **state)
 		  .flags = RULE_SWITCH },
 		{ .cfa = RULE_CFA_PLT, .cfa_off = 0, .ra_off = -8, .flags = RULE_SWITCH },
 	};
-	struct world *w = world_new(0x400000, 0x10000);
+	struct context *w = context_new(0x400000, 0x10000);
 	struct fake_span *span = add_span(w, 0, TEXT_BEGIN, ARRAY_SIZE(kinds));
 	struct unwind_rule found;
 
@@ -437,7 +438,7 @@ static void every_kind_of_rule(void **state)
 		row_table_lookup(w->arena, &w->object, TEXT_BEGIN + i, &found);
 		assert_memory_equal(&found, &kinds[i], sizeof(found));
 	}
-	world_free(w);
+	context_free(w);
 }
 
 /* AArch64's frame pointer is no one's on this machine, and the other way round. */
@@ -457,7 +458,7 @@ static void both_machines(void **state)
 		  .fp_reg = 6,
 		  .ra_off = -8 },
 	};
-	struct world *w = world_new(0x400000, 0x10000);
+	struct context *w = context_new(0x400000, 0x10000);
 	struct fake_span *span = add_span(w, 0, TEXT_BEGIN, ARRAY_SIZE(kinds));
 	struct unwind_rule found;
 
@@ -471,13 +472,13 @@ static void both_machines(void **state)
 		row_table_lookup(w->arena, &w->object, TEXT_BEGIN + i, &found);
 		assert_memory_equal(&found, &kinds[i], sizeof(found));
 	}
-	world_free(w);
+	context_free(w);
 }
 
 /* The weight decides who gets a code; a table is the same each time. */
 static void heavy_rules_have_codes(void **state)
 {
-	struct world *w = world_new(0x400000, 0x200000);
+	struct context *w = context_new(0x400000, 0x200000);
 	struct fake_span *span = add_span(w, 0, TEXT_BEGIN, 0x2000);
 
 	(void)state;
@@ -491,7 +492,7 @@ static void heavy_rules_have_codes(void **state)
 	assert_true(row_table_stats(w->table)->n_escapes >= 346 &&
 		    row_table_stats(w->table)->n_escapes <= 346 + 40);
 	check_every_address(w);
-	world_free(w);
+	context_free(w);
 }
 
 static struct unwind_rule any_of(uint64_t i)
@@ -503,7 +504,7 @@ static struct unwind_rule any_of(uint64_t i)
 static void row_for_each_byte(void **state)
 {
 	enum { N = 3 * 65536 };
-	struct world *w = world_new(0x400000, 0x200000);
+	struct context *w = context_new(0x400000, 0x200000);
 	struct fake_row *rows = calloc(N, sizeof(*rows));
 	struct fake_span span = { 0x400000, N, rows, N };
 	struct unwind_rule found;
@@ -527,14 +528,14 @@ static void row_for_each_byte(void **state)
 	assert_int_equal(n_none, 6);
 	assert_int_equal(row_table_stats(w->table)->n_dropped_rows, 6);
 	free(rows);
-	world_free(w);
+	context_free(w);
 }
 
 /* So many rules without a code that their escapes do not fit a segment. */
 static void too_many_escapes(void **state)
 {
 	enum { N = 200000, RULES = 60000 };
-	struct world *w = world_new(0x400000, 0x400000);
+	struct context *w = context_new(0x400000, 0x400000);
 	struct fake_row *rows = calloc(N, sizeof(*rows));
 	struct fake_span span = { 0x400000, N * 4, rows, N };
 	struct unwind_rule found;
@@ -560,14 +561,14 @@ static void too_many_escapes(void **state)
 	assert_true(n_none > 100000);
 	assert_true(row_table_stats(w->table)->n_dropped_rows >= n_none / 2);
 	free(rows);
-	world_free(w);
+	context_free(w);
 }
 
 /* More distinct rules than there are numbers, all of them wide: more words than a segment has. */
 static void too_many_rules(void **state)
 {
 	enum { N = 70000 };
-	struct world *w = world_new(0x400000, 0x400000);
+	struct context *w = context_new(0x400000, 0x400000);
 	struct fake_row *rows = calloc(N, sizeof(*rows));
 	struct fake_span span = { 0x400000, N * 4, rows, N };
 	struct unwind_rule found;
@@ -590,13 +591,13 @@ static void too_many_rules(void **state)
 	assert_true(n_found > 32000 && n_found < 33000);
 	assert_true(row_table_stats(w->table)->n_dropped_rows >= N - n_found);
 	free(rows);
-	world_free(w);
+	context_free(w);
 }
 
 /* What lies 4 GiB and more behind the first row, or outside of the text, is not in the table. */
 static void far_text(void **state)
 {
-	struct world *w = world_new(0x400000, (uint64_t)6 << 30);
+	struct context *w = context_new(0x400000, (uint64_t)6 << 30);
 	struct unwind_rule found;
 	struct fake_span *span;
 
@@ -612,7 +613,7 @@ static void far_text(void **state)
 	add_row(w, span, span->begin, rule_number(5, false));
 	build_and_place(w);
 	assert_int_equal(w->object.base_vaddr, 0x400000);
-	assert_int_equal(w->object.n_granules, 1u << 24);
+	assert_int_equal(w->object.n_buckets, 1u << 24);
 	row_table_lookup(w->arena, &w->object, 0x1000, &found);
 	assert_int_equal(found.cfa, RULE_CFA_NONE);
 	check_address(w, 0x400080);
@@ -623,13 +624,13 @@ static void far_text(void **state)
 	/* The one that is cut, and the one beyond. */
 	assert_int_equal(row_table_stats(w->table)->n_dropped_rows, 2);
 	check_foreach(w);
-	world_free(w);
+	context_free(w);
 }
 
 /* A span that others cut into many pieces is not read that many times. */
 static void span_in_shreds(void **state)
 {
-	struct world *w = world_new(0x400000, 0x200000);
+	struct context *w = context_new(0x400000, 0x200000);
 	struct unwind_rule found;
 	struct fake_span *span = add_span(w, 1, 0x400000, 0x100000);
 
@@ -648,13 +649,13 @@ static void span_in_shreds(void **state)
 		assert_int_equal(found.cfa,
 				 i + 1 < ROW_PIECES_OF_SPAN ? RULE_CFA_REG : RULE_CFA_NONE);
 	}
-	world_free(w);
+	context_free(w);
 }
 
 /* Each ceiling is either enough, or told; what is built under one that is just enough is the same. */
 static void ceilings(void **state)
 {
-	struct world *w = world_new(0x400000, 0x2000000);
+	struct context *w = context_new(0x400000, 0x2000000);
 	struct row_table *table = NULL;
 	size_t n_small = 0;
 
@@ -679,7 +680,7 @@ static void ceilings(void **state)
 	assert_true(n_small > 16);
 	((struct fake_source *)unwind_info_source(w->info, 0))->is_too_large = true;
 	assert_int_equal(row_table_build(w->info, w->elf, MAX_BYTES, &table), ROW_TABLE_TOO_LARGE);
-	world_free(w);
+	context_free(w);
 }
 
 #define HELD_BYTES ((size_t)8 << 20)
@@ -694,7 +695,7 @@ static int spans_of_a_holder(struct unwind_source *s, struct unwind_spans *spans
 /* What a source holds while the table is built is part of what building takes. */
 static void counts_what_sources_hold(void **state)
 {
-	struct world *w = world_new(0x400000, 0x1000);
+	struct context *w = context_new(0x400000, 0x1000);
 	struct row_table *table = NULL;
 
 	(void)state;
@@ -707,13 +708,13 @@ static void counts_what_sources_hold(void **state)
 			 ROW_TABLE_TOO_LARGE);
 	assert_int_equal(row_table_build(w->info, w->elf, 2 * HELD_BYTES, &table), 0);
 	row_table_free(table);
-	world_free(w);
+	context_free(w);
 }
 
 /* Whatever little room there is: all or nothing. */
 static void no_room(void **state)
 {
-	struct world *w = world_new(0x400000, 0x2000000);
+	struct context *w = context_new(0x400000, 0x2000000);
 	struct kernel_arena_options o = { .segments_fd = -1, .max_segments = 1 };
 	struct wire_object object = { 0 };
 	size_t n_placed = 0;
@@ -736,7 +737,7 @@ static void no_room(void **state)
 		if (r < 0) {
 			n_refused++;
 			assert_int_equal(r, -ENOSPC);
-			assert_int_equal(object.n_granules, 0);
+			assert_int_equal(object.n_buckets, 0);
 		} else {
 			n_placed++;
 			row_table_remove(arena, &object);
@@ -751,7 +752,7 @@ static void no_room(void **state)
 		kernel_arena_free(arena);
 	}
 	assert_true(n_placed > 0 && n_refused > 90);
-	world_free(w);
+	context_free(w);
 }
 
 /* How many words the only segment of an arena has to give. */
@@ -770,11 +771,11 @@ static uint32_t words_to_give(const struct kernel_arena_options *o)
 
 /*
  * Each part of a table in turn is the last one of its segment, where four rows cannot be read at once. The last row of a page holds in the
- * granules that follow: the search begins with it.
+ * buckets that follow: the search begins with it.
  */
 static void last_of_a_segment(void **state)
 {
-	struct world *w = world_new(0x400000, 0x100000);
+	struct context *w = context_new(0x400000, 0x100000);
 	struct kernel_arena_options o = { .segments_fd = -1, .max_segments = 1 };
 	size_t n_placed = 0;
 
@@ -800,13 +801,13 @@ static void last_of_a_segment(void **state)
 		check_borders(w);
 	}
 	assert_true(n_placed > 1);
-	world_free(w);
+	context_free(w);
 }
 
 /* Places that were others' before hold nothing of them; one table's removal leaves the other alone. */
 static void placed_twice(void **state)
 {
-	struct world *w = world_new(0x400000, 0x2000000);
+	struct context *w = context_new(0x400000, 0x2000000);
 	struct wire_object first;
 
 	(void)state;
@@ -822,7 +823,7 @@ static void placed_twice(void **state)
 	check_borders(w);
 	assert_int_equal(row_table_place(w->table, w->arena, &w->object), 0);
 	check_borders(w);
-	world_free(w);
+	context_free(w);
 }
 
 static int stop_at_once(uint64_t vaddr, const struct unwind_rule *rule, void *data)
@@ -835,7 +836,7 @@ static int stop_at_once(uint64_t vaddr, const struct unwind_rule *rule, void *da
 
 static void foreach_stops(void **state)
 {
-	struct world *w = world_new(0x400000, 0x2000000);
+	struct context *w = context_new(0x400000, 0x2000000);
 	int n = 0;
 
 	(void)state;
@@ -844,7 +845,7 @@ static void foreach_stops(void **state)
 	build_and_place(w);
 	assert_int_equal(row_table_foreach(w->arena, &w->object, stop_at_once, &n), -ECANCELED);
 	assert_int_equal(n, 1);
-	world_free(w);
+	context_free(w);
 }
 
 int main(void)
@@ -853,7 +854,7 @@ int main(void)
 	const struct CMUnitTest single[] = {
 		cmocka_unit_test(pages_of_escapes),
 		cmocka_unit_test(every_kind_of_rule),
-		cmocka_unit_test(rules_of_go_are_wide),
+		cmocka_unit_test(rules_of_go_are_full),
 		cmocka_unit_test(both_machines),
 		cmocka_unit_test(nothing_at_all),
 		cmocka_unit_test(span_without_rows),

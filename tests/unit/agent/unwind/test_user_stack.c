@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From what the kernel half sent to a user stack, without a copy of it: warm, raw, stale. */
+/* From what the kernel half sent to a user stack, without a copy of it: kernel-unwound, raw, stale. */
 #include "tests/unit/agent/unwind/stack_fixture.h"
 
 static uint64_t n_stale(const struct fixture *f)
@@ -7,25 +7,25 @@ static uint64_t n_stale(const struct fixture *f)
 	return telemetry_get(f->telemetry, TELEMETRY_samples_stale_mapping);
 }
 
-static void test_warm(void **state)
+static void test_kernel_unwound(void **state)
 {
 	const uint64_t frames[] = { FRAME(2, 0x8010), FRAME(1, 0x1020) };
 	struct fixture *f = *state;
 
 	give_frames(f, frames, 2);
-	CHECK(f, WIRE_END_ROOT, FILE_AT(2, 0x8010), FILE_AT(1, 0x1020));
+	CHECK(f, STOP_REASON_ROOT, FILE_AT(2, 0x8010), FILE_AT(1, 0x1020));
 	assert_int_equal(n_stale(f), 0);
 	assert_int_equal(f->objects.n_rules, 0);
 }
 
-static void test_warm_cut(void **state)
+static void test_kernel_unwound_cut(void **state)
 {
 	const uint64_t frames[] = { FRAME(2, 0x8010) };
 	struct fixture *f = *state;
 
 	give_frames(f, frames, 1);
-	f->head.end = WIRE_END_STACK_READ;
-	CHECK(f, WIRE_END_STACK_READ, FILE_AT(2, 0x8010), REASON(STACK_READ));
+	f->head.end = STOP_REASON_STACK_READ;
+	CHECK(f, STOP_REASON_STACK_READ, FILE_AT(2, 0x8010), REASON(STACK_READ));
 }
 
 static void test_raw_is_named_by_what_is_known_now(void **state)
@@ -34,7 +34,7 @@ static void test_raw_is_named_by_what_is_known_now(void **state)
 	struct fixture *f = *state;
 
 	give_frames(f, frames, 4);
-	CHECK(f, WIRE_END_ROOT, FILE_AT(2, 0x8010), MEMORY_AT(JIT + 5), FILE_AT(1, 0x1020),
+	CHECK(f, STOP_REASON_ROOT, FILE_AT(2, 0x8010), MEMORY_AT(JIT + 5), FILE_AT(1, 0x1020),
 	      FILE_AT(1, 0x1000));
 }
 
@@ -44,7 +44,7 @@ static void test_raw_leaf_in_no_mapping_is_shown(void **state)
 	struct fixture *f = *state;
 
 	give_frames(f, frames, 2);
-	CHECK(f, WIRE_END_ROOT, UNKNOWN, FILE_AT(1, 0x1001));
+	CHECK(f, STOP_REASON_ROOT, UNKNOWN, FILE_AT(1, 0x1001));
 }
 
 /* A jump into nowhere: the upper bits of its pc are not to be lost, or the rest could be a place that is mapped. */
@@ -58,7 +58,7 @@ static void test_raw_leaf_above_all_addresses(void **state)
 		const uint64_t frames[] = { WIRE_FRAME_RAW_OF(above[i] | (EXE + 1)), RAW(EXE + 1) };
 
 		give_frames(f, frames, 2);
-		CHECK(f, WIRE_END_ROOT, UNKNOWN, FILE_AT(1, 0x1001));
+		CHECK(f, STOP_REASON_ROOT, UNKNOWN, FILE_AT(1, 0x1001));
 	}
 }
 
@@ -68,7 +68,7 @@ static void test_raw_caller_in_no_mapping_cuts(void **state)
 	struct fixture *f = *state;
 
 	give_frames(f, frames, 3);
-	CHECK(f, WIRE_END_NO_MAPPING, FILE_AT(1, 0x1020), REASON(NO_MAPPING));
+	CHECK(f, STOP_REASON_NO_MAPPING, FILE_AT(1, 0x1020), REASON(NO_MAPPING));
 }
 
 /* Followed by frame pointers for want of tables: nobody says that it is complete. */
@@ -78,9 +78,9 @@ static void test_unknown_process_without_copy(void **state)
 	struct fixture *f = *state;
 
 	f->head.generation = 0;
-	f->head.end = WIRE_END_NO_TABLE;
+	f->head.end = STOP_REASON_NO_TABLE;
 	give_frames(f, frames, 1);
-	CHECK(f, WIRE_END_NO_TABLE, FILE_AT(2, 0x8010), REASON(NO_TABLE));
+	CHECK(f, STOP_REASON_NO_TABLE, FILE_AT(2, 0x8010), REASON(NO_TABLE));
 	assert_int_equal(n_stale(f), 0);
 }
 
@@ -92,7 +92,7 @@ static void test_no_mappings_at_all(void **state)
 	mappings_unref(TAKE_PTR(f->process.mappings));
 	f->head.generation = 0;
 	give_frames(f, frames, 2);
-	CHECK(f, WIRE_END_NO_MAPPING, UNKNOWN, REASON(NO_MAPPING));
+	CHECK(f, STOP_REASON_NO_MAPPING, UNKNOWN, REASON(NO_MAPPING));
 }
 
 /* What the walk came by is what is there now, though other mappings changed. */
@@ -103,7 +103,7 @@ static void test_stale_but_untouched(void **state)
 
 	make_stale(f);
 	give_frames(f, frames, 3);
-	CHECK(f, WIRE_END_ROOT, FILE_AT(2, 0x8010), FILE_AT(1, 0x9010), MEMORY_AT(JIT + 1));
+	CHECK(f, STOP_REASON_ROOT, FILE_AT(2, 0x8010), FILE_AT(1, 0x9010), MEMORY_AT(JIT + 1));
 	assert_int_equal(n_stale(f), 1);
 }
 
@@ -115,7 +115,7 @@ static void test_stale_and_replaced(void **state)
 
 	make_stale(f);
 	give_frames(f, frames, 3);
-	CHECK(f, WIRE_END_REMAPPED, FILE_AT(2, 0x8010), FILE_AT(1, 0x1010), REASON(REMAPPED));
+	CHECK(f, STOP_REASON_REMAPPED, FILE_AT(2, 0x8010), FILE_AT(1, 0x1010), REASON(REMAPPED));
 }
 
 static void test_stale_leaf_is_replaced(void **state)
@@ -125,7 +125,7 @@ static void test_stale_leaf_is_replaced(void **state)
 
 	make_stale(f);
 	give_frames(f, frames, 2);
-	CHECK(f, WIRE_END_REMAPPED, FILE_AT(1, 0x1010), REASON(REMAPPED));
+	CHECK(f, STOP_REASON_REMAPPED, FILE_AT(1, 0x1010), REASON(REMAPPED));
 }
 
 static void test_stale_leaf_that_is_gone(void **state)
@@ -135,7 +135,7 @@ static void test_stale_leaf_that_is_gone(void **state)
 
 	make_stale(f);
 	give_frames(f, frames, 2);
-	CHECK(f, WIRE_END_REMAPPED, UNKNOWN, REASON(REMAPPED));
+	CHECK(f, STOP_REASON_REMAPPED, UNKNOWN, REASON(REMAPPED));
 }
 
 static void test_stale_caller_that_is_gone(void **state)
@@ -145,7 +145,7 @@ static void test_stale_caller_that_is_gone(void **state)
 
 	make_stale(f);
 	give_frames(f, frames, 3);
-	CHECK(f, WIRE_END_REMAPPED, FILE_AT(2, 0x8010), REASON(REMAPPED));
+	CHECK(f, STOP_REASON_REMAPPED, FILE_AT(2, 0x8010), REASON(REMAPPED));
 }
 
 static void test_forgotten_generation(void **state)
@@ -155,11 +155,11 @@ static void test_forgotten_generation(void **state)
 
 	f->head.generation = 2;
 	give_frames(f, frames, 2);
-	CHECK(f, WIRE_END_REMAPPED, UNKNOWN, REASON(REMAPPED));
+	CHECK(f, STOP_REASON_REMAPPED, UNKNOWN, REASON(REMAPPED));
 	assert_int_equal(n_stale(f), 1);
 }
 
-static void test_warm_too_deep(void **state)
+static void test_kernel_unwound_too_deep(void **state)
 {
 	struct fixture *f = *state;
 	uint64_t frames[WIRE_MAX_USER_WORDS];
@@ -168,7 +168,7 @@ static void test_warm_too_deep(void **state)
 		frames[i] = FRAME(1, 0x1000 + i);
 	/* A head that promises more than a record can hold is not believed. */
 	give_frames(f, frames, UINT16_MAX);
-	f->head.end = WIRE_END_DEPTH;
+	f->head.end = STOP_REASON_DEPTH;
 	make(f);
 	assert_int_equal(f->stack.n, WIRE_MAX_USER_FRAMES + 1);
 	for (size_t i = 0; i < WIRE_MAX_USER_FRAMES; i++)
@@ -180,44 +180,44 @@ static void test_compat(void **state)
 {
 	struct fixture *f = *state;
 
-	f->head.end = WIRE_END_COMPAT;
-	CHECK(f, WIRE_END_COMPAT, REASON(COMPAT));
+	f->head.end = STOP_REASON_COMPAT;
+	CHECK(f, STOP_REASON_COMPAT, REASON(COMPAT));
 	f->head.generation = 0;
-	CHECK(f, WIRE_END_COMPAT, REASON(COMPAT));
+	CHECK(f, STOP_REASON_COMPAT, REASON(COMPAT));
 }
 
 static void test_no_user_half(void **state)
 {
 	struct fixture *f = *state;
 
-	f->head.end = WIRE_END_NO_USER;
+	f->head.end = STOP_REASON_NO_USER;
 	f->head.generation = 0;
 	make(f);
 	assert_int_equal(f->stack.n, 0);
-	assert_int_equal(f->stack.end, WIRE_END_NO_USER);
+	assert_int_equal(f->stack.end, STOP_REASON_NO_USER);
 }
 
 static void test_unknown_end(void **state)
 {
 	struct fixture *f = *state;
 
-	f->head.end = WIRE_END_MAX;
-	CHECK(f, WIRE_END_BAD_PC, REASON(BAD_PC));
+	f->head.end = STOP_REASON_MAX;
+	CHECK(f, STOP_REASON_BAD_PC, REASON(BAD_PC));
 }
 
 static void test_complete_ends(void **state)
 {
 	(void)state;
-	for (int end = 0; end <= WIRE_END_MAX; end++)
-		assert_int_equal(wire_end_is_complete(end),
-				 end == WIRE_END_ROOT || end == WIRE_END_NO_USER);
+	for (int end = 0; end <= STOP_REASON_MAX; end++)
+		assert_int_equal(stop_reason_is_complete(end),
+				 end == STOP_REASON_ROOT || end == STOP_REASON_NO_USER);
 }
 
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		FIXTURE_TEST(test_warm),
-		FIXTURE_TEST(test_warm_cut),
+		FIXTURE_TEST(test_kernel_unwound),
+		FIXTURE_TEST(test_kernel_unwound_cut),
 		FIXTURE_TEST(test_raw_is_named_by_what_is_known_now),
 		FIXTURE_TEST(test_raw_leaf_in_no_mapping_is_shown),
 		FIXTURE_TEST(test_raw_leaf_above_all_addresses),
@@ -230,7 +230,7 @@ int main(void)
 		FIXTURE_TEST(test_stale_leaf_that_is_gone),
 		FIXTURE_TEST(test_stale_caller_that_is_gone),
 		FIXTURE_TEST(test_forgotten_generation),
-		FIXTURE_TEST(test_warm_too_deep),
+		FIXTURE_TEST(test_kernel_unwound_too_deep),
 		FIXTURE_TEST(test_compat),
 		FIXTURE_TEST(test_no_user_half),
 		FIXTURE_TEST(test_unknown_end),

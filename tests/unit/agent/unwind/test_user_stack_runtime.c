@@ -36,7 +36,7 @@ static void check_bounds(const struct fixture *f)
 	assert_int_equal(n, f->stack.n_runtime);
 }
 
-static void test_warm_run(void **state)
+static void test_kernel_unwound_run(void **state)
 {
 	const uint64_t words[] = { FRAME(2, 0x8010), ANCHOR(STACK + 8), CODE(0x1000, 1),
 				   CODE(0x2000, 2),  FRAME(1, 0x1020),	ANCHOR(STACK + 80),
@@ -44,7 +44,7 @@ static void test_warm_run(void **state)
 	struct fixture *f = *state;
 
 	GIVE(f, words);
-	CHECK(f, WIRE_END_ROOT, FILE_AT(2, 0x8010), RUNTIME_AT(0), RUNTIME_AT(1),
+	CHECK(f, STOP_REASON_ROOT, FILE_AT(2, 0x8010), RUNTIME_AT(0), RUNTIME_AT(1),
 	      FILE_AT(1, 0x1020), RUNTIME_AT(2), FILE_AT(1, 0x1030));
 	check_prints(f, 1, 3);
 	assert_int_equal(f->stack.runtime[1].function, words[5]);
@@ -55,30 +55,30 @@ static void test_warm_run(void **state)
 }
 
 /* A run of the leaf's activation, and one behind the other. */
-static void test_warm_leaf_is_a_run(void **state)
+static void test_kernel_unwound_leaf_is_a_run(void **state)
 {
 	const uint64_t words[] = { ANCHOR(STACK + 8), CODE(0x1000, 1),	  ANCHOR(STACK + 16),
 				   CODE(0x2000, 2),   ANCHOR(STACK + 24), FRAME(1, 0x1020) };
 	struct fixture *f = *state;
 
 	GIVE(f, words);
-	CHECK(f, WIRE_END_ROOT, RUNTIME_AT(0), RUNTIME_AT(1), FILE_AT(1, 0x1020));
+	CHECK(f, STOP_REASON_ROOT, RUNTIME_AT(0), RUNTIME_AT(1), FILE_AT(1, 0x1020));
 	check_prints(f, 1, 2);
 }
 
 /* Only the leaf may be nowhere: behind a run there is a caller. */
-static void test_warm_caller_in_no_mapping(void **state)
+static void test_kernel_unwound_caller_in_no_mapping(void **state)
 {
 	const uint64_t words[] = { ANCHOR(STACK + 8), CODE(0x1000, 1), RAW(NOWHERE),
 				   FRAME(1, 0x1020) };
 	struct fixture *f = *state;
 
 	GIVE(f, words);
-	CHECK(f, WIRE_END_NO_MAPPING, RUNTIME_AT(0), REASON(NO_MAPPING));
+	CHECK(f, STOP_REASON_NO_MAPPING, RUNTIME_AT(0), REASON(NO_MAPPING));
 }
 
 /* A frame that could not be read, and kinds that nobody has, are frames all the same. */
-static void test_warm_strange_frames(void **state)
+static void test_kernel_unwound_strange_frames(void **state)
 {
 	const uint64_t words[] = { ANCHOR(0), CODE(0, 1),
 				   CODE_OF(WIRE_RUNTIME_KIND_MASK, 0x1000, 2),
@@ -86,12 +86,12 @@ static void test_warm_strange_frames(void **state)
 	struct fixture *f = *state;
 
 	GIVE(f, words);
-	CHECK(f, WIRE_END_ROOT, RUNTIME_AT(0), RUNTIME_AT(1), RUNTIME_AT(2));
+	CHECK(f, STOP_REASON_ROOT, RUNTIME_AT(0), RUNTIME_AT(1), RUNTIME_AT(2));
 	check_prints(f, 1, 3);
 }
 
 /* Mappings that changed do not move what a runtime has. */
-static void test_warm_stale(void **state)
+static void test_kernel_unwound_stale(void **state)
 {
 	const uint64_t words[] = { FRAME(2, 0x8010), ANCHOR(STACK), CODE(0x1000, 1),
 				   FRAME(3, 0x30010), FRAME(2, 0x8020) };
@@ -99,17 +99,17 @@ static void test_warm_stale(void **state)
 
 	make_stale(f);
 	GIVE(f, words);
-	CHECK(f, WIRE_END_REMAPPED, FILE_AT(2, 0x8010), RUNTIME_AT(0), FILE_AT(1, 0x1010),
+	CHECK(f, STOP_REASON_REMAPPED, FILE_AT(2, 0x8010), RUNTIME_AT(0), FILE_AT(1, 0x1010),
 	      REASON(REMAPPED));
 }
 
 /* No word is read behind the record, which the sanitizer would see. */
-static void test_warm_ends_in_half_a_frame(void **state)
+static void test_kernel_unwound_ends_in_half_a_frame(void **state)
 {
 	static const uint64_t first[] = { CODE(0x1000, 1), ANCHOR(STACK) };
 	struct fixture *f = *state;
 
-	f->head.end = WIRE_END_STACK_READ;
+	f->head.end = STOP_REASON_STACK_READ;
 	for (size_t i = 0; i < ARRAY_SIZE(first); i += 2) {
 		_cleanup_free_ uint64_t *words = malloc(2 * sizeof(*words));
 
@@ -135,7 +135,7 @@ static void fill_code(uint64_t *words, size_t n)
 	}
 }
 
-static void test_warm_most_frames(void **state)
+static void test_kernel_unwound_most_frames(void **state)
 {
 	struct fixture *f = *state;
 	uint64_t words[WIRE_MAX_USER_WORDS];
@@ -143,7 +143,7 @@ static void test_warm_most_frames(void **state)
 	fill_code(words, WIRE_MAX_USER_FRAMES);
 	GIVE(f, words);
 	make(f);
-	assert_int_equal(f->stack.end, WIRE_END_ROOT);
+	assert_int_equal(f->stack.end, STOP_REASON_ROOT);
 	assert_int_equal(f->stack.n, WIRE_MAX_USER_FRAMES);
 	check_prints(f, 0, WIRE_MAX_USER_FRAMES);
 	check_bounds(f);
@@ -157,7 +157,7 @@ static void make_too_many(uint64_t *words, uint32_t n_native)
 	fill_code(&words[n_native], (WIRE_MAX_USER_WORDS - n_native) / 2);
 }
 
-static void test_warm_too_deep(void **state)
+static void test_kernel_unwound_too_deep(void **state)
 {
 	struct fixture *f = *state;
 	uint64_t words[WIRE_MAX_USER_WORDS];
@@ -168,7 +168,7 @@ static void test_warm_too_deep(void **state)
 	check_bounds(f);
 	assert_int_equal(f->stack.n_runtime, 400);
 	assert_frame(f->stack.frames[WIRE_MAX_USER_FRAMES - 1], RUNTIME_AT(399));
-	assert_int_equal(f->stack.end, WIRE_END_DEPTH);
+	assert_int_equal(f->stack.end, STOP_REASON_DEPTH);
 	assert_int_equal(f->stack.n, WIRE_MAX_USER_FRAMES + 1);
 	assert_frame(f->stack.frames[WIRE_MAX_USER_FRAMES], REASON(DEPTH));
 }
@@ -180,9 +180,9 @@ static void test_without_copy(void **state)
 	struct fixture *f = *state;
 
 	f->head.generation = 0;
-	f->head.end = WIRE_END_NO_TABLE;
+	f->head.end = STOP_REASON_NO_TABLE;
 	GIVE(f, words);
-	CHECK(f, WIRE_END_NO_TABLE, FILE_AT(2, 0x8010), RUNTIME_AT(0), REASON(NO_TABLE));
+	CHECK(f, STOP_REASON_NO_TABLE, FILE_AT(2, 0x8010), RUNTIME_AT(0), REASON(NO_TABLE));
 }
 
 /* Why the walk has ended is told by its last frame, which is the one before the runs. */
@@ -191,43 +191,43 @@ static void test_no_mapping_without_copy(void **state)
 	const uint64_t words[] = { RAW(NOWHERE), ANCHOR(STACK), CODE(0x1000, 1) };
 	struct fixture *f = *state;
 
-	f->head.end = WIRE_END_NO_MAPPING;
+	f->head.end = STOP_REASON_NO_MAPPING;
 	GIVE(f, words);
-	CHECK(f, WIRE_END_NO_MAPPING, UNKNOWN, RUNTIME_AT(0), REASON(NO_MAPPING));
+	CHECK(f, STOP_REASON_NO_MAPPING, UNKNOWN, RUNTIME_AT(0), REASON(NO_MAPPING));
 }
 
-static void make_cold(struct fixture *f, const uint64_t *stack, size_t n_stack)
+static void make_user_unwound(struct fixture *f, const uint64_t *stack, size_t n_stack)
 {
 	f->head.generation = 0;
-	f->head.flags = WIRE_COLD;
-	f->head.end = WIRE_END_NO_TABLE;
+	f->head.flags = WIRE_USER_UNWOUND;
+	f->head.end = STOP_REASON_NO_TABLE;
 	f->head.stack_words = (uint16_t)n_stack;
-	f->cold.flags = WIRE_COLD_EXACT;
-	f->cold.regs.pc = EXE + 0x10;
-	f->cold.regs.reg[WIRE_ABI_SP] = STACK;
-	f->cold.n_skipped = WIRE_BELOW_BYTES;
-	f->in.cold = &f->cold;
+	f->user_unwound.flags = WIRE_USER_UNWOUND_EXACT;
+	f->user_unwound.regs.pc = EXE + 0x10;
+	f->user_unwound.regs.reg[WIRE_ABI_SP] = STACK;
+	f->user_unwound.n_skipped = WIRE_BELOW_BYTES;
+	f->in.user_unwound = &f->user_unwound;
 	f->in.stack = (const uint8_t *)stack;
 }
 
 /* Each frame has 16 bytes; the outermost is the fourth. */
 static const uint64_t deep[] = { 0, EXE + 0x21, 0, EXE + 0x31, 0, EXE + 0x4001 };
 
-static void test_cold_run(void **state)
+static void test_user_unwound_run(void **state)
 {
 	const uint64_t words[] = { RAW(EXE + 0x10), ANCHOR(STACK + 24), CODE(0x1000, 1),
 				   CODE(0x2000, 2) };
 	struct fixture *f = *state;
 
-	make_cold(f, deep, ARRAY_SIZE(deep));
+	make_user_unwound(f, deep, ARRAY_SIZE(deep));
 	GIVE(f, words);
-	CHECK(f, WIRE_END_ROOT, FILE_AT(1, 0x1010), RUNTIME_AT(0), RUNTIME_AT(1),
+	CHECK(f, STOP_REASON_ROOT, FILE_AT(1, 0x1010), RUNTIME_AT(0), RUNTIME_AT(1),
 	      FILE_AT(1, 0x1030), FILE_AT(1, 0x5000));
 	check_prints(f, 1, 2);
 }
 
 /* Which frame gives way to a run with its anchor there; 4: none does, it comes behind. */
-static void test_cold_anchors(void **state)
+static void test_user_unwound_anchors(void **state)
 {
 	static const struct {
 		uint64_t anchor;
@@ -250,52 +250,52 @@ static void test_cold_anchors(void **state)
 
 		memcpy(expected, native, sizeof(native));
 		expected[rows[i].frame] = RUNTIME_AT(0);
-		make_cold(f, deep, ARRAY_SIZE(deep));
+		make_user_unwound(f, deep, ARRAY_SIZE(deep));
 		GIVE(f, words);
-		check(f, WIRE_END_ROOT, expected, rows[i].frame == 4 ? 5 : 4);
+		check(f, STOP_REASON_ROOT, expected, rows[i].frame == 4 ? 5 : 4);
 	}
 }
 
-static void test_cold_two_runs_of_one_activation(void **state)
+static void test_user_unwound_two_runs_of_one_activation(void **state)
 {
 	const uint64_t words[] = { RAW(EXE + 0x10), ANCHOR(STACK + 16), CODE(0x1000, 1),
 				   ANCHOR(STACK + 24), CODE(0x2000, 2) };
 	struct fixture *f = *state;
 
-	make_cold(f, deep, ARRAY_SIZE(deep));
+	make_user_unwound(f, deep, ARRAY_SIZE(deep));
 	GIVE(f, words);
-	CHECK(f, WIRE_END_ROOT, FILE_AT(1, 0x1010), RUNTIME_AT(0), RUNTIME_AT(1),
+	CHECK(f, STOP_REASON_ROOT, FILE_AT(1, 0x1010), RUNTIME_AT(0), RUNTIME_AT(1),
 	      FILE_AT(1, 0x1030), FILE_AT(1, 0x5000));
 }
 
-static void test_cold_runs_of_several_activations(void **state)
+static void test_user_unwound_runs_of_several_activations(void **state)
 {
 	const uint64_t words[] = { RAW(EXE + 0x10),    ANCHOR(STACK + 8), CODE(0x1000, 1),
 				   ANCHOR(STACK + 40), CODE(0x2000, 2),	  CODE(0x3000, 3) };
 	struct fixture *f = *state;
 
-	make_cold(f, deep, ARRAY_SIZE(deep));
+	make_user_unwound(f, deep, ARRAY_SIZE(deep));
 	GIVE(f, words);
-	CHECK(f, WIRE_END_ROOT, RUNTIME_AT(0), FILE_AT(1, 0x1020), RUNTIME_AT(1), RUNTIME_AT(2),
+	CHECK(f, STOP_REASON_ROOT, RUNTIME_AT(0), FILE_AT(1, 0x1020), RUNTIME_AT(1), RUNTIME_AT(2),
 	      FILE_AT(1, 0x5000));
 	check_prints(f, 1, 3);
 }
 
 /* Behind what the walk has reached, in their own order, and before the reason. */
-static void test_cold_runs_out_of_reach(void **state)
+static void test_user_unwound_runs_out_of_reach(void **state)
 {
 	const uint64_t words[] = { RAW(EXE + 0x10), ANCHOR(STACK + 0x100), CODE(0x1000, 1),
 				   ANCHOR(STACK + 0x200), CODE(0x2000, 2) };
 	struct fixture *f = *state;
 
-	make_cold(f, deep, 3);
+	make_user_unwound(f, deep, 3);
 	GIVE(f, words);
-	CHECK(f, WIRE_END_COPY_END, FILE_AT(1, 0x1010), FILE_AT(1, 0x1020), RUNTIME_AT(0),
+	CHECK(f, STOP_REASON_COPY_END, FILE_AT(1, 0x1010), FILE_AT(1, 0x1020), RUNTIME_AT(0),
 	      RUNTIME_AT(1), REASON(COPY_END));
 }
 
 /* The kernel half came so far, runs among it; the walk goes on, and so do they. */
-static void test_cold_resumed(void **state)
+static void test_user_unwound_resumed(void **state)
 {
 	const uint64_t words[] = { FRAME(2, 0x8010), ANCHOR(STACK - 64), CODE(0x1000, 1),
 				   FRAME(2, 0x8020), FRAME(1, 0x1070),	 ANCHOR(STACK + 8),
@@ -303,40 +303,40 @@ static void test_cold_resumed(void **state)
 	const uint64_t stack[] = { 0, EXE + 0x4001 };
 	struct fixture *f = *state;
 
-	make_cold(f, stack, ARRAY_SIZE(stack));
+	make_user_unwound(f, stack, ARRAY_SIZE(stack));
 	f->head.generation = NOW;
-	f->cold.flags = 0;
-	f->cold.regs.pc = EXE + 0x70;
-	f->cold.n_right = 6;
+	f->user_unwound.flags = 0;
+	f->user_unwound.regs.pc = EXE + 0x70;
+	f->user_unwound.n_right = 6;
 	GIVE(f, words);
-	CHECK(f, WIRE_END_ROOT, FILE_AT(2, 0x8010), RUNTIME_AT(0), FILE_AT(2, 0x8020),
+	CHECK(f, STOP_REASON_ROOT, FILE_AT(2, 0x8010), RUNTIME_AT(0), FILE_AT(2, 0x8020),
 	      RUNTIME_AT(1), FILE_AT(1, 0x5000));
 	check_prints(f, 1, 2);
 }
 
-/* As cold_with_all_registers: the walk begins anew, and with it the runs. */
-static void test_cold_walked_twice(void **state)
+/* As user_unwound_with_all_registers: the walk begins anew, and with it the runs. */
+static void test_user_unwound_walked_twice(void **state)
 {
 	const uint64_t words[] = { FRAME(1, 0x1010), FRAME(1, 0x4010),	 ANCHOR(STACK + 8),
 				   CODE(0x1000, 1),  ANCHOR(STACK + 40), CODE(0x2000, 2) };
 	const uint64_t stack[] = { STACK + 32, EXE + 0x3011, 0, 0, 0, EXE + 0x4001 };
 	struct fixture *f = *state;
 
-	make_cold(f, stack, ARRAY_SIZE(stack));
+	make_user_unwound(f, stack, ARRAY_SIZE(stack));
 	f->head.generation = NOW;
-	f->head.end = WIRE_END_REGISTER;
+	f->head.end = STOP_REASON_REGISTER;
 	GIVE(f, words);
-	CHECK(f, WIRE_END_ROOT, RUNTIME_AT(0), RUNTIME_AT(1), FILE_AT(1, 0x5000));
+	CHECK(f, STOP_REASON_ROOT, RUNTIME_AT(0), RUNTIME_AT(1), FILE_AT(1, 0x5000));
 	check_prints(f, 1, 2);
 	/* Once only: the second run is out of reach. */
-	f->cold.flags = 0;
-	CHECK(f, WIRE_END_REGISTER, RUNTIME_AT(0), FILE_AT(1, 0x4010), RUNTIME_AT(1),
+	f->user_unwound.flags = 0;
+	CHECK(f, STOP_REASON_REGISTER, RUNTIME_AT(0), FILE_AT(1, 0x4010), RUNTIME_AT(1),
 	      REASON(REGISTER));
 	check_prints(f, 1, 2);
 }
 
 /* What the kernel half had put between runs is not of the run before it: generated code that it had named is found again. */
-static void test_cold_walked_twice_past_named_code(void **state)
+static void test_user_unwound_walked_twice_past_named_code(void **state)
 {
 	const uint64_t words[] = { FRAME(1, 0x1010), ANCHOR(STACK + 8), CODE(0x1000, 1),
 				   FRAME(1, 0x4010), CODE(0x3000, 3),	ANCHOR(STACK + 40),
@@ -344,66 +344,66 @@ static void test_cold_walked_twice_past_named_code(void **state)
 	const uint64_t stack[] = { STACK + 32, EXE + 0x3011, 0, 0, 0, EXE + 0x4001 };
 	struct fixture *f = *state;
 
-	make_cold(f, stack, ARRAY_SIZE(stack));
+	make_user_unwound(f, stack, ARRAY_SIZE(stack));
 	f->head.generation = NOW;
-	f->head.end = WIRE_END_REGISTER;
+	f->head.end = STOP_REASON_REGISTER;
 	GIVE(f, words);
-	CHECK(f, WIRE_END_ROOT, RUNTIME_AT(0), RUNTIME_AT(1), FILE_AT(1, 0x5000));
+	CHECK(f, STOP_REASON_ROOT, RUNTIME_AT(0), RUNTIME_AT(1), FILE_AT(1, 0x5000));
 	check_prints(f, 1, 2);
 }
 
 /* With right frames of the runtime before them, which stay. */
-static void test_cold_resumed_and_walked_twice(void **state)
+static void test_user_unwound_resumed_and_walked_twice(void **state)
 {
 	const uint64_t words[] = { ANCHOR(STACK - 64), CODE(0x1000, 1), FRAME(2, 0x8020),
 				   ANCHOR(STACK + 8), CODE(0x2000, 2) };
 	const uint64_t stack[] = { STACK + 32, EXE + 0x3011, 0, 0, 0, EXE + 0x4001 };
 	struct fixture *f = *state;
 
-	make_cold(f, stack, ARRAY_SIZE(stack));
+	make_user_unwound(f, stack, ARRAY_SIZE(stack));
 	f->head.generation = NOW;
-	f->cold.n_right = 5;
+	f->user_unwound.n_right = 5;
 	GIVE(f, words);
-	CHECK(f, WIRE_END_ROOT, RUNTIME_AT(0), FILE_AT(2, 0x8020), RUNTIME_AT(1),
+	CHECK(f, STOP_REASON_ROOT, RUNTIME_AT(0), FILE_AT(2, 0x8020), RUNTIME_AT(1),
 	      FILE_AT(1, 0x4010), FILE_AT(1, 0x5000));
 	check_prints(f, 1, 2);
 }
 
 /* Two tries are two stacks, of which one is taken. */
-static void test_cold_in_doubt(void **state)
+static void test_user_unwound_in_doubt(void **state)
 {
 	static const struct mapping_spec ahead[] = { { EXE, EXE + 0x10000, 0x1000, 11 } };
 	const uint64_t words[] = { RAW(EXE + 0x10), ANCHOR(STACK + 24), CODE(0x1000, 1) };
 	struct fixture *f = *state;
 
 	f->process.mappings_ahead = make_mappings(f->files, ahead, ARRAY_SIZE(ahead));
-	make_cold(f, deep, ARRAY_SIZE(deep));
+	make_user_unwound(f, deep, ARRAY_SIZE(deep));
 	GIVE(f, words);
-	CHECK(f, WIRE_END_ROOT, FILE_AT(1, 0x1010), RUNTIME_AT(0), FILE_AT(1, 0x1030),
+	CHECK(f, STOP_REASON_ROOT, FILE_AT(1, 0x1010), RUNTIME_AT(0), FILE_AT(1, 0x1030),
 	      FILE_AT(1, 0x5000));
 	check_prints(f, 1, 1);
-	make_cold(f, deep, 3);
-	CHECK(f, WIRE_END_COPY_END, FILE_AT(1, 0x1010), FILE_AT(1, 0x1020), RUNTIME_AT(0),
+	make_user_unwound(f, deep, 3);
+	CHECK(f, STOP_REASON_COPY_END, FILE_AT(1, 0x1010), FILE_AT(1, 0x1020), RUNTIME_AT(0),
 	      REASON(COPY_END));
 	check_prints(f, 1, 1);
 }
 
 /* From one stack to another that lies below it: between the two there is no stretch of the frame's, and no anchor above is in it. */
-static void test_cold_other_stack_below(void **state)
+static void test_user_unwound_other_stack_below(void **state)
 {
 	const uint64_t words[] = { RAW(EXE + 0x8010), ANCHOR(STACK + 0x1000), CODE(0x1000, 1) };
 	const uint64_t stack[] = { 0, 0, 0, EXE + 0x4001 };
 	struct fixture *f = *state;
 
-	make_cold(f, stack, ARRAY_SIZE(stack));
-	f->cold.regs.pc = EXE + 0x8010;
-	f->cold.regs.reg[3] = STACK - 0x10000;
-	f->cold.pieces[0] = (struct wire_piece){ STACK - 0x10000, 2 * WIRE_WORD_BYTES };
+	make_user_unwound(f, stack, ARRAY_SIZE(stack));
+	f->user_unwound.regs.pc = EXE + 0x8010;
+	f->user_unwound.regs.reg[3] = STACK - 0x10000;
+	f->user_unwound.pieces[0] = (struct wire_piece){ STACK - 0x10000, 2 * WIRE_WORD_BYTES };
 	GIVE(f, words);
-	CHECK(f, WIRE_END_ROOT, FILE_AT(1, 0x9010), FILE_AT(1, 0x5000), RUNTIME_AT(0));
+	CHECK(f, STOP_REASON_ROOT, FILE_AT(1, 0x9010), FILE_AT(1, 0x5000), RUNTIME_AT(0));
 }
 
-static void test_cold_ends_in_half_a_frame(void **state)
+static void test_user_unwound_ends_in_half_a_frame(void **state)
 {
 	struct fixture *f = *state;
 
@@ -413,7 +413,7 @@ static void test_cold_ends_in_half_a_frame(void **state)
 
 		assert_non_null(words);
 		memcpy(words, all, n * sizeof(*words));
-		make_cold(f, deep, ARRAY_SIZE(deep));
+		make_user_unwound(f, deep, ARRAY_SIZE(deep));
 		give_frames(f, words, n);
 		make(f);
 		check_bounds(f);
@@ -422,41 +422,41 @@ static void test_cold_ends_in_half_a_frame(void **state)
 }
 
 /* The right frames end in half of one: nobody has said why the stack ends there, least of all the sample before. */
-static void test_cold_right_ends_in_half_a_frame(void **state)
+static void test_user_unwound_right_ends_in_half_a_frame(void **state)
 {
 	const uint64_t words[] = { FRAME(1, 0x1020), CODE(0x1000, 1) };
 	struct fixture *f = *state;
 
-	make_cold(f, deep, ARRAY_SIZE(deep));
-	f->cold.n_right = 2;
+	make_user_unwound(f, deep, ARRAY_SIZE(deep));
+	f->user_unwound.n_right = 2;
 	give_frames(f, words, 2);
-	f->stack.end = WIRE_END_ROOT;
+	f->stack.end = STOP_REASON_ROOT;
 	make(f);
 	check_bounds(f);
 	assert_frame(f->stack.frames[0], FILE_AT(1, 0x1020));
 	assert_int_equal(f->stack.n, 2);
 	assert_int_equal(frame_ref_kind(f->stack.frames[1]), FRAME_KIND_END);
-	assert_false(wire_end_is_complete(f->stack.end));
+	assert_false(stop_reason_is_complete(f->stack.end));
 }
 
-static void test_cold_right_too_deep(void **state)
+static void test_user_unwound_right_too_deep(void **state)
 {
 	struct fixture *f = *state;
 	uint64_t words[WIRE_MAX_USER_WORDS];
 
 	make_too_many(words, 600);
-	make_cold(f, deep, ARRAY_SIZE(deep));
-	f->cold.n_right = WIRE_MAX_USER_WORDS;
+	make_user_unwound(f, deep, ARRAY_SIZE(deep));
+	f->user_unwound.n_right = WIRE_MAX_USER_WORDS;
 	GIVE(f, words);
-	f->stack.end = WIRE_END_ROOT;
+	f->stack.end = STOP_REASON_ROOT;
 	make(f);
 	check_bounds(f);
-	assert_int_equal(f->stack.end, WIRE_END_DEPTH);
+	assert_int_equal(f->stack.end, STOP_REASON_DEPTH);
 	assert_int_equal(f->stack.n, WIRE_MAX_USER_FRAMES + 1);
 }
 
 /* More than there is room for in the middle of the walk, and behind it. */
-static void test_cold_run_too_deep(void **state)
+static void test_user_unwound_run_too_deep(void **state)
 {
 	static const uint64_t anchors[] = { STACK + 24, STACK + 0x1000 };
 	struct fixture *f = *state;
@@ -467,7 +467,7 @@ static void test_cold_run_too_deep(void **state)
 
 		memcpy(words, begin, sizeof(begin));
 		fill_code(&words[3], (WIRE_MAX_USER_WORDS - 3) / 2);
-		make_cold(f, deep, ARRAY_SIZE(deep));
+		make_user_unwound(f, deep, ARRAY_SIZE(deep));
 		give_frames(f, words, WIRE_MAX_USER_WORDS - 1);
 		make(f);
 		check_bounds(f);
@@ -486,48 +486,48 @@ static void test_words_without_end(void **state)
 	struct fixture *f = *state;
 	uint64_t words[WIRE_MAX_USER_WORDS];
 
-	make_cold(f, deep, ARRAY_SIZE(deep));
+	make_user_unwound(f, deep, ARRAY_SIZE(deep));
 	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
 		for (uint32_t n_right = 0; n_right <= WIRE_MAX_USER_WORDS; n_right += 500)
 			for (uint16_t odd = 0; odd < 2; odd++) {
 				for (size_t k = 0; k < WIRE_MAX_USER_WORDS; k++)
 					words[k] = all[i];
-				f->cold.n_right = n_right - (n_right && odd);
+				f->user_unwound.n_right = n_right - (n_right && odd);
 				give_frames(f, words, WIRE_MAX_USER_WORDS - odd);
 				make(f);
 				check_bounds(f);
-				f->in.cold = f->in.cold ? NULL : &f->cold;
+				f->in.user_unwound = f->in.user_unwound ? NULL : &f->user_unwound;
 			}
 }
 
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		FIXTURE_TEST(test_warm_run),
-		FIXTURE_TEST(test_warm_leaf_is_a_run),
-		FIXTURE_TEST(test_warm_caller_in_no_mapping),
-		FIXTURE_TEST(test_warm_strange_frames),
-		FIXTURE_TEST(test_warm_stale),
-		FIXTURE_TEST(test_warm_ends_in_half_a_frame),
-		FIXTURE_TEST(test_warm_most_frames),
-		FIXTURE_TEST(test_warm_too_deep),
+		FIXTURE_TEST(test_kernel_unwound_run),
+		FIXTURE_TEST(test_kernel_unwound_leaf_is_a_run),
+		FIXTURE_TEST(test_kernel_unwound_caller_in_no_mapping),
+		FIXTURE_TEST(test_kernel_unwound_strange_frames),
+		FIXTURE_TEST(test_kernel_unwound_stale),
+		FIXTURE_TEST(test_kernel_unwound_ends_in_half_a_frame),
+		FIXTURE_TEST(test_kernel_unwound_most_frames),
+		FIXTURE_TEST(test_kernel_unwound_too_deep),
 		FIXTURE_TEST(test_without_copy),
 		FIXTURE_TEST(test_no_mapping_without_copy),
-		FIXTURE_TEST(test_cold_run),
-		FIXTURE_TEST(test_cold_anchors),
-		FIXTURE_TEST(test_cold_two_runs_of_one_activation),
-		FIXTURE_TEST(test_cold_runs_of_several_activations),
-		FIXTURE_TEST(test_cold_runs_out_of_reach),
-		FIXTURE_TEST(test_cold_resumed),
-		FIXTURE_TEST(test_cold_walked_twice),
-		FIXTURE_TEST(test_cold_walked_twice_past_named_code),
-		FIXTURE_TEST(test_cold_resumed_and_walked_twice),
-		FIXTURE_TEST(test_cold_in_doubt),
-		FIXTURE_TEST(test_cold_other_stack_below),
-		FIXTURE_TEST(test_cold_ends_in_half_a_frame),
-		FIXTURE_TEST(test_cold_right_ends_in_half_a_frame),
-		FIXTURE_TEST(test_cold_right_too_deep),
-		FIXTURE_TEST(test_cold_run_too_deep),
+		FIXTURE_TEST(test_user_unwound_run),
+		FIXTURE_TEST(test_user_unwound_anchors),
+		FIXTURE_TEST(test_user_unwound_two_runs_of_one_activation),
+		FIXTURE_TEST(test_user_unwound_runs_of_several_activations),
+		FIXTURE_TEST(test_user_unwound_runs_out_of_reach),
+		FIXTURE_TEST(test_user_unwound_resumed),
+		FIXTURE_TEST(test_user_unwound_walked_twice),
+		FIXTURE_TEST(test_user_unwound_walked_twice_past_named_code),
+		FIXTURE_TEST(test_user_unwound_resumed_and_walked_twice),
+		FIXTURE_TEST(test_user_unwound_in_doubt),
+		FIXTURE_TEST(test_user_unwound_other_stack_below),
+		FIXTURE_TEST(test_user_unwound_ends_in_half_a_frame),
+		FIXTURE_TEST(test_user_unwound_right_ends_in_half_a_frame),
+		FIXTURE_TEST(test_user_unwound_right_too_deep),
+		FIXTURE_TEST(test_user_unwound_run_too_deep),
 		FIXTURE_TEST(test_words_without_end),
 	};
 

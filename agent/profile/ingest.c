@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What comes from the kernel: process events and samples, handled in the order of their times.
+ *
+ * A sample of a process whose mappings the kernel half does not know publishes them; one whose mappings changed since is published
+ * again once at the end of the round, however often they changed.
+ *
+ * A process that maps code in place of other code (plugins that come and go) is walked with the mappings of up to a round ago, which were
+ * others by then. The kernel half is left without them for as long as that goes on: each sample comes with a copy of its stack, and is walked
+ * here with what was mapped at its time.
+ */
+#include "agent/profile/session_private.h"
+
+#include <stdlib.h>
+
+#include "agent/symbol/debug_open.h"
+#include "agent/util/clock.h"
+#include "agent/util/log.h"
+#include "agent/util/macro.h"
+#include "agent/util/reader.h"
+
+static void on_process_exec(struct process *p, void *data)
+{
+	struct session *s = data;
+	struct process_state *k = p->user;
+
+	if (k && k->published) {
+		tables_retract(s->tables, p->pid);
+		k->published = false;
+		k->refused = false;
+	}
+	if (s->options.hooks.on_exec)
+		s->options.hooks.on_exec(p, s->options.hooks.data);
+}
+
+static void on_process_mappings(struct process *p, void *data)
+{
+	struct session *s = data;
+	struct process_state *k = p->user;
+
+	runtime_search_add(s->runtime_search, p);
+	if (!k || !k->published || k->dirty)
+		return;
+	k->dirty = true;
+	list_push_back(&s->dirty, &k->node);
+}
+
+static void on_process_exit(struct process *p, void *data)
+{
+	struct session *s = data;
+
+	tables_retract(s->tables, p->pid);
+	if (p->exited)
+		code_names_retract(s->code_names, p->pid);
+	if (s->options.hooks.on_exit)
+		s->options.hooks.on_exit(p->pid, s->options.hooks.data);
+	/* A tick may still hit what is left of it, and be the first: without its grave the pid would be taken for a new process
+	 * whose end nobody ever tells. */
+	if (p->exited)
+		(void)process_state_get(p);
+	exited_processes_add(&s->exited_processes, p);
+}
+
+static void on_process_event(const struct process_event *ev, void *data)
+{
+	struct session *s = data;
+
+	/* Who was refused may have become somebody else, and would never be sampled to be asked again. */
+	if (ev->kind == PROCESS_EVENT_LOST)
+		tables_forgive(s->tables);
+	process_table_apply(s->processes, ev);
+}
+
+/* Who has not done so for this long does it so seldom that the round in which it is found out does not matter: a tenth of a second of ten. */
+#define REPLACING_NS (10 * NS_PER_S)
+
+static bool is_replacing(const struct process *p, uint64_t now_ns)
+{
+	return p->replaced_ns && now_ns < p->replaced_ns + REPLACING_NS;
+}
+
+static void publish(struct session *s, struct process *p, struct process_state *k, uint64_t now_ns)
+{
+	if (k->exited || k->refused)
+		return;
+	runtime_search_add(s->runtime_search, p);
+	list_remove(&k->node);
+	k->dirty = false;
+	if (!is_replacing(p, now_ns)) {
+		k->published = tables_publish(s->tables, p) == 0;
+	} else if (k->published) {
+		tables_retract(s->tables, p->pid);
+		k->published = false;
+	}
+}
+
+void session_publish_anew(struct session *s, struct process *p, struct process_state *k)
+{
+	if (k->published && !k->exited && !is_replacing(p, clock_mono_ns()))
+		k->published = tables_publish_anew(s->tables, p) == 0;
+}
+
+static void publish_dirty(struct session *s)
+{
+	LIST_FOREACH (&s->dirty, node) {
+		struct process_state *k = LIST_ENTRY(node, struct process_state, node);
+
+		publish(s, k->process, k, clock_mono_ns());
+	}
+}
+
+/* Who is alive is asked for at each sample: that keeps it from being evicted, and reads it again after lost events. */
+static struct process *process_of(struct session *s, const struct sample *sample)
+{
+	uint32_t pid = sample->head->pid;
+	struct process *p;
+
+	if (pid == 0)
+		return outside_processes_get(s->outside_processes, sample->head->cgroup_id,
+					     sample->head->flags & WIRE_KTHREAD);
+	p = process_table_find(s->processes, pid);
+	if (!p)
+		p = exited_processes_find(&s->exited_processes, pid);
+	if (p && p->exited)
+		return p;
+	return process_table_get_at(s->processes, pid,
+				    sample->user_unwound ? sample->user_unwound->comm : NULL,
+				    sample->head->time_ns);
+}
+
+static struct mapped_file *find_file(const struct mappings *m, uint32_t id)
+{
+	for (uint32_t i = 0; m && i < m->n; i++)
+		if (m->items[i].file && m->items[i].file->id == id)
+			return m->items[i].file;
+	return NULL;
+}
+
+/* While the process lives its files can be opened; names are looked up when the interval is over. */
+static void keep_files(struct session *s, struct process *p, uint32_t generation)
+{
+	for (uint32_t i = 0; i < s->stack.n; i++) {
+		uint32_t id = frame_ref_file_id(s->stack.frames[i]);
+		struct mapped_file *f;
+
+		if (!id || interval_file(s->interval, id))
+			continue;
+		f = find_file(p->mappings, id);
+		if (!f)
+			f = find_file(p->mappings_ahead, id);
+		if (!f)
+			f = find_file(tables_mappings(s->tables, p->pid, generation), id);
+		if (!f || interval_add_file(s->interval, f) < 0)
+			continue;
+		if (f->fd < 0 && !f->vdso)
+			(void)process_open_file(s->processes, p, f);
+		debug_open(f, p->pid, clock_mono_ns(), s->options.worker);
+	}
+}
+
+/* A frame of the sample as the interval knows it. */
+static int frame_of(struct session *s, const struct sample *sample, struct process *p,
+		    struct frame_ref frame, struct frame_ref *ret_frame)
+{
+	if (frame_ref_kind(frame) == FRAME_KIND_MEMORY)
+		return session_anon_frame(s, p, frame_ref_value(frame), sample->head->time_ns,
+					  ret_frame);
+	if (frame_ref_kind(frame) == FRAME_KIND_RUNTIME)
+		return session_code_frame(s, p, sample->head,
+					  &s->stack.runtime[frame_ref_value(frame)], ret_frame);
+	*ret_frame = frame;
+	return 0;
+}
+
+/* The kernel reports return addresses for all but the interrupted function. */
+static void take_kernel_frames(const struct sample *sample, struct frame_ref *ret_frames)
+{
+	for (uint16_t i = 0; i < sample->head->n_kernel; i++)
+		ret_frames[i] =
+			frame_ref_of(FRAME_KIND_KERNEL, sample->kernel_frames[i] - (i > 0 ? 1 : 0));
+}
+
+static int take_frames(struct session *s, const struct sample *sample, struct process *p)
+{
+	struct frame_ref *user = s->frames + sample->head->n_kernel;
+	int r = 0;
+
+	take_kernel_frames(sample, s->frames);
+	for (uint32_t i = 0; i < s->stack.n && r == 0; i++)
+		r = frame_of(s, sample, p, s->stack.frames[i], &user[i]);
+	return r;
+}
+
+/* A timer tick is worth what lies between two of them; the values of other events are in their units already. */
+static void values_of(const struct interval *i, const struct wire_sample *head,
+		      int64_t ret_values[EVENT_MAX_VALUES])
+{
+	int64_t unit = head->record.event == EVENT_CPU ? (int64_t)i->periods[EVENT_CPU] : 1;
+
+	for (size_t v = 0; v < EVENT_MAX_VALUES; v++) {
+		int64_t value = (int64_t)MIN_OF(head->values[v], (uint64_t)INT64_MAX);
+
+		if (__builtin_mul_overflow(value, unit, &ret_values[v]))
+			ret_values[v] = INT64_MAX;
+	}
+}
+
+static int add_once(struct session *s, const struct sample *sample, struct process *p,
+		    struct labels *labels, bool *ret_is_new)
+{
+	int64_t values[EVENT_MAX_VALUES];
+	struct samples one = {
+		.labels = labels,
+		.event = sample->head->record.event,
+		.source = sample->head->record.source,
+		.values = values,
+		.frames = s->frames,
+		.n_kernel = sample->head->n_kernel,
+		.n_user = (uint16_t)s->stack.n,
+		.count = 1,
+		.pid = p->pid,
+		.comm = s->interval->tagging.comm != COMM_NONE
+				? process_identity(s->processes, p)->comm
+				: NULL,
+	};
+	int r = take_frames(s, sample, p);
+
+	values_of(s->interval, sample->head, values);
+	return r < 0 ? r : interval_add(s->interval, &one, ret_is_new);
+}
+
+/* The interval has used up its memory: it goes out early, and who was undecided in it may not be any more. */
+static int add_to_next(struct session *s, const struct sample *sample, struct process *p,
+		       bool *ret_is_new)
+{
+	struct labels *labels = NULL;
+	int r = session_close_interval(s);
+
+	if (r == 0)
+		r = session_decide(s, p, sample->head->cgroup_id, &labels);
+	if (r == 0 && !labels)
+		telemetry_count(s->options.telemetry, TELEMETRY_samples_dropped_no_target, 1);
+	return r < 0 || !labels ? r : add_once(s, sample, p, labels, ret_is_new);
+}
+
+static void add(struct session *s, const struct sample *sample, struct process *p,
+		struct labels *labels)
+{
+	bool is_new = false;
+	int r = add_once(s, sample, p, labels, &is_new);
+
+	if (r < 0)
+		r = add_to_next(s, sample, p, &is_new);
+	if (r < 0)
+		telemetry_count(s->options.telemetry, TELEMETRY_samples_dropped_memory, 1);
+	else if (is_new)
+		keep_files(s, p, sample->head->generation);
+}
+
+/* Tables that walks come by are the last to be withdrawn. */
+static void touch_objects(struct session *s)
+{
+	uint32_t last = 0;
+
+	for (uint32_t i = 0; i < s->stack.n; i++) {
+		uint32_t id = frame_ref_file_id(s->stack.frames[i]);
+
+		if (id && id != last)
+			object_tables_touch(s->objects, id);
+		last = id;
+	}
+}
+
+static void make_stack(struct session *s, const struct sample *sample, struct process *p)
+{
+	const struct user_stack_context context = { s->tables, s->objects, s->options.telemetry,
+						    s->user_mask };
+
+	struct user_stack_input in = {
+		.head = sample->head,
+		.frames = sample->user_frames,
+		.user_unwound = sample->user_unwound,
+		.stack = sample->stack,
+	};
+
+	user_stack_make(&in, p, &context, &s->stack);
+	touch_objects(s);
+	s->ends[s->stack.end]++;
+	if (!s->first_root_ns && s->stack.end == STOP_REASON_ROOT)
+		s->first_root_ns = sample->head->time_ns;
+	/* A stack without any frame cannot be shown; it happened all the same. */
+	if (s->stack.n == 0 && sample->head->n_kernel == 0)
+		s->stack.frames[s->stack.n++] = frame_ref_of(FRAME_KIND_UNKNOWN, 0);
+}
+
+static void show_mappings(struct session *s, const struct sample *sample, struct process *p)
+{
+	struct process_state *k = p->user;
+
+	bool is_new = k && session_runtime_is_new(s, p, k);
+
+	session_show_image(s, sample, p);
+	if (is_new)
+		session_publish_anew(s, p, k);
+	else if (sample->head->generation)
+		tables_touch(s->tables, p->pid);
+	else if (k && !(sample->head->flags & WIRE_KTHREAD) && p->mappings && p->mappings->n > 0)
+		publish(s, p, k, sample->head->time_ns);
+}
+
+static void note_sample(struct process *p, const struct sample *sample)
+{
+	struct process_state *k = p->user;
+
+	p->exec_id = sample->head->exec_id;
+	k->n_samples++;
+	k->sampled_ns = sample->head->time_ns;
+}
+
+static void take_sample(struct session *s, const struct sample *sample)
+{
+	struct process *p = process_of(s, sample);
+	struct labels *labels = NULL;
+
+	if (p && p->pid)
+		process_set_cgroup(s->processes, p, sample->head->cgroup_id,
+				   sample->head->tid == p->pid ? sample->head->time_ns : 0);
+	if (!p || session_decide(s, p, sample->head->cgroup_id, &labels) < 0) {
+		telemetry_count(s->options.telemetry, TELEMETRY_samples_dropped_memory, 1);
+		return;
+	}
+	note_sample(p, sample);
+	if (!labels) {
+		telemetry_count(s->options.telemetry, TELEMETRY_samples_dropped_no_target, 1);
+		return;
+	}
+	make_stack(s, sample, p);
+	add(s, sample, p, labels);
+	show_mappings(s, sample, p);
+}
+
+/* The loop waits for a read of what may be somebody else's, up to a tenth of a second: whoever holds it up so and makes events as fast as it
+ * can would have everybody's rings run full. */
+static void on_waiting(void *data)
+{
+	struct session *s = data;
+
+	s->sideband_read_ns = sideband_collect(s->sideband);
+}
+
+static void on_sample(const struct sample *sample, void *data)
+{
+	struct session *s = data;
+
+	/* The sample is younger than the events collected so far: there may be more that come before it. */
+	if (sample->head->time_ns > s->sideband_read_ns)
+		s->sideband_read_ns = sideband_collect(s->sideband);
+	sideband_deliver_until(s->sideband, sample->head->time_ns, on_process_event, s);
+	/* Not while an event is handed out. */
+	reader_meanwhile(on_waiting, s);
+	take_sample(s, sample);
+	reader_meanwhile(NULL, NULL);
+}
+
+void session_drain(struct session *s)
+{
+	s->n_rounds++;
+	s->sideband_read_ns = sideband_collect(s->sideband);
+	int r = sampler_read(s->sampler, on_sample, s);
+	if (r < 0)
+		log_error("cannot read the sample ring", LOG_ERR(r));
+	sideband_deliver_until(s->sideband, s->sideband_read_ns, on_process_event, s);
+	publish_dirty(s);
+	/* Before any table is built. */
+	runtime_search_run(s->runtime_search);
+	kernel_arena_reclaim(s->arena, clock_mono_ns());
+	object_tables_tick(s->objects, clock_mono_ns());
+	exited_processes_sweep(&s->exited_processes, clock_mono_ns());
+	if (s->n_undecided >= SESSION_MAX_UNDECIDED)
+		(void)session_close_interval(s);
+}
+
+static void on_outside_process_forgotten(struct process *p, void *data)
+{
+	(void)data;
+	process_state_free(p->user);
+	p->user = NULL;
+}
+
+static int open_outside_processes(struct session *s)
+{
+	return outside_processes_new(
+		&(struct outside_processes_options){
+			.tree = s->cgroups,
+			.telemetry = s->options.telemetry,
+			.on_forget = on_outside_process_forgotten,
+		},
+		&s->outside_processes);
+}
+
+int session_open_processes(struct session *s)
+{
+	int r = cgroup_tree_new(NULL, &s->cgroups);
+
+	if (r < 0)
+		log_debug("control groups cannot be found by their number", LOG_ERR(r));
+	r = open_outside_processes(s);
+	if (r < 0)
+		return r;
+	return process_table_new(
+		&(struct process_table_options){
+			.telemetry = s->options.telemetry,
+			.cgroups = s->cgroups,
+			.hooks = { .on_exec = on_process_exec,
+				   .on_mappings = on_process_mappings,
+				   .on_exit = on_process_exit,
+				   .data = s },
+		},
+		&s->processes);
+}
