@@ -5,10 +5,13 @@
 #include <ctype.h>
 #include <errno.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Of a text that is cited. */
 #define CITED_MAX 256
+/* The highest count of {n,m}: RE2 and Go's regexp/syntax. */
+#define COUNT_MAX 1000
 #define DIGITS "0123456789"
 #define NAME_CHARS DIGITS "_ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
@@ -157,11 +160,23 @@ static size_t count_length(const char *s)
 	return s[n] == '}' ? n + 1 : 0;
 }
 
+/* Of {n}, {n,}, {n,m}, which `count` begins with. */
+static bool count_fits(const char *count)
+{
+	char *end;
+
+	if (strtoul(count + 1, &end, 10) > COUNT_MAX)
+		return false;
+	return *end != ',' || strtoul(end + 1, NULL, 10) <= COUNT_MAX;
+}
+
 /* *, +, ?, counts; a question mark behind makes it lazy. */
 static int repetition(struct scanner *s, size_t n)
 {
 	const char *from = s->at;
 
+	if (*from == '{' && !count_fits(from))
+		return refuse(s, "invalid repeat count", from, n);
 	n += from[n] == '?';
 	if (s->repeat)
 		return refuse(s, "invalid nested repetition operator", s->repeat,
