@@ -115,7 +115,7 @@ river_deps :=
 MODULES := util telemetry object process http push sample runtimes unwind dwarf symbol target discovery encode profile store page component cli
 
 srcdir_of = $(if $(filter pprof,$(1)),pprof,$(if $(filter river,$(1)),river-config,agent/$(1)))
-sources_of = $(wildcard $(call srcdir_of,$(1))/*.c)
+sources_of = $(wildcard $(call srcdir_of,$(1))/*.c $(call srcdir_of,$(1))/*/*.c)
 archive_of = $(BUILD)/lib$(1).a
 archives_of = $(foreach m,$(1),$(call archive_of,$(m)))
 

@@ -294,7 +294,7 @@ static __always_inline bool walk_or_leave(struct scratch *s, const struct wire_p
 	if (!needs_agent(s)) {
 		/* Runs whose activation was not reached are shown behind the last frame. At the limit of depth there is no room for them. */
 		if (s->walk.end != STOP_REASON_DEPTH)
-			runtime_list(s);
+			runtime_list_rest(s);
 		return false;
 	}
 	runtime_find_mapped_since(s);
@@ -332,6 +332,7 @@ static __always_inline bool user_half(const struct moment *m, struct task_struct
 	if (!(s->record.head.flags & WIRE_USER_MODE) && lost_memory(task, s))
 		return false;
 	is_left = walk_or_leave(s, process, count);
+	runtime_count(s);
 	return is_fresh_clone ? end_at_leaf(s) : is_left;
 }
 

@@ -53,25 +53,47 @@ struct second_stack {
 	struct wire_word words[WIRE_USER_UNWOUND_WORDS];
 };
 
+/* Of a structure of a runtime: CPython's thread states are told apart by their first 200 bytes. */
+#define RUNTIME_READ_BYTES 256
+
 /* The frames of a runtime on the way (bpf/runtime.bpf.h). */
 struct runtime_walk {
-	struct wire_runtime of; /* the process's; RUNTIME_NONE: it has none */
-	__u64 process;		/* a hash of which one that is */
-	__u64 frame;		/* the next one, innermost first; 0: there is none left */
-	__u64 anchor;		/* of the run that it is in; 0: there is none left */
-	__u64 low, high;	/* what the native frame has on the C stack that was walked last */
-	__u32 is_inside;	/* the next frame is a runtime's */
-	__u32 n_frames;		/* of both kinds */
-	__u32 n_names;		/* told with this record */
-	__u32 n_reads;		/* of frames */
-	__u32 n_left;		/* of the run, as it was when its entry was found */
+	struct wire_runtime of;	 /* the process's; RUNTIME_NONE: it has none */
+	__u64 process;		 /* a hash of which one that is */
+	__u64 frame;		 /* the next one, innermost first; 0: there is none left */
+	__u64 anchor;		 /* of the run that it is in; 0: there is none left */
+	__u32 anchor_flags;	 /* WIRE_ANCHOR_* */
+	__u32 anchor_bytes;	 /* of code */
+	__u32 gap_at, gap_bytes; /* in that code: the frame is not in the list any more */
+	__u64 activation; /* what the runtime knows the run by, where that is not one of its frames */
+	__u64 low, high;  /* what the native frame has on the C stack that was walked last */
+	__u64 pc;	  /* of that frame */
+	__u64 kept;	  /* its word, while it is to follow the run; 0: none */
+	__u32 is_inside;  /* the next frame is a runtime's */
+	__u32 n_frames;	  /* of both kinds */
+	__u32 n_names;	  /* told with this record */
+	__u32 n_reads;	  /* of frames */
+	__u32 n_left;	  /* of the run, as it was when its entry was found */
+	__u32 n_native;	  /* frames since the leaf, or the last run */
+	__u64 entry;	  /* of the run, as its runtime's frame */
+	__u32 is_seeking; /* entries alone are looked for: functions need not be read */
+	__u32 result;	  /* enum wire_runtime_result */
 	/* Of the frame that was read last, which is at `at`. */
 	__u32 is_entry; /* no frame, but the anchor: the run ends */
 	__u64 at;
 	__u64 next;
+	/* Of an entry. */
+	__u64 next_activation;
+	__u64 place; /* on the C stack */
+	__u32 place_flags, place_bytes, place_gap_at, place_gap_bytes;
 	__u64 function; /* address */
+	__u64 scope;	/* address of what the function lies in; 0: not known */
 	__u32 print;
 	__u32 position;
+	__u32 n_looked; /* threads, in that search */
+	__u32 unused;
+	__u64 words[3];			/* of the runtime's own search */
+	char bytes[RUNTIME_READ_BYTES]; /* what is read at once */
 };
 
 /* What was found of a library with a runtime (bpf/library.bpf.h). */
@@ -102,7 +124,6 @@ struct scratch {
 	__u64 library_image;	   /* likewise */
 	struct library_walk library;
 	struct runtime_walk runtime;
-	struct wire_name name;
 	struct second_stack second;
 	struct window window;
 	struct record record;
@@ -246,6 +267,36 @@ struct {
 	__type(key, __u32);
 	__type(value, __u64);
 } told SEC(".maps");
+
+/* The name that is being told, at each level. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, SCRATCH_MAX_LEVELS); /* (set) as scratch; 1 where no runtime is known */
+	__type(key, __u32);
+	__type(value, struct wire_name);
+} names SEC(".maps");
+
+/* Where a thread's state was found, so that a list of threads is not searched at each tick. Believed only where that state says so itself. */
+struct runtime_thread {
+	__u64 thread;	/* bpf_get_current_pid_tgid() */
+	__u64 state;	/* address; 0: there is none … */
+	__u64 until_ns; /* … as far as was known until then */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, WIRE_THREAD_SLOTS); /* (set) likewise */
+	__type(key, __u32);
+	__type(value, struct runtime_thread);
+} threads SEC(".maps");
+
+/* Stacks with a runtime, by its kind. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, RUNTIME_MAX);
+	__type(key, __u32);
+	__type(value, struct wire_runtime_results);
+} runtime_results SEC(".maps");
 
 /* What `xagent profile -p` and `-t` ask for. */
 struct {

@@ -18,12 +18,15 @@
  *
  * Each runtime has four functions in bpf/runtimes/NAME.bpf.h; s->runtime is what they share:
  *
- *	NAME_begin(s)	the address of the present thread's innermost frame, 0 when it runs none of its code
- *	NAME_read(s)	reads the frame at s->runtime.at into is_entry, next, function, print, position; false when it cannot be read
- *	NAME_name(s)	reads name, file and line of s->runtime.function into s->name; false likewise
+ *	NAME_begin(s)	the address of the present thread's innermost frame; 0 when it runs none of its code, or s->runtime.result says why not
+ *	NAME_read(s)	reads the frame at s->runtime.at into is_entry, next, scope, function, print, position, and of an entry its place on the C stack; false when
+ *			it cannot be read. What tells the function is not wanted while is_seeking
+ *	NAME_name(s, n)	reads scope, name, file and lines of s->runtime.function into n, which has none yet; false likewise
  *	NAME_code(s)	where s->walk is in generated code: reads function, print, position of its frame; an enum runtime_code
  *
  * They read user memory that may hold anything: the walk bounds their number and believes no address.
+ *
+ * A runtime that has nothing of its activations on the C stack tells the code of its loop instead (WIRE_ANCHOR_CODE): each frame of that code is one.
  */
 #ifndef XAGENT_BPF_RUNTIME_BPF_H
 #define XAGENT_BPF_RUNTIME_BPF_H
@@ -43,6 +46,34 @@ enum runtime_code {
 	RUNTIME_CODE_NAMED,   /* its caller is found as everybody's: by frame pointer */
 	RUNTIME_CODE_LEFT,    /* and s->walk is at its caller already */
 };
+
+/* Whether frames of the interpreters' loops are shown beside the functions that they run. Set by the agent. */
+const volatile bool keep_interpreters = false;
+
+/* Whether tables of lines are sent with names. Set by the agent. */
+const volatile bool want_lines = false;
+
+static __always_inline __u32 name_bytes(const struct wire_name *n)
+{
+	return n->n_scope + n->n_name + n->n_file + n->n_lines;
+}
+
+/* The next text of a name, from the process's memory: `max` bytes of it at most. How many there are; 0: it cannot be read. */
+static __always_inline __u32 name_append(struct wire_name *name, __u64 from, __u64 n, __u32 max)
+{
+	__u32 at = name_bytes(name);
+	__u32 n_bytes = n < max ? n : max;
+
+	/* What is checked is what is passed on, not a copy of it. */
+	barrier_var(at);
+	if (at > WIRE_TEXTS_BYTES - max)
+		return 0;
+	barrier_var(n_bytes);
+	if (!n_bytes || n_bytes > max ||
+	    bpf_probe_read_user(name->texts + at, n_bytes, (void *)from))
+		return 0;
+	return n_bytes;
+}
 
 #include "bpf/runtimes/all.bpf.h"
 
@@ -88,15 +119,22 @@ __noinline int runtime_read(__u32 level)
 	RUNTIME_CALL(s, read, 0);
 }
 
+#define RUNTIME_NAME_CASE(what, NAME, name) \
+	case RUNTIME_##NAME:                \
+		return name##_name(s, n);
+
 __noinline int runtime_name(__u32 level)
 {
 	struct scratch *s = walk_scratch(level);
+	struct wire_name *n = bpf_map_lookup_elem(&names, &level);
 
-	if (!s)
+	if (!s || !n)
 		return 0;
-	s->name.n_name = s->name.n_file = 0;
-	s->name.line = 0;
-	RUNTIME_CALL(s, name, 0);
+	__builtin_memset(n, 0, offsetof(struct wire_name, texts));
+	switch (s->runtime.of.kind) {
+		RUNTIMES(RUNTIME_NAME_CASE, )
+	}
+	return 0;
 }
 
 __noinline int runtime_code(__u32 level)
@@ -116,27 +154,27 @@ static __always_inline __u64 runtime_word(__u32 kind, __u64 address)
 	       (address & WIRE_RUNTIME_ADDRESS_MASK);
 }
 
-static __always_inline bool runtime_send_name(struct scratch *s)
+__noinline int runtime_send_name(__u32 level)
 {
-	__u32 n_file = s->name.n_file;
+	struct scratch *s = walk_scratch(level);
+	struct wire_name *n = bpf_map_lookup_elem(&names, &level);
 	__u32 bytes;
 
-	if (n_file > WIRE_NAME_BYTES)
-		n_file = WIRE_NAME_BYTES;
-	bytes = offsetof(struct wire_name, file) + ((n_file + 7) & ~7u);
-	s->name.record = (struct wire_record){ .n_bytes = bytes,
-					       .type = WIRE_NAME,
-					       .event = s->record.head.record.event,
-					       .source = s->record.head.record.source };
-	s->name.function = runtime_word(s->runtime.of.kind, s->runtime.function);
-	s->name.print = s->runtime.print;
-	s->name.pid = s->record.head.pid;
-	s->name.exec_id = s->record.head.exec_id;
-	s->name.zero = 0;
+	if (!s || !n)
+		return 0;
+	bytes = offsetof(struct wire_name, texts) + ((name_bytes(n) + 7) & ~7u);
+	n->record = (struct wire_record){ .n_bytes = bytes,
+					  .type = WIRE_NAME,
+					  .event = s->record.head.record.event,
+					  .source = s->record.head.record.source };
+	n->function = runtime_word(s->runtime.of.kind, s->runtime.function);
+	n->print = s->runtime.print;
+	n->pid = s->record.head.pid;
+	n->exec_id = s->record.head.exec_id;
 	barrier_var(bytes);
-	if (bytes > sizeof(s->name))
-		bytes = sizeof(s->name);
-	return !bpf_ringbuf_output(&samples, &s->name, bytes, BPF_RB_NO_WAKEUP);
+	if (bytes > sizeof(*n))
+		bytes = sizeof(*n);
+	return !bpf_ringbuf_output(&samples, n, bytes, BPF_RB_NO_WAKEUP);
 }
 
 /* The name of the frame that was read last, unless the agent has it. */
@@ -158,7 +196,7 @@ __noinline int runtime_tell(__u32 level)
 	/* A process that makes functions without end fills no more than that. */
 	if (bpf_ringbuf_query(&samples, BPF_RB_AVAIL_DATA) >= user_unwound_bytes)
 		return -1;
-	if (!runtime_name(level) || !runtime_send_name(s))
+	if (!runtime_name(level) || !runtime_send_name(level))
 		return -1;
 	*slot = hash;
 	return 1;
@@ -193,7 +231,12 @@ static long runtime_seek_step(__u32 index, void *data)
 		s->runtime.at = s->runtime.next;
 		return 0;
 	}
-	s->runtime.anchor = s->runtime.at;
+	s->runtime.anchor = s->runtime.place;
+	s->runtime.anchor_flags = s->runtime.place_flags;
+	s->runtime.anchor_bytes = s->runtime.place_bytes;
+	s->runtime.gap_at = s->runtime.place_gap_at;
+	s->runtime.gap_bytes = s->runtime.place_gap_bytes;
+	s->runtime.entry = s->runtime.at;
 	return 1;
 }
 
@@ -205,9 +248,15 @@ static __always_inline void runtime_seek(struct scratch *s)
 	s->runtime.anchor = 0;
 	s->runtime.n_left = 0;
 	s->runtime.at = s->runtime.frame;
+	if (!s->runtime.at)
+		return;
+	s->runtime.is_seeking = 1;
 	bpf_loop(WIRE_MAX_USER_FRAMES, runtime_seek_step, &level, 0);
-	if (!s->runtime.anchor)
-		s->runtime.frame = 0;
+	s->runtime.is_seeking = 0;
+	if (s->runtime.anchor)
+		return;
+	s->runtime.frame = 0;
+	s->runtime.result = RUNTIME_RESULT_UNREADABLE;
 }
 
 __noinline int runtime_begin(__u32 level)
@@ -217,7 +266,9 @@ __noinline int runtime_begin(__u32 level)
 	if (!s)
 		return 0;
 	s->runtime.is_inside = 0;
-	s->runtime.low = s->runtime.high = 0;
+	s->runtime.n_native = 0;
+	s->runtime.low = s->runtime.high = s->runtime.kept = 0;
+	s->runtime.result = RUNTIME_RESULT_IDLE;
 	s->runtime.frame = runtime_first(level);
 	runtime_seek(s);
 	return 0;
@@ -226,14 +277,59 @@ __noinline int runtime_begin(__u32 level)
 /* The run begins here. */
 static __always_inline long runtime_enter(struct scratch *s)
 {
+	__u32 flags = s->runtime.anchor_flags;
+
 	s->runtime.is_inside = 1;
-	return !runtime_put(s, runtime_word(RUNTIME_NONE, s->runtime.anchor), 0);
+	s->runtime.n_native = 0;
+	if (keep_interpreters)
+		flags |= WIRE_ANCHOR_KEEPS;
+	return !runtime_put(s, runtime_word(RUNTIME_NONE, s->runtime.anchor),
+			    flags | (__u64)s->runtime.anchor_bytes << 32);
+}
+
+/* What the loop's frame has on the C stack at least, once its prologue is over: the registers that it saves and its return address are less. */
+#define RUNTIME_LOOP_BYTES 72
+
+/* The native frame that was walked last is of the loop's code, where its frame is in the list: neither in its prologue, nor behind its end. */
+static __always_inline bool runtime_is_in_loop(const struct scratch *s)
+{
+	__u64 off = s->runtime.pc - s->runtime.anchor;
+	__u32 from = s->runtime.anchor_flags >> WIRE_ANCHOR_FROM_SHIFT & WIRE_ANCHOR_FROM_MASK;
+
+	return off < s->runtime.anchor_bytes && off >= from &&
+	       off - s->runtime.gap_at >= s->runtime.gap_bytes &&
+	       s->runtime.high - s->runtime.low > RUNTIME_LOOP_BYTES;
 }
 
 /* The anchor lies in the native frame that was walked last. One whose caller is on a lower stack tells nothing of how far it goes. */
 static __always_inline bool runtime_is_here(const struct scratch *s)
 {
+	if (!s->runtime.anchor)
+		return false;
+	if (s->runtime.anchor_flags & WIRE_ANCHOR_CODE)
+		return runtime_is_in_loop(s);
 	return s->runtime.anchor >= s->runtime.low && s->runtime.anchor < s->runtime.high;
+}
+
+/* A native word behind those that there are. False: there is no room. */
+static __always_inline bool runtime_put_native(struct scratch *s, __u64 word)
+{
+	__u32 at = s->record.head.n_kernel + s->record.head.n_user;
+
+	if (at >= WIRE_MAX_KERNEL_FRAMES + WIRE_MAX_USER_WORDS)
+		return false;
+	s->record.words[at] = word;
+	s->record.head.n_user++;
+	return true;
+}
+
+/* Behind the last run of an activation, whose frame is shown where that is wanted. */
+static __always_inline long runtime_put_kept(struct scratch *s)
+{
+	__u64 word = s->runtime.kept;
+
+	s->runtime.kept = 0;
+	return word ? !runtime_put_native(s, word) : 0;
 }
 
 /* The run is over; the next one may be the same activation's. */
@@ -245,16 +341,21 @@ __noinline int runtime_leave(__u32 level)
 		return 1;
 	s->runtime.is_inside = 0;
 	s->runtime.frame = s->runtime.next;
+	s->runtime.activation = s->runtime.next_activation;
+	/* Of the loop's code each frame is one activation. */
+	s->runtime.pc = 0;
 	runtime_seek(s);
 	if (runtime_is_here(s))
 		return runtime_enter(s);
-	return 0;
+	return runtime_put_kept(s);
 }
 
 /* The frame that was read last, and its name. False: there is no room. */
 static __always_inline bool runtime_emit(struct scratch *s, struct wire_counters *count)
 {
 	count->runtime_frames++;
+	if (s->runtime.result == RUNTIME_RESULT_IDLE)
+		s->runtime.result = RUNTIME_RESULT_WALKED;
 	if (s->record.head.pid) {
 		int told = runtime_tell(s->level);
 
@@ -270,7 +371,7 @@ static __always_inline bool runtime_emit(struct scratch *s, struct wire_counters
 static __always_inline bool runtime_is_as_found(struct scratch *s)
 {
 	if (s->runtime.is_entry)
-		return s->runtime.at == s->runtime.anchor;
+		return s->runtime.at == s->runtime.entry;
 	return s->runtime.n_left-- > 0;
 }
 
@@ -292,17 +393,47 @@ static __always_inline long runtime_frame(struct scratch *s, struct wire_counter
 		count->runtime_frames++;
 		s->runtime.is_inside = 0;
 		s->runtime.frame = s->runtime.anchor = 0;
-		return !runtime_put(s, runtime_word(s->runtime.of.kind, 0), 0);
+		s->runtime.result = RUNTIME_RESULT_UNREADABLE;
+		if (!runtime_put(s, runtime_word(s->runtime.of.kind, 0), 0))
+			return 1;
+		return runtime_put_kept(s);
 	}
 	s->runtime.frame = s->runtime.next;
 	return !runtime_emit(s, count);
 }
 
-/* The native frame that was stored last is the activation: the run takes its place. */
-static __always_inline long runtime_replace(struct scratch *s)
+/* The native frame that was stored last, taken away; 0: there is none. */
+static __always_inline __u64 runtime_take_back(struct scratch *s)
 {
-	if (s->record.head.n_user)
-		s->record.head.n_user--;
+	__u32 at = s->record.head.n_kernel + s->record.head.n_user - 1;
+
+	if (!s->record.head.n_user || at >= WIRE_MAX_KERNEL_FRAMES + WIRE_MAX_USER_WORDS)
+		return 0;
+	s->record.head.n_user--;
+	return s->record.words[at];
+}
+
+static __always_inline bool runtime_is_of_file(__u64 word, __u64 other)
+{
+	return !(word & WIRE_FRAME_RAW) && !((word ^ other) >> WIRE_FRAME_OFFSET_BITS);
+}
+
+/* The native frame that was stored last is the activation: the run takes its place. Before it lies what it has called, unless it is the leaf. */
+__noinline int runtime_replace(__u32 level)
+{
+	struct scratch *s = walk_scratch(level);
+	__u64 word, callee;
+
+	if (!s)
+		return 1;
+	word = runtime_take_back(s);
+	if (keep_interpreters) {
+		s->runtime.kept = word;
+	} else if (s->runtime.anchor_flags & WIRE_ANCHOR_CALLEE && s->runtime.n_native > 1) {
+		callee = runtime_take_back(s);
+		if (!runtime_is_of_file(callee, word) && !runtime_put_native(s, callee))
+			return 1;
+	}
 	return runtime_enter(s);
 }
 
@@ -331,6 +462,8 @@ static __always_inline long runtime_native(struct scratch *s, struct wire_counte
 	asm volatile("" : "+r"(code));
 	if (code == RUNTIME_CODE_LEFT)
 		return !runtime_emit(s, count);
+	s->runtime.pc = s->walk.pc;
+	s->runtime.n_native++;
 	stops = walk_native(s, s->record.head.n_user);
 	if (code == RUNTIME_CODE_NAMED)
 		runtime_name_last(s, count);
@@ -341,7 +474,11 @@ static __always_inline long runtime_native(struct scratch *s, struct wire_counte
 	if (!runtime_is_here(s))
 		return 0;
 	/* Generated code that called into the interpreter, or is how it is entered, is a frame all the same. */
-	return code == RUNTIME_CODE_NAMED ? runtime_enter(s) : runtime_replace(s);
+	if (code == RUNTIME_CODE_NAMED)
+		return runtime_enter(s);
+	code = runtime_replace(s->level);
+	asm volatile("" : "+r"(code));
+	return code & 1;
 }
 
 /* One step of the walk of a process with a runtime. `data` is the level. */
@@ -387,6 +524,29 @@ static __always_inline void runtime_list(struct scratch *s)
 		return;
 	s->runtime.low = s->runtime.high = 0;
 	bpf_loop(WIRE_MAX_USER_FRAMES, runtime_list_step, &level, 0);
+}
+
+/* Runs that lie beyond the end of a finished walk: their functions are shown all the same, as far out as can be. */
+static __always_inline void runtime_list_rest(struct scratch *s)
+{
+	if (!RUNTIME_ANY || s->runtime.of.kind == RUNTIME_NONE)
+		return;
+	if (s->runtime.frame && s->runtime.frame != s->runtime.entry)
+		s->runtime.result = RUNTIME_RESULT_UNPLACED;
+	runtime_list(s);
+}
+
+/* Behind everything that there is of runtimes in the sample. */
+static __always_inline void runtime_count(struct scratch *s)
+{
+	__u32 kind = s->runtime.of.kind, result = s->runtime.result;
+	struct wire_runtime_results *results;
+
+	if (!RUNTIME_ANY || kind == RUNTIME_NONE)
+		return;
+	results = bpf_map_lookup_elem(&runtime_results, &kind);
+	if (results && result < RUNTIME_RESULT_MAX)
+		results->n[result]++;
 }
 
 /* Nothing that was found is to be used. */

@@ -63,9 +63,16 @@
 
 struct wire_runtime_frame {
 	__u64 function; /* WIRE_FRAME_RUNTIME, kind, address of what the runtime knows the function by; address 0: could not be read. Of an anchor: its place */
-	__u32 print; /* tells the function from another one that is, or was, at the same address */
-	__u32 position; /* in the function, in the runtime's unit */
+	__u32 print; /* tells the function from another one that is, or was, at the same address. Of an anchor: WIRE_ANCHOR_* */
+	__u32 position; /* in the function, in the runtime's unit. Of an anchor with WIRE_ANCHOR_CODE: bytes of code */
 };
+
+/* An anchor without these lies on the C stack, in the frame that is to give way. */
+#define WIRE_ANCHOR_CODE 1u   /* it is the beginning of the code of the interpreter's loop: any frame of that code is the activation … */
+#define WIRE_ANCHOR_FROM_SHIFT 8 /* … from so many bytes on (12 bits): before, its frame is not in the list yet */
+#define WIRE_ANCHOR_FROM_MASK 0xfffu
+#define WIRE_ANCHOR_CALLEE 2u /* what the activation calls is of the interpreter, too, when it is of the same file */
+#define WIRE_ANCHOR_KEEPS 4u  /* the activation's frames are to be shown as well */
 
 /*
  * How the user half of a walk ended: X(NAME, complete, frame shown at the root, sentence for /metrics and people).
@@ -253,8 +260,16 @@ struct wire_user_unwound {
 	char comm[WIRE_COMM_BYTES]; /* of the process (its leader), not of the thread */
 };
 
-/* Longer ones are cut. */
-#define WIRE_NAME_BYTES 256
+/* Longer texts are cut: Python's names have no limit, those of people are below 100 bytes. */
+#define WIRE_SCOPE_BYTES 256
+#define WIRE_NAME_BYTES 1024
+#define WIRE_FILE_BYTES 1024
+/* A table of lines is sent whole or not at all. CPython's take 60 bytes at the median, those of the largest functions of its library 5 KiB. */
+#define WIRE_LINES_BYTES 8192
+#define WIRE_TEXTS_BYTES (WIRE_SCOPE_BYTES + WIRE_NAME_BYTES + WIRE_FILE_BYTES + WIRE_LINES_BYTES)
+
+/* How a text is written: bytes of a character as the runtime has it, in this machine's order. */
+enum wire_encoding { WIRE_UTF8, WIRE_LATIN1, WIRE_UCS2, WIRE_UCS4, WIRE_ENCODING_MAX };
 
 /* What a runtime calls a function. */
 struct wire_name {
@@ -264,18 +279,26 @@ struct wire_name {
 	__u32 line; /* where it begins in its file; 0: not known */
 	__u32 pid;
 	__u32 exec_id; /* as in the sample */
-	__u16 n_name;  /* bytes, without an end */
+	/* Bytes, without an end, one behind the other in `texts`. */
+	__u16 n_scope; /* what the function lies in, shown before its name and a dot; 0: nothing */
+	__u16 n_name;
 	__u16 n_file;
-	__u32 zero;
-	char name[WIRE_NAME_BYTES];
-	char file[WIRE_NAME_BYTES]; /* n_file bytes are the end of the record */
+	__u16 n_lines; /* a table of lines, as the runtime has it; 0: none, or not wanted */
+	/* enum wire_encoding */
+	__u8 scope_encoding;
+	__u8 name_encoding;
+	__u8 file_encoding;
+	__u8 lines_format; /* a runtime's own number */
+	__u8 zero[4];
+	char texts[WIRE_TEXTS_BYTES];
 };
 
 /* A runtime's own numbers: offsets in its structures, addresses. */
 #define WIRE_RUNTIME_WORDS 14
 
-/* wire_runtime.flags: executable memory without a file is code that the runtime has made. */
-#define WIRE_RUNTIME_GENERATES 1u
+/* wire_runtime.flags */
+#define WIRE_RUNTIME_GENERATES 1u /* executable memory without a file is code that the runtime has made */
+#define WIRE_RUNTIME_CALLEE 2u	  /* its anchors have WIRE_ANCHOR_CALLEE: each step of the interpreter is a function that its loop calls */
 
 /* Of a process, or of an executable. */
 struct wire_runtime {
@@ -288,6 +311,32 @@ struct wire_runtime {
 
 /* Functions whose names the agent has by now, by a hash of (process, function, print): another one that has the same place is told anew. */
 #define WIRE_TOLD_SLOTS (1u << 13)
+
+/* Where the runtimes' state of threads was found, by a hash of the thread. */
+#define WIRE_THREAD_SLOTS (1u << 12)
+
+/*
+ * How the search for a runtime's frames ended, of each sample of a process with one: X(name, sentence). Append only: the numbers are on the wire.
+ */
+#define WIRE_RUNTIME_RESULTS(X)                                                     \
+	X(WALKED, "walked", "its functions are in the stack")                       \
+	X(IDLE, "idle", "the thread runs none of its functions")                    \
+	X(NO_THREAD, "no_thread", "the runtime does not know the thread")           \
+	X(UNREADABLE, "unreadable", "frames could not be read, or made a circle")   \
+	X(UNPLACED, "unplaced", "functions whose place in the stack was not found") \
+	X(UNSUPPORTED, "unsupported", "a version, or a build, that is not known")
+
+enum wire_runtime_result {
+#define WIRE_RUNTIME_RESULT_ENUM(NAME, name, text) RUNTIME_RESULT_##NAME,
+	WIRE_RUNTIME_RESULTS(WIRE_RUNTIME_RESULT_ENUM)
+#undef WIRE_RUNTIME_RESULT_ENUM
+		RUNTIME_RESULT_MAX
+};
+
+/* Of one kind of runtime, on one CPU: stacks by result. */
+struct wire_runtime_results {
+	__u64 n[RUNTIME_RESULT_MAX];
+};
 
 /*
  * The arena: what the agent writes by plain stores and the kernel half reads. Segments are made as they are needed. A place is a number
@@ -380,7 +429,7 @@ struct wire_escape {
 
 _Static_assert(sizeof(struct wire_sample) == 88, "records are 8-byte aligned");
 _Static_assert(sizeof(struct wire_user_unwound) % 8 == 0, "the stack copy is 8-byte aligned");
-_Static_assert(sizeof(struct wire_name) == 40 + 2 * WIRE_NAME_BYTES, "no gaps");
+_Static_assert(sizeof(struct wire_name) == 48 + WIRE_TEXTS_BYTES, "no gaps");
 _Static_assert(sizeof(struct wire_mapping) == 24, "three words of the arena");
 _Static_assert(sizeof(struct wire_process) == 24, "");
 _Static_assert(sizeof(struct wire_object) == 40, "whole words");

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "agent/process/thread_memory.h"
+#include "agent/runtimes/name_texts.h"
 #include "agent/util/clock.h"
 #include "agent/util/log.h"
 #include "agent/util/macro.h"
@@ -17,7 +18,7 @@
 /* Names read here in one round of samples (a tenth of a second), and of them for one process: each may take a page, by a reader. */
 #define MAX_READS 32
 #define MAX_READS_EACH 8
-#define TEXTS_BYTES (2 * WIRE_NAME_BYTES)
+#define TEXTS_BYTES (WIRE_TEXTS_BYTES + 2 * WIRE_NAME_BYTES)
 #define REASON_BYTES 64
 
 /* Who is walked already is walked with it from now on, and whoever runs that executable next from the first tick. */
@@ -38,8 +39,10 @@ static void renew(uint32_t pid, void *data)
 static void on_file(struct mapped_file *f, const struct runtime_file *found, void *data)
 {
 	struct session *s = data;
-	int r = runtime_tables_add(s->runtimes, f, found);
 
+	if (s->options.runtimes_off & SESSION_RUNTIME(found->wire.kind))
+		return;
+	int r = runtime_tables_add(s->runtimes, f, found);
 	log_debug("a file holds a runtime", LOG_STR("file", f->path),
 		  LOG_STR("runtime", runtime_of(found->wire.kind)->name));
 	if (r < 0)
@@ -93,12 +96,10 @@ void session_on_name(const struct wire_name *name, void *data)
 				      .exec_id = name->exec_id,
 				      .function = name->function,
 				      .print = name->print };
-	const struct code_text text = { .name = name->name,
-					.n_name = name->n_name,
-					.file = name->file,
-					.n_file = name->n_file,
-					.line = name->line };
+	struct name_texts texts;
+	struct code_text text;
 
+	name_texts_of(name, &texts, &text);
 	if (code_names_put(s->code_names, &key, &text) < 0)
 		telemetry_count(s->options.telemetry, TELEMETRY_code_names_dropped, 1);
 }
@@ -162,13 +163,16 @@ static bool resolve(struct session *s, struct process_state *k, uint32_t tid,
 	const struct runtime_memory reading = { .read = read_memory, .data = &memory };
 	char texts[TEXTS_BYTES];
 	struct code_text text = { 0 };
+	struct wire_runtime of;
 
 	/* Who has no number here has no memory to be read. */
 	if (!runtime->resolve || !key->pid || !k || !may_read(s, k))
 		return false;
 	telemetry_count(s->options.telemetry, TELEMETRY_code_names_read, 1);
-	return runtime->resolve(&reading, key->function & WIRE_RUNTIME_ADDRESS_MASK, key->print,
-				texts, sizeof(texts), &text) &&
+	bool is_published = runtime_tables_of(s->runtimes, key->pid, runtime->kind, &of);
+	return runtime->resolve(is_published ? &of : NULL, &reading,
+				key->function & WIRE_RUNTIME_ADDRESS_MASK, key->print, texts,
+				sizeof(texts), &text) &&
 	       code_names_put(s->code_names, key, &text) == 0;
 }
 
@@ -217,7 +221,10 @@ int session_code_frame(struct session *s, struct process *p, const struct wire_s
 	if (!place.name)
 		return -ENOMEM;
 	if (s->options.lines && runtime->line && place.name->line)
-		place.line = runtime->line(place.name->line, f->position);
+		place.line = runtime->line(
+			&(struct runtime_lines){ place.name->line, place.name->lines,
+						 place.name->n_lines, place.name->lines_format },
+			f->position);
 	int r = interval_code_frame(s->interval, &place, ret_frame);
 	code_name_unref(place.name);
 	return r;

@@ -56,12 +56,15 @@ struct session_debuginfod {
 	const char *cache_dir; /* NULL or "": debuginfod_default_dir() */
 };
 
+#define SESSION_RUNTIME(kind) (1U << (kind))
+
 struct session_options {
 	struct sampler_options sampler;
 	uint64_t interval_ns; /* 0: one interval, closed by session_stop() */
 	enum demangle_mode demangle;
 	bool lines;		/* file and line of each frame, where they are known */
 	bool inlines;		/* a frame for each inlined function */
+	uint32_t runtimes_off; /* SESSION_RUNTIME() of each whose functions are not to be shown */
 	struct tagging tagging; /* what samples tell of their process */
 	struct session_debuginfod debuginfod;
 	size_t memory_limit_bytes; /* 0: BUDGET_DEFAULT_BYTES */

@@ -24,6 +24,9 @@ struct code_name {
 	const char *function; /* never "" */
 	const char *file;     /* "": not known */
 	uint32_t line;	      /* where the function begins; 0: not known */
+	uint32_t n_lines;     /* bytes of its runtime's table of lines; 0: there is none */
+	const uint8_t *lines;
+	uint8_t lines_format;
 	/* private */
 	unsigned int n_refs;
 	unsigned int n_functions; /* of them */

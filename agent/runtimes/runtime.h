@@ -26,12 +26,24 @@ struct code_text {
 	const char *file;
 	size_t n_file;
 	uint32_t line; /* where it begins; 0: not known */
+	/* The runtime's own table of lines; 0 bytes: there is none. */
+	const uint8_t *lines;
+	size_t n_lines;
+	uint8_t lines_format; /* a number of the runtime's own */
 };
 
 /* Of one process, whose page may never come (agent/process/thread_memory.h): 0, or -errno. */
 struct runtime_memory {
 	int (*read)(void *data, uint64_t addr, void *dst, size_t n);
 	void *data;
+};
+
+/* What tells the lines of a function: where it begins (not 0), and its runtime's own table of n bytes. */
+struct runtime_lines {
+	uint32_t first_line;
+	const uint8_t *table;
+	size_t n;
+	uint8_t format;
 };
 
 struct runtime {
@@ -48,12 +60,13 @@ struct runtime {
 	/* Loop. What publish() has kept of the process is not needed any more: it has ended, runs another image, was forgotten, or has another runtime now.
 	 * Once for any number of publish() that were true. NULL: nothing is kept. */
 	void (*retract)(uint32_t pid);
-	/* A name that the kernel half could not read. False: not this way either, or it is another function by now. `buf` is for the texts. NULL:
-	 * no names but those that are sent. */
-	bool (*resolve)(const struct runtime_memory *memory, uint64_t function, uint32_t print,
-			char *buf, size_t n_buf, struct code_text *ret_text);
-	/* The line of a position in a function that begins at first_line (not 0). NULL: not known. Pure. */
-	uint32_t (*line)(uint32_t first_line, uint32_t position);
+	/* A name that the kernel half could not read. False: not this way either, or it is another function by now. `of` is what was published of the
+	 * process, NULL: nothing; `buf` is for the texts. NULL: no names but those that are sent. */
+	bool (*resolve)(const struct wire_runtime *of, const struct runtime_memory *memory,
+			uint64_t function, uint32_t print, char *buf, size_t n_buf,
+			struct code_text *ret_text);
+	/* The line of a position in a function; 0: not known. NULL: never known. `lines` may hold anything. Pure. */
+	uint32_t (*line)(const struct runtime_lines *lines, uint32_t position);
 };
 
 /* All of bpf/runtimes.h, by enum runtime_kind; NULL for RUNTIME_NONE. */

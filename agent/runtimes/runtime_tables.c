@@ -178,6 +178,13 @@ uint32_t runtime_tables_file(struct runtime_tables *t, const struct process *p)
 	return t->holders.n && mapping_of(t, p, NULL, &h) ? h->file_id : 0;
 }
 
+bool runtime_tables_of(const struct runtime_tables *t, uint32_t pid, enum runtime_kind kind,
+		       struct wire_runtime *ret_runtime)
+{
+	return bpf_map_lookup_elem(t->maps.runtimes_fd, &pid, ret_runtime) == 0 &&
+	       ret_runtime->kind == kind;
+}
+
 static uint32_t published_kind(const struct runtime_tables *t, uint32_t pid)
 {
 	struct wire_runtime wire;

@@ -45,6 +45,9 @@ uint32_t runtime_tables_file(struct runtime_tables *t, const struct process *p);
 /* Before the process is published (agent/unwind/tables.h): tells the kernel half which runtime it has mapped. Its kind; RUNTIME_NONE: it has none, or
  * that could not be told. */
 enum runtime_kind runtime_tables_publish(struct runtime_tables *t, const struct process *p);
+/* What was published of a process, if it is of this kind. */
+bool runtime_tables_of(const struct runtime_tables *t, uint32_t pid, enum runtime_kind kind,
+		       struct wire_runtime *ret_runtime);
 /* Processes with this number of an executable (struct wire_user_unwound) run the file at that path, which p has mapped. Nothing happens where it holds no runtime. */
 void runtime_tables_publish_image(struct runtime_tables *t, const struct process *p,
 				  const char *exe_path, uint64_t image);

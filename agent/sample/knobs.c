@@ -115,6 +115,8 @@ static int shrink_unused(struct sample_bpf *bpf, const struct sampler_options *o
 		{ bpf->maps.runtime_images, no_runtimes },
 		{ bpf->maps.runtime_libraries, no_runtimes },
 		{ bpf->maps.told, no_runtimes },
+		{ bpf->maps.names, no_runtimes || !o->n_tracepoints },
+		{ bpf->maps.threads, no_runtimes },
 		{ bpf->maps.wanted_pids, o->n_pids == 0 },
 		{ bpf->maps.wanted_tids, o->n_tids == 0 },
 	};
@@ -137,6 +139,8 @@ int knobs_set(struct sample_bpf *bpf, const struct sampler_options *o)
 	bpf->rodata->filter_tids = o->n_tids > 0;
 	bpf->rodata->filter_cgroup = o->cgroup_fd >= 0;
 	bpf->rodata->pid_namespace = own_pid_namespace(o);
+	bpf->rodata->want_lines = o->lines;
+	bpf->rodata->keep_interpreters = o->interpreter_frames;
 	bpf->rodata->wake_bytes = bytes / 4;
 	bpf->rodata->user_unwound_bytes = bytes / 2;
 	bpf->rodata->deep_copies =

@@ -353,6 +353,28 @@ int sampler_counters(struct sampler *s, struct wire_counters ret_counters[EVENT_
 	return r;
 }
 
+int sampler_runtime_results(struct sampler *s, struct wire_runtime_results ret_results[RUNTIME_MAX])
+{
+	int n_cpus = libbpf_num_possible_cpus();
+
+	if (n_cpus < 0)
+		return n_cpus;
+	_cleanup_free_ struct wire_runtime_results *each = calloc((size_t)n_cpus, sizeof(*each));
+	if (!each)
+		return -ENOMEM;
+	memset(ret_results, 0, RUNTIME_MAX * sizeof(*ret_results));
+	for (uint32_t kind = 0; kind < RUNTIME_MAX; kind++) {
+		int r = bpf_map_lookup_elem(bpf_map__fd(s->bpf->maps.runtime_results), &kind, each);
+
+		if (r < 0)
+			return r;
+		for (int cpu = 0; cpu < n_cpus; cpu++)
+			for (size_t i = 0; i < RUNTIME_RESULT_MAX; i++)
+				ret_results[kind].n[i] += each[cpu].n[i];
+	}
+	return 0;
+}
+
 /* What was due is looked at before what came. */
 uint64_t sampler_missed(struct sampler *s)
 {

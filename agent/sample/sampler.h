@@ -34,6 +34,8 @@ struct sampler_options {
 	bool no_kernel;	 /* leave out kernel stacks */
 	bool no_user;	 /* leave out user stacks */
 	bool idle;	 /* sample idle CPUs as well */
+	bool lines;	 /* names of runtimes' functions come with their tables of lines */
+	bool interpreter_frames; /* frames of interpreters' loops are kept beside the functions that they run */
 	/* Filters, in the kernel; all given ones must hold. */
 	const uint32_t *pids;
 	size_t n_pids;
@@ -104,6 +106,10 @@ void sampler_tables(struct sampler *s, struct sampler_tables *ret_tables);
 
 /* By event, the sums over all CPUs, each as it was between two ticks (agent/sample/cpu_counters.h): each balances always. */
 int sampler_counters(struct sampler *s, struct wire_counters ret_counters[EVENT_MAX]);
+
+/* Stacks of processes with a runtime, by its kind and how the search for its frames ended; the sums over all CPUs. */
+int sampler_runtime_results(struct sampler *s,
+			    struct wire_runtime_results ret_results[RUNTIME_MAX]);
 
 /* Ticks that were due and never came (agent/sample/missed.h). Asks each CPU; after sampler_stop() it stands. */
 uint64_t sampler_missed(struct sampler *s);

@@ -165,6 +165,8 @@ struct copy {
 	const struct wire_word *words;			    /* WIRE_USER_UNWOUND_WORDS */
 	const struct user_stack_input *in;
 	uint32_t run; /* the word of the next run's anchor; in->head->n_user: there is none left */
+	uint64_t pc;  /* of the frame that was put last */
+	uint32_t n_native; /* frames since the leaf, or the last run */
 	struct user_stack *to;
 };
 
@@ -219,7 +221,8 @@ static bool copy_frame(void *data, struct frame_ref frame, uint64_t pc)
 {
 	struct copy *c = data;
 
-	(void)pc;
+	c->pc = pc;
+	c->n_native++;
 	return put(c->to, frame);
 }
 
@@ -246,38 +249,66 @@ static bool take_run(struct copy *c)
 	return true;
 }
 
-static bool anchor_of_run(const struct copy *c, uint64_t *ret_anchor)
+static bool anchor_of_run(const struct copy *c, struct wire_runtime_frame *ret_anchor)
 {
-	struct wire_runtime_frame f;
-
-	if (!runtime_frame(c->in, c->run, &f))
+	if (!runtime_frame(c->in, c->run, ret_anchor))
 		return false;
-	*ret_anchor = f.function & WIRE_RUNTIME_ADDRESS_MASK;
+	ret_anchor->function &= WIRE_RUNTIME_ADDRESS_MASK;
 	return true;
 }
 
-/* Runs take the place of the frame that they lie in. */
+/* Whether the frame that was put last, from `begin` to `end` on the C stack, is the anchor's activation. */
+static bool is_activation(const struct copy *c, const struct wire_runtime_frame *anchor,
+			  uint64_t begin, uint64_t end)
+{
+	uint64_t off = c->pc - anchor->function;
+
+	if (anchor->print & WIRE_ANCHOR_CODE)
+		return off < anchor->position &&
+		       off >= (anchor->print >> WIRE_ANCHOR_FROM_SHIFT & WIRE_ANCHOR_FROM_MASK);
+	return anchor->function >= begin && anchor->function < end;
+}
+
+/* The activation's frame gives way, and with it what it has called where that is of the interpreter, too. */
+static void take_back(struct copy *c, const struct wire_runtime_frame *anchor)
+{
+	struct user_stack *to = c->to;
+	uint32_t id = to->n > 0 ? frame_ref_file_id(to->frames[to->n - 1]) : 0;
+
+	if (to->n > 0)
+		to->n--;
+	if (anchor->print & WIRE_ANCHOR_CALLEE && c->n_native > 1 && to->n > 0 && id &&
+	    frame_ref_file_id(to->frames[to->n - 1]) == id)
+		to->n--;
+}
+
+/* Runs take the place of the frame that they lie in, or come before it. */
 static bool copy_extent(void *data, uint64_t begin, uint64_t end)
 {
 	struct copy *c = data;
-	bool is_first = true;
-	uint64_t anchor;
+	struct wire_runtime_frame anchor;
+	struct frame_ref kept = FRAME_REF_NONE;
 
 	/* Where another stack goes on below, what lies between the two is not the frame's. */
-	while (anchor_of_run(c, &anchor) && anchor >= begin && anchor < end) {
-		if (is_first && c->to->n > 0)
-			c->to->n--;
-		is_first = false;
+	for (bool is_first = true;
+	     anchor_of_run(c, &anchor) && is_activation(c, &anchor, begin, end); is_first = false) {
+		if (is_first && anchor.print & WIRE_ANCHOR_KEEPS && c->to->n > 0)
+			kept = c->to->frames[--c->to->n];
+		else if (is_first)
+			take_back(c, &anchor);
+		c->n_native = 0;
+		/* Of the loop's code each frame is one activation. */
+		c->pc = 0;
 		if (!take_run(c))
 			return false;
 	}
-	return true;
+	return frame_ref_is_none(kept) || put(c->to, kept);
 }
 
 /* What is left of them lies beyond where the walk has ended. */
 static void take_other_runs(struct copy *c)
 {
-	uint64_t anchor;
+	struct wire_runtime_frame anchor;
 
 	while (anchor_of_run(c, &anchor) && take_run(c))
 		;
@@ -307,6 +338,7 @@ static void walk_copy(const struct user_stack_input *in, struct process *p,
 	if (s->end == STOP_REASON_REGISTER && (o.flags & WIRE_USER_UNWOUND_EXACT)) {
 		s->n = n_before;
 		s->n_runtime = n_runtime_before;
+		c.n_native = 0;
 		c.run = next_run(in, in->user_unwound->n_right);
 		o.all_registers = true;
 		s->end = host_walk(&o, &in->user_unwound->regs);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "agent/runtimes/code_names.h"
+#include "agent/runtimes/name_texts.h"
 #include "agent/sample/name_record.h"
 #include "agent/util/cleanup.h"
 #include "agent/util/str.h"
@@ -23,14 +24,16 @@ static void check_name(const struct wire_name *record)
 {
 	const struct code_key key = { record->pid, record->exec_id, record->function,
 				      record->print };
-	const struct code_text text = { record->name, record->n_name, record->file, record->n_file,
-					record->line };
 	_cleanup_(code_names_freep) struct code_names *names = NULL;
+	struct name_texts texts;
+	struct code_text text;
 
+	name_texts_of(record, &texts, &text);
 	if (code_names_new(1 << 20, NULL, &names) < 0 || code_names_put(names, &key, &text) < 0)
 		return;
 	const struct code_name *name = code_names_find(names, &key);
-	assert(name && *name->function && name->line == record->line);
+	assert(name && *name->function && name->line == record->line &&
+	       name->n_lines == record->n_lines);
 	check_text(name->function);
 	check_text(name->file);
 }
@@ -48,7 +51,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (name_record_parse(bytes, size, &record) < 0)
 		return 0;
 	assert((const uint8_t *)record == bytes);
-	assert((const uint8_t *)record->file + record->n_file <= bytes + size);
+	assert((const uint8_t *)record->texts + record->n_scope + record->n_name + record->n_file +
+		       record->n_lines <=
+	       bytes + size);
 	check_name(record);
 	return 0;
 }

@@ -30,6 +30,8 @@ static __always_inline int toy_read(struct scratch *s)
 	if (!frame.is_entry && bpf_probe_read_user(&print, sizeof(print), (void *)frame.function))
 		return 0;
 	s->runtime.is_entry = frame.is_entry;
+	s->runtime.place = s->runtime.at;
+	s->runtime.place_flags = s->runtime.place_bytes = 0;
 	s->runtime.next = frame.previous;
 	s->runtime.function = frame.function;
 	s->runtime.print = print;
@@ -55,21 +57,29 @@ static __always_inline int toy_code(struct scratch *s)
 	return RUNTIME_CODE_NAMED;
 }
 
-static __always_inline int toy_name(struct scratch *s)
+/* Up to a NUL. */
+static __always_inline __u32 toy_text(struct wire_name *name, __u64 from, __u32 max)
+{
+	__u32 at = name_bytes(name);
+	long n;
+
+	barrier_var(at);
+	if (at > WIRE_TEXTS_BYTES - max)
+		return 0;
+	n = bpf_probe_read_user_str(name->texts + at, max, (void *)from);
+	return n > 1 ? n - 1 : 0;
+}
+
+static __always_inline int toy_name(struct scratch *s, struct wire_name *name)
 {
 	struct toy_function function;
-	long n_name, n_file;
 
 	if (bpf_probe_read_user(&function, sizeof(function), (void *)s->runtime.function))
 		return 0;
-	n_name = bpf_probe_read_user_str(s->name.name, sizeof(s->name.name), (void *)function.name);
-	n_file = bpf_probe_read_user_str(s->name.file, sizeof(s->name.file), (void *)function.file);
-	if (n_name <= 1 || n_file < 1)
-		return 0;
-	s->name.n_name = n_name - 1;
-	s->name.n_file = n_file - 1;
-	s->name.line = function.line;
-	return 1;
+	name->n_name = toy_text(name, function.name, WIRE_NAME_BYTES);
+	name->n_file = toy_text(name, function.file, WIRE_FILE_BYTES);
+	name->line = function.line;
+	return name->n_name > 0;
 }
 
 #endif

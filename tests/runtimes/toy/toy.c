@@ -65,11 +65,13 @@ static size_t read_text(const struct runtime_memory *memory, uint64_t addr, char
 	return at;
 }
 
-static bool toy_resolve(const struct runtime_memory *memory, uint64_t function, uint32_t print,
-			char *buf, size_t n_buf, struct code_text *ret_text)
+static bool toy_resolve(const struct wire_runtime *of, const struct runtime_memory *memory,
+			uint64_t function, uint32_t print, char *buf, size_t n_buf,
+			struct code_text *ret_text)
 {
 	struct toy_function f;
 
+	(void)of;
 	if (memory->read(memory->data, function, &f, sizeof(f)) < 0 || f.print != print)
 		return false;
 	ret_text->name = buf;
@@ -80,9 +82,9 @@ static bool toy_resolve(const struct runtime_memory *memory, uint64_t function, 
 	return ret_text->n_name > 0;
 }
 
-static uint32_t toy_line(uint32_t first_line, uint32_t position)
+static uint32_t toy_line(const struct runtime_lines *lines, uint32_t position)
 {
-	return first_line + position;
+	return lines->first_line + position;
 }
 
 extern const struct runtime runtime_toy;

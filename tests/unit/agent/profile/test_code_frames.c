@@ -17,7 +17,11 @@ static struct code_names *make_names(void)
 /* A reference. */
 static struct code_name *make_name(struct code_names *names, const char *function)
 {
-	const struct code_text text = { function, strlen(function), "app.py", 6, 10 };
+	const struct code_text text = { .name = function,
+					.n_name = strlen(function),
+					.file = "app.py",
+					.n_file = 6,
+					.line = 10 };
 	struct code_name *name = code_names_intern(names, &text);
 
 	assert_non_null(name);

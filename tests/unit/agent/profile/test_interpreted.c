@@ -27,22 +27,27 @@ struct function {
 	char name[16];
 };
 
-static bool talking_resolve(const struct runtime_memory *memory, uint64_t function, uint32_t print,
-			    char *buf, size_t n_buf, struct code_text *ret_text)
+static bool talking_resolve(const struct wire_runtime *of, const struct runtime_memory *memory,
+			    uint64_t function, uint32_t print, char *buf, size_t n_buf,
+			    struct code_text *ret_text)
 {
 	struct function f;
 
+	/* Nothing was published. */
+	assert_null(of);
 	assert_true(n_buf >= sizeof(f.name));
 	if (memory->read(memory->data, function, &f, sizeof(f)) < 0 || f.print != print)
 		return false;
 	memcpy(buf, f.name, sizeof(f.name));
-	*ret_text = (struct code_text){ buf, strnlen(buf, sizeof(f.name)), "", 0, f.line };
+	*ret_text = (struct code_text){
+		.name = buf, .n_name = strnlen(buf, sizeof(f.name)), .file = "", .line = f.line
+	};
 	return true;
 }
 
-static uint32_t talking_line(uint32_t first_line, uint32_t position)
+static uint32_t talking_line(const struct runtime_lines *lines, uint32_t position)
 {
-	return first_line + position;
+	return lines->first_line + (lines->n ? lines->table[0] : position);
 }
 
 static const struct runtime quiet = { .kind = RUNTIME_QUIET, .name = "quiet" };
@@ -75,6 +80,9 @@ static int setup(void **state)
 	*state = s;
 	assert_int_equal(telemetry_new(&s->options.telemetry), 0);
 	assert_int_equal(code_names_new((size_t)1 << 20, NULL, &s->code_names), 0);
+	assert_int_equal(
+		runtime_tables_new(&(struct runtime_tables_options){ -1, -1, -1 }, &s->runtimes),
+		0);
 	assert_int_equal(interval_new(1, (size_t)1 << 20, &s->interval), 0);
 	s->options.lines = true;
 	s->n_rounds = 1;
@@ -86,6 +94,7 @@ static int teardown(void **state)
 	struct session *s = *state;
 
 	interval_free(s->interval);
+	runtime_tables_free(s->runtimes);
 	code_names_free(s->code_names);
 	telemetry_free(s->options.telemetry);
 	free(s);
@@ -142,7 +151,7 @@ static void tell(struct session *s, uint64_t word, uint32_t print, const char *t
 				  .exec_id = 4,
 				  .n_name = (uint16_t)strlen(text) };
 
-	memcpy(name.name, text, strlen(text));
+	memcpy(name.texts, text, strlen(text));
 	session_on_name(&name, s);
 }
 

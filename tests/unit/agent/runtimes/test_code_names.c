@@ -49,7 +49,11 @@ static struct code_key key_of(uint32_t pid, uint64_t function)
 
 static struct code_text text_of(const char *name, const char *file, uint32_t line)
 {
-	return (struct code_text){ name, strlen(name), file, strlen(file), line };
+	return (struct code_text){ .name = name,
+				   .n_name = strlen(name),
+				   .file = file,
+				   .n_file = strlen(file),
+				   .line = line };
 }
 
 static void put(struct fixture *f, struct code_key key, const char *name)
@@ -268,7 +272,9 @@ static void test_longest_text(void **state)
 	enum { N = 256 };
 	struct fixture *f = *state;
 	char bytes[N];
-	const struct code_text text = { bytes, N, bytes, N, 1 };
+	const struct code_text text = {
+		.name = bytes, .n_name = N, .file = bytes, .n_file = N, .line = 1
+	};
 
 	memset(bytes, 0xff, N);
 	struct code_name *name = code_names_intern(f->names, &text);
@@ -276,6 +282,46 @@ static void test_longest_text(void **state)
 	assert_int_equal(strlen(name->function), 3 * N);
 	assert_int_equal(strlen(name->file), 3 * N);
 	code_name_unref(name);
+}
+
+static struct code_text text_with_lines(const uint8_t *lines, size_t n, uint8_t format)
+{
+	struct code_text text = text_of("f", "a.py", 3);
+
+	text.lines = lines;
+	text.n_lines = n;
+	text.lines_format = format;
+	return text;
+}
+
+/* Names with other lines are others: a function that was edited and loaded again. The table is kept with the name. */
+static void test_tables_of_lines(void **state)
+{
+	static const uint8_t lines[] = {
+		0x80, 0x00, 0xff, 0x01, 0x10, 0x20, 0x30, 0x40, 0x50, 0x60
+	};
+	struct fixture *f = *state;
+	const struct code_text texts[] = { text_with_lines(NULL, 0, 0),
+					   text_with_lines(lines, sizeof(lines), 3),
+					   text_with_lines(lines, sizeof(lines) - 1, 3),
+					   text_with_lines(lines, sizeof(lines), 2) };
+	struct code_name *names[ARRAY_SIZE(texts)];
+
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		names[i] = code_names_intern(f->names, &texts[i]);
+		assert_non_null(names[i]);
+		assert_int_equal(names[i]->n_lines, texts[i].n_lines);
+		assert_int_equal(names[i]->lines_format, texts[i].lines_format);
+		assert_memory_equal(names[i]->lines, lines, texts[i].n_lines);
+		for (size_t k = 0; k < i; k++)
+			assert_ptr_not_equal(names[i], names[k]);
+	}
+	struct code_name *again = code_names_intern(f->names, &texts[1]);
+	assert_ptr_equal(again, names[1]);
+	code_name_unref(again);
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		code_name_unref(names[i]);
+	assert_int_equal(code_names_bytes(f->names), 0);
 }
 
 /* Nobody asks for those of a process that has ended, so that they go first, and nothing has to be told again. */
@@ -482,6 +528,7 @@ int main(void)
 		FIXTURE_TEST(test_references_outlive_the_table),
 		FIXTURE_TEST(test_references_outlive_the_function),
 		FIXTURE_TEST(test_longest_text),
+		FIXTURE_TEST(test_tables_of_lines),
 		FIXTURE_TEST(test_ended_go_first),
 		FIXTURE_TEST(test_living_go_with_a_new_seed),
 		FIXTURE_TEST(test_retracted_and_told_again),

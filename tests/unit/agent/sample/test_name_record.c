@@ -14,7 +14,7 @@
 #include "agent/util/cleanup.h"
 #include "agent/util/macro.h"
 
-#define HEAD offsetof(struct wire_name, file)
+#define HEAD offsetof(struct wire_name, texts)
 #define WHOLE sizeof(struct wire_name)
 
 struct row {
@@ -22,52 +22,61 @@ struct row {
 	size_t bytes; /* that there are */
 	uint32_t n_bytes;
 	uint8_t type;
-	uint16_t n_name;
-	uint16_t n_file;
+	uint16_t n_scope, n_name, n_file, n_lines;
+	uint8_t encoding;
 	int expected;
 };
 
+#define LONGEST WIRE_SCOPE_BYTES, WIRE_NAME_BYTES, WIRE_FILE_BYTES, WIRE_LINES_BYTES
+
 static const struct row rows[] = {
-	{ "empty", 0, HEAD, WIRE_NAME, 0, 0, -EBADMSG },
-	{ "record_only", sizeof(struct wire_record), HEAD, WIRE_NAME, 0, 0, -EBADMSG },
-	{ "byte_short_of_a_head", HEAD - 1, HEAD - 1, WIRE_NAME, 0, 0, -EBADMSG },
-	{ "head_only", HEAD, HEAD, WIRE_NAME, 0, 0, 0 },
-	{ "name", HEAD, HEAD, WIRE_NAME, 5, 0, 0 },
-	{ "longest_name", HEAD, HEAD, WIRE_NAME, WIRE_NAME_BYTES, 0, 0 },
-	{ "name_too_long", WHOLE, WHOLE, WIRE_NAME, WIRE_NAME_BYTES + 1, 0, -EBADMSG },
-	{ "all_ones_name", WHOLE, WHOLE, WIRE_NAME, UINT16_MAX, 0, -EBADMSG },
-	{ "file", HEAD + 8, HEAD + 8, WIRE_NAME, 5, 8, 0 },
-	{ "file_padded", HEAD + 8, HEAD + 8, WIRE_NAME, 5, 3, 0 },
-	{ "file_beyond_the_record", HEAD + 8, HEAD + 8, WIRE_NAME, 5, 9, -EBADMSG },
-	{ "file_without_room", HEAD, HEAD, WIRE_NAME, 5, 1, -EBADMSG },
-	{ "longest_file", WHOLE, WHOLE, WIRE_NAME, WIRE_NAME_BYTES, WIRE_NAME_BYTES, 0 },
-	{ "file_byte_beyond_the_record", WHOLE - 1, WHOLE - 1, WIRE_NAME, 1, WIRE_NAME_BYTES,
+	{ "empty", 0, HEAD, WIRE_NAME, 0, 0, 0, 0, 0, -EBADMSG },
+	{ "record_only", sizeof(struct wire_record), HEAD, WIRE_NAME, 0, 0, 0, 0, 0, -EBADMSG },
+	{ "byte_short_of_a_head", HEAD - 1, HEAD - 1, WIRE_NAME, 0, 0, 0, 0, 0, -EBADMSG },
+	{ "head_only", HEAD, HEAD, WIRE_NAME, 0, 0, 0, 0, 0, 0 },
+	{ "name", HEAD + 8, HEAD + 8, WIRE_NAME, 0, 5, 0, 0, 0, 0 },
+	{ "all_four", HEAD + 16, HEAD + 16, WIRE_NAME, 3, 5, 4, 4, 0, 0 },
+	{ "all_four_and_a_byte", HEAD + 16, HEAD + 16, WIRE_NAME, 3, 5, 4, 5, 0, -EBADMSG },
+	{ "longest", WHOLE, WHOLE, WIRE_NAME, LONGEST, 0, 0 },
+	{ "longest_but_a_byte", WHOLE - 1, WHOLE - 1, WIRE_NAME, LONGEST, 0, -EBADMSG },
+	{ "scope_too_long", WHOLE, WHOLE, WIRE_NAME, WIRE_SCOPE_BYTES + 1, 0, 0, 0, 0, -EBADMSG },
+	{ "name_too_long", WHOLE, WHOLE, WIRE_NAME, 0, WIRE_NAME_BYTES + 1, 0, 0, 0, -EBADMSG },
+	{ "file_too_long", WHOLE, WHOLE, WIRE_NAME, 0, 1, WIRE_FILE_BYTES + 1, 0, 0, -EBADMSG },
+	{ "lines_too_long", WHOLE, WHOLE, WIRE_NAME, 0, 1, 0, WIRE_LINES_BYTES + 1, 0, -EBADMSG },
+	{ "all_ones", 300000, 300000, WIRE_NAME, UINT16_MAX, UINT16_MAX, UINT16_MAX, UINT16_MAX, 0,
 	  -EBADMSG },
-	{ "file_too_long", WHOLE + 8, WHOLE + 8, WIRE_NAME, 1, WIRE_NAME_BYTES + 1, -EBADMSG },
-	{ "all_ones_file", 70000, 70000, WIRE_NAME, 1, UINT16_MAX, -EBADMSG },
+	{ "file_beyond_the_record", HEAD + 8, HEAD + 8, WIRE_NAME, 0, 5, 4, 0, 0, -EBADMSG },
+	{ "lines_beyond_the_record", HEAD + 8, HEAD + 8, WIRE_NAME, 0, 5, 0, 4, 0, -EBADMSG },
 	/* What the ring holds behind the record is not part of it. */
-	{ "room_behind", HEAD + 64, HEAD, WIRE_NAME, 1, 0, 0 },
-	{ "file_behind_its_end", HEAD + 64, HEAD, WIRE_NAME, 1, 8, -EBADMSG },
-	{ "record_shorter_than_a_head", WHOLE, HEAD - 8, WIRE_NAME, 1, 0, -EBADMSG },
-	{ "record_of_no_bytes", WHOLE, 0, WIRE_NAME, 1, 0, -EBADMSG },
-	{ "ends_behind_the_ring's", HEAD, HEAD + 1, WIRE_NAME, 1, 0, -EBADMSG },
-	{ "all_ones_bytes", WHOLE, UINT32_MAX, WIRE_NAME, 1, 0, -EBADMSG },
-	{ "sample", WHOLE, WHOLE, WIRE_SAMPLE, 1, 0, -EBADMSG },
-	{ "no_type", WHOLE, WHOLE, 0, 1, 0, -EBADMSG },
-	{ "unknown_type", WHOLE, WHOLE, WIRE_NAME + 1, 1, 0, -EBADMSG },
+	{ "room_behind", HEAD + 64, HEAD + 8, WIRE_NAME, 0, 1, 0, 0, 0, 0 },
+	{ "file_behind_its_end", HEAD + 64, HEAD, WIRE_NAME, 0, 0, 8, 0, 0, -EBADMSG },
+	{ "record_shorter_than_a_head", WHOLE, HEAD - 8, WIRE_NAME, 0, 0, 0, 0, 0, -EBADMSG },
+	{ "record_of_no_bytes", WHOLE, 0, WIRE_NAME, 0, 1, 0, 0, 0, -EBADMSG },
+	{ "ends_behind_the_ring's", HEAD, HEAD + 1, WIRE_NAME, 0, 0, 0, 0, 0, -EBADMSG },
+	{ "all_ones_bytes", WHOLE, UINT32_MAX, WIRE_NAME, 0, 1, 0, 0, 0, -EBADMSG },
+	{ "last_encoding", WHOLE, WHOLE, WIRE_NAME, 4, 4, 4, 0, WIRE_UCS4, 0 },
+	{ "no_encoding", WHOLE, WHOLE, WIRE_NAME, 4, 4, 4, 0, WIRE_ENCODING_MAX, -EBADMSG },
+	{ "sample", WHOLE, WHOLE, WIRE_SAMPLE, 0, 1, 0, 0, 0, -EBADMSG },
+	{ "no_type", WHOLE, WHOLE, 0, 0, 1, 0, 0, 0, -EBADMSG },
+	{ "unknown_type", WHOLE, WHOLE, WIRE_NAME + 1, 0, 1, 0, 0, 0, -EBADMSG },
 };
 
 /* Of exactly so many bytes, so that the sanitizer sees each one that is read behind them. */
 static void *make_record(const struct row *row)
 {
 	const struct wire_name head = { .record = { .n_bytes = row->n_bytes, .type = row->type },
+					.n_scope = row->n_scope,
 					.n_name = row->n_name,
-					.n_file = row->n_file };
+					.n_file = row->n_file,
+					.n_lines = row->n_lines,
+					.scope_encoding = row->encoding,
+					.name_encoding = row->encoding,
+					.file_encoding = row->encoding };
 	unsigned char *bytes = malloc(row->bytes ? row->bytes : 1);
 
 	assert_non_null(bytes);
 	memset(bytes, 'x', row->bytes);
-	memcpy(bytes, &head, MIN_OF(row->bytes, offsetof(struct wire_name, name)));
+	memcpy(bytes, &head, MIN_OF(row->bytes, HEAD));
 	return bytes;
 }
 
@@ -80,11 +89,12 @@ static void test_row(void **state)
 
 	assert_int_equal(name_record_parse(bytes, row->bytes, &name), row->expected);
 	assert_ptr_equal(name, row->expected < 0 ? NULL : bytes);
+	if (!name)
+		return;
 	/* All that it promises is there. */
-	for (uint16_t i = 0; name && i < name->n_name; i++)
-		sum += (unsigned char)name->name[i];
-	for (uint16_t i = 0; name && i < name->n_file; i++)
-		sum += (unsigned char)name->file[i];
+	for (uint32_t i = 0;
+	     i < (uint32_t)name->n_scope + name->n_name + name->n_file + name->n_lines; i++)
+		sum += (unsigned char)name->texts[i];
 }
 
 int main(void)

@@ -256,6 +256,71 @@ static void test_user_unwound_anchors(void **state)
 	}
 }
 
+#define ANCHOR_WITH(at, flags, bytes) \
+	(WIRE_FRAME_RUNTIME | ((at)&WIRE_RUNTIME_ADDRESS_MASK)), ((flags) | (uint64_t)(bytes) << 32)
+
+/* A runtime that has nothing on the C stack: each frame of its loop's code is an activation, and has one run. */
+static void test_user_unwound_anchors_of_code(void **state)
+{
+	const uint64_t words[] = { RAW(EXE + 0x10), ANCHOR_WITH(EXE + 0x20, WIRE_ANCHOR_CODE, 0x20),
+				   CODE(0x1000, 1), ANCHOR_WITH(EXE + 0x20, WIRE_ANCHOR_CODE, 0x20),
+				   CODE(0x2000, 2), ANCHOR_WITH(EXE + 0x20, WIRE_ANCHOR_CODE, 0x20),
+				   CODE(0x3000, 3) };
+	struct fixture *f = *state;
+
+	make_user_unwound(f, deep, ARRAY_SIZE(deep));
+	GIVE(f, words);
+	/* The third has no activation. */
+	CHECK(f, STOP_REASON_ROOT, FILE_AT(1, 0x1010), RUNTIME_AT(0), RUNTIME_AT(1),
+	      FILE_AT(1, 0x5000), RUNTIME_AT(2));
+}
+
+/* Up to there the frame of an activation is not in the list: its caller's is the first one. */
+static void test_user_unwound_anchor_of_code_that_begins(void **state)
+{
+	const uint64_t words[] = {
+		RAW(EXE + 0x10),
+		ANCHOR_WITH(EXE, WIRE_ANCHOR_CODE | 0x11 << WIRE_ANCHOR_FROM_SHIFT, 0x40),
+		CODE(0x1000, 1),
+		ANCHOR_WITH(EXE, WIRE_ANCHOR_CODE | 0x11 << WIRE_ANCHOR_FROM_SHIFT, 0x40),
+		CODE(0x2000, 2)
+	};
+	struct fixture *f = *state;
+
+	make_user_unwound(f, deep, ARRAY_SIZE(deep));
+	GIVE(f, words);
+	CHECK(f, STOP_REASON_ROOT, FILE_AT(1, 0x1010), RUNTIME_AT(0), RUNTIME_AT(1),
+	      FILE_AT(1, 0x5000));
+}
+
+/* What the activation calls is of the interpreter, if it is of the same file and native. */
+static void test_user_unwound_anchor_and_its_callee(void **state)
+{
+	const uint64_t words[] = { RAW(EXE + 0x10), ANCHOR_WITH(STACK + 24, WIRE_ANCHOR_CALLEE, 0),
+				   CODE(0x1000, 1), ANCHOR_WITH(STACK + 40, WIRE_ANCHOR_CALLEE, 0),
+				   CODE(0x2000, 2) };
+	struct fixture *f = *state;
+
+	make_user_unwound(f, deep, ARRAY_SIZE(deep));
+	GIVE(f, words);
+	CHECK(f, STOP_REASON_ROOT, RUNTIME_AT(0), RUNTIME_AT(1), FILE_AT(1, 0x5000));
+}
+
+/* Both are shown where that is wanted: the activation behind what it runs. */
+static void test_user_unwound_anchor_that_keeps(void **state)
+{
+	const uint64_t words[] = {
+		RAW(EXE + 0x10), ANCHOR_WITH(STACK + 24, WIRE_ANCHOR_KEEPS | WIRE_ANCHOR_CALLEE, 0),
+		CODE(0x1000, 1), CODE(0x2000, 2)
+	};
+	struct fixture *f = *state;
+
+	make_user_unwound(f, deep, ARRAY_SIZE(deep));
+	GIVE(f, words);
+	CHECK(f, STOP_REASON_ROOT, FILE_AT(1, 0x1010), RUNTIME_AT(0), RUNTIME_AT(1),
+	      FILE_AT(1, 0x1020), FILE_AT(1, 0x1030), FILE_AT(1, 0x5000));
+}
+
 static void test_user_unwound_two_runs_of_one_activation(void **state)
 {
 	const uint64_t words[] = { RAW(EXE + 0x10), ANCHOR(STACK + 16), CODE(0x1000, 1),
@@ -515,6 +580,10 @@ int main(void)
 		FIXTURE_TEST(test_no_mapping_without_copy),
 		FIXTURE_TEST(test_user_unwound_run),
 		FIXTURE_TEST(test_user_unwound_anchors),
+		FIXTURE_TEST(test_user_unwound_anchors_of_code),
+		FIXTURE_TEST(test_user_unwound_anchor_of_code_that_begins),
+		FIXTURE_TEST(test_user_unwound_anchor_and_its_callee),
+		FIXTURE_TEST(test_user_unwound_anchor_that_keeps),
 		FIXTURE_TEST(test_user_unwound_two_runs_of_one_activation),
 		FIXTURE_TEST(test_user_unwound_runs_of_several_activations),
 		FIXTURE_TEST(test_user_unwound_runs_out_of_reach),
