@@ -156,6 +156,7 @@ static const struct cli_flag flags[] = {
 	{ "demangle", 0, CLI_PARSED, AT(demangle), "none, simplified, templates or full",
 	  parse_demangle },
 	{ "lines", 0, CLI_SWITCH, AT(lines), NULL, NULL },
+	{ "interpreter-frames", 0, CLI_SWITCH, AT(interpreter_frames), NULL, NULL },
 	{ "debuginfod", 0, CLI_PARSED, AT(debuginfod),
 	  "a server such as https://debuginfod.debian.net, at most 8 times", parse_url },
 	{ "debuginfod-cache", 0, CLI_PARSED, AT(debuginfod_cache), "a directory", parse_path },

@@ -42,7 +42,8 @@ struct profile_args {
 	enum profile_format format;
 	const char *output; /* NULL: standard output */
 	enum demangle_mode demangle;
-	bool lines; /* and inlined functions */
+	bool lines;		 /* and inlined functions */
+	bool interpreter_frames; /* of interpreters' own functions, too */
 	struct url_list debuginfod;
 	const char *debuginfod_cache; /* NULL: the user's cache */
 	size_t memory_limit_bytes;    /* 0: the default */

@@ -32,6 +32,7 @@ static const char text[] =
 	"      --lines            files, lines and inlined functions too, where a program or its "
 	"debug\n"
 	"                         file has them: for pprof; elsewhere inlined functions only\n"
+	"      --interpreter-frames  functions of an interpreter's loop beside those that it runs\n"
 	"      --debuginfod URL   a server that has debug files which this host lacks; may repeat\n"
 	"      --debuginfod-cache DIR  where they are kept (~/.cache/xagent/debuginfod)\n"
 	"\n"

@@ -230,6 +230,7 @@ static struct sampler_options sampler_options(const struct profiling *x)
 	o.no_kernel = a->user_only;
 	o.no_user = a->kernel_only;
 	o.idle = a->idle;
+	o.interpreter_frames = a->interpreter_frames;
 	o.pids = a->pids.ids;
 	o.n_pids = a->pids.n;
 	o.tids = a->tids.ids;

@@ -153,7 +153,8 @@ static bool is_same_list(const struct river_strings *a, const struct river_strin
 
 bool ebpf_args_same_names(const struct ebpf_args *a, const struct ebpf_args *b)
 {
-	return a->lines == b->lines && a->inlines == b->inlines &&
+	return a->lines == b->lines && a->inlines == b->inlines && a->python == b->python &&
+	       a->interpreter_frames == b->interpreter_frames &&
 	       is_same_list(&a->debuginfod_urls, &b->debuginfod_urls) &&
 	       strcmp(a->debuginfod_cache_path, b->debuginfod_cache_path) == 0;
 }
@@ -190,6 +191,8 @@ static const struct river_field ebpf_fields[] = {
 			   .validate = validate_demangle),
 	RIVER_FIELD_BOOL(ARGS, lines, "lines", .def = "false"),
 	RIVER_FIELD_BOOL(ARGS, inlines, "inlines", .def = "false"),
+	RIVER_FIELD_BOOL(ARGS, python, "python_enabled", .def = "true"),
+	RIVER_FIELD_BOOL(ARGS, interpreter_frames, "interpreter_frames", .def = "false"),
 	RIVER_FIELD_STRING_LIST(ARGS, debuginfod_urls, "debuginfod_urls",
 				.validate = validate_debuginfod_urls),
 	RIVER_FIELD_STRING(ARGS, debuginfod_cache_path, "debuginfod_cache_path", .def = "",
@@ -212,7 +215,6 @@ static const struct river_field ebpf_fields[] = {
 	RIVER_FIELD_IGNORED(RIVER_KIND_INT, "symbols_map_size", 0),
 	RIVER_FIELD_IGNORED(RIVER_KIND_INT, "pid_map_size", 0),
 	RIVER_FIELD_IGNORED(RIVER_KIND_BOOL, "go_table_fallback", 0),
-	RIVER_FIELD_IGNORED(RIVER_KIND_BOOL, "python_enabled", 0),
 	RIVER_FIELD_IGNORED(RIVER_KIND_BOOL, "perl_enabled", 0),
 	RIVER_FIELD_IGNORED(RIVER_KIND_BOOL, "php_enabled", 0),
 	RIVER_FIELD_IGNORED(RIVER_KIND_BOOL, "hotspot_enabled", 0),

@@ -23,6 +23,8 @@ struct ebpf_args {
 	const char *demangle;
 	bool lines;   /* of source files */
 	bool inlines; /* a frame for each inlined function */
+	bool python;  /* functions of interpreters instead of the interpreters' own */
+	bool interpreter_frames; /* both */
 	struct river_strings debuginfod_urls; /* asked for debug files that this host does not have */
 	const char *debuginfod_cache_path;    /* "": the user's cache */
 	const char *

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "agent/process/proc.h"
+#include "agent/runtimes/runtime.h"
 #include "agent/sample/cpu_counters.h"
 
 #define COMPONENT_LABELS "component_path", "component_id"
@@ -108,6 +109,14 @@ static const struct metric_family user_stacks = {
 	{ COMPONENT_LABELS, "end" }
 };
 
+static const struct metric_family runtime_stacks = {
+	"xagent_runtime_stacks_total",
+	"User stacks of processes with an interpreter, by what was found of the functions that it "
+	"runs; walked and idle are complete.",
+	METRIC_COUNTER,
+	{ COMPONENT_LABELS, "runtime", "result" }
+};
+
 #define KERNEL_FAMILY(name, text)          \
 	{ "xagent_kernel_" #name "_total", \
 	  "Kernel half: " text ".",        \
@@ -142,6 +151,8 @@ struct ebpf_metrics {
 	uint64_t missed_shown;
 	struct sampler_cost cost_before;
 	uint64_t ends_before[STOP_REASON_MAX];
+	struct wire_runtime_results runtimes_before[RUNTIME_MAX];
+	struct wire_runtime_results runtimes_shown[RUNTIME_MAX];
 	double first_complete_s; /* 0: none yet */
 };
 
@@ -220,6 +231,34 @@ static void show_ends(struct ebpf_metrics *m)
 	}
 }
 
+static const char *const result_names[RUNTIME_RESULT_MAX] = {
+#define RESULT_NAME(NAME, name, text) [RUNTIME_RESULT_##NAME] = name,
+	WIRE_RUNTIME_RESULTS(RESULT_NAME)
+#undef RESULT_NAME
+};
+
+static void read_runtimes(struct ebpf_metrics *m)
+{
+	struct wire_runtime_results now[RUNTIME_MAX];
+
+	if (m->session && sampler_runtime_results(session_sampler(m->session), now) == 0)
+		memcpy(m->runtimes_shown, now, sizeof(now));
+}
+
+static void show_runtimes(struct ebpf_metrics *m)
+{
+	read_runtimes(m);
+	for (uint32_t kind = RUNTIME_NONE + 1; kind < RUNTIME_MAX; kind++)
+		for (size_t i = 0; i < RUNTIME_RESULT_MAX; i++) {
+			const char *values[] = { m->labels[0], m->labels[1], runtime_of(kind)->name,
+						 result_names[i] };
+
+			metric_set(telemetry_series(m->telemetry, &runtime_stacks, values),
+				   (double)(m->runtimes_before[kind].n[i] +
+					    m->runtimes_shown[kind].n[i]));
+		}
+}
+
 static void show_cost(struct ebpf_metrics *m)
 {
 	struct sampler_cost cost = { 0 };
@@ -281,6 +320,7 @@ static void on_scrape(struct telemetry *t, void *data)
 	(void)t;
 	show_counters(m);
 	show_ends(m);
+	show_runtimes(m);
 	show_cost(m);
 	show_memory(m);
 	note_first_complete(m);
@@ -335,6 +375,11 @@ void ebpf_metrics_attach(struct ebpf_metrics *m, struct session *session)
 		m->ends_before[i] += session_stack_ends(m->session)[i];
 	for (enum event e = 0; e < EVENT_MAX; e++)
 		wire_counters_add(&m->before[e], &m->shown[e]);
+	read_runtimes(m);
+	for (uint32_t kind = 0; kind < RUNTIME_MAX; kind++)
+		for (size_t i = 0; i < RUNTIME_RESULT_MAX; i++)
+			m->runtimes_before[kind].n[i] += m->runtimes_shown[kind].n[i];
+	memset(m->runtimes_shown, 0, sizeof(m->runtimes_shown));
 	memset(m->shown, 0, sizeof(m->shown));
 	m->missed_before += m->missed_shown;
 	m->missed_shown = 0;

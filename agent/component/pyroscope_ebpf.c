@@ -79,6 +79,7 @@ static int start_session(struct component *c, const struct ebpf_args *args, stru
 		.demangle = ebpf_args_demangle(args),
 		.lines = args->lines,
 		.inlines = args->inlines,
+		.runtimes_off = args->python ? 0 : SESSION_RUNTIME(RUNTIME_PYTHON),
 		.tagging = ebpf_args_tagging(args),
 		.debuginfod = { .urls = args->debuginfod_urls.items,
 				.n_urls = args->debuginfod_urls.n_items,
@@ -100,6 +101,7 @@ static int start_session(struct component *c, const struct ebpf_args *args, stru
 	o.sampler.hz = (unsigned int)args->sample_rate_hz;
 	o.sampler.no_kernel = !ebpf_args_kernel(args);
 	o.sampler.no_user = !args->collect_user_profile;
+	o.sampler.interpreter_frames = args->interpreter_frames;
 	events_args_tracepoints(&args->events, &tracepoints);
 	o.sampler.tracepoints = tracepoints.names;
 	o.sampler.tracepoint_hz = tracepoints.hz;

@@ -6,6 +6,8 @@
 /* A build for tests brings its own along. */
 #ifdef RUNTIMES_INCLUDE
 #include RUNTIMES_INCLUDE
+#else
+#include "bpf/runtimes/python.bpf.h"
 #endif
 
 #endif

@@ -52,6 +52,7 @@ complete -c xagent -n '__xagent_in profile' -s F -l frequency -x -d 'samples a s
 complete -c xagent -n '__xagent_in profile' -s d -l duration -x -d 'how long'
 complete -c xagent -n '__xagent_in profile' -l demangle -x -a 'none simplified templates full' -d 'names of C++, Rust, D'
 complete -c xagent -n '__xagent_in profile' -l lines -d 'files, lines and inlined functions'
+complete -c xagent -n '__xagent_in profile' -l interpreter-frames -d 'frames of interpreters, too'
 complete -c xagent -n '__xagent_in profile' -l debuginfod -x -d 'a server of debug files'
 complete -c xagent -n '__xagent_in profile' -l debuginfod-cache -x -a '(__fish_complete_directories)' -d 'where they are kept'
 complete -c xagent -n '__xagent_in profile' -s o -l output -r -F -d 'a file'

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where the code of _PyEval_EvalFrameDefault puts its frame into the list of frames, and takes it out again, in CPython 3.6 to 3.9:
+ *
+ *	tstate->frame = f;	mov %rbx, 0x18(%r12)		the first store to that field
+ *	...
+ *	tstate->frame = f->f_back;	mov 0x18(%rbx), %rax; mov %rax, 0x18(%r12)	the first that comes right behind a load of it
+ *	return ...;
+ *
+ * Both fields have the same offset in these versions. x86-64. Pure.
+ */
+#ifndef XAGENT_AGENT_RUNTIMES_PYTHON_LOOP_H
+#define XAGENT_AGENT_RUNTIMES_PYTHON_LOOP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Of the function, from its beginning on: what is looked at. The last store lies within 2,050 bytes in builds of Debian, pyenv and python.org. */
+#define PYTHON_LOOP_BYTES 4096
+
+struct python_loop {
+	uint16_t from;	   /* the frame is in the list from here on; 0: not found */
+	uint16_t gap_at;   /* it is out of it from here on, … */
+	uint8_t gap_bytes; /* … until it returns or jumps; 0: not found */
+};
+
+void python_loop_find(const uint8_t *code, size_t n, struct python_loop *ret_loop);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a file says of the CPython that it holds, and a process of its lines: whatever is accepted lies within what the kernel half reads. */
+#include <assert.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/runtimes/python/layout.h"
+#include "agent/runtimes/python/lines.h"
+#include "agent/runtimes/python/loop.h"
+#include "agent/util/cleanup.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check_lines(const uint8_t *data, size_t size)
+{
+	const struct runtime_lines lines = {
+		.first_line = 7, .table = data + 1, .n = size - 1, .format = data[0]
+	};
+
+	for (uint32_t position = 0; position < 64; position++)
+		assert(python_line(&lines, position) < 1U << 30);
+	(void)python_line(&lines, UINT32_MAX);
+}
+
+static void check_offsets(const uint8_t *data, size_t size)
+{
+	size_t n = size / sizeof(uint64_t);
+	_cleanup_free_ uint64_t *words = malloc(n * sizeof(*words) + 1);
+	struct python_layout l;
+
+	if (!words)
+		return;
+	memcpy(words, data, n * sizeof(*words));
+	if (!python_layout_from_offsets(words, n, &l))
+		return;
+	assert(l.thread_frame + 8 <= l.thread_bytes && l.thread_id + 8 <= l.thread_bytes);
+	assert(l.frame_instr + 8 <= l.frame_bytes && l.frame_mark < l.frame_bytes);
+	assert(l.code_name + 8 <= l.code_bytes && l.code_lines + 8 <= l.code_bytes);
+}
+
+static void check_loop(const uint8_t *data, size_t size)
+{
+	struct python_loop loop;
+
+	python_loop_find(data, size, &loop);
+	assert(loop.from <= size && (size_t)loop.gap_at + loop.gap_bytes <= size);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	if (size == 0)
+		return 0;
+	check_lines(data, size);
+	check_offsets(data, size);
+	check_loop(data, size);
+	return 0;
+}

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""CPython in the versions that can be had: this host's, those of pyenv, and those of Debian's suites in folders of their own (build/roots)."""
+import functools
+import glob
+import os
+import subprocess
+from pathlib import Path
+from typing import NamedTuple
+
+from . import paths
+
+FULL = os.environ.get("XAGENT_TEST_MATRIX") == "full"
+ROOTS = paths.BUILD / "roots"
+
+# Debian's builds are static, stripped, with profile-guided optimization; what the host has may be shared.
+SUITES = {"3.9": "bullseye", "3.13": "trixie", "3.14": "sid", "3.15": "sid"}
+OF_HOST = {"3": "/usr/bin/python3"} | {".".join(Path(p).parent.parent.name.split(".")[:2]): p
+                                       for p in sorted(glob.glob(os.path.expanduser("~/.pyenv/versions/3.*/bin/python3")))}
+# A run of all others takes ten seconds; unpacking a suite as long.
+SAMPLE = ("host 3", "host 3.6", "host 3.8", "host 3.10", "host 3.12", "debian 3.9", "debian 3.15")
+ALL = tuple([f"host {v}" for v in OF_HOST] + [f"debian {v}" for v in SUITES])
+NAMES = ALL if FULL else tuple(n for n in SAMPLE if n.startswith("debian") or n.split()[1] in OF_HOST)
+
+
+class Python(NamedTuple):
+    command: tuple  # that runs it
+    root: Path      # which it sees as /
+
+    def place(self, path, text=None):
+        """A file that it sees at the name that is returned, and where we see it."""
+        seen = Path("/tmp") / path
+        here = self.root / seen.relative_to("/")
+        if text is not None:
+            here.write_text(text)
+        return str(seen), here
+
+
+@functools.lru_cache(maxsize=None)
+def get(name):
+    """(Python, None), or (None, why there is none)."""
+    kind, version = name.split()
+    if kind == "host":
+        path = OF_HOST[version]
+        return (Python((path,), Path("/")), None) if os.path.exists(path) else (None, f"no {path}")
+    root = ROOTS / f"python{version}"
+    made = root / "made"
+    if not made.exists():
+        subprocess.run(["rm", "-rf", root], check=True)
+        run = subprocess.run([paths.TOP / "tests/runtimes/root.sh", SUITES[version], root, f"python{version}-minimal", f"libpython{version}-stdlib"],
+                             capture_output=True, text=True, timeout=300, check=False)
+        if run.returncode != 0:
+            return None, run.stderr.strip()
+        made.touch()
+    return Python(("chroot", str(root), f"/usr/bin/python{version}"), root), None

@@ -1,0 +1,298 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions of Python programs: as the interpreter itself tells them, frame by frame, between the native frames around them."""
+import json
+import os
+import shutil
+
+import pytest
+
+from harness import folded, paths, pprof, pythons
+from harness.agent import config
+from harness.processes import wait_until
+
+pytestmark = pytest.mark.bpf
+
+CHAINS = (paths.TOP / "tests/fixtures/python/chains.py").read_text()
+SEEKS = "tracepoint:syscalls:sys_enter_lseek"
+HOST = pythons.get("host 3")[0]
+
+
+@pytest.fixture(params=pythons.NAMES, ids=lambda n: n.replace(" ", "_"))
+def python(request):
+    found, why = pythons.get(request.param)
+    if not found:
+        pytest.skip(why)
+    return found
+
+
+@pytest.fixture
+def in_tmp():
+    """A name below /tmp of nobody else's."""
+    names = []
+
+    def make(name):
+        names.append(f"xagent-test-{os.getpid()}-{len(names)}-{name}")
+        return names[-1]
+    yield make
+    for root in {"/", *map(str, pythons.ROOTS.glob("*"))}:
+        for name in names:
+            path = os.path.join(root, "tmp", name)
+            shutil.rmtree(path, ignore_errors=True)
+            if os.path.exists(path):
+                os.unlink(path)
+
+
+def is_of_python(place):
+    """(function, file, line): native code has other files, or none."""
+    return place[1].endswith(".py") or place[1].startswith("<")
+
+
+def probed(profile):
+    """number of the probe → frames of Python, innermost first."""
+    stacks = {}
+    for sample in profile.samples:
+        frames = [list(p) for p in reversed(sample.places) if is_of_python(p)]
+        for name, _, _ in frames:
+            if ".probe_" in name:
+                stacks[int(name.rsplit("_", 1)[1])] = frames
+    return stacks
+
+
+def profiled(processes, output, *arguments):
+    run = processes.run(paths.XAGENT, "profile", "-U", "-o", output, *arguments, seconds=120)
+    assert run.popen.returncode == 0, run.err
+    return pprof.parse(output.read_bytes()) if str(output).endswith(".pb.gz") else folded.parse(output.read_text())
+
+
+def check_chains(processes, tmp_path, in_tmp, python, n_chains, n_links, n_threads, seed):
+    program, _ = python.place(in_tmp("chains.py"), CHAINS)
+    report, report_here = python.place(in_tmp("report"))
+    profile = profiled(processes, tmp_path / "o.pb.gz", "--lines", "-F", "10000", "-e", SEEKS, "--", *python.command, program, report,
+                       str(seed), str(n_chains), str(n_links), str(n_threads))
+    seen = probed(profile)
+    told = {number: frames for number, frames in map(json.loads, report_here.read_text().splitlines())}
+    assert len(told) == n_chains
+    for number, frames in told.items():
+        assert seen.get(number) == frames, number
+
+
+@pytest.mark.parametrize("n_chains, n_links, n_threads", [(300, 8, 4), (40, 22, 1)])
+def test_stacks_are_those_of_the_interpreter(processes, tmp_path, in_tmp, python, n_chains, n_links, n_threads):
+    """Names, files, lines and order of calls of every kind, from the first sample on. The longest have some 300 frames of Python between native ones."""
+    check_chains(processes, tmp_path, in_tmp, python, n_chains, n_links, n_threads, seed=n_links)
+
+
+def test_many_threads(processes, tmp_path, in_tmp):
+    check_chains(processes, tmp_path, in_tmp, HOST, 256, 6, 64, seed=64)
+
+
+DEEP = """
+def deeper(n):
+    if n:
+        deeper(n - 1)
+    else:
+        spin()
+def spin():
+    import time
+    end = time.time() + 1.5
+    while time.time() < end:
+        sum([i * i for i in range(100)])
+import sys
+sys.setrecursionlimit(3000)
+deeper(900)
+"""
+
+
+def test_deep_recursion(processes, tmp_path, in_tmp):
+    program, _ = HOST.place(in_tmp("deep.py"), DEEP)
+    stacks = profiled(processes, tmp_path / "o", "-F", "199", "--", *HOST.command, program)
+    spinning = stacks.having("__main__.spin")
+    assert spinning.total >= 100
+    for stack in spinning:
+        assert stack.frames.count("__main__.deeper") == 901, stack.frames[:9]
+
+
+SPIN = """
+import hashlib, sys, time
+class Service:
+    def handle(self, end):
+        return work(end)
+    @staticmethod
+    def key(value):
+        return -value
+def work(end):
+    while time.time() < end:
+        sorted(range(300), key=Service.key)
+        hashlib.sha256(BIG).digest()
+        sum(i * i for i in range(300))
+BIG = bytes(1 << 20)
+def main():
+    Service().handle(time.time() + float(sys.argv[1]))
+main()
+"""
+WHOLE = ("__main__.<module>", "__main__.main", "handle", "__main__.work")
+
+
+def in_order(frames, *names):
+    at = iter(f.removeprefix("__main__.Service.") if f.startswith("__main__.Service.") else f.replace("__main__.handle", "handle") for f in frames)
+    return all(n in at for n in names)
+
+
+def test_every_timer_tick(processes, tmp_path, in_tmp, python):
+    """The chain of calls is the only possible one, wherever the interpreter is interrupted: with the interpreter's lock and without, in generators and callbacks."""
+    program, _ = python.place(in_tmp("spin.py"), SPIN)
+    stacks = profiled(processes, tmp_path / "o", "-F", "499", "--", *python.command, program, "3")
+    begun = folded.Stacks(s for s in stacks if "__main__.work" in s.frames)
+    whole = folded.Stacks(s for s in begun if in_order(s.frames, *WHOLE))
+    # The rest is the interpreter's beginning and end: it imports modules for some hundredths of a second.
+    assert begun.total >= 0.93 * stacks.total, stacks.without("__main__.work").show()
+    assert whole.total >= 0.995 * begun.total and begun.total > 500, begun.show()
+    assert begun.having("__main__.work.<locals>.<genexpr>").total or begun.having("__main__.<genexpr>").total
+    # Where the loop is entered its frame is not in the list yet: it is native then, and the last one.
+    loops = begun.having("_PyEval_EvalFrameDefault")
+    assert loops.total <= 0.02 * begun.total, loops.show()
+
+
+CALLBACKS = """
+import ctypes, time
+libc = ctypes.CDLL(None)
+COMPARE = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(ctypes.c_int), ctypes.POINTER(ctypes.c_int))
+def compare(a, b):
+    return sum([i for i in range(50)]) and a[0] - b[0]
+def sort_in_c(end):
+    while time.time() < end:
+        numbers = (ctypes.c_int * 50)(*range(50, 0, -1))
+        libc.qsort(numbers, 50, 4, COMPARE(compare))
+sort_in_c(time.time() + 2)
+"""
+
+
+def test_callbacks_from_c(processes, tmp_path, in_tmp, python):
+    program, _ = python.place(in_tmp("callbacks.py"), CALLBACKS)
+    stacks = profiled(processes, tmp_path / "o", "-F", "199", "--", *python.command, program)
+    compared = stacks.having("__main__.compare")
+    assert compared.total >= 50, stacks.show()
+    for stack in compared:
+        frames = stack.frames
+        outer, inner = frames.index("__main__.sort_in_c"), frames.index("__main__.compare")
+        between = frames[outer + 1:inner]
+        # ctypes, libffi and the C library, whose sorting has no name where it is stripped.
+        assert outer < inner and any("sort" in f or f.startswith("libc") for f in between), frames
+        assert not any(f.startswith("__main__") for f in between), frames
+
+
+def test_twenty_milliseconds(processes, tmp_path, in_tmp):
+    """Interpreters that end before anybody can look at them."""
+    text = "def brief(n):\n    return sum(i * i for i in range(n))\nimport time\nend = time.time() + 0.02\nwhile time.time() < end:\n    brief(500)\n"
+    program, _ = HOST.place(in_tmp("brief.py"), text)
+    # The interpreter's file is looked at when it first runs, once in the life of an agent.
+    first = f"{HOST.command[0]} -c 'import time; time.sleep(2)'"
+    script = f"{first}; for i in $(seq 60); do {HOST.command[0]} -S -E {program}; done"
+    stacks = profiled(processes, tmp_path / "o", "-F", "499", "--", "sh", "-c", script)
+    brief = stacks.having("__main__.brief")
+    assert brief.total >= 200, stacks.show()
+    # The interpreter begins with native code, and ends with it.
+    bare = folded.Stacks(s for s in stacks.having("_PyEval_EvalFrameDefault") if not any(".<module>" in f or "importlib" in f for f in s.frames))
+    assert bare.total <= 0.01 * brief.total, bare.show()
+
+
+FORKS = """
+import os, time
+def serve(end):
+    while time.time() < end:
+        answer()
+def answer():
+    return [str(i) for i in range(200)]
+def prefork():
+    for _ in range(4):
+        if os.fork() == 0:
+            serve(time.time() + 1)
+            os._exit(0)
+    for _ in range(4):
+        os.wait()
+prefork()
+"""
+
+
+def test_workers_that_were_forked(processes, tmp_path, in_tmp):
+    program, _ = HOST.place(in_tmp("forks.py"), FORKS)
+    stacks = profiled(processes, tmp_path / "o", "-F", "199", "--", *HOST.command, program)
+    served = stacks.having_run("__main__.prefork", "__main__.serve")
+    assert served.total >= 100 and served.total >= 0.99 * stacks.having("__main__.serve").total
+    assert not stacks.having("_PyEval_EvalFrameDefault").having("__main__.serve")
+
+
+def test_code_that_comes_to_lie_where_other_code_was(processes, tmp_path, in_tmp):
+    """Functions are made, run and forgotten: their memory is the next one's, names and all. Each is called what it is."""
+    text = """
+import sys, time
+def made(number):
+    names = {}
+    exec(compile("def name_%d(end, time):\\n    while time() < end: sum(range(50))\\n" % number, "<file %d>" % number, "exec"), names)
+    names["name_%d" % number](time.time() + 0.01, time.time)
+    SEEN.append(number)
+SEEN = []
+end = time.time() + 3
+number = 0
+while time.time() < end:
+    number += 1
+    made(number)
+"""
+    program, _ = HOST.place(in_tmp("made.py"), text)
+    profile = profiled(processes, tmp_path / "o.pb.gz", "--lines", "-F", "997", "--", *HOST.command, program)
+    seen = {}
+    for sample in profile.samples:
+        for name, file, _ in sample.places:
+            if "name_" in name:
+                number = int(name.rsplit("_", 1)[1])
+                assert file == f"<file {number}>", (name, file)
+                seen[number] = seen.get(number, 0) + sample.values[0] // profile.period
+    # Each ran for a hundredth of a second, ten ticks, and no longer.
+    assert len(seen) >= 150, len(seen)
+    assert max(seen.values()) <= 25, sorted(seen.items(), key=lambda i: -i[1])[:5]
+
+
+def test_both_kinds_of_frames_on_request(processes, tmp_path, in_tmp):
+    program, _ = HOST.place(in_tmp("spin.py"), SPIN)
+    stacks = profiled(processes, tmp_path / "o", "-F", "199", "--interpreter-frames", "--", *HOST.command, program, "1")
+    begun = stacks.having("__main__.work")
+    assert begun.total >= 50
+    assert begun.having_run("_PyEval_EvalFrameDefault", "__main__.<module>").total >= 0.99 * begun.total, begun.show(3)
+
+
+def test_switch_and_its_reload(start_agent, standin, processes, in_tmp):
+    program, _ = HOST.place(in_tmp("spin.py"), SPIN)
+    processes.start(*HOST.command, program, "60")
+    with_python = config(standin.url, interval="1s", rate=199)
+    without = with_python.replace("\n\tsample_rate", "\n\tpython_enabled = false\n\tsample_rate", 1)
+    assert without != with_python
+    agent = start_agent(without).wait_ready()
+
+    def names_since(pushes):
+        return {f for p in standin.pushes()[pushes:] for s in p.profile.samples for f in s.frames}
+    wait_until(lambda: "_PyEval_EvalFrameDefault" in names_since(0), 20, "the interpreter's own functions are shown")
+    assert "__main__.work" not in names_since(0)
+    agent.config.write_text(with_python)
+    agent.config_path.write_text(with_python)
+    assert agent.get("/-/reload")[0] == 200
+    wait_until(lambda: "__main__.work" in names_since(0), 20, "the program's functions are shown")
+    walked = agent.wait_metric(lambda m: m.value("xagent_runtime_stacks_total", runtime="python", result="walked") > 50, 20, "stacks are counted")
+    assert walked
+    m = agent.metrics()
+    assert m.value("xagent_runtime_stacks_total", runtime="python", result="unplaced") == 0
+
+
+LIAR = paths.BUILD / "fixtures" / "liar"
+
+
+@pytest.mark.parametrize("lie, result", [("threads", "no_thread"), ("frames", "unreadable"), ("unmapped", "no_thread"), ("version", "unsupported"),
+                                         ("code", "unreadable"), ("lengths", "walked")])
+def test_a_program_that_lies(start_agent, standin, processes, programs, lie, result):
+    """It says that it is CPython, and has lists without end, lengths of 2^63, memory that is not there. It costs no more than an honest one, and is told of."""
+    agent = start_agent(config(standin.url, interval="1s", rate=499)).wait_ready()
+    processes.start(programs[f"liar_{'new' if lie == 'version' else 'now'}"], lie)
+    agent.wait_metric(lambda m: m.value("xagent_runtime_stacks_total", runtime="python", result=result) > 200, 20, f"{result} is counted")
+    wait_until(lambda: any("lie_spin" in s.frames for p in standin.pushes() for s in p.profile.samples), 20, "its native frames are shown")
+    m = agent.metrics()
+    assert m.value("xagent_kernel_emitted_total", event="cpu") > 0
+    assert agent.stop() == 0

@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What CPython says of itself (_Py_DebugOffsets): of real builds, and of files that lie. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "agent/runtimes/python/layout.h"
+#include "agent/util/macro.h"
+
+/* As CPython 3.13.0, 3.14.10 and 3.15.2 have them on x86-64. */
+static const uint64_t v3_13[] = {
+	0x7970677562656478,
+	0x30d00f0,
+	0,
+	283320,
+	608,
+	632,
+	194968,
+	7272,
+	7264,
+	7344,
+	7400,
+	7656,
+	7640,
+	7648,
+	16,
+	7752,
+	0,
+	7768,
+	7760,
+	304,
+	0,
+	8,
+	16,
+	72,
+	152,
+	160,
+	232,
+	32,
+	80,
+	8,
+	0,
+	56,
+	72,
+	70,
+	208,
+	112,
+	120,
+	128,
+	136,
+	68,
+	52,
+	96,
+	104,
+	200,
+	16,
+	8,
+	416,
+	24,
+	88,
+	168,
+	32,
+	24,
+	16,
+	40,
+	24,
+	16,
+	48,
+	32,
+	40,
+	24,
+	16,
+	32,
+	16,
+	24,
+	40,
+	16,
+	32,
+	64,
+	32,
+	16,
+	40,
+	240,
+	200,
+};
+
+static const uint64_t v3_14[] = {
+	0x7970677562656478,
+	0x30e0af0,
+	0,
+	316616,
+	784,
+	808,
+	225864,
+	7280,
+	7272,
+	7344,
+	7360,
+	7408,
+	7688,
+	7672,
+	7680,
+	16,
+	7784,
+	0,
+	7800,
+	7792,
+	7992,
+	0,
+	832,
+	0,
+	8,
+	16,
+	72,
+	152,
+	160,
+	232,
+	32,
+	88,
+	8,
+	0,
+	56,
+	80,
+	74,
+	64,
+	0,
+	216,
+	112,
+	120,
+	128,
+	136,
+	68,
+	52,
+	96,
+	104,
+	208,
+	0,
+	16,
+	8,
+	416,
+	24,
+	88,
+	168,
+	40,
+	32,
+	16,
+	40,
+	24,
+	16,
+	200,
+	24,
+	40,
+	32,
+	48,
+	32,
+	40,
+	24,
+	16,
+	32,
+	16,
+	24,
+	40,
+	16,
+	32,
+	64,
+	32,
+	16,
+	40,
+	264,
+	192,
+	160,
+	24,
+	72,
+	67,
+	0,
+	8,
+	24,
+	304,
+	8076,
+	0,
+	4,
+	512,
+};
+
+static const uint64_t v3_15[] = {
+	0x7970677562656478,
+	0x30f02f0,
+	0,
+	346568,
+	912,
+	936,
+	226240,
+	7272,
+	7264,
+	7336,
+	7352,
+	7400,
+	7592,
+	7576,
+	7584,
+	16,
+	7736,
+	0,
+	7752,
+	7744,
+	7944,
+	0,
+	888,
+	0,
+	8,
+	16,
+	72,
+	80,
+	88,
+	96,
+	176,
+	184,
+	256,
+	32,
+	36,
+	40,
+	136,
+	288,
+	0,
+	88,
+	8,
+	0,
+	56,
+	80,
+	74,
+	64,
+	0,
+	216,
+	112,
+	120,
+	128,
+	136,
+	68,
+	52,
+	96,
+	104,
+	208,
+	0,
+	16,
+	8,
+	424,
+	24,
+	88,
+	168,
+	32,
+	288,
+	944,
+	888,
+	40,
+	32,
+	16,
+	40,
+	24,
+	16,
+	200,
+	24,
+	40,
+	32,
+	48,
+	32,
+	40,
+	24,
+	16,
+	32,
+	16,
+	24,
+	40,
+	16,
+	32,
+	64,
+	32,
+	16,
+	40,
+	56,
+	176,
+	112,
+	120,
+	1120,
+	104,
+	160,
+	24,
+	72,
+	67,
+	0,
+	8,
+	24,
+	344,
+	8028,
+	0,
+	4,
+	512,
+};
+
+#define WORD_VERSION 1
+#define WORD_FREE_THREADED 2
+#define WORD_THREADS_HEAD 9
+
+static void test_3_13(void **state)
+{
+	struct python_layout l;
+
+	(void)state;
+	assert_true(python_layout_from_offsets(v3_13, ARRAY_SIZE(v3_13), &l));
+	assert_int_equal(l.seam, PYTHON_BY_ENTRY);
+	assert_int_equal(l.minor, 13);
+	assert_int_equal(l.interpreters_at, 632);
+	assert_int_equal(l.interpreter_next, 7264);
+	assert_int_equal(l.interpreter_threads, 7344);
+	assert_int_equal(l.thread_frame, 72);
+	assert_int_equal(l.thread_id, 152);
+	assert_int_equal(l.thread_bytes, 160);
+	assert_int_equal(l.frame_instr, 56);
+	assert_int_equal(l.frame_mark, 70);
+	assert_int_equal(l.frame_tlbc, 0);
+	assert_int_equal(l.code_name, 128);
+	assert_int_equal(l.code_version, 92);
+	assert_int_equal(l.code_instr, 200);
+	assert_int_equal(l.str_ascii, 40);
+	assert_int_equal(l.str_compact, 56);
+	assert_int_equal(l.str_hash, 24);
+	assert_int_equal(l.str_kind_shift, 2);
+	assert_int_equal(l.dict_keys, 32);
+}
+
+static void test_3_14(void **state)
+{
+	struct python_layout l;
+
+	(void)state;
+	assert_true(python_layout_from_offsets(v3_14, ARRAY_SIZE(v3_14), &l));
+	assert_int_equal(l.minor, 14);
+	assert_int_equal(l.interpreters_at, 808);
+	assert_int_equal(l.thread_frame, 72);
+	assert_int_equal(l.frame_mark, 74);
+	assert_int_equal(l.code_instr, 208);
+	assert_int_equal(l.code_tlbc, 0);
+}
+
+static void test_3_15(void **state)
+{
+	struct python_layout l;
+
+	(void)state;
+	assert_true(python_layout_from_offsets(v3_15, ARRAY_SIZE(v3_15), &l));
+	assert_int_equal(l.minor, 15);
+	assert_int_equal(l.interpreters_at, 936);
+	assert_int_equal(l.thread_frame, 72);
+	assert_int_equal(l.thread_id, 176);
+	assert_int_equal(l.thread_bytes, 184);
+	assert_int_equal(l.frame_mark, 74);
+	assert_int_equal(l.code_instr, 208);
+}
+
+/* Each thread has a copy of the bytecode, and a text's state another layout. */
+static void test_free_threaded(void **state)
+{
+	uint64_t words[ARRAY_SIZE(v3_14)];
+	struct python_layout l;
+
+	(void)state;
+	memcpy(words, v3_14, sizeof(words));
+	words[WORD_FREE_THREADED] = 1;
+	words[38] = 72;
+	words[49] = 224;
+	assert_true(python_layout_from_offsets(words, ARRAY_SIZE(words), &l));
+	assert_int_equal(l.frame_tlbc, 72);
+	assert_int_equal(l.code_tlbc, 224);
+	assert_int_equal(l.code_bytes, 232);
+	assert_int_equal(l.str_kind_shift, 8);
+}
+
+struct refused {
+	const char *name;
+	uint32_t word;
+	uint64_t value;
+};
+
+static const struct refused refused[] = {
+	{ "no_cookie", 0, 0 },
+	{ "version_2", WORD_VERSION, 0x020d00f0 },
+	{ "version_3_12", WORD_VERSION, 0x030c00f0 },
+	{ "next_version", WORD_VERSION, 0x031000f0 },
+	{ "all_ones_version", WORD_VERSION, UINT64_MAX },
+	{ "interpreter_too_large", WORD_THREADS_HEAD, UINT16_MAX + 1ULL },
+	{ "frame_behind_what_is_read", 30, 256 },
+	{ "all_ones_code", 37, UINT64_MAX },
+	{ "text_behind_what_is_read", 70, 241 },
+};
+
+static void test_refused(void **state)
+{
+	const struct refused *row = *state;
+	uint64_t words[ARRAY_SIZE(v3_13)];
+	struct python_layout l;
+
+	memcpy(words, v3_13, sizeof(words));
+	words[row->word] = row->value;
+	assert_false(python_layout_from_offsets(words, ARRAY_SIZE(words), &l));
+}
+
+/* A file that ends within them. */
+static void test_cut(void **state)
+{
+	struct python_layout l;
+
+	(void)state;
+	for (size_t n = 0; n <= 70; n++) {
+		uint64_t words[ARRAY_SIZE(v3_13)];
+
+		memcpy(words, v3_13, n * sizeof(*words));
+		assert_false(python_layout_from_offsets(words, n, &l));
+	}
+	assert_true(python_layout_from_offsets(v3_13, 71, &l));
+}
+
+int main(void)
+{
+	struct CMUnitTest tests[ARRAY_SIZE(refused) + 5] = { cmocka_unit_test(test_3_13),
+							     cmocka_unit_test(test_3_14),
+							     cmocka_unit_test(test_3_15),
+							     cmocka_unit_test(test_free_threaded),
+							     cmocka_unit_test(test_cut) };
+
+	for (size_t i = 0; i < ARRAY_SIZE(refused); i++)
+		tests[5 + i] = (struct CMUnitTest){ refused[i].name, test_refused, NULL, NULL,
+						    (void *)&refused[i] };
+	return cmocka_run_group_tests_name("agent/runtimes/python/offsets", tests, NULL, NULL);
+}
