@@ -455,7 +455,7 @@ static __always_inline void capture(struct moment *m, struct wire_counters *coun
 	user_unwound = take_stacks(m, task, s, process, count);
 	/* A process that our pid namespace does not see has no number, and no /proc to be walked with. */
 	if (user_unwound && !pid) {
-		s->record.head.end = STOP_REASON_STRANGER;
+		s->record.head.end = STOP_REASON_OUTSIDE_PID_NAMESPACE;
 		user_unwound = false;
 	}
 	if (!emit(s, task, user_unwound, count) && m->event != EVENT_CPU)

@@ -36,7 +36,7 @@
 #define TABLE_MAX_STEP 256u
 #define TABLE_MAX_ESCAPE_STEP (1u << 16)
 
-_Static_assert(2 * TABLE_MAX_STEP - 1 >= 256, "the search reaches every row of a granule");
+_Static_assert(2 * TABLE_MAX_STEP - 1 >= 256, "the search reaches every row of a bucket");
 _Static_assert(2 * TABLE_MAX_ESCAPE_STEP - 1 >= WIRE_MAX_ESCAPES,
 	       "the search reaches every escape");
 
@@ -201,7 +201,7 @@ UNWIND_INLINE __u64 table_word(void *ctx, const struct wire_object *object, __u3
 	return table_u64(segment, TABLE_BYTE_OF(object->rules_at) + code * 8);
 }
 
-/* A wide rule is three words among the object's rules. */
+/* A full rule is three words among the object's rules. */
 UNWIND_INLINE void table_full_rule(void *ctx, const struct wire_object *object, __u32 index,
 				   struct unwind_rule *ret_rule)
 {
@@ -244,7 +244,7 @@ UNWIND_INLINE void table_unpack(void *ctx, const struct wire_object *object, __u
 	__builtin_memcpy(&packed, &word, sizeof(packed));
 	if (!word)
 		return;
-	if (packed.cfa == WIRE_RULE_WIDE) {
+	if (packed.cfa == WIRE_RULE_FULL) {
 		table_full_rule(ctx, object, (__u32)packed.cfa_off, ret_rule);
 		return;
 	}

@@ -8,7 +8,7 @@
  *	UNWIND_INLINE			how functions are declared
  *	UNWIND_FIND(w)			makes the mapping of w->pc the one in w->mapping: true when there is one
  *	UNWIND_RULE(w)			the rule for w->pc, which lies in w->mapping: 0, or the enum stop_reason of why not. It is left packed in
- *					w->word, 0 for none, and where it is not plain in w->rule as well, laid out in full
+ *					w->word, 0 for none, and where it is not compact in w->rule as well, laid out in full
  *	UNWIND_WORD(w, ret, addr)	0 when the word of user memory at addr was read into *ret
  *	UNWIND_READ(w, dst, n, addr)	0 when n bytes of user memory at addr were read
  *	UNWIND_CODE(w, dst, n, pc)	the same for the code around w->pc
@@ -233,30 +233,30 @@ UNWIND_INLINE int unwind_signal(struct unwind_walk *w)
  * The rule of nearly every frame: CFA from sp or fp, fp kept or saved, the return address right below the CFA or, on AArch64, behind the saved
  * fp. It is followed as it lies in the table.
  */
-#define UNWIND_PLAIN_SP WIRE_RULE_OF(RULE_CFA_REG, WIRE_ABI_SP)
-#define UNWIND_PLAIN_FP WIRE_RULE_OF(RULE_CFA_REG, WIRE_ABI_FP)
-#define UNWIND_PLAIN_SAVES_FP 0x100u
+#define UNWIND_COMPACT_SP WIRE_RULE_OF(RULE_CFA_REG, WIRE_ABI_SP)
+#define UNWIND_COMPACT_FP WIRE_RULE_OF(RULE_CFA_REG, WIRE_ABI_FP)
+#define UNWIND_COMPACT_SAVES_FP 0x100u
 #if WIRE_N_REGS == 32
-#define UNWIND_PLAIN_RA_BEHIND_FP 0x1000u
+#define UNWIND_COMPACT_RA_BEHIND_FP 0x1000u
 #else
-#define UNWIND_PLAIN_RA_BEHIND_FP 0u
+#define UNWIND_COMPACT_RA_BEHIND_FP 0u
 #endif
 
 _Static_assert(RULE_FP_SAME == 0 && RULE_FP_CFA == 1 && WIRE_RA_CFA_8 == 0 && WIRE_RA_FP_8 == 1,
-	       "a bit of the second byte of a plain rule each");
+	       "a bit of the second byte of a compact rule each");
 
 UNWIND_INLINE int unwind_is_compact(__u64 word)
 {
-	__u32 low = (__u32)word & 0xffff & ~(UNWIND_PLAIN_SAVES_FP | UNWIND_PLAIN_RA_BEHIND_FP);
+	__u32 low = (__u32)word & 0xffff & ~(UNWIND_COMPACT_SAVES_FP | UNWIND_COMPACT_RA_BEHIND_FP);
 
-	return low == UNWIND_PLAIN_SP || low == UNWIND_PLAIN_FP;
+	return low == UNWIND_COMPACT_SP || low == UNWIND_COMPACT_FP;
 }
 
 /* One of them is the outermost frame's, which has no caller. */
 UNWIND_INLINE int unwind_is_root(__u64 word)
 {
 	return (((__u32)word >> 12) & 15) == WIRE_RA_UNDEFINED &&
-	       ((__u32)word & 0xff) != WIRE_RULE_WIDE;
+	       ((__u32)word & 0xff) != WIRE_RULE_FULL;
 }
 
 /*
@@ -273,19 +273,19 @@ UNWIND_INLINE __u32 unwind_cfa_of_record(const struct unwind_walk *w, __s64 fp_o
 	return 0;
 }
 
-/* A plain rule's: 0, or why it is not known. The distance is signed and the upper half of the word. */
+/* A compact rule's: 0, or why it is not known. The distance is signed and the upper half of the word. */
 UNWIND_INLINE __u32 unwind_compact_cfa(const struct unwind_walk *w, __u64 word, __s64 fp_off,
 				       __u64 *ret_cfa)
 {
-	if (((__u32)word & 0xff) == UNWIND_PLAIN_FP) {
+	if (((__u32)word & 0xff) == UNWIND_COMPACT_FP) {
 		*ret_cfa = w->reg[WIRE_ABI_FP] + ((__s64)word >> 32);
 		return w->flags & UNWIND_FP_LOST ? STOP_REASON_REGISTER : 0;
 	}
 	*ret_cfa = w->reg[WIRE_ABI_SP] + ((__s64)word >> 32);
 	if (!(w->flags & UNWIND_SP_LOWEST))
 		return 0;
-	return ((__u32)word & UNWIND_PLAIN_SAVES_FP) &&
-			       (((__u32)word & UNWIND_PLAIN_RA_BEHIND_FP) || fp_off == -16)
+	return ((__u32)word & UNWIND_COMPACT_SAVES_FP) &&
+			       (((__u32)word & UNWIND_COMPACT_RA_BEHIND_FP) || fp_off == -16)
 		       ? unwind_cfa_of_record(w, fp_off, ret_cfa)
 		       : STOP_REASON_REGISTER;
 }
@@ -305,12 +305,12 @@ UNWIND_INLINE int unwind_by_compact(struct unwind_walk *w, __u64 word)
 	if (cfa <= w->reg[WIRE_ABI_SP])
 		return unwind_stop(w, STOP_REASON_NO_PROGRESS);
 	/* The slot that is lower on the stack is read first. */
-	if ((__u32)word & UNWIND_PLAIN_SAVES_FP) {
+	if ((__u32)word & UNWIND_COMPACT_SAVES_FP) {
 		if (UNWIND_WORD(w, &fp, cfa + fp_off))
 			return unwind_stop(w, STOP_REASON_STACK_READ);
 		flags = 0;
 	}
-	if ((__u32)word & UNWIND_PLAIN_RA_BEHIND_FP)
+	if ((__u32)word & UNWIND_COMPACT_RA_BEHIND_FP)
 		ra_off = fp_off + 8;
 	if (UNWIND_WORD(w, &ra, cfa + ra_off))
 		return unwind_stop(w, STOP_REASON_STACK_READ);

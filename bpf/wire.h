@@ -99,7 +99,7 @@ struct wire_runtime_frame {
 	  "the unwind table of a file was not loaded, and the stack was not copied")            \
 	X(REMAPPED, 0, "[truncated: mapping replaced]",                                         \
 	  "the walk went through memory that another file had just been mapped over")           \
-	X(STRANGER, 0, "[outside of the pid namespace]",                                        \
+	X(OUTSIDE_PID_NAMESPACE, 0, "[outside of the pid namespace]",                           \
 	  "the process has no number in the agent's pid namespace")
 
 enum stop_reason {
@@ -399,16 +399,16 @@ struct wire_object {
 /* Rule codes of rows; 0 is "no rule". */
 #define WIRE_CODE_ESCAPE 255
 
-/* A struct unwind_rule in one word; what does not fit is wide. */
+/* A struct unwind_rule in one word; what does not fit is kept in full beside it. */
 struct wire_rule {
-	__u8 cfa; /* WIRE_RULE_SWITCH | enum rule_cfa << 5 | cfa_reg; or WIRE_RULE_WIDE */
-	__u8 fp_ra; /* enum rule_fp (RULE_FP_REG is wide, RULE_FP_DEREF is of the frame pointer) | WIRE_RA_* << 4 */
+	__u8 cfa; /* WIRE_RULE_SWITCH | enum rule_cfa << 5 | cfa_reg; or WIRE_RULE_FULL */
+	__u8 fp_ra; /* enum rule_fp (RULE_FP_REG does not fit, RULE_FP_DEREF is of the frame pointer) | WIRE_RA_* << 4 */
 	__s16 fp_off;
-	__s32 cfa_off; /* wide: which of the object's rules, counted in words, begins the three words of the struct unwind_rule */
+	__s32 cfa_off; /* of a full rule: which of the object's rules, counted in words, begins the three words of the struct unwind_rule */
 };
 
 #define WIRE_RULE_SWITCH 0x80u
-#define WIRE_RULE_WIDE 0xffu
+#define WIRE_RULE_FULL 0xffu
 #define WIRE_RULE_OF(cfa, reg) ((cfa) << 5 | (reg))
 #define WIRE_RULE_CFA(byte) (((byte) >> 5) & 3)
 #define WIRE_RULE_CFA_REG(byte) ((byte)&31)

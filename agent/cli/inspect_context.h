@@ -18,7 +18,7 @@ struct inspect_context {
 /* 0 or -errno; fini may follow either. */
 int inspect_context_init(struct inspect_context *w);
 void inspect_context_fini(struct inspect_context *w);
-#define _cleanup_inspect_world_ _cleanup_(inspect_context_fini)
+#define _cleanup_inspect_context_ _cleanup_(inspect_context_fini)
 
 /* The process as it is now: mappings are read, files that are mapped executable are open, where that is permitted. NULL without memory.
  * Borrowed until the next call. */

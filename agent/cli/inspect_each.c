@@ -28,7 +28,7 @@ static void complain(struct buf *why)
 
 static int show_all(const struct inspect_pids *pids, inspect_show_fn show, struct buf *why)
 {
-	_cleanup_inspect_world_ struct inspect_context w = { 0 };
+	_cleanup_inspect_context_ struct inspect_context w = { 0 };
 	bool is_first = true;
 	int code = 0;
 	int r = inspect_context_init(&w);

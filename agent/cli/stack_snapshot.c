@@ -247,8 +247,8 @@ static int run_tracer(struct taking *t)
 	return r < 0 ? r : t->result;
 }
 
-/* Rules are asked for, so that everything that takes long (reading headers, finding tables) has been done. */
-static void warm(struct inspect_context *w, uint32_t pid)
+/* So that what takes long (reading headers, finding tables) has been done before the threads are stopped. */
+static void load_rules(struct inspect_context *w, uint32_t pid)
 {
 	struct process *p = inspect_context_process(w, pid);
 	struct unwind_rule rule;
@@ -271,7 +271,7 @@ int stack_snapshot_take(struct inspect_context *w, uint32_t pid,
 	t->context = w;
 	t->pid = t->memory.pid = pid;
 	t->user_mask = user_space_mask();
-	warm(w, pid);
+	load_rules(w, pid);
 	int r = run_tracer(t);
 	if (r == -ETIMEDOUT)
 		(void)TAKE_PTR(t);

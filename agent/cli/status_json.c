@@ -2,18 +2,16 @@
 /* The state of the agent, as JSON. */
 #include "agent/cli/status_json.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
 
 #include "agent/cli/agent.h"
+#include "agent/component/ebpf_metrics.h"
 #include "agent/util/clock.h"
 #include "agent/util/macro.h"
 #include "agent/version.h"
 
 #define SENTENCE_MAX_BYTES ((size_t)16 << 10)
-/* A name of enum stop_reason. */
-#define END_NAME_MAX 32
 
 static json_t *store_json(const struct status_facts *f)
 {
@@ -88,11 +86,7 @@ static json_t *samples_json(const struct status_facts *f)
 
 static void put_end(json_t *array, const char *name, uint64_t value, const char *text)
 {
-	char lower[END_NAME_MAX] = "";
-
-	for (size_t i = 0; name[i] && i + 1 < sizeof(lower); i++)
-		lower[i] = (char)tolower((unsigned char)name[i]);
-	(void)json_array_append_new(array, json_pack("{s:s, s:I, s:s}", "end", lower, "value",
+	(void)json_array_append_new(array, json_pack("{s:s, s:I, s:s}", "end", name, "value",
 						     (json_int_t)value, "text", text));
 }
 
@@ -100,8 +94,11 @@ static json_t *stacks_array(const struct status_sums *s)
 {
 	json_t *array = json_array();
 
-#define PUT_END(name, complete, frame, text)                                        \
-	put_end(array, STOP_REASON_##name == STOP_REASON_ROOT ? "complete" : #name, \
+#define PUT_END(name, complete, frame, text)                                                    \
+	put_end(array,                                                                          \
+		STOP_REASON_##name == STOP_REASON_ROOT ?                                        \
+			"complete" :                                                            \
+			ebpf_metrics_end_name(STOP_REASON_##name),                              \
 		s->ends[STOP_REASON_##name], text);
 	STOP_REASONS(PUT_END)
 #undef PUT_END

@@ -2,7 +2,6 @@
 /* Metrics of pyroscope.ebpf. */
 #include "agent/component/ebpf_metrics.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -10,6 +9,7 @@
 #include "agent/process/proc.h"
 #include "agent/runtimes/runtime.h"
 #include "agent/sample/cpu_counters.h"
+#include "agent/util/macro.h"
 
 #define COMPONENT_LABELS "component_path", "component_id"
 
@@ -156,13 +156,30 @@ struct ebpf_metrics {
 	double first_complete_s; /* 0: none yet */
 };
 
-#define END_NAME_MAX 32
-
-static const char *const end_names[STOP_REASON_MAX] = {
-#define END_NAME(name, complete, frame, text) [STOP_REASON_##name] = #name,
-	STOP_REASONS(END_NAME)
-#undef END_NAME
+/* Never changed: queries of dashboards and alerts have them. */
+static const char *const end_names[] = {
+	[STOP_REASON_ROOT] = "root",
+	[STOP_REASON_NO_USER] = "no_user",
+	[STOP_REASON_DEPTH] = "depth",
+	[STOP_REASON_STACK_READ] = "stack_read",
+	[STOP_REASON_NO_PROGRESS] = "no_progress",
+	[STOP_REASON_NO_MAPPING] = "no_mapping",
+	[STOP_REASON_BAD_PC] = "bad_pc",
+	[STOP_REASON_COMPAT] = "compat",
+	[STOP_REASON_COPY_END] = "copy_end",
+	[STOP_REASON_NO_RULE] = "no_rule",
+	[STOP_REASON_REGISTER] = "register",
+	[STOP_REASON_NO_TABLE] = "no_table",
+	[STOP_REASON_REMAPPED] = "remapped",
+	[STOP_REASON_OUTSIDE_PID_NAMESPACE] = "stranger",
 };
+
+_Static_assert(ARRAY_SIZE(end_names) == STOP_REASON_MAX, "a name for each");
+
+const char *ebpf_metrics_end_name(enum stop_reason end)
+{
+	return end_names[end];
+}
 
 static struct metric *series(struct ebpf_metrics *m, const struct metric_family *family)
 {
@@ -220,11 +237,7 @@ static void show_ends(struct ebpf_metrics *m)
 	const uint64_t *ends = m->session ? session_stack_ends(m->session) : NULL;
 
 	for (int i = 0; i < STOP_REASON_MAX; i++) {
-		char name[END_NAME_MAX] = "";
-		const char *values[] = { m->labels[0], m->labels[1], name };
-
-		for (size_t k = 0; end_names[i][k] && k + 1 < sizeof(name); k++)
-			name[k] = (char)tolower((unsigned char)end_names[i][k]);
+		const char *values[] = { m->labels[0], m->labels[1], end_names[i] };
 
 		metric_set(telemetry_series(m->telemetry, &user_stacks, values),
 			   (double)(m->ends_before[i] + (ends ? ends[i] : 0)));

@@ -18,6 +18,9 @@ void ebpf_metrics_attach(struct ebpf_metrics *m, struct session *session);
 void ebpf_metrics_sums(struct ebpf_metrics *m, struct wire_counters *ret_counters,
 		       uint64_t *ret_missed, uint64_t *ret_ends);
 
+/* What /metrics calls it: the label `end` of user stacks. */
+const char *ebpf_metrics_end_name(enum stop_reason end);
+
 void ebpf_metrics_targets(struct ebpf_metrics *m, size_t n);
 void ebpf_metrics_session(struct ebpf_metrics *m);
 void ebpf_metrics_profile(struct ebpf_metrics *m, const struct profile *profile);

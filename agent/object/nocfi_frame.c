@@ -22,7 +22,7 @@ static void lose_bp(struct nocfi_frame *f)
 	f->bp_off = 0;
 }
 
-void nocfi_frame_set_fp(struct nocfi_frame *f, enum stub_fp fp, int32_t fp_off)
+void nocfi_frame_set_fp(struct nocfi_frame *f, enum nocfi_fp fp, int32_t fp_off)
 {
 	f->fp = (uint8_t)fp;
 	f->fp_off = fp_off;

@@ -22,13 +22,13 @@ enum nocfi_reg {
 	NOCFI_RBP,
 };
 
-enum stub_fp {
+enum nocfi_fp {
 	NOCFI_FP_SAME,	/* rbp is the caller's */
 	NOCFI_FP_SAVED, /* at CFA + fp_off */
 	NOCFI_FP_LOST,
 };
 
-enum stub_ra {
+enum nocfi_ra {
 	NOCFI_RA_STACK, /* at CFA − 8 */
 	NOCFI_RA_REG,	/* popped into ra_reg (vfork) */
 	NOCFI_RA_LOST,
@@ -38,8 +38,8 @@ enum stub_ra {
 struct nocfi_frame {
 	uint8_t has_sp; /* CFA = rsp + sp_off */
 	uint8_t has_bp; /* CFA = rbp + bp_off */
-	uint8_t fp;	/* enum stub_fp */
-	uint8_t ra;	/* enum stub_ra */
+	uint8_t fp;	/* enum nocfi_fp */
+	uint8_t ra;	/* enum nocfi_ra */
 	uint8_t ra_reg; /* hardware number */
 	/* The caller's rbp went somewhere: clearing it is not the end of the stack. */
 	uint8_t is_fp_copied;
@@ -58,7 +58,7 @@ bool nocfi_frame_off(const struct nocfi_frame *f, unsigned int reg, int32_t *ret
 bool nocfi_frame_is_fp_slot(const struct nocfi_frame *f, int64_t off);
 
 void nocfi_frame_lose_sp(struct nocfi_frame *f);
-void nocfi_frame_set_fp(struct nocfi_frame *f, enum stub_fp fp, int32_t fp_off);
+void nocfi_frame_set_fp(struct nocfi_frame *f, enum nocfi_fp fp, int32_t fp_off);
 /* The register gets a value that nobody knows. */
 void nocfi_frame_clobber(struct nocfi_frame *f, unsigned int reg);
 /* It becomes CFA − off. Only for one that was clobbered. */

@@ -8,169 +8,169 @@
 #include "agent/util/hash.h"
 #include "agent/util/list.h"
 
-struct life {
+struct thread_group {
 	struct hash_node node;
-	struct list doubt; /* in lives.doubts while rechecks are due */
-	uint64_t exit_ns;  /* of the exit that is in doubt */
+	struct list recheck; /* in thread_groups.rechecks while rechecks are due */
+	uint64_t exit_ns;    /* of the exit that is to be rechecked */
 	uint32_t pid;
-	uint32_t n_threads;    /* 0: not known, and the leader has exited */
-	unsigned int rechecks; /* made */
+	uint32_t n_threads;	 /* 0: not known, and the leader has exited */
+	unsigned int n_rechecks; /* made */
 };
 
 struct thread_groups {
 	const char *proc_root;
 	size_t max;
 	struct hash_table by_pid;
-	struct list doubts;
+	struct list rechecks;
 };
 
 int thread_groups_new(const char *proc_root, size_t max, struct thread_groups **ret_thread_groups)
 {
-	struct thread_groups *l = calloc(1, sizeof(*l));
+	struct thread_groups *t = calloc(1, sizeof(*t));
 
-	if (!l)
+	if (!t)
 		return -ENOMEM;
-	l->proc_root = proc_root;
-	l->max = max;
-	list_init(&l->doubts);
-	*ret_thread_groups = l;
+	t->proc_root = proc_root;
+	t->max = max;
+	list_init(&t->rechecks);
+	*ret_thread_groups = t;
 	return 0;
 }
 
-static struct life *life_find(struct thread_groups *l, uint32_t pid)
+static struct thread_group *group_find(struct thread_groups *t, uint32_t pid)
 {
-	HASH_FOREACH_MATCH (&l->by_pid, hash_u64(pid), node) {
-		struct life *life = CONTAINER_OF(node, struct life, node);
+	HASH_FOREACH_MATCH (&t->by_pid, hash_u64(pid), node) {
+		struct thread_group *group = CONTAINER_OF(node, struct thread_group, node);
 
-		if (life->pid == pid)
-			return life;
+		if (group->pid == pid)
+			return group;
 	}
 	return NULL;
 }
 
-static void life_end(struct thread_groups *l, struct life *life)
+static void group_end(struct thread_groups *t, struct thread_group *group)
 {
-	hash_remove(&l->by_pid, &life->node);
-	list_remove(&life->doubt);
-	free(life);
+	hash_remove(&t->by_pid, &group->node);
+	list_remove(&group->recheck);
+	free(group);
 }
 
-/* Found or made, never in doubt; NULL when the table is full. */
-static struct life *life_get(struct thread_groups *l, uint32_t pid)
+/* Found or made, with no recheck due; NULL when the table is full. */
+static struct thread_group *group_get(struct thread_groups *t, uint32_t pid)
 {
-	struct life *life = life_find(l, pid);
+	struct thread_group *group = group_find(t, pid);
 
-	if (life) {
-		list_remove(&life->doubt);
-		return life;
+	if (group) {
+		list_remove(&group->recheck);
+		return group;
 	}
-	if (l->by_pid.n >= l->max)
+	if (t->by_pid.n >= t->max)
 		return NULL;
-	life = calloc(1, sizeof(*life));
-	if (!life)
+	group = calloc(1, sizeof(*group));
+	if (!group)
 		return NULL;
-	life->pid = pid;
-	list_init(&life->doubt);
-	if (hash_insert(&l->by_pid, &life->node, hash_u64(pid)) < 0) {
-		free(life);
+	group->pid = pid;
+	list_init(&group->recheck);
+	if (hash_insert(&t->by_pid, &group->node, hash_u64(pid)) < 0) {
+		free(group);
 		return NULL;
 	}
-	return life;
+	return group;
 }
 
-void thread_groups_forget(struct thread_groups *l)
+void thread_groups_forget(struct thread_groups *t)
 {
-	HASH_FOREACH (&l->by_pid, node)
-		life_end(l, CONTAINER_OF(node, struct life, node));
+	HASH_FOREACH (&t->by_pid, node)
+		group_end(t, CONTAINER_OF(node, struct thread_group, node));
 }
 
-void thread_groups_free(struct thread_groups *l)
+void thread_groups_free(struct thread_groups *t)
 {
-	if (!l)
+	if (!t)
 		return;
-	thread_groups_forget(l);
-	hash_fini(&l->by_pid);
-	free(l);
+	thread_groups_forget(t);
+	hash_fini(&t->by_pid);
+	free(t);
 }
 
-void thread_groups_fork(struct thread_groups *l, uint32_t pid)
+void thread_groups_fork(struct thread_groups *t, uint32_t pid)
 {
-	struct life *life = life_get(l, pid);
+	struct thread_group *group = group_get(t, pid);
 
-	if (life)
-		life->n_threads = 1;
+	if (group)
+		group->n_threads = 1;
 }
 
-void thread_groups_exec(struct thread_groups *l, uint32_t pid)
+void thread_groups_exec(struct thread_groups *t, uint32_t pid)
 {
-	thread_groups_fork(l, pid);
+	thread_groups_fork(t, pid);
 }
 
-void thread_groups_thread_start(struct thread_groups *l, uint32_t pid)
+void thread_groups_thread_start(struct thread_groups *t, uint32_t pid)
 {
-	struct life *life = life_find(l, pid);
+	struct thread_group *group = group_find(t, pid);
 
-	if (life && life->n_threads > 0)
-		life->n_threads++;
+	if (group && group->n_threads > 0)
+		group->n_threads++;
 }
 
 /* An uncounted process: /proc knows, later. Its entry stays while it lives on without its leader,
  * so that exits of its other threads are looked at. */
-static bool put_in_doubt(struct thread_groups *l, uint32_t pid, uint64_t time_ns)
+static bool recheck_later(struct thread_groups *t, uint32_t pid, uint64_t time_ns)
 {
-	struct life *life = life_get(l, pid);
+	struct thread_group *group = group_get(t, pid);
 
-	if (!life)
-		return proc_has_ended(l->proc_root, pid, time_ns);
-	life->n_threads = 0;
-	life->exit_ns = time_ns;
-	life->rechecks = 0;
-	list_push_back(&l->doubts, &life->doubt);
+	if (!group)
+		return proc_has_ended(t->proc_root, pid, time_ns);
+	group->n_threads = 0;
+	group->exit_ns = time_ns;
+	group->n_rechecks = 0;
+	list_push_back(&t->rechecks, &group->recheck);
 	return false;
 }
 
-bool thread_groups_thread_exit(struct thread_groups *l, uint32_t pid, uint32_t tid,
+bool thread_groups_thread_exit(struct thread_groups *t, uint32_t pid, uint32_t tid,
 			       uint64_t time_ns)
 {
-	struct life *life = life_find(l, pid);
+	struct thread_group *group = group_find(t, pid);
 
-	if (life && life->n_threads > 0) {
-		if (--life->n_threads > 0)
+	if (group && group->n_threads > 0) {
+		if (--group->n_threads > 0)
 			return false;
-		life_end(l, life);
+		group_end(t, group);
 		return true;
 	}
-	return life || tid == pid ? put_in_doubt(l, pid, time_ns) : false;
+	return group || tid == pid ? recheck_later(t, pid, time_ns) : false;
 }
 
-static uint64_t recheck_due_ns(const struct life *life)
+static uint64_t recheck_due_ns(const struct thread_group *group)
 {
 	uint64_t delay_ns = THREAD_GROUPS_RECHECK_NS;
 
-	for (unsigned int i = 0; i < life->rechecks; i++)
+	for (unsigned int i = 0; i < group->n_rechecks; i++)
 		delay_ns *= 10;
-	return life->exit_ns + delay_ns;
+	return group->exit_ns + delay_ns;
 }
 
-void thread_groups_recheck(struct thread_groups *l, uint64_t now_ns,
+void thread_groups_recheck(struct thread_groups *t, uint64_t now_ns,
 			   void (*fn)(uint32_t pid, void *data), void *data)
 {
-	LIST_FOREACH (&l->doubts, node) {
-		struct life *life = LIST_ENTRY(node, struct life, doubt);
-		uint32_t pid = life->pid;
+	LIST_FOREACH (&t->rechecks, node) {
+		struct thread_group *group = LIST_ENTRY(node, struct thread_group, recheck);
+		uint32_t pid = group->pid;
 
-		if (now_ns < recheck_due_ns(life))
+		if (now_ns < recheck_due_ns(group))
 			continue;
-		if (proc_has_ended(l->proc_root, pid, life->exit_ns)) {
-			life_end(l, life);
+		if (proc_has_ended(t->proc_root, pid, group->exit_ns)) {
+			group_end(t, group);
 			fn(pid, data);
-		} else if (++life->rechecks == THREAD_GROUPS_RECHECKS) {
-			list_remove(&life->doubt);
+		} else if (++group->n_rechecks == THREAD_GROUPS_RECHECKS) {
+			list_remove(&group->recheck);
 		}
 	}
 }
 
-size_t thread_groups_n(const struct thread_groups *l)
+size_t thread_groups_n(const struct thread_groups *t)
 {
-	return l->by_pid.n;
+	return t->by_pid.n;
 }

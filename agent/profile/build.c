@@ -67,18 +67,18 @@ static const struct series *hottest_series(const struct interval *interval)
 static void summarize_function(const struct series *series, struct namer *namer,
 			       struct build *build)
 {
-	struct top_table hot;
+	struct top_table top;
 
 	/* The encoder is done with its share. */
-	top_table_init(&hot, build->max_bytes);
-	if (top_table_add_leaves(&hot, series, namer) == 0) {
-		const struct top_row *h = top_table_by_self(&hot);
+	top_table_init(&top, build->max_bytes);
+	if (top_table_add_leaves(&top, series, namer) == 0) {
+		const struct top_row *h = top_table_by_self(&top);
 
 		if (h)
 			str_copy_utf8(build->summary.hottest_function, BUILD_NAME_MAX,
 				      str_from(h->function));
 	}
-	top_table_fini(&hot);
+	top_table_fini(&top);
 }
 
 void build_summarize(const struct interval *interval, struct namer *namer, struct build *build)

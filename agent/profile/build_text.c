@@ -55,16 +55,16 @@ static void put_table(struct buf *out, const struct top_table *t)
 void build_table(const struct interval *interval, struct namer *namer, struct build *build)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(TEXT_MAX_BYTES);
-	struct top_table hot;
+	struct top_table top;
 
-	top_table_init(&hot, TABLE_MAX_BYTES);
+	top_table_init(&top, TABLE_MAX_BYTES);
 	for (const struct series *s = interval->series; s; s = s->next) {
-		if (top_table_add_series(&hot, s, namer) < 0)
+		if (top_table_add_series(&top, s, namer) < 0)
 			build->summary.n_failed += s->n_samples;
 		else
 			build->summary.n_samples += s->n_samples;
 	}
-	put_table(&out, &hot);
-	top_table_fini(&hot);
+	put_table(&out, &top);
+	top_table_fini(&top);
 	put_text(&out, interval, build);
 }

@@ -92,13 +92,13 @@ static void settle(struct session *s, struct interval *next)
 {
 	const struct session_hooks *hooks = &s->options.hooks;
 
-	s->closing = true;
+	s->is_flushing = true;
 	if (hooks->before_close)
 		hooks->before_close(hooks->data);
 	session_settle_undecided(s, s->stopped ? NULL : next);
 	if (hooks->on_settled)
 		hooks->on_settled(s->interval, hooks->data);
-	s->closing = false;
+	s->is_flushing = false;
 }
 
 int session_close_interval(struct session *s)
@@ -107,7 +107,7 @@ int session_close_interval(struct session *s)
 	_cleanup_free_ struct session_job *j = calloc(1, sizeof(*j));
 	int r = j ? session_open_interval(s, &next) : -ENOMEM;
 
-	if (r == 0 && (s->closing || !worker_has_room(s->options.worker)))
+	if (r == 0 && (s->is_flushing || !worker_has_room(s->options.worker)))
 		r = -EAGAIN;
 	if (r < 0) {
 		log_warn("the interval cannot be closed now, it goes on", LOG_ERR(r));

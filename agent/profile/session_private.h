@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of a session share: session.c (life), intake.c (events and samples), deciding.c (which series they go to), generated.c (code made at run
- * time), closing.c (intervals). */
+/*
+ * What the files of a session share: session.c (start and end), ingest.c (events and samples), target_resolution.c (the series of a process),
+ * generated.c (code made at run time), interpreted.c (runtimes and their functions), interval_flush.c (intervals).
+ */
 #ifndef XAGENT_AGENT_PROFILE_SESSION_PRIVATE_H
 #define XAGENT_AGENT_PROFILE_SESSION_PRIVATE_H
 
@@ -62,32 +64,36 @@ struct session {
 	uint64_t start_until_ns; /* until then the ring is read more often */
 	struct loop_io *ring_io;
 	struct loop_io *sideband_io;
-	bool closing; /* before_close is under way */
+	bool is_flushing; /* before_close is under way */
 	bool stopped;
 };
 
-/* ingest.c: the process table and the processes outside the pid namespace, with their hooks; everything that has come since the last time, in the order of time; and the kernel
- * half is told of a process anew. */
+/* ingest.c. Makes the process table and that of processes outside the pid namespace, with their hooks. 0 or -errno. */
 int session_open_processes(struct session *s);
+/* Handles all events and samples that have come since the last time, in the order of time. */
 void session_drain(struct session *s);
+/* Tells the kernel half of a process again. */
 void session_publish_anew(struct session *s, struct process *p, struct process_state *k);
 
-/* So many at once: each keeps a process, some KiB. The interval is closed early then. */
+/* As many at once; each keeps a process, some KiB. The interval is closed early when there are more. */
 #define SESSION_MAX_UNDECIDED 2048
 
-/* deciding.c: the series of a process that is sampled; a placeholder while it is undecided, NULL: not to be profiled, and the kernel half is
- * told so. 0 or -ENOMEM. And when the interval closes: every placeholder in it gives way to a series, or goes on to `next`. */
+/*
+ * target_resolution.c. The series of a process that was sampled: a placeholder while the targets do not tell yet; NULL when it is not to be
+ * profiled, and the kernel half is told so. 0 or -ENOMEM.
+ */
 int session_decide(struct session *s, struct process *p, uint64_t cgroup_id,
 		   struct labels **ret_labels);
-void session_match_undecided(
-	struct session *s); /* … and whenever targets change, as far as they tell */
+/* Whenever targets have changed: those of the undecided that they tell of. */
+void session_match_undecided(struct session *s);
+/* When the interval closes: every placeholder in it is replaced by a series, or moves to `next`. */
 void session_settle_undecided(struct session *s, struct interval *next);
 void session_forget_undecided(struct session *s);
 
-/* generated.c: the frame of a pc in memory without a file, as the open interval knows it; and before that one is closed, another look for
- * files of names that were not there before. */
+/* generated.c. The frame of a pc in memory without a file, as the open interval knows it. 0 or -errno. */
 int session_anon_frame(struct session *s, struct process *p, uint64_t pc, uint64_t time_ns,
 		       struct frame_ref *ret_frame);
+/* Before an interval is closed: looks again for files of names that were not there before. */
 void session_look_for_names(struct session *s);
 
 /* interpreted.c: what finds runtimes in files, and tells the kernel half of processes; a name that it has sent; the executable that a sample tells of;
@@ -100,9 +106,9 @@ bool session_runtime_is_new(struct session *s, const struct process *p, struct p
 int session_code_frame(struct session *s, struct process *p, const struct wire_sample *head,
 		       const struct wire_runtime_frame *f, struct frame_ref *ret_frame);
 
-/* closing.c: an empty interval at the present rate; and the open one to the worker, with a new one in its place. On failure the
- * present one goes on. */
+/* interval_flush.c. An empty interval at the present rate. 0 or -errno. */
 int session_open_interval(const struct session *s, struct interval **ret_interval);
+/* Gives the open interval to the worker and puts a new one in its place. On failure the present one goes on. 0 or -errno. */
 int session_close_interval(struct session *s);
 
 #endif

@@ -10,7 +10,7 @@
 #include "agent/util/clock.h"
 #include "agent/util/macro.h"
 
-/* What malloc adds to an image, its headers, their segments and the list of its sources. */
+/* What malloc adds to the struct, its headers, their segments and the list of its sources. */
 #define ALLOCATIONS_BYTES (4 * 16)
 
 int elf_symbols_new(struct elf *elf, struct elf *debug, struct elf_symbols **ret_elf_symbols)
@@ -60,7 +60,7 @@ void elf_symbols_free(struct elf_symbols *elf_symbols)
 	drop_fetched(elf_symbols);
 	elf_free(elf_symbols->debug);
 	elf_free(elf_symbols->elf);
-	symbol_ranges_fini(&elf_symbols->pieces);
+	symbol_ranges_fini(&elf_symbols->ranges);
 	free(elf_symbols);
 }
 
@@ -77,7 +77,7 @@ size_t elf_symbols_bytes(const struct elf_symbols *elf_symbols)
 {
 	return sizeof(*elf_symbols) + ALLOCATIONS_BYTES + elf_memory_bytes(elf_symbols->elf) +
 	       (elf_symbols->debug ? elf_memory_bytes(elf_symbols->debug) : 0) +
-	       elf_symbols->pieces.bytes + elf_symbols->lines.bytes +
+	       elf_symbols->ranges.bytes + elf_symbols->lines.bytes +
 	       elf_symbols_source_bytes(elf_symbols);
 }
 
@@ -90,7 +90,7 @@ void elf_symbols_drop_sources(struct elf_symbols *elf_symbols)
 
 void elf_symbols_drop_names(struct elf_symbols *elf_symbols)
 {
-	symbol_ranges_fini(&elf_symbols->pieces);
+	symbol_ranges_fini(&elf_symbols->ranges);
 	line_cache_fini(&elf_symbols->lines);
 }
 
@@ -111,7 +111,7 @@ static void heat_up(struct elf_symbols *elf_symbols, uint64_t interval)
 
 void elf_symbols_end_interval(struct elf_symbols *elf_symbols, uint64_t interval)
 {
-	symbol_ranges_drop_passing(&elf_symbols->pieces);
+	symbol_ranges_drop_passing(&elf_symbols->ranges);
 	uint64_t keep = elf_symbols->reader && dwarf_file_has_scratch(elf_symbols->reader)
 				? ELF_SYMBOLS_SCRATCH_INTERVALS
 				: 0;
@@ -131,7 +131,7 @@ void elf_symbols_expire(struct elf_symbols *elf_symbols, uint64_t now_ns)
 	elf_symbols->is_readerless = false;
 	elf_symbols_drop_sources(elf_symbols);
 	function_info_forget(elf_symbols->info);
-	symbol_ranges_drop_nameless(&elf_symbols->pieces);
+	symbol_ranges_drop_nameless(&elf_symbols->ranges);
 }
 
 struct function_files elf_symbols_files(struct elf_symbols *elf_symbols,
@@ -214,9 +214,10 @@ static int make_name(struct elf_symbols *elf_symbols, const struct elf_symbols_o
 	return r;
 }
 
-/* Without a name its piece is still the function that holds the address, or what lies between two. */
+/* Without a name its range is still that of the function that holds the address, or what lies between two. */
 static int find_extent(struct elf_symbols *elf_symbols, const struct elf_symbols_options *options,
-		       const struct elf_symbols_access *access, uint64_t vaddr, struct piece *piece)
+		       const struct elf_symbols_access *access, uint64_t vaddr,
+		       struct symbol_range *range)
 {
 	struct function_files files = elf_symbols_files(elf_symbols, options, access);
 	struct function_extent extent;
@@ -224,68 +225,68 @@ static int find_extent(struct elf_symbols *elf_symbols, const struct elf_symbols
 
 	if (r != 0)
 		return r < 0 ? r : 0;
-	piece->begin = MAX_OF(piece->begin, extent.begin);
-	piece->end = MIN_OF(piece->end, extent.end);
-	piece->has_function = extent.is_function;
-	piece->function_begin = extent.begin;
+	range->begin = MAX_OF(range->begin, extent.begin);
+	range->end = MIN_OF(range->end, extent.end);
+	range->has_function = extent.is_function;
+	range->function_begin = extent.begin;
 	return 0;
 }
 
-static int add_piece(struct elf_symbols *elf_symbols, const struct elf_symbols_options *options,
+static int add_range(struct elf_symbols *elf_symbols, const struct elf_symbols_options *options,
 		     const struct elf_symbols_access *access, uint64_t vaddr,
-		     const struct piece **ret_piece)
+		     const struct symbol_range **ret_range)
 {
 	_cleanup_buf_ struct buf name = BUF_INIT(DEMANGLE_MAX_RESULT_BYTES + 1);
 	struct function_answer answer;
-	struct piece piece = { 0 };
+	struct symbol_range range = { 0 };
 
 	heat_up(elf_symbols, access->interval);
-	int r = find(elf_symbols, options, access, vaddr, &answer, &piece.is_passing);
+	int r = find(elf_symbols, options, access, vaddr, &answer, &range.is_passing);
 	if (r < 0)
 		return r;
-	piece.begin = answer.piece.begin;
-	piece.end = answer.piece.end;
-	piece.has_function = r == 0;
-	piece.function_begin = answer.piece.function_begin;
+	range.begin = answer.piece.begin;
+	range.end = answer.piece.end;
+	range.has_function = r == 0;
+	range.function_begin = answer.piece.function_begin;
 	r = r == 0 ? make_name(elf_symbols, options, &answer, &name)
-		   : find_extent(elf_symbols, options, access, vaddr, &piece);
+		   : find_extent(elf_symbols, options, access, vaddr, &range);
 	if (r < 0)
 		return r;
 	if (name.len == 0 && !elf_symbols->nameless_ns)
 		elf_symbols->nameless_ns = access->now_ns;
-	return symbol_ranges_add(&elf_symbols->pieces, vaddr, &piece,
-				 (struct str){ name.data, name.len }, ret_piece);
+	return symbol_ranges_add(&elf_symbols->ranges, vaddr, &range,
+				 (struct str){ name.data, name.len }, ret_range);
 }
 
 bool elf_symbols_knows(const struct elf_symbols *elf_symbols, uint64_t vaddr)
 {
-	return symbol_ranges_find(&elf_symbols->pieces, vaddr);
+	return symbol_ranges_find(&elf_symbols->ranges, vaddr);
 }
 
 int elf_symbols_name(struct elf_symbols *elf_symbols, const struct elf_symbols_options *options,
 		     const struct elf_symbols_access *access, uint64_t vaddr, const char **ret_name)
 {
-	const struct piece *piece = symbol_ranges_find(&elf_symbols->pieces, vaddr);
+	const struct symbol_range *range = symbol_ranges_find(&elf_symbols->ranges, vaddr);
 
-	if (!piece && elf_symbols_is_readable(elf_symbols, access)) {
-		int r = add_piece(elf_symbols, options, access, vaddr, &piece);
+	if (!range && elf_symbols_is_readable(elf_symbols, access)) {
+		int r = add_range(elf_symbols, options, access, vaddr, &range);
 
 		if (r < 0)
 			return r;
 	}
-	if (!piece || piece->name_bytes == 0)
+	if (!range || range->name_bytes == 0)
 		return ELF_SYMBOLS_NO_NAME;
-	*ret_name = piece->name;
+	*ret_name = range->name;
 	return 0;
 }
 
 bool elf_symbols_function_begin(const struct elf_symbols *elf_symbols, uint64_t vaddr,
 				uint64_t *ret_begin)
 {
-	const struct piece *piece = symbol_ranges_find(&elf_symbols->pieces, vaddr);
+	const struct symbol_range *range = symbol_ranges_find(&elf_symbols->ranges, vaddr);
 
-	if (!piece || !piece->has_function)
+	if (!range || !range->has_function)
 		return false;
-	*ret_begin = piece->function_begin;
+	*ret_begin = range->function_begin;
 	return true;
 }

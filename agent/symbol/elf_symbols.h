@@ -3,7 +3,7 @@
  * What is inside of a file: its headers, the sources of its names, and the functions named so far. Files with the same names in them
  * share one, whatever container they are in.
  *
- * Names are made once and kept, also that there is none, for the piece of text around an address in which it is the same. So a function
+ * Names are made once and kept, also that there is none, for the range of text around an address in which it is the same. So a function
  * that is sampled in each interval needs no index. Sources can be dropped and made anew at any time; names cannot, since frames point
  * to them: that is for object_symbols to time.
  *
@@ -30,7 +30,7 @@
 /* Whoever has debug files by build id: debuginfod_ask() with a struct debuginfod. */
 typedef int (*elf_symbols_fetch_fn)(void *data, const char *build_id, int *ret_fd);
 
-/* How names are to be, for all images. */
+/* How names are to be, for all files. */
 struct elf_symbols_options {
 	enum demangle_mode demangle;
 	bool lines;
@@ -58,8 +58,8 @@ enum elf_symbols_outcome {
 #define ELF_SYMBOLS_SCRATCH_INTERVALS 30
 
 struct elf_symbols {
-	struct hash_node node; /* images' */
-	struct list all;       /* images' */
+	struct hash_node node; /* of shared_elf_symbols */
+	struct list all;       /* the same */
 	uint64_t digest;       /* 0: not shared */
 	uint32_t n_users;
 	uint64_t interval; /* that its sources were last needed in */
@@ -72,7 +72,7 @@ struct elf_symbols {
 	bool is_unfetchable;
 	uint64_t nameless_ns; /* since when negative answers are kept; 0: there are none */
 	struct function_info *info;
-	struct symbol_ranges pieces;
+	struct symbol_ranges ranges;
 	struct line_cache lines;
 	struct dwarf_file *reader; /* NULL: not opened, or dropped */
 	bool is_readerless;	   /* nobody has lines */
@@ -110,7 +110,7 @@ void elf_symbols_expire(struct elf_symbols *elf_symbols, uint64_t now_ns);
 
 /* What elf_symbols_name() says of an address is known already: no source is asked. */
 bool elf_symbols_knows(const struct elf_symbols *elf_symbols, uint64_t vaddr);
-/* The name of the function at an address. Borrowed from the image. 0, ELF_SYMBOLS_NO_NAME, -errno. */
+/* The name of the function at an address. Borrowed from `elf_symbols`. 0, ELF_SYMBOLS_NO_NAME, -errno. */
 int elf_symbols_name(struct elf_symbols *elf_symbols, const struct elf_symbols_options *options,
 		     const struct elf_symbols_access *access, uint64_t vaddr,
 		     const char **ret_name);
@@ -120,7 +120,7 @@ bool elf_symbols_function_begin(const struct elf_symbols *elf_symbols, uint64_t 
 				uint64_t *ret_begin);
 
 /* Functions inlined at an address, innermost first, the last one its own. It is looked for while *left_ns is not used up. Borrowed from
- * the image. 0 (at least one frame), ELF_SYMBOLS_NO_NAME, ELF_SYMBOLS_NO_TIME, ELF_SYMBOLS_FAILED, -errno. */
+ * `elf_symbols`. 0 (at least one frame), ELF_SYMBOLS_NO_NAME, ELF_SYMBOLS_NO_TIME, ELF_SYMBOLS_FAILED, -errno. */
 int elf_symbols_lines(struct elf_symbols *elf_symbols, const struct elf_symbols_options *options,
 		      const struct elf_symbols_access *access, uint64_t vaddr, uint64_t *left_ns,
 		      const struct line_answer **ret_answer);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of the image share. */
+/* What the sources of elf_symbols share. */
 #ifndef XAGENT_AGENT_SYMBOL_ELF_SYMBOLS_PRIVATE_H
 #define XAGENT_AGENT_SYMBOL_ELF_SYMBOLS_PRIVATE_H
 

@@ -15,8 +15,8 @@
 #include "agent/util/hash.h"
 #include "agent/util/macro.h"
 
-/* One load of the index with what frames point to. */
-struct elf_symbols {
+/* What was read of the kernel's list of symbols, with what frames point to. */
+struct kernel_list {
 	struct kallsyms *kallsyms;
 	struct frame_object *objects; /* one a module, in the order of kallsyms_module() */
 	char *paths;		      /* their paths, MODULE_PATH_BYTES each */
@@ -31,10 +31,10 @@ struct kernel_symbols {
 	struct symbolizer symbolizer;
 	struct kernel_symbols_options options;
 	enum demangle_mode mode;
-	struct elf_symbols elf_symbols;
-	struct kernel_changes changes; /* since the image was read */
+	struct kernel_list list;
+	struct kernel_changes changes; /* since the kernel's symbols were read */
 	uint64_t n_read;
-	struct elf_symbols retired; /* its modules: frames of this interval still point to them */
+	struct kernel_list retired; /* its modules: frames of this interval still point to them */
 	bool is_reread;		    /* in this interval */
 	uint64_t now_ns;
 	uint64_t reload_at_ns;
@@ -48,33 +48,33 @@ struct kernel_symbols {
 	struct build_id build_id; /* of the kernel itself */
 };
 
-static void elf_symbols_fini(struct elf_symbols *elf_symbols)
+static void kernel_list_fini(struct kernel_list *list)
 {
-	kallsyms_free(elf_symbols->kallsyms);
-	free(elf_symbols->objects);
-	free(elf_symbols->paths);
-	*elf_symbols = (struct elf_symbols){ 0 };
+	kallsyms_free(list->kallsyms);
+	free(list->objects);
+	free(list->paths);
+	*list = (struct kernel_list){ 0 };
 }
 
-static int name_modules(struct elf_symbols *elf_symbols, const char *kernel_build_id)
+static int name_modules(struct kernel_list *list, const char *kernel_build_id)
 {
 	size_t n = 0;
 
-	while (kallsyms_module(elf_symbols->kallsyms, n))
+	while (kallsyms_module(list->kallsyms, n))
 		n++;
 	if (n == 0)
 		return 0;
-	elf_symbols->objects = calloc(n, sizeof(*elf_symbols->objects));
-	elf_symbols->paths = calloc(n, MODULE_PATH_BYTES);
-	if (!elf_symbols->objects || !elf_symbols->paths)
+	list->objects = calloc(n, sizeof(*list->objects));
+	list->paths = calloc(n, MODULE_PATH_BYTES);
+	if (!list->objects || !list->paths)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
-		char *path = elf_symbols->paths + i * MODULE_PATH_BYTES;
+		char *path = list->paths + i * MODULE_PATH_BYTES;
 
 		(void)snprintf(path, MODULE_PATH_BYTES, "[%s]",
-			       i == 0 ? "kernel" : kallsyms_module(elf_symbols->kallsyms, i));
-		elf_symbols->objects[i] = (struct frame_object){ FRAME_OBJECT_KERNEL, path,
-								 i == 0 ? kernel_build_id : "" };
+			       i == 0 ? "kernel" : kallsyms_module(list->kallsyms, i));
+		list->objects[i] = (struct frame_object){ FRAME_OBJECT_KERNEL, path,
+							  i == 0 ? kernel_build_id : "" };
 	}
 	return 0;
 }
@@ -116,18 +116,18 @@ static void note_read(struct kernel_symbols *s)
 	s->is_old = false;
 }
 
-static int load(struct kernel_symbols *s, struct elf_symbols *ret_elf_symbols)
+static int load(struct kernel_symbols *s, struct kernel_list *ret_list)
 {
 	note_read(s);
-	_cleanup_(elf_symbols_fini) struct elf_symbols elf_symbols = { 0 };
-	int r = kallsyms_load(s->options.path, s->options.max_bytes, &elf_symbols.kallsyms);
+	_cleanup_(kernel_list_fini) struct kernel_list list = { 0 };
+	int r = kallsyms_load(s->options.path, s->options.max_bytes, &list.kallsyms);
 
 	if (r == 0)
-		r = name_modules(&elf_symbols, build_id_text(&s->build_id));
+		r = name_modules(&list, build_id_text(&s->build_id));
 	if (r < 0)
 		return r;
-	*ret_elf_symbols = elf_symbols;
-	elf_symbols = (struct elf_symbols){ 0 };
+	*ret_list = list;
+	list = (struct kernel_list){ 0 };
 	return 0;
 }
 
@@ -142,14 +142,14 @@ static void read_build_id(struct kernel_symbols *s)
 /* Returns whether there is an index to look into; a failed attempt is repeated after the pause. */
 static bool ensure_loaded(struct kernel_symbols *s)
 {
-	if (s->elf_symbols.kallsyms)
+	if (s->list.kallsyms)
 		return true;
 	if (s->now_ns < s->reload_at_ns)
 		return false;
 	s->reload_at_ns = s->now_ns + s->reload_pause_ns;
 	s->change_at_ns = s->now_ns + s->change_pause_ns;
 	read_build_id(s);
-	return load(s, &s->elf_symbols) == 0;
+	return load(s, &s->list) == 0;
 }
 
 /* True when there is a new index, in which the pc is to be looked up again. One a round: what is
@@ -158,11 +158,11 @@ static bool ensure_loaded(struct kernel_symbols *s)
 static bool reload(struct kernel_symbols *s)
 {
 	s->is_reread = true;
-	s->retired = s->elf_symbols;
-	s->elf_symbols = (struct elf_symbols){ 0 };
+	s->retired = s->list;
+	s->list = (struct kernel_list){ 0 };
 	kallsyms_free(s->retired.kallsyms);
 	s->retired.kallsyms = NULL;
-	return load(s, &s->elf_symbols) == 0;
+	return load(s, &s->list) == 0;
 }
 
 static bool is_old(struct kernel_symbols *s)
@@ -209,9 +209,9 @@ static const struct frame_object *object_of(const struct kernel_symbols *s, cons
 	size_t i = 0;
 
 	/* The names of modules are unique strings of the index. */
-	while (kallsyms_module(s->elf_symbols.kallsyms, i) != module)
+	while (kallsyms_module(s->list.kallsyms, i) != module)
 		i++;
-	return &s->elf_symbols.objects[i];
+	return &s->list.objects[i];
 }
 
 /* kernel/bpf/core.c, kernel/trace/ftrace.c and kernel/kprobes.c call them so in /proc/kallsyms. */
@@ -233,7 +233,7 @@ static bool find_in_index(struct kernel_symbols *s, uint64_t pc, struct found *r
 {
 	struct kallsyms_symbol symbol;
 
-	if (!kallsyms_find(s->elf_symbols.kallsyms, pc, &symbol))
+	if (!kallsyms_find(s->list.kallsyms, pc, &symbol))
 		return false;
 	bool is_own = !symbol.module[0];
 	if (!is_own && kernel_changes_hide(&s->changes, symbol.begin))
@@ -335,8 +335,8 @@ void kernel_symbols_free(struct kernel_symbols *s)
 {
 	if (!s)
 		return;
-	elf_symbols_fini(&s->elf_symbols);
-	elf_symbols_fini(&s->retired);
+	kernel_list_fini(&s->list);
+	kernel_list_fini(&s->retired);
 	kernel_changes_fini(&s->changes);
 	free(s);
 }
@@ -355,7 +355,7 @@ void kernel_symbols_set_time(struct kernel_symbols *s, uint64_t now_ns)
 /* What is not read yet will be newer, and where nothing can be seen nothing is told. */
 void kernel_symbols_changed(struct kernel_symbols *s, const struct kernel_text *text)
 {
-	if (!s->elf_symbols.kallsyms || kernel_symbols_hidden(s))
+	if (!s->list.kallsyms || kernel_symbols_hidden(s))
 		return;
 	int r = kernel_changes_apply(&s->changes, text);
 	if (text->is_incomplete || r < 0)
@@ -366,16 +366,16 @@ static bool is_in_index(uint64_t begin, void *data)
 {
 	const struct kernel_symbols *s = data;
 
-	return s->elf_symbols.kallsyms && kallsyms_begins(s->elf_symbols.kallsyms, begin);
+	return s->list.kallsyms && kallsyms_begins(s->list.kallsyms, begin);
 }
 
 void kernel_symbols_end(struct kernel_symbols *s)
 {
-	elf_symbols_fini(&s->retired);
+	kernel_list_fini(&s->retired);
 	s->is_reread = false;
 	kernel_changes_end(&s->changes, is_in_index, s);
-	if (s->elf_symbols.kallsyms)
-		kallsyms_rest(s->elf_symbols.kallsyms);
+	if (s->list.kallsyms)
+		kallsyms_rest(s->list.kallsyms);
 }
 
 uint64_t kernel_symbols_n_read(const struct kernel_symbols *s)
@@ -385,7 +385,7 @@ uint64_t kernel_symbols_n_read(const struct kernel_symbols *s)
 
 uint64_t kernel_symbols_n_skipped(const struct kernel_symbols *s)
 {
-	return s->elf_symbols.kallsyms ? kallsyms_n_skipped(s->elf_symbols.kallsyms) : 0;
+	return s->list.kallsyms ? kallsyms_n_skipped(s->list.kallsyms) : 0;
 }
 
 void kernel_symbols_set_demangle(struct kernel_symbols *s, enum demangle_mode mode)
@@ -395,12 +395,11 @@ void kernel_symbols_set_demangle(struct kernel_symbols *s, enum demangle_mode mo
 
 bool kernel_symbols_hidden(const struct kernel_symbols *s)
 {
-	return s->elf_symbols.kallsyms &&
-	       kallsyms_state(s->elf_symbols.kallsyms) == KALLSYMS_HIDDEN;
+	return s->list.kallsyms && kallsyms_state(s->list.kallsyms) == KALLSYMS_HIDDEN;
 }
 
 size_t kernel_symbols_bytes(const struct kernel_symbols *s)
 {
-	return (s->elf_symbols.kallsyms ? kallsyms_bytes(s->elf_symbols.kallsyms) : 0) +
+	return (s->list.kallsyms ? kallsyms_bytes(s->list.kallsyms) : 0) +
 	       kernel_changes_bytes(&s->changes);
 }

@@ -166,7 +166,7 @@ static int read_build_id(struct object *o, struct elf *elf)
 	return o->build_id ? 0 : -ENOMEM;
 }
 
-/* A file that is going to be an image, if there is none of its content. */
+/* A file whose symbols are going to be read, if nobody has those of its content. */
 struct reading {
 	struct elf *elf;   /* owned */
 	struct elf *debug; /* owned; NULL: none */

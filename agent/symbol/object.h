@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One mapped file: under which path and build id its frames are shown, and the image of what is inside, which it may share with files
- * of the same content.
+ * One mapped file: under which path and build id its frames are shown, and the symbols in it, which it may share with files of the
+ * same content.
  */
 #ifndef XAGENT_AGENT_SYMBOL_OBJECT_H
 #define XAGENT_AGENT_SYMBOL_OBJECT_H
@@ -63,14 +63,14 @@ int object_new(const struct mapped_file *file, struct object **ret_object);
 /* Not in any list or table any more. NULL-safe. */
 void object_free(struct object *object, struct shared_elf_symbols *shared_elf_symbols);
 
-/* Bytes held, without the image's. */
+/* Bytes held, without the shared symbols. */
 size_t object_bytes(const struct object *object);
 
 /* At the first use in an interval, when no frame points here: forgets what was read if the file has changed, or another debug file is
  * there, or if it is long ago that there was nothing. */
 void object_revalidate(struct object *object, const struct mapped_file *file,
 		       const struct object_context *context);
-/* Reads headers, or finds the image of equal content, where that is missing. 0, OBJECT_NO_NAME, OBJECT_MALFORMED, -errno (try again
+/* Reads headers, or finds the symbols of equal content, where that is missing. 0, OBJECT_NO_NAME, OBJECT_MALFORMED, -errno (try again
  * later). */
 int object_load(struct object *object, const struct mapped_file *file,
 		const struct object_context *context);

@@ -28,7 +28,7 @@ struct object_symbols {
 	struct hash_table objects;
 	struct list lru; /* most recently used first */
 	struct shared_elf_symbols shared_elf_symbols;
-	size_t bytes; /* of objects without their images */
+	size_t bytes; /* of objects without their shared symbols */
 	uint64_t interval;
 	uint64_t now_ns;
 	uint64_t lines_left_ns;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The source of names of ELF files and the vDSO: an object for each mapped file, in a
- * byte-accounted LRU, and an image for each different content.
+ * byte-accounted LRU, and one struct elf_symbols for each different content.
  *
  * While frames point to names, a full cache gives back the sources of names only: those first whose
  * files have had the fewest new functions of late, so that a file that comes by once does not cost

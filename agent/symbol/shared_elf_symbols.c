@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All images, those of equal content once. */
+/* All ELF symbols, those of files with equal content once. */
 #include "agent/symbol/shared_elf_symbols.h"
 
 #include <assert.h>

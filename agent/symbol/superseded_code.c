@@ -7,7 +7,7 @@
 
 #include "agent/util/macro.h"
 
-#define CODE_PAST_MIN_CAP 32
+#define SUPERSEDED_MIN_CAP 32
 
 void superseded_code_fini(struct superseded_code *p)
 {
@@ -30,7 +30,7 @@ void superseded_code_add(struct superseded_code *p, const struct code_range *ran
 	if (p->n >= max)
 		drop_oldest(p, max);
 	if (p->n == p->cap) {
-		size_t cap = MIN_OF(MAX_OF(p->cap * 2, (size_t)CODE_PAST_MIN_CAP), max);
+		size_t cap = MIN_OF(MAX_OF(p->cap * 2, (size_t)SUPERSEDED_MIN_CAP), max);
 		struct code_range *items = reallocarray(p->items, cap, sizeof(*items));
 
 		if (!items)

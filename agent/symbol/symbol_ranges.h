@@ -13,7 +13,7 @@
 
 #include "agent/util/str.h"
 
-struct piece {
+struct symbol_range {
 	uint64_t begin; /* vaddr */
 	uint64_t end;
 	uint64_t function_begin; /* where the function begins, also one without a name */
@@ -24,7 +24,7 @@ struct piece {
 };
 
 struct symbol_ranges {
-	struct piece **items; /* owned, each too */
+	struct symbol_range **items; /* owned, each too */
 	size_t n;
 	size_t cap;
 	size_t bytes; /* held */
@@ -32,15 +32,15 @@ struct symbol_ranges {
 	size_t n_nameless;
 };
 
-void symbol_ranges_fini(struct symbol_ranges *p);
+void symbol_ranges_fini(struct symbol_ranges *s);
 
-/* The piece that holds the address, or NULL. */
-const struct piece *symbol_ranges_find(const struct symbol_ranges *p, uint64_t vaddr);
-/* Adds one around `vaddr`, which no piece holds; what others hold is cut off. 0 or -ENOMEM. */
-int symbol_ranges_add(struct symbol_ranges *p, uint64_t vaddr, const struct piece *piece,
-		      struct str name, const struct piece **ret_piece);
+/* The range that holds the address, or NULL. */
+const struct symbol_range *symbol_ranges_find(const struct symbol_ranges *s, uint64_t vaddr);
+/* Adds one around `vaddr`, which none holds; what others hold is cut off. 0 or -ENOMEM. */
+int symbol_ranges_add(struct symbol_ranges *s, uint64_t vaddr, const struct symbol_range *range,
+		      struct str name, const struct symbol_range **ret_range);
 
-void symbol_ranges_drop_passing(struct symbol_ranges *p);
-void symbol_ranges_drop_nameless(struct symbol_ranges *p);
+void symbol_ranges_drop_passing(struct symbol_ranges *s);
+void symbol_ranges_drop_nameless(struct symbol_ranges *s);
 
 #endif

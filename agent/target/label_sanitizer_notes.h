@@ -25,7 +25,7 @@ struct label_sanitizer_notes {
 };
 
 void label_sanitizer_notes_fini(struct label_sanitizer_notes *notes); /* of zeroes, or used */
-#define _cleanup_hygiene_notes_ _cleanup_(label_sanitizer_notes_fini)
+#define _cleanup_label_sanitizer_notes_ _cleanup_(label_sanitizer_notes_fini)
 
 /* A listener's function; `notes` is a struct label_sanitizer_notes. What is known already, or has no room, is not noted. */
 void label_sanitizer_notes_take(const struct label_sanitizer_change *change, void *notes);

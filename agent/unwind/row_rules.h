@@ -57,7 +57,7 @@ struct row_rules {
 
 /* What ids became. */
 struct row_words {
-	uint64_t *words; /* owned: struct wire_rule [], then the wide ones */
+	uint64_t *words; /* owned: struct wire_rule [], then the rules in full */
 	uint32_t n_words;
 	uint32_t *index_of; /* by id; 0 where there was no room; owned */
 };
@@ -117,9 +117,9 @@ static inline int row_rules_id(struct row_rules *r, const struct unwind_rule *ra
 int row_rules_pack(const struct row_rules *r, struct row_words *ret_words);
 void row_words_fini(struct row_words *w);
 
-/* False: it is wide. Pure. */
+/* False: it does not fit into a word. Pure. */
 bool row_rule_pack(const struct unwind_rule *rule, struct wire_rule *ret_packed);
-/* As the walk has it: 0 for "no rule", and for a wide one a word that says no more than that. Pure. */
+/* As the walk has it: 0 for "no rule", and for one that does not fit a word that says no more than that. Pure. */
 uint64_t row_rule_packed(const struct unwind_rule *rule);
 
 #endif

@@ -2,7 +2,7 @@
 /*
  * The rules of one table: from ids to words.
  *
- *	words	| none | the heaviest … | … the lightest | wide ones, three words each |
+ *	words	| none | the heaviest … | … the lightest | rules in full, three words each |
  *	index	  0      1 … 254: codes   255 …            named by the word of their rule
  */
 #include "agent/unwind/row_rules.h"
@@ -11,7 +11,7 @@
 
 #include "agent/util/cleanup.h"
 
-#define WIDE_WORDS (sizeof(struct unwind_rule) / WIRE_WORD_BYTES)
+#define FULL_RULE_WORDS (sizeof(struct unwind_rule) / WIRE_WORD_BYTES)
 /* All words lie in one segment, whose first word may be nobody's. */
 #define MAX_WORDS (WIRE_SEGMENT_WORDS - 1)
 
@@ -57,7 +57,7 @@ bool row_rule_pack(const struct unwind_rule *rule, struct wire_rule *ret_packed)
 	to.cfa = (uint8_t)(rule->cfa << 5 | rule->cfa_reg);
 	if (rule->flags & RULE_SWITCH)
 		to.cfa |= WIRE_RULE_SWITCH;
-	if (to.cfa == WIRE_RULE_WIDE || !pack_fp(rule, &to) || !pack_ra(rule, &to))
+	if (to.cfa == WIRE_RULE_FULL || !pack_fp(rule, &to) || !pack_ra(rule, &to))
 		return false;
 	*ret_packed = to;
 	return true;
@@ -78,7 +78,7 @@ uint64_t row_rule_packed(const struct unwind_rule *rule)
 	if (rule->cfa == RULE_CFA_NONE)
 		return 0;
 	if (!row_rule_pack(rule, &packed))
-		packed = (struct wire_rule){ .cfa = WIRE_RULE_WIDE };
+		packed = (struct wire_rule){ .cfa = WIRE_RULE_FULL };
 	return word_of(&packed);
 }
 
@@ -111,7 +111,7 @@ static struct ranked *rank(const struct row_rules *r)
 	return ranked;
 }
 
-/* How many of the ranked rules fit: wide ones need four words. */
+/* How many of the ranked rules fit: one that is kept in full needs four words. */
 static uint32_t count_that_fit(const struct row_rules *r, const struct ranked *ranked,
 			       uint32_t *ret_n_words)
 {
@@ -120,8 +120,8 @@ static uint32_t count_that_fit(const struct row_rules *r, const struct ranked *r
 	uint32_t n = 1;
 
 	for (; n < r->distinct.n; n++) {
-		bool narrow = row_rule_pack(&r->distinct.rules[ranked[n].id], &packed);
-		uint32_t need = narrow ? 1 : 1 + WIDE_WORDS;
+		bool is_packed = row_rule_pack(&r->distinct.rules[ranked[n].id], &packed);
+		uint32_t need = is_packed ? 1 : 1 + FULL_RULE_WORDS;
 
 		if (need > MAX_WORDS - n_words)
 			break;
@@ -143,10 +143,10 @@ static void fill(const struct row_rules *r, const struct ranked *ranked, uint32_
 
 		w->index_of[ranked[i].id] = i;
 		if (!row_rule_pack(rule, &packed)) {
-			packed = (struct wire_rule){ .cfa = WIRE_RULE_WIDE,
+			packed = (struct wire_rule){ .cfa = WIRE_RULE_FULL,
 						     .cfa_off = (int32_t)full_at };
 			memcpy(&w->words[full_at], rule, sizeof(*rule));
-			full_at += WIDE_WORDS;
+			full_at += FULL_RULE_WORDS;
 		}
 		w->words[i] = word_of(&packed);
 	}

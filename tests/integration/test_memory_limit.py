@@ -216,7 +216,7 @@ def test_a_tenth_has_room(start_agent, standin, processes, both_kinds, capsys):
     with capsys.disabled():
         print(said)
     assert total >= N
-    # Nearly all are cold, and nearly all are complete.
+    # Nearly all are unwound in the agent, and nearly all are complete.
     assert 0 < m.value("xagent_unwind_tables") <= N / 5
     assert m.value("xagent_unwind_files", state="no_room") >= N / 2
     assert m.agent("unwind_tables_no_room") >= N / 2

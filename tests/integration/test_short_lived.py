@@ -27,7 +27,7 @@ def test_in_profile(processes, programs, tmp_path):
 
 
 def test_samples_of_short_processes_are_named(processes, programs, tmp_path):
-    """Of what is sampled in a tiny process' user code, all is named: no cold start without a stack."""
+    """Of what is sampled in a tiny process' user code, all is named: none at its start without a stack."""
     path = tmp_path / "out"
     run = processes.run(paths.XAGENT, "profile", "-U", "-f", "folded", "-F", RATE, "-o", path, "--",
                         programs["shortlived"], 4, programs["tiny"])

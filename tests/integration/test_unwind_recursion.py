@@ -60,7 +60,7 @@ def wrong(stacks_of, is_right):
     """A line for each variant some of whose stacks are not right, or that was hardly seen."""
     lines = []
     for name, stacks in stacks_of.items():
-        stacks = chains.without_cold(stacks)
+        stacks = chains.without_early(stacks)
         bad = Stacks(s for s in stacks if not is_right(name, s))
         if bad:
             lines.append(f"{name}: {bad.total} of {stacks.total} samples are wrong, as\n{chains.shorten(bad.show(2), 1000)}")
@@ -83,7 +83,7 @@ def test_prologues_and_epilogues(profiled, shape, depth):
     stacks_of = profiled(chosen(), depth, shape, "churn")
     found = wrong(stacks_of, lambda name, s: is_on_the_way(s, frames) or compiler_is_wrong(name, s))
     assert not found, found
-    excused = {name: sum(s.count for s in stacks if compiler_is_wrong(name, s) and not chains.is_cold(s)) for name, stacks in stacks_of.items()}
+    excused = {name: sum(s.count for s in stacks if compiler_is_wrong(name, s) and not chains.is_early(s)) for name, stacks in stacks_of.items()}
     many = [name for name, n in excused.items() if n > 0.05 * stacks_of[name].total]
     assert not many, excused
     still = [name for name, stacks in stacks_of.items() if stacks.total == stacks.having("leaf_spin").total]

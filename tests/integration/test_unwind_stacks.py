@@ -39,7 +39,7 @@ def burned(frameless_programs, tmp_path_factory):
 
 def assert_situation(name, stacks, least):
     situation = SITUATIONS[name]
-    stacks = chains.without_cold(stacks)
+    stacks = chains.without_early(stacks)
     bad = Stacks(s for s in stacks if not situation.good(s))
     assert bad.total <= (1 - situation.share) * stacks.total, f"{bad.total} of {stacks.total}:\n{chains.shorten(bad.show(8))}"
     for what, is_so in {"any": lambda s: True, **situation.seen}.items():

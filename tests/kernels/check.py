@@ -83,13 +83,13 @@ def check_interpreted(command, text):
 
 def check_share(what, stacks, good):
     """Emulated, the agent takes long to have its tables: what was sampled before is only counted."""
-    early = sum(s.count for s in stacks if chains.is_cold(s))
-    warm = folded.Stacks(s for s in stacks if not chains.is_cold(s))
-    right = sum(s.count for s in warm if good(s))
-    print(f"    {what}: {right} of {warm.total} samples show the whole stack; {early} came before the tables")
-    assert warm.total >= LEAST_OF_EACH, f"{what}:\n{chains.shorten(stacks.show(4))}"
-    bad = folded.Stacks(s for s in warm if not good(s))
-    assert bad.total <= max(1, (1 - SHARE) * warm.total), f"{what}:\n{chains.shorten(bad.show(4))}"
+    early = sum(s.count for s in stacks if chains.is_early(s))
+    late = folded.Stacks(s for s in stacks if not chains.is_early(s))
+    right = sum(s.count for s in late if good(s))
+    print(f"    {what}: {right} of {late.total} samples show the whole stack; {early} came before the tables")
+    assert late.total >= LEAST_OF_EACH, f"{what}:\n{chains.shorten(stacks.show(4))}"
+    bad = folded.Stacks(s for s in late if not good(s))
+    assert bad.total <= max(1, (1 - SHARE) * late.total), f"{what}:\n{chains.shorten(bad.show(4))}"
 
 
 def check_unwinding(command, text):

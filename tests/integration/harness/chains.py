@@ -14,14 +14,14 @@ def is_reason(frame):
 
 
 # How stacks end that were sampled before the tables of a process were there. Said, and rare but for the first moments.
-COLD = ("[truncated: unwind table not loaded]", "[truncated: stack copy too short]")
+EARLY = ("[truncated: unwind table not loaded]", "[truncated: stack copy too short]")
 # A program is looked at for a fraction of a second of CPU time from its first sample on. How many stacks of all are complete is what
 # test_completeness.py asks.
-COLD_SHARE = 0.5
+EARLY_SHARE = 0.5
 
 
-def is_cold(stack):
-    return stack.frames[1] in COLD
+def is_early(stack):
+    return stack.frames[1] in EARLY
 
 
 def is_complete(stack):
@@ -50,19 +50,19 @@ def root_of_thread(stack, entry):
     return bool(outer) and all(LIBC.match(f) for f in outer)
 
 
-def without_cold(stacks):
+def without_early(stacks):
     """Those that were not sampled too early; these must be few."""
-    cold = Stacks(s for s in stacks if is_cold(s))
-    assert cold.total <= COLD_SHARE * stacks.total, f"{cold.total} of {stacks.total} samples came too early:\n{shorten(cold.show(6))}"
-    return Stacks(s for s in stacks if not is_cold(s))
+    early = Stacks(s for s in stacks if is_early(s))
+    assert early.total <= EARLY_SHARE * stacks.total, f"{early.total} of {stacks.total} samples came too early:\n{shorten(early.show(6))}"
+    return Stacks(s for s in stacks if not is_early(s))
 
 
 def assert_all(stacks, good, least, what):
     """Each stack is good, and there are so many samples."""
-    warm = without_cold(stacks)
-    bad = Stacks(s for s in warm if not good(s))
+    late = without_early(stacks)
+    bad = Stacks(s for s in late if not good(s))
     assert not bad, f"{bad.total} of {stacks.total} samples: {what}\n{shorten(bad.show(6))}"
-    assert warm.total >= least, f"only {warm.total} samples: {what}\n{shorten(stacks.show(6))}"
+    assert late.total >= least, f"only {late.total} samples: {what}\n{shorten(stacks.show(6))}"
 
 
 def shorten(text, most=3000):

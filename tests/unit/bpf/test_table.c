@@ -117,7 +117,7 @@ static void make_rules(struct fake *t, uint32_t n)
 	}
 }
 
-/* | none | a word a rule … | three words of each wide one | */
+/* | none | a word a rule … | three words of each full one | */
 static void lay_rules(struct fake *t)
 {
 	uint32_t n_full = t->n_rules > FIRST_WIDE ? t->n_rules - FIRST_WIDE : 0;
@@ -133,7 +133,7 @@ static void lay_rules(struct fake *t)
 					    .cfa_off = t->rules[i].cfa_off };
 
 		if (i >= FIRST_WIDE) {
-			packed = (struct wire_rule){ .cfa = WIRE_RULE_WIDE,
+			packed = (struct wire_rule){ .cfa = WIRE_RULE_FULL,
 						     .cfa_off = (int32_t)full_at };
 			memcpy((uint64_t *)memory + full_at, &t->rules[i], sizeof(t->rules[i]));
 			full_at += 3;
@@ -278,12 +278,12 @@ struct shape {
 };
 
 static const struct shape shapes[] = {
-	{ "one_granule", 1, 40, 5 },
-	{ "one_granule_a_row_a_byte", 1, 1, 200 },
+	{ "one_bucket", 1, 40, 5 },
+	{ "one_bucket_a_row_a_byte", 1, 1, 200 },
 	{ "seven_rows_or_eight", 40, 35, 30 },
 	{ "a_page", 256, 100, 254 },
-	{ "a_page_and_a_granule", 257, 100, 255 },
-	{ "a_page_less_a_granule", 255, 100, 256 },
+	{ "a_page_and_a_bucket", 257, 100, 255 },
+	{ "a_page_less_a_bucket", 255, 100, 256 },
 	{ "escapes", 300, 60, 300 },
 	{ "wide_rules", 300, 60, MAX_RULES },
 	{ "a_row_a_byte", 28, 1, MAX_RULES },

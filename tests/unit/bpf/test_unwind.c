@@ -537,30 +537,32 @@ static void test_rule(void **state)
 	assert_int_equal(w->n_cfi, 1);
 }
 
-/* A plain rule is followed as it is packed; laid out in full it leads to the same. */
-static void check_plain(const struct rule_case *c)
+/* A compact rule is followed as it is packed; laid out in full it leads to the same. */
+static void check_compact(const struct rule_case *c)
 {
 	const struct rule_row rule = { TEXT, TEXT_BYTES, c->rule };
 	struct wire_regs regs = case_regs(c->pc ? c->pc : PC);
 	uint64_t words[N_WORDS];
-	struct context plain = { .rules = &rule, .n_rules = 1, .words = words, .n_words = N_WORDS };
-	struct context full = plain;
+	struct context compact = {
+		.rules = &rule, .n_rules = 1, .words = words, .n_words = N_WORDS
+	};
+	struct context full = compact;
 
 	fill_stack(words);
-	unwind_begin(&plain.walk, &regs, &context_process, c->flags, 0);
+	unwind_begin(&compact.walk, &regs, &context_process, c->flags, 0);
 	unwind_begin(&full.walk, &regs, &context_process, c->flags, 0);
 	full.walk.rule = c->rule;
-	int goes_on = unwind_by_compact(&plain.walk, row_rule_packed(&c->rule));
+	int goes_on = unwind_by_compact(&compact.walk, row_rule_packed(&c->rule));
 	assert_int_equal(goes_on, unwind_by_rule(&full.walk));
-	assert_int_equal(plain.walk.end, full.walk.end);
-	assert_int_equal(plain.walk.pc, full.walk.pc);
-	assert_memory_equal(plain.walk.reg, full.walk.reg, sizeof(full.walk.reg));
-	assert_int_equal(plain.walk.flags, full.walk.flags);
-	assert_int_equal(plain.walk.known, full.walk.known);
-	assert_int_equal(plain.walk.n_cfi, full.walk.n_cfi);
+	assert_int_equal(compact.walk.end, full.walk.end);
+	assert_int_equal(compact.walk.pc, full.walk.pc);
+	assert_memory_equal(compact.walk.reg, full.walk.reg, sizeof(full.walk.reg));
+	assert_int_equal(compact.walk.flags, full.walk.flags);
+	assert_int_equal(compact.walk.known, full.walk.known);
+	assert_int_equal(compact.walk.n_cfi, full.walk.n_cfi);
 }
 
-static void test_plain_as_laid_out(void **state)
+static void test_compact_as_laid_out(void **state)
 {
 	size_t n = 0;
 
@@ -568,7 +570,7 @@ static void test_plain_as_laid_out(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(rule_cases); i++) {
 		if (!unwind_is_compact(row_rule_packed(&rule_cases[i].rule)))
 			continue;
-		check_plain(&rule_cases[i]);
+		check_compact(&rule_cases[i]);
 		n++;
 	}
 	/* Else the rows above have none, and nothing is compared. */
@@ -884,7 +886,7 @@ static size_t add_edge_tests(struct CMUnitTest *tests)
 int main(void)
 {
 	static const struct CMUnitTest fixed[] = {
-		cmocka_unit_test(test_plain_as_laid_out),
+		cmocka_unit_test(test_compact_as_laid_out),
 		cmocka_unit_test(test_no_such_register),
 		cmocka_unit_test(test_signal_restores_everything),
 		cmocka_unit_test(test_signal_that_cannot_be_followed),

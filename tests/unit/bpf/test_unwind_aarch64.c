@@ -43,7 +43,7 @@ static const struct sign_case sign_cases[] = {
 	{ "nothing but code", 48, 0x7fULL << 48, 0 },
 };
 
-/* Saved beside the frame pointer, as plain rules have it; saved elsewhere; in x30. */
+/* Saved beside the frame pointer, as compact rules have it; saved elsewhere; in x30. */
 static const struct unwind_rule sign_rules[] = {
 	{ .cfa = RULE_CFA_REG,
 	  .cfa_reg = SP,

@@ -113,7 +113,7 @@ static inline uint32_t context_rule(struct unwind_walk *w)
 			rule = &context->rules[i].rule;
 	if (rule)
 		w->word = row_rule_packed(rule);
-	/* As the kernel half does it: a plain rule is not laid out, and what the last one said is still there. */
+	/* As the kernel half does it: a compact rule is not laid out, and what the last one said is still there. */
 	if (rule && !unwind_is_compact(w->word))
 		w->rule = *rule;
 	return 0;

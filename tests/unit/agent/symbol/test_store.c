@@ -376,24 +376,24 @@ static void vdso_names(void **state)
 {
 	struct fixture *f = *state;
 	struct frames frames;
-	struct bytes elf_symbols;
+	struct bytes image;
 	struct elf *elf = NULL;
 
-	if (vdso_image(&elf_symbols) < 0) {
+	if (vdso_image(&image) < 0) {
 		printf("skip: no vDSO\n");
 		skip();
 	}
 	make_store(f, SYMBOL_STORE_MAX_BYTES, "/nonexistent");
 	struct mapped_file *vdso = add_file(f, "/nonexistent", "[vdso]");
 	vdso->vdso = true;
-	/* Where the image has clock_gettime is told by its own dynamic symbols: try every 16 bytes
+	/* Where the vDSO has clock_gettime is told by its own dynamic symbols: try every 16 bytes
 	 * for it. */
-	assert_int_equal(elf_new(elf_symbols, &elf), 0);
+	assert_int_equal(elf_new(image, &elf), 0);
 	elf_free(elf);
 	size_t n_named = 0;
 	bool clock_gettime_found = false;
 	symbol_store_begin(f->store);
-	for (uint64_t off = 0; off < elf_symbols.size; off += 16) {
+	for (uint64_t off = 0; off < image.size; off += 16) {
 		symbol_resolve_user(f->store, vdso, off, &frames);
 		if (strchr(frames.items[0].function, '+'))
 			continue;

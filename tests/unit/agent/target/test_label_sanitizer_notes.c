@@ -46,7 +46,7 @@ static size_t clean(struct label_sanitizer_notes *notes, const char *text)
 static void test_row(void **state)
 {
 	const struct row *row = *state;
-	_cleanup_hygiene_notes_ struct label_sanitizer_notes notes = { 0 };
+	_cleanup_label_sanitizer_notes_ struct label_sanitizer_notes notes = { 0 };
 	struct label_sanitizer_change change;
 
 	assert_int_equal(clean(&notes, row->labels) > 0, row->label != NULL);
@@ -64,7 +64,7 @@ static void test_row(void **state)
 
 static void test_twice(void **state)
 {
-	_cleanup_hygiene_notes_ struct label_sanitizer_notes notes = { 0 };
+	_cleanup_label_sanitizer_notes_ struct label_sanitizer_notes notes = { 0 };
 	struct label_sanitizer_change change;
 
 	(void)state;
@@ -80,7 +80,7 @@ static void test_twice(void **state)
 
 static void test_too_many(void **state)
 {
-	_cleanup_hygiene_notes_ struct label_sanitizer_notes notes = { 0 };
+	_cleanup_label_sanitizer_notes_ struct label_sanitizer_notes notes = { 0 };
 	char text[(LABELS_MAX + 3) * 8] = "", *at = text;
 	struct label_sanitizer_change change;
 
@@ -100,7 +100,7 @@ static void test_too_many(void **state)
 /* In the order in which they came, also when they are taken meanwhile. */
 static void test_bounded(void **state)
 {
-	_cleanup_hygiene_notes_ struct label_sanitizer_notes notes = { 0 };
+	_cleanup_label_sanitizer_notes_ struct label_sanitizer_notes notes = { 0 };
 	struct label_sanitizer_change change;
 	char text[32];
 	int n = 0;

@@ -471,7 +471,7 @@ static void test_changes_are_told_once(void **state)
 	(void)state;
 	struct process_table processes = { 0 };
 	struct process p = make_process(42, 1, "", "/app");
-	_cleanup_hygiene_notes_ struct label_sanitizer_notes notes = { 0 };
+	_cleanup_label_sanitizer_notes_ struct label_sanitizer_notes notes = { 0 };
 	_cleanup_(telemetry_freep) struct telemetry *telemetry = NULL;
 	_cleanup_(labels_unrefp) struct labels *target =
 		make_labels("__process_pid__=42|service_name=s|k8s.pod=p");

@@ -213,8 +213,8 @@ static struct random_row random_rows[] = {
 	{ "255 rules", 60, 2000, 40, 10, 255, 1000, 3 },
 	{ "256 rules", 60, 2000, 40, 10, 256, 1000, 3 },
 	{ "1000 rules", 60, 3000, 40, 12, 1000, 1000, 3 },
-	{ "1000 rules, escapes over many granules", 40, 6000, 900, 1500, 1000, 2, 6 },
-	{ "wide ones", 60, 2000, 40, 20, 200, 2, 4 },
+	{ "1000 rules, escapes over many buckets", 40, 6000, 900, 1500, 1000, 2, 6 },
+	{ "full rules", 60, 2000, 40, 20, 200, 2, 4 },
 	{ "over pages", 40, 20000, 30000, 9000, 300, 10, 2 },
 	{ "over pages, rare rows", 12, 200000, 100000, 90000, 400, 10, 1 },
 };
@@ -564,7 +564,7 @@ static void too_many_escapes(void **state)
 	context_free(w);
 }
 
-/* More distinct rules than there are numbers, all of them wide: more words than a segment has. */
+/* More distinct rules than there are numbers, all of them kept in full: more words than a segment has. */
 static void too_many_rules(void **state)
 {
 	enum { N = 70000 };

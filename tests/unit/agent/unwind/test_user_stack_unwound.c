@@ -447,5 +447,5 @@ int main(void)
 		FIXTURE_TEST(test_user_unwound_resumed_too_deep),
 	};
 
-	return cmocka_run_group_tests_name("agent/unwind/user_stack_cold", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("agent/unwind/user_stack_unwound", tests, NULL, NULL);
 }
