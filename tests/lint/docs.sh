@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What the texts say about the code, compared with the code: links, files, who may include whom, sizes, constants, the version. Prints each
-# difference; exits 1 when there is one.
+# What the texts say about the code, compared with the code: links, files, sources that a README or a comment names, who may include whom,
+# sizes, constants, the version. Prints each difference; exits 1 when there is one.
 # usage: docs.sh [SOURCE_ROOT]
 set -euo pipefail
 cd "${1:-$(dirname "$0")/../..}"
@@ -66,6 +66,42 @@ files() {
 	done
 }
 
+# "file: word" for each `x.c` or `x.h` in the comments of sources and in texts.
+words_like_sources() {
+	find agent bpf pprof river-config tests -name '*.[ch]' -print0 | sort -z | xargs -0 awk '
+		{
+			for (rest = $0; rest != ""; rest = substr(rest, end + 2)) {
+				if (!inside) {
+					if (!(begin = index(rest, "/*")))
+						break
+					rest = substr(rest, begin + 2)
+				}
+				end = index(rest, "*/")
+				print FILENAME ": " (end ? substr(rest, 1, end - 1) : rest)
+				if ((inside = !end))
+					break
+			}
+		}'
+	texts | xargs awk '{ print FILENAME ": " $0 }'
+}
+
+# A source that is named is there. Not ours: those of the kernel and of libraries, placeholders (NAME.c, _end.c), examples (a.c, x_private.h).
+named_sources() {
+	local elsewhere='(arch|asm|bfd|fs|include|ipc|kernel|linux|net|sanitizer)/.*|cmocka\.h|deflate\.h|libiberty\.h'
+	local examples='.*NAME.*|_.*|a(\.b)?\.c|x_private\.h|.*\.(pb-c|skel)\.h'
+	words_like_sources | grep -oE '^[^ ]+: |[A-Za-z0-9_./-]+\.[ch]\b' | awk '/: $/ { file = $0; next } { print file $0 }' |
+		grep -vE ": ($elsewhere|$examples)\$" | sort -u | awk '
+		FNR == NR {
+			for (name = $0; !(name in there); name = substr(name, index(name, "/") + 1)) {
+				there[name]
+				if (!index(name, "/"))
+					break
+			}
+			next
+		}
+		!($2 in there) { print $1 " names " $2 ", which is not there" }' <(find agent bpf pprof river-config tests -name '*.[ch]') -
+}
+
 # A folder's README says first what comes in and what goes out.
 first_lines() {
 	local text
@@ -118,6 +154,7 @@ findings=$({
 	files | uniq
 	versions
 	constants
+	named_sources
 } || true)
 [ -z "$findings" ] && exit 0
 printf '%s\n' "$findings"
