@@ -18,7 +18,6 @@
 #define UTF8_WORST 3
 
 struct jit_symbols {
-	struct symbolizer symbolizer;
 	struct telemetry *telemetry;
 	struct arena *names;
 	struct hash_table objects;
@@ -180,17 +179,17 @@ static struct jit_object *object_use(struct jit_symbols *s, const struct jit_fil
 
 /* The jitdump first: it is exact, also where code has moved. */
 static int read_name(const struct jit_symbols *s, const struct jit_object *o,
-		     const struct location *l, struct buf *name)
+		     const struct jit_files *j, uint64_t pc, const struct jit_moment *at,
+		     struct buf *name)
 {
-	const struct jit_files *j = l->jit;
 	int r = JITDUMP_NONE;
 
 	if (j->dump_fd >= 0)
-		r = jitdump_name(&o->dump, &(struct bytes){ .fd = j->dump_fd }, l->pc,
-				 l->at.time_ns, s->now_ns, name);
+		r = jitdump_name(&o->dump, &(struct bytes){ .fd = j->dump_fd }, pc, at->time_ns,
+				 s->now_ns, name);
 	if (r != 0 && j->map_fd >= 0)
-		r = perf_map_name(&o->map, &(struct bytes){ .fd = j->map_fd }, l->pc,
-				  l->at.map_bytes, name);
+		r = perf_map_name(&o->map, &(struct bytes){ .fd = j->map_fd }, pc, at->map_bytes,
+				  name);
 	return r;
 }
 
@@ -203,34 +202,31 @@ static const char *shown(struct jit_symbols *s, struct str raw)
 	return text[0] ? arena_strndup(s->names, text, strlen(text)) : NULL;
 }
 
-static const char *name_of(struct jit_symbols *s, const struct location *location)
+static const char *name_of(struct jit_symbols *s, const struct jit_files *j, uint64_t pc,
+			   const struct jit_moment *at)
 {
 	_cleanup_buf_ struct buf raw = BUF_INIT(MAX_NAME_BYTES + 1);
-	const struct jit_files *j = location->jit;
 	bool is_told = j && (j->map_fd >= 0 || j->dump_fd >= 0);
 	struct jit_object *o = is_told ? object_use(s, j) : NULL;
 
-	if (o && read_name(s, o, location, &raw) == 0)
+	if (o && read_name(s, o, j, pc, at, &raw) == 0)
 		return shown(s, (struct str){ buf_str(&raw), raw.len });
 	return NULL;
 }
 
-static int resolve(struct symbolizer *self, const struct location *location,
-		   struct frames *ret_frames)
+bool jit_symbols_resolve(struct jit_symbols *s, const struct jit_files *jit, uint64_t pc,
+			 const struct jit_moment *at, const char *memory, struct frames *ret_frames)
 {
-	struct jit_symbols *s = CONTAINER_OF(self, struct jit_symbols, symbolizer);
+	const char *name = name_of(s, jit, pc, at);
 
-	if (location->kind != LOCATION_ANON)
-		return SYMBOLIZER_PASS;
-	const char *name = name_of(s, location);
-	if (!name && location->memory)
-		name = shown(s, str_from(location->memory));
+	if (!name && memory)
+		name = shown(s, str_from(memory));
 	if (!name)
-		return SYMBOLIZER_PASS;
+		return false;
 	ret_frames->n = 1;
 	ret_frames->items[0] =
 		(struct frame){ .function = name, .file = "", .object = &jit_frame_object };
-	return 0;
+	return true;
 }
 
 int jit_symbols_new(size_t max_bytes, struct telemetry *telemetry, struct arena *names,
@@ -240,7 +236,6 @@ int jit_symbols_new(size_t max_bytes, struct telemetry *telemetry, struct arena 
 
 	if (!s)
 		return -ENOMEM;
-	s->symbolizer.resolve = resolve;
 	s->telemetry = telemetry;
 	s->names = names;
 	s->max_bytes = max_bytes;
@@ -257,11 +252,6 @@ void jit_symbols_free(struct jit_symbols *s)
 		object_remove(s, LIST_ENTRY(node, struct jit_object, lru));
 	hash_fini(&s->objects);
 	free(s);
-}
-
-struct symbolizer *jit_symbols_symbolizer(struct jit_symbols *s)
-{
-	return &s->symbolizer;
 }
 
 void jit_symbols_begin(struct jit_symbols *s, uint64_t now_ns)

@@ -10,9 +10,12 @@
 #ifndef XAGENT_AGENT_SYMBOL_JIT_SYMBOLS_H
 #define XAGENT_AGENT_SYMBOL_JIT_SYMBOLS_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
-#include "agent/symbol/symbolizer.h"
+#include "agent/process/jit_files.h"
+#include "agent/symbol/frame.h"
 #include "agent/telemetry/telemetry.h"
 #include "agent/util/arena.h"
 
@@ -30,8 +33,11 @@ int jit_symbols_new(size_t max_bytes, struct telemetry *telemetry, struct arena 
 void jit_symbols_free(struct jit_symbols *s); /* NULL-safe */
 DEFINE_CLEANUP(struct jit_symbols *, jit_symbols_free);
 
-/* Borrowed. Passes what is no LOCATION_ANON, and plain memory that nobody names. */
-struct symbolizer *jit_symbols_symbolizer(struct jit_symbols *s);
+/* The function at `pc` at that moment, as the process itself tells in `jit` (may be NULL), else what the kernel calls the memory ("[heap]";
+ * NULL: nothing). Both are borrowed for the call. False: neither has a name. */
+bool jit_symbols_resolve(struct jit_symbols *s, const struct jit_files *jit, uint64_t pc,
+			 const struct jit_moment *at, const char *memory,
+			 struct frames *ret_frames);
 
 void jit_symbols_begin(struct jit_symbols *s, uint64_t now_ns);
 /* Names handed out become invalid. */

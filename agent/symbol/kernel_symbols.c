@@ -28,7 +28,6 @@ struct kernel_list {
 #define MAX_MODULES_TEXT_BYTES ((size_t)1 << 20)
 
 struct kernel_symbols {
-	struct symbolizer symbolizer;
 	struct kernel_symbols_options options;
 	enum demangle_mode mode;
 	struct kernel_list list;
@@ -299,21 +298,19 @@ static const char *shown_name(struct kernel_symbols *s, const char *name)
 	return arena_strndup(s->options.names, text.data, text.len);
 }
 
-static int resolve(struct symbolizer *self, const struct location *location,
-		   struct frames *ret_frames)
+bool kernel_symbols_resolve(struct kernel_symbols *s, uint64_t pc, struct frames *ret_frames)
 {
-	struct kernel_symbols *s = CONTAINER_OF(self, struct kernel_symbols, symbolizer);
 	struct found found;
 
-	if (location->kind != LOCATION_KERNEL || !find(s, location->pc, &found))
-		return SYMBOLIZER_PASS;
+	if (!find(s, pc, &found))
+		return false;
 	const char *name = shown_name(s, found.name);
 	if (!name)
-		return SYMBOLIZER_PASS;
+		return false;
 	ret_frames->n = 1;
 	ret_frames->items[0] =
 		(struct frame){ .function = name, .file = "", .object = found.object };
-	return 0;
+	return true;
 }
 
 int kernel_symbols_new(const struct kernel_symbols_options *options,
@@ -323,7 +320,6 @@ int kernel_symbols_new(const struct kernel_symbols_options *options,
 
 	if (!s)
 		return -ENOMEM;
-	s->symbolizer.resolve = resolve;
 	s->options = *options;
 	s->reload_pause_ns = KERNEL_SYMBOLS_RELOAD_NS;
 	s->change_pause_ns = KERNEL_SYMBOLS_CHANGE_NS;
@@ -339,11 +335,6 @@ void kernel_symbols_free(struct kernel_symbols *s)
 	kernel_list_fini(&s->retired);
 	kernel_changes_fini(&s->changes);
 	free(s);
-}
-
-struct symbolizer *kernel_symbols_symbolizer(struct kernel_symbols *s)
-{
-	return &s->symbolizer;
 }
 
 void kernel_symbols_set_time(struct kernel_symbols *s, uint64_t now_ns)

@@ -19,7 +19,7 @@
 
 #include "agent/object/demangle.h"
 #include "agent/process/kernel_text.h"
-#include "agent/symbol/symbolizer.h"
+#include "agent/symbol/frame.h"
 #include "agent/util/arena.h"
 #include "agent/util/clock.h"
 
@@ -44,8 +44,8 @@ int kernel_symbols_new(const struct kernel_symbols_options *options,
 void kernel_symbols_free(struct kernel_symbols *s); /* NULL-safe */
 DEFINE_CLEANUP(struct kernel_symbols *, kernel_symbols_free);
 
-/* Borrowed. Passes what is no kernel address, and what has no name. */
-struct symbolizer *kernel_symbols_symbolizer(struct kernel_symbols *s);
+/* The function at an address of the kernel. False: it has no name, or names are hidden. */
+bool kernel_symbols_resolve(struct kernel_symbols *s, uint64_t pc, struct frames *ret_frames);
 /* At the beginning of an interval: when it is, by CLOCK_MONOTONIC, for the pace of reloading. */
 void kernel_symbols_set_time(struct kernel_symbols *s, uint64_t now_ns);
 /* What has come and gone since the last call. Between intervals. */

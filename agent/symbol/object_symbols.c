@@ -21,7 +21,6 @@
 #define SOURCES_SHARE 4
 
 struct object_symbols {
-	struct symbolizer symbolizer;
 	struct elf_symbols_options options;
 	struct siphash_key key;
 	struct arena *names;
@@ -220,7 +219,7 @@ static void fill(const struct question *q, const char *name, const struct line_a
 		};
 }
 
-static int resolve_in(const struct question *q, struct frames *ret_frames)
+static bool resolve_in(const struct question *q, struct frames *ret_frames)
 {
 	const char *name = NULL;
 	int r = find_name(q, &name);
@@ -228,22 +227,18 @@ static int resolve_in(const struct question *q, struct frames *ret_frames)
 
 	evict_sources(q->s, q->s->options.max_bytes, q->o->elf_symbols);
 	if (r != 0 && !(lines && lines->frames[lines->n - 1].function[0]))
-		return SYMBOLIZER_PASS;
+		return false;
 	fill(q, name, lines, ret_frames);
-	return 0;
+	return true;
 }
 
-static int resolve(struct symbolizer *self, const struct location *location,
-		   struct frames *ret_frames)
+bool object_symbols_resolve(struct object_symbols *s, const struct mapped_file *file,
+			    uint64_t file_off, struct frames *ret_frames)
 {
-	struct object_symbols *s = CONTAINER_OF(self, struct object_symbols, symbolizer);
-	const struct mapped_file *file = location->file;
-
-	if (location->kind != LOCATION_FILE)
-		return SYMBOLIZER_PASS;
 	struct question q = { .s = s, .o = use_object(s, file) };
-	if (!q.o || load(s, q.o, file) != 0 || !object_vaddr(q.o, location->file_off, &q.vaddr))
-		return SYMBOLIZER_PASS;
+
+	if (!q.o || load(s, q.o, file) != 0 || !object_vaddr(q.o, file_off, &q.vaddr))
+		return false;
 	q.access =
 		(struct elf_symbols_access){ file->vdso ? -1 : file->fd, mapped_file_debug_fd(file),
 					     q.o->frame_object.build_id, s->interval, s->now_ns };
@@ -260,10 +255,10 @@ static uint64_t shown_address(const struct object *o, uint64_t file_off)
 	return shown;
 }
 
-void object_symbols_name_by_file(struct object_symbols *s, const struct location *location,
-				 struct frames *ret_frames)
+void object_symbols_name_by_file(struct object_symbols *s, const struct mapped_file *file,
+				 uint64_t file_off, struct frames *ret_frames)
 {
-	struct object *o = use_object(s, location->file);
+	struct object *o = use_object(s, file);
 	char address[sizeof("+0x") + 16];
 
 	count(s, TELEMETRY_frames_unresolved, 1);
@@ -272,8 +267,7 @@ void object_symbols_name_by_file(struct object_symbols *s, const struct location
 		ret_frames->items[0] = symbol_frame_unknown();
 		return;
 	}
-	int n = snprintf(address, sizeof(address), "+0x%" PRIx64,
-			 shown_address(o, location->file_off));
+	int n = snprintf(address, sizeof(address), "+0x%" PRIx64, shown_address(o, file_off));
 	size_t base = strlen(o->basename);
 	char *name = arena_alloc(s->names, base + (size_t)n + 1);
 	if (name) {
@@ -292,7 +286,6 @@ int object_symbols_new(const struct elf_symbols_options *options, struct arena *
 
 	if (!s)
 		return -ENOMEM;
-	s->symbolizer.resolve = resolve;
 	s->options = *options;
 	s->names = names;
 	siphash_key_init(&s->key);
@@ -311,11 +304,6 @@ void object_symbols_free(struct object_symbols *s)
 	shared_elf_symbols_fini(&s->shared_elf_symbols);
 	hash_fini(&s->objects);
 	free(s);
-}
-
-struct symbolizer *object_symbols_symbolizer(struct object_symbols *s)
-{
-	return &s->symbolizer;
 }
 
 void object_symbols_begin(struct object_symbols *s, uint64_t now_ns)

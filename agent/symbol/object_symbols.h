@@ -18,8 +18,9 @@
 #include <stddef.h>
 
 #include "agent/object/demangle.h"
+#include "agent/process/mapping.h"
 #include "agent/symbol/elf_symbols.h"
-#include "agent/symbol/symbolizer.h"
+#include "agent/symbol/frame.h"
 #include "agent/telemetry/telemetry.h"
 #include "agent/util/arena.h"
 
@@ -35,12 +36,13 @@ int object_symbols_new(const struct elf_symbols_options *options, struct arena *
 void object_symbols_free(struct object_symbols *s); /* NULL-safe */
 DEFINE_CLEANUP(struct object_symbols *, object_symbols_free);
 
-/* Borrowed. Passes what is in no file, and what has no symbol. */
-struct symbolizer *object_symbols_symbolizer(struct object_symbols *s);
-/* The last resort for a location in a file: `basename+0xBEGIN` with the begin of its function, so that all of it is one; else with the
+/* The function at a place in a file, which is borrowed for the call, after those that were inlined into it. False: it has no symbol. */
+bool object_symbols_resolve(struct object_symbols *s, const struct mapped_file *file,
+			    uint64_t file_off, struct frames *ret_frames);
+/* For a place without a symbol: `basename+0xBEGIN` with the begin of its function, so that all of it is one; else with the
  * address itself, or the file offset when the file is not known to be ELF. Never fails; the least it gives is "[unknown]". */
-void object_symbols_name_by_file(struct object_symbols *s, const struct location *location,
-				 struct frames *ret_frames);
+void object_symbols_name_by_file(struct object_symbols *s, const struct mapped_file *file,
+				 uint64_t file_off, struct frames *ret_frames);
 
 void object_symbols_begin(struct object_symbols *s, uint64_t now_ns);
 /* Names handed out become invalid. */

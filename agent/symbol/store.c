@@ -12,8 +12,6 @@
 #include "agent/util/arena.h"
 #include "agent/util/clock.h"
 
-#define MAX_SOURCES 8
-
 struct symbol_store {
 	struct arena names; /* of one interval */
 	struct scratch scratch;
@@ -22,19 +20,11 @@ struct symbol_store {
 	struct kernel_symbols *kernel;
 	struct object_symbols *objects;
 	struct jit_symbols *jit;
-	struct symbolizer *chain[MAX_SOURCES]; /* asked in this order */
-	size_t n_chain;
 	bool is_open;
 	struct telemetry *telemetry; /* NULL: nothing is counted */
 	uint64_t n_kernel_skipped;   /* counted already */
 	uint64_t n_kernel_read;
 };
-
-static void add_source(struct symbol_store *store, struct symbolizer *source)
-{
-	assert(store->n_chain < MAX_SOURCES);
-	store->chain[store->n_chain++] = source;
-}
 
 int symbol_store_new(const struct symbol_store_options *options, struct symbol_store **ret_store)
 {
@@ -76,9 +66,6 @@ int symbol_store_new(const struct symbol_store_options *options, struct symbol_s
 				    &store->names, &store->jit);
 	if (r < 0)
 		return r;
-	add_source(store, kernel_symbols_symbolizer(store->kernel));
-	add_source(store, object_symbols_symbolizer(store->objects));
-	add_source(store, jit_symbols_symbolizer(store->jit));
 	symbol_store_set_demangle(store, options->demangle);
 	*ret_store = TAKE_PTR(store);
 	return 0;
@@ -157,65 +144,39 @@ void symbol_store_set_demangle(struct symbol_store *store, enum demangle_mode mo
 	object_symbols_set_demangle(store->objects, mode);
 }
 
-static struct frame constant_frame(enum location_kind kind)
-{
-	switch (kind) {
-	case LOCATION_KERNEL:
-		return symbol_frame_kernel();
-	case LOCATION_ANON:
-		return symbol_frame_jit();
-	case LOCATION_FILE:
-	case LOCATION_UNKNOWN:
-	case LOCATION_KIND_MAX:
-		break;
-	}
-	return symbol_frame_unknown();
-}
-
-void symbol_resolve(struct symbol_store *store, const struct location *location,
-		    struct frames *ret_frames)
-{
-	assert(store->is_open);
-	if (symbolizer_chain_resolve(store->chain, store->n_chain, location, ret_frames) == 0)
-		return;
-	if (location->kind == LOCATION_FILE) {
-		object_symbols_name_by_file(store->objects, location, ret_frames);
-		return;
-	}
-	ret_frames->n = 1;
-	ret_frames->items[0] = constant_frame(location->kind);
-}
-
 void symbol_resolve_kernel(struct symbol_store *store, uint64_t pc, struct frames *ret_frames)
 {
-	symbol_resolve(store, &(struct location){ .kind = LOCATION_KERNEL, .pc = pc }, ret_frames);
+	assert(store->is_open);
+	if (kernel_symbols_resolve(store->kernel, pc, ret_frames))
+		return;
+	ret_frames->n = 1;
+	ret_frames->items[0] = symbol_frame_kernel();
 }
 
 void symbol_resolve_user(struct symbol_store *store, const struct mapped_file *file,
 			 uint64_t file_off, struct frames *ret_frames)
 {
-	symbol_resolve(
-		store,
-		&(struct location){ .kind = LOCATION_FILE, .file = file, .file_off = file_off },
-		ret_frames);
+	assert(store->is_open);
+	if (!object_symbols_resolve(store->objects, file, file_off, ret_frames))
+		object_symbols_name_by_file(store->objects, file, file_off, ret_frames);
+}
+
+void symbol_resolve_anon(struct symbol_store *store, const struct jit_files *jit, uint64_t pc,
+			 const struct jit_moment *at, const char *memory, struct frames *ret_frames)
+{
+	static const struct jit_moment now;
+
+	assert(store->is_open);
+	if (jit_symbols_resolve(store->jit, jit, pc, at ? at : &now, memory, ret_frames))
+		return;
+	ret_frames->n = 1;
+	ret_frames->items[0] = symbol_frame_jit();
 }
 
 void symbol_store_kernel_changed(struct symbol_store *store, const struct kernel_text *text)
 {
 	assert(!store->is_open);
 	kernel_symbols_changed(store->kernel, text);
-}
-
-void symbol_resolve_anon(struct symbol_store *store, const struct jit_files *jit, uint64_t pc,
-			 const struct jit_moment *at, const char *memory, struct frames *ret_frames)
-{
-	symbol_resolve(store,
-		       &(struct location){ .kind = LOCATION_ANON,
-					   .pc = pc,
-					   .jit = jit,
-					   .at = at ? *at : (struct jit_moment){ 0 },
-					   .memory = memory },
-		       ret_frames);
 }
 
 bool symbol_store_kernel_hidden(const struct symbol_store *store)

@@ -3,7 +3,7 @@
  * The symbol store: names for every frame, within a budget of memory.
  *
  *	symbol_store_begin(s);
- *	for each unique frame: symbol_resolve_kernel() or symbol_resolve_user() or …
+ *	for each unique frame: symbol_resolve_kernel(), _user() or _anon()
  *	… use the names …
  *	symbol_store_end(s);
  *
@@ -25,11 +25,12 @@
 #include <stddef.h>
 
 #include "agent/object/demangle.h"
+#include "agent/process/jit_files.h"
 #include "agent/process/kernel_text.h"
+#include "agent/process/mapping.h"
 #include "agent/symbol/constants.h"
 #include "agent/symbol/frame.h"
 #include "agent/symbol/elf_symbols.h"
-#include "agent/symbol/symbolizer.h"
 #include "agent/telemetry/telemetry.h"
 #include "agent/util/cleanup.h"
 
@@ -98,8 +99,6 @@ void symbol_store_set_demangle(struct symbol_store *store, enum demangle_mode mo
 
 /* All fill at least one frame, innermost first, and cannot fail. Within begin … end. What has no
  * name at all is one of the frames of constants.h; in a file it is `basename+0xBEGIN` (object_symbols.h). */
-void symbol_resolve(struct symbol_store *store, const struct location *location,
-		    struct frames *ret_frames);
 void symbol_resolve_kernel(struct symbol_store *store, uint64_t pc, struct frames *ret_frames);
 /* `file_off` is the mapping's file offset + distance from its begin; for the vDSO the same. An
  * unopened file (fd −1) names by path. */

@@ -85,12 +85,9 @@ static uint64_t address_of(int fd)
 
 static const char *name_of(struct fixture *f, uint64_t pc)
 {
-	struct symbolizer *s = kernel_symbols_symbolizer(f->symbols);
 	struct frames frames;
 
-	if (s->resolve(s, &(struct location){ .kind = LOCATION_KERNEL, .pc = pc }, &frames) != 0)
-		return "-";
-	return frames.items[0].function;
+	return kernel_symbols_resolve(f->symbols, pc, &frames) ? frames.items[0].function : "-";
 }
 
 static void ignore(const struct process_event *ev, void *data)

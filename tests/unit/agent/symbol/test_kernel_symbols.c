@@ -65,12 +65,9 @@ static int teardown(void **state)
 /* "-" when there is none. */
 static const char *name_of(struct fixture *f, uint64_t pc)
 {
-	struct symbolizer *s = kernel_symbols_symbolizer(f->symbols);
 	struct frames frames;
 
-	if (s->resolve(s, &(struct location){ .kind = LOCATION_KERNEL, .pc = pc }, &frames) != 0)
-		return "-";
-	return frames.items[0].function;
+	return kernel_symbols_resolve(f->symbols, pc, &frames) ? frames.items[0].function : "-";
 }
 
 static void new_modules_are_found(void **state)
@@ -514,7 +511,6 @@ static void reading_again_takes_little(void **state)
 static void objects_are_named(void **state)
 {
 	struct fixture *f = *state;
-	struct symbolizer *s = kernel_symbols_symbolizer(f->symbols);
 	struct frames frames;
 	static const struct {
 		uint64_t pc;
@@ -536,11 +532,7 @@ static void objects_are_named(void **state)
 	tell_out_of_line(f, 0xffffffffc2000040, "ftrace_trampoline");
 	tell_out_of_line(f, 0xffffffffc2000080, "kprobe_insn_page");
 	for (size_t i = 0; i < ARRAY_SIZE(expected); i++) {
-		assert_int_equal(s->resolve(s,
-					    &(struct location){ .kind = LOCATION_KERNEL,
-								.pc = expected[i].pc },
-					    &frames),
-				 0);
+		assert_true(kernel_symbols_resolve(f->symbols, expected[i].pc, &frames));
 		assert_string_equal(frames.items[0].object->path, expected[i].path);
 		assert_int_equal(frames.items[0].object->kind, FRAME_OBJECT_KERNEL);
 	}
@@ -561,19 +553,6 @@ static void hidden_addresses_may_appear(void **state)
 	assert_string_equal(name_of(f, 0xffffffff81000000), "old_function");
 	assert_false(kernel_symbols_hidden(f->symbols));
 	kernel_symbols_end(f->symbols);
-}
-
-static void user_locations_pass(void **state)
-{
-	struct fixture *f = *state;
-	struct symbolizer *s = kernel_symbols_symbolizer(f->symbols);
-	struct frames frames;
-
-	assert_int_equal(
-		s->resolve(s, &(struct location){ .kind = LOCATION_ANON, .pc = 0xffffffff81000000 },
-			   &frames),
-		SYMBOLIZER_PASS);
-	assert_int_equal(kernel_symbols_bytes(f->symbols), 0);
 }
 
 int main(void)
@@ -604,7 +583,6 @@ int main(void)
 #endif
 		cmocka_unit_test_setup_teardown(objects_are_named, setup, teardown),
 		cmocka_unit_test_setup_teardown(hidden_addresses_may_appear, setup, teardown),
-		cmocka_unit_test_setup_teardown(user_locations_pass, setup, teardown),
 	};
 
 	return cmocka_run_group_tests_name("agent/symbol/kernel_symbols", tests, NULL, NULL);

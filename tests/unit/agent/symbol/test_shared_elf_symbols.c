@@ -174,13 +174,9 @@ static void begin(struct fixture *f)
 /* NULL: no name. */
 static const char *name_of(struct fixture *f, const struct mapped_file *file, uint64_t file_off)
 {
-	struct symbolizer *s = object_symbols_symbolizer(f->symbols);
-	const struct location location = { .kind = LOCATION_FILE,
-					   .file = file,
-					   .file_off = file_off };
 	struct frames frames;
 
-	if (s->resolve(s, &location, &frames) != 0)
+	if (!object_symbols_resolve(f->symbols, file, file_off, &frames))
 		return NULL;
 	assert_string_equal(frames.items[0].object->path, file->path);
 	return frames.items[frames.n - 1].function;
@@ -385,7 +381,6 @@ static void known_functions_need_no_index(void **state)
 static void lines_and_inlined_functions(void **state)
 {
 	struct fixture *f = *state;
-	struct symbolizer *s;
 	struct frames frames;
 
 	make(f, (struct elf_symbols_options){ .lines = true, .inlines = true });
@@ -393,7 +388,6 @@ static void lines_and_inlined_functions(void **state)
 	struct mapped_file *full = add(f, "full");
 	struct mapped_file *stripped = add(f, "stripped");
 	add_debug(f, stripped, "p.debug");
-	s = object_symbols_symbolizer(f->symbols);
 	const struct mapped_file *files[] = { full, stripped };
 	uint64_t folded_at = fixture_hex(
 		&f->dir, "objdump -d --disassemble=shown full | grep call | cut -d: -f1");
@@ -401,11 +395,8 @@ static void lines_and_inlined_functions(void **state)
 	for (int round = 0; round < 2; round++) {
 		begin(f);
 		for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
-			const struct location location = { .kind = LOCATION_FILE,
-							   .file = files[i],
-							   .file_off = folded_at };
-
-			assert_int_equal(s->resolve(s, &location, &frames), 0);
+			assert_true(object_symbols_resolve(f->symbols, files[i], folded_at,
+							   &frames));
 			assert_int_equal(frames.n, 2);
 			assert_string_equal(frames.items[0].function, "folded");
 			assert_int_equal(frames.items[0].line, 3);
@@ -423,27 +414,21 @@ static void lines_and_inlined_functions(void **state)
 static void lines_alone(void **state)
 {
 	struct fixture *f = *state;
-	struct symbolizer *s;
 	struct frames frames;
 
 	make(f, (struct elf_symbols_options){ .lines = true });
 	build(f, "strip -g -o plain full");
-	s = object_symbols_symbolizer(f->symbols);
 	uint64_t folded_at = fixture_hex(
 		&f->dir, "objdump -d --disassemble=shown full | grep call | cut -d: -f1");
-	const struct location full = { .kind = LOCATION_FILE,
-				       .file = add(f, "full"),
-				       .file_off = folded_at };
-	const struct location plain = { .kind = LOCATION_FILE,
-					.file = add(f, "plain"),
-					.file_off = folded_at };
+	const struct mapped_file *full = add(f, "full");
+	const struct mapped_file *plain = add(f, "plain");
 	begin(f);
-	assert_int_equal(s->resolve(s, &full, &frames), 0);
+	assert_true(object_symbols_resolve(f->symbols, full, folded_at, &frames));
 	assert_int_equal(frames.n, 1);
 	assert_string_equal(frames.items[0].function, "shown");
 	assert_int_equal(frames.items[0].line, 5);
 	/* Nobody knows lines: the plain name stays. */
-	assert_int_equal(s->resolve(s, &plain, &frames), 0);
+	assert_true(object_symbols_resolve(f->symbols, plain, folded_at, &frames));
 	assert_int_equal(frames.n, 1);
 	assert_string_equal(frames.items[0].function, "shown");
 	assert_string_equal(frames.items[0].file, "");

@@ -260,25 +260,34 @@ static void constant_frames(void **state)
 {
 	struct fixture *f = *state;
 	struct frames frames;
-	static const struct {
-		enum location_kind kind;
-		const char *expected;
-	} rows[] = {
-		{ LOCATION_ANON, "[jit]" },
-		{ LOCATION_UNKNOWN, "[unknown]" },
-		{ LOCATION_KERNEL, "[kernel]" },
-	};
 
 	make_store(f, SYMBOL_STORE_MAX_BYTES, "/nonexistent");
 	symbol_store_begin(f->store);
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		symbol_resolve(f->store, &(struct location){ .kind = rows[i].kind, .pc = 0x1234 },
-			       &frames);
-		assert_int_equal(frames.n, 1);
-		assert_string_equal(frames.items[0].function, rows[i].expected);
-		assert_non_null(frames.items[0].object);
-	}
+	symbol_resolve_anon(f->store, NULL, 0x1234, NULL, NULL, &frames);
+	assert_int_equal(frames.n, 1);
+	assert_string_equal(frames.items[0].function, "[jit]");
+	assert_string_equal(frames.items[0].object->path, "[anon]");
+	symbol_resolve_kernel(f->store, 0x1234, &frames);
+	assert_int_equal(frames.n, 1);
+	assert_string_equal(frames.items[0].function, "[kernel]");
+	assert_string_equal(frames.items[0].object->path, "[kernel]");
 	symbol_store_end(f->store);
+}
+
+/* An address of a process is not looked for among the kernel's, which are not even read for it. */
+static void kernel_is_asked_for_its_own(void **state)
+{
+	struct fixture *f = *state;
+	char path[FIXTURE_PATH_BYTES];
+	struct frames frames;
+
+	assert_true(fixture_write(&f->dir, "kallsyms", kernel_text));
+	make_store(f, SYMBOL_STORE_MAX_BYTES, fixture_path(&f->dir, "kallsyms", path));
+	symbol_store_begin(f->store);
+	symbol_resolve_anon(f->store, NULL, 0xffffffff81000110, NULL, NULL, &frames);
+	assert_string_equal(frames.items[0].function, "[jit]");
+	symbol_store_end(f->store);
+	assert_int_equal(symbol_store_kernel_bytes(f->store), 0);
 }
 
 static void kernel_names(void **state)
@@ -479,6 +488,7 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(names_beyond_the_interval_ceiling, setup, teardown),
 		cmocka_unit_test_setup_teardown(constant_frames, setup, teardown),
+		cmocka_unit_test_setup_teardown(kernel_is_asked_for_its_own, setup, teardown),
 		cmocka_unit_test_setup_teardown(kernel_names, setup, teardown),
 		cmocka_unit_test_setup_teardown(kernel_beyond_its_share, setup, teardown),
 		cmocka_unit_test_setup_teardown(hidden_kernel, setup, teardown),
