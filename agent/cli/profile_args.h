@@ -7,9 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "agent/cli/event_text.h"
 #include "agent/cli/profile_format.h"
 #include "agent/object/demangle.h"
+#include "agent/sample/event_text.h"
 #include "agent/symbol/debuginfod.h"
 #include "agent/util/buf.h"
 #include "agent/util/cleanup.h"

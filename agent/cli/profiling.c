@@ -29,6 +29,7 @@
 #include "agent/unwind/user_stack.h"
 #include "agent/util/clock.h"
 #include "agent/util/log.h"
+#include "agent/version.h"
 
 #define MESSAGE_MAX_BYTES 8192
 /* A path may be PATH_MAX bytes, three times as many in a URL, and is named several times. */
@@ -418,7 +419,8 @@ static void end_result(struct profiling *x)
 							   .end_real_ns = clock_real_ns(),
 							   .elapsed_ns = x->report.elapsed_ns,
 							   .event = x->args->event,
-							   .hz = x->report.hz },
+							   .hz = x->report.hz,
+							   .exporter = "xagent " XAGENT_VERSION },
 				    &why);
 	if (why.len)
 		say(&why);

@@ -6,8 +6,8 @@
 #include <limits.h>
 #include <string.h>
 
-#include "agent/cli/flame_file.h"
 #include "agent/cli/output.h"
+#include "agent/draw/flame_file.h"
 
 /* Of a tree, and of the file that is made of it; as much as text may take (agent/encode/folded.c). */
 #define GRAPH_MAX_BYTES ((size_t)256 << 20)
@@ -80,10 +80,24 @@ int result_write(struct result *r, const struct build *build, struct buf *why)
 	return e;
 }
 
+static int draw(struct result *r, const struct flame_facts *facts, struct buf *out)
+{
+	switch (r->format) {
+	case PROFILE_HTML:
+		return flame_file_html(&r->tree, facts, out);
+	case PROFILE_SVG:
+		return flame_file_svg(&r->tree, facts, out);
+	case PROFILE_SPEEDSCOPE:
+		return flame_file_speedscope(&r->tree, facts, out);
+	default:
+		return -EINVAL;
+	}
+}
+
 int result_end(struct result *r, const struct flame_facts *facts, struct buf *why)
 {
 	_cleanup_buf_ struct buf bytes = BUF_INIT(GRAPH_MAX_BYTES);
-	int e = r->tree.calls ? flame_file(r->format, &r->tree, facts, &bytes) : 0;
+	int e = r->tree.calls ? draw(r, facts, &bytes) : 0;
 
 	if (e < 0)
 		(void)buf_printf(why, "cannot make %s of what was sampled: %s",

@@ -9,9 +9,9 @@
 #ifndef XAGENT_AGENT_CLI_RESULT_H
 #define XAGENT_AGENT_CLI_RESULT_H
 
-#include "agent/cli/flame_facts.h"
-#include "agent/cli/flame_tree.h"
 #include "agent/cli/profile_format.h"
+#include "agent/draw/flame_facts.h"
+#include "agent/draw/flame_tree.h"
 #include "agent/profile/build.h"
 
 struct result {

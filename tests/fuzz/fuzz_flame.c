@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/cli/flame_svg.h"
 #include "agent/cli/viewer_hint.h"
-#include "agent/cli/speedscope.h"
+#include "agent/draw/flame_svg.h"
+#include "agent/draw/speedscope.h"
 #include "tests/support/xml_check.h"
 
 #define TREE_MAX_BYTES ((size_t)16 << 20)
@@ -92,7 +92,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	require(text != NULL && call_tree_new(NULL, TREE_MAX_BYTES, &tree) == 0);
 	n_stacks = fill(tree, (const char *)data, size);
-	const struct flame_facts facts = { .subject = text, .host = text, .hz = HZ };
+	const struct flame_facts facts = {
+		.subject = text, .host = text, .hz = HZ, .exporter = "xagent 1.2.3"
+	};
 	check_svg(tree, &facts);
 	check_speedscope(tree, &facts, n_stacks);
 	check_look(text);

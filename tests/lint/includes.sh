@@ -25,6 +25,7 @@ profile    util telemetry profile encode sample process runtimes unwind symbol t
 push       util telemetry push http
 store      util telemetry store http target encode
 page       util page
+draw       util draw sample profile store page
 component  *
 cli        *
 main       *

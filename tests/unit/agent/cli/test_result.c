@@ -16,7 +16,7 @@
 
 #include "agent/cli/result.h"
 #include "tests/support/xml_check.h"
-#include "tests/unit/agent/cli/graph.h"
+#include "tests/unit/agent/draw/graph.h"
 #include "tests/unit/agent/cli/place.h"
 
 static int write_text(struct result *r, const char *text, struct buf *why)

@@ -4,8 +4,8 @@
 
 #include <inttypes.h>
 
-#include "agent/cli/flame_tree.h"
-#include "agent/cli/flame_walk.h"
+#include "agent/draw/flame_tree.h"
+#include "agent/draw/flame_walk.h"
 
 static const char letters[FLAME_KIND_MAX] = {
 	[FLAME_PROGRAM] = 'p', [FLAME_LIBRARY] = 'l', [FLAME_KERNEL] = 'k',
@@ -144,5 +144,5 @@ int main(void)
 		TEST(test_full_tree_counts_what_is_missing),
 	};
 
-	return cmocka_run_group_tests_name("agent/cli/flame_tree", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("agent/draw/flame_tree", tests, NULL, NULL);
 }

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A tree as the one file that a person asked for. */
-#include "agent/cli/flame_file.h"
+#include "agent/draw/flame_file.h"
 
-#include <errno.h>
-
-#include "agent/cli/flame_svg.h"
-#include "agent/cli/speedscope.h"
+#include "agent/draw/flame_svg.h"
+#include "agent/draw/speedscope.h"
 #include "agent/page/page.h"
 #include "agent/store/flamebearer.h"
 
@@ -55,18 +53,39 @@ static int put_html(struct call_tree *tree, const struct flame_facts *facts, str
 	return r < 0 ? r : put_page(buf_str(&json), facts, out);
 }
 
-int flame_file(enum profile_format format, struct flame_tree *tree, const struct flame_facts *facts,
-	       struct buf *out)
+static int finish(struct flame_tree *tree, const struct flame_facts *facts,
+		  struct flame_facts *ret_counted)
 {
-	struct flame_facts counted = *facts;
 	int r = call_tree_finish(tree->calls);
 
 	if (r < 0)
 		return r;
-	counted.n_samples = (uint64_t)call_tree_node(tree->calls, CALL_ROOT)->total[CALL_LEFT];
-	if (format == PROFILE_HTML)
-		return put_html(tree->calls, &counted, out);
-	if (format == PROFILE_SVG)
-		return flame_svg(tree, &counted, out);
-	return format == PROFILE_SPEEDSCOPE ? speedscope_json(tree->calls, &counted, out) : -EINVAL;
+	*ret_counted = *facts;
+	ret_counted->n_samples =
+		(uint64_t)call_tree_node(tree->calls, CALL_ROOT)->total[CALL_LEFT];
+	return 0;
+}
+
+int flame_file_html(struct flame_tree *tree, const struct flame_facts *facts, struct buf *out)
+{
+	struct flame_facts counted;
+	int r = finish(tree, facts, &counted);
+
+	return r < 0 ? r : put_html(tree->calls, &counted, out);
+}
+
+int flame_file_svg(struct flame_tree *tree, const struct flame_facts *facts, struct buf *out)
+{
+	struct flame_facts counted;
+	int r = finish(tree, facts, &counted);
+
+	return r < 0 ? r : flame_svg(tree, &counted, out);
+}
+
+int flame_file_speedscope(struct flame_tree *tree, const struct flame_facts *facts, struct buf *out)
+{
+	struct flame_facts counted;
+	int r = finish(tree, facts, &counted);
+
+	return r < 0 ? r : speedscope_json(tree->calls, &counted, out);
 }

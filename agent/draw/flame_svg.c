@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A flame graph as a still picture. */
-#include "agent/cli/flame_svg.h"
+#include "agent/draw/flame_svg.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
-#include "agent/cli/flame_walk.h"
-#include "agent/cli/svg_colour.h"
-#include "agent/cli/xml_text.h"
+#include "agent/draw/flame_walk.h"
+#include "agent/draw/svg_colour.h"
+#include "agent/draw/xml_text.h"
 #include "agent/util/macro.h"
 
 /* In pixels of a picture that nobody has scaled. 1200 is what a screen of a laptop shows beside the frame of a window. */

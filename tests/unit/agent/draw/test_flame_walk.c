@@ -8,9 +8,9 @@
 
 #include <inttypes.h>
 
-#include "agent/cli/flame_walk.h"
+#include "agent/draw/flame_walk.h"
 #include "agent/util/buf.h"
-#include "tests/unit/agent/cli/graph.h"
+#include "tests/unit/agent/draw/graph.h"
 
 /* "name@begin+total" with a dot for each level. `closed`: whose children are passed over. */
 static void show(const struct call_tree *tree, const char *closed, struct buf *out)
@@ -82,5 +82,5 @@ int main(void)
 		cmocka_unit_test(test_empty),
 	};
 
-	return cmocka_run_group_tests_name("agent/cli/flame_walk", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("agent/draw/flame_walk", tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as text of an XML document. */
-#include "agent/cli/xml_text.h"
+#include "agent/draw/xml_text.h"
 
 #include "agent/util/str.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as text of an XML document. Pure. */
-#ifndef XAGENT_AGENT_CLI_XML_TEXT_H
-#define XAGENT_AGENT_CLI_XML_TEXT_H
+#ifndef XAGENT_AGENT_DRAW_XML_TEXT_H
+#define XAGENT_AGENT_DRAW_XML_TEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The lines of facts above a flame graph. */
-#include "agent/cli/flame_facts.h"
+#include "agent/draw/flame_facts.h"
 
 #include <ctype.h>
 #include <inttypes.h>

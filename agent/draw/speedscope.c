@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A profile for speedscope. */
-#include "agent/cli/speedscope.h"
+#include "agent/draw/speedscope.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "agent/cli/flame_walk.h"
-#include "agent/component/body_json.h"
+#include "agent/draw/flame_walk.h"
+#include "agent/store/json_text.h"
 #include "agent/util/clock.h"
 #include "agent/util/macro.h"
-#include "agent/version.h"
+#include "agent/util/str.h"
 
 #define SCHEMA "https://www.speedscope.app/file-format-schema.json"
 #define TEXT_MAX_BYTES 16384
@@ -23,30 +21,13 @@ struct path {
 	size_t cap;
 };
 
-static int put_bytes(const char *bytes, size_t n, void *data)
+static void put_frames(const struct call_tree *tree, struct buf *out)
 {
-	return buf_append(data, bytes, n);
-}
-
-static int put_string(struct buf *out, const char *text)
-{
-	json_t *json = text_json(text, strlen(text));
-	int r = json ? json_dump_callback(json, put_bytes, out, JSON_ENCODE_ANY) : -1;
-
-	json_decref(json);
-	return r < 0 ? -ENOMEM : 0;
-}
-
-static int put_frames(const struct call_tree *tree, struct buf *out)
-{
-	int r = 0;
-
-	for (uint32_t i = 0; r == 0 && i < call_tree_n_names(tree); i++) {
+	for (uint32_t i = 0; i < call_tree_n_names(tree); i++) {
 		(void)buf_append_str(out, i ? ",\n{\"name\":" : "\n{\"name\":");
-		r = put_string(out, call_tree_text(tree, i));
+		(void)json_put_text(out, str_from(call_tree_text(tree, i)));
 		(void)buf_append_char(out, '}');
 	}
-	return r;
 }
 
 /* The root is no frame: depth 1 is the first. */
@@ -109,22 +90,20 @@ static void put_weights(const struct call_tree *tree, int64_t period, struct buf
 }
 
 /* The viewer shows the name of the profile on top, that of the file in the window's title. */
-static int put_names(const struct flame_facts *facts, struct buf *out)
+static void put_names(const struct flame_facts *facts, struct buf *out)
 {
 	_cleanup_buf_ struct buf title = BUF_INIT(TEXT_MAX_BYTES);
 	_cleanup_buf_ struct buf line = BUF_INIT(TEXT_MAX_BYTES);
-	int r;
 
 	flame_facts_title(facts, &title);
 	flame_facts_line(facts, &line);
-	(void)buf_append_str(out, "{\"$schema\":\"" SCHEMA "\",\n"
-				  "\"exporter\":\"xagent " XAGENT_VERSION "\",\n\"name\":");
-	r = put_string(out, buf_str(&title));
+	(void)buf_append_str(out, "{\"$schema\":\"" SCHEMA "\",\n\"exporter\":");
+	(void)json_put_text(out, str_from(facts->exporter));
+	(void)buf_append_str(out, ",\n\"name\":");
+	(void)json_put_text(out, (struct str){ buf_str(&title), title.len });
 	(void)buf_append_str(out, ",\n\"activeProfileIndex\":0,\n"
 				  "\"profiles\":[{\"type\":\"sampled\",\"name\":");
-	if (r == 0)
-		r = put_string(out, buf_str(&line));
-	return r;
+	(void)json_put_text(out, (struct str){ buf_str(&line), line.len });
 }
 
 int speedscope_json(const struct call_tree *tree, const struct flame_facts *facts, struct buf *out)
@@ -132,18 +111,16 @@ int speedscope_json(const struct call_tree *tree, const struct flame_facts *fact
 	bool is_time = facts->event.event == EVENT_CPU;
 	int64_t period = is_time ? (int64_t)(NS_PER_S / facts->hz) : 1;
 	int64_t all = call_tree_node(tree, CALL_ROOT)->total[CALL_LEFT];
-	int r = put_names(facts, out);
 
+	put_names(facts, out);
 	(void)buf_printf(
 		out, ",\n\"unit\":\"%s\",\"startValue\":0,\"endValue\":%" PRId64 ",\n\"samples\":[",
 		is_time ? "nanoseconds" : "none", all * period);
-	if (r == 0)
-		r = put_samples(tree, out);
+	int r = put_samples(tree, out);
 	(void)buf_append_str(out, "],\n\"weights\":[");
 	put_weights(tree, period, out);
 	(void)buf_append_str(out, "]}],\n\"shared\":{\"frames\":[");
-	if (r == 0)
-		r = put_frames(tree, out);
+	put_frames(tree, out);
 	(void)buf_append_str(out, "]}}\n");
 	return out->failed ? -ENOBUFS : r;
 }

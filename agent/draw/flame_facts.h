@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The lines of facts above a flame graph: what was profiled, when, and how. Pure text. */
-#ifndef XAGENT_AGENT_CLI_FLAME_FACTS_H
-#define XAGENT_AGENT_CLI_FLAME_FACTS_H
+#ifndef XAGENT_AGENT_DRAW_FLAME_FACTS_H
+#define XAGENT_AGENT_DRAW_FLAME_FACTS_H
 
 #include <stdint.h>
 
-#include "agent/cli/event_text.h"
+#include "agent/sample/event_text.h"
 #include "agent/util/buf.h"
 
 struct flame_facts {
@@ -15,7 +15,8 @@ struct flame_facts {
 	uint64_t elapsed_ns;
 	uint64_t n_samples;
 	struct event_text event;
-	uint32_t hz; /* of CPU time */
+	uint32_t hz;	      /* of CPU time */
+	const char *exporter; /* who made it: "xagent 1.2.3" */
 };
 
 /* "CPU time of make", "Hits of syscalls:sys_enter_read of make" */

@@ -4,8 +4,8 @@
  *
  * Names are as they are, nothing in them is replaced. A session that hands over an interval early adds to the same tree.
  */
-#ifndef XAGENT_AGENT_CLI_FLAME_TREE_H
-#define XAGENT_AGENT_CLI_FLAME_TREE_H
+#ifndef XAGENT_AGENT_DRAW_FLAME_TREE_H
+#define XAGENT_AGENT_DRAW_FLAME_TREE_H
 
 #include "agent/profile/build.h"
 #include "agent/store/call_tree.h"

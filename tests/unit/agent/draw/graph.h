@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Trees for the tests of flame graphs. */
-#ifndef XAGENT_TESTS_UNIT_AGENT_CLI_GRAPH_H
-#define XAGENT_TESTS_UNIT_AGENT_CLI_GRAPH_H
+#ifndef XAGENT_TESTS_UNIT_AGENT_DRAW_GRAPH_H
+#define XAGENT_TESTS_UNIT_AGENT_DRAW_GRAPH_H
 
 #include <string.h>
 
-#include "agent/cli/flame_facts.h"
+#include "agent/draw/flame_facts.h"
 #include "agent/store/call_tree.h"
 
 static const struct flame_facts graph_facts = { .subject = "make",
@@ -13,7 +13,8 @@ static const struct flame_facts graph_facts = { .subject = "make",
 						.end_real_ns = 1700000000000000000ULL,
 						.elapsed_ns = 6300000000ULL,
 						.n_samples = 612,
-						.hz = 100 };
+						.hz = 100,
+						.exporter = "xagent 1.2.3" };
 
 static inline struct call_tree *graph_new(void)
 {

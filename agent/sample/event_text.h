@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An event as the command line names it, and as people read of it. Pure. */
-#ifndef XAGENT_AGENT_CLI_EVENT_TEXT_H
-#define XAGENT_AGENT_CLI_EVENT_TEXT_H
+#ifndef XAGENT_AGENT_SAMPLE_EVENT_TEXT_H
+#define XAGENT_AGENT_SAMPLE_EVENT_TEXT_H
 
 #include <stdint.h>
 

@@ -8,11 +8,11 @@
 
 #include <stdio.h>
 
-#include "agent/cli/flame_svg.h"
-#include "agent/cli/svg_colour.h"
+#include "agent/draw/flame_svg.h"
+#include "agent/draw/svg_colour.h"
 #include "agent/util/macro.h"
 #include "tests/support/xml_check.h"
-#include "tests/unit/agent/cli/graph.h"
+#include "tests/unit/agent/draw/graph.h"
 
 #define MAX_BYTES ((size_t)64 << 20)
 /* What cairo can draw. */
@@ -284,5 +284,5 @@ int main(void)
 						  .test_func = test_subject,
 						  .initial_state = row };
 	}
-	return cmocka_run_group_tests_name("agent/cli/flame_svg", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("agent/draw/flame_svg", tests, NULL, NULL);
 }

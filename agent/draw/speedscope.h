@@ -4,10 +4,10 @@
  *
  * One profile, with the process as the outermost frame; weights are CPU time in nanoseconds, as in a pprof, or counts.
  */
-#ifndef XAGENT_AGENT_CLI_SPEEDSCOPE_H
-#define XAGENT_AGENT_CLI_SPEEDSCOPE_H
+#ifndef XAGENT_AGENT_DRAW_SPEEDSCOPE_H
+#define XAGENT_AGENT_DRAW_SPEEDSCOPE_H
 
-#include "agent/cli/flame_facts.h"
+#include "agent/draw/flame_facts.h"
 #include "agent/store/call_tree.h"
 
 /* Of a finished tree. 0 or -errno. */

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "agent/cli/xml_text.h"
+#include "agent/draw/xml_text.h"
 #include "agent/util/macro.h"
 #include "tests/support/xml_check.h"
 
@@ -102,5 +102,5 @@ int main(void)
 						.initial_state = (void *)&rows[i] };
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_ceiling);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_judge);
-	return cmocka_run_group_tests_name("agent/cli/xml_text", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("agent/draw/xml_text", tests, NULL, NULL);
 }

@@ -6,14 +6,13 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
 
-#include "agent/cli/flame_file.h"
+#include "agent/draw/flame_file.h"
 #include "agent/util/macro.h"
 #include "agent/util/str.h"
-#include "tests/unit/agent/cli/graph.h"
+#include "tests/unit/agent/draw/graph.h"
 
 #define MAX_BYTES ((size_t)64 << 20)
 /* As flame_file.c says. */
@@ -40,7 +39,7 @@ static json_t *page_about(struct call_tree *calls, const struct flame_facts *fac
 	_cleanup_(flame_tree_fini) struct flame_tree tree = { .calls = calls };
 	_cleanup_buf_ struct buf out = BUF_INIT(MAX_BYTES);
 
-	assert_int_equal(flame_file(PROFILE_HTML, &tree, facts, &out), 0);
+	assert_int_equal(flame_file_html(&tree, facts, &out), 0);
 	assert_true(str_starts_with(str_from(buf_str(&out)), STR_LIT("<!DOCTYPE html>")));
 	return data_of(&out);
 }
@@ -145,24 +144,13 @@ static void test_page_is_bounded(void **state)
 	json_decref(data);
 }
 
-static void test_what_is_no_graph(void **state)
-{
-	_cleanup_(flame_tree_fini) struct flame_tree tree = { .calls = graph_new() };
-	_cleanup_buf_ struct buf out = BUF_INIT(MAX_BYTES);
-
-	(void)state;
-	assert_int_equal(flame_file(PROFILE_PPROF, &tree, &graph_facts, &out), -EINVAL);
-	assert_int_equal(out.len, 0);
-}
-
-#define N_FIXED 3
+#define N_FIXED 2
 
 int main(void)
 {
 	struct CMUnitTest tests[2 * ARRAY_SIZE(hostiles) + N_FIXED] = {
 		cmocka_unit_test(test_page),
 		cmocka_unit_test(test_page_is_bounded),
-		cmocka_unit_test(test_what_is_no_graph),
 	};
 	size_t n = N_FIXED;
 
@@ -176,5 +164,5 @@ int main(void)
 						  .test_func = test_subject,
 						  .initial_state = row };
 	}
-	return cmocka_run_group_tests_name("agent/cli/flame_file", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("agent/draw/flame_file", tests, NULL, NULL);
 }

@@ -5,11 +5,11 @@
  * The root is on top and colours are those of the page. Each bar has a tooltip (<title>). The picture has a ground of its own, which follows
  * the viewer from light to dark where the viewer says so.
  */
-#ifndef XAGENT_AGENT_CLI_FLAME_SVG_H
-#define XAGENT_AGENT_CLI_FLAME_SVG_H
+#ifndef XAGENT_AGENT_DRAW_FLAME_SVG_H
+#define XAGENT_AGENT_DRAW_FLAME_SVG_H
 
-#include "agent/cli/flame_facts.h"
-#include "agent/cli/flame_tree.h"
+#include "agent/draw/flame_facts.h"
+#include "agent/draw/flame_tree.h"
 
 /* Of a tree whose calls are finished; one without samples gives a picture that says so. What would be too narrow or too deep to be seen is
  * left out, and counted in the last line. 0 or -ENOBUFS. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An event in words. */
-#include "agent/cli/event_text.h"
+#include "agent/sample/event_text.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A finished tree node by node. The tree knows parents, so no stack is needed, however deep it is. */
-#include "agent/cli/flame_walk.h"
+#include "agent/draw/flame_walk.h"
 
 const struct call_node *flame_walk_node(const struct flame_walk *w)
 {

@@ -3,12 +3,12 @@
  * The colour of a function, as on the page: its hue tells what kind of code it is; names of one package or prefix are alike. The same for the
  * same name. Pure.
  */
-#ifndef XAGENT_AGENT_CLI_SVG_COLOUR_H
-#define XAGENT_AGENT_CLI_SVG_COLOUR_H
+#ifndef XAGENT_AGENT_DRAW_SVG_COLOUR_H
+#define XAGENT_AGENT_DRAW_SVG_COLOUR_H
 
 #include <stdint.h>
 
-#include "agent/cli/flame_tree.h"
+#include "agent/draw/flame_tree.h"
 
 /* What is no function: all, and processes. */
 #define SVG_COLOUR_ALL 0xdadee3

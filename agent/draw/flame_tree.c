@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Intervals as one tree. */
-#include "agent/cli/flame_tree.h"
+#include "agent/draw/flame_tree.h"
 
 #include <errno.h>
 #include <stdlib.h>

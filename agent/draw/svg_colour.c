@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The colour of a function. */
-#include "agent/cli/svg_colour.h"
+#include "agent/draw/svg_colour.h"
 
 #include <string.h>
 

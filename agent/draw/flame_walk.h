@@ -4,8 +4,8 @@
  *
  * Children stand at the beginning of their parent's bar, one behind the other; what is its own is the rest of it.
  */
-#ifndef XAGENT_AGENT_CLI_FLAME_WALK_H
-#define XAGENT_AGENT_CLI_FLAME_WALK_H
+#ifndef XAGENT_AGENT_DRAW_FLAME_WALK_H
+#define XAGENT_AGENT_DRAW_FLAME_WALK_H
 
 #include <stdbool.h>
 
