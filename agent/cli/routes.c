@@ -124,7 +124,7 @@ static void put_list(struct buf *out)
 		"               targets, and what becomes of samples, as JSON\n"
 		"  /api/v0/web/process?pid=PID or ?name=NAME\n"
 		"               whether a process is profiled, and if not, why\n"
-		"  /querier.v1.QuerierService/…, /push.v1.PusherService/Push, /pyroscope/render\n"
+		"  /querier.v1.QuerierService/…, /push.v1.PusherService/Push\n"
 		"               as a Pyroscope server has them (with a pyroscope.store)\n");
 }
 

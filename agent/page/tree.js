@@ -185,7 +185,7 @@
 	}
 
 	/**
-	 * The tree of a flamebearer: {names, levels} as `/pyroscope/render` answers it, or the flamegraph of a querier's answer, in
+	 * The tree of a flamebearer: {names, levels} as a standalone file has it (agent/draw), or the flamegraph of a querier's answer, in
 	 * which levels are {values} and numbers may be texts. A comparison has 7 numbers a bar: options {diff: true}.
 	 */
 	function fromFlamebearer(fb, options) {

@@ -8,7 +8,6 @@
 #include "agent/store/api_methods.h"
 #include "agent/store/json_text.h"
 #include "agent/store/push_receive.h"
-#include "agent/store/render.h"
 #include "agent/util/macro.h"
 
 /* Of a request as it is sent: several times what an agent pushes at once. */
@@ -66,20 +65,6 @@ static void on_unknown_method(const struct http_call *call, struct http_answer *
 	(void)connect_put_error(&answer->body, RPC_unimplemented, buf_str(&why));
 }
 
-static void on_render(const struct http_call *call, struct http_answer *answer, void *data)
-{
-	const struct api_route *route = data;
-
-	render_handle(route->api->queue, now_ms(), call, answer);
-}
-
-static void on_render_diff(const struct http_call *call, struct http_answer *answer, void *data)
-{
-	const struct api_route *route = data;
-
-	render_diff_handle(route->api->queue, now_ms(), call, answer);
-}
-
 static void on_ready(const struct http_call *call, struct http_answer *answer, void *data)
 {
 	(void)call;
@@ -108,8 +93,6 @@ static const struct {
 	{ "POST", RPC_PUSHER "/Push", false, on_push, RECEIVED_MAX_BYTES },
 	{ "POST", RPC_QUERIER, true, on_unknown_method, UNKNOWN_MAX_BYTES },
 	{ "POST", RPC_PUSHER, true, on_unknown_method, UNKNOWN_MAX_BYTES },
-	{ "GET", "/pyroscope/render", false, on_render, 0 },
-	{ "GET", "/pyroscope/render-diff", false, on_render_diff, 0 },
 	{ "GET", "/ready", false, on_ready, 0 },
 	{ "GET", "/api/v1/status/buildinfo", false, on_build_info, 0 },
 };

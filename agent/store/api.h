@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The store over HTTP, as a Pyroscope server answers: queries and Push by Connect (proto and JSON), /pyroscope/render, /ready,
+ * The store over HTTP, as a Pyroscope server answers: queries and Push by Connect (proto and JSON), /ready,
  * /api/v1/status/buildinfo.
  *
  * Queries run on the store's worker, pushes on its ingest thread; their answers come when they are done. Loop thread.

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -322,12 +323,12 @@ def test_compose_comes_up(compose_host):
                               cwd=DOCKER, input=text, capture_output=True, text=True, check=False, timeout=120)
     result = compose_cli("up", "-d")
     assert result.returncode == 0, result.stderr + compose_cli("logs").stdout[-4000:]
-    query = ("http://127.0.0.1:4040/pyroscope/render?from=now-1h&until=now&query="
-             "process_cpu:cpu:nanoseconds:cpu:nanoseconds%7Bservice_name%3D%22xagent-demo%2Fshop%22%7D")
 
     def names():
-        answer = compose_host.fetch(query)
-        return json.loads(answer)["flamebearer"]["names"] if answer else ()
+        now = int(time.time() * 1000)
+        answer = compose_host.fetch("http://127.0.0.1:4040/querier.v1.QuerierService/SelectMergeStacktraces", json.dumps(
+            {"profileTypeID": pyroscope.CPU, "labelSelector": '{service_name="xagent-demo/shop"}', "start": now - 3_600_000, "end": now}))
+        return json.loads(answer).get("flamegraph", {}).get("names", ()) if answer else ()
     wait_until(lambda: compose_host.fetch("http://127.0.0.1:12345/-/ready"), 20, "the agent is ready")
     assert "All xagent components are healthy" in compose_host.fetch("http://127.0.0.1:12345/-/healthy")
     wait_burned(compose_host.pids("xagent-demo_shop_1")[0])

@@ -149,7 +149,7 @@ def test_passwords_hold_for_the_page_and_the_store(start_agent):
     agent = start_agent('http {\n auth {\n basic {\n username = "u"\n password = "p"\n }\n filter {\n paths = ["/-/"]\n'
                         ' authenticate_matching_paths = false\n }\n }\n}\n' + STORE.format(body="")).wait_ready()
     token = {"Authorization": "Basic " + base64.b64encode(b"u:p").decode()}
-    for path in ("/", "/page/tree.js", "/api/v0/web/status", "/api/v0/web/process?pid=1", "/pyroscope/render"):
+    for path in ("/", "/page/tree.js", "/api/v0/web/status", "/api/v0/web/process?pid=1", "/api/v1/status/buildinfo"):
         assert ask(agent.url + path, {"Accept": "text/html"})[0] == 401, path
         assert ask(agent.url + path, {"Accept": "text/html"} | token)[0] != 401, path
 

@@ -14,7 +14,7 @@ from harness import paths, pyroscope, store_api, store_data, store_mistakes, sto
 from harness.agent import Agent
 from harness.processes import Processes
 from harness.pyroscope import CPU
-from harness.store_api import SERVICE, Server, flamegraph, profile, tree, unzip
+from harness.store_api import SERVICE, Server, flamegraph, profile, unzip
 from harness.store_data import PUSH, TICK, Pprof, cpu_labels
 from harness.store_mistakes import JSON_PUSHES, PROTO, REQUESTS
 from harness.store_questions import FORMS, QUESTIONS, SELECTORS, SPAN
@@ -34,7 +34,6 @@ REASONS = {
     "the real one overlooks stackTraceSelector here; it heeds it in SelectMergeProfile and SelectSeries": ["below .+"],
     "the real one takes a function `other` for what was pruned before, and leaves out what it calls": ["flame of other"],
     "the real one prunes each side of a comparison before it joins them": ["diff pruned"],
-    "the real one leaves the time line empty when there are groups": ["render query groupBy"],
     "the real one counts samples without a stack in rates, and nowhere else": ["rate of the stackless"],
     "the real one calls a function without a name `total` in a comparison": ["diff of strangers"],
     "old versions of Grafana put a profile type before the braces, where a metric's name belongs; the store answers them":
@@ -171,30 +170,6 @@ def test_build_information(pair):
     """Grafana looks at it to learn what it talks to."""
     real, store = pair.both(lambda server: json.loads(server.get("/api/v1/status/buildinfo").body))
     assert store["status"] == real["status"] == "success" and store["data"].keys() == real["data"].keys()
-
-
-RENDERS = [
-    {"query": CPU + '{service_name="shop"}'}, {"query": CPU + '{service_name="wide"}', "maxNodes": 12},
-    {"query": CPU + '{service_name="nobody"}'}, {"query": CPU + '{host="alpha"}'},
-    {"query": store_questions.ALLOCATED + "{}"}, {"query": CPU + store_questions.PLAIN, "groupBy": "service_name"},
-    {"query": CPU + '{service_name="walker"}', "format": "json"},
-    {"query": CPU + store_questions.PLAIN, "aggregation": "avg"}, {"query": CPU + "{}", "from": 0, "until": 0},
-]
-
-
-@pytest.mark.parametrize("parameters", RENDERS, ids=lambda p: " ".join(f"{k}={v}" for k, v in p.items()))
-def test_render(pair, parameters):
-    times = {"from": pair.begin // 1000, "until": (pair.begin + SPAN) // 1000}
-
-    def ask(server):
-        answer = server.get("/pyroscope/render", **{**times, **parameters})
-        if answer.status != 200:
-            return shape(answer)
-        body = json.loads(answer.body)
-        flame = body["flamebearer"]
-        flame["levels"] = [{"values": level} for level in flame["levels"]]
-        return {**body, "flamebearer": {**flame, "names": sorted(flame["names"]), "levels": tree(flame)}}
-    judge("render " + " ".join(parameters), *pair.both(ask))
 
 
 # ---- a client of others ---------------------------------------------------------------------------------------------------------------

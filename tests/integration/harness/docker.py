@@ -21,7 +21,12 @@ def why_not():
     return privileges.why_no_tool("dockerd", "docker", "containerd", "runc")
 
 
-GET = "import sys, urllib.request; print(urllib.request.urlopen(sys.argv[1], timeout=5).read().decode())"
+FETCH = """
+import sys, urllib.request
+url, *body = sys.argv[1:]
+request = urllib.request.Request(url, body[0].encode() if body else None, {"Content-Type": "application/json"})
+print(urllib.request.urlopen(request, timeout=5).read().decode())
+"""
 # Containers have the host's network or none.
 WITHOUT_NETWORKS = ("dockerd", "--bridge=none", "--iptables=false", "--ip6tables=false")
 # Bridges, filters and published ports, all in a network namespace of their own.
@@ -69,9 +74,9 @@ class Docker:
                 tar.add(path, arcname=inside.lstrip("/"))
         self._docker("import", *(f"--change={change}" for change in changes), "-", name, input=archive.getvalue())
 
-    def fetch(self, url):
-        """GET from within its networks; None: no answer."""
-        result = subprocess.run(["nsenter", f"--net=/proc/{self.daemon.pid}/ns/net", sys.executable, "-c", GET, url],
+    def fetch(self, url, *body):
+        """GET from within its networks, or POST of a JSON text; None: no answer."""
+        result = subprocess.run(["nsenter", f"--net=/proc/{self.daemon.pid}/ns/net", sys.executable, "-c", FETCH, url, *body],
                                 capture_output=True, text=True, check=False)
         return result.stdout if result.returncode == 0 else None
 

@@ -101,11 +101,7 @@ REQUESTS = {
     "protocol 1": posts(TYPES, b"{}", Connect_Protocol_Version="1"), "protocol 2": posts(TYPES, b"{}", Connect_Protocol_Version="2"),
     "timeout": posts(TYPES, b"{}", Connect_Timeout_Ms="5000"), "timeout x": posts(TYPES, b"{}", Connect_Timeout_Ms="x"),
     "timeout of 11 digits": posts(TYPES, b"{}", Connect_Timeout_Ms="12345678901"),
-    "ready": sends("GET", "/ready"), "render of nothing": sends("GET", "/pyroscope/render"),
-    "render by POST": posts("/pyroscope/render", b""),
-    "render of a bad selector": sends("GET",
-                                      f"/pyroscope/render?query={CPU}%7Ba&from=now-1h&until=now"),
-    "render of no type": sends("GET", "/pyroscope/render?query=%7B%7D&from=now-1h&until=now"),
+    "ready": sends("GET", "/ready"),
 }
 
 

@@ -356,6 +356,17 @@ static void test_codecs(void **state)
 		compare_codecs(*state, &pair_rows[i]);
 }
 
+static void test_build_info(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_string_equal(get(f, "/ready"), "ready");
+	assert_string_equal(get(f, "/api/v1/status/buildinfo"),
+			    "{\"status\":\"success\",\"data\":{\"version\":\"1.2.3\","
+			    "\"revision\":\"\",\"branch\":\"\",\"buildUser\":\"\","
+			    "\"buildDate\":\"\",\"goVersion\":\"\"}}");
+}
+
 static const struct CMUnitTest plain_tests[] = {
 	FILLED(test_names),
 	FILLED(test_stacktraces),
@@ -368,6 +379,7 @@ static const struct CMUnitTest plain_tests[] = {
 	TEST(test_push_of_many),
 	TEST(test_push_without_a_service),
 	FILLED(test_codecs),
+	TEST(test_build_info),
 };
 
 int main(void)
