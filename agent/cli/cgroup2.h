@@ -22,12 +22,12 @@ int cgroup2_open(const char *path, struct buf *why, int *ret_fd);
 struct transient_cgroup;
 
 /* Makes it and moves `pid` in. -errno where there is no cgroup2 or it may not be written. */
-int transient_cgroup_new(uint32_t pid, struct transient_cgroup **ret_room);
+int transient_cgroup_new(uint32_t pid, struct transient_cgroup **ret_cgroup);
 /* Moves who is still inside out again, and removes it. NULL-safe. */
-void transient_cgroup_free(struct transient_cgroup *r);
+void transient_cgroup_free(struct transient_cgroup *cgroup);
 DEFINE_CLEANUP(struct transient_cgroup *, transient_cgroup_free);
 
-/* Its directory, owned by the room. */
-int transient_cgroup_fd(const struct transient_cgroup *r);
+/* Its directory, which it owns. */
+int transient_cgroup_fd(const struct transient_cgroup *cgroup);
 
 #endif

@@ -7,7 +7,7 @@
 
 static int confine_command(struct scope *s, uint32_t pid)
 {
-	int r = transient_cgroup_new(pid, &s->room);
+	int r = transient_cgroup_new(pid, &s->transient);
 
 	if (r == 0)
 		return 0;
@@ -24,8 +24,8 @@ int scope_open(struct scope *s, const struct profile_args *a, uint32_t command_p
 
 void scope_release_command(struct scope *s)
 {
-	transient_cgroup_free(s->room);
-	s->room = NULL;
+	transient_cgroup_free(s->transient);
+	s->transient = NULL;
 }
 
 void scope_fini(struct scope *s)
@@ -38,7 +38,7 @@ void scope_fini(struct scope *s)
 
 int scope_cgroup_fd(const struct scope *s)
 {
-	return s->room ? transient_cgroup_fd(s->room) : s->cgroup_fd;
+	return s->transient ? transient_cgroup_fd(s->transient) : s->cgroup_fd;
 }
 
 static uint32_t parent_of(uint32_t pid, void *data)

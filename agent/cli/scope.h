@@ -16,8 +16,8 @@
 
 struct scope {
 	int cgroup_fd;				   /* owned; < 0: none was asked for */
-	struct transient_cgroup *room;		   /* owned; of the command */
-	struct process_ancestry *process_ancestry; /* owned; where there is no room */
+	struct transient_cgroup *transient;	   /* owned; of the command */
+	struct process_ancestry *process_ancestry; /* owned; where there is no cgroup of its own */
 };
 
 #define SCOPE_INIT ((struct scope){ .cgroup_fd = -1 })
@@ -27,7 +27,7 @@ int scope_open(struct scope *s, const struct profile_args *a, uint32_t command_p
 	       struct buf *why);
 void scope_fini(struct scope *s);
 
-/* Lets the command out of its room, which is gone then. Sampling by it ends here. */
+/* Lets the command out of its own cgroup, which is gone then. Sampling by it ends here. */
 void scope_release_command(struct scope *s);
 
 /* For the kernel half; owned by the scope, < 0: no filter. */

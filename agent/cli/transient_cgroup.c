@@ -66,46 +66,46 @@ static int move_pid(int cgroup_fd, uint32_t pid)
 	return move(cgroup_fd, (struct str){ text, (size_t)n });
 }
 
-static void move_all_out(struct transient_cgroup *r)
+static void move_all_out(struct transient_cgroup *cgroup)
 {
 	_cleanup_buf_ struct buf b = BUF_INIT(PROCS_MAX_BYTES);
 	struct str rest, pid;
 
-	(void)file_read(r->fd, "cgroup.procs", &b);
+	(void)file_read(cgroup->fd, "cgroup.procs", &b);
 	rest = (struct str){ b.data, b.len };
 	while (str_split(&rest, '\n', &pid))
 		if (pid.n > 0)
-			(void)move(r->parent_fd, pid);
+			(void)move(cgroup->parent_fd, pid);
 }
 
-static void remove_directory(struct transient_cgroup *r)
+static void remove_directory(struct transient_cgroup *cgroup)
 {
 	int e = EBUSY;
 
 	for (int i = 0; i < EMPTY_TRIES && e == EBUSY; i++) {
-		move_all_out(r);
-		e = rmdir(r->path) < 0 ? errno : 0;
+		move_all_out(cgroup);
+		e = rmdir(cgroup->path) < 0 ? errno : 0;
 	}
 	if (e)
-		log_warn("cannot remove the cgroup of the command", LOG_STR("path", r->path),
+		log_warn("cannot remove the cgroup of the command", LOG_STR("path", cgroup->path),
 			 LOG_ERR(e));
 }
 
-void transient_cgroup_free(struct transient_cgroup *r)
+void transient_cgroup_free(struct transient_cgroup *cgroup)
 {
-	if (!r)
+	if (!cgroup)
 		return;
-	if (r->path)
-		remove_directory(r);
-	cleanup_close_p(&r->fd);
-	cleanup_close_p(&r->parent_fd);
-	free(r->path);
-	free(r);
+	if (cgroup->path)
+		remove_directory(cgroup);
+	cleanup_close_p(&cgroup->fd);
+	cleanup_close_p(&cgroup->parent_fd);
+	free(cgroup->path);
+	free(cgroup);
 }
 
-int transient_cgroup_fd(const struct transient_cgroup *r)
+int transient_cgroup_fd(const struct transient_cgroup *cgroup)
 {
-	return r->fd;
+	return cgroup->fd;
 }
 
 static int open_directory(const char *path, int *ret_fd)
@@ -119,35 +119,35 @@ static int open_directory(const char *path, int *ret_fd)
 }
 
 /* The path is kept only of a directory that we made. A left-over of this name (its pid was ours before) is taken over. */
-static int make_directory(struct transient_cgroup *r, struct buf *path)
+static int make_directory(struct transient_cgroup *cgroup, struct buf *path)
 {
 	if (path->failed)
 		return -ENAMETOOLONG;
 	if (mkdir(buf_str(path), 0755) < 0 && errno != EEXIST)
 		return -errno;
-	r->path = buf_take(path);
-	return r->path ? open_directory(r->path, &r->fd) : -ENOMEM;
+	cgroup->path = buf_take(path);
+	return cgroup->path ? open_directory(cgroup->path, &cgroup->fd) : -ENOMEM;
 }
 
-int transient_cgroup_new(uint32_t pid, struct transient_cgroup **ret_room)
+int transient_cgroup_new(uint32_t pid, struct transient_cgroup **ret_cgroup)
 {
 	_cleanup_buf_ struct buf path = BUF_INIT(PATH_MAX);
-	_cleanup_(transient_cgroup_freep) struct transient_cgroup *room = malloc(sizeof(*room));
+	_cleanup_(transient_cgroup_freep) struct transient_cgroup *cgroup = malloc(sizeof(*cgroup));
 
-	if (!room)
+	if (!cgroup)
 		return -ENOMEM;
-	*room = (struct transient_cgroup){ .fd = -1, .parent_fd = -1 };
+	*cgroup = (struct transient_cgroup){ .fd = -1, .parent_fd = -1 };
 	int r = own_directory(&path);
 	if (r == 0)
-		r = open_directory(buf_str(&path), &room->parent_fd);
+		r = open_directory(buf_str(&path), &cgroup->parent_fd);
 	if (r == 0) {
 		(void)buf_printf(&path, "/xagent-profile-%" PRIu32, pid);
-		r = make_directory(room, &path);
+		r = make_directory(cgroup, &path);
 	}
 	if (r == 0)
-		r = move_pid(room->fd, pid);
+		r = move_pid(cgroup->fd, pid);
 	if (r < 0)
 		return r;
-	*ret_room = TAKE_PTR(room);
+	*ret_cgroup = TAKE_PTR(cgroup);
 	return 0;
 }

@@ -74,26 +74,26 @@ static void test_no_cgroup(void **state)
 }
 
 /* The cgroup of this process, when the host lets us make some. */
-static void test_room(void **state)
+static void test_transient_cgroup(void **state)
 {
-	_cleanup_(transient_cgroup_freep) struct transient_cgroup *room = NULL;
+	_cleanup_(transient_cgroup_freep) struct transient_cgroup *cgroup = NULL;
 	_cleanup_buf_ struct buf procs = BUF_INIT(4096);
 	_cleanup_buf_ struct buf now = BUF_INIT(65536);
 	char expected[32];
 	struct stat before;
-	int r = transient_cgroup_new((uint32_t)getpid(), &room);
+	int r = transient_cgroup_new((uint32_t)getpid(), &cgroup);
 
 	(void)state;
 	if (r < 0) {
-		print_message("no room: %s\n", strerror(-r));
+		print_message("no cgroup: %s\n", strerror(-r));
 		skip();
 	}
 	(void)snprintf(expected, sizeof(expected), "%d\n", (int)getpid());
-	assert_int_equal(file_read(transient_cgroup_fd(room), "cgroup.procs", &procs), 0);
+	assert_int_equal(file_read(transient_cgroup_fd(cgroup), "cgroup.procs", &procs), 0);
 	assert_string_equal(buf_str(&procs), expected);
-	assert_int_equal(fstat(transient_cgroup_fd(room), &before), 0);
+	assert_int_equal(fstat(transient_cgroup_fd(cgroup), &before), 0);
 	assert_true(before.st_nlink > 0);
-	transient_cgroup_free(TAKE_PTR(room));
+	transient_cgroup_free(TAKE_PTR(cgroup));
 	(void)snprintf(expected, sizeof(expected), "xagent-profile-%d", (int)getpid());
 	assert_int_equal(file_read(-1, "/proc/self/cgroup", &now), 0);
 	assert_null(strstr(buf_str(&now), expected));
@@ -110,6 +110,6 @@ int main(void)
 						.initial_state = (void *)&rows[i] };
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_path_ceiling);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_no_cgroup);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_room);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_transient_cgroup);
 	return cmocka_run_group_tests_name("agent/cli/cgroup2", tests, NULL, NULL);
 }
