@@ -63,7 +63,7 @@ struct python_layout {
 
 _Static_assert(sizeof(struct python_layout) <= WIRE_RUNTIME_WORDS * 8, "it fits");
 
-/* _PyInterpreterFrame.owner: from here on a frame that is no function's but of the loop, or made for a call of C (pycore_frame.h, 3.12 to 3.15). */
+/* _PyInterpreterFrame.owner: from here on a frame that is no function's but of the loop, or made for a call of C (enum _frameowner, 3.12 to 3.15). */
 #define PYTHON_OWNER_ENTRY 3
 
 /* What of a code object does not change while it lives. */

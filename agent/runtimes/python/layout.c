@@ -12,7 +12,7 @@
 /* PyTypeObject.tp_basicsize: behind the header of PyVarObject and tp_name. */
 #define TYPE_BASICSIZE 32
 
-/* What is the same in each of these versions (Include/unicodeobject.h, bytesobject.h, cpython/dictobject.h). */
+/* What is the same in each of these versions (the public headers of str, bytes and dict). */
 #define COMMON_OF_OLD                                                                           \
 	.code_type = 8, .str_length = 16, .str_hash = 24, .str_state = 32, .str_kind_shift = 2, \
 	.bytes_length = 16, .bytes_data = 32, .dict_keys = 32

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* _Py_DebugOffsets: a structure of numbers, which each minor version has extended (Include/internal/pycore_debug_offsets.h). */
+/* _Py_DebugOffsets: a structure of numbers, which each minor version has extended. */
 #include <string.h>
 
 #include "agent/runtimes/python/layout.h"
