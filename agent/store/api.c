@@ -107,9 +107,10 @@ static int add_route(struct store_api *api, const struct rpc_method *method,
 	*route = (struct api_route){ api, method, *http };
 	route->http.data = route;
 	int r = http_server_add_route(api->server, &route->http);
-	if (r == 0)
-		api->n_routes++;
-	return r;
+	if (r < 0)
+		return r;
+	api->n_routes++;
+	return 0;
 }
 
 static int add_routes(struct store_api *api)
@@ -146,10 +147,12 @@ int store_api_new(struct store *store, struct worker *worker, struct http_server
 	api->server = server;
 	(void)snprintf(api->version, sizeof(api->version), "%s", version);
 	int r = api_queue_new(store, worker, &api->queue);
-	if (r == 0)
-		r = pushes_new(store, &api->pushes);
-	if (r == 0)
-		r = add_routes(api);
+	if (r < 0)
+		return r;
+	r = pushes_new(store, &api->pushes);
+	if (r < 0)
+		return r;
+	r = add_routes(api);
 	if (r < 0)
 		return r;
 	*ret_api = TAKE_PTR(api);

@@ -188,10 +188,12 @@ static enum rpc_code put_together(struct rpc_call *call, struct call_tree *sides
 	if (code != RPC_ok)
 		return code;
 	int r = call_tree_new(&call->job.memory, SIZE_MAX, &tree);
-	if (r == 0)
-		r = api_tree_merge_cut(sides, max_nodes, tree);
-	if (r == 0)
-		r = flamebearer_new_diff(tree, &f);
+	if (r < 0)
+		return api_job_fail_errno(&call->job, r);
+	r = api_tree_merge_cut(sides, max_nodes, tree);
+	if (r < 0)
+		return api_job_fail_errno(&call->job, r);
+	r = flamebearer_new_diff(tree, &f);
 	if (r < 0)
 		return api_job_fail_errno(&call->job, r);
 	code = answer_diff(call, &f);

@@ -34,11 +34,13 @@ static int merge_node(const struct call_tree *from, uint32_t at, enum call_side 
 	uint32_t name;
 	int r = call_tree_name(to, text, strlen(text), &name);
 
-	if (r == 0)
-		r = call_tree_child(to, places[node->parent], name, &places[at]);
-	if (r == 0)
-		call_tree_add(to, places[at], side, node->self[CALL_LEFT]);
-	return r;
+	if (r < 0)
+		return r;
+	r = call_tree_child(to, places[node->parent], name, &places[at]);
+	if (r < 0)
+		return r;
+	call_tree_add(to, places[at], side, node->self[CALL_LEFT]);
+	return 0;
 }
 
 static int merge(const struct call_tree *from, enum call_side side, struct call_tree *to)
@@ -46,10 +48,11 @@ static int merge(const struct call_tree *from, enum call_side side, struct call_
 	size_t n = call_tree_n_nodes(from);
 	_cleanup_query_free_ uint32_t *places =
 		query_malloc(call_tree_memory(from), n, sizeof(*places));
-	int r = places ? 0 : -ENOMEM;
+	int r = 0;
 
-	if (r == 0)
-		places[CALL_ROOT] = CALL_ROOT;
+	if (!places)
+		return -ENOMEM;
+	places[CALL_ROOT] = CALL_ROOT;
 	for (uint32_t i = CALL_ROOT + 1; r == 0 && i < n; i++)
 		r = merge_node(from, i, side, to, places);
 	return r;
@@ -58,12 +61,14 @@ static int merge(const struct call_tree *from, enum call_side side, struct call_
 int api_tree_merge_cut(struct call_tree *sides[CALL_SIDES], size_t max_nodes,
 		       struct call_tree *tree)
 {
-	int r = 0;
+	for (enum call_side side = CALL_LEFT; side < CALL_SIDES; side++) {
+		int r = cut(sides[side], max_nodes, CUTS_ON_THE_WAY);
 
-	for (enum call_side side = CALL_LEFT; side < CALL_SIDES && r == 0; side++) {
-		r = cut(sides[side], max_nodes, CUTS_ON_THE_WAY);
-		if (r == 0)
-			r = merge(sides[side], side, tree);
+		if (r < 0)
+			return r;
+		r = merge(sides[side], side, tree);
+		if (r < 0)
+			return r;
 	}
-	return r == 0 ? call_tree_finish(tree) : r;
+	return call_tree_finish(tree);
 }

@@ -211,10 +211,14 @@ static int drop_below(struct call_tree *t, int64_t least)
 
 int call_tree_prune(struct call_tree *t, size_t max_nodes)
 {
-	int64_t least = 0;
-	int r = max_nodes > 0 ? least_total(t, max_nodes, &least) : 0;
+	int64_t least;
+	int r;
 
-	if (r == 0 && least > 0)
-		r = drop_below(t, least);
-	return r == 0 && least > 0 ? call_tree_finish(t) : r;
+	if (max_nodes == 0)
+		return 0;
+	r = least_total(t, max_nodes, &least);
+	if (r < 0 || least == 0)
+		return r;
+	r = drop_below(t, least);
+	return r < 0 ? r : call_tree_finish(t);
 }

@@ -91,9 +91,9 @@ static int run_write(struct disk_op *op)
 	const uint8_t *image = segment_image(op->segment, &n);
 	int r = disk_write_file(op->disk->dir_fd, op->name, image, n, &op->bytes);
 
-	if (r == 0 && !op->name.head)
-		r = disk_remove_file(op->disk->dir_fd, (struct disk_name){ op->name.id, true });
-	return r;
+	if (r < 0 || op->name.head)
+		return r;
+	return disk_remove_file(op->disk->dir_fd, (struct disk_name){ op->name.id, true });
 }
 
 static int run_remove(struct disk_op *op)

@@ -193,8 +193,9 @@ static int build(const struct call_tree *tree, bool is_diff, struct flamebearer 
 	_cleanup_(layout_fini) struct layout l;
 	int r = layout_init(&l, tree, is_diff);
 
-	if (r == 0)
-		r = number_names(&l, &f);
+	if (r < 0)
+		return r;
+	r = number_names(&l, &f);
 	if (r < 0)
 		return r;
 	l.nodes[0] = CALL_ROOT;

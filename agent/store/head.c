@@ -60,9 +60,10 @@ int head_grow_ids(struct head *h, struct id_table *ids)
 	if (!head_has_room(h, growth))
 		return -ENOBUFS;
 	int r = id_table_reserve(ids, h);
-	if (r == 0)
-		h->bytes += growth;
-	return r;
+	if (r < 0)
+		return r;
+	h->bytes += growth;
+	return 0;
 }
 
 /* Number 0 is the text "", and the root of all stacks, which nobody looks for. */

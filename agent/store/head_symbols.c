@@ -61,12 +61,12 @@ int head_text(struct head *h, const char *bytes, size_t n, uint32_t *ret_text)
 	if (r < 0)
 		return r;
 	r = head_intern(h, &kind, &key, &offset, hash_bytes(bytes, n, h->options.seed), ret_text);
-	if (r == 0 && h->texts.n > n_texts) {
-		memcpy((char *)h->pool.items + offset, bytes, n);
-		((char *)h->pool.items)[offset + n] = '\0';
-		h->pool.n += n + 1;
-	}
-	return r;
+	if (r < 0 || h->texts.n == n_texts)
+		return r;
+	memcpy((char *)h->pool.items + offset, bytes, n);
+	((char *)h->pool.items)[offset + n] = '\0';
+	h->pool.n += n + 1;
+	return 0;
 }
 
 static uint64_t function_hash(const void *owner, uint32_t id)

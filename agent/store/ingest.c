@@ -189,11 +189,16 @@ int ingest_open(const struct labels *labels, const uint8_t *pprof, size_t n, int
 	_cleanup_(ingest_freep) struct ingest *in = NULL;
 	int r = ingest_new(budget, &in);
 
-	r = r == INGEST_OPENED ? open_bytes(in, pprof, n, why) : r;
-	r = r == INGEST_OPENED ? apply_rules(in, labels, now_ms, oldest_ms, why) : r;
-	if (r == INGEST_OPENED)
-		*ret_ingest = TAKE_PTR(in);
-	return r;
+	if (r != INGEST_OPENED)
+		return r;
+	r = open_bytes(in, pprof, n, why);
+	if (r != INGEST_OPENED)
+		return r;
+	r = apply_rules(in, labels, now_ms, oldest_ms, why);
+	if (r != INGEST_OPENED)
+		return r;
+	*ret_ingest = TAKE_PTR(in);
+	return INGEST_OPENED;
 }
 
 int ingest_open_profile(const struct profile *profile, int64_t now_ms, int64_t oldest_ms,
@@ -203,14 +208,18 @@ int ingest_open_profile(const struct profile *profile, int64_t now_ms, int64_t o
 	_cleanup_(ingest_freep) struct ingest *in = NULL;
 	int r = ingest_new(NULL, &in);
 
+	if (r != INGEST_OPENED)
+		return r;
 	/* Where there was no room for its tables, there are bytes. */
-	if (r == INGEST_OPENED)
-		r = profile->tables ? open_tables(in, profile->tables, why)
-				    : open_bytes(in, pprof->data, pprof->n, why);
-	r = r == INGEST_OPENED ? apply_rules(in, profile->labels, now_ms, oldest_ms, why) : r;
-	if (r == INGEST_OPENED)
-		*ret_ingest = TAKE_PTR(in);
-	return r;
+	r = profile->tables ? open_tables(in, profile->tables, why)
+			    : open_bytes(in, pprof->data, pprof->n, why);
+	if (r != INGEST_OPENED)
+		return r;
+	r = apply_rules(in, profile->labels, now_ms, oldest_ms, why);
+	if (r != INGEST_OPENED)
+		return r;
+	*ret_ingest = TAKE_PTR(in);
+	return INGEST_OPENED;
 }
 
 /* The message lies in the same memory. */

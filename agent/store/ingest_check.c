@@ -224,17 +224,28 @@ static bool index_all(struct ingest *in)
 	       INDEX_IDS(in, p->n_mapping, p->mapping, &in->mappings);
 }
 
+static int check_received(struct ingest *in, struct buf *why)
+{
+	int r = check_texts(in, why);
+
+	if (r != INGEST_OPENED)
+		return r;
+	r = check_sample_types(in, why);
+	if (r != INGEST_OPENED)
+		return r;
+	r = check_samples(in, why);
+	if (r != INGEST_OPENED)
+		return r;
+	return check_items(in, why);
+}
+
 int ingest_check(struct ingest *in, struct buf *why)
 {
 	int r = check_counts(in, why);
 
-	if (r == INGEST_OPENED && in->is_own)
-		return index_all(in) ? INGEST_OPENED : ingest_no_memory(in, why);
-	r = r == INGEST_OPENED ? check_texts(in, why) : r;
-	r = r == INGEST_OPENED ? check_sample_types(in, why) : r;
-	r = r == INGEST_OPENED ? check_samples(in, why) : r;
-	r = r == INGEST_OPENED ? check_items(in, why) : r;
-	if (r == INGEST_OPENED && !index_all(in))
-		return ingest_no_memory(in, why);
-	return r;
+	if (r == INGEST_OPENED && !in->is_own)
+		r = check_received(in, why);
+	if (r != INGEST_OPENED)
+		return r;
+	return index_all(in) ? INGEST_OPENED : ingest_no_memory(in, why);
 }

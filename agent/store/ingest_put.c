@@ -191,16 +191,18 @@ static int make_labels(struct putting *p, const struct ingest_labels *labels, si
 static int put_series(struct putting *p, const struct ingest_labels *labels, uint32_t *ret_series)
 {
 	struct segment_label numbers[INGEST_MAX_SERIES_LABELS];
-	int r = 0;
 
-	for (size_t i = 0; i < labels->n && r == 0; i++) {
+	for (size_t i = 0; i < labels->n; i++) {
 		const struct label *l = &labels->items[i];
+		int r = head_text(p->head, l->name, strlen(l->name), &numbers[i].name);
 
-		r = head_text(p->head, l->name, strlen(l->name), &numbers[i].name);
-		if (r == 0)
-			r = head_text(p->head, l->value, strlen(l->value), &numbers[i].value);
+		if (r < 0)
+			return r;
+		r = head_text(p->head, l->value, strlen(l->value), &numbers[i].value);
+		if (r < 0)
+			return r;
 	}
-	return r < 0 ? r : head_series(p->head, numbers, labels->n, ret_series);
+	return head_series(p->head, numbers, labels->n, ret_series);
 }
 
 /* One group of samples, one type of value: one profile of one series. */

@@ -148,10 +148,13 @@ static int make_location(struct ingest_symbols *s, const Perftools__Profiles__Lo
 	bool sound;
 	int r = location_mapping(s, l, &location, &sound);
 
-	if (r == 0 && sound)
-		r = location_lines(s, l, lines, &location.n_lines, &sound);
 	if (r < 0)
 		return r;
+	if (sound) {
+		r = location_lines(s, l, lines, &location.n_lines, &sound);
+		if (r < 0)
+			return r;
+	}
 	*ret_mark = LOCATION_BAD;
 	if (!sound || (location.n_lines == 0 && l->address == 0))
 		return 0;
@@ -159,9 +162,10 @@ static int make_location(struct ingest_symbols *s, const Perftools__Profiles__Lo
 	if (location.n_lines == 0 && location.address == 0)
 		return 0;
 	r = head_location(s->head, &location, &number);
-	if (r == 0)
-		*ret_mark = number + 1;
-	return r;
+	if (r < 0)
+		return r;
+	*ret_mark = number + 1;
+	return 0;
 }
 
 static int symbol_location(struct ingest_symbols *s, uint64_t id, uint32_t *ret_mark)

@@ -193,9 +193,8 @@ static int pack_samples(const struct query_stacks *s, uint32_t other, struct par
 			struct buf *out)
 {
 	uint32_t other_name = call_tree_find_name(s->tree, "other");
-	int r = 0;
 
-	for (uint32_t i = 1; i < call_tree_n_nodes(s->tree) && !out->failed && r == 0; i++) {
+	for (uint32_t i = 1; i < call_tree_n_nodes(s->tree) && !out->failed; i++) {
 		Perftools__Profiles__Profile profile = PERFTOOLS__PROFILES__PROFILE__INIT;
 		Perftools__Profiles__Sample sample = PERFTOOLS__PROFILES__SAMPLE__INIT;
 		Perftools__Profiles__Sample *list = &sample;
@@ -203,16 +202,17 @@ static int pack_samples(const struct query_stacks *s, uint32_t other, struct par
 
 		if (value == 0)
 			continue;
-		r = take_path(s, i, other_name, other, p, &sample.n_location_id);
+		int r = take_path(s, i, other_name, other, p, &sample.n_location_id);
+		if (r < 0)
+			return r;
 		sample.location_id = p->ids;
 		sample.n_value = 1;
 		sample.value = &value;
 		profile.n_sample = 1;
 		profile.sample = &list;
-		if (r == 0)
-			pack(out, &profile);
+		pack(out, &profile);
 	}
-	return r;
+	return 0;
 }
 
 static int add_string(struct query_stacks *s, const char *text, int64_t *ret_string)
@@ -220,9 +220,10 @@ static int add_string(struct query_stacks *s, const char *text, int64_t *ret_str
 	uint32_t number;
 	int r = query_intern_add(&s->strings, text, strlen(text), &number);
 
-	if (r == 0)
-		*ret_string = number;
-	return r;
+	if (r < 0)
+		return r;
+	*ret_string = number;
+	return 0;
 }
 
 /* 0, which is "not told", when it is out of range. */
@@ -236,19 +237,35 @@ static int64_t nanoseconds(int64_t end_ms, int64_t start_ms)
 }
 
 /* An answer without anything is as empty as that of the real server. */
+/* The types of the value and of the period. */
+static int name_types(struct query_stacks *s, Perftools__Profiles__ValueType *type,
+		      Perftools__Profiles__ValueType *period)
+{
+	int r = add_string(s, s->type, &type->type);
+
+	if (r < 0)
+		return r;
+	r = add_string(s, s->unit, &type->unit);
+	if (r < 0)
+		return r;
+	r = add_string(s, s->period_type, &period->type);
+	if (r < 0)
+		return r;
+	return add_string(s, s->period_unit, &period->unit);
+}
+
 static int pack_head(struct query_stacks *s, const struct query *q, struct buf *out)
 {
 	Perftools__Profiles__Profile profile = PERFTOOLS__PROFILES__PROFILE__INIT;
 	Perftools__Profiles__ValueType type = PERFTOOLS__PROFILES__VALUE_TYPE__INIT;
 	Perftools__Profiles__ValueType period = PERFTOOLS__PROFILES__VALUE_TYPE__INIT;
 	Perftools__Profiles__ValueType *list = &type;
-	int r = 0;
 
 	if (s->type) {
-		r = add_string(s, s->type, &type.type);
-		r = r == 0 ? add_string(s, s->unit, &type.unit) : r;
-		r = r == 0 ? add_string(s, s->period_type, &period.type) : r;
-		r = r == 0 ? add_string(s, s->period_unit, &period.unit) : r;
+		int r = name_types(s, &type, &period);
+
+		if (r < 0)
+			return r;
 		profile.time_nanos = nanoseconds(q->end_ms, 0);
 		profile.duration_nanos = nanoseconds(q->end_ms, q->start_ms);
 		profile.period = s->period;
@@ -257,9 +274,8 @@ static int pack_head(struct query_stacks *s, const struct query *q, struct buf *
 	profile.n_sample_type = 1;
 	profile.sample_type = &list;
 	profile.period_type = &period;
-	if (r == 0)
-		pack(out, &profile);
-	return r;
+	pack(out, &profile);
+	return 0;
 }
 
 int query_stacks_encode(struct query_stacks *s, const struct query *q, struct buf *out)
@@ -268,14 +284,19 @@ int query_stacks_encode(struct query_stacks *s, const struct query *q, struct bu
 	uint32_t other = 0;
 	int r = pack_head(s, q, out);
 
-	if (r == 0 && call_tree_is_pruned(s->tree))
+	if (r < 0)
+		return r;
+	if (call_tree_is_pruned(s->tree)) {
 		r = query_stacks_other(s, &other);
-	if (r == 0)
-		r = pack_samples(s, other, &parts, out);
-	if (r == 0 && s->type)
+		if (r < 0)
+			return r;
+	}
+	r = pack_samples(s, other, &parts, out);
+	if (r < 0)
+		return r;
+	if (s->type)
 		pack_mappings(&s->mappings, out);
-	if (r == 0)
-		r = pack_locations(&s->locations, &parts, out);
+	r = pack_locations(&s->locations, &parts, out);
 	if (r < 0)
 		return r;
 	pack_functions(&s->functions, out);

@@ -53,18 +53,24 @@ static int take_labels(struct query_memory *memory, const struct segment *segmen
 	return 0;
 }
 
+static void query_labels_fini(struct query_labels *labels)
+{
+	query_free(labels->items);
+}
+
 static int make_key(const struct query_labels *labels, struct buf *key)
 {
-	int r = 0;
-
-	for (size_t i = 0; i < labels->n && r == 0; i++) {
+	for (size_t i = 0; i < labels->n; i++) {
 		const struct query_label *l = &labels->items[i];
+		int r = buf_append(key, l->name, strlen(l->name) + 1);
 
-		r = buf_append(key, l->name, strlen(l->name) + 1);
-		if (r == 0)
-			r = buf_append(key, l->value, strlen(l->value) + 1);
+		if (r < 0)
+			return r;
+		r = buf_append(key, l->value, strlen(l->value) + 1);
+		if (r < 0)
+			return r;
 	}
-	return r;
+	return 0;
 }
 
 /* Room for the set of the next number. */
@@ -87,21 +93,24 @@ int query_groups_add(struct query_groups *g, const struct segment *segment, size
 		     const char *const *names, size_t n_names, uint32_t *ret_group)
 {
 	_cleanup_buf_ struct buf key = BUF_INIT(KEY_MAX);
-	struct query_labels labels = { 0 };
+	_cleanup_(query_labels_fini) struct query_labels labels = { 0 };
 	size_t n = g->keys.n;
 	int r = take_labels(g->memory, segment, series, names, n_names, &labels);
 
-	if (r == 0)
-		r = make_key(&labels, &key);
-	if (r == 0)
-		r = reserve(g);
-	if (r == 0)
-		r = query_intern_add(&g->keys, buf_str(&key), key.len, ret_group);
-	if (r == 0 && g->keys.n > n)
-		g->sets[n] = labels;
-	else
-		query_free(labels.items);
-	return r;
+	if (r < 0)
+		return r;
+	r = make_key(&labels, &key);
+	if (r < 0)
+		return r;
+	r = reserve(g);
+	if (r < 0)
+		return r;
+	r = query_intern_add(&g->keys, buf_str(&key), key.len, ret_group);
+	if (r < 0 || g->keys.n == n)
+		return r;
+	g->sets[n] = labels;
+	labels = (struct query_labels){ 0 };
+	return 0;
 }
 
 int query_labels_compare(const struct query_labels *a, const struct query_labels *b)
@@ -152,19 +161,23 @@ void query_label_sets_fini(struct query_label_sets *sets)
 	*sets = (struct query_label_sets){ 0 };
 }
 
+static void listing_fini(struct listing *l)
+{
+	query_groups_fini(&l->groups);
+}
+
 int query_label_sets(const struct query *q, const char *const *names, size_t n_names,
 		     struct query_label_sets *ret_sets)
 {
-	struct listing l = { .names = names, .n_names = n_names };
+	_cleanup_(listing_fini) struct listing l = { .names = names, .n_names = n_names };
 	int r;
 
 	query_groups_init(&l.groups, q->memory);
 	r = query_each_part(q, list_part, &l);
-	if (r == 0) {
-		*ret_sets = (struct query_label_sets){ TAKE_PTR(l.groups.sets), l.groups.keys.n };
-		if (ret_sets->n > 0)
-			qsort(ret_sets->items, ret_sets->n, sizeof(*ret_sets->items), compare);
-	}
-	query_groups_fini(&l.groups);
-	return r;
+	if (r < 0)
+		return r;
+	*ret_sets = (struct query_label_sets){ TAKE_PTR(l.groups.sets), l.groups.keys.n };
+	if (ret_sets->n > 0)
+		qsort(ret_sets->items, ret_sets->n, sizeof(*ret_sets->items), compare);
+	return 0;
 }

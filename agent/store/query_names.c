@@ -95,17 +95,19 @@ static int sorted_copy(const struct query_intern *texts, struct query_names *ret
 	return 0;
 }
 
+static void collecting_fini(struct collecting *c)
+{
+	query_intern_fini(&c->texts);
+}
+
 static int collect(const struct query *q, const char *label, struct query_names *ret_names)
 {
-	struct collecting c = { .label = label };
+	_cleanup_(collecting_fini) struct collecting c = { .label = label };
 	int r;
 
 	query_intern_init(&c.texts, q->memory, SIZE_MAX);
 	r = query_each_part(q, collect_part, &c);
-	if (r == 0)
-		r = sorted_copy(&c.texts, ret_names);
-	query_intern_fini(&c.texts);
-	return r;
+	return r < 0 ? r : sorted_copy(&c.texts, ret_names);
 }
 
 int query_profile_types(const struct query *q, struct query_names *ret_ids)

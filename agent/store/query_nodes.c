@@ -134,7 +134,8 @@ int query_nodes_load(struct query_nodes *nodes, const struct query_part *part)
 			segment_add_slot(s, slot, nodes->values);
 	}
 	r = keep_site(part, nodes);
-	if (r == 0)
-		mark_used(nodes, s);
-	return r;
+	if (r < 0)
+		return r;
+	mark_used(nodes, s);
+	return 0;
 }

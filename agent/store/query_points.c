@@ -63,9 +63,10 @@ int query_points_add(struct query_points *p, const struct query_sum *sum,
 		return 0;
 	}
 	r = p->n == p->cap ? make_room(p, memory) : 0;
-	if (r == 0)
-		p->items[p->n++] = *sum;
-	return r;
+	if (r < 0)
+		return r;
+	p->items[p->n++] = *sum;
+	return 0;
 }
 
 void query_points_fini(struct query_points *p)

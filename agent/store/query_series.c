@@ -80,8 +80,9 @@ static int sum_one(struct summing *sums, const struct query_part *part, const bo
 				 sums->n_names ? sums->names : (const char **)no_names,
 				 sums->n_names ? sums->n_names : 1, &group);
 
-	if (r == 0)
-		r = reserve(sums);
+	if (r < 0)
+		return r;
+	r = reserve(sums);
 	while (r == 0 && slots.first < slots.end) {
 		struct query_sum sum =
 			sum_step(sums, part, within, slots.first, slots.end, &slots.first);
@@ -237,7 +238,10 @@ int query_series(const struct query *q, const char *const *group_by, size_t n_gr
 	_cleanup_(summing_fini) struct summing sums;
 	int r = summing_init(&sums, q, group_by, n_group_by, step_s);
 
-	if (r == 0)
-		r = query_each_part(&sums.q, sum_part, &sums);
-	return r == 0 ? make_list(&sums, aggregation, limit, ret_list) : r;
+	if (r < 0)
+		return r;
+	r = query_each_part(&sums.q, sum_part, &sums);
+	if (r < 0)
+		return r;
+	return make_list(&sums, aggregation, limit, ret_list);
 }

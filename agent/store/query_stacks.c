@@ -26,11 +26,12 @@ int query_stacks_init(struct query_stacks *s, struct query_memory *memory)
 	query_intern_init(&s->functions, memory, SIZE_MAX);
 	query_intern_init(&s->locations, memory, SIZE_MAX);
 	r = call_tree_new(memory, SIZE_MAX, &s->tree);
-	if (r == 0)
-		r = query_intern_add(&s->strings, "", 0, &number);
-	if (r == 0)
-		r = query_intern_add(&s->mappings, &no_mapping, sizeof(no_mapping), &number);
-	return r;
+	if (r < 0)
+		return r;
+	r = query_intern_add(&s->strings, "", 0, &number);
+	if (r < 0)
+		return r;
+	return query_intern_add(&s->mappings, &no_mapping, sizeof(no_mapping), &number);
 }
 
 void query_stacks_fini(struct query_stacks *s)
@@ -55,54 +56,69 @@ static int add_text(struct adding *a, uint32_t text, uint32_t *ret_string)
 	return r;
 }
 
-static int add_function(struct adding *a, uint32_t number, uint32_t *ret_function)
+static int make_function(struct adding *a, uint32_t number, uint32_t *ret_function)
 {
 	struct segment_function f = segment_function(a->segment, number);
 	struct stacks_function row = { .start_line = f.start_line };
-	int r = 0;
+	int r = add_text(a, f.name, &row.name);
 
-	if (a->functions[number] == UINT32_MAX) {
-		r = add_text(a, f.name, &row.name);
-		if (r == 0)
-			r = add_text(a, f.system_name, &row.system_name);
-		if (r == 0)
-			r = add_text(a, f.filename, &row.filename);
-		if (r == 0)
-			r = query_intern_add(&a->stacks->functions, &row, sizeof(row),
-					     &a->functions[number]);
-	}
-	*ret_function = a->functions[number];
+	if (r < 0)
+		return r;
+	r = add_text(a, f.system_name, &row.system_name);
+	if (r < 0)
+		return r;
+	r = add_text(a, f.filename, &row.filename);
+	if (r < 0)
+		return r;
+	return query_intern_add(&a->stacks->functions, &row, sizeof(row), ret_function);
+}
+
+static int add_function(struct adding *a, uint32_t number, uint32_t *ret_function)
+{
+	uint32_t *function = &a->functions[number];
+	int r = *function == UINT32_MAX ? make_function(a, number, function) : 0;
+
+	*ret_function = *function;
 	return r;
+}
+
+static int make_mapping(struct adding *a, uint32_t number, uint32_t *ret_mapping)
+{
+	struct stacks_mapping row;
+	struct segment_mapping m;
+	int r;
+
+	segment_mapping(a->segment, number, &m);
+	row = (struct stacks_mapping){
+		.start = m.start,
+		.limit = m.limit,
+		.file_off = m.file_off,
+		.has_functions = m.has_functions,
+		.has_filenames = m.has_filenames,
+		.has_lines = m.has_lines,
+		.has_inlines = m.has_inlines,
+	};
+	r = add_text(a, m.filename, &row.filename);
+	if (r < 0)
+		return r;
+	r = add_text(a, m.build_id, &row.build_id);
+	if (r < 0)
+		return r;
+	return query_intern_add(&a->stacks->mappings, &row, sizeof(row), ret_mapping);
 }
 
 static int add_mapping(struct adding *a, uint32_t number, uint32_t *ret_mapping)
 {
-	struct stacks_mapping row;
-	struct segment_mapping m;
+	uint32_t *mapping;
 	int r = 0;
 
 	*ret_mapping = 0;
 	if (number == SEGMENT_NONE)
 		return 0;
-	if (a->mappings[number] == UINT32_MAX) {
-		segment_mapping(a->segment, number, &m);
-		row = (struct stacks_mapping){
-			.start = m.start,
-			.limit = m.limit,
-			.file_off = m.file_off,
-			.has_functions = m.has_functions,
-			.has_filenames = m.has_filenames,
-			.has_lines = m.has_lines,
-			.has_inlines = m.has_inlines,
-		};
-		r = add_text(a, m.filename, &row.filename);
-		if (r == 0)
-			r = add_text(a, m.build_id, &row.build_id);
-		if (r == 0)
-			r = query_intern_add(&a->stacks->mappings, &row, sizeof(row),
-					     &a->mappings[number]);
-	}
-	*ret_mapping = a->mappings[number];
+	mapping = &a->mappings[number];
+	if (*mapping == UINT32_MAX)
+		r = make_mapping(a, number, mapping);
+	*ret_mapping = *mapping;
 	return r;
 }
 
@@ -153,17 +169,19 @@ static int place_node(struct adding *a, uint32_t i)
 static int place_nodes(struct adding *a)
 {
 	struct query_nodes *nodes = &a->stacks->nodes;
-	int r = 0;
 
 	nodes->places[SEGMENT_ROOT] = CALL_ROOT;
-	for (uint32_t i = query_nodes_next(nodes, 0); r == 0 && i < nodes->n;
+	for (uint32_t i = query_nodes_next(nodes, 0); i < nodes->n;
 	     i = query_nodes_next(nodes, i)) {
-		r = place_node(a, i);
-		if (r == 0 && nodes->values[i] != 0)
+		int r = place_node(a, i);
+
+		if (r < 0)
+			return r;
+		if (nodes->values[i] != 0)
 			call_tree_add(a->stacks->tree, nodes->places[i], CALL_LEFT,
 				      nodes->values[i]);
 	}
-	return r;
+	return 0;
 }
 
 static uint32_t *unknown_numbers(struct query_memory *memory, size_t n)
@@ -229,10 +247,13 @@ int query_stacks_add(void *user, const struct query_part *part)
 	_cleanup_(adding_fini) struct adding a = { 0 };
 	int r = adding_init(&a, stacks, part->segment);
 
-	if (r == 0)
-		r = query_nodes_load(&stacks->nodes, part);
+	if (r < 0)
+		return r;
+	r = query_nodes_load(&stacks->nodes, part);
+	if (r < 0)
+		return r;
 	take_type(stacks, part);
-	return r == 0 ? place_nodes(&a) : r;
+	return place_nodes(&a);
 }
 
 int query_stacks_other(struct query_stacks *s, uint32_t *ret_location)
@@ -244,8 +265,10 @@ int query_stacks_other(struct query_stacks *s, uint32_t *ret_location)
 	struct stacks_function function = { 0 };
 	int r = query_intern_add(&s->strings, "other", 5, &function.name);
 
-	if (r == 0)
-		r = query_intern_add(&s->functions, &function, sizeof(function),
-				     &row.line.function);
-	return r == 0 ? query_intern_add(&s->locations, &row, sizeof(row), ret_location) : r;
+	if (r < 0)
+		return r;
+	r = query_intern_add(&s->functions, &function, sizeof(function), &row.line.function);
+	if (r < 0)
+		return r;
+	return query_intern_add(&s->locations, &row, sizeof(row), ret_location);
 }

@@ -38,18 +38,21 @@ static int place_frames(struct mapping *m, uint32_t number, uint32_t at, uint32_
 {
 	struct segment_location location;
 	uint32_t name;
-	int r = 0;
 
 	segment_location(m->segment, number, &location);
-	for (size_t k = location.n_lines; k-- > 0 && r == 0;) {
-		r = function_name(m, location.lines[k].function, &name);
-		if (r == 0 && location.n_lines == 1)
+	for (size_t k = location.n_lines; k-- > 0;) {
+		int r = function_name(m, location.lines[k].function, &name);
+
+		if (r < 0)
+			return r;
+		if (location.n_lines == 1)
 			m->frames[number] = name;
-		if (r == 0)
-			r = call_tree_child(m->tree, at, name, &at);
+		r = call_tree_child(m->tree, at, name, &at);
+		if (r < 0)
+			return r;
 	}
 	*ret_place = at;
-	return r;
+	return 0;
 }
 
 static int place_node(struct mapping *m, struct query_nodes *nodes, uint32_t i)
@@ -63,16 +66,17 @@ static int place_node(struct mapping *m, struct query_nodes *nodes, uint32_t i)
 
 static int map_nodes(struct mapping *m, struct query_nodes *nodes, enum call_side side)
 {
-	int r = 0;
-
 	nodes->places[SEGMENT_ROOT] = CALL_ROOT;
-	for (uint32_t i = query_nodes_next(nodes, 0); i < nodes->n && r == 0;
+	for (uint32_t i = query_nodes_next(nodes, 0); i < nodes->n;
 	     i = query_nodes_next(nodes, i)) {
-		r = place_node(m, nodes, i);
-		if (r == 0 && nodes->values[i] != 0 && nodes->places[i] != CALL_ROOT)
+		int r = place_node(m, nodes, i);
+
+		if (r < 0)
+			return r;
+		if (nodes->values[i] != 0 && nodes->places[i] != CALL_ROOT)
 			call_tree_add(m->tree, nodes->places[i], side, nodes->values[i]);
 	}
-	return r;
+	return 0;
 }
 
 static int add_part(void *user, const struct query_part *part)

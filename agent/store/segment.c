@@ -78,9 +78,10 @@ int segment_adopt(uint8_t *image, size_t n, struct segment **ret_segment)
 {
 	int r = segment_make(image, n, ret_segment);
 
-	if (r == 0)
-		segment_place(*ret_segment);
-	return r;
+	if (r < 0)
+		return r;
+	segment_place(*ret_segment);
+	return 0;
 }
 
 /* Does not free the image: it is the caller's until the segment is opened. */

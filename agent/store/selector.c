@@ -144,7 +144,6 @@ int selector_on_new(struct selector *s, const struct segment *segment, struct se
 {
 	_cleanup_(selector_on_freep) struct selector_on *on = calloc(1, sizeof(*on));
 	size_t n = segment_n_series(segment);
-	int r = 0;
 
 	if (!on)
 		return -ENOMEM;
@@ -154,11 +153,14 @@ int selector_on_new(struct selector *s, const struct segment *segment, struct se
 	memset(on->takes, true, n);
 	if (s->head)
 		apply_head(s, segment, on->takes);
-	for (size_t i = 0; i < s->n_matchers && r == 0; i++)
-		r = apply(s, &s->matchers[i], segment, on->takes);
-	if (r == 0)
-		*ret_on = TAKE_PTR(on);
-	return r;
+	for (size_t i = 0; i < s->n_matchers; i++) {
+		int r = apply(s, &s->matchers[i], segment, on->takes);
+
+		if (r < 0)
+			return r;
+	}
+	*ret_on = TAKE_PTR(on);
+	return 0;
 }
 
 void selector_on_free(struct selector_on *on)

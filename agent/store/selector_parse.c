@@ -164,39 +164,42 @@ static int parse_matcher(struct selector_scan *scan, struct selector *s)
 		return selector_refuse(scan, at, "more than %d matchers", SELECTOR_MATCHERS_MAX);
 	s->n_matchers++;
 	r = parse_name(scan, m);
+	if (r != SELECTOR_PARSED)
+		return r;
 	skip_blank(scan);
-	if (r == 0 && is_quote(*at) && (*scan->at == ',' || *scan->at == '}'))
+	if (is_quote(*at) && (*scan->at == ',' || *scan->at == '}'))
 		return take_metric(m);
-	if (r == 0)
-		r = parse_operator(scan, &m->op);
-	return r == 0 ? parse_value(scan, at, m) : r;
+	r = parse_operator(scan, &m->op);
+	if (r != SELECTOR_PARSED)
+		return r;
+	return parse_value(scan, at, m);
 }
 
 /* matchers = "{" [ matcher { "," matcher } [ "," ] ] "}" */
 static int parse_matchers(struct selector_scan *scan, struct selector *s)
 {
-	int r = 0;
-
 	scan->at++;
 	skip_blank(scan);
-	while (r == 0 && *scan->at != '}') {
-		r = parse_matcher(scan, s);
+	while (*scan->at != '}') {
+		int r = parse_matcher(scan, s);
+
+		if (r != SELECTOR_PARSED)
+			return r;
 		skip_blank(scan);
-		if (r == 0 && *scan->at == ',')
+		if (*scan->at == ',')
 			scan->at++;
-		else if (r == 0 && *scan->at != '}')
-			r = refuse_here(scan, true, "\",\" or \"}\"");
+		else if (*scan->at != '}')
+			return refuse_here(scan, true, "\",\" or \"}\"");
 		skip_blank(scan);
 	}
-	scan->at += r == 0;
-	return r;
+	scan->at++;
+	return SELECTOR_PARSED;
 }
 
 /* selector = [ metric ] [ matchers ] */
 int selector_parse(struct selector_scan *scan, struct selector *s)
 {
 	size_t n;
-	int r = 0;
 
 	skip_blank(scan);
 	n = name_length(scan->at, true);
@@ -207,8 +210,12 @@ int selector_parse(struct selector_scan *scan, struct selector *s)
 		scan->at += n;
 		skip_blank(scan);
 	}
-	if (*scan->at == '{')
-		r = parse_matchers(scan, s);
+	if (*scan->at == '{') {
+		int r = parse_matchers(scan, s);
+
+		if (r != SELECTOR_PARSED)
+			return r;
+	}
 	skip_blank(scan);
-	return r == 0 && *scan->at ? refuse_here(scan, false, NULL) : r;
+	return *scan->at ? refuse_here(scan, false, NULL) : SELECTOR_PARSED;
 }

@@ -128,16 +128,22 @@ static int store_start(struct store *s, struct loop *loop, struct worker *worker
 					      .data = s };
 	int r = loop_timer_new(loop, store_tick, s, &s->tick);
 
-	if (r == 0)
-		r = worker_new(loop, 1, &s->ingest);
-	if (r == 0)
-		r = telemetry_on_scrape(s->telemetry, store_scrape, s);
-	if (r == 0 && s->path)
+	if (r < 0)
+		return r;
+	r = worker_new(loop, 1, &s->ingest);
+	if (r < 0)
+		return r;
+	r = telemetry_on_scrape(s->telemetry, store_scrape, s);
+	if (r < 0)
+		return r;
+	if (s->path) {
 		r = disk_new(&options, why, &s->disk);
+		if (r < 0)
+			return r;
+	}
 	s->flushed_mono_ns = clock_mono_ns();
-	if (r == 0)
-		store_tick(s);
-	return r;
+	store_tick(s);
+	return 0;
 }
 
 int store_new(struct loop *loop, struct worker *worker, struct telemetry *telemetry,
