@@ -2,6 +2,7 @@
 /* From what a request says to a query. */
 #include "agent/store/api_query.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum rpc_code api_check_range(struct api_job *job, int64_t start_ms, int64_t end_ms)
@@ -77,6 +78,7 @@ enum rpc_code api_query_init(struct api_query *q, struct api_job *job, const cha
 {
 	enum rpc_code code = RPC_ok;
 
+	assert(n_matchers == 0 || matchers);
 	*q = (struct api_query){ .query = { .view = &job->view,
 					    .profile_type = profile_type,
 					    .selectors = q->selectors,

@@ -2,6 +2,7 @@
 /* Questions to the store that take a while. */
 #include "agent/store/api_queue.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
@@ -49,6 +50,7 @@ enum rpc_code api_job_fail(struct api_job *job, enum rpc_code code, const char *
 {
 	va_list ap;
 
+	assert(code != RPC_ok && code < RPC_CODE_MAX);
 	va_start(ap, fmt);
 	(void)fail(job, code, fmt, ap);
 	va_end(ap);
@@ -60,6 +62,7 @@ enum rpc_code api_job_refuse(struct api_job *job, enum store_request_refusal ref
 {
 	va_list ap;
 
+	assert(refusal != STORE_REQUEST_TAKEN && refusal < STORE_REQUEST_MAX);
 	job->refusal = refusal;
 	va_start(ap, fmt);
 	(void)fail(job, RPC_resource_exhausted, fmt, ap);
@@ -69,6 +72,7 @@ enum rpc_code api_job_refuse(struct api_job *job, enum store_request_refusal ref
 
 enum rpc_code api_job_fail_errno(struct api_job *job, int error)
 {
+	assert(error < 0);
 	if (error == -ENOBUFS || (error == -ENOMEM && job->memory.full))
 		return api_job_refuse(job, STORE_REQUEST_QUERY,
 				      "the answer is too large: ask for a shorter time or less");
@@ -82,6 +86,7 @@ enum rpc_code api_job_fail_errno(struct api_job *job, int error)
 
 void api_job_answer(struct api_job *job, struct http_answer *answer)
 {
+	assert(!job->is_answered);
 	if (job->code == RPC_ok && job->body.failed)
 		(void)api_job_fail_errno(job, -ENOBUFS);
 	answer->status = rpc_code_status(job->code);
@@ -126,6 +131,7 @@ static void end_running(struct api_queue *q)
 {
 	struct api_job *job = q->running;
 
+	assert(job);
 	q->running = NULL;
 	end_job(q, job);
 	if (!q->closing)
@@ -161,6 +167,7 @@ static void on_view(struct store_view_request *wanted)
 {
 	struct api_job *job = CONTAINER_OF(wanted, struct api_job, wanted);
 
+	assert(job->waits_for_view && job->queue->running == job);
 	job->waits_for_view = false;
 	job->view = wanted->view;
 	if (wanted->result == 0) {
@@ -208,6 +215,7 @@ static void job_prepared(struct worker_job *worker_job)
 
 static void start_job(struct api_queue *q, struct api_job *job)
 {
+	assert(!q->running);
 	q->running = job;
 	if (!http_later_is_awaited(job->later))
 		(void)api_job_fail(job, RPC_canceled, "nobody waits for it");
@@ -251,6 +259,7 @@ void api_queue_put(struct api_queue *q, struct api_job *job, const struct http_c
 {
 	int r = 0;
 
+	assert((job->run || job->at_once) && job->free && !job->later);
 	if (q->n_waiting >= API_MAX_WAITING)
 		(void)api_job_refuse(job, STORE_REQUEST_QUEUE, "%zu queries wait already",
 				     q->n_waiting);
@@ -300,5 +309,6 @@ void api_queue_free(struct api_queue *q)
 		list_remove(at);
 		refuse_closing(q, LIST_ENTRY(at, struct api_job, node));
 	}
+	assert(!q->running && list_empty(&q->waiting));
 	free(q);
 }

@@ -2,6 +2,7 @@
 /* One call of a method of the read API. */
 #include "agent/store/api_rpc.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -117,6 +118,7 @@ static enum rpc_code inflate_and_unpack(struct rpc_call *call, const void *bytes
 
 enum rpc_code rpc_call_decode(struct rpc_call *call, const void *bytes, size_t n, bool gzip)
 {
+	assert(!call->request);
 	/* As the real server: nothing is not compressed. */
 	if (gzip && n > 0)
 		return inflate_and_unpack(call, bytes, n);

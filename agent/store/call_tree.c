@@ -2,6 +2,7 @@
 /* The tree grows by appending, so every pass over it is a loop over an array, however deep it is. */
 #include "agent/store/call_tree_private.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -134,6 +135,7 @@ static int find_or_add(struct call_tree *t, uint32_t parent, uint32_t name, uint
 
 	if (r < 0)
 		return r;
+	assert(t->n < t->cap && 2 * t->n <= t->slots.n);
 	slot = id_slots_at(&t->slots, hash_key(t, parent, name), is_equal, t, &key);
 	if (!*slot) {
 		t->nodes[t->n] = (struct call_node){ .name = name,
@@ -148,6 +150,8 @@ static int find_or_add(struct call_tree *t, uint32_t parent, uint32_t name, uint
 
 int call_tree_child(struct call_tree *t, uint32_t parent, uint32_t name, uint32_t *ret_node)
 {
+	assert(!t->is_finished && parent < t->n && name < t->names.n);
+
 	uint32_t child = guess(t, parent, name);
 	int r = child == CALL_NONE ? find_or_add(t, parent, name, &child) : 0;
 
@@ -160,12 +164,18 @@ int call_tree_child(struct call_tree *t, uint32_t parent, uint32_t name, uint32_
 
 void call_tree_add(struct call_tree *t, uint32_t node, enum call_side side, int64_t self)
 {
+	assert(!t->is_finished && node < t->n && side < CALL_SIDES);
 	t->nodes[node].self[side] = saturate_add(t->nodes[node].self[side], self);
 }
 
 bool call_tree_is_pruned(const struct call_tree *t)
 {
 	return t->is_pruned;
+}
+
+bool call_tree_is_finished(const struct call_tree *t)
+{
+	return t->is_finished;
 }
 
 struct query_memory *call_tree_memory(const struct call_tree *t)
@@ -180,6 +190,7 @@ size_t call_tree_n_nodes(const struct call_tree *t)
 
 const struct call_node *call_tree_node(const struct call_tree *t, uint32_t node)
 {
+	assert(node < t->n);
 	return &t->nodes[node];
 }
 
@@ -190,6 +201,7 @@ size_t call_tree_n_names(const struct call_tree *t)
 
 const char *call_tree_text(const struct call_tree *t, uint32_t name)
 {
+	assert(name < t->names.n);
 	return t->names.items[name].bytes;
 }
 

@@ -49,6 +49,8 @@ int call_tree_finish(struct call_tree *t);
 /* Keeps about max_nodes nodes: those whose total is below that of the max_nodes-th become `other`, one for each parent, as the real
  * server has it. 0: keeps all. After finish; 0, -ENOMEM or -ENOBUFS. */
 int call_tree_prune(struct call_tree *t, size_t max_nodes);
+/* Whether children and totals may be read. */
+bool call_tree_is_finished(const struct call_tree *t);
 /* Whether an `other` stands for what was left out. */
 bool call_tree_is_pruned(const struct call_tree *t);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Totals, the order of children, and the small ones left out. */
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,6 +76,7 @@ int call_tree_finish(struct call_tree *t)
 	chain_names(t, next);
 	link_children(t, order, next);
 	sum_totals(t);
+	t->is_finished = true;
 	return 0;
 }
 
@@ -92,6 +94,7 @@ static int64_t kth_largest(int64_t *values, size_t n, size_t k, uint64_t seed)
 {
 	size_t low = 0, high = n;
 
+	assert(k < n);
 	for (;;) {
 		size_t greater = low, at = low, less = high;
 		int64_t pivot;
@@ -203,6 +206,7 @@ static int drop_below(struct call_tree *t, int64_t least)
 	t->is_pruned |= n < t->n;
 	find_others(kept, n, name, others);
 	n = add_others(t, kept, n, new_place, name, others);
+	assert(n <= t->n);
 	query_free(t->nodes);
 	t->nodes = TAKE_PTR(kept);
 	t->cap = t->n = n;
@@ -214,6 +218,7 @@ int call_tree_prune(struct call_tree *t, size_t max_nodes)
 	int64_t least;
 	int r;
 
+	assert(t->is_finished);
 	if (max_nodes == 0)
 		return 0;
 	r = least_total(t, max_nodes, &least);

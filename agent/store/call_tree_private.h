@@ -19,7 +19,7 @@ struct call_tree {
 	struct id_slots slots; /* children by (parent, name) */
 	uint64_t seed;
 	size_t max_bytes;
-	bool is_pruned;
+	bool is_finished, is_pruned;
 };
 
 #endif

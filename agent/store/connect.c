@@ -2,6 +2,7 @@
 /* The Connect protocol, unary, of a server. */
 #include "agent/store/connect.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 #include <strings.h>
@@ -26,11 +27,13 @@ static const struct {
 
 unsigned int rpc_code_status(enum rpc_code code)
 {
+	assert(code < RPC_CODE_MAX);
 	return codes[code].status;
 }
 
 const char *rpc_code_name(enum rpc_code code)
 {
+	assert(code < RPC_CODE_MAX);
 	return codes[code].name;
 }
 
@@ -81,6 +84,7 @@ const char *connect_content_type(enum connect_codec codec)
 		[CONNECT_JSON_UTF8] = "application/json; charset=utf-8",
 	};
 
+	assert((size_t)codec < ARRAY_SIZE(names));
 	return names[codec];
 }
 

@@ -2,6 +2,7 @@
 /* The files of a store, through the worker. */
 #include "agent/store/disk.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -151,12 +152,14 @@ static void ask(struct disk *d, enum disk_what what, struct disk_name name)
 /* The next file to be read, once the one before is dealt with. */
 static void ask_load(struct disk *d)
 {
+	assert(d->n_read <= d->waiting.n);
 	if (!d->closing && d->n_read < d->waiting.n)
 		ask(d, DISK_LOAD, d->waiting.items[d->n_read++]);
 }
 
 static void done_list(struct disk *d, struct disk_op *op)
 {
+	assert(d->n_read == 0 && d->waiting.n == 0);
 	if (op->names.n_strange > 0)
 		log_warn("files that are not the store's lie in its directory",
 			 LOG_STR("path", d->path), LOG_UINT("files", op->names.n_strange));
@@ -220,6 +223,7 @@ static void op_done(struct worker_job *job)
 	struct disk_op *op = CONTAINER_OF(job, struct disk_op, job);
 	struct disk *d = op->disk;
 
+	assert(d->busy == op);
 	d->busy = NULL;
 	if (op->result < 0)
 		done_failed(d, op);
@@ -284,6 +288,8 @@ static void drop_writes(struct disk *d, uint64_t id, bool heads_only)
 
 void disk_write(struct disk *d, uint64_t id, bool head, struct segment *segment)
 {
+	assert(segment);
+
 	struct disk_op *op = op_new(d, DISK_WRITE, (struct disk_name){ id, head });
 
 	if (!op)
@@ -320,6 +326,8 @@ int disk_new(const struct disk_options *options, struct buf *why, struct disk **
 {
 	_cleanup_(disk_freep) struct disk *d = calloc(1, sizeof(*d));
 
+	assert(options->path && options->loop && options->worker && options->metrics);
+	assert(options->loaded);
 	if (!d)
 		return -ENOMEM;
 	d->options = *options;

@@ -2,6 +2,7 @@
 /* Segments as files. */
 #include "agent/store/disk_file.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -244,6 +245,7 @@ int disk_write_file(int dir_fd, struct disk_name name, const uint8_t *image, siz
 	char text[DISK_NAME_BYTES], tmp[DISK_NAME_BYTES + sizeof(DISK_TMP)];
 	size_t bytes = 0;
 
+	assert(image && n > 0);
 	disk_name_print(name, text);
 	(void)snprintf(tmp, sizeof(tmp), "%s" DISK_TMP, text);
 	int r = write_half(dir_fd, tmp, image, n, &bytes);

@@ -2,6 +2,7 @@
 /* Level by level for the bars, and the last child first for the numbers of the names, as the real server counts them. */
 #include "agent/store/flamebearer.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -36,6 +37,7 @@ static int layout_init(struct layout *l, const struct call_tree *tree, bool is_d
 {
 	size_t n_names = call_tree_n_names(tree);
 
+	assert(call_tree_is_finished(tree));
 	*l = (struct layout){ .tree = tree, .n = call_tree_n_nodes(tree), .is_diff = is_diff };
 	l->last_name = is_diff && !call_tree_is_pruned(tree) ? CALL_NONE
 							     : call_tree_find_name(tree, "other");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The JSON of a flame graph, and the bytes of a tree. */
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -96,6 +97,7 @@ int call_tree_bytes(const struct call_tree *tree, struct buf *out)
 		query_malloc(call_tree_memory(tree), call_tree_n_nodes(tree), sizeof(*stack));
 	size_t n = 1;
 
+	assert(call_tree_is_finished(tree));
 	if (!stack)
 		return -ENOMEM;
 	stack[0] = CALL_ROOT;

@@ -2,6 +2,7 @@
 /* The growing segment: memory and its account. */
 #include "agent/store/head.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -28,6 +29,7 @@ int head_grow_always(struct head *h, struct head_array *a, size_t n, size_t item
 {
 	size_t cap = grown_cap(a, n);
 
+	assert(a->n <= a->cap);
 	if (a->n + n <= a->cap)
 		return 0;
 	void *items = reallocarray(a->items, cap, item_bytes);
@@ -84,6 +86,7 @@ int head_new(const struct head_options *options, struct head **ret_head)
 {
 	_cleanup_(head_freep) struct head *h = calloc(1, sizeof(*h));
 
+	assert(options->slot_ms > 0);
 	if (!h)
 		return -ENOMEM;
 	h->options = *options;

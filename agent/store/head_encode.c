@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A head's content as the image of a segment. Numbers stay, but those of texts: they are sorted there. */
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -138,9 +139,10 @@ static void encode_slots(const struct encoder *e, struct series_cursor *c,
 	const struct head_slot *slots = series->slots.items;
 
 	for (size_t i = 0; i < series->slots.n; i++) {
-		*c->slots++ =
-			(struct image_slot){ (uint32_t)(slots[i].time_ms - e->header->first_ms),
-					     c->n_data };
+		int64_t after_first_ms = slots[i].time_ms - e->header->first_ms;
+
+		assert(after_first_ms >= 0 && after_first_ms <= UINT32_MAX);
+		*c->slots++ = (struct image_slot){ (uint32_t)after_first_ms, c->n_data };
 		memcpy(c->data + c->n_data, slots[i].data, slots[i].n_data);
 		c->n_data += slots[i].n_data;
 	}
@@ -165,6 +167,7 @@ static void encode_series(const struct encoder *e)
 							      e->text_of[labels[j].value] };
 		encode_slots(e, &c, series);
 	}
+	assert(c.n_data == e->header->counts[IMAGE_DATA]);
 }
 
 /* The slots tell the times: of one with several profiles that of the last. */
@@ -207,12 +210,16 @@ static void fill_header(const struct head *h, struct image_header *header)
 					 .n_profiles = h->n_profiles,
 					 .n_samples = h->n_samples };
 	bounds_of(h, &header->first_ms, &header->last_ms);
-	for (int i = 0; i < IMAGE_N_PARTS; i++)
+	for (int i = 0; i < IMAGE_N_PARTS; i++) {
+		assert(counts[i] <= UINT32_MAX);
 		header->counts[i] = (uint32_t)counts[i];
+	}
 }
 
 int head_encode(struct head *h, uint8_t **ret_image, size_t *ret_n)
 {
+	assert(h->n_profiles > 0);
+
 	struct image_header header;
 	struct encoder e = { .h = h };
 	int r = head_sort(h);

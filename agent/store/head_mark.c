@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Back to what a head had before: what a refused profile has interned goes again, and the memory that it took. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,6 +51,7 @@ static void shrink_items(struct head *h, struct head_array *a, size_t cap, size_
 {
 	if (a->cap == cap)
 		return;
+	assert(cap >= a->n && cap < a->cap);
 	void *items = cap > 0 ? realloc(a->items, cap * item_bytes) : NULL;
 
 	if (cap > 0 && !items)
@@ -80,6 +82,7 @@ void head_rollback(struct head *h, const struct head_mark *mark)
 	parts_of(h, parts);
 	h->n_addresses = mark->n_addresses;
 	for (size_t i = 0; i < HEAD_N_PARTS; i++) {
+		assert(parts[i].items->n >= mark->parts[i].n);
 		changed[i] = parts[i].items->n > mark->parts[i].n;
 		parts[i].items->n = mark->parts[i].n;
 		shrink_items(h, parts[i].items, mark->parts[i].cap, parts[i].item_bytes);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The samples of one slot as the bytes that an image has of them, and back. */
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -41,6 +42,8 @@ size_t head_samples_bytes(size_t n)
 int head_samples_encode(const struct head_sample *samples, size_t n, uint32_t n_profiles,
 			uint8_t **ret_data, uint32_t *ret_n)
 {
+	assert(n > 0 && n_profiles > 0);
+
 	uint64_t unit = samples_unit(samples, n);
 	uint32_t node = SEGMENT_ROOT;
 	uint8_t *data = malloc(head_samples_bytes(n));
@@ -51,9 +54,11 @@ int head_samples_encode(const struct head_sample *samples, size_t n, uint32_t n_
 
 	p = varint_put(varint_put(p, n), unit);
 	p = varint_put(p, samples_total(samples, n, unit));
-	for (size_t i = 0; i < n; node = samples[i++].node)
+	for (size_t i = 0; i < n; node = samples[i++].node) {
+		assert(i == 0 || samples[i].node > node);
 		p = varint_put(varint_put(p, samples[i].node - node),
 			       (uint64_t)samples[i].value / unit);
+	}
 	*ret_n = (uint32_t)(p - data);
 	uint8_t *exact = realloc(data, *ret_n);
 	*ret_data = exact ? exact : data;

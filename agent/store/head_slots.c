@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The series of a head, and their slots. */
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "agent/store/head_private.h"
+#include "agent/store/segment_image.h"
 #include "agent/util/hash.h"
 
 struct series_key {
@@ -66,6 +68,7 @@ int head_series(struct head *h, const struct segment_label *labels, size_t n, ui
 	uint64_t hash = series_key_hash(h, &key);
 	uint32_t id = id_table_find(&h->series_ids, hash, h, &key);
 
+	assert(n <= IMAGE_MAX_LABELS);
 	if (id == ID_NONE)
 		return series_add(h, &key, hash, ret_series);
 	*ret_series = id;
@@ -105,6 +108,8 @@ static struct head_slot *slot_find(const struct head *h, const struct head_serie
 
 bool head_has(const struct head *h, uint32_t series, int64_t time_ms)
 {
+	assert(series < h->series.n);
+
 	const struct head_series *all = h->series.items;
 	const struct head_slot *slot = slot_find(h, &all[series], time_ms);
 
@@ -121,6 +126,8 @@ bool head_has(const struct head *h, uint32_t series, int64_t time_ms)
 
 size_t head_put_bytes(const struct head *h, uint32_t series, int64_t time_ms, size_t n_samples)
 {
+	assert(series < h->series.n);
+
 	const struct head_series *x = (const struct head_series *)h->series.items + series;
 	const struct head_slot *slot = slot_find(h, x, time_ms);
 	/* Data and times are a block each; the next profile of the same time makes room for two times. */
@@ -152,6 +159,7 @@ static int slot_add_time(struct head *h, struct head_slot *slot, int64_t time_ms
 
 static void slot_replace(struct head *h, struct head_slot *slot, uint8_t *data, uint32_t n_data)
 {
+	assert(h->bytes >= slot->n_data && h->n_data >= slot->n_data);
 	h->bytes += n_data;
 	h->bytes -= slot->n_data;
 	h->n_data += n_data;
@@ -173,6 +181,7 @@ static int slot_merge(struct head *h, struct head_slot *slot, int64_t time_ms,
 	if (!old || !merged)
 		return -ENOMEM;
 	size_t n_merged = head_samples_merge(old, n_old, samples, n, merged);
+	assert(n_merged >= n_old);
 	int r = head_samples_encode(merged, n_merged, slot->n_profiles + 1, &data, &n_data);
 	if (r < 0)
 		return r;
@@ -218,6 +227,8 @@ static int slot_insert(struct head *h, struct head_series *series, int64_t time_
 int head_put(struct head *h, uint32_t series, int64_t time_ms, int64_t period,
 	     const struct head_sample *samples, size_t n)
 {
+	assert(series < h->series.n && n > 0);
+
 	struct head_series *x = (struct head_series *)h->series.items + series;
 	struct head_slot *slot = slot_find(h, x, time_ms);
 	int r = slot ? slot_merge(h, slot, time_ms, samples, n)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What all series of a head share: texts, functions, mappings, locations, and the tree of stacks. */
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
@@ -58,6 +59,7 @@ int head_text(struct head *h, const char *bytes, size_t n, uint32_t *ret_text)
 	/* In the pool first: the item is its place there. */
 	int r = head_grow(h, &h->pool, n + 1, 1);
 
+	assert(n == 0 || !memchr(bytes, '\0', n));
 	if (r < 0)
 		return r;
 	r = head_intern(h, &kind, &key, &offset, hash_bytes(bytes, n, h->options.seed), ret_text);
@@ -88,6 +90,8 @@ int head_function(struct head *h, const struct segment_function *function, uint3
 {
 	const struct head_kind kind = { &h->functions, &h->function_ids, sizeof(*function) };
 
+	assert(function->name < h->texts.n && function->system_name < h->texts.n);
+	assert(function->filename < h->texts.n);
 	return head_intern(h, &kind, function, function,
 			   hash_bytes(function, sizeof(*function), h->options.seed), ret_function);
 }
@@ -128,6 +132,7 @@ int head_mapping(struct head *h, const struct segment_mapping *mapping, uint32_t
 {
 	const struct head_kind kind = { &h->mappings, &h->mapping_ids, sizeof(*mapping) };
 
+	assert(mapping->filename < h->texts.n && mapping->build_id < h->texts.n);
 	return head_intern(h, &kind, mapping, mapping, mapping_key_hash(h, mapping), ret_mapping);
 }
 
@@ -172,6 +177,8 @@ int head_location(struct head *h, const struct segment_location *location, uint3
 	size_t n_locations = h->locations.n;
 	int r = head_grow(h, &h->lines, location->n_lines, sizeof(*location->lines));
 
+	assert(location->n_lines > 0 || location->address != 0);
+	assert(location->mapping == SEGMENT_NONE || location->mapping < h->mappings.n);
 	if (r < 0)
 		return r;
 	r = head_intern(h, &kind, location, &item, location_key_hash(h, location), ret_location);
@@ -210,6 +217,7 @@ int head_node(struct head *h, struct segment_node node, uint32_t *ret_node)
 {
 	const struct head_kind kind = { &h->nodes, &h->node_ids, sizeof(node) };
 
+	assert(node.parent < h->nodes.n && node.location < h->locations.n);
 	return head_intern(h, &kind, &node, &node, node_key_hash(h, node), ret_node);
 }
 

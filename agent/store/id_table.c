@@ -2,6 +2,7 @@
 /* Numbers by content. */
 #include "agent/store/id_table.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,6 +56,7 @@ int id_table_reserve(struct id_table *t, const void *owner)
 
 void id_table_clear(struct id_table *t, size_t n_slots)
 {
+	assert((n_slots & (n_slots - 1)) == 0);
 	if (n_slots == 0) {
 		id_table_fini(t);
 		return;
@@ -71,6 +73,7 @@ void id_table_clear(struct id_table *t, size_t n_slots)
 
 void id_table_insert(struct id_table *t, uint64_t hash, uint32_t id)
 {
+	assert(!id_table_is_full(t));
 	id_slots_put(&t->slots, hash, id);
 	t->n++;
 }

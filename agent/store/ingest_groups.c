@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Samples by their text labels: each set is a series. Numbers are dropped, and so are the ids that a server keeps inside of a profile. */
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -196,6 +197,7 @@ int ingest_make_groups(struct ingest *in, struct buf *why)
 		ingest_memory_alloc(&in->memory, (p->n_sample + 1) * sizeof(*sets));
 	bool labelled;
 
+	assert(!in->order && !in->groups);
 	in->order = ingest_memory_alloc(&in->memory, (p->n_sample + 1) * sizeof(*in->order));
 	if (!sets || !in->order)
 		return ingest_no_memory(in, why);

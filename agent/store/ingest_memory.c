@@ -2,6 +2,7 @@
 /* Memory for one received profile. */
 #include "agent/store/ingest_memory.h"
 
+#include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,6 +105,7 @@ void ingest_memory_free(struct ingest_memory *m, void *p)
 
 	if (!large)
 		return;
+	assert(m->used_bytes >= large->n);
 	m->used_bytes -= large->n;
 	list_remove(&large->node);
 	free(large);

@@ -4,6 +4,7 @@
  *
  * Until then a head has gained nothing but texts, functions and nodes; when no slot follows, they go again.
  */
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -192,6 +193,7 @@ static int put_series(struct putting *p, const struct ingest_labels *labels, uin
 {
 	struct segment_label numbers[INGEST_MAX_SERIES_LABELS];
 
+	assert(labels->n <= INGEST_MAX_SERIES_LABELS);
 	for (size_t i = 0; i < labels->n; i++) {
 		const struct label *l = &labels->items[i];
 		int r = head_text(p->head, l->name, strlen(l->name), &numbers[i].name);
@@ -291,6 +293,7 @@ int ingest_put(struct ingest *in, struct head *head, struct segment *const *clos
 			     .n_closed = n_closed };
 	struct head_mark mark;
 
+	assert(in->profile && in->order);
 	head_mark(head, &mark);
 	int r = put_prepare(&p);
 	if (r == 0 && !head_has_room(head, p.n_bytes))

@@ -2,6 +2,7 @@
 /* Numbers of protobuf's JSON mapping. */
 #include "agent/store/proto_json_number.h"
 
+#include <assert.h>
 #include <math.h>
 
 #include "agent/util/str.h"
@@ -52,6 +53,8 @@ static bool json_magnitude(const json_t *v, struct magnitude *ret)
 
 bool proto_json_signed(const json_t *v, unsigned int bits, int64_t *ret)
 {
+	assert(bits > 0 && bits <= 64);
+
 	uint64_t end = UINT64_C(1) << (bits - 1);
 	struct magnitude m;
 

@@ -2,6 +2,7 @@
 /* The steps of one Push. */
 #include "agent/store/push.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
@@ -197,6 +198,7 @@ static void next_profile(struct push *p)
 {
 	const Push__V1__RawProfileSeries *series = request_of(p)->series[p->series];
 
+	assert(p->sample <= series->n_samples);
 	if (p->sample == series->n_samples) {
 		end_series(p);
 		return;
@@ -250,6 +252,7 @@ static void labels_done(struct store_task *task)
 
 static void next_series(struct push *p)
 {
+	assert(p->series <= request_of(p)->n_series);
 	if (p->series == request_of(p)->n_series) {
 		answer(p);
 		return;
@@ -272,6 +275,7 @@ static void read_done(struct store_task *task)
 
 void push_begin(struct push *p)
 {
+	assert(p->done && !p->call.request);
 	submit(p, read_run, read_done);
 }
 

@@ -2,6 +2,7 @@
 /* Pushes that come over HTTP. */
 #include "agent/store/push_receive.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -54,6 +55,7 @@ static void send_answer(struct received_push *r)
 {
 	struct api_job *job = &r->push.call.job;
 
+	assert(r->pushes->n > 0);
 	api_job_answer(job, http_later_answer(job->later));
 	store_count_request(r->pushes->store, job->refusal);
 	http_later_send(TAKE_PTR(job->later));
@@ -206,5 +208,6 @@ void pushes_free(struct pushes *all)
 		send_answer(r);
 	}
 	store_drain(all->store);
+	assert(all->n == 0 && all->n_held_bytes == 0 && list_empty(&all->reading));
 	free(all);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Label sets of series, each once, and the question for them. */
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,6 +109,7 @@ int query_groups_add(struct query_groups *g, const struct segment *segment, size
 	r = query_intern_add(&g->keys, buf_str(&key), key.len, ret_group);
 	if (r < 0 || g->keys.n == n)
 		return r;
+	assert(n < g->cap);
 	g->sets[n] = labels;
 	labels = (struct query_labels){ 0 };
 	return 0;

@@ -2,6 +2,7 @@
 /* Equal bytes, equal number. */
 #include "agent/store/query_intern.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,6 +124,7 @@ int query_intern_add(struct query_intern *in, const void *bytes, size_t n, uint3
 
 	if (r < 0)
 		return r;
+	assert(in->n < in->cap && 2 * in->n <= in->slots.n);
 	slot = id_slots_at(&in->slots, key.hash, is_equal, in, &key);
 	if (!*slot) {
 		if (n >= UINT32_MAX || query_intern_bytes(in) + n > in->max_bytes)

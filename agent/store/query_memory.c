@@ -2,6 +2,7 @@
 /* The account of one question. */
 #include "agent/store/query_memory.h"
 
+#include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,12 +29,14 @@ bool query_memory_take(struct query_memory *m, size_t n)
 
 void query_memory_give(struct query_memory *m, size_t n)
 {
+	assert(!m || n <= m->used_bytes);
 	if (m)
 		m->used_bytes -= n;
 }
 
 size_t query_memory_left(const struct query_memory *m)
 {
+	assert(!m || m->used_bytes <= m->max_bytes);
 	return m ? m->max_bytes - m->used_bytes : SIZE_MAX;
 }
 
@@ -81,6 +84,7 @@ void *query_realloc(struct query_memory *m, void *p, size_t n, size_t item_bytes
 	struct block *old = p ? (struct block *)p - 1 : NULL;
 	size_t before = old ? old->n : 0, bytes;
 
+	assert(!old || old->owner == m);
 	if (!block_bytes(m, n, item_bytes, &bytes) ||
 	    (bytes > before && !query_memory_take(m, bytes - before)))
 		return NULL;

@@ -2,6 +2,7 @@
 /* Sums of steps, of which few are in use: a list that is put in order when it would grow. */
 #include "agent/store/query_points.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -65,6 +66,7 @@ int query_points_add(struct query_points *p, const struct query_sum *sum,
 	r = p->n == p->cap ? make_room(p, memory) : 0;
 	if (r < 0)
 		return r;
+	assert(p->n < p->cap);
 	p->items[p->n++] = *sum;
 	return 0;
 }

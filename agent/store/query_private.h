@@ -3,6 +3,7 @@
 #ifndef XAGENT_AGENT_STORE_QUERY_PRIVATE_H
 #define XAGENT_AGENT_STORE_QUERY_PRIVATE_H
 
+#include <assert.h>
 #include <string.h>
 
 #include "agent/store/query.h"
@@ -60,6 +61,8 @@ int query_nodes_load(struct query_nodes *nodes, const struct query_part *part);
 /* The first used node behind i, or n: most questions are about a small part of a segment. */
 static inline uint32_t query_nodes_next(const struct query_nodes *nodes, uint32_t i)
 {
+	assert(i < nodes->n);
+
 	const bool *next = memchr(nodes->used + i + 1, true, nodes->n - i - 1);
 
 	return (uint32_t)(next ? (size_t)(next - nodes->used) : nodes->n);

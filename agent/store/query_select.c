@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which segments, series and slots a question is about. */
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,6 +100,7 @@ struct query_slots query_slots(const struct query_part *part, size_t i)
 	const struct query *q = part->q;
 	struct segment_series series;
 
+	assert(i < segment_n_series(part->segment));
 	if (!part->takes[i] || q->start_ms > q->end_ms)
 		return (struct query_slots){ 0 };
 	segment_series(part->segment, i, &series);

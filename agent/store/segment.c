@@ -2,6 +2,7 @@
 /* Reading a segment: everything was looked at when it was opened. */
 #include "agent/store/segment.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,6 +52,7 @@ static int segment_make(uint8_t *image, size_t n, struct segment **ret_segment)
 	const struct image_header *header = (const void *)image;
 	_cleanup_free_ struct segment *s = calloc(1, sizeof(*s));
 
+	assert(n >= sizeof(*header));
 	if (!s)
 		return -ENOMEM;
 	*s = (struct segment){ .n_refs = 1, .image = image, .n = n, .header = header };
@@ -122,13 +124,17 @@ int segment_new(uint8_t *image, size_t n, struct segment **ret_segment)
 
 struct segment *segment_ref(struct segment *s)
 {
+	assert(s->n_refs > 0);
 	s->n_refs++;
 	return s;
 }
 
 void segment_unref(struct segment *s)
 {
-	if (!s || --s->n_refs > 0)
+	if (!s)
+		return;
+	assert(s->n_refs > 0);
+	if (--s->n_refs > 0)
 		return;
 	free(s->image);
 	segment_discard(s);
@@ -163,6 +169,7 @@ size_t segment_n_texts(const struct segment *s)
 
 const char *segment_text(const struct segment *s, uint32_t text)
 {
+	assert(text < segment_n_texts(s));
 	return s->pool + s->texts[text];
 }
 
@@ -191,6 +198,8 @@ size_t segment_n_series(const struct segment *s)
 
 void segment_series(const struct segment *s, size_t series, struct segment_series *ret_series)
 {
+	assert(series < segment_n_series(s));
+
 	const struct image_series *x = &s->series[series];
 
 	*ret_series = (struct segment_series){
@@ -204,6 +213,8 @@ void segment_series(const struct segment *s, size_t series, struct segment_serie
 
 const char *segment_series_label(const struct segment *s, size_t series, const char *name)
 {
+	assert(series < segment_n_series(s));
+
 	const struct segment_label *labels = s->labels + s->places[series].first_label;
 
 	for (size_t i = 0; i < s->series[series].n_labels; i++)
@@ -216,6 +227,8 @@ const char *segment_series_label(const struct segment *s, size_t series, const c
 static const uint8_t *slot_open(const struct segment *s, size_t slot, struct segment_slot *ret_slot,
 				uint64_t *ret_unit)
 {
+	assert(slot < s->header->counts[IMAGE_SLOTS]);
+
 	const uint8_t *p = s->data + s->slots[slot].offset;
 	uint64_t n_profiles, n_samples, total;
 
@@ -278,6 +291,7 @@ size_t segment_n_nodes(const struct segment *s)
 
 struct segment_node segment_node(const struct segment *s, uint32_t node)
 {
+	assert(node < segment_n_nodes(s));
 	return s->nodes[node];
 }
 
@@ -289,6 +303,8 @@ size_t segment_n_locations(const struct segment *s)
 void segment_location(const struct segment *s, uint32_t location,
 		      struct segment_location *ret_location)
 {
+	assert(location < segment_n_locations(s));
+
 	const struct image_location *x = &s->locations[location];
 	uint32_t end = location + 1 < segment_n_locations(s) ? x[1].first_line
 							     : s->header->counts[IMAGE_LINES];
@@ -308,6 +324,7 @@ size_t segment_n_functions(const struct segment *s)
 
 struct segment_function segment_function(const struct segment *s, uint32_t function)
 {
+	assert(function < segment_n_functions(s));
 	return s->functions[function];
 }
 
@@ -318,6 +335,8 @@ size_t segment_n_mappings(const struct segment *s)
 
 void segment_mapping(const struct segment *s, uint32_t mapping, struct segment_mapping *ret_mapping)
 {
+	assert(mapping < segment_n_mappings(s));
+
 	const struct image_mapping *x = &s->mappings[mapping];
 
 	*ret_mapping = (struct segment_mapping){

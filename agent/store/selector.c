@@ -6,6 +6,7 @@
  */
 #include "agent/store/selector.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,7 @@ enum verdict { UNKNOWN, MATCHES, DIFFERS };
 
 struct selector_on {
 	bool *takes; /* of each series */
+	size_t n;
 };
 
 /* One matcher over one segment. */
@@ -147,6 +149,7 @@ int selector_on_new(struct selector *s, const struct segment *segment, struct se
 
 	if (!on)
 		return -ENOMEM;
+	on->n = n;
 	on->takes = malloc(n + 1);
 	if (!on->takes)
 		return -ENOMEM;
@@ -173,5 +176,6 @@ void selector_on_free(struct selector_on *on)
 
 bool selector_on_match(const struct selector_on *on, size_t series)
 {
+	assert(series < on->n);
 	return on->takes[series];
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The grammar of selectors, a function a production. */
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,7 @@ int selector_refuse(const struct selector_scan *scan, const char *at, const char
 	size_t line = 1, column = 1;
 	va_list ap;
 
+	assert(at >= scan->text);
 	for (const char *s = scan->text; s < at; s++) {
 		column = *s == '\n' ? 1 : column + 1;
 		line += *s == '\n';
@@ -201,6 +203,7 @@ int selector_parse(struct selector_scan *scan, struct selector *s)
 {
 	size_t n;
 
+	assert(s->n_matchers == 0 && !s->head);
 	skip_blank(scan);
 	n = name_length(scan->at, true);
 	if (n > 0) {

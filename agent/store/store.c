@@ -2,6 +2,7 @@
 /* The built-in store: what comes in, and its numbers. */
 #include "agent/store/store.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -182,6 +183,9 @@ void store_free(struct store *s)
 		store_task_next(s);
 		store_task_drain(s);
 	}
+	assert(!s->running && list_empty(&s->views));
+	for (size_t i = 0; i < ARRAY_SIZE(s->tasks); i++)
+		assert(list_empty(&s->tasks[i]));
 	worker_free(s->ingest);
 	disk_free(s->disk);
 	loop_timer_free(s->tick);
@@ -210,6 +214,7 @@ void store_set_bounds(struct store *s, size_t max_bytes, uint64_t max_age_ns)
 
 void store_count_request(struct store *s, enum store_request_refusal reason)
 {
+	assert(reason < STORE_REQUEST_MAX);
 	if (reason != STORE_REQUEST_TAKEN)
 		metric_add(s->metrics.refused_requests[reason], 1);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the store holds, and what leaves it. */
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,6 +48,7 @@ int store_add_segment(struct store *s, struct segment *segment, uint64_t id)
 
 	if (store_grow_segments(s) < 0)
 		return -ENOMEM;
+	assert(s->n_segments < s->cap_segments);
 	for (; at > 0 && segment_first_ms(s->segments[at - 1]) > segment_first_ms(segment); at--) {
 		s->segments[at] = s->segments[at - 1];
 		s->ids[at] = s->ids[at - 1];
@@ -67,6 +69,7 @@ static void evicted(struct store *s, uint64_t id, uint64_t n_profiles, enum stor
 
 static void evict_segment(struct store *s, size_t i, enum store_eviction why)
 {
+	assert(i < s->n_segments);
 	evicted(s, s->ids[i], s->segments[i]->header->n_profiles, why);
 	segment_unref(s->segments[i]);
 	s->n_segments--;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The life of the head: begun with the first profile, copied for whoever asks, closed when it is old or large. */
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,6 +44,7 @@ int store_need_head(struct store *s)
 {
 	const struct head_options options = store_head_options(s);
 
+	assert(!s->running);
 	if (s->head)
 		return 0;
 	int r = head_new(&options, &s->head);
@@ -56,6 +58,7 @@ int store_need_head(struct store *s)
 
 void store_note_head(struct store *s)
 {
+	assert(!s->running);
 	s->head_stats = (struct head_stats){ 0 };
 	if (s->head)
 		head_stats(s->head, &s->head_stats);
@@ -171,6 +174,7 @@ static bool closing_begin(struct store_task *task)
 
 static struct store_task *encoding_task(struct store *s, bool closes)
 {
+	assert(!s->running);
 	s->encoding = (struct head_encoding){
 		.task = { .begin = closes ? closing_begin : NULL,
 			  .run = encoding_run,

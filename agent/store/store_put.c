@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One profile into the head: read and put on the ingest thread, counted on the loop's. */
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -65,6 +66,7 @@ static void put_run(struct store_task *task)
 
 static int refuse(struct store *s, enum ingest_outcome reason)
 {
+	assert(reason > INGEST_OPENED && reason < INGEST_MAX);
 	s->n_refused_profiles++;
 	metric_add(s->metrics.refused[reason], 1);
 	return STORE_REFUSED;
@@ -211,6 +213,7 @@ static bool put_begin(struct store_task *task)
 
 void store_put(struct store *s, struct store_put *put)
 {
+	assert(put->done && put->why && (put->profile || put->pprof || put->n == 0));
 	put->task.begin = put_begin;
 	put->task.run = put_run;
 	put->task.done = put_done;

@@ -2,6 +2,8 @@
 /* The order of the tasks of the ingest thread. */
 #include "agent/store/store_task.h"
 
+#include <assert.h>
+
 #include "agent/store/store_private.h"
 
 static void task_run(struct worker_job *job)
@@ -17,6 +19,7 @@ static void task_done(struct worker_job *job)
 	struct store_task *task = CONTAINER_OF(job, struct store_task, job);
 	struct store *s = task->store;
 
+	assert(s->running == task);
 	s->running = NULL;
 	store_note_head(s);
 	task->done(task);
@@ -25,11 +28,13 @@ static void task_done(struct worker_job *job)
 
 static void start(struct store *s, struct store_task *task)
 {
+	assert(!s->running && task->run && task->done);
 	task->job.run = task_run;
 	task->job.done = task_done;
 	s->running = task;
 	/* It takes one at a time, and there is none. */
-	(void)worker_submit(s->ingest, &task->job);
+	int r = worker_submit(s->ingest, &task->job);
+	assert(r == 0);
 }
 
 static void init_task(struct store *s, struct store_task *task)
@@ -86,6 +91,7 @@ void store_task_next(struct store *s)
 
 void store_task_submit(struct store *s, struct store_task *task, enum store_task_class class)
 {
+	assert(class < STORE_TASK_CLASSES);
 	init_task(s, task);
 	task->class = class;
 	list_push_back(&s->tasks[class], &task->node);

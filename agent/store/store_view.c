@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Who looks at what the store holds. */
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -52,6 +53,7 @@ static bool head_overlaps(const struct store *s, int64_t start_ms, int64_t end_m
 
 void store_view_request(struct store *s, struct store_view_request *request)
 {
+	assert(request->done);
 	list_init(&request->node);
 	request->view = (struct store_view){ 0 };
 	if (!s->head_copy && head_overlaps(s, request->start_ms, request->end_ms)) {
