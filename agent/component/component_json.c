@@ -149,9 +149,12 @@ static int put_bodies(json_t *object, const struct component_detail *d)
 {
 	int r = put_unless_empty(object, "arguments", arguments_json(d));
 
-	if (r == 0)
-		r = put_unless_empty(object, "exports", body_json_of_object(d->exports));
-	return r == 0 ? put_unless_empty(object, "debugInfo", body_json_of_object(d->info)) : r;
+	if (r < 0)
+		return r;
+	r = put_unless_empty(object, "exports", body_json_of_object(d->exports));
+	if (r < 0)
+		return r;
+	return put_unless_empty(object, "debugInfo", body_json_of_object(d->info));
 }
 
 static int put_identity(json_t *object, const struct component_row *row)

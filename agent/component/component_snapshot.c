@@ -35,20 +35,25 @@ static int take_dep(void *ctx, const struct component *dep)
 	struct taking *t = ctx;
 	int r = grow(&t->s->arena, &t->row->deps, t->row->n_deps, &t->max);
 
-	if (r == 0)
-		t->row->deps[t->row->n_deps++] = dep;
-	return r;
+	if (r < 0)
+		return r;
+	t->row->deps[t->row->n_deps++] = dep;
+	return 0;
 }
 
 static int take_module(void *ctx, const char *module_id)
 {
 	struct taking *t = ctx;
 	const char *copy = river_arena_strndup(&t->s->arena, module_id, strlen(module_id));
-	int r = copy ? grow(&t->s->arena, &t->row->modules, t->row->n_modules, &t->max) : -ENOMEM;
+	int r;
 
-	if (r == 0)
-		t->row->modules[t->row->n_modules++] = copy;
-	return r;
+	if (!copy)
+		return -ENOMEM;
+	r = grow(&t->s->arena, &t->row->modules, t->row->n_modules, &t->max);
+	if (r < 0)
+		return r;
+	t->row->modules[t->row->n_modules++] = copy;
+	return 0;
 }
 
 static const char *copy(struct component_snapshot *s, const char *text)
@@ -119,9 +124,10 @@ static int take_exports(struct component_snapshot *s, const struct graph *g, siz
 	const struct river_value *exports = NULL;
 	int r = graph_exports(g, i, &s->arena, &exports);
 
-	if (r == 0 && exports)
-		d->exports = river_value_copy(&s->arena, exports);
-	return r == 0 && exports && !d->exports ? -ENOMEM : r;
+	if (r < 0 || !exports)
+		return r;
+	d->exports = river_value_copy(&s->arena, exports);
+	return d->exports ? 0 : -ENOMEM;
 }
 
 static int take_args(struct component_snapshot *s, const struct graph *g, size_t i,
@@ -153,7 +159,10 @@ int component_snapshot_add_detail(struct component_snapshot *s, const struct gra
 	s->details[i] = d;
 	graph_view(g, i, &view);
 	int r = take_args(s, g, i, &view, d);
-	if (r == 0)
-		r = take_exports(s, g, i, d);
-	return r == 0 ? take_info(s, view.c, d) : r;
+	if (r < 0)
+		return r;
+	r = take_exports(s, g, i, d);
+	if (r < 0)
+		return r;
+	return take_info(s, view.c, d);
 }

@@ -166,20 +166,29 @@ static bool is_watched(const struct file_discovery *d, size_t n_files, const cha
 }
 
 /* Without a watch a file is still read every refresh_interval. */
+static int add_watch(struct file_discovery *d, const char *path)
+{
+	int r;
+
+	if (d->n_watches == MAX_WATCHES)
+		return -ENOSPC;
+	r = path_watch_new(d->c->env->loop, path, on_changed, d, &d->watches[d->n_watches]);
+	if (r < 0)
+		return r;
+	d->n_watches++;
+	return 0;
+}
+
 static void watch_file(struct file_discovery *d, size_t i_file)
 {
 	_cleanup_buf_ struct buf path = BUF_INIT(1 << 16);
-	int r = -ENOSPC;
+	int r;
 
 	watched_path(d->args->files.items[i_file], &path);
 	if (is_watched(d, i_file, buf_str(&path)))
 		return;
-	if (d->n_watches < MAX_WATCHES)
-		r = path_watch_new(d->c->env->loop, buf_str(&path), on_changed, d,
-				   &d->watches[d->n_watches]);
-	if (r == 0)
-		d->n_watches++;
-	else
+	r = add_watch(d, buf_str(&path));
+	if (r < 0)
 		log_warn("cannot watch the path, it is read every refresh_interval",
 			 LOG_STR("component_id", d->c->id), LOG_STR("path", buf_str(&path)),
 			 LOG_ERR(r));

@@ -143,10 +143,13 @@ static int kubernetes_update(struct component *c, const void *args, struct buf *
 	if (c->env->offline)
 		return 0;
 	int r = kubernetes_link_open(c->env, args, why, &link);
-	if (r == 0 && k->discovery)
-		r = begin(k, link, &discovery);
 	if (r < 0)
 		return r;
+	if (k->discovery) {
+		r = begin(k, link, &discovery);
+		if (r < 0)
+			return r;
+	}
 	kube_discovery_free(k->discovery);
 	kubernetes_link_free(k->link);
 	k->discovery = discovery;

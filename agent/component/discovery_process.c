@@ -95,8 +95,9 @@ static int open_engine(struct discovery *d, const struct discovery_args *args)
 	_cleanup_(discovery_process_freep) struct discovery_process *engine = NULL;
 	int r = discovery_process_new(&config, d->processes, &engine);
 
-	if (r == 0)
-		r = set_join(engine, args);
+	if (r < 0)
+		return r;
+	r = set_join(engine, args);
 	if (r < 0)
 		return r;
 	discovery_process_free(d->engine);
@@ -148,9 +149,12 @@ static int discovery_build(struct component *c, const void *args, struct buf *wh
 	r = process_table_new(&(struct process_table_options){ .no_mappings = true,
 							       .telemetry = c->env->telemetry },
 			      &d->processes);
-	if (r == 0)
-		r = loop_timer_new(c->env->loop, on_timer, c, &d->timer);
-	return r == 0 ? open_engine(d, args) : r;
+	if (r < 0)
+		return r;
+	r = loop_timer_new(c->env->loop, on_timer, c, &d->timer);
+	if (r < 0)
+		return r;
+	return open_engine(d, args);
 }
 
 static int discovery_run(struct component *c, struct buf *why)
@@ -196,9 +200,11 @@ static int discovery_update(struct component *c, const void *new_args, struct bu
 	if (same_config(&d->args->config, &args->config))
 		return change_join(c, args);
 	r = open_engine(d, args);
-	if (r == 0 && d->running)
+	if (r < 0)
+		return r;
+	if (d->running)
 		refresh(c);
-	return r;
+	return 0;
 }
 
 static void discovery_stop(struct component *c)

@@ -70,17 +70,19 @@ static int add_target(struct output *o, struct relabel_rules *rules, struct rela
 static int apply(const struct relabel_args *args, struct relabel_rules *rules,
 		 struct relabel_memo *memo, struct output *o)
 {
-	int r;
-
 	*o = (struct output){ .n_given = args->targets.n_items, .pass = RELABEL_PASS_INIT };
 	o->items = calloc(o->n_given + 1, sizeof(struct labels *));
-	r = o->items ? 0 : -ENOMEM;
+	if (!o->items)
+		return -ENOMEM;
 	relabel_memo_begin(memo);
-	for (size_t i = 0; r == 0 && i < o->n_given; i++)
-		r = add_target(o, rules, memo, target_of(&args->targets, i));
-	if (r == 0)
-		relabel_memo_end(memo);
-	return r;
+	for (size_t i = 0; i < o->n_given; i++) {
+		int r = add_target(o, rules, memo, target_of(&args->targets, i));
+
+		if (r < 0)
+			return r;
+	}
+	relabel_memo_end(memo);
+	return 0;
 }
 
 static bool output_equal(const struct output *a, const struct output *b)
@@ -133,11 +135,13 @@ static int relabel_build(struct component *c, const void *args, struct buf *why)
 	c->state = d;
 	d->args = args;
 	r = relabel_rules_of_args(&d->args->rules, &d->export.rules);
-	if (r == 0)
-		r = apply(d->args, d->export.rules, &d->memo, &d->output);
-	if (r == 0)
-		tell(c);
-	return r;
+	if (r < 0)
+		return r;
+	r = apply(d->args, d->export.rules, &d->memo, &d->output);
+	if (r < 0)
+		return r;
+	tell(c);
+	return 0;
 }
 
 static int relabel_run(struct component *c, struct buf *why)
@@ -180,18 +184,18 @@ static int change(struct component *c, const struct relabel_args *args, struct r
 static int change_rules(struct component *c, const struct relabel_args *args)
 {
 	_cleanup_(relabel_rules_freep) struct relabel_rules *rules = NULL;
-	struct relabel_memo memo = { 0 };
+	_cleanup_(relabel_memo_fini) struct relabel_memo memo = { 0 };
 	struct relabel *d = c->state;
 	int r = relabel_rules_of_args(&args->rules, &rules);
 
-	if (r == 0)
-		r = change(c, args, rules, &memo);
-	if (r < 0) {
-		relabel_memo_fini(&memo);
+	if (r < 0)
 		return r;
-	}
+	r = change(c, args, rules, &memo);
+	if (r < 0)
+		return r;
 	relabel_memo_fini(&d->memo);
 	d->memo = memo;
+	memo = (struct relabel_memo){ 0 };
 	relabel_rules_free(d->export.rules);
 	d->export.rules = TAKE_PTR(rules);
 	return 0;

@@ -211,9 +211,12 @@ int docker_args_options(const struct docker_args *a, struct river_arena *arena,
 	};
 	int r = http_client_args_options(&a->client, arena, &client);
 
-	if (r == 0)
-		r = request_of(a, arena, &client, &o.server.request);
-	o.filters = r == 0 ? filters_text(a, arena) : NULL;
+	if (r < 0)
+		return r;
+	r = request_of(a, arena, &client, &o.server.request);
+	if (r < 0)
+		return r;
+	o.filters = filters_text(a, arena);
 	if (!o.filters)
 		return -ENOMEM;
 	*ret_oauth2 = NULL;

@@ -24,7 +24,7 @@ static void on_settle(void *data)
 
 int graph_new(const struct component_env *env, struct graph **ret_graph)
 {
-	struct graph *g = calloc(1, sizeof(*g));
+	_cleanup_(graph_freep) struct graph *g = calloc(1, sizeof(*g));
 
 	if (!g)
 		return -ENOMEM;
@@ -32,14 +32,12 @@ int graph_new(const struct component_env *env, struct graph **ret_graph)
 	list_init(&g->held);
 	list_init(&g->rests);
 	int r = loop_timer_new(env->loop, on_settle, g, &g->settle_timer);
-	if (r == 0)
-		r = loop_timer_new(env->loop, on_settle, g, &g->seen_timer);
-	if (r < 0) {
-		loop_timer_free(g->settle_timer);
-		free(g);
+	if (r < 0)
 		return r;
-	}
-	*ret_graph = g;
+	r = loop_timer_new(env->loop, on_settle, g, &g->seen_timer);
+	if (r < 0)
+		return r;
+	*ret_graph = TAKE_PTR(g);
 	return 0;
 }
 

@@ -39,9 +39,10 @@ static int node_for(struct building *b, const struct node_options *options, cons
 		return 0;
 	}
 	r = node_new(options, &node);
-	if (r == 0)
-		*ret_node = node;
-	return r;
+	if (r < 0)
+		return r;
+	*ret_node = node;
+	return 0;
 }
 
 static void begin_node(struct building *b, struct module *m, struct node *node,
@@ -89,11 +90,15 @@ static int add_node(struct building *b, struct module *m, const struct river_stm
 		return r;
 	begin_node(b, m, node, block);
 	r = nodes_push(&m->nodes, node);
-	if (r < 0 && node->origin == NODE_NEW)
-		node_free(node);
-	if (r == 0)
-		r = load_add_id(b->load, node);
-	return r < 0 ? r : report_unsupported(b, node);
+	if (r < 0) {
+		if (node->origin == NODE_NEW)
+			node_free(node);
+		return r;
+	}
+	r = load_add_id(b->load, node);
+	if (r < 0)
+		return r;
+	return report_unsupported(b, node);
 }
 
 /* The first of its kind in this load, in whatever module. */

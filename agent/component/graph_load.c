@@ -44,11 +44,15 @@ int building_add_module(struct building *b, struct module *m,
 {
 	int r = building_add_blocks(b, m, bodies, n_bodies);
 
-	if (r == 0)
-		r = building_find_edges(b, m);
-	if (r == 0)
-		r = building_sort(b, m);
-	return r == 0 ? building_evaluate(b, m) : r;
+	if (r < 0)
+		return r;
+	r = building_find_edges(b, m);
+	if (r < 0)
+		return r;
+	r = building_sort(b, m);
+	if (r < 0)
+		return r;
+	return building_evaluate(b, m);
 }
 
 /* Files of one configuration are of one directory. */

@@ -73,12 +73,15 @@ static int visit(struct sorting *s, struct node *node)
 {
 	int r = nodes_push(&s->path, node);
 
+	if (r < 0)
+		return r;
 	node->visit = node->low = ++s->b->n_visited;
-	for (size_t i = 0; r == 0 && i < node->next_source.n_deps; i++)
+	for (size_t i = 0; i < node->next_source.n_deps; i++) {
 		r = visit_dep(s, node, node->next_source.deps[i]);
-	if (r == 0 && node->low == node->visit)
-		r = place(s, node);
-	return r;
+		if (r < 0)
+			return r;
+	}
+	return node->low == node->visit ? place(s, node) : 0;
 }
 
 int building_sort(struct building *b, struct module *m)

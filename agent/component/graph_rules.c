@@ -169,15 +169,17 @@ static int check_all(struct building *b, const struct module *m, const struct ri
 {
 	int r = check_place(b, m, block, found);
 
-	if (r == 0 && found->kind && found->kind->stability > b->g->env->stability) {
+	if (r < 0 || !found->kind)
+		return r;
+	if (found->kind->stability > b->g->env->stability) {
 		r = report_unstable(b, block, found);
 		found->kind = NULL;
+		return r;
 	}
-	if (r == 0 && found->kind)
-		r = check_label(b, block, found);
-	if (r == 0 && found->kind)
-		r = check_declare(b, block, found);
-	return r;
+	r = check_label(b, block, found);
+	if (r < 0 || !found->kind)
+		return r;
+	return check_declare(b, block, found);
 }
 
 bool block_is_special(const struct river_stmt *block)

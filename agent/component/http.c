@@ -27,32 +27,35 @@ static struct http_access access_of(const struct http_args *args)
 static int secure(struct component *c, const struct http_args *args, struct buf *why)
 {
 	const struct http_access access = access_of(args);
-	struct http_tls_texts texts = HTTP_TLS_TEXTS_INIT;
+	_cleanup_(http_tls_texts_fini) struct http_tls_texts texts = HTTP_TLS_TEXTS_INIT;
 	struct http_server_tls tls;
 	bool wanted = args->tls != NULL;
 	int r = wanted ? http_args_tls(args->tls, &texts, &tls, why) : 0;
 
-	if (r == 0 && c->env->server)
+	if (r < 0)
+		return r;
+	if (c->env->server) {
 		r = http_server_secure(c->env->server, &access, wanted ? &tls : NULL, why);
-	http_tls_texts_fini(&texts);
-	if (r == 0)
-		component_set_health(c, HEALTH_HEALTHY, "http configured");
-	return r;
+		if (r < 0)
+			return r;
+	}
+	component_set_health(c, HEALTH_HEALTHY, "http configured");
+	return 0;
 }
 
 /* Certificates are tried here, so that a load with a wrong one is refused as a whole. */
 static int http_accepts(struct component *c, const void *args, struct buf *why)
 {
-	struct http_tls_texts texts = HTTP_TLS_TEXTS_INIT;
+	_cleanup_(http_tls_texts_fini) struct http_tls_texts texts = HTTP_TLS_TEXTS_INIT;
 	const struct http_args *a = args;
 	struct http_server_tls tls;
-	int r = a->tls ? http_args_tls(a->tls, &texts, &tls, why) : 0;
+	int r;
 
 	(void)c;
-	if (r == 0 && a->tls)
-		r = http_server_check_tls(&tls, why);
-	http_tls_texts_fini(&texts);
-	return r;
+	if (!a->tls)
+		return 0;
+	r = http_args_tls(a->tls, &texts, &tls, why);
+	return r < 0 ? r : http_server_check_tls(&tls, why);
 }
 
 static int http_build(struct component *c, const void *args, struct buf *why)
@@ -70,9 +73,10 @@ static int http_update(struct component *c, const void *args, struct buf *why)
 {
 	int r = secure(c, args, why);
 
-	if (r == 0)
-		c->state = (void *)args;
-	return r;
+	if (r < 0)
+		return r;
+	c->state = (void *)args;
+	return 0;
 }
 
 static void http_stop(struct component *c)

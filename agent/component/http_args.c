@@ -171,12 +171,15 @@ int http_args_tls(const struct http_tls_args *args, struct http_tls_texts *texts
 	};
 	int r = text_of(args->cert_pem, args->cert_file, &texts->cert, why, &o.cert_pem);
 
-	if (r == 0)
-		r = text_of(args->key_pem, args->key_file, &texts->key, why, &o.key_pem);
-	if (r == 0)
-		r = text_of(args->client_ca_pem, args->client_ca_file, &texts->client_ca, why,
-			    &o.client_ca_pem);
-	if (r == 0)
-		*ret_options = o;
-	return r;
+	if (r < 0)
+		return r;
+	r = text_of(args->key_pem, args->key_file, &texts->key, why, &o.key_pem);
+	if (r < 0)
+		return r;
+	r = text_of(args->client_ca_pem, args->client_ca_file, &texts->client_ca, why,
+		    &o.client_ca_pem);
+	if (r < 0)
+		return r;
+	*ret_options = o;
+	return 0;
 }

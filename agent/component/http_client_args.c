@@ -274,11 +274,13 @@ static int oauth2_of(const struct oauth2_args *a, struct river_arena *arena,
 		.tls = tls_of(a->tls_config),
 	};
 	int r = http_client_map_headers(&a->endpoint_params, arena, &o->params);
-	if (r == 0)
-		r = proxy_of(&a->proxy, arena, &o->proxy);
-	if (r == 0)
-		*ret_oauth2 = o;
-	return r;
+	if (r < 0)
+		return r;
+	r = proxy_of(&a->proxy, arena, &o->proxy);
+	if (r < 0)
+		return r;
+	*ret_oauth2 = o;
+	return 0;
 }
 
 static struct http_credentials credentials_of(const struct http_client_args *a)
@@ -310,11 +312,16 @@ int http_client_args_options(const struct http_client_args *a, struct river_aren
 	};
 	int r = headers_of_lists(&a->http_headers, arena, &o.headers, &o.n_headers);
 
-	if (r == 0)
-		r = proxy_of(&a->proxy, arena, &o.proxy);
-	if (r == 0 && a->oauth2)
+	if (r < 0)
+		return r;
+	r = proxy_of(&a->proxy, arena, &o.proxy);
+	if (r < 0)
+		return r;
+	if (a->oauth2) {
 		r = oauth2_of(a->oauth2, arena, &o.oauth2);
-	if (r == 0)
-		*ret_options = o;
-	return r;
+		if (r < 0)
+			return r;
+	}
+	*ret_options = o;
+	return 0;
 }

@@ -91,8 +91,9 @@ static int add_file(struct import_texts *texts, const char *path, struct river_a
 	_cleanup_buf_ struct buf text = BUF_INIT(IMPORT_MAX_BYTES);
 	int r = buf_append_str(why, "failed to read file: ");
 
-	if (r == 0)
-		r = file_text_read(path, &text, why);
+	if (r < 0)
+		return r;
+	r = file_text_read(path, &text, why);
 	if (r < 0)
 		return r;
 	buf_reset(why);
@@ -116,25 +117,35 @@ static int add_entry(struct import_texts *texts, const char *directory, const ch
 	return r < 0 ? r : add_file(texts, buf_str(&path), arena, why);
 }
 
+static int add_entries(struct import_texts *texts, const char *path, struct dirent *const *entries,
+		       size_t n, struct river_arena *arena, struct buf *why)
+{
+	if (n > IMPORT_MAX_FILES)
+		return complain(why, path, -E2BIG);
+	texts->sources = river_arena_alloc(arena, (n + 1) * sizeof(*texts->sources));
+	if (!texts->sources)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		int r = add_entry(texts, path, entries[i]->d_name, arena, why);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
 static int read_directory(struct import_texts *texts, const char *path, struct river_arena *arena,
 			  struct buf *why)
 {
 	struct dirent **entries = NULL;
 	int n = scandir(path, &entries, is_module, alphasort);
-	int r = n < 0 ? complain(why, path, -errno) : 0;
 
-	if (n > IMPORT_MAX_FILES)
-		r = complain(why, path, -E2BIG);
-	if (r == 0)
-		texts->sources =
-			river_arena_alloc(arena, ((size_t)n + 1) * sizeof(*texts->sources));
-	if (r == 0 && !texts->sources)
-		r = -ENOMEM;
-	for (int i = 0; i < n; i++) {
-		if (r == 0)
-			r = add_entry(texts, path, entries[i]->d_name, arena, why);
+	if (n < 0)
+		return complain(why, path, -errno);
+	int r = add_entries(texts, path, entries, (size_t)n, arena, why);
+
+	for (int i = 0; i < n; i++)
 		free(entries[i]);
-	}
 	free(entries);
 	texts->path = path;
 	return r;
@@ -181,7 +192,8 @@ int import_read(const struct component_kind *kind, const void *args, struct rive
 	int r = kind == &import_string_kind ? read_string(&texts, string->content.text, arena)
 					    : read_path(&texts, file->filename, arena, why);
 
-	if (r == 0)
-		*ret_texts = texts;
-	return r;
+	if (r < 0)
+		return r;
+	*ret_texts = texts;
+	return 0;
 }

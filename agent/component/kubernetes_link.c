@@ -132,8 +132,9 @@ int kubernetes_link_open(const struct component_env *env, const struct kubernete
 		.enable_http2 = args->client.enable_http2,
 	};
 	r = *args->api_server ? use_server(l, args) : use_access(l, args, why);
-	if (r == 0)
-		r = use_namespaces(l, &args->namespaces, why);
+	if (r < 0)
+		return r;
+	r = use_namespaces(l, &args->namespaces, why);
 	if (r < 0)
 		return r;
 	use_selection(l, args);

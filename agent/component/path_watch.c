@@ -141,12 +141,14 @@ static int step(struct way *way, const char *name)
 	bool link = there && S_ISLNK(st.st_mode);
 	bool last = !there || (!link && way_is_at_end(way));
 	int r = link || last ? watch_add(way->w, way_directory(way), DIRECTORY_EVENTS, name) : 0;
-	if (r == 0 && link)
+	if (r < 0)
+		return r;
+	if (link)
 		return follow(way, buf_str(&path));
-	if (r == 0 && there && last)
+	if (there && last)
 		(void)watch_add(way->w, buf_str(&path), FILE_EVENTS, NULL);
-	if (r < 0 || last)
-		return r < 0 ? r : 1;
+	if (last)
+		return 1;
 	buf_reset(&way->done);
 	return buf_append_str(&way->done, buf_str(&path));
 }
@@ -256,9 +258,12 @@ static int watch_open(struct path_watch *w, struct loop *loop, const char *path)
 	if (w->fd < 0)
 		return -errno;
 	int r = loop_timer_new(loop, on_timer, w, &w->timer);
-	if (r == 0)
-		r = loop_io_new(loop, w->fd, EPOLLIN, on_events, w, &w->io);
-	return r == 0 ? watch_again(w) : r;
+	if (r < 0)
+		return r;
+	r = loop_io_new(loop, w->fd, EPOLLIN, on_events, w, &w->io);
+	if (r < 0)
+		return r;
+	return watch_again(w);
 }
 
 int path_watch_new(struct loop *loop, const char *path, void (*changed)(void *data), void *data,

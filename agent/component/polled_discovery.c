@@ -149,9 +149,11 @@ int polled_update(struct component *c, const void *args, struct buf *why)
 	int r = open_engine(p, args);
 
 	(void)why;
-	if (r == 0 && p->running)
+	if (r < 0)
+		return r;
+	if (p->running)
 		p->ops->start(p->engine);
-	return r;
+	return 0;
 }
 
 void polled_stop(struct component *c)

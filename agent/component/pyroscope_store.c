@@ -221,10 +221,12 @@ static int begin(struct keeping *k, struct buf *why)
 	_cleanup_(store_freep) struct store *store = NULL;
 	int r = find_path(k->c, k->args, k->path, why);
 
-	if (r == 0)
-		r = open_store(k, k->args, k->path, why, &store);
-	if (r == 0)
-		r = open_api(k, store, why);
+	if (r < 0)
+		return r;
+	r = open_store(k, k->args, k->path, why, &store);
+	if (r < 0)
+		return r;
+	r = open_api(k, store, why);
 	if (r < 0)
 		return r;
 	k->store = TAKE_PTR(store);
@@ -294,15 +296,20 @@ static int keep_run(struct component *c, struct buf *why)
 	struct keeping *k = c->state;
 	int r = k->soon ? 0 : loop_timer_new(c->env->loop, on_soon, k, &k->soon);
 
-	if (r == 0 && !k->worker)
-		r = worker_new(c->env->loop, MAX_JOBS, &k->worker);
 	if (r < 0)
 		return r;
+	if (!k->worker) {
+		r = worker_new(c->env->loop, MAX_JOBS, &k->worker);
+		if (r < 0)
+			return r;
+	}
 	k->n_retries = 0;
 	r = begin_or_wait(k, why);
-	if (r == 0 && k->store)
+	if (r < 0)
+		return r;
+	if (k->store)
 		loop_timer_arm(k->soon, clock_mono_ns());
-	return r;
+	return 0;
 }
 
 /* Another directory is another store: what the old one has in memory only is written where it was, or gone. */
@@ -333,12 +340,15 @@ static int keep_update(struct component *c, const void *new_args, struct buf *wh
 	char path[PATH_MAX_BYTES] = "";
 	int r = find_path(c, args, path, why);
 
-	if (r == 0 && k->store && strcmp(path, k->path) != 0)
-		r = replace(k, args, path, why);
-	else if (r == 0 && k->store)
-		store_set_bounds(k->store, store_args_max_bytes(args), (uint64_t)args->max_age_ns);
 	if (r < 0)
 		return r;
+	if (k->store && strcmp(path, k->path) != 0) {
+		r = replace(k, args, path, why);
+		if (r < 0)
+			return r;
+	} else if (k->store) {
+		store_set_bounds(k->store, store_args_max_bytes(args), (uint64_t)args->max_age_ns);
+	}
 	k->args = args;
 	/* What could not begin may do so with other arguments. */
 	if (!k->store)

@@ -49,37 +49,38 @@ static void write_pusher_free(struct write_pusher *o)
 static int fill_write_pusher(struct component *c, const struct write_args *args,
 			     struct write_pusher *o)
 {
-	struct river_arena arena;
+	_cleanup_(river_arena_fini) struct river_arena arena;
 	size_t n = 0, n_external = 0;
 	_cleanup_free_ struct push_endpoint_options *endpoints =
 		calloc(args->endpoints.n_items + 1, sizeof(*endpoints));
 	_cleanup_free_ struct push_label *external =
 		calloc(args->external_labels.n_items + 1, sizeof(*external));
 	const struct endpoint_args *items = args->endpoints.items;
-	int r = endpoints && external ? 0 : -ENOMEM;
+	struct pusher_options options = PUSHER_OPTIONS_INIT;
+	int r;
 
 	river_arena_init(&arena, (size_t)16 << 20);
-	for (size_t i = 0; r == 0 && i < args->endpoints.n_items; i++)
-		if (*items[i].url)
-			r = write_args_endpoint(&items[i], &arena, &endpoints[n++]);
-	o->n_without_url = args->endpoints.n_items - n;
-	if (r == 0)
-		r = external_labels_clean(&args->external_labels, c->id, &arena, external,
-					  &n_external);
-	if (r == 0) {
-		struct pusher_options options = PUSHER_OPTIONS_INIT;
-
-		options.endpoints = endpoints;
-		options.n_endpoints = n;
-		options.external_labels = external;
-		options.n_external_labels = n_external;
-		options.user_agent = "xagent/" XAGENT_VERSION " (linux)";
-		options.component_path = c->path;
-		options.component_id = c->local_id;
-		r = pusher_new(c->env->loop, c->env->http, c->env->telemetry, &options, &o->pusher);
+	if (!endpoints || !external)
+		return -ENOMEM;
+	for (size_t i = 0; i < args->endpoints.n_items; i++) {
+		if (!*items[i].url)
+			continue;
+		r = write_args_endpoint(&items[i], &arena, &endpoints[n++]);
+		if (r < 0)
+			return r;
 	}
-	river_arena_fini(&arena);
-	return r;
+	o->n_without_url = args->endpoints.n_items - n;
+	r = external_labels_clean(&args->external_labels, c->id, &arena, external, &n_external);
+	if (r < 0)
+		return r;
+	options.endpoints = endpoints;
+	options.n_endpoints = n;
+	options.external_labels = external;
+	options.n_external_labels = n_external;
+	options.user_agent = "xagent/" XAGENT_VERSION " (linux)";
+	options.component_path = c->path;
+	options.component_id = c->local_id;
+	return pusher_new(c->env->loop, c->env->http, c->env->telemetry, &options, &o->pusher);
 }
 
 static int write_pusher_new(struct component *c, const struct write_args *args,

@@ -43,23 +43,22 @@ static int source_open(struct source *s, struct loop *loop, struct http_client *
 		       const struct remote_http_args *args)
 {
 	struct http_client_options options;
-	struct river_arena arena;
-	int r = 0;
+	_cleanup_(river_arena_fini) struct river_arena arena;
+	struct http_oauth2_options oauth2;
+	int r;
 
 	river_arena_init(&arena, OPTIONS_ARENA_BYTES);
 	s->http = http;
 	s->args = args;
-	if (args->client && args->client->oauth2)
-		r = http_client_args_options(args->client, &arena, &options);
-	if (r == 0 && args->client && args->client->oauth2) {
-		struct http_oauth2_options oauth2 = *options.oauth2;
-
-		oauth2.user_agent = USER_AGENT;
-		oauth2.timeout_ns = (uint64_t)args->poll_timeout_ns;
-		r = http_oauth2_new(loop, http, &oauth2, &s->tokens);
-	}
-	river_arena_fini(&arena);
-	return r;
+	if (!args->client || !args->client->oauth2)
+		return 0;
+	r = http_client_args_options(args->client, &arena, &options);
+	if (r < 0)
+		return r;
+	oauth2 = *options.oauth2;
+	oauth2.user_agent = USER_AGENT;
+	oauth2.timeout_ns = (uint64_t)args->poll_timeout_ns;
+	return http_oauth2_new(loop, http, &oauth2, &s->tokens);
 }
 
 static void source_close(struct source *s)
@@ -79,13 +78,12 @@ static void source_on_done(const struct http_result *result, void *data)
 static int source_start(struct source *s, struct http_request_options *o,
 			const struct http_credentials *credentials, char *error)
 {
-	struct http_secrets secrets = HTTP_SECRETS_INIT;
+	_cleanup_(http_secrets_fini) struct http_secrets secrets = HTTP_SECRETS_INIT;
 	int r = http_secrets_read(credentials, &secrets, o, error);
 
-	if (r == 0)
-		r = http_request_start(s->http, o, source_on_done, s, &s->request);
-	http_secrets_fini(&secrets);
-	return r;
+	if (r < 0)
+		return r;
+	return http_request_start(s->http, o, source_on_done, s, &s->request);
 }
 
 /* 0, or -errno with a sentence in `error`. */
@@ -164,8 +162,9 @@ static int ask_first(const struct remote_http_args *args, struct buf *content, s
 	struct first f = { .content = content, .why = why };
 	int r = loop_new(&loop);
 
-	if (r == 0)
-		r = http_client_new(loop, &http);
+	if (r < 0)
+		return r;
+	r = http_client_new(loop, &http);
 	if (r < 0)
 		return r;
 	struct source s = { .http = http, .done = on_first, .data = &f };
@@ -237,11 +236,12 @@ static int remote_http_build(struct component *c, const void *args, struct buf *
 	h->source.data = h;
 	buf_init(&h->content, HTTP_DEFAULT_MAX_RESPONSE_BYTES);
 	int r = loop_timer_new(c->env->loop, on_timer, h, &h->timer);
-	if (r == 0)
-		r = source_open(&h->source, c->env->loop, c->env->http, args);
-	if (r == 0 && c->env->offline)
-		return COMPONENT_UNKNOWN;
-	return r == 0 ? ask_first(args, &h->content, why) : r;
+	if (r < 0)
+		return r;
+	r = source_open(&h->source, c->env->loop, c->env->http, args);
+	if (r < 0)
+		return r;
+	return c->env->offline ? COMPONENT_UNKNOWN : ask_first(args, &h->content, why);
 }
 
 /* A reload that points to where nobody answers is refused, as a start would be. */

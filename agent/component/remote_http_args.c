@@ -96,8 +96,9 @@ int remote_http_args_request(const struct remote_http_args *a, struct river_aren
 		.proxy = client.proxy,
 	};
 
-	if (r == 0)
-		r = all_headers(a, &client, arena, &o);
+	if (r < 0)
+		return r;
+	r = all_headers(a, &client, arena, &o);
 	if (r < 0)
 		return r;
 	*ret_options = o;

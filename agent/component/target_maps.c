@@ -115,12 +115,15 @@ static int target_make(struct river_arena *arena, const struct river_string_map 
 	struct labels *l = NULL;
 	int r = labels_of_map(map, &l);
 
-	if (r == 0 && river_arena_defer(arena, unref, l) < 0) {
+	*ret_item = NULL;
+	if (r < 0)
+		return r == -E2BIG ? 0 : r;
+	if (river_arena_defer(arena, unref, l) < 0) {
 		labels_unref(l);
 		return -ENOMEM;
 	}
 	*ret_item = l;
-	return r == -E2BIG ? 0 : r;
+	return 0;
 }
 
 static bool targets_equal(const void *a, const void *b)

@@ -131,8 +131,9 @@ int write_args_endpoint(const struct endpoint_args *args, struct river_arena *ar
 	struct http_client_options client;
 	int r = http_client_map_headers(&args->headers, arena, &o.headers);
 
-	if (r == 0)
-		r = http_client_args_options(&args->client, arena, &client);
+	if (r < 0)
+		return r;
+	r = http_client_args_options(&args->client, arena, &client);
 	if (r < 0)
 		return r;
 	o.url = args->url;
