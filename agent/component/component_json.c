@@ -2,6 +2,7 @@
 /* Components of the graph as JSON. */
 #include "agent/component/component_json.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -191,6 +192,8 @@ static int put_all(json_t *object, const struct component_snapshot *s, size_t i)
 
 json_t *component_json(const struct component_snapshot *s, size_t i)
 {
+	assert(i < s->n);
+
 	json_t *object = json_object();
 
 	if (!object || put_all(object, s, i) == 0)

@@ -2,6 +2,7 @@
 /* Components of the graph at one moment. */
 #include "agent/component/component_snapshot.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -153,6 +154,7 @@ int component_snapshot_add_detail(struct component_snapshot *s, const struct gra
 	struct component_detail *d = river_arena_alloc(&s->arena, sizeof(*d));
 	struct graph_view view;
 
+	assert(i < s->n && s->n == graph_n(g) && !s->details[i]);
 	if (!d)
 		return -ENOMEM;
 	*d = (struct component_detail){ 0 };

@@ -2,6 +2,7 @@
 /* What has gone into each series. */
 #include "agent/component/ebpf_series.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "agent/component/profile_name.h"
@@ -14,6 +15,7 @@ void ebpf_series_init(struct ebpf_series *s)
 
 static void forget(struct ebpf_series *s, struct ebpf_series_entry *e)
 {
+	assert(s->n > 0);
 	hash_remove(&s->table, &e->node);
 	list_remove(&e->age);
 	labels_unref(e->series);
@@ -26,6 +28,7 @@ void ebpf_series_fini(struct ebpf_series *s)
 {
 	LIST_FOREACH (&s->ages, at)
 		forget(s, LIST_ENTRY(at, struct ebpf_series_entry, age));
+	assert(s->n == 0 && list_empty(&s->ages));
 	hash_fini(&s->table);
 }
 
@@ -68,6 +71,7 @@ void ebpf_series_add(struct ebpf_series *s, struct labels *series, enum event ev
 {
 	struct ebpf_series_entry *e = find(s, series, labels);
 
+	assert(event < EVENT_MAX);
 	if (!e && s->n >= EBPF_SERIES_MAX)
 		forget(s, LIST_ENTRY(s->ages.next, struct ebpf_series_entry, age));
 	if (!e)

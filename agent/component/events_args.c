@@ -2,6 +2,7 @@
 /* The block `events` of pyroscope.ebpf. */
 #include "agent/component/events_args.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <string.h>
 
@@ -89,6 +90,7 @@ const struct river_schema events_schema = RIVER_SCHEMA(struct events_args, "even
 void events_args_tracepoints(const struct events_args *args,
 			     struct events_tracepoints *ret_tracepoints)
 {
+	assert(args->tracepoints.n_items <= EVENTS_ARGS_MAX);
 	ret_tracepoints->n = args->tracepoints.n_items;
 	for (size_t i = 0; i < ret_tracepoints->n; i++) {
 		ret_tracepoints->names[i] = tracepoint(args, i)->event;

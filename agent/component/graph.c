@@ -2,6 +2,7 @@
 /* The component graph: its life. */
 #include "agent/component/graph.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,6 +73,7 @@ void graph_free(struct graph *g)
 {
 	if (!g)
 		return;
+	assert(!g->busy && !g->ending);
 	g->ending = true;
 	/* The loop still runs below, and whoever answers there looks at what lives: that is nothing from now on. */
 	g->live.n = 0;
@@ -79,6 +81,7 @@ void graph_free(struct graph *g)
 		node_free(g->nodes.items[--g->nodes.n]);
 	free_held(g);
 	finish_rests(g);
+	assert(list_empty(&g->held) && list_empty(&g->rests));
 	free(g->nodes.items);
 	free(g->live.items);
 	load_free(g->load);
@@ -90,6 +93,7 @@ void graph_free(struct graph *g)
 
 void component_defer_cleanup(struct component *c, struct deferred_cleanup *rest)
 {
+	assert(rest->abandon);
 	list_push_back(&c->graph->rests, &rest->node);
 }
 
@@ -109,6 +113,7 @@ static int run_node(struct node *node, struct buf *why)
 	_cleanup_buf_ struct buf reason = BUF_INIT(COMPONENT_MESSAGE_MAX);
 	int r = node->c.kind->run(&node->c, &reason);
 
+	assert(node->built && !node->running);
 	node->running = r >= 0;
 	if (r >= 0)
 		return 0;
@@ -122,6 +127,7 @@ int graph_run(struct graph *g, struct buf *why)
 {
 	int first_error = 0;
 
+	assert(!g->busy && !g->ending);
 	g->busy = true;
 	g->ran = true;
 	for (size_t i = 0; i < g->nodes.n; i++) {

@@ -2,6 +2,7 @@
 /* What others see of the graph. */
 #include "agent/component/graph.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
@@ -15,11 +16,14 @@ size_t graph_n(const struct graph *g)
 
 const struct component *graph_component(const struct graph *g, size_t i)
 {
+	assert(i < g->live.n);
 	return &g->live.items[i]->c;
 }
 
 void graph_view(const struct graph *g, size_t i, struct graph_view *ret_view)
 {
+	assert(i < g->live.n);
+
 	const struct node *node = g->live.items[i];
 	const struct declared_args *declared = node->role == NODE_DECLARED ? node->args : NULL;
 
@@ -49,6 +53,8 @@ bool graph_find(const struct graph *g, const char *id, size_t *ret_i)
 int graph_exports(const struct graph *g, size_t i, struct river_arena *arena,
 		  const struct river_value **ret_exports)
 {
+	assert(i < g->live.n);
+
 	const struct node *node = g->live.items[i];
 
 	*ret_exports = NULL;
@@ -59,10 +65,14 @@ int graph_exports(const struct graph *g, size_t i, struct river_arena *arena,
 
 struct args_memory *graph_hold_args(const struct graph *g, size_t i)
 {
+	assert(i < g->live.n);
+
 	struct args_memory *memory = g->live.items[i]->memory;
 
-	if (memory)
-		memory->n_refs++;
+	if (!memory)
+		return NULL;
+	assert(memory->n_refs > 0);
+	memory->n_refs++;
 	return memory;
 }
 
@@ -89,6 +99,8 @@ static int look_at_exports(const struct graph *g, size_t i, struct export_kinds 
 /* What a component of a kind exports is always the same, but not how much: it is looked at once. */
 void graph_export_kinds(const struct graph *g, size_t i, bool *ret_receivers, bool *ret_data)
 {
+	assert(i < g->live.n);
+
 	struct node *node = g->live.items[i];
 	struct export_kinds kinds = { 0 };
 
@@ -102,6 +114,8 @@ void graph_export_kinds(const struct graph *g, size_t i, bool *ret_receivers, bo
 
 int graph_each_dep(const struct graph *g, size_t i, graph_dep_fn fn, void *ctx)
 {
+	assert(i < g->live.n);
+
 	const struct node_source *source = &g->live.items[i]->source;
 	int r = 0;
 
@@ -112,6 +126,8 @@ int graph_each_dep(const struct graph *g, size_t i, graph_dep_fn fn, void *ctx)
 
 int graph_each_module(const struct graph *g, size_t i, graph_module_fn fn, void *ctx)
 {
+	assert(i < g->live.n);
+
 	const struct module *m = g->live.items[i]->source.modules;
 	int r = 0;
 

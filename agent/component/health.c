@@ -5,6 +5,7 @@
  */
 #include "agent/component/component.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "agent/util/clock.h"
@@ -38,12 +39,14 @@ static void show(struct component *c)
 
 void component_set_health(struct component *c, enum health_state state, const char *message)
 {
+	assert(state < HEALTH_MAX && message);
 	set(&c->reported, state, message);
 	show(c);
 }
 
 void component_set_evaluation(struct component *c, enum health_state state, const char *message)
 {
+	assert(state < HEALTH_MAX && message);
 	set(&c->evaluation, state, message);
 	show(c);
 }
@@ -57,5 +60,6 @@ const char *health_state_text(enum health_state state)
 		[HEALTH_EXITED] = "exited",
 	};
 
+	assert(state < HEALTH_MAX);
 	return texts[state];
 }

@@ -2,6 +2,7 @@
 /* Modules of a load, and what names mean in them. */
 #include "agent/component/module.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,6 +50,7 @@ struct module *module_new(struct load *load, enum module_kind kind, const char *
 {
 	struct module *m = river_arena_alloc(&load->arena, sizeof(*m));
 
+	assert((kind == MODULE_ROOT) == !owner);
 	if (!m)
 		return NULL;
 	*m = (struct module){ .kind = kind, .owner = owner, .every = load->modules };
@@ -112,6 +114,7 @@ int load_add_id(struct load *load, struct node *node)
 {
 	struct id_entry *entry = river_arena_alloc(&load->arena, sizeof(*entry));
 
+	assert(node->id);
 	if (!entry)
 		return -ENOMEM;
 	entry->node = node;

@@ -2,6 +2,7 @@
 /* One block in its graph. */
 #include "agent/component/node.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@
 
 int nodes_push(struct nodes *nodes, struct node *node)
 {
+	assert(node && nodes->n <= nodes->max);
 	if (nodes->n == nodes->max) {
 		size_t max = nodes->max ? nodes->max * 2 : 16;
 		struct node **items = reallocarray(nodes->items, max, sizeof(struct node *));
@@ -74,7 +76,10 @@ static struct args_memory *args_memory_new(void)
 
 void args_memory_unref(struct args_memory *memory)
 {
-	if (!memory || --memory->n_refs > 0)
+	if (!memory)
+		return;
+	assert(memory->n_refs > 0);
+	if (--memory->n_refs > 0)
 		return;
 	river_arena_fini(&memory->arena);
 	free(memory);
@@ -84,6 +89,7 @@ int node_new(const struct node_options *o, struct node **ret_node)
 {
 	struct node *node = calloc(1, sizeof(*node));
 
+	assert(o->kind && o->block);
 	if (!node)
 		return -ENOMEM;
 	*node = (struct node){ .role = o->role, .class = o->class };
@@ -138,6 +144,7 @@ int node_source_add(struct node_source *source, struct node *dep)
 
 void node_take_source(struct node *node)
 {
+	assert(node->next_source.block && node->next_source.module);
 	free(node->source.deps);
 	node->source = node->next_source;
 	node->next_source = (struct node_source){ 0 };
@@ -197,11 +204,13 @@ bool node_args_changed(const struct node *node)
 	const struct river_schema *schema =
 		node->role == NODE_ARGUMENT ? &argument_whole_schema : node->c.kind->schema;
 
+	assert(node->next_args);
 	return !node->args || !args_equal(schema, node->args, node->next_args);
 }
 
 void node_take_args(struct node *node)
 {
+	assert(node->next_args && node->next_memory);
 	args_memory_unref(node->memory);
 	node->memory = TAKE_PTR(node->next_memory);
 	node->args = TAKE_PTR(node->next_args);
@@ -235,6 +244,8 @@ static int tell(struct node *node, struct buf *why)
 
 bool node_update(struct node *node)
 {
+	assert(node->next_args && node->built);
+
 	_cleanup_buf_ struct buf why = BUF_INIT(COMPONENT_MESSAGE_MAX);
 	int r = tell(node, &why);
 

@@ -7,6 +7,7 @@
  */
 #include "agent/component/path_watch.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -271,6 +272,7 @@ int path_watch_new(struct loop *loop, const char *path, void (*changed)(void *da
 {
 	_cleanup_(path_watch_freep) struct path_watch *w = calloc(1, sizeof(*w));
 
+	assert(changed);
 	if (!w)
 		return -ENOMEM;
 	w->fd = -1;

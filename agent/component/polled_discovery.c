@@ -2,6 +2,7 @@
 /* What discoveries have in common that ask one server for its list again and again. */
 #include "agent/component/polled_discovery.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,6 +124,7 @@ int polled_build(struct component *c, const void *args, const struct polled_ops 
 {
 	struct polled *p = calloc(1, sizeof(*p));
 
+	assert(!c->state);
 	if (!p)
 		return -ENOMEM;
 	c->state = p;
@@ -136,6 +138,7 @@ int polled_run(struct component *c, struct buf *why)
 {
 	struct polled *p = c->state;
 
+	assert(p->engine && !p->running);
 	(void)why;
 	p->running = true;
 	component_set_health(c, HEALTH_UNKNOWN, "waiting for the first answer");

@@ -7,6 +7,7 @@
  */
 #include "agent/component/pyroscope_store.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,6 +83,7 @@ static void on_put(struct store_put *put)
 	struct own_profile *own = CONTAINER_OF(put, struct own_profile, put);
 	struct keeping *k = own->k;
 
+	assert(k->stats.waiting_profiles > 0 && k->stats.waiting_bytes >= own->n_bytes);
 	k->stats.waiting_profiles--;
 	k->stats.waiting_bytes -= own->n_bytes;
 	if (put->result < 0 || put->result == STORE_REFUSED) {

@@ -2,6 +2,7 @@
 /* Targets between the configuration language and agent/target. */
 #include "agent/component/target_maps.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +42,7 @@ int labels_of_map(const struct river_string_map *map, struct labels **ret_labels
 
 struct labels *target_of(const struct river_foreigns *targets, size_t i)
 {
+	assert(i < targets->n_items);
 	return (struct labels *)targets->items[i];
 }
 
