@@ -116,18 +116,22 @@ static int open_probes(struct agent *a, struct buf *why)
 	return agent_probe_routes_add(a);
 }
 
-static int open_parts(struct agent *a, struct buf *why)
+static int open_env(struct agent *a)
 {
 	int r = loop_new(&a->loop);
 
-	if (r == 0)
-		r = open_signals(a);
-	if (r == 0)
-		r = telemetry_new(&a->telemetry);
-	if (r == 0)
-		r = worker_new(a->loop, AGENT_MAX_JOBS, &a->worker);
-	if (r == 0)
-		r = http_client_new(a->loop, &a->http);
+	if (r < 0)
+		return r;
+	r = open_signals(a);
+	if (r < 0)
+		return r;
+	r = telemetry_new(&a->telemetry);
+	if (r < 0)
+		return r;
+	r = worker_new(a->loop, AGENT_MAX_JOBS, &a->worker);
+	if (r < 0)
+		return r;
+	r = http_client_new(a->loop, &a->http);
 	if (r < 0)
 		return r;
 	a->env = (struct component_env){
@@ -139,22 +143,45 @@ static int open_parts(struct agent *a, struct buf *why)
 		.hostname = a->hostname,
 		.storage_path = a->options.storage_path,
 	};
-	r = graph_new(&a->env, &a->graph);
-	if (r == 0)
-		r = agent_self_metrics_add(a);
-	if (r == 0)
-		r = agent_reader_metrics_add(a);
-	if (r == 0)
-		r = answer_queue_new(a->loop, a->telemetry, &a->answers);
-	if (r == 0)
-		r = answer_queue_new(a->loop, a->telemetry, &a->metrics);
-	if (r == 0)
-		r = open_server(a, why);
-	if (r == 0)
-		r = open_probes(a, why);
-	if (r == 0 && a->options.watch)
-		r = config_watch_new(a, &a->watch);
-	return r;
+	return graph_new(&a->env, &a->graph);
+}
+
+static int open_metrics(struct agent *a)
+{
+	int r = agent_self_metrics_add(a);
+
+	return r < 0 ? r : agent_reader_metrics_add(a);
+}
+
+/* What answers over HTTP. */
+static int open_http(struct agent *a, struct buf *why)
+{
+	int r = answer_queue_new(a->loop, a->telemetry, &a->answers);
+
+	if (r < 0)
+		return r;
+	r = answer_queue_new(a->loop, a->telemetry, &a->metrics);
+	if (r < 0)
+		return r;
+	r = open_server(a, why);
+	if (r < 0)
+		return r;
+	return open_probes(a, why);
+}
+
+static int open_parts(struct agent *a, struct buf *why)
+{
+	int r = open_env(a);
+
+	if (r < 0)
+		return r;
+	r = open_metrics(a);
+	if (r < 0)
+		return r;
+	r = open_http(a, why);
+	if (r < 0)
+		return r;
+	return a->options.watch ? config_watch_new(a, &a->watch) : 0;
 }
 
 int agent_init(struct agent *a, const struct agent_options *o, struct buf *why)

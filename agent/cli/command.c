@@ -80,9 +80,10 @@ int command_new(char **argv, struct command **ret_command)
 		wait_and_exec(argv, go_read, error_write);
 	}
 	int r = pid_open(c->pid, &c->pid_fd);
-	if (r == 0)
-		*ret_command = TAKE_PTR(c);
-	return r;
+	if (r < 0)
+		return r;
+	*ret_command = TAKE_PTR(c);
+	return 0;
 }
 
 void command_free(struct command *c)

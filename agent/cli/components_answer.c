@@ -55,9 +55,9 @@ static int take(struct asked *q)
 
 	graph_check(g);
 	int r = component_snapshot_new(g, &q->snapshot);
-	if (r == 0 && *q->local_id && q->to == DISCLOSE_ALL)
-		r = component_snapshot_add_detail(q->snapshot, g, q->i);
-	return r;
+	if (r < 0 || !*q->local_id || q->to != DISCLOSE_ALL)
+		return r;
+	return component_snapshot_add_detail(q->snapshot, g, q->i);
 }
 
 static enum answer_step look(struct answer_job *job, struct http_answer *answer)

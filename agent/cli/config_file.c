@@ -127,34 +127,46 @@ static int put_path(struct buf *out, const char *dir, const char *name)
 	return out->failed ? -ENAMETOOLONG : 0;
 }
 
-static int add_directory(struct config_texts *t, const char *path, struct buf *why)
+static int add_entries(struct config_texts *t, const char *path, struct dirent *const *entries,
+		       size_t n, struct buf *why)
 {
-	struct dirent **entries = NULL;
-	int n = scandir(path, &entries, is_config, compare_names);
-	int r = n < 0 ? -errno : 0;
-
 	if (n > CONFIG_FILES_MAX) {
 		(void)buf_printf(why, "reading config path \"%s\": more than %d files", path,
 				 CONFIG_FILES_MAX);
-		r = -E2BIG;
+		return -E2BIG;
 	}
-	for (int i = 0; i < n; i++) {
-		_cleanup_buf_ struct buf file = BUF_INIT(8192);
-
-		if (r == 0)
-			r = put_path(&file, path, entries[i]->d_name);
-		if (r == 0)
-			r = add_name(t, buf_str(&file));
-		free(entries[i]);
-	}
-	free(entries);
-	if (r == 0 && n == 0) {
+	if (n == 0) {
 		(void)buf_printf(
 			why,
 			"reading config path \"%s\": the directory has no *.alloy or *.river file",
 			path);
 		return -ENOENT;
 	}
+	for (size_t i = 0; i < n; i++) {
+		_cleanup_buf_ struct buf file = BUF_INIT(8192);
+		int r = put_path(&file, path, entries[i]->d_name);
+
+		if (r < 0)
+			return r;
+		r = add_name(t, buf_str(&file));
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int add_directory(struct config_texts *t, const char *path, struct buf *why)
+{
+	struct dirent **entries = NULL;
+	int n = scandir(path, &entries, is_config, compare_names);
+
+	if (n < 0)
+		return -errno;
+	int r = add_entries(t, path, entries, (size_t)n, why);
+
+	for (int i = 0; i < n; i++)
+		free(entries[i]);
+	free(entries);
 	return r;
 }
 

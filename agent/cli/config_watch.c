@@ -206,8 +206,9 @@ int config_watch_new(struct agent *a, struct config_watch **ret_watch)
 	if (w->fd < 0)
 		return -errno;
 	r = loop_timer_new(a->loop, on_timer, w, &w->timer);
-	if (r == 0)
-		r = loop_io_new(a->loop, w->fd, EPOLLIN, on_events, w, &w->io);
+	if (r < 0)
+		return r;
+	r = loop_io_new(a->loop, w->fd, EPOLLIN, on_events, w, &w->io);
 	if (r < 0)
 		return r;
 	*ret_watch = TAKE_PTR(w);

@@ -88,10 +88,14 @@ int duration_parse(struct str text, uint64_t *ret_ns)
 		uint64_t unit_ns = NS_PER_S, part;
 		int r = scan_number(&text, &n);
 
-		if (r == 0 && (text.n > 0 || !plain))
+		if (r < 0)
+			return r;
+		if (text.n > 0 || !plain) {
 			r = scan_unit(&text, &unit_ns);
-		if (r == 0)
-			r = number_times(&n, unit_ns, &part);
+			if (r < 0)
+				return r;
+		}
+		r = number_times(&n, unit_ns, &part);
 		if (r < 0)
 			return r;
 		sum += part;

@@ -172,17 +172,18 @@ static int hand_out(struct fmt *f)
 
 static int run(struct fmt *f)
 {
-	int r = 0;
-
 	if (f->args->write && f->args->test)
-		r = refuse(f, "cannot use -w/--write and -t/--test at the same time");
-	else if (f->args->write && !f->path)
-		r = refuse(f, "cannot use -w with standard input");
-	if (r == 0)
-		r = read_input(f);
-	if (r == 0)
-		r = format_input(f);
-	return r == 0 ? hand_out(f) : r;
+		return refuse(f, "cannot use -w/--write and -t/--test at the same time");
+	if (f->args->write && !f->path)
+		return refuse(f, "cannot use -w with standard input");
+	int r = read_input(f);
+
+	if (r != 0)
+		return r;
+	r = format_input(f);
+	if (r != 0)
+		return r;
+	return hand_out(f);
 }
 
 static int fmt(const struct fmt_args *args, const char *path)

@@ -43,12 +43,16 @@ int inspect_context_init(struct inspect_context *w)
 	*w = (struct inspect_context){ 0 };
 	raise_file_limit();
 	int r = telemetry_new(&w->telemetry);
-	if (r == 0)
-		r = process_table_new(&(struct process_table_options){ .telemetry = w->telemetry },
-				      &w->processes);
-	if (r == 0)
-		r = init_objects(w);
-	return r < 0 ? r : symbol_store_new(&symbols, &w->symbols);
+	if (r < 0)
+		return r;
+	r = process_table_new(&(struct process_table_options){ .telemetry = w->telemetry },
+			      &w->processes);
+	if (r < 0)
+		return r;
+	r = init_objects(w);
+	if (r < 0)
+		return r;
+	return symbol_store_new(&symbols, &w->symbols);
 }
 
 void inspect_context_fini(struct inspect_context *w)

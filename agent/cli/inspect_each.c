@@ -57,9 +57,11 @@ int inspect_each(const char *command, const char *help, inspect_show_fn show, in
 	struct args a = { 0 };
 	int r = cli_options_parse(flags, ARRAY_SIZE(flags), argc, argv, &a, &words, &why);
 
-	if (r == 0 && a.help)
+	if (r < 0)
+		return cli_usage_error(command, &why);
+	if (a.help)
 		return fputs(help, stdout) < 0 ? CLI_EXIT_FAILURE : 0;
-	if (r == 0)
-		r = inspect_pids_parse(&words, &pids, &why);
-	return r < 0 ? cli_usage_error(command, &why) : show_all(&pids, show, &why);
+	if (inspect_pids_parse(&words, &pids, &why) < 0)
+		return cli_usage_error(command, &why);
+	return show_all(&pids, show, &why);
 }

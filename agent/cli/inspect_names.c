@@ -76,8 +76,9 @@ int inspect_names_open(struct inspect_names *n, const char *path, enum demangle_
 	n->options = (struct elf_symbols_options){ .demangle = mode,
 						   .dwarf = n->dwarf,
 						   .max_bytes = SOURCES_MAX_BYTES };
-	if (r == 0)
-		r = open_elf(n, &elf, why);
+	if (r < 0)
+		return r;
+	r = open_elf(n, &elf, why);
 	if (r < 0)
 		return r;
 	debug = open_debug(n, elf);

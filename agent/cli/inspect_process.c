@@ -163,9 +163,10 @@ static int put_process(struct inspect_context *w, uint32_t pid, struct buf *out,
 		return 0;
 	/* It may have ended just now; else it is not ours. */
 	int r = inspect_pid_check(pid, why);
-	if (r == 0)
-		put_missing(p, out);
-	return r;
+	if (r < 0)
+		return r;
+	put_missing(p, out);
+	return 0;
 }
 
 static int show(struct inspect_context *w, uint32_t pid, bool is_first, struct buf *why)

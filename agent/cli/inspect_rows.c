@@ -113,9 +113,9 @@ static int print_row(uint64_t place, const struct unwind_rule *rule, void *data)
 	(void)buf_append_char(&p->out, ' ');
 	(void)rule_text(p->abi, &shown, &p->out);
 	int r = buf_append_char(&p->out, '\n');
-	if (r == 0 && p->out.len >= OUTPUT_BYTES)
-		r = flush(&p->out);
-	return r;
+	if (r < 0 || p->out.len < OUTPUT_BYTES)
+		return r;
+	return flush(&p->out);
 }
 
 static int fail(struct buf *why, const char *path, int r, const char *text)
@@ -139,25 +139,33 @@ static int build(struct inspect_object *o, const char *path, struct row_table **
 	return 0;
 }
 
+static void printing_fini(struct printing *p)
+{
+	buf_fini(&p->out);
+}
+
 static int print_table(const struct inspect_object *o, const struct row_table *table)
 {
 	_cleanup_(kernel_arena_freep) struct kernel_arena *arena = NULL;
 	struct kernel_arena_options options = { .segments_fd = -1,
 						.max_segments = WIRE_MAX_SEGMENTS };
-	struct printing p = { .abi = unwind_info_abi(o->info),
-			      .regions = row_table_regions(table),
-			      .out = BUF_INIT(OUTPUT_BYTES + LINE_MAX_BYTES) };
+	_cleanup_(printing_fini) struct printing p = {
+		.abi = unwind_info_abi(o->info),
+		.regions = row_table_regions(table),
+		.out = BUF_INIT(OUTPUT_BYTES + LINE_MAX_BYTES),
+	};
 	struct wire_object object;
 	int r = kernel_arena_new(&options, &arena);
 
-	if (r == 0)
-		r = row_table_place(table, arena, &object);
-	if (r == 0)
-		r = row_table_foreach(arena, &object, print_row, &p);
-	if (r == 0)
-		r = flush(&p.out);
-	buf_fini(&p.out);
-	return r;
+	if (r < 0)
+		return r;
+	r = row_table_place(table, arena, &object);
+	if (r < 0)
+		return r;
+	r = row_table_foreach(arena, &object, print_row, &p);
+	if (r < 0)
+		return r;
+	return flush(&p.out);
 }
 
 static int show_rows(const char *path, struct buf *why)
@@ -167,8 +175,9 @@ static int show_rows(const char *path, struct buf *why)
 	uint64_t ns;
 	int r = inspect_object_open(&o, path, why);
 
-	if (r == 0)
-		r = build(&o, path, &table, &ns, why);
+	if (r < 0)
+		return r;
+	r = build(&o, path, &table, &ns, why);
 	if (r < 0 || !table)
 		return r;
 	r = print_table(&o, table);
@@ -183,8 +192,9 @@ static int add_stats(const char *path, struct inspect_stats *s, struct buf *why)
 	uint64_t ns;
 	int r = inspect_object_open(&o, path, why);
 
-	if (r == 0)
-		r = build(&o, path, &table, &ns, why);
+	if (r < 0)
+		return r;
+	r = build(&o, path, &table, &ns, why);
 	if (r < 0)
 		return r;
 	eh_frame = elf_load_sections(o.elf) == 0 ? elf_section_by_name(o.elf, ".eh_frame") : NULL;

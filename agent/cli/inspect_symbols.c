@@ -86,13 +86,17 @@ static int parse_vaddr(const char *word, uint64_t *ret_vaddr, struct buf *why)
 static int parse_vaddrs(const struct cli_words *words, uint64_t **ret_vaddrs, struct buf *why)
 {
 	_cleanup_free_ uint64_t *vaddrs = calloc(words->n, sizeof(*vaddrs));
-	int r = vaddrs ? 0 : -ENOMEM;
 
-	for (size_t i = 1; i < words->n && r == 0; i++)
-		r = parse_vaddr(words->items[i], &vaddrs[i - 1], why);
-	if (r == 0)
-		*ret_vaddrs = TAKE_PTR(vaddrs);
-	return r;
+	if (!vaddrs)
+		return -ENOMEM;
+	for (size_t i = 1; i < words->n; i++) {
+		int r = parse_vaddr(words->items[i], &vaddrs[i - 1], why);
+
+		if (r < 0)
+			return r;
+	}
+	*ret_vaddrs = TAKE_PTR(vaddrs);
+	return 0;
 }
 
 static int show(const char *path, const uint64_t *vaddrs, size_t n, const struct args *a,

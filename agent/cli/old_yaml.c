@@ -303,22 +303,22 @@ static int load(const char *text, size_t n, struct old_notes *notes, struct old_
 
 int old_yaml_read(const char *text, size_t n, struct old_notes *notes, struct old_yaml *ret_yaml)
 {
-	struct old_yaml y = { 0 };
+	_cleanup_(old_yaml_fini) struct old_yaml y = { 0 };
 	struct reader reader = { &y, notes };
 	struct river_yaml_node *root;
 	int r;
 
 	river_arena_init(&y.arena, ARENA_BYTES);
 	r = load(text, n, notes, &y, &root);
-	if (r == 0)
-		r = read_root(&reader, root);
-	if (r == 0 && notes->n_errors > 0)
-		r = -EINVAL;
-	if (r < 0) {
-		old_yaml_fini(&y);
+	if (r < 0)
 		return r;
-	}
+	r = read_root(&reader, root);
+	if (r < 0)
+		return r;
+	if (notes->n_errors > 0)
+		return -EINVAL;
 	*ret_yaml = y;
+	y = (struct old_yaml){ 0 };
 	return 0;
 }
 

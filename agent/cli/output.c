@@ -50,13 +50,13 @@ static int check_path(const char *path)
 	if (!is_replaceable(path))
 		return access(path, W_OK) < 0 ? -errno : 0;
 	r = directory_of(path, &directory);
-	if (r == 0 && stat(buf_str(&directory), &st) < 0)
-		r = -errno;
-	if (r == 0 && !S_ISDIR(st.st_mode))
-		r = -ENOTDIR;
-	if (r == 0 && access(buf_str(&directory), W_OK) < 0)
-		r = -errno;
-	return r;
+	if (r < 0)
+		return r;
+	if (stat(buf_str(&directory), &st) < 0)
+		return -errno;
+	if (!S_ISDIR(st.st_mode))
+		return -ENOTDIR;
+	return access(buf_str(&directory), W_OK) < 0 ? -errno : 0;
 }
 
 int output_check(const char *path, struct buf *why)

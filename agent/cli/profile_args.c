@@ -39,14 +39,19 @@ static int parse_ids(const char *value, void *member)
 {
 	struct str rest = str_from(value), piece;
 	uint64_t id;
-	int r = 0;
 
-	while (r == 0 && str_split(&rest, ',', &piece)) {
-		r = str_parse_u64(piece, 10, UINT32_MAX, &id);
-		if (r == 0)
-			r = id == 0 ? -EINVAL : id_list_add(member, (uint32_t)id);
+	while (str_split(&rest, ',', &piece)) {
+		int r = str_parse_u64(piece, 10, UINT32_MAX, &id);
+
+		if (r < 0)
+			return r;
+		if (id == 0)
+			return -EINVAL;
+		r = id_list_add(member, (uint32_t)id);
+		if (r < 0)
+			return r;
 	}
-	return r;
+	return 0;
 }
 
 static int parse_cpus(const char *value, void *member)
@@ -70,11 +75,12 @@ static int parse_hz(const char *value, void *member)
 	uint64_t hz;
 	int r = str_parse_u64(str_from(value), 10, SAMPLER_MAX_HZ, &hz);
 
-	if (r == 0 && hz == 0)
-		r = -EINVAL;
-	if (r == 0)
-		*(uint32_t *)member = (uint32_t)hz;
-	return r;
+	if (r < 0)
+		return r;
+	if (hz == 0)
+		return -EINVAL;
+	*(uint32_t *)member = (uint32_t)hz;
+	return 0;
 }
 
 static int parse_duration(const char *value, void *member)
@@ -82,11 +88,12 @@ static int parse_duration(const char *value, void *member)
 	uint64_t ns;
 	int r = duration_parse(str_from(value), &ns);
 
-	if (r == 0 && ns == 0)
-		r = -EINVAL;
-	if (r == 0)
-		*(uint64_t *)member = ns;
-	return r;
+	if (r < 0)
+		return r;
+	if (ns == 0)
+		return -EINVAL;
+	*(uint64_t *)member = ns;
+	return 0;
 }
 
 static int parse_format(const char *value, void *member)
@@ -252,14 +259,17 @@ int profile_args_parse(int argc, char **argv, bool stdout_is_tty, struct profile
 	_cleanup_words_ struct cli_words words = { 0 };
 	int r = cli_options_parse(flags, ARRAY_SIZE(flags), argc, argv, &a, &words, why);
 
-	if (r == 0 && !a.help) {
-		r = take_words(&a, &words, why);
-		settle(&a, stdout_is_tty);
-		if (r == 0)
-			r = check(&a, stdout_is_tty, why);
-	}
 	if (r < 0)
 		return r;
+	if (!a.help) {
+		r = take_words(&a, &words, why);
+		if (r < 0)
+			return r;
+		settle(&a, stdout_is_tty);
+		r = check(&a, stdout_is_tty, why);
+		if (r < 0)
+			return r;
+	}
 	*ret_args = a;
 	a = (struct profile_args){ 0 };
 	return 0;

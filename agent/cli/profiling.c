@@ -190,32 +190,46 @@ static int fork_command(struct profiling *x, struct buf *why)
 	return r;
 }
 
+/* With whose end the run ends: the command, or the processes that were asked for. */
+static int watch_subjects(struct profiling *x)
+{
+	int r = 0;
+
+	if (x->command)
+		r = loop_io_new(x->loop, command_fd(x->command), EPOLLIN, on_command_end, x,
+				&x->command_io);
+	if (r < 0 || x->args->pids.n == 0)
+		return r;
+	return watch_new(x->loop, x->args->pids.ids, x->args->pids.n, end_sampling, x, &x->watch);
+}
+
 static int open_loop(struct profiling *x)
 {
 	sigset_t set;
 	int r = loop_new(&x->loop);
 
+	if (r < 0)
+		return r;
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGHUP);
-	if (r == 0)
-		r = loop_signals_new(x->loop, &set, on_signal, x);
-	if (r == 0)
-		r = worker_new(x->loop, MAX_JOBS, &x->worker);
-	if (r == 0)
-		r = telemetry_new(&x->telemetry);
-	if (r == 0)
-		r = loop_timer_new(x->loop, end_sampling, x, &x->end_timer);
-	if (r == 0)
-		r = loop_timer_new(x->loop, on_progress, x, &x->progress_timer);
-	if (r == 0 && x->command)
-		r = loop_io_new(x->loop, command_fd(x->command), EPOLLIN, on_command_end, x,
-				&x->command_io);
-	if (r == 0 && x->args->pids.n > 0)
-		r = watch_new(x->loop, x->args->pids.ids, x->args->pids.n, end_sampling, x,
-			      &x->watch);
-	return r;
+	r = loop_signals_new(x->loop, &set, on_signal, x);
+	if (r < 0)
+		return r;
+	r = worker_new(x->loop, MAX_JOBS, &x->worker);
+	if (r < 0)
+		return r;
+	r = telemetry_new(&x->telemetry);
+	if (r < 0)
+		return r;
+	r = loop_timer_new(x->loop, end_sampling, x, &x->end_timer);
+	if (r < 0)
+		return r;
+	r = loop_timer_new(x->loop, on_progress, x, &x->progress_timer);
+	if (r < 0)
+		return r;
+	return watch_subjects(x);
 }
 
 static struct sampler_options sampler_options(const struct profiling *x)
@@ -288,22 +302,31 @@ static void say_unseen(const struct profile_args *a)
 		say(&text);
 }
 
-static int profiling_open(struct profiling *x, struct buf *why)
+static int open_parts(struct profiling *x, struct buf *why)
 {
 	int r = fork_command(x, why);
 
-	if (r == 0)
-		r = result_init(&x->result, x->args->output, x->args->format);
+	if (r < 0)
+		return r;
+	r = result_init(&x->result, x->args->output, x->args->format);
+	if (r < 0)
+		return r;
 	/* After the command, whose priority is its own. */
 	priority_raise();
-	if (r == 0)
-		r = open_loop(x);
-	if (r == 0)
-		r = scope_open(&x->scope, x->args, x->command ? command_pid(x->command) : 0, why);
-	if (r == 0)
-		say_unseen(x->args);
-	if (r == 0)
-		r = open_session(x, why);
+	r = open_loop(x);
+	if (r < 0)
+		return r;
+	r = scope_open(&x->scope, x->args, x->command ? command_pid(x->command) : 0, why);
+	if (r < 0)
+		return r;
+	say_unseen(x->args);
+	return open_session(x, why);
+}
+
+static int profiling_open(struct profiling *x, struct buf *why)
+{
+	int r = open_parts(x, why);
+
 	if (r < 0 && why->len == 0)
 		(void)buf_printf(why, "cannot start profiling: %s", strerror(-r));
 	return r;

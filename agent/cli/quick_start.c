@@ -125,6 +125,18 @@ static int put_member(const char *before, const struct buf *text, struct buf *ou
 	return put_literal(buf_str(text), out);
 }
 
+static int put_user(const struct push_parts *parts, struct buf *out)
+{
+	int r = put_member("\n\n\t\tbasic_auth {\n\t\t\tusername = ", &parts->username, out);
+
+	if (r < 0)
+		return r;
+	r = put_member("\n\t\t\tpassword = ", &parts->password, out);
+	if (r < 0)
+		return r;
+	return buf_append_str(out, "\n\t\t}");
+}
+
 static int put_push(const char *url, struct buf *out)
 {
 	_cleanup_(push_parts_fini) struct push_parts parts = { 0 };
@@ -133,12 +145,14 @@ static int put_push(const char *url, struct buf *out)
 	split_push(url, &parts);
 	(void)buf_append_str(out, "\npyroscope.write \"server\" {\n\tendpoint {");
 	r = put_member("\n\t\turl = ", &parts.url, out);
-	if (r == 0 && parts.has_user)
-		r = put_member("\n\n\t\tbasic_auth {\n\t\t\tusername = ", &parts.username, out);
-	if (r == 0 && parts.has_user)
-		r = put_member("\n\t\t\tpassword = ", &parts.password, out);
-	(void)buf_printf(out, "%s\n\t}\n}\n", parts.has_user ? "\n\t\t}" : "");
-	return r;
+	if (r < 0)
+		return r;
+	if (parts.has_user) {
+		r = put_user(&parts, out);
+		if (r < 0)
+			return r;
+	}
+	return buf_append_str(out, "\n\t}\n}\n");
 }
 
 int quick_start_text(const char *push_url, struct buf *out)

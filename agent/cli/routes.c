@@ -161,10 +161,13 @@ int agent_routes_add(struct agent *a)
 	};
 	int r = http_server_add_routes(a->server, routes, ARRAY_SIZE(routes));
 
+	if (r < 0)
+		return r;
 	page_tag_make(a->page_tag);
-	if (r == 0)
-		r = page_routes_add(a->server, a->page_tag);
-	return r == 0 ? web_routes_add(a) : r;
+	r = page_routes_add(a->server, a->page_tag);
+	if (r < 0)
+		return r;
+	return web_routes_add(a);
 }
 
 int agent_probe_routes_add(struct agent *a)

@@ -78,9 +78,10 @@ int run_args_parse(int argc, char **argv, struct run_args *ret_args, struct cli_
 	};
 	int r = cli_options_parse(flags, ARRAY_SIZE(flags), argc, argv, &args, ret_words, why);
 
-	if (r == 0)
-		*ret_args = args;
-	return r;
+	if (r < 0)
+		return r;
+	*ret_args = args;
+	return 0;
 }
 
 struct ignored {

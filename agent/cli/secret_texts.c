@@ -80,10 +80,13 @@ static int add_meaning(struct scan scan, const char *text, size_t n)
 {
 	int r = add(scan.texts, text, n);
 
-	if (r == 0)
-		r = add_json(scan.texts, text, n);
+	if (r < 0)
+		return r;
+	r = add_json(scan.texts, text, n);
+	if (r < 0)
+		return r;
 	scan.depth++;
-	return r == 0 && scan.depth < MAX_DEPTH ? add_literals(scan, text, text + n) : r;
+	return scan.depth < MAX_DEPTH ? add_literals(scan, text, text + n) : 0;
 }
 
 /* `n` bytes with their quotes. */

@@ -208,15 +208,21 @@ static int add_all(struct bundle *b)
 	char hash[CONFIG_HASH_BYTES] = "";
 	int r = add_config(b, hash);
 
-	if (r == 0)
-		r = add_facts(b, hash);
-	if (r == 0)
-		r = add_components(b);
-	if (r == 0)
-		r = add_metrics(b);
-	if (r == 0)
-		r = add_log(b);
-	return r == 0 ? zip_end(&b->zip) : r;
+	if (r < 0)
+		return r;
+	r = add_facts(b, hash);
+	if (r < 0)
+		return r;
+	r = add_components(b);
+	if (r < 0)
+		return r;
+	r = add_metrics(b);
+	if (r < 0)
+		return r;
+	r = add_log(b);
+	if (r < 0)
+		return r;
+	return zip_end(&b->zip);
 }
 
 static int take(struct bundle *b)

@@ -93,7 +93,6 @@ int symlink_walk(const char *path, path_step_fn fn, void *data)
 {
 	struct walk w = { .fn = fn, .data = data };
 	char name[NAME_MAX + 1];
-	int r = 0;
 
 	if (!*path)
 		return -ENOENT;
@@ -105,10 +104,12 @@ int symlink_walk(const char *path, path_step_fn fn, void *data)
 	if (strcmp(w.dir, "/") == 0)
 		w.dir[0] = '\0';
 	int taken = take_name(&w, name);
-	while (taken > 0 && r == 0) {
-		r = step(&w, name);
-		if (r == 0)
-			taken = take_name(&w, name);
+	while (taken > 0) {
+		int r = step(&w, name);
+
+		if (r < 0)
+			return r;
+		taken = take_name(&w, name);
 	}
-	return r < 0 ? r : taken;
+	return taken;
 }

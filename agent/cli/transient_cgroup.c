@@ -138,14 +138,16 @@ int transient_cgroup_new(uint32_t pid, struct transient_cgroup **ret_cgroup)
 		return -ENOMEM;
 	*cgroup = (struct transient_cgroup){ .fd = -1, .parent_fd = -1 };
 	int r = own_directory(&path);
-	if (r == 0)
-		r = open_directory(buf_str(&path), &cgroup->parent_fd);
-	if (r == 0) {
-		(void)buf_printf(&path, "/xagent-profile-%" PRIu32, pid);
-		r = make_directory(cgroup, &path);
-	}
-	if (r == 0)
-		r = move_pid(cgroup->fd, pid);
+	if (r < 0)
+		return r;
+	r = open_directory(buf_str(&path), &cgroup->parent_fd);
+	if (r < 0)
+		return r;
+	(void)buf_printf(&path, "/xagent-profile-%" PRIu32, pid);
+	r = make_directory(cgroup, &path);
+	if (r < 0)
+		return r;
+	r = move_pid(cgroup->fd, pid);
 	if (r < 0)
 		return r;
 	*ret_cgroup = TAKE_PTR(cgroup);

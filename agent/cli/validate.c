@@ -70,13 +70,18 @@ static int context_init(struct context *w, enum stability stability)
 		w->hostname[0] = '\0';
 	int r = loop_new(&w->env.loop);
 
-	if (r == 0)
-		r = worker_new(w->env.loop, MAX_JOBS, &w->env.worker);
-	if (r == 0)
-		r = telemetry_new(&w->env.telemetry);
-	if (r == 0)
-		r = http_client_new(w->env.loop, &w->env.http);
-	return r == 0 ? graph_new(&w->env, &w->graph) : r;
+	if (r < 0)
+		return r;
+	r = worker_new(w->env.loop, MAX_JOBS, &w->env.worker);
+	if (r < 0)
+		return r;
+	r = telemetry_new(&w->env.telemetry);
+	if (r < 0)
+		return r;
+	r = http_client_new(w->env.loop, &w->env.http);
+	if (r < 0)
+		return r;
+	return graph_new(&w->env, &w->graph);
 }
 
 static void context_fini(struct context *w)
