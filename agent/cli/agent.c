@@ -2,6 +2,7 @@
 /* The running agent. */
 #include "agent/cli/agent.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <malloc.h>
 #include <signal.h>
@@ -231,6 +232,8 @@ void agent_fini(struct agent *a)
 
 int agent_loop(struct agent *a)
 {
+	assert(a->ready);
+
 	int r = loop_run(a->loop);
 
 	if (r < 0)

@@ -2,6 +2,7 @@
 /* The configuration into the running agent: the first time, and again. */
 #include "agent/cli/agent.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
@@ -54,6 +55,7 @@ int agent_load(struct agent *a, struct buf *why)
 {
 	struct config_load l;
 
+	assert(!a->ready && !a->ending);
 	config_load_init(&l);
 	int r = load(a, &l, why);
 	config_load_print(&l);

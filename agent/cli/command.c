@@ -2,6 +2,7 @@
 /* The command that is profiled. */
 #include "agent/cli/command.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -58,6 +59,7 @@ int command_new(char **argv, struct command **ret_command)
 	_cleanup_close_ int go_read = -1, error_write = -1;
 	int fds[2];
 
+	assert(argv && argv[0]);
 	if (!c)
 		return -ENOMEM;
 	*c = (struct command){ .pid = -1, .pid_fd = -1, .go_fd = -1, .error_fd = -1 };
@@ -102,6 +104,8 @@ void command_free(struct command *c)
 
 int command_go(struct command *c)
 {
+	assert(c->go_fd >= 0);
+
 	int e = 0;
 	ssize_t n = write(c->go_fd, "", 1);
 

@@ -2,6 +2,7 @@
 /* Configuration texts from a file or a directory. */
 #include "agent/cli/config_file.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -215,6 +216,8 @@ static int add_files(struct config_texts *t, const char *path, struct buf *why)
 int config_texts_read(const struct config_source *source, struct buf *why,
 		      struct config_texts *ret_texts)
 {
+	assert(source->path);
+
 	_cleanup_config_texts_ struct config_texts t = { 0 };
 	int r = source->text ? add_text(&t, source) : add_files(&t, source->path, why);
 

@@ -2,6 +2,7 @@
 /* From a path to a loaded graph. */
 #include "agent/cli/config_load.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
@@ -28,6 +29,8 @@ void config_load_fini(struct config_load *l)
 int config_load(struct config_load *l, struct graph *g, const struct config_source *source,
 		struct buf *why)
 {
+	assert(l->texts.n == 0 && l->diags.n_items == 0);
+
 	int r = config_texts_read(source, why, &l->texts);
 
 	if (r < 0)

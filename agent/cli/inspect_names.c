@@ -2,6 +2,7 @@
 /* A file's names, looked at. */
 #include "agent/cli/inspect_names.h"
 
+#include <assert.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -71,6 +72,7 @@ int inspect_names_open(struct inspect_names *n, const char *path, enum demangle_
 	_cleanup_(elf_freep) struct elf *elf = NULL;
 	_cleanup_(elf_freep) struct elf *debug = NULL;
 
+	assert(!n->elf_symbols && n->fd < 0);
 	n->path = path;
 	int r = dwarf_client_new(NULL, &n->dwarf);
 	n->options = (struct elf_symbols_options){ .demangle = mode,
@@ -165,6 +167,7 @@ int inspect_names_print_sources(struct inspect_names *n)
 {
 	int place = 0;
 
+	assert(n->elf_symbols);
 	for (int i = 0; i < FUNCTION_KIND_MAX; i++) {
 		_cleanup_(begins_fini) struct begins begins = { 0 };
 		int r = add_source(n, (enum function_kind)i, &begins);
@@ -213,6 +216,7 @@ int inspect_names_print_all(struct inspect_names *n)
 {
 	_cleanup_(begins_fini) struct begins begins = { 0 };
 
+	assert(n->elf_symbols);
 	for (int i = 0; i < FUNCTION_KIND_MAX; i++) {
 		int r = add_source(n, (enum function_kind)i, &begins);
 
@@ -249,6 +253,8 @@ static void print_lines(const struct line_answer *lines, const char *name)
 
 int inspect_names_print(struct inspect_names *n, uint64_t vaddr, bool with_lines)
 {
+	assert(n->elf_symbols);
+
 	const struct elf_symbols_access access = { n->fd, n->debug_fd, "", 0, 0 };
 	const struct line_answer *lines = NULL;
 	uint64_t left_ns = UINT64_MAX;

@@ -2,6 +2,7 @@
 /* A file to look at. */
 #include "agent/cli/inspect_object.h"
 
+#include <assert.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
@@ -64,6 +65,8 @@ static void open_debug(struct inspect_object *o, const char *path)
 
 int inspect_object_open(struct inspect_object *o, const char *path, struct buf *why)
 {
+	assert(o->fd < 0 && !o->elf);
+
 	int r = open_elf(o, path, why);
 
 	if (r < 0)

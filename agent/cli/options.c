@@ -2,6 +2,7 @@
 /* Flags by table, over getopt_long(3). */
 #include "agent/cli/options.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
@@ -127,6 +128,7 @@ static int fail_missing(struct parse *p, int answer)
 {
 	const struct cli_flag *f = flag_of(p, answer);
 
+	assert(f);
 	put_flag(p, answer, f);
 	(void)buf_printf(p->why, " wants %s", f->wants);
 	return -EINVAL;
@@ -161,6 +163,7 @@ static int flag_store(const struct cli_flag *f, const char *value, void *member)
 		*(const char **)member = value;
 		return 0;
 	case CLI_PARSED:
+		assert(f->parse);
 		return f->parse(value, member);
 	case CLI_IGNORED:
 		return 0;
@@ -172,6 +175,7 @@ static int take_flag(struct parse *p, int answer)
 {
 	const struct cli_flag *f = flag_of(p, answer);
 
+	assert(f);
 	/* getopt takes abbreviations. */
 	if (answer >= LONG_BASE && strcspn(p->argv[p->at] + 2, "=") != strlen(f->name))
 		return fail_unknown(p, 0);
@@ -192,6 +196,7 @@ static int take_all(struct parse *p, int argc, const char *letters, const struct
 
 		if (answer == -1)
 			break;
+		assert(answer != WORD || words->n < (size_t)argc);
 		if (answer == WORD)
 			words->items[words->n++] = optarg;
 		else if (answer == '?')
@@ -216,6 +221,7 @@ int cli_options_parse(const struct cli_flag *flags, size_t n_flags, int argc, ch
 								   sizeof(*words.items)) };
 	struct parse p = { flags, n_flags, argv, into, why, 1 };
 
+	assert(argc > 0);
 	if (!letters || !options || !words.items) {
 		(void)buf_append_str(why, "no memory");
 		return -ENOMEM;

@@ -2,6 +2,7 @@
 /* The forms in which `xagent profile` writes its result. */
 #include "agent/cli/profile_format.h"
 
+#include <assert.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -41,6 +42,7 @@ bool profile_format_parse(const char *name, enum profile_format *ret_format)
 
 const char *profile_format_name(enum profile_format format)
 {
+	assert(format < PROFILE_FORMAT_MAX);
 	return formats[format].name;
 }
 
@@ -62,10 +64,12 @@ enum profile_format profile_format_of_file(const char *path)
 
 const char *profile_format_own_file(enum profile_format format)
 {
+	assert(format < PROFILE_FORMAT_MAX);
 	return formats[format].own_file;
 }
 
 bool profile_format_is_graph(enum profile_format format)
 {
+	assert(format < PROFILE_FORMAT_MAX);
 	return formats[format].is_graph;
 }

@@ -2,6 +2,7 @@
 /* All threads of a process, stopped for a moment. */
 #include "agent/cli/ptrace_threads.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -134,6 +135,7 @@ static void note(struct ptrace_threads *t, pid_t tid, int status)
 
 	if (!thread)
 		return;
+	assert(t->n_awaited > 0 || thread->state != PTRACE_THREAD_AWAITED);
 	t->n_awaited -= thread->state == PTRACE_THREAD_AWAITED;
 	thread->state = WIFSTOPPED(status) ? PTRACE_THREAD_STOPPED : PTRACE_THREAD_GONE;
 	/* Without an event it has stopped before a signal, which is still to be delivered. */
@@ -200,6 +202,7 @@ int ptrace_threads_stop(struct ptrace_threads *t, uint32_t pid)
 	int rounds = 0;
 	int r;
 
+	assert(t->n == 0 && !t->items && !t->places);
 	t->pid = pid;
 	do {
 		n_before = t->n;

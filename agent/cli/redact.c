@@ -2,6 +2,7 @@
 /* Texts without their secrets. */
 #include "agent/cli/redact.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -170,6 +171,7 @@ static int apply(struct edits *e, size_t n, struct buf *out)
 		(void)buf_append(out, e->text + at, e->items[i].begin - at);
 		(void)buf_append_str(out, e->items[i].by);
 		at = e->items[i].end;
+		assert(at <= n);
 	}
 	(void)buf_append(out, e->text + at, n - at);
 	return out->failed ? -ENOBUFS : REDACTED_TEXT;
@@ -231,6 +233,7 @@ int redact_text(const struct redactor *r, const char *text, size_t n, struct buf
 		}
 		(void)buf_append(out, kept, (size_t)(at - kept));
 		(void)buf_append_str(out, REDACTED);
+		assert(len <= (size_t)(end - at));
 		at += len;
 		kept = at;
 	}

@@ -2,6 +2,7 @@
 /* Writes the result of `xagent profile` to the file or terminal that was asked for. */
 #include "agent/cli/result.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
@@ -33,6 +34,7 @@ build_fn result_build_fn(const struct result *r)
 		[PROFILE_SVG] = flame_tree_build, [PROFILE_SPEEDSCOPE] = flame_tree_build,
 	};
 
+	assert(r->format > PROFILE_FORMAT_UNSET && r->format < PROFILE_FORMAT_MAX);
 	return builds[r->format];
 }
 

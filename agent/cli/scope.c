@@ -2,6 +2,8 @@
 /* Which processes are profiled. */
 #include "agent/cli/scope.h"
 
+#include <assert.h>
+
 #include "agent/cli/proc_status.h"
 #include "agent/util/log.h"
 
@@ -17,6 +19,7 @@ static int confine_command(struct scope *s, uint32_t pid)
 
 int scope_open(struct scope *s, const struct profile_args *a, uint32_t command_pid, struct buf *why)
 {
+	assert(s->cgroup_fd < 0 && !s->transient && !s->process_ancestry);
 	if (a->cgroup)
 		return cgroup2_open(a->cgroup, why, &s->cgroup_fd);
 	return profile_args_is_command_only(a) ? confine_command(s, command_pid) : 0;

@@ -2,6 +2,7 @@
 /* Literals that are secrets. */
 #include "agent/cli/secret_texts.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <jansson.h>
@@ -170,16 +171,20 @@ static int add_literals(struct scan scan, const char *from, const char *to)
 
 int secret_texts_add_literals(struct secret_texts *t, const char *from, const char *to)
 {
+	assert(from <= to);
 	return add_literals((struct scan){ .texts = t }, from, to);
 }
 
 int secret_texts_add_broken(struct secret_texts *t, const char *from, const char *to)
 {
+	assert(from <= to);
 	return add_literals((struct scan){ .texts = t, .broken = true }, from, to);
 }
 
 size_t secret_texts_match(const struct secret_texts *t, const char *at, const char *end)
 {
+	assert(at < end);
+
 	unsigned char first = (unsigned char)*at;
 	size_t longest = 0;
 

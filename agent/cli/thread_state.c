@@ -2,6 +2,7 @@
 /* What /proc shows of one thread. */
 #include "agent/cli/thread_state.h"
 
+#include <assert.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -35,6 +36,7 @@ void thread_name(uint32_t pid, uint32_t tid, char *ret_name, size_t n)
 {
 	_cleanup_buf_ struct buf b = BUF_INIT(PROC_COMM_MAX);
 
+	assert(n > 0);
 	(void)thread_read(pid, tid, "comm", &b);
 	str_copy_utf8(ret_name, n, str_trim((struct str){ buf_str(&b), b.len }));
 }

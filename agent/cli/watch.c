@@ -7,6 +7,7 @@
  */
 #include "agent/cli/watch.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -32,6 +33,7 @@ static void on_one_ended(uint32_t events, void *data)
 {
 	struct watch *w = data;
 
+	assert(w->at < w->n);
 	(void)events;
 	w->at++;
 	wait_for_next(w);
@@ -72,6 +74,7 @@ int watch_new(struct loop *loop, const uint32_t *pids, size_t n, void (*on_end)(
 {
 	_cleanup_(watch_freep) struct watch *w = malloc(sizeof(*w));
 
+	assert(on_end && (n == 0 || pids));
 	if (!w)
 		return -ENOMEM;
 	*w = (struct watch){

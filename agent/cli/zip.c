@@ -2,6 +2,7 @@
 /* Writes a zip file into a buffer. */
 #include "agent/cli/zip.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 #include <zlib.h>
@@ -77,6 +78,7 @@ struct member {
 /* What both headers of a member have in common. */
 static void put_common(const struct zip *z, const struct member *m, struct buf *b)
 {
+	assert(strlen(m->name) <= UINT16_MAX);
 	put16(b, VERSION_NEEDED);
 	put16(b, FLAG_UTF8);
 	put16(b, METHOD_DEFLATE);
@@ -113,6 +115,8 @@ static void put_entry(struct zip *z, const struct member *m, size_t at)
 
 int zip_add(struct zip *z, const char *name, const void *bytes, size_t n)
 {
+	assert(z->out);
+
 	_cleanup_buf_ struct buf packed = BUF_INIT((size_t)UINT32_MAX);
 	size_t at = z->out->len;
 
@@ -138,8 +142,11 @@ int zip_add(struct zip *z, const char *name, const void *bytes, size_t n)
 int zip_end(struct zip *z)
 {
 	struct buf *b = z->out;
+
+	assert(b);
 	size_t at = b->len - z->begin;
 
+	z->out = NULL;
 	(void)buf_append(b, buf_str(&z->directory), z->directory.len);
 	put32(b, 0x06054b50);
 	put16(b, 0); /* disk */

@@ -13,7 +13,7 @@
 #include "agent/util/buf.h"
 
 struct zip {
-	struct buf *out;      /* borrowed */
+	struct buf *out;      /* borrowed; NULL once it has ended */
 	struct buf directory; /* what comes at the end */
 	size_t begin;	      /* where the file begins in `out` */
 	size_t n;

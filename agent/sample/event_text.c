@@ -2,6 +2,7 @@
 /* An event in words. */
 #include "agent/sample/event_text.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -39,6 +40,7 @@ int event_text_parse(const char *text, struct event_text *ret_event)
 
 void event_text_what(const struct event_text *e, struct buf *out)
 {
+	assert(e->event == EVENT_CPU || e->source);
 	if (e->event == EVENT_CPU)
 		(void)buf_append_str(out, "CPU time");
 	else
