@@ -235,8 +235,9 @@ int dns_lookup_start(struct loop *loop, const struct dns_lookup_options *options
 	for (size_t i = 0; i < MAX_SOCKETS; i++)
 		l->watches[i].lookup = l;
 	int r = loop_timer_new(loop, on_timer, l, &l->timer);
-	if (r == 0)
-		r = open_channel(l);
+	if (r < 0)
+		return r;
+	r = open_channel(l);
 	if (r < 0)
 		return r;
 	/* From the loop. */

@@ -19,13 +19,12 @@ static int start(struct http_client *http, const struct docker_server *server,
 		 struct http_request_options *o, http_done_fn done, void *data, char *error,
 		 struct http_request **ret_request)
 {
-	struct http_secrets secrets = HTTP_SECRETS_INIT;
+	_cleanup_(http_secrets_fini) struct http_secrets secrets = HTTP_SECRETS_INIT;
 	int r = http_secrets_read(&server->credentials, &secrets, o, error);
 
-	if (r == 0)
-		r = http_request_start(http, o, done, data, ret_request);
-	http_secrets_fini(&secrets);
-	return r;
+	if (r < 0)
+		return r;
+	return http_request_start(http, o, done, data, ret_request);
 }
 
 int docker_api_get(struct http_client *http, const struct docker_server *server, const char *path,

@@ -101,8 +101,7 @@ int docker_events_ask(struct docker_events *e, const struct docker_server *serve
 	e->refused = false;
 	e->status = 0;
 	int r = events_path(&path, version);
-	if (r == 0)
-		r = docker_api_get(e->http, server, buf_str(&path), &o, on_done, e, e->why,
-				   &e->request);
-	return r;
+	if (r < 0)
+		return r;
+	return docker_api_get(e->http, server, buf_str(&path), &o, on_done, e, e->why, &e->request);
 }

@@ -77,31 +77,51 @@ static int containers_path(struct buf *out, const char *version, const char *fil
 {
 	int r = buf_printf(out, "%s" CONTAINERS, version);
 
-	if (r == 0 && *filters)
-		r = buf_append_str(out, "?filters=");
-	return r == 0 ? docker_api_escape(out, filters) : r;
+	if (r < 0 || !*filters)
+		return r;
+	r = buf_append_str(out, "?filters=");
+	if (r < 0)
+		return r;
+	return docker_api_escape(out, filters);
+}
+
+static int ask_containers(struct docker_list *l, const struct docker_server *server,
+			  const char *version, const char *filters)
+{
+	const struct http_request_options o = { .timeout_ns = TIMEOUT_NS };
+	_cleanup_buf_ struct buf path = BUF_INIT(PATH_MAX_BYTES);
+	int r = containers_path(&path, version, filters);
+
+	if (r < 0) {
+		(void)snprintf(l->why, sizeof(l->why),
+			       "cannot ask Docker: the filters are too long");
+		return r;
+	}
+	return docker_api_get(l->http, server, buf_str(&path), &o, on_containers, l, l->why,
+			      &l->containers_request);
+}
+
+static int ask_networks(struct docker_list *l, const struct docker_server *server,
+			const char *version)
+{
+	const struct http_request_options o = { .timeout_ns = TIMEOUT_NS };
+	_cleanup_buf_ struct buf path = BUF_INIT(PATH_MAX_BYTES);
+	int r = buf_printf(&path, "%s" NETWORKS, version);
+
+	if (r < 0)
+		return r;
+	return docker_api_get(l->http, server, buf_str(&path), &o, on_networks, l, l->why,
+			      &l->networks_request);
 }
 
 int docker_list_ask(struct docker_list *l, const struct docker_server *server, const char *version,
 		    const char *filters)
 {
-	const struct http_request_options o = { .timeout_ns = TIMEOUT_NS };
-	_cleanup_buf_ struct buf path = BUF_INIT(PATH_MAX_BYTES);
-
 	docker_list_cancel(l);
-	int r = containers_path(&path, version, filters);
+	int r = ask_containers(l, server, version, filters);
 	if (r < 0)
-		(void)snprintf(l->why, sizeof(l->why),
-			       "cannot ask Docker: the filters are too long");
-	else
-		r = docker_api_get(l->http, server, buf_str(&path), &o, on_containers, l, l->why,
-				   &l->containers_request);
-	buf_reset(&path);
-	if (r == 0)
-		r = buf_printf(&path, "%s" NETWORKS, version);
-	if (r == 0)
-		r = docker_api_get(l->http, server, buf_str(&path), &o, on_networks, l, l->why,
-				   &l->networks_request);
+		return r;
+	r = ask_networks(l, server, version);
 	if (r < 0)
 		http_request_cancel(TAKE_PTR(l->containers_request));
 	return r;

@@ -41,10 +41,12 @@ static int compare(const void *left, const void *right)
 	const struct docker_port *b = right;
 	int r = compare_numbers(a->private_port, b->private_port);
 
-	if (r == 0)
-		r = compare_numbers(a->public_port == 0, b->public_port == 0);
-	if (r == 0)
-		r = strcmp(a->public_ip ? a->public_ip : "", b->public_ip ? b->public_ip : "");
+	if (r != 0)
+		return r;
+	r = compare_numbers(a->public_port == 0, b->public_port == 0);
+	if (r != 0)
+		return r;
+	r = strcmp(a->public_ip ? a->public_ip : "", b->public_ip ? b->public_ip : "");
 	return r != 0 ? r : compare_numbers(a->public_port, b->public_port);
 }
 

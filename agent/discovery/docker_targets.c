@@ -178,15 +178,20 @@ static int add_ports(struct maker *m, const json_t *container, const json_t *end
 	size_t n;
 	int r = docker_ports_make(json_object_get(container, "Ports"), &ports, &n);
 
-	if (r == 0 && n == 0)
+	if (r < 0)
+		return r;
+	if (n == 0)
 		return add_portless(m, container, endpoint);
-	for (size_t i = 0; r == 0 && i < n; i++) {
-		if (m->n_targets < TARGETS_MAX_PER_CONTAINER)
-			r = add_port(m, endpoint, &ports[i]);
-		else
+	for (size_t i = 0; i < n; i++) {
+		if (m->n_targets >= TARGETS_MAX_PER_CONTAINER) {
 			m->counts.n_cut++;
+			continue;
+		}
+		r = add_port(m, endpoint, &ports[i]);
+		if (r < 0)
+			return r;
 	}
-	return r;
+	return 0;
 }
 
 static int compare_names(const void *left, const void *right)
@@ -280,26 +285,31 @@ static int add_container(struct maker *m, const json_t *container)
 	return r;
 }
 
+static void maker_fini(struct maker *m)
+{
+	json_decref(m->containers);
+	json_decref(m->networks);
+}
+
 int docker_targets_make(const json_t *containers, const json_t *networks,
 			const struct docker_targets_options *o, struct target_list *list,
 			struct docker_counts *ret_counts)
 {
-	struct maker m = { .o = o, .list = list };
-	const json_t *container;
-	int r = 0;
-	size_t i;
+	_cleanup_(maker_fini) struct maker m = { .o = o, .list = list };
 
 	if (!json_is_array(containers))
 		return -EBADMSG;
 	m.containers = index_by_id(containers);
 	m.networks = index_by_id(networks);
 	if (!m.containers || !m.networks)
-		r = -ENOMEM;
-	json_array_foreach(containers, i, container) r =
-		r == 0 && json_is_object(container) ? add_container(&m, container) : r;
-	json_decref(m.containers);
-	json_decref(m.networks);
-	if (r == 0)
-		*ret_counts = m.counts;
-	return r;
+		return -ENOMEM;
+	for (size_t i = 0; i < json_array_size(containers); i++) {
+		const json_t *container = json_array_get(containers, i);
+		int r = json_is_object(container) ? add_container(&m, container) : 0;
+
+		if (r < 0)
+			return r;
+	}
+	*ret_counts = m.counts;
+	return 0;
 }

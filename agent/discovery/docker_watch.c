@@ -307,8 +307,9 @@ int docker_watch_new(struct loop *loop, struct http_client *http, docker_watch_f
 	docker_events_init(&w->events, http, on_news, w);
 	docker_list_init(&w->list, http, on_list, w);
 	int r = loop_timer_new(loop, connect_now, w, &w->connect_timer);
-	if (r == 0)
-		r = loop_timer_new(loop, look, w, &w->look_timer);
+	if (r < 0)
+		return r;
+	r = loop_timer_new(loop, look, w, &w->look_timer);
 	if (r < 0)
 		return r;
 	*ret_watch = TAKE_PTR(w);

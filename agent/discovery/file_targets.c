@@ -172,15 +172,12 @@ static int list_files(struct file_targets *t, const char *const *patterns, size_
 static void take_targets(struct file_targets *t, struct file_targets_file *f,
 			 struct target_list *list, bool *changed)
 {
-	bool same = target_list_equal(&f->targets, list);
-
-	t->n_targets += list->n - f->targets.n;
-	if (same) {
-		target_list_fini(list);
+	if (target_list_equal(&f->targets, list))
 		return;
-	}
+	t->n_targets += list->n - f->targets.n;
 	target_list_fini(&f->targets);
 	f->targets = *list;
+	*list = (struct target_list){ 0 };
 	*changed = true;
 }
 
@@ -188,18 +185,17 @@ static int parse(struct file_targets *t, struct file_targets_file *f, struct str
 		 struct buf *why, bool *changed)
 {
 	struct label origin = { "__meta_filepath", f->path };
-	struct target_list list = { 0 };
+	_cleanup_target_list_ struct target_list list = { 0 };
 	int r = target_groups_read(text, format_of(f->path), &origin, why, &list);
 
-	if (r == 0 && t->n_targets - f->targets.n + list.n > TARGET_LIST_MAX) {
+	if (r < 0)
+		return r;
+	if (t->n_targets - f->targets.n + list.n > TARGET_LIST_MAX) {
 		(void)buf_printf(why, "more than %d targets in all files", TARGET_LIST_MAX);
-		r = -E2BIG;
+		return -E2BIG;
 	}
-	if (r == 0)
-		take_targets(t, f, &list, changed);
-	else
-		target_list_fini(&list);
-	return r;
+	take_targets(t, f, &list, changed);
+	return 0;
 }
 
 static void tell_unreadable(int error, struct buf *why)

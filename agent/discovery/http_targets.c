@@ -96,7 +96,7 @@ static void on_done(const struct http_result *result, void *data)
 static int ask(struct http_targets *t, char *error)
 {
 	struct http_request_options o = t->options.request;
-	struct http_secrets secrets = HTTP_SECRETS_INIT;
+	_cleanup_(http_secrets_fini) struct http_secrets secrets = HTTP_SECRETS_INIT;
 	struct http_header headers[MAX_HEADERS] = {
 		{ "Accept", "application/json" },
 		{ "X-Prometheus-Refresh-Interval-Seconds", t->interval },
@@ -112,10 +112,9 @@ static int ask(struct http_targets *t, char *error)
 	o.timeout_ns = t->options.refresh_interval_ns;
 	o.max_response_bytes = HTTP_TARGETS_MAX_BYTES;
 	int r = http_secrets_read(&t->options.credentials, &secrets, &o, error);
-	if (r == 0)
-		r = http_request_start(t->http, &o, on_done, t, &t->request);
-	http_secrets_fini(&secrets);
-	return r;
+	if (r < 0)
+		return r;
+	return http_request_start(t->http, &o, on_done, t, &t->request);
 }
 
 /* One that still waits for its answer is not joined by another. */
@@ -180,8 +179,9 @@ int http_targets_new(struct loop *loop, struct http_client *http,
 	t->data = data;
 	write_interval(t);
 	int r = loop_timer_new(loop, on_timer, t, &t->timer);
-	if (r == 0)
-		r = open_tokens(t, loop);
+	if (r < 0)
+		return r;
+	r = open_tokens(t, loop);
 	if (r < 0)
 		return r;
 	*ret_targets = TAKE_PTR(t);

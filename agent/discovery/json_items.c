@@ -161,8 +161,10 @@ static int see_between(struct json_items *s, char c)
 	if (c != ']')
 		return -EBADMSG;
 	int r = see(s, c);
-	if (r == 0)
-		r = put(s, "]", 1);
+
+	if (r < 0)
+		return r;
+	r = put(s, "]", 1);
 	return r < 0 ? r : 1;
 }
 

@@ -99,11 +99,14 @@ static int find_files(const char *dir, struct buf *why, struct kube_access *acce
 	const char *ca = file_of(access, dir, "ca.crt");
 	int r = need_file(token, "token", why);
 
-	if (r == 0)
-		r = need_file(ca, "certificate authority", why);
+	if (r < 0)
+		return r;
+	r = need_file(ca, "certificate authority", why);
+	if (r < 0)
+		return r;
 	access->credentials.bearer_token_file = token;
 	access->tls.ca_file = ca;
-	return r;
+	return 0;
 }
 
 /* Only who asks for the own namespace misses it. */
@@ -127,9 +130,12 @@ static int in_cluster(const char *dir, struct buf *why, struct kube_access *acce
 {
 	int r = find_server(why, access);
 
-	if (r == 0)
-		r = find_files(dir, why, access);
-	return r == 0 ? find_namespace(dir, access) : r;
+	if (r < 0)
+		return r;
+	r = find_files(dir, why, access);
+	if (r < 0)
+		return r;
+	return find_namespace(dir, access);
 }
 
 int kube_access_find(const struct kube_access_options *o, struct buf *why,

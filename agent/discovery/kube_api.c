@@ -43,13 +43,12 @@ static struct http_request_options options_of(const struct kube_api *api,
 static int start(const struct kube_api *api, struct http_request_options *o, http_done_fn done,
 		 void *data, struct http_request **ret_request, char *error)
 {
-	struct http_secrets secrets = HTTP_SECRETS_INIT;
+	_cleanup_(http_secrets_fini) struct http_secrets secrets = HTTP_SECRETS_INIT;
 	int r = http_secrets_read(&api->credentials, &secrets, o, error);
 
-	if (r == 0)
-		r = http_request_start(api->http, o, done, data, ret_request);
-	http_secrets_fini(&secrets);
-	return r;
+	if (r < 0)
+		return r;
+	return http_request_start(api->http, o, done, data, ret_request);
 }
 
 static int get(const struct kube_api *api, const struct kube_call *call, http_done_fn done,
@@ -59,10 +58,11 @@ static int get(const struct kube_api *api, const struct kube_call *call, http_do
 	_cleanup_free_ struct http_header *headers = NULL;
 	int r = buf_printf(&url, "%s%s", api->server, call->path);
 
-	if (r == 0)
-		r = with_accept(api, &headers);
 	if (r < 0)
 		return r == -ENOBUFS ? -E2BIG : r;
+	r = with_accept(api, &headers);
+	if (r < 0)
+		return r;
 	struct http_request_options o = options_of(api, call, buf_str(&url));
 	o.headers = headers;
 	o.n_headers = api->n_headers + 1;

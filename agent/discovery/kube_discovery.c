@@ -206,11 +206,19 @@ static int start_all(struct kube_discovery *d)
 {
 	int r = loop_timer_new(d->o.api->loop, on_timer, d, &d->timer);
 
-	if (r == 0 && d->o.attach_node)
+	if (r < 0)
+		return r;
+	if (d->o.attach_node) {
 		r = start_nodes(d);
-	if (r == 0 && d->o.attach_namespace)
+		if (r < 0)
+			return r;
+	}
+	if (d->o.attach_namespace) {
 		r = start_surrounding(d, &d->namespaces, KUBE_NAMESPACES, NULL);
-	return r == 0 ? start_sources(d) : r;
+		if (r < 0)
+			return r;
+	}
+	return start_sources(d);
 }
 
 int kube_discovery_new(const struct kube_discovery_options *options,

@@ -64,13 +64,16 @@ static int keep(struct kube_watch *w, const struct kube_page *page)
 
 	buf_reset(&w->version);
 	buf_reset(&w->token);
-	r = buf_append_str(&w->version, page->version);
-	if (r == 0)
-		r = buf_append_str(&w->token, page->next);
 	w->n_pages++;
-	if (r == 0 && w->token.len > 0 && w->n_pages >= KUBE_MAX_PAGES)
-		r = -E2BIG;
-	return r == 0 && w->version.len == 0 ? -EBADMSG : r;
+	r = buf_append_str(&w->version, page->version);
+	if (r < 0)
+		return r;
+	r = buf_append_str(&w->token, page->next);
+	if (r < 0)
+		return r;
+	if (w->token.len > 0 && w->n_pages >= KUBE_MAX_PAGES)
+		return -E2BIG;
+	return w->version.len == 0 ? -EBADMSG : 0;
 }
 
 static void take_page(struct kube_watch *w, const struct http_result *result)
@@ -119,10 +122,12 @@ static int start(struct kube_watch *w, char *error)
 		.timeout_ns = w->o.timing.list_timeout_ns,
 	};
 
-	if (r == 0)
-		return kube_api_get(w->o.api, &call, on_done, w, &w->request, error);
-	(void)snprintf(error, HTTP_MAX_ERROR_BYTES, "cannot list: the selectors are too long");
-	return r;
+	if (r < 0) {
+		(void)snprintf(error, HTTP_MAX_ERROR_BYTES,
+			       "cannot list: the selectors are too long");
+		return r;
+	}
+	return kube_api_get(w->o.api, &call, on_done, w, &w->request, error);
 }
 
 static void ask_page(struct kube_watch *w)

@@ -172,9 +172,10 @@ int kube_pods_put(struct kube_pods *pods, json_t *object)
 		return 0;
 	}
 	r = insert(pods, pod);
-	if (r == 0)
-		TAKE_PTR(pod);
-	return r;
+	if (r < 0)
+		return r;
+	TAKE_PTR(pod);
+	return 0;
 }
 
 void kube_pods_remove(struct kube_pods *pods, const json_t *object)

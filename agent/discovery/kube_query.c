@@ -46,18 +46,28 @@ static int put_parameter(struct buf *out, const char *name, const char *value)
 	return r == 0 && given(value) ? escape(out, value) : r;
 }
 
+static int put_namespace(const char *namespace, struct buf *out)
+{
+	int r = buf_append_str(out, "namespaces/");
+
+	if (r < 0)
+		return r;
+	r = escape(out, namespace);
+	return r < 0 ? r : buf_append_char(out, '/');
+}
+
 static int put_path(const struct kube_query *q, struct buf *out)
 {
 	int r = buf_append_str(out, "/api/v1/");
 
-	if (r == 0 && q->resource == KUBE_PODS && given(q->namespace)) {
-		r = buf_append_str(out, "namespaces/");
-		if (r == 0)
-			r = escape(out, q->namespace);
-		if (r == 0)
-			r = buf_append_char(out, '/');
+	if (r < 0)
+		return r;
+	if (q->resource == KUBE_PODS && given(q->namespace)) {
+		r = put_namespace(q->namespace, out);
+		if (r < 0)
+			return r;
 	}
-	return r < 0 ? r : buf_append_str(out, kube_resource_name(q->resource));
+	return buf_append_str(out, kube_resource_name(q->resource));
 }
 
 static int put_selectors(const struct kube_query *q, struct buf *out)
@@ -73,14 +83,16 @@ int kube_query_list(const struct kube_query *q, const char *version, const char 
 {
 	int r = put_path(q, out);
 
-	if (r == 0)
-		r = buf_printf(out, "?limit=%d", KUBE_PAGE_OBJECTS);
-	if (r == 0)
-		r = put_selectors(q, out);
-	if (r == 0)
-		r = given(next) ? put_parameter(out, "continue", next)
-				: put_parameter(out, "resourceVersion", version);
-	return r;
+	if (r < 0)
+		return r;
+	r = buf_printf(out, "?limit=%d", KUBE_PAGE_OBJECTS);
+	if (r < 0)
+		return r;
+	r = put_selectors(q, out);
+	if (r < 0)
+		return r;
+	return given(next) ? put_parameter(out, "continue", next)
+			   : put_parameter(out, "resourceVersion", version);
 }
 
 int kube_query_watch(const struct kube_query *q, const char *version, unsigned int seconds,
@@ -88,10 +100,12 @@ int kube_query_watch(const struct kube_query *q, const char *version, unsigned i
 {
 	int r = put_path(q, out);
 
-	if (r == 0)
-		r = buf_printf(out, "?watch=1&allowWatchBookmarks=true&timeoutSeconds=%u", seconds);
-	if (r == 0)
-		r = put_selectors(q, out);
+	if (r < 0)
+		return r;
+	r = buf_printf(out, "?watch=1&allowWatchBookmarks=true&timeoutSeconds=%u", seconds);
+	if (r < 0)
+		return r;
+	r = put_selectors(q, out);
 	return r < 0 ? r : put_parameter(out, "resourceVersion", version);
 }
 

@@ -170,10 +170,12 @@ static int start(struct kube_watch *w, char *error)
 		.idle_timeout_ns = w->o.timing.idle_timeout_ns,
 	};
 
-	if (r == 0)
-		return kube_api_get(w->o.api, &call, on_done, w, &w->request, error);
-	(void)snprintf(error, HTTP_MAX_ERROR_BYTES, "cannot watch: the selectors are too long");
-	return r;
+	if (r < 0) {
+		(void)snprintf(error, HTTP_MAX_ERROR_BYTES,
+			       "cannot watch: the selectors are too long");
+		return r;
+	}
+	return kube_api_get(w->o.api, &call, on_done, w, &w->request, error);
 }
 
 void kube_stream_begin(struct kube_watch *w)

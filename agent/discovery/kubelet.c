@@ -64,7 +64,7 @@ static void on_done(const struct http_result *result, void *data)
 static int ask(struct kubelet *k, char *error)
 {
 	struct http_request_options o = k->options.request;
-	struct http_secrets secrets = HTTP_SECRETS_INIT;
+	_cleanup_(http_secrets_fini) struct http_secrets secrets = HTTP_SECRETS_INIT;
 
 	o.url = buf_str(&k->url);
 	o.oauth2 = k->tokens;
@@ -72,10 +72,9 @@ static int ask(struct kubelet *k, char *error)
 	o.on_data = on_data;
 	kubelet_pods_begin(k->pods);
 	int r = http_secrets_read(&k->options.credentials, &secrets, &o, error);
-	if (r == 0)
-		r = http_request_start(k->http, &o, on_done, k, &k->request);
-	http_secrets_fini(&secrets);
-	return r;
+	if (r < 0)
+		return r;
+	return http_request_start(k->http, &o, on_done, k, &k->request);
 }
 
 static void on_timer(void *data)
@@ -134,12 +133,15 @@ int kubelet_new(struct loop *loop, struct http_client *http, const struct kubele
 	k->fn = fn;
 	k->data = data;
 	int r = make_url(k);
-	if (r == 0)
-		r = kubelet_pods_new(&k->options.namespaces, &k->pods);
-	if (r == 0)
-		r = loop_timer_new(loop, on_timer, k, &k->timer);
-	if (r == 0)
-		r = open_tokens(k, loop);
+	if (r < 0)
+		return r;
+	r = kubelet_pods_new(&k->options.namespaces, &k->pods);
+	if (r < 0)
+		return r;
+	r = loop_timer_new(loop, on_timer, k, &k->timer);
+	if (r < 0)
+		return r;
+	r = open_tokens(k, loop);
 	if (r < 0)
 		return r;
 	*ret_kubelet = TAKE_PTR(k);

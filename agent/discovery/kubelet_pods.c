@@ -102,12 +102,15 @@ static int take_pod(json_t *object, void *data)
 {
 	struct kubelet_pods *p = data;
 	_cleanup_(known_pod_freep) struct known_pod *pod = calloc(1, sizeof(*pod));
-	int r = pod ? 0 : -ENOMEM;
 
-	if (r == 0 && is_wanted(object, p->namespaces))
-		r = pod_targets_add(object, NULL, &pod->targets);
-	if (r < 0)
-		return r;
+	if (!pod)
+		return -ENOMEM;
+	if (is_wanted(object, p->namespaces)) {
+		int r = pod_targets_add(object, NULL, &pod->targets);
+
+		if (r < 0)
+			return r;
+	}
 	pod->n_bytes = p->n_bytes;
 	p->n_parsed++;
 	return keep(p, TAKE_PTR(pod));
