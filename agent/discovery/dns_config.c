@@ -3,6 +3,7 @@
 #include "agent/discovery/dns_config.h"
 
 #include <arpa/inet.h>
+#include <assert.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -138,6 +139,7 @@ bool dns_config_candidate(const struct dns_config *c, const char *name, size_t i
 	bool full = n > 0 && name[n - 1] == '.';
 	size_t i_own = !full && count_dots(name) < c->ndots ? c->n_search : 0;
 
+	assert(n_text > 0);
 	if (i > (full ? 0 : c->n_search))
 		return false;
 	if (i == i_own)

@@ -10,6 +10,7 @@
 #define CARES_NO_DEPRECATED
 #include <ares.h>
 #include <arpa/nameser.h>
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,6 +68,7 @@ static void finish(struct dns_lookup *l)
 	dns_lookup_fn fn = l->fn;
 	void *data = l->data;
 
+	assert(!l->is_asking);
 	l->answer = (struct dns_answer){ 0 };
 	memcpy(problem, l->problem, sizeof(problem));
 	dns_lookup_cancel(l);
@@ -125,6 +127,8 @@ static void on_response(void *data, int status, int timeouts, unsigned char *byt
 
 static void ask(struct dns_lookup *l)
 {
+	assert(!l->is_asking);
+
 	int status = ares_set_servers_csv(l->channel, server_of(l));
 
 	/* c-ares takes it for the root. */
@@ -229,6 +233,7 @@ int dns_lookup_start(struct loop *loop, const struct dns_lookup_options *options
 {
 	_cleanup_(dns_lookup_cancelp) struct dns_lookup *l = calloc(1, sizeof(*l));
 
+	assert(fn && options->config->n_servers > 0);
 	if (!l)
 		return -ENOMEM;
 	*l = (struct dns_lookup){ .loop = loop, .o = *options, .fn = fn, .data = data };

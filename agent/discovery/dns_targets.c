@@ -3,6 +3,7 @@
 #include "agent/discovery/dns_targets.h"
 
 #include <arpa/inet.h>
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -137,6 +138,7 @@ static void on_answer(const struct dns_answer *answer, const char *problem, void
 	struct dns_targets *t = n->all;
 	bool changed = false;
 
+	assert(t->n_lookups > 0);
 	n->lookup = NULL;
 	n->was_asked = true;
 	t->n_lookups--;
@@ -197,6 +199,7 @@ int dns_targets_new(struct loop *loop, const struct dns_targets_options *options
 {
 	_cleanup_(dns_targets_freep) struct dns_targets *t = calloc(1, sizeof(*t));
 
+	assert(fn);
 	if (!t || options->n_names > DNS_TARGETS_MAX_NAMES)
 		return t ? -E2BIG : -ENOMEM;
 	t->loop = loop;
@@ -237,6 +240,8 @@ size_t dns_targets_n_names(const struct dns_targets *t)
 
 struct dns_targets_name dns_targets_name(const struct dns_targets *t, size_t i)
 {
+	assert(i < t->o.n_names);
+
 	const struct name *n = &t->names[i];
 
 	return (struct dns_targets_name){ .name = n->name,
@@ -249,6 +254,7 @@ int dns_targets_get(const struct dns_targets *t, struct target_list *ret_list)
 {
 	int r = 0;
 
+	assert(ret_list->n == 0);
 	for (size_t i = 0; i < t->o.n_names; i++)
 		for (size_t k = 0; r == 0 && k < t->names[i].targets.n; k++)
 			r = target_list_add(ret_list, labels_ref(t->names[i].targets.items[k]));

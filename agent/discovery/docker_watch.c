@@ -11,6 +11,7 @@
  */
 #include "agent/discovery/docker_watch.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -299,6 +300,7 @@ int docker_watch_new(struct loop *loop, struct http_client *http, docker_watch_f
 {
 	_cleanup_(docker_watch_freep) struct docker_watch *w = calloc(1, sizeof(*w));
 
+	assert(fn);
 	if (!w)
 		return -ENOMEM;
 	w->http = http;

@@ -2,6 +2,7 @@
 /* Targets that files list. */
 #include "agent/discovery/file_targets.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
@@ -172,6 +173,7 @@ static int list_files(struct file_targets *t, const char *const *patterns, size_
 static void take_targets(struct file_targets *t, struct file_targets_file *f,
 			 struct target_list *list, bool *changed)
 {
+	assert(t->n_targets >= f->targets.n);
 	if (target_list_equal(&f->targets, list))
 		return;
 	t->n_targets += list->n - f->targets.n;
@@ -256,6 +258,7 @@ int file_targets_get(const struct file_targets *t, struct target_list *ret_list)
 {
 	int r = 0;
 
+	assert(ret_list->n == 0);
 	for (size_t i = 0; i < t->n_files; i++)
 		for (size_t k = 0; r == 0 && k < t->files[i].targets.n; k++)
 			r = target_list_add(ret_list, labels_ref(t->files[i].targets.items[k]));

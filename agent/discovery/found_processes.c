@@ -2,6 +2,7 @@
 /* The processes that discovery has looked at. */
 #include "agent/discovery/found_processes.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,6 +93,7 @@ int found_insert(struct found_processes *p, struct found *f)
 		found_fini(f);
 		return r;
 	}
+	assert(p->n < p->n_room && at <= p->n);
 	memmove(&p->items[at + 1], &p->items[at], (p->n - at) * sizeof(p->items[0]));
 	p->items[at] = *f;
 	p->n++;
@@ -103,6 +105,7 @@ int found_replace(struct found *old, struct found *f)
 	bool same = old->labels == f->labels ||
 		    (old->labels && f->labels && labels_equal(old->labels, f->labels));
 
+	assert(old->pid == f->pid);
 	f->told = same && old->told;
 	found_fini(old);
 	*old = *f;
@@ -111,6 +114,7 @@ int found_replace(struct found *old, struct found *f)
 
 void found_remove(struct found_processes *p, size_t at)
 {
+	assert(at < p->n);
 	found_fini(&p->items[at]);
 	p->n--;
 	memmove(&p->items[at], &p->items[at + 1], (p->n - at) * sizeof(p->items[0]));

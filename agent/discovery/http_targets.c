@@ -2,6 +2,7 @@
 /* Targets that a server lists. */
 #include "agent/discovery/http_targets.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -171,6 +172,7 @@ int http_targets_new(struct loop *loop, struct http_client *http,
 {
 	_cleanup_(http_targets_freep) struct http_targets *t = calloc(1, sizeof(*t));
 
+	assert(fn);
 	if (!t)
 		return -ENOMEM;
 	t->http = http;

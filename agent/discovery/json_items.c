@@ -7,6 +7,7 @@
  */
 #include "agent/discovery/json_items.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
@@ -118,6 +119,8 @@ static int parse_item(struct json_items *s, json_items_fn fn, void *data)
 
 static int take_item(struct json_items *s, json_items_fn fn, void *data)
 {
+	assert(s->in_item && s->depth == DEPTH_ITEMS);
+
 	int r = s->skipping ? 0 : parse_item(s, fn, data);
 
 	s->in_item = false;
@@ -172,6 +175,7 @@ int json_items_feed(struct json_items *s, const char *bytes, size_t n, json_item
 {
 	int r = 0;
 
+	assert(fn);
 	for (size_t i = 0; i < n && r >= 0;) {
 		if (s->in_items && !s->in_item) {
 			r = see_between(s, bytes[i]);

@@ -6,6 +6,7 @@
  */
 #include "agent/discovery/kube_discovery.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
@@ -226,6 +227,7 @@ int kube_discovery_new(const struct kube_discovery_options *options,
 {
 	_cleanup_(kube_discovery_freep) struct kube_discovery *d = calloc(1, sizeof(*d));
 
+	assert(options->api);
 	if (!d)
 		return -ENOMEM;
 	d->o = *options;
@@ -279,6 +281,8 @@ static void add_watch(struct kube_discovery_status *s, const struct kube_watch *
 
 struct kube_discovery_status kube_discovery_status(const struct kube_discovery *d)
 {
+	assert(d->n_sources > 0);
+
 	struct kube_discovery_status s = { .state = KUBE_WATCHING, .known = true, .error = "" };
 
 	for (size_t i = 0; i < d->n_sources; i++) {

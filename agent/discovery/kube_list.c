@@ -7,6 +7,7 @@
  */
 #include "agent/discovery/kube_watch_private.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
@@ -134,6 +135,7 @@ static void ask_page(struct kube_watch *w)
 {
 	char error[HTTP_MAX_ERROR_BYTES];
 
+	assert(!w->request);
 	json_items_reset(&w->items);
 	w->read_error = 0;
 	w->status.n_lists++;
@@ -146,6 +148,7 @@ static void ask_page(struct kube_watch *w)
 
 void kube_list_begin(struct kube_watch *w)
 {
+	assert(!w->request);
 	w->status.state = KUBE_LISTING;
 	w->n_pages = 0;
 	w->opened = false;

@@ -2,6 +2,7 @@
 /* Pods and their targets. */
 #include "agent/discovery/kube_pods.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -31,6 +32,7 @@ void kube_pods_init(struct kube_pods *pods, const struct kube_pods_options *opti
 
 static void drop(struct kube_pods *pods, struct kube_pod *pod)
 {
+	assert(pods->n_targets >= pod->targets.n && pods->n_bytes >= pod->n_bytes);
 	hash_remove(&pods->by_uid, &pod->node);
 	pods->n_targets -= pod->targets.n;
 	pods->n_bytes -= pod->n_bytes;
@@ -42,6 +44,7 @@ void kube_pods_fini(struct kube_pods *pods)
 	HASH_FOREACH (&pods->by_uid, node) {
 		drop(pods, CONTAINER_OF(node, struct kube_pod, node));
 	}
+	assert(pods->by_uid.n == 0 && pods->n_targets == 0 && pods->n_bytes == 0);
 	hash_fini(&pods->by_uid);
 }
 

@@ -8,6 +8,7 @@
  */
 #include "agent/discovery/kube_watch_private.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -182,6 +183,7 @@ void kube_stream_begin(struct kube_watch *w)
 {
 	char error[HTTP_MAX_ERROR_BYTES];
 
+	assert(!w->request);
 	json_stream_reset(&w->stream);
 	w->read_error = 0;
 	w->relist = w->opened = w->heard = false;

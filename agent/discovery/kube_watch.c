@@ -5,6 +5,7 @@
  */
 #include "agent/discovery/kube_watch_private.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/random.h>
@@ -74,6 +75,7 @@ void kube_watch_fail(struct kube_watch *w, enum kube_next next, uint64_t server_
 {
 	uint64_t wait;
 
+	assert(!w->request);
 	w->n_failures++;
 	wait = retry_wait_ns(&w->o.timing.retry, w->n_failures, next_random(w), server_wait_ns);
 	w->next = next;
@@ -87,6 +89,7 @@ void kube_watch_fail(struct kube_watch *w, enum kube_next next, uint64_t server_
 
 void kube_watch_expire(struct kube_watch *w)
 {
+	assert(!w->request);
 	buf_reset(&w->error);
 	(void)buf_printf(&w->error, "the API server has forgotten version %s of %s (410)",
 			 buf_str(&w->version), kube_resource_name(w->o.query.resource));
@@ -122,6 +125,7 @@ int kube_watch_new(const struct kube_watch_options *options, struct kube_watch *
 	_cleanup_(kube_watch_freep) struct kube_watch *w = calloc(1, sizeof(*w));
 	int r;
 
+	assert(options->api && options->ops);
 	if (!w)
 		return -ENOMEM;
 	w->o = *options;

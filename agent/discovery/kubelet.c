@@ -2,6 +2,7 @@
 /* The pods of one node. */
 #include "agent/discovery/kubelet.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -126,6 +127,7 @@ int kubelet_new(struct loop *loop, struct http_client *http, const struct kubele
 {
 	_cleanup_(kubelet_freep) struct kubelet *k = calloc(1, sizeof(*k));
 
+	assert(fn);
 	if (!k)
 		return -ENOMEM;
 	k->http = http;

@@ -2,6 +2,7 @@
 /* The pods of a node as targets. */
 #include "agent/discovery/kubelet_pods.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -128,6 +129,7 @@ void kubelet_pods_begin(struct kubelet_pods *p)
 
 int kubelet_pods_feed(struct kubelet_pods *p, const char *bytes, size_t n)
 {
+	assert(n == 0 || bytes);
 	p->n_answer_bytes += n;
 	if (p->error == 0 && p->n_answer_bytes > KUBELET_MAX_ANSWER_BYTES)
 		p->error = -E2BIG;

@@ -2,6 +2,8 @@
 /* How long to wait before a server is asked again. */
 #include "agent/discovery/retry.h"
 
+#include <assert.h>
+
 #include "agent/util/macro.h"
 
 static uint64_t doubled(const struct retry_options *o, unsigned int times)
@@ -20,5 +22,6 @@ uint64_t retry_wait_ns(const struct retry_options *o, unsigned int n_failures, u
 	uint64_t wait = most - random % (most / 2 + 1);
 	uint64_t wanted = MIN_OF(server_wait_ns, RETRY_MAX_SERVER_WAIT_NS);
 
+	assert(n_failures > 0);
 	return MAX_OF(wait, wanted);
 }

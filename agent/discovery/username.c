@@ -2,6 +2,7 @@
 /* uid → name, remembered. */
 #include "agent/discovery/username.h"
 
+#include <assert.h>
 #include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,6 +46,7 @@ const char *username_get(struct username_cache *c, uint32_t uid)
 	char *copy = strdup(name);
 	if (!copy)
 		return "";
+	assert(c->n < USERNAMES_MAX);
 	c->items[c->n++] = (struct username){ uid, copy };
 	return copy;
 }
