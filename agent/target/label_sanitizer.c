@@ -138,10 +138,12 @@ static int item_compare(const void *a, const void *b)
 	const struct item *x = a, *y = b;
 	int r = label_rank(x->label.name) - label_rank(y->label.name);
 
-	if (r == 0)
-		r = strcmp(x->label.name, y->label.name);
-	if (r == 0)
-		r = x->renamed - y->renamed;
+	if (r != 0)
+		return r;
+	r = strcmp(x->label.name, y->label.name);
+	if (r != 0)
+		return r;
+	r = x->renamed - y->renamed;
 	return r ? r : (x->index < y->index) - (x->index > y->index);
 }
 

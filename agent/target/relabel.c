@@ -40,13 +40,18 @@ static int join_source(struct work *w, const struct relabel_rule *rule)
 	}
 	buf_reset(b);
 	r = buf_append_str(b, value);
-	for (size_t i = 1; i < rule->n_sources && r == 0; i++) {
+	if (r < 0)
+		return r;
+	for (size_t i = 1; i < rule->n_sources; i++) {
 		r = buf_append_str(b, rule->separator);
-		if (r == 0)
-			r = buf_append_str(b, relabel_labels_get(&w->labels, rule->sources[i]));
+		if (r < 0)
+			return r;
+		r = buf_append_str(b, relabel_labels_get(&w->labels, rule->sources[i]));
+		if (r < 0)
+			return r;
 	}
 	w->source = (struct str){ buf_str(b), b->len };
-	return r;
+	return 0;
 }
 
 static bool matches(struct work *w, const struct relabel_rule *rule, struct str text,

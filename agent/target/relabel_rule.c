@@ -92,13 +92,17 @@ static int rule_init(struct relabel_rule *rule, const struct relabel_config *con
 {
 	int r = copy_sources(rule, config);
 
+	if (r < 0)
+		return r;
 	rule->action = config->action;
 	rule->modulus = config->modulus;
-	if (r == 0)
-		r = relabel_template_init(&rule->target, config->target_label);
-	if (r == 0)
-		r = relabel_template_init(&rule->replacement, config->replacement);
-	return r == 0 ? relabel_regex_new(config->regex, why, &rule->regex) : r;
+	r = relabel_template_init(&rule->target, config->target_label);
+	if (r < 0)
+		return r;
+	r = relabel_template_init(&rule->replacement, config->replacement);
+	if (r < 0)
+		return r;
+	return relabel_regex_new(config->regex, why, &rule->regex);
 }
 
 int relabel_rules_new(const struct relabel_config *configs, size_t n, struct buf *why,

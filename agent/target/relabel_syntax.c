@@ -116,9 +116,11 @@ static int class(struct scanner *s)
 		if (r == 0 && is_set && s->at[0] == '-' && s->at[1] != ']')
 			r = write_text(s, "\\");
 	}
-	if (r == 0 && !*s->at)
+	if (r != 0)
+		return r;
+	if (!*s->at)
 		return refuse(s, "missing closing ]", from, CITED_MAX);
-	return r == 0 ? copy(s, 1) : r;
+	return copy(s, 1);
 }
 
 /* (?P<name> and (?<name>: PCRE2 takes what looks like one, or says why not. */

@@ -33,10 +33,11 @@ static int add_targets(struct target_set *s, const struct target_set_options *o)
 	int r = target_index_init(&s->index, o->targets, n, before ? &before->index : NULL,
 				  before && before->series == s->series);
 
-	if (r == 0)
-		telemetry_count(o->telemetry, TELEMETRY_targets_rejected,
-				o->n_targets - n + s->index.n_unusable);
-	return r;
+	if (r < 0)
+		return r;
+	telemetry_count(o->telemetry, TELEMETRY_targets_rejected,
+			o->n_targets - n + s->index.n_unusable);
+	return 0;
 }
 
 static bool same_text(const char *a, const char *b)
@@ -56,9 +57,10 @@ static int open_series(struct target_set *s, const struct target_set_options *o)
 		return 0;
 	}
 	int r = series_pool_new(SERIES_POOL_MAX, o->host, o->telemetry, &s->series);
-	if (r == 0)
-		s->series->notes = o->notes;
-	return r;
+	if (r < 0)
+		return r;
+	s->series->notes = o->notes;
+	return 0;
 }
 
 int target_set_new(const struct target_set_options *o, struct target_set **ret_set)
@@ -165,9 +167,10 @@ static int match_target(struct target_set *s, struct target *t, const struct ser
 	const char *text = name->source == SERVICE_NAME_LABEL ? NULL : name->text;
 	int r = series_pool_get(s->series, t->labels, text, ret_labels);
 
-	if (r == 0)
-		t->series = labels_ref(*ret_labels);
-	return r;
+	if (r < 0)
+		return r;
+	t->series = labels_ref(*ret_labels);
+	return 0;
 }
 
 int target_set_match(struct target_set *s, struct process_table *processes, struct process *p,

@@ -23,15 +23,17 @@ static int grow(struct target_list *list)
 
 int target_list_add(struct target_list *list, struct labels *labels)
 {
-	int r = list->n >= TARGET_LIST_MAX ? -E2BIG : 0;
+	_cleanup_(labels_unrefp) struct labels *owned = labels;
 
-	if (r == 0 && list->n == list->n_room)
-		r = grow(list);
-	if (r < 0) {
-		labels_unref(labels);
-		return r;
+	if (list->n >= TARGET_LIST_MAX)
+		return -E2BIG;
+	if (list->n == list->n_room) {
+		int r = grow(list);
+
+		if (r < 0)
+			return r;
 	}
-	list->items[list->n++] = labels;
+	list->items[list->n++] = TAKE_PTR(owned);
 	return 0;
 }
 
