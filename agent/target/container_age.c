@@ -2,6 +2,7 @@
 /* How long a container has been known here. */
 #include "agent/target/container_age.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,6 +34,7 @@ void container_ages_fini(struct container_ages *a)
 {
 	LIST_FOREACH (&a->oldest, node)
 		forget(a, LIST_ENTRY(node, struct container_age, list));
+	assert(a->by_id.n == 0);
 	hash_fini(&a->by_id);
 }
 

@@ -7,6 +7,7 @@
  */
 #include "agent/target/container_metadata.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "agent/target/container_metadata_private.h"
@@ -80,6 +81,7 @@ void container_metadata_free(struct container_metadata *b)
 		return;
 	while (!list_empty(&b->lru))
 		forget(b, LIST_ENTRY(b->lru.next, struct metadata_entry, lru));
+	assert(b->by_key.n == 0);
 	hash_fini(&b->by_key);
 	readers_fini(&b->readers);
 	metadata_files_fini(&b->files);

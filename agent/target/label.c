@@ -2,6 +2,7 @@
 /* Label sets. */
 #include "agent/target/label.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "agent/util/hash.h"
@@ -89,7 +90,8 @@ static struct labels *labels_alloc(size_t n, size_t n_bytes)
 static struct labels *labels_make(struct labels *from, const struct label *const *sorted, size_t n)
 {
 	struct label shared[LABELS_RAW_MAX];
-	struct labels *l = labels_alloc(n, find_shared(from, sorted, n, shared));
+	size_t n_bytes = find_shared(from, sorted, n, shared);
+	struct labels *l = labels_alloc(n, n_bytes);
 
 	if (!l)
 		return NULL;
@@ -101,6 +103,7 @@ static struct labels *labels_make(struct labels *from, const struct label *const
 		if (!shared[i].value)
 			end = copy_string(end, sorted[i]->value, &l->items[i].value);
 	}
+	assert(end == (char *)&l->items[n] + n_bytes);
 	l->hash = hash_items(l->items, n);
 	l->of[0] = from ? labels_ref(from) : NULL;
 	return l;
@@ -167,6 +170,7 @@ int labels_merge(struct labels *base, struct labels *over, struct labels **ret_l
 
 struct labels *labels_ref(struct labels *l)
 {
+	assert(l->n_refs > 0);
 	l->n_refs++;
 	return l;
 }
@@ -174,7 +178,10 @@ struct labels *labels_ref(struct labels *l)
 /* Calls itself as deep as sets were made of sets: a discovery, its join, each discovery.relabel behind it. */
 void labels_unref(struct labels *l)
 {
-	if (!l || --l->n_refs > 0)
+	if (!l)
+		return;
+	assert(l->n_refs > 0);
+	if (--l->n_refs > 0)
 		return;
 	labels_unref(l->of[0]);
 	labels_unref(l->of[1]);
@@ -183,6 +190,7 @@ void labels_unref(struct labels *l)
 
 void labels_array_free(struct labels **array, size_t n)
 {
+	assert(array || n == 0);
 	for (size_t i = 0; i < n; i++)
 		labels_unref(array[i]);
 	free(array);

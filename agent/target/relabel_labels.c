@@ -2,10 +2,12 @@
 /* Labels under change. */
 #include "agent/target/relabel_labels.h"
 
+#include <assert.h>
 #include <string.h>
 
 void relabel_labels_init(struct relabel_labels *l, const struct labels *base)
 {
+	assert(base->n <= LABELS_RAW_MAX);
 	l->base = base;
 	memset(l->hidden, 0, base->n * sizeof(l->hidden[0]));
 	l->n_added = 0;
@@ -104,6 +106,7 @@ size_t relabel_labels_list(const struct relabel_labels *l, struct label *ret_ite
 {
 	size_t n = 0;
 
+	assert(l->n_added <= LABELS_RAW_MAX);
 	for (size_t i = 0; i < l->base->n; i++)
 		if (!l->hidden[i])
 			ret_items[n++] = l->base->items[i];

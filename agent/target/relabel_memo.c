@@ -2,6 +2,8 @@
 /* What rules have made of targets, remembered. */
 #include "agent/target/relabel_memo.h"
 
+#include <assert.h>
+
 #include "agent/util/macro.h"
 
 struct entry {
@@ -76,6 +78,7 @@ int relabel_memo_apply(struct relabel_memo *m, struct relabel_rules *rules, stru
 	uint64_t n_losses = pass->n_given_up + pass->n_too_long;
 	struct entry *known = entry_find(m, target);
 
+	assert(m->round > 0);
 	if (known)
 		return recall(m, known, ret_labels);
 	int outcome = relabel_rules_apply(rules, target, pass, &made);
@@ -91,6 +94,7 @@ int relabel_memo_apply(struct relabel_memo *m, struct relabel_rules *rules, stru
 
 void relabel_memo_end(struct relabel_memo *m)
 {
+	assert(m->n_seen <= m->by_target.n);
 	if (m->n_seen == m->by_target.n)
 		return;
 	HASH_FOREACH (&m->by_target, node) {

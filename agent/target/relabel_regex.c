@@ -2,6 +2,7 @@
 /* Regular expressions on PCRE2. */
 #include "agent/target/relabel_regex.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -188,6 +189,7 @@ bool relabel_regex_match(struct relabel_regex *re, const char *text, size_t n,
 {
 	struct relabel_spans spans = { re->all, 2 };
 
+	assert(text || n == 0);
 	re->all[1] = re->all[3] = n;
 	if (!re->is_all && !match_engine(re, (struct str){ text, n }, pass, &spans))
 		return false;

@@ -2,6 +2,7 @@
 /* The finished label sets, one object for equal ones. */
 #include "agent/target/series.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "agent/target/label_sanitizer.h"
@@ -37,6 +38,7 @@ void series_pool_fini(struct series_pool *pool)
 {
 	HASH_FOREACH (&pool->table, node)
 		series_remove(pool, CONTAINER_OF(node, struct series, node));
+	assert(pool->table.n == 0);
 	hash_fini(&pool->table);
 	free(pool->host);
 	pool->host = NULL;
@@ -57,13 +59,17 @@ int series_pool_new(size_t max, const char *host, struct telemetry *telemetry,
 
 struct series_pool *series_pool_ref(struct series_pool *pool)
 {
+	assert(pool->n_refs > 0);
 	pool->n_refs++;
 	return pool;
 }
 
 void series_pool_unref(struct series_pool *pool)
 {
-	if (!pool || --pool->n_refs > 0)
+	if (!pool)
+		return;
+	assert(pool->n_refs > 0);
+	if (--pool->n_refs > 0)
 		return;
 	series_pool_fini(pool);
 	free(pool);
@@ -94,6 +100,7 @@ void series_pool_sweep(struct series_pool *pool)
  * that by orders of magnitude. */
 static int series_keep(struct series_pool *pool, struct labels *l)
 {
+	assert(pool->max > 0);
 	if (pool->table.n >= pool->max)
 		series_pool_sweep(pool);
 	if (pool->table.n >= pool->max)
@@ -123,6 +130,7 @@ static int series_make(const struct series_pool *pool, const struct labels *base
 	struct label items[LABEL_SANITIZER_ITEMS_MAX];
 	size_t n = 0;
 
+	assert(base->n + 2 <= LABEL_SANITIZER_ITEMS_MAX);
 	for (size_t i = 0; i < base->n; i++)
 		if (!is_overruled(&base->items[i], service_name))
 			items[n++] = base->items[i];

@@ -7,6 +7,7 @@
  */
 #include "agent/target/target.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "agent/target/process_place.h"
@@ -133,6 +134,7 @@ static int base_labels(const struct target_set *s, const struct target *t,
 	struct label items[PROCESS_PLACE_LABELS_MAX];
 	struct process_place place;
 
+	assert(t->labels);
 	if (t != &s->fallback || s->fallback_given) {
 		*ret_labels = labels_ref(t->labels);
 		return 0;
@@ -163,6 +165,7 @@ static int match_process(struct target_set *s, const struct target *t, uint32_t 
 static int match_target(struct target_set *s, struct target *t, const struct service_name *name,
 			struct labels **ret_labels)
 {
+	assert(!t->series);
 	/* A name that the target gives stays there, where the label sanitizer counts what it does to it. */
 	const char *text = name->source == SERVICE_NAME_LABEL ? NULL : name->text;
 	int r = series_pool_get(s->series, t->labels, text, ret_labels);

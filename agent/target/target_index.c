@@ -2,6 +2,7 @@
 /* The targets of a set, found by what selects them. */
 #include "agent/target/target_index.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "agent/util/macro.h"
@@ -110,6 +111,7 @@ int target_index_init(struct target_index *x, struct labels *const *targets, siz
 {
 	int r = 0;
 
+	assert(n == 0 || targets);
 	*x = (struct target_index){ .items = calloc(MAX_OF(n, (size_t)1), sizeof(x->items[0])) };
 	if (!x->items)
 		return -ENOMEM;

@@ -2,6 +2,7 @@
 /* A growing list of targets. */
 #include "agent/target/target_list.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -25,6 +26,7 @@ int target_list_add(struct target_list *list, struct labels *labels)
 {
 	_cleanup_(labels_unrefp) struct labels *owned = labels;
 
+	assert(labels && list->n <= list->n_room);
 	if (list->n >= TARGET_LIST_MAX)
 		return -E2BIG;
 	if (list->n == list->n_room) {
