@@ -85,9 +85,11 @@ static int make_room(struct code_ranges *r)
 {
 	int err = code_ranges_settle(r);
 
-	if (err == 0 && r->n + r->max / 4 >= r->max)
+	if (err < 0)
+		return err;
+	if (r->n + r->max / 4 >= r->max)
 		drop_oldest(r);
-	return err;
+	return 0;
 }
 
 static int grow(struct code_ranges *r)

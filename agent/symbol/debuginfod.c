@@ -293,8 +293,9 @@ static int debuginfod_open(struct debuginfod *d, const struct debuginfod_options
 {
 	int r = copy_urls(d, o);
 
-	if (r == 0)
-		r = debuginfod_cache_open(o->cache_dir, &d->dir_fd);
+	if (r < 0)
+		return r;
+	r = debuginfod_cache_open(o->cache_dir, &d->dir_fd);
 	if (r < 0)
 		return r;
 	/* Counted: whoever else uses libcurl may come and go. */

@@ -206,12 +206,11 @@ static int make_name(struct elf_symbols *elf_symbols, const struct elf_symbols_o
 
 	if (r == FUNCTION_INFO_NONE)
 		return 0;
+	if (r != 0)
+		return r;
 	/* Go's names are not mangled, and look like much. */
-	if (r == 0)
-		r = demangle((struct str){ raw.data, raw.len },
-			     answer->kind == FUNCTION_KIND_GO ? DEMANGLE_NONE : options->demangle,
-			     name);
-	return r;
+	return demangle((struct str){ raw.data, raw.len },
+			answer->kind == FUNCTION_KIND_GO ? DEMANGLE_NONE : options->demangle, name);
 }
 
 /* Without a name its range is still that of the function that holds the address, or what lies between two. */

@@ -28,9 +28,11 @@ static int make_reader(struct elf_symbols *elf_symbols, const struct elf_symbols
 	int r = dwarf_file_open(options->dwarf, fd, options->max_bytes / READER_SHARE,
 				scratch_of(elf_symbols, options, now_ns), &elf_symbols->reader);
 
-	if (r == 0 && dwarf_file_has_scratch(elf_symbols->reader))
+	if (r != 0)
+		return r;
+	if (dwarf_file_has_scratch(elf_symbols->reader))
 		elf_symbols->scratch_ns = now_ns;
-	return r;
+	return 0;
 }
 
 /* The file at hand, its debug file, the server's. 0, any dwarf_outcome, -errno. */

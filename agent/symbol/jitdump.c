@@ -148,9 +148,12 @@ static int take_load(struct jitdump *d, const struct bytes *b, struct bytes_wind
 	struct load_record load;
 	int r = bytes_read_window(b, w, record_off, &load, sizeof(load));
 
-	if (r == 0)
-		r = code_ranges_add(&d->ranges, load.code_addr, load.code_bytes, record_off);
-	return r < 0 ? r : load_add(d, load.code_index, record_off);
+	if (r < 0)
+		return r;
+	r = code_ranges_add(&d->ranges, load.code_addr, load.code_bytes, record_off);
+	if (r < 0)
+		return r;
+	return load_add(d, load.code_index, record_off);
 }
 
 static int take_move(struct jitdump *d, const struct bytes *b, struct bytes_window *w,
@@ -191,9 +194,10 @@ static int take_record(struct jitdump *d, const struct bytes *b, struct bytes_wi
 		r = take_load(d, b, w, at);
 	else if (head.id == RECORD_MOVE)
 		r = take_move(d, b, w, at);
-	if (r == 0)
-		d->read_to = at + head.total_bytes;
-	return r;
+	if (r < 0)
+		return r;
+	d->read_to = at + head.total_bytes;
+	return 0;
 }
 
 static int read_header(struct jitdump *d, const struct bytes *b)
@@ -271,29 +275,34 @@ static const struct code_range *range_at(const struct jitdump *d, const struct b
 }
 
 /* The load at that place, or that the move at that place is of. 0 (*off is the load's), JITDUMP_NONE, -errno. */
+static int read_moved(const struct jitdump *d, const struct bytes *b, uint64_t *off,
+		      struct load_record *ret_load)
+{
+	const struct jitdump_load *load;
+	struct move_record move;
+	int r = bytes_read(b, *off, &move, sizeof(move));
+
+	if (r < 0)
+		return r;
+	load = load_find(d, move.code_index);
+	if (!load)
+		return JITDUMP_NONE;
+	*off = load->record_off;
+	return bytes_read(b, *off, ret_load, sizeof(*ret_load));
+}
+
 static int read_load(const struct jitdump *d, const struct bytes *b, uint64_t *off,
 		     struct load_record *ret_load)
 {
-	struct move_record move;
 	int r = bytes_read(b, *off, ret_load, sizeof(*ret_load));
 
-	if (r == 0 && ret_load->head.id == RECORD_MOVE) {
-		const struct jitdump_load *load = NULL;
-
-		r = bytes_read(b, *off, &move, sizeof(move));
-		if (r == 0)
-			load = load_find(d, move.code_index);
-		if (r == 0 && !load)
-			return JITDUMP_NONE;
-		if (r == 0) {
-			*off = load->record_off;
-			r = bytes_read(b, *off, ret_load, sizeof(*ret_load));
-		}
-	}
-	if (r == -ENODATA || (r == 0 && (ret_load->head.id != RECORD_LOAD ||
-					 ret_load->head.total_bytes <= sizeof(*ret_load))))
+	if (r == 0 && ret_load->head.id == RECORD_MOVE)
+		r = read_moved(d, b, off, ret_load);
+	if (r != 0)
+		return r == -ENODATA ? JITDUMP_NONE : r;
+	if (ret_load->head.id != RECORD_LOAD || ret_load->head.total_bytes <= sizeof(*ret_load))
 		return JITDUMP_NONE;
-	return r;
+	return 0;
 }
 
 int jitdump_name(const struct jitdump *d, const struct bytes *b, uint64_t pc, uint64_t at_ns,

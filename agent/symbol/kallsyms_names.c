@@ -48,8 +48,9 @@ static int pack_block(struct kallsyms_names *names)
 	size_t bound = ZSTD_compressBound(names->text.len);
 	int r = reserve_block(names);
 
-	if (r == 0)
-		r = buf_reserve(&names->packed, bound);
+	if (r < 0)
+		return r;
+	r = buf_reserve(&names->packed, bound);
 	if (r < 0)
 		return r;
 	if (!names->packer)

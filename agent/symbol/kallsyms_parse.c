@@ -114,9 +114,10 @@ static int find_module(struct kallsyms_parser *p, struct str name, uint16_t *ret
 		return 0;
 	}
 	int r = append_name(&p->module_names, name, &p->modules[p->n_modules]);
-	if (r == 0)
-		*ret_module = p->last_module = (uint16_t)p->n_modules++;
-	return r;
+	if (r < 0)
+		return r;
+	*ret_module = p->last_module = (uint16_t)p->n_modules++;
+	return 0;
 }
 
 /* True when a is the better name for their address; equal ones stay in the order read. */
@@ -220,8 +221,9 @@ static int add(struct kallsyms_parser *p, struct raw_symbol symbol, struct str n
 {
 	int r = begin_symbol(p, &symbol);
 
-	if (r == 0)
-		r = append_name(&p->batch_names, name, &symbol.name);
+	if (r < 0)
+		return r;
+	r = append_name(&p->batch_names, name, &symbol.name);
 	if (r < 0)
 		return r;
 	struct raw_symbol *last = p->batch.n > 0 ? &p->batch.items[p->batch.n - 1] : NULL;
@@ -281,8 +283,9 @@ static int build(struct kallsyms_parser *p, struct kallsyms *k)
 {
 	int r = end_batch(p);
 
-	if (r == 0)
-		r = kallsyms_names_finish(&p->names);
+	if (r < 0)
+		return r;
+	r = kallsyms_names_finish(&p->names);
 	if (r < 0)
 		return r;
 	k->n_skipped = p->n_skipped;
@@ -313,8 +316,9 @@ int kallsyms_parser_finish_take(struct kallsyms_parser *parser, struct kallsyms 
 		return -ENOMEM;
 	kallsyms_names_init(&k->names);
 	int r = end_line(p);
-	if (r == 0)
-		r = build(p, k);
+	if (r < 0)
+		return r;
+	r = build(p, k);
 	if (r < 0)
 		return r;
 	*ret_kallsyms = TAKE_PTR(k);

@@ -121,8 +121,9 @@ static int load(struct kernel_symbols *s, struct kernel_list *ret_list)
 	_cleanup_(kernel_list_fini) struct kernel_list list = { 0 };
 	int r = kallsyms_load(s->options.path, s->options.max_bytes, &list.kallsyms);
 
-	if (r == 0)
-		r = name_modules(&list, build_id_text(&s->build_id));
+	if (r < 0)
+		return r;
+	r = name_modules(&list, build_id_text(&s->build_id));
 	if (r < 0)
 		return r;
 	*ret_list = list;

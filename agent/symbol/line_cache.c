@@ -57,14 +57,16 @@ static int add_file(struct buf *text, const char *file)
 /* One string behind the other: function, file, function … */
 static int add_texts(struct buf *text, const struct source_frames *frames, enum demangle_mode mode)
 {
-	int r = 0;
+	for (uint32_t i = 0; i < frames->n; i++) {
+		int r = add_function(text, frames->items[i].function, mode);
 
-	for (uint32_t i = 0; i < frames->n && r == 0; i++) {
-		r = add_function(text, frames->items[i].function, mode);
-		if (r == 0)
-			r = add_file(text, frames->items[i].file);
+		if (r < 0)
+			return r;
+		r = add_file(text, frames->items[i].file);
+		if (r < 0)
+			return r;
 	}
-	return r;
+	return 0;
 }
 
 static void point_into(struct line_answer *a, const struct source_frames *frames)

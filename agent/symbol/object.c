@@ -261,12 +261,15 @@ int object_load(struct object *o, const struct mapped_file *file,
 		return r;
 	o->is_known = true;
 	r = read_elf(o, bytes, context->now_ns, &reading.elf);
-	if (r == 0)
-		r = read_debug(o, file, &reading.debug);
-	if (r == 0)
-		r = digest_all(&reading, context);
-	return r == 0 ? make_elf_symbols(&reading, context->shared_elf_symbols, &o->elf_symbols)
-		      : r;
+	if (r != 0)
+		return r;
+	r = read_debug(o, file, &reading.debug);
+	if (r != 0)
+		return r;
+	r = digest_all(&reading, context);
+	if (r != 0)
+		return r;
+	return make_elf_symbols(&reading, context->shared_elf_symbols, &o->elf_symbols);
 }
 
 bool object_vaddr(const struct object *o, uint64_t file_off, uint64_t *ret_vaddr)
