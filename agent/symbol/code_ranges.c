@@ -7,6 +7,7 @@
  */
 #include "agent/symbol/code_ranges.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -126,6 +127,7 @@ int code_ranges_add(struct code_ranges *r, uint64_t begin, uint64_t n_bytes, uin
 		err = grow(r);
 	if (err < 0)
 		return err;
+	assert(r->n < r->cap);
 	r->items[r->n++] = (struct code_range){ .begin = begin,
 						.name_off = name_off,
 						.n_bytes = (uint32_t)n_bytes,
@@ -170,6 +172,7 @@ static void heap_pop(struct sweep *s)
 {
 	size_t i = 0;
 
+	assert(s->n_heap > 0);
 	s->heap[0] = s->heap[--s->n_heap];
 	for (;;) {
 		size_t child = 2 * i + 1;
@@ -248,6 +251,7 @@ int code_ranges_settle(struct code_ranges *r)
 		.in = r->items, .n_in = r->n, .heap = heap, .out = out, .n_owned = n_owned
 	};
 	sweep(&s);
+	assert(s.n_out > 0 && s.n_out <= 2 * s.n_in);
 	keep_displaced(r, &s);
 	free(r->items);
 	r->n = r->n_settled = s.n_out;
@@ -265,6 +269,7 @@ const struct code_range *code_ranges_find(const struct code_ranges *r, uint64_t 
 	size_t low = 0;
 	size_t high = r->n_settled;
 
+	assert(r->n_settled <= r->n);
 	/* Invariant: items below `low` end at or before pc, items from `high` on after it. */
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;

@@ -2,6 +2,7 @@
 /* What is inside of a file. */
 #include "agent/symbol/elf_symbols_private.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -18,6 +19,7 @@ int elf_symbols_new(struct elf *elf, struct elf *debug, struct elf_symbols **ret
 	struct elf_symbols *elf_symbols = calloc(1, sizeof(*elf_symbols));
 	int r = elf_symbols ? function_info_new(&elf_symbols->info) : -ENOMEM;
 
+	assert(elf);
 	if (r < 0) {
 		free(elf_symbols);
 		return r;
@@ -98,6 +100,7 @@ uint32_t elf_symbols_heat(const struct elf_symbols *elf_symbols, uint64_t interv
 {
 	uint64_t age = interval - elf_symbols->interval;
 
+	assert(interval >= elf_symbols->interval);
 	return age < 32 ? elf_symbols->heat >> age : 0;
 }
 

@@ -2,6 +2,7 @@
 /* The source of names of memory without a file. */
 #include "agent/symbol/jit_symbols.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -250,6 +251,7 @@ void jit_symbols_free(struct jit_symbols *s)
 		return;
 	LIST_FOREACH (&s->lru, node)
 		object_remove(s, LIST_ENTRY(node, struct jit_object, lru));
+	assert(s->objects.n == 0 && s->bytes == 0);
 	hash_fini(&s->objects);
 	free(s);
 }

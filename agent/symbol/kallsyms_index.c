@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The index of the kernel's symbols, once all are there: in order, and cut into segments and runs. */
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -125,6 +126,7 @@ int kallsyms_build_index(struct kallsyms *k, struct raw_symbols *all)
 {
 	size_t n_segments, n_runs;
 
+	assert(all->n > 0 && k->n == 0 && !k->starts);
 	sort_all(all);
 	count_parts(all->items, all->n, &n_segments, &n_runs);
 	k->starts = calloc(all->n, sizeof(*k->starts));
@@ -133,5 +135,6 @@ int kallsyms_build_index(struct kallsyms *k, struct raw_symbols *all)
 	if (!k->starts || !k->segments || !k->runs)
 		return -ENOMEM;
 	fill(k, all->items, all->n);
+	assert(k->n_segments == n_segments && k->n_runs == n_runs);
 	return 0;
 }

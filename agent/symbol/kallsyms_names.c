@@ -2,6 +2,7 @@
 /* The packed names of the kernel's functions. */
 #include "agent/symbol/kallsyms_names.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,6 +62,7 @@ static int pack_block(struct kallsyms_names *names)
 				     names->text.data, names->text.len, PACK_LEVEL);
 	if (ZSTD_isError(n))
 		return -ENOMEM;
+	assert(names->n_blocks < names->cap_blocks && names->packed.len <= UINT32_MAX);
 	names->blocks[names->n_blocks++] = (uint32_t)names->packed.len;
 	names->packed.len += n;
 	buf_reset(&names->text);
@@ -116,6 +118,8 @@ int kallsyms_names_finish(struct kallsyms_names *names)
 
 static bool open_block(struct kallsyms_names *names, size_t block)
 {
+	assert(block < names->n_blocks);
+
 	size_t at = names->blocks[block];
 	size_t end = block + 1 < names->n_blocks ? names->blocks[block + 1] : names->packed.len;
 	const char *packed = names->packed.data + at;

@@ -2,6 +2,7 @@
 /* What is known so far of files, lines and inlined functions of one file's addresses. */
 #include "agent/symbol/line_cache.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -80,6 +81,7 @@ static void point_into(struct line_answer *a, const struct source_frames *frames
 		at += strlen(at) + 1;
 		a->frames[i].line = frames->items[i].line;
 	}
+	assert(at == (const char *)a + a->bytes);
 }
 
 int line_cache_add(struct line_cache *c, uint64_t vaddr, const struct source_frames *frames,

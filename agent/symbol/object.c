@@ -2,6 +2,7 @@
 /* What is known of one mapped file. */
 #include "agent/symbol/object.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -142,6 +143,7 @@ void object_revalidate(struct object *o, const struct mapped_file *file,
 {
 	bool is_old = o->bad_ns && context->now_ns >= o->bad_ns + ELF_SYMBOLS_NEGATIVE_NS;
 
+	assert(o->id == file->id);
 	if (is_old || (!file->vdso && (has_changed(o, file) || has_other_debug(o, file)))) {
 		forget(o, context->shared_elf_symbols);
 		return;
@@ -252,6 +254,7 @@ int object_load(struct object *o, const struct mapped_file *file,
 	_cleanup_(reading_fini) struct reading reading = { 0 };
 	struct bytes bytes;
 
+	assert(o->id == file->id);
 	if (o->elf_symbols)
 		return 0;
 	if (o->bad_ns || !open_bytes(file, &bytes))

@@ -2,6 +2,7 @@
 /* The source of names of ELF files and the vDSO. */
 #include "agent/symbol/object_symbols.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -301,6 +302,7 @@ void object_symbols_free(struct object_symbols *s)
 		return;
 	while (oldest(s))
 		remove_object(s, oldest(s));
+	assert(s->objects.n == 0 && s->bytes == 0);
 	shared_elf_symbols_fini(&s->shared_elf_symbols);
 	hash_fini(&s->objects);
 	free(s);

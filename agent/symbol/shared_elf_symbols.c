@@ -32,6 +32,7 @@ int shared_elf_symbols_add(struct shared_elf_symbols *t, struct elf_symbols *elf
 {
 	int r = digest ? hash_insert(&t->by_digest, &elf_symbols->node, digest) : 0;
 
+	assert(elf_symbols->n_users == 0);
 	if (r < 0)
 		return r;
 	elf_symbols->digest = digest;
@@ -50,6 +51,7 @@ void shared_elf_symbols_release(struct shared_elf_symbols *t, struct elf_symbols
 	if (elf_symbols->digest)
 		hash_remove(&t->by_digest, &elf_symbols->node);
 	list_remove(&elf_symbols->all);
+	assert(t->n > 0);
 	t->n--;
 	shared_elf_symbols_begin_change(t, elf_symbols);
 	elf_symbols_free(elf_symbols);
@@ -58,6 +60,8 @@ void shared_elf_symbols_release(struct shared_elf_symbols *t, struct elf_symbols
 void shared_elf_symbols_begin_change(struct shared_elf_symbols *t,
 				     const struct elf_symbols *elf_symbols)
 {
+	assert(t->bytes >= elf_symbols_bytes(elf_symbols));
+	assert(t->source_bytes >= elf_symbols_source_bytes(elf_symbols));
 	t->bytes -= elf_symbols_bytes(elf_symbols);
 	t->source_bytes -= elf_symbols_source_bytes(elf_symbols);
 }
