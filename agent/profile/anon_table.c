@@ -43,9 +43,11 @@ int anon_table_get(struct anon_table *t, struct arena *arena, const struct anon_
 			return -ENOMEM;
 	}
 	int r = place_table_add(&t->places, &kind, arena, &own, ret_index);
-	if (r == 0 && own.jit)
+	if (r < 0)
+		return r;
+	if (own.jit)
 		jit_files_ref(own.jit);
-	return r;
+	return 0;
 }
 
 const struct anon_place *anon_table_at(const struct anon_table *t, size_t i)

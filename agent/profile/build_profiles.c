@@ -168,14 +168,18 @@ static int add_location(struct encoder *e, struct named *named)
 	if (named->location_epoch == e->epoch)
 		return 0;
 	r = add_mapping(e, named->items[0].object, &mapping_id);
-	for (uint32_t i = 0; r == 0 && i < named->n; i++)
+	if (r != 0)
+		return r;
+	for (uint32_t i = 0; i < named->n; i++) {
 		r = add_line(e, &named->items[i], &lines[i]);
-	if (r == 0)
-		r = pprof_builder_location(e->builder, mapping_id, 0, lines, named->n,
-					   &named->location_id);
-	if (r == 0)
-		named->location_epoch = e->epoch;
-	return r;
+		if (r != 0)
+			return r;
+	}
+	r = pprof_builder_location(e->builder, mapping_id, 0, lines, named->n, &named->location_id);
+	if (r != 0)
+		return r;
+	named->location_epoch = e->epoch;
+	return 0;
 }
 
 /* The process's name as the outermost frame: a function without a file. */
@@ -223,17 +227,21 @@ static int add_locations(struct encoder *e, const struct named_stack *named,
 			 const struct sample_tag *tag, uint64_t *ids, size_t *ret_n)
 {
 	size_t n = 0;
-	int r = 0;
+	int r;
 
-	for (uint32_t i = 0; r == 0 && i < named->n; i++) {
+	for (uint32_t i = 0; i < named->n; i++) {
 		r = add_location(e, named->items[i]);
+		if (r != 0)
+			return r;
 		ids[n++] = named->items[i]->location_id;
 	}
-	if (r == 0 && tag && e->interval->tagging.comm & COMM_STACKFRAME && *tag->comm)
+	if (tag && e->interval->tagging.comm & COMM_STACKFRAME && *tag->comm) {
 		r = add_comm_frame(e, tag->comm, &ids[n++]);
-	if (r == 0)
-		*ret_n = n;
-	return r;
+		if (r != 0)
+			return r;
+	}
+	*ret_n = n;
+	return 0;
 }
 
 static int add_sample(struct encoder *e, const struct named_stack *named, const struct stack *stack)
@@ -243,13 +251,15 @@ static int add_sample(struct encoder *e, const struct named_stack *named, const 
 	size_t n = 0;
 	int r = add_locations(e, named, stack->tag, ids, &n);
 
+	if (r != 0)
+		return r;
 	make_labels(e, stack->tag, &labels);
-	if (r == 0)
-		r = pprof_builder_sample(e->builder, ids, n, stack_values_const(stack),
-					 labels.items, labels.n);
-	if (r == 0)
-		e->n_samples += stack->count;
-	return r;
+	r = pprof_builder_sample(e->builder, ids, n, stack_values_const(stack), labels.items,
+				 labels.n);
+	if (r != 0)
+		return r;
+	e->n_samples += stack->count;
+	return 0;
 }
 
 static int encode_stack(struct encoder *e, const struct stack *stack)

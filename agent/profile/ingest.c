@@ -236,11 +236,16 @@ static int add_to_next(struct session *s, const struct sample *sample, struct pr
 	struct labels *labels = NULL;
 	int r = session_close_interval(s);
 
-	if (r == 0)
-		r = session_decide(s, p, sample->head->cgroup_id, &labels);
-	if (r == 0 && !labels)
+	if (r < 0)
+		return r;
+	r = session_decide(s, p, sample->head->cgroup_id, &labels);
+	if (r < 0)
+		return r;
+	if (!labels) {
 		telemetry_count(s->options.telemetry, TELEMETRY_samples_dropped_no_target, 1);
-	return r < 0 || !labels ? r : add_once(s, sample, p, labels, ret_is_new);
+		return 0;
+	}
+	return add_once(s, sample, p, labels, ret_is_new);
 }
 
 static void add(struct session *s, const struct sample *sample, struct process *p,

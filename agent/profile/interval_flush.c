@@ -82,9 +82,10 @@ int session_open_interval(const struct session *s, struct interval **ret_interva
 	int r = interval_new(NS_PER_S / sampler_hz(s->sampler), s->budget.interval_bytes,
 			     ret_interval);
 
-	if (r == 0)
-		(*ret_interval)->tagging = s->options.tagging;
-	return r;
+	if (r < 0)
+		return r;
+	(*ret_interval)->tagging = s->options.tagging;
+	return 0;
 }
 
 /* Every label set in the interval is one of a series afterwards. */

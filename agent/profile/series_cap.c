@@ -245,9 +245,11 @@ static int fold(struct series_cap *cap, struct interval *i, const struct claim *
 {
 	int r = c->series ? interval_relabel(i, c->series, cap->other) : 0;
 
-	if (r == 0 && c->place)
+	if (r < 0)
+		return r;
+	if (c->place)
 		place_free(cap, c->place);
-	return r;
+	return 0;
 }
 
 static int by_index(const void *a, const void *b)

@@ -26,9 +26,10 @@ int tag_get(struct hash_table *tags, struct arena *arena, uint32_t pid, const ch
 		return -ENOMEM;
 	*made = (struct sample_tag){ .pid = pid, .comm = copy };
 	int r = hash_insert(tags, &made->node, hash);
-	if (r == 0)
-		*ret_tag = made;
-	return r;
+	if (r < 0)
+		return r;
+	*ret_tag = made;
+	return 0;
 }
 
 bool comm_use_parse(const char *text, enum comm_use *ret_use)
