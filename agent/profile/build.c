@@ -2,6 +2,7 @@
 /* What all forms of a build share: the list of results, and the summary. */
 #include "agent/profile/build.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +34,7 @@ int build_put(struct build *b, const struct built *what)
 {
 	struct built *x = malloc(sizeof(*x));
 
+	assert(b->last && !*b->last);
 	if (!x) {
 		profile_unref(what->profile);
 		free(what->bytes);

@@ -6,6 +6,7 @@
  * mappings and would keep the same stack as often as there are call sites. Without lines that is one location a function. A series that does not fit into one profile (Pyroscope's limits) becomes several, a millisecond
  * apart, because two profiles of a series at the same millisecond replace each other.
  */
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -167,6 +168,7 @@ static int add_location(struct encoder *e, struct named *named)
 
 	if (named->location_epoch == e->epoch)
 		return 0;
+	assert(named->n > 0 && named->n <= FRAMES_MAX);
 	r = add_mapping(e, named->items[0].object, &mapping_id);
 	if (r != 0)
 		return r;
@@ -229,6 +231,7 @@ static int add_locations(struct encoder *e, const struct named_stack *named,
 	size_t n = 0;
 	int r;
 
+	assert(named->n <= NAMED_STACK_MAX);
 	for (uint32_t i = 0; i < named->n; i++) {
 		r = add_location(e, named->items[i]);
 		if (r != 0)

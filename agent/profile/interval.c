@@ -2,6 +2,7 @@
 /* What was sampled in one interval. */
 #include "agent/profile/interval.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -168,6 +169,8 @@ int interval_add(struct interval *i, const struct samples *samples, bool *ret_is
 {
 	struct stack_key k = { .series = series_get(i, samples), .samples = samples };
 
+	assert(samples->labels && samples->event < EVENT_MAX);
+	assert(samples->source < EVENT_MAX_SOURCES);
 	if (get_tag(i, samples, &k.tag) < 0)
 		return -ENOMEM;
 	if (!k.series)

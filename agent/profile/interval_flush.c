@@ -108,6 +108,7 @@ int session_close_interval(struct session *s)
 	_cleanup_free_ struct session_job *j = calloc(1, sizeof(*j));
 	int r = j ? session_open_interval(s, &next) : -ENOMEM;
 
+	assert(s->interval);
 	if (r == 0 && (s->is_flushing || !worker_has_room(s->options.worker)))
 		r = -EAGAIN;
 	if (r < 0) {

@@ -2,6 +2,7 @@
 /* Series of an interval that get other labels, none at all, or are moved to the next interval because their labels are not known yet. */
 #include "agent/profile/interval.h"
 
+#include <assert.h>
 #include <errno.h>
 
 #include "agent/unwind/user_stack.h"
@@ -16,6 +17,7 @@ static void unlink_series(struct interval *i, struct series *s)
 	hash_remove(&i->by_labels, &s->node);
 	labels_unref(s->labels);
 	s->labels = NULL;
+	assert(i->n_series > 0);
 	i->n_series--;
 }
 
@@ -53,6 +55,7 @@ int interval_relabel(struct interval *i, struct series *s, struct labels *labels
 
 uint64_t interval_drop(struct interval *i, struct series *s)
 {
+	assert(i->n_samples >= s->n_samples && i->n_stacks >= s->n_stacks);
 	i->n_samples -= s->n_samples;
 	i->n_stacks -= s->n_stacks;
 	unlink_series(i, s);

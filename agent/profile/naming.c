@@ -2,6 +2,7 @@
 /* Names for the frames of one interval. */
 #include "agent/profile/naming.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +32,7 @@ int namer_new(const struct interval *interval, struct symbol_store *store, size_
 {
 	struct namer *n = calloc(1, sizeof(*n));
 
+	assert(interval && store);
 	if (!n)
 		return -ENOMEM;
 	n->interval = interval;

@@ -2,6 +2,7 @@
 /* Things that the stacks of one interval speak of, each once. */
 #include "agent/profile/place_table.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
@@ -72,6 +73,7 @@ int place_table_add(struct place_table *t, const struct place_kind *kind, struct
 
 	if (r < 0)
 		return r;
+	assert(t->n < t->cap && 2 * t->n < t->slots.n);
 	memcpy(item(t, kind, t->n), place, kind->n_bytes);
 	*ret_index = (uint32_t)t->n++;
 	id_slots_put(&t->slots, kind->hash(place), *ret_index);

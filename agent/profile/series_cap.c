@@ -2,6 +2,7 @@
 /* The cap on series. */
 #include "agent/profile/series_cap.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,6 +62,7 @@ int series_cap_new(size_t max, struct labels *other, struct series_cap **ret_cap
 {
 	struct series_cap *cap = calloc(1, sizeof(*cap));
 
+	assert(other);
 	if (!cap)
 		return -ENOMEM;
 	cap->max = max;
@@ -82,6 +84,7 @@ void series_cap_free(struct series_cap *cap)
 		return;
 	HASH_FOREACH (&cap->places, node)
 		place_free(cap, CONTAINER_OF(node, struct place, node));
+	assert(cap->places.n == 0);
 	hash_fini(&cap->places);
 	labels_unref(cap->biggest);
 	labels_unref(cap->other);
@@ -102,6 +105,7 @@ static struct place *place_find(const struct series_cap *cap, const struct label
 
 void series_cap_set(struct series_cap *cap, size_t max, struct labels *other)
 {
+	assert(other);
 	for (uint16_t source = 0; source < EVENT_MAX_SOURCES; source++) {
 		struct place *p = place_find(cap, other, source);
 
@@ -122,6 +126,7 @@ static int place_new(struct series_cap *cap, const struct claim *c, uint64_t now
 	int r = p ? hash_insert(&cap->places, &p->node, series_hash(c->labels, c->source))
 		  : -ENOMEM;
 
+	assert(c->source < EVENT_MAX_SOURCES);
 	if (r < 0)
 		return r;
 	p->labels = labels_ref(c->labels);
