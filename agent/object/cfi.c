@@ -135,14 +135,16 @@ static int walk_entry(struct cfi *cfi, struct reader *reader, struct cfi_entry *
 	switch (entry->kind) {
 	case CFI_ENTRY_CIE:
 		r = get_cie(cfi, reader, entry->off, &cie);
-		if (r == 0)
-			stats->n_bad_cies += cie->is_bad;
-		return r;
+		if (r != 0)
+			return r;
+		stats->n_bad_cies += cie->is_bad;
+		return 0;
 	case CFI_ENTRY_FDE:
 		r = read_head(cfi, reader, entry, &found, &good);
-		if (r == 0 && !good)
-			stats->n_bad_fdes++;
-		return r == 0 && good && found.n_bytes ? fn(&found, data) : r;
+		if (r != 0)
+			return r;
+		stats->n_bad_fdes += !good;
+		return good && found.n_bytes ? fn(&found, data) : 0;
 	case CFI_ENTRY_TERMINATOR:
 		return 0;
 	case CFI_ENTRY_BAD:
@@ -164,8 +166,9 @@ static int walk(struct cfi *cfi, struct reader *reader, found_fn fn, void *data,
 		int r = cfi_entry_read(&cfi->section, &reader->entries, off, CFI_HEAD_BYTES,
 				       &entry);
 
-		if (r == 0)
-			r = walk_entry(cfi, reader, &entry, fn, data, stats);
+		if (r != 0)
+			return r;
+		r = walk_entry(cfi, reader, &entry, fn, data, stats);
 		if (r != 0)
 			return r;
 		if (entry.kind == CFI_ENTRY_END ||
@@ -207,8 +210,9 @@ static int all_spans(struct cfi *cfi, struct unwind_spans *spans, struct unwind_
 		return r;
 	stats->n_bytes += cfi->section.n_bytes;
 	r = walk(cfi, &cfi->rows, add_span, spans, stats);
-	if (r == 0)
-		r = unwind_spans_finish(spans, stats);
+	if (r != 0)
+		return r;
+	r = unwind_spans_finish(spans, stats);
 	if (r != 0)
 		return r;
 	stats->n_spans += spans->n;
@@ -490,9 +494,10 @@ int cfi_eh_frame_new(struct elf *elf, struct unwind_source **ret_source)
 	struct cfi_section section;
 	int r = cfi_section_find_eh(elf, &section);
 
-	if (r == 0)
-		expect_section(elf, &section);
-	return r == 0 ? cfi_new("eh_frame", &section, section.abi->fp, ret_source) : r;
+	if (r != 0)
+		return r;
+	expect_section(elf, &section);
+	return cfi_new("eh_frame", &section, section.abi->fp, ret_source);
 }
 
 int cfi_register_new(struct elf *elf, uint8_t reg, struct unwind_source **ret_source)

@@ -84,9 +84,10 @@ int cfi_entry_read(const struct cfi_section *section, struct cfi_window *w, uint
 	if (length == 0 || length > CFI_MAX_ENTRY_BYTES)
 		return 0;
 	r = read_body(section, w, n_wanted, body_off, entry);
-	if (r == 0)
-		read_id(section, is_64, body_off, entry);
-	return r;
+	if (r != 0)
+		return r;
+	read_id(section, is_64, body_off, entry);
+	return 0;
 }
 
 /* P := encoding, pointer to the personality routine */

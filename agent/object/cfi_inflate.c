@@ -230,7 +230,8 @@ int cfi_inflate(const struct bytes *bytes, const struct cfi_packed *packed, uint
 	if (!data)
 		return -ENOMEM;
 	int r = cfi_inflate_to(bytes, packed, data);
-	if (r == 0)
-		*ret_data = TAKE_PTR(data);
-	return r;
+	if (r != 0)
+		return r;
+	*ret_data = TAKE_PTR(data);
+	return 0;
 }

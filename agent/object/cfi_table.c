@@ -99,11 +99,11 @@ static int read_entries(const struct cfi_table *table, const struct bytes *bytes
 	int r = bytes_read(bytes, table->file_off + (uint64_t)first * sizeof(*w->raw), w->raw,
 			   n * sizeof(*w->raw));
 
-	if (r == 0) {
-		w->first = first;
-		w->n = n;
-	}
-	return r;
+	if (r != 0)
+		return r;
+	w->first = first;
+	w->n = n;
+	return 0;
 }
 
 static bool holds(const struct cfi_table_window *w, uint32_t i)
@@ -117,9 +117,10 @@ int cfi_table_entry(const struct cfi_table *table, const struct bytes *bytes,
 	struct cfi_table_window one = { 0 };
 	int r = holds(w, i) ? 0 : read_entries(table, bytes, i, 1, &one);
 
-	if (r == 0)
-		*ret_entry = entry_from(table, holds(w, i) ? w->raw[i - w->first] : one.raw[0]);
-	return r;
+	if (r != 0)
+		return r;
+	*ret_entry = entry_from(table, holds(w, i) ? w->raw[i - w->first] : one.raw[0]);
+	return 0;
 }
 
 static uint64_t begin_of(const struct cfi_table *table, const struct cfi_table_window *w,

@@ -81,11 +81,13 @@ static int open_by_build_id(const struct elf *elf, int root_fd, const char *id, 
 	(void)snprintf(path, sizeof(path), DEBUG_ROOT "/.build-id/%.2s/%.*s.debug", id,
 		       BUILD_ID_TEXT_BYTES - 3, id + 2);
 	int r = open_candidate(elf, root_fd, path, &fd);
-	if (r == 0)
-		r = has_build_id(fd, id);
-	if (r == 0)
-		*ret_fd = TAKE_FD(fd);
-	return r;
+	if (r != 0)
+		return r;
+	r = has_build_id(fd, id);
+	if (r != 0)
+		return r;
+	*ret_fd = TAKE_FD(fd);
+	return 0;
 }
 
 /* The section's bytes: a name, NUL, zeros up to a multiple of 4, the CRC32 in the file's byte
@@ -193,11 +195,13 @@ static int try_link(const struct elf *elf, int root_fd, const char *path, const 
 	bool is_sure = false;
 	int r = open_candidate(elf, root_fd, path, &fd);
 
-	if (r == 0)
-		r = check_link(fd, build_id, &is_sure);
-	if (r == 0)
-		add_candidate(c, TAKE_FD(fd), is_sure);
-	return r < 0 ? r : 0;
+	if (r != 0)
+		return MIN_OF(r, 0);
+	r = check_link(fd, build_id, &is_sure);
+	if (r != 0)
+		return MIN_OF(r, 0);
+	add_candidate(c, TAKE_FD(fd), is_sure);
+	return 0;
 }
 
 static int collect_by_link(const struct elf *elf, int root_fd, const char *path,

@@ -84,10 +84,11 @@ static int unpack(struct packed *packed, struct buf *image)
 
 	while (r == 0 && !end) {
 		r = feed(packed, owned);
-		if (r == 0)
-			r = unpack_some(owned, image, &end);
+		if (r != 0)
+			return r;
+		r = unpack_some(owned, image, &end);
 		if (r == 0 && image->len == image->max_bytes)
-			r = DEBUGDATA_TOO_LARGE;
+			return DEBUGDATA_TOO_LARGE;
 	}
 	return r;
 }
@@ -128,12 +129,13 @@ int debugdata_open(struct elf *elf, size_t max_bytes, struct buf *ret_image)
 	struct packed packed;
 	int r = find(elf, &packed);
 
-	if (r == 0)
-		r = unpack(&packed, &image);
-	if (r == 0 && (image.len < SELFMAG || memcmp(image.data, ELFMAG, SELFMAG) != 0))
-		r = DEBUGDATA_MALFORMED;
 	if (r != 0)
 		return r;
+	r = unpack(&packed, &image);
+	if (r != 0)
+		return r;
+	if (image.len < SELFMAG || memcmp(image.data, ELFMAG, SELFMAG) != 0)
+		return DEBUGDATA_MALFORMED;
 	fit(&image, max_bytes);
 	*ret_image = image;
 	image = BUF_INIT(max_bytes);

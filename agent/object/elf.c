@@ -105,9 +105,10 @@ static int read_segment(const struct elf *elf, struct bytes_window *w, uint64_t 
 	int r = bytes_read_window(&elf->bytes, w, file_off, &p,
 				  elf->is_64 ? sizeof(p.p64) : sizeof(p.p32));
 
-	if (r == 0)
-		*segment = elf->is_64 ? segment_from_64(&p.p64) : segment_from_32(&p.p32);
-	return malformed_if_short(r);
+	if (r != 0)
+		return malformed_if_short(r);
+	*segment = elf->is_64 ? segment_from_64(&p.p64) : segment_from_32(&p.p32);
+	return 0;
 }
 
 static int read_segments(struct elf *elf, struct bytes_window *w, const struct header *h)

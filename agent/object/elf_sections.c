@@ -32,9 +32,10 @@ static int read_section(const struct elf *elf, struct bytes_window *w, size_t i,
 	size_t n = elf->is_64 ? sizeof(s.s64) : sizeof(s.s32);
 	int r = bytes_read_window(&elf->bytes, w, elf->section_table_off + i * n, &s, n);
 
-	if (r == 0)
-		*section = elf->is_64 ? section_from_64(&s.s64) : section_from_32(&s.s32);
-	return r == -ENODATA ? ELF_MALFORMED : r;
+	if (r != 0)
+		return r == -ENODATA ? ELF_MALFORMED : r;
+	*section = elf->is_64 ? section_from_64(&s.s64) : section_from_32(&s.s32);
+	return 0;
 }
 
 /* More than 65,279 sections: the true number and the true index of the names are in section 0

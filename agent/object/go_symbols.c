@@ -19,15 +19,18 @@ static int read_pages(struct go_symbols *symbols)
 	if (!symbols->pages)
 		return -ENOMEM;
 	int r = gopclntab_entry(symbols->table, 0, &symbols->first, &record);
-	if (r == 0)
-		r = gopclntab_entry(symbols->table, n_funcs, &symbols->end, &record);
-	for (uint32_t i = 0; r == 0 && i < symbols->n_pages; i++) {
+	if (r != 0)
+		return r;
+	r = gopclntab_entry(symbols->table, n_funcs, &symbols->end, &record);
+	if (r != 0)
+		return r;
+	for (uint32_t i = 0; i < symbols->n_pages; i++) {
 		r = gopclntab_entry(symbols->table, i * GO_SYMBOLS_PAGE_FUNCS, &entry, &record);
-		if (r == 0)
-			symbols->pages[i] =
-				(uint32_t)MIN_OF(entry - symbols->first, (uint64_t)UINT32_MAX);
+		if (r != 0)
+			return r;
+		symbols->pages[i] = (uint32_t)MIN_OF(entry - symbols->first, (uint64_t)UINT32_MAX);
 	}
-	return r;
+	return 0;
 }
 
 int go_symbols_new(struct elf *elf, struct go_symbols **ret_symbols)
@@ -39,8 +42,9 @@ int go_symbols_new(struct elf *elf, struct go_symbols **ret_symbols)
 	/* A pair of brackets gets three dots. */
 	symbols->raw = BUF_INIT(GOPCLNTAB_MAX_NAME_BYTES + 3);
 	int r = gopclntab_new(elf, &symbols->table);
-	if (r == 0)
-		r = read_pages(symbols);
+	if (r != 0)
+		return r;
+	r = read_pages(symbols);
 	if (r != 0)
 		return r;
 	*ret_symbols = TAKE_PTR(symbols);
@@ -102,9 +106,10 @@ static int index_in_page(struct go_symbols *symbols, uint32_t page, uint64_t wan
 		else
 			lo = mid + 1;
 	}
-	if (r == 0)
-		*ret_index = lo - 1;
-	return r;
+	if (r != 0)
+		return r;
+	*ret_index = lo - 1;
+	return 0;
 }
 
 int go_symbols_find(struct go_symbols *symbols, uint64_t vaddr, struct go_function *ret_function)
@@ -117,10 +122,12 @@ int go_symbols_find(struct go_symbols *symbols, uint64_t vaddr, struct go_functi
 	if (vaddr < text || want < symbols->first || want >= symbols->end)
 		return GOPCLNTAB_NONE;
 	int r = index_in_page(symbols, page_of(symbols, want - symbols->first), want, &index);
-	if (r == 0)
-		r = gopclntab_entry(symbols->table, index, &begin, &record);
-	if (r == 0)
-		r = gopclntab_entry(symbols->table, index + 1, &end, &record);
+	if (r != 0)
+		return r;
+	r = gopclntab_entry(symbols->table, index, &begin, &record);
+	if (r != 0)
+		return r;
+	r = gopclntab_entry(symbols->table, index + 1, &end, &record);
 	if (r != 0)
 		return r;
 	/* A table that is damaged may be in no order, or change while it is read. */
@@ -137,7 +144,10 @@ int go_symbols_name(struct go_symbols *symbols, const struct go_function *functi
 	struct gopclntab_func func;
 	int r = gopclntab_func(symbols->table, function->index, &func);
 
-	if (r == 0)
-		r = go_symbols_read_name(symbols, func.name_off, &printed);
-	return r == 0 ? buf_append(name, printed->data, printed->len) : r;
+	if (r != 0)
+		return r;
+	r = go_symbols_read_name(symbols, func.name_off, &printed);
+	if (r != 0)
+		return r;
+	return buf_append(name, printed->data, printed->len);
 }

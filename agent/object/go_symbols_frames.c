@@ -62,18 +62,19 @@ static int set_position(struct look *look, uint64_t vaddr, struct source_frame *
 	int32_t file, line;
 	int r = value_at(look, look->func.pcfile, vaddr, &file);
 
-	if (r == 0)
-		r = value_at(look, look->func.pcline, vaddr, &line);
+	if (r != 0)
+		return r;
+	r = value_at(look, look->func.pcline, vaddr, &line);
 	if (r != 0)
 		return r;
 	/* Go knows both or none. */
 	if (file < 0 || line < 0)
 		return 0;
 	r = go_symbols_read_file(look->symbols, &look->func, file, &name);
-	if (r == 0) {
-		frame->line = (uint32_t)line;
-		r = keep(look, name, &frame->file);
-	}
+	if (r != 0)
+		return MIN_OF(r, 0);
+	frame->line = (uint32_t)line;
+	r = keep(look, name, &frame->file);
 	return MIN_OF(r, 0);
 }
 
@@ -84,10 +85,12 @@ static int add_call(struct look *look, int32_t number, uint64_t vaddr, uint64_t 
 	struct go_call call;
 	int r = go_symbols_read_call(look->symbols, &look->func, number, &call);
 
-	if (r == 0)
-		r = set_name(look, call.name_off, &frame);
-	if (r == 0)
-		r = set_position(look, vaddr, &frame);
+	if (r != 0)
+		return r;
+	r = set_name(look, call.name_off, &frame);
+	if (r != 0)
+		return r;
+	r = set_position(look, vaddr, &frame);
 	if (r != 0)
 		return r;
 	look->frames.items[look->frames.n++] = frame;
@@ -144,16 +147,17 @@ int go_symbols_frames(struct go_symbols *symbols, uint64_t vaddr, struct arena *
 	struct go_function function;
 	int r = go_symbols_find(symbols, vaddr, &function);
 
-	if (r == 0)
-		r = gopclntab_func(symbols->table, function.index, &look.func);
-	if (r == 0 && look.func.pcline == 0)
-		r = GOPCLNTAB_NONE;
-	if (r == 0) {
-		r = go_symbols_read_calls(symbols, &look.func, &look.calls);
-		r = MIN_OF(r, 0);
-	}
-	if (r == 0)
-		r = look_at(&look, vaddr);
+	if (r != 0)
+		return r;
+	r = gopclntab_func(symbols->table, function.index, &look.func);
+	if (r != 0)
+		return r;
+	if (look.func.pcline == 0)
+		return GOPCLNTAB_NONE;
+	r = go_symbols_read_calls(symbols, &look.func, &look.calls);
+	if (r < 0)
+		return r;
+	r = look_at(&look, vaddr);
 	if (r != 0)
 		return r;
 	*ret_frames = look.frames;

@@ -105,11 +105,13 @@ int go_symbols_read_name(struct go_symbols *symbols, uint32_t name_off, const st
 
 	if (r != 0)
 		return r;
-	if (table->version != GOPCLNTAB_1_16)
+	if (table->version != GOPCLNTAB_1_16) {
 		r = shorten(&symbols->raw);
-	if (r == 0)
-		*ret = &symbols->raw;
-	return r;
+		if (r != 0)
+			return r;
+	}
+	*ret = &symbols->raw;
+	return 0;
 }
 
 int go_symbols_read_file(struct go_symbols *symbols, const struct gopclntab_func *func,
@@ -123,13 +125,15 @@ int go_symbols_read_file(struct go_symbols *symbols, const struct gopclntab_func
 		return GOPCLNTAB_NONE;
 	int r = bytes_read_window(bytes_of(symbols), &symbols->units, at, &file, sizeof(file));
 	if (r == -ENODATA || (r == 0 && file == NO_FILE))
-		r = GOPCLNTAB_NONE;
-	if (r == 0)
-		r = read_string(symbols, &symbols->files, table->files_off + file,
-				table->values_off, GO_SYMBOLS_MAX_FILE_BYTES);
-	if (r == 0)
-		*ret = &symbols->raw;
-	return r;
+		return GOPCLNTAB_NONE;
+	if (r != 0)
+		return r;
+	r = read_string(symbols, &symbols->files, table->files_off + file, table->values_off,
+			GO_SYMBOLS_MAX_FILE_BYTES);
+	if (r != 0)
+		return r;
+	*ret = &symbols->raw;
+	return 0;
 }
 
 int go_symbols_read_calls(struct go_symbols *symbols, const struct gopclntab_func *func,
@@ -183,13 +187,15 @@ static int tree_by_distance(struct go_symbols *symbols, uint64_t file_off, uint6
 			       file_off + FUNCDATA_CALLS * sizeof(distance), &distance,
 			       sizeof(distance));
 
-	if (r == 0 && distance == NO_FUNCDATA)
-		r = GOPCLNTAB_NONE;
-	if (r == 0)
-		r = find_trees(symbols);
-	if (r == 0)
-		*ret_vaddr = symbols->trees_vaddr + distance;
-	return r;
+	if (r != 0)
+		return r;
+	if (distance == NO_FUNCDATA)
+		return GOPCLNTAB_NONE;
+	r = find_trees(symbols);
+	if (r != 0)
+		return r;
+	*ret_vaddr = symbols->trees_vaddr + distance;
+	return 0;
 }
 
 static int tree_of(struct go_symbols *symbols, const struct gopclntab_func *func,

@@ -99,9 +99,11 @@ static int role_of(struct gopclntab *table, const struct gopclntab_func *func,
 		return 0;
 	}
 	int r = role_of_name(table, func, ret_role);
-	if (r == 0 && *ret_role == GO_ROLE_PLAIN && (func->flags & GOPCLNTAB_WRITES_SP))
+	if (r != 0)
+		return r;
+	if (*ret_role == GO_ROLE_PLAIN && (func->flags & GOPCLNTAB_WRITES_SP))
 		*ret_role = GO_ROLE_SWITCH;
-	return r;
+	return 0;
 }
 
 /* Signal handlers return to the first byte of sigreturn, and callers are looked up one byte before. */
@@ -316,18 +318,21 @@ static int find_index(struct gopclntab *table, uint64_t vaddr, uint32_t *ret_ind
 	struct gopclntab_func func;
 	int r = gopclntab_find(table, vaddr, &index);
 
-	if (r == 0)
-		r = gopclntab_func(table, index, &func);
-	if (r == 0 && func.end - 1 == vaddr) {
-		int next = gopclntab_func(table, index + 1, &func);
-
-		if (next < 0)
-			return next;
-		r = next == 0 ? begins_early(table, &func, &early) : 0;
+	if (r != 0)
+		return r;
+	r = gopclntab_func(table, index, &func);
+	if (r != 0)
+		return r;
+	if (func.end - 1 == vaddr) {
+		r = gopclntab_func(table, index + 1, &func);
+		if (r < 0)
+			return r;
+		r = r == 0 ? begins_early(table, &func, &early) : 0;
+		if (r != 0)
+			return r;
 	}
-	if (r == 0)
-		*ret_index = index + early;
-	return r;
+	*ret_index = index + early;
+	return 0;
 }
 
 static int go_rule_at(struct unwind_source *s, uint64_t vaddr, struct unwind_rule *ret_rule)

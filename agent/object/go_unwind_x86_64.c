@@ -111,8 +111,9 @@ static int find_frame(void *data, const struct gopclntab_range *range, int32_t d
 		return 0;
 	int r = go_code(m->rows, range->begin - sizeof(before), before, sizeof(before));
 
-	if (r == 0)
-		r = go_code(m->rows, range->begin, after, sizeof(after));
+	if (r < 0)
+		return r;
+	r = go_code(m->rows, range->begin, after, sizeof(after));
 	if (r < 0)
 		return r;
 	size_t store = frame_instruction(after, 0x89, range->value);

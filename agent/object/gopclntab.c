@@ -119,8 +119,9 @@ int gopclntab_func(struct gopclntab *table, uint32_t index, struct gopclntab_fun
 	if (index >= table->n_funcs)
 		return GOPCLNTAB_NONE;
 	int r = gopclntab_entry(table, index, &begin, &at);
-	if (r == 0)
-		r = gopclntab_entry(table, index + 1, &end, &none);
+	if (r != 0)
+		return r;
+	r = gopclntab_entry(table, index + 1, &end, &none);
 	if (r != 0)
 		return r;
 	if (end <= begin || at > table->end - table->funcs_off || table->text > UINT64_MAX - end)
@@ -182,10 +183,11 @@ static int append_name(struct gopclntab *table, uint64_t at, struct buf *name)
 		char c;
 		int r = gopclntab_read(table, GOPCLNTAB_PART_NAMES, at + i, &c, 1);
 
-		if (r == 0 && c == '\0')
+		if (r != 0)
+			return r;
+		if (c == '\0')
 			return i > 0 ? 0 : GOPCLNTAB_NONE;
-		if (r == 0)
-			r = buf_append_char(name, c);
+		r = buf_append_char(name, c);
 		if (r != 0)
 			return r;
 	}
@@ -279,15 +281,16 @@ int gopclntab_values_next(struct gopclntab *table, struct gopclntab_values *valu
 	if (values->pc >= values->end)
 		return GOPCLNTAB_NONE;
 	int r = read_varint(table, values, &step);
-	/* A step of 0 is the end, but for the first: a value that stays −1. */
-	if (r == 0 && step == 0 && values->started)
-		r = GOPCLNTAB_NONE;
-	if (r == 0)
-		r = read_varint(table, values, &distance);
-	if (r == 0 && distance == 0)
-		r = GOPCLNTAB_NONE;
 	if (r != 0)
 		return r;
+	/* A step of 0 is the end, but for the first: a value that stays −1. */
+	if (step == 0 && values->started)
+		return GOPCLNTAB_NONE;
+	r = read_varint(table, values, &distance);
+	if (r != 0)
+		return r;
+	if (distance == 0)
+		return GOPCLNTAB_NONE;
 	values->started = true;
 	/* Zigzag, modulo 2^32. */
 	values->value = (int32_t)((uint32_t)values->value + ((step >> 1) ^ -(step & 1)));
@@ -314,8 +317,9 @@ static int check_text(struct gopclntab *table)
 	if (!elf_text_range(table->elf, &text_begin, &text_end))
 		return GOPCLNTAB_NONE;
 	int r = gopclntab_entry(table, 0, &first, &record);
-	if (r == 0)
-		r = gopclntab_entry(table, table->n_funcs, &last, &record);
+	if (r != 0)
+		return r;
+	r = gopclntab_entry(table, table->n_funcs, &last, &record);
 	if (r != 0)
 		return r;
 	if (first >= last || last > UINT64_MAX - table->text || table->text + first < text_begin ||
@@ -343,10 +347,14 @@ int gopclntab_new(struct elf *elf, struct gopclntab **ret_table)
 	table->n_blocks = GOPCLNTAB_N_BLOCKS_FEW;
 	table->quantum = elf_machine(elf) == EM_AARCH64 ? 4 : 1;
 	int r = gopclntab_locate(table, &table->text);
-	if (r == 0 && table->version != GOPCLNTAB_1_16 && table->text == 0)
+	if (r != 0)
+		return r;
+	if (table->version != GOPCLNTAB_1_16 && table->text == 0) {
 		r = gopclntab_module_text(table, &table->text);
-	if (r == 0)
-		r = check_text(table);
+		if (r != 0)
+			return r;
+	}
+	r = check_text(table);
 	if (r != 0)
 		return r;
 	*ret_table = TAKE_PTR(table);

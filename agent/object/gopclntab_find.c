@@ -113,9 +113,10 @@ int gopclntab_header(struct gopclntab *table, uint64_t file_off, uint64_t end,
 	table->funcs_off = file_off + parts[4];
 	table->end = end;
 	int r = check_first_record(table);
-	if (r == 0)
-		*ret_text_field = has_text ? h.words[WORD_TEXT] : 0;
-	return r;
+	if (r != 0)
+		return r;
+	*ret_text_field = has_text ? h.words[WORD_TEXT] : 0;
+	return 0;
 }
 
 /* A header at file_off of a segment, whose addresses it gets. */
@@ -125,9 +126,10 @@ static int in_segment(struct gopclntab *table, const struct elf_segment *segment
 	int r = gopclntab_header(table, file_off, segment->file_off + segment->file_bytes,
 				 ret_text_field);
 
-	if (r == 0)
-		table->vaddr = segment->vaddr + (file_off - segment->file_off);
-	return r;
+	if (r != 0)
+		return r;
+	table->vaddr = segment->vaddr + (file_off - segment->file_off);
+	return 0;
 }
 
 static bool may_be_header(const unsigned char *bytes, uint8_t quantum)

@@ -143,17 +143,20 @@ static int module_at(struct gopclntab *table, struct relocations *relocations, u
 	struct module m;
 	int r = gopclntab_entry(table, 0, &first, &record);
 
-	if (r == 0)
-		r = gopclntab_entry(table, table->n_funcs, &last, &record);
-	if (r == 0)
-		r = read_words(table, vaddr, &m);
-	if (r == 0 && m.n_unknown > 0) {
-		/* Not all must be found: what counts is what they say. */
-		r = each_relocation(table, relocations, take_word, &m);
-		r = MIN_OF(r, 0);
-	}
 	if (r != 0)
 		return r;
+	r = gopclntab_entry(table, table->n_funcs, &last, &record);
+	if (r != 0)
+		return r;
+	r = read_words(table, vaddr, &m);
+	if (r != 0)
+		return r;
+	if (m.n_unknown > 0) {
+		/* Not all must be found: what counts is what they say. */
+		r = each_relocation(table, relocations, take_word, &m);
+		if (r < 0)
+			return r;
+	}
 	if (m.words[MODULE_HEADER] != table->vaddr || m.words[MODULE_TEXT] == 0 ||
 	    m.words[MODULE_MIN_PC] != m.words[MODULE_TEXT] + first ||
 	    m.words[MODULE_MAX_PC] != m.words[MODULE_TEXT] + last)
@@ -244,12 +247,15 @@ int gopclntab_module_text(struct gopclntab *table, uint64_t *ret_text)
 int gopclntab_module_gofunc(struct gopclntab *table, uint64_t *ret_vaddr)
 {
 	uint64_t text;
-	int r = table->version == GOPCLNTAB_1_16 ? GOPCLNTAB_NONE : 0;
 
-	if (r == 0 && table->gofunc == 0)
-		r = gopclntab_module_text(table, &text);
-	if (r != 0)
-		return r;
+	if (table->version == GOPCLNTAB_1_16)
+		return GOPCLNTAB_NONE;
+	if (table->gofunc == 0) {
+		int r = gopclntab_module_text(table, &text);
+
+		if (r != 0)
+			return r;
+	}
 	if (table->gofunc == 0)
 		return GOPCLNTAB_NONE;
 	*ret_vaddr = table->gofunc;

@@ -120,7 +120,8 @@ int name_digest(struct elf *elf, const struct siphash_key *key, uint64_t previou
 	siphash_word(&s, elf_bytes(elf)->size);
 	add_headers(&s, elf);
 	r = add_sections(&s, elf, with_lines);
-	if (r == 0)
-		*ret_digest = siphash_finish(&s, NULL, 0);
-	return r;
+	if (r != 0)
+		return r;
+	*ret_digest = siphash_finish(&s, NULL, 0);
+	return 0;
 }

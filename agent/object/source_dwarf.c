@@ -93,9 +93,9 @@ static int fill_head(struct source_dwarf *d, const struct source_unit *u)
 	int r = source_image_fill(d->image, SOURCE_INFO, u->info_off,
 				  MIN_OF(u->n_bytes, (uint64_t)DIE_BYTES));
 
-	if (r == 0)
-		r = source_image_fill(d->image, SOURCE_ABBREV, u->abbrev_off, u->n_abbrev_bytes);
-	return r;
+	if (r != 0)
+		return r;
+	return source_image_fill(d->image, SOURCE_ABBREV, u->abbrev_off, u->n_abbrev_bytes);
 }
 
 /* libdw passes the units one after the other: none before its head is filled in. All are passed before the first question, so that
@@ -172,17 +172,20 @@ static int fill_unit(struct source_dwarf *d, struct source_unit *u, enum source_
 {
 	int r = fill_contribution(d, u, die, DW_AT_addr_base, SOURCE_ADDR, 4);
 
-	if (r == 0)
-		r = fill_contribution(d, u, die, DW_AT_rnglists_base, SOURCE_RNGLISTS, 8);
-	if (r == 0 && depth >= SOURCE_NAMES)
-		r = fill_contribution(d, u, die, DW_AT_str_offsets_base, SOURCE_STR_OFFSETS, 4);
-	if (r == 0 && depth == SOURCE_WHOLE)
-		r = source_image_fill(d->image, SOURCE_INFO, u->info_off, u->n_bytes);
-	if (r == 0 && depth == SOURCE_WHOLE && !u->has_abbrev) {
-		d->n_libdw_bytes += LIBDW_ABBREV_FACTOR * u->n_abbrev_bytes;
-		u->has_abbrev = true;
-	}
-	return r;
+	if (r != 0)
+		return r;
+	r = fill_contribution(d, u, die, DW_AT_rnglists_base, SOURCE_RNGLISTS, 8);
+	if (r != 0 || depth < SOURCE_NAMES)
+		return r;
+	r = fill_contribution(d, u, die, DW_AT_str_offsets_base, SOURCE_STR_OFFSETS, 4);
+	if (r != 0 || depth < SOURCE_WHOLE)
+		return r;
+	r = source_image_fill(d->image, SOURCE_INFO, u->info_off, u->n_bytes);
+	if (r != 0 || u->has_abbrev)
+		return r;
+	d->n_libdw_bytes += LIBDW_ABBREV_FACTOR * u->n_abbrev_bytes;
+	u->has_abbrev = true;
+	return 0;
 }
 
 int source_dwarf_unit(struct source_dwarf *d, struct source_unit *u, enum source_depth depth,
@@ -192,9 +195,12 @@ int source_dwarf_unit(struct source_dwarf *d, struct source_unit *u, enum source
 	if (depth == SOURCE_WHOLE && u->n_bytes > d->max_bytes / 2)
 		return SOURCE_IMAGE_NONE;
 	int r = fill_head(d, u);
-	if (r == 0)
-		r = pass(d, u, ret_die);
-	return r == 0 ? fill_unit(d, u, depth, ret_die) : r;
+	if (r != 0)
+		return r;
+	r = pass(d, u, ret_die);
+	if (r != 0)
+		return r;
+	return fill_unit(d, u, depth, ret_die);
 }
 
 int source_dwarf_follow(struct source_dwarf *d, Dwarf_Attribute *reference, Dwarf_Die *ret_die)
@@ -209,11 +215,13 @@ int source_dwarf_follow(struct source_dwarf *d, Dwarf_Attribute *reference, Dwar
 	if (!u || off - u->info_off < u->n_header_bytes)
 		return SOURCE_IMAGE_NONE;
 	int r = source_dwarf_unit(d, u, SOURCE_NAMES, &unit_die);
-	if (r == 0)
-		r = source_image_fill(d->image, SOURCE_INFO, off, DIE_BYTES);
-	if (r == 0)
-		*ret_die = die;
-	return r;
+	if (r != 0)
+		return r;
+	r = source_image_fill(d->image, SOURCE_INFO, off, DIE_BYTES);
+	if (r != 0)
+		return r;
+	*ret_die = die;
+	return 0;
 }
 
 int source_dwarf_text(struct source_dwarf *d, Dwarf_Attribute *attr, const char **ret_text,
@@ -224,9 +232,10 @@ int source_dwarf_text(struct source_dwarf *d, Dwarf_Attribute *attr, const char 
 	if (!text)
 		return SOURCE_IMAGE_NONE;
 	int r = source_image_text(d->image, text, MAX_TEXT_BYTES, ret_n);
-	if (r == 0)
-		*ret_text = text;
-	return r;
+	if (r != 0)
+		return r;
+	*ret_text = text;
+	return 0;
 }
 
 /* The line program, and the texts that libdw makes paths of. */
@@ -245,13 +254,17 @@ static int fill_lines(struct source_dwarf *d, Dwarf_Die *unit_die)
 		r = source_image_read(d->image, SOURCE_LINE, off + 4, &length, 8);
 	if (r == -ENODATA || length > d->max_bytes / LINE_PROGRAM_SHARE)
 		return SOURCE_IMAGE_NONE;
-	if (r == 0)
-		r = source_image_fill(d->image, SOURCE_LINE, off, length + 12);
-	if (r == 0)
-		r = source_image_fill(d->image, SOURCE_LINE_STR, 0, d->max_bytes / 4);
-	if (r == 0 && dwarf_attr(unit_die, DW_AT_comp_dir, &attr))
+	if (r != 0)
+		return r;
+	r = source_image_fill(d->image, SOURCE_LINE, off, length + 12);
+	if (r != 0)
+		return r;
+	r = source_image_fill(d->image, SOURCE_LINE_STR, 0, d->max_bytes / 4);
+	if (r != 0)
+		return r;
+	if (dwarf_attr(unit_die, DW_AT_comp_dir, &attr))
 		(void)source_dwarf_text(d, &attr, &text, &n);
-	return r;
+	return 0;
 }
 
 int source_dwarf_load_lines(struct source_dwarf *d, struct source_unit *u, Dwarf_Die *unit_die)

@@ -217,10 +217,12 @@ static int image_init(struct source_image *image, struct elf *elf, size_t max_in
 	/* A relocatable file (a kernel module) would have to be relocated first. */
 	if (r > 0 || elf_object_type(elf) == ET_REL)
 		return SOURCE_IMAGE_NONE;
-	if (r == 0)
-		r = plan(image, elf, max_inflated_bytes, packed);
-	if (r == 0)
-		r = reserve(image);
+	if (r != 0)
+		return r;
+	r = plan(image, elf, max_inflated_bytes, packed);
+	if (r != 0)
+		return r;
+	r = reserve(image);
 	if (r != 0)
 		return r;
 	write_head(image, elf_machine(elf));

@@ -79,10 +79,11 @@ static int add_span(uint64_t begin, uint64_t end, void *data)
 	if (!is_code(begin, end))
 		return 0;
 	int r = make_room(c->index);
-	if (r == 0)
-		c->index->spans[c->index->n++] =
-			(struct source_span){ begin, (uint32_t)(end - begin), c->unit };
-	return r;
+	if (r != 0)
+		return r;
+	c->index->spans[c->index->n++] =
+		(struct source_span){ begin, (uint32_t)(end - begin), c->unit };
+	return 0;
 }
 
 static int add_unit(struct collecting *c, struct source_dwarf *d, struct source_unit *u)
@@ -90,8 +91,9 @@ static int add_unit(struct collecting *c, struct source_dwarf *d, struct source_
 	Dwarf_Die die;
 
 	int r = source_dwarf_unit(d, u, SOURCE_RANGES_ONLY, &die);
-	if (r == 0)
-		r = source_dwarf_ranges(d, &die, add_span, c);
+	if (r != 0)
+		return r < 0 ? r : 0;
+	r = source_dwarf_ranges(d, &die, add_span, c);
 	return r < 0 ? r : 0;
 }
 

@@ -305,8 +305,9 @@ static int ask(struct question *q, struct source_unit *u, struct source_frames *
 {
 	int r = source_dwarf_unit(&q->l->dwarf, u, SOURCE_WHOLE, &q->unit_die);
 
-	if (r == 0)
-		r = find_chain(q, u);
+	if (r != 0)
+		return r;
+	r = find_chain(q, u);
 	if (r != 0)
 		return r;
 	r = source_dwarf_load_lines(&q->l->dwarf, u, &q->unit_die);

@@ -157,10 +157,10 @@ static int collect_all(struct collect *c)
 	if (!chunk)
 		return -ENOMEM;
 	int r = collect_table(c, &c->symtab->tables[SYMBOL_TABLE_STATIC], 0, chunk);
-	if (r == 0)
-		r = collect_table(c, &c->symtab->tables[SYMBOL_TABLE_DYNAMIC], SYMTAB_REF_DYNAMIC,
-				  chunk);
-	return r;
+	if (r != 0)
+		return r;
+	return collect_table(c, &c->symtab->tables[SYMBOL_TABLE_DYNAMIC], SYMTAB_REF_DYNAMIC,
+			     chunk);
 }
 
 static int build(struct collect *c)
@@ -318,12 +318,12 @@ int symtab_find(const struct symtab *symtab, const struct bytes *bytes, uint64_t
 	int r = symtab_symbol(symtab, bytes, entry, &piece.symbol);
 	if (r < 0)
 		return r;
-	if (r == 0 && vaddr < piece.symbol.end)
+	if (r == 0 && vaddr < piece.symbol.end) {
 		piece.end = MIN_OF(piece.end, piece.symbol.end);
-	else if (r == 0)
+	} else if (r == 0) {
 		piece.begin = piece.symbol.end;
-	if (r == 0 && vaddr >= piece.symbol.end)
 		r = SYMTAB_NONE;
+	}
 	*ret_piece = piece;
 	return r;
 }

@@ -53,9 +53,10 @@ int symbol_read(const struct symbol_table *table, const struct bytes *bytes, uin
 	if (index >= table->n)
 		return -ENODATA;
 	int r = bytes_read(bytes, table->file_off + (uint64_t)index * n, entry, n);
-	if (r == 0)
-		*ret_symbol = symbol_decode(table, entry);
-	return r;
+	if (r != 0)
+		return r;
+	*ret_symbol = symbol_decode(table, entry);
+	return 0;
 }
 
 /* Appends what of the name is in one step; *ret_done when its end was there. */
