@@ -2,6 +2,7 @@
 /* Inflating a section by pieces of its file. */
 #include "agent/object/cfi_inflate.h"
 
+#include <assert.h>
 #include <elf.h>
 #include <endian.h>
 #include <errno.h>
@@ -85,6 +86,7 @@ struct inflater {
 static int inflater_init(struct inflater *i, const struct bytes *bytes,
 			 const struct cfi_packed *packed)
 {
+	assert(packed->packing != CFI_PACKING_PLAIN);
 	i->bytes = bytes;
 	i->rest = *packed;
 	i->z = (z_stream){ 0 };

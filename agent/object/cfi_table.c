@@ -2,6 +2,7 @@
 /* .eh_frame_hdr and its binary search. */
 #include "agent/object/cfi_table.h"
 
+#include <assert.h>
 #include <elf.h>
 
 #include "agent/object/cfi_pointer.h"
@@ -95,6 +96,7 @@ static struct cfi_table_entry entry_from(const struct cfi_table *table, const in
 static int read_entries(const struct cfi_table *table, const struct bytes *bytes, uint32_t first,
 			uint32_t n, struct cfi_table_window *w)
 {
+	assert(n <= CFI_TABLE_WINDOW_ENTRIES && first < table->n && n <= table->n - first);
 	w->n = 0;
 	int r = bytes_read(bytes, table->file_off + (uint64_t)first * sizeof(*w->raw), w->raw,
 			   n * sizeof(*w->raw));
@@ -117,6 +119,7 @@ int cfi_table_entry(const struct cfi_table *table, const struct bytes *bytes,
 	struct cfi_table_window one = { 0 };
 	int r = holds(w, i) ? 0 : read_entries(table, bytes, i, 1, &one);
 
+	assert(i < table->n);
 	if (r != 0)
 		return r;
 	*ret_entry = entry_from(table, holds(w, i) ? w->raw[i - w->first] : one.raw[0]);

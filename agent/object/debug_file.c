@@ -8,6 +8,7 @@
  */
 #include "agent/object/debug_file.h"
 
+#include <assert.h>
 #include <elf.h>
 #include <errno.h>
 #include <limits.h>
@@ -252,6 +253,7 @@ int debug_file_collect(struct elf *elf, int root_fd, const char *path,
 
 int debug_file_choose(struct debug_file_candidates *candidates, int *ret_fd)
 {
+	assert(candidates->n <= DEBUG_FILE_MAX_CANDIDATES);
 	for (uint32_t i = 0; i < candidates->n; i++) {
 		struct debug_file_candidate *c = &candidates->items[i];
 		int r = c->is_sure ? 0 : check_crc(c->fd, candidates->crc);

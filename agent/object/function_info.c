@@ -2,6 +2,7 @@
 /* The names of one object's functions, by all sources. */
 #include "agent/object/function_info.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -82,6 +83,7 @@ static const struct {
 
 const char *function_kind_title(enum function_kind kind)
 {
+	assert(kind < FUNCTION_KIND_MAX);
 	return kinds[kind].title;
 }
 
@@ -150,6 +152,7 @@ int function_info_source(struct function_info *info, const struct function_files
 {
 	int r = 0;
 
+	assert(kind < FUNCTION_KIND_MAX);
 	*ret_source = NULL;
 	if (!has_file(files, kind) || info->is_absent[kind])
 		return 0;
@@ -269,6 +272,8 @@ int function_info_frames(struct function_info *info, const struct function_files
 int function_info_name(struct function_info *info, const struct function_answer *answer,
 		       struct buf *name)
 {
+	assert(answer->kind < FUNCTION_KIND_MAX);
+
 	struct function_source *source = info->sources[answer->kind];
 	int r = source ? source->name(source, &answer->piece, name) : FUNCTION_SOURCE_NONE;
 

@@ -2,6 +2,7 @@
 /* Functions of a Go program by address. */
 #include "agent/object/go_symbols.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -97,6 +98,7 @@ static int index_in_page(struct go_symbols *symbols, uint32_t page, uint64_t wan
 	/* The first one fills the window with the page. */
 	int r = gopclntab_entry(symbols->table, lo++, &entry, &record);
 
+	assert(page < symbols->n_pages);
 	while (r == 0 && lo < hi) {
 		uint32_t mid = lo + (hi - lo) / 2;
 

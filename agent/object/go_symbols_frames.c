@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The functions, files and lines of one address, from the innermost inlined call to the function itself. */
+#include <assert.h>
 #include <errno.h>
 
 #include "agent/object/go_symbols_internal.h"
@@ -93,6 +94,7 @@ static int add_call(struct look *look, int32_t number, uint64_t vaddr, uint64_t 
 	r = set_position(look, vaddr, &frame);
 	if (r != 0)
 		return r;
+	assert(look->frames.n < SOURCE_FRAMES_MAX);
 	look->frames.items[look->frames.n++] = frame;
 	*ret_vaddr = call.caller;
 	return 0;
@@ -134,6 +136,7 @@ static int look_at(struct look *look, uint64_t vaddr)
 		r = set_position(look, vaddr, &frame);
 	if (r < 0)
 		return r;
+	assert(look->frames.n < SOURCE_FRAMES_MAX);
 	look->frames.items[look->frames.n++] = frame;
 	return 0;
 }

@@ -2,6 +2,7 @@
 /* Reads a Go function table that was found. */
 #include "agent/object/gopclntab.h"
 
+#include <assert.h>
 #include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -95,6 +96,7 @@ int gopclntab_entry(struct gopclntab *table, uint32_t index, uint64_t *ret_entry
 			? gopclntab_read(table, GOPCLNTAB_PART_FUNCTAB, at, words, want)
 			: gopclntab_read(table, GOPCLNTAB_PART_FUNCTAB, at, halves, want);
 
+	assert(index <= table->n_funcs);
 	if (r != 0)
 		return r;
 	*ret_entry = n == sizeof(words) ? words[0] : halves[0];

@@ -2,6 +2,7 @@
 /* The DWARF sections of a file as an ELF image in memory. */
 #include "agent/object/source_image.h"
 
+#include <assert.h>
 #include <elf.h>
 #include <endian.h>
 #include <errno.h>
@@ -279,6 +280,8 @@ void source_image_free(struct source_image *image)
 static int fill_run(struct source_image *image, const struct source_image_section *s, size_t first,
 		    size_t end)
 {
+	assert(first < end && end <= image->n_memory / PAGE);
+
 	size_t off = first * PAGE - s->image_off;
 	size_t n = MIN_OF((end - first) * PAGE, s->n_bytes - off);
 	const struct bytes scratch = { .fd = image->scratch_fd };
@@ -296,6 +299,8 @@ static int fill_run(struct source_image *image, const struct source_image_sectio
 int source_image_fill(struct source_image *image, enum source_section section, uint64_t off,
 		      uint64_t n)
 {
+	assert(section < SOURCE_SECTION_MAX);
+
 	const struct source_image_section *s = &image->sections[section];
 
 	if (s->is_inflated || off >= s->n_bytes || n == 0)
@@ -319,6 +324,8 @@ int source_image_fill(struct source_image *image, enum source_section section, u
 int source_image_read(struct source_image *image, enum source_section section, uint64_t off,
 		      void *dst, size_t n)
 {
+	assert(section < SOURCE_SECTION_MAX);
+
 	const struct source_image_section *s = &image->sections[section];
 
 	if (off > s->n_bytes || n > s->n_bytes - off)

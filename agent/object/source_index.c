@@ -2,6 +2,7 @@
 /* Which unit has code at an address, and which function of the unit. */
 #include "agent/object/source_index.h"
 
+#include <assert.h>
 #include <dwarf.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -81,6 +82,7 @@ static int add_span(uint64_t begin, uint64_t end, void *data)
 	int r = make_room(c->index);
 	if (r != 0)
 		return r;
+	assert(c->index->n < c->index->cap);
 	c->index->spans[c->index->n++] =
 		(struct source_span){ begin, (uint32_t)(end - begin), c->unit };
 	return 0;
@@ -159,6 +161,7 @@ struct source_unit *source_index_unit(const struct source_index *index,
 {
 	const struct source_span *s = locate(index->spans, index->n, vaddr);
 
+	assert(!s || s->owner < d->units.n);
 	return s ? &d->units.items[s->owner] : NULL;
 }
 

@@ -2,6 +2,7 @@
 /* File, line and inlined functions of an address. */
 #include "agent/object/source_lines.h"
 
+#include <assert.h>
 #include <dwarf.h>
 #include <errno.h>
 #include <string.h>
@@ -290,6 +291,7 @@ static int answer(struct question *q, struct source_frames *ret)
 
 	/* Code that no function owns (assembly) still has lines. */
 	ret->n = q->n ? q->n : 1;
+	assert(ret->n <= SOURCE_FRAMES_MAX);
 	for (uint32_t i = 0; r == 0 && i < ret->n; i++) {
 		struct source_frame *f = &ret->items[i];
 

@@ -8,6 +8,7 @@
  */
 #include "agent/object/symtab_build.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -163,6 +164,7 @@ int symtab_flatten(const struct symtab_candidate *sorted, size_t n,
 
 		while (end < n && sorted[end].start == sorted[i].start)
 			end++;
+		assert(end == n || sorted[end].start > sorted[i].start);
 		r = sweep_group(&s, &sorted[i], end - i);
 		i = end;
 	}

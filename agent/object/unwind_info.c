@@ -39,6 +39,7 @@ int unwind_info_new_empty(const struct dwarf_abi *abi, struct unwind_info **ret_
 
 void unwind_info_add_take(struct unwind_info *info, struct unwind_source *source)
 {
+	assert(source);
 	assert(info->n_sources < UNWIND_INFO_MAX_SOURCES);
 	info->sources[info->n_sources++] = source;
 }

@@ -9,6 +9,7 @@
  */
 #include "agent/object/unwind_source.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -48,6 +49,7 @@ int unwind_spans_add(struct unwind_spans *spans, const struct unwind_span *span)
 		if (r != 0)
 			return r;
 	}
+	assert(spans->n < spans->cap);
 	spans->items[spans->n++] = *span;
 	return 0;
 }
