@@ -197,17 +197,19 @@ static int write_name(struct subset *s, uint32_t name_off, uint32_t *ret_name_of
 static int write_members(struct subset *s, const struct btf_type *t)
 {
 	const struct btf_member *members = (const void *)(t + 1);
-	int r = 0;
 
-	for (uint32_t i = 0; i < BTF_INFO_VLEN(t->info) && r == 0; i++) {
+	for (uint32_t i = 0; i < BTF_INFO_VLEN(t->info); i++) {
 		struct btf_member m = members[i];
+		int r = write_name(s, m.name_off, &m.name_off);
 
-		r = write_name(s, m.name_off, &m.name_off);
+		if (r < 0)
+			return r;
 		m.type = s->new_ids[m.type];
-		if (r == 0)
-			r = buf_append(s->types, &m, sizeof(m));
+		r = buf_append(s->types, &m, sizeof(m));
+		if (r < 0)
+			return r;
 	}
-	return r;
+	return 0;
 }
 
 /* Values of both widths begin with their name. */
@@ -216,20 +218,22 @@ static int write_values(struct subset *s, const struct btf_type *t)
 	size_t n_bytes = BTF_INFO_KIND(t->info) == BTF_KIND_ENUM64 ? sizeof(struct btf_enum64)
 								   : sizeof(struct btf_enum);
 	const char *from = (const char *)(t + 1);
-	int r = 0;
 
-	for (uint32_t i = 0; i < BTF_INFO_VLEN(t->info) && r == 0; i++, from += n_bytes) {
+	for (uint32_t i = 0; i < BTF_INFO_VLEN(t->info); i++, from += n_bytes) {
 		const struct btf_enum *value = (const void *)from;
 		uint32_t name_off = 0;
+		int r = write_name(s, value->name_off, &name_off);
 
-		r = write_name(s, value->name_off, &name_off);
-		if (r == 0)
-			r = buf_append(s->types, &name_off, sizeof(name_off));
-		if (r == 0)
-			r = buf_append(s->types, from + sizeof(name_off),
-				       n_bytes - sizeof(name_off));
+		if (r < 0)
+			return r;
+		r = buf_append(s->types, &name_off, sizeof(name_off));
+		if (r < 0)
+			return r;
+		r = buf_append(s->types, from + sizeof(name_off), n_bytes - sizeof(name_off));
+		if (r < 0)
+			return r;
 	}
-	return r;
+	return 0;
 }
 
 static int write_tail(struct subset *s, const struct btf_type *t)
@@ -258,6 +262,8 @@ static int write_type(struct subset *s, const struct btf_type *t)
 	struct btf_type copy = *t;
 	int r = write_name(s, t->name_off, &copy.name_off);
 
+	if (r < 0)
+		return r;
 	switch (BTF_INFO_KIND(t->info)) {
 	case BTF_KIND_TYPEDEF:
 	case BTF_KIND_VOLATILE:
@@ -273,13 +279,12 @@ static int write_type(struct subset *s, const struct btf_type *t)
 	case BTF_KIND_FUNC_PROTO:
 		copy.info = (uint32_t)BTF_KIND_FUNC_PROTO << 24;
 		copy.type = 0;
-		return r < 0 ? r : buf_append(s->types, &copy, sizeof(copy));
+		return buf_append(s->types, &copy, sizeof(copy));
 	default:
 		break;
 	}
-	if (r == 0)
-		r = buf_append(s->types, &copy, sizeof(copy));
-	return r == 0 ? write_tail(s, t) : r;
+	r = buf_append(s->types, &copy, sizeof(copy));
+	return r < 0 ? r : write_tail(s, t);
 }
 
 static int write_all(struct subset *s)
@@ -288,8 +293,9 @@ static int write_all(struct subset *s)
 	/* The name at 0 is that of all that have none. */
 	int r = buf_append_char(&s->strings, '\0');
 
-	if (r == 0)
-		r = buf_append(s->types, &h, sizeof(h));
+	if (r < 0)
+		return r;
+	r = buf_append(s->types, &h, sizeof(h));
 	for (uint32_t i = 0; i < s->n_taken && r == 0; i++)
 		r = write_type(s, btf_view_type(&s->kernel, s->taken[i]));
 	if (r < 0)
@@ -307,8 +313,9 @@ int btf_subset(struct str kernel, struct str object, struct buf *out)
 						   .strings = BUF_INIT(out->max_bytes) };
 	int r = btf_view_init(&s.kernel, kernel);
 
-	if (r == 0)
-		r = btf_view_init(&s.object, object);
+	if (r < 0)
+		return r;
+	r = btf_view_init(&s.object, object);
 	if (r < 0)
 		return r;
 	s.new_ids = calloc((size_t)s.kernel.n + 1, sizeof(*s.new_ids));
@@ -316,7 +323,10 @@ int btf_subset(struct str kernel, struct str object, struct buf *out)
 	if (!s.new_ids || !s.taken)
 		return -ENOMEM;
 	r = want_names(&s);
-	if (r == 0)
-		r = take_all(&s);
-	return r == 0 ? write_all(&s) : r;
+	if (r < 0)
+		return r;
+	r = take_all(&s);
+	if (r < 0)
+		return r;
+	return write_all(&s);
 }

@@ -49,7 +49,8 @@ int cost_add_map(int map_fd, struct sampler_cost *cost)
 	uint64_t bytes = 0;
 	int r = fdinfo_memlock(map_fd, &bytes);
 
-	if (r == 0)
-		cost->map_bytes += bytes;
-	return r;
+	if (r < 0)
+		return r;
+	cost->map_bytes += bytes;
+	return 0;
 }

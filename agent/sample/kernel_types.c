@@ -62,7 +62,10 @@ int kernel_types_fill(int fd, struct str object)
 	_cleanup_buf_ struct buf subset = BUF_INIT(MAX_SUBSET_BYTES);
 	int r = read_kernel(&kernel);
 
-	if (r == 0)
-		r = btf_subset((struct str){ kernel.data, kernel.len }, object, &subset);
-	return r < 0 ? r : file_write_fd(fd, subset.data, subset.len);
+	if (r < 0)
+		return r;
+	r = btf_subset((struct str){ kernel.data, kernel.len }, object, &subset);
+	if (r < 0)
+		return r;
+	return file_write_fd(fd, subset.data, subset.len);
 }

@@ -109,9 +109,10 @@ static int cpu_source_set_rate(struct source *s, unsigned int hz)
 	struct cpu_source *c = of(s);
 	int r = c->is_attached ? ticks_set_hz(c->ticks, hz) : 0;
 
-	if (r == 0)
-		c->hz = hz;
-	return r;
+	if (r < 0)
+		return r;
+	c->hz = hz;
+	return 0;
 }
 
 static unsigned int cpu_source_limit_hz(const struct source *s)

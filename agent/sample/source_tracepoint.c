@@ -121,9 +121,12 @@ static int attach_one(struct tracepoint_source *t, size_t i, int tracefs_fd, str
 	uint64_t id = 0;
 	int r = tracepoint_id(tracefs_fd, name, why, &id);
 
-	if (r == 0)
-		r = set_limit(t, i);
-	return r < 0 ? r : attach_to(t, i, id);
+	if (r < 0)
+		return r;
+	r = set_limit(t, i);
+	if (r < 0)
+		return r;
+	return attach_to(t, i, id);
 }
 
 static void tracepoint_source_detach(struct source *s)

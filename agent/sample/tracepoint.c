@@ -38,15 +38,19 @@ int tracepoint_id(int tracefs_fd, const struct tracepoint_name *name, struct buf
 int tracepoint_check(const char *const *names, size_t n, struct buf *why)
 {
 	_cleanup_close_ int fd = n > 0 ? tracepoint_open(why) : -1;
-	int r = n > 0 && fd < 0 ? fd : 0;
 
-	for (size_t i = 0; r == 0 && i < n; i++) {
+	if (n > 0 && fd < 0)
+		return fd;
+	for (size_t i = 0; i < n; i++) {
 		struct tracepoint_name name;
 		uint64_t ignored;
+		int r = tracepoint_name_parse(names[i], &name, why);
 
-		r = tracepoint_name_parse(names[i], &name, why);
-		if (r == 0)
-			r = tracepoint_id(fd, &name, why, &ignored);
+		if (r < 0)
+			return r;
+		r = tracepoint_id(fd, &name, why, &ignored);
+		if (r < 0)
+			return r;
 	}
-	return r;
+	return 0;
 }
