@@ -8,6 +8,7 @@
  */
 #include "agent/sample/btf_subset.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -109,6 +110,7 @@ static int take(struct subset *s, uint32_t id)
 		return -EBADMSG;
 	if (s->new_ids[id])
 		return 0;
+	assert(s->n_taken < s->kernel.n);
 	s->taken[s->n_taken++] = id;
 	s->new_ids[id] = s->n_taken;
 	return 0;
@@ -204,6 +206,7 @@ static int write_members(struct subset *s, const struct btf_type *t)
 
 		if (r < 0)
 			return r;
+		assert(m.type <= s->kernel.n);
 		m.type = s->new_ids[m.type];
 		r = buf_append(s->types, &m, sizeof(m));
 		if (r < 0)
@@ -313,6 +316,7 @@ int btf_subset(struct str kernel, struct str object, struct buf *out)
 						   .strings = BUF_INIT(out->max_bytes) };
 	int r = btf_view_init(&s.kernel, kernel);
 
+	assert(out->len == 0);
 	if (r < 0)
 		return r;
 	r = btf_view_init(&s.object, object);

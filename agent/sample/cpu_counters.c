@@ -2,6 +2,7 @@
 /* The kernel half's counters, by event and CPU, each as it was between two ticks. */
 #include "agent/sample/cpu_counters.h"
 
+#include <assert.h>
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -102,6 +103,7 @@ int cpu_counters_look(struct cpu_counters *c)
 const struct wire_counters *cpu_counters_of(const struct cpu_counters *c, enum event event,
 					    unsigned int cpu)
 {
+	assert(event < EVENT_MAX);
 	for (size_t i = 0; i < c->possible.n; i++)
 		if (c->possible.ids[i] == cpu)
 			return stale_row_of(c, event)[i] ? NULL : &row_of(c, event)[i];
@@ -110,6 +112,8 @@ const struct wire_counters *cpu_counters_of(const struct cpu_counters *c, enum e
 
 void cpu_counters_sum(const struct cpu_counters *c, enum event event, struct wire_counters *ret_sum)
 {
+	assert(event < EVENT_MAX);
+
 	const struct wire_counters *shown = row_of(c, event);
 
 	*ret_sum = (struct wire_counters){ 0 };

@@ -2,6 +2,7 @@
 /* How many ticks one event had to deliver so far. */
 #include "agent/sample/due.h"
 
+#include <assert.h>
 #include <stdbool.h>
 
 /* NTP adjusts by 1/2000 at most (MAXFREQ, include/linux/timex.h), the calibration of a time stamp counter is better than 1/1000. */
@@ -11,6 +12,8 @@
 
 void due_begin(struct due *d, unsigned int hz, uint64_t now_ns)
 {
+	assert(hz > 0);
+
 	uint64_t period_ns = NS_PER_S / hz;
 
 	*d = (struct due){

@@ -2,6 +2,8 @@
 /* The table of events. */
 #include "agent/sample/event.h"
 
+#include <assert.h>
+
 #define VALUE(type, unit) { type, unit },
 #define TYPE(NAME, name, profile, period_type, period_unit, values) \
 	[EVENT_##NAME] = { name, profile, { period_type, period_unit }, { values } },
@@ -15,10 +17,12 @@ static const size_t n_values[EVENT_MAX] = { EVENTS(N_VALUES, ONE) };
 
 const struct event_type *event_type(enum event event)
 {
+	assert(event < EVENT_MAX);
 	return &types[event];
 }
 
 size_t event_n_values(enum event event)
 {
+	assert(event < EVENT_MAX);
 	return n_values[event];
 }

@@ -2,6 +2,7 @@
 /* The timer ticks. */
 #include "agent/sample/tick.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
@@ -93,9 +94,12 @@ static int ended_add(struct ticks *t, unsigned int cpu)
 
 static void tick_end(struct ticks *t, struct tick *tick)
 {
+	struct ended *ended = ended_of(t, tick->cpu);
+
+	assert(ended);
 	tick_look(tick);
 	cleanup_close_p(&tick->fd);
-	ended_of(t, tick->cpu)->n_due += due_ticks(&tick->due);
+	ended->n_due += due_ticks(&tick->due);
 }
 
 void ticks_stop(struct ticks *t)
@@ -176,6 +180,7 @@ int ticks_new(int prog_fd, unsigned int hz, const struct cpus *cpus, struct tick
 {
 	_cleanup_(ticks_freep) struct ticks *t = calloc(1, sizeof(*t));
 
+	assert(hz > 0);
 	if (!t)
 		return -ENOMEM;
 	t->prog_fd = prog_fd;
@@ -205,6 +210,7 @@ int ticks_set_hz(struct ticks *t, unsigned int hz)
 	_cleanup_cpus_ struct cpus cpus = { .ids = calloc(t->n ? t->n : 1, sizeof(*cpus.ids)) };
 	_cleanup_(ticks_freep) struct ticks *next = NULL;
 
+	assert(hz > 0);
 	if (!cpus.ids)
 		return -ENOMEM;
 	for (; cpus.n < t->n; cpus.n++)
