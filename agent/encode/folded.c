@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A profile as folded stacks: a line each, sorted, equal ones summed. */
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -58,6 +59,7 @@ static int put_sample(struct folded *f, const struct profile *p, size_t i)
 	_cleanup_buf_ struct buf b = BUF_INIT(TEXT_MAX_BYTES);
 	struct pprof_sample sample;
 
+	assert(f->n < pprof_builder_n_samples(p->tables) && pprof_builder_period(p->tables) > 0);
 	pprof_builder_read_sample(p->tables, i, &sample);
 	put_name(&b, root_of(p, i));
 	for (size_t k = sample.n_locations; k-- > 0;)

@@ -2,6 +2,7 @@
 /* One profile: its references, and its forms. */
 #include "agent/encode/profile.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -17,6 +18,7 @@ int profile_new(struct pprof_builder **tables, struct labels *labels, uint64_t n
 	_cleanup_(pprof_builder_freep) struct pprof_builder *owned = TAKE_PTR(*tables);
 	struct profile *p = calloc(1, sizeof(*p));
 
+	assert(owned);
 	if (!p)
 		return -ENOMEM;
 	pprof_builder_freeze(owned);
@@ -31,14 +33,21 @@ int profile_new(struct pprof_builder **tables, struct labels *labels, uint64_t n
 
 struct profile *profile_ref(struct profile *p)
 {
-	atomic_fetch_add_explicit(&p->n_refs, 1, memory_order_relaxed);
+	unsigned int before = atomic_fetch_add_explicit(&p->n_refs, 1, memory_order_relaxed);
+
+	assert(before > 0);
 	return p;
 }
 
 /* Whoever drops the last one sees what all others did before they dropped theirs. */
 void profile_unref(struct profile *p)
 {
-	if (!p || atomic_fetch_sub_explicit(&p->n_refs, 1, memory_order_acq_rel) > 1)
+	if (!p)
+		return;
+	unsigned int before = atomic_fetch_sub_explicit(&p->n_refs, 1, memory_order_acq_rel);
+
+	assert(before > 0);
+	if (before > 1)
 		return;
 	pprof_builder_free(p->tables);
 	for (size_t i = 0; i < FORM_MAX; i++)
@@ -49,6 +58,7 @@ void profile_unref(struct profile *p)
 
 void profile_set_labels(struct profile *p, struct labels *labels)
 {
+	assert(labels && atomic_load(&p->n_refs) == 1);
 	labels_ref(labels);
 	labels_unref(p->labels);
 	p->labels = labels;
@@ -56,6 +66,7 @@ void profile_set_labels(struct profile *p, struct labels *labels)
 
 int profile_encode(const struct profile *p, enum profile_form form, struct pprof_bytes *ret_bytes)
 {
+	assert(form < FORM_MAX);
 	return p->tables ? encoders[form](p, ret_bytes) : -ENODATA;
 }
 
@@ -63,6 +74,7 @@ int profile_make(struct profile *p, enum profile_form form)
 {
 	struct pprof_bytes bytes;
 
+	assert(form < FORM_MAX && atomic_load(&p->n_refs) == 1);
 	if (p->forms[form])
 		return 0;
 	int r = profile_encode(p, form, &bytes);
@@ -71,16 +83,19 @@ int profile_make(struct profile *p, enum profile_form form)
 
 struct shared_bytes *profile_form(const struct profile *p, enum profile_form form)
 {
+	assert(form < FORM_MAX);
 	return p->forms[form];
 }
 
 size_t profile_form_bytes(const struct profile *p, enum profile_form form)
 {
+	assert(form < FORM_MAX);
 	return p->forms[form] ? p->forms[form]->n : 0;
 }
 
 void profile_drop_tables(struct profile *p)
 {
+	assert(atomic_load(&p->n_refs) == 1);
 	pprof_builder_free(p->tables);
 	p->tables = NULL;
 }

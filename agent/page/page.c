@@ -6,6 +6,7 @@
  */
 #include "agent/page/page.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
@@ -57,6 +58,7 @@ static void put_json_text(const char *text, struct buf *out)
 	while (rest.n > 0) {
 		size_t n = str_utf8_len(rest);
 
+		assert(n <= rest.n);
 		if (n > 1)
 			(void)buf_append(out, rest.p, n);
 		else if (n == 1)
@@ -86,6 +88,7 @@ static void put_json(const char *json, struct buf *out)
 
 static int put_data(const struct page_profile *profile, struct buf *out)
 {
+	assert(profile->title && profile->unit && profile->flamebearer_json);
 	(void)buf_append_str(out, "<script type=\"application/json\" id=\"xagent-profile\">"
 				  "{\"title\":");
 	put_json_text(profile->title, out);
@@ -123,6 +126,8 @@ static int put_line(const struct page_profile *profile, struct str line, struct 
 int page_standalone(const struct page_profile *profile, struct buf *out)
 {
 	const struct page_file *file = page_find("standalone.html");
+
+	assert(file);
 	struct str rest = { file->bytes, file->n };
 	struct str line;
 	int r = 0;
