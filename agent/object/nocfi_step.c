@@ -2,10 +2,6 @@
 /* What one instruction of x86-64 does to a frame. */
 #include "agent/object/nocfi_step.h"
 
-#define OP_1(i, op) ((i)->map == NOCFI_INSN_MAP_1 && (i)->opcode == (op))
-#define OP_0F(i, op) \
-	((i)->map == NOCFI_INSN_MAP_0F && !(i)->is_vector_encoded && (i)->opcode == (op))
-
 enum nocfi_flow nocfi_step_flow(const struct nocfi_insn *i)
 {
 	if (i->map == NOCFI_INSN_MAP_0F && !i->is_vector_encoded) {
@@ -353,28 +349,61 @@ static bool writes_rm_0f(const struct nocfi_insn *i)
 	       (op == 0xc7 && !i->has_memory) || (op == 0xae && i->has_rep);
 }
 
+/* All others with VEX or EVEX write vector or mask registers, which have the same numbers as general
+ * registers. */
+static bool vector_writes_reg_0f(const struct nocfi_insn *i)
+{
+	switch (i->opcode) {
+	case 0x2c: /* VCVTTSS2SI, VCVTSS2SI */
+	case 0x2d:
+	case 0x50: /* VMOVMSKPS */
+	case 0x93: /* KMOV */
+	case 0xc5: /* VPEXTRW */
+	case 0xd7: /* VPMOVMSKB */
+		return true;
+	case 0x78: /* VCVTTSS2USI, VCVTSS2USI */
+	case 0x79:
+		return i->has_rep || i->has_repne;
+	default:
+		return false;
+	}
+}
+
+static void step_vector_two_byte(const struct nocfi_insn *i, struct nocfi_frame *f)
+{
+	if (vector_writes_reg_0f(i))
+		nocfi_frame_clobber(f, nocfi_insn_reg(i));
+	/* VMOVD, VMOVQ */
+	if (i->opcode == 0x7e && !i->has_rep)
+		write_rm(f, i);
+}
+
 static void step_two_byte(const struct nocfi_insn *i, struct nocfi_frame *f)
 {
-	if (OP_0F(i, 0xa0) || OP_0F(i, 0xa8)) {
+	if (i->is_vector_encoded) {
+		step_vector_two_byte(i, f);
+		return;
+	}
+	if (i->opcode == 0xa0 || i->opcode == 0xa8) {
 		nocfi_frame_push(f, NOCFI_INSN_RIP);
 		return;
 	}
-	if (OP_0F(i, 0xa1) || OP_0F(i, 0xa9)) {
+	if (i->opcode == 0xa1 || i->opcode == 0xa9) {
 		nocfi_frame_pop(f, NOCFI_INSN_RIP);
 		return;
 	}
-	if (OP_0F(i, 0xa2)) { /* CPUID */
+	if (i->opcode == 0xa2) { /* CPUID */
 		for (unsigned int reg = NOCFI_RAX; reg <= NOCFI_RBX; reg++)
 			nocfi_frame_clobber(f, reg);
 		return;
 	}
-	if (OP_0F(i, 0x05)) /* SYSCALL */ {
+	if (i->opcode == 0x05) { /* SYSCALL */
 		nocfi_frame_clobber(f, NOCFI_RAX);
 		nocfi_frame_clobber(f, NOCFI_RCX);
 		nocfi_frame_clobber(f, 11);
 		return;
 	}
-	if (i->opcode >= 0xc8 && i->opcode < 0xd0 && !i->is_vector_encoded)
+	if (i->opcode >= 0xc8 && i->opcode < 0xd0)
 		nocfi_frame_clobber(f, nocfi_insn_opcode_reg(i));
 	if (writes_reg_0f(i))
 		nocfi_frame_clobber(f, nocfi_insn_reg(i));

@@ -79,6 +79,13 @@ static struct flow_row flow_rows[] = {
 	FLOW("rbp of one way only", "\x85\xff\x74\x02\x89\xfd\x90\xeb\xfd",
 	     "0 rsp+8, 6 rsp+8 fp lost"),
 	FLOW("second bytes of registers", "\x80\xcc\x0c\xb5\x01\xc3", "0 rsp+8"),
+	/* kandq %k1, %k2, %k4; kmovd %k4, %eax; vmovd %xmm4, %eax: 4 is not rsp */
+	FLOW("masks and vectors",
+	     "\x53\xc4\xe1\xec\x41\xe1\xc5\xfb\x93\xc4\xc5\xf9\x7e\xe0\x5b\xc3",
+	     "0 rsp+8, 1 rsp+16, 15 rsp+8"),
+	/* kmovd %k1, %esp; vmovd %xmm0, %esp */
+	FLOW("stack pointer from a mask", "\xc5\xfb\x93\xe1\xff\xe6", "0 rsp+8, 4 none"),
+	FLOW("stack pointer from a vector", "\xc5\xf9\x7e\xc4\xff\xe6", "0 rsp+8, 4 none"),
 	FLOW("return with a word left", "\x53\xc3", ""),
 	FLOW("return without the caller's rbp", "\x31\xc0\x89\xc5\xc3", ""),
 	FLOW("no instruction", "\x90\x06\xc3", ""),
