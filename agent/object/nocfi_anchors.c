@@ -112,7 +112,8 @@ static int add_taken(struct collect *c, uint64_t vaddr)
 	return 0;
 }
 
-/* Position independent code takes a function's address by LEA, other code loads it. */
+/* Position independent code takes a function's address by LEA, other code loads or stores it as a
+ * constant. */
 static bool takes_address(const struct collect *c, const struct nocfi_insn *i, uint64_t behind,
 			  uint64_t *ret_vaddr)
 {
@@ -122,7 +123,8 @@ static bool takes_address(const struct collect *c, const struct nocfi_insn *i, u
 		*ret_vaddr = behind + (uint64_t)(int64_t)i->disp;
 		return true;
 	}
-	if ((i->opcode & 0xf8) == 0xb8 && elf_object_type(c->elf) == ET_EXEC) {
+	if (((i->opcode & 0xf8) == 0xb8 || i->opcode == 0xc7) &&
+	    elf_object_type(c->elf) == ET_EXEC) {
 		*ret_vaddr = (uint64_t)i->imm;
 		return true;
 	}

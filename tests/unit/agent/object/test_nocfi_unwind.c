@@ -505,8 +505,11 @@ static const char source_text[] =
 	/* Entered by a register, and left by no return. */
 	"by_lea: push %rbx\n call *%rdi\n call hidden\n .balign 16\n"
 	"by_mov: push %rbx\n call *%rdi\n call hidden\n .balign 16\n"
+	"by_movq: push %rbx\n call *%rdi\n call hidden\n .balign 16\n"
+	"by_store: push %rbx\n call *%rdi\n call hidden\n .balign 16\n"
 	"by_nobody: push %rbx\n call *%rdi\n call hidden\n .balign 16\n"
-	"taker: lea by_lea(%rip), %rax\n mov $by_mov, %esi\n jmp *%rax\n .balign 16\n"
+	"taker: lea by_lea(%rip), %rax\n mov $by_mov, %esi\n movq $by_movq, %rdi\n"
+	"movq $by_store, 8(%rdx)\n jmp *%rax\n .balign 16\n"
 	".type main.cold, @function\n"
 	"main.cold: nop\n nop\n jmp main + 1\n.size main.cold, . - main.cold\n .balign 16\n"
 	" nop\n.globl restore\nrestore: mov $15, %rax\n syscall\n .balign 16\n"
@@ -522,10 +525,11 @@ struct place_row {
 };
 
 static struct place_row place_rows[] = {
-	{ "_start", 0, "0 root" },   { "_start", 5, "0 root" },	 { "main", 0, "0 rsp+8" },
-	{ "main", 1, "0 rsp+16" },   { "hidden", 0, "0 rsp+8" }, { "hidden", 4, "0 rsp+32" },
-	{ "main.cold", 0, "-" },     { "covered", 0, "-" },	 { "by_lea", 1, "0 rsp+16" },
-	{ "by_mov", 1, "0 rsp+16" }, { "by_nobody", 1, "-" },
+	{ "_start", 0, "0 root" },   { "_start", 5, "0 root" },	   { "main", 0, "0 rsp+8" },
+	{ "main", 1, "0 rsp+16" },   { "hidden", 0, "0 rsp+8" },   { "hidden", 4, "0 rsp+32" },
+	{ "main.cold", 0, "-" },     { "covered", 0, "-" },	   { "by_lea", 1, "0 rsp+16" },
+	{ "by_mov", 1, "0 rsp+16" }, { "by_movq", 1, "0 rsp+16" }, { "by_store", 1, "0 rsp+16" },
+	{ "by_nobody", 1, "-" },
 };
 
 static uint64_t address_of(const struct fixture_dir *dir, const char *symbol)
