@@ -5,6 +5,7 @@
 
 #include "agent/encode/profile.h"
 #include "agent/util/clock.h"
+#include "tests/support/unit.h"
 
 static inline struct profile *small_profile(struct labels *labels)
 {

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The search of bpf/mappings.h against looking at every mapping. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +7,7 @@
 #include "agent/util/cleanup.h"
 #include "agent/util/hash.h"
 #include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 #define UNWIND_INLINE static inline
 #define UNWIND_SEGMENT(ctx, index) segment_of((ctx), (index))
@@ -200,15 +195,12 @@ static void test_large_mapping(void **state)
 	assert_false(mappings_find_pc(a.segment, a.at, 1, 0x10000 + n_bytes, &m, &n_bytes));
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_borders),
-		cmocka_unit_test(test_array_at_the_end_of_a_segment),
-		cmocka_unit_test(test_random),
-		cmocka_unit_test(test_nothing_there),
-		cmocka_unit_test(test_large_mapping),
-	};
+static const struct unit_test tests[] = {
+	TEST(test_borders),
+	TEST(test_array_at_the_end_of_a_segment),
+	TEST(test_random),
+	TEST(test_nothing_there),
+	TEST(test_large_mapping),
+};
 
-	return cmocka_run_group_tests_name("bpf/mappings", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

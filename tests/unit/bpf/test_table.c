@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The look-up of bpf/table.h in tables laid out by hand, against going through all rows. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +7,7 @@
 #include "agent/util/cleanup.h"
 #include "agent/util/hash.h"
 #include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 #define UNWIND_INLINE static inline
 #define UNWIND_SEGMENT(ctx, index) segment_of((ctx), (index))
@@ -509,24 +504,14 @@ static void test_rows_at_the_end_of_a_segment(void **state)
 	free(segment);
 }
 
-int main(void)
-{
-	static const struct CMUnitTest fixed[] = {
-		cmocka_unit_test(test_every_number_of_rows),
-		cmocka_unit_test(test_const_pages),
-		cmocka_unit_test(test_most_escapes),
-		cmocka_unit_test(test_missing_segments),
-		cmocka_unit_test(test_rows_at_the_end_of_a_segment),
-	};
-	struct CMUnitTest tests[ARRAY_SIZE(fixed) + ARRAY_SIZE(shapes) + ARRAY_SIZE(packed_cases)];
-	size_t n = ARRAY_SIZE(fixed);
+static const struct unit_test tests[] = {
+	TEST(test_every_number_of_rows),
+	TEST(test_const_pages),
+	TEST(test_most_escapes),
+	TEST(test_missing_segments),
+	TEST(test_rows_at_the_end_of_a_segment),
+	TEST_ROWS(test_shape, shapes, name),
+	TEST_ROWS(test_packed, packed_cases, name),
+};
 
-	memcpy(tests, fixed, sizeof(fixed));
-	for (size_t i = 0; i < ARRAY_SIZE(shapes); i++)
-		tests[n++] = (struct CMUnitTest){ shapes[i].name, test_shape, NULL, NULL,
-						  (void *)&shapes[i] };
-	for (size_t i = 0; i < ARRAY_SIZE(packed_cases); i++)
-		tests[n++] = (struct CMUnitTest){ packed_cases[i].name, test_packed, NULL, NULL,
-						  (void *)&packed_cases[i] };
-	return cmocka_run_group_tests_name("bpf/table", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One step of bpf/unwind.h: each kind of rule, the signal frame, and the frame pointer where there is no rule. */
+#include "tests/support/unit.h"
 #include "tests/unit/bpf/unwind_context.h"
 
 #define PC (TEXT + 0x230)
@@ -862,47 +863,20 @@ static void test_edge_with_a_rule(void **state)
 	assert_true(unwind_step(&context.walk));
 	assert_int_equal(context.walk.pc, TEXT + 0x9000 - 1);
 }
-
-#define N_EDGE_TESTS (ARRAY_SIZE(edge_cases) + 1)
-static size_t add_edge_tests(struct CMUnitTest *tests)
-{
-	size_t n = 0;
-
-	for (; n < ARRAY_SIZE(edge_cases); n++)
-		tests[n] = (struct CMUnitTest){ edge_cases[n].name, test_edge, NULL, NULL,
-						(void *)&edge_cases[n] };
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_edge_with_a_rule);
-	return n;
-}
-#else
-#define N_EDGE_TESTS 0
-static size_t add_edge_tests(struct CMUnitTest *tests)
-{
-	(void)tests;
-	return 0;
-}
 #endif
 
-int main(void)
-{
-	static const struct CMUnitTest fixed[] = {
-		cmocka_unit_test(test_compact_as_laid_out),
-		cmocka_unit_test(test_no_such_register),
-		cmocka_unit_test(test_signal_restores_everything),
-		cmocka_unit_test(test_signal_that_cannot_be_followed),
-		cmocka_unit_test(test_fp_at_sp),
-	};
-	struct CMUnitTest tests[ARRAY_SIZE(fixed) + ARRAY_SIZE(rule_cases) + ARRAY_SIZE(fp_cases) +
-				N_EDGE_TESTS];
-	size_t n = ARRAY_SIZE(fixed);
+static const struct unit_test tests[] = {
+	TEST(test_compact_as_laid_out),
+	TEST(test_no_such_register),
+	TEST(test_signal_restores_everything),
+	TEST(test_signal_that_cannot_be_followed),
+	TEST(test_fp_at_sp),
+	TEST_ROWS(test_rule, rule_cases, name),
+	TEST_ROWS(test_fp, fp_cases, name),
+#if WIRE_N_REGS == 16
+	TEST_ROWS(test_edge, edge_cases, name),
+	TEST(test_edge_with_a_rule),
+#endif
+};
 
-	memcpy(tests, fixed, sizeof(fixed));
-	for (size_t i = 0; i < ARRAY_SIZE(rule_cases); i++)
-		tests[n++] = (struct CMUnitTest){ rule_cases[i].name, test_rule, NULL, NULL,
-						  (void *)&rule_cases[i] };
-	for (size_t i = 0; i < ARRAY_SIZE(fp_cases); i++)
-		tests[n++] = (struct CMUnitTest){ fp_cases[i].name, test_fp, NULL, NULL,
-						  (void *)&fp_cases[i] };
-	n += add_edge_tests(tests + n);
-	return cmocka_run_group_tests_name("bpf/unwind", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -3,6 +3,7 @@
 #if !defined(__aarch64__)
 #define __TARGET_ARCH_arm64
 #endif
+#include "tests/support/unit.h"
 #include "tests/unit/bpf/unwind_context.h"
 
 #define PC (TEXT + 0x230)
@@ -481,27 +482,15 @@ static void test_go_left(void **state)
 	go_step(&go_left, words, AT(G0), STOP_REASON_STACK_READ);
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[2 * ARRAY_SIZE(sign_cases) + ARRAY_SIZE(record_cases) +
-				ARRAY_SIZE(edge_cases) + 4];
-	size_t n = 0;
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_signed, sign_cases, name),
+	TEST_ROWS(test_signed_in_record, sign_cases, name),
+	TEST_ROWS(test_record, record_cases, name),
+	TEST_ROWS(test_edge, edge_cases, name),
+	TEST(test_link),
+	TEST(test_uncalled),
+	TEST(test_go_noted),
+	TEST(test_go_left),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(sign_cases); i++) {
-		tests[n++] = (struct CMUnitTest){ sign_cases[i].name, test_signed, NULL, NULL,
-						  (void *)(uintptr_t)&sign_cases[i] };
-		tests[n++] = (struct CMUnitTest){ sign_cases[i].name, test_signed_in_record, NULL,
-						  NULL, (void *)(uintptr_t)&sign_cases[i] };
-	}
-	for (size_t i = 0; i < ARRAY_SIZE(record_cases); i++)
-		tests[n++] = (struct CMUnitTest){ record_cases[i].name, test_record, NULL, NULL,
-						  (void *)(uintptr_t)&record_cases[i] };
-	for (size_t i = 0; i < ARRAY_SIZE(edge_cases); i++)
-		tests[n++] = (struct CMUnitTest){ edge_cases[i].name, test_edge, NULL, NULL,
-						  (void *)(uintptr_t)&edge_cases[i] };
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_link);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_uncalled);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_go_noted);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_go_left);
-	return _cmocka_run_group_tests("bpf/unwind_aarch64", tests, n, NULL, NULL);
-}
+TEST_MAIN(tests)

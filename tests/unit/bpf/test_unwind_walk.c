@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whole walks of bpf/unwind.h: rules and frame pointers by turns, through signal frames, to where they end. */
+#include "tests/support/unit.h"
 #include "tests/unit/bpf/unwind_context.h"
 
 #include <stdlib.h>
@@ -512,39 +513,24 @@ static void test_begin(void **state)
 	assert_int_equal(w->at_begin, c->at_begin);
 }
 
-#define BEGIN_TEST(i)                                                 \
-	{                                                             \
-		.name = begin_cases[i].name, .test_func = test_begin, \
-		.initial_state = (void *)&begin_cases[i]              \
-	}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rules_to_the_root),
-		cmocka_unit_test(test_frame_pointer_for_one_frame_only),
-		cmocka_unit_test(test_register_of_the_leaf_in_a_caller),
-		cmocka_unit_test(test_register_that_was_saved),
+static const struct unit_test tests[] = {
+	TEST(test_rules_to_the_root),
+	TEST(test_frame_pointer_for_one_frame_only),
+	TEST(test_register_of_the_leaf_in_a_caller),
+	TEST(test_register_that_was_saved),
 #if WIRE_N_REGS == 16
-		cmocka_unit_test(test_through_a_signal),
+	TEST(test_through_a_signal),
 #endif
-		cmocka_unit_test(test_signal_loop_ends),
-		cmocka_unit_test(test_after_a_system_call),
-		cmocka_unit_test(test_caller_in_no_mapping),
-		cmocka_unit_test(test_leaf_in_no_mapping),
-		cmocka_unit_test(test_absent_table),
-		cmocka_unit_test(test_mapping_is_cached),
-		cmocka_unit_test(test_chain_of_an_unknown_process),
-		cmocka_unit_test(test_record_loop_ends),
-		cmocka_unit_test(test_random_walks),
-		BEGIN_TEST(0),
-		BEGIN_TEST(1),
-		BEGIN_TEST(2),
-		BEGIN_TEST(3),
-		BEGIN_TEST(4),
-		BEGIN_TEST(5),
-		BEGIN_TEST(6),
-	};
+	TEST(test_signal_loop_ends),
+	TEST(test_after_a_system_call),
+	TEST(test_caller_in_no_mapping),
+	TEST(test_leaf_in_no_mapping),
+	TEST(test_absent_table),
+	TEST(test_mapping_is_cached),
+	TEST(test_chain_of_an_unknown_process),
+	TEST(test_record_loop_ends),
+	TEST(test_random_walks),
+	TEST_ROWS(test_begin, begin_cases, name),
+};
 
-	return cmocka_run_group_tests_name("bpf/unwind walk", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -3,17 +3,12 @@
 #ifndef XAGENT_TESTS_UNIT_BPF_UNWIND_CONTEXT_H
 #define XAGENT_TESTS_UNIT_BPF_UNWIND_CONTEXT_H
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <stdbool.h>
 #include <string.h>
 
 #include "agent/unwind/row_rules.h"
 #include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 #define UNWIND_INLINE static inline
 #define UNWIND_FIND(w) context_find(w)

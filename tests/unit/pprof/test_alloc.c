@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory runs out at every possible place: no leak, no crash, and a repeated call works. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 #include <errno.h>
 #include <string.h>
 
 #include "pprof/pprof.h"
 #include "tests/support/alloc_fail.h"
 #include "tests/support/pprof_random.h"
+#include "tests/support/unit.h"
 
 #define N_SAMPLES 150
 
@@ -113,15 +109,8 @@ static struct row rows[] = {
 	{ "gzip, repeat", pprof_builder_encode, true },
 };
 
-#define N_ROWS (sizeof(rows) / sizeof(rows[0]))
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_nth_allocation_fails, rows, name),
+};
 
-int main(void)
-{
-	struct CMUnitTest tests[N_ROWS];
-
-	for (size_t i = 0; i < N_ROWS; i++)
-		tests[i] = (struct CMUnitTest){ .name = rows[i].name,
-						.test_func = test_nth_allocation_fails,
-						.initial_state = &rows[i] };
-	return cmocka_run_group_tests_name("pprof/alloc", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The builder: interning, merging, refusals, and ceilings that change nothing. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,6 +7,7 @@
 #include "pprof/pprof.h"
 #include "tests/support/pprof_check.h"
 #include "tests/support/pprof_random.h"
+#include "tests/support/unit.h"
 
 #define PLAIN_MAX_BYTES ((size_t)4 << 20)
 
@@ -491,30 +487,25 @@ static void test_ceiling__sum_may_be_too_long(void **state)
 	pprof_builder_free(b);
 }
 
-#define BUILDER_TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+static const struct unit_test tests[] = {
+	TEST(test_options__refused),
+	TEST(test_options__types_must_fit),
+	TEST(test_free__null),
+	FIXTURE_TEST(test_empty_profile_is_valid),
+	FIXTURE_TEST(test_mapping__interned),
+	FIXTURE_TEST(test_function__interned),
+	FIXTURE_TEST(test_function__refused),
+	FIXTURE_TEST(test_location__interned),
+	FIXTURE_TEST(test_location__refused),
+	FIXTURE_TEST(test_sample__equal_stacks_are_summed),
+	FIXTURE_TEST(test_sample__labels_are_a_set),
+	FIXTURE_TEST(test_sample__refused),
+	FIXTURE_TEST(test_sample__total_never_overflows),
+	TEST(test_sample__values_of_several_types),
+	TEST(test_ceiling__samples),
+	TEST(test_ceiling__bytes),
+	TEST(test_ceiling__refusal_changes_no_byte),
+	TEST(test_ceiling__sum_may_be_too_long),
+};
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_options__refused),
-		cmocka_unit_test(test_options__types_must_fit),
-		cmocka_unit_test(test_free__null),
-		BUILDER_TEST(test_empty_profile_is_valid),
-		BUILDER_TEST(test_mapping__interned),
-		BUILDER_TEST(test_function__interned),
-		BUILDER_TEST(test_function__refused),
-		BUILDER_TEST(test_location__interned),
-		BUILDER_TEST(test_location__refused),
-		BUILDER_TEST(test_sample__equal_stacks_are_summed),
-		BUILDER_TEST(test_sample__labels_are_a_set),
-		BUILDER_TEST(test_sample__refused),
-		BUILDER_TEST(test_sample__total_never_overflows),
-		cmocka_unit_test(test_sample__values_of_several_types),
-		cmocka_unit_test(test_ceiling__samples),
-		cmocka_unit_test(test_ceiling__bytes),
-		cmocka_unit_test(test_ceiling__refusal_changes_no_byte),
-		cmocka_unit_test(test_ceiling__sum_may_be_too_long),
-	};
-
-	return cmocka_run_group_tests_name("pprof/builder", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Readers that share no code with us agree: protoc's decoder, and Go's pprof. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "pprof/pprof.h"
 #include "tests/support/pprof_random.h"
+#include "tests/support/unit.h"
 
 #define COMMAND_BYTES 256
 /* Where Go's own archive installs it, besides the PATH. */
@@ -160,12 +156,9 @@ static void test_go_pprof(void **state)
 	pprof_builder_free(b);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_protoc),
-		cmocka_unit_test(test_go_pprof),
-	};
+static const struct unit_test tests[] = {
+	TEST(test_protoc),
+	TEST(test_go_pprof),
+};
 
-	return cmocka_run_group_tests_name("pprof/decoders", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The encoded profile: every byte of a small one, and what must hold of any. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 #include <string.h>
 
 #include "pprof/pprof.h"
 #include "tests/support/pprof_check.h"
 #include "tests/support/pprof_random.h"
+#include "tests/support/unit.h"
 
 #define PLAIN_MAX_BYTES ((size_t)4 << 20)
 
@@ -231,21 +227,12 @@ static void test_builder_may_be_filled_further(void **state)
 	pprof_builder_free(b);
 }
 
-#define N_SHAPES (sizeof(shapes) / sizeof(shapes[0]))
-#define N_OTHERS 4
+static const struct unit_test tests[] = {
+	TEST(test_every_byte_of_a_small_profile),
+	TEST(test_same_calls_same_bytes),
+	TEST(test_largest_parts),
+	TEST(test_builder_may_be_filled_further),
+	TEST_ROWS(test_any_profile, shapes, name),
+};
 
-int main(void)
-{
-	struct CMUnitTest tests[N_OTHERS + N_SHAPES] = {
-		cmocka_unit_test(test_every_byte_of_a_small_profile),
-		cmocka_unit_test(test_same_calls_same_bytes),
-		cmocka_unit_test(test_largest_parts),
-		cmocka_unit_test(test_builder_may_be_filled_further),
-	};
-
-	for (size_t i = 0; i < N_SHAPES; i++)
-		tests[N_OTHERS + i] = (struct CMUnitTest){ .name = shapes[i].name,
-							   .test_func = test_any_profile,
-							   .initial_state = &shapes[i] };
-	return cmocka_run_group_tests_name("pprof/encode", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

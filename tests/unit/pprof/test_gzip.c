@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The zlib shim: round trip in pieces, bounds, and a header that does not tell the time. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 #include <errno.h>
 #include <string.h>
 
 #include "pprof/gzip.h"
 #include "tests/support/pprof_check.h"
+#include "tests/support/unit.h"
 
 #define PLAIN_BYTES 300000
 
@@ -135,21 +131,12 @@ static void test_fini_without_finish(void **state)
 	pprof_gzip_fini(&g);
 }
 
-#define N_ROWS (sizeof(rows) / sizeof(rows[0]))
-#define N_OTHERS 4
+static const struct unit_test tests[] = {
+	TEST(test_output_is_bounded_by_what_was_announced),
+	TEST(test_header_has_no_time),
+	TEST(test_fini_without_finish),
+	TEST(test_sizes_around_the_borders),
+	TEST_ROWS(test_round_trip, rows, name),
+};
 
-int main(void)
-{
-	struct CMUnitTest tests[N_OTHERS + N_ROWS] = {
-		cmocka_unit_test(test_output_is_bounded_by_what_was_announced),
-		cmocka_unit_test(test_header_has_no_time),
-		cmocka_unit_test(test_fini_without_finish),
-		cmocka_unit_test(test_sizes_around_the_borders),
-	};
-
-	for (size_t i = 0; i < N_ROWS; i++)
-		tests[N_OTHERS + i] = (struct CMUnitTest){ .name = rows[i].name,
-							   .test_func = test_round_trip,
-							   .initial_state = &rows[i] };
-	return cmocka_run_group_tests_name("pprof/gzip", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

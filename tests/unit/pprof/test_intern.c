@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Interning: the table under collisions and removals, strings with their ceiling, rows. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "pprof/intern.h"
 #include "pprof/pprof.h"
 #include "pprof/wire_size.h"
+#include "tests/support/unit.h"
 
 #define SEED 42
 #define MAX_BYTES 1000000
@@ -290,25 +286,20 @@ static void test_wire__varint_sizes(void **state)
 	assert_int_equal(wire_block_bytes(128), 131);
 }
 
-#define STRINGS_TEST(test) cmocka_unit_test_setup_teardown(test, strings_setup, strings_teardown)
+static const struct unit_test tests[] = {
+	TEST(test_table__finds_what_was_inserted),
+	TEST(test_table__removal_keeps_the_others),
+	TEST(test_hash__depends_on_every_byte_and_the_seed),
+	TEST_WITH(test_strings__equal_text_equal_id, strings_setup, strings_teardown),
+	TEST_WITH(test_strings__repaired_before_compared, strings_setup, strings_teardown),
+	TEST_WITH(test_strings__longest, strings_setup, strings_teardown),
+	TEST_WITH(test_strings__cut_between_code_points, strings_setup, strings_teardown),
+	TEST_WITH(test_strings__garbage_is_cut_after_repair, strings_setup, strings_teardown),
+	TEST(test_strings__ceiling),
+	TEST_WITH(test_strings__rollback, strings_setup, strings_teardown),
+	TEST(test_tuples__content_and_length_make_the_id),
+	TEST(test_tuples__dropped_draft_leaves_nothing),
+	TEST(test_wire__varint_sizes),
+};
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_table__finds_what_was_inserted),
-		cmocka_unit_test(test_table__removal_keeps_the_others),
-		cmocka_unit_test(test_hash__depends_on_every_byte_and_the_seed),
-		STRINGS_TEST(test_strings__equal_text_equal_id),
-		STRINGS_TEST(test_strings__repaired_before_compared),
-		STRINGS_TEST(test_strings__longest),
-		STRINGS_TEST(test_strings__cut_between_code_points),
-		STRINGS_TEST(test_strings__garbage_is_cut_after_repair),
-		cmocka_unit_test(test_strings__ceiling),
-		STRINGS_TEST(test_strings__rollback),
-		cmocka_unit_test(test_tuples__content_and_length_make_the_id),
-		cmocka_unit_test(test_tuples__dropped_draft_leaves_nothing),
-		cmocka_unit_test(test_wire__varint_sizes),
-	};
-
-	return cmocka_run_group_tests_name("pprof/intern", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

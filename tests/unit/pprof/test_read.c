@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a frozen builder tells: the same bytes, the same message, and no room for more. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "pprof/pprof.h"
 #include "pprof/profile.pb-c.h"
 #include "tests/support/pprof_random.h"
+#include "tests/support/unit.h"
 
 static struct pprof_builder *make(uint64_t seed, size_t n_samples)
 {
@@ -166,15 +161,12 @@ static void test_rows(void **state)
 	pprof_builder_free(b);
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_frozen_is_the_same),
-		cmocka_unit_test(test_frozen_is_full),
-		cmocka_unit_test(test_message),
-		cmocka_unit_test(test_message_without_memory),
-		cmocka_unit_test(test_rows),
-	};
+static const struct unit_test tests[] = {
+	TEST(test_frozen_is_the_same),
+	TEST(test_frozen_is_full),
+	TEST(test_message),
+	TEST(test_message_without_memory),
+	TEST(test_rows),
+};
 
-	return cmocka_run_group_tests_name("pprof/read", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

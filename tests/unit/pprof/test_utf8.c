@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* UTF-8: what is valid, what is repaired, where it may be cut. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 #include <string.h>
 
 #include "pprof/utf8.h"
+#include "tests/support/unit.h"
 
 #define FFFD "\xEF\xBF\xBD"
 
@@ -70,15 +66,9 @@ static void test_tail(void **state)
 	assert_int_equal(pprof_utf8_tail("\x80\x80", 2, 1), 2);
 }
 
-#define N_ROWS (sizeof(rows) / sizeof(rows[0]))
+static const struct unit_test tests[] = {
+	TEST(test_tail),
+	TEST_ROWS(test_repair, rows, name),
+};
 
-int main(void)
-{
-	struct CMUnitTest tests[N_ROWS + 1] = { cmocka_unit_test(test_tail) };
-
-	for (size_t i = 0; i < N_ROWS; i++)
-		tests[i + 1] = (struct CMUnitTest){ .name = rows[i].name,
-						    .test_func = test_repair,
-						    .initial_state = &rows[i] };
-	return cmocka_run_group_tests_name("pprof/utf8", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

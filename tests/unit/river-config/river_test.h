@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the tests of river-config share: text into memory, one table row a test, one load from text
- * to diagnostics. */
+/* What the tests of river-config share: text into memory, and one load from text to diagnostics. */
 #ifndef XAGENT_TESTS_UNIT_RIVER_CONFIG_RIVER_TEST_H
 #define XAGENT_TESTS_UNIT_RIVER_CONFIG_RIVER_TEST_H
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "river-config/river.h"
+#include "tests/support/unit.h"
 
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -55,17 +49,6 @@ static inline void output_diags(struct output *out, const struct river_diags *di
 		river_diag_write(&diags->items[i], output_write, out);
 		output_str(out, "\n");
 	}
-}
-
-/* One test a row: the row is the test's state. `tests` has room for n_rows entries. */
-static inline size_t add_rows(struct CMUnitTest *tests, const struct row *rows, size_t n_rows,
-			      CMUnitTestFunction run)
-{
-	for (size_t i = 0; i < n_rows; i++)
-		tests[i] = (struct CMUnitTest){ .name = rows[i].name,
-						.test_func = run,
-						.initial_state = (void *)&rows[i] };
-	return n_rows;
 }
 
 #endif

@@ -87,13 +87,4 @@ static inline void test_stdlib_row(void **state)
 		input, input, expected "\n" \
 	}
 
-#define STDLIB_MAIN(name, rows)                                                              \
-	int main(void)                                                                       \
-	{                                                                                    \
-		struct CMUnitTest tests[ARRAY_LEN(rows)];                                    \
-                                                                                             \
-		add_rows(tests, rows, ARRAY_LEN(rows), test_stdlib_row);                     \
-		return cmocka_run_group_tests_name("river-config/" name, tests, NULL, NULL); \
-	}
-
 #endif

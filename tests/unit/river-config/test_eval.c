@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Expressions: operators, access, calls, the standard library, and the texts of what goes wrong. */
+#include "tests/support/unit.h"
 #include "tests/unit/river-config/river_test.h"
 
 /*
@@ -435,12 +436,10 @@ static const struct row reference_rows[] = {
 	{ "references: stopped", "a = [b, stop, c]", "b stop " },
 };
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_LEN(rows) + ARRAY_LEN(text_rows) + ARRAY_LEN(reference_rows)];
-	size_t n = add_rows(tests, rows, ARRAY_LEN(rows), test_eval);
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_eval, rows, name),
+	TEST_ROWS(test_eval, text_rows, name),
+	TEST_ROWS(test_references, reference_rows, name),
+};
 
-	n += add_rows(tests + n, text_rows, ARRAY_LEN(text_rows), test_eval);
-	n += add_rows(tests + n, reference_rows, ARRAY_LEN(reference_rows), test_references);
-	return cmocka_run_group_tests_name("river-config/eval", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Objects that the host keeps in a form of its own: to an expression they are like any others. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "river-config/river.h"
+#include "tests/support/unit.h"
 
 #define MAX_BYTES ((size_t)1 << 20)
 #define N_ITEMS 3
@@ -352,25 +347,15 @@ static void test_no_memory(void **state)
 	assert_true(bytes > 64);
 }
 
-#define N_ROWS (sizeof(rows) / sizeof(rows[0]))
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_row, rows, name),
+	FIXTURE_TEST(test_decoded),
+	FIXTURE_TEST(test_given_or_not),
+	FIXTURE_TEST(test_mistakes),
+	FIXTURE_TEST(test_copies),
+	FIXTURE_TEST(test_two_kinds),
+	FIXTURE_TEST(test_opened_after_a_move),
+	FIXTURE_TEST(test_no_memory),
+};
 
-int main(void)
-{
-	static const struct CMUnitTest others[] = {
-		cmocka_unit_test_setup_teardown(test_decoded, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_given_or_not, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_mistakes, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_copies, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_two_kinds, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_opened_after_a_move, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_no_memory, setup, teardown),
-	};
-	struct CMUnitTest tests[N_ROWS + sizeof(others) / sizeof(others[0])];
-
-	for (size_t i = 0; i < N_ROWS; i++)
-		tests[i] = (struct CMUnitTest){ .name = rows[i].name,
-						.test_func = test_row,
-						.initial_state = (void *)&rows[i] };
-	memcpy(tests + N_ROWS, others, sizeof(others));
-	return cmocka_run_group_tests_name("river-config/foreign", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

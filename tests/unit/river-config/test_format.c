@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Golden rows of the formatter, rule by rule: a text, and what it is laid out as, which is then laid out as itself. */
+#include "tests/support/unit.h"
 #include "tests/unit/river-config/river_test.h"
 
 #include <errno.h>
-
-#define MAX_TESTS 200
 
 /* Indentation, white space at ends of lines, the end of the file. */
 static const struct row file_rows[] = {
@@ -289,31 +288,18 @@ static void test_no_memory(void **state)
 	assert_string_equal(out.data, "a { // b\n\tc = [\n\t\t1, `d`,\n\t]\n}\n");
 }
 
-int main(void)
-{
-	static const struct {
-		const struct row *rows;
-		size_t n_rows;
-		CMUnitTestFunction run;
-	} groups[] = {
-		{ file_rows, ARRAY_LEN(file_rows), test_row },
-		{ block_rows, ARRAY_LEN(block_rows), test_row },
-		{ blank_line_rows, ARRAY_LEN(blank_line_rows), test_row },
-		{ run_rows, ARRAY_LEN(run_rows), test_row },
-		{ array_rows, ARRAY_LEN(array_rows), test_row },
-		{ object_rows, ARRAY_LEN(object_rows), test_row },
-		{ call_rows, ARRAY_LEN(call_rows), test_row },
-		{ expression_rows, ARRAY_LEN(expression_rows), test_row },
-		{ comment_rows, ARRAY_LEN(comment_rows), test_row },
-		{ mistake_rows, ARRAY_LEN(mistake_rows), test_mistake },
-	};
-	struct CMUnitTest tests[MAX_TESTS];
-	size_t n = 0;
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_row, file_rows, name),
+	TEST_ROWS(test_row, block_rows, name),
+	TEST_ROWS(test_row, blank_line_rows, name),
+	TEST_ROWS(test_row, run_rows, name),
+	TEST_ROWS(test_row, array_rows, name),
+	TEST_ROWS(test_row, object_rows, name),
+	TEST_ROWS(test_row, call_rows, name),
+	TEST_ROWS(test_row, expression_rows, name),
+	TEST_ROWS(test_row, comment_rows, name),
+	TEST_ROWS(test_mistake, mistake_rows, name),
+	TEST(test_no_memory),
+};
 
-	for (size_t i = 0; i < ARRAY_LEN(groups); i++) {
-		assert_true(n + groups[i].n_rows < MAX_TESTS);
-		n += add_rows(tests + n, groups[i].rows, groups[i].n_rows, groups[i].run);
-	}
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_no_memory);
-	return _cmocka_run_group_tests("river-config/format", tests, n, NULL, NULL);
-}
+TEST_MAIN(tests)

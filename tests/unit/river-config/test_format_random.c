@@ -3,6 +3,7 @@
  * Properties of the formatter over random programs with comments in every place that may have one: the result means the same, every comment is
  * in it in its order, and formatting it again changes nothing.
  */
+#include "tests/support/unit.h"
 #include "tests/unit/river-config/river_test.h"
 
 #include <stdio.h>
@@ -333,9 +334,8 @@ static void test_random(void **state)
 	assert_int_equal(n_failed, 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_random) };
+static const struct unit_test tests[] = {
+	TEST(test_random),
+};
 
-	return cmocka_run_group_tests_name("river-config/format_random", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Ceilings: depth in every direction, memory at every single allocation, size of a file; and what
  * must not cost too much. */
+#include "tests/support/unit.h"
 #include "tests/unit/river-config/river_test.h"
 
 #include <errno.h>
@@ -73,11 +74,16 @@ static void test_too_deep(void **state)
 }
 
 /* Just below the ceiling everything works, and no walk runs out of stack. */
+static const struct depth_row deep_enough_rows[] = {
+	{ "deep enough, parentheses", "", "(", ")" },
+	{ "deep enough, arrays", "", "[", "]" },
+	{ "deep enough, minus", "", "-", "" },
+};
+
 static void test_deep_enough(void **state)
 {
 	const struct depth_row *row = *state;
-	const char *close = row->piece[0] == '(' ? ")" : row->piece[0] == '[' ? "]" : "";
-	char *tail = repeat("1", close, *close ? RIVER_DEPTH_MAX - 2 : 0, "");
+	char *tail = repeat("1", row->tail, RIVER_DEPTH_MAX - 2, "");
 	char *text = repeat("", row->piece, RIVER_DEPTH_MAX - 2, tail);
 	const struct river_value *value, *copy;
 	struct river_scope scope = { 0 };
@@ -351,33 +357,16 @@ static void test_many_mistakes(void **state)
 	free(text);
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_LEN(depth_rows) + ARRAY_LEN(large_rows) + 9];
-	size_t n = 0;
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_too_deep, depth_rows, name),
+	TEST_ROWS(test_large, large_rows, name),
+	TEST_ROWS(test_deep_enough, deep_enough_rows, name),
+	TEST(test_memory_ceiling),
+	TEST(test_every_allocation_fails),
+	TEST(test_too_large),
+	TEST(test_garbage),
+	TEST(test_dropped_costs_nothing),
+	TEST(test_many_mistakes),
+};
 
-	for (; n < ARRAY_LEN(depth_rows); n++)
-		tests[n] = (struct CMUnitTest){
-			.name = depth_rows[n].name,
-			.test_func = test_too_deep,
-			.initial_state = (void *)&depth_rows[n],
-		};
-	for (size_t i = 0; i < ARRAY_LEN(large_rows); i++)
-		tests[n++] = (struct CMUnitTest){ .name = large_rows[i].name,
-						  .test_func = test_large,
-						  .initial_state = (void *)&large_rows[i] };
-	for (size_t i = 0; i < 2; i++)
-		tests[n++] = (struct CMUnitTest){ .name = "deep enough",
-						  .test_func = test_deep_enough,
-						  .initial_state = (void *)&depth_rows[i] };
-	tests[n++] = (struct CMUnitTest){ .name = "deep enough, minus",
-					  .test_func = test_deep_enough,
-					  .initial_state = (void *)&depth_rows[4] };
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_memory_ceiling);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_every_allocation_fails);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_too_large);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_garbage);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_dropped_costs_nothing);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_many_mistakes);
-	return cmocka_run_group_tests_name("river-config/limits", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -3,6 +3,7 @@
  * Configuration to exact diagnostics, the form with excerpts: each message at its place, in the order
  * of one load (parser, top level, bodies).
  */
+#include "tests/support/unit.h"
 #include "tests/unit/river-config/river_test.h"
 
 struct rule {
@@ -269,10 +270,8 @@ static const struct row rows[] = {
 	       "4 |   \n5 |   d \"x\" {\n  |  _^^^^^^^\n6 | |     y = 1\n7 | | }\n  | |_^\n" },
 };
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_LEN(rows)];
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_load, rows, name),
+};
 
-	add_rows(tests, rows, ARRAY_LEN(rows), test_load);
-	return cmocka_run_group_tests_name("river-config/messages", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Trees, messages of the parser and how it goes on after them. */
+#include "tests/support/unit.h"
 #include "tests/unit/river-config/river_test.h"
 
 #include <stdio.h>
@@ -494,18 +495,15 @@ static void test_one_expression(void **state)
 	assert_string_equal(out.data, "t:1:1: expected expression, got EOF\n");
 }
 
-int main(void)
-{
-	struct CMUnitTest
-		tests[ARRAY_LEN(tree_rows) + ARRAY_LEN(error_rows) + ARRAY_LEN(range_rows) + 5];
-	size_t n = add_rows(tests, tree_rows, ARRAY_LEN(tree_rows), test_parse);
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_parse, tree_rows, name),
+	TEST_ROWS(test_parse, error_rows, name),
+	TEST_ROWS(test_error_range, range_rows, name),
+	TEST(test_example),
+	TEST(test_ranges),
+	TEST(test_comments),
+	TEST(test_top_level),
+	TEST(test_one_expression),
+};
 
-	n += add_rows(tests + n, error_rows, ARRAY_LEN(error_rows), test_parse);
-	n += add_rows(tests + n, range_rows, ARRAY_LEN(range_rows), test_error_range);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_example);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_ranges);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_comments);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_top_level);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_one_expression);
-	return cmocka_run_group_tests_name("river-config/parser", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The list of diagnostics and its three forms, byte for byte. */
+#include "tests/support/unit.h"
 #include "tests/unit/river-config/river_test.h"
 
 struct excerpt_row {
@@ -204,20 +205,12 @@ static void test_ceiling(void **state)
 	river_arena_fini(&arena);
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_LEN(excerpt_rows) + 4];
-	size_t n = 0;
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_excerpt, excerpt_rows, name),
+	TEST(test_several_files),
+	TEST(test_color),
+	TEST(test_summary),
+	TEST(test_ceiling),
+};
 
-	for (; n < ARRAY_LEN(excerpt_rows); n++)
-		tests[n] = (struct CMUnitTest){
-			.name = excerpt_rows[n].name,
-			.test_func = test_excerpt,
-			.initial_state = (void *)&excerpt_rows[n],
-		};
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_several_files);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_color);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_summary);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_ceiling);
-	return cmocka_run_group_tests_name("river-config/pretty", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

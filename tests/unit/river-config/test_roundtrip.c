@@ -3,6 +3,7 @@
  * Properties over random programs: what is printed parses again, prints the same, and means the
  * same; a value written in the language's own syntax evaluates to itself.
  */
+#include "tests/support/unit.h"
 #include "tests/unit/river-config/river_test.h"
 
 #include <stdio.h>
@@ -314,12 +315,10 @@ static void test_layout(void **state)
 	river_arena_fini(&arena);
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_LEN(layout_rows) + 2];
-	size_t n = add_rows(tests, layout_rows, ARRAY_LEN(layout_rows), test_layout);
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_layout, layout_rows, name),
+	TEST(test_print_is_fixed),
+	TEST(test_value_comes_back),
+};
 
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_print_is_fixed);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_value_comes_back);
-	return cmocka_run_group_tests_name("river-config/roundtrip", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

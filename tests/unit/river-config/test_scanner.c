@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tokens and the errors of the scanner. */
+#include "tests/support/unit.h"
 #include "tests/unit/river-config/river_test.h"
 
 #include <stdio.h>
@@ -426,14 +427,12 @@ static void test_terminators(void **state)
 	}
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_LEN(token_rows) + ARRAY_LEN(error_rows) + 3];
-	size_t n = add_rows(tests, token_rows, ARRAY_LEN(token_rows), test_scan);
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_scan, token_rows, name),
+	TEST_ROWS(test_scan, error_rows, name),
+	TEST(test_nul),
+	TEST(test_positions),
+	TEST(test_terminators),
+};
 
-	n += add_rows(tests + n, error_rows, ARRAY_LEN(error_rows), test_scan);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_nul);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_positions);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_terminators);
-	return cmocka_run_group_tests_name("river-config/scanner", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

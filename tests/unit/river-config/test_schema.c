@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Bodies into structs: every kind, defaults, and every complaint with its place. */
+#include "tests/support/unit.h"
 #include "tests/unit/river-config/river_test.h"
 
 #include <stdio.h>
@@ -561,18 +562,15 @@ static void test_bad_default(void **state)
 	river_arena_fini(&arena);
 }
 
-int main(void)
-{
-	struct CMUnitTest
-		tests[ARRAY_LEN(rows) + ARRAY_LEN(required_rows) + ARRAY_LEN(attribute_rows) + 5];
-	size_t n = add_rows(tests, rows, ARRAY_LEN(rows), test_complaint);
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_complaint, rows, name),
+	TEST_ROWS(test_required, required_rows, name),
+	TEST_ROWS(test_attributes, attribute_rows, name),
+	TEST(test_defaults),
+	TEST(test_all_kinds),
+	TEST(test_composite_kinds),
+	TEST(test_null),
+	TEST(test_bad_default),
+};
 
-	n += add_rows(tests + n, required_rows, ARRAY_LEN(required_rows), test_required);
-	n += add_rows(tests + n, attribute_rows, ARRAY_LEN(attribute_rows), test_attributes);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_defaults);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_all_kinds);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_composite_kinds);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_null);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_bad_default);
-	return cmocka_run_group_tests_name("river-config/schema", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

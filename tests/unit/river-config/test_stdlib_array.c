@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* array.*, and how far a function must have come to be used. */
+#include "tests/support/unit.h"
 #include "tests/unit/river-config/stdlib_test.h"
 
 static const struct row rows[] = {
@@ -122,12 +123,10 @@ static void test_too_many_comparisons(void **state)
 	free(out);
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_LEN(rows) + 2];
-	size_t n = add_rows(tests, rows, ARRAY_LEN(rows), test_stdlib_row);
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_stdlib_row, rows, name),
+	TEST(test_stability),
+	TEST(test_too_many_comparisons),
+};
 
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_stability);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_too_many_comparisons);
-	return cmocka_run_group_tests_name("river-config/stdlib_array", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

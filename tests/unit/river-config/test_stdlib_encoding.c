@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* encoding.*: JSON, base64, URLs. YAML has a file of its own. */
+#include "tests/support/unit.h"
 #include "tests/unit/river-config/stdlib_test.h"
 
 /* The text of the row between back-ticks, so that it needs no escapes. */
@@ -215,12 +216,10 @@ static void test_every_allocation_fails(void **state)
 	free(out);
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_LEN(rows) + 2];
-	size_t n = add_rows(tests, rows, ARRAY_LEN(rows), test_stdlib_row);
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_stdlib_row, rows, name),
+	TEST(test_depth),
+	TEST(test_every_allocation_fails),
+};
 
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_depth);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_every_allocation_fails);
-	return cmocka_run_group_tests_name("river-config/stdlib_encoding", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* string.format: verbs, flags, and what does not fit. */
+#include "tests/support/unit.h"
 #include "tests/unit/river-config/stdlib_test.h"
 
 /* A verb with one argument. */
@@ -147,10 +148,8 @@ static const struct row rows[] = {
 	BAD("string.format(secret)", "1:15: secret should be string, got capsule"),
 };
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_LEN(rows)];
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_stdlib_row, rows, name),
+};
 
-	(void)add_rows(tests, rows, ARRAY_LEN(rows), test_stdlib_row);
-	return cmocka_run_group_tests_name("river-config/stdlib_format", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

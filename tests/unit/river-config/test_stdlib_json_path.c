@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* json_path: fragments, filters, mistakes, and what must not take long. */
+#include "tests/support/unit.h"
 #include "tests/unit/river-config/stdlib_test.h"
 
 #define P(json, path, expected) OK("json_path(`" json "`, \"" path "\")", expected)
@@ -186,12 +187,10 @@ static void test_depth(void **state)
 	free(out);
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_LEN(rows) + ARRAY_LEN(hostile_rows) + 1];
-	size_t n = add_rows(tests, rows, ARRAY_LEN(rows), test_stdlib_row);
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_stdlib_row, rows, name),
+	TEST_ROWS(test_stdlib_row, hostile_rows, name),
+	TEST(test_depth),
+};
 
-	n += add_rows(tests + n, hostile_rows, ARRAY_LEN(hostile_rows), test_stdlib_row);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_depth);
-	return cmocka_run_group_tests_name("river-config/stdlib_json_path", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -98,4 +98,8 @@ static const struct row rows[] = {
 	BAD("convert.nonsensitive([])", "1:22: [] should be capsule, got array"),
 };
 
-STDLIB_MAIN("stdlib_string", rows)
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_stdlib_row, rows, name),
+};
+
+TEST_MAIN(tests)

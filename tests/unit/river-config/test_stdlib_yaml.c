@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* encoding.from_yaml: types, anchors, merges, mistakes. */
+#include "tests/support/unit.h"
 #include "tests/unit/river-config/stdlib_test.h"
 
 #include <stdio.h>
@@ -186,13 +187,11 @@ static void test_depth(void **state)
 	       "1:1: encoding.from_yaml yaml: exceeded max depth of 512\n");
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_LEN(rows) + 3];
-	size_t n = add_rows(tests, rows, ARRAY_LEN(rows), test_stdlib_row);
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_stdlib_row, rows, name),
+	TEST(test_laughs),
+	TEST(test_merged_laughs),
+	TEST(test_depth),
+};
 
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_laughs);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_merged_laughs);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_depth);
-	return cmocka_run_group_tests_name("river-config/stdlib_yaml", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

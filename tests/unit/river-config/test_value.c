@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Values from the host's side: making, looking into, copying, writing; and numbers as text. */
+#include "tests/support/unit.h"
 #include "tests/unit/river-config/river_test.h"
 
 #include "river-config/number.h"
@@ -256,23 +257,15 @@ static void test_identifiers(void **state)
 				 names[i].expected);
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_LEN(duration_rows) + 7];
-	size_t n = 0;
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_duration, duration_rows, name),
+	TEST(test_look_into),
+	TEST(test_copy_outlives),
+	TEST(test_layouts),
+	TEST(test_equal),
+	TEST(test_numbers),
+	TEST(test_long_numbers),
+	TEST(test_identifiers),
+};
 
-	for (; n < ARRAY_LEN(duration_rows); n++)
-		tests[n] = (struct CMUnitTest){
-			.name = duration_rows[n].name,
-			.test_func = test_duration,
-			.initial_state = (void *)&duration_rows[n],
-		};
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_look_into);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_copy_outlives);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_layouts);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_equal);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_numbers);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_long_numbers);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_identifiers);
-	return cmocka_run_group_tests_name("river-config/value", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

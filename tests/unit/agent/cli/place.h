@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "agent/util/file.h"
+#include "tests/support/unit.h"
 
 struct place {
 	char directory[64];

@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Passwords on a command line: what others see of it, and what we have. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "agent/cli/argv_secrets.h"
-#include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 struct row {
 	const char *name;
@@ -66,13 +60,9 @@ static void test_others_arguments(void **state)
 	assert_int_equal(argv_secrets_hide(0, argv), 0);
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(rows) + 1];
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_row, rows, name),
+	TEST(test_others_arguments),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		tests[i] = (struct CMUnitTest){ rows[i].name, test_row, NULL, NULL,
-						(void *)&rows[i] };
-	tests[ARRAY_SIZE(rows)] = (struct CMUnitTest)cmocka_unit_test(test_others_arguments);
-	return cmocka_run_group_tests_name("agent/cli/argv_secrets", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where the unified hierarchy is mounted, and what is no directory of it. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "agent/cli/cgroup2.h"
 #include "agent/util/file.h"
-#include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 struct row {
 	const char *name;
@@ -99,17 +93,11 @@ static void test_transient_cgroup(void **state)
 	assert_null(strstr(buf_str(&now), expected));
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(rows) + 3];
-	size_t n = ARRAY_SIZE(rows);
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_row, rows, name),
+	TEST(test_path_ceiling),
+	TEST(test_no_cgroup),
+	TEST(test_transient_cgroup),
+};
 
-	for (size_t i = 0; i < n; i++)
-		tests[i] = (struct CMUnitTest){ .name = rows[i].name,
-						.test_func = test_row,
-						.initial_state = (void *)&rows[i] };
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_path_ceiling);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_no_cgroup);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_transient_cgroup);
-	return cmocka_run_group_tests_name("agent/cli/cgroup2", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Real children. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -15,7 +9,7 @@
 
 #include "agent/cli/command.h"
 #include "agent/util/file.h"
-#include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 struct row {
 	const char *name;
@@ -112,18 +106,12 @@ static void test_signal_is_passed_on(void **state)
 	command_signal(c, SIGTERM);
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(rows) + 4];
-	size_t n = ARRAY_SIZE(rows);
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_row, rows, name),
+	TEST(test_waits_for_go),
+	TEST(test_never_told_to_go),
+	TEST(test_killed_while_it_waits),
+	TEST(test_signal_is_passed_on),
+};
 
-	for (size_t i = 0; i < n; i++)
-		tests[i] = (struct CMUnitTest){ .name = rows[i].name,
-						.test_func = test_row,
-						.initial_state = (void *)&rows[i] };
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_waits_for_go);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_never_told_to_go);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_killed_while_it_waits);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_signal_is_passed_on);
-	return cmocka_run_group_tests_name("agent/cli/command", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

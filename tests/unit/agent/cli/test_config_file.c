@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Configuration texts from files and directories, and from what is neither. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -18,6 +12,7 @@
 #include <unistd.h>
 
 #include "agent/cli/config_file.h"
+#include "tests/support/unit.h"
 
 struct fixture {
 	char dir[64];
@@ -282,8 +277,6 @@ static void test_socket(void **state)
 	assert_int_equal(close(fd), 0);
 }
 
-#define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
-
 /* Of no file: it is called what it is told, and nothing is looked for under that name. */
 static void test_text_of_its_own(void **state)
 {
@@ -301,25 +294,22 @@ static void test_text_of_its_own(void **state)
 	assert_string_not_equal(hash, other);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		T(test_file),
-		T(test_empty_file),
-		T(test_bytes),
-		T(test_directory),
-		T(test_link_in_directory),
-		T(test_empty_directory),
-		T(test_missing),
-		T(test_unreadable),
-		T(test_broken_link_in_directory),
-		T(test_too_large),
-		T(test_too_many),
-		T(test_fifo),
-		T(test_device),
-		T(test_socket),
-		T(test_text_of_its_own),
-	};
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(test_file),
+	FIXTURE_TEST(test_empty_file),
+	FIXTURE_TEST(test_bytes),
+	FIXTURE_TEST(test_directory),
+	FIXTURE_TEST(test_link_in_directory),
+	FIXTURE_TEST(test_empty_directory),
+	FIXTURE_TEST(test_missing),
+	FIXTURE_TEST(test_unreadable),
+	FIXTURE_TEST(test_broken_link_in_directory),
+	FIXTURE_TEST(test_too_large),
+	FIXTURE_TEST(test_too_many),
+	FIXTURE_TEST(test_fifo),
+	FIXTURE_TEST(test_device),
+	FIXTURE_TEST(test_socket),
+	FIXTURE_TEST(test_text_of_its_own),
+};
 
-	return cmocka_run_group_tests_name("agent/cli/config_file", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Table tests of durations. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <errno.h>
 
 #include "agent/cli/duration.h"
-#include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 #define S 1000000000ULL
 
@@ -68,13 +62,8 @@ static void test_row(void **state)
 	assert_int_equal(ns, row->r < 0 ? 42 : row->ns);
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(rows)];
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_row, rows, input),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		tests[i] = (struct CMUnitTest){ .name = rows[i].input,
-						.test_func = test_row,
-						.initial_state = (void *)&rows[i] };
-	return cmocka_run_group_tests_name("agent/cli/duration", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Process ids as words, and what is said of processes that cannot be looked at. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,6 +8,7 @@
 
 #include "agent/cli/inspect_pid.h"
 #include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 static int parse(const char **words, size_t n, struct inspect_pids *pids, struct buf *why)
 {
@@ -44,9 +39,16 @@ static void test_no_pid(void **state)
 	assert_string_equal(buf_str(&why), "wants process ids");
 }
 
+static const struct bad_pid {
+	const char *text;
+} bad_pids[] = {
+	{ "0" }, { "x" }, { "1x" }, { "-1" }, { "" }, { "2147483648" }, { "0x1" },
+};
+
 static void test_bad_pid(void **state)
 {
-	const char *words[] = { "4711", *state };
+	const struct bad_pid *bad = *state;
+	const char *words[] = { "4711", bad->text };
 	_cleanup_inspect_pids_ struct inspect_pids pids = { 0 };
 	_cleanup_buf_ struct buf why = BUF_INIT(4096);
 	char expected[128];
@@ -54,7 +56,7 @@ static void test_bad_pid(void **state)
 	assert_int_equal(parse(words, ARRAY_SIZE(words), &pids, &why), -EINVAL);
 	assert_null(pids.items);
 	(void)snprintf(expected, sizeof(expected), "wants process ids, not \"%s\"",
-		       (const char *)*state);
+		       bad->text);
 	assert_string_equal(buf_str(&why), expected);
 }
 
@@ -108,30 +110,14 @@ static void test_permission(void **state)
 	assert_string_equal(buf_str(&why), "process 4711: Cannot allocate memory");
 }
 
-#define BAD(text)                                                                  \
-	{                                                                          \
-		.name = (text), .test_func = test_bad_pid, .initial_state = (text) \
-	}
+static const struct unit_test tests[] = {
+	TEST(test_pids),
+	TEST(test_no_pid),
+	TEST_ROWS(test_bad_pid, bad_pids, text),
+	TEST(test_there_is_none),
+	TEST(test_ourselves),
+	TEST(test_zombie),
+	TEST(test_permission),
+};
 
-int main(void)
-{
-	static char zero[] = "0", letter[] = "x", tail[] = "1x", minus[] = "-1", empty[] = "",
-		    large[] = "2147483648", hex[] = "0x1";
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_pids),
-		cmocka_unit_test(test_no_pid),
-		BAD(zero),
-		BAD(letter),
-		BAD(tail),
-		BAD(minus),
-		BAD(empty),
-		BAD(large),
-		BAD(hex),
-		cmocka_unit_test(test_there_is_none),
-		cmocka_unit_test(test_ourselves),
-		cmocka_unit_test(test_zombie),
-		cmocka_unit_test(test_permission),
-	};
-
-	return cmocka_run_group_tests_name("agent/cli/inspect_pid", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The older YAML, read and written in this language: what comes out is parsed again. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <string.h>
 
 #include "agent/cli/old_river.h"
-#include "agent/util/macro.h"
 #include "river-config/river.h"
+#include "tests/support/unit.h"
 
 #define PROGRAM(more) "ebpf:\n  programs:\n    - name: profile\n" more
 #define TARGETS(more) PROGRAM("      targets:\n" more)
@@ -188,18 +182,10 @@ static void test_aliases_do_not_multiply(void **state)
 	converted_fini(&c);
 }
 
-#define N_OTHER 2
+static const struct unit_test tests[] = {
+	TEST(test_too_many_targets),
+	TEST(test_aliases_do_not_multiply),
+	TEST_ROWS(test_row, rows, yaml),
+};
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(rows) + N_OTHER] = {
-		cmocka_unit_test(test_too_many_targets),
-		cmocka_unit_test(test_aliases_do_not_multiply),
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		tests[N_OTHER + i] =
-			(struct CMUnitTest){ rows[i].notes[0] ? rows[i].notes : "nothing is said",
-					     test_row, NULL, NULL, (void *)&rows[i] };
-	return cmocka_run_group_tests_name("agent/cli/old_yaml", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Table tests of flags: words in, a line of what was understood out. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "agent/cli/options.h"
 #include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 #define MAX_WORDS 12
 
@@ -180,14 +175,9 @@ static void test_posixly_correct(void **state)
 	assert_string_equal(argv[2], "-a");
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(rows) + 1];
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_row, rows, name),
+	TEST(test_posixly_correct),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		tests[i] = (struct CMUnitTest){ .name = rows[i].name,
-						.test_func = test_row,
-						.initial_state = (void *)&rows[i] };
-	tests[ARRAY_SIZE(rows)] = (struct CMUnitTest)cmocka_unit_test(test_posixly_correct);
-	return cmocka_run_group_tests_name("agent/cli/options", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Results in files, in a directory of their own. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -15,6 +9,7 @@
 #include <unistd.h>
 
 #include "agent/cli/output.h"
+#include "tests/support/unit.h"
 #include "tests/unit/agent/cli/place.h"
 
 static void write_text(const char *path, const char *text)
@@ -119,19 +114,14 @@ static void test_full_device(void **state)
 	assert_string_equal(buf_str(&why), "cannot write /dev/full: No space left on device");
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, place_setup, place_teardown)
+static const struct unit_test tests[] = {
+	TEST_WITH(test_write_and_replace, place_setup, place_teardown),
+	TEST_WITH(test_replace_leaves_the_old_file, place_setup, place_teardown),
+	TEST_WITH(test_link_is_written_through, place_setup, place_teardown),
+	TEST_WITH(test_device_stays_a_device, place_setup, place_teardown),
+	TEST_WITH(test_temporary_is_not_followed, place_setup, place_teardown),
+	TEST_WITH(test_check, place_setup, place_teardown),
+	TEST_WITH(test_full_device, place_setup, place_teardown),
+};
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(test_write_and_replace),
-		TEST(test_replace_leaves_the_old_file),
-		TEST(test_link_is_written_through),
-		TEST(test_device_stays_a_device),
-		TEST(test_temporary_is_not_followed),
-		TEST(test_check),
-		TEST(test_full_device),
-	};
-
-	return cmocka_run_group_tests_name("agent/cli/output", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

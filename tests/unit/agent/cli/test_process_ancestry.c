@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Chains of parents. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include "agent/cli/process_ancestry.h"
+#include "tests/support/unit.h"
 
 #define ROOT 100
 
@@ -95,14 +90,11 @@ static void test_pid_ceiling(void **state)
 	assert_false(process_ancestry_has(d, PROCESS_ANCESTRY_MAX_PID, itself, NULL));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_family),
-		cmocka_unit_test(test_parents_that_ended),
-		cmocka_unit_test(test_depth_ceiling),
-		cmocka_unit_test(test_pid_ceiling),
-	};
+static const struct unit_test tests[] = {
+	TEST(test_family),
+	TEST(test_parents_that_ended),
+	TEST(test_depth_ceiling),
+	TEST(test_pid_ceiling),
+};
 
-	return cmocka_run_group_tests_name("agent/cli/process_ancestry", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

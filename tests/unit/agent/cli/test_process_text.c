@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How a process and its mappings are shown. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include "agent/cli/process_text.h"
 #include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 #define S 1000000000ULL
 
-struct age {
+static const struct age {
 	uint64_t ns;
 	const char *text;
+} ages[] = {
+	{ 0, "0 s" },
+	{ 59 * S, "59 s" },
+	{ 60 * S, "1 min 0 s" },
+	{ 3600 * S, "1 h 0 min" },
+	{ 86399 * S, "23 h 59 min" },
+	{ 90000 * S, "1 day 1 h" },
+	{ 2 * 86400 * S, "2 days 0 h" },
 };
 
 static void test_age(void **state)
@@ -196,37 +199,14 @@ static void test_memory_without_file(void **state)
 	assert_string_equal(facts.unwound, "cannot be opened: No such file or directory");
 }
 
-#define AGE(row)                                                                   \
-	{                                                                          \
-		.name = (row).text, .test_func = test_age, .initial_state = &(row) \
-	}
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_age, ages, text),
+	TEST(test_identity),
+	TEST(test_place),
+	TEST(test_series),
+	TEST(test_mappings),
+	TEST(test_sources),
+	TEST(test_memory_without_file),
+};
 
-int main(void)
-{
-	static struct age ages[] = {
-		{ 0, "0 s" },
-		{ 59 * S, "59 s" },
-		{ 60 * S, "1 min 0 s" },
-		{ 3600 * S, "1 h 0 min" },
-		{ 86399 * S, "23 h 59 min" },
-		{ 90000 * S, "1 day 1 h" },
-		{ 2 * 86400 * S, "2 days 0 h" },
-	};
-	const struct CMUnitTest tests[] = {
-		AGE(ages[0]),
-		AGE(ages[1]),
-		AGE(ages[2]),
-		AGE(ages[3]),
-		AGE(ages[4]),
-		AGE(ages[5]),
-		AGE(ages[6]),
-		cmocka_unit_test(test_identity),
-		cmocka_unit_test(test_place),
-		cmocka_unit_test(test_series),
-		cmocka_unit_test(test_mappings),
-		cmocka_unit_test(test_sources),
-		cmocka_unit_test(test_memory_without_file),
-	};
-
-	return cmocka_run_group_tests_name("agent/cli/process_text", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

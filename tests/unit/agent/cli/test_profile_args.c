@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Table tests of `xagent profile`'s words: argv in, what was understood or the error out. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,6 +8,7 @@
 #include "agent/cli/profile_args.h"
 #include "agent/sample/sampler.h"
 #include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 #define MAX_WORDS 12
 
@@ -460,17 +455,11 @@ static void test_help(void **state)
 		assert_non_null(strstr(profile_help_text(), names[i]));
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(rows) + 3];
-	size_t n = ARRAY_SIZE(rows);
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_row, rows, name),
+	TEST(test_most_pids),
+	TEST(test_command_only),
+	TEST(test_help),
+};
 
-	for (size_t i = 0; i < n; i++)
-		tests[i] = (struct CMUnitTest){ .name = rows[i].name,
-						.test_func = test_row,
-						.initial_state = (void *)&rows[i] };
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_most_pids);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_command_only);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_help);
-	return cmocka_run_group_tests_name("agent/cli/profile_args", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is there on this host, and what is not. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -14,6 +8,7 @@
 
 #include "agent/cli/profile_check.h"
 #include "agent/util/file.h"
+#include "tests/support/unit.h"
 
 /* No process has it: above the kernel's highest pid. */
 #define NOBODY 4194305999u
@@ -110,14 +105,11 @@ static void test_clamp(void **state)
 	assert_string_equal(buf_str(&note), expected);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ids),
-		cmocka_unit_test(test_thread_is_no_process),
-		cmocka_unit_test(test_cpus),
-		cmocka_unit_test(test_clamp),
-	};
+static const struct unit_test tests[] = {
+	TEST(test_ids),
+	TEST(test_thread_is_no_process),
+	TEST(test_cpus),
+	TEST(test_clamp),
+};
 
-	return cmocka_run_group_tests_name("agent/cli/profile_check", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The progress line on a real (pseudo) terminal. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +7,7 @@
 #include <unistd.h>
 
 #include "agent/cli/progress.h"
+#include "tests/support/unit.h"
 
 struct terminal {
 	int master;
@@ -105,16 +100,11 @@ static void test_where_it_makes_sense(void **state)
 	(void)close(fds[1]);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(test_show_and_clear),
+	FIXTURE_TEST(test_cut_to_the_width),
+	FIXTURE_TEST(test_no_escapes_of_others),
+	FIXTURE_TEST(test_where_it_makes_sense),
+};
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(test_show_and_clear),
-		TEST(test_cut_to_the_width),
-		TEST(test_no_escapes_of_others),
-		TEST(test_where_it_makes_sense),
-	};
-
-	return cmocka_run_group_tests_name("agent/cli/progress", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

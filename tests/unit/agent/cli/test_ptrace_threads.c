@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A child of ours is stopped and goes on; one that was stopped stays so; its registers and memory are read meanwhile. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -19,6 +13,7 @@
 #include "agent/cli/thread_regs.h"
 #include "agent/cli/thread_state.h"
 #include "agent/util/clock.h"
+#include "tests/support/unit.h"
 
 #define N_THREADS 5
 #define PATIENCE_NS (10 * NS_PER_S)
@@ -202,15 +197,12 @@ static void test_no_such_process(void **state)
 	assert_int_equal(thread_state(4194305, 4194305), THREAD_DEAD);
 }
 
-#define WITH_CHILD(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(test_nothing_moves),
+	FIXTURE_TEST(test_registers_and_memory),
+	FIXTURE_TEST(test_stopped_stays_stopped),
+	FIXTURE_TEST(test_signal_is_not_lost),
+	TEST(test_no_such_process),
+};
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_CHILD(test_nothing_moves),		WITH_CHILD(test_registers_and_memory),
-		WITH_CHILD(test_stopped_stays_stopped), WITH_CHILD(test_signal_is_not_lost),
-		cmocka_unit_test(test_no_such_process),
-	};
-
-	return cmocka_run_group_tests_name("agent/cli/ptrace_threads", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The configuration that is not in a file, and what is said about it. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <string.h>
 
 #include "agent/cli/quick_start.h"
 #include "agent/util/macro.h"
 #include "river-config/river.h"
+#include "tests/support/unit.h"
 
 static void assert_contains(const struct buf *text, const char *part)
 {
@@ -142,22 +137,15 @@ static void test_words(void **state)
 	assert_null(strstr(buf_str(&out), "also"));
 }
 
-#define N_OTHER 7
+static const struct unit_test tests[] = {
+	TEST(test_text),
+	TEST(test_push),
+	TEST(test_push_with_password),
+	TEST(test_ceiling),
+	TEST(test_long_url),
+	TEST(test_address),
+	TEST(test_words),
+	TEST_ROWS(test_url, urls, url),
+};
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(urls) + N_OTHER] = {
-		cmocka_unit_test(test_text),
-		cmocka_unit_test(test_push),
-		cmocka_unit_test(test_push_with_password),
-		cmocka_unit_test(test_ceiling),
-		cmocka_unit_test(test_long_url),
-		cmocka_unit_test(test_address),
-		cmocka_unit_test(test_words),
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(urls); i++)
-		tests[N_OTHER + i] =
-			(struct CMUnitTest){ urls[i].url, test_url, NULL, NULL, (void *)&urls[i] };
-	return cmocka_run_group_tests_name("agent/cli/quick_start", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What leaves the house has no secret in it. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <string.h>
 
 #include "agent/cli/redact.h"
 #include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 /* The word that is nowhere afterwards; the longest one that a row has. */
 #define SECRET "hunter2hunter2"
@@ -202,22 +197,15 @@ static void test_empty(void **state)
 	assert_string_equal(elsewhere("", "://@ ://a@", &out), "://@ ://(secret)@");
 }
 
-#define N_OTHER 7
+static const struct unit_test tests[] = {
+	TEST(test_other_members),
+	TEST(test_spellings),
+	TEST(test_names_of_headers_and_short_texts_stay),
+	TEST(test_longest_wins),
+	TEST(test_broken_configuration),
+	TEST(test_too_many),
+	TEST(test_empty),
+	TEST_ROWS(test_config, rows, name),
+};
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(rows) + N_OTHER] = {
-		cmocka_unit_test(test_other_members),
-		cmocka_unit_test(test_spellings),
-		cmocka_unit_test(test_names_of_headers_and_short_texts_stay),
-		cmocka_unit_test(test_longest_wins),
-		cmocka_unit_test(test_broken_configuration),
-		cmocka_unit_test(test_too_many),
-		cmocka_unit_test(test_empty),
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		tests[N_OTHER + i] = (struct CMUnitTest){ rows[i].name, test_config, NULL, NULL,
-							  (void *)&rows[i] };
-	return cmocka_run_group_tests_name("agent/cli/redact", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Table tests of what is said at the end and meanwhile. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include "agent/cli/report.h"
-#include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 #define S 1000000000ULL
 
@@ -153,15 +147,9 @@ static void test_progress(void **state)
 	assert_string_equal(buf_str(&out), "3.2s  612 samples  pid 4711, 97 Hz, ^C to end");
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(rows) + 1];
-	size_t n = ARRAY_SIZE(rows);
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_row, rows, name),
+	TEST(test_progress),
+};
 
-	for (size_t i = 0; i < n; i++)
-		tests[i] = (struct CMUnitTest){ .name = rows[i].name,
-						.test_func = test_row,
-						.initial_state = (void *)&rows[i] };
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_progress);
-	return cmocka_run_group_tests_name("agent/cli/report", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

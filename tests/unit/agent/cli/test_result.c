@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Builds in files: one as a rule, more when memory for stacks ran out. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -15,6 +9,7 @@
 #include <unistd.h>
 
 #include "agent/cli/result.h"
+#include "tests/support/unit.h"
 #include "tests/support/xml_check.h"
 #include "tests/unit/agent/draw/graph.h"
 #include "tests/unit/agent/cli/place.h"
@@ -197,24 +192,19 @@ static void test_builds(void **state)
 		assert_non_null(result_build_fn(&(struct result){ .format = i }));
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, place_setup, place_teardown)
+static const struct unit_test tests[] = {
+	TEST_WITH(test_text_goes_behind_text, place_setup, place_teardown),
+	TEST_WITH(test_pprof_goes_beside_pprof, place_setup, place_teardown),
+	TEST_WITH(test_parts_of_one_build, place_setup, place_teardown),
+	TEST_WITH(test_empty_build, place_setup, place_teardown),
+	TEST_WITH(test_one_pprof_on_standard_output, place_setup, place_teardown),
+	TEST_WITH(test_name_ceiling, place_setup, place_teardown),
+	TEST_WITH(test_failure_is_told, place_setup, place_teardown),
+	TEST_WITH(test_graph_is_written_at_the_end, place_setup, place_teardown),
+	TEST_WITH(test_every_graph_without_samples_is_a_file, place_setup, place_teardown),
+	TEST_WITH(test_end_of_what_is_no_graph, place_setup, place_teardown),
+	TEST_WITH(test_graph_that_cannot_be_written, place_setup, place_teardown),
+	TEST_WITH(test_builds, place_setup, place_teardown),
+};
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(test_text_goes_behind_text),
-		TEST(test_pprof_goes_beside_pprof),
-		TEST(test_parts_of_one_build),
-		TEST(test_empty_build),
-		TEST(test_one_pprof_on_standard_output),
-		TEST(test_name_ceiling),
-		TEST(test_failure_is_told),
-		TEST(test_graph_is_written_at_the_end),
-		TEST(test_every_graph_without_samples_is_a_file),
-		TEST(test_end_of_what_is_no_graph),
-		TEST(test_graph_that_cannot_be_written),
-		TEST(test_builds),
-	};
-
-	return cmocka_run_group_tests_name("agent/cli/result", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What `xagent run` is asked for. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "agent/cli/run_args.h"
-#include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 #define MAX_ARGS 8
 
@@ -172,18 +166,11 @@ static void test_formats(void **state)
 	assert_non_null(strstr(config_format_refused(""), "is not known"));
 }
 
-#define N_OTHER 3
+static const struct unit_test tests[] = {
+	TEST(test_defaults),
+	TEST(test_values),
+	TEST(test_formats),
+	TEST_ROWS(test_row, rows, flag),
+};
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(rows) + N_OTHER] = {
-		cmocka_unit_test(test_defaults),
-		cmocka_unit_test(test_values),
-		cmocka_unit_test(test_formats),
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		tests[N_OTHER + i] =
-			(struct CMUnitTest){ rows[i].flag, test_row, NULL, NULL, (void *)&rows[i] };
-	return cmocka_run_group_tests_name("agent/cli/run_args", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

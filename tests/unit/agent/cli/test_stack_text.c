@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How stacks are shown. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include "agent/cli/stack_text.h"
+#include "tests/support/unit.h"
 
 static void test_frames(void **state)
 {
@@ -56,14 +51,11 @@ static void test_ends(void **state)
 			    "[32-bit process]\n[truncated: no unwind information]\n");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_frames),
-		cmocka_unit_test(test_short_stack_is_not_indented),
-		cmocka_unit_test(test_no_name),
-		cmocka_unit_test(test_ends),
-	};
+static const struct unit_test tests[] = {
+	TEST(test_frames),
+	TEST(test_short_stack_is_not_indented),
+	TEST(test_no_name),
+	TEST(test_ends),
+};
 
-	return cmocka_run_group_tests_name("agent/cli/stack_text", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

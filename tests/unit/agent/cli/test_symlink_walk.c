@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The way to a file, link by link, in a folder of our own. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -18,6 +12,7 @@
 #include "agent/cli/symlink_walk.h"
 #include "agent/util/buf.h"
 #include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 /* Rows begin in this folder:  real/f, data -> real, f -> data/f, up -> data/../f, loop -> loop, gone -> nowhere, top -> /, abs -> its own real/f */
 static char dir[] = "/tmp/test_path_steps.XXXXXX";
@@ -135,18 +130,11 @@ static void test_too_long(void **state)
 	assert_int_equal(n, 0);
 }
 
-#define N_OTHER 3
+static const struct unit_test tests[] = {
+	TEST(test_loop_ends),
+	TEST(test_from_the_root),
+	TEST(test_too_long),
+	TEST_ROWS(test_row, rows, path),
+};
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(rows) + N_OTHER] = {
-		cmocka_unit_test(test_loop_ends),
-		cmocka_unit_test(test_from_the_root),
-		cmocka_unit_test(test_too_long),
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		tests[N_OTHER + i] = (struct CMUnitTest){ rows[i].path[0] ? rows[i].path : "empty",
-							  test_row, NULL, NULL, (void *)&rows[i] };
-	return cmocka_run_group_tests_name("agent/cli/symlink_walk", tests, setup, teardown);
-}
+TEST_MAIN_WITH(tests, setup, teardown)

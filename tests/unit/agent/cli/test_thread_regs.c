@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Registers from the text of /proc/PID/task/TID/syscall. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <errno.h>
 
 #include "agent/cli/thread_regs.h"
-#include "agent/util/macro.h"
 #include "bpf/rule.h"
+#include "tests/support/unit.h"
 
 #if WIRE_N_REGS == 16
 #define FIRST_ARGUMENT RULE_X86_RDI
@@ -47,36 +41,32 @@ static void test_page_fault(void **state)
 	assert_int_equal(r.regs.reg[FIRST_ARGUMENT], THREAD_REGS_UNKNOWN);
 }
 
+static const struct nothing_row {
+	const char *name;
+	const char *text;
+} nothing_rows[] = {
+	{ "running", "running\n" },
+	{ "empty", "" },
+	{ "too few", "1 0x1 0x2 0x3" },
+	{ "too many", "-1 0x1 0x2 0x3" },
+	{ "decimal", "-1 1 2" },
+	{ "too wide", "-1 0x11112222333344445 0x2" },
+	{ "no number", "x 0x1 0x2" },
+};
+
 static void test_nothing(void **state)
 {
-	const struct str text = str_from(*state);
+	const struct nothing_row *row = *state;
 	struct thread_regs r = { .regs.pc = 1 };
 
-	assert_int_equal(thread_regs_parse(text, &r), -EINVAL);
+	assert_int_equal(thread_regs_parse(str_from(row->text), &r), -EINVAL);
 	assert_int_equal(r.regs.pc, 1);
 }
 
-#define NOTHING(what, line)                                                        \
-	{                                                                          \
-		.name = (what), .test_func = test_nothing, .initial_state = (line) \
-	}
+static const struct unit_test tests[] = {
+	TEST(test_system_call),
+	TEST(test_page_fault),
+	TEST_ROWS(test_nothing, nothing_rows, name),
+};
 
-int main(void)
-{
-	static char running[] = "running\n", empty[] = "", few[] = "1 0x1 0x2 0x3",
-		    many[] = "-1 0x1 0x2 0x3", decimal[] = "-1 1 2",
-		    wide[] = "-1 0x11112222333344445 0x2", letter[] = "x 0x1 0x2";
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_system_call),
-		cmocka_unit_test(test_page_fault),
-		NOTHING("running", running),
-		NOTHING("empty", empty),
-		NOTHING("too few", few),
-		NOTHING("too many", many),
-		NOTHING("decimal", decimal),
-		NOTHING("too wide", wide),
-		NOTHING("no number", letter),
-	};
-
-	return cmocka_run_group_tests_name("agent/cli/thread_regs", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Table tests of how to look at a file. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include "agent/cli/viewer_hint.h"
-#include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 struct row {
 	const char *name;
@@ -67,15 +61,9 @@ static void test_every_format(void **state)
 	}
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(rows) + 1];
-	size_t n = ARRAY_SIZE(rows);
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_row, rows, name),
+	TEST(test_every_format),
+};
 
-	for (size_t i = 0; i < n; i++)
-		tests[i] = (struct CMUnitTest){ .name = rows[i].name,
-						.test_func = test_row,
-						.initial_state = (void *)&rows[i] };
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_every_format);
-	return cmocka_run_group_tests_name("agent/cli/viewer_hint", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The end of real processes. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "agent/cli/watch.h"
+#include "tests/support/unit.h"
 
 struct fixture {
 	struct loop *loop;
@@ -99,12 +94,9 @@ static void test_ended_before(void **state)
 	finish(&f);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_last_of_two),
-		cmocka_unit_test(test_ended_before),
-	};
+static const struct unit_test tests[] = {
+	TEST(test_last_of_two),
+	TEST(test_ended_before),
+};
 
-	return cmocka_run_group_tests_name("agent/cli/watch", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

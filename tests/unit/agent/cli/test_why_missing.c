@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Why a process is not in the profiles, in words. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "agent/cli/why_missing.h"
 #include "agent/util/clock.h"
-#include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 #define EBPF "pyroscope.ebpf.host"
 
@@ -97,14 +91,9 @@ static void test_unknown(void **state)
 	assert_non_null(strstr(buf_str(&why), host_view_fix(&view, HOST_PID_NAMESPACE)));
 }
 
-#define N_OTHER 1
+static const struct unit_test tests[] = {
+	TEST(test_unknown),
+	TEST_ROWS(test_row, rows, name),
+};
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(rows) + N_OTHER] = { cmocka_unit_test(test_unknown) };
-
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		tests[N_OTHER + i] =
-			(struct CMUnitTest){ rows[i].name, test_row, NULL, NULL, (void *)&rows[i] };
-	return cmocka_run_group_tests_name("agent/cli/why_missing", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

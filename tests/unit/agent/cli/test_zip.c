@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A zip file, read back by the format's own tables. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +7,7 @@
 
 #include "agent/cli/zip.h"
 #include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 #define JUNK "before"
 #define END_BYTES 22
@@ -151,13 +146,12 @@ static void test_refused(void **state)
 	assert_int_equal(out.len, 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_read_back), cmocka_unit_test(test_without_members),
-		cmocka_unit_test(test_time),	  cmocka_unit_test(test_no_room),
-		cmocka_unit_test(test_refused),
-	};
+static const struct unit_test tests[] = {
+	TEST(test_read_back),
+	TEST(test_without_members),
+	TEST(test_time),
+	TEST(test_no_room),
+	TEST(test_refused),
+};
 
-	return cmocka_run_group_tests_name("agent/cli/zip", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

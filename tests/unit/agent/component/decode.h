@@ -3,17 +3,12 @@
 #ifndef XAGENT_TESTS_UNIT_AGENT_COMPONENT_DECODE_H
 #define XAGENT_TESTS_UNIT_AGENT_COMPONENT_DECODE_H
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "agent/util/buf.h"
 #include "agent/util/macro.h"
 #include "river-config/river.h"
+#include "tests/support/unit.h"
 
 struct decoded {
 	struct river_arena arena;

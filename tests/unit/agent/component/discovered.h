@@ -3,6 +3,7 @@
 #ifndef XAGENT_TESTS_UNIT_AGENT_COMPONENT_DISCOVERED_H
 #define XAGENT_TESTS_UNIT_AGENT_COMPONENT_DISCOVERED_H
 
+#include "tests/support/unit.h"
 #include "tests/unit/agent/component/real_graph.h"
 
 #include "agent/util/clock.h"

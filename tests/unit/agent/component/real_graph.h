@@ -3,18 +3,13 @@
 #ifndef XAGENT_TESTS_UNIT_AGENT_COMPONENT_REAL_GRAPH_H
 #define XAGENT_TESTS_UNIT_AGENT_COMPONENT_REAL_GRAPH_H
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "agent/component/graph.h"
 #include "agent/util/log.h"
 #include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 struct fixture {
 	struct component_env env;

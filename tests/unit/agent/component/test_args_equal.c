@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whether two decoded blocks hold the same arguments: each kind, decoded from two texts. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "agent/component/args_equal.h"
 #include "agent/component/target_maps.h"
 #include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 struct inner {
 	const char *name;
@@ -201,13 +196,9 @@ static void test_every_kind_is_here(void **state)
 		assert_true(seen[i]);
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[1 + ARRAY_SIZE(rows)] = { cmocka_unit_test(
-		test_every_kind_is_here) };
+static const struct unit_test tests[] = {
+	TEST(test_every_kind_is_here),
+	TEST_ROWS(test_row, rows, name),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		tests[1 + i] =
-			(struct CMUnitTest){ rows[i].name, test_row, NULL, NULL, (void *)&rows[i] };
-	return cmocka_run_group_tests_name("agent/component/args_equal", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Decoded arguments and values as JSON: one row a kind of field. */
+#include "tests/support/unit.h"
 #include "tests/unit/agent/component/decode.h"
 
 #include <stdlib.h>
@@ -243,18 +244,11 @@ static void test_objects(void **state)
 	river_arena_fini(&arena);
 }
 
-#define N_OTHER 3
+static const struct unit_test tests[] = {
+	TEST(test_numbers),
+	TEST(test_text),
+	TEST(test_objects),
+	TEST_ROWS(test_body, rows, name),
+};
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(rows) + N_OTHER] = {
-		cmocka_unit_test(test_numbers),
-		cmocka_unit_test(test_text),
-		cmocka_unit_test(test_objects),
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		tests[N_OTHER + i] = (struct CMUnitTest){ rows[i].name, test_body, NULL, NULL,
-							  (void *)&rows[i] };
-	return cmocka_run_group_tests_name("agent/component/body_json", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

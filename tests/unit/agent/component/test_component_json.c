@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Components of a graph as web pages read them. */
+#include "tests/support/unit.h"
 #include "tests/unit/agent/component/real_graph.h"
 
 #include "agent/component/component_json.h"
@@ -193,16 +194,13 @@ static void test_lists(void **state)
 		     "shift.s pyroscope.write.inner ");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_detail, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_held_over_a_load, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_debug_info, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_source_of_data, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_modules, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_lists, setup, teardown),
-	};
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(test_detail),
+	FIXTURE_TEST(test_held_over_a_load),
+	FIXTURE_TEST(test_debug_info),
+	FIXTURE_TEST(test_source_of_data),
+	FIXTURE_TEST(test_modules),
+	FIXTURE_TEST(test_lists),
+};
 
-	return cmocka_run_group_tests_name("agent/component/component_json", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

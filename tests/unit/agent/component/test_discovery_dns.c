@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* discovery.dns: its arguments. How names are looked up is tested with the engine. */
+#include "tests/support/unit.h"
 #include "tests/unit/agent/component/discovered.h"
 
 #define NAME "discovery.dns.x"
@@ -55,21 +56,11 @@ static const struct mistake mistakes[] = {
 	  "a:1:1: refresh_interval must be greater than 0\n" },
 };
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(test_no_names),
+	FIXTURE_TEST(test_no_name),
+	FIXTURE_TEST(test_types),
+	TEST_ROWS(test_mistake, mistakes, name),
+};
 
-int main(void)
-{
-	const struct CMUnitTest own[] = {
-		TEST(test_no_names),
-		TEST(test_no_name),
-		TEST(test_types),
-	};
-	struct CMUnitTest tests[ARRAY_SIZE(own) + ARRAY_SIZE(mistakes)];
-
-	memcpy(tests, own, sizeof(own));
-	for (size_t i = 0; i < ARRAY_SIZE(mistakes); i++)
-		tests[ARRAY_SIZE(own) + i] =
-			(struct CMUnitTest){ mistakes[i].name, test_mistake, NULL, NULL,
-					     (void *)&mistakes[i] };
-	return cmocka_run_group_tests_name("agent/component/discovery_dns", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

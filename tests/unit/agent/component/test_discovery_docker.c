@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* discovery.docker: its arguments, what they become, and targets in a graph. */
+#include "tests/support/unit.h"
 #include "tests/unit/agent/component/discovered.h"
 
 #include "agent/component/docker_args.h"
@@ -243,26 +244,15 @@ static void test_end(void **state)
 		assert_int_equal(loop_run_once(p->f->env.loop, 1), 0);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, place_setup, place_teardown)
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_host, host_rows, name),
+	TEST_ROWS(test_mistake, mistakes, name),
+	TEST(test_all_arguments),
+	TEST_WITH(test_found, place_setup, place_teardown),
+	TEST_WITH(test_not_there, place_setup, place_teardown),
+	TEST_WITH(test_events_are_not_allowed, place_setup, place_teardown),
+	TEST_WITH(test_update, place_setup, place_teardown),
+	TEST_WITH(test_end, place_setup, place_teardown),
+};
 
-int main(void)
-{
-	static const struct CMUnitTest plain[] = {
-		cmocka_unit_test(test_all_arguments), TEST(test_found),	 TEST(test_not_there),
-		TEST(test_events_are_not_allowed),    TEST(test_update), TEST(test_end),
-	};
-	struct CMUnitTest tests[ARRAY_SIZE(plain) + ARRAY_SIZE(host_rows) + ARRAY_SIZE(mistakes)];
-	size_t n = 0;
-
-	for (size_t i = 0; i < ARRAY_SIZE(host_rows); i++)
-		tests[n++] = (struct CMUnitTest){ .name = host_rows[i].name,
-						  .test_func = test_host,
-						  .initial_state = (void *)&host_rows[i] };
-	for (size_t i = 0; i < ARRAY_SIZE(mistakes); i++)
-		tests[n++] = (struct CMUnitTest){ .name = mistakes[i].name,
-						  .test_func = test_mistake,
-						  .initial_state = (void *)&mistakes[i] };
-	for (size_t i = 0; i < ARRAY_SIZE(plain); i++)
-		tests[n++] = plain[i];
-	return cmocka_run_group_tests_name("agent/component/discovery_docker", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* discovery.file: follows its files at once. */
+#include "tests/support/unit.h"
 #include "tests/unit/agent/component/discovered.h"
 
 #include <fcntl.h>
@@ -224,25 +225,15 @@ static const struct mistake mistakes[] = {
 	  "a:3:2: refresh_interval must be greater than 0\n" },
 };
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, place_setup, place_teardown)
+static const struct unit_test tests[] = {
+	TEST_WITH(test_follows_a_file, place_setup, place_teardown),
+	TEST_WITH(test_follows_a_pattern, place_setup, place_teardown),
+	TEST_WITH(test_follows_a_directory_to_come, place_setup, place_teardown),
+	TEST_WITH(test_broken, place_setup, place_teardown),
+	TEST_WITH(test_other_arguments, place_setup, place_teardown),
+	TEST_WITH(test_refreshed, place_setup, place_teardown),
+	TEST_WITH(test_debug_info, place_setup, place_teardown),
+	TEST_ROWS(test_mistake, mistakes, name),
+};
 
-int main(void)
-{
-	const struct CMUnitTest own[] = {
-		TEST(test_follows_a_file),
-		TEST(test_follows_a_pattern),
-		TEST(test_follows_a_directory_to_come),
-		TEST(test_broken),
-		TEST(test_other_arguments),
-		TEST(test_refreshed),
-		TEST(test_debug_info),
-	};
-	struct CMUnitTest tests[ARRAY_SIZE(own) + ARRAY_SIZE(mistakes)];
-
-	memcpy(tests, own, sizeof(own));
-	for (size_t i = 0; i < ARRAY_SIZE(mistakes); i++)
-		tests[ARRAY_SIZE(own) + i] =
-			(struct CMUnitTest){ mistakes[i].name, test_mistake, NULL, NULL,
-					     (void *)&mistakes[i] };
-	return cmocka_run_group_tests_name("agent/component/discovery_file", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* discovery.http in a graph, against a server in the same loop. */
+#include "tests/support/unit.h"
 #include "tests/unit/agent/component/discovered.h"
 
 #define NAME "discovery.http.x"
@@ -162,22 +163,12 @@ static const struct mistake mistakes[] = {
 	  "bearer_token_file must be configured\n" },
 };
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, place_setup, place_teardown)
+static const struct unit_test tests[] = {
+	TEST_WITH(test_polled, place_setup, place_teardown),
+	TEST_WITH(test_down_and_back, place_setup, place_teardown),
+	TEST_WITH(test_other_arguments, place_setup, place_teardown),
+	TEST_WITH(test_nobody_there, place_setup, place_teardown),
+	TEST_ROWS(test_mistake, mistakes, name),
+};
 
-int main(void)
-{
-	const struct CMUnitTest own[] = {
-		TEST(test_polled),
-		TEST(test_down_and_back),
-		TEST(test_other_arguments),
-		TEST(test_nobody_there),
-	};
-	struct CMUnitTest tests[ARRAY_SIZE(own) + ARRAY_SIZE(mistakes)];
-
-	memcpy(tests, own, sizeof(own));
-	for (size_t i = 0; i < ARRAY_SIZE(mistakes); i++)
-		tests[ARRAY_SIZE(own) + i] =
-			(struct CMUnitTest){ mistakes[i].name, test_mistake, NULL, NULL,
-					     (void *)&mistakes[i] };
-	return cmocka_run_group_tests_name("agent/component/discovery_http", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Durations as Go's printer spells them. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include "agent/component/duration_text.h"
-#include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 static const struct row {
 	const char *expected;
@@ -32,12 +26,8 @@ static void test_row(void **state)
 	assert_string_equal(duration_text(row->ns, text), row->expected);
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(rows)];
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_row, rows, expected),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		tests[i] = (struct CMUnitTest){ rows[i].expected, test_row, NULL, NULL,
-						(void *)&rows[i] };
-	return cmocka_run_group_tests_name("agent/component/duration_text", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The arguments of pyroscope.ebpf: what is accepted, what it is when it is not given, what is refused. */
+#include "tests/support/unit.h"
 #include "tests/unit/agent/component/decode.h"
 
 #include "agent/component/ebpf_args.h"
@@ -461,24 +462,19 @@ static void test_limit_of_labels(void **state)
 	}
 }
 
-#define N_OWN 10
+static const struct unit_test tests[] = {
+	TEST(test_defaults),
+	TEST(test_targets),
+	TEST(test_kernel_frames),
+	TEST(test_tagging),
+	TEST(test_unsupported),
+	TEST(test_limit_of_labels),
+	TEST(test_memory_limit),
+	TEST(test_names),
+	TEST(test_events),
+	TEST(test_events__refused),
+	TEST_ROWS(test_accepted, accepted, text),
+	TEST_ROWS(test_refused, refused, name),
+};
 
-int main(void)
-{
-	struct CMUnitTest tests[N_OWN + ARRAY_SIZE(accepted) + ARRAY_SIZE(refused)] = {
-		cmocka_unit_test(test_defaults),      cmocka_unit_test(test_targets),
-		cmocka_unit_test(test_kernel_frames), cmocka_unit_test(test_tagging),
-		cmocka_unit_test(test_unsupported),   cmocka_unit_test(test_limit_of_labels),
-		cmocka_unit_test(test_memory_limit),  cmocka_unit_test(test_names),
-		cmocka_unit_test(test_events),	      cmocka_unit_test(test_events__refused),
-	};
-	size_t n = N_OWN;
-
-	for (size_t i = 0; i < ARRAY_SIZE(accepted); i++)
-		tests[n++] = (struct CMUnitTest){ accepted[i].text, test_accepted, NULL, NULL,
-						  (void *)&accepted[i] };
-	for (size_t i = 0; i < ARRAY_SIZE(refused); i++)
-		tests[n++] = (struct CMUnitTest){ refused[i].name, test_refused, NULL, NULL,
-						  (void *)&refused[i] };
-	return cmocka_run_group_tests_name("agent/component/ebpf_args", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

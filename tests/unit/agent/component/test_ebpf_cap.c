@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The cap on series as pyroscope.ebpf has it: what is counted, shown and said. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <string.h>
 
 #include "agent/component/ebpf_cap.h"
 #include "agent/util/log.h"
+#include "tests/support/unit.h"
 
 #define HOUR_NS (3600 * NS_PER_S)
 
@@ -158,13 +153,10 @@ static void test_another_number(void **state)
 	assert_metric(f, "component_id=\"pyroscope.ebpf.e\"} 5\n");
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_counts_and_shows, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_says_it_once_an_hour, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_another_number, setup, teardown),
-	};
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(test_counts_and_shows),
+	FIXTURE_TEST(test_says_it_once_an_hour),
+	FIXTURE_TEST(test_another_number),
+};
 
-	return cmocka_run_group_tests_name("agent/component/ebpf_cap", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

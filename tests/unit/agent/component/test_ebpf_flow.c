@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Samples that find no target, interval by interval: when it is said, and what. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include "agent/component/ebpf_flow.h"
+#include "tests/support/unit.h"
 
 /* An interval in which timers have ticked. */
 static bool interval(struct ebpf_flow *f, uint64_t n_matched, uint64_t n_unmatched_ever)
@@ -152,17 +147,14 @@ static void test_words(void **state)
 	assert_string_equal(f.example, "a process (__process_pid__ 7)");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_said_after_three_intervals),
-		cmocka_unit_test(test_silence_is_not_a_mismatch),
-		cmocka_unit_test(test_matches_are_no_mismatch),
-		cmocka_unit_test(test_a_sum_that_begins_anew),
-		cmocka_unit_test(test_other_targets_are_no_match),
-		cmocka_unit_test(test_timers_that_stop),
-		cmocka_unit_test(test_words),
-	};
+static const struct unit_test tests[] = {
+	TEST(test_said_after_three_intervals),
+	TEST(test_silence_is_not_a_mismatch),
+	TEST(test_matches_are_no_mismatch),
+	TEST(test_a_sum_that_begins_anew),
+	TEST(test_other_targets_are_no_match),
+	TEST(test_timers_that_stop),
+	TEST(test_words),
+};
 
-	return cmocka_run_group_tests_name("agent/component/ebpf_flow", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

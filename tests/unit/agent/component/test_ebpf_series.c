@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What has gone into each series: equal sets are one, and there is a ceiling. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <string.h>
 
 #include "agent/component/ebpf_series.h"
+#include "tests/support/unit.h"
 
 static struct labels *make(const char *name, unsigned int number)
 {
@@ -146,14 +141,11 @@ static void test_ceiling(void **state)
 	ebpf_series_fini(&s);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sums),
-		cmocka_unit_test(test_names),
-		cmocka_unit_test(test_target_with_a_name),
-		cmocka_unit_test(test_ceiling),
-	};
+static const struct unit_test tests[] = {
+	TEST(test_sums),
+	TEST(test_names),
+	TEST(test_target_with_a_name),
+	TEST(test_ceiling),
+};
 
-	return cmocka_run_group_tests_name("agent/component/ebpf_series", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

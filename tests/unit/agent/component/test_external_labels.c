@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* External labels: those that servers take stay as they are, others are repaired or left out. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include "agent/component/external_labels.h"
 #include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 struct row {
 	const char *name, *value, *expected_name, *expected_value; /* NULL: left out */
@@ -68,12 +63,9 @@ static void test_all(void **state)
 	river_arena_fini(&arena);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_each),
-		cmocka_unit_test(test_all),
-	};
+static const struct unit_test tests[] = {
+	TEST(test_each),
+	TEST(test_all),
+};
 
-	return cmocka_run_group_tests_name("agent/component/external_labels", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Configurations of the real components: loads, runs, reloads. test_mistakes.c has what is said about wrong ones. */
+#include "tests/support/unit.h"
 #include "tests/unit/agent/component/real_graph.h"
 
 #include <fcntl.h>
@@ -280,22 +281,17 @@ static void test_many_reloads(void **state)
 	}
 }
 
-#define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(test_example),
+	FIXTURE_TEST(test_example_with_discovery),
+	FIXTURE_TEST(test_examples_run),
+	FIXTURE_TEST(test_run_that_fails),
+	FIXTURE_TEST(test_discovery_runs),
+	FIXTURE_TEST(test_discovery_of_the_short_lived),
+	FIXTURE_TEST(test_discovery_looks_again),
+	FIXTURE_TEST(test_reload),
+	FIXTURE_TEST(test_reload_of_a_receiver),
+	FIXTURE_TEST(test_many_reloads),
+};
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		T(test_example),
-		T(test_example_with_discovery),
-		T(test_examples_run),
-		T(test_run_that_fails),
-		T(test_discovery_runs),
-		T(test_discovery_of_the_short_lived),
-		T(test_discovery_looks_again),
-		T(test_reload),
-		T(test_reload_of_a_receiver),
-		T(test_many_reloads),
-	};
-
-	return cmocka_run_group_tests_name("agent/component/graph", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Wherever memory runs out in a load, the graph is as before. */
+#include "tests/support/unit.h"
 #include "tests/unit/agent/component/tiny_graph.h"
 
 #include "tests/support/alloc_fail.h"
@@ -51,11 +52,8 @@ static void test_load(void **state)
 	assert_string_equal(text_of(find(f, "test.any.new")), "2");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_load, setup_experimental, teardown),
-	};
+static const struct unit_test tests[] = {
+	TEST_WITH(test_load, setup_experimental, teardown),
+};
 
-	return cmocka_run_group_tests_name("agent/component/graph_alloc", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

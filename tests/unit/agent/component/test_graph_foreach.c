@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* foreach: what it makes of its items, how that is called, and what happens when they change. */
+#include "tests/support/unit.h"
 #include "tests/unit/agent/component/tiny_graph.h"
 
 #define EACH(collection)                        \
@@ -212,22 +213,17 @@ static void test_many_items(void **state)
 			    "too many items\n");
 }
 
-#define T(fn) cmocka_unit_test_setup_teardown(fn, setup_experimental, teardown)
+static const struct unit_test tests[] = {
+	TEST_WITH(test_ids, setup_experimental, teardown),
+	TEST_WITH(test_ids_of_objects, setup_experimental, teardown),
+	TEST_WITH(test_items_come_and_go, setup_experimental, teardown),
+	TEST_WITH(test_items_of_exports, setup_experimental, teardown),
+	TEST_WITH(test_the_outside, setup_experimental, teardown),
+	TEST_WITH(test_in_a_declare, setup_experimental, teardown),
+	TEST_WITH(test_nobody_outside_sees_it, setup_experimental, teardown),
+	TEST_WITH(test_mistakes, setup_experimental, teardown),
+	TEST_WITH(test_limit, setup_experimental, teardown),
+	TEST_WITH(test_many_items, setup_experimental, teardown),
+};
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		T(test_ids),
-		T(test_ids_of_objects),
-		T(test_items_come_and_go),
-		T(test_items_of_exports),
-		T(test_the_outside),
-		T(test_in_a_declare),
-		T(test_nobody_outside_sees_it),
-		T(test_mistakes),
-		T(test_limit),
-		T(test_many_items),
-	};
-
-	return cmocka_run_group_tests_name("agent/component/graph_foreach", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

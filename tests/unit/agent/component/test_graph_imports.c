@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Imported modules: where they come from, and what happens when they change. */
+#include "tests/support/unit.h"
 #include "tests/unit/agent/component/tiny_graph.h"
 
 #include <stdio.h>
@@ -258,21 +259,16 @@ static void test_no_watch_before_run(void **state)
 	directory_fini(&d);
 }
 
-#define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(test_a_file_that_changes),
+	FIXTURE_TEST(test_a_file_that_is_polled),
+	FIXTURE_TEST(test_a_file_that_becomes_bad),
+	FIXTURE_TEST(test_a_file_that_is_gone),
+	FIXTURE_TEST(test_a_directory),
+	FIXTURE_TEST(test_an_import_of_an_import),
+	FIXTURE_TEST(test_an_import_of_itself),
+	FIXTURE_TEST(test_a_string),
+	FIXTURE_TEST(test_no_watch_before_run),
+};
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		T(test_a_file_that_changes),
-		T(test_a_file_that_is_polled),
-		T(test_a_file_that_becomes_bad),
-		T(test_a_file_that_is_gone),
-		T(test_a_directory),
-		T(test_an_import_of_an_import),
-		T(test_an_import_of_itself),
-		T(test_a_string),
-		T(test_no_watch_before_run),
-	};
-
-	return cmocka_run_group_tests_name("agent/component/graph_imports", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

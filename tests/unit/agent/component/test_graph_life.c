@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The life of components in their graph: loads, reloads, exports that change. With kinds of our own. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +7,7 @@
 #include "agent/component/graph.h"
 #include "agent/util/clock.h"
 #include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 #define CAPSULE "TestReceiver"
 
@@ -724,33 +719,28 @@ static void test_limit(void **state)
 	assert_int_equal(graph_n(f->graph), GRAPH_MAX_COMPONENTS);
 }
 
-#define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(test_order_and_life),
+	FIXTURE_TEST(test_unchanged_is_not_touched),
+	FIXTURE_TEST(test_changed_added_removed),
+	FIXTURE_TEST(test_a_load_is_all_or_nothing),
+	FIXTURE_TEST(test_build_that_fails),
+	FIXTURE_TEST(test_exports_change_once),
+	FIXTURE_TEST(test_exports_change_along_a_chain),
+	FIXTURE_TEST(test_a_change_during_a_pass_is_not_lost),
+	FIXTURE_TEST(test_a_change_during_a_load_is_not_lost),
+	FIXTURE_TEST(test_process_seen),
+	FIXTURE_TEST(test_process_seen_during_a_pass_is_not_lost),
+	FIXTURE_TEST(test_exports_of_run_come_before_dependants_run),
+	FIXTURE_TEST(test_exports_of_run_come_before_an_update),
+	FIXTURE_TEST(test_run_that_fails),
+	FIXTURE_TEST(test_update_that_fails_keeps_what_it_needs),
+	FIXTURE_TEST(test_update_that_fails_until_the_end),
+	FIXTURE_TEST(test_update_later),
+	FIXTURE_TEST(test_load_within_a_load_is_refused),
+	FIXTURE_TEST(test_what_is_left_behind),
+	FIXTURE_TEST(test_many_reloads),
+	FIXTURE_TEST(test_limit),
+};
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		T(test_order_and_life),
-		T(test_unchanged_is_not_touched),
-		T(test_changed_added_removed),
-		T(test_a_load_is_all_or_nothing),
-		T(test_build_that_fails),
-		T(test_exports_change_once),
-		T(test_exports_change_along_a_chain),
-		T(test_a_change_during_a_pass_is_not_lost),
-		T(test_a_change_during_a_load_is_not_lost),
-		T(test_process_seen),
-		T(test_process_seen_during_a_pass_is_not_lost),
-		T(test_exports_of_run_come_before_dependants_run),
-		T(test_exports_of_run_come_before_an_update),
-		T(test_run_that_fails),
-		T(test_update_that_fails_keeps_what_it_needs),
-		T(test_update_that_fails_until_the_end),
-		T(test_update_later),
-		T(test_load_within_a_load_is_refused),
-		T(test_what_is_left_behind),
-		T(test_many_reloads),
-		T(test_limit),
-	};
-
-	return cmocka_run_group_tests_name("agent/component/graph_life", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the graph says about mistakes, and where: from and to. */
+#include "tests/support/unit.h"
 #include "tests/unit/agent/component/tiny_graph.h"
 
 static const struct row {
@@ -235,14 +236,9 @@ static void test_of_many_files(void **state)
 	river_arena_fini(&arena);
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(rows) + 1];
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_message, rows, name),
+	FIXTURE_TEST(test_of_many_files),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		tests[i] = (struct CMUnitTest){ rows[i].name, test_message, NULL, NULL,
-						(void *)&rows[i] };
-	tests[ARRAY_SIZE(rows)] = (struct CMUnitTest)cmocka_unit_test_setup_teardown(
-		test_of_many_files, setup, teardown);
-	return cmocka_run_group_tests_name("agent/component/graph_messages", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

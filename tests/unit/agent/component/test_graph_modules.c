@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Modules in a graph: declares, their arguments and exports, what changes in them. */
+#include "tests/support/unit.h"
 #include "tests/unit/agent/component/tiny_graph.h"
 
 #define PIPE                                                                    \
@@ -295,26 +296,21 @@ static void test_what_others_see(void **state)
 	river_arena_fini(&arena);
 }
 
-#define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(test_a_use),
+	FIXTURE_TEST(test_two_uses_share_nothing),
+	FIXTURE_TEST(test_reload),
+	FIXTURE_TEST(test_another_body),
+	FIXTURE_TEST(test_exports_go_through),
+	FIXTURE_TEST(test_a_failed_load_restores_everything),
+	FIXTURE_TEST(test_bad_at_reevaluation),
+	FIXTURE_TEST(test_nested),
+	FIXTURE_TEST(test_without_a_label),
+	FIXTURE_TEST(test_module_path),
+	FIXTURE_TEST(test_shadow),
+	FIXTURE_TEST(test_unknown_exports),
+	FIXTURE_TEST(test_names_that_mean_something),
+	FIXTURE_TEST(test_what_others_see),
+};
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		T(test_a_use),
-		T(test_two_uses_share_nothing),
-		T(test_reload),
-		T(test_another_body),
-		T(test_exports_go_through),
-		T(test_a_failed_load_restores_everything),
-		T(test_bad_at_reevaluation),
-		T(test_nested),
-		T(test_without_a_label),
-		T(test_module_path),
-		T(test_shadow),
-		T(test_unknown_exports),
-		T(test_names_that_mean_something),
-		T(test_what_others_see),
-	};
-
-	return cmocka_run_group_tests_name("agent/component/graph_modules", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

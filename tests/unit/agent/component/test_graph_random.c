@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whatever was loaded before: a graph is as if the last good text had been the only one. */
+#include "tests/support/unit.h"
 #include "tests/unit/agent/component/tiny_graph.h"
 
 #define N_LOADS 250
@@ -141,11 +142,8 @@ static void test_random(void **state)
 	assert_in_range(n_good, N_LOADS / 10, N_LOADS * 9 / 10);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_random, setup_experimental, teardown),
-	};
+static const struct unit_test tests[] = {
+	TEST_WITH(test_random, setup_experimental, teardown),
+};
 
-	return cmocka_run_group_tests_name("agent/component/graph_random", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a load logs about names. */
+#include "tests/support/unit.h"
 #include "tests/unit/agent/component/tiny_graph.h"
 
 #include <sys/mman.h>
@@ -53,12 +54,8 @@ static void test_log(void **state)
 	assert_int_equal(teardown(&fixture), 0);
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(rows)];
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_log, rows, name),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		tests[i] =
-			(struct CMUnitTest){ rows[i].name, test_log, NULL, NULL, (void *)&rows[i] };
-	return cmocka_run_group_tests_name("agent/component/graph_warnings", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How a component is, of what it says and how its evaluation went; levels of stability. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include "agent/component/component.h"
-#include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 static const struct row {
 	const char *name;
@@ -61,13 +55,9 @@ static void test_stability(void **state)
 	assert_int_equal(level, STABILITY_PUBLIC_PREVIEW);
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(rows) + 1];
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_least_healthy, rows, name),
+	TEST(test_stability),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		tests[i] = (struct CMUnitTest){ rows[i].name, test_least_healthy, NULL, NULL,
-						(void *)&rows[i] };
-	tests[ARRAY_SIZE(rows)] = (struct CMUnitTest)cmocka_unit_test(test_stability);
-	return cmocka_run_group_tests_name("agent/component/health", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

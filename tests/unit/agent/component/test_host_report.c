@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is told of a host that is not seen whole: health, metrics, debug information, the support bundle's lines. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "agent/component/component.h"
 #include "agent/component/host_report.h"
+#include "tests/support/unit.h"
 
 static void test_nothing_to_tell(void **state)
 {
@@ -128,13 +123,13 @@ static void test_lines(void **state)
 		strstr(buf_str(&text), "; `docker run -v /sys/fs/cgroup:/sys/fs/cgroup:ro`"));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_nothing_to_tell), cmocka_unit_test(test_health),
-		cmocka_unit_test(test_health_fits),	cmocka_unit_test(test_metrics),
-		cmocka_unit_test(test_value),		cmocka_unit_test(test_lines),
-	};
+static const struct unit_test tests[] = {
+	TEST(test_nothing_to_tell),
+	TEST(test_health),
+	TEST(test_health_fits),
+	TEST(test_metrics),
+	TEST(test_value),
+	TEST(test_lines),
+};
 
-	return cmocka_run_group_tests_name("agent/component/host_report", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What discovery.kubernetes takes, and what it says about what it does not. */
+#include "tests/support/unit.h"
 #include "tests/unit/agent/component/decode.h"
 
 #include "agent/component/kubernetes_args.h"
@@ -117,14 +118,10 @@ static void test_too_many_names(void **state)
 	decoded_fini(&d);
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(rows) + 2] = { cmocka_unit_test(test_values),
-							  cmocka_unit_test(test_too_many_names) };
+static const struct unit_test tests[] = {
+	TEST(test_values),
+	TEST(test_too_many_names),
+	TEST_ROWS(test_row, rows, name),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		tests[i + 2] = (struct CMUnitTest){ .name = rows[i].name,
-						    .test_func = test_row,
-						    .initial_state = (void *)&rows[i] };
-	return cmocka_run_group_tests_name("agent/component/kubernetes_args", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

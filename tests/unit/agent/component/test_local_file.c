@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* local.file: what it exports, and when it reads again. */
+#include "tests/support/unit.h"
 #include "tests/unit/agent/component/real_graph.h"
 
 #include <fcntl.h>
@@ -343,25 +344,18 @@ static void test_mistake(void **state)
 	(void)teardown(&own);
 }
 
-int main(void)
-{
-	enum { N_OWN = 10 };
-	struct CMUnitTest tests[N_OWN + ARRAY_SIZE(rows)] = {
-		cmocka_unit_test_setup_teardown(test_content, place_setup, place_teardown),
-		cmocka_unit_test_setup_teardown(test_written_again, place_setup, place_teardown),
-		cmocka_unit_test_setup_teardown(test_renamed_over, place_setup, place_teardown),
-		cmocka_unit_test_setup_teardown(test_config_map, place_setup, place_teardown),
-		cmocka_unit_test_setup_teardown(test_gone_and_back, place_setup, place_teardown),
-		cmocka_unit_test_setup_teardown(test_polled, place_setup, place_teardown),
-		cmocka_unit_test_setup_teardown(test_other_file, place_setup, place_teardown),
-		cmocka_unit_test_setup_teardown(test_other_file_is_missing, place_setup,
-						place_teardown),
-		cmocka_unit_test_setup_teardown(test_dependants, place_setup, place_teardown),
-		cmocka_unit_test_setup_teardown(test_refused, place_setup, place_teardown),
-	};
+static const struct unit_test tests[] = {
+	TEST_WITH(test_content, place_setup, place_teardown),
+	TEST_WITH(test_written_again, place_setup, place_teardown),
+	TEST_WITH(test_renamed_over, place_setup, place_teardown),
+	TEST_WITH(test_config_map, place_setup, place_teardown),
+	TEST_WITH(test_gone_and_back, place_setup, place_teardown),
+	TEST_WITH(test_polled, place_setup, place_teardown),
+	TEST_WITH(test_other_file, place_setup, place_teardown),
+	TEST_WITH(test_other_file_is_missing, place_setup, place_teardown),
+	TEST_WITH(test_dependants, place_setup, place_teardown),
+	TEST_WITH(test_refused, place_setup, place_teardown),
+	TEST_ROWS(test_mistake, rows, name),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		tests[N_OWN + i] = (struct CMUnitTest){ rows[i].name, test_mistake, NULL, NULL,
-							(void *)&rows[i] };
-	return cmocka_run_group_tests_name("agent/component/local_file", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is said about mistakes in a configuration, and where. */
+#include "tests/support/unit.h"
 #include "tests/unit/agent/component/real_graph.h"
 
 static const struct row {
@@ -129,12 +130,8 @@ static void test_mistake(void **state)
 	assert_int_equal(teardown(&fixture), 0);
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(rows)];
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_mistake, rows, name),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		tests[i] = (struct CMUnitTest){ rows[i].name, test_mistake, NULL, NULL,
-						(void *)&rows[i] };
-	return cmocka_run_group_tests_name("agent/component/mistakes", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a profile is called: by its target, by the configuration, by its event. */
+#include "tests/support/unit.h"
 #include "tests/unit/agent/target/make_labels.h"
 
 #include "agent/component/profile_name.h"
@@ -86,12 +87,9 @@ static void test_settle(void **state)
 	interval_free(i);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_each),
-		cmocka_unit_test(test_settle),
-	};
+static const struct unit_test tests[] = {
+	TEST(test_each),
+	TEST(test_settle),
+};
 
-	return cmocka_run_group_tests_name("agent/component/profile_name", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* discovery.relabel in a graph: what it exports and when, what it makes of what others export, what it says about itself. */
+#include "tests/support/unit.h"
 #include "tests/unit/agent/component/real_graph.h"
 
 #include "agent/component/node.h"
@@ -235,25 +236,15 @@ static void test_processes(void **state)
 	assert_true(n_named > 0);
 }
 
-int main(void)
-{
-	static const struct CMUnitTest others[] = {
-		cmocka_unit_test_setup_teardown(test_output, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_no_labels, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_chain, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_rules_stay_where_they_are, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_exports_change_when_they_differ, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(test_lossy, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_processes, setup, teardown),
-	};
-	struct CMUnitTest tests[ARRAY_SIZE(others) + ARRAY_SIZE(mistakes)];
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(test_output),
+	FIXTURE_TEST(test_no_labels),
+	FIXTURE_TEST(test_chain),
+	FIXTURE_TEST(test_rules_stay_where_they_are),
+	FIXTURE_TEST(test_exports_change_when_they_differ),
+	FIXTURE_TEST(test_lossy),
+	FIXTURE_TEST(test_processes),
+	TEST_ROWS(test_mistake, mistakes, messages),
+};
 
-	memcpy(tests, others, sizeof(others));
-	for (size_t i = 0; i < ARRAY_SIZE(mistakes); i++)
-		tests[ARRAY_SIZE(others) + i] =
-			(struct CMUnitTest){ .name = mistakes[i].messages,
-					     .test_func = test_mistake,
-					     .initial_state = (void *)&mistakes[i] };
-	return cmocka_run_group_tests_name("agent/component/relabel", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

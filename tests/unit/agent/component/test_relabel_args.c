@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Blocks `rule`: what is accepted, what is refused and in which words, in which order. */
+#include "tests/support/unit.h"
 #include "tests/unit/agent/component/decode.h"
 
 #include "agent/component/relabel_args.h"
@@ -126,13 +127,9 @@ static void test_defaults(void **state)
 	decoded_fini(&d);
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[1 + ARRAY_SIZE(rows)] = { cmocka_unit_test(test_defaults) };
+static const struct unit_test tests[] = {
+	TEST(test_defaults),
+	TEST_ROWS(test_row, rows, text),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		tests[1 + i] = (struct CMUnitTest){ .name = rows[i].text,
-						    .test_func = test_row,
-						    .initial_state = (void *)&rows[i] };
-	return cmocka_run_group_tests_name("agent/component/relabel_args", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* remote.http against a server in another process: the first answer is waited for in a loop of its own. */
+#include "tests/support/unit.h"
 #include "tests/unit/agent/component/real_graph.h"
 
 #include <signal.h>
@@ -369,22 +370,16 @@ static void test_mistake(void **state)
 	(void)teardown(&own);
 }
 
-int main(void)
-{
-	enum { N_OWN = 8 };
-	struct CMUnitTest tests[N_OWN + ARRAY_SIZE(rows)] = {
-		cmocka_unit_test_setup_teardown(test_first_answer, place_setup, place_teardown),
-		cmocka_unit_test_setup_teardown(test_arguments, place_setup, place_teardown),
-		cmocka_unit_test_setup_teardown(test_oauth2, place_setup, place_teardown),
-		cmocka_unit_test_setup_teardown(test_polled, place_setup, place_teardown),
-		cmocka_unit_test_setup_teardown(test_later_failure, place_setup, place_teardown),
-		cmocka_unit_test_setup_teardown(test_other_arguments, place_setup, place_teardown),
-		cmocka_unit_test_setup_teardown(test_no_first_answer, place_setup, place_teardown),
-		cmocka_unit_test(test_offline),
-	};
+static const struct unit_test tests[] = {
+	TEST_WITH(test_first_answer, place_setup, place_teardown),
+	TEST_WITH(test_arguments, place_setup, place_teardown),
+	TEST_WITH(test_oauth2, place_setup, place_teardown),
+	TEST_WITH(test_polled, place_setup, place_teardown),
+	TEST_WITH(test_later_failure, place_setup, place_teardown),
+	TEST_WITH(test_other_arguments, place_setup, place_teardown),
+	TEST_WITH(test_no_first_answer, place_setup, place_teardown),
+	TEST(test_offline),
+	TEST_ROWS(test_mistake, rows, name),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		tests[N_OWN + i] = (struct CMUnitTest){ rows[i].name, test_mistake, NULL, NULL,
-							(void *)&rows[i] };
-	return cmocka_run_group_tests_name("agent/component/remote_http", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

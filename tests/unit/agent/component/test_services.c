@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* http, logging, tracing, livedebugging, remotecfg: what their files may say, and names that other agents have. */
+#include "tests/support/unit.h"
 #include "tests/unit/agent/component/real_graph.h"
 
 #include "agent/component/unsupported.h"
@@ -254,17 +255,11 @@ static void test_names_of_others(void **state)
 			fail_msg("\"%s\" is known", unknown[i]);
 }
 
-int main(void)
-{
-	enum { N_OWN = 3 };
-	struct CMUnitTest tests[N_OWN + ARRAY_SIZE(rows)] = {
-		cmocka_unit_test(test_names_of_others),
-		cmocka_unit_test_setup_teardown(test_certificate_files, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_password_comes_and_goes, setup, teardown),
-	};
+static const struct unit_test tests[] = {
+	TEST(test_names_of_others),
+	FIXTURE_TEST(test_certificate_files),
+	FIXTURE_TEST(test_password_comes_and_goes),
+	TEST_ROWS(test_row, rows, name),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		tests[N_OWN + i] =
-			(struct CMUnitTest){ rows[i].name, test_row, NULL, NULL, (void *)&rows[i] };
-	return cmocka_run_group_tests_name("agent/component/services", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pyroscope.store: one in all, answers while it runs, takes other bounds and another place without stopping. */
+#include "tests/support/unit.h"
 #include "tests/unit/agent/component/real_graph.h"
 
 #include <errno.h>
@@ -429,27 +430,19 @@ static void test_tells_about_itself(void **state)
 	river_arena_fini(&arena);
 }
 
-#define T(fn) cmocka_unit_test_setup_teardown(fn, setup_context, teardown_context)
-#define N_OTHER 11
+static const struct unit_test tests[] = {
+	TEST_WITH(test_keeps_and_refuses, setup_context, teardown_context),
+	TEST_WITH(test_keeps_what_comes_as_bytes, setup_context, teardown_context),
+	TEST_WITH(test_deadline, setup_context, teardown_context),
+	TEST_WITH(test_waiting_has_a_ceiling, setup_context, teardown_context),
+	TEST_WITH(test_answers_while_it_runs, setup_context, teardown_context),
+	TEST_WITH(test_runs_without_a_server, setup_context, teardown_context),
+	TEST_WITH(test_bounds_change_live, setup_context, teardown_context),
+	TEST_WITH(test_is_found_again, setup_context, teardown_context),
+	TEST_WITH(test_place_that_cannot_be, setup_context, teardown_context),
+	TEST_WITH(test_waits_for_its_place, setup_context, teardown_context),
+	TEST_WITH(test_tells_about_itself, setup_context, teardown_context),
+	TEST_ROWS(test_second, second, name),
+};
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(second) + N_OTHER] = {
-		T(test_keeps_and_refuses),
-		T(test_keeps_what_comes_as_bytes),
-		T(test_deadline),
-		T(test_waiting_has_a_ceiling),
-		T(test_answers_while_it_runs),
-		T(test_runs_without_a_server),
-		T(test_bounds_change_live),
-		T(test_is_found_again),
-		T(test_place_that_cannot_be),
-		T(test_waits_for_its_place),
-		T(test_tells_about_itself),
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(second); i++)
-		tests[N_OTHER + i] = (struct CMUnitTest){ second[i].name, test_second, NULL, NULL,
-							  (void *)&second[i] };
-	return cmocka_run_group_tests_name("agent/component/store", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

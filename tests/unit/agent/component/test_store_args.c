@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The arguments of pyroscope.store, and what it says about itself. */
+#include "tests/support/unit.h"
 #include "tests/unit/agent/component/decode.h"
 
 #include <errno.h>
@@ -111,18 +112,11 @@ static void test_health(void **state)
 	assert_non_null(strstr(buf_str(&out), "; everybody who reaches this agent's address"));
 }
 
-#define N_OTHER 3
+static const struct unit_test tests[] = {
+	TEST(test_defaults),
+	TEST(test_path),
+	TEST(test_health),
+	TEST_ROWS(test_row, rows, text),
+};
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(rows) + N_OTHER] = {
-		cmocka_unit_test(test_defaults),
-		cmocka_unit_test(test_path),
-		cmocka_unit_test(test_health),
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		tests[N_OTHER + i] =
-			(struct CMUnitTest){ rows[i].text, test_row, NULL, NULL, (void *)&rows[i] };
-	return cmocka_run_group_tests_name("agent/component/store_args", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Targets on their way: label sets go through components, modules and expressions as they are; where somebody looks into one it is a map. */
+#include "tests/support/unit.h"
 #include "tests/unit/agent/component/real_graph.h"
 
 #include "agent/component/target_maps.h"
@@ -167,17 +168,14 @@ static void test_mistakes(void **state)
 	assert_non_null(strstr(buf_str(&f->messages), "a target has more than 512 labels"));
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_same_objects, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_other_rules, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_expressions, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_modules, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_foreach, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_kept_values, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_mistakes, setup, teardown),
-	};
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(test_same_objects),
+	FIXTURE_TEST(test_other_rules),
+	FIXTURE_TEST(test_expressions),
+	FIXTURE_TEST(test_modules),
+	FIXTURE_TEST(test_foreach),
+	FIXTURE_TEST(test_kept_values),
+	FIXTURE_TEST(test_mistakes),
+};
 
-	return cmocka_run_group_tests_name("agent/component/target_maps", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every discovery component of the public reference is one of ours, or is refused in so many words. */
+#include "tests/support/unit.h"
 #include "tests/unit/agent/component/real_graph.h"
 
 #include "agent/component/unsupported.h"
@@ -43,11 +44,8 @@ static void test_discovery(void **state)
 	assert_true(n_ours >= 5);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_discovery, setup, teardown),
-	};
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(test_discovery),
+};
 
-	return cmocka_run_group_tests_name("agent/component/unsupported", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

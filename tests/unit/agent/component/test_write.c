@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pyroscope.write with a server of our own: what is queued survives reloads and the end, and sums only grow. */
+#include "tests/support/unit.h"
 #include "tests/unit/agent/component/real_graph.h"
 
 #include "agent/component/receiver.h"
@@ -208,16 +209,11 @@ static void test_wants_bytes_for_endpoints(void **state)
 	http_server_free(s.http);
 }
 
-#define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(test_sums_survive_reloads),
+	FIXTURE_TEST(test_nothing_is_lost_at_the_end),
+	FIXTURE_TEST(test_reload_from_within_the_server),
+	FIXTURE_TEST(test_wants_bytes_for_endpoints),
+};
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		T(test_sums_survive_reloads),
-		T(test_nothing_is_lost_at_the_end),
-		T(test_reload_from_within_the_server),
-		T(test_wants_bytes_for_endpoints),
-	};
-
-	return cmocka_run_group_tests_name("agent/component/write", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

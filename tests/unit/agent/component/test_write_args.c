@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The arguments of pyroscope.write, and the options of agent/push that they become. */
+#include "tests/support/unit.h"
 #include "tests/unit/agent/component/decode.h"
 
 #include "agent/component/write_args.h"
@@ -381,25 +382,20 @@ static void test_refused(void **state)
 	decoded_fini(&d);
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[12 + ARRAY_SIZE(refused)] = {
-		cmocka_unit_test(test_defaults),
-		cmocka_unit_test(test_plain_arguments),
-		cmocka_unit_test(test_retries),
-		cmocka_unit_test(test_header_lists),
-		cmocka_unit_test(test_null_header_lists),
-		cmocka_unit_test(test_basic_auth),
-		cmocka_unit_test(test_bearer_token),
-		cmocka_unit_test(test_authorization),
-		cmocka_unit_test(test_tls),
-		cmocka_unit_test(test_proxy),
-		cmocka_unit_test(test_oauth2),
-		cmocka_unit_test(test_component),
-	};
+static const struct unit_test tests[] = {
+	TEST(test_defaults),
+	TEST(test_plain_arguments),
+	TEST(test_retries),
+	TEST(test_header_lists),
+	TEST(test_null_header_lists),
+	TEST(test_basic_auth),
+	TEST(test_bearer_token),
+	TEST(test_authorization),
+	TEST(test_tls),
+	TEST(test_proxy),
+	TEST(test_oauth2),
+	TEST(test_component),
+	TEST_ROWS(test_refused, refused, name),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(refused); i++)
-		tests[12 + i] = (struct CMUnitTest){ refused[i].name, test_refused, NULL, NULL,
-						     (void *)&refused[i] };
-	return cmocka_run_group_tests_name("agent/component/write_args", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -13,6 +13,7 @@
 
 #include "agent/util/buf.h"
 #include "agent/util/loop.h"
+#include "tests/support/unit.h"
 
 #define DAEMON_MAX_CONNECTIONS 64
 

@@ -16,6 +16,7 @@
 #include "agent/util/buf.h"
 #include "agent/util/clock.h"
 #include "agent/util/loop.h"
+#include "tests/support/unit.h"
 
 #define KUBE_SERVER_MAX_CONNECTIONS 64
 

@@ -15,6 +15,7 @@
 #include "agent/util/loop.h"
 #include "agent/util/macro.h"
 #include "agent/util/str.h"
+#include "tests/support/unit.h"
 
 /* What a length of two bytes can say. */
 #define DNS_MAX_MESSAGE_BYTES 65535

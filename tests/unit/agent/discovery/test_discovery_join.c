@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* discovery.process and its join: the same objects for what did not change, so that who comes behind can tell by a look. */
+#include "tests/support/unit.h"
 #include "tests/unit/agent/target/make_labels.h"
 
 #include <stdio.h>
@@ -229,15 +230,12 @@ static void test_10000_containers(void **state)
 	labels_array_free(sets, n);
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_nothing_changed, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_one_container_changed, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_another_last_one, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_ids_and_overrides, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_10000_containers, setup, teardown),
-	};
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(test_nothing_changed),
+	FIXTURE_TEST(test_one_container_changed),
+	FIXTURE_TEST(test_another_last_one),
+	FIXTURE_TEST(test_ids_and_overrides),
+	FIXTURE_TEST(test_10000_containers),
+};
 
-	return cmocka_run_group_tests_name("agent/discovery/discovery_join", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* discovery.process over a process table made by hand: scans, single changes, the join.
  * test_proc_scan.c has the real table. */
+#include "tests/support/unit.h"
 #include "tests/unit/agent/target/make_labels.h"
 
 #include <stdio.h>
@@ -400,20 +401,17 @@ static void test_targets_select(void **state)
 	assert_int_equal(target_set_match(s, &f->processes, &reused, &l), TARGET_NONE);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_scan, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_scan_finds_changes, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_scan_fails, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_exec_and_exit, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_ended_before_it_was_told, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_scan_leaves_what_was_sampled, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_join, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_join_ceilings, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_too_many_processes, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_targets_select, setup, teardown),
-	};
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(test_scan),
+	FIXTURE_TEST(test_scan_finds_changes),
+	FIXTURE_TEST(test_scan_fails),
+	FIXTURE_TEST(test_exec_and_exit),
+	FIXTURE_TEST(test_ended_before_it_was_told),
+	FIXTURE_TEST(test_scan_leaves_what_was_sampled),
+	FIXTURE_TEST(test_join),
+	FIXTURE_TEST(test_join_ceilings),
+	FIXTURE_TEST(test_too_many_processes),
+	FIXTURE_TEST(test_targets_select),
+};
 
-	return cmocka_run_group_tests_name("agent/discovery/discovery_process", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

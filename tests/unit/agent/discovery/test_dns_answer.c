@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Answers that are right, and wrong ones. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <string.h>
 
 #include "agent/discovery/dns_answer.h"
 #include "agent/util/buf.h"
-#include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 /* Header with flags and counts, and the question for a.b. */
 #define HEADER(flags, n_questions, n_answers) \
@@ -150,15 +144,9 @@ static void test_longest_target(void **state)
 	assert_int_equal(dns_answer_read(DNS_NS, bytes.data, bytes.len, &answer), -EBADMSG);
 }
 
-int main(void)
-{
-	enum { N_OWN = 1 };
-	struct CMUnitTest tests[N_OWN + ARRAY_SIZE(rows)] = {
-		cmocka_unit_test(test_longest_target),
-	};
+static const struct unit_test tests[] = {
+	TEST(test_longest_target),
+	TEST_ROWS(test_answer, rows, name),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		tests[N_OWN + i] = (struct CMUnitTest){ rows[i].name, test_answer, NULL, NULL,
-							(void *)&rows[i] };
-	return cmocka_run_group_tests_name("agent/discovery/dns_answer", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

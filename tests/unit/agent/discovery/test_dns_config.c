@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* resolv.conf, and which names it makes of one. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <string.h>
 
 #include "agent/discovery/dns_config.h"
 #include "agent/util/buf.h"
-#include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 static const struct row {
 	const char *title, *text, *expected; /* servers; search; ndots */
@@ -111,19 +105,11 @@ static void test_candidates(void **state)
 	assert_string_equal(buf_str(&text), row->expected);
 }
 
-int main(void)
-{
-	enum { N_OWN = 2, N_ROWS = ARRAY_SIZE(rows) };
-	struct CMUnitTest tests[N_OWN + N_ROWS + ARRAY_SIZE(names)] = {
-		cmocka_unit_test(test_search_list_is_bounded),
-		cmocka_unit_test(test_load),
-	};
+static const struct unit_test tests[] = {
+	TEST(test_search_list_is_bounded),
+	TEST(test_load),
+	TEST_ROWS(test_read, rows, title),
+	TEST_ROWS(test_candidates, names, title),
+};
 
-	for (size_t i = 0; i < N_ROWS; i++)
-		tests[N_OWN + i] = (struct CMUnitTest){ rows[i].title, test_read, NULL, NULL,
-							(void *)&rows[i] };
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		tests[N_OWN + N_ROWS + i] = (struct CMUnitTest){ names[i].title, test_candidates,
-								 NULL, NULL, (void *)&names[i] };
-	return cmocka_run_group_tests_name("agent/discovery/dns_config", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

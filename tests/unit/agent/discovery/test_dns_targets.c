@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Names looked up at a name server of our own, and what becomes of its answers. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <errno.h>
 
+#include "tests/support/unit.h"
 #include "tests/unit/agent/discovery/name_server.h"
 
 #include "agent/discovery/dns_targets.h"
@@ -321,23 +316,14 @@ static void test_too_many_names(void **state)
 	assert_int_equal(dns_targets_new(p->loop, &options, on_answer, p, &p->targets), -E2BIG);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(test_refreshed),
+	FIXTURE_TEST(test_next_server),
+	FIXTURE_TEST(test_nobody_there),
+	FIXTURE_TEST(test_many_names),
+	FIXTURE_TEST(test_too_many_names),
+	TEST_ROWS(test_answer, rows, title),
+	TEST_ROWS(test_failure, bad_rows, title),
+};
 
-int main(void)
-{
-	const struct CMUnitTest own[] = {
-		TEST(test_refreshed),  TEST(test_next_server),	  TEST(test_nobody_there),
-		TEST(test_many_names), TEST(test_too_many_names),
-	};
-	enum { N_OWN = ARRAY_SIZE(own), N_ROWS = ARRAY_SIZE(rows), N_BAD = ARRAY_SIZE(bad_rows) };
-	struct CMUnitTest tests[N_OWN + N_ROWS + N_BAD];
-
-	memcpy(tests, own, sizeof(own));
-	for (size_t i = 0; i < N_ROWS; i++)
-		tests[N_OWN + i] = (struct CMUnitTest){ rows[i].title, test_answer, NULL, NULL,
-							(void *)&rows[i] };
-	for (size_t i = 0; i < N_BAD; i++)
-		tests[N_OWN + N_ROWS + i] = (struct CMUnitTest){ bad_rows[i].title, test_failure,
-								 NULL, NULL, (void *)&bad_rows[i] };
-	return cmocka_run_group_tests_name("agent/discovery/dns_targets", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

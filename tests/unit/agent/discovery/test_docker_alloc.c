@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every allocation of making targets of containers fails once: the answer is -ENOMEM, and nothing leaks. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 #include <errno.h>
 #include <stdlib.h>
 
 #include "agent/discovery/docker_targets.h"
 #include "tests/support/alloc_fail.h"
+#include "tests/support/unit.h"
 
 static const char containers_text[] =
 	"[{\"Id\":\"i\",\"Names\":[\"/n\"],\"Labels\":{\"a\":\"b\"},\"NetworkSettings\":{"
@@ -52,11 +48,13 @@ static void test_each(void **state)
 	json_decref(networks);
 }
 
+static const struct unit_test tests[] = {
+	TEST(test_each),
+};
+
 int main(void)
 {
-	static const struct CMUnitTest tests[] = { cmocka_unit_test(test_each) };
-
 	/* Its own allocations fail, too. */
 	json_set_alloc_funcs(malloc, free);
-	return cmocka_run_group_tests_name("agent/discovery/docker_alloc", tests, NULL, NULL);
+	return RUN_TESTS(tests);
 }

@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Answers of Docker's API, and the targets they become. In the rows ' stands for ". */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "agent/discovery/docker_targets.h"
 #include "agent/util/buf.h"
-#include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 #define ONE(rest) "[{'Id':'i1','Names':['/n1']," rest "}]"
 #define MODE(mode) "'HostConfig':{'NetworkMode':'" mode "'}"
@@ -277,21 +271,13 @@ static void test_many_networks(void **state)
 	json_decref(containers);
 }
 
-int main(void)
-{
-	static const struct CMUnitTest limits[] = {
-		cmocka_unit_test(test_no_list),	      cmocka_unit_test(test_many_labels),
-		cmocka_unit_test(test_huge_label),    cmocka_unit_test(test_many_ports),
-		cmocka_unit_test(test_many_networks),
-	};
-	struct CMUnitTest tests[ARRAY_SIZE(rows) + ARRAY_SIZE(limits)];
-	size_t n = 0;
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_row, rows, name),
+	TEST(test_no_list),
+	TEST(test_many_labels),
+	TEST(test_huge_label),
+	TEST(test_many_ports),
+	TEST(test_many_networks),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		tests[n++] = (struct CMUnitTest){ .name = rows[i].name,
-						  .test_func = test_row,
-						  .initial_state = (void *)&rows[i] };
-	for (size_t i = 0; i < ARRAY_SIZE(limits); i++)
-		tests[n++] = limits[i];
-	return cmocka_run_group_tests_name("agent/discovery/docker_targets", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

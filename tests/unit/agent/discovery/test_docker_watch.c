@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Containers followed: a daemon that comes, goes, and answers well or badly. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include "agent/discovery/docker_watch.h"
 #include "agent/util/clock.h"
 #include "agent/util/macro.h"
+#include "tests/support/unit.h"
 #include "tests/unit/agent/discovery/docker_daemon.h"
 
 #define CONTAINER(id)                                                                         \
@@ -426,31 +421,26 @@ static void test_versions(void **state)
 	}
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(test_first_look),
+	FIXTURE_TEST(test_filters_are_asked_for),
+	FIXTURE_TEST(test_event),
+	FIXTURE_TEST(test_many_events),
+	FIXTURE_TEST(test_event_during_a_look),
+	FIXTURE_TEST(test_not_there_at_start),
+	FIXTURE_TEST(test_goes_and_comes_back),
+	FIXTURE_TEST(test_stream_does_not_open),
+	FIXTURE_TEST(test_stream_ends),
+	FIXTURE_TEST(test_stream_is_cut),
+	FIXTURE_TEST(test_stream_is_no_json),
+	FIXTURE_TEST(test_only_containers_allowed),
+	FIXTURE_TEST(test_deaf_stream),
+	FIXTURE_TEST(test_refused_list),
+	FIXTURE_TEST(test_broken_answers),
+	FIXTURE_TEST(test_other_server),
+	FIXTURE_TEST(test_other_options),
+	FIXTURE_TEST(test_end_at_any_time),
+	TEST(test_versions),
+};
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		TEST(test_first_look),
-		TEST(test_filters_are_asked_for),
-		TEST(test_event),
-		TEST(test_many_events),
-		TEST(test_event_during_a_look),
-		TEST(test_not_there_at_start),
-		TEST(test_goes_and_comes_back),
-		TEST(test_stream_does_not_open),
-		TEST(test_stream_ends),
-		TEST(test_stream_is_cut),
-		TEST(test_stream_is_no_json),
-		TEST(test_only_containers_allowed),
-		TEST(test_deaf_stream),
-		TEST(test_refused_list),
-		TEST(test_broken_answers),
-		TEST(test_other_server),
-		TEST(test_other_options),
-		TEST(test_end_at_any_time),
-		cmocka_unit_test(test_versions),
-	};
-
-	return cmocka_run_group_tests_name("agent/discovery/docker_watch", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Targets of real files: written, replaced, broken, removed. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -15,6 +9,7 @@
 #include "agent/util/buf.h"
 #include "agent/util/file.h"
 #include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 struct place {
 	struct file_targets targets;
@@ -310,28 +305,19 @@ static void test_path(void **state)
 	assert_int_equal(file_targets_path_ok(row->path), row->ok);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(test_both_formats),
+	FIXTURE_TEST(test_order_is_of_paths),
+	FIXTURE_TEST(test_absent_is_no_problem),
+	FIXTURE_TEST(test_replaced),
+	FIXTURE_TEST(test_removed),
+	FIXTURE_TEST(test_broken_keeps_the_last),
+	FIXTURE_TEST(test_broken_from_the_beginning),
+	FIXTURE_TEST(test_unreadable),
+	FIXTURE_TEST(test_too_large),
+	FIXTURE_TEST(test_too_many_targets),
+	FIXTURE_TEST(test_too_many_files),
+	TEST_ROWS(test_path, paths, path),
+};
 
-int main(void)
-{
-	const struct CMUnitTest own[] = {
-		TEST(test_both_formats),
-		TEST(test_order_is_of_paths),
-		TEST(test_absent_is_no_problem),
-		TEST(test_replaced),
-		TEST(test_removed),
-		TEST(test_broken_keeps_the_last),
-		TEST(test_broken_from_the_beginning),
-		TEST(test_unreadable),
-		TEST(test_too_large),
-		TEST(test_too_many_targets),
-		TEST(test_too_many_files),
-	};
-	struct CMUnitTest tests[ARRAY_SIZE(own) + ARRAY_SIZE(paths)];
-
-	memcpy(tests, own, sizeof(own));
-	for (size_t i = 0; i < ARRAY_SIZE(paths); i++)
-		tests[ARRAY_SIZE(own) + i] = (struct CMUnitTest){ paths[i].path, test_path, NULL,
-								  NULL, (void *)&paths[i] };
-	return cmocka_run_group_tests_name("agent/discovery/file_targets", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

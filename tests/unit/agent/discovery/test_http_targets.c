@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Targets that a server in the same loop lists. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "agent/discovery/http_targets.h"
 #include "agent/http/server.h"
 #include "agent/util/clock.h"
 #include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 #define LIST(address) "[{\"targets\":[\"" address "\"],\"labels\":{\"x\":\"y\"}}]"
 
@@ -269,19 +264,13 @@ static void test_answer(void **state)
 	(void)teardown(&own);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(test_asked_at_once),
+	FIXTURE_TEST(test_asked_again),
+	FIXTURE_TEST(test_inherited),
+	FIXTURE_TEST(test_nobody_there),
+	FIXTURE_TEST(test_no_secret),
+	TEST_ROWS(test_answer, rows, name),
+};
 
-int main(void)
-{
-	const struct CMUnitTest own[] = {
-		TEST(test_asked_at_once), TEST(test_asked_again), TEST(test_inherited),
-		TEST(test_nobody_there),  TEST(test_no_secret),
-	};
-	struct CMUnitTest tests[ARRAY_SIZE(own) + ARRAY_SIZE(rows)];
-
-	memcpy(tests, own, sizeof(own));
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		tests[ARRAY_SIZE(own) + i] = (struct CMUnitTest){ rows[i].name, test_answer, NULL,
-								  NULL, (void *)&rows[i] };
-	return cmocka_run_group_tests_name("agent/discovery/http_targets", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

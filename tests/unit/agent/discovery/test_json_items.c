@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The items of a list, in whatever pieces it comes. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <string.h>
 
 #include "agent/discovery/json_items.h"
 #include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 #define MAX_ITEM_BYTES 40
 #define PAD_40 "0123456789012345678901234567890123456789"
@@ -134,13 +129,9 @@ static void test_too_much_beside(void **state)
 	json_items_fini(&s);
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(rows) + 1] = { cmocka_unit_test(test_too_much_beside) };
+static const struct unit_test tests[] = {
+	TEST(test_too_much_beside),
+	TEST_ROWS(test_row, rows, name),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		tests[i + 1] = (struct CMUnitTest){ .name = rows[i].name,
-						    .test_func = test_row,
-						    .initial_state = (void *)&rows[i] };
-	return cmocka_run_group_tests_name("agent/discovery/json_items", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

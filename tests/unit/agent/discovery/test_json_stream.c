@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Objects one after the other, in whatever pieces they come. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <string.h>
 
 #include "agent/discovery/json_stream.h"
 #include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 #define MAX_BYTES 32
 
@@ -84,13 +79,9 @@ static void test_reset(void **state)
 	json_stream_fini(&s);
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(rows) + 1] = { cmocka_unit_test(test_reset) };
+static const struct unit_test tests[] = {
+	TEST(test_reset),
+	TEST_ROWS(test_row, rows, name),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		tests[i + 1] = (struct CMUnitTest){ .name = rows[i].name,
-						    .test_func = test_row,
-						    .initial_state = (void *)&rows[i] };
-	return cmocka_run_group_tests_name("agent/discovery/json_stream", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where the API server is, and who we are there: from a pod's files and variables, and from kubeconfigs. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <stdio.h>
@@ -16,7 +11,7 @@
 #include "agent/discovery/kube_access.h"
 #include "agent/discovery/kube_config.h"
 #include "agent/util/file.h"
-#include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 #define WHY_MAX 4096
 #define PEM "-----BEGIN CERTIFICATE-----\nQQ==\n"
@@ -367,20 +362,14 @@ static void test_kubeconfig_too_large(void **state)
 	assert_missing(p, "config", -ENOBUFS, "cannot read the kubeconfig /tmp/");
 }
 
-#define IN_PLACE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-#define N_CASES 6
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(test_in_cluster),
+	FIXTURE_TEST(test_in_cluster_without_namespace),
+	FIXTURE_TEST(test_missing_variables),
+	FIXTURE_TEST(test_missing_files),
+	FIXTURE_TEST(test_kubeconfig_file),
+	FIXTURE_TEST(test_kubeconfig_too_large),
+	TEST_ROWS(test_row, rows, name),
+};
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(rows) + N_CASES] = {
-		IN_PLACE(test_in_cluster),	  IN_PLACE(test_in_cluster_without_namespace),
-		IN_PLACE(test_missing_variables), IN_PLACE(test_missing_files),
-		IN_PLACE(test_kubeconfig_file),	  IN_PLACE(test_kubeconfig_too_large),
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		tests[N_CASES + i] = (struct CMUnitTest){ .name = rows[i].name,
-							  .test_func = test_row,
-							  .initial_state = (void *)&rows[i] };
-	return cmocka_run_group_tests_name("agent/discovery/kube_access", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

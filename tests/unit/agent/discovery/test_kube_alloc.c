@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every allocation of reading pods and kubeconfigs fails once: the answer is -ENOMEM, with a reason, and nothing leaks. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "agent/discovery/kube_config.h"
 #include "agent/discovery/kubelet_pods.h"
 #include "tests/support/alloc_fail.h"
+#include "tests/support/unit.h"
 
 #define WHY_MAX 1024
 
@@ -58,9 +54,17 @@ static int read_pods(struct buf *why)
 	return kubelet_pods_end(reader, why, &list);
 }
 
+static const struct alloc_case {
+	const char *name;
+	int (*run)(struct buf *why);
+} cases[] = {
+	{ "a kubeconfig", read_config },
+	{ "a list of pods", read_pods },
+};
+
 static void test_each(void **state)
 {
-	int (*the_case)(struct buf * why) = *state;
+	const struct alloc_case *c = *state;
 	size_t nth = 0;
 
 	for (;;) {
@@ -68,7 +72,7 @@ static void test_each(void **state)
 
 		make_why(&why);
 		alloc_fail_arm(++nth);
-		int r = the_case(&why);
+		int r = c->run(&why);
 		bool failed = alloc_fail_disarm();
 
 		assert_int_equal(r, failed ? -ENOMEM : 0);
@@ -79,12 +83,8 @@ static void test_each(void **state)
 	assert_true(nth > 1);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		{ "a kubeconfig", test_each, NULL, NULL, read_config },
-		{ "a list of pods", test_each, NULL, NULL, read_pods },
-	};
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_each, cases, name),
+};
 
-	return cmocka_run_group_tests_name("agent/discovery/kube_alloc", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

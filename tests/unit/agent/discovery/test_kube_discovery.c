@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Several lists and what surrounds their pods, as one list of targets. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include "agent/discovery/kube_discovery.h"
 #include "agent/util/macro.h"
+#include "tests/support/unit.h"
 #include "tests/unit/agent/discovery/kube_server.h"
 
 #define POD(namespace, name)                                                                       \
@@ -208,17 +203,12 @@ static void test_surroundings_are_waited_for(void **state)
 	assert_string_equal(buf_str(&f->said), "nothing yet");
 }
 
-#define WITH_FIXTURE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(test_namespaces),
+	FIXTURE_TEST(test_empty_is_told),
+	FIXTURE_TEST(test_gathers),
+	FIXTURE_TEST(test_surroundings),
+	FIXTURE_TEST(test_surroundings_are_waited_for),
+};
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		WITH_FIXTURE(test_namespaces),
-		WITH_FIXTURE(test_empty_is_told),
-		WITH_FIXTURE(test_gathers),
-		WITH_FIXTURE(test_surroundings),
-		WITH_FIXTURE(test_surroundings_are_waited_for),
-	};
-
-	return cmocka_run_group_tests_name("agent/discovery/kube_discovery", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lines of a watch, pages of a list, and refusals as a person reads them. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "agent/discovery/kube_event.h"
 #include "agent/discovery/kube_refusal.h"
 #include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 #define GONE                                                                               \
 	"{\"kind\":\"Status\",\"status\":\"Failure\",\"code\":410,\"reason\":\"Expired\"," \
@@ -127,14 +122,10 @@ static void test_refusals(void **state)
 	}
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(rows) + 2] = { cmocka_unit_test(test_page),
-							  cmocka_unit_test(test_refusals) };
+static const struct unit_test tests[] = {
+	TEST(test_page),
+	TEST(test_refusals),
+	TEST_ROWS(test_event, rows, json),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		tests[i + 2] = (struct CMUnitTest){ .name = rows[i].json,
-						    .test_func = test_event,
-						    .initial_state = (void *)&rows[i] };
-	return cmocka_run_group_tests_name("agent/discovery/kube_event", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pods and their targets: what is kept, what goes, and what there is no room for. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "agent/discovery/kube_objects.h"
 #include "agent/discovery/kube_pods.h"
 #include "agent/discovery/kube_reduce.h"
 #include "agent/util/buf.h"
-#include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 struct fixture {
 	struct kube_pods_options options;
@@ -277,16 +271,15 @@ static void test_reduce(void **state)
 	json_decref(object);
 }
 
-#define WITH_FIXTURE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(test_put_and_remove),
+	FIXTURE_TEST(test_without_uid),
+	FIXTURE_TEST(test_no_room_for_pods),
+	FIXTURE_TEST(test_no_room_for_targets),
+	FIXTURE_TEST(test_no_room_for_bytes),
+	FIXTURE_TEST(test_surroundings),
+	FIXTURE_TEST(test_surroundings_end),
+	TEST(test_reduce),
+};
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		WITH_FIXTURE(test_put_and_remove),    WITH_FIXTURE(test_without_uid),
-		WITH_FIXTURE(test_no_room_for_pods),  WITH_FIXTURE(test_no_room_for_targets),
-		WITH_FIXTURE(test_no_room_for_bytes), WITH_FIXTURE(test_surroundings),
-		WITH_FIXTURE(test_surroundings_end),  cmocka_unit_test(test_reduce),
-	};
-
-	return cmocka_run_group_tests_name("agent/discovery/kube_pods", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

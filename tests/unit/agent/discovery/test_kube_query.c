@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Paths and queries, and what is escaped in them. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <errno.h>
 
 #include "agent/discovery/kube_query.h"
 #include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 static const struct row {
 	const char *name;
@@ -140,13 +135,9 @@ static void test_node(void **state)
 	}
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(rows) + 1] = { cmocka_unit_test(test_node) };
+static const struct unit_test tests[] = {
+	TEST(test_node),
+	TEST_ROWS(test_row, rows, name),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		tests[i + 1] = (struct CMUnitTest){ .name = rows[i].name,
-						    .test_func = test_row,
-						    .initial_state = (void *)&rows[i] };
-	return cmocka_run_group_tests_name("agent/discovery/kube_query", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

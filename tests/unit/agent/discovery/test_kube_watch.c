@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lists and watches against a server that follows a script. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include "agent/discovery/kube_watch.h"
 #include "agent/util/macro.h"
+#include "tests/support/unit.h"
 #include "tests/unit/agent/discovery/kube_server.h"
 
 #define POD(name, version) \
@@ -434,24 +429,15 @@ static void test_too_large(void **state)
 	assert_int_equal(kube_watch_status(f->watch).n_too_large, 2);
 }
 
-#define WITH_FIXTURE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_row, rows, name),
+	FIXTURE_TEST(test_status),
+	FIXTURE_TEST(test_silence),
+	FIXTURE_TEST(test_retry_after),
+	FIXTURE_TEST(test_token_is_read_anew),
+	FIXTURE_TEST(test_no_token),
+	FIXTURE_TEST(test_nobody_listens),
+	FIXTURE_TEST(test_too_large),
+};
 
-int main(void)
-{
-	static const struct CMUnitTest others[] = {
-		WITH_FIXTURE(test_status),	WITH_FIXTURE(test_silence),
-		WITH_FIXTURE(test_retry_after), WITH_FIXTURE(test_token_is_read_anew),
-		WITH_FIXTURE(test_no_token),	WITH_FIXTURE(test_nobody_listens),
-		WITH_FIXTURE(test_too_large),
-	};
-	struct CMUnitTest tests[ARRAY_SIZE(rows) + ARRAY_SIZE(others)];
-	size_t n = 0;
-
-	for (; n < ARRAY_SIZE(rows); n++)
-		tests[n] = (struct CMUnitTest){ .name = rows[n].name,
-						.test_func = test_row,
-						.initial_state = (void *)&rows[n] };
-	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
-		tests[n++] = others[i];
-	return cmocka_run_group_tests_name("agent/discovery/kube_watch", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

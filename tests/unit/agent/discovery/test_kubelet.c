@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A kubelet that answers, refuses, changes its mind and goes away. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 #include <fcntl.h>
 
 #include "agent/discovery/kubelet.h"
 #include "agent/http/server.h"
 #include "agent/util/clock.h"
 #include "agent/util/file.h"
-#include "agent/util/macro.h"
 #include "agent/util/str.h"
+#include "tests/support/unit.h"
 
 /* Only a test that would wait for ever gets there. */
 #define PATIENCE_NS (20ULL * 1000000000)
@@ -296,17 +291,16 @@ static void test_bad_url(void **state)
 	assert_null(k);
 }
 
-#define IN_PLACE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(test_answer),
+	FIXTURE_TEST(test_interval),
+	FIXTURE_TEST(test_change),
+	FIXTURE_TEST(test_refusals_keep_targets),
+	FIXTURE_TEST(test_nobody_there),
+	FIXTURE_TEST(test_rotated_token),
+	FIXTURE_TEST(test_inherit),
+	FIXTURE_TEST(test_freed_while_asking),
+	FIXTURE_TEST(test_bad_url),
+};
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_PLACE(test_answer),	     IN_PLACE(test_interval),
-		IN_PLACE(test_change),	     IN_PLACE(test_refusals_keep_targets),
-		IN_PLACE(test_nobody_there), IN_PLACE(test_rotated_token),
-		IN_PLACE(test_inherit),	     IN_PLACE(test_freed_while_asking),
-		IN_PLACE(test_bad_url),
-	};
-
-	return cmocka_run_group_tests_name("agent/discovery/kubelet", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

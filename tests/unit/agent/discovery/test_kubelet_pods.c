@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What kubelets answer: their pods as targets, and what is no list of pods as a line for a person. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include "agent/discovery/kubelet_pods.h"
 #include "agent/discovery/kubelet_refusal.h"
 #include "agent/util/macro.h"
 #include "agent/util/str.h"
+#include "tests/support/unit.h"
 
 #define WHY_MAX 4096
 #define POD(namespace, name, container)                                           \
@@ -304,26 +299,14 @@ static void test_refusal(void **state)
 	assert_null(strpbrk(buf_str(&text), "\n\x01"));
 }
 
-#define N_CASES 5
+static const struct unit_test tests[] = {
+	TEST(test_known_pods),
+	TEST(test_known_pods_after_a_cut_answer),
+	TEST(test_too_many_pods),
+	TEST(test_too_many_bytes),
+	TEST(test_too_large_a_pod),
+	TEST_ROWS(test_list, list_rows, name),
+	TEST_ROWS(test_refusal, refusal_rows, name),
+};
 
-int main(void)
-{
-	struct CMUnitTest tests[N_CASES + ARRAY_SIZE(list_rows) + ARRAY_SIZE(refusal_rows)] = {
-		cmocka_unit_test(test_known_pods),
-		cmocka_unit_test(test_known_pods_after_a_cut_answer),
-		cmocka_unit_test(test_too_many_pods),
-		cmocka_unit_test(test_too_many_bytes),
-		cmocka_unit_test(test_too_large_a_pod),
-	};
-	size_t n = N_CASES;
-
-	for (size_t i = 0; i < ARRAY_SIZE(list_rows); i++)
-		tests[n++] = (struct CMUnitTest){ .name = list_rows[i].name,
-						  .test_func = test_list,
-						  .initial_state = (void *)&list_rows[i] };
-	for (size_t i = 0; i < ARRAY_SIZE(refusal_rows); i++)
-		tests[n++] = (struct CMUnitTest){ .name = refusal_rows[i].name,
-						  .test_func = test_refusal,
-						  .initial_state = (void *)&refusal_rows[i] };
-	return cmocka_run_group_tests_name("agent/discovery/kubelet_pods", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every allocation on the way from a text or an answer to targets fails once: the answer is -ENOMEM and nothing leaks. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <jansson.h>
 #include <stdlib.h>
@@ -13,6 +7,7 @@
 #include "agent/discovery/dns_targets.h"
 #include "agent/discovery/target_groups.h"
 #include "tests/support/alloc_fail.h"
+#include "tests/support/unit.h"
 
 /* What jansson takes comes from here, so that it can fail. */
 static void *take(size_t n)
@@ -60,18 +55,27 @@ static int read_answer(void)
 	return r == 0 ? dns_targets_of_answer(&options, "a.b", &answer, &list) : r;
 }
 
+static const struct alloc_case {
+	const char *name;
+	int (*run)(void);
+} cases[] = {
+	{ "JSON", read_json },
+	{ "YAML", read_yaml },
+	{ "DNS", read_answer },
+};
+
 static void test_case(void **state)
 {
-	int (*fn)(void) = *(int (**)(void)) * state;
+	const struct alloc_case *c = *state;
 	size_t nth = 0;
 
 	for (;;) {
 		alloc_fail_arm(++nth);
-		int r = fn();
+		int r = c->run();
 		bool failed = alloc_fail_disarm();
 
 		/* jansson takes some for mistakes in the text. */
-		if (!failed || fn != read_json || r != -EINVAL)
+		if (!failed || c->run != read_json || r != -EINVAL)
 			assert_int_equal(r, failed ? -ENOMEM : 0);
 		if (!failed)
 			break;
@@ -79,16 +83,12 @@ static void test_case(void **state)
 	assert_true(nth > 4);
 }
 
-static int (*cases[])(void) = { read_json, read_yaml, read_answer };
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_case, cases, name),
+};
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		{ "JSON", test_case, NULL, NULL, &cases[0] },
-		{ "YAML", test_case, NULL, NULL, &cases[1] },
-		{ "DNS", test_case, NULL, NULL, &cases[2] },
-	};
-
 	json_set_alloc_funcs(take, give);
-	return cmocka_run_group_tests_name("agent/discovery/lists_alloc", tests, NULL, NULL);
+	return RUN_TESTS(tests);
 }

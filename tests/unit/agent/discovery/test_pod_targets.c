@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pods of every shape, and their targets. Names are without "__meta_kubernetes_". */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 #include <stdio.h>
 
 #include "agent/discovery/pod_targets.h"
 #include "agent/discovery/pod_words.h"
 #include "agent/util/buf.h"
-#include "agent/util/macro.h"
 #include "agent/util/str.h"
+#include "tests/support/unit.h"
 
 #define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define TEXT_MAX ((size_t)4 << 20)
@@ -342,20 +337,12 @@ static void test_full_list(void **state)
 	json_decref(pod);
 }
 
-#define N_CASES 4
+static const struct unit_test tests[] = {
+	TEST(test_more_labels_than_room),
+	TEST(test_long_values),
+	TEST(test_more_ports_than_a_pod_has),
+	TEST(test_full_list),
+	TEST_ROWS(test_row, rows, name),
+};
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(rows) + N_CASES] = {
-		cmocka_unit_test(test_more_labels_than_room),
-		cmocka_unit_test(test_long_values),
-		cmocka_unit_test(test_more_ports_than_a_pod_has),
-		cmocka_unit_test(test_full_list),
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		tests[N_CASES + i] = (struct CMUnitTest){ .name = rows[i].name,
-							  .test_func = test_row,
-							  .initial_state = (void *)&rows[i] };
-	return cmocka_run_group_tests_name("agent/discovery/pod_targets", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* discovery.process over the real /proc: this test finds itself, and a child from exec to exit. */
+#include "tests/support/unit.h"
 #include "tests/unit/agent/target/make_labels.h"
 
 #include <signal.h>
@@ -160,13 +161,10 @@ static void test_child(void **state)
 	assert_null(find_target(f, pid));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_finds_itself, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_selects_itself, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_child, setup, teardown),
-	};
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(test_finds_itself),
+	FIXTURE_TEST(test_selects_itself),
+	FIXTURE_TEST(test_child),
+};
 
-	return cmocka_run_group_tests_name("agent/discovery/proc_scan", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

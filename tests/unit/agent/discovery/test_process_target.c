@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Facts of a process become labels of a target. */
+#include "tests/support/unit.h"
 #include "tests/unit/agent/target/make_labels.h"
 
 #include "agent/discovery/process_target.h"
-#include "agent/util/macro.h"
 
 #define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define ALWAYS "__process_pid__=42|__process_start_time_ns__=5"
@@ -75,16 +75,10 @@ static void test_wanted(void **state)
 	assert_false(process_target_wanted(&id));
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(rows) + 2];
-	size_t n = 0;
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_labels, rows, name),
+	TEST(test_unknown_facts),
+	TEST(test_wanted),
+};
 
-	for (; n < ARRAY_SIZE(rows); n++)
-		tests[n] = (struct CMUnitTest){ .name = rows[n].name,
-						.test_func = test_labels,
-						.initial_state = (void *)&rows[n] };
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_unknown_facts);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_wanted);
-	return cmocka_run_group_tests_name("agent/discovery/process_target", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every allocation of the module fails once: the answer is -ENOMEM and nothing leaks. */
+#include "tests/support/unit.h"
 #include "tests/unit/agent/target/make_labels.h"
 
 #include "agent/discovery/discovery_process.h"
 #include "agent/target/label_sanitizer.h"
 #include "agent/target/target.h"
-#include "agent/util/macro.h"
 #include "tests/support/alloc_fail.h"
 
 #define A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
@@ -145,12 +145,9 @@ static void test_discovery(void **state)
 	fail_each(*state, discover, 9);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_target, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_discovery, setup, teardown),
-	};
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(test_target),
+	FIXTURE_TEST(test_discovery),
+};
 
-	return cmocka_run_group_tests_name("agent/discovery/processes_alloc", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How long to wait before somebody is asked again. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include "agent/discovery/retry.h"
 #include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 #define S 1000000000ULL
 
@@ -47,13 +42,10 @@ static void test_server_is_obeyed_within_reason(void **state)
 	assert_int_equal(retry_wait_ns(&o, 1, 0, UINT64_MAX), RETRY_MAX_SERVER_WAIT_NS);
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_doubles_up_to_its_end),
-		cmocka_unit_test(test_chance_stays_in_its_half),
-		cmocka_unit_test(test_server_is_obeyed_within_reason),
-	};
+static const struct unit_test tests[] = {
+	TEST(test_doubles_up_to_its_end),
+	TEST(test_chance_stays_in_its_half),
+	TEST(test_server_is_obeyed_within_reason),
+};
 
-	return cmocka_run_group_tests_name("agent/discovery/retry", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

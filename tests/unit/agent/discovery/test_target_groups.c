@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lists of target groups, right and wrong. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <string.h>
 
 #include "agent/discovery/target_groups.h"
-#include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 #define JSON TARGET_GROUPS_JSON
 #define YAML TARGET_GROUPS_YAML
@@ -156,13 +150,9 @@ static void test_limits(void **state)
 	assert_string_equal(buf_str(&why), "group 1: more than 510 labels");
 }
 
-int main(void)
-{
-	enum { N_OWN = 1 };
-	struct CMUnitTest tests[N_OWN + ARRAY_SIZE(rows)] = { cmocka_unit_test(test_limits) };
+static const struct unit_test tests[] = {
+	TEST(test_limits),
+	TEST_ROWS(test_row, rows, name),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		tests[N_OWN + i] =
-			(struct CMUnitTest){ rows[i].name, test_row, NULL, NULL, (void *)&rows[i] };
-	return cmocka_run_group_tests_name("agent/discovery/target_groups", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

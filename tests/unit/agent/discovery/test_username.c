@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* uid → name. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include "agent/discovery/username.h"
+#include "tests/support/unit.h"
 
 /* No user database gives names up there (container id mappings end below). */
 #define NOBODY_UID 4000000000u
@@ -50,13 +45,10 @@ static void test_full(void **state)
 	username_cache_fini(&c);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_root),
-		cmocka_unit_test(test_without_name),
-		cmocka_unit_test(test_full),
-	};
+static const struct unit_test tests[] = {
+	TEST(test_root),
+	TEST(test_without_name),
+	TEST(test_full),
+};
 
-	return cmocka_run_group_tests_name("agent/discovery/username", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

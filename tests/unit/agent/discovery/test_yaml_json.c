@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* YAML becomes the tree that JSON would be, or a mistake with its place. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "agent/discovery/yaml_json.h"
-#include "agent/util/macro.h"
 #include "river-config/yaml_node.h"
+#include "tests/support/unit.h"
 
 static const struct row {
 	const char *name, *yaml;
@@ -149,17 +143,11 @@ static void test_anchors(void **state)
 	assert_string_equal(buf_str(&why), "line 10001, column 3: more than 10000 anchors");
 }
 
-int main(void)
-{
-	enum { N_OWN = 3 };
-	struct CMUnitTest tests[N_OWN + ARRAY_SIZE(rows)] = {
-		cmocka_unit_test(test_depth),
-		cmocka_unit_test(test_nodes),
-		cmocka_unit_test(test_anchors),
-	};
+static const struct unit_test tests[] = {
+	TEST(test_depth),
+	TEST(test_nodes),
+	TEST(test_anchors),
+	TEST_ROWS(test_row, rows, name),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		tests[N_OWN + i] =
-			(struct CMUnitTest){ rows[i].name, test_row, NULL, NULL, (void *)&rows[i] };
-	return cmocka_run_group_tests_name("agent/discovery/yaml_json", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

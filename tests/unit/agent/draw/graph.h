@@ -7,6 +7,7 @@
 
 #include "agent/draw/flame_facts.h"
 #include "agent/store/call_tree.h"
+#include "tests/support/unit.h"
 
 static const struct flame_facts graph_facts = { .subject = "make",
 						.host = "web-1",

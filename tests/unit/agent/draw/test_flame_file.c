@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A tree as a file: the page with its data, read back from it. The other forms have tests of their own. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <jansson.h>
 #include <stdio.h>
 
 #include "agent/draw/flame_file.h"
-#include "agent/util/macro.h"
 #include "agent/util/str.h"
+#include "tests/support/unit.h"
 #include "tests/unit/agent/draw/graph.h"
 
 #define MAX_BYTES ((size_t)64 << 20)
@@ -144,25 +138,11 @@ static void test_page_is_bounded(void **state)
 	json_decref(data);
 }
 
-#define N_FIXED 2
+static const struct unit_test tests[] = {
+	TEST(test_page),
+	TEST(test_page_is_bounded),
+	TEST_ROWS(test_name, hostiles, name),
+	TEST_ROWS(test_subject, hostiles, name),
+};
 
-int main(void)
-{
-	struct CMUnitTest tests[2 * ARRAY_SIZE(hostiles) + N_FIXED] = {
-		cmocka_unit_test(test_page),
-		cmocka_unit_test(test_page_is_bounded),
-	};
-	size_t n = N_FIXED;
-
-	for (size_t i = 0; i < ARRAY_SIZE(hostiles); i++) {
-		void *row = (void *)&hostiles[i];
-
-		tests[n++] = (struct CMUnitTest){ .name = hostiles[i].name,
-						  .test_func = test_name,
-						  .initial_state = row };
-		tests[n++] = (struct CMUnitTest){ .name = hostiles[i].name,
-						  .test_func = test_subject,
-						  .initial_state = row };
-	}
-	return cmocka_run_group_tests_name("agent/draw/flame_file", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

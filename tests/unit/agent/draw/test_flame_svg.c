@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The picture: well-formed whatever is in it, bars where they belong, bounded. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <stdio.h>
 
 #include "agent/draw/flame_svg.h"
 #include "agent/draw/svg_colour.h"
 #include "agent/util/macro.h"
+#include "tests/support/unit.h"
 #include "tests/support/xml_check.h"
 #include "tests/unit/agent/draw/graph.h"
 
@@ -255,34 +250,20 @@ static void test_kinds_have_a_legend(void **state)
 	call_tree_free(calls);
 }
 
-#define N_FIXED 11
+static const struct unit_test tests[] = {
+	TEST(test_bars),
+	TEST(test_one_sample),
+	TEST(test_empty),
+	TEST(test_names_are_cut_to_their_bars),
+	TEST(test_narrow_bars_are_left_out_and_counted),
+	TEST(test_wide_and_deep_is_bounded),
+	TEST(test_too_deep_is_cut),
+	TEST(test_long_name),
+	TEST(test_ceiling),
+	TEST(test_colours),
+	TEST(test_kinds_have_a_legend),
+	TEST_ROWS(test_name, hostiles, name),
+	TEST_ROWS(test_subject, hostiles, name),
+};
 
-int main(void)
-{
-	struct CMUnitTest tests[2 * ARRAY_SIZE(hostiles) + N_FIXED] = {
-		cmocka_unit_test(test_bars),
-		cmocka_unit_test(test_one_sample),
-		cmocka_unit_test(test_empty),
-		cmocka_unit_test(test_names_are_cut_to_their_bars),
-		cmocka_unit_test(test_narrow_bars_are_left_out_and_counted),
-		cmocka_unit_test(test_wide_and_deep_is_bounded),
-		cmocka_unit_test(test_too_deep_is_cut),
-		cmocka_unit_test(test_long_name),
-		cmocka_unit_test(test_ceiling),
-		cmocka_unit_test(test_colours),
-		cmocka_unit_test(test_kinds_have_a_legend),
-	};
-	size_t n = N_FIXED;
-
-	for (size_t i = 0; i < ARRAY_SIZE(hostiles); i++) {
-		void *row = (void *)&hostiles[i];
-
-		tests[n++] = (struct CMUnitTest){ .name = hostiles[i].name,
-						  .test_func = test_name,
-						  .initial_state = row };
-		tests[n++] = (struct CMUnitTest){ .name = hostiles[i].name,
-						  .test_func = test_subject,
-						  .initial_state = row };
-	}
-	return cmocka_run_group_tests_name("agent/draw/flame_svg", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Intervals become one tree, with names as they are. */
+#include "tests/support/unit.h"
 #include "tests/unit/agent/profile/context.h"
 
 #include <inttypes.h>
@@ -132,17 +133,12 @@ static void test_full_tree_counts_what_is_missing(void **state)
 			 build.summary.n_samples);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, context_setup, context_teardown)
+static const struct unit_test tests[] = {
+	TEST_WITH(test_stacks, context_setup, context_teardown),
+	TEST_WITH(test_intervals_add_up, context_setup, context_teardown),
+	TEST_WITH(test_names_are_kept, context_setup, context_teardown),
+	TEST_WITH(test_places_in_files, context_setup, context_teardown),
+	TEST_WITH(test_full_tree_counts_what_is_missing, context_setup, context_teardown),
+};
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(test_stacks),
-		TEST(test_intervals_add_up),
-		TEST(test_names_are_kept),
-		TEST(test_places_in_files),
-		TEST(test_full_tree_counts_what_is_missing),
-	};
-
-	return cmocka_run_group_tests_name("agent/draw/flame_tree", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Node by node: the order, the depths, and where bars begin. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <inttypes.h>
 
 #include "agent/draw/flame_walk.h"
 #include "agent/util/buf.h"
+#include "tests/support/unit.h"
 #include "tests/unit/agent/draw/graph.h"
 
 /* "name@begin+total" with a dot for each level. `closed`: whose children are passed over. */
@@ -74,13 +69,10 @@ static void test_empty(void **state)
 	assert_string_equal(buf_str(&out), "total@0+0 ");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_all),
-		cmocka_unit_test(test_without_children),
-		cmocka_unit_test(test_empty),
-	};
+static const struct unit_test tests[] = {
+	TEST(test_all),
+	TEST(test_without_children),
+	TEST(test_empty),
+};
 
-	return cmocka_run_group_tests_name("agent/draw/flame_walk", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The JSON for speedscope, read back. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <jansson.h>
 
 #include "agent/draw/speedscope.h"
 #include "agent/util/macro.h"
 #include "agent/util/str.h"
+#include "tests/support/unit.h"
 #include "tests/unit/agent/draw/graph.h"
 
 #define PERIOD_NS 10000000 /* 100 Hz */
@@ -164,19 +159,13 @@ static void test_ceiling(void **state)
 	assert_true(speedscope_json(tree, &graph_facts, &out) < 0);
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(hostiles) + 5];
-	size_t n = ARRAY_SIZE(hostiles);
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_name, hostiles, name),
+	TEST(test_shape),
+	TEST(test_samples),
+	TEST(test_empty),
+	TEST(test_deep),
+	TEST(test_ceiling),
+};
 
-	for (size_t i = 0; i < n; i++)
-		tests[i] = (struct CMUnitTest){ .name = hostiles[i].name,
-						.test_func = test_name,
-						.initial_state = (void *)&hostiles[i] };
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_shape);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_samples);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_empty);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_deep);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_ceiling);
-	return cmocka_run_group_tests_name("agent/draw/speedscope", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Table tests of texts in XML: escaped, repaired, cut. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "agent/draw/xml_text.h"
 #include "agent/util/macro.h"
+#include "tests/support/unit.h"
 #include "tests/support/xml_check.h"
 
 struct row {
@@ -91,16 +86,10 @@ static void test_judge(void **state)
 		assert_false(xml_is_well_formed(wrong[i], strlen(wrong[i])));
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(rows) + 2];
-	size_t n = ARRAY_SIZE(rows);
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_row, rows, name),
+	TEST(test_ceiling),
+	TEST(test_judge),
+};
 
-	for (size_t i = 0; i < n; i++)
-		tests[i] = (struct CMUnitTest){ .name = rows[i].name,
-						.test_func = test_row,
-						.initial_state = (void *)&rows[i] };
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_ceiling);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_judge);
-	return cmocka_run_group_tests_name("agent/draw/xml_text", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Who is held back, and who never is, whatever others do. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include "agent/dwarf/blame.h"
+#include "tests/support/unit.h"
 
 #define BEGIN_NS (1000 * NS_PER_S)
 #define ROOT_FS 7
@@ -114,16 +109,13 @@ static void memory_is_bounded(void **state)
 	assert_false(dwarf_blame_holds_back(&b, alice, BEGIN_NS));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_user_is_one_wherever_his_files_are),
-		cmocka_unit_test(who_fails_is_held_back_for_a_minute),
-		cmocka_unit_test(others_are_not),
-		cmocka_unit_test(all_users_do_not_take_the_turn_of_root),
-		cmocka_unit_test(a_server_that_fails_holds_all_back),
-		cmocka_unit_test(memory_is_bounded),
-	};
+static const struct unit_test tests[] = {
+	TEST(a_user_is_one_wherever_his_files_are),
+	TEST(who_fails_is_held_back_for_a_minute),
+	TEST(others_are_not),
+	TEST(all_users_do_not_take_the_turn_of_root),
+	TEST(a_server_that_fails_holds_all_back),
+	TEST(memory_is_bounded),
+};
 
-	return cmocka_run_group_tests_name("agent/dwarf/blame", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Files read by processes of their own; and what becomes of those who do not answer, end, lie or take too much. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -19,7 +13,7 @@
 #include "agent/dwarf/client_internal.h"
 #include "agent/dwarf/server.h"
 #include "agent/util/clock.h"
-#include "agent/util/macro.h"
+#include "tests/support/unit.h"
 #include "tests/unit/agent/object/fixture.h"
 
 #define MAX_BYTES ((size_t)16 << 20)
@@ -364,31 +358,24 @@ static void unpacks_to_our_file(void **state)
 	assert_int_equal(dwarf_file_open(f->client, fd, max_bytes, NULL, &f->file), DWARF_NONE);
 }
 
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(frames_come_from_another_process),
+	FIXTURE_TEST(nothing_is_started_for_a_file_without_dwarf),
+	FIXTURE_TEST(a_reader_that_dies_is_counted),
+	FIXTURE_TEST(a_reader_that_stops_is_ended),
+	FIXTURE_TEST(a_server_that_dies_is_started_again),
+	FIXTURE_TEST(a_server_that_stops_is_ended),
+	FIXTURE_TEST(a_reader_that_does_what_it_may_not_is_counted),
+	FIXTURE_TEST(a_reader_that_takes_too_much_is_ended),
+	FIXTURE_TEST(many_failures_are_held_back),
+	FIXTURE_TEST(an_idle_server_ends),
+	FIXTURE_TEST(unpacks_to_our_file),
+	TEST_ROWS(a_reader_that_lies_is_ended, lies, name),
+};
+
 int main(int argc, char **argv)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(frames_come_from_another_process),
-		TEST(nothing_is_started_for_a_file_without_dwarf),
-		TEST(a_reader_that_dies_is_counted),
-		TEST(a_reader_that_stops_is_ended),
-		TEST(a_server_that_dies_is_started_again),
-		TEST(a_server_that_stops_is_ended),
-		TEST(a_reader_that_does_what_it_may_not_is_counted),
-		TEST(a_reader_that_takes_too_much_is_ended),
-		TEST(many_failures_are_held_back),
-		TEST(an_idle_server_ends),
-		TEST(unpacks_to_our_file),
-	};
-#undef TEST
-	struct CMUnitTest lying[ARRAY_SIZE(lies)];
-
 	if (dwarf_server_is_meant(argc, argv))
 		dwarf_server_run();
-	for (size_t i = 0; i < ARRAY_SIZE(lies); i++)
-		lying[i] = (struct CMUnitTest){ .name = lies[i].name,
-						.test_func = a_reader_that_lies_is_ended,
-						.initial_state = &lies[i] };
-	int failed = cmocka_run_group_tests_name("agent/dwarf/file", tests, NULL, NULL);
-	return failed + cmocka_run_group_tests_name("agent/dwarf/file: lies", lying, NULL, NULL);
+	return RUN_TESTS(tests);
 }

@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Answers of readers: what is written is read, and what nobody writes is refused. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <string.h>
 
 #include "agent/dwarf/message.h"
-#include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 #define STRINGS_BYTES ((size_t)4 << 20)
 
@@ -149,21 +143,12 @@ static void no_memory_for_names(void **state)
 	arena_fini(&strings);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(writes_and_reads),
-		cmocka_unit_test(what_does_not_fit_is_empty),
-		cmocka_unit_test(frames_nobody_asked_for),
-		cmocka_unit_test(no_memory_for_names),
-	};
-	struct CMUnitTest bads[ARRAY_SIZE(bad_rows)];
+static const struct unit_test tests[] = {
+	TEST(writes_and_reads),
+	TEST(what_does_not_fit_is_empty),
+	TEST(frames_nobody_asked_for),
+	TEST(no_memory_for_names),
+	TEST_ROWS(refuses, bad_rows, name),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(bad_rows); i++)
-		bads[i] = (struct CMUnitTest){ .name = bad_rows[i].name,
-					       .test_func = refuses,
-					       .initial_state = &bad_rows[i] };
-	int failed = cmocka_run_group_tests_name("agent/dwarf/message", tests, NULL, NULL);
-	return failed +
-	       cmocka_run_group_tests_name("agent/dwarf/message: refused", bads, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a process that reads DWARF can still do, tried by children that were confined as it is. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -23,7 +17,7 @@
 #include "agent/dwarf/sandbox_filter.h"
 #include "agent/util/buf.h"
 #include "agent/util/file.h"
-#include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 #define NOT_CONFINED 100
 
@@ -265,21 +259,12 @@ static void programs_fit(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_needed_works),
-		cmocka_unit_test(it_has_no_rights),
-		cmocka_unit_test(it_has_no_other_descriptors),
-		cmocka_unit_test(programs_fit),
-	};
-	struct CMUnitTest forbidden[ARRAY_SIZE(rows)];
+static const struct unit_test tests[] = {
+	TEST(what_is_needed_works),
+	TEST(it_has_no_rights),
+	TEST(it_has_no_other_descriptors),
+	TEST(programs_fit),
+	TEST_ROWS(forbidden_call_is_the_end, rows, name),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		forbidden[i] = (struct CMUnitTest){ .name = rows[i].name,
-						    .test_func = forbidden_call_is_the_end,
-						    .initial_state = &rows[i] };
-	int failed = cmocka_run_group_tests_name("agent/dwarf/sandbox", tests, NULL, NULL);
-	return failed +
-	       cmocka_run_group_tests_name("agent/dwarf/sandbox: forbidden", forbidden, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One profile: its references over threads, its forms, each made once. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
 
 #include "tests/support/small_profile.h"
+#include "tests/support/unit.h"
 
 #define N_THREADS 4
 #define N_TURNS 20000
@@ -130,15 +125,12 @@ static void test_references_of_several_threads(void **state)
 	labels_unref(labels);
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_a_form_is_made_once),
-		cmocka_unit_test(test_forms_outlive_tables),
-		cmocka_unit_test(test_folded),
-		cmocka_unit_test(test_other_labels),
-		cmocka_unit_test(test_references_of_several_threads),
-	};
+static const struct unit_test tests[] = {
+	TEST(test_a_form_is_made_once),
+	TEST(test_forms_outlive_tables),
+	TEST(test_folded),
+	TEST(test_other_labels),
+	TEST(test_references_of_several_threads),
+};
 
-	return cmocka_run_group_tests_name("agent/encode/profile", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "agent/util/loop.h"
+#include "tests/support/unit.h"
 
 #define RAW_MAX_CONNECTIONS 64
 

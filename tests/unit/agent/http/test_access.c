@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which requests are let in. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "agent/http/access.h"
-#include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 /* base64 of "u:p", "u:x", "x:p", "u:", ":p", "u", "u:p:q", "ü:päß" (UTF-8) */
 #define U_P "dTpw"
@@ -97,14 +91,9 @@ static void test_header_ceiling(void **state)
 	access_fini(&access);
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[1 + ARRAY_SIZE(rows)] = {
-		cmocka_unit_test(test_header_ceiling),
-	};
+static const struct unit_test tests[] = {
+	TEST(test_header_ceiling),
+	TEST_ROWS(test_row, rows, name),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		tests[1 + i] =
-			(struct CMUnitTest){ rows[i].name, test_row, NULL, NULL, (void *)&rows[i] };
-	return cmocka_run_group_tests_name("agent/http/access", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Answers that are made on a thread of their own: in turns, one after the other, so many and no more. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -16,6 +10,7 @@
 
 #include "agent/http/answer_queue.h"
 #include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 #define MAX_CLIENTS (ANSWER_QUEUE_MAX_WAITING + 8)
 /* A step is a millisecond, and this a ceiling. */
@@ -340,19 +335,14 @@ static void test_gone(void **state)
 	await_jobs(f, 0);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(test_steps),
+	FIXTURE_TEST(test_others_meanwhile),
+	FIXTURE_TEST(test_so_many_wait),
+	FIXTURE_TEST(test_compressed),
+	FIXTURE_TEST(test_end),
+	FIXTURE_TEST(test_gone),
+	FIXTURE_TEST(test_end_of_a_compressed_one),
+};
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		TEST(test_steps),
-		TEST(test_others_meanwhile),
-		TEST(test_so_many_wait),
-		TEST(test_compressed),
-		TEST(test_end),
-		TEST(test_gone),
-		TEST(test_end_of_a_compressed_one),
-	};
-
-	return cmocka_run_group_tests_name("agent/http/answer_queue", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

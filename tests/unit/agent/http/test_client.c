@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The client against real sockets on 127.0.0.1: our own server for good answers, a raw one for bad
  * ones. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <errno.h>
 
 #include "agent/http/client.h"
 #include "agent/http/server.h"
 #include "agent/util/clock.h"
 #include "agent/util/macro.h"
+#include "tests/support/unit.h"
 #include "tests/unit/agent/http/raw_server.h"
 
 struct fixture {
@@ -619,42 +614,30 @@ static void test_proxy_of_the_environment(void **state)
 	assert_int_equal(f->outcome, HTTP_RESOLVE_FAILED);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-static const struct CMUnitTest plain_tests[] = {
-	TEST(test_get),
-	TEST(test_post),
-	TEST(test_basic_auth),
-	TEST(test_large_body_is_sent),
-	TEST(test_pieces),
-	TEST(test_large_pieces),
-	TEST(test_status_and_headers),
-	TEST(test_head),
-	TEST(test_too_large),
-	TEST(test_refused),
-	TEST(test_timeout),
-	TEST(test_reset),
-	TEST(test_unknown_name),
-	TEST(test_redirects),
-	TEST(test_redirect_keeps_headers_here),
-	TEST(test_redirect_leaves_credentials_here),
-	TEST(test_redirect_to_file),
-	TEST(test_bad_arguments),
-	TEST(test_cancel),
-	TEST(test_cancel_from_callback),
-	TEST(test_many_at_once),
-	TEST(test_proxy_of_the_environment),
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(test_get),
+	FIXTURE_TEST(test_post),
+	FIXTURE_TEST(test_basic_auth),
+	FIXTURE_TEST(test_large_body_is_sent),
+	FIXTURE_TEST(test_pieces),
+	FIXTURE_TEST(test_large_pieces),
+	FIXTURE_TEST(test_status_and_headers),
+	FIXTURE_TEST(test_head),
+	FIXTURE_TEST(test_too_large),
+	FIXTURE_TEST(test_refused),
+	FIXTURE_TEST(test_timeout),
+	FIXTURE_TEST(test_reset),
+	FIXTURE_TEST(test_unknown_name),
+	FIXTURE_TEST(test_redirects),
+	FIXTURE_TEST(test_redirect_keeps_headers_here),
+	FIXTURE_TEST(test_redirect_leaves_credentials_here),
+	FIXTURE_TEST(test_redirect_to_file),
+	FIXTURE_TEST(test_bad_arguments),
+	FIXTURE_TEST(test_cancel),
+	FIXTURE_TEST(test_cancel_from_callback),
+	FIXTURE_TEST(test_many_at_once),
+	FIXTURE_TEST(test_proxy_of_the_environment),
+	TEST_ROWS(test_raw, raw_rows, name),
 };
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(plain_tests) + ARRAY_SIZE(raw_rows)];
-	size_t n = 0;
-
-	for (size_t i = 0; i < ARRAY_SIZE(plain_tests); i++)
-		tests[n++] = plain_tests[i];
-	for (size_t i = 0; i < ARRAY_SIZE(raw_rows); i++)
-		tests[n++] = (struct CMUnitTest){ .name = raw_rows[i].name,
-						  .test_func = test_raw,
-						  .initial_state = (void *)&raw_rows[i] };
-	return cmocka_run_group_tests_name("agent/http/client", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which connection goes when there are too many, and when each is late. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <string.h>
@@ -13,6 +7,7 @@
 
 #include "agent/http/connections.h"
 #include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 #define MAX 8
 
@@ -242,18 +237,12 @@ static void test_gone(void **state)
 	assert_int_equal(n_ended(f, HTTP_ENDED_gone), 2);
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(rows) + 4] = {
-		cmocka_unit_test_setup_teardown(test_gone, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_one_too_many, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_late, setup, teardown),
-		cmocka_unit_test(test_peer),
-	};
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(test_gone),
+	FIXTURE_TEST(test_one_too_many),
+	FIXTURE_TEST(test_late),
+	TEST(test_peer),
+	TEST_ROWS(test_victim, rows, name),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		tests[4 + i] = (struct CMUnitTest){ .name = rows[i].name,
-						    .test_func = test_victim,
-						    .initial_state = (void *)&rows[i] };
-	return cmocka_run_group_tests_name("agent/http/connections", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Who takes compressed answers, what is worth it, and that the bytes come back. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <string.h>
 #include <zlib.h>
 
 #include "agent/http/encoding.h"
-#include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 struct accept_row {
 	const char *text;
@@ -19,7 +13,6 @@ struct accept_row {
 };
 
 static const struct accept_row accept_rows[] = {
-	{ NULL, false },
 	{ "", false },
 	{ ",,", false },
 	{ "gzip", true },
@@ -46,6 +39,12 @@ static void test_accept(void **state)
 	const struct accept_row *row = *state;
 
 	assert_int_equal(encoding_takes_gzip(row->text), row->gzip);
+}
+
+static void test_no_header(void **state)
+{
+	(void)state;
+	assert_false(encoding_takes_gzip(NULL));
 }
 
 static void test_worth(void **state)
@@ -103,18 +102,12 @@ static void test_stays(void **state)
 	assert_true(body.len > ENCODING_MAX_BYTES);
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(accept_rows) + 3];
-	size_t n = 0;
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_accept, accept_rows, text),
+	TEST(test_no_header),
+	TEST(test_worth),
+	TEST(test_gzip),
+	TEST(test_stays),
+};
 
-	for (; n < ARRAY_SIZE(accept_rows); n++)
-		tests[n] = (struct CMUnitTest){ .name = accept_rows[n].text ? accept_rows[n].text
-									    : "(none)",
-						.test_func = test_accept,
-						.initial_state = (void *)&accept_rows[n] };
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_worth);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_gzip);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_stays);
-	return cmocka_run_group_tests_name("agent/http/encoding", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which requests a web page may have caused, and what this host is called. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <errno.h>
 
 #include "agent/http/host_names.h"
-#include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 #define OURS "127.0.0.1:12345"
 #define EVIL "evil.example"
@@ -242,20 +236,11 @@ static void test_allowed_hosts(void **state)
 	assert_non_null(http_hosts_problem("*"));
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(rows) + ARRAY_SIZE(names_rows) + 2];
-	size_t n = 0;
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_row, rows, name),
+	TEST_ROWS(test_names, names_rows, name),
+	TEST(test_names_are_bounded),
+	TEST(test_allowed_hosts),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		tests[n++] = (struct CMUnitTest){ .name = rows[i].name,
-						  .test_func = test_row,
-						  .initial_state = (void *)&rows[i] };
-	for (size_t i = 0; i < ARRAY_SIZE(names_rows); i++)
-		tests[n++] = (struct CMUnitTest){ .name = names_rows[i].name,
-						  .test_func = test_names,
-						  .initial_state = (void *)&names_rows[i] };
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_names_are_bounded);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_allowed_hosts);
-	return cmocka_run_group_tests_name("agent/http/guard", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Answers that come later, compressed ones, extra headers, and the prefix, over raw sockets. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -17,6 +11,7 @@
 #include "agent/http/server.h"
 #include "agent/util/clock.h"
 #include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 #define MAX_LATERS 131
 #define MANY 8
@@ -521,37 +516,25 @@ static void test_prefix_access(void **state)
 	assert_non_null(strstr(hear(f, open, NULL), "path=/"));
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-static const struct CMUnitTest plain_tests[] = {
-	TEST(test_later),
-	TEST(test_at_once),
-	TEST(test_keep_alive),
-	TEST(test_out_of_order),
-	TEST(test_client_gone),
-	TEST(test_server_freed),
-	TEST(test_server_freed_after_answer),
-	TEST(test_idle_timeout),
-	TEST(test_many),
-	TEST(test_all_wait),
-	TEST(test_gzip),
-	TEST(test_gzip_later),
-	TEST(test_gzip_large),
-	cmocka_unit_test(test_gzip_not_worth),
-	TEST(test_plain),
-	TEST(test_many_headers),
-	TEST(test_prefix_access),
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_prefix, prefix_rows, name),
+	FIXTURE_TEST(test_later),
+	FIXTURE_TEST(test_at_once),
+	FIXTURE_TEST(test_keep_alive),
+	FIXTURE_TEST(test_out_of_order),
+	FIXTURE_TEST(test_client_gone),
+	FIXTURE_TEST(test_server_freed),
+	FIXTURE_TEST(test_server_freed_after_answer),
+	FIXTURE_TEST(test_idle_timeout),
+	FIXTURE_TEST(test_many),
+	FIXTURE_TEST(test_all_wait),
+	FIXTURE_TEST(test_gzip),
+	FIXTURE_TEST(test_gzip_later),
+	FIXTURE_TEST(test_gzip_large),
+	TEST(test_gzip_not_worth),
+	FIXTURE_TEST(test_plain),
+	FIXTURE_TEST(test_many_headers),
+	FIXTURE_TEST(test_prefix_access),
 };
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(prefix_rows) + ARRAY_SIZE(plain_tests)];
-	size_t n = 0;
-
-	for (; n < ARRAY_SIZE(prefix_rows); n++)
-		tests[n] = (struct CMUnitTest){ .name = prefix_rows[n].name,
-						.test_func = test_prefix,
-						.initial_state = (void *)&prefix_rows[n] };
-	for (size_t i = 0; i < ARRAY_SIZE(plain_tests); i++)
-		tests[n++] = plain_tests[i];
-	return cmocka_run_group_tests_name("agent/http/later", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

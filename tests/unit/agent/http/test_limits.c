@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What one client may take of the server, over raw sockets: connections, time, memory for bodies and answers. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -16,6 +10,7 @@
 #include "agent/http/server.h"
 #include "agent/util/clock.h"
 #include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 #define MAX_CONNECTIONS 8
 #define MAX_HOSTILE 200
@@ -297,21 +292,16 @@ static void test_refused_lengths_are_counted(void **state)
 	assert_counted(f, "xagent_http_requests_refused_total{reason=\"body_too_long\"} 1\n");
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(test_idle_connections),
+	FIXTURE_TEST(test_a_crowd),
+	FIXTURE_TEST(test_slow_headers),
+	FIXTURE_TEST(test_slow_body),
+	FIXTURE_TEST(test_idle_after_an_answer),
+	FIXTURE_TEST(test_bodies_together),
+	FIXTURE_TEST(test_unannounced_bodies),
+	FIXTURE_TEST(test_answers_together),
+	FIXTURE_TEST(test_refused_lengths_are_counted),
+};
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		TEST(test_idle_connections),
-		TEST(test_a_crowd),
-		TEST(test_slow_headers),
-		TEST(test_slow_body),
-		TEST(test_idle_after_an_answer),
-		TEST(test_bodies_together),
-		TEST(test_unannounced_bodies),
-		TEST(test_answers_together),
-		TEST(test_refused_lengths_are_counted),
-	};
-
-	return cmocka_run_group_tests_name("agent/http/limits", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tokens: what is asked, what is understood, and when it is asked again. Token server and guarded server are ours. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <string.h>
 #include <unistd.h>
 
@@ -14,6 +8,7 @@
 #include "agent/http/server.h"
 #include "agent/util/clock.h"
 #include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 static const struct form_row {
 	const char *name, *secret, *expected;
@@ -345,26 +340,17 @@ static void test_cancelled_while_waiting(void **state)
 	assert_int_equal(f->n_ok, 1);
 }
 
-int main(void)
-{
-	enum { N_OWN = 8 };
-	struct CMUnitTest tests[N_OWN + ARRAY_SIZE(form_rows) + ARRAY_SIZE(answer_rows)] = {
-		cmocka_unit_test_setup_teardown(test_one_token_for_many, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_client_in_the_form, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_end_of_a_token, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_refused_token, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_no_token, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_no_server, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_secret_in_a_file, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_cancelled_while_waiting, setup, teardown),
-	};
-	size_t n = N_OWN;
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(test_one_token_for_many),
+	FIXTURE_TEST(test_client_in_the_form),
+	FIXTURE_TEST(test_end_of_a_token),
+	FIXTURE_TEST(test_refused_token),
+	FIXTURE_TEST(test_no_token),
+	FIXTURE_TEST(test_no_server),
+	FIXTURE_TEST(test_secret_in_a_file),
+	FIXTURE_TEST(test_cancelled_while_waiting),
+	TEST_ROWS(test_form, form_rows, name),
+	TEST_ROWS(test_answer, answer_rows, name),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(form_rows); i++)
-		tests[n++] = (struct CMUnitTest){ form_rows[i].name, test_form, NULL, NULL,
-						  (void *)&form_rows[i] };
-	for (size_t i = 0; i < ARRAY_SIZE(answer_rows); i++)
-		tests[n++] = (struct CMUnitTest){ answer_rows[i].name, test_answer, NULL, NULL,
-						  (void *)&answer_rows[i] };
-	return cmocka_run_group_tests_name("agent/http/oauth2", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where a redirect may lead. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "agent/http/redirect.h"
 #include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 struct row {
 	const char *from, *to;
@@ -87,13 +82,10 @@ static void test_headers(void **state)
 	assert_false(redirect_keeps_header("Content-Type-Options"));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_verdicts),
-		cmocka_unit_test(test_no_origin),
-		cmocka_unit_test(test_headers),
-	};
+static const struct unit_test tests[] = {
+	TEST(test_verdicts),
+	TEST(test_no_origin),
+	TEST(test_headers),
+};
 
-	return cmocka_run_group_tests_name("agent/http/redirect", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Table test of Retry-After; "now" is 1994-11-06 08:49:37 UTC and half a second. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include "agent/http/retry_after.h"
 #include "agent/util/clock.h"
-#include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 #define NOW_NS (784111777ULL * NS_PER_S + NS_PER_S / 2)
 
@@ -57,13 +51,8 @@ static void test_row(void **state)
 	assert_int_equal(wait_ns, row->ok ? row->wait_s * NS_PER_S : 7);
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(rows)];
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_row, rows, input),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		tests[i] = (struct CMUnitTest){ .name = rows[i].input,
-						.test_func = test_row,
-						.initial_state = (void *)&rows[i] };
-	return cmocka_run_group_tests_name("agent/http/retry_after", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

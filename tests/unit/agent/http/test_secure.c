@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Passwords and TLS that come and go while the server runs, with certificates made by openssl. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <errno.h>
@@ -19,6 +13,7 @@
 #include "agent/util/clock.h"
 #include "agent/util/file.h"
 #include "agent/util/macro.h"
+#include "tests/support/unit.h"
 #include "tests/unit/agent/http/raw_server.h"
 
 extern char **environ;
@@ -643,24 +638,20 @@ static void test_open(void **state)
 	end(&f);
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_password),
-		cmocka_unit_test(test_tls_on_and_off),
-		cmocka_unit_test(test_no_redirect_from_tls),
-		cmocka_unit_test(test_plain_text_to_tls),
-		cmocka_unit_test(test_switch_within_a_handler),
-		cmocka_unit_test(test_switch_before_a_later_answer),
-		cmocka_unit_test(test_nothing_is_left),
-		cmocka_unit_test(test_half_a_handshake),
-		cmocka_unit_test(test_large_answer),
-		cmocka_unit_test(test_client_certificates),
-		cmocka_unit_test(test_versions_and_suites),
-		cmocka_unit_test(test_wrong_material),
-		cmocka_unit_test(test_open),
-	};
+static const struct unit_test tests[] = {
+	TEST(test_password),
+	TEST(test_tls_on_and_off),
+	TEST(test_no_redirect_from_tls),
+	TEST(test_plain_text_to_tls),
+	TEST(test_switch_within_a_handler),
+	TEST(test_switch_before_a_later_answer),
+	TEST(test_nothing_is_left),
+	TEST(test_half_a_handshake),
+	TEST(test_large_answer),
+	TEST(test_client_certificates),
+	TEST(test_versions_and_suites),
+	TEST(test_wrong_material),
+	TEST(test_open),
+};
 
-	return cmocka_run_group_tests_name("agent/http/secure", tests, make_material,
-					   forget_material);
-}
+TEST_MAIN_WITH(tests, make_material, forget_material)

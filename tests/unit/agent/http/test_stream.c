@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Answers that come in pieces, over a unix socket: a server whose every byte the test decides. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -16,7 +10,7 @@
 
 #include "agent/http/client.h"
 #include "agent/util/clock.h"
-#include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 #define OK_CHUNKED "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 #define LAST_CHUNK "0\r\n\r\n"
@@ -434,26 +428,21 @@ static void test_paths(void **state)
 	assert_false(http_unix_socket_ok(longer));
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(test_whole_answer),
+	FIXTURE_TEST(test_connection_is_kept),
+	FIXTURE_TEST(test_pieces),
+	FIXTURE_TEST(test_stopped),
+	FIXTURE_TEST(test_refusal_is_kept),
+	FIXTURE_TEST(test_redirect),
+	FIXTURE_TEST(test_cut),
+	FIXTURE_TEST(test_silence),
+	FIXTURE_TEST(test_silence_from_the_start),
+	FIXTURE_TEST(test_cancel_a_stream),
+	FIXTURE_TEST(test_no_connection),
+	FIXTURE_TEST(test_no_permission),
+	FIXTURE_TEST(test_no_proxy),
+	FIXTURE_TEST(test_paths),
+};
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		TEST(test_whole_answer),
-		TEST(test_connection_is_kept),
-		TEST(test_pieces),
-		TEST(test_stopped),
-		TEST(test_refusal_is_kept),
-		TEST(test_redirect),
-		TEST(test_cut),
-		TEST(test_silence),
-		TEST(test_silence_from_the_start),
-		TEST(test_cancel_a_stream),
-		TEST(test_no_connection),
-		TEST(test_no_permission),
-		TEST(test_no_proxy),
-		TEST(test_paths),
-	};
-
-	return cmocka_run_group_tests_name("agent/http/stream", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The client's TLS options against `openssl s_server` with a certificate of its own making. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
@@ -14,7 +8,7 @@
 #include "agent/http/client.h"
 #include "agent/util/clock.h"
 #include "agent/util/file.h"
-#include "agent/util/macro.h"
+#include "tests/support/unit.h"
 #include "tests/unit/agent/http/raw_server.h"
 
 #define NAME "profiles.example"
@@ -223,13 +217,8 @@ static void test_row(void **state)
 	(void)teardown(&own);
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(rows)];
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_row, rows, name),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		tests[i] = (struct CMUnitTest){ .name = rows[i].name,
-						.test_func = test_row,
-						.initial_state = (void *)&rows[i] };
-	return cmocka_run_group_tests_name("agent/http/tls", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

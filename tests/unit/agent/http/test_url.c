@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Table tests of the URL parser. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <errno.h>
 
 #include "agent/http/url.h"
-#include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 struct row {
 	const char *name;
@@ -140,16 +134,11 @@ static void test_join_ceiling(void **state)
 	assert_int_equal(url_join(&joined, &url, "/x"), -ENOBUFS);
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(rows) + 3];
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_row, rows, name),
+	TEST(test_lengths),
+	TEST(test_texts),
+	TEST(test_join_ceiling),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		tests[i] = (struct CMUnitTest){ .name = rows[i].name,
-						.test_func = test_row,
-						.initial_state = (void *)&rows[i] };
-	tests[ARRAY_SIZE(rows)] = (struct CMUnitTest)cmocka_unit_test(test_lengths);
-	tests[ARRAY_SIZE(rows) + 1] = (struct CMUnitTest)cmocka_unit_test(test_texts);
-	tests[ARRAY_SIZE(rows) + 2] = (struct CMUnitTest)cmocka_unit_test(test_join_ceiling);
-	return cmocka_run_group_tests_name("agent/http/url", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

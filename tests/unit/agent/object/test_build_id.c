@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Build ids: notes made by hand, and programs of gcc and go. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-
-#include <cmocka.h>
 #include <errno.h>
 #include <string.h>
 
 #include "agent/object/build_id.h"
-#include "agent/util/macro.h"
+#include "tests/support/unit.h"
 #include "tests/unit/agent/object/fixture.h"
 
 #define GNU(descsz)                \
@@ -129,14 +123,10 @@ static void of_go(void **state)
 	fixture_dir_fini(&dir);
 }
 
-int main(void)
-{
-	static struct CMUnitTest tests[ARRAY_SIZE(rows) + 2];
-	size_t n = 0;
+static const struct unit_test tests[] = {
+	TEST_ROWS(parses, rows, name),
+	TEST(of_gcc),
+	TEST(of_go),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		tests[n++] = (struct CMUnitTest){ rows[i].name, parses, NULL, NULL, &rows[i] };
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(of_gcc);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(of_go);
-	return _cmocka_run_group_tests("agent/object/build_id", tests, n, NULL, NULL);
-}
+TEST_MAIN(tests)

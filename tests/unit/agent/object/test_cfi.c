@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Call frame information as a source: where sections are, its table, ceilings; and installed
  * libraries, asked for everything and for single addresses. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-
-#include <cmocka.h>
 #include <errno.h>
 
 #include "agent/util/macro.h"
 #include "tests/support/alloc_fail.h"
+#include "tests/support/unit.h"
 #include "tests/unit/agent/object/cfi_fixture.h"
 #include "tests/unit/agent/object/fixture.h"
 
@@ -479,25 +474,17 @@ static void aarch64_agrees(void **state)
 	}
 }
 
-int main(void)
-{
-	static const struct CMUnitTest plain[] = {
-		cmocka_unit_test(finds_by_table),
-		cmocka_unit_test(walks_when_the_table_is_bad),
-		cmocka_unit_test(without_section_headers),
-		cmocka_unit_test(has_none),
-		cmocka_unit_test(has_no_contents),
-		cmocka_unit_test(keeps_its_ceiling),
-		cmocka_unit_test(survives_no_memory),
-		cmocka_unit_test(installed_files_agree),
-		cmocka_unit_test(aarch64_agrees),
-	};
-	struct CMUnitTest tests[ARRAY_SIZE(debug_rows) + ARRAY_SIZE(plain)];
+static const struct unit_test tests[] = {
+	TEST_ROWS(debug_frame_agrees, debug_rows, name),
+	TEST(finds_by_table),
+	TEST(walks_when_the_table_is_bad),
+	TEST(without_section_headers),
+	TEST(has_none),
+	TEST(has_no_contents),
+	TEST(keeps_its_ceiling),
+	TEST(survives_no_memory),
+	TEST(installed_files_agree),
+	TEST(aarch64_agrees),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(debug_rows); i++)
-		tests[i] = (struct CMUnitTest){ .name = debug_rows[i].name,
-						.test_func = debug_frame_agrees,
-						.initial_state = &debug_rows[i] };
-	memcpy(tests + ARRAY_SIZE(debug_rows), plain, sizeof(plain));
-	return cmocka_run_group_tests_name("agent/object/cfi", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* CIEs, FDEs and their pointers, well made and otherwise; each case is a section. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-
-#include <cmocka.h>
-
 #include "agent/util/macro.h"
+#include "tests/support/unit.h"
 #include "tests/unit/agent/object/cfi_fixture.h"
 
 #define DEBUG_CIE_ID 0xffffffff
@@ -554,25 +548,17 @@ static void cut_anywhere(void **state)
 	}
 }
 
-int main(void)
-{
-	static const struct CMUnitTest whole[] = {
-		cmocka_unit_test(goes_on_behind_terminators),
-		cmocka_unit_test(puts_in_order_and_cuts),
-		cmocka_unit_test(long_lengths),
-		cmocka_unit_test(long_lengths_of_debug_frame),
-		cmocka_unit_test(length_over_the_end_ends),
-		cmocka_unit_test(entry_too_short_for_its_id),
-		cmocka_unit_test(fde_that_names_no_cie),
-		cmocka_unit_test(more_cies_than_are_remembered),
-		cmocka_unit_test(cut_anywhere),
-	};
-	struct CMUnitTest tests[ARRAY_SIZE(cie_rows) + ARRAY_SIZE(whole)];
+static const struct unit_test tests[] = {
+	TEST_ROWS(reads, cie_rows, name),
+	TEST(goes_on_behind_terminators),
+	TEST(puts_in_order_and_cuts),
+	TEST(long_lengths),
+	TEST(long_lengths_of_debug_frame),
+	TEST(length_over_the_end_ends),
+	TEST(entry_too_short_for_its_id),
+	TEST(fde_that_names_no_cie),
+	TEST(more_cies_than_are_remembered),
+	TEST(cut_anywhere),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(cie_rows); i++)
-		tests[i] = (struct CMUnitTest){ .name = cie_rows[i].name,
-						.test_func = reads,
-						.initial_state = &cie_rows[i] };
-	memcpy(tests + ARRAY_SIZE(cie_rows), whole, sizeof(whole));
-	return cmocka_run_group_tests_name("agent/object/cfi_entry", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

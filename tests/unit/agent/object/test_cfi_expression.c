@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The shapes of expressions. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-
-#include <cmocka.h>
 #include <elf.h>
 #include <stdlib.h>
 
 #include "agent/object/cfi_expression.h"
-#include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 #define CODE(...) .code = { __VA_ARGS__ }, .n = sizeof((uint8_t[]){ __VA_ARGS__ })
 #define PLT(literal) 0x77, 8, 0x80, 0, 0x3f, 0x1a, literal, 0x2a, 0x33, 0x24, 0x22
@@ -109,13 +103,8 @@ static void classifies(void **state)
 	assert_int_equal(e.add, row->add);
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(expression_rows)];
+static const struct unit_test tests[] = {
+	TEST_ROWS(classifies, expression_rows, name),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(expression_rows); i++)
-		tests[i] = (struct CMUnitTest){ .name = expression_rows[i].name,
-						.test_func = classifies,
-						.initial_state = &expression_rows[i] };
-	return cmocka_run_group_tests_name("agent/object/cfi_expression", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every call frame instruction, as rows of a function of 64 bytes. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-
-#include <cmocka.h>
-
-#include "agent/util/macro.h"
+#include "tests/support/unit.h"
 #include "tests/unit/agent/object/cfi_fixture.h"
 
 #define BEGIN 0x2000
@@ -599,16 +592,10 @@ static void stops_when_told(void **state)
 	image_close(&image);
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(program_rows) + 2];
-	size_t n = 0;
+static const struct unit_test tests[] = {
+	TEST_ROWS(runs, program_rows, name),
+	TEST(remembers_to_its_depth),
+	TEST(stops_when_told),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(program_rows); i++)
-		tests[n++] = (struct CMUnitTest){ .name = program_rows[i].name,
-						  .test_func = runs,
-						  .initial_state = &program_rows[i] };
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(remembers_to_its_depth);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(stops_when_told);
-	return cmocka_run_group_tests_name("agent/object/cfi_program", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

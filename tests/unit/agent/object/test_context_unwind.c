@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The code that coroutines return to: known by its bytes, found by makecontext, and trusted more than its call frame information. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-
-#include <cmocka.h>
 #include <elf.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,6 +8,7 @@
 #include "agent/object/symbol_by_name.h"
 #include "agent/object/unwind_info.h"
 #include "agent/util/macro.h"
+#include "tests/support/unit.h"
 #include "tests/unit/agent/object/fixture.h"
 
 struct code_row {
@@ -33,22 +28,22 @@ struct code_row {
 #define MOV_RSP_OTHER "\x48\x8b\xe3"
 #define LOAD "\x48\x8b\x3c\x24"
 #define POP "\x5f"
-#define TEST "\x48\x85\xff"
+#define TEST_RDI "\x48\x85\xff"
 #define JE "\x74\x08"
 #define REST "\xe8\x00\x10\x00\x00\x48\x89\xc7\xe8\x00\x20\x00\x00\xf4"
 
 static struct code_row code_rows[] = {
-	CODE("glibc", MOV_RSP LOAD TEST JE REST, true),
-	CODE("with control flow enforcement", ENDBR MOV_RSP LOAD TEST JE REST, true),
-	CODE("older, by a pop", MOV_RSP POP TEST JE REST, true),
-	CODE("the other encoding", MOV_RSP_OTHER LOAD TEST JE REST, true),
+	CODE("glibc", MOV_RSP LOAD TEST_RDI JE REST, true),
+	CODE("with control flow enforcement", ENDBR MOV_RSP LOAD TEST_RDI JE REST, true),
+	CODE("older, by a pop", MOV_RSP POP TEST_RDI JE REST, true),
+	CODE("the other encoding", MOV_RSP_OTHER LOAD TEST_RDI JE REST, true),
 	/* mov %rax, %rsp */
-	CODE("another register", "\x48\x89\xc4" LOAD TEST JE REST, false),
+	CODE("another register", "\x48\x89\xc4" LOAD TEST_RDI JE REST, false),
 	CODE("without the test", MOV_RSP LOAD JE REST, false),
-	CODE("without the branch", MOV_RSP LOAD TEST REST, false),
-	CODE("a return before the test", MOV_RSP "\xc3" LOAD TEST JE REST, false),
+	CODE("without the branch", MOV_RSP LOAD TEST_RDI REST, false),
+	CODE("a return before the test", MOV_RSP "\xc3" LOAD TEST_RDI JE REST, false),
 	CODE("cut in the test", MOV_RSP LOAD "\x48\x85", false),
-	CODE("cut in the branch", MOV_RSP LOAD TEST "\x74", false),
+	CODE("cut in the branch", MOV_RSP LOAD TEST_RDI "\x74", false),
 	CODE("nothing", "", false),
 };
 
@@ -224,18 +219,11 @@ static void finds_symbols(void **state)
 	fixture_dir_fini(&dir);
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(code_rows) + ARRAY_SIZE(program_rows) + 2];
-	size_t n = 0;
+static const struct unit_test tests[] = {
+	TEST_ROWS(knows_the_bytes, code_rows, name),
+	TEST_ROWS(finds_the_end, program_rows, name),
+	TEST(tells_rows),
+	TEST(finds_symbols),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(code_rows); i++)
-		tests[n++] = (struct CMUnitTest){ code_rows[i].name, knows_the_bytes, NULL, NULL,
-						  &code_rows[i] };
-	for (size_t i = 0; i < ARRAY_SIZE(program_rows); i++)
-		tests[n++] = (struct CMUnitTest){ program_rows[i].name, finds_the_end, NULL, NULL,
-						  &program_rows[i] };
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(tells_rows);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(finds_symbols);
-	return cmocka_run_group_tests_name("agent/object/context_unwind", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

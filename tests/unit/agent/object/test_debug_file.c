@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Separate debug files: found by build id and by link below a root, and only such that belong to
  * the object. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-
-#include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -14,7 +8,7 @@
 
 #include "agent/object/build_id.h"
 #include "agent/object/debug_file.h"
-#include "agent/util/macro.h"
+#include "tests/support/unit.h"
 #include "tests/unit/agent/object/fixture.h"
 
 #define ID "0123456789abcdef0123456789abcdef01234567"
@@ -181,14 +175,9 @@ static void odd_paths(void **state)
 	free(long_path);
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(place_rows) + 1];
-	size_t n = 0;
+static const struct unit_test tests[] = {
+	TEST_ROWS(finds, place_rows, name),
+	TEST(odd_paths),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(place_rows); i++)
-		tests[n++] = (struct CMUnitTest){ place_rows[i].name, finds, NULL, NULL,
-						  &place_rows[i] };
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(odd_paths);
-	return cmocka_run_group_tests_name("agent/object/debug_file", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

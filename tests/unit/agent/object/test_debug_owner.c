@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whose debug files are believed. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-
-#include <cmocka.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "agent/object/debug_owner.h"
 #include "agent/util/cleanup.h"
-#include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 #define ROOT 0
 #define ALICE 1000
@@ -76,14 +70,9 @@ static void by_descriptor(void **state)
 		assert_false(debug_owner_may_tell_fd(object, debug));
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(rows) + 1] = { 0 };
+static const struct unit_test tests[] = {
+	TEST_ROWS(by_stat, rows, name),
+	TEST(by_descriptor),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		tests[i] = (struct CMUnitTest){ .name = rows[i].name,
-						.test_func = by_stat,
-						.initial_state = (void *)&rows[i] };
-	tests[ARRAY_SIZE(rows)] = (struct CMUnitTest)cmocka_unit_test(by_descriptor);
-	return cmocka_run_group_tests_name("agent/object/debug_owner", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* .gnu_debugdata: sections made by xz and objcopy, whole, damaged, and larger than they look. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-
-#include <cmocka.h>
 #include <elf.h>
 #include <errno.h>
 #include <string.h>
 
 #include "agent/object/debugdata.h"
-#include "agent/util/macro.h"
+#include "tests/support/unit.h"
 #include "tests/unit/agent/object/fixture.h"
 
 #define MAX_BYTES ((size_t)1 << 20)
@@ -200,13 +194,9 @@ static void damaged(void **state)
 	fixture_dir_fini(&dir);
 }
 
-int main(void)
-{
-	static struct CMUnitTest tests[ARRAY_SIZE(rows) + 1];
-	size_t n = 0;
+static const struct unit_test tests[] = {
+	TEST_ROWS(opens, rows, name),
+	TEST(damaged),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		tests[n++] = (struct CMUnitTest){ rows[i].name, opens, NULL, NULL, &rows[i] };
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(damaged);
-	return _cmocka_run_group_tests("agent/object/debugdata", tests, n, NULL, NULL);
-}
+TEST_MAIN(tests)

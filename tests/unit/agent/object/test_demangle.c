@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Demangling in its four modes, names that are none, and names made to be slow or huge. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-
-#include <cmocka.h>
 #include <errno.h>
 #include <string.h>
 
@@ -13,6 +7,7 @@
 #include "agent/object/simplify.h"
 #include "agent/util/clock.h"
 #include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 struct row {
 	enum demangle_mode mode;
@@ -630,26 +625,16 @@ static void modes_by_name(void **state)
 	assert_false(demangle_mode_parse(STR_LIT(""), &mode));
 }
 
-int main(void)
-{
-	static struct CMUnitTest tests[ARRAY_SIZE(rows) + ARRAY_SIZE(simplify_rows) + 16];
-	size_t n = 0;
+static const struct unit_test tests[] = {
+	TEST_ROWS(demangles, rows, input),
+	TEST_ROWS(simplifies, simplify_rows, input),
+	TEST(brackets_at_the_ceiling),
+	TEST(full_buffer_is_refused),
+	TEST(doubling),
+	TEST(deep_nesting),
+	TEST(long_names),
+	TEST(nul_inside),
+	TEST(modes_by_name),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		tests[n++] = (struct CMUnitTest){ rows[i].input, demangles, NULL, NULL, &rows[i] };
-	for (size_t i = 0; i < ARRAY_SIZE(simplify_rows); i++)
-		tests[n++] = (struct CMUnitTest){ simplify_rows[i].input, simplifies, NULL, NULL,
-						  &simplify_rows[i] };
-	const struct CMUnitTest single[] = {
-		cmocka_unit_test(brackets_at_the_ceiling),
-		cmocka_unit_test(full_buffer_is_refused),
-		cmocka_unit_test(doubling),
-		cmocka_unit_test(deep_nesting),
-		cmocka_unit_test(long_names),
-		cmocka_unit_test(nul_inside),
-		cmocka_unit_test(modes_by_name),
-	};
-	for (size_t i = 0; i < ARRAY_SIZE(single); i++)
-		tests[n++] = single[i];
-	return _cmocka_run_group_tests("agent/object/demangle", tests, n, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What unwinding knows of machines. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-
-#include <cmocka.h>
 #include <elf.h>
 
 #include "agent/object/dwarf_abi.h"
+#include "tests/support/unit.h"
 
 static void x86_64(void **state)
 {
@@ -44,10 +39,10 @@ static void others(void **state)
 	assert_null(dwarf_abi(EM_RISCV));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = { cmocka_unit_test(x86_64), cmocka_unit_test(aarch64),
-					    cmocka_unit_test(others) };
+static const struct unit_test tests[] = {
+	TEST(x86_64),
+	TEST(aarch64),
+	TEST(others),
+};
 
-	return cmocka_run_group_tests_name("agent/object/dwarf_abi", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ELF headers: programs as gcc links them, images made by hand, and garbage. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-
-#include <cmocka.h>
 #include <elf.h>
 #include <errno.h>
 #include <string.h>
@@ -13,6 +7,7 @@
 #include "agent/object/build_id.h"
 #include "agent/object/symtab.h"
 #include "agent/util/macro.h"
+#include "tests/support/unit.h"
 #include "tests/unit/agent/object/fixture.h"
 
 /* Prints where main is in its file, as the kernel mapped it: file offset of the mapping + distance.
@@ -416,31 +411,18 @@ static void window_reads_as_one_by_one(void **state)
 	(void)fclose(f);
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[64];
-	size_t n = 0;
+static const struct unit_test tests[] = {
+	TEST_ROWS(address_as_linked, link_rows, name),
+	TEST_ROWS(vaddr_of_offset, vaddr_rows, name),
+	TEST_ROWS(bad_header, bad_rows, name),
+	TEST(text_range_spans_executable_segments),
+	TEST(truncated_anywhere),
+	TEST(any_byte_wrong),
+	TEST(soname_and_sections),
+	TEST(too_many_sections),
+	TEST(truncated_while_open),
+	TEST(only_regular_files),
+	TEST(window_reads_as_one_by_one),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(link_rows); i++)
-		tests[n++] = (struct CMUnitTest){ link_rows[i].name, address_as_linked, NULL, NULL,
-						  &link_rows[i] };
-	for (size_t i = 0; i < ARRAY_SIZE(vaddr_rows); i++)
-		tests[n++] = (struct CMUnitTest){ vaddr_rows[i].name, vaddr_of_offset, NULL, NULL,
-						  &vaddr_rows[i] };
-	for (size_t i = 0; i < ARRAY_SIZE(bad_rows); i++)
-		tests[n++] = (struct CMUnitTest){ bad_rows[i].name, bad_header, NULL, NULL,
-						  &bad_rows[i] };
-	const struct CMUnitTest single[] = {
-		cmocka_unit_test(text_range_spans_executable_segments),
-		cmocka_unit_test(truncated_anywhere),
-		cmocka_unit_test(any_byte_wrong),
-		cmocka_unit_test(soname_and_sections),
-		cmocka_unit_test(too_many_sections),
-		cmocka_unit_test(truncated_while_open),
-		cmocka_unit_test(only_regular_files),
-		cmocka_unit_test(window_reads_as_one_by_one),
-	};
-	for (size_t i = 0; i < ARRAY_SIZE(single); i++)
-		tests[n++] = single[i];
-	return _cmocka_run_group_tests("agent/object/elf", tests, n, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Functions of stripped files: from where to where they reach, with the linker's table and without. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-
-#include <cmocka.h>
 #include <errno.h>
 #include <string.h>
 
 #include "agent/object/function_extents.h"
-#include "agent/util/macro.h"
+#include "tests/support/unit.h"
 #include "tests/unit/agent/object/fixture.h"
 
 static const char source[] =
@@ -128,12 +122,8 @@ static void tells_functions(void **state)
 	fixture_dir_fini(&dir);
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(rows)];
+static const struct unit_test tests[] = {
+	TEST_ROWS(tells_functions, rows, name),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		tests[i] =
-			(struct CMUnitTest){ rows[i].name, tells_functions, NULL, NULL, &rows[i] };
-	return cmocka_run_group_tests_name("agent/object/function_extents", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which source names a function: of whole files, stripped ones with and without their debug files, and of what lies between. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-
-#include <cmocka.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,6 +7,7 @@
 #include "agent/object/debug_file.h"
 #include "agent/object/function_info.h"
 #include "agent/util/macro.h"
+#include "tests/support/unit.h"
 #include "tests/unit/agent/object/fixture.h"
 
 #define ID "0123456789abcdef0123456789abcdef01234567"
@@ -277,14 +272,10 @@ static void guesses(void **state)
 	fixture_dir_fini(&dir);
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(rows) + 2];
-	size_t n = 0;
+static const struct unit_test tests[] = {
+	TEST_ROWS(chooses, rows, name),
+	TEST(guesses),
+	TEST(go_program),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		tests[n++] = (struct CMUnitTest){ rows[i].name, chooses, NULL, NULL, &rows[i] };
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(guesses);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(go_program);
-	return cmocka_run_group_tests_name("agent/object/function_info", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

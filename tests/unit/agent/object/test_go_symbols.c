@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Go's symbols out of hand-made tables of each layout, whole, damaged and at their ceilings. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-
-#include <cmocka.h>
 #include <errno.h>
 #include <string.h>
 
 #include "agent/object/go_symbols.h"
+#include "tests/support/unit.h"
 #include "tests/unit/agent/object/go_symbols_fixture.h"
 
 #define ARENA_BYTES ((size_t)1 << 20)
@@ -354,27 +349,16 @@ static void not_go(void **state)
 	fixture_elf_close(&file);
 }
 
-int main(void)
-{
-	static struct CMUnitTest tests[ARRAY_SIZE(layout_rows) + ARRAY_SIZE(name_rows) +
-				       ARRAY_SIZE(damage_rows) + 6];
-	const struct CMUnitTest single[] = {
-		cmocka_unit_test(finds_and_names),  cmocka_unit_test(no_lines),
-		cmocka_unit_test(arena_is_full),    cmocka_unit_test(no_order),
-		cmocka_unit_test(ceiling_of_steps), cmocka_unit_test(not_go),
-	};
-	size_t n = 0;
+static const struct unit_test tests[] = {
+	TEST_ROWS(frames_of_layout, layout_rows, name),
+	TEST_ROWS(prints_name, name_rows, raw),
+	TEST_ROWS(says_what_is_left, damage_rows, name),
+	TEST(finds_and_names),
+	TEST(no_lines),
+	TEST(arena_is_full),
+	TEST(no_order),
+	TEST(ceiling_of_steps),
+	TEST(not_go),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(layout_rows); i++)
-		tests[n++] = (struct CMUnitTest){ layout_rows[i].name, frames_of_layout, NULL, NULL,
-						  &layout_rows[i] };
-	for (size_t i = 0; i < ARRAY_SIZE(name_rows); i++)
-		tests[n++] = (struct CMUnitTest){ name_rows[i].raw, prints_name, NULL, NULL,
-						  &name_rows[i] };
-	for (size_t i = 0; i < ARRAY_SIZE(damage_rows); i++)
-		tests[n++] = (struct CMUnitTest){ damage_rows[i].name, says_what_is_left, NULL,
-						  NULL, &damage_rows[i] };
-	for (size_t i = 0; i < ARRAY_SIZE(single); i++)
-		tests[n++] = single[i];
-	return _cmocka_run_group_tests("agent/object/go_symbols", tests, n, NULL, NULL);
-}
+TEST_MAIN(tests)

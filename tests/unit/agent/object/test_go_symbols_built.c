@@ -3,17 +3,12 @@
  * Go's symbols against what Go says: a program that prints the frames of its own stacks, and of every few bytes of its text
  * (runtime.CallersFrames). Built by each version of Go that is installed; the files that are read have no symbols.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-
-#include <cmocka.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
 #include "agent/object/go_symbols.h"
+#include "tests/support/unit.h"
 #include "tests/unit/agent/object/go_fixture.h"
 
 #define ARENA_BYTES ((size_t)1 << 20)
@@ -421,14 +416,9 @@ static void c_functions(void **state)
 	fixture_dir_fini(&dir);
 }
 
-int main(void)
-{
-	static struct CMUnitTest tests[ARRAY_SIZE(rows) + 1];
+static const struct unit_test tests[] = {
+	TEST(c_functions),
+	TEST_ROWS(says_what_go_says, rows, name),
+};
 
-	tests[ARRAY_SIZE(rows)] = (struct CMUnitTest)cmocka_unit_test(c_functions);
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		tests[i] = (struct CMUnitTest){ rows[i].name, says_what_go_says, NULL, NULL,
-						&rows[i] };
-	return _cmocka_run_group_tests("agent/object/go_symbols_built", tests, ARRAY_SIZE(tests),
-				       NULL, NULL);
-}
+TEST_MAIN(tests)

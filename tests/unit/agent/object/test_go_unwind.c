@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Unwind rules of Go functions: hand-made prologues of each kind. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-
-#include <cmocka.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "agent/object/go_unwind.h"
 #include "agent/object/gopclntab.h"
+#include "tests/support/unit.h"
 #include "tests/unit/agent/object/go_fixture.h"
 
 #define MAX_ROWS 12
@@ -550,20 +545,11 @@ static void forwards_the_end(void **state)
 	elf_free(elf);
 }
 
-int main(void)
-{
-	static struct CMUnitTest tests[ARRAY_SIZE(function_rows) + 3];
-	const struct CMUnitTest single[] = {
-		cmocka_unit_test(sigreturn_and_c),
-		cmocka_unit_test(ceiling_of_spans),
-		cmocka_unit_test(forwards_the_end),
-	};
-	size_t n = 0;
+static const struct unit_test tests[] = {
+	TEST_ROWS(rules_of, function_rows, name),
+	TEST(sigreturn_and_c),
+	TEST(ceiling_of_spans),
+	TEST(forwards_the_end),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(function_rows); i++)
-		tests[n++] = (struct CMUnitTest){ function_rows[i].name, rules_of, NULL, NULL,
-						  &function_rows[i] };
-	for (size_t i = 0; i < ARRAY_SIZE(single); i++)
-		tests[n++] = single[i];
-	return _cmocka_run_group_tests("agent/object/go_unwind", tests, n, NULL, NULL);
-}
+TEST_MAIN(tests)

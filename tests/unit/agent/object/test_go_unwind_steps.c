@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Unwind rules of Go programs while they run: stepped through instruction by instruction, rules compared with what calls left behind. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-
-#include <cmocka.h>
 #include <errno.h>
 #include <stdio.h>
 
 #include "agent/object/go_unwind.h"
 #include "agent/object/gopclntab.h"
 #include "tests/support/step_oracle.h"
+#include "tests/support/unit.h"
 #include "tests/unit/agent/object/go_fixture.h"
 
 struct subject {
@@ -114,13 +109,8 @@ static void stepped(void **state)
 	assert_int_equal(report.n_wrong_fp, 0);
 }
 
-int main(void)
-{
-	static struct CMUnitTest tests[ARRAY_SIZE(step_rows)];
+static const struct unit_test tests[] = {
+	TEST_ROWS(stepped, step_rows, name),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(step_rows); i++)
-		tests[i] = (struct CMUnitTest){ step_rows[i].name, stepped, NULL, NULL,
-						&step_rows[i] };
-	return _cmocka_run_group_tests("agent/object/go_unwind, stepped", tests, ARRAY_SIZE(tests),
-				       NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Go's function table: hand-made ones of each layout, whole and damaged, and those of built programs against nm. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-
-#include <cmocka.h>
 #include <errno.h>
 #include <string.h>
 
 #include "agent/object/gopclntab.h"
+#include "tests/support/unit.h"
 #include "tests/unit/agent/object/go_fixture.h"
 
 /* Depths 0 for 1 byte, 8 for 3, 0x208 for 300 (two numbers of two bytes), 0 for the rest. */
@@ -346,29 +341,15 @@ static void not_go(void **state)
 	fixture_elf_close(&file);
 }
 
-int main(void)
-{
-	static struct CMUnitTest tests[ARRAY_SIZE(layout_rows) + ARRAY_SIZE(damage_rows) +
-				       ARRAY_SIZE(build_rows) + 5];
-	const struct CMUnitTest single[] = {
-		cmocka_unit_test(reads_values),
-		cmocka_unit_test(needs_moduledata),
-		cmocka_unit_test(ceiling_of_rounds),
-		cmocka_unit_test(name_leaves_nothing_behind),
-		cmocka_unit_test(not_go),
-	};
-	size_t n = 0;
+static const struct unit_test tests[] = {
+	TEST_ROWS(reads_layout, layout_rows, name),
+	TEST_ROWS(refuses_damaged, damage_rows, name),
+	TEST_ROWS(built, build_rows, name),
+	TEST(reads_values),
+	TEST(needs_moduledata),
+	TEST(ceiling_of_rounds),
+	TEST(name_leaves_nothing_behind),
+	TEST(not_go),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(layout_rows); i++)
-		tests[n++] = (struct CMUnitTest){ layout_rows[i].name, reads_layout, NULL, NULL,
-						  &layout_rows[i] };
-	for (size_t i = 0; i < ARRAY_SIZE(damage_rows); i++)
-		tests[n++] = (struct CMUnitTest){ damage_rows[i].name, refuses_damaged, NULL, NULL,
-						  &damage_rows[i] };
-	for (size_t i = 0; i < ARRAY_SIZE(build_rows); i++)
-		tests[n++] = (struct CMUnitTest){ build_rows[i].name, built, NULL, NULL,
-						  &build_rows[i] };
-	for (size_t i = 0; i < ARRAY_SIZE(single); i++)
-		tests[n++] = single[i];
-	return _cmocka_run_group_tests("agent/object/gopclntab", tests, n, NULL, NULL);
-}
+TEST_MAIN(tests)

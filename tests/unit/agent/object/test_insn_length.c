@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The x86-64 instruction decoder: lengths and operands of chosen instructions, and the lengths of
  * all that objdump finds in installed programs. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +8,7 @@
 
 #include "agent/object/nocfi_insn.h"
 #include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 struct length_row {
 	const char *name;
@@ -208,9 +203,18 @@ static bool is_one_instruction(const uint8_t *bytes, const char *words)
 	       !strstr(words, "jmpw") && !strstr(words, "callw") && bytes[0] != 0x9b;
 }
 
+static const struct program {
+	const char *path;
+} programs[] = {
+	{ "/lib/x86_64-linux-gnu/libc.so.6" },
+	{ "/lib/x86_64-linux-gnu/libm.so.6" },
+	{ "/usr/lib/x86_64-linux-gnu/libcrypto.so.3" },
+	{ "/lib/ld-musl-x86_64.so.1" },
+};
+
 static void agrees_with_objdump(void **state)
 {
-	const char *path = *state;
+	const char *path = ((const struct program *)*state)->path;
 	char line[1024];
 	size_t n = 0;
 	size_t n_wrong = 0;
@@ -243,27 +247,11 @@ static void agrees_with_objdump(void **state)
 	assert_true(n > 1000);
 }
 
-static char *programs[] = {
-	"/lib/x86_64-linux-gnu/libc.so.6",
-	"/lib/x86_64-linux-gnu/libm.so.6",
-	"/usr/lib/x86_64-linux-gnu/libcrypto.so.3",
-	"/lib/ld-musl-x86_64.so.1",
+static const struct unit_test tests[] = {
+	TEST_ROWS(has_length, length_rows, name),
+	TEST_ROWS(has_length_in_text, length_rows, name),
+	TEST_ROWS(agrees_with_objdump, programs, path),
+	TEST(has_operands),
 };
 
-int main(void)
-{
-	struct CMUnitTest tests[2 * ARRAY_SIZE(length_rows) + ARRAY_SIZE(programs) + 1];
-	size_t n = 0;
-
-	for (size_t i = 0; i < ARRAY_SIZE(length_rows); i++)
-		tests[n++] = (struct CMUnitTest){ length_rows[i].name, has_length, NULL, NULL,
-						  &length_rows[i] };
-	for (size_t i = 0; i < ARRAY_SIZE(length_rows); i++)
-		tests[n++] = (struct CMUnitTest){ length_rows[i].name, has_length_in_text, NULL,
-						  NULL, &length_rows[i] };
-	for (size_t i = 0; i < ARRAY_SIZE(programs); i++)
-		tests[n++] = (struct CMUnitTest){ programs[i], agrees_with_objdump, NULL, NULL,
-						  programs[i] };
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(has_operands);
-	return cmocka_run_group_tests_name("agent/object/nocfi_insn", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The digest of what names are read from: which changes of a file change it. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-
-#include <cmocka.h>
 #include <errno.h>
 #include <stdio.h>
 
 #include "agent/object/name_digest.h"
 #include "agent/util/macro.h"
+#include "tests/support/unit.h"
 #include "tests/unit/agent/object/fixture.h"
 
 static const struct siphash_key key = { { 0x0706050403020100ULL, 0x0f0e0d0c0b0a0908ULL } };
@@ -72,11 +67,8 @@ static void tells_files_apart(void **state)
 	fixture_dir_fini(&dir);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(tells_files_apart),
-	};
+static const struct unit_test tests[] = {
+	TEST(tells_files_apart),
+};
 
-	return cmocka_run_group_tests_name("agent/object/name_digest", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

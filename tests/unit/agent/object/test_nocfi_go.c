@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Go's functions taken out of gaps: a hand-made table, and a program linked by the system's linker. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-
-#include <cmocka.h>
-
 #include "agent/object/nocfi_go.h"
 #include "agent/object/nocfi_unwind.h"
+#include "tests/support/unit.h"
 #include "tests/unit/agent/object/go_fixture.h"
 
 #define SECTIONS_OFF 0x3800
@@ -184,14 +178,9 @@ static void linked_by_the_system(void **state)
 	fixture_dir_fini(&dir);
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(made_rows) + 1];
-	size_t n = 0;
+static const struct unit_test tests[] = {
+	TEST_ROWS(made_table, made_rows, name),
+	TEST(linked_by_the_system),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(made_rows); i++)
-		tests[n++] = (struct CMUnitTest){ made_rows[i].name, made_table, NULL, NULL,
-						  &made_rows[i] };
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(linked_by_the_system);
-	return cmocka_run_group_tests_name("agent/object/nocfi_go", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

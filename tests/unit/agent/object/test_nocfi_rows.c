@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rows that are kept: whole functions or nothing, within a ceiling. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-
-#include <cmocka.h>
 #include <errno.h>
 
 #include "agent/object/nocfi_rows.h"
+#include "tests/support/unit.h"
 
 #define N_ROWS 10
 
@@ -112,13 +107,10 @@ static void no_room_at_all(void **state)
 	nocfi_rows_fini(&rows);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(keeps_functions_apart),
-		cmocka_unit_test(full),
-		cmocka_unit_test(no_room_at_all),
-	};
+static const struct unit_test tests[] = {
+	TEST(keeps_functions_apart),
+	TEST(full),
+	TEST(no_room_at_all),
+};
 
-	return cmocka_run_group_tests_name("agent/object/nocfi_rows", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -3,12 +3,6 @@
  * Rules for text without call frame information: code bytes to rows, linkage tables, signal stubs,
  * and whole programs, where every address must get the same answer from the rows and by itself.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-
-#include <cmocka.h>
 #include <elf.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,6 +15,7 @@
 #include "agent/object/vdso.h"
 #include "agent/util/buf.h"
 #include "agent/util/macro.h"
+#include "tests/support/unit.h"
 #include "tests/unit/agent/object/fixture.h"
 
 #define VADDR 0x1000u
@@ -741,25 +736,18 @@ static void vdso_is_covered(void **state)
 	nocfi_ranges_fini(&gaps);
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(flow_rows) + ARRAY_SIZE(plt_rows) + 9];
-	size_t n = 0;
+static const struct unit_test tests[] = {
+	TEST_ROWS(reads_frames, flow_rows, name),
+	TEST_ROWS(recognises_plt, plt_rows, name),
+	TEST(keeps_to_its_budget),
+	TEST(knows_signal_stubs),
+	TEST(cuts_ranges),
+	TEST(built_program),
+	TEST(plt_without_sections),
+	TEST(arm64_program),
+	TEST(musl),
+	TEST(musl_start),
+	TEST(vdso_is_covered),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(flow_rows); i++)
-		tests[n++] = (struct CMUnitTest){ flow_rows[i].name, reads_frames, NULL, NULL,
-						  &flow_rows[i] };
-	for (size_t i = 0; i < ARRAY_SIZE(plt_rows); i++)
-		tests[n++] = (struct CMUnitTest){ plt_rows[i].name, recognises_plt, NULL, NULL,
-						  &plt_rows[i] };
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(keeps_to_its_budget);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(knows_signal_stubs);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(cuts_ranges);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(built_program);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(plt_without_sections);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(arm64_program);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(musl);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(musl_start);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(vdso_is_covered);
-	return cmocka_run_group_tests_name("agent/object/nocfi_unwind", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lines and inlined functions of programs that are built here, against what other tools read in them; and files that are none. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -14,6 +8,7 @@
 #include "agent/object/source_lines.h"
 #include "agent/util/buf.h"
 #include "agent/util/macro.h"
+#include "tests/support/unit.h"
 #include "tests/unit/agent/object/fixture.h"
 
 #define MAX_BYTES ((size_t)16 << 20)
@@ -123,20 +118,28 @@ static struct build_row build_rows[] = {
 	  LLVM, true, false },
 };
 
+/* Files that lines are read of; they stay open until the end. */
+static int open_fds[64];
+static size_t n_open_fds;
+
+/* For all tests but those of rows. */
+static struct fixture_dir shared_dir;
+
 static int setup(void **state)
 {
-	static struct fixture_dir dir;
-
-	*state = &dir;
-	return fixture_dir_init(&dir) && fixture_write(&dir, "p.c", c_source) &&
-			       fixture_write(&dir, "p.cc", cc_source)
+	(void)state;
+	return fixture_dir_init(&shared_dir) && fixture_write(&shared_dir, "p.c", c_source) &&
+			       fixture_write(&shared_dir, "p.cc", cc_source)
 		       ? 0
 		       : -1;
 }
 
 static int teardown(void **state)
 {
-	fixture_dir_fini(*state);
+	(void)state;
+	while (n_open_fds > 0)
+		(void)close(open_fds[--n_open_fds]);
+	fixture_dir_fini(&shared_dir);
 	return 0;
 }
 
@@ -147,16 +150,6 @@ static int open_in(const struct fixture_dir *dir, const char *name)
 
 	assert_true(fd >= 0);
 	return fd;
-}
-
-/* Files that lines are read of; they stay open until the end. */
-static int open_fds[64];
-static size_t n_open_fds;
-
-static void close_files(void)
-{
-	while (n_open_fds > 0)
-		(void)close(open_fds[--n_open_fds]);
 }
 
 static int read_open(int fd, size_t max_bytes, struct scratch *scratch, struct source_lines **ret)
@@ -412,12 +405,13 @@ static uint64_t address_of_burn(const struct fixture_dir *dir, const char *name)
 
 static void test_frames(void **state)
 {
-	const struct fixture_dir *dir = *state;
+	const struct fixture_dir *dir = &shared_dir;
 	_cleanup_(source_lines_freep) struct source_lines *l = NULL;
 	struct source_frames frames = { .n = 77 };
 	bool seen_three = false;
 	struct arena strings;
 
+	(void)state;
 	assert_true(fixture_run(dir, "gcc -O2 -g -o f p.c"));
 	assert_int_equal(read_lines(dir, "f", MAX_BYTES, &l), 0);
 	arena_init(&strings, STRINGS_BYTES);
@@ -446,11 +440,12 @@ static void test_frames(void **state)
 /* The arena's ceiling is a fault, the answer stays as it was. */
 static void test_no_room_for_strings(void **state)
 {
-	const struct fixture_dir *dir = *state;
+	const struct fixture_dir *dir = &shared_dir;
 	_cleanup_(source_lines_freep) struct source_lines *l = NULL;
 	struct source_frames frames = { .n = 77 };
 	struct arena strings;
 
+	(void)state;
 	assert_true(fixture_run(dir, "gcc -O2 -g -o f p.c"));
 	assert_int_equal(read_lines(dir, "f", MAX_BYTES, &l), 0);
 	arena_init(&strings, 1);
@@ -512,9 +507,10 @@ static void read_units(const struct fixture_dir *dir, uint64_t vaddrs[UNITS])
 
 static void test_many_units_in_little_memory(void **state)
 {
-	const struct fixture_dir *dir = *state;
+	const struct fixture_dir *dir = &shared_dir;
 	uint64_t vaddrs[UNITS] = { 0 };
 
+	(void)state;
 	if (!fixture_run(dir, MAKE_MANY)) {
 		print_message("cannot build a library of many files here\n");
 		skip();
@@ -531,10 +527,11 @@ static void test_many_units_in_little_memory(void **state)
 /* What would not fit is not begun. */
 static void test_too_large(void **state)
 {
-	const struct fixture_dir *dir = *state;
+	const struct fixture_dir *dir = &shared_dir;
 	struct source_lines *l = NULL;
 	char path[FIXTURE_PATH_BYTES];
 
+	(void)state;
 	if (access(fixture_path(dir, "many.so", path), R_OK) != 0)
 		skip();
 	assert_int_equal(read_lines(dir, "many.so", SOURCE_LINES_MIN_BYTES - 1, &l),
@@ -561,12 +558,13 @@ static void ask_packed(const struct fixture_dir *dir, struct scratch *scratch)
 static void test_inflated_to_disk(void **state)
 {
 	static const char *const packings[] = { "zlib", "zstd" };
-	const struct fixture_dir *dir = *state;
+	const struct fixture_dir *dir = &shared_dir;
 	struct scratch scratch = SCRATCH_INIT;
 	struct source_lines *l = NULL;
 	char command[128];
 	int fd;
 
+	(void)state;
 	if (!fixture_run(dir, "test -e many.so") || scratch_open(&scratch, 1 << 20, &fd) != 0) {
 		print_message("no library of many files, or no disk at " SCRATCH_DIR "\n");
 		skip();
@@ -640,12 +638,13 @@ static void test_bad(void **state)
 /* A file that is cut short while it is in use gives less, not a signal. */
 static void test_cut_while_in_use(void **state)
 {
-	const struct fixture_dir *dir = *state;
+	const struct fixture_dir *dir = &shared_dir;
 	_cleanup_(source_lines_freep) struct source_lines *l = NULL;
 	struct source_frames frames;
 	char path[FIXTURE_PATH_BYTES];
 	struct arena strings;
 
+	(void)state;
 	assert_true(fixture_run(dir, "g++ -O2 -g -o cut p.cc"));
 	assert_int_equal(read_lines(dir, "cut", MAX_BYTES, &l), 0);
 	uint64_t main_vaddr = fixture_hex(dir, "nm cut | awk '$3 == \"main\" { print $1 }'");
@@ -659,11 +658,12 @@ static void test_cut_while_in_use(void **state)
 /* Any byte of the debug sections may be anything. */
 static void test_damaged(void **state)
 {
-	const struct fixture_dir *dir = *state;
+	const struct fixture_dir *dir = &shared_dir;
 	_cleanup_free_ unsigned char *whole = NULL;
 	uint64_t burn, random = 88172645463325252ULL;
 	struct stat st;
 
+	(void)state;
 	assert_true(fixture_run(dir, "gcc -O2 -g -o f p.c"));
 	burn = address_of_burn(dir, "f");
 	int from = open_in(dir, "f");
@@ -695,32 +695,16 @@ static void test_damaged(void **state)
 	(void)close(fd);
 }
 
-int main(void)
-{
-	const struct CMUnitTest plain[] = {
-		cmocka_unit_test(test_frames),
-		cmocka_unit_test(test_no_room_for_strings),
-		cmocka_unit_test(test_many_units_in_little_memory),
-		cmocka_unit_test(test_too_large),
-		cmocka_unit_test(test_inflated_to_disk),
-		cmocka_unit_test(test_cut_while_in_use),
-		cmocka_unit_test(test_damaged),
-	};
-	struct CMUnitTest builds[ARRAY_SIZE(build_rows)], bads[ARRAY_SIZE(bad_rows)];
+static const struct unit_test tests[] = {
+	TEST(test_frames),
+	TEST(test_no_room_for_strings),
+	TEST(test_many_units_in_little_memory),
+	TEST(test_too_large),
+	TEST(test_inflated_to_disk),
+	TEST(test_cut_while_in_use),
+	TEST(test_damaged),
+	TEST_ROWS(test_build, build_rows, name),
+	TEST_ROWS(test_bad, bad_rows, name),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(build_rows); i++)
-		builds[i] = (struct CMUnitTest){ .name = build_rows[i].name,
-						 .test_func = test_build,
-						 .initial_state = &build_rows[i] };
-	for (size_t i = 0; i < ARRAY_SIZE(bad_rows); i++)
-		bads[i] = (struct CMUnitTest){ .name = bad_rows[i].name,
-					       .test_func = test_bad,
-					       .initial_state = &bad_rows[i] };
-	int failed =
-		cmocka_run_group_tests_name("agent/object/source_lines", plain, setup, teardown);
-	failed += cmocka_run_group_tests_name("agent/object/source_lines: builds", builds, NULL,
-					      NULL);
-	failed += cmocka_run_group_tests_name("agent/object/source_lines: bad", bads, NULL, NULL);
-	close_files();
-	return failed;
-}
+TEST_MAIN_WITH(tests, setup, teardown)

@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The symbol index: its rules on hand-made symbols, and every function of installed programs
  * against nm. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-
-#include <cmocka.h>
 #include <errno.h>
 #include <string.h>
 
 #include "agent/object/symtab.h"
 #include "agent/object/symtab_build.h"
 #include "agent/util/macro.h"
+#include "tests/support/unit.h"
 #include "tests/unit/agent/object/fixture.h"
 
 #define GLOBAL 0u
@@ -414,11 +409,17 @@ static void long_names(void **state)
 	fixture_dir_fini(&dir);
 }
 
-static char *installed[] = {
-	"/lib/x86_64-linux-gnu/libc.so.6",	    "/lib/aarch64-linux-gnu/libc.so.6",
-	"/lib/x86_64-linux-gnu/libm.so.6",	    "/usr/lib/x86_64-linux-gnu/libcrypto.so.3",
-	"/usr/lib/x86_64-linux-gnu/libstdc++.so.6", "/usr/bin/python3",
-	"/usr/lib/llvm-14/lib/libLLVM-14.so.1",	    "/usr/local/go/bin/gofmt",
+static const struct program {
+	const char *path;
+} installed[] = {
+	{ "/lib/x86_64-linux-gnu/libc.so.6" },
+	{ "/lib/aarch64-linux-gnu/libc.so.6" },
+	{ "/lib/x86_64-linux-gnu/libm.so.6" },
+	{ "/usr/lib/x86_64-linux-gnu/libcrypto.so.3" },
+	{ "/usr/lib/x86_64-linux-gnu/libstdc++.so.6" },
+	{ "/usr/bin/python3" },
+	{ "/usr/lib/llvm-14/lib/libLLVM-14.so.1" },
+	{ "/usr/local/go/bin/gofmt" },
 };
 
 struct nm_line {
@@ -491,7 +492,7 @@ static bool nm_agrees(const struct nm_line *lines, size_t n, size_t near, uint64
 
 static void agrees_with_nm(void **state)
 {
-	const char *path = *state;
+	const char *path = ((const struct program *)*state)->path;
 	struct fixture_elf file;
 	struct symtab *symtab = NULL;
 	struct buf name = BUF_INIT(SYMTAB_MAX_NAME_BYTES);
@@ -533,29 +534,15 @@ static void agrees_with_nm(void **state)
 	fixture_elf_close(&file);
 }
 
-int main(void)
-{
-	static struct CMUnitTest
-		tests[ARRAY_SIZE(flat_rows) + ARRAY_SIZE(strip_rows) + ARRAY_SIZE(installed) + 8];
-	size_t n = 0;
+static const struct unit_test tests[] = {
+	TEST_ROWS(lays_flat, flat_rows, name),
+	TEST_ROWS(stripped, strip_rows, name),
+	TEST_ROWS(agrees_with_nm, installed, path),
+	TEST(sorts_and_keeps_order),
+	TEST(ceilings_of_flattening),
+	TEST(rules_in_a_file),
+	TEST(empty_without_symbols),
+	TEST(long_names),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(flat_rows); i++)
-		tests[n++] = (struct CMUnitTest){ flat_rows[i].name, lays_flat, NULL, NULL,
-						  &flat_rows[i] };
-	for (size_t i = 0; i < ARRAY_SIZE(strip_rows); i++)
-		tests[n++] = (struct CMUnitTest){ strip_rows[i].name, stripped, NULL, NULL,
-						  &strip_rows[i] };
-	for (size_t i = 0; i < ARRAY_SIZE(installed); i++)
-		tests[n++] = (struct CMUnitTest){ installed[i], agrees_with_nm, NULL, NULL,
-						  installed[i] };
-	const struct CMUnitTest single[] = {
-		cmocka_unit_test(sorts_and_keeps_order),
-		cmocka_unit_test(ceilings_of_flattening),
-		cmocka_unit_test(rules_in_a_file),
-		cmocka_unit_test(empty_without_symbols),
-		cmocka_unit_test(long_names),
-	};
-	for (size_t i = 0; i < ARRAY_SIZE(single); i++)
-		tests[n++] = single[i];
-	return _cmocka_run_group_tests("agent/object/symtab", tests, n, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a source says against what the walk obeys, and who is asked first. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-
-#include <cmocka.h>
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "agent/object/unwind_info_internal.h"
 #include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 #define RSP RULE_X86_RSP
 #define RBP RULE_X86_RBP
@@ -278,15 +273,10 @@ static void other_machines(void **state)
 	}
 }
 
-int main(void)
-{
-	static struct CMUnitTest tests[ARRAY_SIZE(normal_rows) + 2];
-	size_t n = 0;
+static const struct unit_test tests[] = {
+	TEST_ROWS(normalizes, normal_rows, name),
+	TEST(first_that_knows_answers),
+	TEST(other_machines),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(normal_rows); i++)
-		tests[n++] = (struct CMUnitTest){ normal_rows[i].name, normalizes, NULL, NULL,
-						  &normal_rows[i] };
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(first_that_knows_answers);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(other_machines);
-	return _cmocka_run_group_tests("agent/object/unwind_info", tests, n, NULL, NULL);
-}
+TEST_MAIN(tests)

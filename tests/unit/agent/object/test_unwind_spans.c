@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Spans in order: equal begins keep theirs, overlaps are cut, ceilings hold. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-
-#include <cmocka.h>
 #include <errno.h>
 #include <stdlib.h>
 
 #include "agent/object/unwind_source.h"
-#include "agent/util/macro.h"
 #include "tests/support/alloc_fail.h"
+#include "tests/support/unit.h"
 
 #define ROOM 8
 
@@ -165,17 +159,11 @@ static void survives_no_memory(void **state)
 	assert_true(nth > 3);
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(spans_rows) + 3];
-	size_t n = 0;
+static const struct unit_test tests[] = {
+	TEST_ROWS(finishes, spans_rows, name),
+	TEST(keeps_its_ceiling),
+	TEST(sorts_like_qsort),
+	TEST(survives_no_memory),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(spans_rows); i++)
-		tests[n++] = (struct CMUnitTest){ .name = spans_rows[i].name,
-						  .test_func = finishes,
-						  .initial_state = &spans_rows[i] };
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(keeps_its_ceiling);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(sorts_like_qsort);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(survives_no_memory);
-	return cmocka_run_group_tests_name("agent/object/unwind_spans", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The files in the program are those of the folder; a standalone file holds what its marks name, and no text ends it early. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -15,6 +9,7 @@
 #include "agent/util/file.h"
 #include "agent/util/macro.h"
 #include "agent/util/str.h"
+#include "tests/support/unit.h"
 
 /* From the top of the repository, where the tests run. */
 #define FOLDER "agent/page/"
@@ -144,16 +139,13 @@ static void test_ceiling(void **state)
 	assert_int_equal(page_standalone(&profile, &out), -ENOBUFS);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_every_file_is_there),
-		cmocka_unit_test(test_files_are_unchanged),
-		cmocka_unit_test(test_find),
-		cmocka_unit_test(test_standalone),
-		cmocka_unit_test(test_no_script_ends_itself),
-		cmocka_unit_test(test_ceiling),
-	};
+static const struct unit_test tests[] = {
+	TEST(test_every_file_is_there),
+	TEST(test_files_are_unchanged),
+	TEST(test_find),
+	TEST(test_standalone),
+	TEST(test_no_script_ends_itself),
+	TEST(test_ceiling),
+};
 
-	return cmocka_run_group_tests_name("agent/page/page", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

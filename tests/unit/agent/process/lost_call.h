@@ -10,6 +10,7 @@
 
 #include "agent/util/macro.h"
 #include "agent/util/reader.h"
+#include "tests/support/unit.h"
 
 struct lost_call {
 	struct reader_call call;

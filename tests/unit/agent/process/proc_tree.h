@@ -14,6 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tests/support/unit.h"
+
 struct proc_tree {
 	char root[64];
 };

@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory runs out at each place in turn: nothing crashes, nothing leaks, what is known stays right.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,6 +11,7 @@
 #include "agent/process/sideband.h"
 #include "agent/util/clock.h"
 #include "tests/support/alloc_fail.h"
+#include "tests/support/unit.h"
 
 static void ignore(const struct process_event *ev, void *data)
 {
@@ -154,13 +149,10 @@ static void test_queue_and_lives(void **state)
 	thread_groups_free(l);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_table),
-		cmocka_unit_test(test_sideband),
-		cmocka_unit_test(test_queue_and_lives),
-	};
+static const struct unit_test tests[] = {
+	TEST(test_table),
+	TEST(test_sideband),
+	TEST(test_queue_and_lives),
+};
 
-	return cmocka_run_group_tests_name("agent/process/alloc", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every form of cgroup path we know, and what must not be taken for one. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <stdlib.h>
 
 #include "agent/process/cgroup.h"
-#include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 #define HEX_16 "0123456789abcdef"
 #define HEX_32 HEX_16 HEX_16
@@ -553,17 +547,11 @@ static void test_path(void **state)
 	assert_path("", "");
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(rows) + 3];
-	size_t n = 0;
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_row, rows, name),
+	TEST(test_names_are_bounded),
+	TEST(test_names_of_machines_and_tasks_are_bounded),
+	TEST(test_path),
+};
 
-	for (; n < ARRAY_SIZE(rows); n++)
-		tests[n] =
-			(struct CMUnitTest){ rows[n].name, test_row, NULL, NULL, (void *)&rows[n] };
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_names_are_bounded);
-	tests[n++] =
-		(struct CMUnitTest)cmocka_unit_test(test_names_of_machines_and_tasks_are_bounded);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_path);
-	return cmocka_run_group_tests_name("agent/process/cgroup", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

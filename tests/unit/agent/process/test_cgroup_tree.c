@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Control groups of this kernel by their numbers, and a directory that stands for them where numbers cannot be opened. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <sched.h>
@@ -17,6 +11,7 @@
 #include "agent/process/cgroup_tree.h"
 #include "agent/util/file.h"
 #include "proc_tree.h"
+#include "tests/support/unit.h"
 
 struct tree_fixture {
 	const char *mount; /* NULL: none that we may write to */
@@ -196,15 +191,12 @@ static void test_no_such_mount(void **state)
 	assert_null(t);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_finds_the_mount, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_below, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_part_of_the_tree, setup, teardown),
-		cmocka_unit_test(test_walks_where_numbers_are_not_opened),
-		cmocka_unit_test(test_no_such_mount),
-	};
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(test_finds_the_mount),
+	FIXTURE_TEST(test_below),
+	FIXTURE_TEST(test_part_of_the_tree),
+	TEST(test_walks_where_numbers_are_not_opened),
+	TEST(test_no_such_mount),
+};
 
-	return cmocka_run_group_tests_name("agent/process/cgroup_tree", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

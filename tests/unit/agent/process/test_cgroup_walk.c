@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Directories by their inodes: found, remembered, not walked for ever. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 #include <errno.h>
 
 #include <fcntl.h>
@@ -15,6 +10,7 @@
 #include "agent/process/cgroup_walk.h"
 #include "agent/util/clock.h"
 #include "proc_tree.h"
+#include "tests/support/unit.h"
 
 /* 32 bytes and their rounding beside what is counted. */
 #define MOST_BYTES (CGROUP_WALK_MAX_BYTES + CGROUP_WALK_MAX_BYTES / 16)
@@ -238,21 +234,17 @@ static void test_depth(void **state)
 	assert_none(f, last);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_paths, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_files_and_links_are_none, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_what_came_later_is_found_but_not_at_once,
-						setup, teardown),
-		cmocka_unit_test_setup_teardown(test_what_is_gone_is_known, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_ceiling, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_full_starts_anew, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_remembered_starts_anew, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_remembered_bytes, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_walked_bytes, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_depth, setup, teardown),
-	};
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(test_paths),
+	FIXTURE_TEST(test_files_and_links_are_none),
+	FIXTURE_TEST(test_what_came_later_is_found_but_not_at_once),
+	FIXTURE_TEST(test_what_is_gone_is_known),
+	FIXTURE_TEST(test_ceiling),
+	FIXTURE_TEST(test_full_starts_anew),
+	FIXTURE_TEST(test_remembered_starts_anew),
+	FIXTURE_TEST(test_remembered_bytes),
+	FIXTURE_TEST(test_walked_bytes),
+	FIXTURE_TEST(test_depth),
+};
 
-	return cmocka_run_group_tests_name("agent/process/cgroup_walk", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What an environment tells: each variable alone, what is malformed, what comes twice, and that nothing else is kept. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <stdlib.h>
 
 #include "agent/process/environ.h"
 #include "agent/util/buf.h"
-#include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 #define MAX_TEXT 65536
 
@@ -141,16 +135,10 @@ static void test_long(void **state)
 	assert_true(str_is_utf8(str_from(t.otel_attribute_service)));
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(rows) + 2];
-	size_t n = 0;
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_row, rows, name),
+	TEST(test_cut),
+	TEST(test_long),
+};
 
-	for (; n < ARRAY_SIZE(rows); n++)
-		tests[n] = (struct CMUnitTest){ .name = rows[n].name,
-						.test_func = test_row,
-						.initial_state = (void *)&rows[n] };
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_cut);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_long);
-	return cmocka_run_group_tests_name("agent/process/environ", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the mapping events of one process may cost: who is over it, and only who is. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-
-#include <cmocka.h>
-
 #include "agent/process/event_budget.h"
+#include "tests/support/unit.h"
 
 #define LIMIT 1000
 #define MANY ((uint32_t)EVENT_BUDGET_SETS * EVENT_BUDGET_WAYS * 4)
@@ -123,14 +117,11 @@ static void all_flood(void **state)
 	assert_int_equal(report(b).n, n_over);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(only_who_is_over, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_new_window, setup, teardown),
-		cmocka_unit_test_setup_teardown(many_processes, setup, teardown),
-		cmocka_unit_test_setup_teardown(all_flood, setup, teardown),
-	};
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(only_who_is_over),
+	FIXTURE_TEST(a_new_window),
+	FIXTURE_TEST(many_processes),
+	FIXTURE_TEST(all_flood),
+};
 
-	return cmocka_run_group_tests_name("agent/process/event_budget", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Events wait for their time and come out in order. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <string.h>
 
 #include "agent/process/event_queue.h"
+#include "tests/support/unit.h"
 
 static void put(struct event_queue *q, uint64_t time_ns, uint32_t pid)
 {
@@ -87,12 +82,9 @@ static void test_ceiling(void **state)
 	event_queue_fini(&q);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_order),
-		cmocka_unit_test(test_ceiling),
-	};
+static const struct unit_test tests[] = {
+	TEST(test_order),
+	TEST(test_ceiling),
+};
 
-	return cmocka_run_group_tests_name("agent/process/event_queue", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Files shared by key; ids, idle files and their descriptors. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -16,6 +10,7 @@
 
 #include "agent/process/file_table.h"
 #include "agent/util/clock.h"
+#include "tests/support/unit.h"
 
 static struct file_table *new_table(struct file_table_options o)
 {
@@ -378,24 +373,21 @@ static void test_memory_names(void **state)
 	assert_ptr_equal(file_table_name(t, STR_LIT("[heap]")), heap);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_shared_by_key),
-		cmocka_unit_test(test_idle_keeps_id_and_descriptor),
-		cmocka_unit_test(test_idle_ceilings),
-		cmocka_unit_test(test_default_ceilings),
-		cmocka_unit_test(test_files_ceiling),
-		cmocka_unit_test(test_ids_are_reused_last),
-		cmocka_unit_test(test_inode_reuse),
-		cmocka_unit_test(test_content_replaced),
-		cmocka_unit_test(test_one_look_a_round),
-		cmocka_unit_test(test_content_of_the_same_size),
-		cmocka_unit_test(test_vdso_is_one),
-		cmocka_unit_test(test_path_and_error),
-		cmocka_unit_test(test_files_outlive_the_table),
-		cmocka_unit_test(test_memory_names),
-	};
+static const struct unit_test tests[] = {
+	TEST(test_shared_by_key),
+	TEST(test_idle_keeps_id_and_descriptor),
+	TEST(test_idle_ceilings),
+	TEST(test_default_ceilings),
+	TEST(test_files_ceiling),
+	TEST(test_ids_are_reused_last),
+	TEST(test_inode_reuse),
+	TEST(test_content_replaced),
+	TEST(test_one_look_a_round),
+	TEST(test_content_of_the_same_size),
+	TEST(test_vdso_is_one),
+	TEST(test_path_and_error),
+	TEST(test_files_outlive_the_table),
+	TEST(test_memory_names),
+};
 
-	return cmocka_run_group_tests_name("agent/process/file_table", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is read of the place: the mounts, a tree of files as containers have them, and this very system. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <fcntl.h>
 #include <ftw.h>
 #include <limits.h>
@@ -17,7 +11,7 @@
 
 #include "agent/process/host_facts.h"
 #include "agent/util/file.h"
-#include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 struct mount_row {
 	const char *name;
@@ -185,21 +179,12 @@ static void test_this_system(void **state)
 	assert_true(f.kernel_release[0] && f.init_comm[0]);
 }
 
-int main(void)
-{
-	const struct CMUnitTest others[] = {
-		cmocka_unit_test_setup_teardown(test_empty_tree_is_a_plain_host, make_tree,
-						remove_tree),
-		cmocka_unit_test_setup_teardown(test_pod_in_kind, make_tree, remove_tree),
-		cmocka_unit_test_setup_teardown(test_other_places, make_tree, remove_tree),
-		cmocka_unit_test(test_this_system),
-	};
-	struct CMUnitTest tests[ARRAY_SIZE(mount_rows) + ARRAY_SIZE(others)];
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_mounts, mount_rows, name),
+	TEST_WITH(test_empty_tree_is_a_plain_host, make_tree, remove_tree),
+	TEST_WITH(test_pod_in_kind, make_tree, remove_tree),
+	TEST_WITH(test_other_places, make_tree, remove_tree),
+	TEST(test_this_system),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(mount_rows); i++)
-		tests[i] = (struct CMUnitTest){ mount_rows[i].name, test_mounts, NULL, NULL,
-						(void *)(uintptr_t)&mount_rows[i] };
-	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
-		tests[ARRAY_SIZE(mount_rows) + i] = others[i];
-	return cmocka_run_group_tests_name("agent/process/host_facts", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

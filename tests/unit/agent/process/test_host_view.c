@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Facts of places that agents are started in, and what each is told. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "agent/process/host_view.h"
-#include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 #define OWN_PID_NAMESPACE 4026532301U
 #define OWN_CGROUP_NAMESPACE 4026532305U
@@ -217,15 +211,10 @@ static void test_words(void **state)
 		}
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(rows) + 2];
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_row, rows, name),
+	TEST(test_worst_is_what_hides_most),
+	TEST(test_words),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		tests[i] = (struct CMUnitTest){ rows[i].name, test_row, NULL, NULL,
-						(void *)(uintptr_t)&rows[i] };
-	tests[ARRAY_SIZE(rows)] =
-		(struct CMUnitTest)cmocka_unit_test(test_worst_is_what_hides_most);
-	tests[ARRAY_SIZE(rows) + 1] = (struct CMUnitTest)cmocka_unit_test(test_words);
-	return cmocka_run_group_tests_name("agent/process/host_view", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

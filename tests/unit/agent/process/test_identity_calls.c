@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What it costs to know who a new process is: system calls, counted. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <signal.h>
 #include <sys/ptrace.h>
 #include <linux/ptrace.h>
@@ -16,6 +10,7 @@
 #include "agent/process/process.h"
 #include "agent/util/clock.h"
 #include "agent/util/macro.h"
+#include "tests/support/unit.h"
 #include "tests/unit/agent/process/proc_tree.h"
 
 #define PLACE "/system.slice/nginx.service"
@@ -161,11 +156,8 @@ static void test_calls_a_process(void **state)
 	assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_calls_a_process, setup, teardown),
-	};
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(test_calls_a_process),
+};
 
-	return cmocka_run_group_tests_name("agent/process/identity calls", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

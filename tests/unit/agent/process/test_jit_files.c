@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which perf map and which jitdump are the process's own, and what only looks like them. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <libgen.h>
 #include <sched.h>
 #include <sys/mount.h>
@@ -14,6 +8,7 @@
 
 #include "agent/process/jit_files.h"
 #include "agent/util/clock.h"
+#include "tests/support/unit.h"
 #include "tests/unit/agent/process/proc_tree.h"
 
 #define PID 10
@@ -515,39 +510,34 @@ static void test_dump_names(void **state)
 	assert_false(jit_owner_is_dump(&o, STR_LIT("")));
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(test_none),
+	FIXTURE_TEST(test_map),
+	FIXTURE_TEST(test_pid_namespace),
+	FIXTURE_TEST(test_fifo),
+	FIXTURE_TEST(test_directory),
+	FIXTURE_TEST(test_device),
+	FIXTURE_TEST(test_symlink),
+	FIXTURE_TEST(test_linked_tmp),
+	FIXTURE_TEST(test_owner),
+	FIXTURE_TEST(test_only_the_user_that_makes_files),
+	FIXTURE_TEST(test_another_name_of_a_file),
+	FIXTURE_TEST(test_writable_by_all),
+	FIXTURE_TEST(test_mounted_file),
+	FIXTURE_TEST(test_older_than_the_process),
+	FIXTURE_TEST(test_refresh),
+	FIXTURE_TEST(test_replaced),
+	FIXTURE_TEST(test_kept),
+	FIXTURE_TEST(test_ceiling),
+	FIXTURE_TEST(test_waits),
+	FIXTURE_TEST(test_waiting_has_a_ceiling),
+	FIXTURE_TEST(test_dead_child),
+	FIXTURE_TEST(test_dump),
+	FIXTURE_TEST(test_deleted_dump),
+	FIXTURE_TEST(test_dump_of_another),
+	FIXTURE_TEST(test_memory_name),
+	TEST(test_owner_parse),
+	TEST(test_dump_names),
+};
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(test_none),
-		TEST(test_map),
-		TEST(test_pid_namespace),
-		TEST(test_fifo),
-		TEST(test_directory),
-		TEST(test_device),
-		TEST(test_symlink),
-		TEST(test_linked_tmp),
-		TEST(test_owner),
-		TEST(test_only_the_user_that_makes_files),
-		TEST(test_another_name_of_a_file),
-		TEST(test_writable_by_all),
-		TEST(test_mounted_file),
-		TEST(test_older_than_the_process),
-		TEST(test_refresh),
-		TEST(test_replaced),
-		TEST(test_kept),
-		TEST(test_ceiling),
-		TEST(test_waits),
-		TEST(test_waiting_has_a_ceiling),
-		TEST(test_dead_child),
-		TEST(test_dump),
-		TEST(test_deleted_dump),
-		TEST(test_dump_of_another),
-		TEST(test_memory_name),
-		cmocka_unit_test(test_owner_parse),
-		cmocka_unit_test(test_dump_names),
-	};
-
-	return cmocka_run_group_tests_name("agent/process/jit_files", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What has come and gone in the kernel, gathered. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "agent/process/kernel_text.h"
+#include "tests/support/unit.h"
 
 static void add(struct kernel_text *text, uint64_t time_ns, uint64_t begin, const char *name)
 {
@@ -91,14 +86,11 @@ static void too_long_names_are_told_as_incomplete(void **state)
 	kernel_text_fini(&text);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(they_are_taken_in_order_of_time),
-		cmocka_unit_test(names_are_as_in_kallsyms),
-		cmocka_unit_test(too_many_are_told_as_incomplete),
-		cmocka_unit_test(too_long_names_are_told_as_incomplete),
-	};
+static const struct unit_test tests[] = {
+	TEST(they_are_taken_in_order_of_time),
+	TEST(names_are_as_in_kallsyms),
+	TEST(too_many_are_told_as_incomplete),
+	TEST(too_long_names_are_told_as_incomplete),
+};
 
-	return cmocka_run_group_tests_name("agent/process/kernel_text", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sets of mappings against a model that keeps one cell a page. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <stdlib.h>
 
 #include "agent/process/file_table.h"
 #include "agent/process/mapping_edit.h"
 #include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 #define N_FILES 3
 #define N_PAGES 64
@@ -288,17 +283,14 @@ static void test_names(void **state)
 	mappings_unref(m);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_split, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_anonymous_neighbours_join, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_cover, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_differ, setup, teardown),
-		cmocka_unit_test(test_names),
-		cmocka_unit_test_setup_teardown(test_ceiling, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_against_model, setup, teardown),
-	};
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(test_split),
+	FIXTURE_TEST(test_anonymous_neighbours_join),
+	FIXTURE_TEST(test_cover),
+	FIXTURE_TEST(test_differ),
+	TEST(test_names),
+	FIXTURE_TEST(test_ceiling),
+	FIXTURE_TEST(test_against_model),
+};
 
-	return cmocka_run_group_tests_name("agent/process/mapping_edit", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lines of /proc/PID/maps. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 #include <sys/sysmacros.h>
 
 #include "agent/process/maps.h"
 #include "agent/util/buf.h"
-#include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 #define RANGE "7f0000001000-7f0000003000 "
 
@@ -246,19 +240,14 @@ static void test_long_path(void **state)
 			 MAPS_MALFORMED);
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(rows) + 6];
-	size_t n = 0;
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_row, rows, name),
+	TEST(test_numbers),
+	TEST(test_names),
+	TEST(test_text),
+	TEST(test_ceiling),
+	TEST(test_ceiling_is_of_code),
+	TEST(test_long_path),
+};
 
-	for (; n < ARRAY_SIZE(rows); n++)
-		tests[n] =
-			(struct CMUnitTest){ rows[n].name, test_row, NULL, NULL, (void *)&rows[n] };
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_numbers);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_names);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_text);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_ceiling);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_ceiling_is_of_code);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_long_path);
-	return cmocka_run_group_tests_name("agent/process/maps", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A table of those who want to know who processes are, and nothing of what they have mapped. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include "agent/process/process.h"
+#include "tests/support/unit.h"
 #include "tests/unit/agent/process/proc_tree.h"
 
 #define MAPS "400000-402000 r-xp 00001000 08:01 11                     /usr/bin/app\n"
@@ -101,12 +96,9 @@ static void test_exec_and_another_process(void **state)
 	process_unref(p);
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_no_mappings, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_exec_and_another_process, setup, teardown),
-	};
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(test_no_mappings),
+	FIXTURE_TEST(test_exec_and_another_process),
+};
 
-	return cmocka_run_group_tests_name("agent/process/no_mappings", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Who has no number here: one process a control group, named by it, remembered and forgotten. The tree of control groups is the test's. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <string.h>
 
 #include "agent/process/outside_process.h"
 #include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 #define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
@@ -194,16 +189,13 @@ static void test_least_recently_sampled_goes_first(void **state)
 	assert_int_equal(w.n_forgotten, 7);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_identity_by_control_group),
-		cmocka_unit_test(test_table_takes_it_as_it_is),
-		cmocka_unit_test(test_one_for_each_control_group),
-		cmocka_unit_test(test_kernel_threads),
-		cmocka_unit_test(test_without_a_tree),
-		cmocka_unit_test(test_least_recently_sampled_goes_first),
-	};
+static const struct unit_test tests[] = {
+	TEST(test_identity_by_control_group),
+	TEST(test_table_takes_it_as_it_is),
+	TEST(test_one_for_each_control_group),
+	TEST(test_kernel_threads),
+	TEST(test_without_a_tree),
+	TEST(test_least_recently_sampled_goes_first),
+};
 
-	return cmocka_run_group_tests_name("agent/process/outside_process", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One process of /proc: the real one, and a tree like it. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <pthread.h>
 #include <signal.h>
 #include <sys/wait.h>
 
 #include "agent/process/proc.h"
 #include "agent/util/clock.h"
+#include "tests/support/unit.h"
 #include "tests/unit/agent/process/proc_tree.h"
 
 static int setup(void **state)
@@ -231,18 +226,15 @@ static void test_list(void **state)
 	assert_int_equal(proc_list_pids("/nonexistent", &pids, &n), -ENOENT);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_self),
-		cmocka_unit_test(test_gone),
-		cmocka_unit_test(test_leader_left),
-		cmocka_unit_test_setup_teardown(test_tree, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_without_mappings, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_large_maps, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_endless_line, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_list, setup, teardown),
-	};
+static const struct unit_test tests[] = {
+	TEST(test_self),
+	TEST(test_gone),
+	TEST(test_leader_left),
+	FIXTURE_TEST(test_tree),
+	FIXTURE_TEST(test_without_mappings),
+	FIXTURE_TEST(test_large_maps),
+	FIXTURE_TEST(test_endless_line),
+	FIXTURE_TEST(test_list),
+};
 
-	return cmocka_run_group_tests_name("agent/process/proc", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The texts of /proc/PID/stat and /proc/PID/status. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <errno.h>
 
 #include "agent/process/proc_stat.h"
-#include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 #define TAIL " 1 4242 4242 34816 -1 4194304 110 0 0 0 5 6 0 0 20 0 7 0 123456 2465792 231"
 
@@ -106,15 +100,10 @@ static void test_uid(void **state)
 	assert_int_equal(uid, 77);
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(rows) + 2];
-	size_t n = 0;
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_row, rows, name),
+	TEST(test_flags),
+	TEST(test_uid),
+};
 
-	for (; n < ARRAY_SIZE(rows); n++)
-		tests[n] =
-			(struct CMUnitTest){ rows[n].name, test_row, NULL, NULL, (void *)&rows[n] };
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_flags);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_uid);
-	return cmocka_run_group_tests_name("agent/process/proc_stat", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The process table, driven by made-up events over a made-up /proc. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <sys/sysmacros.h>
 
 #include "agent/process/proc.h"
 #include "agent/process/process_private.h"
 #include "agent/util/clock.h"
-#include "agent/util/macro.h"
+#include "tests/support/unit.h"
 #include "tests/unit/agent/process/proc_tree.h"
 
 #define ID_A "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
@@ -1181,59 +1175,55 @@ static void test_list_pids(void **state)
 	assert_int_equal(pids[1], 9);
 }
 
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(test_get_reads_proc),
-		TEST(test_identity_from_proc),
-		TEST(test_owner_is_read_when_wanted),
-		TEST(test_owner_of_who_is_gone),
-		TEST(test_script_and_environment),
-		TEST(test_long_environment),
-		TEST(test_script_and_environment_are_the_image_s),
-		TEST(test_script_behind_long_arguments),
-		TEST(test_script_of_a_helper),
-		TEST(test_identity_is_utf8),
-		TEST(test_kernel_thread),
-		TEST(test_leader_left),
-		TEST(test_gone_at_first_sample),
-		TEST(test_zombie_counts_as_gone),
-		TEST(test_unknown_processes_cost_nothing),
-		TEST(test_short_lived),
-		TEST(test_same_program_again_keeps_its_files),
-		TEST(test_fork_shares_mappings),
-		TEST(test_exec_starts_anew),
-		TEST(test_replaced),
-		TEST(test_exec_of_an_unknown_process),
-		TEST(test_fork_reuses_a_pid),
-		TEST(test_fork_of_an_unsampled_parent),
-		TEST(test_fork_of_a_parent_known_by_its_fork),
-		TEST(test_parent_with_another_image),
-		TEST(test_parent_read_after_the_fork),
-		TEST(test_adopted_processes_do_not_inherit),
-		TEST(test_grandparent),
-		TEST(test_chain_of_forks),
-		TEST(test_deep_tree),
-		TEST(test_events_older_than_the_read),
-		TEST(test_sampled_before_an_exec_that_proc_shows),
-		TEST(test_sampled_before_the_executable_is_mapped),
-		TEST(test_nothing_is_read_behind_an_exec),
-		TEST(test_events_newer_than_the_read),
-		TEST(test_read_in_the_middle_of_an_exec),
-		TEST(test_lost_events),
-		TEST(test_losses_that_do_not_end),
-		TEST(test_flood_of_one),
-		TEST(test_copies_of_many_mappings),
-		TEST(test_lost_exit_and_reused_pid),
-		TEST(test_lost_events_of_a_process_that_is_gone),
-		TEST(test_lost_exec_of_a_process_born_in_sight),
-		TEST(test_identity_of_a_later_process),
-		TEST(test_eviction),
-		TEST(test_ancestors_in_a_full_table),
-		TEST(test_references_outlive_the_table),
-		TEST(test_list_pids),
-	};
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(test_get_reads_proc),
+	FIXTURE_TEST(test_identity_from_proc),
+	FIXTURE_TEST(test_owner_is_read_when_wanted),
+	FIXTURE_TEST(test_owner_of_who_is_gone),
+	FIXTURE_TEST(test_script_and_environment),
+	FIXTURE_TEST(test_long_environment),
+	FIXTURE_TEST(test_script_and_environment_are_the_image_s),
+	FIXTURE_TEST(test_script_behind_long_arguments),
+	FIXTURE_TEST(test_script_of_a_helper),
+	FIXTURE_TEST(test_identity_is_utf8),
+	FIXTURE_TEST(test_kernel_thread),
+	FIXTURE_TEST(test_leader_left),
+	FIXTURE_TEST(test_gone_at_first_sample),
+	FIXTURE_TEST(test_zombie_counts_as_gone),
+	FIXTURE_TEST(test_unknown_processes_cost_nothing),
+	FIXTURE_TEST(test_short_lived),
+	FIXTURE_TEST(test_same_program_again_keeps_its_files),
+	FIXTURE_TEST(test_fork_shares_mappings),
+	FIXTURE_TEST(test_exec_starts_anew),
+	FIXTURE_TEST(test_replaced),
+	FIXTURE_TEST(test_exec_of_an_unknown_process),
+	FIXTURE_TEST(test_fork_reuses_a_pid),
+	FIXTURE_TEST(test_fork_of_an_unsampled_parent),
+	FIXTURE_TEST(test_fork_of_a_parent_known_by_its_fork),
+	FIXTURE_TEST(test_parent_with_another_image),
+	FIXTURE_TEST(test_parent_read_after_the_fork),
+	FIXTURE_TEST(test_adopted_processes_do_not_inherit),
+	FIXTURE_TEST(test_grandparent),
+	FIXTURE_TEST(test_chain_of_forks),
+	FIXTURE_TEST(test_deep_tree),
+	FIXTURE_TEST(test_events_older_than_the_read),
+	FIXTURE_TEST(test_sampled_before_an_exec_that_proc_shows),
+	FIXTURE_TEST(test_sampled_before_the_executable_is_mapped),
+	FIXTURE_TEST(test_nothing_is_read_behind_an_exec),
+	FIXTURE_TEST(test_events_newer_than_the_read),
+	FIXTURE_TEST(test_read_in_the_middle_of_an_exec),
+	FIXTURE_TEST(test_lost_events),
+	FIXTURE_TEST(test_losses_that_do_not_end),
+	FIXTURE_TEST(test_flood_of_one),
+	FIXTURE_TEST(test_copies_of_many_mappings),
+	FIXTURE_TEST(test_lost_exit_and_reused_pid),
+	FIXTURE_TEST(test_lost_events_of_a_process_that_is_gone),
+	FIXTURE_TEST(test_lost_exec_of_a_process_born_in_sight),
+	FIXTURE_TEST(test_identity_of_a_later_process),
+	FIXTURE_TEST(test_eviction),
+	FIXTURE_TEST(test_ancestors_in_a_full_table),
+	FIXTURE_TEST(test_references_outlive_the_table),
+	FIXTURE_TEST(test_list_pids),
+};
 
-	return cmocka_run_group_tests_name("agent/process/process", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

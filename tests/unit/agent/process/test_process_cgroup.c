@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which control group a process is in: by its file, by its number where that hides it, and again when it was moved. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <sys/stat.h>
 
 #include "agent/process/cgroup_tree.h"
 #include "agent/process/process.h"
 #include "agent/util/clock.h"
+#include "tests/support/unit.h"
 #include "tests/unit/agent/process/proc_tree.h"
 
 #define ID_A "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
@@ -358,30 +353,25 @@ static void test_no_tree(void **state)
 	assert_true(identity(f, f->docker)->cgroup.private_namespace);
 }
 
-#define PLACE_TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(test_what_the_file_says_counts),
+	FIXTURE_TEST(test_agreed),
+	FIXTURE_TEST(test_not_agreed),
+	FIXTURE_TEST(test_hidden_is_found_by_its_number),
+	FIXTURE_TEST(test_hybrid_that_is_hidden),
+	FIXTURE_TEST(test_above_our_namespace),
+	FIXTURE_TEST(test_hidden_and_of_no_known_number),
+	FIXTURE_TEST(test_above_our_namespace_and_of_no_known_number),
+	FIXTURE_TEST(test_in_the_root),
+	FIXTURE_TEST(test_in_the_root_of_a_hybrid),
+	FIXTURE_TEST(test_a_number_that_comes_late),
+	FIXTURE_TEST(test_a_first_number_is_kept),
+	FIXTURE_TEST(test_a_move),
+	FIXTURE_TEST(test_a_move_of_who_is_gone),
+	FIXTURE_TEST(test_who_was_gone_before),
+	FIXTURE_TEST(test_threads_apart),
+	FIXTURE_TEST(test_nothing_is_hidden_from_the_host),
+	FIXTURE_TEST(test_no_tree),
+};
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		PLACE_TEST(test_what_the_file_says_counts),
-		PLACE_TEST(test_agreed),
-		PLACE_TEST(test_not_agreed),
-		PLACE_TEST(test_hidden_is_found_by_its_number),
-		PLACE_TEST(test_hybrid_that_is_hidden),
-		PLACE_TEST(test_above_our_namespace),
-		PLACE_TEST(test_hidden_and_of_no_known_number),
-		PLACE_TEST(test_above_our_namespace_and_of_no_known_number),
-		PLACE_TEST(test_in_the_root),
-		PLACE_TEST(test_in_the_root_of_a_hybrid),
-		PLACE_TEST(test_a_number_that_comes_late),
-		PLACE_TEST(test_a_first_number_is_kept),
-		PLACE_TEST(test_a_move),
-		PLACE_TEST(test_a_move_of_who_is_gone),
-		PLACE_TEST(test_who_was_gone_before),
-		PLACE_TEST(test_threads_apart),
-		PLACE_TEST(test_nothing_is_hidden_from_the_host),
-		PLACE_TEST(test_no_tree),
-	};
-
-	return cmocka_run_group_tests_name("agent/process/process_cgroup", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

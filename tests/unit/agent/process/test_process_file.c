@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Opening the very file that is mapped, and nothing else. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <sys/mman.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
@@ -13,6 +7,7 @@
 #include "agent/process/process.h"
 #include "agent/util/clock.h"
 #include "agent/util/macro.h"
+#include "tests/support/unit.h"
 #include "tests/unit/agent/process/proc_tree.h"
 
 #define PID 10
@@ -283,24 +278,20 @@ static void test_real(void **state)
 	(void)munmap(jit, 4096);
 }
 
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(test_by_root),
-		TEST(test_by_map_files),
-		TEST(test_symlinks_stay_in_the_root),
-		TEST(test_escape_from_the_root),
-		TEST(test_replaced),
-		TEST(test_trap),
-		TEST(test_range_of_another_file),
-		TEST(test_by_parent),
-		TEST(test_by_host),
-		TEST(test_tried_again_for_a_new_process),
-		TEST(test_tried_again_after_a_while),
-		TEST(test_vdso),
-		TEST(test_real),
-	};
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(test_by_root),
+	FIXTURE_TEST(test_by_map_files),
+	FIXTURE_TEST(test_symlinks_stay_in_the_root),
+	FIXTURE_TEST(test_escape_from_the_root),
+	FIXTURE_TEST(test_replaced),
+	FIXTURE_TEST(test_trap),
+	FIXTURE_TEST(test_range_of_another_file),
+	FIXTURE_TEST(test_by_parent),
+	FIXTURE_TEST(test_by_host),
+	FIXTURE_TEST(test_tried_again_for_a_new_process),
+	FIXTURE_TEST(test_tried_again_after_a_while),
+	FIXTURE_TEST(test_vdso),
+	FIXTURE_TEST(test_real),
+};
 
-	return cmocka_run_group_tests_name("agent/process/process_file", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The process table fed by the side-band of this kernel. Skips where it may not be opened. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <dlfcn.h>
 #include <signal.h>
 #include <stdio.h>
@@ -17,7 +11,7 @@
 #include "agent/process/process.h"
 #include "agent/process/sideband.h"
 #include "agent/util/clock.h"
-#include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 /* In no program of ours, but in every glibc. */
 #define LIBRARY "libBrokenLocale.so.1"
@@ -218,14 +212,11 @@ static void test_cost(void **state)
 	assert_true(process_table_n(f->table) < 100);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_gone_before_the_round, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_events_equal_proc, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_dlopen, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_cost, setup, teardown),
-	};
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(test_gone_before_the_round),
+	FIXTURE_TEST(test_events_equal_proc),
+	FIXTURE_TEST(test_dlopen),
+	FIXTURE_TEST(test_cost),
+};
 
-	return cmocka_run_group_tests_name("agent/process/process_live", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

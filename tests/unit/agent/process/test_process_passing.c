@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What could not be read just now, because of calls that were lost, is read later. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <sys/sysmacros.h>
 
 #include "agent/process/process_private.h"
 #include "agent/util/clock.h"
+#include "tests/support/unit.h"
 #include "tests/unit/agent/process/lost_call.h"
 #include "tests/unit/agent/process/proc_tree.h"
 
@@ -250,18 +245,13 @@ static void test_identity_of_who_is_gone(void **state)
 	assert_int_equal(p->identity_again_ns, 0);
 }
 
-#define FIXTURE_TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(test_maps_of_a_new_process),
+	FIXTURE_TEST(test_maps_after_a_loss),
+	FIXTURE_TEST(test_maps_of_a_child),
+	FIXTURE_TEST(test_file_of_two_processes),
+	FIXTURE_TEST(test_identity),
+	FIXTURE_TEST(test_identity_of_who_is_gone),
+};
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		FIXTURE_TEST(test_maps_of_a_new_process),
-		FIXTURE_TEST(test_maps_after_a_loss),
-		FIXTURE_TEST(test_maps_of_a_child),
-		FIXTURE_TEST(test_file_of_two_processes),
-		FIXTURE_TEST(test_identity),
-		FIXTURE_TEST(test_identity_of_who_is_gone),
-	};
-
-	return cmocka_run_group_tests_name("agent/process/process_passing", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From when on what /proc/PID/maps shows holds: it is read while events and samples of before are still to be handled. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <stdio.h>
 
 #include "agent/process/process_private.h"
 #include "agent/util/clock.h"
+#include "tests/support/unit.h"
 #include "tests/unit/agent/process/proc_tree.h"
 
 #define PID 10
@@ -267,22 +262,17 @@ static void test_child_of_a_parent_in_doubt(void **state)
 	assert_int_equal(inode_of(child->mappings_ahead), READ);
 }
 
-#define FIXTURE_TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(test_unknown_process_is_as_it_was_read),
+	FIXTURE_TEST(test_samples_of_before_are_by_events),
+	FIXTURE_TEST(test_samples_from_then_on_are_as_read),
+	FIXTURE_TEST(test_events_from_then_on_change_what_was_read),
+	FIXTURE_TEST(test_who_asks_without_a_time_gets_what_is_now),
+	FIXTURE_TEST(test_read_once_until_its_time),
+	FIXTURE_TEST(test_nothing_new_was_read),
+	FIXTURE_TEST(test_exec_drops_what_was_read),
+	FIXTURE_TEST(test_exec_ends_the_doubt),
+	FIXTURE_TEST(test_child_of_a_parent_in_doubt),
+};
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		FIXTURE_TEST(test_unknown_process_is_as_it_was_read),
-		FIXTURE_TEST(test_samples_of_before_are_by_events),
-		FIXTURE_TEST(test_samples_from_then_on_are_as_read),
-		FIXTURE_TEST(test_events_from_then_on_change_what_was_read),
-		FIXTURE_TEST(test_who_asks_without_a_time_gets_what_is_now),
-		FIXTURE_TEST(test_read_once_until_its_time),
-		FIXTURE_TEST(test_nothing_new_was_read),
-		FIXTURE_TEST(test_exec_drops_what_was_read),
-		FIXTURE_TEST(test_exec_ends_the_doubt),
-		FIXTURE_TEST(test_child_of_a_parent_in_doubt),
-	};
-
-	return cmocka_run_group_tests_name("agent/process/process_read", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Anonymous memory in place of a file's text: a mapping of the file when it is a copy, and never
  * else. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <sys/sysmacros.h>
 
 #include "agent/process/process.h"
 #include "agent/util/clock.h"
 #include "agent/util/file.h"
 #include "agent/util/macro.h"
+#include "tests/support/unit.h"
 #include "tests/unit/agent/process/proc_tree.h"
 
 #define PID 10
@@ -486,32 +481,28 @@ static void test_jit(void **state)
 	}
 }
 
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(test_##name, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(read),
-		TEST(read_again_changes_nothing),
-		TEST(shared_page),
-		TEST(deleted),
-		TEST(other_code),
-		TEST(moved),
-		TEST(zeros),
-		TEST(memory_that_cannot_be_read),
-		TEST(file_that_is_gone),
-		TEST(short_file),
-		TEST(event),
-		TEST(event_with_other_code),
-		TEST(copy_is_replaced),
-		TEST(claim_is_overtaken),
-		TEST(piece_by_piece),
-		TEST(fork),
-		TEST(exec),
-		TEST(gone),
-		TEST(read_without_neighbours),
-		TEST(rate),
-		TEST(jit),
-	};
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(test_read),
+	FIXTURE_TEST(test_read_again_changes_nothing),
+	FIXTURE_TEST(test_shared_page),
+	FIXTURE_TEST(test_deleted),
+	FIXTURE_TEST(test_other_code),
+	FIXTURE_TEST(test_moved),
+	FIXTURE_TEST(test_zeros),
+	FIXTURE_TEST(test_memory_that_cannot_be_read),
+	FIXTURE_TEST(test_file_that_is_gone),
+	FIXTURE_TEST(test_short_file),
+	FIXTURE_TEST(test_event),
+	FIXTURE_TEST(test_event_with_other_code),
+	FIXTURE_TEST(test_copy_is_replaced),
+	FIXTURE_TEST(test_claim_is_overtaken),
+	FIXTURE_TEST(test_piece_by_piece),
+	FIXTURE_TEST(test_fork),
+	FIXTURE_TEST(test_exec),
+	FIXTURE_TEST(test_gone),
+	FIXTURE_TEST(test_read_without_neighbours),
+	FIXTURE_TEST(test_rate),
+	FIXTURE_TEST(test_jit),
+};
 
-	return cmocka_run_group_tests_name("agent/process/process_text", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

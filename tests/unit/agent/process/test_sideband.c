@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The side-band of this kernel. Skips where it may not be opened. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -22,7 +16,7 @@
 
 #include "agent/process/sideband.h"
 #include "agent/util/clock.h"
-#include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 #define MAX_SEEN 256
 
@@ -686,28 +680,23 @@ static void test_bad_options(void **state)
 	assert_null(sb);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_fork_exec_exit, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_mapping_later, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_leader_leaves, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_exec_by_a_thread, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_end_of_an_older_process, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_deliver_by_time, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_full_ring_is_told_at_once, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_lost_and_wakeup, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_ring_that_ran_full_grows, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_larger_ring_goes_where_it_is_needed, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(test_no_room_to_grow, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_flood_of_mappings, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_flood_of_another, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_cpus_come_and_go, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_cpu_back_before_anybody_noticed, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(test_bad_options, setup, teardown),
-	};
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(test_fork_exec_exit),
+	FIXTURE_TEST(test_mapping_later),
+	FIXTURE_TEST(test_leader_leaves),
+	FIXTURE_TEST(test_exec_by_a_thread),
+	FIXTURE_TEST(test_end_of_an_older_process),
+	FIXTURE_TEST(test_deliver_by_time),
+	FIXTURE_TEST(test_full_ring_is_told_at_once),
+	FIXTURE_TEST(test_lost_and_wakeup),
+	FIXTURE_TEST(test_ring_that_ran_full_grows),
+	FIXTURE_TEST(test_larger_ring_goes_where_it_is_needed),
+	FIXTURE_TEST(test_no_room_to_grow),
+	FIXTURE_TEST(test_flood_of_mappings),
+	FIXTURE_TEST(test_flood_of_another),
+	FIXTURE_TEST(test_cpus_come_and_go),
+	FIXTURE_TEST(test_cpu_back_before_anybody_noticed),
+	FIXTURE_TEST(test_bad_options),
+};
 
-	return cmocka_run_group_tests_name("agent/process/sideband", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Side-band records as bytes. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +8,7 @@
 #include "agent/process/sideband_decode.h"
 #include "agent/util/buf.h"
 #include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 #define TIME_NS 987654321098ULL
 
@@ -382,26 +377,18 @@ static void test_malformed_kernel_text(void **state)
 	assert_false(sideband_decode_kernel_text(b.data, b.len, &change, &name));
 }
 
-int main(void)
-{
-	static const struct CMUnitTest more[] = {
-		cmocka_unit_test(test_invisible_parent),
-		cmocka_unit_test(test_comm),
-		cmocka_unit_test(test_mmap2),
-		cmocka_unit_test(test_mmap),
-		cmocka_unit_test(test_lost),
-		cmocka_unit_test(test_cut),
-		cmocka_unit_test(test_bodies_cut),
-		cmocka_unit_test(test_kernel_text),
-		cmocka_unit_test(test_kernel_text_with_room_behind),
-		cmocka_unit_test(test_malformed_kernel_text),
-	};
-	struct CMUnitTest tests[ARRAY_SIZE(task_rows) + ARRAY_SIZE(more)];
-	size_t n = 0;
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_task, task_rows, name),
+	TEST(test_invisible_parent),
+	TEST(test_comm),
+	TEST(test_mmap2),
+	TEST(test_mmap),
+	TEST(test_lost),
+	TEST(test_cut),
+	TEST(test_bodies_cut),
+	TEST(test_kernel_text),
+	TEST(test_kernel_text_with_room_behind),
+	TEST(test_malformed_kernel_text),
+};
 
-	for (; n < ARRAY_SIZE(task_rows); n++)
-		tests[n] = (struct CMUnitTest){ task_rows[n].name, test_task, NULL, NULL,
-						(void *)&task_rows[n] };
-	memcpy(&tests[n], more, sizeof(more));
-	return cmocka_run_group_tests_name("agent/process/sideband_decode", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

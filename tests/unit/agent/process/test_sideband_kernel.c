@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* BPF programs that come and go are noticed: names at their addresses may be others then. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-
-#include <cmocka.h>
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <linux/bpf.h>
@@ -15,6 +9,7 @@
 
 #include "agent/process/sideband.h"
 #include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 static void ignore(const struct process_event *ev, void *data)
 {
@@ -88,11 +83,8 @@ static void programs_are_noticed(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(programs_are_noticed),
-	};
+static const struct unit_test tests[] = {
+	TEST(programs_are_noticed),
+};
 
-	return cmocka_run_group_tests_name("agent/process/sideband_kernel", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rings that run full: what becomes of them where there is no more for larger ones. Skips where they may not be opened. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,6 +9,7 @@
 
 #include "agent/process/sideband.h"
 #include "agent/process/sideband_rings.h"
+#include "tests/support/unit.h"
 
 #define MAX_CPUS 2
 
@@ -166,14 +161,9 @@ static void test_no_more_is_allowed(void **state)
 	assert_int_equal(perf_ring_bytes(ring_of(f, 1)), SIDEBAND_GROWN_BYTES);
 }
 
-#define FIXTURE_TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(test_no_memory_for_a_while),
+	FIXTURE_TEST(test_no_more_is_allowed),
+};
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		FIXTURE_TEST(test_no_memory_for_a_while),
-		FIXTURE_TEST(test_no_more_is_allowed),
-	};
-
-	return cmocka_run_group_tests_name("agent/process/sideband_rings", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which part of which file may lie in anonymous memory, by the lines of maps beside it. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <stdlib.h>
 
 #include "agent/process/remapped_text.h"
 #include "agent/util/buf.h"
-#include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 #define ANON " 00000000 00:00 0\n"
 #define APP " 08:01 11 /app\n"
@@ -92,12 +86,8 @@ static void test_row(void **state)
 	assert_string_equal(buf_str(&out), row->guesses);
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(rows)];
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_row, rows, name),
+};
 
-	for (size_t n = 0; n < ARRAY_SIZE(rows); n++)
-		tests[n] =
-			(struct CMUnitTest){ rows[n].name, test_row, NULL, NULL, (void *)&rows[n] };
-	return cmocka_run_group_tests_name("agent/process/text_scan", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

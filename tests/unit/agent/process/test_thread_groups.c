@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Ends of processes from exits of threads. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include "agent/process/thread_groups.h"
 #include "agent/util/clock.h"
+#include "tests/support/unit.h"
 #include "tests/unit/agent/process/proc_tree.h"
 
 struct fixture {
@@ -159,17 +154,14 @@ static void test_ceiling(void **state)
 	assert_false(thread_groups_thread_exit(f->thread_groups, 198, 198, f->now));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_counted, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_exec_leaves_one_thread, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_uncounted_ends, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_uncounted_lives_on, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_pid_reused_before_the_answer, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_forget, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_ceiling, setup, teardown),
-	};
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(test_counted),
+	FIXTURE_TEST(test_exec_leaves_one_thread),
+	FIXTURE_TEST(test_uncounted_ends),
+	FIXTURE_TEST(test_uncounted_lives_on),
+	FIXTURE_TEST(test_pid_reused_before_the_answer),
+	FIXTURE_TEST(test_forget),
+	FIXTURE_TEST(test_ceiling),
+};
 
-	return cmocka_run_group_tests_name("agent/process/thread_groups", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory that runs out at every single place: each sample is built or counted as failed, never both, never neither. */
+#include "tests/support/unit.h"
 #include "tests/unit/agent/profile/context.h"
 
 #include <errno.h>
@@ -100,13 +101,9 @@ static void test_interval_add(void **state)
 	}
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_every_sample_is_accounted_for, context_setup,
-						context_teardown),
-		cmocka_unit_test_setup_teardown(test_interval_add, context_setup, context_teardown),
-	};
+static const struct unit_test tests[] = {
+	TEST_WITH(test_every_sample_is_accounted_for, context_setup, context_teardown),
+	TEST_WITH(test_interval_add, context_setup, context_teardown),
+};
 
-	return cmocka_run_group_tests_name("agent/profile/alloc", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

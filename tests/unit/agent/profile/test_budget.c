@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How the memory limit is shared out. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include "agent/profile/budget.h"
-#include "agent/util/macro.h"
 #include "bpf/wire.h"
+#include "tests/support/unit.h"
 
 #define MIB ((size_t)1 << 20)
 
@@ -71,14 +65,9 @@ static void test_parts(void **state)
 	check_parts(SIZE_MAX);
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(rows) + 1];
-	size_t n = 0;
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_row, rows, name),
+	TEST(test_parts),
+};
 
-	for (; n < ARRAY_SIZE(rows); n++)
-		tests[n] =
-			(struct CMUnitTest){ rows[n].name, test_row, NULL, NULL, (void *)&rows[n] };
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_parts);
-	return cmocka_run_group_tests_name("agent/profile/budget", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What leaves the agent: folded text, the table, profiles, and how a large series is split. */
+#include "tests/support/unit.h"
 #include "tests/unit/agent/profile/context.h"
 
 #include <sys/mman.h>
@@ -697,34 +698,28 @@ static void test_deepest_stack(void **state)
 	}
 }
 
-#define CONTEXT_TEST(test) cmocka_unit_test_setup_teardown(test, context_setup, context_teardown)
+static const struct unit_test tests[] = {
+	TEST_WITH(test_folded, context_setup, context_teardown),
+	TEST_WITH(test_folded_merges_lines, context_setup, context_teardown),
+	TEST_WITH(test_folded_names_are_cleaned, context_setup, context_teardown),
+	TEST_WITH(test_every_reason_has_its_frame, context_setup, context_teardown),
+	TEST_WITH(test_generated_code, context_setup, context_teardown),
+	TEST_WITH(test_frames_that_nobody_knows, context_setup, context_teardown),
+	TEST_WITH(test_folded_empty, context_setup, context_teardown),
+	TEST_WITH(test_hidden_kernel_is_one_frame, context_setup_hidden, context_teardown),
+	TEST_WITH(test_table, context_setup, context_teardown),
+	TEST_WITH(test_long_table_is_cut, context_setup, context_teardown),
+	TEST_WITH(test_summary, context_setup, context_teardown),
+	TEST_WITH(test_pprof, context_setup, context_teardown),
+	TEST_WITH(test_pprof_events, context_setup, context_teardown),
+	TEST_WITH(test_pprof_bytes, context_setup, context_teardown),
+	TEST_WITH(test_pprof_names, context_setup, context_teardown),
+	TEST_WITH(test_pprof_empty, context_setup, context_teardown),
+	TEST_WITH(test_one_pprof, context_setup, context_teardown),
+	TEST_WITH(test_split, context_setup, context_teardown),
+	TEST_WITH(test_only_what_is_wanted, context_setup, context_teardown),
+	TEST_WITH(test_kept_tables_have_a_ceiling, context_setup, context_teardown),
+	TEST_WITH(test_deepest_stack, context_setup, context_teardown),
+};
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		CONTEXT_TEST(test_folded),
-		CONTEXT_TEST(test_folded_merges_lines),
-		CONTEXT_TEST(test_folded_names_are_cleaned),
-		CONTEXT_TEST(test_every_reason_has_its_frame),
-		CONTEXT_TEST(test_generated_code),
-		CONTEXT_TEST(test_frames_that_nobody_knows),
-		CONTEXT_TEST(test_folded_empty),
-		cmocka_unit_test_setup_teardown(test_hidden_kernel_is_one_frame,
-						context_setup_hidden, context_teardown),
-		CONTEXT_TEST(test_table),
-		CONTEXT_TEST(test_long_table_is_cut),
-		CONTEXT_TEST(test_summary),
-		CONTEXT_TEST(test_pprof),
-		CONTEXT_TEST(test_pprof_events),
-		CONTEXT_TEST(test_pprof_bytes),
-		CONTEXT_TEST(test_pprof_names),
-		CONTEXT_TEST(test_pprof_empty),
-		CONTEXT_TEST(test_one_pprof),
-		CONTEXT_TEST(test_split),
-		CONTEXT_TEST(test_only_what_is_wanted),
-		CONTEXT_TEST(test_kept_tables_have_a_ceiling),
-		CONTEXT_TEST(test_deepest_stack),
-	};
-
-	return cmocka_run_group_tests_name("agent/profile/build", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

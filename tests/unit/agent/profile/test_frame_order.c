@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Frames in files come out in order, each once, however often they were there. */
+#include "tests/support/unit.h"
 #include "tests/unit/agent/profile/context.h"
 
 #include "agent/profile/frame_order.h"
@@ -129,14 +130,10 @@ static void test_no_more_than_there_is_room_for(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_each_once, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_recursion_leaves_room, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_no_more_than_there_is_room_for, setup,
-						teardown),
-	};
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(test_each_once),
+	FIXTURE_TEST(test_recursion_leaves_room),
+	FIXTURE_TEST(test_no_more_than_there_is_room_for),
+};
 
-	return cmocka_run_group_tests_name("agent/profile/frame_order", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

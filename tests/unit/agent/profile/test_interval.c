@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Unique stacks by series, and the ceiling of memory. */
+#include "tests/support/unit.h"
 #include "tests/unit/agent/profile/context.h"
 
 #include <errno.h>
@@ -543,29 +544,26 @@ static void test_places_ceiling(void **state)
 	assert_int_equal(jit.n_refs, 1);
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_relabel),
-		cmocka_unit_test(test_events),
-		cmocka_unit_test(test_values__saturate),
-		cmocka_unit_test(test_drop),
-		cmocka_unit_test(test_carry),
-		cmocka_unit_test(test_carry_without_room),
-		cmocka_unit_test(test_equal_stacks_merge),
-		cmocka_unit_test(test_unlike_stacks_do_not),
-		cmocka_unit_test(test_series_by_pointer_and_by_equality),
-		cmocka_unit_test(test_name_of_a_series),
-		cmocka_unit_test(test_ten_thousand_stacks),
-		cmocka_unit_test(test_memory_ceiling),
-		cmocka_unit_test(test_no_memory_at_all),
-		cmocka_unit_test_setup_teardown(test_files, context_setup, context_teardown),
-		cmocka_unit_test(test_places_without_a_file),
-		cmocka_unit_test(test_moments),
-		cmocka_unit_test(test_no_time_twice),
-		cmocka_unit_test(test_many_places),
-		cmocka_unit_test(test_places_ceiling),
-	};
+static const struct unit_test tests[] = {
+	TEST(test_relabel),
+	TEST(test_events),
+	TEST(test_values__saturate),
+	TEST(test_drop),
+	TEST(test_carry),
+	TEST(test_carry_without_room),
+	TEST(test_equal_stacks_merge),
+	TEST(test_unlike_stacks_do_not),
+	TEST(test_series_by_pointer_and_by_equality),
+	TEST(test_name_of_a_series),
+	TEST(test_ten_thousand_stacks),
+	TEST(test_memory_ceiling),
+	TEST(test_no_memory_at_all),
+	TEST_WITH(test_files, context_setup, context_teardown),
+	TEST(test_places_without_a_file),
+	TEST(test_moments),
+	TEST(test_no_time_twice),
+	TEST(test_many_places),
+	TEST(test_places_ceiling),
+};
 
-	return cmocka_run_group_tests_name("agent/profile/interval", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Names of an interval, file by file: what that saves where memory is short, and where its own memory ends. */
+#include "tests/support/unit.h"
 #include "tests/unit/agent/object/fixture.h"
 #include "tests/unit/agent/profile/context.h"
 
@@ -244,15 +245,12 @@ static void test_a_stack_beyond_the_store(void **state)
 	symbol_store_end(f->store);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_each_index_is_made_once, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_recursion_leaves_room, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_little_memory, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_names_stay_within_the_store, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_a_stack_beyond_the_store, setup, teardown),
-	};
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(test_each_index_is_made_once),
+	FIXTURE_TEST(test_recursion_leaves_room),
+	FIXTURE_TEST(test_little_memory),
+	FIXTURE_TEST(test_names_stay_within_the_store),
+	FIXTURE_TEST(test_a_stack_beyond_the_store),
+};
 
-	return cmocka_run_group_tests_name("agent/profile/naming", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

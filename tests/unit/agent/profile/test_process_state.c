@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is known of a process, and of one that has just ended. */
+#include "tests/support/unit.h"
 #include "tests/unit/agent/profile/context.h"
 
 #include "agent/process/process.h"
@@ -176,19 +177,14 @@ static void test_dirty_when_it_ends(void **state)
 	assert_ptr_equal(exited_processes_find(&f->exited_processes, 10), p);
 }
 
-#define FIXTURE_TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(test_made_once),
+	FIXTURE_TEST(test_found_after_its_end),
+	FIXTURE_TEST(test_never_sampled),
+	FIXTURE_TEST(test_swept_when_its_time_is_over),
+	FIXTURE_TEST(test_youngest_of_a_pid),
+	FIXTURE_TEST(test_ceiling),
+	FIXTURE_TEST(test_dirty_when_it_ends),
+};
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		FIXTURE_TEST(test_made_once),
-		FIXTURE_TEST(test_found_after_its_end),
-		FIXTURE_TEST(test_never_sampled),
-		FIXTURE_TEST(test_swept_when_its_time_is_over),
-		FIXTURE_TEST(test_youngest_of_a_pid),
-		FIXTURE_TEST(test_ceiling),
-		FIXTURE_TEST(test_dirty_when_it_ends),
-	};
-
-	return cmocka_run_group_tests_name("agent/profile/process_state", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

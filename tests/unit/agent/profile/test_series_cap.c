@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The cap on series: who keeps a place, who goes into `other`. */
+#include "tests/support/unit.h"
 #include "tests/unit/agent/profile/context.h"
 
 #include <errno.h>
@@ -329,22 +330,13 @@ static void test_memory_runs_out(void **state)
 	}
 }
 
-#define N_ROWS ARRAY_SIZE(rows)
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_row, rows, name),
+	TEST(test_501_equal_series),
+	TEST(test_bounded),
+	TEST(test_other_cap),
+	TEST(test_other_labels),
+	TEST(test_memory_runs_out),
+};
 
-int main(void)
-{
-	static const struct CMUnitTest others[] = {
-		cmocka_unit_test(test_501_equal_series), cmocka_unit_test(test_bounded),
-		cmocka_unit_test(test_other_cap),	 cmocka_unit_test(test_other_labels),
-		cmocka_unit_test(test_memory_runs_out),
-	};
-	struct CMUnitTest tests[N_ROWS + ARRAY_SIZE(others)];
-
-	for (size_t k = 0; k < N_ROWS; k++)
-		tests[k] = (struct CMUnitTest){ .name = rows[k].name,
-						.test_func = test_row,
-						.initial_state = (void *)&rows[k] };
-	for (size_t k = 0; k < ARRAY_SIZE(others); k++)
-		tests[N_ROWS + k] = others[k];
-	return cmocka_run_group_tests_name("agent/profile/series_cap", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A whole session on this kernel: a child that spins is profiled, and every sample is accounted for. */
+#include "tests/support/unit.h"
 #include "tests/unit/agent/profile/context.h"
 
 #include <errno.h>
@@ -594,26 +595,21 @@ static void test_failure_is_explained(void **state)
 	assert_int_equal(f->n_intervals, 0);
 }
 
-#define FIXTURE_TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(test_one_child),
+	FIXTURE_TEST(test_names_of_a_child),
+	FIXTURE_TEST(test_whole_host),
+	FIXTURE_TEST(test_changes_while_it_runs),
+	FIXTURE_TEST(test_lost_events),
+	FIXTURE_TEST(test_undecided_is_found),
+	FIXTURE_TEST(test_undecided_is_not_wanted),
+	FIXTURE_TEST(test_undecided_until_the_end),
+	FIXTURE_TEST(test_refused_in_the_kernel),
+	FIXTURE_TEST(test_worker_in_a_child),
+	FIXTURE_TEST(test_tables_are_loaded),
+	FIXTURE_TEST(test_first_samples_are_read_soon),
+	FIXTURE_TEST(test_free_stops),
+	FIXTURE_TEST(test_failure_is_explained),
+};
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		FIXTURE_TEST(test_one_child),
-		FIXTURE_TEST(test_names_of_a_child),
-		FIXTURE_TEST(test_whole_host),
-		FIXTURE_TEST(test_changes_while_it_runs),
-		FIXTURE_TEST(test_lost_events),
-		FIXTURE_TEST(test_undecided_is_found),
-		FIXTURE_TEST(test_undecided_is_not_wanted),
-		FIXTURE_TEST(test_undecided_until_the_end),
-		FIXTURE_TEST(test_refused_in_the_kernel),
-		FIXTURE_TEST(test_worker_in_a_child),
-		FIXTURE_TEST(test_tables_are_loaded),
-		FIXTURE_TEST(test_first_samples_are_read_soon),
-		FIXTURE_TEST(test_free_stops),
-		FIXTURE_TEST(test_failure_is_explained),
-	};
-
-	return cmocka_run_group_tests_name("agent/profile/session", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

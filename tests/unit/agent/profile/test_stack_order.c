@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stacks of one program follow each other, and none is lost. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <stdlib.h>
 
 #include "agent/profile/stack_order.h"
 #include "agent/util/hash.h"
 #include "bpf/wire.h"
+#include "tests/support/unit.h"
 
 #define N_PROGRAMS 7
 
@@ -73,9 +68,8 @@ static void they_are_in_order(void **state)
 	check(100000);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = { cmocka_unit_test(they_are_in_order) };
+static const struct unit_test tests[] = {
+	TEST(they_are_in_order),
+};
 
-	return cmocka_run_group_tests_name("agent/profile/stack_order", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

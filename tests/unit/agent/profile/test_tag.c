@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What samples tell of their process: which stacks stay apart, and what of it stands in a profile. */
+#include "tests/support/unit.h"
 #include "tests/unit/agent/profile/context.h"
 
 #include <errno.h>
@@ -243,18 +244,14 @@ static void test_what_is_not_known_is_not_told(void **state)
 	build_fini(&b);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_parse),
-		cmocka_unit_test(test_equal_tags_are_one),
-		cmocka_unit_test(test_ceiling),
-		cmocka_unit_test(test_stacks_stay_apart_as_asked_for),
-		cmocka_unit_test(test_carried_on),
-		cmocka_unit_test(test_profile),
-		cmocka_unit_test_setup_teardown(test_what_is_not_known_is_not_told, context_setup,
-						context_teardown),
-	};
+static const struct unit_test tests[] = {
+	TEST(test_parse),
+	TEST(test_equal_tags_are_one),
+	TEST(test_ceiling),
+	TEST(test_stacks_stay_apart_as_asked_for),
+	TEST(test_carried_on),
+	TEST(test_profile),
+	TEST_WITH(test_what_is_not_known_is_not_told, context_setup, context_teardown),
+};
 
-	return cmocka_run_group_tests_name("agent/profile/tag", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

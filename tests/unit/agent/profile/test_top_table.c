@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Samples by function: self, total, and their order. */
+#include "tests/support/unit.h"
 #include "tests/unit/agent/profile/context.h"
 
 #include "agent/profile/top_table.h"
@@ -125,17 +126,12 @@ static void test_empty(void **state)
 	top_table_fini(&t);
 }
 
-#define CONTEXT_TEST(test) cmocka_unit_test_setup_teardown(test, context_setup, context_teardown)
+static const struct unit_test tests[] = {
+	TEST_WITH(test_self_and_total, context_setup, context_teardown),
+	TEST_WITH(test_recursion_counts_once, context_setup, context_teardown),
+	TEST_WITH(test_what_is_one_function, context_setup, context_teardown),
+	TEST_WITH(test_order, context_setup, context_teardown),
+	TEST(test_empty),
+};
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		CONTEXT_TEST(test_self_and_total),
-		CONTEXT_TEST(test_recursion_counts_once),
-		CONTEXT_TEST(test_what_is_one_function),
-		CONTEXT_TEST(test_order),
-		cmocka_unit_test(test_empty),
-	};
-
-	return cmocka_run_group_tests_name("agent/profile/top_table", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

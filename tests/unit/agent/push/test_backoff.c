@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The ranges of the waits; the numbers of the default are those of the reference client. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include "agent/push/backoff.h"
 #include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 #define MS 1000000ULL
 
@@ -70,12 +65,11 @@ static void test_attempts(void **state)
 	assert_true(backoff_has_attempt(&endless, 1000000));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_ranges),
-					    cmocka_unit_test(test_server_wait),
-					    cmocka_unit_test(test_extremes),
-					    cmocka_unit_test(test_attempts) };
+static const struct unit_test tests[] = {
+	TEST(test_ranges),
+	TEST(test_server_wait),
+	TEST(test_extremes),
+	TEST(test_attempts),
+};
 
-	return cmocka_run_group_tests_name("agent/push/backoff", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -3,12 +3,6 @@
  * A second protocol, made by the lines of agent/encode/README.md's recipe, which takes four profiles in a request: a text, "service N bytes" and
  * the bytes of each. Queue, back-off and numbers are those of every protocol.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +11,7 @@
 #include "agent/push/push.h"
 #include "agent/util/clock.h"
 #include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 #define BATCH 4
 #define POISON "poison"
@@ -292,19 +287,14 @@ static void test_bad_batch(void **state)
 			-EINVAL);
 }
 
-#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(test_several_in_a_request),
+	FIXTURE_TEST(test_poison_fails_alone),
+	FIXTURE_TEST(test_refused_together),
+	FIXTURE_TEST(test_batch_bytes),
+	FIXTURE_TEST(test_flush),
+	FIXTURE_TEST(test_end_under_way),
+	FIXTURE_TEST(test_bad_batch),
+};
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(test_several_in_a_request),
-		TEST(test_poison_fails_alone),
-		TEST(test_refused_together),
-		TEST(test_batch_bytes),
-		TEST(test_flush),
-		TEST(test_end_under_way),
-		TEST(test_bad_batch),
-	};
-
-	return cmocka_run_group_tests_name("agent/push/batch", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

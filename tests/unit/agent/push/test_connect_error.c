@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Table test of the Connect error body. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <stdlib.h>
 
 #include "agent/push/connect_error.h"
 #include "agent/util/cleanup.h"
-#include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 static const struct row {
 	const char *name;
@@ -88,16 +82,11 @@ static void test_names(void **state)
 	assert_string_equal(connect_code_name(CONNECT_CODE_MAX), "none");
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(rows) + 3];
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_row, rows, name),
+	TEST(test_depth),
+	TEST(test_lengths),
+	TEST(test_names),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		tests[i] = (struct CMUnitTest){ .name = rows[i].name,
-						.test_func = test_row,
-						.initial_state = (void *)&rows[i] };
-	tests[ARRAY_SIZE(rows)] = (struct CMUnitTest)cmocka_unit_test(test_depth);
-	tests[ARRAY_SIZE(rows) + 1] = (struct CMUnitTest)cmocka_unit_test(test_lengths);
-	tests[ARRAY_SIZE(rows) + 2] = (struct CMUnitTest)cmocka_unit_test(test_names);
-	return cmocka_run_group_tests_name("agent/push/connect_error", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

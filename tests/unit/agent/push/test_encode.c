@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The request's bytes, against the wire format written down by hand. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "agent/push/encode.h"
 #include "agent/util/cleanup.h"
+#include "tests/support/unit.h"
 
 static struct push_profile *make(const struct push_labels *labels, const char *bytes, size_t n)
 {
@@ -127,13 +122,12 @@ static void test_body_bounds(void **state)
 	push_body_fini(&body);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_bytes),	       cmocka_unit_test(test_no_labels),
-		cmocka_unit_test(test_longest_labels), cmocka_unit_test(test_ceiling),
-		cmocka_unit_test(test_body_bounds),
-	};
+static const struct unit_test tests[] = {
+	TEST(test_bytes),
+	TEST(test_no_labels),
+	TEST(test_longest_labels),
+	TEST(test_ceiling),
+	TEST(test_body_bounds),
+};
 
-	return cmocka_run_group_tests_name("agent/push/encode", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which labels are sent: a row is profile labels, external labels, the text of what is left, and
  * how many were dropped. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "agent/push/labels.h"
 #include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 struct row {
 	const char *name;
@@ -121,15 +116,10 @@ static void test_lengths(void **state)
 	assert_int_equal(labels.n_dropped, 1);
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(rows) + 2];
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_row, rows, name),
+	TEST(test_too_many),
+	TEST(test_lengths),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		tests[i] = (struct CMUnitTest){ .name = rows[i].name,
-						.test_func = test_row,
-						.initial_state = (void *)&rows[i] };
-	tests[ARRAY_SIZE(rows)] = (struct CMUnitTest)cmocka_unit_test(test_too_many);
-	tests[ARRAY_SIZE(rows) + 1] = (struct CMUnitTest)cmocka_unit_test(test_lengths);
-	return cmocka_run_group_tests_name("agent/push/labels", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

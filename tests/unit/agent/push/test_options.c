@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the user is told about an endpoint's options, and the copy that owns its strings. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "agent/push/options.h"
 #include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 #define GOOD .url = "http://h:4040", .remote_timeout_ns = 1, .backoff = { .min_ns = 1, .max_ns = 2 }
 
@@ -121,18 +116,15 @@ static void test_copy(void **state)
 	assert_null(copy.url);
 }
 
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_row, rows, name),
+	TEST(test_defaults),
+	TEST(test_copy),
+};
+
 int main(void)
 {
-	struct CMUnitTest tests[ARRAY_SIZE(rows) + 3];
-	size_t n = 0;
-
 	for (size_t i = 0; i < ARRAY_SIZE(many_headers); i++)
 		many_headers[i] = good_header;
-	for (; n < ARRAY_SIZE(rows); n++)
-		tests[n] = (struct CMUnitTest){ .name = rows[n].name,
-						.test_func = test_row,
-						.initial_state = (void *)&rows[n] };
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_defaults);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_copy);
-	return cmocka_run_group_tests_name("agent/push/options", tests, NULL, NULL);
+	return RUN_TESTS(tests);
 }

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is Pyroscope's own in a push. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include "agent/push/protocol.h"
 #include "agent/util/clock.h"
+#include "tests/support/unit.h"
 
 static void test_our_headers(void **state)
 {
@@ -41,12 +36,9 @@ static void test_timeouts(void **state)
 	}
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_our_headers),
-		cmocka_unit_test(test_timeouts),
-	};
+static const struct unit_test tests[] = {
+	TEST(test_our_headers),
+	TEST(test_timeouts),
+};
 
-	return cmocka_run_group_tests_name("agent/push/protocol", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The pusher against real sockets on 127.0.0.1. What is asserted are counts and texts, never times.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <stdlib.h>
 
@@ -15,6 +9,7 @@
 #include "agent/push/push.pb-c.h"
 #include "agent/util/clock.h"
 #include "agent/util/macro.h"
+#include "tests/support/unit.h"
 #include "tests/unit/agent/http/raw_server.h"
 
 #define MAX_ENDPOINTS 2
@@ -844,50 +839,38 @@ static void test_bad_options(void **state)
 	assert_null(f->pusher);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-static const struct CMUnitTest plain_tests[] = {
-	TEST(test_sent),
-	TEST(test_headers),
-	TEST(test_secret_files),
-	TEST(test_oauth2),
-	TEST(test_external_labels),
-	TEST(test_bad_labels_are_counted),
-	TEST(test_no_endpoint),
-	TEST(test_refused_once),
-	TEST(test_retried_until_taken),
-	TEST(test_ten_attempts),
-	TEST(test_unlimited_attempts),
-	TEST(test_429),
-	TEST(test_retry_after_is_honoured),
-	TEST(test_wait_outlasts_older_requests),
-	TEST(test_poison_does_not_block),
-	TEST(test_outage_is_probed_by_one),
-	TEST(test_dead_endpoint_blocks_nobody),
-	TEST(test_queue_items),
-	TEST(test_queue_bytes),
-	TEST(test_too_large_to_encode),
-	TEST(test_no_bytes),
-	TEST(test_bytes_are_shared),
-	TEST(test_deadline),
-	TEST(test_deadline_in_an_outage),
-	TEST(test_flush_sends_all),
-	TEST(test_flush_of_nothing),
-	TEST(test_flush_tries_in_a_wait),
-	TEST(test_flush_gives_up_at_once),
-	TEST(test_flush_ends_at_the_deadline),
-	TEST(test_bad_options),
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(test_sent),
+	FIXTURE_TEST(test_headers),
+	FIXTURE_TEST(test_secret_files),
+	FIXTURE_TEST(test_oauth2),
+	FIXTURE_TEST(test_external_labels),
+	FIXTURE_TEST(test_bad_labels_are_counted),
+	FIXTURE_TEST(test_no_endpoint),
+	FIXTURE_TEST(test_refused_once),
+	FIXTURE_TEST(test_retried_until_taken),
+	FIXTURE_TEST(test_ten_attempts),
+	FIXTURE_TEST(test_unlimited_attempts),
+	FIXTURE_TEST(test_429),
+	FIXTURE_TEST(test_retry_after_is_honoured),
+	FIXTURE_TEST(test_wait_outlasts_older_requests),
+	FIXTURE_TEST(test_poison_does_not_block),
+	FIXTURE_TEST(test_outage_is_probed_by_one),
+	FIXTURE_TEST(test_dead_endpoint_blocks_nobody),
+	FIXTURE_TEST(test_queue_items),
+	FIXTURE_TEST(test_queue_bytes),
+	FIXTURE_TEST(test_too_large_to_encode),
+	FIXTURE_TEST(test_no_bytes),
+	FIXTURE_TEST(test_bytes_are_shared),
+	FIXTURE_TEST(test_deadline),
+	FIXTURE_TEST(test_deadline_in_an_outage),
+	FIXTURE_TEST(test_flush_sends_all),
+	FIXTURE_TEST(test_flush_of_nothing),
+	FIXTURE_TEST(test_flush_tries_in_a_wait),
+	FIXTURE_TEST(test_flush_gives_up_at_once),
+	FIXTURE_TEST(test_flush_ends_at_the_deadline),
+	FIXTURE_TEST(test_bad_options),
+	TEST_ROWS(test_fault, fault_rows, name),
 };
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(plain_tests) + ARRAY_SIZE(fault_rows)];
-	size_t n = 0;
-
-	for (size_t i = 0; i < ARRAY_SIZE(plain_tests); i++)
-		tests[n++] = plain_tests[i];
-	for (size_t i = 0; i < ARRAY_SIZE(fault_rows); i++)
-		tests[n++] = (struct CMUnitTest){ .name = fault_rows[i].name,
-						  .test_func = test_fault,
-						  .initial_state = (void *)&fault_rows[i] };
-	return cmocka_run_group_tests_name("agent/push/push", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

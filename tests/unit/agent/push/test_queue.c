@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Order, bounds and ageing of the queue. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <stdlib.h>
 
 #include "agent/push/body.h"
 #include "agent/push/queue.h"
+#include "tests/support/unit.h"
 
 static struct push_entry *make(size_t n_bytes, uint64_t deadline_ns)
 {
@@ -134,13 +129,12 @@ static void test_fresh(void **state)
 	push_queue_fini(&q);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_oldest_first), cmocka_unit_test(test_comes_back_where_it_was),
-		cmocka_unit_test(test_fresh),	     cmocka_unit_test(test_bounds),
-		cmocka_unit_test(test_late),
-	};
+static const struct unit_test tests[] = {
+	TEST(test_oldest_first),
+	TEST(test_comes_back_where_it_was),
+	TEST(test_fresh),
+	TEST(test_bounds),
+	TEST(test_late),
+};
 
-	return cmocka_run_group_tests_name("agent/push/queue", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Table test of what an answer means. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "agent/push/verdict.h"
-#include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 #define PROTO "application/proto"
 #define JSON "application/json"
@@ -110,13 +104,8 @@ static void test_row(void **state)
 	assert_string_equal(reason.text, row->reason);
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(rows)];
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_row, rows, name),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		tests[i] = (struct CMUnitTest){ .name = rows[i].name,
-						.test_func = test_row,
-						.initial_state = (void *)&rows[i] };
-	return cmocka_run_group_tests_name("agent/push/verdict", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

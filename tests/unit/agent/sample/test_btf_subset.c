@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Parts of type information: made and judged by libbpf, which reads them later. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <bpf/btf.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -14,6 +8,7 @@
 #include "agent/sample/btf_subset.h"
 #include "agent/sample/btf_view.h"
 #include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 #define MAX_BYTES ((size_t)1 << 20)
 
@@ -403,28 +398,18 @@ static void test_type_in_itself(void **state)
 	assert_int_equal(subset_of_small(&s, sizeof(s)), 0);
 }
 
-int main(void)
-{
-	struct CMUnitTest bad[ARRAY_SIZE(bad_rows)];
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_everything_in_it),
-		cmocka_unit_test(test_nothing_else),
-		cmocka_unit_test(test_names),
-		cmocka_unit_test(test_no_name_in_common),
-		cmocka_unit_test(test_ceiling),
-		cmocka_unit_test(test_small),
-		cmocka_unit_test(test_cut_anywhere),
-		cmocka_unit_test(test_unknown_kind),
-		cmocka_unit_test(test_wrong_part),
-		cmocka_unit_test(test_type_in_itself),
-	};
+static const struct unit_test tests[] = {
+	TEST(test_everything_in_it),
+	TEST(test_nothing_else),
+	TEST(test_names),
+	TEST(test_no_name_in_common),
+	TEST(test_ceiling),
+	TEST(test_small),
+	TEST(test_cut_anywhere),
+	TEST(test_unknown_kind),
+	TEST(test_wrong_part),
+	TEST(test_type_in_itself),
+	TEST_ROWS(test_bad, bad_rows, what),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(bad_rows); i++)
-		bad[i] = (struct CMUnitTest){ bad_rows[i].what, test_bad, NULL, NULL,
-					      (void *)(uintptr_t)&bad_rows[i] };
-	int failed = cmocka_run_group_tests_name("agent/sample/btf_subset", tests, NULL, NULL);
-
-	failed +=
-		cmocka_run_group_tests_name("agent/sample/btf_subset: bad bytes", bad, NULL, NULL);
-	return failed;
-}
+TEST_MAIN(tests)

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Counters that are looked at in the middle of a tick. A map of this kernel; skipped where it gives none. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <stdio.h>
@@ -14,6 +8,7 @@
 
 #include "agent/sample/cpu_counters.h"
 #include "agent/util/cpus.h"
+#include "tests/support/unit.h"
 
 struct fixture {
 	int map_fd;
@@ -167,16 +162,11 @@ static void test_no_map(void **state)
 	(void)f;
 }
 
-#define FIXTURE_TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(test_sum_of_all_cpus),
+	FIXTURE_TEST(test_events_are_apart),
+	FIXTURE_TEST(test_torn_cpu_keeps_its_last),
+	FIXTURE_TEST(test_no_map),
+};
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		FIXTURE_TEST(test_sum_of_all_cpus),
-		FIXTURE_TEST(test_events_are_apart),
-		FIXTURE_TEST(test_torn_cpu_keeps_its_last),
-		FIXTURE_TEST(test_no_map),
-	};
-
-	return cmocka_run_group_tests_name("agent/sample/cpu_counters", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

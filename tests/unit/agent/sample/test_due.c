@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How many ticks were due, by two clocks that are not the same. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include "agent/sample/due.h"
-#include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 #define HZ 100
 #define START_NS (1000 * NS_PER_S)
@@ -83,13 +77,9 @@ static void test_period(void **state)
 	assert_int_equal(d.period_ns, 10000);
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(rows) + 1];
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_row, rows, name),
+	TEST(test_period),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		tests[i] =
-			(struct CMUnitTest){ rows[i].name, test_row, NULL, NULL, (void *)&rows[i] };
-	tests[ARRAY_SIZE(rows)] = (struct CMUnitTest)cmocka_unit_test(test_period);
-	return cmocka_run_group_tests_name("agent/sample/due", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -5,12 +5,6 @@
  * Our own text is published as an object whose every address is the outermost frame; then its table, or the process's mappings, change
  * under the cache.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <bpf/bpf.h>
 #include <link.h>
 #include <stdio.h>
@@ -20,6 +14,7 @@
 #include "agent/sample/sampler.h"
 #include "agent/util/log.h"
 #include "bpf/rule.h"
+#include "tests/support/unit.h"
 #include "tests/unit/agent/sample/spin.h"
 #include "tests/unit/agent/sample/refused.h"
 
@@ -233,12 +228,9 @@ static int quiet(void **state)
 	return 0;
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_table_withdrawn, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_mappings_replaced, setup, teardown),
-	};
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(test_table_withdrawn),
+	FIXTURE_TEST(test_mappings_replaced),
+};
 
-	return cmocka_run_group_tests_name("agent/sample/frame_cache", tests, quiet, NULL);
-}
+TEST_MAIN_WITH(tests, quiet, NULL)

@@ -3,12 +3,6 @@
  * The kernel half under kernels that have lost a field: for each field that bpf/kernel.h names, the types of this kernel without it. The
  * program is loaded each time. Skipped where the machine refuses.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
@@ -25,6 +19,7 @@
 #include "agent/util/cleanup.h"
 #include "agent/util/file.h"
 #include "bpf/sample.skel.h"
+#include "tests/support/unit.h"
 #include "tests/unit/agent/sample/refused.h"
 
 /* What bpf/kernel.h has, at least: what is not found cannot be taken away. */
@@ -223,13 +218,13 @@ static int print_nothing(enum libbpf_print_level level, const char *fmt, va_list
 	return 0;
 }
 
+static const struct unit_test tests[] = {
+	TEST(test_without_in_execve),
+	TEST(test_without_each_field),
+};
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_without_in_execve),
-		cmocka_unit_test(test_without_each_field),
-	};
-
 	libbpf_set_print(print_nothing);
-	return cmocka_run_group_tests_name("agent/sample/kernel_fields", tests, NULL, NULL);
+	return RUN_TESTS(tests);
 }

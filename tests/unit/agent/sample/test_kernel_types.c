@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The kernel half, relocated with the part of the kernel's types and with all of them, is the same program. Skipped where the machine refuses. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
@@ -18,6 +12,7 @@
 #include "agent/sample/kernel_types.h"
 #include "agent/util/cleanup.h"
 #include "bpf/sample.skel.h"
+#include "tests/support/unit.h"
 #include "tests/unit/agent/sample/refused.h"
 
 static struct str object_types(const struct sample_bpf *bpf)
@@ -123,13 +118,10 @@ static void test_no_object_types(void **state)
 	assert_true(kernel_types_fill(fd, STR_LIT("no type information")) < 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_same_program),
-		cmocka_unit_test(test_is_small),
-		cmocka_unit_test(test_no_object_types),
-	};
+static const struct unit_test tests[] = {
+	TEST(test_same_program),
+	TEST(test_is_small),
+	TEST(test_no_object_types),
+};
 
-	return cmocka_run_group_tests_name("agent/sample/kernel_types", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

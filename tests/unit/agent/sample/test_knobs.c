@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How large the ring is. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include "agent/sample/knobs.h"
-#include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 #define MIB ((size_t)1 << 20)
 
@@ -39,12 +33,8 @@ static void test_row(void **state)
 	assert_int_equal(knobs_ring_bytes(&row->options, row->n_cpus), row->expected);
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(rows)];
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_row, rows, name),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		tests[i] =
-			(struct CMUnitTest){ rows[i].name, test_row, NULL, NULL, (void *)&rows[i] };
-	return cmocka_run_group_tests_name("agent/sample/knobs", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -4,12 +4,6 @@
  *
  * On this kernel; skips without privilege.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -23,6 +17,7 @@
 #include "agent/sample/sample.h"
 #include "agent/sample/tick.h"
 #include "agent/util/clock.h"
+#include "tests/support/unit.h"
 #include "tests/unit/agent/sample/nesting.skel.h"
 
 #define HZ 4999
@@ -185,12 +180,9 @@ static void test_with_room(void **state)
 	close_all(&f);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_without_room),
-		cmocka_unit_test(test_with_room),
-	};
+static const struct unit_test tests[] = {
+	TEST(test_without_room),
+	TEST(test_with_room),
+};
 
-	return cmocka_run_group_tests_name("agent/sample/nesting", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

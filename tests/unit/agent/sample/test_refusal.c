@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From facts about the machine to the one line that a person reads. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <linux/capability.h>
 #include <string.h>
@@ -13,7 +7,7 @@
 #include <unistd.h>
 
 #include "agent/sample/refusal.h"
-#include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 #define BIT(cap) (1ULL << (cap))
 #define ENOUGH (BIT(CAP_BPF) | BIT(CAP_PERFMON))
@@ -163,22 +157,12 @@ static void test_facts_of_this_machine(void **state)
 		assert_true(f.capabilities != 0);
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(expected_rows) + ARRAY_SIZE(lacks_rows) +
-				ARRAY_SIZE(explain_rows) + 2];
-	size_t n = 0;
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_expected, expected_rows, name),
+	TEST_ROWS(test_lacks, lacks_rows, name),
+	TEST_ROWS(test_explain, explain_rows, name),
+	TEST(test_explain_names_what_is_missing),
+	TEST(test_facts_of_this_machine),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(expected_rows); i++)
-		tests[n++] = (struct CMUnitTest){ expected_rows[i].name, test_expected, NULL, NULL,
-						  (void *)&expected_rows[i] };
-	for (size_t i = 0; i < ARRAY_SIZE(lacks_rows); i++)
-		tests[n++] = (struct CMUnitTest){ lacks_rows[i].name, test_lacks, NULL, NULL,
-						  (void *)&lacks_rows[i] };
-	for (size_t i = 0; i < ARRAY_SIZE(explain_rows); i++)
-		tests[n++] = (struct CMUnitTest){ explain_rows[i].name, test_explain, NULL, NULL,
-						  (void *)&explain_rows[i] };
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_explain_names_what_is_missing);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_facts_of_this_machine);
-	return cmocka_run_group_tests_name("agent/sample/refusal", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

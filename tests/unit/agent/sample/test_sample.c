@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Ring buffer records: what is accepted, and that nothing is believed that does not fit. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +7,7 @@
 #include "agent/sample/sample.h"
 #include "agent/util/cleanup.h"
 #include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 #define WHOLE ((size_t)-1)
 #define HEAD sizeof(struct wire_sample)
@@ -222,18 +217,11 @@ static void test_pieces(void **state)
 	}
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(rows) + ARRAY_SIZE(right_rows) + 2];
-	size_t n = 0;
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_row, rows, name),
+	TEST_ROWS(test_right, right_rows, name),
+	TEST(test_truncated_everywhere),
+	TEST(test_pieces),
+};
 
-	for (; n < ARRAY_SIZE(rows); n++)
-		tests[n] =
-			(struct CMUnitTest){ rows[n].name, test_row, NULL, NULL, (void *)&rows[n] };
-	for (size_t i = 0; i < ARRAY_SIZE(right_rows); i++)
-		tests[n++] = (struct CMUnitTest){ right_rows[i].name, test_right, NULL, NULL,
-						  (void *)&right_rows[i] };
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_truncated_everywhere);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_pieces);
-	return cmocka_run_group_tests_name("agent/sample/sample", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

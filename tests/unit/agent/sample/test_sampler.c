@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The kernel half on this kernel: really loaded, attached and read. Skipped where the machine refuses. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <pthread.h>
@@ -19,7 +13,7 @@
 
 #include "agent/sample/sampler.h"
 #include "agent/util/log.h"
-#include "agent/util/macro.h"
+#include "tests/support/unit.h"
 #include "tests/unit/agent/sample/spin.h"
 #include "tests/unit/agent/sample/refused.h"
 
@@ -814,37 +808,32 @@ static int quiet(void **state)
 	return 0;
 }
 
-#define FIXTURE_TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(test_ticks_arrive),
+	FIXTURE_TEST(test_every_tick_is_accounted_for),
+	FIXTURE_TEST(test_looks_in_the_middle_of_ticks),
+	FIXTURE_TEST(test_missed_ticks_are_counted),
+	FIXTURE_TEST(test_full_ring_is_counted),
+	FIXTURE_TEST(test_set_hz),
+	FIXTURE_TEST(test_subset_of_cpus),
+	FIXTURE_TEST(test_pid_filter),
+	FIXTURE_TEST(test_tid_filter),
+	FIXTURE_TEST(test_filters_that_contradict),
+	FIXTURE_TEST(test_most_filters),
+	FIXTURE_TEST(test_too_many_filters),
+	FIXTURE_TEST(test_without_user_half),
+	FIXTURE_TEST(test_without_kernel_half),
+	FIXTURE_TEST(test_stop_and_free),
+	FIXTURE_TEST(test_two_at_once),
+	FIXTURE_TEST(test_cost),
+	FIXTURE_TEST(test_no_filter_takes_no_memory),
+	FIXTURE_TEST(test_tables),
+	FIXTURE_TEST(test_walk_of_a_known_process),
+	FIXTURE_TEST(test_table_of_another_image),
+	FIXTURE_TEST(test_walk_over_replaced_tables),
+	FIXTURE_TEST(test_sizes),
+	FIXTURE_TEST(test_rate_the_kernel_refuses),
+	FIXTURE_TEST(test_without_picked_types),
+};
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		FIXTURE_TEST(test_ticks_arrive),
-		FIXTURE_TEST(test_every_tick_is_accounted_for),
-		FIXTURE_TEST(test_looks_in_the_middle_of_ticks),
-		FIXTURE_TEST(test_missed_ticks_are_counted),
-		FIXTURE_TEST(test_full_ring_is_counted),
-		FIXTURE_TEST(test_set_hz),
-		FIXTURE_TEST(test_subset_of_cpus),
-		FIXTURE_TEST(test_pid_filter),
-		FIXTURE_TEST(test_tid_filter),
-		FIXTURE_TEST(test_filters_that_contradict),
-		FIXTURE_TEST(test_most_filters),
-		FIXTURE_TEST(test_too_many_filters),
-		FIXTURE_TEST(test_without_user_half),
-		FIXTURE_TEST(test_without_kernel_half),
-		FIXTURE_TEST(test_stop_and_free),
-		FIXTURE_TEST(test_two_at_once),
-		FIXTURE_TEST(test_cost),
-		FIXTURE_TEST(test_no_filter_takes_no_memory),
-		FIXTURE_TEST(test_tables),
-		FIXTURE_TEST(test_walk_of_a_known_process),
-		FIXTURE_TEST(test_table_of_another_image),
-		FIXTURE_TEST(test_walk_over_replaced_tables),
-		FIXTURE_TEST(test_sizes),
-		FIXTURE_TEST(test_rate_the_kernel_refuses),
-		FIXTURE_TEST(test_without_picked_types),
-	};
-
-	return cmocka_run_group_tests_name("agent/sample/sampler", tests, quiet, NULL);
-}
+TEST_MAIN_WITH(tests, quiet, NULL)

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Timer ticks that run the smallest of programs, and CPUs that go and come. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <bpf/bpf.h>
 #include <dirent.h>
 #include <errno.h>
@@ -19,6 +13,7 @@
 #include "agent/sample/tick.h"
 #include "agent/util/file.h"
 #include "agent/util/macro.h"
+#include "tests/support/unit.h"
 #include "tests/unit/agent/sample/spin.h"
 
 #define HOTPLUG "/sys/devices/system/cpu/cpu1/online"
@@ -356,22 +351,17 @@ static void test_nothing_is_due_offline(void **state)
 	assert_int_equal(later, n);
 }
 
-#define FIXTURE_TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(test_one_a_cpu),
+	FIXTURE_TEST(test_sync_lets_go_and_starts),
+	FIXTURE_TEST(test_cpu_that_is_not_there),
+	FIXTURE_TEST(test_set_hz_replaces),
+	FIXTURE_TEST(test_no_program),
+	FIXTURE_TEST(test_hotplug),
+	FIXTURE_TEST(test_back_before_anybody_noticed),
+	FIXTURE_TEST(test_due_follows_the_clock),
+	FIXTURE_TEST(test_due_over_rates),
+	FIXTURE_TEST(test_nothing_is_due_offline),
+};
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		FIXTURE_TEST(test_one_a_cpu),
-		FIXTURE_TEST(test_sync_lets_go_and_starts),
-		FIXTURE_TEST(test_cpu_that_is_not_there),
-		FIXTURE_TEST(test_set_hz_replaces),
-		FIXTURE_TEST(test_no_program),
-		FIXTURE_TEST(test_hotplug),
-		FIXTURE_TEST(test_back_before_anybody_noticed),
-		FIXTURE_TEST(test_due_follows_the_clock),
-		FIXTURE_TEST(test_due_over_rates),
-		FIXTURE_TEST(test_nothing_is_due_offline),
-	};
-
-	return cmocka_run_group_tests_name("agent/sample/tick", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is due where nobody asks for it. The smallest of programs; skipped where this kernel gives none. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <linux/bpf.h>
@@ -15,6 +9,7 @@
 
 #include "agent/sample/tick.h"
 #include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 #define HZ 1000
 #define WAIT_MS 100
@@ -53,11 +48,8 @@ static void test_sync_looks(void **state)
 	assert_true(ticks_n_due(ticks, cpus.ids[0]) >= WAIT_MS - 2);
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sync_looks),
-	};
+static const struct unit_test tests[] = {
+	TEST(test_sync_looks),
+};
 
-	return cmocka_run_group_tests_name("agent/sample/tick_sync", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -10,6 +10,7 @@
 #include "agent/store/base64.h"
 #include "agent/util/macro.h"
 #include "pprof/pprof.h"
+#include "tests/support/unit.h"
 
 #define CPU "process_cpu:cpu:nanoseconds:cpu:nanoseconds"
 #define Q "/querier.v1.QuerierService/"
@@ -255,7 +256,6 @@ static inline int setup_filled(void **state)
 	return 0;
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-#define FILLED(f) cmocka_unit_test_setup_teardown(f, setup_filled, teardown)
+#define FILLED(f) TEST_WITH(f, setup_filled, teardown)
 
 #endif

@@ -14,6 +14,7 @@
 #include "agent/store/query.h"
 #include "agent/util/macro.h"
 #include "agent/util/str.h"
+#include "tests/support/unit.h"
 
 #define CPU "process_cpu:cpu:nanoseconds:cpu:nanoseconds"
 #define CONTEXT_SEGMENTS 4

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the read API answers, and what it refuses, with a real store behind it. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <jansson.h>
 
 #include "agent/store/api_methods.h"
 #include "agent/store/querier.pb-c.h"
 #include "pprof/profile.pb-c.h"
+#include "tests/support/unit.h"
 
 #include "tests/unit/agent/store/api_context.h"
 
@@ -367,7 +362,8 @@ static void test_build_info(void **state)
 			    "\"buildDate\":\"\",\"goVersion\":\"\"}}");
 }
 
-static const struct CMUnitTest plain_tests[] = {
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_row, rows, name),
 	FILLED(test_names),
 	FILLED(test_stacktraces),
 	FILLED(test_diff),
@@ -375,23 +371,11 @@ static const struct CMUnitTest plain_tests[] = {
 	FILLED(test_first_point_reaches_back),
 	FILLED(test_merge_profile),
 	FILLED(test_stats),
-	TEST(test_empty_stats),
-	TEST(test_push_of_many),
-	TEST(test_push_without_a_service),
+	FIXTURE_TEST(test_empty_stats),
+	FIXTURE_TEST(test_push_of_many),
+	FIXTURE_TEST(test_push_without_a_service),
 	FILLED(test_codecs),
-	TEST(test_build_info),
+	FIXTURE_TEST(test_build_info),
 };
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(rows) + ARRAY_SIZE(plain_tests)];
-	size_t n = 0;
-
-	for (; n < ARRAY_SIZE(rows); n++)
-		tests[n] = (struct CMUnitTest){ .name = rows[n].name,
-						.test_func = test_row,
-						.initial_state = (void *)&rows[n] };
-	for (size_t i = 0; i < ARRAY_SIZE(plain_tests); i++)
-		tests[n++] = plain_tests[i];
-	return cmocka_run_group_tests_name("agent/store/api", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

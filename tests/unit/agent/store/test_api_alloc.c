@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every allocation of a question fails once: the answer is a failure, and nothing leaks. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "agent/store/api_methods.h"
-#include "agent/util/macro.h"
 #include "tests/support/alloc_fail.h"
 #include "tests/support/store_sync.h"
+#include "tests/support/unit.h"
 
 #include "tests/unit/agent/store/api_context.h"
 
@@ -111,13 +105,9 @@ static void test_account(void **state)
 	(void)teardown(&own);
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[2 * ARRAY_SIZE(rows)];
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_row, rows, body),
+	TEST_ROWS(test_account, rows, body),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(tests); i++)
-		tests[i] = (struct CMUnitTest){ .name = rows[i / 2].body,
-						.test_func = i % 2 ? test_account : test_row,
-						.initial_state = (void *)&rows[i / 2] };
-	return cmocka_run_group_tests_name("agent/store/api_alloc", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

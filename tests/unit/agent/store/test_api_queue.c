@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The protocol around the methods: compression, time, refused pushes, many at once, and those that go away. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -14,6 +8,7 @@
 
 #include "agent/store/api_queue.h"
 #include "agent/store/push_receive.h"
+#include "tests/support/unit.h"
 
 #include "tests/unit/agent/store/api_context.h"
 
@@ -306,19 +301,16 @@ static void test_twice(void **state)
 	assert_int_equal(f->status, 200);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		FILLED(test_compressed),
-		FILLED(test_connect),
-		TEST(test_push_refused),
-		FILLED(test_too_many),
-		FILLED(test_freed_while_asked),
-		FILLED(test_client_gone),
-		TEST(test_twice),
-		TEST(test_too_many_pushes),
-		TEST(test_freed_while_pushed),
-	};
+static const struct unit_test tests[] = {
+	FILLED(test_compressed),
+	FILLED(test_connect),
+	FIXTURE_TEST(test_push_refused),
+	FILLED(test_too_many),
+	FILLED(test_freed_while_asked),
+	FILLED(test_client_gone),
+	FIXTURE_TEST(test_twice),
+	FIXTURE_TEST(test_too_many_pushes),
+	FIXTURE_TEST(test_freed_while_pushed),
+};
 
-	return cmocka_run_group_tests_name("agent/store/api_queue", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

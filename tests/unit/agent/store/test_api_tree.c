@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Trees that are cut lose no value, and end with fewer nodes than asked for; the two sides of a comparison keep theirs. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <string.h>
 
 #include "agent/store/api_tree.h"
+#include "tests/support/unit.h"
 
 #define ROOM ((size_t)16 << 20)
 
@@ -128,14 +123,11 @@ static void test_merge_cut(void **state)
 	call_tree_free(both);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cut),
-		cmocka_unit_test(test_room),
-		cmocka_unit_test(test_merge),
-		cmocka_unit_test(test_merge_cut),
-	};
+static const struct unit_test tests[] = {
+	TEST(test_cut),
+	TEST(test_room),
+	TEST(test_merge),
+	TEST(test_merge_cut),
+};
 
-	return cmocka_run_group_tests_name("agent/store/api_tree", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

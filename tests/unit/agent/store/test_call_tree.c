@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Call trees: merged, in order, summed; pruned as a Pyroscope server (1.21.1) prunes the same stacks. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "agent/store/call_tree.h"
+#include "tests/support/unit.h"
 #include "tests/unit/agent/store/tree_text.h"
 
 #define MAX_BYTES ((size_t)16 << 20)
@@ -246,20 +241,15 @@ static void test_names_ceiling(void **state)
 	assert_true(n * sizeof(n) <= (size_t)1 << 20);
 }
 
-int main(void)
-{
-	static struct CMUnitTest tests[ARRAY_SIZE(rows) + 7];
-	size_t n = 0;
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_row, rows, name),
+	TEST(test_pruned),
+	TEST(test_prune_random),
+	TEST(test_prune_of_bad_pivots),
+	TEST(test_names),
+	TEST(test_deep),
+	TEST(test_nodes_ceiling),
+	TEST(test_names_ceiling),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		tests[n++] =
-			(struct CMUnitTest){ rows[i].name, test_row, NULL, NULL, (void *)&rows[i] };
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_pruned);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_prune_random);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_prune_of_bad_pivots);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_names);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_deep);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_nodes_ceiling);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_names_ceiling);
-	return cmocka_run_group_tests_name("agent/store/call_tree", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

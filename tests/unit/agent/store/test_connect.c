@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What headers of Connect say, errors, and compressed bodies. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <string.h>
 #include <zlib.h>
 
 #include "agent/push/connect_error.h"
 #include "agent/store/connect.h"
 #include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 struct codec_row {
 	const char *text;
@@ -161,16 +156,13 @@ static void test_inflate(void **state)
 	assert_int_equal(connect_inflate(packed, n, &room), CONNECT_INFLATE_BROKEN);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_codecs),
-		cmocka_unit_test(test_timeouts),
-		cmocka_unit_test(test_encodings),
-		cmocka_unit_test(test_errors),
-		cmocka_unit_test(test_error_without_words),
-		cmocka_unit_test(test_inflate),
-	};
+static const struct unit_test tests[] = {
+	TEST(test_codecs),
+	TEST(test_timeouts),
+	TEST(test_encodings),
+	TEST(test_errors),
+	TEST(test_error_without_words),
+	TEST(test_inflate),
+};
 
-	return cmocka_run_group_tests_name("agent/store/connect", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -3,12 +3,6 @@
  * The store on disk: what was written is there after a restart, also after one that nobody announced; what is damaged is set aside, what is
  * somebody else's stays.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -27,6 +21,7 @@
 #include "agent/util/macro.h"
 #include "tests/support/made_profile.h"
 #include "tests/support/store_sync.h"
+#include "tests/support/unit.h"
 
 #define T0_MS INT64_C(1700000000000)
 #define MINUTE_MS (60 * 1000)
@@ -615,29 +610,24 @@ static void test_names(void **state)
 		assert_false(disk_name_parse(others[i], &parsed));
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(test_restart),
+	FIXTURE_TEST(test_restart_and_on),
+	FIXTURE_TEST(test_killed),
+	FIXTURE_TEST(test_killed_while_it_writes),
+	FIXTURE_TEST(test_twins),
+	FIXTURE_TEST(test_flushed_head_becomes_segment),
+	FIXTURE_TEST(test_half_written),
+	FIXTURE_TEST(test_damaged),
+	FIXTURE_TEST(test_every_byte),
+	FIXTURE_TEST(test_foreign),
+	FIXTURE_TEST(test_more_than_there_is_room),
+	FIXTURE_TEST(test_too_old_after_restart),
+	FIXTURE_TEST(test_evicted_files),
+	FIXTURE_TEST(test_one_user),
+	FIXTURE_TEST(test_no_directory),
+	FIXTURE_TEST(test_disk_in_trouble),
+	TEST(test_names),
+};
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		TEST(test_restart),
-		TEST(test_restart_and_on),
-		TEST(test_killed),
-		TEST(test_killed_while_it_writes),
-		TEST(test_twins),
-		TEST(test_flushed_head_becomes_segment),
-		TEST(test_half_written),
-		TEST(test_damaged),
-		TEST(test_every_byte),
-		TEST(test_foreign),
-		TEST(test_more_than_there_is_room),
-		TEST(test_too_old_after_restart),
-		TEST(test_evicted_files),
-		TEST(test_one_user),
-		TEST(test_no_directory),
-		TEST(test_disk_in_trouble),
-		cmocka_unit_test(test_names),
-	};
-
-	return cmocka_run_group_tests_name("agent/store/disk", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

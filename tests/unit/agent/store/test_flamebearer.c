@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Flame graphs as a Pyroscope server (1.21.1) gives them of the same stacks, to the number and the byte. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "agent/store/flamebearer.h"
+#include "tests/support/unit.h"
 #include "tests/unit/agent/store/tree_text.h"
 
 #define MAX_BYTES ((size_t)64 << 20)
@@ -244,18 +239,11 @@ static void test_deep(void **state)
 	assert_int_equal(bytes.len, 3 + 4 * 100000);
 }
 
-int main(void)
-{
-	static struct CMUnitTest tests[ARRAY_SIZE(rows) + ARRAY_SIZE(bytes_rows) + 2];
-	size_t n = 0;
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_row, rows, name),
+	TEST_ROWS(test_bytes, bytes_rows, name),
+	TEST(test_json),
+	TEST(test_deep),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		tests[n++] =
-			(struct CMUnitTest){ rows[i].name, test_row, NULL, NULL, (void *)&rows[i] };
-	for (size_t i = 0; i < ARRAY_SIZE(bytes_rows); i++)
-		tests[n++] = (struct CMUnitTest){ bytes_rows[i].name, test_bytes, NULL, NULL,
-						  (void *)&bytes_rows[i] };
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_json);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_deep);
-	return cmocka_run_group_tests_name("agent/store/flamebearer", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

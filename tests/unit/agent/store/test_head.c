@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The growing segment: what goes in comes out of the image again, however it is merged, and never does it take more than it may. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +9,7 @@
 #include "agent/util/hash.h"
 #include "agent/util/macro.h"
 #include "tests/support/alloc_fail.h"
+#include "tests/support/unit.h"
 
 #define T0 INT64_C(1700000000000)
 #define SLOT_MS 1000
@@ -480,19 +475,16 @@ static void test_no_memory(void **state)
 	assert_true(nth > 30);
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_model),
-		cmocka_unit_test(test_same_again),
-		cmocka_unit_test(test_empty_series),
-		cmocka_unit_test(test_large_values),
-		cmocka_unit_test(test_two_bytes_a_sample),
-		cmocka_unit_test(test_ceiling),
-		cmocka_unit_test(test_put_bytes),
-		cmocka_unit_test(test_rollback),
-		cmocka_unit_test(test_no_memory),
-	};
+static const struct unit_test tests[] = {
+	TEST(test_model),
+	TEST(test_same_again),
+	TEST(test_empty_series),
+	TEST(test_large_values),
+	TEST(test_two_bytes_a_sample),
+	TEST(test_ceiling),
+	TEST(test_put_bytes),
+	TEST(test_rollback),
+	TEST(test_no_memory),
+};
 
-	return cmocka_run_group_tests_name("agent/store/head", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Numbers by content: found again through all growing, whatever the hashes are. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include "agent/store/id_table.h"
 #include "agent/store/varint.h"
 #include "agent/util/hash.h"
 #include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 #define N 500
 
@@ -85,12 +80,9 @@ static void test_varint(void **state)
 	assert_null(varint_check(too_large, too_large + sizeof(too_large), &value));
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_find),
-		cmocka_unit_test(test_varint),
-	};
+static const struct unit_test tests[] = {
+	TEST(test_find),
+	TEST(test_varint),
+};
 
-	return cmocka_run_group_tests_name("agent/store/id_table", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

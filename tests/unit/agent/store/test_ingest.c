@@ -3,19 +3,13 @@
  * What becomes of a received profile: a row changes one, and tells the series and stacks that a store has afterwards, or the words of the
  * refusal. They are what a real Pyroscope 1.21 answers to the same bytes.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "agent/store/store.h"
-#include "agent/util/macro.h"
 #include "tests/support/made_profile.h"
 #include "tests/support/store_sync.h"
+#include "tests/support/unit.h"
 
 #define NOW_MS INT64_C(1700000000000)
 
@@ -520,13 +514,8 @@ static void test_row(void **state)
 	context_fini(&w);
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(rows)];
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_row, rows, name),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		tests[i] = (struct CMUnitTest){ .name = rows[i].name,
-						.test_func = test_row,
-						.initial_state = (void *)&rows[i] };
-	return cmocka_run_group_tests_name("agent/store/ingest", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The ceilings of received profiles: each is reached, and one more is refused, cut or dropped, in the words of a real server. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +10,7 @@
 #include "agent/store/segment_image.h"
 #include "agent/util/macro.h"
 #include "tests/support/made_profile.h"
+#include "tests/support/unit.h"
 
 #define NOW_MS INT64_C(1700000000000)
 #define CPU_SERIES "the profile with labels '{__name__=\"process_cpu\", service_name=\"demo\"}' "
@@ -452,21 +447,22 @@ static void test_blocks(void **state)
 	ingest_memory_fini(&m);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(test_size),
+	FIXTURE_TEST(test_samples),
+	FIXTURE_TEST(test_sample_labels),
+	FIXTURE_TEST(test_depth),
+	FIXTURE_TEST(test_lines),
+	FIXTURE_TEST(test_text),
+	FIXTURE_TEST(test_labels),
+	FIXTURE_TEST(test_short_why),
+	FIXTURE_TEST(test_memory),
+	FIXTURE_TEST(test_gzip),
+	FIXTURE_TEST(test_blocks),
+	FIXTURE_TEST(test_labels_of_samples),
+	FIXTURE_TEST(test_series),
+	FIXTURE_TEST(test_types),
+	TEST_ROWS(test_row, rows, name),
+};
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(rows) + 14] = {
-		TEST(test_size),   TEST(test_samples),	 TEST(test_sample_labels),
-		TEST(test_depth),  TEST(test_lines),	 TEST(test_text),
-		TEST(test_labels), TEST(test_short_why), TEST(test_memory),
-		TEST(test_gzip),   TEST(test_blocks),	 TEST(test_labels_of_samples),
-		TEST(test_series), TEST(test_types),
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		tests[14 + i] = (struct CMUnitTest){ .name = rows[i].name,
-						     .test_func = test_row,
-						     .initial_state = (void *)&rows[i] };
-	return cmocka_run_group_tests_name("agent/store/ingest limits", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A profile of this agent itself, and the same as bytes: the same heads, the same refusals. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "agent/store/ingest.h"
-#include "agent/util/macro.h"
 #include "tests/support/pprof_random.h"
+#include "tests/support/unit.h"
 
 #define NOW_MS INT64_C(1700000000000)
 #define HOUR_MS INT64_C(3600000)
@@ -132,13 +126,8 @@ static void test_row(void **state)
 		compare_kept(own, pushed);
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(rows)];
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_row, rows, name),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		tests[i] = (struct CMUnitTest){ .name = rows[i].name,
-						.test_func = test_row,
-						.initial_state = (void *)&rows[i] };
-	return cmocka_run_group_tests_name("agent/store/ingest_profile", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* protobuf's JSON mapping: tables of texts, and every message there and back. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -17,6 +11,7 @@
 #include "agent/store/querier.pb-c.h"
 #include "agent/util/macro.h"
 #include "pprof/profile.pb-c.h"
+#include "tests/support/unit.h"
 
 #define BUDGET ((size_t)1 << 20)
 #define D(name) &querier__v1__##name##__descriptor
@@ -207,26 +202,34 @@ static void test_utf8(void **state)
 
 /* ---- every message there and back ---- */
 
-static const ProtobufCMessageDescriptor *const messages[] = {
-	D(profile_types_request),
-	D(profile_types_response),
-	D(label_names_request),
-	D(label_names_response),
-	D(label_values_request),
-	D(label_values_response),
-	D(series_request),
-	D(series_response),
-	D(select_merge_stacktraces_request),
-	D(select_merge_stacktraces_response),
-	D(select_merge_profile_request),
-	D(select_series_request),
-	D(select_series_response),
-	D(diff_request),
-	D(diff_response),
-	D(get_profile_stats_request),
-	D(get_profile_stats_response),
-	&push__v1__push_request__descriptor,
-	&perftools__profiles__profile__descriptor,
+#define MESSAGE(name)          \
+	{                      \
+		#name, D(name) \
+	}
+
+static const struct message {
+	const char *name;
+	const ProtobufCMessageDescriptor *descriptor;
+} messages[] = {
+	MESSAGE(profile_types_request),
+	MESSAGE(profile_types_response),
+	MESSAGE(label_names_request),
+	MESSAGE(label_names_response),
+	MESSAGE(label_values_request),
+	MESSAGE(label_values_response),
+	MESSAGE(series_request),
+	MESSAGE(series_response),
+	MESSAGE(select_merge_stacktraces_request),
+	MESSAGE(select_merge_stacktraces_response),
+	MESSAGE(select_merge_profile_request),
+	MESSAGE(select_series_request),
+	MESSAGE(select_series_response),
+	MESSAGE(diff_request),
+	MESSAGE(diff_response),
+	MESSAGE(get_profile_stats_request),
+	MESSAGE(get_profile_stats_response),
+	{ "push_request", PUSH },
+	{ "profile", &perftools__profiles__profile__descriptor },
 };
 
 static uint64_t next_random(uint64_t *x)
@@ -314,7 +317,7 @@ static void assert_same(const ProtobufCMessage *a, const ProtobufCMessage *b)
 
 static void test_round_trip(void **state)
 {
-	const ProtobufCMessageDescriptor *d = *state;
+	const ProtobufCMessageDescriptor *d = ((const struct message *)*state)->descriptor;
 	uint64_t x = 7;
 
 	for (int i = 0; i < 50; i++) {
@@ -389,27 +392,16 @@ static void test_base64(void **state)
 	}
 }
 
-static const struct CMUnitTest plain_tests[] = {
-	cmocka_unit_test(test_budget),	cmocka_unit_test(test_too_many_values),
-	cmocka_unit_test(test_ceiling), cmocka_unit_test(test_utf8),
-	cmocka_unit_test(test_double),	cmocka_unit_test(test_text),
-	cmocka_unit_test(test_base64),
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_row, rows, text),
+	TEST_ROWS(test_round_trip, messages, name),
+	TEST(test_budget),
+	TEST(test_too_many_values),
+	TEST(test_ceiling),
+	TEST(test_utf8),
+	TEST(test_double),
+	TEST(test_text),
+	TEST(test_base64),
 };
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(rows) + ARRAY_SIZE(messages) + ARRAY_SIZE(plain_tests)];
-	size_t n = 0;
-
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		tests[n++] = (struct CMUnitTest){ .name = rows[i].text,
-						  .test_func = test_row,
-						  .initial_state = (void *)&rows[i] };
-	for (size_t i = 0; i < ARRAY_SIZE(messages); i++)
-		tests[n++] = (struct CMUnitTest){ .name = messages[i]->name,
-						  .test_func = test_round_trip,
-						  .initial_state = (void *)messages[i] };
-	for (size_t i = 0; i < ARRAY_SIZE(plain_tests); i++)
-		tests[n++] = plain_tests[i];
-	return cmocka_run_group_tests_name("agent/store/proto_json", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One Push from its bytes into a store: bombs in each of its layers, a table of ceilings, what is kept all the same, and who goes first. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -17,6 +11,7 @@
 #include "agent/store/push.h"
 #include "agent/util/macro.h"
 #include "tests/support/made_profile.h"
+#include "tests/support/unit.h"
 
 #define NOW_MS INT64_C(1700000000000)
 #define METRIC(name) "xagent_store_" name
@@ -510,30 +505,19 @@ static void test_stopped(void **state)
 	assert_int_equal(stats.n_received_profiles, 10);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(test_profiles_that_inflate),
+	FIXTURE_TEST(test_damaged_profiles_that_inflate),
+	FIXTURE_TEST(test_empty_series),
+	FIXTURE_TEST(test_message_size),
+	FIXTURE_TEST(test_profiles_of_empty_samples),
+	FIXTURE_TEST(test_elements),
+	FIXTURE_TEST(test_elements_of_message),
+	FIXTURE_TEST(test_kept_before),
+	FIXTURE_TEST(test_time),
+	FIXTURE_TEST(test_own_first),
+	FIXTURE_TEST(test_stopped),
+	TEST_ROWS(test_counts, count_rows, name),
+};
 
-int main(void)
-{
-	const struct CMUnitTest whole[] = {
-		TEST(test_profiles_that_inflate),
-		TEST(test_damaged_profiles_that_inflate),
-		TEST(test_empty_series),
-		TEST(test_message_size),
-		TEST(test_profiles_of_empty_samples),
-		TEST(test_elements),
-		TEST(test_elements_of_message),
-		TEST(test_kept_before),
-		TEST(test_time),
-		TEST(test_own_first),
-		TEST(test_stopped),
-	};
-	struct CMUnitTest tests[ARRAY_SIZE(whole) + ARRAY_SIZE(count_rows)];
-
-	memcpy(tests, whole, sizeof(whole));
-	for (size_t i = 0; i < ARRAY_SIZE(count_rows); i++)
-		tests[ARRAY_SIZE(whole) + i] =
-			(struct CMUnitTest){ .name = count_rows[i].name,
-					     .test_func = test_counts,
-					     .initial_state = (void *)&count_rows[i] };
-	return cmocka_run_group_tests_name("agent/store/push", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Questions for names, label sets and trees: over several segments, by type, labels, time and call site. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "agent/store/query.h"
+#include "tests/support/unit.h"
 #include "tests/unit/agent/store/query_context.h"
 #include "tests/unit/agent/store/tree_text.h"
 
@@ -449,27 +444,16 @@ static void test_wide_sets(void **state)
 	context_fini(&w);
 }
 
-#define ADD_ROWS(rows, test)                                                   \
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)                          \
-		tests[n++] = (struct CMUnitTest)                               \
-		{                                                              \
-			(rows)[i].name, (test), NULL, NULL, (void *)&(rows)[i] \
-		}
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_tree, trees, name),
+	TEST_ROWS(test_names, names, name),
+	TEST_ROWS(test_types, types, name),
+	TEST_ROWS(test_hosts, hosts, name),
+	TEST_ROWS(test_sets, sets, name),
+	TEST(test_two_sides),
+	TEST(test_ceiling),
+	TEST(test_given_up),
+	TEST(test_wide_sets),
+};
 
-int main(void)
-{
-	static struct CMUnitTest tests[ARRAY_SIZE(trees) + ARRAY_SIZE(names) + ARRAY_SIZE(types) +
-				       ARRAY_SIZE(hosts) + ARRAY_SIZE(sets) + 4];
-	size_t n = 0;
-
-	ADD_ROWS(trees, test_tree);
-	ADD_ROWS(names, test_names);
-	ADD_ROWS(types, test_types);
-	ADD_ROWS(hosts, test_hosts);
-	ADD_ROWS(sets, test_sets);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_two_sides);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_ceiling);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_given_up);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_wide_sets);
-	return cmocka_run_group_tests_name("agent/store/query", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Each allocation of each question fails once: an error comes back, and nothing is lost or freed twice. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <stdlib.h>
 #include <assert.h>
@@ -14,6 +8,7 @@
 #include "agent/store/flamebearer.h"
 #include "agent/store/query.h"
 #include "tests/support/alloc_fail.h"
+#include "tests/support/unit.h"
 #include "tests/unit/agent/store/query_context.h"
 
 typedef int (*question_fn)(const struct query *q);
@@ -94,6 +89,21 @@ static int ask_profile(const struct query *q)
 	return query_profile(q, 4, &out);
 }
 
+struct row {
+	const char *name;
+	question_fn ask;
+};
+
+static const struct row rows[] = {
+	{ "selector", ask_selector }, { "tree", ask_tree },	{ "names", ask_names },
+	{ "sets", ask_sets },	      { "series", ask_series }, { "profile", ask_profile },
+};
+
+static const struct row bounded_rows[] = {
+	{ "tree", ask_tree },	  { "names", ask_names },     { "sets", ask_sets },
+	{ "series", ask_series }, { "profile", ask_profile },
+};
+
 static void make_context(struct context *w)
 {
 	context_init(w);
@@ -105,7 +115,7 @@ static void make_context(struct context *w)
 
 static void test_question(void **state)
 {
-	question_fn ask = *(question_fn *)*state;
+	question_fn ask = ((const struct row *)*state)->ask;
 	const char *const site[] = { "a" };
 	size_t nth = 1;
 	struct context w;
@@ -134,7 +144,7 @@ static void test_question(void **state)
 /* Accounts of every size up to the one that is enough: what does not fit is told, and all is given back. */
 static void test_account(void **state)
 {
-	question_fn ask = *(question_fn *)*state;
+	question_fn ask = ((const struct row *)*state)->ask;
 	const char *const site[] = { "a" };
 	struct context w;
 
@@ -163,26 +173,10 @@ static void test_account(void **state)
 	context_fini(&w);
 }
 
-int main(void)
-{
-	static const struct {
-		const char *name;
-		question_fn ask;
-	} rows[] = {
-		{ "selector", ask_selector }, { "tree", ask_tree },	{ "names", ask_names },
-		{ "sets", ask_sets },	      { "series", ask_series }, { "profile", ask_profile },
-	};
-	static struct CMUnitTest tests[2 * ARRAY_SIZE(rows) - 1];
-	size_t n = 0;
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_question, rows, name),
+	/* Parsing a selector is bounded by its length. */
+	TEST_ROWS(test_account, bounded_rows, name),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		tests[n++] = (struct CMUnitTest){ rows[i].name, test_question, NULL, NULL,
-						  (void *)&rows[i].ask };
-		/* Parsing a selector is bounded by its length. */
-		if (rows[i].ask != ask_selector)
-			tests[n++] = (struct CMUnitTest){ rows[i].name, test_account, NULL, NULL,
-							  (void *)&rows[i].ask };
-	}
-	assert(n == ARRAY_SIZE(tests));
-	return cmocka_run_group_tests_name("agent/store/query_alloc", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The account of a question: what is taken, refused, grown and given back. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "agent/store/query_memory.h"
 #include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 #define HEAD_BYTES 16
 
@@ -89,14 +84,11 @@ static void test_no_account(void **state)
 	assert_int_equal(query_memory_left(NULL), SIZE_MAX);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_blocks),
-		cmocka_unit_test(test_ceiling),
-		cmocka_unit_test(test_overflow),
-		cmocka_unit_test(test_no_account),
-	};
+static const struct unit_test tests[] = {
+	TEST(test_blocks),
+	TEST(test_ceiling),
+	TEST(test_overflow),
+	TEST(test_no_account),
+};
 
-	return cmocka_run_group_tests_name("agent/store/query_memory", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One profile of all that is selected: every row once, stacks and sums as they went in. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -13,6 +7,7 @@
 
 #include "agent/store/query.h"
 #include "pprof/profile.pb-c.h"
+#include "tests/support/unit.h"
 #include "tests/unit/agent/store/query_context.h"
 
 typedef Perftools__Profiles__Profile profile_message;
@@ -319,13 +314,13 @@ static void test_deep(void **state)
 	context_fini(&w);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_stacks),	cmocka_unit_test(test_max_nodes),
-		cmocka_unit_test(test_head),	cmocka_unit_test(test_nothing),
-		cmocka_unit_test(test_symbols), cmocka_unit_test(test_deep),
-	};
+static const struct unit_test tests[] = {
+	TEST(test_stacks),
+	TEST(test_max_nodes),
+	TEST(test_head),
+	TEST(test_nothing),
+	TEST(test_symbols),
+	TEST(test_deep),
+};
 
-	return cmocka_run_group_tests_name("agent/store/query_profile", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sums over time, as a Pyroscope server (1.21.1) gives them of the same profiles. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "agent/store/query.h"
 #include "agent/store/query_points.h"
+#include "tests/support/unit.h"
 #include "tests/unit/agent/store/query_context.h"
 
 /* Times are told without this, as the server's time is always late. */
@@ -513,17 +508,12 @@ static void test_far_times(void **state)
 	context_fini(&w);
 }
 
-int main(void)
-{
-	static struct CMUnitTest tests[ARRAY_SIZE(rows) + 4];
-	size_t n = 0;
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_row, rows, name),
+	TEST(test_wrong_step),
+	TEST(test_far_times),
+	TEST(test_points_memory),
+	TEST(test_call_site_of_many_nodes),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		tests[n++] =
-			(struct CMUnitTest){ rows[i].name, test_row, NULL, NULL, (void *)&rows[i] };
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_wrong_step);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_far_times);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_points_memory);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_call_site_of_many_nodes);
-	return cmocka_run_group_tests_name("agent/store/query_series", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

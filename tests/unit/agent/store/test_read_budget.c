@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What reading a request may cost: each ceiling is reached, and what was used up first is told from then on. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include "agent/store/read_budget.h"
+#include "tests/support/unit.h"
 
 static void test_ceilings(void **state)
 {
@@ -88,13 +83,10 @@ static void test_time(void **state)
 	assert_int_equal(b.left.cpu_ns, 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ceilings),
-		cmocka_unit_test(test_stop),
-		cmocka_unit_test(test_time),
-	};
+static const struct unit_test tests[] = {
+	TEST(test_ceilings),
+	TEST(test_stop),
+	TEST(test_time),
+};
 
-	return cmocka_run_group_tests_name("agent/store/read_budget", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -4,12 +4,6 @@
  *
  * Under AddressSanitizer the image lies in a block of exactly its size, so that no read past it goes unseen.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +11,7 @@
 #include "agent/store/segment.h"
 #include "agent/store/segment_image.h"
 #include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 struct image {
 	uint8_t *bytes;
@@ -458,19 +453,18 @@ static void test_references(void **state)
 	segment_unref(NULL);
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(rows) + 10] = {
-		cmocka_unit_test(test_reads),	       cmocka_unit_test(test_symbols),
-		cmocka_unit_test(test_texts),	       cmocka_unit_test(test_every_byte),
-		cmocka_unit_test(test_every_length),   cmocka_unit_test(test_data),
-		cmocka_unit_test(test_too_deep),       cmocka_unit_test(test_references),
-		cmocka_unit_test(test_too_many_lines), cmocka_unit_test(test_long_label),
-	};
+static const struct unit_test tests[] = {
+	TEST(test_reads),
+	TEST(test_symbols),
+	TEST(test_texts),
+	TEST(test_every_byte),
+	TEST(test_every_length),
+	TEST(test_data),
+	TEST(test_too_deep),
+	TEST(test_references),
+	TEST(test_too_many_lines),
+	TEST(test_long_label),
+	TEST_ROWS(test_row, rows, name),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		tests[10 + i] = (struct CMUnitTest){ .name = rows[i].name,
-						     .test_func = test_row,
-						     .initial_state = (void *)&rows[i] };
-	return cmocka_run_group_tests_name("agent/store/segment", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

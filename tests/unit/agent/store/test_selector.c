@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Selectors: what is one, what is wrong with what is none, and which series they take. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "agent/store/selector.h"
 #include "agent/util/macro.h"
+#include "tests/support/unit.h"
 #include "tests/unit/agent/store/query_context.h"
 
 /* `taken`: the values of the label `s` of the series that are taken. */
@@ -316,20 +311,13 @@ static void test_given_up(void **state)
 	context_fini(&w);
 }
 
-int main(void)
-{
-	static struct CMUnitTest tests[ARRAY_SIZE(take_rows) + ARRAY_SIZE(wrong_rows) + 4];
-	size_t n = 0;
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_take, take_rows, selector),
+	TEST_ROWS(test_wrong, wrong_rows, selector),
+	TEST(test_head),
+	TEST(test_matchers_ceiling),
+	TEST(test_length_ceiling),
+	TEST(test_given_up),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(take_rows); i++)
-		tests[n++] = (struct CMUnitTest){ take_rows[i].selector, test_take, NULL, NULL,
-						  (void *)&take_rows[i] };
-	for (size_t i = 0; i < ARRAY_SIZE(wrong_rows); i++)
-		tests[n++] = (struct CMUnitTest){ wrong_rows[i].selector, test_wrong, NULL, NULL,
-						  (void *)&wrong_rows[i] };
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_head);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_matchers_ceiling);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_length_ceiling);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_given_up);
-	return cmocka_run_group_tests_name("agent/store/selector", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

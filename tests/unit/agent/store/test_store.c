@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The store in memory: what is kept, what goes out and when, and that it never takes more than it may. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -18,6 +12,7 @@
 #include "tests/support/alloc_fail.h"
 #include "tests/support/made_profile.h"
 #include "tests/support/store_sync.h"
+#include "tests/support/unit.h"
 
 #define T0_MS INT64_C(1700000000000)
 #define MINUTE_MS (60 * 1000)
@@ -611,28 +606,23 @@ static void test_view_of_a_head_that_is_evicted(void **state)
 	labels_unref(labels);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(test_put),
+	FIXTURE_TEST(test_metrics),
+	FIXTURE_TEST(test_several_series),
+	FIXTURE_TEST(test_closed_head),
+	FIXTURE_TEST(test_view_order),
+	FIXTURE_TEST(test_copy_of_the_head),
+	FIXTURE_TEST(test_view_of_a_head_that_is_evicted),
+	FIXTURE_TEST(test_age),
+	FIXTURE_TEST(test_bound),
+	FIXTURE_TEST(test_late_profile),
+	FIXTURE_TEST(test_no_room),
+	FIXTURE_TEST(test_refused_again),
+	FIXTURE_TEST(test_repeated_again),
+	FIXTURE_TEST(test_clock_set_back),
+	FIXTURE_TEST(test_options),
+	FIXTURE_TEST(test_no_memory),
+};
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		TEST(test_put),
-		TEST(test_metrics),
-		TEST(test_several_series),
-		TEST(test_closed_head),
-		TEST(test_view_order),
-		TEST(test_copy_of_the_head),
-		TEST(test_view_of_a_head_that_is_evicted),
-		TEST(test_age),
-		TEST(test_bound),
-		TEST(test_late_profile),
-		TEST(test_no_room),
-		TEST(test_refused_again),
-		TEST(test_repeated_again),
-		TEST(test_clock_set_back),
-		TEST(test_options),
-		TEST(test_no_memory),
-	};
-
-	return cmocka_run_group_tests_name("agent/store/store", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

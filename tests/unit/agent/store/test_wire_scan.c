@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Messages counted before they are unpacked: a table of bytes, and never more memory than the library takes. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,9 +8,9 @@
 #include "agent/store/querier.pb-c.h"
 #include "agent/store/wire_scan.h"
 #include "agent/util/cleanup.h"
-#include "agent/util/macro.h"
 #include "pprof/profile.pb-c.h"
 #include "tests/support/made_profile.h"
+#include "tests/support/unit.h"
 
 #define PUSH &push__v1__push_request__descriptor
 #define PROFILE &perftools__profiles__profile__descriptor
@@ -124,14 +118,9 @@ static void test_bytes(void **state)
 	assert_true(scan.n_bytes > taken / 2);
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(rows) + 1];
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_row, rows, name),
+	TEST(test_bytes),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		tests[i] = (struct CMUnitTest){ .name = rows[i].name,
-						.test_func = test_row,
-						.initial_state = (void *)&rows[i] };
-	tests[ARRAY_SIZE(rows)] = (struct CMUnitTest)cmocka_unit_test(test_bytes);
-	return cmocka_run_group_tests_name("agent/store/wire_scan", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

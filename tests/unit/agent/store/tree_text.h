@@ -10,6 +10,7 @@
 #include "agent/util/buf.h"
 #include "agent/util/macro.h"
 #include "agent/util/str.h"
+#include "tests/support/unit.h"
 
 /* Lines "root;…;leaf value". */
 static inline void tree_put(struct call_tree *t, enum call_side side, const char *folded)

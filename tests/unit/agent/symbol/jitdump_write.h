@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "agent/util/buf.h"
+#include "tests/support/unit.h"
 
 #define JITDUMP_MAGIC 0x4A695444U
 

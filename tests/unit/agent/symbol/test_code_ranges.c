@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Ranges of generated code: the later one holds what it covers, the newest ones stay. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <stdlib.h>
 
 #include "agent/symbol/code_ranges.h"
+#include "tests/support/unit.h"
 
 #define NONE UINT64_MAX
 
@@ -249,25 +244,20 @@ static void test_the_past_has_a_ceiling(void **state)
 	}
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(test_empty),
+	FIXTURE_TEST(test_ends_are_exact),
+	FIXTURE_TEST(test_later_wins_for_what_it_covers),
+	FIXTURE_TEST(test_older_does_not_come_back),
+	FIXTURE_TEST(test_random),
+	FIXTURE_TEST(test_what_is_no_range_is_dropped),
+	FIXTURE_TEST(test_the_newest_stay),
+	FIXTURE_TEST(test_reuse_costs_no_room),
+	FIXTURE_TEST(test_smaller_ceiling),
+	FIXTURE_TEST(test_order_goes_round),
+	FIXTURE_TEST(test_reset),
+	FIXTURE_TEST(test_what_was_displaced),
+	FIXTURE_TEST(test_the_past_has_a_ceiling),
+};
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(test_empty),
-		TEST(test_ends_are_exact),
-		TEST(test_later_wins_for_what_it_covers),
-		TEST(test_older_does_not_come_back),
-		TEST(test_random),
-		TEST(test_what_is_no_range_is_dropped),
-		TEST(test_the_newest_stay),
-		TEST(test_reuse_costs_no_room),
-		TEST(test_smaller_ceiling),
-		TEST(test_order_goes_round),
-		TEST(test_reset),
-		TEST(test_what_was_displaced),
-		TEST(test_the_past_has_a_ceiling),
-	};
-
-	return cmocka_run_group_tests_name("agent/symbol/code_ranges", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Debug files opened beside the files that processes map: kept with them, closed with them, looked for again after a while. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-
-#include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -15,6 +9,7 @@
 #include "agent/process/file_table.h"
 #include "agent/symbol/debug_open.h"
 #include "agent/util/clock.h"
+#include "tests/support/unit.h"
 #include "tests/unit/agent/object/fixture.h"
 
 /* Any but "never". */
@@ -236,17 +231,14 @@ static void refused_sum_is_remembered(void **state)
 	loop_free(loop);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(is_kept_with_the_file, setup, teardown),
-		cmocka_unit_test_setup_teardown(is_looked_for_again, setup, teardown),
-		cmocka_unit_test_setup_teardown(another_process_looks_again, setup, teardown),
-		cmocka_unit_test_setup_teardown(dead_process, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_has_none, setup, teardown),
-		cmocka_unit_test_setup_teardown(sum_is_taken_by_the_worker, setup, teardown),
-		cmocka_unit_test_setup_teardown(refused_sum_is_remembered, setup, teardown),
-	};
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(is_kept_with_the_file),
+	FIXTURE_TEST(is_looked_for_again),
+	FIXTURE_TEST(another_process_looks_again),
+	FIXTURE_TEST(dead_process),
+	FIXTURE_TEST(what_has_none),
+	FIXTURE_TEST(sum_is_taken_by_the_worker),
+	FIXTURE_TEST(refused_sum_is_remembered),
+};
 
-	return cmocka_run_group_tests_name("agent/symbol/debug_open", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Debug files from a server on loopback that is slow, has nothing, has something else, or has the right one. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -22,6 +16,7 @@
 #include "agent/symbol/debuginfod.h"
 #include "agent/util/file.h"
 #include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 #define NO_ID "00112233445566778899aabbccddeeff00112233"
 #define OTHER_ID "ffeeddccbbaa99887766554433221100ffeeddcc"
@@ -522,30 +517,19 @@ static void test_options(void **state)
 	assert_null(d);
 }
 
-#define IN_CONTEXT(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(test_right),
+	FIXTURE_TEST(test_redirection),
+	FIXTURE_TEST(test_none_expires),
+	FIXTURE_TEST(test_second_server),
+	FIXTURE_TEST(test_too_large),
+	FIXTURE_TEST(test_share_of_time),
+	FIXTURE_TEST(test_ends_at_once),
+	FIXTURE_TEST(test_oldest_goes),
+	FIXTURE_TEST(test_what_is_no_build_id),
+	FIXTURE_TEST(test_many),
+	FIXTURE_TEST(test_options),
+	TEST_ROWS(test_none, none_rows, name),
+};
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_CONTEXT(test_right),
-		IN_CONTEXT(test_redirection),
-		IN_CONTEXT(test_none_expires),
-		IN_CONTEXT(test_second_server),
-		IN_CONTEXT(test_too_large),
-		IN_CONTEXT(test_share_of_time),
-		IN_CONTEXT(test_ends_at_once),
-		IN_CONTEXT(test_oldest_goes),
-		IN_CONTEXT(test_what_is_no_build_id),
-		IN_CONTEXT(test_many),
-		IN_CONTEXT(test_options),
-	};
-	struct CMUnitTest none[ARRAY_SIZE(none_rows)];
-
-	for (size_t i = 0; i < ARRAY_SIZE(none_rows); i++)
-		none[i] = (struct CMUnitTest){ .name = none_rows[i].name,
-					       .test_func = test_none,
-					       .initial_state = &none_rows[i] };
-	int failed = cmocka_run_group_tests_name("agent/symbol/debuginfod", tests, NULL, NULL);
-	return failed +
-	       cmocka_run_group_tests_name("agent/symbol/debuginfod: none", none, NULL, NULL);
-}
+TEST_MAIN(tests)

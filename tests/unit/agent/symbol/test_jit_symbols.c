@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Names of memory without a file: by the process's own word, by what the kernel calls it; within a ceiling. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -13,6 +7,7 @@
 #include <unistd.h>
 
 #include "agent/symbol/store.h"
+#include "tests/support/unit.h"
 #include "tests/unit/agent/symbol/jitdump_write.h"
 
 #define MAX_BYTES ((size_t)1 << 20)
@@ -319,25 +314,20 @@ static void test_idle_is_forgotten(void **state)
 	assert_string_equal(name_in(f, j, 0x100000, NULL), "p0_f0");
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(test_by_kind),
+	FIXTURE_TEST(test_perf_map),
+	FIXTURE_TEST(test_processes_have_their_own),
+	FIXTURE_TEST(test_growth),
+	FIXTURE_TEST(test_by_moment),
+	FIXTURE_TEST(test_nothing_told),
+	FIXTURE_TEST(test_jitdump_is_better),
+	FIXTURE_TEST(test_foreign_bytes_are_cleaned),
+	FIXTURE_TEST(test_names_outlive_the_file),
+	FIXTURE_TEST(test_ceiling_of_one),
+	FIXTURE_TEST(test_ceiling_of_many),
+	FIXTURE_TEST(test_ceiling_when_both_grow),
+	FIXTURE_TEST(test_idle_is_forgotten),
+};
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(test_by_kind),
-		TEST(test_perf_map),
-		TEST(test_processes_have_their_own),
-		TEST(test_growth),
-		TEST(test_by_moment),
-		TEST(test_nothing_told),
-		TEST(test_jitdump_is_better),
-		TEST(test_foreign_bytes_are_cleaned),
-		TEST(test_names_outlive_the_file),
-		TEST(test_ceiling_of_one),
-		TEST(test_ceiling_of_many),
-		TEST(test_ceiling_when_both_grow),
-		TEST(test_idle_is_forgotten),
-	};
-
-	return cmocka_run_group_tests_name("agent/symbol/jit_symbols", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Jitdumps: loads and moves, files that grow, end in the middle, or are none. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <stdlib.h>
 
 #include "agent/symbol/jitdump.h"
+#include "tests/support/unit.h"
 #include "tests/unit/agent/symbol/jitdump_write.h"
 
 #define MAX_BYTES ((size_t)1 << 20)
@@ -308,26 +303,21 @@ static void test_other_clocks(void **state)
 	check_at(f, 0x1000, 150, "last");
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(test_loads),
+	FIXTURE_TEST(test_moves),
+	FIXTURE_TEST(test_indices_out_of_order),
+	FIXTURE_TEST(test_every_prefix),
+	FIXTURE_TEST(test_growth_in_pieces),
+	FIXTURE_TEST(test_other_file_is_read_anew),
+	FIXTURE_TEST(test_malformed_record_ends),
+	FIXTURE_TEST(test_no_name),
+	FIXTURE_TEST(test_file_that_changed_gives_no_name),
+	FIXTURE_TEST(test_long_name_is_cut),
+	FIXTURE_TEST(test_foreign),
+	FIXTURE_TEST(test_ceiling),
+	FIXTURE_TEST(test_by_time),
+	FIXTURE_TEST(test_other_clocks),
+};
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(test_loads),
-		TEST(test_moves),
-		TEST(test_indices_out_of_order),
-		TEST(test_every_prefix),
-		TEST(test_growth_in_pieces),
-		TEST(test_other_file_is_read_anew),
-		TEST(test_malformed_record_ends),
-		TEST(test_no_name),
-		TEST(test_file_that_changed_gives_no_name),
-		TEST(test_long_name_is_cut),
-		TEST(test_foreign),
-		TEST(test_ceiling),
-		TEST(test_by_time),
-		TEST(test_other_clocks),
-	};
-
-	return cmocka_run_group_tests_name("agent/symbol/jitdump", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The kernel's symbols: rows of /proc/kallsyms, however they are cut, and this kernel's own. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-
-#include <cmocka.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,6 +7,7 @@
 #include "agent/symbol/kallsyms.h"
 #include "agent/util/macro.h"
 #include "agent/util/str.h"
+#include "tests/support/unit.h"
 
 static struct kallsyms *parse(const char *text, size_t step)
 {
@@ -369,25 +364,17 @@ static void of_this_kernel(void **state)
 	kallsyms_free(k);
 }
 
-int main(void)
-{
-	static struct CMUnitTest tests[ARRAY_SIZE(rows) + 9];
-	size_t n = 0;
+static const struct unit_test tests[] = {
+	TEST_ROWS(finds, rows, name),
+	TEST(hidden_addresses),
+	TEST(modules_are_listed_once),
+	TEST(long_lines_are_skipped),
+	TEST(ceiling_of_symbols),
+	TEST(names_without_end),
+	TEST(every_name_is_unpacked),
+	TEST(what_has_no_room_has_no_name),
+	TEST(any_order),
+	TEST(of_this_kernel),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		tests[n++] = (struct CMUnitTest){ rows[i].name, finds, NULL, NULL, &rows[i] };
-	const struct CMUnitTest single[] = {
-		cmocka_unit_test(hidden_addresses),
-		cmocka_unit_test(modules_are_listed_once),
-		cmocka_unit_test(long_lines_are_skipped),
-		cmocka_unit_test(ceiling_of_symbols),
-		cmocka_unit_test(names_without_end),
-		cmocka_unit_test(every_name_is_unpacked),
-		cmocka_unit_test(what_has_no_room_has_no_name),
-		cmocka_unit_test(any_order),
-		cmocka_unit_test(of_this_kernel),
-	};
-	for (size_t i = 0; i < ARRAY_SIZE(single); i++)
-		tests[n++] = single[i];
-	return _cmocka_run_group_tests("agent/symbol/kallsyms", tests, n, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Names that were asked for lately: what is known is right, and no more than there is room for. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "agent/symbol/kallsyms.h"
 #include "agent/symbol/kallsyms_recent.h"
-#include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 #define BASE 0xffffffff81000000UL
 
@@ -129,15 +123,12 @@ static void index_unpacks_once(void **state)
 	kallsyms_free(k);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_put_is_known),
-		cmocka_unit_test(more_than_there_is_room_for),
-		cmocka_unit_test(longest_names),
-		cmocka_unit_test(without_room),
-		cmocka_unit_test(index_unpacks_once),
-	};
+static const struct unit_test tests[] = {
+	TEST(what_is_put_is_known),
+	TEST(more_than_there_is_room_for),
+	TEST(longest_names),
+	TEST(without_room),
+	TEST(index_unpacks_once),
+};
 
-	return cmocka_run_group_tests_name("agent/symbol/kallsyms_recent", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

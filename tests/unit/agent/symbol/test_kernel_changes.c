@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is laid over the index of the kernel's symbols. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-
-#include <cmocka.h>
 #include <errno.h>
 #include <stdio.h>
 
 #include "agent/symbol/kernel_changes.h"
 #include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 #define A 0xffffffffc0001000ULL
 #define B 0xffffffffc0001080ULL
@@ -263,21 +258,13 @@ static void what_goes_needs_no_room(void **state)
 	kernel_changes_fini(&changes);
 }
 
-int main(void)
-{
-	static const struct CMUnitTest others[] = {
-		cmocka_unit_test(what_went_is_forgotten),
-		cmocka_unit_test(what_went_long_ago_hides_no_name),
-		cmocka_unit_test(coming_and_going_takes_no_memory),
-		cmocka_unit_test(too_many_are_an_error),
-		cmocka_unit_test(what_goes_needs_no_room),
-	};
-	struct CMUnitTest tests[ARRAY_SIZE(rows)];
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_row, rows, name),
+	TEST(what_went_is_forgotten),
+	TEST(what_went_long_ago_hides_no_name),
+	TEST(coming_and_going_takes_no_memory),
+	TEST(too_many_are_an_error),
+	TEST(what_goes_needs_no_room),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		tests[i] = (struct CMUnitTest){ .name = rows[i].name,
-						.test_func = test_row,
-						.initial_state = (void *)&rows[i] };
-	int r = cmocka_run_group_tests_name("agent/symbol/kernel_changes: rows", tests, NULL, NULL);
-	return r | cmocka_run_group_tests_name("agent/symbol/kernel_changes", others, NULL, NULL);
-}
+TEST_MAIN(tests)

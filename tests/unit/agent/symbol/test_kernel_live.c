@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* This kernel's BPF programs: what the side-band tells of them is what /proc/kallsyms would. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-
-#include <cmocka.h>
 #include <bpf/bpf.h>
 #include <linux/bpf.h>
 #include <string.h>
@@ -15,6 +9,7 @@
 #include "agent/symbol/kallsyms.h"
 #include "agent/symbol/kernel_symbols.h"
 #include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 #define N_ROUNDS 20
 
@@ -145,11 +140,8 @@ static void programs_have_their_names(void **state)
 	assert_int_equal(kernel_symbols_n_read(f->symbols), 1);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(programs_have_their_names, setup, teardown),
-	};
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(programs_have_their_names),
+};
 
-	return cmocka_run_group_tests_name("agent/symbol/kernel_live", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* When the kernel's symbols are read again. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-
-#include <cmocka.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -15,6 +9,7 @@
 #include "agent/symbol/kernel_symbols.h"
 #include "agent/util/buf.h"
 #include "agent/util/macro.h"
+#include "tests/support/unit.h"
 #include "tests/unit/agent/object/fixture.h"
 
 #define BEFORE "ffffffff81000000 T old_function\nffffffff81000100 T _etext\n"
@@ -555,35 +550,27 @@ static void hidden_addresses_may_appear(void **state)
 	kernel_symbols_end(f->symbols);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(new_modules_are_found, setup, teardown),
-		cmocka_unit_test_setup_teardown(useless_reading_gets_rare, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_module_takes_anothers_place, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_lost_change_is_read, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_was_told_beside_a_lost_change_holds, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(what_was_told_before_a_lost_change_is_read, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(what_went_before_a_lost_change_is_read, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(programs_are_followed_without_reading, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(what_went_in_the_interval_has_a_name, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(what_went_between_two_has_a_name, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_was_read_is_ahead, setup, teardown),
-		cmocka_unit_test_setup_teardown(hidden_symbols_stay_hidden, setup, teardown),
-		cmocka_unit_test_setup_teardown(too_many_changes_are_read, setup, teardown),
-		cmocka_unit_test_setup_teardown(changes_elsewhere_get_rare, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_new_module_ends_the_long_pause, setup, teardown),
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(new_modules_are_found),
+	FIXTURE_TEST(useless_reading_gets_rare),
+	FIXTURE_TEST(a_module_takes_anothers_place),
+	FIXTURE_TEST(a_lost_change_is_read),
+	FIXTURE_TEST(what_was_told_beside_a_lost_change_holds),
+	FIXTURE_TEST(what_was_told_before_a_lost_change_is_read),
+	FIXTURE_TEST(what_went_before_a_lost_change_is_read),
+	FIXTURE_TEST(programs_are_followed_without_reading),
+	FIXTURE_TEST(what_went_in_the_interval_has_a_name),
+	FIXTURE_TEST(what_went_between_two_has_a_name),
+	FIXTURE_TEST(what_was_read_is_ahead),
+	FIXTURE_TEST(hidden_symbols_stay_hidden),
+	FIXTURE_TEST(too_many_changes_are_read),
+	FIXTURE_TEST(changes_elsewhere_get_rare),
+	FIXTURE_TEST(a_new_module_ends_the_long_pause),
 #ifdef __SANITIZE_ADDRESS__
-		cmocka_unit_test_setup_teardown(reading_again_takes_little, setup, teardown),
+	FIXTURE_TEST(reading_again_takes_little),
 #endif
-		cmocka_unit_test_setup_teardown(objects_are_named, setup, teardown),
-		cmocka_unit_test_setup_teardown(hidden_addresses_may_appear, setup, teardown),
-	};
+	FIXTURE_TEST(objects_are_named),
+	FIXTURE_TEST(hidden_addresses_may_appear),
+};
 
-	return cmocka_run_group_tests_name("agent/symbol/kernel_symbols", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory runs out at each allocation in turn: no crash, no leak, and always a name. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-
-#include <cmocka.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,6 +7,7 @@
 #include "agent/process/file_table.h"
 #include "agent/symbol/store.h"
 #include "tests/support/alloc_fail.h"
+#include "tests/support/unit.h"
 #include "tests/unit/agent/object/fixture.h"
 
 /* More allocations than one pass makes. */
@@ -82,11 +77,8 @@ static void every_allocation_fails_once(void **state)
 	fixture_dir_fini(&dir);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_allocation_fails_once),
-	};
+static const struct unit_test tests[] = {
+	TEST(every_allocation_fails_once),
+};
 
-	return cmocka_run_group_tests_name("agent/symbol/memory", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Perf maps: lines as they are written, and files that grow, are cut, rewritten, or change while they are read. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "agent/symbol/perf_map.h"
+#include "tests/support/unit.h"
 
 struct line_row {
 	const char *title;
@@ -297,32 +292,19 @@ static void test_the_end_of_a_large_file(void **state)
 	assert_true(perf_map_bytes(&f->map) <= MAX_BYTES);
 }
 
-#define LINE(row)                                                  \
-	{                                                          \
-		(row).title, test_line, NULL, NULL, (void *)&(row) \
-	}
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-#define N_LINES (sizeof(line_rows) / sizeof(line_rows[0]))
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_line, line_rows, title),
+	FIXTURE_TEST(test_names),
+	FIXTURE_TEST(test_later_line_holds),
+	FIXTURE_TEST(test_by_size),
+	FIXTURE_TEST(test_growth_is_read_once),
+	FIXTURE_TEST(test_partial_last_line_waits),
+	FIXTURE_TEST(test_cut_file_is_read_anew),
+	FIXTURE_TEST(test_rewritten_file_is_read_anew),
+	FIXTURE_TEST(test_changed_line_gives_no_name),
+	FIXTURE_TEST(test_long_name_is_cut),
+	FIXTURE_TEST(test_endless_line_is_passed_over),
+	FIXTURE_TEST(test_the_end_of_a_large_file),
+};
 
-int main(void)
-{
-	struct CMUnitTest lines[N_LINES];
-	const struct CMUnitTest tests[] = {
-		TEST(test_names),
-		TEST(test_later_line_holds),
-		TEST(test_by_size),
-		TEST(test_growth_is_read_once),
-		TEST(test_partial_last_line_waits),
-		TEST(test_cut_file_is_read_anew),
-		TEST(test_rewritten_file_is_read_anew),
-		TEST(test_changed_line_gives_no_name),
-		TEST(test_long_name_is_cut),
-		TEST(test_endless_line_is_passed_over),
-		TEST(test_the_end_of_a_large_file),
-	};
-
-	for (size_t i = 0; i < N_LINES; i++)
-		lines[i] = (struct CMUnitTest)LINE(line_rows[i]);
-	int failed = cmocka_run_group_tests_name("agent/symbol/perf_map lines", lines, NULL, NULL);
-	return failed + cmocka_run_group_tests_name("agent/symbol/perf_map", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What files of the same content share, what a small budget keeps, when negative answers are looked at again, and what comes later. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-
-#include <cmocka.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -19,6 +13,7 @@
 #include "agent/symbol/object_symbols.h"
 #include "agent/util/clock.h"
 #include "agent/util/macro.h"
+#include "tests/support/unit.h"
 #include "tests/unit/agent/object/fixture.h"
 
 #define MAX_FILES 24
@@ -554,24 +549,24 @@ static void unread_lines_are_looked_for_again(void **state)
 	elf_symbols_free(elf_symbols);
 }
 
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(equal_files_share),
+	FIXTURE_TEST(forged_build_id),
+	FIXTURE_TEST(forged_debug_file),
+	FIXTURE_TEST(debug_file_comes_and_goes),
+	FIXTURE_TEST(server_answers_later),
+	FIXTURE_TEST(no_elf_file_expires),
+	FIXTURE_TEST(known_functions_need_no_index),
+	FIXTURE_TEST(lines_and_inlined_functions),
+	FIXTURE_TEST(lines_alone),
+	FIXTURE_TEST(no_time_for_lines),
+	FIXTURE_TEST(failed_lines_expire),
+	FIXTURE_TEST(unread_lines_are_looked_for_again),
+};
+
 int main(int argc, char **argv)
 {
 	if (dwarf_server_is_meant(argc, argv))
 		dwarf_server_run();
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(equal_files_share, setup, teardown),
-		cmocka_unit_test_setup_teardown(forged_build_id, setup, teardown),
-		cmocka_unit_test_setup_teardown(forged_debug_file, setup, teardown),
-		cmocka_unit_test_setup_teardown(debug_file_comes_and_goes, setup, teardown),
-		cmocka_unit_test_setup_teardown(server_answers_later, setup, teardown),
-		cmocka_unit_test_setup_teardown(no_elf_file_expires, setup, teardown),
-		cmocka_unit_test_setup_teardown(known_functions_need_no_index, setup, teardown),
-		cmocka_unit_test_setup_teardown(lines_and_inlined_functions, setup, teardown),
-		cmocka_unit_test_setup_teardown(lines_alone, setup, teardown),
-		cmocka_unit_test_setup_teardown(no_time_for_lines, setup, teardown),
-		cmocka_unit_test_setup_teardown(failed_lines_expire, setup, teardown),
-		cmocka_unit_test_setup_teardown(unread_lines_are_looked_for_again, setup, teardown),
-	};
-
-	return cmocka_run_group_tests_name("agent/symbol/shared_elf_symbols", tests, NULL, NULL);
+	return RUN_TESTS(tests);
 }

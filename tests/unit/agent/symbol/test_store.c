@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The symbol store: names out of files, the vDSO and the kernel, its budget, its last resorts. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-
-#include <cmocka.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -16,6 +10,7 @@
 #include "agent/symbol/store.h"
 #include "agent/util/macro.h"
 #include "agent/util/str.h"
+#include "tests/support/unit.h"
 #include "tests/unit/agent/object/fixture.h"
 
 struct fixture {
@@ -479,23 +474,19 @@ static void replaced_file_is_read_again(void **state)
 	symbol_store_end(f->store);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(names_functions_of_a_file, setup, teardown),
-		cmocka_unit_test_setup_teardown(last_resorts_in_a_file, setup, teardown),
-		cmocka_unit_test_setup_teardown(nameless_function_goes_by_its_begin, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(names_beyond_the_interval_ceiling, setup, teardown),
-		cmocka_unit_test_setup_teardown(constant_frames, setup, teardown),
-		cmocka_unit_test_setup_teardown(kernel_is_asked_for_its_own, setup, teardown),
-		cmocka_unit_test_setup_teardown(kernel_names, setup, teardown),
-		cmocka_unit_test_setup_teardown(kernel_beyond_its_share, setup, teardown),
-		cmocka_unit_test_setup_teardown(hidden_kernel, setup, teardown),
-		cmocka_unit_test_setup_teardown(vdso_names, setup, teardown),
-		cmocka_unit_test_setup_teardown(budget_is_kept, setup, teardown),
-		cmocka_unit_test_setup_teardown(replaced_file_is_read_again, setup, teardown),
-	};
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(names_functions_of_a_file),
+	FIXTURE_TEST(last_resorts_in_a_file),
+	FIXTURE_TEST(nameless_function_goes_by_its_begin),
+	FIXTURE_TEST(names_beyond_the_interval_ceiling),
+	FIXTURE_TEST(constant_frames),
+	FIXTURE_TEST(kernel_is_asked_for_its_own),
+	FIXTURE_TEST(kernel_names),
+	FIXTURE_TEST(kernel_beyond_its_share),
+	FIXTURE_TEST(hidden_kernel),
+	FIXTURE_TEST(vdso_names),
+	FIXTURE_TEST(budget_is_kept),
+	FIXTURE_TEST(replaced_file_is_read_again),
+};
 
-	return cmocka_run_group_tests_name("agent/symbol/store", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

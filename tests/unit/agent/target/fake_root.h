@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tests/support/unit.h"
+
 struct fake_root {
 	char path[64];
 };

@@ -3,15 +3,11 @@
 #ifndef XAGENT_TESTS_UNIT_AGENT_TARGET_MAKE_LABELS_H
 #define XAGENT_TESTS_UNIT_AGENT_TARGET_MAKE_LABELS_H
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "agent/target/label.h"
+#include "tests/support/unit.h"
 
 #define MAKE_LABELS_MAX 600
 

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How long a container has been known here. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <stdio.h>
 
 #include "agent/target/container_age.h"
+#include "tests/support/unit.h"
 
 static int setup(void **state)
 {
@@ -52,12 +47,9 @@ static void test_bounded(void **state)
 	assert_int_equal(a->by_id.n, CONTAINER_AGE_MAX);
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_counts_from_the_first_call, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_bounded, setup, teardown),
-	};
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(test_counts_from_the_first_call),
+	FIXTURE_TEST(test_bounded),
+};
 
-	return cmocka_run_group_tests_name("agent/target/container_age", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

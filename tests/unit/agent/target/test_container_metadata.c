@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What each runtime writes down of a container, in a made-up root. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/inotify.h>
@@ -15,7 +9,7 @@
 #include "agent/target/container_metadata.h"
 #include "agent/target/container_metadata_private.h"
 #include "agent/util/clock.h"
-#include "agent/util/macro.h"
+#include "tests/support/unit.h"
 #include "tests/unit/agent/target/fake_root.h"
 
 #define HEX_32 "0123456789abcdef0123456789abcdef"
@@ -829,39 +823,28 @@ static void test_ancestors_without_end(void **state)
 	assert_string_equal(name(f), "");
 }
 
-#define METADATA_TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
-static const struct CMUnitTest others[] = {
-	METADATA_TEST(test_rename_is_seen),
-	METADATA_TEST(test_rewritten_alike_is_no_change),
-	METADATA_TEST(test_podman_rename_is_seen),
-	METADATA_TEST(test_what_is_gone_is_still_known),
-	METADATA_TEST(test_trap_in_place_of_a_users_record),
-	METADATA_TEST(test_looked_for_again),
-	METADATA_TEST(test_the_times_it_is_looked_for),
-	METADATA_TEST(test_whoever_asks_looks_too),
-	METADATA_TEST(test_link_that_comes_later),
-	METADATA_TEST(test_links_stay_below_the_root),
-	METADATA_TEST(test_a_fifo_is_no_file),
-	METADATA_TEST(test_too_large),
-	METADATA_TEST(test_long_names_are_cut),
-	METADATA_TEST(test_ids_are_no_paths),
-	METADATA_TEST(test_ceiling),
-	METADATA_TEST(test_root_that_is_not_there),
-	METADATA_TEST(test_from_a_container),
-	METADATA_TEST(test_container_in_a_container),
-	METADATA_TEST(test_container_of_the_host),
-	METADATA_TEST(test_ancestors_without_end),
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_row, rows, name),
+	FIXTURE_TEST(test_rename_is_seen),
+	FIXTURE_TEST(test_rewritten_alike_is_no_change),
+	FIXTURE_TEST(test_podman_rename_is_seen),
+	FIXTURE_TEST(test_what_is_gone_is_still_known),
+	FIXTURE_TEST(test_trap_in_place_of_a_users_record),
+	FIXTURE_TEST(test_looked_for_again),
+	FIXTURE_TEST(test_the_times_it_is_looked_for),
+	FIXTURE_TEST(test_whoever_asks_looks_too),
+	FIXTURE_TEST(test_link_that_comes_later),
+	FIXTURE_TEST(test_links_stay_below_the_root),
+	FIXTURE_TEST(test_a_fifo_is_no_file),
+	FIXTURE_TEST(test_too_large),
+	FIXTURE_TEST(test_long_names_are_cut),
+	FIXTURE_TEST(test_ids_are_no_paths),
+	FIXTURE_TEST(test_ceiling),
+	FIXTURE_TEST(test_root_that_is_not_there),
+	FIXTURE_TEST(test_from_a_container),
+	FIXTURE_TEST(test_container_in_a_container),
+	FIXTURE_TEST(test_container_of_the_host),
+	FIXTURE_TEST(test_ancestors_without_end),
 };
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(rows) + ARRAY_SIZE(others)];
-	size_t n = 0;
-
-	for (; n < ARRAY_SIZE(rows); n++)
-		tests[n] =
-			(struct CMUnitTest){ rows[n].name, test_row, NULL, NULL, (void *)&rows[n] };
-	memcpy(tests + n, others, sizeof(others));
-	return cmocka_run_group_tests_name("agent/target/container_metadata", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every allocation of the container metadata fails once: it tells less, and nothing leaks. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include "agent/target/container_metadata.h"
 #include "agent/util/clock.h"
 #include "tests/support/alloc_fail.h"
+#include "tests/support/unit.h"
 #include "tests/unit/agent/target/fake_root.h"
 
 #define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
@@ -89,13 +84,10 @@ static void test_kubernetes(void **state)
 	try_each(*state, "0::/kubepods/pod" UID "\n");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_docker, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_podman, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_kubernetes, setup, teardown),
-	};
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(test_docker),
+	FIXTURE_TEST(test_podman),
+	FIXTURE_TEST(test_kubernetes),
+};
 
-	return cmocka_run_group_tests_name("agent/target/container_book_alloc", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

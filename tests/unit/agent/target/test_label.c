@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Label sets: order, duplicates, ceilings, equality, references. */
+#include "tests/support/unit.h"
 #include "tests/unit/agent/target/make_labels.h"
 
 #include <stdio.h>
@@ -192,22 +193,16 @@ static void test_references(void **state)
 	labels_array_free(NULL, 0);
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(new_rows) + 8];
-	size_t n = 0;
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_new, new_rows, name),
+	TEST(test_merge),
+	TEST(test_derive),
+	TEST(test_merged_texts_stay),
+	TEST(test_hash_of_borders),
+	TEST(test_ceilings),
+	TEST(test_equal),
+	TEST(test_get),
+	TEST(test_references),
+};
 
-	for (; n < ARRAY_SIZE(new_rows); n++)
-		tests[n] = (struct CMUnitTest){ .name = new_rows[n].name,
-						.test_func = test_new,
-						.initial_state = (void *)&new_rows[n] };
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_merge);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_derive);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_merged_texts_stay);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_hash_of_borders);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_ceilings);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_equal);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_get);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_references);
-	return cmocka_run_group_tests_name("agent/target/label", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Labels of a target under construction: names as they come, ceilings, errors that are told once. */
+#include "tests/support/unit.h"
 #include "tests/unit/agent/target/make_labels.h"
 
 #include <errno.h>
 #include <stdio.h>
 
 #include "agent/target/label_builder.h"
-#include "agent/util/macro.h"
 
 static struct labels *make(struct label_builder *b)
 {
@@ -170,26 +170,16 @@ static void test_too_long(void **state)
 	assert_null(l);
 }
 
-#define N_KEYS ARRAY_SIZE(keys)
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_key, keys, name),
+	TEST(test_nothing),
+	TEST(test_values),
+	TEST(test_an_empty_one_behind),
+	TEST(test_texts_are_copied),
+	TEST(test_prefix_is_kept),
+	TEST(test_cut),
+	TEST(test_too_many),
+	TEST(test_too_long),
+};
 
-int main(void)
-{
-	static const struct CMUnitTest others[] = {
-		cmocka_unit_test(test_nothing),
-		cmocka_unit_test(test_values),
-		cmocka_unit_test(test_an_empty_one_behind),
-		cmocka_unit_test(test_texts_are_copied),
-		cmocka_unit_test(test_prefix_is_kept),
-		cmocka_unit_test(test_cut),
-		cmocka_unit_test(test_too_many),
-		cmocka_unit_test(test_too_long),
-	};
-	struct CMUnitTest tests[N_KEYS + ARRAY_SIZE(others)];
-
-	for (size_t i = 0; i < N_KEYS; i++)
-		tests[i] = (struct CMUnitTest){ .name = keys[i].name,
-						.test_func = test_key,
-						.initial_state = (void *)&keys[i] };
-	memcpy(tests + N_KEYS, others, sizeof(others));
-	return cmocka_run_group_tests_name("agent/target/label_builder", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

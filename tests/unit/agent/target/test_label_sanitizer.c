@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The label sanitizer: each rule a row; ceilings. */
+#include "tests/support/unit.h"
 #include "tests/unit/agent/target/make_labels.h"
 
 #include <stdio.h>
@@ -230,20 +231,14 @@ static void test_idempotent(void **state)
 	}
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(rows) + 6];
-	size_t n = 0;
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_row, rows, name),
+	TEST(test_too_many),
+	TEST(test_name_has_its_place),
+	TEST(test_input_ceiling),
+	TEST(test_long_strings),
+	TEST(test_repair_everything),
+	TEST(test_idempotent),
+};
 
-	for (; n < ARRAY_SIZE(rows); n++)
-		tests[n] = (struct CMUnitTest){ .name = rows[n].name,
-						.test_func = test_row,
-						.initial_state = (void *)&rows[n] };
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_too_many);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_name_has_its_place);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_input_ceiling);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_long_strings);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_repair_everything);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_idempotent);
-	return cmocka_run_group_tests_name("agent/target/label_sanitizer", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

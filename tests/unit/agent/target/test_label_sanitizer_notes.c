@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What became of labels: heard with each kind of change, noted once each, bounded. */
+#include "tests/support/unit.h"
 #include "tests/unit/agent/target/make_labels.h"
 
 #include <stdio.h>
 
 #include "agent/target/label_sanitizer_notes.h"
-#include "agent/util/macro.h"
 
 struct row {
 	const char *name, *labels;
@@ -121,17 +121,11 @@ static void test_bounded(void **state)
 	assert_int_equal(n, LABEL_SANITIZER_NOTES_MAX);
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(rows) + 3];
-	size_t n = 0;
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_row, rows, name),
+	TEST(test_twice),
+	TEST(test_too_many),
+	TEST(test_bounded),
+};
 
-	for (; n < ARRAY_SIZE(rows); n++)
-		tests[n] = (struct CMUnitTest){ .name = rows[n].name,
-						.test_func = test_row,
-						.initial_state = (void *)&rows[n] };
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_twice);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_too_many);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_bounded);
-	return cmocka_run_group_tests_name("agent/target/label_sanitizer_notes", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

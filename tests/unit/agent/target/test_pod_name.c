@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What stays of the names of pods and containers. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include "agent/target/pod_name.h"
 #include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 struct row {
 	const char *name, *expected;
@@ -64,12 +59,9 @@ static void test_containers(void **state)
 		check(container_service_name(containers[i].name), containers[i].expected);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_pods),
-		cmocka_unit_test(test_containers),
-	};
+static const struct unit_test tests[] = {
+	TEST(test_pods),
+	TEST(test_containers),
+};
 
-	return cmocka_run_group_tests_name("agent/target/pod_name", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Relabel rules: every action and its corners, order, ceilings; MD5; cases; what 10,000 targets cost. */
+#include "tests/support/unit.h"
 #include "tests/unit/agent/target/make_labels.h"
 
 #include <inttypes.h>
@@ -497,25 +498,16 @@ static void test_cost(void **state)
 			      (double)(to.tv_nsec - from.tv_nsec) / 1e6);
 }
 
-int main(void)
-{
-	static const struct CMUnitTest others[] = {
-		cmocka_unit_test(test_unchanged_is_the_same),
-		cmocka_unit_test(test_too_long),
-		cmocka_unit_test(test_too_many_labels),
-		cmocka_unit_test(test_too_many_rules),
-		cmocka_unit_test(test_names),
-		cmocka_unit_test(test_actions),
-		cmocka_unit_test(test_cases),
-		cmocka_unit_test(test_cost),
-	};
-	struct CMUnitTest tests[ARRAY_SIZE(others) + ARRAY_SIZE(rows)];
+static const struct unit_test tests[] = {
+	TEST(test_unchanged_is_the_same),
+	TEST(test_too_long),
+	TEST(test_too_many_labels),
+	TEST(test_too_many_rules),
+	TEST(test_names),
+	TEST(test_actions),
+	TEST(test_cases),
+	TEST(test_cost),
+	TEST_ROWS(test_row, rows, name),
+};
 
-	memcpy(tests, others, sizeof(others));
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		tests[ARRAY_SIZE(others) + i] =
-			(struct CMUnitTest){ .name = rows[i].name,
-					     .test_func = test_row,
-					     .initial_state = (void *)&rows[i] };
-	return cmocka_run_group_tests_name("agent/target/relabel", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every allocation of relabelling fails once: the answer is -ENOMEM and nothing leaks. */
+#include "tests/support/unit.h"
 #include "tests/unit/agent/target/make_labels.h"
 
 #include "agent/target/relabel.h"
@@ -61,9 +62,8 @@ static void test_relabel(void **state)
 	assert_true(nth > 12);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_relabel) };
+static const struct unit_test tests[] = {
+	TEST(test_relabel),
+};
 
-	return cmocka_run_group_tests_name("agent/target/relabel_alloc", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What rules have made of targets: made once, forgotten when it is not asked for, never when something went wrong. */
+#include "tests/support/unit.h"
 #include "tests/unit/agent/target/make_labels.h"
 
 #include <errno.h>
 
 #include "agent/target/relabel_memo.h"
-#include "agent/util/macro.h"
 #include "tests/support/alloc_fail.h"
 
 static const char *const sources[] = { "a" };
@@ -153,15 +153,12 @@ static void test_memory_runs_out(void **state)
 	}
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_remembers),
-		cmocka_unit_test(test_dropped_ones),
-		cmocka_unit_test(test_forgets),
-		cmocka_unit_test(test_losses_are_not_remembered),
-		cmocka_unit_test(test_memory_runs_out),
-	};
+static const struct unit_test tests[] = {
+	TEST(test_remembers),
+	TEST(test_dropped_ones),
+	TEST(test_forgets),
+	TEST(test_losses_are_not_remembered),
+	TEST(test_memory_runs_out),
+};
 
-	return cmocka_run_group_tests_name("agent/target/relabel_memo", tests, setup, teardown);
-}
+TEST_MAIN_WITH(tests, setup, teardown)

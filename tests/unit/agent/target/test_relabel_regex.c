@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Regular expressions: what is one and what it matches, what is none and why, how long it may take. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "agent/target/relabel_template.h"
-#include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 #define MESSAGE_MAX 4096
 
@@ -371,34 +365,13 @@ static void test_template(void **state)
 	assert_string_equal(buf_str(&got), row->expected);
 }
 
-static size_t add_rows(struct CMUnitTest *tests, size_t n)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(match_rows); i++)
-		tests[n++] = (struct CMUnitTest){ .name = match_rows[i].regex,
-						  .test_func = test_match,
-						  .initial_state = (void *)&match_rows[i] };
-	for (size_t i = 0; i < ARRAY_SIZE(refuse_rows); i++)
-		tests[n++] = (struct CMUnitTest){ .name = refuse_rows[i].regex,
-						  .test_func = test_refuse,
-						  .initial_state = (void *)&refuse_rows[i] };
-	for (size_t i = 0; i < ARRAY_SIZE(template_rows); i++)
-		tests[n++] = (struct CMUnitTest){ .name = template_rows[i].template,
-						  .test_func = test_template,
-						  .initial_state = (void *)&template_rows[i] };
-	return n;
-}
+static const struct unit_test tests[] = {
+	TEST(test_ceilings),
+	TEST(test_no_pattern_hangs),
+	TEST(test_long_text),
+	TEST_ROWS(test_match, match_rows, regex),
+	TEST_ROWS(test_refuse, refuse_rows, regex),
+	TEST_ROWS(test_template, template_rows, template),
+};
 
-int main(void)
-{
-	static const struct CMUnitTest others[] = {
-		cmocka_unit_test(test_ceilings),
-		cmocka_unit_test(test_no_pattern_hangs),
-		cmocka_unit_test(test_long_text),
-	};
-	struct CMUnitTest tests[ARRAY_SIZE(others) + ARRAY_SIZE(match_rows) +
-				ARRAY_SIZE(refuse_rows) + ARRAY_SIZE(template_rows)];
-
-	memcpy(tests, others, sizeof(others));
-	(void)add_rows(tests, ARRAY_SIZE(others));
-	return cmocka_run_group_tests_name("agent/target/relabel_regex", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

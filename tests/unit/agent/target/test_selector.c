@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which label of a target selects its processes. */
+#include "tests/support/unit.h"
 #include "tests/unit/agent/target/make_labels.h"
 
 #include "agent/target/selector.h"
 #include "agent/util/clock.h"
-#include "agent/util/macro.h"
 
 #define A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 #define B "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
@@ -108,16 +108,10 @@ static void test_start(void **state)
 	assert_false(selector_takes_start(&with, UINT64_MAX));
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(rows) + 2];
-	size_t n = 0;
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_selector, rows, name),
+	TEST(test_container_beside_pid),
+	TEST(test_start),
+};
 
-	for (; n < ARRAY_SIZE(rows); n++)
-		tests[n] = (struct CMUnitTest){ .name = rows[n].name,
-						.test_func = test_selector,
-						.initial_state = (void *)&rows[n] };
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_container_beside_pid);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_start);
-	return cmocka_run_group_tests_name("agent/target/selector", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finished label sets: one object for equal ones, a bounded pool, counted losses. */
+#include "tests/support/unit.h"
 #include "tests/unit/agent/target/make_labels.h"
 
 #include <stdio.h>
@@ -142,16 +143,13 @@ static void test_largest_base(void **state)
 			 LABELS_RAW_MAX + 3 - LABELS_MAX);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_one_object, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_host, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_name_is_replaced, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_counts, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_full, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_largest_base, setup, teardown),
-	};
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(test_one_object),
+	FIXTURE_TEST(test_host),
+	FIXTURE_TEST(test_name_is_replaced),
+	FIXTURE_TEST(test_counts),
+	FIXTURE_TEST(test_full),
+	FIXTURE_TEST(test_largest_base),
+};
 
-	return cmocka_run_group_tests_name("agent/target/series", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The chain of service names: each link alone, each pair of neighbours, all together. */
+#include "tests/support/unit.h"
 #include "tests/unit/agent/target/make_labels.h"
 
 #include "agent/target/service_name.h"
@@ -420,21 +421,12 @@ static void test_source_words(void **state)
 	assert_string_equal(service_name_source_word(SERVICE_NAME_SOURCE_MAX), "");
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(label_rows) + ARRAY_SIZE(process_rows) + 3];
-	size_t n = 0;
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_labels, label_rows, name),
+	TEST_ROWS(test_process, process_rows, name),
+	TEST(test_all_links),
+	TEST(test_too_long),
+	TEST(test_source_words),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(label_rows); i++)
-		tests[n++] = (struct CMUnitTest){ .name = label_rows[i].name,
-						  .test_func = test_labels,
-						  .initial_state = (void *)&label_rows[i] };
-	for (size_t i = 0; i < ARRAY_SIZE(process_rows); i++)
-		tests[n++] = (struct CMUnitTest){ .name = process_rows[i].name,
-						  .test_func = test_process,
-						  .initial_state = &process_rows[i] };
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_all_links);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_too_long);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_source_words);
-	return cmocka_run_group_tests_name("agent/target/service_name", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

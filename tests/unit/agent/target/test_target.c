@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which series a process belongs to: order, duplicates, defaults, pid reuse, one object for equal
  * sets. */
+#include "tests/support/unit.h"
 #include "tests/unit/agent/target/make_labels.h"
 
 #include <stdio.h>
@@ -537,24 +538,15 @@ static void test_too_many_targets(void **state)
 	assert_int_equal(l->n_refs, TARGETS_MAX + 1);
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(rows) + ARRAY_SIZE(places) + 6];
-	size_t n = 0;
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_match, rows, name),
+	TEST_ROWS(test_place, places, name),
+	TEST(test_no_series_a_process),
+	TEST(test_changes_are_told_once),
+	TEST(test_identity_is_read_late),
+	TEST(test_thousand_processes),
+	TEST(test_losses_are_counted),
+	TEST(test_too_many_targets),
+};
 
-	for (; n < ARRAY_SIZE(rows); n++)
-		tests[n] = (struct CMUnitTest){ .name = rows[n].name,
-						.test_func = test_match,
-						.initial_state = (void *)&rows[n] };
-	for (size_t i = 0; i < ARRAY_SIZE(places); i++)
-		tests[n++] = (struct CMUnitTest){ .name = places[i].name,
-						  .test_func = test_place,
-						  .initial_state = (void *)&places[i] };
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_no_series_a_process);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_changes_are_told_once);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_identity_is_read_late);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_thousand_processes);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_losses_are_counted);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_too_many_targets);
-	return cmocka_run_group_tests_name("agent/target/target", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A growing list of targets: references, the ceiling, equality, memory that runs out. */
+#include "tests/support/unit.h"
 #include "tests/unit/agent/target/make_labels.h"
 
 #include <errno.h>
 
 #include "agent/target/target_list.h"
-#include "agent/util/macro.h"
 #include "tests/support/alloc_fail.h"
 
 /* "a=1;b=2|c=3": two sets. */
@@ -94,21 +94,11 @@ static void test_memory_runs_out(void **state)
 	assert_int_equal(l->n_refs, 1 + list.n);
 }
 
-#define N_ROWS ARRAY_SIZE(rows)
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_equal, rows, name),
+	TEST(test_grows),
+	TEST(test_ceiling),
+	TEST(test_memory_runs_out),
+};
 
-int main(void)
-{
-	static const struct CMUnitTest others[] = {
-		cmocka_unit_test(test_grows),
-		cmocka_unit_test(test_ceiling),
-		cmocka_unit_test(test_memory_runs_out),
-	};
-	struct CMUnitTest tests[N_ROWS + ARRAY_SIZE(others)];
-
-	for (size_t i = 0; i < N_ROWS; i++)
-		tests[i] = (struct CMUnitTest){ .name = rows[i].name,
-						.test_func = test_equal,
-						.initial_state = (void *)&rows[i] };
-	memcpy(tests + N_ROWS, others, sizeof(others));
-	return cmocka_run_group_tests_name("agent/target/target_list", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Series that outlive their target set; a series that is nobody's target. */
+#include "tests/support/unit.h"
 #include "tests/unit/agent/target/make_labels.h"
 
 #include <stdio.h>
 
 #include "agent/target/target.h"
-#include "agent/util/macro.h"
 #include "tests/support/alloc_fail.h"
 
 #define ID_A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
@@ -197,16 +197,13 @@ static void test_other(void **state)
 	check_other(*state, NULL, "service_name=other");
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_series_stay, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_targets_go, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_equal_labels, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_another_host, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_memory_runs_out, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_other, setup, teardown),
-	};
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(test_series_stay),
+	FIXTURE_TEST(test_targets_go),
+	FIXTURE_TEST(test_equal_labels),
+	FIXTURE_TEST(test_another_host),
+	FIXTURE_TEST(test_memory_runs_out),
+	FIXTURE_TEST(test_other),
+};
 
-	return cmocka_run_group_tests_name("agent/target/target_series", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

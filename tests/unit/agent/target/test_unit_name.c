@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which systemd units are services. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include "agent/target/unit_name.h"
-#include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 #define ID "0123456789abcdef0123456789abcdef"
 
@@ -70,13 +64,8 @@ static void test_unit(void **state)
 	assert_memory_equal(name.p, row->expected, name.n);
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(rows)];
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_unit, rows, unit),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		tests[i] = (struct CMUnitTest){ .name = rows[i].unit,
-						.test_func = test_unit,
-						.initial_state = (void *)&rows[i] };
-	return cmocka_run_group_tests_name("agent/target/unit_name", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the registry and its text. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
@@ -14,6 +8,7 @@
 #include "agent/telemetry/metric.h"
 #include "agent/telemetry/telemetry.h"
 #include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 #define TEXT_MAX (8 << 20)
 
@@ -276,27 +271,23 @@ static void test_snapshot_is_of_one_moment(void **state)
 	assert_has(t, "\nxagent_samples_received_total 7\n");
 }
 
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(test_snapshot_is_of_one_moment),
-		TEST(test_counters_start_at_zero),
-		TEST(test_count),
-		TEST(test_series_found_again),
-		TEST(test_same_family_of_two_files),
-		TEST(test_escapes),
-		TEST(test_long_value_is_cut),
-		TEST(test_order),
-		TEST(test_gauge),
-		TEST(test_seconds_keep_fractions),
-		TEST(test_counter_set),
-		TEST(test_histogram),
-		TEST(test_scrape),
-		TEST(test_too_many_series),
-		TEST(test_text_ceiling),
-		TEST(test_threads),
-	};
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(test_snapshot_is_of_one_moment),
+	FIXTURE_TEST(test_counters_start_at_zero),
+	FIXTURE_TEST(test_count),
+	FIXTURE_TEST(test_series_found_again),
+	FIXTURE_TEST(test_same_family_of_two_files),
+	FIXTURE_TEST(test_escapes),
+	FIXTURE_TEST(test_long_value_is_cut),
+	FIXTURE_TEST(test_order),
+	FIXTURE_TEST(test_gauge),
+	FIXTURE_TEST(test_seconds_keep_fractions),
+	FIXTURE_TEST(test_counter_set),
+	FIXTURE_TEST(test_histogram),
+	FIXTURE_TEST(test_scrape),
+	FIXTURE_TEST(test_too_many_series),
+	FIXTURE_TEST(test_text_ceiling),
+	FIXTURE_TEST(test_threads),
+};
 
-	return cmocka_run_group_tests_name("agent/telemetry/telemetry", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

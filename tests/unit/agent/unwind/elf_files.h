@@ -3,18 +3,13 @@
 #ifndef XAGENT_TESTS_UNIT_AGENT_UNWIND_ELF_FILES_H
 #define XAGENT_TESTS_UNIT_AGENT_UNWIND_ELF_FILES_H
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <elf.h>
 #include <errno.h>
 #include <sys/stat.h>
 
 #include "agent/process/file_table.h"
 #include "agent/util/str.h"
+#include "tests/support/unit.h"
 #include "tests/unit/agent/object/fixture.h"
 
 /* A file of the directory; opened. One reference. */

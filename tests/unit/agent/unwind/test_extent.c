@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Free ranges against a map of every single index. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
 
 #include "agent/unwind/extent.h"
 #include "agent/util/hash.h"
+#include "tests/support/unit.h"
 
 #define MODEL_SIZE 512
 #define MODEL_RANGES 128
@@ -153,13 +148,10 @@ static void test_nothing_to_give(void **state)
 	assert_null(e.free);
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_random),
-		cmocka_unit_test(test_fragments),
-		cmocka_unit_test(test_nothing_to_give),
-	};
+static const struct unit_test tests[] = {
+	TEST(test_random),
+	TEST(test_fragments),
+	TEST(test_nothing_to_give),
+};
 
-	return cmocka_run_group_tests_name("agent/unwind/extent", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Frames of every kind as one word: what goes in comes out, and no two of them are equal. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include "agent/unwind/frame_ref.h"
 #include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 struct row {
 	const char *name;
@@ -141,20 +136,12 @@ static void test_any_raw_word_is_memory(void **state)
 	}
 }
 
-int main(void)
-{
-	static const struct CMUnitTest others[] = {
-		cmocka_unit_test(test_too_large),
-		cmocka_unit_test(test_none),
-		cmocka_unit_test(test_wire_words),
-		cmocka_unit_test(test_any_raw_word_is_memory),
-	};
-	struct CMUnitTest tests[ARRAY_SIZE(rows) + ARRAY_SIZE(others)];
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_row, rows, name),
+	TEST(test_too_large),
+	TEST(test_none),
+	TEST(test_wire_words),
+	TEST(test_any_raw_word_is_memory),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		tests[i] =
-			(struct CMUnitTest){ rows[i].name, test_row, NULL, NULL, (void *)&rows[i] };
-	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
-		tests[ARRAY_SIZE(rows) + i] = others[i];
-	return cmocka_run_group_tests_name("agent/unwind/frame_ref", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The agent's own walk, over this very process: a recursion without frame pointers, out of the C library, to the outermost frame. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/uio.h>
@@ -13,6 +7,7 @@
 
 #include "agent/unwind/host_walk.h"
 #include "tests/support/assert_frame.h"
+#include "tests/support/unit.h"
 
 #define LEVELS 20
 #define MAX_FRAMES 200
@@ -356,22 +351,17 @@ static void test_frames(void **state)
 	free(m);
 }
 
-#define FIXTURE_TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(test_recursion),
+	FIXTURE_TEST(test_tables_are_wanted),
+	FIXTURE_TEST(test_too_deep),
+	FIXTURE_TEST(test_extents),
+	FIXTURE_TEST(test_extent_ends_the_walk),
+	FIXTURE_TEST(test_extent_of_the_last),
+	FIXTURE_TEST(test_end_of_what_is_readable),
+	FIXTURE_TEST(test_pc_outside_of_all_mappings),
+	FIXTURE_TEST(test_after_a_system_call),
+	FIXTURE_TEST(test_frames),
+};
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		FIXTURE_TEST(test_recursion),
-		FIXTURE_TEST(test_tables_are_wanted),
-		FIXTURE_TEST(test_too_deep),
-		FIXTURE_TEST(test_extents),
-		FIXTURE_TEST(test_extent_ends_the_walk),
-		FIXTURE_TEST(test_extent_of_the_last),
-		FIXTURE_TEST(test_end_of_what_is_readable),
-		FIXTURE_TEST(test_pc_outside_of_all_mappings),
-		FIXTURE_TEST(test_after_a_system_call),
-		FIXTURE_TEST(test_frames),
-	};
-
-	return cmocka_run_group_tests_name("agent/unwind/host_walk", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

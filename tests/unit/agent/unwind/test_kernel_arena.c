@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The arena, in plain memory and in real BPF maps. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-
-#include <cmocka.h>
 #include <bpf/bpf.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -13,7 +7,7 @@
 
 #include "agent/unwind/kernel_arena.h"
 #include "agent/util/clock.h"
-#include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 #define WORDS (WIRE_SEGMENT_BYTES / WIRE_WORD_BYTES)
 /* All of a segment; of the first one, which lacks a word. */
@@ -241,17 +235,14 @@ static void real_maps(void **state)
 	assert_int_not_equal(bpf_map_lookup_elem(segments_fd, &index, &id), 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(grows_to_its_ceiling),
-		cmocka_unit_test(no_more_than_a_segment),
-		cmocka_unit_test(pointer_and_segment_agree),
-		cmocka_unit_test(waits_for_the_grace_time),
-		cmocka_unit_test(unseen_is_free_at_once),
-		cmocka_unit_test(pieces_come_and_go),
-		cmocka_unit_test(real_maps),
-	};
+static const struct unit_test tests[] = {
+	TEST(grows_to_its_ceiling),
+	TEST(no_more_than_a_segment),
+	TEST(pointer_and_segment_agree),
+	TEST(waits_for_the_grace_time),
+	TEST(unseen_is_free_at_once),
+	TEST(pieces_come_and_go),
+	TEST(real_maps),
+};
 
-	return cmocka_run_group_tests_name("agent/unwind/kernel_arena", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Unwind tables of real files: built by the worker, placed, shared, withdrawn; and the same rules before and after. */
+#include "tests/support/unit.h"
 #include "tests/unit/agent/unwind/elf_files.h"
 
 #include <string.h>
@@ -693,35 +694,30 @@ static void test_worker_is_busy(void **state)
 	assert_int_equal(N_IN(f, LOADED), 1);
 }
 
-#define FIXTURE_TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(test_rules_of_a_library),
+	FIXTURE_TEST(test_rules_of_a_fixed_program),
+	FIXTURE_TEST(test_rules_of_a_library_linked_high),
+	FIXTURE_TEST(test_rules_of_shifted_segments),
+	FIXTURE_TEST(test_rules_of_the_other_segment),
+	FIXTURE_TEST(test_file_without_rules),
+	FIXTURE_TEST(test_vdso),
+	FIXTURE_TEST(test_code),
+	FIXTURE_TEST(test_equal_tables_are_one),
+	FIXTURE_TEST(test_shared_while_it_is_built),
+	FIXTURE_TEST(test_without_build_id_all_the_same),
+	FIXTURE_TEST(test_forged_build_id_came_first),
+	FIXTURE_TEST(test_forged_build_id_came_second),
+	FIXTURE_TEST(test_eviction),
+	FIXTURE_TEST(test_eviction_waits_for_its_room),
+	FIXTURE_TEST(test_no_room_at_all),
+	FIXTURE_TEST(test_building_takes_too_much),
+	FIXTURE_TEST(test_no_room_until_there_is),
+	FIXTURE_TEST(test_idle_files),
+	FIXTURE_TEST(test_slots_run_out),
+	FIXTURE_TEST(test_unreadable),
+	FIXTURE_TEST(test_stop),
+	FIXTURE_TEST(test_worker_is_busy),
+};
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		FIXTURE_TEST(test_rules_of_a_library),
-		FIXTURE_TEST(test_rules_of_a_fixed_program),
-		FIXTURE_TEST(test_rules_of_a_library_linked_high),
-		FIXTURE_TEST(test_rules_of_shifted_segments),
-		FIXTURE_TEST(test_rules_of_the_other_segment),
-		FIXTURE_TEST(test_file_without_rules),
-		FIXTURE_TEST(test_vdso),
-		FIXTURE_TEST(test_code),
-		FIXTURE_TEST(test_equal_tables_are_one),
-		FIXTURE_TEST(test_shared_while_it_is_built),
-		FIXTURE_TEST(test_without_build_id_all_the_same),
-		FIXTURE_TEST(test_forged_build_id_came_first),
-		FIXTURE_TEST(test_forged_build_id_came_second),
-		FIXTURE_TEST(test_eviction),
-		FIXTURE_TEST(test_eviction_waits_for_its_room),
-		FIXTURE_TEST(test_no_room_at_all),
-		FIXTURE_TEST(test_building_takes_too_much),
-		FIXTURE_TEST(test_no_room_until_there_is),
-		FIXTURE_TEST(test_idle_files),
-		FIXTURE_TEST(test_slots_run_out),
-		FIXTURE_TEST(test_unreadable),
-		FIXTURE_TEST(test_stop),
-		FIXTURE_TEST(test_worker_is_busy),
-	};
-
-	return cmocka_run_group_tests_name("agent/unwind/object_tables", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

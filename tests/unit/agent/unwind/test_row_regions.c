@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Segments at distances of their own from their bytes in the file: where their rows lie in the table. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-
-#include <cmocka.h>
-
 #include "agent/util/macro.h"
 #include "tests/support/fake_unwind.h"
+#include "tests/support/unit.h"
 
 #define MAX_BYTES ((size_t)1 << 20)
 #define MAX_PLACES (ROW_REGIONS_MAX + 1)
@@ -222,15 +216,10 @@ static void bytes_of_two_have_no_table(void **state)
 	assert_int_equal(row_table_build(info, elf, MAX_BYTES, &table), ROW_TABLE_TOO_LARGE);
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(region_rows) + 2];
-	size_t n = 0;
+static const struct unit_test tests[] = {
+	TEST_ROWS(finds_regions, region_rows, name),
+	TEST(rows_lie_by_file_offset),
+	TEST(bytes_of_two_have_no_table),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(region_rows); i++)
-		tests[n++] = (struct CMUnitTest){ region_rows[i].name, finds_regions, NULL, NULL,
-						  &region_rows[i] };
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(rows_lie_by_file_offset);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(bytes_of_two_have_no_table);
-	return cmocka_run_group_tests_name("agent/unwind/row_regions", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table against its sources: what the kernel half finds at an address is what the sources say there. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 
 #include "agent/unwind/row_pieces.h"
@@ -13,6 +7,7 @@
 #include "agent/util/clock.h"
 #include "agent/util/macro.h"
 #include "tests/support/fake_unwind.h"
+#include "tests/support/unit.h"
 
 #define MAX_BYTES ((size_t)256 << 20)
 #define MAX_SPANS 400
@@ -848,37 +843,28 @@ static void foreach_stops(void **state)
 	context_free(w);
 }
 
-int main(void)
-{
-	static struct CMUnitTest tests[ARRAY_SIZE(random_rows) + 20];
-	const struct CMUnitTest single[] = {
-		cmocka_unit_test(pages_of_escapes),
-		cmocka_unit_test(every_kind_of_rule),
-		cmocka_unit_test(rules_of_go_are_full),
-		cmocka_unit_test(both_machines),
-		cmocka_unit_test(nothing_at_all),
-		cmocka_unit_test(span_without_rows),
-		cmocka_unit_test(constant_pages),
-		cmocka_unit_test(long_escape),
-		cmocka_unit_test(row_for_each_byte),
-		cmocka_unit_test(heavy_rules_have_codes),
-		cmocka_unit_test(too_many_escapes),
-		cmocka_unit_test(too_many_rules),
-		cmocka_unit_test(far_text),
-		cmocka_unit_test(span_in_shreds),
-		cmocka_unit_test(ceilings),
-		cmocka_unit_test(counts_what_sources_hold),
-		cmocka_unit_test(no_room),
-		cmocka_unit_test(last_of_a_segment),
-		cmocka_unit_test(placed_twice),
-		cmocka_unit_test(foreach_stops),
-	};
-	size_t n = 0;
+static const struct unit_test tests[] = {
+	TEST_ROWS(random_tables, random_rows, name),
+	TEST(pages_of_escapes),
+	TEST(every_kind_of_rule),
+	TEST(rules_of_go_are_full),
+	TEST(both_machines),
+	TEST(nothing_at_all),
+	TEST(span_without_rows),
+	TEST(constant_pages),
+	TEST(long_escape),
+	TEST(row_for_each_byte),
+	TEST(heavy_rules_have_codes),
+	TEST(too_many_escapes),
+	TEST(too_many_rules),
+	TEST(far_text),
+	TEST(span_in_shreds),
+	TEST(ceilings),
+	TEST(counts_what_sources_hold),
+	TEST(no_room),
+	TEST(last_of_a_segment),
+	TEST(placed_twice),
+	TEST(foreach_stops),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(random_rows); i++)
-		tests[n++] = (struct CMUnitTest){ random_rows[i].name, random_tables, NULL, NULL,
-						  &random_rows[i] };
-	for (size_t i = 0; i < ARRAY_SIZE(single); i++)
-		tests[n++] = single[i];
-	return _cmocka_run_group_tests("agent/unwind/row_table", tests, n, NULL, NULL);
-}
+TEST_MAIN(tests)

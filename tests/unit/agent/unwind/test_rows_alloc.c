@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Each allocation of building and placing a table fails once: told, nothing kept, nothing wrong. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-
-#include <cmocka.h>
-
 #include "agent/util/clock.h"
-#include "agent/util/macro.h"
 #include "tests/support/alloc_fail.h"
 #include "tests/support/fake_unwind.h"
+#include "tests/support/unit.h"
 
 #define MAX_BYTES ((size_t)64 << 20)
 #define N_ROWS 3000
@@ -135,13 +128,10 @@ static void information(void **state)
 	fixture_free(f);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(building),
-		cmocka_unit_test(placing),
-		cmocka_unit_test(information),
-	};
+static const struct unit_test tests[] = {
+	TEST(building),
+	TEST(placing),
+	TEST(information),
+};
 
-	return cmocka_run_group_tests_name("agent/unwind/rows_alloc", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rules as text. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-
-#include <cmocka.h>
 #include <elf.h>
 
 #include "agent/unwind/rule_text.h"
-#include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 struct text_row {
 	const char *expected; /* also the name */
@@ -119,13 +113,9 @@ static void ceiling(void **state)
 	buf_fini(&out);
 }
 
-int main(void)
-{
-	static struct CMUnitTest tests[ARRAY_SIZE(rows) + 1];
-	size_t n = 0;
+static const struct unit_test tests[] = {
+	TEST_ROWS(reads, rows, expected),
+	TEST(ceiling),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		tests[n++] = (struct CMUnitTest){ rows[i].expected, reads, NULL, NULL, &rows[i] };
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(ceiling);
-	return _cmocka_run_group_tests("agent/unwind/rule_text", tests, n, NULL, NULL);
-}
+TEST_MAIN(tests)

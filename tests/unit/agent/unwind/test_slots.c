@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Slots of a table that the kernel half reads: each has one owner, and rests before it gets another one. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <stdbool.h>
 #include <stdlib.h>
 
 #include "agent/unwind/slots.h"
 #include "agent/util/hash.h"
+#include "tests/support/unit.h"
 
 #define NOW 1000000000ULL
 #define REST KERNEL_ARENA_GRACE_NS
@@ -115,14 +110,11 @@ static void test_random(void **state)
 	slots_fini(&s);
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_fresh_ones_first),
-		cmocka_unit_test(test_rest),
-		cmocka_unit_test(test_only_one),
-		cmocka_unit_test(test_random),
-	};
+static const struct unit_test tests[] = {
+	TEST(test_fresh_ones_first),
+	TEST(test_rest),
+	TEST(test_only_one),
+	TEST(test_random),
+};
 
-	return cmocka_run_group_tests_name("agent/unwind/slots", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

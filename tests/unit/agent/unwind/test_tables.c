@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The tables, written into real BPF maps and read back from them. */
+#include "tests/support/unit.h"
 #include "tests/unit/agent/unwind/make_mappings.h"
 
 #include <bpf/bpf.h>
@@ -11,7 +12,6 @@
 #include "agent/unwind/tables.h"
 #include "agent/unwind/wire_mapping.h"
 #include "agent/util/clock.h"
-#include "agent/util/macro.h"
 
 #define N_PROCESSES 20
 #define N_OBJECTS 64
@@ -729,35 +729,30 @@ static void test_runtime_of_who_is_not_published(void **state)
 	assert_int_equal(f->runtimes.retracted_pid, 100);
 }
 
-#define FIXTURE_TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(test_publish_and_retract),
+	FIXTURE_TEST(test_forks_share),
+	FIXTURE_TEST(test_replace),
+	FIXTURE_TEST(test_the_same_mappings_again),
+	FIXTURE_TEST(test_another_image),
+	FIXTURE_TEST(test_back_again),
+	FIXTURE_TEST(test_retired_are_forgotten_in_the_end),
+	FIXTURE_TEST(test_too_many_processes),
+	FIXTURE_TEST(test_arena_is_full),
+	FIXTURE_TEST(test_replacement_that_does_not_fit),
+	FIXTURE_TEST(test_nothing_to_publish),
+	FIXTURE_TEST(test_more_than_the_search_reaches),
+	FIXTURE_TEST(test_files_are_held),
+	FIXTURE_TEST(test_map_is_refused),
+	FIXTURE_TEST(test_refused),
+	FIXTURE_TEST(test_refused_are_evicted_first),
+	FIXTURE_TEST(test_runtime),
+	FIXTURE_TEST(test_published_anew),
+	FIXTURE_TEST(test_no_runtime),
+	FIXTURE_TEST(test_runtime_of_who_is_evicted),
+	FIXTURE_TEST(test_runtime_of_who_is_refused),
+	FIXTURE_TEST(test_runtime_that_is_gone),
+	FIXTURE_TEST(test_runtime_of_who_is_not_published),
+};
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		FIXTURE_TEST(test_publish_and_retract),
-		FIXTURE_TEST(test_forks_share),
-		FIXTURE_TEST(test_replace),
-		FIXTURE_TEST(test_the_same_mappings_again),
-		FIXTURE_TEST(test_another_image),
-		FIXTURE_TEST(test_back_again),
-		FIXTURE_TEST(test_retired_are_forgotten_in_the_end),
-		FIXTURE_TEST(test_too_many_processes),
-		FIXTURE_TEST(test_arena_is_full),
-		FIXTURE_TEST(test_replacement_that_does_not_fit),
-		FIXTURE_TEST(test_nothing_to_publish),
-		FIXTURE_TEST(test_more_than_the_search_reaches),
-		FIXTURE_TEST(test_files_are_held),
-		FIXTURE_TEST(test_map_is_refused),
-		FIXTURE_TEST(test_refused),
-		FIXTURE_TEST(test_refused_are_evicted_first),
-		FIXTURE_TEST(test_runtime),
-		FIXTURE_TEST(test_published_anew),
-		FIXTURE_TEST(test_no_runtime),
-		FIXTURE_TEST(test_runtime_of_who_is_evicted),
-		FIXTURE_TEST(test_runtime_of_who_is_refused),
-		FIXTURE_TEST(test_runtime_that_is_gone),
-		FIXTURE_TEST(test_runtime_of_who_is_not_published),
-	};
-
-	return cmocka_run_group_tests_name("agent/unwind/tables", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which mappings have process-independent frames. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include "agent/unwind/frame_ref.h"
 #include "agent/unwind/wire_mapping.h"
-#include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 #define BEGIN 0x7f0000001000ULL
 #define BYTES 0x3000ULL
@@ -65,12 +59,8 @@ static void test_row(void **state)
 	assert_int_equal(frame_ref_file_off(last), row->file_off + row->bytes - 1);
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(rows)];
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_row, rows, name),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		tests[i] =
-			(struct CMUnitTest){ rows[i].name, test_row, NULL, NULL, (void *)&rows[i] };
-	return cmocka_run_group_tests_name("agent/unwind/wire_mapping", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A bump allocator with a ceiling. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "agent/util/arena.h"
+#include "tests/support/unit.h"
 
 #define MAX_BYTES ((size_t)1 << 20)
 
@@ -99,15 +94,12 @@ static void test_strndup(void **state)
 	arena_fini(&a);
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_pieces_do_not_overlap),
-		cmocka_unit_test(test_ceiling),
-		cmocka_unit_test(test_too_large),
-		cmocka_unit_test(test_large_pieces),
-		cmocka_unit_test(test_strndup),
-	};
+static const struct unit_test tests[] = {
+	TEST(test_pieces_do_not_overlap),
+	TEST(test_ceiling),
+	TEST(test_too_large),
+	TEST(test_large_pieces),
+	TEST(test_strndup),
+};
 
-	return cmocka_run_group_tests_name("agent/util/arena", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

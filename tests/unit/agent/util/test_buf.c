@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A buffer that grows up to its ceiling and not beyond. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "agent/util/buf.h"
+#include "tests/support/unit.h"
 
 static void test_starts_empty(void **state)
 {
@@ -139,18 +134,15 @@ static void test_take(void **state)
 	assert_int_equal(b.max_bytes, 8);
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_starts_empty),
-		cmocka_unit_test(test_appends),
-		cmocka_unit_test(test_grows_to_its_ceiling),
-		cmocka_unit_test(test_failure_changes_nothing),
-		cmocka_unit_test(test_printf_to_the_ceiling),
-		cmocka_unit_test(test_reset_keeps_memory),
-		cmocka_unit_test(test_reserve_then_append),
-		cmocka_unit_test(test_take),
-	};
+static const struct unit_test tests[] = {
+	TEST(test_starts_empty),
+	TEST(test_appends),
+	TEST(test_grows_to_its_ceiling),
+	TEST(test_failure_changes_nothing),
+	TEST(test_printf_to_the_ceiling),
+	TEST(test_reset_keeps_memory),
+	TEST(test_reserve_then_append),
+	TEST(test_take),
+};
 
-	return cmocka_run_group_tests_name("agent/util/buf", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sets of CPUs as the kernel prints them. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "agent/util/cpus.h"
-#include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 struct row {
 	const char *name;
@@ -89,15 +83,10 @@ static void test_online(void **state)
 	cpus_fini(NULL);
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(rows) + 2];
-	size_t n = 0;
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_row, rows, name),
+	TEST(test_all),
+	TEST(test_online),
+};
 
-	for (; n < ARRAY_SIZE(rows); n++)
-		tests[n] =
-			(struct CMUnitTest){ rows[n].name, test_row, NULL, NULL, (void *)&rows[n] };
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_all);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_online);
-	return cmocka_run_group_tests_name("agent/util/cpus", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

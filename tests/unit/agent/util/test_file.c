@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whole files in: regular ones only, never blocking, never more than the ceiling. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -16,6 +10,7 @@
 #include "agent/util/cleanup.h"
 #include "agent/util/file.h"
 #include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 struct dir {
 	char path[32];
@@ -223,22 +218,17 @@ static void test_a_piece(void **state)
 	assert_int_equal(file_read_piece(AT_FDCWD, d->path, &b), -EISDIR);
 }
 
-#define DIR_TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(test_sizes),
+	FIXTURE_TEST(test_appends),
+	FIXTURE_TEST(test_ceiling),
+	FIXTURE_TEST(test_fifo_does_not_block),
+	FIXTURE_TEST(test_what_is_no_file),
+	TEST(test_proc),
+	FIXTURE_TEST(test_read_fd_goes_on_from_where_it_is),
+	FIXTURE_TEST(test_a_piece),
+	TEST(test_write_fails),
+	FIXTURE_TEST(test_read_u64),
+};
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		DIR_TEST(test_sizes),
-		DIR_TEST(test_appends),
-		DIR_TEST(test_ceiling),
-		DIR_TEST(test_fifo_does_not_block),
-		DIR_TEST(test_what_is_no_file),
-		cmocka_unit_test(test_proc),
-		DIR_TEST(test_read_fd_goes_on_from_where_it_is),
-		DIR_TEST(test_a_piece),
-		cmocka_unit_test(test_write_fails),
-		DIR_TEST(test_read_u64),
-	};
-
-	return cmocka_run_group_tests_name("agent/util/file", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

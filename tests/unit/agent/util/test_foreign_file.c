@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Paths that another user may have written: what is opened, what is not, and that looking at it touches nothing. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -24,6 +18,7 @@
 #include "agent/util/file.h"
 #include "agent/util/foreign_file.h"
 #include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 #define TEXT "what it holds"
 
@@ -297,20 +292,16 @@ static void test_kernel_file_systems(void **state)
 	assert_false(foreign_is_of_kernel(0x65735546)); /* FUSE */
 }
 
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(test_below_a_root),
-		TEST(test_below_our_own_root),
-		TEST(test_device),
-		TEST(test_nothing_is_touched),
-		TEST(test_replaced_while_looking),
-		TEST(test_read),
-		TEST(test_stat),
-		TEST(test_mounts),
-		TEST(test_kernel_file_systems),
-	};
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(test_below_a_root),
+	FIXTURE_TEST(test_below_our_own_root),
+	FIXTURE_TEST(test_device),
+	FIXTURE_TEST(test_nothing_is_touched),
+	FIXTURE_TEST(test_replaced_while_looking),
+	FIXTURE_TEST(test_read),
+	FIXTURE_TEST(test_stat),
+	FIXTURE_TEST(test_mounts),
+	FIXTURE_TEST(test_kernel_file_systems),
+};
 
-	return cmocka_run_group_tests_name("agent/util/foreign_file", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

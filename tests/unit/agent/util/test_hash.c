@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The hash functions, and the table that is made of them. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "agent/util/cleanup.h"
 #include "agent/util/hash.h"
 #include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 struct thing {
 	uint64_t key;
@@ -178,14 +173,14 @@ static void test_avalanche(void **state)
 	}
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_finds_all),    cmocka_unit_test(test_removes),
-		cmocka_unit_test(test_equal_hashes), cmocka_unit_test(test_empty_table),
-		cmocka_unit_test(test_bytes),	     cmocka_unit_test(test_bytes_alignment),
-		cmocka_unit_test(test_avalanche),
-	};
+static const struct unit_test tests[] = {
+	TEST(test_finds_all),
+	TEST(test_removes),
+	TEST(test_equal_hashes),
+	TEST(test_empty_table),
+	TEST(test_bytes),
+	TEST(test_bytes_alignment),
+	TEST(test_avalanche),
+};
 
-	return cmocka_run_group_tests_name("agent/util/hash", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An intrusive ring. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <stdlib.h>
 
 #include "agent/util/list.h"
+#include "tests/support/unit.h"
 
 struct item {
 	unsigned int number;
@@ -94,13 +89,10 @@ static void test_foreach_may_free(void **state)
 	assert_true(list_empty(&head));
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_order),
-		cmocka_unit_test(test_remove),
-		cmocka_unit_test(test_foreach_may_free),
-	};
+static const struct unit_test tests[] = {
+	TEST(test_order),
+	TEST(test_remove),
+	TEST(test_foreach_may_free),
+};
 
-	return cmocka_run_group_tests_name("agent/util/list", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

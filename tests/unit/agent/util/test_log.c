@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is written to standard error. The sink is one a process, so each case runs in a child of its own. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -17,8 +11,8 @@
 #include "agent/util/clock.h"
 #include "agent/util/file.h"
 #include "agent/util/log.h"
-#include "agent/util/macro.h"
 #include "agent/util/str.h"
+#include "tests/support/unit.h"
 
 #define OUTPUT_MAX ((size_t)2 << 20)
 
@@ -419,24 +413,16 @@ static void test_repeated_is_told(void **state)
 				     "level=info msg=r repeated=3\nlevel=info msg=r\n");
 }
 
-int main(void)
-{
-	static const struct CMUnitTest fixed[] = {
-		cmocka_unit_test(test_level),
-		cmocka_unit_test(test_held),
-		cmocka_unit_test(test_reload),
-		cmocka_unit_test(test_enabled),
-		cmocka_unit_test(test_held_ceiling),
-		cmocka_unit_test(test_line_ceiling),
-		cmocka_unit_test(test_call_site_is_limited),
-		cmocka_unit_test(test_repeated_is_told),
-	};
-	struct CMUnitTest tests[ARRAY_SIZE(fixed) + ARRAY_SIZE(line_rows)];
-	size_t n = ARRAY_SIZE(fixed);
+static const struct unit_test tests[] = {
+	TEST(test_level),
+	TEST(test_held),
+	TEST(test_reload),
+	TEST(test_enabled),
+	TEST(test_held_ceiling),
+	TEST(test_line_ceiling),
+	TEST(test_call_site_is_limited),
+	TEST(test_repeated_is_told),
+	TEST_ROWS(test_line, line_rows, name),
+};
 
-	memcpy(tests, fixed, sizeof(fixed));
-	for (size_t i = 0; i < ARRAY_SIZE(line_rows); i++)
-		tests[n++] = (struct CMUnitTest){ line_rows[i].name, test_line, NULL, NULL,
-						  (void *)&line_rows[i] };
-	return cmocka_run_group_tests_name("agent/util/log", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Timers, descriptors and signals; what a callback may do to them. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -16,6 +10,7 @@
 
 #include "agent/util/clock.h"
 #include "agent/util/loop.h"
+#include "tests/support/unit.h"
 
 #define N_TIMERS 8
 #define N_PIPES 3
@@ -422,26 +417,21 @@ static void test_long_turns_are_counted(void **state)
 	loop_timer_free(t.timer);
 }
 
-#define LOOP_TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(test_long_turns_are_counted),
+	FIXTURE_TEST(test_timers_in_order),
+	FIXTURE_TEST(test_equal_times),
+	FIXTURE_TEST(test_never_early),
+	FIXTURE_TEST(test_disarm_and_rearm),
+	FIXTURE_TEST(test_past_is_the_next_round),
+	FIXTURE_TEST(test_free_timers_inside),
+	FIXTURE_TEST(test_level_triggered),
+	FIXTURE_TEST(test_free_descriptors_inside),
+	FIXTURE_TEST(test_nested_run),
+	FIXTURE_TEST(test_nested_timers),
+	FIXTURE_TEST(test_bad_descriptor),
+	FIXTURE_TEST(test_quit),
+	FIXTURE_TEST(test_signals),
+};
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		LOOP_TEST(test_long_turns_are_counted),
-		LOOP_TEST(test_timers_in_order),
-		LOOP_TEST(test_equal_times),
-		LOOP_TEST(test_never_early),
-		LOOP_TEST(test_disarm_and_rearm),
-		LOOP_TEST(test_past_is_the_next_round),
-		LOOP_TEST(test_free_timers_inside),
-		LOOP_TEST(test_level_triggered),
-		LOOP_TEST(test_free_descriptors_inside),
-		LOOP_TEST(test_nested_run),
-		LOOP_TEST(test_nested_timers),
-		LOOP_TEST(test_bad_descriptor),
-		LOOP_TEST(test_quit),
-		LOOP_TEST(test_signals),
-	};
-
-	return cmocka_run_group_tests_name("agent/util/loop", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is the file's goes and comes back as it was; what is this process's stays. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <fcntl.h>
 #include <stdbool.h>
 #include <sys/mman.h>
@@ -13,6 +7,7 @@
 
 #include "agent/util/cleanup.h"
 #include "agent/util/program_pages.h"
+#include "tests/support/unit.h"
 
 /* So many that the middle is not mapped because of a neighbour that is touched (fault_around_bytes: 64 KiB), nor told of in one piece. */
 #define N_BYTES ((size_t)4 << 20)
@@ -79,12 +74,9 @@ static void test_a_page_that_was_written_stays(void **state)
 	assert_false(is_present(after));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_pages_of_a_file_go_and_come_back),
-		cmocka_unit_test(test_a_page_that_was_written_stays),
-	};
+static const struct unit_test tests[] = {
+	TEST(test_pages_of_a_file_go_and_come_back),
+	TEST(test_a_page_that_was_written_stays),
+};
 
-	return cmocka_run_group_tests_name("agent/util/program_pages", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* So many in each interval, and the rest counted. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include "agent/util/ratelimit.h"
+#include "tests/support/unit.h"
 
 static void test_burst_and_rest(void **state)
 {
@@ -67,14 +62,11 @@ static void test_nothing_may_pass(void **state)
 	assert_int_equal(rl.held, 20);
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_burst_and_rest),
-		cmocka_unit_test(test_first_event_ever),
-		cmocka_unit_test(test_long_silence),
-		cmocka_unit_test(test_nothing_may_pass),
-	};
+static const struct unit_test tests[] = {
+	TEST(test_burst_and_rest),
+	TEST(test_first_event_ever),
+	TEST(test_long_silence),
+	TEST(test_nothing_may_pass),
+};
 
-	return cmocka_run_group_tests_name("agent/util/ratelimit", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Calls that never return: who waits for them goes on, nobody uses up all threads, and what comes back is used again. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -23,6 +17,7 @@
 #include "agent/util/file.h"
 #include "agent/util/macro.h"
 #include "agent/util/reader_private.h"
+#include "tests/support/unit.h"
 
 /* Reads a byte from a pipe: it returns when the test wants it. */
 struct pipe_call {
@@ -902,37 +897,33 @@ static void test_work_while_it_waits(void **state)
 	assert_true(w.n_called >= 3);
 }
 
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(test_runs),
-		TEST(test_call_within_a_call),
-		TEST(test_child_has_threads_of_its_own),
-		TEST(test_pread),
-		TEST(test_given_up),
-		TEST(test_closed_later),
-		TEST(test_lost_until_it_is_freed),
-		TEST(test_reader_closes_its_own_only),
-		TEST(test_process_is_told_from_the_next_of_its_pid),
-		TEST(test_two_of_one_user),
-		TEST(test_two_of_one_user_at_once),
-		TEST(test_dead_are_limited_together),
-		TEST(test_many_at_once),
-		TEST(test_readers_come_and_go),
-		TEST(test_all_threads_lost),
-		TEST(test_work_while_it_waits),
-		TEST(test_running_is_not_lost),
-		cmocka_unit_test(test_tried_again_later_and_later),
-		cmocka_unit_test(test_blame),
-		cmocka_unit_test(test_calls_that_run_count),
-		cmocka_unit_test(test_patience),
-		cmocka_unit_test(test_who_is_to_blame),
-		cmocka_unit_test(test_dead_tell_nothing_of_a_device),
-		cmocka_unit_test(test_shared_device_is_nobodys),
-		cmocka_unit_test(test_user_namespaces),
-		cmocka_unit_test(test_reasons_have_names),
-	};
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(test_runs),
+	FIXTURE_TEST(test_call_within_a_call),
+	FIXTURE_TEST(test_child_has_threads_of_its_own),
+	FIXTURE_TEST(test_pread),
+	FIXTURE_TEST(test_given_up),
+	FIXTURE_TEST(test_closed_later),
+	FIXTURE_TEST(test_lost_until_it_is_freed),
+	FIXTURE_TEST(test_reader_closes_its_own_only),
+	FIXTURE_TEST(test_process_is_told_from_the_next_of_its_pid),
+	FIXTURE_TEST(test_two_of_one_user),
+	FIXTURE_TEST(test_two_of_one_user_at_once),
+	FIXTURE_TEST(test_dead_are_limited_together),
+	FIXTURE_TEST(test_many_at_once),
+	FIXTURE_TEST(test_readers_come_and_go),
+	FIXTURE_TEST(test_all_threads_lost),
+	FIXTURE_TEST(test_work_while_it_waits),
+	FIXTURE_TEST(test_running_is_not_lost),
+	TEST(test_tried_again_later_and_later),
+	TEST(test_blame),
+	TEST(test_calls_that_run_count),
+	TEST(test_patience),
+	TEST(test_who_is_to_blame),
+	TEST(test_dead_tell_nothing_of_a_device),
+	TEST(test_shared_device_is_nobodys),
+	TEST(test_user_namespaces),
+	TEST(test_reasons_have_names),
+};
 
-	return cmocka_run_group_tests_name("agent/util/reader", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SipHash-2-4: its own vectors, and that pieces give what the whole gives. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "agent/util/macro.h"
 #include "agent/util/siphash.h"
+#include "tests/support/unit.h"
 
 static const struct siphash_key key = { { 0x0706050403020100ULL, 0x0f0e0d0c0b0a0908ULL } };
 
@@ -61,13 +56,10 @@ static void keys_differ(void **state)
 	assert_int_not_equal(siphash_of(&a, "x", 1), siphash_of(&b, "x", 1));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(siphash_vectors),
-		cmocka_unit_test(pieces),
-		cmocka_unit_test(keys_differ),
-	};
+static const struct unit_test tests[] = {
+	TEST(siphash_vectors),
+	TEST(pieces),
+	TEST(keys_differ),
+};
 
-	return cmocka_run_group_tests_name("agent/util/siphash", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

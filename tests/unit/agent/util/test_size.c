@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <errno.h>
 
-#include "agent/util/macro.h"
 #include "agent/util/size.h"
+#include "tests/support/unit.h"
 
 static const struct size_case {
 	const char *text;
@@ -45,13 +39,8 @@ static void test_size_parse(void **state)
 	assert_int_equal(bytes, c->result == 0 ? c->bytes : 7);
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(cases)];
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_size_parse, cases, text),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
-		tests[i] = (struct CMUnitTest){ .name = cases[i].text,
-						.test_func = test_size_parse,
-						.initial_state = (void *)&cases[i] };
-	return cmocka_run_group_tests_name("agent/util/size", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* String views, numbers, UTF-8. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <string.h>
 
-#include "agent/util/macro.h"
 #include "agent/util/str.h"
+#include "tests/support/unit.h"
 
 #define S(lit)                         \
 	{                              \
@@ -200,23 +194,13 @@ static void test_copy_that_does_not_fit(void **state)
 	assert_int_equal(copy[0], '#');
 }
 
-int main(void)
-{
-	struct CMUnitTest
-		tests[ARRAY_SIZE(number_rows) + ARRAY_SIZE(split_rows) + ARRAY_SIZE(utf8_rows) + 3];
-	size_t n = 0;
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_number, number_rows, name),
+	TEST_ROWS(test_split, split_rows, name),
+	TEST_ROWS(test_utf8, utf8_rows, name),
+	TEST(test_scan_cuts_off),
+	TEST(test_views),
+	TEST(test_copy_that_does_not_fit),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(number_rows); i++)
-		tests[n++] = (struct CMUnitTest){ number_rows[i].name, test_number, NULL, NULL,
-						  (void *)&number_rows[i] };
-	for (size_t i = 0; i < ARRAY_SIZE(split_rows); i++)
-		tests[n++] = (struct CMUnitTest){ split_rows[i].name, test_split, NULL, NULL,
-						  (void *)&split_rows[i] };
-	for (size_t i = 0; i < ARRAY_SIZE(utf8_rows); i++)
-		tests[n++] = (struct CMUnitTest){ utf8_rows[i].name, test_utf8, NULL, NULL,
-						  (void *)&utf8_rows[i] };
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_scan_cuts_off);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_views);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_copy_that_does_not_fit);
-	return cmocka_run_group_tests_name("agent/util/str", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

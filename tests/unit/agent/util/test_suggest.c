@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Edit distance, and what is suggested by it. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "agent/util/macro.h"
 #include "agent/util/suggest.h"
+#include "tests/support/unit.h"
 
 struct distance_row {
 	const char *name;
@@ -85,16 +80,11 @@ static void test_ties(void **state)
 	assert_string_equal(suggest_nearest("cab", names, 2), "cat");
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(distance_rows) + 3];
-	size_t n = 0;
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_distance, distance_rows, name),
+	TEST(test_long_names),
+	TEST(test_nearest),
+	TEST(test_ties),
+};
 
-	for (; n < ARRAY_SIZE(distance_rows); n++)
-		tests[n] = (struct CMUnitTest){ distance_rows[n].name, test_distance, NULL, NULL,
-						(void *)&distance_rows[n] };
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_long_names);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_nearest);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_ties);
-	return cmocka_run_group_tests_name("agent/util/suggest", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

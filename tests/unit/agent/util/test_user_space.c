@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The size of the address space, against what the kernel says of it otherwise. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <elf.h>
 #include <errno.h>
 #include <signal.h>
@@ -16,6 +10,7 @@
 #include <unistd.h>
 
 #include "agent/util/user_space.h"
+#include "tests/support/unit.h"
 
 static void test_holds_our_own(void **state)
 {
@@ -75,13 +70,10 @@ static void test_as_ptrace_says(void **state)
 	assert_int_equal(masks[1], masks[0]);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_holds_our_own),
-		cmocka_unit_test(test_nothing_beyond),
-		cmocka_unit_test(test_as_ptrace_says),
-	};
+static const struct unit_test tests[] = {
+	TEST(test_holds_our_own),
+	TEST(test_nothing_beyond),
+	TEST(test_as_ptrace_says),
+};
 
-	return cmocka_run_group_tests_name("agent/util/user_space", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The worker: order, its ceiling, and that no job is forgotten. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -16,6 +10,7 @@
 #include "agent/util/loop.h"
 #include "agent/util/macro.h"
 #include "agent/util/worker.h"
+#include "tests/support/unit.h"
 
 #define MAX_JOBS 4
 
@@ -236,19 +231,14 @@ static void test_many(void **state)
 	}
 }
 
-#define WORKER_TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(test_in_order),
+	FIXTURE_TEST(test_full),
+	FIXTURE_TEST(test_drain),
+	FIXTURE_TEST(test_drain_while),
+	FIXTURE_TEST(test_free_delivers_all),
+	FIXTURE_TEST(test_submit_when_done),
+	FIXTURE_TEST(test_many),
+};
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		WORKER_TEST(test_in_order),
-		WORKER_TEST(test_full),
-		WORKER_TEST(test_drain),
-		WORKER_TEST(test_drain_while),
-		WORKER_TEST(test_free_delivers_all),
-		WORKER_TEST(test_submit_when_done),
-		WORKER_TEST(test_many),
-	};
-
-	return cmocka_run_group_tests_name("agent/util/worker", tests, NULL, NULL);
-}
+TEST_MAIN(tests)
