@@ -17,7 +17,7 @@
  *	static const struct unit_test tests[] = {
  *		TEST_ROWS(test_row, rows, name),
  *		TEST(test_empty),
- *		FIXTURE_TEST(test_reload),	(between this file's setup() and teardown())
+ *		FIXTURE_TEST(test_reload),	(between setup() and teardown(); see FIXTURE())
  *	};
  *
  *	TEST_MAIN(tests)
@@ -30,6 +30,7 @@
 #include <stdint.h>
 #include <setjmp.h>
 #include <cmocka.h>
+#include <stdlib.h>
 
 /* One test; or one per row, when there are rows. */
 struct unit_test {
@@ -52,6 +53,29 @@ struct unit_test {
 	{                                                                                          \
 		.run = (f), .row_names = &(array)[0].member, .rows = (array),                      \
 		.n_rows = sizeof(array) / sizeof((array)[0]), .row_bytes = sizeof((array)[0])      \
+	}
+
+/*
+ * This file's setup() and teardown(): *state is a `type` of zeroes that init() has filled and
+ * fini() empties.
+ */
+#define FIXTURE(type, init, fini)                                                                  \
+	static inline int setup(void **state)                                                      \
+	{                                                                                          \
+		type *fixture = calloc(1, sizeof(*fixture));                                       \
+                                                                                                   \
+		assert_non_null(fixture);                                                          \
+		*state = fixture;                                                                  \
+		init(fixture);                                                                     \
+		return 0;                                                                          \
+	}                                                                                          \
+	static inline int teardown(void **state)                                                   \
+	{                                                                                          \
+		type *fixture = *state;                                                            \
+                                                                                                   \
+		fini(fixture);                                                                     \
+		free(fixture);                                                                     \
+		return 0;                                                                          \
 	}
 
 /* The number of tests that failed. The group is named by the path below tests/unit. */

@@ -84,30 +84,23 @@ static bool pair_equal(const void *left, const void *right)
 static const struct river_foreign pair_kind = { pair_open, pair_keep, pair_make, pair_equal };
 static const struct river_foreign other_kind = { pair_open, pair_keep, pair_make, pair_equal };
 
-static int setup(void **state)
+static void set_up(struct context *w)
 {
-	struct context *w = calloc(1, sizeof(*w));
-
-	assert_non_null(w);
 	river_arena_init(&w->arena, MAX_BYTES);
 	w->pairs[0] = (struct pair){ .a = "1", .b = "x" };
 	w->pairs[1] = (struct pair){ .a = "2", .b = "y" };
 	w->pairs[2] = (struct pair){ .a = "1", .b = "x" };
-	*state = w;
-	return 0;
 }
 
 /* Who ends lets go of all that it kept. */
-static int teardown(void **state)
+static void tear_down(struct context *w)
 {
-	struct context *w = *state;
-
 	river_arena_fini(&w->arena);
 	for (size_t i = 0; i < N_ITEMS; i++)
 		assert_int_equal(w->pairs[i].n_kept, 0);
-	free(w);
-	return 0;
 }
+
+FIXTURE(struct context, set_up, tear_down)
 
 static const struct river_value *pairs_value(struct context *w, struct river_arena *arena)
 {

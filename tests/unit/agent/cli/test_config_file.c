@@ -20,16 +20,11 @@ struct fixture {
 	struct buf why;
 };
 
-static int setup(void **state)
+static void set_up(struct fixture *f)
 {
-	struct fixture *f = calloc(1, sizeof(*f));
-
-	assert_non_null(f);
 	buf_init(&f->why, 65536);
 	(void)snprintf(f->dir, sizeof(f->dir), "/tmp/xagent-config-XXXXXX");
 	assert_non_null(mkdtemp(f->dir));
-	*state = f;
-	return 0;
 }
 
 static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
@@ -40,16 +35,14 @@ static int remove_entry(const char *path, const struct stat *st, int type, struc
 	return remove(path);
 }
 
-static int teardown(void **state)
+static void tear_down(struct fixture *f)
 {
-	struct fixture *f = *state;
-
 	config_texts_fini(&f->texts);
 	buf_fini(&f->why);
 	(void)nftw(f->dir, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
-	free(f);
-	return 0;
 }
+
+FIXTURE(struct fixture, set_up, tear_down)
 
 struct path {
 	char text[PATH_MAX];

@@ -52,11 +52,8 @@ struct fixture {
 	"\ttargets = discovery.process.all.targets\n"          \
 	"}\n"
 
-static inline int setup(void **state)
+static inline void set_up(struct fixture *f)
 {
-	struct fixture *f = calloc(1, sizeof(*f));
-
-	assert_non_null(f);
 	log_configure(LOG_LEVEL_ERROR, LOG_FORMAT_LOGFMT);
 	buf_init(&f->messages, (size_t)1 << 20);
 	f->env.hostname = "h";
@@ -65,23 +62,19 @@ static inline int setup(void **state)
 	assert_int_equal(worker_new(f->env.loop, 4, &f->env.worker), 0);
 	assert_int_equal(http_client_new(f->env.loop, &f->env.http), 0);
 	assert_int_equal(graph_new(&f->env, &f->graph), 0);
-	*state = f;
-	return 0;
 }
 
-static inline int teardown(void **state)
+static inline void tear_down(struct fixture *f)
 {
-	struct fixture *f = *state;
-
 	graph_free(f->graph);
 	http_client_free(f->env.http);
 	worker_free(f->env.worker);
 	telemetry_free(f->env.telemetry);
 	loop_free(f->env.loop);
 	buf_fini(&f->messages);
-	free(f);
-	return 0;
 }
+
+FIXTURE(struct fixture, set_up, tear_down)
 
 static inline void write_buf(void *ctx, const char *bytes, size_t n)
 {

@@ -24,11 +24,8 @@ static struct labels *make_service(const char *name)
 	return l;
 }
 
-static int setup(void **state)
+static void set_up(struct fixture *f)
 {
-	struct fixture *f = calloc(1, sizeof(*f));
-
-	assert_non_null(f);
 	log_configure(LOG_LEVEL_WARN, LOG_FORMAT_LOGFMT);
 	assert_int_equal(telemetry_new(&f->env.telemetry), 0);
 	f->c = (struct component){ .env = &f->env,
@@ -36,20 +33,16 @@ static int setup(void **state)
 				   .local_id = "pyroscope.ebpf.e",
 				   .path = "/m.x" };
 	f->other = make_service(SERIES_CAP_OTHER);
-	*state = f;
-	return 0;
 }
 
-static int teardown(void **state)
+static void tear_down(struct fixture *f)
 {
-	struct fixture *f = *state;
-
 	ebpf_cap_fini(&f->cap);
 	labels_unref(f->other);
 	telemetry_free(f->env.telemetry);
-	free(f);
-	return 0;
 }
+
+FIXTURE(struct fixture, set_up, tear_down)
 
 /* n services, the one with number i has i samples. */
 static void apply(struct fixture *f, unsigned int n, size_t max, uint64_t now_ns)

@@ -273,32 +273,25 @@ const char *component_kind_suggest(const char *name)
 	return NULL;
 }
 
-static int setup(void **state)
+static void set_up(struct fixture *f)
 {
-	struct fixture *f = calloc(1, sizeof(*f));
-
-	assert_non_null(f);
 	buf_init(&f->events, (size_t)1 << 20);
 	buf_init(&f->errors, (size_t)1 << 20);
 	f->env.hostname = "h";
 	assert_int_equal(loop_new(&f->env.loop), 0);
 	assert_int_equal(graph_new(&f->env, &f->graph), 0);
-	*state = f;
-	return 0;
 }
 
-static int teardown(void **state)
+static void tear_down(struct fixture *f)
 {
-	struct fixture *f = *state;
-
 	graph_free(f->graph);
 	assert_int_equal(f->n_abandoned, 0);
 	loop_free(f->env.loop);
 	buf_fini(&f->events);
 	buf_fini(&f->errors);
-	free(f);
-	return 0;
 }
+
+FIXTURE(struct fixture, set_up, tear_down)
 
 static void write_buf(void *ctx, const char *bytes, size_t n)
 {

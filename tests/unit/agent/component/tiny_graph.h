@@ -169,36 +169,29 @@ const char *component_kind_suggest(const char *name)
 	return NULL;
 }
 
-static inline int setup(void **state)
+static inline void set_up(struct fixture *f)
 {
-	struct fixture *f = calloc(1, sizeof(*f));
-
-	assert_non_null(f);
 	log_configure(LOG_LEVEL_ERROR, LOG_FORMAT_LOGFMT);
 	buf_init(&f->messages, (size_t)1 << 20);
 	buf_init(&f->events, (size_t)1 << 20);
 	assert_int_equal(loop_new(&f->env.loop), 0);
 	assert_int_equal(graph_new(&f->env, &f->graph), 0);
-	*state = f;
-	return 0;
 }
+
+static inline void tear_down(struct fixture *f)
+{
+	graph_free(f->graph);
+	loop_free(f->env.loop);
+	buf_fini(&f->messages);
+	buf_fini(&f->events);
+}
+
+FIXTURE(struct fixture, set_up, tear_down)
 
 static inline int setup_experimental(void **state)
 {
 	assert_int_equal(setup(state), 0);
 	((struct fixture *)*state)->env.stability = STABILITY_EXPERIMENTAL;
-	return 0;
-}
-
-static inline int teardown(void **state)
-{
-	struct fixture *f = *state;
-
-	graph_free(f->graph);
-	loop_free(f->env.loop);
-	buf_fini(&f->messages);
-	buf_fini(&f->events);
-	free(f);
 	return 0;
 }
 

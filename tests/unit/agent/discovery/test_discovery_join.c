@@ -52,13 +52,11 @@ struct fixture {
 	struct discovery_process *d;
 };
 
-static int setup(void **state)
+static void set_up(struct fixture *f)
 {
 	static const char *const containers[N_PROCESSES] = { C1, C2, "" };
 	static const struct discover_config config = { .exe = true, .container_id = true };
-	struct fixture *f = calloc(1, sizeof(*f));
 
-	assert_non_null(f);
 	for (uint32_t i = 0; i < N_PROCESSES; i++) {
 		struct process *p = &f->processes.items[i];
 
@@ -74,18 +72,14 @@ static int setup(void **state)
 	}
 	assert_int_equal(discovery_process_new(&config, &f->processes, &f->d), 0);
 	assert_true(discovery_process_scan(f->d) >= 0);
-	*state = f;
-	return 0;
 }
 
-static int teardown(void **state)
+static void tear_down(struct fixture *f)
 {
-	struct fixture *f = *state;
-
 	discovery_process_free(f->d);
-	free(f);
-	return 0;
 }
+
+FIXTURE(struct fixture, set_up, tear_down)
 
 /* "…;…": label sets as make_labels() has them. */
 static void join(struct fixture *f, const char *text)

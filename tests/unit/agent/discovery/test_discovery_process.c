@@ -90,11 +90,8 @@ struct fixture {
 
 static const struct discover_config config = { .exe = true, .container_id = true };
 
-static int setup(void **state)
+static void set_up(struct fixture *f)
 {
-	struct fixture *f = calloc(1, sizeof(*f));
-
-	assert_non_null(f);
 	f->processes.items = calloc(MAX_PROCESSES, sizeof(f->processes.items[0]));
 	assert_non_null(f->processes.items);
 	f->processes.items[0] = make_process(1, "/sbin/init", "");
@@ -103,19 +100,15 @@ static int setup(void **state)
 	f->processes.items[3] = make_process(40, "/db", B);
 	f->processes.n = 4;
 	assert_int_equal(discovery_process_new(&config, &f->processes, &f->d), 0);
-	*state = f;
-	return 0;
 }
 
-static int teardown(void **state)
+static void tear_down(struct fixture *f)
 {
-	struct fixture *f = *state;
-
 	discovery_process_free(f->d);
 	free(f->processes.items);
-	free(f);
-	return 0;
 }
+
+FIXTURE(struct fixture, set_up, tear_down)
 
 /* A sample of it came. */
 static int sampled(struct fixture *f, uint32_t pid)

@@ -37,31 +37,24 @@ static void on_answer(bool changed, void *data)
 	p->n_changes += changed;
 }
 
-static int setup(void **state)
+static void set_up(struct place *p)
 {
-	struct place *p = calloc(1, sizeof(*p));
-
-	assert_non_null(p);
 	assert_int_equal(loop_new(&p->loop), 0);
 	name_server_init(&p->server, p->loop);
 	p->server.zone = zone;
 	p->server.n_zone = ARRAY_SIZE(zone);
 	dns_config_read(STR_LIT("search a.example b.example\n"), &p->config);
 	p->config.port = p->server.port;
-	*state = p;
-	return 0;
 }
 
-static int teardown(void **state)
+static void tear_down(struct place *p)
 {
-	struct place *p = *state;
-
 	dns_targets_free(p->targets);
 	name_server_fini(&p->server);
 	loop_free(p->loop);
-	free(p);
-	return 0;
 }
+
+FIXTURE(struct place, set_up, tear_down)
 
 /* What no test waits for, but for those whose server is silent. */
 #define LONG_NS (60 * NS_PER_S)

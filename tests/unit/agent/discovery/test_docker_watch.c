@@ -31,12 +31,8 @@ static void on_news(bool other_targets, void *data)
 	f->n_changes += other_targets;
 }
 
-static int setup(void **state)
+static void set_up(struct fixture *f)
 {
-	struct fixture *f = calloc(1, sizeof(*f));
-
-	assert_non_null(f);
-	*state = f;
 	assert_int_equal(loop_new(&f->loop), 0);
 	assert_int_equal(http_client_new(f->loop, &f->http), 0);
 	assert_int_equal(docker_watch_new(f->loop, f->http, on_news, f, &f->watch), 0);
@@ -48,20 +44,17 @@ static int setup(void **state)
 		.targets = { .port = 80, .host_networking_host = "localhost" },
 		.retry = { .min_ns = 10 * NS_PER_MS, .max_ns = 20 * NS_PER_MS },
 	};
-	return 0;
 }
 
-static int teardown(void **state)
+static void tear_down(struct fixture *f)
 {
-	struct fixture *f = *state;
-
 	docker_watch_free(f->watch);
 	http_client_free(f->http);
 	daemon_fini(&f->daemon);
 	loop_free(f->loop);
-	free(f);
-	return 0;
 }
+
+FIXTURE(struct fixture, set_up, tear_down)
 
 static const struct docker_watch_status *status(const struct fixture *f)
 {

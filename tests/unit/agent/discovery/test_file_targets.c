@@ -18,29 +18,23 @@ struct place {
 	unsigned int n_paths;
 };
 
-static int setup(void **state)
+static void set_up(struct place *p)
 {
-	struct place *p = calloc(1, sizeof(*p));
-
-	assert_non_null(p);
 	file_targets_init(&p->targets);
 	(void)snprintf(p->dir, sizeof(p->dir), "/tmp/test_file_targets.XXXXXX");
 	assert_non_null(mkdtemp(p->dir));
-	*state = p;
-	return 0;
 }
 
-static int teardown(void **state)
+static void tear_down(struct place *p)
 {
-	struct place *p = *state;
 	char command[80];
 
 	file_targets_fini(&p->targets);
 	(void)snprintf(command, sizeof(command), "rm -r %s", p->dir);
 	assert_int_equal(system(command), 0);
-	free(p);
-	return 0;
 }
+
+FIXTURE(struct place, set_up, tear_down)
 
 static const char *at(struct place *p, const char *name)
 {

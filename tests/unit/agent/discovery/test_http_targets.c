@@ -52,13 +52,11 @@ static void on_answer(bool changed, const char *problem, void *data)
 	(void)snprintf(p->problem, sizeof(p->problem), "%s", problem ? problem : "");
 }
 
-static int setup(void **state)
+static void set_up(struct place *p)
 {
 	struct http_server_options options = HTTP_SERVER_OPTIONS_INIT;
 	char error[HTTP_SERVER_MAX_ERROR_BYTES];
-	struct place *p = calloc(1, sizeof(*p));
 
-	assert_non_null(p);
 	assert_int_equal(loop_new(&p->loop), 0);
 	assert_int_equal(http_client_new(p->loop, &p->http), 0);
 	options.listen = "127.0.0.1:0";
@@ -75,22 +73,18 @@ static int setup(void **state)
 	p->status = 200;
 	p->type = "application/json";
 	p->body = LIST("1");
-	*state = p;
-	return 0;
 }
 
-static int teardown(void **state)
+static void tear_down(struct place *p)
 {
-	struct place *p = *state;
-
 	http_targets_free(p->targets);
 	http_server_free(p->server);
 	http_client_free(p->http);
 	loop_free(p->loop);
 	buf_fini(&p->asked);
-	free(p);
-	return 0;
 }
+
+FIXTURE(struct place, set_up, tear_down)
 
 static void begin(struct place *p, const struct http_targets_options *options)
 {

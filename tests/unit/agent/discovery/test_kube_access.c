@@ -212,29 +212,22 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
 	return remove(path);
 }
 
-static int setup(void **state)
+static void set_up(struct place *p)
 {
-	struct place *p = calloc(1, sizeof(*p));
-
-	assert_non_null(p);
 	(void)snprintf(p->dir, sizeof(p->dir), "/tmp/test_kube_access.XXXXXX");
 	assert_non_null(mkdtemp(p->dir));
 	(void)setenv("KUBERNETES_SERVICE_HOST", "10.96.0.1", 1);
 	(void)setenv("KUBERNETES_SERVICE_PORT", "443", 1);
-	*state = p;
-	return 0;
 }
 
-static int teardown(void **state)
+static void tear_down(struct place *p)
 {
-	struct place *p = *state;
-
 	(void)unsetenv("KUBERNETES_SERVICE_HOST");
 	(void)unsetenv("KUBERNETES_SERVICE_PORT");
 	assert_int_equal(nftw(p->dir, remove_one, 8, FTW_DEPTH | FTW_PHYS), 0);
-	free(p);
-	return 0;
 }
+
+FIXTURE(struct place, set_up, tear_down)
 
 static void put(const struct place *p, const char *name, const char *text)
 {

@@ -53,11 +53,8 @@ static void on_changed(struct target_list *targets, void *data)
 	}
 }
 
-static int setup(void **state)
+static void set_up(struct fixture *f)
 {
-	struct fixture *f = calloc(1, sizeof(*f));
-
-	assert_non_null(f);
 	assert_int_equal(loop_new(&f->loop), 0);
 	assert_int_equal(http_client_new(f->loop, &f->http), 0);
 	kube_server_start(&f->server, f->loop);
@@ -73,22 +70,18 @@ static int setup(void **state)
 		.data = f,
 	};
 	f->options.timing.retry = (struct retry_options){ 1 * NS_PER_MS, 5 * NS_PER_MS };
-	*state = f;
-	return 0;
 }
 
-static int teardown(void **state)
+static void tear_down(struct fixture *f)
 {
-	struct fixture *f = *state;
-
 	kube_discovery_free(f->discovery);
 	kube_server_stop(&f->server);
 	http_client_free(f->http);
 	loop_free(f->loop);
 	buf_fini(&f->said);
-	free(f);
-	return 0;
 }
+
+FIXTURE(struct fixture, set_up, tear_down)
 
 static void begin(struct fixture *f, const struct kube_step *steps, size_t n)
 {

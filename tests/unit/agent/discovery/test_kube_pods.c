@@ -25,31 +25,24 @@ static struct pod_targets_options around(const json_t *pod, void *data)
 	};
 }
 
-static int setup(void **state)
+static void set_up(struct fixture *f)
 {
-	struct fixture *f = calloc(1, sizeof(*f));
-
-	assert_non_null(f);
 	f->options = (struct kube_pods_options){ .max_pods = 10,
 						 .max_targets = 10,
 						 .max_bytes = 1 << 20 };
 	kube_pods_init(&f->pods, &f->options);
-	*state = f;
-	return 0;
 }
 
-static int teardown(void **state)
+static void tear_down(struct fixture *f)
 {
-	struct fixture *f = *state;
-
 	kube_pods_fini(&f->pods);
 	assert_int_equal(f->pods.by_uid.n, 0);
 	assert_int_equal(f->pods.n_targets, 0);
 	assert_int_equal(f->pods.n_bytes, 0);
 	kube_objects_fini(&f->nodes);
-	free(f);
-	return 0;
 }
+
+FIXTURE(struct fixture, set_up, tear_down)
 
 /* A pod with so many containers. */
 static json_t *pod(const char *uid, const char *namespace, const char *name, const char *value,

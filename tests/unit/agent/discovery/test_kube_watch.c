@@ -31,32 +31,25 @@ struct fixture {
 	char error[KUBE_WATCH_MAX_ERROR];
 };
 
-static int setup(void **state)
+static void set_up(struct fixture *f)
 {
-	struct fixture *f = calloc(1, sizeof(*f));
-
-	assert_non_null(f);
 	assert_int_equal(loop_new(&f->loop), 0);
 	assert_int_equal(http_client_new(f->loop, &f->http), 0);
 	kube_server_start(&f->server, f->loop);
 	buf_init(&f->said, 65536);
 	f->api = (struct kube_api){ .loop = f->loop, .http = f->http, .server = f->server.url };
-	*state = f;
-	return 0;
 }
 
-static int teardown(void **state)
+static void tear_down(struct fixture *f)
 {
-	struct fixture *f = *state;
-
 	kube_watch_free(f->watch);
 	kube_server_stop(&f->server);
 	http_client_free(f->http);
 	loop_free(f->loop);
 	buf_fini(&f->said);
-	free(f);
-	return 0;
 }
+
+FIXTURE(struct fixture, set_up, tear_down)
 
 static void say(struct fixture *f, char what, const json_t *object)
 {

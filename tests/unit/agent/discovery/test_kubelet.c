@@ -57,13 +57,11 @@ static void told(bool changed, const char *problem, void *data)
 	(void)snprintf(p->problem, sizeof(p->problem), "%s", problem ? problem : "");
 }
 
-static int setup(void **state)
+static void set_up(struct place *p)
 {
 	struct http_server_options options = HTTP_SERVER_OPTIONS_INIT;
 	char error[HTTP_SERVER_MAX_ERROR_BYTES];
-	struct place *p = calloc(1, sizeof(*p));
 
-	assert_non_null(p);
 	options.listen = "127.0.0.1:0";
 	p->status = 200;
 	p->body = LIST(POD("web", "1"));
@@ -77,21 +75,17 @@ static int setup(void **state)
 			 0);
 	(void)snprintf(p->url, sizeof(p->url), "http://127.0.0.1:%u/node/",
 		       http_server_port(p->server));
-	*state = p;
-	return 0;
 }
 
-static int teardown(void **state)
+static void tear_down(struct place *p)
 {
-	struct place *p = *state;
-
 	kubelet_free(p->kubelet);
 	http_server_free(p->server);
 	http_client_free(p->http);
 	loop_free(p->loop);
-	free(p);
-	return 0;
 }
+
+FIXTURE(struct place, set_up, tear_down)
 
 static struct kubelet *engine(struct place *p, uint64_t interval_ns,
 			      const struct http_credentials *credentials)

@@ -18,11 +18,8 @@ struct fixture {
 	struct discovery_process *d;
 };
 
-static int setup(void **state)
+static void set_up(struct fixture *f)
 {
-	struct fixture *f = calloc(1, sizeof(*f));
-
-	assert_non_null(f);
 	assert_int_equal(telemetry_new(&f->telemetry), 0);
 	assert_int_equal(
 		process_table_new(&(struct process_table_options){ .telemetry = f->telemetry },
@@ -31,20 +28,16 @@ static int setup(void **state)
 	struct discover_config config = DISCOVER_CONFIG_DEFAULTS;
 	config.uid = true;
 	assert_int_equal(discovery_process_new(&config, f->processes, &f->d), 0);
-	*state = f;
-	return 0;
 }
 
-static int teardown(void **state)
+static void tear_down(struct fixture *f)
 {
-	struct fixture *f = *state;
-
 	discovery_process_free(f->d);
 	process_table_free(f->processes);
 	telemetry_free(f->telemetry);
-	free(f);
-	return 0;
 }
+
+FIXTURE(struct fixture, set_up, tear_down)
 
 /* A new reference to the target of a pid, or NULL. */
 static struct labels *find_target(struct fixture *f, pid_t pid)

@@ -50,12 +50,10 @@ struct fixture {
 	struct labels *target; /* names no service, and one of its labels is to be repaired */
 };
 
-static int setup(void **state)
+static void set_up(struct fixture *f)
 {
-	struct fixture *f = calloc(1, sizeof(*f));
 	struct process *p;
 
-	assert_non_null(f);
 	p = &f->processes.process;
 	p->pid = 42;
 	p->identity = (struct process_identity){ .exe = (char *)"/app",
@@ -66,19 +64,15 @@ static int setup(void **state)
 						 .cgroup.container_id = A };
 	assert_int_equal(telemetry_new(&f->telemetry), 0);
 	f->target = make_labels("__container_id__=" A "|a.b=\xff|c=d");
-	*state = f;
-	return 0;
 }
 
-static int teardown(void **state)
+static void tear_down(struct fixture *f)
 {
-	struct fixture *f = *state;
-
 	labels_unref(f->target);
 	telemetry_free(f->telemetry);
-	free(f);
-	return 0;
 }
+
+FIXTURE(struct fixture, set_up, tear_down)
 
 static int match(struct fixture *f)
 {

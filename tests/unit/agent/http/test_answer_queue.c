@@ -108,14 +108,11 @@ static void on_ready(const struct http_call *call, struct http_answer *answer, v
 	(void)buf_append_str(&answer->body, "ready");
 }
 
-static int setup(void **state)
+static void set_up(struct fixture *f)
 {
 	struct http_server_options options = HTTP_SERVER_OPTIONS_INIT;
 	char error[HTTP_SERVER_MAX_ERROR_BYTES];
-	struct fixture *f = calloc(1, sizeof(*f));
 
-	assert_non_null(f);
-	*state = f;
 	assert_int_equal(pipe2(f->gate, O_CLOEXEC), 0);
 	assert_int_equal(loop_new(&f->loop), 0);
 	assert_int_equal(telemetry_new(&f->telemetry), 0);
@@ -129,13 +126,10 @@ static int setup(void **state)
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(routes); i++)
 		assert_int_equal(http_server_add_route(f->server, &routes[i]), 0);
-	return 0;
 }
 
-static int teardown(void **state)
+static void tear_down(struct fixture *f)
 {
-	struct fixture *f = *state;
-
 	(void)close(f->gate[1]);
 	answer_queue_free(f->queue);
 	assert_int_equal(f->n_jobs, 0);
@@ -145,9 +139,9 @@ static int teardown(void **state)
 	telemetry_free(f->telemetry);
 	loop_free(f->loop);
 	(void)close(f->gate[0]);
-	free(f);
-	return 0;
 }
+
+FIXTURE(struct fixture, set_up, tear_down)
 
 static void step(struct fixture *f)
 {

@@ -109,7 +109,7 @@ static void open_other(struct fixture *f)
 		       http_server_port(f->other));
 }
 
-static int setup(void **state)
+static void set_up(struct fixture *f)
 {
 	static const struct http_route routes[] = {
 		{ .method = "GET", .path = "/echo", .fn = answer_echo },
@@ -132,10 +132,7 @@ static int setup(void **state)
 	};
 	struct http_server_options options = HTTP_SERVER_OPTIONS_INIT;
 	char error[HTTP_SERVER_MAX_ERROR_BYTES];
-	struct fixture *f = calloc(1, sizeof(*f));
 
-	assert_non_null(f);
-	*state = f;
 	options.listen = "127.0.0.1:0";
 	assert_int_equal(loop_new(&f->loop), 0);
 	assert_int_equal(http_client_new(f->loop, &f->client), 0);
@@ -143,20 +140,17 @@ static int setup(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(routes); i++)
 		assert_int_equal(http_server_add_route(f->server, &routes[i]), 0);
 	open_other(f);
-	return 0;
 }
 
-static int teardown(void **state)
+static void tear_down(struct fixture *f)
 {
-	struct fixture *f = *state;
-
 	http_client_free(f->client);
 	http_server_free(f->server);
 	http_server_free(f->other);
 	loop_free(f->loop);
-	free(f);
-	return 0;
 }
+
+FIXTURE(struct fixture, set_up, tear_down)
 
 static void on_done(const struct http_result *result, void *data)
 {

@@ -30,23 +30,16 @@ static const struct connections_options options = {
 	.answer_bytes_per_s = 1000,
 };
 
-static int setup(void **state)
+static void set_up(struct fixture *f)
 {
-	struct fixture *f = calloc(1, sizeof(*f));
-
-	assert_non_null(f);
 	assert_int_equal(loop_new(&f->loop), 0);
 	assert_int_equal(telemetry_new(&f->telemetry), 0);
 	http_counts_init(&f->counts, f->telemetry);
 	assert_int_equal(connections_init(&f->set, f->loop, &options, &f->counts), 0);
-	*state = f;
-	return 0;
 }
 
-static int teardown(void **state)
+static void tear_down(struct fixture *f)
 {
-	struct fixture *f = *state;
-
 	for (size_t i = 0; i < f->n; i++) {
 		int fd = f->c[i].fd;
 
@@ -59,9 +52,9 @@ static int teardown(void **state)
 	connections_fini(&f->set);
 	telemetry_free(f->telemetry);
 	loop_free(f->loop);
-	free(f);
-	return 0;
 }
+
+FIXTURE(struct fixture, set_up, tear_down)
 
 static struct connection *come(struct fixture *f, const char *address, uint64_t now_ns)
 {

@@ -117,27 +117,20 @@ static void begin(struct fixture *f, const char *prefix, unsigned int idle_timeo
 	add_routes(f);
 }
 
-static int setup(void **state)
+static void set_up(struct fixture *f)
 {
-	struct fixture *f = calloc(1, sizeof(*f));
-
-	assert_non_null(f);
 	assert_int_equal(loop_new(&f->loop), 0);
-	*state = f;
-	return 0;
 }
 
-static int teardown(void **state)
+static void tear_down(struct fixture *f)
 {
-	struct fixture *f = *state;
-
 	http_server_free(f->server);
 	for (size_t i = 0; i < f->n_laters; i++)
 		http_later_send(f->laters[i]);
 	loop_free(f->loop);
-	free(f);
-	return 0;
 }
+
+FIXTURE(struct fixture, set_up, tear_down)
 
 static int dial(const struct fixture *f)
 {

@@ -47,7 +47,7 @@ static void answer_large(const struct http_call *call, struct http_answer *answe
 	answer->body.len = LARGE_BYTES;
 }
 
-static int setup(void **state)
+static void set_up(struct fixture *f)
 {
 	static const struct http_route routes[] = {
 		{ .method = "GET", .path = "/-/ready", .fn = answer_length },
@@ -56,10 +56,7 @@ static int setup(void **state)
 	};
 	struct http_server_options options = HTTP_SERVER_OPTIONS_INIT;
 	char error[HTTP_SERVER_MAX_ERROR_BYTES];
-	struct fixture *f = calloc(1, sizeof(*f));
 
-	assert_non_null(f);
-	*state = f;
 	assert_int_equal(loop_new(&f->loop), 0);
 	assert_int_equal(telemetry_new(&f->telemetry), 0);
 	options.listen = "127.0.0.1:0";
@@ -71,21 +68,18 @@ static int setup(void **state)
 	assert_int_equal(http_server_new(f->loop, &options, &f->server, error), HTTP_LISTENING);
 	for (size_t i = 0; i < ARRAY_SIZE(routes); i++)
 		assert_int_equal(http_server_add_route(f->server, &routes[i]), 0);
-	return 0;
 }
 
-static int teardown(void **state)
+static void tear_down(struct fixture *f)
 {
-	struct fixture *f = *state;
-
 	for (size_t i = 0; i < f->n_hostile; i++)
 		(void)close(f->hostile[i]);
 	http_server_free(f->server);
 	telemetry_free(f->telemetry);
 	loop_free(f->loop);
-	free(f);
-	return 0;
 }
+
+FIXTURE(struct fixture, set_up, tear_down)
 
 static int dial(const struct fixture *f)
 {

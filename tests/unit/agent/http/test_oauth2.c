@@ -126,14 +126,11 @@ static void answer_guarded(const struct http_call *call, struct http_answer *ans
 		answer->status = 401;
 }
 
-static int setup(void **state)
+static void set_up(struct fixture *f)
 {
-	struct fixture *f = calloc(1, sizeof(*f));
 	struct http_server_options options = HTTP_SERVER_OPTIONS_INIT;
 	char error[HTTP_SERVER_MAX_ERROR_BYTES];
 
-	assert_non_null(f);
-	*state = f;
 	f->expires_s = 3600;
 	options.listen = "127.0.0.1:0";
 	assert_int_equal(loop_new(&f->loop), 0);
@@ -157,20 +154,17 @@ static int setup(void **state)
 	f->options = (struct http_oauth2_options){ .client_id = "me",
 						   .client_secret = "s&t",
 						   .token_url = f->token_url };
-	return 0;
 }
 
-static int teardown(void **state)
+static void tear_down(struct fixture *f)
 {
-	struct fixture *f = *state;
-
 	http_oauth2_free(f->source);
 	http_client_free(f->client);
 	http_server_free(f->server);
 	loop_free(f->loop);
-	free(f);
-	return 0;
 }
+
+FIXTURE(struct fixture, set_up, tear_down)
 
 static void on_done(const struct http_result *result, void *data)
 {

@@ -45,12 +45,8 @@ static int unix_listener(const char *path)
 	return fd;
 }
 
-static int setup(void **state)
+static void set_up(struct fixture *f)
 {
-	struct fixture *f = calloc(1, sizeof(*f));
-
-	assert_non_null(f);
-	*state = f;
 	(void)snprintf(f->dir, sizeof(f->dir), "/tmp/xagent-stream-XXXXXX");
 	assert_non_null(mkdtemp(f->dir));
 	(void)snprintf(f->path, sizeof(f->path), "%s/socket", f->dir);
@@ -58,7 +54,6 @@ static int setup(void **state)
 	f->connection = -1;
 	assert_int_equal(loop_new(&f->loop), 0);
 	assert_int_equal(http_client_new(f->loop, &f->client), 0);
-	return 0;
 }
 
 static void hang_up(struct fixture *f)
@@ -68,19 +63,17 @@ static void hang_up(struct fixture *f)
 	f->connection = -1;
 }
 
-static int teardown(void **state)
+static void tear_down(struct fixture *f)
 {
-	struct fixture *f = *state;
-
 	hang_up(f);
 	(void)close(f->listener);
 	http_client_free(f->client);
 	loop_free(f->loop);
 	(void)unlink(f->path);
 	(void)rmdir(f->dir);
-	free(f);
-	return 0;
 }
+
+FIXTURE(struct fixture, set_up, tear_down)
 
 static void on_done(const struct http_result *result, void *data)
 {

@@ -90,12 +90,8 @@ static void start_server(struct fixture *f)
 		assert_int_equal(loop_run_once(f->loop, 1), 0);
 }
 
-static int setup(void **state)
+static void set_up(struct fixture *f)
 {
-	struct fixture *f = calloc(1, sizeof(*f));
-
-	assert_non_null(f);
-	*state = f;
 	(void)snprintf(f->dir, sizeof(f->dir), "/tmp/test_tls.XXXXXX");
 	assert_non_null(mkdtemp(f->dir));
 	assert_int_equal(loop_new(&f->loop), 0);
@@ -103,13 +99,10 @@ static int setup(void **state)
 	f->have_openssl = make_certificate(f);
 	if (f->have_openssl)
 		start_server(f);
-	return 0;
 }
 
-static int teardown(void **state)
+static void tear_down(struct fixture *f)
 {
-	struct fixture *f = *state;
-
 	if (f->server > 0) {
 		(void)kill(f->server, SIGKILL);
 		(void)waitpid(f->server, NULL, 0);
@@ -120,9 +113,9 @@ static int teardown(void **state)
 	buf_fini(&f->cert_pem);
 	http_client_free(f->client);
 	loop_free(f->loop);
-	free(f);
-	return 0;
 }
+
+FIXTURE(struct fixture, set_up, tear_down)
 
 static void on_done(const struct http_result *result, void *data)
 {

@@ -26,12 +26,10 @@ static bool is_cgroup2(const char *path)
 	return statfs(path, &fs) == 0 && fs.f_type == CGROUP2_SUPER_MAGIC;
 }
 
-static int setup(void **state)
+static void set_up(struct tree_fixture *f)
 {
 	static const char *const mounts[] = { "/sys/fs/cgroup/unified", "/sys/fs/cgroup" };
-	struct tree_fixture *f = calloc(1, sizeof(*f));
 
-	*state = f;
 	for (size_t i = 0; i < 2 && !f->mount; i++)
 		if (is_cgroup2(mounts[i]))
 			f->mount = mounts[i];
@@ -40,18 +38,15 @@ static int setup(void **state)
 		(void)snprintf(f->group, sizeof(f->group), "%s%s", f->mount, f->path);
 	if (f->mount && mkdir(f->group, 0755) < 0)
 		f->mount = NULL;
-	return 0;
 }
 
-static int teardown(void **state)
+static void tear_down(struct tree_fixture *f)
 {
-	struct tree_fixture *f = *state;
-
 	if (f->mount)
 		(void)rmdir(f->group);
-	free(f);
-	return 0;
 }
+
+FIXTURE(struct tree_fixture, set_up, tear_down)
 
 static void need_mount(const struct tree_fixture *f)
 {

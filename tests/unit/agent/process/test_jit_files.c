@@ -33,31 +33,24 @@ static void add_process(struct fixture *f, uint32_t pid, const char *maps)
 	proc_tree_dir(&f->tree, pid, "map_files");
 }
 
-static int setup(void **state)
+static void set_up(struct fixture *f)
 {
-	struct fixture *f = calloc(1, sizeof(*f));
-
-	assert_non_null(f);
 	proc_tree_init(&f->tree);
 	add_process(f, PID, "");
 	assert_int_equal(telemetry_new(&f->telemetry), 0);
 	struct process_table_options o = { .proc_root = f->tree.root, .telemetry = f->telemetry };
 	assert_int_equal(process_table_new(&o, &f->table), 0);
-	*state = f;
-	return 0;
 }
 
-static int teardown(void **state)
+static void tear_down(struct fixture *f)
 {
-	struct fixture *f = *state;
-
 	jit_files_unref(f->files);
 	process_table_free(f->table);
 	telemetry_free(f->telemetry);
 	proc_tree_fini(&f->tree);
-	free(f);
-	return 0;
 }
+
+FIXTURE(struct fixture, set_up, tear_down)
 
 static struct process *process(struct fixture *f)
 {

@@ -16,10 +16,8 @@ struct fixture {
 	struct mapped_file *file[N_FILES];
 };
 
-static int setup(void **state)
+static void set_up(struct fixture *f)
 {
-	struct fixture *f = calloc(1, sizeof(*f));
-
 	assert_int_equal(file_table_new(&(struct file_table_options){ 0 }, &f->files), 0);
 	for (unsigned int i = 0; i < N_FILES; i++) {
 		struct file_facts facts = { .key = { .dev = 1, .inode = i + 1 },
@@ -27,23 +25,19 @@ static int setup(void **state)
 
 		assert_int_equal(file_table_get(f->files, &facts, &f->file[i]), 0);
 	}
-	*state = f;
-	return 0;
 }
 
-static int teardown(void **state)
+static void tear_down(struct fixture *f)
 {
-	struct fixture *f = *state;
-
 	for (int i = 0; i < N_FILES; i++) {
 		/* All mappings have given their references back. */
 		assert_int_equal(f->file[i]->n_refs, 1);
 		mapped_file_unref(f->file[i]);
 	}
 	file_table_free(f->files);
-	free(f);
-	return 0;
 }
+
+FIXTURE(struct fixture, set_up, tear_down)
 
 static void put(struct mapping_edit *e, uint64_t begin, uint64_t end, struct mapped_file *file,
 		uint64_t file_off)

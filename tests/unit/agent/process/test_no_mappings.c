@@ -12,11 +12,8 @@ struct fixture {
 	struct process_table *table;
 };
 
-static int setup(void **state)
+static void set_up(struct fixture *f)
 {
-	struct fixture *f = calloc(1, sizeof(*f));
-
-	assert_non_null(f);
 	proc_tree_init(&f->tree);
 	assert_int_equal(telemetry_new(&f->telemetry), 0);
 	assert_int_equal(
@@ -25,20 +22,16 @@ static int setup(void **state)
 								   .no_mappings = true },
 				  &f->table),
 		0);
-	*state = f;
-	return 0;
 }
 
-static int teardown(void **state)
+static void tear_down(struct fixture *f)
 {
-	struct fixture *f = *state;
-
 	process_table_free(f->table);
 	telemetry_free(f->telemetry);
 	proc_tree_fini(&f->tree);
-	free(f);
-	return 0;
 }
+
+FIXTURE(struct fixture, set_up, tear_down)
 
 static void add(struct fixture *f, const char *exe, uint64_t start_ticks)
 {

@@ -9,21 +9,7 @@
 #include "tests/support/unit.h"
 #include "tests/unit/agent/process/proc_tree.h"
 
-static int setup(void **state)
-{
-	struct proc_tree *t = calloc(1, sizeof(*t));
-
-	proc_tree_init(t);
-	*state = t;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	proc_tree_fini(*state);
-	free(*state);
-	return 0;
-}
+FIXTURE(struct proc_tree, proc_tree_init, proc_tree_fini)
 
 struct found {
 	size_t n;

@@ -47,10 +47,8 @@ static void on_exit_(struct process *p, void *data)
 	f->last_exit_exited = p->exited;
 }
 
-static int setup(void **state)
+static void set_up(struct fixture *f)
 {
-	struct fixture *f = calloc(1, sizeof(*f));
-
 	proc_tree_init(&f->tree);
 	assert_int_equal(telemetry_new(&f->telemetry), 0);
 	struct process_table_options o = {
@@ -62,20 +60,16 @@ static int setup(void **state)
 	assert_int_equal(process_table_new(&o, &f->table), 0);
 	/* Ahead of what the table reads from /proc meanwhile, however slow the machine. */
 	f->now = clock_mono_ns() + NS_PER_S;
-	*state = f;
-	return 0;
 }
 
-static int teardown(void **state)
+static void tear_down(struct fixture *f)
 {
-	struct fixture *f = *state;
-
 	process_table_free(f->table);
 	telemetry_free(f->telemetry);
 	proc_tree_fini(&f->tree);
-	free(f);
-	return 0;
 }
+
+FIXTURE(struct fixture, set_up, tear_down)
 
 static void apply(struct fixture *f, struct process_event ev)
 {

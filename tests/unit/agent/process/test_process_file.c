@@ -36,10 +36,8 @@ static void new_table(struct fixture *f)
 	assert_int_equal(process_table_new(&o, &f->table), 0);
 }
 
-static int setup(void **state)
+static void set_up(struct fixture *f)
 {
-	struct fixture *f = calloc(1, sizeof(*f));
-
 	proc_tree_init(&f->tree);
 	proc_tree_add(&f->tree, &(struct fake_proc){ .pid = PID, .start_ticks = 5, .maps = "" });
 	proc_tree_dir(&f->tree, PID, "root");
@@ -48,20 +46,16 @@ static int setup(void **state)
 	make_file(f, "the library");
 	assert_int_equal(telemetry_new(&f->telemetry), 0);
 	new_table(f);
-	*state = f;
-	return 0;
 }
 
-static int teardown(void **state)
+static void tear_down(struct fixture *f)
 {
-	struct fixture *f = *state;
-
 	process_table_free(f->table);
 	telemetry_free(f->telemetry);
 	proc_tree_fini(&f->tree);
-	free(f);
-	return 0;
 }
+
+FIXTURE(struct fixture, set_up, tear_down)
 
 /* A process whose only mapping is that file, under the name given. */
 static struct process *get_process(struct fixture *f, uint32_t pid, const char *name)

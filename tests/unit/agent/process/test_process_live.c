@@ -33,9 +33,8 @@ static void keep(struct process *p, void *data)
 		f->kept = process_ref(p);
 }
 
-static int setup(void **state)
+static void set_up(struct fixture *f)
 {
-	struct fixture *f = calloc(1, sizeof(*f));
 	_cleanup_cpus_ struct cpus online = { 0 };
 
 	assert_int_equal(telemetry_new(&f->telemetry), 0);
@@ -48,21 +47,17 @@ static int setup(void **state)
 	if (r < 0)
 		print_message("skip: perf_event_open: %s (needs CAP_PERFMON or root)\n",
 			      strerror(-r));
-	*state = f;
-	return 0;
 }
 
-static int teardown(void **state)
+static void tear_down(struct fixture *f)
 {
-	struct fixture *f = *state;
-
 	process_unref(f->kept);
 	sideband_free(f->sb);
 	process_table_free(f->table);
 	telemetry_free(f->telemetry);
-	free(f);
-	return 0;
 }
+
+FIXTURE(struct fixture, set_up, tear_down)
 
 static void to_table(const struct process_event *ev, void *data)
 {

@@ -30,11 +30,8 @@ static void write_maps(struct fixture *f, uint32_t pid, int inode)
 	proc_tree_write(&f->tree, pid, "maps", maps, (size_t)n);
 }
 
-static int setup(void **state)
+static void set_up(struct fixture *f)
 {
-	struct fixture *f = calloc(1, sizeof(*f));
-
-	assert_non_null(f);
 	f->release_fd = -1;
 	proc_tree_init(&f->tree);
 	proc_tree_add(&f->tree, &(struct fake_proc){ .pid = PID,
@@ -54,8 +51,6 @@ static int setup(void **state)
 	const struct process_table_options o = { .proc_root = f->tree.root,
 						 .telemetry = f->telemetry };
 	assert_int_equal(process_table_new(&o, &f->table), 0);
-	*state = f;
-	return 0;
 }
 
 static void lose(struct fixture *f)
@@ -70,18 +65,16 @@ static void release(struct fixture *f)
 	f->release_fd = -1;
 }
 
-static int teardown(void **state)
+static void tear_down(struct fixture *f)
 {
-	struct fixture *f = *state;
-
 	if (f->release_fd >= 0)
 		release(f);
 	process_table_free(f->table);
 	telemetry_free(f->telemetry);
 	proc_tree_fini(&f->tree);
-	free(f);
-	return 0;
 }
+
+FIXTURE(struct fixture, set_up, tear_down)
 
 static struct process *sample(struct fixture *f, uint32_t pid)
 {

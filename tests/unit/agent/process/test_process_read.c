@@ -74,11 +74,8 @@ static struct process *sample(struct fixture *f, uint32_t pid)
 	return process_table_get_at(f->table, pid, NULL, f->time_ns += NS_PER_MS);
 }
 
-static int setup(void **state)
+static void set_up(struct fixture *f)
 {
-	struct fixture *f = calloc(1, sizeof(*f));
-
-	assert_non_null(f);
 	proc_tree_init(&f->tree);
 	assert_int_equal(telemetry_new(&f->telemetry), 0);
 	const struct process_table_options o = { .proc_root = f->tree.root,
@@ -86,20 +83,16 @@ static int setup(void **state)
 	assert_int_equal(process_table_new(&o, &f->table), 0);
 	f->time_ns = clock_mono_ns() - NS_PER_S;
 	add_to_proc(f, PID);
-	*state = f;
-	return 0;
 }
 
-static int teardown(void **state)
+static void tear_down(struct fixture *f)
 {
-	struct fixture *f = *state;
-
 	process_table_free(f->table);
 	telemetry_free(f->telemetry);
 	proc_tree_fini(&f->tree);
-	free(f);
-	return 0;
 }
+
+FIXTURE(struct fixture, set_up, tear_down)
 
 static uint64_t inode_of(const struct mappings *m)
 {

@@ -48,10 +48,8 @@ static void make_file(struct fixture *f)
 	assert_int_equal(stat(f->file, &f->st), 0);
 }
 
-static int setup(void **state)
+static void set_up(struct fixture *f)
 {
-	struct fixture *f = calloc(1, sizeof(*f));
-
 	proc_tree_init(&f->tree);
 	proc_tree_add(&f->tree, &(struct fake_proc){ .pid = PID, .start_ticks = 5, .maps = "" });
 	proc_tree_dir(&f->tree, PID, "root");
@@ -63,20 +61,16 @@ static int setup(void **state)
 					   .hooks = { .on_mappings = on_mappings, .data = f } };
 	assert_int_equal(process_table_new(&o, &f->table), 0);
 	f->now = clock_mono_ns() + NS_PER_S;
-	*state = f;
-	return 0;
 }
 
-static int teardown(void **state)
+static void tear_down(struct fixture *f)
 {
-	struct fixture *f = *state;
-
 	process_table_free(f->table);
 	telemetry_free(f->telemetry);
 	proc_tree_fini(&f->tree);
-	free(f);
-	return 0;
 }
+
+FIXTURE(struct fixture, set_up, tear_down)
 
 /* The process's memory, of which all but this is a hole. */
 static void write_memory(struct fixture *f, uint32_t pid, uint64_t addr, const void *bytes,

@@ -57,28 +57,22 @@ static int open_sideband(struct telemetry *telemetry, size_t ring_bytes,
 			 ret_sideband);
 }
 
-static int setup(void **state)
+static void set_up(struct fixture *f)
 {
-	struct fixture *f = calloc(1, sizeof(*f));
-
 	assert_int_equal(telemetry_new(&f->telemetry), 0);
 	int r = open_sideband(f->telemetry, 0, &f->sb);
 	if (r < 0)
 		print_message("skip: perf_event_open: %s (needs CAP_PERFMON or root)\n",
 			      strerror(-r));
-	*state = f;
-	return 0;
 }
 
-static int teardown(void **state)
+static void tear_down(struct fixture *f)
 {
-	struct fixture *f = *state;
-
 	sideband_free(f->sb);
 	telemetry_free(f->telemetry);
-	free(f);
-	return 0;
 }
+
+FIXTURE(struct fixture, set_up, tear_down)
 
 static void note(const struct process_event *ev, void *data)
 {

@@ -32,12 +32,10 @@ static void drain(struct perf_ring *ring, void *data)
 	(void)perf_ring_read(ring, ignore, data);
 }
 
-static int setup(void **state)
+static void set_up(struct fixture *f)
 {
-	struct fixture *f = calloc(1, sizeof(*f));
 	bool missed;
 
-	assert_non_null(f);
 	f->cpus.ids = f->ids;
 	assert_int_equal(sched_getaffinity(0, sizeof(f->all), &f->all), 0);
 	for (unsigned int i = 0; i < CPU_SETSIZE && f->cpus.n < MAX_CPUS; i++)
@@ -51,18 +49,14 @@ static int setup(void **state)
 	if (r < 0)
 		print_message("skip: perf_event_open: %s (needs CAP_PERFMON or root)\n",
 			      strerror(-r));
-	*state = f;
-	return 0;
 }
 
-static int teardown(void **state)
+static void tear_down(struct fixture *f)
 {
-	struct fixture *f = *state;
-
 	sideband_rings_fini(&f->rings);
-	free(f);
-	return 0;
 }
+
+FIXTURE(struct fixture, set_up, tear_down)
 
 static struct perf_ring *ring_of(const struct fixture *f, size_t i)
 {

@@ -13,26 +13,20 @@ struct fixture {
 	size_t n_ended;
 };
 
-static int setup(void **state)
+static void set_up(struct fixture *f)
 {
-	struct fixture *f = calloc(1, sizeof(*f));
-
 	proc_tree_init(&f->tree);
 	f->now = clock_mono_ns();
 	assert_int_equal(thread_groups_new(f->tree.root, 16, &f->thread_groups), 0);
-	*state = f;
-	return 0;
 }
 
-static int teardown(void **state)
+static void tear_down(struct fixture *f)
 {
-	struct fixture *f = *state;
-
 	thread_groups_free(f->thread_groups);
 	proc_tree_fini(&f->tree);
-	free(f);
-	return 0;
 }
+
+FIXTURE(struct fixture, set_up, tear_down)
 
 static void note_end(uint32_t pid, void *data)
 {

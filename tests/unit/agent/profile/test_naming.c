@@ -56,33 +56,26 @@ static void add_file(struct files *f, unsigned int i)
 	mapped_file_unref(file);
 }
 
-static int setup(void **state)
+static void set_up(struct files *f)
 {
-	struct files *f = calloc(1, sizeof(*f));
-
-	assert_non_null(f);
-	*state = f;
 	assert_true(fixture_dir_init(&f->dir));
 	assert_int_equal(telemetry_new(&f->telemetry), 0);
 	assert_int_equal(file_table_new(&(struct file_table_options){ 0 }, &f->table), 0);
 	assert_int_equal(interval_new(PERIOD_NS, (size_t)4 << 20, &f->interval), 0);
 	f->labels = make_service("web");
-	return 0;
 }
 
-static int teardown(void **state)
+static void tear_down(struct files *f)
 {
-	struct files *f = *state;
-
 	symbol_store_free(f->store);
 	interval_free(f->interval);
 	labels_unref(f->labels);
 	file_table_free(f->table);
 	telemetry_free(f->telemetry);
 	fixture_dir_fini(&f->dir);
-	free(f);
-	return 0;
 }
+
+FIXTURE(struct files, set_up, tear_down)
 
 static void open_store(struct files *f, size_t max_bytes)
 {

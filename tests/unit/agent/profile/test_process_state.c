@@ -20,32 +20,26 @@ static void on_exit_bury(struct process *p, void *data)
 	exited_processes_add(&f->exited_processes, p);
 }
 
-static int setup(void **state)
+static void set_up(struct fixture *f)
 {
-	struct fixture *f = calloc(1, sizeof(*f));
 	struct process_table_options o = { .proc_root = "/nonexistent/proc" };
 
-	assert_non_null(f);
 	assert_int_equal(telemetry_new(&f->telemetry), 0);
 	o.telemetry = f->telemetry;
 	o.hooks.on_exit = on_exit_bury;
 	o.hooks.data = f;
 	exited_processes_init(&f->exited_processes);
 	assert_int_equal(process_table_new(&o, &f->processes), 0);
-	*state = f;
-	return 0;
 }
 
-static int teardown(void **state)
+static void tear_down(struct fixture *f)
 {
-	struct fixture *f = *state;
-
 	process_table_free(f->processes);
 	exited_processes_fini(&f->exited_processes);
 	telemetry_free(f->telemetry);
-	free(f);
-	return 0;
 }
+
+FIXTURE(struct fixture, set_up, tear_down)
 
 /* A process that was sampled. */
 static struct process *live(struct fixture *f, uint32_t pid)

@@ -97,34 +97,27 @@ static void on_interval(const struct interval *interval, struct build *build, vo
 	}
 }
 
-static int setup(void **state)
+static void set_up(struct fixture *f)
 {
-	struct fixture *f = calloc(1, sizeof(*f));
-
-	assert_non_null(f);
-	*state = f;
 	log_configure(LOG_LEVEL_ERROR, LOG_FORMAT_LOGFMT);
 	buf_init(&f->text, (size_t)16 << 20);
 	f->labels = make_service("test");
 	assert_int_equal(loop_new(&f->loop), 0);
 	assert_int_equal(worker_new(f->loop, 4, &f->worker), 0);
 	assert_int_equal(telemetry_new(&f->telemetry), 0);
-	return 0;
 }
 
-static int teardown(void **state)
+static void tear_down(struct fixture *f)
 {
-	struct fixture *f = *state;
-
 	session_free(f->session);
 	worker_free(f->worker);
 	loop_free(f->loop);
 	telemetry_free(f->telemetry);
 	labels_unref(f->labels);
 	buf_fini(&f->text);
-	free(f);
-	return 0;
 }
+
+FIXTURE(struct fixture, set_up, tear_down)
 
 static struct session_options options_of(struct fixture *f)
 {

@@ -90,14 +90,11 @@ static void answer_lines(const struct http_call *call, struct http_answer *answe
 		answer->status = 503;
 }
 
-static int setup(void **state)
+static void set_up(struct fixture *f)
 {
 	struct http_server_options server = HTTP_SERVER_OPTIONS_INIT;
-	struct fixture *f = calloc(1, sizeof(*f));
 	char error[HTTP_SERVER_MAX_ERROR_BYTES];
 
-	assert_non_null(f);
-	*state = f;
 	f->status = 200;
 	assert_int_equal(loop_new(&f->loop), 0);
 	assert_int_equal(telemetry_new(&f->telemetry), 0);
@@ -122,21 +119,18 @@ static int setup(void **state)
 	f->options.n_endpoints = 1;
 	f->options.max_in_flight = 1;
 	assert_int_equal(pusher_new(f->loop, f->http, f->telemetry, &f->options, &f->pusher), 0);
-	return 0;
 }
 
-static int teardown(void **state)
+static void tear_down(struct fixture *f)
 {
-	struct fixture *f = *state;
-
 	pusher_free(f->pusher);
 	http_client_free(f->http);
 	http_server_free(f->server);
 	telemetry_free(f->telemetry);
 	loop_free(f->loop);
-	free(f);
-	return 0;
 }
+
+FIXTURE(struct fixture, set_up, tear_down)
 
 static void push_bytes(struct fixture *f, const char *service, uint8_t *bytes, size_t n)
 {

@@ -104,12 +104,8 @@ static void set_url(struct fixture *f, size_t endpoint, uint16_t port)
 	f->endpoints[endpoint].url = f->urls[endpoint];
 }
 
-static int setup(void **state)
+static void set_up(struct fixture *f)
 {
-	struct fixture *f = calloc(1, sizeof(*f));
-
-	assert_non_null(f);
-	*state = f;
 	f->status = 200;
 	assert_int_equal(loop_new(&f->loop), 0);
 	assert_int_equal(telemetry_new(&f->telemetry), 0);
@@ -125,21 +121,18 @@ static int setup(void **state)
 		f->endpoints[i].backoff.max_ns = 4 * NS_PER_MS;
 		set_url(f, i, http_server_port(f->server));
 	}
-	return 0;
 }
 
-static int teardown(void **state)
+static void tear_down(struct fixture *f)
 {
-	struct fixture *f = *state;
-
 	pusher_free(f->pusher);
 	http_client_free(f->http);
 	http_server_free(f->server);
 	telemetry_free(f->telemetry);
 	loop_free(f->loop);
-	free(f);
-	return 0;
 }
+
+FIXTURE(struct fixture, set_up, tear_down)
 
 static void make_pusher(struct fixture *f)
 {

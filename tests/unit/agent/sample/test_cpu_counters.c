@@ -17,31 +17,24 @@ struct fixture {
 	struct cpu_counters *counters;
 };
 
-static int setup(void **state)
+static void set_up(struct fixture *f)
 {
-	struct fixture *f = calloc(1, sizeof(*f));
-
-	assert_non_null(f);
 	f->map_fd = bpf_map_create(BPF_MAP_TYPE_PERCPU_ARRAY, "t_counters", 4,
 				   sizeof(struct wire_counters), EVENT_MAX, NULL);
 	assert_int_equal(cpus_possible(&f->possible), 0);
 	f->values = calloc(f->possible.n, sizeof(*f->values));
 	assert_non_null(f->values);
-	*state = f;
-	return 0;
 }
 
-static int teardown(void **state)
+static void tear_down(struct fixture *f)
 {
-	struct fixture *f = *state;
-
 	cpu_counters_free(f->counters);
 	cleanup_close_p(&f->map_fd);
 	cpus_fini(&f->possible);
 	free(f->values);
-	free(f);
-	return 0;
 }
+
+FIXTURE(struct fixture, set_up, tear_down)
 
 static struct fixture *started(void **state)
 {

@@ -40,29 +40,22 @@ struct fixture {
 	struct seen seen;
 };
 
-static int setup(void **state)
+static void set_up(struct fixture *f)
 {
-	struct fixture *f = calloc(1, sizeof(*f));
-
-	assert_non_null(f);
 	assert_int_equal(telemetry_new(&f->telemetry), 0);
 	f->options = SAMPLER_OPTIONS_INIT;
 	f->options.telemetry = f->telemetry;
 	f->seen.pid = (uint32_t)getpid();
 	f->seen.not_before_ns = clock_mono_ns();
-	*state = f;
-	return 0;
 }
 
-static int teardown(void **state)
+static void tear_down(struct fixture *f)
 {
-	struct fixture *f = *state;
-
 	sampler_free(f->sampler);
 	telemetry_free(f->telemetry);
-	free(f);
-	return 0;
 }
+
+FIXTURE(struct fixture, set_up, tear_down)
 
 /* Loads and attaches with the fixture's options. A seccomp filter or an LSM says EPERM; the verifier, whose refusals are bugs, EACCES. */
 static void start(struct fixture *f)

@@ -47,29 +47,22 @@ static int load_program(int runs_fd)
 			     NULL);
 }
 
-static int setup(void **state)
+static void set_up(struct fixture *f)
 {
-	struct fixture *f = calloc(1, sizeof(*f));
-
-	assert_non_null(f);
 	f->runs_fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "t_runs", 4, 8, 1, NULL);
 	f->prog_fd = load_program(f->runs_fd);
 	assert_int_equal(cpus_online(&f->cpus), 0);
-	*state = f;
-	return 0;
 }
 
-static int teardown(void **state)
+static void tear_down(struct fixture *f)
 {
-	struct fixture *f = *state;
-
 	ticks_free(f->ticks);
 	cpus_fini(&f->cpus);
 	cleanup_close_p(&f->prog_fd);
 	cleanup_close_p(&f->runs_fd);
-	free(f);
-	return 0;
 }
+
+FIXTURE(struct fixture, set_up, tear_down)
 
 /* Attached to all CPUs. */
 static struct fixture *started(void **state)

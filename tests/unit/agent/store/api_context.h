@@ -35,16 +35,13 @@ struct fixture {
 	size_t n_status[600];
 };
 
-static inline int setup(void **state)
+static inline void set_up(struct fixture *f)
 {
-	struct fixture *f = calloc(1, sizeof(*f));
 	struct http_server_options options = HTTP_SERVER_OPTIONS_INIT;
 	struct store_options store_options = STORE_OPTIONS_INIT;
 	_cleanup_buf_ struct buf why = BUF_INIT(1000);
 	char error[HTTP_SERVER_MAX_ERROR_BYTES];
 
-	assert_non_null(f);
-	*state = f;
 	f->now_ms = (int64_t)(clock_real_ns() / NS_PER_MS);
 	buf_init(&f->body, 1 << 20);
 	buf_init(&f->text, 1 << 20);
@@ -57,13 +54,10 @@ static inline int setup(void **state)
 	assert_int_equal(
 		store_new(f->loop, f->worker, f->telemetry, &store_options, &why, &f->store), 0);
 	assert_int_equal(store_api_new(f->store, f->worker, f->server, "1.2.3", &f->api), 0);
-	return 0;
 }
 
-static inline int teardown(void **state)
+static inline void tear_down(struct fixture *f)
 {
-	struct fixture *f = *state;
-
 	store_api_free(f->api);
 	http_client_free(f->client);
 	http_server_free(f->server);
@@ -73,9 +67,9 @@ static inline int teardown(void **state)
 	loop_free(f->loop);
 	buf_fini(&f->body);
 	buf_fini(&f->text);
-	free(f);
-	return 0;
 }
+
+FIXTURE(struct fixture, set_up, tear_down)
 
 static inline void on_done(const struct http_result *result, void *data)
 {

@@ -43,19 +43,14 @@ struct context {
 	struct buf why;
 };
 
-static int setup(void **state)
+static void set_up(struct context *w)
 {
-	struct context *w = calloc(1, sizeof(*w));
-
-	assert_non_null(w);
 	now_ms = T0_MS;
 	w->why = BUF_INIT(10000);
 	/* In memory where there is such a place: fsync(2) takes its time. */
 	(void)snprintf(w->dir, sizeof(w->dir), "%s/test_store_disk.XXXXXX",
 		       access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
 	assert_non_null(mkdtemp(w->dir));
-	*state = w;
-	return 0;
 }
 
 static void start(struct context *w, size_t max_bytes, uint64_t flush_ns)
@@ -87,18 +82,17 @@ static void stop(struct context *w)
 	w->loop = NULL;
 }
 
-static int teardown(void **state)
+static void tear_down(struct context *w)
 {
-	struct context *w = *state;
 	char command[128];
 
 	stop(w);
 	(void)snprintf(command, sizeof(command), "rm -rf %s", w->dir);
 	assert_int_equal(system(command), 0);
 	buf_fini(&w->why);
-	free(w);
-	return 0;
 }
+
+FIXTURE(struct context, set_up, tear_down)
 
 static int try_put(struct context *w, const char *service, const char *stack)
 {

@@ -22,30 +22,24 @@ struct context {
 	struct ingest *in;
 };
 
-static int setup(void **state)
+static void set_up(struct context *w)
 {
 	const struct label items[] = { { "__name__", "process_cpu" }, { "service_name", "demo" } };
-	struct context *w = calloc(1, sizeof(*w));
 
-	assert_non_null(w);
 	w->why = BUF_INIT(100000);
 	assert_int_equal(labels_new(items, ARRAY_SIZE(items), &w->labels), 0);
 	made_profile_init(&w->made, "cpu/nanoseconds", "cpu/nanoseconds", NOW_MS);
-	*state = w;
-	return 0;
 }
 
-static int teardown(void **state)
+static void tear_down(struct context *w)
 {
-	struct context *w = *state;
-
 	ingest_free(w->in);
 	made_profile_fini(&w->made);
 	labels_unref(w->labels);
 	buf_fini(&w->why);
-	free(w);
-	return 0;
 }
+
+FIXTURE(struct context, set_up, tear_down)
 
 static int open_bytes(struct context *w, const uint8_t *bytes, size_t n)
 {

@@ -33,35 +33,29 @@ struct context {
 	struct buf body;
 };
 
-static int setup(void **state)
+static void set_up(struct context *w)
 {
 	struct store_options options = STORE_OPTIONS_INIT;
 	_cleanup_buf_ struct buf why = BUF_INIT(1000);
-	struct context *w = calloc(1, sizeof(*w));
 
-	assert_non_null(w);
 	options.now_ns = now_ns;
 	buf_init(&w->body, (size_t)64 << 20);
 	assert_int_equal(loop_new(&w->loop), 0);
 	assert_int_equal(worker_new(w->loop, 4, &w->worker), 0);
 	assert_int_equal(telemetry_new(&w->telemetry), 0);
 	assert_int_equal(store_new(w->loop, w->worker, w->telemetry, &options, &why, &w->store), 0);
-	*state = w;
-	return 0;
 }
 
-static int teardown(void **state)
+static void tear_down(struct context *w)
 {
-	struct context *w = *state;
-
 	store_free(w->store);
 	telemetry_free(w->telemetry);
 	worker_free(w->worker);
 	loop_free(w->loop);
 	buf_fini(&w->body);
-	free(w);
-	return 0;
 }
+
+FIXTURE(struct context, set_up, tear_down)
 
 static double metric_of(struct context *w, const char *series)
 {

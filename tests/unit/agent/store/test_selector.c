@@ -97,9 +97,8 @@ struct fixture {
 	struct context context;
 };
 
-static int setup(void **state)
+static void set_up(struct fixture *f)
 {
-	struct fixture *f = calloc(1, sizeof(*f));
 	struct context *w = &f->context;
 
 	context_init(w);
@@ -109,18 +108,14 @@ static int setup(void **state)
 	context_put_type(w, 0, "s=d,host=line\ntwo", "memory:inuse_space:bytes:space:bytes", 1,
 			 "f 1");
 	context_close(w);
-	*state = f;
-	return 0;
 }
 
-static int teardown(void **state)
+static void tear_down(struct fixture *f)
 {
-	struct fixture *f = *state;
-
 	context_fini(&f->context);
-	free(f);
-	return 0;
 }
+
+FIXTURE(struct fixture, set_up, tear_down)
 
 static void taken_by(struct selector *s, const struct segment *segment, char *ret_taken)
 {

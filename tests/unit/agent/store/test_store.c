@@ -33,32 +33,25 @@ struct context {
 	struct buf why;
 };
 
-static int setup(void **state)
+static void set_up(struct context *w)
 {
-	struct context *w = calloc(1, sizeof(*w));
-
-	assert_non_null(w);
 	now_ms = T0_MS;
 	w->why = BUF_INIT(10000);
 	assert_int_equal(loop_new(&w->loop), 0);
 	assert_int_equal(worker_new(w->loop, 4, &w->worker), 0);
 	assert_int_equal(telemetry_new(&w->telemetry), 0);
-	*state = w;
-	return 0;
 }
 
-static int teardown(void **state)
+static void tear_down(struct context *w)
 {
-	struct context *w = *state;
-
 	store_free(w->store);
 	telemetry_free(w->telemetry);
 	worker_free(w->worker);
 	loop_free(w->loop);
 	buf_fini(&w->why);
-	free(w);
-	return 0;
 }
+
+FIXTURE(struct context, set_up, tear_down)
 
 static void start(struct context *w, size_t max_bytes)
 {

@@ -21,28 +21,22 @@ struct fixture {
 	char path[FIXTURE_PATH_BYTES];
 };
 
-static int setup(void **state)
+static void set_up(struct fixture *f)
 {
-	struct fixture *f = calloc(1, sizeof(*f));
 	const struct file_table_options options = { .max_idle_fds = 2 };
 
-	assert_non_null(f);
 	assert_true(fixture_dir_init(&f->dir));
 	assert_int_equal(file_table_new(&options, &f->table), 0);
 	(void)fixture_path(&f->dir, "p", f->path);
-	*state = f;
-	return 0;
 }
 
-static int teardown(void **state)
+static void tear_down(struct fixture *f)
 {
-	struct fixture *f = *state;
-
 	file_table_free(f->table);
 	fixture_dir_fini(&f->dir);
-	free(f);
-	return 0;
 }
+
+FIXTURE(struct fixture, set_up, tear_down)
 
 static void build(struct fixture *f)
 {

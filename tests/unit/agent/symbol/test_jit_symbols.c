@@ -20,12 +20,10 @@ struct fixture {
 	struct frames frames;
 };
 
-static int setup(void **state)
+static void set_up(struct fixture *f)
 {
 	struct symbol_store_options o = SYMBOL_STORE_OPTIONS_INIT;
-	struct fixture *f = calloc(1, sizeof(*f));
 
-	assert_non_null(f);
 	assert_int_equal(telemetry_new(&f->telemetry), 0);
 	o.max_bytes = MAX_BYTES;
 	o.kallsyms_path = "/nonexistent";
@@ -34,14 +32,10 @@ static int setup(void **state)
 	for (size_t i = 0; i < N_FILES; i++)
 		f->files[i] = (struct jit_files){ .n_refs = 1, .map_fd = -1, .dump_fd = -1 };
 	symbol_store_begin(f->store);
-	*state = f;
-	return 0;
 }
 
-static int teardown(void **state)
+static void tear_down(struct fixture *f)
 {
-	struct fixture *f = *state;
-
 	symbol_store_end(f->store);
 	symbol_store_free(f->store);
 	telemetry_free(f->telemetry);
@@ -49,9 +43,9 @@ static int teardown(void **state)
 		(void)close(f->files[i].map_fd);
 		(void)close(f->files[i].dump_fd);
 	}
-	free(f);
-	return 0;
 }
+
+FIXTURE(struct fixture, set_up, tear_down)
 
 static void next_interval(struct fixture *f)
 {

@@ -14,27 +14,20 @@ struct fixture {
 	uint64_t n_read;
 };
 
-static int setup(void **state)
+static void set_up(struct fixture *f)
 {
-	struct fixture *f = calloc(1, sizeof(*f));
-
-	assert_non_null(f);
 	jitdump_init(&f->dump, MAX_BYTES);
 	buf_init(&f->file, (size_t)64 << 20);
 	put_header(&f->file, JITDUMP_MAGIC, 1, 99);
-	*state = f;
-	return 0;
 }
 
-static int teardown(void **state)
+static void tear_down(struct fixture *f)
 {
-	struct fixture *f = *state;
-
 	jitdump_fini(&f->dump);
 	buf_fini(&f->file);
-	free(f);
-	return 0;
 }
+
+FIXTURE(struct fixture, set_up, tear_down)
 
 static int read_prefix(struct fixture *f, size_t n, uint64_t max_read)
 {

@@ -21,11 +21,8 @@ struct fixture {
 	struct kernel_symbols *symbols;
 };
 
-static int setup(void **state)
+static void set_up(struct fixture *f)
 {
-	struct fixture *f = calloc(1, sizeof(*f));
-
-	assert_non_null(f);
 	arena_init(&f->names, (size_t)1 << 20);
 	assert_int_equal(telemetry_new(&f->telemetry), 0);
 	assert_int_equal(cpus_online(&f->online), 0);
@@ -39,22 +36,18 @@ static int setup(void **state)
 				 &f->symbols),
 			 0);
 	kernel_symbols_set_time(f->symbols, NS_PER_S);
-	*state = f;
-	return 0;
 }
 
-static int teardown(void **state)
+static void tear_down(struct fixture *f)
 {
-	struct fixture *f = *state;
-
 	kernel_symbols_free(f->symbols);
 	arena_fini(&f->names);
 	sideband_free(f->sideband);
 	cpus_fini(&f->online);
 	telemetry_free(f->telemetry);
-	free(f);
-	return 0;
 }
+
+FIXTURE(struct fixture, set_up, tear_down)
 
 static int load_program(const char *name)
 {

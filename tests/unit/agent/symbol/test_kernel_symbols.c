@@ -23,11 +23,8 @@ struct fixture {
 	char modules[FIXTURE_PATH_BYTES];
 };
 
-static int setup(void **state)
+static void set_up(struct fixture *f)
 {
-	struct fixture *f = calloc(1, sizeof(*f));
-
-	assert_non_null(f);
 	assert_true(fixture_dir_init(&f->dir));
 	arena_init(&f->names, (size_t)1 << 20);
 	assert_true(fixture_write(&f->dir, "kallsyms", BEFORE));
@@ -42,20 +39,16 @@ static int setup(void **state)
 			&f->symbols),
 		0);
 	kernel_symbols_set_demangle(f->symbols, DEMANGLE_SIMPLIFIED);
-	*state = f;
-	return 0;
 }
 
-static int teardown(void **state)
+static void tear_down(struct fixture *f)
 {
-	struct fixture *f = *state;
-
 	kernel_symbols_free(f->symbols);
 	arena_fini(&f->names);
 	fixture_dir_fini(&f->dir);
-	free(f);
-	return 0;
 }
+
+FIXTURE(struct fixture, set_up, tear_down)
 
 /* "-" when there is none. */
 static const char *name_of(struct fixture *f, uint64_t pc)

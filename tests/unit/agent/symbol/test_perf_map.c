@@ -62,26 +62,19 @@ struct fixture {
 	uint64_t n_read;
 };
 
-static int setup(void **state)
+static void set_up(struct fixture *f)
 {
-	struct fixture *f = calloc(1, sizeof(*f));
-
-	assert_non_null(f);
 	perf_map_init(&f->map, MAX_BYTES);
 	buf_init(&f->file, (size_t)64 << 20);
-	*state = f;
-	return 0;
 }
 
-static int teardown(void **state)
+static void tear_down(struct fixture *f)
 {
-	struct fixture *f = *state;
-
 	perf_map_fini(&f->map);
 	buf_fini(&f->file);
-	free(f);
-	return 0;
 }
+
+FIXTURE(struct fixture, set_up, tear_down)
 
 static void write_text(struct fixture *f, const char *text)
 {

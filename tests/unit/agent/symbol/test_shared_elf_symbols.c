@@ -46,24 +46,17 @@ static int fetch(void *data, const char *build_id, int *ret_fd)
 	return f->fetched;
 }
 
-static int setup(void **state)
+static void set_up(struct fixture *f)
 {
-	struct fixture *f = calloc(1, sizeof(*f));
-
-	assert_non_null(f);
 	assert_true(fixture_dir_init(&f->dir));
 	assert_int_equal(telemetry_new(&f->telemetry), 0);
 	assert_int_equal(dwarf_client_new(f->telemetry, &f->dwarf), 0);
 	arena_init(&f->names, (size_t)1 << 20);
 	f->now_ns = BEGIN_NS;
-	*state = f;
-	return 0;
 }
 
-static int teardown(void **state)
+static void tear_down(struct fixture *f)
 {
-	struct fixture *f = *state;
-
 	object_symbols_free(f->symbols);
 	dwarf_client_free(f->dwarf);
 	arena_fini(&f->names);
@@ -75,9 +68,9 @@ static int teardown(void **state)
 			(void)close(f->files[i].debug_fd);
 	}
 	fixture_dir_fini(&f->dir);
-	free(f);
-	return 0;
 }
+
+FIXTURE(struct fixture, set_up, tear_down)
 
 static void make(struct fixture *f, struct elf_symbols_options options)
 {

@@ -39,21 +39,14 @@ static void make_store(struct fixture *f, size_t max_bytes, const char *kallsyms
 	assert_int_equal(symbol_store_new(&options, &f->store), 0);
 }
 
-static int setup(void **state)
+static void set_up(struct fixture *f)
 {
-	struct fixture *f = calloc(1, sizeof(*f));
-
-	assert_non_null(f);
 	assert_true(fixture_dir_init(&f->dir));
 	assert_int_equal(telemetry_new(&f->telemetry), 0);
-	*state = f;
-	return 0;
 }
 
-static int teardown(void **state)
+static void tear_down(struct fixture *f)
 {
-	struct fixture *f = *state;
-
 	symbol_store_free(f->store);
 	telemetry_free(f->telemetry);
 	for (size_t i = 0; i < f->n_files; i++) {
@@ -62,9 +55,9 @@ static int teardown(void **state)
 			(void)close(f->files[i].fd);
 	}
 	fixture_dir_fini(&f->dir);
-	free(f);
-	return 0;
 }
+
+FIXTURE(struct fixture, set_up, tear_down)
 
 static struct mapped_file *add_file(struct fixture *f, const char *path, const char *shown_path)
 {

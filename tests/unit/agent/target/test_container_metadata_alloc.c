@@ -10,21 +10,7 @@
 #define UID "3f2a9c1e-5b7d-4e8f-9a0b-1c2d3e4f5a6b"
 #define STORAGE "/var/lib/containers/storage/overlay-containers/"
 
-static int setup(void **state)
-{
-	struct fake_root *root = calloc(1, sizeof(*root));
-
-	fake_root_init(root);
-	*state = root;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	fake_root_fini(*state);
-	free(*state);
-	return 0;
-}
+FIXTURE(struct fake_root, fake_root_init, fake_root_fini)
 
 /* False when an allocation failed before there was metadata. */
 static bool ask(const struct fake_root *root, const char *cgroup)

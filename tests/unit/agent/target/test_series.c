@@ -14,26 +14,19 @@ struct fixture {
 
 #define POOL_MAX 4
 
-static int setup(void **state)
+static void set_up(struct fixture *f)
 {
-	struct fixture *f = calloc(1, sizeof(*f));
-
-	assert_non_null(f);
 	assert_int_equal(telemetry_new(&f->telemetry), 0);
 	assert_int_equal(series_pool_init(&f->pool, POOL_MAX, "h1", f->telemetry), 0);
-	*state = f;
-	return 0;
 }
 
-static int teardown(void **state)
+static void tear_down(struct fixture *f)
 {
-	struct fixture *f = *state;
-
 	series_pool_fini(&f->pool);
 	telemetry_free(f->telemetry);
-	free(f);
-	return 0;
 }
+
+FIXTURE(struct fixture, set_up, tear_down)
 
 static struct labels *get(struct fixture *f, const char *base, const char *service_name)
 {

@@ -28,30 +28,23 @@ struct fixture {
 	struct labels *targets[N_TARGETS];
 };
 
-static int setup(void **state)
+static void set_up(struct fixture *f)
 {
-	struct fixture *f = calloc(1, sizeof(*f));
-
-	assert_non_null(f);
 	assert_int_equal(telemetry_new(&f->telemetry), 0);
 	f->targets[0] = make_labels("__process_pid__=1|service_name=one|bad.name=x");
 	f->targets[1] = make_labels("__container_id__=" ID_A "|service_name=a");
 	f->targets[2] = make_labels("__container_id__=" ID_B "|service_name=b");
 	f->targets[3] = make_labels("service_name=nobody's");
-	*state = f;
-	return 0;
 }
 
-static int teardown(void **state)
+static void tear_down(struct fixture *f)
 {
-	struct fixture *f = *state;
-
 	for (size_t i = 0; i < N_TARGETS; i++)
 		labels_unref(f->targets[i]);
 	telemetry_free(f->telemetry);
-	free(f);
-	return 0;
 }
+
+FIXTURE(struct fixture, set_up, tear_down)
 
 static int try_set(struct fixture *f, size_t n, const char *host, struct target_set *previous,
 		   struct target_set **ret_set)

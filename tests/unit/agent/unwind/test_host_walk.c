@@ -74,12 +74,8 @@ static bool on_extent(void *data, uint64_t begin, uint64_t end)
 	return true;
 }
 
-static int setup(void **state)
+static void set_up(struct fixture *f)
 {
-	struct fixture *f = calloc(1, sizeof(*f));
-
-	assert_non_null(f);
-	*state = f;
 	assert_int_equal(telemetry_new(&f->telemetry), 0);
 	const struct process_table_options processes = { .telemetry = f->telemetry };
 	assert_int_equal(process_table_new(&processes, &f->processes), 0);
@@ -106,20 +102,17 @@ static int setup(void **state)
 						 .data = f,
 						 .flags = WIRE_USER_UNWOUND_EXACT,
 						 .user_mask = UINT64_MAX };
-	return 0;
 }
 
-static int teardown(void **state)
+static void tear_down(struct fixture *f)
 {
-	struct fixture *f = *state;
-
 	object_tables_free(f->objects);
 	kernel_arena_free(f->arena);
 	process_table_free(f->processes);
 	telemetry_free(f->telemetry);
-	free(f);
-	return 0;
 }
+
+FIXTURE(struct fixture, set_up, tear_down)
 
 /* Registers as they are here. */
 static inline __attribute__((always_inline)) void take_regs(struct wire_regs *to)

@@ -17,30 +17,23 @@ struct dir {
 	int fd;
 };
 
-static int setup(void **state)
+static void set_up(struct dir *d)
 {
-	struct dir *d = calloc(1, sizeof(*d));
-
-	assert_non_null(d);
 	(void)strcpy(d->path, "/tmp/xagent-file-XXXXXX");
 	assert_non_null(mkdtemp(d->path));
 	d->fd = open(d->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	assert_true(d->fd >= 0);
-	*state = d;
-	return 0;
 }
 
-static int teardown(void **state)
+static void tear_down(struct dir *d)
 {
-	struct dir *d = *state;
-
 	(void)unlinkat(d->fd, "f", 0);
 	(void)unlinkat(d->fd, "d", AT_REMOVEDIR);
 	assert_int_equal(rmdir(d->path), 0);
 	(void)close(d->fd);
-	free(d);
-	return 0;
 }
+
+FIXTURE(struct dir, set_up, tear_down)
 
 /* The file "f" of n bytes. */
 static void make_file(const struct dir *d, size_t n)

@@ -52,11 +52,8 @@ static void make_socket(const struct root *root)
 	assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
 }
 
-static int setup(void **state)
+static void set_up(struct root *root)
 {
-	struct root *root = calloc(1, sizeof(*root));
-
-	assert_non_null(root);
 	(void)snprintf(root->path, sizeof(root->path), "/tmp/xagent-foreign-XXXXXX");
 	assert_non_null(mkdtemp(root->path));
 	root->fd = open(root->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -72,8 +69,6 @@ static int setup(void **state)
 	assert_int_equal(symlinkat("/dev/null", root->fd, "to-device"), 0);
 	assert_int_equal(symlinkat("fifo", root->fd, "to-fifo"), 0);
 	assert_int_equal(symlinkat("loop", root->fd, "loop"), 0);
-	*state = root;
-	return 0;
 }
 
 static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
@@ -84,15 +79,13 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
 	return remove(path);
 }
 
-static int teardown(void **state)
+static void tear_down(struct root *root)
 {
-	struct root *root = *state;
-
 	assert_int_equal(nftw(root->path, remove_one, 8, FTW_DEPTH | FTW_PHYS | FTW_MOUNT), 0);
 	(void)close(root->fd);
-	free(root);
-	return 0;
 }
+
+FIXTURE(struct root, set_up, tear_down)
 
 struct row {
 	const char *path;

@@ -29,30 +29,23 @@ struct test_job {
 	char letter;
 };
 
-static int setup(void **state)
+static void set_up(struct fixture *f)
 {
-	struct fixture *f = calloc(1, sizeof(*f));
-
-	assert_non_null(f);
 	f->loop_thread = pthread_self();
 	assert_int_equal(pipe2(f->gate, O_CLOEXEC), 0);
 	assert_int_equal(loop_new(&f->loop), 0);
 	assert_int_equal(worker_new(f->loop, MAX_JOBS, &f->worker), 0);
-	*state = f;
-	return 0;
 }
 
-static int teardown(void **state)
+static void tear_down(struct fixture *f)
 {
-	struct fixture *f = *state;
-
 	worker_free(f->worker);
 	loop_free(f->loop);
 	(void)close(f->gate[0]);
 	(void)close(f->gate[1]);
-	free(f);
-	return 0;
 }
+
+FIXTURE(struct fixture, set_up, tear_down)
 
 static void note(char *text, char letter)
 {
