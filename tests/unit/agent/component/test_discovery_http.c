@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* discovery.http in a graph, against a server in the same loop. */
+#include "tests/support/loop_while.h"
 #include "tests/support/unit.h"
 #include "tests/unit/agent/component/discovered.h"
 
@@ -82,10 +83,7 @@ static void begin(struct place *p, const char *more)
 
 static void wait_state(const struct place *p, enum health_state state)
 {
-	uint64_t end = clock_mono_ns() + 20 * NS_PER_S;
-
-	while (find(p->f, NAME)->health.state != state && clock_mono_ns() < end)
-		assert_int_equal(loop_run_once(p->f->env.loop, 20), 0);
+	LOOP_WHILE(p->f->env.loop, find(p->f, NAME)->health.state != state);
 	assert_int_equal(find(p->f, NAME)->health.state, state);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* local.file: what it exports, and when it reads again. */
+#include "tests/support/loop_while.h"
 #include "tests/support/unit.h"
 #include "tests/unit/agent/component/real_graph.h"
 
@@ -7,7 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "agent/util/clock.h"
 #include "agent/util/file.h"
 
 struct place {
@@ -114,20 +114,15 @@ static bool has_content(struct place *p, const char *expected)
 
 static void wait_content(struct place *p, const char *expected)
 {
-	uint64_t end = clock_mono_ns() + 20 * NS_PER_S;
-
-	while (!has_content(p, expected) && clock_mono_ns() < end)
-		assert_int_equal(loop_run_once(p->f->env.loop, 50), 0);
+	LOOP_WHILE(p->f->env.loop, !has_content(p, expected));
 	assert_true(has_content(p, expected));
 }
 
 static void wait_health(struct place *p, enum health_state state)
 {
 	const struct component *c = find(p->f, "local.file.x");
-	uint64_t end = clock_mono_ns() + 20 * NS_PER_S;
 
-	while (c->health.state != state && clock_mono_ns() < end)
-		assert_int_equal(loop_run_once(p->f->env.loop, 50), 0);
+	LOOP_WHILE(p->f->env.loop, c->health.state != state);
 	assert_int_equal(c->health.state, state);
 }
 
@@ -266,7 +261,6 @@ static void test_dependants(void **state)
 	struct place *p = *state;
 	_cleanup_buf_ struct buf text = BUF_INIT(4096);
 	_cleanup_buf_ struct buf why = BUF_INIT(4096);
-	uint64_t end = clock_mono_ns() + 20 * NS_PER_S;
 
 	put(p, "a", "error");
 	(void)buf_printf(&text,
@@ -278,8 +272,7 @@ static void test_dependants(void **state)
 	assert_false(log_enabled(LOG_LEVEL_WARN));
 	put(p, "new", "warn");
 	move(p, "new", "a");
-	while (!log_enabled(LOG_LEVEL_WARN) && clock_mono_ns() < end)
-		assert_int_equal(loop_run_once(p->f->env.loop, 50), 0);
+	LOOP_WHILE(p->f->env.loop, !log_enabled(LOG_LEVEL_WARN));
 	assert_true(log_enabled(LOG_LEVEL_WARN));
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* remote.http against a server in another process: the first answer is waited for in a loop of its own. */
+#include "tests/support/loop_while.h"
 #include "tests/support/unit.h"
 #include "tests/unit/agent/component/real_graph.h"
 
@@ -234,10 +235,8 @@ static void test_polled(void **state)
 static void wait_unhealthy(struct place *p)
 {
 	const struct component *c = find(p->f, "remote.http.x");
-	uint64_t end = clock_mono_ns() + 20 * NS_PER_S;
 
-	while (c->health.state != HEALTH_UNHEALTHY && clock_mono_ns() < end)
-		assert_int_equal(loop_run_once(p->f->env.loop, 20), 0);
+	LOOP_WHILE(p->f->env.loop, c->health.state != HEALTH_UNHEALTHY);
 	assert_int_equal(c->health.state, HEALTH_UNHEALTHY);
 }
 

@@ -3,6 +3,7 @@
 #include "agent/discovery/docker_watch.h"
 #include "agent/util/clock.h"
 #include "agent/util/macro.h"
+#include "tests/support/loop_while.h"
 #include "tests/support/unit.h"
 #include "tests/unit/agent/discovery/docker_daemon.h"
 
@@ -61,12 +62,10 @@ static const struct docker_watch_status *status(const struct fixture *f)
 	return docker_watch_status(f->watch);
 }
 
-#define UNTIL(f, condition)                                                \
-	do {                                                               \
-		uint64_t end_ns_ = clock_mono_ns() + 20 * NS_PER_S;        \
-		while (!(condition) && clock_mono_ns() < end_ns_)          \
-			assert_int_equal(loop_run_once((f)->loop, 10), 0); \
-		assert_true(condition);                                    \
+#define UNTIL(f, condition)                          \
+	do {                                         \
+		LOOP_WHILE((f)->loop, !(condition)); \
+		assert_true(condition);              \
 	} while (0)
 
 static void begin(struct fixture *f)

@@ -6,6 +6,7 @@
 #include "agent/http/server.h"
 #include "agent/util/clock.h"
 #include "agent/util/macro.h"
+#include "tests/support/loop_while.h"
 #include "tests/support/unit.h"
 
 #define LIST(address) "[{\"targets\":[\"" address "\"],\"labels\":{\"x\":\"y\"}}]"
@@ -100,21 +101,14 @@ static void begin_plain(struct place *p, uint64_t interval_ns)
 
 static void wait_answers(struct place *p, unsigned int n)
 {
-	uint64_t end = clock_mono_ns() + 20 * NS_PER_S;
-
-	while (p->n_answers < n && clock_mono_ns() < end)
-		assert_int_equal(loop_run_once(p->loop, 100), 0);
+	LOOP_WHILE(p->loop, p->n_answers < n);
 	assert_true(p->n_answers >= n);
 }
 
 /* One that takes longer than the interval is one that fails; the next may be faster. */
 static void wait_state(struct place *p, unsigned int n_changes, const char *problem)
 {
-	uint64_t end = clock_mono_ns() + 20 * NS_PER_S;
-
-	while ((p->n_changes != n_changes || strcmp(p->problem, problem) != 0) &&
-	       clock_mono_ns() < end)
-		assert_int_equal(loop_run_once(p->loop, 100), 0);
+	LOOP_WHILE(p->loop, p->n_changes != n_changes || strcmp(p->problem, problem) != 0);
 	assert_string_equal(p->problem, problem);
 	assert_int_equal(p->n_changes, n_changes);
 }

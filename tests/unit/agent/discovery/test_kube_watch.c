@@ -2,6 +2,7 @@
 /* Lists and watches against a server that follows a script. */
 #include "agent/discovery/kube_watch.h"
 #include "agent/util/macro.h"
+#include "tests/support/loop_while.h"
 #include "tests/support/unit.h"
 #include "tests/unit/agent/discovery/kube_server.h"
 
@@ -114,19 +115,13 @@ static void begin(struct fixture *f, const struct kube_step *steps, size_t n)
 
 static void wait_said(struct fixture *f, const char *expected)
 {
-	uint64_t end = clock_mono_ns() + 20 * NS_PER_S;
-
-	while (strcmp(buf_str(&f->said), expected) != 0 && clock_mono_ns() < end)
-		assert_int_equal(loop_run_once(f->loop, 10), 0);
+	LOOP_WHILE(f->loop, strcmp(buf_str(&f->said), expected) != 0);
 	assert_string_equal(buf_str(&f->said), expected);
 }
 
 static void wait_steps(struct fixture *f)
 {
-	uint64_t end = clock_mono_ns() + 20 * NS_PER_S;
-
-	while (f->server.at < f->server.n_steps && clock_mono_ns() < end)
-		assert_int_equal(loop_run_once(f->loop, 10), 0);
+	LOOP_WHILE(f->loop, f->server.at < f->server.n_steps);
 	assert_int_equal(f->server.at, f->server.n_steps);
 }
 

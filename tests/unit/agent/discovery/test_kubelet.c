@@ -4,13 +4,11 @@
 
 #include "agent/discovery/kubelet.h"
 #include "agent/http/server.h"
-#include "agent/util/clock.h"
 #include "agent/util/file.h"
 #include "agent/util/str.h"
+#include "tests/support/loop_while.h"
 #include "tests/support/unit.h"
 
-/* Only a test that would wait for ever gets there. */
-#define PATIENCE_NS (20ULL * 1000000000)
 #define NEVER_NS (3600ULL * 1000000000)
 
 #define POD(name, id)                                                                            \
@@ -104,10 +102,7 @@ static struct kubelet *engine(struct place *p, uint64_t interval_ns,
 
 static void wait_told(struct place *p, unsigned int n)
 {
-	uint64_t end_ns = clock_mono_ns() + PATIENCE_NS;
-
-	while (p->n_told < n && clock_mono_ns() < end_ns)
-		assert_true(loop_run_once(p->loop, 1000) >= 0);
+	LOOP_WHILE(p->loop, p->n_told < n);
 	assert_true(p->n_told >= n);
 }
 

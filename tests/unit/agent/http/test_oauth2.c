@@ -6,8 +6,8 @@
 #include "agent/http/oauth2.h"
 #include "agent/http/oauth2_form.h"
 #include "agent/http/server.h"
-#include "agent/util/clock.h"
 #include "agent/util/macro.h"
+#include "tests/support/loop_while.h"
 #include "tests/support/unit.h"
 
 static const struct form_row {
@@ -187,10 +187,7 @@ static struct http_request *ask(struct fixture *f)
 
 static void wait_for(struct fixture *f, unsigned int n)
 {
-	uint64_t end = clock_mono_ns() + 20 * NS_PER_S;
-
-	while (f->n_done < n && clock_mono_ns() < end)
-		assert_int_equal(loop_run_once(f->loop, 100), 0);
+	LOOP_WHILE(f->loop, f->n_done < n);
 	assert_int_equal(f->n_done, n);
 }
 

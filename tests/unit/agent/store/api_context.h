@@ -10,6 +10,7 @@
 #include "agent/store/base64.h"
 #include "agent/util/macro.h"
 #include "pprof/pprof.h"
+#include "tests/support/loop_while.h"
 #include "tests/support/unit.h"
 
 #define CPU "process_cpu:cpu:nanoseconds:cpu:nanoseconds"
@@ -114,10 +115,7 @@ static inline struct http_request *start(struct fixture *f, const struct questio
 
 static inline void wait_done(struct fixture *f, size_t n)
 {
-	uint64_t end = clock_mono_ns() + 20 * NS_PER_S;
-
-	while (f->n_done < n && clock_mono_ns() < end)
-		assert_int_equal(loop_run_once(f->loop, 100), 0);
+	LOOP_WHILE(f->loop, f->n_done < n);
 	assert_int_equal(f->n_done, n);
 }
 
