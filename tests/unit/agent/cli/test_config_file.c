@@ -2,7 +2,6 @@
 /* Configuration texts from files and directories, and from what is neither. */
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 #include <unistd.h>
 
 #include "agent/cli/config_file.h"
+#include "tests/support/temp_dir.h"
 #include "tests/support/unit.h"
 
 struct fixture {
@@ -23,23 +23,14 @@ struct fixture {
 static void set_up(struct fixture *f)
 {
 	buf_init(&f->why, 65536);
-	(void)snprintf(f->dir, sizeof(f->dir), "/tmp/xagent-config-XXXXXX");
-	assert_non_null(mkdtemp(f->dir));
-}
-
-static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st;
-	(void)type;
-	(void)ftw;
-	return remove(path);
+	temp_dir_make(f->dir);
 }
 
 static void tear_down(struct fixture *f)
 {
 	config_texts_fini(&f->texts);
 	buf_fini(&f->why);
-	(void)nftw(f->dir, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+	(void)temp_dir_remove(f->dir);
 }
 
 FIXTURE(struct fixture, set_up, tear_down)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* discovery.file: follows its files at once. */
+#include "tests/support/temp_dir.h"
 #include "tests/support/unit.h"
 #include "tests/unit/agent/component/discovered.h"
 
@@ -25,8 +26,7 @@ static int place_setup(void **state)
 	assert_non_null(p);
 	assert_int_equal(setup(&f), 0);
 	p->f = f;
-	(void)snprintf(p->dir, sizeof(p->dir), "/tmp/test_discovery_file.XXXXXX");
-	assert_non_null(mkdtemp(p->dir));
+	temp_dir_make(p->dir);
 	*state = p;
 	return 0;
 }
@@ -34,12 +34,10 @@ static int place_setup(void **state)
 static int place_teardown(void **state)
 {
 	struct place *p = *state;
-	char command[64];
 	void *f = p->f;
 
 	(void)teardown(&f);
-	(void)snprintf(command, sizeof(command), "rm -r %s", p->dir);
-	assert_int_equal(system(command), 0);
+	assert_int_equal(temp_dir_remove(p->dir), 0);
 	free(p);
 	return 0;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Imported modules: where they come from, and what happens when they change. */
+#include "tests/support/temp_dir.h"
 #include "tests/support/unit.h"
 #include "tests/unit/agent/component/tiny_graph.h"
 
@@ -22,17 +23,13 @@ struct directory {
 
 static void directory_init(struct directory *d)
 {
-	(void)snprintf(d->path, sizeof(d->path), "/tmp/graph-XXXXXX");
-	assert_non_null(mkdtemp(d->path));
+	temp_dir_make(d->path);
 	buf_init(&d->config, 65536);
 }
 
 static void directory_fini(struct directory *d)
 {
-	_cleanup_buf_ struct buf command = BUF_INIT(1000);
-
-	assert_int_equal(buf_printf(&command, "rm -r %s", d->path), 0);
-	assert_int_equal(system(buf_str(&command)), 0);
+	assert_int_equal(temp_dir_remove(d->path), 0);
 	buf_fini(&d->config);
 }
 

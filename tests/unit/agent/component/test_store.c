@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pyroscope.store: one in all, answers while it runs, takes other bounds and another place without stopping. */
+#include "tests/support/temp_dir.h"
 #include "tests/support/unit.h"
 #include "tests/unit/agent/component/real_graph.h"
 
 #include <errno.h>
-#include <ftw.h>
 #include <unistd.h>
 
 #include "agent/component/pyroscope_store.h"
@@ -32,22 +32,13 @@ static int setup_context(void **state)
 	assert_non_null(w);
 	assert_int_equal(setup(&fixture), 0);
 	w->f = fixture;
-	(void)snprintf(w->dir, sizeof(w->dir), "/tmp/xagent-store-XXXXXX");
-	assert_non_null(mkdtemp(w->dir));
+	temp_dir_make(w->dir);
 	o.listen = "127.0.0.1:0";
 	assert_int_equal(http_server_new(w->f->env.loop, &o, &w->f->env.server, error),
 			 HTTP_LISTENING);
 	w->f->env.storage_path = w->dir;
 	*state = w;
 	return 0;
-}
-
-static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st;
-	(void)type;
-	(void)ftw;
-	return remove(path);
 }
 
 static int teardown_context(void **state)
@@ -60,7 +51,7 @@ static int teardown_context(void **state)
 	w->f->graph = NULL;
 	http_server_free(server);
 	(void)teardown(&fixture);
-	(void)nftw(w->dir, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+	(void)temp_dir_remove(w->dir);
 	free(w);
 	return 0;
 }

@@ -13,6 +13,7 @@
 
 #include "agent/util/buf.h"
 #include "agent/util/loop.h"
+#include "tests/support/temp_dir.h"
 #include "tests/support/unit.h"
 
 #define DAEMON_MAX_CONNECTIONS 64
@@ -199,8 +200,7 @@ static inline void daemon_init(struct daemon *d, struct loop *loop)
 	d->containers = "[]";
 	d->networks = "[]";
 	buf_init(&d->paths, 1 << 20);
-	(void)snprintf(d->dir, sizeof(d->dir), "/tmp/xagent-docker-XXXXXX");
-	assert_non_null(mkdtemp(d->dir));
+	temp_dir_make(d->dir);
 	(void)snprintf(d->path, sizeof(d->path), "%s/sock", d->dir);
 }
 
@@ -208,7 +208,7 @@ static inline void daemon_fini(struct daemon *d)
 {
 	daemon_stop(d);
 	buf_fini(&d->paths);
-	(void)rmdir(d->dir);
+	(void)temp_dir_remove(d->dir);
 }
 
 /* To who follows. */

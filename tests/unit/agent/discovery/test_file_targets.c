@@ -9,6 +9,7 @@
 #include "agent/util/buf.h"
 #include "agent/util/file.h"
 #include "agent/util/macro.h"
+#include "tests/support/temp_dir.h"
 #include "tests/support/unit.h"
 
 struct place {
@@ -21,17 +22,14 @@ struct place {
 static void set_up(struct place *p)
 {
 	file_targets_init(&p->targets);
-	(void)snprintf(p->dir, sizeof(p->dir), "/tmp/test_file_targets.XXXXXX");
-	assert_non_null(mkdtemp(p->dir));
+	temp_dir_make(p->dir);
 }
 
 static void tear_down(struct place *p)
 {
-	char command[80];
 
 	file_targets_fini(&p->targets);
-	(void)snprintf(command, sizeof(command), "rm -r %s", p->dir);
-	assert_int_equal(system(command), 0);
+	assert_int_equal(temp_dir_remove(p->dir), 0);
 }
 
 FIXTURE(struct place, set_up, tear_down)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where the API server is, and who we are there: from a pod's files and variables, and from kubeconfigs. */
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include "agent/discovery/kube_access.h"
 #include "agent/discovery/kube_config.h"
 #include "agent/util/file.h"
+#include "tests/support/temp_dir.h"
 #include "tests/support/unit.h"
 
 #define WHY_MAX 4096
@@ -204,18 +204,9 @@ struct place {
 	char dir[64];
 };
 
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st;
-	(void)type;
-	(void)ftw;
-	return remove(path);
-}
-
 static void set_up(struct place *p)
 {
-	(void)snprintf(p->dir, sizeof(p->dir), "/tmp/test_kube_access.XXXXXX");
-	assert_non_null(mkdtemp(p->dir));
+	temp_dir_make(p->dir);
 	(void)setenv("KUBERNETES_SERVICE_HOST", "10.96.0.1", 1);
 	(void)setenv("KUBERNETES_SERVICE_PORT", "443", 1);
 }
@@ -224,7 +215,7 @@ static void tear_down(struct place *p)
 {
 	(void)unsetenv("KUBERNETES_SERVICE_HOST");
 	(void)unsetenv("KUBERNETES_SERVICE_PORT");
-	assert_int_equal(nftw(p->dir, remove_one, 8, FTW_DEPTH | FTW_PHYS), 0);
+	assert_int_equal(temp_dir_remove(p->dir), 0);
 }
 
 FIXTURE(struct place, set_up, tear_down)

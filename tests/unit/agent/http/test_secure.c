@@ -13,6 +13,7 @@
 #include "agent/util/clock.h"
 #include "agent/util/file.h"
 #include "agent/util/macro.h"
+#include "tests/support/temp_dir.h"
 #include "tests/support/unit.h"
 #include "tests/unit/agent/http/raw_server.h"
 
@@ -87,8 +88,7 @@ static int make_material(void **state)
 
 	assert_non_null(m);
 	*state = m;
-	(void)snprintf(m->dir, sizeof(m->dir), "/tmp/test_secure.XXXXXX");
-	assert_non_null(mkdtemp(m->dir));
+	temp_dir_make(m->dir);
 	m->there = make_pair(m->dir, "server", &m->server) &&
 		   make_pair(m->dir, "client", &m->client) && make_pair(m->dir, "other", &m->other);
 	return 0;
@@ -96,8 +96,6 @@ static int make_material(void **state)
 
 static void forget_pair(struct pair *p)
 {
-	(void)unlink(p->cert_path);
-	(void)unlink(p->key_path);
 	buf_fini(&p->cert);
 	buf_fini(&p->key);
 }
@@ -109,7 +107,7 @@ static int forget_material(void **state)
 	forget_pair(&m->server);
 	forget_pair(&m->client);
 	forget_pair(&m->other);
-	(void)rmdir(m->dir);
+	(void)temp_dir_remove(m->dir);
 	free(m);
 	return 0;
 }

@@ -10,6 +10,7 @@
 
 #include "agent/http/client.h"
 #include "agent/util/clock.h"
+#include "tests/support/temp_dir.h"
 #include "tests/support/unit.h"
 
 #define OK_CHUNKED "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -47,8 +48,7 @@ static int unix_listener(const char *path)
 
 static void set_up(struct fixture *f)
 {
-	(void)snprintf(f->dir, sizeof(f->dir), "/tmp/xagent-stream-XXXXXX");
-	assert_non_null(mkdtemp(f->dir));
+	temp_dir_make(f->dir);
 	(void)snprintf(f->path, sizeof(f->path), "%s/socket", f->dir);
 	f->listener = unix_listener(f->path);
 	f->connection = -1;
@@ -69,8 +69,7 @@ static void tear_down(struct fixture *f)
 	(void)close(f->listener);
 	http_client_free(f->client);
 	loop_free(f->loop);
-	(void)unlink(f->path);
-	(void)rmdir(f->dir);
+	assert_int_equal(temp_dir_remove(f->dir), 0);
 }
 
 FIXTURE(struct fixture, set_up, tear_down)

@@ -9,6 +9,7 @@
 #include "agent/util/clock.h"
 #include "agent/util/file.h"
 #include "tests/support/loop_while.h"
+#include "tests/support/temp_dir.h"
 #include "tests/support/unit.h"
 #include "tests/unit/agent/http/raw_server.h"
 
@@ -91,8 +92,7 @@ static void start_server(struct fixture *f)
 
 static void set_up(struct fixture *f)
 {
-	(void)snprintf(f->dir, sizeof(f->dir), "/tmp/test_tls.XXXXXX");
-	assert_non_null(mkdtemp(f->dir));
+	temp_dir_make(f->dir);
 	assert_int_equal(loop_new(&f->loop), 0);
 	assert_int_equal(http_client_new(f->loop, &f->client), 0);
 	f->have_openssl = make_certificate(f);
@@ -106,9 +106,7 @@ static void tear_down(struct fixture *f)
 		(void)kill(f->server, SIGKILL);
 		(void)waitpid(f->server, NULL, 0);
 	}
-	(void)unlink(f->cert);
-	(void)unlink(f->key);
-	(void)rmdir(f->dir);
+	assert_int_equal(temp_dir_remove(f->dir), 0);
 	buf_fini(&f->cert_pem);
 	http_client_free(f->client);
 	loop_free(f->loop);

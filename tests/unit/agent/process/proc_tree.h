@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tests/support/temp_dir.h"
 #include "tests/support/unit.h"
 
 struct proc_tree {
@@ -32,24 +32,14 @@ struct fake_proc {
 	const char *maps, *cgroup, *exe, *cmdline, *cwd;
 };
 
-static inline int proc_tree_remove_one(const char *path, const struct stat *st, int flag,
-				       struct FTW *ftw)
-{
-	(void)st;
-	(void)flag;
-	(void)ftw;
-	return remove(path);
-}
-
 static inline void proc_tree_init(struct proc_tree *t)
 {
-	(void)strcpy(t->root, "/tmp/test_proc_tree.XXXXXX");
-	assert_non_null(mkdtemp(t->root));
+	temp_dir_make(t->root);
 }
 
 static inline void proc_tree_fini(struct proc_tree *t)
 {
-	(void)nftw(t->root, proc_tree_remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	(void)temp_dir_remove(t->root);
 }
 
 static inline uint64_t ticks_of_boot_ns(uint64_t boot_ns)
@@ -97,7 +87,7 @@ static inline void proc_tree_dir(const struct proc_tree *t, uint32_t pid, const 
 
 static inline void proc_tree_remove(const struct proc_tree *t, uint32_t pid)
 {
-	(void)nftw(proc_tree_path(t, pid, ""), proc_tree_remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	(void)temp_dir_remove(proc_tree_path(t, pid, ""));
 }
 
 /* `below` is "" or "task/TID/". */

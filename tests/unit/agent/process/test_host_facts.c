@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is read of the place: the mounts, a tree of files as containers have them, and this very system. */
 #include <fcntl.h>
-#include <ftw.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +10,7 @@
 
 #include "agent/process/host_facts.h"
 #include "agent/util/file.h"
+#include "tests/support/temp_dir.h"
 #include "tests/support/unit.h"
 
 struct mount_row {
@@ -60,25 +60,16 @@ static int make_tree(void **state)
 	struct tree *t = calloc(1, sizeof(*t));
 
 	assert_non_null(t);
-	(void)snprintf(t->root, sizeof(t->root), "/tmp/test_host_facts.XXXXXX");
-	assert_non_null(mkdtemp(t->root));
+	temp_dir_make(t->root);
 	*state = t;
 	return 0;
-}
-
-static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *at)
-{
-	(void)st;
-	(void)kind;
-	(void)at;
-	return remove(path);
 }
 
 static int remove_tree(void **state)
 {
 	struct tree *t = *state;
 
-	(void)nftw(t->root, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+	(void)temp_dir_remove(t->root);
 	free(t);
 	return 0;
 }

@@ -16,6 +16,7 @@
 #include "agent/symbol/debuginfod.h"
 #include "agent/util/file.h"
 #include "agent/util/macro.h"
+#include "tests/support/temp_dir.h"
 #include "tests/support/unit.h"
 
 #define NO_ID "00112233445566778899aabbccddeeff00112233"
@@ -156,8 +157,7 @@ static int setup(void **state)
 
 	assert_non_null(w);
 	(void)signal(SIGPIPE, SIG_IGN);
-	(void)snprintf(w->dir, sizeof(w->dir), "/tmp/xagent-test-XXXXXX");
-	assert_non_null(mkdtemp(w->dir));
+	temp_dir_make(w->dir);
 	assert_int_equal(telemetry_new(&w->telemetry), 0);
 	read_self(w);
 	start_server(w);
@@ -168,15 +168,13 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	struct context *w = *state;
-	char command[128];
 
 	debuginfod_free(w->d);
 	telemetry_free(w->telemetry);
 	(void)shutdown(w->server.listen_fd, SHUT_RDWR);
 	(void)pthread_join(w->server.thread, NULL);
 	(void)close(w->server.listen_fd);
-	(void)snprintf(command, sizeof(command), "rm -rf %s", w->dir);
-	int r = system(command);
+	int r = temp_dir_remove(w->dir);
 	buf_fini(&w->self);
 	free(w);
 	return r;

@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,30 +12,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tests/support/temp_dir.h"
 #include "tests/support/unit.h"
 
 struct fake_root {
 	char path[64];
 };
 
-static inline int fake_root_remove_one(const char *path, const struct stat *st, int flag,
-				       struct FTW *ftw)
-{
-	(void)st;
-	(void)flag;
-	(void)ftw;
-	return remove(path);
-}
-
 static inline void fake_root_init(struct fake_root *r)
 {
-	(void)strcpy(r->path, "/tmp/test_fake_root.XXXXXX");
-	assert_non_null(mkdtemp(r->path));
+	temp_dir_make(r->path);
 }
 
 static inline void fake_root_fini(struct fake_root *r)
 {
-	(void)nftw(r->path, fake_root_remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	(void)temp_dir_remove(r->path);
 }
 
 static inline const char *fake_root_path(const struct fake_root *r, const char *path)

@@ -2,7 +2,6 @@
 /* Paths that another user may have written: what is opened, what is not, and that looking at it touches nothing. */
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +17,7 @@
 #include "agent/util/file.h"
 #include "agent/util/foreign_file.h"
 #include "agent/util/macro.h"
+#include "tests/support/temp_dir.h"
 #include "tests/support/unit.h"
 
 #define TEXT "what it holds"
@@ -54,8 +54,7 @@ static void make_socket(const struct root *root)
 
 static void set_up(struct root *root)
 {
-	(void)snprintf(root->path, sizeof(root->path), "/tmp/xagent-foreign-XXXXXX");
-	assert_non_null(mkdtemp(root->path));
+	temp_dir_make(root->path);
 	root->fd = open(root->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	write_file(root, "file");
 	assert_int_equal(mkdirat(root->fd, "directory", 0755), 0);
@@ -71,17 +70,9 @@ static void set_up(struct root *root)
 	assert_int_equal(symlinkat("loop", root->fd, "loop"), 0);
 }
 
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st;
-	(void)type;
-	(void)ftw;
-	return remove(path);
-}
-
 static void tear_down(struct root *root)
 {
-	assert_int_equal(nftw(root->path, remove_one, 8, FTW_DEPTH | FTW_PHYS | FTW_MOUNT), 0);
+	assert_int_equal(temp_dir_remove(root->path), 0);
 	(void)close(root->fd);
 }
 
