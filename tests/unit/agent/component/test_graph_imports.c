@@ -164,7 +164,9 @@ static void test_a_directory(void **state)
 		 "leaf.l.e + module_path }\n}\n");
 	put_file(&d, "c.txt", "not looked at");
 	assert_runs(f, config(&d, ".", ""));
-	assert_int_equal(strncmp(text_of(find(f, "test.any.sink")), "1/tmp/graph-", 12), 0);
+	const char *sum = text_of(find(f, "test.any.sink"));
+	assert_int_equal(sum[0], '1');
+	assert_int_equal(strncmp(sum + 1, d.path, strlen(d.path)), 0);
 	buf_reset(&f->events);
 	/* What is not written there comes there all the same. */
 	directory_init(&elsewhere);
