@@ -70,22 +70,31 @@ static int convert_text(const struct buf *text, struct old_notes *notes, struct 
 	return r;
 }
 
-static int convert(const char *path, const char *output)
+static int read_and_write(const char *path, const char *output, struct old_notes *notes,
+			  struct buf *why)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(CONFIG_FILE_MAX_BYTES);
-	_cleanup_buf_ struct buf said = BUF_INIT((size_t)1 << 20);
 	_cleanup_buf_ struct buf out = BUF_INIT(OUT_MAX_BYTES);
+	int r = read_input(path, &text, why);
+
+	if (r < 0)
+		return r;
+	r = convert_text(&text, notes, &out);
+	if (r < 0)
+		return r;
+	return output_write(output, buf_str(&out), out.len, why);
+}
+
+static int convert(const char *path, const char *output)
+{
+	_cleanup_buf_ struct buf said = BUF_INIT((size_t)1 << 20);
 	_cleanup_buf_ struct buf why = BUF_INIT(8192);
 	struct old_notes notes = {
 		.file = path && strcmp(path, "-") != 0 ? path : "<stdin>",
 		.out = &said,
 	};
-	int r = read_input(path, &text, &why);
+	int r = read_and_write(path, output, &notes, &why);
 
-	if (r == 0)
-		r = convert_text(&text, &notes, &out);
-	if (r == 0)
-		r = output_write(output, buf_str(&out), out.len, &why);
 	(void)fputs(buf_str(&said), stderr);
 	if (r < 0 && notes.n_errors == 0)
 		(void)fprintf(stderr, "Error: %s\n", why.len ? buf_str(&why) : strerror(-r));

@@ -133,19 +133,21 @@ static int take_args(struct docker *d, const struct docker_args *args, bool same
 	const struct http_oauth2_options *oauth2;
 	struct http_oauth2 *tokens = NULL;
 	struct docker_watch_options o;
-	struct river_arena arena;
+	_cleanup_(river_arena_fini) struct river_arena arena;
 
 	river_arena_init(&arena, OPTIONS_ARENA_BYTES);
 	int r = docker_args_options(args, &arena, &o, &oauth2);
-	if (r == 0 && !same)
-		r = new_tokens(d, oauth2, o.server.request.user_agent, &tokens);
-	if (r < 0) {
-		river_arena_fini(&arena);
+	if (r < 0)
 		return r;
+	if (!same) {
+		r = new_tokens(d, oauth2, o.server.request.user_agent, &tokens);
+		if (r < 0)
+			return r;
 	}
 	go_on(d, &o, same, tokens);
 	river_arena_fini(&d->options);
 	d->options = arena;
+	arena = (struct river_arena){ 0 };
 	d->args = args;
 	return 0;
 }

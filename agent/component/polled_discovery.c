@@ -99,23 +99,23 @@ static void on_answer(bool changed, const char *problem, void *data)
 static int open_engine(struct polled *p, const struct polled_args *args)
 {
 	struct polled_request request;
-	struct river_arena arena;
+	_cleanup_(river_arena_fini) struct river_arena arena;
 	void *engine = NULL;
 
 	river_arena_init(&arena, OPTIONS_ARENA_BYTES);
 	int r = request_of(args, &arena, &request);
-	if (r == 0)
-		r = p->ops->open(p->c->env, args, &request, on_answer, p, &engine);
-	if (r < 0) {
-		river_arena_fini(&arena);
+	if (r < 0)
 		return r;
-	}
+	r = p->ops->open(p->c->env, args, &request, on_answer, p, &engine);
+	if (r < 0)
+		return r;
 	if (p->engine)
 		p->ops->inherit(engine, p->engine);
 	p->ops->free(p->engine);
 	river_arena_fini(&p->options);
 	p->engine = engine;
 	p->options = arena;
+	arena = (struct river_arena){ 0 };
 	p->args = args;
 	return 0;
 }

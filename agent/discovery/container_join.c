@@ -22,7 +22,6 @@ struct labels *container_join_find(const struct container_join *j, const char *i
 int container_join_init(struct container_join *j, struct labels *const *targets, size_t n)
 {
 	struct container_target *items = calloc(MAX_OF(n, (size_t)1), sizeof(items[0]));
-	int r = 0;
 
 	if (!items)
 		return -ENOMEM;
@@ -30,12 +29,14 @@ int container_join_init(struct container_join *j, struct labels *const *targets,
 	for (size_t i = n; i-- > 0;) {
 		items[i].labels = labels_ref(targets[i]);
 		items[i].id = selector_container_id(targets[i]);
-		if (r == 0 && items[i].id && !container_join_find(j, items[i].id))
-			r = hash_insert(&j->by_id, &items[i].node, hash_str(items[i].id));
+		if (!items[i].id || container_join_find(j, items[i].id))
+			continue;
+		if (hash_insert(&j->by_id, &items[i].node, hash_str(items[i].id)) < 0) {
+			container_join_fini(j);
+			return -ENOMEM;
+		}
 	}
-	if (r < 0)
-		container_join_fini(j);
-	return r;
+	return 0;
 }
 
 void container_join_fini(struct container_join *j)

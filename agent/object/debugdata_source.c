@@ -65,12 +65,13 @@ static int open_symbols(struct debugdata_source *s, struct elf *elf, size_t max_
 {
 	int r = debugdata_open(elf, max_bytes, &s->image);
 
-	if (r == 0)
-		r = elf_new(bytes_from_memory(s->image.data, s->image.len), &s->elf);
-	if (r == 0)
-		r = symtab_source_new(s->elf, SYMTAB_STATIC, elf, &s->symbols);
-	if (s->elf)
-		elf_drop_sections(s->elf);
+	if (r != 0)
+		return r;
+	r = elf_new(bytes_from_memory(s->image.data, s->image.len), &s->elf);
+	if (r != 0)
+		return r;
+	r = symtab_source_new(s->elf, SYMTAB_STATIC, elf, &s->symbols);
+	elf_drop_sections(s->elf);
 	return r;
 }
 

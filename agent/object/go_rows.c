@@ -61,6 +61,23 @@ static int emit_range(struct go_rows *rows, const struct gopclntab_range *range,
 	return r;
 }
 
+static int put_range(struct go_rows *rows, struct go_depths *depths, int32_t depth_before,
+		     const struct go_machine *machine, void *m)
+{
+	struct go_cuts cuts;
+	int r;
+
+	if (depths->range.value > depth_before) {
+		r = machine->find_frame(m, &depths->range, depth_before);
+		if (r != 0)
+			return r;
+	}
+	r = machine->find_cuts(m, depths, &cuts);
+	if (r != 0)
+		return r;
+	return emit_range(rows, &depths->range, &cuts, machine, m);
+}
+
 int go_rows_by_depth(struct go_rows *rows, struct go_depths *depths,
 		     const struct go_machine *machine, void *m)
 {
@@ -71,14 +88,7 @@ int go_rows_by_depth(struct go_rows *rows, struct go_depths *depths,
 	    rows->role == GO_ROLE_LEAVE)
 		r = machine->find_switch(m);
 	while (r == 0) {
-		struct go_cuts cuts;
-
-		if (depths->range.value > depth_before)
-			r = machine->find_frame(m, &depths->range, depth_before);
-		if (r == 0)
-			r = machine->find_cuts(m, depths, &cuts);
-		if (r == 0)
-			r = emit_range(rows, &depths->range, &cuts, machine, m);
+		r = put_range(rows, depths, depth_before, machine, m);
 		depth_before = depths->range.value;
 		if (r == 0)
 			r = go_depths_next(rows, depths);

@@ -51,6 +51,18 @@ static int choose_cpus(struct cpu_source *c, const struct sampler_options *o)
 	return 0;
 }
 
+static int prepare(struct cpu_source *c, const struct sampler_options *o)
+{
+	int r = choose_cpus(c, o);
+
+	if (r < 0)
+		return r;
+	r = missed_new(&c->missed);
+	if (r < 0)
+		return r;
+	return bpf_program__set_autoload(c->bpf->progs.sample, true);
+}
+
 static int cpu_source_new(struct sample_bpf *bpf, const struct sampler_options *o, struct buf *why,
 			  struct source **ret_source)
 {
@@ -67,11 +79,7 @@ static int cpu_source_new(struct sample_bpf *bpf, const struct sampler_options *
 	c->bpf = bpf;
 	c->hz = o->hz ? o->hz : SAMPLER_DEFAULT_HZ;
 	bpf->rodata->want_idle = o->idle;
-	int r = choose_cpus(c, o);
-	if (r == 0)
-		r = missed_new(&c->missed);
-	if (r == 0)
-		r = bpf_program__set_autoload(bpf->progs.sample, true);
+	int r = prepare(c, o);
 	if (r < 0) {
 		cpu_source_free(&c->source);
 		return r;
