@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "tests/support/broken_contract.h"
 #include "tests/support/small_profile.h"
 #include "tests/support/unit.h"
 
@@ -62,6 +63,24 @@ static void test_forms_outlive_tables(void **state)
 	assert_memory_equal(text->data, "s;f 1\n", text->n);
 	shared_bytes_unref(text);
 	shared_bytes_unref(NULL);
+}
+
+static void make_form(void *profile)
+{
+	(void)profile_make(profile, FORM_FOLDED);
+}
+
+/* Another thread may be reading it. */
+static void test_what_is_shared_stays(void **state)
+{
+	struct profile *p = make_profile();
+
+	(void)state;
+	assert_false(is_broken_contract(make_form, p));
+	struct profile *other = profile_ref(p);
+	assert_true(is_broken_contract(make_form, p));
+	profile_unref(other);
+	profile_unref(p);
 }
 
 static void test_folded(void **state)
@@ -128,6 +147,7 @@ static void test_references_of_several_threads(void **state)
 static const struct unit_test tests[] = {
 	TEST(test_a_form_is_made_once),
 	TEST(test_forms_outlive_tables),
+	TEST(test_what_is_shared_stays),
 	TEST(test_folded),
 	TEST(test_other_labels),
 	TEST(test_references_of_several_threads),

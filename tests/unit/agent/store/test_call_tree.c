@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "agent/store/call_tree.h"
+#include "tests/support/broken_contract.h"
 #include "tests/support/unit.h"
 #include "tests/unit/agent/store/tree_text.h"
 
@@ -241,6 +242,38 @@ static void test_names_ceiling(void **state)
 	assert_true(n * sizeof(n) <= (size_t)1 << 20);
 }
 
+static void add_child(void *tree)
+{
+	uint32_t node;
+
+	(void)call_tree_child(tree, CALL_ROOT, CALL_ROOT, &node);
+}
+
+static void add_to_missing_node(void *tree)
+{
+	call_tree_add(tree, 1, CALL_LEFT, 1);
+}
+
+static void prune(void *tree)
+{
+	(void)call_tree_prune(tree, 1);
+}
+
+/* In every build: a tree that is finished does not grow, one that is not cannot be pruned. */
+static void test_contracts(void **state)
+{
+	_cleanup_(call_tree_freep) struct call_tree *t = NULL;
+
+	(void)state;
+	assert_int_equal(call_tree_new(NULL, MAX_BYTES, &t), 0);
+	assert_true(is_broken_contract(add_to_missing_node, t));
+	assert_true(is_broken_contract(prune, t));
+	assert_false(is_broken_contract(add_child, t));
+	assert_int_equal(call_tree_finish(t), 0);
+	assert_true(is_broken_contract(add_child, t));
+	assert_false(is_broken_contract(prune, t));
+}
+
 static const struct unit_test tests[] = {
 	TEST_ROWS(test_row, rows, name),
 	TEST(test_pruned),
@@ -250,6 +283,7 @@ static const struct unit_test tests[] = {
 	TEST(test_deep),
 	TEST(test_nodes_ceiling),
 	TEST(test_names_ceiling),
+	TEST(test_contracts),
 };
 
 TEST_MAIN(tests)
