@@ -22,6 +22,7 @@ import bench_load  # noqa: E402
 import bench_micro  # noqa: E402
 import bench_own  # noqa: E402
 import bench_page  # noqa: E402
+import bench_python  # noqa: E402
 import bench_report as report  # noqa: E402
 import bench_store  # noqa: E402
 from harness import paths  # noqa: E402
@@ -49,6 +50,14 @@ def bench_on_load(directory, seconds, rate):
         processes.end_all()
 
 
+def bench_of_python(directory):
+    processes = Processes(directory)
+    try:
+        bench_python.report(bench_python.measure(processes, directory))
+    finally:
+        processes.end_all()
+
+
 def main():
     # A load that outlives its bench is in the next one's figures.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("bench: terminated"))
@@ -65,6 +74,7 @@ def main():
     bench_store.report(bench_store.full(), bench_store.first_flame_graph_s())
     bench_page.report(bench_page.page())
     with tempfile.TemporaryDirectory() as name:
+        bench_of_python(Path(name))
         bench_on_load(Path(name), seconds, rate)
 
 
