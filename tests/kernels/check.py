@@ -81,6 +81,19 @@ def check_interpreted(command, text):
     assert whole.total >= 0.5 * of_library.total >= LEAST_OF_EACH, of_library.show()
 
 
+def check_python(command, text):
+    """Of this host's machine alone."""
+    assert "exit 0" in command.splitlines(), command
+    if not text.strip():
+        return
+    stacks = folded.parse(text)
+    spun = stacks.having("__main__.spin")
+    whole = spun.having_run("__main__.<module>", "__main__.Service.handle", "__main__.spin")
+    print(f"    python: {whole.total} of {spun.total} samples of spin show its callers; {stacks.total} in all")
+    assert spun.total >= LEAST_SAMPLES and spun.total >= 0.5 * stacks.total, stacks.show(4)
+    assert whole.total >= SHARE * spun.total, spun.show(4)
+
+
 def check_share(what, stacks, good):
     """Emulated, the agent takes long to have its tables: what was sampled before is only counted."""
     early = sum(s.count for s in stacks if chains.is_early(s))
@@ -205,6 +218,7 @@ def main():
         check_chain(parts["command"], parts["folded"])
         check_hits(parts["tracepoint"], parts["hits"])
         check_interpreted(parts["interpreted"], parts["both"])
+        check_python(parts["python"], parts["functions"])
         check_units(parts["unit"])
         check_inspect(parts["inspect"])
         check_unwinding(parts["unwind"], parts["unwound"])
