@@ -49,6 +49,7 @@ static const char help[] =
 	"  NAMED BY               .symtab, or .dynsym (exported functions only); none: functions "
 	"are\n"
 	"                         shown as file and address\n"
+	"  Below a file with an interpreter: which, and whether its functions are shown.\n"
 	"\n"
 	"Flags:\n"
 	"  -h, --help             this text\n"

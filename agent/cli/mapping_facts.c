@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "agent/object/function_info.h"
+#include "agent/runtimes/runtime.h"
 #include "agent/unwind/debug_elf.h"
 #include "agent/unwind/object_rules.h"
 #include "agent/unwind/row_table.h"
@@ -139,6 +140,19 @@ static void find_in_files(struct elf *elf, const struct mapped_file *f, struct m
 	find_named(elf, debug, facts);
 }
 
+static void find_runtime(struct elf *elf, struct mapping_facts *facts)
+{
+	struct runtime_file found;
+
+	if (elf_load_sections(elf) < 0 || !runtime_detect(elf, &found))
+		return;
+	const struct runtime *runtime = runtime_of(found.wire.kind);
+	if (runtime->describe)
+		runtime->describe(&found.wire, facts->runtime, sizeof(facts->runtime));
+	else
+		put(facts->runtime, "%s", runtime->name);
+}
+
 static void find_in_elf(struct bytes bytes, const struct mapped_file *f,
 			struct mapping_facts *facts)
 {
@@ -157,6 +171,7 @@ static void find_in_elf(struct bytes bytes, const struct mapped_file *f,
 	if (build_id_read(elf, &id) == 0)
 		memcpy(facts->build_id, build_id_text(&id), strlen(build_id_text(&id)) + 1);
 	find_in_files(elf, f, facts);
+	find_runtime(elf, facts);
 }
 
 void mapping_facts_find(const struct mapping *m, struct mapping_facts *ret_facts)

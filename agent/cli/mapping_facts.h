@@ -16,6 +16,7 @@ struct mapping_facts {
 	char build_id[BUILD_ID_TEXT_BYTES];
 	char unwound[MAPPING_FACTS_TEXT_BYTES]; /* ".eh_frame 26480 rows" */
 	char named[MAPPING_FACTS_TEXT_BYTES];	/* ".symtab 1234 functions" */
+	char runtime[MAPPING_FACTS_TEXT_BYTES]; /* "CPython 3.11: its functions are shown"; "": it holds none */
 };
 
 /* The file, if there is one and it can be, has been opened. Never fails: what cannot be known says why. */

@@ -216,4 +216,6 @@ void process_text_mapping(struct buf *out, const struct mapping *m,
 		(void)buf_printf(out, "  %-*s  %-*s  %s\n", BUILD_ID_WIDTH,
 				 facts->build_id[0] ? facts->build_id : "-", UNWOUND_WIDTH,
 				 facts->unwound, facts->named);
+	if (facts && facts->runtime[0])
+		(void)buf_printf(out, "  %s\n", facts->runtime);
 }

@@ -52,6 +52,8 @@ struct runtime {
 	/* Worker. Whether the file holds the runtime, by its bytes, which may be anything; its sections are loaded. Fills flags and words, in
 	 * addresses as linked. */
 	bool (*detect)(const struct elf *elf, struct wire_runtime *ret_runtime);
+	/* What a file holds, for a person: its version, and why its functions are not shown if they are not. NULL: the name says it. Pure. */
+	void (*describe)(const struct wire_runtime *runtime, char *to, size_t n);
 	/* Loop. What the kernel half is to know of one process that gets its table, beside what was detected; `base` is set, words may be changed. Called
 	 * again whenever its mappings have changed. Memory that does not come is waited for, a tenth of a second for all reads together at most. False: the
 	 * process is not to be walked with it, for now. NULL: what was detected is all, as it is for a process without a table. */

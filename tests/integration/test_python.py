@@ -261,6 +261,15 @@ def test_both_kinds_of_frames_on_request(processes, tmp_path, in_tmp):
     assert begun.having_run("_PyEval_EvalFrameDefault", "__main__.<module>").total >= 0.99 * begun.total, begun.show(3)
 
 
+def test_inspect_tells_of_it(processes, programs, in_tmp):
+    program, _ = HOST.place(in_tmp("spin.py"), SPIN)
+    for command, said in (((*HOST.command, program, "30"), ": its functions are shown"), ((programs["liar_new"], "version"), "CPython 3.99: this xagent knows")):
+        process = processes.start(*command)
+        wait_until(lambda p=process: "ython" in os.readlink(f"/proc/{p.pid}/exe") or "liar" in os.readlink(f"/proc/{p.pid}/exe"), 5, "it runs")
+        run = processes.run(paths.XAGENT, "inspect", "process", process.pid)
+        assert "CPython 3." in run.out and said in run.out, run.out
+
+
 def test_switch_and_its_reload(start_agent, standin, processes, in_tmp):
     program, _ = HOST.place(in_tmp("spin.py"), SPIN)
     processes.start(*HOST.command, program, "60")

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* CPython. What is read in a tick is in bpf/runtimes/python.bpf.h; here is what a file tells, and names that a tick could not read. */
+#include <stdio.h>
 #include <string.h>
 
 #include "agent/runtimes/name_texts.h"
@@ -18,6 +19,20 @@ static bool python_detect(const struct elf *elf, struct wire_runtime *ret_runtim
 	memcpy(ret_runtime->words, &layout, sizeof(layout));
 	ret_runtime->flags = is_tail_calling ? WIRE_RUNTIME_CALLEE : 0;
 	return true;
+}
+
+static void python_describe(const struct wire_runtime *runtime, char *to, size_t n)
+{
+	struct python_layout layout;
+
+	memcpy(&layout, runtime->words, sizeof(layout));
+	if (layout.seam != PYTHON_UNSUPPORTED)
+		(void)snprintf(to, n, "CPython 3.%u: its functions are shown", layout.minor);
+	else if (layout.minor > PYTHON_LAST_MINOR)
+		(void)snprintf(to, n, "CPython 3.%u: this xagent knows 3.%d to 3.%d", layout.minor,
+			       PYTHON_FIRST_MINOR, PYTHON_LAST_MINOR);
+	else
+		(void)snprintf(to, n, "Python: a build whose structures are not known");
 }
 
 /* The code object that is looked at, and the memory that it is in. */
@@ -146,6 +161,7 @@ const struct runtime runtime_python = {
 	.kind = RUNTIME_PYTHON,
 	.name = "python",
 	.detect = python_detect,
+	.describe = python_describe,
 	.resolve = python_resolve,
 	.line = python_line,
 };
