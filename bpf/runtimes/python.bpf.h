@@ -17,11 +17,11 @@
 #include "bpf/runtimes/python.h"
 #include "bpf/walk.bpf.h"
 
-/* Threads that are looked through: services have some hundred. */
-#define PYTHON_MAX_THREADS 4096
-/* A thread that had no state when it was looked for among many is looked for again after that: one of few at each tick, for an interpreter that
- * begins has none yet. */
-#define PYTHON_AGAIN_NS 20000000ULL
+/* Threads that are looked through: services have some hundred, and the youngest comes first. */
+#define PYTHON_MAX_THREADS 1024
+/* A thread that had no state when it was looked for among many is looked for again after that, whatever a process makes of the list: one of few at
+ * each tick, for an interpreter that begins has none yet. */
+#define PYTHON_AGAIN_NS 100000000ULL
 #define PYTHON_MANY_THREADS 32
 
 /* What differs between a thread and its number: nothing on x86-64; on AArch64 both C libraries have their data of the thread below its pointer. */
