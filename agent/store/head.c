@@ -46,6 +46,12 @@ bool head_has_room(const struct head *h, size_t bytes)
 	return bytes <= h->options.max_bytes && h->bytes <= h->options.max_bytes - bytes;
 }
 
+bool head_takes_time(const struct head *h, int64_t time_ms)
+{
+	return h->n_profiles == 0 ||
+	       MAX_OF(h->last_ms, time_ms) - MIN_OF(h->first_ms, time_ms) <= UINT32_MAX;
+}
+
 int head_grow(struct head *h, struct head_array *a, size_t n, size_t item_bytes)
 {
 	if (!head_has_room(h, head_growth(a, n) * item_bytes))

@@ -59,11 +59,13 @@ struct head_sample {
 
 /* What head_put() takes, at most; of several for one series and time each by itself. */
 size_t head_put_bytes(const struct head *h, uint32_t series, int64_t time_ms, size_t n_samples);
-/* Samples by node, each once, at least one. Times of one head are within 49 days (32 bits of milliseconds). Does not look at max_bytes,
- * so that a profile of several series is not kept in part: whoever calls has asked head_has_room(). */
+/* Samples by node, each once, at least one. Does not look at max_bytes, so that a profile of several series is not kept in part: whoever
+ * calls has asked head_has_room(), and head_takes_time(). */
 int head_put(struct head *h, uint32_t series, int64_t time_ms, int64_t period,
 	     const struct head_sample *samples, size_t n);
 bool head_has_room(const struct head *h, size_t bytes);
+/* Times of one head are within 49 days (32 bits of milliseconds); a clock that is set can be further. */
+bool head_takes_time(const struct head *h, int64_t time_ms);
 
 struct head_stats {
 	size_t bytes;

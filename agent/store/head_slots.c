@@ -227,7 +227,7 @@ static int slot_insert(struct head *h, struct head_series *series, int64_t time_
 int head_put(struct head *h, uint32_t series, int64_t time_ms, int64_t period,
 	     const struct head_sample *samples, size_t n)
 {
-	assert(series < h->series.n && n > 0);
+	assert(series < h->series.n && n > 0 && head_takes_time(h, time_ms));
 
 	struct head_series *x = (struct head_series *)h->series.items + series;
 	struct head_slot *slot = slot_find(h, x, time_ms);

@@ -70,7 +70,7 @@ struct ingest_result {
 	size_t n_repeated; /* that the head or a segment has of this very millisecond */
 };
 
-/* Into the head; `closed` are segments in which a repetition may hide. 0; -ENOBUFS (the head is full), then the head is
+/* Into the head; `closed` are segments in which a repetition may hide. 0; -ENOBUFS (the head is full, or of another time), then the head is
  * as it was, and it may be tried with another one; -ECANCELED (the budget), the head is as it was; -ENOMEM, then some of its series may be
  * in, each of them whole. */
 int ingest_put(struct ingest *in, struct head *head, struct segment *const *closed, size_t n_closed,

@@ -296,7 +296,7 @@ int ingest_put(struct ingest *in, struct head *head, struct segment *const *clos
 	assert(in->profile && in->order);
 	head_mark(head, &mark);
 	int r = put_prepare(&p);
-	if (r == 0 && !head_has_room(head, p.n_bytes))
+	if (r == 0 && !(head_has_room(head, p.n_bytes) && head_takes_time(head, in->time_ms)))
 		r = -ENOBUFS;
 	/* Nobody would ever look at what it has left there. */
 	if (r < 0 || p.n_profiles == 0)

@@ -126,8 +126,45 @@ static void test_row(void **state)
 		compare_kept(own, pushed);
 }
 
+static int put_of_age(struct head *h, int64_t age_ms, struct ingest_result *ret_result)
+{
+	const struct row row = { .labels = { { "__name__", "n" }, { "service_name", "s" } },
+				 .n_labels = 2,
+				 .age_ms = age_ms,
+				 .n_samples = 1 };
+	_cleanup_buf_ struct buf why = BUF_INIT(10000);
+	_cleanup_(ingest_freep) struct ingest *in = NULL;
+	_cleanup_(profile_unrefp) struct profile *p = make(&row);
+
+	assert_int_equal(ingest_open_profile(p, NOW_MS, 0, &why, &in), INGEST_OPENED);
+	return ingest_put(in, h, NULL, 0, ret_result);
+}
+
+/* Times in an image have 32 bits: after a clock was set by years, another head is needed. */
+static void test_times_too_far_apart(void **state)
+{
+	const struct head_options options = { .max_bytes = 64 << 20, .slot_ms = 1000, .seed = 3 };
+	_cleanup_(head_freep) struct head *h = NULL;
+	_cleanup_(segment_unrefp) struct segment *s = NULL;
+	struct ingest_result result;
+	uint8_t *image;
+	size_t n;
+
+	(void)state;
+	assert_int_equal(head_new(&options, &h), 0);
+	assert_int_equal(put_of_age(h, UINT32_MAX, &result), 0);
+	assert_int_equal(put_of_age(h, -1, &result), -ENOBUFS);
+	assert_int_equal(put_of_age(h, 0, &result), 0);
+	assert_int_equal(put_of_age(h, (int64_t)UINT32_MAX + 1, &result), -ENOBUFS);
+	assert_int_equal(head_encode(h, &image, &n), 0);
+	assert_int_equal(segment_new(image, n, &s), SEGMENT_OPENED);
+	assert_int_equal(segment_first_ms(s), NOW_MS - UINT32_MAX);
+	assert_int_equal(segment_last_ms(s), NOW_MS);
+}
+
 static const struct unit_test tests[] = {
 	TEST_ROWS(test_row, rows, name),
+	TEST(test_times_too_far_apart),
 };
 
 TEST_MAIN(tests)
