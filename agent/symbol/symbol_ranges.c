@@ -2,7 +2,6 @@
 /* What is known so far of one file's addresses. */
 #include "agent/symbol/symbol_ranges.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -76,7 +75,6 @@ int symbol_ranges_add(struct symbol_ranges *s, uint64_t vaddr, const struct symb
 	size_t at = upper_bound(s, vaddr);
 	int r = reserve(s);
 
-	assert(range->begin <= vaddr && vaddr < range->end);
 	if (r < 0)
 		return r;
 	struct symbol_range *copy = malloc(sizeof(*copy) + name.n + 1);
