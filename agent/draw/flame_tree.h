@@ -15,7 +15,7 @@ enum flame_kind {
 	FLAME_PROGRAM,
 	FLAME_LIBRARY,
 	FLAME_KERNEL,
-	FLAME_JIT,     /* made at run time */
+	FLAME_JIT,     /* interpreted or made at run time */
 	FLAME_UNNAMED, /* a file and a place in it */
 	FLAME_NOTE,    /* no code: [unknown], [truncated: …] */
 	FLAME_KIND_MAX

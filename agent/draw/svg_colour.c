@@ -34,7 +34,7 @@ static const struct palette palettes[FLAME_KIND_MAX] = {
 			     { 0x9dcef6, 0xa9d7fd, 0xbce0fe },
 			     { 0xa4cbf9, 0xb3d4fc, 0xc3defd },
 			     { 0xacc8fa, 0xb9d2fe, 0xc8dcfe } } },
-	[FLAME_JIT] = { "made at run time",
+	[FLAME_JIT] = { "interpreted or made at run time",
 			{ { 0xbbd197, 0xc5dba1, 0xcee5aa },
 			  { 0xb3d39d, 0xbddda6, 0xc6e7b0 },
 			  { 0xabd5a3, 0xb5dfad, 0xbfe9b6 },

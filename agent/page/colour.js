@@ -16,7 +16,7 @@
 		{ id: "library", label: "standard library", hue: [165, 200], chroma: 0.75 },
 		{ id: "runtime", label: "runtime", hue: [284, 312], chroma: 0.75 },
 		{ id: "kernel", label: "kernel", hue: [235, 262], chroma: 0.85 },
-		{ id: "jit", label: "made at run time", hue: [125, 148], chroma: 0.9 },
+		{ id: "jit", label: "interpreted or made at run time", hue: [125, 148], chroma: 0.9 },
 		{ id: "note", label: "not known", hue: [250, 250], chroma: 0.06 },
 		{ id: "root", label: "all", hue: [250, 250], chroma: 0.06 },
 	];

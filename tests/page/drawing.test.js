@@ -73,7 +73,7 @@ test("a comparison is coloured by shares, not by values", () => {
 
 test("the legend names what is there", () => {
 	const labels = colour.legend(load("main;malloc 5\n[jit] 1\n"), "light").map(({ label }) => label);
-	assert.deepStrictEqual(labels, ["standard library", "made at run time", "program"]);
+	assert.deepStrictEqual(labels, ["standard library", "interpreted or made at run time", "program"]);
 	const diff = colour.legend(trees.diff(load("a 1"), load("a 1")), "dark");
 	assert.deepStrictEqual(diff.map(({ label }) => label).filter(Boolean), ["less", "more"]);
 });
