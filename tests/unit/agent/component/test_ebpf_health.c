@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Samples that find no target, interval by interval: when it is said, and what. */
-#include "agent/component/ebpf_flow.h"
+#include "agent/component/ebpf_private.h"
 #include "tests/support/unit.h"
 
 /* An interval in which timers have ticked. */
