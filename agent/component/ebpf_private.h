@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of pyroscope.ebpf share: pyroscope_ebpf.c (life), ebpf_match.c (series of processes), ebpf_deliver.c (receivers), ebpf_health.c
- * (how it goes). */
+/*
+ * What the files of pyroscope.ebpf share: pyroscope_ebpf.c (life), ebpf_hooks.c (what its session asks), ebpf_series.c (series and their cap),
+ * ebpf_health.c (how it goes), ebpf_status.c (what others ask).
+ */
 #ifndef XAGENT_AGENT_COMPONENT_EBPF_PRIVATE_H
 #define XAGENT_AGENT_COMPONENT_EBPF_PRIVATE_H
 
@@ -136,7 +138,7 @@ struct ebpf {
 	bool closing; /* the session is asking us: it must not be changed now */
 };
 
-/* The session's hooks; data is the component. */
+/* ebpf_hooks.c. The session's hooks; data is the component. */
 int ebpf_match(struct process_table *processes, struct process *p, void *data,
 	       struct labels **ret_labels);
 void ebpf_before_close(void *data);
