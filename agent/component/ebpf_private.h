@@ -153,4 +153,17 @@ struct receiver_stats ebpf_sum_receivers(const struct ebpf *e);
 void ebpf_tell_targets(struct component *c);
 void ebpf_tell_flow(struct component *c, uint64_t n_matched);
 
+/*
+ * ebpf_status.c. Debug information: the targets, and what the session holds.
+ *
+ *	targets = [{ … }]	as they are given
+ *	session = { arch, kernel, memory = { … }, processes, sample_rate, samples_waiting, unwind = { … } }
+ *	host = { place, findings = [{ finding, missing, fix }] }	what of it is not seen
+ *
+ * `session` NULL: none runs, its facts and the host's are left out. 0 or -ENOMEM.
+ */
+int ebpf_debug_info(struct river_arena *arena, const struct ebpf_args *args,
+		    struct session *session, const struct host_view *view,
+		    const struct river_value **ret_info);
+
 #endif

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/component/ebpf_debug.h"
 #include "agent/component/ebpf_private.h"
 #include "agent/component/host_report.h"
 #include "agent/component/target_maps.h"
