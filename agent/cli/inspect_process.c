@@ -9,8 +9,6 @@
 
 #include "agent/cli/inspect.h"
 #include "agent/cli/inspect_each.h"
-#include "agent/cli/inspect_pid.h"
-#include "agent/cli/inspect_context.h"
 #include "agent/cli/process_text.h"
 #include "agent/cli/thread_state.h"
 #include "agent/process/proc.h"

@@ -7,8 +7,6 @@
 
 #include "agent/cli/inspect.h"
 #include "agent/cli/inspect_each.h"
-#include "agent/cli/inspect_pid.h"
-#include "agent/cli/inspect_context.h"
 #include "agent/cli/stack_snapshot.h"
 #include "agent/cli/stack_text.h"
 #include "agent/process/jit_files.h"

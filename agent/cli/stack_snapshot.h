@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "agent/cli/inspect_context.h"
+#include "agent/cli/inspect_each.h"
 #include "agent/process/proc.h"
 #include "agent/unwind/frame_ref.h"
 #include "bpf/wire.h"

@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "agent/cli/inspect_pid.h"
+#include "agent/cli/inspect_each.h"
 #include "agent/util/macro.h"
 #include "tests/support/unit.h"
 
