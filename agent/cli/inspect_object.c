@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "agent/object/debug_file.h"
-#include "agent/util/clock.h"
 
 static int fail(struct buf *why, const char *path, int r, const char *text)
 {
@@ -45,12 +44,10 @@ static int open_elf(struct inspect_object *o, const char *path, struct buf *why)
 	case ELF_OUTCOME_MAX:
 		break;
 	}
-	if (!elf_is_64(o->elf))
-		return fail(why, path, -EINVAL, "a 32-bit file; these are not unwound");
 	return 0;
 }
 
-/* Without one there are fewer rules, and nothing is wrong. */
+/* Without one there may be fewer names and rules, and nothing is wrong. */
 static void open_debug(struct inspect_object *o, const char *path)
 {
 	_cleanup_close_ int root_fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -72,19 +69,11 @@ int inspect_object_open(struct inspect_object *o, const char *path, struct buf *
 	if (r < 0)
 		return r;
 	open_debug(o, path);
-	o->info_ns = clock_mono_ns();
-	r = unwind_info_new(o->elf, o->debug, &o->info);
-	o->info_ns = clock_mono_ns() - o->info_ns;
-	if (r < 0)
-		return fail(why, path, r, strerror(-r));
-	if (!unwind_info_abi(o->info))
-		return fail(why, path, -EINVAL, "of a machine that is not unwound");
 	return 0;
 }
 
 void inspect_object_fini(struct inspect_object *o)
 {
-	unwind_info_free(o->info);
 	elf_free(o->debug);
 	elf_free(o->elf);
 	cleanup_close_p(&o->debug_fd);

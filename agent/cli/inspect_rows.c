@@ -10,8 +10,8 @@
 #include "agent/cli/cli.h"
 #include "agent/cli/inspect.h"
 #include "agent/cli/inspect_object.h"
-#include "agent/cli/inspect_stats.h"
 #include "agent/cli/options.h"
+#include "agent/object/unwind_info.h"
 #include "agent/unwind/row_table.h"
 #include "agent/unwind/rule_text.h"
 #include "agent/util/clock.h"
@@ -124,14 +124,48 @@ static int fail(struct buf *why, const char *path, int r, const char *text)
 	return r;
 }
 
+/* A file with what its unwind rules are made from. */
+struct rules {
+	struct inspect_object object;
+	struct unwind_info *info;
+	uint64_t info_ns; /* what finding its sources took */
+};
+
+#define RULES_INIT ((struct rules){ .object = INSPECT_OBJECT_INIT })
+
+static void rules_fini(struct rules *r)
+{
+	unwind_info_free(r->info);
+	inspect_object_fini(&r->object);
+}
+
+static int rules_open(struct rules *rules, const char *path, struct buf *why)
+{
+	const struct inspect_object *o = &rules->object;
+	int r = inspect_object_open(&rules->object, path, why);
+
+	if (r < 0)
+		return r;
+	if (!elf_is_64(o->elf))
+		return fail(why, path, -EINVAL, "a 32-bit file; these are not unwound");
+	rules->info_ns = clock_mono_ns();
+	r = unwind_info_new(o->elf, o->debug, &rules->info);
+	rules->info_ns = clock_mono_ns() - rules->info_ns;
+	if (r < 0)
+		return fail(why, path, r, strerror(-r));
+	if (!unwind_info_abi(rules->info))
+		return fail(why, path, -EINVAL, "of a machine that is not unwound");
+	return 0;
+}
+
 /* *ret_table stays NULL where there are no rules. */
-static int build(struct inspect_object *o, const char *path, struct row_table **ret_table,
+static int build(const struct rules *rules, const char *path, struct row_table **ret_table,
 		 uint64_t *ret_ns, struct buf *why)
 {
 	uint64_t begin_ns = clock_mono_ns();
-	int r = row_table_build(o->info, o->elf, TABLE_MAX_BYTES, ret_table);
+	int r = row_table_build(rules->info, rules->object.elf, TABLE_MAX_BYTES, ret_table);
 
-	*ret_ns = clock_mono_ns() - begin_ns + o->info_ns;
+	*ret_ns = clock_mono_ns() - begin_ns + rules->info_ns;
 	if (r < 0)
 		return fail(why, path, r, strerror(-r));
 	if (r == ROW_TABLE_TOO_LARGE)
@@ -144,13 +178,13 @@ static void printing_fini(struct printing *p)
 	buf_fini(&p->out);
 }
 
-static int print_table(const struct inspect_object *o, const struct row_table *table)
+static int print_table(const struct rules *rules, const struct row_table *table)
 {
 	_cleanup_(kernel_arena_freep) struct kernel_arena *arena = NULL;
 	struct kernel_arena_options options = { .segments_fd = -1,
 						.max_segments = WIRE_MAX_SEGMENTS };
 	_cleanup_(printing_fini) struct printing p = {
-		.abi = unwind_info_abi(o->info),
+		.abi = unwind_info_abi(rules->info),
 		.regions = row_table_regions(table),
 		.out = BUF_INIT(OUTPUT_BYTES + LINE_MAX_BYTES),
 	};
@@ -170,36 +204,132 @@ static int print_table(const struct inspect_object *o, const struct row_table *t
 
 static int show_rows(const char *path, struct buf *why)
 {
-	_cleanup_inspect_object_ struct inspect_object o = INSPECT_OBJECT_INIT;
+	_cleanup_(rules_fini) struct rules rules = RULES_INIT;
 	_cleanup_(row_table_freep) struct row_table *table = NULL;
 	uint64_t ns;
-	int r = inspect_object_open(&o, path, why);
+	int r = rules_open(&rules, path, why);
 
 	if (r < 0)
 		return r;
-	r = build(&o, path, &table, &ns, why);
+	r = build(&rules, path, &table, &ns, why);
 	if (r < 0 || !table)
 		return r;
-	r = print_table(&o, table);
+	r = print_table(&rules, table);
 	return r < 0 ? fail(why, path, r, strerror(-r)) : 0;
 }
 
-static int add_stats(const char *path, struct inspect_stats *s, struct buf *why)
+/* Figures of unwind tables, as aligned columns: a header, one line a file, a total. */
+struct stats_line {
+	const char *path; /* borrowed */
+	struct row_table_stats table;
+	uint64_t n_eh_frame_bytes;
+	uint64_t build_ns;
+};
+
+struct stats {
+	struct stats_line *lines; /* owned */
+	size_t n;
+};
+
+static const char stats_header[] =
+	"     rows  rules      bytes  of_eh_frame  ns/row  covered  bad_fdes  "
+	"escapes  dropped  file\n";
+
+static void stats_fini(struct stats *s)
 {
-	_cleanup_inspect_object_ struct inspect_object o = INSPECT_OBJECT_INIT;
+	free(s->lines);
+	*s = (struct stats){ 0 };
+}
+
+/* `path` is borrowed; `table` NULL: no rules. 0 or -ENOMEM. */
+static int stats_add(struct stats *s, const char *path, const struct row_table_stats *table,
+		     uint64_t n_eh_frame_bytes, uint64_t build_ns)
+{
+	struct stats_line *lines = reallocarray(s->lines, s->n + 1, sizeof(*s->lines));
+
+	if (!lines)
+		return -ENOMEM;
+	s->lines = lines;
+	lines[s->n++] = (struct stats_line){
+		.path = path,
+		.table = table ? *table : (struct row_table_stats){ 0 },
+		.n_eh_frame_bytes = n_eh_frame_bytes,
+		.build_ns = build_ns,
+	};
+	return 0;
+}
+
+/* "-" where there is nothing to compare with. */
+static void print_share(uint64_t part, uint64_t whole, int width, int digits, const char *unit,
+			double scale)
+{
+	if (whole == 0)
+		printf("  %*s", width, "-");
+	else
+		printf("  %*.*f%s", width - (int)(unit[0] != '\0'), digits,
+		       scale * (double)part / (double)whole, unit);
+}
+
+static void print_line(const struct stats_line *l)
+{
+	const struct row_table_stats *t = &l->table;
+
+	printf("%9" PRIu64 "  %5" PRIu64 "  %9" PRIu64, t->n_rows, t->n_rules, t->n_bytes);
+	print_share(t->n_bytes, l->n_eh_frame_bytes, 11, 3, "", 1);
+	print_share(l->build_ns, t->n_rows, 6, 1, "", 1);
+	print_share(t->n_covered_bytes, t->n_text_bytes, 7, 1, "%", 100);
+	printf("  %8" PRIu64 "  %7" PRIu64 "  %7" PRIu64 "  %s\n", t->source.n_bad_fdes,
+	       t->n_escapes, t->n_dropped_rows, l->path);
+}
+
+static void add_to(struct stats_line *total, const struct stats_line *l)
+{
+	struct row_table_stats *t = &total->table;
+
+	t->n_rows += l->table.n_rows;
+	t->n_rules += l->table.n_rules;
+	t->n_bytes += l->table.n_bytes;
+	t->n_text_bytes += l->table.n_text_bytes;
+	t->n_covered_bytes += l->table.n_covered_bytes;
+	t->n_escapes += l->table.n_escapes;
+	t->n_dropped_rows += l->table.n_dropped_rows;
+	t->source.n_bad_fdes += l->table.source.n_bad_fdes;
+	total->n_eh_frame_bytes += l->n_eh_frame_bytes;
+	total->build_ns += l->build_ns;
+}
+
+/* To standard output. 0 or -errno. */
+static int stats_print(const struct stats *s)
+{
+	struct stats_line total = { .path = "total" };
+
+	(void)fputs(stats_header, stdout);
+	for (size_t i = 0; i < s->n; i++) {
+		print_line(&s->lines[i]);
+		add_to(&total, &s->lines[i]);
+	}
+	print_line(&total);
+	return fflush(stdout) == 0 ? 0 : -errno;
+}
+
+static int add_file(const char *path, struct stats *s, struct buf *why)
+{
+	_cleanup_(rules_fini) struct rules rules = RULES_INIT;
 	_cleanup_(row_table_freep) struct row_table *table = NULL;
 	const struct elf_section *eh_frame;
 	uint64_t ns;
-	int r = inspect_object_open(&o, path, why);
+	int r = rules_open(&rules, path, why);
 
 	if (r < 0)
 		return r;
-	r = build(&o, path, &table, &ns, why);
+	r = build(&rules, path, &table, &ns, why);
 	if (r < 0)
 		return r;
-	eh_frame = elf_load_sections(o.elf) == 0 ? elf_section_by_name(o.elf, ".eh_frame") : NULL;
-	return inspect_stats_add(s, path, table ? row_table_stats(table) : NULL,
-				 eh_frame ? eh_frame->size_bytes : 0, ns);
+	eh_frame = elf_load_sections(rules.object.elf) == 0
+			   ? elf_section_by_name(rules.object.elf, ".eh_frame")
+			   : NULL;
+	return stats_add(s, path, table ? row_table_stats(table) : NULL,
+			 eh_frame ? eh_frame->size_bytes : 0, ns);
 }
 
 static void complain(struct buf *why)
@@ -210,15 +340,15 @@ static void complain(struct buf *why)
 
 static int show_stats(const struct cli_words *paths, struct buf *why)
 {
-	_cleanup_inspect_stats_ struct inspect_stats stats = { 0 };
+	_cleanup_(stats_fini) struct stats stats = { 0 };
 	int code = 0;
 
 	for (size_t i = 0; i < paths->n; i++)
-		if (add_stats(paths->items[i], &stats, why) < 0) {
+		if (add_file(paths->items[i], &stats, why) < 0) {
 			complain(why);
 			code = CLI_EXIT_FAILURE;
 		}
-	return inspect_stats_print(&stats) < 0 ? CLI_EXIT_FAILURE : code;
+	return stats_print(&stats) < 0 ? CLI_EXIT_FAILURE : code;
 }
 
 static int usage(struct buf *why, const char *text)
