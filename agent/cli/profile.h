@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether what was asked for is there on this host. */
-#ifndef XAGENT_AGENT_CLI_PROFILE_CHECK_H
-#define XAGENT_AGENT_CLI_PROFILE_CHECK_H
+/* `xagent profile`: whether what was asked for is there on this host. */
+#ifndef XAGENT_AGENT_CLI_PROFILE_H
+#define XAGENT_AGENT_CLI_PROFILE_H
 
 #include "agent/cli/profile_args.h"
 #include "agent/util/buf.h"

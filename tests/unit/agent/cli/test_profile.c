@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "agent/cli/profile_check.h"
+#include "agent/cli/profile.h"
 #include "agent/util/file.h"
 #include "tests/support/unit.h"
 
