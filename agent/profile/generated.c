@@ -37,17 +37,17 @@ static void forget(struct process_state *k)
 /* Looked for at the first sample in memory without a file, and at the first one of each interval again: they may be others by now. */
 static struct jit_files *jit_of(struct session *s, struct process *p, struct process_state *k)
 {
-	if (k->jit_interval != s->n_intervals + 1 || k->jit_exec != p->exec_count) {
+	if (k->jit_interval != s->intervals.n_closed + 1 || k->jit_exec != p->exec_count) {
 		if (k->jit_exec != p->exec_count)
 			forget(k);
-		jit_files_refresh(s->processes, p, &k->jit);
+		jit_files_refresh(s->processes.table, p, &k->jit);
 		k->jit_round = 0;
-		k->jit_interval = s->n_intervals + 1;
+		k->jit_interval = s->intervals.n_closed + 1;
 		k->jit_exec = p->exec_count;
 	}
 	if (k->jit || k->jit_wait)
 		return k->jit ? k->jit : k->jit_wait;
-	if (k->n_jit_waits < MAX_WAITS && jit_files_wait(s->processes, &k->jit_wait) == 0)
+	if (k->n_jit_waits < MAX_WAITS && jit_files_wait(s->processes.table, &k->jit_wait) == 0)
 		list_push_back(&s->waiting, &k->waiting);
 	return k->jit_wait;
 }
@@ -56,9 +56,9 @@ static struct jit_files *jit_of(struct session *s, struct process *p, struct pro
 static struct jit_moment moment_of(const struct session *s, struct process_state *k,
 				   const struct jit_files *jit, uint64_t time_ns)
 {
-	if (k->jit_round != s->n_rounds) {
+	if (k->jit_round != s->reading.n_rounds) {
 		k->jit_moment = jit_files_moment(jit, time_ns);
-		k->jit_round = s->n_rounds;
+		k->jit_round = s->reading.n_rounds;
 	}
 	return k->jit_moment;
 }
@@ -85,7 +85,7 @@ void session_look_for_names(struct session *s)
 	LIST_FOREACH (&s->waiting, node) {
 		struct process_state *k = LIST_ENTRY(node, struct process_state, waiting);
 
-		if (jit_files_arrive(s->processes, k->process, k->jit_wait) && !k->jit)
+		if (jit_files_arrive(s->processes.table, k->process, k->jit_wait) && !k->jit)
 			k->jit = jit_files_ref(k->jit_wait);
 		else
 			k->n_jit_waits++;

@@ -25,7 +25,7 @@ static void on_process_exec(struct process *p, void *data)
 	struct process_state *k = p->user;
 
 	if (k && k->published) {
-		tables_retract(s->tables, p->pid);
+		tables_retract(s->unwind.tables, p->pid);
 		k->published = false;
 		k->refused = false;
 	}
@@ -38,27 +38,27 @@ static void on_process_mappings(struct process *p, void *data)
 	struct session *s = data;
 	struct process_state *k = p->user;
 
-	runtime_search_add(s->runtime_search, p);
+	runtime_search_add(s->runtimes.search, p);
 	if (!k || !k->published || k->dirty)
 		return;
 	k->dirty = true;
-	list_push_back(&s->dirty, &k->node);
+	list_push_back(&s->reading.dirty, &k->node);
 }
 
 static void on_process_exit(struct process *p, void *data)
 {
 	struct session *s = data;
 
-	tables_retract(s->tables, p->pid);
+	tables_retract(s->unwind.tables, p->pid);
 	if (p->exited)
-		code_names_retract(s->code_names, p->pid);
+		code_names_retract(s->runtimes.code_names, p->pid);
 	if (s->options.hooks.on_exit)
 		s->options.hooks.on_exit(p->pid, s->options.hooks.data);
 	/* A tick may still hit what is left of it, and be the first: without its grave the pid would be taken for a new process
 	 * whose end nobody ever tells. */
 	if (p->exited)
 		(void)process_state_get(p);
-	exited_processes_add(&s->exited_processes, p);
+	exited_processes_add(&s->processes.exited, p);
 }
 
 static void on_process_event(const struct process_event *ev, void *data)
@@ -67,8 +67,8 @@ static void on_process_event(const struct process_event *ev, void *data)
 
 	/* Who was refused may have become somebody else, and would never be sampled to be asked again. */
 	if (ev->kind == PROCESS_EVENT_LOST)
-		tables_forgive(s->tables);
-	process_table_apply(s->processes, ev);
+		tables_forgive(s->unwind.tables);
+	process_table_apply(s->processes.table, ev);
 }
 
 /* Who has not done so for this long does it so seldom that the round in which it is found out does not matter: a tenth of a second of ten. */
@@ -83,13 +83,13 @@ static void publish(struct session *s, struct process *p, struct process_state *
 {
 	if (k->exited || k->refused)
 		return;
-	runtime_search_add(s->runtime_search, p);
+	runtime_search_add(s->runtimes.search, p);
 	list_remove(&k->node);
 	k->dirty = false;
 	if (!is_replacing(p, now_ns)) {
-		k->published = tables_publish(s->tables, p) == 0;
+		k->published = tables_publish(s->unwind.tables, p) == 0;
 	} else if (k->published) {
-		tables_retract(s->tables, p->pid);
+		tables_retract(s->unwind.tables, p->pid);
 		k->published = false;
 	}
 }
@@ -97,12 +97,12 @@ static void publish(struct session *s, struct process *p, struct process_state *
 void session_publish_anew(struct session *s, struct process *p, struct process_state *k)
 {
 	if (k->published && !k->exited && !is_replacing(p, clock_mono_ns()))
-		k->published = tables_publish_anew(s->tables, p) == 0;
+		k->published = tables_publish_anew(s->unwind.tables, p) == 0;
 }
 
 static void publish_dirty(struct session *s)
 {
-	LIST_FOREACH (&s->dirty, node) {
+	LIST_FOREACH (&s->reading.dirty, node) {
 		struct process_state *k = LIST_ENTRY(node, struct process_state, node);
 
 		publish(s, k->process, k, clock_mono_ns());
@@ -116,14 +116,14 @@ static struct process *process_of(struct session *s, const struct sample *sample
 	struct process *p;
 
 	if (pid == 0)
-		return outside_processes_get(s->outside_processes, sample->head->cgroup_id,
+		return outside_processes_get(s->processes.outside, sample->head->cgroup_id,
 					     sample->head->flags & WIRE_KTHREAD);
-	p = process_table_find(s->processes, pid);
+	p = process_table_find(s->processes.table, pid);
 	if (!p)
-		p = exited_processes_find(&s->exited_processes, pid);
+		p = exited_processes_find(&s->processes.exited, pid);
 	if (p && p->exited)
 		return p;
-	return process_table_get_at(s->processes, pid,
+	return process_table_get_at(s->processes.table, pid,
 				    sample->user_unwound ? sample->user_unwound->comm : NULL,
 				    sample->head->time_ns);
 }
@@ -139,8 +139,8 @@ static struct mapped_file *find_file(const struct mappings *m, uint32_t id)
 /* While the process lives its files can be opened; names are looked up when the interval is over. */
 static void keep_files(struct session *s, struct process *p, uint32_t generation)
 {
-	for (uint32_t i = 0; i < s->stack.n; i++) {
-		uint32_t id = frame_ref_file_id(s->stack.frames[i]);
+	for (uint32_t i = 0; i < s->stacks.user.n; i++) {
+		uint32_t id = frame_ref_file_id(s->stacks.user.frames[i]);
 		struct mapped_file *f;
 
 		if (!id || interval_file(s->interval, id))
@@ -149,11 +149,11 @@ static void keep_files(struct session *s, struct process *p, uint32_t generation
 		if (!f)
 			f = find_file(p->mappings_ahead, id);
 		if (!f)
-			f = find_file(tables_mappings(s->tables, p->pid, generation), id);
+			f = find_file(tables_mappings(s->unwind.tables, p->pid, generation), id);
 		if (!f || interval_add_file(s->interval, f) < 0)
 			continue;
 		if (f->fd < 0 && !f->vdso)
-			(void)process_open_file(s->processes, p, f);
+			(void)process_open_file(s->processes.table, p, f);
 		debug_open(f, p->pid, clock_mono_ns(), s->options.worker);
 	}
 }
@@ -167,7 +167,8 @@ static int frame_of(struct session *s, const struct sample *sample, struct proce
 					  ret_frame);
 	if (frame_ref_kind(frame) == FRAME_KIND_RUNTIME)
 		return session_code_frame(s, p, sample->head,
-					  &s->stack.runtime[frame_ref_value(frame)], ret_frame);
+					  &s->stacks.user.runtime[frame_ref_value(frame)],
+					  ret_frame);
 	*ret_frame = frame;
 	return 0;
 }
@@ -182,12 +183,12 @@ static void take_kernel_frames(const struct sample *sample, struct frame_ref *re
 
 static int take_frames(struct session *s, const struct sample *sample, struct process *p)
 {
-	struct frame_ref *user = s->frames + sample->head->n_kernel;
+	struct frame_ref *user = s->stacks.frames + sample->head->n_kernel;
 	int r = 0;
 
-	take_kernel_frames(sample, s->frames);
-	for (uint32_t i = 0; i < s->stack.n && r == 0; i++)
-		r = frame_of(s, sample, p, s->stack.frames[i], &user[i]);
+	take_kernel_frames(sample, s->stacks.frames);
+	for (uint32_t i = 0; i < s->stacks.user.n && r == 0; i++)
+		r = frame_of(s, sample, p, s->stacks.user.frames[i], &user[i]);
 	return r;
 }
 
@@ -214,13 +215,13 @@ static int add_once(struct session *s, const struct sample *sample, struct proce
 		.event = sample->head->record.event,
 		.source = sample->head->record.source,
 		.values = values,
-		.frames = s->frames,
+		.frames = s->stacks.frames,
 		.n_kernel = sample->head->n_kernel,
-		.n_user = (uint16_t)s->stack.n,
+		.n_user = (uint16_t)s->stacks.user.n,
 		.count = 1,
 		.pid = p->pid,
 		.comm = s->interval->tagging.comm != COMM_NONE
-				? process_identity(s->processes, p)->comm
+				? process_identity(s->processes.table, p)->comm
 				: NULL,
 	};
 	int r = take_frames(s, sample, p);
@@ -267,19 +268,19 @@ static void touch_objects(struct session *s)
 {
 	uint32_t last = 0;
 
-	for (uint32_t i = 0; i < s->stack.n; i++) {
-		uint32_t id = frame_ref_file_id(s->stack.frames[i]);
+	for (uint32_t i = 0; i < s->stacks.user.n; i++) {
+		uint32_t id = frame_ref_file_id(s->stacks.user.frames[i]);
 
 		if (id && id != last)
-			object_tables_touch(s->objects, id);
+			object_tables_touch(s->unwind.objects, id);
 		last = id;
 	}
 }
 
 static void make_stack(struct session *s, const struct sample *sample, struct process *p)
 {
-	const struct user_stack_context context = { s->tables, s->objects, s->options.telemetry,
-						    s->user_mask };
+	const struct user_stack_context context = { s->unwind.tables, s->unwind.objects,
+						    s->options.telemetry, s->user_mask };
 
 	struct user_stack_input in = {
 		.head = sample->head,
@@ -288,14 +289,14 @@ static void make_stack(struct session *s, const struct sample *sample, struct pr
 		.stack = sample->stack,
 	};
 
-	user_stack_make(&in, p, &context, &s->stack);
+	user_stack_make(&in, p, &context, &s->stacks.user);
 	touch_objects(s);
-	s->ends[s->stack.end]++;
-	if (!s->first_root_ns && s->stack.end == STOP_REASON_ROOT)
-		s->first_root_ns = sample->head->time_ns;
+	s->stacks.ends[s->stacks.user.end]++;
+	if (!s->stacks.first_root_ns && s->stacks.user.end == STOP_REASON_ROOT)
+		s->stacks.first_root_ns = sample->head->time_ns;
 	/* A stack without any frame cannot be shown; it happened all the same. */
-	if (s->stack.n == 0 && sample->head->n_kernel == 0)
-		s->stack.frames[s->stack.n++] = frame_ref_of(FRAME_KIND_UNKNOWN, 0);
+	if (s->stacks.user.n == 0 && sample->head->n_kernel == 0)
+		s->stacks.user.frames[s->stacks.user.n++] = frame_ref_of(FRAME_KIND_UNKNOWN, 0);
 }
 
 static void show_mappings(struct session *s, const struct sample *sample, struct process *p)
@@ -308,7 +309,7 @@ static void show_mappings(struct session *s, const struct sample *sample, struct
 	if (is_new)
 		session_publish_anew(s, p, k);
 	else if (sample->head->generation)
-		tables_touch(s->tables, p->pid);
+		tables_touch(s->unwind.tables, p->pid);
 	else if (k && !(sample->head->flags & WIRE_KTHREAD) && p->mappings && p->mappings->n > 0)
 		publish(s, p, k, sample->head->time_ns);
 }
@@ -328,7 +329,7 @@ static void take_sample(struct session *s, const struct sample *sample)
 	struct labels *labels = NULL;
 
 	if (p && p->pid)
-		process_set_cgroup(s->processes, p, sample->head->cgroup_id,
+		process_set_cgroup(s->processes.table, p, sample->head->cgroup_id,
 				   sample->head->tid == p->pid ? sample->head->time_ns : 0);
 	if (!p || session_decide(s, p, sample->head->cgroup_id, &labels) < 0) {
 		telemetry_count(s->options.telemetry, TELEMETRY_samples_dropped_memory, 1);
@@ -350,7 +351,7 @@ static void on_waiting(void *data)
 {
 	struct session *s = data;
 
-	s->sideband_read_ns = sideband_collect(s->sideband);
+	s->reading.sideband_ns = sideband_collect(s->sideband);
 }
 
 static void on_sample(const struct sample *sample, void *data)
@@ -358,8 +359,8 @@ static void on_sample(const struct sample *sample, void *data)
 	struct session *s = data;
 
 	/* The sample is younger than the events collected so far: there may be more that come before it. */
-	if (sample->head->time_ns > s->sideband_read_ns)
-		s->sideband_read_ns = sideband_collect(s->sideband);
+	if (sample->head->time_ns > s->reading.sideband_ns)
+		s->reading.sideband_ns = sideband_collect(s->sideband);
 	sideband_deliver_until(s->sideband, sample->head->time_ns, on_process_event, s);
 	/* Not while an event is handed out. */
 	reader_meanwhile(on_waiting, s);
@@ -369,19 +370,19 @@ static void on_sample(const struct sample *sample, void *data)
 
 void session_drain(struct session *s)
 {
-	s->n_rounds++;
-	s->sideband_read_ns = sideband_collect(s->sideband);
+	s->reading.n_rounds++;
+	s->reading.sideband_ns = sideband_collect(s->sideband);
 	int r = sampler_read(s->sampler, on_sample, s);
 	if (r < 0)
 		log_error("cannot read the sample ring", LOG_ERR(r));
-	sideband_deliver_until(s->sideband, s->sideband_read_ns, on_process_event, s);
+	sideband_deliver_until(s->sideband, s->reading.sideband_ns, on_process_event, s);
 	publish_dirty(s);
 	/* Before any table is built. */
-	runtime_search_run(s->runtime_search);
-	kernel_arena_reclaim(s->arena, clock_mono_ns());
-	object_tables_tick(s->objects, clock_mono_ns());
-	exited_processes_sweep(&s->exited_processes, clock_mono_ns());
-	if (s->n_undecided >= SESSION_MAX_UNDECIDED)
+	runtime_search_run(s->runtimes.search);
+	kernel_arena_reclaim(s->unwind.arena, clock_mono_ns());
+	object_tables_tick(s->unwind.objects, clock_mono_ns());
+	exited_processes_sweep(&s->processes.exited, clock_mono_ns());
+	if (session_is_full_of_undecided(s))
 		(void)session_close_interval(s);
 }
 
@@ -396,16 +397,16 @@ static int open_outside_processes(struct session *s)
 {
 	return outside_processes_new(
 		&(struct outside_processes_options){
-			.tree = s->cgroups,
+			.tree = s->processes.cgroups,
 			.telemetry = s->options.telemetry,
 			.on_forget = on_outside_process_forgotten,
 		},
-		&s->outside_processes);
+		&s->processes.outside);
 }
 
 int session_open_processes(struct session *s)
 {
-	int r = cgroup_tree_new(NULL, &s->cgroups);
+	int r = cgroup_tree_new(NULL, &s->processes.cgroups);
 
 	if (r < 0)
 		log_debug("control groups cannot be found by their number", LOG_ERR(r));
@@ -415,11 +416,34 @@ int session_open_processes(struct session *s)
 	return process_table_new(
 		&(struct process_table_options){
 			.telemetry = s->options.telemetry,
-			.cgroups = s->cgroups,
+			.cgroups = s->processes.cgroups,
 			.hooks = { .on_exec = on_process_exec,
 				   .on_mappings = on_process_mappings,
 				   .on_exit = on_process_exit,
 				   .data = s },
 		},
-		&s->processes);
+		&s->processes.table);
+}
+
+void session_close_processes(struct session *s)
+{
+	process_table_free(s->processes.table);
+	outside_processes_free(s->processes.outside);
+	cgroup_tree_free(s->processes.cgroups);
+	exited_processes_fini(&s->processes.exited);
+}
+
+const uint64_t *session_stack_ends(const struct session *s)
+{
+	return s->stacks.ends;
+}
+
+uint64_t session_first_root_ns(const struct session *s)
+{
+	return s->stacks.first_root_ns;
+}
+
+struct process_table *session_processes(struct session *s)
+{
+	return s->processes.table;
 }

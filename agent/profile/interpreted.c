@@ -25,14 +25,15 @@
 static void renew(uint32_t pid, void *data)
 {
 	struct session *s = data;
-	struct process *p = process_table_find(s->processes, pid);
+	struct process *p = process_table_find(s->processes.table, pid);
 	struct process_state *k = p ? p->user : NULL;
 
 	if (!k || !session_runtime_is_new(s, p, k))
 		return;
 	session_publish_anew(s, p, k);
 	if (k->image && k->image_exec == p->exec_count)
-		runtime_tables_publish_image(s->runtimes, p, process_identity(s->processes, p)->exe,
+		runtime_tables_publish_image(s->runtimes.tables, p,
+					     process_identity(s->processes.table, p)->exe,
 					     k->image);
 }
 
@@ -42,14 +43,14 @@ static void on_file(struct mapped_file *f, const struct runtime_file *found, voi
 
 	if (s->options.runtimes_off & SESSION_RUNTIME(found->wire.kind))
 		return;
-	int r = runtime_tables_add(s->runtimes, f, found);
+	int r = runtime_tables_add(s->runtimes.tables, f, found);
 	log_debug("a file holds a runtime", LOG_STR("file", f->path),
 		  LOG_STR("runtime", runtime_of(found->wire.kind)->name));
 	if (r < 0)
 		log_warn("frames of a runtime are not shown: no memory", LOG_STR("file", f->path));
 	if (r > 0)
-		runtime_search_again(s->runtime_search, clock_mono_ns());
-	tables_each(s->tables, renew, s);
+		runtime_search_again(s->runtimes.search, clock_mono_ns());
+	tables_each(s->unwind.tables, renew, s);
 }
 
 static uint32_t on_publish(const struct process *p, void *data)
@@ -58,18 +59,18 @@ static uint32_t on_publish(const struct process *p, void *data)
 	struct process_state *k = p->user;
 
 	if (k) {
-		k->runtime_epoch = runtime_tables_epoch(s->runtimes);
-		k->runtime_file = runtime_tables_file(s->runtimes, p);
+		k->runtime_epoch = runtime_tables_epoch(s->runtimes.tables);
+		k->runtime_file = runtime_tables_file(s->runtimes.tables, p);
 	}
 
-	return runtime_tables_publish(s->runtimes, p);
+	return runtime_tables_publish(s->runtimes.tables, p);
 }
 
 static void on_retract(uint32_t pid, void *data)
 {
 	struct session *s = data;
 
-	runtime_tables_retract(s->runtimes, pid);
+	runtime_tables_retract(s->runtimes.tables, pid);
 }
 
 struct tables_runtimes session_table_runtimes(struct session *s)
@@ -77,16 +78,41 @@ struct tables_runtimes session_table_runtimes(struct session *s)
 	return (struct tables_runtimes){ .publish = on_publish, .retract = on_retract, .data = s };
 }
 
-int session_open_runtime_search(struct session *s)
+static int open_search(struct session *s)
 {
 	return runtime_search_new(
 		&(struct runtime_search_options){
 			.worker = s->options.worker,
-			.processes = s->processes,
+			.processes = s->processes.table,
 			.found = on_file,
 			.data = s,
 		},
-		&s->runtime_search);
+		&s->runtimes.search);
+}
+
+int session_open_runtimes(struct session *s, const struct sampler_tables *maps)
+{
+	int r = runtime_tables_new(
+		&(struct runtime_tables_options){
+			.runtimes_fd = maps->runtimes_fd,
+			.images_fd = maps->runtime_images_fd,
+			.libraries_fd = maps->runtime_libraries_fd,
+		},
+		&s->runtimes.tables);
+
+	if (r == 0)
+		r = open_search(s);
+	if (r == 0)
+		r = code_names_new(s->budget.code_names_bytes, maps->told_seed,
+				   &s->runtimes.code_names);
+	return r;
+}
+
+void session_close_runtimes(struct session *s)
+{
+	runtime_search_free(s->runtimes.search);
+	runtime_tables_free(s->runtimes.tables);
+	code_names_free(s->runtimes.code_names);
 }
 
 void session_on_name(const struct wire_name *name, void *data)
@@ -100,19 +126,19 @@ void session_on_name(const struct wire_name *name, void *data)
 	struct code_text text;
 
 	name_texts_of(name, &texts, &text);
-	if (code_names_put(s->code_names, &key, &text) < 0)
+	if (code_names_put(s->runtimes.code_names, &key, &text) < 0)
 		telemetry_count(s->options.telemetry, TELEMETRY_code_names_dropped, 1);
 }
 
 /* Processes that were published before their file was found to hold a runtime are told of it with their next sample. */
 bool session_runtime_is_new(struct session *s, const struct process *p, struct process_state *k)
 {
-	uint32_t epoch = runtime_tables_epoch(s->runtimes);
+	uint32_t epoch = runtime_tables_epoch(s->runtimes.tables);
 
 	if (!k->published || k->runtime_epoch == epoch)
 		return false;
 	k->runtime_epoch = epoch;
-	return runtime_tables_file(s->runtimes, p) != k->runtime_file;
+	return runtime_tables_file(s->runtimes.tables, p) != k->runtime_file;
 }
 
 void session_show_image(struct session *s, const struct sample *sample, struct process *p)
@@ -123,13 +149,13 @@ void session_show_image(struct session *s, const struct sample *sample, struct p
 	if (!sample->user_unwound || !sample->user_unwound->image || !k ||
 	    !process_image_is_seen(p, sample->head->time_ns))
 		return;
-	runtime_tables_publish_library(s->runtimes, p, sample->user_unwound->library_text,
+	runtime_tables_publish_library(s->runtimes.tables, p, sample->user_unwound->library_text,
 				       sample->user_unwound->library_image);
 	/* Where its file is not known to hold a runtime it may be when it was looked at. */
 	k->image = sample->user_unwound->image;
 	k->image_exec = p->exec_count;
-	runtime_tables_publish_image(s->runtimes, p, process_identity(s->processes, p)->exe,
-				     k->image);
+	runtime_tables_publish_image(s->runtimes.tables, p,
+				     process_identity(s->processes.table, p)->exe, k->image);
 }
 
 static int read_memory(void *data, uint64_t addr, void *dst, size_t n)
@@ -140,17 +166,17 @@ static int read_memory(void *data, uint64_t addr, void *dst, size_t n)
 /* Whether one more may be read for it in this round. */
 static bool may_read(struct session *s, struct process_state *k)
 {
-	if (s->reads_round != s->n_rounds) {
-		s->reads_round = s->n_rounds;
-		s->n_reads = 0;
+	if (s->name_reads.round != s->reading.n_rounds) {
+		s->name_reads.round = s->reading.n_rounds;
+		s->name_reads.n = 0;
 	}
-	if (k->reads_round != s->n_rounds) {
-		k->reads_round = s->n_rounds;
+	if (k->reads_round != s->reading.n_rounds) {
+		k->reads_round = s->reading.n_rounds;
 		k->n_reads = 0;
 	}
-	if (s->n_reads >= MAX_READS || k->n_reads >= MAX_READS_EACH)
+	if (s->name_reads.n >= MAX_READS || k->n_reads >= MAX_READS_EACH)
 		return false;
-	s->n_reads++;
+	s->name_reads.n++;
 	k->n_reads++;
 	return true;
 }
@@ -169,11 +195,11 @@ static bool resolve(struct session *s, struct process_state *k, uint32_t tid,
 	if (!runtime->resolve || !key->pid || !k || !may_read(s, k))
 		return false;
 	telemetry_count(s->options.telemetry, TELEMETRY_code_names_read, 1);
-	bool is_published = runtime_tables_of(s->runtimes, key->pid, runtime->kind, &of);
+	bool is_published = runtime_tables_of(s->runtimes.tables, key->pid, runtime->kind, &of);
 	return runtime->resolve(is_published ? &of : NULL, &reading,
 				key->function & WIRE_RUNTIME_ADDRESS_MASK, key->print, texts,
 				sizeof(texts), &text) &&
-	       code_names_put(s->code_names, key, &text) == 0;
+	       code_names_put(s->runtimes.code_names, key, &text) == 0;
 }
 
 /* "[toy: …]", for a frame that has nothing else to be known by. A reference. */
@@ -183,7 +209,7 @@ static struct code_name *reason(struct session *s, const struct runtime *runtime
 	int n = snprintf(name, sizeof(name), "[%s: %s]", runtime->name, why);
 
 	return code_names_intern(
-		s->code_names,
+		s->runtimes.code_names,
 		&(struct code_text){ .name = name, .n_name = (size_t)n, .file = "" });
 }
 
@@ -195,9 +221,9 @@ static struct code_name *name_of(struct session *s, struct process_state *k, uin
 
 	if (!(key->function & WIRE_RUNTIME_ADDRESS_MASK))
 		return reason(s, runtime, "frames not readable");
-	name = code_names_find(s->code_names, key);
+	name = code_names_find(s->runtimes.code_names, key);
 	if (!name && resolve(s, k, tid, runtime, key))
-		name = code_names_find(s->code_names, key);
+		name = code_names_find(s->runtimes.code_names, key);
 	if (name)
 		return code_name_ref(name);
 	telemetry_count(s->options.telemetry, TELEMETRY_code_names_missing, 1);

@@ -24,10 +24,10 @@ struct session_job {
 
 static void name_and_build(struct session_job *j)
 {
-	struct symbol_store *store = j->session->store;
+	struct symbol_store *store = j->session->symbols.store;
 	_cleanup_(namer_freep) struct namer *namer = NULL;
 
-	interval_end_after(j->interval, j->session->last_profile_ns);
+	interval_end_after(j->interval, j->session->intervals.last_profile_ns);
 	symbol_store_set_demangle(store, j->demangle);
 	symbol_store_kernel_changed(store, &j->kernel_text);
 	symbol_store_begin(store);
@@ -38,8 +38,8 @@ static void name_and_build(struct session_job *j)
 		namer_name_all(namer);
 		j->build_fn(j->interval, namer, &j->build);
 		build_summarize(j->interval, namer, &j->build);
-		j->session->last_profile_ns =
-			MAX_OF(j->session->last_profile_ns, build_last_time_ns(&j->build));
+		j->session->intervals.last_profile_ns = MAX_OF(
+			j->session->intervals.last_profile_ns, build_last_time_ns(&j->build));
 	}
 	j->build.summary.kernel_hidden = symbol_store_kernel_hidden(store);
 	str_copy_utf8(j->build.summary.failed_file, BUILD_NAME_MAX,
@@ -64,7 +64,7 @@ static void job_done(struct worker_job *job)
 	struct session *s = j->session;
 	const struct session_hooks *hooks = &s->options.hooks;
 
-	s->n_building -= j->interval->n_samples;
+	s->intervals.n_building -= j->interval->n_samples;
 	telemetry_count(s->options.telemetry, TELEMETRY_samples_in_profiles,
 			j->build.summary.n_samples);
 	telemetry_count(s->options.telemetry, TELEMETRY_samples_dropped_encode,
@@ -93,13 +93,13 @@ static void settle(struct session *s, struct interval *next)
 {
 	const struct session_hooks *hooks = &s->options.hooks;
 
-	s->is_flushing = true;
+	s->intervals.is_flushing = true;
 	if (hooks->before_close)
 		hooks->before_close(hooks->data);
 	session_settle_undecided(s, s->stopped ? NULL : next);
 	if (hooks->on_settled)
 		hooks->on_settled(s->interval, hooks->data);
-	s->is_flushing = false;
+	s->intervals.is_flushing = false;
 }
 
 int session_close_interval(struct session *s)
@@ -109,7 +109,7 @@ int session_close_interval(struct session *s)
 	int r = j ? session_open_interval(s, &next) : -ENOMEM;
 
 	assert(s->interval);
-	if (r == 0 && (s->is_flushing || !worker_has_room(s->options.worker)))
+	if (r == 0 && (s->intervals.is_flushing || !worker_has_room(s->options.worker)))
 		r = -EAGAIN;
 	if (r < 0) {
 		log_warn("the interval cannot be closed now, it goes on", LOG_ERR(r));
@@ -131,16 +131,16 @@ int session_close_interval(struct session *s)
 		j->build.wants = s->options.hooks.wants(s->options.hooks.data);
 	j->build.data = s->options.build_data;
 	s->interval->end_real_ns = clock_real_ns();
-	s->n_building += s->interval->n_samples;
+	s->intervals.n_building += s->interval->n_samples;
 	r = worker_submit(s->options.worker, &j->job);
 	assert(r == 0);
 	s->interval = TAKE_PTR(next);
-	s->n_intervals++;
+	s->intervals.n_closed++;
 	j = NULL;
 	return 0;
 }
 
 uint64_t session_n_waiting(const struct session *s)
 {
-	return (s->interval ? s->interval->n_samples : 0) + s->n_building;
+	return (s->interval ? s->interval->n_samples : 0) + s->intervals.n_building;
 }

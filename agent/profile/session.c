@@ -21,8 +21,9 @@ static void arm_drain(struct session *s)
 {
 	uint64_t now = clock_mono_ns();
 
-	loop_timer_arm(s->drain_timer,
-		       now + (now < s->start_until_ns ? SESSION_START_DRAIN_NS : SESSION_DRAIN_NS));
+	loop_timer_arm(
+		s->timers.drain,
+		now + (now < s->timers.start_until_ns ? SESSION_START_DRAIN_NS : SESSION_DRAIN_NS));
 }
 
 static void on_drain_timer(void *data)
@@ -46,10 +47,10 @@ static void arm_interval(struct session *s)
 
 	if (!s->options.interval_ns)
 		return;
-	s->interval_due_ns += s->options.interval_ns;
-	if (s->interval_due_ns <= now)
-		s->interval_due_ns = now + s->options.interval_ns;
-	loop_timer_arm(s->interval_timer, s->interval_due_ns);
+	s->timers.interval_due_ns += s->options.interval_ns;
+	if (s->timers.interval_due_ns <= now)
+		s->timers.interval_due_ns = now + s->options.interval_ns;
+	loop_timer_arm(s->timers.interval, s->timers.interval_due_ns);
 }
 
 static void on_interval_timer(void *data)
@@ -73,44 +74,44 @@ static void on_cpu_timer(void *data)
 		r = sideband_sync_cpus(s->sideband, &online);
 	if (r < 0)
 		log_warn("cannot follow CPUs that came online", LOG_ERR(r));
-	loop_timer_arm(s->cpu_timer, clock_mono_ns() + SESSION_CPU_CHECK_NS);
+	loop_timer_arm(s->timers.cpus, clock_mono_ns() + SESSION_CPU_CHECK_NS);
 }
 
 static int start_timers(struct session *s)
 {
 	struct loop *loop = s->options.loop;
 	uint64_t now = clock_mono_ns();
-	int r = loop_timer_new(loop, on_drain_timer, s, &s->drain_timer);
+	int r = loop_timer_new(loop, on_drain_timer, s, &s->timers.drain);
 
 	if (r == 0)
-		r = loop_timer_new(loop, on_interval_timer, s, &s->interval_timer);
+		r = loop_timer_new(loop, on_interval_timer, s, &s->timers.interval);
 	if (r == 0)
-		r = loop_timer_new(loop, on_cpu_timer, s, &s->cpu_timer);
+		r = loop_timer_new(loop, on_cpu_timer, s, &s->timers.cpus);
 	if (r == 0)
 		r = loop_io_new(loop, sampler_ring_fd(s->sampler), EPOLLIN, on_readable, s,
-				&s->ring_io);
+				&s->timers.ring_io);
 	if (r == 0)
 		r = loop_io_new(loop, sideband_fd(s->sideband), EPOLLIN, on_readable, s,
-				&s->sideband_io);
+				&s->timers.sideband_io);
 	if (r < 0)
 		return r;
-	s->start_until_ns = now + SESSION_START_NS;
+	s->timers.start_until_ns = now + SESSION_START_NS;
 	arm_drain(s);
-	loop_timer_arm(s->cpu_timer, now + SESSION_CPU_CHECK_NS);
-	s->interval_due_ns = now;
+	loop_timer_arm(s->timers.cpus, now + SESSION_CPU_CHECK_NS);
+	s->timers.interval_due_ns = now;
 	arm_interval(s);
 	return 0;
 }
 
 static void stop_timers(struct session *s)
 {
-	loop_timer_free(s->drain_timer);
-	loop_timer_free(s->interval_timer);
-	loop_timer_free(s->cpu_timer);
-	loop_io_free(s->ring_io);
-	loop_io_free(s->sideband_io);
-	s->drain_timer = s->interval_timer = s->cpu_timer = NULL;
-	s->ring_io = s->sideband_io = NULL;
+	loop_timer_free(s->timers.drain);
+	loop_timer_free(s->timers.interval);
+	loop_timer_free(s->timers.cpus);
+	loop_io_free(s->timers.ring_io);
+	loop_io_free(s->timers.sideband_io);
+	s->timers.drain = s->timers.interval = s->timers.cpus = NULL;
+	s->timers.ring_io = s->timers.sideband_io = NULL;
 }
 
 static int open_sideband(struct session *s, struct buf *why)
@@ -141,7 +142,7 @@ static int open_arena(struct session *s, const struct sampler_tables *maps)
 			.max_segments = s->budget.max_segments,
 			.reuse_count = maps->reuse_count,
 		},
-		&s->arena);
+		&s->unwind.arena);
 }
 
 static int open_objects(struct session *s, const struct sampler_tables *maps)
@@ -151,15 +152,15 @@ static int open_objects(struct session *s, const struct sampler_tables *maps)
 			.objects_fd = maps->objects_fd,
 			.max_objects = maps->max_objects,
 			.epoch = maps->table_epoch,
-			.arena = s->arena,
+			.arena = s->unwind.arena,
 			.max_table_bytes = s->budget.table_bytes,
 			.max_build_bytes = s->budget.work_bytes,
 			.max_opened = s->budget.max_opened,
 			.worker = s->options.worker,
-			.processes = s->processes,
+			.processes = s->processes.table,
 			.telemetry = s->options.telemetry,
 		},
-		&s->objects);
+		&s->unwind.objects);
 }
 
 /* What the walk reads: the arena, files' tables in it, processes that name them. */
@@ -172,29 +173,19 @@ static int open_tables(struct session *s)
 	if (r == 0)
 		r = open_objects(s, &maps);
 	if (r == 0)
-		r = runtime_tables_new(
-			&(struct runtime_tables_options){
-				.runtimes_fd = maps.runtimes_fd,
-				.images_fd = maps.runtime_images_fd,
-				.libraries_fd = maps.runtime_libraries_fd,
-			},
-			&s->runtimes);
-	if (r == 0)
-		r = session_open_runtime_search(s);
-	if (r == 0)
-		r = code_names_new(s->budget.code_names_bytes, maps.told_seed, &s->code_names);
+		r = session_open_runtimes(s, &maps);
 	if (r < 0)
 		return r;
 	return tables_new(
 		&(struct tables_options){
 			.processes_fd = maps.processes_fd,
 			.max_processes = maps.max_processes,
-			.arena = s->arena,
-			.objects = s->objects,
+			.arena = s->unwind.arena,
+			.objects = s->unwind.objects,
 			.telemetry = s->options.telemetry,
 			.runtimes = session_table_runtimes(s),
 		},
-		&s->tables);
+		&s->unwind.tables);
 }
 
 static int open_debuginfod(struct session *s)
@@ -213,7 +204,7 @@ static int open_debuginfod(struct session *s)
 	if (r < 0)
 		return r;
 	o.cache_dir = buf_str(&dir);
-	r = debuginfod_new(&o, &s->debuginfod);
+	r = debuginfod_new(&o, &s->symbols.debuginfod);
 	/* The caller's, up to here. */
 	s->options.debuginfod = (struct session_debuginfod){ 0 };
 	return r;
@@ -233,14 +224,14 @@ static int open_store(struct session *s)
 		return r;
 	o.lines = s->options.lines;
 	o.inlines = s->options.inlines;
-	o.fetch = s->debuginfod ? ask_debuginfod : NULL;
-	o.fetch_data = s->debuginfod;
+	o.fetch = s->symbols.debuginfod ? ask_debuginfod : NULL;
+	o.fetch_data = s->symbols.debuginfod;
 	o.demangle = s->options.demangle;
 	o.max_bytes = s->budget.symbol_bytes;
 	o.kernel_bytes = s->budget.kernel_symbol_bytes;
 	o.interval_bytes = s->budget.names_bytes;
 	o.telemetry = s->options.telemetry;
-	return symbol_store_new(&o, &s->store);
+	return symbol_store_new(&o, &s->symbols.store);
 }
 
 /* Side-band first: whatever starts after the first tick has then been seen to start. */
@@ -279,10 +270,10 @@ int session_new(const struct session_options *o, struct buf *why, struct session
 	s->options.sampler.cache_bytes = s->budget.cache_bytes;
 	s->options.sampler.ring_bytes = s->budget.ring_bytes;
 	s->stopped = true;
-	list_init(&s->undecided);
-	list_init(&s->dirty);
+	list_init(&s->matching.undecided);
+	list_init(&s->reading.dirty);
 	list_init(&s->waiting);
-	exited_processes_init(&s->exited_processes);
+	exited_processes_init(&s->processes.exited);
 	int r = session_open(s, why);
 	if (r < 0) {
 		if (why->len == 0)
@@ -300,8 +291,8 @@ void session_stop(struct session *s)
 		return;
 	s->stopped = true;
 	sampler_stop(s->sampler);
-	object_tables_stop(s->objects);
-	runtime_search_stop(s->runtime_search);
+	object_tables_stop(s->unwind.objects);
+	runtime_search_stop(s->runtimes.search);
 	session_drain(s);
 	stop_timers(s);
 	/* The worker may be full: what is under way is delivered first, then there is room. */
@@ -318,18 +309,13 @@ void session_free(struct session *s)
 	stop_timers(s);
 	session_forget_undecided(s);
 	interval_free(s->interval);
-	process_table_free(s->processes);
-	outside_processes_free(s->outside_processes);
-	cgroup_tree_free(s->cgroups);
-	exited_processes_fini(&s->exited_processes);
-	tables_free(s->tables);
-	object_tables_free(s->objects);
-	kernel_arena_free(s->arena);
-	runtime_search_free(s->runtime_search);
-	runtime_tables_free(s->runtimes);
-	code_names_free(s->code_names);
-	symbol_store_free(s->store);
-	debuginfod_free(s->debuginfod);
+	session_close_processes(s);
+	tables_free(s->unwind.tables);
+	object_tables_free(s->unwind.objects);
+	kernel_arena_free(s->unwind.arena);
+	session_close_runtimes(s);
+	symbol_store_free(s->symbols.store);
+	debuginfod_free(s->symbols.debuginfod);
 	sideband_free(s->sideband);
 	sampler_free(s->sampler);
 	free(s);
@@ -358,7 +344,7 @@ void session_set_interval(struct session *s, uint64_t interval_ns)
 	if (interval_ns == s->options.interval_ns)
 		return;
 	s->options.interval_ns = interval_ns;
-	s->interval_due_ns = clock_mono_ns();
+	s->timers.interval_due_ns = clock_mono_ns();
 	arm_interval(s);
 }
 
@@ -372,28 +358,6 @@ void session_set_tagging(struct session *s, struct tagging tagging)
 	s->options.tagging = tagging;
 }
 
-void session_rematch(struct session *s)
-{
-	s->epoch++;
-	tables_forgive(s->tables);
-	session_match_undecided(s);
-}
-
-const uint64_t *session_stack_ends(const struct session *s)
-{
-	return s->ends;
-}
-
-uint64_t session_first_root_ns(const struct session *s)
-{
-	return s->first_root_ns;
-}
-
-struct process_table *session_processes(struct session *s)
-{
-	return s->processes;
-}
-
 struct sampler *session_sampler(struct session *s)
 {
 	return s->sampler;
@@ -403,10 +367,10 @@ void session_memory(const struct session *s, struct session_memory *ret_memory)
 {
 	*ret_memory = (struct session_memory){
 		.limit_bytes = s->budget.limit_bytes,
-		.arena_bytes = kernel_arena_size_bytes(s->arena),
-		.arena_used_bytes = kernel_arena_used_bytes(s->arena),
+		.arena_bytes = kernel_arena_size_bytes(s->unwind.arena),
+		.arena_used_bytes = kernel_arena_used_bytes(s->unwind.arena),
 		.interval_bytes = s->interval ? s->interval->arena.used_bytes : 0,
-		.n_mappings = tables_n_mappings(s->tables),
+		.n_mappings = tables_n_mappings(s->unwind.tables),
 	};
-	object_tables_stats(s->objects, &ret_memory->objects);
+	object_tables_stats(s->unwind.objects, &ret_memory->objects);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the files of a session share: session.c (start and end), ingest.c (events and samples), target_resolution.c (the series of a process),
- * generated.c (code made at run time), interpreted.c (runtimes and their functions), interval_flush.c (intervals).
+ * generated.c (code made at run time), interpreted.c (runtimes and their functions), interval_flush.c (intervals). The fields of each part of
+ * the state are set by the file that its comment names; session_new() makes empty lists.
  */
 #ifndef XAGENT_AGENT_PROFILE_SESSION_PRIVATE_H
 #define XAGENT_AGENT_PROFILE_SESSION_PRIVATE_H
@@ -20,63 +21,112 @@
 #include "agent/unwind/tables.h"
 #include "agent/unwind/user_stack.h"
 
-struct session {
-	struct session_options options;
-	struct budget budget;
-	struct sampler *sampler;
-	uint64_t user_mask; /* the bits of user addresses */
-	struct sideband *sideband;
-	struct cgroup_tree *cgroups; /* NULL: there is no unified hierarchy to be seen */
-	struct process_table *processes;
-	struct outside_processes *outside_processes; /* processes without a number here */
-	struct kernel_arena *arena;
-	struct object_tables *objects;
-	struct tables *tables;
-	struct runtime_tables *runtimes;
-	struct runtime_search *runtime_search; /* fills them */
-	struct code_names *code_names;	       /* of their functions */
-	uint64_t reads_round; /* in which n_reads of these names were read from memory */
-	unsigned int n_reads;
-	struct symbol_store *store;    /* the worker's while a job is under way */
-	uint64_t last_profile_ns;      /* likewise: the latest time that a profile was given */
-	struct debuginfod *debuginfod; /* which the store asks; NULL: nobody */
-	struct interval *interval;     /* the open one */
-	struct exited_processes exited_processes;
-	struct list waiting;   /* known processes that may yet tell of the code they have made */
-	uint64_t n_rounds;     /* of reading the ring */
-	struct list undecided; /* struct undecided: processes whose series is not known yet */
-	size_t n_undecided;    /* of them, new in this interval */
-	struct list dirty;     /* known processes whose mappings changed in this drain */
-	uint64_t sideband_read_ns;	/* all events up to this time have been collected */
-	uint32_t epoch;			/* of the match function's answers */
-	uint64_t n_building;		/* samples in intervals under way */
-	uint64_t ends[STOP_REASON_MAX]; /* of user stacks */
-	uint64_t
-		first_root_ns; /* when the first one was taken that reaches the outermost frame; 0: not yet */
-	struct user_stack stack; /* scratch: too large for the C stack */
-	/* … its frames behind the kernel's, as the open interval knows them */
-	struct frame_ref frames[WIRE_MAX_KERNEL_FRAMES + WIRE_MAX_USER_FRAMES + 1];
-	uint64_t n_intervals; /* closed so far */
-	struct loop_timer *drain_timer;
-	struct loop_timer *interval_timer;
-	struct loop_timer *cpu_timer;
+/* session.c: what wakes the loop. */
+struct session_timers {
+	struct loop_timer *drain;
+	struct loop_timer *interval;
+	struct loop_timer *cpus;
 	uint64_t interval_due_ns;
 	uint64_t start_until_ns; /* until then the ring is read more often */
 	struct loop_io *ring_io;
 	struct loop_io *sideband_io;
+};
+
+/* Opened and closed by ingest.c. */
+struct session_processes {
+	struct process_table *table;
+	struct outside_processes *outside; /* processes without a number here */
+	struct exited_processes exited;
+	struct cgroup_tree *cgroups; /* NULL: there is no unified hierarchy to be seen */
+};
+
+/* ingest.c: a round of reading the ring. */
+struct session_reading {
+	uint64_t n_rounds;
+	uint64_t sideband_ns; /* all events up to this time have been collected */
+	struct list dirty;    /* known processes whose mappings changed in this round */
+};
+
+/* ingest.c: user stacks. */
+struct session_stacks {
+	struct user_stack user; /* scratch: too large for the C stack */
+	/* … its frames behind the kernel's, as the open interval knows them */
+	struct frame_ref frames[WIRE_MAX_KERNEL_FRAMES + WIRE_MAX_USER_FRAMES + 1];
+	uint64_t ends[STOP_REASON_MAX];
+	/* when the first one was taken that reaches the outermost frame; 0: not yet */
+	uint64_t first_root_ns;
+};
+
+/* target_resolution.c: the series of processes. */
+struct session_matching {
+	uint32_t epoch;	       /* of the match function's answers */
+	struct list undecided; /* struct undecided: processes whose series is not known yet */
+	size_t n_undecided;    /* of them, new in this interval */
+};
+
+/* Opened and closed by interpreted.c. */
+struct session_runtimes {
+	struct runtime_tables *tables;
+	struct runtime_search *search; /* fills them */
+	struct code_names *code_names; /* of their functions */
+};
+
+/* interpreted.c: names of functions that were read from memory. */
+struct session_name_reads {
+	uint64_t round; /* in which … */
+	unsigned int n; /* … so many were */
+};
+
+/* interval_flush.c: intervals that are closed. */
+struct session_intervals {
+	uint64_t n_closed;
+	uint64_t n_building; /* samples in those under way */
+	/* The latest time that a profile was given. The worker's while a job is under way. */
+	uint64_t last_profile_ns;
 	bool is_flushing; /* before_close is under way */
+};
+
+/* Opened and closed by session.c: what the walk reads. */
+struct session_unwind {
+	struct kernel_arena *arena;
+	struct object_tables *objects;
+	struct tables *tables;
+};
+
+/* Opened and closed by session.c: names of functions in files. */
+struct session_symbols {
+	struct symbol_store *store;    /* the worker's while a job is under way */
+	struct debuginfod *debuginfod; /* which the store asks; NULL: nobody */
+};
+
+struct session {
+	struct session_options options;
+	struct budget budget;
+	uint64_t user_mask; /* the bits of user addresses */
 	bool stopped;
+	struct sampler *sampler;
+	struct sideband *sideband;
+	struct interval *interval; /* the open one */
+	struct list waiting; /* generated.c: processes that may yet tell of the code they made */
+	struct session_timers timers;
+	struct session_processes processes;
+	struct session_reading reading;
+	struct session_stacks stacks;
+	struct session_matching matching;
+	struct session_runtimes runtimes;
+	struct session_name_reads name_reads;
+	struct session_intervals intervals;
+	struct session_unwind unwind;
+	struct session_symbols symbols;
 };
 
 /* ingest.c. Makes the process table and that of processes outside the pid namespace, with their hooks. 0 or -errno. */
 int session_open_processes(struct session *s);
+void session_close_processes(struct session *s);
 /* Handles all events and samples that have come since the last time, in the order of time. */
 void session_drain(struct session *s);
 /* Tells the kernel half of a process again. */
 void session_publish_anew(struct session *s, struct process *p, struct process_state *k);
-
-/* As many at once; each keeps a process, some KiB. The interval is closed early when there are more. */
-#define SESSION_MAX_UNDECIDED 2048
 
 /*
  * target_resolution.c. The series of a process that was sampled: a placeholder while the targets do not tell yet; NULL when it is not to be
@@ -84,8 +134,8 @@ void session_publish_anew(struct session *s, struct process *p, struct process_s
  */
 int session_decide(struct session *s, struct process *p, uint64_t cgroup_id,
 		   struct labels **ret_labels);
-/* Whenever targets have changed: those of the undecided that they tell of. */
-void session_match_undecided(struct session *s);
+/* The interval is closed early then: it cannot wait for more. */
+bool session_is_full_of_undecided(const struct session *s);
 /* When the interval closes: every placeholder in it is replaced by a series, or moves to `next`. */
 void session_settle_undecided(struct session *s, struct interval *next);
 void session_forget_undecided(struct session *s);
@@ -98,7 +148,8 @@ void session_look_for_names(struct session *s);
 
 /* interpreted.c: what finds runtimes in files, and tells the kernel half of processes; a name that it has sent; the executable that a sample tells of;
  * whether a process has to be published again since files with runtimes were found. And the frame of a runtime's function, as the open interval knows it. */
-int session_open_runtime_search(struct session *s);
+int session_open_runtimes(struct session *s, const struct sampler_tables *maps);
+void session_close_runtimes(struct session *s);
 struct tables_runtimes session_table_runtimes(struct session *s);
 void session_on_name(const struct wire_name *name, void *data);
 void session_show_image(struct session *s, const struct sample *sample, struct process *p);

@@ -14,6 +14,9 @@
 
 #include "agent/util/macro.h"
 
+/* As many at once; each keeps a process, some KiB. The interval is closed early when there are more. */
+#define MAX_UNDECIDED 2048
+
 /* A process may be undecided more than once in an interval, after an exec of another program. */
 struct undecided {
 	struct list node;
@@ -62,8 +65,8 @@ static int undecided_new(struct session *s, struct process *p, struct undecided 
 		return r;
 	}
 	u->process = process_ref(p);
-	list_push_back(&s->undecided, &u->node);
-	s->n_undecided++;
+	list_push_back(&s->matching.undecided, &u->node);
+	s->matching.n_undecided++;
 	*ret_undecided = u;
 	return 0;
 }
@@ -85,7 +88,7 @@ static int decide_later(struct session *s, struct process *p, struct process_sta
 static int decide(struct session *s, struct process *p, struct process_state *k)
 {
 	struct labels *labels = NULL;
-	int r = s->options.hooks.match(s->processes, p, s->options.hooks.data, &labels);
+	int r = s->options.hooks.match(s->processes.table, p, s->options.hooks.data, &labels);
 
 	if (r == SESSION_LATER) {
 		labels_unref(TAKE_PTR(labels));
@@ -99,7 +102,7 @@ static int decide(struct session *s, struct process *p, struct process_state *k)
 	k->labels = labels;
 	k->decided = true;
 	k->exec_count = p->exec_count;
-	k->epoch = s->epoch;
+	k->epoch = s->matching.epoch;
 	return 0;
 }
 
@@ -109,7 +112,8 @@ static void tell_kernel(struct session *s, struct process *p, struct process_sta
 {
 	if (k->labels) {
 		k->refused = false;
-	} else if (!k->exited && p->pid && tables_refuse(s->tables, p->pid, cgroup_id) == 0) {
+	} else if (!k->exited && p->pid &&
+		   tables_refuse(s->unwind.tables, p->pid, cgroup_id) == 0) {
 		k->refused = true;
 		k->published = true;
 	}
@@ -119,7 +123,8 @@ int session_decide(struct session *s, struct process *p, uint64_t cgroup_id,
 		   struct labels **ret_labels)
 {
 	struct process_state *k = process_state_get(p);
-	bool is_current = k && k->decided && k->exec_count == p->exec_count && k->epoch == s->epoch;
+	bool is_current =
+		k && k->decided && k->exec_count == p->exec_count && k->epoch == s->matching.epoch;
 	int r = is_current ? 0 : k ? decide(s, p, k) : -ENOMEM;
 
 	if (r < 0)
@@ -157,13 +162,14 @@ static void settle_series(struct session *s, struct series *series, struct label
 static int match_again(struct session *s, const struct undecided *u, struct labels **ret_labels)
 {
 	*ret_labels = NULL;
-	return s->options.hooks.match(s->processes, u->process, s->options.hooks.data, ret_labels);
+	return s->options.hooks.match(s->processes.table, u->process, s->options.hooks.data,
+				      ret_labels);
 }
 
 /* Targets are others now: for some it is the answer, and may be gone again when the interval closes, as the process may be. */
-void session_match_undecided(struct session *s)
+static void match_undecided(struct session *s)
 {
-	LIST_FOREACH (&s->undecided, node) {
+	LIST_FOREACH (&s->matching.undecided, node) {
 		struct undecided *u = LIST_ENTRY(node, struct undecided, node);
 		struct labels *labels = NULL;
 
@@ -173,6 +179,13 @@ void session_match_undecided(struct session *s)
 			u->labels = TAKE_PTR(labels);
 		labels_unref(labels);
 	}
+}
+
+void session_rematch(struct session *s)
+{
+	s->matching.epoch++;
+	tables_forgive(s->unwind.tables);
+	match_undecided(s);
 }
 
 /* True when it is decided now. */
@@ -193,19 +206,24 @@ static bool settle(struct session *s, struct undecided *u, struct interval *next
 	return !later;
 }
 
+bool session_is_full_of_undecided(const struct session *s)
+{
+	return s->matching.n_undecided >= MAX_UNDECIDED;
+}
+
 void session_settle_undecided(struct session *s, struct interval *next)
 {
-	LIST_FOREACH (&s->undecided, node) {
+	LIST_FOREACH (&s->matching.undecided, node) {
 		struct undecided *u = LIST_ENTRY(node, struct undecided, node);
 
 		if (settle(s, u, next))
 			undecided_free(u);
 	}
-	s->n_undecided = 0;
+	s->matching.n_undecided = 0;
 }
 
 void session_forget_undecided(struct session *s)
 {
-	LIST_FOREACH (&s->undecided, node)
+	LIST_FOREACH (&s->matching.undecided, node)
 		undecided_free(LIST_ENTRY(node, struct undecided, node));
 }

@@ -79,13 +79,13 @@ static int setup(void **state)
 	assert_non_null(s);
 	*state = s;
 	assert_int_equal(telemetry_new(&s->options.telemetry), 0);
-	assert_int_equal(code_names_new((size_t)1 << 20, NULL, &s->code_names), 0);
-	assert_int_equal(
-		runtime_tables_new(&(struct runtime_tables_options){ -1, -1, -1 }, &s->runtimes),
-		0);
+	assert_int_equal(code_names_new((size_t)1 << 20, NULL, &s->runtimes.code_names), 0);
+	assert_int_equal(runtime_tables_new(&(struct runtime_tables_options){ -1, -1, -1 },
+					    &s->runtimes.tables),
+			 0);
 	assert_int_equal(interval_new(1, (size_t)1 << 20, &s->interval), 0);
 	s->options.lines = true;
-	s->n_rounds = 1;
+	s->reading.n_rounds = 1;
 	return 0;
 }
 
@@ -94,8 +94,8 @@ static int teardown(void **state)
 	struct session *s = *state;
 
 	interval_free(s->interval);
-	runtime_tables_free(s->runtimes);
-	code_names_free(s->code_names);
+	runtime_tables_free(s->runtimes.tables);
+	code_names_free(s->runtimes.code_names);
 	telemetry_free(s->options.telemetry);
 	free(s);
 	return 0;
@@ -127,7 +127,7 @@ static struct frame_ref frame_of(struct session *s, uint64_t word, uint32_t prin
 	static struct process_state anybody;
 
 	/* Another one in each round of another test. */
-	if (s->n_reads == 0)
+	if (s->name_reads.n == 0)
 		anybody = (struct process_state){ 0 };
 	return frame_of_known(s, &anybody, word, print, position);
 }
@@ -256,7 +256,7 @@ static void test_reads_are_bounded(void **state)
 	assert_int_equal(count(s, TELEMETRY_code_names_read), N_PROCESSES * MAX_READS_EACH);
 	assert_int_equal(count(s, TELEMETRY_code_names_missing),
 			 N_PROCESSES * (16 - MAX_READS_EACH));
-	s->n_rounds++;
+	s->reading.n_rounds++;
 	check_name(s,
 		   frame_of_known(s, &of[0], word_of(RUNTIME_TALKING, (uintptr_t)&functions[N - 1]),
 				  0, 0),
