@@ -229,26 +229,32 @@ $(patsubst %.c,$(BUILD)/%.o,$(FUZZ_SOURCES) tests/fuzz/fuzz_main.c): | $(GENERAT
 # Programs of the kernel half that only a test has.
 $(BUILD)/tests/unit/agent/sample/test_nesting.o: | $(GEN)/tests/unit/agent/sample/nesting.skel.h
 
-# ---- the agent with a runtime of the tests' own ---------------------------------------------------------------------------------------------
-# What depends on the list of runtimes (bpf/runtimes.h) is compiled with another one; the linker takes it in place of the archives' objects.
+# ---- agents with a runtime, and with an event, of the tests' own ----------------------------------------------------------------------------
+# What depends on the list of runtimes (bpf/runtimes.h) or of events (bpf/events.h) is compiled with another one; the linker takes it in place of the archives' objects.
+USERS_OF_SKELETON := $(shell grep -l 'sample[.]skel[.]h' agent/sample/*.c)
 TOY := tests/runtimes/toy
-TOY_LIST := -include $(TOY)/list.h
-TOY_SOURCES := $(shell grep -l 'sample[.]skel[.]h' agent/sample/*.c) agent/runtimes/runtime.c $(TOY)/toy.c
-TOY_OBJECTS := $(patsubst %.c,$(BUILD)/$(TOY)/%.o,$(TOY_SOURCES))
+TOY_SOURCES := $(USERS_OF_SKELETON) agent/runtimes/runtime.c $(TOY)/toy.c
+ALLOCATION := tests/events/allocation
+ALLOCATION_SOURCES := $(USERS_OF_SKELETON) $(shell grep -l '\<EVENTS[^A-Z_][A-Z]' agent/*/*.c)
 
-$(BASE)/$(TOY)/bpf/sample.bpf.o: bpf/sample.bpf.c $(TOY)/list.h
-	$(call msg,BPF,$@)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CLANG) $(BPF_CFLAGS) $(TOY_LIST) -MMD -MP -MF $(@:.o=.d) -MT $@ -c $< -o $@
+# Its folder, which has a list.h; what is compiled with that.
+define agent_of_tests
+$(BASE)/$(1)/bpf/sample.bpf.o: bpf/sample.bpf.c $(1)/list.h
+	$$(call msg,BPF,$$@)
+	$$(Q)mkdir -p $$(@D)
+	$$(Q)$$(CLANG) $$(BPF_CFLAGS) -include $(1)/list.h -MMD -MP -MF $$(@:.o=.d) -MT $$@ -c $$< -o $$@
 
-$(BUILD)/$(TOY)/%.o: %.c $(BUILD)/flags | $(GENERATED) $(GEN)/$(TOY)/bpf/sample.skel.h
-	$(call msg,CC,$@)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(COMPILE) -iquote $(GEN)/$(TOY) $(TOY_LIST) -MMD -MP -c $< -o $@
+$(BUILD)/$(1)/%.o: %.c $(BUILD)/flags | $(GENERATED) $(GEN)/$(1)/bpf/sample.skel.h
+	$$(call msg,CC,$$@)
+	$$(Q)mkdir -p $$(@D)
+	$$(Q)$$(COMPILE) -iquote $(GEN)/$(1) -include $(1)/list.h -MMD -MP -c $$< -o $$@
 
-$(BUILD)/$(TOY)/xagent: $(BUILD)/agent/main.o $(TOY_OBJECTS) $(call archives_of,cli $(cli_deps))
-	$(call msg,LINK,$@)
-	$(Q)$(LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
+$(BUILD)/$(1)/xagent: $(BUILD)/agent/main.o $(patsubst %.c,$(BUILD)/$(1)/%.o,$(2)) $(call archives_of,cli $(cli_deps))
+	$$(call msg,LINK,$$@)
+	$$(Q)$$(LINK) -o $$@ $$(filter %.o,$$^) $$(filter %.a,$$^) $$(LIBS)
+endef
+$(eval $(call agent_of_tests,$(TOY),$(TOY_SOURCES)))
+$(eval $(call agent_of_tests,$(ALLOCATION),$(ALLOCATION_SOURCES)))
 
 .PHONY: unit unit-programs fuzz-replay
 unit-programs: $(UNIT_BINS) $(FUZZ_BINS)

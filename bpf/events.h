@@ -19,9 +19,12 @@
 #define EVENT_MAX_SOURCES 32
 #define EVENT_SOURCE_TICKS 0
 
+/* A build for tests has values of its own, and says so before this is included. */
+#ifndef EVENTS
 #define EVENTS(X, V)                                                                \
 	X(CPU, "cpu", "process_cpu", "cpu", "nanoseconds", V("cpu", "nanoseconds")) \
 	X(TRACEPOINT, "tracepoint", "tracepoint", "events", "count", V("events", "count"))
+#endif
 
 enum event {
 #define EVENT_ENUM(NAME, ...) EVENT_##NAME,

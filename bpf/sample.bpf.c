@@ -5,6 +5,11 @@
 #include <bpf/bpf_helpers.h>
 
 #include "bpf/events/cpu.bpf.h"
+/* A build for tests brings its own along. */
+#ifdef TRACEPOINT_INCLUDE
+#include TRACEPOINT_INCLUDE
+#else
 #include "bpf/events/tracepoint.bpf.h"
+#endif
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

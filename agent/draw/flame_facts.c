@@ -30,8 +30,8 @@ static void put_time(uint64_t real_ns, struct buf *out)
 
 void flame_facts_origin(const struct flame_facts *f, struct buf *out)
 {
-	(void)buf_printf(out, "%" PRIu64 " %s%s in %.1f s", f->n_samples,
-			 event_text_unit(&f->event), f->n_samples == 1 ? "" : "s",
+	(void)buf_printf(out, "%" PRIu64 " %s in %.1f s", f->n_samples,
+			 event_text_unit(&f->event, f->n_samples),
 			 (double)f->elapsed_ns / (double)NS_PER_S);
 	event_text_rate(&f->event, " at ", f->hz, out);
 	if (*f->host)

@@ -11,18 +11,13 @@
 #define PAGE_MAX_NODES 100000
 #define TEXT_MAX_BYTES 16384
 
-static const char *unit_of(const struct flame_facts *facts)
-{
-	return facts->event.event == EVENT_CPU ? "samples" : "hits";
-}
-
 static int put_page(const char *json, const struct flame_facts *facts, struct buf *out)
 {
 	_cleanup_buf_ struct buf title = BUF_INIT(TEXT_MAX_BYTES);
 
 	flame_facts_line(facts, &title);
 	return page_standalone(&(struct page_profile){ .title = buf_str(&title),
-						       .unit = unit_of(facts),
+						       .unit = event_text_unit(&facts->event, 0),
 						       .flamebearer_json = json },
 			       out);
 }
@@ -61,8 +56,7 @@ static int finish(struct flame_tree *tree, const struct flame_facts *facts,
 	if (r < 0)
 		return r;
 	*ret_counted = *facts;
-	ret_counted->n_samples =
-		(uint64_t)call_tree_node(tree->calls, CALL_ROOT)->total[CALL_LEFT];
+	ret_counted->n_samples = (uint64_t)call_tree_node(tree->calls, CALL_ROOT)->total[CALL_LEFT];
 	return 0;
 }
 

@@ -194,11 +194,6 @@ static void put_caption(struct picture *p)
 	put_legend(p);
 }
 
-static const char *plural(int64_t n)
-{
-	return n == 1 ? "" : "s";
-}
-
 static void put_time(struct picture *p, int64_t samples)
 {
 	double s = (double)samples / p->facts->hz;
@@ -217,8 +212,8 @@ static void put_tooltip(struct picture *p, const char *name, const struct call_n
 
 	(void)buf_append_str(p->out, "<g><title>");
 	(void)xml_text(p->out, name, TOOLTIP_COLUMNS);
-	(void)buf_printf(p->out, ": %" PRId64 " %s%s", total, event_text_unit(&p->facts->event),
-			 plural(total));
+	(void)buf_printf(p->out, ": %" PRId64 " %s", total,
+			 event_text_unit(&p->facts->event, (uint64_t)total));
 	if (p->facts->event.event == EVENT_CPU)
 		put_time(p, total);
 	(void)buf_printf(p->out, ", %.3g %%", 100.0 * (double)total / (double)p->all);
@@ -296,8 +291,10 @@ static void put_foot(struct picture *p)
 	size_t n_left_out = call_tree_n_nodes(p->tree->calls) - p->n_bars;
 	double y = BARS_Y + (double)p->n_levels * ROW;
 
-	(void)buf_append_str(&text, "A bar is a function, as wide as its share of the samples; "
-				    "below it is what it calls.");
+	(void)buf_printf(&text,
+			 "A bar is a function, as wide as its share of the %s; below it is what it "
+			 "calls.",
+			 event_text_unit(&p->facts->event, 0));
 	if (n_left_out > 0)
 		(void)buf_printf(&text, " Left out: %zu bar%s narrower than %.2g pixels%s.",
 				 n_left_out, n_left_out == 1 ? "" : "s", p->least_pixels,

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "agent/draw/flame_walk.h"
 #include "agent/store/json_text.h"
@@ -106,6 +107,14 @@ static void put_names(const struct flame_facts *facts, struct buf *out)
 	(void)json_put_text(out, (struct str){ buf_str(&line), line.len });
 }
 
+/* One of those that the viewer knows. */
+static const char *unit_of(enum event event)
+{
+	const char *unit = event_type(event)->values[0].unit;
+
+	return strcmp(unit, "count") == 0 ? "none" : unit;
+}
+
 int speedscope_json(const struct call_tree *tree, const struct flame_facts *facts, struct buf *out)
 {
 	bool is_time = facts->event.event == EVENT_CPU;
@@ -115,7 +124,7 @@ int speedscope_json(const struct call_tree *tree, const struct flame_facts *fact
 	put_names(facts, out);
 	(void)buf_printf(
 		out, ",\n\"unit\":\"%s\",\"startValue\":0,\"endValue\":%" PRId64 ",\n\"samples\":[",
-		is_time ? "nanoseconds" : "none", all * period);
+		unit_of(facts->event.event), all * period);
 	int r = put_samples(tree, out);
 	(void)buf_append_str(out, "],\n\"weights\":[");
 	put_weights(tree, period, out);

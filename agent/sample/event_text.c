@@ -44,7 +44,7 @@ void event_text_what(const struct event_text *e, struct buf *out)
 	if (e->event == EVENT_CPU)
 		(void)buf_append_str(out, "CPU time");
 	else
-		(void)buf_printf(out, "hits of %s", e->source);
+		(void)buf_printf(out, "%s of %s", event_text_unit(e, 0), e->source);
 }
 
 void event_text_rate(const struct event_text *e, const char *before, uint32_t hz, struct buf *out)
@@ -53,7 +53,13 @@ void event_text_rate(const struct event_text *e, const char *before, uint32_t hz
 		(void)buf_printf(out, "%s%" PRIu32 " Hz", before, hz);
 }
 
-const char *event_text_unit(const struct event_text *e)
+const char *event_text_unit(const struct event_text *e, uint64_t n)
 {
-	return e->event == EVENT_CPU ? "sample" : "hit";
+	const char *unit = event_type(e->event)->values[0].unit;
+
+	if (e->event == EVENT_CPU)
+		return n == 1 ? "sample" : "samples";
+	if (strcmp(unit, "count") == 0)
+		return n == 1 ? "hit" : "hits";
+	return n == 1 && strcmp(unit, "bytes") == 0 ? "byte" : unit;
 }

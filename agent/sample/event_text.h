@@ -17,11 +17,11 @@ struct event_text {
 /* "cpu", "tracepoint:syscalls:sys_enter_read". 0 or -EINVAL. */
 int event_text_parse(const char *text, struct event_text *ret_event);
 
-/* "CPU time", "hits of syscalls:sys_enter_read". */
+/* "CPU time", "hits of syscalls:sys_enter_read"; of an event whose first value is in bytes "bytes of …". */
 void event_text_what(const struct event_text *e, struct buf *out);
 /* ", 97 Hz" with `before` ", "; nothing where no rate is. */
 void event_text_rate(const struct event_text *e, const char *before, uint32_t hz, struct buf *out);
-/* What is counted: "sample", "hit". */
-const char *event_text_unit(const struct event_text *e);
+/* What `n` are of that which stack_weight() adds up: "sample", "hits", "bytes". */
+const char *event_text_unit(const struct event_text *e, uint64_t n);
 
 #endif
