@@ -121,9 +121,13 @@ def test_deeper_than_can_be_shown(processes, programs, toy_xagent, tmp_path):
         assert folded.contains_run(stack.frames, ("bounce", "ping", "bounce", "pong", "bounce", "ping")), stack.frames[-20:]
 
 
-def test_twenty_milliseconds(processes, programs, toy_xagent, tmp_path):
-    """Processes that have ended before anybody could look at them: who they run is known, and their names came with their samples."""
-    script = f"i=0; while [ $i -lt 80 ]; do {programs['toy']} 0.02 2; i=$((i+1)); done"
+@pytest.mark.parametrize("mode", ["plain", "moving"])
+def test_twenty_milliseconds(processes, programs, toy_xagent, tmp_path, mode):
+    """
+    Processes that have ended before anybody could look at them: who they run is known, and their names came with their samples, wherever a
+    collector had moved these at that time.
+    """
+    script = f"i=0; while [ $i -lt 80 ]; do {programs['toy']} 0.02 2 {mode}; i=$((i+1)); done"
     stacks = profile(processes, toy_xagent, tmp_path / "f", "--", "sh", "-c", script)
     whole = check(stacks, 2, least=200)
     assert {s.frames[0] for s in whole} == {"toy"}
