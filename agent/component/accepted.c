@@ -2,7 +2,7 @@
 /* Blocks that files of other agents have and that mean nothing here: their arguments are checked like all others. */
 #include "agent/component/kinds.h"
 
-#include "agent/component/http_client_args.h"
+#include "agent/component/http/http_client_args.h"
 #include "agent/util/log.h"
 
 /* What tracing, livedebugging and remotecfg have in common: nothing happens. */

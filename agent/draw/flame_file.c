@@ -5,7 +5,7 @@
 #include "agent/draw/flame_svg.h"
 #include "agent/draw/speedscope.h"
 #include "agent/page/page.h"
-#include "agent/store/flamebearer.h"
+#include "agent/store/tree/flamebearer.h"
 
 /* What the page moves through without delay; what is rarer becomes `other`. */
 #define PAGE_MAX_NODES 100000

@@ -8,7 +8,7 @@
 #define XAGENT_AGENT_DRAW_FLAME_TREE_H
 
 #include "agent/profile/build.h"
-#include "agent/store/call_tree.h"
+#include "agent/store/tree/call_tree.h"
 
 /* Where code lies, for its colour. */
 enum flame_kind {

@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#include "agent/store/call_tree.h"
+#include "agent/store/tree/call_tree.h"
 
 struct flame_walk {
 	const struct call_tree *tree;

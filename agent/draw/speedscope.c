@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "agent/draw/flame_walk.h"
-#include "agent/store/json_text.h"
+#include "agent/store/connect/json_text.h"
 #include "agent/util/clock.h"
 #include "agent/util/macro.h"
 #include "agent/util/str.h"

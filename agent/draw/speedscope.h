@@ -8,7 +8,7 @@
 #define XAGENT_AGENT_DRAW_SPEEDSCOPE_H
 
 #include "agent/draw/flame_facts.h"
-#include "agent/store/call_tree.h"
+#include "agent/store/tree/call_tree.h"
 
 /* Of a finished tree. 0 or -errno. */
 int speedscope_json(const struct call_tree *tree, const struct flame_facts *facts, struct buf *out);

@@ -7,7 +7,7 @@
 #include "agent/dwarf/channel.h"
 #include "agent/dwarf/message.h"
 #include "agent/dwarf/sandbox.h"
-#include "agent/object/source_lines.h"
+#include "agent/object/lines/source_lines.h"
 
 struct reader {
 	int fd;

@@ -16,8 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "agent/object/scratch.h"
-#include "agent/object/source_frames.h"
+#include "agent/object/lines/scratch.h"
+#include "agent/object/lines/source_frames.h"
 #include "agent/telemetry/telemetry.h"
 #include "agent/util/arena.h"
 #include "agent/util/cleanup.h"

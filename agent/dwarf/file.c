@@ -13,7 +13,7 @@
 #include "agent/dwarf/answering.h"
 #include "agent/dwarf/channel.h"
 #include "agent/dwarf/client_internal.h"
-#include "agent/object/source_lines.h"
+#include "agent/object/lines/source_lines.h"
 #include "agent/util/clock.h"
 #include "agent/util/foreign_file.h"
 #include "agent/util/macro.h"

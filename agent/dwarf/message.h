@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "agent/object/source_frames.h"
+#include "agent/object/lines/source_frames.h"
 #include "agent/util/arena.h"
 #include "agent/util/buf.h"
 

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "agent/dwarf/sandbox_filter.h"
-#include "agent/object/scratch.h"
+#include "agent/object/lines/scratch.h"
 #include "agent/util/file.h"
 #include "agent/util/macro.h"
 #include "agent/util/reader.h"

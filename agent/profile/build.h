@@ -44,7 +44,7 @@ struct build_summary {
 	char failed_file[BUILD_NAME_MAX]; /* whose lines cannot be read; "": none */
 };
 
-/* Tables of one interval on their way to who takes profiles as they are: as much as that may have waiting (component/pyroscope_store.c), but a
+/* Tables of one interval on their way to who takes profiles as they are: as much as that may have waiting (component/receivers/pyroscope_store.c), but a
  * quarter for those that go out as bytes. */
 #define BUILD_MAX_KEPT_BYTES ((size_t)6 << 20)
 

@@ -28,8 +28,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "agent/store/ingest.h"
-#include "agent/store/segment.h"
+#include "agent/store/ingest/ingest.h"
+#include "agent/store/segment/segment.h"
 #include "agent/store/store_task.h"
 #include "agent/target/label.h"
 #include "agent/telemetry/telemetry.h"

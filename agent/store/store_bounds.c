@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/store/segment_image.h"
+#include "agent/store/segment/segment_image.h"
 #include "agent/store/store_private.h"
 
 int64_t store_oldest_ms(const struct store *s)

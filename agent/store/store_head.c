@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/store/segment_image.h"
+#include "agent/store/segment/segment_image.h"
 #include "agent/store/store_private.h"
 
 /* Shares of max_bytes. A head beyond the first is closed, so that what leaves the store first is not most of it; within one profile it may

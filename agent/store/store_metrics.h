@@ -3,7 +3,7 @@
 #ifndef XAGENT_AGENT_STORE_STORE_METRICS_H
 #define XAGENT_AGENT_STORE_STORE_METRICS_H
 
-#include "agent/store/ingest.h"
+#include "agent/store/ingest/ingest.h"
 #include "agent/telemetry/telemetry.h"
 
 #define STORE_EVICTIONS(X)                            \

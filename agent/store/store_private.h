@@ -5,9 +5,9 @@
 
 #include <stdbool.h>
 
-#include "agent/store/disk.h"
-#include "agent/store/head.h"
-#include "agent/store/ingest.h"
+#include "agent/store/disk/disk.h"
+#include "agent/store/ingest/ingest.h"
+#include "agent/store/segment/head.h"
 #include "agent/store/store.h"
 #include "agent/store/store_metrics.h"
 

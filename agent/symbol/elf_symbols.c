@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "agent/object/symtab.h"
+#include "agent/object/names/symtab.h"
 #include "agent/symbol/debuginfod.h"
 #include "agent/util/clock.h"
 #include "agent/util/macro.h"

@@ -16,10 +16,10 @@
 #include <stdint.h>
 
 #include "agent/dwarf/client.h"
-#include "agent/object/demangle.h"
+#include "agent/object/demangle/demangle.h"
 #include "agent/object/elf.h"
-#include "agent/object/function_info.h"
-#include "agent/object/scratch.h"
+#include "agent/object/lines/scratch.h"
+#include "agent/object/names/function_info.h"
 #include "agent/symbol/line_cache.h"
 #include "agent/symbol/symbol_ranges.h"
 #include "agent/telemetry/telemetry.h"

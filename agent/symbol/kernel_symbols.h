@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "agent/object/demangle.h"
+#include "agent/object/demangle/demangle.h"
 #include "agent/process/kernel_text.h"
 #include "agent/symbol/frame.h"
 #include "agent/util/arena.h"

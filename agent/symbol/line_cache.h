@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "agent/object/demangle.h"
-#include "agent/object/source_frames.h"
+#include "agent/object/demangle/demangle.h"
+#include "agent/object/lines/source_frames.h"
 #include "agent/util/hash.h"
 
 struct line_frame {

@@ -11,7 +11,7 @@
 #include <sys/types.h>
 #include <time.h>
 
-#include "agent/object/name_digest.h"
+#include "agent/object/names/name_digest.h"
 #include "agent/process/mapping.h"
 #include "agent/symbol/frame.h"
 #include "agent/symbol/shared_elf_symbols.h"

@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "agent/object/demangle.h"
+#include "agent/object/demangle/demangle.h"
 #include "agent/process/mapping.h"
 #include "agent/symbol/elf_symbols.h"
 #include "agent/symbol/frame.h"

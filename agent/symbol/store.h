@@ -24,7 +24,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "agent/object/demangle.h"
+#include "agent/object/demangle/demangle.h"
 #include "agent/process/jit_files.h"
 #include "agent/process/kernel_text.h"
 #include "agent/process/mapping.h"

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/object/cfi.h"
+#include "agent/object/cfi/cfi.h"
 #include "agent/object/debug_file.h"
-#include "agent/object/go_unwind.h"
+#include "agent/object/go/go_unwind.h"
 #include "agent/util/reader.h"
 
 static bool has_source(int (*make)(struct elf *elf, struct unwind_source **ret_source),

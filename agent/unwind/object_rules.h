@@ -7,7 +7,7 @@
 #define XAGENT_AGENT_UNWIND_OBJECT_RULES_H
 
 #include "agent/object/elf.h"
-#include "agent/object/unwind_info.h"
+#include "agent/object/rules/unwind_info.h"
 #include "agent/process/process.h"
 
 struct object_rules;

@@ -12,7 +12,7 @@
 
 #include <stdbool.h>
 
-#include "agent/object/unwind_info.h"
+#include "agent/object/rules/unwind_info.h"
 
 /* A span's rows are asked for once for each of its pieces. Known files cut a span into up to a few dozen; cutting one more often is
  * what a hostile file does to make work. The rest of it is then left out. */

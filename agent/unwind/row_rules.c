@@ -2,7 +2,7 @@
 /* The rules of one table: numbering them. */
 #include "agent/unwind/row_rules.h"
 
-#include "agent/object/unwind_info.h"
+#include "agent/object/rules/unwind_info.h"
 #include "agent/util/macro.h"
 
 #define SLOTS_MIN 256

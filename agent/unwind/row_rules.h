@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "agent/object/dwarf_abi.h"
+#include "agent/object/rules/dwarf_abi.h"
 #include "agent/unwind/row_budget.h"
 #include "bpf/rule.h"
 #include "bpf/wire.h"

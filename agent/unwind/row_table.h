@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "agent/object/unwind_info.h"
+#include "agent/object/rules/unwind_info.h"
 #include "agent/unwind/kernel_arena.h"
 #include "agent/unwind/row_regions.h"
 #include "agent/util/siphash.h"

@@ -11,7 +11,7 @@
 #ifndef XAGENT_AGENT_UNWIND_RULE_TEXT_H
 #define XAGENT_AGENT_UNWIND_RULE_TEXT_H
 
-#include "agent/object/dwarf_abi.h"
+#include "agent/object/rules/dwarf_abi.h"
 #include "agent/util/buf.h"
 #include "bpf/rule.h"
 

@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "agent/object/symtab.h"
+#include "agent/object/names/symtab.h"
 #include "agent/process/file_table.h"
 #include "agent/symbol/kallsyms.h"
 #include "agent/symbol/store.h"

@@ -14,7 +14,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "agent/store/query.h"
+#include "agent/store/query/query.h"
 #include "agent/store/store.h"
 #include "agent/util/hash.h"
 #include "agent/util/macro.h"

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "agent/component/graph.h"
+#include "agent/component/graph/graph.h"
 #include "agent/target/target.h"
 #include "agent/target/target_list.h"
 #include "agent/util/log.h"

@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "tests/unit/agent/object/cfi_fixture.h"
+#include "tests/unit/agent/object/cfi/cfi_fixture.h"
 
 /* More tell nothing new and take their time. */
 #define MAX_ROWS 4096

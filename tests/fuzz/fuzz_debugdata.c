@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/object/debugdata.h"
+#include "agent/object/names/debugdata.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,8 +4,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "agent/object/demangle.h"
-#include "agent/object/simplify.h"
+#include "agent/object/demangle/demangle.h"
+#include "agent/object/demangle/simplify.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -8,7 +8,7 @@
 
 #include "agent/object/build_id.h"
 #include "agent/object/debug_file.h"
-#include "agent/object/symtab.h"
+#include "agent/object/names/symtab.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

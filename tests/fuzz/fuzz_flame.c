@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/cli/viewer_hint.h"
+#include "agent/cli/profile/viewer_hint.h"
 #include "agent/draw/flame_svg.h"
 #include "agent/draw/speedscope.h"
 #include "tests/support/xml_check.h"

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/object/go_unwind.h"
-#include "agent/object/gopclntab.h"
+#include "agent/object/go/go_unwind.h"
+#include "agent/object/go/gopclntab.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/object/nocfi_flow.h"
+#include "agent/object/nocfi/nocfi_flow.h"
 
 #define VADDR 0x1000u
 

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/object/context_unwind.h"
-#include "agent/object/nocfi_unwind.h"
+#include "agent/object/nocfi/nocfi_unwind.h"
+#include "agent/object/rules/context_unwind.h"
 
 /* Look-ups cost a walk each. */
 #define MAX_LOOKUPS 64

@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "agent/cli/old_river.h"
+#include "agent/cli/config/old_river.h"
 #include "river-config/river.h"
 
 #define OUT_MAX_BYTES ((size_t)64 << 20)

@@ -11,7 +11,7 @@
 #include <zlib.h>
 
 #include "agent/push/push.pb-c.h"
-#include "agent/store/push.h"
+#include "agent/store/api/push.h"
 #include "agent/util/macro.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

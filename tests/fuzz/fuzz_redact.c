@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/cli/redact.h"
+#include "agent/cli/support/redact.h"
 #include "river-config/river.h"
 
 #define OUT_MAX_BYTES ((size_t)64 << 20)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/store/segment.h"
+#include "agent/store/segment/segment.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/store/head.h"
-#include "agent/store/selector.h"
+#include "agent/store/query/selector.h"
+#include "agent/store/segment/head.h"
 #include "agent/util/macro.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

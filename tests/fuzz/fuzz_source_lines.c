@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "agent/object/source_lines.h"
+#include "agent/object/lines/source_lines.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "agent/store/ingest.h"
+#include "agent/store/ingest/ingest.h"
 #include "agent/util/macro.h"
 
 /* The ceiling of a small store's head. */

@@ -6,7 +6,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "agent/store/api_methods.h"
+#include "agent/store/api/api_methods.h"
 #include "agent/util/clock.h"
 #include "pprof/pprof.h"
 #include "tests/support/store_sync.h"

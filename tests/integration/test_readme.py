@@ -54,7 +54,7 @@ RUN, MAKE_RUN, MAKE, PYTEST = "build/xagent run", "make run", "make ", "/usr/bin
 # What a text states as a number: (text, its words, file of the code, what stands there).
 FACTS = [
     ("README.md", r"Linux 5\.17 or newer", "agent/sample/refusal.c", r"5\.17"),
-    ("README.md", r"http://127\.0\.0\.1:12345", "agent/cli/agent.h", r'AGENT_DEFAULT_LISTEN "127\.0\.0\.1:12345"'),
+    ("README.md", r"http://127\.0\.0\.1:12345", "agent/cli/run/agent.h", r'AGENT_DEFAULT_LISTEN "127\.0\.0\.1:12345"'),
     ("README.md", r"deeper than 1,000 user frames", "bpf/wire.h", r"#define WIRE_MAX_USER_FRAMES 1000\n"),
     ("README.md", r"Debian 12 or newer or Ubuntu 24\.04", "deploy/deps.sh", r"\(Debian 12\+, Ubuntu 24\.04\+\)"),
     ("agent/unwind/README.md", r"up to 256 KiB of a thread's own stack", "bpf/wire.h", r"#define WIRE_MAX_STACK_BYTES \(256 \* 1024\)"),

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "agent/object/dwarf_abi.h"
+#include "agent/object/rules/dwarf_abi.h"
 #include "bpf/rule.h"
 
 #define MACHINE_REGS 40

@@ -19,8 +19,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/object/cfi.h"
-#include "agent/object/unwind_info.h"
+#include "agent/object/cfi/cfi.h"
+#include "agent/object/rules/unwind_info.h"
 #include "agent/unwind/row_table.h"
 #include "agent/unwind/rule_text.h"
 #include "tests/oracle/cfi_machine.h"

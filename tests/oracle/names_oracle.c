@@ -18,8 +18,8 @@
 #include <unistd.h>
 
 #include "agent/object/debug_file.h"
-#include "agent/object/function_info.h"
-#include "agent/object/symtab.h"
+#include "agent/object/names/function_info.h"
+#include "agent/object/names/symtab.h"
 #include "agent/util/hash.h"
 #include "tests/oracle/report.h"
 

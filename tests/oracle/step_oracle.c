@@ -14,9 +14,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "agent/object/go_unwind.h"
-#include "agent/object/gopclntab.h"
-#include "agent/object/unwind_info.h"
+#include "agent/object/go/go_unwind.h"
+#include "agent/object/go/gopclntab.h"
+#include "agent/object/rules/unwind_info.h"
 #include "tests/support/step_oracle.h"
 
 struct subject {

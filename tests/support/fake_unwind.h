@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/object/unwind_info_internal.h"
+#include "agent/object/rules/unwind_info_internal.h"
 #include "agent/unwind/row_table.h"
 
 struct fake_row {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* "tests/unit/agent/cli/test_command.c" is "agent/cli/command". */
+/* "tests/unit/agent/cli/profile/test_command.c" is "agent/cli/profile/command". */
 static void name_group(const char *path, char *name, size_t size)
 {
 	static const char root[] = "tests/unit/", prefix[] = "test_";

@@ -5,7 +5,7 @@
 #include <elf.h>
 #include <string.h>
 
-#include "agent/object/symbol_by_name.h"
+#include "agent/object/names/symbol_by_name.h"
 #include "agent/runtimes/python/loop.h"
 #include "agent/util/macro.h"
 

@@ -14,7 +14,7 @@ from google.protobuf import json_format
 
 from .store_data import PUSH, protos, push_json, push_proto
 
-messages = protos.load("agent/store/querier.proto")
+messages = protos.load("agent/store/api/querier.proto")
 SERVICE = "/querier.v1.QuerierService/"
 PROFILE = "SelectMergeProfile"
 

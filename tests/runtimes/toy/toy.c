@@ -3,7 +3,7 @@
 #include <elf.h>
 #include <string.h>
 
-#include "agent/object/symbol_by_name.h"
+#include "agent/object/names/symbol_by_name.h"
 #include "agent/runtimes/runtime.h"
 #include "agent/util/macro.h"
 #include "tests/runtimes/toy/layout.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/component/graph.h"
+#include "agent/component/graph/graph.h"
 #include "agent/util/log.h"
 #include "agent/util/macro.h"
 #include "tests/support/unit.h"

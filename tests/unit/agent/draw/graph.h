@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "agent/draw/flame_facts.h"
-#include "agent/store/call_tree.h"
+#include "agent/store/tree/call_tree.h"
 #include "tests/support/unit.h"
 
 static const struct flame_facts graph_facts = { .subject = "make",

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "agent/object/build_id.h"
-#include "agent/object/symtab.h"
+#include "agent/object/names/symtab.h"
 #include "agent/util/macro.h"
 #include "tests/support/unit.h"
 #include "tests/unit/agent/object/fixture.h"

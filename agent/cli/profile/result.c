@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Writes the result of `xagent profile` to the file or terminal that was asked for. */
+#include "agent/cli/profile/result.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+
+#include "agent/cli/output.h"
+#include "agent/draw/flame_file.h"
+
+/* Of a tree, and of the file that is made of it; as much as text may take (agent/encode/folded.c). */
+#define GRAPH_MAX_BYTES ((size_t)256 << 20)
+
+int result_init(struct result *r, const char *file, enum profile_format format)
+{
+	r->file = file;
+	r->format = format;
+	return profile_format_is_graph(format) ? flame_tree_init(&r->tree, GRAPH_MAX_BYTES) : 0;
+}
+
+void result_fini(struct result *r)
+{
+	flame_tree_fini(&r->tree);
+	*r = (struct result){ 0 };
+}
+
+build_fn result_build_fn(const struct result *r)
+{
+	static const build_fn builds[PROFILE_FORMAT_MAX] = {
+		[PROFILE_FOLDED] = build_folded,  [PROFILE_PPROF] = build_one_pprof,
+		[PROFILE_TABLE] = build_table,	  [PROFILE_HTML] = flame_tree_build,
+		[PROFILE_SVG] = flame_tree_build, [PROFILE_SPEEDSCOPE] = flame_tree_build,
+	};
+
+	assert(r->format > PROFILE_FORMAT_UNSET && r->format < PROFILE_FORMAT_MAX);
+	return builds[r->format];
+}
+
+void *result_build_data(struct result *r)
+{
+	return &r->tree;
+}
+
+static int write_file(struct result *r, const struct built *part, struct buf *why)
+{
+	_cleanup_buf_ struct buf name = BUF_INIT(PATH_MAX);
+	int e = r->file ? buf_append_str(&name, r->file) : 0;
+
+	if (e == 0 && r->n_files > 0)
+		e = buf_printf(&name, ".%u", r->n_files + 1);
+	if (e < 0) {
+		(void)buf_printf(why, "cannot write part %u of %s: the name is too long",
+				 r->n_files + 1, r->file);
+		return -ENAMETOOLONG;
+	}
+	e = output_write(r->file ? buf_str(&name) : NULL, part->bytes, part->n_bytes, why);
+	if (e == 0)
+		r->n_files++;
+	return e;
+}
+
+static int write_part(struct result *r, const struct built *part, struct buf *why)
+{
+	if (r->n_files > 0 && r->format != PROFILE_PPROF)
+		return output_append(r->file, part->bytes, part->n_bytes, why);
+	if (r->n_files > 0 && !r->file) {
+		(void)buf_append_str(
+			why, "too many different stacks for one pprof on standard output: use -o");
+		return -EFBIG;
+	}
+	return write_file(r, part, why);
+}
+
+int result_write(struct result *r, const struct build *build, struct buf *why)
+{
+	int e = 0;
+
+	for (const struct built *part = build->first; part && e == 0; part = part->next)
+		e = write_part(r, part, why);
+	return e;
+}
+
+static int draw(struct result *r, const struct flame_facts *facts, struct buf *out)
+{
+	switch (r->format) {
+	case PROFILE_HTML:
+		return flame_file_html(&r->tree, facts, out);
+	case PROFILE_SVG:
+		return flame_file_svg(&r->tree, facts, out);
+	case PROFILE_SPEEDSCOPE:
+		return flame_file_speedscope(&r->tree, facts, out);
+	default:
+		return -EINVAL;
+	}
+}
+
+int result_end(struct result *r, const struct flame_facts *facts, struct buf *why)
+{
+	_cleanup_buf_ struct buf bytes = BUF_INIT(GRAPH_MAX_BYTES);
+	int e = r->tree.calls ? draw(r, facts, &bytes) : 0;
+
+	if (e < 0)
+		(void)buf_printf(why, "cannot make %s of what was sampled: %s",
+				 profile_format_name(r->format), strerror(-e));
+	if (e < 0 || !r->tree.calls)
+		return e;
+	e = output_write(r->file, bytes.data, bytes.len, why);
+	if (e == 0)
+		r->n_files++;
+	return e;
+}

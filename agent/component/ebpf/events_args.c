@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The block `events` of pyroscope.ebpf. */
+#include "agent/component/ebpf/events_args.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <string.h>
+
+#include "agent/sample/sampler.h"
+#include "agent/sample/tracepoint_name.h"
+
+/* What a metric may be called (Prometheus' data model), and so what a server takes for the first part of a profile's type. */
+static bool is_profile_name(const char *name)
+{
+	for (const char *c = name; *c; c++)
+		if (!isalpha((unsigned char)*c) && *c != '_' &&
+		    (c == name || !isdigit((unsigned char)*c)))
+			return false;
+	return *name;
+}
+
+static const char *validate_tracepoint(const void *self, struct river_arena *arena)
+{
+	const struct tracepoint_args *a = self;
+	_cleanup_buf_ struct buf why = BUF_INIT(256);
+	struct tracepoint_name name;
+
+	(void)arena;
+	if (!is_profile_name(a->name))
+		return "a tracepoint needs a label of letters, digits and _: its profiles are "
+		       "called so";
+	if (strcmp(a->name, event_type(EVENT_CPU)->profile) == 0)
+		return "process_cpu is the name of CPU profiles: choose another label";
+	return tracepoint_name_parse(a->event, &name, &why) == 0
+		       ? NULL
+		       : "event must be GROUP:NAME, for example \"syscalls:sys_enter_fsync\"";
+}
+
+static const struct tracepoint_args *tracepoint(const struct events_args *args, size_t i)
+{
+	return (const struct tracepoint_args *)args->tracepoints.items + i;
+}
+
+static const char *validate_tracepoints(const void *field, struct river_arena *arena)
+{
+	const struct events_args args = { .tracepoints = *(const struct river_blocks *)field };
+
+	(void)arena;
+	if (args.tracepoints.n_items > EVENTS_ARGS_MAX)
+		return "there are more than 31 tracepoints";
+	for (size_t i = 0; i < args.tracepoints.n_items; i++)
+		for (size_t k = 0; k < i; k++)
+			if (strcmp(tracepoint(&args, i)->name, tracepoint(&args, k)->name) == 0)
+				return "two tracepoints have the same label";
+	return NULL;
+}
+
+_Static_assert(EVENTS_ARGS_MAX == 31, "the sentence says it");
+
+_Static_assert(SAMPLER_PROBE_MIN_HZ == 10 && SAMPLER_MAX_HZ == 10000 && SAMPLER_PROBE_HZ == 1000,
+	       "the sentence says it, the default is it");
+
+static const char *validate_rate(const void *field, struct river_arena *arena)
+{
+	int64_t hz = *(const int64_t *)field;
+
+	(void)arena;
+	return hz >= SAMPLER_PROBE_MIN_HZ && hz <= SAMPLER_MAX_HZ
+		       ? NULL
+		       : "sample_rate of a tracepoint must be between 10 and 10000 (samples a "
+			 "second and CPU, at most)";
+}
+
+static const struct river_field tracepoint_fields[] = {
+	RIVER_FIELD_LABEL(struct tracepoint_args, name),
+	RIVER_FIELD_STRING(struct tracepoint_args, event, "event", .flags = RIVER_REQUIRED),
+	/* SAMPLER_PROBE_HZ */
+	RIVER_FIELD_INT(struct tracepoint_args, sample_rate_hz, "sample_rate", .def = "1000",
+			.validate = validate_rate),
+};
+static const struct river_schema tracepoint_schema = RIVER_SCHEMA(
+	struct tracepoint_args, "tracepoint", tracepoint_fields, .validate = validate_tracepoint);
+
+static const struct river_field events_fields[] = {
+	RIVER_FIELD_BLOCKS(struct events_args, tracepoints, "tracepoint", &tracepoint_schema,
+			   .validate = validate_tracepoints),
+};
+const struct river_schema events_schema = RIVER_SCHEMA(struct events_args, "events", events_fields);
+
+void events_args_tracepoints(const struct events_args *args,
+			     struct events_tracepoints *ret_tracepoints)
+{
+	assert(args->tracepoints.n_items <= EVENTS_ARGS_MAX);
+	ret_tracepoints->n = args->tracepoints.n_items;
+	for (size_t i = 0; i < ret_tracepoints->n; i++) {
+		ret_tracepoints->names[i] = tracepoint(args, i)->event;
+		ret_tracepoints->hz[i] = (unsigned int)tracepoint(args, i)->sample_rate_hz;
+	}
+}
+
+const char *events_args_profile(const struct events_args *args, uint16_t source)
+{
+	return source >= 1 && source <= args->tracepoints.n_items
+		       ? tracepoint(args, source - 1)->name
+		       : NULL;
+}
+
+bool events_args_equal(const struct events_args *a, const struct events_args *b)
+{
+	if (a->tracepoints.n_items != b->tracepoints.n_items)
+		return false;
+	for (size_t i = 0; i < a->tracepoints.n_items; i++)
+		if (strcmp(tracepoint(a, i)->name, tracepoint(b, i)->name) != 0 ||
+		    strcmp(tracepoint(a, i)->event, tracepoint(b, i)->event) != 0 ||
+		    tracepoint(a, i)->sample_rate_hz != tracepoint(b, i)->sample_rate_hz)
+			return false;
+	return true;
+}

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pyroscope.write: sends profiles to Pyroscope servers. */
+#include "agent/component/kinds.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/component/receiver.h"
+#include "agent/component/receivers/external_labels.h"
+#include "agent/component/receivers/write_args.h"
+#include "agent/push/push.h"
+#include "agent/util/clock.h"
+#include "agent/util/log.h"
+#include "agent/util/macro.h"
+#include "agent/version.h"
+
+/* Service managers and container runtimes kill 10 s after they asked (docker stop, kubelet: 30 s). */
+#define FLUSH_NS (5 * NS_PER_S)
+
+#define WITHOUT_URL                                                                            \
+	"an endpoint has an empty url, nothing is sent to it: is the variable set that it is " \
+	"made of?"
+
+/* A pusher with the arguments of its time. A retired one sends what it has and ends. */
+struct write_pusher {
+	struct deferred_cleanup rest;
+	struct list node;    /* of write.retired */
+	struct write *write; /* NULL: has ended before us */
+	struct pusher *pusher;
+	size_t n_without_url; /* endpoints that nothing can be sent to */
+};
+
+struct write {
+	struct receiver receiver; /* what is exported: stays where it is through updates */
+	struct write_pusher *write_pusher;
+	struct list retired;
+	struct receiver_stats before; /* of pushers that have ended: sums only grow */
+	bool running;
+};
+
+static void write_pusher_free(struct write_pusher *o)
+{
+	pusher_free(o->pusher);
+	free(o);
+}
+
+static int fill_write_pusher(struct component *c, const struct write_args *args,
+			     struct write_pusher *o)
+{
+	_cleanup_(river_arena_fini) struct river_arena arena;
+	size_t n = 0, n_external = 0;
+	_cleanup_free_ struct push_endpoint_options *endpoints =
+		calloc(args->endpoints.n_items + 1, sizeof(*endpoints));
+	_cleanup_free_ struct push_label *external =
+		calloc(args->external_labels.n_items + 1, sizeof(*external));
+	const struct endpoint_args *items = args->endpoints.items;
+	struct pusher_options options = PUSHER_OPTIONS_INIT;
+	int r;
+
+	river_arena_init(&arena, (size_t)16 << 20);
+	if (!endpoints || !external)
+		return -ENOMEM;
+	for (size_t i = 0; i < args->endpoints.n_items; i++) {
+		if (!*items[i].url)
+			continue;
+		r = write_args_endpoint(&items[i], &arena, &endpoints[n++]);
+		if (r < 0)
+			return r;
+	}
+	o->n_without_url = args->endpoints.n_items - n;
+	r = external_labels_clean(&args->external_labels, c->id, &arena, external, &n_external);
+	if (r < 0)
+		return r;
+	options.endpoints = endpoints;
+	options.n_endpoints = n;
+	options.external_labels = external;
+	options.n_external_labels = n_external;
+	options.user_agent = "xagent/" XAGENT_VERSION " (linux)";
+	options.component_path = c->path;
+	options.component_id = c->local_id;
+	return pusher_new(c->env->loop, c->env->http, c->env->telemetry, &options, &o->pusher);
+}
+
+static int write_pusher_new(struct component *c, const struct write_args *args,
+			    struct write_pusher **ret_write_pusher)
+{
+	struct write_pusher *o = calloc(1, sizeof(*o));
+	int r = o ? fill_write_pusher(c, args, o) : -ENOMEM;
+
+	if (r < 0) {
+		free(o);
+		return r;
+	}
+	list_init(&o->node);
+	list_init(&o->rest.node);
+	o->write = c->state;
+	o->write->receiver.wants = pusher_n_endpoints(o->pusher) ? PROFILE_WANT(FORM_PPROF) : 0;
+	*ret_write_pusher = o;
+	return 0;
+}
+
+static int push(struct write *w, struct profile *profile, uint64_t deadline_ns)
+{
+	struct push_label labels[LABELS_RAW_MAX];
+	struct push_item item = {
+		.labels = labels,
+		.n_labels = MIN_OF(profile->labels->n, (size_t)LABELS_RAW_MAX),
+		.bytes = profile_form(profile, FORM_PPROF),
+		.deadline_ns = deadline_ns,
+		.n_samples = profile->n_samples,
+	};
+	/* Its interval was closed before there was an endpoint: sending begins with the next. */
+	if (!item.bytes) {
+		pusher_lost(w->write_pusher->pusher);
+		return 0;
+	}
+	for (size_t i = 0; i < item.n_labels; i++)
+		labels[i] = (struct push_label){ profile->labels->items[i].name,
+						 profile->labels->items[i].value };
+	return pusher_push(w->write_pusher->pusher, &item);
+}
+
+static void receive(struct receiver *receiver, struct profile *profile, uint64_t deadline_ns)
+{
+	struct write *w = CONTAINER_OF(receiver, struct write, receiver);
+	/* Who has no endpoint wants no bytes. */
+	int r = receiver->wants ? push(w, profile, deadline_ns) : 0;
+
+	if (r < 0)
+		log_error("cannot queue a profile", LOG_ERR(r));
+}
+
+static void add_stats(struct receiver_stats *sum, const struct pusher *p)
+{
+	for (size_t i = 0; i < pusher_n_endpoints(p); i++) {
+		struct push_endpoint_stats s;
+
+		pusher_stats(p, i, &s);
+		sum->sent_profiles += s.sent_profiles;
+		sum->sent_bytes += s.sent_bytes;
+		sum->dropped_profiles += s.dropped_profiles;
+		sum->waiting_profiles += s.queued_profiles;
+		sum->waiting_bytes += s.queued_bytes;
+	}
+}
+
+static void stats(const struct receiver *receiver, struct receiver_stats *ret_stats)
+{
+	const struct write *w = CONTAINER_OF((struct receiver *)receiver, struct write, receiver);
+	struct receiver_stats sum = w->before;
+
+	LIST_FOREACH (&w->retired, at)
+		add_stats(&sum, LIST_ENTRY(at, struct write_pusher, node)->pusher);
+	add_stats(&sum, w->write_pusher->pusher);
+	*ret_stats = sum;
+}
+
+static void on_flushed(void *data)
+{
+	struct write_pusher *o = data;
+
+	deferred_cleanup_done(&o->rest);
+	if (o->write) {
+		list_remove(&o->node);
+		add_stats(&o->write->before, o->pusher);
+	}
+	write_pusher_free(o);
+}
+
+static void abandon(struct deferred_cleanup *rest)
+{
+	on_flushed(CONTAINER_OF(rest, struct write_pusher, rest));
+}
+
+/* What is queued is sent while everything else goes on. */
+static void retire(struct component *c, struct write_pusher *o)
+{
+	o->rest.abandon = abandon;
+	component_defer_cleanup(c, &o->rest);
+	pusher_flush(o->pusher, clock_mono_ns() + FLUSH_NS, on_flushed, o);
+}
+
+static int write_build(struct component *c, const void *args, struct buf *why)
+{
+	struct write *w = calloc(1, sizeof(*w));
+
+	(void)why;
+	if (!w)
+		return -ENOMEM;
+	w->receiver = (struct receiver){ .receive = receive, .stats = stats };
+	list_init(&w->retired);
+	c->state = w;
+	return write_pusher_new(c, args, &w->write_pusher);
+}
+
+static void tell(struct component *c)
+{
+	const struct write *w = c->state;
+	bool nowhere = pusher_n_endpoints(w->write_pusher->pusher) == 0;
+
+	if (w->write_pusher->n_without_url > 0) {
+		component_set_health(c, HEALTH_UNHEALTHY, WITHOUT_URL);
+		log_error(WITHOUT_URL, LOG_STR("component_id", c->id),
+			  LOG_UINT("endpoints", w->write_pusher->n_without_url));
+		return;
+	}
+	component_set_health(c, HEALTH_HEALTHY,
+			     nowhere ? "no endpoint: profiles are discarded" : "sending profiles");
+	if (nowhere)
+		log_warn("profiles are discarded: there is no endpoint",
+			 LOG_STR("component_id", c->id));
+}
+
+static void put_endpoint(const struct push_endpoint_stats *s, struct buf *out)
+{
+	(void)buf_printf(out, "%s%s: %" PRIu64 " profiles sent", out->len ? "; " : "", s->url,
+			 s->sent_profiles);
+	if (s->dropped_profiles)
+		(void)buf_printf(out, ", %" PRIu64 " lost", s->dropped_profiles);
+	if (s->n_failures)
+		(void)buf_printf(out, ", %zu kept", s->queued_profiles);
+	if (s->last_error && *s->last_error && (s->n_failures || s->dropped_profiles))
+		(void)buf_printf(out, ", last error: %s", s->last_error);
+}
+
+/* A server that refuses or is away is no fault of the component, so it stays healthy; who asks is told. */
+static void write_check(struct component *c)
+{
+	const struct write *w = c->state;
+	_cleanup_buf_ struct buf text = BUF_INIT((size_t)64 * 1024);
+
+	for (size_t i = 0; i < pusher_n_endpoints(w->write_pusher->pusher); i++) {
+		struct push_endpoint_stats s;
+
+		pusher_stats(w->write_pusher->pusher, i, &s);
+		put_endpoint(&s, &text);
+	}
+	if (text.len > 0 && w->write_pusher->n_without_url == 0)
+		component_set_health(c, HEALTH_HEALTHY, buf_str(&text));
+}
+
+static int write_run(struct component *c, struct buf *why)
+{
+	struct write *w = c->state;
+
+	(void)why;
+	w->running = true;
+	tell(c);
+	return 0;
+}
+
+static int write_update(struct component *c, const void *args, struct buf *why)
+{
+	struct write *w = c->state;
+	struct write_pusher *old = w->write_pusher;
+	int r = write_pusher_new(c, args, &w->write_pusher);
+
+	(void)why;
+	if (r < 0)
+		return r;
+	list_push_back(&w->retired, &old->node);
+	retire(c, old);
+	if (w->running)
+		tell(c);
+	return 0;
+}
+
+static void write_stop(struct component *c)
+{
+	struct write *w = c->state;
+
+	if (!w)
+		return;
+	LIST_FOREACH (&w->retired, at) {
+		struct write_pusher *o = LIST_ENTRY(at, struct write_pusher, node);
+
+		list_remove(&o->node);
+		o->write = NULL;
+	}
+	if (w->write_pusher) {
+		w->write_pusher->write = NULL;
+		retire(c, w->write_pusher);
+	}
+	free(w);
+	c->state = NULL;
+}
+
+static int write_exports(struct component *c, struct river_arena *arena,
+			 const struct river_value **ret_exports)
+{
+	struct write *w = c->state;
+	struct river_member member = {
+		.key = "receiver",
+		.value = river_value_capsule(arena, RECEIVER_CAPSULE, &w->receiver),
+	};
+
+	*ret_exports = member.value ? river_value_object(arena, &member, 1) : NULL;
+	return *ret_exports ? 0 : -ENOMEM;
+}
+
+const struct component_kind pyroscope_write_kind = {
+	.name = "pyroscope.write",
+	.schema = &write_schema,
+	.wants_label = true,
+	.build = write_build,
+	.run = write_run,
+	.update = write_update,
+	.stop = write_stop,
+	.exports = write_exports,
+	.check = write_check,
+};

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What methods that select values have in common. Inside of the read API. */
+#ifndef XAGENT_AGENT_STORE_API_API_SELECT_H
+#define XAGENT_AGENT_STORE_API_API_SELECT_H
+
+#include "agent/store/api/api_rpc.h"
+#include "agent/store/query/query.h"
+
+struct Querier__V1__StackTraceSelector;
+
+/* Time and profile type. RPC_ok and the job's time, or api_job_fail(). */
+enum rpc_code rpc_check_selection(struct rpc_call *call, int64_t start_ms, int64_t end_ms,
+				  const char *profile_type);
+
+/* Only stacks that begin with these functions; NULL: all. Texts are borrowed. RPC_ok or api_job_fail(). */
+enum rpc_code rpc_add_call_site(struct rpc_call *call, struct query *q,
+				const struct Querier__V1__StackTraceSelector *selector);
+
+#endif

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Messages from JSON. */
+#include <errno.h>
+#include <jansson.h>
+#include <string.h>
+
+#include "agent/store/connect/base64.h"
+#include "agent/store/connect/proto_json.h"
+#include "agent/store/connect/proto_json_number.h"
+
+/* What reading takes with it. */
+struct reading {
+	struct proto_budget *budget;
+	struct buf *why;
+};
+
+static int read_message(struct reading *r, const ProtobufCMessageDescriptor *d, json_t *object,
+			ProtobufCMessage **ret_message);
+
+static void *take_bytes(struct reading *r, size_t n)
+{
+	return r->budget->allocator.alloc(r->budget, n);
+}
+
+static int wrong(struct reading *r, const ProtobufCFieldDescriptor *field)
+{
+	char name[PROTO_JSON_MAX_NAME];
+
+	(void)buf_printf(r->why, "invalid value for field %s",
+			 proto_json_name(field, name) ? name : field->name);
+	return PROTO_JSON_WRONG;
+}
+
+static bool read_enum(const ProtobufCFieldDescriptor *field, const json_t *v, int *item)
+{
+	int64_t n;
+
+	if (json_is_string(v)) {
+		const ProtobufCEnumValue *known = protobuf_c_enum_descriptor_get_value_by_name(
+			field->descriptor, json_string_value(v));
+
+		*item = known ? known->value : 0;
+		return true;
+	}
+	if (!proto_json_signed(v, 32, &n))
+		return false;
+	*item = (int)n;
+	return true;
+}
+
+static int read_text(struct reading *r, const ProtobufCFieldDescriptor *field, const json_t *v,
+		     char **item)
+{
+	if (!json_is_string(v))
+		return wrong(r, field);
+	size_t n = json_string_length(v);
+	char *text = take_bytes(r, n + 1);
+	if (!text)
+		return -ENOMEM;
+	memcpy(text, json_string_value(v), n);
+	text[n] = '\0';
+	*item = text;
+	return 0;
+}
+
+static int read_bytes(struct reading *r, const ProtobufCFieldDescriptor *field, const json_t *v,
+		      ProtobufCBinaryData *item)
+{
+	if (!json_is_string(v))
+		return wrong(r, field);
+	struct str text = { json_string_value(v), json_string_length(v) };
+	uint8_t *bytes = take_bytes(r, base64_room(text.n));
+	if (!bytes)
+		return -ENOMEM;
+	item->data = bytes;
+	return base64_parse(text, bytes, &item->len) ? 0 : wrong(r, field);
+}
+
+static int read_item(struct reading *r, const ProtobufCFieldDescriptor *field, json_t *v,
+		     void *item)
+{
+	switch (field->type) {
+	case PROTOBUF_C_TYPE_BOOL:
+		if (!json_is_boolean(v))
+			return wrong(r, field);
+		*(protobuf_c_boolean *)item = json_is_true(v);
+		return 0;
+	case PROTOBUF_C_TYPE_ENUM:
+		return read_enum(field, v, item) ? 0 : wrong(r, field);
+	case PROTOBUF_C_TYPE_STRING:
+		return read_text(r, field, v, item);
+	case PROTOBUF_C_TYPE_BYTES:
+		return read_bytes(r, field, v, item);
+	case PROTOBUF_C_TYPE_MESSAGE:
+		return read_message(r, field->descriptor, v, item);
+	default:
+		return proto_json_number(field->type, v, item) ? 0 : wrong(r, field);
+	}
+}
+
+/* The count grows with the items, so that what is read so far can be freed whenever something is wrong. */
+static int read_array(struct reading *r, const ProtobufCFieldDescriptor *field, json_t *array,
+		      char *base)
+{
+	size_t step = proto_json_item_bytes(field->type), n = json_array_size(array);
+	size_t *count = (size_t *)(base + field->quantifier_offset);
+	int result = 0;
+
+	if (!json_is_array(array))
+		return wrong(r, field);
+	if (n == 0)
+		return 0;
+	char *items = take_bytes(r, n * step);
+	if (!items)
+		return -ENOMEM;
+	memset(items, 0, n * step);
+	*(void **)(base + field->offset) = items;
+	for (size_t i = 0; i < n && result == 0; i++) {
+		*count = i + 1;
+		result = read_item(r, field, json_array_get(array, i), items + i * step);
+	}
+	return result;
+}
+
+static const ProtobufCFieldDescriptor *find_field(const ProtobufCMessageDescriptor *d,
+						  const char *key, unsigned int *ret_i)
+{
+	char name[PROTO_JSON_MAX_NAME];
+
+	for (unsigned int i = 0; i < d->n_fields && i < PROTO_JSON_MAX_FIELDS; i++) {
+		const ProtobufCFieldDescriptor *field = &d->fields[i];
+
+		if (strcmp(field->name, key) != 0 &&
+		    !(proto_json_name(field, name) && strcmp(name, key) == 0))
+			continue;
+		*ret_i = i;
+		return field;
+	}
+	return NULL;
+}
+
+static int read_member(struct reading *r, ProtobufCMessage *m, const char *key, json_t *value,
+		       uint64_t *seen)
+{
+	unsigned int i = 0;
+	const ProtobufCFieldDescriptor *field = find_field(m->descriptor, key, &i);
+	char *base = (char *)m;
+
+	if (!field)
+		return 0;
+	if (*seen >> i & 1) {
+		(void)buf_printf(r->why, "duplicate field \"%s\"", key);
+		return PROTO_JSON_WRONG;
+	}
+	*seen |= UINT64_C(1) << i;
+	if (json_is_null(value))
+		return 0;
+	return field->label == PROTOBUF_C_LABEL_REPEATED
+		       ? read_array(r, field, value, base)
+		       : read_item(r, field, value, base + field->offset);
+}
+
+/* The message hangs in its parent, or with the caller, before its members are read: whoever fails leaves the freeing to the top. */
+static int read_message(struct reading *r, const ProtobufCMessageDescriptor *d, json_t *object,
+			ProtobufCMessage **ret_message)
+{
+	const char *key;
+	json_t *value;
+	uint64_t seen = 0;
+
+	if (!json_is_object(object)) {
+		(void)buf_printf(r->why, "%s is not an object", d->short_name);
+		return PROTO_JSON_WRONG;
+	}
+	ProtobufCMessage *m = take_bytes(r, d->sizeof_message);
+	if (!m)
+		return -ENOMEM;
+	protobuf_c_message_init(d, m);
+	*ret_message = m;
+	json_object_foreach(object, key, value)
+	{
+		int result = read_member(r, m, key, value, &seen);
+
+		if (result != 0)
+			return result;
+	}
+	return 0;
+}
+
+/* As many as commas, brackets and braces outside of texts; more than there are values, never fewer. */
+static bool has_too_many_values(struct str text)
+{
+	size_t n = 0;
+	bool in_text = false;
+
+	for (size_t i = 0; i < text.n; i++) {
+		char c = text.p[i];
+
+		if (in_text && c == '\\')
+			i++;
+		else if (c == '"')
+			in_text = !in_text;
+		else if (!in_text && (c == ',' || c == '[' || c == '{') &&
+			 ++n > PROTO_JSON_MAX_VALUES)
+			return true;
+	}
+	return false;
+}
+
+static int parse(struct reading *r, struct str text, json_t **ret_root)
+{
+	struct buf *why = r->why;
+	json_error_t error;
+
+	if (text.n == 0) {
+		(void)buf_append_str(why, "zero-length payload is not a valid JSON object");
+		return PROTO_JSON_WRONG;
+	}
+	r->budget->too_many = has_too_many_values(text);
+	if (r->budget->too_many) {
+		(void)buf_printf(why, "more than %d values", PROTO_JSON_MAX_VALUES);
+		return PROTO_JSON_WRONG;
+	}
+	*ret_root = json_loadb(text.p, text.n, JSON_REJECT_DUPLICATES, &error);
+	if (*ret_root)
+		return PROTO_JSON_READ;
+	(void)buf_printf(why, "line %d, column %d: %s", error.line, error.column, error.text);
+	return PROTO_JSON_WRONG;
+}
+
+int proto_json_read(const ProtobufCMessageDescriptor *descriptor, struct proto_budget *budget,
+		    struct str text, struct buf *why, ProtobufCMessage **ret_message)
+{
+	struct reading r = { budget, why };
+	ProtobufCMessage *message = NULL;
+	json_t *root = NULL;
+	int result = parse(&r, text, &root);
+
+	if (result == 0)
+		result = read_message(&r, descriptor, root, &message);
+	json_decref(root);
+	if (result == 0)
+		*ret_message = message;
+	else
+		protobuf_c_message_free_unpacked(message, &budget->allocator);
+	return result;
+}

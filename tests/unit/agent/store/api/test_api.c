@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the read API answers, and what it refuses, with a real store behind it. */
+#include <jansson.h>
+
+#include "agent/store/api/api_methods.h"
+#include "agent/store/api/querier.pb-c.h"
+#include "pprof/profile.pb-c.h"
+#include "tests/support/unit.h"
+
+#include "tests/unit/agent/store/api/api_context.h"
+
+/* ---- what is refused ---- */
+
+struct row {
+	const char *name, *method, *rest; /* rest: behind start and end; or from '{' on all */
+	unsigned int status;
+	const char *words;
+};
+
+#define EIGHT_LABELS "\"a\",\"a\",\"a\",\"a\",\"a\",\"a\",\"a\",\"a\""
+#define MOST_LABELS                                                                      \
+	EIGHT_LABELS "," EIGHT_LABELS "," EIGHT_LABELS "," EIGHT_LABELS "," EIGHT_LABELS \
+		     "," EIGHT_LABELS "," EIGHT_LABELS "," EIGHT_LABELS
+
+static const struct row rows[] = {
+	{ "no time", "SelectSeries", "{}", 400, "missing time range in the query" },
+	{ "no time for a profile", "SelectMergeProfile", "{}", 400, "missing time range" },
+	{ "no time for stacks", "SelectMergeStacktraces", "{\"start\":5}", 400, "missing time" },
+	{ "half a diff", "Diff", "{\"left\":{\"start\":1,\"end\":2}}", 400, "missing time range" },
+	{ "time backwards", "SelectMergeStacktraces", "{\"start\":5,\"end\":2}", 400,
+	  "query start time is after end time" },
+	{ "names backwards", "LabelNames", "{\"start\":5,\"end\":2}", 400, "is after end time" },
+	{ "no profile type", "SelectMergeStacktraces", "", 400, "got(1): \\\"\\\"" },
+	{ "three parts", "SelectSeries", ",\"profileTypeID\":\"a:b:c\"", 400,
+	  "got(3): \\\"a:b:c\\\"" },
+	{ "seven parts", "SelectMergeProfile", ",\"profileTypeID\":\"a:b:c:d:e:f:g\"", 400,
+	  "got(7)" },
+	{ "no selector", "SelectMergeStacktraces", ",\"profileTypeID\":\"" CPU "\"", 400,
+	  "unexpected end of input" },
+	{ "a comment", "SelectMergeStacktraces",
+	  ",\"profileTypeID\":\"" CPU "\",\"labelSelector\":\" # all?\\n \"", 400,
+	  "unexpected end of input" },
+	{ "half a selector", "SelectMergeStacktraces",
+	  ",\"profileTypeID\":\"" CPU "\",\"labelSelector\":\"{a=\"", 400, "parse error" },
+	{ "no step", "SelectSeries", ",\"profileTypeID\":\"" CPU "\",\"labelSelector\":\"{}\"", 400,
+	  "step must be non-zero" },
+	{ "step backwards", "SelectSeries",
+	  ",\"profileTypeID\":\"" CPU "\",\"labelSelector\":\"{}\",\"step\":-1", 400,
+	  "step must be" },
+	{ "step of less than a millisecond", "SelectSeries",
+	  ",\"profileTypeID\":\"" CPU "\",\"labelSelector\":\"{}\",\"step\":0.0001", 400,
+	  "at least a millisecond" },
+	{ "step of ages", "SelectSeries",
+	  ",\"profileTypeID\":\"" CPU "\",\"labelSelector\":\"{}\",\"step\":1e10", 400,
+	  "step must be" },
+	{ "no step at all", "SelectSeries",
+	  ",\"profileTypeID\":\"" CPU "\",\"labelSelector\":\"{}\",\"step\":\"NaN\"", 400, "step" },
+	{ "too many nodes", "SelectMergeStacktraces",
+	  ",\"profileTypeID\":\"" CPU "\",\"labelSelector\":\"{}\",\"maxNodes\":1048577", 400,
+	  "max flamegraph nodes limit 1048577 is greater than allowed 1048576" },
+	{ "nodes below none", "SelectMergeStacktraces",
+	  ",\"profileTypeID\":\"" CPU "\",\"labelSelector\":\"{}\",\"maxNodes\":-1", 400,
+	  "limit must be set" },
+	{ "no name", "LabelValues", "", 400, "name is required" },
+	{ "too many label names", "Series", ",\"labelNames\":[" MOST_LABELS ",\"b\"]", 400,
+	  "more than 64 label names" },
+	{ "most label names", "Series", ",\"labelNames\":[" MOST_LABELS "]", 200, "labelsSet" },
+	{ "too many labels to group by", "SelectSeries",
+	  ",\"profileTypeID\":\"" CPU
+	  "\",\"labelSelector\":\"{}\",\"step\":15,\"groupBy\":[" MOST_LABELS ",\"b\"]",
+	  400, "more than 64 labels to group by" },
+	{ "most labels to group by", "SelectSeries",
+	  ",\"profileTypeID\":\"" CPU
+	  "\",\"labelSelector\":\"{}\",\"step\":15,\"groupBy\":[" MOST_LABELS "]",
+	  200, "\"points\"" },
+	{ "bad matcher", "Series", ",\"matchers\":[\"{a=\"]", 400, "parse error" },
+	{ "bad json", "LabelNames", "{", 400, "unmarshal message" },
+	{ "other method", "SelectHeatmap", "{}", 501, "SelectHeatmap is not implemented" },
+	{ "most nodes", "SelectMergeStacktraces",
+	  ",\"profileTypeID\":\"" CPU "\",\"labelSelector\":\"{}\",\"maxNodes\":1048576", 200,
+	  "\"total\":\"300\"" },
+	{ "unknown type", "SelectMergeStacktraces",
+	  ",\"profileTypeID\":\"a:b:c:d:e\",\"labelSelector\":\"{}\"", 200,
+	  "{\"flamegraph\":{\"names\":[\"total\"],\"levels\":[{\"values\":[\"0\",\"0\",\"0\",\"0\"]"
+	  "}]}}" },
+	{ "delta", "SelectMergeStacktraces",
+	  ",\"profileTypeID\":\"a:b:c:d:e:delta\",\"labelSelector\":\"{}\"", 200, "flamegraph" },
+	{ "unknown label", "LabelValues", ",\"name\":\"nope\"", 200, "{}" },
+	{ "long ago", "ProfileTypes", "{\"start\":1000,\"end\":4000}", 200, "{}" },
+	{ "the last hour", "ProfileTypes", "{}", 200, "\"ID\":\"" CPU "\"" },
+	{ "ever", "LabelNames", "{}", 200, "\"service_name\"" },
+	{ "a year", "SelectMergeStacktraces",
+	  "{\"start\":1,\"end\":\"4102444800000\",\"profileTypeID\":\"" CPU
+	  "\",\"labelSelector\":\"{}\"}",
+	  200, "\"total\":\"300\"" },
+};
+
+static void test_row(void **state)
+{
+	const struct row *row = *state;
+	void *own = NULL;
+	struct fixture *f;
+	char path[128];
+
+	(void)setup_filled(&own);
+	f = own;
+	(void)snprintf(path, sizeof(path), Q "%s", row->method);
+	const char *body = post(f, path, *row->rest == '{' ? row->rest : ranged(f, row->rest));
+	assert_non_null(strstr(body, row->words));
+	assert_int_equal(f->status, row->status);
+	assert_string_equal(f->type, JSON);
+	if (row->status != 200)
+		assert_int_equal(strncmp(body, "{\"code\":\"", 9), 0);
+	(void)teardown(&own);
+}
+
+/* One series of more profiles than a request may have; none of them is looked at. */
+static void test_push_of_many(void **state)
+{
+	struct fixture *f = *state;
+
+	buf_reset(&f->text);
+	(void)buf_append_str(&f->text, "{\"series\":[{\"labels\":[{\"name\":\"a\",\"value\":"
+				       "\"b\"}],\"samples\":[{}");
+	for (int i = 0; i < 1024; i++)
+		(void)buf_append_str(&f->text, ",{}");
+	(void)buf_append_str(&f->text, "]}]}");
+	const char *body = post(f, "/push.v1.PusherService/Push", buf_str(&f->text));
+
+	assert_int_equal(f->status, 400);
+	assert_non_null(strstr(body, "more than 1024 profiles in one request"));
+}
+
+/* Refused before there are labels to ask the store about: it counts them all the same. */
+static void test_push_without_a_service(void **state)
+{
+	struct fixture *f = *state;
+	struct store_stats before, after;
+
+	store_stats(f->store, &before);
+	(void)post(f, "/push.v1.PusherService/Push",
+		   "{\"series\":[{\"labels\":[{\"name\":\"__name__\",\"value\":\"process_cpu\"},"
+		   "{\"name\":\"service_name\",\"value\":\"\"}],\"samples\":[{},{}]}]}");
+	assert_int_equal(f->status, 400);
+	store_stats(f->store, &after);
+	assert_int_equal(after.n_refused_profiles, before.n_refused_profiles + 2);
+	assert_int_equal(after.n_received_profiles, before.n_received_profiles + 2);
+}
+
+/* ---- what is answered ---- */
+
+static void test_names(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_string_equal(post(f, Q "LabelValues", ranged(f, ",\"name\":\"service_name\"")),
+			    "{\"names\":[\"one\",\"two\"]}");
+	assert_string_equal(
+		post(f, Q "ProfileTypes", ranged(f, "")),
+		"{\"profileTypes\":[{\"ID\":\"" CPU
+		"\",\"name\":\"process_cpu\",\"sampleType\":\"cpu\",\"sampleUnit\":\"nanoseconds\","
+		"\"periodType\":\"cpu\",\"periodUnit\":\"nanoseconds\"}]}");
+	assert_string_equal(
+		post(f, Q "Series",
+		     ranged(f, ",\"matchers\":[\"{service_name!=\\\"two\\\"}\"],"
+			       "\"labelNames\":[\"service_name\",\"__unit__\"]")),
+		"{\"labelsSet\":[{\"labels\":[{\"name\":\"service_name\",\"value\":\"one\"},"
+		"{\"name\":\"__unit__\",\"value\":\"nanoseconds\"}]}]}");
+}
+
+static void test_stacktraces(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_string_equal(
+		post(f, Q "SelectMergeStacktraces",
+		     ranged(f, ",\"profileTypeID\":\"" CPU
+			       "\",\"labelSelector\":\"{service_name=\\\"one\\\"}\"")),
+		"{\"flamegraph\":{\"names\":[\"total\",\"main\",\"work\",\"hot\",\"idle\"],"
+		"\"levels\":[{\"values\":[\"0\",\"200\",\"0\",\"0\"]},"
+		"{\"values\":[\"0\",\"200\",\"0\",\"1\"]},"
+		"{\"values\":[\"0\",\"20\",\"20\",\"4\",\"0\",\"180\",\"60\",\"2\"]},"
+		"{\"values\":[\"80\",\"120\",\"120\",\"3\"]}],"
+		"\"total\":\"200\",\"maxSelf\":\"120\"}}");
+	assert_non_null(strstr(post(f, Q "SelectMergeStacktraces",
+				    ranged(f, ",\"profileTypeID\":\"" CPU
+					      "\",\"labelSelector\":\"{}\",\"format\":2")),
+			       "{\"tree\":\""));
+}
+
+static void test_diff(void **state)
+{
+	struct fixture *f = *state;
+	_cleanup_buf_ struct buf body = BUF_INIT(4096);
+
+	for (int side = 0; side < 2; side++)
+		(void)buf_printf(&body,
+				 "%s:%.*s,\"profileTypeID\":\"" CPU
+				 "\",\"labelSelector\":\"{service_name=\\\"%s\\\"}\"}",
+				 side ? ",\"right\"" : "{\"left\"", (int)strlen(ranged(f, "")) - 1,
+				 buf_str(&f->text), side ? "two" : "one");
+	(void)buf_append_char(&body, '}');
+	const char *text = post(f, Q "Diff", buf_str(&body));
+	assert_non_null(strstr(text, "\"total\":\"300\""));
+	assert_non_null(strstr(text, "\"leftTicks\":\"200\",\"rightTicks\":\"100\""));
+}
+
+static void test_select_series(void **state)
+{
+	struct fixture *f = *state;
+	json_t *root = json_loads(post(f, Q "SelectSeries",
+				       ranged(f, ",\"profileTypeID\":\"" CPU
+						 "\",\"labelSelector\":\"{}\",\"step\":15,"
+						 "\"groupBy\":[\"service_name\"]")),
+				  0, NULL);
+	const char *name = NULL, *value = NULL;
+	json_t *points = NULL;
+	double sum = 0;
+
+	assert_non_null(root);
+	json_t *series = json_object_get(root, "series");
+	assert_int_equal(json_array_size(series), 2);
+	assert_int_equal(json_unpack(json_array_get(series, 0), "{s:[{s:s,s:s}],s:o}", "labels",
+				     "name", &name, "value", &value, "points", &points),
+			 0);
+	assert_string_equal(name, "service_name");
+	assert_string_equal(value, "one");
+	for (size_t i = 0; i < json_array_size(points); i++)
+		sum += json_number_value(json_object_get(json_array_get(points, i), "value"));
+	assert_true(sum == 200);
+	json_decref(root);
+}
+
+/* The first point is of what lies up to a step before the start, also where that is in a segment that ends before the start. */
+static void test_first_point_reaches_back(void **state)
+{
+	struct fixture *f = *state;
+	char body[512];
+
+	(void)snprintf(body, sizeof(body),
+		       "{\"start\":%lld,\"end\":%lld,\"profileTypeID\":\"" CPU
+		       "\",\"labelSelector\":\"{}\",\"step\":600}",
+		       (long long)f->now_ms + 60000, (long long)f->now_ms + 120000);
+	assert_non_null(strstr(post(f, Q "SelectSeries", body), "\"value\":300"));
+}
+
+static void test_merge_profile(void **state)
+{
+	struct fixture *f = *state;
+	const char *body = ranged(f, ",\"profileTypeID\":\"" CPU "\",\"labelSelector\":\"{}\"");
+	json_t *root = json_loads(post(f, Q "SelectMergeProfile", body), 0, NULL);
+	json_t *samples = json_object_get(root, "sample");
+	uint64_t sum = 0;
+
+	assert_int_equal(json_array_size(samples), 3);
+	for (size_t i = 0; i < 3; i++) {
+		const char *value = NULL;
+		uint64_t n = 0;
+
+		assert_int_equal(
+			json_unpack(json_array_get(samples, i), "{s:[s]}", "value", &value), 0);
+		assert_int_equal(str_parse_u64(str_from(value), 10, 1000, &n), 0);
+		sum += n;
+	}
+	assert_int_equal(sum, 300);
+	json_decref(root);
+}
+
+static void test_stats(void **state)
+{
+	struct fixture *f = *state;
+	char expected[256];
+
+	(void)snprintf(expected, sizeof(expected),
+		       "{\"dataIngested\":true,\"oldestProfileTime\":\"%lld\","
+		       "\"newestProfileTime\":\"%lld\"}",
+		       (long long)f->now_ms - 120000, (long long)f->now_ms - 60000);
+	assert_string_equal(post(f, Q "GetProfileStats", "{}"), expected);
+}
+
+static void test_empty_stats(void **state)
+{
+	assert_string_equal(post(*state, Q "GetProfileStats", "{}"), "{}");
+}
+
+struct pair_row {
+	const char *method, *rest;
+	const ProtobufCMessageDescriptor *response;
+};
+
+#define SELECT ",\"profileTypeID\":\"" CPU "\",\"labelSelector\":\"{}\""
+static const struct pair_row pair_rows[] = {
+	{ "ProfileTypes", "", &querier__v1__profile_types_response__descriptor },
+	{ "LabelNames", ",\"matchers\":[\"{}\"]", &querier__v1__label_names_response__descriptor },
+	{ "LabelValues", ",\"name\":\"service_name\"",
+	  &querier__v1__label_values_response__descriptor },
+	{ "Series", ",\"labelNames\":[\"service_name\"]",
+	  &querier__v1__series_response__descriptor },
+	{ "SelectSeries", SELECT ",\"step\":15,\"groupBy\":[\"service_name\"]",
+	  &querier__v1__select_series_response__descriptor },
+	{ "SelectMergeStacktraces", SELECT,
+	  &querier__v1__select_merge_stacktraces_response__descriptor },
+	{ "SelectMergeStacktraces", SELECT ",\"format\":2",
+	  &querier__v1__select_merge_stacktraces_response__descriptor },
+	{ "SelectMergeProfile", SELECT, &perftools__profiles__profile__descriptor },
+	{ "GetProfileStats", "", &querier__v1__get_profile_stats_response__descriptor },
+};
+
+static const struct rpc_method *find_method(const char *path)
+{
+	for (size_t i = 0; i < rpc_n_methods; i++)
+		if (strcmp(rpc_methods[i].path, path) == 0)
+			return &rpc_methods[i];
+	fail();
+	return NULL;
+}
+
+/* Both codecs say the same. */
+static void compare_codecs(struct fixture *f, const struct pair_row *row)
+{
+	_cleanup_buf_ struct buf json = BUF_INIT(1 << 20), proto = BUF_INIT(1 << 20);
+	_cleanup_buf_ struct buf why = BUF_INIT(1000);
+	struct proto_budget budget;
+	ProtobufCMessage *m = NULL;
+	uint8_t bytes[1024];
+	char path[128];
+
+	(void)snprintf(path, sizeof(path), Q "%s", row->method);
+	proto_budget_init(&budget, 1 << 20);
+	assert_int_equal(proto_json_read(find_method(path)->request, &budget,
+					 str_from(ranged(f, row->rest)), &why, &m),
+			 PROTO_JSON_READ);
+	size_t n = protobuf_c_message_pack(m, bytes);
+	protobuf_c_message_free_unpacked(m, &budget.allocator);
+	(void)buf_append_str(&json, post(f, path, buf_str(&f->text)));
+	assert_int_equal(f->status, 200);
+	(void)ask(f, &(struct question){ .path = path, .type = PROTO, .body = bytes, .n = n });
+	assert_int_equal(f->status, 200);
+	assert_string_equal(f->type, PROTO);
+	m = protobuf_c_message_unpack(row->response, NULL, f->body.len,
+				      (const uint8_t *)buf_str(&f->body));
+	assert_non_null(m);
+	assert_int_equal(proto_json_write(m, &proto), 0);
+	protobuf_c_message_free_unpacked(m, NULL);
+	assert_string_equal(buf_str(&proto), buf_str(&json));
+}
+
+static void test_codecs(void **state)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(pair_rows); i++)
+		compare_codecs(*state, &pair_rows[i]);
+}
+
+static void test_build_info(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_string_equal(get(f, "/ready"), "ready");
+	assert_string_equal(get(f, "/api/v1/status/buildinfo"),
+			    "{\"status\":\"success\",\"data\":{\"version\":\"1.2.3\","
+			    "\"revision\":\"\",\"branch\":\"\",\"buildUser\":\"\","
+			    "\"buildDate\":\"\",\"goVersion\":\"\"}}");
+}
+
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_row, rows, name),
+	FILLED(test_names),
+	FILLED(test_stacktraces),
+	FILLED(test_diff),
+	FILLED(test_select_series),
+	FILLED(test_first_point_reaches_back),
+	FILLED(test_merge_profile),
+	FILLED(test_stats),
+	FIXTURE_TEST(test_empty_stats),
+	FIXTURE_TEST(test_push_of_many),
+	FIXTURE_TEST(test_push_without_a_service),
+	FILLED(test_codecs),
+	FIXTURE_TEST(test_build_info),
+};
+
+TEST_MAIN(tests)
