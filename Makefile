@@ -228,6 +228,7 @@ $(patsubst %.c,$(BUILD)/%.o,$(FUZZ_SOURCES) tests/fuzz/fuzz_main.c): | $(GENERAT
 
 # Programs of the kernel half that only a test has.
 $(BUILD)/tests/unit/agent/sample/test_nesting.o: | $(GEN)/tests/unit/agent/sample/nesting.skel.h
+$(BUILD)/tests/unit/agent/sample/test_nesting.o: cflags_of_target := -fno-omit-frame-pointer
 
 # ---- agents with a runtime, and with an event, of the tests' own ----------------------------------------------------------------------------
 # What depends on the list of runtimes (bpf/runtimes.h) or of events (bpf/events.h) is compiled with another one; the linker takes it in place of the archives' objects.

@@ -6,11 +6,16 @@
 
 #include "bpf/events/cpu.bpf.h"
 
-SEC("raw_tp/sys_enter")
-int probe(void *ctx)
-{
-	struct wire_counters *count = moment_count(EVENT_TRACEPOINT);
+const volatile __u64 watched_call = 0; /* its number */
 
+SEC("raw_tp/sys_enter")
+int probe(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct wire_counters *count;
+
+	if (ctx->args[1] != watched_call)
+		return 0;
+	count = moment_count(EVENT_TRACEPOINT);
 	if (!count)
 		return 0;
 	struct moment m = { .ctx = ctx, .event = EVENT_TRACEPOINT, .source = 1, .values = { 7 } };
