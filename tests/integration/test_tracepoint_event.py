@@ -102,7 +102,10 @@ def assert_balances(m, event):
 
 EVENTS = f"""
 	events {{
-		tracepoint "seeks" {{ event = "{EVENT}" }}
+		tracepoint "seeks" {{
+			event       = "{EVENT}"
+			sample_rate = 10000
+		}}
 		tracepoint "sleeps" {{ event = "syscalls:sys_enter_clock_nanosleep" }}
 	}}
 	sample_rate"""
