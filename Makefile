@@ -174,7 +174,7 @@ $(GEN)/agent/version.h: Makefile
 	$(Q)printf '/* SPDX-License-Identifier: Apache-2.0 */\n#define XAGENT_VERSION "%s"\n' '$(VERSION)' > $@.new
 	$(Q)cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 
-GENERATED := $(patsubst %.proto,$(GEN)/%.pb-c.h,$(wildcard pprof/*.proto agent/push/*.proto agent/store/*.proto)) $(GEN)/agent/version.h $(GEN)/bpf/sample.skel.h
+GENERATED := $(foreach m,$(ALL_LIBS),$(patsubst %,$(GEN)/%.h,$(GEN_$(m)))) $(GEN)/agent/version.h $(GEN)/bpf/sample.skel.h
 ALL_OBJECTS := $(foreach m,$(ALL_LIBS),$(call objects_of,$(m))) $(BUILD)/agent/main.o
 $(ALL_OBJECTS): | $(GENERATED)
 

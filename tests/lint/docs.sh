@@ -66,6 +66,14 @@ files() {
 	done
 }
 
+# A folder with sources has a README, in which they are looked for.
+folders() {
+	local folder
+	find agent pprof river-config -name '*.[ch]' -printf '%h\n' | sort -u | while read -r folder; do
+		[ -e "$folder/README.md" ] || echo "$folder: has no README.md"
+	done
+}
+
 # "file: word" for each `x.c` or `x.h` in the comments of sources and in texts.
 words_like_sources() {
 	find agent bpf pprof river-config tests -name '*.[ch]' -print0 | sort -z | xargs -0 awk '
@@ -152,6 +160,7 @@ findings=$({
 	borders
 	first_lines
 	files | uniq
+	folders
 	versions
 	constants
 	named_sources

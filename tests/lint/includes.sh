@@ -93,6 +93,9 @@ function module(path, parts) {
 		return parts[2]
 	return parts[1] == "river-config" ? "river" : parts[1]
 }
+function folder(path) {
+	return substr(path, 1, match(path, /[^\/]*$/) - 1)
+}
 function bad(why) {
 	printf "%s:%s: %s: %s\n", $1, $2, $3, why
 	failed = 1
@@ -128,8 +131,8 @@ function check_ours(header, from, to) {
 		bad("only pprof.h is public")
 	if (from != to && to == "river" && header !~ /^river-config\/(river|yaml_node)\.h$/)
 		bad("only river.h and yaml_node.h are public")
-	if (from != to && header ~ /_internal\.h$/)
-		bad("an internal header of another module")
+	if (header ~ /_(internal|private)\.h$/ && folder(header) != folder($1))
+		bad("an internal header of another folder")
 }
 # In a header, libbpf would reach whoever includes it.
 function check_libbpf(header, from) {

@@ -27,7 +27,7 @@ class Schemas:
 
     def __init__(self, folder):
         self.by_variable = {}  # (file, name of the variable)
-        for path in sorted(folder.glob("*.c")):
+        for path in sorted(folder.rglob("*.c")):
             self._read(path.name, re.sub(r"/\*.*?\*/", "", path.read_text(), flags=re.S))
 
     def _read(self, file, text):
