@@ -51,6 +51,11 @@
 		return panel("status-stacks", "Where stacks end", parts("stack-ends", items));
 	}
 
+	function interpreters(results) {
+		const items = [...results].sort((a, b) => b.value - a.value).map((r) => ({ name: r.runtime + " " + r.result, value: r.value, text: r.text }));
+		return items.length ? panel("status-interpreters", "Stacks of interpreters", parts("interpreter-results", items)) : null;
+	}
+
 	function state(text) {
 		return el("span", { class: "badge", "data-state": text, text });
 	}
@@ -150,7 +155,8 @@
 			this.app.onStatus(status);
 			this.problem.replaceChildren();
 			this.top.replaceChildren(column(about(status), store(status.store, status.now_ms)), components(status.components || []));
-			this.middle.replaceChildren(outcomes(status.samples || {}), column(stackEnds(status.stacks || []), notes(status.notes || [])));
+			this.middle.replaceChildren(outcomes(status.samples || {}), column(stackEnds(status.stacks || []), interpreters(status.interpreters || []),
+				notes(status.notes || [])));
 			this.targets.root.hidden = false;
 			this.targets.set(status.targets || []);
 		}

@@ -289,6 +289,8 @@ def test_switch_and_its_reload(start_agent, standin, processes, in_tmp):
     assert walked
     m = agent.metrics()
     assert m.value("xagent_runtime_stacks_total", runtime="python", result="unplaced") == 0
+    told = {(i["runtime"], i["result"]): i for i in json.loads(agent.get("/api/v0/web/status")[1])["interpreters"]}
+    assert told["python", "walked"]["value"] > 50 and told["python", "walked"]["text"], told
 
 
 LIAR = paths.BUILD / "fixtures" / "liar"

@@ -29,6 +29,13 @@ bool status_count_some(const struct agent *a, const uint32_t *pids, size_t n, si
 	return *at == n;
 }
 
+static void add_runtimes(struct status_sums *sums, const struct ebpf_status *s)
+{
+	for (size_t kind = 0; kind < RUNTIME_MAX; kind++)
+		for (size_t i = 0; i < RUNTIME_RESULT_MAX; i++)
+			sums->runtimes[kind].n[i] += s->runtimes[kind].n[i];
+}
+
 static struct status_sums sum_up(const struct graph *g)
 {
 	struct status_sums sums = { 0 };
@@ -42,6 +49,7 @@ static struct status_sums sum_up(const struct graph *g)
 		sums.n_missed += s.n_missed;
 		for (int k = 0; k < STOP_REASON_MAX; k++)
 			sums.ends[k] += s.ends[k];
+		add_runtimes(&sums, &s);
 		sums.n_waiting += s.n_waiting;
 		sums.interval_ns = sums.interval_ns ? sums.interval_ns : s.interval_ns;
 		sums.kernel_hidden |= s.kernel_hidden;

@@ -7,6 +7,7 @@
 
 #include "agent/cli/run/agent.h"
 #include "agent/component/ebpf/ebpf_metrics.h"
+#include "agent/runtimes/runtime.h"
 #include "agent/util/clock.h"
 #include "agent/util/macro.h"
 #include "agent/version.h"
@@ -94,14 +95,38 @@ static json_t *stacks_array(const struct status_sums *s)
 {
 	json_t *array = json_array();
 
-#define PUT_END(name, complete, frame, text)                                                    \
-	put_end(array,                                                                          \
-		STOP_REASON_##name == STOP_REASON_ROOT ?                                        \
-			"complete" :                                                            \
-			ebpf_metrics_end_name(STOP_REASON_##name),                              \
+#define PUT_END(name, complete, frame, text)                         \
+	put_end(array,                                               \
+		STOP_REASON_##name == STOP_REASON_ROOT               \
+			? "complete"                                 \
+			: ebpf_metrics_end_name(STOP_REASON_##name), \
 		s->ends[STOP_REASON_##name], text);
 	STOP_REASONS(PUT_END)
 #undef PUT_END
+	return array;
+}
+
+static void put_result(json_t *array, uint32_t kind, const char *result, uint64_t value,
+		       const char *text)
+{
+	if (value)
+		(void)json_array_append_new(array,
+					    json_pack("{s:s, s:s, s:I, s:s}", "runtime",
+						      runtime_of(kind)->name, "result", result,
+						      "value", (json_int_t)value, "text", text));
+}
+
+/* What was found of the functions of interpreters, of those that there are. */
+static json_t *interpreters_array(const struct status_sums *s)
+{
+	json_t *array = json_array();
+
+#define PUT_RESULT(NAME, name, text) \
+	put_result(array, kind, name, s->runtimes[kind].n[RUNTIME_RESULT_##NAME], text);
+	for (uint32_t kind = RUNTIME_NONE + 1; kind < RUNTIME_MAX; kind++) {
+		WIRE_RUNTIME_RESULTS(PUT_RESULT)
+	}
+#undef PUT_RESULT
 	return array;
 }
 
@@ -193,12 +218,12 @@ static json_t *notes_array(const struct status_facts *f)
 
 json_t *status_json(const struct agent *a, const struct status_facts *f)
 {
-	return json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o}", "version",
-			 XAGENT_VERSION, "hostname", a->hostname, "listen", a->options.listen,
-			 "started_ms", (json_int_t)(a->started_real_ns / NS_PER_MS), "now_ms",
-			 (json_int_t)f->now_ms, "collect_interval_ms",
-			 (json_int_t)(f->sums.interval_ns / NS_PER_MS), "store", store_json(f),
-			 "components", components_array(f), "samples", samples_json(f), "stacks",
-			 stacks_array(&f->sums), "targets", targets_array(f), "notes",
-			 notes_array(f));
+	return json_pack(
+		"{s:s, s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "version",
+		XAGENT_VERSION, "hostname", a->hostname, "listen", a->options.listen, "started_ms",
+		(json_int_t)(a->started_real_ns / NS_PER_MS), "now_ms", (json_int_t)f->now_ms,
+		"collect_interval_ms", (json_int_t)(f->sums.interval_ns / NS_PER_MS), "store",
+		store_json(f), "components", components_array(f), "samples", samples_json(f),
+		"stacks", stacks_array(&f->sums), "interpreters", interpreters_array(&f->sums),
+		"targets", targets_array(f), "notes", notes_array(f));
 }

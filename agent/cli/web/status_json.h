@@ -7,6 +7,7 @@
  *	  "components": [{ "id", "state", "message" }],
  *	  "samples": { "ticks", "received", "outcomes": [{ "name", "value", "text" }] },
  *	  "stacks": [{ "end", "value", "text" }],
+ *	  "interpreters": [{ "runtime", "result", "value", "text" }],
  *	  "targets": [{ "component", "service_name", "labels", "processes", "samples" }],
  *	  "notes": [sentence] }
  *

@@ -260,16 +260,18 @@ static void read_runtimes(struct ebpf_metrics *m)
 
 static void show_runtimes(struct ebpf_metrics *m)
 {
-	read_runtimes(m);
-	for (uint32_t kind = RUNTIME_NONE + 1; kind < RUNTIME_MAX; kind++)
+	struct wire_runtime_results results[RUNTIME_MAX];
+
+	ebpf_metrics_runtimes(m, results);
+	for (uint32_t kind = RUNTIME_NONE + 1; kind < RUNTIME_MAX; kind++) {
 		for (size_t i = 0; i < RUNTIME_RESULT_MAX; i++) {
 			const char *values[] = { m->labels[0], m->labels[1], runtime_of(kind)->name,
 						 result_names[i] };
 
 			metric_set(telemetry_series(m->telemetry, &runtime_stacks, values),
-				   (double)(m->runtimes_before[kind].n[i] +
-					    m->runtimes_shown[kind].n[i]));
+				   (double)results[kind].n[i]);
 		}
+	}
 }
 
 static void show_cost(struct ebpf_metrics *m)
@@ -413,6 +415,15 @@ void ebpf_metrics_sums(struct ebpf_metrics *m, struct wire_counters *ret_counter
 	}
 	for (int i = 0; i < STOP_REASON_MAX; i++)
 		ret_ends[i] = m->ends_before[i] + (ends ? ends[i] : 0);
+}
+
+void ebpf_metrics_runtimes(struct ebpf_metrics *m, struct wire_runtime_results *ret_results)
+{
+	read_runtimes(m);
+	for (uint32_t kind = 0; kind < RUNTIME_MAX; kind++)
+		for (size_t i = 0; i < RUNTIME_RESULT_MAX; i++)
+			ret_results[kind].n[i] =
+				m->runtimes_before[kind].n[i] + m->runtimes_shown[kind].n[i];
 }
 
 void ebpf_metrics_targets(struct ebpf_metrics *m, size_t n)

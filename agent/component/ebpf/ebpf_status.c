@@ -43,6 +43,7 @@ bool pyroscope_ebpf_status(const struct component *c, struct ebpf_status *ret_st
 	};
 	ebpf_metrics_sums(e->metrics, &ret_status->counters, &ret_status->n_missed,
 			  ret_status->ends);
+	ebpf_metrics_runtimes(e->metrics, ret_status->runtimes);
 	return true;
 }
 
