@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""CPython in the versions that can be had: this host's, those of pyenv, and those of Debian's suites in folders of their own (build/roots)."""
+"""CPython in the versions that can be had: this host's, those of pyenv, and those of Debian's suites in folders of their own (build/roots). XAGENT_TEST_PYTHONS names
+further executables (A:B:…), as a free-threaded build of one's own."""
 import functools
 import glob
 import os
@@ -16,10 +17,11 @@ ROOTS = paths.BUILD / "roots"
 SUITES = {"3.9": "bullseye", "3.13": "trixie", "3.14": "sid", "3.15": "sid"}
 OF_HOST = {"3": "/usr/bin/python3"} | {".".join(Path(p).parent.parent.name.split(".")[:2]): p
                                        for p in sorted(glob.glob(os.path.expanduser("~/.pyenv/versions/3.*/bin/python3")))}
+OTHERS = [p for p in os.environ.get("XAGENT_TEST_PYTHONS", "").split(":") if p]
 # A run of all others takes ten seconds; unpacking a suite as long.
 SAMPLE = ("host 3", "host 3.6", "host 3.8", "host 3.10", "host 3.12", "debian 3.9", "debian 3.15")
 ALL = tuple([f"host {v}" for v in OF_HOST] + [f"debian {v}" for v in SUITES])
-NAMES = ALL if FULL else tuple(n for n in SAMPLE if n.startswith("debian") or n.split()[1] in OF_HOST)
+NAMES = (ALL if FULL else tuple(n for n in SAMPLE if n.startswith("debian") or n.split()[1] in OF_HOST)) + tuple(f"other {p}" for p in OTHERS)
 
 
 class Python(NamedTuple):
@@ -38,9 +40,9 @@ class Python(NamedTuple):
 @functools.lru_cache(maxsize=None)
 def get(name):
     """(Python, None), or (None, why there is none)."""
-    kind, version = name.split()
-    if kind == "host":
-        path = OF_HOST[version]
+    kind, version = name.split(" ", 1)
+    if kind != "debian":
+        path = OF_HOST[version] if kind == "host" else version
         return (Python((path,), Path("/")), None) if os.path.exists(path) else (None, f"no {path}")
     root = ROOTS / f"python{version}"
     made = root / "made"
