@@ -91,7 +91,6 @@ struct runtime_walk {
 	__u32 print;
 	__u32 position;
 	__u32 n_looked; /* threads, in that search */
-	__u32 unused;
 	__u64 words[3];			/* of the runtime's own search */
 	char bytes[RUNTIME_READ_BYTES]; /* what is read at once */
 };

@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Texts of names as runtimes write them, in UTF-8. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "agent/runtimes/name_texts.h"
-#include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 struct row {
 	const char *name;
@@ -136,15 +130,12 @@ static void test_longest(void **state)
 	assert_int_equal(text.n_file, 2 * WIRE_FILE_BYTES + 3);
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(rows) + 4] = { cmocka_unit_test(test_no_room),
-							  cmocka_unit_test(test_all_parts),
-							  cmocka_unit_test(test_no_scope),
-							  cmocka_unit_test(test_longest) };
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_row, rows, name),
+	TEST(test_no_room),
+	TEST(test_all_parts),
+	TEST(test_no_scope),
+	TEST(test_longest),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		tests[4 + i] =
-			(struct CMUnitTest){ rows[i].name, test_row, NULL, NULL, (void *)&rows[i] };
-	return cmocka_run_group_tests_name("agent/runtimes/name_texts", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Records that tell names of functions: what is accepted, and that nothing is believed that does not fit. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +7,7 @@
 #include "agent/sample/name_record.h"
 #include "agent/util/cleanup.h"
 #include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 #define HEAD offsetof(struct wire_name, texts)
 #define WHOLE sizeof(struct wire_name)
@@ -97,12 +92,8 @@ static void test_row(void **state)
 		sum += (unsigned char)name->texts[i];
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(rows)];
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_row, rows, name),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		tests[i] =
-			(struct CMUnitTest){ rows[i].name, test_row, NULL, NULL, (void *)&rows[i] };
-	return cmocka_run_group_tests_name("agent/sample/name_record", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

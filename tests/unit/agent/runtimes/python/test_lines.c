@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lines of code objects, by tables that CPython's compilers have made, and by others that nobody makes. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include "agent/runtimes/python/lines.h"
-#include "agent/util/macro.h"
 #include "bpf/runtimes/python.h"
+#include "tests/support/unit.h"
 
 struct row {
 	const char *name;
@@ -75,12 +69,8 @@ static void test_row(void **state)
 	assert_int_equal(python_line(&lines, row->position), row->expected);
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(rows)];
+static const struct unit_test tests[] = {
+	TEST_ROWS(test_row, rows, name),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		tests[i] =
-			(struct CMUnitTest){ rows[i].name, test_row, NULL, NULL, (void *)&rows[i] };
-	return cmocka_run_group_tests_name("agent/runtimes/python/lines", tests, NULL, NULL);
-}
+TEST_MAIN(tests)

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What CPython says of itself (_Py_DebugOffsets): of real builds, and of files that lie. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "agent/runtimes/python/layout.h"
 #include "agent/util/macro.h"
+#include "tests/support/unit.h"
 
 /* As CPython 3.13.0, 3.14.10 and 3.15.2 have them on x86-64. */
 static const uint64_t v3_13[] = {
@@ -422,16 +417,13 @@ static void test_cut(void **state)
 	assert_true(python_layout_from_offsets(v3_13, 71, &l));
 }
 
-int main(void)
-{
-	struct CMUnitTest tests[ARRAY_SIZE(refused) + 5] = { cmocka_unit_test(test_3_13),
-							     cmocka_unit_test(test_3_14),
-							     cmocka_unit_test(test_3_15),
-							     cmocka_unit_test(test_free_threaded),
-							     cmocka_unit_test(test_cut) };
+static const struct unit_test tests[] = {
+	TEST(test_3_13),
+	TEST(test_3_14),
+	TEST(test_3_15),
+	TEST(test_free_threaded),
+	TEST_ROWS(test_refused, refused, name),
+	TEST(test_cut),
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(refused); i++)
-		tests[5 + i] = (struct CMUnitTest){ refused[i].name, test_refused, NULL, NULL,
-						    (void *)&refused[i] };
-	return cmocka_run_group_tests_name("agent/runtimes/python/offsets", tests, NULL, NULL);
-}
+TEST_MAIN(tests)
