@@ -22,6 +22,16 @@ _Static_assert(RECORD_BYTES >= (WIRE_MAX_KERNEL_FRAMES + WIRE_MAX_USER_WORDS) * 
 				       sizeof(struct wire_user_unwound) + 2 * WIRE_PAGE_BYTES,
 	       "and that of a runtime, for a small one");
 
+/* Frames of a runtime's run that are kept from when its entry is looked for until it has its place. What is beyond is read once more. */
+#define RUNTIME_RUN_FRAMES 128
+#define RUNTIME_RUN_WORDS (RUNTIME_RUN_FRAMES * WIRE_RUNTIME_FRAME_WORDS)
+
+/* They lie where a copy of the stack may go once the walk is over. The verifier takes a stack of any depth for one that a whole run may follow. */
+#define RECORD_RUN_AT (RECORD_WORDS - RUNTIME_RUN_WORDS)
+
+_Static_assert(RECORD_RUN_AT >= WIRE_MAX_KERNEL_FRAMES + WIRE_MAX_USER_WORDS + RUNTIME_RUN_WORDS,
+	       "the deepest stack and one more run end before it");
+
 struct record {
 	struct wire_sample head;
 	__u64 words[RECORD_WORDS];
@@ -56,6 +66,12 @@ struct second_stack {
 /* Of a structure of a runtime: CPython's thread states are told apart by their first 200 bytes. */
 #define RUNTIME_READ_BYTES 256
 
+/* A word of a process's memory that was read in this tick. */
+struct runtime_known {
+	__u64 at; /* 0: none */
+	__u64 word;
+};
+
 /* The frames of a runtime on the way (bpf/runtime.bpf.h). */
 struct runtime_walk {
 	struct wire_runtime of;	 /* the process's; RUNTIME_NONE: it has none */
@@ -73,9 +89,13 @@ struct runtime_walk {
 	__u32 n_frames;	  /* of both kinds */
 	__u32 n_names;	  /* told with this record */
 	__u32 n_reads;	  /* of frames */
-	__u32 n_left;	  /* of the run, as it was when its entry was found */
+	__u32 n_run;	  /* frames of the run in `run` */
+	__u32 n_left;	  /* those behind them, as many as there were when the entry was found */
 	__u32 n_native;	  /* frames since the leaf, or the last run */
+	__u64 rest;	  /* the first of those that are left */
 	__u64 entry;	  /* of the run, as its runtime's frame */
+	__u64 seen;	  /* a frame, while an entry is looked for */
+	__u64 after;	  /* what follows the entry: the frame of the next run */
 	__u32 is_seeking; /* entries alone are looked for: functions need not be read */
 	__u32 result;	  /* enum wire_runtime_result */
 	/* Of the frame that was read last, which is at `at`. */
@@ -90,8 +110,9 @@ struct runtime_walk {
 	__u64 scope;	/* address of what the function lies in; 0: not known */
 	__u32 print;
 	__u32 position;
-	__u32 n_looked; /* threads, in that search */
+	__u32 n_looked;			/* threads, in that search */
 	__u64 words[3];			/* of the runtime's own search */
+	struct runtime_known known[2];	/* likewise */
 	char bytes[RUNTIME_READ_BYTES]; /* what is read at once */
 };
 

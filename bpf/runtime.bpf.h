@@ -20,7 +20,7 @@
  *
  *	NAME_begin(s)	the address of the present thread's innermost frame; 0 when it runs none of its code, or s->runtime.result says why not
  *	NAME_read(s)	reads the frame at s->runtime.at into is_entry, next, scope, function, print, position, and of an entry its place on the C stack; false when
- *			it cannot be read. What tells the function is not wanted while is_seeking
+ *			it cannot be read. What tells the function is not wanted while is_seeking; function 0: it is none, or none that can be told
  *	NAME_name(s, n)	reads scope, name, file and lines of s->runtime.function into n, which has none yet; false likewise
  *	NAME_code(s)	where s->walk is in generated code: reads function, print, position of its frame; an enum runtime_code
  *
@@ -83,7 +83,7 @@ volatile __u64 told_seed = 0;
 /* Names that one sample sends: reading one costs as much as walking some frames. What is beyond comes with the next ones. */
 #define RUNTIME_MAX_NAMES 128
 
-/* Frames that one sample reads: each twice, to find the entry of its run first, and once more where they are listed anew. A list that another thread
+/* Frames that one sample reads: those of a long run twice, to find its entry first, and once more where they are listed anew. A list that another thread
  * changes meanwhile ends here. */
 #define RUNTIME_MAX_READS (3 * WIRE_MAX_USER_FRAMES)
 
@@ -217,18 +217,56 @@ static __always_inline bool runtime_put(struct scratch *s, __u64 function, __u64
 	return true;
 }
 
+/* The frame that was read last, and its name, as they go into the record. */
+static __always_inline void runtime_note(struct scratch *s, __u64 *function, __u64 *rest)
+{
+	bool is_told = s->record.head.pid && s->runtime.function;
+	int told = is_told ? runtime_tell(s->level) : 0;
+	__u32 event = s->record.head.record.event;
+	struct wire_counters *count = told ? bpf_map_lookup_elem(&counters, &event) : NULL;
+
+	if (count) {
+		count->names_told += told > 0;
+		count->names_not_told += told < 0;
+	}
+	if (!s->runtime.function)
+		s->runtime.result = RUNTIME_RESULT_UNREADABLE;
+	*function = runtime_word(s->runtime.of.kind, s->runtime.function);
+	*rest = s->runtime.function ? s->runtime.print | (__u64)s->runtime.position << 32 : 0;
+}
+
+/* A frame of the run whose entry is looked for. */
+static __always_inline void runtime_seek_frame(struct scratch *s)
+{
+	__u32 at = s->runtime.n_run * WIRE_RUNTIME_FRAME_WORDS;
+
+	barrier_var(at);
+	if (at <= RUNTIME_RUN_WORDS - WIRE_RUNTIME_FRAME_WORDS) {
+		__u64 *words = s->record.words + RECORD_RUN_AT + at;
+
+		s->runtime.n_run++;
+		s->runtime.rest = s->runtime.next;
+		runtime_note(s, words, words + 1);
+	} else {
+		s->runtime.n_left++;
+	}
+	s->runtime.is_seeking = s->runtime.n_run >= RUNTIME_RUN_FRAMES;
+	s->runtime.at = s->runtime.next;
+}
+
 static long runtime_seek_step(__u32 index, void *data)
 {
 	struct scratch *s = bpf_map_lookup_elem(&scratch, data);
 
-	(void)index;
 	if (!s)
 		return 1;
-	if (!s->runtime.at || !runtime_read(s->level))
+	if (!s->runtime.at || s->runtime.at == s->runtime.seen || !runtime_read(s->level))
 		return 1;
+	/* One that comes again: a circle, which Brent's algorithm finds. */
+	if (!(index & (index - 1)))
+		s->runtime.seen = s->runtime.at;
 	if (!s->runtime.is_entry) {
-		s->runtime.n_left++;
-		s->runtime.at = s->runtime.next;
+		runtime_seek_frame(s);
 		return 0;
 	}
 	s->runtime.anchor = s->runtime.place;
@@ -237,20 +275,25 @@ static long runtime_seek_step(__u32 index, void *data)
 	s->runtime.gap_at = s->runtime.place_gap_at;
 	s->runtime.gap_bytes = s->runtime.place_gap_bytes;
 	s->runtime.entry = s->runtime.at;
+	s->runtime.after = s->runtime.next;
 	return 1;
 }
 
-/* The entry of the run that begins with s->runtime.frame. Where it cannot be found there are no more frames: nothing tells where they belong. */
+/*
+ * The run that begins with s->runtime.frame, up to its entry. What another thread changes meanwhile is seen before or after,
+ * a circle is none. Where the entry cannot be found there are no more frames: nothing tells where they belong.
+ */
 static __always_inline void runtime_seek(struct scratch *s)
 {
 	__u32 level = s->level;
 
 	s->runtime.anchor = 0;
-	s->runtime.n_left = 0;
+	s->runtime.n_run = s->runtime.n_left = 0;
+	s->runtime.is_seeking = 0;
+	s->runtime.seen = 0;
 	s->runtime.at = s->runtime.frame;
 	if (!s->runtime.at)
 		return;
-	s->runtime.is_seeking = 1;
 	bpf_loop(WIRE_MAX_USER_FRAMES, runtime_seek_step, &level, 0);
 	s->runtime.is_seeking = 0;
 	if (s->runtime.anchor)
@@ -274,17 +317,55 @@ __noinline int runtime_begin(__u32 level)
 	return 0;
 }
 
+/* How many frames there is still room for. */
+static __always_inline __u32 runtime_room(const struct scratch *s)
+{
+	__u32 of_words = (WIRE_MAX_USER_WORDS - s->record.head.n_user) / WIRE_RUNTIME_FRAME_WORDS;
+	__u32 of_frames = s->runtime.n_frames < WIRE_MAX_USER_FRAMES
+				  ? WIRE_MAX_USER_FRAMES - s->runtime.n_frames
+				  : 0;
+
+	return of_words < of_frames ? of_words : of_frames;
+}
+
+/* The frames of the run that were read when its entry was looked for. False: there is no room for all of them. */
+static __always_inline bool runtime_put_run(struct scratch *s)
+{
+	__u32 at = s->record.head.n_kernel + s->record.head.n_user;
+	__u32 room = runtime_room(s);
+	__u32 n = s->runtime.n_run < room ? s->runtime.n_run : room;
+
+	barrier_var(n);
+	barrier_var(at);
+	if (n > RUNTIME_RUN_FRAMES || at > WIRE_MAX_KERNEL_FRAMES + WIRE_MAX_USER_WORDS)
+		return false;
+	bpf_probe_read_kernel(s->record.words + at, n * WIRE_RUNTIME_FRAME_WORDS * WIRE_WORD_BYTES,
+			      s->record.words + RECORD_RUN_AT);
+	s->record.head.n_user += n * WIRE_RUNTIME_FRAME_WORDS;
+	s->runtime.n_frames += n;
+	return n == s->runtime.n_run;
+}
+
 /* The run begins here. */
 static __always_inline long runtime_enter(struct scratch *s)
 {
 	__u32 flags = s->runtime.anchor_flags;
+	__u32 event = s->record.head.record.event;
+	struct wire_counters *count = bpf_map_lookup_elem(&counters, &event);
 
 	s->runtime.is_inside = 1;
 	s->runtime.n_native = 0;
 	if (keep_interpreters)
 		flags |= WIRE_ANCHOR_KEEPS;
-	return !runtime_put(s, runtime_word(RUNTIME_NONE, s->runtime.anchor),
-			    flags | (__u64)s->runtime.anchor_bytes << 32);
+	if (!runtime_put(s, runtime_word(RUNTIME_NONE, s->runtime.anchor),
+			 flags | (__u64)s->runtime.anchor_bytes << 32))
+		return 1;
+	s->runtime.frame = s->runtime.n_left ? s->runtime.rest : s->runtime.entry;
+	if (s->runtime.n_run && s->runtime.result == RUNTIME_RESULT_IDLE)
+		s->runtime.result = RUNTIME_RESULT_WALKED;
+	if (count)
+		count->runtime_frames += s->runtime.n_run;
+	return !runtime_put_run(s);
 }
 
 /* What the loop's frame has on the C stack at least, once its prologue is over: the registers that it saves and its return address are less. */
@@ -340,7 +421,7 @@ __noinline int runtime_leave(__u32 level)
 	if (!s)
 		return 1;
 	s->runtime.is_inside = 0;
-	s->runtime.frame = s->runtime.next;
+	s->runtime.frame = s->runtime.after;
 	s->runtime.activation = s->runtime.next_activation;
 	/* Of the loop's code each frame is one activation. */
 	s->runtime.pc = 0;
@@ -353,52 +434,42 @@ __noinline int runtime_leave(__u32 level)
 /* The frame that was read last, and its name. False: there is no room. */
 static __always_inline bool runtime_emit(struct scratch *s, struct wire_counters *count)
 {
+	__u64 function, rest;
+
 	count->runtime_frames++;
 	if (s->runtime.result == RUNTIME_RESULT_IDLE)
 		s->runtime.result = RUNTIME_RESULT_WALKED;
-	if (s->record.head.pid) {
-		int told = runtime_tell(s->level);
-
-		count->names_told += told > 0;
-		count->names_not_told += told < 0;
-	}
-	return runtime_put(s, runtime_word(s->runtime.of.kind, s->runtime.function),
-			   s->runtime.print | (__u64)s->runtime.position << 32);
+	runtime_note(s, &function, &rest);
+	return runtime_put(s, function, rest);
 }
 
-/* Whether the frame that was read last is one that was there when the entry of its run was found: another thread may change the list, or make it a
- * circle. */
-static __always_inline bool runtime_is_as_found(struct scratch *s)
+/* A frame of the run that cannot be read any more, and with it all that are left. */
+static __always_inline long runtime_lose(struct scratch *s, struct wire_counters *count)
 {
-	if (s->runtime.is_entry)
-		return s->runtime.at == s->runtime.entry;
-	return s->runtime.n_left-- > 0;
+	count->runtime_frames++;
+	s->runtime.is_inside = 0;
+	s->runtime.frame = s->runtime.anchor = 0;
+	s->runtime.result = RUNTIME_RESULT_UNREADABLE;
+	if (!runtime_put(s, runtime_word(s->runtime.of.kind, 0), 0))
+		return 1;
+	return runtime_put_kept(s);
 }
 
-/* The next frame of a run, or its end. Returns 1 to stop. */
+/* The next frame of a run that was too long to be kept, or its end. Returns 1 to stop. */
 static __always_inline long runtime_frame(struct scratch *s, struct wire_counters *count)
 {
-	bool is_read;
-
-	s->runtime.at = s->runtime.frame;
-	is_read = s->runtime.at && runtime_read(s->level) && runtime_is_as_found(s);
-	if (is_read && s->runtime.is_entry) {
+	if (!s->runtime.n_left) {
 		int stops = runtime_leave(s->level);
 
 		/* To the verifier it may have returned anything. */
 		asm volatile("" : "+r"(stops));
 		return stops & 1;
 	}
-	if (!is_read) {
-		count->runtime_frames++;
-		s->runtime.is_inside = 0;
-		s->runtime.frame = s->runtime.anchor = 0;
-		s->runtime.result = RUNTIME_RESULT_UNREADABLE;
-		if (!runtime_put(s, runtime_word(s->runtime.of.kind, 0), 0))
-			return 1;
-		return runtime_put_kept(s);
-	}
-	s->runtime.frame = s->runtime.next;
+	s->runtime.n_left--;
+	s->runtime.at = s->runtime.frame;
+	if (!s->runtime.at || !runtime_read(s->level) || s->runtime.is_entry)
+		return runtime_lose(s, count);
+	s->runtime.frame = s->runtime.n_left ? s->runtime.next : s->runtime.entry;
 	return !runtime_emit(s, count);
 }
 

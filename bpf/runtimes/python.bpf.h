@@ -158,6 +158,7 @@ static __always_inline __u64 python_begin(struct scratch *s)
 		return 0;
 	}
 	s->runtime.words[1] = 0;
+	s->runtime.known[0].at = s->runtime.known[1].at = 0;
 	frame = python_u64(s, l->thread_frame);
 	if (l->seam == PYTHON_BY_CFRAME)
 		s->runtime.activation |= frame;
@@ -204,6 +205,17 @@ static __always_inline __u32 python_position(struct scratch *s, __u64 code, __u6
 	return instr - begin < 1U << 30 ? instr - begin : ~0U;
 }
 
+/* The hash of a text. Functions of one file lie side by side, and have one text of its name. */
+static __always_inline __u64 python_hash_of(struct scratch *s, __u64 str,
+					    struct runtime_known *known)
+{
+	if (known->at != str) {
+		known->at = str;
+		known->word = python_word(str + python_layout(s)->str_hash);
+	}
+	return known->word;
+}
+
 /* Of the code object that was read. */
 static __always_inline __u32 python_print(struct scratch *s)
 {
@@ -218,8 +230,8 @@ static __always_inline __u32 python_print(struct scratch *s)
 	if (l->code_version)
 		i.version = python_u32(s, l->code_version);
 	if (!i.version) {
-		i.name_hash = python_word(i.name + l->str_hash);
-		i.file_hash = python_word(i.file + l->str_hash);
+		i.name_hash = python_hash_of(s, i.name, &s->runtime.known[0]);
+		i.file_hash = python_hash_of(s, i.file, &s->runtime.known[1]);
 	}
 	return python_print_of(&i, s->runtime.scope);
 }
@@ -252,8 +264,8 @@ static __always_inline bool python_is_last_of_cframe(struct scratch *s, __u8 mar
 	/* words: of which activation that is known, and what. */
 	if (s->runtime.words[1] != cframe) {
 		s->runtime.words[1] = cframe;
-		s->runtime.words[2] = python_word(python_word(cframe + l->cframe_previous) +
-						  l->cframe_frame);
+		s->runtime.words[2] =
+			python_word(python_word(cframe + l->cframe_previous) + l->cframe_frame);
 	}
 	return s->runtime.next && s->runtime.next == s->runtime.words[2];
 }
@@ -292,9 +304,11 @@ static __always_inline int python_read(struct scratch *s)
 	copy = python_u32(s, l->frame_tlbc);
 	/* Its page may not be there: then the agent asks for the name. */
 	if (!python_get_code(s))
-		return s->runtime.function != 0;
-	if (!python_is_code(s))
-		return 0;
+		return 1;
+	if (!python_is_code(s)) {
+		s->runtime.function = 0;
+		return 1;
+	}
 	s->runtime.position = python_position(s, s->runtime.function, instr, copy);
 	s->runtime.print = python_print(s);
 	return 1;
