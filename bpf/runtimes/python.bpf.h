@@ -17,6 +17,9 @@
 #include "bpf/runtimes/python.h"
 #include "bpf/walk.bpf.h"
 
+/* No PyThreadState is larger. */
+#define PYTHON_STATE_BYTES 4096
+
 /* Threads that are looked through: services have some hundred, and the youngest comes first. */
 #define PYTHON_MAX_THREADS 1024
 /* A thread that had no state when it was looked for among many is looked for again after that, whatever a process makes of the list: one of few at
@@ -78,16 +81,31 @@ static __always_inline bool python_is_thread(struct scratch *s, __u64 state)
 	       self - python_u64(s, l->thread_id) <= PYTHON_THREAD_BELOW;
 }
 
+/* The innermost frame of the state that was read; 0: it runs nothing. 3.15 has a frame in the state then, which is no function's. */
+static __always_inline __u64 python_first_frame(const struct scratch *s, __u64 state)
+{
+	const struct python_layout *l = python_layout(s);
+	__u64 frame = python_u64(s, l->thread_frame);
+
+	if (l->frame_own)
+		return python_u64(s, l->frame_own);
+	if (l->has_cframe)
+		return python_word(frame + l->cframe_frame);
+	return frame - state < PYTHON_STATE_BYTES ? 0 : frame;
+}
+
 /* words: the interpreter, the thread, what was found. */
 static long python_thread_step(__u32 index, void *data)
 {
 	struct scratch *s = bpf_map_lookup_elem(&scratch, data);
 	const struct python_layout *l;
 
-	if (!s)
+	(void)index;
+	/* All searches of a sample together. */
+	if (!s || s->runtime.n_looked >= PYTHON_MAX_THREADS)
 		return 1;
 	l = python_layout(s);
-	s->runtime.n_looked = index;
+	s->runtime.n_looked++;
 	if (!s->runtime.words[1]) {
 		s->runtime.words[0] = python_word(s->runtime.words[0] + l->interpreter_next);
 		if (!s->runtime.words[0])
@@ -97,74 +115,103 @@ static long python_thread_step(__u32 index, void *data)
 	}
 	if (python_is_thread(s, s->runtime.words[1])) {
 		s->runtime.words[2] = s->runtime.words[1];
-		/* A thread has a state in each interpreter that it has entered: one with frames is the one that runs. */
-		if (python_u64(s, l->thread_frame))
+		/* A thread has a state in each interpreter that it has entered. */
+		if (python_first_frame(s, s->runtime.words[1]))
 			return 1;
 	}
 	s->runtime.words[1] = python_u64(s, l->thread_next);
 	return 0;
 }
 
-static __always_inline __u64 python_search(struct scratch *s)
+/* The present thread's state in that interpreter or in one that was made before it: one that runs something, if there is any. */
+static __always_inline __u64 python_search(struct scratch *s, __u64 interpreter)
 {
 	const struct python_layout *l = python_layout(s);
 	__u32 level = s->level;
 
-	s->runtime.n_looked = 0;
 	s->runtime.words[2] = 0;
-	s->runtime.words[0] = python_word(s->runtime.of.base + l->interpreters_at);
-	if (!s->runtime.words[0])
+	s->runtime.words[0] = interpreter;
+	if (!interpreter)
 		return 0;
-	s->runtime.words[1] = python_word(s->runtime.words[0] + l->interpreter_threads);
+	s->runtime.words[1] = python_word(interpreter + l->interpreter_threads);
 	bpf_loop(PYTHON_MAX_THREADS, python_thread_step, &level, 0);
 	return s->runtime.words[2];
 }
 
-/* The state of the present thread, which is read; 0: it has none. */
+/* The state of the present thread, which is read; 0: it has none. What it has entered last is the interpreter that was made last. */
 static __always_inline __u64 python_thread(struct scratch *s)
 {
+	const struct python_layout *l = python_layout(s);
 	__u64 thread = bpf_get_current_pid_tgid();
 	__u64 now_ns = s->record.head.time_ns;
 	__u32 at = hash_mix(0, thread) & (WIRE_THREAD_SLOTS - 1);
 	struct runtime_thread *known = bpf_map_lookup_elem(&threads, &at);
+	__u64 newest = python_word(s->runtime.of.base + l->interpreters_at);
 	__u64 state, until_ns;
 
 	if (known && known->thread == thread) {
 		state = known->state;
 		if (!state && now_ns < known->until_ns)
 			return 0;
-		if (python_is_thread(s, state) && python_u64(s, python_layout(s)->thread_frame))
+		if (python_is_thread(s, state) && python_u64(s, l->thread_interpreter) == newest &&
+		    python_first_frame(s, state))
 			return state;
 	}
-	state = python_search(s);
+	s->runtime.n_looked = 0;
+	state = python_search(s, newest);
 	until_ns = s->runtime.n_looked < PYTHON_MANY_THREADS ? 0 : now_ns + PYTHON_AGAIN_NS;
 	if (known)
 		*known = (struct runtime_thread){ thread, state, until_ns };
 	return state && python_is_thread(s, state) ? state : 0;
 }
 
-static __always_inline __u64 python_begin(struct scratch *s)
+/* The innermost frame of the state that was read, whose frames come next. words: …, its interpreter, the state. */
+static __always_inline __u64 python_list(struct scratch *s, __u64 state)
 {
 	const struct python_layout *l = python_layout(s);
-	__u64 frame;
 
-	s->runtime.activation = PYTHON_ENTRY_BIT;
-	if (l->seam == PYTHON_UNSUPPORTED) {
+	s->runtime.next_activation = PYTHON_ENTRY_BIT;
+	if (l->seam == PYTHON_BY_CFRAME)
+		s->runtime.next_activation |= python_u64(s, l->thread_frame);
+	s->runtime.words[1] = 0;
+	s->runtime.words[3] = python_u64(s, l->thread_interpreter);
+	s->runtime.words[4] = state;
+	return python_first_frame(s, state);
+}
+
+static __always_inline __u64 python_begin(struct scratch *s)
+{
+	__u64 state, frame;
+
+	if (python_layout(s)->seam == PYTHON_UNSUPPORTED) {
 		s->runtime.result = RUNTIME_RESULT_UNSUPPORTED;
 		return 0;
 	}
-	if (!python_thread(s)) {
+	s->runtime.n_looked = 0;
+	state = python_thread(s);
+	if (!state) {
 		s->runtime.result = RUNTIME_RESULT_NO_THREAD;
 		return 0;
 	}
-	s->runtime.words[1] = 0;
 	s->runtime.known[0].at = s->runtime.known[1].at = 0;
-	frame = python_u64(s, l->thread_frame);
-	if (l->seam == PYTHON_BY_CFRAME)
-		s->runtime.activation |= frame;
-	if (l->frame_own)
-		return python_u64(s, l->frame_own);
-	return l->has_cframe ? python_word(frame + l->cframe_frame) : frame;
+	frame = python_list(s, state);
+	s->runtime.activation = s->runtime.next_activation;
+	return frame;
+}
+
+/*
+ * Behind the outermost frame of an interpreter: the innermost one of the interpreter that was running when the thread entered that one. The frame
+ * behind the last entry is not one of them where it lies in the thread's state (3.15).
+ */
+static __always_inline __u64 python_next_list(struct scratch *s, __u64 next)
+{
+	const struct python_layout *l = python_layout(s);
+	__u64 state;
+
+	if (next && next - s->runtime.words[4] >= PYTHON_STATE_BYTES)
+		return next;
+	state = python_search(s, python_word(s->runtime.words[3] + l->interpreter_next));
+	return state && python_is_thread(s, state) ? python_list(s, state) : 0;
 }
 
 /* An activation that has no frame of its own. Its callers' begin behind the last frame that was read. */
@@ -174,8 +221,6 @@ static __always_inline int python_read_entry(struct scratch *s)
 	__u64 cframe = s->runtime.at & ~PYTHON_ENTRY_BIT;
 
 	s->runtime.is_entry = 1;
-	s->runtime.next = s->runtime.words[0];
-	s->runtime.next_activation = PYTHON_ENTRY_BIT;
 	s->runtime.place_flags = s->runtime.place_bytes = 0;
 	s->runtime.place = cframe;
 	if (l->seam == PYTHON_BY_CODE) {
@@ -185,9 +230,11 @@ static __always_inline int python_read_entry(struct scratch *s)
 								    << WIRE_ANCHOR_FROM_SHIFT;
 		s->runtime.place_gap_at = l->loop_gap_at;
 		s->runtime.place_gap_bytes = l->loop_gap_bytes;
-		return 1;
 	}
-	s->runtime.next_activation |= python_word(cframe + l->cframe_previous);
+	s->runtime.next_activation = PYTHON_ENTRY_BIT;
+	if (l->seam == PYTHON_BY_CFRAME)
+		s->runtime.next_activation |= python_word(cframe + l->cframe_previous);
+	s->runtime.next = python_next_list(s, s->runtime.words[0]);
 	return 1;
 }
 
@@ -288,8 +335,10 @@ static __always_inline int python_read(struct scratch *s)
 	s->runtime.place_flags = s->runtime.of.flags & WIRE_RUNTIME_CALLEE ? WIRE_ANCHOR_CALLEE : 0;
 	s->runtime.place_bytes = 0;
 	s->runtime.next_activation = 0;
-	if (s->runtime.is_entry)
+	if (s->runtime.is_entry) {
+		s->runtime.next = python_next_list(s, s->runtime.next);
 		return 1;
+	}
 	s->runtime.words[0] = s->runtime.next;
 	if (l->seam == PYTHON_BY_CODE ||
 	    (l->seam == PYTHON_BY_CFRAME && python_is_last_of_cframe(s, mark)))

@@ -33,7 +33,7 @@ struct python_layout {
 	__u16 loop_from, loop_gap_at;
 	__u16 interpreter_next, interpreter_threads;
 	/* PyThreadState; the first thread_bytes are read. */
-	__u8 thread_bytes, thread_next, thread_id, thread_frame; /* or cframe */
+	__u8 thread_bytes, thread_next, thread_interpreter, thread_id, thread_frame; /* or cframe */
 	__u8 seam;
 	__u8 minor; /* of 3.x */
 	/* struct _CFrame */

@@ -225,6 +225,56 @@ def test_workers_that_were_forked(processes, tmp_path, in_tmp):
     assert not stacks.having("_PyEval_EvalFrameDefault").having("__main__.serve")
 
 
+INTERPRETERS = """
+import sys, threading, time
+INSIDE = "import time\\n" \
+    "def spin(end):\\n" \
+    "    while time.time() < end: sum(range(200))\\n" \
+    "def inside():\\n" \
+    "    spin(time.time() + 1)\\n" \
+    "inside()\\n"
+try:
+    if sys.version_info >= (3, 13):
+        import _interpreters as interpreters
+    else:
+        import _xxsubinterpreters as interpreters
+except ImportError:
+    sys.exit(77)
+run = getattr(interpreters, "exec", None) or interpreters.run_string
+def enter():
+    run(interpreters.create(), INSIDE)
+def main():
+    thread = threading.Thread(target=enter)
+    thread.start()
+    thread.join()
+    # Of one that is there but runs nothing on this thread the list is empty.
+    interpreters.create()
+    enter()
+    end = time.time() + 0.5
+    while time.time() < end:
+        sum(range(200))
+main()
+"""
+
+
+def test_interpreters_of_one_thread(processes, tmp_path, in_tmp, python):
+    """Each has a list of frames of its own, and both are on the C stack."""
+    program, _ = python.place(in_tmp("interpreters.py"), INTERPRETERS)
+    run = processes.run(paths.XAGENT, "profile", "-U", "-o", tmp_path / "o", "-F", "199", "--", *python.command, program, seconds=60)
+    if run.popen.returncode == 77:
+        pytest.skip("this Python is built without the module that makes interpreters")
+    assert run.popen.returncode == 0, run.err
+    stacks = folded.parse((tmp_path / "o").read_text())
+    inner = stacks.having("__main__.spin")
+    assert inner.total >= 60, stacks.show()
+    outer = (("__main__.main", "__main__.enter"), ("threading._bootstrap_inner", "__main__.enter"))
+    whole = folded.Stacks(s for s in inner if any(in_order([f.replace("threading.Thread.", "threading.") for f in s.frames],
+                                                           *names, "__main__.<module>", "__main__.inside", "__main__.spin") for names in outer))
+    assert whole.total >= 0.99 * inner.total, inner.show()
+    alone = folded.Stacks(s for s in stacks.having("__main__.main") if "__main__.enter" not in s.frames)
+    assert alone.total >= 15, stacks.show()
+
+
 def test_code_that_comes_to_lie_where_other_code_was(processes, tmp_path, in_tmp):
     """Functions are made, run and forgotten: their memory is the next one's, names and all. Each is called what it is."""
     text = """

@@ -13,9 +13,10 @@
 #define TYPE_BASICSIZE 32
 
 /* What is the same in each of these versions (the public headers of str, bytes and dict). */
-#define COMMON_OF_OLD                                                                           \
-	.code_type = 8, .str_length = 16, .str_hash = 24, .str_state = 32, .str_kind_shift = 2, \
-	.bytes_length = 16, .bytes_data = 32, .dict_keys = 32
+#define COMMON_OF_OLD                                                               \
+	.thread_interpreter = 16, .code_type = 8, .str_length = 16, .str_hash = 24, \
+	.str_state = 32, .str_kind_shift = 2, .bytes_length = 16, .bytes_data = 32, \
+	.dict_keys = 32
 
 /* PyFrameObject, before 3.11. */
 #define FRAME_OBJECT .frame_code = 32, .frame_previous = 24, .frame_globals = 48

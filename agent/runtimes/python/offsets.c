@@ -18,6 +18,7 @@ enum field {
 	INTERPRETER_NEXT,
 	INTERPRETER_THREADS,
 	THREAD_NEXT,
+	THREAD_INTERPRETER,
 	THREAD_FRAME,
 	THREAD_ID,
 	FRAME_PREVIOUS,
@@ -42,18 +43,19 @@ enum field {
 };
 
 static const uint8_t words_of[FIELD_MAX][N_VERSIONS] = {
-	[INTERPRETERS_HEAD] = { 5, 5, 5 },   [INTERPRETER_NEXT] = { 8, 8, 8 },
-	[INTERPRETER_THREADS] = { 9, 9, 9 }, [THREAD_NEXT] = { 21, 24, 24 },
-	[THREAD_FRAME] = { 23, 26, 26 },     [THREAD_ID] = { 24, 27, 30 },
-	[FRAME_PREVIOUS] = { 29, 32, 40 },   [FRAME_EXECUTABLE] = { 30, 33, 41 },
-	[FRAME_INSTR] = { 31, 34, 42 },	     [FRAME_OWNER] = { 33, 36, 44 },
-	[FRAME_TLBC] = { 0, 38, 46 },	     [CODE_FILE] = { 35, 40, 48 },
-	[CODE_QUALNAME] = { 37, 42, 50 },    [CODE_LINETABLE] = { 38, 43, 51 },
-	[CODE_FIRSTLINE] = { 39, 44, 52 },   [CODE_ADAPTIVE] = { 43, 48, 56 },
-	[CODE_TLBC] = { 0, 49, 57 },	     [OBJECT_TYPE] = { 45, 51, 59 },
-	[DICT_KEYS] = { 57, 67, 79 },	     [BYTES_SIZE] = { 65, 75, 87 },
-	[BYTES_DATA] = { 66, 76, 88 },	     [STR_STATE] = { 68, 78, 90 },
-	[STR_LENGTH] = { 69, 79, 91 },	     [STR_ASCII] = { 70, 80, 92 },
+	[INTERPRETERS_HEAD] = { 5, 5, 5 },     [INTERPRETER_NEXT] = { 8, 8, 8 },
+	[INTERPRETER_THREADS] = { 9, 9, 9 },   [THREAD_NEXT] = { 21, 24, 24 },
+	[THREAD_INTERPRETER] = { 22, 25, 25 }, [THREAD_FRAME] = { 23, 26, 26 },
+	[THREAD_ID] = { 24, 27, 30 },	       [FRAME_PREVIOUS] = { 29, 32, 40 },
+	[FRAME_EXECUTABLE] = { 30, 33, 41 },   [FRAME_INSTR] = { 31, 34, 42 },
+	[FRAME_OWNER] = { 33, 36, 44 },	       [FRAME_TLBC] = { 0, 38, 46 },
+	[CODE_FILE] = { 35, 40, 48 },	       [CODE_QUALNAME] = { 37, 42, 50 },
+	[CODE_LINETABLE] = { 38, 43, 51 },     [CODE_FIRSTLINE] = { 39, 44, 52 },
+	[CODE_ADAPTIVE] = { 43, 48, 56 },      [CODE_TLBC] = { 0, 49, 57 },
+	[OBJECT_TYPE] = { 45, 51, 59 },	       [DICT_KEYS] = { 57, 67, 79 },
+	[BYTES_SIZE] = { 65, 75, 87 },	       [BYTES_DATA] = { 66, 76, 88 },
+	[STR_STATE] = { 68, 78, 90 },	       [STR_LENGTH] = { 69, 79, 91 },
+	[STR_ASCII] = { 70, 80, 92 },
 };
 
 /* _PyInterpreterFrame.f_globals lies behind f_executable, previous and f_funcobj. */
@@ -90,7 +92,8 @@ static void add_sizes(struct python_layout *l)
 				  l->frame_globals, l->frame_mark,     l->frame_tlbc };
 	const uint8_t code[] = { l->code_type, l->code_name,  l->code_file,
 				 l->code_line, l->code_lines, l->code_tlbc };
-	const uint8_t thread[] = { l->thread_next, l->thread_id, l->thread_frame };
+	const uint8_t thread[] = { l->thread_next, l->thread_interpreter, l->thread_id,
+				   l->thread_frame };
 
 	l->thread_bytes = (uint8_t)(largest(thread, ARRAY_SIZE(thread)) + 8);
 	l->frame_bytes = (uint8_t)(largest(frame, ARRAY_SIZE(frame)) + 8);
@@ -125,6 +128,7 @@ bool python_layout_from_offsets(const uint64_t *words, size_t n, struct python_l
 		.interpreter_next = (uint16_t)v[INTERPRETER_NEXT],
 		.interpreter_threads = (uint16_t)v[INTERPRETER_THREADS],
 		.thread_next = (uint8_t)v[THREAD_NEXT],
+		.thread_interpreter = (uint8_t)v[THREAD_INTERPRETER],
 		.thread_id = (uint8_t)v[THREAD_ID],
 		.thread_frame = (uint8_t)v[THREAD_FRAME],
 		.seam = PYTHON_BY_ENTRY,
