@@ -111,7 +111,7 @@ struct runtime_walk {
 	__u32 print;
 	__u32 position;
 	__u32 n_looked;			/* threads, in that search */
-	__u64 words[5];			/* of the runtime's own search */
+	__u64 words[6];			/* of the runtime's own search */
 	struct runtime_known known[2];	/* likewise */
 	char bytes[RUNTIME_READ_BYTES]; /* what is read at once */
 };

@@ -35,8 +35,14 @@
 #endif
 
 #define PYTHON_ENTRY_BIT 1ULL
+/* In the address of a frame: the collector that it has started is behind us. */
+#define PYTHON_COLLECTOR_BIT 2ULL
 /* Pointers to objects have tags below (3.14, free-threaded 3.13). */
 #define PYTHON_POINTER_MASK (~7ULL)
+
+/* What the collector is called, and known by: the print of a code object is odd. */
+#define PYTHON_COLLECTOR_NAME "[garbage collection]"
+#define PYTHON_COLLECTOR_PRINT 2
 
 /* "__name__" */
 #define PYTHON_NAME_KEY 0x5f5f656d616e5f5fULL
@@ -165,7 +171,20 @@ static __always_inline __u64 python_thread(struct scratch *s)
 	return state && python_is_thread(s, state) ? state : 0;
 }
 
-/* The innermost frame of the state that was read, whose frames come next. words: …, its interpreter, the state. */
+/* The frame that has started the collector, while it runs; 0: it does not. What a finalizer runs is further in. */
+static __always_inline __u64 python_collecting(struct scratch *s, __u64 interpreter)
+{
+	const struct python_layout *l = python_layout(s);
+	__u32 is_collecting = 0;
+
+	if (!l->collecting)
+		return 0;
+	bpf_probe_read_user(&is_collecting, sizeof(is_collecting),
+			    (void *)(interpreter + l->collecting));
+	return is_collecting ? python_word(interpreter + l->collecting_frame) : 0;
+}
+
+/* The innermost frame of the state that was read, whose frames come next. words: …, its interpreter, the state, the collector's frame. */
 static __always_inline __u64 python_list(struct scratch *s, __u64 state)
 {
 	const struct python_layout *l = python_layout(s);
@@ -176,6 +195,7 @@ static __always_inline __u64 python_list(struct scratch *s, __u64 state)
 	s->runtime.words[1] = 0;
 	s->runtime.words[3] = python_u64(s, l->thread_interpreter);
 	s->runtime.words[4] = state;
+	s->runtime.words[5] = python_collecting(s, s->runtime.words[3]);
 	return python_first_frame(s, state);
 }
 
@@ -317,6 +337,27 @@ static __always_inline bool python_is_last_of_cframe(struct scratch *s, __u8 mar
 	return s->runtime.next && s->runtime.next == s->runtime.words[2];
 }
 
+/*
+ * The collector has no frame in the list, but is called by one: between that and what the collector calls it is shown as a function of its own, whose
+ * address is that of its state. That frame is the first one of its run.
+ */
+static __always_inline bool python_is_collector(struct scratch *s)
+{
+	return s->runtime.words[5] && s->runtime.at == s->runtime.words[5] && !s->runtime.n_run &&
+	       !s->runtime.n_left;
+}
+
+static __always_inline int python_read_collector(struct scratch *s)
+{
+	s->runtime.is_entry = 0;
+	s->runtime.next = s->runtime.at | PYTHON_COLLECTOR_BIT;
+	s->runtime.function = s->runtime.words[3] + python_layout(s)->collecting;
+	s->runtime.scope = 0;
+	s->runtime.print = PYTHON_COLLECTOR_PRINT;
+	s->runtime.position = ~0U;
+	return 1;
+}
+
 static __always_inline int python_read(struct scratch *s)
 {
 	const struct python_layout *l = python_layout(s);
@@ -326,6 +367,9 @@ static __always_inline int python_read(struct scratch *s)
 
 	if (s->runtime.at & PYTHON_ENTRY_BIT)
 		return python_read_entry(s);
+	if (python_is_collector(s))
+		return python_read_collector(s);
+	s->runtime.at &= ~PYTHON_COLLECTOR_BIT;
 	if (!python_get(s, s->runtime.at, l->frame_bytes))
 		return 0;
 	mark = s->runtime.bytes[l->frame_mark];
@@ -483,7 +527,12 @@ static __always_inline int python_name(struct scratch *s, struct wire_name *name
 {
 	int is_read;
 
-	(void)name;
+	if (s->runtime.print == PYTHON_COLLECTOR_PRINT) {
+		name->n_name = sizeof(PYTHON_COLLECTOR_NAME) - 1;
+		__builtin_memcpy(name->texts, PYTHON_COLLECTOR_NAME,
+				 sizeof(PYTHON_COLLECTOR_NAME) - 1);
+		return 1;
+	}
 	python_name_scope(s->level);
 	is_read = python_name_texts(s->level);
 	/* To the verifier it may have returned anything. */

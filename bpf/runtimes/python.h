@@ -59,6 +59,8 @@ struct python_layout {
 	__u8 has_log2_keys; /* 3.11 … */
 	__u8 lines_format;  /* enum python_lines */
 	__u8 loop_gap_bytes;
+	/* Of the interpreter: a number, whether its collector runs, and the frame that has started it (3.15). 0: not known. */
+	__u16 collecting, collecting_frame;
 };
 
 _Static_assert(sizeof(struct python_layout) <= WIRE_RUNTIME_WORDS * 8, "it fits");

@@ -275,6 +275,51 @@ def test_interpreters_of_one_thread(processes, tmp_path, in_tmp, python):
     assert alone.total >= 15, stacks.show()
 
 
+COLLECTS = """
+import gc, time
+class Node:
+    def __del__(self):
+        finalizer(self)
+def finalizer(node):
+    sum(range(300))
+def cycle():
+    node = Node()
+    node.me = node
+def collect():
+    gc.collect()
+def quiet(end):
+    while time.time() < end:
+        [[] for i in range(3000)]
+KEPT = [[i] for i in range(200000)]
+def main():
+    end = time.time() + 2
+    while time.time() < end:
+        for _ in range(2000):
+            cycle()
+        collect()
+    gc.disable()
+    quiet(time.time() + 0.5)
+main()
+"""
+
+
+def test_the_collector(processes, tmp_path, in_tmp):
+    """From 3.15 on the interpreter tells which frame has started it."""
+    python, why = pythons.get("debian 3.15")
+    if not python:
+        pytest.skip(why)
+    program, _ = python.place(in_tmp("collects.py"), COLLECTS)
+    stacks = profiled(processes, tmp_path / "o", "-F", "499", "--", *python.command, program)
+    collects = stacks.having("__main__.collect")
+    whole = folded.Stacks(s for s in collects if in_order(s.frames, "__main__.main", "__main__.collect", "[garbage collection]"))
+    assert whole.total >= 0.99 * collects.total > 100, collects.show()
+    finalizers = stacks.having("__main__.Node.__del__")
+    behind = folded.Stacks(s for s in finalizers if in_order(s.frames, "__main__.main", "[garbage collection]", "__main__.Node.__del__"))
+    assert behind.total >= 0.99 * finalizers.total > 20, finalizers.show()
+    quiet = stacks.having("__main__.quiet")
+    assert quiet.total >= 20 and not quiet.having("[garbage collection]"), quiet.show()
+
+
 def test_code_that_comes_to_lie_where_other_code_was(processes, tmp_path, in_tmp):
     """Functions are made, run and forgotten: their memory is the next one's, names and all. Each is called what it is."""
     text = """

@@ -39,6 +39,10 @@ enum field {
 	STR_STATE,
 	STR_LENGTH,
 	STR_ASCII,
+	/* Of the collector: of the interpreter, and in it. */
+	GC,
+	GC_COLLECTING,
+	GC_FRAME,
 	FIELD_MAX
 };
 
@@ -55,7 +59,8 @@ static const uint8_t words_of[FIELD_MAX][N_VERSIONS] = {
 	[OBJECT_TYPE] = { 45, 51, 59 },	       [DICT_KEYS] = { 57, 67, 79 },
 	[BYTES_SIZE] = { 65, 75, 87 },	       [BYTES_DATA] = { 66, 76, 88 },
 	[STR_STATE] = { 68, 78, 90 },	       [STR_LENGTH] = { 69, 79, 91 },
-	[STR_ASCII] = { 70, 80, 92 },
+	[STR_ASCII] = { 70, 80, 92 },	       [GC] = { 0, 0, 11 },
+	[GC_COLLECTING] = { 0, 0, 95 },	       [GC_FRAME] = { 0, 0, 96 },
 };
 
 /* _PyInterpreterFrame.f_globals lies behind f_executable, previous and f_funcobj. */
@@ -115,8 +120,8 @@ bool python_layout_from_offsets(const uint64_t *words, size_t n, struct python_l
 		return false;
 	bool is_free_threaded = words[WORD_FREE_THREADED] == 1;
 	for (enum field f = 0; f < FIELD_MAX; f++) {
-		bool is_far = f <= INTERPRETER_THREADS;
-		bool is_needed = f != FRAME_TLBC && f != CODE_TLBC;
+		bool is_far = f <= INTERPRETER_THREADS || f == GC;
+		bool is_needed = f != FRAME_TLBC && f != CODE_TLBC && f < GC;
 
 		if (!take(words, n, minor - FIRST_SELF_DESCRIBED, f,
 			  is_far ? UINT16_MAX : MAX_OFFSET, &v[f]) &&
@@ -160,6 +165,10 @@ bool python_layout_from_offsets(const uint64_t *words, size_t n, struct python_l
 		.has_log2_keys = 1,
 		.lines_format = PYTHON_LOCATIONS,
 	};
+	if (v[GC_FRAME] && v[GC] + MAX_OFFSET <= UINT16_MAX) {
+		ret_layout->collecting = (uint16_t)(v[GC] + v[GC_COLLECTING]);
+		ret_layout->collecting_frame = (uint16_t)(v[GC] + v[GC_FRAME]);
+	}
 	add_sizes(ret_layout);
 	return true;
 }

@@ -312,6 +312,8 @@ static void test_3_13(void **state)
 	assert_int_equal(l.interpreter_threads, 7344);
 	assert_int_equal(l.thread_frame, 72);
 	assert_int_equal(l.thread_id, 152);
+	assert_int_equal(l.thread_interpreter, 16);
+	assert_int_equal(l.collecting, 0);
 	assert_int_equal(l.thread_bytes, 160);
 	assert_int_equal(l.frame_instr, 56);
 	assert_int_equal(l.frame_mark, 70);
@@ -353,6 +355,9 @@ static void test_3_15(void **state)
 	assert_int_equal(l.thread_bytes, 184);
 	assert_int_equal(l.frame_mark, 74);
 	assert_int_equal(l.code_instr, 208);
+	assert_int_equal(l.thread_interpreter, 16);
+	assert_int_equal(l.collecting, 7512);
+	assert_int_equal(l.collecting_frame, 7520);
 }
 
 /* Each thread has a copy of the bytecode, and a text's state another layout. */
