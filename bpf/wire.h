@@ -294,11 +294,12 @@ struct wire_name {
 };
 
 /* A runtime's own numbers: offsets in its structures, addresses. */
-#define WIRE_RUNTIME_WORDS 14
+#define WIRE_RUNTIME_WORDS 18
 
 /* wire_runtime.flags */
 #define WIRE_RUNTIME_GENERATES 1u /* executable memory without a file is code that the runtime has made */
 #define WIRE_RUNTIME_CALLEE 2u	  /* its anchors have WIRE_ANCHOR_CALLEE: each step of the interpreter is a function that its loop calls */
+#define WIRE_RUNTIME_PART 4u	  /* of a file that adds to what another one tells of a runtime. It is not published */
 
 /* Of a process, or of an executable. */
 struct wire_runtime {
@@ -433,7 +434,7 @@ _Static_assert(sizeof(struct wire_name) == 48 + WIRE_TEXTS_BYTES, "no gaps");
 _Static_assert(sizeof(struct wire_mapping) == 24, "three words of the arena");
 _Static_assert(sizeof(struct wire_process) == 24, "");
 _Static_assert(sizeof(struct wire_object) == 40, "whole words");
-_Static_assert(sizeof(struct wire_runtime) == 128, "no gaps");
+_Static_assert(sizeof(struct wire_runtime) == 160, "no gaps");
 _Static_assert(sizeof(struct wire_rule) == WIRE_WORD_BYTES &&
 		       sizeof(struct wire_escape) == WIRE_WORD_BYTES,
 	       "words of the arena");

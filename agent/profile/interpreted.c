@@ -60,7 +60,7 @@ static uint32_t on_publish(const struct process *p, void *data)
 
 	if (k) {
 		k->runtime_epoch = runtime_tables_epoch(s->runtimes.tables);
-		k->runtime_file = runtime_tables_file(s->runtimes.tables, p);
+		k->runtime_files = runtime_tables_files(s->runtimes.tables, p);
 	}
 
 	return runtime_tables_publish(s->runtimes.tables, p);
@@ -138,7 +138,7 @@ bool session_runtime_is_new(struct session *s, const struct process *p, struct p
 	if (!k->published || k->runtime_epoch == epoch)
 		return false;
 	k->runtime_epoch = epoch;
-	return runtime_tables_file(s->runtimes.tables, p) != k->runtime_file;
+	return runtime_tables_files(s->runtimes.tables, p) != k->runtime_files;
 }
 
 void session_show_image(struct session *s, const struct sample *sample, struct process *p)

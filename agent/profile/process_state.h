@@ -37,7 +37,7 @@ struct process_state {
 	uint32_t n_jit_waits;	/* intervals, since the exec, that ended without them */
 	struct list waiting;	/* the session's, of those with jit_wait */
 	uint32_t runtime_epoch; /* of the files with runtimes, when it was looked for one */
-	uint32_t runtime_file;	/* with which it was published; 0: none */
+	uint64_t runtime_files; /* with which it was published; 0: none */
 	uint64_t image;		/* struct wire_user_unwound, of the image with … */
 	uint32_t image_exec;	/* … this exec_count */
 	uint64_t

@@ -50,8 +50,10 @@ struct runtime {
 	enum runtime_kind kind;
 	const char *name; /* in the text of frames without a name */
 	/* Worker. Whether the file holds the runtime, by its bytes, which may be anything; its sections are loaded. Fills flags and words, in
-	 * addresses as linked. */
+	 * addresses as linked. With WIRE_RUNTIME_PART it holds none by itself. */
 	bool (*detect)(const struct elf *elf, struct wire_runtime *ret_runtime);
+	/* What another file of the process adds (WIRE_RUNTIME_PART). Its words may be anything that detect() has accepted. NULL: there are no such files. Pure. */
+	void (*join)(struct wire_runtime *runtime, const struct wire_runtime *part);
 	/* What a file holds, for a person: its version, and why its functions are not shown if they are not. NULL: the name says it. Pure. */
 	void (*describe)(const struct wire_runtime *runtime, char *to, size_t n);
 	/* Loop. What the kernel half is to know of one process that gets its table, beside what was detected; `base` is set, words may be changed. Called

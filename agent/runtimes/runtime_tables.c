@@ -50,12 +50,17 @@ static bool has_library(const struct runtime_tables *t, uint64_t library)
 	return false;
 }
 
+static bool is_part(const struct runtime_file *f)
+{
+	return f->wire.flags & WIRE_RUNTIME_PART;
+}
+
 /* The key 0 stands for all of them. */
 static void put_library(const struct runtime_tables *t, const struct runtime_file *f)
 {
 	const uint64_t any = 0;
 
-	if (!f->library)
+	if (!f->library || is_part(f))
 		return;
 	(void)bpf_map_update_elem(t->maps.libraries_fd, &f->library, &f->wire.base, BPF_ANY);
 	(void)bpf_map_update_elem(t->maps.libraries_fd, &any, &any, BPF_ANY);
@@ -104,7 +109,7 @@ static void put_image(struct runtime_tables *t, const struct holder *h, uint64_t
 {
 	uint64_t *slot = &t->images[t->n_images % RUNTIME_TABLES_MAX_IMAGES];
 
-	if (!image || has_image(t, image))
+	if (!image || is_part(&h->file) || has_image(t, image))
 		return;
 	t->n_images++;
 	if (*slot)
@@ -149,9 +154,10 @@ uint32_t runtime_tables_epoch(const struct runtime_tables *t)
 	return t->epoch;
 }
 
-/* The lowest mapping of the file that holds one; `path`: of that file alone (NULL: any). */
+/* The lowest mapping of the file that holds one, or a part; `path`: of that file alone (NULL: any). */
 static const struct mapping *mapping_of(struct runtime_tables *t, const struct process *p,
-					const char *path, const struct holder **ret_holder)
+					const char *path, bool of_part,
+					const struct holder **ret_holder)
 {
 	const struct mappings *m = p->mappings;
 
@@ -161,7 +167,7 @@ static const struct mapping *mapping_of(struct runtime_tables *t, const struct p
 		if (!f || (path && strcmp(path, f->path) != 0))
 			continue;
 		struct holder *h = holder_find(t, f->id);
-		if (!h)
+		if (!h || is_part(&h->file) != of_part)
 			continue;
 		list_remove(&h->age);
 		list_push_back(&t->by_age, &h->age);
@@ -171,11 +177,15 @@ static const struct mapping *mapping_of(struct runtime_tables *t, const struct p
 	return NULL;
 }
 
-uint32_t runtime_tables_file(struct runtime_tables *t, const struct process *p)
+uint64_t runtime_tables_files(struct runtime_tables *t, const struct process *p)
 {
-	const struct holder *h = NULL;
+	const struct holder *h = NULL, *part = NULL;
 
-	return t->holders.n && mapping_of(t, p, NULL, &h) ? h->file_id : 0;
+	if (!t->holders.n || !mapping_of(t, p, NULL, false, &h))
+		return 0;
+	if (!mapping_of(t, p, NULL, true, &part))
+		return h->file_id;
+	return (uint64_t)part->file_id << 32 | h->file_id;
 }
 
 bool runtime_tables_of(const struct runtime_tables *t, uint32_t pid, enum runtime_kind kind,
@@ -221,10 +231,21 @@ void runtime_tables_retract(struct runtime_tables *t, uint32_t pid)
 	(void)bpf_map_delete_elem(t->maps.runtimes_fd, &pid);
 }
 
+/* What another file of the process tells of the same runtime. */
+static void join_part(struct runtime_tables *t, const struct process *p, struct wire_runtime *wire)
+{
+	const struct runtime *runtime = runtime_of(wire->kind);
+	const struct holder *part = NULL;
+
+	if (runtime && runtime->join && mapping_of(t, p, NULL, true, &part) &&
+	    part->file.wire.kind == wire->kind)
+		runtime->join(wire, &part->file.wire);
+}
+
 enum runtime_kind runtime_tables_publish(struct runtime_tables *t, const struct process *p)
 {
 	const struct holder *h = NULL;
-	const struct mapping *m = t->holders.n ? mapping_of(t, p, NULL, &h) : NULL;
+	const struct mapping *m = t->holders.n ? mapping_of(t, p, NULL, false, &h) : NULL;
 
 	if (!m)
 		return RUNTIME_NONE;
@@ -232,6 +253,7 @@ enum runtime_kind runtime_tables_publish(struct runtime_tables *t, const struct 
 	uint64_t linked = h->file.wire.base & ~((uint64_t)sysconf(_SC_PAGESIZE) - 1);
 	struct wire_runtime wire = h->file.wire;
 	wire.base = m->begin - linked;
+	join_part(t, p, &wire);
 	if (published_kind(t, p->pid) != wire.kind)
 		runtime_tables_retract(t, p->pid);
 	if (!ask_runtime(&wire, p->pid)) {
@@ -251,7 +273,7 @@ void runtime_tables_publish_image(struct runtime_tables *t, const struct process
 {
 	const struct holder *h = NULL;
 
-	if (image && t->holders.n && mapping_of(t, p, exe_path, &h))
+	if (image && t->holders.n && mapping_of(t, p, exe_path, false, &h))
 		put_image(t, h, image);
 }
 

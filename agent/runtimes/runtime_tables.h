@@ -40,8 +40,8 @@ int runtime_tables_add(struct runtime_tables *t, const struct mapped_file *f,
 /* +1 with each file that was added: who was looked at before may have a runtime by now. */
 uint32_t runtime_tables_epoch(const struct runtime_tables *t);
 
-/* The id of the file with a runtime that the process has mapped; 0: none. */
-uint32_t runtime_tables_file(struct runtime_tables *t, const struct process *p);
+/* Which file with a runtime the process has mapped, and which one that adds to it; 0: none. Any other number tells them from others. */
+uint64_t runtime_tables_files(struct runtime_tables *t, const struct process *p);
 /* Before the process is published (agent/unwind/tables.h): tells the kernel half which runtime it has mapped. Its kind; RUNTIME_NONE: it has none, or
  * that could not be told. */
 enum runtime_kind runtime_tables_publish(struct runtime_tables *t, const struct process *p);

@@ -50,9 +50,15 @@ static void retract(uint32_t pid)
 	retracted_pid = pid;
 }
 
+/* What another file tells is added to the first word. */
+static void join(struct wire_runtime *runtime, const struct wire_runtime *part)
+{
+	runtime->words[0] += part->words[0];
+}
+
 static const struct runtime plain = { .kind = RUNTIME_PLAIN, .name = "plain" };
 static const struct runtime hooked = {
-	.kind = RUNTIME_HOOKED, .name = "hooked", .publish = keep, .retract = retract
+	.kind = RUNTIME_HOOKED, .name = "hooked", .join = join, .publish = keep, .retract = retract
 };
 
 const struct runtime *runtime_of(uint32_t kind)
@@ -380,6 +386,82 @@ static void test_epoch(void **state)
 	assert_int_equal(runtime_tables_epoch(f->tables), epoch + 2);
 }
 
+static void add_part(struct fixture *f, const char *path, uint32_t kind)
+{
+	const struct runtime_file found = {
+		.wire = { .kind = kind,
+			  .flags = WIRE_RUNTIME_PART,
+			  .base = LINKED,
+			  .words = { 1000 } },
+		.image = IMAGE,
+		.library = 77,
+	};
+	struct mapped_file *file = file_at(f, path);
+
+	assert_int_equal(runtime_tables_add(f->tables, file, &found), 0);
+	mapped_file_unref(file);
+}
+
+/* Two files of a process tell of one runtime, in any order. */
+static void test_part(void **state)
+{
+	struct fixture *f = fixture_of(state);
+	_cleanup_process_ struct process p =
+		PROCESS(f, { 0x30000000, "/lib/part" }, { 0x40000000, "/bin/py" });
+	_cleanup_process_ struct process without = PROCESS(f, { 0x40000000, "/bin/py" });
+	struct wire_runtime found;
+
+	add(f, "/bin/py", RUNTIME_HOOKED);
+	assert_int_equal(runtime_tables_publish(f->tables, &p), RUNTIME_HOOKED);
+	uint64_t before = runtime_tables_files(f->tables, &p);
+	uint32_t epoch = runtime_tables_epoch(f->tables);
+	add_part(f, "/lib/part", RUNTIME_HOOKED);
+	/* So that it is published anew. */
+	assert_int_not_equal(runtime_tables_epoch(f->tables), epoch);
+	assert_true(runtime_tables_files(f->tables, &p) != before);
+	assert_int_equal(runtime_tables_publish(f->tables, &p), RUNTIME_HOOKED);
+	assert_true(look_up(f, &found));
+	assert_int_equal(found.base, 0x40000000 - LINKED_PAGE);
+	assert_int_equal(found.words[0], 5 + 1000 + found.base);
+	/* Of another process nothing is known by it. */
+	assert_true(runtime_tables_files(f->tables, &without) == before);
+	assert_int_equal(runtime_tables_publish(f->tables, &without), RUNTIME_HOOKED);
+	assert_true(look_up(f, &found));
+	assert_int_equal(found.words[0], 5 + found.base);
+}
+
+static void test_part_of_another_runtime(void **state)
+{
+	struct fixture *f = fixture_of(state);
+	_cleanup_process_ struct process p =
+		PROCESS(f, { 0x30000000, "/lib/part" }, { 0x40000000, "/bin/py" });
+	struct wire_runtime found;
+
+	add(f, "/bin/py", RUNTIME_HOOKED);
+	add_part(f, "/lib/part", RUNTIME_PLAIN);
+	assert_int_equal(runtime_tables_publish(f->tables, &p), RUNTIME_HOOKED);
+	assert_true(look_up(f, &found));
+	assert_int_equal(found.words[0], 5 + found.base);
+}
+
+/* By itself it is no runtime, nor an executable or a library with one. */
+static void test_part_alone(void **state)
+{
+	struct fixture *f = fixture_of(state);
+	_cleanup_process_ struct process p = PROCESS(f, { 0x30000000, "/lib/part" });
+	struct wire_runtime found;
+	const uint64_t library = 77;
+	uint64_t base;
+
+	add_part(f, "/lib/part", RUNTIME_HOOKED);
+	assert_int_equal(runtime_tables_publish(f->tables, &p), RUNTIME_NONE);
+	assert_true(runtime_tables_files(f->tables, &p) == 0);
+	assert_false(look_up(f, &found));
+	runtime_tables_publish_library(f->tables, &p, 0x30000000, IMAGE);
+	assert_false(look_up_elf_symbols(f, IMAGE, &found));
+	assert_int_not_equal(bpf_map_lookup_elem(f->libraries_fd, &library, &base), 0);
+}
+
 /* What was found anew is what is known. */
 static void test_file_again(void **state)
 {
@@ -410,8 +492,8 @@ static void test_too_many_files(void **state)
 	add_with_image(f, "/0", RUNTIME_PLAIN, 0, 1);
 	assert_int_equal(runtime_tables_publish(f->tables, &first), RUNTIME_PLAIN);
 	assert_int_equal(runtime_tables_publish(f->tables, &second), RUNTIME_PLAIN);
-	assert_int_not_equal(runtime_tables_file(f->tables, &first),
-			     runtime_tables_file(f->tables, &second));
+	assert_int_not_equal(runtime_tables_files(f->tables, &first),
+			     runtime_tables_files(f->tables, &second));
 }
 
 static void test_image(void **state)
@@ -578,6 +660,9 @@ int main(void)
 		FIXTURE_TEST(test_unknown_kind),
 		FIXTURE_TEST(test_map_is_full),
 		FIXTURE_TEST(test_epoch),
+		FIXTURE_TEST(test_part),
+		FIXTURE_TEST(test_part_of_another_runtime),
+		FIXTURE_TEST(test_part_alone),
 		FIXTURE_TEST(test_file_again),
 		FIXTURE_TEST(test_too_many_files),
 		FIXTURE_TEST(test_image),
