@@ -23,6 +23,14 @@ enum python_seam { PYTHON_UNSUPPORTED, PYTHON_BY_CODE, PYTHON_BY_CFRAME, PYTHON_
 /* Tables of lines: co_lnotab (to 3.9), co_linetable of 3.10, that of 3.11 and later. With a name that has PYTHON_NO_LINES no table was sent. */
 enum python_lines { PYTHON_NO_LINES, PYTHON_LNOTAB, PYTHON_LINETABLE, PYTHON_LOCATIONS };
 
+/* Tasks of asyncio's C half (3.14 …), by what _asyncio says of itself. */
+struct python_asyncio {
+	__u32 interpreter_bytes;   /* sizeof(PyInterpreterState): of which interpreter it is */
+	__u16 thread_running_task; /* in PyThreadState; 0: nothing is known of tasks */
+	/* A task; task_bytes are read. */
+	__u8 task_bytes, task_awaited_by, task_is_task, task_awaited_by_is_set, task_coro;
+};
+
 /* Offsets in bytes; addresses as linked. struct wire_runtime.words holds it. */
 struct python_layout {
 	__u64 interpreters_at; /* pointer to the first PyInterpreterState */
@@ -61,12 +69,26 @@ struct python_layout {
 	__u8 loop_gap_bytes;
 	/* Of the interpreter: a number, whether its collector runs, and the frame that has started it (3.15). 0: not known. */
 	__u16 collecting, collecting_frame;
+	/* Coroutines, generators and asynchronous generators; gen_bytes are read. 0: none of this is known. */
+	__u8 gen_bytes, gen_frame, gen_state;
+	__u8 gen_suspended; /* the first of the states in which it waits: there it has yielded itself … */
+	__u8 gen_n_suspended; /* … in those behind it, something that it awaits has */
+	__u8 gen_awaited;     /* words below the stack's end */
+	__u8 frame_stack;     /* pointer to its end */
+	__u8 object_bytes;    /* sizeof(PyObject) */
+	__u8 set_used, set_table, set_mask;
+	/* From PyCode_Type on, in bytes; 0: not known. */
+	__s32 coroutine_type, generator_type, async_generator_type;
+	__s32 asend_type; /* what `async for` awaits of an asynchronous generator */
+	struct python_asyncio asyncio;
 };
 
 _Static_assert(sizeof(struct python_layout) <= WIRE_RUNTIME_WORDS * 8, "it fits");
 
 /* _PyInterpreterFrame.owner: from here on a frame that is no function's but of the loop, or made for a call of C (enum _frameowner, 3.12 to 3.15). */
 #define PYTHON_OWNER_ENTRY 3
+/* … and one that lies in a generator or a coroutine. */
+#define PYTHON_OWNER_GENERATOR 1
 
 /* What of a code object does not change while it lives. */
 struct python_identity {

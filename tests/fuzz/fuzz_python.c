@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/runtimes/python/asyncio.h"
 #include "agent/runtimes/python/layout.h"
 #include "agent/runtimes/python/lines.h"
 #include "agent/runtimes/python/loop.h"
@@ -37,6 +38,22 @@ static void check_offsets(const uint8_t *data, size_t size)
 	assert(l.thread_frame + 8 <= l.thread_bytes && l.thread_id + 8 <= l.thread_bytes);
 	assert(l.frame_instr + 8 <= l.frame_bytes && l.frame_mark < l.frame_bytes);
 	assert(l.code_name + 8 <= l.code_bytes && l.code_lines + 8 <= l.code_bytes);
+	assert(!l.gen_bytes ||
+	       (l.gen_state < l.gen_bytes && l.gen_frame + l.frame_stack + 8 <= l.gen_bytes &&
+		l.gen_frame + l.frame_mark < l.gen_bytes));
+}
+
+static void check_asyncio(const uint8_t *data, size_t size)
+{
+	uint64_t words[PYTHON_ASYNCIO_WORDS] = { 0 };
+	struct python_asyncio a;
+
+	memcpy(words, data, size < sizeof(words) ? size : sizeof(words));
+	if (!python_asyncio_from_words(words, size / sizeof(*words), &a))
+		return;
+	assert(a.task_awaited_by + 8 <= a.task_bytes && a.task_coro + 8 <= a.task_bytes);
+	assert(a.task_is_task < a.task_bytes && a.task_awaited_by_is_set < a.task_bytes);
+	assert(a.thread_running_task);
 }
 
 static void check_loop(const uint8_t *data, size_t size)
@@ -53,6 +70,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	check_lines(data, size);
 	check_offsets(data, size);
+	check_asyncio(data, size);
 	check_loop(data, size);
 	return 0;
 }

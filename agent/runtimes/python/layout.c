@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "agent/object/names/symbol_by_name.h"
+#include "agent/runtimes/python/asyncio.h"
 #include "agent/runtimes/python/loop.h"
 #include "agent/util/macro.h"
 
@@ -316,6 +317,32 @@ static bool described_layout(const struct elf *elf, uint64_t runtime_at, struct 
 	return true;
 }
 
+/* From PyCode_Type on; 0: not known. */
+static int32_t type_of(const struct elf *elf, const char *name, uint64_t code_type_at)
+{
+	struct symbol type;
+
+	if (!symbol_by_name(elf, name, &type))
+		return 0;
+	int64_t off = (int64_t)(type.value - code_type_at);
+	return off >= INT32_MIN && off <= INT32_MAX ? (int32_t)off : 0;
+}
+
+/* What leads from a task to frames of its coroutines. */
+static void find_tasks(const struct elf *elf, struct python_layout *l)
+{
+	struct python_asyncio asyncio;
+
+	if (!l->gen_bytes)
+		return;
+	l->coroutine_type = type_of(elf, "PyCoro_Type", l->code_type_at);
+	l->generator_type = type_of(elf, "PyGen_Type", l->code_type_at);
+	l->async_generator_type = type_of(elf, "PyAsyncGen_Type", l->code_type_at);
+	l->asend_type = type_of(elf, "_PyAsyncGenASend_Type", l->code_type_at);
+	if (python_asyncio_read(elf, &asyncio))
+		python_asyncio_join(l, &asyncio);
+}
+
 static bool layout_of(const struct elf *elf, unsigned int minor, const struct symbol *runtime,
 		      struct python_layout *l)
 {
@@ -347,6 +374,7 @@ bool python_layout_read(const struct elf *elf, struct python_layout *ret_layout,
 	ret_layout->loop_at = loop.value;
 	ret_layout->loop_bytes = (uint32_t)MIN_OF(loop.size_bytes, (uint64_t)UINT32_MAX);
 	find_loop(elf, &loop, ret_layout);
+	find_tasks(elf, ret_layout);
 	*ret_is_tail_calling = ret_layout->minor >= 14 && is_tail_calling(elf, &loop);
 	return true;
 }

@@ -39,10 +39,18 @@ enum field {
 	STR_STATE,
 	STR_LENGTH,
 	STR_ASCII,
-	/* Of the collector: of the interpreter, and in it. */
+	/* From here on: not needed for frames of a list. Of the collector: of the interpreter, and in it. */
 	GC,
 	GC_COLLECTING,
 	GC_FRAME,
+	INTERPRETER_BYTES,
+	FRAME_STACK,
+	OBJECT_BYTES,
+	SET_USED,
+	SET_TABLE,
+	SET_MASK,
+	GEN_FRAME,
+	GEN_STATE,
 	FIELD_MAX
 };
 
@@ -61,6 +69,10 @@ static const uint8_t words_of[FIELD_MAX][N_VERSIONS] = {
 	[STR_STATE] = { 68, 78, 90 },	       [STR_LENGTH] = { 69, 79, 91 },
 	[STR_ASCII] = { 70, 80, 92 },	       [GC] = { 0, 0, 11 },
 	[GC_COLLECTING] = { 0, 0, 95 },	       [GC_FRAME] = { 0, 0, 96 },
+	[INTERPRETER_BYTES] = { 0, 6, 6 },     [FRAME_STACK] = { 0, 37, 45 },
+	[OBJECT_BYTES] = { 0, 50, 58 },	       [SET_USED] = { 0, 63, 75 },
+	[SET_TABLE] = { 0, 64, 76 },	       [SET_MASK] = { 0, 65, 77 },
+	[GEN_FRAME] = { 0, 85, 101 },	       [GEN_STATE] = { 0, 86, 102 },
 };
 
 /* _PyInterpreterFrame.f_globals lies behind f_executable, previous and f_funcobj. */
@@ -108,6 +120,54 @@ static void add_sizes(struct python_layout *l)
 /* Of what is read into the kernel half's 256 bytes, with the last word. */
 #define MAX_OFFSET (256 - 16)
 
+/* What no structure tells of a coroutine that waits: its states (enum _framestate), and where what it awaits lies on its stack. From 3.14 on. */
+#define FIRST_WITH_TASKS 14
+static const struct {
+	int8_t suspended;
+	uint8_t n_suspended;
+	uint8_t awaited;
+} waiting[] = { { -2, 2, 1 }, { 1, 3, 2 } };
+
+static bool has_all_of_coroutines(const uint64_t *v)
+{
+	return v[INTERPRETER_BYTES] && v[FRAME_STACK] && v[OBJECT_BYTES] && v[SET_USED] &&
+	       v[SET_TABLE] && v[SET_MASK] && v[GEN_FRAME] && v[GEN_STATE];
+}
+
+static void add_coroutines(const uint64_t *v, struct python_layout *l)
+{
+	uint64_t frame_bytes = MAX_OF((uint64_t)l->frame_bytes, v[FRAME_STACK] + 8);
+	uint64_t bytes = MAX_OF(v[GEN_FRAME] + frame_bytes, v[GEN_STATE] + 1);
+
+	if (l->minor < FIRST_WITH_TASKS || !has_all_of_coroutines(v) || bytes > MAX_OFFSET + 8 ||
+	    v[GEN_FRAME] % 8 != 0)
+		return;
+	l->gen_bytes = (uint8_t)bytes;
+	l->gen_frame = (uint8_t)v[GEN_FRAME];
+	l->gen_state = (uint8_t)v[GEN_STATE];
+	l->gen_suspended = (uint8_t)waiting[l->minor - FIRST_WITH_TASKS].suspended;
+	l->gen_n_suspended = waiting[l->minor - FIRST_WITH_TASKS].n_suspended;
+	l->gen_awaited = waiting[l->minor - FIRST_WITH_TASKS].awaited;
+	l->frame_stack = (uint8_t)v[FRAME_STACK];
+	l->object_bytes = (uint8_t)v[OBJECT_BYTES];
+	l->set_used = (uint8_t)v[SET_USED];
+	l->set_table = (uint8_t)v[SET_TABLE];
+	l->set_mask = (uint8_t)v[SET_MASK];
+	l->asyncio.interpreter_bytes = (uint32_t)v[INTERPRETER_BYTES];
+}
+
+static uint64_t largest_of(enum field field)
+{
+	if (field == INTERPRETER_BYTES)
+		return UINT32_MAX;
+	return field <= INTERPRETER_THREADS || field == GC ? UINT16_MAX : MAX_OFFSET;
+}
+
+static bool is_needed(enum field field)
+{
+	return field != FRAME_TLBC && field != CODE_TLBC && field < GC;
+}
+
 bool python_layout_from_offsets(const uint64_t *words, size_t n, struct python_layout *ret_layout)
 {
 	uint64_t v[FIELD_MAX] = { 0 };
@@ -120,12 +180,8 @@ bool python_layout_from_offsets(const uint64_t *words, size_t n, struct python_l
 		return false;
 	bool is_free_threaded = words[WORD_FREE_THREADED] == 1;
 	for (enum field f = 0; f < FIELD_MAX; f++) {
-		bool is_far = f <= INTERPRETER_THREADS || f == GC;
-		bool is_needed = f != FRAME_TLBC && f != CODE_TLBC && f < GC;
-
-		if (!take(words, n, minor - FIRST_SELF_DESCRIBED, f,
-			  is_far ? UINT16_MAX : MAX_OFFSET, &v[f]) &&
-		    is_needed)
+		if (!take(words, n, minor - FIRST_SELF_DESCRIBED, f, largest_of(f), &v[f]) &&
+		    is_needed(f))
 			return false;
 	}
 	*ret_layout = (struct python_layout){
@@ -170,5 +226,6 @@ bool python_layout_from_offsets(const uint64_t *words, size_t n, struct python_l
 		ret_layout->collecting_frame = (uint16_t)(v[GC] + v[GC_FRAME]);
 	}
 	add_sizes(ret_layout);
+	add_coroutines(v, ret_layout);
 	return true;
 }

@@ -4,10 +4,25 @@
 #include <string.h>
 
 #include "agent/runtimes/name_texts.h"
+#include "agent/runtimes/python/asyncio.h"
 #include "agent/runtimes/python/layout.h"
 #include "agent/runtimes/python/lines.h"
 #include "agent/runtimes/runtime.h"
 #include "agent/util/macro.h"
+
+_Static_assert(sizeof(struct python_asyncio) <= WIRE_RUNTIME_WORDS * 8, "it fits");
+
+/* A library that is no interpreter, but says where one has its tasks. */
+static bool detect_asyncio(const struct elf *elf, struct wire_runtime *ret_runtime)
+{
+	struct python_asyncio asyncio;
+
+	if (!python_asyncio_read(elf, &asyncio))
+		return false;
+	memcpy(ret_runtime->words, &asyncio, sizeof(asyncio));
+	ret_runtime->flags = WIRE_RUNTIME_PART;
+	return true;
+}
 
 static bool python_detect(const struct elf *elf, struct wire_runtime *ret_runtime)
 {
@@ -15,16 +30,31 @@ static bool python_detect(const struct elf *elf, struct wire_runtime *ret_runtim
 	bool is_tail_calling;
 
 	if (!python_layout_read(elf, &layout, &is_tail_calling))
-		return false;
+		return detect_asyncio(elf, ret_runtime);
 	memcpy(ret_runtime->words, &layout, sizeof(layout));
 	ret_runtime->flags = is_tail_calling ? WIRE_RUNTIME_CALLEE : 0;
 	return true;
+}
+
+static void python_join(struct wire_runtime *runtime, const struct wire_runtime *part)
+{
+	struct python_layout layout;
+	struct python_asyncio asyncio;
+
+	memcpy(&layout, runtime->words, sizeof(layout));
+	memcpy(&asyncio, part->words, sizeof(asyncio));
+	python_asyncio_join(&layout, &asyncio);
+	memcpy(runtime->words, &layout, sizeof(layout));
 }
 
 static void python_describe(const struct wire_runtime *runtime, char *to, size_t n)
 {
 	struct python_layout layout;
 
+	if (runtime->flags & WIRE_RUNTIME_PART) {
+		(void)snprintf(to, n, "CPython's asyncio: its tasks are followed on request");
+		return;
+	}
 	memcpy(&layout, runtime->words, sizeof(layout));
 	if (layout.seam != PYTHON_UNSUPPORTED)
 		(void)snprintf(to, n, "CPython 3.%u: its functions are shown", layout.minor);
@@ -162,6 +192,7 @@ const struct runtime runtime_python = {
 	.name = "python",
 	.detect = python_detect,
 	.describe = python_describe,
+	.join = python_join,
 	.resolve = python_resolve,
 	.line = python_line,
 };

@@ -299,6 +299,13 @@ static const uint64_t v3_15[] = {
 #define WORD_FREE_THREADED 2
 #define WORD_THREADS_HEAD 9
 
+/* What a word is set to. */
+struct refused {
+	const char *name;
+	uint32_t word;
+	uint64_t value;
+};
+
 static void test_3_13(void **state)
 {
 	struct python_layout l;
@@ -326,6 +333,22 @@ static void test_3_13(void **state)
 	assert_int_equal(l.str_hash, 24);
 	assert_int_equal(l.str_kind_shift, 2);
 	assert_int_equal(l.dict_keys, 32);
+	/* Its tasks say nothing of who awaits them. */
+	assert_int_equal(l.gen_bytes, 0);
+	assert_int_equal(l.asyncio.interpreter_bytes, 0);
+}
+
+/* What is the same in 3.14 and 3.15. */
+static void assert_coroutines(const struct python_layout *l)
+{
+	assert_int_equal(l->gen_frame, 72);
+	assert_int_equal(l->gen_state, 67);
+	assert_int_equal(l->gen_bytes, 72 + 74 + 8);
+	assert_int_equal(l->frame_stack, 64);
+	assert_int_equal(l->object_bytes, 16);
+	assert_int_equal(l->set_used, 24);
+	assert_int_equal(l->set_table, 40);
+	assert_int_equal(l->set_mask, 32);
 }
 
 static void test_3_14(void **state)
@@ -340,6 +363,13 @@ static void test_3_14(void **state)
 	assert_int_equal(l.frame_mark, 74);
 	assert_int_equal(l.code_instr, 208);
 	assert_int_equal(l.code_tlbc, 0);
+	assert_coroutines(&l);
+	/* FRAME_SUSPENDED, FRAME_SUSPENDED_YIELD_FROM */
+	assert_int_equal((int8_t)l.gen_suspended, -2);
+	assert_int_equal(l.gen_n_suspended, 2);
+	assert_int_equal(l.gen_awaited, 1);
+	assert_int_equal(l.asyncio.interpreter_bytes, 225864);
+	assert_int_equal(l.asyncio.thread_running_task, 0);
 }
 
 static void test_3_15(void **state)
@@ -358,6 +388,38 @@ static void test_3_15(void **state)
 	assert_int_equal(l.thread_interpreter, 16);
 	assert_int_equal(l.collecting, 7512);
 	assert_int_equal(l.collecting_frame, 7520);
+	assert_coroutines(&l);
+	/* … and FRAME_SUSPENDED_YIELD_FROM_LOCKED */
+	assert_int_equal(l.gen_suspended, 1);
+	assert_int_equal(l.gen_n_suspended, 3);
+	assert_int_equal(l.gen_awaited, 2);
+	assert_int_equal(l.asyncio.interpreter_bytes, 226240);
+}
+
+/* Frames of a list are known all the same. */
+static const struct refused without_coroutines[] = {
+	{ "stack_behind_what_is_read", 37, 256 },
+	{ "no_size_of_objects", 50, 0 },
+	{ "set_all_ones", 63, UINT64_MAX },
+	{ "no_table", 64, 0 },
+	{ "no_mask", 65, 0 },
+	{ "frame_too_far", 85, 168 },
+	{ "frame_between_words", 85, 73 },
+	{ "state_all_ones", 86, UINT64_MAX },
+	{ "interpreter_too_large", 6, 1ULL << 32 },
+};
+
+static void test_without_coroutines(void **state)
+{
+	const struct refused *row = *state;
+	uint64_t words[ARRAY_SIZE(v3_14)];
+	struct python_layout l;
+
+	memcpy(words, v3_14, sizeof(words));
+	words[row->word] = row->value;
+	assert_true(python_layout_from_offsets(words, ARRAY_SIZE(words), &l));
+	assert_int_equal(l.gen_bytes, 0);
+	assert_int_equal(l.asyncio.interpreter_bytes, 0);
 }
 
 /* Each thread has a copy of the bytecode, and a text's state another layout. */
@@ -377,12 +439,6 @@ static void test_free_threaded(void **state)
 	assert_int_equal(l.code_bytes, 232);
 	assert_int_equal(l.str_kind_shift, 8);
 }
-
-struct refused {
-	const char *name;
-	uint32_t word;
-	uint64_t value;
-};
 
 static const struct refused refused[] = {
 	{ "no_cookie", 0, 0 },
@@ -423,11 +479,9 @@ static void test_cut(void **state)
 }
 
 static const struct unit_test tests[] = {
-	TEST(test_3_13),
-	TEST(test_3_14),
-	TEST(test_3_15),
-	TEST(test_free_threaded),
-	TEST_ROWS(test_refused, refused, name),
+	TEST(test_3_13),	  TEST(test_3_14),
+	TEST(test_3_15),	  TEST_ROWS(test_without_coroutines, without_coroutines, name),
+	TEST(test_free_threaded), TEST_ROWS(test_refused, refused, name),
 	TEST(test_cut),
 };
 
