@@ -26,11 +26,15 @@ _Static_assert(RECORD_BYTES >= (WIRE_MAX_KERNEL_FRAMES + WIRE_MAX_USER_WORDS) * 
 #define RUNTIME_RUN_FRAMES 128
 #define RUNTIME_RUN_WORDS (RUNTIME_RUN_FRAMES * WIRE_RUNTIME_FRAME_WORDS)
 
-/* They lie where a copy of the stack may go once the walk is over. The verifier takes a stack of any depth for one that a whole run may follow. */
-#define RECORD_RUN_AT (RECORD_WORDS - RUNTIME_RUN_WORDS)
+/* Frames of one task that are kept on the way to it; a power of two. */
+#define RUNTIME_CHAIN_FRAMES 64
 
-_Static_assert(RECORD_RUN_AT >= WIRE_MAX_KERNEL_FRAMES + WIRE_MAX_USER_WORDS + RUNTIME_RUN_WORDS,
-	       "the deepest stack and one more run end before it");
+/* Both lie where a copy of the stack may go once the walk is over. The verifier takes a stack of any depth for one that a whole run may follow. */
+#define RECORD_RUN_AT (RECORD_WORDS - RUNTIME_RUN_WORDS)
+#define RECORD_CHAIN_AT (RECORD_RUN_AT - RUNTIME_CHAIN_FRAMES)
+
+_Static_assert(RECORD_CHAIN_AT >= WIRE_MAX_KERNEL_FRAMES + WIRE_MAX_USER_WORDS + RUNTIME_RUN_WORDS,
+	       "the deepest stack and one more run end before them");
 
 struct record {
 	struct wire_sample head;
@@ -72,6 +76,18 @@ struct runtime_known {
 	__u64 word;
 };
 
+/* Frames of tasks that await the one that runs, which are in no list of frames (bpf/runtimes/python_async.bpf.h). */
+struct runtime_chain {
+	__u64 first;   /* the frame behind which they belong; 0: none, or it was met */
+	__u64 resume;  /* the frame that follows it in the list */
+	__u64 given;   /* the one of them that is read next; 0: none is */
+	__u64 awaiter; /* of the task that was looked at last: who awaits it */
+	__u64 coro; /* of that task, the coroutine that is to be looked at next; 0: there is none */
+	__u32 is_set;		     /* awaiter is a set of them */
+	__u32 n_tasks, n_coroutines; /* that were looked at */
+	__u32 n;		     /* frames of that task, outermost first, at RECORD_CHAIN_AT */
+};
+
 /* The frames of a runtime on the way (bpf/runtime.bpf.h). */
 struct runtime_walk {
 	struct wire_runtime of;	 /* the process's; RUNTIME_NONE: it has none */
@@ -110,9 +126,10 @@ struct runtime_walk {
 	__u64 scope;	/* address of what the function lies in; 0: not known */
 	__u32 print;
 	__u32 position;
-	__u32 n_looked;			/* threads, in that search */
-	__u64 words[6];			/* of the runtime's own search */
-	struct runtime_known known[2];	/* likewise */
+	__u32 n_looked;		       /* threads, in that search */
+	__u64 words[6];		       /* of the runtime's own search */
+	struct runtime_known known[2]; /* likewise */
+	struct runtime_chain chain;
 	char bytes[RUNTIME_READ_BYTES]; /* what is read at once */
 };
 

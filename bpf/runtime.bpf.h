@@ -50,6 +50,9 @@ enum runtime_code {
 /* Whether frames of the interpreters' loops are shown beside the functions that they run. Set by the agent. */
 const volatile bool keep_interpreters = false;
 
+/* Whether frames of the tasks that await the one that runs follow its own. Set by the agent. */
+const volatile bool want_async = false;
+
 /* Whether tables of lines are sent with names. Set by the agent. */
 const volatile bool want_lines = false;
 
@@ -260,11 +263,13 @@ static long runtime_seek_step(__u32 index, void *data)
 
 	if (!s)
 		return 1;
-	if (!s->runtime.at || s->runtime.at == s->runtime.seen || !runtime_read(s->level))
-		return 1;
 	/* One that comes again: a circle, which Brent's algorithm finds. */
+	if (!s->runtime.at || s->runtime.at == s->runtime.seen)
+		return 1;
 	if (!(index & (index - 1)))
 		s->runtime.seen = s->runtime.at;
+	if (!runtime_read(s->level))
+		return 1;
 	if (!s->runtime.is_entry) {
 		runtime_seek_frame(s);
 		return 0;

@@ -36,6 +36,7 @@ struct sampler_options {
 	bool idle;	 /* sample idle CPUs as well */
 	bool lines;	 /* names of runtimes' functions come with their tables of lines */
 	bool interpreter_frames; /* frames of interpreters' loops are kept beside the functions that they run */
+	bool async_frames; /* frames of the tasks that await the running one follow its own */
 	/* Filters, in the kernel; all given ones must hold. */
 	const uint32_t *pids;
 	size_t n_pids;

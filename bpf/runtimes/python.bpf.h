@@ -77,6 +77,8 @@ static __always_inline __u64 python_word(__u64 from)
 	return word;
 }
 
+#include "bpf/runtimes/python_async.bpf.h"
+
 /* Reads the state of a thread, and says whether it is the present one's. */
 static __always_inline bool python_is_thread(struct scratch *s, __u64 state)
 {
@@ -188,6 +190,7 @@ static __always_inline __u64 python_collecting(struct scratch *s, __u64 interpre
 static __always_inline __u64 python_list(struct scratch *s, __u64 state)
 {
 	const struct python_layout *l = python_layout(s);
+	__u64 frame;
 
 	s->runtime.next_activation = PYTHON_ENTRY_BIT;
 	if (l->seam == PYTHON_BY_CFRAME)
@@ -196,7 +199,10 @@ static __always_inline __u64 python_list(struct scratch *s, __u64 state)
 	s->runtime.words[3] = python_u64(s, l->thread_interpreter);
 	s->runtime.words[4] = state;
 	s->runtime.words[5] = python_collecting(s, s->runtime.words[3]);
-	return python_first_frame(s, state);
+	frame = python_first_frame(s, state);
+	if (want_async)
+		python_async_begin(s, state);
+	return frame;
 }
 
 static __always_inline __u64 python_begin(struct scratch *s)
@@ -370,6 +376,8 @@ static __always_inline int python_read(struct scratch *s)
 	if (python_is_collector(s))
 		return python_read_collector(s);
 	s->runtime.at &= ~PYTHON_COLLECTOR_BIT;
+	if (want_async && python_async_is_skipped(s))
+		return 1;
 	if (!python_get(s, s->runtime.at, l->frame_bytes))
 		return 0;
 	mark = s->runtime.bytes[l->frame_mark];
@@ -395,6 +403,8 @@ static __always_inline int python_read(struct scratch *s)
 	s->runtime.position = ~0U;
 	instr = python_u64(s, l->frame_instr);
 	copy = python_u32(s, l->frame_tlbc);
+	if (want_async)
+		python_async_next(s->level);
 	/* Its page may not be there: then the agent asks for the name. */
 	if (!python_get_code(s))
 		return 1;

@@ -5,8 +5,8 @@ _xagent_flags() {
 	case $1 in
 	run) echo "--push.url= --server.http.listen-addr= --server.http.probe-addr= --server.http.allowed-hosts= --server.http.ui-path-prefix=
 		--server.http.disable-support-bundle --config.watch --config.format= --stability.level= --storage.path= --disable-reporting --help" ;;
-	profile) echo "--pid --tid --cpu --cgroup --all --idle --user --kernel --event --frequency --duration --demangle --lines --interpreter-frames --debuginfod
-		--debuginfod-cache --output --format --memory-limit --verifier-stats --verbose --help" ;;
+	profile) echo "--pid --tid --cpu --cgroup --all --idle --user --kernel --event --frequency --duration --demangle --lines --interpreter-frames --async-frames
+		--debuginfod --debuginfod-cache --output --format --memory-limit --verifier-stats --verbose --help" ;;
 	validate) echo "--stability.level= --config.format= --help" ;;
 	fmt) echo "--write --test --help" ;;
 	convert) echo "--source-format= --output= --help" ;;

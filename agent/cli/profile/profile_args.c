@@ -52,6 +52,7 @@ static const char help[] =
 	"debug\n"
 	"                         file has them: for pprof; elsewhere inlined functions only\n"
 	"      --interpreter-frames  functions of an interpreter's loop beside those that it runs\n"
+	"      --async-frames     functions of the asyncio tasks that await the running one, too\n"
 	"      --debuginfod URL   a server that has debug files which this host lacks; may repeat\n"
 	"      --debuginfod-cache DIR  where they are kept (~/.cache/xagent/debuginfod)\n"
 	"\n"
@@ -250,6 +251,7 @@ static const struct cli_flag flags[] = {
 	  parse_demangle },
 	{ "lines", 0, CLI_SWITCH, AT(lines), NULL, NULL },
 	{ "interpreter-frames", 0, CLI_SWITCH, AT(interpreter_frames), NULL, NULL },
+	{ "async-frames", 0, CLI_SWITCH, AT(async_frames), NULL, NULL },
 	{ "debuginfod", 0, CLI_PARSED, AT(debuginfod),
 	  "a server such as https://debuginfod.debian.net, at most 8 times", parse_url },
 	{ "debuginfod-cache", 0, CLI_PARSED, AT(debuginfod_cache), "a directory", parse_path },

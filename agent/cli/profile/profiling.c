@@ -246,6 +246,7 @@ static struct sampler_options sampler_options(const struct profiling *x)
 	o.no_user = a->kernel_only;
 	o.idle = a->idle;
 	o.interpreter_frames = a->interpreter_frames;
+	o.async_frames = a->async_frames;
 	o.pids = a->pids.ids;
 	o.n_pids = a->pids.n;
 	o.tids = a->tids.ids;

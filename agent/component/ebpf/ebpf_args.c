@@ -155,6 +155,7 @@ bool ebpf_args_same_names(const struct ebpf_args *a, const struct ebpf_args *b)
 {
 	return a->lines == b->lines && a->inlines == b->inlines && a->python == b->python &&
 	       a->interpreter_frames == b->interpreter_frames &&
+	       a->async_frames == b->async_frames &&
 	       is_same_list(&a->debuginfod_urls, &b->debuginfod_urls) &&
 	       strcmp(a->debuginfod_cache_path, b->debuginfod_cache_path) == 0;
 }
@@ -193,6 +194,7 @@ static const struct river_field ebpf_fields[] = {
 	RIVER_FIELD_BOOL(ARGS, inlines, "inlines", .def = "false"),
 	RIVER_FIELD_BOOL(ARGS, python, "python_enabled", .def = "true"),
 	RIVER_FIELD_BOOL(ARGS, interpreter_frames, "interpreter_frames", .def = "false"),
+	RIVER_FIELD_BOOL(ARGS, async_frames, "async_frames", .def = "false"),
 	RIVER_FIELD_STRING_LIST(ARGS, debuginfod_urls, "debuginfod_urls",
 				.validate = validate_debuginfod_urls),
 	RIVER_FIELD_STRING(ARGS, debuginfod_cache_path, "debuginfod_cache_path", .def = "",

@@ -25,6 +25,7 @@ struct ebpf_args {
 	bool inlines; /* a frame for each inlined function */
 	bool python;  /* functions of interpreters instead of the interpreters' own */
 	bool interpreter_frames; /* both */
+	bool async_frames;	 /* of tasks that await the one that runs */
 	struct river_strings debuginfod_urls; /* asked for debug files that this host does not have */
 	const char *debuginfod_cache_path;    /* "": the user's cache */
 	const char *

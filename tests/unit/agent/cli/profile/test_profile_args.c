@@ -84,6 +84,14 @@ static const struct row rows[] = {
 	  "all processes; 97 Hz; folded to -; demangle full",
 	  false },
 	{ "lines", { "--lines" }, "all processes; 97 Hz; folded to -; lines", false },
+	{ "frames of interpreters",
+	  { "--interpreter-frames" },
+	  "all processes; 97 Hz; folded to -; frames of loops",
+	  false },
+	{ "frames of tasks",
+	  { "--async-frames" },
+	  "all processes; 97 Hz; folded to -; frames of tasks",
+	  false },
 	{ "no lines", { "--lines", "--lines=false" }, "all processes; 97 Hz; folded to -", false },
 	{ "debuginfod",
 	  { "--debuginfod=http://a:1", "--debuginfod", "https://b/x", "--debuginfod-cache=/c" },
@@ -355,6 +363,9 @@ static void show_more(struct buf *b, const struct profile_args *a)
 		(void)buf_printf(b, "; limit %zu", a->memory_limit_bytes);
 	if (a->lines)
 		(void)buf_append_str(b, "; lines");
+	if (a->interpreter_frames || a->async_frames)
+		(void)buf_printf(b, "; frames of%s%s", a->interpreter_frames ? " loops" : "",
+				 a->async_frames ? " tasks" : "");
 	for (size_t i = 0; i < a->debuginfod.n; i++)
 		(void)buf_printf(b, "; asks %s", a->debuginfod.items[i]);
 	if (a->debuginfod_cache)

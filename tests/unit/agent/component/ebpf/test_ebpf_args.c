@@ -46,6 +46,8 @@ static void test_defaults(void **state)
 	assert_int_equal(ebpf_args_memory_limit_bytes(&args), 64 << 20);
 	assert_false(args.lines);
 	assert_false(args.inlines);
+	assert_false(args.interpreter_frames);
+	assert_false(args.async_frames);
 	assert_int_equal(args.debuginfod_urls.n_items, 0);
 	assert_string_equal(args.debuginfod_cache_path, "");
 	decoded_fini(&d);
@@ -141,6 +143,9 @@ static void test_names(void **state)
 		"debuginfod_urls = [\"http://b\"]",
 		"debuginfod_urls = [\"http://a\", \"https://b:8002/x\"]",
 		"debuginfod_cache_path = \"/var/cache/x\"",
+		"python_enabled = false",
+		"interpreter_frames = true",
+		"async_frames = true",
 	};
 	struct ebpf_args args[ARRAY_SIZE(texts)];
 	struct decoded d[ARRAY_SIZE(texts)];
@@ -155,6 +160,8 @@ static void test_names(void **state)
 	}
 	assert_true(args[0].lines);
 	assert_true(args[1].inlines);
+	assert_true(args[7].interpreter_frames);
+	assert_true(args[8].async_frames);
 	assert_string_equal(args[4].debuginfod_urls.items[1], "https://b:8002/x");
 	/* Each is another way to name frames, which takes a new session. */
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
