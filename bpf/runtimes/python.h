@@ -29,6 +29,7 @@ struct python_asyncio {
 	__u16 thread_running_task; /* in PyThreadState; 0: nothing is known of tasks */
 	/* A task; task_bytes are read. */
 	__u8 task_bytes, task_awaited_by, task_is_task, task_awaited_by_is_set, task_coro;
+	__u8 zero;
 };
 
 /* Offsets in bytes; addresses as linked. struct wire_runtime.words holds it. */

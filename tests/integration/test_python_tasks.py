@@ -13,7 +13,7 @@ from test_python import SEEKS, in_tmp, probed, profiled  # noqa: F401: a fixture
 pytestmark = pytest.mark.bpf
 
 TASKS = (paths.TOP / "tests/fixtures/python/tasks.py").read_text()
-# In a library of its own (3.14) and in the interpreter's file (3.15).
+# Where tasks are is said by a library of its own (3.14) and by the interpreter's file (3.15).
 NAMES = ("debian 3.14", "debian 3.15") + tuple(n for n in pythons.NAMES if n.startswith("other"))
 
 
@@ -172,20 +172,23 @@ LIES = {
 }
 
 
-@pytest.mark.parametrize("lie", LIES)
-def test_a_program_that_lies(start_agent, standin, processes, programs, lie):
+@pytest.mark.parametrize("program, lie", [("liar_parted", "honest")] + [("liar_tasks", lie) for lie in LIES])
+def test_a_program_that_lies(start_agent, standin, processes, programs, program, lie):
     """Chains without end, sets without members, memory that is not there: what is in the thread's own list of frames is shown all the same."""
     text = config(standin.url, interval="1s", rate=499)
     agent = start_agent(text.replace("\n\tsample_rate", "\n\tasync_frames = true\n\tsample_rate", 1)).wait_ready()
-    processes.start(programs["liar_tasks"], lie)
+    processes.start(programs[program], lie)
     agent.wait_metric(lambda m: m.value("xagent_runtime_stacks_total", runtime="python", result="walked") > 200, 20, "its stacks are walked")
 
     def lying():
         return folded.Stacks(s for p in standin.pushes() for s in p.profile.samples).having("lie_spin", "running")
-    wait_until(lying, 20, "its functions are shown")
+
+    def counts(stack):
+        return stack.frames.count("running"), stack.frames.count("waiting")
+    wait_until(lambda: any(counts(s) == LIES[lie] for s in lying()), 20, "its functions are shown")
     for stack in lying():
-        n = stack.frames.count("running"), stack.frames.count("waiting")
-        assert n == LIES[lie], (n, stack.frames[:9])
+        # What a library tells is known some moments after the program: until then the list has what is in it.
+        assert counts(stack) == LIES[lie] or program == "liar_parted" and counts(stack) == (1, 1), (counts(stack), stack.frames[:9])
         assert stack.frames.index("main") < stack.frames.index("waiting") < stack.frames.index("lie_spin")
     m = agent.metrics()
     assert m.value("xagent_runtime_stacks_total", runtime="python", result="unreadable") == 0

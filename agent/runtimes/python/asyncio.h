@@ -21,5 +21,7 @@ bool python_asyncio_from_words(const uint64_t *words, size_t n, struct python_as
 bool python_asyncio_read(const struct elf *elf, struct python_asyncio *ret_asyncio);
 /* Tasks are followed with this layout from now on, if it is of the interpreter that `asyncio` was made for, and says of coroutines what is needed. */
 void python_asyncio_join(struct python_layout *layout, const struct python_asyncio *asyncio);
+/* … by what builds of that size have said. */
+void python_asyncio_join_known(struct python_layout *layout);
 
 #endif

@@ -341,6 +341,8 @@ static void find_tasks(const struct elf *elf, struct python_layout *l)
 	l->asend_type = type_of(elf, "_PyAsyncGenASend_Type", l->code_type_at);
 	if (python_asyncio_read(elf, &asyncio))
 		python_asyncio_join(l, &asyncio);
+	else
+		python_asyncio_join_known(l);
 }
 
 static bool layout_of(const struct elf *elf, unsigned int minor, const struct symbol *runtime,

@@ -145,6 +145,21 @@ static void test_join_without_coroutines(void **state)
 	assert_int_equal(l.asyncio.thread_running_task, 0);
 }
 
+/* What is known of a build is what it says of itself. */
+static void test_join_known(void **state)
+{
+	struct python_layout l = { .gen_bytes = 160, .asyncio.interpreter_bytes = 225864 };
+	struct python_asyncio said;
+
+	(void)state;
+	python_asyncio_join_known(&l);
+	assert_true(python_asyncio_from_words(v3_14, ARRAY_SIZE(v3_14), &said));
+	assert_memory_equal(&l.asyncio, &said, sizeof(said));
+	l.asyncio = (struct python_asyncio){ .interpreter_bytes = 225872 };
+	python_asyncio_join_known(&l);
+	assert_int_equal(l.asyncio.thread_running_task, 0);
+}
+
 static const struct unit_test tests[] = {
 	TEST(test_3_14),
 	TEST(test_3_15),
@@ -154,6 +169,7 @@ static const struct unit_test tests[] = {
 	TEST(test_join),
 	TEST(test_join_with_another),
 	TEST(test_join_without_coroutines),
+	TEST(test_join_known),
 };
 
 TEST_MAIN(tests)
