@@ -381,4 +381,4 @@ clean: ## remove all products but the downloaded servers and kernels
 help: ## this text
 	@awk -F':.*## ' '/^[a-z_.-]+:.*## / { printf "  make %-22s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
--include $(shell find $(BUILD) -type f -name '*.d' 2>/dev/null; find $(BASE) -type f -name '*.bpf.d' 2>/dev/null)
+-include $(shell find $(BUILD) -path $(BUILD)/roots -prune -o -type f -name '*.d' -print 2>/dev/null; find $(BASE) -type f -name '*.bpf.d' 2>/dev/null)
