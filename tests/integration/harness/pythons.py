@@ -38,19 +38,39 @@ class Python(NamedTuple):
 
 
 @functools.lru_cache(maxsize=None)
+def unpacked(suite, name, *packages):
+    """(a folder that chroot runs, None), or (None, why there is none)."""
+    root = ROOTS / name
+    made = root / "made"
+    if not made.exists():
+        subprocess.run(["rm", "-rf", root], check=True)
+        run = subprocess.run([paths.TOP / "tests/runtimes/root.sh", suite, root, *packages], capture_output=True, text=True, timeout=300, check=False)
+        if run.returncode != 0:
+            return None, run.stderr.strip()
+        made.touch()
+    return root, None
+
+
+@functools.lru_cache(maxsize=None)
+def installed(python, package):
+    """(the folder of the programs of a package of PyPI, None), or (None, why it cannot be had). The interpreter's own packages stay as they are."""
+    folder = paths.BUILD / "packages" / f"{package}-{Path(python).parent.parent.name}"
+    made = folder / "made"
+    if not made.exists():
+        subprocess.run(["rm", "-rf", folder], check=True)
+        for command in ([python, "-m", "venv", folder], [folder / "bin/pip", "install", "-q", "--disable-pip-version-check", package]):
+            run = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+            if run.returncode != 0:
+                return None, f"no {package}: " + (run.stderr.strip() or run.stdout.strip()).splitlines()[-1]
+        made.touch()
+    return folder / "bin", None
+
+
 def get(name):
     """(Python, None), or (None, why there is none)."""
     kind, version = name.split(" ", 1)
     if kind != "debian":
         path = OF_HOST[version] if kind == "host" else version
         return (Python((path,), Path("/")), None) if os.path.exists(path) else (None, f"no {path}")
-    root = ROOTS / f"python{version}"
-    made = root / "made"
-    if not made.exists():
-        subprocess.run(["rm", "-rf", root], check=True)
-        run = subprocess.run([paths.TOP / "tests/runtimes/root.sh", SUITES[version], root, f"python{version}-minimal", f"libpython{version}-stdlib"],
-                             capture_output=True, text=True, timeout=300, check=False)
-        if run.returncode != 0:
-            return None, run.stderr.strip()
-        made.touch()
-    return Python(("chroot", str(root), f"/usr/bin/python{version}"), root), None
+    root, why = unpacked(SUITES[version], f"python{version}", f"python{version}-minimal", f"libpython{version}-stdlib")
+    return (Python(("chroot", str(root), f"/usr/bin/python{version}"), root), None) if root else (None, why)
