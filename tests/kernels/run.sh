@@ -37,15 +37,14 @@ if [ "${MACHINE:-}" = aarch64 ]; then
 		inside+=("$build/$program:/x/unit/${program##*/}")
 	done
 fi
-# This host's Python, with what of its library it begins with.
-python=$(readlink -f /usr/bin/python3)
-if [ -z "${MACHINE:-}" ]; then
-	library=$(/usr/bin/python3 -c 'import os; print(os.path.dirname(os.__file__))')
-	inside+=("$python:/x/python" "$here/spin.py:/x/spin.py")
-	for file in "$library"/encodings/{__init__,aliases,utf_8,ascii,latin_1}.py "$library"/{codecs,io,abc,os,stat,posixpath,genericpath,_collections_abc}.py; do
-		inside+=("$file:$file")
-	done
-fi
+# The distribution's Python, with what of its library it begins with: where it is in the virtual machine, and here below SYSROOT.
+below=${MACHINE:+${SYSROOT:-}}
+python=$(readlink -f "$below/usr/bin/python3")
+library=/usr/lib/${python##*/}
+inside+=("$python:/x/python" "$here/spin.py:/x/spin.py")
+for file in "$library"/encodings/{__init__,aliases,utf_8,ascii,latin_1}.py "$library"/{codecs,io,abc,os,stat,posixpath,genericpath,_collections_abc}.py; do
+	inside+=("$below$file:$file")
+done
 # Go compiles for any machine; where it is not installed its part is left out.
 if [ "${MACHINE:-}" = aarch64 ]; then
 	if why=$(/usr/bin/python3 -B "$here/../fixtures/frameless.py" "$fixtures" go-cgo 2>&1 >/dev/null); then

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # A folder with what an AArch64 build of the agent needs: headers and libraries of this distribution, and its kernel.
-# usage: sysroot.sh DIR     prints nothing; what is there already is not fetched again. Exits 1, with the reason on stderr, when it cannot be had.
+# usage: sysroot.sh DIR     prints nothing; a folder of the same packages is not fetched again. Exits 1, with the reason on stderr, when it cannot be had.
 # The host's package state is not touched: apt works with folders of its own in DIR.apt, and packages are unpacked, not installed.
 set -euo pipefail
 dir=$(realpath -m "$1")
@@ -10,9 +10,9 @@ here=$(cd "$(dirname "$0")" && pwd)
 triplet=aarch64-linux-gnu
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 
-# The libraries are those of deploy/deps.sh, whose tools are not needed here.
+# The libraries are those of deploy/deps.sh, whose tools are not needed here. Python is a program to profile.
 mapfile -t packages < <("$here/../../deploy/deps.sh" libraries)
-packages+=(libcmocka-dev busybox-static)
+packages+=(libcmocka-dev busybox-static python3-minimal)
 
 suite() {
 	. /etc/os-release
@@ -70,7 +70,7 @@ unpack() {
 	done
 }
 
-[ ! -e "$dir" ] || exit 0
+[ ! -e "$dir" ] || [ "$(cat "$apt/packages" 2>/dev/null)" != "${packages[*]}" ] || exit 0
 suite >/dev/null || {
 	echo "sysroot.sh: this is not Debian" >&2
 	exit 1
@@ -85,5 +85,6 @@ apt-get -qq update >"$apt/log" 2>&1 &&
 }
 unpack
 [ -e "$dir.new/usr/include/$triplet/sys/types.h" ]
-rm -rf "$apt/cache"
+rm -rf "$apt/cache" "$dir"
 mv "$dir.new" "$dir"
+echo "${packages[*]}" >"$apt/packages"
