@@ -80,6 +80,28 @@ bool mappings_cover(const struct mappings *set, const struct mapping *m)
 	return outer && outer->end >= m->end && same_bytes(outer, m);
 }
 
+/* The bytes of a file that `m` has are in the set already, wherever. */
+static bool has_bytes(const struct mappings *set, const struct mapping *m)
+{
+	for (size_t i = 0; i < set->n; i++) {
+		const struct mapping *other = &set->items[i];
+
+		if (m->file && other->file == m->file && other->file_off <= m->file_off &&
+		    m->file_off - other->file_off <= other->end - other->begin &&
+		    m->end - m->begin <=
+			    other->end - other->begin - (m->file_off - other->file_off))
+			return true;
+	}
+	return false;
+}
+
+/* A runtime that maps its own code once more into the memory that it has for code to be made (V8). */
+static bool is_brought_near(const struct mappings *set, const struct mapping *was,
+			    const struct mapping *m)
+{
+	return was->kind == MAPPING_ANON && m->kind != MAPPING_ANON && has_bytes(set, m);
+}
+
 bool mappings_differ(const struct mappings *set, const struct mapping *m)
 {
 	size_t n = set ? set->n : 0;
@@ -90,7 +112,7 @@ bool mappings_differ(const struct mappings *set, const struct mapping *m)
 
 		if (was->begin >= m->end)
 			break;
-		if (!is_anon && !same_bytes(was, m))
+		if (!is_anon && !same_bytes(was, m) && !is_brought_near(set, was, m))
 			return true;
 	}
 	return false;

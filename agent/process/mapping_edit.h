@@ -22,7 +22,8 @@ void mapping_edit_fini(struct mapping_edit *e);
 /* True when putting `m` would change nothing. */
 bool mappings_cover(const struct mappings *set, const struct mapping *m);
 
-/* True when an address of `m` holds something else in `set`: another file, or another part of one. NULL-safe in `set`. */
+/* True when an address of `m` holds something else in `set`: another file, or another part of one. Not where code that the set has elsewhere takes the place of memory without
+ * a file: nothing that was there is called anything else. NULL-safe in `set`. */
 bool mappings_differ(const struct mappings *set, const struct mapping *m);
 
 /* Puts `m`, cutting what it covers; what sticks out on both sides is split. Consumes m->file on

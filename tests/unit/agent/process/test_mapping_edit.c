@@ -161,6 +161,15 @@ static void test_differ(void **state)
 		{ { .begin = 0x31000, .end = 0x32000, .kind = MAPPING_ANON, .name = "[heap]" },
 		  false },
 		{ { .begin = 0x31000, .end = 0x32000, .file = f->file[1] }, true },
+		/* Code that is elsewhere, too: all of it, a piece, more than that. */
+		{ { .begin = 0x30000, .end = 0x40000, .file_off = 0x5000, .file = f->file[0] },
+		  false },
+		{ { .begin = 0x31000, .end = 0x32000, .file_off = 0x14000, .file = f->file[0] },
+		  false },
+		{ { .begin = 0x31000, .end = 0x33000, .file_off = 0x14000, .file = f->file[0] },
+		  true },
+		{ { .begin = 0x31000, .end = 0x32000, .file_off = 0x4000, .file = f->file[0] },
+		  true },
 		/* The second of two. */
 		{ { .begin = 0x18000, .end = 0x38000, .file_off = 0xd000, .file = f->file[0] },
 		  true },
