@@ -137,8 +137,11 @@ bool session_runtime_is_new(struct session *s, const struct process *p, struct p
 
 	if (!k->published || k->runtime_epoch == epoch)
 		return false;
+	/* One whose mappings are being replaced is not published now: it is asked for again. */
+	if (runtime_tables_files(s->runtimes.tables, p) != k->runtime_files)
+		return true;
 	k->runtime_epoch = epoch;
-	return runtime_tables_files(s->runtimes.tables, p) != k->runtime_files;
+	return false;
 }
 
 void session_show_image(struct session *s, const struct sample *sample, struct process *p)
