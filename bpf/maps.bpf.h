@@ -104,6 +104,7 @@ struct runtime_walk {
 	__u32 is_inside;  /* the next frame is a runtime's */
 	__u32 n_frames;	  /* of both kinds */
 	__u32 n_names;	  /* told with this record */
+	__u32 n_pieces;	  /* of sources, looked through for it */
 	__u32 n_reads;	  /* of frames */
 	__u32 n_run;	  /* frames of the run in `run` */
 	__u32 n_left;	  /* those behind them, as many as there were when the entry was found */

@@ -14,15 +14,17 @@
  *	 native main
  *
  * Code that a runtime has generated does have frames on the C stack, and lies in memory without a file. There the walk asks the runtime what function
- * that is, before it looks into its own tables or the frames that it remembers.
+ * that is, before it looks into its own tables or the frames that it remembers. The same holds for a part of the runtime's own file that it claims
+ * (WIRE_RUNTIME_CLAIMS): code that was generated when the runtime was built, and that runs in the frames of generated code.
  *
  * Each runtime has four functions in bpf/runtimes/NAME.bpf.h; s->runtime is what they share:
  *
  *	NAME_begin(s)	the address of the present thread's innermost frame; 0 when it runs none of its code, or s->runtime.result says why not
  *	NAME_read(s)	reads the frame at s->runtime.at into is_entry, next, scope, function, print, position, and of an entry its place on the C stack; false when
  *			it cannot be read. What tells the function is not wanted while is_seeking; function 0: it is none, or none that can be told
- *	NAME_name(s, n)	reads scope, name, file and lines of s->runtime.function into n, which has none yet; false likewise
- *	NAME_code(s)	where s->walk is in generated code: reads function, print, position of its frame; an enum runtime_code
+ *	NAME_name(s, n)	reads scope, name, file and lines of s->runtime.function into n, which has none yet; false likewise. RUNTIME_NAME_AGAIN: there would be more, which
+ *			costs too much at once
+ *	NAME_code(s)	where s->walk is in generated or claimed code: reads function, print, position of its frame; an enum runtime_code
  *
  * They read user memory that may hold anything: the walk bounds their number and believes no address.
  *
@@ -45,7 +47,13 @@ enum runtime_code {
 	RUNTIME_CODE_NOT_ITS, /* nothing is known of it: a native frame */
 	RUNTIME_CODE_NAMED,   /* its caller is found as everybody's: by frame pointer */
 	RUNTIME_CODE_LEFT,    /* and s->walk is at its caller already */
+	/* By frame pointer, whatever the tables of the file say that it lies in: */
+	RUNTIME_CODE_FRAME,	  /* a native frame */
+	RUNTIME_CODE_NAMED_FRAME, /* a function's */
 };
+
+/* It is told, and again when the function is met the next time. */
+#define RUNTIME_NAME_AGAIN 2
 
 /* Whether frames of the interpreters' loops are shown beside the functions that they run. Set by the agent. */
 const volatile bool keep_interpreters = false;
@@ -186,6 +194,7 @@ __noinline int runtime_tell(__u32 level)
 	struct scratch *s = walk_scratch(level);
 	__u64 hash;
 	__u64 *slot;
+	int is_read;
 	__u32 at;
 
 	if (!s)
@@ -199,9 +208,13 @@ __noinline int runtime_tell(__u32 level)
 	/* A process that makes functions without end fills no more than that. */
 	if (bpf_ringbuf_query(&samples, BPF_RB_AVAIL_DATA) >= user_unwound_bytes)
 		return -1;
-	if (!runtime_name(level) || !runtime_send_name(level))
+	is_read = runtime_name(level);
+	/* To the verifier it may have returned anything. */
+	asm volatile("" : "+r"(is_read));
+	if (!is_read || !runtime_send_name(level))
 		return -1;
-	*slot = hash;
+	if (is_read != RUNTIME_NAME_AGAIN)
+		*slot = hash;
 	return 1;
 }
 
@@ -513,11 +526,31 @@ __noinline int runtime_replace(__u32 level)
 	return runtime_enter(s);
 }
 
-/* In memory without a file, which a frame's word tells. */
+/* In memory without a file, which a frame's word tells; or in the part of its file that the runtime claims, wherever that is mapped. */
 static __always_inline bool runtime_is_generated(struct scratch *s)
 {
-	return s->runtime.of.flags & WIRE_RUNTIME_GENERATES && unwind_find(&s->walk) &&
-	       s->walk.mapping.frame_base & WIRE_FRAME_RAW;
+	__u32 flags = s->runtime.of.flags;
+	__u64 word;
+
+	if (!(flags & (WIRE_RUNTIME_GENERATES | WIRE_RUNTIME_CLAIMS)) || !unwind_find(&s->walk))
+		return false;
+	word = s->walk.mapping.frame_base + (s->walk.pc - s->walk.mapping.begin);
+	if (flags & WIRE_RUNTIME_CLAIMS && word - s->runtime.of.words[WIRE_CLAIMED_AT] <
+						   s->runtime.of.words[WIRE_CLAIMED_BYTES])
+		return true;
+	return flags & WIRE_RUNTIME_GENERATES && word & WIRE_FRAME_RAW;
+}
+
+/* To the caller by frame pointer; the frame itself is shown unless a function stands for it. Returns 1 to stop. */
+__noinline int runtime_by_fp(__u32 level, __u32 is_named)
+{
+	struct scratch *s = walk_scratch(level);
+
+	if (!s)
+		return 1;
+	if ((!is_named || keep_interpreters) && !runtime_put_native(s, unwind_frame(&s->walk)))
+		return 1;
+	return !unwind_by_fp(&s->walk);
 }
 
 /* The runtime's frame in place of the native one that was stored last. */
@@ -526,6 +559,19 @@ static __always_inline void runtime_name_last(struct scratch *s, struct wire_cou
 	if (s->record.head.n_user)
 		s->record.head.n_user--;
 	runtime_emit(s, count);
+}
+
+static __always_inline long runtime_frame_by_fp(struct scratch *s, struct wire_counters *count,
+						bool is_named)
+{
+	int stops;
+
+	if (is_named && !runtime_emit(s, count))
+		return 1;
+	stops = runtime_by_fp(s->level, is_named);
+	/* To the verifier it may have returned anything. */
+	asm volatile("" : "+r"(stops));
+	return stops & 1;
 }
 
 static __always_inline long runtime_native(struct scratch *s, struct wire_counters *count)
@@ -538,6 +584,8 @@ static __always_inline long runtime_native(struct scratch *s, struct wire_counte
 	asm volatile("" : "+r"(code));
 	if (code == RUNTIME_CODE_LEFT)
 		return !runtime_emit(s, count);
+	if (code == RUNTIME_CODE_FRAME || code == RUNTIME_CODE_NAMED_FRAME)
+		return runtime_frame_by_fp(s, count, code == RUNTIME_CODE_NAMED_FRAME);
 	s->runtime.pc = s->walk.pc;
 	s->runtime.n_native++;
 	stops = walk_native(s, s->record.head.n_user);
@@ -731,7 +779,7 @@ static __always_inline void runtime_find(struct scratch *s, const struct wire_pr
 {
 	s->image = s->library_image = s->library.text = 0;
 	s->runtime.of.kind = RUNTIME_NONE;
-	s->runtime.n_frames = s->runtime.n_names = s->runtime.n_reads = 0;
+	s->runtime.n_frames = s->runtime.n_names = s->runtime.n_reads = s->runtime.n_pieces = 0;
 	if (RUNTIME_ANY && (!process || process->runtime))
 		runtime_look(s->level, process != NULL);
 }

@@ -299,7 +299,13 @@ struct wire_name {
 /* wire_runtime.flags */
 #define WIRE_RUNTIME_GENERATES 1u /* executable memory without a file is code that the runtime has made */
 #define WIRE_RUNTIME_CALLEE 2u	  /* its anchors have WIRE_ANCHOR_CALLEE: each step of the interpreter is a function that its loop calls */
-#define WIRE_RUNTIME_PART 4u	  /* of a file that adds to what another one tells of a runtime. It is not published */
+#define WIRE_RUNTIME_PART 8u	  /* of a file that adds to what another one tells of a runtime. It is not published */
+
+#define WIRE_RUNTIME_CLAIMS 4u	  /* words say which part of its file is as generated code */
+
+/* Words with WIRE_RUNTIME_CLAIMS: where in the file it begins, and bytes; of a process the former is a frame's word. */
+#define WIRE_CLAIMED_AT 0
+#define WIRE_CLAIMED_BYTES 1
 
 /* Of a process, or of an executable. */
 struct wire_runtime {

@@ -253,6 +253,8 @@ enum runtime_kind runtime_tables_publish(struct runtime_tables *t, const struct 
 	uint64_t linked = h->file.wire.base & ~((uint64_t)sysconf(_SC_PAGESIZE) - 1);
 	struct wire_runtime wire = h->file.wire;
 	wire.base = m->begin - linked;
+	if (wire.flags & WIRE_RUNTIME_CLAIMS)
+		wire.words[WIRE_CLAIMED_AT] += (uint64_t)h->file_id << WIRE_FRAME_OFFSET_BITS;
 	join_part(t, p, &wire);
 	if (published_kind(t, p->pid) != wire.kind)
 		runtime_tables_retract(t, p->pid);
