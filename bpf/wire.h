@@ -299,9 +299,8 @@ struct wire_name {
 /* wire_runtime.flags */
 #define WIRE_RUNTIME_GENERATES 1u /* executable memory without a file is code that the runtime has made */
 #define WIRE_RUNTIME_CALLEE 2u	  /* its anchors have WIRE_ANCHOR_CALLEE: each step of the interpreter is a function that its loop calls */
-#define WIRE_RUNTIME_PART 8u	  /* of a file that adds to what another one tells of a runtime. It is not published */
-
 #define WIRE_RUNTIME_CLAIMS 4u	  /* words say which part of its file is as generated code */
+#define WIRE_RUNTIME_PART 8u	  /* of a file that adds to what another one tells of a runtime. It is not published */
 
 /* Words with WIRE_RUNTIME_CLAIMS: where in the file it begins, and bytes; of a process the former is a frame's word. */
 #define WIRE_CLAIMED_AT 0

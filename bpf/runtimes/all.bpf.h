@@ -8,6 +8,7 @@
 #include RUNTIMES_INCLUDE
 #else
 #include "bpf/runtimes/python.bpf.h"
+#include "bpf/runtimes/v8.bpf.h"
 #endif
 
 #endif

@@ -23,7 +23,7 @@ struct ebpf_args {
 	const char *demangle;
 	bool lines;   /* of source files */
 	bool inlines; /* a frame for each inlined function */
-	bool python;  /* functions of interpreters instead of the interpreters' own */
+	bool python, v8; /* functions of interpreters instead of the interpreters' own */
 	bool interpreter_frames; /* both */
 	bool async_frames;	 /* of tasks that await the one that runs */
 	struct river_strings debuginfod_urls; /* asked for debug files that this host does not have */

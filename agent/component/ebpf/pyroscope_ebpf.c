@@ -68,6 +68,12 @@ static int ebpf_build(struct component *c, const void *args, struct buf *why)
 	return r < 0 ? r : make_targets(c, args, &e->targets);
 }
 
+static uint32_t runtimes_off(const struct ebpf_args *args)
+{
+	return (args->python ? 0 : SESSION_RUNTIME(RUNTIME_PYTHON)) |
+	       (args->v8 ? 0 : SESSION_RUNTIME(RUNTIME_V8));
+}
+
 static int start_session(struct component *c, const struct ebpf_args *args, struct buf *why)
 {
 	struct ebpf *e = c->state;
@@ -78,7 +84,7 @@ static int start_session(struct component *c, const struct ebpf_args *args, stru
 		.demangle = ebpf_args_demangle(args),
 		.lines = args->lines,
 		.inlines = args->inlines,
-		.runtimes_off = args->python ? 0 : SESSION_RUNTIME(RUNTIME_PYTHON),
+		.runtimes_off = runtimes_off(args),
 		.tagging = ebpf_args_tagging(args),
 		.debuginfod = { .urls = args->debuginfod_urls.items,
 				.n_urls = args->debuginfod_urls.n_items,

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What V8 says of itself in the file that it is built into: the constants for debuggers (v8dbg_*), its version, and where its builtins are. Some builds
+ * export them, others have them in their symbol table alone. Pure, but for reading the file.
+ */
+#ifndef XAGENT_AGENT_RUNTIMES_V8_CONSTANTS_H
+#define XAGENT_AGENT_RUNTIMES_V8_CONSTANTS_H
+
+#include <stdbool.h>
+
+#include "agent/object/elf.h"
+
+/*
+ * X(NAME, the symbol's name behind "v8dbg_"). One that ends with an underscore is continued: by the type of the field, which differs between versions.
+ */
+#define V8_CONSTANTS(X)                                                                     \
+	X(HEAP_TAG, "HeapObjectTag")                                                        \
+	X(SMALL_TAG_MASK, "SmiTagMask")                                                     \
+	X(SMALL_SHIFT, "SmiShiftSize")                                                      \
+	X(POINTER_BYTES, "TaggedSize")                                                      \
+	X(FP_KIND, "off_fp_context")                                                        \
+	X(FP_FUNCTION, "off_fp_function")                                                   \
+	X(MAP_TYPE, "class_Map__instance_type__")                                           \
+	X(FUNCTION_SHARED, "class_JSFunction__shared__")                                    \
+	X(SHARED_NAME, "class_SharedFunctionInfo__name_or_scope_info__")                    \
+	X(SHARED_SCRIPT, "class_SharedFunctionInfo__script_or_debug_info__")                \
+	X(SHARED_SCRIPT_22, "class_SharedFunctionInfo__script__")                           \
+	X(SHARED_PARAMETERS, "class_SharedFunctionInfo__internal_formal_parameter_count__") \
+	X(SHARED_TOKEN, "class_SharedFunctionInfo__raw_function_token_offset__")            \
+	X(SHARED_FLAGS, "class_SharedFunctionInfo__flags__int")                             \
+	X(SCRIPT_SOURCE, "class_Script__source__")                                          \
+	X(SCRIPT_NAME, "class_Script__name__")                                              \
+	X(SCRIPT_LINE_ENDS, "class_Script__line_ends__")                                    \
+	X(STRING_LENGTH_AT, "class_String__length__")                                       \
+	X(ONE_BYTE_CHARS, "class_SeqOneByteString__chars__")                                \
+	X(TWO_BYTE_CHARS, "class_SeqTwoByteString__chars__")                                \
+	X(CONS_FIRST, "class_ConsString__first__")                                          \
+	X(CONS_SECOND, "class_ConsString__second__")                                        \
+	X(SLICED_PARENT, "class_SlicedString__parent__")                                    \
+	X(SLICED_OFFSET, "class_SlicedString__offset__")                                    \
+	X(THIN_ACTUAL, "class_ThinString__actual__")                                        \
+	X(STRING_KIND_MASK, "StringRepresentationMask")                                     \
+	X(CONS_TAG, "ConsStringTag")                                                        \
+	X(EXTERNAL_TAG, "ExternalStringTag")                                                \
+	X(SLICED_TAG, "SlicedStringTag")                                                    \
+	X(THIN_TAG, "ThinStringTag")                                                        \
+	X(ENCODING_MASK, "StringEncodingMask")                                              \
+	X(ONE_BYTE_TAG, "OneByteStringTag")                                                 \
+	X(FIRST_NO_STRING, "FirstNonstringType")                                            \
+	X(TYPE_SHARED, "type_SharedFunctionInfo__SHARED_FUNCTION_INFO_TYPE")                \
+	X(TYPE_SCOPE, "type_ScopeInfo__SCOPE_INFO_TYPE")                                    \
+	X(TYPE_SCRIPT, "type_Script__SCRIPT_TYPE")                                          \
+	X(SCOPE_N_LOCALS, "scopeinfo_idx_ncontextlocals")                                   \
+	X(SCOPE_LOCALS, "scopeinfo_idx_first_vars")
+
+enum v8_constant {
+#define V8_CONSTANT_ENUM(NAME, symbol) V8_##NAME,
+	V8_CONSTANTS(V8_CONSTANT_ENUM)
+#undef V8_CONSTANT_ENUM
+		V8_CONSTANT_MAX
+};
+
+struct v8_constants {
+	bool has[V8_CONSTANT_MAX];
+	int32_t value[V8_CONSTANT_MAX];
+	uint32_t major, minor; /* 0: not known */
+	/* Of the builtins, in the file; 0 bytes: not known. */
+	uint64_t builtins_at, builtins_bytes;
+};
+
+/* False: V8 is not in the file, or has none of its constants there. Sections are loaded. */
+bool v8_constants_read(const struct elf *elf, struct v8_constants *ret_constants);
+
+#endif

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Names of V8's functions, from a process's memory. */
+#include "agent/runtimes/v8/names.h"
+
+#include <string.h>
+
+#include "agent/runtimes/name_texts.h"
+#include "agent/util/macro.h"
+
+/* Strings that are looked at for one text, and those of them that wait meanwhile: names have a few pieces. */
+#define MAX_STRINGS 64
+#define MAX_WAITING 16
+
+struct look {
+	const struct v8_layout *layout;
+	const struct runtime_memory *memory;
+	uint8_t shared[V8_SHARED_BYTES];
+};
+
+struct object {
+	uint64_t at; /* 0: there is none */
+	uint16_t type;
+};
+
+/* A text in UTF-8: the bytes of `to` from `begin` to `at`. */
+struct text {
+	char *to;
+	size_t begin, at, max;
+};
+
+static bool get(const struct look *l, uint64_t addr, void *dst, size_t n)
+{
+	return l->memory->read(l->memory->data, addr, dst, n) == 0;
+}
+
+static uint64_t word_at(const struct look *l, uint64_t addr)
+{
+	uint64_t word = 0;
+
+	return get(l, addr, &word, sizeof(word)) ? word : 0;
+}
+
+static uint32_t int_at(const struct look *l, uint64_t addr)
+{
+	uint32_t value = 0;
+
+	return get(l, addr, &value, sizeof(value)) ? value : 0;
+}
+
+static struct object object_at(const struct look *l, uint64_t pointer)
+{
+	struct object o = { 0 };
+
+	if ((pointer & V8_TAG_MASK) != V8_TAG)
+		return o;
+	uint64_t map = word_at(l, pointer - V8_TAG);
+	if ((map & V8_TAG_MASK) == V8_TAG &&
+	    get(l, map - V8_TAG + l->layout->map_type, &o.type, sizeof(o.type)))
+		o.at = pointer - V8_TAG;
+	return o;
+}
+
+static uint64_t shared_word(const struct look *l, uint8_t at)
+{
+	uint64_t word;
+
+	memcpy(&word, l->shared + MIN_OF(at, sizeof(l->shared) - sizeof(word)), sizeof(word));
+	return word;
+}
+
+static uint32_t shared_int(const struct look *l, uint8_t at)
+{
+	uint32_t value;
+
+	memcpy(&value, l->shared + MIN_OF(at, sizeof(l->shared) - sizeof(value)), sizeof(value));
+	return value;
+}
+
+static uint32_t print_of(const struct look *l)
+{
+	uint64_t script = shared_word(l, l->layout->shared_script) - V8_TAG;
+
+	return v8_print_of(word_at(l, script + l->layout->script_id),
+			   shared_int(l, l->layout->shared_id),
+			   shared_int(l, l->layout->shared_parameters));
+}
+
+/* n characters from `skip` on; what is beyond the longest name is left out. */
+static bool append_flat(const struct look *l, uint64_t at, uint16_t type, uint32_t skip, uint32_t n,
+			struct text *to)
+{
+	size_t size = type & V8_STRING_ONE_BYTE ? 1 : 2;
+	char raw[WIRE_NAME_BYTES];
+	size_t bytes = MIN_OF((size_t)n * size, sizeof(raw));
+
+	if (!get(l, at + (uint64_t)skip * size, raw, bytes))
+		return false;
+	to->at = name_texts_utf8(raw, bytes, size == 1 ? WIRE_LATIN1 : WIRE_UCS2, to->to, to->at,
+				 to->max);
+	return true;
+}
+
+static bool append_external(const struct look *l, struct object o, uint32_t skip, uint32_t n,
+			    struct text *to)
+{
+	return !(o.type & V8_STRING_UNCACHED) &&
+	       append_flat(l, word_at(l, o.at + V8_STRING_DATA), o.type, skip, n, to);
+}
+
+/* The characters of a string, whose pieces lie left to right in the order in which they are met. */
+static bool append_string(const struct look *l, uint64_t pointer, struct text *to)
+{
+	uint64_t waiting[MAX_WAITING] = { pointer };
+	uint32_t skip = 0, n_chars = UINT32_MAX;
+	size_t n = 1;
+
+	for (size_t i = 0; n > 0; i++) {
+		struct object o = object_at(l, waiting[--n]);
+
+		if (i == MAX_STRINGS || !o.at || o.type >= l->layout->first_no_string)
+			return false;
+		uint32_t length = MIN_OF(int_at(l, o.at + V8_STRING_LENGTH), n_chars);
+		switch (o.type & V8_STRING_KIND) {
+		case V8_STRING_FLAT:
+			if (!append_flat(l, o.at + V8_STRING_CHARS, o.type, skip, length, to))
+				return false;
+			break;
+		case V8_STRING_EXTERNAL:
+			if (!append_external(l, o, skip, length, to))
+				return false;
+			break;
+		case V8_STRING_CONS:
+			/* A piece of one that has pieces is made flat first. */
+			if (n + 2 > MAX_WAITING || n_chars != UINT32_MAX)
+				return false;
+			waiting[n++] = word_at(l, o.at + V8_STRING_SECOND);
+			waiting[n++] = word_at(l, o.at + V8_STRING_FIRST);
+			continue;
+		case V8_STRING_SLICED:
+			skip += int_at(l, o.at + V8_STRING_OFFSET + 4);
+			n_chars = length;
+			waiting[n++] = word_at(l, o.at + V8_STRING_FIRST);
+			continue;
+		case V8_STRING_THIN:
+			waiting[n++] = word_at(l, o.at + V8_STRING_FIRST);
+			continue;
+		default:
+			return false;
+		}
+		skip = 0;
+		n_chars = UINT32_MAX;
+	}
+	return true;
+}
+
+/* Where a ScopeInfo has the name of its function; 0: nowhere. */
+static uint64_t scope_name_at(const struct look *l, uint64_t scope, uint32_t *ret_flags)
+{
+	const struct v8_layout *y = l->layout;
+	uint32_t n = int_at(l, scope + 8 * (uint64_t)y->scope_n_locals + 4);
+	uint64_t at = scope + 8 * (uint64_t)y->scope_locals;
+
+	*ret_flags = (uint32_t)(word_at(l, scope + 8) >> (y->scope_flags_shift & 63));
+	if (n > 1U << 20 || !(*ret_flags & V8_SCOPE_HAS_NAME))
+		return 0;
+	at += y->has_hashed_locals && n >= V8_SCOPE_MANY_LOCALS ? 8 + 8 * (uint64_t)n
+								: 16 * (uint64_t)n;
+	return *ret_flags & V8_SCOPE_HAS_CLASS ? at + 8 : at;
+}
+
+/* False: it cannot be read; no bytes: it has none there. */
+static bool append_name(const struct look *l, uint64_t pointer, struct text *to)
+{
+	struct object o = object_at(l, pointer);
+
+	if (!o.at || o.type >= l->layout->first_no_string)
+		return true;
+	return append_string(l, pointer, to);
+}
+
+static bool read_name(const struct look *l, struct text *to)
+{
+	uint64_t pointer = shared_word(l, l->layout->shared_name);
+	struct object o = object_at(l, pointer);
+	uint32_t flags = 0;
+
+	if (!o.at || o.type != l->layout->type_scope)
+		return append_name(l, pointer, to);
+	uint64_t at = scope_name_at(l, o.at, &flags);
+	if (!at)
+		return true;
+	if (!append_name(l, word_at(l, at), to))
+		return false;
+	return to->at > to->begin || !(flags & V8_SCOPE_HAS_INFERRED) ||
+	       append_name(l, word_at(l, at + 16), to);
+}
+
+bool v8_name_read(const struct v8_layout *layout, const struct runtime_memory *memory,
+		  uint64_t shared, uint32_t print, char *buf, size_t n_buf,
+		  struct code_text *ret_text)
+{
+	static const char anonymous[] = "<anonymous>";
+	struct look l = { .layout = layout, .memory = memory };
+	struct text name = { .to = buf, .max = n_buf };
+
+	if (object_at(&l, shared + V8_TAG).type != layout->type_shared ||
+	    !get(&l, shared, l.shared, sizeof(l.shared)) || print_of(&l) != print ||
+	    !read_name(&l, &name))
+		return false;
+	struct text file = { .to = buf, .begin = name.at, .at = name.at, .max = n_buf };
+	struct object script = object_at(&l, shared_word(&l, layout->shared_script));
+	if (script.at && script.type == layout->type_script)
+		(void)append_name(&l, word_at(&l, script.at + layout->script_name), &file);
+	*ret_text = (struct code_text){ .name = name.at ? buf : anonymous,
+					.n_name = name.at ? name.at : strlen(anonymous),
+					.file = buf + file.begin,
+					.n_file = file.at - file.begin };
+	return true;
+}

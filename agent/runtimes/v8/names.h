@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The name of a function as V8's objects have it, read from a process that may change them meanwhile, or hold anything: for names that a tick could
+ * not read, as those in several pieces.
+ */
+#ifndef XAGENT_AGENT_RUNTIMES_V8_NAMES_H
+#define XAGENT_AGENT_RUNTIMES_V8_NAMES_H
+
+#include "agent/runtimes/runtime.h"
+#include "bpf/runtimes/v8.h"
+
+/* Of the SharedFunctionInfo at that address, if it has this print. The texts are put into `buf`. */
+bool v8_name_read(const struct v8_layout *layout, const struct runtime_memory *memory,
+		  uint64_t shared, uint32_t print, char *buf, size_t n_buf,
+		  struct code_text *ret_text);
+
+#endif

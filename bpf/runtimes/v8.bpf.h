@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The step over V8's frames (bpf/runtimes/v8.h). They are found as the walk meets them, in generated code and in the builtins, so there is no list, and no
+ * state of the thread is looked for.
+ *
+ * Where the leaf is interrupted before its frame is whole, what lies in its place is of a call before: only what was pushed is read.
+ */
+#ifndef XAGENT_BPF_RUNTIMES_V8_BPF_H
+#define XAGENT_BPF_RUNTIMES_V8_BPF_H
+
+#include <bpf/bpf_helpers.h>
+
+#include "bpf/image.h"
+#include "bpf/runtimes/v8.h"
+#include "bpf/walk.bpf.h"
+
+/* Strings that lead to another one: V8 flattens what it uses as a name, so there are one or two. */
+#define V8_MAX_STRINGS 4
+
+/* Pieces of sources that one sample looks through for the lines at which functions begin, each in 0.1 µs: 512 KiB. */
+#define V8_MAX_PIECES 2048
+
+/* Of v8_name_texts(): there is more to tell. */
+#define V8_HAS_PLACE 3
+
+static __always_inline const struct v8_layout *v8_layout(const struct scratch *s)
+{
+	return (const void *)s->runtime.of.words;
+}
+
+static __always_inline __u64 v8_word(__u64 from)
+{
+	__u64 word = 0;
+
+	bpf_probe_read_user(&word, sizeof(word), (void *)from);
+	return word;
+}
+
+static __always_inline __u32 v8_int(__u64 from)
+{
+	__u32 value = 0;
+
+	bpf_probe_read_user(&value, sizeof(value), (void *)from);
+	return value;
+}
+
+/* Of the SharedFunctionInfo that was read. */
+static __always_inline __u64 v8_shared_word(const struct scratch *s, __u32 at)
+{
+	return *(const __u64 *)(s->runtime.bytes + (at & (RUNTIME_READ_BYTES - 8)));
+}
+
+static __always_inline __u32 v8_shared_int(const struct scratch *s, __u32 at)
+{
+	return *(const __u32 *)(s->runtime.bytes + (at & (RUNTIME_READ_BYTES - 4)));
+}
+
+/* Both of it: they are two bytes behind a multiple of four. */
+static __always_inline __u32 v8_shared_parameters(const struct scratch *s, __u32 at)
+{
+	return v8_shared_word(s, at) >> (8 * (at & 7));
+}
+
+/* By its map; 0: it has none. */
+static __always_inline __u32 v8_type_of_map(const struct v8_layout *l, __u64 map)
+{
+	__u16 type = 0;
+
+	if (map & V8_TAG)
+		bpf_probe_read_user(&type, sizeof(type), (void *)(map - V8_TAG + l->map_type));
+	return type;
+}
+
+/* Where an object is, by a pointer to it; 0: it is none. */
+static __always_inline __u64 v8_object(const struct v8_layout *l, __u64 pointer, __u32 *ret_type)
+{
+	__u64 at = pointer - V8_TAG;
+	__u64 map;
+
+	if ((pointer & V8_TAG_MASK) != V8_TAG)
+		return 0;
+	map = v8_word(at);
+	if (!(map & V8_TAG_MASK)) {
+		at = map;
+		map = v8_word(at);
+	}
+	*ret_type = v8_type_of_map(l, map);
+	return at;
+}
+
+/* Reads the SharedFunctionInfo that lies there, or has lain there before it was moved. Where it is; 0: there is none. */
+static __always_inline __u64 v8_get_shared(struct scratch *s, __u64 at)
+{
+	const struct v8_layout *l = v8_layout(s);
+
+	if (bpf_probe_read_user(s->runtime.bytes, V8_SHARED_BYTES, (void *)at))
+		return 0;
+	if (!(v8_shared_word(s, 0) & V8_TAG_MASK)) {
+		at = v8_shared_word(s, 0);
+		if (bpf_probe_read_user(s->runtime.bytes, V8_SHARED_BYTES, (void *)at))
+			return 0;
+	}
+	return v8_type_of_map(l, v8_shared_word(s, 0)) == l->type_shared ? at : 0;
+}
+
+/* Of the SharedFunctionInfo that was read. The number of a script that was moved is read where it has lain. */
+static __always_inline __u32 v8_print(struct scratch *s)
+{
+	const struct v8_layout *l = v8_layout(s);
+	__u64 script = v8_shared_word(s, l->shared_script) - V8_TAG;
+
+	return v8_print_of(v8_word(script + l->script_id), v8_shared_int(s, l->shared_id),
+			   v8_shared_parameters(s, l->shared_parameters));
+}
+
+static __always_inline __u64 v8_begin(struct scratch *s)
+{
+	if (!v8_layout(s)->is_supported)
+		s->runtime.result = RUNTIME_RESULT_UNSUPPORTED;
+	return 0;
+}
+
+static __always_inline int v8_read(struct scratch *s)
+{
+	(void)s;
+	return 0;
+}
+
+/* What was pushed of the frame at fp: 0, or up to V8_FRAME_BYTES below it. */
+static __always_inline __u64 v8_pushed(struct scratch *s)
+{
+	__u64 below = s->walk.reg[WIRE_ABI_FP] - s->walk.reg[WIRE_ABI_SP];
+
+	if (s->walk.flags & UNWIND_EXACT && unwind_edge(&s->walk) != UNWIND_NO_EDGE)
+		return 0;
+	return below < V8_FRAME_BYTES ? below : V8_FRAME_BYTES;
+}
+
+/* A frame that has a context has a function: reads which one. */
+static __always_inline int v8_function(struct scratch *s, __u64 pointer)
+{
+	const struct v8_layout *l = v8_layout(s);
+	__u64 shared = 0;
+
+	if ((pointer & V8_TAG_MASK) == V8_TAG)
+		shared = v8_word(pointer - V8_TAG + l->function_shared);
+	if ((shared & V8_TAG_MASK) == V8_TAG)
+		shared = v8_get_shared(s, shared - V8_TAG);
+	if (!shared || (shared & V8_TAG_MASK)) {
+		s->runtime.result = RUNTIME_RESULT_UNREADABLE;
+		return RUNTIME_CODE_FRAME;
+	}
+	if (v8_shared_int(s, l->shared_id) == V8_NO_LITERAL)
+		return RUNTIME_CODE_FRAME;
+	s->runtime.function = shared;
+	s->runtime.print = v8_print(s);
+	s->runtime.position = ~0U;
+	return RUNTIME_CODE_NAMED_FRAME;
+}
+
+static __always_inline int v8_code(struct scratch *s)
+{
+	__u64 fp = s->walk.reg[WIRE_ABI_FP];
+	__u64 words[2]; /* function, kind */
+
+	if (!v8_layout(s)->is_supported || s->walk.flags & UNWIND_FP_LOST)
+		return RUNTIME_CODE_NOT_ITS;
+	if (v8_pushed(s) < V8_FRAME_BYTES)
+		return RUNTIME_CODE_FRAME;
+	if (bpf_probe_read_user(words, sizeof(words), (void *)(fp - V8_FRAME_FUNCTION)))
+		return RUNTIME_CODE_FRAME;
+	return words[1] & V8_TAG ? v8_function(s, words[0]) : RUNTIME_CODE_FRAME;
+}
+
+/* A string whose characters lie in one piece. */
+struct v8_flat {
+	__u64 at; /* 0: there is none */
+	__u32 n;  /* characters */
+	__u32 size; /* bytes of each */
+};
+
+/* What a string leads to. */
+static __always_inline struct v8_flat v8_flat(const struct v8_layout *l, __u64 pointer)
+{
+	struct v8_flat none = { 0 }, flat = { .n = ~0U };
+	__u32 offset = 0, type = 0;
+	__u64 at;
+
+	for (int i = 0; i < V8_MAX_STRINGS; i++) {
+		at = v8_object(l, pointer, &type);
+		if (!at || type >= l->first_no_string)
+			return none;
+		if (flat.n == ~0U)
+			flat.n = v8_int(at + V8_STRING_LENGTH);
+		if ((type & V8_STRING_KIND) == V8_STRING_FLAT)
+			break;
+		if ((type & V8_STRING_KIND) == V8_STRING_EXTERNAL)
+			break;
+		/* Two parts that were made one have nothing in the second. */
+		if ((type & V8_STRING_KIND) == V8_STRING_CONS &&
+		    v8_int((v8_word(at + V8_STRING_SECOND) & ~V8_TAG) + V8_STRING_LENGTH))
+			return none;
+		if ((type & V8_STRING_KIND) == V8_STRING_SLICED)
+			offset += v8_int(at + V8_STRING_OFFSET + 4);
+		pointer = v8_word(at + V8_STRING_FIRST);
+	}
+	flat.size = type & V8_STRING_ONE_BYTE ? 1 : 2;
+	if ((type & V8_STRING_KIND) == V8_STRING_FLAT)
+		flat.at = at + V8_STRING_CHARS;
+	else if ((type & (V8_STRING_KIND | V8_STRING_UNCACHED)) == V8_STRING_EXTERNAL)
+		flat.at = v8_word(at + V8_STRING_DATA);
+	if (!flat.at || flat.n > 1U << 30)
+		return none;
+	flat.at += (__u64)offset * flat.size;
+	return flat;
+}
+
+/* Appends a string. Returns how many bytes, and how they are written. */
+static __always_inline __u32 v8_append(struct scratch *s, struct wire_name *name, __u64 pointer,
+				       __u32 max, __u8 *ret_encoding)
+{
+	struct v8_flat flat = v8_flat(v8_layout(s), pointer);
+
+	*ret_encoding = flat.size == 1 ? WIRE_LATIN1 : WIRE_UCS2;
+	return flat.at ? name_append(name, flat.at, (__u64)flat.n * flat.size, max) : 0;
+}
+
+/* Where the texts of a ScopeInfo are; 0: it has none. */
+static __always_inline __u64 v8_scope_names(const struct v8_layout *l, __u64 scope, __u32 *ret_flags)
+{
+	__u32 flags = v8_word(scope + 8) >> (l->scope_flags_shift & 63);
+	__u32 n = v8_int(scope + 8 * (__u64)l->scope_n_locals + 4);
+	__u64 at = scope + 8 * (__u64)l->scope_locals;
+
+	*ret_flags = flags;
+	if (n > 1U << 20)
+		return 0;
+	at += l->has_hashed_locals && n >= V8_SCOPE_MANY_LOCALS ? 8 + 8 * (__u64)n : 16 * (__u64)n;
+	return flags & V8_SCOPE_HAS_CLASS ? at + 8 : at;
+}
+
+static __always_inline void v8_anonymous(struct wire_name *name)
+{
+	__builtin_memcpy(name->texts, "<anonymous>", sizeof("<anonymous>") - 1);
+	name->n_name = sizeof("<anonymous>") - 1;
+}
+
+/* A pointer to a string that has characters; else 0. */
+static __always_inline __u64 v8_text(const struct v8_layout *l, __u64 pointer)
+{
+	__u32 type = 0;
+	__u64 at = v8_object(l, pointer, &type);
+
+	return at && type < l->first_no_string && v8_int(at + V8_STRING_LENGTH) ? pointer : 0;
+}
+
+/* What the SharedFunctionInfo that was read is called: a string, which may be none. */
+static __always_inline __u64 v8_name_of(struct scratch *s)
+{
+	const struct v8_layout *l = v8_layout(s);
+	__u64 pointer = v8_shared_word(s, l->shared_name), at, text;
+	__u32 type = 0, flags = 0;
+
+	at = v8_object(l, pointer, &type);
+	if (!at || type != l->type_scope)
+		return v8_text(l, pointer);
+	at = v8_scope_names(l, at, &flags);
+	if (!at || !(flags & V8_SCOPE_HAS_NAME))
+		return 0;
+	text = v8_text(l, v8_word(at));
+	if (!text && flags & V8_SCOPE_HAS_INFERRED)
+		text = v8_text(l, v8_word(at + 16));
+	return text;
+}
+
+/* Where in its script's source the function of a ScopeInfo begins, in characters; ~0: not known. */
+static __always_inline __u32 v8_begin_of(const struct v8_layout *l, __u64 scope)
+{
+	__u32 flags = 0;
+	__u64 at;
+
+	if (l->scope_positions)
+		return v8_int(scope + 8 * (__u64)l->scope_positions + 4);
+	at = v8_scope_names(l, scope, &flags);
+	if (!at)
+		return ~0U;
+	at += flags & V8_SCOPE_HAS_NAME ? 16 : 0;
+	at += flags & V8_SCOPE_HAS_INFERRED ? 8 : 0;
+	return v8_int(at + 4);
+}
+
+/* Lines of a source that end within a piece of it, which was read. */
+static __always_inline __u32 v8_count_ends(const struct scratch *s, bool is_wide)
+{
+	const __u64 *words = (const __u64 *)s->runtime.bytes;
+	__u64 each = is_wide ? 0x0001000100010001ULL : 0x0101010101010101ULL;
+	__u64 low = is_wide ? 0x7fff7fff7fff7fffULL : 0x7f7f7f7f7f7f7f7fULL;
+	__u32 n = 0;
+
+	for (int i = 0; i < RUNTIME_READ_BYTES / 8; i++) {
+		__u64 differs = words[i] ^ each * '\n';
+		/* The highest bit of each character that does not differ. */
+		__u64 ends = ~(((differs & low) + low) | differs | low);
+
+		n += is_wide ? (ends >> 15) * each >> 48 : (ends >> 7) * each >> 56;
+	}
+	return n;
+}
+
+/* words: what is to be looked through, bytes of it, the lines so far. */
+static long v8_count_step(__u32 index, void *data)
+{
+	struct scratch *s = bpf_map_lookup_elem(&scratch, data);
+	__u32 n;
+
+	(void)index;
+	if (!s || !s->runtime.words[1] || s->runtime.n_pieces >= V8_MAX_PIECES)
+		return 1;
+	s->runtime.n_pieces++;
+	n = s->runtime.words[1] < RUNTIME_READ_BYTES ? s->runtime.words[1] : RUNTIME_READ_BYTES;
+	if (n < RUNTIME_READ_BYTES)
+		__builtin_memset(s->runtime.bytes, 0, RUNTIME_READ_BYTES);
+	barrier_var(n);
+	if (n > RUNTIME_READ_BYTES ||
+	    bpf_probe_read_user(s->runtime.bytes, n, (void *)s->runtime.words[0]))
+		return 1;
+	s->runtime.words[2] += v8_count_ends(s, s->runtime.is_seeking);
+	s->runtime.words[0] += n;
+	s->runtime.words[1] -= n;
+	return 0;
+}
+
+/* The line of a position in a script, of which the first is 1. V8 has a table of them only where it was asked for one. 0: not known. */
+__noinline int v8_line_of(__u32 level, __u64 script, __u32 position)
+{
+	struct scratch *s = walk_scratch(level);
+	const struct v8_layout *l;
+	struct v8_flat source;
+	__u32 first;
+
+	if (!s)
+		return 0;
+	l = v8_layout(s);
+	source = v8_flat(l, v8_word(script + l->script_source));
+	/* The line that the source begins in is behind the script's name. */
+	first = v8_int(script + l->script_name + 8 + 4);
+	if (!source.at || position > source.n || position > V8_MAX_PIECES * RUNTIME_READ_BYTES / 2)
+		return 0;
+	s->runtime.words[0] = source.at;
+	s->runtime.words[1] = (__u64)position * source.size;
+	s->runtime.words[2] = 1 + first;
+	s->runtime.is_seeking = source.size == 2;
+	bpf_loop(V8_MAX_PIECES, v8_count_step, &level, 0);
+	s->runtime.is_seeking = 0;
+	if (s->runtime.words[1])
+		return -1;
+	return s->runtime.words[2] & 0x3fffffff;
+}
+
+/* Its name and its file; s->runtime.words: its ScopeInfo and its script. */
+__noinline int v8_name_texts(__u32 level)
+{
+	struct scratch *s = walk_scratch(level);
+	struct wire_name *name = bpf_map_lookup_elem(&names, &level);
+	const struct v8_layout *l;
+	__u64 script, text;
+	__u32 type = 0;
+
+	if (!s || !name || !v8_get_shared(s, s->runtime.function))
+		return 0;
+	l = v8_layout(s);
+	text = v8_name_of(s);
+	if (text)
+		name->n_name = v8_append(s, name, text, WIRE_NAME_BYTES, &name->name_encoding);
+	else
+		v8_anonymous(name);
+	if (!name->n_name)
+		return 0;
+	script = v8_object(l, v8_shared_word(s, l->shared_script), &type);
+	if (!script || type != l->type_script)
+		return 1;
+	name->n_file = v8_append(s, name, v8_word(script + l->script_name), WIRE_FILE_BYTES,
+				 &name->file_encoding);
+	s->runtime.words[0] = v8_object(l, v8_shared_word(s, l->shared_name), &type);
+	s->runtime.words[1] = script;
+	return type == l->type_scope ? V8_HAS_PLACE : 1;
+}
+
+static __always_inline int v8_name(struct scratch *s, struct wire_name *name)
+{
+	int is_read = v8_name_texts(s->level), line;
+
+	/* To the verifier it may have returned anything. */
+	asm volatile("" : "+r"(is_read));
+	if (is_read != V8_HAS_PLACE)
+		return is_read;
+	line = v8_line_of(s->level, s->runtime.words[1],
+			  v8_begin_of(v8_layout(s), s->runtime.words[0]));
+	asm volatile("" : "+r"(line));
+	if (line < 0)
+		return RUNTIME_NAME_AGAIN;
+	name->line = line;
+	return 1;
+}
+
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What the step over V8's frames has to know of one build: where its objects have what is read. Compiled by both sides; agent/runtimes/v8 fills it from
+ * the constants that V8 has for debuggers (v8dbg_*), from the file alone.
+ *
+ * Each function of JavaScript that is not inlined has a frame on the C stack, with a frame pointer, whoever runs it: the interpreter, whose code is one of
+ * the builtins, or code that was generated. A word below the frame pointer tells what kind of frame it is:
+ *
+ *	fp + 8	return address
+ *	fp	the caller's frame pointer
+ *	fp − 8	a small integer: a frame of V8's own, of that type. Else the context of a function …
+ *	fp − 16	… and the function: JSFunction → SharedFunctionInfo → name or ScopeInfo, Script
+ *
+ * Pointers to objects have bit 0 set. Small integers are in the upper half of a word.
+ */
+#ifndef XAGENT_BPF_RUNTIMES_V8_H
+#define XAGENT_BPF_RUNTIMES_V8_H
+
+#include <linux/types.h>
+
+#include "bpf/image.h"
+#include "bpf/wire.h"
+
+/* Offsets in bytes from the beginning of an object. struct wire_runtime.words holds it; the first two words are WIRE_CLAIMED_*: the builtins. */
+struct v8_layout {
+	__u64 builtins_at; /* in the file */
+	__u64 builtins_bytes; /* 0: not known */
+	/* Types of objects, as their maps have them. */
+	__u16 type_shared, type_scope, type_script;
+	__u16 first_no_string; /* types from here on are no strings */
+	__u8 is_supported;
+	__u8 major, minor; /* of V8 */
+	__u8 map_type;
+	__u8 function_shared;
+	/* SharedFunctionInfo */
+	__u8 shared_name, shared_script;
+	__u8 shared_parameters; /* u16 each: number of parameters, where the function's token is */
+	__u8 shared_id;		/* u32: which function literal of its script it is; ~0: of none */
+	/* ScopeInfo: words of it. Two for each local variable, from scope_locals on; then the function's name, a number, the inferred name. */
+	__u8 scope_flags_shift;
+	__u8 scope_n_locals, scope_locals;
+	__u8 scope_positions; /* where it begins in its source, and where it ends; 0: behind the inferred name */
+	__u8 has_hashed_locals; /* many locals have their names elsewhere */
+	/* Script */
+	__u8 script_source, script_name, script_line_ends, script_id;
+	__u8 zero[3];
+};
+
+_Static_assert(sizeof(struct v8_layout) <= WIRE_RUNTIME_WORDS * 8, "it fits");
+
+#define V8_TAG 1ULL
+/* A map or an object is at an even address: a word without V8_TAG in place of the map is where the garbage collector has moved the object. */
+#define V8_TAG_MASK 3ULL
+
+/* Below a frame pointer. */
+#define V8_FRAME_KIND 8
+#define V8_FRAME_FUNCTION 16
+#define V8_FRAME_BYTES 16
+
+/* What is read of a SharedFunctionInfo. */
+#define V8_SHARED_BYTES 72
+
+/* String: its length is an int, and what a flat one consists of lies behind that. */
+#define V8_STRING_LENGTH 12
+#define V8_STRING_CHARS 16
+/* The other kinds: of two parts, a piece of another one, another name of one. */
+#define V8_STRING_FIRST 16
+#define V8_STRING_SECOND 24
+#define V8_STRING_OFFSET 24
+/* Of one whose characters are elsewhere: where. Short ones do not say it. */
+#define V8_STRING_DATA 24
+#define V8_STRING_UNCACHED 16
+/* In the type of a string. */
+#define V8_STRING_KIND 7
+#define V8_STRING_ONE_BYTE 8
+enum v8_string { V8_STRING_FLAT, V8_STRING_CONS, V8_STRING_EXTERNAL, V8_STRING_SLICED, V8_STRING_THIN = 5 };
+
+/* Flags of a ScopeInfo: a slot for the class that is being defined lies before the function's name; there is such a name (two bits). */
+#define V8_SCOPE_HAS_CLASS (1U << 10)
+#define V8_SCOPE_HAS_NAME (3U << 12)
+#define V8_SCOPE_HAS_INFERRED (1U << 14)
+/* From so many locals on their names are in a table, which is one word. */
+#define V8_SCOPE_MANY_LOCALS 75
+
+/* Of a function that its script does not contain: V8's own, and those of C++. */
+#define V8_NO_LITERAL (~0U)
+
+/*
+ * What a function is known by beside its address, which changes with each collection: the number of its script, which no other one of the isolate has,
+ * and which function of the script it is. Never 0.
+ */
+static inline __attribute__((always_inline)) __u32 v8_print_of(__u64 script, __u32 literal,
+							       __u32 parameters)
+{
+	__u64 hash = hash_mix(script, (__u64)literal << 32 | parameters);
+
+	return (__u32)(hash >> 32) | 1;
+}
+
+#endif

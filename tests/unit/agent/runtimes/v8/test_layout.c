@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where V8's objects have what is read, by what real builds say of themselves, and files that lie. */
+#include <string.h>
+
+#include "agent/runtimes/v8/layout.h"
+#include "agent/util/macro.h"
+#include "tests/support/unit.h"
+
+#define NONE INT32_MAX
+
+/* As the packages of Node.js 16.20, 18.20, 20.20, 22.23, 24.21 and 26.12 have them. */
+enum { NODE_16, NODE_18, NODE_20, NODE_22, NODE_24, NODE_26, NODE_MAX };
+
+static const int32_t values[V8_CONSTANT_MAX][NODE_MAX] = {
+	[V8_HEAP_TAG] = { 1, 1, 1, 1, 1, 1 },
+	[V8_SMALL_TAG_MASK] = { 1, 1, 1, 1, 1, 1 },
+	[V8_SMALL_SHIFT] = { 31, 31, 31, 31, 31, 31 },
+	[V8_POINTER_BYTES] = { 8, 8, 8, 8, 8, 8 },
+	[V8_FP_KIND] = { -8, -8, -8, -8, -8, -8 },
+	[V8_FP_FUNCTION] = { -16, -16, -16, -16, -16, -16 },
+	[V8_MAP_TYPE] = { 12, 12, 12, 12, 12, 12 },
+	[V8_FUNCTION_SHARED] = { 24, 24, 24, 32, 32, 32 },
+	[V8_SHARED_NAME] = { 16, 16, 16, 16, 24, 24 },
+	[V8_SHARED_SCRIPT] = { 32, 32, 32, NONE, NONE, NONE },
+	[V8_SHARED_SCRIPT_22] = { NONE, NONE, NONE, 32, 40, 40 },
+	[V8_SHARED_PARAMETERS] = { 42, 42, 42, 42, 50, 50 },
+	[V8_SHARED_TOKEN] = { 44, 44, 44, 44, 52, 52 },
+	[V8_SHARED_FLAGS] = { 48, 48, 48, 48, 56, 56 },
+	[V8_SCRIPT_SOURCE] = { NONE, 8, 8, 8, 8, 8 },
+	[V8_SCRIPT_NAME] = { 16, 16, 16, 16, 16, 16 },
+	[V8_SCRIPT_LINE_ENDS] = { 56, 56, 56, 56, 56, 56 },
+	[V8_STRING_LENGTH_AT] = { 12, 12, 12, 12, 12, 12 },
+	[V8_ONE_BYTE_CHARS] = { 16, 16, 16, 16, 16, 16 },
+	[V8_TWO_BYTE_CHARS] = { 16, 16, 16, 16, 16, 16 },
+	[V8_CONS_FIRST] = { 16, 16, 16, 16, 16, 16 },
+	[V8_CONS_SECOND] = { 24, 24, 24, 24, 24, 24 },
+	[V8_SLICED_PARENT] = { 16, 16, 16, 16, 16, 16 },
+	[V8_SLICED_OFFSET] = { 24, 24, 24, 24, 24, 24 },
+	[V8_THIN_ACTUAL] = { 16, 16, 16, 16, 16, 16 },
+	[V8_STRING_KIND_MASK] = { 7, 7, 7, 7, 7, 7 },
+	[V8_CONS_TAG] = { 1, 1, 1, 1, 1, 1 },
+	[V8_EXTERNAL_TAG] = { 2, 2, 2, 2, 2, 2 },
+	[V8_SLICED_TAG] = { 3, 3, 3, 3, 3, 3 },
+	[V8_THIN_TAG] = { 5, 5, 5, 5, 5, 5 },
+	[V8_ENCODING_MASK] = { 8, 8, 8, 8, 8, 8 },
+	[V8_ONE_BYTE_TAG] = { 8, 8, 8, 8, 8, 8 },
+	[V8_FIRST_NO_STRING] = { 64, 128, 128, 128, 128, 128 },
+	[V8_TYPE_SHARED] = { 179, 257, 262, 274, 282, 288 },
+	[V8_TYPE_SCOPE] = { 178, 256, 261, 272, 280, 286 },
+	[V8_TYPE_SCRIPT] = { 112, 170, 167, 167, 167, 166 },
+	[V8_SCOPE_N_LOCALS] = { 2, 2, 2, 2, 2, 2 },
+	[V8_SCOPE_LOCALS] = { 3, 3, 3, 3, 5, 5 },
+};
+
+static const uint32_t versions[NODE_MAX][2] = {
+	{ 9, 4 }, { 10, 2 }, { 11, 3 }, { 12, 4 }, { 13, 6 }, { 14, 6 },
+};
+
+static struct v8_constants constants_of(int node)
+{
+	struct v8_constants c = { .major = versions[node][0],
+				  .minor = versions[node][1],
+				  .builtins_at = 0x1000,
+				  .builtins_bytes = 0x2000 };
+
+	for (size_t i = 0; i < V8_CONSTANT_MAX; i++) {
+		c.has[i] = values[i][node] != NONE;
+		c.value[i] = c.has[i] ? values[i][node] : 0;
+	}
+	return c;
+}
+
+static void test_known(void **state)
+{
+	static const struct {
+		uint8_t shared, name, script, parameters, id;
+		uint8_t flags_shift, locals, positions, is_hashed;
+	} expected[NODE_MAX] = {
+		{ 24, 16, 32, 42, 52, 32, 4, 0, 0 }, { 24, 16, 32, 42, 52, 32, 4, 0, 1 },
+		{ 24, 16, 32, 42, 52, 32, 4, 0, 1 }, { 32, 16, 32, 42, 52, 32, 4, 0, 1 },
+		{ 32, 24, 40, 50, 60, 0, 6, 4, 1 },  { 32, 24, 40, 50, 60, 0, 6, 4, 1 },
+	};
+
+	(void)state;
+	for (int i = 0; i < NODE_MAX; i++) {
+		struct v8_constants c = constants_of(i);
+		struct v8_layout l;
+
+		v8_layout_from_constants(&c, &l);
+		assert_true(l.is_supported);
+		assert_int_equal(l.major, versions[i][0]);
+		assert_int_equal(l.function_shared, expected[i].shared);
+		assert_int_equal(l.shared_name, expected[i].name);
+		assert_int_equal(l.shared_script, expected[i].script);
+		assert_int_equal(l.shared_parameters, expected[i].parameters);
+		assert_int_equal(l.shared_id, expected[i].id);
+		assert_int_equal(l.scope_flags_shift, expected[i].flags_shift);
+		assert_int_equal(l.scope_n_locals, 3);
+		assert_int_equal(l.scope_locals, expected[i].locals);
+		assert_int_equal(l.scope_positions, expected[i].positions);
+		assert_int_equal(l.has_hashed_locals, expected[i].is_hashed);
+		assert_int_equal(l.script_source, 8);
+		assert_int_equal(l.script_name, 16);
+		assert_int_equal(l.script_id, 64);
+		assert_int_equal(l.builtins_at, 0x1000);
+		assert_int_equal(l.builtins_bytes, 0x2000);
+	}
+}
+
+/* One constant is another one, in the newest build. */
+static void test_unknown(void **state)
+{
+	static const struct {
+		enum v8_constant constant;
+		int32_t value; /* NONE: it is not there */
+	} rows[] = {
+		{ V8_POINTER_BYTES, 4 },
+		{ V8_SMALL_SHIFT, 0 },
+		{ V8_FP_FUNCTION, -24 },
+		{ V8_STRING_LENGTH_AT, 8 },
+		{ V8_THIN_TAG, 4 },
+		{ V8_MAP_TYPE, NONE },
+		{ V8_MAP_TYPE, 256 },
+		{ V8_FUNCTION_SHARED, -8 },
+		{ V8_FUNCTION_SHARED, 0x7ffffff8 },
+		{ V8_SHARED_NAME, 0 },
+		{ V8_SHARED_NAME, 23 },
+		{ V8_SHARED_SCRIPT_22, 72 },
+		{ V8_SHARED_FLAGS, 72 },
+		{ V8_SHARED_TOKEN, 56 },
+		{ V8_SCRIPT_SOURCE, 16 },
+		{ V8_SCRIPT_LINE_ENDS, NONE },
+		{ V8_SCOPE_LOCALS, 2 },
+		{ V8_SCOPE_LOCALS, 6 },
+		{ V8_TYPE_SHARED, 0 },
+		{ V8_TYPE_SCRIPT, 65536 },
+		{ V8_FIRST_NO_STRING, NONE },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct v8_constants c = constants_of(NODE_26);
+		struct v8_layout l;
+
+		c.has[rows[i].constant] = rows[i].value != NONE;
+		c.value[rows[i].constant] = rows[i].value;
+		v8_layout_from_constants(&c, &l);
+		assert_false(l.is_supported);
+		assert_int_equal(l.major, 14);
+	}
+}
+
+static void test_versions(void **state)
+{
+	static const struct {
+		uint32_t major;
+		bool is_supported;
+	} rows[] = { { 0, false }, { 8, false }, { 14, true }, { 15, false }, { 1000, false } };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct v8_constants c = constants_of(NODE_26);
+		struct v8_layout l;
+
+		c.major = rows[i].major;
+		v8_layout_from_constants(&c, &l);
+		assert_int_equal(l.is_supported, rows[i].is_supported);
+	}
+}
+
+static const struct unit_test tests[] = {
+	TEST(test_known),
+	TEST(test_unknown),
+	TEST(test_versions),
+};
+
+TEST_MAIN(tests)

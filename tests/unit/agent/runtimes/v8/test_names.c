@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Names of functions in the memory of a process, which is made here: objects one behind the other from BASE on. */
+#include <errno.h>
+#include <string.h>
+
+#include "agent/runtimes/v8/names.h"
+#include "agent/util/macro.h"
+#include "tests/support/unit.h"
+
+#define BASE 0x10000
+#define MEMORY_BYTES 16384
+
+enum { SHARED = 288, SCOPE = 286, SCRIPT = 166, NO_STRING = 128 };
+enum { FLAT = 40, WIDE = 32, CONS = 41, EXTERNAL = 42, SLICED = 43, THIN = 45, UNCACHED = 58 };
+
+/* As V8 14.6 has it. */
+static const struct v8_layout layout = {
+	.type_shared = SHARED,
+	.type_scope = SCOPE,
+	.type_script = SCRIPT,
+	.first_no_string = NO_STRING,
+	.is_supported = 1,
+	.map_type = 12,
+	.function_shared = 32,
+	.shared_name = 24,
+	.shared_script = 40,
+	.shared_parameters = 50,
+	.shared_id = 60,
+	.scope_n_locals = 3,
+	.scope_locals = 6,
+	.scope_positions = 4,
+	.has_hashed_locals = 1,
+	.script_source = 8,
+	.script_name = 16,
+	.script_line_ends = 56,
+	.script_id = 64,
+};
+
+static struct {
+	uint8_t bytes[MEMORY_BYTES];
+	size_t n;
+	size_t n_reads;
+} memory;
+
+static int read_memory(void *data, uint64_t addr, void *dst, size_t n)
+{
+	(void)data;
+	memory.n_reads++;
+	if (addr < BASE || addr - BASE > MEMORY_BYTES || n > MEMORY_BYTES - (addr - BASE))
+		return -EFAULT;
+	memcpy(dst, memory.bytes + (addr - BASE), n);
+	return 0;
+}
+
+static const struct runtime_memory reading = { .read = read_memory };
+
+static void put(uint64_t pointer, size_t at, const void *value, size_t n)
+{
+	memcpy(memory.bytes + (pointer - V8_TAG - BASE) + at, value, n);
+}
+
+static void put_word(uint64_t pointer, size_t at, uint64_t word)
+{
+	put(pointer, at, &word, sizeof(word));
+}
+
+static void put_int(uint64_t pointer, size_t at, uint32_t value)
+{
+	put(pointer, at, &value, sizeof(value));
+}
+
+/* A pointer to it: its map, and n bytes behind that. */
+static uint64_t make(uint16_t type, size_t n)
+{
+	uint64_t map = BASE + memory.n + V8_TAG, object = map + 16;
+
+	assert_true(memory.n + 32 + n <= MEMORY_BYTES);
+	put(map, 12, &type, sizeof(type));
+	put_word(object, 0, map);
+	memory.n += 16 + ((8 + n + 7) & ~(size_t)7);
+	return object;
+}
+
+static uint64_t make_flat(const char *text)
+{
+	uint64_t s = make(FLAT, 8 + strlen(text));
+
+	put_int(s, V8_STRING_LENGTH, (uint32_t)strlen(text));
+	put(s, V8_STRING_CHARS, text, strlen(text));
+	return s;
+}
+
+static uint64_t make_string(uint16_t type, uint32_t length, uint64_t first, uint64_t second)
+{
+	uint64_t s = make(type, 24);
+
+	put_int(s, V8_STRING_LENGTH, length);
+	put_word(s, V8_STRING_FIRST, first);
+	put_word(s, V8_STRING_SECOND, second);
+	return s;
+}
+
+/* A function of script 7, which is its fourth literal. */
+static uint64_t make_function(uint64_t name)
+{
+	uint64_t script = make(SCRIPT, 64), shared = make(SHARED, 64);
+
+	put_word(script, 16, make_flat("/app/a.js"));
+	put_word(script, 64, 7ULL << 32);
+	put_word(shared, 24, name);
+	put_word(shared, 40, script);
+	put_int(shared, 50, 2);
+	put_int(shared, 60, 4);
+	return shared;
+}
+
+static uint64_t make_scope(uint32_t flags, uint32_t n_locals, size_t at, uint64_t name,
+			   uint64_t inferred)
+{
+	uint64_t scope = make(SCOPE, 1024);
+
+	put_word(scope, 8, flags);
+	put_word(scope, 24, (uint64_t)n_locals << 32);
+	put_word(scope, 8 * at, name);
+	put_word(scope, 8 * (at + 2), inferred);
+	return scope;
+}
+
+static uint32_t print(void)
+{
+	return v8_print_of(7ULL << 32, 4, 2);
+}
+
+static bool read_name(uint64_t shared, uint32_t of_print, char *to, size_t n)
+{
+	char buf[4096];
+	struct code_text text;
+
+	memory.n_reads = 0;
+	if (!v8_name_read(&layout, &reading, shared - V8_TAG, of_print, buf, sizeof(buf), &text))
+		return false;
+	assert_true(text.n_name < n);
+	memcpy(to, text.name, text.n_name);
+	to[text.n_name] = '\0';
+	assert_int_equal(text.n_file, strlen("/app/a.js"));
+	assert_memory_equal(text.file, "/app/a.js", text.n_file);
+	return true;
+}
+
+/* NULL: it cannot be read. */
+static void check(uint64_t name, const char *expected)
+{
+	char text[2048];
+
+	assert_int_equal(read_name(make_function(name), print(), text, sizeof(text)), !!expected);
+	if (expected)
+		assert_string_equal(text, expected);
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	memset(&memory, 0, sizeof(memory));
+	return 0;
+}
+
+static void test_strings(void **state)
+{
+	uint64_t hello = make_flat("hello"), wide = make(WIDE, 16), outside = make_flat("there");
+
+	(void)state;
+	put_int(wide, V8_STRING_LENGTH, 3);
+	put(wide, V8_STRING_CHARS, u"a\u00e9\u4e2d", 6);
+	check(hello, "hello");
+	check(wide, "a\u00e9\u4e2d");
+	check(make_string(THIN, 5, hello, 0), "hello");
+	check(make_string(SLICED, 3, hello, 1ULL << 32), "ell");
+	check(make_string(CONS, 8, hello, wide), "helloa\u00e9\u4e2d");
+	check(make_string(CONS, 10, hello,
+			  make_string(CONS, 5, make_string(SLICED, 2, hello, 0), hello)),
+	      "hellohehello");
+	check(make_string(EXTERNAL, 5, 0, outside - V8_TAG + V8_STRING_CHARS), "there");
+	check(make_string(UNCACHED, 5, 0, outside - V8_TAG + V8_STRING_CHARS), NULL);
+}
+
+static void test_strings_that_lie(void **state)
+{
+	uint64_t hello = make_flat("hello"), circle = make_string(THIN, 5, 0, 0),
+		 tree = make_string(CONS, 5, 0, 0), far = make_flat("x");
+
+	(void)state;
+	put_word(circle, V8_STRING_FIRST, circle);
+	put_word(tree, V8_STRING_FIRST, tree);
+	put_word(tree, V8_STRING_SECOND, tree);
+	put_int(far, V8_STRING_LENGTH, UINT32_MAX);
+	check(circle, NULL);
+	assert_true(memory.n_reads < 400);
+	check(tree, NULL);
+	assert_true(memory.n_reads < 400);
+	check(make_string(CONS, 6, hello, 0x7fffffffffff01), NULL);
+	check(make_string(SLICED, 5, make_string(CONS, 10, hello, hello), 0), NULL);
+	check(make_string(FLAT + 4, 5, hello, hello), NULL);
+}
+
+static void test_scopes(void **state)
+{
+	uint64_t name = make_flat("run"), guess = make_flat("a.run"), none = make_flat("");
+
+	(void)state;
+	check(0, "<anonymous>");
+	check(make_scope(V8_SCOPE_HAS_NAME, 0, 6, name, guess), "run");
+	check(make_scope(V8_SCOPE_HAS_NAME, 2, 10, name, guess), "run");
+	check(make_scope(V8_SCOPE_HAS_NAME | V8_SCOPE_HAS_CLASS, 2, 11, name, guess), "run");
+	check(make_scope(V8_SCOPE_HAS_NAME, 80, 87, name, guess), "run");
+	check(make_scope(V8_SCOPE_HAS_NAME | V8_SCOPE_HAS_INFERRED, 0, 6, none, guess), "a.run");
+	check(make_scope(V8_SCOPE_HAS_NAME, 0, 6, none, guess), "<anonymous>");
+	check(make_scope(0, 0, 6, name, guess), "<anonymous>");
+	check(make_scope(V8_SCOPE_HAS_NAME, UINT32_MAX, 6, name, guess), "<anonymous>");
+}
+
+/* It is another function by now, or none. */
+static void test_print(void **state)
+{
+	uint64_t name = make_flat("run"), shared = make_function(name);
+	char text[64];
+
+	(void)state;
+	assert_true(read_name(shared, print(), text, sizeof(text)));
+	assert_false(read_name(shared, print() + 2, text, sizeof(text)));
+	assert_false(read_name(name, print(), text, sizeof(text)));
+	assert_false(read_name(0x7fffffffff01, print(), text, sizeof(text)));
+	put_int(shared, 60, 5);
+	assert_false(read_name(shared, print(), text, sizeof(text)));
+}
+
+static const struct unit_test tests[] = {
+	TEST_WITH(test_strings, setup, NULL),
+	TEST_WITH(test_strings_that_lie, setup, NULL),
+	TEST_WITH(test_scopes, setup, NULL),
+	TEST_WITH(test_print, setup, NULL),
+};
+
+TEST_MAIN(tests)
