@@ -21,4 +21,9 @@ enum runtime_kind {
 		RUNTIME_MAX
 };
 
+/* What is counted by runtime has room for so many: it is laid out alike whatever list a part was compiled with. */
+#define RUNTIME_KINDS 8
+
+_Static_assert(RUNTIME_MAX <= RUNTIME_KINDS, "there is room");
+
 #endif

@@ -353,7 +353,8 @@ int sampler_counters(struct sampler *s, struct wire_counters ret_counters[EVENT_
 	return r;
 }
 
-int sampler_runtime_results(struct sampler *s, struct wire_runtime_results ret_results[RUNTIME_MAX])
+int sampler_runtime_results(struct sampler *s,
+			    struct wire_runtime_results ret_results[RUNTIME_KINDS])
 {
 	int n_cpus = libbpf_num_possible_cpus();
 
@@ -362,7 +363,7 @@ int sampler_runtime_results(struct sampler *s, struct wire_runtime_results ret_r
 	_cleanup_free_ struct wire_runtime_results *each = calloc((size_t)n_cpus, sizeof(*each));
 	if (!each)
 		return -ENOMEM;
-	memset(ret_results, 0, RUNTIME_MAX * sizeof(*ret_results));
+	memset(ret_results, 0, RUNTIME_KINDS * sizeof(*ret_results));
 	for (uint32_t kind = 0; kind < RUNTIME_MAX; kind++) {
 		int r = bpf_map_lookup_elem(bpf_map__fd(s->bpf->maps.runtime_results), &kind, each);
 

@@ -110,7 +110,7 @@ int sampler_counters(struct sampler *s, struct wire_counters ret_counters[EVENT_
 
 /* Stacks of processes with a runtime, by its kind and how the search for its frames ended; the sums over all CPUs. */
 int sampler_runtime_results(struct sampler *s,
-			    struct wire_runtime_results ret_results[RUNTIME_MAX]);
+			    struct wire_runtime_results ret_results[RUNTIME_KINDS]);
 
 /* Ticks that were due and never came (agent/sample/missed.h). Asks each CPU; after sampler_stop() it stands. */
 uint64_t sampler_missed(struct sampler *s);

@@ -31,7 +31,7 @@ bool status_count_some(const struct agent *a, const uint32_t *pids, size_t n, si
 
 static void add_runtimes(struct status_sums *sums, const struct ebpf_status *s)
 {
-	for (size_t kind = 0; kind < RUNTIME_MAX; kind++)
+	for (size_t kind = 0; kind < RUNTIME_KINDS; kind++)
 		for (size_t i = 0; i < RUNTIME_RESULT_MAX; i++)
 			sums->runtimes[kind].n[i] += s->runtimes[kind].n[i];
 }

@@ -20,7 +20,7 @@ struct status_sums {
 	struct wire_counters counters;
 	uint64_t n_missed;
 	uint64_t ends[STOP_REASON_MAX];
-	struct wire_runtime_results runtimes[RUNTIME_MAX];
+	struct wire_runtime_results runtimes[RUNTIME_KINDS];
 	uint64_t n_waiting;
 	uint64_t interval_ns; /* of the first; 0: none */
 	bool kernel_hidden;

@@ -123,7 +123,7 @@ static json_t *interpreters_array(const struct status_sums *s)
 
 #define PUT_RESULT(NAME, name, text) \
 	put_result(array, kind, name, s->runtimes[kind].n[RUNTIME_RESULT_##NAME], text);
-	for (uint32_t kind = RUNTIME_NONE + 1; kind < RUNTIME_MAX; kind++) {
+	for (uint32_t kind = RUNTIME_NONE + 1; runtime_of(kind); kind++) {
 		WIRE_RUNTIME_RESULTS(PUT_RESULT)
 	}
 #undef PUT_RESULT

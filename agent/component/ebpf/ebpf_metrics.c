@@ -151,8 +151,8 @@ struct ebpf_metrics {
 	uint64_t missed_shown;
 	struct sampler_cost cost_before;
 	uint64_t ends_before[STOP_REASON_MAX];
-	struct wire_runtime_results runtimes_before[RUNTIME_MAX];
-	struct wire_runtime_results runtimes_shown[RUNTIME_MAX];
+	struct wire_runtime_results runtimes_before[RUNTIME_KINDS];
+	struct wire_runtime_results runtimes_shown[RUNTIME_KINDS];
 	double first_complete_s; /* 0: none yet */
 };
 
@@ -252,7 +252,7 @@ static const char *const result_names[RUNTIME_RESULT_MAX] = {
 
 static void read_runtimes(struct ebpf_metrics *m)
 {
-	struct wire_runtime_results now[RUNTIME_MAX];
+	struct wire_runtime_results now[RUNTIME_KINDS];
 
 	if (m->session && sampler_runtime_results(session_sampler(m->session), now) == 0)
 		memcpy(m->runtimes_shown, now, sizeof(now));
@@ -260,10 +260,10 @@ static void read_runtimes(struct ebpf_metrics *m)
 
 static void show_runtimes(struct ebpf_metrics *m)
 {
-	struct wire_runtime_results results[RUNTIME_MAX];
+	struct wire_runtime_results results[RUNTIME_KINDS];
 
 	ebpf_metrics_runtimes(m, results);
-	for (uint32_t kind = RUNTIME_NONE + 1; kind < RUNTIME_MAX; kind++) {
+	for (uint32_t kind = RUNTIME_NONE + 1; runtime_of(kind); kind++) {
 		for (size_t i = 0; i < RUNTIME_RESULT_MAX; i++) {
 			const char *values[] = { m->labels[0], m->labels[1], runtime_of(kind)->name,
 						 result_names[i] };
@@ -391,7 +391,7 @@ void ebpf_metrics_attach(struct ebpf_metrics *m, struct session *session)
 	for (enum event e = 0; e < EVENT_MAX; e++)
 		wire_counters_add(&m->before[e], &m->shown[e]);
 	read_runtimes(m);
-	for (uint32_t kind = 0; kind < RUNTIME_MAX; kind++)
+	for (uint32_t kind = 0; kind < RUNTIME_KINDS; kind++)
 		for (size_t i = 0; i < RUNTIME_RESULT_MAX; i++)
 			m->runtimes_before[kind].n[i] += m->runtimes_shown[kind].n[i];
 	memset(m->runtimes_shown, 0, sizeof(m->runtimes_shown));
@@ -420,7 +420,7 @@ void ebpf_metrics_sums(struct ebpf_metrics *m, struct wire_counters *ret_counter
 void ebpf_metrics_runtimes(struct ebpf_metrics *m, struct wire_runtime_results *ret_results)
 {
 	read_runtimes(m);
-	for (uint32_t kind = 0; kind < RUNTIME_MAX; kind++)
+	for (uint32_t kind = 0; kind < RUNTIME_KINDS; kind++)
 		for (size_t i = 0; i < RUNTIME_RESULT_MAX; i++)
 			ret_results[kind].n[i] =
 				m->runtimes_before[kind].n[i] + m->runtimes_shown[kind].n[i];

@@ -18,7 +18,7 @@ void ebpf_metrics_attach(struct ebpf_metrics *m, struct session *session);
 void ebpf_metrics_sums(struct ebpf_metrics *m, struct wire_counters *ret_counters,
 		       uint64_t *ret_missed, uint64_t *ret_ends);
 
-/* Likewise, by kind of runtime: RUNTIME_MAX items. */
+/* Likewise, by kind of runtime: RUNTIME_KINDS items. */
 void ebpf_metrics_runtimes(struct ebpf_metrics *m, struct wire_runtime_results *ret_results);
 
 /* What /metrics calls it: the label `end` of user stacks. */

@@ -14,7 +14,7 @@ struct ebpf_status {
 	struct wire_counters counters; /* since the start of the agent, as all that follow */
 	uint64_t n_missed;	       /* ticks that were due and never came */
 	uint64_t ends[STOP_REASON_MAX];
-	struct wire_runtime_results runtimes[RUNTIME_MAX];
+	struct wire_runtime_results runtimes[RUNTIME_KINDS];
 	uint64_t n_waiting;	      /* samples in intervals that are not built yet */
 	uint64_t interval_ns;	      /* of its profiles */
 	bool kernel_hidden;	      /* kernel functions have no names here */
