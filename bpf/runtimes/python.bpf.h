@@ -323,6 +323,8 @@ static __always_inline bool python_is_code(const struct scratch *s)
 	return python_u64(s, l->code_type) == s->runtime.of.base + l->code_type_at;
 }
 
+#include "bpf/runtimes/python_method.bpf.h"
+
 /*
  * Whether the frame is the last one of its activation, which is one of CFrames: of 3.10 each is; that of 3.11 is marked, a few instructions after it was put
  * into the list. What the activation before was running when it made this one tells, too.
@@ -513,7 +515,7 @@ static __always_inline void python_name_lines(struct scratch *s, struct wire_nam
 		name->lines_format = l->lines_format;
 }
 
-__noinline int python_name_texts(__u32 level)
+__noinline int python_name_texts(__u32 level, __u64 qualname)
 {
 	struct scratch *s = walk_scratch(level);
 	struct wire_name *name = bpf_map_lookup_elem(&names, &level);
@@ -523,7 +525,7 @@ __noinline int python_name_texts(__u32 level)
 	if (!s || !name || !python_get_code(s) || !python_is_code(s))
 		return 0;
 	l = python_layout(s);
-	str = python_u64(s, l->code_name);
+	str = qualname ?: python_u64(s, l->code_name);
 	file = python_u64(s, l->code_file);
 	lines = python_u64(s, l->code_lines);
 	name->line = python_u32(s, l->code_line);
@@ -535,6 +537,7 @@ __noinline int python_name_texts(__u32 level)
 
 static __always_inline int python_name(struct scratch *s, struct wire_name *name)
 {
+	__u64 qualname;
 	int is_read;
 
 	if (s->runtime.print == PYTHON_COLLECTOR_PRINT) {
@@ -544,8 +547,10 @@ static __always_inline int python_name(struct scratch *s, struct wire_name *name
 		return 1;
 	}
 	python_name_scope(s->level);
-	is_read = python_name_texts(s->level);
-	/* To the verifier it may have returned anything. */
+	qualname = python_qualname(s->level);
+	/* To the verifier they may have returned anything. */
+	asm volatile("" : "+r"(qualname));
+	is_read = python_name_texts(s->level, qualname);
 	asm volatile("" : "+r"(is_read));
 	return is_read;
 }

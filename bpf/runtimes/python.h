@@ -70,6 +70,9 @@ struct python_layout {
 	__u8 loop_gap_bytes;
 	/* Of the interpreter: a number, whether its collector runs, and the frame that has started it (3.15). 0: not known. */
 	__u16 collecting, collecting_frame;
+	/* Where a method's class is looked for (3.6 to 3.10; bpf/runtimes/python_method.bpf.h); 0: code objects have a qualified name. */
+	__u16 frame_locals;
+	__u8 code_n_locals, func_code, func_qualname;
 	/* Coroutines, generators and asynchronous generators; gen_bytes are read. 0: none of this is known. */
 	__u8 gen_bytes, gen_frame, gen_state;
 	__u8 gen_suspended; /* the first of the states in which it waits: there it has yielded itself … */
@@ -80,6 +83,7 @@ struct python_layout {
 	__u8 set_used, set_table, set_mask;
 	/* From PyCode_Type on, in bytes; 0: not known. */
 	__s32 coroutine_type, generator_type, async_generator_type;
+	__s32 function_type;
 	__s32 asend_type; /* what `async for` awaits of an asynchronous generator */
 	struct python_asyncio asyncio;
 };

@@ -174,8 +174,8 @@ static __always_inline int v8_code(struct scratch *s)
 
 /* A string whose characters lie in one piece. */
 struct v8_flat {
-	__u64 at; /* 0: there is none */
-	__u32 n;  /* characters */
+	__u64 at;   /* 0: there is none */
+	__u32 n;    /* characters */
 	__u32 size; /* bytes of each */
 };
 
@@ -226,7 +226,8 @@ static __always_inline __u32 v8_append(struct scratch *s, struct wire_name *name
 }
 
 /* Where the texts of a ScopeInfo are; 0: it has none. */
-static __always_inline __u64 v8_scope_names(const struct v8_layout *l, __u64 scope, __u32 *ret_flags)
+static __always_inline __u64 v8_scope_names(const struct v8_layout *l, __u64 scope,
+					    __u32 *ret_flags)
 {
 	__u32 flags = v8_word(scope + 8) >> (l->scope_flags_shift & 63);
 	__u32 n = v8_int(scope + 8 * (__u64)l->scope_n_locals + 4);

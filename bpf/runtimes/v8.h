@@ -23,7 +23,7 @@
 
 /* Offsets in bytes from the beginning of an object. struct wire_runtime.words holds it; the first two words are WIRE_CLAIMED_*: the builtins. */
 struct v8_layout {
-	__u64 builtins_at; /* in the file */
+	__u64 builtins_at;    /* in the file */
 	__u64 builtins_bytes; /* 0: not known */
 	/* Types of objects, as their maps have them. */
 	__u16 type_shared, type_scope, type_script;
@@ -73,7 +73,13 @@ _Static_assert(sizeof(struct v8_layout) <= WIRE_RUNTIME_WORDS * 8, "it fits");
 /* In the type of a string. */
 #define V8_STRING_KIND 7
 #define V8_STRING_ONE_BYTE 8
-enum v8_string { V8_STRING_FLAT, V8_STRING_CONS, V8_STRING_EXTERNAL, V8_STRING_SLICED, V8_STRING_THIN = 5 };
+enum v8_string {
+	V8_STRING_FLAT,
+	V8_STRING_CONS,
+	V8_STRING_EXTERNAL,
+	V8_STRING_SLICED,
+	V8_STRING_THIN = 5
+};
 
 /* Flags of a ScopeInfo: a slot for the class that is being defined lies before the function's name; there is such a name (two bits). */
 #define V8_SCOPE_HAS_CLASS (1U << 10)

@@ -320,6 +320,69 @@ def test_the_collector(processes, tmp_path, in_tmp):
     assert quiet.total >= 20 and not quiet.having("[garbage collection]"), quiet.show()
 
 
+METHODS = """
+import time
+class Base:
+    def inherited(self):
+        return [self.leaf(i) for i in range(50)]
+    def overridden(self):
+        self.inherited()
+    def same(self):
+        sum(range(50))
+class Middle(Base):
+    def overridden(self):
+        super().overridden()
+    @classmethod
+    def make(cls, end):
+        cls().run(end)
+    @property
+    def value(self):
+        self.overridden()
+    def __call__(self):
+        self.value
+class Other(Base):
+    def same(self):
+        sum(range(100))
+class Leaf(Middle):
+    def leaf(self, i):
+        return sum(range(30))
+    def run(self, end):
+        while time.time() < end:
+            self()
+            self.same()
+            Other().same()
+            Base.same(Other())
+            same(Other())
+            Leaf.static()
+            local()
+    @staticmethod
+    def static():
+        sum(range(100))
+def same(other):
+    sum(range(200))
+def local():
+    class Inner:
+        def method(self):
+            sum(range(100))
+    Inner().method()
+Leaf.make(time.time() + 1.5)
+"""
+KNOWN_METHODS = {"<module>", "Base.inherited", "Base.overridden", "Base.same", "Middle.overridden", "Middle.make", "Middle.value", "Middle.__call__", "Other.same",
+                 "Leaf.leaf", "Leaf.run", "same", "local", "local.<locals>.Inner.method"}
+# Up to 3.10 those that have no first argument to look for a class by.
+OTHERS = {True: {"Leaf.static", "local.<locals>.Inner", "Base.inherited.<locals>.<listcomp>"}, False: {"static", "Inner", "<listcomp>"}}
+
+
+def test_methods_are_of_their_classes(processes, tmp_path, in_tmp, python):
+    """Up to 3.10 a code object has no qualified name; the class that has the very code under the name of the function does."""
+    program, _ = python.place(in_tmp("methods.py"), METHODS)
+    stacks = profiled(processes, tmp_path / "o", "-F", "499", "--", *python.command, program)
+    seen = {f.removeprefix("__main__.") for s in stacks for f in s.frames if f.startswith("__main__.")}
+    has_qualname = any("Leaf.static" in f for f in seen)
+    assert seen <= KNOWN_METHODS | OTHERS[has_qualname], seen
+    assert len(seen & KNOWN_METHODS) >= len(KNOWN_METHODS) - 2, KNOWN_METHODS - seen
+
+
 def test_code_that_comes_to_lie_where_other_code_was(processes, tmp_path, in_tmp):
     """Functions are made, run and forgotten: their memory is the next one's, names and all. Each is called what it is."""
     text = """

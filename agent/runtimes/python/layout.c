@@ -22,6 +22,10 @@
 /* PyFrameObject, before 3.11. */
 #define FRAME_OBJECT .frame_code = 32, .frame_previous = 24, .frame_globals = 48
 
+/* PyFunctionObject, to 3.9 and in 3.10. */
+#define FUNCTION .func_code = 16, .func_qualname = 104
+#define FUNCTION_OF_310 .func_code = 48, .func_qualname = 40
+
 /* By offsetof() of each version's headers. interpreters_at is an offset in _PyRuntime. */
 static const struct known {
 	uint64_t code_basicsize; /* of PyCode_Type */
@@ -33,6 +37,9 @@ static const struct known {
 	    .lines_format = PYTHON_LNOTAB,
 	    COMMON_OF_OLD,
 	    FRAME_OBJECT,
+	    FUNCTION,
+	    .frame_locals = 376,
+	    .code_n_locals = 24,
 	    .interpreter_threads = 8,
 	    .thread_bytes = 160,
 	    .thread_next = 8,
@@ -54,6 +61,9 @@ static const struct known {
 	    .lines_format = PYTHON_LNOTAB,
 	    COMMON_OF_OLD,
 	    FRAME_OBJECT,
+	    FUNCTION,
+	    .frame_locals = 360,
+	    .code_n_locals = 24,
 	    .interpreters_at = 24,
 	    .interpreter_threads = 8,
 	    .thread_bytes = 184,
@@ -76,6 +86,9 @@ static const struct known {
 	    .lines_format = PYTHON_LNOTAB,
 	    COMMON_OF_OLD,
 	    FRAME_OBJECT,
+	    FUNCTION,
+	    .frame_locals = 360,
+	    .code_n_locals = 28,
 	    .interpreters_at = 32,
 	    .interpreter_threads = 8,
 	    .thread_bytes = 184,
@@ -98,6 +111,9 @@ static const struct known {
 	    .lines_format = PYTHON_LNOTAB,
 	    COMMON_OF_OLD,
 	    FRAME_OBJECT,
+	    FUNCTION,
+	    .frame_locals = 360,
+	    .code_n_locals = 28,
 	    .interpreters_at = 32,
 	    .interpreter_threads = 8,
 	    .thread_bytes = 184,
@@ -119,6 +135,9 @@ static const struct known {
 	    .seam = PYTHON_BY_CFRAME,
 	    COMMON_OF_OLD,
 	    FRAME_OBJECT,
+	    FUNCTION_OF_310,
+	    .frame_locals = 352,
+	    .code_n_locals = 28,
 	    .interpreters_at = 32,
 	    .interpreter_threads = 8,
 	    .thread_bytes = 184,
@@ -273,6 +292,17 @@ static bool is_tail_calling(const struct elf *elf, const struct symbol *loop)
 	return false;
 }
 
+/* From PyCode_Type on; 0: not known. */
+static int32_t type_of(const struct elf *elf, const char *name, uint64_t code_type_at)
+{
+	struct symbol type;
+
+	if (!symbol_by_name(elf, name, &type))
+		return 0;
+	int64_t off = (int64_t)(type.value - code_type_at);
+	return off >= INT32_MIN && off <= INT32_MAX ? (int32_t)off : 0;
+}
+
 /* By the size of its code objects, too: builds for debugging and other implementations have another one. */
 static bool old_layout(const struct elf *elf, unsigned int minor, struct python_layout *l)
 {
@@ -284,6 +314,7 @@ static bool old_layout(const struct elf *elf, unsigned int minor, struct python_
 			continue;
 		*l = known[i].layout;
 		l->code_type_at = code_type_at;
+		l->function_type = type_of(elf, "PyFunction_Type", code_type_at);
 		return true;
 	}
 	return false;
@@ -315,17 +346,6 @@ static bool described_layout(const struct elf *elf, uint64_t runtime_at, struct 
 		return false;
 	l->code_type_at = code_type_at;
 	return true;
-}
-
-/* From PyCode_Type on; 0: not known. */
-static int32_t type_of(const struct elf *elf, const char *name, uint64_t code_type_at)
-{
-	struct symbol type;
-
-	if (!symbol_by_name(elf, name, &type))
-		return 0;
-	int64_t off = (int64_t)(type.value - code_type_at);
-	return off >= INT32_MIN && off <= INT32_MAX ? (int32_t)off : 0;
 }
 
 /* What leads from a task to frames of its coroutines. */
