@@ -81,10 +81,10 @@ struct python_layout {
 	__u8 frame_stack;     /* pointer to its end */
 	__u8 object_bytes;    /* sizeof(PyObject) */
 	__u8 set_used, set_table, set_mask;
+	__u8 type_name;
 	/* From PyCode_Type on, in bytes; 0: not known. */
 	__s32 coroutine_type, generator_type, async_generator_type;
 	__s32 function_type;
-	__s32 asend_type; /* what `async for` awaits of an asynchronous generator */
 	struct python_asyncio asyncio;
 };
 

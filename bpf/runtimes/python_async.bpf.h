@@ -99,6 +99,32 @@ static __always_inline bool python_async_has_frame(const struct python_layout *l
 			type == (__u64)l->async_generator_type);
 }
 
+/* The first bytes of tp_name of types that await what they hold behind their header, and of which no address is known. */
+#define PYTHON_TYPE_NAME_BYTES 24
+/* "coroutine_wrapper": what __await__() of a coroutine returns */
+#define PYTHON_IS_WRAPPER(a, b, c) \
+	((a) == 0x6e6974756f726f63ULL && (b) == 0x6570706172775f65ULL && (__u16)(c) == 0x72)
+/* "async_generator_asend": what `async for` awaits */
+#define PYTHON_IS_ASEND(a, b, c)                                         \
+	((a) == 0x65675f636e797361ULL && (b) == 0x5f726f746172656eULL && \
+	 (c) << 16 == 0x00646e6573610000ULL)
+/* "anext_awaitable": anext() with a default */
+#define PYTHON_IS_ANEXT(a, b) ((a) == 0x77615f7478656e61ULL && (b) == 0x00656c6261746961ULL)
+
+static __always_inline bool python_async_holds(struct scratch *s, __u64 type)
+{
+	const struct python_layout *l = python_layout(s);
+	__u64 a, b, c;
+
+	if (!python_get(s, python_word(type + l->type_name), PYTHON_TYPE_NAME_BYTES))
+		return false;
+	a = python_u64(s, 0);
+	b = python_u64(s, 8);
+	c = python_u64(s, 16);
+	return PYTHON_IS_WRAPPER(a, b, c) || PYTHON_IS_ASEND(a, b, c) || PYTHON_IS_ANEXT(a, b);
+}
+
+/* From PyCode_Type on. */
 static __always_inline __u64 python_async_type(struct scratch *s, __u64 object)
 {
 	const struct python_layout *l = python_layout(s);
@@ -130,10 +156,12 @@ static __always_inline bool python_async_coroutine(struct scratch *s)
 		c->n = 0;
 		return false;
 	}
-	if (type && type == (__u64)l->asend_type)
-		c->coro = python_word(coro + l->object_bytes);
-	if (!python_async_has_frame(l, type) || !python_get(s, coro, l->gen_bytes) ||
-	    !python_async_is_shown(s))
+	if (!python_async_has_frame(l, type)) {
+		if (python_async_holds(s, type + s->runtime.of.base + l->code_type_at))
+			c->coro = python_word(coro + l->object_bytes);
+		return true;
+	}
+	if (!python_get(s, coro, l->gen_bytes) || !python_async_is_shown(s))
 		return true;
 	*python_async_frame(s, c->n++) = coro + l->gen_frame;
 	if ((__u8)s->runtime.bytes[l->gen_state] != l->gen_suspended)

@@ -358,7 +358,6 @@ static void find_tasks(const struct elf *elf, struct python_layout *l)
 	l->coroutine_type = type_of(elf, "PyCoro_Type", l->code_type_at);
 	l->generator_type = type_of(elf, "PyGen_Type", l->code_type_at);
 	l->async_generator_type = type_of(elf, "PyAsyncGen_Type", l->code_type_at);
-	l->asend_type = type_of(elf, "_PyAsyncGenASend_Type", l->code_type_at);
 	if (python_asyncio_read(elf, &asyncio))
 		python_asyncio_join(l, &asyncio);
 	else

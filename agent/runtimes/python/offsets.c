@@ -49,6 +49,7 @@ enum field {
 	SET_USED,
 	SET_TABLE,
 	SET_MASK,
+	TYPE_NAME,
 	GEN_FRAME,
 	GEN_STATE,
 	FIELD_MAX
@@ -72,7 +73,8 @@ static const uint8_t words_of[FIELD_MAX][N_VERSIONS] = {
 	[INTERPRETER_BYTES] = { 0, 6, 6 },     [FRAME_STACK] = { 0, 37, 45 },
 	[OBJECT_BYTES] = { 0, 50, 58 },	       [SET_USED] = { 0, 63, 75 },
 	[SET_TABLE] = { 0, 64, 76 },	       [SET_MASK] = { 0, 65, 77 },
-	[GEN_FRAME] = { 0, 85, 101 },	       [GEN_STATE] = { 0, 86, 102 },
+	[TYPE_NAME] = { 0, 53, 61 },	       [GEN_FRAME] = { 0, 85, 101 },
+	[GEN_STATE] = { 0, 86, 102 },
 };
 
 /* _PyInterpreterFrame.f_globals lies behind f_executable, previous and f_funcobj. */
@@ -131,7 +133,7 @@ static const struct {
 static bool has_all_of_coroutines(const uint64_t *v)
 {
 	return v[INTERPRETER_BYTES] && v[FRAME_STACK] && v[OBJECT_BYTES] && v[SET_USED] &&
-	       v[SET_TABLE] && v[SET_MASK] && v[GEN_FRAME] && v[GEN_STATE];
+	       v[SET_TABLE] && v[SET_MASK] && v[TYPE_NAME] && v[GEN_FRAME] && v[GEN_STATE];
 }
 
 static void add_coroutines(const uint64_t *v, struct python_layout *l)
@@ -153,6 +155,7 @@ static void add_coroutines(const uint64_t *v, struct python_layout *l)
 	l->set_used = (uint8_t)v[SET_USED];
 	l->set_table = (uint8_t)v[SET_TABLE];
 	l->set_mask = (uint8_t)v[SET_MASK];
+	l->type_name = (uint8_t)v[TYPE_NAME];
 	l->asyncio.interpreter_bytes = (uint32_t)v[INTERPRETER_BYTES];
 }
 

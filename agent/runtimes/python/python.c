@@ -52,7 +52,7 @@ static void python_describe(const struct wire_runtime *runtime, char *to, size_t
 	struct python_layout layout;
 
 	if (runtime->flags & WIRE_RUNTIME_PART) {
-		(void)snprintf(to, n, "CPython's asyncio: its tasks are followed on request");
+		(void)snprintf(to, n, "CPython's asyncio: its tasks are shown with async_frames");
 		return;
 	}
 	memcpy(&layout, runtime->words, sizeof(layout));

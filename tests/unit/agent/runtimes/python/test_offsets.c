@@ -349,6 +349,7 @@ static void assert_coroutines(const struct python_layout *l)
 	assert_int_equal(l->set_used, 24);
 	assert_int_equal(l->set_table, 40);
 	assert_int_equal(l->set_mask, 32);
+	assert_int_equal(l->type_name, 24);
 }
 
 static void test_3_14(void **state)
@@ -402,6 +403,7 @@ static const struct refused without_coroutines[] = {
 	{ "no_size_of_objects", 50, 0 },
 	{ "set_all_ones", 63, UINT64_MAX },
 	{ "no_table", 64, 0 },
+	{ "no_names_of_types", 53, 0 },
 	{ "no_mask", 65, 0 },
 	{ "frame_too_far", 85, 168 },
 	{ "frame_between_words", 85, 73 },
