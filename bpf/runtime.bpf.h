@@ -21,7 +21,8 @@
  *
  *	NAME_begin(s)	the address of the present thread's innermost frame; 0 when it runs none of its code, or s->runtime.result says why not
  *	NAME_read(s)	reads the frame at s->runtime.at into is_entry, next, scope, function, print, position, and of an entry its place on the C stack; false when
- *			it cannot be read. What tells the function is not wanted while is_seeking; function 0: it is none, or none that can be told
+ *			it cannot be read. What tells the function is not wanted while is_seeking; function 0: it is none, or none that can be told. Else next may lead
+ *			to frames that are not in the list, and back into it: inside of a run each of those adds one to n_left, which counts the list's
  *	NAME_name(s, n)	reads scope, name, file and lines of s->runtime.function into n, which has none yet; false likewise. RUNTIME_NAME_AGAIN: there would be more, which
  *			costs too much at once
  *	NAME_code(s)	where s->walk is in generated or claimed code: reads function, print, position of its frame; an enum runtime_code

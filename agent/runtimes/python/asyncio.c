@@ -16,17 +16,15 @@ enum {
 	THREAD_RUNNING_TASK = 11,
 };
 
-/* As 3.14.6 to 3.14.10 say on 64-bit machines, for a process whose library was not seen mapped yet. Where the size is that of another build all the same,
- * what is taken for a task does not lead to a frame of the thread's list, and nothing is shown. */
-static const struct python_asyncio known[] = {
-	{ .interpreter_bytes = 225864,
-	  .thread_running_task = 872,
-	  .task_bytes = 136,
-	  .task_awaited_by = 96,
-	  .task_is_task = 108,
-	  .task_awaited_by_is_set = 109,
-	  .task_coro = 128 },
-};
+/* As 3.14.6 to 3.14.10 say, for a process whose library was not seen mapped yet. Where the size is that of another build all the same, what is taken for a
+ * task does not lead to a frame of the thread's list, and nothing is shown. */
+static const uint32_t known_sizes[] = { 225864, 225880 }; /* x86-64, AArch64 */
+static const struct python_asyncio known = { .thread_running_task = 872,
+					     .task_bytes = 136,
+					     .task_awaited_by = 96,
+					     .task_is_task = 108,
+					     .task_awaited_by_is_set = 109,
+					     .task_coro = 128 };
 
 /* Of what the kernel half reads at once. */
 #define MAX_TASK_BYTES 248
@@ -86,6 +84,10 @@ void python_asyncio_join(struct python_layout *layout, const struct python_async
 
 void python_asyncio_join_known(struct python_layout *layout)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
-		python_asyncio_join(layout, &known[i]);
+	struct python_asyncio of_size = known;
+
+	for (size_t i = 0; i < ARRAY_SIZE(known_sizes); i++) {
+		of_size.interpreter_bytes = known_sizes[i];
+		python_asyncio_join(layout, &of_size);
+	}
 }

@@ -155,6 +155,10 @@ static void test_join_known(void **state)
 	python_asyncio_join_known(&l);
 	assert_true(python_asyncio_from_words(v3_14, ARRAY_SIZE(v3_14), &said));
 	assert_memory_equal(&l.asyncio, &said, sizeof(said));
+	l.asyncio = (struct python_asyncio){ .interpreter_bytes = 225880 };
+	python_asyncio_join_known(&l);
+	assert_int_equal(l.asyncio.thread_running_task, 872);
+	assert_int_equal(l.asyncio.interpreter_bytes, 225880);
 	l.asyncio = (struct python_asyncio){ .interpreter_bytes = 225872 };
 	python_asyncio_join_known(&l);
 	assert_int_equal(l.asyncio.thread_running_task, 0);
