@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Python as services have it: workers that gunicorn has forked, the interpreter in uwsgi. The functions of a request's handler stand below those of the server, which may be
+"""Python as services have it: workers that gunicorn has forked, the interpreter in uwsgi and in Apache, whose
+module runs an interpreter of its own for each program. The functions of a request's handler stand below those of the server, which may be
 native, from the root of the stack on."""
 import re
 import shutil
@@ -19,7 +20,7 @@ pytestmark = pytest.mark.bpf
 
 # The one in every run has 3.11, which no other root of the tests has; the other one 3.13.
 SUITES = ("bookworm", "trixie") if pythons.FULL else ("bookworm",)
-PACKAGES = ("gunicorn", "uwsgi-core", "uwsgi-plugin-python3")
+PACKAGES = ("gunicorn", "uwsgi-core", "uwsgi-plugin-python3", "apache2", "libapache2-mod-wsgi-py3")
 
 APP = """
 import time
@@ -37,15 +38,43 @@ def application(environ, start_response):
     return [answer]
 """
 
+APACHE = """
+ServerRoot /usr/lib/apache2
+LoadModule mpm_prefork_module modules/mod_mpm_prefork.so
+LoadModule authz_core_module modules/mod_authz_core.so
+LoadModule wsgi_module modules/mod_wsgi.so
+Listen 127.0.0.1:{port}
+ServerName localhost
+User #65534
+Group #65534
+PidFile {folder}/pid
+ErrorLog {folder}/log
+DefaultRuntimeDir {folder}
+StartServers 2
+MinSpareServers 2
+MaxSpareServers 2
+WSGIScriptAlias / {folder}/app.py
+{more}
+<Directory {folder}>
+	Require all granted
+</Directory>
+"""
+DAEMON = "WSGISocketPrefix {folder}/socket\nWSGIDaemonProcess app processes=2 threads=2\nWSGIProcessGroup app"
+
 
 class Server(NamedTuple):
     command: tuple  # that serves app.py of {folder} on {port}, with two processes
     module: str     # as which it imports app.py: a regular expression
     outer: tuple    # functions of its own, from the root on, between which others may be
+    files: dict = {}
 
 
 def gunicorn(worker, *arguments):
     return Server(("/usr/bin/python3", "/usr/bin/gunicorn", "-w", "2", "-b", "127.0.0.1:{port}", "--chdir", "{folder}", *arguments, "app:application"), "app", worker)
+
+
+def apache(more, outer):
+    return Server(("/usr/sbin/apache2", "-D", "FOREGROUND", "-f", "{folder}/conf"), "_mod_wsgi_[0-9a-f]{32}", outer, {"conf": APACHE.replace("{more}", more)})
 
 
 SERVERS = {
@@ -53,11 +82,13 @@ SERVERS = {
                           "gunicorn.workers.base.Worker.init_process", "gunicorn.workers.sync.SyncWorker.handle_request")),
     "uwsgi": Server(("/usr/bin/uwsgi-core", "--plugin", "{plugin}", "--http-socket", "127.0.0.1:{port}", "--master", "--processes", "2", "--die-on-term",
                      "--chdir", "{folder}", "--wsgi-file", "app.py"), "uwsgi_file_app", ("_start", "main", "uwsgi_run", "uwsgi_request_wsgi")),
+    "apache": apache("", ("_start", "main", "ap_run_mpm", "ap_invoke_handler", "ap_run_handler")),
 }
-# Requests by threads of Python's own.
+# Requests by threads of Python's own, and by threads that Apache's module has made.
 THREADED = {
     "gunicorn threads": gunicorn(("threading.Thread._bootstrap", "concurrent.futures.thread._worker", "gunicorn.workers.gthread.ThreadWorker.handle_request"),
                                  "--threads", "2"),
+    "apache daemon": apache(DAEMON, ()),
 }
 ALL = {**SERVERS, **(THREADED if pythons.FULL else {})}
 
@@ -110,7 +141,8 @@ def answers(url, process):
 def profiled(processes, output, server, root, here, folder):
     """Stacks of the server and its workers, from its start until it has answered for some time."""
     port = free_port()
-    (here / "app.py").write_text(APP)
+    for name, text in {"app.py": APP, **server.files}.items():
+        (here / name).write_text(text.replace("{port}", str(port)).replace("{folder}", folder))
     plugin = next((root / "usr/lib/uwsgi/plugins").glob("python3*_plugin.so")).name.removesuffix("_plugin.so")
     command = [c.format(port=port, folder=folder, plugin=plugin) for c in server.command]
     process = processes.start(paths.XAGENT, "profile", "-U", "-F", "499", "-o", output, "--", "chroot", root, *command)
