@@ -51,6 +51,7 @@ enum runtime_code {
 	/* By frame pointer, whatever the tables of the file say that it lies in: */
 	RUNTIME_CODE_FRAME,	  /* a native frame */
 	RUNTIME_CODE_NAMED_FRAME, /* a function's */
+	RUNTIME_CODE_BEGUN,	  /* the leaf's, which may not be whole: where its caller is the instruction about to run may tell */
 };
 
 /* It is told, and again when the function is met the next time. */
@@ -527,31 +528,68 @@ __noinline int runtime_replace(__u32 level)
 	return runtime_enter(s);
 }
 
-/* In memory without a file, which a frame's word tells; or in the part of its file that the runtime claims, wherever that is mapped. */
-static __always_inline bool runtime_is_generated(struct scratch *s)
+/* What is asked of the runtime. */
+enum runtime_place {
+	RUNTIME_PLACE_NONE,
+	RUNTIME_PLACE_ITS,   /* in memory without a file, or in the part of its file that it claims, wherever that is mapped */
+	RUNTIME_PLACE_MAYBE, /* in no mapping that is known: code is made faster than the agent hears of it */
+};
+
+static __always_inline enum runtime_place runtime_place(struct scratch *s)
 {
 	__u32 flags = s->runtime.of.flags;
 	__u64 word;
 
-	if (!(flags & (WIRE_RUNTIME_GENERATES | WIRE_RUNTIME_CLAIMS)) || !unwind_find(&s->walk))
-		return false;
+	if (!(flags & (WIRE_RUNTIME_GENERATES | WIRE_RUNTIME_CLAIMS)))
+		return RUNTIME_PLACE_NONE;
+	if (!unwind_find(&s->walk))
+		return flags & WIRE_RUNTIME_CLAIMS ? RUNTIME_PLACE_MAYBE : RUNTIME_PLACE_NONE;
 	word = s->walk.mapping.frame_base + (s->walk.pc - s->walk.mapping.begin);
 	if (flags & WIRE_RUNTIME_CLAIMS && word - s->runtime.of.words[WIRE_CLAIMED_AT] <
 						   s->runtime.of.words[WIRE_CLAIMED_BYTES])
-		return true;
-	return flags & WIRE_RUNTIME_GENERATES && word & WIRE_FRAME_RAW;
+		return RUNTIME_PLACE_ITS;
+	return flags & WIRE_RUNTIME_GENERATES && word & WIRE_FRAME_RAW ? RUNTIME_PLACE_ITS
+								       : RUNTIME_PLACE_NONE;
+}
+
+/* What the runtime says of the present frame. Where it may not be the runtime's, only that it is a function's counts. */
+static __always_inline int runtime_ask(struct scratch *s)
+{
+	enum runtime_place place = runtime_place(s);
+	int code = place == RUNTIME_PLACE_NONE ? RUNTIME_CODE_NOT_ITS : runtime_code(s->level);
+
+	/* To the verifier it may have returned anything. */
+	asm volatile("" : "+r"(code));
+	return place == RUNTIME_PLACE_MAYBE && code != RUNTIME_CODE_NAMED_FRAME
+		       ? RUNTIME_CODE_NOT_ITS
+		       : code;
+}
+
+/* From a frame that the runtime has recognised: its caller may lie where nothing is known yet. */
+static __always_inline int runtime_up(struct unwind_walk *w)
+{
+	__u64 fp = w->reg[WIRE_ABI_FP];
+
+	if (fp < w->reg[WIRE_ABI_SP] || (fp & 7))
+		return unwind_stop(w, STOP_REASON_NO_PROGRESS);
+	if (UNWIND_WORD(w, &w->fp, fp) || UNWIND_WORD(w, &w->ra, fp + 8))
+		return unwind_stop(w, STOP_REASON_STACK_READ);
+	w->cfa = fp + 16;
+	w->known = 0;
+	return unwind_up(w, UNWIND_FP_CHAIN | UNWIND_SP_LOWEST, &w->n_fp);
 }
 
 /* To the caller by frame pointer; the frame itself is shown unless a function stands for it. Returns 1 to stop. */
-__noinline int runtime_by_fp(__u32 level, __u32 is_named)
+__noinline int runtime_by_fp(__u32 level, __u32 code)
 {
 	struct scratch *s = walk_scratch(level);
+	bool is_named = code == RUNTIME_CODE_NAMED_FRAME;
 
 	if (!s)
 		return 1;
 	if ((!is_named || keep_interpreters) && !runtime_put_native(s, unwind_frame(&s->walk)))
 		return 1;
-	return !unwind_by_fp(&s->walk);
+	return !(code == RUNTIME_CODE_BEGUN ? unwind_by_fp(&s->walk) : runtime_up(&s->walk));
 }
 
 /* The runtime's frame in place of the native one that was stored last. */
@@ -563,13 +601,13 @@ static __always_inline void runtime_name_last(struct scratch *s, struct wire_cou
 }
 
 static __always_inline long runtime_frame_by_fp(struct scratch *s, struct wire_counters *count,
-						bool is_named)
+						__u32 code)
 {
 	int stops;
 
-	if (is_named && !runtime_emit(s, count))
+	if (code == RUNTIME_CODE_NAMED_FRAME && !runtime_emit(s, count))
 		return 1;
-	stops = runtime_by_fp(s->level, is_named);
+	stops = runtime_by_fp(s->level, code);
 	/* To the verifier it may have returned anything. */
 	asm volatile("" : "+r"(stops));
 	return stops & 1;
@@ -578,15 +616,13 @@ static __always_inline long runtime_frame_by_fp(struct scratch *s, struct wire_c
 static __always_inline long runtime_native(struct scratch *s, struct wire_counters *count)
 {
 	__u64 low = s->walk.reg[WIRE_ABI_SP];
-	int code = runtime_is_generated(s) ? runtime_code(s->level) : RUNTIME_CODE_NOT_ITS;
+	int code = runtime_ask(s);
 	long stops = 0;
 
-	/* To the verifier it may have returned anything. */
-	asm volatile("" : "+r"(code));
 	if (code == RUNTIME_CODE_LEFT)
 		return !runtime_emit(s, count);
-	if (code == RUNTIME_CODE_FRAME || code == RUNTIME_CODE_NAMED_FRAME)
-		return runtime_frame_by_fp(s, count, code == RUNTIME_CODE_NAMED_FRAME);
+	if (code >= RUNTIME_CODE_FRAME)
+		return runtime_frame_by_fp(s, count, code);
 	s->runtime.pc = s->walk.pc;
 	s->runtime.n_native++;
 	stops = walk_native(s, s->record.head.n_user);

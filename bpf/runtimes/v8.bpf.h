@@ -92,12 +92,15 @@ static __always_inline __u64 v8_object(const struct v8_layout *l, __u64 pointer,
 static __always_inline __u64 v8_get_shared(struct scratch *s, __u64 at)
 {
 	const struct v8_layout *l = v8_layout(s);
+	/* No byte more: the next page may not be there. */
+	__u32 n = l->shared_id + 4;
 
-	if (bpf_probe_read_user(s->runtime.bytes, V8_SHARED_BYTES, (void *)at))
+	barrier_var(n);
+	if (n > V8_SHARED_BYTES || bpf_probe_read_user(s->runtime.bytes, n, (void *)at))
 		return 0;
 	if (!(v8_shared_word(s, 0) & V8_TAG_MASK)) {
 		at = v8_shared_word(s, 0);
-		if (bpf_probe_read_user(s->runtime.bytes, V8_SHARED_BYTES, (void *)at))
+		if (bpf_probe_read_user(s->runtime.bytes, n, (void *)at))
 			return 0;
 	}
 	return v8_type_of_map(l, v8_shared_word(s, 0)) == l->type_shared ? at : 0;
@@ -166,9 +169,9 @@ static __always_inline int v8_code(struct scratch *s)
 	if (!v8_layout(s)->is_supported || s->walk.flags & UNWIND_FP_LOST)
 		return RUNTIME_CODE_NOT_ITS;
 	if (v8_pushed(s) < V8_FRAME_BYTES)
-		return RUNTIME_CODE_FRAME;
+		return RUNTIME_CODE_BEGUN;
 	if (bpf_probe_read_user(words, sizeof(words), (void *)(fp - V8_FRAME_FUNCTION)))
-		return RUNTIME_CODE_FRAME;
+		return RUNTIME_CODE_BEGUN;
 	return words[1] & V8_TAG ? v8_function(s, words[0]) : RUNTIME_CODE_FRAME;
 }
 
@@ -237,7 +240,7 @@ static __always_inline __u64 v8_scope_names(const struct v8_layout *l, __u64 sco
 	if (n > 1U << 20)
 		return 0;
 	at += l->has_hashed_locals && n >= V8_SCOPE_MANY_LOCALS ? 8 + 8 * (__u64)n : 16 * (__u64)n;
-	return flags & V8_SCOPE_HAS_CLASS ? at + 8 : at;
+	return at + 8 * v8_scope_between(l, flags);
 }
 
 static __always_inline void v8_anonymous(struct wire_name *name)

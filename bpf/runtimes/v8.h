@@ -35,15 +35,16 @@ struct v8_layout {
 	/* SharedFunctionInfo */
 	__u8 shared_name, shared_script;
 	__u8 shared_parameters; /* u16 each: number of parameters, where the function's token is */
-	__u8 shared_id;		/* u32: which function literal of its script it is; ~0: of none */
+	__u8 shared_id;		/* u32: which function literal of its script it is; ~0: of none. What is read ends with it */
 	/* ScopeInfo: words of it. Two for each local variable, from scope_locals on; then the function's name, a number, the inferred name. */
 	__u8 scope_flags_shift;
 	__u8 scope_n_locals, scope_locals;
 	__u8 scope_positions; /* where it begins in its source, and where it ends; 0: behind the inferred name */
 	__u8 has_hashed_locals; /* many locals have their names elsewhere */
+	__u8 has_receivers;	/* a word for the receiver lies before the function's name, where it is used */
 	/* Script */
 	__u8 script_source, script_name, script_line_ends, script_id;
-	__u8 zero[3];
+	__u8 zero[2];
 };
 
 _Static_assert(sizeof(struct v8_layout) <= WIRE_RUNTIME_WORDS * 8, "it fits");
@@ -57,7 +58,7 @@ _Static_assert(sizeof(struct v8_layout) <= WIRE_RUNTIME_WORDS * 8, "it fits");
 #define V8_FRAME_FUNCTION 16
 #define V8_FRAME_BYTES 16
 
-/* What is read of a SharedFunctionInfo. */
+/* What is read of a SharedFunctionInfo at most. */
 #define V8_SHARED_BYTES 72
 
 /* String: its length is an int, and what a flat one consists of lies behind that. */
@@ -83,6 +84,7 @@ enum v8_string {
 
 /* Flags of a ScopeInfo: a slot for the class that is being defined lies before the function's name; there is such a name (two bits). */
 #define V8_SCOPE_HAS_CLASS (1U << 10)
+#define V8_SCOPE_RECEIVER (3U << 7) /* not used, where these are equal */
 #define V8_SCOPE_HAS_NAME (3U << 12)
 #define V8_SCOPE_HAS_INFERRED (1U << 14)
 /* From so many locals on their names are in a table, which is one word. */
@@ -90,6 +92,16 @@ enum v8_string {
 
 /* Of a function that its script does not contain: V8's own, and those of C++. */
 #define V8_NO_LITERAL (~0U)
+
+/* Words of a ScopeInfo between its local variables and the name of its function. */
+static inline __attribute__((always_inline)) __u32 v8_scope_between(const struct v8_layout *l,
+								    __u32 flags)
+{
+	__u32 receiver = flags & V8_SCOPE_RECEIVER;
+
+	return !!(flags & V8_SCOPE_HAS_CLASS) +
+	       (l->has_receivers && receiver && receiver != V8_SCOPE_RECEIVER);
+}
 
 /*
  * What a function is known by beside its address, which changes with each collection: the number of its script, which no other one of the isolate has,

@@ -79,7 +79,9 @@ static bool take_shared(const struct v8_constants *c, struct v8_layout *l)
 	    !take(c, V8_SHARED_FLAGS, 4, V8_SHARED_BYTES - 4, &l->shared_id))
 		return false;
 	l->shared_id = (uint8_t)(l->shared_id + 4);
-	return c->has[V8_SHARED_TOKEN] && c->value[V8_SHARED_TOKEN] == l->shared_parameters + 2;
+	return l->shared_id > l->shared_name && l->shared_id > l->shared_script &&
+	       l->shared_id > l->shared_parameters && c->has[V8_SHARED_TOKEN] &&
+	       c->value[V8_SHARED_TOKEN] == l->shared_parameters + 2;
 }
 
 /* The number of a script follows its line ends. 9.x has no constant for the source, which is first in all versions (script.tq). */
@@ -104,6 +106,7 @@ static bool take_scope(const struct v8_constants *c, struct v8_layout *l)
 	l->scope_positions = has_positions ? (uint8_t)(l->scope_n_locals + 2) : 0;
 	l->scope_flags_shift = has_positions ? 0 : 32;
 	l->has_hashed_locals = c->major >= 10;
+	l->has_receivers = c->major < 10;
 	l->scope_n_locals++;
 	l->scope_locals++;
 	return has_positions || l->scope_locals == l->scope_n_locals + 1;

@@ -165,7 +165,7 @@ static uint64_t scope_name_at(const struct look *l, uint64_t scope, uint32_t *re
 		return 0;
 	at += y->has_hashed_locals && n >= V8_SCOPE_MANY_LOCALS ? 8 + 8 * (uint64_t)n
 								: 16 * (uint64_t)n;
-	return *ret_flags & V8_SCOPE_HAS_CLASS ? at + 8 : at;
+	return at + 8 * (uint64_t)v8_scope_between(y, *ret_flags);
 }
 
 /* False: it cannot be read; no bytes: it has none there. */
@@ -204,8 +204,8 @@ bool v8_name_read(const struct v8_layout *layout, const struct runtime_memory *m
 	struct text name = { .to = buf, .max = n_buf };
 
 	if (object_at(&l, shared + V8_TAG).type != layout->type_shared ||
-	    !get(&l, shared, l.shared, sizeof(l.shared)) || print_of(&l) != print ||
-	    !read_name(&l, &name))
+	    !get(&l, shared, l.shared, MIN_OF((size_t)layout->shared_id + 4, sizeof(l.shared))) ||
+	    print_of(&l) != print || !read_name(&l, &name))
 		return false;
 	struct text file = { .to = buf, .begin = name.at, .at = name.at, .max = n_buf };
 	struct object script = object_at(&l, shared_word(&l, layout->shared_script));
