@@ -23,6 +23,7 @@
  *	NAME_read(s)	reads the frame at s->runtime.at into is_entry, next, scope, function, print, position, and of an entry its place on the C stack; false when
  *			it cannot be read. What tells the function is not wanted while is_seeking; function 0: it is none, or none that can be told. Else next may lead
  *			to frames that are not in the list, and back into it: inside of a run each of those adds one to n_left, which counts the list's
+ *			RUNTIME_READ_HIDDEN: it is the runtime's own, and not shown
  *	NAME_name(s, n)	reads scope, name, file and lines of s->runtime.function into n, which has none yet; false likewise. RUNTIME_NAME_AGAIN: there would be more, which
  *			costs too much at once
  *	NAME_code(s)	where s->walk is in generated or claimed code: reads function, print, position of its frame; an enum runtime_code
@@ -51,8 +52,10 @@ enum runtime_code {
 	/* By frame pointer, whatever the tables of the file say that it lies in: */
 	RUNTIME_CODE_FRAME,	  /* a native frame */
 	RUNTIME_CODE_NAMED_FRAME, /* a function's */
-	RUNTIME_CODE_BEGUN,	  /* the leaf's, which may not be whole: where its caller is the instruction about to run may tell */
+	RUNTIME_CODE_BEGUN, /* the leaf's, which may not be whole: where its caller is the instruction about to run may tell */
 };
+
+#define RUNTIME_READ_HIDDEN 2
 
 /* It is told, and again when the function is met the next time. */
 #define RUNTIME_NAME_AGAIN 2
@@ -254,12 +257,14 @@ static __always_inline void runtime_note(struct scratch *s, __u64 *function, __u
 }
 
 /* A frame of the run whose entry is looked for. */
-static __always_inline void runtime_seek_frame(struct scratch *s)
+static __always_inline void runtime_seek_frame(struct scratch *s, bool is_hidden)
 {
 	__u32 at = s->runtime.n_run * WIRE_RUNTIME_FRAME_WORDS;
 
 	barrier_var(at);
-	if (at <= RUNTIME_RUN_WORDS - WIRE_RUNTIME_FRAME_WORDS) {
+	if (is_hidden) {
+		s->runtime.rest = s->runtime.next;
+	} else if (at <= RUNTIME_RUN_WORDS - WIRE_RUNTIME_FRAME_WORDS) {
 		__u64 *words = s->record.words + RECORD_RUN_AT + at;
 
 		s->runtime.n_run++;
@@ -275,6 +280,7 @@ static __always_inline void runtime_seek_frame(struct scratch *s)
 static long runtime_seek_step(__u32 index, void *data)
 {
 	struct scratch *s = bpf_map_lookup_elem(&scratch, data);
+	int is_read;
 
 	if (!s)
 		return 1;
@@ -283,10 +289,13 @@ static long runtime_seek_step(__u32 index, void *data)
 		return 1;
 	if (!(index & (index - 1)))
 		s->runtime.seen = s->runtime.at;
-	if (!runtime_read(s->level))
+	is_read = runtime_read(s->level);
+	/* To the verifier it may have returned anything. */
+	asm volatile("" : "+r"(is_read));
+	if (!is_read)
 		return 1;
 	if (!s->runtime.is_entry) {
-		runtime_seek_frame(s);
+		runtime_seek_frame(s, is_read == RUNTIME_READ_HIDDEN);
 		return 0;
 	}
 	s->runtime.anchor = s->runtime.place;
@@ -478,6 +487,8 @@ static __always_inline long runtime_lose(struct scratch *s, struct wire_counters
 /* The next frame of a run that was too long to be kept, or its end. Returns 1 to stop. */
 static __always_inline long runtime_frame(struct scratch *s, struct wire_counters *count)
 {
+	int is_read;
+
 	if (!s->runtime.n_left) {
 		int stops = runtime_leave(s->level);
 
@@ -487,9 +498,14 @@ static __always_inline long runtime_frame(struct scratch *s, struct wire_counter
 	}
 	s->runtime.n_left--;
 	s->runtime.at = s->runtime.frame;
-	if (!s->runtime.at || !runtime_read(s->level) || s->runtime.is_entry)
+	is_read = s->runtime.at ? runtime_read(s->level) : 0;
+	/* To the verifier it may have returned anything. */
+	asm volatile("" : "+r"(is_read));
+	if (!is_read || s->runtime.is_entry)
 		return runtime_lose(s, count);
 	s->runtime.frame = s->runtime.n_left ? s->runtime.next : s->runtime.entry;
+	if (is_read == RUNTIME_READ_HIDDEN)
+		return 0;
 	return !runtime_emit(s, count);
 }
 
@@ -531,7 +547,7 @@ __noinline int runtime_replace(__u32 level)
 /* What is asked of the runtime. */
 enum runtime_place {
 	RUNTIME_PLACE_NONE,
-	RUNTIME_PLACE_ITS,   /* in memory without a file, or in the part of its file that it claims, wherever that is mapped */
+	RUNTIME_PLACE_ITS, /* in memory without a file, or in the part of its file that it claims, wherever that is mapped */
 	RUNTIME_PLACE_MAYBE, /* in no mapping that is known: code is made faster than the agent hears of it */
 };
 
@@ -545,8 +561,8 @@ static __always_inline enum runtime_place runtime_place(struct scratch *s)
 	if (!unwind_find(&s->walk))
 		return flags & WIRE_RUNTIME_CLAIMS ? RUNTIME_PLACE_MAYBE : RUNTIME_PLACE_NONE;
 	word = s->walk.mapping.frame_base + (s->walk.pc - s->walk.mapping.begin);
-	if (flags & WIRE_RUNTIME_CLAIMS && word - s->runtime.of.words[WIRE_CLAIMED_AT] <
-						   s->runtime.of.words[WIRE_CLAIMED_BYTES])
+	if (flags & WIRE_RUNTIME_CLAIMS &&
+	    word - s->runtime.of.words[WIRE_CLAIMED_AT] < s->runtime.of.words[WIRE_CLAIMED_BYTES])
 		return RUNTIME_PLACE_ITS;
 	return flags & WIRE_RUNTIME_GENERATES && word & WIRE_FRAME_RAW ? RUNTIME_PLACE_ITS
 								       : RUNTIME_PLACE_NONE;

@@ -346,6 +346,18 @@ static __always_inline bool python_is_last_of_cframe(struct scratch *s, __u8 mar
 }
 
 /*
+ * The code object that was read is the interpreter's own, which it runs between a class that is called and __init__ (3.12 and later): its name is that of
+ * its file, too, and it has no line.
+ */
+static __always_inline bool python_is_internal(const struct scratch *s)
+{
+	const struct python_layout *l = python_layout(s);
+
+	return l->code_version && !python_u32(s, l->code_line) &&
+	       python_u64(s, l->code_name) == python_u64(s, l->code_file);
+}
+
+/*
  * The collector has no frame in the list, but is called by one: between that and what the collector calls it is shown as a function of its own, whose
  * address is that of its state. That frame is the first one of its run.
  */
@@ -414,6 +426,8 @@ static __always_inline int python_read(struct scratch *s)
 		s->runtime.function = 0;
 		return 1;
 	}
+	if (python_is_internal(s))
+		return RUNTIME_READ_HIDDEN;
 	s->runtime.position = python_position(s, s->runtime.function, instr, copy);
 	s->runtime.print = python_print(s);
 	return 1;

@@ -383,6 +383,38 @@ def test_methods_are_of_their_classes(processes, tmp_path, in_tmp, python):
     assert len(seen & KNOWN_METHODS) >= len(KNOWN_METHODS) - 2, KNOWN_METHODS - seen
 
 
+CLASSES = """
+import sys, time
+class Base:
+    def __init__(self, n):
+        self.n = sum(range(n))
+class Derived(Base):
+    def __init__(self, n):
+        super().__init__(n)
+def made(end):
+    while time.time() < end:
+        for i in range(100):
+            Derived(i)
+def deeper(n):
+    deeper(n - 1) if n else made(time.time() + 0.3)
+for n in range(120, 130):
+    deeper(n)
+"""
+
+
+def test_a_class_that_is_called(processes, tmp_path, in_tmp, python):
+    """From 3.12 on the interpreter runs code of its own between the two, which no backtrace has; also behind the frames that are kept (128)."""
+    program, _ = python.place(in_tmp("classes.py"), CLASSES)
+    stacks = profiled(processes, tmp_path / "o", "-F", "299", "--", *python.command, program)
+    made = stacks.having("__main__.made")
+    assert made.total >= 100, stacks.show()
+    for stack in made:
+        own = [f.removeprefix("__main__.") for f in stack.frames if f.startswith("__main__.") or f == "__init__"]
+        depth = own.count("deeper")
+        assert own[:1] == ["<module>"] and own[1:depth + 2] == ["deeper"] * depth + ["made"] and 121 <= depth <= 130, own
+        assert set(own[depth + 2:]) <= {"Derived.__init__", "Base.__init__"} and len(own) <= depth + 4, own[depth:]
+
+
 def test_code_that_comes_to_lie_where_other_code_was(processes, tmp_path, in_tmp):
     """Functions are made, run and forgotten: their memory is the next one's, names and all. Each is called what it is."""
     text = """
