@@ -127,8 +127,10 @@ struct runtime_walk {
 	__u64 scope;	/* address of what the function lies in; 0: not known */
 	__u32 print;
 	__u32 position;
-	__u32 n_looked;		       /* threads, in that search */
-	__u64 words[6];		       /* of the runtime's own search */
+	__u32 n_looked; /* threads, in that search */
+	/* Of generated code: what was walked last has been called as a function; the next function that was inlined into the present frame (0: none). */
+	__u32 is_called, inlined;
+	__u64 words[10];	       /* of the runtime's own search */
 	struct runtime_known known[2]; /* likewise */
 	struct runtime_chain chain;
 	char bytes[RUNTIME_READ_BYTES]; /* what is read at once */
@@ -320,6 +322,15 @@ struct runtime_thread {
 	__u64 state;	/* address; 0: there is none … */
 	__u64 until_ns; /* … as far as was known until then */
 };
+
+/* In the same places, of a return address in generated code: where that code begins, and what its tables tell of it. */
+struct runtime_return {
+	__u64 key;   /* a hash of process and address, with bit 63, which no thread has */
+	__u64 begin; /* 0: nothing is known of it */
+	__u64 found; /* what the runtime makes of it */
+};
+
+_Static_assert(sizeof(struct runtime_return) == sizeof(struct runtime_thread), "they share places");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

@@ -52,6 +52,7 @@ enum runtime_code {
 	/* By frame pointer, whatever the tables of the file say that it lies in: */
 	RUNTIME_CODE_FRAME,	  /* a native frame */
 	RUNTIME_CODE_NAMED_FRAME, /* a function's */
+	RUNTIME_CODE_INLINED, /* a function's that has none of its own: the frame is asked for again */
 	RUNTIME_CODE_BEGUN, /* the leaf's, which may not be whole: where its caller is the instruction about to run may tell */
 };
 
@@ -340,6 +341,7 @@ __noinline int runtime_begin(__u32 level)
 	s->runtime.is_inside = 0;
 	s->runtime.n_native = 0;
 	s->runtime.low = s->runtime.high = s->runtime.kept = 0;
+	s->runtime.is_called = s->runtime.inlined = 0;
 	s->runtime.result = RUNTIME_RESULT_IDLE;
 	s->runtime.frame = runtime_first(level);
 	runtime_seek(s);
@@ -576,7 +578,8 @@ static __always_inline int runtime_ask(struct scratch *s)
 
 	/* To the verifier it may have returned anything. */
 	asm volatile("" : "+r"(code));
-	return place == RUNTIME_PLACE_MAYBE && code != RUNTIME_CODE_NAMED_FRAME
+	return place == RUNTIME_PLACE_MAYBE && code != RUNTIME_CODE_NAMED_FRAME &&
+			       code != RUNTIME_CODE_INLINED
 		       ? RUNTIME_CODE_NOT_ITS
 		       : code;
 }
@@ -635,7 +638,7 @@ static __always_inline long runtime_native(struct scratch *s, struct wire_counte
 	int code = runtime_ask(s);
 	long stops = 0;
 
-	if (code == RUNTIME_CODE_LEFT)
+	if (code == RUNTIME_CODE_LEFT || code == RUNTIME_CODE_INLINED)
 		return !runtime_emit(s, count);
 	if (code >= RUNTIME_CODE_FRAME)
 		return runtime_frame_by_fp(s, count, code);

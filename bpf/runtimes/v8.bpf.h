@@ -3,6 +3,9 @@
  * The step over V8's frames (bpf/runtimes/v8.h). They are found as the walk meets them, in generated code and in the builtins, so there is no list, and no
  * state of the thread is looked for.
  *
+ * Optimized code has functions in it that were inlined. Which one a return address is in is told by the code's table of source positions, which has each
+ * call of a function; other calls, and what lies between, it need not have. So it is asked only where the frame below is that of such a call.
+ *
  * Where the leaf is interrupted before its frame is whole, what lies in its place is of a call before: only what was pushed is read.
  */
 #ifndef XAGENT_BPF_RUNTIMES_V8_BPF_H
@@ -19,6 +22,12 @@
 
 /* Pieces of sources that one sample looks through for the lines at which functions begin, each in 0.1 µs: 512 KiB. */
 #define V8_MAX_PIECES 2048
+
+/* How far the beginning of code is looked for, in steps of V8_CODE_ALIGNMENT; and the longest table of positions. */
+#define V8_MAX_STEPS 2048
+#define V8_MAX_POSITIONS 8192
+/* Functions that lie in each other. */
+#define V8_MAX_INLINED 32
 
 /* Of v8_name_texts(): there is more to tell. */
 #define V8_HAS_PLACE 3
@@ -129,6 +138,243 @@ static __always_inline int v8_read(struct scratch *s)
 	return 0;
 }
 
+/* Reads the Code that begins at `begin`, and says whether pc is in it. */
+static __always_inline bool v8_get_code(struct scratch *s, __u64 begin)
+{
+	const struct v8_layout *l = v8_layout(s);
+	__u64 code = begin - l->code_header;
+
+	if (!l->is_code_inside)
+		code = v8_word(code + V8_STREAM_CODE) - V8_TAG;
+	if ((code & V8_TAG_MASK) ||
+	    bpf_probe_read_user(s->runtime.bytes, V8_CODE_BYTES, (void *)code) ||
+	    v8_type_of_map(l, v8_shared_word(s, 0)) != l->type_code ||
+	    (!l->is_code_inside && v8_shared_word(s, l->code_begin) != begin))
+		return false;
+	return s->walk.pc - begin < v8_shared_int(s, l->code_bytes);
+}
+
+/* words: where code may begin. */
+static long v8_search_step(__u32 index, void *data)
+{
+	struct scratch *s = bpf_map_lookup_elem(&scratch, data);
+	__u64 head[2];
+
+	(void)index;
+	if (!s || bpf_probe_read_user(head, sizeof(head),
+				      (void *)(s->runtime.words[0] - v8_layout(s)->code_header)))
+		return 1;
+	if ((head[0] & V8_TAG_MASK) == V8_TAG && (head[1] & V8_TAG_MASK) == V8_TAG &&
+	    v8_get_code(s, s->runtime.words[0])) {
+		s->runtime.words[1] = s->runtime.words[0];
+		return 1;
+	}
+	s->runtime.words[0] -= V8_CODE_ALIGNMENT;
+	return 0;
+}
+
+/* Where the code of pc begins; 0: not found. */
+__noinline __u64 v8_search(__u32 level)
+{
+	struct scratch *s = walk_scratch(level);
+
+	if (!s)
+		return 0;
+	s->runtime.words[0] = s->walk.pc & ~(V8_CODE_ALIGNMENT - 1ULL);
+	s->runtime.words[1] = 0;
+	bpf_loop(V8_MAX_STEPS, v8_search_step, &level, 0);
+	return s->runtime.words[1];
+}
+
+/* words[2 …]: the table of positions. */
+enum { V8_TABLE_AT = 2, V8_TABLE_BYTES, V8_TABLE_PC, V8_VALUE, V8_SHIFT, V8_OFFSET, V8_POSITION, V8_FOUND };
+
+/*
+ * An entry is two numbers, each by how much it differs from that before: bytes of code, and whether a statement begins there, which
+ * complements them or is bit 0; a source position. Seven bits a byte, the lowest first; bit 7: there are more; the sign is the lowest bit.
+ */
+static long v8_position_step(__u32 index, void *data)
+{
+	struct scratch *s = bpf_map_lookup_elem(&scratch, data);
+	__u64 *w, value;
+	__u32 n, byte;
+
+	if (!s)
+		return 1;
+	w = s->runtime.words;
+	if (index >= w[V8_TABLE_BYTES])
+		return 1;
+	if (!(index & (RUNTIME_READ_BYTES - 1))) {
+		n = w[V8_TABLE_BYTES] - index < RUNTIME_READ_BYTES ? w[V8_TABLE_BYTES] - index
+								   : RUNTIME_READ_BYTES;
+		barrier_var(n);
+		if (n > RUNTIME_READ_BYTES ||
+		    bpf_probe_read_user(s->runtime.bytes, n, (void *)(w[V8_TABLE_AT] + index)))
+			return 1;
+	}
+	byte = (__u8)s->runtime.bytes[index & (RUNTIME_READ_BYTES - 1)];
+	value = w[V8_VALUE] | (__u64)(byte & 127) << (w[V8_SHIFT] & 63);
+	if (byte & 128) {
+		w[V8_VALUE] = value;
+		w[V8_SHIFT] += 7;
+		return 0;
+	}
+	value = (value >> 1) ^ -(value & 1);
+	w[V8_VALUE] = w[V8_SHIFT] = 0;
+	/* In bit 63 of the offset: the next number is a position. */
+	if (w[V8_OFFSET] >> 63) {
+		w[V8_OFFSET] &= ~(1ULL << 63);
+		w[V8_POSITION] += value;
+		w[V8_FOUND] = w[V8_POSITION];
+		return 0;
+	}
+	if (v8_layout(s)->has_statement_bits)
+		value >>= 1;
+	else if (value >> 63)
+		value = ~value;
+	w[V8_OFFSET] += value;
+	if (w[V8_OFFSET] > w[V8_TABLE_PC])
+		return 1;
+	w[V8_OFFSET] |= 1ULL << 63;
+	return 0;
+}
+
+/* The position at pc, by the Code that was read. */
+__noinline __u64 v8_position(__u32 level, __u64 begin)
+{
+	struct scratch *s = walk_scratch(level);
+	__u64 table, n;
+
+	if (!s)
+		return 0;
+	table = v8_shared_word(s, v8_layout(s)->code_positions) - V8_TAG;
+	n = v8_word(table + V8_ARRAY_LENGTH) >> 32;
+	if ((table & V8_TAG_MASK) || n > V8_MAX_POSITIONS)
+		return 0;
+	s->runtime.words[V8_TABLE_AT] = table + V8_ARRAY_DATA;
+	s->runtime.words[V8_TABLE_BYTES] = n;
+	s->runtime.words[V8_TABLE_PC] = s->walk.pc - begin;
+	s->runtime.words[V8_VALUE] = s->runtime.words[V8_SHIFT] = s->runtime.words[V8_OFFSET] = 0;
+	s->runtime.words[V8_POSITION] = s->runtime.words[V8_FOUND] = 0;
+	bpf_loop(V8_MAX_POSITIONS, v8_position_step, &level, 0);
+	return s->runtime.words[V8_FOUND];
+}
+
+static __always_inline __u64 v8_deopt_element(__u64 deopt, __u32 index)
+{
+	return v8_word(deopt + V8_ARRAY_DATA + 8 * (__u64)index);
+}
+
+/* Which function pc is in: 0: the frame's own, or not known. Leaves where inlining positions and literals are in words[0] and [1]. */
+__noinline __u32 v8_inlined(__u32 level)
+{
+	struct scratch *s = walk_scratch(level);
+	const struct v8_layout *l;
+	struct runtime_return *known;
+	__u64 key, begin, deopt, id, position;
+	__u32 at;
+
+	if (!s)
+		return 0;
+	l = v8_layout(s);
+	key = hash_mix(s->runtime.process, s->walk.pc) | 1ULL << 63;
+	at = key & (WIRE_THREAD_SLOTS - 1);
+	known = bpf_map_lookup_elem(&threads, &at);
+	begin = known && known->key == key ? known->begin : 0;
+	if (!begin || !v8_get_code(s, begin)) {
+		begin = v8_search(level);
+		if (known)
+			*known = (struct runtime_return){ key, begin, 0 };
+	}
+	if (!begin || (v8_shared_int(s, l->code_flags) & V8_CODE_KIND) <= l->kind_baseline)
+		return 0;
+	deopt = v8_shared_word(s, l->code_deopt) - V8_TAG;
+	if (deopt & V8_TAG_MASK)
+		return 0;
+	/* Other code may have come there: no optimization has the number of another one. */
+	id = v8_deopt_element(deopt, l->deopt_id) | 1;
+	if (known && known->key == key && (__u32)known->found == (__u32)(id >> 32 << 1 | 1)) {
+		position = known->found >> 32;
+	} else {
+		position = v8_position(level, begin);
+		position = position & V8_POSITION_EXTERNAL ? 0 : V8_POSITION_FUNCTION(position);
+		if (known)
+			known->found = position << 32 | (__u32)(id >> 32 << 1 | 1);
+	}
+	s->runtime.words[0] = v8_deopt_element(deopt, l->deopt_inlines) - V8_TAG;
+	s->runtime.words[1] = v8_deopt_element(deopt, l->deopt_literals) - V8_TAG;
+	return position;
+}
+
+/* Reads the function of an inlining position into function and print; that of the one that it lies in into *ret_outer. */
+static __always_inline bool v8_get_inlined(struct scratch *s, __u32 number, __u32 *ret_outer)
+{
+	__u64 inlines = s->runtime.words[0], literals = s->runtime.words[1];
+	__u64 position[2], shared;
+	__u32 literal;
+
+	if (!number || (inlines & V8_TAG_MASK) || (literals & V8_TAG_MASK) ||
+	    (__u64)number * V8_INLINE_BYTES > v8_word(inlines + V8_ARRAY_LENGTH) >> 32 ||
+	    bpf_probe_read_user(position, sizeof(position),
+				(void *)(inlines + V8_ARRAY_DATA +
+					 (number - 1) * (__u64)V8_INLINE_BYTES)))
+		return false;
+	literal = (__u32)position[1];
+	*ret_outer = V8_POSITION_FUNCTION(position[0]);
+	/* One is inlined after what it is inlined into. */
+	if (*ret_outer >= number)
+		return false;
+	if (literal == V8_INLINES_ITSELF)
+		shared = v8_word(v8_word(s->walk.reg[WIRE_ABI_FP] - V8_FRAME_FUNCTION) - V8_TAG +
+				 v8_layout(s)->function_shared);
+	else if (literal < v8_word(literals + V8_ARRAY_LENGTH) >> 32)
+		/* It may be a weak reference. */
+		shared = v8_deopt_element(literals, literal) & ~2ULL;
+	else
+		return false;
+	if ((shared & V8_TAG_MASK) != V8_TAG)
+		return false;
+	shared = v8_get_shared(s, shared - V8_TAG);
+	if (!shared || v8_shared_int(s, v8_layout(s)->shared_id) == V8_NO_LITERAL)
+		return false;
+	s->runtime.function = shared;
+	s->runtime.print = v8_print(s);
+	s->runtime.position = ~0U;
+	return true;
+}
+
+/* All functions around that one can be read: half of them would be a chain of calls that never was. */
+__noinline int v8_is_whole(__u32 level, __u32 number)
+{
+	struct scratch *s = walk_scratch(level);
+
+	for (int i = 0; s && i < V8_MAX_INLINED; i++) {
+		__u32 outer = 0;
+
+		if (!v8_get_inlined(s, number, &outer))
+			return 0;
+		if (!outer)
+			return 1;
+		number = outer;
+	}
+	return 0;
+}
+
+__noinline int v8_show_inlined(__u32 level)
+{
+	struct scratch *s = walk_scratch(level);
+	__u32 outer = 0;
+
+	if (!s)
+		return 0;
+	if (!v8_get_inlined(s, s->runtime.inlined, &outer)) {
+		s->runtime.inlined = 0;
+		return 0;
+	}
+	s->runtime.inlined = outer;
+	return 1;
+}
+
 /* What was pushed of the frame at fp: 0, or up to V8_FRAME_BYTES below it. */
 static __always_inline __u64 v8_pushed(struct scratch *s)
 {
@@ -137,6 +383,24 @@ static __always_inline __u64 v8_pushed(struct scratch *s)
 	if (s->walk.flags & UNWIND_EXACT && unwind_edge(&s->walk) != UNWIND_NO_EDGE)
 		return 0;
 	return below < V8_FRAME_BYTES ? below : V8_FRAME_BYTES;
+}
+
+/* Functions that were inlined into the present frame come before its own. */
+__noinline int v8_inlined_first(__u32 level)
+{
+	struct scratch *s = walk_scratch(level);
+	__u32 number;
+
+	if (!s || !v8_layout(s)->code_header || s->walk.flags & UNWIND_EXACT ||
+	    !s->runtime.is_called)
+		return 0;
+	/* Once for each frame. */
+	s->runtime.is_called = 0;
+	number = v8_inlined(level);
+	if (!number || !v8_is_whole(level, number))
+		return 0;
+	s->runtime.inlined = number;
+	return 1;
 }
 
 /* A frame that has a context has a function: reads which one. */
@@ -150,9 +414,11 @@ static __always_inline int v8_function(struct scratch *s, __u64 pointer)
 	if ((shared & V8_TAG_MASK) == V8_TAG)
 		shared = v8_get_shared(s, shared - V8_TAG);
 	if (!shared || (shared & V8_TAG_MASK)) {
+		s->runtime.is_called = 0;
 		s->runtime.result = RUNTIME_RESULT_UNREADABLE;
 		return RUNTIME_CODE_FRAME;
 	}
+	s->runtime.is_called = 1;
 	if (v8_shared_int(s, l->shared_id) == V8_NO_LITERAL)
 		return RUNTIME_CODE_FRAME;
 	s->runtime.function = shared;
@@ -161,10 +427,23 @@ static __always_inline int v8_function(struct scratch *s, __u64 pointer)
 	return RUNTIME_CODE_NAMED_FRAME;
 }
 
+/* A frame of V8's own, of that type. */
+static __always_inline int v8_own_frame(struct scratch *s, __u64 kind)
+{
+	const struct v8_layout *l = v8_layout(s);
+
+	/* What makes an object lies between its constructor and who calls that. */
+	if (kind == l->frame_construct || kind == l->frame_fast_construct)
+		return RUNTIME_CODE_FRAME;
+	s->runtime.is_called = kind == l->exit_builtin || kind == l->exit_callback;
+	return RUNTIME_CODE_FRAME;
+}
+
 static __always_inline int v8_code(struct scratch *s)
 {
 	__u64 fp = s->walk.reg[WIRE_ABI_FP];
 	__u64 words[2]; /* function, kind */
+	int is_inlined;
 
 	if (!v8_layout(s)->is_supported || s->walk.flags & UNWIND_FP_LOST)
 		return RUNTIME_CODE_NOT_ITS;
@@ -172,7 +451,15 @@ static __always_inline int v8_code(struct scratch *s)
 		return RUNTIME_CODE_BEGUN;
 	if (bpf_probe_read_user(words, sizeof(words), (void *)(fp - V8_FRAME_FUNCTION)))
 		return RUNTIME_CODE_BEGUN;
-	return words[1] & V8_TAG ? v8_function(s, words[0]) : RUNTIME_CODE_FRAME;
+	if (!(words[1] & V8_TAG))
+		return v8_own_frame(s, words[1] >> 1);
+	is_inlined = s->runtime.inlined || v8_inlined_first(s->level);
+	asm volatile("" : "+r"(is_inlined));
+	if (is_inlined) {
+		is_inlined = v8_show_inlined(s->level);
+		asm volatile("" : "+r"(is_inlined));
+	}
+	return is_inlined ? RUNTIME_CODE_INLINED : v8_function(s, words[0]);
 }
 
 /* A string whose characters lie in one piece. */

@@ -44,7 +44,19 @@ struct v8_layout {
 	__u8 has_receivers;	/* a word for the receiver lies before the function's name, where it is used */
 	/* Script */
 	__u8 script_source, script_name, script_line_ends, script_id;
-	__u8 zero[2];
+	/* Optimized code: an InstructionStream before its first byte, which leads to a Code; or that itself. */
+	__u8 code_header; /* bytes between; 0: inlined functions are not looked for */
+	__u8 is_code_inside;
+	__u8 code_deopt, code_positions; /* DeoptimizationData, and source positions by bytes of code */
+	__u8 code_begin, code_bytes, code_flags;
+	__u8 kind_baseline; /* in its flags; what is above is optimized */
+	/* Elements of a DeoptimizationData: literals, which optimization that was, inlining positions. */
+	__u8 deopt_literals, deopt_id, deopt_inlines;
+	/* Types of frames: those that lead out of a function that was called, and those around a constructor; 255: there is none. */
+	__u8 exit_builtin, exit_callback;
+	__u8 frame_construct, frame_fast_construct;
+	__u8 has_statement_bits; /* of positions: below the bytes of code, whose sign it is otherwise */
+	__u16 type_code;
 };
 
 _Static_assert(sizeof(struct v8_layout) <= WIRE_RUNTIME_WORDS * 8, "it fits");
@@ -89,6 +101,26 @@ enum v8_string {
 #define V8_SCOPE_HAS_INFERRED (1U << 14)
 /* From so many locals on their names are in a table, which is one word. */
 #define V8_SCOPE_MANY_LOCALS 75
+
+/* Code begins at multiples of this. An InstructionStream has its Code behind its map; of that so many bytes are read. */
+#define V8_CODE_ALIGNMENT 64
+#define V8_STREAM_CODE 8
+#define V8_CODE_BYTES 64
+#define V8_CODE_KIND 15
+
+/* Arrays: their length is a small integer. */
+#define V8_ARRAY_LENGTH 8
+#define V8_ARRAY_DATA 16
+
+/*
+ * A source position: bit 0 is set for one that is no position in a script; from bit 31 on, 16 bits of the function that it is in: 0 is the frame's own,
+ * else the number of an inlining position, plus one. Such a position is where that function was inlined, in another one; and which literal it is.
+ */
+#define V8_POSITION_EXTERNAL 1ULL
+#define V8_POSITION_FUNCTION(position) ((__u32)((position) >> 31) & 0xffff)
+#define V8_INLINE_BYTES 16
+/* Instead of a literal. */
+#define V8_INLINES_ITSELF (~0U)
 
 /* Of a function that its script does not contain: V8's own, and those of C++. */
 #define V8_NO_LITERAL (~0U)

@@ -2,6 +2,7 @@
 """Functions of JavaScript programs: as V8 itself tells them, frame by frame, between the native frames around them."""
 import json
 import subprocess
+from typing import NamedTuple
 
 import pytest
 
@@ -11,12 +12,21 @@ pytestmark = pytest.mark.bpf
 
 CHAINS = paths.TOP / "tests/fixtures/node/chains.js"
 READS = "tracepoint:syscalls:sys_enter_pread64"
-# Each function by itself: those that were inlined are not shown.
+# Kinds of code; the last two of optimized code: each function by itself, and with others in it.
 TIERS = {
-    "interpreted": ("--no-opt", "--no-sparkplug"),
-    "baseline": ("--no-opt", "--always-sparkplug"),
+    "interpreted": ("--no-opt", "--no-maglev", "--no-sparkplug"),
+    "baseline": ("--no-opt", "--no-maglev", "--always-sparkplug"),
     "optimized": ("--no-turbo-inlining", "--no-maglev-inlining"),
+    "inlined": (),
 }
+ROUNDS = {"optimized": 30, "inlined": 60}
+# Nearly all inlined functions are shown for these.
+INLINED = ("18", "20", "22", "24", "26")
+
+
+class Node(NamedTuple):
+    name: str  # its major version
+    path: str
 
 
 @pytest.fixture(params=nodes.NAMES)
@@ -24,7 +34,7 @@ def node(request):
     found, why = nodes.get(request.param)
     if not found:
         pytest.skip(why)
-    return found
+    return Node(request.param, found)
 
 
 def has_flag(node, flag):
@@ -64,7 +74,8 @@ def first_difference(seen, told):
     return at, "seen", seen[max(at - 1, 0):at + 2], "told", told[max(at - 1, 0):at + 2]
 
 
-def check_chains(processes, tmp_path, node, flags, n_chains, n_links, n_rounds, seed, n_threads=1):
+def run_chains(processes, tmp_path, node, flags, n_chains, n_links, n_rounds, seed, n_threads=1):
+    """What V8 has told of each chain, and what was seen of it: {number: frames} each."""
     report = tmp_path / "report"
     profile = profiled(processes, tmp_path / "o.pb.gz", "-F", "10000", "-e", READS, "--", node, *flags, CHAINS, report, str(seed), str(n_chains), str(n_links),
                        str(n_rounds), str(n_threads))
@@ -74,15 +85,31 @@ def check_chains(processes, tmp_path, node, flags, n_chains, n_links, n_rounds, 
     missing = sorted(set(told) - set(seen))
     # One at which the agent was publishing the process anew: new pages of code are new mappings.
     assert len(missing) <= 0.005 * len(told), f"{len(missing)} of {len(told)} are missing, as {missing[:5]}"
-    wrong = [(n, first_difference(seen[n], frames)) for n, frames in told.items() if n in seen and seen[n] != frames]
-    assert not wrong, f"{len(wrong)} of {len(told)} are wrong, as {wrong[:5]}"
+    return told, seen
 
 
 @pytest.mark.parametrize("tier", TIERS)
 def test_stacks_are_those_of_v8(processes, tmp_path, node, tier):
-    """Names, files and order of calls of every kind."""
-    flags = [f for f in TIERS[tier] if has_flag(node, f)]
-    check_chains(processes, tmp_path, node, flags, 300, 8, 30 if tier == "optimized" else 1, seed=8)
+    """Names, files and order of calls of every kind. Of inlined functions a few may be missing, but there is no wrong one."""
+    flags = [f for f in TIERS[tier] if has_flag(node.path, f)]
+    told, seen = run_chains(processes, tmp_path, node.path, flags, 300, 8, ROUNDS.get(tier, 1), seed=8)
+    differ = {n: frames for n, frames in told.items() if n in seen and seen[n] != frames}
+    wrong = [(n, first_difference(seen[n], frames)) for n, frames in differ.items() if tier != "inlined" or not in_order(frames, *seen[n])]
+    assert not wrong, f"{len(wrong)} of {len(told)} are wrong, as {wrong[:3]}"
+    if node.name in INLINED:
+        short = [(n, first_difference(seen[n], frames)) for n, frames in differ.items()]
+        assert len(short) <= 0.05 * len(told), f"{len(short)} of {len(told)} are short, as {short[:3]}"
+
+
+def test_threads(processes, tmp_path, node):
+    """Each Worker has a heap of its own."""
+    told, seen = run_chains(processes, tmp_path, node.path, (), 60, 8, 1, seed=3, n_threads=8)
+    assert [n for n, frames in told.items() if n in seen and seen[n] != frames] == []
+
+
+def in_order(frames, *names):
+    at = iter(frames)
+    return all(n in at for n in names)
 
 
 SPIN = """
@@ -120,21 +147,16 @@ KINDS = {
 }
 
 
-def in_order(frames, *names):
-    at = iter(frames)
-    return all(n in at for n in names)
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_timer_tick(processes, tmp_path, node, kind):
     """The chain of calls is the only possible one, wherever the program is interrupted: in builtins and what they call, in code of every kind, while objects are moved."""
     program = tmp_path / "spin.js"
     program.write_text(SPIN)
-    flags = [f for f in KINDS[kind] if has_flag(node, f)]
-    stacks = profiled(processes, tmp_path / "o", "-F", "499", "--", node, *flags, program, "2")
+    flags = [f for f in KINDS[kind] if has_flag(node.path, f)]
+    stacks = profiled(processes, tmp_path / "o", "-F", "499", "--", node.path, *flags, program, "3")
     running = folded.Stacks(s for s in stacks if "node::Start" in s.frames)
     whole = folded.Stacks(s for s in running if in_order(s.frames, "main", "handle", "work"))
     begun = folded.Stacks(s for s in running if {"main", "handle", "work"} & set(s.frames))
     # The rest is Node's beginning and end, and the time until the agent has a table of the process.
-    assert begun.total >= 0.7 * running.total, running.without("main").show()
+    assert begun.total >= 0.6 * running.total, running.without("main").show()
     assert whole.total >= 0.995 * begun.total and begun.total > 100, begun.show()

@@ -51,6 +51,15 @@
 	X(TYPE_SCOPE, "type_ScopeInfo__SCOPE_INFO_TYPE")                                    \
 	X(TYPE_SCRIPT, "type_Script__SCRIPT_TYPE")                                          \
 	X(SCOPE_N_LOCALS, "scopeinfo_idx_ncontextlocals")                                   \
+	X(TYPE_CODE, "type_Code__CODE_TYPE")                                                \
+	X(KIND_BASELINE, "CodeKindBaseline")                                                \
+	X(DEOPT_LITERALS, "DeoptimizationDataLiteralArrayIndex")                            \
+	X(DEOPT_ID, "DeoptimizationDataOptimizationIdIndex")                                \
+	X(DEOPT_INLINES, "DeoptimizationDataInliningPositionsIndex")                        \
+	X(EXIT_BUILTIN, "frametype_BuiltinExitFrame")                                       \
+	X(FRAME_CONSTRUCT, "frametype_ConstructFrame")                                      \
+	X(FRAME_FAST_CONSTRUCT, "frametype_FastConstructFrame")                             \
+	X(EXIT_CALLBACK, "frametype_ApiCallbackExitFrame")                                  \
 	X(SCOPE_LOCALS, "scopeinfo_idx_first_vars")
 
 enum v8_constant {

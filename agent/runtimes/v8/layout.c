@@ -112,6 +112,56 @@ static bool take_scope(const struct v8_constants *c, struct v8_layout *l)
 	return has_positions || l->scope_locals == l->scope_n_locals + 1;
 }
 
+/* Where code has what tells its inlined functions is not among the constants of all versions: those that were tried are here (code.h, instruction-stream.h). */
+static const struct {
+	uint8_t major, minor;
+	uint8_t header, is_inside, deopt, positions, begin, bytes, flags;
+	uint8_t has_statement_bits;
+} codes[] = {
+	{ 9, 4, 96, 1, 16, 24, 0, 40, 48, 0 },	 { 10, 2, 128, 1, 16, 24, 0, 40, 48, 0 },
+	{ 11, 3, 16, 0, 16, 24, 40, 56, 48, 0 }, { 12, 4, 32, 0, 8, 16, 40, 52, 48, 0 },
+	{ 13, 6, 32, 0, 8, 16, 40, 56, 52, 0 },	 { 14, 6, 32, 0, 8, 16, 40, 56, 52, 1 },
+};
+
+/* 9.4 and 10.2 have no constants for what is the same there. */
+static int32_t or_else(const struct v8_constants *c, enum v8_constant which, int32_t otherwise)
+{
+	return c->has[which] ? c->value[which] : otherwise;
+}
+
+#define NO_FRAME 255
+
+static void take_code(const struct v8_constants *c, struct v8_layout *l)
+{
+	int32_t baseline = or_else(c, V8_KIND_BASELINE, 11);
+	int32_t literals = or_else(c, V8_DEOPT_LITERALS, 2), id = or_else(c, V8_DEOPT_ID, 5);
+	int32_t inlines = or_else(c, V8_DEOPT_INLINES, 7);
+
+	if (!take_type(c, V8_TYPE_CODE, &l->type_code) || baseline < 0 || baseline > V8_CODE_KIND ||
+	    literals < 0 || literals > 32 || id < 0 || id > 32 || inlines < 0 || inlines > 32)
+		return;
+	l->kind_baseline = (uint8_t)baseline;
+	l->deopt_literals = (uint8_t)literals;
+	l->deopt_id = (uint8_t)id;
+	l->deopt_inlines = (uint8_t)inlines;
+	l->exit_builtin = (uint8_t)or_else(c, V8_EXIT_BUILTIN, NO_FRAME);
+	l->exit_callback = (uint8_t)or_else(c, V8_EXIT_CALLBACK, NO_FRAME);
+	l->frame_construct = (uint8_t)or_else(c, V8_FRAME_CONSTRUCT, NO_FRAME);
+	l->frame_fast_construct = (uint8_t)or_else(c, V8_FRAME_FAST_CONSTRUCT, NO_FRAME);
+	for (size_t i = 0; i < ARRAY_SIZE(codes); i++) {
+		if (codes[i].major != c->major || codes[i].minor != c->minor)
+			continue;
+		l->code_header = codes[i].header;
+		l->is_code_inside = codes[i].is_inside;
+		l->code_deopt = codes[i].deopt;
+		l->code_positions = codes[i].positions;
+		l->code_begin = codes[i].begin;
+		l->code_bytes = codes[i].bytes;
+		l->code_flags = codes[i].flags;
+		l->has_statement_bits = codes[i].has_statement_bits;
+	}
+}
+
 void v8_layout_from_constants(const struct v8_constants *c, struct v8_layout *ret_layout)
 {
 	struct v8_layout l = { .builtins_at = c->builtins_at,
@@ -123,5 +173,6 @@ void v8_layout_from_constants(const struct v8_constants *c, struct v8_layout *re
 			 take_script(c, &l) && take_scope(c, &l) &&
 			 take(c, V8_MAP_TYPE, 2, 32, &l.map_type) &&
 			 take(c, V8_FUNCTION_SHARED, 8, 128, &l.function_shared);
+	take_code(c, &l);
 	*ret_layout = l;
 }

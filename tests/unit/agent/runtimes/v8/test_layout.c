@@ -49,6 +49,15 @@ static const int32_t values[V8_CONSTANT_MAX][NODE_MAX] = {
 	[V8_TYPE_SCOPE] = { 178, 256, 261, 272, 280, 286 },
 	[V8_TYPE_SCRIPT] = { 112, 170, 167, 167, 167, 166 },
 	[V8_SCOPE_N_LOCALS] = { 2, 2, 2, 2, 2, 2 },
+	[V8_TYPE_CODE] = { 162, 240, 245, 206, 187, 186 },
+	[V8_KIND_BASELINE] = { NONE, 11, 11, 10, 10, 11 },
+	[V8_DEOPT_LITERALS] = { NONE, NONE, 2, 2, 3, 3 },
+	[V8_DEOPT_ID] = { NONE, NONE, 5, 5, 6, 6 },
+	[V8_DEOPT_INLINES] = { NONE, NONE, 7, 7, 8, 8 },
+	[V8_EXIT_BUILTIN] = { 21, 22, 25, 26, 27, 17 },
+	[V8_FRAME_CONSTRUCT] = { 19, 20, 23, 23, 24, 14 },
+	[V8_FRAME_FAST_CONSTRUCT] = { NONE, NONE, NONE, 24, 25, 15 },
+	[V8_EXIT_CALLBACK] = { NONE, NONE, NONE, 27, 28, 18 },
 	[V8_SCOPE_LOCALS] = { 3, 3, 3, 3, 5, 5 },
 };
 
@@ -102,6 +111,14 @@ static void test_known(void **state)
 		assert_int_equal(l.script_source, 8);
 		assert_int_equal(l.script_name, 16);
 		assert_int_equal(l.script_id, 64);
+		assert_true(l.code_header && l.type_code);
+		assert_int_equal(l.is_code_inside, i <= NODE_18);
+		assert_int_equal(l.kind_baseline, i == NODE_22 || i == NODE_24 ? 10 : 11);
+		assert_int_equal(l.deopt_inlines, i >= NODE_24 ? 8 : 7);
+		assert_int_equal(l.exit_callback, i == NODE_22	 ? 27
+						  : i == NODE_24 ? 28
+						  : i == NODE_26 ? 18
+								 : 255);
 		assert_int_equal(l.builtins_at, 0x1000);
 		assert_int_equal(l.builtins_bytes, 0x2000);
 	}
@@ -150,6 +167,32 @@ static void test_unknown(void **state)
 	}
 }
 
+/* A build whose code is not known has functions, but none that were inlined. */
+static void test_unknown_code(void **state)
+{
+	static const struct {
+		uint32_t minor;
+		enum v8_constant constant;
+		int32_t value;
+	} rows[] = {
+		{ 5, V8_TYPE_CODE, 186 },    { 6, V8_TYPE_CODE, 0 },
+		{ 6, V8_KIND_BASELINE, 16 }, { 6, V8_DEOPT_LITERALS, -1 },
+		{ 6, V8_DEOPT_INLINES, 33 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct v8_constants c = constants_of(NODE_26);
+		struct v8_layout l;
+
+		c.minor = rows[i].minor;
+		c.value[rows[i].constant] = rows[i].value;
+		v8_layout_from_constants(&c, &l);
+		assert_true(l.is_supported);
+		assert_int_equal(l.code_header, 0);
+	}
+}
+
 static void test_versions(void **state)
 {
 	static const struct {
@@ -171,6 +214,7 @@ static void test_versions(void **state)
 static const struct unit_test tests[] = {
 	TEST(test_known),
 	TEST(test_unknown),
+	TEST(test_unknown_code),
 	TEST(test_versions),
 };
 
