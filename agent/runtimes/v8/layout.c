@@ -112,7 +112,7 @@ static bool take_scope(const struct v8_constants *c, struct v8_layout *l)
 	return has_positions || l->scope_locals == l->scope_n_locals + 1;
 }
 
-/* Where code has what tells its inlined functions is not among the constants of all versions: those that were tried are here (code.h, instruction-stream.h). */
+/* Where code has what tells its inlined functions is not among the constants of all versions: those that were tried are here (class Code and class InstructionStream of each). */
 static const struct {
 	uint8_t major, minor;
 	uint8_t header, is_inside, deopt, positions, begin, bytes, flags;
