@@ -326,8 +326,8 @@ struct runtime_thread {
 /* In the same places, of a return address in generated code: where that code begins, and what its tables tell of it. */
 struct runtime_return {
 	__u64 key;   /* a hash of process and address, with bit 63, which no thread has */
-	__u64 begin; /* 0: nothing is known of it */
-	__u64 found; /* what the runtime makes of it */
+	__u64 begin; /* 0: it was not found … */
+	__u64 found; /* … at that time; else what the runtime makes of it */
 };
 
 _Static_assert(sizeof(struct runtime_return) == sizeof(struct runtime_thread), "they share places");

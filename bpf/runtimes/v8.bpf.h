@@ -26,6 +26,8 @@
 /* How far the beginning of code is looked for, in steps of V8_CODE_ALIGNMENT; and the longest table of positions. */
 #define V8_MAX_STEPS 2048
 #define V8_MAX_POSITIONS 8192
+/* What was not found is looked for again after that: other code may have come there. */
+#define V8_AGAIN_NS 1000000000ULL
 /* Functions that lie in each other. */
 #define V8_MAX_INLINED 32
 
@@ -281,10 +283,15 @@ __noinline __u32 v8_inlined(__u32 level)
 	at = key & (WIRE_THREAD_SLOTS - 1);
 	known = bpf_map_lookup_elem(&threads, &at);
 	begin = known && known->key == key ? known->begin : 0;
+	if (known && known->key == key && !begin &&
+	    s->record.head.time_ns - known->found < V8_AGAIN_NS)
+		return 0;
 	if (!begin || !v8_get_code(s, begin)) {
 		begin = v8_search(level);
 		if (known)
-			*known = (struct runtime_return){ key, begin, 0 };
+			*known = (struct runtime_return){
+				key, begin, begin ? 0 : s->record.head.time_ns
+			};
 	}
 	if (!begin || (v8_shared_int(s, l->code_flags) & V8_CODE_KIND) <= l->kind_baseline)
 		return 0;
@@ -391,8 +398,10 @@ __noinline int v8_inlined_first(__u32 level)
 	struct scratch *s = walk_scratch(level);
 	__u32 number;
 
+	/* Builtins, which lie in the file, have none. */
 	if (!s || !v8_layout(s)->code_header || s->walk.flags & UNWIND_EXACT ||
-	    !s->runtime.is_called)
+	    !s->runtime.is_called ||
+	    (unwind_find(&s->walk) && !(s->walk.mapping.frame_base & WIRE_FRAME_RAW)))
 		return 0;
 	/* Once for each frame. */
 	s->runtime.is_called = 0;
