@@ -140,7 +140,7 @@ __noinline int runtime_read(__u32 level)
 	case RUNTIME_##NAME:                \
 		return name##_name(s, n);
 
-__noinline int runtime_name(__u32 level)
+static __always_inline int runtime_name(__u32 level)
 {
 	struct scratch *s = walk_scratch(level);
 	struct wire_name *n = bpf_map_lookup_elem(&names, &level);

@@ -35,38 +35,71 @@ struct python_method {
 	__u64 function; /* found */
 };
 
-/* An index of `width` bytes; negative: the entry is empty, or was removed. */
-static __always_inline __s32 python_dict_index(struct scratch *s, __u64 at, __u32 width)
-{
-	__u32 unused_bits = 32 - 8 * width;
+/* words[6 …]: a dictionary's keys and how many there may be; the hash, of which the low bits tell where to look, and what is left of it. */
+enum { PYTHON_KEYS = 6, PYTHON_KEYS_SIZE, PYTHON_PROBE, PYTHON_PERTURB };
 
-	if (!python_get(s, at, sizeof(__s32)))
-		return -1;
-	return (__s32)(python_u32(s, 0) << (unused_bits & 31)) >> (unused_bits & 31);
-}
-
-/* The value that a dictionary has for a name, as CPython itself looks it up (3.6 to 3.10); 0: none. What is read goes where structures go: the stack is short. */
-static __always_inline __u64 python_dict_get(struct scratch *s, __u64 dict, __u64 name, __u64 hash)
+/* Bytes of each index, by the number of entries. */
+static __always_inline __u32 python_index_bytes(__u64 size)
 {
-	__u64 keys = python_word(dict + python_layout(s)->dict_keys);
-	__u64 size = python_word(keys + 8), at = hash, perturb = hash;
 	__u32 width = size <= 0xff ? 1 : size <= 0xffff ? 2 : 4;
 
-	if (!size || size & (size - 1) || size > 1U << 30)
-		return 0;
-	/* One state for the verifier, not one for each width. */
+	/* One state for the verifier, not one for each. */
 	barrier_var(width);
+	return width;
+}
+
+/* The index that is looked at; negative: the entry is empty, or was removed. */
+static __always_inline __s32 python_dict_index(struct scratch *s)
+{
+	const __u64 *w = s->runtime.words;
+	__u32 width = python_index_bytes(w[PYTHON_KEYS_SIZE]);
+	__u32 unused_bits = (32 - 8 * width) & 31;
+
+	if (!python_get(s,
+			w[PYTHON_KEYS] + 40 + (w[PYTHON_PROBE] & (w[PYTHON_KEYS_SIZE] - 1)) * width,
+			sizeof(__s32)))
+		return -1;
+	return (__s32)(python_u32(s, 0) << unused_bits) >> unused_bits;
+}
+
+/* Reads an entry: its hash, its key, its value. */
+static __always_inline bool python_dict_entry(struct scratch *s, __s32 index)
+{
+	const __u64 *w = s->runtime.words;
+	__u64 size = w[PYTHON_KEYS_SIZE];
+
+	return index >= 0 &&
+	       python_get(s,
+			  w[PYTHON_KEYS] + 40 + size * python_index_bytes(size) + (__u64)index * 24,
+			  24);
+}
+
+/*
+ * The value that a dictionary has for a name, as CPython itself looks it up (3.6 to 3.10); 0: none. All that is known of it lies in the scratch: the
+ * kernel's stack is short.
+ */
+static __always_inline __u64 python_dict_get(struct scratch *s, const struct python_method *m,
+					     __u64 dict)
+{
+	__u64 *w = s->runtime.words;
+
+	w[PYTHON_KEYS] = python_word(dict + python_layout(s)->dict_keys);
+	w[PYTHON_KEYS_SIZE] = python_word(w[PYTHON_KEYS] + 8);
+	w[PYTHON_PROBE] = w[PYTHON_PERTURB] = m->hash;
+	if (!w[PYTHON_KEYS_SIZE] || w[PYTHON_KEYS_SIZE] & (w[PYTHON_KEYS_SIZE] - 1) ||
+	    w[PYTHON_KEYS_SIZE] > 1U << 30)
+		return 0;
+	/* In the callback of a loop 6.1 takes no other loop. */
+#pragma unroll
 	for (int i = 0; i < PYTHON_MAX_PROBES; i++) {
-		__s32 index = python_dict_index(s, keys + 40 + (at & (size - 1)) * width, width);
+		__s32 index = python_dict_index(s);
 
 		if (index == -1)
 			return 0;
-		/* Its hash, its key, its value. */
-		if (index >= 0 && python_get(s, keys + 40 + size * width + (__u64)index * 24, 24) &&
-		    python_u64(s, 8) == name)
+		if (python_dict_entry(s, index) && python_u64(s, 8) == m->name)
 			return python_u64(s, 16);
-		perturb >>= 5;
-		at = (at & (size - 1)) * 5 + perturb + 1;
+		w[PYTHON_PERTURB] >>= 5;
+		w[PYTHON_PROBE] = w[PYTHON_PROBE] * 5 + w[PYTHON_PERTURB] + 1;
 	}
 	return 0;
 }
@@ -98,7 +131,7 @@ static long python_method_step(__u32 index, void *data)
 	class = python_word(m->class_at);
 	m->class_at += 8;
 	dict = python_word(class + PYTHON_TYPE_DICT);
-	m->function = python_function_of(s, python_dict_get(s, dict, m->name, m->hash));
+	m->function = python_function_of(s, python_dict_get(s, m, dict));
 	return m->function != 0;
 }
 
