@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import subprocess
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -15,8 +16,11 @@ from harness.processes import wait_until
 pytestmark = pytest.mark.bpf
 
 MIX = (paths.TOP / "tests/fixtures/python/mix.py").read_text()
-# The shares of two profilers differ by one point, by two where they have few samples of a busy machine.
-SECONDS, LEAST_SAMPLES, POINTS = 15 if pythons.FULL else 10, 2000, 0.03
+# The shares of two profilers differ by a point or two.
+RATE, SECONDS, LEAST_SAMPLES, POINTS = 997, 15 if pythons.FULL else 10, 2000, 0.03
+# Other profilers look at a process whether or not it has a CPU, the agent only while it has one. Where others take that, for moments that fall on any function, shares
+# differ by some of what they took.
+OF_TIME_WITHOUT_CPU = 0.2
 # py-spy knows versions up to 3.13.
 SPIED = ("host 3.8", "host 3.9", "host 3.10", "host 3.11", "host 3.12", "host 3.13") if pythons.FULL else ("host 3.12",)
 
@@ -66,20 +70,24 @@ def differences(ours, theirs):
 def assert_agree(ours, theirs):
     assert min(ours.n, theirs.n) >= LEAST_SAMPLES, (ours.n, theirs.n)
     worst = sorted(differences(ours, theirs), reverse=True)
-    print(f"{ours.n} and {theirs.n} samples of {len(ours.own)} functions; the largest differences:", *worst[:3], sep="\n")
+    without_cpu = max(0, 1 - ours.n / (RATE * SECONDS))
+    print(f"without a CPU for {without_cpu:.2f} of the time, {ours.n} and {theirs.n} samples of {len(ours.own)} functions; the largest differences:", *worst[:3], sep="\n")
     assert len(theirs.own) >= 10, theirs.own
-    assert worst[0][0] <= POINTS, worst[:5]
+    assert worst[0][0] <= POINTS + OF_TIME_WITHOUT_CPU * without_cpu, worst[:5]
 
 
 def go_first():
-    """Others look at it whether or not it has a CPU, the agent only while it has: so it is to have one of two."""
-    os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
+    """It is to have one of two CPUs. Not in real time: what is throttled at each second's end falls on the same functions again and again."""
+    os.setpriority(os.PRIO_PROCESS, 0, -15)
+    autogroup = Path("/proc/self/autogroup")
+    if autogroup.exists():
+        autogroup.write_text("-15", encoding="ascii")
 
 
 def profile_beside(processes, output, pid, judge):
     """The agent and the judge, which is a command, at the same time."""
     other = processes.start(*judge)
-    agent = processes.start(paths.XAGENT, "profile", "-U", "-f", "folded", "-F", "997", "-d", str(SECONDS), "-p", str(pid), "-o", output)
+    agent = processes.start(paths.XAGENT, "profile", "-U", "-f", "folded", "-F", RATE, "-d", str(SECONDS), "-p", str(pid), "-o", output)
     assert agent.wait(SECONDS + 30) == 0, agent.err
     assert other.wait(SECONDS + 60) == 0, other.out + other.err
     return of_agent(output)
