@@ -47,7 +47,7 @@ static void check_file(const uint8_t *data, size_t size)
 
 static void check_constants(const uint8_t *data, size_t size)
 {
-	struct v8_constants c = { .major = 14 };
+	struct v8_constants c = { .major = 14, .minor = 6, .builtins_bytes = 1 };
 	size_t n = MIN_OF(size / sizeof(int32_t), ARRAY_SIZE(c.value));
 
 	if (n)

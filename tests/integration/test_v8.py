@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Functions of JavaScript programs: as V8 itself tells them, frame by frame, between the native frames around them."""
 import json
+import os
+import shutil
 import subprocess
 from typing import NamedTuple
 
 import pytest
 
 from harness import folded, nodes, paths, pprof
+from harness.agent import config
+from harness.processes import wait_until
 
 pytestmark = pytest.mark.bpf
 
@@ -160,3 +164,56 @@ def test_every_timer_tick(processes, tmp_path, node, kind):
     # The rest is Node's beginning and end, and the time until the agent has a table of the process.
     assert begun.total >= 0.6 * running.total, running.without("main").show()
     assert whole.total >= 0.995 * begun.total and begun.total > 100, begun.show()
+
+
+IDLE = ("-e", "setTimeout(() => {}, 60000)")
+
+
+def inspected(processes, executable, *arguments):
+    process = processes.start(executable, *arguments)
+    wait_until(lambda: os.path.samefile(f"/proc/{process.pid}/exe", executable), 10, "it runs")
+    return processes.run(paths.XAGENT, "inspect", "process", process.pid).out
+
+
+def test_inspect_tells_of_it(processes, tmp_path, node):
+    assert ": its functions are shown" in inspected(processes, node.path, *IDLE)
+    # Whatever it is called.
+    renamed = tmp_path / "service"
+    os.link(node.path, renamed) if os.stat(node.path).st_dev == os.stat(tmp_path).st_dev else shutil.copy(node.path, renamed)
+    assert ": its functions are shown" in inspected(processes, renamed, *IDLE)
+
+
+def test_stripped(processes, tmp_path):
+    """Native frames, and the reason: part of the functions alone would be a chain of calls that never was."""
+    found, why = nodes.get(nodes.SAMPLE[-1])
+    if not found:
+        pytest.skip(why)
+    stripped = tmp_path / "node"
+    subprocess.run(["strip", "-o", stripped, found], check=True)
+    assert "the file is stripped" in inspected(processes, stripped, *IDLE)
+    program = tmp_path / "spin.js"
+    program.write_text(SPIN)
+    stacks = profiled(processes, tmp_path / "o", "-F", "199", "--", stripped, program, "2")
+    assert stacks.total > 50 and not stacks.having("work")
+
+
+def test_switch_and_its_reload(start_agent, standin, processes, tmp_path):
+    found, why = nodes.get(nodes.SAMPLE[-1])
+    if not found:
+        pytest.skip(why)
+    program = tmp_path / "spin.js"
+    program.write_text(SPIN)
+    processes.start(found, program, "60")
+    with_v8 = config(standin.url, interval="1s", rate=199)
+    without = with_v8.replace("\n\tsample_rate", "\n\tv8_enabled = false\n\tsample_rate", 1)
+    assert without != with_v8
+    agent = start_agent(without).wait_ready()
+
+    def names_since(pushes):
+        return {f for p in standin.pushes()[pushes:] for s in p.profile.samples for f in s.frames}
+    wait_until(lambda: "Builtins_InterpreterEntryTrampoline" in names_since(0), 30, "the interpreter is shown")
+    assert "work" not in names_since(0)
+    agent.config_path.write_text(with_v8)
+    assert agent.get("/-/reload")[0] == 200
+    wait_until(lambda: {"main", "handle", "work"} <= names_since(0), 30, "the program's functions are shown")
+    assert agent.wait_metric(lambda m: m.value("xagent_runtime_stacks_total", runtime="v8", result="walked") > 50, 20, "stacks are counted")

@@ -34,6 +34,11 @@ static void v8_describe(const struct wire_runtime *runtime, char *to, size_t n)
 	else if (l.major > V8_LAST_MAJOR || (l.major && l.major < V8_FIRST_MAJOR))
 		(void)snprintf(to, n, "V8 %u.%u: this xagent knows %d to %d", l.major, l.minor,
 			       V8_FIRST_MAJOR, V8_LAST_MAJOR);
+	else if (l.builtins_bytes == 0)
+		(void)snprintf(
+			to, n,
+			"V8 %u.%u: the file is stripped, so where its builtins are is not known",
+			l.major, l.minor);
 	else
 		(void)snprintf(to, n, "V8: a build whose structures are not known");
 }

@@ -193,6 +193,17 @@ static void test_unknown_code(void **state)
 	}
 }
 
+static void test_stripped(void **state)
+{
+	struct v8_constants c = constants_of(NODE_26);
+	struct v8_layout l;
+
+	(void)state;
+	c.builtins_bytes = 0;
+	v8_layout_from_constants(&c, &l);
+	assert_false(l.is_supported);
+}
+
 static void test_versions(void **state)
 {
 	static const struct {
@@ -212,10 +223,8 @@ static void test_versions(void **state)
 }
 
 static const struct unit_test tests[] = {
-	TEST(test_known),
-	TEST(test_unknown),
-	TEST(test_unknown_code),
-	TEST(test_versions),
+	TEST(test_known),    TEST(test_unknown),  TEST(test_unknown_code),
+	TEST(test_stripped), TEST(test_versions),
 };
 
 TEST_MAIN(tests)
