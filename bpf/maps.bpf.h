@@ -104,7 +104,7 @@ struct runtime_walk {
 	__u32 is_inside;  /* the next frame is a runtime's */
 	__u32 n_frames;	  /* of both kinds */
 	__u32 n_names;	  /* told with this record */
-	__u32 n_pieces;	  /* of sources, looked through for it */
+	__u32 n_pieces;	  /* of what is remembered afterwards, read for it */
 	__u32 n_reads;	  /* of frames */
 	__u32 n_run;	  /* frames of the run in `run` */
 	__u32 n_left;	  /* those behind them, as many as there were when the entry was found */
@@ -130,7 +130,7 @@ struct runtime_walk {
 	__u32 n_looked; /* threads, in that search */
 	/* Of generated code: what was walked last has been called as a function; the next function that was inlined into the present frame (0: none). */
 	__u32 is_called, inlined;
-	__u64 words[10];	       /* of the runtime's own search */
+	__u64 words[11];	       /* of the runtime's own search */
 	struct runtime_known known[2]; /* likewise */
 	struct runtime_chain chain;
 	char bytes[RUNTIME_READ_BYTES]; /* what is read at once */

@@ -20,11 +20,15 @@
 /* Strings that lead to another one: V8 flattens what it uses as a name, so there are one or two. */
 #define V8_MAX_STRINGS 4
 
-/* Pieces of sources that one sample looks through for the lines at which functions begin, each in 0.1 µs: 512 KiB. */
+/* What one sample reads of what is remembered afterwards, in pieces of 0.1 µs: 256 bytes of a source, a place where code may begin, ten bytes of a table of
+ * positions. A process that makes new code, or lies, costs no more; the next sample goes on. */
 #define V8_MAX_PIECES 2048
+#define V8_TABLE_PIECES (RUNTIME_READ_BYTES / 10)
+/* Inlined functions that one sample reads: each twice, as long as they are what they say. */
+#define V8_MAX_READS 2000
 
-/* How far the beginning of code is looked for, in steps of V8_CODE_ALIGNMENT; and the longest table of positions. */
-#define V8_MAX_STEPS 2048
+/* How far the beginning of code is looked for, in steps of V8_CODE_ALIGNMENT: 64 KiB; and the longest table of positions. */
+#define V8_MAX_STEPS 1024
 #define V8_MAX_POSITIONS 8192
 /* What was not found is looked for again after that: other code may have come there. */
 #define V8_AGAIN_NS 1000000000ULL
@@ -163,9 +167,11 @@ static long v8_search_step(__u32 index, void *data)
 	__u64 head[2];
 
 	(void)index;
-	if (!s || bpf_probe_read_user(head, sizeof(head),
-				      (void *)(s->runtime.words[0] - v8_layout(s)->code_header)))
+	if (!s || s->runtime.n_pieces >= V8_MAX_PIECES ||
+	    bpf_probe_read_user(head, sizeof(head),
+				(void *)(s->runtime.words[0] - v8_layout(s)->code_header)))
 		return 1;
+	s->runtime.n_pieces++;
 	if ((head[0] & V8_TAG_MASK) == V8_TAG && (head[1] & V8_TAG_MASK) == V8_TAG &&
 	    v8_get_code(s, s->runtime.words[0])) {
 		s->runtime.words[1] = s->runtime.words[0];
@@ -188,8 +194,11 @@ __noinline __u64 v8_search(__u32 level)
 	return s->runtime.words[1];
 }
 
+/* It could not be read to the end. */
+#define V8_NO_POSITION (~0ULL)
+
 /* words[2 …]: the table of positions. */
-enum { V8_TABLE_AT = 2, V8_TABLE_BYTES, V8_TABLE_PC, V8_VALUE, V8_SHIFT, V8_OFFSET, V8_POSITION, V8_FOUND };
+enum { V8_TABLE_AT = 2, V8_TABLE_BYTES, V8_TABLE_PC, V8_VALUE, V8_SHIFT, V8_OFFSET, V8_POSITION, V8_FOUND, V8_IS_CUT };
 
 /*
  * An entry is two numbers, each by how much it differs from that before: bytes of code, and whether a statement begins there, which
@@ -210,9 +219,12 @@ static long v8_position_step(__u32 index, void *data)
 		n = w[V8_TABLE_BYTES] - index < RUNTIME_READ_BYTES ? w[V8_TABLE_BYTES] - index
 								   : RUNTIME_READ_BYTES;
 		barrier_var(n);
-		if (n > RUNTIME_READ_BYTES ||
-		    bpf_probe_read_user(s->runtime.bytes, n, (void *)(w[V8_TABLE_AT] + index)))
+		if (s->runtime.n_pieces >= V8_MAX_PIECES || n > RUNTIME_READ_BYTES ||
+		    bpf_probe_read_user(s->runtime.bytes, n, (void *)(w[V8_TABLE_AT] + index))) {
+			w[V8_IS_CUT] = 1;
 			return 1;
+		}
+		s->runtime.n_pieces += V8_TABLE_PIECES;
 	}
 	byte = (__u8)s->runtime.bytes[index & (RUNTIME_READ_BYTES - 1)];
 	value = w[V8_VALUE] | (__u64)(byte & 127) << (w[V8_SHIFT] & 63);
@@ -257,9 +269,9 @@ __noinline __u64 v8_position(__u32 level, __u64 begin)
 	s->runtime.words[V8_TABLE_BYTES] = n;
 	s->runtime.words[V8_TABLE_PC] = s->walk.pc - begin;
 	s->runtime.words[V8_VALUE] = s->runtime.words[V8_SHIFT] = s->runtime.words[V8_OFFSET] = 0;
-	s->runtime.words[V8_POSITION] = s->runtime.words[V8_FOUND] = 0;
+	s->runtime.words[V8_POSITION] = s->runtime.words[V8_FOUND] = s->runtime.words[V8_IS_CUT] = 0;
 	bpf_loop(V8_MAX_POSITIONS, v8_position_step, &level, 0);
-	return s->runtime.words[V8_FOUND];
+	return s->runtime.words[V8_IS_CUT] ? V8_NO_POSITION : s->runtime.words[V8_FOUND];
 }
 
 static __always_inline __u64 v8_deopt_element(__u64 deopt, __u32 index)
@@ -288,7 +300,7 @@ __noinline __u32 v8_inlined(__u32 level)
 		return 0;
 	if (!begin || !v8_get_code(s, begin)) {
 		begin = v8_search(level);
-		if (known)
+		if (known && (begin || s->runtime.n_pieces < V8_MAX_PIECES))
 			*known = (struct runtime_return){
 				key, begin, begin ? 0 : s->record.head.time_ns
 			};
@@ -304,8 +316,10 @@ __noinline __u32 v8_inlined(__u32 level)
 		position = known->found >> 32;
 	} else {
 		position = v8_position(level, begin);
+		if (position == V8_NO_POSITION)
+			return 0;
 		position = position & V8_POSITION_EXTERNAL ? 0 : V8_POSITION_FUNCTION(position);
-		if (known)
+		if (known && known->key == key)
 			known->found = position << 32 | (__u32)(id >> 32 << 1 | 1);
 	}
 	s->runtime.words[0] = v8_deopt_element(deopt, l->deopt_inlines) - V8_TAG;
@@ -320,6 +334,8 @@ static __always_inline bool v8_get_inlined(struct scratch *s, __u32 number, __u3
 	__u64 position[2], shared;
 	__u32 literal;
 
+	if (s->runtime.n_reads++ >= V8_MAX_READS)
+		return false;
 	if (!number || (inlines & V8_TAG_MASK) || (literals & V8_TAG_MASK) ||
 	    (__u64)number * V8_INLINE_BYTES > v8_word(inlines + V8_ARRAY_LENGTH) >> 32 ||
 	    bpf_probe_read_user(position, sizeof(position),

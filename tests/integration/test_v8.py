@@ -16,9 +16,10 @@ pytestmark = pytest.mark.bpf
 
 CHAINS = paths.TOP / "tests/fixtures/node/chains.js"
 READS = "tracepoint:syscalls:sys_enter_pread64"
-# Kinds of code; the last two of optimized code: each function by itself, and with others in it.
+# Kinds of code, or none; the last two of optimized code: each function by itself, and with others in it.
 TIERS = {
     "interpreted": ("--no-opt", "--no-maglev", "--no-sparkplug"),
+    "jitless": ("--jitless",),
     "baseline": ("--no-opt", "--no-maglev", "--always-sparkplug"),
     "optimized": ("--no-turbo-inlining", "--no-maglev-inlining"),
     "inlined": (),
