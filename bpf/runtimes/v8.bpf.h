@@ -198,7 +198,17 @@ __noinline __u64 v8_search(__u32 level)
 #define V8_NO_POSITION (~0ULL)
 
 /* words[2 …]: the table of positions. */
-enum { V8_TABLE_AT = 2, V8_TABLE_BYTES, V8_TABLE_PC, V8_VALUE, V8_SHIFT, V8_OFFSET, V8_POSITION, V8_FOUND, V8_IS_CUT };
+enum {
+	V8_TABLE_AT = 2,
+	V8_TABLE_BYTES,
+	V8_TABLE_PC,
+	V8_VALUE,
+	V8_SHIFT,
+	V8_OFFSET,
+	V8_POSITION,
+	V8_FOUND,
+	V8_IS_CUT
+};
 
 /*
  * An entry is two numbers, each by how much it differs from that before: bytes of code, and whether a statement begins there, which
@@ -269,7 +279,8 @@ __noinline __u64 v8_position(__u32 level, __u64 begin)
 	s->runtime.words[V8_TABLE_BYTES] = n;
 	s->runtime.words[V8_TABLE_PC] = s->walk.pc - begin;
 	s->runtime.words[V8_VALUE] = s->runtime.words[V8_SHIFT] = s->runtime.words[V8_OFFSET] = 0;
-	s->runtime.words[V8_POSITION] = s->runtime.words[V8_FOUND] = s->runtime.words[V8_IS_CUT] = 0;
+	s->runtime.words[V8_POSITION] = s->runtime.words[V8_FOUND] = s->runtime.words[V8_IS_CUT] =
+		0;
 	bpf_loop(V8_MAX_POSITIONS, v8_position_step, &level, 0);
 	return s->runtime.words[V8_IS_CUT] ? V8_NO_POSITION : s->runtime.words[V8_FOUND];
 }
@@ -301,9 +312,8 @@ __noinline __u32 v8_inlined(__u32 level)
 	if (!begin || !v8_get_code(s, begin)) {
 		begin = v8_search(level);
 		if (known && (begin || s->runtime.n_pieces < V8_MAX_PIECES))
-			*known = (struct runtime_return){
-				key, begin, begin ? 0 : s->record.head.time_ns
-			};
+			*known = (struct runtime_return){ key, begin,
+							  begin ? 0 : s->record.head.time_ns };
 	}
 	if (!begin || (v8_shared_int(s, l->code_flags) & V8_CODE_KIND) <= l->kind_baseline)
 		return 0;
@@ -338,9 +348,9 @@ static __always_inline bool v8_get_inlined(struct scratch *s, __u32 number, __u3
 		return false;
 	if (!number || (inlines & V8_TAG_MASK) || (literals & V8_TAG_MASK) ||
 	    (__u64)number * V8_INLINE_BYTES > v8_word(inlines + V8_ARRAY_LENGTH) >> 32 ||
-	    bpf_probe_read_user(position, sizeof(position),
-				(void *)(inlines + V8_ARRAY_DATA +
-					 (number - 1) * (__u64)V8_INLINE_BYTES)))
+	    bpf_probe_read_user(
+		    position, sizeof(position),
+		    (void *)(inlines + V8_ARRAY_DATA + (number - 1) * (__u64)V8_INLINE_BYTES)))
 		return false;
 	literal = (__u32)position[1];
 	*ret_outer = V8_POSITION_FUNCTION(position[0]);

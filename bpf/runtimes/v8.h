@@ -35,19 +35,20 @@ struct v8_layout {
 	/* SharedFunctionInfo */
 	__u8 shared_name, shared_script;
 	__u8 shared_parameters; /* u16 each: number of parameters, where the function's token is */
-	__u8 shared_id;		/* u32: which function literal of its script it is; ~0: of none. What is read ends with it */
+	__u8 shared_id; /* u32: which function literal of its script it is; ~0: of none. What is read ends with it */
 	/* ScopeInfo: words of it. Two for each local variable, from scope_locals on; then the function's name, a number, the inferred name. */
 	__u8 scope_flags_shift;
 	__u8 scope_n_locals, scope_locals;
 	__u8 scope_positions; /* where it begins in its source, and where it ends; 0: behind the inferred name */
 	__u8 has_hashed_locals; /* many locals have their names elsewhere */
-	__u8 has_receivers;	/* a word for the receiver lies before the function's name, where it is used */
+	__u8 has_receivers; /* a word for the receiver lies before the function's name, where it is used */
 	/* Script */
 	__u8 script_source, script_name, script_line_ends, script_id;
 	/* Optimized code: an InstructionStream before its first byte, which leads to a Code; or that itself. */
 	__u8 code_header; /* bytes between; 0: inlined functions are not looked for */
 	__u8 is_code_inside;
-	__u8 code_deopt, code_positions; /* DeoptimizationData, and source positions by bytes of code */
+	__u8 code_deopt,
+		code_positions; /* DeoptimizationData, and source positions by bytes of code */
 	__u8 code_begin, code_bytes, code_flags;
 	__u8 kind_baseline; /* in its flags; what is above is optimized */
 	/* Elements of a DeoptimizationData: literals, which optimization that was, inlining positions. */
