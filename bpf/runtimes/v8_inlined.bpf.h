@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Functions that V8 has inlined into others. Which one a return address is in is told by the code's table of source positions, which has each call of a
+ * function; other calls, and what lies between, it need not have. So it is asked only where the frame below is that of such a call.
+ */
+#ifndef XAGENT_BPF_RUNTIMES_V8_INLINED_BPF_H
+#define XAGENT_BPF_RUNTIMES_V8_INLINED_BPF_H
+
+#include <bpf/bpf_helpers.h>
+
+#include "bpf/runtimes/v8_objects.bpf.h"
+
+#define V8_TABLE_PIECES (RUNTIME_READ_BYTES / 10)
+/* Inlined functions that one sample reads: each twice, as long as they are what they say. */
+#define V8_MAX_READS 2000
+
+/* How far the beginning of code is looked for, in steps of V8_CODE_ALIGNMENT: 64 KiB; and the longest table of positions. */
+#define V8_MAX_STEPS 1024
+#define V8_MAX_POSITIONS 8192
+/* What was not found is looked for again after that: other code may have come there. */
+#define V8_AGAIN_NS 1000000000ULL
+/* Functions that lie in each other. */
+#define V8_MAX_INLINED 32
+
+/* Reads the Code that begins at `begin`, and says whether pc is in it. */
+static __always_inline bool v8_get_code(struct scratch *s, __u64 begin)
+{
+	const struct v8_layout *l = v8_layout(s);
+	__u64 code = begin - l->code_header;
+
+	if (!l->is_code_inside)
+		code = v8_word(code + V8_STREAM_CODE) - V8_TAG;
+	if ((code & V8_TAG_MASK) ||
+	    bpf_probe_read_user(s->runtime.bytes, V8_CODE_BYTES, (void *)code) ||
+	    v8_type_of_map(l, v8_shared_word(s, 0)) != l->type_code ||
+	    (!l->is_code_inside && v8_shared_word(s, l->code_begin) != begin))
+		return false;
+	return s->walk.pc - begin < v8_shared_int(s, l->code_bytes);
+}
+
+/* words: where code may begin. */
+static long v8_search_step(__u32 index, void *data)
+{
+	struct scratch *s = bpf_map_lookup_elem(&scratch, data);
+	__u64 head[2];
+
+	(void)index;
+	if (!s || s->runtime.n_pieces >= V8_MAX_PIECES ||
+	    bpf_probe_read_user(head, sizeof(head),
+				(void *)(s->runtime.words[0] - v8_layout(s)->code_header)))
+		return 1;
+	s->runtime.n_pieces++;
+	if ((head[0] & V8_TAG_MASK) == V8_TAG && (head[1] & V8_TAG_MASK) == V8_TAG &&
+	    v8_get_code(s, s->runtime.words[0])) {
+		s->runtime.words[1] = s->runtime.words[0];
+		return 1;
+	}
+	s->runtime.words[0] -= V8_CODE_ALIGNMENT;
+	return 0;
+}
+
+/* Where the code of pc begins; 0: not found. */
+__noinline __u64 v8_search(__u32 level)
+{
+	struct scratch *s = walk_scratch(level);
+
+	if (!s)
+		return 0;
+	s->runtime.words[0] = s->walk.pc & ~(V8_CODE_ALIGNMENT - 1ULL);
+	s->runtime.words[1] = 0;
+	bpf_loop(V8_MAX_STEPS, v8_search_step, &level, 0);
+	return s->runtime.words[1];
+}
+
+/* It could not be read to the end. */
+#define V8_NO_POSITION (~0ULL)
+
+/* words[2 …]: the table of positions. */
+enum {
+	V8_TABLE_AT = 2,
+	V8_TABLE_BYTES,
+	V8_TABLE_PC,
+	V8_VALUE,
+	V8_SHIFT,
+	V8_OFFSET,
+	V8_POSITION,
+	V8_FOUND,
+	V8_IS_CUT
+};
+
+/*
+ * An entry is two numbers, each by how much it differs from that before: bytes of code, and whether a statement begins there, which
+ * complements them or is bit 0; a source position. Seven bits a byte, the lowest first; bit 7: there are more; the sign is the lowest bit.
+ */
+static long v8_position_step(__u32 index, void *data)
+{
+	struct scratch *s = bpf_map_lookup_elem(&scratch, data);
+	__u64 *w, value;
+	__u32 n, byte;
+
+	if (!s)
+		return 1;
+	w = s->runtime.words;
+	if (index >= w[V8_TABLE_BYTES])
+		return 1;
+	if (!(index & (RUNTIME_READ_BYTES - 1))) {
+		n = w[V8_TABLE_BYTES] - index < RUNTIME_READ_BYTES ? w[V8_TABLE_BYTES] - index
+								   : RUNTIME_READ_BYTES;
+		barrier_var(n);
+		if (s->runtime.n_pieces >= V8_MAX_PIECES || n > RUNTIME_READ_BYTES ||
+		    bpf_probe_read_user(s->runtime.bytes, n, (void *)(w[V8_TABLE_AT] + index))) {
+			w[V8_IS_CUT] = 1;
+			return 1;
+		}
+		s->runtime.n_pieces += V8_TABLE_PIECES;
+	}
+	byte = (__u8)s->runtime.bytes[index & (RUNTIME_READ_BYTES - 1)];
+	value = w[V8_VALUE] | (__u64)(byte & 127) << (w[V8_SHIFT] & 63);
+	if (byte & 128) {
+		w[V8_VALUE] = value;
+		w[V8_SHIFT] += 7;
+		return 0;
+	}
+	value = (value >> 1) ^ -(value & 1);
+	w[V8_VALUE] = w[V8_SHIFT] = 0;
+	/* In bit 63 of the offset: the next number is a position. */
+	if (w[V8_OFFSET] >> 63) {
+		w[V8_OFFSET] &= ~(1ULL << 63);
+		w[V8_POSITION] += value;
+		w[V8_FOUND] = w[V8_POSITION];
+		return 0;
+	}
+	if (v8_layout(s)->has_statement_bits)
+		value >>= 1;
+	else if (value >> 63)
+		value = ~value;
+	w[V8_OFFSET] += value;
+	if (w[V8_OFFSET] > w[V8_TABLE_PC])
+		return 1;
+	w[V8_OFFSET] |= 1ULL << 63;
+	return 0;
+}
+
+/* The position at pc, by the Code that was read. */
+__noinline __u64 v8_position(__u32 level, __u64 begin)
+{
+	struct scratch *s = walk_scratch(level);
+	__u64 table, n;
+
+	if (!s)
+		return 0;
+	table = v8_shared_word(s, v8_layout(s)->code_positions) - V8_TAG;
+	n = v8_word(table + V8_ARRAY_LENGTH) >> 32;
+	if ((table & V8_TAG_MASK) || n > V8_MAX_POSITIONS)
+		return 0;
+	s->runtime.words[V8_TABLE_AT] = table + V8_ARRAY_DATA;
+	s->runtime.words[V8_TABLE_BYTES] = n;
+	s->runtime.words[V8_TABLE_PC] = s->walk.pc - begin;
+	s->runtime.words[V8_VALUE] = s->runtime.words[V8_SHIFT] = s->runtime.words[V8_OFFSET] = 0;
+	s->runtime.words[V8_POSITION] = s->runtime.words[V8_FOUND] = s->runtime.words[V8_IS_CUT] =
+		0;
+	bpf_loop(V8_MAX_POSITIONS, v8_position_step, &level, 0);
+	return s->runtime.words[V8_IS_CUT] ? V8_NO_POSITION : s->runtime.words[V8_FOUND];
+}
+
+static __always_inline __u64 v8_deopt_element(__u64 deopt, __u32 index)
+{
+	return v8_word(deopt + V8_ARRAY_DATA + 8 * (__u64)index);
+}
+
+/* Which function pc is in: 0: the frame's own, or not known. Leaves where inlining positions and literals are in words[0] and [1]. */
+__noinline __u32 v8_inlined(__u32 level)
+{
+	struct scratch *s = walk_scratch(level);
+	const struct v8_layout *l;
+	struct runtime_return *known;
+	__u64 key, begin, deopt, id, position;
+	__u32 at;
+
+	if (!s)
+		return 0;
+	l = v8_layout(s);
+	key = hash_mix(s->runtime.process, s->walk.pc) | 1ULL << 63;
+	at = key & (WIRE_THREAD_SLOTS - 1);
+	known = bpf_map_lookup_elem(&threads, &at);
+	begin = known && known->key == key ? known->begin : 0;
+	if (known && known->key == key && !begin &&
+	    s->record.head.time_ns - known->found < V8_AGAIN_NS)
+		return 0;
+	if (!begin || !v8_get_code(s, begin)) {
+		begin = v8_search(level);
+		if (known && (begin || s->runtime.n_pieces < V8_MAX_PIECES))
+			*known = (struct runtime_return){ key, begin,
+							  begin ? 0 : s->record.head.time_ns };
+	}
+	if (!begin || (v8_shared_int(s, l->code_flags) & V8_CODE_KIND) <= l->kind_baseline)
+		return 0;
+	deopt = v8_shared_word(s, l->code_deopt) - V8_TAG;
+	if (deopt & V8_TAG_MASK)
+		return 0;
+	/* Other code may have come there: no optimization has the number of another one. */
+	id = v8_deopt_element(deopt, l->deopt_id) | 1;
+	if (known && known->key == key && (__u32)known->found == (__u32)(id >> 32 << 1 | 1)) {
+		position = known->found >> 32;
+	} else {
+		position = v8_position(level, begin);
+		if (position == V8_NO_POSITION)
+			return 0;
+		position = position & V8_POSITION_EXTERNAL ? 0 : V8_POSITION_FUNCTION(position);
+		if (known && known->key == key)
+			known->found = position << 32 | (__u32)(id >> 32 << 1 | 1);
+	}
+	s->runtime.words[0] = v8_deopt_element(deopt, l->deopt_inlines) - V8_TAG;
+	s->runtime.words[1] = v8_deopt_element(deopt, l->deopt_literals) - V8_TAG;
+	return position;
+}
+
+/* Reads the function of an inlining position into function and print; that of the one that it lies in into *ret_outer. */
+static __always_inline bool v8_get_inlined(struct scratch *s, __u32 number, __u32 *ret_outer)
+{
+	__u64 inlines = s->runtime.words[0], literals = s->runtime.words[1];
+	__u64 position[2], shared;
+	__u32 literal;
+
+	if (s->runtime.n_reads++ >= V8_MAX_READS)
+		return false;
+	if (!number || (inlines & V8_TAG_MASK) || (literals & V8_TAG_MASK) ||
+	    (__u64)number * V8_INLINE_BYTES > v8_word(inlines + V8_ARRAY_LENGTH) >> 32 ||
+	    bpf_probe_read_user(
+		    position, sizeof(position),
+		    (void *)(inlines + V8_ARRAY_DATA + (number - 1) * (__u64)V8_INLINE_BYTES)))
+		return false;
+	literal = (__u32)position[1];
+	*ret_outer = V8_POSITION_FUNCTION(position[0]);
+	/* One is inlined after what it is inlined into. */
+	if (*ret_outer >= number)
+		return false;
+	if (literal == V8_INLINES_ITSELF)
+		shared = v8_word(v8_word(s->walk.reg[WIRE_ABI_FP] - V8_FRAME_FUNCTION) - V8_TAG +
+				 v8_layout(s)->function_shared);
+	else if (literal < v8_word(literals + V8_ARRAY_LENGTH) >> 32)
+		/* It may be a weak reference. */
+		shared = v8_deopt_element(literals, literal) & ~2ULL;
+	else
+		return false;
+	if ((shared & V8_TAG_MASK) != V8_TAG)
+		return false;
+	shared = v8_get_shared(s, shared - V8_TAG);
+	if (!shared || v8_shared_int(s, v8_layout(s)->shared_id) == V8_NO_LITERAL)
+		return false;
+	s->runtime.function = shared;
+	s->runtime.print = v8_print(s);
+	s->runtime.position = ~0U;
+	return true;
+}
+
+/* All functions around that one can be read: half of them would be a chain of calls that never was. */
+__noinline int v8_is_whole(__u32 level, __u32 number)
+{
+	struct scratch *s = walk_scratch(level);
+
+	for (int i = 0; s && i < V8_MAX_INLINED; i++) {
+		__u32 outer = 0;
+
+		if (!v8_get_inlined(s, number, &outer))
+			return 0;
+		if (!outer)
+			return 1;
+		number = outer;
+	}
+	return 0;
+}
+
+__noinline int v8_show_inlined(__u32 level)
+{
+	struct scratch *s = walk_scratch(level);
+	__u32 outer = 0;
+
+	if (!s)
+		return 0;
+	if (!v8_get_inlined(s, s->runtime.inlined, &outer)) {
+		s->runtime.inlined = 0;
+		return 0;
+	}
+	s->runtime.inlined = outer;
+	return 1;
+}
+
+/* Functions that were inlined into the present frame come before its own. */
+__noinline int v8_inlined_first(__u32 level)
+{
+	struct scratch *s = walk_scratch(level);
+	__u32 number;
+
+	/* Builtins, which lie in the file, have none. */
+	if (!s || !v8_layout(s)->code_header || s->walk.flags & UNWIND_EXACT ||
+	    !s->runtime.is_called ||
+	    (unwind_find(&s->walk) && !(s->walk.mapping.frame_base & WIRE_FRAME_RAW)))
+		return 0;
+	/* Once for each frame. */
+	s->runtime.is_called = 0;
+	number = v8_inlined(level);
+	if (!number || !v8_is_whole(level, number))
+		return 0;
+	s->runtime.inlined = number;
+	return 1;
+}
+
+#endif
