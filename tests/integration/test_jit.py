@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Generated code has the names that its process writes down: perf maps and jitdumps, wherever they are; and only the process's own."""
 import os
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -166,13 +168,15 @@ def test_inspect_stack(processes, programs):
 
 @pytest.mark.parametrize("flag", ["--perf-basic-prof", "--perf-prof"])
 def test_node(processes, tmp_path, flag):
-    """--perf-basic-prof writes a perf map, --perf-prof a jitdump into the directory that it is started in."""
+    """--perf-basic-prof writes a perf map, --perf-prof a jitdump into the directory that it is started in. A stripped Node.js is one whose functions have no other names."""
     reason = privileges.why_no_tool("node")
     if reason:
         pytest.skip(reason)
+    node = tmp_path / "node"
+    subprocess.run(["strip", "-o", node, shutil.which("node")], check=True)
     (tmp_path / "work.js").write_text(SCRIPT)
     # Each function a frame of its own.
-    run, stacks = profile(processes, tmp_path, "node", flag, "--interpreted-frames-native-stack", "--max-inlined-bytecode-size=0",
+    run, stacks = profile(processes, tmp_path, node, flag, "--interpreted-frames-native-stack", "--max-inlined-bytecode-size=0",
                           tmp_path / "work.js", SECONDS, cwd=tmp_path)
     dumps = list(tmp_path.glob("jit-*.dump"))
     assert len(dumps) == (flag == "--perf-prof")
