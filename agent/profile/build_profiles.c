@@ -143,7 +143,9 @@ static int encoder_close(struct encoder *e, bool even_empty)
 
 static int add_line(struct encoder *e, const struct frame *f, struct pprof_line *ret_line)
 {
-	struct pprof_function function = { .name = f->function, .filename = f->file };
+	struct pprof_function function = { .name = f->function,
+					   .filename = f->file,
+					   .start_line = f->start_line };
 
 	ret_line->line = f->line;
 	return pprof_builder_function(e->builder, &function, &ret_line->function_id);

@@ -415,6 +415,16 @@ def test_a_class_that_is_called(processes, tmp_path, in_tmp, python):
         assert set(own[depth + 2:]) <= {"Derived.__init__", "Base.__init__"} and len(own) <= depth + 4, own[depth:]
 
 
+def test_where_functions_begin(processes, tmp_path, in_tmp, python):
+    """With or without lines in execution."""
+    text = "import time\n\n\ndef begins_at_4(end):\n    begins_at_8(end)\n\n\ndef begins_at_8(end):\n    while time.time() < end: sum(range(99))\n\n\n" \
+        "begins_at_4(time.time() + 0.7)\n"
+    program, _ = python.place(in_tmp("begins.py"), text)
+    profile = profiled(processes, tmp_path / "o.pb.gz", "-F", "299", "--", *python.command, program)
+    assert {("__main__.begins_at_4", program, 4), ("__main__.begins_at_8", program, 8)} <= profile.functions, profile.functions
+    assert all(place[2] == 0 for sample in profile.samples for place in sample.places if place[0].startswith("__main__.begins"))
+
+
 def test_code_that_comes_to_lie_where_other_code_was(processes, tmp_path, in_tmp):
     """Functions are made, run and forgotten: their memory is the next one's, names and all. Each is called what it is."""
     text = """

@@ -218,3 +218,12 @@ def test_switch_and_its_reload(start_agent, standin, processes, tmp_path):
     assert agent.get("/-/reload")[0] == 200
     wait_until(lambda: {"main", "handle", "work"} <= names_since(0), 30, "the program's functions are shown")
     assert agent.wait_metric(lambda m: m.value("xagent_runtime_stacks_total", runtime="v8", result="walked") > 50, 20, "stacks are counted")
+
+
+def test_where_functions_begin(processes, tmp_path, node):
+    program = tmp_path / "begins.js"
+    program.write_text("'use strict';\n\n\nfunction begins_at_4(end) {\n\tbegins_at_8(end);\n}\n\nfunction begins_at_8(end) {\n\tlet n = 0;\n"
+                       "\twhile (Date.now() < end) n += 'abc'.replace(/b/g, () => n).length;\n}\nbegins_at_4(Date.now() + 5000);\n")
+    profile = profiled(processes, tmp_path / "o.pb.gz", "-F", "299", "--", node.path, "--no-opt", program)
+    begins = {(name, line) for name, file, line in profile.functions if file == str(program)}
+    assert {("begins_at_4", 4), ("begins_at_8", 8)} <= begins, begins

@@ -19,6 +19,7 @@ class Profile(NamedTuple):
     duration_nanos: int
     samples: list
     strings: list
+    functions: set  # (function, file, line at which it begins)
 
     @property
     def total(self):
@@ -143,4 +144,5 @@ def parse(data):
         period_type=_value_type(_one(top, 11, b""), strings),
         period=_one(top, 12), time_nanos=_one(top, 9), duration_nanos=_one(top, 10),
         samples=[_sample(s, locations, places, strings) for s in top.get(2, [])],
-        strings=strings)
+        strings=strings,
+        functions={(strings[_one(m, 2)], strings[_one(m, 4)], _one(m, 5)) for m in map(message, top.get(5, []))})
