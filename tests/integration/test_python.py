@@ -87,6 +87,22 @@ def test_many_threads(processes, tmp_path, in_tmp):
     check_chains(processes, tmp_path, in_tmp, HOST, 256, 6, 64, seed=64)
 
 
+def test_compiled_code(processes, tmp_path, in_tmp, monkeypatch):
+    """Debian's 3.15 compiles what is run often, where that is switched on."""
+    python, why = pythons.get("debian 3.15")
+    if not python:
+        pytest.skip(why)
+    monkeypatch.setenv("PYTHON_JIT", "1")
+    run = processes.run(*python.command, "-c", "import sys; print(sys._jit.is_enabled())")
+    assert run.out.strip() == "True", run.out + run.err
+    check_chains(processes, tmp_path, in_tmp, python, 100, 8, 1, seed=15)
+    program, _ = python.place(in_tmp("spin.py"), SPIN)
+    stacks = profiled(processes, tmp_path / "o", "-F", "499", "--", *python.command, program, "2")
+    begun = folded.Stacks(s for s in stacks if "__main__.work" in s.frames)
+    whole = folded.Stacks(s for s in begun if in_order(s.frames, *WHOLE))
+    assert whole.total >= 0.995 * begun.total > 100, begun.show()
+
+
 DEEP = """
 def deeper(n):
     if n:
