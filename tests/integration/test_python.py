@@ -413,7 +413,7 @@ def made(end):
             Derived(i)
 def deeper(n):
     deeper(n - 1) if n else made(time.time() + 0.3)
-for n in range(120, 130):
+for n in range(124, 130):
     deeper(n)
 """
 
@@ -427,7 +427,7 @@ def test_a_class_that_is_called(processes, tmp_path, in_tmp, python):
     for stack in made:
         own = [f.removeprefix("__main__.") for f in stack.frames if f.startswith("__main__.") or f == "__init__"]
         depth = own.count("deeper")
-        assert own[:1] == ["<module>"] and own[1:depth + 2] == ["deeper"] * depth + ["made"] and 121 <= depth <= 130, own
+        assert own[:1] == ["<module>"] and own[1:depth + 2] == ["deeper"] * depth + ["made"] and 125 <= depth <= 130, own
         assert set(own[depth + 2:]) <= {"Derived.__init__", "Base.__init__"} and len(own) <= depth + 4, own[depth:]
 
 
