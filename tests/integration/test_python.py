@@ -17,12 +17,21 @@ SEEKS = "tracepoint:syscalls:sys_enter_lseek"
 HOST = pythons.get("host 3")[0]
 
 
-@pytest.fixture(params=pythons.NAMES, ids=lambda n: n.replace(" ", "_"))
-def python(request):
-    found, why = pythons.get(request.param)
+def got(name):
+    found, why = pythons.get(name)
     if not found:
         pytest.skip(why)
     return found
+
+
+@pytest.fixture(params=pythons.NAMES, ids=lambda n: n.replace(" ", "_"))
+def python(request):
+    return got(request.param)
+
+
+@pytest.fixture(params=pythons.FEW, ids=lambda n: n.replace(" ", "_"))
+def one_of_few(request):
+    return got(request.param)
 
 
 @pytest.fixture
@@ -89,9 +98,7 @@ def test_many_threads(processes, tmp_path, in_tmp):
 
 def test_compiled_code(processes, tmp_path, in_tmp, monkeypatch):
     """Debian's 3.15 compiles what is run often, where that is switched on."""
-    python, why = pythons.get("debian 3.15")
-    if not python:
-        pytest.skip(why)
+    python = got("debian 3.15")
     monkeypatch.setenv("PYTHON_JIT", "1")
     run = processes.run(*python.command, "-c", "import sys; print(sys._jit.is_enabled())")
     assert run.out.strip() == "True", run.out + run.err
@@ -273,10 +280,10 @@ main()
 """
 
 
-def test_interpreters_of_one_thread(processes, tmp_path, in_tmp, python):
+def test_interpreters_of_one_thread(processes, tmp_path, in_tmp, one_of_few):
     """Each has a list of frames of its own, and both are on the C stack."""
-    program, _ = python.place(in_tmp("interpreters.py"), INTERPRETERS)
-    run = processes.run(paths.XAGENT, "profile", "-U", "-o", tmp_path / "o", "-F", "199", "--", *python.command, program, seconds=60)
+    program, _ = one_of_few.place(in_tmp("interpreters.py"), INTERPRETERS)
+    run = processes.run(paths.XAGENT, "profile", "-U", "-o", tmp_path / "o", "-F", "199", "--", *one_of_few.command, program, seconds=60)
     if run.popen.returncode == 77:
         pytest.skip("this Python is built without the module that makes interpreters")
     assert run.popen.returncode == 0, run.err
@@ -321,9 +328,7 @@ main()
 
 def test_the_collector(processes, tmp_path, in_tmp):
     """From 3.15 on the interpreter tells which frame has started it."""
-    python, why = pythons.get("debian 3.15")
-    if not python:
-        pytest.skip(why)
+    python = got("debian 3.15")
     program, _ = python.place(in_tmp("collects.py"), COLLECTS)
     stacks = profiled(processes, tmp_path / "o", "-F", "499", "--", *python.command, program)
     collects = stacks.having("__main__.collect")
@@ -389,10 +394,10 @@ KNOWN_METHODS = {"<module>", "Base.inherited", "Base.overridden", "Base.same", "
 OTHERS = {True: {"Leaf.static", "local.<locals>.Inner", "Base.inherited.<locals>.<listcomp>"}, False: {"static", "Inner", "<listcomp>"}}
 
 
-def test_methods_are_of_their_classes(processes, tmp_path, in_tmp, python):
+def test_methods_are_of_their_classes(processes, tmp_path, in_tmp, one_of_few):
     """Up to 3.10 a code object has no qualified name; the class that has the very code under the name of the function does."""
-    program, _ = python.place(in_tmp("methods.py"), METHODS)
-    stacks = profiled(processes, tmp_path / "o", "-F", "499", "--", *python.command, program)
+    program, _ = one_of_few.place(in_tmp("methods.py"), METHODS)
+    stacks = profiled(processes, tmp_path / "o", "-F", "499", "--", *one_of_few.command, program)
     seen = {f.removeprefix("__main__.") for s in stacks for f in s.frames if f.startswith("__main__.")}
     has_qualname = any("Leaf.static" in f for f in seen)
     assert seen <= KNOWN_METHODS | OTHERS[has_qualname], seen
@@ -418,10 +423,10 @@ for n in range(124, 130):
 """
 
 
-def test_a_class_that_is_called(processes, tmp_path, in_tmp, python):
+def test_a_class_that_is_called(processes, tmp_path, in_tmp, one_of_few):
     """From 3.12 on the interpreter runs code of its own between the two, which no backtrace has; also behind the frames that are kept (128)."""
-    program, _ = python.place(in_tmp("classes.py"), CLASSES)
-    stacks = profiled(processes, tmp_path / "o", "-F", "299", "--", *python.command, program)
+    program, _ = one_of_few.place(in_tmp("classes.py"), CLASSES)
+    stacks = profiled(processes, tmp_path / "o", "-F", "299", "--", *one_of_few.command, program)
     made = stacks.having("__main__.made")
     assert made.total >= 100, stacks.show()
     for stack in made:
@@ -431,12 +436,12 @@ def test_a_class_that_is_called(processes, tmp_path, in_tmp, python):
         assert set(own[depth + 2:]) <= {"Derived.__init__", "Base.__init__"} and len(own) <= depth + 4, own[depth:]
 
 
-def test_where_functions_begin(processes, tmp_path, in_tmp, python):
+def test_where_functions_begin(processes, tmp_path, in_tmp, one_of_few):
     """With or without lines in execution."""
     text = "import time\n\n\ndef begins_at_4(end):\n    begins_at_8(end)\n\n\ndef begins_at_8(end):\n    while time.time() < end: sum(range(99))\n\n\n" \
         "begins_at_4(time.time() + 0.7)\n"
-    program, _ = python.place(in_tmp("begins.py"), text)
-    profile = profiled(processes, tmp_path / "o.pb.gz", "-F", "299", "--", *python.command, program)
+    program, _ = one_of_few.place(in_tmp("begins.py"), text)
+    profile = profiled(processes, tmp_path / "o.pb.gz", "-F", "299", "--", *one_of_few.command, program)
     assert {("__main__.begins_at_4", program, 4), ("__main__.begins_at_8", program, 8)} <= profile.functions, profile.functions
     assert all(place[2] == 0 for sample in profile.samples for place in sample.places if place[0].startswith("__main__.begins"))
 

