@@ -154,8 +154,7 @@ static bool is_same_list(const struct river_strings *a, const struct river_strin
 bool ebpf_args_same_names(const struct ebpf_args *a, const struct ebpf_args *b)
 {
 	return a->lines == b->lines && a->inlines == b->inlines && a->python == b->python &&
-	       a->v8 == b->v8 &&
-	       a->interpreter_frames == b->interpreter_frames &&
+	       a->v8 == b->v8 && a->interpreter_frames == b->interpreter_frames &&
 	       a->async_frames == b->async_frames &&
 	       is_same_list(&a->debuginfod_urls, &b->debuginfod_urls) &&
 	       strcmp(a->debuginfod_cache_path, b->debuginfod_cache_path) == 0;

@@ -21,17 +21,18 @@ struct ebpf_args {
 	bool kernel_frames;
 	int64_t max_series; /* that this host sends at a time; see series_cap.h */
 	const char *demangle;
-	bool lines;   /* of source files */
-	bool inlines; /* a frame for each inlined function */
-	bool python, v8; /* functions of interpreters instead of the interpreters' own */
+	bool lines;		 /* of source files */
+	bool inlines;		 /* a frame for each inlined function */
+	bool python, v8;	 /* functions of interpreters instead of the interpreters' own */
 	bool interpreter_frames; /* both */
 	bool async_frames;	 /* of tasks that await the one that runs */
-	struct river_strings debuginfod_urls; /* asked for debug files that this host does not have */
-	const char *debuginfod_cache_path;    /* "": the user's cache */
+	struct river_strings
+		debuginfod_urls;	   /* asked for debug files that this host does not have */
+	const char *debuginfod_cache_path; /* "": the user's cache */
 	const char *
 		memory_limit; /* of everything that the component allocates, in the kernel and here */
-	const char *comm; /* the process's name: a label, the outermost frame, both, neither */
-	bool pid_label;	  /* a sample label */
+	const char *comm;     /* the process's name: a label, the outermost frame, both, neither */
+	bool pid_label;	      /* a sample label */
 	struct events_args events;
 	/* Understood; what they ask for does not exist here, and a warning says so. */
 	double off_cpu_threshold;
