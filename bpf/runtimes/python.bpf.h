@@ -34,6 +34,9 @@
 #define PYTHON_THREAD_BELOW 4096
 #endif
 
+/* PyThreadState.native_thread_id, behind thread_id in all versions that have it. */
+#define PYTHON_MINOR_NATIVE_ID 11
+
 #define PYTHON_ENTRY_BIT 1ULL
 /* In the address of a frame: the collector that it has started is behind us. */
 #define PYTHON_COLLECTOR_BIT 2ULL
@@ -79,6 +82,33 @@ static __always_inline __u64 python_word(__u64 from)
 
 #include "bpf/runtimes/python_async.bpf.h"
 
+#if defined(__TARGET_ARCH_x86)
+#define python_is_first_thread(s, state) false
+#else
+/*
+ * Whether the state is the main thread's and that is the present one. What has begun by exec has its thread pointer in a register alone until it
+ * is switched from for the first time (arch/arm64/kernel/process.c), which may take as long as it finds nothing to wait for: the kernel tells an
+ * earlier program's. The number that the system has for a thread lies behind that which the C library has (native_thread_id, since 3.11).
+ */
+static __noinline int python_is_first_thread(struct scratch *s, __u64 state)
+{
+	const struct python_layout *l = python_layout(s);
+	struct task_struct *task = bpf_get_current_task_btf();
+	__u64 thread = bpf_get_current_pid_tgid();
+	struct pid *pid = KERNEL_READ(task, thread_pid, NULL);
+	__u64 level = pid ? KERNEL_READ(pid, level, 0) : 0;
+	struct upid *own;
+
+	if (l->minor < PYTHON_MINOR_NATIVE_ID || thread >> 32 != (__u32)thread || !pid ||
+	    !bpf_core_field_exists(pid->numbers))
+		return false;
+	/* What it is in its own namespace. */
+	own = (void *)pid + bpf_core_field_offset(struct pid, numbers) +
+	      level * bpf_core_type_size(struct upid);
+	return python_word(state + l->thread_id + 8) == (__u32)KERNEL_READ(own, nr, 0);
+}
+#endif
+
 /* Reads the state of a thread, and says whether it is the present one's. */
 static __always_inline bool python_is_thread(struct scratch *s, __u64 state)
 {
@@ -86,7 +116,8 @@ static __always_inline bool python_is_thread(struct scratch *s, __u64 state)
 	__u64 self = thread_pointer(bpf_get_current_task_btf());
 
 	return python_get(s, state, l->thread_bytes) &&
-	       self - python_u64(s, l->thread_id) <= PYTHON_THREAD_BELOW;
+	       (self - python_u64(s, l->thread_id) <= PYTHON_THREAD_BELOW ||
+		python_is_first_thread(s, state));
 }
 
 /* The innermost frame of the state that was read; 0: it runs nothing. 3.15 has a frame in the state then, which is no function's. */

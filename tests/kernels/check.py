@@ -78,8 +78,7 @@ def check_interpreted(command, text):
     of_library = folded.Stacks(s for s in stacks if s.frames[0] == "toyhost")
     whole = of_library.having_run(*INTERPRETED)
     print(f"    interpreted by a library: {whole.total} of {of_library.total}")
-    assert whole.total >= LEAST_OF_EACH and of_library.total >= 2 * LEAST_OF_EACH, of_library.show()
-    assert whole.total >= 0.25 * of_library.total, of_library.show()
+    assert whole.total >= 0.5 * of_library.total >= LEAST_OF_EACH, of_library.show()
 
 
 def check_python(command, text):
@@ -90,6 +89,16 @@ def check_python(command, text):
     print(f"    python: {whole.total} of {spun.total} samples of spin show its callers; {stacks.total} in all")
     assert spun.total >= LEAST_SAMPLES and spun.total >= 0.5 * stacks.total, stacks.show(4)
     assert whole.total >= SHARE * spun.total, spun.show(4)
+
+
+def check_young(command, text):
+    """AArch64's kernel does not know the thread pointer of a program that has not waited for anything."""
+    assert "exit 0" in command.splitlines(), command
+    of = folded.Stacks(s for s in folded.parse(text) if s.frames[0] == "young")
+    named, native = of.having("__main__.spin"), of.having_run("PyEval_EvalCode", "_PyEval_EvalFrameDefault")
+    print(f"    young python: {named.total} samples of spin, {native.total} of the interpreter without a function")
+    assert named.total >= LEAST_SAMPLES, of.show(4)
+    assert native.total <= max(1, (1 - SHARE) * named.total), native.show(4)
 
 
 def check_share(what, stacks, good):
@@ -217,6 +226,7 @@ def main():
         check_hits(parts["tracepoint"], parts["hits"])
         check_interpreted(parts["interpreted"], parts["both"])
         check_python(parts["python"], parts["functions"])
+        check_young(parts["young"], parts["youngs"])
         check_units(parts["unit"])
         check_inspect(parts["inspect"])
         check_unwinding(parts["unwind"], parts["unwound"])

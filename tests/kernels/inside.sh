@@ -41,11 +41,20 @@ section both
 cat /tmp/interpreted
 
 section python
-/x/xagent profile -U -f folded -F 97 -o /tmp/python -- /x/python -S -E /x/spin.py 2>&1
+/x/xagent profile -U -f folded -F 97 -o /tmp/python -- /x/python -S -E /x/spin.py 6 2>&1
 echo "exit $?"
 
 section functions
 cat /tmp/python
+
+# Processes that end before they are looked at, on a machine that has nothing else to run.
+section young
+ln -s /x/python /tmp/young
+/x/xagent profile -U -f folded -F 97 -o /tmp/youngs -- sh -c '/x/python -S -E /x/spin.py 1; for i in 1 2 3 4 5 6; do /tmp/young -S -E /x/spin.py 0.3; done' 2>&1
+echo "exit $?"
+
+section youngs
+cat /tmp/youngs
 
 section unit
 for program in /x/unit/*; do

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One chain of calls, for six seconds."""
+"""spin.py SECONDS: one chain of calls."""
+import sys
 import time
 
 
@@ -9,7 +10,7 @@ class Service:
 
 
 def spin():
-    end = time.time() + 6
+    end = time.time() + float(sys.argv[1])
     while time.time() < end:
         sum(i * i for i in range(100))
 
