@@ -95,8 +95,7 @@ struct runtime_walk {
 	__u64 frame;		 /* the next one, innermost first; 0: there is none left */
 	__u64 anchor;		 /* of the run that it is in; 0: there is none left */
 	__u32 anchor_flags;	 /* WIRE_ANCHOR_* */
-	__u32 anchor_bytes;	 /* of code */
-	__u32 gap_at, gap_bytes; /* in that code: the frame is not in the list any more */
+	__u32 anchor_position;	 /* as struct wire_runtime_frame has it */
 	__u64 activation; /* what the runtime knows the run by, where that is not one of its frames */
 	__u64 low, high;  /* what the native frame has on the C stack that was walked last */
 	__u64 pc;	  /* of that frame */
@@ -122,7 +121,7 @@ struct runtime_walk {
 	/* Of an entry. */
 	__u64 next_activation;
 	__u64 place; /* on the C stack */
-	__u32 place_flags, place_bytes, place_gap_at, place_gap_bytes;
+	__u32 place_flags, place_position; /* as print and position of an anchor */
 	__u64 function; /* address */
 	__u64 scope;	/* address of what the function lies in; 0: not known */
 	__u32 print;

@@ -41,6 +41,7 @@
 #include "bpf/copy.bpf.h"
 #include "bpf/image.bpf.h"
 #include "bpf/kernel.h"
+#include "bpf/anchor.h"
 #include "bpf/library.bpf.h"
 #include "bpf/walk.bpf.h"
 #include "bpf/wire.h"
@@ -301,9 +302,7 @@ static long runtime_seek_step(__u32 index, void *data)
 	}
 	s->runtime.anchor = s->runtime.place;
 	s->runtime.anchor_flags = s->runtime.place_flags;
-	s->runtime.anchor_bytes = s->runtime.place_bytes;
-	s->runtime.gap_at = s->runtime.place_gap_at;
-	s->runtime.gap_bytes = s->runtime.place_gap_bytes;
+	s->runtime.anchor_position = s->runtime.place_position;
 	s->runtime.entry = s->runtime.at;
 	s->runtime.after = s->runtime.next;
 	return 1;
@@ -389,7 +388,7 @@ static __always_inline long runtime_enter(struct scratch *s)
 	if (keep_interpreters)
 		flags |= WIRE_ANCHOR_KEEPS;
 	if (!runtime_put(s, runtime_word(RUNTIME_NONE, s->runtime.anchor),
-			 flags | (__u64)s->runtime.anchor_bytes << 32))
+			 flags | (__u64)s->runtime.anchor_position << 32))
 		return 1;
 	s->runtime.frame = s->runtime.n_left ? s->runtime.rest : s->runtime.entry;
 	if (s->runtime.n_run && s->runtime.result == RUNTIME_RESULT_IDLE)
@@ -399,27 +398,15 @@ static __always_inline long runtime_enter(struct scratch *s)
 	return !runtime_put_run(s);
 }
 
-/* What the loop's frame has on the C stack at least, once its prologue is over: the registers that it saves and its return address are less. */
-#define RUNTIME_LOOP_BYTES 72
-
-/* The native frame that was walked last is of the loop's code, where its frame is in the list: neither in its prologue, nor behind its end. */
-static __always_inline bool runtime_is_in_loop(const struct scratch *s)
-{
-	__u64 off = s->runtime.pc - s->runtime.anchor;
-	__u32 from = s->runtime.anchor_flags >> WIRE_ANCHOR_FROM_SHIFT & WIRE_ANCHOR_FROM_MASK;
-
-	return off < s->runtime.anchor_bytes && off >= from &&
-	       off - s->runtime.gap_at >= s->runtime.gap_bytes &&
-	       s->runtime.high - s->runtime.low > RUNTIME_LOOP_BYTES;
-}
-
 /* The anchor lies in the native frame that was walked last. One whose caller is on a lower stack tells nothing of how far it goes. */
 static __always_inline bool runtime_is_here(const struct scratch *s)
 {
 	if (!s->runtime.anchor)
 		return false;
 	if (s->runtime.anchor_flags & WIRE_ANCHOR_CODE)
-		return runtime_is_in_loop(s);
+		return anchor_is_in_loop(s->runtime.anchor_flags, s->runtime.anchor_position,
+					 s->runtime.pc - s->runtime.anchor,
+					 s->runtime.high - s->runtime.low);
 	return s->runtime.anchor >= s->runtime.low && s->runtime.anchor < s->runtime.high;
 }
 

@@ -64,13 +64,17 @@
 struct wire_runtime_frame {
 	__u64 function; /* WIRE_FRAME_RUNTIME, kind, address of what the runtime knows the function by; address 0: could not be read. Of an anchor: its place */
 	__u32 print; /* tells the function from another one that is, or was, at the same address. Of an anchor: WIRE_ANCHOR_* */
-	__u32 position; /* in the function, in the runtime's unit. Of an anchor with WIRE_ANCHOR_CODE: bytes of code */
+	__u32 position; /* in the function, in the runtime's unit. Of an anchor with WIRE_ANCHOR_CODE: WIRE_ANCHOR_BYTES_MASK, … */
 };
 
 /* An anchor without these lies on the C stack, in the frame that is to give way. */
 #define WIRE_ANCHOR_CODE 1u   /* it is the beginning of the code of the interpreter's loop: any frame of that code is the activation … */
-#define WIRE_ANCHOR_FROM_SHIFT 8 /* … from so many bytes on (12 bits): before, its frame is not in the list yet */
-#define WIRE_ANCHOR_FROM_MASK 0xfffu
+#define WIRE_ANCHOR_FROM_SHIFT 8 /* … from so many bytes on: before, its frame is not in the list yet; */
+#define WIRE_ANCHOR_GAP_SHIFT 20 /* from so many on it is not any more, … */
+#define WIRE_ANCHOR_OFFSET_MASK 0xfffu
+/* In the position: */
+#define WIRE_ANCHOR_GAP_BYTES_SHIFT 24 /* … for so many bytes */
+#define WIRE_ANCHOR_BYTES_MASK 0xffffffu /* bytes of the code */
 #define WIRE_ANCHOR_CALLEE 2u /* what the activation calls is of the interpreter, too, when it is of the same file */
 #define WIRE_ANCHOR_KEEPS 4u  /* the activation's frames are to be shown as well */
 

@@ -6,6 +6,7 @@
 
 #include "agent/unwind/wire_mapping.h"
 #include "agent/util/macro.h"
+#include "bpf/anchor.h"
 
 /* The pc that a frame had under the mappings it was made with; 0 when they do not hold it. */
 static uint64_t pc_of_frame(const struct mappings *mappings, struct frame_ref frame)
@@ -261,11 +262,9 @@ static bool anchor_of_run(const struct copy *c, struct wire_runtime_frame *ret_a
 static bool is_activation(const struct copy *c, const struct wire_runtime_frame *anchor,
 			  uint64_t begin, uint64_t end)
 {
-	uint64_t off = c->pc - anchor->function;
-
 	if (anchor->print & WIRE_ANCHOR_CODE)
-		return off < anchor->position &&
-		       off >= (anchor->print >> WIRE_ANCHOR_FROM_SHIFT & WIRE_ANCHOR_FROM_MASK);
+		return anchor_is_in_loop(anchor->print, anchor->position, c->pc - anchor->function,
+					 end - begin);
 	return anchor->function >= begin && anchor->function < end;
 }
 

@@ -13,6 +13,7 @@
 
 #include <bpf/bpf_helpers.h>
 
+#include "bpf/anchor.h"
 #include "bpf/image.h"
 #include "bpf/runtimes/python.h"
 #include "bpf/walk.bpf.h"
@@ -278,15 +279,13 @@ static __always_inline int python_read_entry(struct scratch *s)
 	__u64 cframe = s->runtime.at & ~PYTHON_ENTRY_BIT;
 
 	s->runtime.is_entry = 1;
-	s->runtime.place_flags = s->runtime.place_bytes = 0;
+	s->runtime.place_flags = s->runtime.place_position = 0;
 	s->runtime.place = cframe;
 	if (l->seam == PYTHON_BY_CODE) {
 		s->runtime.place = s->runtime.of.base + l->loop_at;
-		s->runtime.place_bytes = l->loop_bytes;
-		s->runtime.place_flags = WIRE_ANCHOR_CODE | (__u32)l->loop_from
-								    << WIRE_ANCHOR_FROM_SHIFT;
-		s->runtime.place_gap_at = l->loop_gap_at;
-		s->runtime.place_gap_bytes = l->loop_gap_bytes;
+		s->runtime.place_position =
+			anchor_code_position(l->loop_bytes, l->loop_gap_bytes);
+		s->runtime.place_flags = anchor_code_print(l->loop_from, l->loop_gap_at);
 	}
 	s->runtime.next_activation = PYTHON_ENTRY_BIT;
 	if (l->seam == PYTHON_BY_CFRAME)
@@ -430,7 +429,7 @@ static __always_inline int python_read(struct scratch *s)
 	s->runtime.next = python_u64(s, l->frame_previous) & PYTHON_POINTER_MASK;
 	s->runtime.place = s->runtime.at;
 	s->runtime.place_flags = s->runtime.of.flags & WIRE_RUNTIME_CALLEE ? WIRE_ANCHOR_CALLEE : 0;
-	s->runtime.place_bytes = 0;
+	s->runtime.place_position = 0;
 	s->runtime.next_activation = 0;
 	if (s->runtime.is_entry) {
 		s->runtime.next = python_next_list(s, s->runtime.next);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a file says of the CPython that it holds, and a process of its lines: whatever is accepted lies within what the kernel half reads. */
 #include <assert.h>
+#include <elf.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,7 +61,7 @@ static void check_loop(const uint8_t *data, size_t size)
 {
 	struct python_loop loop;
 
-	python_loop_find(data, size, &loop);
+	python_loop_find(size % 2 ? EM_AARCH64 : EM_X86_64, data, size, &loop);
 	assert(loop.from <= size && (size_t)loop.gap_at + loop.gap_bytes <= size);
 }
 

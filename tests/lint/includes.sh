@@ -14,7 +14,7 @@ process    util telemetry process wire.h
 object     util telemetry object rule.h
 http       util telemetry http
 sample     util telemetry sample wire.h events.h
-unwind     util telemetry unwind process object wire.h rule.h table.h unwind.h
+unwind     util telemetry unwind process object wire.h rule.h table.h unwind.h anchor.h
 runtimes   util telemetry runtimes process object wire.h image.h runtimes/python.h runtimes/v8.h
 dwarf      util telemetry dwarf object
 symbol     util telemetry symbol dwarf process object

@@ -327,11 +327,12 @@ static void find_loop(const struct elf *elf, const struct symbol *loop, struct p
 	size_t n = MIN_OF(sizeof(code), loop->size_bytes);
 	struct python_loop found;
 
-	if (l->seam != PYTHON_BY_CODE || elf_machine(elf) != EM_X86_64 ||
-	    !read_at(elf, loop->value, code, n))
+	if (l->seam != PYTHON_BY_CODE || !read_at(elf, loop->value, code, n))
 		return;
-	python_loop_find(code, n, &found);
-	l->loop_from = found.from <= WIRE_ANCHOR_FROM_MASK ? found.from : 0;
+	python_loop_find(elf_machine(elf), code, n, &found);
+	l->loop_from = found.from <= WIRE_ANCHOR_OFFSET_MASK ? found.from : 0;
+	if (found.gap_at > WIRE_ANCHOR_OFFSET_MASK)
+		return;
 	l->loop_gap_at = found.gap_at;
 	l->loop_gap_bytes = found.gap_bytes;
 }
@@ -393,7 +394,8 @@ bool python_layout_read(const struct elf *elf, struct python_layout *ret_layout,
 	}
 	ret_layout->interpreters_at += runtime.value;
 	ret_layout->loop_at = loop.value;
-	ret_layout->loop_bytes = (uint32_t)MIN_OF(loop.size_bytes, (uint64_t)UINT32_MAX);
+	ret_layout->loop_bytes =
+		(uint32_t)MIN_OF(loop.size_bytes, (uint64_t)WIRE_ANCHOR_BYTES_MASK);
 	find_loop(elf, &loop, ret_layout);
 	find_tasks(elf, ret_layout);
 	*ret_is_tail_calling = ret_layout->minor >= 14 && is_tail_calling(elf, &loop);

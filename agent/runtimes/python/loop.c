@@ -2,7 +2,9 @@
 /* Where the interpreter's loop changes the list of frames. */
 #include "agent/runtimes/python/loop.h"
 
+#include <elf.h>
 #include <stdbool.h>
+#include <string.h>
 
 #include "agent/util/macro.h"
 
@@ -16,8 +18,17 @@
 #define OPCODE_STORE 0x89
 #define OPCODE_LOAD 0x8b
 
-/* A move of a 64-bit register to or from FIELD(register), which is not the stack's: its length, 0 when it is none. (Intel SDM, 2.1.5.) */
-static size_t move_length(const uint8_t *code, size_t n, uint8_t opcode)
+/* What is looked for in the code of a machine: lengths of instructions, 0 when it is none of these. */
+struct instructions {
+	size_t (*store)(const uint8_t *code, size_t n); /* to FIELD(register) */
+	size_t (*load)(const uint8_t *code, size_t n);	/* from there */
+	size_t (*end)(const uint8_t *code,
+		      size_t n); /* a return or a jump: what of it is needed to tell */
+	size_t step;		 /* at which they may begin */
+};
+
+/* A move of a 64-bit register to or from FIELD(register), which is not the stack's. (Intel SDM, 2.1.5.) */
+static size_t x86_move(const uint8_t *code, size_t n, uint8_t opcode)
 {
 	if (n < 5 || (code[0] & 0xf8) != 0x48 || code[1] != opcode || code[2] >> 6 != 1)
 		return 0;
@@ -27,34 +38,90 @@ static size_t move_length(const uint8_t *code, size_t n, uint8_t opcode)
 	return (code[0] & 1) && code[3] == 0x24 && code[4] == FIELD ? 5 : 0;
 }
 
-static bool has_load_before(const uint8_t *code, size_t at)
+static size_t x86_store(const uint8_t *code, size_t n)
 {
-	for (size_t i = at > LOAD_DISTANCE ? at - LOAD_DISTANCE : 0; i < at; i++)
-		if (move_length(code + i, at - i + 1, OPCODE_LOAD))
+	return x86_move(code, n, OPCODE_STORE);
+}
+
+static size_t x86_load(const uint8_t *code, size_t n)
+{
+	return x86_move(code, n, OPCODE_LOAD);
+}
+
+static size_t x86_end(const uint8_t *code, size_t n)
+{
+	return n && (code[0] == 0xc3 || code[0] == 0xe9 || code[0] == 0xeb);
+}
+
+static bool arm64_is(const uint8_t *code, size_t n, uint32_t mask, uint32_t bits)
+{
+	uint32_t word;
+
+	if (n < sizeof(word))
+		return false;
+	memcpy(&word, code, sizeof(word));
+	return (word & mask) == bits;
+}
+
+/* STR and LDR with an immediate, of 64 bits: the offset in units of eight bytes, then the register of the address. (Arm ARM, C4.1.) */
+#define ARM64_FIELD_MASK 0xfffffc00
+#define ARM64_FIELD (FIELD / 8 << 10)
+#define ARM64_SP 0x3e0
+
+static size_t arm64_store(const uint8_t *code, size_t n)
+{
+	return arm64_is(code, n, ARM64_FIELD_MASK, 0xf9000000 | ARM64_FIELD) &&
+			       !arm64_is(code, n, ARM64_SP, ARM64_SP)
+		       ? 4
+		       : 0;
+}
+
+static size_t arm64_load(const uint8_t *code, size_t n)
+{
+	return arm64_is(code, n, ARM64_FIELD_MASK, 0xf9400000 | ARM64_FIELD) ? 4 : 0;
+}
+
+static size_t arm64_end(const uint8_t *code, size_t n)
+{
+	return arm64_is(code, n, 0xfffffc1f, 0xd65f0000) ||
+			       arm64_is(code, n, 0xfc000000, 0x14000000)
+		       ? 4
+		       : 0;
+}
+
+static const struct instructions x86 = { x86_store, x86_load, x86_end, 1 };
+static const struct instructions arm64 = { arm64_store, arm64_load, arm64_end, 4 };
+
+static bool has_load_before(const struct instructions *of, const uint8_t *code, size_t at)
+{
+	for (size_t i = at > LOAD_DISTANCE ? at - LOAD_DISTANCE : 0; i < at; i += of->step)
+		if (of->load(code + i, at - i + 1))
 			return true;
 	return false;
 }
 
 /* Up to a return or a jump. */
-static uint8_t bytes_to_end(const uint8_t *code, size_t n)
+static uint8_t bytes_to_end(const struct instructions *of, const uint8_t *code, size_t n)
 {
-	for (size_t i = 0; i < MIN_OF(n, (size_t)END_DISTANCE); i++)
-		if (code[i] == 0xc3 || code[i] == 0xe9 || code[i] == 0xeb)
-			return (uint8_t)(i + 1);
+	for (size_t i = 0; i < MIN_OF(n, (size_t)END_DISTANCE); i += of->step)
+		if (of->end(code + i, n - i))
+			return (uint8_t)(i + of->end(code + i, n - i));
 	return 0;
 }
 
-void python_loop_find(const uint8_t *code, size_t n, struct python_loop *ret_loop)
+void python_loop_find(uint16_t machine, const uint8_t *code, size_t n, struct python_loop *ret_loop)
 {
+	const struct instructions *of = machine == EM_AARCH64 ? &arm64 : &x86;
+
 	*ret_loop = (struct python_loop){ 0 };
-	for (size_t i = 0; i < MIN_OF(n, (size_t)PYTHON_LOOP_BYTES); i++) {
-		size_t length = move_length(code + i, n - i, OPCODE_STORE);
+	for (size_t i = 0; i < MIN_OF(n, (size_t)PYTHON_LOOP_BYTES); i += of->step) {
+		size_t length = of->store(code + i, n - i);
 
 		if (length && !ret_loop->from) {
 			ret_loop->from = (uint16_t)(i + length);
-		} else if (length && has_load_before(code, i)) {
+		} else if (length && has_load_before(of, code, i)) {
 			ret_loop->gap_at = (uint16_t)(i + length);
-			ret_loop->gap_bytes = bytes_to_end(code + i + length, n - i - length);
+			ret_loop->gap_bytes = bytes_to_end(of, code + i + length, n - i - length);
 			return;
 		}
 	}

@@ -3,11 +3,13 @@
  * Where the code of _PyEval_EvalFrameDefault puts its frame into the list of frames, and takes it out again, in CPython 3.6 to 3.9:
  *
  *	tstate->frame = f;	mov %rbx, 0x18(%r12)		the first store to that field
+ *				str x28, [x23, #24]
  *	...
  *	tstate->frame = f->f_back;	mov 0x18(%rbx), %rax; mov %rax, 0x18(%r12)	the first that comes right behind a load of it
+ *					ldr x28, [x28, #24]; str x28, [x23, #24]
  *	return ...;
  *
- * Both fields have the same offset in these versions. x86-64. Pure.
+ * Both fields have the same offset in these versions. Pure.
  */
 #ifndef XAGENT_AGENT_RUNTIMES_PYTHON_LOOP_H
 #define XAGENT_AGENT_RUNTIMES_PYTHON_LOOP_H
@@ -24,6 +26,8 @@ struct python_loop {
 	uint8_t gap_bytes; /* … until it returns or jumps; 0: not found */
 };
 
-void python_loop_find(const uint8_t *code, size_t n, struct python_loop *ret_loop);
+/* `machine`: EM_X86_64 or EM_AARCH64. */
+void python_loop_find(uint16_t machine, const uint8_t *code, size_t n,
+		      struct python_loop *ret_loop);
 
 #endif

@@ -31,7 +31,7 @@ static __always_inline int toy_read(struct scratch *s)
 		return 0;
 	s->runtime.is_entry = frame.is_entry;
 	s->runtime.place = s->runtime.at;
-	s->runtime.place_flags = s->runtime.place_bytes = 0;
+	s->runtime.place_flags = s->runtime.place_position = 0;
 	s->runtime.next = frame.previous;
 	s->runtime.function = frame.function;
 	s->runtime.print = print;

@@ -40,7 +40,7 @@ const struct mappings *tables_mappings(const struct tables *t, uint32_t pid, uin
 }
 
 /* Code of the library has no rules, that of the executable has CFA = sp + 16, from 0x5000 on it is the outermost; from 0x9000 on it goes to the stack
- * that register 3 tells. */
+ * that register 3 tells. From 0x2000 to 0x2100 its frames have 80 bytes. */
 struct object_tables {
 	unsigned int n_wanted;
 	unsigned int n_rules;
@@ -60,6 +60,8 @@ void object_tables_rule(struct object_tables *t, struct process *p, struct mappe
 					  .cfa_off = 16,
 					  .ra = file_off < 0x5000 ? RULE_RA_CFA : RULE_RA_UNDEFINED,
 					  .ra_off = file_off < 0x5000 ? -8 : 0 };
+	if (file_off >= 0x2000 && file_off < 0x2100)
+		ret_rule->cfa_off = 80;
 	if (file_off >= 0x4000 && file_off < 0x5000)
 		ret_rule->cfa_reg = 3; /* of the leaf only */
 	if (file_off >= 0x9000)

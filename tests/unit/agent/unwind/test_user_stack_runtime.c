@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From what the kernel half sent to a user stack, with frames of a runtime among the words. */
+#include "bpf/anchor.h"
 #include "tests/unit/agent/unwind/stack_fixture.h"
 
 #define KIND 5 /* nobody has to have it */
@@ -259,38 +260,77 @@ static void test_user_unwound_anchors(void **state)
 #define ANCHOR_WITH(at, flags, bytes) \
 	(WIRE_FRAME_RUNTIME | ((at)&WIRE_RUNTIME_ADDRESS_MASK)), ((flags) | (uint64_t)(bytes) << 32)
 
+#define LOOP (EXE + 0x1000)
+
+/* Frames of 80 bytes: of the loop's code, that of the loop's caller, which is the outermost. */
+static void make_loops(struct fixture *f, uint64_t leaf, uint64_t second, uint64_t third)
+{
+	static uint64_t stack[30];
+
+	stack[9] = second;
+	stack[19] = third;
+	stack[29] = EXE + 0x4001;
+	make_user_unwound(f, stack, ARRAY_SIZE(stack));
+	f->user_unwound.regs.pc = leaf;
+}
+
 /* A runtime that has nothing on the C stack: each frame of its loop's code is an activation, and has one run. */
 static void test_user_unwound_anchors_of_code(void **state)
 {
-	const uint64_t words[] = { RAW(EXE + 0x10), ANCHOR_WITH(EXE + 0x20, WIRE_ANCHOR_CODE, 0x20),
-				   CODE(0x1000, 1), ANCHOR_WITH(EXE + 0x20, WIRE_ANCHOR_CODE, 0x20),
-				   CODE(0x2000, 2), ANCHOR_WITH(EXE + 0x20, WIRE_ANCHOR_CODE, 0x20),
-				   CODE(0x3000, 3) };
-	struct fixture *f = *state;
-
-	make_user_unwound(f, deep, ARRAY_SIZE(deep));
-	GIVE(f, words);
-	/* The third has no activation. */
-	CHECK(f, STOP_REASON_ROOT, FILE_AT(1, 0x1010), RUNTIME_AT(0), RUNTIME_AT(1),
-	      FILE_AT(1, 0x5000), RUNTIME_AT(2));
-}
-
-/* Up to there the frame of an activation is not in the list: its caller's is the first one. */
-static void test_user_unwound_anchor_of_code_that_begins(void **state)
-{
 	const uint64_t words[] = {
-		RAW(EXE + 0x10),
-		ANCHOR_WITH(EXE, WIRE_ANCHOR_CODE | 0x11 << WIRE_ANCHOR_FROM_SHIFT, 0x40),
-		CODE(0x1000, 1),
-		ANCHOR_WITH(EXE, WIRE_ANCHOR_CODE | 0x11 << WIRE_ANCHOR_FROM_SHIFT, 0x40),
-		CODE(0x2000, 2)
+		RAW(LOOP + 0x10), ANCHOR_WITH(LOOP + 0x20, WIRE_ANCHOR_CODE, 0x20),
+		CODE(0x1000, 1),  ANCHOR_WITH(LOOP + 0x20, WIRE_ANCHOR_CODE, 0x20),
+		CODE(0x2000, 2),  ANCHOR_WITH(LOOP + 0x20, WIRE_ANCHOR_CODE, 0x20),
+		CODE(0x3000, 3)
 	};
 	struct fixture *f = *state;
 
+	make_loops(f, LOOP + 0x10, LOOP + 0x21, LOOP + 0x31);
+	GIVE(f, words);
+	/* The third has no activation. */
+	CHECK(f, STOP_REASON_ROOT, FILE_AT(1, 0x2010), RUNTIME_AT(0), RUNTIME_AT(1),
+	      FILE_AT(1, 0x5000), RUNTIME_AT(2));
+}
+
+/* Where the frame of an activation is not in the list its caller's is the first one. */
+static void test_user_unwound_anchor_of_code_that_is_not_listed(void **state)
+{
+	static const struct {
+		uint64_t off;
+		bool is_listed;
+	} rows[] = { { 0x10, false }, { 0x11, true }, { 0x1f, true }, { 0x20, false },
+		     { 0x25, false }, { 0x26, true }, { 0x3f, true }, { 0x40, false } };
+	const uint32_t print = anchor_code_print(0x11, 0x20);
+	const uint32_t bytes = anchor_code_position(0x40, 6);
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		const uint64_t words[] = { RAW(LOOP + rows[i].off), ANCHOR_WITH(LOOP, print, bytes),
+					   CODE(0x1000, 1), ANCHOR_WITH(LOOP, print, bytes),
+					   CODE(0x2000, 2) };
+
+		make_loops(f, LOOP + rows[i].off, LOOP + 0x31, LOOP + 0x51);
+		GIVE(f, words);
+		if (rows[i].is_listed)
+			CHECK(f, STOP_REASON_ROOT, RUNTIME_AT(0), RUNTIME_AT(1), FILE_AT(1, 0x2050),
+			      FILE_AT(1, 0x5000));
+		else
+			CHECK(f, STOP_REASON_ROOT, FILE_AT(1, 0x2000 + rows[i].off), RUNTIME_AT(0),
+			      FILE_AT(1, 0x2050), FILE_AT(1, 0x5000), RUNTIME_AT(1));
+	}
+}
+
+/* In a prologue, and in an epilogue that is not known as one. */
+static void test_user_unwound_anchor_of_code_with_a_small_frame(void **state)
+{
+	const uint64_t words[] = { RAW(EXE + 0x10), ANCHOR_WITH(EXE, WIRE_ANCHOR_CODE, 0x40),
+				   CODE(0x1000, 1) };
+	struct fixture *f = *state;
+
 	make_user_unwound(f, deep, ARRAY_SIZE(deep));
 	GIVE(f, words);
-	CHECK(f, STOP_REASON_ROOT, FILE_AT(1, 0x1010), RUNTIME_AT(0), RUNTIME_AT(1),
-	      FILE_AT(1, 0x5000));
+	CHECK(f, STOP_REASON_ROOT, FILE_AT(1, 0x1010), FILE_AT(1, 0x1020), FILE_AT(1, 0x1030),
+	      FILE_AT(1, 0x5000), RUNTIME_AT(0));
 }
 
 /* What the activation calls is of the interpreter, if it is of the same file and native. */
@@ -581,7 +621,8 @@ int main(void)
 		FIXTURE_TEST(test_user_unwound_run),
 		FIXTURE_TEST(test_user_unwound_anchors),
 		FIXTURE_TEST(test_user_unwound_anchors_of_code),
-		FIXTURE_TEST(test_user_unwound_anchor_of_code_that_begins),
+		FIXTURE_TEST(test_user_unwound_anchor_of_code_that_is_not_listed),
+		FIXTURE_TEST(test_user_unwound_anchor_of_code_with_a_small_frame),
 		FIXTURE_TEST(test_user_unwound_anchor_and_its_callee),
 		FIXTURE_TEST(test_user_unwound_anchor_that_keeps),
 		FIXTURE_TEST(test_user_unwound_two_runs_of_one_activation),

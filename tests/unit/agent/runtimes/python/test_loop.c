@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where the interpreter's loop changes the list of frames: by code of real builds, and by others. */
+#include <elf.h>
+
 #include "agent/runtimes/python/loop.h"
 #include "tests/support/unit.h"
 
 struct row {
 	const char *name;
+	uint16_t machine;
 	const char *code;
 	size_t n;
 	unsigned int from, gap_at, gap_bytes;
 };
 
-#define CODE(text) (text), sizeof(text) - 1
+#define CODE(text) EM_X86_64, (text), sizeof(text) - 1
+#define ARM64(text) EM_AARCH64, (text), sizeof(text) - 1
 
 #define PUSH_RBX_R12 "\x49\x89\x5c\x24\x18" /* mov %rbx, 0x18(%r12) */
 #define PUSH_RSI_RDI "\x48\x89\x77\x18"	    /* mov %rsi, 0x18(%rdi) */
@@ -19,8 +23,15 @@ struct row {
 #define POP "\x49\x89\x44\x24\x18"	    /* mov %rax, 0x18(%r12) */
 #define CALL "\xe8\x10\x20\x30\x00"
 
+#define PUSH_X28_X23 "\xfc\x0e\x00\xf9" /* str x28, [x23, #24] */
+#define TO_SP "\xe0\x0f\x00\xf9"	/* str x0, [sp, #24] */
+#define LOAD_X28 "\x9c\x0f\x40\xf9"	/* ldr x28, [x28, #24] */
+#define NOP "\x1f\x20\x03\xd5"
+#define RET "\xc0\x03\x5f\xd6"
+#define B "\x10\x00\x00\x14"
+
 static const struct row rows[] = {
-	{ "nothing", "", 0, 0, 0, 0 },
+	{ "nothing", CODE(""), 0, 0, 0 },
 	{ "whole", CODE("\x53\x90" PUSH_RBX_R12 TO_STACK LOAD "\x90" POP CALL "\x5b\xc3"), 7, 22,
 	  7 },
 	{ "without_a_call", CODE(PUSH_RSI_RDI LOAD POP "\x5b\x5d\xc3"), 4, 13, 3 },
@@ -37,6 +48,12 @@ static const struct row rows[] = {
 				 "\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90"
 				 "\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90" POP "\xc3"),
 	  4, 0, 0 },
+	{ "arm64", ARM64(NOP TO_SP PUSH_X28_X23 NOP LOAD_X28 PUSH_X28_X23 NOP RET), 12, 24, 8 },
+	{ "arm64_to_a_common_end", ARM64(PUSH_X28_X23 LOAD_X28 NOP PUSH_X28_X23 B), 4, 16, 4 },
+	{ "arm64_store_without_a_load", ARM64(PUSH_X28_X23 PUSH_X28_X23 RET), 4, 0, 0 },
+	{ "arm64_another_field", ARM64("\xfc\x12\x00\xf9\xfc\x0a\x00\xf9"), 0, 0, 0 },
+	{ "arm64_of_32_bits", ARM64("\xfc\x1a\x00\xb9"), 0, 0, 0 },
+	{ "arm64_cut", ARM64(NOP "\xfc\x0e\x00"), 0, 0, 0 },
 	{ "cut_store", CODE("\x90\x49\x89\x5c\x24"), 0, 0, 0 },
 };
 
@@ -45,7 +62,7 @@ static void test_row(void **state)
 	const struct row *row = *state;
 	struct python_loop loop;
 
-	python_loop_find((const uint8_t *)row->code, row->n, &loop);
+	python_loop_find(row->machine, (const uint8_t *)row->code, row->n, &loop);
 	assert_int_equal(loop.from, row->from);
 	assert_int_equal(loop.gap_at, row->gap_at);
 	assert_int_equal(loop.gap_bytes, row->gap_bytes);
