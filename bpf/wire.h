@@ -273,7 +273,15 @@ struct wire_user_unwound {
 #define WIRE_TEXTS_BYTES (WIRE_SCOPE_BYTES + WIRE_NAME_BYTES + WIRE_FILE_BYTES + WIRE_LINES_BYTES)
 
 /* How a text is written: bytes of a character as the runtime has it, in this machine's order. */
-enum wire_encoding { WIRE_UTF8, WIRE_LATIN1, WIRE_UCS2, WIRE_UCS4, WIRE_ENCODING_MAX };
+enum wire_encoding {
+	WIRE_UTF8,
+	WIRE_LATIN1,
+	WIRE_UCS2,
+	WIRE_UCS4,
+	WIRE_JAVA,	 /* UTF-8, but for NUL and what has two words in UTF-16 (JVM specification, 4.4.7) */
+	WIRE_JAVA_CLASS, /* likewise, with slashes between the names of packages */
+	WIRE_ENCODING_MAX
+};
 
 /* What a runtime calls a function. */
 struct wire_name {

@@ -7,7 +7,7 @@
 
 #include "agent/util/macro.h"
 
-static const size_t character_bytes[WIRE_ENCODING_MAX] = { 1, 1, 2, 4 };
+static const size_t character_bytes[WIRE_ENCODING_MAX] = { 1, 1, 2, 4, 1, 1 };
 
 static ucs4_t character(const char *at, enum wire_encoding encoding)
 {
@@ -32,6 +32,59 @@ static size_t append(const char *bytes, size_t n, char *to, size_t at, size_t n_
 	return at + n;
 }
 
+/* A half of a character beyond 16 bits, as Java has it: 0xed, and the upper half first. 0: it is none. */
+static ucs4_t java_half(const uint8_t *at, size_t n, uint8_t first)
+{
+	if (n < 3 || at[0] != 0xed || (at[1] & 0xf0) != first || (at[2] & 0xc0) != 0x80)
+		return 0;
+	return ((at[1] & 0x0fU) << 6 | (at[2] & 0x3fU)) + 0x10000;
+}
+
+/* One character of Java's UTF-8, and of how many bytes it is. */
+static ucs4_t java_character(const char *bytes, size_t n, size_t *ret_bytes)
+{
+	const uint8_t *at = (const uint8_t *)bytes;
+	ucs4_t c, high = java_half(at, n, 0xa0);
+	ucs4_t low = high ? java_half(at + 3, n - 3, 0xb0) : 0;
+
+	*ret_bytes = low ? 6 : 2;
+	if (low)
+		return ((high - 0x10000) << 10 | (low - 0x10000)) + 0x10000;
+	if (n >= 2 && at[0] == 0xc0 && at[1] == 0x80)
+		return 0xfffd;
+	int k = u8_mbtoucr(&c, at, n);
+	*ret_bytes = k > 0 ? (size_t)k : 1;
+	return k > 0 ? c : 0xfffd;
+}
+
+/* Names that the JVM makes for hidden classes end with an address: that says nothing, and is another one in the next run. */
+static size_t java_class_end(const char *bytes, size_t n)
+{
+	for (size_t i = 1; i + 3 <= n; i++)
+		if ((bytes[i] == '+' || bytes[i] == '/') && bytes[i + 1] == '0' &&
+		    bytes[i + 2] == 'x')
+			return i;
+	return n;
+}
+
+static size_t java_utf8(const char *bytes, size_t n, bool is_class, char *to, size_t at,
+			size_t n_to)
+{
+	size_t n_bytes;
+
+	n = is_class ? java_class_end(bytes, n) : n;
+	for (size_t i = 0; i < n; i += n_bytes) {
+		ucs4_t c = java_character(bytes + i, n - i, &n_bytes);
+		int k = u8_uctomb((uint8_t *)to + at, is_class && c == '/' ? '.' : c,
+				  (ptrdiff_t)(n_to - at));
+
+		if (k < 0)
+			return at;
+		at += (size_t)k;
+	}
+	return at;
+}
+
 size_t name_texts_utf8(const char *bytes, size_t n, enum wire_encoding encoding, char *to,
 		       size_t at, size_t n_to)
 {
@@ -39,6 +92,8 @@ size_t name_texts_utf8(const char *bytes, size_t n, enum wire_encoding encoding,
 
 	if (encoding == WIRE_UTF8)
 		return append(bytes, n, to, at, n_to);
+	if (encoding == WIRE_JAVA || encoding == WIRE_JAVA_CLASS)
+		return java_utf8(bytes, n, encoding == WIRE_JAVA_CLASS, to, at, n_to);
 	for (size_t i = 0; i + size <= n; i += size) {
 		int k = u8_uctomb((uint8_t *)to + at, character(bytes + i, encoding),
 				  (ptrdiff_t)(n_to - at));

@@ -37,6 +37,32 @@ static const struct row rows[] = {
 	  "\xf0\x90\x8d\x88"
 	  "a" },
 	{ "ucs4_beyond_unicode", WIRE_UCS4, BYTES("\x00\x00\x11\0"), "\xef\xbf\xbd" },
+	{ "java", WIRE_JAVA, BYTES("gr\xc3\xb6/\xe5\x87\xbd"), "grö/函" },
+	{ "java_beyond_16_bits", WIRE_JAVA,
+	  BYTES("\xed\xa0\x80\xed\xbd\x88"
+		"a"),
+	  "\xf0\x90\x8d\x88"
+	  "a" },
+	{ "java_half_a_character", WIRE_JAVA,
+	  BYTES("\xed\xa0\x80"
+		"a"),
+	  "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"
+	  "a" },
+	{ "java_nul", WIRE_JAVA,
+	  BYTES("\xc0\x80"
+		"a"),
+	  "\xef\xbf\xbd"
+	  "a" },
+	{ "java_no_character", WIRE_JAVA,
+	  BYTES("\xff"
+		"a\xe5"),
+	  "\xef\xbf\xbd"
+	  "a\xef\xbf\xbd" },
+	{ "java_class", WIRE_JAVA_CLASS, BYTES("java/util/Map$Entry"), "java.util.Map$Entry" },
+	{ "java_hidden_class", WIRE_JAVA_CLASS, BYTES("a/B$$Lambda+0x00007f4c01003c00"),
+	  "a.B$$Lambda" },
+	{ "java_hidden_class_of_11", WIRE_JAVA_CLASS, BYTES("a/B$$Lambda$14/0x0000000800066840"),
+	  "a.B$$Lambda$14" },
 	{ "ucs4_all_ones", WIRE_UCS4, BYTES("\xff\xff\xff\xff"), "\xef\xbf\xbd" },
 };
 

@@ -49,7 +49,7 @@ static const struct row rows[] = {
 	{ "record_of_no_bytes", WHOLE, 0, WIRE_NAME, 0, 1, 0, 0, 0, -EBADMSG },
 	{ "ends_behind_the_ring's", HEAD, HEAD + 1, WIRE_NAME, 0, 0, 0, 0, 0, -EBADMSG },
 	{ "all_ones_bytes", WHOLE, UINT32_MAX, WIRE_NAME, 0, 1, 0, 0, 0, -EBADMSG },
-	{ "last_encoding", WHOLE, WHOLE, WIRE_NAME, 4, 4, 4, 0, WIRE_UCS4, 0 },
+	{ "last_encoding", WHOLE, WHOLE, WIRE_NAME, 4, 4, 4, 0, WIRE_JAVA_CLASS, 0 },
 	{ "no_encoding", WHOLE, WHOLE, WIRE_NAME, 4, 4, 4, 0, WIRE_ENCODING_MAX, -EBADMSG },
 	{ "sample", WHOLE, WHOLE, WIRE_SAMPLE, 0, 1, 0, 0, 0, -EBADMSG },
 	{ "no_type", WHOLE, WHOLE, 0, 0, 1, 0, 0, 0, -EBADMSG },
