@@ -50,6 +50,7 @@ enum runtime_code {
 	RUNTIME_CODE_NOT_ITS, /* nothing is known of it: a native frame */
 	RUNTIME_CODE_NAMED,   /* its caller is found as everybody's: by frame pointer */
 	RUNTIME_CODE_LEFT,    /* and s->walk is at its caller already */
+	RUNTIME_CODE_LAST,    /* and its caller cannot be told: s->walk.end says why */
 	/* By frame pointer, whatever the tables of the file say that it lies in: */
 	RUNTIME_CODE_FRAME,	  /* a native frame */
 	RUNTIME_CODE_NAMED_FRAME, /* a function's */
@@ -565,10 +566,10 @@ static __always_inline int runtime_ask(struct scratch *s)
 
 	/* To the verifier it may have returned anything. */
 	asm volatile("" : "+r"(code));
-	return place == RUNTIME_PLACE_MAYBE && code != RUNTIME_CODE_NAMED_FRAME &&
-			       code != RUNTIME_CODE_INLINED
-		       ? RUNTIME_CODE_NOT_ITS
-		       : code;
+	if (place == RUNTIME_PLACE_MAYBE && code != RUNTIME_CODE_NAMED_FRAME &&
+	    code != RUNTIME_CODE_INLINED && code != RUNTIME_CODE_LEFT && code != RUNTIME_CODE_LAST)
+		return RUNTIME_CODE_NOT_ITS;
+	return code;
 }
 
 /* From a frame that the runtime has recognised: its caller may lie where nothing is known yet. */
@@ -627,6 +628,10 @@ static __always_inline long runtime_native(struct scratch *s, struct wire_counte
 
 	if (code == RUNTIME_CODE_LEFT || code == RUNTIME_CODE_INLINED)
 		return !runtime_emit(s, count);
+	if (code == RUNTIME_CODE_LAST) {
+		runtime_emit(s, count);
+		return 1;
+	}
 	if (code >= RUNTIME_CODE_FRAME)
 		return runtime_frame_by_fp(s, count, code);
 	s->runtime.pc = s->walk.pc;

@@ -10,7 +10,7 @@
 
 /* A build for tests has a runtime of its own, and says so before this is included. */
 #ifndef RUNTIMES
-#define RUNTIMES(X, what) X(what, PYTHON, python) X(what, V8, v8)
+#define RUNTIMES(X, what) X(what, PYTHON, python) X(what, V8, v8) X(what, HOTSPOT, hotspot)
 #endif
 
 enum runtime_kind {

@@ -7,6 +7,7 @@
 #ifdef RUNTIMES_INCLUDE
 #include RUNTIMES_INCLUDE
 #else
+#include "bpf/runtimes/hotspot.bpf.h"
 #include "bpf/runtimes/python.bpf.h"
 #include "bpf/runtimes/v8.bpf.h"
 #endif

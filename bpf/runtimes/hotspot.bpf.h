@@ -1,0 +1,588 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The step over frames of HotSpot (bpf/runtimes/hotspot.h), on x86-64. They are found as the walk meets them, in the code cache.
+ *
+ * Interpreted:	frame pointer, below it the method, and the caller's sp as it was before arguments were made room for
+ * Compiled:	the frame's size is its code's, and the caller's frame pointer is its uppermost word. While it is being made or left, the
+ *		instructions tell
+ *
+ * Whoever calls such code lies in the code cache, too, but for the stub by which the JVM calls into it.
+ */
+#ifndef XAGENT_BPF_RUNTIMES_HOTSPOT_BPF_H
+#define XAGENT_BPF_RUNTIMES_HOTSPOT_BPF_H
+
+#include <bpf/bpf_helpers.h>
+
+#include "bpf/image.h"
+#include "bpf/runtimes/hotspot.h"
+#include "bpf/walk.bpf.h"
+
+/* JDK 9 to 24 have three, later ones one more. */
+#define HOTSPOT_MAX_HEAPS 6
+/* Steps back to a block's first segment: each is of 254 segments at most, and fewer where blocks were joined. */
+#define HOTSPOT_MAX_HOPS 32
+/* Locals of a frame, and what its expressions have on the stack. */
+#define HOTSPOT_MAX_FRAME_BYTES (1U << 20)
+/* What an epilogue has behind the frame's end: pop, poll, ret. */
+#define HOTSPOT_CODE_BYTES 32
+/* Names of stubs have up to 50 characters. */
+#define HOTSPOT_STUB_NAME_BYTES 96
+
+/* What is known of the sample's process: s->runtime.words. */
+enum hotspot_word {
+	HOTSPOT_WORD_LIST,  /* of heaps; or the only one */
+	HOTSPOT_WORD_N,	    /* 0: it is the only one */
+	HOTSPOT_WORD_LOW,   /* the heap that was looked at last */
+	HOTSPOT_WORD_BYTES, /* of it */
+	HOTSPOT_WORD_SEGMAP,
+	HOTSPOT_WORD_SHIFT,
+};
+
+/* s->runtime.known[0]: where the code cache is, and its bytes. [1]: of the function read last, the names of its class and of itself; of a stub 0 and its name. */
+#define HOTSPOT_KNOWN_BOUNDS 0
+#define HOTSPOT_KNOWN_NAMES 1
+
+enum hotspot_blob {
+	HOTSPOT_BLOB_IS_NONE,
+	HOTSPOT_BLOB_IS_INTERPRETER,
+	HOTSPOT_BLOB_IS_NMETHOD,
+	HOTSPOT_BLOB_IS_STUB,
+};
+
+static __always_inline const struct hotspot_layout *hotspot_layout(const struct scratch *s)
+{
+	return (const void *)s->runtime.of.words;
+}
+
+static __always_inline __u64 hotspot_u64(__u64 from)
+{
+	__u64 word = 0;
+
+	bpf_probe_read_user(&word, sizeof(word), (void *)from);
+	return word;
+}
+
+static __always_inline __u32 hotspot_u32(__u64 from)
+{
+	__u32 value = 0;
+
+	bpf_probe_read_user(&value, sizeof(value), (void *)from);
+	return value;
+}
+
+static __always_inline __u32 hotspot_u16(__u64 from)
+{
+	__u16 value = 0;
+
+	bpf_probe_read_user(&value, sizeof(value), (void *)from);
+	return value;
+}
+
+/* Of the structure that was read last. */
+static __always_inline __u64 hotspot_read_u64(const struct scratch *s, __u32 at)
+{
+	return *(const __u64 *)(s->runtime.bytes + (at & (RUNTIME_READ_BYTES - 8)));
+}
+
+static __always_inline __u32 hotspot_read_u32(const struct scratch *s, __u32 at)
+{
+	return *(const __u32 *)(s->runtime.bytes + (at & (RUNTIME_READ_BYTES - 4)));
+}
+
+static __always_inline __u32 hotspot_read_u16(const struct scratch *s, __u32 at)
+{
+	return *(const __u16 *)(s->runtime.bytes + (at & (RUNTIME_READ_BYTES - 2)));
+}
+
+static __always_inline bool hotspot_is_in_cache(const struct scratch *s, __u64 pc)
+{
+	const struct runtime_known *bounds = &s->runtime.known[HOTSPOT_KNOWN_BOUNDS];
+
+	return pc - bounds->at < bounds->word;
+}
+
+/* What it has committed; 0 bytes: it cannot be read. */
+static __always_inline void hotspot_get_heap(struct scratch *s, __u64 heap)
+{
+	const struct hotspot_layout *l = hotspot_layout(s);
+	__u64 memory = heap + l->at[HOTSPOT_HEAP_MEMORY];
+	__u64 low = hotspot_u64(memory + l->at[HOTSPOT_SPACE_LOW]);
+	__u64 high = hotspot_u64(memory + l->at[HOTSPOT_SPACE_HIGH]);
+
+	s->runtime.words[HOTSPOT_WORD_LOW] = low;
+	s->runtime.words[HOTSPOT_WORD_BYTES] = high > low ? high - low : 0;
+	s->runtime.words[HOTSPOT_WORD_SEGMAP] =
+		hotspot_u64(heap + l->at[HOTSPOT_HEAP_SEGMAP] + l->at[HOTSPOT_SPACE_LOW]);
+	s->runtime.words[HOTSPOT_WORD_SHIFT] = hotspot_u32(heap + l->at[HOTSPOT_HEAP_SHIFT]) & 31;
+}
+
+/* The list of heaps, and what all of them lie in. */
+__noinline int hotspot_find_cache(__u32 level)
+{
+	struct scratch *s = walk_scratch(level);
+	const struct hotspot_layout *l;
+	struct runtime_known *bounds;
+	__u64 list, high;
+
+	if (!s)
+		return 0;
+	l = hotspot_layout(s);
+	bounds = &s->runtime.known[HOTSPOT_KNOWN_BOUNDS];
+	list = hotspot_u64(l->heaps_at);
+	s->runtime.words[HOTSPOT_WORD_BYTES] = 0;
+	s->runtime.words[HOTSPOT_WORD_LIST] = list;
+	s->runtime.words[HOTSPOT_WORD_N] = 0;
+	if (!l->low_at) {
+		hotspot_get_heap(s, list);
+		bounds->at = s->runtime.words[HOTSPOT_WORD_LOW];
+		bounds->word = s->runtime.words[HOTSPOT_WORD_BYTES];
+		return 1;
+	}
+	s->runtime.words[HOTSPOT_WORD_LIST] = hotspot_u64(list + l->at[HOTSPOT_ARRAY_DATA]);
+	s->runtime.words[HOTSPOT_WORD_N] = hotspot_u32(list + l->at[HOTSPOT_ARRAY_LENGTH]);
+	bounds->at = hotspot_u64(l->low_at);
+	high = hotspot_u64(l->high_at);
+	bounds->word = bounds->at && high > bounds->at ? high - bounds->at : 0;
+	return 1;
+}
+
+static __always_inline __u64 hotspot_begin(struct scratch *s)
+{
+	s->runtime.known[HOTSPOT_KNOWN_BOUNDS].word = 0;
+	if (!hotspot_layout(s)->is_supported)
+		s->runtime.result = RUNTIME_RESULT_UNSUPPORTED;
+	else
+		hotspot_find_cache(s->level);
+	return 0;
+}
+
+static __always_inline int hotspot_read(struct scratch *s)
+{
+	(void)s;
+	return 0;
+}
+
+/* Makes the heap that holds the pc the one that was looked at last. */
+static __always_inline bool hotspot_find_heap(struct scratch *s, __u64 pc)
+{
+	if (pc - s->runtime.words[HOTSPOT_WORD_LOW] < s->runtime.words[HOTSPOT_WORD_BYTES])
+		return true;
+	for (__u32 i = 0; i < HOTSPOT_MAX_HEAPS; i++) {
+		if (i >= s->runtime.words[HOTSPOT_WORD_N])
+			return false;
+		hotspot_get_heap(s, hotspot_u64(s->runtime.words[HOTSPOT_WORD_LIST] + 8 * i));
+		if (pc - s->runtime.words[HOTSPOT_WORD_LOW] < s->runtime.words[HOTSPOT_WORD_BYTES])
+			return true;
+	}
+	return false;
+}
+
+/* Reads the CodeBlob that holds the pc, and tells its address; 0: there is none. */
+__noinline __u64 hotspot_find_blob(__u32 level, __u64 pc)
+{
+	struct scratch *s = walk_scratch(level);
+	__u64 segment, blob;
+	__u8 hop = 0;
+
+	if (!s || !hotspot_find_heap(s, pc))
+		return 0;
+	segment = (pc - s->runtime.words[HOTSPOT_WORD_LOW]) >>
+		  (s->runtime.words[HOTSPOT_WORD_SHIFT] & 31);
+	for (int i = 0; i < HOTSPOT_MAX_HOPS; i++) {
+		hop = HOTSPOT_SEGMENT_FREE;
+		bpf_probe_read_user(&hop, sizeof(hop),
+				    (void *)(s->runtime.words[HOTSPOT_WORD_SEGMAP] + segment));
+		if (!hop || hop == HOTSPOT_SEGMENT_FREE)
+			break;
+		segment -= hop;
+	}
+	if (hop)
+		return 0;
+	blob = s->runtime.words[HOTSPOT_WORD_LOW] +
+	       (segment << (s->runtime.words[HOTSPOT_WORD_SHIFT] & 31)) +
+	       hotspot_layout(s)->block_bytes;
+	if (bpf_probe_read_user(s->runtime.bytes, HOTSPOT_BLOB_BYTES, (void *)blob))
+		return 0;
+	return blob;
+}
+
+/* Two addresses of names that lie in a class that was loaded, and the end of its name: a class that takes another one's place has another name. */
+static __always_inline __u32 hotspot_print_of(struct scratch *s, __u64 constants, __u64 hash)
+{
+	const struct hotspot_layout *l = hotspot_layout(s);
+	const struct runtime_known *names = &s->runtime.known[HOTSPOT_KNOWN_NAMES];
+	__u32 n = hotspot_u16(names->at + l->at[HOTSPOT_SYMBOL_LENGTH]);
+	__u64 tail = 0;
+
+	if (n >= 8)
+		tail = hotspot_u64(names->at + l->at[HOTSPOT_SYMBOL_BODY] + n - 8);
+	hash = hash_mix(hash, constants);
+	hash = hash_mix(hash, names->at);
+	hash = hash_mix(hash, names->word);
+	hash = hash_mix(hash, tail ^ n);
+	return (__u32)(hash >> 32) | 1;
+}
+
+/* The Symbol in a slot of a pool; 0: there is none. */
+static __always_inline __u64 hotspot_slot(const struct hotspot_layout *l, __u64 pool, __u32 index)
+{
+	if (!index || index >= hotspot_u32(pool + l->at[HOTSPOT_POOL_LENGTH]))
+		return 0;
+	return hotspot_u64(pool + l->pool_bytes + 8 * (__u64)index);
+}
+
+/* The function that a Method is. `bcp`: where its frame is in its bytecodes, if is_interpreted: what else looks like a frame has none. */
+__noinline int hotspot_method(__u32 level, __u64 method, __u64 bcp, __u32 is_interpreted)
+{
+	struct scratch *s = walk_scratch(level);
+	const struct hotspot_layout *l;
+	struct runtime_known *names;
+	__u64 constants, pool, code, hash;
+	__u32 n, n_code;
+
+	if (!s || !method || (method & 7))
+		return 0;
+	l = hotspot_layout(s);
+	names = &s->runtime.known[HOTSPOT_KNOWN_NAMES];
+	constants = hotspot_u64(method + l->at[HOTSPOT_METHOD_CONST]);
+	n = l->const_bytes;
+	barrier_var(n);
+	if (!constants || (constants & 7) || n > HOTSPOT_CONST_BYTES ||
+	    bpf_probe_read_user(s->runtime.bytes, n, (void *)constants))
+		return 0;
+	code = constants + l->const_bytes;
+	n_code = hotspot_read_u16(s, l->at[HOTSPOT_CONST_CODE_BYTES]);
+	if (is_interpreted && bcp - code >= n_code && (bcp || n_code))
+		return 0;
+	pool = hotspot_read_u64(s, l->at[HOTSPOT_CONST_POOL]);
+	hash = (__u64)hotspot_read_u16(s, l->at[HOTSPOT_CONST_NAME]) << 48 |
+	       (__u64)hotspot_read_u16(s, l->at[HOTSPOT_CONST_SIGNATURE]) << 32 | n_code << 16 |
+	       hotspot_read_u16(s, l->at[HOTSPOT_CONST_NUMBER]);
+	hash = hash_mix(hash, pool);
+	names->word = hotspot_slot(l, pool, hotspot_read_u16(s, l->at[HOTSPOT_CONST_NAME]));
+	names->at = hotspot_u64(hotspot_u64(pool + l->at[HOTSPOT_POOL_HOLDER]) +
+				l->at[HOTSPOT_KLASS_NAME]);
+	if (!names->word || !names->at)
+		return 0;
+	s->runtime.function = method;
+	s->runtime.print = hotspot_print_of(s, constants, hash);
+	s->runtime.position = ~0U;
+	return 1;
+}
+
+static __always_inline int hotspot_lost(struct scratch *s, __u32 end)
+{
+	s->runtime.result = RUNTIME_RESULT_UNREADABLE;
+	unwind_stop(&s->walk, end);
+	return RUNTIME_CODE_LAST;
+}
+
+/* To the caller, which w->cfa, w->ra and w->fp tell. */
+static __always_inline int hotspot_up(struct scratch *s)
+{
+	struct unwind_walk *w = &s->walk;
+
+	w->known = 0;
+	if (w->cfa <= w->reg[WIRE_ABI_SP])
+		return hotspot_lost(s, STOP_REASON_NO_PROGRESS);
+	return unwind_up(w, 0, &w->n_fp) ? RUNTIME_CODE_LEFT : RUNTIME_CODE_LAST;
+}
+
+/* A frame of the interpreter that is whole. */
+static __always_inline int hotspot_interpreted(struct scratch *s)
+{
+	const struct hotspot_layout *l = hotspot_layout(s);
+	struct unwind_walk *w = &s->walk;
+	__u64 fp = w->reg[WIRE_ABI_FP], sender;
+	__u64 words[3]; /* sender's sp, frame pointer, return address */
+	__u64 method, bcp;
+	int is_its;
+
+	if (fp - w->reg[WIRE_ABI_SP] > HOTSPOT_MAX_FRAME_BYTES || (fp & 7) ||
+	    bpf_probe_read_user(words, sizeof(words), (void *)(fp - HOTSPOT_FRAME_SENDER_SP)))
+		return RUNTIME_CODE_NOT_ITS;
+	method = hotspot_u64(fp - HOTSPOT_FRAME_METHOD);
+	bcp = hotspot_u64(fp - (l->low_at ? HOTSPOT_FRAME_BCP : HOTSPOT_FRAME_BCP_8));
+	is_its = hotspot_method(s->level, method, bcp, 1);
+	/* To the verifier it may have returned anything. */
+	asm volatile("" : "+r"(is_its));
+	if (!is_its)
+		return RUNTIME_CODE_NOT_ITS;
+	sender = words[0];
+	w->cfa = sender - (fp + 16) < HOTSPOT_MAX_FRAME_BYTES ? sender : fp + 16;
+	w->fp = words[1];
+	w->ra = words[2];
+	return hotspot_up(s);
+}
+
+/* How far a frame of known size has come, at the instruction about to run. */
+enum hotspot_edge { HOTSPOT_WHOLE, HOTSPOT_NO_FRAME, HOTSPOT_FP_PUSHED };
+
+/* Without what the frame has beside it: the saved frame pointer, and the return address. */
+#define HOTSPOT_PUSHED_BYTES 16
+
+/* sub $bytes,%rsp; C1 and C2 have the short form where it will do, or not. */
+static __always_inline bool hotspot_is_sub(const __u8 *code, __u32 bytes)
+{
+	__u32 value;
+
+	if (code[0] != 0x48 || code[2] != 0xec)
+		return false;
+	if (code[1] == 0x83)
+		return code[3] == bytes;
+	value = code[3] | (__u32)code[4] << 8 | (__u32)code[5] << 16 | (__u32)code[6] << 24;
+	return code[1] == 0x81 && value == bytes;
+}
+
+/* In the prologue, which ends `n` bytes behind the code that was read: what lies ahead tells what was done. */
+static __always_inline enum hotspot_edge hotspot_ahead(const __u8 *code, __u32 n, __u32 bytes)
+{
+	enum hotspot_edge edge = HOTSPOT_WHOLE;
+
+	for (__u32 i = 0; i < HOTSPOT_CODE_BYTES - 7; i++) {
+		if (i >= n)
+			break;
+		/* push %rbp; sub $bytes,%rsp, or the latter of the whole frame but its return address */
+		if (bytes > HOTSPOT_PUSHED_BYTES &&
+		    hotspot_is_sub(code + i, bytes - HOTSPOT_PUSHED_BYTES)) {
+			edge = i ? HOTSPOT_NO_FRAME : HOTSPOT_FP_PUSHED;
+			break;
+		}
+		if (hotspot_is_sub(code + i, bytes - 8) ||
+		    (bytes == HOTSPOT_PUSHED_BYTES && code[i] == 0x55)) {
+			edge = HOTSPOT_NO_FRAME;
+			break;
+		}
+	}
+	return edge;
+}
+
+/* Bytes of an instruction that looks whether a safepoint is wanted; 0: it is none. */
+static __always_inline __u32 hotspot_poll(const __u8 *code)
+{
+	/* cmp at(%r15),%rsp */
+	if (code[0] == 0x49 && code[1] == 0x3b && code[2] == 0x67)
+		return 4;
+	if (code[0] == 0x49 && code[1] == 0x3b && code[2] == 0xa7)
+		return 7;
+	/* ja */
+	if (code[0] == 0x0f && code[1] == 0x87)
+		return 6;
+	/* test %eax,at(%rip) */
+	if (code[0] == 0x85 && code[1] == 0x05)
+		return 6;
+	/* mov at(%r15),%r10; test %eax,(%r10) */
+	if (code[0] == 0x4d && code[1] == 0x8b && code[2] == 0x57)
+		return 4;
+	if (code[0] == 0x4d && code[1] == 0x8b && code[2] == 0x97)
+		return 7;
+	if (code[0] == 0x41 && code[1] == 0x85 && code[2] == 0x02)
+		return 3;
+	return 0;
+}
+
+/* In the epilogue, behind its add to %rsp: nothing but that lies between the pc and `ret`. */
+static __always_inline enum hotspot_edge hotspot_behind(const __u8 *code)
+{
+	enum hotspot_edge edge = code[0] == 0x5d ? HOTSPOT_FP_PUSHED : HOTSPOT_NO_FRAME;
+	__u32 at = edge == HOTSPOT_FP_PUSHED;
+
+	for (int i = 0; i < 3; i++) {
+		__u32 n = hotspot_poll(code + (at & 15));
+
+		if (!n)
+			break;
+		at += n;
+	}
+	return code[at & (HOTSPOT_CODE_BYTES - 1)] == 0xc3 ? edge : HOTSPOT_WHOLE;
+}
+
+/* The slow path of the poll of an epilogue: lea at(%rip),%r10; mov %r10,at(%r15); jmp. */
+static __always_inline bool hotspot_is_slow_poll(const __u8 *code)
+{
+	if (code[0] == 0x4c && code[1] == 0x8d && code[2] == 0x15)
+		code += 7;
+	return code[0] == 0x4d && code[1] == 0x89 && code[2] == 0x97 && code[7] == 0xe9;
+}
+
+/* Of the leaf. `n`: bytes of code before the frame is whole, from the pc on; 0: it was. */
+__noinline int hotspot_edge_of(__u32 level, __u32 n, __u32 bytes)
+{
+	struct scratch *s = walk_scratch(level);
+	const __u8 *code;
+
+	if (!s)
+		return HOTSPOT_WHOLE;
+	code = (const __u8 *)s->runtime.bytes;
+	if (bpf_probe_read_user(s->runtime.bytes, HOTSPOT_CODE_BYTES, (void *)s->walk.pc))
+		return HOTSPOT_WHOLE;
+	if (n)
+		return hotspot_ahead(code, n, bytes);
+	if (hotspot_is_slow_poll(code))
+		return HOTSPOT_NO_FRAME;
+	return hotspot_behind(code);
+}
+
+/* To the caller of code whose frames have `bytes`. Its method was read. */
+static __always_inline int hotspot_sized(struct scratch *s, __u32 n_begin, __u32 bytes)
+{
+	struct unwind_walk *w = &s->walk;
+	__u64 sp = w->reg[WIRE_ABI_SP];
+	int edge = HOTSPOT_WHOLE;
+
+	if (w->flags & UNWIND_EXACT)
+		edge = hotspot_edge_of(s->level, n_begin, bytes);
+	/* To the verifier it may have returned anything. */
+	asm volatile("" : "+r"(edge));
+	w->cfa = sp + (edge == HOTSPOT_NO_FRAME	   ? 8
+		       : edge == HOTSPOT_FP_PUSHED ? HOTSPOT_PUSHED_BYTES
+						   : bytes);
+	w->fp = edge == HOTSPOT_NO_FRAME ? w->reg[WIRE_ABI_FP] : hotspot_u64(w->cfa - 16);
+	w->ra = hotspot_u64(w->cfa - 8);
+	if (!hotspot_is_in_cache(s, w->ra))
+		return hotspot_lost(s, STOP_REASON_BAD_PC);
+	return hotspot_up(s);
+}
+
+/* A stub of which only the name is known. */
+static __always_inline void hotspot_stub(struct scratch *s, __u64 blob, __u64 name, __u64 text)
+{
+	s->runtime.known[HOTSPOT_KNOWN_NAMES].at = 0;
+	s->runtime.known[HOTSPOT_KNOWN_NAMES].word = name;
+	s->runtime.function = blob;
+	s->runtime.print = (__u32)(hash_mix(text, name) >> 32) | 1;
+	s->runtime.position = ~0U;
+}
+
+/* … and whose frame is none, or by frame pointer. Only the JVM itself calls it from elsewhere. */
+static __always_inline int hotspot_by_fp(struct scratch *s)
+{
+	struct unwind_walk *w = &s->walk;
+	__u64 fp = w->reg[WIRE_ABI_FP], sp = w->reg[WIRE_ABI_SP];
+
+	w->ra = w->flags & UNWIND_EXACT ? hotspot_u64(sp) : 0;
+	w->cfa = sp + 8;
+	w->fp = fp;
+	if (!hotspot_is_in_cache(s, w->ra)) {
+		if (fp - sp > HOTSPOT_MAX_FRAME_BYTES || (fp & 7))
+			return hotspot_lost(s, STOP_REASON_NO_RULE);
+		w->cfa = fp + 16;
+		w->fp = hotspot_u64(fp);
+		w->ra = hotspot_u64(fp + 8);
+		if (!hotspot_is_in_cache(s, w->ra) && !unwind_is_code(w))
+			return hotspot_lost(s, STOP_REASON_BAD_PC);
+	}
+	return hotspot_up(s);
+}
+
+static __always_inline enum hotspot_blob hotspot_kind(__u64 text, __u64 text_at_8)
+{
+	/* "Interpre", "nmethod", "native n" */
+	if (text == 0x6572707265746e49ULL)
+		return HOTSPOT_BLOB_IS_INTERPRETER;
+	if (text == 0x00646f6874656d6eULL ||
+	    (text == 0x6e2065766974616eULL && text_at_8 == 0x00646f6874656dULL))
+		return HOTSPOT_BLOB_IS_NMETHOD;
+	return HOTSPOT_BLOB_IS_STUB;
+}
+
+/* What was read of a CodeBlob. */
+struct hotspot_code_blob {
+	__u64 begin; /* of its code */
+	__u64 method;
+	__u64 name;
+	__u64 text[2];	/* the first characters of the name */
+	__u32 bytes;	/* of a frame */
+	__u32 complete; /* from here on it is whole */
+};
+
+static __always_inline void hotspot_get_blob(struct scratch *s, __u64 at,
+					     struct hotspot_code_blob *ret_blob)
+{
+	const struct hotspot_layout *l = hotspot_layout(s);
+	__u32 complete = l->at[HOTSPOT_BLOB_COMPLETE];
+
+	ret_blob->begin = l->at[HOTSPOT_BLOB_CODE] != HOTSPOT_NONE
+				  ? hotspot_read_u64(s, l->at[HOTSPOT_BLOB_CODE])
+				  : at + hotspot_read_u32(s, l->at[HOTSPOT_BLOB_CODE_OFFSET]);
+	ret_blob->method = hotspot_read_u64(s, l->at[HOTSPOT_NMETHOD_METHOD]);
+	ret_blob->bytes = 8 * hotspot_read_u32(s, l->at[HOTSPOT_BLOB_FRAME_BYTES]);
+	ret_blob->complete = l->has_short_complete ? (__u32)(__s16)hotspot_read_u16(s, complete)
+						   : hotspot_read_u32(s, complete);
+	ret_blob->name = hotspot_read_u64(s, l->at[HOTSPOT_BLOB_NAME]);
+	ret_blob->text[0] = ret_blob->text[1] = 0;
+	bpf_probe_read_user(ret_blob->text, sizeof(ret_blob->text), (void *)ret_blob->name);
+}
+
+static __always_inline int hotspot_in_blob(struct scratch *s, __u64 at)
+{
+	struct hotspot_code_blob blob;
+	__u64 pc = s->walk.pc;
+	enum hotspot_blob kind;
+	__u32 begun;
+	int code;
+
+	hotspot_get_blob(s, at, &blob);
+	if (pc < blob.begin || blob.bytes > HOTSPOT_MAX_FRAME_BYTES)
+		return RUNTIME_CODE_NOT_ITS;
+	kind = hotspot_kind(blob.text[0], blob.text[1]);
+	if (kind == HOTSPOT_BLOB_IS_INTERPRETER) {
+		code = hotspot_interpreted(s);
+		if (code != RUNTIME_CODE_NOT_ITS)
+			return code;
+	}
+	begun = blob.complete != ~0U && pc - blob.begin < blob.complete
+			? blob.complete - (__u32)(pc - blob.begin)
+			: 0;
+	hotspot_stub(s, at, blob.name, blob.text[0]);
+	if (kind == HOTSPOT_BLOB_IS_NMETHOD) {
+		code = hotspot_method(s->level, blob.method, 0, 0);
+		/* To the verifier it may have returned anything. */
+		asm volatile("" : "+r"(code));
+		if (!code)
+			s->runtime.function = 0;
+	}
+	return blob.bytes >= HOTSPOT_PUSHED_BYTES ? hotspot_sized(s, begun, blob.bytes)
+						  : hotspot_by_fp(s);
+}
+
+static __always_inline int hotspot_code(struct scratch *s)
+{
+	__u64 blob;
+
+	if (WIRE_N_REGS != 16 || !hotspot_is_in_cache(s, s->walk.pc) ||
+	    s->walk.flags & UNWIND_FP_LOST)
+		return RUNTIME_CODE_NOT_ITS;
+	blob = hotspot_find_blob(s->level, s->walk.pc);
+	return blob ? hotspot_in_blob(s, blob) : RUNTIME_CODE_NOT_ITS;
+}
+
+/* A Symbol behind the texts that there are; how many bytes. */
+static __always_inline __u32 hotspot_append(struct scratch *s, struct wire_name *name, __u64 symbol,
+					    __u32 max)
+{
+	const struct hotspot_layout *l = hotspot_layout(s);
+
+	return name_append(name, symbol + l->at[HOTSPOT_SYMBOL_BODY],
+			   hotspot_u16(symbol + l->at[HOTSPOT_SYMBOL_LENGTH]), max);
+}
+
+static __always_inline int hotspot_name(struct scratch *s, struct wire_name *name)
+{
+	const struct runtime_known *names = &s->runtime.known[HOTSPOT_KNOWN_NAMES];
+	long n;
+
+	if (!names->at) {
+		n = bpf_probe_read_user_str(name->texts, HOTSPOT_STUB_NAME_BYTES,
+					    (void *)names->word);
+		name->n_name = n > 1 ? n - 1 : 0;
+		return n > 1;
+	}
+	name->scope_encoding = WIRE_JAVA_CLASS;
+	name->name_encoding = WIRE_JAVA;
+	name->n_scope = hotspot_append(s, name, names->at, WIRE_SCOPE_BYTES);
+	name->n_name = hotspot_append(s, name, names->word, WIRE_NAME_BYTES);
+	return name->n_scope && name->n_name;
+}
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What the step over the frames of HotSpot, the JVM of OpenJDK, has to know of one build: where its structures have what is read. Compiled by both sides;
+ * agent/runtimes/hotspot fills it from the table that libjvm.so exports for debuggers (gHotSpotVMStructs).
+ *
+ *	pc ─► CodeCache::_heaps ─► CodeHeap: its segment map ─► HeapBlock ─► CodeBlob
+ *	      "Interpreter": the frame has its Method below the frame pointer
+ *	      "nmethod":     code of one Method, with frames of one size
+ *	      others:	     stubs, known by the name of the blob
+ *	Method ─► ConstMethod ─► ConstantPool ─► Symbol, the method's name
+ *				      └► Klass ─► Symbol, the class's name
+ */
+#ifndef XAGENT_BPF_RUNTIMES_HOTSPOT_H
+#define XAGENT_BPF_RUNTIMES_HOTSPOT_H
+
+#include <linux/types.h>
+
+#include "bpf/image.h"
+#include "bpf/wire.h"
+
+/*
+ * X(NAME, type, field). The first list is of static members, which have addresses, the second of others, which have offsets.
+ */
+#define HOTSPOT_STATICS(X)                      \
+	X(HEAPS, "CodeCache", "_heaps")         \
+	X(HEAP, "CodeCache", "_heap")           \
+	X(LOW_BOUND, "CodeCache", "_low_bound") \
+	X(HIGH_BOUND, "CodeCache", "_high_bound")
+
+#define HOTSPOT_OFFSETS(X)                                     \
+	X(ARRAY_LENGTH, "GenericGrowableArray", "_len")        \
+	X(ARRAY_LENGTH_16, "GrowableArrayBase", "_len")        \
+	X(ARRAY_DATA, "GrowableArray<int>", "_data")           \
+	X(HEAP_MEMORY, "CodeHeap", "_memory")                  \
+	X(HEAP_SEGMAP, "CodeHeap", "_segmap")                  \
+	X(HEAP_SHIFT, "CodeHeap", "_log2_segment_size")        \
+	X(SPACE_LOW, "VirtualSpace", "_low")                   \
+	X(SPACE_HIGH, "VirtualSpace", "_high")                 \
+	X(BLOB_NAME, "CodeBlob", "_name")                      \
+	X(BLOB_FRAME_BYTES, "CodeBlob", "_frame_size")         \
+	X(BLOB_COMPLETE, "CodeBlob", "_frame_complete_offset") \
+	X(BLOB_CODE, "CodeBlob", "_code_begin")                \
+	X(BLOB_CODE_OFFSET, "CodeBlob", "_code_offset")        \
+	X(NMETHOD_METHOD, "nmethod", "_method")                \
+	X(NMETHOD_METHOD_9, "CompiledMethod", "_method")       \
+	X(METHOD_CONST, "Method", "_constMethod")              \
+	X(CONST_POOL, "ConstMethod", "_constants")             \
+	X(CONST_CODE_BYTES, "ConstMethod", "_code_size")       \
+	X(CONST_NAME, "ConstMethod", "_name_index")            \
+	X(CONST_SIGNATURE, "ConstMethod", "_signature_index")  \
+	X(CONST_NUMBER, "ConstMethod", "_method_idnum")        \
+	X(POOL_HOLDER, "ConstantPool", "_pool_holder")         \
+	X(POOL_LENGTH, "ConstantPool", "_length")              \
+	X(KLASS_NAME, "Klass", "_name")                        \
+	X(SYMBOL_LENGTH, "Symbol", "_length")                  \
+	X(SYMBOL_BODY, "Symbol", "_body[0]")                   \
+	X(SYMBOL_BODY_8, "Symbol", "_body")
+
+enum hotspot_field {
+#define HOTSPOT_FIELD_ENUM(NAME, type, field) HOTSPOT_##NAME,
+	HOTSPOT_STATICS(HOTSPOT_FIELD_ENUM) HOTSPOT_OFFSETS(HOTSPOT_FIELD_ENUM)
+#undef HOTSPOT_FIELD_ENUM
+		HOTSPOT_FIELD_MAX
+};
+
+#define HOTSPOT_NONE 0xffff
+
+/* struct wire_runtime.words holds it; the first two words are WIRE_CLAIMED_*: no part of the file. */
+struct hotspot_layout {
+	__u64 claimed_at, claimed_bytes; /* 0 */
+	/* What a file tells: where the table is. What a process tells: where it has the list of heaps, or the only heap, and the bounds of all. */
+	__u64 table_at;
+	__u64 heaps_at, low_at, high_at;
+	__u8 is_supported; /* the layout of a process. Else of a file: `at` holds numbers of entries of the table */
+	__u8 major, security;	 /* of the JDK */
+	__u8 const_bytes;	 /* ConstMethod: its bytecodes follow */
+	__u8 pool_bytes;	 /* ConstantPool: its slots follow */
+	__u8 block_bytes;	 /* HeapBlock: a CodeBlob follows */
+	__u8 has_short_complete; /* CodeBlob::_frame_complete_offset has 16 bits */
+	__u8 zero;
+	__u16 at[HOTSPOT_FIELD_MAX]; /* in bytes from the beginning of the structure; HOTSPOT_NONE: there is no such field */
+};
+
+_Static_assert(sizeof(struct hotspot_layout) <= WIRE_RUNTIME_WORDS * 8, "it fits");
+
+/* What is read of a CodeBlob, and of a ConstMethod. */
+#define HOTSPOT_BLOB_BYTES 256
+#define HOTSPOT_CONST_BYTES 64
+
+/* Of an interpreter's frame, below its frame pointer. */
+#define HOTSPOT_FRAME_BCP 64
+#define HOTSPOT_FRAME_BCP_8 56
+#define HOTSPOT_FRAME_METHOD 24
+#define HOTSPOT_FRAME_SENDER_SP 8
+
+/* In the segment map: no block begins here or before. Else how many segments before it one may begin. */
+#define HOTSPOT_SEGMENT_FREE 0xff
+
+#endif
