@@ -20,6 +20,9 @@
 #define MAX_READS_EACH 8
 #define TEXTS_BYTES (WIRE_TEXTS_BYTES + 2 * WIRE_NAME_BYTES)
 #define REASON_BYTES 64
+/* A process that is starting is asked soon, one that never tells hardly costs anything. */
+#define RUNTIME_FIRST_WAIT_NS (20 * NS_PER_MS)
+#define RUNTIME_LAST_WAIT_NS (10 * NS_PER_S)
 
 /* Who is walked already is walked with it from now on, and whoever runs that executable next from the first tick. */
 static void renew(uint32_t pid, void *data)
@@ -53,17 +56,30 @@ static void on_file(struct mapped_file *f, const struct runtime_file *found, voi
 	tables_each(s->unwind.tables, renew, s);
 }
 
+/* What a process has to tell of its runtime may not be there yet: its loader or its constructors have not run, or a page did not come. */
+static void wait_for_runtime(struct process_state *k, enum runtime_kind published)
+{
+	if (published != RUNTIME_NONE || !k->runtime_files) {
+		k->runtime_wait_ns = 0;
+		return;
+	}
+	k->runtime_wait_ns =
+		MIN_OF(MAX_OF(2 * k->runtime_wait_ns, RUNTIME_FIRST_WAIT_NS), RUNTIME_LAST_WAIT_NS);
+	k->runtime_ask_ns = clock_mono_ns() + k->runtime_wait_ns;
+}
+
 static uint32_t on_publish(const struct process *p, void *data)
 {
 	struct session *s = data;
 	struct process_state *k = p->user;
+	enum runtime_kind published = runtime_tables_publish(s->runtimes.tables, p);
 
 	if (k) {
 		k->runtime_epoch = runtime_tables_epoch(s->runtimes.tables);
 		k->runtime_files = runtime_tables_files(s->runtimes.tables, p);
+		wait_for_runtime(k, published);
 	}
-
-	return runtime_tables_publish(s->runtimes.tables, p);
+	return published;
 }
 
 static void on_retract(uint32_t pid, void *data)
@@ -135,6 +151,8 @@ bool session_runtime_is_new(struct session *s, const struct process *p, struct p
 {
 	uint32_t epoch = runtime_tables_epoch(s->runtimes.tables);
 
+	if (k->published && k->runtime_wait_ns && clock_mono_ns() >= k->runtime_ask_ns)
+		return true;
 	if (!k->published || k->runtime_epoch == epoch)
 		return false;
 	/* One whose mappings are being replaced is not published now: it is asked for again. */

@@ -38,6 +38,8 @@ struct process_state {
 	struct list waiting;	/* the session's, of those with jit_wait */
 	uint32_t runtime_epoch; /* of the files with runtimes, when it was looked for one */
 	uint64_t runtime_files; /* with which it was published; 0: none */
+	uint64_t runtime_wait_ns; /* how long its runtime is waited for, that could not be published; 0: it was, or there is none */
+	uint64_t runtime_ask_ns;  /* until then */
 	uint64_t image;		/* struct wire_user_unwound, of the image with … */
 	uint32_t image_exec;	/* … this exec_count */
 	uint64_t
