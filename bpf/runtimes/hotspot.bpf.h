@@ -23,8 +23,8 @@
 #define HOTSPOT_MAX_HOPS 32
 /* Locals of a frame, and what its expressions have on the stack. */
 #define HOTSPOT_MAX_FRAME_BYTES (1U << 20)
-/* What an epilogue has behind the frame's end: pop, poll, ret. */
-#define HOTSPOT_CODE_BYTES 32
+/* What lies before a frame is whole: the check of the receiver's class, padding, a probe of the stack. What an epilogue has behind the frame's end is less. */
+#define HOTSPOT_CODE_BYTES 96
 /* Names of stubs have up to 50 characters. */
 #define HOTSPOT_STUB_NAME_BYTES 96
 
@@ -298,7 +298,8 @@ static __always_inline int hotspot_interpreted(struct scratch *s)
 	__u64 method, bcp;
 	int is_its;
 
-	if (fp - w->reg[WIRE_ABI_SP] > HOTSPOT_MAX_FRAME_BYTES || (fp & 7) ||
+	/* What lies below sp is of a call before. */
+	if (fp - HOTSPOT_FRAME_BCP - w->reg[WIRE_ABI_SP] > HOTSPOT_MAX_FRAME_BYTES || (fp & 7) ||
 	    bpf_probe_read_user(words, sizeof(words), (void *)(fp - HOTSPOT_FRAME_SENDER_SP)))
 		return RUNTIME_CODE_NOT_ITS;
 	method = hotspot_u64(fp - HOTSPOT_FRAME_METHOD);
@@ -313,6 +314,72 @@ static __always_inline int hotspot_interpreted(struct scratch *s)
 	w->fp = words[1];
 	w->ra = words[2];
 	return hotspot_up(s);
+}
+
+#define HOTSPOT_RAX 0
+#define HOTSPOT_RBX 3
+#define HOTSPOT_RSI 4
+#define HOTSPOT_R13 13
+
+/* The caller's sp, where a register may have it; arguments of a method are 255 words at most. */
+static __always_inline __u64 hotspot_sender(__u64 sender, __u64 otherwise)
+{
+	return sender - otherwise < 256 * 8 ? sender : otherwise;
+}
+
+/*
+ * The interpreter's leaf, before its frame is whole or behind its end: the caller's sp is in r13 and its return address on top of the stack, then in
+ * rax, then in the frame; at last it is on top of the stack again, then in rsi, and that sp in rbx.
+ */
+__noinline int hotspot_find_sender(__u32 level)
+{
+	struct scratch *s = walk_scratch(level);
+	struct unwind_walk *w;
+	__u64 fp, sp;
+
+	if (!s)
+		return 0;
+	w = &s->walk;
+	fp = w->reg[WIRE_ABI_FP];
+	sp = w->reg[WIRE_ABI_SP];
+	w->fp = fp;
+	w->ra = hotspot_u64(sp);
+	w->cfa = hotspot_sender(w->reg[HOTSPOT_R13], sp + 8);
+	if (w->cfa == sp + 8)
+		w->cfa = hotspot_sender(w->reg[HOTSPOT_RBX], sp + 8);
+	if (hotspot_is_in_cache(s, w->ra))
+		return 1;
+	w->ra = w->reg[HOTSPOT_RAX];
+	w->cfa = w->reg[HOTSPOT_R13];
+	if (hotspot_is_in_cache(s, w->ra) && w->cfa - sp < HOTSPOT_MAX_FRAME_BYTES)
+		return 1;
+	w->ra = w->reg[HOTSPOT_RSI];
+	w->cfa = w->reg[HOTSPOT_RBX];
+	if (hotspot_is_in_cache(s, w->ra) && w->cfa - sp < HOTSPOT_MAX_FRAME_BYTES)
+		return 1;
+	/* The frame pointer was pushed, and is not set yet. */
+	w->ra = hotspot_u64(sp + 8);
+	w->cfa = hotspot_sender(w->reg[HOTSPOT_R13], sp + 16);
+	w->fp = hotspot_u64(sp);
+	if (hotspot_is_in_cache(s, w->ra) && w->fp - sp < HOTSPOT_MAX_FRAME_BYTES)
+		return 1;
+	if (fp - sp >= HOTSPOT_FRAME_BCP)
+		return 0;
+	w->ra = hotspot_u64(fp + 8);
+	w->cfa = hotspot_sender(w->reg[HOTSPOT_R13], fp + 16);
+	if (w->cfa == fp + 16 && fp > sp)
+		w->cfa = hotspot_sender(hotspot_u64(fp - HOTSPOT_FRAME_SENDER_SP), fp + 16);
+	w->fp = hotspot_u64(fp);
+	return hotspot_is_in_cache(s, w->ra);
+}
+
+static __always_inline int hotspot_interpreter_edge(struct scratch *s)
+{
+	int is_found = s->walk.flags & UNWIND_EXACT ? hotspot_find_sender(s->level) : 0;
+
+	/* To the verifier it may have returned anything. */
+	asm volatile("" : "+r"(is_found));
+	return is_found ? hotspot_up(s) : hotspot_lost(s, STOP_REASON_NO_RULE);
 }
 
 /* How far a frame of known size has come, at the instruction about to run. */
@@ -337,7 +404,8 @@ static __always_inline bool hotspot_is_sub(const __u8 *code, __u32 bytes)
 /* In the prologue, which ends `n` bytes behind the code that was read: what lies ahead tells what was done. */
 static __always_inline enum hotspot_edge hotspot_ahead(const __u8 *code, __u32 n, __u32 bytes)
 {
-	enum hotspot_edge edge = HOTSPOT_WHOLE;
+	/* Too far ahead to be seen. */
+	enum hotspot_edge edge = n > HOTSPOT_CODE_BYTES ? HOTSPOT_NO_FRAME : HOTSPOT_WHOLE;
 
 	for (__u32 i = 0; i < HOTSPOT_CODE_BYTES - 7; i++) {
 		if (i >= n)
@@ -535,6 +603,8 @@ static __always_inline int hotspot_in_blob(struct scratch *s, __u64 at)
 			? blob.complete - (__u32)(pc - blob.begin)
 			: 0;
 	hotspot_stub(s, at, blob.name, blob.text[0]);
+	if (kind == HOTSPOT_BLOB_IS_INTERPRETER)
+		return hotspot_interpreter_edge(s);
 	if (kind == HOTSPOT_BLOB_IS_NMETHOD) {
 		code = hotspot_method(s->level, blob.method, 0, 0);
 		/* To the verifier it may have returned anything. */
