@@ -154,7 +154,8 @@ static bool is_same_list(const struct river_strings *a, const struct river_strin
 bool ebpf_args_same_names(const struct ebpf_args *a, const struct ebpf_args *b)
 {
 	return a->lines == b->lines && a->inlines == b->inlines && a->python == b->python &&
-	       a->v8 == b->v8 && a->interpreter_frames == b->interpreter_frames &&
+	       a->v8 == b->v8 && a->hotspot == b->hotspot &&
+	       a->interpreter_frames == b->interpreter_frames &&
 	       a->async_frames == b->async_frames &&
 	       is_same_list(&a->debuginfod_urls, &b->debuginfod_urls) &&
 	       strcmp(a->debuginfod_cache_path, b->debuginfod_cache_path) == 0;
@@ -194,6 +195,7 @@ static const struct river_field ebpf_fields[] = {
 	RIVER_FIELD_BOOL(ARGS, inlines, "inlines", .def = "false"),
 	RIVER_FIELD_BOOL(ARGS, python, "python_enabled", .def = "true"),
 	RIVER_FIELD_BOOL(ARGS, v8, "v8_enabled", .def = "true"),
+	RIVER_FIELD_BOOL(ARGS, hotspot, "hotspot_enabled", .def = "true"),
 	RIVER_FIELD_BOOL(ARGS, interpreter_frames, "interpreter_frames", .def = "false"),
 	RIVER_FIELD_BOOL(ARGS, async_frames, "async_frames", .def = "false"),
 	RIVER_FIELD_STRING_LIST(ARGS, debuginfod_urls, "debuginfod_urls",
@@ -220,7 +222,6 @@ static const struct river_field ebpf_fields[] = {
 	RIVER_FIELD_IGNORED(RIVER_KIND_BOOL, "go_table_fallback", 0),
 	RIVER_FIELD_IGNORED(RIVER_KIND_BOOL, "perl_enabled", 0),
 	RIVER_FIELD_IGNORED(RIVER_KIND_BOOL, "php_enabled", 0),
-	RIVER_FIELD_IGNORED(RIVER_KIND_BOOL, "hotspot_enabled", 0),
 	RIVER_FIELD_IGNORED(RIVER_KIND_BOOL, "ruby_enabled", 0),
 	RIVER_FIELD_IGNORED(RIVER_KIND_BOOL, "dotnet_enabled", 0),
 	RIVER_FIELD_IGNORED(RIVER_KIND_BOOL, "go_enabled", 0),

@@ -21,11 +21,11 @@ struct ebpf_args {
 	bool kernel_frames;
 	int64_t max_series; /* that this host sends at a time; see series_cap.h */
 	const char *demangle;
-	bool lines;		 /* of source files */
-	bool inlines;		 /* a frame for each inlined function */
-	bool python, v8;	 /* functions of interpreters instead of the interpreters' own */
-	bool interpreter_frames; /* both */
-	bool async_frames;	 /* of tasks that await the one that runs */
+	bool lines;		  /* of source files */
+	bool inlines;		  /* a frame for each inlined function */
+	bool python, v8, hotspot; /* functions of interpreters instead of the interpreters' own */
+	bool interpreter_frames;  /* both */
+	bool async_frames;	  /* of tasks that await the one that runs */
 	struct river_strings
 		debuginfod_urls;	   /* asked for debug files that this host does not have */
 	const char *debuginfod_cache_path; /* "": the user's cache */

@@ -71,7 +71,8 @@ static int ebpf_build(struct component *c, const void *args, struct buf *why)
 static uint32_t runtimes_off(const struct ebpf_args *args)
 {
 	return (args->python ? 0 : SESSION_RUNTIME(RUNTIME_PYTHON)) |
-	       (args->v8 ? 0 : SESSION_RUNTIME(RUNTIME_V8));
+	       (args->v8 ? 0 : SESSION_RUNTIME(RUNTIME_V8)) |
+	       (args->hotspot ? 0 : SESSION_RUNTIME(RUNTIME_HOTSPOT));
 }
 
 static int start_session(struct component *c, const struct ebpf_args *args, struct buf *why)

@@ -321,6 +321,7 @@ static const struct accepted {
 	{ "go_table_fallback = true" },
 	{ "python_enabled = false" },
 	{ "v8_enabled = false" },
+	{ "hotspot_enabled = false" },
 	{ "symbols_map_size = 2048" },
 	{ "pid_map_size = 16384" },
 	{ "perl_enabled = true" },
