@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""OpenJDK in the versions that can be had, of Debian's suites in folders of their own (build/roots), and this host's compiler for what they run."""
+import functools
+import glob
+import shutil
+import subprocess
+from typing import NamedTuple
+
+from . import paths, pythons
+
+SUITES = {"8": "sid", "11": "bullseye", "17": "bookworm", "21": "trixie", "25": "trixie", "27": "sid"}
+# The interpreter's frames and the code cache of 8 are others; 25 has other code blobs. Unpacking one takes ten seconds and 200 MB.
+SAMPLE = ("8", "17", "25")
+NAMES = tuple(SUITES) if pythons.FULL else SAMPLE
+
+
+# The loader finds the libraries beside the program through /proc/self/exe. The mount ends with the program.
+IN_ROOT = ("unshare", "-m", "sh", "-c", 'mount --bind /proc "$0/proc" && exec chroot "$0" "$@"')
+
+
+class Jvm(NamedTuple):
+    command: tuple  # that runs it
+    classes: str    # where it sees what was compiled
+
+
+@functools.lru_cache(maxsize=None)
+def compiled():
+    """(the folder with the classes of tests/fixtures/java, None), or (None, why there is none)."""
+    javac = shutil.which("javac")
+    if not javac:
+        return None, "no javac"
+    folder = paths.BUILD / "fixtures/java"
+    sources = sorted(glob.glob(str(paths.TOP / "tests/fixtures/java/*.java")))
+    subprocess.run([javac, "--release", "8", "-Xlint:-options", "-d", folder, *sources], check=True, capture_output=True, timeout=120)
+    return folder, None
+
+
+@functools.lru_cache(maxsize=None)
+def get(version):
+    """(a Jvm, None), or (None, why there is none)."""
+    classes, why = compiled()
+    if not classes:
+        return None, why
+    root, why = pythons.unpacked(SUITES[version], f"jdk{version}", f"openjdk-{version}-jre-headless")
+    if not root:
+        return None, why
+    shutil.copytree(classes, root / "tmp/classes", dirs_exist_ok=True)
+    found = glob.glob(f"{root}/usr/lib/jvm/java-*/bin/java") + glob.glob(f"{root}/usr/lib/jvm/java-*/jre/bin/java")
+    if not found:
+        return None, f"no java in {root}"
+    (root / "proc").mkdir(exist_ok=True)
+    return Jvm((*IN_ROOT, str(root), found[0][len(str(root)):]), "/tmp/classes"), None

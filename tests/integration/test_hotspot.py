@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Methods of Java programs: whole chains of calls between the native frames around them, wherever the program is interrupted."""
+import platform
+
+import pytest
+
+from harness import folded, jvms, paths
+
+pytestmark = [pytest.mark.bpf, pytest.mark.skipif(platform.machine() != "x86_64", reason="frames of HotSpot are known on x86-64")]
+
+# Each method by itself: those that were inlined are not shown.
+EACH = ("-XX:CompileCommand=quiet", "-XX:CompileCommand=dontinline,chains.Chains*::*")
+TIERS = {
+    "interpreted": ("-Xint",),
+    "c1": ("-XX:TieredStopAtLevel=1",),
+    "c2": ("-XX:-TieredCompilation",),
+    "tiered": (),
+}
+MAIN, BEGIN, LEAF, MIX, NEXT = (f"chains.Chains.{name}" for name in ("main", "begin", "leaf", "mix", "next"))
+STEPS = ["chains.Chains$Even.step", "chains.Chains$Odd.step"] * 5
+DEPTH = 9
+
+
+@pytest.fixture(params=jvms.NAMES)
+def jvm(request):
+    found, why = jvms.get(request.param)
+    if not found:
+        pytest.skip(why)
+    return found
+
+
+def is_whole(frames):
+    """From the stub that the JVM calls Java by to the leaf, nothing but what the program's text can have called; methods of the JVM's own library end it."""
+    at = frames.index(MAIN)
+    if not frames[at - 1].startswith("StubRoutines") or frames[0].startswith("[truncated"):
+        return False
+    of_chain = [f for f in frames[at + 1:] if f.startswith("chains.")]
+    if not of_chain:
+        return True
+    steps = of_chain[1:1 + DEPTH]
+    n = next((i for i, f in enumerate(steps) if f not in STEPS), len(steps))
+    ends = ([], [LEAF], [LEAF, MIX], [NEXT]) if n == DEPTH else ([], [NEXT])
+    return of_chain[0] == BEGIN and steps[:n] == STEPS[:n] and of_chain[1 + n:] in ends
+
+
+@pytest.mark.parametrize("tier", TIERS)
+def test_every_timer_tick(processes, tmp_path, jvm, tier):
+    """In the interpreter, in prologues and epilogues, in stubs, while methods are compiled and replaced."""
+    output = tmp_path / "o"
+    run = processes.run(paths.XAGENT, "profile", "-U", "-F", "997", "-o", output, "--", *jvm.command, *TIERS[tier], *EACH, "-cp", jvm.classes, "chains.Chains",
+                        "3", seconds=120)
+    assert run.popen.returncode == 0, run.err
+    stacks = folded.parse(output.read_text())
+    # main is not in those of static initialisers.
+    begun = folded.Stacks(s for s in stacks if any(f in (MAIN, BEGIN, LEAF, MIX, *STEPS) for f in s.frames))
+    whole = folded.Stacks(s for s in begun if MAIN in s.frames and is_whole(s.frames))
+    assert begun.total > 300, stacks.show()
+    assert whole.total >= 0.999 * begun.total, folded.Stacks(s for s in begun if s not in whole).show()
