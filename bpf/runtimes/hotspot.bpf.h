@@ -262,9 +262,8 @@ __noinline int hotspot_method(__u32 level, __u64 method, __u64 bcp, __u32 is_int
 	names->word = hotspot_slot(l, pool, hotspot_read_u16(s, l->at[HOTSPOT_CONST_NAME]));
 	names->at = hotspot_u64(hotspot_u64(pool + l->at[HOTSPOT_POOL_HOLDER]) +
 				l->at[HOTSPOT_KLASS_NAME]);
-	if (!names->word || !names->at)
-		return 0;
-	s->runtime.function = method;
+	/* A page of the class is not in memory: the frame is one all the same. */
+	s->runtime.function = names->word && names->at ? method : 0;
 	s->runtime.print = hotspot_print_of(s, constants, hash);
 	s->runtime.position = ~0U;
 	return 1;
@@ -491,6 +490,32 @@ __noinline int hotspot_edge_of(__u32 level, __u32 n, __u32 bytes)
 	return hotspot_behind(code);
 }
 
+/* Words that code of a whole frame has pushed at most: C2's comparison of strings keeps one there, slow paths of barriers some registers. */
+#define HOTSPOT_MAX_PUSHED 6
+
+/* The caller's frame pointer and return address, below w->cfa or above, where the leaf has pushed something. */
+__noinline int hotspot_find_ra(__u32 level, __u32 edge)
+{
+	struct scratch *s = walk_scratch(level);
+	__u32 n = edge == HOTSPOT_WHOLE ? HOTSPOT_MAX_PUSHED : 0;
+	struct unwind_walk *w;
+	__u64 words[2]; /* frame pointer, return address */
+
+	if (!s)
+		return 0;
+	w = &s->walk;
+	for (__u32 i = 0; i <= HOTSPOT_MAX_PUSHED; i++) {
+		if (i > n || bpf_probe_read_user(words, sizeof(words), (void *)(w->cfa - 16)))
+			return 0;
+		if (hotspot_is_in_cache(s, words[1]))
+			break;
+		w->cfa += 8;
+	}
+	w->fp = edge == HOTSPOT_NO_FRAME ? w->reg[WIRE_ABI_FP] : words[0];
+	w->ra = words[1];
+	return hotspot_is_in_cache(s, w->ra);
+}
+
 /* To the caller of code whose frames have `bytes`. Its method was read. */
 static __always_inline int hotspot_sized(struct scratch *s, __u32 n_begin, __u32 bytes)
 {
@@ -505,11 +530,10 @@ static __always_inline int hotspot_sized(struct scratch *s, __u32 n_begin, __u32
 	w->cfa = sp + (edge == HOTSPOT_NO_FRAME	   ? 8
 		       : edge == HOTSPOT_FP_PUSHED ? HOTSPOT_PUSHED_BYTES
 						   : bytes);
-	w->fp = edge == HOTSPOT_NO_FRAME ? w->reg[WIRE_ABI_FP] : hotspot_u64(w->cfa - 16);
-	w->ra = hotspot_u64(w->cfa - 8);
-	if (!hotspot_is_in_cache(s, w->ra))
-		return hotspot_lost(s, STOP_REASON_BAD_PC);
-	return hotspot_up(s);
+	edge = hotspot_find_ra(s->level, edge);
+	/* To the verifier it may have returned anything. */
+	asm volatile("" : "+r"(edge));
+	return edge ? hotspot_up(s) : hotspot_lost(s, STOP_REASON_BAD_PC);
 }
 
 /* A stub of which only the name is known. */
@@ -537,6 +561,11 @@ static __always_inline int hotspot_by_fp(struct scratch *s)
 		w->cfa = fp + 16;
 		w->fp = hotspot_u64(fp);
 		w->ra = hotspot_u64(fp + 8);
+		/* The barrier at entries of methods keeps room for another sp there. */
+		if (w->ra == ~0ULL) {
+			w->cfa = fp + 24;
+			w->ra = hotspot_u64(fp + 16);
+		}
 		if (!hotspot_is_in_cache(s, w->ra) && !unwind_is_code(w))
 			return hotspot_lost(s, STOP_REASON_BAD_PC);
 	}
