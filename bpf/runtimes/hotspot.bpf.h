@@ -46,6 +46,7 @@ enum hotspot_blob {
 	HOTSPOT_BLOB_IS_NONE,
 	HOTSPOT_BLOB_IS_INTERPRETER,
 	HOTSPOT_BLOB_IS_NMETHOD,
+	HOTSPOT_BLOB_IS_ADAPTER,
 	HOTSPOT_BLOB_IS_STUB,
 };
 
@@ -252,7 +253,8 @@ __noinline int hotspot_method(__u32 level, __u64 method, __u64 bcp, __u32 is_int
 		return 0;
 	code = constants + l->const_bytes;
 	n_code = hotspot_read_u16(s, l->at[HOTSPOT_CONST_CODE_BYTES]);
-	if (is_interpreted && bcp - code >= n_code && (bcp || n_code))
+	/* A native method has none, or is at the place where they would begin, once it has called the JVM. */
+	if (is_interpreted && (n_code ? bcp - code >= n_code : bcp && bcp != code))
 		return 0;
 	pool = hotspot_read_u64(s, l->at[HOTSPOT_CONST_POOL]);
 	hash = (__u64)hotspot_read_u16(s, l->at[HOTSPOT_CONST_NAME]) << 48 |
@@ -348,28 +350,28 @@ __noinline int hotspot_find_sender(__u32 level)
 		w->cfa = hotspot_sender(w->reg[HOTSPOT_RBX], sp + 8);
 	if (hotspot_is_in_cache(s, w->ra))
 		return 1;
-	w->ra = w->reg[HOTSPOT_RAX];
-	w->cfa = w->reg[HOTSPOT_R13];
-	if (hotspot_is_in_cache(s, w->ra) && w->cfa - sp < HOTSPOT_MAX_FRAME_BYTES)
-		return 1;
-	w->ra = w->reg[HOTSPOT_RSI];
-	w->cfa = w->reg[HOTSPOT_RBX];
-	if (hotspot_is_in_cache(s, w->ra) && w->cfa - sp < HOTSPOT_MAX_FRAME_BYTES)
-		return 1;
 	/* The frame pointer was pushed, and is not set yet. */
 	w->ra = hotspot_u64(sp + 8);
 	w->cfa = hotspot_sender(w->reg[HOTSPOT_R13], sp + 16);
 	w->fp = hotspot_u64(sp);
 	if (hotspot_is_in_cache(s, w->ra) && w->fp - sp < HOTSPOT_MAX_FRAME_BYTES)
 		return 1;
-	if (fp - sp >= HOTSPOT_FRAME_BCP)
-		return 0;
+	/* It is: rax has the address still. No frame that is whole is as small. */
 	w->ra = hotspot_u64(fp + 8);
 	w->cfa = hotspot_sender(w->reg[HOTSPOT_R13], fp + 16);
 	if (w->cfa == fp + 16 && fp > sp)
 		w->cfa = hotspot_sender(hotspot_u64(fp - HOTSPOT_FRAME_SENDER_SP), fp + 16);
 	w->fp = hotspot_u64(fp);
-	return hotspot_is_in_cache(s, w->ra);
+	if (fp - sp < HOTSPOT_FRAME_BCP && hotspot_is_in_cache(s, w->ra))
+		return 1;
+	w->fp = fp;
+	w->ra = w->reg[HOTSPOT_RAX];
+	w->cfa = w->reg[HOTSPOT_R13];
+	if (hotspot_is_in_cache(s, w->ra) && w->cfa - sp < HOTSPOT_MAX_FRAME_BYTES)
+		return 1;
+	w->ra = w->reg[HOTSPOT_RSI];
+	w->cfa = w->reg[HOTSPOT_RBX];
+	return hotspot_is_in_cache(s, w->ra) && w->cfa - sp < HOTSPOT_MAX_FRAME_BYTES;
 }
 
 static __always_inline int hotspot_interpreter_edge(struct scratch *s)
@@ -574,9 +576,11 @@ static __always_inline int hotspot_by_fp(struct scratch *s)
 
 static __always_inline enum hotspot_blob hotspot_kind(__u64 text, __u64 text_at_8)
 {
-	/* "Interpre", "nmethod", "native n" */
+	/* "Interpre", "I2C/C2I ", "nmethod", "native n" */
 	if (text == 0x6572707265746e49ULL)
 		return HOTSPOT_BLOB_IS_INTERPRETER;
+	if (text == 0x204932432f433249ULL)
+		return HOTSPOT_BLOB_IS_ADAPTER;
 	if (text == 0x00646f6874656d6eULL ||
 	    (text == 0x6e2065766974616eULL && text_at_8 == 0x00646f6874656dULL))
 		return HOTSPOT_BLOB_IS_NMETHOD;
@@ -632,8 +636,13 @@ static __always_inline int hotspot_in_blob(struct scratch *s, __u64 at)
 			? blob.complete - (__u32)(pc - blob.begin)
 			: 0;
 	hotspot_stub(s, at, blob.name, blob.text[0]);
-	if (kind == HOTSPOT_BLOB_IS_INTERPRETER)
+	/* Adapters between both have the same registers. */
+	if (kind == HOTSPOT_BLOB_IS_INTERPRETER || kind == HOTSPOT_BLOB_IS_ADAPTER)
 		return hotspot_interpreter_edge(s);
+	/* Of stubs nothing tells when their frame is whole. */
+	if (kind == HOTSPOT_BLOB_IS_STUB && s->walk.flags & UNWIND_EXACT &&
+	    hotspot_is_in_cache(s, hotspot_u64(s->walk.reg[WIRE_ABI_SP])))
+		return hotspot_by_fp(s);
 	if (kind == HOTSPOT_BLOB_IS_NMETHOD) {
 		code = hotspot_method(s->level, blob.method, 0, 0);
 		/* To the verifier it may have returned anything. */
