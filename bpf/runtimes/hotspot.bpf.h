@@ -213,10 +213,11 @@ static __always_inline __u32 hotspot_print_of(struct scratch *s, __u64 constants
 	const struct hotspot_layout *l = hotspot_layout(s);
 	const struct runtime_known *names = &s->runtime.known[HOTSPOT_KNOWN_NAMES];
 	__u32 n = hotspot_u16(names->at + l->at[HOTSPOT_SYMBOL_LENGTH]);
-	__u64 tail = 0;
+	/* Its last eight bytes, or all of a shorter one. */
+	__u64 tail = hotspot_u64(names->at + l->at[HOTSPOT_SYMBOL_BODY] + n - 8);
 
-	if (n >= 8)
-		tail = hotspot_u64(names->at + l->at[HOTSPOT_SYMBOL_BODY] + n - 8);
+	if (n < 8)
+		tail = n ? tail >> (64 - 8 * n) : 0;
 	hash = hash_mix(hash, constants);
 	hash = hash_mix(hash, names->at);
 	hash = hash_mix(hash, names->word);
