@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Methods of Java programs: whole chains of calls between the native frames around them, wherever the program is interrupted."""
 import platform
+import re
 
 import pytest
 
@@ -56,3 +57,14 @@ def test_every_timer_tick(processes, tmp_path, jvm, tier):
     whole = folded.Stacks(s for s in begun if MAIN in s.frames and is_whole(s.frames))
     assert begun.total > 300, stacks.show()
     assert whole.total >= 0.999 * begun.total, folded.Stacks(s for s in begun if s not in whole).show()
+
+
+def test_unloaded_classes(processes, tmp_path, jvm):
+    """A class that takes the place of one that was unloaded is not called as that one."""
+    output = tmp_path / "o"
+    run = processes.run(paths.XAGENT, "profile", "-U", "-F", "997", "-o", output, "--", *jvm.command, "-XX:+UseSerialGC", *EACH[:1],
+                        "-XX:CompileCommand=dontinline,T*::step", "-cp", jvm.classes, "chains.Unload", "5", seconds=120)
+    assert run.popen.returncode == 0, run.err
+    classes = [{f.split(".")[0] for f in s.frames if re.match(r"T\d\d\d\.", f)} for s in folded.parse(output.read_text())]
+    assert not [c for c in classes if len(c) > 1]
+    assert len({next(iter(c)) for c in classes if c}) > 50
