@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from harness import folded, jvms, paths
+from harness import folded, jvms, paths, pythons
 
 pytestmark = [pytest.mark.bpf, pytest.mark.skipif(platform.machine() != "x86_64", reason="frames of HotSpot are known on x86-64")]
 
@@ -17,12 +17,14 @@ TIERS = {
     "c2": ("-XX:-TieredCompilation",),
     "tiered": (),
 }
+# Each of them on every JDK, or what differs most.
+EVERY = [(name, tier) for name in jvms.NAMES for tier in TIERS] if pythons.FULL else [("host", "interpreted"), ("host", "c2"), ("8", "tiered")]
 MAIN, BEGIN, LEAF, MIX, NEXT = (f"chains.Chains.{name}" for name in ("main", "begin", "leaf", "mix", "next"))
 STEPS = ["chains.Chains$Even.step", "chains.Chains$Odd.step"] * 5
 DEPTH = 9
 
 
-@pytest.fixture(params=jvms.NAMES)
+@pytest.fixture
 def jvm(request):
     found, why = jvms.get(request.param)
     if not found:
@@ -44,12 +46,12 @@ def is_whole(frames):
     return of_chain[0] == BEGIN and steps[:n] == STEPS[:n] and of_chain[1 + n:] in ends
 
 
-@pytest.mark.parametrize("tier", TIERS)
+@pytest.mark.parametrize(("jvm", "tier"), EVERY, indirect=["jvm"])
 def test_every_timer_tick(processes, tmp_path, jvm, tier):
     """In the interpreter, in prologues and epilogues, in stubs, while methods are compiled and replaced."""
     output = tmp_path / "o"
     run = processes.run(paths.XAGENT, "profile", "-U", "-F", "997", "-o", output, "--", *jvm.command, *TIERS[tier], *EACH, "-cp", jvm.classes, "chains.Chains",
-                        "3", seconds=120)
+                        "2", seconds=120)
     assert run.popen.returncode == 0, run.err
     stacks = folded.parse(output.read_text())
     # main is not in those of static initialisers.
@@ -59,11 +61,12 @@ def test_every_timer_tick(processes, tmp_path, jvm, tier):
     assert whole.total >= 0.999 * begun.total, folded.Stacks(s for s in begun if s not in whole).show()
 
 
+@pytest.mark.parametrize("jvm", jvms.NAMES if pythons.FULL else ["host"], indirect=True)
 def test_unloaded_classes(processes, tmp_path, jvm):
     """A class that takes the place of one that was unloaded is not called as that one."""
     output = tmp_path / "o"
     run = processes.run(paths.XAGENT, "profile", "-U", "-F", "997", "-o", output, "--", *jvm.command, "-XX:+UseSerialGC", *EACH[:1],
-                        "-XX:CompileCommand=dontinline,T*::step", "-cp", jvm.classes, "chains.Unload", "5", seconds=120)
+                        "-XX:CompileCommand=dontinline,T*::step", "-cp", jvm.classes, "chains.Unload", "3", seconds=120)
     assert run.popen.returncode == 0, run.err
     classes = [{f.split(".")[0] for f in s.frames if re.match(r"T\d\d\d\.", f)} for s in folded.parse(output.read_text())]
     assert not [c for c in classes if len(c) > 1]

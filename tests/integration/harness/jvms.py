@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""OpenJDK in the versions that can be had, of Debian's suites in folders of their own (build/roots), and this host's compiler for what they run."""
+"""OpenJDK in the versions that can be had: this host's, those of Debian's suites in folders of their own (build/roots), and this host's compiler for what they run."""
 import functools
 import glob
 import shutil
@@ -9,9 +9,9 @@ from typing import NamedTuple
 from . import paths, pythons
 
 SUITES = {"8": "sid", "11": "bullseye", "17": "bookworm", "21": "trixie", "25": "trixie", "27": "sid"}
-# The interpreter's frames and the code cache of 8 are others; 25 has other code blobs. Unpacking one takes ten seconds and 200 MB.
-SAMPLE = ("8", "17", "25")
-NAMES = tuple(SUITES) if pythons.FULL else SAMPLE
+# This host's, and of those that have to be unpacked, which takes ten seconds and 200 MB, the one whose interpreter's frames and code cache are others.
+HOST = "host"
+NAMES = (HOST, *SUITES) if pythons.FULL else (HOST, "8")
 
 
 # The loader finds the libraries beside the program through /proc/self/exe. The mount ends with the program.
@@ -41,6 +41,9 @@ def get(version):
     classes, why = compiled()
     if not classes:
         return None, why
+    if version == HOST:
+        java = shutil.which("java")
+        return (Jvm((java,), str(classes)), None) if java else (None, "no java")
     root, why = pythons.unpacked(SUITES[version], f"jdk{version}", f"openjdk-{version}-jre-headless")
     if not root:
         return None, why
