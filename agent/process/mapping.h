@@ -52,6 +52,7 @@ struct mapped_file {
 	int open_error; /* −errno of the last failed attempt that tells of the file, else 0 */
 	uint64_t
 		open_error_ns; /* CLOCK_MONOTONIC: when that was; 0: that is not known, and it holds for good */
+	uint32_t lost_by; /* -ETIMEDOUT: the process for which opening it was given up */
 	/* Of its separate debug file, since mapped_file_take_debug_fd(); closed with `fd`. */
 	bool has_debug;
 	int debug_fd;

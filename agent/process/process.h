@@ -185,6 +185,8 @@ void process_set_cgroup(struct process_table *t, struct process *p, uint64_t cgr
 #define PROCESS_OPEN_RETRY_NS (300 * NS_PER_S)
 /* … and that opening it was given up (-ETIMEDOUT): whoever tries it meanwhile may lose a call, too, and two exclude a user (reader.h). */
 #define PROCESS_OPEN_LOST_NS (30 * NS_PER_S)
+/* … by the process for which it was given up: for that one no call is made before the lost one has returned (reader.h). */
+#define PROCESS_OPEN_AGAIN_NS (200 * NS_PER_MS)
 
 /* Opens the file as `p` (or failing that its parent, or the host) sees it, by /proc/PID/map_files
  * or /proc/PID/root; the descriptor's device and inode are checked against the key. 0 when f->fd is
@@ -193,6 +195,8 @@ void process_set_cgroup(struct process_table *t, struct process *p, uint64_t cgr
  * -EAGAIN are of `p` (reader.h): not remembered in the file, but p tries no file for a second. Opens
  * regular files only, never blocks on FIFOs. */
 int process_open_file(struct process_table *t, struct process *p, struct mapped_file *f);
+/* Whether this error of a reader (reader.h) says nothing of what was to be read: it was given up, or not tried because of other calls. */
+bool process_is_passing(int r);
 
 struct process *process_ref(struct process *p);
 void process_unref(struct process *p);

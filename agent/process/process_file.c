@@ -253,11 +253,13 @@ static int open_anyhow(struct process_table *t, struct process *p, const struct 
 	return r >= 0 || first == -ESRCH || first == -ENOENT ? r : first;
 }
 
-/* Whether it is known to be of no use to try. */
-static bool has_failed(const struct mapped_file *f)
+/* Whether it is known to be of no use that p tries. */
+static bool has_failed(const struct mapped_file *f, const struct process *p)
 {
-	uint64_t wait_ns = f->open_error == -ETIMEDOUT ? PROCESS_OPEN_LOST_NS : PROCESS_OPEN_RETRY_NS;
+	uint64_t wait_ns = PROCESS_OPEN_RETRY_NS;
 
+	if (f->open_error == -ETIMEDOUT)
+		wait_ns = f->lost_by == p->pid ? PROCESS_OPEN_AGAIN_NS : PROCESS_OPEN_LOST_NS;
 	return f->open_error &&
 	       (f->open_error_ns == 0 || clock_mono_ns() < f->open_error_ns + wait_ns);
 }
@@ -284,7 +286,7 @@ int process_open_file(struct process_table *t, struct process *p, struct mapped_
 		return 0;
 	if (f->vdso)
 		return f->open_error = -ENOENT;
-	if (has_failed(f))
+	if (has_failed(f, p))
 		return f->open_error;
 	if (clock_mono_ns() < p->opens_after_ns)
 		return -EHOSTDOWN;
@@ -293,6 +295,7 @@ int process_open_file(struct process_table *t, struct process *p, struct mapped_
 	/* A call that was given up may be the file's fault: each process that tries it as well is one more. */
 	if (process_is_passing(r) && r != -ETIMEDOUT)
 		return put_off(t, p, r);
+	f->lost_by = p->pid;
 	if (r < 0)
 		return fail(t, f, r);
 	mapped_file_take_fd(f, r);
@@ -318,7 +321,7 @@ int process_open_beside(struct process_table *t, struct process *p, const struct
 			const struct mapping *beside)
 {
 	struct mapped_file *f = beside->file;
-	bool wanted = f->fd < 0 && !has_failed(f) && clock_mono_ns() >= p->opens_after_ns &&
+	bool wanted = f->fd < 0 && !has_failed(f, p) && clock_mono_ns() >= p->opens_after_ns &&
 		      beside->begin < beside->end;
 	int fd = wanted ? open_beside(p, proc, beside) : -ENOENT;
 

@@ -98,8 +98,6 @@ bool process_is_in_doubt(const struct process_table *t, const struct process *p)
 bool process_is_outdated(const struct process_table *t, const struct process *p);
 /* It was read from begin_ns on until now. */
 void process_note_reread(struct process_table *t, struct process *p, uint64_t begin_ns);
-/* Whether this error of a reader (reader.h) says nothing of what was to be read: it was given up, or not tried because of other calls. */
-bool process_is_passing(int r);
 /* Its mappings could not be read for such an error: they are in doubt, and read again after a while. */
 void process_put_off(struct process *p);
 

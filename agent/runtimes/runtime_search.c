@@ -16,19 +16,22 @@
 #include "agent/util/reader.h"
 #include "bpf/image.h"
 
-/* A file that waits, and a process that has it mapped. */
+/* A file that waits, or is looked at, and a process that has it mapped. */
 struct waiting {
 	struct process *process;  /* a reference */
 	struct mapped_file *file; /* likewise */
+	unsigned int n_refused;	  /* how often it could not be opened or read just then */
+	uint64_t after_ns;	  /* it is not tried before */
 	struct list node;
 };
 
 /* An opened one. */
 struct looked {
-	struct mapped_file *file; /* a reference */
-	int fd;			  /* its own: the loop may close the file's meanwhile */
-	uint64_t generation;	  /* of the inode; 0: not known */
+	struct waiting *waiting;
+	int fd;		     /* its own: the loop may close the file's meanwhile */
+	uint64_t generation; /* of the inode; 0: not known */
 	bool is_found;
+	bool is_refused; /* some of it could not be read just then, or it was not looked at */
 	struct runtime_file found;
 };
 
@@ -80,11 +83,30 @@ void runtime_search_free(struct runtime_search *s)
 	free(s);
 }
 
+/* A guard's limits say nothing of the file, and are over soon. Who keeps others waiting again and again is left, until it is seen mapped again. */
+static void wait_again(struct runtime_search *s, struct waiting *w)
+{
+	list_remove(&w->node);
+	if (w->n_refused >= RUNTIME_SEARCH_MAX_REFUSED || s->stopped) {
+		w->file->searched = 0;
+		waiting_free(s, w);
+		return;
+	}
+	w->after_ns = clock_mono_ns() + (RUNTIME_SEARCH_REFUSED_NS << w->n_refused);
+	w->n_refused++;
+	list_push_back(&s->waiting, &w->node);
+}
+
 static void look_free(struct look *l)
 {
 	for (size_t i = 0; i < l->n; i++) {
-		reader_close(l->items[i].fd);
-		mapped_file_unref(l->items[i].file);
+		struct looked *item = &l->items[i];
+
+		reader_close(item->fd);
+		if (item->is_refused)
+			wait_again(l->search, item->waiting);
+		else
+			waiting_free(l->search, item->waiting);
 	}
 	free(l);
 }
@@ -92,18 +114,18 @@ static void look_free(struct look *l)
 /* As the kernel half numbers it. Where a file system lies above another one (overlayfs) the kernel may have another inode: there samples tell it. */
 static uint64_t image_of(const struct looked *item)
 {
+	const struct file_key *key = &item->waiting->file->key;
 	struct image_inode i = { .generation = item->generation };
 	unsigned int version = 0;
 	struct stat st;
 
-	if (foreign_stat(item->fd, &st) < 0 || st.st_dev != item->file->key.dev ||
-	    st.st_ino != item->file->key.inode)
+	if (foreign_stat(item->fd, &st) < 0 || st.st_dev != key->dev || st.st_ino != key->inode)
 		return 0;
 	if (!i.generation && reader_tells_at_once(item->fd) &&
 	    ioctl(item->fd, FS_IOC_GETVERSION, &version) == 0)
 		i.generation = version;
-	i.number = item->file->key.inode;
-	i.dev = (uint64_t)major(item->file->key.dev) << 20 | minor(item->file->key.dev);
+	i.number = key->inode;
+	i.dev = (uint64_t)major(key->dev) << 20 | minor(key->dev);
 	i.n_bytes = (uint64_t)st.st_size;
 	i.changed_ns = (uint64_t)st.st_ctim.tv_sec * NS_PER_S + (uint64_t)st.st_ctim.tv_nsec;
 	return image_number(&i);
@@ -112,6 +134,7 @@ static uint64_t image_of(const struct looked *item)
 static void look_at(struct looked *item)
 {
 	_cleanup_(elf_freep) struct elf *elf = NULL;
+	uint64_t n_failed = reader_n_failed();
 	struct bytes bytes;
 	int r = bytes_from_fd(item->fd, &bytes);
 
@@ -120,6 +143,9 @@ static void look_at(struct looked *item)
 	if (r == 0)
 		r = elf_load_sections(elf);
 	item->is_found = r == 0 && runtime_detect(elf, &item->found);
+	/* What could not be read may be what is missing in it. */
+	item->is_refused = reader_n_failed() != n_failed;
+	item->is_found = item->is_found && !item->is_refused;
 	if (item->is_found)
 		item->found.image = image_of(item);
 }
@@ -140,36 +166,58 @@ static void on_looked(struct worker_job *job)
 
 	for (size_t i = 0; i < l->n; i++)
 		if (l->items[i].is_found)
-			s->options.found(l->items[i].file, &l->items[i].found, s->options.data);
+			s->options.found(l->items[i].waiting->file, &l->items[i].found,
+					 s->options.data);
 	look_free(l);
 	s->is_looking = false;
 }
 
-static bool look_add(struct look *l, struct mapped_file *f)
+/* 0 or -errno. */
+static int look_add(struct runtime_search *s, struct look *l, struct waiting *w)
 {
-	int fd = fcntl(f->fd, F_DUPFD_CLOEXEC, 0);
+	int r = process_open_file(s->options.processes, w->process, w->file);
+	int fd = r < 0 ? -1 : fcntl(w->file->fd, F_DUPFD_CLOEXEC, 0);
 
-	if (fd >= 0)
-		l->items[l->n++] = (struct looked){ .file = mapped_file_ref(f),
-						    .fd = fd,
-						    .generation = mapped_file_generation(f) };
-	return fd >= 0;
+	if (r == 0 && fd < 0)
+		r = -errno;
+	if (r < 0)
+		return r;
+	list_remove(&w->node);
+	l->items[l->n++] = (struct looked){ .waiting = w,
+					    .fd = fd,
+					    .generation = mapped_file_generation(w->file),
+					    .is_refused = true };
+	return 0;
 }
 
-/* Those that have waited longest. What cannot be opened may be shown by another process. */
+/* What cannot be opened may be shown by another process. */
+static void look_try(struct runtime_search *s, struct look *l, struct waiting *w)
+{
+	int r = look_add(s, l, w);
+
+	if (process_is_passing(r)) {
+		wait_again(s, w);
+	} else if (r < 0) {
+		w->file->searched = 0;
+		waiting_free(s, w);
+	}
+}
+
+/* Those that have waited longest. */
 static void look_fill(struct runtime_search *s, struct look *l)
 {
 	size_t n_left = ARRAY_SIZE(l->items);
+	uint64_t now_ns = clock_mono_ns();
 
 	LIST_FOREACH (&s->waiting, node) {
 		struct waiting *w = LIST_ENTRY(node, struct waiting, node);
 
-		if (n_left-- == 0)
+		if (n_left == 0)
 			return;
-		if (process_open_file(s->options.processes, w->process, w->file) < 0 ||
-		    !look_add(l, w->file))
-			w->file->searched = 0;
-		waiting_free(s, w);
+		if (now_ns < w->after_ns)
+			continue;
+		n_left--;
+		look_try(s, l, w);
 	}
 }
 

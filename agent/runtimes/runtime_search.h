@@ -17,6 +17,9 @@
 #define RUNTIME_SEARCH_MAX_WAITING 256
 /* Files opened and looked at in one round, each some ten microseconds: a host that compiles has new programs all the time. */
 #define RUNTIME_SEARCH_MAX_OPENED 16
+/* A file that cannot be opened or read just now (reader.h) is tried again so soon, after twice that, and so on, so often. */
+#define RUNTIME_SEARCH_REFUSED_NS (100 * NS_PER_MS)
+#define RUNTIME_SEARCH_MAX_REFUSED 8
 /* Everything is looked at again not more often than that (runtime_search_again). */
 #define RUNTIME_SEARCH_AGAIN_NS (30 * NS_PER_S)
 

@@ -62,6 +62,7 @@ static struct {
 } pool = { .lock = PTHREAD_MUTEX_INITIALIZER, .once = PTHREAD_ONCE_INIT };
 
 static _Thread_local bool is_reader;
+static _Thread_local uint64_t n_failed;
 static _Thread_local struct reader_patience patience = LOOP_PATIENCE;
 static _Thread_local struct {
 	void (*fn)(void *data);
@@ -451,6 +452,8 @@ int reader_run(struct reader_call *call, const struct reader_subject *subject)
 	call->wait = &w;
 	int r = run_by_reader(call, &w, &is_full);
 	(void)pthread_cond_destroy(&w.done);
+	if (r < 0)
+		n_failed++;
 	if (r < 0 && r != -ETIMEDOUT)
 		call->free(call);
 	if (r == -ETIMEDOUT)
@@ -458,6 +461,11 @@ int reader_run(struct reader_call *call, const struct reader_subject *subject)
 	if (is_full)
 		say_full();
 	return r;
+}
+
+uint64_t reader_n_failed(void)
+{
+	return n_failed;
 }
 
 uint64_t reader_n_returned(void)

@@ -100,6 +100,8 @@ struct reader_call {
  *	-EAGAIN		there was no thread for it; it was freed
  */
 int reader_run(struct reader_call *call, const struct reader_subject *subject);
+/* How many calls of this thread were for one of those reasons not made, or not to their end: what was read meanwhile may lack something. */
+uint64_t reader_n_failed(void);
 
 /* Of this thread from now on: it may wait for 2 s, as one that nobody waits for. Others wait for 100 ms at most. */
 void reader_thread_is_patient(void);

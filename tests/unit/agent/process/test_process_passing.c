@@ -163,10 +163,10 @@ static void test_maps_of_a_child(void **state)
 	assert_int_equal(inode_of(p), 23);
 }
 
-/* One process may not be asked at the moment; the file is no worse for it. */
-static void test_file_of_two_processes(void **state)
+/* A file that two processes map. */
+static struct mapped_file *shared_file(struct fixture *f, struct process **ret_p,
+				       struct process **ret_other)
 {
-	struct fixture *f = *state;
 	const struct stat *st = &f->library;
 	char maps[256];
 
@@ -178,10 +178,20 @@ static void test_file_of_two_processes(void **state)
 	assert_int_equal(link(f->library_path, proc_tree_path(&f->tree, CHILD, "root/x.so")), 0);
 	proc_tree_write(&f->tree, PID, "maps", maps, (size_t)n);
 	proc_tree_write(&f->tree, CHILD, "maps", maps, (size_t)n);
-	struct process *p = sample(f, PID);
-	struct process *other = sample(f, CHILD);
-	struct mapped_file *file = p->mappings->items[0].file;
-	assert_ptr_equal(other->mappings->items[0].file, file);
+	*ret_p = sample(f, PID);
+	*ret_other = sample(f, CHILD);
+	struct mapped_file *file = (*ret_p)->mappings->items[0].file;
+	assert_ptr_equal((*ret_other)->mappings->items[0].file, file);
+	return file;
+}
+
+/* One process may not be asked at the moment; the file is no worse for it. */
+static void test_file_of_two_processes(void **state)
+{
+	struct fixture *f = *state;
+	struct process *p, *other;
+	struct mapped_file *file = shared_file(f, &p, &other);
+
 	lose(f);
 	/* Tried once, not at each sample. */
 	for (int i = 0; i < 3; i++) {
@@ -196,6 +206,22 @@ static void test_file_of_two_processes(void **state)
 	file->fd = -1;
 	release(f);
 	p->opens_after_ns = 0;
+	assert_int_equal(process_open_file(f->table, p, file), 0);
+}
+
+/* Who has lost a call for it tries again soon: the reader sees to it that no second one is lost meanwhile. Others wait. */
+static void test_file_whose_opening_was_given_up(void **state)
+{
+	struct fixture *f = *state;
+	struct process *p, *other;
+	struct mapped_file *file = shared_file(f, &p, &other);
+
+	file->open_error = -ETIMEDOUT;
+	file->lost_by = PID;
+	file->open_error_ns = clock_mono_ns();
+	assert_int_equal(process_open_file(f->table, p, file), -ETIMEDOUT);
+	file->open_error_ns -= PROCESS_OPEN_AGAIN_NS;
+	assert_int_equal(process_open_file(f->table, other, file), -ETIMEDOUT);
 	assert_int_equal(process_open_file(f->table, p, file), 0);
 }
 
@@ -243,6 +269,7 @@ static const struct unit_test tests[] = {
 	FIXTURE_TEST(test_maps_after_a_loss),
 	FIXTURE_TEST(test_maps_of_a_child),
 	FIXTURE_TEST(test_file_of_two_processes),
+	FIXTURE_TEST(test_file_whose_opening_was_given_up),
 	FIXTURE_TEST(test_identity),
 	FIXTURE_TEST(test_identity_of_who_is_gone),
 };

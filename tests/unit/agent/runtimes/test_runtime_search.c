@@ -25,6 +25,33 @@
 
 static unsigned int n_detected;
 static bool is_any;
+static bool loses_reads;
+static int open_result;
+static uint64_t ahead_ns;
+
+uint64_t __real_clock_mono_ns(void);
+uint64_t __wrap_clock_mono_ns(void);
+uint64_t __wrap_clock_mono_ns(void)
+{
+	return __real_clock_mono_ns() + ahead_ns;
+}
+
+/* Worker. Counts a call more at each look. */
+uint64_t __wrap_reader_n_failed(void);
+uint64_t __wrap_reader_n_failed(void)
+{
+	static uint64_t n;
+
+	n += loses_reads;
+	return n;
+}
+
+int __real_process_open_file(struct process_table *t, struct process *p, struct mapped_file *f);
+int __wrap_process_open_file(struct process_table *t, struct process *p, struct mapped_file *f);
+int __wrap_process_open_file(struct process_table *t, struct process *p, struct mapped_file *f)
+{
+	return open_result ? open_result : __real_process_open_file(t, p, f);
+}
 
 bool runtime_is_any(void)
 {
@@ -69,6 +96,9 @@ static int setup(void **state)
 	*state = f;
 	n_detected = 0;
 	is_any = true;
+	loses_reads = false;
+	open_result = 0;
+	ahead_ns = 0;
 	assert_int_equal(loop_new(&f->loop), 0);
 	assert_int_equal(worker_new(f->loop, 2, &f->worker), 0);
 	assert_int_equal(telemetry_new(&f->telemetry), 0);
@@ -203,6 +233,71 @@ static void test_number_of_another_inode(void **state)
 	process_unref(p);
 }
 
+/* A limit of the reader says nothing of the file: it is looked at again soon, though nobody maps it anew. */
+static void test_content_that_does_not_come(void **state)
+{
+	struct fixture *f = *state;
+	struct mapped_file *files[] = { file_of(f, "/proc/self/exe", 0) };
+	struct process *p = process_of(files, 1);
+
+	loses_reads = true;
+	runtime_search_add(f->search, p);
+	look(f);
+	assert_int_equal(n_detected, 1);
+	loses_reads = false;
+	look(f);
+	assert_int_equal(n_detected, 1);
+	assert_int_equal(f->n_found, 0);
+	ahead_ns += RUNTIME_SEARCH_REFUSED_NS;
+	look(f);
+	assert_int_equal(n_detected, 2);
+	assert_int_equal(f->n_found, 1);
+	process_unref(p);
+}
+
+static void test_file_that_cannot_be_opened_now(void **state)
+{
+	static const int passing[] = { -ETIMEDOUT, -EHOSTDOWN, -EAGAIN };
+	struct fixture *f = *state;
+	struct mapped_file *files[] = { file_of(f, "/proc/self/exe", 0) };
+	struct process *p = process_of(files, 1);
+
+	runtime_search_add(f->search, p);
+	for (size_t i = 0; i < ARRAY_SIZE(passing); i++) {
+		open_result = passing[i];
+		look(f);
+		ahead_ns += RUNTIME_SEARCH_REFUSED_NS << i;
+	}
+	assert_int_equal(n_detected, 0);
+	open_result = 0;
+	look(f);
+	assert_int_equal(n_detected, 1);
+	assert_int_equal(f->n_found, 1);
+	process_unref(p);
+}
+
+/* Each time later, and not for ever; it is looked at again when it is next seen. */
+static void test_content_that_never_comes(void **state)
+{
+	struct fixture *f = *state;
+	struct mapped_file *files[] = { file_of(f, "/proc/self/exe", 0) };
+	struct process *p = process_of(files, 1);
+
+	loses_reads = true;
+	runtime_search_add(f->search, p);
+	for (unsigned int i = 0; i < 1000; i++) {
+		look(f);
+		ahead_ns += RUNTIME_SEARCH_REFUSED_NS;
+	}
+	assert_int_equal(n_detected, 1 + RUNTIME_SEARCH_MAX_REFUSED);
+	assert_int_equal(f->n_found, 0);
+	loses_reads = false;
+	runtime_search_add(f->search, p);
+	look(f);
+	assert_int_equal(f->n_found, 1);
+	process_unref(p);
+}
+
 static void test_no_runtime(void **state)
 {
 	struct fixture *f = *state;
@@ -303,6 +398,9 @@ int main(void)
 		FIXTURE_TEST(test_number_of_another_inode),
 		FIXTURE_TEST(test_no_runtime),
 		FIXTURE_TEST(test_file_that_cannot_be_opened),
+		FIXTURE_TEST(test_file_that_cannot_be_opened_now),
+		FIXTURE_TEST(test_content_that_does_not_come),
+		FIXTURE_TEST(test_content_that_never_comes),
 		FIXTURE_TEST(test_many),
 		FIXTURE_TEST(test_again),
 		FIXTURE_TEST(test_stopped),

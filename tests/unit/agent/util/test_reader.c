@@ -124,6 +124,7 @@ static void test_given_up(void **state)
 	const struct pipe_ends *p = *state;
 	struct reader_subject subject = on(1), other = on(2);
 	struct reader_stats before = reader_get_stats();
+	uint64_t failed_before = reader_n_failed();
 
 	assert_int_equal(run(p->ends[0], &subject), -ETIMEDOUT);
 	assert_int_equal(n_freed, 0);
@@ -135,6 +136,7 @@ static void test_given_up(void **state)
 	assert_int_equal(n_freed, 1);
 	assert_int_equal(reader_get_stats().n_avoided, before.n_avoided + 1);
 	assert_int_equal(run(-1, &other), 0);
+	assert_int_equal(reader_n_failed(), failed_before + 2);
 	/* It returns: its memory is freed by the thread, and its subject tried again. */
 	assert_int_equal(write(p->ends[1], "x", 1), 1);
 	wait_for_n_lost(0);
