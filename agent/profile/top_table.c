@@ -23,19 +23,26 @@ static const char *copy(struct top_table *t, const char *text)
 	return arena_strndup(&t->arena, text, strlen(text));
 }
 
+/* Functions of runtimes are in no object, but in a source file. */
+static const char *path_of(const struct frame *f)
+{
+	return f->object->kind == FRAME_OBJECT_ANON && *f->file ? f->file : f->object->path;
+}
+
 static struct top_row *top_table_get(struct top_table *t, const struct frame *f)
 {
-	uint64_t hash = hash_bytes(f->function, strlen(f->function), hash_str(f->object->path));
+	const char *of = path_of(f);
+	uint64_t hash = hash_bytes(f->function, strlen(f->function), hash_str(of));
 
 	HASH_FOREACH_MATCH (&t->table, hash, node) {
 		struct top_row *h = CONTAINER_OF(node, struct top_row, node);
 
-		if (strcmp(h->function, f->function) == 0 && strcmp(h->path, f->object->path) == 0)
+		if (strcmp(h->function, f->function) == 0 && strcmp(h->path, of) == 0)
 			return h;
 	}
 	struct top_row *h = arena_alloc(&t->arena, sizeof(*h));
 	const char *function = copy(t, f->function);
-	const char *path = copy(t, f->object->path);
+	const char *path = copy(t, of);
 	if (!h || !function || !path)
 		return NULL;
 	*h = (struct top_row){ .function = function, .path = path };

@@ -10,7 +10,7 @@
 struct top_row {
 	struct hash_node node;
 	const char *function;
-	const char *path; /* of the file that it is in */
+	const char *path; /* of the file that it is in: the source, for functions of runtimes */
 	uint64_t self;
 	uint64_t total;
 	uint64_t last_stack; /* serial number of the stack that was counted last */

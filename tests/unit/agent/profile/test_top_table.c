@@ -88,6 +88,48 @@ static void test_what_is_one_function(void **state)
 	top_table_fini(&t);
 }
 
+/* A function of a runtime, in that source file. */
+static struct frame_ref function_in(struct context *w, struct code_names *names, const char *file)
+{
+	const struct code_text text = {
+		.name = "handle", .n_name = 6, .file = file, .n_file = strlen(file)
+	};
+	struct code_name *name = code_names_intern(names, &text);
+	struct frame_ref frame = FRAME_REF_NONE;
+
+	assert_non_null(name);
+	assert_int_equal(
+		interval_code_frame(w->interval, &(struct code_place){ .name = name }, &frame), 0);
+	code_name_unref(name);
+	return frame;
+}
+
+/* Those of equal names in two scripts are two; one whose script is not known is in none. */
+static void test_functions_of_runtimes(void **state)
+{
+	static const char *const files[] = { "/srv/a.js", "/srv/b.js", "" };
+	_cleanup_(code_names_freep) struct code_names *names = NULL;
+	_cleanup_free_ const struct top_row **items = NULL;
+	struct context *w = *state;
+	struct top_table t;
+	size_t n = 0;
+
+	assert_int_equal(code_names_new((size_t)1 << 20, NULL, &names), 0);
+	for (unsigned int i = 0; i < 3; i++) {
+		const struct frame_ref frames[] = { function_in(w, names, files[i]) };
+
+		context_add(w, w->web, NO_FRAMES, 0, frames, 1, 3 - i);
+	}
+	top_table_init(&t, (size_t)1 << 20);
+	add_all(&t, w);
+	assert_int_equal(top_table_sorted(&t, &items, &n), 0);
+	assert_int_equal(n, 3);
+	assert_string_equal(items[0]->path, "/srv/a.js");
+	assert_string_equal(items[1]->path, "/srv/b.js");
+	assert_string_equal(items[2]->path, "[anon]");
+	top_table_fini(&t);
+}
+
 static void test_order(void **state)
 {
 	const uint64_t six[] = { FN(6), FN(9) }, seven[] = { FN(7), FN(8) }, eight[] = { FN(8) };
@@ -130,6 +172,7 @@ static const struct unit_test tests[] = {
 	TEST_WITH(test_self_and_total, context_setup, context_teardown),
 	TEST_WITH(test_recursion_counts_once, context_setup, context_teardown),
 	TEST_WITH(test_what_is_one_function, context_setup, context_teardown),
+	TEST_WITH(test_functions_of_runtimes, context_setup, context_teardown),
 	TEST_WITH(test_order, context_setup, context_teardown),
 	TEST(test_empty),
 };
