@@ -20,6 +20,8 @@
 #define MAX_READS_EACH 8
 #define TEXTS_BYTES (WIRE_TEXTS_BYTES + 2 * WIRE_NAME_BYTES)
 #define REASON_BYTES 64
+/* The file, and what is around it. */
+#define UNNAMED_BYTES (NAME_TEXTS_FILE_BYTES + 64)
 /* A process that is starting is asked soon, one that never tells hardly costs anything. */
 #define RUNTIME_FIRST_WAIT_NS (20 * NS_PER_MS)
 #define RUNTIME_LAST_WAIT_NS (10 * NS_PER_S)
@@ -131,6 +133,24 @@ void session_close_runtimes(struct session *s)
 	code_names_free(s->runtimes.code_names);
 }
 
+static const struct runtime *runtime_of_function(uint64_t function)
+{
+	return runtime_of((uint32_t)(function >> WIRE_RUNTIME_KIND_SHIFT) & WIRE_RUNTIME_KIND_MASK);
+}
+
+/* An empty name is what its runtime shows for it. */
+static int put_name(struct session *s, const struct code_key *key, struct code_text text)
+{
+	const struct runtime *runtime = runtime_of_function(key->function);
+	char unnamed[UNNAMED_BYTES];
+
+	if (text.n_name == 0 && runtime && runtime->unnamed) {
+		text.n_name = runtime->unnamed(&text, unnamed, sizeof(unnamed));
+		text.name = unnamed;
+	}
+	return code_names_put(s->runtimes.code_names, key, &text);
+}
+
 void session_on_name(const struct wire_name *name, void *data)
 {
 	struct session *s = data;
@@ -142,7 +162,7 @@ void session_on_name(const struct wire_name *name, void *data)
 	struct code_text text;
 
 	name_texts_of(name, &texts, &text);
-	if (code_names_put(s->runtimes.code_names, &key, &text) < 0)
+	if (put_name(s, &key, text) < 0)
 		telemetry_count(s->options.telemetry, TELEMETRY_code_names_dropped, 1);
 }
 
@@ -220,7 +240,7 @@ static bool resolve(struct session *s, struct process_state *k, uint32_t tid,
 	return runtime->resolve(is_published ? &of : NULL, &reading,
 				key->function & WIRE_RUNTIME_ADDRESS_MASK, key->print, texts,
 				sizeof(texts), &text) &&
-	       code_names_put(s->runtimes.code_names, key, &text) == 0;
+	       put_name(s, key, text) == 0;
 }
 
 /* "[toy: …]", for a frame that has nothing else to be known by. A reference. */
@@ -254,8 +274,7 @@ static struct code_name *name_of(struct session *s, struct process_state *k, uin
 int session_code_frame(struct session *s, struct process *p, const struct wire_sample *head,
 		       const struct wire_runtime_frame *f, struct frame_ref *ret_frame)
 {
-	const struct runtime *runtime = runtime_of(
-		(uint32_t)(f->function >> WIRE_RUNTIME_KIND_SHIFT) & WIRE_RUNTIME_KIND_MASK);
+	const struct runtime *runtime = runtime_of_function(f->function);
 	const struct code_key key = { .pid = head->pid,
 				      .exec_id = head->exec_id,
 				      .function = f->function,

@@ -69,6 +69,8 @@ struct runtime {
 	bool (*resolve)(const struct wire_runtime *of, const struct runtime_memory *memory,
 			uint64_t function, uint32_t print, char *buf, size_t n_buf,
 			struct code_text *ret_text);
+	/* What is shown for a function whose name is empty (text->n_name 0), by its file and line: fills `to`, and returns how many bytes. NULL: it has no name. Pure. */
+	size_t (*unnamed)(const struct code_text *text, char *to, size_t n_to);
 	/* The line of a position in a function; 0: not known. NULL: never known. `lines` may hold anything. Pure. */
 	uint32_t (*line)(const struct runtime_lines *lines, uint32_t position);
 };

@@ -81,12 +81,6 @@ static __always_inline __u64 v8_scope_names(const struct v8_layout *l, __u64 sco
 	return at + 8 * v8_scope_between(l, flags);
 }
 
-static __always_inline void v8_anonymous(struct wire_name *name)
-{
-	__builtin_memcpy(name->texts, "<anonymous>", sizeof("<anonymous>") - 1);
-	name->n_name = sizeof("<anonymous>") - 1;
-}
-
 /* A pointer to a string that has characters; else 0. */
 static __always_inline __u64 v8_text(const struct v8_layout *l, __u64 pointer)
 {
@@ -212,11 +206,10 @@ __noinline int v8_name_texts(__u32 level)
 		return 0;
 	l = v8_layout(s);
 	text = v8_name_of(s);
+	/* One that has no name is shown by its place. */
 	if (text)
 		name->n_name = v8_append(s, name, text, WIRE_NAME_BYTES, &name->name_encoding);
-	else
-		v8_anonymous(name);
-	if (!name->n_name)
+	if (text && !name->n_name)
 		return 0;
 	script = v8_object(l, v8_shared_word(s, l->shared_script), &type);
 	if (!script || type != l->type_script)

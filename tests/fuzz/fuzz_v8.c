@@ -97,7 +97,7 @@ static void check_names(const uint8_t *data, size_t size)
 	const struct runtime_memory memory = { .read = read_memory, .data = &m };
 	struct v8_layout l;
 	struct code_text text;
-	char buf[8192];
+	char buf[8192], unnamed[256];
 
 	if (size < sizeof(l))
 		return;
@@ -109,7 +109,8 @@ static void check_names(const uint8_t *data, size_t size)
 	l.shared_parameters %= V8_SHARED_BYTES - 8;
 	if (!v8_name_read(&l, &memory, 0, print_of(&m, &l), buf, sizeof(buf), &text))
 		return;
-	assert(text.n_name > 0 && text.n_name <= sizeof(buf) && text.n_file <= sizeof(buf));
+	assert(text.n_name <= sizeof(buf) && text.n_file <= sizeof(buf));
+	assert(text.n_name || v8_name_unnamed(&text, unnamed, sizeof(unnamed)) < sizeof(unnamed));
 	assert(m.n_reads < 2000);
 }
 

@@ -2,6 +2,7 @@
 """Functions of JavaScript programs: as V8 itself tells them, frame by frame, between the native frames around them."""
 import json
 import os
+import re
 import shutil
 import subprocess
 from typing import NamedTuple
@@ -52,8 +53,8 @@ def is_of_v8(place):
 
 
 def same(name):
-    """Some functions get their name when they are made: with a prefix, or of a computed key. V8's backtrace shows that one, or does not."""
-    name = name.removeprefix("get ").removeprefix("set ")
+    """Without the place of one that has no name. Some functions get their name when they are made: with a prefix, or of a computed key. V8's backtrace shows that one, or does not."""
+    name = re.sub(r"^<anonymous> \(.*\)$", "", name.removeprefix("get ").removeprefix("set "))
     return "<anonymous>" if not name or name.startswith("[") else name
 
 
@@ -220,10 +221,19 @@ def test_switch_and_its_reload(start_agent, standin, processes, tmp_path):
     assert agent.wait_metric(lambda m: m.value("xagent_runtime_stacks_total", runtime="v8", result="walked") > 50, 20, "stacks are counted")
 
 
+def unnamed(file, line):
+    """Where a function begins is not known of all."""
+    short = file if file.startswith("node:") else os.path.basename(file)
+    return f"<anonymous> ({short}:{line})" if line else f"<anonymous> ({short})"
+
+
 def test_where_functions_begin(processes, tmp_path, node):
     program = tmp_path / "begins.js"
     program.write_text("'use strict';\n\n\nfunction begins_at_4(end) {\n\tbegins_at_8(end);\n}\n\nfunction begins_at_8(end) {\n\tlet n = 0;\n"
                        "\twhile (Date.now() < end) n += 'abc'.replace(/b/g, () => n).length;\n}\nbegins_at_4(Date.now() + 5000);\n")
     profile = profiled(processes, tmp_path / "o.pb.gz", "-F", "299", "--", node.path, "--no-opt", program)
     begins = {(name, line) for name, file, line in profile.functions if file == str(program)}
-    assert {("begins_at_4", 4), ("begins_at_8", 8)} <= begins, begins
+    assert {("begins_at_4", 4), ("begins_at_8", 8), (unnamed("begins.js", 10), 10), (unnamed("begins.js", 1), 1)} <= begins, begins
+    # One that has no name is called by its place, and its place is where it begins.
+    places = {(name, unnamed(file, line)) for name, file, line in profile.functions if name.startswith("<anonymous> ")}
+    assert places and all(name == place for name, place in places), places

@@ -2,10 +2,12 @@
 /* Names of V8's functions, from a process's memory. */
 #include "agent/runtimes/v8/names.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "agent/runtimes/name_texts.h"
 #include "agent/util/macro.h"
+#include "agent/util/str.h"
 
 /* Strings that are looked at for one text, and those of them that wait meanwhile: names have a few pieces. */
 #define MAX_STRINGS 64
@@ -199,7 +201,6 @@ bool v8_name_read(const struct v8_layout *layout, const struct runtime_memory *m
 		  uint64_t shared, uint32_t print, char *buf, size_t n_buf,
 		  struct code_text *ret_text)
 {
-	static const char anonymous[] = "<anonymous>";
 	struct look l = { .layout = layout, .memory = memory };
 	struct text name = { .to = buf, .max = n_buf };
 
@@ -211,9 +212,32 @@ bool v8_name_read(const struct v8_layout *layout, const struct runtime_memory *m
 	struct object script = object_at(&l, shared_word(&l, layout->shared_script));
 	if (script.at && script.type == layout->type_script)
 		(void)append_name(&l, word_at(&l, script.at + layout->script_name), &file);
-	*ret_text = (struct code_text){ .name = name.at ? buf : anonymous,
-					.n_name = name.at ? name.at : strlen(anonymous),
+	*ret_text = (struct code_text){ .name = buf,
+					.n_name = name.at,
 					.file = buf + file.begin,
 					.n_file = file.at - file.begin };
 	return true;
+}
+
+/* Of a path or an URL the last part. Node's own files are known by their whole name. */
+static struct str short_file(const struct code_text *text)
+{
+	struct str file = { text->file, text->n_file };
+	struct str base = str_basename(file);
+
+	return base.n == 0 || str_starts_with(file, str_from("node:")) ? file : base;
+}
+
+size_t v8_name_unnamed(const struct code_text *text, char *to, size_t n_to)
+{
+	struct str file = short_file(text);
+	int n;
+
+	if (file.n == 0)
+		n = snprintf(to, n_to, "<anonymous>");
+	else if (text->line)
+		n = snprintf(to, n_to, "<anonymous> (%.*s:%u)", (int)file.n, file.p, text->line);
+	else
+		n = snprintf(to, n_to, "<anonymous> (%.*s)", (int)file.n, file.p);
+	return n > 0 ? MIN_OF((size_t)n, n_to - 1) : 0;
 }

@@ -14,4 +14,7 @@ bool v8_name_read(const struct v8_layout *layout, const struct runtime_memory *m
 		  uint64_t shared, uint32_t print, char *buf, size_t n_buf,
 		  struct code_text *ret_text);
 
+/* What a function without a name is called: "<anonymous> (file.js:12)", as far as file and line are known. Cut where there is no room. */
+size_t v8_name_unnamed(const struct code_text *text, char *to, size_t n_to);
+
 #endif

@@ -62,4 +62,5 @@ const struct runtime runtime_v8 = {
 	.detect = v8_detect,
 	.describe = v8_describe,
 	.resolve = v8_resolve,
+	.unnamed = v8_name_unnamed,
 };

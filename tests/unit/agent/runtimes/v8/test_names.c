@@ -207,15 +207,15 @@ static void test_scopes(void **state)
 	uint64_t name = make_flat("run"), guess = make_flat("a.run"), none = make_flat("");
 
 	(void)state;
-	check(0, "<anonymous>");
+	check(0, "");
 	check(make_scope(V8_SCOPE_HAS_NAME, 0, 6, name, guess), "run");
 	check(make_scope(V8_SCOPE_HAS_NAME, 2, 10, name, guess), "run");
 	check(make_scope(V8_SCOPE_HAS_NAME | V8_SCOPE_HAS_CLASS, 2, 11, name, guess), "run");
 	check(make_scope(V8_SCOPE_HAS_NAME, 80, 87, name, guess), "run");
 	check(make_scope(V8_SCOPE_HAS_NAME | V8_SCOPE_HAS_INFERRED, 0, 6, none, guess), "a.run");
-	check(make_scope(V8_SCOPE_HAS_NAME, 0, 6, none, guess), "<anonymous>");
-	check(make_scope(0, 0, 6, name, guess), "<anonymous>");
-	check(make_scope(V8_SCOPE_HAS_NAME, UINT32_MAX, 6, name, guess), "<anonymous>");
+	check(make_scope(V8_SCOPE_HAS_NAME, 0, 6, none, guess), "");
+	check(make_scope(0, 0, 6, name, guess), "");
+	check(make_scope(V8_SCOPE_HAS_NAME, UINT32_MAX, 6, name, guess), "");
 }
 
 /* It is another function by now, or none. */
@@ -233,7 +233,52 @@ static void test_print(void **state)
 	assert_false(read_name(shared, print(), text, sizeof(text)));
 }
 
+static const struct unnamed {
+	const char *file;
+	uint32_t line;
+	const char *expected;
+} unnamed[] = {
+	{ "", 0, "<anonymous>" },
+	{ "", 12, "<anonymous>" },
+	{ "/app/lib/a.js", 12, "<anonymous> (a.js:12)" },
+	{ "/app/lib/a.js", 0, "<anonymous> (a.js)" },
+	{ "file:///app/b.mjs", 3, "<anonymous> (b.mjs:3)" },
+	{ "evalmachine.<anonymous>", 1, "<anonymous> (evalmachine.<anonymous>:1)" },
+	{ "node:internal/process/task_queues", 95,
+	  "<anonymous> (node:internal/process/task_queues:95)" },
+	{ "/app/", 2, "<anonymous> (/app/:2)" },
+};
+
+/* A function that was assigned to nothing is known by its place. */
+static void test_unnamed(void **state)
+{
+	char text[64];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(unnamed); i++) {
+		const struct code_text of = { .file = unnamed[i].file,
+					      .n_file = strlen(unnamed[i].file),
+					      .line = unnamed[i].line };
+
+		assert_int_equal(v8_name_unnamed(&of, text, sizeof(text)),
+				 strlen(unnamed[i].expected));
+		assert_string_equal(text, unnamed[i].expected);
+	}
+}
+
+static void test_unnamed_without_room(void **state)
+{
+	const struct code_text of = { .file = "/app/a.js", .n_file = 9, .line = 12 };
+	char text[16];
+
+	(void)state;
+	assert_int_equal(v8_name_unnamed(&of, text, sizeof(text)), 15);
+	assert_string_equal(text, "<anonymous> (a.");
+}
+
 static const struct unit_test tests[] = {
+	TEST(test_unnamed),
+	TEST(test_unnamed_without_room),
 	TEST_WITH(test_strings, setup, NULL),
 	TEST_WITH(test_strings_that_lie, setup, NULL),
 	TEST_WITH(test_scopes, setup, NULL),
