@@ -51,6 +51,7 @@ struct moment {
 	__u64 values[EVENT_MAX_VALUES];
 	__u8 event;
 	__u16 source;
+	__u8 n_own_frames; /* of the kernel stack: those that called the program */
 };
 
 /* The event is counted: from here on it has to end in one of the others. NULL: never. */
@@ -367,7 +368,8 @@ static __always_inline bool emit(struct scratch *s, struct task_struct *task, bo
 static __always_inline void kernel_half(const struct moment *m, struct scratch *s,
 					struct wire_counters *count)
 {
-	long bytes = bpf_get_stack(m->ctx, s->record.words, WIRE_MAX_KERNEL_FRAMES * 8, 0);
+	long bytes =
+		bpf_get_stack(m->ctx, s->record.words, WIRE_MAX_KERNEL_FRAMES * 8, m->n_own_frames);
 
 	if (bytes < 0)
 		count->kernel_stack_errors++;
@@ -419,6 +421,12 @@ static __always_inline bool shows_nothing(const struct moment *m, struct task_st
 	return !want_kernel && KERNEL_FIELD(task, flags, 0) & PF_KTHREAD;
 }
 
+/* Ticks have their rate, and off-CPU time is weighed before. */
+static __always_inline bool is_thinned(const struct moment *m)
+{
+	return m->event == EVENT_TRACEPOINT;
+}
+
 /* The end of every program: whose moment it is, its stack, a record. `count` is from moment_count(). */
 static __always_inline void capture(struct moment *m, struct wire_counters *count)
 {
@@ -439,7 +447,7 @@ static __always_inline void capture(struct moment *m, struct wire_counters *coun
 		count->refused++;
 		return;
 	}
-	if (m->event != EVENT_CPU && !thin_passes(m->source, m->values)) {
+	if (is_thinned(m) && !thin_passes(m->source, m->values)) {
 		count->filtered++;
 		count->thinned++;
 		return;
@@ -448,7 +456,8 @@ static __always_inline void capture(struct moment *m, struct wire_counters *coun
 	if (!s) {
 		count->lost++;
 		count->lost_nested++;
-		thin_leave(m->source, m->values);
+		if (is_thinned(m))
+			thin_leave(m->source, m->values);
 		return;
 	}
 	begin_record(s, m, task, pid, tid);
@@ -458,7 +467,7 @@ static __always_inline void capture(struct moment *m, struct wire_counters *coun
 		s->record.head.end = STOP_REASON_OUTSIDE_PID_NAMESPACE;
 		user_unwound = false;
 	}
-	if (!emit(s, task, user_unwound, count) && m->event != EVENT_CPU)
+	if (!emit(s, task, user_unwound, count) && is_thinned(m))
 		thin_leave(m->source, m->values);
 	scratch_release(s);
 }

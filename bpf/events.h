@@ -6,7 +6,7 @@
  *
  *	name	in arguments, in texts and in the label `event` of metrics
  *	profile	the first part of a profile's type, as Pyroscope knows it (the label __name__)
- *	period	between two samples, or the unit of what one counts
+ *	period	between two samples, or the unit of what one counts; empty: there is none
  *	values	one to EVENT_MAX_VALUES of V(type, unit): the sums that each stack has
  *
  * The agent, the encoders, the store and the page have all they know of an event from here. Append only: the numbers are on the wire.
@@ -15,15 +15,18 @@
 #define XAGENT_BPF_EVENTS_H
 
 #define EVENT_MAX_VALUES 4
-/* What is attached beside the timer ticks, which are source 0: tracepoints. */
-#define EVENT_MAX_SOURCES 32
+/* What is attached: the timer ticks are source 0, tracepoints those behind it, off-CPU time the last. */
+#define EVENT_MAX_SOURCES 33
 #define EVENT_SOURCE_TICKS 0
+#define EVENT_MAX_TRACEPOINTS 31
+#define EVENT_SOURCE_OFF_CPU (EVENT_MAX_SOURCES - 1)
 
 /* A build for tests has values of its own, and says so before this is included. */
 #ifndef EVENTS
-#define EVENTS(X, V)                                                                \
-	X(CPU, "cpu", "process_cpu", "cpu", "nanoseconds", V("cpu", "nanoseconds")) \
-	X(TRACEPOINT, "tracepoint", "tracepoint", "events", "count", V("events", "count"))
+#define EVENTS(X, V)                                                                       \
+	X(CPU, "cpu", "process_cpu", "cpu", "nanoseconds", V("cpu", "nanoseconds"))        \
+	X(TRACEPOINT, "tracepoint", "tracepoint", "events", "count", V("events", "count")) \
+	X(OFF_CPU, "off_cpu", "offcpu", "", "", V("offcpu", "nanoseconds") V("waits", "count"))
 #endif
 
 enum event {

@@ -101,6 +101,9 @@ struct task_struct {
 #endif
 	void *stack;
 	unsigned int flags;
+	unsigned int __state;
+	int on_cpu;
+	int exit_state;
 	struct mm_struct *mm;
 	unsigned int in_execve : 1;
 	__u64 self_exec_id;

@@ -5,6 +5,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include "bpf/events/cpu.bpf.h"
+#include "bpf/events/off_cpu.bpf.h"
 /* A build for tests brings its own along. */
 #ifdef TRACEPOINT_INCLUDE
 #include TRACEPOINT_INCLUDE

@@ -137,7 +137,7 @@ enum stop_reason {
 	X(remapped, "walks thrown away because their tables were replaced meanwhile")            \
 	X(refused, "ticks of processes that match no target (part of filtered)")                 \
 	X(lost_nested, "ticks that hit the CPU within too many others (part of lost)")           \
-	X(thinned, "hits beyond the limit, whose values the next sample has (part of filtered)") \
+	X(thinned, "hits that are no samples, but whose values samples have (part of filtered)") \
 	X(runtime_frames, "frames of interpreters")                                              \
 	X(names_told, "names of functions of interpreters that were sent")                       \
 	X(names_not_told, "of these, that could not be read, or found no room in the ring buffer")

@@ -31,7 +31,8 @@ static bool types_valid(const struct pprof_options *o)
 		if (text_empty(o->value_types[i].type) || text_empty(o->value_types[i].unit) ||
 		    strchr(o->value_types[i].type, '-'))
 			return false;
-	return !text_empty(o->period_type.type) && !text_empty(o->period_type.unit);
+	/* Both, or none: there are profiles without a period. */
+	return text_empty(o->period_type.type) == text_empty(o->period_type.unit);
 }
 
 static bool options_valid(const struct pprof_options *o)

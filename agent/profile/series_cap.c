@@ -20,7 +20,7 @@ struct place {
 struct series_cap {
 	size_t max;
 	struct labels *other;  /* a reference */
-	uint32_t other_active; /* bits by source: each has an `other` of its own */
+	uint64_t other_active; /* bits by source: each has an `other` of its own */
 	uint64_t other_sent_ns[EVENT_MAX_SOURCES];
 	struct hash_table places; /* at most max */
 	struct labels *biggest;	  /* a reference, or NULL */
@@ -53,10 +53,10 @@ struct claim {
 struct claims {
 	struct claim *items;
 	size_t n;
-	uint32_t others; /* bits by source: in the interval already, by its own labels */
+	uint64_t others; /* bits by source: in the interval already, by its own labels */
 };
 
-_Static_assert(EVENT_MAX_SOURCES <= 32, "a bit for each");
+_Static_assert(EVENT_MAX_SOURCES <= 64, "a bit for each");
 
 int series_cap_new(size_t max, struct labels *other, struct series_cap **ret_cap)
 {
@@ -146,7 +146,7 @@ static void forget_inactive(struct series_cap *cap, uint64_t now_ns)
 	}
 	for (uint16_t source = 0; source < EVENT_MAX_SOURCES; source++)
 		if (now_ns - cap->other_sent_ns[source] > SERIES_ACTIVE_NS)
-			cap->other_active &= ~(1u << source);
+			cap->other_active &= ~(1ULL << source);
 }
 
 static struct claim claim_of(const struct series_cap *cap, const struct interval *i,
@@ -175,7 +175,7 @@ static int claims_make(const struct series_cap *cap, const struct interval *i, s
 		return -ENOMEM;
 	for (struct series *s = i->series; s; s = s->next) {
 		if (labels_equal(s->labels, cap->other)) {
-			c->others |= 1u << s->source;
+			c->others |= 1ULL << s->source;
 			continue;
 		}
 		c->items[c->n] = claim_of(cap, i, s);
@@ -281,20 +281,20 @@ static int fold_all(struct series_cap *cap, struct interval *i, struct claim *cl
 }
 
 /* Sources with samples beyond the places that are granted: who is silent gives a place away without being folded. */
-static uint32_t folded_sources(const struct claims *c, size_t n_granted)
+static uint64_t folded_sources(const struct claims *c, size_t n_granted)
 {
-	uint32_t sources = 0;
+	uint64_t sources = 0;
 
 	for (size_t at = n_granted; at < c->n; at++)
 		if (c->items[at].series)
-			sources |= 1u << c->items[at].source;
+			sources |= 1ULL << c->items[at].source;
 	return sources;
 }
 
 static size_t n_granted_beside(const struct series_cap *cap, const struct claims *c,
-			       uint32_t others)
+			       uint64_t others)
 {
-	size_t n_others = (size_t)__builtin_popcount(others);
+	size_t n_others = (size_t)__builtin_popcountll(others);
 
 	return MIN_OF(c->n, cap->max > n_others ? cap->max - n_others : 0);
 }
@@ -302,8 +302,8 @@ static size_t n_granted_beside(const struct series_cap *cap, const struct claims
 /* How many get a place. Each `other` that is needed takes one, for which a series more may have to be folded. */
 static size_t count_granted(const struct series_cap *cap, const struct claims *c)
 {
-	uint32_t others = c->others | cap->other_active;
-	uint32_t needed = others | folded_sources(c, n_granted_beside(cap, c, others));
+	uint64_t others = c->others | cap->other_active;
+	uint64_t needed = others | folded_sources(c, n_granted_beside(cap, c, others));
 
 	while (needed != others) {
 		others = needed;
@@ -317,7 +317,7 @@ static int settle(struct series_cap *cap, struct interval *i, const struct claim
 		  uint64_t now_ns, struct series_cap_folded *f)
 {
 	size_t n_granted = count_granted(cap, c);
-	uint32_t others = c->others | folded_sources(c, n_granted);
+	uint64_t others = c->others | folded_sources(c, n_granted);
 	int r = 0;
 
 	for (size_t at = 0; r == 0 && at < n_granted; at++)
@@ -326,7 +326,7 @@ static int settle(struct series_cap *cap, struct interval *i, const struct claim
 		r = fold_all(cap, i, c->items + n_granted, c->n - n_granted, f);
 	cap->other_active |= others;
 	for (uint16_t source = 0; source < EVENT_MAX_SOURCES; source++)
-		if (others & 1u << source)
+		if (others & 1ULL << source)
 			cap->other_sent_ns[source] = now_ns;
 	return r;
 }

@@ -40,9 +40,11 @@ int event_text_parse(const char *text, struct event_text *ret_event)
 
 void event_text_what(const struct event_text *e, struct buf *out)
 {
-	assert(e->event == EVENT_CPU || e->source);
+	assert(e->event != EVENT_TRACEPOINT || e->source);
 	if (e->event == EVENT_CPU)
 		(void)buf_append_str(out, "CPU time");
+	else if (e->event == EVENT_OFF_CPU)
+		(void)buf_append_str(out, "Off-CPU time");
 	else
 		(void)buf_printf(out, "%s of %s", event_text_unit(e, 0), e->source);
 }

@@ -42,7 +42,13 @@ static size_t most_samples(const struct sampler_options *o)
 
 	for (size_t i = 0; i < o->n_tracepoints; i++)
 		n += knobs_tracepoint_hz(o, i);
-	return n;
+	return n + o->off_cpu_hz;
+}
+
+/* Programs that a tick may interrupt. */
+static bool has_nested(const struct sampler_options *o)
+{
+	return o->n_tracepoints > 0 || o->off_cpu_hz > 0;
 }
 
 size_t knobs_ring_bytes(const struct sampler_options *o, size_t n_cpus)
@@ -115,7 +121,7 @@ static int shrink_unused(struct sample_bpf *bpf, const struct sampler_options *o
 		{ bpf->maps.runtime_images, no_runtimes },
 		{ bpf->maps.runtime_libraries, no_runtimes },
 		{ bpf->maps.told, no_runtimes },
-		{ bpf->maps.names, no_runtimes || !o->n_tracepoints },
+		{ bpf->maps.names, no_runtimes || !has_nested(o) },
 		{ bpf->maps.threads, no_runtimes },
 		{ bpf->maps.wanted_pids, o->n_pids == 0 },
 		{ bpf->maps.wanted_tids, o->n_tids == 0 },
@@ -148,7 +154,9 @@ int knobs_set(struct sample_bpf *bpf, const struct sampler_options *o)
 		libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, BPF_FUNC_ringbuf_reserve_dynptr,
 					NULL) == 1;
 	int r = bpf_map__set_max_entries(bpf->maps.samples, (uint32_t)bytes);
-	if (r == 0 && !o->n_tracepoints)
+	if (r == 0)
+		r = bpf_map__set_autocreate(bpf->maps.off_cpu_tasks, o->off_cpu_hz > 0);
+	if (r == 0 && !has_nested(o))
 		r = bpf_map__set_max_entries(bpf->maps.scratch, 1);
 	if (r == 0)
 		r = size_cache(bpf, cache_parts(o));

@@ -403,7 +403,7 @@ int sampler_cost(const struct sampler *s, struct sampler_cost *ret_cost)
 				     s->bpf->obj) if (r == 0 && bpf_program__autoload(program)) r =
 		cost_add_program(bpf_program__fd(program), &cost);
 	bpf_object__for_each_map (map, s->bpf->obj)
-		if (r == 0)
+		if (r == 0 && bpf_map__autocreate(map))
 			r = cost_add_map(bpf_map__fd(map), &cost);
 	if (r == 0)
 		*ret_cost = cost;

@@ -26,6 +26,8 @@
 /* Samples a second of one tracepoint on one CPU, where nobody says otherwise: a hundredth of its time, at some 10 µs each. What is beyond is
  * counted with the next. */
 #define SAMPLER_PROBE_HZ 1000
+/* Of off-CPU time: waits that are longer by some are samples, of shorter ones as many as such times they last together (bpf/weigh.h). */
+#define SAMPLER_OFF_CPU_MEAN_NS 1000000
 /* One in each window in which hits are counted. */
 #define SAMPLER_PROBE_MIN_HZ WIRE_THIN_WINDOWS
 
@@ -42,13 +44,16 @@ struct sampler_options {
 	size_t n_pids;
 	const uint32_t *tids;
 	size_t n_tids;
-	/* Tracepoints beside the ticks, "group:name", fewer than EVENT_MAX_SOURCES; sample->head->record.source is the index + 1. */
+	/* Tracepoints beside the ticks, "group:name", EVENT_MAX_TRACEPOINTS at most; sample->head->record.source is the index + 1. */
 	const char *const *tracepoints;
 	size_t n_tracepoints;
 	/* Of each: samples a second and CPU, at most; from SAMPLER_PROBE_MIN_HZ on. NULL: SAMPLER_PROBE_HZ. Borrowed as the names. */
 	const unsigned int *tracepoint_hz;
-	bool no_ticks; /* of these tracepoints alone */
-	int cgroup_fd; /* directory of the unified hierarchy, borrowed; < 0: none */
+	unsigned int
+		off_cpu_hz; /* off-CPU time: samples a second and CPU, at most, some more of long waits; 0: none */
+	uint64_t off_cpu_mean_ns; /* 0: SAMPLER_OFF_CPU_MEAN_NS; WEIGH_MAX_MEAN_NS at most */
+	bool no_ticks;		  /* of other events alone */
+	int cgroup_fd;		  /* directory of the unified hierarchy, borrowed; < 0: none */
 	const struct cpus *
 		cpus; /* NULL: all that are online, followed as they come and go; borrowed until sampler_start() */
 	size_t ring_bytes; /* at most, but 1 MiB at least; by CPUs, rate and tracepoints, a power of two. 0: 64 MiB */

@@ -41,7 +41,7 @@ static int tracepoint_source_new(struct sample_bpf *bpf, const struct sampler_op
 	*ret_source = NULL;
 	if (o->n_tracepoints == 0)
 		return 0;
-	if (o->n_tracepoints >= EVENT_MAX_SOURCES)
+	if (o->n_tracepoints > EVENT_MAX_TRACEPOINTS)
 		return -E2BIG;
 	t = calloc(1, sizeof(*t) + o->n_tracepoints * sizeof(t->items[0]));
 	if (!t)

@@ -39,7 +39,7 @@ _xagent_value() {
 	*\ --config.format) _xagent_words "alloy flow river" "$3" ;;
 	*\ --demangle) _xagent_words "none simplified templates full" "$3" ;;
 	convert\ --source-format | convert\ -f) _xagent_words yaml "$3" ;;
-	profile\ --event | profile\ -e) _xagent_words "cpu tracepoint:" "$3" ;;
+	profile\ --event | profile\ -e) _xagent_words "cpu off_cpu tracepoint:" "$3" ;;
 	profile\ --format | profile\ -f) _xagent_words "folded pprof table html svg speedscope" "$3" ;;
 	profile\ --output | profile\ -o | convert\ --output | convert\ -o) _xagent_files "$3" ;;
 	run\ --storage.path | profile\ --debuginfod-cache | profile\ --cgroup)

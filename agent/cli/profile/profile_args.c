@@ -39,13 +39,13 @@ static const char help[] =
 	"With -p, -t, --cgroup or -a a COMMAND only says how long: -p 4711 -- sleep 10.\n"
 	"\n"
 	"What:\n"
-	"  -e, --event EVENT      cpu (the default), or tracepoint:GROUP:NAME: each hit of it, by "
-	"stack\n"
+	"  -e, --event EVENT      cpu (the default), off_cpu: how long threads do not run; or\n"
+	"                         tracepoint:GROUP:NAME: each hit of it, by stack\n"
 	"  -U, --user             user stacks only\n"
 	"  -K, --kernel           kernel stacks only\n"
-	"  -F, --frequency HZ     samples a second and CPU (97; at most 10000); of a tracepoint at "
+	"  -F, --frequency HZ     samples a second and CPU (97; at most 10000); of other events at "
 	"most\n"
-	"                         so many (1000), and the other hits are added to the next\n"
+	"                         so many (1000), which stand for all\n"
 	"  -d, --duration TIME    10, 1.5, 500ms, 2m; a COMMAND is then left to end by itself\n"
 	"      --demangle MODE    none, simplified (the default), templates, full\n"
 	"      --lines            files, lines and inlined functions too, where a program or its "
@@ -98,6 +98,7 @@ static const char help[] =
 	"  xagent profile -F 499 -o make.html -- make     what a build does\n"
 	"  xagent profile -p 4711 -d 30 -o cpu.pb.gz      then: go tool pprof -http=: cpu.pb.gz\n"
 	"  xagent profile --cgroup system.slice/nginx.service -d 10\n"
+	"  xagent profile -e off_cpu -p 4711 -d 10        what it waits for\n"
 	"  xagent profile -e tracepoint:syscalls:sys_enter_fsync -d 30   who calls fsync\n"
 	"  xagent profile -K -c 0 -d 5                    what the kernel does on CPU 0\n"
 	"  xagent profile -f folded -d 10 | flamegraph.pl > host.svg\n";
@@ -240,7 +241,8 @@ static const struct cli_flag flags[] = {
 	{ "idle", 'I', CLI_SWITCH, AT(idle), NULL, NULL },
 	{ "user", 'U', CLI_SWITCH, AT(user_only), NULL, NULL },
 	{ "kernel", 'K', CLI_SWITCH, AT(kernel_only), NULL, NULL },
-	{ "event", 'e', CLI_PARSED, AT(event), "cpu, or tracepoint:GROUP:NAME", parse_event },
+	{ "event", 'e', CLI_PARSED, AT(event), "cpu, off_cpu, or tracepoint:GROUP:NAME",
+	  parse_event },
 	{ "frequency", 'F', CLI_PARSED, AT(hz),
 	  "samples a second and CPU, from 1 to " TEXT_OF_VALUE(SAMPLER_MAX_HZ), parse_hz },
 	{ "duration", 'd', CLI_PARSED, AT(duration_ns),

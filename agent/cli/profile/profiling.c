@@ -242,6 +242,7 @@ static struct sampler_options sampler_options(const struct profiling *x)
 	o.tracepoints = &a->event.source;
 	o.tracepoint_hz = &x->report.hz;
 	o.n_tracepoints = a->event.event == EVENT_TRACEPOINT;
+	o.off_cpu_hz = a->event.event == EVENT_OFF_CPU ? x->report.hz : 0;
 	o.no_kernel = a->user_only;
 	o.no_user = a->kernel_only;
 	o.idle = a->idle;

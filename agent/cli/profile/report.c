@@ -71,7 +71,9 @@ static void put_nothing(const struct report *r, struct buf *out)
 
 	profile_args_subject(a, &subject);
 	(void)buf_printf(out, "0 samples: %s ", buf_str(&subject));
-	if (a->event.event != EVENT_CPU)
+	if (a->event.event == EVENT_OFF_CPU)
+		(void)buf_printf(out, "did not wait in %.3g s", seconds(r->elapsed_ns));
+	else if (a->event.event != EVENT_CPU)
 		(void)buf_printf(out, "did not come by %s%s in %.3g s", a->event.source, half(a),
 				 seconds(r->elapsed_ns));
 	else if (a->pids.n + a->tids.n == 0 && !a->cgroup && !profile_args_is_command_only(a))

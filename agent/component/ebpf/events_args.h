@@ -12,7 +12,7 @@
 #include "agent/sample/event.h"
 #include "river-config/river.h"
 
-#define EVENTS_ARGS_MAX (EVENT_MAX_SOURCES - 1)
+#define EVENTS_ARGS_MAX EVENT_MAX_TRACEPOINTS
 
 struct tracepoint_args {
 	const char *name; /* of the profiles */

@@ -6,5 +6,6 @@
 #define EVENTS(X, V)                                                                \
 	X(CPU, "cpu", "process_cpu", "cpu", "nanoseconds", V("cpu", "nanoseconds")) \
 	X(TRACEPOINT, "tracepoint", "memory", "space", "bytes",                     \
-	  V("alloc_space", "bytes") V("alloc_objects", "count"))
+	  V("alloc_space", "bytes") V("alloc_objects", "count")) \
+	X(OFF_CPU, "off_cpu", "offcpu", "", "", V("offcpu", "nanoseconds") V("waits", "count"))
 #define TRACEPOINT_INCLUDE "tests/events/allocation/allocation.bpf.h"

@@ -323,7 +323,7 @@ static void check_accounting(struct fixture *f)
 {
 	assert_int_equal(f->n_wrong, 0);
 	assert_int_equal(f->n_torn, 0);
-	for (enum event e = 0; e < EVENT_MAX; e++) {
+	for (enum event e = EVENT_CPU; e <= EVENT_TRACEPOINT; e++) {
 		struct wire_counters c = counters_of(f, e);
 
 		assert_true(wire_counters_balance(&c));

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Off-CPU time: every switch of tasks, on all CPUs. */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent/sample/source.h"
+#include "agent/util/log.h"
+#include "agent/util/macro.h"
+#include "bpf/sample.skel.h"
+
+enum { LINK_IN, LINK_OUT, LINK_FORK, N_LINKS };
+
+struct off_cpu_source {
+	struct source source;
+	struct sample_bpf *bpf; /* borrowed */
+	unsigned int hz;	/* samples a second and CPU, at most */
+	struct bpf_link *links[N_LINKS];
+};
+
+static struct off_cpu_source *of(struct source *s)
+{
+	return CONTAINER_OF(s, struct off_cpu_source, source);
+}
+
+/*
+ * Where a task is back on its CPU, and in its own context: the scheduler's tracepoint at the end of a switch (6.17 or so), else the return of
+ * schedule(), where the kernel lets programs be attached to functions. The verifier loads the program for the one or for the other.
+ */
+static int choose_return(struct sample_bpf *bpf, struct buf *why)
+{
+	struct bpf_program *in = bpf->progs.off_cpu_in;
+
+	if (bpf_program__set_attach_target(in, 0, "sched_exit_tp") == 0)
+		return 0;
+	if (bpf_program__set_expected_attach_type(in, BPF_TRACE_FEXIT) == 0 &&
+	    bpf_program__set_attach_target(in, 0, "schedule") == 0) {
+		log_debug("off-CPU time is taken where schedule() returns: this kernel has no "
+			  "tracepoint sched_exit_tp");
+		return 0;
+	}
+	(void)buf_append_str(why, "this kernel tells nobody when a task is back on its CPU: "
+				  "off_cpu needs its tracepoint "
+				  "sched_exit_tp, or fexit programs on schedule()");
+	return -EOPNOTSUPP;
+}
+
+static int want_programs(struct sample_bpf *bpf)
+{
+	struct bpf_program *programs[] = { bpf->progs.off_cpu_in, bpf->progs.off_cpu_out,
+					   bpf->progs.off_cpu_fork, bpf->progs.off_cpu_begin };
+	int r = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(programs) && r == 0; i++)
+		r = bpf_program__set_autoload(programs[i], true);
+	return r;
+}
+
+static int off_cpu_source_new(struct sample_bpf *bpf, const struct sampler_options *o,
+			      struct buf *why, struct source **ret_source)
+{
+	_cleanup_free_ struct off_cpu_source *c = NULL;
+
+	*ret_source = NULL;
+	if (!o->off_cpu_hz)
+		return 0;
+	c = calloc(1, sizeof(*c));
+	if (!c)
+		return -ENOMEM;
+	c->source.ops = &source_off_cpu;
+	c->bpf = bpf;
+	c->hz = o->off_cpu_hz;
+	bpf->rodata->off_cpu_mean_ns =
+		o->off_cpu_mean_ns ? o->off_cpu_mean_ns : SAMPLER_OFF_CPU_MEAN_NS;
+	int r = choose_return(bpf, why);
+	if (r == 0)
+		r = want_programs(bpf);
+	if (r < 0)
+		return r;
+	*ret_source = &TAKE_PTR(c)->source;
+	return 0;
+}
+
+/* On each CPU there may ever be; nothing else has been written there yet. */
+static int set_limit(struct off_cpu_source *c)
+{
+	uint32_t source = EVENT_SOURCE_OFF_CPU;
+	int n_cpus = libbpf_num_possible_cpus();
+	_cleanup_free_ struct wire_thinning *all =
+		n_cpus > 0 ? calloc((size_t)n_cpus, sizeof(*all)) : NULL;
+
+	if (!all)
+		return n_cpus < 0 ? n_cpus : -ENOMEM;
+	for (int k = 0; k < n_cpus; k++)
+		all[k].budget = MAX_OF(c->hz / WIRE_THIN_WINDOWS, 1u);
+	return bpf_map_update_elem(bpf_map__fd(c->bpf->maps.thinnings), &source, all, BPF_ANY);
+}
+
+/* What an iterator prints is nothing; reading it is what runs it over all tasks. */
+static int run_over_tasks(struct bpf_program *program)
+{
+	_cleanup_close_ int fd = -1;
+	struct bpf_link *link = bpf_program__attach_iter(program, NULL);
+	char byte;
+	ssize_t n;
+
+	if (!link)
+		return -errno;
+	fd = bpf_iter_create(bpf_link__fd(link));
+	int r = fd < 0 ? -errno : 0;
+	(void)bpf_link__destroy(link);
+	if (r < 0)
+		return r;
+	do
+		n = read(fd, &byte, sizeof(byte));
+	while (n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR)));
+	return n < 0 ? -errno : 0;
+}
+
+static void off_cpu_source_detach(struct source *s)
+{
+	for (size_t i = 0; i < N_LINKS; i++) {
+		(void)bpf_link__destroy(of(s)->links[i]);
+		of(s)->links[i] = NULL;
+	}
+}
+
+/* New tasks first, then the switches, then the tasks that are there: between these none is missed. */
+static int attach_all(struct off_cpu_source *c)
+{
+	const struct {
+		int link;
+		struct bpf_program *program;
+	} order[] = {
+		{ LINK_FORK, c->bpf->progs.off_cpu_fork },
+		{ LINK_IN, c->bpf->progs.off_cpu_in },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(order); i++) {
+		c->links[order[i].link] = bpf_program__attach(order[i].program);
+		if (!c->links[order[i].link])
+			return -errno;
+	}
+	int r = run_over_tasks(c->bpf->progs.off_cpu_begin);
+	if (r < 0)
+		return r;
+	c->links[LINK_OUT] = bpf_program__attach(c->bpf->progs.off_cpu_out);
+	return c->links[LINK_OUT] ? 0 : -errno;
+}
+
+static int off_cpu_source_attach(struct source *s, struct buf *why)
+{
+	struct off_cpu_source *c = of(s);
+	int r = set_limit(c);
+
+	(void)why;
+	if (r == 0)
+		r = attach_all(c);
+	if (r < 0)
+		off_cpu_source_detach(s);
+	return r;
+}
+
+static unsigned int off_cpu_source_limit_hz(const struct source *s)
+{
+	return CONTAINER_OF(s, const struct off_cpu_source, source)->hz;
+}
+
+static void off_cpu_source_free(struct source *s)
+{
+	off_cpu_source_detach(s);
+	free(of(s));
+}
+
+const struct source_ops source_off_cpu = {
+	.event = EVENT_OFF_CPU,
+	.new = off_cpu_source_new,
+	.attach = off_cpu_source_attach,
+	.limit_hz = off_cpu_source_limit_hz,
+	.detach = off_cpu_source_detach,
+	.free = off_cpu_source_free,
+};

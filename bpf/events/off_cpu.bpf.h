@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Off-CPU time: how long threads do not run, for whatever reason, by the stack with which they left their CPU.
+ *
+ *	sched_switch: since = now ──► … ──► back on a CPU, in the thread's own context: d = now − since ──► taken? ──► stack, record
+ *
+ * The decision is made when the duration is known (bpf/weigh.h). Both programs are tp_btf or fexit: these do not take the CPU's bpf_prog_active,
+ * so no timer tick is dropped for them.
+ *
+ * The time lives in the task's storage: it goes where the task goes, goes away with it, and is found without a lock. Storage is never made
+ * where the run queue is locked, for an allocation might wake kswapd: it is made at fork, for tasks that are there already by an iterator.
+ * Kernel threads are left out: they wait for work all the time.
+ */
+#ifndef XAGENT_BPF_EVENTS_OFF_CPU_BPF_H
+#define XAGENT_BPF_EVENTS_OFF_CPU_BPF_H
+
+#include "bpf/capture.bpf.h"
+#include "bpf/weigh.h"
+
+/* The mean of weigh.h, as the agent wants it; it is raised where there are too many samples. */
+const volatile __u64 off_cpu_mean_ns = 1000000;
+
+/* TASK_DEAD, include/linux/sched.h: it never comes back. */
+#define OFF_CPU_TASK_DEAD 0x80
+#define OFF_CPU_WINDOW_NS (1000000000ULL / WIRE_THIN_WINDOWS)
+#define OFF_CPU_MAX_STEPS 14
+
+/* The program, and bpf_trace_run1() or the trampoline. */
+#define OFF_CPU_OWN_FRAMES 2
+
+struct off_cpu_task {
+	__u64 since_ns; /* 0: it runs */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct off_cpu_task);
+} off_cpu_tasks SEC(".maps");
+
+/* The task that an iterator is at. */
+struct bpf_iter__task {
+	__u64 meta;
+	struct task_struct *task;
+};
+
+/* Counted, and not to be had. */
+static __always_inline void off_cpu_lose(void)
+{
+	struct wire_counters *count = moment_count(EVENT_OFF_CPU);
+
+	if (count)
+		count->lost++;
+}
+
+/* In the context of the task that leaves; the run queue is locked. */
+SEC("?tp_btf/sched_switch")
+int off_cpu_out(__u64 *ctx)
+{
+	struct task_struct *prev = (void *)ctx[1];
+	struct off_cpu_task *t;
+
+	if (KERNEL_FIELD(prev, flags, 0) & PF_KTHREAD ||
+	    KERNEL_FIELD(prev, __state, 0) & OFF_CPU_TASK_DEAD)
+		return 0;
+	t = bpf_task_storage_get(&off_cpu_tasks, prev, NULL, 0);
+	/* It was preempted within the kernel, came back by another way than schedule() (6.1, 6.12), and leaves again. */
+	if (!t || t->since_ns)
+		off_cpu_lose();
+	if (t)
+		t->since_ns = bpf_ktime_get_ns();
+	return 0;
+}
+
+/* Fewer samples than could be: a limit of them in each tenth of a second, beyond which the mean doubles; it is halved again when there are few.
+ * What it is was decided by earlier waits, so it does not bias this one. */
+static __always_inline __u64 off_cpu_mean(struct wire_thinning *t, __u64 now_ns)
+{
+	if (now_ns >= t->window_end_ns) {
+		if (t->stride && t->n_kept < t->budget / 2)
+			t->stride--;
+		t->n_kept = 0;
+		t->window_end_ns = now_ns + OFF_CPU_WINDOW_NS;
+	}
+	__u64 mean_ns = off_cpu_mean_ns << (t->stride & 15);
+	return mean_ns < WEIGH_MAX_MEAN_NS ? mean_ns : WEIGH_MAX_MEAN_NS;
+}
+
+static __always_inline void off_cpu_keep(struct wire_thinning *t)
+{
+	if (++t->n_kept > t->budget && t->stride < OFF_CPU_MAX_STEPS) {
+		t->stride++;
+		t->n_kept = 0;
+	}
+}
+
+/* False: it is no sample. Else what it is worth. */
+static __always_inline bool off_cpu_weigh(__u64 duration_ns, __u64 now_ns,
+					  __u64 values[EVENT_MAX_VALUES])
+{
+	__u32 source = EVENT_SOURCE_OFF_CPU;
+	struct wire_thinning *t = bpf_map_lookup_elem(&thinnings, &source);
+	__u32 threshold;
+
+	if (!t)
+		return false;
+	threshold = weigh_threshold(duration_ns, off_cpu_mean(t, now_ns));
+	if (!weigh_is_taken(threshold, bpf_get_prandom_u32()))
+		return false;
+	off_cpu_keep(t);
+	values[0] = weigh_value(duration_ns, threshold, bpf_get_prandom_u32());
+	values[1] = weigh_value(1, threshold, bpf_get_prandom_u32());
+	return true;
+}
+
+/* In the context of the task that is back; the agent says where that is. Also where a task has not left its CPU. */
+SEC("?tp_btf/sched_exit_tp")
+int off_cpu_in(void *ctx)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct moment m = { .ctx = ctx,
+			    .event = EVENT_OFF_CPU,
+			    .source = EVENT_SOURCE_OFF_CPU,
+			    .n_own_frames = OFF_CPU_OWN_FRAMES };
+	struct wire_counters *count;
+	struct off_cpu_task *t;
+	__u64 since_ns, now_ns;
+
+	if (KERNEL_FIELD(task, flags, 0) & PF_KTHREAD)
+		return 0;
+	t = bpf_task_storage_get(&off_cpu_tasks, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!t || !t->since_ns)
+		return 0;
+	since_ns = __sync_lock_test_and_set(&t->since_ns, 0);
+	now_ns = bpf_ktime_get_ns();
+	count = moment_count(EVENT_OFF_CPU);
+	if (!since_ns || !count)
+		return 0;
+	if (off_cpu_weigh(now_ns - since_ns, now_ns, m.values)) {
+		capture(&m, count);
+	} else {
+		count->filtered++;
+		count->thinned++;
+	}
+	return 0;
+}
+
+/* Of a new task, before it runs. */
+SEC("?tp_btf/sched_process_fork")
+int off_cpu_fork(__u64 *ctx)
+{
+	struct task_struct *child = (void *)ctx[1];
+
+	if (!(KERNEL_FIELD(child, flags, 0) & PF_KTHREAD))
+		bpf_task_storage_get(&off_cpu_tasks, child, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	return 0;
+}
+
+/* Of each task that was there before: what it waits for now has begun now, as far as this profile goes. */
+SEC("?iter/task")
+int off_cpu_begin(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct off_cpu_task *t;
+
+	if (!task || KERNEL_FIELD(task, flags, 0) & PF_KTHREAD)
+		return 0;
+	t = bpf_task_storage_get(&off_cpu_tasks, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (t && !KERNEL_FIELD(task, on_cpu, 1) && !KERNEL_FIELD(task, exit_state, 0))
+		__sync_val_compare_and_swap(&t->since_ns, 0, bpf_ktime_get_ns());
+	return 0;
+}
+
+#endif

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Off-CPU time: what a program says it has waited for, by its own clock, is what is reported, by function."""
+import math
+import os
+import re
+import statistics
+
+import pytest
+
+from harness import folded, paths
+
+pytestmark = pytest.mark.bpf
+
+FULL = os.environ.get("XAGENT_TEST_MATRIX") == "full"
+
+
+def profile(processes, path, *arguments):
+    """Stacks, the seconds that the program says by function, and what was said."""
+    run = processes.start(paths.XAGENT, "profile", "-e", "off_cpu", "-f", "folded", "-o", path, *arguments)
+    assert run.wait(90) == 0, run.err
+    own = {name: int(ns) for name, ns in re.findall(r"^(\w+) (\d+)$", run.out, re.M)}
+    return folded.parse(path.read_text()), own, run
+
+
+def test_waits_by_function(processes, programs, tmp_path):
+    stacks, own, run = profile(processes, tmp_path / "f", "--", programs["waiter"], "60")
+    assert set(own) == {"sleeps_10ms", "lock_5ms", "slow_pipe"}
+    for name, ns in own.items():
+        mine = stacks.having("main", name)
+        # lock_5ms waits for the helper, too, which its own clock leaves out.
+        mine = mine.having("pthread_mutex_lock") or mine.having("___pthread_mutex_lock") if name == "lock_5ms" else mine
+        assert abs(mine.total / ns - 1) < 0.03, (name, mine.total, ns, stacks.show())
+        assert all("_start" in s.frames and s.frames[-1] in ("__schedule", "schedule") for s in mine), mine.show()
+    assert stacks.having("start_thread", "help").total > 0
+    assert "lost" not in run.err, run.err
+
+
+def test_migration_at_every_wake(processes, programs, tmp_path):
+    stacks, own, _ = profile(processes, tmp_path / "f", "--", programs["waiter"], "hop", "100", "8000")
+    assert abs(stacks.having("hop").total / own["hop"] - 1) < 0.03, (own, stacks.show())
+
+
+def test_many_threads(processes, programs, tmp_path):
+    stacks, own, _ = profile(processes, tmp_path / "f", "--", programs["waiter"], "threads", "2000", "500")
+    assert abs(stacks.having("sleep_once").total / own["sleep_once"] - 1) < 0.03, (own, stacks.show())
+
+
+def test_short_waits_are_unbiased(processes, programs, tmp_path):
+    """With few samples the mean of many windows lies in its own interval of 99 %."""
+    ratios = []
+    for i in range(200 if FULL else 8):
+        stacks, own, _ = profile(processes, tmp_path / str(i), "-F", "10", "--", programs["waiter"], "hop", "200")
+        ratios.append(stacks.having("hop").total / own["hop"])
+    mean, error = statistics.mean(ratios), statistics.stdev(ratios) / math.sqrt(len(ratios))
+    # Student's t for 7 degrees of freedom; and what the program's own clock counts of its running time.
+    assert abs(mean - 1) < (2.6 if FULL else 3.5) * error + 0.02, (mean, error, ratios)
