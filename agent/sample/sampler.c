@@ -213,6 +213,22 @@ static int load(struct sampler *s, const struct sampler_options *o, struct buf *
 	return s->ring ? 0 : -errno;
 }
 
+/* One event that the kernel forbids is no reason to do without the others. */
+static int load_without_off_cpu(struct sampler *s, const struct sampler_options *o, int error,
+				struct buf *why)
+{
+	struct sampler_options others = *o;
+
+	log_warn("off-CPU time is not profiled",
+		 LOG_STR("why", why->len > 0 ? buf_str(why) : strerror(-error)));
+	buf_reset(why);
+	others.off_cpu_hz = 0;
+	free_sources(s);
+	sample_bpf__destroy(s->bpf);
+	s->bpf = NULL;
+	return load(s, &others, why);
+}
+
 static void warn_of_shortcomings(const struct refusal_facts *facts)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(1024);
@@ -242,6 +258,8 @@ int sampler_new(const struct sampler_options *o, struct buf *why, struct sampler
 		return -EPERM;
 	libbpf_set_print(libbpf_to_log);
 	int r = load(s, o, why);
+	if (r < 0 && o->off_cpu_hz && !o->no_ticks)
+		r = load_without_off_cpu(s, o, r, why);
 	if (r < 0) {
 		if (why->len == 0)
 			refusal_explain(&facts, "load", r, why);

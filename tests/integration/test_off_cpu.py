@@ -8,6 +8,8 @@ import statistics
 import pytest
 
 from harness import folded, paths
+from harness.agent import config
+from harness.processes import wait_until
 
 pytestmark = pytest.mark.bpf
 
@@ -54,3 +56,31 @@ def test_short_waits_are_unbiased(processes, programs, tmp_path):
     mean, error = statistics.mean(ratios), statistics.stdev(ratios) / math.sqrt(len(ratios))
     # Student's t for 7 degrees of freedom; and what the program's own clock counts of its running time.
     assert abs(mean - 1) < (2.6 if FULL else 3.5) * error + 0.02, (mean, error, ratios)
+
+
+EVENTS = """
+	events {
+		off_cpu {}
+	}
+	sample_rate"""
+
+
+def test_of_an_agent(start_agent, standin, processes, programs):
+    """A profile type of its own, with the name that other agents give it; CPU profiles are what they are, and each scrape balances."""
+    agent = start_agent(config(standin.url, interval="1s", rate=199).replace("\n\tsample_rate", EVENTS, 1)).wait_ready()
+    run = processes.start(programs["waiter"], "60")
+    assert run.wait(30) == 0
+    own = {name: int(ns) for name, ns in re.findall(r"^(\w+) (\d+)$", run.out, re.M)}
+
+    def sums():
+        mine = [p for p in standin.pushes() if p.labels["__name__"] == "offcpu" and "waiter" in p.labels["service_name"]]
+        return [sum(s.values[i] for p in mine for s in p.profile.samples if "sleeps_10ms" in s.frames) for i in (0, 1)]
+    wait_until(lambda: sums()[1] >= 58, 20, "all sleeps are pushed")
+    ns, waits = sums()
+    assert abs(ns / own["sleeps_10ms"] - 1) < 0.03 and waits <= 70, (ns, waits, own)
+    m = agent.metrics()
+    for event in ("cpu", "off_cpu"):
+        counts = {name: m.value(f"xagent_kernel_{name}_total", event=event) for name in ("ticks", "emitted", "idle", "filtered", "lost")}
+        assert counts["ticks"] == sum(counts.values()) - counts["ticks"] > 0, counts
+    assert {p.labels["__name__"] for p in standin.pushes()} == {"process_cpu", "offcpu"}
+    assert agent.stop() == 0

@@ -169,6 +169,20 @@ size_t ebpf_args_memory_limit_bytes(const struct ebpf_args *args)
 	return bytes;
 }
 
+/* There it is the share of switches that are looked at; here sums are right whatever is. So it is the share of the samples there may be. */
+unsigned int ebpf_args_off_cpu_hz(const struct ebpf_args *args)
+{
+	double hz = args->off_cpu_threshold * SAMPLER_PROBE_HZ;
+
+	if (args->events.off_cpu)
+		return (unsigned int)args->events.off_cpu->sample_rate_hz;
+	if (!(hz > 0))
+		return 0;
+	return hz < SAMPLER_PROBE_MIN_HZ ? SAMPLER_PROBE_MIN_HZ
+	       : hz > SAMPLER_PROBE_HZ	 ? SAMPLER_PROBE_HZ
+					 : (unsigned int)hz;
+}
+
 #define ARGS struct ebpf_args
 
 static const struct river_field ebpf_fields[] = {
@@ -246,8 +260,6 @@ const struct river_schema ebpf_schema = RIVER_SCHEMA(ARGS, "pyroscope.ebpf", ebp
 void ebpf_args_unsupported(const struct ebpf_args *args,
 			   void (*fn)(const char *argument, void *data), void *data)
 {
-	if (args->off_cpu_threshold > 0)
-		fn("off_cpu_threshold", data);
 	if (args->load_probe)
 		fn("load_probe", data);
 	if (args->probe_links.n_items > 0)

@@ -51,6 +51,8 @@ struct tagging ebpf_args_tagging(const struct ebpf_args *args);
 /* Whether frames are named alike under both: lines, inlines, where debug files come from. */
 bool ebpf_args_same_names(const struct ebpf_args *a, const struct ebpf_args *b);
 size_t ebpf_args_memory_limit_bytes(const struct ebpf_args *args);
+/* Samples of off-CPU time a second and CPU, at most, by `events`, or by off_cpu_threshold; 0: it is not wanted. */
+unsigned int ebpf_args_off_cpu_hz(const struct ebpf_args *args);
 
 /* Calls fn for each argument that asks for something that xagent does not do. */
 void ebpf_args_unsupported(const struct ebpf_args *args,

@@ -67,7 +67,7 @@ static const char *validate_rate(const void *field, struct river_arena *arena)
 	(void)arena;
 	return hz >= SAMPLER_PROBE_MIN_HZ && hz <= SAMPLER_MAX_HZ
 		       ? NULL
-		       : "sample_rate of a tracepoint must be between 10 and 10000 (samples a "
+		       : "sample_rate of an event must be between 10 and 10000 (samples a "
 			 "second and CPU, at most)";
 }
 
@@ -81,7 +81,16 @@ static const struct river_field tracepoint_fields[] = {
 static const struct river_schema tracepoint_schema = RIVER_SCHEMA(
 	struct tracepoint_args, "tracepoint", tracepoint_fields, .validate = validate_tracepoint);
 
+static const struct river_field off_cpu_fields[] = {
+	/* SAMPLER_PROBE_HZ */
+	RIVER_FIELD_INT(struct off_cpu_args, sample_rate_hz, "sample_rate", .def = "1000",
+			.validate = validate_rate),
+};
+static const struct river_schema off_cpu_schema =
+	RIVER_SCHEMA(struct off_cpu_args, "off_cpu", off_cpu_fields);
+
 static const struct river_field events_fields[] = {
+	RIVER_FIELD_BLOCK_PTR(struct events_args, off_cpu, "off_cpu", &off_cpu_schema),
 	RIVER_FIELD_BLOCKS(struct events_args, tracepoints, "tracepoint", &tracepoint_schema,
 			   .validate = validate_tracepoints),
 };

@@ -4,6 +4,7 @@
  *
  *	events {
  *		tracepoint "fsyncs" { event = "syscalls:sys_enter_fsync" }
+ *		off_cpu {}
  *	}
  */
 #ifndef XAGENT_AGENT_COMPONENT_EBPF_EVENTS_ARGS_H
@@ -20,7 +21,13 @@ struct tracepoint_args {
 	int64_t sample_rate_hz; /* samples a second and CPU, at most */
 };
 
+/* How long threads do not run; the profiles are called as the event says. */
+struct off_cpu_args {
+	int64_t sample_rate_hz; /* samples a second and CPU, at most */
+};
+
 struct events_args {
+	const struct off_cpu_args *off_cpu; /* NULL: not wanted */
 	struct river_blocks
 		tracepoints; /* struct tracepoint_args, in the order of their sources: 1 … */
 };

@@ -113,6 +113,7 @@ static int start_session(struct component *c, const struct ebpf_args *args, stru
 	o.sampler.tracepoints = tracepoints.names;
 	o.sampler.tracepoint_hz = tracepoints.hz;
 	o.sampler.n_tracepoints = tracepoints.n;
+	o.sampler.off_cpu_hz = ebpf_args_off_cpu_hz(args);
 	return session_new(&o, why, &e->session);
 }
 
@@ -148,6 +149,7 @@ static bool needs_restart(const struct ebpf_args *a, const struct ebpf_args *b)
 	return ebpf_args_kernel(a) != ebpf_args_kernel(b) ||
 	       a->collect_user_profile != b->collect_user_profile || !ebpf_args_same_names(a, b) ||
 	       !events_args_equal(&a->events, &b->events) ||
+	       ebpf_args_off_cpu_hz(a) != ebpf_args_off_cpu_hz(b) ||
 	       ebpf_args_memory_limit_bytes(a) != ebpf_args_memory_limit_bytes(b);
 }
 

@@ -287,9 +287,33 @@ static void test_unsupported(void **state)
 		    "probe_links = [\"kprobe:a\"]\nu_probe_links = [\"b\"]",
 		    &args);
 	ebpf_args_unsupported(&args, put_argument, &names);
-	assert_string_equal(buf_str(&names),
-			    "off_cpu_threshold load_probe probe_links u_probe_links ");
+	assert_string_equal(buf_str(&names), "load_probe probe_links u_probe_links ");
 	decoded_fini(&d);
+}
+
+static void assert_off_cpu_hz(const char *text, unsigned int hz)
+{
+	struct ebpf_args args;
+	struct decoded d;
+
+	decode_ebpf(&d, text, &args);
+	assert_int_equal(ebpf_args_off_cpu_hz(&args), hz);
+	decoded_fini(&d);
+}
+
+static void test_off_cpu(void **state)
+{
+	(void)state;
+	assert_off_cpu_hz("forward_to = []", 0);
+	assert_off_cpu_hz("forward_to = []\noff_cpu_threshold = 0", 0);
+	assert_off_cpu_hz("forward_to = []\noff_cpu_threshold = -1", 0);
+	assert_off_cpu_hz("forward_to = []\noff_cpu_threshold = 0.0001", 10);
+	assert_off_cpu_hz("forward_to = []\noff_cpu_threshold = 0.25", 250);
+	assert_off_cpu_hz("forward_to = []\noff_cpu_threshold = 1e300", 1000);
+	assert_off_cpu_hz("forward_to = []\nevents {\n off_cpu {}\n}", 1000);
+	assert_off_cpu_hz("forward_to = []\noff_cpu_threshold = 1\nevents {\n off_cpu {\n "
+			  "sample_rate = 20\n}\n}",
+			  20);
 }
 
 /* Each argument that any release knows, alone. */
@@ -476,6 +500,7 @@ static const struct unit_test tests[] = {
 	TEST(test_kernel_frames),
 	TEST(test_tagging),
 	TEST(test_unsupported),
+	TEST(test_off_cpu),
 	TEST(test_limit_of_labels),
 	TEST(test_memory_limit),
 	TEST(test_names),
