@@ -13,34 +13,14 @@
 
 #include <bpf/bpf_helpers.h>
 
-#include "bpf/image.h"
-#include "bpf/runtimes/hotspot.h"
-#include "bpf/walk.bpf.h"
+#include "bpf/runtimes/hotspot_objects.bpf.h"
 
-/* JDK 9 to 24 have three, later ones one more. */
-#define HOTSPOT_MAX_HEAPS 6
-/* Steps back to a block's first segment: each is of 254 segments at most, and fewer where blocks were joined. */
-#define HOTSPOT_MAX_HOPS 32
 /* Locals of a frame, and what its expressions have on the stack. */
 #define HOTSPOT_MAX_FRAME_BYTES (1U << 20)
 /* What lies before a frame is whole: the check of the receiver's class, padding, a probe of the stack. What an epilogue has behind the frame's end is less. */
 #define HOTSPOT_CODE_BYTES 96
 /* Names of stubs have up to 50 characters. */
 #define HOTSPOT_STUB_NAME_BYTES 96
-
-/* What is known of the sample's process: s->runtime.words. */
-enum hotspot_word {
-	HOTSPOT_WORD_LIST,  /* of heaps; or the only one */
-	HOTSPOT_WORD_N,	    /* 0: it is the only one */
-	HOTSPOT_WORD_LOW,   /* the heap that was looked at last */
-	HOTSPOT_WORD_BYTES, /* of it */
-	HOTSPOT_WORD_SEGMAP,
-	HOTSPOT_WORD_SHIFT,
-};
-
-/* s->runtime.known[0]: where the code cache is, and its bytes. [1]: of the function read last, the names of its class and of itself; of a stub 0 and its name. */
-#define HOTSPOT_KNOWN_BOUNDS 0
-#define HOTSPOT_KNOWN_NAMES 1
 
 enum hotspot_blob {
 	HOTSPOT_BLOB_IS_NONE,
@@ -49,103 +29,6 @@ enum hotspot_blob {
 	HOTSPOT_BLOB_IS_ADAPTER,
 	HOTSPOT_BLOB_IS_STUB,
 };
-
-static __always_inline const struct hotspot_layout *hotspot_layout(const struct scratch *s)
-{
-	return (const void *)s->runtime.of.words;
-}
-
-static __always_inline __u64 hotspot_u64(__u64 from)
-{
-	__u64 word = 0;
-
-	bpf_probe_read_user(&word, sizeof(word), (void *)from);
-	return word;
-}
-
-static __always_inline __u32 hotspot_u32(__u64 from)
-{
-	__u32 value = 0;
-
-	bpf_probe_read_user(&value, sizeof(value), (void *)from);
-	return value;
-}
-
-static __always_inline __u32 hotspot_u16(__u64 from)
-{
-	__u16 value = 0;
-
-	bpf_probe_read_user(&value, sizeof(value), (void *)from);
-	return value;
-}
-
-/* Of the structure that was read last. */
-static __always_inline __u64 hotspot_read_u64(const struct scratch *s, __u32 at)
-{
-	return *(const __u64 *)(s->runtime.bytes + (at & (RUNTIME_READ_BYTES - 8)));
-}
-
-static __always_inline __u32 hotspot_read_u32(const struct scratch *s, __u32 at)
-{
-	return *(const __u32 *)(s->runtime.bytes + (at & (RUNTIME_READ_BYTES - 4)));
-}
-
-static __always_inline __u32 hotspot_read_u16(const struct scratch *s, __u32 at)
-{
-	return *(const __u16 *)(s->runtime.bytes + (at & (RUNTIME_READ_BYTES - 2)));
-}
-
-static __always_inline bool hotspot_is_in_cache(const struct scratch *s, __u64 pc)
-{
-	const struct runtime_known *bounds = &s->runtime.known[HOTSPOT_KNOWN_BOUNDS];
-
-	return pc - bounds->at < bounds->word;
-}
-
-/* What it has committed; 0 bytes: it cannot be read. */
-static __always_inline void hotspot_get_heap(struct scratch *s, __u64 heap)
-{
-	const struct hotspot_layout *l = hotspot_layout(s);
-	__u64 memory = heap + l->at[HOTSPOT_HEAP_MEMORY];
-	__u64 low = hotspot_u64(memory + l->at[HOTSPOT_SPACE_LOW]);
-	__u64 high = hotspot_u64(memory + l->at[HOTSPOT_SPACE_HIGH]);
-
-	s->runtime.words[HOTSPOT_WORD_LOW] = low;
-	s->runtime.words[HOTSPOT_WORD_BYTES] = high > low ? high - low : 0;
-	s->runtime.words[HOTSPOT_WORD_SEGMAP] =
-		hotspot_u64(heap + l->at[HOTSPOT_HEAP_SEGMAP] + l->at[HOTSPOT_SPACE_LOW]);
-	s->runtime.words[HOTSPOT_WORD_SHIFT] = hotspot_u32(heap + l->at[HOTSPOT_HEAP_SHIFT]) & 31;
-}
-
-/* The list of heaps, and what all of them lie in. */
-__noinline int hotspot_find_cache(__u32 level)
-{
-	struct scratch *s = walk_scratch(level);
-	const struct hotspot_layout *l;
-	struct runtime_known *bounds;
-	__u64 list, high;
-
-	if (!s)
-		return 0;
-	l = hotspot_layout(s);
-	bounds = &s->runtime.known[HOTSPOT_KNOWN_BOUNDS];
-	list = hotspot_u64(l->heaps_at);
-	s->runtime.words[HOTSPOT_WORD_BYTES] = 0;
-	s->runtime.words[HOTSPOT_WORD_LIST] = list;
-	s->runtime.words[HOTSPOT_WORD_N] = 0;
-	if (!l->low_at) {
-		hotspot_get_heap(s, list);
-		bounds->at = s->runtime.words[HOTSPOT_WORD_LOW];
-		bounds->word = s->runtime.words[HOTSPOT_WORD_BYTES];
-		return 1;
-	}
-	s->runtime.words[HOTSPOT_WORD_LIST] = hotspot_u64(list + l->at[HOTSPOT_ARRAY_DATA]);
-	s->runtime.words[HOTSPOT_WORD_N] = hotspot_u32(list + l->at[HOTSPOT_ARRAY_LENGTH]);
-	bounds->at = hotspot_u64(l->low_at);
-	high = hotspot_u64(l->high_at);
-	bounds->word = bounds->at && high > bounds->at ? high - bounds->at : 0;
-	return 1;
-}
 
 static __always_inline __u64 hotspot_begin(struct scratch *s)
 {
@@ -161,115 +44,6 @@ static __always_inline int hotspot_read(struct scratch *s)
 {
 	(void)s;
 	return 0;
-}
-
-/* Makes the heap that holds the pc the one that was looked at last. */
-static __always_inline bool hotspot_find_heap(struct scratch *s, __u64 pc)
-{
-	if (pc - s->runtime.words[HOTSPOT_WORD_LOW] < s->runtime.words[HOTSPOT_WORD_BYTES])
-		return true;
-	for (__u32 i = 0; i < HOTSPOT_MAX_HEAPS; i++) {
-		if (i >= s->runtime.words[HOTSPOT_WORD_N])
-			return false;
-		hotspot_get_heap(s, hotspot_u64(s->runtime.words[HOTSPOT_WORD_LIST] + 8 * i));
-		if (pc - s->runtime.words[HOTSPOT_WORD_LOW] < s->runtime.words[HOTSPOT_WORD_BYTES])
-			return true;
-	}
-	return false;
-}
-
-/* Reads the CodeBlob that holds the pc, and tells its address; 0: there is none. */
-__noinline __u64 hotspot_find_blob(__u32 level, __u64 pc)
-{
-	struct scratch *s = walk_scratch(level);
-	__u64 segment, blob;
-	__u8 hop = 0;
-
-	if (!s || !hotspot_find_heap(s, pc))
-		return 0;
-	segment = (pc - s->runtime.words[HOTSPOT_WORD_LOW]) >>
-		  (s->runtime.words[HOTSPOT_WORD_SHIFT] & 31);
-	for (int i = 0; i < HOTSPOT_MAX_HOPS; i++) {
-		hop = HOTSPOT_SEGMENT_FREE;
-		bpf_probe_read_user(&hop, sizeof(hop),
-				    (void *)(s->runtime.words[HOTSPOT_WORD_SEGMAP] + segment));
-		if (!hop || hop == HOTSPOT_SEGMENT_FREE)
-			break;
-		segment -= hop;
-	}
-	if (hop)
-		return 0;
-	blob = s->runtime.words[HOTSPOT_WORD_LOW] +
-	       (segment << (s->runtime.words[HOTSPOT_WORD_SHIFT] & 31)) +
-	       hotspot_layout(s)->block_bytes;
-	if (bpf_probe_read_user(s->runtime.bytes, HOTSPOT_BLOB_BYTES, (void *)blob))
-		return 0;
-	return blob;
-}
-
-/* Two addresses of names that lie in a class that was loaded, and the end of its name: a class that takes another one's place has another name. */
-static __always_inline __u32 hotspot_print_of(struct scratch *s, __u64 constants, __u64 hash)
-{
-	const struct hotspot_layout *l = hotspot_layout(s);
-	const struct runtime_known *names = &s->runtime.known[HOTSPOT_KNOWN_NAMES];
-	__u32 n = hotspot_u16(names->at + l->at[HOTSPOT_SYMBOL_LENGTH]);
-	/* Its last eight bytes, or all of a shorter one. */
-	__u64 tail = hotspot_u64(names->at + l->at[HOTSPOT_SYMBOL_BODY] + n - 8);
-
-	if (n < 8)
-		tail = n ? tail >> (64 - 8 * n) : 0;
-	hash = hash_mix(hash, constants);
-	hash = hash_mix(hash, names->at);
-	hash = hash_mix(hash, names->word);
-	hash = hash_mix(hash, tail ^ n);
-	return (__u32)(hash >> 32) | 1;
-}
-
-/* The Symbol in a slot of a pool; 0: there is none. */
-static __always_inline __u64 hotspot_slot(const struct hotspot_layout *l, __u64 pool, __u32 index)
-{
-	if (!index || index >= hotspot_u32(pool + l->at[HOTSPOT_POOL_LENGTH]))
-		return 0;
-	return hotspot_u64(pool + l->pool_bytes + 8 * (__u64)index);
-}
-
-/* The function that a Method is. `bcp`: where its frame is in its bytecodes, if is_interpreted: what else looks like a frame has none. */
-__noinline int hotspot_method(__u32 level, __u64 method, __u64 bcp, __u32 is_interpreted)
-{
-	struct scratch *s = walk_scratch(level);
-	const struct hotspot_layout *l;
-	struct runtime_known *names;
-	__u64 constants, pool, code, hash;
-	__u32 n, n_code;
-
-	if (!s || !method || (method & 7))
-		return 0;
-	l = hotspot_layout(s);
-	names = &s->runtime.known[HOTSPOT_KNOWN_NAMES];
-	constants = hotspot_u64(method + l->at[HOTSPOT_METHOD_CONST]);
-	n = l->const_bytes;
-	barrier_var(n);
-	if (!constants || (constants & 7) || n > HOTSPOT_CONST_BYTES ||
-	    bpf_probe_read_user(s->runtime.bytes, n, (void *)constants))
-		return 0;
-	code = constants + l->const_bytes;
-	n_code = hotspot_read_u16(s, l->at[HOTSPOT_CONST_CODE_BYTES]);
-	/* A native method has none, or is at the place where they would begin, once it has called the JVM. */
-	if (is_interpreted && (n_code ? bcp - code >= n_code : bcp && bcp != code))
-		return 0;
-	pool = hotspot_read_u64(s, l->at[HOTSPOT_CONST_POOL]);
-	hash = (__u64)hotspot_read_u16(s, l->at[HOTSPOT_CONST_NAME]) << 48 |
-	       (__u64)hotspot_read_u16(s, l->at[HOTSPOT_CONST_SIGNATURE]) << 32 | n_code << 16 |
-	       hotspot_read_u16(s, l->at[HOTSPOT_CONST_NUMBER]);
-	hash = hash_mix(hash, pool);
-	names->word = hotspot_slot(l, pool, hotspot_read_u16(s, l->at[HOTSPOT_CONST_NAME]));
-	names->at = hotspot_u64(hotspot_u64(pool + l->at[HOTSPOT_POOL_HOLDER]) +
-				l->at[HOTSPOT_KLASS_NAME]);
-	/* A page of the class is not in memory: the frame is one all the same. */
-	s->runtime.function = names->word && names->at ? method : 0;
-	s->runtime.print = hotspot_print_of(s, constants, hash);
-	s->runtime.position = ~0U;
-	return 1;
 }
 
 static __always_inline int hotspot_lost(struct scratch *s, __u32 end)
