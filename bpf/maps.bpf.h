@@ -70,6 +70,9 @@ struct second_stack {
 /* Of a structure of a runtime: CPython's thread states are told apart by their first 200 bytes. */
 #define RUNTIME_READ_BYTES 256
 
+/* That a runtime's own search has for itself. */
+#define RUNTIME_WORDS 15
+
 /* A word of a process's memory that was read in this tick. */
 struct runtime_known {
 	__u64 at; /* 0: none */
@@ -129,7 +132,7 @@ struct runtime_walk {
 	__u32 n_looked; /* threads, in that search */
 	/* Of generated code: what was walked last has been called as a function; the next function that was inlined into the present frame (0: none). */
 	__u32 is_called, inlined;
-	__u64 words[11];	       /* of the runtime's own search */
+	__u64 words[RUNTIME_WORDS];    /* of the runtime's own search */
 	struct runtime_known known[2]; /* likewise */
 	struct runtime_chain chain;
 	char bytes[RUNTIME_READ_BYTES]; /* what is read at once */

@@ -14,6 +14,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include "bpf/runtimes/hotspot_objects.bpf.h"
+#include "bpf/runtimes/hotspot_scopes.bpf.h"
 
 /* Locals of a frame, and what its expressions have on the stack. */
 #define HOTSPOT_MAX_FRAME_BYTES (1U << 20)
@@ -390,7 +391,8 @@ static __always_inline void hotspot_get_blob(struct scratch *s, __u64 at,
 	bpf_probe_read_user(ret_blob->text, sizeof(ret_blob->text), (void *)ret_blob->name);
 }
 
-static __always_inline int hotspot_in_blob(struct scratch *s, __u64 at)
+/* is_own: what was inlined into the present frame was shown. */
+static __always_inline int hotspot_in_blob(struct scratch *s, __u64 at, bool is_own)
 {
 	struct hotspot_code_blob blob;
 	__u64 pc = s->walk.pc;
@@ -419,6 +421,10 @@ static __always_inline int hotspot_in_blob(struct scratch *s, __u64 at)
 	    hotspot_is_in_cache(s, hotspot_u64(s->walk.reg[WIRE_ABI_SP])))
 		return hotspot_by_fp(s);
 	if (kind == HOTSPOT_BLOB_IS_NMETHOD) {
+		code = is_own ? 0 : hotspot_inlined_first(s, at, blob.begin, blob.method);
+		asm volatile("" : "+r"(code));
+		if (code)
+			return RUNTIME_CODE_INLINED;
 		code = hotspot_method(s->level, blob.method, 0, 0);
 		/* To the verifier it may have returned anything. */
 		asm volatile("" : "+r"(code));
@@ -431,13 +437,22 @@ static __always_inline int hotspot_in_blob(struct scratch *s, __u64 at)
 
 static __always_inline int hotspot_code(struct scratch *s)
 {
+	bool is_own = s->runtime.inlined;
 	__u64 blob;
+	int is_shown;
 
 	if (WIRE_N_REGS != 16 || !hotspot_is_in_cache(s, s->walk.pc) ||
 	    s->walk.flags & UNWIND_FP_LOST)
 		return RUNTIME_CODE_NOT_ITS;
+	if (is_own) {
+		is_shown = hotspot_show_scope(s->level);
+		/* To the verifier it may have returned anything. */
+		asm volatile("" : "+r"(is_shown));
+		if (is_shown)
+			return RUNTIME_CODE_INLINED;
+	}
 	blob = hotspot_find_blob(s->level, s->walk.pc);
-	return blob ? hotspot_in_blob(s, blob) : RUNTIME_CODE_NOT_ITS;
+	return blob ? hotspot_in_blob(s, blob, is_own) : RUNTIME_CODE_NOT_ITS;
 }
 
 /* A Symbol behind the texts that there are; how many bytes. */

@@ -6,6 +6,7 @@
  *	pc ─► CodeCache::_heaps ─► CodeHeap: its segment map ─► HeapBlock ─► CodeBlob
  *	      "Interpreter": the frame has its Method below the frame pointer
  *	      "nmethod":     code of one Method, with frames of one size
+ *			     PcDesc ─► ScopeDesc ─► Methods that were inlined into it
  *	      others:	     stubs, known by the name of the blob
  *	Method ─► ConstMethod ─► ConstantPool ─► Symbol, the method's name
  *				      └► Klass ─► Symbol, the class's name
@@ -27,33 +28,41 @@
 	X(LOW_BOUND, "CodeCache", "_low_bound") \
 	X(HIGH_BOUND, "CodeCache", "_high_bound")
 
-#define HOTSPOT_OFFSETS(X)                                     \
-	X(ARRAY_LENGTH, "GenericGrowableArray", "_len")        \
-	X(ARRAY_LENGTH_16, "GrowableArrayBase", "_len")        \
-	X(ARRAY_DATA, "GrowableArray<int>", "_data")           \
-	X(HEAP_MEMORY, "CodeHeap", "_memory")                  \
-	X(HEAP_SEGMAP, "CodeHeap", "_segmap")                  \
-	X(HEAP_SHIFT, "CodeHeap", "_log2_segment_size")        \
-	X(SPACE_LOW, "VirtualSpace", "_low")                   \
-	X(SPACE_HIGH, "VirtualSpace", "_high")                 \
-	X(BLOB_NAME, "CodeBlob", "_name")                      \
-	X(BLOB_FRAME_BYTES, "CodeBlob", "_frame_size")         \
-	X(BLOB_COMPLETE, "CodeBlob", "_frame_complete_offset") \
-	X(BLOB_CODE, "CodeBlob", "_code_begin")                \
-	X(BLOB_CODE_OFFSET, "CodeBlob", "_code_offset")        \
-	X(NMETHOD_METHOD, "nmethod", "_method")                \
-	X(NMETHOD_METHOD_9, "CompiledMethod", "_method")       \
-	X(METHOD_CONST, "Method", "_constMethod")              \
-	X(CONST_POOL, "ConstMethod", "_constants")             \
-	X(CONST_CODE_BYTES, "ConstMethod", "_code_size")       \
-	X(CONST_NAME, "ConstMethod", "_name_index")            \
-	X(CONST_SIGNATURE, "ConstMethod", "_signature_index")  \
-	X(CONST_NUMBER, "ConstMethod", "_method_idnum")        \
-	X(POOL_HOLDER, "ConstantPool", "_pool_holder")         \
-	X(POOL_LENGTH, "ConstantPool", "_length")              \
-	X(KLASS_NAME, "Klass", "_name")                        \
-	X(SYMBOL_LENGTH, "Symbol", "_length")                  \
-	X(SYMBOL_BODY, "Symbol", "_body[0]")                   \
+#define HOTSPOT_OFFSETS(X)                                          \
+	X(ARRAY_LENGTH, "GenericGrowableArray", "_len")             \
+	X(ARRAY_LENGTH_16, "GrowableArrayBase", "_len")             \
+	X(ARRAY_DATA, "GrowableArray<int>", "_data")                \
+	X(HEAP_MEMORY, "CodeHeap", "_memory")                       \
+	X(HEAP_SEGMAP, "CodeHeap", "_segmap")                       \
+	X(HEAP_SHIFT, "CodeHeap", "_log2_segment_size")             \
+	X(SPACE_LOW, "VirtualSpace", "_low")                        \
+	X(SPACE_HIGH, "VirtualSpace", "_high")                      \
+	X(BLOB_NAME, "CodeBlob", "_name")                           \
+	X(BLOB_FRAME_BYTES, "CodeBlob", "_frame_size")              \
+	X(BLOB_COMPLETE, "CodeBlob", "_frame_complete_offset")      \
+	X(BLOB_CODE, "CodeBlob", "_code_begin")                     \
+	X(BLOB_CODE_OFFSET, "CodeBlob", "_code_offset")             \
+	X(NMETHOD_METHOD, "nmethod", "_method")                     \
+	X(NMETHOD_METHOD_9, "CompiledMethod", "_method")            \
+	X(NMETHOD_SCOPES, "nmethod", "_scopes_data_offset")         \
+	X(NMETHOD_SCOPES_9, "CompiledMethod", "_scopes_data_begin") \
+	X(NMETHOD_PLACES, "nmethod", "_scopes_pcs_offset")          \
+	X(NMETHOD_METADATA, "nmethod", "_metadata_offset")          \
+	X(NMETHOD_IMMUTABLE, "nmethod", "_immutable_data")          \
+	X(NMETHOD_NUMBER, "nmethod", "_compile_id")                 \
+	X(BLOB_MUTABLE, "CodeBlob", "_mutable_data")                \
+	X(BLOB_RELOCATION, "CodeBlob", "_relocation_size")          \
+	X(METHOD_CONST, "Method", "_constMethod")                   \
+	X(CONST_POOL, "ConstMethod", "_constants")                  \
+	X(CONST_CODE_BYTES, "ConstMethod", "_code_size")            \
+	X(CONST_NAME, "ConstMethod", "_name_index")                 \
+	X(CONST_SIGNATURE, "ConstMethod", "_signature_index")       \
+	X(CONST_NUMBER, "ConstMethod", "_method_idnum")             \
+	X(POOL_HOLDER, "ConstantPool", "_pool_holder")              \
+	X(POOL_LENGTH, "ConstantPool", "_length")                   \
+	X(KLASS_NAME, "Klass", "_name")                             \
+	X(SYMBOL_LENGTH, "Symbol", "_length")                       \
+	X(SYMBOL_BODY, "Symbol", "_body[0]")                        \
 	X(SYMBOL_BODY_8, "Symbol", "_body")
 
 enum hotspot_field {
@@ -77,7 +86,7 @@ struct hotspot_layout {
 	__u8 pool_bytes;	 /* ConstantPool: its slots follow */
 	__u8 block_bytes;	 /* HeapBlock: a CodeBlob follows */
 	__u8 has_short_complete; /* CodeBlob::_frame_complete_offset has 16 bits */
-	__u8 zero;
+	__u8 has_scopes;	 /* it is known where code tells what was inlined into it */
 	__u16 at[HOTSPOT_FIELD_MAX]; /* in bytes from the beginning of the structure; HOTSPOT_NONE: there is no such field */
 };
 

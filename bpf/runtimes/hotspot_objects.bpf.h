@@ -21,7 +21,22 @@ enum hotspot_word {
 	HOTSPOT_WORD_BYTES, /* of it */
 	HOTSPOT_WORD_SEGMAP,
 	HOTSPOT_WORD_SHIFT,
+	/* Of the frame's code (bpf/runtimes/hotspot_scopes.bpf.h): its tables, … */
+	HOTSPOT_WORD_SCOPES,
+	HOTSPOT_WORD_METADATA,
+	HOTSPOT_WORD_PLACES,
+	/* … the scope that was read last, … */
+	HOTSPOT_WORD_SENDER,
+	HOTSPOT_WORD_METHOD,
+	HOTSPOT_WORD_BCI,
+	/* … and what is looked for. */
+	HOTSPOT_WORD_ONE,
+	HOTSPOT_WORD_OTHER,
+	HOTSPOT_WORD_WANTED,
+	HOTSPOT_WORD_MAX,
 };
+
+_Static_assert(HOTSPOT_WORD_MAX <= RUNTIME_WORDS, "there is room");
 
 /* s->runtime.known[0]: where the code cache is, and its bytes. [1]: of the function read last, the names of its class and of itself; of a stub 0 and its name. */
 #define HOTSPOT_KNOWN_BOUNDS 0

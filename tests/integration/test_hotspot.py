@@ -9,7 +9,7 @@ from harness import folded, jvms, paths, pythons
 
 pytestmark = [pytest.mark.bpf, pytest.mark.skipif(platform.machine() != "x86_64", reason="frames of HotSpot are known on x86-64")]
 
-# Each method by itself: those that were inlined are not shown.
+# Each method by itself, or as the compilers will.
 EACH = ("-XX:CompileCommand=quiet", "-XX:CompileCommand=dontinline,chains.Chains*::*")
 TIERS = {
     "interpreted": ("-Xint",),
@@ -46,19 +46,34 @@ def is_whole(frames):
     return of_chain[0] == BEGIN and steps[:n] == STEPS[:n] and of_chain[1 + n:] in ends
 
 
+def chains(processes, output, jvm, options):
+    run = processes.run(paths.XAGENT, "profile", "-U", "-F", "997", "-o", output, "--", *jvm.command, *options, *EACH[:1], "-cp", jvm.classes, "chains.Chains",
+                        "2", seconds=120)
+    assert run.popen.returncode == 0, run.err
+    return folded.parse(output.read_text())
+
+
 @pytest.mark.parametrize(("jvm", "tier"), EVERY, indirect=["jvm"])
 def test_every_timer_tick(processes, tmp_path, jvm, tier):
     """In the interpreter, in prologues and epilogues, in stubs, while methods are compiled and replaced."""
-    output = tmp_path / "o"
-    run = processes.run(paths.XAGENT, "profile", "-U", "-F", "997", "-o", output, "--", *jvm.command, *TIERS[tier], *EACH, "-cp", jvm.classes, "chains.Chains",
-                        "2", seconds=120)
-    assert run.popen.returncode == 0, run.err
-    stacks = folded.parse(output.read_text())
+    stacks = chains(processes, tmp_path / "o", jvm, TIERS[tier] + EACH)
     # main is not in those of static initialisers.
     begun = folded.Stacks(s for s in stacks if any(f in (MAIN, BEGIN, LEAF, MIX, *STEPS) for f in s.frames))
     whole = folded.Stacks(s for s in begun if MAIN in s.frames and is_whole(s.frames))
     assert begun.total > 300, stacks.show()
     assert whole.total >= 0.999 * begun.total, folded.Stacks(s for s in begun if s not in whole).show()
+
+
+@pytest.mark.parametrize(("jvm", "tier"), [e for e in EVERY if e[1] != "interpreted"], indirect=["jvm"])
+def test_inlined(processes, tmp_path, jvm, tier):
+    """Methods that were inlined into others are frames of their own, in the same chains; a leaf's innermost need not be told."""
+    stacks = chains(processes, tmp_path / "o", jvm, TIERS[tier])
+    compiled = folded.Stacks(s for s in stacks if any(f in STEPS for f in s.frames))
+    assert compiled.total > 300, stacks.show()
+    whole = folded.Stacks(s for s in compiled if MAIN in s.frames and is_whole(s.frames))
+    assert whole.total >= 0.999 * compiled.total, folded.Stacks(s for s in compiled if s not in whole).show()
+    deep = folded.Stacks(s for s in whole if sum(f in STEPS for f in s.frames) == DEPTH)
+    assert deep.total >= 0.9 * whole.total, whole.show()
 
 
 @pytest.mark.parametrize("jvm", jvms.NAMES if pythons.FULL else ["host"], indirect=True)

@@ -19,13 +19,29 @@ static const struct {
 	{ HOTSPOT_SYMBOL_BODY, HOTSPOT_SYMBOL_BODY_8 },
 };
 
-/* Without bounds, there is one heap. */
+/* Where code tells what was inlined into it: each kind of code has another set of these. */
+static const uint8_t of_scopes[] = {
+	HOTSPOT_NMETHOD_SCOPES,	  HOTSPOT_NMETHOD_SCOPES_9,  HOTSPOT_NMETHOD_PLACES,
+	HOTSPOT_NMETHOD_METADATA, HOTSPOT_NMETHOD_IMMUTABLE, HOTSPOT_NMETHOD_NUMBER,
+	HOTSPOT_BLOB_MUTABLE,	  HOTSPOT_BLOB_RELOCATION,
+};
+
+static bool is_one_of(size_t field, const uint8_t *fields, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (fields[i] == field)
+			return true;
+	return false;
+}
+
+/* Without bounds, there is one heap; without scopes, nothing is inlined that could be told. */
 static bool is_optional(size_t field)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(pairs); i++)
 		if (pairs[i].one == field || pairs[i].other == field)
 			return true;
-	return field == HOTSPOT_LOW_BOUND || field == HOTSPOT_HIGH_BOUND;
+	return field == HOTSPOT_LOW_BOUND || field == HOTSPOT_HIGH_BOUND ||
+	       is_one_of(field, of_scopes, ARRAY_SIZE(of_scopes));
 }
 
 static bool has(const struct hotspot_layout *l, size_t field)
@@ -104,6 +120,18 @@ static bool is_sane(const struct hotspot_layout *l)
 	       l->at[HOTSPOT_KLASS_NAME] && l->at[HOTSPOT_BLOB_FRAME_BYTES];
 }
 
+/* JDK 25 and later keep these tables elsewhere than those before. Of 23 and 24, which have only some of them there, no build could be had. */
+static bool has_scopes(const struct hotspot_layout *l)
+{
+	if (!has(l, HOTSPOT_NMETHOD_PLACES) || !has(l, HOTSPOT_NMETHOD_NUMBER))
+		return false;
+	if (has(l, HOTSPOT_NMETHOD_IMMUTABLE))
+		return has(l, HOTSPOT_NMETHOD_SCOPES) && has(l, HOTSPOT_BLOB_MUTABLE) &&
+		       has(l, HOTSPOT_BLOB_RELOCATION);
+	return has(l, HOTSPOT_NMETHOD_METADATA) &&
+	       (has(l, HOTSPOT_NMETHOD_SCOPES) || has(l, HOTSPOT_NMETHOD_SCOPES_9));
+}
+
 /* The one that there is takes the place of both. */
 static void join_pairs(struct hotspot_layout *l)
 {
@@ -125,6 +153,7 @@ bool hotspot_layout_read(const struct hotspot_layout *of_file, uint64_t base,
 			return false;
 	join_pairs(ret_layout);
 	ret_layout->claimed_at = ret_layout->claimed_bytes = 0;
+	ret_layout->has_scopes = has_scopes(ret_layout);
 	ret_layout->is_supported = is_sane(ret_layout);
 	return ret_layout->is_supported;
 }

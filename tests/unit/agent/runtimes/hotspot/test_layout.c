@@ -36,6 +36,14 @@ static const uint16_t values[HOTSPOT_FIELD_MAX][JDK_MAX] = {
 	[HOTSPOT_BLOB_CODE_OFFSET] = { 32, NONE, 36 },
 	[HOTSPOT_NMETHOD_METHOD] = { 64, NONE, 80 },
 	[HOTSPOT_NMETHOD_METHOD_9] = { NONE, 112, NONE },
+	[HOTSPOT_NMETHOD_SCOPES] = { 176, NONE, 192 },
+	[HOTSPOT_NMETHOD_SCOPES_9] = { NONE, 120, NONE },
+	[HOTSPOT_NMETHOD_PLACES] = { 180, 268, 188 },
+	[HOTSPOT_NMETHOD_METADATA] = { 172, 260, NONE },
+	[HOTSPOT_NMETHOD_IMMUTABLE] = { NONE, NONE, 96 },
+	[HOTSPOT_NMETHOD_NUMBER] = { 204, 304, 204 },
+	[HOTSPOT_BLOB_MUTABLE] = { NONE, NONE, 16 },
+	[HOTSPOT_BLOB_RELOCATION] = { 28, NONE, 28 },
 	[HOTSPOT_METHOD_CONST] = { 8, 8, 8 },
 	[HOTSPOT_CONST_POOL] = { 8, 8, 8 },
 	[HOTSPOT_CONST_CODE_BYTES] = { 32, 32, 34 },
@@ -110,6 +118,7 @@ static void test_known(void **state)
 		assert_true(hotspot_layout_is_known(&of_file));
 		assert_true(read_layout(&of_file, &table, &l));
 		assert_true(l.is_supported);
+		assert_true(l.has_scopes);
 		for (size_t i = HOTSPOT_ARRAY_LENGTH; i < HOTSPOT_FIELD_MAX; i++)
 			if (values[i][jdk] != NONE)
 				assert_int_equal(l.at[i], values[i][jdk]);
@@ -119,6 +128,32 @@ static void test_known(void **state)
 				 jdk == JDK_17 ? 112 : values[HOTSPOT_NMETHOD_METHOD][jdk]);
 		assert_int_equal(l.at[HOTSPOT_ARRAY_LENGTH], 0);
 		assert_int_not_equal(l.at[HOTSPOT_SYMBOL_BODY], NONE);
+	}
+}
+
+/* Without one of what leads to them inlined methods are not told, and all others are. */
+static void test_scopes(void **state)
+{
+	static const struct {
+		int jdk;
+		enum hotspot_field field;
+	} missing[] = {
+		{ JDK_8, HOTSPOT_NMETHOD_SCOPES },   { JDK_8, HOTSPOT_NMETHOD_METADATA },
+		{ JDK_8, HOTSPOT_NMETHOD_NUMBER },   { JDK_17, HOTSPOT_NMETHOD_SCOPES_9 },
+		{ JDK_17, HOTSPOT_NMETHOD_PLACES },  { JDK_27, HOTSPOT_NMETHOD_IMMUTABLE },
+		{ JDK_27, HOTSPOT_NMETHOD_SCOPES },  { JDK_27, HOTSPOT_BLOB_MUTABLE },
+		{ JDK_27, HOTSPOT_BLOB_RELOCATION },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(missing); i++) {
+		struct table table;
+		struct hotspot_layout of_file = made(missing[i].jdk, &table), l;
+
+		of_file.at[missing[i].field] = NONE;
+		assert_true(hotspot_layout_is_known(&of_file));
+		assert_true(read_layout(&of_file, &table, &l));
+		assert_false(l.has_scopes);
 	}
 }
 
@@ -209,8 +244,8 @@ static void test_not_yet(void **state)
 }
 
 static const struct unit_test tests[] = {
-	TEST(test_known), TEST(test_unknown_file), TEST(test_versions),
-	TEST(test_liar),  TEST(test_not_yet),
+	TEST(test_known),    TEST(test_scopes), TEST(test_unknown_file),
+	TEST(test_versions), TEST(test_liar),	TEST(test_not_yet),
 };
 
 TEST_MAIN(tests)

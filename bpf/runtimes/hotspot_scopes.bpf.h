@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Methods that a compiler has inlined into the one whose frame it is. The code has a table of places (PcDesc) by their offset, in each of which a thread can be
+ * stopped: return addresses of calls are among them. A place leads to a scope, a scope to its method and to the scope around it, up to that of the
+ * frame's own method. Only a chain that ends there is used.
+ *
+ * A caller is at such a place. A leaf lies between two of them, and what is shown is what both lie in: where in between one method ends and
+ * the next one begins is not told.
+ */
+#ifndef XAGENT_BPF_RUNTIMES_HOTSPOT_SCOPES_BPF_H
+#define XAGENT_BPF_RUNTIMES_HOTSPOT_SCOPES_BPF_H
+
+#include <bpf/bpf_helpers.h>
+
+#include "bpf/image.h"
+#include "bpf/runtimes/hotspot_objects.bpf.h"
+
+/* Methods that lie in each other: C2 goes 15 deep, further where one is as good as a field (MaxInlineLevel, MaxForceInlineLevel: 100). */
+#define HOTSPOT_MAX_SCOPES 128
+/* A code's places, and the steps of a search among so many. */
+#define HOTSPOT_MAX_PLACES (1u << 18)
+#define HOTSPOT_SEARCH_STEPS 40
+#define HOTSPOT_PLACE_BYTES 16
+/* Three numbers of five bytes at most. */
+#define HOTSPOT_SCOPE_BYTES 16
+
+/* Numbers of debug information: six bits a byte, the lowest first; from this value on there are more. Since JDK 20 no byte is 0. */
+#define HOTSPOT_HIGH 192
+#define HOTSPOT_MAX_NUMBER_BYTES 5
+
+/* The number at *at in what was read last. */
+static __always_inline __u32 hotspot_number(const struct scratch *s, __u32 *at)
+{
+	__u32 excluded = hotspot_layout(s)->major >= 20, sum = 0;
+
+	for (__u32 i = 0; i < HOTSPOT_MAX_NUMBER_BYTES; i++) {
+		__u32 byte = (__u8)s->runtime.bytes[*at & (HOTSPOT_SCOPE_BYTES - 1)];
+
+		(*at)++;
+		sum += (byte - excluded) << 6 * i;
+		if (byte < HOTSPOT_HIGH)
+			break;
+	}
+	return sum;
+}
+
+/* Reads the scope at an offset: WORD_SENDER, WORD_METHOD, WORD_BCI. The one around it was written before. */
+__noinline int hotspot_scope(__u32 level, __u32 offset)
+{
+	struct scratch *s = walk_scratch(level);
+	__u32 at = 0;
+
+	if (!s || !offset ||
+	    bpf_probe_read_user(s->runtime.bytes, HOTSPOT_SCOPE_BYTES,
+				(void *)(s->runtime.words[HOTSPOT_WORD_SCOPES] + offset)))
+		return 0;
+	s->runtime.words[HOTSPOT_WORD_SENDER] = hotspot_number(s, &at);
+	s->runtime.words[HOTSPOT_WORD_METHOD] = hotspot_number(s, &at);
+	s->runtime.words[HOTSPOT_WORD_BCI] = hotspot_number(s, &at) - 1;
+	return s->runtime.words[HOTSPOT_WORD_SENDER] < offset;
+}
+
+/* The Method of the scope that was read. */
+static __always_inline __u64 hotspot_scope_method(const struct scratch *s)
+{
+	__u64 number = s->runtime.words[HOTSPOT_WORD_METHOD];
+
+	return number && number < HOTSPOT_MAX_PLACES
+		       ? hotspot_u64(s->runtime.words[HOTSPOT_WORD_METADATA] + 8 * (number - 1))
+		       : 0;
+}
+
+/* WORD_ONE: a scope, WORD_OTHER: how many are around it. */
+static long hotspot_outer_step(__u32 index, void *data)
+{
+	struct scratch *s = bpf_map_lookup_elem(&scratch, data);
+	int is_read;
+
+	(void)index;
+	if (!s)
+		return 1;
+	is_read = hotspot_scope(s->level, s->runtime.words[HOTSPOT_WORD_ONE]);
+	/* To the verifier it may have returned anything. */
+	asm volatile("" : "+r"(is_read));
+	if (!is_read || !s->runtime.words[HOTSPOT_WORD_SENDER])
+		return 1;
+	s->runtime.words[HOTSPOT_WORD_ONE] = s->runtime.words[HOTSPOT_WORD_SENDER];
+	s->runtime.words[HOTSPOT_WORD_OTHER]++;
+	return 0;
+}
+
+/* How many scopes there are from this one to that of the frame's own method, both included; 0: it does not lead there. */
+__noinline __u32 hotspot_depth(__u32 level, __u32 offset, __u64 method)
+{
+	struct scratch *s = walk_scratch(level);
+
+	if (!s)
+		return 0;
+	s->runtime.words[HOTSPOT_WORD_ONE] = offset;
+	s->runtime.words[HOTSPOT_WORD_OTHER] = 0;
+	s->runtime.words[HOTSPOT_WORD_SENDER] = 1;
+	bpf_loop(HOTSPOT_MAX_SCOPES, hotspot_outer_step, &level, 0);
+	if (s->runtime.words[HOTSPOT_WORD_SENDER] || hotspot_scope_method(s) != method)
+		return 0;
+	return (__u32)s->runtime.words[HOTSPOT_WORD_OTHER] + 1;
+}
+
+static __always_inline bool hotspot_get_place(const struct scratch *s, __u64 number, int *ret_at)
+{
+	return number < HOTSPOT_MAX_PLACES &&
+	       !bpf_probe_read_user(ret_at, sizeof(*ret_at),
+				    (void *)(s->runtime.words[HOTSPOT_WORD_PLACES] +
+					     HOTSPOT_PLACE_BYTES * number));
+}
+
+/* WORD_ONE: a place that is not behind WORD_WANTED, WORD_OTHER: one that is; 0: none is known yet. */
+static long hotspot_search_step(__u32 index, void *data)
+{
+	struct scratch *s = bpf_map_lookup_elem(&scratch, data);
+	__u64 low, high, middle;
+	int at;
+
+	(void)index;
+	if (!s)
+		return 1;
+	low = s->runtime.words[HOTSPOT_WORD_ONE];
+	high = s->runtime.words[HOTSPOT_WORD_OTHER];
+	if (high && high - low <= 1)
+		return 1;
+	middle = high ? (low + high) / 2 : 2 * low + 1;
+	/* The last one is behind all code. */
+	if (!hotspot_get_place(s, middle, &at) || at > (int)s->runtime.words[HOTSPOT_WORD_WANTED])
+		s->runtime.words[HOTSPOT_WORD_OTHER] = middle;
+	else
+		s->runtime.words[HOTSPOT_WORD_ONE] = middle;
+	return 0;
+}
+
+static __always_inline __u32 hotspot_scope_of_place(const struct scratch *s, __u64 number)
+{
+	return hotspot_u32(s->runtime.words[HOTSPOT_WORD_PLACES] + HOTSPOT_PLACE_BYTES * number +
+			   4);
+}
+
+/* WORD_ONE, WORD_OTHER: scopes with as many around them; WORD_WANTED: the innermost that both lie in. */
+static long hotspot_common_step(__u32 index, void *data)
+{
+	struct scratch *s = bpf_map_lookup_elem(&scratch, data);
+	__u64 *w, sender, method, bci, low;
+	int is_read;
+
+	(void)index;
+	if (!s)
+		return 1;
+	w = s->runtime.words;
+	low = w[HOTSPOT_WORD_ONE];
+	is_read = hotspot_scope(s->level, low);
+	asm volatile("" : "+r"(is_read));
+	sender = w[HOTSPOT_WORD_SENDER];
+	method = w[HOTSPOT_WORD_METHOD];
+	bci = w[HOTSPOT_WORD_BCI];
+	if (is_read)
+		is_read = hotspot_scope(s->level, w[HOTSPOT_WORD_OTHER]);
+	asm volatile("" : "+r"(is_read));
+	if (!is_read) {
+		w[HOTSPOT_WORD_WANTED] = 0;
+		return 1;
+	}
+	if (method != w[HOTSPOT_WORD_METHOD])
+		w[HOTSPOT_WORD_WANTED] = sender;
+	else if (bci != w[HOTSPOT_WORD_BCI])
+		w[HOTSPOT_WORD_WANTED] = low;
+	w[HOTSPOT_WORD_ONE] = sender;
+	w[HOTSPOT_WORD_OTHER] = w[HOTSPOT_WORD_SENDER];
+	return !sender || !w[HOTSPOT_WORD_OTHER];
+}
+
+/* WORD_ONE: a scope that n lie around too many. */
+static long hotspot_raise_step(__u32 index, void *data)
+{
+	struct scratch *s = bpf_map_lookup_elem(&scratch, data);
+	int is_read;
+
+	(void)index;
+	if (!s)
+		return 1;
+	is_read = hotspot_scope(s->level, s->runtime.words[HOTSPOT_WORD_ONE]);
+	asm volatile("" : "+r"(is_read));
+	s->runtime.words[HOTSPOT_WORD_ONE] = is_read ? s->runtime.words[HOTSPOT_WORD_SENDER] : 0;
+	return !is_read;
+}
+
+__noinline __u32 hotspot_raise(__u32 level, __u32 offset, __u32 n)
+{
+	struct scratch *s = walk_scratch(level);
+
+	if (!s)
+		return 0;
+	s->runtime.words[HOTSPOT_WORD_ONE] = offset;
+	bpf_loop(n < HOTSPOT_MAX_SCOPES ? n : HOTSPOT_MAX_SCOPES, hotspot_raise_step, &level, 0);
+	return s->runtime.words[HOTSPOT_WORD_ONE];
+}
+
+/* The innermost scope that both lie in, as many around one as around the other; 0: there is none. */
+__noinline __u32 hotspot_common(__u32 level, __u32 one, __u32 other)
+{
+	struct scratch *s = walk_scratch(level);
+
+	if (!s)
+		return 0;
+	s->runtime.words[HOTSPOT_WORD_ONE] = s->runtime.words[HOTSPOT_WORD_WANTED] = one;
+	s->runtime.words[HOTSPOT_WORD_OTHER] = other;
+	bpf_loop(HOTSPOT_MAX_SCOPES, hotspot_common_step, &level, 0);
+	return s->runtime.words[HOTSPOT_WORD_WANTED];
+}
+
+/* The scopes of the places at or before an offset in the code, and behind it (in the upper half). 0: none is told. */
+__noinline __u64 hotspot_search(__u32 level, __u32 wanted)
+{
+	struct scratch *s = walk_scratch(level);
+	int at = -1;
+
+	if (!s)
+		return 0;
+	s->runtime.words[HOTSPOT_WORD_ONE] = s->runtime.words[HOTSPOT_WORD_OTHER] = 0;
+	s->runtime.words[HOTSPOT_WORD_WANTED] = wanted;
+	bpf_loop(HOTSPOT_SEARCH_STEPS, hotspot_search_step, &level, 0);
+	if (!hotspot_get_place(s, s->runtime.words[HOTSPOT_WORD_ONE], &at))
+		return 0;
+	/* A caller is at a place, or nothing tells where it is. */
+	if (!(s->walk.flags & UNWIND_EXACT) && at != (int)wanted)
+		return 0;
+	return hotspot_scope_of_place(s, s->runtime.words[HOTSPOT_WORD_ONE]) |
+	       (__u64)hotspot_scope_of_place(s, s->runtime.words[HOTSPOT_WORD_OTHER]) << 32;
+}
+
+static __always_inline __u64 hotspot_field(const struct scratch *s, __u64 at, __u32 field)
+{
+	return at + hotspot_u32(at + hotspot_layout(s)->at[field]);
+}
+
+/* Where the tables of the code are whose CodeBlob is at `at`. */
+static __always_inline void hotspot_find_tables(struct scratch *s, __u64 at)
+{
+	const struct hotspot_layout *l = hotspot_layout(s);
+	__u64 *w = s->runtime.words, begin;
+
+	if (l->at[HOTSPOT_NMETHOD_IMMUTABLE] != HOTSPOT_NONE) {
+		begin = hotspot_u64(at + l->at[HOTSPOT_NMETHOD_IMMUTABLE]);
+		w[HOTSPOT_WORD_SCOPES] = begin + hotspot_u32(at + l->at[HOTSPOT_NMETHOD_SCOPES]);
+		w[HOTSPOT_WORD_PLACES] = begin + hotspot_u32(at + l->at[HOTSPOT_NMETHOD_PLACES]);
+		w[HOTSPOT_WORD_METADATA] = hotspot_u64(at + l->at[HOTSPOT_BLOB_MUTABLE]) +
+					   hotspot_u32(at + l->at[HOTSPOT_BLOB_RELOCATION]);
+		return;
+	}
+	w[HOTSPOT_WORD_SCOPES] = l->at[HOTSPOT_NMETHOD_SCOPES_9] != HOTSPOT_NONE
+					 ? hotspot_u64(at + l->at[HOTSPOT_NMETHOD_SCOPES_9])
+					 : hotspot_field(s, at, HOTSPOT_NMETHOD_SCOPES);
+	w[HOTSPOT_WORD_PLACES] = hotspot_field(s, at, HOTSPOT_NMETHOD_PLACES);
+	w[HOTSPOT_WORD_METADATA] = hotspot_field(s, at, HOTSPOT_NMETHOD_METADATA);
+}
+
+/* What is remembered of the present address in the code whose CodeBlob is at `at`. */
+static __always_inline struct runtime_return *hotspot_known_scope(struct scratch *s, __u64 *ret_key)
+{
+	__u32 slot;
+
+	*ret_key = hash_mix(s->runtime.process, s->walk.pc) | 1ULL << 63;
+	slot = *ret_key & (WIRE_THREAD_SLOTS - 1);
+	return bpf_map_lookup_elem(&threads, &slot);
+}
+
+/* No two compilations have one number. */
+static __always_inline __u32 hotspot_number_of(const struct scratch *s, __u64 at)
+{
+	return hotspot_u32(at + hotspot_layout(s)->at[HOTSPOT_NMETHOD_NUMBER]);
+}
+
+/* The scope that is remembered is the next one to be shown. False: none is remembered, and its tables were looked for. */
+__noinline int hotspot_recall_scope(__u32 level, __u64 at)
+{
+	struct scratch *s = walk_scratch(level);
+	struct runtime_return *known;
+	__u64 key;
+
+	if (!s)
+		return 0;
+	known = hotspot_known_scope(s, &key);
+	if (known && known->key == key && known->begin == at &&
+	    known->found >> 32 == hotspot_number_of(s, at)) {
+		s->runtime.inlined = known->found;
+		if (s->runtime.inlined)
+			hotspot_find_tables(s, at);
+		return 1;
+	}
+	hotspot_find_tables(s, at);
+	return 0;
+}
+
+__noinline int hotspot_remember_scope(__u32 level, __u64 at, __u32 scope)
+{
+	struct scratch *s = walk_scratch(level);
+	struct runtime_return *known;
+	__u64 key;
+
+	if (!s)
+		return 0;
+	s->runtime.inlined = scope;
+	known = hotspot_known_scope(s, &key);
+	if (known)
+		*known = (struct runtime_return){ key, at,
+						  (__u64)hotspot_number_of(s, at) << 32 | scope };
+	return 0;
+}
+
+/* The innermost scope at an offset in the code of a method. A function of the verifier's goes eight calls deep, so all are called from here. */
+static __always_inline __u32 hotspot_scope_at(struct scratch *s, __u32 wanted, __u64 method)
+{
+	__u32 level = s->level, n, n_other;
+	__u64 found = hotspot_search(level, wanted);
+	__u32 one = found, other = found >> 32;
+
+	n = hotspot_depth(level, one, method);
+	if (!(s->walk.flags & UNWIND_EXACT))
+		return n ? one : 0;
+	n_other = hotspot_depth(level, other, method);
+	if (!n || !n_other)
+		return 0;
+	one = hotspot_raise(level, one, n > n_other ? n - n_other : 0);
+	other = hotspot_raise(level, other, n_other > n ? n_other - n : 0);
+	return hotspot_common(level, one, other);
+}
+
+/* The function of the scope that is to be shown next. False: it is that of the frame's own method, and left to whoever shows that. */
+__noinline int hotspot_show_scope(__u32 level)
+{
+	struct scratch *s = walk_scratch(level);
+	int is_read;
+
+	if (!s)
+		return 0;
+	is_read = hotspot_scope(level, s->runtime.inlined);
+	asm volatile("" : "+r"(is_read));
+	s->runtime.inlined = is_read ? s->runtime.words[HOTSPOT_WORD_SENDER] : 0;
+	if (!s->runtime.inlined)
+		return 0;
+	is_read = hotspot_method(level, hotspot_scope_method(s), 0, 0);
+	asm volatile("" : "+r"(is_read));
+	if (!is_read)
+		s->runtime.function = 0;
+	return 1;
+}
+
+/* Functions that were inlined into the present frame, whose CodeBlob is at `at`, come before its own. */
+static __always_inline int hotspot_inlined_first(struct scratch *s, __u64 at, __u64 begin,
+						 __u64 method)
+{
+	__u32 wanted = s->walk.pc - begin + !(s->walk.flags & UNWIND_EXACT);
+	int is_known;
+
+	if (!hotspot_layout(s)->has_scopes)
+		return 0;
+	is_known = hotspot_recall_scope(s->level, at);
+	/* To the verifier it may have returned anything. */
+	asm volatile("" : "+r"(is_known));
+	if (!is_known)
+		hotspot_remember_scope(s->level, at, hotspot_scope_at(s, wanted, method));
+	return s->runtime.inlined ? hotspot_show_scope(s->level) : 0;
+}
+
+#endif
