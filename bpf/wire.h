@@ -104,7 +104,9 @@ struct wire_runtime_frame {
 	X(REMAPPED, 0, "[truncated: mapping replaced]",                                         \
 	  "the walk went through memory that another file had just been mapped over")           \
 	X(OUTSIDE_PID_NAMESPACE, 0, "[outside of the pid namespace]",                           \
-	  "the process has no number in the agent's pid namespace")
+	  "the process has no number in the agent's pid namespace")                             \
+	X(ON_HEAP, 0, "[virtual thread: rest on the heap]",                                     \
+	  "a virtual thread's callers were moved to the heap when it waited")
 
 enum stop_reason {
 #define STOP_REASON_ENUM(name, complete, frame, text) STOP_REASON_##name,

@@ -28,6 +28,7 @@ enum hotspot_blob {
 	HOTSPOT_BLOB_IS_INTERPRETER,
 	HOTSPOT_BLOB_IS_NMETHOD,
 	HOTSPOT_BLOB_IS_ADAPTER,
+	HOTSPOT_BLOB_IS_CONTINUATION,
 	HOTSPOT_BLOB_IS_STUB,
 };
 
@@ -350,16 +351,19 @@ static __always_inline int hotspot_by_fp(struct scratch *s)
 	return hotspot_up(s);
 }
 
-static __always_inline enum hotspot_blob hotspot_kind(__u64 text, __u64 text_at_8)
+static __always_inline enum hotspot_blob hotspot_kind(const __u64 *text)
 {
-	/* "Interpre", "I2C/C2I ", "nmethod", "native n" */
-	if (text == 0x6572707265746e49ULL)
+	/* "Interpre", "I2C/C2I ", "nmethod", "native n"; "StubRoutines (continuation" */
+	if (text[0] == 0x6572707265746e49ULL)
 		return HOTSPOT_BLOB_IS_INTERPRETER;
-	if (text == 0x204932432f433249ULL)
+	if (text[0] == 0x204932432f433249ULL)
 		return HOTSPOT_BLOB_IS_ADAPTER;
-	if (text == 0x00646f6874656d6eULL ||
-	    (text == 0x6e2065766974616eULL && text_at_8 == 0x00646f6874656dULL))
+	if (text[0] == 0x00646f6874656d6eULL ||
+	    (text[0] == 0x6e2065766974616eULL && text[1] == 0x00646f6874656dULL))
 		return HOTSPOT_BLOB_IS_NMETHOD;
+	if (text[0] == 0x74756f5262757453ULL && text[1] == 0x6f63282073656e69ULL &&
+	    text[2] == 0x697461756e69746eULL)
+		return HOTSPOT_BLOB_IS_CONTINUATION;
 	return HOTSPOT_BLOB_IS_STUB;
 }
 
@@ -368,7 +372,7 @@ struct hotspot_code_blob {
 	__u64 begin; /* of its code */
 	__u64 method;
 	__u64 name;
-	__u64 text[2];	/* the first characters of the name */
+	__u64 text[3];	/* the first characters of the name */
 	__u32 bytes;	/* of a frame */
 	__u32 complete; /* from here on it is whole */
 };
@@ -387,7 +391,7 @@ static __always_inline void hotspot_get_blob(struct scratch *s, __u64 at,
 	ret_blob->complete = l->has_short_complete ? (__u32)(__s16)hotspot_read_u16(s, complete)
 						   : hotspot_read_u32(s, complete);
 	ret_blob->name = hotspot_read_u64(s, l->at[HOTSPOT_BLOB_NAME]);
-	ret_blob->text[0] = ret_blob->text[1] = 0;
+	ret_blob->text[0] = ret_blob->text[1] = ret_blob->text[2] = 0;
 	bpf_probe_read_user(ret_blob->text, sizeof(ret_blob->text), (void *)ret_blob->name);
 }
 
@@ -403,7 +407,7 @@ static __always_inline int hotspot_in_blob(struct scratch *s, __u64 at, bool is_
 	hotspot_get_blob(s, at, &blob);
 	if (pc < blob.begin || blob.bytes > HOTSPOT_MAX_FRAME_BYTES)
 		return RUNTIME_CODE_NOT_ITS;
-	kind = hotspot_kind(blob.text[0], blob.text[1]);
+	kind = hotspot_kind(blob.text);
 	if (kind == HOTSPOT_BLOB_IS_INTERPRETER) {
 		code = hotspot_interpreted(s);
 		if (code != RUNTIME_CODE_NOT_ITS)
@@ -416,6 +420,11 @@ static __always_inline int hotspot_in_blob(struct scratch *s, __u64 at, bool is_
 	/* Adapters between both have the same registers. */
 	if (kind == HOTSPOT_BLOB_IS_INTERPRETER || kind == HOTSPOT_BLOB_IS_ADAPTER)
 		return hotspot_interpreter_edge(s);
+	/* The barrier that a virtual thread's frames return to when their callers lie on the heap. */
+	if (kind == HOTSPOT_BLOB_IS_CONTINUATION) {
+		unwind_stop(&s->walk, STOP_REASON_ON_HEAP);
+		return RUNTIME_CODE_LAST;
+	}
 	/* Of stubs nothing tells when their frame is whole. */
 	if (kind == HOTSPOT_BLOB_IS_STUB && s->walk.flags & UNWIND_EXACT &&
 	    hotspot_is_in_cache(s, hotspot_u64(s->walk.reg[WIRE_ABI_SP])))

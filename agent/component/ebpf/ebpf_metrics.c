@@ -172,6 +172,7 @@ static const char *const end_names[] = {
 	[STOP_REASON_NO_TABLE] = "no_table",
 	[STOP_REASON_REMAPPED] = "remapped",
 	[STOP_REASON_OUTSIDE_PID_NAMESPACE] = "stranger",
+	[STOP_REASON_ON_HEAP] = "on_heap",
 };
 
 _Static_assert(ARRAY_SIZE(end_names) == STOP_REASON_MAX, "a name for each");

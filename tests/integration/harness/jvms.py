@@ -11,6 +11,7 @@ from . import paths, pythons
 SUITES = {"8": "sid", "11": "bullseye", "17": "bookworm", "21": "trixie", "25": "trixie", "27": "sid"}
 # This host's, and of those that have to be unpacked, which takes ten seconds and 200 MB, the one whose interpreter's frames and code cache are others.
 HOST = "host"
+WITH_VIRTUAL_THREADS = ("21", "25", "27")
 NAMES = (HOST, *SUITES) if pythons.FULL else (HOST, "8")
 
 
