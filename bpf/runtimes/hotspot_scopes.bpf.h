@@ -321,10 +321,11 @@ static __always_inline __u32 hotspot_scope_at(struct scratch *s, __u32 wanted, _
 	__u32 one = found, other = found >> 32;
 
 	n = hotspot_depth(level, one, method);
+	/* The method's own scope alone says nothing that the code does not. */
 	if (!(s->walk.flags & UNWIND_EXACT))
-		return n ? one : 0;
+		return n > 1 ? one : 0;
 	n_other = hotspot_depth(level, other, method);
-	if (!n || !n_other)
+	if (n <= 1 || n_other <= 1)
 		return 0;
 	one = hotspot_raise(level, one, n > n_other ? n - n_other : 0);
 	other = hotspot_raise(level, other, n_other > n ? n_other - n : 0);
