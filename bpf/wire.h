@@ -285,6 +285,9 @@ enum wire_encoding {
 	WIRE_ENCODING_MAX
 };
 
+/* Of a name's `unread`. */
+#define WIRE_UNREAD_BYTES 256
+
 /* What a runtime calls a function. */
 struct wire_name {
 	struct wire_record record;
@@ -304,6 +307,9 @@ struct wire_name {
 	__u8 file_encoding;
 	__u8 lines_format; /* a runtime's own number */
 	__u8 zero[4];
+	/* An address of the process's: what lies in WIRE_UNREAD_BYTES from there on was not in memory, so the line could not be told. The function is told again when
+	 * it is met again. 0: none. */
+	__u64 unread;
 	char texts[WIRE_TEXTS_BYTES];
 };
 
@@ -449,7 +455,7 @@ struct wire_escape {
 
 _Static_assert(sizeof(struct wire_sample) == 88, "records are 8-byte aligned");
 _Static_assert(sizeof(struct wire_user_unwound) % 8 == 0, "the stack copy is 8-byte aligned");
-_Static_assert(sizeof(struct wire_name) == 48 + WIRE_TEXTS_BYTES, "no gaps");
+_Static_assert(sizeof(struct wire_name) == 56 + WIRE_TEXTS_BYTES, "no gaps");
 _Static_assert(sizeof(struct wire_mapping) == 24, "three words of the arena");
 _Static_assert(sizeof(struct wire_process) == 24, "");
 _Static_assert(sizeof(struct wire_object) == 40, "whole words");

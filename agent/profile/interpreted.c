@@ -151,6 +151,35 @@ static int put_name(struct session *s, const struct code_key *key, struct code_t
 	return code_names_put(s->runtimes.code_names, key, &text);
 }
 
+/* Whether one more may be read for it in this round. */
+static bool may_read(struct session *s, struct process_state *k)
+{
+	if (s->name_reads.round != s->reading.n_rounds) {
+		s->name_reads.round = s->reading.n_rounds;
+		s->name_reads.n = 0;
+	}
+	if (k->reads_round != s->reading.n_rounds) {
+		k->reads_round = s->reading.n_rounds;
+		k->n_reads = 0;
+	}
+	if (s->name_reads.n >= MAX_READS || k->n_reads >= MAX_READS_EACH)
+		return false;
+	s->name_reads.n++;
+	k->n_reads++;
+	return true;
+}
+
+/* What a tick could not read is in memory from then on: the next one reads it. */
+static void fetch(struct session *s, const struct wire_name *name)
+{
+	struct process *p = process_table_find(s->processes.table, name->pid);
+	struct thread_memory memory = { .pid = name->pid, .tid = name->pid };
+	uint8_t bytes[WIRE_UNREAD_BYTES];
+
+	if (p && p->user && may_read(s, p->user))
+		(void)thread_memory_read(&memory, name->unread, bytes, sizeof(bytes));
+}
+
 void session_on_name(const struct wire_name *name, void *data)
 {
 	struct session *s = data;
@@ -164,6 +193,8 @@ void session_on_name(const struct wire_name *name, void *data)
 	name_texts_of(name, &texts, &text);
 	if (put_name(s, &key, text) < 0)
 		telemetry_count(s->options.telemetry, TELEMETRY_code_names_dropped, 1);
+	if (name->unread)
+		fetch(s, name);
 }
 
 /* Processes that were published before their file was found to hold a runtime are told of it with their next sample. */
@@ -202,24 +233,6 @@ void session_show_image(struct session *s, const struct sample *sample, struct p
 static int read_memory(void *data, uint64_t addr, void *dst, size_t n)
 {
 	return thread_memory_read(data, addr, dst, n);
-}
-
-/* Whether one more may be read for it in this round. */
-static bool may_read(struct session *s, struct process_state *k)
-{
-	if (s->name_reads.round != s->reading.n_rounds) {
-		s->name_reads.round = s->reading.n_rounds;
-		s->name_reads.n = 0;
-	}
-	if (k->reads_round != s->reading.n_rounds) {
-		k->reads_round = s->reading.n_rounds;
-		k->n_reads = 0;
-	}
-	if (s->name_reads.n >= MAX_READS || k->n_reads >= MAX_READS_EACH)
-		return false;
-	s->name_reads.n++;
-	k->n_reads++;
-	return true;
 }
 
 /* By a thread that lives: the first one may have ended. False: it has no name that can be read, or too many were read in this round. */

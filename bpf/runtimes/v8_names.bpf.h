@@ -143,6 +143,8 @@ static __always_inline __u32 v8_count_ends(const struct scratch *s, bool is_wide
 	return n;
 }
 
+_Static_assert(RUNTIME_READ_BYTES <= WIRE_UNREAD_BYTES, "a piece is named whole");
+
 /* words: what is to be looked through, bytes of it, the lines so far. */
 static long v8_count_step(__u32 index, void *data)
 {
@@ -232,8 +234,12 @@ static __always_inline int v8_name(struct scratch *s, struct wire_name *name)
 	line = v8_line_of(s->level, s->runtime.words[1],
 			  v8_begin_of(v8_layout(s), s->runtime.words[0]));
 	asm volatile("" : "+r"(line));
-	if (line < 0)
+	if (line < 0) {
+		/* Unless it was too much for one sample. */
+		if (s->runtime.n_pieces < V8_MAX_PIECES)
+			name->unread = s->runtime.words[0];
 		return RUNTIME_NAME_AGAIN;
+	}
 	name->line = line;
 	return 1;
 }

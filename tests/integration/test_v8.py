@@ -230,10 +230,15 @@ def unnamed(file, line):
 def test_where_functions_begin(processes, tmp_path, node):
     program = tmp_path / "begins.js"
     program.write_text("'use strict';\n\n\nfunction begins_at_4(end) {\n\tbegins_at_8(end);\n}\n\nfunction begins_at_8(end) {\n\tlet n = 0;\n"
-                       "\twhile (Date.now() < end) n += 'abc'.replace(/b/g, () => n).length;\n}\nbegins_at_4(Date.now() + 5000);\n")
+                       "\twhile (Date.now() < end) n += 'abc'.replace(/b/g, () => { for (let i = 0; i < 1000; i++) n++; return n; }).length;\n}\nbegins_at_4(Date.now() + 5000);\n")
     profile = profiled(processes, tmp_path / "o.pb.gz", "-F", "299", "--", node.path, "--no-opt", program)
     begins = {(name, line) for name, file, line in profile.functions if file == str(program)}
     assert {("begins_at_4", 4), ("begins_at_8", 8), (unnamed("begins.js", 10), 10), (unnamed("begins.js", 1), 1)} <= begins, begins
     # One that has no name is called by its place, and its place is where it begins.
     places = {(name, unnamed(file, line)) for name, file, line in profile.functions if name.startswith("<anonymous> ")}
     assert places and all(name == place for name, place in places), places
+    # Nobody reads the source of node's own functions: what a tick has not found in memory the next one finds.
+    loader = "node:internal/modules/cjs/loader"
+    loaders = [(s.values[0], name) for s in profile.samples for name, file, _ in s.places if file == loader and name.startswith("<anonymous>")]
+    placed, everything = sum(n for n, name in loaders if name != unnamed(loader, 0)), sum(n for n, _ in loaders)
+    assert placed >= 0.9 * everything > 0, (placed, everything)

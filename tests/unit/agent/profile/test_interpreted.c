@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "agent/profile/session_private.h"
@@ -50,10 +51,17 @@ static uint32_t talking_line(const struct runtime_lines *lines, uint32_t positio
 	return lines->first_line + (lines->n ? lines->table[0] : position);
 }
 
+static size_t talking_unnamed(const struct code_text *text, char *to, size_t n_to)
+{
+	return (size_t)snprintf(to, n_to, "at %u", text->line);
+}
+
 static const struct runtime quiet = { .kind = RUNTIME_QUIET, .name = "quiet" };
-static const struct runtime talking = {
-	.kind = RUNTIME_TALKING, .name = "talking", .resolve = talking_resolve, .line = talking_line
-};
+static const struct runtime talking = { .kind = RUNTIME_TALKING,
+					.name = "talking",
+					.resolve = talking_resolve,
+					.line = talking_line,
+					.unnamed = talking_unnamed };
 
 const struct runtime *runtime_of(uint32_t kind)
 {
@@ -264,6 +272,63 @@ static void test_reads_are_bounded(void **state)
 	assert_int_equal(count(s, TELEMETRY_code_names_read), N_PROCESSES * MAX_READS_EACH + 1);
 }
 
+static bool is_in_memory(void *page)
+{
+	unsigned char is = 0;
+
+	assert_int_equal(mincore(page, WIRE_PAGE_BYTES, &is), 0);
+	return is & 1;
+}
+
+static void tell_unread(struct session *s, const void *at)
+{
+	struct wire_name name = { .function = word_of(RUNTIME_TALKING, 0x1000),
+				  .pid = (uint32_t)getpid(),
+				  .n_name = 1,
+				  .unread = (uintptr_t)at,
+				  .texts = "f" };
+
+	session_on_name(&name, s);
+}
+
+/* Pages that a tick did not find are fetched for the next one: no more of one process than other reads. */
+static void test_unread_is_fetched(void **state)
+{
+	const struct process_table_options o = {
+		.proc_root = "/nonexistent/proc",
+		.telemetry = ((struct session *)*state)->options.telemetry
+	};
+	size_t n = (MAX_READS_EACH + 1) * (size_t)WIRE_PAGE_BYTES;
+	char *pages = mmap(NULL, n, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *last = pages + n - WIRE_PAGE_BYTES;
+	struct process_state of = { 0 };
+	struct session *s = *state;
+
+	assert_true(pages != MAP_FAILED);
+	assert_int_equal(madvise(pages, n, MADV_NOHUGEPAGE), 0);
+	assert_int_equal(process_table_new(&o, &s->processes.table), 0);
+	/* Of a process that is not known nothing is read. */
+	tell_unread(s, pages);
+	assert_false(is_in_memory(pages));
+	struct process *p = process_table_get(s->processes.table, (uint32_t)getpid(), "test");
+	assert_non_null(p);
+	p->user = &of;
+	for (char *at = pages; at <= last; at += WIRE_PAGE_BYTES)
+		tell_unread(s, at + 100);
+	assert_true(is_in_memory(pages));
+	assert_true(is_in_memory(last - WIRE_PAGE_BYTES));
+	assert_false(is_in_memory(last));
+	/* In the next round, and both pages that are touched. */
+	s->reading.n_rounds++;
+	assert_int_equal(munmap(pages, WIRE_PAGE_BYTES), 0);
+	tell_unread(s, pages);
+	tell_unread(s, last - 100);
+	assert_true(is_in_memory(last));
+	p->user = NULL;
+	process_table_free(s->processes.table);
+	assert_int_equal(munmap(pages + WIRE_PAGE_BYTES, n - WIRE_PAGE_BYTES), 0);
+}
+
 static void test_reads_of_all_are_bounded(void **state)
 {
 	enum { N = 2 * MAX_READS };
@@ -279,6 +344,21 @@ static void test_reads_of_all_are_bounded(void **state)
 	assert_int_equal(count(s, TELEMETRY_code_names_read), MAX_READS);
 }
 
+/* Told, and read. */
+static void test_without_a_name(void **state)
+{
+	static const struct function function = { .print = 3, .line = 7 };
+	const uint64_t talks = word_of(RUNTIME_TALKING, 0x1000),
+		       none = word_of(RUNTIME_QUIET, 0x1000);
+	struct session *s = *state;
+
+	tell(s, talks, 1, "", 100);
+	tell(s, none, 1, "", 100);
+	check_name(s, frame_of(s, talks, 1, 5), "at 100", 105);
+	check_name(s, frame_of(s, none, 1, 5), "[no name]", 0);
+	check_name(s, frame_of(s, word_of(RUNTIME_TALKING, (uintptr_t)&function), 3, 0), "at 7", 7);
+}
+
 #define FIXTURE_TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
@@ -291,6 +371,8 @@ int main(void)
 		FIXTURE_TEST(test_read_from_memory),
 		FIXTURE_TEST(test_reads_are_bounded),
 		FIXTURE_TEST(test_reads_of_all_are_bounded),
+		FIXTURE_TEST(test_unread_is_fetched),
+		FIXTURE_TEST(test_without_a_name),
 	};
 
 	return cmocka_run_group_tests_name("agent/profile/interpreted", tests, NULL, NULL);
