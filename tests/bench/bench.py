@@ -20,6 +20,7 @@ sys.path[:0] = [str(TOP / "tests" / "integration")]
 import bench_agent  # noqa: E402
 import bench_load  # noqa: E402
 import bench_micro  # noqa: E402
+import bench_node  # noqa: E402
 import bench_own  # noqa: E402
 import bench_page  # noqa: E402
 import bench_python  # noqa: E402
@@ -50,10 +51,11 @@ def bench_on_load(directory, seconds, rate):
         processes.end_all()
 
 
-def bench_of_python(directory):
+def bench_of_runtimes(directory):
     processes = Processes(directory)
     try:
         bench_python.report(bench_python.measure(processes, directory))
+        bench_node.report(bench_node.measure(processes, directory))
     finally:
         processes.end_all()
 
@@ -74,7 +76,7 @@ def main():
     bench_store.report(bench_store.full(), bench_store.first_flame_graph_s())
     bench_page.report(bench_page.page())
     with tempfile.TemporaryDirectory() as name:
-        bench_of_python(Path(name))
+        bench_of_runtimes(Path(name))
         bench_on_load(Path(name), seconds, rate)
 
 

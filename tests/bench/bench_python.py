@@ -63,11 +63,15 @@ int main(void)
 """
 
 
-def _build(directory):
+def native(directory):
     (directory / "deeper.c").write_text(NATIVE % FRAMES)
-    (directory / "deeper.py").write_text(PYTHON % FRAMES)
     subprocess.run(["gcc", "-O2", "-fno-optimize-sibling-calls", "-o", directory / "deeper", directory / "deeper.c"], check=True)
-    return {"native": (directory / "deeper",), "python": ("/usr/bin/python3", "-S", "-E", directory / "deeper.py")}
+    return (directory / "deeper",)
+
+
+def _build(directory):
+    (directory / "deeper.py").write_text(PYTHON % FRAMES)
+    return {"native": native(directory), "python": ("/usr/bin/python3", "-S", "-E", directory / "deeper.py")}
 
 
 def _counts(port):
@@ -76,7 +80,7 @@ def _counts(port):
             "map_bytes": m.value("xagent_bpf_map_bytes")}
 
 
-def _measure(processes, directory, command):
+def measure_stack(processes, directory, command):
     config, port = directory / "python.alloy", free_port()
     config.write_text(CONFIG)
     load = processes.start(*command)
@@ -138,7 +142,7 @@ def _measure_many(processes, directory, command):
 
 def measure(processes, directory):
     commands = _build(directory)
-    result = bench_agent.with_bpf_stats(lambda: {name: _measure(processes, directory, c) for name, c in commands.items()})
+    result = bench_agent.with_bpf_stats(lambda: {name: measure_stack(processes, directory, c) for name, c in commands.items()})
     until = _until_named(processes, directory)
     for name, command in commands.items():
         result[name]["until_named"] = until[name]
