@@ -43,10 +43,6 @@ def node(request):
     return Node(request.param, found)
 
 
-def has_flag(node, flag):
-    return subprocess.run([node, flag, "-e", ""], capture_output=True, check=False).returncode == 0
-
-
 def is_of_v8(place):
     """(function, file, line): native code has other files, or none; code that was made of a text has none either."""
     return place[1].startswith(("node:", "file:", "/probes/")) or place[1].endswith(".js") or place[0].startswith("evaled_")
@@ -97,7 +93,7 @@ def run_chains(processes, tmp_path, node, flags, n_chains, n_links, n_rounds, se
 @pytest.mark.parametrize("tier", TIERS)
 def test_stacks_are_those_of_v8(processes, tmp_path, node, tier):
     """Names, files and order of calls of every kind. Of inlined functions a few may be missing, but there is no wrong one."""
-    flags = [f for f in TIERS[tier] if has_flag(node.path, f)]
+    flags = [f for f in TIERS[tier] if nodes.has_flag(node.path, f)]
     told, seen = run_chains(processes, tmp_path, node.path, flags, 300, 8, ROUNDS.get(tier, 1), seed=8)
     differ = {n: frames for n, frames in told.items() if n in seen and seen[n] != frames}
     wrong = [(n, first_difference(seen[n], frames)) for n, frames in differ.items() if tier != "inlined" or not in_order(frames, *seen[n])]
@@ -158,7 +154,7 @@ def test_every_timer_tick(processes, tmp_path, node, kind):
     """The chain of calls is the only possible one, wherever the program is interrupted: in builtins and what they call, in code of every kind, while objects are moved."""
     program = tmp_path / "spin.js"
     program.write_text(SPIN)
-    flags = [f for f in KINDS[kind] if has_flag(node.path, f)]
+    flags = [f for f in KINDS[kind] if nodes.has_flag(node.path, f)]
     stacks = profiled(processes, tmp_path / "o", "-F", "499", "--", node.path, *flags, program, "3")
     running = folded.Stacks(s for s in stacks if "node::Start" in s.frames)
     whole = folded.Stacks(s for s in running if in_order(s.frames, "main", "handle", "work"))

@@ -38,3 +38,8 @@ def get(major):
             return None, f"node {major}: {e}"
         (root / "made").touch()
     return str(executable), None
+
+
+@functools.lru_cache(maxsize=None)
+def has_flag(node, flag):
+    return subprocess.run([node, flag, "-e", ""], capture_output=True, check=False).returncode == 0
