@@ -95,6 +95,18 @@ struct thread_struct {
 };
 #endif
 
+struct kernfs_node {
+	__u64 id;
+};
+
+struct cgroup {
+	struct kernfs_node *kn;
+};
+
+struct css_set {
+	struct cgroup *dfl_cgrp;
+};
+
 struct task_struct {
 #if defined(__TARGET_ARCH_arm64)
 	struct thread_info thread_info;
@@ -104,6 +116,9 @@ struct task_struct {
 	unsigned int __state;
 	int on_cpu;
 	int exit_state;
+	int pid;
+	int tgid;
+	struct css_set *cgroups;
 	struct mm_struct *mm;
 	unsigned int in_execve : 1;
 	__u64 self_exec_id;

@@ -6,6 +6,7 @@
 
 #include "bpf/events/cpu.bpf.h"
 #include "bpf/events/off_cpu.bpf.h"
+#include "bpf/events/off_cpu_open.bpf.h"
 /* A build for tests brings its own along. */
 #ifdef TRACEPOINT_INCLUDE
 #include TRACEPOINT_INCLUDE

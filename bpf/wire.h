@@ -125,7 +125,7 @@ enum stop_reason {
 	X(emitted, "samples handed to the agent")                                                \
 	X(idle, "ticks on an idle CPU")                                                          \
 	X(filtered, "ticks of processes that are not wanted")                                    \
-	X(lost, "samples lost: no room in the ring buffer, or to walk (lost_nested)")            \
+	X(lost, "samples lost: no room in the ring buffer, or to walk (lost_nested); waits (lost_unseen)")            \
 	X(kernel_stack_errors, "kernel stacks that could not be read")                           \
 	X(cold, "samples of processes the kernel half had no table of")                          \
 	X(cold_limited, "of these, without a stack copy because the ring was filling")           \
@@ -142,7 +142,8 @@ enum stop_reason {
 	X(thinned, "hits that are no samples, but whose values samples have (part of filtered)") \
 	X(runtime_frames, "frames of interpreters")                                              \
 	X(names_told, "names of functions of interpreters that were sent")                       \
-	X(names_not_told, "of these, that could not be read, or found no room in the ring buffer")
+	X(names_not_told, "of these, that could not be read, or found no room in the ring buffer") \
+	X(lost_unseen, "waits whose end, or begin, came to no program (part of lost)")
 
 /* How often a second it is seen how many hits a source has. */
 #define WIRE_THIN_WINDOWS 10

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,9 @@
 #include "agent/util/user_space.h"
 
 #define SESSION_CPU_CHECK_NS NS_PER_S
+/* For so long it is waited for at most. */
+#define LOOK_ROUNDS 50
+#define LOOK_ROUND_MS 2
 /* At first all samples are unwound in user space: the sooner they are read, the sooner the kernel half knows their processes. A tick's time. */
 #define SESSION_START_NS NS_PER_S
 #define SESSION_START_DRAIN_NS (10 * NS_PER_MS)
@@ -53,10 +57,21 @@ static void arm_interval(struct session *s)
 	loop_timer_arm(s->timers.interval, s->timers.interval_due_ns);
 }
 
+/* What is under way is in the interval that it began in, up to its end. What takes longer to be looked at is in the next one. */
+static void look_at_what_is_under_way(struct session *s)
+{
+	sampler_begin_look(s->sampler);
+	for (int i = 0; i < LOOK_ROUNDS && sampler_is_looking(s->sampler); i++) {
+		session_drain(s);
+		(void)poll(NULL, 0, LOOK_ROUND_MS);
+	}
+}
+
 static void on_interval_timer(void *data)
 {
 	struct session *s = data;
 
+	look_at_what_is_under_way(s);
 	session_drain(s);
 	(void)session_close_interval(s);
 	arm_interval(s);
@@ -290,6 +305,7 @@ void session_stop(struct session *s)
 	if (s->stopped)
 		return;
 	s->stopped = true;
+	look_at_what_is_under_way(s);
 	sampler_stop(s->sampler);
 	object_tables_stop(s->unwind.objects);
 	runtime_search_stop(s->runtimes.search);

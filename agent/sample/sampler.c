@@ -25,6 +25,7 @@
 #include "bpf/sample.skel.h"
 
 #define VERIFIER_LOG_BYTES 16384
+#define VERIFIER_MAX_PROGRAMS 16
 /* The verifier's words are megabytes (libbpf's ceiling is 16 MiB); what it objects to is at their end. */
 #define LIBBPF_TEXT_BYTES ((size_t)32 << 20)
 #define LIBBPF_TAIL_BYTES ((size_t)8 << 10)
@@ -43,7 +44,7 @@ struct sampler {
 	void *fn_data;
 	void (*on_name)(const struct wire_name *name, void *data);
 	void *name_data;
-	char *verifier_logs; /* VERIFIER_LOG_BYTES for each event; NULL: not wanted */
+	char *verifier_logs; /* VERIFIER_LOG_BYTES for each of VERIFIER_MAX_PROGRAMS; NULL: not wanted */
 	int types_fd;	     /* while loading */
 };
 
@@ -94,7 +95,7 @@ static int want_verifier_stats(struct sampler *s)
 	{
 		char *log = s->verifier_logs + VERIFIER_LOG_BYTES * i;
 
-		if (!bpf_program__autoload(program) || i == EVENT_MAX)
+		if (!bpf_program__autoload(program) || i == VERIFIER_MAX_PROGRAMS)
 			continue;
 		int r = bpf_program__set_log_level(program, VERIFIER_LOG_STATS);
 		if (r == 0)
@@ -250,7 +251,8 @@ int sampler_new(const struct sampler_options *o, struct buf *why, struct sampler
 	s->on_name = o->on_name;
 	s->name_data = o->name_data;
 	s->hz = o->hz ? o->hz : SAMPLER_DEFAULT_HZ;
-	s->verifier_logs = o->verifier_stats ? calloc(EVENT_MAX, VERIFIER_LOG_BYTES) : NULL;
+	s->verifier_logs =
+		o->verifier_stats ? calloc(VERIFIER_MAX_PROGRAMS, VERIFIER_LOG_BYTES) : NULL;
 	if (o->verifier_stats && !s->verifier_logs)
 		return -ENOMEM;
 	refusal_facts_read(&facts);
@@ -343,6 +345,23 @@ int sampler_read(struct sampler *s, sampler_fn fn, void *data)
 	s->fn_data = data;
 	int r = ring_buffer__consume(s->ring);
 	return r < 0 ? r : 0;
+}
+
+void sampler_begin_look(struct sampler *s)
+{
+	for (size_t i = 0; i < s->n_sources; i++)
+		if (s->sources[i]->ops->begin_look)
+			s->sources[i]->ops->begin_look(s->sources[i]);
+}
+
+bool sampler_is_looking(struct sampler *s)
+{
+	bool is_looking = false;
+
+	for (size_t i = 0; i < s->n_sources; i++)
+		if (s->sources[i]->ops->is_looking)
+			is_looking |= s->sources[i]->ops->is_looking(s->sources[i]);
+	return is_looking;
 }
 
 void sampler_tables(struct sampler *s, struct sampler_tables *ret_tables)
@@ -439,7 +458,7 @@ void sampler_verifier_stats(const struct sampler *s,
 		return;
 	bpf_object__for_each_program(program, s->bpf->obj)
 	{
-		if (!bpf_program__autoload(program) || i == EVENT_MAX)
+		if (!bpf_program__autoload(program) || i == VERIFIER_MAX_PROGRAMS)
 			continue;
 		const char *at = strstr(s->verifier_logs + VERIFIER_LOG_BYTES * i++, "processed ");
 		struct str text = str_from(at ? at + strlen("processed ") : NULL);

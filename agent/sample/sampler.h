@@ -28,6 +28,7 @@
 #define SAMPLER_PROBE_HZ 1000
 /* Of off-CPU time: waits that are longer by some are samples, of shorter ones as many as such times they last together (bpf/weigh.h). */
 #define SAMPLER_OFF_CPU_MEAN_NS 1000000
+#define SAMPLER_OFF_CPU_MAX_MEAN_NS (1ULL << 34) /* WEIGH_MAX_MEAN_NS */
 /* One in each window in which hits are counted. */
 #define SAMPLER_PROBE_MIN_HZ WIRE_THIN_WINDOWS
 
@@ -51,9 +52,10 @@ struct sampler_options {
 	const unsigned int *tracepoint_hz;
 	unsigned int
 		off_cpu_hz; /* off-CPU time: samples a second and CPU, at most, some more of long waits; 0: none */
-	uint64_t off_cpu_mean_ns; /* 0: SAMPLER_OFF_CPU_MEAN_NS; WEIGH_MAX_MEAN_NS at most */
-	bool no_ticks;		  /* of other events alone */
-	int cgroup_fd;		  /* directory of the unified hierarchy, borrowed; < 0: none */
+	uint64_t
+		off_cpu_mean_ns; /* 0: SAMPLER_OFF_CPU_MEAN_NS; SAMPLER_OFF_CPU_MAX_MEAN_NS at most */
+	bool no_ticks;		 /* of other events alone */
+	int cgroup_fd;		 /* directory of the unified hierarchy, borrowed; < 0: none */
 	const struct cpus *
 		cpus; /* NULL: all that are online, followed as they come and go; borrowed until sampler_start() */
 	size_t ring_bytes; /* at most, but 1 MiB at least; by CPUs, rate and tracepoints, a power of two. 0: 64 MiB */
@@ -94,6 +96,10 @@ int sampler_ring_fd(const struct sampler *s);
 /* Hands out everything in the ring. Malformed records are counted. 0 or -errno. */
 typedef void (*sampler_fn)(const struct sample *sample, void *data);
 int sampler_read(struct sampler *s, sampler_fn fn, void *data);
+
+/* Before an interval ends: of what is under way (waits), what lies before now becomes samples. Read until it is done; not forever, for it may be stuck. */
+void sampler_begin_look(struct sampler *s);
+bool sampler_is_looking(struct sampler *s);
 
 /* What agent/unwind fills for the kernel half. Descriptors and memory belong to the sampler. */
 struct sampler_tables {

@@ -40,6 +40,10 @@ struct source_ops {
 	void (*look)(struct source *s);
 	/* … and what of it came to no program, by counters that were looked at after it (NULL: they cannot be). Only grows. */
 	uint64_t (*n_missed)(struct source *s, const struct cpu_counters *counters);
+	/* Before an interval ends: of what is under way, what lies before now becomes events. They come meanwhile … */
+	void (*begin_look)(struct source *s);
+	/* … until it is done. */
+	bool (*is_looking)(struct source *s);
 	/* No more events. */
 	void (*detach)(struct source *s);
 	void (*free)(struct source *s);

@@ -5,8 +5,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "agent/sample/iterator.h"
+#include "agent/sample/off_cpu_scan.h"
 #include "agent/sample/source.h"
 #include "agent/util/log.h"
 #include "agent/util/macro.h"
@@ -19,6 +20,7 @@ struct off_cpu_source {
 	struct sample_bpf *bpf; /* borrowed */
 	unsigned int hz;	/* samples a second and CPU, at most */
 	struct bpf_link *links[N_LINKS];
+	struct off_cpu_scan *scan; /* NULL: not attached */
 };
 
 static struct off_cpu_source *of(struct source *s)
@@ -50,8 +52,9 @@ static int choose_return(struct sample_bpf *bpf, struct buf *why)
 
 static int want_programs(struct sample_bpf *bpf)
 {
-	struct bpf_program *programs[] = { bpf->progs.off_cpu_in, bpf->progs.off_cpu_out,
-					   bpf->progs.off_cpu_fork, bpf->progs.off_cpu_begin };
+	struct bpf_program *programs[] = { bpf->progs.off_cpu_in,   bpf->progs.off_cpu_out,
+					   bpf->progs.off_cpu_fork, bpf->progs.off_cpu_begin,
+					   bpf->progs.off_cpu_sum,  bpf->progs.off_cpu_open };
 	int r = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(programs) && r == 0; i++)
@@ -99,29 +102,19 @@ static int set_limit(struct off_cpu_source *c)
 	return bpf_map_update_elem(bpf_map__fd(c->bpf->maps.thinnings), &source, all, BPF_ANY);
 }
 
-/* What an iterator prints is nothing; reading it is what runs it over all tasks. */
-static int run_over_tasks(struct bpf_program *program)
+static int begin_waits(struct bpf_program *program)
 {
-	_cleanup_close_ int fd = -1;
 	struct bpf_link *link = bpf_program__attach_iter(program, NULL);
-	char byte;
-	ssize_t n;
+	int r = link ? iterator_run(link) : -errno;
 
-	if (!link)
-		return -errno;
-	fd = bpf_iter_create(bpf_link__fd(link));
-	int r = fd < 0 ? -errno : 0;
 	(void)bpf_link__destroy(link);
-	if (r < 0)
-		return r;
-	do
-		n = read(fd, &byte, sizeof(byte));
-	while (n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR)));
-	return n < 0 ? -errno : 0;
+	return r;
 }
 
 static void off_cpu_source_detach(struct source *s)
 {
+	off_cpu_scan_free(of(s)->scan);
+	of(s)->scan = NULL;
 	for (size_t i = 0; i < N_LINKS; i++) {
 		(void)bpf_link__destroy(of(s)->links[i]);
 		of(s)->links[i] = NULL;
@@ -144,11 +137,11 @@ static int attach_all(struct off_cpu_source *c)
 		if (!c->links[order[i].link])
 			return -errno;
 	}
-	int r = run_over_tasks(c->bpf->progs.off_cpu_begin);
+	int r = begin_waits(c->bpf->progs.off_cpu_begin);
 	if (r < 0)
 		return r;
 	c->links[LINK_OUT] = bpf_program__attach(c->bpf->progs.off_cpu_out);
-	return c->links[LINK_OUT] ? 0 : -errno;
+	return c->links[LINK_OUT] ? off_cpu_scan_new(c->bpf, &c->scan) : -errno;
 }
 
 static int off_cpu_source_attach(struct source *s, struct buf *why)
@@ -169,6 +162,17 @@ static unsigned int off_cpu_source_limit_hz(const struct source *s)
 	return CONTAINER_OF(s, const struct off_cpu_source, source)->hz;
 }
 
+static void off_cpu_source_begin_look(struct source *s)
+{
+	if (of(s)->scan)
+		off_cpu_scan_begin(of(s)->scan);
+}
+
+static bool off_cpu_source_is_looking(struct source *s)
+{
+	return of(s)->scan && off_cpu_scan_is_busy(of(s)->scan);
+}
+
 static void off_cpu_source_free(struct source *s)
 {
 	off_cpu_source_detach(s);
@@ -180,6 +184,8 @@ const struct source_ops source_off_cpu = {
 	.new = off_cpu_source_new,
 	.attach = off_cpu_source_attach,
 	.limit_hz = off_cpu_source_limit_hz,
+	.begin_look = off_cpu_source_begin_look,
+	.is_looking = off_cpu_source_is_looking,
 	.detach = off_cpu_source_detach,
 	.free = off_cpu_source_free,
 };

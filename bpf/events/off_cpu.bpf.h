@@ -50,8 +50,10 @@ static __always_inline void off_cpu_lose(void)
 {
 	struct wire_counters *count = moment_count(EVENT_OFF_CPU);
 
-	if (count)
+	if (count) {
 		count->lost++;
+		count->lost_unseen++;
+	}
 }
 
 /* In the context of the task that leaves; the run queue is locked. */
@@ -87,6 +89,7 @@ static __always_inline __u64 off_cpu_mean(struct wire_thinning *t, __u64 now_ns)
 	return mean_ns < WEIGH_MAX_MEAN_NS ? mean_ns : WEIGH_MAX_MEAN_NS;
 }
 
+/* Not of a task that was filtered: what nobody wants to see takes no room from others. */
 static __always_inline void off_cpu_keep(struct wire_thinning *t)
 {
 	if (++t->n_kept > t->budget && t->stride < OFF_CPU_MAX_STEPS) {
@@ -96,19 +99,13 @@ static __always_inline void off_cpu_keep(struct wire_thinning *t)
 }
 
 /* False: it is no sample. Else what it is worth. */
-static __always_inline bool off_cpu_weigh(__u64 duration_ns, __u64 now_ns,
+static __always_inline bool off_cpu_weigh(__u64 duration_ns, __u64 mean_ns,
 					  __u64 values[EVENT_MAX_VALUES])
 {
-	__u32 source = EVENT_SOURCE_OFF_CPU;
-	struct wire_thinning *t = bpf_map_lookup_elem(&thinnings, &source);
-	__u32 threshold;
+	__u32 threshold = weigh_threshold(duration_ns, mean_ns);
 
-	if (!t)
-		return false;
-	threshold = weigh_threshold(duration_ns, off_cpu_mean(t, now_ns));
 	if (!weigh_is_taken(threshold, bpf_get_prandom_u32()))
 		return false;
-	off_cpu_keep(t);
 	values[0] = weigh_value(duration_ns, threshold, bpf_get_prandom_u32());
 	values[1] = weigh_value(1, threshold, bpf_get_prandom_u32());
 	return true;
@@ -123,9 +120,11 @@ int off_cpu_in(void *ctx)
 			    .event = EVENT_OFF_CPU,
 			    .source = EVENT_SOURCE_OFF_CPU,
 			    .n_own_frames = OFF_CPU_OWN_FRAMES };
+	__u32 source = EVENT_SOURCE_OFF_CPU;
+	struct wire_thinning *limit;
 	struct wire_counters *count;
 	struct off_cpu_task *t;
-	__u64 since_ns, now_ns;
+	__u64 since_ns, now_ns, n_filtered;
 
 	if (KERNEL_FIELD(task, flags, 0) & PF_KTHREAD)
 		return 0;
@@ -134,15 +133,19 @@ int off_cpu_in(void *ctx)
 		return 0;
 	since_ns = __sync_lock_test_and_set(&t->since_ns, 0);
 	now_ns = bpf_ktime_get_ns();
-	count = moment_count(EVENT_OFF_CPU);
-	if (!since_ns || !count)
+	limit = bpf_map_lookup_elem(&thinnings, &source);
+	count = since_ns && limit ? moment_count(EVENT_OFF_CPU) : NULL;
+	if (!limit || !count)
 		return 0;
-	if (off_cpu_weigh(now_ns - since_ns, now_ns, m.values)) {
-		capture(&m, count);
-	} else {
+	if (!off_cpu_weigh(now_ns - since_ns, off_cpu_mean(limit, now_ns), m.values)) {
 		count->filtered++;
 		count->thinned++;
+		return 0;
 	}
+	n_filtered = count->filtered;
+	capture(&m, count);
+	if (count->filtered == n_filtered)
+		off_cpu_keep(limit);
 	return 0;
 }
 

@@ -50,17 +50,33 @@ def test_many_threads(processes, programs, tmp_path):
 def test_short_waits_are_unbiased(processes, programs, tmp_path):
     """With few samples the mean of many windows lies in its own interval of 99 %."""
     ratios = []
-    for i in range(200 if FULL else 8):
+    for i in range(200 if FULL else 5):
         stacks, own, _ = profile(processes, tmp_path / str(i), "-F", "10", "--", programs["waiter"], "hop", "200")
         ratios.append(stacks.having("hop").total / own["hop"])
     mean, error = statistics.mean(ratios), statistics.stdev(ratios) / math.sqrt(len(ratios))
-    # Student's t for 7 degrees of freedom; and what the program's own clock counts of its running time.
-    assert abs(mean - 1) < (2.6 if FULL else 3.5) * error + 0.02, (mean, error, ratios)
+    # Student's t for 4 degrees of freedom; and what the program's own clock counts of its running time.
+    assert abs(mean - 1) < (2.6 if FULL else 4.6) * error + 0.02, (mean, error, ratios)
+
+
+def test_a_wait_that_goes_on(processes, tmp_path):
+    """A sleep of a minute, of which two seconds are looked at: it has begun before and ends afterwards."""
+    sleeper = processes.start("sleep", "60")
+    stacks, _, run = profile(processes, tmp_path / "f", "-d", "2", "-p", str(sleeper.pid))
+    sleeper.end()
+    seconds = float(re.search(r"samples? in ([\d.]+) s", run.err)[1])
+    assert abs(stacks.total / 1e9 - seconds) < 0.15, (run.err, stacks.show())
+    assert all("__libc_start_main" in s.frames for s in stacks), stacks.show()
+
+
+def test_a_process_that_ends_while_it_waits(processes, tmp_path):
+    stacks, _, _ = profile(processes, tmp_path / "f", "--", "sh", "-c", "timeout -s KILL 1 sleep 60; true")
+    sleeps = folded.Stacks(s for s in stacks if s.frames[0] == "sleep")
+    assert 0.9e9 < sleeps.total < 1.1e9, stacks.show()
 
 
 EVENTS = """
 	events {
-		off_cpu {}
+		off_cpu { sample_rate = 10000 }
 	}
 	sample_rate"""
 
@@ -75,12 +91,53 @@ def test_of_an_agent(start_agent, standin, processes, programs):
     def sums():
         mine = [p for p in standin.pushes() if p.labels["__name__"] == "offcpu" and "waiter" in p.labels["service_name"]]
         return [sum(s.values[i] for p in mine for s in p.profile.samples if "sleeps_10ms" in s.frames) for i in (0, 1)]
-    wait_until(lambda: sums()[1] >= 58, 20, "all sleeps are pushed")
+    wait_until(lambda: sums()[1] >= 57, 20, "all sleeps are pushed")
     ns, waits = sums()
-    assert abs(ns / own["sleeps_10ms"] - 1) < 0.03 and waits <= 70, (ns, waits, own)
+    assert abs(ns / own["sleeps_10ms"] - 1) < 0.03 and 55 <= waits <= 65, (ns, waits, own)
     m = agent.metrics()
     for event in ("cpu", "off_cpu"):
         counts = {name: m.value(f"xagent_kernel_{name}_total", event=event) for name in ("ticks", "emitted", "idle", "filtered", "lost")}
         assert counts["ticks"] == sum(counts.values()) - counts["ticks"] > 0, counts
+    assert m.value("xagent_kernel_lost_unseen_total", event="off_cpu") == 0
     assert {p.labels["__name__"] for p in standin.pushes()} == {"process_cpu", "offcpu"}
+    assert agent.stop() == 0
+
+
+def test_intervals_of_a_long_wait(start_agent, standin, processes, programs):
+    """A wait that several intervals lie in is in each of them, and in all together once."""
+    agent = start_agent(config(standin.url, interval="1s", rate=199).replace("\n\tsample_rate", EVENTS, 1)).wait_ready()
+    run = processes.start(programs["waiter"], "threads", "3", "3500")
+    assert run.wait(30) == 0
+    own = int(run.out.split()[1])
+
+    def sums():
+        """time of the interval → its nanoseconds; waits"""
+        found, waits = {}, 0
+        for p in standin.pushes():
+            if p.labels["__name__"] == "offcpu" and "waiter" in p.labels["service_name"]:
+                mine = [s for s in p.profile.samples if "sleep_once" in s.frames]
+                found[p.profile.time_nanos] = sum(s.values[0] for s in mine)
+                waits += sum(s.values[1] for s in mine)
+        return found, waits
+    wait_until(lambda: sums()[1] >= 3, 20, "all waits are over")
+    found, waits = sums()
+    assert waits == 3 and len(found) >= 4, (found, waits)
+    assert max(found.values()) < 3 * 1.2e9, found
+    # All that waits on this machine shares 512 samples an interval.
+    assert abs(sum(found.values()) / own - 1) < 0.15, (found, own)
+    assert agent.stop() == 0
+
+
+@pytest.mark.skipif(not FULL, reason="in the full matrix")
+def test_ticks_are_not_lost(start_agent, standin, processes, programs):
+    """At 200,000 switches a second the programs take a tenth of a CPU: as many ticks there were dropped if they shared a guard with the timer's."""
+    agent = start_agent(config(standin.url, interval="15s", rate=199).replace("\n\tsample_rate", EVENTS, 1)).wait_ready()
+    m = agent.metrics()
+    before = [m.value("xagent_kernel_ticks_total", event="cpu"), m.kernel("ticks_missed"), m.value("xagent_kernel_ticks_total", event="off_cpu")]
+    run = processes.start(programs["waiter"], "turns", "600000")
+    assert run.wait(60) == 0
+    m = agent.metrics()
+    ticks, missed, waits = (m.value("xagent_kernel_ticks_total", event="cpu") - before[0], m.kernel("ticks_missed") - before[1],
+                            m.value("xagent_kernel_ticks_total", event="off_cpu") - before[2])
+    assert waits >= 1000000 and missed <= 0.02 * ticks, (ticks, missed, waits)
     assert agent.stop() == 0

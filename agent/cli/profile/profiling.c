@@ -410,7 +410,7 @@ static void count_losses(struct profiling *x)
 	x->report.n_ring_lost = 0;
 	if (sampler_counters(session_sampler(x->session), counters) == 0)
 		for (enum event e = 0; e < EVENT_MAX; e++)
-			x->report.n_ring_lost += counters[e].lost;
+			x->report.n_ring_lost += counters[e].lost - counters[e].lost_unseen;
 	x->report.n_dropped = telemetry_get(x->telemetry, TELEMETRY_samples_dropped_memory) +
 			      telemetry_get(x->telemetry, TELEMETRY_samples_dropped_malformed) +
 			      telemetry_get(x->telemetry, TELEMETRY_samples_dropped_encode);

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* BPF iterators, run for what they do and not for what they print. Any thread. */
+#ifndef XAGENT_AGENT_SAMPLE_ITERATOR_H
+#define XAGENT_AGENT_SAMPLE_ITERATOR_H
+
+struct bpf_link;
+
+/* Once over everything there is. 0 or -errno. */
+int iterator_run(const struct bpf_link *link);
+
+#endif

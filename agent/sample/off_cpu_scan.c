@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The thread that looks at waits which are not over. */
+#include "agent/sample/off_cpu_scan.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "agent/sample/iterator.h"
+#include "agent/sample/sampler.h"
+#include "agent/util/clock.h"
+#include "agent/util/macro.h"
+#include "bpf/sample.skel.h"
+
+struct off_cpu_scan {
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	bool is_wanted, is_busy, is_ending;
+	struct sample_bpf *bpf; /* borrowed; not touched once it is ending */
+	struct bpf_link *sum, *open;
+};
+
+/* The mean with which as many are taken as there may be, whatever the tasks: 1 − e^(−x) is not more than x. False: it is ending. */
+static bool set_mean(struct off_cpu_scan *s, bool is_summed)
+{
+	pthread_mutex_lock(&s->lock);
+	bool goes_on = !s->is_ending;
+	if (goes_on && !is_summed)
+		s->bpf->bss->off_cpu_open_sum_ns = 0;
+	else if (goes_on)
+		s->bpf->bss->off_cpu_open_mean_ns =
+			MIN_OF(MAX_OF(s->bpf->bss->off_cpu_open_sum_ns / OFF_CPU_SCAN_SAMPLES,
+				      s->bpf->rodata->off_cpu_mean_ns),
+			       SAMPLER_OFF_CPU_MAX_MEAN_NS);
+	pthread_mutex_unlock(&s->lock);
+	return goes_on;
+}
+
+static void look(struct off_cpu_scan *s)
+{
+	if (set_mean(s, false) && iterator_run(s->sum) == 0 && set_mean(s, true))
+		(void)iterator_run(s->open);
+}
+
+static void *scan_main(void *data)
+{
+	struct off_cpu_scan *s = data;
+
+	pthread_mutex_lock(&s->lock);
+	while (!s->is_ending) {
+		if (!s->is_wanted) {
+			pthread_cond_wait(&s->changed, &s->lock);
+			continue;
+		}
+		s->is_wanted = false;
+		pthread_mutex_unlock(&s->lock);
+		look(s);
+		pthread_mutex_lock(&s->lock);
+		s->is_busy = s->is_wanted;
+		pthread_cond_broadcast(&s->changed);
+	}
+	s->is_busy = false;
+	pthread_cond_broadcast(&s->changed);
+	pthread_mutex_unlock(&s->lock);
+	return NULL;
+}
+
+static void scan_destroy(struct off_cpu_scan *s)
+{
+	(void)bpf_link__destroy(s->sum);
+	(void)bpf_link__destroy(s->open);
+	pthread_mutex_destroy(&s->lock);
+	pthread_cond_destroy(&s->changed);
+	free(s);
+}
+
+/* Signals are the loop's. */
+static int start_thread(struct off_cpu_scan *s)
+{
+	sigset_t all, before;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	int r = pthread_create(&s->thread, NULL, scan_main, s);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (r == 0)
+		(void)pthread_setname_np(s->thread, "xagent-waits");
+	return -r;
+}
+
+int off_cpu_scan_new(struct sample_bpf *bpf, struct off_cpu_scan **ret_scan)
+{
+	struct off_cpu_scan *s = calloc(1, sizeof(*s));
+	int r = 0;
+
+	if (!s)
+		return -ENOMEM;
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_cond_init(&s->changed, NULL);
+	s->bpf = bpf;
+	s->sum = bpf_program__attach_iter(bpf->progs.off_cpu_sum, NULL);
+	s->open = s->sum ? bpf_program__attach_iter(bpf->progs.off_cpu_open, NULL) : NULL;
+	if (!s->open)
+		r = -errno;
+	if (r == 0)
+		r = start_thread(s);
+	if (r < 0) {
+		scan_destroy(s);
+		return r;
+	}
+	*ret_scan = s;
+	return 0;
+}
+
+void off_cpu_scan_free(struct off_cpu_scan *s)
+{
+	struct timespec until;
+
+	if (!s)
+		return;
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec++;
+	pthread_mutex_lock(&s->lock);
+	s->is_ending = true;
+	pthread_cond_broadcast(&s->changed);
+	while (s->is_busy && pthread_cond_timedwait(&s->changed, &s->lock, &until) == 0)
+		;
+	bool is_stuck = s->is_busy;
+	pthread_mutex_unlock(&s->lock);
+	if (is_stuck) {
+		/* It is in the kernel, and has what it needs: memory and programs stay with it. */
+		(void)pthread_detach(s->thread);
+		return;
+	}
+	(void)pthread_join(s->thread, NULL);
+	scan_destroy(s);
+}
+
+void off_cpu_scan_begin(struct off_cpu_scan *s)
+{
+	pthread_mutex_lock(&s->lock);
+	if (!s->is_busy) {
+		s->is_wanted = s->is_busy = true;
+		pthread_cond_broadcast(&s->changed);
+	}
+	pthread_mutex_unlock(&s->lock);
+}
+
+bool off_cpu_scan_is_busy(struct off_cpu_scan *s)
+{
+	pthread_mutex_lock(&s->lock);
+	bool is_busy = s->is_busy;
+	pthread_mutex_unlock(&s->lock);
+	return is_busy;
+}

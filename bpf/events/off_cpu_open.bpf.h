@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Waits that are not over: what of them lies before now becomes a sample, and the rest begins now.
+ *
+ *	off_cpu_sum: how long all open waits are together ──► the agent chooses the mean ──► off_cpu_open: sample, or not; since = now
+ *
+ * Two iterators over all tasks, which a thread of the agent runs. The task does not run: its registers lie where it entered the kernel, its stack is read
+ * through its memory map, which may sleep, and the agent walks the copy. If it has woken up meanwhile, `since` is not what it was: the program at its
+ * return has the whole wait, and nothing is emitted here. So no nanosecond is counted twice.
+ */
+#ifndef XAGENT_BPF_EVENTS_OFF_CPU_OPEN_BPF_H
+#define XAGENT_BPF_EVENTS_OFF_CPU_OPEN_BPF_H
+
+#include "bpf/events/off_cpu.bpf.h"
+
+/* Set by the agent before each run. */
+__u64 off_cpu_open_mean_ns = 0;
+/* By off_cpu_sum, from 0 on. */
+__u64 off_cpu_open_sum_ns = 0;
+
+/* The programs of switches may interrupt this one, and count by the same words. */
+static __always_inline void open_count(__u64 *counter)
+{
+	__sync_fetch_and_add(counter, 1);
+}
+
+/* 0: the task runs, is gone, or is nobody's to look at. */
+static __always_inline __u64 open_since(struct task_struct *task)
+{
+	struct off_cpu_task *t;
+
+	if (!task || KERNEL_FIELD(task, flags, 0) & PF_KTHREAD || KERNEL_FIELD(task, exit_state, 1))
+		return 0;
+	t = bpf_task_storage_get(&off_cpu_tasks, task, NULL, 0);
+	return t ? t->since_ns : 0;
+}
+
+static __always_inline void open_ids(struct task_struct *task, __u32 *pid, __u32 *tid)
+{
+	if (pid_namespace && !pids_can_be_translated()) {
+		*pid = *tid = 0;
+	} else if (pid_namespace) {
+		*pid = pid_translate(BPF_CORE_READ(task, group_leader, thread_pid));
+		*tid = pid_translate(BPF_CORE_READ(task, thread_pid));
+	} else {
+		*pid = KERNEL_FIELD(task, tgid, 0);
+		*tid = KERNEL_FIELD(task, pid, 0);
+	}
+}
+
+/* Of a process that matches a target, as far as is known, and that was asked for. */
+static __always_inline bool open_is_wanted(__u32 pid, __u32 tid, __u64 cgroup_id)
+{
+	struct wire_process *process = bpf_map_lookup_elem(&processes, &pid);
+
+	if (filter_pids && !bpf_map_lookup_elem(&wanted_pids, &pid))
+		return false;
+	if (filter_tids && !bpf_map_lookup_elem(&wanted_tids, &tid))
+		return false;
+	return !process || process->generation || process->refused_cgroup != (__u32)cgroup_id;
+}
+
+/* Whose wait it is. False: nobody wants to see it. Of a control group only the current task can be told, so there a wait counts when it is over. */
+static __always_inline bool open_whose(struct task_struct *task, __u32 *pid, __u32 *tid,
+				       __u64 *cgroup_id)
+{
+	open_ids(task, pid, tid);
+	*cgroup_id = KERNEL_READ(task, cgroups->dfl_cgrp->kn->id, 0);
+	return !filter_cgroup && open_is_wanted(*pid, *tid, *cgroup_id);
+}
+
+SEC("?iter/task")
+int off_cpu_sum(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	__u64 since_ns = open_since(task), now_ns = bpf_ktime_get_ns(), cgroup_id;
+	__u32 pid, tid;
+
+	if (task && since_ns && since_ns < now_ns && open_whose(task, &pid, &tid, &cgroup_id))
+		off_cpu_open_sum_ns += now_ns - since_ns;
+	return 0;
+}
+
+/* As deep as it is, up to WIRE_COPY_BYTES, page by page: behind the stack's end there is nothing. Bytes that were copied. */
+static __always_inline __u32 open_copy(struct scratch *s, struct task_struct *task, __u32 to)
+{
+	__u64 from = copy_from(s), depth = stack_depth(task, from);
+	__u32 done = 0;
+
+	if (bpf_ringbuf_query(&samples, BPF_RB_AVAIL_DATA) >= user_unwound_bytes)
+		return 0;
+	for (int page = 0; page < WIRE_COPY_BYTES / WIRE_PAGE_BYTES; page++) {
+		__u32 n = WIRE_PAGE_BYTES - (from & (WIRE_PAGE_BYTES - 1));
+		__u32 at = to + done;
+
+		barrier_var(at);
+		if (at > sizeof(s->record.words) - WIRE_PAGE_BYTES || done >= depth ||
+		    bpf_copy_from_user_task((char *)s->record.words + at,
+					    n & (2 * WIRE_PAGE_BYTES - 1), (void *)from, task, 0))
+			break;
+		done += n;
+		from += n;
+	}
+	return done & ~7u;
+}
+
+/* The user half, for the agent to walk. Bytes of the record. */
+static __always_inline __u32 open_user_half(struct scratch *s, struct task_struct *task,
+					    struct wire_counters *count)
+{
+	struct pt_regs___kernel *saved = (void *)bpf_task_pt_regs(task);
+	__u32 at, done;
+
+	at = s->record.head.n_kernel;
+	if (!want_user || !regs_saved(saved, &s->regs) || !s->regs.reg[WIRE_ABI_SP])
+		return sizeof(struct wire_sample) + at * 8;
+	if (regs_call(saved) != REGS_NO_CALL)
+		s->record.head.flags |= WIRE_IN_SYSCALL;
+	walk_begin(s, NULL);
+	leave_to_agent(s);
+	at++;
+	if (at > WIRE_MAX_KERNEL_FRAMES + 1)
+		return 0;
+	s->image = s->library_image = s->library.text = 0;
+	struct wire_user_unwound *user_unwound = (void *)&s->record.words[at];
+	begin_copy(s, task, user_unwound);
+	__builtin_memset(user_unwound->words, 0, sizeof(user_unwound->words));
+	done = open_copy(s, task, at * 8 + sizeof(*user_unwound));
+	open_count(&count->cold);
+	if (!done)
+		open_count(&count->cold_copy_errors);
+	s->record.head.stack_words = done / 8;
+	return sizeof(struct wire_sample) + at * 8 + sizeof(*user_unwound) + done;
+}
+
+/* False: the wait was over before all was read, and is somebody else's. */
+static __always_inline bool open_emit(struct scratch *s, struct task_struct *task,
+				      struct off_cpu_task *t, __u64 since_ns, __u64 now_ns,
+				      struct wire_counters *count)
+{
+	long kernel = want_kernel ? bpf_get_task_stack(task, s->record.words,
+						       WIRE_MAX_KERNEL_FRAMES * 8, 0)
+				  : 0;
+	__u32 bytes;
+
+	if (kernel < 0)
+		open_count(&count->kernel_stack_errors);
+	else
+		s->record.head.n_kernel = (__u64)kernel / 8;
+	bytes = open_user_half(s, task, count);
+	if (__sync_val_compare_and_swap(&t->since_ns, since_ns, now_ns) != since_ns)
+		return false;
+	open_count(&count->ticks);
+	if (bytes && !emit_record(s, bytes, BPF_RB_NO_WAKEUP))
+		open_count(&count->emitted);
+	else
+		open_count(&count->lost);
+	return true;
+}
+
+SEC("?iter.s/task")
+int off_cpu_open(struct bpf_iter__task *ctx)
+{
+	struct moment m = { .event = EVENT_OFF_CPU, .source = EVENT_SOURCE_OFF_CPU };
+	struct task_struct *task = ctx->task;
+	__u64 since_ns = open_since(task), now_ns = bpf_ktime_get_ns(), cgroup_id;
+	__u32 threshold, pid, tid, event = EVENT_OFF_CPU;
+	struct wire_counters *count;
+	struct off_cpu_task *t;
+	struct scratch *s;
+
+	if (!task || !since_ns || since_ns >= now_ns)
+		return 0;
+	t = bpf_task_storage_get(&off_cpu_tasks, task, NULL, 0);
+	count = bpf_map_lookup_elem(&counters, &event);
+	if (!t || !count)
+		return 0;
+	if (!open_whose(task, &pid, &tid, &cgroup_id))
+		return 0;
+	threshold = weigh_threshold(now_ns - since_ns, off_cpu_open_mean_ns);
+	if (!weigh_is_taken(threshold, bpf_get_prandom_u32())) {
+		if (__sync_val_compare_and_swap(&t->since_ns, since_ns, now_ns) == since_ns) {
+			open_count(&count->ticks);
+			open_count(&count->filtered);
+			open_count(&count->thinned);
+		}
+		return 0;
+	}
+	s = scratch_claim();
+	if (!s)
+		return 0;
+	m.values[0] = weigh_value(now_ns - since_ns, threshold, bpf_get_prandom_u32());
+	begin_record(s, &m, task, pid, tid);
+	s->record.head.cgroup_id = cgroup_id;
+	open_emit(s, task, t, since_ns, now_ns, count);
+	scratch_release(s);
+	return 0;
+}
+
+#endif
