@@ -173,6 +173,35 @@ def test_every_timer_tick(processes, tmp_path, node, kind):
     assert whole.total >= 0.995 * begun.total and begun.total > 100, begun.show()
 
 
+# A module of two functions: run, which is exported, calls another one, which calls what was imported.
+WASM = """
+'use strict';
+const bytes = [0, 0x61, 0x73, 0x6d, 1, 0, 0, 0, 1, 4, 1, 0x60, 0, 0, 2, 7, 1, 1, 0x65, 1, 0x66, 0, 0, 3, 3, 2, 0, 0, 7, 7, 1, 3, 0x72, 0x75, 0x6e, 0, 1,
+	10, 11, 2, 4, 0, 0x10, 2, 0x0b, 4, 0, 0x10, 0, 0x0b];
+function imported() { const end = Date.now() + 5; let n = 0; while (Date.now() < end) n++; return n; }
+const instance = new WebAssembly.Instance(new WebAssembly.Module(new Uint8Array(bytes)), { e: { f: imported } });
+function caller() { instance.exports.run(); }
+for (const end = Date.now() + 2500; Date.now() < end;) caller();
+"""
+
+
+def test_through_webassembly(processes, tmp_path, node):
+    """Its functions have no names; each is one frame, between those of the program. Of older versions what leads in and out is generated, too."""
+    program = tmp_path / "wasm.js"
+    program.write_text(WASM)
+    stacks = profiled(processes, tmp_path / "o", "-F", "499", "--", node.path, program).having("imported")
+    chains = [["[jit]"] * n for n in ((2,) if int(node.name) >= 22 else (2, 3, 4))]
+    calls = folded.Stacks(s for s in stacks if between(s.frames, "caller", "imported") in chains)
+    assert stacks.total > 100 and calls.total >= 0.99 * stacks.total, stacks.show()
+
+
+def between(frames, outer, inner):
+    """Without V8's own."""
+    if outer not in frames:
+        return None
+    return [f for f in frames[frames.index(outer) + 1:frames.index(inner)] if not f.startswith("Builtins_")]
+
+
 IDLE = ("-e", "setTimeout(() => {}, 60000)")
 
 
@@ -246,4 +275,5 @@ def test_where_functions_begin(processes, tmp_path, node):
     loader = "node:internal/modules/cjs/loader"
     loaders = [(s.values[0], name) for s in profile.samples for name, file, _ in s.places if file == loader and name.startswith("<anonymous>")]
     placed, everything = sum(n for n, name in loaders if name != unnamed(loader, 0)), sum(n for n, _ in loaders)
-    assert placed >= 0.9 * everything > 0, (placed, everything)
+    # Of older versions those that wait for the program have names.
+    assert placed >= 0.9 * everything and (everything or int(node.name) < 22), (placed, everything)
