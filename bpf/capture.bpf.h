@@ -117,19 +117,19 @@ static __always_inline __u32 pid_translate(struct pid *pid)
 	return 0;
 }
 
-static __always_inline void task_ids(struct task_struct *task, __u32 *pid, __u32 *tid)
+/* Of the present task: the process in the upper half, the thread in the lower one. A function of its own for its stack, which is not to lie below that of the walk. */
+__noinline __u64 task_ids(void)
 {
-	if (pid_namespace && !pids_can_be_translated()) {
-		*pid = *tid = 0;
-	} else if (pid_namespace) {
-		*pid = pid_translate(BPF_CORE_READ(task, group_leader, thread_pid));
-		*tid = pid_translate(BPF_CORE_READ(task, thread_pid));
-	} else {
-		__u64 both = bpf_get_current_pid_tgid();
+	struct task_struct *task = bpf_get_current_task_btf();
+	__u64 pid, tid;
 
-		*pid = both >> 32;
-		*tid = (__u32)both;
-	}
+	if (!pid_namespace)
+		return bpf_get_current_pid_tgid();
+	if (!pids_can_be_translated())
+		return 0;
+	pid = pid_translate(BPF_CORE_READ(task, group_leader, thread_pid));
+	tid = pid_translate(BPF_CORE_READ(task, thread_pid));
+	return pid << 32 | tid;
 }
 
 static __always_inline bool wanted(__u32 pid, __u32 tid)
@@ -433,10 +433,10 @@ static __always_inline void capture(struct moment *m, struct wire_counters *coun
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct wire_process *process;
 	struct scratch *s;
-	__u32 pid, tid;
+	__u64 ids = task_ids();
+	__u32 pid = ids >> 32, tid = (__u32)ids;
 	bool user_unwound;
 
-	task_ids(task, &pid, &tid);
 	if (shows_nothing(m, task) || !wanted(pid, tid)) {
 		count->filtered++;
 		return;

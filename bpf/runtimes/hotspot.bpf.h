@@ -444,12 +444,17 @@ static __always_inline int hotspot_in_blob(struct scratch *s, __u64 at, bool is_
 						  : hotspot_by_fp(s);
 }
 
-static __always_inline int hotspot_code(struct scratch *s)
+/* A function of its own: what it has on the stack is not to lie below what other runtimes call. */
+__noinline int hotspot_frame(__u32 level)
 {
-	bool is_own = s->runtime.inlined;
+	struct scratch *s = walk_scratch(level);
 	__u64 blob;
+	bool is_own;
 	int is_shown;
 
+	if (!s)
+		return RUNTIME_CODE_NOT_ITS;
+	is_own = s->runtime.inlined;
 	if (WIRE_N_REGS != 16 || !hotspot_is_in_cache(s, s->walk.pc) ||
 	    s->walk.flags & UNWIND_FP_LOST)
 		return RUNTIME_CODE_NOT_ITS;
@@ -462,6 +467,11 @@ static __always_inline int hotspot_code(struct scratch *s)
 	}
 	blob = hotspot_find_blob(s->level, s->walk.pc);
 	return blob ? hotspot_in_blob(s, blob, is_own) : RUNTIME_CODE_NOT_ITS;
+}
+
+static __always_inline int hotspot_code(struct scratch *s)
+{
+	return hotspot_frame(s->level);
 }
 
 /* A Symbol behind the texts that there are; how many bytes. */
