@@ -77,12 +77,24 @@ def test_inlined(processes, tmp_path, jvm, tier):
     assert deep.total >= 0.9 * whole.total, whole.show()
 
 
+@pytest.mark.skipif(not pythons.FULL, reason="only in the full matrix")
+@pytest.mark.parametrize("options", ["-XX:+UseSerialGC", "-XX:+UseParallelGC", "-XX:+UseG1GC", "-Xcomp", "-XX:ReservedCodeCacheSize=3m", "-XX:+PreserveFramePointer"])
+@pytest.mark.parametrize("jvm", jvms.NAMES, indirect=True)
+def test_collectors_and_code_caches(processes, tmp_path, jvm, options):
+    stacks = chains(processes, tmp_path / "o", jvm, (options,))
+    begun = folded.Stacks(s for s in stacks if any(f in (MAIN, BEGIN, LEAF, MIX, *STEPS) for f in s.frames))
+    whole = folded.Stacks(s for s in begun if MAIN in s.frames and is_whole(s.frames))
+    assert begun.total > 50, stacks.show()
+    assert whole.total >= 0.999 * begun.total, folded.Stacks(s for s in begun if s not in whole).show()
+
+
+@pytest.mark.parametrize("inlined", [False, True] if pythons.FULL else [False])
 @pytest.mark.parametrize("jvm", jvms.NAMES if pythons.FULL else ["host"], indirect=True)
-def test_unloaded_classes(processes, tmp_path, jvm):
-    """A class that takes the place of one that was unloaded is not called as that one."""
+def test_unloaded_classes(processes, tmp_path, jvm, inlined):
+    """A class that takes the place of one that was unloaded is not called as that one, nor code that takes the place of its code."""
     output = tmp_path / "o"
     run = processes.run(paths.XAGENT, "profile", "-U", "-F", "997", "-o", output, "--", *jvm.command, "-XX:+UseSerialGC", *EACH[:1],
-                        "-XX:CompileCommand=dontinline,T*::step", "-cp", jvm.classes, "chains.Unload", "3", seconds=120)
+                        "-XX:CompileCommand=" + ("inline" if inlined else "dontinline") + ",T*::step", "-cp", jvm.classes, "chains.Unload", "3", seconds=120)
     assert run.popen.returncode == 0, run.err
     classes = [{f.split(".")[0] for f in s.frames if re.match(r"T\d\d\d\.", f)} for s in folded.parse(output.read_text())]
     assert not [c for c in classes if len(c) > 1]
