@@ -7,6 +7,8 @@
 
 #include "agent/profile/build.h"
 #include "agent/profile/top_table.h"
+#include "agent/sample/event.h"
+#include "agent/util/clock.h"
 #include "agent/util/str.h"
 
 #define TEXT_MAX_BYTES ((size_t)256 << 20)
@@ -28,26 +30,46 @@ static void put_text(struct buf *out, const struct interval *interval, struct bu
 	}
 }
 
-static void put_table_row(struct buf *out, const struct top_row *h, uint64_t all)
+/* What stack_weight() adds up. */
+static const char *weight_heading(enum event event)
+{
+	const char *unit = event_type(event)->values[0].unit;
+
+	if (event == EVENT_CPU)
+		return "SAMPLES";
+	if (strcmp(unit, "nanoseconds") == 0)
+		return "SECONDS";
+	return strcmp(unit, "bytes") == 0 ? "BYTES" : "HITS";
+}
+
+static void put_weight(struct buf *out, enum event event, uint64_t weight)
+{
+	if (strcmp(weight_heading(event), "SECONDS") == 0)
+		(void)buf_printf(out, "%8.3f", (double)weight / NS_PER_S);
+	else
+		(void)buf_printf(out, "%8" PRIu64, weight);
+}
+
+static void put_table_row(struct buf *out, enum event event, const struct top_row *h, uint64_t all)
 {
 	struct str object = str_basename(str_from(h->path));
 
-	(void)buf_printf(out, "%6.2f%% %6.2f%% %8" PRIu64 "  %s  (%.*s)\n",
-			 100.0 * (double)h->self / (double)all,
-			 100.0 * (double)h->total / (double)all, h->self, h->function,
-			 (int)object.n, object.p);
+	(void)buf_printf(out, "%6.2f%% %6.2f%% ", 100.0 * (double)h->self / (double)all,
+			 100.0 * (double)h->total / (double)all);
+	put_weight(out, event, h->self);
+	(void)buf_printf(out, "  %s  (%.*s)\n", h->function, (int)object.n, object.p);
 }
 
-static void put_table(struct buf *out, const struct top_table *t)
+static void put_table(struct buf *out, enum event event, const struct top_table *t)
 {
 	_cleanup_free_ const struct top_row **rows = NULL;
 	size_t n = 0;
 
-	(void)buf_append_str(out, "   SELF   TOTAL  SAMPLES  FUNCTION (OBJECT)\n");
+	(void)buf_printf(out, "   SELF   TOTAL %8s  FUNCTION (OBJECT)\n", weight_heading(event));
 	if (top_table_sorted(t, &rows, &n) < 0)
 		return;
 	for (size_t i = 0; i < n && i < TABLE_ROWS; i++)
-		put_table_row(out, rows[i], t->total);
+		put_table_row(out, event, rows[i], t->total);
 	if (n > TABLE_ROWS)
 		(void)buf_printf(out, "… and %zu more functions\n", n - TABLE_ROWS);
 }
@@ -64,7 +86,8 @@ void build_table(const struct interval *interval, struct namer *namer, struct bu
 		else
 			build->summary.n_samples += s->n_samples;
 	}
-	put_table(&out, &top);
+	/* A profile of a person is of one event. */
+	put_table(&out, interval->series ? interval->series->event : EVENT_CPU, &top);
 	top_table_fini(&top);
 	put_text(&out, interval, build);
 }

@@ -91,9 +91,9 @@ def test_of_an_agent(start_agent, standin, processes, programs):
     def sums():
         mine = [p for p in standin.pushes() if p.labels["__name__"] == "offcpu" and "waiter" in p.labels["service_name"]]
         return [sum(s.values[i] for p in mine for s in p.profile.samples if "sleeps_10ms" in s.frames) for i in (0, 1)]
-    wait_until(lambda: sums()[1] >= 57, 20, "all sleeps are pushed")
+    wait_until(lambda: sums()[0] >= 0.97 * own["sleeps_10ms"], 20, "all sleeps are pushed")
     ns, waits = sums()
-    assert abs(ns / own["sleeps_10ms"] - 1) < 0.03 and 55 <= waits <= 65, (ns, waits, own)
+    assert ns <= 1.03 * own["sleeps_10ms"] and 55 <= waits <= 65, (ns, waits, own)
     m = agent.metrics()
     for event in ("cpu", "off_cpu"):
         counts = {name: m.value(f"xagent_kernel_{name}_total", event=event) for name in ("ticks", "emitted", "idle", "filtered", "lost")}
@@ -103,6 +103,7 @@ def test_of_an_agent(start_agent, standin, processes, programs):
     assert agent.stop() == 0
 
 
+@pytest.mark.skipif(not FULL, reason="in the full matrix")
 def test_intervals_of_a_long_wait(start_agent, standin, processes, programs):
     """A wait that several intervals lie in is in each of them, and in all together once."""
     agent = start_agent(config(standin.url, interval="1s", rate=199).replace("\n\tsample_rate", EVENTS, 1)).wait_ready()

@@ -374,6 +374,50 @@ static void add_tracepoint(struct context *w, int64_t value)
 	assert_int_equal(interval_add(w->interval, &one, &is_new), 0);
 }
 
+static const struct heading_row {
+	const char *name;
+	enum event event;
+	int64_t value;
+	const char *text;
+} heading_rows[] = { { "seconds", EVENT_OFF_CPU, 1234567890,
+		       "   SELF   TOTAL  SECONDS  FUNCTION (OBJECT)\n"
+		       "100.00% 100.00%    1.235  fn001  ([kernel])\n" },
+		     { "hits", EVENT_TRACEPOINT, 12,
+		       "   SELF   TOTAL     HITS  FUNCTION (OBJECT)\n"
+		       "100.00% 100.00%       12  fn001  ([kernel])\n" } };
+
+/* What a table sums up is its heading, and in units that a person reads. */
+static void test_headings_of_tables(void **state)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(heading_rows); i++) {
+		const struct heading_row *row = &heading_rows[i];
+		const int64_t values[EVENT_MAX_VALUES] = { row->value };
+		const struct frame_ref frame = kernel_frame(FN(1));
+		_cleanup_free_ char *text = NULL;
+		void *context = NULL;
+		struct build b;
+		bool is_new;
+
+		assert_int_equal(context_setup(&context), 0);
+		struct context *w = context;
+		const struct samples one = { .labels = w->web,
+					     .event = row->event,
+					     .source = 3,
+					     .values = values,
+					     .frames = &frame,
+					     .n_kernel = 1,
+					     .count = 1 };
+		assert_int_equal(interval_add(w->interval, &one, &is_new), 0);
+		build_init(&b);
+		build_table(w->interval, w->namer, &b);
+		text = text_of(&b);
+		assert_string_equal(text, row->text);
+		build_fini(&b);
+		context_teardown(&context);
+	}
+	(void)state;
+}
+
 /* Each event has a profile of its own type; a file of several is several. */
 static void check_events(struct context *w, build_fn fn)
 {
@@ -708,6 +752,7 @@ static const struct unit_test tests[] = {
 	TEST_WITH(test_folded_empty, context_setup, context_teardown),
 	TEST_WITH(test_hidden_kernel_is_one_frame, context_setup_hidden, context_teardown),
 	TEST_WITH(test_table, context_setup, context_teardown),
+	TEST(test_headings_of_tables),
 	TEST_WITH(test_long_table_is_cut, context_setup, context_teardown),
 	TEST_WITH(test_summary, context_setup, context_teardown),
 	TEST_WITH(test_pprof, context_setup, context_teardown),
