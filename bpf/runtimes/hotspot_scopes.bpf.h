@@ -21,6 +21,9 @@
 #define HOTSPOT_MAX_PLACES (1u << 18)
 #define HOTSPOT_SEARCH_STEPS 40
 #define HOTSPOT_PLACE_BYTES 16
+/* Steps of all searches of a sample together: a stack of 500 frames takes some 6,000 when none of its addresses is remembered. A process may have as many scopes in
+ * each other as there can be, at each frame. */
+#define HOTSPOT_MAX_STEPS 8192
 /* Three numbers of five bytes at most. */
 #define HOTSPOT_SCOPE_BYTES 16
 
@@ -77,7 +80,7 @@ static long hotspot_outer_step(__u32 index, void *data)
 	int is_read;
 
 	(void)index;
-	if (!s)
+	if (!s || s->runtime.n_reads++ >= HOTSPOT_MAX_STEPS)
 		return 1;
 	is_read = hotspot_scope(s->level, s->runtime.words[HOTSPOT_WORD_ONE]);
 	/* To the verifier it may have returned anything. */
@@ -121,7 +124,7 @@ static long hotspot_search_step(__u32 index, void *data)
 	int at;
 
 	(void)index;
-	if (!s)
+	if (!s || s->runtime.n_reads++ >= HOTSPOT_MAX_STEPS)
 		return 1;
 	low = s->runtime.words[HOTSPOT_WORD_ONE];
 	high = s->runtime.words[HOTSPOT_WORD_OTHER];
@@ -356,7 +359,7 @@ __noinline int hotspot_show_scope(__u32 level)
 static __always_inline int hotspot_inlined_first(struct scratch *s, __u64 at, __u64 begin,
 						 __u64 method)
 {
-	__u32 wanted = s->walk.pc - begin + !(s->walk.flags & UNWIND_EXACT);
+	__u32 wanted = s->walk.pc - begin + !(s->walk.flags & UNWIND_EXACT), scope;
 	int is_known;
 
 	if (!hotspot_layout(s)->has_scopes)
@@ -364,8 +367,13 @@ static __always_inline int hotspot_inlined_first(struct scratch *s, __u64 at, __
 	is_known = hotspot_recall_scope(s->level, at);
 	/* To the verifier it may have returned anything. */
 	asm volatile("" : "+r"(is_known));
-	if (!is_known)
-		hotspot_remember_scope(s->level, at, hotspot_scope_at(s, wanted, method));
+	if (!is_known) {
+		scope = hotspot_scope_at(s, wanted, method);
+		/* Nothing was found because nothing more may be looked for. */
+		if (s->runtime.n_reads >= HOTSPOT_MAX_STEPS)
+			return 0;
+		hotspot_remember_scope(s->level, at, scope);
+	}
 	return s->runtime.inlined ? hotspot_show_scope(s->level) : 0;
 }
 
