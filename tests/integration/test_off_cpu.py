@@ -54,7 +54,7 @@ def test_short_waits_are_unbiased(processes, programs, tmp_path):
         stacks, own, _ = profile(processes, tmp_path / str(i), "-F", "10", "--", programs["waiter"], "hop", "200")
         ratios.append(stacks.having("hop").total / own["hop"])
     mean, error = statistics.mean(ratios), statistics.stdev(ratios) / math.sqrt(len(ratios))
-    # Student's t for 4 degrees of freedom; and what the program's own clock counts of its running time.
+    # Student's t for 4 degrees of freedom; and what the clocks differ by.
     assert abs(mean - 1) < (2.6 if FULL else 4.6) * error + 0.02, (mean, error, ratios)
 
 
@@ -91,9 +91,10 @@ def test_of_an_agent(start_agent, standin, processes, programs):
     def sums():
         mine = [p for p in standin.pushes() if p.labels["__name__"] == "offcpu" and "waiter" in p.labels["service_name"]]
         return [sum(s.values[i] for p in mine for s in p.profile.samples if "sleeps_10ms" in s.frames) for i in (0, 1)]
-    wait_until(lambda: sums()[0] >= 0.97 * own["sleeps_10ms"], 20, "all sleeps are pushed")
+    wait_until(lambda: sums()[1] >= 57, 20, "all sleeps are pushed")
     ns, waits = sums()
-    assert ns <= 1.03 * own["sleeps_10ms"] and 55 <= waits <= 65, (ns, waits, own)
+    # Where an interval ends in a wait, what lies before is one of 512 samples of all that waits on this machine.
+    assert abs(ns / own["sleeps_10ms"] - 1) < 0.15 and waits <= 65, (ns, waits, own)
     m = agent.metrics()
     for event in ("cpu", "off_cpu"):
         counts = {name: m.value(f"xagent_kernel_{name}_total", event=event) for name in ("ticks", "emitted", "idle", "filtered", "lost")}
