@@ -101,7 +101,8 @@ def test_unloaded_classes(processes, tmp_path, jvm, inlined):
     assert len({next(iter(c)) for c in classes if c}) > 50
 
 
-@pytest.mark.parametrize("jvm", [name for name in jvms.NAMES if name in jvms.WITH_VIRTUAL_THREADS], indirect=True)
+@pytest.mark.skipif(not pythons.FULL, reason="only in the full matrix")
+@pytest.mark.parametrize("jvm", jvms.WITH_VIRTUAL_THREADS, indirect=True)
 def test_virtual_threads(processes, tmp_path, jvm):
     """A stack goes through the carrier's frames, or ends with a word where its callers are on the heap; nothing is guessed there."""
     stacks = chains(processes, tmp_path / "o", jvm, ("-Djdk.virtualThreadScheduler.parallelism=4", "-XX:CompileCommand=dontinline,chains.Virtual::*"), "chains.Virtual")
