@@ -117,19 +117,24 @@ static __always_inline __u32 pid_translate(struct pid *pid)
 	return 0;
 }
 
-/* Of the present task: the process in the upper half, the thread in the lower one. A function of its own for its stack, which is not to lie below that of the walk. */
-__noinline __u64 task_ids(void)
+/* The process in the upper half, the thread in the lower one. `of_host`: as the host numbers them. */
+static __always_inline __u64 task_ids_of(struct task_struct *task, __u64 of_host)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
 	__u64 pid, tid;
 
 	if (!pid_namespace)
-		return bpf_get_current_pid_tgid();
+		return of_host;
 	if (!pids_can_be_translated())
 		return 0;
 	pid = pid_translate(BPF_CORE_READ(task, group_leader, thread_pid));
 	tid = pid_translate(BPF_CORE_READ(task, thread_pid));
 	return pid << 32 | tid;
+}
+
+/* Of the present task. A function of its own for its stack, which is not to lie below that of the walk. */
+__noinline __u64 task_ids(void)
+{
+	return task_ids_of(bpf_get_current_task_btf(), bpf_get_current_pid_tgid());
 }
 
 static __always_inline bool wanted(__u32 pid, __u32 tid)

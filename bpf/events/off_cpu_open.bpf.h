@@ -35,19 +35,6 @@ static __always_inline __u64 open_since(struct task_struct *task)
 	return t ? t->since_ns : 0;
 }
 
-static __always_inline void open_ids(struct task_struct *task, __u32 *pid, __u32 *tid)
-{
-	if (pid_namespace && !pids_can_be_translated()) {
-		*pid = *tid = 0;
-	} else if (pid_namespace) {
-		*pid = pid_translate(BPF_CORE_READ(task, group_leader, thread_pid));
-		*tid = pid_translate(BPF_CORE_READ(task, thread_pid));
-	} else {
-		*pid = KERNEL_FIELD(task, tgid, 0);
-		*tid = KERNEL_FIELD(task, pid, 0);
-	}
-}
-
 /* Of a process that matches a target, as far as is known, and that was asked for. */
 static __always_inline bool open_is_wanted(__u32 pid, __u32 tid, __u64 cgroup_id)
 {
@@ -64,7 +51,11 @@ static __always_inline bool open_is_wanted(__u32 pid, __u32 tid, __u64 cgroup_id
 static __always_inline bool open_whose(struct task_struct *task, __u32 *pid, __u32 *tid,
 				       __u64 *cgroup_id)
 {
-	open_ids(task, pid, tid);
+	__u64 ids = task_ids_of(task, (__u64)(__u32)KERNEL_FIELD(task, tgid, 0) << 32 |
+					      (__u32)KERNEL_FIELD(task, pid, 0));
+
+	*pid = ids >> 32;
+	*tid = (__u32)ids;
 	*cgroup_id = KERNEL_READ(task, cgroups->dfl_cgrp->kn->id, 0);
 	return !filter_cgroup && open_is_wanted(*pid, *tid, *cgroup_id);
 }
