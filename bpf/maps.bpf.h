@@ -26,14 +26,22 @@ _Static_assert(RECORD_BYTES >= (WIRE_MAX_KERNEL_FRAMES + WIRE_MAX_USER_WORDS) * 
 #define RUNTIME_RUN_FRAMES 128
 #define RUNTIME_RUN_WORDS (RUNTIME_RUN_FRAMES * WIRE_RUNTIME_FRAME_WORDS)
 
+/* That a runtime's own search has for itself, and words of memory that it knows. */
+#define RUNTIME_WORDS 15
+#define RUNTIME_KNOWN 2
+
 /* Frames of one task that are kept on the way to it; a power of two. */
 #define RUNTIME_CHAIN_FRAMES 64
 
-/* Both lie where a copy of the stack may go once the walk is over. The verifier takes a stack of any depth for one that a whole run may follow. */
+/* What the runtime that is not in place keeps (bpf/runtime_beside.bpf.h): words and known of struct runtime_walk. */
+#define RUNTIME_BESIDE_WORDS (RUNTIME_WORDS + 2 * RUNTIME_KNOWN)
+
+/* They lie where a copy of the stack may go once the walk is over. The verifier takes a stack of any depth for one that a whole run may follow. */
 #define RECORD_RUN_AT (RECORD_WORDS - RUNTIME_RUN_WORDS)
 #define RECORD_CHAIN_AT (RECORD_RUN_AT - RUNTIME_CHAIN_FRAMES)
+#define RECORD_BESIDE_AT (RECORD_CHAIN_AT - RUNTIME_BESIDE_WORDS)
 
-_Static_assert(RECORD_CHAIN_AT >= WIRE_MAX_KERNEL_FRAMES + WIRE_MAX_USER_WORDS + RUNTIME_RUN_WORDS,
+_Static_assert(RECORD_BESIDE_AT >= WIRE_MAX_KERNEL_FRAMES + WIRE_MAX_USER_WORDS + RUNTIME_RUN_WORDS,
 	       "the deepest stack and one more run end before them");
 
 struct record {
@@ -69,9 +77,6 @@ struct second_stack {
 
 /* Of a structure of a runtime: CPython's thread states are told apart by their first 200 bytes. */
 #define RUNTIME_READ_BYTES 256
-
-/* That a runtime's own search has for itself. */
-#define RUNTIME_WORDS 15
 
 /* A word of a process's memory that was read in this tick. */
 struct runtime_known {
@@ -132,10 +137,18 @@ struct runtime_walk {
 	__u32 n_looked; /* threads, in that search */
 	/* Of generated code: what was walked last has been called as a function; the next function that was inlined into the present frame (0: none). */
 	__u32 is_called, inlined;
-	__u64 words[RUNTIME_WORDS];    /* of the runtime's own search */
-	struct runtime_known known[2]; /* likewise */
+	__u64 words[RUNTIME_WORDS];		   /* of the runtime's own search */
+	struct runtime_known known[RUNTIME_KNOWN]; /* likewise */
 	struct runtime_chain chain;
 	char bytes[RUNTIME_READ_BYTES]; /* what is read at once */
+};
+
+/* The runtime that is not in place, of a process with two (bpf/runtime_beside.bpf.h). */
+struct runtime_beside {
+	__u32 kind; /* RUNTIME_NONE: there is none */
+	__u32 flags, result;
+	__u32 is_turned; /* the one that was beside is in place, and this is the other */
+	__u64 claimed_at, claimed_bytes;
 };
 
 /* What was found of a library with a runtime (bpf/library.bpf.h). */
@@ -166,6 +179,7 @@ struct scratch {
 	__u64 library_image;	   /* likewise */
 	struct library_walk library;
 	struct runtime_walk runtime;
+	struct runtime_beside beside;
 	struct second_stack second;
 	struct window window;
 	struct record record;
@@ -274,12 +288,12 @@ struct {
 	__type(value, struct wire_thinning);
 } thinnings SEC(".maps");
 
-/* pid → where the runtime of a process has its frames. Behind wire_process.runtime, so that nobody else pays for the look-up. */
+/* wire_runtime_key() → where a runtime of a process has its frames. Behind wire_process.runtime, so that nobody else pays for the look-up. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__uint(max_entries, 8192); /* (set) 1 where no runtime is known */
-	__type(key, __u32);
+	__type(key, __u64);
 	__type(value, struct wire_runtime);
 } runtimes SEC(".maps");
 

@@ -17,6 +17,8 @@
  * that is, before it looks into its own tables or the frames that it remembers. The same holds for a part of the runtime's own file that it claims
  * (WIRE_RUNTIME_CLAIMS): code that was generated when the runtime was built, and that runs in the frames of generated code.
  *
+ * A process may have one runtime of each sort (bpf/runtime_beside.bpf.h).
+ *
  * Each runtime has four functions in bpf/runtimes/NAME.bpf.h; s->runtime is what they share:
  *
  *	NAME_begin(s)	the address of the present thread's innermost frame; 0 when it runs none of its code, or s->runtime.result says why not
@@ -43,6 +45,7 @@
 #include "bpf/kernel.h"
 #include "bpf/anchor.h"
 #include "bpf/library.bpf.h"
+#include "bpf/runtime_beside.bpf.h"
 #include "bpf/walk.bpf.h"
 #include "bpf/wire.h"
 
@@ -348,6 +351,17 @@ __noinline int runtime_begin(__u32 level)
 	return 0;
 }
 
+/* The runtime beside the first: it has no list. */
+static __always_inline void runtime_begin_beside(struct scratch *s)
+{
+	if (s->beside.kind == RUNTIME_NONE)
+		return;
+	runtime_turn(s->level);
+	s->runtime.result = RUNTIME_RESULT_IDLE;
+	runtime_first(s->level);
+	runtime_turn(s->level);
+}
+
 /* How many frames there is still room for. */
 static __always_inline __u32 runtime_room(const struct scratch *s)
 {
@@ -541,9 +555,9 @@ enum runtime_place {
 	RUNTIME_PLACE_MAYBE, /* in no mapping that is known: code is made faster than the agent hears of it */
 };
 
-static __always_inline enum runtime_place runtime_place(struct scratch *s)
+static __always_inline enum runtime_place runtime_place(struct scratch *s, __u32 flags,
+							 __u64 claimed_at, __u64 claimed_bytes)
 {
-	__u32 flags = s->runtime.of.flags;
 	__u64 word;
 
 	if (!(flags & (WIRE_RUNTIME_GENERATES | WIRE_RUNTIME_CLAIMS)))
@@ -551,19 +565,40 @@ static __always_inline enum runtime_place runtime_place(struct scratch *s)
 	if (!unwind_find(&s->walk))
 		return flags & WIRE_RUNTIME_CLAIMS ? RUNTIME_PLACE_MAYBE : RUNTIME_PLACE_NONE;
 	word = s->walk.mapping.frame_base + (s->walk.pc - s->walk.mapping.begin);
-	if (flags & WIRE_RUNTIME_CLAIMS &&
-	    word - s->runtime.of.words[WIRE_CLAIMED_AT] < s->runtime.of.words[WIRE_CLAIMED_BYTES])
+	if (flags & WIRE_RUNTIME_CLAIMS && word - claimed_at < claimed_bytes)
 		return RUNTIME_PLACE_ITS;
 	return flags & WIRE_RUNTIME_GENERATES && word & WIRE_FRAME_RAW ? RUNTIME_PLACE_ITS
 								       : RUNTIME_PLACE_NONE;
 }
 
-/* What the runtime says of the present frame. Where it may not be the runtime's, only that it is a function's counts. */
+static __always_inline enum runtime_place runtime_place_first(struct scratch *s)
+{
+	return runtime_place(s, s->runtime.of.flags, s->runtime.of.words[WIRE_CLAIMED_AT],
+			     s->runtime.of.words[WIRE_CLAIMED_BYTES]);
+}
+
+/* The runtime beside the first is in place afterwards, if it is to be asked. */
+static __always_inline enum runtime_place runtime_place_beside(struct scratch *s)
+{
+	enum runtime_place place;
+
+	if (s->beside.kind == RUNTIME_NONE)
+		return RUNTIME_PLACE_NONE;
+	place = runtime_place(s, s->beside.flags, s->beside.claimed_at, s->beside.claimed_bytes);
+	if (place != RUNTIME_PLACE_NONE)
+		runtime_turn(s->level);
+	return place;
+}
+
+/* What the runtimes say of the present frame. Where it may not be a runtime's, only that it is a function's counts. */
 static __always_inline int runtime_ask(struct scratch *s)
 {
-	enum runtime_place place = runtime_place(s);
-	int code = place == RUNTIME_PLACE_NONE ? RUNTIME_CODE_NOT_ITS : runtime_code(s->level);
+	enum runtime_place place = runtime_place_first(s);
+	int code;
 
+	if (place == RUNTIME_PLACE_NONE)
+		place = runtime_place_beside(s);
+	code = place == RUNTIME_PLACE_NONE ? RUNTIME_CODE_NOT_ITS : runtime_code(s->level);
 	/* To the verifier it may have returned anything. */
 	asm volatile("" : "+r"(code));
 	if (place == RUNTIME_PLACE_MAYBE && code != RUNTIME_CODE_NAMED_FRAME &&
@@ -620,25 +655,36 @@ static __always_inline long runtime_frame_by_fp(struct scratch *s, struct wire_c
 	return stops & 1;
 }
 
-static __always_inline long runtime_native(struct scratch *s, struct wire_counters *count)
+/* Generated code whose caller is not found as everybody's. */
+static __always_inline long runtime_generated(struct scratch *s, struct wire_counters *count,
+					      __u32 code)
 {
-	__u64 low = s->walk.reg[WIRE_ABI_SP];
-	int code = runtime_ask(s);
-	long stops = 0;
-
 	if (code == RUNTIME_CODE_LEFT || code == RUNTIME_CODE_INLINED)
 		return !runtime_emit(s, count);
 	if (code == RUNTIME_CODE_LAST) {
 		runtime_emit(s, count);
 		return 1;
 	}
-	if (code >= RUNTIME_CODE_FRAME)
-		return runtime_frame_by_fp(s, count, code);
+	return runtime_frame_by_fp(s, count, code);
+}
+
+static __always_inline long runtime_native(struct scratch *s, struct wire_counters *count)
+{
+	__u64 low = s->walk.reg[WIRE_ABI_SP];
+	int code = runtime_ask(s);
+	long stops = 0;
+
+	if (code != RUNTIME_CODE_NOT_ITS && code != RUNTIME_CODE_NAMED) {
+		stops = runtime_generated(s, count, code);
+		runtime_turn_back(s);
+		return stops;
+	}
 	s->runtime.pc = s->walk.pc;
 	s->runtime.n_native++;
 	stops = walk_native(s, s->record.head.n_user);
 	if (code == RUNTIME_CODE_NAMED)
 		runtime_name_last(s, count);
+	runtime_turn_back(s);
 	if (stops)
 		return 1;
 	s->runtime.low = low;
@@ -708,17 +754,22 @@ static __always_inline void runtime_list_rest(struct scratch *s)
 	runtime_list(s);
 }
 
+static __always_inline void runtime_count_of(__u32 kind, __u32 result)
+{
+	struct wire_runtime_results *results = bpf_map_lookup_elem(&runtime_results, &kind);
+
+	if (results && result < RUNTIME_RESULT_MAX)
+		results->n[result]++;
+}
+
 /* Behind everything that there is of runtimes in the sample. */
 static __always_inline void runtime_count(struct scratch *s)
 {
-	__u32 kind = s->runtime.of.kind, result = s->runtime.result;
-	struct wire_runtime_results *results;
-
-	if (!RUNTIME_ANY || kind == RUNTIME_NONE)
+	if (!RUNTIME_ANY || s->runtime.of.kind == RUNTIME_NONE)
 		return;
-	results = bpf_map_lookup_elem(&runtime_results, &kind);
-	if (results && result < RUNTIME_RESULT_MAX)
-		results->n[result]++;
+	runtime_count_of(s->runtime.of.kind, s->runtime.result);
+	if (s->beside.kind != RUNTIME_NONE)
+		runtime_count_of(s->beside.kind, s->beside.result);
 }
 
 /* Nothing that was found is to be used. */
@@ -793,12 +844,12 @@ static __always_inline bool runtime_image_is_new(const struct scratch *s)
 
 static __always_inline const struct wire_runtime *runtime_of_table(struct scratch *s)
 {
-	const struct wire_runtime *found;
-	__u32 pid = s->record.head.pid;
+	const struct wire_runtime *found = runtime_at(s, 0);
 
-	found = bpf_map_lookup_elem(&runtimes, &pid);
-	if (found)
-		s->runtime.of = *found;
+	if (!found)
+		return NULL;
+	s->runtime.of = *found;
+	runtime_find_beside(s);
 	return found;
 }
 
@@ -819,6 +870,7 @@ __noinline int runtime_look(__u32 level, __u32 has_table)
 	hash = hash_mix(told_seed, (__u64)s->record.head.pid << 32 | s->record.head.exec_id);
 	s->runtime.process = hash_mix(hash, leader ? KERNEL_READ(leader, start_time, 0) : 0);
 	runtime_begin(level);
+	runtime_begin_beside(s);
 	return 0;
 }
 
@@ -826,7 +878,8 @@ __noinline int runtime_look(__u32 level, __u32 has_table)
 static __always_inline void runtime_find(struct scratch *s, const struct wire_process *process)
 {
 	s->image = s->library_image = s->library.text = 0;
-	s->runtime.of.kind = RUNTIME_NONE;
+	s->runtime.of.kind = s->beside.kind = RUNTIME_NONE;
+	s->beside.is_turned = 0;
 	s->runtime.n_frames = s->runtime.n_names = s->runtime.n_reads = s->runtime.n_pieces = 0;
 	if (RUNTIME_ANY && (!process || process->runtime))
 		runtime_look(s->level, process != NULL);

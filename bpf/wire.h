@@ -321,6 +321,7 @@ struct wire_name {
 #define WIRE_RUNTIME_GENERATES 1u /* executable memory without a file is code that the runtime has made */
 #define WIRE_RUNTIME_CALLEE 2u	  /* its anchors have WIRE_ANCHOR_CALLEE: each step of the interpreter is a function that its loop calls */
 #define WIRE_RUNTIME_CLAIMS 4u	  /* words say which part of its file is as generated code */
+#define WIRE_RUNTIME_IS_FIRST 16u /* of a process that has another one beside it: place 1 in `runtimes` */
 #define WIRE_RUNTIME_PART 8u	  /* of a file that adds to what another one tells of a runtime. It is not published */
 
 /* Words with WIRE_RUNTIME_CLAIMS: where in the file it begins, and bytes; of a process the former is a frame's word. */
@@ -335,6 +336,12 @@ struct wire_runtime {
 	__u64 base;
 	__u64 words[WIRE_RUNTIME_WORDS];
 };
+
+/* The key of `runtimes`. `place` 0: of the runtime that a process has, the one with a list of frames where it has two; 1: of the one beside it. */
+static inline __attribute__((always_inline)) __u64 wire_runtime_key(__u32 pid, __u32 place)
+{
+	return (__u64)place << 32 | pid;
+}
 
 /* Functions whose names the agent has by now, by a hash of (process, function, print): another one that has the same place is told anew. */
 #define WIRE_TOLD_SLOTS (1u << 13)

@@ -59,9 +59,9 @@ static void on_file(struct mapped_file *f, const struct runtime_file *found, voi
 }
 
 /* What a process has to tell of its runtime may not be there yet: its loader or its constructors have not run, or a page did not come. */
-static void wait_for_runtime(struct process_state *k, enum runtime_kind published)
+static void wait_for_runtime(struct process_state *k, bool is_all)
 {
-	if (published != RUNTIME_NONE || !k->runtime_files) {
+	if (is_all) {
 		k->runtime_wait_ns = 0;
 		return;
 	}
@@ -74,12 +74,13 @@ static uint32_t on_publish(const struct process *p, void *data)
 {
 	struct session *s = data;
 	struct process_state *k = p->user;
-	enum runtime_kind published = runtime_tables_publish(s->runtimes.tables, p);
+	bool is_all;
+	enum runtime_kind published = runtime_tables_publish(s->runtimes.tables, p, &is_all);
 
 	if (k) {
 		k->runtime_epoch = runtime_tables_epoch(s->runtimes.tables);
 		k->runtime_files = runtime_tables_files(s->runtimes.tables, p);
-		wait_for_runtime(k, published);
+		wait_for_runtime(k, is_all);
 	}
 	return published;
 }

@@ -14,6 +14,9 @@
 #include "agent/util/log.h"
 #include "agent/util/macro.h"
 
+/* One that has a list of frames, and one that generates code (bpf/runtime_beside.bpf.h). */
+#define RUNTIMES_OF_PROCESS 2
+
 struct holder {
 	uint32_t file_id;
 	struct runtime_file file;
@@ -154,9 +157,24 @@ uint32_t runtime_tables_epoch(const struct runtime_tables *t)
 	return t->epoch;
 }
 
-/* The lowest mapping of the file that holds one, or a part; `path`: of that file alone (NULL: any). */
+/* What is looked for among the files that a process has mapped. */
+struct wanted {
+	const char *path; /* that file alone; NULL: any */
+	bool of_part;
+	uint32_t kind;	/* RUNTIME_NONE: any */
+	uint32_t flags; /* of `mask` */
+	uint32_t mask;
+};
+
+static bool is_wanted(const struct wanted *w, const struct runtime_file *f)
+{
+	return is_part(f) == w->of_part && (!w->kind || f->wire.kind == w->kind) &&
+	       (f->wire.flags & w->mask) == w->flags;
+}
+
+/* The lowest mapping of a file that holds one, or a part. */
 static const struct mapping *mapping_of(struct runtime_tables *t, const struct process *p,
-					const char *path, bool of_part,
+					const struct wanted *wanted,
 					const struct holder **ret_holder)
 {
 	const struct mappings *m = p->mappings;
@@ -164,10 +182,10 @@ static const struct mapping *mapping_of(struct runtime_tables *t, const struct p
 	for (uint32_t i = 0; m && i < m->n; i++) {
 		const struct mapped_file *f = m->items[i].file;
 
-		if (!f || (path && strcmp(path, f->path) != 0))
+		if (!f || (wanted->path && strcmp(wanted->path, f->path) != 0))
 			continue;
 		struct holder *h = holder_find(t, f->id);
-		if (!h || is_part(&h->file) != of_part)
+		if (!h || !is_wanted(wanted, &h->file))
 			continue;
 		list_remove(&h->age);
 		list_push_back(&t->by_age, &h->age);
@@ -177,30 +195,72 @@ static const struct mapping *mapping_of(struct runtime_tables *t, const struct p
 	return NULL;
 }
 
+/* A runtime of a process. */
+struct mapped_runtime {
+	const struct holder *holder;
+	const struct mapping *mapping;
+};
+
+/*
+ * The runtimes of a process, in their places: of those that have a list of frames the lowest, then of those that generate code. Which of two of one
+ * sort a thread runs is not known, and the walk has room for one of each.
+ */
+static size_t runtimes_of(struct runtime_tables *t, const struct process *p,
+			  struct mapped_runtime ret_runtimes[RUNTIMES_OF_PROCESS])
+{
+	const uint32_t flags[RUNTIMES_OF_PROCESS] = { 0, WIRE_RUNTIME_GENERATES };
+	size_t n = 0;
+
+	for (size_t i = 0; t->holders.n && i < RUNTIMES_OF_PROCESS; i++) {
+		const struct wanted w = { .flags = flags[i], .mask = WIRE_RUNTIME_GENERATES };
+		struct mapped_runtime *r = &ret_runtimes[n];
+
+		r->mapping = mapping_of(t, p, &w, &r->holder);
+		n += r->mapping != NULL;
+	}
+	return n;
+}
+
+static const struct holder *part_of(struct runtime_tables *t, const struct process *p,
+				    uint32_t kind)
+{
+	const struct wanted w = { .of_part = true, .kind = kind };
+	const struct holder *part = NULL;
+
+	return mapping_of(t, p, &w, &part) ? part : NULL;
+}
+
 uint64_t runtime_tables_files(struct runtime_tables *t, const struct process *p)
 {
-	const struct holder *h = NULL, *part = NULL;
+	struct mapped_runtime runtimes[RUNTIMES_OF_PROCESS];
+	size_t n = runtimes_of(t, p, runtimes);
+	uint64_t files = 0;
 
-	if (!t->holders.n || !mapping_of(t, p, NULL, false, &h))
-		return 0;
-	if (!mapping_of(t, p, NULL, true, &part))
-		return h->file_id;
-	return (uint64_t)part->file_id << 32 | h->file_id;
+	for (size_t i = 0; i < n; i++) {
+		const struct holder *h = runtimes[i].holder;
+		const struct holder *part = part_of(t, p, h->file.wire.kind);
+
+		files = hash_u64(files ^ h->file_id) | 1;
+		files = part ? hash_u64(files ^ part->file_id) | 1 : files;
+	}
+	return files;
+}
+
+static bool look_up(const struct runtime_tables *t, uint32_t pid, uint32_t place,
+		    struct wire_runtime *ret_runtime)
+{
+	uint64_t key = wire_runtime_key(pid, place);
+
+	return bpf_map_lookup_elem(t->maps.runtimes_fd, &key, ret_runtime) == 0;
 }
 
 bool runtime_tables_of(const struct runtime_tables *t, uint32_t pid, enum runtime_kind kind,
 		       struct wire_runtime *ret_runtime)
 {
-	return bpf_map_lookup_elem(t->maps.runtimes_fd, &pid, ret_runtime) == 0 &&
-	       ret_runtime->kind == kind;
-}
-
-static uint32_t published_kind(const struct runtime_tables *t, uint32_t pid)
-{
-	struct wire_runtime wire;
-
-	return bpf_map_lookup_elem(t->maps.runtimes_fd, &pid, &wire) == 0 ? wire.kind
-									  : RUNTIME_NONE;
+	for (uint32_t place = 0; place < RUNTIMES_OF_PROCESS; place++)
+		if (look_up(t, pid, place, ret_runtime) && ret_runtime->kind == kind)
+			return true;
+	return false;
 }
 
 static int read_memory(void *data, uint64_t addr, void *dst, size_t n)
@@ -225,49 +285,96 @@ static void forget(uint32_t kind, uint32_t pid)
 		runtime->retract(pid);
 }
 
-void runtime_tables_retract(struct runtime_tables *t, uint32_t pid)
-{
-	forget(published_kind(t, pid), pid);
-	(void)bpf_map_delete_elem(t->maps.runtimes_fd, &pid);
-}
-
 /* What another file of the process tells of the same runtime. */
 static void join_part(struct runtime_tables *t, const struct process *p, struct wire_runtime *wire)
 {
 	const struct runtime *runtime = runtime_of(wire->kind);
-	const struct holder *part = NULL;
+	const struct holder *part = runtime && runtime->join ? part_of(t, p, wire->kind) : NULL;
 
-	if (runtime && runtime->join && mapping_of(t, p, NULL, true, &part) &&
-	    part->file.wire.kind == wire->kind)
+	if (part)
 		runtime->join(wire, &part->file.wire);
 }
 
-enum runtime_kind runtime_tables_publish(struct runtime_tables *t, const struct process *p)
+/* What is told of it, but for its place. False: it cannot be told, for now. */
+static bool fill(struct runtime_tables *t, const struct process *p, const struct mapped_runtime *r,
+		 struct wire_runtime *ret_wire)
 {
-	const struct holder *h = NULL;
-	const struct mapping *m = t->holders.n ? mapping_of(t, p, NULL, false, &h) : NULL;
-
-	if (!m)
-		return RUNTIME_NONE;
+	const struct holder *h = r->holder;
 	/* The first executable segment begins somewhere in its first page. */
 	uint64_t linked = h->file.wire.base & ~((uint64_t)sysconf(_SC_PAGESIZE) - 1);
-	struct wire_runtime wire = h->file.wire;
-	wire.base = m->begin - linked;
-	if (wire.flags & WIRE_RUNTIME_CLAIMS)
-		wire.words[WIRE_CLAIMED_AT] += (uint64_t)h->file_id << WIRE_FRAME_OFFSET_BITS;
-	join_part(t, p, &wire);
-	if (published_kind(t, p->pid) != wire.kind)
-		runtime_tables_retract(t, p->pid);
-	if (!ask_runtime(&wire, p->pid)) {
-		runtime_tables_retract(t, p->pid);
-		return RUNTIME_NONE;
+
+	*ret_wire = h->file.wire;
+	ret_wire->base = r->mapping->begin - linked;
+	if (ret_wire->flags & WIRE_RUNTIME_CLAIMS)
+		ret_wire->words[WIRE_CLAIMED_AT] += (uint64_t)h->file_id << WIRE_FRAME_OFFSET_BITS;
+	join_part(t, p, ret_wire);
+	return ask_runtime(ret_wire, p->pid);
+}
+
+static bool put(struct runtime_tables *t, uint32_t pid, uint32_t place,
+		const struct wire_runtime *wire)
+{
+	uint64_t key = wire_runtime_key(pid, place);
+
+	if (bpf_map_update_elem(t->maps.runtimes_fd, &key, wire, BPF_ANY) == 0)
+		return true;
+	log_debug("a runtime is not walked", LOG_ERR(-errno), LOG_UINT("pid", pid));
+	(void)bpf_map_delete_elem(t->maps.runtimes_fd, &key);
+	forget(wire->kind, pid);
+	return false;
+}
+
+static bool has_kind(const struct wire_runtime *wires, size_t n, uint32_t kind)
+{
+	for (size_t i = 0; i < n; i++)
+		if (wires[i].kind == kind)
+			return true;
+	return false;
+}
+
+/* What was told and is not any more: runtimes, and places. */
+static void retract_others(struct runtime_tables *t, uint32_t pid, const struct wire_runtime *wires,
+			   size_t n)
+{
+	for (uint32_t place = 0; place < RUNTIMES_OF_PROCESS; place++) {
+		uint64_t key = wire_runtime_key(pid, place);
+		struct wire_runtime had;
+
+		if (!look_up(t, pid, place, &had))
+			continue;
+		if (!has_kind(wires, n, had.kind))
+			forget(had.kind, pid);
+		if (place >= n)
+			(void)bpf_map_delete_elem(t->maps.runtimes_fd, &key);
 	}
-	if (bpf_map_update_elem(t->maps.runtimes_fd, &p->pid, &wire, BPF_ANY) < 0) {
-		log_debug("a runtime is not walked", LOG_ERR(-errno), LOG_UINT("pid", p->pid));
-		forget(wire.kind, p->pid);
-		return RUNTIME_NONE;
+}
+
+void runtime_tables_retract(struct runtime_tables *t, uint32_t pid)
+{
+	retract_others(t, pid, NULL, 0);
+}
+
+enum runtime_kind runtime_tables_publish(struct runtime_tables *t, const struct process *p,
+					 bool *ret_all)
+{
+	struct mapped_runtime runtimes[RUNTIMES_OF_PROCESS];
+	struct wire_runtime wires[RUNTIMES_OF_PROCESS];
+	size_t n_mapped = runtimes_of(t, p, runtimes), n = 0;
+
+	for (size_t i = 0; i < n_mapped; i++)
+		n += fill(t, p, &runtimes[i], &wires[n]);
+	retract_others(t, p->pid, wires, n);
+	/* The one beside is there before the first says so. */
+	while (n > 1 && !put(t, p->pid, n - 1, &wires[n - 1]))
+		n--;
+	if (n > 1)
+		wires[0].flags |= WIRE_RUNTIME_IS_FIRST;
+	if (n && !put(t, p->pid, 0, &wires[0])) {
+		runtime_tables_retract(t, p->pid);
+		n = 0;
 	}
-	return (enum runtime_kind)wire.kind;
+	*ret_all = n == n_mapped;
+	return n ? (enum runtime_kind)wires[0].kind : RUNTIME_NONE;
 }
 
 void runtime_tables_publish_image(struct runtime_tables *t, const struct process *p,
@@ -275,7 +382,7 @@ void runtime_tables_publish_image(struct runtime_tables *t, const struct process
 {
 	const struct holder *h = NULL;
 
-	if (image && t->holders.n && mapping_of(t, p, exe_path, false, &h))
+	if (image && t->holders.n && mapping_of(t, p, &(struct wanted){ .path = exe_path }, &h))
 		put_image(t, h, image);
 }
 

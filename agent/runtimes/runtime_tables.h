@@ -40,12 +40,13 @@ int runtime_tables_add(struct runtime_tables *t, const struct mapped_file *f,
 /* +1 with each file that was added: who was looked at before may have a runtime by now. */
 uint32_t runtime_tables_epoch(const struct runtime_tables *t);
 
-/* Which file with a runtime the process has mapped, and which one that adds to it; 0: none. Any other number tells them from others. */
+/* Which files with runtimes the process has mapped, and which ones that add to them; 0: none. Any other number tells them from others. */
 uint64_t runtime_tables_files(struct runtime_tables *t, const struct process *p);
-/* Before the process is published (agent/unwind/tables.h): tells the kernel half which runtime it has mapped. Its kind; RUNTIME_NONE: it has none, or
- * that could not be told. */
-enum runtime_kind runtime_tables_publish(struct runtime_tables *t, const struct process *p);
-/* What was published of a process, if it is of this kind. */
+/* Before the process is published (agent/unwind/tables.h): tells the kernel half which runtimes it has mapped, one that has a list of frames and one
+ * that generates code at most. The kind of the first; RUNTIME_NONE: it has none, or that could not be told. *ret_all: all that it has could be told. */
+enum runtime_kind runtime_tables_publish(struct runtime_tables *t, const struct process *p,
+					 bool *ret_all);
+/* What was published of a process's runtime of this kind, if it has one. */
 bool runtime_tables_of(const struct runtime_tables *t, uint32_t pid, enum runtime_kind kind,
 		       struct wire_runtime *ret_runtime);
 /* Processes with this number of an executable (struct wire_user_unwound) run the file at that path, which p has mapped. Nothing happens where it holds no runtime. */

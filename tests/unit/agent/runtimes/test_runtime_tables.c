@@ -82,7 +82,7 @@ static int setup(void **state)
 	*state = f;
 	is_ready = true;
 	said = n_kept = n_retracted = retracted_pid = 0;
-	f->runtimes_fd = bpf_map_create(BPF_MAP_TYPE_HASH, "t_runtimes", sizeof(uint32_t),
+	f->runtimes_fd = bpf_map_create(BPF_MAP_TYPE_HASH, "t_runtimes", sizeof(uint64_t),
 					sizeof(struct wire_runtime), N_PROCESSES, NULL);
 	f->images_fd = bpf_map_create(BPF_MAP_TYPE_HASH, "t_images", sizeof(uint64_t),
 				      sizeof(struct wire_runtime), RUNTIME_TABLES_MAX_IMAGES, NULL);
@@ -186,11 +186,27 @@ static void add(struct fixture *f, const char *path, uint32_t kind)
 	add_with_image(f, path, kind, 0, 0);
 }
 
+/* What is told of it; all that the process has is told, or nothing is. */
+static enum runtime_kind publish(struct fixture *f, const struct process *p)
+{
+	uint64_t files = runtime_tables_files(f->tables, p);
+	bool is_all;
+	enum runtime_kind kind = runtime_tables_publish(f->tables, p, &is_all);
+
+	assert_int_equal(is_all, kind != RUNTIME_NONE || !files);
+	return kind;
+}
+
+static bool look_up_at(const struct fixture *f, uint32_t place, struct wire_runtime *ret_runtime)
+{
+	const uint64_t key = wire_runtime_key(PID, place);
+
+	return bpf_map_lookup_elem(f->runtimes_fd, &key, ret_runtime) == 0;
+}
+
 static bool look_up(const struct fixture *f, struct wire_runtime *ret_runtime)
 {
-	const uint32_t pid = PID;
-
-	return bpf_map_lookup_elem(f->runtimes_fd, &pid, ret_runtime) == 0;
+	return look_up_at(f, 0, ret_runtime);
 }
 
 static bool look_up_elf_symbols(const struct fixture *f, uint64_t image,
@@ -207,7 +223,7 @@ static void test_publish_and_retract(void **state)
 	struct wire_runtime found = { 0 };
 
 	add(f, "/bin/py", RUNTIME_PLAIN);
-	assert_int_equal(runtime_tables_publish(f->tables, &p), RUNTIME_PLAIN);
+	assert_int_equal(publish(f, &p), RUNTIME_PLAIN);
 	assert_true(look_up(f, &found));
 	assert_int_equal(found.kind, RUNTIME_PLAIN);
 	/* The first executable segment begins somewhere in its first page. */
@@ -227,7 +243,7 @@ static void test_base_below_zero(void **state)
 	struct wire_runtime found = { 0 };
 
 	add(f, "/bin/py", RUNTIME_PLAIN);
-	assert_int_equal(runtime_tables_publish(f->tables, &p), RUNTIME_PLAIN);
+	assert_int_equal(publish(f, &p), RUNTIME_PLAIN);
 	assert_true(look_up(f, &found));
 	assert_true(found.base + LINKED_PAGE == 0x10000);
 }
@@ -241,7 +257,7 @@ static void test_publish_hook(void **state)
 
 	add(f, "/lib/py", RUNTIME_HOOKED);
 	for (int i = 0; i < 2; i++) {
-		assert_int_equal(runtime_tables_publish(f->tables, &p), RUNTIME_HOOKED);
+		assert_int_equal(publish(f, &p), RUNTIME_HOOKED);
 		assert_true(look_up(f, &found));
 		assert_int_equal(found.words[0], 5 + 0x7f0000000000 - LINKED_PAGE);
 		assert_int_equal(found.words[1], 6);
@@ -252,14 +268,14 @@ static void test_what_the_process_says(void **state)
 {
 	struct fixture *f = fixture_of(state);
 	_cleanup_process_ struct process p = PROCESS(f, { 0x7f0000000000, "/lib/py" });
-	const uint32_t pid = (uint32_t)getpid();
+	const uint64_t key = wire_runtime_key((uint32_t)getpid(), 0);
 	struct wire_runtime found = { 0 };
 
 	said = 1234;
-	p.pid = pid;
+	p.pid = (uint32_t)getpid();
 	add(f, "/lib/py", RUNTIME_HOOKED);
-	assert_int_equal(runtime_tables_publish(f->tables, &p), RUNTIME_HOOKED);
-	assert_int_equal(bpf_map_lookup_elem(f->runtimes_fd, &pid, &found), 0);
+	assert_int_equal(publish(f, &p), RUNTIME_HOOKED);
+	assert_int_equal(bpf_map_lookup_elem(f->runtimes_fd, &key, &found), 0);
 	assert_int_equal(found.words[1], 1234);
 }
 
@@ -271,7 +287,7 @@ static void test_retract_hook(void **state)
 
 	add(f, "/lib/py", RUNTIME_HOOKED);
 	for (int i = 0; i < 2; i++)
-		assert_int_equal(runtime_tables_publish(f->tables, &p), RUNTIME_HOOKED);
+		assert_int_equal(publish(f, &p), RUNTIME_HOOKED);
 	assert_int_equal(n_kept, 2);
 	assert_int_equal(n_retracted, 0);
 	for (int i = 0; i < 2; i++)
@@ -290,23 +306,117 @@ static void test_retract_of_who_has_it_no_more(void **state)
 
 	add(f, "/lib/py", RUNTIME_HOOKED);
 	add(f, "/bin/x", RUNTIME_PLAIN);
-	assert_int_equal(runtime_tables_publish(f->tables, &p), RUNTIME_HOOKED);
-	assert_int_equal(runtime_tables_publish(f->tables, &other), RUNTIME_PLAIN);
+	assert_int_equal(publish(f, &p), RUNTIME_HOOKED);
+	assert_int_equal(publish(f, &other), RUNTIME_PLAIN);
 	assert_int_equal(n_retracted, 1);
 	assert_true(look_up(f, &found));
 	assert_int_equal(found.kind, RUNTIME_PLAIN);
-	assert_int_equal(runtime_tables_publish(f->tables, &p), RUNTIME_HOOKED);
+	assert_int_equal(publish(f, &p), RUNTIME_HOOKED);
 	is_ready = false;
-	assert_int_equal(runtime_tables_publish(f->tables, &p), RUNTIME_NONE);
+	assert_int_equal(publish(f, &p), RUNTIME_NONE);
 	assert_int_equal(n_retracted, 2);
 	assert_false(look_up(f, &found));
 	is_ready = true;
 	for (uint32_t i = 0; i < N_PROCESSES; i++) {
 		other.pid = 200 + i;
-		assert_int_equal(runtime_tables_publish(f->tables, &other), RUNTIME_PLAIN);
+		assert_int_equal(publish(f, &other), RUNTIME_PLAIN);
 	}
-	assert_int_equal(runtime_tables_publish(f->tables, &p), RUNTIME_NONE);
+	assert_int_equal(publish(f, &p), RUNTIME_NONE);
 	assert_int_equal(n_retracted, 3);
+}
+
+static void add_generating(struct fixture *f, const char *path, uint32_t kind)
+{
+	const struct runtime_file found = {
+		.wire = { .kind = kind, .flags = WIRE_RUNTIME_GENERATES, .base = LINKED }
+	};
+	struct mapped_file *file = file_at(f, path);
+
+	assert_int_equal(runtime_tables_add(f->tables, file, &found), 0);
+	mapped_file_unref(file);
+}
+
+/* The one with a list of frames is the first, wherever it lies. */
+static void test_two(void **state)
+{
+	struct fixture *f = fixture_of(state);
+	_cleanup_process_ struct process p =
+		PROCESS(f, { 0x30000000, "/lib/jvm" }, { 0x40000000, "/lib/py" });
+	struct wire_runtime found;
+
+	add_generating(f, "/lib/jvm", RUNTIME_HOOKED);
+	assert_int_equal(publish(f, &p), RUNTIME_HOOKED);
+	uint64_t before = runtime_tables_files(f->tables, &p);
+	add(f, "/lib/py", RUNTIME_PLAIN);
+	assert_true(runtime_tables_files(f->tables, &p) != before);
+	assert_int_equal(publish(f, &p), RUNTIME_PLAIN);
+	assert_true(look_up(f, &found));
+	assert_int_equal(found.kind, RUNTIME_PLAIN);
+	assert_true(found.flags & WIRE_RUNTIME_IS_FIRST);
+	assert_true(look_up_at(f, 1, &found));
+	assert_int_equal(found.kind, RUNTIME_HOOKED);
+	assert_int_equal(found.base, 0x30000000 - LINKED_PAGE);
+	/* It has gone to another place, and what is kept of it stays. */
+	assert_int_equal(n_retracted, 0);
+	assert_true(runtime_tables_of(f->tables, PID, RUNTIME_HOOKED, &found));
+	assert_true(runtime_tables_of(f->tables, PID, RUNTIME_PLAIN, &found));
+	runtime_tables_retract(f->tables, PID);
+	assert_int_equal(n_retracted, 1);
+	assert_false(look_up(f, &found));
+	assert_false(look_up_at(f, 1, &found));
+}
+
+/* One of the two is not ready, or unloaded: the other one is told. */
+static void test_one_of_two(void **state)
+{
+	struct fixture *f = fixture_of(state);
+	_cleanup_process_ struct process p =
+		PROCESS(f, { 0x30000000, "/lib/jvm" }, { 0x40000000, "/lib/py" });
+	_cleanup_process_ struct process without = PROCESS(f, { 0x30000000, "/lib/jvm" });
+	struct wire_runtime found;
+	bool is_all = true;
+
+	add_generating(f, "/lib/jvm", RUNTIME_HOOKED);
+	add(f, "/lib/py", RUNTIME_PLAIN);
+	is_ready = false;
+	assert_int_equal(runtime_tables_publish(f->tables, &p, &is_all), RUNTIME_PLAIN);
+	assert_false(is_all);
+	assert_true(look_up(f, &found));
+	assert_false(found.flags & WIRE_RUNTIME_IS_FIRST);
+	assert_false(look_up_at(f, 1, &found));
+	is_ready = true;
+	assert_int_equal(publish(f, &p), RUNTIME_PLAIN);
+	assert_true(look_up_at(f, 1, &found));
+	assert_int_equal(publish(f, &without), RUNTIME_HOOKED);
+	assert_int_equal(n_retracted, 0);
+	assert_true(look_up(f, &found));
+	assert_int_equal(found.kind, RUNTIME_HOOKED);
+	assert_false(found.flags & WIRE_RUNTIME_IS_FIRST);
+	assert_false(look_up_at(f, 1, &found));
+}
+
+/* There is room for one: the first is told, without the other. */
+static void test_no_room_for_two(void **state)
+{
+	struct fixture *f = fixture_of(state);
+	_cleanup_process_ struct process p =
+		PROCESS(f, { 0x30000000, "/lib/jvm" }, { 0x40000000, "/lib/py" });
+	_cleanup_process_ struct process other = PROCESS(f, { 0x40000000, "/lib/py" });
+	struct wire_runtime found;
+	bool is_all = true;
+
+	add_generating(f, "/lib/jvm", RUNTIME_HOOKED);
+	add(f, "/lib/py", RUNTIME_PLAIN);
+	assert_int_equal(publish(f, &other), RUNTIME_PLAIN);
+	for (uint32_t i = 1; i < N_PROCESSES; i++) {
+		other.pid = 200 + i;
+		assert_int_equal(publish(f, &other), RUNTIME_PLAIN);
+	}
+	assert_int_equal(runtime_tables_publish(f->tables, &p, &is_all), RUNTIME_PLAIN);
+	assert_false(is_all);
+	assert_int_equal(n_retracted, 1);
+	assert_true(look_up(f, &found));
+	assert_false(found.flags & WIRE_RUNTIME_IS_FIRST);
 }
 
 /* By address, and only its own. */
@@ -319,7 +429,7 @@ static void test_first_mapping_of_the_file(void **state)
 	struct wire_runtime found = { 0 };
 
 	add(f, "/lib/py", RUNTIME_PLAIN);
-	assert_int_equal(runtime_tables_publish(f->tables, &p), RUNTIME_PLAIN);
+	assert_int_equal(publish(f, &p), RUNTIME_PLAIN);
 	assert_true(look_up(f, &found));
 	assert_int_equal(found.base, 0x30000000 - LINKED_PAGE);
 }
@@ -331,11 +441,11 @@ static void test_no_runtime(void **state)
 	struct process unread = { .pid = PID };
 	struct wire_runtime found;
 
-	assert_int_equal(runtime_tables_publish(f->tables, &p), RUNTIME_NONE);
+	assert_int_equal(publish(f, &p), RUNTIME_NONE);
 	assert_false(look_up(f, &found));
 	add(f, "/bin/py", RUNTIME_PLAIN);
-	assert_int_equal(runtime_tables_publish(f->tables, &p), RUNTIME_NONE);
-	assert_int_equal(runtime_tables_publish(f->tables, &unread), RUNTIME_NONE);
+	assert_int_equal(publish(f, &p), RUNTIME_NONE);
+	assert_int_equal(publish(f, &unread), RUNTIME_NONE);
 	assert_false(look_up(f, &found));
 }
 
@@ -347,7 +457,7 @@ static void test_unknown_kind(void **state)
 	struct wire_runtime found = { 0 };
 
 	add(f, "/lib/py", RUNTIME_MAX + 5);
-	(void)runtime_tables_publish(f->tables, &p);
+	(void)publish(f, &p);
 	assert_true(look_up(f, &found));
 	assert_int_equal(found.words[0], 5);
 }
@@ -362,13 +472,13 @@ static void test_map_is_full(void **state)
 	add(f, "/lib/py", RUNTIME_PLAIN);
 	for (uint32_t i = 0; i < N_PROCESSES; i++) {
 		p.pid = 200 + i;
-		assert_int_equal(runtime_tables_publish(f->tables, &p), RUNTIME_PLAIN);
+		assert_int_equal(publish(f, &p), RUNTIME_PLAIN);
 	}
 	p.pid = PID;
-	assert_int_equal(runtime_tables_publish(f->tables, &p), RUNTIME_NONE);
+	assert_int_equal(publish(f, &p), RUNTIME_NONE);
 	assert_false(look_up(f, &found));
 	runtime_tables_retract(f->tables, 200);
-	assert_int_equal(runtime_tables_publish(f->tables, &p), RUNTIME_PLAIN);
+	assert_int_equal(publish(f, &p), RUNTIME_PLAIN);
 	assert_true(look_up(f, &found));
 }
 
@@ -412,20 +522,20 @@ static void test_part(void **state)
 	struct wire_runtime found;
 
 	add(f, "/bin/py", RUNTIME_HOOKED);
-	assert_int_equal(runtime_tables_publish(f->tables, &p), RUNTIME_HOOKED);
+	assert_int_equal(publish(f, &p), RUNTIME_HOOKED);
 	uint64_t before = runtime_tables_files(f->tables, &p);
 	uint32_t epoch = runtime_tables_epoch(f->tables);
 	add_part(f, "/lib/part", RUNTIME_HOOKED);
 	/* So that it is published anew. */
 	assert_int_not_equal(runtime_tables_epoch(f->tables), epoch);
 	assert_true(runtime_tables_files(f->tables, &p) != before);
-	assert_int_equal(runtime_tables_publish(f->tables, &p), RUNTIME_HOOKED);
+	assert_int_equal(publish(f, &p), RUNTIME_HOOKED);
 	assert_true(look_up(f, &found));
 	assert_int_equal(found.base, 0x40000000 - LINKED_PAGE);
 	assert_int_equal(found.words[0], 5 + 1000 + found.base);
 	/* Of another process nothing is known by it. */
 	assert_true(runtime_tables_files(f->tables, &without) == before);
-	assert_int_equal(runtime_tables_publish(f->tables, &without), RUNTIME_HOOKED);
+	assert_int_equal(publish(f, &without), RUNTIME_HOOKED);
 	assert_true(look_up(f, &found));
 	assert_int_equal(found.words[0], 5 + found.base);
 }
@@ -439,7 +549,7 @@ static void test_part_of_another_runtime(void **state)
 
 	add(f, "/bin/py", RUNTIME_HOOKED);
 	add_part(f, "/lib/part", RUNTIME_PLAIN);
-	assert_int_equal(runtime_tables_publish(f->tables, &p), RUNTIME_HOOKED);
+	assert_int_equal(publish(f, &p), RUNTIME_HOOKED);
 	assert_true(look_up(f, &found));
 	assert_int_equal(found.words[0], 5 + found.base);
 }
@@ -454,7 +564,7 @@ static void test_part_alone(void **state)
 	uint64_t base;
 
 	add_part(f, "/lib/part", RUNTIME_HOOKED);
-	assert_int_equal(runtime_tables_publish(f->tables, &p), RUNTIME_NONE);
+	assert_int_equal(publish(f, &p), RUNTIME_NONE);
 	assert_true(runtime_tables_files(f->tables, &p) == 0);
 	assert_false(look_up(f, &found));
 	runtime_tables_publish_library(f->tables, &p, 0x30000000, IMAGE);
@@ -470,7 +580,7 @@ static void test_file_again(void **state)
 
 	add(f, "/lib/py", RUNTIME_PLAIN);
 	add(f, "/lib/py", RUNTIME_HOOKED);
-	assert_int_equal(runtime_tables_publish(f->tables, &p), RUNTIME_HOOKED);
+	assert_int_equal(publish(f, &p), RUNTIME_HOOKED);
 }
 
 static void test_too_many_files(void **state)
@@ -487,11 +597,11 @@ static void test_too_many_files(void **state)
 	}
 	assert_int_equal(runtime_tables_epoch(f->tables), RUNTIME_TABLES_MAX_FILES + 1);
 	/* The one that nobody had for the longest time has made room, and is found again; who is asked for stays. */
-	assert_int_equal(runtime_tables_publish(f->tables, &first), RUNTIME_NONE);
-	assert_int_equal(runtime_tables_publish(f->tables, &second), RUNTIME_PLAIN);
+	assert_int_equal(publish(f, &first), RUNTIME_NONE);
+	assert_int_equal(publish(f, &second), RUNTIME_PLAIN);
 	add_with_image(f, "/0", RUNTIME_PLAIN, 0, 1);
-	assert_int_equal(runtime_tables_publish(f->tables, &first), RUNTIME_PLAIN);
-	assert_int_equal(runtime_tables_publish(f->tables, &second), RUNTIME_PLAIN);
+	assert_int_equal(publish(f, &first), RUNTIME_PLAIN);
+	assert_int_equal(publish(f, &second), RUNTIME_PLAIN);
 	assert_int_not_equal(runtime_tables_files(f->tables, &first),
 			     runtime_tables_files(f->tables, &second));
 }
@@ -655,6 +765,9 @@ int main(void)
 		FIXTURE_TEST(test_what_the_process_says),
 		FIXTURE_TEST(test_retract_hook),
 		FIXTURE_TEST(test_retract_of_who_has_it_no_more),
+		FIXTURE_TEST(test_two),
+		FIXTURE_TEST(test_one_of_two),
+		FIXTURE_TEST(test_no_room_for_two),
 		FIXTURE_TEST(test_first_mapping_of_the_file),
 		FIXTURE_TEST(test_no_runtime),
 		FIXTURE_TEST(test_unknown_kind),
