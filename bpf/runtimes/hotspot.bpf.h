@@ -353,13 +353,13 @@ static __always_inline int hotspot_by_fp(struct scratch *s)
 
 static __always_inline enum hotspot_blob hotspot_kind(const __u64 *text)
 {
-	/* "Interpre", "I2C/C2I ", "nmethod", "native n"; "StubRoutines (continuation" */
+	/* "Interpre", "I2C/C2I ", "nmethod", "native n", "method", and what lies behind its end; "StubRoutines (continuation" */
 	if (text[0] == 0x6572707265746e49ULL)
 		return HOTSPOT_BLOB_IS_INTERPRETER;
 	if (text[0] == 0x204932432f433249ULL)
 		return HOTSPOT_BLOB_IS_ADAPTER;
 	if (text[0] == 0x00646f6874656d6eULL ||
-	    (text[0] == 0x6e2065766974616eULL && text[1] == 0x00646f6874656dULL))
+	    (text[0] == 0x6e2065766974616eULL && text[1] << 8 == 0x00646f6874656d00ULL))
 		return HOTSPOT_BLOB_IS_NMETHOD;
 	if (text[0] == 0x74756f5262757453ULL && text[1] == 0x6f63282073656e69ULL &&
 	    text[2] == 0x697461756e69746eULL)
