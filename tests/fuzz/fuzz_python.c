@@ -65,6 +65,19 @@ static void check_loop(const uint8_t *data, size_t size)
 	assert(loop.from <= size && (size_t)loop.gap_at + loop.gap_bytes <= size);
 }
 
+/* A whole file: what it is found to hold leads nowhere by itself. */
+static void check_file(const uint8_t *data, size_t size)
+{
+	_cleanup_(elf_freep) struct elf *elf = NULL;
+	struct python_layout l;
+	bool is_tail_calling;
+
+	if (elf_new(bytes_from_memory(data, size), &elf) != 0 || elf_load_sections(elf) != 0)
+		return;
+	if (python_layout_read(elf, &l, &is_tail_calling) && l.seam != PYTHON_UNSUPPORTED)
+		assert(l.minor >= PYTHON_FIRST_MINOR && l.minor <= PYTHON_LAST_MINOR);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	if (size == 0)
@@ -73,5 +86,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check_offsets(data, size);
 	check_asyncio(data, size);
 	check_loop(data, size);
+	check_file(data, size);
 	return 0;
 }

@@ -46,6 +46,22 @@ def test_another_name(processes, tmp_path):
     assert {s.frames[0] for s in whole} == {"service"}
 
 
+def test_without_symbols(processes, tmp_path):
+    """A static program that was stripped exports nothing. Here the names are others: nothing of its own is found by them."""
+    python, why = pythons.get("debian 3.15")
+    if not python:
+        pytest.skip(why)
+    data = (python.root / "usr/bin/python3.15").read_bytes()
+    for name in (b"_PyEval_EvalFrameDefault", b"PyCode_Type", b"_PyRuntime", b"Py_Version"):
+        assert b"\0" + name + b"\0" in data, name
+        data = data.replace(b"\0" + name + b"\0", b"\0" + b"x" * len(name) + b"\0")
+    stripped, program = python.root / "usr/bin/stripped", python.root / "tmp/without_symbols"
+    stripped.write_bytes(data)
+    stripped.chmod(0o755)
+    program.write_text(PROGRAM)
+    assert_whole(processes, tmp_path, "chroot", python.root, "/usr/bin/stripped", "-S", "-E", f"/tmp/{program.name}")
+
+
 def test_virtual_environment(processes, tmp_path):
     run = subprocess.run(["/usr/bin/python3", "-m", "venv", "--without-pip", tmp_path / "venv"], capture_output=True, text=True, check=False)
     if run.returncode != 0:

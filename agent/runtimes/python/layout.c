@@ -8,6 +8,7 @@
 #include "agent/object/names/symbol_by_name.h"
 #include "agent/runtimes/python/asyncio.h"
 #include "agent/runtimes/python/loop.h"
+#include "agent/runtimes/python/stripped.h"
 #include "agent/util/macro.h"
 
 /* PyTypeObject.tp_basicsize: behind the header of PyVarObject and tp_name. */
@@ -365,6 +366,26 @@ static void find_tasks(const struct elf *elf, struct python_layout *l)
 		python_asyncio_join_known(l);
 }
 
+/* A file without symbols, of a version that describes itself. Which functions belong to the loop of a tail-calling one is not known. */
+static bool stripped_layout(const struct elf *elf, struct python_layout *ret_layout)
+{
+	uint64_t runtime_at, code_type_at;
+
+	if (!python_stripped_runtime(elf, &runtime_at) ||
+	    !described_layout(elf, runtime_at, ret_layout))
+		return false;
+	if (!python_stripped_code_type(elf, ret_layout->code_instr, ret_layout->code_type,
+				       &code_type_at)) {
+		*ret_layout = (struct python_layout){ .seam = PYTHON_UNSUPPORTED,
+						      .minor = ret_layout->minor };
+		return true;
+	}
+	ret_layout->interpreters_at += runtime_at;
+	ret_layout->code_type_at = code_type_at;
+	find_tasks(elf, ret_layout);
+	return true;
+}
+
 static bool layout_of(const struct elf *elf, unsigned int minor, const struct symbol *runtime,
 		      struct python_layout *l)
 {
@@ -382,7 +403,7 @@ bool python_layout_read(const struct elf *elf, struct python_layout *ret_layout,
 	*ret_is_tail_calling = false;
 	if (!symbol_by_name(elf, "_PyEval_EvalFrameDefault", &loop) ||
 	    !symbol_by_name(elf, "PyCode_Type", &code_type))
-		return false;
+		return stripped_layout(elf, ret_layout);
 	unsigned int minor = minor_of(elf);
 	bool has_runtime = symbol_by_name(elf, "_PyRuntime", &runtime);
 	ret_layout->code_type_at = code_type.value;
