@@ -278,19 +278,13 @@ static bool interpreters_of_36(const struct elf *elf, uint64_t *ret_at)
 	return true;
 }
 
-/* A call by a table, whose index is a register: ff /2 with a scaled index of eight bytes. The loop of a build that is one function jumps instead. */
 static bool is_tail_calling(const struct elf *elf, const struct symbol *loop)
 {
-	uint8_t code[4096];
-	size_t n = MIN_OF(sizeof(code), loop->size_bytes);
+	uint8_t code[PYTHON_LOOP_BYTES];
 
-	if (elf_machine(elf) != EM_X86_64 || loop->size_bytes > sizeof(code) ||
-	    !read_at(elf, loop->value, code, n))
-		return false;
-	for (size_t i = 0; i + 2 < n; i++)
-		if (code[i] == 0xff && code[i + 1] == 0x14 && code[i + 2] >= 0xc0)
-			return true;
-	return false;
+	return loop->size_bytes <= sizeof(code) &&
+	       read_at(elf, loop->value, code, loop->size_bytes) &&
+	       python_loop_calls_by_table(elf_machine(elf), code, loop->size_bytes);
 }
 
 /* From PyCode_Type on; 0: not known. */

@@ -126,3 +126,34 @@ void python_loop_find(uint16_t machine, const uint8_t *code, size_t n, struct py
 		}
 	}
 }
+
+/* ff /2 with a scaled index of eight bytes: call *(base, index, 8). (Intel SDM, 2.1.5.) */
+static bool x86_calls_by_table(const uint8_t *code, size_t n)
+{
+	return n > 2 && code[0] == 0xff && code[1] == 0x14 && code[2] >= 0xc0;
+}
+
+/* LDR of 64 bits with a register as its offset, scaled by eight, and right behind it BLR of what was loaded. (Arm ARM, C4.1.) */
+static bool arm64_calls_by_table(const uint8_t *code, size_t n)
+{
+	uint32_t target;
+
+	if (!arm64_is(code, n, 0xffe01c00, 0xf8601800) ||
+	    !arm64_is(code + 4, n - 4, 0xfffffc1f, 0xd63f0000))
+		return false;
+	memcpy(&target, code + 4, sizeof(target));
+	return (target >> 5 & 31) == (code[0] & 31U);
+}
+
+bool python_loop_calls_by_table(uint16_t machine, const uint8_t *code, size_t n)
+{
+	bool is_arm64 = machine == EM_AARCH64;
+
+	if (!is_arm64 && machine != EM_X86_64)
+		return false;
+	for (size_t i = 0; i < n; i += is_arm64 ? 4 : 1)
+		if (is_arm64 ? arm64_calls_by_table(code + i, n - i)
+			     : x86_calls_by_table(code + i, n - i))
+			return true;
+	return false;
+}

@@ -14,6 +14,7 @@
 #ifndef XAGENT_AGENT_RUNTIMES_PYTHON_LOOP_H
 #define XAGENT_AGENT_RUNTIMES_PYTHON_LOOP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,5 +30,9 @@ struct python_loop {
 /* `machine`: EM_X86_64 or EM_AARCH64. */
 void python_loop_find(uint16_t machine, const uint8_t *code, size_t n,
 		      struct python_loop *ret_loop);
+
+/* Whether it calls by a table of functions with a register as its index, as the loop of a tail-calling build (3.14 and later) calls the first
+ * instruction of the bytecode. That of a build that is one function jumps instead. */
+bool python_loop_calls_by_table(uint16_t machine, const uint8_t *code, size_t n);
 
 #endif

@@ -68,8 +68,41 @@ static void test_row(void **state)
 	assert_int_equal(loop.gap_bytes, row->gap_bytes);
 }
 
+#define LOAD_X8 "\x28\x79\x68\xf8" /* ldr x8, [x9, x8, lsl #3] */
+#define BLR_X8 "\x00\x01\x3f\xd6"
+
+static const struct call_row {
+	const char *name;
+	uint16_t machine;
+	const char *code;
+	size_t n;
+	bool is_by_table;
+} call_rows[] = {
+	{ "call *(%rbx,%rax,8)", CODE("\x90\xff\x14\xc3\xc3"), true },
+	{ "jmp *(%rbx,%rax,8)", CODE("\x90\xff\x24\xc3\xc3"), false },
+	{ "call *(%rbx,%rax,4)", CODE("\x90\xff\x14\x83\xc3"), false },
+	{ "call, cut", CODE("\x90\xff\x14"), false },
+	{ "ldr x8, [x9, x8, lsl #3]; blr x8", ARM64(NOP LOAD_X8 BLR_X8 RET), true },
+	{ "ldr w8; blr x8", ARM64("\x28\x79\x68\xb8" BLR_X8), false },
+	{ "not scaled", ARM64("\x28\x69\x68\xf8" BLR_X8), false },
+	{ "blr x9", ARM64(LOAD_X8 "\x20\x01\x3f\xd6"), false },
+	{ "br x8", ARM64(LOAD_X8 "\x00\x01\x1f\xd6"), false },
+	{ "blr, cut", ARM64(LOAD_X8 "\x00\x01\x3f"), false },
+	{ "another machine", EM_RISCV, LOAD_X8 BLR_X8, 8, false },
+};
+
+static void test_call(void **state)
+{
+	const struct call_row *row = *state;
+
+	assert_int_equal(
+		python_loop_calls_by_table(row->machine, (const uint8_t *)row->code, row->n),
+		row->is_by_table);
+}
+
 static const struct unit_test tests[] = {
 	TEST_ROWS(test_row, rows, name),
+	TEST_ROWS(test_call, call_rows, name),
 };
 
 TEST_MAIN(tests)
