@@ -212,26 +212,6 @@ static int ask(struct function_info *info, const struct function_files *files,
 	return 0;
 }
 
-int function_info_find(struct function_info *info, const struct function_files *files,
-		       uint64_t vaddr, struct function_answer *ret_answer)
-{
-	struct search s = { .end = UINT64_MAX };
-
-	for (int i = 0; i < FUNCTION_KIND_MAX && !s.is_done; i++) {
-		int r = ask(info, files, (enum function_kind)i, vaddr, &s);
-
-		if (r < 0)
-			return r;
-	}
-	/* Where something ends in between, a guess does not reach as far as the address. */
-	if (s.is_guess && s.border > s.answer.piece.function_begin)
-		s.is_guess = false;
-	s.answer.piece.begin = s.begin;
-	s.answer.piece.end = s.end;
-	*ret_answer = s.answer;
-	return s.is_done || s.is_guess ? 0 : FUNCTION_INFO_NONE;
-}
-
 static int make_extents(struct function_info *info, const struct function_files *files)
 {
 	if (info->extents || info->has_no_extents)
@@ -252,6 +232,47 @@ int function_info_extent(struct function_info *info, const struct function_files
 	r = function_extents_find(info->extents, vaddr, ret_extent);
 	/* As with names, what cannot be read is not there. */
 	return r == 0 || r == -ENOMEM ? r : FUNCTION_INFO_NONE;
+}
+
+/* It reaches no further than the function that it begins, as far as unwind information tells one from the next. */
+static int bound_guess(struct function_info *info, const struct function_files *files,
+		       uint64_t vaddr, struct search *s)
+{
+	struct function_extent extent;
+	int r = files->elf ? function_info_extent(info, files, vaddr, &extent) : FUNCTION_INFO_NONE;
+
+	if (r != 0)
+		return r < 0 ? r : 0;
+	s->begin = MAX_OF(s->begin, extent.begin);
+	s->end = MIN_OF(s->end, extent.end);
+	s->border = MAX_OF(s->border, extent.begin);
+	return 0;
+}
+
+int function_info_find(struct function_info *info, const struct function_files *files,
+		       uint64_t vaddr, struct function_answer *ret_answer)
+{
+	struct search s = { .end = UINT64_MAX };
+
+	for (int i = 0; i < FUNCTION_KIND_MAX && !s.is_done; i++) {
+		int r = ask(info, files, (enum function_kind)i, vaddr, &s);
+
+		if (r < 0)
+			return r;
+	}
+	if (s.is_guess) {
+		int r = bound_guess(info, files, vaddr, &s);
+
+		if (r < 0)
+			return r;
+	}
+	/* Where something ends in between, a guess does not reach as far as the address. */
+	if (s.is_guess && s.border > s.answer.piece.function_begin)
+		s.is_guess = false;
+	s.answer.piece.begin = s.begin;
+	s.answer.piece.end = s.end;
+	*ret_answer = s.answer;
+	return s.is_done || s.is_guess ? 0 : FUNCTION_INFO_NONE;
 }
 
 int function_info_frames(struct function_info *info, const struct function_files *files,

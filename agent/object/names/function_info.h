@@ -5,7 +5,7 @@
  *	Go's tables → .symtab with .dynsym → .symtab of the debug file → .gnu_debugdata → .dynsym → debug file from a server
  *
  * The first that covers an address names it. What has no size is a guess, and stands only where no source knows better or has anything
- * in between. Sources are made when those before them had no answer, and can be dropped at any time: answers do not need them.
+ * in between, and unwind information has no function that begins in between. Sources are made when those before them had no answer, and can be dropped at any time: answers do not need them.
  *
  * One thread at a time.
  */

@@ -272,9 +272,43 @@ static void guesses(void **state)
 	fixture_dir_fini(&dir);
 }
 
+/* In a stripped program a symbol without a size is followed by hidden functions: what unwind information tells of them bounds it. */
+static void guess_before_hidden_functions(void **state)
+{
+	struct fixture_dir dir;
+	struct files f;
+
+	(void)state;
+	assert_true(fixture_dir_init(&dir));
+	assert_true(fixture_write(
+		&dir, "p.s",
+		".text\n.globl loose\n.type loose,@function\nloose: .skip 16,0x90\n"
+		".globl described\n.type described,@function\n.cfi_startproc\n.skip 4,0x90\n"
+		"described: .skip 12,0x90\n.cfi_endproc\n"
+		"hidden: .cfi_startproc\n.skip 16,0x90\n.cfi_endproc\n.skip 16,0x90\n"));
+	if (!fixture_run(&dir, "mkdir -p root/opt && gcc -nostdlib -shared -o full p.s && "
+			       "strip -s -o root/opt/p full")) {
+		print_message("no gcc, or no binutils\n");
+		fixture_dir_fini(&dir);
+		skip();
+	}
+	open_files(&dir, &f);
+	uint64_t loose = address_of(&dir, "loose");
+	check(&f, loose + 15, &(struct expected){ "loose", ".dynsym" });
+	check(&f, loose + 16, &(struct expected){ NULL, NULL });
+	check(&f, loose + 20, &(struct expected){ "described", ".dynsym" });
+	check(&f, loose + 31, &(struct expected){ "described", ".dynsym" });
+	check(&f, loose + 32, &(struct expected){ NULL, NULL });
+	check(&f, loose + 47, &(struct expected){ NULL, NULL });
+	check(&f, loose + 48, &(struct expected){ NULL, NULL });
+	close_files(&f);
+	fixture_dir_fini(&dir);
+}
+
 static const struct unit_test tests[] = {
 	TEST_ROWS(chooses, rows, name),
 	TEST(guesses),
+	TEST(guess_before_hidden_functions),
 	TEST(go_program),
 };
 
