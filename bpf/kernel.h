@@ -67,6 +67,10 @@ struct file {
 	struct inode *f_inode;
 };
 
+struct signal_struct {
+	int nr_threads;
+};
+
 struct mm_struct {
 	unsigned long start_stack;
 	unsigned long env_end;
@@ -124,6 +128,7 @@ struct task_struct {
 	__u64 self_exec_id;
 	__u64 start_time;
 	struct task_struct *group_leader;
+	struct signal_struct *signal;
 	struct pid *thread_pid;
 	char comm[16];
 	unsigned long sas_ss_sp;

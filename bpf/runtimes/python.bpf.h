@@ -86,6 +86,27 @@ static __always_inline __u64 python_word(__u64 from)
 #if defined(__TARGET_ARCH_x86)
 #define python_is_first_thread(s, state) false
 #else
+/* What the kernel leaves between the first stack and all others at least (MIN_GAP of its mmap_base()). */
+#define PYTHON_FIRST_STACK_BYTES (128ULL << 20)
+
+/*
+ * Up to 3.10: the only state of its interpreter, in a process of one thread that runs on its first stack. What a process of more threads has forked has
+ * all their states at first.
+ */
+static __always_inline bool python_is_only_thread(struct scratch *s, struct task_struct *task,
+						  __u64 state)
+{
+	const struct python_layout *l = python_layout(s);
+	struct signal_struct *signal = KERNEL_READ(task, signal, NULL);
+	struct mm_struct *mm = KERNEL_READ(task, mm, NULL);
+	__u64 top = mm ? KERNEL_READ(mm, start_stack, 0) : 0;
+
+	return signal && KERNEL_READ(signal, nr_threads, 0) == 1 &&
+	       top - s->regs.reg[WIRE_ABI_SP] < PYTHON_FIRST_STACK_BYTES &&
+	       !python_u64(s, l->thread_next) &&
+	       python_word(python_u64(s, l->thread_interpreter) + l->interpreter_threads) == state;
+}
+
 /*
  * Whether the state is the main thread's and that is the present one. What has begun by exec has its thread pointer in a register alone until it
  * is switched from for the first time (arch/arm64/kernel/process.c), which may take as long as it finds nothing to wait for: the kernel tells an
@@ -100,8 +121,11 @@ static __noinline int python_is_first_thread(struct scratch *s, __u64 state)
 	__u64 level = pid ? KERNEL_READ(pid, level, 0) : 0;
 	struct upid *own;
 
-	if (l->minor < PYTHON_MINOR_NATIVE_ID || thread >> 32 != (__u32)thread || !pid ||
-	    !bpf_core_field_exists(pid->numbers))
+	if (thread >> 32 != (__u32)thread)
+		return false;
+	if (l->minor < PYTHON_MINOR_NATIVE_ID)
+		return python_is_only_thread(s, task, state);
+	if (!pid || !bpf_core_field_exists(pid->numbers))
 		return false;
 	/* What it is in its own namespace. */
 	own = (void *)pid + bpf_core_field_offset(struct pid, numbers) +
