@@ -141,6 +141,15 @@ bool str_is_utf8(struct str s)
 	return true;
 }
 
+/* C0, DEL, and C1, which a terminal takes as well (ECMA-48; U+009B is its CSI). */
+static bool is_control(const char *p, size_t n)
+{
+	unsigned char first = (unsigned char)p[0];
+
+	return n == 1 ? first < 0x20 || first == 0x7f
+		      : n == 2 && first == 0xc2 && (unsigned char)p[1] < 0xa0;
+}
+
 void str_copy_utf8(char *dst, size_t dst_bytes, struct str src)
 {
 	static const char replacement[] = "\xef\xbf\xbd";
@@ -151,8 +160,10 @@ void str_copy_utf8(char *dst, size_t dst_bytes, struct str src)
 		const char *from = n ? src.p : replacement;
 		size_t len = n ? n : sizeof(replacement) - 1;
 
-		if (n == 1 && ((unsigned char)src.p[0] < 0x20 || src.p[0] == 0x7f))
+		if (n && is_control(src.p, n)) {
 			from = "?";
+			len = 1;
+		}
 		if (at + len + 1 > dst_bytes)
 			break;
 		memcpy(dst + at, from, len);

@@ -161,6 +161,7 @@ static const struct utf8_row utf8_rows[] = {
 	{ "utf8_empty", S(""), 0, "" },
 	{ "utf8_nul", S("a\0z"), 1, "a?z" },
 	{ "utf8_control", S("\x01\x1f\x7f\n"), 1, "????" },
+	{ "utf8_control_of_c1", S("\xc2\x80 \xc2\x9b[2J\xc2\x9f\xc2\xa0"), 2, "? ?[2J?\xc2\xa0" },
 };
 
 static void test_utf8(void **state)
