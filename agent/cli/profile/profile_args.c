@@ -108,82 +108,6 @@ const char *profile_help_text(void)
 	return help;
 }
 
-static int id_list_add(struct id_list *l, uint32_t id)
-{
-	uint32_t *ids;
-
-	if (l->n == SAMPLER_MAX_FILTERS)
-		return -E2BIG;
-	ids = reallocarray(l->ids, l->n + 1, sizeof(*ids));
-	if (!ids)
-		return -ENOMEM;
-	l->ids = ids;
-	l->ids[l->n++] = id;
-	return 0;
-}
-
-/* id-list = id { "," id } */
-static int parse_ids(const char *value, void *member)
-{
-	struct str rest = str_from(value), piece;
-	uint64_t id;
-
-	while (str_split(&rest, ',', &piece)) {
-		int r = str_parse_u64(piece, 10, UINT32_MAX, &id);
-
-		if (r < 0)
-			return r;
-		if (id == 0)
-			return -EINVAL;
-		r = id_list_add(member, (uint32_t)id);
-		if (r < 0)
-			return r;
-	}
-	return 0;
-}
-
-static int parse_cpus(const char *value, void *member)
-{
-	struct cpus *to = member, cpus;
-	int r = cpus_parse(str_from(value), &cpus);
-
-	if (r < 0)
-		return r;
-	if (cpus.n == 0) {
-		cpus_fini(&cpus);
-		return -EINVAL;
-	}
-	cpus_fini(to);
-	*to = cpus;
-	return 0;
-}
-
-static int parse_hz(const char *value, void *member)
-{
-	uint64_t hz;
-	int r = str_parse_u64(str_from(value), 10, SAMPLER_MAX_HZ, &hz);
-
-	if (r < 0)
-		return r;
-	if (hz == 0)
-		return -EINVAL;
-	*(uint32_t *)member = (uint32_t)hz;
-	return 0;
-}
-
-static int parse_duration(const char *value, void *member)
-{
-	uint64_t ns;
-	int r = duration_parse(str_from(value), &ns);
-
-	if (r < 0)
-		return r;
-	if (ns == 0)
-		return -EINVAL;
-	*(uint64_t *)member = ns;
-	return 0;
-}
-
 static int parse_format(const char *value, void *member)
 {
 	return profile_format_parse(value, member) ? 0 : -EINVAL;
@@ -197,14 +121,6 @@ static int parse_demangle(const char *value, void *member)
 static int parse_event(const char *value, void *member)
 {
 	return event_text_parse(value, member);
-}
-
-static int parse_path(const char *value, void *member)
-{
-	if (!*value)
-		return -EINVAL;
-	*(const char **)member = value;
-	return 0;
 }
 
 static int parse_url(const char *value, void *member)
@@ -233,10 +149,12 @@ static int parse_memory_limit(const char *value, void *member)
 #define AT(member) offsetof(struct profile_args, member)
 
 static const struct cli_flag flags[] = {
-	{ "pid", 'p', CLI_PARSED, AT(pids), "process ids such as 4711 or 4711,4712", parse_ids },
-	{ "tid", 't', CLI_PARSED, AT(tids), "thread ids such as 4711 or 4711,4712", parse_ids },
-	{ "cpu", 'c', CLI_PARSED, AT(cpus), "CPU numbers such as 0 or 0-3,8", parse_cpus },
-	{ "cgroup", 0, CLI_PARSED, AT(cgroup), "a directory of the cgroup2 hierarchy", parse_path },
+	{ "pid", 'p', CLI_PARSED, AT(pids), "process ids such as 4711 or 4711,4712",
+	  cli_parse_ids },
+	{ "tid", 't', CLI_PARSED, AT(tids), "thread ids such as 4711 or 4711,4712", cli_parse_ids },
+	{ "cpu", 'c', CLI_PARSED, AT(cpus), "CPU numbers such as 0 or 0-3,8", cli_parse_cpus },
+	{ "cgroup", 0, CLI_PARSED, AT(cgroup), "a directory of the cgroup2 hierarchy",
+	  cli_parse_path },
 	{ "all", 'a', CLI_SWITCH, AT(all), NULL, NULL },
 	{ "idle", 'I', CLI_SWITCH, AT(idle), NULL, NULL },
 	{ "user", 'U', CLI_SWITCH, AT(user_only), NULL, NULL },
@@ -244,11 +162,12 @@ static const struct cli_flag flags[] = {
 	{ "event", 'e', CLI_PARSED, AT(event), "cpu, off_cpu, or tracepoint:GROUP:NAME",
 	  parse_event },
 	{ "frequency", 'F', CLI_PARSED, AT(hz),
-	  "samples a second and CPU, from 1 to " TEXT_OF_VALUE(SAMPLER_MAX_HZ), parse_hz },
+	  "samples a second and CPU, from 1 to " TEXT_OF_VALUE(SAMPLER_MAX_HZ), cli_parse_hz },
 	{ "duration", 'd', CLI_PARSED, AT(duration_ns),
-	  "a time above 0 such as 10, 1.5, 500ms or 2m", parse_duration },
+	  "a time above 0 such as 10, 1.5, 500ms or 2m", cli_parse_duration },
 	{ "format", 'f', CLI_PARSED, AT(format), PROFILE_FORMAT_NAMES, parse_format },
-	{ "output", 'o', CLI_PARSED, AT(output), "a file, or - for standard output", parse_path },
+	{ "output", 'o', CLI_PARSED, AT(output), "a file, or - for standard output",
+	  cli_parse_path },
 	{ "demangle", 0, CLI_PARSED, AT(demangle), "none, simplified, templates or full",
 	  parse_demangle },
 	{ "lines", 0, CLI_SWITCH, AT(lines), NULL, NULL },
@@ -256,7 +175,7 @@ static const struct cli_flag flags[] = {
 	{ "async-frames", 0, CLI_SWITCH, AT(async_frames), NULL, NULL },
 	{ "debuginfod", 0, CLI_PARSED, AT(debuginfod),
 	  "a server such as https://debuginfod.debian.net, at most 8 times", parse_url },
-	{ "debuginfod-cache", 0, CLI_PARSED, AT(debuginfod_cache), "a directory", parse_path },
+	{ "debuginfod-cache", 0, CLI_PARSED, AT(debuginfod_cache), "a directory", cli_parse_path },
 	{ "memory-limit", 0, CLI_PARSED, AT(memory_limit_bytes), "a size from 8MiB to 2GiB",
 	  parse_memory_limit },
 	{ "verifier-stats", 0, CLI_SWITCH, AT(verifier_stats), NULL, NULL },

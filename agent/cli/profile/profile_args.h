@@ -8,18 +8,13 @@
 #include <stdint.h>
 
 #include "agent/cli/profile/profile_format.h"
+#include "agent/cli/values.h"
 #include "agent/object/demangle/demangle.h"
 #include "agent/sample/event_text.h"
 #include "agent/symbol/debuginfod.h"
 #include "agent/util/buf.h"
 #include "agent/util/cleanup.h"
 #include "agent/util/cpus.h"
-
-/* In order of appearance, may repeat. */
-struct id_list {
-	uint32_t *ids; /* owned */
-	size_t n;
-};
 
 /* In order of appearance, may repeat. */
 struct url_list {

@@ -22,6 +22,7 @@
 #include "agent/cli/profile/progress.h"
 #include "agent/cli/profile/report.h"
 #include "agent/cli/profile/result.h"
+#include "agent/cli/profile/sampling.h"
 #include "agent/cli/profile/scope.h"
 #include "agent/cli/profile/watch.h"
 #include "agent/component/ebpf/host_report.h"
@@ -66,35 +67,14 @@ static void say(const struct buf *text)
 	(void)fprintf(stderr, "xagent: %s\n", buf_str(text));
 }
 
-/* Who has no number here is called after what its control group is of. */
-static const char *outside_process_name(const struct process_identity *id, bool with_idle)
-{
-	if (id->kernel_thread)
-		return with_idle ? "idle" : "kernel";
-	if (*id->cgroup.container_id)
-		return id->cgroup.container_id;
-	return *id->cgroup.unit ? id->cgroup.unit : id->comm;
-}
-
-/* Of the process, as its leader is called; never a thread's name. */
-static const char *process_name(struct process_table *processes, struct process *p, bool with_idle)
-{
-	const struct process_identity *id = process_identity(processes, p);
-
-	if (!p->pid)
-		return outside_process_name(id, with_idle);
-	return *id->comm ? id->comm : "unknown";
-}
-
 static int match(struct process_table *processes, struct process *p, void *data,
 		 struct labels **ret_labels)
 {
 	struct profiling *x = data;
-	const struct label name = { "service_name", process_name(processes, p, x->args->idle) };
 
 	if (!scope_has(&x->scope, processes, p))
 		return SESSION_SKIP;
-	return labels_new(&name, 1, ret_labels);
+	return sampling_labels(processes, p, x->args->idle, ret_labels);
 }
 
 static void on_interval(const struct interval *interval, struct build *build, void *data)
@@ -232,32 +212,6 @@ static int open_loop(struct profiling *x)
 	return watch_subjects(x);
 }
 
-static struct sampler_options sampler_options(const struct profiling *x)
-{
-	const struct profile_args *a = x->args;
-	struct sampler_options o = SAMPLER_OPTIONS_INIT;
-
-	o.hz = x->report.hz;
-	o.no_ticks = a->event.event != EVENT_CPU;
-	o.tracepoints = &a->event.source;
-	o.tracepoint_hz = &x->report.hz;
-	o.n_tracepoints = a->event.event == EVENT_TRACEPOINT;
-	o.off_cpu_hz = a->event.event == EVENT_OFF_CPU ? x->report.hz : 0;
-	o.no_kernel = a->user_only;
-	o.no_user = a->kernel_only;
-	o.idle = a->idle;
-	o.interpreter_frames = a->interpreter_frames;
-	o.async_frames = a->async_frames;
-	o.pids = a->pids.ids;
-	o.n_pids = a->pids.n;
-	o.tids = a->tids.ids;
-	o.n_tids = a->tids.n;
-	o.cgroup_fd = scope_cgroup_fd(&x->scope);
-	o.cpus = a->cpus.n ? &a->cpus : NULL;
-	o.verifier_stats = a->verifier_stats;
-	return o;
-}
-
 /* A command of some seconds that was asked for lines may hold what they need: compressed debug information is inflated whole, and a
  * distribution's of the C library alone takes 11 MiB. */
 #define LINES_MEMORY_LIMIT_BYTES ((size_t)512 << 20)
@@ -271,7 +225,7 @@ static size_t memory_limit_bytes(const struct profile_args *a)
 static int open_session(struct profiling *x, struct buf *why)
 {
 	struct session_options o = {
-		.sampler = sampler_options(x),
+		.sampler = sampling_options(x->args, &x->report.hz, scope_cgroup_fd(&x->scope)),
 		.demangle = x->args->demangle,
 		.lines = x->args->lines,
 		.inlines = x->args->lines,

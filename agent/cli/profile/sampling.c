@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is sampled, and by which name a process is shown. */
+#include "agent/cli/profile/sampling.h"
+
+/* Who has no number here is called after what its control group is of. */
+static const char *outside_process_name(const struct process_identity *id, bool with_idle)
+{
+	if (id->kernel_thread)
+		return with_idle ? "idle" : "kernel";
+	if (*id->cgroup.container_id)
+		return id->cgroup.container_id;
+	return *id->cgroup.unit ? id->cgroup.unit : id->comm;
+}
+
+/* Of the process, as its leader is called; never a thread's name. */
+static const char *process_name(struct process_table *processes, struct process *p, bool with_idle)
+{
+	const struct process_identity *id = process_identity(processes, p);
+
+	if (!p->pid)
+		return outside_process_name(id, with_idle);
+	return *id->comm ? id->comm : "unknown";
+}
+
+int sampling_labels(struct process_table *processes, struct process *p, bool with_idle,
+		    struct labels **ret_labels)
+{
+	const struct label name = { "service_name", process_name(processes, p, with_idle) };
+
+	return labels_new(&name, 1, ret_labels);
+}
+
+struct sampler_options sampling_options(const struct profile_args *a, const uint32_t *hz,
+					int cgroup_fd)
+{
+	struct sampler_options o = SAMPLER_OPTIONS_INIT;
+
+	o.hz = *hz;
+	o.no_ticks = a->event.event != EVENT_CPU;
+	o.tracepoints = &a->event.source;
+	o.tracepoint_hz = hz;
+	o.n_tracepoints = a->event.event == EVENT_TRACEPOINT;
+	o.off_cpu_hz = a->event.event == EVENT_OFF_CPU ? *hz : 0;
+	o.no_kernel = a->user_only;
+	o.no_user = a->kernel_only;
+	o.idle = a->idle;
+	o.interpreter_frames = a->interpreter_frames;
+	o.async_frames = a->async_frames;
+	o.pids = a->pids.ids;
+	o.n_pids = a->pids.n;
+	o.tids = a->tids.ids;
+	o.n_tids = a->tids.n;
+	o.cgroup_fd = cgroup_fd;
+	o.cpus = a->cpus.n ? &a->cpus : NULL;
+	o.verifier_stats = a->verifier_stats;
+	return o;
+}
