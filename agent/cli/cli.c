@@ -28,6 +28,8 @@ static const struct cli_command {
 	  cli_convert, NULL },
 	{ "profile", "[FLAGS] [-- COMMAND]",
 	  "profile now, for a person: a table, a flame graph, pprof", cli_profile, NULL },
+	{ "top", "[FLAGS]", "which services and functions are busy, again and again", cli_top,
+	  NULL },
 	{ "inspect", "WHAT [FLAGS] PID|ELF|EXPR",
 	  "look at a process's stacks, what it is unwound by, a file's rules", cli_inspect, NULL },
 };
@@ -43,6 +45,7 @@ static void print_usage(FILE *to)
 		"  xagent COMMAND --help\n\n"
 		"Examples:\n"
 		"  xagent profile -d 10                       the hottest functions of this host\n"
+		"  xagent top                                 what is busy now, again and again\n"
 		"  xagent profile -o cpu.pb.gz -- make        where a build spends its time\n"
 		"  xagent run                                 profile all the time, look at it in "
 		"a "

@@ -12,6 +12,7 @@ int cli_main(int argc, char **argv);
 
 int cli_run(int argc, char **argv);
 int cli_profile(int argc, char **argv);
+int cli_top(int argc, char **argv);
 int cli_inspect(int argc, char **argv);
 int cli_validate(int argc, char **argv);
 int cli_fmt(int argc, char **argv);

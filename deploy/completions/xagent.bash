@@ -7,6 +7,7 @@ _xagent_flags() {
 		--server.http.disable-support-bundle --config.watch --config.format= --stability.level= --storage.path= --disable-reporting --help" ;;
 	profile) echo "--pid --tid --cpu --cgroup --all --idle --user --kernel --event --frequency --duration --demangle --lines --interpreter-frames --async-frames
 		--debuginfod --debuginfod-cache --output --format --memory-limit --verifier-stats --verbose --help" ;;
+	top) echo "--pid --tid --cpu --cgroup --event --user --kernel --frequency --interval --duration --rows --verbose --help" ;;
 	validate) echo "--stability.level= --config.format= --help" ;;
 	fmt) echo "--write --test --help" ;;
 	convert) echo "--source-format= --output= --help" ;;
@@ -39,16 +40,17 @@ _xagent_value() {
 	*\ --config.format) _xagent_words "alloy flow river" "$3" ;;
 	*\ --demangle) _xagent_words "none simplified templates full" "$3" ;;
 	convert\ --source-format | convert\ -f) _xagent_words yaml "$3" ;;
-	profile\ --event | profile\ -e) _xagent_words "cpu off_cpu tracepoint:" "$3" ;;
+	profile\ --event | profile\ -e | top\ --event | top\ -e) _xagent_words "cpu off_cpu tracepoint:" "$3" ;;
 	profile\ --format | profile\ -f) _xagent_words "folded pprof table html svg speedscope" "$3" ;;
 	profile\ --output | profile\ -o | convert\ --output | convert\ -o) _xagent_files "$3" ;;
-	run\ --storage.path | profile\ --debuginfod-cache | profile\ --cgroup)
+	run\ --storage.path | profile\ --debuginfod-cache | profile\ --cgroup | top\ --cgroup)
 		compopt -o filenames 2>/dev/null
 		mapfile -t COMPREPLY < <(compgen -d -- "$3")
 		;;
-	profile\ --pid | profile\ -p) _xagent_pids "$3" ;;
+	profile\ --pid | profile\ -p | top\ --pid | top\ -p) _xagent_pids "$3" ;;
 	profile\ --tid | profile\ -t | profile\ --cpu | profile\ -c | profile\ --frequency | profile\ -F | profile\ --duration | profile\ -d | \
-		profile\ --debuginfod | profile\ --memory-limit | run\ --push.url | run\ --server.http.*) COMPREPLY=() ;;
+		top\ --tid | top\ -t | top\ --cpu | top\ -c | top\ --frequency | top\ -F | top\ --duration | top\ -d | top\ --interval | \
+		top\ -i | top\ --rows | top\ -n | profile\ --debuginfod | profile\ --memory-limit | run\ --push.url | run\ --server.http.*) COMPREPLY=() ;;
 	*) return 1 ;;
 	esac
 }
@@ -84,7 +86,7 @@ _xagent() {
 		prev=${COMP_WORDS[COMP_CWORD - 2]}
 	fi
 	if ((COMP_CWORD == 1)); then
-		_xagent_words "run validate fmt convert profile inspect help --version --help" "$cur"
+		_xagent_words "run validate fmt convert profile top inspect help --version --help" "$cur"
 	else
 		[ "$command" != inspect ] || ((COMP_CWORD == 2)) || command="inspect ${COMP_WORDS[2]}"
 		for ((i = 2; i < COMP_CWORD; i++)); do

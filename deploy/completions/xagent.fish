@@ -15,6 +15,7 @@ complete -c xagent -n __fish_use_subcommand -a validate -d 'say what is wrong wi
 complete -c xagent -n __fish_use_subcommand -a fmt -d 'lay a configuration out as everybody does'
 complete -c xagent -n __fish_use_subcommand -a convert -d 'older configurations in this language'
 complete -c xagent -n __fish_use_subcommand -a profile -d 'profile now, for a person'
+complete -c xagent -n __fish_use_subcommand -a top -d 'which services and functions are busy'
 complete -c xagent -n __fish_use_subcommand -a inspect -d 'look at stacks, unwind rules and names'
 complete -c xagent -n __fish_use_subcommand -a help -d 'a short text'
 
@@ -62,6 +63,18 @@ complete -c xagent -n '__xagent_in profile' -l memory-limit -x -d 'of tables, sy
 complete -c xagent -n '__xagent_in profile' -l verifier-stats -d 'instructions that the verifier processed'
 complete -c xagent -n '__xagent_in profile' -s v -l verbose -d 'log at level debug'
 complete -c xagent -n '__xagent_in profile; and contains -- -- (commandline -opc)' -a '(__fish_complete_command)' -F
+complete -c xagent -n '__xagent_in top' -s p -l pid -x -a '(__fish_complete_pids)' -d 'these processes'
+complete -c xagent -n '__xagent_in top' -s t -l tid -x -d 'these threads'
+complete -c xagent -n '__xagent_in top' -s c -l cpu -x -d 'these CPUs'
+complete -c xagent -n '__xagent_in top' -l cgroup -x -a '(__fish_complete_directories)' -d 'a cgroup2 directory and those below'
+complete -c xagent -n '__xagent_in top' -s U -l user -d 'user stacks only'
+complete -c xagent -n '__xagent_in top' -s K -l kernel -d 'kernel stacks only'
+complete -c xagent -n '__xagent_in top' -s e -l event -x -a 'cpu off_cpu tracepoint:' -d 'what is sampled'
+complete -c xagent -n '__xagent_in top' -s F -l frequency -x -d 'samples a second and CPU'
+complete -c xagent -n '__xagent_in top' -s d -l duration -x -d 'how long'
+complete -c xagent -n '__xagent_in top' -s v -l verbose -d 'log at level debug'
+complete -c xagent -n '__xagent_in top' -s i -l interval -x -d 'what one screen tells of'
+complete -c xagent -n '__xagent_in top' -s n -l rows -x -d 'functions in a table'
 
 complete -c xagent -n '__xagent_in inspect; and test (count (commandline -opc)) -eq 2' -a rows -d 'the unwind rules of a file'
 complete -c xagent -n '__xagent_in inspect; and test (count (commandline -opc)) -eq 2' -a symbols -d 'what the functions of a file are named by'

@@ -32,7 +32,7 @@ README_CAPABILITIES = {"CAP_BPF", "CAP_PERFMON", "CAP_SYS_PTRACE", "CAP_DAC_READ
 CAPABILITY_BITS = {"CAP_DAC_READ_SEARCH": 2, "CAP_SYS_PTRACE": 19, "CAP_SYSLOG": 34, "CAP_PERFMON": 38, "CAP_BPF": 39}
 AGENT_UID, OTHER_UID = 65534, 61234
 
-COMMANDS = [("run",), ("profile",), ("validate",), ("fmt",), ("convert",)]
+COMMANDS = [("run",), ("profile",), ("top",), ("validate",), ("fmt",), ("convert",)]
 INSPECT = [("inspect", what) for what in ("rows", "symbols", "stack", "process", "eval")]
 
 
@@ -491,7 +491,7 @@ def test_bash_offers_the_flags_of_help(command):
 
 
 @pytest.mark.parametrize("words, offered", [
-    ([""], {"run", "validate", "fmt", "convert", "profile", "inspect", "help", "--version", "--help"}),
+    ([""], {"run", "validate", "fmt", "convert", "profile", "top", "inspect", "help", "--version", "--help"}),
     (["pro"], {"profile"}),
     (["inspect", "s"], {"symbols", "stack"}),
     (["profile", "-f", ""], {"folded", "pprof", "table", "html", "svg", "speedscope"}),

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A view as lines of text. */
+#include "agent/cli/top/top_screen.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+#include "agent/util/clock.h"
+#include "agent/util/macro.h"
+
+#define LINE_BYTES 1024
+/* Lines beside rows: two of the head, an empty one before each part and its heading, the keys. */
+#define HEAD_LINES 2
+#define PART_LINES 2
+#define KEY_LINES 1
+/* Of the rows, if both parts are shown: services are fewer. */
+#define SERVICES_SHARE 3
+#define SERVICE_COLUMNS 24
+
+static const char keys[] = "q ends  s services  f functions  b both  p holds";
+
+/* How many bytes the first `columns` characters have. */
+static size_t bytes_of(const char *text, size_t columns)
+{
+	size_t n = 0;
+
+	for (const char *c = text; *c; c++) {
+		bool begins = (*c & 0xc0) != 0x80;
+
+		if (begins && n++ == columns)
+			return (size_t)(c - text);
+	}
+	return strlen(text);
+}
+
+static size_t columns_of(const char *text)
+{
+	size_t n = 0;
+
+	for (const char *c = text; *c; c++)
+		n += (*c & 0xc0) != 0x80;
+	return n;
+}
+
+static void put_line(const struct top_screen *s, const struct buf *line, struct buf *out)
+{
+	const char *text = buf_str(line);
+	size_t n = s->columns ? bytes_of(text, s->columns) : strlen(text);
+
+	(void)buf_printf(out, "%.*s\n", (int)n, text);
+}
+
+/* Cut, or filled with blanks, but for the last one of a line. */
+static void put_padded(struct buf *line, const char *text, size_t columns)
+{
+	size_t n = bytes_of(text, columns);
+	size_t used = columns_of(text);
+
+	(void)buf_printf(line, "%.*s%*s", (int)n, text, (int)(columns - MIN_OF(used, columns)), "");
+}
+
+static double share(uint64_t part, uint64_t all)
+{
+	return all ? 100.0 * (double)part / (double)all : 0.0;
+}
+
+/* CPUs, threads that wait, or hits a second. */
+static double rate(const struct top_screen *s, uint64_t weight)
+{
+	const struct top_view *v = s->view;
+	double ns = (double)MAX_OF(v->elapsed_ns, (uint64_t)1);
+
+	if (s->event.event == EVENT_CPU)
+		return (double)weight * (double)v->period_ns / ns;
+	if (s->event.event == EVENT_OFF_CPU)
+		return (double)weight / ns;
+	return (double)weight * (double)NS_PER_S / ns;
+}
+
+static const char *rate_heading(enum event event)
+{
+	return event == EVENT_CPU ? "CPUS" : event == EVENT_OFF_CPU ? "THREADS" : "A SECOND";
+}
+
+static void put_clock(struct buf *line, uint64_t real_ns)
+{
+	time_t seconds = (time_t)(real_ns / NS_PER_S);
+	char text[16] = "";
+	struct tm tm;
+
+	if (localtime_r(&seconds, &tm))
+		(void)strftime(text, sizeof(text), "%H:%M:%S", &tm);
+	(void)buf_append_str(line, text);
+}
+
+static void put_first_line(const struct top_screen *s, struct buf *out)
+{
+	_cleanup_buf_ struct buf line = BUF_INIT(LINE_BYTES);
+
+	if (s->view)
+		put_clock(&line, s->view->end_real_ns);
+	(void)buf_printf(&line, "%s%s: ", line.len ? "  " : "", s->subject);
+	event_text_what(&s->event, &line);
+	event_text_rate(&s->event, ", ", s->hz, &line);
+	(void)buf_printf(&line, ", every %g s%s", (double)s->interval_ns / NS_PER_S,
+			 s->is_held ? "  [held]" : "");
+	put_line(s, &line, out);
+}
+
+static void put_second_line(const struct top_screen *s, struct buf *out)
+{
+	_cleanup_buf_ struct buf line = BUF_INIT(LINE_BYTES);
+	const struct top_view *v = s->view;
+
+	if (!v)
+		(void)buf_append_str(&line, "the first interval is not over");
+	else if (s->event.event == EVENT_CPU)
+		(void)buf_printf(&line, "%.2f of %zu CPUs busy", rate(s, v->total), s->n_cpus);
+	else if (s->event.event == EVENT_OFF_CPU)
+		(void)buf_printf(&line, "%.2f threads did not run", rate(s, v->total));
+	else
+		(void)buf_printf(&line, "%.1f %s a second", rate(s, v->total),
+				 event_text_unit(&s->event, 2));
+	if (s->n_lost)
+		(void)buf_printf(&line, ", %" PRIu64 " samples lost: a lower -F helps", s->n_lost);
+	put_line(s, &line, out);
+}
+
+static void put_more(const struct top_screen *s, size_t n_all, size_t n, const char *what,
+		     struct buf *out)
+{
+	_cleanup_buf_ struct buf line = BUF_INIT(LINE_BYTES);
+
+	if (s->rows || n_all <= n)
+		return;
+	(void)buf_printf(&line, "… and %zu more %s", n_all - n, what);
+	put_line(s, &line, out);
+}
+
+static void put_service(const struct top_screen *s, const struct top_view_row *row, struct buf *out)
+{
+	_cleanup_buf_ struct buf line = BUF_INIT(LINE_BYTES);
+	const struct top_view *v = s->view;
+
+	(void)buf_printf(&line, "%6.1f%% %8.2f  ", share(row->self, v->total), rate(s, row->self));
+	put_padded(&line, row->name, SERVICE_COLUMNS);
+	(void)buf_printf(&line, "  %s", row->of);
+	put_line(s, &line, out);
+}
+
+static void put_services(const struct top_screen *s, size_t n, struct buf *out)
+{
+	_cleanup_buf_ struct buf line = BUF_INIT(LINE_BYTES);
+
+	(void)buf_printf(&line, "  SHARE %8s  ", rate_heading(s->event.event));
+	put_padded(&line, "SERVICE", SERVICE_COLUMNS);
+	(void)buf_append_str(&line, "  ITS HOTTEST FUNCTION");
+	(void)buf_append_char(out, '\n');
+	put_line(s, &line, out);
+	for (size_t i = 0; i < n; i++)
+		put_service(s, &s->view->services[i], out);
+	put_more(s, s->view->n_all_services, n, "services", out);
+}
+
+static void put_function(const struct top_screen *s, const struct top_view_row *row,
+			 struct buf *out)
+{
+	_cleanup_buf_ struct buf line = BUF_INIT(LINE_BYTES);
+
+	(void)buf_printf(&line, "%6.1f%% %7.1f%%  %s", share(row->self, s->view->total),
+			 share(row->total, s->view->total), row->name);
+	if (*row->of)
+		(void)buf_printf(&line, "  (%s)", row->of);
+	put_line(s, &line, out);
+}
+
+static void put_functions(const struct top_screen *s, size_t n, struct buf *out)
+{
+	_cleanup_buf_ struct buf line = BUF_INIT(LINE_BYTES);
+
+	(void)buf_append_str(&line, "   SELF    TOTAL  FUNCTION (OBJECT)");
+	(void)buf_append_char(out, '\n');
+	put_line(s, &line, out);
+	for (size_t i = 0; i < n; i++)
+		put_function(s, &s->view->functions[i], out);
+	put_more(s, s->view->n_all_functions, n, "functions", out);
+}
+
+/* How many rows there is room for, of both parts together. */
+static size_t room(const struct top_screen *s)
+{
+	size_t parts = s->shows == TOP_BOTH ? 2 : 1;
+	size_t beside = HEAD_LINES + parts * PART_LINES + KEY_LINES;
+
+	return s->rows > beside ? s->rows - beside : 0;
+}
+
+static void put_parts(const struct top_screen *s, struct buf *out)
+{
+	size_t n_services = s->n_services, n_functions = s->n_functions;
+
+	if (s->rows) {
+		size_t n = room(s);
+
+		n_services = s->shows == TOP_BOTH ? n / SERVICES_SHARE : n;
+		n_services = MIN_OF(n_services, s->view->n_services);
+		n_functions = s->shows == TOP_BOTH ? n - n_services : n;
+	}
+	if (s->shows != TOP_FUNCTIONS)
+		put_services(s, MIN_OF(n_services, s->view->n_services), out);
+	if (s->shows != TOP_SERVICES)
+		put_functions(s, MIN_OF(n_functions, s->view->n_functions), out);
+}
+
+/* A terminal of a few lines has what fits of the first ones. */
+static void cut_to_rows(const struct top_screen *s, const struct buf *lines, struct buf *out)
+{
+	const char *from = buf_str(lines), *at = from;
+
+	for (size_t i = 0; i + KEY_LINES < s->rows && *at; i++) {
+		const char *end = strchr(at, '\n');
+
+		at = end ? end + 1 : at + strlen(at);
+	}
+	(void)buf_append(out, from, (size_t)(at - from));
+	(void)buf_printf(out, "%.*s", (int)bytes_of(keys, s->columns), keys);
+}
+
+void top_screen_put(const struct top_screen *s, struct buf *out)
+{
+	_cleanup_buf_ struct buf lines = BUF_INIT((size_t)1 << 20);
+
+	put_first_line(s, &lines);
+	put_second_line(s, &lines);
+	if (s->view)
+		put_parts(s, &lines);
+	if (s->rows)
+		cut_to_rows(s, &lines, out);
+	else
+		(void)buf_append(out, lines.data, lines.len);
+}
