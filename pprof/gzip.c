@@ -151,3 +151,16 @@ int pprof_gzip_finish(struct pprof_gzip *g, struct pprof_bytes *ret_bytes)
 	g->out = NULL;
 	return 0;
 }
+
+int pprof_gzip(const void *data, size_t n, int level, struct pprof_bytes *ret_bytes)
+{
+	struct pprof_gzip g;
+	int r = pprof_gzip_init(&g, level, n);
+
+	if (r == 0)
+		r = pprof_gzip_write(&g, data, n);
+	if (r == 0)
+		r = pprof_gzip_finish(&g, ret_bytes);
+	pprof_gzip_fini(&g);
+	return r;
+}

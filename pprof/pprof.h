@@ -178,6 +178,9 @@ size_t pprof_builder_packed_bytes(const struct pprof_builder *b);
 int pprof_builder_encode(const struct pprof_builder *b, struct pprof_bytes *ret_bytes);
 int pprof_builder_encode_plain(const struct pprof_builder *b, struct pprof_bytes *ret_bytes);
 
+/* Other bytes as one gzip member; level 1..9. -ENOMEM, -EINVAL. */
+int pprof_gzip(const void *data, size_t n, int level, struct pprof_bytes *ret_bytes);
+
 /*
  * Nothing is added any more (who tries finds it full): what only adding needs is given back. From
  * then on any number of threads may read it.

@@ -22,9 +22,12 @@
 #include "pprof/pprof.h"
 
 /* X(NAME, name): a form, made by the encoder encode_name(). */
-#define PROFILE_FORMS(X)                                       \
-	X(PPROF, pprof)	  /* gzip'd, for a server or a file */ \
-	X(FOLDED, folded) /* "series;root;…;leaf count" lines, for flame graph tools */
+#define PROFILE_FORMS(X)                                                                  \
+	X(PPROF, pprof)	  /* gzip'd, for a server or a file */                            \
+	X(FOLDED, folded) /* "series;root;…;leaf count" lines, for flame graph tools */ \
+	X(OTLP, otlp)	  /* for a server of OpenTelemetry: see otlp_form.h */            \
+	X(OTLP_GZIP, otlp_gzip)                                                           \
+	X(OTLP_FILE, otlp_file)
 
 enum profile_form {
 #define PROFILE_FORM(NAME, name) FORM_##NAME,

@@ -74,7 +74,9 @@ static int make_forms(struct build *b, struct profile *p)
 	size_t n_bytes = pprof_builder_memory_bytes(p->tables);
 	size_t max_bytes = MIN_OF(b->max_bytes / 2, b->max_kept_bytes);
 	bool has_room = n_bytes <= max_bytes - MIN_OF(b->kept_bytes, max_bytes);
-	unsigned int wants = has_room ? b->wants : b->wants | PROFILE_WANT(FORM_PPROF);
+	bool wants_tables = b->wants & PROFILE_WANT_TABLES || b->wants == 0;
+	unsigned int wants =
+		has_room || !wants_tables ? b->wants : b->wants | PROFILE_WANT(FORM_PPROF);
 	int r = 0;
 
 	for (enum profile_form form = 0; r == 0 && form < FORM_MAX; form++)
@@ -82,7 +84,7 @@ static int make_forms(struct build *b, struct profile *p)
 			r = profile_make(p, form);
 	if (r < 0)
 		return r;
-	if ((wants & PROFILE_WANT(FORM_PPROF)) && !(has_room && wants & PROFILE_WANT_TABLES))
+	if ((wants & (PROFILE_WANT_TABLES - 1)) && !(has_room && wants & PROFILE_WANT_TABLES))
 		profile_drop_tables(p);
 	else
 		b->kept_bytes += n_bytes;
@@ -353,4 +355,9 @@ void build_one_pprof(const struct interval *interval, struct namer *namer, struc
 void build_folded(const struct interval *interval, struct namer *namer, struct build *build)
 {
 	build_file(interval, namer, build, FORM_FOLDED);
+}
+
+void build_otlp(const struct interval *interval, struct namer *namer, struct build *build)
+{
+	build_file(interval, namer, build, FORM_OTLP_FILE);
 }

@@ -661,6 +661,8 @@ static void test_only_what_is_wanted(void **state)
 	} rows[] = { { 0, false, true }, /* whoever comes in between still finds it */
 		     { PROFILE_WANT_TABLES, false, true },
 		     { PROFILE_WANT(FORM_PPROF), true, false },
+		     { PROFILE_WANT(FORM_OTLP_GZIP), true, false },
+		     { PROFILE_WANT_TABLES | PROFILE_WANT(FORM_OTLP_GZIP), true, true },
 		     { PROFILE_WANT_TABLES | PROFILE_WANT(FORM_PPROF), true, true } };
 	struct context *w = *state;
 
