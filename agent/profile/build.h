@@ -72,6 +72,7 @@ uint64_t build_last_time_ns(const struct build *b);
 void build_profiles(const struct interval *interval, struct namer *namer, struct build *build);
 void build_one_pprof(const struct interval *interval, struct namer *namer, struct build *build);
 void build_folded(const struct interval *interval, struct namer *namer, struct build *build);
+void build_otlp(const struct interval *interval, struct namer *namer, struct build *build);
 void build_table(const struct interval *interval, struct namer *namer, struct build *build);
 
 /* Fills the summary; each of the above is followed by it. */

@@ -41,7 +41,7 @@ _xagent_value() {
 	*\ --demangle) _xagent_words "none simplified templates full" "$3" ;;
 	convert\ --source-format | convert\ -f) _xagent_words yaml "$3" ;;
 	profile\ --event | profile\ -e | top\ --event | top\ -e) _xagent_words "cpu off_cpu tracepoint:" "$3" ;;
-	profile\ --format | profile\ -f) _xagent_words "folded pprof table html svg speedscope" "$3" ;;
+	profile\ --format | profile\ -f) _xagent_words "folded pprof table html svg speedscope otlp" "$3" ;;
 	profile\ --output | profile\ -o | convert\ --output | convert\ -o) _xagent_files "$3" ;;
 	run\ --storage.path | profile\ --debuginfod-cache | profile\ --cgroup | top\ --cgroup)
 		compopt -o filenames 2>/dev/null

@@ -58,7 +58,7 @@ complete -c xagent -n '__xagent_in profile' -l async-frames -d 'frames of awaiti
 complete -c xagent -n '__xagent_in profile' -l debuginfod -x -d 'a server of debug files'
 complete -c xagent -n '__xagent_in profile' -l debuginfod-cache -x -a '(__fish_complete_directories)' -d 'where they are kept'
 complete -c xagent -n '__xagent_in profile' -s o -l output -r -F -d 'a file'
-complete -c xagent -n '__xagent_in profile' -s f -l format -x -a 'folded pprof table html svg speedscope' -d 'of the result'
+complete -c xagent -n '__xagent_in profile' -s f -l format -x -a 'folded pprof table html svg speedscope otlp' -d 'of the result'
 complete -c xagent -n '__xagent_in profile' -l memory-limit -x -d 'of tables, symbols and stacks'
 complete -c xagent -n '__xagent_in profile' -l verifier-stats -d 'instructions that the verifier processed'
 complete -c xagent -n '__xagent_in profile' -s v -l verbose -d 'log at level debug'

@@ -494,7 +494,7 @@ def test_bash_offers_the_flags_of_help(command):
     ([""], {"run", "validate", "fmt", "convert", "profile", "top", "inspect", "help", "--version", "--help"}),
     (["pro"], {"profile"}),
     (["inspect", "s"], {"symbols", "stack"}),
-    (["profile", "-f", ""], {"folded", "pprof", "table", "html", "svg", "speedscope"}),
+    (["profile", "-f", ""], {"folded", "pprof", "table", "html", "svg", "speedscope", "otlp"}),
     (["profile", "--format", "p"], {"pprof"}),
     (["run", "--stability.level", "=", "e"], {"experimental"}),
     (["run", "--stability.level", "="], {"generally-available", "public-preview", "experimental"}),

@@ -28,6 +28,7 @@ static const struct format formats[PROFILE_FORMAT_MAX] = {
 				 { ".speedscope.json", NULL },
 				 "xagent.speedscope.json",
 				 true },
+	[PROFILE_OTLP] = { "otlp", { ".otlp", NULL }, "xagent.otlp", false },
 };
 
 bool profile_format_parse(const char *name, enum profile_format *ret_format)

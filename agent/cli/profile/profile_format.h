@@ -13,10 +13,11 @@ enum profile_format {
 	PROFILE_HTML,
 	PROFILE_SVG,
 	PROFILE_SPEEDSCOPE,
+	PROFILE_OTLP,
 	PROFILE_FORMAT_MAX
 };
 
-#define PROFILE_FORMAT_NAMES "folded, pprof, table, html, svg or speedscope"
+#define PROFILE_FORMAT_NAMES "folded, pprof, table, html, svg, speedscope or otlp"
 
 bool profile_format_parse(const char *name, enum profile_format *ret_format);
 const char *profile_format_name(enum profile_format format);

@@ -32,6 +32,7 @@ build_fn result_build_fn(const struct result *r)
 		[PROFILE_FOLDED] = build_folded,  [PROFILE_PPROF] = build_one_pprof,
 		[PROFILE_TABLE] = build_table,	  [PROFILE_HTML] = flame_tree_build,
 		[PROFILE_SVG] = flame_tree_build, [PROFILE_SPEEDSCOPE] = flame_tree_build,
+		[PROFILE_OTLP] = build_otlp,
 	};
 
 	assert(r->format > PROFILE_FORMAT_UNSET && r->format < PROFILE_FORMAT_MAX);
@@ -63,11 +64,12 @@ static int write_file(struct result *r, const struct built *part, struct buf *wh
 
 static int write_part(struct result *r, const struct built *part, struct buf *why)
 {
-	if (r->n_files > 0 && r->format != PROFILE_PPROF)
+	if (r->n_files > 0 && r->format != PROFILE_PPROF && r->format != PROFILE_OTLP)
 		return output_append(r->file, part->bytes, part->n_bytes, why);
 	if (r->n_files > 0 && !r->file) {
-		(void)buf_append_str(
-			why, "too many different stacks for one pprof on standard output: use -o");
+		(void)buf_printf(why,
+				 "too many different stacks for one %s on standard output: use -o",
+				 profile_format_name(r->format));
 		return -EFBIG;
 	}
 	return write_file(r, part, why);

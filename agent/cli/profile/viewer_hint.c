@@ -89,6 +89,12 @@ static void put_way(const struct viewer_hint *l, struct buf *out)
 		(void)buf_append_str(out, "read it: less ");
 		put_word(l->file, out);
 		break;
+	case PROFILE_OTLP:
+		(void)buf_append_str(out, "send it: curl -H 'Content-Type: application/x-protobuf' "
+					  "--data-binary @");
+		put_word(l->file, out);
+		(void)buf_append_str(out, " http://localhost:4318/v1development/profiles");
+		break;
 	case PROFILE_FORMAT_UNSET:
 	case PROFILE_FORMAT_MAX:
 		break;

@@ -28,6 +28,10 @@ static const struct row rows[] = {
 	{ "speedscope",
 	  { PROFILE_SPEEDSCOPE, "a", "/a", 1 },
 	  "drop it on https://www.speedscope.app, or: npx speedscope a" },
+	{ "otlp",
+	  { PROFILE_OTLP, "a", "/a", 1 },
+	  "send it: curl -H 'Content-Type: application/x-protobuf' --data-binary @a "
+	  "http://localhost:4318/v1development/profiles" },
 	{ "what a shell would do something with",
 	  { PROFILE_TABLE, "$(a)'b", "/a", 1 },
 	  "read it: less '$(a)'\\''b'" },
