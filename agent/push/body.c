@@ -2,6 +2,7 @@
 /* The body of one request. */
 #include "agent/push/body.h"
 
+#include <assert.h>
 #include <errno.h>
 
 void push_body_init(struct push_body *b)
@@ -39,14 +40,21 @@ void push_body_add(struct push_body *b, const void *bytes, size_t n)
 	(void)buf_append(&b->own, bytes, n);
 }
 
-void push_body_add_shared(struct push_body *b, const struct shared_bytes *bytes)
+void push_body_add_part(struct push_body *b, const struct shared_bytes *bytes, size_t from,
+			size_t n)
 {
-	struct http_piece *piece = bytes->n > 0 ? next_piece(b) : NULL;
+	struct http_piece *piece = n > 0 ? next_piece(b) : NULL;
 
+	assert(from <= bytes->n && n <= bytes->n - from);
 	if (!piece)
 		return;
-	*piece = (struct http_piece){ bytes->data, bytes->n };
-	b->n += bytes->n;
+	*piece = (struct http_piece){ bytes->data + from, n };
+	b->n += n;
+}
+
+void push_body_add_shared(struct push_body *b, const struct shared_bytes *bytes)
+{
+	push_body_add_part(b, bytes, 0, bytes->n);
 }
 
 int push_body_close(struct push_body *b)

@@ -39,6 +39,9 @@ void push_body_fini(struct push_body *b);
 void push_body_add(struct push_body *b, const void *bytes, size_t n);
 /* Borrowed until the body's end. */
 void push_body_add_shared(struct push_body *b, const struct shared_bytes *bytes);
+/* `n` of them from there on. */
+void push_body_add_part(struct push_body *b, const struct shared_bytes *bytes, size_t from,
+			size_t n);
 /* Nothing is added any more; from now on it must not move. 0, -ENOMEM: something found no room. */
 int push_body_close(struct push_body *b);
 

@@ -41,5 +41,7 @@ struct push_protocol {
 bool push_header_is_ours(const struct push_protocol *protocol, const char *name);
 
 extern const struct push_protocol push_pyroscope;
+/* The bytes are of FORM_OTLP, with _gzip of FORM_OTLP_GZIP (agent/encode). */
+extern const struct push_protocol push_otlp_http, push_otlp_http_gzip;
 
 #endif

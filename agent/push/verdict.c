@@ -12,8 +12,7 @@
  */
 #define PUSH_MAX_QUOTE_BYTES 256
 
-/* The type without parameters: "application/json; charset=utf-8" is "application/json". */
-static bool push_content_type_is(const char *content_type, const char *type)
+bool push_content_type_is(const char *content_type, const char *type)
 {
 	size_t n = strcspn(content_type, "; \t");
 
@@ -57,7 +56,7 @@ static enum push_verdict push_judge_status(const struct http_result *result, enu
 	}
 }
 
-static void push_quote_text(const struct http_result *result, char *quote, size_t n_quote)
+void push_quote_text(const struct http_result *result, char *quote, size_t n_quote)
 {
 	struct str line = { NULL, 0 }, rest = { result->body, result->n_body };
 

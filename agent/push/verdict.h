@@ -32,6 +32,11 @@ struct push_reason {
 /* Whether somebody answered at all; an answer that was too long to keep is one. */
 bool push_has_answer(const struct http_result *result);
 
+/* The type without parameters: "application/json; charset=utf-8" is "application/json". */
+bool push_content_type_is(const char *content_type, const char *type);
+/* The first line of a plain text, "" of everything else. */
+void push_quote_text(const struct http_result *result, char *quote, size_t n_quote);
+
 enum push_verdict push_judge(const struct http_result *result, bool retry_on_http_429,
 			     struct push_reason *ret_reason);
 
