@@ -8,12 +8,25 @@
 #include "agent/util/suggest.h"
 
 static const struct component_kind *const kinds[] = {
-	&discovery_dns_kind,	 &discovery_docker_kind,  &discovery_file_kind,
-	&discovery_http_kind,	 &discovery_kubelet_kind, &discovery_kubernetes_kind,
-	&discovery_process_kind, &discovery_relabel_kind, &http_kind,
-	&livedebugging_kind,	 &local_file_kind,	  &logging_kind,
-	&pyroscope_ebpf_kind,	 &pyroscope_store_kind,	  &pyroscope_write_kind,
-	&remote_http_kind,	 &remotecfg_kind,	  &tracing_kind,
+	&discovery_dns_kind,
+	&discovery_docker_kind,
+	&discovery_file_kind,
+	&discovery_http_kind,
+	&discovery_kubelet_kind,
+	&discovery_kubernetes_kind,
+	&discovery_process_kind,
+	&discovery_relabel_kind,
+	&http_kind,
+	&livedebugging_kind,
+	&local_file_kind,
+	&logging_kind,
+	&otelcol_exporter_otlphttp_kind,
+	&pyroscope_ebpf_kind,
+	&pyroscope_store_kind,
+	&pyroscope_write_kind,
+	&remote_http_kind,
+	&remotecfg_kind,
+	&tracing_kind,
 };
 
 const struct component_kind *component_kind_find(const char *name)

@@ -14,11 +14,10 @@ static const struct {
 } families[] = {
 	{ "beyla", "ebpf" },
 	{ "database_observability", "mysql postgres" },
-	{ "discovery",
-	  "aws azure consul consulagent digitalocean dockerswarm ec2 eureka "
-	  "gce hetzner ionos kuma lightsail linode marathon "
-	  "nerve nomad openstack ovhcloud puppetdb remote_relabel scaleway "
-	  "serverset triton uyuni" },
+	{ "discovery", "aws azure consul consulagent digitalocean dockerswarm ec2 eureka "
+		       "gce hetzner ionos kuma lightsail linode marathon "
+		       "nerve nomad openstack ovhcloud puppetdb remote_relabel scaleway "
+		       "serverset triton uyuni" },
 	{ "faro", "receiver" },
 	{ "local", "file_match" },
 	{ "loki", "echo enrich enricher process relabel rules.kubernetes secretfilter source.api "
@@ -35,7 +34,7 @@ static const struct {
 		     "exporter.clickhouse exporter.datadog exporter.debug exporter.elasticsearch "
 		     "exporter.faro exporter.file exporter.googlecloud exporter.googlecloudpubsub "
 		     "exporter.kafka exporter.loadbalancing exporter.logging exporter.loki "
-		     "exporter.opensearch exporter.otlp exporter.otlphttp exporter.prometheus "
+		     "exporter.opensearch exporter.otlp exporter.prometheus "
 		     "exporter.splunkhec exporter.syslog extension.jaeger_remote_sampling "
 		     "processor.attributes processor.batch processor.cardinality_guardian "
 		     "processor.cumulativetodelta processor.deltatocumulative processor.discovery "

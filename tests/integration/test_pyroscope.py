@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The real server: what the agent pushes can be queried, under the names of the program, and to the last sample."""
+import os
 import time
 
 import pytest
@@ -12,6 +13,7 @@ from harness.processes import wait_until
 pytestmark = pytest.mark.bpf
 
 RATE = 197
+FULL = pytest.mark.skipif(os.environ.get("XAGENT_TEST_MATRIX") != "full", reason="XAGENT_TEST_MATRIX=full has it")
 CHAIN = ("alpha", "beta", "gamma", "spin")
 
 
@@ -28,10 +30,28 @@ def last_hour(**request):
     return {"start": now - 3_600_000, "end": now + 60_000, **request}
 
 
-def profile_until_gone(start_agent, server, process):
+OTLP_HTTP = """
+otelcol.exporter.otlphttp "endpoint" {{
+	client {{
+		endpoint = "{url}"
+		compression = "{compression}"
+	}}
+}}
+"""
+
+
+def otlp_config(exporter, url, compression, **arguments):
+    """As config(), to an exporter of OTLP in place of pyroscope.write."""
+    text = config(url, **arguments)
+    head, _, _ = text.partition('\npyroscope.write "')
+    kind = exporter.split('"')[0].strip()
+    return head.replace("pyroscope.write.endpoint.receiver", f"{kind}.endpoint.input") + exporter.format(url=url, compression=compression)
+
+
+def profile_until_gone(start_agent, server, process, make_config=config):
     """Profile the process to its end; the samples that are in profiles, all of them sent."""
-    text = config(server.url, interval="2s", rate=RATE, targets_only=True,
-                  targets=[{"__process_pid__": str(process.pid), "service_name": "known_chain", "region": "north"}])
+    text = make_config(server.url, interval="2s", rate=RATE, targets_only=True,
+                       targets=[{"__process_pid__": str(process.pid), "service_name": "known_chain", "region": "north"}])
     agent = start_agent(text).wait_ready()
     assert process.wait(30) == 0
 
@@ -86,6 +106,26 @@ def test_flame_graph_of_a_known_program(start_agent, server, processes, programs
     series = server.query("Series", matchers=[], labelNames=[], **last_hour())["labelsSet"]
     labels = {pair["name"]: pair["value"] for pair in series[0]["labels"]}
     assert len(series) == 1 and labels["region"] == "north", series
+
+
+@pytest.mark.parametrize("exporter, compression", [
+    pytest.param(OTLP_HTTP, "gzip", id="http"),
+    pytest.param(OTLP_HTTP, "none", id="http without compression", marks=FULL),
+])
+def test_otlp(start_agent, server, processes, programs, exporter, compression):
+    """What goes there as OTLP has the names and the sums of what is pushed."""
+    chain = processes.start(programs["chain"], 3, 2)
+    chain.wait_for_output("thread_a")
+    m = profile_until_gone(start_agent, server, chain, lambda url, **arguments: otlp_config(exporter, url, compression, **arguments))
+    expected = m.agent("samples_in_profiles") * (10**9 // RATE)
+    flamegraph = server.query("SelectMergeStacktraces", **last_hour(
+        profileTypeID=pyroscope.CPU, labelSelector='{service_name="known_chain", region="north"}'))["flamegraph"]
+    assert int(flamegraph["total"]) == expected > 0
+    assert_shape(pyroscope.flame_stacks(flamegraph))
+    series = server.query("Series", matchers=[], labelNames=[], **last_hour())["labelsSet"]
+    assert len(series) == 1, series
+    types = server.query("ProfileTypes", **last_hour())
+    assert [t["ID"] for t in types["profileTypes"]] == [pyroscope.CPU]
 
 
 def test_whole_host_is_accepted(start_agent, server, processes, programs):

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pyroscope.write: sends profiles to Pyroscope servers. */
-#include "agent/component/kinds.h"
+/* What is the same in all components that send profiles to servers. */
+#include "agent/component/receivers/push_component.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -8,9 +8,6 @@
 #include <string.h>
 
 #include "agent/component/receiver.h"
-#include "agent/component/receivers/external_labels.h"
-#include "agent/component/receivers/write_args.h"
-#include "agent/push/push.h"
 #include "agent/util/clock.h"
 #include "agent/util/log.h"
 #include "agent/util/macro.h"
@@ -30,10 +27,13 @@ struct write_pusher {
 	struct write *write; /* NULL: has ended before us */
 	struct pusher *pusher;
 	size_t n_without_url; /* endpoints that nothing can be sent to */
+	uint64_t max_age_ns;  /* 0: no other than that of all receivers */
+	enum profile_form form;
 };
 
 struct write {
 	struct receiver receiver; /* what is exported: stays where it is through updates */
+	const struct push_component *kind;
 	struct write_pusher *write_pusher;
 	struct list retired;
 	struct receiver_stats before; /* of pushers that have ended: sums only grow */
@@ -46,44 +46,26 @@ static void write_pusher_free(struct write_pusher *o)
 	free(o);
 }
 
-static int fill_write_pusher(struct component *c, const struct write_args *args,
-			     struct write_pusher *o)
+static int fill_write_pusher(struct component *c, const void *args, struct write_pusher *o)
 {
+	const struct write *w = c->state;
 	_cleanup_(river_arena_fini) struct river_arena arena;
-	size_t n = 0, n_external = 0;
-	_cleanup_free_ struct push_endpoint_options *endpoints =
-		calloc(args->endpoints.n_items + 1, sizeof(*endpoints));
-	_cleanup_free_ struct push_label *external =
-		calloc(args->external_labels.n_items + 1, sizeof(*external));
-	const struct endpoint_args *items = args->endpoints.items;
-	struct pusher_options options = PUSHER_OPTIONS_INIT;
-	int r;
+	struct push_plan plan = { .options = PUSHER_OPTIONS_INIT };
 
 	river_arena_init(&arena, (size_t)16 << 20);
-	if (!endpoints || !external)
-		return -ENOMEM;
-	for (size_t i = 0; i < args->endpoints.n_items; i++) {
-		if (!*items[i].url)
-			continue;
-		r = write_args_endpoint(&items[i], &arena, &endpoints[n++]);
-		if (r < 0)
-			return r;
-	}
-	o->n_without_url = args->endpoints.n_items - n;
-	r = external_labels_clean(&args->external_labels, c->id, &arena, external, &n_external);
+	int r = w->kind->plan(c, args, &arena, &plan);
 	if (r < 0)
 		return r;
-	options.endpoints = endpoints;
-	options.n_endpoints = n;
-	options.external_labels = external;
-	options.n_external_labels = n_external;
-	options.user_agent = "xagent/" XAGENT_VERSION " (linux)";
-	options.component_path = c->path;
-	options.component_id = c->local_id;
-	return pusher_new(c->env->loop, c->env->http, c->env->telemetry, &options, &o->pusher);
+	plan.options.user_agent = "xagent/" XAGENT_VERSION " (linux)";
+	plan.options.component_path = c->path;
+	plan.options.component_id = c->local_id;
+	o->n_without_url = plan.n_without_url;
+	o->max_age_ns = plan.max_age_ns;
+	o->form = plan.form;
+	return pusher_new(c->env->loop, c->env->http, c->env->telemetry, &plan.options, &o->pusher);
 }
 
-static int write_pusher_new(struct component *c, const struct write_args *args,
+static int write_pusher_new(struct component *c, const void *args,
 			    struct write_pusher **ret_write_pusher)
 {
 	struct write_pusher *o = calloc(1, sizeof(*o));
@@ -96,30 +78,32 @@ static int write_pusher_new(struct component *c, const struct write_args *args,
 	list_init(&o->node);
 	list_init(&o->rest.node);
 	o->write = c->state;
-	o->write->receiver.wants = pusher_n_endpoints(o->pusher) ? PROFILE_WANT(FORM_PPROF) : 0;
+	o->write->receiver.wants = pusher_n_endpoints(o->pusher) ? PROFILE_WANT(o->form) : 0;
 	*ret_write_pusher = o;
 	return 0;
 }
 
 static int push(struct write *w, struct profile *profile, uint64_t deadline_ns)
 {
+	const struct write_pusher *o = w->write_pusher;
 	struct push_label labels[LABELS_RAW_MAX];
 	struct push_item item = {
 		.labels = labels,
 		.n_labels = MIN_OF(profile->labels->n, (size_t)LABELS_RAW_MAX),
-		.bytes = profile_form(profile, FORM_PPROF),
-		.deadline_ns = deadline_ns,
+		.bytes = profile_form(profile, o->form),
+		.deadline_ns = o->max_age_ns ? MIN_OF(deadline_ns, clock_real_ns() + o->max_age_ns)
+					     : deadline_ns,
 		.n_samples = profile->n_samples,
 	};
 	/* Its interval was closed before there was an endpoint: sending begins with the next. */
 	if (!item.bytes) {
-		pusher_lost(w->write_pusher->pusher);
+		pusher_lost(o->pusher);
 		return 0;
 	}
 	for (size_t i = 0; i < item.n_labels; i++)
 		labels[i] = (struct push_label){ profile->labels->items[i].name,
 						 profile->labels->items[i].value };
-	return pusher_push(w->write_pusher->pusher, &item);
+	return pusher_push(o->pusher, &item);
 }
 
 static void receive(struct receiver *receiver, struct profile *profile, uint64_t deadline_ns)
@@ -182,14 +166,14 @@ static void retire(struct component *c, struct write_pusher *o)
 	pusher_flush(o->pusher, clock_mono_ns() + FLUSH_NS, on_flushed, o);
 }
 
-static int write_build(struct component *c, const void *args, struct buf *why)
+int push_component_build(struct component *c, const struct push_component *kind, const void *args)
 {
 	struct write *w = calloc(1, sizeof(*w));
 
-	(void)why;
 	if (!w)
 		return -ENOMEM;
 	w->receiver = (struct receiver){ .receive = receive, .stats = stats };
+	w->kind = kind;
 	list_init(&w->retired);
 	c->state = w;
 	return write_pusher_new(c, args, &w->write_pusher);
@@ -226,7 +210,7 @@ static void put_endpoint(const struct push_endpoint_stats *s, struct buf *out)
 }
 
 /* A server that refuses or is away is no fault of the component, so it stays healthy; who asks is told. */
-static void write_check(struct component *c)
+void push_component_check(struct component *c)
 {
 	const struct write *w = c->state;
 	_cleanup_buf_ struct buf text = BUF_INIT((size_t)64 * 1024);
@@ -241,7 +225,7 @@ static void write_check(struct component *c)
 		component_set_health(c, HEALTH_HEALTHY, buf_str(&text));
 }
 
-static int write_run(struct component *c, struct buf *why)
+int push_component_run(struct component *c, struct buf *why)
 {
 	struct write *w = c->state;
 
@@ -251,7 +235,7 @@ static int write_run(struct component *c, struct buf *why)
 	return 0;
 }
 
-static int write_update(struct component *c, const void *args, struct buf *why)
+int push_component_update(struct component *c, const void *args, struct buf *why)
 {
 	struct write *w = c->state;
 	struct write_pusher *old = w->write_pusher;
@@ -267,7 +251,7 @@ static int write_update(struct component *c, const void *args, struct buf *why)
 	return 0;
 }
 
-static void write_stop(struct component *c)
+void push_component_stop(struct component *c)
 {
 	struct write *w = c->state;
 
@@ -287,27 +271,18 @@ static void write_stop(struct component *c)
 	c->state = NULL;
 }
 
-static int write_exports(struct component *c, struct river_arena *arena,
-			 const struct river_value **ret_exports)
+int push_component_exports(struct component *c, struct river_arena *arena,
+			   const struct river_value **ret_exports)
 {
 	struct write *w = c->state;
-	struct river_member member = {
-		.key = "receiver",
-		.value = river_value_capsule(arena, RECEIVER_CAPSULE, &w->receiver),
+	const struct river_value *receiver =
+		river_value_capsule(arena, RECEIVER_CAPSULE, &w->receiver);
+	const struct river_member members[] = {
+		{ .key = "receiver", .value = receiver },
+		{ .key = w->kind->also_exports, .value = receiver },
 	};
 
-	*ret_exports = member.value ? river_value_object(arena, &member, 1) : NULL;
+	*ret_exports =
+		receiver ? river_value_object(arena, members, w->kind->also_exports ? 2 : 1) : NULL;
 	return *ret_exports ? 0 : -ENOMEM;
 }
-
-const struct component_kind pyroscope_write_kind = {
-	.name = "pyroscope.write",
-	.schema = &write_schema,
-	.wants_label = true,
-	.build = write_build,
-	.run = write_run,
-	.update = write_update,
-	.stop = write_stop,
-	.exports = write_exports,
-	.check = write_check,
-};

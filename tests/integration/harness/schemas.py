@@ -23,7 +23,8 @@ class Schema:
 
 class Schemas:
     # Blocks without effect, whose arguments are not listed; what a declared component is given, under no fixed name.
-    UNLISTED = {"argument", "declared", "debug_info", "tracing", "sampler", "jaeger_remote", "livedebugging", "remotecfg"}
+    UNLISTED = {"argument", "declared", "debug_info", "tracing", "sampler", "jaeger_remote", "livedebugging", "remotecfg",
+                "debug_metrics"}
 
     def __init__(self, folder):
         self.by_variable = {}  # (file, name of the variable)
@@ -66,8 +67,7 @@ class Schemas:
     def find(self, heading):
         """By the names of blocks that lead to it: "http > auth > basic"."""
         first, *rest = heading.split(" > ")
-        name = "client" if first == "every HTTP client" else first
-        schema = next(s for s in self.all() if s.name == name)
+        schema = next(s for s in self.all() if (_is_client(s) if first == "every HTTP client" else s.name == first))
         for name in rest:
             schema = self._variable(schema.file, (schema.blocks | CLIENT_BLOCKS)[name])
         return schema
@@ -81,10 +81,15 @@ class Schemas:
         """As a page lists them: arguments, and blocks in angle brackets. Those of a client only of the client."""
         listed = dict(schema.arguments)
         blocks = dict(schema.blocks)
-        if schema.name == "client":
+        if _is_client(schema):
             listed |= CLIENT | PROXY
             blocks |= CLIENT_BLOCKS
         return listed | {f"<{name}>": ("", "") for name in blocks}
+
+
+def _is_client(schema):
+    """Another component may have a block of that name."""
+    return (schema.name, schema.file) == ("client", "http_client_args.c")
 
 
 def _default(inside, defines):

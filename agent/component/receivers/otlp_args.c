@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The arguments of exporters of OTLP, named as in OpenTelemetry's collector. */
+#include "agent/component/receivers/otlp_args.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "agent/http/url.h"
+#include "agent/util/macro.h"
+
+#define N_CONSUMERS_MAX 64
+#define QUEUE_SIZE_MAX 1000000
+#define ANY_ENDPOINT "http://unset"
+
+static const char *const tls_versions[] = { "", "1.0", "1.1", "1.2", "1.3" };
+
+static const char *validate_version(const void *field, struct river_arena *arena)
+{
+	(void)arena;
+	for (size_t i = 0; i < ARRAY_SIZE(tls_versions); i++)
+		if (strcmp(*(const char *const *)field, tls_versions[i]) == 0)
+			return NULL;
+	return "TLS versions are 1.0, 1.1, 1.2 and 1.3";
+}
+
+#define T struct otlp_tls_args
+static const struct river_field tls_fields[] = {
+	RIVER_FIELD_BOOL(T, insecure, "insecure", .def = "false"),
+	RIVER_FIELD_BOOL(T, files.insecure_skip_verify, "insecure_skip_verify", .def = "false"),
+	RIVER_FIELD_STRING(T, files.ca_pem, "ca_pem"),
+	RIVER_FIELD_STRING(T, files.ca_file, "ca_file"),
+	RIVER_FIELD_STRING(T, files.cert_pem, "cert_pem"),
+	RIVER_FIELD_STRING(T, files.cert_file, "cert_file"),
+	RIVER_FIELD_SECRET(T, files.key_pem, "key_pem"),
+	RIVER_FIELD_STRING(T, files.key_file, "key_file"),
+	RIVER_FIELD_STRING(T, files.server_name, "server_name"),
+	RIVER_FIELD_STRING(T, files.min_version, "min_version", .validate = validate_version),
+	RIVER_FIELD_IGNORED(RIVER_KIND_STRING, "max_version", 0),
+	RIVER_FIELD_IGNORED(RIVER_KIND_STRING_LIST, "cipher_suites", 0),
+	RIVER_FIELD_IGNORED(RIVER_KIND_STRING_LIST, "curve_preferences", 0),
+	RIVER_FIELD_IGNORED(RIVER_KIND_DURATION, "reload_interval", 0),
+	RIVER_FIELD_IGNORED(RIVER_KIND_BOOL, "include_system_ca_certs_pool", 0),
+};
+static const struct river_schema tls_schema = RIVER_SCHEMA(T, "tls", tls_fields);
+#undef T
+
+static const char *validate_timeout(const void *field, struct river_arena *arena)
+{
+	(void)arena;
+	return *(const int64_t *)field > 0 ? NULL : "timeout must be greater than 0s";
+}
+
+static const char *validate_compression(const void *field, struct river_arena *arena)
+{
+	const char *name = *(const char *const *)field;
+
+	(void)arena;
+	return !*name || strcmp(name, "gzip") == 0 || strcmp(name, "none") == 0
+		       ? NULL
+		       : "compression must be gzip or none";
+}
+
+#define C struct otlp_client_args
+static const struct river_field client_fields[] = {
+	RIVER_FIELD_STRING(C, endpoint, "endpoint", .flags = RIVER_REQUIRED),
+	RIVER_FIELD_STRING(C, compression, "compression", .def = "gzip",
+			   .validate = validate_compression),
+	RIVER_FIELD_DURATION(C, timeout_ns, "timeout", .def = "30s", .validate = validate_timeout),
+	RIVER_FIELD_STRING_MAP(C, headers, "headers"),
+	RIVER_FIELD_BLOCK(C, tls, "tls", &tls_schema),
+	HTTP_CLIENT_FIELDS(C, client),
+	RIVER_FIELD_IGNORED(RIVER_KIND_STRING, "read_buffer_size", 0),
+	RIVER_FIELD_IGNORED(RIVER_KIND_STRING, "write_buffer_size", 0),
+	RIVER_FIELD_IGNORED(RIVER_KIND_INT, "max_idle_conns", 0),
+	RIVER_FIELD_IGNORED(RIVER_KIND_INT, "max_idle_conns_per_host", 0),
+	RIVER_FIELD_IGNORED(RIVER_KIND_INT, "max_conns_per_host", 0),
+	RIVER_FIELD_IGNORED(RIVER_KIND_DURATION, "idle_conn_timeout", 0),
+	RIVER_FIELD_IGNORED(RIVER_KIND_BOOL, "disable_keep_alives", 0),
+	RIVER_FIELD_IGNORED(RIVER_KIND_DURATION, "http2_read_idle_timeout", 0),
+	RIVER_FIELD_IGNORED(RIVER_KIND_DURATION, "http2_ping_timeout", 0),
+	RIVER_FIELD_IGNORED(RIVER_KIND_BOOL, "force_attempt_http2", 0),
+};
+static const struct river_schema client_schema = RIVER_SCHEMA(C, "client", client_fields);
+#undef C
+
+static const char *validate_interval(const void *field, struct river_arena *arena)
+{
+	(void)arena;
+	return *(const int64_t *)field > 0 ? NULL : "an interval must be greater than 0s";
+}
+
+static const char *validate_elapsed(const void *field, struct river_arena *arena)
+{
+	(void)arena;
+	return *(const int64_t *)field >= 0 ? NULL : "max_elapsed_time must not be negative";
+}
+
+#define R struct otlp_retry_args
+static const struct river_field retry_fields[] = {
+	RIVER_FIELD_BOOL(R, enabled, "enabled", .def = "true"),
+	RIVER_FIELD_DURATION(R, initial_ns, "initial_interval", .def = "5s",
+			     .validate = validate_interval),
+	RIVER_FIELD_DURATION(R, max_interval_ns, "max_interval", .def = "30s",
+			     .validate = validate_interval),
+	RIVER_FIELD_DURATION(R, max_elapsed_ns, "max_elapsed_time", .def = "0s",
+			     .validate = validate_elapsed),
+	RIVER_FIELD_IGNORED(RIVER_KIND_FLOAT, "randomization_factor", 0),
+	RIVER_FIELD_IGNORED(RIVER_KIND_FLOAT, "multiplier", 0),
+};
+static const struct river_schema retry_schema = RIVER_SCHEMA(R, "retry_on_failure", retry_fields);
+#undef R
+
+static const char *validate_consumers(const void *field, struct river_arena *arena)
+{
+	int64_t n = *(const int64_t *)field;
+
+	(void)arena;
+	return n >= 1 && n <= N_CONSUMERS_MAX ? NULL : "num_consumers must be between 1 and 64";
+}
+
+static const char *validate_size(const void *field, struct river_arena *arena)
+{
+	int64_t n = *(const int64_t *)field;
+
+	(void)arena;
+	return n >= 1 && n <= QUEUE_SIZE_MAX ? NULL : "queue_size must be between 1 and 1000000";
+}
+
+#define Q struct otlp_queue_args
+static const struct river_field queue_fields[] = {
+	RIVER_FIELD_BOOL(Q, enabled, "enabled", .def = "true"),
+	RIVER_FIELD_INT(Q, n_consumers, "num_consumers", .def = "10",
+			.validate = validate_consumers),
+	RIVER_FIELD_INT(Q, size, "queue_size", .def = "10000", .validate = validate_size),
+	RIVER_FIELD_IGNORED(RIVER_KIND_STRING, "sizer", 0),
+	RIVER_FIELD_IGNORED(RIVER_KIND_BOOL, "block_on_overflow", 0),
+	RIVER_FIELD_IGNORED(RIVER_KIND_BOOL, "blocking", 0),
+	RIVER_FIELD_IGNORED(RIVER_KIND_BOOL, "wait_for_result", 0),
+};
+static const struct river_schema queue_schema = RIVER_SCHEMA(Q, "sending_queue", queue_fields);
+#undef Q
+
+struct debug_metrics_args {
+	char unused;
+};
+
+static const struct river_field debug_metrics_fields[] = {
+	RIVER_FIELD_IGNORED(RIVER_KIND_BOOL, "disable_high_cardinality_metrics", 0),
+	RIVER_FIELD_IGNORED(RIVER_KIND_STRING, "level", 0),
+};
+static const struct river_schema debug_metrics_schema =
+	RIVER_SCHEMA(struct debug_metrics_args, "debug_metrics", debug_metrics_fields);
+
+static const char *validate_encoding(const void *field, struct river_arena *arena)
+{
+	(void)arena;
+	return strcmp(*(const char *const *)field, "proto") == 0
+		       ? NULL
+		       : "encoding must be proto: profiles are not sent as JSON";
+}
+
+static const char *check_client(const struct otlp_args *args, struct river_arena *arena,
+				const char *any_endpoint)
+{
+	const char *problem = http_client_args_check(&args->client.client);
+	struct push_endpoint_options options;
+	struct otlp_args other = *args;
+
+	if (problem)
+		return problem;
+	if (!*other.client.endpoint)
+		other.client.endpoint = any_endpoint;
+	if (otlp_args_endpoint(&other, arena, &options) < 0)
+		return "not enough memory";
+	return push_endpoint_options_check(&options);
+}
+
+static const char *validate_otlphttp(const void *self, struct river_arena *arena)
+{
+	const struct otlp_args *args = self;
+
+	if (args->retry.max_interval_ns < args->retry.initial_ns)
+		return "max_interval must not be less than initial_interval";
+	return check_client(args, arena, ANY_ENDPOINT);
+}
+
+#define A struct otlp_args
+static const struct river_field otlphttp_fields[] = {
+	RIVER_FIELD_STRING(A, encoding, "encoding", .def = "proto", .validate = validate_encoding),
+	RIVER_FIELD_BLOCK(A, client, "client", &client_schema, .flags = RIVER_REQUIRED),
+	RIVER_FIELD_BLOCK(A, retry, "retry_on_failure", &retry_schema),
+	RIVER_FIELD_BLOCK(A, queue, "sending_queue", &queue_schema),
+	RIVER_FIELD_IGNORED(RIVER_KIND_STRING, "traces_endpoint", 0),
+	RIVER_FIELD_IGNORED(RIVER_KIND_STRING, "metrics_endpoint", 0),
+	RIVER_FIELD_IGNORED(RIVER_KIND_STRING, "logs_endpoint", 0),
+	{ .kind = RIVER_KIND_BLOCK,
+	  .name = "debug_metrics",
+	  .flags = RIVER_IGNORED,
+	  .schema = &debug_metrics_schema },
+};
+#undef A
+
+const struct river_schema otlphttp_schema =
+	RIVER_SCHEMA(struct otlp_args, "otelcol.exporter.otlphttp", otlphttp_fields,
+		     .validate = validate_otlphttp);
+
+bool otlp_args_compress(const struct otlp_args *args)
+{
+	return strcmp(args->client.compression, "gzip") == 0;
+}
+
+static const char *unless_empty(const char *s)
+{
+	return s && *s ? s : NULL;
+}
+
+static struct http_tls_options tls_of(const struct tls_args *a)
+{
+	struct http_tls_options tls = {
+		.ca_pem = unless_empty(a->ca_pem),
+		.ca_file = unless_empty(a->ca_file),
+		.cert_pem = unless_empty(a->cert_pem),
+		.cert_file = unless_empty(a->cert_file),
+		.key_pem = unless_empty(a->key_pem),
+		.key_file = unless_empty(a->key_file),
+		.server_name = unless_empty(a->server_name),
+		.insecure_skip_verify = a->insecure_skip_verify,
+	};
+
+	for (size_t i = 0; a->min_version && i < ARRAY_SIZE(tls_versions); i++)
+		if (strcmp(a->min_version, tls_versions[i]) == 0)
+			tls.min_version = (enum http_tls_version)i;
+	return tls;
+}
+
+static void take_client(const struct otlp_client_args *args,
+			const struct http_client_options *client, struct push_endpoint_options *o)
+{
+	o->http_headers = client->headers;
+	o->n_http_headers = client->n_headers;
+	o->follow_redirects = args->client.follow_redirects;
+	o->enable_http2 = args->client.enable_http2;
+	o->basic_auth_username = client->credentials.basic_username;
+	o->basic_auth_password = client->credentials.basic_password;
+	o->basic_auth_password_file = client->credentials.basic_password_file;
+	o->bearer_token = client->credentials.bearer_token;
+	o->bearer_token_file = client->credentials.bearer_token_file;
+	o->authorization_type = client->credentials.authorization_type;
+	o->authorization_credentials = client->credentials.authorization_credentials;
+	o->authorization_credentials_file = client->credentials.authorization_credentials_file;
+	o->oauth2 = client->oauth2;
+	o->tls = args->client.tls_config ? client->tls : tls_of(&args->tls.files);
+	o->proxy = client->proxy;
+}
+
+int otlp_args_endpoint(const struct otlp_args *args, struct river_arena *arena,
+		       struct push_endpoint_options *ret_options)
+{
+	struct push_endpoint_options o = PUSH_ENDPOINT_OPTIONS_INIT;
+	struct http_client_options client;
+	int r = http_client_map_headers(&args->client.headers, arena, &o.headers);
+
+	if (r == 0)
+		r = http_client_args_options(&args->client.client, arena, &client);
+	if (r < 0)
+		return r;
+	o.url = args->client.endpoint;
+	o.n_headers = args->client.headers.n_items;
+	o.remote_timeout_ns = (uint64_t)args->client.timeout_ns;
+	o.backoff.min_ns = (uint64_t)args->retry.initial_ns;
+	o.backoff.max_ns = (uint64_t)args->retry.max_interval_ns;
+	o.backoff.max_attempts = args->retry.enabled ? 0 : 1;
+	take_client(&args->client, &client, &o);
+	*ret_options = o;
+	return 0;
+}

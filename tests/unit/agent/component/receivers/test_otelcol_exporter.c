@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* otelcol.exporter.otlphttp with a server of our own: what it sends, and its arguments. */
+#include "tests/support/unit.h"
+#include "tests/unit/agent/component/real_graph.h"
+
+#include "agent/component/receiver.h"
+#include "agent/http/server.h"
+#include "agent/util/clock.h"
+#include "tests/support/small_profile.h"
+
+struct server {
+	struct fixture *f;
+	struct http_server *http;
+	unsigned int n_requests, fail_first;
+	unsigned int status;
+	const char *content_type;
+	char encoding[16], authorization[64], tenant[32];
+	size_t n_body;
+	char url[64];
+};
+
+static void copy_header(const struct http_call *call, const char *name, char *out, size_t n)
+{
+	const char *value = http_call_header(call, name);
+
+	(void)snprintf(out, n, "%s", value ? value : "");
+}
+
+static void answer(const struct http_call *call, struct http_answer *answer, void *data)
+{
+	struct server *s = data;
+
+	s->n_requests++;
+	assert_string_equal(http_call_header(call, "Content-Type"), "application/x-protobuf");
+	copy_header(call, "Content-Encoding", s->encoding, sizeof(s->encoding));
+	copy_header(call, "Authorization", s->authorization, sizeof(s->authorization));
+	copy_header(call, "X-Scope-OrgID", s->tenant, sizeof(s->tenant));
+	(void)http_call_body(call, &s->n_body);
+	answer->content_type = s->content_type;
+	answer->status = s->fail_first > 0 ? 503 : s->status;
+	s->fail_first -= s->fail_first > 0;
+}
+
+static void server_init(struct server *s, struct fixture *f)
+{
+	struct http_server_options o = HTTP_SERVER_OPTIONS_INIT;
+	char error[HTTP_SERVER_MAX_ERROR_BYTES];
+
+	*s = (struct server){ .f = f, .status = 200, .content_type = "application/x-protobuf" };
+	o.listen = "127.0.0.1:0";
+	assert_int_equal(http_server_new(f->env.loop, &o, &s->http, error), HTTP_LISTENING);
+	assert_int_equal(
+		http_server_add_route(s->http,
+				      &(struct http_route){ .method = "POST",
+							    .path = "/otlp/v1development/profiles",
+							    .fn = answer,
+							    .data = s,
+							    .max_body_bytes = 1 << 20 }),
+		0);
+	(void)snprintf(s->url, sizeof(s->url), "http://127.0.0.1:%u/otlp",
+		       http_server_port(s->http));
+}
+
+static void load_exporter(struct server *s, const char *client, const char *rest)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(4096);
+
+	(void)buf_printf(
+		&text,
+		"otelcol.exporter.otlphttp \"o\" {\n client {\n endpoint = \"%s\"\n%s\n}\n"
+		"retry_on_failure { initial_interval = \"1ms\"\n max_interval = \"2ms\" }\n"
+		"%s\n}\n",
+		s->url, client, rest);
+	assert_loads(s->f, buf_str(&text));
+	assert_int_equal(graph_run(s->f->graph, &s->f->messages), 0);
+}
+
+static struct receiver *exported(const struct fixture *f, const char *name)
+{
+	const struct component *c = find(f, "otelcol.exporter.otlphttp.o");
+	const struct river_value *exports = NULL;
+	struct river_arena arena;
+
+	river_arena_init(&arena, 65536);
+	assert_int_equal(c->kind->exports((struct component *)c, &arena, &exports), 0);
+	struct receiver *r =
+		river_value_get_capsule(river_value_find(exports, name), RECEIVER_CAPSULE);
+	river_arena_fini(&arena);
+	assert_non_null(r);
+	return r;
+}
+
+static void push(struct receiver *r, enum profile_form form)
+{
+	const struct label items[] = { { "service_name", "s" } };
+	struct labels *labels = NULL;
+
+	assert_int_equal(labels_new(items, 1, &labels), 0);
+	struct profile *p = small_profile(labels);
+	assert_int_equal(profile_make(p, form), 0);
+	r->receive(r, p, p->time_ns + RECEIVER_DEADLINE_NS);
+	profile_unref(p);
+	labels_unref(labels);
+}
+
+static struct receiver_stats settle(struct fixture *f, const struct receiver *r)
+{
+	uint64_t end_ns = clock_mono_ns() + 10 * NS_PER_S;
+	struct receiver_stats stats;
+
+	for (r->stats(r, &stats); stats.waiting_profiles > 0; r->stats(r, &stats)) {
+		assert_true(clock_mono_ns() < end_ns);
+		assert_int_equal(loop_run_once(f->env.loop, 100), 0);
+	}
+	return stats;
+}
+
+static void test_sends(void **state)
+{
+	struct fixture *f = *state;
+	struct server s;
+
+	server_init(&s, f);
+	load_exporter(&s,
+		      "headers = { \"X-Scope-OrgID\" = \"t\" }\n basic_auth { username = \"u\"\n "
+		      "password = "
+		      "\"p\" }",
+		      "");
+	struct receiver *r = exported(f, "input");
+	assert_ptr_equal(exported(f, "receiver"), r);
+	assert_int_equal(r->wants, PROFILE_WANT(FORM_OTLP_GZIP));
+	push(r, FORM_OTLP_GZIP);
+	assert_int_equal(settle(f, r).sent_profiles, 1);
+	assert_int_equal(s.n_requests, 1);
+	assert_string_equal(s.encoding, "gzip");
+	assert_string_equal(s.authorization, "Basic dTpw");
+	assert_string_equal(s.tenant, "t");
+	http_server_free(s.http);
+}
+
+static void test_without_compression(void **state)
+{
+	struct fixture *f = *state;
+	struct server s;
+
+	server_init(&s, f);
+	load_exporter(&s, "compression = \"none\"", "");
+	struct receiver *r = exported(f, "input");
+	assert_int_equal(r->wants, PROFILE_WANT(FORM_OTLP));
+	push(r, FORM_OTLP);
+	assert_int_equal(settle(f, r).sent_profiles, 1);
+	assert_string_equal(s.encoding, "");
+	assert_true(s.n_body > 0);
+	http_server_free(s.http);
+}
+
+static void test_tries_again(void **state)
+{
+	struct fixture *f = *state;
+	struct server s;
+
+	server_init(&s, f);
+	s.fail_first = 3;
+	load_exporter(&s, "", "");
+	push(exported(f, "input"), FORM_OTLP_GZIP);
+	assert_int_equal(settle(f, exported(f, "input")).sent_profiles, 1);
+	assert_int_equal(s.n_requests, 4);
+	http_server_free(s.http);
+}
+
+static void test_refused(void **state)
+{
+	struct fixture *f = *state;
+	struct server s;
+
+	server_init(&s, f);
+	s.status = 400;
+	s.content_type = "text/plain";
+	load_exporter(&s, "", "");
+	push(exported(f, "input"), FORM_OTLP_GZIP);
+	assert_int_equal(settle(f, exported(f, "input")).dropped_profiles, 1);
+	assert_int_equal(s.n_requests, 1);
+	http_server_free(s.http);
+}
+
+static const struct mistake {
+	const char *name, *text, *said;
+} mistakes[] = {
+	{ "no client", "", "client" },
+	{ "no endpoint", "client { }", "endpoint" },
+	{ "no url", "client { endpoint = \"host:4318\" }", "http" },
+	{ "compression", "client { endpoint = \"http://h\"\n compression = \"zstd\" }",
+	  "compression must be gzip or none" },
+	{ "encoding", "encoding = \"json\"\n client { endpoint = \"http://h\" }",
+	  "encoding must be proto" },
+	{ "version of TLS", "client { endpoint = \"http://h\"\n tls { min_version = \"TLS12\" } }",
+	  "TLS versions are 1.0, 1.1, 1.2 and 1.3" },
+	{ "consumers", "client { endpoint = \"http://h\" }\n sending_queue { num_consumers = 0 }",
+	  "num_consumers must be between 1 and 64" },
+	{ "intervals",
+	  "client { endpoint = \"http://h\" }\n retry_on_failure { initial_interval = \"2m\" }",
+	  "max_interval must not be less than initial_interval" },
+	{ "half a certificate", "client { endpoint = \"http://h\"\n tls { cert_pem = \"x\" } }",
+	  "key_pem" },
+};
+
+static void test_mistake(void **state)
+{
+	const struct mistake *row = *state;
+	struct fixture fixture = { 0 }, *f = &fixture;
+	_cleanup_buf_ struct buf text = BUF_INIT(4096);
+
+	set_up(f);
+	(void)buf_printf(&text, "otelcol.exporter.otlphttp \"o\" {\n%s\n}\n", row->text);
+	assert_int_not_equal(load(f, buf_str(&text)), RIVER_OK);
+	if (!strstr(buf_str(&f->messages), row->said))
+		assert_string_equal(buf_str(&f->messages), row->said);
+	tear_down(f);
+}
+
+/* All that the collector has, and that has no meaning here. */
+static void test_arguments_of_the_collector(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_loads(
+		f,
+		"otelcol.exporter.otlphttp \"o\" {\n"
+		"traces_endpoint = \"http://t\"\n"
+		"client {\nendpoint = \"https://h:4318\"\ntimeout = \"5s\"\n"
+		"read_buffer_size = \"0\"\nmax_idle_conns = 3\n"
+		"tls {\ninsecure_skip_verify = true\nmin_version = \"1.3\"\n"
+		"cipher_suites = [\"x\"]\n}\n}\n"
+		"retry_on_failure {\nenabled = false\nmultiplier = 1.5\n"
+		"randomization_factor = 0.5\nmax_elapsed_time = \"5m\"\n}\n"
+		"sending_queue {\nenabled = false\nqueue_size = 10\nblock_on_overflow = true\n}\n"
+		"debug_metrics {\nlevel = \"detailed\"\n}\n}\n");
+}
+
+/* An address out of an environment that does not have it. */
+static void test_empty_endpoint(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_loads(f, "otelcol.exporter.otlphttp \"o\" { client { endpoint = \"\" } }");
+	assert_int_equal(exported(f, "input")->wants, 0);
+	assert_int_equal(graph_run(f->graph, &f->messages), 0);
+	assert_int_equal(find(f, "otelcol.exporter.otlphttp.o")->health.state, HEALTH_UNHEALTHY);
+}
+
+static const struct unit_test tests[] = {
+	FIXTURE_TEST(test_sends),
+	FIXTURE_TEST(test_without_compression),
+	FIXTURE_TEST(test_tries_again),
+	FIXTURE_TEST(test_refused),
+	TEST_ROWS(test_mistake, mistakes, name),
+	FIXTURE_TEST(test_arguments_of_the_collector),
+	FIXTURE_TEST(test_empty_endpoint),
+};
+
+TEST_MAIN(tests)
