@@ -3,7 +3,7 @@
 
 _xagent_flags() {
 	case $1 in
-	run) echo "--push.url= --server.http.listen-addr= --server.http.probe-addr= --server.http.allowed-hosts= --server.http.ui-path-prefix=
+	run) echo "--push.url= --otlp.endpoint= --server.http.listen-addr= --server.http.probe-addr= --server.http.allowed-hosts= --server.http.ui-path-prefix=
 		--server.http.disable-support-bundle --config.watch --config.format= --stability.level= --storage.path= --disable-reporting --help" ;;
 	profile) echo "--pid --tid --cpu --cgroup --all --idle --user --kernel --event --frequency --duration --demangle --lines --interpreter-frames --async-frames
 		--debuginfod --debuginfod-cache --output --format --memory-limit --verifier-stats --verbose --help" ;;
@@ -50,7 +50,7 @@ _xagent_value() {
 	profile\ --pid | profile\ -p | top\ --pid | top\ -p) _xagent_pids "$3" ;;
 	profile\ --tid | profile\ -t | profile\ --cpu | profile\ -c | profile\ --frequency | profile\ -F | profile\ --duration | profile\ -d | \
 		top\ --tid | top\ -t | top\ --cpu | top\ -c | top\ --frequency | top\ -F | top\ --duration | top\ -d | top\ --interval | \
-		top\ -i | top\ --rows | top\ -n | profile\ --debuginfod | profile\ --memory-limit | run\ --push.url | run\ --server.http.*) COMPREPLY=() ;;
+		top\ -i | top\ --rows | top\ -n | profile\ --debuginfod | profile\ --memory-limit | run\ --push.url | run\ --otlp.endpoint | run\ --server.http.*) COMPREPLY=() ;;
 	*) return 1 ;;
 	esac
 }

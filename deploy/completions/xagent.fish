@@ -24,6 +24,7 @@ complete -c xagent -n '__xagent_in run' -l config.format -x -a 'alloy flow river
 complete -c xagent -n '__xagent_in validate' -l stability.level -x -a 'generally-available public-preview experimental' -d 'how new features may be'
 complete -c xagent -n '__xagent_in validate' -l config.format -x -a 'alloy flow river' -d 'language of the configuration'
 complete -c xagent -n '__xagent_in run' -l push.url -x -d 'send the profiles to this server, too'
+complete -c xagent -n '__xagent_in run' -l otlp.endpoint -x -d 'send the profiles to this server of OTLP, too'
 complete -c xagent -n '__xagent_in run' -l server.http.listen-addr -x -d 'where to answer'
 complete -c xagent -n '__xagent_in run' -l server.http.probe-addr -x -d 'probes and metrics here too'
 complete -c xagent -n '__xagent_in run' -l server.http.allowed-hosts -x -d 'names that the agent is asked by'

@@ -339,10 +339,11 @@ def test_unreadable_configuration(processes, tmp_path):
 @pytest.mark.parametrize("arguments, names", [
     (["a.alloy", "b.alloy"], "one configuration"), (["--config.watch"], "needs PATH"),
     (["a.alloy", "--push.url=http://127.0.0.1:1"], "pyroscope.write block"), (["--push.url=127.0.0.1:1"], "http://"),
+    (["a.alloy", "--otlp.endpoint=http://127.0.0.1:1"], "otelcol.exporter.otlphttp block"), (["--otlp.endpoint=127.0.0.1:1"], "http://"),
     (["--push.url=http://user:s\"x@127.0.0.1:1"], "%XX"), (["--config.format=static"], "is not supported"), (["a.alloy", "--frobnicate"], "frobnicate"),
     (["a.alloy", "--server.http.listen-adr=127.0.0.1:1"], "--server.http.listen-addr"),
     (["a.alloy", "--server.http.listen-addr=nonsense"], "nonsense"), (["a.alloy", "--server.http.listen-addr=127.0.0.1:99999"], "99999"),
-], ids=["two files", "nothing to watch", "server beside a file", "no scheme", "bad password", "bad format", "unknown", "misspelt", "no port", "bad port"])
+], ids=["two files", "nothing to watch", "server beside a file", "no scheme", "server of OTLP beside a file", "no scheme of OTLP", "bad password", "bad format", "unknown", "misspelt", "no port", "bad port"])
 def test_wrong_arguments(processes, tmp_path, standin, arguments, names):
     for name in ("a.alloy", "b.alloy"):
         (tmp_path / name).write_text(config(standin.url))

@@ -18,10 +18,10 @@
 	"pyroscope.store \"host\" { }\n\n"
 /* Seconds until there is something to see; a pprof a service each is cheap enough for it. */
 #define INTERVAL_S "5"
-#define EBPF                                                       \
-	"pyroscope.ebpf \"host\" {\n"                              \
-	"\tforward_to       = [pyroscope.store.host.receiver%s]\n" \
-	"\tcollect_interval = \"" INTERVAL_S "s\"\n"               \
+#define EBPF                                                         \
+	"pyroscope.ebpf \"host\" {\n"                                \
+	"\tforward_to       = [pyroscope.store.host.receiver%s%s]\n" \
+	"\tcollect_interval = \"" INTERVAL_S "s\"\n"                 \
 	"}\n"
 /* An address with all its parts is far below; the text is twice as long at most. */
 #define ARENA_BYTES ((size_t)1 << 20)
@@ -92,7 +92,7 @@ static const char *check_parts(const struct push_parts *p)
 	return push_endpoint_options_check(&o);
 }
 
-const char *quick_start_push_problem(const char *url)
+const char *quick_start_url_problem(const char *url)
 {
 	_cleanup_(push_parts_fini) struct push_parts parts = { 0 };
 
@@ -137,14 +137,25 @@ static int put_user(const struct push_parts *parts, struct buf *out)
 	return buf_append_str(out, "\n\t\t}");
 }
 
-static int put_push(const char *url, struct buf *out)
+/* The block that sends, and what the address is called in it. */
+struct server_block {
+	const char *begin, *address;
+};
+
+static const struct server_block write_block = { "\npyroscope.write \"server\" {\n\tendpoint {",
+						 "\n\t\turl = " };
+static const struct server_block otlp_block = {
+	"\notelcol.exporter.otlphttp \"server\" {\n\tclient {", "\n\t\tendpoint = "
+};
+
+static int put_server(const struct server_block *block, const char *url, struct buf *out)
 {
 	_cleanup_(push_parts_fini) struct push_parts parts = { 0 };
 	int r;
 
 	split_push(url, &parts);
-	(void)buf_append_str(out, "\npyroscope.write \"server\" {\n\tendpoint {");
-	r = put_member("\n\t\turl = ", &parts.url, out);
+	(void)buf_append_str(out, block->begin);
+	r = put_member(block->address, &parts.url, out);
 	if (r < 0)
 		return r;
 	if (parts.has_user) {
@@ -155,14 +166,17 @@ static int put_push(const char *url, struct buf *out)
 	return buf_append_str(out, "\n\t}\n}\n");
 }
 
-int quick_start_text(const char *push_url, struct buf *out)
+int quick_start_text(const struct quick_start_servers *servers, struct buf *out)
 {
 	int r = 0;
 
 	(void)buf_append_str(out, HEAD);
-	(void)buf_printf(out, EBPF, push_url ? ", pyroscope.write.server.receiver" : "");
-	if (push_url)
-		r = put_push(push_url, out);
+	(void)buf_printf(out, EBPF, servers->push_url ? ", pyroscope.write.server.receiver" : "",
+			 servers->otlp_url ? ", otelcol.exporter.otlphttp.server.input" : "");
+	if (servers->push_url)
+		r = put_server(&write_block, servers->push_url, out);
+	if (r == 0 && servers->otlp_url)
+		r = put_server(&otlp_block, servers->otlp_url, out);
 	return r == 0 && out->failed ? -ENOBUFS : r;
 }
 
@@ -190,22 +204,41 @@ void quick_start_put_address(const char *listen, uint16_t port, const char *pref
 	(void)buf_printf(out, "http://%.*s:%u%s/", (int)host.n, host.p, (unsigned int)port, prefix);
 }
 
-void quick_start_put_begin(const char *address, const char *push_url, struct buf *out)
+/* Where else profiles go; whether there is a password in it. */
+static bool put_server_name(const char *url, struct buf *out)
 {
 	_cleanup_(push_parts_fini) struct push_parts parts = { 0 };
 
+	split_push(url, &parts);
+	(void)buf_printf(out, "; profiles also go to %s", buf_str(&parts.url));
+	return parts.has_user;
+}
+
+static void put_hidden(const char *flag, struct buf *out)
+{
+	(void)buf_printf(out,
+			 "xagent: the password in %s is hidden in the list of processes from now "
+			 "on, not in what was seen before it began (sudo, a shell's history); "
+			 "password_file in a configuration never shows it\n",
+			 flag);
+}
+
+void quick_start_put_begin(const char *address, const struct quick_start_servers *servers,
+			   struct buf *out)
+{
+	bool push_has_user = false, otlp_has_user = false;
+
 	(void)buf_printf(out, "xagent: flame graphs of this host: %s\n", address);
 	(void)buf_append_str(out, "xagent: the first one is there in about " INTERVAL_S " s");
-	if (push_url)
-		split_push(push_url, &parts);
-	if (push_url)
-		(void)buf_printf(out, "; profiles also go to %s", buf_str(&parts.url));
+	if (servers->push_url)
+		push_has_user = put_server_name(servers->push_url, out);
+	if (servers->otlp_url)
+		otlp_has_user = put_server_name(servers->otlp_url, out);
 	(void)buf_append_str(out, "; ^C ends\n");
-	if (parts.has_user)
-		(void)buf_append_str(
-			out, "xagent: the password in --push.url is hidden in the list of "
-			     "processes from now on, not in what was seen before it began (sudo, a "
-			     "shell's history); password_file in a configuration never shows it\n");
+	if (push_has_user)
+		put_hidden("--push.url", out);
+	if (otlp_has_user)
+		put_hidden("--otlp.endpoint", out);
 }
 
 void quick_start_put_end(struct buf *out)

@@ -30,6 +30,10 @@ static void print_help(void)
 		"Pyroscope server too\n"
 		"                                       (https://USER:PASSWORD@HOST where it asks "
 		"for a password)\n"
+		"  --otlp.endpoint=URL                  without PATH: send the profiles to this "
+		"server of OTLP too\n"
+		"                                       (OpenTelemetry's collector: "
+		"http://HOST:4318)\n"
 		"  --server.http.listen-addr=HOST:PORT  where the page is, and /metrics, /-/ready, "
 		"/-/healthy,\n"
 		"                                       /-/reload … (default 127.0.0.1:12345)\n"
@@ -102,7 +106,7 @@ static void say_begin(const struct agent *a, const struct run_args *args)
 		return;
 	quick_start_put_address(a->options.listen, http_server_port(a->server),
 				a->options.ui_prefix, &address);
-	quick_start_put_begin(buf_str(&address), args->push_url, &text);
+	quick_start_put_begin(buf_str(&address), &args->servers, &text);
 	write_stderr(&text);
 }
 
@@ -153,15 +157,28 @@ static int make_prefix(const char *text, struct buf *out)
 	return out->failed ? -ENAMETOOLONG : 0;
 }
 
-static void check_push(const struct run_args *args, const struct cli_words *words, struct buf *why)
+static void check_server(const char *flag, const char *block, const char *url,
+			 const struct cli_words *words, struct buf *why)
 {
-	const char *problem = args->push_url ? quick_start_push_problem(args->push_url) : NULL;
+	const char *problem = url ? quick_start_url_problem(url) : NULL;
 
-	if (args->push_url && words->n > 0)
-		(void)buf_append_str(why, "--push.url is for a run without PATH: with one, it is a "
-					  "pyroscope.write block that says where profiles go");
+	if (why->len > 0)
+		return;
+	if (url && words->n > 0)
+		(void)buf_printf(why,
+				 "%s is for a run without PATH: with one, it is a %s block that "
+				 "says where profiles go",
+				 flag, block);
 	else if (problem)
-		(void)buf_printf(why, "--push.url: %s", problem);
+		(void)buf_printf(why, "%s: %s", flag, problem);
+}
+
+static void check_servers(const struct run_args *args, const struct cli_words *words,
+			  struct buf *why)
+{
+	check_server("--push.url", "pyroscope.write", args->servers.push_url, words, why);
+	check_server("--otlp.endpoint", "otelcol.exporter.otlphttp", args->servers.otlp_url, words,
+		     why);
 }
 
 /* What can be told wrong before anything begins. */
@@ -180,7 +197,7 @@ static int check(const struct run_args *args, const struct cli_words *words, str
 	else if (hosts)
 		(void)buf_printf(why, "--server.http.allowed-hosts: %s", hosts);
 	else
-		check_push(args, words, why);
+		check_servers(args, words, why);
 	return why->len ? -EINVAL : 0;
 }
 
@@ -211,7 +228,7 @@ static int run(const struct run_args *args, const struct config_source *config, 
 static int run_built_in(const struct run_args *args, char **argv)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(CONFIG_FILE_MAX_BYTES);
-	int r = quick_start_text(args->push_url, &text);
+	int r = quick_start_text(&args->servers, &text);
 
 	if (r < 0) {
 		(void)fprintf(stderr, "Error: %s\n", strerror(-r));

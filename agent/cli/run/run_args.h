@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 #include "agent/cli/options.h"
+#include "agent/cli/run/quick_start.h"
 #include "agent/component/component.h"
 
 /* X(member, flag): switches and flags with a value that are accepted without effect. */
@@ -47,7 +48,7 @@ struct run_args {
 	const char *ui_prefix;
 	const char *storage_path;
 	const char *format;
-	const char *push_url; /* NULL: none */
+	struct quick_start_servers servers;
 	enum stability stability;
 	/* Checked, without effect. */
 	const char *cluster_rejoin_interval, *cluster_max_join_peers, *cluster_wait_for_size,

@@ -19,7 +19,7 @@ static void test_text(void **state)
 	_cleanup_buf_ struct buf out = BUF_INIT(65536);
 
 	(void)state;
-	assert_int_equal(quick_start_text(NULL, &out), 0);
+	assert_int_equal(quick_start_text(&(struct quick_start_servers){ 0 }, &out), 0);
 	assert_contains(&out, "forward_to       = [pyroscope.store.host.receiver]\n");
 	assert_contains(&out, "pyroscope.store \"host\" { }\n");
 	assert_contains(&out, "collect_interval = \"5s\"\n");
@@ -31,7 +31,10 @@ static void test_push(void **state)
 	_cleanup_buf_ struct buf out = BUF_INIT(65536);
 
 	(void)state;
-	assert_int_equal(quick_start_text("http://h:4040/x?a=b", &out), 0);
+	assert_int_equal(
+		quick_start_text(&(struct quick_start_servers){ .push_url = "http://h:4040/x?a=b" },
+				 &out),
+		0);
 	assert_contains(&out, "[pyroscope.store.host.receiver, pyroscope.write.server.receiver]");
 	assert_contains(&out, "\t\turl = \"http://h:4040/x?a=b\"\n");
 	assert_null(strstr(buf_str(&out), "basic_auth"));
@@ -42,10 +45,34 @@ static void test_push_with_password(void **state)
 	_cleanup_buf_ struct buf out = BUF_INIT(65536);
 
 	(void)state;
-	assert_int_equal(quick_start_text("https://us%40er:p%22%5Cw:%@h/x", &out), 0);
+	assert_int_equal(quick_start_text(
+				 &(struct quick_start_servers){
+					 .push_url = "https://us%40er:p%22%5Cw:%@h/x" },
+				 &out),
+			 0);
 	assert_contains(&out, "\t\turl = \"https://h/x\"\n");
 	assert_contains(&out, "\t\tbasic_auth {\n\t\t\tusername = \"us@er\"\n");
 	assert_contains(&out, "\t\t\tpassword = \"p\\\"\\\\w:%\"\n");
+}
+
+static void test_otlp(void **state)
+{
+	const struct quick_start_servers otlp = { .otlp_url = "https://u:p@h:4318/x" };
+	const struct quick_start_servers both = { "http://h:4040", "http://h:4318" };
+	_cleanup_buf_ struct buf out = BUF_INIT(65536);
+
+	(void)state;
+	assert_int_equal(quick_start_text(&otlp, &out), 0);
+	assert_contains(&out, "[pyroscope.store.host.receiver, "
+			      "otelcol.exporter.otlphttp.server.input]");
+	assert_contains(&out, "otelcol.exporter.otlphttp \"server\" {\n\tclient {\n"
+			      "\t\tendpoint = \"https://h:4318/x\"\n");
+	assert_contains(&out, "\t\tbasic_auth {\n\t\t\tusername = \"u\"\n");
+	assert_null(strstr(buf_str(&out), "pyroscope.write"));
+	buf_reset(&out);
+	assert_int_equal(quick_start_text(&both, &out), 0);
+	assert_contains(&out, "pyroscope.write.server.receiver, "
+			      "otelcol.exporter.otlphttp.server.input]");
 }
 
 static void test_ceiling(void **state)
@@ -53,7 +80,7 @@ static void test_ceiling(void **state)
 	_cleanup_buf_ struct buf out = BUF_INIT(64);
 
 	(void)state;
-	assert_int_equal(quick_start_text(NULL, &out), -ENOBUFS);
+	assert_int_equal(quick_start_text(&(struct quick_start_servers){ 0 }, &out), -ENOBUFS);
 }
 
 static const struct url_row {
@@ -76,7 +103,7 @@ static const struct url_row {
 static void test_url(void **state)
 {
 	const struct url_row *row = *state;
-	const char *problem = quick_start_push_problem(row->url);
+	const char *problem = quick_start_url_problem(row->url);
 
 	if (!row->problem) {
 		assert_null(problem);
@@ -94,7 +121,7 @@ static void test_long_url(void **state)
 	(void)state;
 	memset(url + strlen(url), 'x', sizeof(url) - strlen(url) - 1);
 	url[sizeof(url) - 1] = '\0';
-	assert_non_null(quick_start_push_problem(url));
+	assert_non_null(quick_start_url_problem(url));
 }
 
 static void test_address(void **state)
@@ -124,28 +151,32 @@ static void test_words(void **state)
 	_cleanup_buf_ struct buf out = BUF_INIT(4096);
 
 	(void)state;
-	quick_start_put_begin("http://a:1/", "https://user:secret@h/x", &out);
+	quick_start_put_begin(
+		"http://a:1/",
+		&(struct quick_start_servers){ .push_url = "https://user:secret@h/x" }, &out);
 	assert_contains(&out, "xagent: flame graphs of this host: http://a:1/\n");
 	assert_contains(&out, "profiles also go to https://h/x;");
 	assert_null(strstr(buf_str(&out), "secret"));
 	assert_contains(&out, "password_file in a configuration never shows it\n");
 	buf_reset(&out);
-	quick_start_put_begin("http://a:1/", "https://h/x", &out);
-	assert_null(strstr(buf_str(&out), "password"));
+	quick_start_put_begin("http://a:1/",
+			      &(struct quick_start_servers){ .push_url = "https://h/x",
+							     .otlp_url = "https://me:pw@o" },
+			      &out);
+	assert_contains(&out, "profiles also go to https://h/x; profiles also go to https://o;");
+	assert_contains(&out, "the password in --otlp.endpoint is hidden");
+	assert_null(strstr(buf_str(&out), "--push.url"));
+	assert_null(strstr(buf_str(&out), "pw"));
 	buf_reset(&out);
-	quick_start_put_begin("http://a:1/", NULL, &out);
+	quick_start_put_begin("http://a:1/", &(struct quick_start_servers){ 0 }, &out);
+	assert_null(strstr(buf_str(&out), "password"));
 	assert_null(strstr(buf_str(&out), "also"));
 }
 
 static const struct unit_test tests[] = {
-	TEST(test_text),
-	TEST(test_push),
-	TEST(test_push_with_password),
-	TEST(test_ceiling),
-	TEST(test_long_url),
-	TEST(test_address),
-	TEST(test_words),
-	TEST_ROWS(test_url, urls, url),
+	TEST(test_text),    TEST(test_push),	TEST(test_push_with_password),
+	TEST(test_otlp),    TEST(test_ceiling), TEST(test_long_url),
+	TEST(test_address), TEST(test_words),	TEST_ROWS(test_url, urls, url),
 };
 
 TEST_MAIN(tests)
