@@ -66,6 +66,22 @@ static __always_inline int hotspot_up(struct scratch *s)
 	return unwind_up(w, 0, &w->n_fp) ? RUNTIME_CODE_LEFT : RUNTIME_CODE_LAST;
 }
 
+#define HOTSPOT_RAX 0
+#define HOTSPOT_RBX 3
+#define HOTSPOT_RSI 4
+#define HOTSPOT_R13 13
+
+/* The leaf has its bytecode pointer in a register, and in its frame only where it was at the last call. `bcp`: that one, by which its method was read. */
+static __always_inline void hotspot_take_live_bcp(struct scratch *s, __u64 bcp)
+{
+	__u64 code = bcp - s->runtime.position;
+	__u64 at = s->walk.reg[HOTSPOT_R13] - code;
+
+	if (s->walk.flags & UNWIND_EXACT && s->runtime.position != HOTSPOT_NO_BCI &&
+	    at < hotspot_read_u16(s, hotspot_layout(s)->at[HOTSPOT_CONST_CODE_BYTES]))
+		s->runtime.position = at;
+}
+
 /* A frame of the interpreter that is whole. */
 static __always_inline int hotspot_interpreted(struct scratch *s)
 {
@@ -82,22 +98,18 @@ static __always_inline int hotspot_interpreted(struct scratch *s)
 		return RUNTIME_CODE_NOT_ITS;
 	method = hotspot_u64(fp - HOTSPOT_FRAME_METHOD);
 	bcp = hotspot_u64(fp - (l->low_at ? HOTSPOT_FRAME_BCP : HOTSPOT_FRAME_BCP_8));
-	is_its = hotspot_method(s->level, method, bcp, 1);
+	is_its = hotspot_method(s->level, method, bcp, HOTSPOT_AT_BCP);
 	/* To the verifier it may have returned anything. */
 	asm volatile("" : "+r"(is_its));
 	if (!is_its)
 		return RUNTIME_CODE_NOT_ITS;
+	hotspot_take_live_bcp(s, bcp);
 	sender = words[0];
 	w->cfa = sender - (fp + 16) < HOTSPOT_MAX_FRAME_BYTES ? sender : fp + 16;
 	w->fp = words[1];
 	w->ra = words[2];
 	return hotspot_up(s);
 }
-
-#define HOTSPOT_RAX 0
-#define HOTSPOT_RBX 3
-#define HOTSPOT_RSI 4
-#define HOTSPOT_R13 13
 
 /* The caller's sp, where a register may have it; arguments of a method are 255 words at most. */
 static __always_inline __u64 hotspot_sender(__u64 sender, __u64 otherwise)
@@ -322,7 +334,7 @@ static __always_inline void hotspot_stub(struct scratch *s, __u64 blob, __u64 na
 	s->runtime.known[HOTSPOT_KNOWN_NAMES].word = name;
 	s->runtime.function = blob;
 	s->runtime.print = (__u32)(hash_mix(text, name) >> 32) | 1;
-	s->runtime.position = ~0U;
+	s->runtime.position = HOTSPOT_NO_BCI;
 }
 
 /* … and whose frame is none, or by frame pointer. Only the JVM itself calls it from elsewhere. */
@@ -395,6 +407,12 @@ static __always_inline void hotspot_get_blob(struct scratch *s, __u64 at,
 	bpf_probe_read_user(ret_blob->text, sizeof(ret_blob->text), (void *)ret_blob->name);
 }
 
+/* Of the frame's own method, whose scope was looked at last. */
+static __always_inline __u32 hotspot_own_bci(const struct scratch *s)
+{
+	return s->runtime.words[HOTSPOT_WORD_BCI];
+}
+
 /* is_own: what was inlined into the present frame was shown. */
 static __always_inline int hotspot_in_blob(struct scratch *s, __u64 at, bool is_own)
 {
@@ -434,7 +452,7 @@ static __always_inline int hotspot_in_blob(struct scratch *s, __u64 at, bool is_
 		asm volatile("" : "+r"(code));
 		if (code)
 			return RUNTIME_CODE_INLINED;
-		code = hotspot_method(s->level, blob.method, 0, 0);
+		code = hotspot_method(s->level, blob.method, hotspot_own_bci(s), HOTSPOT_AT_BCI);
 		/* To the verifier it may have returned anything. */
 		asm volatile("" : "+r"(code));
 		if (!code)
@@ -459,7 +477,7 @@ __noinline int hotspot_frame(__u32 level)
 	    s->walk.flags & UNWIND_FP_LOST)
 		return RUNTIME_CODE_NOT_ITS;
 	if (is_own) {
-		is_shown = hotspot_show_scope(s->level);
+		is_shown = hotspot_show_scope(s->level, 0);
 		/* To the verifier it may have returned anything. */
 		asm volatile("" : "+r"(is_shown));
 		if (is_shown)
@@ -484,6 +502,69 @@ static __always_inline __u32 hotspot_append(struct scratch *s, struct wire_name 
 			   hotspot_u16(symbol + l->at[HOTSPOT_SYMBOL_LENGTH]), max);
 }
 
+/* The file that a class was compiled from, as its class file says. */
+static __always_inline __u64 hotspot_source(const struct hotspot_layout *l, __u64 pool)
+{
+	__u64 klass = hotspot_u64(pool + l->at[HOTSPOT_POOL_HOLDER]);
+	__u32 index = 0;
+
+	if (l->at[HOTSPOT_POOL_SOURCE] != HOTSPOT_NONE)
+		index = hotspot_u16(pool + l->at[HOTSPOT_POOL_SOURCE]);
+	else if (l->at[HOTSPOT_KLASS_SOURCE] != HOTSPOT_NONE)
+		index = hotspot_u16(klass + l->at[HOTSPOT_KLASS_SOURCE]);
+	return hotspot_slot(l, pool, index);
+}
+
+/* The first line of a table of lines, which is that of the first bytecode; 0: it is not told. */
+static __always_inline __u32 hotspot_first_line(struct scratch *s, __u64 table)
+{
+	__u32 at = 1, first, bci, line;
+
+	if (bpf_probe_read_user(s->runtime.bytes, HOTSPOT_SCOPE_BYTES, (void *)table))
+		return 0;
+	first = (__u8)s->runtime.bytes[0];
+	if (first != HOTSPOT_LINES_LONG)
+		return first >> 3 ? 0 : first & 7;
+	bci = hotspot_number(s, &at);
+	line = hotspot_number(s, &at);
+	/* Signed: the lowest bit is the sign's. */
+	return bci || line & 1 ? 0 : line >> 1;
+}
+
+/* Where a method lies in its file. */
+__noinline int hotspot_name_lines(__u32 level)
+{
+	struct scratch *s = walk_scratch(level);
+	struct wire_name *name = bpf_map_lookup_elem(&names, &level);
+	const struct hotspot_layout *l;
+	__u64 constants, pool, source, table, n;
+
+	if (!s || !name)
+		return 0;
+	l = hotspot_layout(s);
+	constants = hotspot_u64(s->runtime.function + l->at[HOTSPOT_METHOD_CONST]);
+	pool = hotspot_u64(constants + l->at[HOTSPOT_CONST_POOL]);
+	source = hotspot_source(l, pool);
+	if (!source)
+		return 0;
+	name->file_encoding = WIRE_JAVA;
+	name->n_file = hotspot_append(s, name, source, WIRE_FILE_BYTES);
+	if (!l->has_lines || !(hotspot_u16(constants + l->at[HOTSPOT_CONST_FLAGS]) &
+			       HOTSPOT_CONST_HAS_LINES))
+		return 0;
+	table = l->const_bytes + hotspot_u16(constants + l->at[HOTSPOT_CONST_CODE_BYTES]);
+	n = 8 * (__u64)hotspot_u32(constants + l->at[HOTSPOT_CONST_SIZE]) - table;
+	table += constants;
+	name->line = hotspot_first_line(s, table);
+	/* What lies behind the table comes along: its end is told in it. */
+	if (!want_lines || n > 8ULL << 32)
+		return 0;
+	name->n_lines = name_append(name, table, n, WIRE_LINES_BYTES);
+	if (name->n_lines)
+		name->lines_format = l->major >= 20 ? HOTSPOT_LINES_20 : HOTSPOT_LINES;
+	return 0;
+}
+
 static __always_inline int hotspot_name(struct scratch *s, struct wire_name *name)
 {
 	const struct runtime_known *names = &s->runtime.known[HOTSPOT_KNOWN_NAMES];
@@ -499,7 +580,10 @@ static __always_inline int hotspot_name(struct scratch *s, struct wire_name *nam
 	name->name_encoding = WIRE_JAVA;
 	name->n_scope = hotspot_append(s, name, names->at, WIRE_SCOPE_BYTES);
 	name->n_name = hotspot_append(s, name, names->word, WIRE_NAME_BYTES);
-	return name->n_scope && name->n_name;
+	if (!name->n_scope || !name->n_name)
+		return 0;
+	hotspot_name_lines(s->level);
+	return 1;
 }
 
 #endif

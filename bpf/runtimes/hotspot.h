@@ -58,6 +58,11 @@
 	X(CONST_NAME, "ConstMethod", "_name_index")                 \
 	X(CONST_SIGNATURE, "ConstMethod", "_signature_index")       \
 	X(CONST_NUMBER, "ConstMethod", "_method_idnum")             \
+	X(CONST_SIZE, "ConstMethod", "_constMethod_size")           \
+	X(CONST_FLAGS, "ConstMethod", "_flags")                     \
+	X(CONST_FLAGS_21, "ConstMethod", "_flags._flags")           \
+	X(POOL_SOURCE, "ConstantPool", "_source_file_name_index")   \
+	X(KLASS_SOURCE, "InstanceKlass", "_source_file_name_index") \
 	X(POOL_HOLDER, "ConstantPool", "_pool_holder")              \
 	X(POOL_LENGTH, "ConstantPool", "_length")                   \
 	X(KLASS_NAME, "Klass", "_name")                             \
@@ -80,13 +85,14 @@ struct hotspot_layout {
 	/* What a file tells: where the table is. What a process tells: where it has the list of heaps, or the only heap, and the bounds of all. */
 	__u64 table_at;
 	__u64 heaps_at, low_at, high_at;
-	__u8 is_supported; /* the layout of a process. Else of a file: `at` holds numbers of entries of the table */
-	__u8 major, security;	 /* of the JDK */
-	__u8 const_bytes;	 /* ConstMethod: its bytecodes follow */
-	__u8 pool_bytes;	 /* ConstantPool: its slots follow */
-	__u8 block_bytes;	 /* HeapBlock: a CodeBlob follows */
-	__u8 has_short_complete; /* CodeBlob::_frame_complete_offset has 16 bits */
-	__u8 has_scopes;	 /* it is known where code tells what was inlined into it */
+	__u8 is_supported : 1; /* the layout of a process. Else of a file: `at` holds numbers of entries of the table */
+	__u8 has_short_complete : 1; /* CodeBlob::_frame_complete_offset has 16 bits */
+	__u8 has_scopes : 1;	     /* it is known where code tells what was inlined into it, … */
+	__u8 has_lines : 1;	     /* … and where a method has its table of lines */
+	__u8 major, security;	     /* of the JDK */
+	__u8 const_bytes;	     /* ConstMethod: its bytecodes follow */
+	__u8 pool_bytes;	     /* ConstantPool: its slots follow */
+	__u8 block_bytes;	     /* HeapBlock: a CodeBlob follows */
 	__u16 at[HOTSPOT_FIELD_MAX]; /* in bytes from the beginning of the structure; HOTSPOT_NONE: there is no such field */
 };
 
@@ -95,6 +101,19 @@ _Static_assert(sizeof(struct hotspot_layout) <= WIRE_RUNTIME_WORDS * 8, "it fits
 /* What is read of a CodeBlob, and of a ConstMethod. */
 #define HOTSPOT_BLOB_BYTES 256
 #define HOTSPOT_CONST_BYTES 64
+
+/* Of its flags: a table of lines follows the bytecodes (constMethod.hpp, constMethodFlags.hpp). */
+#define HOTSPOT_CONST_HAS_LINES 1u
+
+/* How numbers of tables of lines are written: until JDK 19, and later ones, which have no byte of 0 (utilities/unsigned5.hpp). */
+enum hotspot_lines { HOTSPOT_NO_LINES, HOTSPOT_LINES, HOTSPOT_LINES_20 };
+
+/* A byte of such a table that two numbers follow, for the next bytecode and its line; else it is both: five bits and three. 0: the end
+ * (code/compressedStream.hpp). */
+#define HOTSPOT_LINES_LONG 0xff
+
+/* A position that is not known, or has no line. */
+#define HOTSPOT_NO_BCI (~0U)
 
 /* Of an interpreter's frame, below its frame pointer. */
 #define HOTSPOT_FRAME_BCP 64

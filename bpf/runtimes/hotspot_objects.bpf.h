@@ -209,8 +209,14 @@ static __always_inline __u64 hotspot_slot(const struct hotspot_layout *l, __u64 
 	return hotspot_u64(pool + l->pool_bytes + 8 * (__u64)index);
 }
 
-/* The function that a Method is. `bcp`: where its frame is in its bytecodes, if is_interpreted: what else looks like a frame has none. */
-__noinline int hotspot_method(__u32 level, __u64 method, __u64 bcp, __u32 is_interpreted)
+/* Where a frame is in the bytecodes of its method. */
+enum hotspot_at {
+	HOTSPOT_AT_BCI, /* so many bytes from their beginning; HOTSPOT_NO_BCI */
+	HOTSPOT_AT_BCP, /* at that address: what looks like a frame of the interpreter and is none has another one */
+};
+
+/* The function that a Method is. */
+__noinline int hotspot_method(__u32 level, __u64 method, __u64 place, __u32 at)
 {
 	struct scratch *s = walk_scratch(level);
 	const struct hotspot_layout *l;
@@ -231,8 +237,11 @@ __noinline int hotspot_method(__u32 level, __u64 method, __u64 bcp, __u32 is_int
 	code = constants + l->const_bytes;
 	n_code = hotspot_read_u16(s, l->at[HOTSPOT_CONST_CODE_BYTES]);
 	/* A native method has none, or is at the place where they would begin, once it has called the JVM. */
-	if (is_interpreted && (n_code ? bcp - code >= n_code : bcp && bcp != code))
-		return 0;
+	if (at == HOTSPOT_AT_BCP) {
+		if (n_code ? place - code >= n_code : place && place != code)
+			return 0;
+		place = n_code ? place - code : HOTSPOT_NO_BCI;
+	}
 	pool = hotspot_read_u64(s, l->at[HOTSPOT_CONST_POOL]);
 	hash = (__u64)hotspot_read_u16(s, l->at[HOTSPOT_CONST_NAME]) << 48 |
 	       (__u64)hotspot_read_u16(s, l->at[HOTSPOT_CONST_SIGNATURE]) << 32 | n_code << 16 |
@@ -244,7 +253,7 @@ __noinline int hotspot_method(__u32 level, __u64 method, __u64 bcp, __u32 is_int
 	/* A page of the class is not in memory: the frame is one all the same. */
 	s->runtime.function = names->word && names->at ? method : 0;
 	s->runtime.print = hotspot_print_of(s, constants, hash);
-	s->runtime.position = ~0U;
+	s->runtime.position = place < n_code ? place : HOTSPOT_NO_BCI;
 	return 1;
 }
 

@@ -324,9 +324,9 @@ static __always_inline __u32 hotspot_scope_at(struct scratch *s, __u32 wanted, _
 	__u32 one = found, other = found >> 32;
 
 	n = hotspot_depth(level, one, method);
-	/* The method's own scope alone says nothing that the code does not. */
+	/* The method's own scope alone says nothing that the code does not, but where in it that is. */
 	if (!(s->walk.flags & UNWIND_EXACT))
-		return n > 1 ? one : 0;
+		return n > !want_lines ? one : 0;
 	n_other = hotspot_depth(level, other, method);
 	if (n <= 1 || n_other <= 1)
 		return 0;
@@ -335,8 +335,11 @@ static __always_inline __u32 hotspot_scope_at(struct scratch *s, __u32 wanted, _
 	return hotspot_common(level, one, other);
 }
 
-/* The function of the scope that is to be shown next. False: it is that of the frame's own method, and left to whoever shows that. */
-__noinline int hotspot_show_scope(__u32 level)
+/*
+ * The function of the scope that is to be shown next. False: it is that of the frame's own method, and left to whoever shows that, with WORD_BCI.
+ * is_between: it is of a leaf, and not told where in it that is.
+ */
+__noinline int hotspot_show_scope(__u32 level, __u32 is_between)
 {
 	struct scratch *s = walk_scratch(level);
 	int is_read;
@@ -346,9 +349,12 @@ __noinline int hotspot_show_scope(__u32 level)
 	is_read = hotspot_scope(level, s->runtime.inlined);
 	asm volatile("" : "+r"(is_read));
 	s->runtime.inlined = is_read ? s->runtime.words[HOTSPOT_WORD_SENDER] : 0;
+	if (!is_read || is_between)
+		s->runtime.words[HOTSPOT_WORD_BCI] = HOTSPOT_NO_BCI;
 	if (!s->runtime.inlined)
 		return 0;
-	is_read = hotspot_method(level, hotspot_scope_method(s), 0, 0);
+	is_read = hotspot_method(level, hotspot_scope_method(s),
+				 s->runtime.words[HOTSPOT_WORD_BCI], HOTSPOT_AT_BCI);
 	asm volatile("" : "+r"(is_read));
 	if (!is_read)
 		s->runtime.function = 0;
@@ -362,6 +368,7 @@ static __always_inline int hotspot_inlined_first(struct scratch *s, __u64 at, __
 	__u32 wanted = s->walk.pc - begin + !(s->walk.flags & UNWIND_EXACT), scope;
 	int is_known;
 
+	s->runtime.words[HOTSPOT_WORD_BCI] = HOTSPOT_NO_BCI;
 	if (!hotspot_layout(s)->has_scopes)
 		return 0;
 	is_known = hotspot_recall_scope(s->level, at);
@@ -374,7 +381,10 @@ static __always_inline int hotspot_inlined_first(struct scratch *s, __u64 at, __
 			return 0;
 		hotspot_remember_scope(s->level, at, scope);
 	}
-	return s->runtime.inlined ? hotspot_show_scope(s->level) : 0;
+	if (s->runtime.inlined)
+		return hotspot_show_scope(s->level, s->walk.flags & UNWIND_EXACT);
+	s->runtime.words[HOTSPOT_WORD_BCI] = HOTSPOT_NO_BCI;
+	return 0;
 }
 
 #endif

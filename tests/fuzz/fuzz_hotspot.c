@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "agent/runtimes/hotspot/layout.h"
+#include "agent/runtimes/hotspot/lines.h"
 #include "agent/runtimes/hotspot/vm_structs.h"
 #include "agent/util/cleanup.h"
 
@@ -62,10 +63,23 @@ static void check_file(const uint8_t *data, size_t size)
 	check_process(&l, data, size);
 }
 
+/* Whatever a process has behind its bytecodes. */
+static void check_lines(const uint8_t *data, size_t size)
+{
+	const struct runtime_lines lines = {
+		.first_line = 1, .table = data, .n = size, .format = HOTSPOT_LINES + size % 2
+	};
+
+	for (uint32_t position = 0; position < 16; position++)
+		(void)hotspot_line(&lines, position);
+	(void)hotspot_line(&lines, UINT32_MAX - 1);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct hotspot_layout l;
 
+	check_lines(data, size);
 	if (size > 0 && data[0] % 2 == 0) {
 		check_file(data + 1, size - 1);
 	} else if (size > sizeof(l)) {

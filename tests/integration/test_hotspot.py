@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from harness import folded, jvms, paths, pythons
+from harness import folded, jvms, paths, pprof, pythons
 
 pytestmark = [pytest.mark.bpf, pytest.mark.skipif(platform.machine() != "x86_64", reason="frames of HotSpot are known on x86-64")]
 
@@ -112,3 +112,30 @@ def test_virtual_threads(processes, tmp_path, jvm):
     carried = folded.Stacks(s for s, o in outer if "jdk.internal.vm.Continuation.enter" in o and s.frames.count("chains.Virtual.deep") == 13)
     assert on_heap.total > 100 and carried.total > 10, begun.show()
     assert on_heap.total + carried.total >= 0.99 * begun.total, folded.Stacks(s for s in begun if s not in on_heap and s not in carried).show()
+
+
+# Where each of them calls the next one; and the lines that it has.
+CALLS = {MAIN: 63, BEGIN: 55, "chains.Chains$Even.step": 18, "chains.Chains$Odd.step": 26}
+LINES = {MAIN: range(59, 68), BEGIN: (55,), "chains.Chains$Even.step": (18, 19), "chains.Chains$Odd.step": (26, 27), LEAF: range(40, 46), MIX: range(49, 52), NEXT: (35,)}
+
+
+@pytest.mark.parametrize(("jvm", "tier"), EVERY if pythons.FULL else [("host", "interpreted"), ("8", "tiered")], indirect=["jvm"])
+def test_lines(processes, tmp_path, jvm, tier):
+    """A caller is at its call. A leaf that was compiled lies between two places that the code tells of, and has no line."""
+    output = tmp_path / "o.pb.gz"
+    run = processes.run(paths.XAGENT, "profile", "-U", "--lines", "-F", "997", "-o", output, "--", *jvm.command, *TIERS[tier], *EACH[:1], "-cp", jvm.classes,
+                        "chains.Chains", "2", seconds=120)
+    assert run.popen.returncode == 0, run.err
+    n_callers, n_leaves, n_told = 0, 0, 0
+    for sample in pprof.parse(output.read_bytes()).samples:
+        known = [p for p in sample.places if p[0] in LINES]
+        assert all(file == "Chains.java" and (line == 0 or line in LINES[name]) for name, file, line in known), known
+        n = round(sample.values[0] * 997 / 1e9)
+        for name, _, line in known[:-1]:
+            n_callers += n
+            # The JVM's own library and its compiled code may have no scope at that very address.
+            n_told += n * (name not in CALLS or line == CALLS[name])
+            assert line in (0, CALLS.get(name, line)), known
+        n_leaves += n * (sample.places[-1] in known and sample.places[-1][2] > 0)
+    assert n_callers > 1000 and n_told >= 0.99 * n_callers, (n_callers, n_told)
+    assert n_leaves > 300 or tier != "interpreted", n_leaves

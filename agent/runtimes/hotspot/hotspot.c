@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "agent/runtimes/hotspot/layout.h"
+#include "agent/runtimes/hotspot/lines.h"
 #include "agent/runtimes/hotspot/vm_structs.h"
 #include "agent/runtimes/runtime.h"
 
@@ -69,4 +70,5 @@ const struct runtime runtime_hotspot = {
 	.detect = hotspot_detect,
 	.describe = hotspot_describe,
 	.publish = hotspot_publish,
+	.line = hotspot_line,
 };

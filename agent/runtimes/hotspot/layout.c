@@ -19,6 +19,10 @@ static const struct {
 	{ HOTSPOT_SYMBOL_BODY, HOTSPOT_SYMBOL_BODY_8 },
 };
 
+/* Where a method lies in its file, and what follows its bytecodes: without these there are no lines. */
+static const uint8_t of_lines[] = { HOTSPOT_CONST_SIZE, HOTSPOT_CONST_FLAGS, HOTSPOT_CONST_FLAGS_21,
+				    HOTSPOT_POOL_SOURCE, HOTSPOT_KLASS_SOURCE };
+
 /* Where code tells what was inlined into it: each kind of code has another set of these. */
 static const uint8_t of_scopes[] = {
 	HOTSPOT_NMETHOD_SCOPES,	  HOTSPOT_NMETHOD_SCOPES_9,  HOTSPOT_NMETHOD_PLACES,
@@ -41,7 +45,8 @@ static bool is_optional(size_t field)
 		if (pairs[i].one == field || pairs[i].other == field)
 			return true;
 	return field == HOTSPOT_LOW_BOUND || field == HOTSPOT_HIGH_BOUND ||
-	       is_one_of(field, of_scopes, ARRAY_SIZE(of_scopes));
+	       is_one_of(field, of_scopes, ARRAY_SIZE(of_scopes)) ||
+	       is_one_of(field, of_lines, ARRAY_SIZE(of_lines));
 }
 
 static bool has(const struct hotspot_layout *l, size_t field)
@@ -152,6 +157,10 @@ bool hotspot_layout_read(const struct hotspot_layout *of_file, uint64_t base,
 		    (!read_entry(of_file, base, i, memory, &e) || !take(ret_layout, i, &e)))
 			return false;
 	join_pairs(ret_layout);
+	if (!has(ret_layout, HOTSPOT_CONST_FLAGS))
+		ret_layout->at[HOTSPOT_CONST_FLAGS] = ret_layout->at[HOTSPOT_CONST_FLAGS_21];
+	ret_layout->has_lines =
+		has(ret_layout, HOTSPOT_CONST_FLAGS) && has(ret_layout, HOTSPOT_CONST_SIZE);
 	ret_layout->claimed_at = ret_layout->claimed_bytes = 0;
 	ret_layout->has_scopes = has_scopes(ret_layout);
 	ret_layout->is_supported = is_sane(ret_layout);

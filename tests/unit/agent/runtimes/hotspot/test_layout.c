@@ -50,6 +50,11 @@ static const uint16_t values[HOTSPOT_FIELD_MAX][JDK_MAX] = {
 	[HOTSPOT_CONST_NAME] = { 34, 34, 36 },
 	[HOTSPOT_CONST_SIGNATURE] = { 36, 36, 38 },
 	[HOTSPOT_CONST_NUMBER] = { 38, 38, 40 },
+	[HOTSPOT_CONST_SIZE] = { 24, 24, 24 },
+	[HOTSPOT_CONST_FLAGS] = { 28, 28, NONE },
+	[HOTSPOT_CONST_FLAGS_21] = { NONE, NONE, 28 },
+	[HOTSPOT_POOL_SOURCE] = { NONE, 54, 54 },
+	[HOTSPOT_KLASS_SOURCE] = { 222, NONE, NONE },
 	[HOTSPOT_POOL_HOLDER] = { 24, 24, 24 },
 	[HOTSPOT_POOL_LENGTH] = { 60, 60, 68 },
 	[HOTSPOT_KLASS_NAME] = { 16, 24, 24 },
@@ -119,6 +124,7 @@ static void test_known(void **state)
 		assert_true(read_layout(&of_file, &table, &l));
 		assert_true(l.is_supported);
 		assert_true(l.has_scopes);
+		assert_true(l.has_lines);
 		for (size_t i = HOTSPOT_ARRAY_LENGTH; i < HOTSPOT_FIELD_MAX; i++)
 			if (values[i][jdk] != NONE)
 				assert_int_equal(l.at[i], values[i][jdk]);
@@ -127,6 +133,7 @@ static void test_known(void **state)
 		assert_int_equal(l.at[HOTSPOT_NMETHOD_METHOD],
 				 jdk == JDK_17 ? 112 : values[HOTSPOT_NMETHOD_METHOD][jdk]);
 		assert_int_equal(l.at[HOTSPOT_ARRAY_LENGTH], 0);
+		assert_int_equal(l.at[HOTSPOT_CONST_FLAGS], 28);
 		assert_int_not_equal(l.at[HOTSPOT_SYMBOL_BODY], NONE);
 	}
 }
@@ -158,6 +165,24 @@ static void test_scopes(void **state)
 }
 
 /* A field that is not in the file. */
+/* Without one of what leads to a method's table of lines it is not looked for. */
+static void test_lines(void **state)
+{
+	static const uint16_t needed[] = { HOTSPOT_CONST_SIZE, HOTSPOT_CONST_FLAGS };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(needed); i++) {
+		struct table table;
+		struct hotspot_layout of_file = made(JDK_17, &table), l;
+
+		of_file.at[needed[i]] = NONE;
+		assert_true(hotspot_layout_is_known(&of_file));
+		assert_true(read_layout(&of_file, &table, &l));
+		assert_true(l.is_supported);
+		assert_false(l.has_lines);
+	}
+}
+
 static void test_unknown_file(void **state)
 {
 	static const struct {
@@ -244,8 +269,13 @@ static void test_not_yet(void **state)
 }
 
 static const struct unit_test tests[] = {
-	TEST(test_known),    TEST(test_scopes), TEST(test_unknown_file),
-	TEST(test_versions), TEST(test_liar),	TEST(test_not_yet),
+	TEST(test_known),
+	TEST(test_scopes),
+	TEST(test_lines),
+	TEST(test_unknown_file),
+	TEST(test_versions),
+	TEST(test_liar),
+	TEST(test_not_yet),
 };
 
 TEST_MAIN(tests)
