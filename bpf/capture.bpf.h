@@ -52,6 +52,7 @@ struct moment {
 	__u8 event;
 	__u16 source;
 	__u8 n_own_frames; /* of the kernel stack: those that called the program */
+	bool user_only;	   /* the kernel's frames say nothing: they are those of the entry code */
 };
 
 /* The event is counted: from here on it has to end in one of the others. NULL: never. */
@@ -411,7 +412,7 @@ static __always_inline bool take_stacks(const struct moment *m, struct task_stru
 		s->record.head.flags |= WIRE_KTHREAD;
 	if (m->interrupted && regs_user_mode(m->interrupted))
 		s->record.head.flags |= WIRE_USER_MODE;
-	else if (want_kernel)
+	else if (want_kernel && !m->user_only)
 		kernel_half(m, s, count);
 	if (!want_user || kthread)
 		return false;
@@ -421,7 +422,7 @@ static __always_inline bool take_stacks(const struct moment *m, struct task_stru
 /* Nothing to show: only kernel stacks are wanted and user code was interrupted, or the other way round. */
 static __always_inline bool shows_nothing(const struct moment *m, struct task_struct *task)
 {
-	if (!want_user && m->interrupted && regs_user_mode(m->interrupted))
+	if (!want_user && (m->user_only || (m->interrupted && regs_user_mode(m->interrupted))))
 		return true;
 	return !want_kernel && KERNEL_FIELD(task, flags, 0) & PF_KTHREAD;
 }

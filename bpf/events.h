@@ -15,18 +15,21 @@
 #define XAGENT_BPF_EVENTS_H
 
 #define EVENT_MAX_VALUES 4
-/* What is attached: the timer ticks are source 0, tracepoints those behind it, off-CPU time the last. */
-#define EVENT_MAX_SOURCES 33
+/* What is attached: the timer ticks are source 0, tracepoints those behind it, then one for each other event. */
+#define EVENT_MAX_SOURCES 34
 #define EVENT_SOURCE_TICKS 0
 #define EVENT_MAX_TRACEPOINTS 31
-#define EVENT_SOURCE_OFF_CPU (EVENT_MAX_SOURCES - 1)
+#define EVENT_SOURCE_OFF_CPU 32
+#define EVENT_SOURCE_LOCKS 33
 
 /* A build for tests has values of its own, and says so before this is included. */
 #ifndef EVENTS
-#define EVENTS(X, V)                                                                       \
-	X(CPU, "cpu", "process_cpu", "cpu", "nanoseconds", V("cpu", "nanoseconds"))        \
-	X(TRACEPOINT, "tracepoint", "tracepoint", "events", "count", V("events", "count")) \
-	X(OFF_CPU, "off_cpu", "offcpu", "", "", V("offcpu", "nanoseconds") V("waits", "count"))
+#define EVENTS(X, V)                                                                            \
+	X(CPU, "cpu", "process_cpu", "cpu", "nanoseconds", V("cpu", "nanoseconds"))             \
+	X(TRACEPOINT, "tracepoint", "tracepoint", "events", "count", V("events", "count"))      \
+	X(OFF_CPU, "off_cpu", "offcpu", "", "", V("offcpu", "nanoseconds") V("waits", "count")) \
+	X(LOCKS, "locks", "mutex", "contentions", "count",                                      \
+	  V("delay", "nanoseconds") V("contentions", "count"))
 #endif
 
 enum event {

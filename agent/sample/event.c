@@ -21,6 +21,11 @@ const struct event_type *event_type(enum event event)
 	return &types[event];
 }
 
+bool event_is_plain(enum event event)
+{
+	return event > EVENT_OFF_CPU;
+}
+
 size_t event_n_values(enum event event)
 {
 	assert(event < EVENT_MAX);

@@ -3,6 +3,7 @@
 #ifndef XAGENT_AGENT_SAMPLE_EVENT_H
 #define XAGENT_AGENT_SAMPLE_EVENT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "bpf/events.h"
@@ -21,5 +22,7 @@ struct event_type {
 
 const struct event_type *event_type(enum event event);
 size_t event_n_values(enum event event);
+/* There is one source of it, and its name says all of what is wanted (struct sampler_options, event_hz). */
+bool event_is_plain(enum event event);
 
 #endif

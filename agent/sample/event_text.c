@@ -40,11 +40,15 @@ int event_text_parse(const char *text, struct event_text *ret_event)
 
 void event_text_what(const struct event_text *e, struct buf *out)
 {
+	static const char *const what[EVENT_MAX] = {
+		[EVENT_CPU] = "CPU time",
+		[EVENT_OFF_CPU] = "Off-CPU time",
+		[EVENT_LOCKS] = "Waits for locks",
+	};
+
 	assert(e->event != EVENT_TRACEPOINT || e->source);
-	if (e->event == EVENT_CPU)
-		(void)buf_append_str(out, "CPU time");
-	else if (e->event == EVENT_OFF_CPU)
-		(void)buf_append_str(out, "Off-CPU time");
+	if (what[e->event])
+		(void)buf_append_str(out, what[e->event]);
 	else
 		(void)buf_printf(out, "%s of %s", event_text_unit(e, 0), e->source);
 }

@@ -42,13 +42,19 @@ static size_t most_samples(const struct sampler_options *o)
 
 	for (size_t i = 0; i < o->n_tracepoints; i++)
 		n += knobs_tracepoint_hz(o, i);
+	for (enum event e = 0; e < EVENT_MAX; e++)
+		n += o->event_hz[e];
 	return n + o->off_cpu_hz;
 }
 
 /* Programs that a tick may interrupt. */
 static bool has_nested(const struct sampler_options *o)
 {
-	return o->n_tracepoints > 0 || o->off_cpu_hz > 0;
+	bool has = o->n_tracepoints > 0 || o->off_cpu_hz > 0;
+
+	for (enum event e = 0; e < EVENT_MAX; e++)
+		has |= o->event_hz[e] > 0;
+	return has;
 }
 
 size_t knobs_ring_bytes(const struct sampler_options *o, size_t n_cpus)

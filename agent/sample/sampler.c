@@ -14,6 +14,7 @@
 
 #include "agent/sample/cost.h"
 #include "agent/sample/cpu_counters.h"
+#include "agent/sample/event.h"
 #include "agent/sample/kernel_types.h"
 #include "agent/sample/knobs.h"
 #include "agent/sample/name_record.h"
@@ -46,6 +47,8 @@ struct sampler {
 	void *name_data;
 	char *verifier_logs; /* VERIFIER_LOG_BYTES for each of VERIFIER_MAX_PROGRAMS; NULL: not wanted */
 	int types_fd;	     /* while loading */
+	enum event
+		refused; /* of loading: which source said why it cannot be; EVENT_MAX: none did */
 };
 
 static int libbpf_to_log(enum libbpf_print_level level, const char *fmt, va_list ap)
@@ -162,12 +165,15 @@ static int open_programs(struct sampler *s, bool all_types)
 static int open_sources(struct sampler *s, const struct sampler_options *o, struct buf *why)
 {
 	free_sources(s);
+	s->refused = EVENT_MAX;
 	for (size_t i = 0; source_list[i]; i++) {
 		struct source *source = NULL;
 		int r = source_list[i]->new (s->bpf, o, why, &source);
 
-		if (r < 0)
+		if (r < 0) {
+			s->refused = source_list[i]->event;
 			return r;
+		}
 		if (source)
 			s->sources[s->n_sources++] = source;
 	}
@@ -214,20 +220,79 @@ static int load(struct sampler *s, const struct sampler_options *o, struct buf *
 	return s->ring ? 0 : -errno;
 }
 
-/* One event that the kernel forbids is no reason to do without the others. */
-static int load_without_off_cpu(struct sampler *s, const struct sampler_options *o, int error,
-				struct buf *why)
+static bool is_optional(const struct sampler_options *o, enum event event)
 {
-	struct sampler_options others = *o;
+	return (event == EVENT_OFF_CPU && o->off_cpu_hz) || o->event_hz[event];
+}
 
-	log_warn("off-CPU time is not profiled",
-		 LOG_STR("why", why->len > 0 ? buf_str(why) : strerror(-error)));
+/* With one event less. */
+static void leave_out(struct sampler_options *o, enum event event)
+{
+	if (event == EVENT_OFF_CPU)
+		o->off_cpu_hz = 0;
+	o->event_hz[event] = 0;
+}
+
+static int load_again(struct sampler *s, const struct sampler_options *o, struct buf *why)
+{
 	buf_reset(why);
-	others.off_cpu_hz = 0;
 	free_sources(s);
 	sample_bpf__destroy(s->bpf);
 	s->bpf = NULL;
-	return load(s, &others, why);
+	return load(s, o, why);
+}
+
+static void warn_of_event(enum event event, const char *why)
+{
+	log_warn("an event is not profiled", LOG_STR("event", event_type(event)->name),
+		 LOG_STR("why", why));
+}
+
+/* The kernel does not say which event it was that it refused: the one without which it takes the others. */
+static int load_without_one(struct sampler *s, const struct sampler_options *o, int error,
+			    struct buf *why)
+{
+	for (enum event e = EVENT_MAX; e-- > 0;) {
+		struct sampler_options others = *o;
+
+		if (!is_optional(o, e))
+			continue;
+		leave_out(&others, e);
+		if (load_again(s, &others, why) < 0)
+			continue;
+		warn_of_event(e, strerror(-error));
+		return 0;
+	}
+	return error;
+}
+
+static int load_without_any(struct sampler *s, const struct sampler_options *o, int error,
+			    struct buf *why)
+{
+	struct sampler_options ticks = *o;
+
+	for (enum event e = 0; e < EVENT_MAX; e++)
+		leave_out(&ticks, e);
+	int r = load_again(s, &ticks, why);
+	for (enum event e = 0; e < EVENT_MAX && r == 0; e++)
+		if (is_optional(o, e))
+			warn_of_event(e, strerror(-error));
+	return r;
+}
+
+/* One event that the kernel forbids is no reason to do without the others. */
+static int load_others(struct sampler *s, const struct sampler_options *o, int r, struct buf *why)
+{
+	struct sampler_options others = *o;
+
+	while (r < 0 && s->refused < EVENT_MAX && is_optional(&others, s->refused)) {
+		warn_of_event(s->refused, why->len > 0 ? buf_str(why) : strerror(-r));
+		leave_out(&others, s->refused);
+		r = load_again(s, &others, why);
+	}
+	if (r < 0 && why->len == 0)
+		r = load_without_one(s, &others, r, why);
+	return r < 0 && why->len == 0 ? load_without_any(s, &others, r, why) : r;
 }
 
 static void warn_of_shortcomings(const struct refusal_facts *facts)
@@ -260,8 +325,8 @@ int sampler_new(const struct sampler_options *o, struct buf *why, struct sampler
 		return -EPERM;
 	libbpf_set_print(libbpf_to_log);
 	int r = load(s, o, why);
-	if (r < 0 && o->off_cpu_hz && !o->no_ticks)
-		r = load_without_off_cpu(s, o, r, why);
+	if (r < 0 && !o->no_ticks)
+		r = load_others(s, o, r, why);
 	if (r < 0) {
 		if (why->len == 0)
 			refusal_explain(&facts, "load", r, why);
@@ -278,13 +343,27 @@ static void detach_all(struct sampler *s)
 		s->sources[i]->ops->detach(s->sources[i]);
 }
 
+/* Ticks come first, where they are wanted; a tracepoint that is not there is somebody's mistake. */
+static bool can_do_without(const struct sampler *s, size_t i)
+{
+	return i > 0 && s->sources[i]->ops->event != EVENT_TRACEPOINT &&
+	       s->sources[0]->ops->event == EVENT_CPU;
+}
+
 int sampler_start(struct sampler *s, struct buf *why)
 {
 	struct refusal_facts facts;
 	int r = 0;
 
-	for (size_t i = 0; i < s->n_sources && r == 0; i++)
+	for (size_t i = 0; i < s->n_sources && r == 0; i++) {
 		r = s->sources[i]->ops->attach(s->sources[i], why);
+		if (r < 0 && can_do_without(s, i)) {
+			warn_of_event(s->sources[i]->ops->event,
+				      why->len > 0 ? buf_str(why) : strerror(-r));
+			buf_reset(why);
+			r = 0;
+		}
+	}
 	if (r == 0)
 		return 0;
 	detach_all(s);

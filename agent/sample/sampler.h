@@ -54,8 +54,10 @@ struct sampler_options {
 		off_cpu_hz; /* off-CPU time: samples a second and CPU, at most, some more of long waits; 0: none */
 	uint64_t
 		off_cpu_mean_ns; /* 0: SAMPLER_OFF_CPU_MEAN_NS; SAMPLER_OFF_CPU_MAX_MEAN_NS at most */
-	bool no_ticks;		 /* of other events alone */
-	int cgroup_fd;		 /* directory of the unified hierarchy, borrowed; < 0: none */
+	/* Of events that have no more to them (event_is_plain()): samples a second and CPU, at most. 0: none. */
+	unsigned int event_hz[EVENT_MAX];
+	bool no_ticks; /* of other events alone */
+	int cgroup_fd; /* directory of the unified hierarchy, borrowed; < 0: none */
 	const struct cpus *
 		cpus; /* NULL: all that are online, followed as they come and go; borrowed until sampler_start() */
 	size_t ring_bytes; /* at most, but 1 MiB at least; by CPUs, rate and tracepoints, a power of two. 0: 64 MiB */

@@ -55,5 +55,6 @@ extern const struct source_ops *const source_list[];
 extern const struct source_ops source_cpu;
 extern const struct source_ops source_tracepoint;
 extern const struct source_ops source_off_cpu;
+extern const struct source_ops source_locks;
 
 #endif

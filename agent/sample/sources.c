@@ -8,5 +8,6 @@ const struct source_ops *const source_list[] = {
 	&source_cpu,
 	&source_tracepoint,
 	&source_off_cpu,
+	&source_locks,
 	NULL,
 };

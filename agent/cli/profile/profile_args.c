@@ -39,7 +39,8 @@ static const char help[] =
 	"With -p, -t, --cgroup or -a a COMMAND only says how long: -p 4711 -- sleep 10.\n"
 	"\n"
 	"What:\n"
-	"  -e, --event EVENT      cpu (the default), off_cpu: how long threads do not run; or\n"
+	"  -e, --event EVENT      cpu (the default), off_cpu: how long threads do not run,\n"
+	"                         locks: how long they wait for locks; or\n"
 	"                         tracepoint:GROUP:NAME: each hit of it, by stack\n"
 	"  -U, --user             user stacks only\n"
 	"  -K, --kernel           kernel stacks only\n"
@@ -162,7 +163,7 @@ static const struct cli_flag flags[] = {
 	{ "idle", 'I', CLI_SWITCH, AT(idle), NULL, NULL },
 	{ "user", 'U', CLI_SWITCH, AT(user_only), NULL, NULL },
 	{ "kernel", 'K', CLI_SWITCH, AT(kernel_only), NULL, NULL },
-	{ "event", 'e', CLI_PARSED, AT(event), "cpu, off_cpu, or tracepoint:GROUP:NAME",
+	{ "event", 'e', CLI_PARSED, AT(event), EVENT_TEXT_NAMES,
 	  parse_event },
 	{ "frequency", 'F', CLI_PARSED, AT(hz),
 	  "samples a second and CPU, from 1 to " TEXT_OF_VALUE(SAMPLER_MAX_HZ), cli_parse_hz },

@@ -73,6 +73,9 @@ static void put_nothing(const struct report *r, struct buf *out)
 	(void)buf_printf(out, "0 samples: %s ", buf_str(&subject));
 	if (a->event.event == EVENT_OFF_CPU)
 		(void)buf_printf(out, "did not wait in %.3g s", seconds(r->elapsed_ns));
+	else if (event_is_plain(a->event.event))
+		(void)buf_printf(out, "had no %s%s in %.3g s", event_type(a->event.event)->name,
+				 half(a), seconds(r->elapsed_ns));
 	else if (a->event.event != EVENT_CPU)
 		(void)buf_printf(out, "did not come by %s%s in %.3g s", a->event.source, half(a),
 				 seconds(r->elapsed_ns));

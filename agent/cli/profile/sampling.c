@@ -41,6 +41,8 @@ struct sampler_options sampling_options(const struct profile_args *a, const uint
 	o.tracepoint_hz = hz;
 	o.n_tracepoints = a->event.event == EVENT_TRACEPOINT;
 	o.off_cpu_hz = a->event.event == EVENT_OFF_CPU ? *hz : 0;
+	if (event_is_plain(a->event.event))
+		o.event_hz[a->event.event] = *hz;
 	o.no_kernel = a->user_only;
 	o.no_user = a->kernel_only;
 	o.idle = a->idle;

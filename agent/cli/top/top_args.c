@@ -29,8 +29,8 @@ static const char help[] =
 	"\n"
 	"What:\n"
 	"  -e, --event EVENT      as of xagent profile: cpu (the default), off_cpu: who waits and "
-	"where;\n"
-	"                         or tracepoint:GROUP:NAME: who comes by\n"
+	"where,\n"
+	"                         locks: who waits for them; or tracepoint:GROUP:NAME: who comes by\n"
 	"  -U, --user             user stacks only\n"
 	"  -K, --kernel           kernel stacks only\n"
 	"  -F, --frequency HZ     samples a second and CPU (97); of other events at most so many "
@@ -98,7 +98,7 @@ static const struct cli_flag flags[] = {
 	  cli_parse_cpus },
 	{ "cgroup", 0, CLI_PARSED, AT(profile.cgroup), "a directory of the cgroup2 hierarchy",
 	  cli_parse_path },
-	{ "event", 'e', CLI_PARSED, AT(profile.event), "cpu, off_cpu, or tracepoint:GROUP:NAME",
+	{ "event", 'e', CLI_PARSED, AT(profile.event), EVENT_TEXT_NAMES,
 	  parse_event },
 	{ "user", 'U', CLI_SWITCH, AT(profile.user_only), NULL, NULL },
 	{ "kernel", 'K', CLI_SWITCH, AT(profile.kernel_only), NULL, NULL },

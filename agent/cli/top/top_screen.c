@@ -65,6 +65,13 @@ static double share(uint64_t part, uint64_t all)
 	return all ? 100.0 * (double)part / (double)all : 0.0;
 }
 
+/* Of threads: its sum, by the time that has passed, is how many of them. */
+static bool is_time(enum event event)
+{
+	return event != EVENT_CPU &&
+	       strcmp(event_type(event)->values[0].unit, "nanoseconds") == 0;
+}
+
 /* CPUs, threads that wait, or hits a second. */
 static double rate(const struct top_screen *s, uint64_t weight)
 {
@@ -73,14 +80,14 @@ static double rate(const struct top_screen *s, uint64_t weight)
 
 	if (s->event.event == EVENT_CPU)
 		return (double)weight * (double)v->period_ns / ns;
-	if (s->event.event == EVENT_OFF_CPU)
+	if (is_time(s->event.event))
 		return (double)weight / ns;
 	return (double)weight * (double)NS_PER_S / ns;
 }
 
 static const char *rate_heading(enum event event)
 {
-	return event == EVENT_CPU ? "CPUS" : event == EVENT_OFF_CPU ? "THREADS" : "A SECOND";
+	return event == EVENT_CPU ? "CPUS" : is_time(event) ? "THREADS" : "A SECOND";
 }
 
 static void put_clock(struct buf *line, uint64_t real_ns)
@@ -119,6 +126,8 @@ static void put_second_line(const struct top_screen *s, struct buf *out)
 		(void)buf_printf(&line, "%.2f of %zu CPUs busy", rate(s, v->total), s->n_cpus);
 	else if (s->event.event == EVENT_OFF_CPU)
 		(void)buf_printf(&line, "%.2f threads did not run", rate(s, v->total));
+	else if (is_time(s->event.event))
+		(void)buf_printf(&line, "%.2f threads at a time", rate(s, v->total));
 	else
 		(void)buf_printf(&line, "%.1f %s a second", rate(s, v->total),
 				 event_text_unit(&s->event, 2));

@@ -89,8 +89,17 @@ static const struct river_field off_cpu_fields[] = {
 static const struct river_schema off_cpu_schema =
 	RIVER_SCHEMA(struct off_cpu_args, "off_cpu", off_cpu_fields);
 
+static const struct river_field plain_fields[] = {
+	/* SAMPLER_PROBE_HZ */
+	RIVER_FIELD_INT(struct plain_args, sample_rate_hz, "sample_rate", .def = "1000",
+			.validate = validate_rate),
+};
+static const struct river_schema locks_schema =
+	RIVER_SCHEMA(struct plain_args, "locks", plain_fields);
+
 static const struct river_field events_fields[] = {
 	RIVER_FIELD_BLOCK_PTR(struct events_args, off_cpu, "off_cpu", &off_cpu_schema),
+	RIVER_FIELD_BLOCK_PTR(struct events_args, plain[EVENT_LOCKS], "locks", &locks_schema),
 	RIVER_FIELD_BLOCKS(struct events_args, tracepoints, "tracepoint", &tracepoint_schema,
 			   .validate = validate_tracepoints),
 };
@@ -105,6 +114,11 @@ void events_args_tracepoints(const struct events_args *args,
 		ret_tracepoints->names[i] = tracepoint(args, i)->event;
 		ret_tracepoints->hz[i] = (unsigned int)tracepoint(args, i)->sample_rate_hz;
 	}
+}
+
+unsigned int events_args_hz(const struct events_args *args, enum event event)
+{
+	return args->plain[event] ? (unsigned int)args->plain[event]->sample_rate_hz : 0;
 }
 
 const char *events_args_profile(const struct events_args *args, uint16_t source)
@@ -122,6 +136,9 @@ bool events_args_equal(const struct events_args *a, const struct events_args *b)
 		if (strcmp(tracepoint(a, i)->name, tracepoint(b, i)->name) != 0 ||
 		    strcmp(tracepoint(a, i)->event, tracepoint(b, i)->event) != 0 ||
 		    tracepoint(a, i)->sample_rate_hz != tracepoint(b, i)->sample_rate_hz)
+			return false;
+	for (enum event e = 0; e < EVENT_MAX; e++)
+		if (events_args_hz(a, e) != events_args_hz(b, e))
 			return false;
 	return true;
 }

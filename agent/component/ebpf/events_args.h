@@ -5,6 +5,7 @@
  *	events {
  *		tracepoint "fsyncs" { event = "syscalls:sys_enter_fsync" }
  *		off_cpu {}
+ *		locks {}
  *	}
  */
 #ifndef XAGENT_AGENT_COMPONENT_EBPF_EVENTS_ARGS_H
@@ -26,8 +27,14 @@ struct off_cpu_args {
 	int64_t sample_rate_hz; /* samples a second and CPU, at most */
 };
 
+/* An event that has no more to it. */
+struct plain_args {
+	int64_t sample_rate_hz; /* samples a second and CPU, at most */
+};
+
 struct events_args {
-	const struct off_cpu_args *off_cpu; /* NULL: not wanted */
+	const struct off_cpu_args *off_cpu;	   /* NULL: not wanted */
+	const struct plain_args *plain[EVENT_MAX]; /* by event_is_plain(); NULL: not wanted */
 	struct river_blocks
 		tracepoints; /* struct tracepoint_args, in the order of their sources: 1 … */
 };
@@ -42,6 +49,8 @@ struct events_tracepoints {
 
 void events_args_tracepoints(const struct events_args *args,
 			     struct events_tracepoints *ret_tracepoints);
+/* Samples a second and CPU, at most; 0: it is not wanted. */
+unsigned int events_args_hz(const struct events_args *args, enum event event);
 /* What the profiles of a source are called; NULL: there is no such source. */
 const char *events_args_profile(const struct events_args *args, uint16_t source);
 bool events_args_equal(const struct events_args *a, const struct events_args *b);

@@ -114,6 +114,8 @@ static int start_session(struct component *c, const struct ebpf_args *args, stru
 	o.sampler.tracepoint_hz = tracepoints.hz;
 	o.sampler.n_tracepoints = tracepoints.n;
 	o.sampler.off_cpu_hz = ebpf_args_off_cpu_hz(args);
+	for (enum event i = 0; i < EVENT_MAX; i++)
+		o.sampler.event_hz[i] = events_args_hz(&args->events, i);
 	return session_new(&o, why, &e->session);
 }
 

@@ -3,9 +3,11 @@
  * The events of a build for tests, included before everything else of it (bpf/events.h): a hit of a tracepoint is an allocation of so many bytes. Its number, its
  * source and how it is asked for are those of the program's own tracepoints.
  */
-#define EVENTS(X, V)                                                                \
-	X(CPU, "cpu", "process_cpu", "cpu", "nanoseconds", V("cpu", "nanoseconds")) \
-	X(TRACEPOINT, "tracepoint", "memory", "space", "bytes",                     \
-	  V("alloc_space", "bytes") V("alloc_objects", "count")) \
-	X(OFF_CPU, "off_cpu", "offcpu", "", "", V("offcpu", "nanoseconds") V("waits", "count"))
+#define EVENTS(X, V)                                                                            \
+	X(CPU, "cpu", "process_cpu", "cpu", "nanoseconds", V("cpu", "nanoseconds"))             \
+	X(TRACEPOINT, "tracepoint", "memory", "space", "bytes",                                 \
+	  V("alloc_space", "bytes") V("alloc_objects", "count"))                                \
+	X(OFF_CPU, "off_cpu", "offcpu", "", "", V("offcpu", "nanoseconds") V("waits", "count")) \
+	X(LOCKS, "locks", "mutex", "contentions", "count",                                      \
+	  V("delay", "nanoseconds") V("contentions", "count"))
 #define TRACEPOINT_INCLUDE "tests/events/allocation/allocation.bpf.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The kernel half on this kernel: really loaded, attached and read. Skipped where the machine refuses. */
+#include <dirent.h>
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <pthread.h>
@@ -11,6 +12,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
+#include "agent/sample/event.h"
 #include "agent/sample/sampler.h"
 #include "agent/util/log.h"
 #include "tests/support/unit.h"
@@ -793,6 +795,59 @@ static void test_without_picked_types(void **state)
 	assert_true(f->seen.n_mine > 0);
 }
 
+/* Descriptors of this process that lead to so many of them. */
+static size_t count_bpf(const char *kind)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	size_t n = 0;
+	char to[64];
+
+	assert_non_null(dir);
+	for (struct dirent *e; (e = readdir(dir));) {
+		ssize_t length = readlinkat(dirfd(dir), e->d_name, to, sizeof(to) - 1);
+
+		to[length > 0 ? length : 0] = '\0';
+		n += strcmp(to, kind) == 0;
+	}
+	closedir(dir);
+	return n;
+}
+
+/* Of events that are off there is no program and no map. */
+static void test_events_that_are_off(void **state)
+{
+	struct fixture *f = *state;
+
+	if (refused())
+		skip();
+	start(f);
+	size_t n_maps = count_bpf("anon_inode:bpf-map");
+	assert_int_equal(count_bpf("anon_inode:bpf-prog"), 1);
+	for (enum event e = 0; e < EVENT_MAX; e++) {
+		if (!event_is_plain(e))
+			continue;
+		sampler_free(f->sampler);
+		f->sampler = NULL;
+		f->options.event_hz[e] = 10;
+		start(f);
+		/* With it there are some. */
+		assert_true(count_bpf("anon_inode:bpf-prog") > 1);
+		assert_int_equal(sampler_limit_hz(f->sampler, e), 10);
+		f->options.event_hz[e] = 0;
+	}
+	sampler_free(f->sampler);
+	f->sampler = NULL;
+	start(f);
+	assert_int_equal(count_bpf("anon_inode:bpf-prog"), 1);
+	assert_int_equal(count_bpf("anon_inode:bpf-map"), n_maps);
+	/* As many as the kernel half has, less those of events' own. */
+	f->options.event_hz[EVENT_LOCKS] = 10;
+	sampler_free(f->sampler);
+	f->sampler = NULL;
+	start(f);
+	assert_int_equal(count_bpf("anon_inode:bpf-map"), n_maps + 1);
+}
+
 /* The skeleton loader's words are not for the test's reader. */
 static int quiet(void **state)
 {
@@ -827,6 +882,7 @@ static const struct unit_test tests[] = {
 	FIXTURE_TEST(test_sizes),
 	FIXTURE_TEST(test_rate_the_kernel_refuses),
 	FIXTURE_TEST(test_without_picked_types),
+	FIXTURE_TEST(test_events_that_are_off),
 };
 
 TEST_MAIN_WITH(tests, quiet, NULL)

@@ -355,6 +355,8 @@ static const struct accepted {
 	{ "dotnet_enabled = true" },
 	{ "go_enabled = true" },
 	{ "off_cpu_threshold = 0.25" },
+	{ "events {\n locks {}\n}" },
+	{ "events {\n locks {\n sample_rate = 10\n }\n off_cpu {}\n}" },
 	{ "load_probe = true" },
 	{ "probe_links = [\"kprobe:do_exit\"]" },
 	{ "u_probe_links = [\"/bin/a:b\"]" },

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A source whose programs are tp_btf: each is attached to the tracepoint that its section names, on all CPUs, with a limit of samples a second. All there is to
+ * such an event here is a list of names; what it does is in bpf/events/.
+ *
+ * Loop thread only.
+ */
+#ifndef XAGENT_AGENT_SAMPLE_PROGRAMS_H
+#define XAGENT_AGENT_SAMPLE_PROGRAMS_H
+
+#include "agent/sample/source.h"
+
+#define PROGRAMS_MAX 4
+
+struct programs {
+	const struct source_ops *ops; /* programs_attach(), … */
+	uint32_t source;	      /* EVENT_SOURCE_* */
+	const char *map;	      /* that nobody else needs; NULL: none */
+	/* In the order in which they are attached. Ends with NULL. */
+	struct {
+		const char *name;
+		const char *tracepoint;
+	} items[PROGRAMS_MAX + 1];
+};
+
+/* For ops->new. `p` is static. */
+int programs_new(const struct programs *p, struct sample_bpf *bpf, const struct sampler_options *o,
+		 struct buf *why, struct source **ret_source);
+int programs_attach(struct source *s, struct buf *why);
+unsigned int programs_limit_hz(const struct source *s);
+void programs_detach(struct source *s);
+void programs_free(struct source *s);
+
+#endif

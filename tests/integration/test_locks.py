@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Waits for locks, of user code and of the kernel: what a program says it has waited for, by its own clock, is what is reported, by function."""
+import math
+import os
+import re
+import statistics
+
+import pytest
+
+from harness import folded, paths
+from harness.agent import config
+from harness.processes import wait_until
+
+pytestmark = pytest.mark.bpf
+
+FULL = os.environ.get("XAGENT_TEST_MATRIX") == "full"
+
+
+def own_clock(run):
+    return {name: int(ns) for name, ns in re.findall(r"^(\w+) (\d+)$", run.out, re.M)}
+
+
+def profile(processes, path, *arguments):
+    """Stacks, the nanoseconds that the program says by function, and what was said."""
+    run = processes.start(paths.XAGENT, "profile", "-e", "locks", "-f", "folded", "-o", path, *arguments)
+    assert run.wait(90) == 0, run.err
+    return folded.parse(path.read_text()), own_clock(run), run
+
+
+def test_waits_by_function(processes, programs, tmp_path):
+    stacks, own, run = profile(processes, tmp_path / "f", "--", programs["locker"], "60")
+    assert set(own) == {"mutex_5ms", "condition_3ms", "semaphore_4ms", "read_line"}
+    for name, ns in own.items():
+        mine = stacks.having(name)
+        assert abs(mine.total / ns - 1) < 0.03, (name, mine.total, ns, stacks.show())
+    # Of a user's lock the frames are the user's; of the kernel's the kernel is innermost, down to what has taken the lock.
+    for name, waits in (("mutex_5ms", "lll_lock_wait|mutex_lock"), ("condition_3ms", "futex|cond_wait"), ("semaphore_4ms", "sem_wait|futex")):
+        mine = stacks.having("main", name)
+        assert all("_start" in s.frames and re.search(waits, s.frames[-1]) for s in mine), mine.show()
+    assert all(re.search("mutex_lock", s.frames[-1]) and "n_tty_read" in s.frames for s in stacks.having("read_line")), stacks.show()
+    assert "lost" not in run.err and "100.0% of user stacks complete" in run.err, run.err
+
+
+def test_nothing_where_nobody_waits(processes, programs, tmp_path):
+    """A lock that is free makes no system call, and other calls are no waits."""
+    run = processes.start(paths.XAGENT, "profile", "-e", "locks", "-f", "folded", "-o", tmp_path / "f", "--", programs["seeker"], "1000", "10")
+    assert run.wait(30) == 0, run.err
+    assert "0 samples: seeker had no locks" in run.err, run.err
+
+
+@pytest.mark.skipif(not FULL, reason="in the full matrix")
+def test_short_waits_are_unbiased(processes, programs, tmp_path):
+    """With few samples the mean of many windows lies in its own interval of 99 %, but for the time between the clock and the call."""
+    ratios = []
+    for i in range(200):
+        stacks, own, _ = profile(processes, tmp_path / str(i), "-F", "10", "--", programs["locker"], "storm", "1000")
+        ratios.append(stacks.having("storm").total / own["storm"])
+    mean, error = statistics.mean(ratios), statistics.stdev(ratios) / math.sqrt(len(ratios))
+    assert abs(mean - 1) < 2.6 * error + 0.03, (mean, error, ratios)
+
+
+EVENTS = """
+	events {
+		locks { sample_rate = 10000 }
+	}
+	sample_rate"""
+
+
+def test_of_an_agent(start_agent, standin, processes, programs):
+    """The types that Go's own profiles have, and how often as well; each scrape balances."""
+    agent = start_agent(config(standin.url, interval="1s", rate=199).replace("\n\tsample_rate", EVENTS, 1)).wait_ready()
+    run = processes.start(programs["locker"], "60")
+    assert run.wait(30) == 0
+    own = own_clock(run)
+
+    def sums(function):
+        mine = [p for p in standin.pushes() if p.labels["__name__"] == "mutex" and "locker" in p.labels["service_name"]]
+        return [sum(s.values[i] for p in mine for s in p.profile.samples if function in s.frames) for i in (0, 1)]
+    wait_until(lambda: sums("mutex_5ms")[1] >= 57 and sums("semaphore_4ms")[1] >= 57, 20, "all waits are pushed")
+    for function in ("mutex_5ms", "semaphore_4ms"):
+        ns, contentions = sums(function)
+        # One wait may be over before the agent has heard of the process.
+        assert abs(ns / contentions / (own[function] / 60) - 1) < 0.03 and 57 <= contentions <= 62, (function, ns, contentions, own)
+    types = {(p.labels["__name__"], *p.profile.sample_types, p.profile.period_type) for p in standin.pushes() if p.labels["__name__"] == "mutex"}
+    assert types == {("mutex", ("delay", "nanoseconds"), ("contentions", "count"), ("contentions", "count"))}, types
+    m = agent.metrics()
+    for event in ("cpu", "locks"):
+        counts = {name: m.value(f"xagent_kernel_{name}_total", event=event) for name in ("ticks", "emitted", "idle", "filtered", "lost")}
+        assert counts["ticks"] == sum(counts.values()) - counts["ticks"] > 0, counts
+    assert agent.stop() == 0
