@@ -25,6 +25,7 @@ CPUS = sorted(os.sched_getaffinity(0))
 def pytest_configure(config):
     config.addinivalue_line("markers", "bpf: loads BPF programs; skipped without the privilege")
     config.addinivalue_line("markers", "agent: runs build/xagent")
+    config.addinivalue_line("markers", "beside: looks at programs of its own and at nothing else of the machine, so it runs beside others (run.sh)")
 
 
 def pytest_collection_modifyitems(items):

@@ -7,7 +7,7 @@ import pytest
 
 from harness import folded, jvms, paths, pprof, pythons
 
-pytestmark = [pytest.mark.bpf, pytest.mark.skipif(platform.machine() != "x86_64", reason="frames of HotSpot are known on x86-64")]
+pytestmark = [pytest.mark.bpf, pytest.mark.beside, pytest.mark.skipif(platform.machine() != "x86_64", reason="frames of HotSpot are known on x86-64")]
 
 # Each method by itself, or as the compilers will.
 EACH = ("-XX:CompileCommand=quiet", "-XX:CompileCommand=dontinline,chains.Chains*::*")

@@ -11,7 +11,7 @@ from harness import folded, paths, privileges
 from harness.agent import config
 from harness.standin import services_with
 
-pytestmark = pytest.mark.bpf
+pytestmark = [pytest.mark.bpf, pytest.mark.beside]
 
 RATE = 499
 SECONDS = 2

@@ -13,7 +13,7 @@ from harness import folded, paths, pprof, pyroscope
 from harness.agent import config
 from test_pyroscope import last_hour, server  # noqa: F401: a fixture
 
-pytestmark = pytest.mark.bpf
+pytestmark = [pytest.mark.bpf, pytest.mark.beside]
 
 RATE = 499
 SOURCE = Path(__file__).resolve().parent.parent / "fixtures" / "inlined.c"

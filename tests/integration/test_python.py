@@ -10,7 +10,7 @@ from harness import folded, paths, pprof, pythons
 from harness.agent import config
 from harness.processes import wait_until
 
-pytestmark = pytest.mark.bpf
+pytestmark = [pytest.mark.bpf, pytest.mark.beside]
 
 CHAINS = (paths.TOP / "tests/fixtures/python/chains.py").read_text()
 SEEKS = "tracepoint:syscalls:sys_enter_lseek"

@@ -7,7 +7,7 @@ import pytest
 
 from harness import chains, folded, paths, pythons
 
-pytestmark = pytest.mark.bpf
+pytestmark = [pytest.mark.bpf, pytest.mark.beside]
 
 PROGRAM = """
 import sys, time  # of the CPU: there are as many ticks on a busy machine

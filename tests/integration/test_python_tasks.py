@@ -10,7 +10,7 @@ from harness.agent import config
 from harness.processes import wait_until
 from test_python import SEEKS, in_tmp, probed, profiled  # noqa: F401: a fixture
 
-pytestmark = pytest.mark.bpf
+pytestmark = [pytest.mark.bpf, pytest.mark.beside]
 
 TASKS = (paths.TOP / "tests/fixtures/python/tasks.py").read_text()
 # Where tasks are is said by a library of its own (3.14) and by the interpreter's file (3.15).

@@ -8,7 +8,7 @@ import pytest
 
 from harness import folded, jvms, paths, pythons
 
-pytestmark = [pytest.mark.bpf, pytest.mark.skipif(platform.machine() != "x86_64", reason="frames of HotSpot are known on x86-64")]
+pytestmark = [pytest.mark.bpf, pytest.mark.beside, pytest.mark.skipif(platform.machine() != "x86_64", reason="frames of HotSpot are known on x86-64")]
 
 SORT = ["java.util.Collections.sort", "java.util.ArrayList.sort", "java.util.Arrays.sort", "java.util.TimSort.sort"]
 

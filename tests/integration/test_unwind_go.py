@@ -8,7 +8,7 @@ import pytest
 from harness import burning, chains
 from harness.folded import Stacks, contains_run
 
-pytestmark = pytest.mark.bpf
+pytestmark = [pytest.mark.bpf, pytest.mark.beside]
 
 # The last is the leaf, and has no frame.
 CHAIN = ("main.g1", "main.g2", "main.(*step).g3", "main.g4", "main.g4.func1", "main.g5", "main.g6", "main.g7", "main.g8", "main.g9")

@@ -13,7 +13,7 @@ from harness import burning, chains, folded, inspect, paths, situations
 from harness.folded import Stack, Stacks
 from harness.processes import cpu_seconds
 
-pytestmark = pytest.mark.bpf
+pytestmark = [pytest.mark.bpf, pytest.mark.beside]
 
 CHAIN = situations.exactly("main", "alpha", "beta", "gamma", "spin")
 REMAPPED = situations.exactly("main", "remap_outer", "remap_inner", "remap_spin")

@@ -13,7 +13,7 @@ from harness import folded, nodes, paths, pprof
 from harness.agent import config
 from harness.processes import wait_until
 
-pytestmark = pytest.mark.bpf
+pytestmark = [pytest.mark.bpf, pytest.mark.beside]
 
 CHAINS = paths.TOP / "tests/fixtures/node/chains.js"
 READS = "tracepoint:syscalls:sys_enter_pread64"

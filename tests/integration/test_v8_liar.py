@@ -4,7 +4,7 @@ import pytest
 
 from harness import folded, nodes, paths
 
-pytestmark = pytest.mark.bpf
+pytestmark = [pytest.mark.bpf, pytest.mark.beside]
 
 NOT_READABLE = "[v8: name not readable]"
 # What it lies about, and what stands for its function then. scope: flags that tell of no name. source: the name is right, and the line is not known.

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """CPython in the versions that can be had: this host's, those of pyenv, and those of Debian's suites in folders of their own (build/roots). XAGENT_TEST_PYTHONS names
 further executables (A:B:…), as a free-threaded build of one's own."""
+import contextlib
+import fcntl
 import functools
 import glob
 import os
@@ -39,17 +41,27 @@ class Python(NamedTuple):
         return str(seen), here
 
 
+@contextlib.contextmanager
+def made_once(folder):
+    """For whoever else makes it at the same time: what it is made in is its own until it is left."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with open(folder.parent / f".{folder.name}.lock", "w", encoding="ascii") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
 @functools.lru_cache(maxsize=None)
 def unpacked(suite, name, *packages):
     """(a folder that chroot runs, None), or (None, why there is none)."""
     root = ROOTS / name
     made = root / "made"
-    if not made.exists():
-        subprocess.run(["rm", "-rf", root], check=True)
-        run = subprocess.run([paths.TOP / "tests/runtimes/root.sh", suite, root, *packages], capture_output=True, text=True, timeout=300, check=False)
-        if run.returncode != 0:
-            return None, run.stderr.strip()
-        made.touch()
+    with made_once(root):
+        if not made.exists():
+            subprocess.run(["rm", "-rf", root], check=True)
+            run = subprocess.run([paths.TOP / "tests/runtimes/root.sh", suite, root, *packages], capture_output=True, text=True, timeout=300, check=False)
+            if run.returncode != 0:
+                return None, run.stderr.strip()
+            made.touch()
     return root, None
 
 
@@ -58,7 +70,9 @@ def installed(python, package):
     """(the folder of the programs of a package of PyPI, None), or (None, why it cannot be had). The interpreter's own packages stay as they are."""
     folder = paths.BUILD / "packages" / f"{package}-{Path(python).parent.parent.name}"
     made = folder / "made"
-    if not made.exists():
+    with made_once(folder):
+        if made.exists():
+            return folder / "bin", None
         subprocess.run(["rm", "-rf", folder], check=True)
         for command in ([python, "-m", "venv", folder], [folder / "bin/pip", "install", "-q", "--disable-pip-version-check", package]):
             run = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
