@@ -58,14 +58,25 @@ static void http_request_free(struct http_request *rq)
 }
 DEFINE_CLEANUP(struct http_request *, http_request_free);
 
-const char *http_result_header(const struct http_result *result, const char *name)
+static const char *find_header(const struct http_result *result, const char *name,
+			       unsigned int origin)
 {
 	struct curl_header *header;
 
-	return result->request && curl_easy_header(result->request->easy, name, 0, CURLH_HEADER, -1,
+	return result->request && curl_easy_header(result->request->easy, name, 0, origin, -1,
 						   &header) == CURLHE_OK
 		       ? header->value
 		       : "";
+}
+
+const char *http_result_header(const struct http_result *result, const char *name)
+{
+	return find_header(result, name, CURLH_HEADER);
+}
+
+const char *http_result_trailer(const struct http_result *result, const char *name)
+{
+	return find_header(result, name, CURLH_TRAILER | CURLH_HEADER);
 }
 
 static void http_request_finish(struct http_request *request, CURLcode code)

@@ -95,6 +95,7 @@ struct http_request_options {
 				       NULL: none. Outlives the request */
 	bool follow_redirects;	    /* a POST stays a POST, except after 303 */
 	bool enable_http2;	    /* over TLS, if the server agrees */
+	bool only_http2;	    /* without TLS, too, where the server is taken to speak it */
 	struct http_tls_options tls;
 	struct http_proxy_options proxy;
 };
@@ -130,6 +131,9 @@ struct http_result {
 
 /* A header of the answer, of equal ones the last; "" when there is none. Borrowed as the result. */
 const char *http_result_header(const struct http_result *result, const char *name);
+
+/* The same of what follows the body; an answer without a body has it among its headers. */
+const char *http_result_trailer(const struct http_result *result, const char *name);
 
 /* A token as name, no line break in the value. */
 bool http_header_ok(const struct http_header *header);

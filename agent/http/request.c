@@ -155,6 +155,28 @@ static void set_method(struct http_request *rq, const struct http_request_option
 		request_set(rq, r, CURLOPT_CUSTOMREQUEST, o->method);
 }
 
+/* libcurl 7.88 sets up HTTP/2 once more on a connection that has it (https://github.com/curl/curl/pull/10643). */
+#define VERSION_REUSES_HTTP2 0x080000
+
+/* Without TLS there is nothing to agree in: both have to know. */
+static bool knows_http2(const struct http_request_options *o)
+{
+	return o->only_http2 && strncasecmp(o->url, "http:", strlen("http:")) == 0;
+}
+
+static void set_version(struct http_request *rq, const struct http_request_options *o, int *r)
+{
+	bool fresh = knows_http2(o) &&
+		     curl_version_info(CURLVERSION_NOW)->version_num < VERSION_REUSES_HTTP2;
+	long version =
+		o->only_http2 || o->enable_http2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1;
+
+	request_set(rq, r, CURLOPT_HTTP_VERSION,
+		    knows_http2(o) ? (long)CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE : version);
+	request_set(rq, r, CURLOPT_FRESH_CONNECT, fresh ? 1L : 0L);
+	request_set(rq, r, CURLOPT_FORBID_REUSE, fresh ? 1L : 0L);
+}
+
 static void set_transfer(struct http_request *rq, const struct http_request_options *o, int *r)
 {
 	/* Rounded up: a timeout of a microsecond must not become none. */
@@ -179,8 +201,7 @@ static void set_transfer(struct http_request *rq, const struct http_request_opti
 	request_set(rq, r, CURLOPT_PREREQFUNCTION, request_on_send);
 	request_set(rq, r, CURLOPT_PREREQDATA, rq);
 	request_set(rq, r, CURLOPT_POSTREDIR, (long)(CURL_REDIR_POST_301 | CURL_REDIR_POST_302));
-	request_set(rq, r, CURLOPT_HTTP_VERSION,
-		    (long)(o->enable_http2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1));
+	set_version(rq, o, r);
 	/* One that says nothing for hours must be found to have gone away. */
 	request_set(rq, r, CURLOPT_TCP_KEEPALIVE, o->on_data ? 1L : 0L);
 	if (o->user_agent)

@@ -26,6 +26,7 @@ struct push_headers {
 struct push_protocol {
 	const char *server; /* in the log */
 	const char *path;   /* behind the endpoint's url */
+	bool only_http2;
 	/* Of a request that may take so long. */
 	void (*headers)(uint64_t timeout_ns, struct push_headers *ret_headers);
 	/* As many profiles at most in one request, 1..PUSH_MAX_BATCH. More than one only where a refusal is of all that is in the request. */
@@ -43,5 +44,6 @@ bool push_header_is_ours(const struct push_protocol *protocol, const char *name)
 extern const struct push_protocol push_pyroscope;
 /* The bytes are of FORM_OTLP, with _gzip of FORM_OTLP_GZIP (agent/encode). */
 extern const struct push_protocol push_otlp_http, push_otlp_http_gzip;
+extern const struct push_protocol push_otlp_grpc, push_otlp_grpc_gzip;
 
 #endif

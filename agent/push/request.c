@@ -80,6 +80,7 @@ static struct http_request_options request_of(const struct push_target *target,
 		.oauth2 = o->token_source,
 		.follow_redirects = o->follow_redirects,
 		.enable_http2 = o->enable_http2,
+		.only_http2 = target->protocol->only_http2,
 		.tls = o->tls,
 		.proxy = o->proxy,
 	};
