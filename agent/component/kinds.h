@@ -17,6 +17,7 @@ extern const struct component_kind http_kind;
 extern const struct component_kind livedebugging_kind;
 extern const struct component_kind local_file_kind;
 extern const struct component_kind logging_kind;
+extern const struct component_kind otelcol_exporter_otlp_kind;
 extern const struct component_kind otelcol_exporter_otlphttp_kind;
 extern const struct component_kind pyroscope_ebpf_kind;
 extern const struct component_kind pyroscope_store_kind;

@@ -20,6 +20,7 @@ static const struct component_kind *const kinds[] = {
 	&livedebugging_kind,
 	&local_file_kind,
 	&logging_kind,
+	&otelcol_exporter_otlp_kind,
 	&otelcol_exporter_otlphttp_kind,
 	&pyroscope_ebpf_kind,
 	&pyroscope_store_kind,

@@ -34,7 +34,7 @@ static const struct {
 		     "exporter.clickhouse exporter.datadog exporter.debug exporter.elasticsearch "
 		     "exporter.faro exporter.file exporter.googlecloud exporter.googlecloudpubsub "
 		     "exporter.kafka exporter.loadbalancing exporter.logging exporter.loki "
-		     "exporter.opensearch exporter.otlp exporter.prometheus "
+		     "exporter.opensearch exporter.prometheus "
 		     "exporter.splunkhec exporter.syslog extension.jaeger_remote_sampling "
 		     "processor.attributes processor.batch processor.cardinality_guardian "
 		     "processor.cumulativetodelta processor.deltatocumulative processor.discovery "

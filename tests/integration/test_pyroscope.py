@@ -39,6 +39,15 @@ otelcol.exporter.otlphttp "endpoint" {{
 }}
 """
 
+OTLP_GRPC = """
+otelcol.exporter.otlp "endpoint" {{
+	client {{
+		endpoint = "{url}"
+		compression = "{compression}"
+	}}
+}}
+"""
+
 
 def otlp_config(exporter, url, compression, **arguments):
     """As config(), to an exporter of OTLP in place of pyroscope.write."""
@@ -110,7 +119,9 @@ def test_flame_graph_of_a_known_program(start_agent, server, processes, programs
 
 @pytest.mark.parametrize("exporter, compression", [
     pytest.param(OTLP_HTTP, "gzip", id="http"),
+    pytest.param(OTLP_GRPC, "gzip", id="grpc"),
     pytest.param(OTLP_HTTP, "none", id="http without compression", marks=FULL),
+    pytest.param(OTLP_GRPC, "none", id="grpc without compression", marks=FULL),
 ])
 def test_otlp(start_agent, server, processes, programs, exporter, compression):
     """What goes there as OTLP has the names and the sums of what is pushed."""

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* otelcol.exporter.otlphttp: sends profiles to servers of OpenTelemetry's protocol. */
+/* otelcol.exporter.otlphttp and otelcol.exporter.otlp: send profiles to servers of OpenTelemetry's protocol, over HTTP and gRPC. */
 #include "agent/component/kinds.h"
 
 #include <errno.h>
@@ -43,6 +43,37 @@ static int http_build(struct component *c, const void *args, struct buf *why)
 	(void)why;
 	return push_component_build(c, &http_component, args);
 }
+
+static int plan_grpc(struct component *c, const void *given, struct river_arena *arena,
+		     struct push_plan *plan)
+{
+	struct otlp_args args = *(const struct otlp_args *)given;
+
+	(void)c;
+	args.client.endpoint = otlp_args_grpc_url(given, arena);
+	plan->options.protocol = otlp_args_compress(&args) ? &push_otlp_grpc_gzip : &push_otlp_grpc;
+	return args.client.endpoint ? plan_common(&args, arena, plan) : -ENOMEM;
+}
+
+static const struct push_component grpc_component = { .plan = plan_grpc, .also_exports = "input" };
+
+static int grpc_build(struct component *c, const void *args, struct buf *why)
+{
+	(void)why;
+	return push_component_build(c, &grpc_component, args);
+}
+
+const struct component_kind otelcol_exporter_otlp_kind = {
+	.name = "otelcol.exporter.otlp",
+	.schema = &otlpgrpc_schema,
+	.wants_label = true,
+	.build = grpc_build,
+	.run = push_component_run,
+	.update = push_component_update,
+	.stop = push_component_stop,
+	.exports = push_component_exports,
+	.check = push_component_check,
+};
 
 const struct component_kind otelcol_exporter_otlphttp_kind = {
 	.name = "otelcol.exporter.otlphttp",

@@ -61,7 +61,7 @@ static const char *validate_compression(const void *field, struct river_arena *a
 }
 
 #define C struct otlp_client_args
-static const struct river_field client_fields[] = {
+static const struct river_field http_client_block_fields[] = {
 	RIVER_FIELD_STRING(C, endpoint, "endpoint", .flags = RIVER_REQUIRED),
 	RIVER_FIELD_STRING(C, compression, "compression", .def = "gzip",
 			   .validate = validate_compression),
@@ -80,7 +80,40 @@ static const struct river_field client_fields[] = {
 	RIVER_FIELD_IGNORED(RIVER_KIND_DURATION, "http2_ping_timeout", 0),
 	RIVER_FIELD_IGNORED(RIVER_KIND_BOOL, "force_attempt_http2", 0),
 };
-static const struct river_schema client_schema = RIVER_SCHEMA(C, "client", client_fields);
+static const struct river_schema http_client_block_schema =
+	RIVER_SCHEMA(C, "client", http_client_block_fields);
+
+struct keepalive_args {
+	char unused;
+};
+
+static const struct river_field keepalive_fields[] = {
+	RIVER_FIELD_IGNORED(RIVER_KIND_DURATION, "ping_wait", 0),
+	RIVER_FIELD_IGNORED(RIVER_KIND_DURATION, "ping_response_timeout", 0),
+	RIVER_FIELD_IGNORED(RIVER_KIND_BOOL, "ping_without_stream", 0),
+};
+static const struct river_schema keepalive_schema =
+	RIVER_SCHEMA(struct keepalive_args, "keepalive", keepalive_fields);
+
+static const struct river_field grpc_client_block_fields[] = {
+	RIVER_FIELD_STRING(C, endpoint, "endpoint", .flags = RIVER_REQUIRED),
+	RIVER_FIELD_STRING(C, compression, "compression", .def = "gzip",
+			   .validate = validate_compression),
+	RIVER_FIELD_STRING_MAP(C, headers, "headers"),
+	RIVER_FIELD_BLOCK(C, tls, "tls", &tls_schema),
+	HTTP_CLIENT_FIELDS(C, client),
+	RIVER_FIELD_IGNORED(RIVER_KIND_STRING, "read_buffer_size", 0),
+	RIVER_FIELD_IGNORED(RIVER_KIND_STRING, "write_buffer_size", 0),
+	RIVER_FIELD_IGNORED(RIVER_KIND_BOOL, "wait_for_ready", 0),
+	RIVER_FIELD_IGNORED(RIVER_KIND_STRING, "balancer_name", 0),
+	RIVER_FIELD_IGNORED(RIVER_KIND_STRING, "authority", 0),
+	{ .kind = RIVER_KIND_BLOCK,
+	  .name = "keepalive",
+	  .flags = RIVER_IGNORED,
+	  .schema = &keepalive_schema },
+};
+static const struct river_schema grpc_client_block_schema =
+	RIVER_SCHEMA(C, "client", grpc_client_block_fields);
 #undef C
 
 static const char *validate_interval(const void *field, struct river_arena *arena)
@@ -159,8 +192,7 @@ static const char *validate_encoding(const void *field, struct river_arena *aren
 		       : "encoding must be proto: profiles are not sent as JSON";
 }
 
-static const char *check_client(const struct otlp_args *args, struct river_arena *arena,
-				const char *any_endpoint)
+static const char *check_args(const struct otlp_args *args, struct river_arena *arena)
 {
 	const char *problem = http_client_args_check(&args->client.client);
 	struct push_endpoint_options options;
@@ -168,8 +200,10 @@ static const char *check_client(const struct otlp_args *args, struct river_arena
 
 	if (problem)
 		return problem;
+	if (args->retry.max_interval_ns < args->retry.initial_ns)
+		return "max_interval must not be less than initial_interval";
 	if (!*other.client.endpoint)
-		other.client.endpoint = any_endpoint;
+		other.client.endpoint = ANY_ENDPOINT;
 	if (otlp_args_endpoint(&other, arena, &options) < 0)
 		return "not enough memory";
 	return push_endpoint_options_check(&options);
@@ -177,17 +211,21 @@ static const char *check_client(const struct otlp_args *args, struct river_arena
 
 static const char *validate_otlphttp(const void *self, struct river_arena *arena)
 {
-	const struct otlp_args *args = self;
+	return check_args(self, arena);
+}
 
-	if (args->retry.max_interval_ns < args->retry.initial_ns)
-		return "max_interval must not be less than initial_interval";
-	return check_client(args, arena, ANY_ENDPOINT);
+static const char *validate_otlpgrpc(const void *self, struct river_arena *arena)
+{
+	struct otlp_args args = *(const struct otlp_args *)self;
+
+	args.client.endpoint = otlp_args_grpc_url(self, arena);
+	return args.client.endpoint ? check_args(&args, arena) : "not enough memory";
 }
 
 #define A struct otlp_args
 static const struct river_field otlphttp_fields[] = {
 	RIVER_FIELD_STRING(A, encoding, "encoding", .def = "proto", .validate = validate_encoding),
-	RIVER_FIELD_BLOCK(A, client, "client", &client_schema, .flags = RIVER_REQUIRED),
+	RIVER_FIELD_BLOCK(A, client, "client", &http_client_block_schema, .flags = RIVER_REQUIRED),
 	RIVER_FIELD_BLOCK(A, retry, "retry_on_failure", &retry_schema),
 	RIVER_FIELD_BLOCK(A, queue, "sending_queue", &queue_schema),
 	RIVER_FIELD_IGNORED(RIVER_KIND_STRING, "traces_endpoint", 0),
@@ -198,7 +236,21 @@ static const struct river_field otlphttp_fields[] = {
 	  .flags = RIVER_IGNORED,
 	  .schema = &debug_metrics_schema },
 };
+
+static const struct river_field otlpgrpc_fields[] = {
+	RIVER_FIELD_DURATION(A, timeout_ns, "timeout", .def = "5s", .validate = validate_timeout),
+	RIVER_FIELD_BLOCK(A, client, "client", &grpc_client_block_schema, .flags = RIVER_REQUIRED),
+	RIVER_FIELD_BLOCK(A, retry, "retry_on_failure", &retry_schema),
+	RIVER_FIELD_BLOCK(A, queue, "sending_queue", &queue_schema),
+	{ .kind = RIVER_KIND_BLOCK,
+	  .name = "debug_metrics",
+	  .flags = RIVER_IGNORED,
+	  .schema = &debug_metrics_schema },
+};
 #undef A
+
+const struct river_schema otlpgrpc_schema = RIVER_SCHEMA(
+	struct otlp_args, "otelcol.exporter.otlp", otlpgrpc_fields, .validate = validate_otlpgrpc);
 
 const struct river_schema otlphttp_schema =
 	RIVER_SCHEMA(struct otlp_args, "otelcol.exporter.otlphttp", otlphttp_fields,
@@ -207,6 +259,18 @@ const struct river_schema otlphttp_schema =
 bool otlp_args_compress(const struct otlp_args *args)
 {
 	return strcmp(args->client.compression, "gzip") == 0;
+}
+
+const char *otlp_args_grpc_url(const struct otlp_args *args, struct river_arena *arena)
+{
+	_cleanup_buf_ struct buf url = BUF_INIT(URL_MAX_BYTES + sizeof("https://"));
+	const char *endpoint = args->client.endpoint;
+
+	if (!*endpoint || strstr(endpoint, "://"))
+		return endpoint;
+	(void)buf_printf(&url, "%s://%s", args->client.tls.insecure ? "http" : "https", endpoint);
+	/* One that is longer is refused as it is. */
+	return url.failed ? endpoint : river_arena_strndup(arena, url.data, url.len);
 }
 
 static const char *unless_empty(const char *s)
@@ -266,7 +330,8 @@ int otlp_args_endpoint(const struct otlp_args *args, struct river_arena *arena,
 		return r;
 	o.url = args->client.endpoint;
 	o.n_headers = args->client.headers.n_items;
-	o.remote_timeout_ns = (uint64_t)args->client.timeout_ns;
+	o.remote_timeout_ns =
+		(uint64_t)(args->timeout_ns ? args->timeout_ns : args->client.timeout_ns);
 	o.backoff.min_ns = (uint64_t)args->retry.initial_ns;
 	o.backoff.max_ns = (uint64_t)args->retry.max_interval_ns;
 	o.backoff.max_attempts = args->retry.enabled ? 0 : 1;

@@ -32,15 +32,17 @@ struct otlp_queue_args {
 
 struct otlp_args {
 	const char *encoding;
-	int64_t timeout_ns; /* of otelcol.exporter.otlp, where it is no argument of the client */
+	int64_t timeout_ns; /* of otelcol.exporter.otlp, where it is no argument of the client; 0: it is */
 	struct otlp_client_args client;
 	struct otlp_retry_args retry;
 	struct otlp_queue_args queue;
 };
 
-extern const struct river_schema otlphttp_schema;
+extern const struct river_schema otlphttp_schema, otlpgrpc_schema;
 
 bool otlp_args_compress(const struct otlp_args *args);
+/* The address of a server of gRPC has no scheme: http or https, as the arguments of TLS say. NULL: no memory. */
+const char *otlp_args_grpc_url(const struct otlp_args *args, struct river_arena *arena);
 /* With an endpoint. Pointers into the arguments and `arena`; 0 or -ENOMEM. */
 int otlp_args_endpoint(const struct otlp_args *args, struct river_arena *arena,
 		       struct push_endpoint_options *ret_options);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* otelcol.exporter.otlphttp with a server of our own: what it sends, and its arguments. */
+/* otelcol.exporter.otlphttp with a server of our own: what it sends, and its arguments; those of otelcol.exporter.otlp. */
 #include "tests/support/unit.h"
 #include "tests/unit/agent/component/real_graph.h"
 
@@ -75,9 +75,9 @@ static void load_exporter(struct server *s, const char *client, const char *rest
 	assert_int_equal(graph_run(s->f->graph, &s->f->messages), 0);
 }
 
-static struct receiver *exported(const struct fixture *f, const char *name)
+static struct receiver *of_component(const struct fixture *f, const char *id, const char *name)
 {
-	const struct component *c = find(f, "otelcol.exporter.otlphttp.o");
+	const struct component *c = find(f, id);
 	const struct river_value *exports = NULL;
 	struct river_arena arena;
 
@@ -88,6 +88,11 @@ static struct receiver *exported(const struct fixture *f, const char *name)
 	river_arena_fini(&arena);
 	assert_non_null(r);
 	return r;
+}
+
+static struct receiver *exported(const struct fixture *f, const char *name)
+{
+	return of_component(f, "otelcol.exporter.otlphttp.o", name);
 }
 
 static void push(struct receiver *r, enum profile_form form)
@@ -248,6 +253,42 @@ static void test_empty_endpoint(void **state)
 	assert_int_equal(find(f, "otelcol.exporter.otlphttp.o")->health.state, HEALTH_UNHEALTHY);
 }
 
+/* Over gRPC an address has no scheme, or one. */
+static void test_grpc(void **state)
+{
+	static const struct {
+		const char *client, *url;
+		enum profile_form form;
+	} rows[] = {
+		{ "endpoint = \"h:4317\"", "https://h:4317", FORM_OTLP_GZIP },
+		{ "endpoint = \"h:4317\"\n tls { insecure = true }", "http://h:4317",
+		  FORM_OTLP_GZIP },
+		{ "endpoint = \"http://h:4317\"\n compression = \"none\"", "http://h:4317",
+		  FORM_OTLP },
+	};
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		_cleanup_buf_ struct buf text = BUF_INIT(4096), metrics = BUF_INIT(1 << 20);
+
+		(void)buf_printf(&text, "otelcol.exporter.otlp \"o\" {\n client {\n%s\n}\n}\n",
+				 rows[i].client);
+		assert_loads(f, buf_str(&text));
+		assert_int_equal(of_component(f, "otelcol.exporter.otlp.o", "input")->wants,
+				 PROFILE_WANT(rows[i].form));
+		assert_int_equal(telemetry_text(f->env.telemetry, &metrics), 0);
+		buf_reset(&text);
+		(void)buf_printf(&text, "endpoint=\"%s\"", rows[i].url);
+		assert_non_null(strstr(buf_str(&metrics), buf_str(&text)));
+	}
+	assert_loads(f, "otelcol.exporter.otlp \"o\" {\ntimeout = \"3s\"\n"
+			"client {\nendpoint = \"h:4317\"\nwait_for_ready = true\n"
+			"keepalive { ping_wait = \"1s\" }\n}\n}\n");
+	assert_int_not_equal(
+		load(f, "otelcol.exporter.otlp \"o\" {\n client {\n endpoint = \"h h\"\n}\n}\n"),
+		RIVER_OK);
+}
+
 static const struct unit_test tests[] = {
 	FIXTURE_TEST(test_sends),
 	FIXTURE_TEST(test_without_compression),
@@ -256,6 +297,7 @@ static const struct unit_test tests[] = {
 	TEST_ROWS(test_mistake, mistakes, name),
 	FIXTURE_TEST(test_arguments_of_the_collector),
 	FIXTURE_TEST(test_empty_endpoint),
+	FIXTURE_TEST(test_grpc),
 };
 
 TEST_MAIN(tests)
