@@ -32,8 +32,15 @@ struct receiver {
 	 * closed: then it counts the profile as dropped, as nothing is encoded here.
 	 */
 	void (*receive)(struct receiver *r, struct profile *profile, uint64_t deadline_ns);
-	unsigned int wants; /* PROFILE_WANT bits; may change */
+	unsigned int wants; /* PROFILE_WANT bits; may change: receiver_wants() */
+	/* Of a receiver that hands on to others. NULL: what stands above. */
+	unsigned int (*ask_wants)(const struct receiver *r);
 	void (*stats)(const struct receiver *r, struct receiver_stats *ret_stats);
 };
+
+static inline unsigned int receiver_wants(const struct receiver *r)
+{
+	return r->ask_wants ? r->ask_wants(r) : r->wants;
+}
 
 #endif

@@ -49,7 +49,9 @@ void profile_unref(struct profile *p)
 	assert(before > 0);
 	if (before > 1)
 		return;
-	pprof_builder_free(p->tables);
+	if (!p->of)
+		pprof_builder_free(p->tables);
+	profile_unref(p->of);
 	for (size_t i = 0; i < FORM_MAX; i++)
 		shared_bytes_unref(p->forms[i]);
 	labels_unref(p->labels);
@@ -62,6 +64,24 @@ void profile_set_labels(struct profile *p, struct labels *labels)
 	labels_ref(labels);
 	labels_unref(p->labels);
 	p->labels = labels;
+}
+
+int profile_relabelled(struct profile *p, struct labels *labels, struct profile **ret_profile)
+{
+	struct profile *other = calloc(1, sizeof(*other));
+
+	if (!other)
+		return -ENOMEM;
+	other->n_refs = 1;
+	other->labels = labels_ref(labels);
+	other->n_samples = p->n_samples;
+	other->time_ns = p->time_ns;
+	other->tables = p->tables;
+	for (size_t i = 0; i < FORM_MAX; i++)
+		other->forms[i] = p->forms[i] ? shared_bytes_ref(p->forms[i]) : NULL;
+	other->of = profile_ref(p);
+	*ret_profile = other;
+	return 0;
 }
 
 int profile_encode(const struct profile *p, enum profile_form form, struct pprof_bytes *ret_bytes)
@@ -95,7 +115,7 @@ size_t profile_form_bytes(const struct profile *p, enum profile_form form)
 
 void profile_drop_tables(struct profile *p)
 {
-	assert(atomic_load(&p->n_refs) == 1);
+	assert(atomic_load(&p->n_refs) == 1 && !p->of);
 	pprof_builder_free(p->tables);
 	p->tables = NULL;
 }

@@ -48,6 +48,7 @@ struct profile {
 	/* Types, period, samples, locations, functions, mappings, texts: frozen. NULL: a form of it is all that is left. */
 	struct pprof_builder *tables;
 	struct shared_bytes *forms[FORM_MAX]; /* a reference each; NULL: not made */
+	struct profile *of; /* a reference to whom the tables belong; NULL: they are its own */
 };
 
 /* With one reference; takes the builder (which becomes NULL) in any case, and a reference to the labels. 0 or -ENOMEM. */
@@ -59,6 +60,10 @@ DEFINE_CLEANUP(struct profile *, profile_unref);
 
 /* Other labels; before anybody else has a reference. */
 void profile_set_labels(struct profile *p, struct labels *labels);
+
+/* The same samples of another series: tables and forms are those of `p`, of which it has a reference. For forms without labels in them
+ * (FORM_PPROF, FORM_OTLP, FORM_OTLP_GZIP). 0 or -ENOMEM. */
+int profile_relabelled(struct profile *p, struct labels *labels, struct profile **ret_profile);
 
 /* Makes the form, if it was not made; before anybody else has a reference. 0; -ENODATA: there are no tables to make it of; -ENOMEM, -EFBIG. */
 int profile_make(struct profile *p, enum profile_form form);

@@ -4,6 +4,7 @@
 
 #include "agent/component/ebpf/profile_name.h"
 #include "agent/component/graph/graph.h"
+#include "agent/component/receivers/fan_out.h"
 #include "agent/util/clock.h"
 #include "agent/util/log.h"
 
@@ -106,13 +107,8 @@ static void forward_named(struct component *c, const struct built *built, struct
 {
 	struct ebpf *e = c->state;
 
-	for (size_t i = 0; i < e->args->forward_to.n_items; i++) {
-		struct receiver *r = e->args->forward_to.items[i];
-
-		if (r)
-			r->receive(r, built->profile,
-				   built->profile->time_ns + RECEIVER_DEADLINE_NS);
-	}
+	fan_out(&e->args->forward_to, built->profile,
+		built->profile->time_ns + RECEIVER_DEADLINE_NS);
 	ebpf_metrics_profile(e->metrics, built->profile);
 	ebpf_series_add(&e->series, series, built->event, built->profile->labels, built->n_samples);
 }
@@ -137,32 +133,13 @@ unsigned int ebpf_wants(void *data)
 {
 	const struct component *c = data;
 	const struct ebpf *e = c->state;
-	unsigned int wants = 0;
 
-	for (size_t i = 0; i < e->args->forward_to.n_items; i++) {
-		const struct receiver *r = e->args->forward_to.items[i];
-
-		wants |= r ? r->wants : 0;
-	}
-	return wants;
+	return fan_out_wants(&e->args->forward_to);
 }
 
 struct receiver_stats ebpf_sum_receivers(const struct ebpf *e)
 {
-	struct receiver_stats sum = { 0 };
-
-	for (size_t i = 0; i < e->args->forward_to.n_items; i++) {
-		const struct receiver *r = e->args->forward_to.items[i];
-		struct receiver_stats s = { 0 };
-
-		if (!r)
-			continue;
-		r->stats(r, &s);
-		sum.sent_profiles += s.sent_profiles;
-		sum.dropped_profiles += s.dropped_profiles;
-		sum.waiting_profiles += s.waiting_profiles;
-	}
-	return sum;
+	return fan_out_stats(&e->args->forward_to);
 }
 
 static void log_interval(struct component *c, const struct build *build, size_t n_profiles,

@@ -110,6 +110,29 @@ static void test_other_labels(void **state)
 	labels_unref(other);
 }
 
+/* Tables and bytes are shared, and stay as long as either. */
+static void test_relabelled(void **state)
+{
+	struct labels *labels = make_labels("other");
+	struct profile *p = make_profile(), *other = NULL;
+
+	(void)state;
+	assert_int_equal(profile_make(p, FORM_PPROF), 0);
+	struct shared_bytes *bytes = profile_form(p, FORM_PPROF);
+	assert_int_equal(profile_relabelled(p, labels, &other), 0);
+	assert_string_equal(labels_get(other->labels, "service_name"), "other");
+	assert_string_equal(labels_get(p->labels, "service_name"), "s");
+	assert_ptr_equal(profile_form(other, FORM_PPROF), bytes);
+	assert_ptr_equal(other->tables, p->tables);
+	assert_int_equal(other->n_samples, p->n_samples);
+	profile_unref(p);
+	assert_int_equal(bytes->n_refs, 2);
+	assert_int_equal(pprof_builder_n_samples(other->tables), 1);
+	profile_unref(other);
+	assert_int_equal(labels->n_refs, 1);
+	labels_unref(labels);
+}
+
 static void *turn_references(void *data)
 {
 	struct profile *p = data;
@@ -150,6 +173,7 @@ static const struct unit_test tests[] = {
 	TEST(test_what_is_shared_stays),
 	TEST(test_folded),
 	TEST(test_other_labels),
+	TEST(test_relabelled),
 	TEST(test_references_of_several_threads),
 };
 
