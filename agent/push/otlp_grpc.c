@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include <gnutls/gnutls.h>
+#include <zlib.h>
 
 #include "agent/push/otlp_answer.h"
 #include "agent/push/otlp_body.h"
@@ -18,6 +19,10 @@
 #define CONTENT_TYPE "application/grpc"
 #define FRAME_BYTES 5
 #define TEXT_MAX_BYTES 512
+/* A few words. */
+#define MESSAGE_MAX_BYTES 8192
+/* The largest, and gzip around it. */
+#define GZIP_WINDOW_BITS (15 + 16)
 /* Eight digits at most, says the protocol. */
 #define MAX_TIMEOUT_MS ((uint64_t)99999999)
 
@@ -150,18 +155,51 @@ static enum push_verdict judge_refusal(const struct grpc_answer *a, uint64_t sta
 	return is_temporary(a, status, retry_when_exhausted) ? PUSH_RETRY : PUSH_DROP;
 }
 
-/* One message that is not compressed, as we have not said that we take any other. */
+static enum push_verdict unreadable(struct push_reason *reason)
+{
+	(void)snprintf(reason->text, sizeof(reason->text), "OK, but the answer cannot be read");
+	return PUSH_RETRY;
+}
+
+/* False: not exactly one member of gzip, or too much of it. */
+static bool inflate_message(struct str packed, char *out, size_t *n)
+{
+	z_stream z = { .next_in = (Bytef *)packed.p,
+		       .avail_in = (uInt)packed.n,
+		       .next_out = (Bytef *)out,
+		       .avail_out = (uInt)*n };
+
+	if (inflateInit2(&z, GZIP_WINDOW_BITS) != Z_OK)
+		return false;
+	bool ended = inflate(&z, Z_FINISH) == Z_STREAM_END && z.avail_in == 0;
+	*n -= z.avail_out;
+	(void)inflateEnd(&z);
+	return ended;
+}
+
+/* grpc-go answers a gzip'd message with one, whatever the client has said of itself. */
+static enum push_verdict judge_packed(struct str message, struct push_reason *reason)
+{
+	char plain[MESSAGE_MAX_BYTES];
+	size_t n = sizeof(plain);
+
+	return inflate_message(message, plain, &n)
+		       ? otlp_answer_judge((struct str){ plain, n }, reason)
+		       : unreadable(reason);
+}
+
+/* One message. */
 static enum push_verdict judge_message(struct str body, struct push_reason *reason)
 {
 	const uint8_t *p = (const uint8_t *)body.p;
+	struct str message;
 
-	if (body.n >= FRAME_BYTES && p[0] == 0 &&
-	    ((size_t)p[1] << 24 | (size_t)p[2] << 16 | (size_t)p[3] << 8 | p[4]) ==
+	if (body.n < FRAME_BYTES || p[0] > 1 ||
+	    ((size_t)p[1] << 24 | (size_t)p[2] << 16 | (size_t)p[3] << 8 | p[4]) !=
 		    body.n - FRAME_BYTES)
-		return otlp_answer_judge((struct str){ body.p + FRAME_BYTES, body.n - FRAME_BYTES },
-					 reason);
-	(void)snprintf(reason->text, sizeof(reason->text), "OK, but the answer cannot be read");
-	return PUSH_RETRY;
+		return unreadable(reason);
+	message = (struct str){ body.p + FRAME_BYTES, body.n - FRAME_BYTES };
+	return p[0] ? judge_packed(message, reason) : otlp_answer_judge(message, reason);
 }
 
 /* As gRPC has it for what proxies say. */

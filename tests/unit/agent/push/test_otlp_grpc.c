@@ -13,6 +13,14 @@
 #define REJECTED "\0\0\0\0\x0d\x0a\x0b\x08\x02\x12\x07too old"
 /* A google.rpc.Status with a RetryInfo, in base64. */
 #define RETRY_INFO "CAgSA2xvdxouCih0eXBlLmdvb2dsZWFwaXMuY29tL2dvb2dsZS5ycGMuUmV0cnlJbmZvEgIKAA"
+/* The same two, gzip'd. */
+#define EMPTY_GZIP             \
+	"\x01\x00\x00\x00\x14" \
+	"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\x03\x00\x00\x00\x00\x00\x00\x00\x00\x00"
+#define REJECTED_GZIP                                                                              \
+	"\x01\x00\x00\x00\x21"                                                                     \
+	"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\xe3\xe2\xe6\x60\x12\x62\x2f\xc9\xcf\x57\xc8\xcf" \
+	"\x49\x01\x00\xde\xdd\xb5\xe8\x0d\x00\x00\x00"
 #define BYTES(text)                      \
 	{                                \
 		(text), sizeof(text) - 1 \
@@ -51,8 +59,24 @@ static const struct row {
 	  false,
 	  PUSH_RETRY,
 	  "OK, but the answer cannot be read" },
-	{ "compressed",
+	{ "gzip'd", { 200, GRPC, "0", "", "", BYTES(EMPTY_GZIP) }, false, PUSH_SENT, "" },
+	{ "rejected, gzip'd",
+	  { 200, GRPC, "0", "", "", BYTES(REJECTED_GZIP) },
+	  false,
+	  PUSH_DROP,
+	  "200, but 2 profiles were rejected: too old" },
+	{ "half of it gzip'd",
+	  { 200, GRPC, "0", "", "", BYTES("\x01\0\0\0\x02\x1f\x8b") },
+	  false,
+	  PUSH_RETRY,
+	  "OK, but the answer cannot be read" },
+	{ "not gzip'd",
 	  { 200, GRPC, "0", "", "", BYTES("\x01\0\0\0\0") },
+	  false,
+	  PUSH_RETRY,
+	  "OK, but the answer cannot be read" },
+	{ "packed otherwise",
+	  { 200, GRPC, "0", "", "", BYTES("\x02\0\0\0\0") },
 	  false,
 	  PUSH_RETRY,
 	  "OK, but the answer cannot be read" },
