@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""OTLP over HTTP and gRPC with a server that answers as servers and proxies do; each exporter is a receiver that holds nobody else back."""
+"""
+OTLP over HTTP and gRPC: with a server that answers as servers and proxies do, where each exporter is a receiver that holds nobody else back,
+and with OpenTelemetry's own collector, which has to read what a server of pprof reads.
+"""
 import json
 import os
 import shutil
+import signal
 import subprocess
 
 import pytest
 
 from harness import paths
-from harness.agent import EBPF, fetch
+from harness.agent import EBPF, ENDPOINT, fetch
 from harness.processes import TimedOut, free_port, wait_until
 
 pytestmark = [pytest.mark.bpf, pytest.mark.skipif(os.environ.get("XAGENT_TEST_MATRIX") != "full", reason="XAGENT_TEST_MATRIX=full has it")]
@@ -102,3 +106,96 @@ def test_answers(start_agent, server):
     assert {*HTTP, *(f"grpc {mode}" for mode in GRPC)} == set(counts), counts
     assert counts["away"] > 1 and counts["grpc away"] > 1, "they are tried again"
     assert agent.stop() == 0
+
+
+# ---- OpenTelemetry's collector -------------------------------------------------------------------------------------------------------
+
+# A file for each protocol.
+COLLECTOR = """
+receivers:
+  otlp/http: {{protocols: {{http: {{endpoint: "127.0.0.1:{http}"}}}}}}
+  otlp/grpc: {{protocols: {{grpc: {{endpoint: "127.0.0.1:{grpc}"}}}}}}
+exporters:
+  file/http: {{path: "{folder}/http.json"}}
+  file/grpc: {{path: "{folder}/grpc.json"}}
+service:
+  telemetry: {{metrics: {{level: none}}}}
+  pipelines:
+    profiles/http: {{receivers: [otlp/http], exporters: [file/http]}}
+    profiles/grpc: {{receivers: [otlp/grpc], exporters: [file/grpc]}}
+"""
+
+
+@pytest.fixture
+def collector_program():
+    directory = paths.BUILD / "collector"
+    made = subprocess.run([paths.TESTS / "collector" / "build.sh", directory], capture_output=True, text=True, check=False)
+    if made.returncode == 77:
+        pytest.skip(made.stderr.strip().splitlines()[-1])
+    assert made.returncode == 0, made.stderr
+    return directory / "collector"
+
+
+def decode(path):
+    """(service, end of the interval in ns) → {frames from the root on: value in the unit of the period}, of the collector's file."""
+    result = {}
+    for line in path.read_text().splitlines():
+        document = json.loads(line)
+        tables = document["dictionary"]
+        strings = tables["stringTable"]
+        functions = [strings[f.get("nameStrindex", 0)] for f in tables["functionTable"]]
+        locations = [[functions[line["functionIndex"]] for line in reversed(l.get("lines", []))] for l in tables["locationTable"]]
+        stacks = [tuple(name for l in reversed(s.get("locationIndices", [])) for name in locations[l]) for s in tables["stackTable"]]
+        for resource in document["resourceProfiles"]:
+            service = next(_text(a, strings) for a in resource["resource"]["attributes"] if _key(a, strings) == "service.name")
+            profile, = resource["scopeProfiles"][0]["profiles"]
+            assert [strings[profile["sampleType"][k]] for k in ("typeStrindex", "unitStrindex")] == ["samples", "count"]
+            end = int(profile["timeUnixNano"]) + int(profile["durationNano"])
+            assert (service, end) not in result, "once"
+            values = result.setdefault((service, end), {})
+            for sample in profile["samples"]:
+                value, = sample["values"]
+                frames = stacks[sample["stackIndex"]]
+                values[frames] = values.get(frames, 0) + int(value) * int(profile["period"])
+    return result
+
+
+def _key(attribute, strings):
+    return attribute.get("key") or strings[attribute["keyStrindex"]]
+
+
+def _text(attribute, strings):
+    value = attribute["value"]
+    return value["stringValue"] if "stringValue" in value else strings[value["stringValueStrindex"]]
+
+
+def decode_pushes(pushes):
+    """The same of what was pushed as pprof."""
+    result = {}
+    for push in pushes:
+        values = result.setdefault((push.labels["service_name"], push.profile.time_nanos), {})
+        for sample in push.profile.samples:
+            values[sample.frames] = values.get(sample.frames, 0) + sample.values[0]
+    return result
+
+
+def test_collector_reads_what_pprof_says(collector_program, start_agent, standin, processes, programs, tmp_path):
+    http, grpc = free_port(), free_port()
+    (tmp_path / "collector.yaml").write_text(COLLECTOR.format(http=http, grpc=grpc, folder=tmp_path))
+    collector = processes.start(collector_program, "--config", f"file:{tmp_path}/collector.yaml", "--feature-gates=service.profilesSupport")
+    wait_until(lambda: "Everything is ready" in collector.err, 30, "the collector is ready")
+    processes.start(programs["chain"], 60, 2)
+    text = EBPF.format(interval="1s", rate=197, body="\tlines = true\n").replace(
+        "pyroscope.write.endpoint.receiver", "pyroscope.write.endpoint.receiver, otelcol.exporter.otlphttp.c.input, otelcol.exporter.otlp.c.input")
+    text += ENDPOINT.format(url=standin.url, timeout="5s")
+    text += EXPORTER.format(kind="otlphttp", name="c", url=f"http://127.0.0.1:{http}", mode="", compression="gzip", timeout="", top="")
+    text += EXPORTER.format(kind="otlp", name="c", url=f"http://127.0.0.1:{grpc}", mode="", compression="gzip", timeout="", top="")
+    agent = start_agent(text).wait_ready()
+    agent.wait_metric(lambda m: m.get("pyroscope_write_sent_profiles_total", component_id="otelcol.exporter.otlp.c") >= 20, 40, "profiles")
+    assert agent.stop() == 0
+    collector.send(signal.SIGTERM)
+    assert collector.wait(20) == 0
+    expected = decode_pushes(standin.pushes())
+    assert len(expected) >= 20 and sum(sum(stacks.values()) for stacks in expected.values()) > 0
+    for protocol in ("http", "grpc"):
+        assert decode(tmp_path / f"{protocol}.json") == expected, protocol
