@@ -410,6 +410,20 @@ static void test_raw(void **state)
 	(void)teardown(&own);
 }
 
+/* Who has to speak HTTP/2 and does not: with tests/integration/test_otlp.py, where servers do. */
+static void test_only_http2(void **state)
+{
+	struct fixture *f = *state;
+	struct raw_server raw;
+
+	raw_server_start(&raw, f->loop, RAW_TEXT, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+	struct http_request_options options = { .url = at(f, raw.port, "/"), .only_http2 = true };
+	do_request(f, &options);
+	assert_int_equal(f->outcome, HTTP_BROKEN);
+	assert_int_equal(f->status, 0);
+	raw_server_stop(&raw);
+}
+
 static void test_unknown_name(void **state)
 {
 	struct fixture *f = *state;
@@ -621,6 +635,7 @@ static const struct unit_test tests[] = {
 	FIXTURE_TEST(test_refused),
 	FIXTURE_TEST(test_timeout),
 	FIXTURE_TEST(test_reset),
+	FIXTURE_TEST(test_only_http2),
 	FIXTURE_TEST(test_unknown_name),
 	FIXTURE_TEST(test_redirects),
 	FIXTURE_TEST(test_redirect_keeps_headers_here),
