@@ -51,6 +51,7 @@ struct moment {
 	__u64 values[EVENT_MAX_VALUES];
 	__u8 event;
 	__u16 source;
+	__u8 reason;	   /* enum wait_reason */
 	__u8 n_own_frames; /* of the kernel stack: those that called the program */
 	bool user_only;	   /* the kernel's frames say nothing: they are those of the entry code */
 };
@@ -394,6 +395,7 @@ static __always_inline void begin_record(struct scratch *s, const struct moment 
 		.tid = tid,
 		.cpu = bpf_get_smp_processor_id(),
 		.exec_id = (__u32)KERNEL_FIELD(task, self_exec_id, 0),
+		.reason = m->reason,
 		.end = STOP_REASON_NO_USER,
 	};
 	__builtin_memcpy(s->record.head.values, m->values, sizeof(m->values));

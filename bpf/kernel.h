@@ -42,6 +42,7 @@ struct inode {
 	unsigned long i_ino;
 	long long i_size;
 	unsigned int i_generation;
+	unsigned short i_mode;
 };
 
 /* The time of the last change has had three forms: until 6.5, 6.6 to 6.10, since 6.11 (include/linux/fs.h). */
@@ -71,6 +72,15 @@ struct signal_struct {
 	int nr_threads;
 };
 
+struct fdtable {
+	unsigned int max_fds;
+	struct file **fd;
+};
+
+struct files_struct {
+	struct fdtable *fdt;
+};
+
 struct mm_struct {
 	unsigned long start_stack;
 	unsigned long env_end;
@@ -84,6 +94,10 @@ struct vm_area_struct {
 };
 
 #if defined(__TARGET_ARCH_x86)
+struct thread_info {
+	__u32 status;
+};
+
 struct thread_struct {
 	unsigned long fsbase;
 };
@@ -112,9 +126,7 @@ struct css_set {
 };
 
 struct task_struct {
-#if defined(__TARGET_ARCH_arm64)
 	struct thread_info thread_info;
-#endif
 	void *stack;
 	unsigned int flags;
 	unsigned int __state;
@@ -124,7 +136,9 @@ struct task_struct {
 	int tgid;
 	struct css_set *cgroups;
 	struct mm_struct *mm;
+	struct files_struct *files;
 	unsigned int in_execve : 1;
+	unsigned int in_iowait : 1;
 	__u64 self_exec_id;
 	__u64 start_time;
 	struct task_struct *group_leader;
@@ -148,6 +162,7 @@ struct pt_regs___kernel {
 #elif defined(__TARGET_ARCH_arm64)
 struct pt_regs___kernel {
 	__u64 regs[31];
+	__u64 orig_x0;
 	__u64 sp;
 	__u64 pc;
 	__u64 pstate;

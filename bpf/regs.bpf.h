@@ -114,6 +114,26 @@ static __always_inline __u64 regs_call(const struct pt_regs___kernel *from)
 	return KERNEL_FIELD(from, orig_ax, REGS_NO_CALL);
 }
 
+/* Whether the number of the call is another machine's, or not known. TS_COMPAT (arch/x86/include/asm/thread_info.h): 32-bit calls; those of x32 have a bit. */
+#define REGS_TS_COMPAT 0x2
+#define REGS_X32_BIT 0x40000000
+
+static __always_inline bool regs_of_other_machine(struct task_struct *task,
+						  const struct pt_regs___kernel *from)
+{
+	__u64 call = regs_call(from);
+
+	return !bpf_core_field_exists(from->orig_ax) ||
+	       !bpf_core_field_exists(task->thread_info.status) ||
+	       BPF_CORE_READ(task, thread_info.status) & REGS_TS_COMPAT ||
+	       regs_compat(REGS_SAVED(from, cs)) || (call != REGS_NO_CALL && call & REGS_X32_BIT);
+}
+
+static __always_inline __u64 regs_first_argument(const struct pt_regs___kernel *from)
+{
+	return REGS_SAVED(from, di);
+}
+
 /*
  * A task that was made with a stack of its own and has not left the function that made it: the result is 0 in it alone (−ENOSYS while the
  * call lasts). Back in user code the number of the call is gone, but for some instructions rcx is where it returned to.
@@ -180,7 +200,23 @@ static __always_inline bool regs_behind_call(const struct pt_regs___kernel *from
 
 static __always_inline __u64 regs_call(const struct pt_regs___kernel *from)
 {
-	return KERNEL_FIELD(from, syscallno, REGS_NO_CALL);
+	int call = KERNEL_FIELD(from, syscallno, -1);
+
+	return call == -1 ? REGS_NO_CALL : (__u64)call;
+}
+
+static __always_inline bool regs_of_other_machine(struct task_struct *task,
+						  const struct pt_regs___kernel *from)
+{
+	(void)task;
+	return !bpf_core_field_exists(from->syscallno) ||
+	       KERNEL_FIELD(from, pstate, 0) & REGS_MODE32;
+}
+
+/* The register has the result once there is one. */
+static __always_inline __u64 regs_first_argument(const struct pt_regs___kernel *from)
+{
+	return KERNEL_FIELD(from, orig_x0, ~0ULL);
 }
 
 /* A task that was made with a stack of its own and has not run yet: the result is 0 in it alone. What clone3 was asked for is gone. */

@@ -29,6 +29,7 @@
 
 #include "bpf/events.h"
 #include "bpf/runtimes.h"
+#include "bpf/waits.h"
 
 /* Ceiling of the kernel's own perf callchains (PERF_MAX_STACK_DEPTH, include/uapi/linux/perf_event.h). */
 #define WIRE_MAX_KERNEL_FRAMES 127
@@ -168,6 +169,10 @@ struct wire_counters {
 #undef WIRE_COUNTER_FIELD
 };
 
+/* Of off-CPU time, behind the event's own values: of its nanoseconds those for which it could have run, behind what it waited for. 0 where reasons
+ * are not wanted. */
+#define WIRE_VALUE_READY 2
+
 /* wire_sample.flags */
 #define WIRE_USER_UNWOUND 1u /* registers and a stack copy follow the frames */
 #define WIRE_KTHREAD 2u	     /* a kernel thread */
@@ -195,7 +200,7 @@ struct wire_sample {
 	__u32 cpu;
 	__u32 generation; /* of the mapping table that named the frames; 0 when there was none */
 	__u32 exec_id;	  /* rises with each exec of the process, or of those it was forked from */
-	__u32 zero;
+	__u32 reason;	  /* of off-CPU time: enum wait_reason */
 	__u16 n_kernel;
 	__u16 n_user;	   /* words */
 	__u16 stack_words; /* of 8 bytes, copied from regs.sp − WIRE_BELOW_BYTES + n_skipped on (struct wire_user_unwound); only with WIRE_USER_UNWOUND */

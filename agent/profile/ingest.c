@@ -181,12 +181,13 @@ static void take_kernel_frames(const struct sample *sample, struct frame_ref *re
 			frame_ref_of(FRAME_KIND_KERNEL, sample->kernel_frames[i] - (i > 0 ? 1 : 0));
 }
 
+/* From frames[1] on: before them what was waited for may come. */
 static int take_frames(struct session *s, const struct sample *sample, struct process *p)
 {
-	struct frame_ref *user = s->stacks.frames + sample->head->n_kernel;
+	struct frame_ref *user = s->stacks.frames + 1 + sample->head->n_kernel;
 	int r = 0;
 
-	take_kernel_frames(sample, s->stacks.frames);
+	take_kernel_frames(sample, s->stacks.frames + 1);
 	for (uint32_t i = 0; i < s->stacks.user.n && r == 0; i++)
 		r = frame_of(s, sample, p, s->stacks.user.frames[i], &user[i]);
 	return r;
@@ -206,6 +207,55 @@ static void values_of(const struct interval *i, const struct wire_sample *head,
 	}
 }
 
+/* As its innermost frame; frames[0] is left free for it. The frames that there are. */
+static struct frame_ref *put_reason(struct session *s, struct samples *to, uint32_t reason)
+{
+	bool is_frame = s->interval->tagging.reason == REASON_FRAME && reason != WAIT_UNKNOWN;
+
+	to->reason = reason;
+	to->n_kernel += is_frame;
+	s->stacks.frames[0] = frame_ref_of(FRAME_KIND_WAIT, reason);
+	return is_frame ? s->stacks.frames : s->stacks.frames + 1;
+}
+
+static int add_one(struct session *s, const struct samples *one, uint32_t reason, bool *ret_is_new)
+{
+	struct samples with = *one;
+
+	with.frames = put_reason(s, &with, reason);
+	return interval_add(s->interval, &with, ret_is_new);
+}
+
+/*
+ * A wait of two parts: what was waited for, and a CPU. Each has a stack of its own, the wait itself counts with the former. Both or none: what is taken back is
+ * there, so that cannot fail.
+ */
+static int add_both(struct session *s, const struct samples *wait, bool *ret_is_new)
+{
+	const int64_t ready_ns = wait->values[WIRE_VALUE_READY];
+	const int64_t waited[EVENT_MAX_VALUES] = { wait->values[0] - ready_ns, wait->values[1] };
+	const int64_t ready[EVENT_MAX_VALUES] = { ready_ns },
+		      back[EVENT_MAX_VALUES] = { -ready_ns };
+	struct samples part = *wait;
+	bool is_new = false;
+
+	part.values = ready;
+	part.count = 0;
+	int r = add_one(s, &part, WAIT_READY, &is_new);
+	if (r < 0)
+		return r;
+	part.values = waited;
+	part.count = wait->count;
+	r = add_one(s, &part, wait->reason, ret_is_new);
+	*ret_is_new |= is_new;
+	if (r == 0)
+		return 0;
+	part.values = back;
+	part.count = 0;
+	(void)add_one(s, &part, WAIT_READY, &is_new);
+	return r;
+}
+
 static int add_once(struct session *s, const struct sample *sample, struct process *p,
 		    struct labels *labels, bool *ret_is_new)
 {
@@ -215,10 +265,10 @@ static int add_once(struct session *s, const struct sample *sample, struct proce
 		.event = sample->head->record.event,
 		.source = sample->head->record.source,
 		.values = values,
-		.frames = s->stacks.frames,
 		.n_kernel = sample->head->n_kernel,
 		.n_user = (uint16_t)s->stacks.user.n,
 		.count = 1,
+		.reason = sample->head->reason,
 		.pid = p->pid,
 		.comm = s->interval->tagging.comm != COMM_NONE
 				? process_identity(s->processes.table, p)->comm
@@ -227,7 +277,13 @@ static int add_once(struct session *s, const struct sample *sample, struct proce
 	int r = take_frames(s, sample, p);
 
 	values_of(s->interval, sample->head, values);
-	return r < 0 ? r : interval_add(s->interval, &one, ret_is_new);
+	if (r < 0)
+		return r;
+	/* A value that is larger than the sum it is part of comes from no kernel half of ours. */
+	if (one.event == EVENT_OFF_CPU && values[WIRE_VALUE_READY] > 0 &&
+	    values[WIRE_VALUE_READY] <= values[0])
+		return add_both(s, &one, ret_is_new);
+	return add_one(s, &one, one.reason, ret_is_new);
 }
 
 /* The interval has used up its memory: it goes out early, and who was undecided in it may not be any more. */

@@ -153,7 +153,8 @@ static int get_tag(struct interval *i, const struct samples *samples,
 	if (!tagging_wants_any(want))
 		return 0;
 	return tag_get(&i->tags, &i->arena, want.pid ? samples->pid : 0,
-		       want.comm != COMM_NONE && samples->comm ? samples->comm : "", ret_tag);
+		       want.comm != COMM_NONE && samples->comm ? samples->comm : "",
+		       want.reason == REASON_LABEL ? samples->reason : WAIT_UNKNOWN, ret_tag);
 }
 
 static void stack_add(struct stack *s, const struct samples *samples)

@@ -94,8 +94,9 @@ static inline int64_t stack_weight(const struct stack *s)
 struct samples {
 	struct labels *labels;
 	enum event event;
-	uint16_t source;       /* always of this event */
-	const int64_t *values; /* of all of them together: event_n_values(), none below 0 */
+	uint16_t source; /* always of this event */
+	const int64_t *
+		values; /* of all of them together: event_n_values(), none below 0 but for taking back what was added */
 	const struct frame_ref
 		*frames; /* n_kernel, then n_user, leaf first; as the interval knows them */
 	uint16_t n_kernel, n_user;
@@ -103,6 +104,7 @@ struct samples {
 	/* What a tag is made of, as far as the interval asks for it. */
 	uint32_t pid;
 	const char *comm; /* NULL: not asked for */
+	enum wait_reason reason;
 };
 
 /* Counts them, and adds their values. *ret_is_new tells that the stack was not there yet, so that the caller looks after its files. 0, or -ENOMEM (ceiling

@@ -83,7 +83,7 @@ static int carry_frame(struct interval *i, const struct interval *from, struct f
 
 static int carry_stack(struct interval *i, const struct interval *from, const struct stack *s)
 {
-	struct frame_ref frames[WIRE_MAX_KERNEL_FRAMES + WIRE_MAX_USER_FRAMES + 1];
+	struct frame_ref frames[WIRE_MAX_KERNEL_FRAMES + WIRE_MAX_USER_FRAMES + 2];
 	struct samples samples = {
 		.labels = s->series->labels,
 		.event = s->series->event,
@@ -95,6 +95,7 @@ static int carry_stack(struct interval *i, const struct interval *from, const st
 		.count = s->count,
 		.pid = s->tag ? s->tag->pid : 0,
 		.comm = s->tag ? s->tag->comm : NULL,
+		.reason = s->tag ? s->tag->reason : WAIT_UNKNOWN,
 	};
 	bool is_new;
 	int r = 0;

@@ -27,6 +27,12 @@ static const char *const end_frames[STOP_REASON_MAX] = {
 #undef END_FRAME
 };
 
+static const char *const wait_frames[WAIT_REASON_MAX] = {
+#define WAIT_FRAME(NAME, label, text) [WAIT_##NAME] = "[" label "]",
+	WAIT_REASONS(WAIT_FRAME)
+#undef WAIT_FRAME
+};
+
 int namer_new(const struct interval *interval, struct symbol_store *store, size_t max_bytes,
 	      struct namer **ret_namer)
 {
@@ -76,6 +82,18 @@ static void resolve_end(struct namer *n, struct frame_ref frame, struct frames *
 		ret_frames->items[0].function = end_frames[end];
 }
 
+/* The kernel's, as what it is in. */
+static void resolve_wait(struct namer *n, struct frame_ref frame, struct frames *ret_frames)
+{
+	uint64_t reason = frame_ref_value(frame);
+
+	resolve_unknown(n, frame, ret_frames);
+	if (reason >= WAIT_REASON_MAX || reason == WAIT_UNKNOWN)
+		return;
+	ret_frames->items[0] = symbol_frame_kernel();
+	ret_frames->items[0].function = wait_frames[reason];
+}
+
 static void resolve_kernel(struct namer *n, struct frame_ref frame, struct frames *ret_frames)
 {
 	symbol_resolve_kernel(n->store, frame_ref_kernel_pc(frame), ret_frames);
@@ -123,6 +141,7 @@ static void (*const resolvers[FRAME_KIND_MAX])(struct namer *, struct frame_ref,
 	[FRAME_KIND_FILE] = resolve_file,   [FRAME_KIND_KERNEL] = resolve_kernel,
 	[FRAME_KIND_PLACE] = resolve_place, [FRAME_KIND_END] = resolve_end,
 	[FRAME_KIND_CODE] = resolve_code,   [FRAME_KIND_UNKNOWN] = resolve_unknown,
+	[FRAME_KIND_WAIT] = resolve_wait,
 };
 
 static void resolve(struct namer *n, struct frame_ref frame, struct frames *ret_frames)
@@ -212,7 +231,7 @@ static int name_frames(struct namer *n, const struct stack *stack, uint32_t n_fr
 
 	ret_named->n = 0;
 	for (uint32_t i = 0; i < n_frames; i++) {
-		bool kernel = i < stack->n_kernel;
+		bool kernel = frame_ref_kind(stack->frames[i]) == FRAME_KIND_KERNEL;
 
 		if (kernel && collapsed)
 			continue;

@@ -24,8 +24,8 @@ struct named {
 	struct frame items[];
 };
 
-/* Deepest stack in addresses: kernel, user, one reason frame. */
-#define NAMED_STACK_MAX (WIRE_MAX_KERNEL_FRAMES + WIRE_MAX_USER_FRAMES + 1)
+/* Deepest stack in addresses: what was waited for, kernel, user, why it ends. */
+#define NAMED_STACK_MAX (WIRE_MAX_KERNEL_FRAMES + WIRE_MAX_USER_FRAMES + 2)
 
 struct named_stack {
 	struct named *items[NAMED_STACK_MAX]; /* leaf first */

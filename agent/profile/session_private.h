@@ -51,7 +51,7 @@ struct session_reading {
 struct session_stacks {
 	struct user_stack user; /* scratch: too large for the C stack */
 	/* … its frames behind the kernel's, as the open interval knows them */
-	struct frame_ref frames[WIRE_MAX_KERNEL_FRAMES + WIRE_MAX_USER_FRAMES + 1];
+	struct frame_ref frames[WIRE_MAX_KERNEL_FRAMES + WIRE_MAX_USER_FRAMES + 2];
 	uint64_t ends[STOP_REASON_MAX];
 	/* when the first one was taken that reaches the outermost frame; 0: not yet */
 	uint64_t first_root_ns;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a sample tells of its process besides its series. */
+/* What a sample tells besides its series and its stack. */
 #include "agent/profile/tag.h"
 
 #include <errno.h>
@@ -8,14 +8,14 @@
 #include "agent/util/macro.h"
 
 int tag_get(struct hash_table *tags, struct arena *arena, uint32_t pid, const char *comm,
-	    const struct sample_tag **ret_tag)
+	    enum wait_reason reason, const struct sample_tag **ret_tag)
 {
-	uint64_t hash = hash_bytes(comm, strlen(comm), pid);
+	uint64_t hash = hash_bytes(comm, strlen(comm), pid + ((uint64_t)reason << 32));
 
 	HASH_FOREACH_MATCH (tags, hash, node) {
 		const struct sample_tag *t = CONTAINER_OF(node, struct sample_tag, node);
 
-		if (t->pid != pid || strcmp(t->comm, comm) != 0)
+		if (t->pid != pid || t->reason != reason || strcmp(t->comm, comm) != 0)
 			continue;
 		*ret_tag = t;
 		return 0;
@@ -24,7 +24,7 @@ int tag_get(struct hash_table *tags, struct arena *arena, uint32_t pid, const ch
 	char *copy = arena_strndup(arena, comm, strlen(comm));
 	if (!made || !copy)
 		return -ENOMEM;
-	*made = (struct sample_tag){ .pid = pid, .comm = copy };
+	*made = (struct sample_tag){ .pid = pid, .comm = copy, .reason = reason };
 	int r = hash_insert(tags, &made->node, hash);
 	if (r < 0)
 		return r;
@@ -45,4 +45,28 @@ bool comm_use_parse(const char *text, enum comm_use *ret_use)
 		return true;
 	}
 	return false;
+}
+
+bool reason_use_parse(const char *text, enum reason_use *ret_use)
+{
+	static const char *const names[] = { "none", "label", "frame" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		if (strcmp(text, names[i]) != 0)
+			continue;
+		*ret_use = (enum reason_use)i;
+		return true;
+	}
+	return false;
+}
+
+const char *wait_reason_label(enum wait_reason reason)
+{
+	static const char *const labels[WAIT_REASON_MAX] = {
+#define WAIT_LABEL(NAME, label, text) [WAIT_##NAME] = label,
+		WAIT_REASONS(WAIT_LABEL)
+#undef WAIT_LABEL
+	};
+
+	return labels[reason];
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a sample tells of its process besides its series, where that was asked for: sample labels `pid` and `comm`, or the name as the
- * outermost frame.
+ * What a sample tells besides its series and its stack, where that was asked for: sample labels `pid` and `comm` of its process, or the name as the
+ * outermost frame; label `reason` of a wait.
  *
  * Off by default: a server makes a series of each. Tags are interned, so that stacks compare them by pointer. They lie in the arena of
  * their interval.
@@ -15,32 +15,42 @@
 
 #include "agent/util/arena.h"
 #include "agent/util/hash.h"
+#include "bpf/wire.h"
 
 /* Bits: COMM_BOTH is a label and a frame. */
 enum comm_use { COMM_NONE = 0, COMM_LABEL = 1, COMM_STACKFRAME = 2, COMM_BOTH = 3 };
+
+/* How it is shown what a thread waited for: not at all, as a sample label, as the innermost frame. */
+enum reason_use { REASON_NONE, REASON_LABEL, REASON_FRAME };
 
 /* What is asked for. */
 struct tagging {
 	enum comm_use comm;
 	bool pid;
+	enum reason_use reason;
 };
 
 struct sample_tag {
 	struct hash_node node;
-	uint32_t pid;	  /* 0 where it is not asked for */
-	const char *comm; /* of the process, its leader's; "" likewise */
+	uint32_t pid;		 /* 0 where it is not asked for */
+	const char *comm;	 /* of the process, its leader's; "" likewise */
+	enum wait_reason reason; /* WAIT_UNKNOWN likewise, and where nothing was waited for */
 };
 
 static inline bool tagging_wants_any(struct tagging t)
 {
-	return t.pid || t.comm != COMM_NONE;
+	return t.pid || t.comm != COMM_NONE || t.reason == REASON_LABEL;
 }
 
 /* One for equal ones. 0 or -ENOMEM (the arena's ceiling included). */
 int tag_get(struct hash_table *tags, struct arena *arena, uint32_t pid, const char *comm,
-	    const struct sample_tag **ret_tag);
+	    enum wait_reason reason, const struct sample_tag **ret_tag);
 
 /* "none", "" (the same), "label", "stackframe", "both". */
 bool comm_use_parse(const char *text, enum comm_use *ret_use);
+/* "none", "label", "frame". */
+bool reason_use_parse(const char *text, enum reason_use *ret_use);
+/* The text of the label; "" of WAIT_UNKNOWN. */
+const char *wait_reason_label(enum wait_reason reason);
 
 #endif

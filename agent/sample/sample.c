@@ -34,7 +34,8 @@ int sample_parse(const void *bytes, size_t n, struct sample *ret_sample)
 	    head->record.event >= EVENT_MAX || head->record.source >= EVENT_MAX_SOURCES)
 		return -EBADMSG;
 	if (head->n_kernel > WIRE_MAX_KERNEL_FRAMES || head->n_user > WIRE_MAX_USER_WORDS ||
-	    sample_stack_bytes(head) > WIRE_MAX_STACK_BYTES || head->end >= STOP_REASON_MAX)
+	    sample_stack_bytes(head) > WIRE_MAX_STACK_BYTES || head->end >= STOP_REASON_MAX ||
+	    head->reason >= WAIT_REASON_MAX)
 		return -EBADMSG;
 	if (head->record.n_bytes < sample_bytes(head))
 		return -EBADMSG;

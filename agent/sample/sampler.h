@@ -58,6 +58,7 @@ struct sampler_options {
 	unsigned int event_hz[EVENT_MAX];
 	bool no_ticks; /* of other events alone */
 	int cgroup_fd; /* directory of the unified hierarchy, borrowed; < 0: none */
+	bool off_cpu_reasons; /* what was waited for is told, too */
 	const struct cpus *
 		cpus; /* NULL: all that are online, followed as they come and go; borrowed until sampler_start() */
 	size_t ring_bytes; /* at most, but 1 MiB at least; by CPUs, rate and tracepoints, a power of two. 0: 64 MiB */

@@ -13,7 +13,7 @@
 #include "agent/util/macro.h"
 #include "bpf/sample.skel.h"
 
-enum { LINK_IN, LINK_OUT, LINK_FORK, N_LINKS };
+enum { LINK_IN, LINK_OUT, LINK_FORK, LINK_WAKING, N_LINKS };
 
 struct off_cpu_source {
 	struct source source;
@@ -55,7 +55,7 @@ static int want_programs(struct sample_bpf *bpf)
 	struct bpf_program *programs[] = { bpf->progs.off_cpu_in,   bpf->progs.off_cpu_out,
 					   bpf->progs.off_cpu_fork, bpf->progs.off_cpu_begin,
 					   bpf->progs.off_cpu_sum,  bpf->progs.off_cpu_open };
-	int r = 0;
+	int r = bpf_program__set_autoload(bpf->progs.off_cpu_waking, bpf->rodata->off_cpu_reasons);
 
 	for (size_t i = 0; i < ARRAY_SIZE(programs) && r == 0; i++)
 		r = bpf_program__set_autoload(programs[i], true);
@@ -78,6 +78,7 @@ static int off_cpu_source_new(struct sample_bpf *bpf, const struct sampler_optio
 	c->hz = o->off_cpu_hz;
 	bpf->rodata->off_cpu_mean_ns =
 		o->off_cpu_mean_ns ? o->off_cpu_mean_ns : SAMPLER_OFF_CPU_MEAN_NS;
+	bpf->rodata->off_cpu_reasons = o->off_cpu_reasons;
 	int r = choose_return(bpf, why);
 	if (r == 0)
 		r = want_programs(bpf);
@@ -130,9 +131,12 @@ static int attach_all(struct off_cpu_source *c)
 	} order[] = {
 		{ LINK_FORK, c->bpf->progs.off_cpu_fork },
 		{ LINK_IN, c->bpf->progs.off_cpu_in },
+		{ LINK_WAKING, c->bpf->progs.off_cpu_waking },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(order); i++) {
+		if (!bpf_program__autoload(order[i].program))
+			continue;
 		c->links[order[i].link] = bpf_program__attach(order[i].program);
 		if (!c->links[order[i].link])
 			return -errno;

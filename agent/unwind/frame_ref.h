@@ -11,6 +11,7 @@
  *	RUNTIME	sample	index of a frame of an interpreter (struct user_stack); an interval has it as …
  *	CODE	interval	… index of a function of one (agent/profile/code_table.h)
  *	END	always	enum stop_reason: why a stack that was cut ends here
+ *	WAIT	always	enum wait_reason: what the thread waited for, as its innermost frame
  *	UNKNOWN	always	0: a pc outside of all known mappings
  *
  * Equal frames are equal words. What of a kind lives for a sample alone is only right beside that sample, what lives for an interval beside that.
@@ -32,6 +33,7 @@ enum frame_kind {
 	FRAME_KIND_CODE,
 	FRAME_KIND_END,
 	FRAME_KIND_UNKNOWN,
+	FRAME_KIND_WAIT,
 	FRAME_KIND_MAX
 };
 

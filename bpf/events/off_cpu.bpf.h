@@ -15,10 +15,13 @@
 #define XAGENT_BPF_EVENTS_OFF_CPU_BPF_H
 
 #include "bpf/capture.bpf.h"
+#include "bpf/events/off_cpu_reason.bpf.h"
 #include "bpf/weigh.h"
 
 /* The mean of weigh.h, as the agent wants it; it is raised where there are too many samples. */
 const volatile __u64 off_cpu_mean_ns = 1000000;
+/* What was waited for is wanted. */
+const volatile bool off_cpu_reasons = false;
 
 /* TASK_DEAD, include/linux/sched.h: it never comes back. */
 #define OFF_CPU_TASK_DEAD 0x80
@@ -30,6 +33,9 @@ const volatile __u64 off_cpu_mean_ns = 1000000;
 
 struct off_cpu_task {
 	__u64 since_ns; /* 0: it runs */
+	__u64 woken_ns; /* since then it could run; 0: it was not woken up, or that is not wanted */
+	__u32 state;	/* that it left with; 0: it could run, and has been preempted */
+	__u32 unused;
 };
 
 struct {
@@ -70,8 +76,29 @@ int off_cpu_out(__u64 *ctx)
 	/* It was preempted within the kernel, came back by another way than schedule() (6.1, 6.12), and leaves again. */
 	if (!t || t->since_ns)
 		off_cpu_lose();
-	if (t)
-		t->since_ns = bpf_ktime_get_ns();
+	if (!t)
+		return 0;
+	t->woken_ns = 0;
+	t->state = ctx[0] & 1 ? 0 : KERNEL_FIELD(prev, __state, 0);
+	t->since_ns = bpf_ktime_get_ns();
+	return 0;
+}
+
+/*
+ * On the CPU that wakes it up, the run queue is not locked yet. Only of a task that has left its CPU: where it is just about to, what it waits for and
+ * that it waits for a CPU are not told apart this time.
+ */
+SEC("?tp_btf/sched_waking")
+int off_cpu_waking(__u64 *ctx)
+{
+	struct task_struct *task = (void *)ctx[0];
+	struct off_cpu_task *t;
+
+	if (KERNEL_FIELD(task, flags, 0) & PF_KTHREAD)
+		return 0;
+	t = bpf_task_storage_get(&off_cpu_tasks, task, NULL, 0);
+	if (t && t->since_ns && !t->woken_ns)
+		t->woken_ns = bpf_ktime_get_ns();
 	return 0;
 }
 
@@ -98,15 +125,29 @@ static __always_inline void off_cpu_keep(struct wire_thinning *t)
 	}
 }
 
+/* Of a wait up to now, for how long it could have run after it was woken up. One decision is for both parts, each is worth its own. */
+static __always_inline __u64 off_cpu_ready_ns(const struct off_cpu_task *t, __u64 since_ns,
+					      __u64 now_ns)
+{
+	__u64 woken_ns = off_cpu_reasons && t->state ? t->woken_ns : 0;
+
+	if (!woken_ns || woken_ns >= now_ns)
+		return 0;
+	return now_ns - (woken_ns > since_ns ? woken_ns : since_ns);
+}
+
 /* False: it is no sample. Else what it is worth. */
-static __always_inline bool off_cpu_weigh(__u64 duration_ns, __u64 mean_ns,
+static __always_inline bool off_cpu_weigh(__u64 duration_ns, __u64 ready_ns, __u64 mean_ns,
 					  __u64 values[EVENT_MAX_VALUES])
 {
 	__u32 threshold = weigh_threshold(duration_ns, mean_ns);
 
 	if (!weigh_is_taken(threshold, bpf_get_prandom_u32()))
 		return false;
-	values[0] = weigh_value(duration_ns, threshold, bpf_get_prandom_u32());
+	if (off_cpu_reasons)
+		values[WIRE_VALUE_READY] = weigh_value(ready_ns, threshold, bpf_get_prandom_u32());
+	values[0] = values[WIRE_VALUE_READY] +
+		    weigh_value(duration_ns - ready_ns, threshold, bpf_get_prandom_u32());
 	values[1] = weigh_value(1, threshold, bpf_get_prandom_u32());
 	return true;
 }
@@ -124,7 +165,7 @@ int off_cpu_in(void *ctx)
 	struct wire_thinning *limit;
 	struct wire_counters *count;
 	struct off_cpu_task *t;
-	__u64 since_ns, now_ns, n_filtered;
+	__u64 since_ns, now_ns, ready_ns, n_filtered;
 
 	if (KERNEL_FIELD(task, flags, 0) & PF_KTHREAD)
 		return 0;
@@ -137,11 +178,14 @@ int off_cpu_in(void *ctx)
 	count = since_ns && limit ? moment_count(EVENT_OFF_CPU) : NULL;
 	if (!limit || !count)
 		return 0;
-	if (!off_cpu_weigh(now_ns - since_ns, off_cpu_mean(limit, now_ns), m.values)) {
+	ready_ns = off_cpu_ready_ns(t, since_ns, now_ns);
+	if (!off_cpu_weigh(now_ns - since_ns, ready_ns, off_cpu_mean(limit, now_ns), m.values)) {
 		count->filtered++;
 		count->thinned++;
 		return 0;
 	}
+	if (off_cpu_reasons)
+		m.reason = wait_reason_now(t->state);
 	n_filtered = count->filtered;
 	capture(&m, count);
 	if (count->filtered == n_filtered)
@@ -170,8 +214,10 @@ int off_cpu_begin(struct bpf_iter__task *ctx)
 	if (!task || KERNEL_FIELD(task, flags, 0) & PF_KTHREAD)
 		return 0;
 	t = bpf_task_storage_get(&off_cpu_tasks, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
-	if (t && !KERNEL_FIELD(task, on_cpu, 1) && !KERNEL_FIELD(task, exit_state, 0))
-		__sync_val_compare_and_swap(&t->since_ns, 0, bpf_ktime_get_ns());
+	if (!t || KERNEL_FIELD(task, on_cpu, 1) || KERNEL_FIELD(task, exit_state, 0))
+		return 0;
+	t->state = KERNEL_FIELD(task, __state, 0);
+	__sync_val_compare_and_swap(&t->since_ns, 0, bpf_ktime_get_ns());
 	return 0;
 }
 

@@ -47,6 +47,17 @@ static __always_inline bool open_is_wanted(__u32 pid, __u32 tid, __u64 cgroup_id
 	return !process || process->generation || process->refused_cgroup != (__u32)cgroup_id;
 }
 
+/* Its control group of the unified hierarchy; 0 where the kernel does not say so. */
+static __always_inline __u64 open_cgroup(struct task_struct *task)
+{
+	if (!bpf_core_field_exists(task->cgroups) ||
+	    !bpf_core_field_exists(struct css_set, dfl_cgrp) ||
+	    !bpf_core_field_exists(struct cgroup, kn) ||
+	    !bpf_core_field_exists(struct kernfs_node, id))
+		return 0;
+	return BPF_CORE_READ(task, cgroups, dfl_cgrp, kn, id);
+}
+
 /* Whose wait it is. False: nobody wants to see it. Of a control group only the current task can be told, so there a wait counts when it is over. */
 static __always_inline bool open_whose(struct task_struct *task, __u32 *pid, __u32 *tid,
 				       __u64 *cgroup_id)
@@ -56,7 +67,7 @@ static __always_inline bool open_whose(struct task_struct *task, __u32 *pid, __u
 
 	*pid = ids >> 32;
 	*tid = (__u32)ids;
-	*cgroup_id = KERNEL_READ(task, cgroups->dfl_cgrp->kn->id, 0);
+	*cgroup_id = open_cgroup(task);
 	return !filter_cgroup && open_is_wanted(*pid, *tid, *cgroup_id);
 }
 
@@ -154,7 +165,7 @@ int off_cpu_open(struct bpf_iter__task *ctx)
 {
 	struct moment m = { .event = EVENT_OFF_CPU, .source = EVENT_SOURCE_OFF_CPU };
 	struct task_struct *task = ctx->task;
-	__u64 since_ns = open_since(task), now_ns = bpf_ktime_get_ns(), cgroup_id;
+	__u64 since_ns = open_since(task), now_ns = bpf_ktime_get_ns(), ready_ns, cgroup_id;
 	__u32 threshold, pid, tid, event = EVENT_OFF_CPU;
 	struct wire_counters *count;
 	struct off_cpu_task *t;
@@ -180,7 +191,12 @@ int off_cpu_open(struct bpf_iter__task *ctx)
 	s = scratch_claim();
 	if (!s)
 		return 0;
-	m.values[0] = weigh_value(now_ns - since_ns, threshold, bpf_get_prandom_u32());
+	ready_ns = off_cpu_ready_ns(t, since_ns, now_ns);
+	m.values[WIRE_VALUE_READY] = weigh_value(ready_ns, threshold, bpf_get_prandom_u32());
+	m.values[0] = m.values[WIRE_VALUE_READY] +
+		      weigh_value(now_ns - since_ns - ready_ns, threshold, bpf_get_prandom_u32());
+	if (off_cpu_reasons)
+		m.reason = wait_reason(task, t->state);
 	begin_record(s, &m, task, pid, tid);
 	s->record.head.cgroup_id = cgroup_id;
 	open_emit(s, task, t, since_ns, now_ns, count);

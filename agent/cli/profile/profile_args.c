@@ -42,6 +42,8 @@ static const char help[] =
 	"  -e, --event EVENT      cpu (the default), off_cpu: how long threads do not run,\n"
 	"                         locks: how long they wait for locks; or\n"
 	"                         tracepoint:GROUP:NAME: each hit of it, by stack\n"
+	"      --off-cpu-reason HOW  what is waited for: frame (the default, the innermost one), "
+	"label, none\n"
 	"  -U, --user             user stacks only\n"
 	"  -K, --kernel           kernel stacks only\n"
 	"  -F, --frequency HZ     samples a second and CPU (97; at most 10000); of other events at "
@@ -122,6 +124,11 @@ static int parse_demangle(const char *value, void *member)
 	return demangle_mode_parse(str_from(value), member) ? 0 : -EINVAL;
 }
 
+static int parse_reason(const char *value, void *member)
+{
+	return reason_use_parse(value, member) ? 0 : -EINVAL;
+}
+
 static int parse_event(const char *value, void *member)
 {
 	return event_text_parse(value, member);
@@ -165,6 +172,8 @@ static const struct cli_flag flags[] = {
 	{ "kernel", 'K', CLI_SWITCH, AT(kernel_only), NULL, NULL },
 	{ "event", 'e', CLI_PARSED, AT(event), EVENT_TEXT_NAMES,
 	  parse_event },
+	{ "off-cpu-reason", 0, CLI_PARSED, AT(off_cpu_reason), "frame, label or none",
+	  parse_reason },
 	{ "frequency", 'F', CLI_PARSED, AT(hz),
 	  "samples a second and CPU, from 1 to " TEXT_OF_VALUE(SAMPLER_MAX_HZ), cli_parse_hz },
 	{ "duration", 'd', CLI_PARSED, AT(duration_ns),
@@ -268,7 +277,8 @@ static void settle(struct profile_args *a, bool stdout_is_tty)
 int profile_args_parse(int argc, char **argv, bool stdout_is_tty, struct profile_args *ret_args,
 		       struct buf *why)
 {
-	_cleanup_profile_args_ struct profile_args a = { .demangle = DEMANGLE_SIMPLIFIED };
+	_cleanup_profile_args_ struct profile_args a = { .demangle = DEMANGLE_SIMPLIFIED,
+							 .off_cpu_reason = REASON_FRAME };
 	_cleanup_words_ struct cli_words words = { 0 };
 	int r = cli_options_parse(flags, ARRAY_SIZE(flags), argc, argv, &a, &words, why);
 

@@ -10,6 +10,7 @@
 #include "agent/cli/profile/profile_format.h"
 #include "agent/cli/values.h"
 #include "agent/object/demangle/demangle.h"
+#include "agent/profile/tag.h"
 #include "agent/sample/event_text.h"
 #include "agent/symbol/debuginfod.h"
 #include "agent/util/buf.h"
@@ -32,6 +33,7 @@ struct profile_args {
 	bool user_only;
 	bool kernel_only;
 	struct event_text event;
+	enum reason_use off_cpu_reason;
 	uint32_t hz;	      /* samples a second and CPU; of a tracepoint at most */
 	uint64_t duration_ns; /* 0: until ^C, or as long as the command or the processes live */
 	enum profile_format format;

@@ -227,6 +227,7 @@ static int open_session(struct profiling *x, struct buf *why)
 	struct session_options o = {
 		.sampler = sampling_options(x->args, &x->report.hz, scope_cgroup_fd(&x->scope)),
 		.demangle = x->args->demangle,
+		.tagging = { .reason = x->args->off_cpu_reason },
 		.lines = x->args->lines,
 		.inlines = x->args->lines,
 		.debuginfod = { .urls = x->args->debuginfod.items,

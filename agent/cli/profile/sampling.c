@@ -43,6 +43,7 @@ struct sampler_options sampling_options(const struct profile_args *a, const uint
 	o.off_cpu_hz = a->event.event == EVENT_OFF_CPU ? *hz : 0;
 	if (event_is_plain(a->event.event))
 		o.event_hz[a->event.event] = *hz;
+	o.off_cpu_reasons = o.off_cpu_hz > 0 && a->off_cpu_reason != REASON_NONE;
 	o.no_kernel = a->user_only;
 	o.no_user = a->kernel_only;
 	o.idle = a->idle;

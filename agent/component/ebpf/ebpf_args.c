@@ -99,6 +99,16 @@ static const char *validate_comm(const void *field, struct river_arena *arena)
 		       : "comm must be one of none, label, stackframe, both";
 }
 
+static const char *validate_reason(const void *field, struct river_arena *arena)
+{
+	enum reason_use use;
+
+	(void)arena;
+	return reason_use_parse(*(const char *const *)field, &use)
+		       ? NULL
+		       : "off_cpu_reason must be one of frame, label, none";
+}
+
 struct no_args {
 	char unused;
 };
@@ -138,6 +148,7 @@ struct tagging ebpf_args_tagging(const struct ebpf_args *args)
 	struct tagging tagging = { .pid = args->pid_label };
 
 	(void)comm_use_parse(args->comm, &tagging.comm);
+	(void)reason_use_parse(args->off_cpu_reason, &tagging.reason);
 	return tagging;
 }
 
@@ -222,6 +233,8 @@ static const struct river_field ebpf_fields[] = {
 	RIVER_FIELD_BOOL(ARGS, pid_label, "pid_label", .def = "false"),
 	RIVER_FIELD_BLOCK(ARGS, events, "events", &events_schema),
 	RIVER_FIELD_FLOAT(ARGS, off_cpu_threshold, "off_cpu_threshold", .def = "0"),
+	RIVER_FIELD_STRING(ARGS, off_cpu_reason, "off_cpu_reason", .def = "frame",
+			   .validate = validate_reason),
 	RIVER_FIELD_BOOL(ARGS, load_probe, "load_probe", .def = "false"),
 	RIVER_FIELD_STRING_LIST(ARGS, probe_links, "probe_links"),
 	RIVER_FIELD_STRING_LIST(ARGS, u_probe_links, "u_probe_links"),

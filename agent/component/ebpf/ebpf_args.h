@@ -34,8 +34,9 @@ struct ebpf_args {
 	const char *comm;     /* the process's name: a label, the outermost frame, both, neither */
 	bool pid_label;	      /* a sample label */
 	struct events_args events;
-	/* Understood; what they ask for does not exist here, and a warning says so. */
 	double off_cpu_threshold;
+	const char *off_cpu_reason; /* "frame", "label", "none" */
+	/* Understood; what they ask for does not exist here, and a warning says so. */
 	bool load_probe;
 	struct river_strings probe_links;
 	struct river_strings u_probe_links;

@@ -116,6 +116,7 @@ static int start_session(struct component *c, const struct ebpf_args *args, stru
 	o.sampler.off_cpu_hz = ebpf_args_off_cpu_hz(args);
 	for (enum event i = 0; i < EVENT_MAX; i++)
 		o.sampler.event_hz[i] = events_args_hz(&args->events, i);
+	o.sampler.off_cpu_reasons = o.tagging.reason != REASON_NONE;
 	return session_new(&o, why, &e->session);
 }
 
@@ -152,6 +153,7 @@ static bool needs_restart(const struct ebpf_args *a, const struct ebpf_args *b)
 	       a->collect_user_profile != b->collect_user_profile || !ebpf_args_same_names(a, b) ||
 	       !events_args_equal(&a->events, &b->events) ||
 	       ebpf_args_off_cpu_hz(a) != ebpf_args_off_cpu_hz(b) ||
+	       strcmp(a->off_cpu_reason, b->off_cpu_reason) != 0 ||
 	       ebpf_args_memory_limit_bytes(a) != ebpf_args_memory_limit_bytes(b);
 }
 

@@ -55,6 +55,24 @@ static void test_parse(void **state)
 	assert_int_equal(use, COMM_LABEL);
 }
 
+static void test_reasons(void **state)
+{
+	enum reason_use use = REASON_NONE;
+
+	(void)state;
+	assert_true(reason_use_parse("frame", &use));
+	assert_int_equal(use, REASON_FRAME);
+	assert_true(reason_use_parse("label", &use));
+	assert_int_equal(use, REASON_LABEL);
+	assert_false(reason_use_parse("both", &use));
+	assert_false(reason_use_parse("", &use));
+	assert_int_equal(use, REASON_LABEL);
+	assert_true(reason_use_parse("none", &use));
+	assert_int_equal(use, REASON_NONE);
+	assert_string_equal(wait_reason_label(WAIT_UNKNOWN), "");
+	assert_string_equal(wait_reason_label(WAIT_OTHER), "other");
+}
+
 static void test_equal_tags_are_one(void **state)
 {
 	_cleanup_(arena_fini) struct arena arena;
@@ -64,16 +82,19 @@ static void test_equal_tags_are_one(void **state)
 
 	(void)state;
 	arena_init(&arena, 1 << 20);
-	assert_int_equal(tag_get(&tags, &arena, 7, comm, &a), 0);
+	assert_int_equal(tag_get(&tags, &arena, 7, comm, WAIT_UNKNOWN, &a), 0);
 	comm[0] = 'N';
 	assert_string_equal(a->comm, "nginx");
-	assert_int_equal(tag_get(&tags, &arena, 7, "nginx", &b), 0);
+	assert_int_equal(tag_get(&tags, &arena, 7, "nginx", WAIT_UNKNOWN, &b), 0);
 	assert_ptr_equal(a, b);
-	assert_int_equal(tag_get(&tags, &arena, 8, "nginx", &b), 0);
+	assert_int_equal(tag_get(&tags, &arena, 8, "nginx", WAIT_UNKNOWN, &b), 0);
 	assert_ptr_not_equal(a, b);
-	assert_int_equal(tag_get(&tags, &arena, 7, comm, &b), 0);
+	assert_int_equal(tag_get(&tags, &arena, 7, comm, WAIT_UNKNOWN, &b), 0);
 	assert_ptr_not_equal(a, b);
-	assert_int_equal(tags.n, 3);
+	assert_int_equal(tag_get(&tags, &arena, 7, "nginx", WAIT_LOCK, &b), 0);
+	assert_ptr_not_equal(a, b);
+	assert_string_equal(wait_reason_label(b->reason), "lock");
+	assert_int_equal(tags.n, 4);
 	hash_fini(&tags);
 }
 
@@ -86,13 +107,13 @@ static void test_ceiling(void **state)
 
 	(void)state;
 	arena_init(&arena, (size_t)256 << 10);
-	while (tag_get(&tags, &arena, pid, "nginx", &tag) == 0)
+	while (tag_get(&tags, &arena, pid, "nginx", WAIT_UNKNOWN, &tag) == 0)
 		pid++;
 	assert_in_range(pid, 100, 100000);
 	assert_int_equal(tag->pid, pid - 1);
-	assert_int_equal(tag_get(&tags, &arena, pid, "nginx", &tag), -ENOMEM);
+	assert_int_equal(tag_get(&tags, &arena, pid, "nginx", WAIT_UNKNOWN, &tag), -ENOMEM);
 	/* What is there is found all the same. */
-	assert_int_equal(tag_get(&tags, &arena, 1, "nginx", &tag), 0);
+	assert_int_equal(tag_get(&tags, &arena, 1, "nginx", WAIT_UNKNOWN, &tag), 0);
 	hash_fini(&tags);
 }
 
@@ -246,6 +267,7 @@ static void test_what_is_not_known_is_not_told(void **state)
 
 static const struct unit_test tests[] = {
 	TEST(test_parse),
+	TEST(test_reasons),
 	TEST(test_equal_tags_are_one),
 	TEST(test_ceiling),
 	TEST(test_stacks_stay_apart_as_asked_for),

@@ -23,7 +23,7 @@
 #include "tests/unit/agent/sample/refused.h"
 
 /* What bpf/kernel.h has, at least: what is not found cannot be taken away. */
-#define LEAST_FIELDS 25
+#define LEAST_FIELDS 35
 
 /* The name before a flavour (three underscores), as CO-RE compares names. */
 static bool same_name(const char *a, const char *b)
@@ -111,12 +111,23 @@ static void want_programs(struct sample_bpf *bpf)
 {
 	assert_int_equal(bpf_program__set_autoload(bpf->progs.sample, true), 0);
 	assert_int_equal(bpf_program__set_autoload(bpf->progs.tracepoint, true), 0);
+	assert_int_equal(bpf_program__set_autoload(bpf->progs.off_cpu_out, true), 0);
+	assert_int_equal(bpf_program__set_autoload(bpf->progs.off_cpu_waking, true), 0);
+	assert_int_equal(bpf_program__set_autoload(bpf->progs.off_cpu_fork, true), 0);
+	assert_int_equal(bpf_program__set_autoload(bpf->progs.off_cpu_begin, true), 0);
+	assert_int_equal(bpf_program__set_autoload(bpf->progs.off_cpu_sum, true), 0);
+	assert_int_equal(bpf_program__set_autoload(bpf->progs.off_cpu_open, true), 0);
+	/* Of a kernel that has the tracepoint; where a program is attached otherwise it is the same one. */
+	if (bpf_program__set_attach_target(bpf->progs.off_cpu_in, 0, "sched_exit_tp") == 0)
+		assert_int_equal(bpf_program__set_autoload(bpf->progs.off_cpu_in, true), 0);
 }
 
 static void assert_loaded(const struct sample_bpf *bpf)
 {
 	assert_true(bpf_program__fd(bpf->progs.sample) >= 0);
 	assert_true(bpf_program__fd(bpf->progs.tracepoint) >= 0);
+	assert_true(bpf_program__fd(bpf->progs.off_cpu_out) >= 0);
+	assert_true(bpf_program__fd(bpf->progs.off_cpu_open) >= 0);
 }
 
 /* Everything that knobs can switch on, so that each field is asked for. 0 or -errno. */
@@ -137,6 +148,7 @@ static int load(const struct btf *types)
 		libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, BPF_FUNC_ringbuf_reserve_dynptr,
 					NULL) == 1;
 	bpf->rodata->thin_any = true;
+	bpf->rodata->off_cpu_reasons = true;
 	want_programs(bpf);
 	int r = sample_bpf__load(bpf);
 	if (r == 0)
