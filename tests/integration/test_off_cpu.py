@@ -145,3 +145,12 @@ def test_ticks_are_not_lost(start_agent, standin, processes, programs):
                             m.value("xagent_kernel_ticks_total", event="off_cpu") - before[2])
     assert waits >= 1000000 and missed <= 0.02 * ticks, (ticks, missed, waits)
     assert agent.stop() == 0
+
+
+def test_exec_while_another_thread_waits(processes, programs, tmp_path):
+    """The thread's wait ends with the exec; what it was is told by the image that it waited in."""
+    stacks, own, _ = profile(processes, tmp_path / "f", "--", programs["waiter"], "exec", "500")
+    waited = stacks.having("start_thread", "sleep_once")
+    assert abs(waited.total / 1e6 - 500) < 100, (waited.total, stacks.show())
+    assert abs(stacks.having("main", "hop").total / own["hop"] - 1) < 0.05, (own, stacks.show())
+    assert not [s for s in stacks if "sleep_once" in s.frames and "hop" in s.frames], stacks.show()
