@@ -176,6 +176,30 @@ def test_lock_of_its_mappings_is_held(start_agent, standin, processes, programs,
     check_goes_on(agent, standin, processes, programs, "maps", "arguments", "open")
 
 
+def thread_states(pid, name):
+    """Of the process's threads with that name: D is who waits in the kernel and is not interrupted."""
+    tasks = [task for task in Path(f"/proc/{pid}/task").iterdir() if (task / "comm").read_text().strip() == name]
+    return {(task / "stat").read_text().rpartition(")")[2].split()[0] for task in tasks}
+
+
+def test_look_at_open_waits_is_stuck(start_agent, standin, processes, programs, deadfs, start_victim, tmp_path):
+    """The stack of a thread that waits is read through its memory's lock, which is held: waits that are over count all the same."""
+    fs = deadfs("all", programs["chain"])
+    victim = start_victim(tmp_path / "hungmem", "lock", 60, fs.program)
+    fs.be_silent()
+    victim.send(signal.SIGUSR1)
+    victim.wait_for_output("held")
+    text = config(standin.url, interval="1s", rate=RATE).replace("\n\tsample_rate", "\n\tevents {\n\t\toff_cpu { }\n\t}\n\tsample_rate", 1)
+    agent = start_agent(text).wait_ready()
+    wait_until(lambda: thread_states(agent.process.pid, "xagent-waits") == {"D"}, 20, "the look waits for the lock")
+    waiter = processes.start(programs["waiter"], 50)
+    assert waiter.wait(60) == 0
+    wait_until(lambda: [p for p in standin.pushes() if p.labels["__name__"] == "offcpu" and
+                        any("sleeps_10ms" in s.frames for s in p.profile.samples)], 20, "waits are pushed")
+    assert thread_states(agent.process.pid, "xagent-waits") == {"D"}
+    check_others(agent, standin, processes, programs)
+
+
 # $1: deadfs, $2: how, $3: where, $4: the file, then what to run.
 IN_A_NAMESPACE = """
 "$1" "$2" "$3" "$4" &
