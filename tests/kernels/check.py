@@ -15,6 +15,8 @@ from harness import chains, folded, metrics, recursion, situations  # noqa: E402
 CHAIN = ("main", "alpha", "beta", "gamma", "spin")
 INTERPRETED = ("toy_main", "outer", "bridge", "bounce", "ping", "bounce", "pong", "bounce", "ping", "bounce", "inner", "leaf", "run_leaf")
 SECTION = re.compile(r"^=section=(\w+)=$", re.MULTILINE)
+WAITS = {"sleeps_10ms": ("pause_us", "[sleep]"), "lock_5ms": ("pthread_mutex_lock", "[lock]"), "slow_pipe": ("read", "[pipe]")}
+WAITED = re.compile(r"^(\w+) (\d+)$", re.MULTILINE)
 PROGRAM = re.compile(r"^verifier program=(\S+) instructions=(\d+)$", re.MULTILINE)
 # 4 s at 199 Hz are 796 ticks; an emulated CPU may sleep through many of them.
 LEAST_SAMPLES = 100
@@ -62,6 +64,25 @@ def check_hits(command, text):
         hits = stacks.having_run("main", caller, "seek").total
         print(f"    hits of lseek from {caller}: {hits} of {count}")
         assert hits == count, stacks.show()
+
+
+def check_waits(command, text):
+    """Waits by function and reason, beside the program's own clock. Emulated, some come before the tables, and a switch takes long:
+    the way from where the task's CPU time begins to where schedule() returns is part of both."""
+    assert "exit 0" in command.splitlines(), command
+    if not text:
+        return
+    check_verifier(command)
+    stacks = folded.parse(text)
+    own = {name: int(ns) for name, ns in WAITED.findall(command) if name in WAITS}
+    assert set(own) == set(WAITS), command
+    for name, (function, reason) in WAITS.items():
+        mine = stacks.having("main", name)
+        leaves = {s.frames[-1] for s in mine.having(function)}
+        seen = mine.having(function).total if name == "lock_5ms" else mine.total
+        print(f"    off-CPU time of {name}: {seen / own[name]:.2f} of its own clock's")
+        assert 0.8 * own[name] < seen < 1.4 * own[name], stacks.show(6)
+        assert reason in leaves and leaves <= {reason, "[ready]"}, stacks.show(6)
 
 
 def check_interpreted(command, text):
@@ -224,6 +245,7 @@ def main():
         check_verifier(parts["verifier"])
         check_chain(parts["command"], parts["folded"])
         check_hits(parts["tracepoint"], parts["hits"])
+        check_waits(parts["off_cpu"], parts["waits"])
         check_interpreted(parts["interpreted"], parts["both"])
         check_python(parts["python"], parts["functions"])
         check_young(parts["young"], parts["youngs"])

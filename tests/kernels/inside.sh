@@ -32,6 +32,14 @@ echo "exit $?"
 section hits
 cat /tmp/hits
 
+# On AArch64 programs cannot be attached to where schedule() returns by all of these kernels.
+section off_cpu
+[ ! -x /x/waiter ] || /x/xagent profile --verifier-stats -e off_cpu -f folded -o /tmp/waits -- /x/waiter 40 2>&1
+echo "exit $?"
+
+section waits
+[ ! -x /x/waiter ] || cat /tmp/waits
+
 # Interpreted frames between native ones: at once, and by processes that end before they are looked at; and of an interpreter in a library.
 section interpreted
 /x/toy-xagent profile --verifier-stats -U -f folded -F 199 -o /tmp/interpreted -- sh -c '/x/toy 4 3 moving; for i in 1 2 3 4 5; do /x/toy 0.2 3; done; /x/toyhost 0.7 3 waiting; for i in 1 2 3 4 5; do /x/toyhost 0.2 3; done' 2>&1

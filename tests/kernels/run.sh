@@ -36,6 +36,8 @@ if [ "${MACHINE:-}" = aarch64 ]; then
 	for program in "${unit_programs[@]}"; do
 		inside+=("$build/$program:/x/unit/${program##*/}")
 	done
+else
+	fixed waiter:waiter
 fi
 # The distribution's Python, with what of its library it begins with: where it is in the virtual machine, and here below SYSROOT.
 below=${MACHINE:+${SYSROOT:-}}
@@ -53,7 +55,7 @@ if [ "${MACHINE:-}" = aarch64 ]; then
 		echo "    SKIP Go: $(tail -1 <<<"$why")"
 	fi
 fi
-/usr/bin/python3 -B "$here/../fixtures/build.py" "$fixtures" chain seeker toy libtoy.so toyhost softirqs bigmap jitcall >/dev/null
+/usr/bin/python3 -B "$here/../fixtures/build.py" "$fixtures" chain seeker waiter toy libtoy.so toyhost softirqs bigmap jitcall >/dev/null
 /usr/bin/python3 -B "$here/../fixtures/frameless.py" "$fixtures" rgcc-O2-pie rgcc-O2-stat ${MACHINE:+rgcc-O2-pac} fsignals \
 	fcoroutine fclocks fhost fplugin_a.so fplugin_b.so >/dev/null
 status=0
