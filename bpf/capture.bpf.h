@@ -429,10 +429,10 @@ static __always_inline bool shows_nothing(const struct moment *m, struct task_st
 	return !want_kernel && KERNEL_FIELD(task, flags, 0) & PF_KTHREAD;
 }
 
-/* Ticks have their rate, and off-CPU time is weighed before. */
+/* Ticks have their rate, and what lasts is weighed before. */
 static __always_inline bool is_thinned(const struct moment *m)
 {
-	return m->event == EVENT_TRACEPOINT;
+	return m->event == EVENT_TRACEPOINT || m->event == EVENT_FAULTS;
 }
 
 /* The end of every program: whose moment it is, its stack, a record. `count` is from moment_count(). */

@@ -139,6 +139,7 @@ struct task_struct {
 	struct files_struct *files;
 	unsigned int in_execve : 1;
 	unsigned int in_iowait : 1;
+	int pagefault_disabled;
 	__u64 self_exec_id;
 	__u64 start_time;
 	struct task_struct *group_leader;

@@ -5,6 +5,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include "bpf/events/cpu.bpf.h"
+#include "bpf/events/faults.bpf.h"
 #include "bpf/events/locks.bpf.h"
 #include "bpf/events/off_cpu.bpf.h"
 #include "bpf/events/off_cpu_open.bpf.h"

@@ -44,6 +44,7 @@ void event_text_what(const struct event_text *e, struct buf *out)
 		[EVENT_CPU] = "CPU time",
 		[EVENT_OFF_CPU] = "Off-CPU time",
 		[EVENT_LOCKS] = "Waits for locks",
+		[EVENT_FAULTS] = "Page faults",
 	};
 
 	assert(e->event != EVENT_TRACEPOINT || e->source);

@@ -74,6 +74,7 @@ int programs_new(const struct programs *p, struct sample_bpf *bpf, const struct 
 	c = calloc(1, sizeof(*c));
 	if (!c)
 		return -ENOMEM;
+	bpf->rodata->thin_any |= p->is_thinned;
 	c->source.ops = p->ops;
 	c->what = p;
 	c->bpf = bpf;

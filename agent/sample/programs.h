@@ -16,6 +16,7 @@ struct programs {
 	const struct source_ops *ops; /* programs_attach(), … */
 	uint32_t source;	      /* EVENT_SOURCE_* */
 	const char *map;	      /* that nobody else needs; NULL: none */
+	bool is_thinned;	      /* by bpf/thin.bpf.h */
 	/* In the order in which they are attached. Ends with NULL. */
 	struct {
 		const char *name;

@@ -56,5 +56,6 @@ extern const struct source_ops source_cpu;
 extern const struct source_ops source_tracepoint;
 extern const struct source_ops source_off_cpu;
 extern const struct source_ops source_locks;
+extern const struct source_ops source_faults;
 
 #endif

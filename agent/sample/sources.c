@@ -9,5 +9,6 @@ const struct source_ops *const source_list[] = {
 	&source_tracepoint,
 	&source_off_cpu,
 	&source_locks,
+	&source_faults,
 	NULL,
 };

@@ -9,5 +9,6 @@
 	  V("alloc_space", "bytes") V("alloc_objects", "count"))                                \
 	X(OFF_CPU, "off_cpu", "offcpu", "", "", V("offcpu", "nanoseconds") V("waits", "count")) \
 	X(LOCKS, "locks", "mutex", "contentions", "count",                                      \
-	  V("delay", "nanoseconds") V("contentions", "count"))
+	  V("delay", "nanoseconds") V("contentions", "count"))                                  \
+	X(FAULTS, "faults", "page_faults", "faults", "count", V("faults", "count"))
 #define TRACEPOINT_INCLUDE "tests/events/allocation/allocation.bpf.h"

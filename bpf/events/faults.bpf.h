@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Page faults of processes: each is an event, by the stack that touches the page; in user code, or in a system call that writes to memory of the process.
+ *
+ * By the exceptions' tracepoints and not by the software event: programs of that one take bpf_prog_active, and a timer tick that comes meanwhile is
+ * dropped. x86-64 has these tracepoints.
+ */
+#ifndef XAGENT_BPF_EVENTS_FAULTS_BPF_H
+#define XAGENT_BPF_EVENTS_FAULTS_BPF_H
+
+#include "bpf/capture.bpf.h"
+
+/* The program, and bpf_trace_run3(). */
+#define FAULTS_OWN_FRAMES 2
+
+SEC("?tp_btf/page_fault_user")
+int fault_user(void *ctx)
+{
+	struct wire_counters *count = moment_count(EVENT_FAULTS);
+	struct moment m = { .ctx = ctx,
+			    .event = EVENT_FAULTS,
+			    .source = EVENT_SOURCE_FAULTS,
+			    .user_only = true,
+			    .values = { 1 } };
+
+	if (count)
+		capture(&m, count);
+	return 0;
+}
+
+/* Addresses of the kernel have the upper bit set. Where faults are disabled nobody brings the page: a read that may fail was tried, as our own are. */
+static __always_inline bool fault_is_of_process(struct task_struct *task, __u64 address)
+{
+	return !(address >> 63) && !KERNEL_FIELD(task, pagefault_disabled, 1) &&
+	       !(KERNEL_FIELD(task, flags, 0) & PF_KTHREAD);
+}
+
+SEC("?tp_btf/page_fault_kernel")
+int fault_kernel(__u64 *ctx)
+{
+	struct wire_counters *count;
+
+	if (!fault_is_of_process(bpf_get_current_task_btf(), ctx[0]))
+		return 0;
+	count = moment_count(EVENT_FAULTS);
+	struct moment m = { .ctx = ctx,
+			    .event = EVENT_FAULTS,
+			    .source = EVENT_SOURCE_FAULTS,
+			    .n_own_frames = FAULTS_OWN_FRAMES,
+			    .values = { 1 } };
+
+	if (count)
+		capture(&m, count);
+	return 0;
+}
+
+#endif
