@@ -11,11 +11,13 @@
 #include <bpf/bpf_helpers.h>
 
 #include "bpf/runtimes/v8_inlined.bpf.h"
+#include "bpf/runtimes/v8_lines.bpf.h"
 #include "bpf/runtimes/v8_names.bpf.h"
 #include "bpf/runtimes/v8_objects.bpf.h"
 
 static __always_inline __u64 v8_begin(struct scratch *s)
 {
+	s->runtime.words[V8_PLACE] = 0;
 	if (!v8_layout(s)->is_supported)
 		s->runtime.result = RUNTIME_RESULT_UNSUPPORTED;
 	return 0;
@@ -41,7 +43,10 @@ static __always_inline __u64 v8_pushed(struct scratch *s)
 static __always_inline int v8_function(struct scratch *s, __u64 pointer)
 {
 	const struct v8_layout *l = v8_layout(s);
+	__u32 place = s->runtime.words[V8_PLACE];
 	__u64 shared = 0;
+
+	s->runtime.words[V8_PLACE] = 0;
 
 	if ((pointer & V8_TAG_MASK) == V8_TAG)
 		shared = v8_word(pointer - V8_TAG + l->function_shared);
@@ -58,6 +63,8 @@ static __always_inline int v8_function(struct scratch *s, __u64 pointer)
 	s->runtime.function = shared;
 	s->runtime.print = v8_print(s);
 	s->runtime.position = ~0U;
+	if (want_lines)
+		v8_line_of_frame(s->level, place);
 	return RUNTIME_CODE_NAMED_FRAME;
 }
 

@@ -58,6 +58,9 @@ struct v8_layout {
 	__u8 frame_construct, frame_fast_construct;
 	__u8 has_statement_bits; /* of positions: below the bytes of code, whose sign it is otherwise */
 	__u16 type_code;
+	/* BytecodeArray: its source positions, and its bytecode. */
+	__u16 type_bytecode; /* 0: not known */
+	__u8 bytecode_positions, bytecode_data;
 };
 
 _Static_assert(sizeof(struct v8_layout) <= WIRE_RUNTIME_WORDS * 8, "it fits");
@@ -70,6 +73,9 @@ _Static_assert(sizeof(struct v8_layout) <= WIRE_RUNTIME_WORDS * 8, "it fits");
 #define V8_FRAME_KIND 8
 #define V8_FRAME_FUNCTION 16
 #define V8_FRAME_BYTES 16
+/* Of one that the interpreter runs: its BytecodeArray, and a small integer, how far from the pointer to that the bytecode lies that made the last call. */
+#define V8_FRAME_BYTECODE 32
+#define V8_FRAME_BYTECODE_AT 40
 
 /* What is read of a SharedFunctionInfo at most. */
 #define V8_SHARED_BYTES 72
@@ -108,16 +114,19 @@ enum v8_string {
 #define V8_STREAM_CODE 8
 #define V8_CODE_BYTES 64
 #define V8_CODE_KIND 15
+/* Behind baseline code there is that of Maglev, or of its forerunner, and that of Turbofan. */
+#define V8_KIND_TURBOFAN 2
 
 /* Arrays: their length is a small integer. */
 #define V8_ARRAY_LENGTH 8
 #define V8_ARRAY_DATA 16
 
 /*
- * A source position: bit 0 is set for one that is no position in a script; from bit 31 on, 16 bits of the function that it is in: 0 is the frame's own,
+ * A source position: bit 0 is set for one that is no position in a script; from bit 1 on, 30 bits of where it is there, plus one; from bit 31 on, 16 bits of the function that it is in: 0 is the frame's own,
  * else the number of an inlining position, plus one. Such a position is where that function was inlined, in another one; and which literal it is.
  */
 #define V8_POSITION_EXTERNAL 1ULL
+#define V8_POSITION_PLACE(position) ((__u32)((position) >> 1) & 0x3fffffff)
 #define V8_POSITION_FUNCTION(position) ((__u32)((position) >> 31) & 0xffff)
 #define V8_INLINE_BYTES 16
 /* Instead of a literal. */

@@ -8,15 +8,15 @@
 
 #include <bpf/bpf_helpers.h>
 
+#include "bpf/runtimes/v8_lines.bpf.h"
 #include "bpf/runtimes/v8_objects.bpf.h"
+#include "bpf/runtimes/v8_positions.bpf.h"
 
-#define V8_TABLE_PIECES (RUNTIME_READ_BYTES / 10)
 /* Inlined functions that one sample reads: each twice, as long as they are what they say. */
 #define V8_MAX_READS 2000
 
-/* How far the beginning of code is looked for, in steps of V8_CODE_ALIGNMENT: 64 KiB; and the longest table of positions. */
+/* How far the beginning of code is looked for, in steps of V8_CODE_ALIGNMENT: 64 KiB. */
 #define V8_MAX_STEPS 1024
-#define V8_MAX_POSITIONS 8192
 /* What was not found is looked for again after that: other code may have come there. */
 #define V8_AGAIN_NS 1000000000ULL
 /* Functions that lie in each other. */
@@ -72,117 +72,40 @@ __noinline __u64 v8_search(__u32 level)
 	return s->runtime.words[1];
 }
 
-/* It could not be read to the end. */
-#define V8_NO_POSITION (~0ULL)
-
-/* words[2 …]: the table of positions. */
-enum {
-	V8_TABLE_AT = 2,
-	V8_TABLE_BYTES,
-	V8_TABLE_PC,
-	V8_VALUE,
-	V8_SHIFT,
-	V8_OFFSET,
-	V8_POSITION,
-	V8_FOUND,
-	V8_IS_CUT
-};
-
-/*
- * An entry is two numbers, each by how much it differs from that before: bytes of code, and whether a statement begins there, which
- * complements them or is bit 0; a source position. Seven bits a byte, the lowest first; bit 7: there are more; the sign is the lowest bit.
- */
-static long v8_position_step(__u32 index, void *data)
-{
-	struct scratch *s = bpf_map_lookup_elem(&scratch, data);
-	__u64 *w, value;
-	__u32 n, byte;
-
-	if (!s)
-		return 1;
-	w = s->runtime.words;
-	if (index >= w[V8_TABLE_BYTES])
-		return 1;
-	if (!(index & (RUNTIME_READ_BYTES - 1))) {
-		n = w[V8_TABLE_BYTES] - index < RUNTIME_READ_BYTES ? w[V8_TABLE_BYTES] - index
-								   : RUNTIME_READ_BYTES;
-		barrier_var(n);
-		if (s->runtime.n_pieces >= V8_MAX_PIECES || n > RUNTIME_READ_BYTES ||
-		    bpf_probe_read_user(s->runtime.bytes, n, (void *)(w[V8_TABLE_AT] + index))) {
-			w[V8_IS_CUT] = 1;
-			return 1;
-		}
-		s->runtime.n_pieces += V8_TABLE_PIECES;
-	}
-	byte = (__u8)s->runtime.bytes[index & (RUNTIME_READ_BYTES - 1)];
-	value = w[V8_VALUE] | (__u64)(byte & 127) << (w[V8_SHIFT] & 63);
-	if (byte & 128) {
-		w[V8_VALUE] = value;
-		w[V8_SHIFT] += 7;
-		return 0;
-	}
-	value = (value >> 1) ^ -(value & 1);
-	w[V8_VALUE] = w[V8_SHIFT] = 0;
-	/* In bit 63 of the offset: the next number is a position. */
-	if (w[V8_OFFSET] >> 63) {
-		w[V8_OFFSET] &= ~(1ULL << 63);
-		w[V8_POSITION] += value;
-		w[V8_FOUND] = w[V8_POSITION];
-		return 0;
-	}
-	if (v8_layout(s)->has_statement_bits)
-		value >>= 1;
-	else if (value >> 63)
-		value = ~value;
-	w[V8_OFFSET] += value;
-	if (w[V8_OFFSET] > w[V8_TABLE_PC])
-		return 1;
-	w[V8_OFFSET] |= 1ULL << 63;
-	return 0;
-}
-
-/* The position at pc, by the Code that was read. */
-__noinline __u64 v8_position(__u32 level, __u64 begin)
-{
-	struct scratch *s = walk_scratch(level);
-	__u64 table, n;
-
-	if (!s)
-		return 0;
-	table = v8_shared_word(s, v8_layout(s)->code_positions) - V8_TAG;
-	n = v8_word(table + V8_ARRAY_LENGTH) >> 32;
-	if ((table & V8_TAG_MASK) || n > V8_MAX_POSITIONS)
-		return 0;
-	s->runtime.words[V8_TABLE_AT] = table + V8_ARRAY_DATA;
-	s->runtime.words[V8_TABLE_BYTES] = n;
-	s->runtime.words[V8_TABLE_PC] = s->walk.pc - begin;
-	s->runtime.words[V8_VALUE] = s->runtime.words[V8_SHIFT] = s->runtime.words[V8_OFFSET] = 0;
-	s->runtime.words[V8_POSITION] = s->runtime.words[V8_FOUND] = s->runtime.words[V8_IS_CUT] =
-		0;
-	bpf_loop(V8_MAX_POSITIONS, v8_position_step, &level, 0);
-	return s->runtime.words[V8_IS_CUT] ? V8_NO_POSITION : s->runtime.words[V8_FOUND];
-}
-
 static __always_inline __u64 v8_deopt_element(__u64 deopt, __u32 index)
 {
 	return v8_word(deopt + V8_ARRAY_DATA + 8 * (__u64)index);
 }
 
-/* Which function pc is in: 0: the frame's own, or not known. Leaves where inlining positions and literals are in words[0] and [1]. */
+/* The position at pc, by the Code that was read, which begins at `begin`. `key`: of that address and this code. */
+static __always_inline __u64 v8_position_in_code(struct scratch *s, __u64 begin, __u64 key)
+{
+	struct runtime_return *known = v8_known(key);
+	__u64 position;
+
+	if (known && known->key == key)
+		return known->found;
+	position = v8_position(s->level, v8_shared_word(s, v8_layout(s)->code_positions),
+			       s->walk.pc - begin);
+	if (known && position != V8_NO_POSITION)
+		*known = (struct runtime_return){ key, begin, position };
+	return position;
+}
+
+/* Which function pc is in: 0: the frame's own, or not known. Leaves what the rest of the frame is read by in words[V8_INLINES …]. */
 __noinline __u32 v8_inlined(__u32 level)
 {
 	struct scratch *s = walk_scratch(level);
 	const struct v8_layout *l;
 	struct runtime_return *known;
 	__u64 key, begin, deopt, id, position;
-	__u32 at;
+	__u32 kind;
 
 	if (!s)
 		return 0;
 	l = v8_layout(s);
 	key = hash_mix(s->runtime.process, s->walk.pc) | 1ULL << 63;
-	at = key & (WIRE_THREAD_SLOTS - 1);
-	known = bpf_map_lookup_elem(&threads, &at);
+	known = v8_known(key);
 	begin = known && known->key == key ? known->begin : 0;
 	if (known && known->key == key && !begin &&
 	    s->record.head.time_ns - known->found < V8_AGAIN_NS)
@@ -193,32 +116,30 @@ __noinline __u32 v8_inlined(__u32 level)
 			*known = (struct runtime_return){ key, begin,
 							  begin ? 0 : s->record.head.time_ns };
 	}
-	if (!begin || (v8_shared_int(s, l->code_flags) & V8_CODE_KIND) <= l->kind_baseline)
+	kind = v8_shared_int(s, l->code_flags) & V8_CODE_KIND;
+	if (!begin || kind <= l->kind_baseline)
 		return 0;
 	deopt = v8_shared_word(s, l->code_deopt) - V8_TAG;
 	if (deopt & V8_TAG_MASK)
 		return 0;
 	/* Other code may have come there: no optimization has the number of another one. */
-	id = v8_deopt_element(deopt, l->deopt_id) | 1;
-	if (known && known->key == key && (__u32)known->found == (__u32)(id >> 32 << 1 | 1)) {
-		position = known->found >> 32;
-	} else {
-		position = v8_position(level, begin);
-		if (position == V8_NO_POSITION)
-			return 0;
-		position = position & V8_POSITION_EXTERNAL ? 0 : V8_POSITION_FUNCTION(position);
-		if (known && known->key == key)
-			known->found = position << 32 | (__u32)(id >> 32 << 1 | 1);
-	}
-	s->runtime.words[0] = v8_deopt_element(deopt, l->deopt_inlines) - V8_TAG;
-	s->runtime.words[1] = v8_deopt_element(deopt, l->deopt_literals) - V8_TAG;
-	return position;
+	id = v8_deopt_element(deopt, l->deopt_id) >> 32 | 1ULL << 32;
+	position = v8_position_in_code(s, begin, hash_mix(key, id) | 1ULL << 63);
+	if (position == V8_NO_POSITION || position & V8_POSITION_EXTERNAL)
+		return 0;
+	s->runtime.words[V8_INLINES] = v8_deopt_element(deopt, l->deopt_inlines) - V8_TAG;
+	s->runtime.words[V8_LITERALS] = v8_deopt_element(deopt, l->deopt_literals) - V8_TAG;
+	/* Maglev has the right functions, but where a loop was peeled, or a function inlined later, places of other calls. */
+	s->runtime.words[V8_PLACE] =
+		kind == l->kind_baseline + V8_KIND_TURBOFAN ? V8_POSITION_PLACE(position) : 0;
+	return V8_POSITION_FUNCTION(position);
 }
 
-/* Reads the function of an inlining position into function and print; that of the one that it lies in into *ret_outer. */
-static __always_inline bool v8_get_inlined(struct scratch *s, __u32 number, __u32 *ret_outer)
+/* Reads the function of an inlining position into function and print; that of the one that it lies in into *ret_outer, and where it is called there. */
+static __always_inline bool v8_get_inlined(struct scratch *s, __u32 number, __u32 *ret_outer,
+					   __u32 *ret_place)
 {
-	__u64 inlines = s->runtime.words[0], literals = s->runtime.words[1];
+	__u64 inlines = s->runtime.words[V8_INLINES], literals = s->runtime.words[V8_LITERALS];
 	__u64 position[2], shared;
 	__u32 literal;
 
@@ -232,6 +153,7 @@ static __always_inline bool v8_get_inlined(struct scratch *s, __u32 number, __u3
 		return false;
 	literal = (__u32)position[1];
 	*ret_outer = V8_POSITION_FUNCTION(position[0]);
+	*ret_place = position[0] & V8_POSITION_EXTERNAL ? 0 : V8_POSITION_PLACE(position[0]);
 	/* One is inlined after what it is inlined into. */
 	if (*ret_outer >= number)
 		return false;
@@ -260,9 +182,9 @@ __noinline int v8_is_whole(__u32 level, __u32 number)
 	struct scratch *s = walk_scratch(level);
 
 	for (int i = 0; s && i < V8_MAX_INLINED; i++) {
-		__u32 outer = 0;
+		__u32 outer = 0, place = 0;
 
-		if (!v8_get_inlined(s, number, &outer))
+		if (!v8_get_inlined(s, number, &outer, &place))
 			return 0;
 		if (!outer)
 			return 1;
@@ -274,14 +196,19 @@ __noinline int v8_is_whole(__u32 level, __u32 number)
 __noinline int v8_show_inlined(__u32 level)
 {
 	struct scratch *s = walk_scratch(level);
-	__u32 outer = 0;
+	__u32 outer = 0, place = 0;
 
 	if (!s)
 		return 0;
-	if (!v8_get_inlined(s, s->runtime.inlined, &outer)) {
+	if (!v8_get_inlined(s, s->runtime.inlined, &outer, &place)) {
 		s->runtime.inlined = 0;
+		s->runtime.words[V8_PLACE] = 0;
 		return 0;
 	}
+	if (want_lines)
+		v8_line_at_place(level, s->runtime.words[V8_PLACE]);
+	if (s->runtime.words[V8_PLACE])
+		s->runtime.words[V8_PLACE] = place;
 	s->runtime.inlined = outer;
 	return 1;
 }
@@ -300,8 +227,12 @@ __noinline int v8_inlined_first(__u32 level)
 	/* Once for each frame. */
 	s->runtime.is_called = 0;
 	number = v8_inlined(level);
-	if (!number || !v8_is_whole(level, number))
+	if (!number)
 		return 0;
+	if (!v8_is_whole(level, number)) {
+		s->runtime.words[V8_PLACE] = 0;
+		return 0;
+	}
 	s->runtime.inlined = number;
 	return 1;
 }

@@ -25,7 +25,7 @@ TIERS = {
     "optimized": ("--no-turbo-inlining", "--no-maglev-inlining"),
     "inlined": (),
 }
-ROUNDS = {"optimized": 30, "inlined": 60}
+ROUNDS = {"optimized": 30, "turbofan": 60, "inlined": 60}
 # Of versions but the last one a run tries what their code decides: how builtins and optimized code are found. The rest of the step is the same for all.
 FEW = ("inlined", "moving")
 # Nearly all inlined functions are shown for these.
@@ -62,12 +62,12 @@ def profiled(processes, output, *arguments):
     return pprof.parse(output.read_bytes()) if str(output).endswith(".pb.gz") else folded.parse(output.read_text())
 
 
-def probed(profile):
-    """number of the probe → frames from it on, innermost first."""
+def probed(profile, with_lines=False):
+    """number of the probe → frames from it on, innermost first: (function, file), and the line."""
     stacks = {}
     for sample in profile.samples:
-        frames = [(same(name), file) for name, file, line in reversed(sample.places) if is_of_v8((name, file, line))]
-        for i, (name, _) in enumerate(frames):
+        frames = [(same(name), file, line) if with_lines else (same(name), file) for name, file, line in reversed(sample.places) if is_of_v8((name, file, line))]
+        for i, (name, *_) in enumerate(frames):
             if name.startswith("probe_"):
                 stacks[int(name[6:])] = frames[i:]
     return stacks
@@ -83,13 +83,13 @@ def skip_unless_wanted(node, what):
         pytest.skip("with this version in the full matrix")
 
 
-def run_chains(processes, tmp_path, node, flags, n_chains, n_links, n_rounds, seed, n_threads=1):
+def run_chains(processes, tmp_path, node, flags, n_chains, n_links, n_rounds, seed, n_threads=1, with_lines=False):
     """What V8 has told of each chain, and what was seen of it: {number: frames} each."""
     report = tmp_path / "report"
-    profile = profiled(processes, tmp_path / "o.pb.gz", "-F", "10000", "-e", READS, "--", node, *flags, CHAINS, report, str(seed), str(n_chains), str(n_links),
+    profile = profiled(processes, tmp_path / "o.pb.gz", *["--lines"] * with_lines, "-F", "10000", "-e", READS, "--", node, *flags, CHAINS, report, str(seed), str(n_chains), str(n_links),
                        str(n_rounds), str(n_threads))
-    seen = probed(profile)
-    told = {number: [(same(f[0]), f[1]) for f in frames if is_of_v8(f)] for number, frames in map(json.loads, report.read_text().splitlines())}
+    seen = probed(profile, with_lines)
+    told = {number: [(same(f[0]), *f[1:]) if with_lines else (same(f[0]), f[1]) for f in frames if is_of_v8(f)] for number, frames in map(json.loads, report.read_text().splitlines())}
     assert len(told) == n_chains * n_threads
     missing = sorted(set(told) - set(seen))
     # One at which the agent was publishing the process anew: new pages of code are new mappings.
@@ -109,6 +109,28 @@ def test_stacks_are_those_of_v8(processes, tmp_path, node, tier):
     if node.name in INLINED:
         short = [(n, first_difference(seen[n], frames)) for n, frames in differ.items()]
         assert len(short) <= 0.05 * len(told), f"{len(short)} of {len(told)} are short, as {short[:3]}"
+
+
+# How many lines are known at least. Those of baseline code and of Maglev's are not.
+LINES = {"interpreted": 0.995, "jitless": 0.995, "turbofan": 0.9, "inlined": 0.3}
+
+
+@pytest.mark.parametrize("tier", LINES)
+def test_lines_are_those_of_v8(processes, tmp_path, node, tier):
+    """The line that each function is at, or none."""
+    if not nodes.FULL and (node.name != nodes.SAMPLE[-1] or tier not in ("interpreted", "turbofan")):
+        pytest.skip("in the full matrix")
+    least = LINES[tier]
+    # Where a frame has its bytecode these do not tell.
+    if int(node.name) < 18:
+        least = 0
+    flags = [f for f in (*TIERS.get(tier, ()), *("--no-maglev", "--no-sparkplug") * (tier == "turbofan")) if nodes.has_flag(node.path, f)]
+    told, seen = run_chains(processes, tmp_path, node.path, flags, 300, 8, ROUNDS.get(tier, 1), seed=5, with_lines=True)
+    pairs = [(n, *pair) for n, frames in told.items() if len(seen.get(n, ())) == len(frames) for pair in zip(seen[n], frames)]
+    wrong = [p for p in pairs if p[1] != p[2] and p[1] != (*p[2][:2], 0)]
+    known = sum(seen_at[2] != 0 for _, seen_at, _ in pairs)
+    assert not wrong, f"{len(wrong)} of {len(pairs)} are wrong, as {wrong[:5]}"
+    assert len(pairs) > 3000 and known >= least * len(pairs), f"{known} of {len(pairs)} are known"
 
 
 def test_threads(processes, tmp_path, node):

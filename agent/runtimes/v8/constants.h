@@ -51,6 +51,11 @@
 	X(TYPE_SCOPE, "type_ScopeInfo__SCOPE_INFO_TYPE")                                    \
 	X(TYPE_SCRIPT, "type_Script__SCRIPT_TYPE")                                          \
 	X(SCOPE_N_LOCALS, "scopeinfo_idx_ncontextlocals")                                   \
+	X(FP_BYTECODE, "off_fp_bytecode_array")                                             \
+	X(FP_BYTECODE_AT, "off_fp_bytecode_offset")                                         \
+	X(TYPE_BYTECODE, "type_BytecodeArray__BYTECODE_ARRAY_TYPE")                         \
+	X(BYTECODE_DATA, "class_BytecodeArray__data__")                                     \
+	X(BYTECODE_WRAPPER, "class_BytecodeArray__wrapper__")                               \
 	X(TYPE_CODE, "type_Code__CODE_TYPE")                                                \
 	X(KIND_BASELINE, "CodeKindBaseline")                                                \
 	X(DEOPT_LITERALS, "DeoptimizationDataLiteralArrayIndex")                            \

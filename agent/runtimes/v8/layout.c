@@ -163,6 +163,22 @@ static void take_code(const struct v8_constants *c, struct v8_layout *l)
 	}
 }
 
+/* Its source positions have no constant: they follow its constants and handlers, or, where it has a wrapper, that (bytecode-array.tq). */
+static void take_bytecode(const struct v8_constants *c, struct v8_layout *l)
+{
+	uint8_t wrapper = 0;
+
+	if (!c->has[V8_FP_BYTECODE] || c->value[V8_FP_BYTECODE] != -V8_FRAME_BYTECODE ||
+	    !c->has[V8_FP_BYTECODE_AT] || c->value[V8_FP_BYTECODE_AT] != -V8_FRAME_BYTECODE_AT ||
+	    !take(c, V8_BYTECODE_DATA, 2, 128, &l->bytecode_data))
+		return;
+	if (c->has[V8_BYTECODE_WRAPPER] && !take(c, V8_BYTECODE_WRAPPER, 8, 64, &wrapper))
+		return;
+	l->bytecode_positions = wrapper ? (uint8_t)(wrapper + 8) : 32;
+	if (l->bytecode_positions < l->bytecode_data)
+		(void)take_type(c, V8_TYPE_BYTECODE, &l->type_bytecode);
+}
+
 void v8_layout_from_constants(const struct v8_constants *c, struct v8_layout *ret_layout)
 {
 	struct v8_layout l = { .builtins_at = c->builtins_at,
@@ -175,5 +191,6 @@ void v8_layout_from_constants(const struct v8_constants *c, struct v8_layout *re
 			 take(c, V8_MAP_TYPE, 2, 32, &l.map_type) &&
 			 take(c, V8_FUNCTION_SHARED, 8, 128, &l.function_shared);
 	take_code(c, &l);
+	take_bytecode(c, &l);
 	*ret_layout = l;
 }

@@ -11,6 +11,9 @@ _Static_assert(offsetof(struct v8_layout, builtins_at) == WIRE_CLAIMED_AT * 8 &&
 		       offsetof(struct v8_layout, builtins_bytes) == WIRE_CLAIMED_BYTES * 8,
 	       "the builtins are claimed");
 
+/* No script is longer. */
+#define MAX_LINE (1U << 30)
+
 static bool v8_detect(const struct elf *elf, struct wire_runtime *ret_runtime)
 {
 	struct v8_constants constants;
@@ -56,6 +59,13 @@ static bool v8_resolve(const struct wire_runtime *of, const struct runtime_memor
 	       v8_name_read(&layout, memory, function, print, buf, n_buf, ret_text);
 }
 
+/* The kernel half tells how many lines further on it is. */
+static uint32_t v8_line(const struct runtime_lines *lines, uint32_t position)
+{
+	return position < MAX_LINE && lines->first_line < MAX_LINE ? lines->first_line + position
+								   : 0;
+}
+
 const struct runtime runtime_v8 = {
 	.kind = RUNTIME_V8,
 	.name = "v8",
@@ -63,4 +73,5 @@ const struct runtime runtime_v8 = {
 	.describe = v8_describe,
 	.resolve = v8_resolve,
 	.unnamed = v8_name_unnamed,
+	.line = v8_line,
 };

@@ -49,6 +49,11 @@ static const int32_t values[V8_CONSTANT_MAX][NODE_MAX] = {
 	[V8_TYPE_SCOPE] = { 178, 256, 261, 272, 280, 286 },
 	[V8_TYPE_SCRIPT] = { 112, 170, 167, 167, 167, 166 },
 	[V8_SCOPE_N_LOCALS] = { 2, 2, 2, 2, 2, 2 },
+	[V8_FP_BYTECODE] = { NONE, -32, -32, -32, -32, -32 },
+	[V8_FP_BYTECODE_AT] = { NONE, -40, -40, -40, -40, -40 },
+	[V8_TYPE_BYTECODE] = { 133, 195, 191, 205, 186, 185 },
+	[V8_BYTECODE_DATA] = { NONE, 56, 54, 64, 64, 64 },
+	[V8_BYTECODE_WRAPPER] = { NONE, NONE, NONE, 16, 16, 16 },
 	[V8_TYPE_CODE] = { 162, 240, 245, 206, 187, 186 },
 	[V8_KIND_BASELINE] = { NONE, 11, 11, 10, 10, 11 },
 	[V8_DEOPT_LITERALS] = { NONE, NONE, 2, 2, 3, 3 },
@@ -115,6 +120,7 @@ static void test_known(void **state)
 		assert_int_equal(l.is_code_inside, i <= NODE_18);
 		assert_int_equal(l.kind_baseline, i == NODE_22 || i == NODE_24 ? 10 : 11);
 		assert_int_equal(l.deopt_inlines, i >= NODE_24 ? 8 : 7);
+		assert_int_equal(l.type_bytecode, i >= NODE_18 ? values[V8_TYPE_BYTECODE][i] : 0);
 		assert_int_equal(l.exit_callback, i == NODE_22	 ? 27
 						  : i == NODE_24 ? 28
 						  : i == NODE_26 ? 18
@@ -193,6 +199,52 @@ static void test_unknown_code(void **state)
 	}
 }
 
+static void test_bytecode(void **state)
+{
+	static const struct {
+		int node;
+		uint8_t positions, data;
+	} rows[] = {
+		{ NODE_18, 32, 56 }, { NODE_20, 32, 54 }, { NODE_22, 24, 64 }, { NODE_26, 24, 64 }
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct v8_constants c = constants_of(rows[i].node);
+		struct v8_layout l;
+
+		v8_layout_from_constants(&c, &l);
+		assert_int_equal(l.bytecode_positions, rows[i].positions);
+		assert_int_equal(l.bytecode_data, rows[i].data);
+	}
+}
+
+/* A build whose bytecode is not known has functions, but no lines of those that the interpreter runs. */
+static void test_unknown_bytecode(void **state)
+{
+	static const struct {
+		enum v8_constant constant;
+		int32_t value;
+	} rows[] = {
+		{ V8_FP_BYTECODE, -40 },   { V8_FP_BYTECODE, NONE },   { V8_FP_BYTECODE_AT, -48 },
+		{ V8_BYTECODE_DATA, 0 },   { V8_BYTECODE_DATA, 24 },   { V8_BYTECODE_DATA, 127 },
+		{ V8_BYTECODE_DATA, 400 }, { V8_BYTECODE_WRAPPER, 7 }, { V8_BYTECODE_WRAPPER, 64 },
+		{ V8_TYPE_BYTECODE, -1 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct v8_constants c = constants_of(NODE_26);
+		struct v8_layout l;
+
+		c.has[rows[i].constant] = rows[i].value != NONE;
+		c.value[rows[i].constant] = rows[i].value;
+		v8_layout_from_constants(&c, &l);
+		assert_true(l.is_supported);
+		assert_int_equal(l.type_bytecode, 0);
+	}
+}
+
 static void test_stripped(void **state)
 {
 	struct v8_constants c = constants_of(NODE_26);
@@ -223,8 +275,9 @@ static void test_versions(void **state)
 }
 
 static const struct unit_test tests[] = {
-	TEST(test_known),    TEST(test_unknown),  TEST(test_unknown_code),
-	TEST(test_stripped), TEST(test_versions),
+	TEST(test_known),    TEST(test_unknown),	  TEST(test_unknown_code),
+	TEST(test_bytecode), TEST(test_unknown_bytecode), TEST(test_stripped),
+	TEST(test_versions),
 };
 
 TEST_MAIN(tests)
