@@ -10,6 +10,7 @@
 #include "agent/store/disk/disk_account.h"
 #include "agent/util/clock.h"
 #include "agent/util/list.h"
+#include "agent/util/locked_dir.h"
 #include "agent/util/log.h"
 
 /* How soon to ask the worker again when it has no room. */
@@ -309,7 +310,7 @@ void disk_remove(struct disk *d, uint64_t id)
 
 static int disk_begin(struct disk *d, struct buf *why)
 {
-	d->dir_fd = disk_open(d->path);
+	d->dir_fd = locked_dir_make(d->path);
 	if (d->dir_fd == -EBUSY)
 		(void)buf_printf(why, "the directory %s is used by another store", d->path);
 	else if (d->dir_fd < 0)

@@ -10,14 +10,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 #include <zstd.h>
 
 #include "agent/util/buf.h"
 #include "agent/util/cleanup.h"
 #include "agent/util/file.h"
 #include "agent/util/str.h"
+#include "agent/util/zstd_frame.h"
 
 /* 3 is zstd's own; 1 gives files a tenth larger in half the time, and these are written every minute. */
 #define DISK_ZSTD_LEVEL 1
@@ -46,38 +45,6 @@ bool disk_name_parse(const char *text, struct disk_name *ret_name)
 	*ret_name = (struct disk_name){ id, head };
 	disk_name_print(*ret_name, again);
 	return strcmp(again, text) == 0;
-}
-
-/* Every directory on the way that is not there. */
-static int make_directories(const char *path)
-{
-	_cleanup_free_ char *copy = strdup(path);
-
-	if (!copy)
-		return -ENOMEM;
-	for (char *p = copy + 1; *copy && (p = strchr(p, '/')); *p++ = '/') {
-		*p = '\0';
-		if (mkdir(copy, 0700) < 0 && errno != EEXIST)
-			return -errno;
-	}
-	if (mkdir(copy, 0700) < 0 && errno != EEXIST)
-		return -errno;
-	return 0;
-}
-
-int disk_open(const char *path)
-{
-	int r = make_directories(path);
-	_cleanup_close_ int fd = -1;
-
-	if (r < 0)
-		return r;
-	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
-		return errno == EWOULDBLOCK ? -EBUSY : -errno;
-	return TAKE_FD(fd);
 }
 
 static int compare_names(const void *a, const void *b)
@@ -265,21 +232,9 @@ int disk_write_file(int dir_fd, struct disk_name name, const uint8_t *image, siz
 static int unpack_frame(const struct buf *file, size_t max_bytes, uint8_t **ret_image,
 			size_t *ret_n)
 {
-	unsigned long long n = ZSTD_getFrameContentSize(file->data, file->len);
+	int r = zstd_frame_unpack(file->data, file->len, max_bytes, ret_image, ret_n);
 
-	if (n == ZSTD_CONTENTSIZE_UNKNOWN || n == ZSTD_CONTENTSIZE_ERROR || n == 0 || n > max_bytes)
-		return DISK_DAMAGED;
-	size_t n_frame = ZSTD_findFrameCompressedSize(file->data, file->len);
-	if (ZSTD_isError(n_frame) || n_frame != file->len)
-		return DISK_DAMAGED;
-	_cleanup_free_ uint8_t *image = malloc(n);
-	if (!image)
-		return -ENOMEM;
-	if (ZSTD_decompress(image, n, file->data, file->len) != n)
-		return DISK_DAMAGED;
-	*ret_image = TAKE_PTR(image);
-	*ret_n = n;
-	return DISK_READ;
+	return r == -EBADMSG ? DISK_DAMAGED : r < 0 ? r : DISK_READ;
 }
 
 int disk_read_file(int dir_fd, struct disk_name name, size_t max_bytes, uint8_t **ret_image,

@@ -27,9 +27,6 @@ void disk_name_print(struct disk_name name, char text[static DISK_NAME_BYTES]);
 /* False: not one of ours. */
 bool disk_name_parse(const char *text, struct disk_name *ret_name);
 
-/* The directory with those above it, and a lock on it for as long as it is open. A descriptor; -EBUSY: another store uses it; -errno. */
-int disk_open(const char *path);
-
 /* Our files, the newest first; half written ones are removed, and heads that have become segments. At most DISK_MAX_FILES. */
 #define DISK_MAX_FILES 65536
 struct disk_names {
