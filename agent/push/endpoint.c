@@ -23,12 +23,11 @@
 #include "agent/util/log.h"
 #include "agent/util/macro.h"
 
-static void endpoint_pump(struct push_endpoint *e);
-
 static void endpoint_update_gauges(struct push_endpoint *e)
 {
-	metric_set(e->metrics.queue_profiles, (double)endpoint_n_kept(e));
+	metric_set(e->metrics.queue_profiles, (double)(e->queue.n + e->n_flying + e->n_writing));
 	metric_set(e->metrics.queue_bytes, (double)endpoint_kept_bytes(e));
+	endpoint_update_spool_gauges(e);
 }
 
 static uint64_t endpoint_next_wait(struct push_endpoint *e, uint64_t server_wait_ns)
@@ -55,17 +54,31 @@ static void endpoint_failed(struct push_endpoint *e, unsigned int status, uint64
 	}
 	e->waiting = true;
 	loop_timer_arm(e->timer, now + wait_ns);
+	endpoint_unload(e);
 }
 
-static void entry_retry(struct push_endpoint *e, struct push_entry *entry)
+/* A server that is away says nothing about the profile, which may wait for it on disk as long as it may. */
+static bool is_attempt(const struct push_endpoint *e, unsigned int status)
 {
-	entry->n_attempts++;
-	if (backoff_has_attempt(&e->options.backoff, entry->n_attempts)) {
-		metric_add(e->metrics.retries, 1);
-		push_queue_put(&e->queue, entry);
-	} else {
+	struct spool_stats s = { 0 };
+
+	if (e->spool)
+		spool_stats_get(e->spool, &s);
+	return !s.open || s.failing || (status != 0 && (status < 502 || status > 504));
+}
+
+static void entry_retry(struct push_endpoint *e, struct push_entry *entry, unsigned int status)
+{
+	entry->n_attempts += is_attempt(e, status);
+	if (!backoff_has_attempt(&e->options.backoff, entry->n_attempts)) {
 		endpoint_drop(e, entry, PUSH_DROP_ATTEMPTS);
+		return;
 	}
+	metric_add(e->metrics.retries, 1);
+	if (entry->item)
+		endpoint_put_back(e, entry, entry->n_attempts);
+	else
+		push_queue_put(&e->queue, entry);
 }
 
 static void endpoint_retry(struct push_endpoint *e, struct push_flight *flight, unsigned int status,
@@ -75,7 +88,7 @@ static void endpoint_retry(struct push_endpoint *e, struct push_flight *flight, 
 
 	e->last_error = *reason;
 	while ((entry = push_flight_take(flight)))
-		entry_retry(e, entry);
+		entry_retry(e, entry, status);
 	if (flight->wave == e->wave)
 		endpoint_failed(e, status, server_wait_ns);
 }
@@ -162,7 +175,7 @@ static void endpoint_fill(struct push_endpoint *e, struct push_flight *flight, b
 		push_flight_add(flight, entry);
 }
 
-static void endpoint_start(struct push_endpoint *e, struct push_entry *first)
+void endpoint_start(struct push_endpoint *e, struct push_entry *first)
 {
 	_cleanup_(push_flight_freep) struct push_flight *flight = push_flight_new(e);
 	struct push_reason reason;
@@ -192,17 +205,37 @@ static void endpoint_drop_late(struct push_endpoint *e)
 
 	while ((entry = push_queue_take_late(&e->queue, now_ns)))
 		endpoint_drop(e, entry, PUSH_DROP_AGE);
+	if (e->spool)
+		spool_drop_late(e->spool, now_ns);
 }
 
-static void endpoint_pump(struct push_endpoint *e)
+/* What is new goes first, since it is looked at first; every fourth comes from the disk, so that what waits there ends. */
+static bool endpoint_start_next(struct push_endpoint *e)
 {
-	struct push_entry *entry;
+	struct push_entry *entry = NULL;
 
-	endpoint_drop_late(e);
-	while (!e->waiting &&
-	       e->n_flights < (e->stats.n_failures > 0 ? 1 : e->ctx->max_in_flight) &&
-	       (entry = push_queue_take_next(&e->queue)))
+	if (e->turn++ % 4 != 3)
+		entry = push_queue_take_next(&e->queue);
+	if (!entry && endpoint_load(e))
+		return true;
+	if (!entry)
+		entry = push_queue_take_next(&e->queue);
+	if (entry)
 		endpoint_start(e, entry);
+	return entry;
+}
+
+static bool endpoint_has_place(const struct push_endpoint *e)
+{
+	return !e->waiting && !e->given_up &&
+	       e->n_flights + e->n_loading < (e->stats.n_failures > 0 ? 1 : e->ctx->max_in_flight);
+}
+
+void endpoint_pump(struct push_endpoint *e)
+{
+	endpoint_drop_late(e);
+	while (endpoint_has_place(e) && endpoint_start_next(e))
+		;
 	endpoint_update_gauges(e);
 	if (push_endpoint_is_idle(e))
 		e->ctx->on_idle(e->ctx->on_idle_data);
@@ -238,6 +271,7 @@ void push_endpoint_put(struct push_endpoint *e, struct push_profile *profile)
 	}
 	entry->profile = push_profile_ref(profile);
 	push_queue_put(&e->queue, entry);
+	endpoint_unload(e);
 	while (push_queue_is_over(&e->queue))
 		endpoint_drop(e, push_queue_take_oldest(&e->queue), PUSH_DROP_FULL);
 	endpoint_pump_soon(e);
@@ -250,7 +284,7 @@ void push_endpoint_lost(struct push_endpoint *e, enum push_drop_cause cause, siz
 
 bool push_endpoint_is_idle(const struct push_endpoint *e)
 {
-	return endpoint_n_kept(e) == 0;
+	return e->queue.n + e->n_flying + e->n_writing + e->n_loading == 0;
 }
 
 /* An attempt at once, also in the middle of a wait: the server may be back, and there will be no
@@ -260,6 +294,7 @@ void push_endpoint_flush(struct push_endpoint *e, uint64_t deadline_ns)
 	e->deadline_ns = deadline_ns;
 	e->waiting = false;
 	loop_timer_disarm(e->timer);
+	endpoint_unload(e);
 	endpoint_pump(e);
 }
 
@@ -270,8 +305,12 @@ static void endpoint_land(struct push_endpoint *e)
 		struct push_entry *entry;
 
 		endpoint_remove(e, flight);
-		while ((entry = push_flight_take(flight)))
-			push_queue_put(&e->queue, entry);
+		while ((entry = push_flight_take(flight))) {
+			if (entry->item)
+				endpoint_put_back(e, entry, entry->n_attempts);
+			else
+				push_queue_put(&e->queue, entry);
+		}
 		push_flight_free(flight);
 	}
 }
@@ -281,8 +320,10 @@ void push_endpoint_give_up(struct push_endpoint *e)
 	struct push_entry *entry;
 
 	e->waiting = false;
+	e->given_up = true;
 	loop_timer_disarm(e->timer);
 	endpoint_land(e);
+	endpoint_unload_all(e);
 	if (e->queue.n > 0)
 		log_warn("profiles could not be pushed before the end",
 			 LOG_STR("endpoint", e->options.url), LOG_UINT("profiles", e->queue.n),

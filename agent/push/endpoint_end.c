@@ -39,6 +39,10 @@ static void endpoint_finish(struct push_endpoint *e, struct push_entry *entry)
 {
 	metric_observe(e->metrics.latency_endpoint,
 		       (double)(clock_mono_ns() - entry->profile->begin_ns) / NS_PER_S);
+	if (entry->item) {
+		e->n_out--;
+		spool_finish(e->spool, entry->item);
+	}
 	entry_free(entry);
 }
 
@@ -65,6 +69,7 @@ void endpoint_sent(struct push_endpoint *e, struct push_entry *entry)
 	e->stats.sent_samples += entry->profile->n_samples;
 	metric_add(e->metrics.sent_profiles, 1);
 	metric_add(e->metrics.sent_bytes, entry->profile->bytes->n);
+	metric_add(e->metrics.sent_samples, entry->profile->n_samples);
 	if (log_enabled(LOG_LEVEL_DEBUG))
 		endpoint_log_sent(e, entry->profile);
 	endpoint_finish(e, entry);

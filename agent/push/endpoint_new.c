@@ -56,6 +56,9 @@ static int endpoint_init(struct push_endpoint *e, const struct push_endpoint_opt
 		return r;
 	push_metrics_init(&e->metrics, e->ctx->telemetry, e->options.url, e->ctx->component_path,
 			  e->ctx->component_id);
+	r = e->options.spool_path ? endpoint_spool_new(e) : 0;
+	if (r < 0)
+		return r;
 	endpoint_warn_about_headers(e, e->options.headers, e->options.n_headers);
 	endpoint_warn_about_headers(e, e->options.http_headers, e->options.n_http_headers);
 	return 0;
@@ -87,6 +90,7 @@ void push_endpoint_free(struct push_endpoint *e)
 		return;
 	if (e->metrics.sent_bytes)
 		push_endpoint_give_up(e);
+	spool_free(e->spool);
 	push_queue_fini(&e->queue);
 	loop_timer_free(e->timer);
 	free(e->target_url);

@@ -6,6 +6,7 @@
 #include "agent/push/endpoint.h"
 #include "agent/push/flight.h"
 #include "agent/push/metrics.h"
+#include "agent/push/spool/spool.h"
 #include "agent/push/verdict.h"
 #include "agent/util/ratelimit.h"
 
@@ -21,6 +22,12 @@ struct push_endpoint {
 	size_t n_flights;
 	size_t n_flying; /* profiles in them */
 	size_t n_flying_bytes;
+	struct spool *spool; /* NULL: there is none */
+	size_t n_loading;    /* asked of the spool */
+	size_t n_out;	     /* in flight, and in the spool */
+	size_t n_writing, n_writing_bytes;
+	unsigned int turn;
+	bool given_up;
 	struct loop_timer *timer;
 	bool waiting;	      /* for the timer */
 	uint64_t deadline_ns; /* of the flush; 0: none */
@@ -31,19 +38,40 @@ struct push_endpoint {
 	struct ratelimit refusals[PUSH_REFUSAL_CLASSES];
 };
 
+/* In memory and on disk. */
 static inline size_t endpoint_n_kept(const struct push_endpoint *e)
 {
-	return e->queue.n + e->n_flying;
+	struct spool_stats s = { 0 };
+
+	if (e->spool)
+		spool_stats_get(e->spool, &s);
+	return e->queue.n + e->n_flying - e->n_out + e->n_writing + s.n;
 }
 
+/* In memory. */
 static inline size_t endpoint_kept_bytes(const struct push_endpoint *e)
 {
-	return e->queue.n_bytes + e->n_flying_bytes;
+	return e->queue.n_bytes + e->n_flying_bytes + e->n_writing_bytes;
 }
 
 /* ---- endpoint.c ---- */
 
 void endpoint_on_timer(void *data);
+void endpoint_pump(struct push_endpoint *e);
+void endpoint_start(struct push_endpoint *e, struct push_entry *first);
+
+/* ---- endpoint_spool.c: what waits on disk ---- */
+
+int endpoint_spool_new(struct push_endpoint *e);
+/* What waits in memory goes to disk, while the server takes nothing or there is no room. */
+void endpoint_unload(struct push_endpoint *e);
+/* The same, whatever the server does, and waits for the disk. */
+void endpoint_unload_all(struct push_endpoint *e);
+/* Asks the spool for one. False: none. */
+bool endpoint_load(struct push_endpoint *e);
+/* The entry's profile stays on disk, for later. */
+void endpoint_put_back(struct push_endpoint *e, struct push_entry *entry, unsigned int n_attempts);
+void endpoint_update_spool_gauges(struct push_endpoint *e);
 
 /* ---- endpoint_end.c: how a profile ends, and what is said of it and of an outage ---- */
 

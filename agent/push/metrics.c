@@ -19,6 +19,23 @@ PUSH_FAMILY(retries_total, METRIC_COUNTER, "Attempts that failed and are repeate
 PUSH_FAMILY(queue_bytes, METRIC_GAUGE, "Bytes of profiles and labels that wait or are in flight.");
 PUSH_FAMILY(queue_profiles, METRIC_GAUGE, "Profiles that wait or are in flight.");
 
+/* What no other agent has. */
+#define PUSH_OWN_FAMILY(n, t, h)                                                            \
+	static const struct metric_family push_##n = {                                      \
+		.name = "xagent_push_" #n, .help = h, .type = t, .label_names = PUSH_LABELS \
+	}
+
+PUSH_OWN_FAMILY(sent_samples_total, METRIC_COUNTER,
+		"Samples in the profiles that the server took.");
+PUSH_OWN_FAMILY(oldest_seconds, METRIC_GAUGE,
+		"Since the oldest profile that waits, in memory or on disk, came.");
+PUSH_OWN_FAMILY(spool_bytes, METRIC_GAUGE, "Bytes of profiles that wait on disk.");
+PUSH_OWN_FAMILY(spool_profiles, METRIC_GAUGE, "Profiles that wait on disk.");
+PUSH_OWN_FAMILY(spool_found_profiles_total, METRIC_COUNTER,
+		"Profiles that an earlier run had left on disk.");
+PUSH_OWN_FAMILY(spool_failing, METRIC_GAUGE,
+		"1 while the spool cannot be used and profiles wait in memory alone.");
+
 static const struct metric_family push_latency = {
 	.name = "pyroscope_write_latency",
 	.help = "Seconds: push_total until all endpoints were done with a profile, push_endpoint "
@@ -60,6 +77,12 @@ void push_metrics_init(struct push_metrics *m, struct telemetry *t, const char *
 	m->retries = telemetry_series(t, &push_retries_total, values);
 	m->queue_bytes = telemetry_series(t, &push_queue_bytes, values);
 	m->queue_profiles = telemetry_series(t, &push_queue_profiles, values);
+	m->sent_samples = telemetry_series(t, &push_sent_samples_total, values);
+	m->oldest = telemetry_series(t, &push_oldest_seconds, values);
+	m->spool_bytes = telemetry_series(t, &push_spool_bytes, values);
+	m->spool_profiles = telemetry_series(t, &push_spool_profiles, values);
+	m->spool_found = telemetry_series(t, &push_spool_found_profiles_total, values);
+	m->spool_failing = telemetry_series(t, &push_spool_failing, values);
 	m->latency_attempt =
 		push_latency_series(t, endpoint, "push_downstream", component_path, component_id);
 	m->latency_endpoint =

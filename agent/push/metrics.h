@@ -14,7 +14,9 @@
 	X(AGE, "too_old")	/* its deadline passed while it waited */                       \
 	X(REFUSED, "refused")	/* the server refused it */                                     \
 	X(ATTEMPTS, "attempts") /* max_backoff_retries */                                       \
-	X(SHUTDOWN, "shutdown") /* not sent before the deadline of the flush */
+	X(SPOOL_FULL, "spool_full")	  /* max_bytes of the spool; the oldest go */           \
+	X(SPOOL_DAMAGED, "spool_damaged") /* its file was changed or removed */                 \
+	X(SHUTDOWN, "shutdown")		  /* not sent before the deadline of the flush */
 
 enum push_drop_cause {
 #define PUSH_DROP_ENUM(name, text) PUSH_DROP_##name,
@@ -32,6 +34,9 @@ struct push_metrics {
 	struct metric *latency_endpoint; /* type="push_endpoint" */
 	struct metric *causes[PUSH_DROP_MAX];
 	struct metric *queue_bytes, *queue_profiles;
+	struct metric *sent_samples;
+	struct metric *oldest; /* seconds */
+	struct metric *spool_bytes, *spool_profiles, *spool_found, *spool_failing;
 };
 
 void push_metrics_init(struct push_metrics *m, struct telemetry *t, const char *endpoint,

@@ -121,6 +121,7 @@ static const size_t push_strings[] = {
 	STRING(authorization_type),
 	STRING(authorization_credentials),
 	STRING(authorization_credentials_file),
+	STRING(spool_path),
 	STRING(tls.ca_pem),
 	STRING(tls.ca_file),
 	STRING(tls.cert_pem),

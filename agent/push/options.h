@@ -36,6 +36,10 @@ struct push_endpoint_options {
 	const char *authorization_credentials, *authorization_credentials_file;
 	const struct http_oauth2_options *oauth2; /* a copy has none: see the next */
 	struct http_oauth2 *token_source;	  /* the endpoint's own; not copied, not freed */
+	/* Where profiles wait on disk that the server did not take. NULL: in memory alone. */
+	const char *spool_path;
+	uint64_t spool_max_bytes;
+	uint64_t spool_max_age_ns;
 	struct http_tls_options tls;
 	struct http_proxy_options proxy;
 };

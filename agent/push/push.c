@@ -50,9 +50,9 @@ static void pusher_on_timer(void *data)
 {
 	struct pusher *p = data;
 
+	p->flushing = false;
 	for (size_t i = 0; i < p->n_endpoints; i++)
 		push_endpoint_give_up(p->endpoints[i]);
-	p->flushing = false;
 	p->done(p->done_data);
 }
 

@@ -53,6 +53,17 @@ struct push_entry *push_queue_take_oldest(struct push_queue *q)
 	return push_queue_take(q, LIST_ENTRY(q->entries.next, struct push_entry, node));
 }
 
+struct push_entry *push_queue_take_small(struct push_queue *q, size_t max_bytes)
+{
+	LIST_FOREACH (&q->entries, node) {
+		struct push_entry *entry = LIST_ENTRY(node, struct push_entry, node);
+
+		if (entry->profile->n <= max_bytes)
+			return push_queue_take(q, entry);
+	}
+	return NULL;
+}
+
 struct push_entry *push_queue_take_next(struct push_queue *q)
 {
 	struct push_entry *best = NULL;

@@ -14,11 +14,14 @@
 #include "agent/push/profile.h"
 #include "agent/util/list.h"
 
+struct spool_item;
+
 struct push_entry {
 	struct list node;	      /* of the queue, or of a flight */
 	struct push_profile *profile; /* a reference */
 	uint64_t seq;		      /* order of arrival */
 	unsigned int n_attempts;
+	struct spool_item *item; /* NULL: in memory alone */
 };
 
 struct push_queue {
@@ -43,6 +46,8 @@ bool push_queue_is_over(const struct push_queue *q);
 
 /* All move the entry out; NULL when there is none. */
 struct push_entry *push_queue_take_oldest(struct push_queue *q);
+/* … that is not larger. */
+struct push_entry *push_queue_take_small(struct push_queue *q, size_t max_bytes);
 /* The one with the fewest attempts, of equals the oldest: one that the server never takes does not
  * hold up the others, and in a long outage the attempts are spread over all. */
 struct push_entry *push_queue_take_next(struct push_queue *q);

@@ -232,7 +232,7 @@ int disk_write_file(int dir_fd, struct disk_name name, const uint8_t *image, siz
 static int unpack_frame(const struct buf *file, size_t max_bytes, uint8_t **ret_image,
 			size_t *ret_n)
 {
-	int r = zstd_frame_unpack(file->data, file->len, max_bytes, ret_image, ret_n);
+	int r = zstd_frame_unpack((const uint8_t *)file->data, file->len, max_bytes, ret_image, ret_n);
 
 	return r == -EBADMSG ? DISK_DAMAGED : r < 0 ? r : DISK_READ;
 }
