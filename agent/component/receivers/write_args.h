@@ -7,12 +7,19 @@
 #include "agent/push/push.h"
 #include "river-config/river.h"
 
+struct spool_args {
+	bool enabled;
+	const char *max_bytes;
+	int64_t max_age_ns;
+};
+
 struct endpoint_args {
 	const char *url, *name;
 	int64_t remote_timeout_ns, min_backoff_ns, max_backoff_ns;
 	int64_t max_backoff_retries;
 	bool retry_on_http_429;
 	struct river_string_map headers;
+	struct spool_args spool;
 	struct http_client_args client;
 };
 
@@ -26,5 +33,9 @@ extern const struct river_schema write_schema;
 /* Fills *ret_options with pointers into the arguments and into `arena` (0 or -ENOMEM). */
 int write_args_endpoint(const struct endpoint_args *args, struct river_arena *arena,
 			struct push_endpoint_options *ret_options);
+
+/* Where the profiles of this endpoint wait on disk: the same in each run, another one for another server or tenant. Appended: 0 or -ENOMEM. */
+int write_args_spool_path(const struct push_endpoint_options *options, const char *component_id,
+			  const char *storage_path, struct buf *out);
 
 #endif
