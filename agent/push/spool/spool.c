@@ -297,6 +297,8 @@ static int spool_init(struct spool *s, struct loop *loop, const struct spool_opt
 	s->max_bytes = MAX_OF(o->max_bytes, SPOOL_MIN_BYTES);
 	s->max_age_ns = o->max_age_ns;
 	s->retry_ns = o->retry_ns;
+	s->say_failed = s->say_works =
+		(struct ratelimit){ .interval_ns = 60 * NS_PER_S, .burst = 1 };
 	s->dir = SPOOL_DIR_INIT;
 	s->dir.path = s->path;
 	s->dir.max_segment_bytes = MIN_OF(s->max_bytes / SEGMENTS, MAX_SEGMENT_BYTES);

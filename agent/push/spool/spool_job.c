@@ -2,6 +2,7 @@
 /* What a spool has its thread do, and what is made of how it went. */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "agent/push/spool/spool_private.h"
 #include "agent/util/clock.h"
@@ -43,26 +44,37 @@ static bool job_start(struct spool *s, const struct spool_job *init,
 	return false;
 }
 
-/* One line when it begins and one when it ends. */
-static void spool_failed(struct spool *s, int r, uint64_t *at_ns)
+/* A disk with room for small profiles alone fails and works in turns: one line a minute of each. */
+static void spool_say(const struct spool *s, enum log_level level, struct ratelimit *limit,
+		      const char *message, int r)
 {
-	uint64_t now_ns = clock_mono_ns();
+	struct log_field fields[] = { LOG_STR("endpoint", s->owner),
+				      LOG_STR("path", s->path),
+				      { .key = NULL },
+				      { .key = NULL } };
 
-	*at_ns = now_ns + s->retry_ns;
-	loop_timer_arm(s->timer, *at_ns);
-	if (s->failing)
-		return;
-	s->failing = true;
-	log_warn("profiles are kept in memory alone: the spool cannot be used",
-		 LOG_STR("endpoint", s->owner), LOG_STR("path", s->path), LOG_ERR(r));
+	if (r < 0)
+		fields[2] = (struct log_field)LOG_STR("err", strerrordesc_np(-r));
+	log_write(level, limit, message, fields);
 }
 
+static void spool_failed(struct spool *s, int r, uint64_t *at_ns)
+{
+	*at_ns = clock_mono_ns() + s->retry_ns;
+	loop_timer_arm(s->timer, *at_ns);
+	if (!s->failing)
+		spool_say(s, LOG_LEVEL_WARN, &s->say_failed,
+			  "profiles are kept in memory alone: the spool cannot be used", r);
+	s->failing = true;
+}
+
+/* What was under way when it failed says nothing new. */
 static void spool_works(struct spool *s)
 {
-	if (s->failing)
-		log_info("the spool can be used again", LOG_STR("endpoint", s->owner),
-			 LOG_STR("path", s->path));
+	if (!s->failing || clock_mono_ns() < s->write_at_ns)
+		return;
 	s->failing = false;
+	spool_say(s, LOG_LEVEL_INFO, &s->say_works, "the spool can be used again", 0);
 }
 
 /* ---- open ---- */

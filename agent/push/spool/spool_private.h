@@ -5,6 +5,7 @@
 
 #include "agent/push/spool/spool.h"
 #include "agent/push/spool/spool_dir.h"
+#include "agent/util/ratelimit.h"
 #include "agent/util/worker.h"
 
 struct spool_segment {
@@ -39,6 +40,7 @@ struct spool {
 	enum spool_state state;
 	bool needed; /* something was to be written */
 	bool failing, closing;
+	struct ratelimit say_failed, say_works;
 	uint64_t write_at_ns, read_at_ns; /* monotonic: not before */
 	struct list segments;		  /* oldest first */
 	struct list fresh; /* never out since they were found or written; oldest first */
