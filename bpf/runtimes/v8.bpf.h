@@ -47,7 +47,6 @@ static __always_inline int v8_function(struct scratch *s, __u64 pointer)
 	__u64 shared = 0;
 
 	s->runtime.words[V8_PLACE] = 0;
-
 	if ((pointer & V8_TAG_MASK) == V8_TAG)
 		shared = v8_word(pointer - V8_TAG + l->function_shared);
 	if ((shared & V8_TAG_MASK) == V8_TAG)
@@ -80,12 +79,17 @@ static __always_inline int v8_own_frame(struct scratch *s, __u64 kind)
 	return RUNTIME_CODE_FRAME;
 }
 
-static __always_inline int v8_code(struct scratch *s)
+/* A function of its own: what it has on the stack is not to lie below what other runtimes call. */
+__noinline int v8_frame(__u32 level)
 {
-	__u64 fp = s->walk.reg[WIRE_ABI_FP];
+	struct scratch *s = walk_scratch(level);
 	__u64 words[2]; /* function, kind */
 	int is_inlined;
+	__u64 fp;
 
+	if (!s)
+		return RUNTIME_CODE_NOT_ITS;
+	fp = s->walk.reg[WIRE_ABI_FP];
 	if (!v8_layout(s)->is_supported || s->walk.flags & UNWIND_FP_LOST)
 		return RUNTIME_CODE_NOT_ITS;
 	if (v8_pushed(s) < V8_FRAME_BYTES)
@@ -101,6 +105,11 @@ static __always_inline int v8_code(struct scratch *s)
 		asm volatile("" : "+r"(is_inlined));
 	}
 	return is_inlined ? RUNTIME_CODE_INLINED : v8_function(s, words[0]);
+}
+
+static __always_inline int v8_code(struct scratch *s)
+{
+	return v8_frame(s->level);
 }
 
 #endif
