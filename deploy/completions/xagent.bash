@@ -5,7 +5,7 @@ _xagent_flags() {
 	case $1 in
 	run) echo "--push.url= --otlp.endpoint= --server.http.listen-addr= --server.http.probe-addr= --server.http.allowed-hosts= --server.http.ui-path-prefix=
 		--server.http.disable-support-bundle --config.watch --config.format= --stability.level= --storage.path= --disable-reporting --help" ;;
-	profile) echo "--pid --tid --cpu --cgroup --all --idle --user --kernel --event --frequency --duration --demangle --lines --interpreter-frames --async-frames
+	profile) echo "--pid --tid --cpu --cgroup --all --idle --user --kernel --event --frequency --duration --demangle --lines --interpreter-frames --async-frames --off-cpu-reason
 		--debuginfod --debuginfod-cache --output --format --memory-limit --verifier-stats --verbose --help" ;;
 	top) echo "--pid --tid --cpu --cgroup --event --user --kernel --frequency --interval --duration --rows --verbose --help" ;;
 	validate) echo "--stability.level= --config.format= --help" ;;
@@ -40,7 +40,8 @@ _xagent_value() {
 	*\ --config.format) _xagent_words "alloy flow river" "$3" ;;
 	*\ --demangle) _xagent_words "none simplified templates full" "$3" ;;
 	convert\ --source-format | convert\ -f) _xagent_words yaml "$3" ;;
-	profile\ --event | profile\ -e | top\ --event | top\ -e) _xagent_words "cpu off_cpu tracepoint:" "$3" ;;
+	profile\ --event | profile\ -e | top\ --event | top\ -e) _xagent_words "cpu off_cpu locks faults tracepoint:" "$3" ;;
+	profile\ --off-cpu-reason) _xagent_words "frame label none" "$3" ;;
 	profile\ --format | profile\ -f) _xagent_words "folded pprof table html svg speedscope otlp" "$3" ;;
 	profile\ --output | profile\ -o | convert\ --output | convert\ -o) _xagent_files "$3" ;;
 	run\ --storage.path | profile\ --debuginfod-cache | profile\ --cgroup | top\ --cgroup)
