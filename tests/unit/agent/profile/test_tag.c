@@ -123,9 +123,12 @@ static void test_stacks_stay_apart_as_asked_for(void **state)
 		struct tagging tagging;
 		size_t n_stacks;
 	} rows[] = {
-		{ { COMM_NONE, false }, 1 },  { { COMM_NONE, true }, 3 },
-		{ { COMM_LABEL, false }, 2 }, { { COMM_STACKFRAME, false }, 2 },
-		{ { COMM_BOTH, false }, 2 },  { { COMM_LABEL, true }, 3 },
+		{ { COMM_NONE, false, REASON_NONE }, 1 },
+		{ { COMM_NONE, true, REASON_NONE }, 3 },
+		{ { COMM_LABEL, false, REASON_NONE }, 2 },
+		{ { COMM_STACKFRAME, false, REASON_NONE }, 2 },
+		{ { COMM_BOTH, false, REASON_NONE }, 2 },
+		{ { COMM_LABEL, true, REASON_NONE }, 3 },
 	};
 
 	(void)state;
@@ -154,7 +157,7 @@ static void test_carried_on(void **state)
 	assert_int_equal(interval_new(PERIOD_NS, 1 << 20, &from), 0);
 	assert_int_equal(interval_new(PERIOD_NS, 1 << 20, &to), 0);
 	assert_int_equal(interval_new(PERIOD_NS, 1 << 20, &other), 0);
-	from->tagging = to->tagging = (struct tagging){ COMM_BOTH, true };
+	from->tagging = to->tagging = (struct tagging){ COMM_BOTH, true, REASON_NONE };
 	fill(from, web);
 	assert_int_equal(interval_carry(to, from, from->series, &n), 0);
 	assert_int_equal(interval_carry(other, from, from->series, &n), 0);
@@ -214,13 +217,15 @@ static void test_profile(void **state)
 		struct tagging tagging;
 		const char *text;
 	} rows[] = {
-		{ { COMM_NONE, false }, "fn002;fn001; 4\n" },
-		{ { COMM_LABEL, false }, "comm=php fn002;fn001; 1\ncomm=nginx fn002;fn001; 3\n" },
-		{ { COMM_STACKFRAME, false }, "php;fn002;fn001; 1\nnginx;fn002;fn001; 3\n" },
-		{ { COMM_BOTH, true },
+		{ { COMM_NONE, false, REASON_NONE }, "fn002;fn001; 4\n" },
+		{ { COMM_LABEL, false, REASON_NONE },
+		  "comm=php fn002;fn001; 1\ncomm=nginx fn002;fn001; 3\n" },
+		{ { COMM_STACKFRAME, false, REASON_NONE },
+		  "php;fn002;fn001; 1\nnginx;fn002;fn001; 3\n" },
+		{ { COMM_BOTH, true, REASON_NONE },
 		  "comm=php pid=13 php;fn002;fn001; 1\ncomm=nginx pid=12 nginx;fn002;fn001; 2\n"
 		  "comm=nginx pid=11 nginx;fn002;fn001; 1\n" },
-		{ { COMM_NONE, true },
+		{ { COMM_NONE, true, REASON_NONE },
 		  "pid=13 fn002;fn001; 1\npid=12 fn002;fn001; 2\npid=11 fn002;fn001; 1\n" },
 	};
 
@@ -253,7 +258,7 @@ static void test_what_is_not_known_is_not_told(void **state)
 	_cleanup_buf_ struct buf text = BUF_INIT(4096);
 	struct build b;
 
-	w->interval->tagging = (struct tagging){ COMM_BOTH, true };
+	w->interval->tagging = (struct tagging){ COMM_BOTH, true, REASON_NONE };
 	add_tagged(w->interval, w->web, 0, "");
 	add_tagged(w->interval, w->web, 0, NULL);
 	build_init(&b);

@@ -242,12 +242,14 @@ static void test_tagging(void **state)
 		const char *text;
 		struct tagging tagging;
 	} rows[] = {
-		{ "", { COMM_NONE, false } },
-		{ "comm = \"\"", { COMM_NONE, false } },
-		{ "comm = \"label\"", { COMM_LABEL, false } },
-		{ "comm = \"stackframe\"", { COMM_STACKFRAME, false } },
-		{ "comm = \"both\"\npid_label = true", { COMM_BOTH, true } },
-		{ "pid_label = true", { COMM_NONE, true } },
+		{ "", { COMM_NONE, false, REASON_FRAME } },
+		{ "comm = \"\"", { COMM_NONE, false, REASON_FRAME } },
+		{ "comm = \"label\"", { COMM_LABEL, false, REASON_FRAME } },
+		{ "comm = \"stackframe\"", { COMM_STACKFRAME, false, REASON_FRAME } },
+		{ "comm = \"both\"\npid_label = true", { COMM_BOTH, true, REASON_FRAME } },
+		{ "pid_label = true", { COMM_NONE, true, REASON_FRAME } },
+		{ "off_cpu_reason = \"label\"", { COMM_NONE, false, REASON_LABEL } },
+		{ "off_cpu_reason = \"none\"", { COMM_NONE, false, REASON_NONE } },
 	};
 
 	(void)state;
@@ -261,6 +263,7 @@ static void test_tagging(void **state)
 		assert_string_equal(buf_str(&d.messages), "");
 		assert_int_equal(ebpf_args_tagging(&args).comm, rows[i].tagging.comm);
 		assert_int_equal(ebpf_args_tagging(&args).pid, rows[i].tagging.pid);
+		assert_int_equal(ebpf_args_tagging(&args).reason, rows[i].tagging.reason);
 		decoded_fini(&d);
 	}
 }
