@@ -266,6 +266,14 @@ bool elf_file_off(const struct elf *elf, uint64_t vaddr, uint64_t *ret_file_off)
 	return false;
 }
 
+bool elf_read(const struct elf *elf, uint64_t vaddr, void *dst, size_t n)
+{
+	uint64_t file_off;
+
+	return elf_file_off(elf, vaddr, &file_off) &&
+	       bytes_read(elf_bytes(elf), file_off, dst, n) == 0;
+}
+
 bool elf_text_range(const struct elf *elf, uint64_t *ret_begin, uint64_t *ret_end)
 {
 	uint64_t begin = UINT64_MAX;

@@ -89,6 +89,8 @@ const struct elf_segment *elf_segment(const struct elf *elf, size_t i);
 bool elf_vaddr(const struct elf *elf, uint64_t file_off, uint64_t *ret_vaddr);
 /* The converse, for any PT_LOAD; false when the file does not hold the address. */
 bool elf_file_off(const struct elf *elf, uint64_t vaddr, uint64_t *ret_file_off);
+/* The file's own bytes at an address, before any relocation; false when it has not all of them. */
+bool elf_read(const struct elf *elf, uint64_t vaddr, void *dst, size_t n);
 /* The lowest and the end of the highest address of executable PT_LOADs; false when there is none.
  */
 bool elf_text_range(const struct elf *elf, uint64_t *ret_begin, uint64_t *ret_end);

@@ -45,14 +45,6 @@ static const struct {
 #undef FIELD_NAMES
 };
 
-static bool read_at(const struct elf *elf, uint64_t vaddr, void *dst, size_t n)
-{
-	uint64_t file_off;
-
-	return elf_file_off(elf, vaddr, &file_off) &&
-	       bytes_read(elf_bytes(elf), file_off, dst, n) == 0;
-}
-
 /* The first bytes of a text; "" when it cannot be read. */
 static void read_text(const struct elf *elf, uint64_t vaddr, char to[NAME_BYTES])
 {
@@ -128,7 +120,7 @@ static bool read_tables(struct look *l, const struct symbol *structs, const stru
 	uint64_t at[2];
 
 	for (size_t i = 0; i < ARRAY_SIZE(pointers); i++)
-		if (!read_at(l->elf, pointers[i].vaddr, words[i], sizeof(words[i])))
+		if (!elf_read(l->elf, pointers[i].vaddr, words[i], sizeof(words[i])))
 			return false;
 	if (!relocate(l->elf, pointers, ARRAY_SIZE(pointers)))
 		return false;
@@ -158,7 +150,7 @@ static void note_version(struct look *l, const char *field, const struct hotspot
 {
 	uint32_t value;
 
-	if (!e->is_static || !read_at(l->elf, e->address, &value, sizeof(value)) || value > 255)
+	if (!e->is_static || !elf_read(l->elf, e->address, &value, sizeof(value)) || value > 255)
 		return;
 	if (strcmp(field, "_vm_major_version") == 0)
 		l->to->major = (uint8_t)value;

@@ -230,14 +230,6 @@ static const struct {
 	{ 6, "PyOS_FSPath" },
 };
 
-static bool read_at(const struct elf *elf, uint64_t vaddr, void *dst, size_t n)
-{
-	uint64_t file_off;
-
-	return elf_file_off(elf, vaddr, &file_off) &&
-	       bytes_read(elf_bytes(elf), file_off, dst, n) == 0;
-}
-
 /* 0: not known. From 3.11 on it is exported as a number. */
 static unsigned int minor_of(const struct elf *elf)
 {
@@ -245,7 +237,7 @@ static unsigned int minor_of(const struct elf *elf)
 	uint64_t version = 0;
 
 	if (symbol_by_name(elf, "Py_Version", &symbol))
-		return read_at(elf, symbol.value, &version, sizeof(version)) && version >> 24 == 3
+		return elf_read(elf, symbol.value, &version, sizeof(version)) && version >> 24 == 3
 			       ? version >> 16 & 0xff
 			       : 0;
 	for (size_t i = 0; i < ARRAY_SIZE(since); i++)
@@ -258,7 +250,7 @@ static bool has_code_size(const struct elf *elf, uint64_t type_at, uint64_t basi
 {
 	uint64_t size = 0;
 
-	return read_at(elf, type_at + TYPE_BASICSIZE, &size, sizeof(size)) && size == basicsize;
+	return elf_read(elf, type_at + TYPE_BASICSIZE, &size, sizeof(size)) && size == basicsize;
 }
 
 /* 3.6 does not export where its interpreters are, but a function that is `return interp_head;`: mov off(%rip), %rax. */
@@ -271,7 +263,7 @@ static bool interpreters_of_36(const struct elf *elf, uint64_t *ret_at)
 
 	if (elf_machine(elf) != EM_X86_64 ||
 	    !symbol_by_name(elf, "PyInterpreterState_Head", &head) ||
-	    !read_at(elf, head.value, code, sizeof(code)) || memcmp(code, load, sizeof(load)) != 0)
+	    !elf_read(elf, head.value, code, sizeof(code)) || memcmp(code, load, sizeof(load)) != 0)
 		return false;
 	memcpy(&off, code + sizeof(load), sizeof(off));
 	*ret_at = head.value + sizeof(code) + (uint64_t)(int64_t)off;
@@ -283,7 +275,7 @@ static bool is_tail_calling(const struct elf *elf, const struct symbol *loop)
 	uint8_t code[PYTHON_LOOP_BYTES];
 
 	return loop->size_bytes <= sizeof(code) &&
-	       read_at(elf, loop->value, code, loop->size_bytes) &&
+	       elf_read(elf, loop->value, code, loop->size_bytes) &&
 	       python_loop_calls_by_table(elf_machine(elf), code, loop->size_bytes);
 }
 
@@ -322,7 +314,7 @@ static void find_loop(const struct elf *elf, const struct symbol *loop, struct p
 	size_t n = MIN_OF(sizeof(code), loop->size_bytes);
 	struct python_loop found;
 
-	if (l->seam != PYTHON_BY_CODE || !read_at(elf, loop->value, code, n))
+	if (l->seam != PYTHON_BY_CODE || !elf_read(elf, loop->value, code, n))
 		return;
 	python_loop_find(elf_machine(elf), code, n, &found);
 	l->loop_from = found.from <= WIRE_ANCHOR_OFFSET_MASK ? found.from : 0;
@@ -337,7 +329,7 @@ static bool described_layout(const struct elf *elf, uint64_t runtime_at, struct 
 	uint64_t words[PYTHON_OFFSETS_WORDS];
 	uint64_t code_type_at = l->code_type_at;
 
-	if (!read_at(elf, runtime_at, words, sizeof(words)) ||
+	if (!elf_read(elf, runtime_at, words, sizeof(words)) ||
 	    !python_layout_from_offsets(words, ARRAY_SIZE(words), l))
 		return false;
 	l->code_type_at = code_type_at;

@@ -25,14 +25,6 @@ bool python_stripped_runtime(const struct elf *elf, uint64_t *ret_runtime_at)
 	return true;
 }
 
-static bool read_at(const struct elf *elf, uint64_t vaddr, void *dst, size_t n)
-{
-	uint64_t file_off;
-
-	return elf_file_off(elf, vaddr, &file_off) &&
-	       bytes_read(elf_bytes(elf), file_off, dst, n) == 0;
-}
-
 /* What a relocation of a position independent program writes there, which has 0 in the file. */
 static bool relocated(const struct elf *elf, uint64_t vaddr, uint64_t *ret_value)
 {
@@ -64,10 +56,10 @@ static bool is_named_code(const struct elf *elf, uint64_t name_at)
 	uint64_t name = 0;
 	char text[sizeof("code")];
 
-	if (!read_at(elf, name_at, &name, sizeof(name)) ||
+	if (!elf_read(elf, name_at, &name, sizeof(name)) ||
 	    (!name && !relocated(elf, name_at, &name)))
 		return false;
-	return read_at(elf, name, text, sizeof(text)) && memcmp(text, "code", sizeof(text)) == 0;
+	return elf_read(elf, name, text, sizeof(text)) && memcmp(text, "code", sizeof(text)) == 0;
 }
 
 /* A type is looked for by its sizes, then by its name. */
