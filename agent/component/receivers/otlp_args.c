@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "agent/component/receivers/push_component.h"
 #include "agent/http/url.h"
 #include "agent/util/macro.h"
 
@@ -297,26 +298,6 @@ static struct http_tls_options tls_of(const struct tls_args *a)
 	return tls;
 }
 
-static void take_client(const struct otlp_client_args *args,
-			const struct http_client_options *client, struct push_endpoint_options *o)
-{
-	o->http_headers = client->headers;
-	o->n_http_headers = client->n_headers;
-	o->follow_redirects = args->client.follow_redirects;
-	o->enable_http2 = args->client.enable_http2;
-	o->basic_auth_username = client->credentials.basic_username;
-	o->basic_auth_password = client->credentials.basic_password;
-	o->basic_auth_password_file = client->credentials.basic_password_file;
-	o->bearer_token = client->credentials.bearer_token;
-	o->bearer_token_file = client->credentials.bearer_token_file;
-	o->authorization_type = client->credentials.authorization_type;
-	o->authorization_credentials = client->credentials.authorization_credentials;
-	o->authorization_credentials_file = client->credentials.authorization_credentials_file;
-	o->oauth2 = client->oauth2;
-	o->tls = args->client.tls_config ? client->tls : tls_of(&args->tls.files);
-	o->proxy = client->proxy;
-}
-
 int otlp_args_endpoint(const struct otlp_args *args, struct river_arena *arena,
 		       struct push_endpoint_options *ret_options)
 {
@@ -335,7 +316,9 @@ int otlp_args_endpoint(const struct otlp_args *args, struct river_arena *arena,
 	o.backoff.min_ns = (uint64_t)args->retry.initial_ns;
 	o.backoff.max_ns = (uint64_t)args->retry.max_interval_ns;
 	o.backoff.max_attempts = args->retry.enabled ? 0 : 1;
-	take_client(&args->client, &client, &o);
+	push_component_take_client(&args->client.client, &client, &o);
+	if (!args->client.client.tls_config)
+		o.tls = tls_of(&args->client.tls.files);
 	*ret_options = o;
 	return 0;
 }

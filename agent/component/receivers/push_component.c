@@ -166,6 +166,27 @@ static void retire(struct component *c, struct write_pusher *o)
 	pusher_flush(o->pusher, clock_mono_ns() + FLUSH_NS, on_flushed, o);
 }
 
+void push_component_take_client(const struct http_client_args *args,
+				const struct http_client_options *client,
+				struct push_endpoint_options *o)
+{
+	o->http_headers = client->headers;
+	o->n_http_headers = client->n_headers;
+	o->follow_redirects = args->follow_redirects;
+	o->enable_http2 = args->enable_http2;
+	o->basic_auth_username = client->credentials.basic_username;
+	o->basic_auth_password = client->credentials.basic_password;
+	o->basic_auth_password_file = client->credentials.basic_password_file;
+	o->bearer_token = client->credentials.bearer_token;
+	o->bearer_token_file = client->credentials.bearer_token_file;
+	o->authorization_type = client->credentials.authorization_type;
+	o->authorization_credentials = client->credentials.authorization_credentials;
+	o->authorization_credentials_file = client->credentials.authorization_credentials_file;
+	o->oauth2 = client->oauth2;
+	o->tls = client->tls;
+	o->proxy = client->proxy;
+}
+
 int push_component_build(struct component *c, const struct push_component *kind, const void *args)
 {
 	struct write *w = calloc(1, sizeof(*w));

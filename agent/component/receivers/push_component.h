@@ -4,6 +4,7 @@
 #define XAGENT_AGENT_COMPONENT_RECEIVERS_PUSH_COMPONENT_H
 
 #include "agent/component/component.h"
+#include "agent/component/http/http_client_args.h"
 #include "agent/encode/profile.h"
 #include "agent/push/push.h"
 
@@ -22,6 +23,11 @@ struct push_component {
 		    struct push_plan *plan);
 	const char *also_exports; /* the receiver, under another name; NULL: none */
 };
+
+/* What every HTTP client has, as an endpoint has it. `client` is of the same arguments (http_client_args_options()); borrowed. */
+void push_component_take_client(const struct http_client_args *args,
+				const struct http_client_options *client,
+				struct push_endpoint_options *o);
 
 /* For component_kind: all but the first as they are. */
 int push_component_build(struct component *c, const struct push_component *kind, const void *args);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "agent/component/receivers/push_component.h"
 #include "agent/util/clock.h"
 #include "agent/util/hash.h"
 #include "agent/util/macro.h"
@@ -153,26 +154,6 @@ static const char *unless_empty(const char *s)
 	return *s ? s : NULL;
 }
 
-static void take_client(const struct endpoint_args *args, const struct http_client_options *client,
-			struct push_endpoint_options *o)
-{
-	o->http_headers = client->headers;
-	o->n_http_headers = client->n_headers;
-	o->follow_redirects = args->client.follow_redirects;
-	o->enable_http2 = args->client.enable_http2;
-	o->basic_auth_username = client->credentials.basic_username;
-	o->basic_auth_password = client->credentials.basic_password;
-	o->basic_auth_password_file = client->credentials.basic_password_file;
-	o->bearer_token = client->credentials.bearer_token;
-	o->bearer_token_file = client->credentials.bearer_token_file;
-	o->authorization_type = client->credentials.authorization_type;
-	o->authorization_credentials = client->credentials.authorization_credentials;
-	o->authorization_credentials_file = client->credentials.authorization_credentials_file;
-	o->oauth2 = client->oauth2;
-	o->tls = client->tls;
-	o->proxy = client->proxy;
-}
-
 int write_args_endpoint(const struct endpoint_args *args, struct river_arena *arena,
 			struct push_endpoint_options *ret_options)
 {
@@ -195,7 +176,7 @@ int write_args_endpoint(const struct endpoint_args *args, struct river_arena *ar
 	o.retry_on_http_429 = args->retry_on_http_429;
 	(void)spool_bytes_of(args->spool.max_bytes, &o.spool_max_bytes);
 	o.spool_max_age_ns = (uint64_t)args->spool.max_age_ns;
-	take_client(args, &client, &o);
+	push_component_take_client(&args->client, &client, &o);
 	*ret_options = o;
 	return 0;
 }
