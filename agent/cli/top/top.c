@@ -50,6 +50,7 @@ struct top {
 	struct top_view *view; /* owned: what the screen shows */
 	struct buf subject;
 	uint64_t n_lost; /* so far */
+	bool is_ending;	 /* what is left is of a part of an interval, and not shown */
 	int write_error;
 };
 
@@ -76,6 +77,7 @@ static void draw_screen(struct top *x, const struct buf *text)
 	/* Who reads has gone, or the disk is full: there is nothing to go on for. */
 	if (r < 0) {
 		x->write_error = r;
+		x->is_ending = true;
 		loop_quit(x->loop, 0);
 	}
 }
@@ -124,8 +126,7 @@ static void on_interval(const struct interval *interval, struct build *build, vo
 	struct top *x = data;
 
 	(void)interval;
-	/* What session_stop() hands over is part of an interval only. */
-	if (x->screen.is_held || !x->loop || x->write_error)
+	if (x->screen.is_held || x->is_ending)
 		return;
 	take_view(x, build);
 	if (!x->view)
@@ -294,8 +295,7 @@ static int run(struct top *x)
 		r = x->write_error;
 	}
 	terminal_close(&x->terminal);
-	/* Nothing of what is left is shown. */
-	x->screen.is_held = true;
+	x->is_ending = true;
 	session_stop(x->session);
 	if (r < 0 && r != -EPIPE)
 		(void)fprintf(stderr, "xagent: cannot write to standard output: %s\n",

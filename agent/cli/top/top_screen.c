@@ -68,8 +68,7 @@ static double share(uint64_t part, uint64_t all)
 /* Of threads: its sum, by the time that has passed, is how many of them. */
 static bool is_time(enum event event)
 {
-	return event != EVENT_CPU &&
-	       strcmp(event_type(event)->values[0].unit, "nanoseconds") == 0;
+	return event != EVENT_CPU && strcmp(event_type(event)->values[0].unit, "nanoseconds") == 0;
 }
 
 /* CPUs, threads that wait, or hits a second. */
@@ -143,7 +142,7 @@ static void put_more(const struct top_screen *s, size_t n_all, size_t n, const c
 
 	if (s->rows || n_all <= n)
 		return;
-	(void)buf_printf(&line, "… and %zu more %s", n_all - n, what);
+	(void)buf_printf(&line, "… and %zu more %s%s", n_all - n, what, n_all - n == 1 ? "" : "s");
 	put_line(s, &line, out);
 }
 
@@ -169,7 +168,7 @@ static void put_services(const struct top_screen *s, size_t n, struct buf *out)
 	put_line(s, &line, out);
 	for (size_t i = 0; i < n; i++)
 		put_service(s, &s->view->services[i], out);
-	put_more(s, s->view->n_all_services, n, "services", out);
+	put_more(s, s->view->n_all_services, n, "service", out);
 }
 
 static void put_function(const struct top_screen *s, const struct top_view_row *row,
@@ -193,7 +192,7 @@ static void put_functions(const struct top_screen *s, size_t n, struct buf *out)
 	put_line(s, &line, out);
 	for (size_t i = 0; i < n; i++)
 		put_function(s, &s->view->functions[i], out);
-	put_more(s, s->view->n_all_functions, n, "functions", out);
+	put_more(s, s->view->n_all_functions, n, "function", out);
 }
 
 /* How many rows there is room for, of both parts together. */

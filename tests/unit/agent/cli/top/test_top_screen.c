@@ -87,7 +87,7 @@ static void table(void **state)
 		  "\n"
 		  "  SHARE     CPUS  SERVICE                   ITS HOTTEST FUNCTION\n"
 		  "  75.0%     0.38  java                      java.util.TimSort.sort\n"
-		  "… and 1 more services\n");
+		  "… and 1 more service\n");
 	free(v);
 }
 
