@@ -25,16 +25,16 @@
 #include "agent/util/str.h"
 
 /* The loop samples, answers and listens: a tenth of a second is not noticed, and 5 % of its time is little enough. */
-#define LOOP_PATIENCE                                                                          \
-	{                                                                                      \
-		.most_ns = 100 * NS_PER_MS, .least_ns = 2 * NS_PER_MS,                         \
-		.share = { .burst_ns = 500 * NS_PER_MS, .refill_percent = 5 },                 \
+#define LOOP_PATIENCE                                                          \
+	{                                                                      \
+		.most_ns = 100 * NS_PER_MS, .least_ns = 2 * NS_PER_MS,         \
+		.share = { .burst_ns = 500 * NS_PER_MS, .refill_percent = 5 }, \
 	}
 /* Names of an interval may be late, the next one is collected meanwhile. */
-#define WORKER_PATIENCE                                                                        \
-	{                                                                                      \
-		.most_ns = 2 * NS_PER_S, .least_ns = 20 * NS_PER_MS,                           \
-		.share = { .burst_ns = 10 * NS_PER_S, .refill_percent = 10 },                  \
+#define WORKER_PATIENCE                                                       \
+	{                                                                     \
+		.most_ns = 2 * NS_PER_S, .least_ns = 20 * NS_PER_MS,          \
+		.share = { .burst_ns = 10 * NS_PER_S, .refill_percent = 10 }, \
 	}
 
 struct reader {
@@ -271,7 +271,8 @@ static int hand_over(struct reader_call *call, struct reader **ret_reader)
 
 static struct timespec timespec_of(uint64_t ns)
 {
-	return (struct timespec){ .tv_sec = (time_t)(ns / NS_PER_S), .tv_nsec = (long)(ns % NS_PER_S) };
+	return (struct timespec){ .tv_sec = (time_t)(ns / NS_PER_S),
+				  .tv_nsec = (long)(ns % NS_PER_S) };
 }
 
 /* The lock is held, and let go meanwhile: others look at what is known of a call that runs. */
@@ -300,23 +301,44 @@ static void read_comm(uint32_t pid, char ret_comm[static 64])
 	str_copy_utf8(ret_comm, 64, str_trim((struct str){ buf_str(&b), b.len }));
 }
 
-static void say_given_up(const struct reader_subject *s, uint64_t waited_ns)
+static void say_lost(const struct reader_subject *s, uint64_t lost_ns)
 {
 	char comm[64], device[32] = "";
 
 	read_comm(s->pid, comm);
 	if (s->dev)
 		(void)snprintf(device, sizeof(device), "%u:%u", major(s->dev), minor(s->dev));
-	log_warn("a read did not return and was given up; its process or file system is avoided until it does",
+	log_warn("a read does not return; its process or file system is avoided until it does",
 		 LOG_STR("reason", reader_reason_name(s->reason)), LOG_UINT("pid", s->pid),
 		 LOG_STR("comm", comm), LOG_STR("device", device),
-		 LOG_UINT("waited_ms", waited_ns / NS_PER_MS));
+		 LOG_UINT("lost_ms", lost_ns / NS_PER_MS));
+}
+
+static void say_those_lost(void)
+{
+	const struct reader_lost *lost;
+	struct reader_subject subject;
+	uint64_t now_ns = clock_mono_ns(), lost_ns = 0;
+
+	do {
+		pthread_mutex_lock(&pool.lock);
+		lost = pool.losses.n > 0 ? reader_losses_to_say(&pool.losses, now_ns) : NULL;
+		if (lost) {
+			subject = lost->subject;
+			lost_ns = now_ns - lost->begin_ns;
+		}
+		pthread_mutex_unlock(&pool.lock);
+		if (lost)
+			say_lost(&subject, lost_ns);
+	} while (lost);
 }
 
 static void say_full(void)
 {
-	log_error("too many reads did not return: processes and files that are not known yet stay unknown. "
-		  "Find the file systems that do not answer (FUSE, NFS) and end their servers, or unmount them by force",
+	log_error("too many reads did not return: processes and files that are not known yet stay "
+		  "unknown. "
+		  "Find the file systems that do not answer (FUSE, NFS) and end their servers, or "
+		  "unmount them by force",
 		  LOG_UINT("lost", READER_MAX_LOST));
 }
 
@@ -335,7 +357,8 @@ static bool wait_for(struct reader_wait *w, uint64_t end_ns)
 
 	while (!w->is_done && !is_over) {
 		uint64_t next_ns = clock_mono_ns() + READER_MEANWHILE_NS;
-		struct timespec until = timespec_of(meanwhile.fn ? MIN_OF(next_ns, end_ns) : end_ns);
+		struct timespec until =
+			timespec_of(meanwhile.fn ? MIN_OF(next_ns, end_ns) : end_ns);
 
 		if (pthread_cond_timedwait(&w->done, &pool.lock, &until) != ETIMEDOUT)
 			continue;
@@ -349,7 +372,8 @@ static bool wait_for(struct reader_wait *w, uint64_t end_ns)
 /* The lock is held. */
 static void give_up(struct reader_call *call, struct reader_wait *w)
 {
-	call->lost = reader_losses_add(&pool.losses, w->subject, &w->running.blame, clock_mono_ns());
+	call->lost =
+		reader_losses_add(&pool.losses, w->subject, &w->running.blame, clock_mono_ns());
 	call->wait = NULL;
 	pool.stats.n_given_up[w->subject->reason]++;
 }
@@ -440,7 +464,6 @@ static int run_by_reader(struct reader_call *call, struct reader_wait *w, bool *
 int reader_run(struct reader_call *call, const struct reader_subject *subject)
 {
 	struct reader_wait w = { .subject = subject };
-	uint64_t begin_ns = clock_mono_ns();
 	bool is_full = false;
 
 	if (is_reader) {
@@ -456,8 +479,7 @@ int reader_run(struct reader_call *call, const struct reader_subject *subject)
 		n_failed++;
 	if (r < 0 && r != -ETIMEDOUT)
 		call->free(call);
-	if (r == -ETIMEDOUT)
-		say_given_up(subject, clock_mono_ns() - begin_ns);
+	say_those_lost();
 	if (is_full)
 		say_full();
 	return r;

@@ -49,6 +49,8 @@
 #define READER_STACK_BYTES (128u << 10)
 /* Many times what the longest call computes (a process's 65,530 mappings: 60 ms), for a machine with as many threads a CPU. */
 #define READER_MOST_RUN_NS (1000000000ULL)
+/* Lost for so long, it is said: a disk that is busy answers before. */
+#define READER_SAY_NS (1000000000ULL)
 /* Until one is tried again for whom a call was lost. */
 #define READER_FIRST_RETRY_NS (10ULL * 1000000000ULL)
 #define READER_LAST_RETRY_NS (600ULL * 1000000000ULL)

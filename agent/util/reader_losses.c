@@ -115,6 +115,7 @@ struct reader_lost *reader_losses_add(struct reader_losses *l, const struct read
 		.is_used = true,
 		.subject = *subject,
 		.blame = *blame,
+		.begin_ns = now_ns,
 		.retry_ns = now_ns + READER_FIRST_RETRY_NS,
 		.wait_ns = READER_FIRST_RETRY_NS,
 	};
@@ -127,4 +128,17 @@ void reader_losses_remove(struct reader_losses *l, struct reader_lost *lost)
 	assert(lost->is_used && l->n > 0);
 	lost->is_used = false;
 	l->n--;
+}
+
+const struct reader_lost *reader_losses_to_say(struct reader_losses *l, uint64_t now_ns)
+{
+	for (size_t i = 0; i < READER_MAX_LOST; i++) {
+		struct reader_lost *lost = &l->items[i];
+
+		if (!lost->is_used || lost->is_said || now_ns - lost->begin_ns < READER_SAY_NS)
+			continue;
+		lost->is_said = true;
+		return lost;
+	}
+	return NULL;
 }

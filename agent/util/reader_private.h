@@ -23,6 +23,8 @@ struct reader_lost {
 	bool is_used;
 	struct reader_subject subject;
 	struct reader_blame blame;
+	uint64_t begin_ns; /* when it was lost */
+	bool is_said;
 	uint64_t retry_ns; /* when another one for that subject is tried */
 	uint64_t wait_ns;  /* … after so long the next time */
 };
@@ -58,6 +60,8 @@ void reader_losses_leave(struct reader_losses *l, struct reader_running *running
 struct reader_lost *reader_losses_add(struct reader_losses *l, const struct reader_subject *subject,
 				      const struct reader_blame *blame, uint64_t now_ns);
 void reader_losses_remove(struct reader_losses *l, struct reader_lost *lost);
+/* One that has been lost for READER_SAY_NS, each of them once; NULL: there is none. It is there until the lock is let go. */
+const struct reader_lost *reader_losses_to_say(struct reader_losses *l, uint64_t now_ns);
 
 /* Runs fn(data) in a task that is no thread of this process, but shares all with it, and waits for it; in this thread where that cannot be. */
 void reader_run_apart(void (*fn)(void *data), void *data);

@@ -355,6 +355,31 @@ static void test_tried_again_later_and_later(void **state)
 	free(l);
 }
 
+/* Once each, and not those that come back soon. */
+static void test_lost_for_long_is_said(void **state)
+{
+	struct reader_losses *l = calloc(1, sizeof(*l));
+	struct reader_subject a = on(1), b = on(2);
+
+	(void)state;
+	assert_non_null(l);
+	struct reader_lost *brief = reader_losses_add(l, &a, &nobody, 1);
+	struct reader_lost *lasting = reader_losses_add(l, &b, &nobody, 2);
+	assert_null(reader_losses_to_say(l, READER_SAY_NS));
+	reader_losses_remove(l, brief);
+	assert_null(reader_losses_to_say(l, READER_SAY_NS + 1));
+	assert_ptr_equal(reader_losses_to_say(l, READER_SAY_NS + 2), lasting);
+	assert_null(reader_losses_to_say(l, 2 * READER_SAY_NS));
+	/* A place that is used again is another loss. */
+	reader_losses_remove(l, lasting);
+	lasting = reader_losses_add(l, &b, &nobody, READER_SAY_NS);
+	(void)reader_losses_add(l, &a, &nobody, READER_SAY_NS);
+	assert_non_null(reader_losses_to_say(l, 2 * READER_SAY_NS));
+	assert_non_null(reader_losses_to_say(l, 2 * READER_SAY_NS));
+	assert_null(reader_losses_to_say(l, 3 * READER_SAY_NS));
+	free(l);
+}
+
 static void test_blame(void **state)
 {
 	struct reader_losses *l = calloc(1, sizeof(*l));
@@ -918,6 +943,7 @@ static const struct unit_test tests[] = {
 	FIXTURE_TEST(test_work_while_it_waits),
 	FIXTURE_TEST(test_running_is_not_lost),
 	TEST(test_tried_again_later_and_later),
+	TEST(test_lost_for_long_is_said),
 	TEST(test_blame),
 	TEST(test_calls_that_run_count),
 	TEST(test_patience),
