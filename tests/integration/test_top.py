@@ -42,8 +42,8 @@ class Terminal:
                 self.text += os.read(self.fd, 65536).decode()
 
     def screens(self):
-        """What was drawn, each a list of lines."""
-        drawn = self.text.split("\x1b[?1049l")[0].split("\x1b[H")[1:]
+        """What was drawn, each a list of lines; the last one may not have been read to its end."""
+        drawn = [s for s in self.text.split("\x1b[?1049l")[0].split("\x1b[H")[1:] if s.endswith("\x1b[J")]
         return [re.sub(r"\x1b\[[KJ]", "", s).replace("\r", "").split("\n") for s in drawn]
 
     def wait_for(self, what, seconds=20):
