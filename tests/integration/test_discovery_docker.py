@@ -13,7 +13,7 @@ from harness.processes import Processes, wait_until
 from harness.standin import services_with, stacks_of
 from harness.unix_proxy import UnixProxy
 
-pytestmark = pytest.mark.bpf
+pytestmark = [pytest.mark.bpf, pytest.mark.beside]
 
 N = 30
 COMPONENT = "discovery.docker.all"

@@ -11,7 +11,7 @@ from harness.kubelet import Kubelet, Node, pod
 from harness.processes import wait_until
 from harness.standin import services_with
 
-pytestmark = pytest.mark.bpf
+pytestmark = [pytest.mark.bpf, pytest.mark.beside]
 
 COMPONENT = "discovery.kubelet.node"
 

@@ -158,6 +158,7 @@ def place_pod(processes, programs):
 # Whose ticks are whose
 
 @pytest.mark.bpf
+@pytest.mark.beside
 def test_processes_have_the_labels_of_their_pods(start_agent, standin, api, place_pod):
     cart, start_cart = place_pod("shop", "cart-0", "web", labels={"team": "blue"})
     other, start_other = place_pod("shop", "elsewhere-0", "web", node="node-2")
@@ -192,6 +193,7 @@ def test_processes_have_the_labels_of_their_pods(start_agent, standin, api, plac
 
 
 @pytest.mark.bpf
+@pytest.mark.beside
 def test_a_new_pod_has_its_labels_with_its_first_profile(start_agent, standin, api, place_pod):
     """Everything is profiled, so what came before the pod was known would be seen under another name."""
     agent = start_agent(config(standin.url, interval="1s", rate=499, targets=RELABELLED, targets_only=False,

@@ -60,6 +60,7 @@ def assert_has_ended(standin, other, **labels):
 
 
 @pytest.mark.bpf
+@pytest.mark.beside
 def test_file(start_agent, standin, burners, tmp_path):
     one, two = burners
     path = tmp_path / "targets.json"
@@ -110,6 +111,7 @@ def lists():
 
 
 @pytest.mark.bpf
+@pytest.mark.beside
 def test_http(start_agent, standin, burners, lists):
     one, two = burners
     lists.groups = [group(one, "first")]

@@ -11,7 +11,7 @@ from harness.agent import Raw, config
 from harness.processes import free_port, wait_until
 from harness.standin import services_with
 
-pytestmark = pytest.mark.bpf
+pytestmark = [pytest.mark.bpf, pytest.mark.beside]
 
 COMPONENT = "discovery.docker.all"
 

@@ -12,7 +12,7 @@ from harness.agent import config
 from harness.processes import wait_until
 from harness.store_api import Server, flamegraph
 
-pytestmark = pytest.mark.bpf
+pytestmark = [pytest.mark.bpf, pytest.mark.beside]
 
 XAGENT = paths.BUILD / "tests" / "events" / "allocation" / "xagent"
 # On the whole host nobody else calls it: of a limit that others use up too, whose the sums are is an estimate.

@@ -10,7 +10,7 @@ from harness.agent import AUTH, config
 from harness.processes import wait_until
 from harness.standin import services_with, stacks_of
 
-pytestmark = pytest.mark.bpf
+pytestmark = [pytest.mark.bpf, pytest.mark.beside]
 
 STRANGER = "outside-pid-namespace"
 UNNUMBERED = ("processes outside of this pid namespace have no number here: they are named after their control group, their programs' "

@@ -7,7 +7,7 @@ import pytest
 from harness.agent import config
 from harness.processes import wait_until
 
-pytestmark = pytest.mark.bpf
+pytestmark = [pytest.mark.bpf, pytest.mark.beside]
 
 RATE = 199
 SPIN = "while True:\n    pass\n"

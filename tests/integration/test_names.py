@@ -143,6 +143,7 @@ def make_root(built, root):
 
 
 @pytest.mark.bpf
+@pytest.mark.beside
 def test_stripped_programs_with_debug_files_in_and_out_of_a_root(processes, built, tmp_path):
     """The debug file of the one is below its root only, of the other beside it."""
     root = tmp_path / "root"
@@ -158,6 +159,7 @@ def test_stripped_programs_with_debug_files_in_and_out_of_a_root(processes, buil
 
 
 @pytest.mark.bpf
+@pytest.mark.beside
 def test_no_debug_file_to_be_had(processes, built, tmp_path):
     """A FIFO in the debug file's place is left alone, and the frames are named by the file."""
     root = tmp_path / "root"

@@ -15,7 +15,7 @@ from harness import paths
 from harness.agent import EBPF, ENDPOINT, fetch
 from harness.processes import TimedOut, free_port, wait_until
 
-pytestmark = [pytest.mark.bpf, pytest.mark.skipif(os.environ.get("XAGENT_TEST_MATRIX") != "full", reason="XAGENT_TEST_MATRIX=full has it")]
+pytestmark = [pytest.mark.bpf, pytest.mark.beside, pytest.mark.skipif(os.environ.get("XAGENT_TEST_MATRIX") != "full", reason="XAGENT_TEST_MATRIX=full has it")]
 
 EXPORTER = """
 otelcol.exporter.{kind} "{name}" {{

@@ -16,7 +16,7 @@ from harness import paths, privileges
 from harness.agent import config
 from harness.processes import wait_until
 
-pytestmark = pytest.mark.bpf
+pytestmark = [pytest.mark.bpf, pytest.mark.beside]
 
 TASKS = Path("/run/containerd/io.containerd.runtime.v2.task/k8s.io")
 KUBE_LOGS = Path("/var/log/containers")

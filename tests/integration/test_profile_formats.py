@@ -13,7 +13,7 @@ import pytest
 
 from harness import folded, paths, pprof, privileges
 
-pytestmark = pytest.mark.bpf
+pytestmark = [pytest.mark.bpf, pytest.mark.beside]
 
 RATE = 499
 PERIOD_NS = 10**9 // RATE

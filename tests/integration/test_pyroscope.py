@@ -10,7 +10,7 @@ from harness.agent import config
 from harness.folded import contains_run
 from harness.processes import wait_until
 
-pytestmark = pytest.mark.bpf
+pytestmark = [pytest.mark.bpf, pytest.mark.beside]
 
 RATE = 197
 FULL = pytest.mark.skipif(os.environ.get("XAGENT_TEST_MATRIX") != "full", reason="XAGENT_TEST_MATRIX=full has it")

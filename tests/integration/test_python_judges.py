@@ -13,7 +13,7 @@ import pytest
 from harness import folded, paths, pythons
 from harness.processes import wait_until
 
-pytestmark = pytest.mark.bpf
+pytestmark = [pytest.mark.bpf, pytest.mark.beside]
 
 MIX = (paths.TOP / "tests/fixtures/python/mix.py").read_text()
 # The shares of two profilers differ by a point or two.

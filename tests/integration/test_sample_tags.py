@@ -10,7 +10,7 @@ from harness.agent import config
 from harness.processes import wait_until
 from test_accounting import at_rest
 
-pytestmark = pytest.mark.bpf
+pytestmark = [pytest.mark.bpf, pytest.mark.beside]
 
 # The name of the process is that of its leader, which sleeps; what burns has a name of its own.
 SOURCE = r"""

@@ -7,7 +7,7 @@ import pytest
 
 from harness.agent import config
 
-pytestmark = pytest.mark.bpf
+pytestmark = [pytest.mark.bpf, pytest.mark.beside]
 
 FULL = os.environ.get("XAGENT_TEST_MATRIX") == "full"
 SPOOLED = "xagent_push_spool_profiles"

@@ -7,7 +7,7 @@ import pytest
 from harness import folded, nodes, paths, pythons
 from harness.processes import wait_until
 
-pytestmark = [pytest.mark.bpf, pytest.mark.skipif(not nodes.FULL, reason="in the full matrix")]
+pytestmark = [pytest.mark.bpf, pytest.mark.beside, pytest.mark.skipif(not nodes.FULL, reason="in the full matrix")]
 
 SPIN = """
 function build_main(end) { let n = 0; while (Date.now() < end) n += build_work(n); return n; }

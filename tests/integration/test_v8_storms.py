@@ -7,7 +7,7 @@ import pytest
 
 from harness import folded, nodes, paths
 
-pytestmark = pytest.mark.bpf
+pytestmark = [pytest.mark.bpf, pytest.mark.beside]
 
 STORMS = paths.TOP / "tests/fixtures/node/storms.js"
 OWN = re.compile(r"(storm_(main|drive)|(outer|inner)_[0-9]+)$")
