@@ -204,6 +204,7 @@ def profile_all(start_agent, standin, processes, objects, limit):
     return idle, most, m, total, share, said
 
 
+@pytest.mark.skipif(not pythons.FULL, reason="in the full matrix")
 def test_everything_has_room(start_agent, standin, processes, objects, capsys):
     _, _, m, total, share, said = profile_all(start_agent, standin, processes, objects, AMPLE_LIMIT)
     with capsys.disabled():
