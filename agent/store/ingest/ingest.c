@@ -182,16 +182,26 @@ static int ingest_new(struct read_budget *budget, struct ingest **ret_ingest)
 	return INGEST_OPENED;
 }
 
+int ingest_open_bytes(const uint8_t *pprof, size_t n, struct read_budget *budget, struct buf *why,
+		      struct ingest **ret_ingest)
+{
+	_cleanup_(ingest_freep) struct ingest *in = NULL;
+	int r = ingest_new(budget, &in);
+
+	if (r == INGEST_OPENED)
+		r = open_bytes(in, pprof, n, why);
+	if (r == INGEST_OPENED)
+		*ret_ingest = TAKE_PTR(in);
+	return r;
+}
+
 int ingest_open(const struct labels *labels, const uint8_t *pprof, size_t n, int64_t now_ms,
 		int64_t oldest_ms, struct read_budget *budget, struct buf *why,
 		struct ingest **ret_ingest)
 {
 	_cleanup_(ingest_freep) struct ingest *in = NULL;
-	int r = ingest_new(budget, &in);
+	int r = ingest_open_bytes(pprof, n, budget, why, &in);
 
-	if (r != INGEST_OPENED)
-		return r;
-	r = open_bytes(in, pprof, n, why);
 	if (r != INGEST_OPENED)
 		return r;
 	r = apply_rules(in, labels, now_ms, oldest_ms, why);

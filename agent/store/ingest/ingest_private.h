@@ -52,6 +52,9 @@ int ingest_no_memory(const struct ingest *in, struct buf *why);
 
 /* All that follow: INGEST_OPENED, INGEST_REFUSED_x with a sentence, -ENOMEM, or -ECANCELED. */
 
+/* Bytes to a message that nobody has looked at; `budget` is borrowed. */
+int ingest_open_bytes(const uint8_t *pprof, size_t n, struct read_budget *budget, struct buf *why,
+		      struct ingest **ret_ingest);
 /* The structure of the message: counts, indices, ids, texts. */
 int ingest_check(struct ingest *in, struct buf *why);
 /* Copies the labels of the push. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/store/ingest/ingest_tables.h"
 #include "agent/store/store.h"
 #include "tests/support/made_profile.h"
 #include "tests/support/store_sync.h"
@@ -514,8 +515,81 @@ static void test_row(void **state)
 	context_fini(&w);
 }
 
+/* ---- the same as tables ---- */
+
+/* What only a store can say: addresses without names, names and types that are empty. NULL: there are no tables. */
+static const struct {
+	const char *name, *expected;
+} tables_differ[] = {
+	{ "no line but an address",
+	  CPU " service_name:demo main@1001;made!0x1002@1002=1 main@1001;g@1003=10 h@1004=100\n" },
+	{ "name below zero", BASE },
+	{ "period out of range",
+	  "process_cpu:cpu:nanoseconds:: service_name:demo main;f=1 main;g=10 h=100\n" },
+	{ "a sum that has no room", NULL },
+};
+
+static const char *expected_of_tables(const struct row *row)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(tables_differ); i++)
+		if (strcmp(tables_differ[i].name, row->name) == 0)
+			return tables_differ[i].expected;
+	return row->expected;
+}
+
+/* What a store has of the bytes that were made of the tables. */
+static void compare_tables(const struct row *row, const struct pprof_builder *tables)
+{
+	_cleanup_buf_ struct buf why = BUF_INIT(10000), text = BUF_INIT(10000);
+	struct labels *labels = make_labels(row->labels);
+	struct pprof_bytes bytes;
+	struct context w;
+
+	context_init(&w);
+	assert_int_equal(pprof_builder_encode(tables, &bytes), 0);
+	assert_int_equal(store_sync_put(w.store, labels, bytes.data, bytes.n, &why), STORE_KEPT);
+	print_store(w.store, &text);
+	assert_string_equal(buf_str(&text), expected_of_tables(row));
+	pprof_bytes_fini(&bytes);
+	labels_unref(labels);
+	context_fini(&w);
+}
+
+/* Rules for labels and times are those of who keeps it. */
+static bool is_of_series(const char *refusal)
+{
+	return strstr(refusal, "labels '") || strstr(refusal, "profile series");
+}
+
+static void test_tables_row(void **state)
+{
+	const struct row *row = *state;
+	_cleanup_buf_ struct buf why = BUF_INIT(10000);
+	_cleanup_(pprof_builder_freep) struct pprof_builder *tables = NULL;
+	struct made_profile made;
+	size_t n;
+
+	make_base(&made);
+	if (row->change)
+		row->change(&made);
+	uint8_t *bytes = made_profile_pack(&made, &n);
+	int r = ingest_tables(bytes, n, now_ns(), NULL, &why, &tables);
+	if (row->outcome == STORE_KEPT && expected_of_tables(row)) {
+		assert_int_equal(r, INGEST_OPENED);
+		compare_tables(row, tables);
+	} else if (row->outcome == STORE_KEPT || !is_of_series(row->expected)) {
+		assert_null(tables);
+		assert_in_range(r, INGEST_OPENED + 1, INGEST_MAX - 1);
+		assert_true(row->outcome == STORE_KEPT ||
+			    strncmp(buf_str(&why), row->expected, strlen(row->expected)) == 0);
+	}
+	free(bytes);
+	made_profile_fini(&made);
+}
+
 static const struct unit_test tests[] = {
 	TEST_ROWS(test_row, rows, name),
+	TEST_ROWS(test_tables_row, rows, name),
 };
 
 TEST_MAIN(tests)
