@@ -3,6 +3,7 @@
 #ifndef XAGENT_AGENT_COMPONENT_RECEIVER_H
 #define XAGENT_AGENT_COMPONENT_RECEIVER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -36,6 +37,8 @@ struct receiver {
 	/* Of a receiver that hands on to others. NULL: what stands above. */
 	unsigned int (*ask_wants)(const struct receiver *r);
 	void (*stats)(const struct receiver *r, struct receiver_stats *ret_stats);
+	/* Whether it would take so many bytes more without dropping anything: for who can ask its own sender to come again. NULL: always. */
+	bool (*has_room)(const struct receiver *r, size_t n_bytes);
 };
 
 static inline unsigned int receiver_wants(const struct receiver *r)

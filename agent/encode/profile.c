@@ -31,6 +31,22 @@ int profile_new(struct pprof_builder **tables, struct labels *labels, uint64_t n
 	return 0;
 }
 
+int profile_of_pprof(struct shared_bytes *pprof, struct labels *labels, uint64_t time_ns,
+		     struct profile **ret_profile)
+{
+	struct profile *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return -ENOMEM;
+	p->n_refs = 1;
+	p->labels = labels_ref(labels);
+	p->time_ns = time_ns;
+	p->forms[FORM_PPROF] = shared_bytes_ref(pprof);
+	p->is_foreign = true;
+	*ret_profile = p;
+	return 0;
+}
+
 struct profile *profile_ref(struct profile *p)
 {
 	unsigned int before = atomic_fetch_add_explicit(&p->n_refs, 1, memory_order_relaxed);
@@ -79,9 +95,18 @@ int profile_relabelled(struct profile *p, struct labels *labels, struct profile 
 	other->tables = p->tables;
 	for (size_t i = 0; i < FORM_MAX; i++)
 		other->forms[i] = p->forms[i] ? shared_bytes_ref(p->forms[i]) : NULL;
+	other->is_foreign = p->is_foreign;
 	other->of = profile_ref(p);
 	*ret_profile = other;
 	return 0;
+}
+
+void profile_lend_tables(struct profile *p, struct pprof_builder **tables)
+{
+	assert(atomic_load(&p->n_refs) == 1 && !p->of && !p->tables);
+	pprof_builder_freeze(*tables);
+	p->n_samples = pprof_builder_n_samples(*tables);
+	p->tables = TAKE_PTR(*tables);
 }
 
 int profile_encode(const struct profile *p, enum profile_form form, struct pprof_bytes *ret_bytes)

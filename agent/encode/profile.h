@@ -13,6 +13,7 @@
 #define XAGENT_AGENT_ENCODE_PROFILE_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -49,11 +50,22 @@ struct profile {
 	struct pprof_builder *tables;
 	struct shared_bytes *forms[FORM_MAX]; /* a reference each; NULL: not made */
 	struct profile *of; /* a reference to whom the tables belong; NULL: they are its own */
+	bool is_foreign; /* its bytes came from outside of the agent, and nobody has looked into them */
 };
 
 /* With one reference; takes the builder (which becomes NULL) in any case, and a reference to the labels. 0 or -ENOMEM. */
 int profile_new(struct pprof_builder **tables, struct labels *labels, uint64_t n_samples,
 		uint64_t time_ns, struct profile **ret_profile);
+/*
+ * One that came from outside as pprof, gzip'd or plain: the bytes are its FORM_PPROF and go out as they came; there are no tables. Takes
+ * references. 0 or -ENOMEM.
+ *
+ *	bytes, labels ──► profile_of_pprof() ──► forms that receivers want besides (ingest_tables(), profile_lend_tables()) ──► receivers
+ *
+ * component/receivers/received.h does all of it. It is foreign: who reads it (the store, an encoder) checks it, and may refuse it.
+ */
+int profile_of_pprof(struct shared_bytes *pprof, struct labels *labels, uint64_t time_ns,
+		     struct profile **ret_profile);
 struct profile *profile_ref(struct profile *p);
 void profile_unref(struct profile *p); /* NULL-safe */
 DEFINE_CLEANUP(struct profile *, profile_unref);
@@ -64,6 +76,9 @@ void profile_set_labels(struct profile *p, struct labels *labels);
 /* The same samples of another series: tables and forms are those of `p`, of which it has a reference. For forms without labels in them
  * (FORM_PPROF, FORM_OTLP, FORM_OTLP_GZIP). 0 or -ENOMEM. */
 int profile_relabelled(struct profile *p, struct labels *labels, struct profile **ret_profile);
+
+/* Tables made of its bytes, for profile_make(); taken, and *tables becomes NULL. Before anybody else has a reference; profile_drop_tables() ends it. */
+void profile_lend_tables(struct profile *p, struct pprof_builder **tables);
 
 /* Makes the form, if it was not made; before anybody else has a reference. 0; -ENODATA: there are no tables to make it of; -ENOMEM, -EFBIG. */
 int profile_make(struct profile *p, enum profile_form form);

@@ -277,6 +277,14 @@ void push_endpoint_put(struct push_endpoint *e, struct push_profile *profile)
 	endpoint_pump_soon(e);
 }
 
+bool push_endpoint_has_room(const struct push_endpoint *e, size_t n_bytes)
+{
+	const struct push_queue *q = &e->queue;
+
+	return q->n < q->max_items && n_bytes <= q->max_bytes &&
+	       q->n_bytes <= q->max_bytes - n_bytes;
+}
+
 void push_endpoint_lost(struct push_endpoint *e, enum push_drop_cause cause, size_t n_bytes)
 {
 	endpoint_count_dropped(e, cause, n_bytes);

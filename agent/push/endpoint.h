@@ -42,6 +42,8 @@ DEFINE_CLEANUP(struct push_endpoint *, push_endpoint_free);
 
 /* Takes a reference. */
 void push_endpoint_put(struct push_endpoint *e, struct push_profile *profile);
+/* Whether so many bytes more would push nothing out. */
+bool push_endpoint_has_room(const struct push_endpoint *e, size_t n_bytes);
 /* Counts a profile that was lost before it could wait. */
 void push_endpoint_lost(struct push_endpoint *e, enum push_drop_cause cause, size_t n_bytes);
 

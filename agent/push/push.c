@@ -111,6 +111,14 @@ int pusher_push(struct pusher *p, const struct push_item *item)
 	return 0;
 }
 
+bool pusher_has_room(const struct pusher *p, size_t n_bytes)
+{
+	for (size_t i = 0; i < p->n_endpoints; i++)
+		if (push_endpoint_has_room(p->endpoints[i], n_bytes))
+			return true;
+	return p->n_endpoints == 0;
+}
+
 static int pusher_copy_external(struct pusher *p, const struct pusher_options *o)
 {
 	p->external = calloc(o->n_external_labels + 1, sizeof(*p->external));

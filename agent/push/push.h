@@ -12,6 +12,7 @@
 #ifndef XAGENT_AGENT_PUSH_PUSH_H
 #define XAGENT_AGENT_PUSH_PUSH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -74,6 +75,8 @@ DEFINE_CLEANUP(struct pusher *, pusher_free);
 
 /* 0; -EMSGSIZE or -ENOMEM: then the item is counted as dropped by every endpoint. */
 int pusher_push(struct pusher *p, const struct push_item *item);
+/* Whether an endpoint would take so many bytes more without dropping others; true where there is none. */
+bool pusher_has_room(const struct pusher *p, size_t n_bytes);
 /* Counts a profile of which there are no bytes as dropped by every endpoint. */
 void pusher_lost(struct pusher *p);
 

@@ -21,6 +21,20 @@ unsigned int fan_out_wants(const struct river_capsules *to)
 	return wants;
 }
 
+bool fan_out_has_room(const struct river_capsules *to, size_t n_bytes)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < to->n_items; i++) {
+		const struct receiver *r = to->items[i];
+
+		if (r && (!r->has_room || r->has_room(r, n_bytes)))
+			return true;
+		n += r != NULL;
+	}
+	return n == 0;
+}
+
 struct receiver_stats fan_out_stats(const struct river_capsules *to)
 {
 	struct receiver_stats sum = { 0 };

@@ -141,6 +141,13 @@ static void stats(const struct receiver *receiver, struct receiver_stats *ret_st
 	*ret_stats = sum;
 }
 
+static bool has_room(const struct receiver *receiver, size_t n_bytes)
+{
+	const struct write *w = CONTAINER_OF((struct receiver *)receiver, struct write, receiver);
+
+	return pusher_has_room(w->write_pusher->pusher, n_bytes);
+}
+
 static void on_flushed(void *data)
 {
 	struct write_pusher *o = data;
@@ -193,7 +200,7 @@ int push_component_build(struct component *c, const struct push_component *kind,
 
 	if (!w)
 		return -ENOMEM;
-	w->receiver = (struct receiver){ .receive = receive, .stats = stats };
+	w->receiver = (struct receiver){ .receive = receive, .stats = stats, .has_room = has_room };
 	w->kind = kind;
 	list_init(&w->retired);
 	c->state = w;

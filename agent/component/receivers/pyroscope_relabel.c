@@ -129,6 +129,14 @@ static void stats(const struct receiver *receiver, struct receiver_stats *ret_st
 	ret_stats->dropped_profiles += d->n_failed;
 }
 
+static bool has_room(const struct receiver *receiver, size_t n_bytes)
+{
+	const struct relabel *d =
+		CONTAINER_OF((struct receiver *)receiver, struct relabel, receiver);
+
+	return fan_out_has_room(&d->args->forward_to, n_bytes);
+}
+
 static int relabel_build(struct component *c, const void *args, struct buf *why)
 {
 	struct relabel *d = calloc(1, sizeof(*d));
@@ -140,7 +148,9 @@ static int relabel_build(struct component *c, const void *args, struct buf *why)
 	c->state = d;
 	d->c = c;
 	d->args = args;
-	d->receiver = (struct receiver){ .receive = receive, .ask_wants = wants, .stats = stats };
+	d->receiver = (struct receiver){
+		.receive = receive, .ask_wants = wants, .stats = stats, .has_room = has_room
+	};
 	d->processed = telemetry_series(c->env->telemetry, &processed_family, labels);
 	d->written = telemetry_series(c->env->telemetry, &written_family, labels);
 	d->dropped = telemetry_series(c->env->telemetry, &dropped_family, labels);

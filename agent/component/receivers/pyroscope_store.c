@@ -37,6 +37,12 @@
  * a store that stands still is behind so far. */
 #define WAITING_MAX_BYTES ((size_t)8 << 20)
 
+/* Of those that came from outside, which go after all others and do not take their room. */
+#define WAITING_MAX_FOREIGN_BYTES ((size_t)4 << 20)
+/* What reading one of them may cost; as a pushed one. */
+#define FOREIGN_MAX_ELEMENTS ((size_t)16 << 20)
+#define FOREIGN_MAX_CPU_NS (5 * NS_PER_S)
+
 _Static_assert(WAITING_MAX_BYTES > BUILD_MAX_KEPT_BYTES, "the tables of one interval find room");
 
 /* Of the log: what is wrong with one profile is so with the next. */
@@ -53,14 +59,16 @@ struct keeping {
 	unsigned int n_retries;
 	char path[PATH_MAX_BYTES]; /* of the store that runs */
 	struct receiver_stats stats;
+	size_t foreign_bytes; /* of those that wait */
 	char last_refusal[REFUSAL_MAX_BYTES];
 	struct ratelimit refusals;
 	bool open_said;
 };
 
-/* A profile of this agent on its way. */
+/* A profile on its way, of this agent or of another. */
 struct own_profile {
 	struct store_put put;
+	struct read_budget budget; /* of one that came from outside */
 	struct keeping *k;
 	struct profile *profile; /* a reference */
 	size_t n_bytes;		 /* that it takes */
@@ -86,7 +94,10 @@ static void on_put(struct store_put *put)
 	assert(k->stats.waiting_profiles > 0 && k->stats.waiting_bytes >= own->n_bytes);
 	k->stats.waiting_profiles--;
 	k->stats.waiting_bytes -= own->n_bytes;
-	if (put->result < 0 || put->result == STORE_REFUSED) {
+	k->foreign_bytes -= own->profile->is_foreign ? own->n_bytes : 0;
+	if (put->result == STORE_OVER_BUDGET) {
+		refuse(k, "the profile takes too much to read");
+	} else if (put->result < 0 || put->result == STORE_REFUSED) {
 		refuse(k, put->result < 0 ? strerror(-put->result) : buf_str(&own->why));
 	} else {
 		k->stats.sent_profiles++;
@@ -95,6 +106,22 @@ static void on_put(struct store_put *put)
 	profile_unref(own->profile);
 	buf_fini(&own->why);
 	free(own);
+}
+
+/* One that came from outside is read as a pushed one. */
+static void lend_bytes(struct own_profile *own)
+{
+	const struct read_budget_options options = { .inflated_bytes = INGEST_MAX_PLAIN_BYTES,
+						     .elements = FOREIGN_MAX_ELEMENTS,
+						     .cpu_ns = FOREIGN_MAX_CPU_NS };
+	const struct shared_bytes *pprof = profile_form(own->profile, FORM_PPROF);
+
+	read_budget_init(&own->budget, &options);
+	own->put.profile = NULL;
+	own->put.labels = own->profile->labels;
+	own->put.pprof = pprof->data;
+	own->put.n = pprof->n;
+	own->put.budget = &own->budget;
 }
 
 static int put_profile(struct keeping *k, struct profile *profile, uint64_t deadline_ns)
@@ -110,10 +137,30 @@ static int put_profile(struct keeping *k, struct profile *profile, uint64_t dead
 	own->put = (struct store_put){
 		.profile = profile, .why = &own->why, .deadline_ns = deadline_ns, .done = on_put
 	};
+	if (profile->is_foreign)
+		lend_bytes(own);
+	k->foreign_bytes += profile->is_foreign ? own->n_bytes : 0;
 	k->stats.waiting_profiles++;
 	k->stats.waiting_bytes += own->n_bytes;
 	store_put(k->store, &own->put);
 	return 0;
+}
+
+static bool has_room_for(const struct keeping *k, bool is_foreign, size_t n_bytes)
+{
+	size_t used = is_foreign ? k->foreign_bytes : k->stats.waiting_bytes - k->foreign_bytes;
+	size_t max = is_foreign ? WAITING_MAX_FOREIGN_BYTES : WAITING_MAX_BYTES;
+
+	return n_bytes <= max && used <= max - n_bytes;
+}
+
+/* Asked only for what comes from outside. */
+static bool has_room(const struct receiver *receiver, size_t n_bytes)
+{
+	const struct keeping *k =
+		CONTAINER_OF((struct receiver *)receiver, struct keeping, receiver);
+
+	return k->store && has_room_for(k, true, n_bytes);
 }
 
 static void receive(struct receiver *receiver, struct profile *profile, uint64_t deadline_ns)
@@ -124,7 +171,7 @@ static void receive(struct receiver *receiver, struct profile *profile, uint64_t
 		refuse(k, "the store has not begun");
 		return;
 	}
-	if (k->stats.waiting_bytes + profile_memory_bytes(profile) > WAITING_MAX_BYTES) {
+	if (!has_room_for(k, profile->is_foreign, profile_memory_bytes(profile))) {
 		store_count_refused(k->store, INGEST_REFUSED_QUEUE, 1);
 		refuse(k, "too many profiles wait for the store already");
 		return;
@@ -287,6 +334,7 @@ static int keep_build(struct component *c, const void *args, struct buf *why)
 	k->args = args;
 	k->receiver = (struct receiver){ .receive = receive,
 					 .stats = stats,
+					 .has_room = has_room,
 					 .wants = PROFILE_WANT_TABLES };
 	k->refusals = (struct ratelimit){ .interval_ns = REFUSALS_INTERVAL_NS, .burst = 1 };
 	c->state = k;

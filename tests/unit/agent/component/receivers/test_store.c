@@ -421,6 +421,80 @@ static void test_tells_about_itself(void **state)
 	river_arena_fini(&arena);
 }
 
+/* ---- from outside ---- */
+
+static struct profile *foreign(const void *bytes, size_t n)
+{
+	const struct label items[] = { { "__name__", "process_cpu" }, { "service_name", "s" } };
+	struct shared_bytes *shared = NULL;
+	struct labels *labels = NULL;
+	struct profile *p = NULL;
+	uint8_t *copy = malloc(n);
+
+	assert_non_null(copy);
+	memcpy(copy, bytes, n);
+	assert_int_equal(shared_bytes_new(copy, n, &shared), 0);
+	assert_int_equal(labels_new(items, ARRAY_SIZE(items), &labels), 0);
+	assert_int_equal(profile_of_pprof(shared, labels, clock_real_ns(), &p), 0);
+	shared_bytes_unref(shared);
+	labels_unref(labels);
+	return p;
+}
+
+static struct profile *foreign_profile(void)
+{
+	struct profile *own = small_profile(NULL), *p;
+
+	assert_int_equal(profile_make(own, FORM_PPROF), 0);
+	const struct shared_bytes *bytes = profile_form(own, FORM_PPROF);
+	p = foreign(bytes->data, bytes->n);
+	profile_unref(own);
+	return p;
+}
+
+static void test_checks_what_is_foreign(void **state)
+{
+	struct context *w = *state;
+	struct receiver_stats stats;
+
+	run(w, STORE);
+	struct receiver *r = receiver_of(w, "pyroscope.store.s");
+	give_by(w, r, foreign_profile(), 0);
+	assert_int_equal(status_of(w, "pyroscope.store.s").stats.n_profiles, 1);
+	give_by(w, r, foreign("nonsense", 8), 0);
+	r->stats(r, &stats);
+	assert_int_equal(stats.sent_profiles, 1);
+	assert_int_equal(stats.dropped_profiles, 1);
+	assert_true(has_metric(w, REFUSED("malformed_profile", "1")));
+}
+
+/* However many of these wait: there is room for this agent's own. */
+static void test_foreign_have_room_of_their_own(void **state)
+{
+	struct context *w = *state;
+	struct receiver_stats stats;
+	size_t n = (size_t)1 << 20;
+	char *bytes = calloc(1, n);
+
+	run(w, STORE);
+	struct receiver *r = receiver_of(w, "pyroscope.store.s");
+	assert_true(r->has_room(r, n));
+	for (int i = 0; i < 8; i++) {
+		struct profile *p = foreign(bytes, n);
+
+		r->receive(r, p, 0);
+		profile_unref(p);
+	}
+	free(bytes);
+	assert_false(r->has_room(r, n));
+	r->stats(r, &stats);
+	assert_int_equal(stats.waiting_profiles, 3);
+	assert_int_equal(stats.dropped_profiles, 5);
+	give_profile(w, r);
+	assert_int_equal(status_of(w, "pyroscope.store.s").stats.n_profiles, 1);
+	assert_true(r->has_room(r, n));
+}
+
 static const struct unit_test tests[] = {
 	TEST_WITH(test_keeps_and_refuses, setup_context, teardown_context),
 	TEST_WITH(test_keeps_what_comes_as_bytes, setup_context, teardown_context),
@@ -432,6 +506,8 @@ static const struct unit_test tests[] = {
 	TEST_WITH(test_is_found_again, setup_context, teardown_context),
 	TEST_WITH(test_place_that_cannot_be, setup_context, teardown_context),
 	TEST_WITH(test_waits_for_its_place, setup_context, teardown_context),
+	TEST_WITH(test_checks_what_is_foreign, setup_context, teardown_context),
+	TEST_WITH(test_foreign_have_room_of_their_own, setup_context, teardown_context),
 	TEST_WITH(test_tells_about_itself, setup_context, teardown_context),
 	TEST_ROWS(test_second, second, name),
 };

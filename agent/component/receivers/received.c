@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Profiles that came from outside as pprof. */
+#include "agent/component/receivers/received.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/component/receivers/fan_out.h"
+#include "agent/store/ingest/ingest_tables.h"
+#include "agent/util/clock.h"
+#include "agent/util/log.h"
+#include "agent/util/macro.h"
+#include "agent/util/ratelimit.h"
+
+/* Profiles, and their bytes, that wait for other forms of them. */
+#define MAX_JOBS 64
+#define MAX_WAITING_BYTES ((size_t)8 << 20)
+/* What reading one may cost; as one that is pushed to the store. */
+#define MAX_ELEMENTS ((size_t)16 << 20)
+#define MAX_CPU_NS (5 * NS_PER_S)
+#define WHY_MAX_BYTES 512
+#define WARNINGS_INTERVAL_NS (60 * NS_PER_S)
+
+/* Forms that are made here: of all others the bytes are what there is. */
+#define MADE_FORMS (PROFILE_WANT(FORM_OTLP) | PROFILE_WANT(FORM_OTLP_GZIP))
+
+struct received {
+	const struct component *c;
+	const struct river_capsules *to;
+	struct worker *worker; /* NULL: nobody has wanted another form yet */
+	size_t n_waiting_bytes;
+	struct metric *not_encoded;
+	struct ratelimit warnings;
+};
+
+struct job {
+	struct worker_job worker_job;
+	struct received *received;
+	struct profile *profile;
+	unsigned int wants;
+	uint64_t deadline_ns, now_ns;
+	int result; /* INGEST_OPENED, INGEST_REFUSED_x, -errno */
+	struct buf why;
+};
+
+static const struct metric_family not_encoded_family = {
+	"xagent_received_profiles_not_encoded_total",
+	"Received profiles that could not be given another form, for who wanted it.",
+	METRIC_COUNTER,
+	{ "component_path", "component_id" },
+};
+
+/* ---- worker ---- */
+
+static int make_forms(struct job *job, struct pprof_builder **tables)
+{
+	int r = 0;
+
+	profile_lend_tables(job->profile, tables);
+	for (enum profile_form form = 0; r == 0 && form < FORM_MAX; form++)
+		if (job->wants & PROFILE_WANT(form))
+			r = profile_make(job->profile, form);
+	profile_drop_tables(job->profile);
+	return r;
+}
+
+static void job_run(struct worker_job *worker_job)
+{
+	struct job *job = CONTAINER_OF(worker_job, struct job, worker_job);
+	const struct shared_bytes *pprof = profile_form(job->profile, FORM_PPROF);
+	const struct read_budget_options options = { .inflated_bytes = INGEST_MAX_PLAIN_BYTES,
+						     .elements = MAX_ELEMENTS,
+						     .cpu_ns = MAX_CPU_NS };
+	_cleanup_(pprof_builder_freep) struct pprof_builder *tables = NULL;
+	struct read_budget budget;
+
+	read_budget_init(&budget, &options);
+	read_budget_begin(&budget);
+	job->result =
+		ingest_tables(pprof->data, pprof->n, job->now_ns, &budget, &job->why, &tables);
+	read_budget_end(&budget);
+	if (job->result == INGEST_OPENED)
+		job->result = make_forms(job, &tables);
+}
+
+/* ---- loop ---- */
+
+static void job_free(struct job *job)
+{
+	profile_unref(job->profile);
+	buf_fini(&job->why);
+	free(job);
+}
+
+static const char *reason_of(const struct job *job)
+{
+	if (job->result == -ECANCELED)
+		return "it takes too much to read";
+	return job->result < 0 ? strerror(-job->result) : buf_str(&job->why);
+}
+
+static void not_encoded(struct received *r, const char *reason)
+{
+	unsigned int n_held = 0;
+
+	metric_add(r->not_encoded, 1);
+	if (ratelimit_pass(&r->warnings, clock_mono_ns(), &n_held))
+		log_warn("a received profile cannot be given the form of OpenTelemetry",
+			 LOG_STR("component_id", r->c->id), LOG_STR("reason", reason),
+			 LOG_UINT("unsaid_before", n_held));
+}
+
+static void job_done(struct worker_job *worker_job)
+{
+	struct job *job = CONTAINER_OF(worker_job, struct job, worker_job);
+	struct received *r = job->received;
+
+	r->n_waiting_bytes -= profile_form_bytes(job->profile, FORM_PPROF);
+	if (job->result != INGEST_OPENED)
+		not_encoded(r, reason_of(job));
+	fan_out(r->to, job->profile, job->deadline_ns);
+	job_free(job);
+}
+
+static int submit(struct received *r, struct profile *profile, unsigned int wants,
+		  uint64_t deadline_ns)
+{
+	int result = r->worker ? 0 : worker_new(r->c->env->loop, MAX_JOBS, &r->worker);
+	struct job *job = result == 0 ? malloc(sizeof(*job)) : NULL;
+
+	if (!job)
+		return -ENOMEM;
+	*job = (struct job){ .worker_job = { .run = job_run, .done = job_done },
+			     .received = r,
+			     .profile = profile,
+			     .wants = wants,
+			     .deadline_ns = deadline_ns,
+			     .now_ns = profile->time_ns ? profile->time_ns : clock_real_ns(),
+			     .why = BUF_INIT(WHY_MAX_BYTES) };
+	result = worker_submit(r->worker, &job->worker_job);
+	if (result < 0) {
+		free(job);
+		return result;
+	}
+	r->n_waiting_bytes += profile_form_bytes(profile, FORM_PPROF);
+	return 0;
+}
+
+static bool has_room_to_encode(const struct received *r, size_t n_bytes)
+{
+	return n_bytes <= MAX_WAITING_BYTES && r->n_waiting_bytes <= MAX_WAITING_BYTES - n_bytes &&
+	       (!r->worker || worker_has_room(r->worker));
+}
+
+bool received_has_room(const struct received *r, size_t n_bytes)
+{
+	unsigned int wants = fan_out_wants(r->to) & MADE_FORMS;
+
+	return (!wants || has_room_to_encode(r, n_bytes)) && fan_out_has_room(r->to, n_bytes);
+}
+
+void received_deliver(struct received *r, struct profile **profile, uint64_t deadline_ns)
+{
+	_cleanup_(profile_unrefp) struct profile *p = TAKE_PTR(*profile);
+	unsigned int wants = fan_out_wants(r->to) & MADE_FORMS;
+
+	if (!wants) {
+		fan_out(r->to, p, deadline_ns);
+		return;
+	}
+	int result = has_room_to_encode(r, profile_form_bytes(p, FORM_PPROF))
+			     ? submit(r, p, wants, deadline_ns)
+			     : -EAGAIN;
+	if (result == 0) {
+		p = NULL;
+		return;
+	}
+	not_encoded(r, result == -EAGAIN ? "too many wait for it" : strerror(-result));
+	fan_out(r->to, p, deadline_ns);
+}
+
+void received_forward_to(struct received *r, const struct river_capsules *to)
+{
+	r->to = to;
+}
+
+int received_new(const struct component *c, struct received **ret_received)
+{
+	struct received *r = calloc(1, sizeof(*r));
+	const char *const labels[] = { c->path, c->local_id };
+
+	if (!r)
+		return -ENOMEM;
+	r->c = c;
+	r->not_encoded = telemetry_series(c->env->telemetry, &not_encoded_family, labels);
+	r->warnings = (struct ratelimit){ .interval_ns = WARNINGS_INTERVAL_NS, .burst = 1 };
+	*ret_received = r;
+	return 0;
+}
+
+void received_free(struct received *r)
+{
+	if (!r)
+		return;
+	worker_free(r->worker);
+	free(r);
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Profiles that came from outside: to servers as they came, to the store, to exporters of OpenTelemetry in their form. */
+#include "tests/support/made_profile.h"
+#include "tests/support/unit.h"
+#include "tests/unit/agent/component/real_graph.h"
+
+#include "agent/component/receivers/received.h"
+#include "agent/encode/otlp_form.h"
+#include "agent/util/clock.h"
+
+/* A receiver that keeps what it gets. */
+struct keeper {
+	struct receiver receiver;
+	struct profile *profile;
+	unsigned int n;
+	size_t room;
+};
+
+static void keep(struct receiver *receiver, struct profile *profile, uint64_t deadline_ns)
+{
+	struct keeper *k = CONTAINER_OF(receiver, struct keeper, receiver);
+
+	(void)deadline_ns;
+	profile_unref(k->profile);
+	k->profile = profile_ref(profile);
+	k->n++;
+}
+
+static bool has_room(const struct receiver *receiver, size_t n_bytes)
+{
+	return n_bytes <= CONTAINER_OF((struct receiver *)receiver, struct keeper, receiver)->room;
+}
+
+static void no_stats(const struct receiver *receiver, struct receiver_stats *ret_stats)
+{
+	(void)receiver;
+	*ret_stats = (struct receiver_stats){ 0 };
+}
+
+#define KEEPER(bits)                                            \
+	((struct keeper){ .receiver = { .receive = keep,        \
+					.wants = (bits),        \
+					.stats = no_stats,      \
+					.has_room = has_room }, \
+			  .room = SIZE_MAX })
+
+struct context {
+	struct fixture *f;
+	struct component component;
+	struct received *received;
+	struct keeper bytes, otlp;
+	void *items[3];
+	struct river_capsules to;
+	struct shared_bytes *sent;
+};
+
+static int setup_context(void **state)
+{
+	struct context *w = calloc(1, sizeof(*w));
+	void *fixture = NULL;
+
+	assert_non_null(w);
+	assert_int_equal(setup(&fixture), 0);
+	w->f = fixture;
+	w->component =
+		(struct component){ .env = &w->f->env, .id = "c", .local_id = "c", .path = "/" };
+	w->bytes = KEEPER(PROFILE_WANT(FORM_PPROF));
+	w->otlp = KEEPER(PROFILE_WANT(FORM_OTLP));
+	w->items[0] = &w->bytes.receiver;
+	w->items[2] = &w->otlp.receiver;
+	w->to = (struct river_capsules){ w->items, 2 };
+	assert_int_equal(received_new(&w->component, &w->received), 0);
+	received_forward_to(w->received, &w->to);
+	*state = w;
+	return 0;
+}
+
+static int teardown_context(void **state)
+{
+	struct context *w = *state;
+	void *fixture = w->f;
+
+	received_free(w->received);
+	profile_unref(w->bytes.profile);
+	profile_unref(w->otlp.profile);
+	shared_bytes_unref(w->sent);
+	(void)teardown(&fixture);
+	free(w);
+	return 0;
+}
+
+/* NULL: a profile. */
+static void deliver(struct context *w, const char *bytes)
+{
+	const struct label items[] = { { "__name__", "process_cpu" }, { "service_name", "s" } };
+	struct made_profile made;
+	struct labels *labels = NULL;
+	struct profile *p = NULL;
+	size_t n = bytes ? strlen(bytes) : 0;
+	uint8_t *data = bytes ? (uint8_t *)strdup(bytes) : NULL;
+
+	made_profile_init(&made, "cpu/nanoseconds", "cpu/nanoseconds", 1700000000000);
+	made.message.period = 10;
+	made_profile_sample(&made, "main;f", (const int64_t[]){ 20 }, NULL);
+	data = data ? data : made_profile_gzip(&made, &n);
+	made_profile_fini(&made);
+	shared_bytes_unref(w->sent);
+	assert_int_equal(shared_bytes_new(data, n, &w->sent), 0);
+	assert_int_equal(labels_new(items, ARRAY_SIZE(items), &labels), 0);
+	assert_int_equal(profile_of_pprof(w->sent, labels, clock_real_ns(), &p), 0);
+	labels_unref(labels);
+	received_deliver(w->received, &p, clock_real_ns() + RECEIVER_DEADLINE_NS);
+	assert_null(p);
+}
+
+static void settle(struct context *w, unsigned int n)
+{
+	uint64_t end_ns = clock_mono_ns() + 10 * NS_PER_S;
+
+	while (w->bytes.n < n) {
+		assert_true(clock_mono_ns() < end_ns);
+		assert_int_equal(loop_run_once(w->f->env.loop, 100), 0);
+	}
+}
+
+static double n_not_encoded(struct context *w)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(1 << 20);
+	static const char line[] = "\nxagent_received_profiles_not_encoded_total{"
+				   "component_path=\"/\",component_id=\"c\"} ";
+
+	assert_int_equal(telemetry_text(w->f->env.telemetry, &text), 0);
+	const char *at = strstr(buf_str(&text), line);
+	assert_non_null(at);
+	return strtod(at + strlen(line), NULL);
+}
+
+/* At once, and the very bytes. */
+static void test_as_it_came(void **state)
+{
+	struct context *w = *state;
+
+	deliver(w, NULL);
+	assert_int_equal(w->bytes.n, 1);
+	assert_ptr_equal(profile_form(w->bytes.profile, FORM_PPROF), w->sent);
+	assert_true(w->bytes.profile->is_foreign);
+	assert_string_equal(labels_get(w->bytes.profile->labels, "service_name"), "s");
+	deliver(w, "not a profile");
+	assert_ptr_equal(profile_form(w->bytes.profile, FORM_PPROF), w->sent);
+	assert_true(n_not_encoded(w) == 0);
+}
+
+static void test_another_form(void **state)
+{
+	struct context *w = *state;
+
+	w->to.n_items = 3;
+	deliver(w, NULL);
+	assert_int_equal(w->bytes.n, 0);
+	settle(w, 1);
+	assert_ptr_equal(profile_form(w->bytes.profile, FORM_PPROF), w->sent);
+	assert_int_equal(w->otlp.n, 1);
+	const struct shared_bytes *form = profile_form(w->otlp.profile, FORM_OTLP);
+	assert_non_null(form);
+	assert_non_null(memmem(form->data, form->n, "main", 4));
+	assert_null(w->otlp.profile->tables);
+	assert_true(n_not_encoded(w) == 0);
+}
+
+/* Who takes it as it is has it all the same. */
+static void test_no_other_form(void **state)
+{
+	struct context *w = *state;
+
+	w->to.n_items = 3;
+	deliver(w, "not a profile");
+	settle(w, 1);
+	assert_ptr_equal(profile_form(w->bytes.profile, FORM_PPROF), w->sent);
+	assert_int_equal(w->otlp.n, 1);
+	assert_null(profile_form(w->otlp.profile, FORM_OTLP));
+	assert_true(n_not_encoded(w) == 1);
+}
+
+/* Those that wait when it ends are delivered. */
+static void test_end(void **state)
+{
+	struct context *w = *state;
+
+	w->to.n_items = 3;
+	for (int i = 0; i < 5; i++)
+		deliver(w, NULL);
+	received_free(w->received);
+	w->received = NULL;
+	assert_int_equal(w->bytes.n, 5);
+	assert_int_equal(w->otlp.n, 5);
+	assert_non_null(profile_form(w->otlp.profile, FORM_OTLP));
+}
+
+/* One that is full holds nobody back. */
+static void test_room(void **state)
+{
+	struct context *w = *state;
+
+	assert_true(received_has_room(w->received, 1 << 20));
+	w->bytes.room = 10;
+	assert_true(received_has_room(w->received, 10));
+	assert_false(received_has_room(w->received, 11));
+	w->to.n_items = 3;
+	assert_true(received_has_room(w->received, 11));
+	assert_false(received_has_room(w->received, (size_t)1 << 30));
+	w->to.n_items = 0;
+	assert_true(received_has_room(w->received, 11));
+}
+
+/* More than the worker takes: none is lost, those beyond have no other form. */
+static void test_more_than_there_is_room(void **state)
+{
+	struct context *w = *state;
+
+	w->to.n_items = 3;
+	for (int i = 0; i < 200; i++)
+		deliver(w, NULL);
+	settle(w, 200);
+	assert_int_equal(w->otlp.n, 200);
+	assert_in_range((int)n_not_encoded(w), 1, 200 - 64);
+}
+
+static const struct unit_test tests[] = {
+	TEST_WITH(test_as_it_came, setup_context, teardown_context),
+	TEST_WITH(test_another_form, setup_context, teardown_context),
+	TEST_WITH(test_no_other_form, setup_context, teardown_context),
+	TEST_WITH(test_end, setup_context, teardown_context),
+	TEST_WITH(test_room, setup_context, teardown_context),
+	TEST_WITH(test_more_than_there_is_room, setup_context, teardown_context),
+};
+
+TEST_MAIN(tests)
