@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "agent/util/macro.h"
+#include "agent/util/reader.h"
 #include "tests/support/alloc_fail.h"
 #include "tests/support/unit.h"
 #include "tests/unit/agent/object/cfi/cfi_fixture.h"
@@ -357,6 +358,8 @@ static void file_agrees(const char *path, bool is_debug)
 	struct fixture_elf file;
 	struct unwind_source *source = NULL;
 
+	/* A disk that is busy takes longer than a loop waits. */
+	reader_in_place();
 	assert_int_equal(fixture_elf_open(path, &file), 0);
 	assert_int_equal(is_debug ? cfi_debug_frame_new(file.elf, &source)
 				  : cfi_eh_frame_new(file.elf, &source),
