@@ -22,7 +22,7 @@ static void read_location(const struct segment *s, uint32_t number)
 		assert(segment_text(s, f.name) && segment_text(s, f.system_name) &&
 		       segment_text(s, f.filename));
 	}
-	if (l.mapping == SEGMENT_NONE)
+	if (l.mapping == SEGMENT_NONE || l.mapping == SEGMENT_SPAN)
 		return;
 	segment_mapping(s, l.mapping, &m);
 	assert(segment_text(s, m.filename) && segment_text(s, m.build_id));

@@ -7,9 +7,13 @@
 
 #include "agent/store/ingest/ingest_private.h"
 #include "agent/util/macro.h"
+#include "agent/util/str.h"
 #include "pprof/profile.pb-c.h"
 
 static const char *const inner_names[] = { "profile_id", "span_id", "trace_id" };
+/* These two name a span. */
+#define N_SPAN_NAMES 2
+#define SPAN_ID_DIGITS 16
 
 static bool becomes_label(const struct ingest *in, const Perftools__Profiles__Label *l)
 {
@@ -25,6 +29,23 @@ static bool becomes_label(const struct ingest *in, const Perftools__Profiles__La
 		if (strcmp(name, inner_names[i]) == 0)
 			return false;
 	return true;
+}
+
+uint64_t ingest_span_id(const struct ingest *in, const void *sample)
+{
+	const Perftools__Profiles__Sample *s = sample;
+	uint64_t id = 0, ids[N_SPAN_NAMES] = { 0 };
+
+	for (size_t i = 0; i < s->n_label; i++)
+		for (size_t k = 0; k < N_SPAN_NAMES; k++) {
+			struct str text = str_from(ingest_text(in, s->label[i]->str));
+
+			if (strcmp(ingest_text(in, s->label[i]->key), inner_names[k]) == 0 &&
+			    text.n == SPAN_ID_DIGITS &&
+			    str_parse_u64(text, 16, UINT64_MAX, &id) == 0)
+				ids[k] = id;
+		}
+	return ids[1] ? ids[1] : ids[0];
 }
 
 /* By name, each once; of several the first. */

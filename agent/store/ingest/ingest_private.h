@@ -63,6 +63,9 @@ int ingest_take_labels(struct ingest *in, const struct labels *labels, struct bu
 int ingest_check_labels(struct ingest *in, struct ingest_labels *labels, struct buf *why);
 int ingest_make_groups(struct ingest *in, struct buf *why);
 
+/* Of the label span_id of a sample, or profile_id, which older clients call it: 16 hexadecimal digits. 0: it is of no span. */
+uint64_t ingest_span_id(const struct ingest *in, const void *sample);
+
 /* Whether one of the segments has the series with a slot of this very millisecond; labels by name. */
 bool ingest_is_in(struct segment *const *segments, size_t n, const struct ingest_labels *labels,
 		  int64_t time_ms);

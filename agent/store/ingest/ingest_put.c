@@ -51,6 +51,17 @@ static bool is_worth_keeping(const Perftools__Profiles__Sample *s)
 	return some;
 }
 
+static int put_node(const struct putting *p, struct ingest_symbols *symbols,
+		    const Perftools__Profiles__Sample *s, uint32_t *ret_node)
+{
+	int r = ingest_symbols_stack(symbols, s->location_id, s->n_location_id, ret_node);
+	uint64_t span_id = *ret_node == SEGMENT_ROOT ? 0 : ingest_span_id(p->in, s);
+
+	if (r < 0 || !span_id)
+		return r;
+	return ingest_symbols_span(symbols, span_id, ret_node);
+}
+
 static int put_nodes(struct putting *p, struct ingest_symbols *symbols)
 {
 	for (size_t i = 0; i < p->profile->n_sample; i++) {
@@ -61,8 +72,7 @@ static int put_nodes(struct putting *p, struct ingest_symbols *symbols)
 		if (!ingest_goes_on(p->in))
 			return -ECANCELED;
 		if (is_worth_keeping(s))
-			r = ingest_symbols_stack(symbols, s->location_id, s->n_location_id,
-						 &p->nodes[i]);
+			r = put_node(p, symbols, s, &p->nodes[i]);
 		if (r < 0)
 			return r;
 	}

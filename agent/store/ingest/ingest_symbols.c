@@ -239,3 +239,12 @@ int ingest_symbols_stack(struct ingest_symbols *s, const uint64_t *location_ids,
 	*ret_node = s->path[s->n_marks - 1].node;
 	return 0;
 }
+
+int ingest_symbols_span(struct ingest_symbols *s, uint64_t span_id, uint32_t *node)
+{
+	const struct segment_location span = { .address = span_id, .mapping = SEGMENT_SPAN };
+	struct segment_node below = { .parent = *node };
+	int r = head_location(s->head, &span, &below.location);
+
+	return r < 0 ? r : head_node(s->head, below, node);
+}

@@ -27,4 +27,7 @@ int ingest_symbols_init(struct ingest_symbols *s, struct ingest *in, struct head
 int ingest_symbols_stack(struct ingest_symbols *s, const uint64_t *location_ids, size_t n,
 			 uint32_t *ret_node);
 
+/* What the stack of that node did within a span of that id (not 0): a node below it, which replaces it. 0, -ENOBUFS, -ENOMEM. */
+int ingest_symbols_span(struct ingest_symbols *s, uint64_t span_id, uint32_t *node);
+
 #endif

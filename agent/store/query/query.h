@@ -29,6 +29,10 @@ struct query {
 	/* Only stacks that begin with these functions, outermost first (stackTraceSelector.callSite). */
 	const char *const *call_site;
 	size_t n_call_site;
+	/* Only samples within these spans; ids ascend. */
+	bool by_span;
+	const uint64_t *span_ids;
+	size_t n_span_ids;
 	struct query_memory *memory; /* the account; NULL: none */
 	/* Set by another thread: the answer is not wanted any more; NULL: it always is. */
 	const atomic_bool *stop;

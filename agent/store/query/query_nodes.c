@@ -88,6 +88,26 @@ static int keep_site(const struct query_part *part, struct query_nodes *nodes)
 	return r;
 }
 
+static int compare_ids(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void keep_spans(const struct query_part *part, struct query_nodes *nodes)
+{
+	const struct query *q = part->q;
+
+	for (uint32_t i = 0; i < nodes->n; i++) {
+		uint64_t id = nodes->values[i] ? segment_node_span(part->segment, i) : 0;
+
+		if (!id || !q->n_span_ids ||
+		    !bsearch(&id, q->span_ids, q->n_span_ids, sizeof(id), compare_ids))
+			nodes->values[i] = 0;
+	}
+}
+
 /* Room for n nodes; what was in it is lost. */
 static int reserve(struct query_nodes *nodes, struct query_memory *m, size_t n)
 {
@@ -136,6 +156,8 @@ int query_nodes_load(struct query_nodes *nodes, const struct query_part *part)
 	r = keep_site(part, nodes);
 	if (r < 0)
 		return r;
+	if (part->q->by_span)
+		keep_spans(part, nodes);
 	mark_used(nodes, s);
 	return 0;
 }

@@ -155,9 +155,15 @@ static int make_location(struct adding *a, uint32_t number, uint32_t *ret_name)
 	return r == 0 ? add_row(a->stacks, row, n_bytes, ret_name) : r;
 }
 
+/* A span is no frame of the stack above it. */
 static int place_node(struct adding *a, uint32_t i)
 {
 	struct segment_node node = segment_node(a->segment, i);
+
+	if (segment_node_span(a->segment, i)) {
+		a->stacks->nodes.places[i] = a->stacks->nodes.places[node.parent];
+		return 0;
+	}
 	uint32_t *name = &a->locations[node.location];
 	int r = *name == UINT32_MAX ? make_location(a, node.location, name) : 0;
 

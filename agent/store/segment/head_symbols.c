@@ -178,7 +178,8 @@ int head_location(struct head *h, const struct segment_location *location, uint3
 	int r = head_grow(h, &h->lines, location->n_lines, sizeof(*location->lines));
 
 	assert(location->n_lines > 0 || location->address != 0);
-	assert(location->mapping == SEGMENT_NONE || location->mapping < h->mappings.n);
+	assert(location->mapping == SEGMENT_NONE || location->mapping < h->mappings.n ||
+	       (location->mapping == SEGMENT_SPAN && location->n_lines == 0));
 	if (r < 0)
 		return r;
 	r = head_intern(h, &kind, location, &item, location_key_hash(h, location), ret_location);

@@ -317,6 +317,15 @@ void segment_location(const struct segment *s, uint32_t location,
 	};
 }
 
+uint64_t segment_node_span(const struct segment *s, uint32_t node)
+{
+	uint32_t location = segment_node(s, node).location;
+
+	return location != SEGMENT_NONE && s->locations[location].mapping == SEGMENT_SPAN
+		       ? s->addresses[location]
+		       : 0;
+}
+
 size_t segment_n_functions(const struct segment *s)
 {
 	return s->header->counts[IMAGE_FUNCTIONS];

@@ -21,6 +21,9 @@
 
 #define SEGMENT_ROOT 0
 #define SEGMENT_NONE UINT32_MAX
+/* In place of a mapping: the location is no frame but a span of a trace, and its address the span's id. A node of it is the last of
+ * its stack, and has what the stack above it did within that span. */
+#define SEGMENT_SPAN (UINT32_MAX - 1)
 
 struct segment;
 
@@ -97,7 +100,7 @@ struct segment_location {
 	const struct segment_line *lines;
 	size_t n_lines;
 	uint64_t address; /* 0 where the lines tell all */
-	uint32_t mapping; /* SEGMENT_NONE */
+	uint32_t mapping; /* SEGMENT_NONE, SEGMENT_SPAN */
 };
 
 size_t segment_n_locations(const struct segment *s);
@@ -108,6 +111,9 @@ struct segment_function {
 	uint32_t name, system_name, filename; /* texts */
 	uint32_t start_line;		      /* 0: unknown */
 };
+
+/* The id of the span that the node stands for; 0: it is a frame, or the root. */
+uint64_t segment_node_span(const struct segment *s, uint32_t node);
 
 size_t segment_n_functions(const struct segment *s);
 struct segment_function segment_function(const struct segment *s, uint32_t function);

@@ -80,6 +80,8 @@ static bool check_location(const struct segment *s, size_t i)
 	if (x->first_line > end || end > count_of(s, IMAGE_LINES) ||
 	    end - x->first_line > IMAGE_MAX_LINES)
 		return false;
+	if (x->mapping == SEGMENT_SPAN)
+		return x->first_line == end && has_address;
 	if (x->mapping != SEGMENT_NONE && x->mapping >= count_of(s, IMAGE_MAPPINGS))
 		return false;
 	return x->first_line < end || has_address;
@@ -99,14 +101,18 @@ static bool check_locations(const struct segment *s)
 	return true;
 }
 
+/* A span is no frame: it is below one, and nothing is below it. */
 static bool check_node(const struct segment *s, size_t i, uint16_t *depths)
 {
 	struct segment_node node = s->nodes[i];
 
-	if (node.parent >= i || node.location >= count_of(s, IMAGE_LOCATIONS))
+	if (node.parent >= i || node.location >= count_of(s, IMAGE_LOCATIONS) ||
+	    segment_node_span(s, node.parent))
 		return false;
-	depths[i] = (uint16_t)(depths[node.parent] + 1);
-	return depths[i] <= IMAGE_MAX_DEPTH;
+	bool is_span = s->locations[node.location].mapping == SEGMENT_SPAN;
+
+	depths[i] = (uint16_t)(depths[node.parent] + !is_span);
+	return depths[i] <= IMAGE_MAX_DEPTH && !(is_span && node.parent == SEGMENT_ROOT);
 }
 
 static int check_nodes(const struct segment *s)

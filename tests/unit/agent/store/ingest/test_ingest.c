@@ -8,6 +8,7 @@
 
 #include "agent/store/ingest/ingest_tables.h"
 #include "agent/store/store.h"
+#include "agent/util/macro.h"
 #include "tests/support/made_profile.h"
 #include "tests/support/store_sync.h"
 #include "tests/support/unit.h"
@@ -64,7 +65,8 @@ static void print_stack(const struct segment *s, uint32_t node, struct buf *out)
 				 segment_text(s, segment_function(s, l.lines[i - 1].function).name),
 				 i > 1 ? "|" : "");
 	if (l.address)
-		(void)buf_printf(out, "@%llx", (unsigned long long)l.address);
+		(void)buf_printf(out, "%c%llx", l.mapping == SEGMENT_SPAN ? '#' : '@',
+				 (unsigned long long)l.address);
 }
 
 static void print_samples(const struct segment *s, size_t slot, struct buf *out)
@@ -346,6 +348,30 @@ CHANGE(sample_labels)
 	made_profile_sample(made, "main;f", (const int64_t[]){ 4 }, "thread=a,trace_id=1");
 	made_profile_sample(made, "h", (const int64_t[]){ 5 }, "service_name=lost");
 }
+/* In two samples of one span; by its older name; both names; and what is no id. */
+CHANGE(spans)
+{
+	static const char *const labels[] = {
+		"span_id=00000000000000Ab",
+		"span_id=00000000000000ab,trace_id=1",
+		"profile_id=ffffffffffffffff",
+		"profile_id=0000000000000001,span_id=0000000000000002",
+		"span_id=0000000000000000",
+		"span_id=ab",
+		"span_id=0x000000000000ab",
+		"span_id=+00000000000000a",
+		"span_id=g000000000000000"
+	};
+	int64_t value = 1000;
+
+	for (size_t i = 0; i < ARRAY_SIZE(labels); i++, value *= 10)
+		made_profile_sample(made, "main;f", (const int64_t[]){ value }, labels[i]);
+}
+CHANGE(span_without_a_stack)
+{
+	made_profile_sample(made, "", (const int64_t[]){ 1 }, "span_id=0123456789abcdef");
+	P->sample[3]->n_location_id = 0;
+}
 CHANGE(sample_number)
 {
 	made_profile_sample(made, "main;f", (const int64_t[]){ 2 }, "bytes=");
@@ -429,7 +455,11 @@ static const struct row rows[] = {
 	{ "labels of samples", NULL, sample_labels, STORE_KEPT,
 	  CPU " service_name:demo main;f=1 main;g=10 h=105\n" CPU
 	      " service_name:demo thread:a main;f=6\n" CPU
-	      " service_name:demo thread:b main;g=3\n" },
+	      " service_name:demo thread:b main;g;#123456789abcdef=3\n" },
+	{ "spans of a trace", NULL, spans, STORE_KEPT,
+	  CPU " service_name:demo main;f=111110000001 main;g=10 h=100 main;f;#ab=11000 "
+	      "main;f;#ffffffffffffffff=100000 main;f;#2=1000000\n" },
+	{ "span without a stack", NULL, span_without_a_stack, STORE_KEPT, BASE },
 	{ "number of a sample", NULL, sample_number, STORE_KEPT,
 	  CPU " service_name:demo main;f=3 main;g=10 h=100\n" },
 	{ "wrong label of a sample", NULL, sample_label_wrong, STORE_REFUSED,

@@ -2,7 +2,7 @@
 /*
  * Segments of profiles that are written as text, for the tests of the questions to them.
  *
- * A profile is lines "root;…;leaf value". A frame is "function", "outer|inlined", or an address alone: "0x1234".
+ * A profile is lines "root;…;leaf value". A frame is "function", "outer|inlined", an address alone: "0x1234", or as the last one the id of a span: "#1f".
  */
 #ifndef XAGENT_TESTS_UNIT_AGENT_STORE_QUERY_QUERY_CONTEXT_H
 #define XAGENT_TESTS_UNIT_AGENT_STORE_QUERY_QUERY_CONTEXT_H
@@ -71,6 +71,10 @@ static inline uint32_t context_location(struct head *h, struct str frame)
 
 	if (str_starts_with(frame, STR_LIT("0x"))) {
 		rest = (struct str){ frame.p + 2, frame.n - 2 };
+		assert_int_equal(str_parse_u64(rest, 16, UINT64_MAX, &l.address), 0);
+	} else if (str_starts_with(frame, STR_LIT("#"))) {
+		rest = (struct str){ frame.p + 1, frame.n - 1 };
+		l.mapping = SEGMENT_SPAN;
 		assert_int_equal(str_parse_u64(rest, 16, UINT64_MAX, &l.address), 0);
 	} else {
 		while (str_split(&rest, '|', &piece))

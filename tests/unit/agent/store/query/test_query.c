@@ -367,6 +367,62 @@ static void test_sets(void **state)
 	asked_fini(&a);
 }
 
+struct span_row {
+	const char *name;
+	bool by_span;
+	uint64_t ids[3]; /* up to 0 */
+	const char *call_site;
+	const char *expected;
+};
+
+static const struct span_row span_rows[] = {
+	{ "spans: not asked for",
+	  false,
+	  { 0 },
+	  NULL,
+	  "total 0 2131\n.a 1 2130\n..b 2122 2124\n...c 2 2\n..d 5 5\n.e 1 1\n" },
+	{ "spans: one",
+	  true,
+	  { 0x10 },
+	  NULL,
+	  "total 0 2022\n.a 0 2022\n..b 2020 2022\n...c 2 2\n" },
+	{ "spans: two",
+	  true,
+	  { 0x10, 0xffffffffffffffff },
+	  NULL,
+	  "total 0 2127\n.a 0 2127\n..b 2120 2122\n...c 2 2\n..d 5 5\n" },
+	{ "spans: of a call site", true, { 0x10, UINT64_MAX }, "e", "total 0 0\n" },
+	{ "spans: nobody's", true, { 0x11 }, NULL, "total 0 0\n" },
+	{ "spans: none", true, { 0 }, NULL, "total 0 0\n" },
+};
+
+static void test_spans(void **state)
+{
+	const struct span_row *row = *state;
+	_cleanup_(call_tree_freep) struct call_tree *t = NULL;
+	_cleanup_buf_ struct buf text = BUF_INIT(4096);
+	struct context w;
+	struct query q;
+
+	context_init(&w);
+	context_put(&w, 0, "s=a", 1, "a 1\na;b 2\na;b;#10 20\na;b;#ffffffffffffffff 100\ne 1\n");
+	context_put(&w, 1, "s=a", 2, "a;b;#10 2000\na;b;c;#10 2\na;d;#ffffffffffffffff 5\n");
+	context_close(&w);
+	q = context_query(&w);
+	q.by_span = row->by_span;
+	q.span_ids = row->ids;
+	while (row->ids[q.n_span_ids])
+		q.n_span_ids++;
+	q.call_site = &row->call_site;
+	q.n_call_site = row->call_site != NULL;
+	assert_int_equal(call_tree_new(NULL, (size_t)1 << 20, &t), 0);
+	assert_int_equal(query_tree(&q, CALL_LEFT, t), 0);
+	assert_int_equal(call_tree_finish(t), 0);
+	tree_text(t, false, &text);
+	assert_string_equal(buf_str(&text), row->expected);
+	context_fini(&w);
+}
+
 static void test_ceiling(void **state)
 {
 	_cleanup_(call_tree_freep) struct call_tree *t = NULL;
@@ -450,6 +506,7 @@ static const struct unit_test tests[] = {
 	TEST_ROWS(test_types, types, name),
 	TEST_ROWS(test_hosts, hosts, name),
 	TEST_ROWS(test_sets, sets, name),
+	TEST_ROWS(test_spans, span_rows, name),
 	TEST(test_two_sides),
 	TEST(test_ceiling),
 	TEST(test_given_up),

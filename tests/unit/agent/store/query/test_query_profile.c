@@ -117,6 +117,25 @@ static void stacks_equal(const struct query *q, size_t max_nodes, const char *ex
 	done(p);
 }
 
+static void test_spans(void **state)
+{
+	static const uint64_t ids[] = { 0x1f };
+	struct context w;
+	struct query q;
+
+	(void)state;
+	context_init(&w);
+	context_put(&w, 0, "s=1", 1000, "a;b 3\na;b;#1f 5\n0x10;#1f 7\na;b;c;#2f 11\n");
+	context_close(&w);
+	q = context_query(&w);
+	stacks_equal(&q, 0, "0x10 7\na;b 8\na;b;c 11\n");
+	q.by_span = true;
+	q.span_ids = ids;
+	q.n_span_ids = ARRAY_SIZE(ids);
+	stacks_equal(&q, 0, "0x10 7\na;b 5\n");
+	context_fini(&w);
+}
+
 static void test_stacks(void **state)
 {
 	const char *const site[] = { "a", "b" };
@@ -315,12 +334,8 @@ static void test_deep(void **state)
 }
 
 static const struct unit_test tests[] = {
-	TEST(test_stacks),
-	TEST(test_max_nodes),
-	TEST(test_head),
-	TEST(test_nothing),
-	TEST(test_symbols),
-	TEST(test_deep),
+	TEST(test_stacks),  TEST(test_spans),	TEST(test_max_nodes), TEST(test_head),
+	TEST(test_nothing), TEST(test_symbols), TEST(test_deep),
 };
 
 TEST_MAIN(tests)

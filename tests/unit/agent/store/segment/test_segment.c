@@ -207,7 +207,7 @@ static void read_everything(const struct segment *s)
 		segment_location(s, segment_node(s, i).location, &l);
 		for (size_t j = 0; j < l.n_lines; j++)
 			n += strlen(segment_text(s, segment_function(s, l.lines[j].function).name));
-		if (l.mapping != SEGMENT_NONE)
+		if (l.mapping != SEGMENT_NONE && l.mapping != SEGMENT_SPAN)
 			segment_mapping(s, l.mapping, &m);
 	}
 	assert_true(n > 0);
@@ -389,6 +389,70 @@ static void test_too_deep(void **state)
 	}
 }
 
+static bool spans_open(uint32_t first, uint32_t second, size_t depth)
+{
+	const struct head_options options = { .max_bytes = 1 << 20, .slot_ms = 1000, .seed = 1 };
+	struct head *h;
+	struct image image;
+	uint32_t at = SEGMENT_ROOT;
+
+	assert_int_equal(head_new(&options, &h), 0);
+	const uint32_t places[] = { location(h, "f", NULL, 0, SEGMENT_NONE),
+				    location(h, NULL, NULL, 0x1f, SEGMENT_SPAN) };
+
+	for (size_t i = 1; i < depth; i++)
+		at = node(h, at, places[0]);
+	at = node(h, node(h, at, places[first]), places[second]);
+	assert_int_equal(head_put(h, series(h, "a"), T0, 0, (struct head_sample[]){ { at, 1 } }, 1),
+			 0);
+	assert_int_equal(head_encode(h, &image.bytes, &image.n), 0);
+	head_free(h);
+	bool open = opens(image.bytes, image.n);
+
+	free(image.bytes);
+	return open;
+}
+
+/* A span is the last of a stack, and no frame of it. */
+static void test_spans(void **state)
+{
+	enum { FRAME, SPAN };
+
+	(void)state;
+	assert_true(spans_open(FRAME, SPAN, 1));
+	assert_true(spans_open(FRAME, SPAN, IMAGE_MAX_DEPTH));
+	assert_false(spans_open(FRAME, SPAN, IMAGE_MAX_DEPTH + 1));
+	assert_false(spans_open(SPAN, FRAME, 1));
+	assert_false(spans_open(SPAN, FRAME, 2));
+	assert_false(spans_open(SPAN, SPAN, 2));
+}
+
+/* A location that becomes one of a span must not have lines, and has an id. */
+static void test_span_locations(void **state)
+{
+	static const uint32_t span = SEGMENT_SPAN, zeros[2];
+	const struct row rows_of[] = { { "", IMAGE_LOCATIONS, 2, 4, 0 },
+				       { "", IMAGE_LOCATIONS, 0, 4, 0 },
+				       { "", IMAGE_ADDRESSES, 2, 0, 0 } };
+	struct image image = make_image();
+
+	(void)state;
+	memcpy(place_of(&image, &rows_of[0]), &span, sizeof(span));
+	struct segment *s = open_image(
+		(struct image){ memcpy(malloc(image.n), image.bytes, image.n), image.n });
+	assert_int_equal(segment_node_span(s, 3), 0x1234);
+	for (uint32_t i = 0; i < 3; i++)
+		assert_int_equal(segment_node_span(s, i), 0);
+	segment_unref(s);
+	memcpy(place_of(&image, &rows_of[2]), zeros, sizeof(zeros));
+	assert_false(opens(image.bytes, image.n));
+	free(image.bytes);
+	image = make_image();
+	memcpy(place_of(&image, &rows_of[1]), &span, sizeof(span));
+	assert_false(opens(image.bytes, image.n));
+	free(image.bytes);
+}
+
 /* More inlined calls than ever come in: each node of such a location would make a query walk them all. */
 static void test_too_many_lines(void **state)
 {
@@ -461,6 +525,8 @@ static const struct unit_test tests[] = {
 	TEST(test_every_length),
 	TEST(test_data),
 	TEST(test_too_deep),
+	TEST(test_spans),
+	TEST(test_span_locations),
 	TEST(test_references),
 	TEST(test_too_many_lines),
 	TEST(test_long_label),
