@@ -20,6 +20,7 @@ const struct rpc_method rpc_methods[] = {
 	QUERY("Series", series, series),
 	QUERY("SelectSeries", select_series, select_series),
 	QUERY("SelectMergeStacktraces", select_merge_stacktraces, stacktraces),
+	QUERY("SelectMergeSpanProfile", select_merge_span_profile, span_profile),
 	QUERY("SelectMergeProfile", select_merge_profile, merge_profile),
 	QUERY("Diff", diff, diff),
 	{ .path = RPC_QUERIER "/GetProfileStats",

@@ -26,6 +26,8 @@ enum rpc_code select_series_check(struct rpc_call *call);
 enum rpc_code select_series_run(struct rpc_call *call);
 enum rpc_code stacktraces_check(struct rpc_call *call);
 enum rpc_code stacktraces_run(struct rpc_call *call);
+enum rpc_code span_profile_check(struct rpc_call *call);
+enum rpc_code span_profile_run(struct rpc_call *call);
 enum rpc_code merge_profile_check(struct rpc_call *call);
 enum rpc_code merge_profile_run(struct rpc_call *call);
 enum rpc_code diff_check(struct rpc_call *call);

@@ -44,8 +44,14 @@ static enum rpc_code run_merge_profile(struct rpc_call *call, struct api_query *
 	/* As JSON it is some six times as long. */
 	_cleanup_buf_ struct buf pprof = BUF_INIT(
 		call->codec == CONNECT_PROTO ? API_MAX_ANSWER_BYTES : API_MAX_ANSWER_BYTES / 4);
+	const struct rpc_ids ids = { .profiles = request->profile_id_selector,
+				     .n_profiles = request->n_profile_id_selector,
+				     .traces = request->trace_id_selector,
+				     .n_traces = request->n_trace_id_selector };
 	enum rpc_code code = rpc_add_call_site(call, &q->query, request->stack_trace_selector);
 
+	if (code == RPC_ok)
+		code = rpc_add_ids(call, &q->query, &ids);
 	if (code != RPC_ok)
 		return code;
 	int r = query_profile(&q->query, request->max_nodes > 0 ? (size_t)request->max_nodes : 0,

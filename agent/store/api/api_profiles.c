@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* SelectMergeStacktraces and Diff: values over stacks. */
+/* SelectMergeStacktraces, SelectMergeSpanProfile and Diff: values over stacks. */
 #include "agent/store/api/api_methods.h"
 #include "agent/store/api/api_query.h"
 #include "agent/store/api/api_select.h"
@@ -24,11 +24,14 @@ enum rpc_code stacktraces_check(struct rpc_call *call)
 	return check_stacktraces(call, REQUEST(SelectMergeStacktraces, call));
 }
 
-/* What one request selects. */
+/* What one request selects. by_span: without a span that is nothing. */
 static enum rpc_code add_to_tree(struct rpc_call *call,
-				 const Querier__V1__SelectMergeStacktracesRequest *r,
+				 const Querier__V1__SelectMergeStacktracesRequest *r, bool by_span,
 				 struct call_tree *tree)
 {
+	const struct rpc_ids ids = { r->profile_id_selector, r->n_profile_id_selector,
+				     r->trace_id_selector,   r->n_trace_id_selector,
+				     r->span_selector,	     r->n_span_selector };
 	struct api_query q;
 	enum rpc_code code =
 		api_query_init(&q, &call->job, r->profile_typeid, &r->label_selector, 1);
@@ -37,6 +40,9 @@ static enum rpc_code add_to_tree(struct rpc_call *call,
 	q.query.end_ms = r->end;
 	if (code == RPC_ok)
 		code = rpc_add_call_site(call, &q.query, r->stack_trace_selector);
+	if (code == RPC_ok)
+		code = rpc_add_ids(call, &q.query, &ids);
+	q.query.by_span |= by_span;
 	if (code == RPC_ok) {
 		int error = query_tree(&q.query, CALL_LEFT, tree);
 
@@ -101,12 +107,12 @@ static enum rpc_code answer_tree_bytes(struct rpc_call *call, const struct call_
 	return rpc_call_answer(call, &response.base);
 }
 
-static enum rpc_code answer_stacktraces(struct rpc_call *call, const struct call_tree *tree)
+static enum rpc_code answer_stacktraces(struct rpc_call *call, Querier__V1__ProfileFormat format,
+					const struct call_tree *tree)
 {
 	struct flamebearer f = { 0 };
 
-	if (REQUEST(SelectMergeStacktraces, call)->format ==
-	    QUERIER__V1__PROFILE_FORMAT__PROFILE_FORMAT_TREE)
+	if (format == QUERIER__V1__PROFILE_FORMAT__PROFILE_FORMAT_TREE)
 		return answer_tree_bytes(call, tree);
 	int r = flamebearer_new(tree, &f);
 	if (r < 0)
@@ -116,19 +122,55 @@ static enum rpc_code answer_stacktraces(struct rpc_call *call, const struct call
 	return code;
 }
 
-enum rpc_code stacktraces_run(struct rpc_call *call)
+static enum rpc_code run_stacktraces(struct rpc_call *call,
+				     const Querier__V1__SelectMergeStacktracesRequest *request,
+				     bool by_span)
 {
-	const Querier__V1__SelectMergeStacktracesRequest *request =
-		REQUEST(SelectMergeStacktraces, call);
 	_cleanup_(call_tree_freep) struct call_tree *tree = NULL;
 	int r = call_tree_new(&call->job.memory, SIZE_MAX, &tree);
 
 	if (r < 0)
 		return api_job_fail_errno(&call->job, r);
-	enum rpc_code code = add_to_tree(call, request, tree);
+	enum rpc_code code = add_to_tree(call, request, by_span, tree);
 	if (code == RPC_ok)
 		code = finish_tree(call, request->max_nodes, tree);
-	return code == RPC_ok ? answer_stacktraces(call, tree) : code;
+	return code == RPC_ok ? answer_stacktraces(call, request->format, tree) : code;
+}
+
+enum rpc_code stacktraces_run(struct rpc_call *call)
+{
+	return run_stacktraces(call, REQUEST(SelectMergeStacktraces, call), false);
+}
+
+/* The older form of a question for spans, whose answer has the same fields. */
+static void as_stacktraces(const Querier__V1__SelectMergeSpanProfileRequest *from,
+			   Querier__V1__SelectMergeStacktracesRequest *ret_to)
+{
+	querier__v1__select_merge_stacktraces_request__init(ret_to);
+	ret_to->profile_typeid = from->profile_typeid;
+	ret_to->label_selector = from->label_selector;
+	ret_to->start = from->start;
+	ret_to->end = from->end;
+	ret_to->max_nodes = from->max_nodes;
+	ret_to->format = from->format;
+	ret_to->span_selector = from->span_selector;
+	ret_to->n_span_selector = from->n_span_selector;
+}
+
+enum rpc_code span_profile_check(struct rpc_call *call)
+{
+	Querier__V1__SelectMergeStacktracesRequest r;
+
+	as_stacktraces(REQUEST(SelectMergeSpanProfile, call), &r);
+	return check_stacktraces(call, &r);
+}
+
+enum rpc_code span_profile_run(struct rpc_call *call)
+{
+	Querier__V1__SelectMergeStacktracesRequest r;
+
+	as_stacktraces(REQUEST(SelectMergeSpanProfile, call), &r);
+	return run_stacktraces(call, &r, true);
 }
 
 /* Both sides have to say their time. */
@@ -171,7 +213,8 @@ static enum rpc_code add_diff_side(struct rpc_call *call,
 {
 	int error = call_tree_new(&call->job.memory, SIZE_MAX, ret_tree);
 
-	return error < 0 ? api_job_fail_errno(&call->job, error) : add_to_tree(call, r, *ret_tree);
+	return error < 0 ? api_job_fail_errno(&call->job, error)
+			 : add_to_tree(call, r, false, *ret_tree);
 }
 
 /* Whoever asks for more nodes gets them, as in the real server. */

@@ -2,8 +2,17 @@
 /* What methods that select values have in common. */
 #include "agent/store/api/api_select.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "agent/store/api/api_query.h"
 #include "agent/store/api/querier.pb-c.h"
+#include "agent/util/str.h"
+
+#define SPAN_ID_DIGITS 16
+#define TRACE_ID_DIGITS 32
+/* A UUID with its dashes; without them it is as long as a trace's id. */
+#define UUID_FORM "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx"
 
 enum rpc_code rpc_check_selection(struct rpc_call *call, int64_t start_ms, int64_t end_ms,
 				  const char *profile_type)
@@ -18,6 +27,10 @@ enum rpc_code rpc_check_selection(struct rpc_call *call, int64_t start_ms, int64
 enum rpc_code rpc_add_call_site(struct rpc_call *call, struct query *q,
 				const Querier__V1__StackTraceSelector *selector)
 {
+	if (selector && selector->base.n_unknown_fields > 0)
+		return api_job_fail(&call->job, RPC_unimplemented,
+				    "the stack trace selector has more than a call site, which is "
+				    "not implemented");
 	if (!selector || selector->n_call_site == 0)
 		return RPC_ok;
 	const char **names = rpc_call_alloc(call, selector->n_call_site, sizeof(*names));
@@ -28,4 +41,70 @@ enum rpc_code rpc_add_call_site(struct rpc_call *call, struct query *q,
 	q->call_site = names;
 	q->n_call_site = selector->n_call_site;
 	return RPC_ok;
+}
+
+static bool is_hex(const char *text, size_t n_digits)
+{
+	return strspn(text, "0123456789abcdefABCDEF") == n_digits && !text[n_digits];
+}
+
+static bool is_uuid(const char *text)
+{
+	if (is_hex(text, TRACE_ID_DIGITS))
+		return true;
+	if (strlen(text) != strlen(UUID_FORM))
+		return false;
+	for (size_t i = 0; text[i]; i++)
+		if (UUID_FORM[i] == '-' ? text[i] != '-'
+					: !strchr("0123456789abcdefABCDEF", text[i]))
+			return false;
+	return true;
+}
+
+static enum rpc_code check_ids(struct rpc_call *call, const struct rpc_ids *ids)
+{
+	for (size_t i = 0; i < ids->n_profiles; i++)
+		if (!is_uuid(ids->profiles[i]))
+			return api_job_fail(&call->job, RPC_invalid_argument,
+					    "invalid profile id: \"%.100s\"", ids->profiles[i]);
+	for (size_t i = 0; i < ids->n_traces; i++)
+		if (!is_hex(ids->traces[i], TRACE_ID_DIGITS))
+			return api_job_fail(&call->job, RPC_invalid_argument,
+					    "invalid trace id: \"%.100s\"", ids->traces[i]);
+	for (size_t i = 0; i < ids->n_spans; i++)
+		if (!is_hex(ids->spans[i], SPAN_ID_DIGITS))
+			return api_job_fail(&call->job, RPC_invalid_argument,
+					    "invalid span id: \"%.100s\"", ids->spans[i]);
+	return RPC_ok;
+}
+
+static int compare_spans(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static enum rpc_code add_spans(struct rpc_call *call, struct query *q, const struct rpc_ids *ids)
+{
+	uint64_t *numbers = rpc_call_alloc(call, ids->n_spans, sizeof(*numbers));
+
+	if (!numbers)
+		return call->job.code;
+	for (size_t i = 0; i < ids->n_spans; i++)
+		(void)str_parse_u64(str_from(ids->spans[i]), 16, UINT64_MAX, &numbers[i]);
+	qsort(numbers, ids->n_spans, sizeof(*numbers), compare_spans);
+	q->span_ids = numbers;
+	q->n_span_ids = ids->n_spans;
+	return RPC_ok;
+}
+
+enum rpc_code rpc_add_ids(struct rpc_call *call, struct query *q, const struct rpc_ids *ids)
+{
+	enum rpc_code code = check_ids(call, ids);
+
+	q->by_span = ids->n_profiles > 0 || ids->n_traces > 0 || ids->n_spans > 0;
+	if (code != RPC_ok || ids->n_spans == 0 || ids->n_profiles > 0 || ids->n_traces > 0)
+		return code;
+	return add_spans(call, q, ids);
 }

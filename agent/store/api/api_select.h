@@ -12,8 +12,23 @@ struct Querier__V1__StackTraceSelector;
 enum rpc_code rpc_check_selection(struct rpc_call *call, int64_t start_ms, int64_t end_ms,
 				  const char *profile_type);
 
-/* Only stacks that begin with these functions; NULL: all. Texts are borrowed. RPC_ok or api_job_fail(). */
+/* Only stacks that begin with these functions; NULL: all. Texts are borrowed. RPC_ok or api_job_fail(): also for a selector that says more
+ * than is known here, because the answer would be about more than was asked for. */
 enum rpc_code rpc_add_call_site(struct rpc_call *call, struct query *q,
 				const struct Querier__V1__StackTraceSelector *selector);
+
+/* Ids of what samples belong to; an empty list says nothing. */
+struct rpc_ids {
+	char **profiles; /* UUIDs */
+	size_t n_profiles;
+	char **traces; /* 32 hexadecimal digits */
+	size_t n_traces;
+	char **spans; /* 16 */
+	size_t n_spans;
+};
+
+/* Only samples of these. The store keeps ids of spans alone, so it has nothing of a profile or trace that is named. RPC_ok or
+ * api_job_fail(). */
+enum rpc_code rpc_add_ids(struct rpc_call *call, struct query *q, const struct rpc_ids *ids);
 
 #endif

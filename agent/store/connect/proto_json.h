@@ -8,7 +8,7 @@
  *	bytes		base64; either alphabet, padded or not, when read
  *	enumerations	by name when written; name or number when read, a name nobody knows is left out
  *	defaults	left out when written; null is one when read
- *	unknown fields	ignored
+ *	unknown fields	not read; the message has one of the number PROTO_JSON_UNKNOWN, however many there were
  *
  * Pure.
  */
@@ -27,6 +27,8 @@
 /* Fields of one message: google.v1.Profile has 14. */
 #define PROTO_JSON_MAX_FIELDS 64
 #define PROTO_JSON_MAX_NAME 64
+/* The largest number of a field. */
+#define PROTO_JSON_UNKNOWN 536870911
 
 /* What messages are unpacked into: hostile ones ask for many times their own size. */
 struct proto_budget {

@@ -139,6 +139,26 @@ static const ProtobufCFieldDescriptor *find_field(const ProtobufCMessageDescript
 	return NULL;
 }
 
+/* As after unpacking, who cares can see that the message said more. The field is a varint 0, so that the message can be packed. */
+static int note_unknown(struct reading *r, ProtobufCMessage *m)
+{
+	if (m->n_unknown_fields > 0)
+		return 0;
+	m->unknown_fields = take_bytes(r, sizeof(*m->unknown_fields));
+	if (!m->unknown_fields)
+		return -ENOMEM;
+	*m->unknown_fields =
+		(ProtobufCMessageUnknownField){ .tag = PROTO_JSON_UNKNOWN,
+						.wire_type = PROTOBUF_C_WIRE_TYPE_VARINT,
+						.data = take_bytes(r, 1) };
+	m->n_unknown_fields = 1;
+	if (!m->unknown_fields->data)
+		return -ENOMEM;
+	m->unknown_fields->data[0] = 0;
+	m->unknown_fields->len = 1;
+	return 0;
+}
+
 static int read_member(struct reading *r, ProtobufCMessage *m, const char *key, json_t *value,
 		       uint64_t *seen)
 {
@@ -147,7 +167,7 @@ static int read_member(struct reading *r, ProtobufCMessage *m, const char *key, 
 	char *base = (char *)m;
 
 	if (!field)
-		return 0;
+		return note_unknown(r, m);
 	if (*seen >> i & 1) {
 		(void)buf_printf(r->why, "duplicate field \"%s\"", key);
 		return PROTO_JSON_WRONG;

@@ -185,10 +185,9 @@ static inline struct pprof_bytes make_profile(const struct fixture *f, int64_t s
 	return bytes;
 }
 
-static inline void push_json(struct fixture *f, const char *service, int64_t seconds_ago)
+static inline void push_bytes_json(struct fixture *f, const char *service, const uint8_t *pprof,
+				   size_t n)
 {
-	struct pprof_bytes pprof = make_profile(f, seconds_ago);
-
 	buf_reset(&f->text);
 	(void)buf_printf(
 		&f->text,
@@ -196,11 +195,18 @@ static inline void push_json(struct fixture *f, const char *service, int64_t sec
 		"{\"name\":\"service_name\",\"value\":\"%s\"}],\"samples\":[{\"ID\":\"x\","
 		"\"rawProfile\":\"",
 		service);
-	(void)base64_put(&f->text, pprof.data, pprof.n);
+	(void)base64_put(&f->text, pprof, n);
 	(void)buf_append_str(&f->text, "\"}]}]}");
-	pprof_bytes_fini(&pprof);
 	assert_string_equal(post(f, "/push.v1.PusherService/Push", buf_str(&f->text)), "{}");
 	assert_int_equal(f->status, 200);
+}
+
+static inline void push_json(struct fixture *f, const char *service, int64_t seconds_ago)
+{
+	struct pprof_bytes pprof = make_profile(f, seconds_ago);
+
+	push_bytes_json(f, service, pprof.data, pprof.n);
+	pprof_bytes_fini(&pprof);
 }
 
 static inline void push_proto(struct fixture *f, const char *service, int64_t seconds_ago)

@@ -302,6 +302,8 @@ static const struct pair_row pair_rows[] = {
 	  &querier__v1__select_merge_stacktraces_response__descriptor },
 	{ "SelectMergeStacktraces", SELECT ",\"format\":2",
 	  &querier__v1__select_merge_stacktraces_response__descriptor },
+	{ "SelectMergeSpanProfile", SELECT ",\"spanSelector\":[\"00000000000000ab\"]",
+	  &querier__v1__select_merge_span_profile_response__descriptor },
 	{ "SelectMergeProfile", SELECT, &perftools__profiles__profile__descriptor },
 	{ "GetProfileStats", "", &querier__v1__get_profile_stats_response__descriptor },
 };
@@ -313,6 +315,165 @@ static const struct rpc_method *find_method(const char *path)
 			return &rpc_methods[i];
 	fail();
 	return NULL;
+}
+
+/* One profile, of whose samples some are in spans. */
+static void push_spans(struct fixture *f)
+{
+	static const char rest[] =
+		",\"sampleType\":[{\"type\":1,\"unit\":2}],\"periodType\":{\"type\":1,\"unit\":2},"
+		"\"stringTable\":[\"\",\"cpu\",\"nanoseconds\",\"f\",\"g\",\"span_id\","
+		"\"00000000000000ab\","
+		"\"ffffffffffffffff\"],\"function\":[{\"id\":1,\"name\":3},{\"id\":2,\"name\":4}],"
+		"\"location\":[{\"id\":1,\"line\":[{\"functionId\":1}]},{\"id\":2,\"line\":[{"
+		"\"functionId\":2}]}],"
+		"\"sample\":[{\"locationId\":[1],\"value\":[1]},"
+		"{\"locationId\":[1],\"value\":[20],\"label\":[{\"key\":5,\"str\":6}]},"
+		"{\"locationId\":[2,1],\"value\":[300],\"label\":[{\"key\":5,\"str\":6}]},"
+		"{\"locationId\":[2,1],\"value\":[4000],\"label\":[{\"key\":5,\"str\":7}]}]}";
+	_cleanup_buf_ struct buf why = BUF_INIT(1000), json = BUF_INIT(4096);
+	struct proto_budget budget;
+	ProtobufCMessage *m = NULL;
+	uint8_t bytes[1024];
+
+	proto_budget_init(&budget, 1 << 20);
+	(void)buf_printf(&json, "{\"timeNanos\":%lld%s", (long long)(f->now_ms - 60000) * 1000000,
+			 rest);
+	assert_int_equal(proto_json_read(&perftools__profiles__profile__descriptor, &budget,
+					 str_from(buf_str(&json)), &why, &m),
+			 PROTO_JSON_READ);
+	size_t n = protobuf_c_message_pack(m, bytes);
+	protobuf_c_message_free_unpacked(m, &budget.allocator);
+	push_bytes_json(f, "spans", bytes, n);
+}
+
+struct ids_row {
+	const char *name, *method, *rest, *words; /* words: of the answer, or of the refusal */
+	unsigned int status;
+};
+
+#define UUID "7c9e6679-7425-40de-944b-e07fc1f90ae7"
+#define TRACE_ID "7c9e66797425440de944be07fc1f90ae"
+#define NOTHING                                                                                    \
+	"{\"flamegraph\":{\"names\":[\"total\"],\"levels\":[{\"values\":[\"0\",\"0\",\"0\",\"0\"]" \
+	"}]}}"
+#define SPAN_METHOD "SelectMergeSpanProfile"
+#define STACKS_METHOD "SelectMergeStacktraces"
+static const struct ids_row ids_rows[] = {
+	{ "no id", STACKS_METHOD, "", "\"total\":\"4321\"", 200 },
+	{ "empty lists", STACKS_METHOD,
+	  ",\"spanSelector\":[],\"traceIdSelector\":[],\"profileIdSelector\":[]",
+	  "\"total\":\"4321\"", 200 },
+	{ "a span", STACKS_METHOD, ",\"spanSelector\":[\"00000000000000ab\"]", "\"total\":\"320\"",
+	  200 },
+	{ "a span, in the older form", SPAN_METHOD, ",\"spanSelector\":[\"00000000000000ab\"]",
+	  "{\"flamegraph\":{\"names\":[\"total\",\"f\",\"g\"],\"levels\":[{\"values\":[\"0\","
+	  "\"320\","
+	  "\"0\",\"0\"]},{\"values\":[\"0\",\"320\",\"20\",\"1\"]},{\"values\":[\"20\",\"300\","
+	  "\"300\","
+	  "\"2\"]}],\"total\":\"320\",\"maxSelf\":\"300\"}}",
+	  200 },
+	{ "in capitals, and twice", SPAN_METHOD,
+	  ",\"spanSelector\":[\"00000000000000AB\",\"00000000000000ab\"]", "\"total\":\"320\"",
+	  200 },
+	{ "two spans, in no order", SPAN_METHOD,
+	  ",\"spanSelector\":[\"FFFFFFFFffffffff\",\"00000000000000ab\"]", "\"total\":\"4320\"",
+	  200 },
+	{ "nobody's span", SPAN_METHOD, ",\"spanSelector\":[\"00000000000000ac\"]", NOTHING, 200 },
+	{ "the id of no span", SPAN_METHOD, ",\"spanSelector\":[\"0000000000000000\"]", NOTHING,
+	  200 },
+	{ "no span", SPAN_METHOD, "", NOTHING, 200 },
+	{ "a span as a tree", SPAN_METHOD, ",\"format\":2,\"spanSelector\":[\"00000000000000ab\"]",
+	  "{\"tree\":\"", 200 },
+	{ "a short span", SPAN_METHOD, ",\"spanSelector\":[\"ab\"]", "invalid span id: \\\"ab\\\"",
+	  400 },
+	{ "a long span", STACKS_METHOD, ",\"spanSelector\":[\"00000000000000ab0\"]",
+	  "invalid span id", 400 },
+	{ "a span of letters", SPAN_METHOD,
+	  ",\"spanSelector\":[\"00000000000000ab\",\"zzzzzzzzzzzzzzzz\"]", "invalid span id", 400 },
+	{ "an empty span", SPAN_METHOD, ",\"spanSelector\":[\"\"]", "invalid span id", 400 },
+	{ "spans without a time", SPAN_METHOD, "{}", "missing time range", 400 },
+	{ "spans of a trace that is named", STACKS_METHOD,
+	  ",\"spanSelector\":[\"00000000000000ab\"],\"traceIdSelector\":[\"" TRACE_ID "\"]",
+	  NOTHING, 200 },
+	{ "a trace", STACKS_METHOD, ",\"traceIdSelector\":[\"" TRACE_ID "\"]", NOTHING, 200 },
+	{ "half a trace", STACKS_METHOD, ",\"traceIdSelector\":[\"00000000000000ab\"]",
+	  "invalid trace id", 400 },
+	{ "a profile", STACKS_METHOD, ",\"profileIdSelector\":[\"" UUID "\"]", NOTHING, 200 },
+	{ "a profile without dashes", STACKS_METHOD,
+	  ",\"profileIdSelector\":[\"7C9E6679742540de944be07fc1f90ae7\"]", NOTHING, 200 },
+	{ "no profile", STACKS_METHOD,
+	  ",\"profileIdSelector\":[\"7c9e6679-7425-40de-944b_e07fc1f90ae7\"]", "invalid profile id",
+	  400 },
+	{ "half a profile", STACKS_METHOD, ",\"profileIdSelector\":[\"7c9e6679\"]",
+	  "invalid profile id", 400 },
+	{ "pprof of a profile", "SelectMergeProfile", ",\"profileIdSelector\":[\"" UUID "\"]",
+	  "{\"sampleType\":[{}],\"stringTable\":[\"\"]", 200 },
+	{ "pprof of a trace", "SelectMergeProfile", ",\"traceIdSelector\":[\"" TRACE_ID "\"]",
+	  "{\"sampleType\":[{}],\"stringTable\":[\"\"]", 200 },
+	{ "pprof of no trace", "SelectMergeProfile", ",\"traceIdSelector\":[\"x\"]",
+	  "invalid trace id", 400 },
+	{ "a filter of frames", STACKS_METHOD,
+	  ",\"stackTraceSelector\":{\"callSite\":[{\"name\":\"f\"}],\"frameFilter\":{\"name\":"
+	  "\"g\"}}",
+	  "has more than a call site", 501 },
+	{ "a filter of frames, of rates", "SelectSeries",
+	  ",\"step\":15,\"stackTraceSelector\":{\"frame_filter\":[]}", "has more than a call site",
+	  501 },
+	{ "for a compiler", "SelectMergeProfile",
+	  ",\"stackTraceSelector\":{\"goPgo\":{\"keepLocations\":5}}", "\"4300\"", 200 },
+	{ "a call site", STACKS_METHOD,
+	  ",\"spanSelector\":[\"00000000000000ab\"],\"stackTraceSelector\":{\"callSite\":[{"
+	  "\"name\":\"f\"},"
+	  "{\"name\":\"g\"}]}",
+	  "\"total\":\"300\"", 200 },
+};
+
+static void test_ids(void **state)
+{
+	const struct ids_row *row = *state;
+	_cleanup_buf_ struct buf rest = BUF_INIT(4096);
+	void *own = NULL;
+	char path[128];
+
+	(void)setup(&own);
+	push_spans(own);
+	(void)snprintf(path, sizeof(path), Q "%s", row->method);
+	(void)buf_printf(&rest, SELECT "%s", row->rest);
+	const char *body =
+		post(own, path, *row->rest == '{' ? row->rest : ranged(own, buf_str(&rest)));
+	assert_non_null(strstr(body, row->words));
+	assert_int_equal(((struct fixture *)own)->status, row->status);
+	(void)teardown(&own);
+}
+
+/* In protobuf a field has a number alone. */
+static void test_unknown_selector(void **state)
+{
+	struct fixture *f = *state;
+	_cleanup_buf_ struct buf why = BUF_INIT(1000);
+	struct proto_budget budget;
+	ProtobufCMessage *m = NULL;
+	uint8_t bytes[1024];
+	static const uint8_t selector[] = { 7 << 3 | 2, 2, 3 << 3, 1 };
+
+	proto_budget_init(&budget, 1 << 20);
+	assert_int_equal(proto_json_read(&querier__v1__select_merge_stacktraces_request__descriptor,
+					 &budget, str_from(ranged(f, SELECT)), &why, &m),
+			 PROTO_JSON_READ);
+	size_t n = protobuf_c_message_pack(m, bytes);
+	protobuf_c_message_free_unpacked(m, &budget.allocator);
+	memcpy(bytes + n, selector, sizeof(selector));
+	const struct question q = { .path = Q STACKS_METHOD, .type = PROTO, .body = bytes, .n = n };
+
+	(void)ask(f, &q);
+	assert_int_equal(f->status, 200);
+	const struct question more = {
+		.path = q.path, .type = PROTO, .body = bytes, .n = n + sizeof(selector)
+	};
+
+	(void)ask(f, &more);
+	assert_int_equal(f->status, 501);
 }
 
 /* Both codecs say the same. */
@@ -364,6 +525,8 @@ static void test_build_info(void **state)
 
 static const struct unit_test tests[] = {
 	TEST_ROWS(test_row, rows, name),
+	TEST_ROWS(test_ids, ids_rows, name),
+	FILLED(test_unknown_selector),
 	FILLED(test_names),
 	FILLED(test_stacktraces),
 	FILLED(test_diff),
