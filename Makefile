@@ -123,7 +123,7 @@ archives_of = $(foreach m,$(1),$(call archive_of,$(m)))
 GEN_pprof := pprof/profile.pb-c
 GEN_encode := agent/encode/otlp.pb-c
 GEN_push := agent/push/push.pb-c agent/push/otlp_request.pb-c
-GEN_store := agent/store/api/querier.pb-c
+GEN_store := agent/store/api/querier.pb-c agent/store/api/tenant.pb-c
 objects_of = $(patsubst %.c,$(BUILD)/%.o,$(call sources_of,$(1))) $(patsubst %,$(BUILD)/gen/%.o,$(GEN_$(1)))
 
 ALL_LIBS := pprof river $(MODULES)

@@ -38,6 +38,10 @@ REASONS = {
     "the real one calls a function without a name `total` in a comparison": ["diff of strangers"],
     "old versions of Grafana put a profile type before the braces, where a metric's name belongs; the store answers them":
         [f"selector {CPU}{{}}"],
+    "no span has the id of zeros; the real one takes samples of no span for it": ["spans: the id of none"],
+    "the real one of this version selects spans in SelectMergeSpanProfile alone, and profiles nowhere":
+        ["spans: of stacktraces", "spans: a (trace|profile) .*", "spans: a trace"],
+    "a span that is none is the asker's mistake; the real one says that it failed itself": ["span '.*'"],
     "the real one looks at no more than a day at once; the store keeps so little that there is no reason to": [".*: before 1970",
                                                                                                                ".*: more than a day"],
 }
@@ -164,6 +168,44 @@ def test_compressed_answer_says_the_same(pair):
         return flamegraph(json.loads(plain.body))
     real, store = pair.both(ask)
     assert store == real
+
+
+def settings(server):
+    """What a user of Grafana's app does: sets, sees it, is late, deletes."""
+    def ask(method, **request):
+        answer = server.post(store_mistakes.SETTINGS + method, json.dumps(request).encode())
+        return answer.status, json.loads(answer.body)
+
+    def seen():
+        return [(s["name"], s["value"]) for s in ask("Get")[1].get("settings", [])]
+    now = int(time.time() * 1000)
+    results = [seen()]
+    for name, value, at in (("b", "1", now), ("a", "2", now), ("b", "3", now + 1), ("b", "late", now - 5)):
+        status, body = ask("Set", setting={"name": name, "value": value, "modifiedAt": str(at)})
+        results += [status, {k: v for k, v in body.get("setting", body).items() if k != "modifiedAt"}, seen()]
+    results += [ask("Delete", name="a"), seen(), ask("Delete", name="b"), seen()]
+    return results
+
+
+def test_settings(pair):
+    real, store = pair.both(settings)
+    assert store == real
+
+
+def test_types_begin_with_cpu_time(pair):
+    """Grafana preselects the first with `cpu` in its id."""
+    types = pair.store.json("ProfileTypes", start=pair.begin, end=pair.begin + SPAN)["profileTypes"]
+    assert types[0]["ID"] == CPU and len(types) > 3
+
+
+def test_analyzed_query(pair):
+    """The real one of this version counts nothing; what a question will look at has the same shape."""
+    request = {"start": pair.begin, "end": pair.begin + SPAN, "query": '{service_name="swarm"}'}
+    real, store = pair.both(lambda server: server.json("AnalyzeQuery", **request))
+    scope, = store["queryScopes"]
+    assert scope["componentType"] == real["queryScopes"][0]["componentType"] and scope["seriesCount"] == scope["profileCount"] == "110"
+    assert store["queryImpact"]["totalQueriedSeries"] == "110"
+    assert pair.both(lambda server: server.json("AnalyzeQuery", query="{}")) == ({}, {})
 
 
 def test_build_information(pair):

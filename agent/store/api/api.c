@@ -7,6 +7,7 @@
 
 #include "agent/store/api/api_methods.h"
 #include "agent/store/api/push_receive.h"
+#include "agent/store/api/settings.h"
 #include "agent/store/connect/json_text.h"
 #include "agent/util/macro.h"
 
@@ -29,6 +30,7 @@ struct store_api {
 	struct http_server *server;
 	struct api_queue *queue;
 	struct pushes *pushes;
+	struct settings settings;
 	char version[MAX_VERSION_BYTES];
 	struct api_route routes[MAX_ROUTES];
 	size_t n_routes; /* that are added */
@@ -43,7 +45,7 @@ static void on_method(const struct http_call *call, struct http_answer *answer, 
 {
 	const struct api_route *route = data;
 
-	rpc_handle(route->method, route->api->queue, now_ms(), call, answer);
+	rpc_handle(route->method, route->api->queue, &route->api->settings, now_ms(), call, answer);
 }
 
 static void on_push(const struct http_call *call, struct http_answer *answer, void *data)
@@ -93,6 +95,7 @@ static const struct {
 	{ "POST", RPC_PUSHER "/Push", false, on_push, RECEIVED_MAX_BYTES },
 	{ "POST", RPC_QUERIER, true, on_unknown_method, UNKNOWN_MAX_BYTES },
 	{ "POST", RPC_PUSHER, true, on_unknown_method, UNKNOWN_MAX_BYTES },
+	{ "POST", RPC_SETTINGS, true, on_unknown_method, UNKNOWN_MAX_BYTES },
 	{ "GET", "/ready", false, on_ready, 0 },
 	{ "GET", "/api/v1/status/buildinfo", false, on_build_info, 0 },
 };
@@ -168,5 +171,6 @@ void store_api_free(struct store_api *api)
 					 api->routes[i].http.path, api->routes[i].http.prefix);
 	api_queue_free(api->queue);
 	pushes_free(api->pushes);
+	settings_fini(&api->settings);
 	free(api);
 }

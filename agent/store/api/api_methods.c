@@ -3,6 +3,7 @@
 #include "agent/store/api/api_methods.h"
 
 #include "agent/store/api/querier.pb-c.h"
+#include "agent/store/api/tenant.pb-c.h"
 #include "agent/util/macro.h"
 
 #define QUERY(name, type, functions)                                          \
@@ -11,6 +12,13 @@
 		.request = &querier__v1__##type##_request__descriptor,        \
 		.max_bytes = RPC_MAX_QUERY_BYTES, .check = functions##_check, \
 		.run = functions##_run                                        \
+	}
+
+#define TENANT(method, type, functions)                                               \
+	{                                                                             \
+		.path = method, .request = &tenant__v1__##type##_request__descriptor, \
+		.max_bytes = RPC_MAX_QUERY_BYTES, .check = nothing_check,             \
+		.at_once = functions##_at_once,                                       \
 	}
 
 const struct rpc_method rpc_methods[] = {
@@ -26,7 +34,12 @@ const struct rpc_method rpc_methods[] = {
 	{ .path = RPC_QUERIER "/GetProfileStats",
 	  .request = &querier__v1__get_profile_stats_request__descriptor,
 	  .max_bytes = RPC_MAX_QUERY_BYTES,
-	  .check = stats_check,
+	  .check = nothing_check,
 	  .at_once = stats_at_once },
+	QUERY("AnalyzeQuery", analyze_query, analyze),
+	TENANT(RPC_VERSION "/Version", version, version),
+	TENANT(RPC_SETTINGS "/Get", get_settings, get_settings),
+	TENANT(RPC_SETTINGS "/Set", set_settings, set_setting),
+	TENANT(RPC_SETTINGS "/Delete", delete_settings, delete_setting),
 };
 const size_t rpc_n_methods = ARRAY_SIZE(rpc_methods);

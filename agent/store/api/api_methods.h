@@ -7,6 +7,8 @@
 
 #define RPC_QUERIER "/querier.v1.QuerierService"
 #define RPC_PUSHER "/push.v1.PusherService"
+#define RPC_VERSION "/version.v1.Version"
+#define RPC_SETTINGS "/settings.v1.SettingsService"
 
 extern const struct rpc_method rpc_methods[];
 extern const size_t rpc_n_methods;
@@ -20,8 +22,14 @@ enum rpc_code label_values_check(struct rpc_call *call);
 enum rpc_code label_values_run(struct rpc_call *call);
 enum rpc_code series_check(struct rpc_call *call);
 enum rpc_code series_run(struct rpc_call *call);
-enum rpc_code stats_check(struct rpc_call *call);
+enum rpc_code nothing_check(struct rpc_call *call); /* there is nothing to check, and no time */
 enum rpc_code stats_at_once(struct rpc_call *call, struct store *store);
+enum rpc_code version_at_once(struct rpc_call *call, struct store *store);
+enum rpc_code get_settings_at_once(struct rpc_call *call, struct store *store);
+enum rpc_code set_setting_at_once(struct rpc_call *call, struct store *store);
+enum rpc_code delete_setting_at_once(struct rpc_call *call, struct store *store);
+enum rpc_code analyze_check(struct rpc_call *call);
+enum rpc_code analyze_run(struct rpc_call *call);
 enum rpc_code select_series_check(struct rpc_call *call);
 enum rpc_code select_series_run(struct rpc_call *call);
 enum rpc_code stacktraces_check(struct rpc_call *call);

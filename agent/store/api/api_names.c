@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Methods about what there is: profile types, labels, series, and the time that is covered. */
+#include <string.h>
+
 #include "agent/store/api/api_methods.h"
 #include "agent/store/api/api_pairs.h"
 #include "agent/store/api/api_query.h"
@@ -9,6 +11,7 @@
 /* What ProfileTypes looks at when it is not told. */
 #define DEFAULT_RANGE_MS (3600 * INT64_C(1000))
 #define PROFILE_TYPE_PARTS 5
+#define CPU_TIME "process_cpu:cpu:"
 
 #define REQUEST(type, call) ((const Querier__V1__##type##Request *)(call)->request)
 
@@ -57,7 +60,7 @@ enum rpc_code series_check(struct rpc_call *call)
 	return set_range(call, r->start, r->end);
 }
 
-enum rpc_code stats_check(struct rpc_call *call)
+enum rpc_code nothing_check(struct rpc_call *call)
 {
 	(void)call;
 	return RPC_ok;
@@ -115,6 +118,20 @@ static enum rpc_code answer_profile_types(struct rpc_call *call, const struct qu
 	return rpc_call_answer(call, &response.base);
 }
 
+/* Grafana preselects the first with "cpu" in it, which could be memory that a CPU profiler saw, or an event. */
+static void put_cpu_first(struct query_names *ids)
+{
+	for (size_t i = 0; i < ids->n; i++) {
+		char *id = ids->items[i];
+
+		if (strncmp(id, CPU_TIME, strlen(CPU_TIME)) != 0)
+			continue;
+		memmove(ids->items + 1, ids->items, i * sizeof(*ids->items));
+		ids->items[0] = id;
+		return;
+	}
+}
+
 enum rpc_code profile_types_run(struct rpc_call *call)
 {
 	struct api_query q;
@@ -124,6 +141,7 @@ enum rpc_code profile_types_run(struct rpc_call *call)
 	if (code == RPC_ok) {
 		int r = query_profile_types(&q.query, &ids);
 
+		put_cpu_first(&ids);
 		code = r < 0 ? api_job_fail_errno(&call->job, r) : answer_profile_types(call, &ids);
 		query_names_fini(&ids);
 	}

@@ -244,8 +244,8 @@ bool rpc_read_codec(const struct http_call *http, struct http_answer *answer,
 	return false;
 }
 
-void rpc_handle(const struct rpc_method *method, struct api_queue *queue, int64_t now_ms,
-		const struct http_call *http, struct http_answer *answer)
+void rpc_handle(const struct rpc_method *method, struct api_queue *queue, struct settings *settings,
+		int64_t now_ms, const struct http_call *http, struct http_answer *answer)
 {
 	enum connect_codec codec;
 
@@ -258,6 +258,7 @@ void rpc_handle(const struct rpc_method *method, struct api_queue *queue, int64_
 	}
 	rpc_call_init(call, method, codec);
 	call->now_ms = now_ms;
+	call->settings = settings;
 	call->job.prepare = job_prepare;
 	call->job.run = job_run;
 	call->job.at_once = method->at_once ? job_at_once : NULL;

@@ -16,6 +16,7 @@
 #define RPC_ELEMENT_BYTES 128
 
 struct rpc_call;
+struct settings;
 
 struct rpc_method {
 	const char *path;
@@ -41,6 +42,7 @@ struct rpc_call {
 	ProtobufCMessage *request;
 	struct arena arena; /* for the answer's message; in the account of the job */
 	int64_t now_ms;
+	struct settings *settings; /* of the API; of at_once alone */
 };
 
 /* Encodes it. RPC_ok or a failure. */
@@ -50,8 +52,8 @@ enum rpc_code rpc_call_answer(struct rpc_call *call, const ProtobufCMessage *mes
 void *rpc_call_alloc(struct rpc_call *call, size_t n_items, size_t item_bytes);
 
 /* An HTTP handler's work for one method. now_ms: Unix time. */
-void rpc_handle(const struct rpc_method *method, struct api_queue *queue, int64_t now_ms,
-		const struct http_call *call, struct http_answer *answer);
+void rpc_handle(const struct rpc_method *method, struct api_queue *queue, struct settings *settings,
+		int64_t now_ms, const struct http_call *call, struct http_answer *answer);
 
 /* What the headers say of the codec; false: it is answered, the type is nobody's. */
 bool rpc_read_codec(const struct http_call *http, struct http_answer *answer,

@@ -70,6 +70,14 @@ void query_label_sets_fini(struct query_label_sets *sets);
 int query_label_sets(const struct query *q, const char *const *names, size_t n_names,
 		     struct query_label_sets *ret_sets);
 
+struct query_counts {
+	size_t n_segments; /* that have something of what is asked for; n_bytes is their size */
+	size_t n_series;
+	uint64_t n_profiles, n_samples, n_bytes;
+};
+/* Of call site and spans nothing is looked at. */
+int query_count(const struct query *q, struct query_counts *ret_counts);
+
 /* Adds to one side of the tree, which is not finished. Frames that have an address alone have no name: they are left out, as the real server
  * does, and so are stacks of such frames alone. */
 int query_tree(const struct query *q, enum call_side side, struct call_tree *tree);

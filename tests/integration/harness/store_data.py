@@ -194,6 +194,19 @@ def _other(begin):
     yield cpu_labels("other", host="beta"), Pprof(begin + 1_940_000).add("main other inner", 3 * TICK).add("main other", TICK).bytes()
 
 
+SPAN_IDS = ["00000000000000ab", "1122334455667788", "fedcba9876543210"]
+
+
+def _spans(begin):
+    """Samples that belong to spans of traces, to none, and to what is no id."""
+    for number in range(2):
+        p = Pprof(begin + 1_950_000 + number * 30_000)
+        p.add("main serve", TICK).add("main serve", 2 * TICK, span_id=SPAN_IDS[0]).add("main wait", 7 * TICK, profile_id=SPAN_IDS[1])
+        p.add("main serve parse", 3 * TICK, span_id=SPAN_IDS[0])
+        p.add("main serve parse", (5 + number) * TICK, span_id=SPAN_IDS[1].upper()).add("main bad", 11 * TICK, span_id="xyz")
+        yield cpu_labels("spans", host="beta"), p.bytes()
+
+
 def everything(begin_ms):
     """[(labels, pprof bytes)] of 35 minutes from begin_ms on; no two of a series at one time."""
-    return [push for part in (_shop, _recursion, _memory, _hostile, _threads, _swarm, _wide, _deep, _other) for push in part(begin_ms)]
+    return [push for part in (_shop, _recursion, _memory, _hostile, _threads, _swarm, _wide, _deep, _other, _spans) for push in part(begin_ms)]

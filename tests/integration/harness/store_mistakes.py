@@ -10,6 +10,7 @@ from .store_data import MEMORY, PUSH, TICK, Pprof, cpu_labels, push_json, push_p
 from .store_questions import MINUTE, SPAN, side, timed
 
 TYPES = SERVICE + "ProfileTypes"
+SETTINGS = "/settings.v1.SettingsService/"
 PROTO, JSON = "application/proto", "application/json"
 
 
@@ -54,6 +55,10 @@ REQUESTS = {
     **{f"{m}: long ago": ask for m, ask in _ranges(start=1_500_000_000_000, end=1_500_000_000_000 + DAY)},
     **{f"{m}: in 2100": ask for m, ask in _ranges(start=4_102_444_800_000, end=4_102_444_800_000 + DAY)},
     **{f"{m}: matcher": asks(m, matchers=["{a"], name="host") for m in ("LabelNames", "LabelValues", "Series")},
+    **{f"span {i!r}": asks("SelectMergeSpanProfile", profileTypeID=CPU, labelSelector="{}", spanSelector=["00000000000000ab", i])
+       for i in ("", "ab", "z" * 16, "0" * 17)},
+    "spans without a type": asks("SelectMergeSpanProfile", labelSelector="{}", spanSelector=["00000000000000ab"]),
+    "spans without a time": asks("SelectMergeSpanProfile", profileTypeID=CPU, labelSelector="{}", start=None, end=None),
     "values of no name": asks("LabelValues"),
     "step 0": asks("SelectSeries", profileTypeID=CPU, labelSelector="{}"),
     "step of a millisecond": asks("SelectSeries", profileTypeID=CPU, labelSelector='{service_name="deep"}', step=0.001),
@@ -102,6 +107,9 @@ REQUESTS = {
     "timeout": posts(TYPES, b"{}", Connect_Timeout_Ms="5000"), "timeout x": posts(TYPES, b"{}", Connect_Timeout_Ms="x"),
     "timeout of 11 digits": posts(TYPES, b"{}", Connect_Timeout_Ms="12345678901"),
     "ready": sends("GET", "/ready"),
+    "version": posts("/version.v1.Version/Version", b"{}"), "settings": posts(SETTINGS + "Get", b"{}"),
+    "setting of nothing": posts(SETTINGS + "Set", b"{}"), "no setting to delete": posts(SETTINGS + "Delete", b"{}"),
+    "unknown setting to delete": posts(SETTINGS + "Delete", b'{"name":"nobody"}'),
 }
 
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from . import store_api
 from .pyroscope import CPU
 from .store_api import PROFILE
-from .store_data import MEMORY
+from .store_data import MEMORY, SPAN_IDS
 
 ALLOCATED = "memory:alloc_space:bytes:space:bytes"
 MINUTE = 60_000
@@ -90,6 +90,25 @@ FLAMES = [
     *(flame(f"below {' '.join(names)}", '{service_name=~"shop|walker"}', stackTraceSelector={"callSite": [{"name": n} for n in names]})
       for names in (["main"], ["main", "serve"], ["main", "walk", "walk"], ["serve"], ["main", "nobody"], [])),
 ]
+
+
+
+def spans(name, *ids, method="SelectMergeSpanProfile", **more):
+    return flame(f"spans: {name}", '{service_name="spans"}', method=method, **({"spanSelector": list(ids)} if ids else {}), **more)
+
+
+SPANS = [
+    *(spans(f"the {n}", i) for n, i in zip(("first", "second", "third"), SPAN_IDS)), spans("two", *SPAN_IDS[:2]), spans("none"),
+    spans("in capitals", SPAN_IDS[0].upper(), "1122334455667788"), spans("twice", SPAN_IDS[1], SPAN_IDS[1]),
+    spans("cut to one node", *SPAN_IDS, maxNodes=1), spans("as a tree", *SPAN_IDS, format="PROFILE_FORMAT_TREE"),
+    spans("the id of none", "0" * 16), flame("spans: of another service", '{service_name="shop"}', method="SelectMergeSpanProfile",
+                                             spanSelector=SPAN_IDS),
+    spans("all samples", method="SelectMergeStacktraces"), spans("pprof of all samples", method=PROFILE),
+    spans("of stacktraces", SPAN_IDS[0], method="SelectMergeStacktraces"),
+    spans("a trace", method="SelectMergeStacktraces", traceIdSelector=["0" * 31 + "1"]),
+    *(spans(f"a profile of {m}", method=m, profileIdSelector=["7c9e6679-7425-40de-944b-e07fc1f90ae7"])
+      for m in ("SelectMergeStacktraces", PROFILE)),
+]
 PROFILES = [
     *(flame(f"profile of {s}", f'{{service_name="{s}"}}', method=PROFILE) for s in (*SERVICES, "nobody")),
     *(flame(f"profile of {t}", "{}", method=PROFILE, kind=f"memory:{t}:{u}:space:bytes") for t, u in MEMORY),
@@ -124,11 +143,11 @@ DIFFS = [
     Question("diff pruned", "Diff",
              {"left": {**side('{service_name="wide"}'), "maxNodes": 10}, "right": {**side('{service_name="swarm"}'), "maxNodes": 10}}),
 ]
-QUESTIONS = LABELS + FLAMES + PROFILES + RATES + DIFFS
+QUESTIONS = LABELS + FLAMES + SPANS + PROFILES + RATES + DIFFS
 
-FORMS = {"LabelNames": lambda a: a.get("names", []), "LabelValues": lambda a: a.get("names", []), "ProfileTypes": lambda a: a,
+FORMS = {"LabelNames": lambda a: a.get("names", []), "LabelValues": lambda a: a.get("names", []), "ProfileTypes": lambda a: sorted(t["ID"] for t in a.get("profileTypes", [])),
          "GetProfileStats": lambda a: a, "Series": store_api.label_sets, "SelectSeries": store_api.series, PROFILE: store_api.profile,
-         "SelectMergeStacktraces": store_api.flamegraph, "Diff": lambda a: store_api.flamegraph(a, 7)}
+         "SelectMergeStacktraces": store_api.flamegraph, "SelectMergeSpanProfile": store_api.flamegraph, "Diff": lambda a: store_api.flamegraph(a, 7)}
 
 SELECTORS = [
     "{}", " {} ", "", "{", "}", "{}{}", "x", "{a}", "{a=}", "{=\"a\"}", '{a="b"', '{a="b"}}', '{a="b",}', "{,}", '{a="b",,}',

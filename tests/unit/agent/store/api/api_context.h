@@ -185,20 +185,25 @@ static inline struct pprof_bytes make_profile(const struct fixture *f, int64_t s
 	return bytes;
 }
 
-static inline void push_bytes_json(struct fixture *f, const char *service, const uint8_t *pprof,
-				   size_t n)
+static inline void push_named_json(struct fixture *f, const char *name, const char *service,
+				   const uint8_t *pprof, size_t n)
 {
 	buf_reset(&f->text);
-	(void)buf_printf(
-		&f->text,
-		"{\"series\":[{\"labels\":[{\"name\":\"__name__\",\"value\":\"process_cpu\"},"
-		"{\"name\":\"service_name\",\"value\":\"%s\"}],\"samples\":[{\"ID\":\"x\","
-		"\"rawProfile\":\"",
-		service);
+	(void)buf_printf(&f->text,
+			 "{\"series\":[{\"labels\":[{\"name\":\"__name__\",\"value\":\"%s\"},"
+			 "{\"name\":\"service_name\",\"value\":\"%s\"}],\"samples\":[{\"ID\":\"x\","
+			 "\"rawProfile\":\"",
+			 name, service);
 	(void)base64_put(&f->text, pprof, n);
 	(void)buf_append_str(&f->text, "\"}]}]}");
 	assert_string_equal(post(f, "/push.v1.PusherService/Push", buf_str(&f->text)), "{}");
 	assert_int_equal(f->status, 200);
+}
+
+static inline void push_bytes_json(struct fixture *f, const char *service, const uint8_t *pprof,
+				   size_t n)
+{
+	push_named_json(f, "process_cpu", service, pprof, n);
 }
 
 static inline void push_json(struct fixture *f, const char *service, int64_t seconds_ago)

@@ -168,6 +168,82 @@ static void test_names(void **state)
 		"{\"name\":\"__unit__\",\"value\":\"nanoseconds\"}]}]}");
 }
 
+/* Grafana takes the first with "cpu" in it. */
+static void test_types_begin_with_cpu_time(void **state)
+{
+	struct fixture *f = *state;
+	struct pprof_bytes pprof = make_profile(f, 60);
+
+	push_named_json(f, "cpu_migrations", "one", pprof.data, pprof.n);
+	push_named_json(f, "wall", "one", pprof.data, pprof.n);
+	pprof_bytes_fini(&pprof);
+	json_t *root = json_loads(post(f, Q "ProfileTypes", ranged(f, "")), 0, NULL);
+	const char *names[4] = { NULL };
+
+	assert_int_equal(json_array_size(json_object_get(root, "profileTypes")), 3);
+	for (size_t i = 0; i < 3; i++)
+		names[i] = json_string_value(json_object_get(
+			json_array_get(json_object_get(root, "profileTypes"), i), "name"));
+	assert_string_equal(names[0], "process_cpu");
+	assert_string_equal(names[1], "cpu_migrations");
+	assert_string_equal(names[2], "wall");
+	json_decref(root);
+}
+
+static void test_analyze(void **state)
+{
+	struct fixture *f = *state;
+	const char *body =
+		post(f, Q "AnalyzeQuery", ranged(f, ",\"query\":\"{service_name=\\\"one\\\"}\""));
+
+	assert_non_null(
+		strstr(body, "\"componentType\":\"Short term storage\",\"componentCount\":\"1\""));
+	assert_non_null(strstr(body,
+			       "\"blockCount\":\"1\",\"seriesCount\":\"1\",\"profileCount\":\"2\","
+			       "\"sampleCount\":\"6\",\"profileBytes\":\""));
+	assert_non_null(strstr(body, "\"totalQueriedSeries\":\"1\""));
+	body = post(f, Q "AnalyzeQuery", ranged(f, ""));
+	assert_non_null(strstr(body, "\"seriesCount\":\"2\",\"profileCount\":\"3\""));
+	body = post(f, Q "AnalyzeQuery",
+		    ranged(f, ",\"query\":\"" CPU "{service_name=\\\"x\\\"}\""));
+	assert_string_equal(body, "{\"queryScopes\":[{\"componentType\":\"Short term storage\","
+				  "\"componentCount\":\"1\"}],\"queryImpact\":{}}");
+	assert_string_equal(post(f, Q "AnalyzeQuery", "{\"query\":\"{}\"}"), "{}");
+	assert_non_null(
+		strstr(post(f, Q "AnalyzeQuery", ranged(f, ",\"query\":\"{\"")), "parse error"));
+	assert_int_equal(f->status, 400);
+}
+
+#define SETTINGS "/settings.v1.SettingsService/"
+/* What the real server says to the same, in this order. */
+static void test_settings(void **state)
+{
+	struct fixture *f = *state;
+	static const char now[] = "{\"setting\":{\"name\":\"a\",\"value\":\"b\",\"modifiedAt\":\"";
+
+	assert_string_equal(post(f, SETTINGS "Get", "{}"), "{}");
+	assert_int_equal(
+		strncmp(post(f, SETTINGS "Set", "{\"setting\":{\"name\":\"a\",\"value\":\"b\"}}"),
+			now, strlen(now)),
+		0);
+	assert_string_equal(
+		post(f, SETTINGS "Set",
+		     "{\"setting\":{\"name\":\"a\",\"value\":\"c\",\"modifiedAt\":\"1\"}}"),
+		"{\"code\":\"already_exists\",\"message\":\"failed to update a: newer "
+		"update already written\"}");
+	assert_int_equal(f->status, 409);
+	assert_non_null(strstr(post(f, SETTINGS "Set", "{}"), "no setting values provided"));
+	assert_int_equal(f->status, 400);
+	assert_non_null(strstr(post(f, SETTINGS "Get", "{}"),
+			       "{\"settings\":[{\"name\":\"a\",\"value\":\"b\","));
+	assert_non_null(strstr(post(f, SETTINGS "Delete", "{}"), "no setting name provided"));
+	assert_string_equal(post(f, SETTINGS "Delete", "{\"name\":\"a\"}"), "{}");
+	assert_string_equal(post(f, SETTINGS "Get", "{}"), "{}");
+	(void)post(f, SETTINGS "Nothing", "{}");
+	assert_int_equal(f->status, 501);
+	assert_string_equal(post(f, "/version.v1.Version/Version", "{}"), "{\"QuerierAPI\":\"1\"}");
+}
+
 static void test_stacktraces(void **state)
 {
 	struct fixture *f = *state;
@@ -528,6 +604,9 @@ static const struct unit_test tests[] = {
 	TEST_ROWS(test_ids, ids_rows, name),
 	FILLED(test_unknown_selector),
 	FILLED(test_names),
+	FILLED(test_types_begin_with_cpu_time),
+	FILLED(test_analyze),
+	FIXTURE_TEST(test_settings),
 	FILLED(test_stacktraces),
 	FILLED(test_diff),
 	FILLED(test_select_series),
