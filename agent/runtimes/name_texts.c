@@ -58,13 +58,27 @@ static ucs4_t java_character(const char *bytes, size_t n, size_t *ret_bytes)
 }
 
 /* Names that the JVM makes for hidden classes end with an address: that says nothing, and is another one in the next run. */
-static size_t java_class_end(const char *bytes, size_t n)
+static size_t hidden_class_end(const char *bytes, size_t n)
 {
 	for (size_t i = 1; i + 3 <= n; i++)
 		if ((bytes[i] == '+' || bytes[i] == '/') && bytes[i + 1] == '0' &&
 		    bytes[i + 2] == 'x')
 			return i;
 	return n;
+}
+
+/* Before JDK 21 classes of lambdas are numbered as they are made: that is another number in the next run, too. */
+static size_t java_class_end(const char *bytes, size_t n)
+{
+	static const char lambda[] = "$$Lambda$";
+	const size_t n_lambda = sizeof(lambda) - 1;
+	size_t end = hidden_class_end(bytes, n), i = end;
+
+	while (i > 0 && bytes[i - 1] >= '0' && bytes[i - 1] <= '9')
+		i--;
+	return i < end && i >= n_lambda && memcmp(bytes + i - n_lambda, lambda, n_lambda) == 0
+		       ? i - 1
+		       : end;
 }
 
 static size_t java_utf8(const char *bytes, size_t n, bool is_class, char *to, size_t at,

@@ -62,7 +62,11 @@ static const struct row rows[] = {
 	{ "java_hidden_class", WIRE_JAVA_CLASS, BYTES("a/B$$Lambda+0x00007f4c01003c00"),
 	  "a.B$$Lambda" },
 	{ "java_hidden_class_of_11", WIRE_JAVA_CLASS, BYTES("a/B$$Lambda$14/0x0000000800066840"),
-	  "a.B$$Lambda$14" },
+	  "a.B$$Lambda" },
+	{ "java_lambda_of_8", WIRE_JAVA_CLASS, BYTES("a/B$$Lambda$14"), "a.B$$Lambda" },
+	{ "java_class_with_a_number", WIRE_JAVA_CLASS, BYTES("a/B$$Lambd$14"), "a.B$$Lambd$14" },
+	{ "java_lambda_without_a_number", WIRE_JAVA_CLASS, BYTES("a/B$$Lambda$"), "a.B$$Lambda$" },
+	{ "java_class_of_digits", WIRE_JAVA_CLASS, BYTES("14"), "14" },
 	{ "ucs4_all_ones", WIRE_UCS4, BYTES("\xff\xff\xff\xff"), "\xef\xbf\xbd" },
 };
 
