@@ -47,6 +47,7 @@
 	X(NMETHOD_SCOPES, "nmethod", "_scopes_data_offset")         \
 	X(NMETHOD_SCOPES_9, "CompiledMethod", "_scopes_data_begin") \
 	X(NMETHOD_PLACES, "nmethod", "_scopes_pcs_offset")          \
+	X(NMETHOD_PLACES_END, "nmethod", "_dependencies_offset")    \
 	X(NMETHOD_METADATA, "nmethod", "_metadata_offset")          \
 	X(NMETHOD_IMMUTABLE, "nmethod", "_immutable_data")          \
 	X(NMETHOD_NUMBER, "nmethod", "_compile_id")                 \
@@ -83,16 +84,19 @@ enum hotspot_field {
 struct hotspot_layout {
 	__u64 claimed_at, claimed_bytes; /* 0 */
 	/* What a file tells: where the table is. What a process tells: where it has the list of heaps, or the only heap, and the bounds of all. */
-	__u64 table_at;
-	__u64 heaps_at, low_at, high_at;
+	union {
+		__u64 table_at;
+		__u64 heaps_at;
+	};
+	__u64 low_at, high_at;
 	__u8 is_supported : 1; /* the layout of a process. Else of a file: `at` holds numbers of entries of the table */
 	__u8 has_short_complete : 1; /* CodeBlob::_frame_complete_offset has 16 bits */
-	__u8 has_scopes : 1;	     /* it is known where code tells what was inlined into it, … */
-	__u8 has_lines : 1;	     /* … and where a method has its table of lines */
-	__u8 major, security;	     /* of the JDK */
-	__u8 const_bytes;	     /* ConstMethod: its bytecodes follow */
-	__u8 pool_bytes;	     /* ConstantPool: its slots follow */
-	__u8 block_bytes;	     /* HeapBlock: a CodeBlob follows */
+	__u8 has_scopes : 1;  /* it is known where code tells what was inlined into it, … */
+	__u8 has_lines : 1;   /* … and where a method has its table of lines */
+	__u8 major, security; /* of the JDK */
+	__u8 const_bytes;     /* ConstMethod: its bytecodes follow */
+	__u8 pool_bytes;      /* ConstantPool: its slots follow */
+	__u8 block_bytes;     /* HeapBlock: a CodeBlob follows */
 	__u16 at[HOTSPOT_FIELD_MAX]; /* in bytes from the beginning of the structure; HOTSPOT_NONE: there is no such field */
 };
 

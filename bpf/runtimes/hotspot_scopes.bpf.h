@@ -19,7 +19,7 @@
 #define HOTSPOT_MAX_SCOPES 128
 /* A code's places, and the steps of a search among so many. */
 #define HOTSPOT_MAX_PLACES (1u << 18)
-#define HOTSPOT_SEARCH_STEPS 40
+#define HOTSPOT_SEARCH_STEPS 19
 #define HOTSPOT_PLACE_BYTES 16
 /* Steps of all searches of a sample together: a stack of 500 frames takes some 6,000 when none of its addresses is remembered. A process may have as many scopes in
  * each other as there can be, at each frame. */
@@ -116,7 +116,7 @@ static __always_inline bool hotspot_get_place(const struct scratch *s, __u64 num
 					     HOTSPOT_PLACE_BYTES * number));
 }
 
-/* WORD_ONE: a place that is not behind WORD_WANTED, WORD_OTHER: one that is; 0: none is known yet. */
+/* WORD_ONE: a place that is not behind WORD_WANTED, WORD_OTHER: one that is, or behind the last one. */
 static long hotspot_search_step(__u32 index, void *data)
 {
 	struct scratch *s = bpf_map_lookup_elem(&scratch, data);
@@ -128,10 +128,9 @@ static long hotspot_search_step(__u32 index, void *data)
 		return 1;
 	low = s->runtime.words[HOTSPOT_WORD_ONE];
 	high = s->runtime.words[HOTSPOT_WORD_OTHER];
-	if (high && high - low <= 1)
+	if (high <= low + 1)
 		return 1;
-	middle = high ? (low + high) / 2 : 2 * low + 1;
-	/* The last one is behind all code. */
+	middle = (low + high) / 2;
 	if (!hotspot_get_place(s, middle, &at) || at > (int)s->runtime.words[HOTSPOT_WORD_WANTED])
 		s->runtime.words[HOTSPOT_WORD_OTHER] = middle;
 	else
@@ -217,7 +216,7 @@ __noinline __u32 hotspot_common(__u32 level, __u32 one, __u32 other)
 	return s->runtime.words[HOTSPOT_WORD_WANTED];
 }
 
-/* The scopes of the places at or before an offset in the code, and behind it (in the upper half). 0: none is told. */
+/* The scopes of the places at or before an offset in the code, and behind it (in the upper half). WORD_OTHER: how many places there are. 0: none is told. */
 __noinline __u64 hotspot_search(__u32 level, __u32 wanted)
 {
 	struct scratch *s = walk_scratch(level);
@@ -225,7 +224,7 @@ __noinline __u64 hotspot_search(__u32 level, __u32 wanted)
 
 	if (!s)
 		return 0;
-	s->runtime.words[HOTSPOT_WORD_ONE] = s->runtime.words[HOTSPOT_WORD_OTHER] = 0;
+	s->runtime.words[HOTSPOT_WORD_ONE] = 0;
 	s->runtime.words[HOTSPOT_WORD_WANTED] = wanted;
 	bpf_loop(HOTSPOT_SEARCH_STEPS, hotspot_search_step, &level, 0);
 	if (!hotspot_get_place(s, s->runtime.words[HOTSPOT_WORD_ONE], &at))
@@ -242,6 +241,14 @@ static __always_inline __u64 hotspot_field(const struct scratch *s, __u64 at, __
 	return at + hotspot_u32(at + hotspot_layout(s)->at[field]);
 }
 
+/* WORD_OTHER: how many places there are. The last one is behind all code. */
+static __always_inline void hotspot_count_places(__u64 *w, __u64 end)
+{
+	__u64 n = (end - w[HOTSPOT_WORD_PLACES]) / HOTSPOT_PLACE_BYTES;
+
+	w[HOTSPOT_WORD_OTHER] = n < HOTSPOT_MAX_PLACES ? n : 0;
+}
+
 /* Where the tables of the code are whose CodeBlob is at `at`. */
 static __always_inline void hotspot_find_tables(struct scratch *s, __u64 at)
 {
@@ -254,6 +261,8 @@ static __always_inline void hotspot_find_tables(struct scratch *s, __u64 at)
 		w[HOTSPOT_WORD_PLACES] = begin + hotspot_u32(at + l->at[HOTSPOT_NMETHOD_PLACES]);
 		w[HOTSPOT_WORD_METADATA] = hotspot_u64(at + l->at[HOTSPOT_BLOB_MUTABLE]) +
 					   hotspot_u32(at + l->at[HOTSPOT_BLOB_RELOCATION]);
+		/* Scopes lie behind them. */
+		hotspot_count_places(w, w[HOTSPOT_WORD_SCOPES]);
 		return;
 	}
 	w[HOTSPOT_WORD_SCOPES] = l->at[HOTSPOT_NMETHOD_SCOPES_9] != HOTSPOT_NONE
@@ -261,6 +270,7 @@ static __always_inline void hotspot_find_tables(struct scratch *s, __u64 at)
 					 : hotspot_field(s, at, HOTSPOT_NMETHOD_SCOPES);
 	w[HOTSPOT_WORD_PLACES] = hotspot_field(s, at, HOTSPOT_NMETHOD_PLACES);
 	w[HOTSPOT_WORD_METADATA] = hotspot_field(s, at, HOTSPOT_NMETHOD_METADATA);
+	hotspot_count_places(w, hotspot_field(s, at, HOTSPOT_NMETHOD_PLACES_END));
 }
 
 /* What is remembered of the present address in the code whose CodeBlob is at `at`. */
@@ -353,8 +363,8 @@ __noinline int hotspot_show_scope(__u32 level, __u32 is_between)
 		s->runtime.words[HOTSPOT_WORD_BCI] = HOTSPOT_NO_BCI;
 	if (!s->runtime.inlined)
 		return 0;
-	is_read = hotspot_method(level, hotspot_scope_method(s),
-				 s->runtime.words[HOTSPOT_WORD_BCI], HOTSPOT_AT_BCI);
+	is_read = hotspot_method(level, hotspot_scope_method(s), s->runtime.words[HOTSPOT_WORD_BCI],
+				 HOTSPOT_AT_BCI);
 	asm volatile("" : "+r"(is_read));
 	if (!is_read)
 		s->runtime.function = 0;

@@ -25,9 +25,9 @@ static const uint8_t of_lines[] = { HOTSPOT_CONST_SIZE, HOTSPOT_CONST_FLAGS, HOT
 
 /* Where code tells what was inlined into it: each kind of code has another set of these. */
 static const uint8_t of_scopes[] = {
-	HOTSPOT_NMETHOD_SCOPES,	  HOTSPOT_NMETHOD_SCOPES_9,  HOTSPOT_NMETHOD_PLACES,
-	HOTSPOT_NMETHOD_METADATA, HOTSPOT_NMETHOD_IMMUTABLE, HOTSPOT_NMETHOD_NUMBER,
-	HOTSPOT_BLOB_MUTABLE,	  HOTSPOT_BLOB_RELOCATION,
+	HOTSPOT_NMETHOD_SCOPES,	    HOTSPOT_NMETHOD_SCOPES_9, HOTSPOT_NMETHOD_PLACES,
+	HOTSPOT_NMETHOD_PLACES_END, HOTSPOT_NMETHOD_METADATA, HOTSPOT_NMETHOD_IMMUTABLE,
+	HOTSPOT_NMETHOD_NUMBER,	    HOTSPOT_BLOB_MUTABLE,     HOTSPOT_BLOB_RELOCATION,
 };
 
 static bool is_one_of(size_t field, const uint8_t *fields, size_t n)
@@ -133,7 +133,7 @@ static bool has_scopes(const struct hotspot_layout *l)
 	if (has(l, HOTSPOT_NMETHOD_IMMUTABLE))
 		return has(l, HOTSPOT_NMETHOD_SCOPES) && has(l, HOTSPOT_BLOB_MUTABLE) &&
 		       has(l, HOTSPOT_BLOB_RELOCATION);
-	return has(l, HOTSPOT_NMETHOD_METADATA) &&
+	return has(l, HOTSPOT_NMETHOD_METADATA) && has(l, HOTSPOT_NMETHOD_PLACES_END) &&
 	       (has(l, HOTSPOT_NMETHOD_SCOPES) || has(l, HOTSPOT_NMETHOD_SCOPES_9));
 }
 

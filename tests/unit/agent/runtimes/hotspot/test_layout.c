@@ -39,6 +39,7 @@ static const uint16_t values[HOTSPOT_FIELD_MAX][JDK_MAX] = {
 	[HOTSPOT_NMETHOD_SCOPES] = { 176, NONE, 192 },
 	[HOTSPOT_NMETHOD_SCOPES_9] = { NONE, 120, NONE },
 	[HOTSPOT_NMETHOD_PLACES] = { 180, 268, 188 },
+	[HOTSPOT_NMETHOD_PLACES_END] = { 184, 272, NONE },
 	[HOTSPOT_NMETHOD_METADATA] = { 172, 260, NONE },
 	[HOTSPOT_NMETHOD_IMMUTABLE] = { NONE, NONE, 96 },
 	[HOTSPOT_NMETHOD_NUMBER] = { 204, 304, 204 },
@@ -145,11 +146,11 @@ static void test_scopes(void **state)
 		int jdk;
 		enum hotspot_field field;
 	} missing[] = {
-		{ JDK_8, HOTSPOT_NMETHOD_SCOPES },   { JDK_8, HOTSPOT_NMETHOD_METADATA },
-		{ JDK_8, HOTSPOT_NMETHOD_NUMBER },   { JDK_17, HOTSPOT_NMETHOD_SCOPES_9 },
-		{ JDK_17, HOTSPOT_NMETHOD_PLACES },  { JDK_27, HOTSPOT_NMETHOD_IMMUTABLE },
-		{ JDK_27, HOTSPOT_NMETHOD_SCOPES },  { JDK_27, HOTSPOT_BLOB_MUTABLE },
-		{ JDK_27, HOTSPOT_BLOB_RELOCATION },
+		{ JDK_8, HOTSPOT_NMETHOD_SCOPES },     { JDK_8, HOTSPOT_NMETHOD_METADATA },
+		{ JDK_8, HOTSPOT_NMETHOD_NUMBER },     { JDK_17, HOTSPOT_NMETHOD_SCOPES_9 },
+		{ JDK_17, HOTSPOT_NMETHOD_PLACES },    { JDK_17, HOTSPOT_NMETHOD_PLACES_END },
+		{ JDK_27, HOTSPOT_NMETHOD_IMMUTABLE }, { JDK_27, HOTSPOT_NMETHOD_SCOPES },
+		{ JDK_27, HOTSPOT_BLOB_MUTABLE },      { JDK_27, HOTSPOT_BLOB_RELOCATION },
 	};
 
 	(void)state;
@@ -269,13 +270,8 @@ static void test_not_yet(void **state)
 }
 
 static const struct unit_test tests[] = {
-	TEST(test_known),
-	TEST(test_scopes),
-	TEST(test_lines),
-	TEST(test_unknown_file),
-	TEST(test_versions),
-	TEST(test_liar),
-	TEST(test_not_yet),
+	TEST(test_known),    TEST(test_scopes), TEST(test_lines),   TEST(test_unknown_file),
+	TEST(test_versions), TEST(test_liar),	TEST(test_not_yet),
 };
 
 TEST_MAIN(tests)
