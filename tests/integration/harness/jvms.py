@@ -2,8 +2,10 @@
 """OpenJDK in the versions that can be had: this host's, those of Debian's suites in folders of their own (build/roots), and this host's compiler for what they run."""
 import functools
 import glob
+import os
 import shutil
 import subprocess
+import zipfile
 from typing import NamedTuple
 
 from . import paths, pythons
@@ -19,9 +21,31 @@ NAMES = (HOST, *SUITES) if pythons.FULL else (HOST, "8")
 IN_ROOT = ("unshare", "-m", "sh", "-c", 'mount --bind /proc "$0/proc" && exec chroot "$0" "$@"')
 
 
+# What is compiled beside the classes: the native methods of chains.Ways, and chains.Redefine as an agent (-javaagent).
+LIBRARY = "libwaysjni.so"
+AGENT = "redefine.jar"
+MANIFEST = "Manifest-Version: 1.0\nPremain-Class: chains.Redefine\nCan-Redefine-Classes: true\n\n"
+
+
 class Jvm(NamedTuple):
     command: tuple  # that runs it
     classes: str    # where it sees what was compiled
+
+    def has(self, *options):
+        """Whether this version knows them."""
+        return subprocess.run([*self.command, *options, "-version"], capture_output=True, timeout=60, check=False).returncode == 0
+
+
+def _compile_library(javac, folder):
+    include = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(javac))), "include")
+    subprocess.run([os.environ.get("CC", "gcc"), "-O2", "-shared", "-fPIC", f"-I{include}", f"-I{include}/linux", "-o", folder / LIBRARY,
+                    paths.TESTS / "fixtures/waysjni.c"], check=True, timeout=60)
+
+
+def _pack_agent(folder):
+    with zipfile.ZipFile(folder / AGENT, "w") as jar:
+        jar.writestr("META-INF/MANIFEST.MF", MANIFEST)
+        jar.write(folder / "chains/Redefine.class", "chains/Redefine.class")
 
 
 @functools.lru_cache(maxsize=None)
@@ -32,7 +56,9 @@ def compiled():
         return None, "no javac"
     folder = paths.BUILD / "fixtures/java"
     sources = sorted(glob.glob(str(paths.TOP / "tests/fixtures/java/*.java")))
-    subprocess.run([javac, "--release", "8", "-Xlint:-options", "-d", folder, *sources], check=True, capture_output=True, timeout=120)
+    subprocess.run([javac, "--release", "8", "-encoding", "UTF-8", "-Xlint:-options", "-d", folder, *sources], check=True, capture_output=True, timeout=120)
+    _compile_library(javac, folder)
+    _pack_agent(folder)
     return folder, None
 
 

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""JVMs whose methods are replaced while they run, who stop at safepoints all the time, of which there are many, or which are over soon: no wrong method, and hardly a missing one."""
+import platform
+import re
+
+import pytest
+
+from harness import folded, jvms, paths, pythons
+from harness.agent import config
+from harness.processes import wait_until
+from harness.standin import stacks_of
+
+pytestmark = [pytest.mark.bpf, pytest.mark.beside, pytest.mark.skipif(platform.machine() != "x86_64", reason="frames of HotSpot are known on x86-64")]
+
+FULL = pytest.mark.skipif(not pythons.FULL, reason="only in the full matrix")
+TIERS = {"interpreted": ("-Xint",), "c1": ("-XX:TieredStopAtLevel=1",), "c2": ("-XX:-TieredCompilation",), "tiered": ()}
+REDEFINED = [(name, tier) for name in jvms.NAMES for tier in TIERS] if pythons.FULL else [("host", "tiered")]
+MAIN, STEP, WORK = "chains.Redefine.main", "chains.Redefine$Body.step", "chains.Redefine$Ends.work"
+CHAIN = re.compile(rf"{re.escape(MAIN)};{re.escape(STEP)};chains\.Redefine\$Ends\.calls(\d);chains\.Redefine\$Ends\.works\1;{re.escape(WORK)}(;|$)")
+RATE = 499
+N_MANY, MANY_S = 20, 15
+
+
+@pytest.fixture
+def jvm(request):
+    found, why = jvms.get(request.param)
+    if not found:
+        pytest.skip(why)
+    return found
+
+
+def profiled(processes, output, rate, *command):
+    run = processes.run(paths.XAGENT, "profile", "-U", "-F", rate, "-o", output, "--", *command, seconds=120)
+    assert run.popen.returncode == 0, run.err
+    return folded.parse(output.read_text())
+
+
+@pytest.mark.parametrize(("jvm", "tier"), REDEFINED, indirect=["jvm"])
+def test_redefined(processes, tmp_path, jvm, tier):
+    """The body of a method is another one every few milliseconds, and its old one runs on. Whom it calls is told by the callee's own callee."""
+    stacks = profiled(processes, tmp_path / "o", "997", *jvm.command, f"-javaagent:{jvm.classes}/{jvms.AGENT}", *TIERS[tier], "-XX:CompileCommand=quiet",
+                      "-XX:CompileCommand=dontinline,chains.Redefine$Ends::work", "-cp", jvm.classes, "chains.Redefine", "5" if pythons.FULL else "2")
+    begun = stacks.having(WORK)
+    other = folded.Stacks(s for s in begun if not CHAIN.search(";".join(s.frames)))
+    assert begun.total > 100 and other.total <= 0.001 * begun.total, other.show()
+    assert {CHAIN.search(";".join(s.frames))[1] for s in begun if s not in other} == set("0123"), begun.show()
+    of_two = [s.frames for s in stacks if len({f[-1] for f in s.frames if re.search(r"Ends\.(calls|works)\d$", f)}) > 1]
+    assert not of_two, of_two
+
+
+@FULL
+@pytest.mark.parametrize("jvm", jvms.NAMES, indirect=True)
+def test_safepoints(processes, tmp_path, jvm):
+    """A safepoint every millisecond: threads stop at polls, and go on by the stubs that they lead to."""
+    stacks = profiled(processes, tmp_path / "o", "997", *jvm.command, "-XX:+UnlockDiagnosticVMOptions", "-XX:GuaranteedSafepointInterval=1",
+                      "-XX:CompileCommand=quiet", "-XX:CompileCommand=dontinline,chains.Chains::leaf", "-cp", jvm.classes, "chains.Chains", "3")
+    begun = stacks.having("chains.Chains.leaf")
+    whole = begun.having("chains.Chains.main", "chains.Chains.begin")
+    assert begun.total > 300 and whole.total >= 0.999 * begun.total, folded.Stacks(s for s in begun if s not in whole).show()
+
+
+def results(metrics):
+    return {labels["result"]: int(n) for labels, n in metrics.series("xagent_runtime_stacks_total") if labels["runtime"] == "hotspot" and n}
+
+
+@FULL
+def test_many(start_agent, standin, processes):
+    jvm, why = jvms.get(jvms.HOST)
+    if not jvm:
+        pytest.skip(why)
+    agent = start_agent(config(standin.url, interval="1s", rate=RATE)).wait_ready()
+    for number in range(N_MANY):
+        processes.start(*jvm.command, "-XX:+UseSerialGC", "-Xmx32m", "-XX:CompileCommand=quiet", "-XX:CompileCommand=dontinline,T*::step", "-cp", jvm.classes,
+                        "chains.Many", number, MANY_S)
+    expected = {f"T{number:03d}.run" for number in range(N_MANY)}
+
+    def seen():
+        return {f for frames in stacks_of(standin.pushes()) for f in frames if re.match(r"T\d\d\d\.", f)}
+    wait_until(lambda: expected <= seen(), 90, "the class of each is shown")
+    classes = [{f.split(".")[0] for f in frames if re.match(r"T\d\d\d\.", f)} for frames in stacks_of(standin.pushes())]
+    assert not [c for c in classes if len(c) > 1]
+    metrics = agent.metrics()
+    found = results(metrics)
+    print(found)
+    assert metrics.kernel("lost") == 0 and metrics.agent("process_evictions") == 0
+    # A thread of the JVM's own runs no method; nothing is lost of those that do.
+    assert found.get("unreadable", 0) <= 0.005 * found["walked"] and set(found) <= {"walked", "idle", "unreadable", "unsupported"}, found
+
+
+@FULL
+@pytest.mark.parametrize("jvm", jvms.NAMES, indirect=True)
+def test_young(processes, tmp_path, jvm):
+    """JVMs of two seconds, one after another: the first one's file is new to the agent."""
+    line = " ".join(map(str, jvm.command))
+    stacks = profiled(processes, tmp_path / "o", "997", "sh", "-c",
+                      f"for i in $(seq 5); do {line} -XX:CompileCommand=quiet -XX:CompileCommand=dontinline,chains.Chains::leaf -cp {jvm.classes} chains.Chains 1; done")
+    begun = stacks.having("chains.Chains.leaf")
+    whole = begun.having("chains.Chains.main", "chains.Chains.begin")
+    assert begun.total > 1000 and whole.total >= 0.999 * begun.total, folded.Stacks(s for s in begun if s not in whole).show()
+    # Java that is not named is none of theirs but what ran before the file was known.
+    unknown = folded.Stacks(s for s in stacks if "[jit]" in s.frames and "JavaMain" in s.frames)
+    assert unknown.total <= 0.02 * begun.total, unknown.show()
