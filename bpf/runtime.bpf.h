@@ -470,7 +470,9 @@ static __always_inline bool runtime_emit(struct scratch *s, struct wire_counters
 	__u64 function, rest;
 
 	count->runtime_frames++;
-	if (s->runtime.result == RUNTIME_RESULT_IDLE)
+	if (!s->runtime.function)
+		s->runtime.result = RUNTIME_RESULT_UNREADABLE;
+	else if (s->runtime.result == RUNTIME_RESULT_IDLE)
 		s->runtime.result = RUNTIME_RESULT_WALKED;
 	runtime_note(s, &function, &rest);
 	return runtime_put(s, function, rest);

@@ -5,6 +5,7 @@ import platform
 import pytest
 
 from harness import folded, paths, pythons
+from harness.agent import config
 
 pytestmark = [pytest.mark.bpf, pytest.mark.skipif(platform.machine() != "x86_64", reason="frames of HotSpot are known on x86-64")]
 
@@ -31,6 +32,8 @@ LIES = {
     "frame": CODE,
 }
 DEFAULT = ("scopes", "index")
+# What its stacks are counted as: a name that cannot be read is told in its place.
+COUNTED = {TOLD: "walked", UNNAMED: "walked", UNREAD: "unreadable", CODE: "idle"}
 MOST_FRAMES = 1024
 
 
@@ -56,3 +59,15 @@ def test_endless_stack(processes, programs, tmp_path):
     stacks = stacks_of(processes, programs, tmp_path, "deep")
     deep = folded.Stacks(s for s in stacks if TOLD in s.frames)
     assert deep.total > 20 and all(len(s.frames) <= MOST_FRAMES and "[truncated: too deep]" in s.frames for s in deep), deep.show(1)
+
+
+@pytest.mark.parametrize("lie", LIES if pythons.FULL else DEFAULT[1:])
+def test_counted(start_agent, standin, processes, programs, lie):
+    """Each stack has one result, and almost all the same: before its file is looked at it is none of the JVM's."""
+    liar = processes.start(programs["liar_hotspot"], lie)
+    targets = [{"__process_pid__": str(liar.pid), "service_name": "liar"}]
+    agent = start_agent(config(standin.url, interval="1s", rate=499, targets=targets, targets_only=True)).wait_ready()
+    expected = COUNTED[LIES[lie]]
+    metrics = agent.wait_metric(lambda m: m.value("xagent_runtime_stacks_total", runtime="hotspot", result=expected) > 300, 20, f"{expected} is counted")
+    found = {labels["result"]: n for labels, n in metrics.series("xagent_runtime_stacks_total") if labels["runtime"] == "hotspot"}
+    assert found[expected] >= 0.9 * sum(found.values()), found
