@@ -18,6 +18,7 @@ TOP = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(TOP / "tests" / "integration")]
 
 import bench_agent  # noqa: E402
+import bench_java  # noqa: E402
 import bench_load  # noqa: E402
 import bench_micro  # noqa: E402
 import bench_node  # noqa: E402
@@ -56,6 +57,7 @@ def bench_of_runtimes(directory):
     try:
         bench_python.report(bench_python.measure(processes, directory))
         bench_node.report(bench_node.measure(processes, directory))
+        bench_java.report(bench_java.measure(processes, directory))
     finally:
         processes.end_all()
 

@@ -122,14 +122,14 @@ def _until_named(processes, directory):
     return result
 
 
-def _measure_many(processes, directory, command):
+def measure_many(processes, directory, command, most=PROCESSES):
     """Bytes of the agent and of its maps for each process, beyond those for one."""
     config, port = directory / "python.alloy", free_port()
     config.write_text(CONFIG)
     agent = processes.start(paths.XAGENT, "run", config, f"--server.http.listen-addr=127.0.0.1:{port}")
     load = [processes.start(*command)]
     figures = []
-    for n in (1, PROCESSES):
+    for n in (1, most):
         load += [processes.start(*command) for _ in range(n - len(load))]
         # Each is sampled some hundred times, and intervals are over.
         time.sleep(SECONDS)
@@ -137,7 +137,7 @@ def _measure_many(processes, directory, command):
     agent.end()
     for process in load:
         process.end()
-    return tuple((many - one) / (PROCESSES - 1) for one, many in zip(*figures))
+    return tuple((many - one) / (most - 1) for one, many in zip(*figures))
 
 
 def measure(processes, directory):
@@ -146,7 +146,7 @@ def measure(processes, directory):
     until = _until_named(processes, directory)
     for name, command in commands.items():
         result[name]["until_named"] = until[name]
-        result[name]["memory"] = _measure_many(processes, directory, command)
+        result[name]["memory"] = measure_many(processes, directory, command)
     return result
 
 
