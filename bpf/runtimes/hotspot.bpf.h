@@ -191,6 +191,12 @@ static __always_inline bool hotspot_is_sub(const __u8 *code, __u32 bytes)
 	return code[1] == 0x81 && value == bytes;
 }
 
+/* mov %rsp,%rbp, which is between the push and the sub where frame pointers are kept (-XX:+PreserveFramePointer). */
+static __always_inline bool hotspot_is_fp_set(const __u8 *code)
+{
+	return code[0] == 0x48 && code[1] == 0x8b && code[2] == 0xec;
+}
+
 /* In the prologue, which ends `n` bytes behind the code that was read: what lies ahead tells what was done. */
 static __always_inline enum hotspot_edge hotspot_ahead(const __u8 *code, __u32 n, __u32 bytes)
 {
@@ -203,7 +209,8 @@ static __always_inline enum hotspot_edge hotspot_ahead(const __u8 *code, __u32 n
 		/* push %rbp; sub $bytes,%rsp, or the latter of the whole frame but its return address */
 		if (bytes > HOTSPOT_PUSHED_BYTES &&
 		    hotspot_is_sub(code + i, bytes - HOTSPOT_PUSHED_BYTES)) {
-			edge = i ? HOTSPOT_NO_FRAME : HOTSPOT_FP_PUSHED;
+			edge = i == 0 || (i == 3 && hotspot_is_fp_set(code)) ? HOTSPOT_FP_PUSHED
+									     : HOTSPOT_NO_FRAME;
 			break;
 		}
 		if (hotspot_is_sub(code + i, bytes - 8) ||
