@@ -78,10 +78,14 @@ def test_inlined(processes, tmp_path, jvm, tier):
 
 
 @pytest.mark.skipif(not pythons.FULL, reason="only in the full matrix")
-@pytest.mark.parametrize("options", ["-XX:+UseSerialGC", "-XX:+UseParallelGC", "-XX:+UseG1GC", "-Xcomp", "-XX:ReservedCodeCacheSize=3m", "-XX:+PreserveFramePointer"])
+@pytest.mark.parametrize("options", ["-XX:+UseSerialGC", "-XX:+UseParallelGC", "-XX:+UseG1GC", "-XX:+UseZGC", "-XX:+UseShenandoahGC", "-XX:+UseEpsilonGC",
+                                     "-Xcomp", "-XX:ReservedCodeCacheSize=3m", "-XX:+PreserveFramePointer"])
 @pytest.mark.parametrize("jvm", jvms.NAMES, indirect=True)
 def test_collectors_and_code_caches(processes, tmp_path, jvm, options):
-    stacks = chains(processes, tmp_path / "o", jvm, (options,))
+    options = ("-XX:+UnlockExperimentalVMOptions", options)
+    if not jvm.has(*options):
+        pytest.skip(f"it does not know {options[1]}")
+    stacks = chains(processes, tmp_path / "o", jvm, options)
     begun = folded.Stacks(s for s in stacks if any(f in (MAIN, BEGIN, LEAF, MIX, *STEPS) for f in s.frames))
     whole = folded.Stacks(s for s in begun if MAIN in s.frames and is_whole(s.frames))
     assert begun.total > 50, stacks.show()

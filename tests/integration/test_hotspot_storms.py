@@ -2,6 +2,7 @@
 """JVMs whose methods are replaced while they run, who stop at safepoints all the time, of which there are many, or which are over soon: no wrong method, and hardly a missing one."""
 import platform
 import re
+import shlex
 
 import pytest
 
@@ -91,12 +92,11 @@ def test_many(start_agent, standin, processes):
 @pytest.mark.parametrize("jvm", jvms.NAMES, indirect=True)
 def test_young(processes, tmp_path, jvm):
     """JVMs of two seconds, one after another: the first one's file is new to the agent."""
-    line = " ".join(map(str, jvm.command))
-    stacks = profiled(processes, tmp_path / "o", "997", "sh", "-c",
-                      f"for i in $(seq 5); do {line} -XX:CompileCommand=quiet -XX:CompileCommand=dontinline,chains.Chains::leaf -cp {jvm.classes} chains.Chains 1; done")
+    line = shlex.join((*jvm.command, "-XX:CompileCommand=quiet", "-XX:CompileCommand=dontinline,chains.Chains::leaf", "-cp", jvm.classes, "chains.Chains", "1"))
+    stacks = profiled(processes, tmp_path / "o", "997", "sh", "-c", f"for i in $(seq 5); do {line}; done")
     begun = stacks.having("chains.Chains.leaf")
     whole = begun.having("chains.Chains.main", "chains.Chains.begin")
-    assert begun.total > 1000 and whole.total >= 0.999 * begun.total, folded.Stacks(s for s in begun if s not in whole).show()
+    assert begun.total > 300 and whole.total >= 0.999 * begun.total, folded.Stacks(s for s in begun if s not in whole).show()
     # Java that is not named is none of theirs but what ran before the file was known.
     unknown = folded.Stacks(s for s in stacks if "[jit]" in s.frames and "JavaMain" in s.frames)
     assert unknown.total <= 0.02 * begun.total, unknown.show()
