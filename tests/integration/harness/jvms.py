@@ -24,6 +24,7 @@ IN_ROOT = ("unshare", "-m", "sh", "-c", 'mount --bind /proc "$0/proc" && exec ch
 # What is compiled beside the classes: the native methods of chains.Ways, and chains.Redefine as an agent (-javaagent).
 LIBRARY = "libwaysjni.so"
 AGENT = "redefine.jar"
+ASYNC_PROFILER = "tools.profiler:async-profiler:4.6"
 MANIFEST = "Manifest-Version: 1.0\nPremain-Class: chains.Redefine\nCan-Redefine-Classes: true\n\n"
 
 
@@ -80,3 +81,20 @@ def get(version):
         return None, f"no java in {root}"
     (root / "proc").mkdir(exist_ok=True)
     return Jvm((*IN_ROOT, str(root), found[0][len(str(root)):]), "/tmp/classes"), None
+
+
+@functools.lru_cache(maxsize=None)
+def async_profiler():
+    """(the library of async-profiler as Maven's registry has it, None), or (None, why it cannot be had)."""
+    folder = paths.BUILD / "packages/async-profiler"
+    library = folder / "libasyncProfiler.so"
+    with pythons.made_once(folder):
+        if library.exists():
+            return library, None
+        try:
+            subprocess.run(["mvn", "-q", "-B", "dependency:copy", f"-Dartifact={ASYNC_PROFILER}", f"-DoutputDirectory={folder}"], check=True, capture_output=True, timeout=300)
+            with zipfile.ZipFile(next(folder.glob("*.jar"))) as jar:
+                library.write_bytes(jar.read("linux-x64/libasyncProfiler.so"))
+        except (OSError, StopIteration, KeyError, subprocess.SubprocessError) as e:
+            return None, f"no async-profiler: {e}"
+    return library, None

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Shares of Java's methods as other profilers tell them, of the same run: async-profiler, which lies in the JVM and looks at each thread's CPU time, and the JVM's Flight Recorder."""
+import collections
+import json
+import platform
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from harness import folded, jvms, paths, pythons
+
+pytestmark = [
+    pytest.mark.bpf, pytest.mark.beside,
+    pytest.mark.skipif(platform.machine() != "x86_64", reason="frames of HotSpot are known on x86-64"),
+    pytest.mark.skipif(not pythons.FULL, reason="only in the full matrix"),
+]
+
+RATE, SECONDS, POINTS = 997, 20, 0.03
+MAIN = "chains.Mix.all"
+# One method of each kind of work, and those that it calls where none of them is part of its caller.
+KINDS = tuple(f"chains.Mix${name}.work" for name in ("Half", "Third", "Strings", "Maps", "Sort"))
+CALLED = ("chains.Mix.burn", "chains.Mix$Third.recurse")
+INLINING = {
+    "whole": ("-XX:CompileCommand=quiet", "-XX:CompileCommand=dontinline,chains.Mix*::*"),
+    "inlined": ("-XX:CompileCommand=quiet", "-XX:CompileCommand=dontinline,chains.Mix*::work"),
+    "interpreted": ("-Xint",),
+}
+
+
+def shares(stacks, names):
+    """Of the stacks below MAIN, in how many each method is; and their number."""
+    counts = collections.Counter()
+    for frames, n in stacks:
+        if MAIN in frames:
+            counts[MAIN] += n
+            counts.update({name: n for name in names if name in frames})
+    return {name: counts[name] / counts[MAIN] for name in names}, counts[MAIN]
+
+
+def run_beside(processes, output, jvm, options, *judge):
+    run = processes.run(paths.XAGENT, "profile", "-U", "-F", RATE, "-o", output, "--", *jvm.command, *options, *judge, "-cp", jvm.classes, "chains.Mix", SECONDS,
+                        seconds=300)
+    assert run.popen.returncode == 0, run.err
+    return [(s.frames, s.count) for s in folded.parse(output.read_text())]
+
+
+def assert_agree(ours, theirs, options, least):
+    names = KINDS + (CALLED if "inlined" not in options else ())
+    mine, n_ours = shares(ours, names)
+    other, n_theirs = shares(theirs, names)
+    both = {name: (round(mine[name], 3), round(other[name], 3)) for name in names}
+    print(n_ours, n_theirs, both)
+    assert n_ours > 0.5 * RATE * SECONDS and n_theirs > least
+    assert all(other[name] > 0.01 for name in KINDS), both
+    assert all(abs(a - b) <= POINTS for a, b in both.values()), both
+
+
+@pytest.mark.parametrize("options", INLINING)
+def test_async_profiler(processes, tmp_path, options):
+    jvm, why = jvms.get(jvms.HOST)
+    library, why_none = jvms.async_profiler()
+    if not jvm or not library:
+        pytest.skip(why or why_none)
+    output = tmp_path / "theirs"
+    ours = run_beside(processes, tmp_path / "ours", jvm, INLINING[options],
+                      f"-agentpath:{library}=start,event=ctimer,interval=1ms,cstack=vmx,collapsed,file={output}")
+    # A stack comes twice where it is another one to it.
+    lines = [folded.parse_line(line) for line in output.read_text().splitlines()]
+    theirs = [(tuple(f.replace("/", ".") for f in s.frames), s.count) for s in lines]
+    assert_agree(ours, theirs, options, 2000)
+
+
+def recorded(path):
+    """Stacks of a recording, from the root on."""
+    run = subprocess.run(["jfr", "print", "--json", "--stack-depth", "64", "--events", "jdk.ExecutionSample", path], capture_output=True, check=True, timeout=120)
+    for event in json.loads(run.stdout)["recording"]["events"]:
+        frames = (event["values"]["stackTrace"] or {}).get("frames", [])
+        yield tuple(re.sub("/", ".", f["method"]["type"]["name"]) + "." + f["method"]["name"] for f in reversed(frames)), 1
+
+
+@pytest.mark.parametrize("options", INLINING)
+def test_flight_recorder(processes, tmp_path, options):
+    """It looks at threads that run Java, a hundred times a second, and does not see stubs and native code."""
+    jvm, why = jvms.get(jvms.HOST)
+    if not jvm or not shutil.which("jfr"):
+        pytest.skip(why or "no jfr")
+    output, settings = tmp_path / "recording.jfr", tmp_path / "often.jfc"
+    settings.write_text('<?xml version="1.0" encoding="UTF-8"?>\n<configuration version="2.0" label="o" description="o" provider="o">\n'
+                        '<event name="jdk.ExecutionSample"><setting name="enabled">true</setting><setting name="period">10 ms</setting></event>\n</configuration>\n')
+    seen = run_beside(processes, tmp_path / "ours", jvm, INLINING[options], f"-XX:StartFlightRecording:filename={output},settings={settings}")
+    ours = [(frames, n) for frames, n in seen if frames[-1].startswith(("chains.", "java."))]
+    assert_agree(ours, list(recorded(output)), options, 500)
