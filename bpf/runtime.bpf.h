@@ -75,6 +75,9 @@ const volatile bool want_async = false;
 /* Whether tables of lines are sent with names. Set by the agent. */
 const volatile bool want_lines = false;
 
+/* Names of methods of Java have the types of their arguments. */
+const volatile bool want_arguments = false;
+
 static __always_inline __u32 name_bytes(const struct wire_name *n)
 {
 	return n->n_scope + n->n_name + n->n_file + n->n_lines;
@@ -558,7 +561,7 @@ enum runtime_place {
 };
 
 static __always_inline enum runtime_place runtime_place(struct scratch *s, __u32 flags,
-							 __u64 claimed_at, __u64 claimed_bytes)
+							__u64 claimed_at, __u64 claimed_bytes)
 {
 	__u64 word;
 

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistr.h>
 
+#include "agent/runtimes/java_arguments.h"
 #include "agent/util/macro.h"
 
 static const size_t character_bytes[WIRE_ENCODING_MAX] = { 1, 1, 2, 4, 1, 1 };
@@ -143,8 +144,12 @@ void name_texts_of(const struct wire_name *name, struct name_texts *ret_texts,
 	if (name->n_scope)
 		at = append(".", 1, to, at, sizeof(ret_texts->name));
 	text += name->n_scope;
-	at = append_text(text, name->n_name, WIRE_NAME_BYTES, name->name_encoding, to, at,
-			 sizeof(ret_texts->name));
+	at = append_text(text, name->signature_at ? name->signature_at : name->n_name,
+			 WIRE_NAME_BYTES, name->name_encoding, to, at, sizeof(ret_texts->name));
+	if (name->signature_at)
+		at = java_arguments(text + name->signature_at,
+				    (size_t)name->n_name - name->signature_at, to, at,
+				    sizeof(ret_texts->name));
 	text += name->n_name;
 	size_t n_file = append_text(text, name->n_file, WIRE_FILE_BYTES, name->file_encoding,
 				    ret_texts->file, 0, sizeof(ret_texts->file));

@@ -6,9 +6,12 @@
 #include "agent/runtimes/runtime.h"
 #include "bpf/wire.h"
 
+/* Types of arguments: one that is one letter in a descriptor has up to seven, and what stands between two. */
+#define ARGUMENTS_BYTES (9 * WIRE_SIGNATURE_BYTES)
+
 /* A byte of Latin-1 becomes two; a text that was cut has an ellipsis behind it. */
 #define NAME_TEXTS_ELLIPSIS "\u2026"
-#define NAME_TEXTS_NAME_BYTES (2 * (WIRE_SCOPE_BYTES + WIRE_NAME_BYTES) + 16)
+#define NAME_TEXTS_NAME_BYTES (2 * (WIRE_SCOPE_BYTES + WIRE_NAME_BYTES) + ARGUMENTS_BYTES)
 #define NAME_TEXTS_FILE_BYTES (2 * WIRE_FILE_BYTES + 16)
 
 struct name_texts {

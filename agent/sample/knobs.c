@@ -154,6 +154,7 @@ int knobs_set(struct sample_bpf *bpf, const struct sampler_options *o)
 	bpf->rodata->want_lines = o->lines;
 	bpf->rodata->keep_interpreters = o->interpreter_frames;
 	bpf->rodata->want_async = o->async_frames;
+	bpf->rodata->want_arguments = o->hotspot_arguments;
 	bpf->rodata->wake_bytes = bytes / 4;
 	bpf->rodata->user_unwound_bytes = bytes / 2;
 	bpf->rodata->deep_copies =

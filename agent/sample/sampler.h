@@ -39,7 +39,8 @@ struct sampler_options {
 	bool idle;	 /* sample idle CPUs as well */
 	bool lines;	 /* names of runtimes' functions come with their tables of lines */
 	bool interpreter_frames; /* frames of interpreters' loops are kept beside the functions that they run */
-	bool async_frames; /* frames of the tasks that await the running one follow its own */
+	bool async_frames;	/* frames of the tasks that await the running one follow its own */
+	bool hotspot_arguments; /* names of methods of Java have the types of their arguments */
 	/* Filters, in the kernel; all given ones must hold. */
 	const uint32_t *pids;
 	size_t n_pids;
@@ -56,8 +57,8 @@ struct sampler_options {
 		off_cpu_mean_ns; /* 0: SAMPLER_OFF_CPU_MEAN_NS; SAMPLER_OFF_CPU_MAX_MEAN_NS at most */
 	/* Of events that have no more to them (event_is_plain()): samples a second and CPU, at most. 0: none. */
 	unsigned int event_hz[EVENT_MAX];
-	bool no_ticks; /* of other events alone */
-	int cgroup_fd; /* directory of the unified hierarchy, borrowed; < 0: none */
+	bool no_ticks;	      /* of other events alone */
+	int cgroup_fd;	      /* directory of the unified hierarchy, borrowed; < 0: none */
 	bool off_cpu_reasons; /* what was waited for is told, too */
 	const struct cpus *
 		cpus; /* NULL: all that are online, followed as they come and go; borrowed until sampler_start() */

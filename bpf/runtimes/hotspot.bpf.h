@@ -538,6 +538,27 @@ static __always_inline __u32 hotspot_first_line(struct scratch *s, __u64 table)
 	return bci || line & 1 ? 0 : line >> 1;
 }
 
+/* The types of a method's arguments, behind its name. */
+__noinline int hotspot_name_arguments(__u32 level)
+{
+	struct scratch *s = walk_scratch(level);
+	struct wire_name *name = bpf_map_lookup_elem(&names, &level);
+	const struct hotspot_layout *l;
+	__u64 constants, pool, signature;
+
+	if (!s || !name || name->n_name > WIRE_NAME_BYTES - WIRE_SIGNATURE_BYTES)
+		return 0;
+	l = hotspot_layout(s);
+	constants = hotspot_u64(s->runtime.function + l->at[HOTSPOT_METHOD_CONST]);
+	pool = hotspot_u64(constants + l->at[HOTSPOT_CONST_POOL]);
+	signature = hotspot_slot(l, pool, hotspot_u16(constants + l->at[HOTSPOT_CONST_SIGNATURE]));
+	if (!signature)
+		return 0;
+	name->signature_at = name->n_name;
+	name->n_name += hotspot_append(s, name, signature, WIRE_SIGNATURE_BYTES);
+	return 0;
+}
+
 /* Where a method lies in its file. */
 __noinline int hotspot_name_lines(__u32 level)
 {
@@ -556,8 +577,8 @@ __noinline int hotspot_name_lines(__u32 level)
 		return 0;
 	name->file_encoding = WIRE_JAVA;
 	name->n_file = hotspot_append(s, name, source, WIRE_FILE_BYTES);
-	if (!l->has_lines || !(hotspot_u16(constants + l->at[HOTSPOT_CONST_FLAGS]) &
-			       HOTSPOT_CONST_HAS_LINES))
+	if (!l->has_lines ||
+	    !(hotspot_u16(constants + l->at[HOTSPOT_CONST_FLAGS]) & HOTSPOT_CONST_HAS_LINES))
 		return 0;
 	table = l->const_bytes + hotspot_u16(constants + l->at[HOTSPOT_CONST_CODE_BYTES]);
 	n = 8 * (__u64)hotspot_u32(constants + l->at[HOTSPOT_CONST_SIZE]) - table;
@@ -589,6 +610,8 @@ static __always_inline int hotspot_name(struct scratch *s, struct wire_name *nam
 	name->n_name = hotspot_append(s, name, names->word, WIRE_NAME_BYTES);
 	if (!name->n_scope || !name->n_name)
 		return 0;
+	if (want_arguments)
+		hotspot_name_arguments(s->level);
 	hotspot_name_lines(s->level);
 	return 1;
 }

@@ -143,3 +143,15 @@ def test_lines(processes, tmp_path, jvm, tier):
         n_leaves += n * (sample.places[-1] in known and sample.places[-1][2] > 0)
     assert n_callers > 1000 and n_told >= 0.99 * n_callers, (n_callers, n_told)
     assert n_leaves > 300 or tier != "interpreted", n_leaves
+
+
+@pytest.mark.parametrize("jvm", jvms.NAMES if pythons.FULL else [jvms.HOST], indirect=True)
+def test_arguments(processes, tmp_path, jvm):
+    output = tmp_path / "o"
+    run = processes.run(paths.XAGENT, "profile", "-U", "--hotspot-arguments", "-F", "997", "-o", output, "--", *jvm.command, *EACH, "-cp", jvm.classes, "chains.Chains", "1",
+                        seconds=120)
+    assert run.popen.returncode == 0, run.err
+    names = {f for s in folded.parse(output.read_text()) for f in s.frames if f.startswith("chains.")}
+    expected = {f"{LEAF}(long, int, int, int, int, int, int, int)", f"{MIX}(long)", f"{MAIN}(String[])", f"{BEGIN}(int, long)", f"{NEXT}(int)", *(f"{s}(int, long)" for s in STEPS)}
+    assert {f"{LEAF}(long, int, int, int, int, int, int, int)", f"{MAIN}(String[])", f"{BEGIN}(int, long)"} <= names, names
+    assert not [n for n in names - expected if not re.match(r"chains\.Chains(\$(Even|Odd))?\.<(cl)?init>\(\)$", n)], names

@@ -57,6 +57,7 @@ static const char help[] =
 	"                         file has them: for pprof; elsewhere inlined functions only\n"
 	"      --interpreter-frames  functions of an interpreter's loop beside those that it runs\n"
 	"      --async-frames     functions of the asyncio tasks that await the running one, too\n"
+	"      --hotspot-arguments  types of arguments in names of Java's methods\n"
 	"      --debuginfod URL   a server that has debug files which this host lacks; may repeat\n"
 	"      --debuginfod-cache DIR  where they are kept (~/.cache/xagent/debuginfod)\n"
 	"\n"
@@ -171,8 +172,7 @@ static const struct cli_flag flags[] = {
 	{ "idle", 'I', CLI_SWITCH, AT(idle), NULL, NULL },
 	{ "user", 'U', CLI_SWITCH, AT(user_only), NULL, NULL },
 	{ "kernel", 'K', CLI_SWITCH, AT(kernel_only), NULL, NULL },
-	{ "event", 'e', CLI_PARSED, AT(event), EVENT_TEXT_NAMES,
-	  parse_event },
+	{ "event", 'e', CLI_PARSED, AT(event), EVENT_TEXT_NAMES, parse_event },
 	{ "off-cpu-reason", 0, CLI_PARSED, AT(off_cpu_reason), "frame, label or none",
 	  parse_reason },
 	{ "frequency", 'F', CLI_PARSED, AT(hz),
@@ -187,6 +187,7 @@ static const struct cli_flag flags[] = {
 	{ "lines", 0, CLI_SWITCH, AT(lines), NULL, NULL },
 	{ "interpreter-frames", 0, CLI_SWITCH, AT(interpreter_frames), NULL, NULL },
 	{ "async-frames", 0, CLI_SWITCH, AT(async_frames), NULL, NULL },
+	{ "hotspot-arguments", 0, CLI_SWITCH, AT(hotspot_arguments), NULL, NULL },
 	{ "debuginfod", 0, CLI_PARSED, AT(debuginfod),
 	  "a server such as https://debuginfod.debian.net, at most 8 times", parse_url },
 	{ "debuginfod-cache", 0, CLI_PARSED, AT(debuginfod_cache), "a directory", cli_parse_path },

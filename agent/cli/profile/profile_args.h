@@ -42,6 +42,7 @@ struct profile_args {
 	bool lines;		 /* and inlined functions */
 	bool interpreter_frames; /* of interpreters' own functions, too */
 	bool async_frames;	 /* of tasks that await the one that runs, too */
+	bool hotspot_arguments;	 /* in names of methods of Java */
 	struct url_list debuginfod;
 	const char *debuginfod_cache; /* NULL: the user's cache */
 	size_t memory_limit_bytes;    /* 0: the default */

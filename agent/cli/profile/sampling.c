@@ -49,6 +49,7 @@ struct sampler_options sampling_options(const struct profile_args *a, const uint
 	o.idle = a->idle;
 	o.interpreter_frames = a->interpreter_frames;
 	o.async_frames = a->async_frames;
+	o.hotspot_arguments = a->hotspot_arguments;
 	o.pids = a->pids.ids;
 	o.n_pids = a->pids.n;
 	o.tids = a->tids.ids;

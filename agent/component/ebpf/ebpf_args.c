@@ -167,7 +167,7 @@ bool ebpf_args_same_names(const struct ebpf_args *a, const struct ebpf_args *b)
 	return a->lines == b->lines && a->inlines == b->inlines && a->python == b->python &&
 	       a->v8 == b->v8 && a->hotspot == b->hotspot &&
 	       a->interpreter_frames == b->interpreter_frames &&
-	       a->async_frames == b->async_frames &&
+	       a->async_frames == b->async_frames && a->hotspot_arguments == b->hotspot_arguments &&
 	       is_same_list(&a->debuginfod_urls, &b->debuginfod_urls) &&
 	       strcmp(a->debuginfod_cache_path, b->debuginfod_cache_path) == 0;
 }
@@ -223,6 +223,7 @@ static const struct river_field ebpf_fields[] = {
 	RIVER_FIELD_BOOL(ARGS, hotspot, "hotspot_enabled", .def = "true"),
 	RIVER_FIELD_BOOL(ARGS, interpreter_frames, "interpreter_frames", .def = "false"),
 	RIVER_FIELD_BOOL(ARGS, async_frames, "async_frames", .def = "false"),
+	RIVER_FIELD_BOOL(ARGS, hotspot_arguments, "hotspot_arguments", .def = "false"),
 	RIVER_FIELD_STRING_LIST(ARGS, debuginfod_urls, "debuginfod_urls",
 				.validate = validate_debuginfod_urls),
 	RIVER_FIELD_STRING(ARGS, debuginfod_cache_path, "debuginfod_cache_path", .def = "",

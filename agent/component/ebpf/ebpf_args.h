@@ -26,6 +26,7 @@ struct ebpf_args {
 	bool python, v8, hotspot; /* functions of interpreters instead of the interpreters' own */
 	bool interpreter_frames;  /* both */
 	bool async_frames;	  /* of tasks that await the one that runs */
+	bool hotspot_arguments;	  /* in names of methods of Java */
 	struct river_strings
 		debuginfod_urls;	   /* asked for debug files that this host does not have */
 	const char *debuginfod_cache_path; /* "": the user's cache */

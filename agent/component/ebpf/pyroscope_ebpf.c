@@ -109,6 +109,7 @@ static int start_session(struct component *c, const struct ebpf_args *args, stru
 	o.sampler.no_user = !args->collect_user_profile;
 	o.sampler.interpreter_frames = args->interpreter_frames;
 	o.sampler.async_frames = args->async_frames;
+	o.sampler.hotspot_arguments = args->hotspot_arguments;
 	events_args_tracepoints(&args->events, &tracepoints);
 	o.sampler.tracepoints = tracepoints.names;
 	o.sampler.tracepoint_hz = tracepoints.hz;

@@ -142,6 +142,24 @@ static void test_no_scope(void **state)
 	assert_int_equal(text.n_lines, 0);
 }
 
+/* A name and its descriptor are one text in the record. */
+static void test_arguments(void **state)
+{
+	struct code_text text;
+
+	(void)state;
+	put("a/B", "f(x(J)V", "", "");
+	name.scope_encoding = WIRE_JAVA_CLASS;
+	name.name_encoding = WIRE_JAVA;
+	name.signature_at = 3;
+	name_texts_of(&name, &texts, &text);
+	assert_int_equal(text.n_name, strlen("a.B.f(x(long)"));
+	assert_memory_equal(text.name, "a.B.f(x(long)", text.n_name);
+	name.signature_at = name.n_name;
+	name_texts_of(&name, &texts, &text);
+	assert_int_equal(text.n_name, strlen("a.B.f(x(J)V(…)"));
+}
+
 /* What fills its room was cut by the kernel half, and says so; all of it takes the most room in Latin-1. */
 static void test_longest(void **state)
 {
@@ -165,6 +183,7 @@ static const struct unit_test tests[] = {
 	TEST(test_no_room),
 	TEST(test_all_parts),
 	TEST(test_no_scope),
+	TEST(test_arguments),
 	TEST(test_longest),
 };
 

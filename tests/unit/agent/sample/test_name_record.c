@@ -20,40 +20,45 @@ struct row {
 	uint16_t n_scope, n_name, n_file, n_lines;
 	uint8_t encoding;
 	int expected;
+	uint16_t signature_at;
 };
 
 #define LONGEST WIRE_SCOPE_BYTES, WIRE_NAME_BYTES, WIRE_FILE_BYTES, WIRE_LINES_BYTES
 
 static const struct row rows[] = {
-	{ "empty", 0, HEAD, WIRE_NAME, 0, 0, 0, 0, 0, -EBADMSG },
-	{ "record_only", sizeof(struct wire_record), HEAD, WIRE_NAME, 0, 0, 0, 0, 0, -EBADMSG },
-	{ "byte_short_of_a_head", HEAD - 1, HEAD - 1, WIRE_NAME, 0, 0, 0, 0, 0, -EBADMSG },
-	{ "head_only", HEAD, HEAD, WIRE_NAME, 0, 0, 0, 0, 0, 0 },
-	{ "name", HEAD + 8, HEAD + 8, WIRE_NAME, 0, 5, 0, 0, 0, 0 },
-	{ "all_four", HEAD + 16, HEAD + 16, WIRE_NAME, 3, 5, 4, 4, 0, 0 },
-	{ "all_four_and_a_byte", HEAD + 16, HEAD + 16, WIRE_NAME, 3, 5, 4, 5, 0, -EBADMSG },
-	{ "longest", WHOLE, WHOLE, WIRE_NAME, LONGEST, 0, 0 },
-	{ "longest_but_a_byte", WHOLE - 1, WHOLE - 1, WIRE_NAME, LONGEST, 0, -EBADMSG },
-	{ "scope_too_long", WHOLE, WHOLE, WIRE_NAME, WIRE_SCOPE_BYTES + 1, 0, 0, 0, 0, -EBADMSG },
-	{ "name_too_long", WHOLE, WHOLE, WIRE_NAME, 0, WIRE_NAME_BYTES + 1, 0, 0, 0, -EBADMSG },
-	{ "file_too_long", WHOLE, WHOLE, WIRE_NAME, 0, 1, WIRE_FILE_BYTES + 1, 0, 0, -EBADMSG },
-	{ "lines_too_long", WHOLE, WHOLE, WIRE_NAME, 0, 1, 0, WIRE_LINES_BYTES + 1, 0, -EBADMSG },
+	{ "empty", 0, HEAD, WIRE_NAME, 0, 0, 0, 0, 0, -EBADMSG, 0 },
+	{ "record_only", sizeof(struct wire_record), HEAD, WIRE_NAME, 0, 0, 0, 0, 0, -EBADMSG, 0 },
+	{ "byte_short_of_a_head", HEAD - 1, HEAD - 1, WIRE_NAME, 0, 0, 0, 0, 0, -EBADMSG, 0 },
+	{ "head_only", HEAD, HEAD, WIRE_NAME, 0, 0, 0, 0, 0, 0, 0 },
+	{ "name", HEAD + 8, HEAD + 8, WIRE_NAME, 0, 5, 0, 0, 0, 0, 0 },
+	{ "all_four", HEAD + 16, HEAD + 16, WIRE_NAME, 3, 5, 4, 4, 0, 0, 0 },
+	{ "all_four_and_a_byte", HEAD + 16, HEAD + 16, WIRE_NAME, 3, 5, 4, 5, 0, -EBADMSG, 0 },
+	{ "longest", WHOLE, WHOLE, WIRE_NAME, LONGEST, 0, 0, 0 },
+	{ "longest_but_a_byte", WHOLE - 1, WHOLE - 1, WIRE_NAME, LONGEST, 0, -EBADMSG, 0 },
+	{ "scope_too_long", WHOLE, WHOLE, WIRE_NAME, WIRE_SCOPE_BYTES + 1, 0, 0, 0, 0, -EBADMSG,
+	  0 },
+	{ "name_too_long", WHOLE, WHOLE, WIRE_NAME, 0, WIRE_NAME_BYTES + 1, 0, 0, 0, -EBADMSG, 0 },
+	{ "file_too_long", WHOLE, WHOLE, WIRE_NAME, 0, 1, WIRE_FILE_BYTES + 1, 0, 0, -EBADMSG, 0 },
+	{ "lines_too_long", WHOLE, WHOLE, WIRE_NAME, 0, 1, 0, WIRE_LINES_BYTES + 1, 0, -EBADMSG,
+	  0 },
 	{ "all_ones", 300000, 300000, WIRE_NAME, UINT16_MAX, UINT16_MAX, UINT16_MAX, UINT16_MAX, 0,
-	  -EBADMSG },
-	{ "file_beyond_the_record", HEAD + 8, HEAD + 8, WIRE_NAME, 0, 5, 4, 0, 0, -EBADMSG },
-	{ "lines_beyond_the_record", HEAD + 8, HEAD + 8, WIRE_NAME, 0, 5, 0, 4, 0, -EBADMSG },
+	  -EBADMSG, 0 },
+	{ "file_beyond_the_record", HEAD + 8, HEAD + 8, WIRE_NAME, 0, 5, 4, 0, 0, -EBADMSG, 0 },
+	{ "lines_beyond_the_record", HEAD + 8, HEAD + 8, WIRE_NAME, 0, 5, 0, 4, 0, -EBADMSG, 0 },
 	/* What the ring holds behind the record is not part of it. */
-	{ "room_behind", HEAD + 64, HEAD + 8, WIRE_NAME, 0, 1, 0, 0, 0, 0 },
-	{ "file_behind_its_end", HEAD + 64, HEAD, WIRE_NAME, 0, 0, 8, 0, 0, -EBADMSG },
-	{ "record_shorter_than_a_head", WHOLE, HEAD - 8, WIRE_NAME, 0, 0, 0, 0, 0, -EBADMSG },
-	{ "record_of_no_bytes", WHOLE, 0, WIRE_NAME, 0, 1, 0, 0, 0, -EBADMSG },
-	{ "ends_behind_the_ring's", HEAD, HEAD + 1, WIRE_NAME, 0, 0, 0, 0, 0, -EBADMSG },
-	{ "all_ones_bytes", WHOLE, UINT32_MAX, WIRE_NAME, 0, 1, 0, 0, 0, -EBADMSG },
-	{ "last_encoding", WHOLE, WHOLE, WIRE_NAME, 4, 4, 4, 0, WIRE_JAVA_CLASS, 0 },
-	{ "no_encoding", WHOLE, WHOLE, WIRE_NAME, 4, 4, 4, 0, WIRE_ENCODING_MAX, -EBADMSG },
-	{ "sample", WHOLE, WHOLE, WIRE_SAMPLE, 0, 1, 0, 0, 0, -EBADMSG },
-	{ "no_type", WHOLE, WHOLE, 0, 0, 1, 0, 0, 0, -EBADMSG },
-	{ "unknown_type", WHOLE, WHOLE, WIRE_NAME + 1, 0, 1, 0, 0, 0, -EBADMSG },
+	{ "room_behind", HEAD + 64, HEAD + 8, WIRE_NAME, 0, 1, 0, 0, 0, 0, 0 },
+	{ "file_behind_its_end", HEAD + 64, HEAD, WIRE_NAME, 0, 0, 8, 0, 0, -EBADMSG, 0 },
+	{ "record_shorter_than_a_head", WHOLE, HEAD - 8, WIRE_NAME, 0, 0, 0, 0, 0, -EBADMSG, 0 },
+	{ "record_of_no_bytes", WHOLE, 0, WIRE_NAME, 0, 1, 0, 0, 0, -EBADMSG, 0 },
+	{ "ends_behind_the_ring's", HEAD, HEAD + 1, WIRE_NAME, 0, 0, 0, 0, 0, -EBADMSG, 0 },
+	{ "all_ones_bytes", WHOLE, UINT32_MAX, WIRE_NAME, 0, 1, 0, 0, 0, -EBADMSG, 0 },
+	{ "last_encoding", WHOLE, WHOLE, WIRE_NAME, 4, 4, 4, 0, WIRE_JAVA_CLASS, 0, 0 },
+	{ "no_encoding", WHOLE, WHOLE, WIRE_NAME, 4, 4, 4, 0, WIRE_ENCODING_MAX, -EBADMSG, 0 },
+	{ "sample", WHOLE, WHOLE, WIRE_SAMPLE, 0, 1, 0, 0, 0, -EBADMSG, 0 },
+	{ "arguments", HEAD + 8, HEAD + 8, WIRE_NAME, 0, 5, 0, 0, 0, 0, 5 },
+	{ "arguments_behind_the_name", HEAD + 8, HEAD + 8, WIRE_NAME, 0, 5, 0, 0, 0, -EBADMSG, 6 },
+	{ "no_type", WHOLE, WHOLE, 0, 0, 1, 0, 0, 0, -EBADMSG, 0 },
+	{ "unknown_type", WHOLE, WHOLE, WIRE_NAME + 1, 0, 1, 0, 0, 0, -EBADMSG, 0 },
 };
 
 /* Of exactly so many bytes, so that the sanitizer sees each one that is read behind them. */
@@ -64,6 +69,7 @@ static void *make_record(const struct row *row)
 					.n_name = row->n_name,
 					.n_file = row->n_file,
 					.n_lines = row->n_lines,
+					.signature_at = row->signature_at,
 					.scope_encoding = row->encoding,
 					.name_encoding = row->encoding,
 					.file_encoding = row->encoding };

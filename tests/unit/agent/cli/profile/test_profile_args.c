@@ -55,7 +55,8 @@ static const struct row rows[] = {
 	  false },
 	{ "a tracepoint without its group",
 	  { "-e", "tracepoint:sched_switch" },
-	  "!-e wants cpu, off_cpu, locks, faults, or tracepoint:GROUP:NAME, not \"tracepoint:sched_switch\"",
+	  "!-e wants cpu, off_cpu, locks, faults, or tracepoint:GROUP:NAME, not "
+	  "\"tracepoint:sched_switch\"",
 	  false },
 	{ "a tracepoint of no name",
 	  { "-e", "tracepoint" },
@@ -63,7 +64,8 @@ static const struct row rows[] = {
 	  false },
 	{ "a path",
 	  { "-e", "tracepoint:..:id" },
-	  "!-e wants cpu, off_cpu, locks, faults, or tracepoint:GROUP:NAME, not \"tracepoint:..:id\"",
+	  "!-e wants cpu, off_cpu, locks, faults, or tracepoint:GROUP:NAME, not "
+	  "\"tracepoint:..:id\"",
 	  false },
 	{ "cpu with a source",
 	  { "-e", "cpu:0" },
@@ -95,6 +97,10 @@ static const struct row rows[] = {
 	{ "frames of tasks",
 	  { "--async-frames" },
 	  "all processes; 97 Hz; folded to -; frames of tasks",
+	  false },
+	{ "arguments of methods",
+	  { "--hotspot-arguments" },
+	  "all processes; 97 Hz; folded to -; arguments",
 	  false },
 	{ "no lines", { "--lines", "--lines=false" }, "all processes; 97 Hz; folded to -", false },
 	{ "debuginfod",
@@ -368,6 +374,8 @@ static void show_more(struct buf *b, const struct profile_args *a)
 		(void)buf_printf(b, "; limit %zu", a->memory_limit_bytes);
 	if (a->lines)
 		(void)buf_append_str(b, "; lines");
+	if (a->hotspot_arguments)
+		(void)buf_append_str(b, "; arguments");
 	if (a->interpreter_frames || a->async_frames)
 		(void)buf_printf(b, "; frames of%s%s", a->interpreter_frames ? " loops" : "",
 				 a->async_frames ? " tasks" : "");

@@ -48,6 +48,7 @@ static void test_defaults(void **state)
 	assert_false(args.inlines);
 	assert_false(args.interpreter_frames);
 	assert_false(args.async_frames);
+	assert_false(args.hotspot_arguments);
 	assert_int_equal(args.debuginfod_urls.n_items, 0);
 	assert_string_equal(args.debuginfod_cache_path, "");
 	decoded_fini(&d);
@@ -146,6 +147,7 @@ static void test_names(void **state)
 		"python_enabled = false",
 		"interpreter_frames = true",
 		"async_frames = true",
+		"hotspot_arguments = true",
 	};
 	struct ebpf_args args[ARRAY_SIZE(texts)];
 	struct decoded d[ARRAY_SIZE(texts)];
@@ -162,6 +164,7 @@ static void test_names(void **state)
 	assert_true(args[1].inlines);
 	assert_true(args[7].interpreter_frames);
 	assert_true(args[8].async_frames);
+	assert_true(args[9].hotspot_arguments);
 	assert_string_equal(args[4].debuginfod_urls.items[1], "https://b:8002/x");
 	/* Each is another way to name frames, which takes a new session. */
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
