@@ -109,11 +109,12 @@ page_deps := util
 runtimes_deps := object process telemetry util
 profile_deps := encode sample runtimes unwind symbol dwarf target object http process telemetry util pprof
 draw_deps := page store push profile $(profile_deps)
-component_deps := discovery store push profile $(profile_deps) river
+scrape_deps := util
+component_deps := scrape discovery store push profile $(profile_deps) river
 cli_deps := draw page component $(component_deps)
 pprof_deps :=
 river_deps :=
-MODULES := util telemetry object process http push sample runtimes unwind dwarf symbol target discovery encode profile store page draw component cli
+MODULES := util telemetry object process http push sample runtimes unwind dwarf symbol target discovery encode profile store scrape page draw component cli
 
 srcdir_of = $(if $(filter pprof,$(1)),pprof,$(if $(filter river,$(1)),river-config,agent/$(1)))
 sources_of = $(wildcard $(call srcdir_of,$(1))/*.c $(call srcdir_of,$(1))/*/*.c)
