@@ -24,7 +24,7 @@ encode     util encode target pprof.h
 profile    util telemetry profile encode sample process runtimes unwind symbol target wire.h pprof.h
 push       util telemetry push http
 store      util telemetry store http target encode
-scrape     util scrape
+scrape     util telemetry scrape http target store pprof.h
 page       util page
 draw       util draw sample profile store page
 component  *

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gzip → bytes, bounded. Pure. Inside of agent/store. */
+/* gzip → bytes, bounded. Pure. For agent/store and agent/scrape. */
 #ifndef XAGENT_AGENT_STORE_INGEST_INGEST_INFLATE_H
 #define XAGENT_AGENT_STORE_INGEST_INGEST_INFLATE_H
 
