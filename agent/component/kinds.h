@@ -21,6 +21,7 @@ extern const struct component_kind otelcol_exporter_otlp_kind;
 extern const struct component_kind otelcol_exporter_otlphttp_kind;
 extern const struct component_kind pyroscope_ebpf_kind;
 extern const struct component_kind pyroscope_relabel_kind;
+extern const struct component_kind pyroscope_scrape_kind;
 extern const struct component_kind pyroscope_store_kind;
 extern const struct component_kind pyroscope_write_kind;
 extern const struct component_kind remote_http_kind;

@@ -24,6 +24,7 @@ static const struct component_kind *const kinds[] = {
 	&otelcol_exporter_otlphttp_kind,
 	&pyroscope_ebpf_kind,
 	&pyroscope_relabel_kind,
+	&pyroscope_scrape_kind,
 	&pyroscope_store_kind,
 	&pyroscope_write_kind,
 	&remote_http_kind,
