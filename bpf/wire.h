@@ -69,18 +69,15 @@ struct wire_runtime_frame {
 };
 
 /* An anchor without these lies on the C stack, in the frame that is to give way. */
-#define WIRE_ANCHOR_CODE \
-	1u /* it is the beginning of the code of the interpreter's loop: any frame of that code is the activation … */
-#define WIRE_ANCHOR_FROM_SHIFT \
-	8 /* … from so many bytes on: before, its frame is not in the list yet; */
+#define WIRE_ANCHOR_CODE 1u   /* it is the beginning of the code of the interpreter's loop: any frame of that code is the activation … */
+#define WIRE_ANCHOR_FROM_SHIFT 8 /* … from so many bytes on: before, its frame is not in the list yet; */
 #define WIRE_ANCHOR_GAP_SHIFT 20 /* from so many on it is not any more, … */
 #define WIRE_ANCHOR_OFFSET_MASK 0xfffu
 /* In the position: */
-#define WIRE_ANCHOR_GAP_BYTES_SHIFT 24	 /* … for so many bytes */
+#define WIRE_ANCHOR_GAP_BYTES_SHIFT 24 /* … for so many bytes */
 #define WIRE_ANCHOR_BYTES_MASK 0xffffffu /* bytes of the code */
-#define WIRE_ANCHOR_CALLEE \
-	2u /* what the activation calls is of the interpreter, too, when it is of the same file */
-#define WIRE_ANCHOR_KEEPS 4u /* the activation's frames are to be shown as well */
+#define WIRE_ANCHOR_CALLEE 2u /* what the activation calls is of the interpreter, too, when it is of the same file */
+#define WIRE_ANCHOR_KEEPS 4u  /* the activation's frames are to be shown as well */
 
 /*
  * How the user half of a walk ended: X(NAME, complete, frame shown at the root, sentence for /metrics and people).
@@ -124,29 +121,28 @@ enum stop_reason {
  * its program.
  * Append only.
  */
-#define WIRE_COUNTERS(X)                                                                           \
-	X(ticks, "timer ticks, or hits of a probe, that came to the program")                      \
-	X(emitted, "samples handed to the agent")                                                  \
-	X(idle, "ticks on an idle CPU")                                                            \
-	X(filtered, "ticks of processes that are not wanted")                                      \
-	X(lost, "samples lost: no room in the ring buffer, or to walk (lost_nested); waits "       \
-		"(lost_unseen)")                                                                   \
-	X(kernel_stack_errors, "kernel stacks that could not be read")                             \
-	X(cold, "samples of processes the kernel half had no table of")                            \
-	X(cold_limited, "of these, without a stack copy because the ring was filling")             \
-	X(cold_copy_errors, "of these, whose stack could not be copied")                           \
-	X(cfi_frames, "callers found by an unwind table")                                          \
-	X(fp_frames, "callers found by frame pointer")                                             \
-	X(raw_frames, "user frames outside of known mappings")                                     \
-	X(signal_frames, "signal frames that were walked through")                                 \
-	X(window_fills, "reads of user stacks")                                                    \
-	X(mapping_searches, "searches for the mapping of a pc")                                    \
-	X(remapped, "walks thrown away because their tables were replaced meanwhile")              \
-	X(refused, "ticks of processes that match no target (part of filtered)")                   \
-	X(lost_nested, "ticks that hit the CPU within too many others (part of lost)")             \
-	X(thinned, "hits that are no samples, but whose values samples have (part of filtered)")   \
-	X(runtime_frames, "frames of interpreters")                                                \
-	X(names_told, "names of functions of interpreters that were sent")                         \
+#define WIRE_COUNTERS(X)                                                                         \
+	X(ticks, "timer ticks, or hits of a probe, that came to the program")                    \
+	X(emitted, "samples handed to the agent")                                                \
+	X(idle, "ticks on an idle CPU")                                                          \
+	X(filtered, "ticks of processes that are not wanted")                                    \
+	X(lost, "samples lost: no room in the ring buffer, or to walk (lost_nested); waits (lost_unseen)")            \
+	X(kernel_stack_errors, "kernel stacks that could not be read")                           \
+	X(cold, "samples of processes the kernel half had no table of")                          \
+	X(cold_limited, "of these, without a stack copy because the ring was filling")           \
+	X(cold_copy_errors, "of these, whose stack could not be copied")                         \
+	X(cfi_frames, "callers found by an unwind table")                                        \
+	X(fp_frames, "callers found by frame pointer")                                           \
+	X(raw_frames, "user frames outside of known mappings")                                   \
+	X(signal_frames, "signal frames that were walked through")                               \
+	X(window_fills, "reads of user stacks")                                                  \
+	X(mapping_searches, "searches for the mapping of a pc")                                  \
+	X(remapped, "walks thrown away because their tables were replaced meanwhile")            \
+	X(refused, "ticks of processes that match no target (part of filtered)")                 \
+	X(lost_nested, "ticks that hit the CPU within too many others (part of lost)")           \
+	X(thinned, "hits that are no samples, but whose values samples have (part of filtered)") \
+	X(runtime_frames, "frames of interpreters")                                              \
+	X(names_told, "names of functions of interpreters that were sent")                       \
 	X(names_not_told, "of these, that could not be read, or found no room in the ring buffer") \
 	X(lost_unseen, "waits whose end, or begin, came to no program (part of lost)")
 
@@ -291,7 +287,7 @@ enum wire_encoding {
 	WIRE_LATIN1,
 	WIRE_UCS2,
 	WIRE_UCS4,
-	WIRE_JAVA, /* UTF-8, but for NUL and what has two words in UTF-16 (JVM specification, 4.4.7) */
+	WIRE_JAVA,	 /* UTF-8, but for NUL and what has two words in UTF-16 (JVM specification, 4.4.7) */
 	WIRE_JAVA_CLASS, /* likewise, with slashes between the names of packages */
 	WIRE_ENCODING_MAX
 };
@@ -316,7 +312,7 @@ struct wire_name {
 	__u8 scope_encoding;
 	__u8 name_encoding;
 	__u8 file_encoding;
-	__u8 lines_format;  /* a runtime's own number */
+	__u8 lines_format; /* a runtime's own number */
 	__u16 signature_at; /* behind the name of a method of Java, in n_name: its arguments' types (JVM specification, 4.3.3); 0: none, or not wanted */
 	__u8 zero[2];
 	/* An address of the process's: what lies in WIRE_UNREAD_BYTES from there on was not in memory, so the line could not be told. The function is told again when
@@ -329,15 +325,11 @@ struct wire_name {
 #define WIRE_RUNTIME_WORDS 18
 
 /* wire_runtime.flags */
-#define WIRE_RUNTIME_GENERATES \
-	1u /* executable memory without a file is code that the runtime has made */
-#define WIRE_RUNTIME_CALLEE \
-	2u /* its anchors have WIRE_ANCHOR_CALLEE: each step of the interpreter is a function that its loop calls */
-#define WIRE_RUNTIME_CLAIMS 4u /* words say which part of its file is as generated code */
-#define WIRE_RUNTIME_IS_FIRST \
-	16u /* of a process that has another one beside it: place 1 in `runtimes` */
-#define WIRE_RUNTIME_PART \
-	8u /* of a file that adds to what another one tells of a runtime. It is not published */
+#define WIRE_RUNTIME_GENERATES 1u /* executable memory without a file is code that the runtime has made */
+#define WIRE_RUNTIME_CALLEE 2u	  /* its anchors have WIRE_ANCHOR_CALLEE: each step of the interpreter is a function that its loop calls */
+#define WIRE_RUNTIME_CLAIMS 4u	  /* words say which part of its file is as generated code */
+#define WIRE_RUNTIME_IS_FIRST 16u /* of a process that has another one beside it: place 1 in `runtimes` */
+#define WIRE_RUNTIME_PART 8u	  /* of a file that adds to what another one tells of a runtime. It is not published */
 
 /* Words with WIRE_RUNTIME_CLAIMS: where in the file it begins, and bytes; of a process the former is a frame's word. */
 #define WIRE_CLAIMED_AT 0
@@ -450,7 +442,7 @@ struct wire_object {
 
 /* A struct unwind_rule in one word; what does not fit is kept in full beside it. */
 struct wire_rule {
-	__u8 cfa;   /* WIRE_RULE_SWITCH | enum rule_cfa << 5 | cfa_reg; or WIRE_RULE_FULL */
+	__u8 cfa; /* WIRE_RULE_SWITCH | enum rule_cfa << 5 | cfa_reg; or WIRE_RULE_FULL */
 	__u8 fp_ra; /* enum rule_fp (RULE_FP_REG does not fit, RULE_FP_DEREF is of the frame pointer) | WIRE_RA_* << 4 */
 	__s16 fp_off;
 	__s32 cfa_off; /* of a full rule: which of the object's rules, counted in words, begins the three words of the struct unwind_rule */
