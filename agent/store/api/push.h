@@ -11,11 +11,8 @@
 #ifndef XAGENT_AGENT_STORE_API_PUSH_H
 #define XAGENT_AGENT_STORE_API_PUSH_H
 
-#include "agent/store/api/api_rpc.h"
+#include "agent/store/api/push_message.h"
 
-/* More series would be more than one answer can tell of. */
-#define PUSH_MAX_SERIES 1024
-#define PUSH_MAX_PROFILES 1024
 /* Of all layers of one request: its own compression, and that of its profiles, of which the real server takes 4 MiB each. Some 0.2 s. */
 #define PUSH_MAX_INFLATED_BYTES ((size_t)64 << 20)
 /* Of its profiles: numbers of locations for the most part. One of 4 MiB has four million at the most. */
@@ -37,8 +34,6 @@ struct push {
 	void (*read)(
 		struct push *push); /* the message is there, or will never be; NULL: nobody asks */
 };
-
-extern const struct rpc_method push_method;
 
 /* `stop` may be set by the loop thread at any time: then it ends soon, with `unavailable`; NULL: never. It must not move. */
 void push_init(struct push *p, struct store *store, enum connect_codec codec,

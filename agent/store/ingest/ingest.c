@@ -195,6 +195,14 @@ int ingest_open_bytes(const uint8_t *pprof, size_t n, struct read_budget *budget
 	return r;
 }
 
+int ingest_look(const uint8_t *pprof, size_t n, struct read_budget *budget, struct buf *why)
+{
+	_cleanup_(ingest_freep) struct ingest *in = NULL;
+	int r = ingest_open_bytes(pprof, n, budget, why, &in);
+
+	return r == INGEST_OPENED ? ingest_check(in, why) : r;
+}
+
 int ingest_open(const struct labels *labels, const uint8_t *pprof, size_t n, int64_t now_ms,
 		int64_t oldest_ms, struct read_budget *budget, struct buf *why,
 		struct ingest **ret_ingest)

@@ -60,6 +60,8 @@ int ingest_open(const struct labels *labels, const uint8_t *pprof, size_t n, int
 /* A profile of this agent by the same rules; what its tables promise (pprof/pprof.h) is not looked at again. It is borrowed likewise. */
 int ingest_open_profile(const struct profile *profile, int64_t now_ms, int64_t oldest_ms,
 			struct buf *why, struct ingest **ret_ingest);
+/* Whether the bytes are a pprof whose structure is sound, without labels or times. Results as of ingest_open(). */
+int ingest_look(const uint8_t *pprof, size_t n, struct read_budget *budget, struct buf *why);
 void ingest_free(struct ingest *in); /* NULL-safe */
 DEFINE_CLEANUP(struct ingest *, ingest_free);
 
