@@ -43,6 +43,8 @@ struct http_server_options {
 	const char *hostname;	   /* this host's */
 	const char *hosts_path;	   /* hosts(5), for what else it is called */
 	const char *allowed_hosts; /* "name,name": what http_hosts_problem() has nothing against */
+	/* Whatever Host says: for what is only sent to, by programs that know it by any name. Pages of other sites are refused all the same. */
+	bool any_host;
 };
 
 #define HTTP_SERVER_OPTIONS_INIT                                                          \

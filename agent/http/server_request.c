@@ -103,7 +103,7 @@ static enum guard_verdict judge(const struct asked *a)
 	const struct guard_request r = {
 		.effect = effect_of(a),
 		.is_get = strcmp(a->method, "GET") == 0,
-		.any_host = a->wants_proof,
+		.any_host = a->wants_proof || a->reply.server->options.any_host,
 		.host = header(a, MHD_HTTP_HEADER_HOST),
 		.origin = header(a, MHD_HTTP_HEADER_ORIGIN),
 		.referer = header(a, MHD_HTTP_HEADER_REFERER),
