@@ -25,6 +25,7 @@ profile    util telemetry profile encode sample process runtimes unwind symbol t
 push       util telemetry push http
 store      util telemetry store http target encode
 scrape     util telemetry scrape http target store pprof.h
+receive    util telemetry receive push http target store pprof.h
 page       util page
 draw       util draw sample profile store page
 component  *

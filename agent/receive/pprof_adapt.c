@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A pprof of /ingest as it goes on. */
+#include "agent/receive/pprof_adapt.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "agent/store/ingest/ingest.h"
+#include "agent/store/ingest/ingest_inflate.h"
+#include "agent/util/clock.h"
+#include "agent/util/macro.h"
+
+/* Fields of perftools.profiles.Profile (pprof/profile.proto). */
+enum { FIELD_SAMPLE_TYPE = 1, FIELD_STRING = 6, FIELD_TIME = 9 };
+enum { WIRE_VARINT = 0, WIRE_64BIT = 1, WIRE_LENGTH = 2, WIRE_32BIT = 5 };
+
+/* A time of 1970 is none, or one in microseconds. */
+#define FIRST_TIME_NS (366ULL * 86400 * NS_PER_S)
+#define GZIP_LEVEL 1
+
+struct field {
+	unsigned int number, wire;
+	uint64_t value;	  /* of a varint */
+	size_t offset, n; /* of a part */
+};
+
+struct scan {
+	struct str plain;
+	uint64_t types[PPROF_ADAPT_MAX_TYPES]; /* places in the table of texts */
+	size_t n_types;
+	struct str names[PPROF_ADAPT_MAX_TYPES];
+	int64_t time_ns;
+};
+
+static bool get_varint(struct str s, size_t *at, uint64_t *ret)
+{
+	uint64_t value = 0;
+
+	for (unsigned int shift = 0; shift < 70 && *at < s.n; shift += 7) {
+		uint8_t byte = (uint8_t)s.p[(*at)++];
+
+		if (shift < 64)
+			value |= (uint64_t)(byte & 0x7f) << shift;
+		if (byte < 0x80) {
+			*ret = value;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* False: it ends, or is no field. */
+static bool next_field(struct str s, size_t *at, struct field *ret)
+{
+	uint64_t tag, n = 0;
+
+	if (!get_varint(s, at, &tag))
+		return false;
+	*ret = (struct field){ .number = (unsigned int)(tag >> 3), .wire = tag & 7 };
+	if (ret->wire == WIRE_VARINT)
+		return get_varint(s, at, &ret->value);
+	if (ret->wire == WIRE_LENGTH && !get_varint(s, at, &n))
+		return false;
+	n = ret->wire == WIRE_64BIT ? 8 : ret->wire == WIRE_32BIT ? 4 : n;
+	if (n > s.n - *at)
+		return false;
+	ret->offset = *at;
+	ret->n = n;
+	*at += n;
+	return true;
+}
+
+/* The first field of a ValueType. */
+static uint64_t type_of(struct str s)
+{
+	struct field f;
+	uint64_t type = 0;
+
+	for (size_t at = 0; at < s.n && next_field(s, &at, &f);)
+		if (f.number == 1 && f.wire == WIRE_VARINT)
+			type = f.value;
+	return type;
+}
+
+/* Types may stand before or behind the texts. */
+static void find_types(struct scan *x)
+{
+	struct field f;
+
+	for (size_t at = 0; at < x->plain.n && next_field(x->plain, &at, &f);) {
+		struct str part = { x->plain.p + f.offset, f.n };
+
+		if (f.number == FIELD_SAMPLE_TYPE && f.wire == WIRE_LENGTH &&
+		    x->n_types < PPROF_ADAPT_MAX_TYPES)
+			x->types[x->n_types++] = type_of(part);
+		if (f.number == FIELD_TIME && f.wire == WIRE_VARINT)
+			x->time_ns = (int64_t)f.value;
+	}
+}
+
+static void find_names(struct scan *x)
+{
+	struct field f;
+	uint64_t text = 0;
+
+	for (size_t at = 0; at < x->plain.n && next_field(x->plain, &at, &f);) {
+		if (f.number != FIELD_STRING || f.wire != WIRE_LENGTH)
+			continue;
+		for (size_t i = 0; i < x->n_types; i++)
+			if (x->types[i] == text)
+				x->names[i] = (struct str){ x->plain.p + f.offset, f.n };
+		text++;
+	}
+}
+
+/* In the bytes, which are ours. */
+static bool replace_dashes(const struct scan *x)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < x->n_types; i++)
+		for (size_t k = 0; k < x->names[i].n; k++) {
+			char *c = (char *)&x->names[i].p[k];
+
+			any |= *c == '-';
+			*c = *c == '-' ? '_' : *c;
+		}
+	return any;
+}
+
+static void put_types(const struct scan *x, struct buf *out)
+{
+	for (size_t i = 0; i < x->n_types; i++) {
+		(void)buf_append(out, x->names[i].p ? x->names[i].p : "", x->names[i].n);
+		(void)buf_append_char(out, '\n');
+	}
+}
+
+/* The message alone, in memory of ours. */
+static int open_plain(struct str pprof, struct read_budget *budget, struct buf *why, uint8_t **ret,
+		      size_t *ret_n)
+{
+	size_t max = MIN_OF(INGEST_MAX_PLAIN_BYTES, budget->left.inflated_bytes);
+	const uint8_t *bytes = (const uint8_t *)pprof.p;
+	int r = INFLATE_DONE;
+
+	if (inflate_is_gzip(bytes, pprof.n)) {
+		r = inflate_gzip(bytes, pprof.n, max, ret, ret_n);
+		if (!read_budget_take_inflated(budget, *ret_n)) {
+			if (r == INFLATE_DONE)
+				free(*ret);
+			return -ECANCELED;
+		}
+	} else {
+		*ret = malloc(pprof.n);
+		if (!*ret)
+			return -ENOMEM;
+		memcpy(*ret, pprof.p, pprof.n);
+		*ret_n = pprof.n;
+	}
+	if (r == INFLATE_DONE || r < 0)
+		return r;
+	(void)buf_append_str(why, r == INFLATE_TOO_LARGE ? "the profile is larger than 4 MiB"
+							 : "the gzip'd profile is cut or damaged");
+	return r == INFLATE_TOO_LARGE ? -EMSGSIZE : -EBADMSG;
+}
+
+static int copy_bytes(const void *bytes, size_t n, struct buf *out)
+{
+	return buf_append(out, bytes, n);
+}
+
+static int put_gzip(const void *bytes, size_t n, struct buf *out)
+{
+	struct pprof_bytes packed = { 0 };
+	int r = pprof_gzip(bytes, n, GZIP_LEVEL, &packed);
+
+	r = r < 0 ? r : buf_append(out, packed.data, packed.n);
+	pprof_bytes_fini(&packed);
+	return r;
+}
+
+static int put_time(uint64_t time_ns, bool is_gzip, struct buf *out)
+{
+	uint8_t field[11] = { FIELD_TIME << 3 | WIRE_VARINT };
+	size_t n = 1;
+
+	for (; time_ns >= 0x80; time_ns >>= 7)
+		field[n++] = (uint8_t)(time_ns | 0x80);
+	field[n++] = (uint8_t)time_ns;
+	return is_gzip ? put_gzip(field, n, out) : copy_bytes(field, n, out);
+}
+
+/* As it came, or what was changed in it; and the time, if it has none. */
+static int put_all(struct str pprof, const struct scan *x, bool changed, uint64_t time_ns,
+		   struct buf *out)
+{
+	bool is_gzip = inflate_is_gzip((const uint8_t *)pprof.p, pprof.n);
+	bool has_time = x->time_ns >= (int64_t)FIRST_TIME_NS;
+	int r;
+
+	if (!changed)
+		r = copy_bytes(pprof.p, pprof.n, out);
+	else
+		r = is_gzip ? put_gzip(x->plain.p, x->plain.n, out)
+			    : copy_bytes(x->plain.p, x->plain.n, out);
+	return r < 0 || has_time ? r : put_time(time_ns, is_gzip, out);
+}
+
+static int look(const struct buf *bytes, struct read_budget *budget, struct buf *why)
+{
+	int r = ingest_look((const uint8_t *)bytes->data, bytes->len, budget, why);
+
+	if (r == INGEST_OPENED || r < 0)
+		return r;
+	return r == INGEST_REFUSED_SIZE || r == INGEST_REFUSED_SAMPLES ? -EMSGSIZE : -EBADMSG;
+}
+
+static int adapt(struct str pprof, uint64_t time_ns, struct read_budget *budget, struct buf *why,
+		 const uint8_t *plain, size_t n_plain, struct pprof_adapted *ret)
+{
+	struct scan x = { .plain = { (const char *)plain, n_plain } };
+	/* A field more, and what gzip puts around it. */
+	_cleanup_buf_ struct buf out = BUF_INIT(pprof.n + n_plain + 4096);
+
+	find_types(&x);
+	find_names(&x);
+	bool changed = replace_dashes(&x);
+	int r = put_all(pprof, &x, changed, time_ns, &out);
+	if (r == 0)
+		r = look(&out, budget, why);
+	if (r < 0)
+		return r;
+	ret->time_ns = x.time_ns >= (int64_t)FIRST_TIME_NS ? (uint64_t)x.time_ns : time_ns;
+	ret->types = BUF_INIT(PPROF_ADAPT_MAX_TYPES * (size_t)4096);
+	put_types(&x, &ret->types);
+	ret->n = out.len;
+	ret->data = (uint8_t *)buf_take(&out);
+	return ret->data ? 0 : -ENOMEM;
+}
+
+int pprof_adapt(struct str pprof, uint64_t time_ns, struct read_budget *budget, struct buf *why,
+		struct pprof_adapted *ret)
+{
+	_cleanup_free_ uint8_t *plain = NULL;
+	size_t n_plain = 0;
+	int r = open_plain(pprof, budget, why, &plain, &n_plain);
+
+	*ret = (struct pprof_adapted){ 0 };
+	return r < 0 ? r : adapt(pprof, time_ns, budget, why, plain, n_plain, ret);
+}
+
+void pprof_adapted_fini(struct pprof_adapted *a)
+{
+	free(a->data);
+	buf_fini(&a->types);
+}
