@@ -20,6 +20,7 @@ extern const struct component_kind logging_kind;
 extern const struct component_kind otelcol_exporter_otlp_kind;
 extern const struct component_kind otelcol_exporter_otlphttp_kind;
 extern const struct component_kind pyroscope_ebpf_kind;
+extern const struct component_kind pyroscope_receive_http_kind;
 extern const struct component_kind pyroscope_relabel_kind;
 extern const struct component_kind pyroscope_scrape_kind;
 extern const struct component_kind pyroscope_store_kind;

@@ -23,6 +23,7 @@ static const struct component_kind *const kinds[] = {
 	&otelcol_exporter_otlp_kind,
 	&otelcol_exporter_otlphttp_kind,
 	&pyroscope_ebpf_kind,
+	&pyroscope_receive_http_kind,
 	&pyroscope_relabel_kind,
 	&pyroscope_scrape_kind,
 	&pyroscope_store_kind,

@@ -65,7 +65,7 @@ static const struct {
 	  "operator.podmonitors operator.probes operator.scrapeconfigs "
 	  "operator.servicemonitors receive_http relabel remote.queue remote_write scrape "
 	  "static write.queue" },
-	{ "pyroscope", "enrich fsdump java profile.relabel receive_http" },
+	{ "pyroscope", "enrich fsdump java profile.relabel" },
 	{ "remote", "aws.secrets_manager kubernetes.configmap kubernetes.secret s3 vault" },
 };
 

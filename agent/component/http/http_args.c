@@ -127,13 +127,13 @@ static const struct river_field tls_fields[] = {
 	RIVER_FIELD_STRING(T, min_version, "min_version", .validate = tls_version_validate_min),
 	RIVER_FIELD_STRING(T, max_version, "max_version", .validate = tls_version_validate_max),
 };
-static const struct river_schema tls_schema =
+const struct river_schema http_tls_schema =
 	RIVER_SCHEMA(T, "tls", tls_fields, .validate = validate_tls);
 #undef T
 
 static const struct river_field http_fields[] = {
 	RIVER_FIELD_BLOCK_PTR(struct http_args, auth, "auth", &auth_schema),
-	RIVER_FIELD_BLOCK_PTR(struct http_args, tls, "tls", &tls_schema),
+	RIVER_FIELD_BLOCK_PTR(struct http_args, tls, "tls", &http_tls_schema),
 };
 
 const struct river_schema http_schema = RIVER_SCHEMA(struct http_args, "http", http_fields);

@@ -35,6 +35,8 @@ struct http_args {
 };
 
 extern const struct river_schema http_schema;
+/* struct http_tls_args: of every server. */
+extern const struct river_schema http_tls_schema;
 
 /* What was read from files; options point into it. */
 struct http_tls_texts {
