@@ -92,6 +92,7 @@ int profile_relabelled(struct profile *p, struct labels *labels, struct profile 
 	other->labels = labels_ref(labels);
 	other->n_samples = p->n_samples;
 	other->time_ns = p->time_ns;
+	other->spread_ns = p->spread_ns;
 	other->tables = p->tables;
 	for (size_t i = 0; i < FORM_MAX; i++)
 		other->forms[i] = p->forms[i] ? shared_bytes_ref(p->forms[i]) : NULL;

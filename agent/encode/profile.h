@@ -46,6 +46,7 @@ struct profile {
 	struct labels *labels; /* a reference; NULL: it is about all series */
 	uint64_t n_samples;
 	uint64_t time_ns;
+	uint64_t spread_ns; /* its sending may be put off by less than this; 0: by nothing */
 	/* Types, period, samples, locations, functions, mappings, texts: frozen. NULL: a form of it is all that is left. */
 	struct pprof_builder *tables;
 	struct shared_bytes *forms[FORM_MAX]; /* a reference each; NULL: not made */

@@ -55,6 +55,7 @@ struct build {
 	size_t max_bytes; /* what making one profile may take, its bytes beside; the rest goes into the next. No ceiling at first */
 	size_t kept_bytes; /* of tables that were put: half of max_bytes at most, and not more than the next */
 	size_t max_kept_bytes; /* BUILD_MAX_KEPT_BYTES at first */
+	uint64_t spread_ns;    /* of its profiles; 0 at first */
 	void *data; /* of whoever asked for the build; the functions below do not need it */
 	struct build_summary summary;
 };

@@ -95,6 +95,7 @@ static int put_profile(struct encoder *e, struct profile *p)
 {
 	int r = make_forms(e->build, p);
 
+	p->spread_ns = e->build->spread_ns;
 	if (r < 0) {
 		profile_unref(p);
 		return r;

@@ -12,6 +12,10 @@
 #include "agent/util/log.h"
 #include "agent/util/macro.h"
 
+/* Half of the interval, so that a profile is there before the next is made; and no longer than people wait. */
+#define SPREAD_PARTS 2
+#define SPREAD_MAX_NS (15 * NS_PER_S)
+
 struct session_job {
 	struct worker_job job;
 	struct session *session;
@@ -102,6 +106,15 @@ static void settle(struct session *s, struct interval *next)
 	s->intervals.is_flushing = false;
 }
 
+/* Services of one interval, and agents that were started together, do not send in one moment. The first is waited for by who has just started
+ * the agent, the last by who ends it. */
+static uint64_t spread_of(const struct session *s)
+{
+	if (s->intervals.n_closed == 0 || s->stopped)
+		return 0;
+	return MIN_OF(s->options.interval_ns / SPREAD_PARTS, SPREAD_MAX_NS);
+}
+
 int session_close_interval(struct session *s)
 {
 	_cleanup_(interval_freep) struct interval *next = NULL;
@@ -127,6 +140,7 @@ int session_close_interval(struct session *s)
 	sideband_take_kernel_text(s->sideband, &j->kernel_text);
 	build_init(&j->build);
 	j->build.max_bytes = s->budget.encoder_bytes;
+	j->build.spread_ns = spread_of(s);
 	if (s->options.hooks.wants)
 		j->build.wants = s->options.hooks.wants(s->options.hooks.data);
 	j->build.data = s->options.build_data;

@@ -165,13 +165,20 @@ static int endpoint_send(struct push_endpoint *e, struct push_flight *flight,
 				  &flight->request, ret_reason);
 }
 
+/* A flush waits for nobody's moment, nor does a queue that might have to give up what waits. */
+static uint64_t endpoint_now(const struct push_endpoint *e)
+{
+	return e->deadline_ns != 0 || push_queue_is_half_full(&e->queue) ? UINT64_MAX
+									 : clock_mono_ns();
+}
+
 /* What shares a request with the first. */
 static void endpoint_fill(struct push_endpoint *e, struct push_flight *flight, bool alone)
 {
 	struct push_entry *entry;
 
 	while (!alone && flight->n < e->ctx->protocol->batch &&
-	       (entry = push_queue_take_fresh(&e->queue, flight->n_bytes)))
+	       (entry = push_queue_take_fresh(&e->queue, endpoint_now(e), flight->n_bytes)))
 		push_flight_add(flight, entry);
 }
 
@@ -215,11 +222,11 @@ static bool endpoint_start_next(struct push_endpoint *e)
 	struct push_entry *entry = NULL;
 
 	if (e->turn++ % 4 != 3)
-		entry = push_queue_take_next(&e->queue);
+		entry = push_queue_take_next(&e->queue, endpoint_now(e));
 	if (!entry && endpoint_load(e))
 		return true;
 	if (!entry)
-		entry = push_queue_take_next(&e->queue);
+		entry = push_queue_take_next(&e->queue, endpoint_now(e));
 	if (entry)
 		endpoint_start(e, entry);
 	return entry;
@@ -231,11 +238,21 @@ static bool endpoint_has_place(const struct push_endpoint *e)
 	       e->n_flights + e->n_loading < (e->stats.n_failures > 0 ? 1 : e->ctx->max_in_flight);
 }
 
+/* The timer is free while nothing fails. */
+static void endpoint_arm(struct push_endpoint *e)
+{
+	uint64_t next_ns = push_queue_next_begin(&e->queue, endpoint_now(e));
+
+	if (next_ns != 0 && !e->waiting && !e->given_up)
+		loop_timer_arm(e->timer, next_ns);
+}
+
 void endpoint_pump(struct push_endpoint *e)
 {
 	endpoint_drop_late(e);
 	while (endpoint_has_place(e) && endpoint_start_next(e))
 		;
+	endpoint_arm(e);
 	endpoint_update_gauges(e);
 	if (push_endpoint_is_idle(e))
 		e->ctx->on_idle(e->ctx->on_idle_data);

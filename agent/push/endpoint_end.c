@@ -38,7 +38,7 @@ void endpoint_count_dropped(struct push_endpoint *e, enum push_drop_cause cause,
 static void endpoint_finish(struct push_endpoint *e, struct push_entry *entry)
 {
 	metric_observe(e->metrics.latency_endpoint,
-		       (double)(clock_mono_ns() - entry->profile->begin_ns) / NS_PER_S);
+		       (double)push_profile_age_ns(entry->profile) / NS_PER_S);
 	if (entry->item) {
 		e->n_out--;
 		spool_finish(e->spool, entry->item);

@@ -156,8 +156,8 @@ static double oldest_seconds(const struct push_endpoint *e, const struct spool_s
 	uint64_t now_ns = clock_real_ns(), ns = 0;
 
 	if (!list_empty(&e->queue.entries))
-		ns = clock_mono_ns() -
-		     LIST_ENTRY(e->queue.entries.next, struct push_entry, node)->profile->begin_ns;
+		ns = push_profile_age_ns(
+			LIST_ENTRY(e->queue.entries.next, struct push_entry, node)->profile);
 	if (s->oldest_ns != 0 && s->oldest_ns < now_ns && now_ns - s->oldest_ns > ns)
 		ns = now_ns - s->oldest_ns;
 	return (double)ns / NS_PER_S;

@@ -60,6 +60,13 @@ int push_profile_new(const struct push_labels *labels, struct shared_bytes *byte
 	return 0;
 }
 
+uint64_t push_profile_age_ns(const struct push_profile *p)
+{
+	uint64_t now_ns = clock_mono_ns();
+
+	return now_ns > p->begin_ns ? now_ns - p->begin_ns : 0;
+}
+
 struct push_profile *push_profile_ref(struct push_profile *p)
 {
 	p->n_refs++;
@@ -71,7 +78,7 @@ void push_profile_unref(struct push_profile *p)
 	if (!p || --p->n_refs > 0)
 		return;
 	if (p->total)
-		metric_observe(p->total, (double)(clock_mono_ns() - p->begin_ns) / NS_PER_S);
+		metric_observe(p->total, (double)push_profile_age_ns(p) / NS_PER_S);
 	shared_bytes_unref(p->bytes);
 	free(p->labels);
 	free(p);

@@ -24,7 +24,7 @@ struct push_profile {
 	size_t n;		    /* that wait: bytes and labels */
 	uint64_t n_samples;
 	uint64_t deadline_ns; /* real time */
-	uint64_t begin_ns;    /* monotonic, when it was pushed */
+	uint64_t begin_ns;    /* monotonic, when it may be sent first */
 	struct metric *
 		total; /* borrowed: gets the time until the last endpoint was done with it; may be NULL */
 };
@@ -32,6 +32,8 @@ struct push_profile {
 /* With one reference; copies the labels and takes a reference to the bytes. The rest is the caller's to fill. 0, -EMSGSIZE or -ENOMEM. */
 int push_profile_new(const struct push_labels *labels, struct shared_bytes *bytes,
 		     struct push_profile **ret_profile);
+/* Since it could be sent, until now. */
+uint64_t push_profile_age_ns(const struct push_profile *p);
 struct push_profile *push_profile_ref(struct push_profile *p);
 void push_profile_unref(struct push_profile *p); /* NULL-safe */
 DEFINE_CLEANUP(struct push_profile *, push_profile_unref);

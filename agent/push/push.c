@@ -11,6 +11,7 @@
 #include "agent/push/metrics.h"
 #include "agent/push/queue.h"
 #include "agent/util/clock.h"
+#include "agent/util/hash.h"
 
 struct pusher {
 	struct push_context ctx;
@@ -19,6 +20,7 @@ struct pusher {
 	size_t n_external;
 	struct push_endpoint **endpoints;
 	size_t n_endpoints;
+	uint64_t seed; /* agents that have the same series do not send in step either */
 	struct metric *latency_total;
 	/* Of the flush. */
 	bool flushing;
@@ -68,6 +70,19 @@ void pusher_flush(struct pusher *p, uint64_t deadline_ns, void (*done)(void *dat
 	pusher_on_idle(p);
 }
 
+/* A place of each series in the time that it has: the same in every interval, so that its profiles are as far apart as they were made. */
+static uint64_t spread(const struct pusher *p, const struct push_profile *profile,
+		       uint64_t spread_ns)
+{
+	uint64_t hash = p->seed;
+
+	for (size_t i = 0; i < profile->n_labels; i++) {
+		hash = hash_bytes(profile->labels[i].name, strlen(profile->labels[i].name), hash);
+		hash = hash_bytes(profile->labels[i].value, strlen(profile->labels[i].value), hash);
+	}
+	return spread_ns ? hash_u64(hash) % spread_ns : 0;
+}
+
 static int pusher_make_profile(struct pusher *p, const struct push_item *item,
 			       struct push_profile **ret_profile)
 {
@@ -81,7 +96,7 @@ static int pusher_make_profile(struct pusher *p, const struct push_item *item,
 	struct push_profile *profile = *ret_profile;
 	profile->n_samples = item->n_samples;
 	profile->deadline_ns = item->deadline_ns;
-	profile->begin_ns = clock_mono_ns();
+	profile->begin_ns = clock_mono_ns() + spread(p, profile, item->spread_ns);
 	profile->total = p->latency_total;
 	return 0;
 }
@@ -165,6 +180,7 @@ static void pusher_init_context(struct pusher *p, struct loop *loop, struct http
 	/* Only spreads the retries of many agents: the clock is good enough where there is no
 	 * entropy yet. */
 	(void)!getrandom(&p->ctx.random, sizeof(p->ctx.random), GRND_NONBLOCK);
+	p->seed = p->ctx.random;
 	p->latency_total = push_metrics_total(telemetry, p->component_path, p->component_id);
 }
 

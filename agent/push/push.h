@@ -31,6 +31,9 @@ struct push_item {
 	size_t n_labels;
 	struct shared_bytes *bytes; /* in the form of the protocol. A reference is taken */
 	uint64_t deadline_ns;	    /* real time: what has not been sent by then is dropped */
+	/* Sent within this time, at a moment that is the same for each profile of these labels, and another in another run. 0: at once. A flush
+	 * does not wait for it, nor does the spool. */
+	uint64_t spread_ns;
 	uint64_t n_samples;
 };
 

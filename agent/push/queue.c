@@ -36,6 +36,11 @@ bool push_queue_is_over(const struct push_queue *q)
 	return q->n > q->max_items || q->n_bytes > q->max_bytes;
 }
 
+bool push_queue_is_half_full(const struct push_queue *q)
+{
+	return q->n > q->max_items / 2 || q->n_bytes > q->max_bytes / 2;
+}
+
 static struct push_entry *push_queue_take(struct push_queue *q, struct push_entry *entry)
 {
 	if (!entry)
@@ -64,28 +69,43 @@ struct push_entry *push_queue_take_small(struct push_queue *q, size_t max_bytes)
 	return NULL;
 }
 
-struct push_entry *push_queue_take_next(struct push_queue *q)
+struct push_entry *push_queue_take_next(struct push_queue *q, uint64_t now_ns)
 {
 	struct push_entry *best = NULL;
 
 	LIST_FOREACH (&q->entries, node) {
 		struct push_entry *entry = LIST_ENTRY(node, struct push_entry, node);
 
-		if (!best || entry->n_attempts < best->n_attempts)
+		if (entry->profile->begin_ns <= now_ns &&
+		    (!best || entry->n_attempts < best->n_attempts))
 			best = entry;
 	}
 	return push_queue_take(q, best);
 }
 
-struct push_entry *push_queue_take_fresh(struct push_queue *q, size_t n_bytes)
+struct push_entry *push_queue_take_fresh(struct push_queue *q, uint64_t now_ns, size_t n_bytes)
 {
 	LIST_FOREACH (&q->entries, node) {
 		struct push_entry *entry = LIST_ENTRY(node, struct push_entry, node);
 
-		if (entry->n_attempts == 0 && n_bytes + entry->profile->n <= PUSH_MAX_BATCH_BYTES)
+		if (entry->profile->begin_ns <= now_ns && entry->n_attempts == 0 &&
+		    n_bytes + entry->profile->n <= PUSH_MAX_BATCH_BYTES)
 			return push_queue_take(q, entry);
 	}
 	return NULL;
+}
+
+uint64_t push_queue_next_begin(const struct push_queue *q, uint64_t now_ns)
+{
+	uint64_t next_ns = 0;
+
+	LIST_FOREACH (&q->entries, node) {
+		uint64_t begin_ns = LIST_ENTRY(node, struct push_entry, node)->profile->begin_ns;
+
+		if (begin_ns > now_ns && (next_ns == 0 || begin_ns < next_ns))
+			next_ns = begin_ns;
+	}
+	return next_ns;
 }
 
 struct push_entry *push_queue_take_late(struct push_queue *q, uint64_t now_ns)

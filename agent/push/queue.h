@@ -44,16 +44,21 @@ void push_queue_put(struct push_queue *q, struct push_entry *entry);
 /* Whether a ceiling is passed; then the caller takes the oldest out until it is not. */
 bool push_queue_is_over(const struct push_queue *q);
 
+/* Whether half of one is passed: then nothing waits for its moment. */
+bool push_queue_is_half_full(const struct push_queue *q);
+
 /* All move the entry out; NULL when there is none. */
 struct push_entry *push_queue_take_oldest(struct push_queue *q);
 /* … that is not larger. */
 struct push_entry *push_queue_take_small(struct push_queue *q, size_t max_bytes);
-/* The one with the fewest attempts, of equals the oldest: one that the server never takes does not
+/* Of those that may be sent by `now_ns` (monotonic), the one with the fewest attempts, of equals the oldest: one that the server never takes does not
  * hold up the others, and in a long outage the attempts are spread over all. */
-struct push_entry *push_queue_take_next(struct push_queue *q);
-/* One more for a request in which `n_bytes` are: the oldest that was never tried and fits. What failed once goes alone from then on, so that
+struct push_entry *push_queue_take_next(struct push_queue *q, uint64_t now_ns);
+/* One more for a request in which `n_bytes` are: the oldest that may be sent, was never tried and fits. What failed once goes alone from then on, so that
  * one that the server never takes does not fail those beside it. */
-struct push_entry *push_queue_take_fresh(struct push_queue *q, size_t n_bytes);
+struct push_entry *push_queue_take_fresh(struct push_queue *q, uint64_t now_ns, size_t n_bytes);
+/* When the first of those that may not be sent by `now_ns` may be; 0: there is none. */
+uint64_t push_queue_next_begin(const struct push_queue *q, uint64_t now_ns);
 /* One whose deadline has passed. */
 struct push_entry *push_queue_take_late(struct push_queue *q, uint64_t now_ns);
 

@@ -93,6 +93,7 @@ static int push(struct write *w, struct profile *profile, uint64_t deadline_ns)
 		.bytes = profile_form(profile, o->form),
 		.deadline_ns = o->max_age_ns ? MIN_OF(deadline_ns, clock_real_ns() + o->max_age_ns)
 					     : deadline_ns,
+		.spread_ns = profile->spread_ns,
 		.n_samples = profile->n_samples,
 	};
 	/* Its interval was closed before there was an endpoint: sending begins with the next. */

@@ -117,6 +117,7 @@ static void test_relabelled(void **state)
 	struct profile *p = make_profile(), *other = NULL;
 
 	(void)state;
+	p->spread_ns = 7;
 	assert_int_equal(profile_make(p, FORM_PPROF), 0);
 	struct shared_bytes *bytes = profile_form(p, FORM_PPROF);
 	assert_int_equal(profile_relabelled(p, labels, &other), 0);
@@ -125,6 +126,7 @@ static void test_relabelled(void **state)
 	assert_ptr_equal(profile_form(other, FORM_PPROF), bytes);
 	assert_ptr_equal(other->tables, p->tables);
 	assert_int_equal(other->n_samples, p->n_samples);
+	assert_int_equal(other->spread_ns, 7);
 	profile_unref(p);
 	assert_int_equal(bytes->n_refs, 2);
 	assert_int_equal(pprof_builder_n_samples(other->tables), 1);

@@ -613,11 +613,13 @@ static void test_split(void **state)
 			context_add(w, w->web, (const uint64_t[]){ FN(i), FN(k) }, 2, NO_FRAMES, 0,
 				    1 + i % 3);
 	build_init(&b);
+	b.spread_ns = 7;
 	build_profiles(w->interval, w->namer, &b);
 	for (const struct built *x = b.first; x; x = x->next, n_profiles++) {
 		_cleanup_profile_ Perftools__Profiles__Profile *p = unpack(x, &facts);
 
 		assert_ptr_equal(x->profile->labels, w->web);
+		assert_int_equal(x->profile->spread_ns, 7);
 		assert_in_range(facts.n_samples, 1, 16000);
 		assert_true(facts.plain_bytes <= PPROF_OPTIONS_DEFAULT.max_bytes);
 		assert_int_equal(facts.totals[0], x->n_samples * PERIOD_NS);

@@ -34,6 +34,8 @@ struct fixture {
 	unsigned int n_asked; /* about it */
 	/* What came out. */
 	unsigned int n_intervals;
+	uint64_t spread_ns[2]; /* of the first, and the last */
+	uint64_t max_spread_ns;
 	uint64_t n_samples;
 	int64_t total_ns;
 	struct buf text;
@@ -78,6 +80,8 @@ static void on_interval(const struct interval *interval, struct build *build, vo
 {
 	struct fixture *f = data;
 
+	f->spread_ns[f->n_intervals > 0] = build->spread_ns;
+	f->max_spread_ns = MAX_OF(f->max_spread_ns, build->spread_ns);
 	f->n_intervals++;
 	assert_int_equal(build->summary.n_samples, interval->n_samples);
 	for (const struct built *x = build->first; x; x = x->next) {
@@ -242,6 +246,9 @@ static void test_one_child(void **state)
 	assert_int_equal(f->total_ns, f->n_samples * (NS_PER_S / SAMPLER_DEFAULT_HZ));
 	assert_in_range(f->n_intervals, 3, 1000);
 	assert_true(count_of(f, TELEMETRY_samples_dropped_no_target) > 0);
+	assert_int_equal(f->spread_ns[0], 0);
+	assert_int_equal(f->spread_ns[1], 0);
+	assert_int_equal(f->max_spread_ns, 150 * NS_PER_MS);
 }
 
 static void test_names_of_a_child(void **state)

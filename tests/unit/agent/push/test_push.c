@@ -754,6 +754,89 @@ static void test_flush_sends_all(void **state)
 	assert_int_equal(f->n_requests, 20);
 }
 
+static void push_spread(struct fixture *f, const char *service, uint64_t spread_ns)
+{
+	const struct push_label label = { "service_name", service };
+	struct push_item item = { .labels = &label,
+				  .n_labels = 1,
+				  .deadline_ns = clock_real_ns() + HOUR_NS,
+				  .spread_ns = spread_ns,
+				  .n_samples = 1 };
+
+	assert_int_equal(shared_bytes_new((uint8_t *)strdup("p"), 1, &item.bytes), 0);
+	assert_int_equal(pusher_push(f->pusher, &item), 0);
+	shared_bytes_unref(item.bytes);
+}
+
+static void push_services(struct fixture *f, unsigned int n, uint64_t spread_ns)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		char service[16];
+
+		(void)snprintf(service, sizeof(service), "s%u", i);
+		push_spread(f, service, spread_ns);
+	}
+}
+
+/* The moments of 200 series lie anywhere in a second; none is later, and none is forgotten. */
+static void test_spread(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t begin_ns = clock_mono_ns();
+
+	make_pusher(f);
+	push_services(f, 200, NS_PER_S);
+	while (clock_mono_ns() < begin_ns + NS_PER_S / 10)
+		assert_int_equal(loop_run_once(f->loop, 5), 0);
+	/* 20 at the mean. A machine that stands still in this time sees them all. */
+	if (clock_mono_ns() < begin_ns + NS_PER_S / 5)
+		assert_in_range(f->n_requests, 1, 100);
+	RUN_UNTIL(f, f->n_requests == 200);
+	assert_true(clock_mono_ns() - begin_ns > NS_PER_S / 2);
+	run_a_while(f);
+	assert_int_equal(f->n_requests, 200);
+}
+
+/* A day is beyond the patience of RUN_UNTIL. */
+static void test_flush_does_not_wait_for_the_spread(void **state)
+{
+	struct fixture *f = *state;
+
+	make_pusher(f);
+	push_services(f, 50, 24 * HOUR_NS);
+	run_a_while(f);
+	assert_int_equal(f->n_requests, 0);
+	assert_int_equal(stats(f, 0).queued_profiles, 50);
+	flush(f, 20 * NS_PER_S);
+	assert_int_equal(f->n_requests, 50);
+}
+
+static void test_no_spread_where_room_is_short(void **state)
+{
+	struct fixture *f = *state;
+
+	f->options.max_queue_items = 10;
+	make_pusher(f);
+	push_services(f, 12, 24 * HOUR_NS);
+	RUN_UNTIL(f, stats(f, 0).sent_profiles == 7);
+	run_a_while(f);
+	assert_int_equal(f->n_requests, 7);
+	assert_int_equal(stats(f, 0).queued_profiles, 5);
+	assert_int_equal(stats(f, 0).dropped_profiles, 0);
+}
+
+/* What is sent at once does not wait behind what is not. */
+static void test_spread_holds_nobody_back(void **state)
+{
+	struct fixture *f = *state;
+
+	make_pusher(f);
+	push_services(f, 50, 24 * HOUR_NS);
+	push(f, "p");
+	RUN_UNTIL(f, stats(f, 0).sent_profiles == 1);
+	assert_int_equal(f->n_requests, 1);
+}
+
 static void test_flush_of_nothing(void **state)
 {
 	struct fixture *f = *state;
@@ -858,6 +941,10 @@ static const struct unit_test tests[] = {
 	FIXTURE_TEST(test_deadline),
 	FIXTURE_TEST(test_deadline_in_an_outage),
 	FIXTURE_TEST(test_flush_sends_all),
+	FIXTURE_TEST(test_spread),
+	FIXTURE_TEST(test_flush_does_not_wait_for_the_spread),
+	FIXTURE_TEST(test_spread_holds_nobody_back),
+	FIXTURE_TEST(test_no_spread_where_room_is_short),
 	FIXTURE_TEST(test_flush_of_nothing),
 	FIXTURE_TEST(test_flush_tries_in_a_wait),
 	FIXTURE_TEST(test_flush_gives_up_at_once),
