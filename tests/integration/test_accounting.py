@@ -67,7 +67,7 @@ def assert_parts_fit(m):
 
 
 def test_whole_host(start_agent, standin, load):
-    agent = start_agent(config(standin.url, interval="2s", rate=199)).wait_ready()
+    agent = start_agent(config(standin.url, interval="4s", rate=199)).wait_ready()
     for round_ in (1, 2, 3):
         agent.wait_metric(lambda m: m.kernel("ticks") >= round_ * 500, 15, "ticks")
         m = agent.metrics()
@@ -147,7 +147,7 @@ def test_ring_that_overflows_counts_what_is_lost(start_agent, standin, processes
     """A stopped agent reads no samples: the ring fills, and the ticks that find it full are `lost`."""
     for depth in (900, 901):
         processes.start(programs["deep"], 100, depth).wait_for_output("main")
-    agent = start_agent(config(standin.url, interval="1s", rate=997)).wait_ready()
+    agent = start_agent(config(standin.url, interval="2s", rate=997)).wait_ready()
     agent.wait_metric(lambda m: m.agent("samples_received") > 0, 10, "samples")
     # How fast the ring fills is a matter of how much CPU the programs get.
     for _ in range(5):
