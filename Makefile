@@ -297,6 +297,12 @@ $(BENCH_PROGRAMS):
 	$(Q)$(LINK) -o $@ $^ $(LIBS)
 $(BENCH_OBJECTS): | $(GENERATED)
 
+# ---- a program that makes profiles and sends them -----------------------------------------------------------------------------------------
+$(BUILD)/tests/push/send: $(BUILD)/tests/push/send.o $(call archives_of,component $(component_deps))
+	$(call msg,LINK,$@)
+	$(Q)$(LINK) -o $@ $^ $(LIBS)
+$(BUILD)/tests/push/send.o: | $(GENERATED)
+
 # ---- everything a person calls ------------------------------------------------------------------------------------------------------------
 .PHONY: run tidy test test-unit test-page test-oracle test-integration test-kernels test-image bench deps deps-test install uninstall deb format lint clean help
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The real Pyroscope: building, serving, querying."""
 import json
+import signal
 import subprocess
 
 from . import paths
@@ -27,10 +28,10 @@ class Querier:
     def __init__(self, url):
         self.url = url
 
-    def query(self, method, **request):
+    def query(self, method, seconds=20, **request):
         """One Connect call with JSON; the answer."""
         status, body = fetch(f"{self.url}/querier.v1.QuerierService/{method}", data=json.dumps(request).encode(),
-                             headers={"Content-Type": "application/json"}, seconds=20)
+                             headers={"Content-Type": "application/json"}, seconds=seconds)
         assert status == 200, f"{method}: {status} {body}"
         return json.loads(body)
 
@@ -41,8 +42,17 @@ class Pyroscope(Querier):
     def __init__(self, processes, directory, program):
         port = free_port(consecutive=3)
         super().__init__(f"http://127.0.0.1:{port}")
-        self.process = processes.start(HERE / "serve.sh", program, port, directory / "data")
+        self._start = lambda: processes.start(HERE / "serve.sh", program, port, directory / "data")
+        self.start()
+
+    def start(self):
+        """Once more after a stop, with what it had."""
+        self.process = self._start()
         wait_until(self._ready, 40, "Pyroscope is ready")
+
+    def stop(self):
+        self.process.send(signal.SIGTERM)
+        self.process.wait(30)
 
     def _ready(self):
         assert self.process.running(), self.process.err[-4000:]
