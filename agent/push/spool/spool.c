@@ -65,7 +65,7 @@ static void item_free(struct spool *s, struct spool_item *item)
 	struct spool_segment *segment = item->segment;
 
 	list_remove(&item->node);
-	free(item);
+	spool_room_give(&s->room, item);
 	s->n--;
 	segment->n_items--;
 	segment_release(s, segment);
@@ -90,13 +90,11 @@ struct spool_place spool_item_place(const struct spool_item *item)
 int spool_add(struct spool *s, const struct spool_place *place, unsigned int n_attempts)
 {
 	struct spool_segment *segment = segment_of(s, place->segment);
-	struct spool_item *item = calloc(1, sizeof(*item));
+	struct spool_item *item = segment ? spool_room_take(&s->room) : NULL;
 	uint64_t now_ns = clock_real_ns();
 
-	if (!segment || !item) {
-		free(item);
+	if (!item)
 		return -ENOMEM;
-	}
 	item->segment = segment;
 	item->offset = place->offset;
 	item->n_frame = place->record.n_frame;
@@ -342,6 +340,7 @@ void spool_free(struct spool *s)
 	free_items(s, &s->tried);
 	LIST_FOREACH (&s->segments, node)
 		free(LIST_ENTRY(node, struct spool_segment, node));
+	spool_room_fini(&s->room);
 	spool_dir_close(&s->dir);
 	loop_timer_free(s->timer);
 	free(s->path);

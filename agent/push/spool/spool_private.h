@@ -5,6 +5,7 @@
 
 #include "agent/push/spool/spool.h"
 #include "agent/push/spool/spool_dir.h"
+#include "agent/push/spool/spool_index.h"
 #include "agent/util/ratelimit.h"
 #include "agent/util/worker.h"
 
@@ -19,7 +20,10 @@ struct spool_segment {
 
 struct spool_item {
 	struct list node; /* of fresh or tried; in none while it is out */
-	struct spool_segment *segment;
+	union {
+		struct spool_segment *segment;
+		struct spool_item *next_unused; /* of what is in no index */
+	};
 	uint64_t offset;
 	uint32_t n_frame;
 	uint32_t n_profile_bytes;
@@ -45,6 +49,7 @@ struct spool {
 	struct list segments;		  /* oldest first */
 	struct list fresh; /* never out since they were found or written; oldest first */
 	struct list tried; /* in the order in which they came back */
+	struct spool_room room;
 	size_t n_segments, n, n_writing, n_reading;
 	uint64_t n_bytes;
 	unsigned int turn;
