@@ -39,10 +39,10 @@ class Querier:
 class Pyroscope(Querier):
     """A running server with an empty data folder."""
 
-    def __init__(self, processes, directory, program):
+    def __init__(self, processes, directory, program, *flags):
         port = free_port(consecutive=3)
         super().__init__(f"http://127.0.0.1:{port}")
-        self._start = lambda: processes.start(HERE / "serve.sh", program, port, directory / "data")
+        self._start = lambda: processes.start(HERE / "serve.sh", program, port, directory / "data", *flags)
         self.start()
 
     def start(self):
