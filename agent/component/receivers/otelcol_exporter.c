@@ -7,14 +7,25 @@
 #include "agent/component/receivers/otlp_args.h"
 #include "agent/component/receivers/push_component.h"
 
-static int plan_common(const struct otlp_args *args, struct river_arena *arena,
-		       struct push_plan *plan)
+/* What is not tried again, or not queued, does not wait on disk either. */
+static int add_spool(const struct component *c, const struct otlp_args *args,
+		     struct river_arena *arena, struct push_endpoint_options *endpoint)
+{
+	if (!args->retry.enabled || !args->queue.enabled)
+		return 0;
+	return spool_args_place(&args->spool, c, args->client.compression, arena, endpoint);
+}
+
+static int plan_common(const struct component *c, const struct otlp_args *args,
+		       struct river_arena *arena, struct push_plan *plan)
 {
 	struct push_endpoint_options *endpoint = river_arena_alloc(arena, sizeof(*endpoint));
 	int r = endpoint ? 0 : -ENOMEM;
 
 	if (r == 0 && *args->client.endpoint)
 		r = otlp_args_endpoint(args, arena, endpoint);
+	if (r == 0 && *args->client.endpoint)
+		r = add_spool(c, args, arena, endpoint);
 	if (r < 0)
 		return r;
 	plan->options.endpoints = endpoint;
@@ -31,9 +42,8 @@ static int plan_common(const struct otlp_args *args, struct river_arena *arena,
 static int plan_http(struct component *c, const void *args, struct river_arena *arena,
 		     struct push_plan *plan)
 {
-	(void)c;
 	plan->options.protocol = otlp_args_compress(args) ? &push_otlp_http_gzip : &push_otlp_http;
-	return plan_common(args, arena, plan);
+	return plan_common(c, args, arena, plan);
 }
 
 static const struct push_component http_component = { .plan = plan_http, .also_exports = "input" };
@@ -49,10 +59,9 @@ static int plan_grpc(struct component *c, const void *given, struct river_arena 
 {
 	struct otlp_args args = *(const struct otlp_args *)given;
 
-	(void)c;
 	args.client.endpoint = otlp_args_grpc_url(given, arena);
 	plan->options.protocol = otlp_args_compress(&args) ? &push_otlp_grpc_gzip : &push_otlp_grpc;
-	return args.client.endpoint ? plan_common(&args, arena, plan) : -ENOMEM;
+	return args.client.endpoint ? plan_common(c, &args, arena, plan) : -ENOMEM;
 }
 
 static const struct push_component grpc_component = { .plan = plan_grpc, .also_exports = "input" };

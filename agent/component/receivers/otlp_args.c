@@ -229,6 +229,7 @@ static const struct river_field otlphttp_fields[] = {
 	RIVER_FIELD_BLOCK(A, client, "client", &http_client_block_schema, .flags = RIVER_REQUIRED),
 	RIVER_FIELD_BLOCK(A, retry, "retry_on_failure", &retry_schema),
 	RIVER_FIELD_BLOCK(A, queue, "sending_queue", &queue_schema),
+	RIVER_FIELD_BLOCK(A, spool, "spool", &spool_schema),
 	RIVER_FIELD_IGNORED(RIVER_KIND_STRING, "traces_endpoint", 0),
 	RIVER_FIELD_IGNORED(RIVER_KIND_STRING, "metrics_endpoint", 0),
 	RIVER_FIELD_IGNORED(RIVER_KIND_STRING, "logs_endpoint", 0),
@@ -243,6 +244,7 @@ static const struct river_field otlpgrpc_fields[] = {
 	RIVER_FIELD_BLOCK(A, client, "client", &grpc_client_block_schema, .flags = RIVER_REQUIRED),
 	RIVER_FIELD_BLOCK(A, retry, "retry_on_failure", &retry_schema),
 	RIVER_FIELD_BLOCK(A, queue, "sending_queue", &queue_schema),
+	RIVER_FIELD_BLOCK(A, spool, "spool", &spool_schema),
 	{ .kind = RIVER_KIND_BLOCK,
 	  .name = "debug_metrics",
 	  .flags = RIVER_IGNORED,
@@ -316,6 +318,7 @@ int otlp_args_endpoint(const struct otlp_args *args, struct river_arena *arena,
 	o.backoff.min_ns = (uint64_t)args->retry.initial_ns;
 	o.backoff.max_ns = (uint64_t)args->retry.max_interval_ns;
 	o.backoff.max_attempts = args->retry.enabled ? 0 : 1;
+	spool_args_take(&args->spool, &o);
 	push_component_take_client(&args->client.client, &client, &o);
 	if (!args->client.client.tls_config)
 		o.tls = tls_of(&args->client.tls.files);

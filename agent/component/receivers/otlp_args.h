@@ -4,6 +4,7 @@
 #define XAGENT_AGENT_COMPONENT_RECEIVERS_OTLP_ARGS_H
 
 #include "agent/component/http/http_client_args.h"
+#include "agent/component/receivers/spool_args.h"
 #include "agent/push/options.h"
 #include "river-config/river.h"
 
@@ -36,6 +37,7 @@ struct otlp_args {
 	struct otlp_client_args client;
 	struct otlp_retry_args retry;
 	struct otlp_queue_args queue;
+	struct spool_args spool;
 };
 
 extern const struct river_schema otlphttp_schema, otlpgrpc_schema;

@@ -157,6 +157,9 @@ static void on_flushed(void *data)
 	if (o->write) {
 		list_remove(&o->node);
 		add_stats(&o->write->before, o->pusher);
+		/* What it left on disk waits for another. */
+		o->write->before.waiting_profiles = 0;
+		o->write->before.waiting_bytes = 0;
 	}
 	write_pusher_free(o);
 }

@@ -3,32 +3,10 @@
 #include "agent/component/kinds.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "agent/component/receivers/external_labels.h"
 #include "agent/component/receivers/push_component.h"
 #include "agent/component/receivers/write_args.h"
-
-#define SPOOL_PATH_MAX_BYTES 4096
-
-/* Where nobody outside is asked nothing is left behind either. */
-static int add_spool(const struct component *c, const struct endpoint_args *args,
-		     struct river_arena *arena, struct push_endpoint_options *options)
-{
-	_cleanup_buf_ struct buf path = BUF_INIT(SPOOL_PATH_MAX_BYTES);
-
-	if (!args->spool.enabled || !c->env->storage_path || c->env->offline)
-		return 0;
-	int r = write_args_spool_path(options, c->id, c->env->storage_path, &path);
-	if (r < 0)
-		return r;
-	char *copy = river_arena_alloc(arena, path.len + 1);
-	if (!copy)
-		return -ENOMEM;
-	memcpy(copy, buf_str(&path), path.len + 1);
-	options->spool_path = copy;
-	return 0;
-}
 
 static int plan_endpoints(const struct component *c, const struct write_args *args,
 			  struct river_arena *arena, struct push_plan *plan)
@@ -45,7 +23,7 @@ static int plan_endpoints(const struct component *c, const struct write_args *ar
 			continue;
 		int r = write_args_endpoint(&items[i], arena, &endpoints[n]);
 		if (r == 0)
-			r = add_spool(c, &items[i], arena, &endpoints[n++]);
+			r = spool_args_place(&items[i].spool, c, NULL, arena, &endpoints[n++]);
 		if (r < 0)
 			return r;
 	}

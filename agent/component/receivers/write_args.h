@@ -4,14 +4,9 @@
 #define XAGENT_AGENT_COMPONENT_RECEIVERS_WRITE_ARGS_H
 
 #include "agent/component/http/http_client_args.h"
+#include "agent/component/receivers/spool_args.h"
 #include "agent/push/push.h"
 #include "river-config/river.h"
-
-struct spool_args {
-	bool enabled;
-	const char *max_bytes;
-	int64_t max_age_ns;
-};
 
 struct endpoint_args {
 	const char *url, *name;
@@ -33,9 +28,5 @@ extern const struct river_schema write_schema;
 /* Fills *ret_options with pointers into the arguments and into `arena` (0 or -ENOMEM). */
 int write_args_endpoint(const struct endpoint_args *args, struct river_arena *arena,
 			struct push_endpoint_options *ret_options);
-
-/* Where the profiles of this endpoint wait on disk: the same in each run, another one for another server or tenant. Appended: 0 or -ENOMEM. */
-int write_args_spool_path(const struct push_endpoint_options *options, const char *component_id,
-			  const char *storage_path, struct buf *out);
 
 #endif

@@ -3,10 +3,13 @@
 #include "tests/support/unit.h"
 #include "tests/unit/agent/component/real_graph.h"
 
+#include <unistd.h>
+
 #include "agent/component/receiver.h"
 #include "agent/http/server.h"
 #include "agent/util/clock.h"
 #include "tests/support/small_profile.h"
+#include "tests/support/temp_dir.h"
 
 struct server {
 	struct fixture *f;
@@ -188,6 +191,81 @@ static void test_refused(void **state)
 	http_server_free(s.http);
 }
 
+static void run_until(struct fixture *f, const unsigned int *n, unsigned int at_least)
+{
+	uint64_t end_ns = clock_mono_ns() + 10 * NS_PER_S;
+
+	while (*n < at_least) {
+		assert_true(clock_mono_ns() < end_ns);
+		assert_int_equal(loop_run_once(f->env.loop, 100), 0);
+	}
+}
+
+static void run_a_while(struct fixture *f)
+{
+	uint64_t end_ns = clock_mono_ns() + NS_PER_S / 5;
+
+	while (clock_mono_ns() < end_ns)
+		assert_int_equal(loop_run_once(f->env.loop, 10), 0);
+}
+
+/* What an exporter left on disk is sent by the next that has the same server and the same bytes; gzip'd ones are no others' form. */
+static void test_waits_on_disk(void **state)
+{
+	struct fixture *f = *state;
+	char directory[TEMP_DIR_BYTES];
+	struct server s;
+
+	temp_dir_make(directory);
+	f->env.storage_path = directory;
+	server_init(&s, f);
+	s.fail_first = 1000000;
+	load_exporter(&s, "", "");
+	push(exported(f, "input"), FORM_OTLP_GZIP);
+	run_until(f, &s.n_requests, 2);
+	load_exporter(&s, "compression = \"none\"", "");
+	run_a_while(f);
+	s.fail_first = 0;
+	unsigned int before = s.n_requests;
+	run_a_while(f);
+	assert_int_equal(s.n_requests, before);
+	load_exporter(&s, "", "");
+	run_until(f, &s.n_requests, before + 1);
+	assert_int_equal(settle(f, exported(f, "input")).sent_profiles, 1);
+	assert_string_equal(s.encoding, "gzip");
+	f->env.storage_path = NULL;
+	http_server_free(s.http);
+	assert_int_equal(temp_dir_remove(directory), 0);
+}
+
+static const char *const without_spool[] = {
+	"spool { enabled = false }",
+	"sending_queue { enabled = false }",
+};
+
+static void test_nothing_waits_on_disk(void **state)
+{
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(without_spool); i++) {
+		char directory[TEMP_DIR_BYTES];
+		struct server s;
+
+		temp_dir_make(directory);
+		f->env.storage_path = directory;
+		server_init(&s, f);
+		s.fail_first = 1000000;
+		load_exporter(&s, "", without_spool[i]);
+		push(exported(f, "input"), FORM_OTLP_GZIP);
+		run_until(f, &s.n_requests, 2);
+		run_a_while(f);
+		/* It is empty. */
+		assert_int_equal(rmdir(directory), 0);
+		f->env.storage_path = NULL;
+		http_server_free(s.http);
+	}
+}
+
 static const struct mistake {
 	const char *name, *text, *said;
 } mistakes[] = {
@@ -205,6 +283,8 @@ static const struct mistake {
 	{ "intervals",
 	  "client { endpoint = \"http://h\" }\n retry_on_failure { initial_interval = \"2m\" }",
 	  "max_interval must not be less than initial_interval" },
+	{ "spool", "client { endpoint = \"http://h\" }\n spool { max_bytes = \"1KiB\" }",
+	  "max_bytes must be between 1MiB and 64GiB" },
 	{ "half a certificate", "client { endpoint = \"http://h\"\n tls { cert_pem = \"x\" } }",
 	  "key_pem" },
 };
@@ -294,6 +374,8 @@ static const struct unit_test tests[] = {
 	FIXTURE_TEST(test_without_compression),
 	FIXTURE_TEST(test_tries_again),
 	FIXTURE_TEST(test_refused),
+	FIXTURE_TEST(test_waits_on_disk),
+	FIXTURE_TEST(test_nothing_waits_on_disk),
 	TEST_ROWS(test_mistake, mistakes, name),
 	FIXTURE_TEST(test_arguments_of_the_collector),
 	FIXTURE_TEST(test_empty_endpoint),
