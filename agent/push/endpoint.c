@@ -199,10 +199,12 @@ void endpoint_start(struct push_endpoint *e, struct push_entry *first)
 			endpoint_drop(e, entry, PUSH_DROP_ENCODE);
 		return;
 	}
-	if (endpoint_send(e, flight, &reason) < 0)
+	if (endpoint_send(e, flight, &reason) < 0) {
 		endpoint_retry(e, flight, 0, &reason, 0);
-	else
-		endpoint_add(e, TAKE_PTR(flight));
+		return;
+	}
+	metric_add(e->metrics.request_bytes, flight->body.n);
+	endpoint_add(e, TAKE_PTR(flight));
 }
 
 static void endpoint_drop_late(struct push_endpoint *e)

@@ -27,6 +27,8 @@ PUSH_FAMILY(queue_profiles, METRIC_GAUGE, "Profiles that wait or are in flight."
 
 PUSH_OWN_FAMILY(sent_samples_total, METRIC_COUNTER,
 		"Samples in the profiles that the server took.");
+PUSH_OWN_FAMILY(request_bytes_total, METRIC_COUNTER,
+		"Bytes of the bodies of all requests, of those that were repeated as well.");
 PUSH_OWN_FAMILY(oldest_seconds, METRIC_GAUGE,
 		"Since the oldest profile that waits, in memory or on disk, came.");
 PUSH_OWN_FAMILY(spool_bytes, METRIC_GAUGE, "Bytes of profiles that wait on disk.");
@@ -78,6 +80,7 @@ void push_metrics_init(struct push_metrics *m, struct telemetry *t, const char *
 	m->queue_bytes = telemetry_series(t, &push_queue_bytes, values);
 	m->queue_profiles = telemetry_series(t, &push_queue_profiles, values);
 	m->sent_samples = telemetry_series(t, &push_sent_samples_total, values);
+	m->request_bytes = telemetry_series(t, &push_request_bytes_total, values);
 	m->oldest = telemetry_series(t, &push_oldest_seconds, values);
 	m->spool_bytes = telemetry_series(t, &push_spool_bytes, values);
 	m->spool_profiles = telemetry_series(t, &push_spool_profiles, values);

@@ -35,6 +35,7 @@ struct push_metrics {
 	struct metric *causes[PUSH_DROP_MAX];
 	struct metric *queue_bytes, *queue_profiles;
 	struct metric *sent_samples;
+	struct metric *request_bytes;
 	struct metric *oldest; /* seconds */
 	struct metric *spool_bytes, *spool_profiles, *spool_found, *spool_failing;
 };

@@ -28,6 +28,7 @@ struct fixture {
 	unsigned int status;
 	const char *retry_after;
 	unsigned int n_requests;
+	size_t n_body;		 /* of all */
 	unsigned int fail_first; /* so many are answered 503 first */
 	char last_labels[512];
 	char last_pprof[64];
@@ -47,6 +48,7 @@ static void note_request(struct fixture *f, const struct http_call *call)
 	const void *body = http_call_body(call, &n);
 	Push__V1__PushRequest *rq = push__v1__push_request__unpack(NULL, n, body);
 
+	f->n_body += n;
 	assert_non_null(rq);
 	assert_int_equal(rq->n_series, 1);
 	assert_int_equal(rq->series[0]->n_samples, 1);
@@ -402,6 +404,13 @@ static void test_retried_until_taken(void **state)
 	assert_int_equal(f->n_requests, 6);
 	assert_int_equal(stats(f, 0).n_failures, 0);
 	assert_metric(f, "pyroscope_write_retries_total");
+	/* Each attempt is on the wire. */
+	char expected[256];
+	(void)snprintf(expected, sizeof(expected),
+		       "\nxagent_push_request_bytes_total{endpoint=\"%s\",component_path=\"/"
+		       "\",component_id=\"pyroscope.write.x\"} %zu\n",
+		       f->urls[0], f->n_body);
+	assert_metric(f, expected);
 }
 
 static void test_ten_attempts(void **state)
