@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "agent/push/spool/spool.h"
 #include "agent/util/clock.h"
 #include "agent/util/hash.h"
 #include "agent/util/size.h"
@@ -16,7 +17,7 @@
 #define MIN_BYTES ((uint64_t)1 << 20)
 #define MAX_BYTES ((uint64_t)64 << 30)
 #define MIN_AGE_NS ((int64_t)NS_PER_S)
-#define MAX_AGE_NS ((int64_t)(24 * 3600 * NS_PER_S))
+#define MAX_AGE_NS ((int64_t)SPOOL_FOREIGN_MAX_AGE_NS)
 
 static bool spool_bytes_of(const char *text, uint64_t *ret_bytes)
 {

@@ -26,7 +26,7 @@ void spool_name_print(uint64_t id, char text[static SPOOL_NAME_BYTES])
 	(void)snprintf(text, SPOOL_NAME_BYTES, "spool-%016" PRIx64 ".seg", id);
 }
 
-static bool name_parse(const char *text, uint64_t *ret_id)
+bool spool_name_parse(const char *text, uint64_t *ret_id)
 {
 	struct str s = str_from(text);
 	char again[SPOOL_NAME_BYTES];
@@ -233,7 +233,7 @@ static int list_ids(int dir_fd, uint64_t *ids, size_t *ret_n)
 	}
 	*ret_n = 0;
 	for (struct dirent *e; *ret_n < SPOOL_MAX_SEGMENTS && (e = readdir(d));)
-		*ret_n += name_parse(e->d_name, &ids[*ret_n]);
+		*ret_n += spool_name_parse(e->d_name, &ids[*ret_n]);
 	qsort(ids, *ret_n, sizeof(*ids), newest_first);
 	return 0;
 }

@@ -11,6 +11,7 @@
 #define SPOOL_NAME_BYTES 32
 
 void spool_name_print(uint64_t id, char text[static SPOOL_NAME_BYTES]);
+bool spool_name_parse(const char *text, uint64_t *ret_id);
 
 /* A segment that is there, and its size if asked for; -EINVAL: no plain file, or with names elsewhere; -errno. */
 int spool_segment_open(int dir_fd, uint64_t id, int flags, uint64_t *ret_bytes);
