@@ -41,6 +41,7 @@
 struct options {
 	const char *url, *protocol, *spool, *ca;
 	uint64_t services, stacks, depth, intervals, interval_ms, spread_ms, max_age_s, timeout_ms;
+	uint64_t pause_every; /* so many intervals it waits for SIGUSR1; 0: never */
 	uint64_t spool_bytes;
 };
 
@@ -58,7 +59,7 @@ struct send {
 	uint64_t n_intervals, n_samples, n_profiles, n_bytes;
 	uint64_t last_profile_ns, due_ns;
 	uint64_t made_ns, encoded_ns; /* CPU time of this thread */
-	bool ended;
+	bool ended, paused;
 };
 
 static const struct protocol {
@@ -234,7 +235,13 @@ static void on_signal(int signo, void *data)
 {
 	struct send *s = data;
 
-	(void)signo;
+	if (signo == SIGUSR1) {
+		s->due_ns = clock_mono_ns();
+		if (s->paused)
+			loop_timer_arm(s->timer, s->due_ns);
+		s->paused = false;
+		return;
+	}
 	if (!s->ended)
 		pusher_flush(s->pusher, clock_mono_ns() + FLUSH_NS, on_flushed, s);
 	s->ended = true;
@@ -265,6 +272,9 @@ static void on_interval(void *data)
 	s->n_intervals++;
 	printf("made %" PRIu64 "\n", s->n_samples);
 	print_state(s);
+	s->paused = s->options.pause_every && s->n_intervals % s->options.pause_every == 0;
+	if (s->paused)
+		return;
 	s->due_ns = MAX_OF(s->due_ns + s->options.interval_ms * NS_PER_MS, clock_mono_ns());
 	loop_timer_arm(s->timer, s->due_ns);
 }
@@ -334,6 +344,7 @@ static int open_all(struct send *s)
 
 	(void)sigemptyset(&set);
 	(void)sigaddset(&set, SIGTERM);
+	(void)sigaddset(&set, SIGUSR1);
 	if (r == 0)
 		r = loop_signals_new(s->loop, &set, on_signal, s);
 	if (r == 0)
@@ -389,6 +400,7 @@ static const struct number_option {
 	{ "depth", offsetof(struct options, depth), MAX_DEPTH },
 	{ "intervals", offsetof(struct options, intervals), 1000000 },
 	{ "interval_ms", offsetof(struct options, interval_ms), 3600000 },
+	{ "pause_every", offsetof(struct options, pause_every), 1000000 },
 	{ "spread_ms", offsetof(struct options, spread_ms), 3600000 },
 	{ "max_age_s", offsetof(struct options, max_age_s), 3300 },
 	{ "timeout_ms", offsetof(struct options, timeout_ms), 60000 },
