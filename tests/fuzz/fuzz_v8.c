@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a file says of the V8 that it holds, and what a process has as the name of a function: whatever is accepted lies within what the kernel half
- * reads, and names end. The first byte tells what the rest is: a file, constants, or memory.
+ * What a file says of the V8 that it holds, and what a process has as the name of a function, or as a script's source: whatever is accepted lies within what the kernel half
+ * reads, and names end. The first byte tells what the rest is: a file, constants, memory, or a source.
  */
 #include <assert.h>
 #include <errno.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "agent/runtimes/v8/classes.h"
 #include "agent/runtimes/v8/layout.h"
 #include "agent/runtimes/v8/names.h"
 #include "agent/util/cleanup.h"
@@ -114,10 +116,39 @@ static void check_names(const uint8_t *data, size_t size)
 	assert(m.n_reads < 2000);
 }
 
+static void check_part(const struct source *s, struct source_part part)
+{
+	assert(part.begin < part.end && part.end <= s->n);
+}
+
+static void check_source(const uint8_t *data, size_t size)
+{
+	const struct source s = { .chars = data + 1,
+				  .n = (uint32_t)(size - 1) / (data[0] & 1 ? 2 : 1),
+				  .is_wide = data[0] & 1 };
+	struct class_methods m = { 0 };
+
+	if (class_methods_read(&s, &m) < 0)
+		return;
+	for (size_t i = 0; i < m.n; i++) {
+		check_part(&s, m.methods[i].place);
+		check_part(&s, m.methods[i].name);
+		check_part(&s, m.methods[i].of);
+		assert(i == 0 || m.methods[i - 1].place.begin < m.methods[i].place.begin);
+	}
+	free(m.methods);
+}
+
+static void check_sources(const uint8_t *data, size_t size)
+{
+	if (size > 0)
+		check_source(data, size);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static void (*const checks[])(const uint8_t *, size_t) = { check_file, check_constants,
-								   check_names };
+								   check_names, check_sources };
 
 	if (size > 0)
 		checks[data[0] % ARRAY_SIZE(checks)](data + 1, size - 1);
