@@ -318,6 +318,10 @@ struct wire_name {
 	/* An address of the process's: what lies in WIRE_UNREAD_BYTES from there on was not in memory, so the line could not be told. The function is told again when
 	 * it is met again. 0: none. */
 	__u64 unread;
+	/* Of a function that lies in something whose name is not sent, but is to be read in the source: the source's number, its characters, and where in them the function
+	 * begins and ends, as the runtime has it. 0 characters: there is no more to be known. */
+	__u32 source, n_source;
+	__u32 begin, end;
 	char texts[WIRE_TEXTS_BYTES];
 };
 
@@ -470,7 +474,7 @@ struct wire_escape {
 
 _Static_assert(sizeof(struct wire_sample) == 88, "records are 8-byte aligned");
 _Static_assert(sizeof(struct wire_user_unwound) % 8 == 0, "the stack copy is 8-byte aligned");
-_Static_assert(sizeof(struct wire_name) == 56 + WIRE_TEXTS_BYTES, "no gaps");
+_Static_assert(sizeof(struct wire_name) == 72 + WIRE_TEXTS_BYTES, "no gaps");
 _Static_assert(sizeof(struct wire_mapping) == 24, "three words of the arena");
 _Static_assert(sizeof(struct wire_process) == 24, "");
 _Static_assert(sizeof(struct wire_object) == 40, "whole words");

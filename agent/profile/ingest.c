@@ -428,6 +428,7 @@ void session_drain(struct session *s)
 {
 	s->reading.n_rounds++;
 	s->reading.sideband_ns = sideband_collect(s->sideband);
+	session_complete_waiting(s);
 	int r = sampler_read(s->sampler, on_sample, s);
 	if (r < 0)
 		log_error("cannot read the sample ring", LOG_ERR(r));

@@ -132,9 +132,10 @@ void session_close_runtimes(struct session *s)
 	runtime_search_free(s->runtimes.search);
 	runtime_tables_free(s->runtimes.tables);
 	code_names_free(s->runtimes.code_names);
+	source_table_clear(&s->source_names.table);
 }
 
-static const struct runtime *runtime_of_function(uint64_t function)
+const struct runtime *session_runtime_of(uint64_t function)
 {
 	return runtime_of((uint32_t)(function >> WIRE_RUNTIME_KIND_SHIFT) & WIRE_RUNTIME_KIND_MASK);
 }
@@ -142,7 +143,7 @@ static const struct runtime *runtime_of_function(uint64_t function)
 /* An empty name is what its runtime shows for it. */
 static int put_name(struct session *s, const struct code_key *key, struct code_text text)
 {
-	const struct runtime *runtime = runtime_of_function(key->function);
+	const struct runtime *runtime = session_runtime_of(key->function);
 	char unnamed[UNNAMED_BYTES];
 
 	if (text.n_name == 0 && runtime && runtime->unnamed) {
@@ -153,7 +154,7 @@ static int put_name(struct session *s, const struct code_key *key, struct code_t
 }
 
 /* Whether one more may be read for it in this round. */
-static bool may_read(struct session *s, struct process_state *k)
+bool session_may_read_name(struct session *s, struct process_state *k)
 {
 	if (s->name_reads.round != s->reading.n_rounds) {
 		s->name_reads.round = s->reading.n_rounds;
@@ -177,7 +178,7 @@ static void fetch(struct session *s, const struct wire_name *name)
 	struct thread_memory memory = { .pid = name->pid, .tid = name->pid };
 	uint8_t bytes[WIRE_UNREAD_BYTES];
 
-	if (p && p->user && may_read(s, p->user))
+	if (p && p->user && session_may_read_name(s, p->user))
 		(void)thread_memory_read(&memory, name->unread, bytes, sizeof(bytes));
 }
 
@@ -188,10 +189,12 @@ void session_on_name(const struct wire_name *name, void *data)
 				      .exec_id = name->exec_id,
 				      .function = name->function,
 				      .print = name->print };
+	char whole[NAME_TEXTS_NAME_BYTES];
 	struct name_texts texts;
 	struct code_text text;
 
 	name_texts_of(name, &texts, &text);
+	session_complete_name(s, &key, name, &text, whole);
 	if (put_name(s, &key, text) < 0)
 		telemetry_count(s->options.telemetry, TELEMETRY_code_names_dropped, 1);
 	if (name->unread)
@@ -247,7 +250,7 @@ static bool resolve(struct session *s, struct process_state *k, uint32_t tid,
 	struct wire_runtime of;
 
 	/* Who has no number here has no memory to be read. */
-	if (!runtime->resolve || !key->pid || !k || !may_read(s, k))
+	if (!runtime->resolve || !key->pid || !k || !session_may_read_name(s, k))
 		return false;
 	telemetry_count(s->options.telemetry, TELEMETRY_code_names_read, 1);
 	bool is_published = runtime_tables_of(s->runtimes.tables, key->pid, runtime->kind, &of);
@@ -288,7 +291,7 @@ static struct code_name *name_of(struct session *s, struct process_state *k, uin
 int session_code_frame(struct session *s, struct process *p, const struct wire_sample *head,
 		       const struct wire_runtime_frame *f, struct frame_ref *ret_frame)
 {
-	const struct runtime *runtime = runtime_of_function(f->function);
+	const struct runtime *runtime = session_runtime_of(f->function);
 	const struct code_key key = { .pid = head->pid,
 				      .exec_id = head->exec_id,
 				      .function = f->function,

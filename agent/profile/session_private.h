@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the files of a session share: session.c (start and end), ingest.c (events and samples), target_resolution.c (the series of a process),
- * generated.c (code made at run time), interpreted.c (runtimes and their functions), interval_flush.c (intervals). The fields of each part of
+ * generated.c (code made at run time), interpreted.c (runtimes and their functions), source_names.c (the rest of their names), interval_flush.c (intervals). The fields of each part of
  * the state are set by the file that its comment names; session_new() makes empty lists.
  */
 #ifndef XAGENT_AGENT_PROFILE_SESSION_PRIVATE_H
@@ -14,8 +14,10 @@
 #include "agent/profile/process_state.h"
 #include "agent/profile/session.h"
 #include "agent/runtimes/code_names.h"
+#include "agent/runtimes/name_texts.h"
 #include "agent/runtimes/runtime_search.h"
 #include "agent/runtimes/runtime_tables.h"
+#include "agent/runtimes/source_table.h"
 #include "agent/unwind/kernel_arena.h"
 #include "agent/unwind/object_tables.h"
 #include "agent/unwind/tables.h"
@@ -71,6 +73,26 @@ struct session_runtimes {
 	struct code_names *code_names; /* of their functions */
 };
 
+/* A name that is not whole yet. */
+struct waiting_name {
+	struct code_key key;
+	struct source_function function;
+	uint32_t n_tries;
+};
+
+/* Those that come while so many wait are not asked for. */
+#define SESSION_MAX_WAITING_NAMES 512
+
+/* source_names.c: names of which a part is in the source of their program. */
+struct session_source_names {
+	struct source_table table;
+	/* Those whose source is to be read, oldest first. */
+	struct waiting_name waiting[SESSION_MAX_WAITING_NAMES];
+	size_t n_waiting;
+	uint64_t round; /* the last one that counts */
+	size_t n_chars; /* that were read in this round, and beyond what former ones may read */
+};
+
 /* interpreted.c: names of functions that were read from memory. */
 struct session_name_reads {
 	uint64_t round; /* in which … */
@@ -115,6 +137,7 @@ struct session {
 	struct session_matching matching;
 	struct session_runtimes runtimes;
 	struct session_name_reads name_reads;
+	struct session_source_names source_names;
 	struct session_intervals intervals;
 	struct session_unwind unwind;
 	struct session_symbols symbols;
@@ -156,6 +179,18 @@ void session_show_image(struct session *s, const struct sample *sample, struct p
 bool session_runtime_is_new(struct session *s, const struct process *p, struct process_state *k);
 int session_code_frame(struct session *s, struct process *p, const struct wire_sample *head,
 		       const struct wire_runtime_frame *f, struct frame_ref *ret_frame);
+
+/* NULL: nobody's. */
+const struct runtime *session_runtime_of(uint64_t function);
+/* Whether one more name may be read of that process in this round. */
+bool session_may_read_name(struct session *s, struct process_state *k);
+
+/* source_names.c. The whole name of a function, of which `name` was sent, into `to` and text; as far as it is known now, else later. */
+void session_complete_name(struct session *s, const struct code_key *key,
+			   const struct wire_name *name, struct code_text *text,
+			   char to[NAME_TEXTS_NAME_BYTES]);
+/* Once in a round: names that could not be completed. */
+void session_complete_waiting(struct session *s);
 
 /* interval_flush.c. An empty interval at the present rate. 0 or -errno. */
 int session_open_interval(const struct session *s, struct interval **ret_interval);

@@ -46,6 +46,19 @@ struct runtime_lines {
 	uint8_t format;
 };
 
+/* A function whose place in its source was sent with its name (struct wire_name). */
+struct source_function {
+	uint64_t address; /* as resolve() has it */
+	uint32_t print;
+	uint32_t source, n_source, begin, end;
+};
+
+/* What a runtime keeps of one source: bytes of its own. */
+struct source_facts {
+	void *bytes;
+	size_t n;
+};
+
 struct runtime {
 	enum runtime_kind kind;
 	const char *name; /* in the text of frames without a name */
@@ -69,6 +82,14 @@ struct runtime {
 	bool (*resolve)(const struct wire_runtime *of, const struct runtime_memory *memory,
 			uint64_t function, uint32_t print, char *buf, size_t n_buf,
 			struct code_text *ret_text);
+	/* What the source of that function tells of all functions in it, from the process's memory; to be freed. 0; -EAGAIN: it was moved meanwhile, or a page did not
+	 * come; or another error, at which the source tells nothing. NULL: what was sent is the whole name. */
+	int (*read_source)(const struct wire_runtime *of, const struct runtime_memory *memory,
+			   const struct source_function *function, struct source_facts *ret_facts);
+	/* The whole name of a function, by that and by what was sent: fills `to`, and returns how many bytes. 0: what was sent is the whole. Pure. */
+	size_t (*name_in_source)(const struct source_facts *facts,
+				 const struct source_function *function,
+				 const struct code_text *text, char *to, size_t n_to);
 	/* What is shown for a function whose name is empty (text->n_name 0), by its file and line: fills `to`, and returns how many bytes. NULL: it has no name. Pure. */
 	size_t (*unnamed)(const struct code_text *text, char *to, size_t n_to);
 	/* The line of a position in a function; 0: not known. NULL: never known. `lines` may hold anything. Pure. */

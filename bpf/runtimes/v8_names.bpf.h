@@ -109,20 +109,25 @@ static __always_inline __u64 v8_name_of(struct scratch *s)
 	return text;
 }
 
-/* Where in its script's source the function of a ScopeInfo begins, in characters; ~0: not known. */
+/* Where in its script's source the function of a ScopeInfo begins, in characters, and in the upper half where it ends; ~0 each: not known. */
+static __always_inline __u64 v8_place_of(const struct v8_layout *l, __u64 scope)
+{
+	__u64 at = scope + 8 * (__u64)l->scope_positions;
+	__u32 flags = 0;
+
+	if (!l->scope_positions) {
+		at = v8_scope_names(l, scope, &flags);
+		if (!at)
+			return ~0ULL;
+		at += flags & V8_SCOPE_HAS_NAME ? 16 : 0;
+		at += flags & V8_SCOPE_HAS_INFERRED ? 8 : 0;
+	}
+	return (__u64)v8_int(at + 12) << 32 | v8_int(at + 4);
+}
+
 static __always_inline __u32 v8_begin_of(const struct v8_layout *l, __u64 scope)
 {
-	__u32 flags = 0;
-	__u64 at;
-
-	if (l->scope_positions)
-		return v8_int(scope + 8 * (__u64)l->scope_positions + 4);
-	at = v8_scope_names(l, scope, &flags);
-	if (!at)
-		return ~0U;
-	at += flags & V8_SCOPE_HAS_NAME ? 16 : 0;
-	at += flags & V8_SCOPE_HAS_INFERRED ? 8 : 0;
-	return v8_int(at + 4);
+	return v8_place_of(l, scope);
 }
 
 /* Lines of a source that end within a piece of it, which was read. */
@@ -195,6 +200,24 @@ __noinline int v8_line_of(__u32 level, __u64 script, __u32 position)
 	return s->runtime.words[2] & 0x3fffffff;
 }
 
+/* Of the SharedFunctionInfo that was read, if it is a method's: the class is to be read in the source (agent/runtimes/v8/classes.h). */
+static __always_inline void v8_name_place(struct scratch *s, struct wire_name *name, __u64 scope,
+					  __u64 script)
+{
+	const struct v8_layout *l = v8_layout(s);
+	__u32 kind = v8_shared_int(s, l->shared_id - V8_FLAGS_BEFORE_ID) & V8_FUNCTION_KIND;
+	__u64 source, place;
+
+	if (!(V8_METHOD_KINDS >> kind & 1))
+		return;
+	place = v8_place_of(l, scope);
+	source = v8_word(script + l->script_source) - V8_TAG;
+	name->source = v8_int(script + l->script_id + 4);
+	name->n_source = v8_int(source + V8_STRING_LENGTH);
+	name->begin = place;
+	name->end = place >> 32;
+}
+
 /* Its name and its file; s->runtime.words: its ScopeInfo and its script. */
 __noinline int v8_name_texts(__u32 level)
 {
@@ -220,7 +243,11 @@ __noinline int v8_name_texts(__u32 level)
 				 &name->file_encoding);
 	s->runtime.words[0] = v8_object(l, v8_shared_word(s, l->shared_name), &type);
 	s->runtime.words[1] = script;
-	return type == l->type_scope ? V8_HAS_PLACE : 1;
+	if (type != l->type_scope)
+		return 1;
+	if (name->n_name)
+		v8_name_place(s, name, s->runtime.words[0], script);
+	return V8_HAS_PLACE;
 }
 
 static __always_inline int v8_name(struct scratch *s, struct wire_name *name)

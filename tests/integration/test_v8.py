@@ -52,8 +52,28 @@ def is_of_v8(place):
 
 def same(name):
     """Without the place of one that has no name. Some functions get their name when they are made: with a prefix, or of a computed key. V8's backtrace shows that one, or does not."""
-    name = re.sub(r"^<anonymous> \(.*\)$", "", name.removeprefix("get ").removeprefix("set "))
+    name = re.sub(r"^<anonymous> \(.*\)$", "", re.sub(r"^(\w+\.)?[gs]et ", r"\1", name))
     return "<anonymous>" if not name or name.startswith("[") else name
+
+
+def classes_of(program):
+    """name of the class at each of its lines."""
+    found = {}
+    of = None
+    for number, line in enumerate(program.read_text().splitlines(), 1):
+        of = line.split()[1] if line.startswith("class ") else None if line == "}" else of
+        found[number] = of
+    return found
+
+
+CLASSES = classes_of(CHAINS)
+
+
+def told_name(name, file, line):
+    """V8 tells the class of the receiver, which may be another one's: the method's is where it is written. Constructors are called as their class."""
+    of = CLASSES[line] if file == str(CHAINS) else None
+    name = same(name)
+    return f"{of}.{name}" if of and name not in ("<anonymous>", of) else name
 
 
 def profiled(processes, output, *arguments):
@@ -89,7 +109,7 @@ def run_chains(processes, tmp_path, node, flags, n_chains, n_links, n_rounds, se
     profile = profiled(processes, tmp_path / "o.pb.gz", *["--lines"] * with_lines, "-F", "10000", "-e", READS, "--", node, *flags, CHAINS, report, str(seed), str(n_chains), str(n_links),
                        str(n_rounds), str(n_threads))
     seen = probed(profile, with_lines)
-    told = {number: [(same(f[0]), *f[1:]) if with_lines else (same(f[0]), f[1]) for f in frames if is_of_v8(f)] for number, frames in map(json.loads, report.read_text().splitlines())}
+    told = {number: [(told_name(*f), *f[1:]) if with_lines else (told_name(*f), f[1]) for f in frames if is_of_v8(f)] for number, frames in map(json.loads, report.read_text().splitlines())}
     assert len(told) == n_chains * n_threads
     missing = sorted(set(told) - set(seen))
     # One at which the agent was publishing the process anew: new pages of code are new mappings.
@@ -188,8 +208,8 @@ def test_every_timer_tick(processes, tmp_path, node, kind):
     flags = [f for f in KINDS[kind] if nodes.has_flag(node.path, f)]
     stacks = profiled(processes, tmp_path / "o", "-F", "499", "--", node.path, *flags, program, "3")
     running = folded.Stacks(s for s in stacks if "node::Start" in s.frames)
-    whole = folded.Stacks(s for s in running if in_order(s.frames, "main", "handle", "work"))
-    begun = folded.Stacks(s for s in running if {"main", "handle", "work"} & set(s.frames))
+    whole = folded.Stacks(s for s in running if in_order(s.frames, "main", "Service.handle", "work"))
+    begun = folded.Stacks(s for s in running if {"main", "Service.handle", "handle", "work"} & set(s.frames))
     # The rest is Node's beginning and end, and the time until the agent has a table of the process.
     assert begun.total >= 0.6 * running.total, running.without("main").show()
     assert whole.total >= 0.995 * begun.total and begun.total > 100, begun.show()
@@ -273,7 +293,7 @@ def test_switch_and_its_reload(start_agent, standin, processes, tmp_path):
     assert "work" not in names_since(0)
     agent.config_path.write_text(with_v8)
     assert agent.get("/-/reload")[0] == 200
-    wait_until(lambda: {"main", "handle", "work"} <= names_since(0), 30, "the program's functions are shown")
+    wait_until(lambda: {"main", "Service.handle", "work"} <= names_since(0), 30, "the program's functions are shown")
     assert agent.wait_metric(lambda m: m.value("xagent_runtime_stacks_total", runtime="v8", result="walked") > 50, 20, "stacks are counted")
 
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "agent/runtimes/name_texts.h"
+#include "agent/runtimes/v8/objects.h"
 #include "agent/util/macro.h"
 #include "agent/util/str.h"
 
@@ -13,115 +14,47 @@
 #define MAX_STRINGS 64
 #define MAX_WAITING 16
 
-struct look {
-	const struct v8_layout *layout;
-	const struct runtime_memory *memory;
-	uint8_t shared[V8_SHARED_BYTES];
-};
-
-struct object {
-	uint64_t at; /* 0: there is none */
-	uint16_t type;
-};
-
 /* A text in UTF-8: the bytes of `to` from `begin` to `at`. */
 struct text {
 	char *to;
 	size_t begin, at, max;
 };
 
-static bool get(const struct look *l, uint64_t addr, void *dst, size_t n)
-{
-	return l->memory->read(l->memory->data, addr, dst, n) == 0;
-}
-
-static uint64_t word_at(const struct look *l, uint64_t addr)
-{
-	uint64_t word = 0;
-
-	return get(l, addr, &word, sizeof(word)) ? word : 0;
-}
-
-static uint32_t int_at(const struct look *l, uint64_t addr)
-{
-	uint32_t value = 0;
-
-	return get(l, addr, &value, sizeof(value)) ? value : 0;
-}
-
-static struct object object_at(const struct look *l, uint64_t pointer)
-{
-	struct object o = { 0 };
-
-	if ((pointer & V8_TAG_MASK) != V8_TAG)
-		return o;
-	uint64_t map = word_at(l, pointer - V8_TAG);
-	if ((map & V8_TAG_MASK) == V8_TAG &&
-	    get(l, map - V8_TAG + l->layout->map_type, &o.type, sizeof(o.type)))
-		o.at = pointer - V8_TAG;
-	return o;
-}
-
-static uint64_t shared_word(const struct look *l, uint8_t at)
-{
-	uint64_t word;
-
-	memcpy(&word, l->shared + MIN_OF(at, sizeof(l->shared) - sizeof(word)), sizeof(word));
-	return word;
-}
-
-static uint32_t shared_int(const struct look *l, uint8_t at)
-{
-	uint32_t value;
-
-	memcpy(&value, l->shared + MIN_OF(at, sizeof(l->shared) - sizeof(value)), sizeof(value));
-	return value;
-}
-
-static uint32_t print_of(const struct look *l)
-{
-	uint64_t script = shared_word(l, l->layout->shared_script) - V8_TAG;
-
-	return v8_print_of(word_at(l, script + l->layout->script_id),
-			   shared_int(l, l->layout->shared_id),
-			   shared_int(l, l->layout->shared_parameters));
-}
-
 /* n characters from `skip` on; what is beyond the longest name is left out. */
-static bool append_flat(const struct look *l, uint64_t at, uint16_t type, uint32_t skip, uint32_t n,
-			struct text *to)
+static bool append_flat(const struct v8_look *l, uint64_t at, uint16_t type, uint32_t skip,
+			uint32_t n, struct text *to)
 {
 	size_t size = type & V8_STRING_ONE_BYTE ? 1 : 2;
 	char raw[WIRE_NAME_BYTES];
 	size_t bytes = MIN_OF((size_t)n * size, sizeof(raw));
 
-	if (!get(l, at + (uint64_t)skip * size, raw, bytes))
+	if (!v8_get(l, at + (uint64_t)skip * size, raw, bytes))
 		return false;
 	to->at = name_texts_utf8(raw, bytes, size == 1 ? WIRE_LATIN1 : WIRE_UCS2, to->to, to->at,
 				 to->max);
 	return true;
 }
 
-static bool append_external(const struct look *l, struct object o, uint32_t skip, uint32_t n,
+static bool append_external(const struct v8_look *l, struct v8_object o, uint32_t skip, uint32_t n,
 			    struct text *to)
 {
 	return !(o.type & V8_STRING_UNCACHED) &&
-	       append_flat(l, word_at(l, o.at + V8_STRING_DATA), o.type, skip, n, to);
+	       append_flat(l, v8_word_at(l, o.at + V8_STRING_DATA), o.type, skip, n, to);
 }
 
 /* The characters of a string, whose pieces lie left to right in the order in which they are met. */
-static bool append_string(const struct look *l, uint64_t pointer, struct text *to)
+static bool append_string(const struct v8_look *l, uint64_t pointer, struct text *to)
 {
 	uint64_t waiting[MAX_WAITING] = { pointer };
 	uint32_t skip = 0, n_chars = UINT32_MAX;
 	size_t n = 1;
 
 	for (size_t i = 0; n > 0; i++) {
-		struct object o = object_at(l, waiting[--n]);
+		struct v8_object o = v8_object_at(l, waiting[--n]);
 
 		if (i == MAX_STRINGS || !o.at || o.type >= l->layout->first_no_string)
 			return false;
-		uint32_t length = MIN_OF(int_at(l, o.at + V8_STRING_LENGTH), n_chars);
+		uint32_t length = MIN_OF(v8_int_at(l, o.at + V8_STRING_LENGTH), n_chars);
 		switch (o.type & V8_STRING_KIND) {
 		case V8_STRING_FLAT:
 			if (!append_flat(l, o.at + V8_STRING_CHARS, o.type, skip, length, to))
@@ -135,16 +68,16 @@ static bool append_string(const struct look *l, uint64_t pointer, struct text *t
 			/* A piece of one that has pieces is made flat first. */
 			if (n + 2 > MAX_WAITING || n_chars != UINT32_MAX)
 				return false;
-			waiting[n++] = word_at(l, o.at + V8_STRING_SECOND);
-			waiting[n++] = word_at(l, o.at + V8_STRING_FIRST);
+			waiting[n++] = v8_word_at(l, o.at + V8_STRING_SECOND);
+			waiting[n++] = v8_word_at(l, o.at + V8_STRING_FIRST);
 			continue;
 		case V8_STRING_SLICED:
-			skip += int_at(l, o.at + V8_STRING_OFFSET + 4);
+			skip += v8_int_at(l, o.at + V8_STRING_OFFSET + 4);
 			n_chars = length;
-			waiting[n++] = word_at(l, o.at + V8_STRING_FIRST);
+			waiting[n++] = v8_word_at(l, o.at + V8_STRING_FIRST);
 			continue;
 		case V8_STRING_THIN:
-			waiting[n++] = word_at(l, o.at + V8_STRING_FIRST);
+			waiting[n++] = v8_word_at(l, o.at + V8_STRING_FIRST);
 			continue;
 		default:
 			return false;
@@ -156,13 +89,13 @@ static bool append_string(const struct look *l, uint64_t pointer, struct text *t
 }
 
 /* Where a ScopeInfo has the name of its function; 0: nowhere. */
-static uint64_t scope_name_at(const struct look *l, uint64_t scope, uint32_t *ret_flags)
+static uint64_t scope_name_at(const struct v8_look *l, uint64_t scope, uint32_t *ret_flags)
 {
 	const struct v8_layout *y = l->layout;
-	uint32_t n = int_at(l, scope + 8 * (uint64_t)y->scope_n_locals + 4);
+	uint32_t n = v8_int_at(l, scope + 8 * (uint64_t)y->scope_n_locals + 4);
 	uint64_t at = scope + 8 * (uint64_t)y->scope_locals;
 
-	*ret_flags = (uint32_t)(word_at(l, scope + 8) >> (y->scope_flags_shift & 63));
+	*ret_flags = (uint32_t)(v8_word_at(l, scope + 8) >> (y->scope_flags_shift & 63));
 	if (n > 1U << 20 || !(*ret_flags & V8_SCOPE_HAS_NAME))
 		return 0;
 	at += y->has_hashed_locals && n >= V8_SCOPE_MANY_LOCALS ? 8 + 8 * (uint64_t)n
@@ -171,19 +104,19 @@ static uint64_t scope_name_at(const struct look *l, uint64_t scope, uint32_t *re
 }
 
 /* False: it cannot be read; no bytes: it has none there. */
-static bool append_name(const struct look *l, uint64_t pointer, struct text *to)
+static bool append_name(const struct v8_look *l, uint64_t pointer, struct text *to)
 {
-	struct object o = object_at(l, pointer);
+	struct v8_object o = v8_object_at(l, pointer);
 
 	if (!o.at || o.type >= l->layout->first_no_string)
 		return true;
 	return append_string(l, pointer, to);
 }
 
-static bool read_name(const struct look *l, struct text *to)
+static bool read_name(const struct v8_look *l, struct text *to)
 {
-	uint64_t pointer = shared_word(l, l->layout->shared_name);
-	struct object o = object_at(l, pointer);
+	uint64_t pointer = v8_shared_word(l, l->layout->shared_name);
+	struct v8_object o = v8_object_at(l, pointer);
 	uint32_t flags = 0;
 
 	if (!o.at || o.type != l->layout->type_scope)
@@ -191,27 +124,25 @@ static bool read_name(const struct look *l, struct text *to)
 	uint64_t at = scope_name_at(l, o.at, &flags);
 	if (!at)
 		return true;
-	if (!append_name(l, word_at(l, at), to))
+	if (!append_name(l, v8_word_at(l, at), to))
 		return false;
 	return to->at > to->begin || !(flags & V8_SCOPE_HAS_INFERRED) ||
-	       append_name(l, word_at(l, at + 16), to);
+	       append_name(l, v8_word_at(l, at + 16), to);
 }
 
 bool v8_name_read(const struct v8_layout *layout, const struct runtime_memory *memory,
 		  uint64_t shared, uint32_t print, char *buf, size_t n_buf,
 		  struct code_text *ret_text)
 {
-	struct look l = { .layout = layout, .memory = memory };
+	struct v8_look l = { .layout = layout, .memory = memory };
 	struct text name = { .to = buf, .max = n_buf };
 
-	if (object_at(&l, shared + V8_TAG).type != layout->type_shared ||
-	    !get(&l, shared, l.shared, MIN_OF((size_t)layout->shared_id + 4, sizeof(l.shared))) ||
-	    print_of(&l) != print || !read_name(&l, &name))
+	if (!v8_shared_read(&l, shared, print) || !read_name(&l, &name))
 		return false;
 	struct text file = { .to = buf, .begin = name.at, .at = name.at, .max = n_buf };
-	struct object script = object_at(&l, shared_word(&l, layout->shared_script));
-	if (script.at && script.type == layout->type_script)
-		(void)append_name(&l, word_at(&l, script.at + layout->script_name), &file);
+	struct v8_object script = v8_shared_script(&l);
+	if (script.at)
+		(void)append_name(&l, v8_word_at(&l, script.at + layout->script_name), &file);
 	*ret_text = (struct code_text){ .name = buf,
 					.n_name = name.at,
 					.file = buf + file.begin,

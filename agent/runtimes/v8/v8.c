@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* V8. What is read in a tick is in bpf/runtimes/v8.bpf.h; here is what a file tells, and names that a tick could not read. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "agent/runtimes/runtime.h"
 #include "agent/runtimes/v8/layout.h"
 #include "agent/runtimes/v8/names.h"
+#include "agent/runtimes/v8/sources.h"
 
 _Static_assert(offsetof(struct v8_layout, builtins_at) == WIRE_CLAIMED_AT * 8 &&
 		       offsetof(struct v8_layout, builtins_bytes) == WIRE_CLAIMED_BYTES * 8,
@@ -59,6 +61,17 @@ static bool v8_resolve(const struct wire_runtime *of, const struct runtime_memor
 	       v8_name_read(&layout, memory, function, print, buf, n_buf, ret_text);
 }
 
+static int v8_read_source(const struct wire_runtime *of, const struct runtime_memory *memory,
+			  const struct source_function *function, struct source_facts *ret_facts)
+{
+	struct v8_layout layout;
+
+	if (!of)
+		return -EAGAIN;
+	memcpy(&layout, of->words, sizeof(layout));
+	return layout.is_supported ? v8_source_read(&layout, memory, function, ret_facts) : -ENOENT;
+}
+
 /* The kernel half tells how many lines further on it is. */
 static uint32_t v8_line(const struct runtime_lines *lines, uint32_t position)
 {
@@ -72,6 +85,8 @@ const struct runtime runtime_v8 = {
 	.detect = v8_detect,
 	.describe = v8_describe,
 	.resolve = v8_resolve,
+	.read_source = v8_read_source,
+	.name_in_source = v8_name_in_source,
 	.unnamed = v8_name_unnamed,
 	.line = v8_line,
 };

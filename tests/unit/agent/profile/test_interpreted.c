@@ -9,6 +9,7 @@
 /* Runtimes of this test's own. */
 #define RUNTIMES(X, what) X(what, QUIET, quiet) X(what, TALKING, talking)
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,12 +57,47 @@ static size_t talking_unnamed(const struct code_text *text, char *to, size_t n_t
 	return (size_t)snprintf(to, n_to, "at %u", text->line);
 }
 
+/* Of a source, which lies where the function does. */
+struct source {
+	int error;
+	char scope[16];
+};
+
+static unsigned int n_sources_read;
+
+static int talking_read_source(const struct wire_runtime *of, const struct runtime_memory *memory,
+			       const struct source_function *f, struct source_facts *ret_facts)
+{
+	struct source s;
+
+	assert_null(of);
+	n_sources_read++;
+	assert_int_equal(memory->read(memory->data, f->address, &s, sizeof(s)), 0);
+	if (s.error)
+		return s.error;
+	*ret_facts = (struct source_facts){ strdup(s.scope), sizeof(s.scope) };
+	assert_non_null(ret_facts->bytes);
+	return 0;
+}
+
+static size_t talking_name_in_source(const struct source_facts *facts,
+				     const struct source_function *f, const struct code_text *text,
+				     char *to, size_t n_to)
+{
+	if (f->begin != 7)
+		return 0;
+	return (size_t)snprintf(to, n_to, "%s.%.*s", (const char *)facts->bytes, (int)text->n_name,
+				text->name);
+}
+
 static const struct runtime quiet = { .kind = RUNTIME_QUIET, .name = "quiet" };
 static const struct runtime talking = { .kind = RUNTIME_TALKING,
 					.name = "talking",
 					.resolve = talking_resolve,
 					.line = talking_line,
-					.unnamed = talking_unnamed };
+					.unnamed = talking_unnamed,
+					.read_source = talking_read_source,
+					.name_in_source = talking_name_in_source };
 
 const struct runtime *runtime_of(uint32_t kind)
 {
@@ -92,6 +128,7 @@ static int setup(void **state)
 					    &s->runtimes.tables),
 			 0);
 	assert_int_equal(interval_new(1, (size_t)1 << 20, &s->interval), 0);
+	n_sources_read = 0;
 	s->options.lines = true;
 	s->reading.n_rounds = 1;
 	return 0;
@@ -103,6 +140,7 @@ static int teardown(void **state)
 
 	interval_free(s->interval);
 	runtime_tables_free(s->runtimes.tables);
+	source_table_clear(&s->source_names.table);
 	code_names_free(s->runtimes.code_names);
 	telemetry_free(s->options.telemetry);
 	free(s);
@@ -272,6 +310,122 @@ static void test_reads_are_bounded(void **state)
 	assert_int_equal(count(s, TELEMETRY_code_names_read), N_PROCESSES * MAX_READS_EACH + 1);
 }
 
+/* A function of source number `number`, which has n characters. */
+static uint64_t tell_of_source(struct session *s, const struct source *source, uint32_t number,
+			       uint32_t n, uint32_t begin)
+{
+	struct wire_name name = { .function = word_of(RUNTIME_TALKING, (uintptr_t)source),
+				  .print = begin,
+				  .line = 100,
+				  .pid = (uint32_t)getpid(),
+				  .exec_id = 4,
+				  .n_name = 1,
+				  .source = number,
+				  .n_source = n,
+				  .begin = begin,
+				  .texts = "f" };
+
+	session_on_name(&name, s);
+	return name.function;
+}
+
+static void know_self(struct session *s, struct process_state *k)
+{
+	const struct process_table_options o = { .proc_root = "/nonexistent/proc",
+						 .telemetry = s->options.telemetry };
+
+	assert_int_equal(process_table_new(&o, &s->processes.table), 0);
+	struct process *p = process_table_get(s->processes.table, (uint32_t)getpid(), "test");
+	assert_non_null(p);
+	p->user = k;
+}
+
+static void forget_self(struct session *s)
+{
+	process_table_find(s->processes.table, (uint32_t)getpid())->user = NULL;
+	process_table_free(s->processes.table);
+}
+
+/* The source is read for the first function of it; what it does not tell of has the name that was sent. */
+static void test_names_in_sources(void **state)
+{
+	static const struct source source = { .scope = "Class" };
+	struct process_state k = { 0 };
+	struct session *s = *state;
+
+	know_self(s, &k);
+	uint64_t f = tell_of_source(s, &source, 1, 10, 7);
+	check_name(s, frame_of_known(s, &k, f, 7, 5), "Class.f", 105);
+	(void)tell_of_source(s, &source, 1, 10, 8);
+	check_name(s, frame_of_known(s, &k, f, 8, 5), "f", 105);
+	assert_int_equal(n_sources_read, 1);
+	(void)tell_of_source(s, &source, 2, 10, 7);
+	assert_int_equal(n_sources_read, 2);
+	forget_self(s);
+}
+
+static void next_round(struct session *s)
+{
+	s->reading.n_rounds++;
+	session_complete_waiting(s);
+}
+
+/* One that is being moved is read in the next rounds, but not in all of them. */
+static void test_sources_that_move(void **state)
+{
+	struct source moves = { .error = -EAGAIN, .scope = "Class" },
+		      gone = { .error = -ENOENT, .scope = "Class" };
+	struct process_state k = { 0 };
+	struct session *s = *state;
+
+	know_self(s, &k);
+	uint64_t f = tell_of_source(s, &moves, 1, 10, 7);
+	assert_int_equal(n_sources_read, 1);
+	check_name(s, frame_of_known(s, &k, f, 7, 5), "f", 105);
+	moves.error = 0;
+	next_round(s);
+	check_name(s, frame_of_known(s, &k, f, 7, 5), "Class.f", 105);
+	next_round(s);
+	assert_int_equal(n_sources_read, 2);
+	(void)tell_of_source(s, &gone, 2, 10, 7);
+	assert_int_equal(n_sources_read, 3);
+	moves.error = -EAGAIN;
+	(void)tell_of_source(s, &moves, 3, 10, 7);
+	for (int i = 0; i < 100; i++)
+		next_round(s);
+	assert_in_range(n_sources_read, 8, 20);
+	assert_int_equal(s->source_names.n_waiting, 0);
+	forget_self(s);
+}
+
+/* So many characters a round, and one source at least. */
+static void test_sources_are_bounded(void **state)
+{
+	static const struct source source = { .scope = "Class" };
+	struct process_state k = { 0 };
+	struct session *s = *state;
+
+	know_self(s, &k);
+	/* What is read of one that is long is missing to the next. */
+	(void)tell_of_source(s, &source, 1, 3 * 128 * 1024, 7);
+	assert_int_equal(n_sources_read, 1);
+	uint64_t f = tell_of_source(s, &source, 2, 1, 7);
+	next_round(s);
+	next_round(s);
+	assert_int_equal(n_sources_read, 1);
+	check_name(s, frame_of_known(s, &k, f, 7, 5), "f", 105);
+	next_round(s);
+	assert_int_equal(n_sources_read, 2);
+	check_name(s, frame_of_known(s, &k, f, 7, 5), "Class.f", 105);
+	for (uint32_t i = 0; i < 2 * SESSION_MAX_WAITING_NAMES; i++)
+		(void)tell_of_source(s, &source, 3 + i, 1, 7);
+	assert_int_equal(n_sources_read, 1 + MAX_READS_EACH);
+	assert_int_equal(s->source_names.n_waiting, SESSION_MAX_WAITING_NAMES);
+	next_round(s);
+	assert_int_equal(n_sources_read, 1 + 2 * MAX_READS_EACH);
+	forget_self(s);
+}
+
 static bool is_in_memory(void *page)
 {
 	unsigned char is = 0;
@@ -371,6 +525,9 @@ int main(void)
 		FIXTURE_TEST(test_read_from_memory),
 		FIXTURE_TEST(test_reads_are_bounded),
 		FIXTURE_TEST(test_reads_of_all_are_bounded),
+		FIXTURE_TEST(test_names_in_sources),
+		FIXTURE_TEST(test_sources_that_move),
+		FIXTURE_TEST(test_sources_are_bounded),
 		FIXTURE_TEST(test_unread_is_fetched),
 		FIXTURE_TEST(test_without_a_name),
 	};

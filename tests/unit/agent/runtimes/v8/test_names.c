@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Names of functions in the memory of a process, which is made here: objects one behind the other from BASE on. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "agent/runtimes/v8/names.h"
+#include "agent/runtimes/v8/sources.h"
 #include "agent/util/macro.h"
 #include "tests/support/unit.h"
 
@@ -276,6 +278,107 @@ static void test_unnamed_without_room(void **state)
 	assert_string_equal(text, "<anonymous> (a.");
 }
 
+#define SOURCE "class A { run() {} get x() {} static y() {} }"
+
+/* Of that source, the function that lies there. */
+static struct source_function function_of(uint64_t shared, const char *place)
+{
+	const char *begin = strstr(SOURCE, place);
+	const char *end = strchr(begin, '}');
+
+	return (struct source_function){ .address = shared - V8_TAG,
+					 .print = print(),
+					 .source = 7,
+					 .n_source = strlen(SOURCE),
+					 .begin = (uint32_t)(begin - SOURCE),
+					 .end = (uint32_t)(end + 1 - SOURCE) };
+}
+
+static uint64_t make_of_source(uint64_t source)
+{
+	uint64_t shared = make_function(make_flat("run")), script;
+
+	memcpy(&script, memory.bytes + (shared - V8_TAG - BASE) + 40, sizeof(script));
+	put_word(script, 8, source);
+	return shared;
+}
+
+static void check_whole(const struct source_facts *facts, const struct source_function *f,
+			const char *sent, const char *expected)
+{
+	const struct code_text text = { .name = sent, .n_name = strlen(sent) };
+	char whole[64];
+	size_t n = v8_name_in_source(facts, f, &text, whole, sizeof(whole));
+
+	assert_int_equal(n, strlen(expected));
+	assert_memory_equal(whole, expected, n);
+	/* No more than there is room for. */
+	assert_int_equal(v8_name_in_source(facts, f, &text, whole, 2), 0);
+}
+
+/* A method is known by where it begins, where it ends, and its name. */
+static void check_methods(uint64_t source)
+{
+	uint64_t shared = make_of_source(source);
+	struct source_function run = function_of(shared, "() {} get"),
+			       get = function_of(shared, "() {} static"),
+			       last = function_of(shared, "() {} }");
+	struct source_facts facts = { 0 };
+
+	assert_int_equal(v8_source_read(&layout, &reading, &run, &facts), 0);
+	check_whole(&facts, &run, "run", "A.run");
+	check_whole(&facts, &get, "x", "A.get x");
+	check_whole(&facts, &get, "get x", "A.get x");
+	check_whole(&facts, &last, "y", "A.y");
+	check_whole(&facts, &last, "x", "");
+	run.end--;
+	check_whole(&facts, &run, "run", "");
+	run.end++;
+	run.begin--;
+	check_whole(&facts, &run, "run", "");
+	run.begin = UINT32_MAX;
+	check_whole(&facts, &run, "run", "");
+	free(facts.bytes);
+}
+
+static void test_sources(void **state)
+{
+	uint64_t flat = make_flat(SOURCE), none = make_flat("");
+
+	(void)state;
+	check_methods(flat);
+	check_methods(make_string(THIN, strlen(SOURCE), flat, 0));
+	check_methods(make_string(CONS, strlen(SOURCE), flat, none));
+	check_methods(make_string(EXTERNAL, strlen(SOURCE), 0, flat - V8_TAG + V8_STRING_CHARS));
+}
+
+/* It is read again, or not at all. */
+static void test_sources_that_lie(void **state)
+{
+	uint64_t flat = make_flat(SOURCE), circle = make_string(THIN, strlen(SOURCE), 0, 0);
+	struct source_facts facts = { 0 };
+	uint64_t shared = make_of_source(flat);
+	struct source_function f = function_of(shared, "() {} get");
+
+	(void)state;
+	f.print++;
+	assert_int_equal(v8_source_read(&layout, &reading, &f, &facts), -EAGAIN);
+	f.print--;
+	f.n_source++;
+	assert_int_equal(v8_source_read(&layout, &reading, &f, &facts), -EAGAIN);
+	f.n_source = V8_MAX_SOURCE + 1;
+	put_int(flat, V8_STRING_LENGTH, f.n_source);
+	assert_int_equal(v8_source_read(&layout, &reading, &f, &facts), -E2BIG);
+	put_int(flat, V8_STRING_LENGTH, --f.n_source);
+	assert_int_equal(v8_source_read(&layout, &reading, &f, &facts), -EAGAIN);
+	put_word(circle, V8_STRING_FIRST, circle);
+	f = function_of(make_of_source(circle), "() {} get");
+	assert_int_equal(v8_source_read(&layout, &reading, &f, &facts), -EAGAIN);
+	f = function_of(make_of_source(0), "() {} get");
+	assert_int_equal(v8_source_read(&layout, &reading, &f, &facts), -EAGAIN);
+	assert_null(facts.bytes);
+}
+
 static const struct unit_test tests[] = {
 	TEST(test_unnamed),
 	TEST(test_unnamed_without_room),
@@ -283,6 +386,8 @@ static const struct unit_test tests[] = {
 	TEST_WITH(test_strings_that_lie, setup, NULL),
 	TEST_WITH(test_scopes, setup, NULL),
 	TEST_WITH(test_print, setup, NULL),
+	TEST_WITH(test_sources, setup, NULL),
+	TEST_WITH(test_sources_that_lie, setup, NULL),
 };
 
 TEST_MAIN(tests)

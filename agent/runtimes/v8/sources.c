@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is kept of a script: its methods by where they begin, each with its whole name, "Class.method". A function is one of them only if it begins, ends and is
+ * called as that one: all three come from V8.
+ */
+#include "agent/runtimes/v8/sources.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/runtimes/name_texts.h"
+#include "agent/runtimes/v8/classes.h"
+#include "agent/runtimes/v8/objects.h"
+#include "agent/util/cleanup.h"
+#include "agent/util/macro.h"
+
+/* Strings that lead to another one. */
+#define MAX_STRINGS 4
+/* Names that are longer are left out. */
+#define MAX_NAME 256
+
+struct kept_method {
+	uint32_t begin, end;
+	uint32_t text; /* bytes behind the last method */
+	uint16_t n_text;
+	uint8_t n_name;	  /* of it, the last ones */
+	uint8_t n_before; /* "get ", before those: V8 may have it in the name, or not */
+};
+
+/* Where the characters of a source are; `at` is 0: they are not in one piece. */
+struct characters {
+	uint64_t at;
+	uint32_t n;
+	bool is_wide;
+};
+
+static struct characters characters_of(const struct v8_look *l, struct v8_object o)
+{
+	struct characters c = { .n = v8_int_at(l, o.at + V8_STRING_LENGTH),
+				.is_wide = !(o.type & V8_STRING_ONE_BYTE) };
+
+	if ((o.type & V8_STRING_KIND) == V8_STRING_FLAT)
+		c.at = o.at + V8_STRING_CHARS;
+	else if ((o.type & (V8_STRING_KIND | V8_STRING_UNCACHED)) == V8_STRING_EXTERNAL)
+		c.at = v8_word_at(l, o.at + V8_STRING_DATA);
+	return c;
+}
+
+/* Of a string, or of what it is another name of. */
+static struct characters find_characters(const struct v8_look *l, uint64_t pointer)
+{
+	for (int i = 0; i < MAX_STRINGS; i++) {
+		struct v8_object o = v8_object_at(l, pointer);
+		uint32_t kind = o.type & V8_STRING_KIND;
+
+		if (!o.at || o.type >= l->layout->first_no_string)
+			break;
+		if (kind == V8_STRING_FLAT || kind == V8_STRING_EXTERNAL)
+			return characters_of(l, o);
+		if (kind != V8_STRING_THIN &&
+		    (kind != V8_STRING_CONS || v8_int_at(l, v8_word_at(l, o.at + V8_STRING_SECOND) -
+								    V8_TAG + V8_STRING_LENGTH)))
+			break;
+		pointer = v8_word_at(l, o.at + V8_STRING_FIRST);
+	}
+	return (struct characters){ 0 };
+}
+
+/* A part of the source in UTF-8. Returns the new end of the text; `max`: there was no room. */
+static size_t append_part(const struct source *s, struct source_part part, char *to, size_t at,
+			  size_t max)
+{
+	size_t size = s->is_wide ? 2 : 1;
+
+	return name_texts_utf8((const char *)s->chars + part.begin * size,
+			       (part.end - part.begin) * size, s->is_wide ? WIRE_UCS2 : WIRE_LATIN1,
+			       to, at, max);
+}
+
+static size_t append_text(const char *text, char *to, size_t at, size_t max)
+{
+	size_t n = MIN_OF(strlen(text), max - at);
+
+	memcpy(to + at, text, n);
+	return at + n;
+}
+
+/* The whole name of a method; *ret_name: bytes of its own. 0: it is too long. */
+static size_t name_of(const struct source *s, const struct class_method *m, char to[MAX_NAME],
+		      size_t *ret_name)
+{
+	size_t at = append_part(s, m->of, to, 0, MAX_NAME);
+
+	at = append_text(".", to, at, MAX_NAME);
+	at = append_text(m->before, to, at, MAX_NAME);
+	size_t name_at = at;
+	at = append_part(s, m->name, to, at, MAX_NAME);
+	*ret_name = at - name_at;
+	return at < MAX_NAME ? at : 0;
+}
+
+struct kept {
+	uint32_t n;
+	uint32_t zero;
+	struct kept_method methods[]; /* and behind them their texts */
+};
+
+static size_t texts_at(uint32_t n)
+{
+	return sizeof(struct kept) + n * sizeof(struct kept_method);
+}
+
+static size_t bytes_of(const struct source *s, const struct class_methods *methods)
+{
+	size_t n = texts_at((uint32_t)methods->n), n_name;
+	char name[MAX_NAME];
+
+	for (size_t i = 0; i < methods->n; i++)
+		n += name_of(s, &methods->methods[i], name, &n_name);
+	return n;
+}
+
+static int keep(const struct source *s, const struct class_methods *methods,
+		struct source_facts *ret_facts)
+{
+	size_t n_bytes = bytes_of(s, methods), first = texts_at((uint32_t)methods->n), at = first;
+	struct kept *kept = malloc(n_bytes);
+	char name[MAX_NAME];
+
+	if (!kept)
+		return -ENOMEM;
+	*kept = (struct kept){ .n = (uint32_t)methods->n };
+	for (size_t i = 0; i < methods->n; i++) {
+		const struct class_method *m = &methods->methods[i];
+		size_t n_name, n_text = name_of(s, m, name, &n_name);
+
+		kept->methods[i] = (struct kept_method){ .begin = m->place.begin,
+							 .end = m->place.end,
+							 .text = (uint32_t)(at - first),
+							 .n_text = (uint16_t)n_text,
+							 .n_name = (uint8_t)n_name,
+							 .n_before = (uint8_t)strlen(m->before) };
+		memcpy((char *)kept + at, name, n_text);
+		at += n_text;
+	}
+	*ret_facts = (struct source_facts){ kept, n_bytes };
+	return 0;
+}
+
+/* What is not understood has no methods. */
+static int parse(const struct source *s, struct source_facts *ret_facts)
+{
+	struct class_methods methods = { 0 };
+	int r = class_methods_read(s, &methods);
+
+	if (r < 0 && r != -EINVAL)
+		return r;
+	r = keep(s, &methods, ret_facts);
+	free(methods.methods);
+	return r;
+}
+
+int v8_source_read(const struct v8_layout *layout, const struct runtime_memory *memory,
+		   const struct source_function *f, struct source_facts *ret_facts)
+{
+	struct v8_look l = { .layout = layout, .memory = memory };
+
+	if (f->n_source > V8_MAX_SOURCE)
+		return -E2BIG;
+	if (!v8_shared_read(&l, f->address, f->print))
+		return -EAGAIN;
+	uint64_t pointer_at = v8_shared_script(&l).at + layout->script_source;
+	uint64_t pointer = v8_word_at(&l, pointer_at);
+	struct characters c = find_characters(&l, pointer);
+	if (!c.at || c.n != f->n_source)
+		return -EAGAIN;
+	size_t n_bytes = (size_t)c.n << c.is_wide;
+	_cleanup_free_ void *chars = malloc(MAX_OF(n_bytes, (size_t)1));
+	if (!chars)
+		return -ENOMEM;
+	if (!v8_get(&l, c.at, chars, n_bytes))
+		return -EAGAIN;
+	/* Not moved, and not another script's by now. */
+	struct characters again = find_characters(&l, v8_word_at(&l, pointer_at));
+	if (!v8_shared_read(&l, f->address, f->print) || again.at != c.at || again.n != c.n)
+		return -EAGAIN;
+	return parse(&(struct source){ chars, c.n, c.is_wide }, ret_facts);
+}
+
+static const struct kept_method *find_method(const struct kept *k, uint32_t begin)
+{
+	uint32_t low = 0, high = k->n;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (k->methods[middle].begin < begin)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < k->n && k->methods[low].begin == begin ? &k->methods[low] : NULL;
+}
+
+static bool ends_with(const char *whole, size_t n_whole, size_t n, const struct code_text *text)
+{
+	return text->n_name == n && memcmp(whole + n_whole - n, text->name, n) == 0;
+}
+
+size_t v8_name_in_source(const struct source_facts *facts, const struct source_function *f,
+			 const struct code_text *text, char *to, size_t n_to)
+{
+	const struct kept *k = facts->bytes;
+	const struct kept_method *m = find_method(k, f->begin);
+
+	if (!m || m->end != f->end || m->n_text == 0 || m->n_text > n_to)
+		return 0;
+	const char *whole = (const char *)k + texts_at(k->n) + m->text;
+	if (!ends_with(whole, m->n_text, m->n_name, text) &&
+	    !ends_with(whole, m->n_text, (size_t)m->n_before + m->n_name, text))
+		return 0;
+	memcpy(to, whole, m->n_text);
+	return m->n_text;
+}

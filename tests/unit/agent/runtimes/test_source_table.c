@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is known of sources: whose it is, and what goes when there is too much. */
+#include <stdlib.h>
+
+#include "agent/runtimes/source_table.h"
+#include "tests/support/unit.h"
+
+static struct source_table table;
+
+static int clear(void **state)
+{
+	(void)state;
+	source_table_clear(&table);
+	assert_int_equal(table.n_bytes, 0);
+	return 0;
+}
+
+static struct source_function source(uint32_t number)
+{
+	return (struct source_function){ .source = number, .n_source = 10 };
+}
+
+static void put(uint32_t pid, uint32_t number, size_t n)
+{
+	const struct source_function f = source(number);
+	struct source_facts facts = { calloc(1, n), n };
+
+	assert_non_null(facts.bytes);
+	source_table_put(&table, pid, 1, &f, facts);
+}
+
+/* Of the bytes; 0: it is not known. */
+static size_t known(uint32_t pid, uint32_t exec_id, uint32_t number)
+{
+	const struct source_function f = source(number);
+	const struct source_facts *facts = source_table_find(&table, pid, exec_id, &f);
+
+	return facts ? facts->n : 0;
+}
+
+static void test_whose(void **state)
+{
+	struct source_function other = source(1);
+
+	(void)state;
+	put(7, 1, 3);
+	assert_int_equal(known(7, 1, 1), 3);
+	assert_int_equal(known(7, 2, 1), 0);
+	assert_int_equal(known(8, 1, 1), 0);
+	assert_int_equal(known(7, 1, 2), 0);
+	other.n_source++;
+	assert_null(source_table_find(&table, 7, 1, &other));
+	/* Read again. */
+	put(7, 1, 5);
+	assert_int_equal(known(7, 1, 1), 5);
+	assert_int_equal(table.n_bytes, 5);
+}
+
+static void test_oldest_goes(void **state)
+{
+	(void)state;
+	for (uint32_t i = 1; i <= SOURCE_TABLE_SLOTS; i++)
+		put(7, i, i);
+	assert_int_equal(known(7, 1, 1), 1);
+	put(7, 1000, 4);
+	assert_int_equal(known(7, 1, 1), 1);
+	assert_int_equal(known(7, 1, 2), 0);
+	assert_int_equal(known(7, 1, 3), 3);
+	assert_int_equal(known(7, 1, 1000), 4);
+}
+
+static void test_bytes(void **state)
+{
+	(void)state;
+	put(7, 1, SOURCE_TABLE_MAX_BYTES / 2);
+	put(7, 2, SOURCE_TABLE_MAX_BYTES / 2);
+	put(7, 3, 1);
+	assert_int_equal(known(7, 1, 1), 0);
+	assert_int_equal(known(7, 1, 3), 1);
+	put(7, 4, SOURCE_TABLE_MAX_BYTES);
+	assert_int_equal(known(7, 1, 2), 0);
+	assert_int_equal(known(7, 1, 4), SOURCE_TABLE_MAX_BYTES);
+	put(7, 5, SOURCE_TABLE_MAX_BYTES + 1);
+	const struct source_function f = source(5);
+	const struct source_facts *facts = source_table_find(&table, 7, 1, &f);
+	assert_non_null(facts);
+	assert_null(facts->bytes);
+	/* Of nobody. */
+	put(0, 6, 1);
+	assert_int_equal(known(0, 1, 6), 0);
+	assert_int_equal(table.n_bytes, SOURCE_TABLE_MAX_BYTES);
+}
+
+static const struct unit_test tests[] = {
+	TEST_WITH(test_whose, NULL, clear),
+	TEST_WITH(test_oldest_goes, NULL, clear),
+	TEST_WITH(test_bytes, NULL, clear),
+};
+
+TEST_MAIN(tests)
