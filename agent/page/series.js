@@ -98,6 +98,8 @@
 		"block:contentions:count": "Blocking events",
 		"mutex:delay:nanoseconds": "Lock wait",
 		"mutex:contentions:count": "Lock waits",
+		"run_queue:delay:nanoseconds": "Waiting for a CPU",
+		"run_queue:waits:count": "Waits for a CPU",
 	};
 
 	function typeTitle(type) {

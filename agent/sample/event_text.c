@@ -45,6 +45,7 @@ void event_text_what(const struct event_text *e, struct buf *out)
 		[EVENT_OFF_CPU] = "Off-CPU time",
 		[EVENT_LOCKS] = "Waits for locks",
 		[EVENT_FAULTS] = "Page faults",
+		[EVENT_RUN_QUEUE] = "Waits for a CPU",
 	};
 
 	assert(e->event != EVENT_TRACEPOINT || e->source);

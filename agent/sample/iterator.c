@@ -22,3 +22,12 @@ int iterator_run(const struct bpf_link *link)
 	while (n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR)));
 	return n < 0 ? -errno : 0;
 }
+
+int iterator_run_once(const struct bpf_program *program)
+{
+	struct bpf_link *link = bpf_program__attach_iter(program, NULL);
+	int r = link ? iterator_run(link) : -errno;
+
+	(void)bpf_link__destroy(link);
+	return r;
+}

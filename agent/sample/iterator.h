@@ -4,8 +4,11 @@
 #define XAGENT_AGENT_SAMPLE_ITERATOR_H
 
 struct bpf_link;
+struct bpf_program;
 
 /* Once over everything there is. 0 or -errno. */
 int iterator_run(const struct bpf_link *link);
+/* Likewise, of a program that is needed no more. */
+int iterator_run_once(const struct bpf_program *program);
 
 #endif

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 
 #include "agent/sample/event.h"
+#include "agent/sample/iterator.h"
+#include "agent/sample/switch_return.h"
 #include "agent/util/macro.h"
 #include "bpf/sample.skel.h"
 
@@ -31,12 +33,24 @@ static int want(const struct programs *p, size_t i, struct sample_bpf *bpf, stru
 
 	if (!program)
 		return -ENOENT;
-	if (bpf_program__set_attach_target(program, 0, p->items[i].tracepoint) < 0) {
+	if (!p->items[i].tracepoint) {
+		int r = switch_return_choose(program, event_type(p->ops->event)->name, why);
+
+		if (r < 0)
+			return r;
+	} else if (bpf_program__set_attach_target(program, 0, p->items[i].tracepoint) < 0) {
 		(void)buf_printf(why, "this kernel has no tracepoint %s, which %s needs",
 				 p->items[i].tracepoint, event_type(p->ops->event)->name);
 		return -EOPNOTSUPP;
 	}
 	return bpf_program__set_autoload(program, true);
+}
+
+static int want_iterator(const struct programs *p, struct sample_bpf *bpf)
+{
+	struct bpf_program *program = bpf_object__find_program_by_name(bpf->obj, p->begin);
+
+	return program ? bpf_program__set_autoload(program, true) : -ENOENT;
 }
 
 static int want_all(const struct programs *p, struct sample_bpf *bpf, struct buf *why)
@@ -45,6 +59,8 @@ static int want_all(const struct programs *p, struct sample_bpf *bpf, struct buf
 
 	for (size_t i = 0; p->items[i].name && r == 0; i++)
 		r = want(p, i, bpf, why);
+	if (r == 0 && p->begin)
+		r = want_iterator(p, bpf);
 	return r;
 }
 
@@ -115,8 +131,13 @@ int programs_attach(struct source *s, struct buf *why)
 	int r = set_limit(c);
 
 	(void)why;
-	for (size_t i = 0; c->what->items[i].name && r == 0; i++)
-		r = attach_one(c, i);
+	for (size_t i = 0; c->what->items[i].name && r == 0; i++) {
+		if (c->what->begin && !c->what->items[i + 1].name)
+			r = iterator_run_once(
+				bpf_object__find_program_by_name(c->bpf->obj, c->what->begin));
+		if (r == 0)
+			r = attach_one(c, i);
+	}
 	if (r < 0)
 		programs_detach(s);
 	return r;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A source whose programs are tp_btf: each is attached to the tracepoint that its section names, on all CPUs, with a limit of samples a second. All there is to
+ * A source whose programs are tp_btf: each is attached to a tracepoint, on all CPUs, with a limit of samples a second. All there is to
  * such an event here is a list of names; what it does is in bpf/events/.
  *
  * Loop thread only.
@@ -16,11 +16,14 @@ struct programs {
 	const struct source_ops *ops; /* programs_attach(), … */
 	uint32_t source;	      /* EVENT_SOURCE_* */
 	const char *map;	      /* that nobody else needs; NULL: none */
-	bool is_thinned;	      /* by bpf/thin.bpf.h */
+	const char *
+		begin; /* an iterator over what is there already, run before the last one is attached; NULL: none */
+	bool is_thinned; /* by bpf/thin.bpf.h */
 	/* In the order in which they are attached. Ends with NULL. */
 	struct {
 		const char *name;
-		const char *tracepoint;
+		const char *
+			tracepoint; /* NULL: where a task is back on its CPU (agent/sample/switch_return.h) */
 	} items[PROGRAMS_MAX + 1];
 };
 

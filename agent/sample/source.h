@@ -57,5 +57,6 @@ extern const struct source_ops source_tracepoint;
 extern const struct source_ops source_off_cpu;
 extern const struct source_ops source_locks;
 extern const struct source_ops source_faults;
+extern const struct source_ops source_run_queue;
 
 #endif

@@ -9,7 +9,7 @@
 #include "agent/sample/iterator.h"
 #include "agent/sample/off_cpu_scan.h"
 #include "agent/sample/source.h"
-#include "agent/util/log.h"
+#include "agent/sample/switch_return.h"
 #include "agent/util/macro.h"
 #include "bpf/sample.skel.h"
 
@@ -26,28 +26,6 @@ struct off_cpu_source {
 static struct off_cpu_source *of(struct source *s)
 {
 	return CONTAINER_OF(s, struct off_cpu_source, source);
-}
-
-/*
- * Where a task is back on its CPU, and in its own context: the scheduler's tracepoint at the end of a switch (6.17 or so), else the return of
- * schedule(), where the kernel lets programs be attached to functions. The verifier loads the program for the one or for the other.
- */
-static int choose_return(struct sample_bpf *bpf, struct buf *why)
-{
-	struct bpf_program *in = bpf->progs.off_cpu_in;
-
-	if (bpf_program__set_attach_target(in, 0, "sched_exit_tp") == 0)
-		return 0;
-	if (bpf_program__set_expected_attach_type(in, BPF_TRACE_FEXIT) == 0 &&
-	    bpf_program__set_attach_target(in, 0, "schedule") == 0) {
-		log_debug("off-CPU time is taken where schedule() returns: this kernel has no "
-			  "tracepoint sched_exit_tp");
-		return 0;
-	}
-	(void)buf_append_str(why, "this kernel tells nobody when a task is back on its CPU: "
-				  "off_cpu needs its tracepoint "
-				  "sched_exit_tp, or fexit programs on schedule()");
-	return -EOPNOTSUPP;
 }
 
 static int want_programs(struct sample_bpf *bpf)
@@ -79,7 +57,7 @@ static int off_cpu_source_new(struct sample_bpf *bpf, const struct sampler_optio
 	bpf->rodata->off_cpu_mean_ns =
 		o->off_cpu_mean_ns ? o->off_cpu_mean_ns : SAMPLER_OFF_CPU_MEAN_NS;
 	bpf->rodata->off_cpu_reasons = o->off_cpu_reasons;
-	int r = choose_return(bpf, why);
+	int r = switch_return_choose(bpf->progs.off_cpu_in, "off_cpu", why);
 	if (r == 0)
 		r = want_programs(bpf);
 	if (r < 0)
@@ -101,15 +79,6 @@ static int set_limit(struct off_cpu_source *c)
 	for (int k = 0; k < n_cpus; k++)
 		all[k].budget = MAX_OF(c->hz / WIRE_THIN_WINDOWS, 1u);
 	return bpf_map_update_elem(bpf_map__fd(c->bpf->maps.thinnings), &source, all, BPF_ANY);
-}
-
-static int begin_waits(struct bpf_program *program)
-{
-	struct bpf_link *link = bpf_program__attach_iter(program, NULL);
-	int r = link ? iterator_run(link) : -errno;
-
-	(void)bpf_link__destroy(link);
-	return r;
 }
 
 static void off_cpu_source_detach(struct source *s)
@@ -141,7 +110,7 @@ static int attach_all(struct off_cpu_source *c)
 		if (!c->links[order[i].link])
 			return -errno;
 	}
-	int r = begin_waits(c->bpf->progs.off_cpu_begin);
+	int r = iterator_run_once(c->bpf->progs.off_cpu_begin);
 	if (r < 0)
 		return r;
 	c->links[LINK_OUT] = bpf_program__attach(c->bpf->progs.off_cpu_out);

@@ -98,11 +98,15 @@ static const struct river_schema locks_schema =
 	RIVER_SCHEMA(struct plain_args, "locks", plain_fields);
 static const struct river_schema faults_schema =
 	RIVER_SCHEMA(struct plain_args, "faults", plain_fields);
+static const struct river_schema run_queue_schema =
+	RIVER_SCHEMA(struct plain_args, "run_queue", plain_fields);
 
 static const struct river_field events_fields[] = {
 	RIVER_FIELD_BLOCK_PTR(struct events_args, off_cpu, "off_cpu", &off_cpu_schema),
 	RIVER_FIELD_BLOCK_PTR(struct events_args, plain[EVENT_LOCKS], "locks", &locks_schema),
 	RIVER_FIELD_BLOCK_PTR(struct events_args, plain[EVENT_FAULTS], "faults", &faults_schema),
+	RIVER_FIELD_BLOCK_PTR(struct events_args, plain[EVENT_RUN_QUEUE], "run_queue",
+			      &run_queue_schema),
 	RIVER_FIELD_BLOCKS(struct events_args, tracepoints, "tracepoint", &tracepoint_schema,
 			   .validate = validate_tracepoints),
 };

@@ -6,6 +6,7 @@
  *		tracepoint "fsyncs" { event = "syscalls:sys_enter_fsync" }
  *		off_cpu {}
  *		locks {}
+ *		run_queue {}
  *	}
  */
 #ifndef XAGENT_AGENT_COMPONENT_EBPF_EVENTS_ARGS_H

@@ -10,5 +10,7 @@
 	X(OFF_CPU, "off_cpu", "offcpu", "", "", V("offcpu", "nanoseconds") V("waits", "count")) \
 	X(LOCKS, "locks", "mutex", "contentions", "count",                                      \
 	  V("delay", "nanoseconds") V("contentions", "count"))                                  \
-	X(FAULTS, "faults", "page_faults", "faults", "count", V("faults", "count"))
+	X(FAULTS, "faults", "page_faults", "faults", "count", V("faults", "count"))             \
+	X(RUN_QUEUE, "run_queue", "run_queue", "waits", "count",                                \
+	  V("delay", "nanoseconds") V("waits", "count"))
 #define TRACEPOINT_INCLUDE "tests/events/allocation/allocation.bpf.h"

@@ -363,6 +363,7 @@ static const struct accepted {
 	{ "off_cpu_threshold = 0.25" },
 	{ "events {\n locks {}\n}" },
 	{ "events {\n faults {}\n}" },
+	{ "events {\n run_queue {}\n}" },
 	{ "events {\n locks {\n sample_rate = 10\n }\n off_cpu {}\n}" },
 	{ "off_cpu_reason = \"frame\"" },
 	{ "off_cpu_reason = \"label\"" },
