@@ -9,12 +9,17 @@
 #if defined(__TARGET_ARCH_x86)
 #define CALL_FUTEX 202
 #define CALL_RESTART 219
+#define CALL_SIGRETURN 15
 #else
 #define CALL_FUTEX 98
 #define CALL_RESTART 128
+#define CALL_SIGRETURN 139
 #endif
 #define CALL_FUTEX_WAITV 449
 #define CALL_FUTEX_WAIT 455
+
+/* MAX_ERRNO, include/linux/err.h */
+#define CALL_MAX_ERROR 4095L
 
 /* ERESTART_RESTARTBLOCK, include/linux/errno.h: it goes on as CALL_RESTART. */
 #define CALL_WILL_RESTART (-516)

@@ -51,7 +51,7 @@ struct moment {
 	__u64 values[EVENT_MAX_VALUES];
 	__u8 event;
 	__u16 source;
-	__u8 reason;	   /* enum wait_reason */
+	__u32 reason;	   /* as of struct wire_sample */
 	__u8 n_own_frames; /* of the kernel stack: those that called the program */
 	bool user_only;	   /* the kernel's frames say nothing: they are those of the entry code */
 };

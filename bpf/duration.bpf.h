@@ -70,6 +70,7 @@ static __always_inline void duration_end(struct moment what, __u64 duration_ns, 
 	struct moment m = { .ctx = what.ctx,
 			    .event = what.event,
 			    .source = what.source,
+			    .reason = what.reason,
 			    .n_own_frames = what.n_own_frames,
 			    .user_only = what.user_only };
 	m.values[0] = weigh_value(duration_ns, threshold, bpf_get_prandom_u32());

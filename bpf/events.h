@@ -16,13 +16,14 @@
 
 #define EVENT_MAX_VALUES 4
 /* What is attached: the timer ticks are source 0, tracepoints those behind it, then one for each other event. */
-#define EVENT_MAX_SOURCES 36
+#define EVENT_MAX_SOURCES 37
 #define EVENT_SOURCE_TICKS 0
 #define EVENT_MAX_TRACEPOINTS 31
 #define EVENT_SOURCE_OFF_CPU 32
 #define EVENT_SOURCE_LOCKS 33
 #define EVENT_SOURCE_FAULTS 34
 #define EVENT_SOURCE_RUN_QUEUE 35
+#define EVENT_SOURCE_SYSCALLS 36
 
 /* A build for tests has values of its own, and says so before this is included. */
 #ifndef EVENTS
@@ -34,7 +35,9 @@
 	  V("delay", "nanoseconds") V("contentions", "count"))                                  \
 	X(FAULTS, "faults", "page_faults", "faults", "count", V("faults", "count"))             \
 	X(RUN_QUEUE, "run_queue", "run_queue", "waits", "count",                                \
-	  V("delay", "nanoseconds") V("waits", "count"))
+	  V("delay", "nanoseconds") V("waits", "count"))                                        \
+	X(SYSCALLS, "syscalls", "syscalls", "calls", "count",                                   \
+	  V("duration", "nanoseconds") V("calls", "count"))
 #endif
 
 enum event {

@@ -173,6 +173,14 @@ struct wire_counters {
  * are not wanted. */
 #define WIRE_VALUE_READY 2
 
+/* Which system call it was, and the error it ended with (0: none). */
+#define WIRE_MAX_CALLS 1024
+#define WIRE_CALL_UNKNOWN WIRE_MAX_CALLS
+#define WIRE_MAX_ERROR 4095
+#define WIRE_CALL(number, error) ((__u32)(number) | (__u32)(error) << 16)
+#define WIRE_CALL_NUMBER(call) ((call)&0xffff)
+#define WIRE_CALL_ERROR(call) ((call) >> 16)
+
 /* wire_sample.flags */
 #define WIRE_USER_UNWOUND 1u /* registers and a stack copy follow the frames */
 #define WIRE_KTHREAD 2u	     /* a kernel thread */
@@ -200,7 +208,7 @@ struct wire_sample {
 	__u32 cpu;
 	__u32 generation; /* of the mapping table that named the frames; 0 when there was none */
 	__u32 exec_id;	  /* rises with each exec of the process, or of those it was forked from */
-	__u32 reason;	  /* of off-CPU time: enum wait_reason */
+	__u32 reason;	  /* of off-CPU time: enum wait_reason; of system calls: WIRE_CALL() */
 	__u16 n_kernel;
 	__u16 n_user;	   /* words */
 	__u16 stack_words; /* of 8 bytes, copied from regs.sp − WIRE_BELOW_BYTES + n_skipped on (struct wire_user_unwound); only with WIRE_USER_UNWOUND */

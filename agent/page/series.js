@@ -100,6 +100,8 @@
 		"mutex:contentions:count": "Lock waits",
 		"run_queue:delay:nanoseconds": "Waiting for a CPU",
 		"run_queue:waits:count": "Waits for a CPU",
+		"syscalls:duration:nanoseconds": "System call time",
+		"syscalls:calls:count": "System calls",
 	};
 
 	function typeTitle(type) {

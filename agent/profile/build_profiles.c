@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "agent/profile/build.h"
+#include "agent/sample/call_name.h"
 #include "agent/util/clock.h"
 #include "agent/util/macro.h"
 #include "pprof/pprof.h"
@@ -199,8 +200,8 @@ static int add_comm_frame(struct encoder *e, const char *comm, uint64_t *ret_id)
 	return r == 0 ? pprof_builder_location(e->builder, 0, 0, &line, 1, ret_id) : r;
 }
 
-/* Room for `process`, `comm`, `reason`, `pid`. */
-#define SAMPLE_LABELS_MAX 4
+/* Room for `process`, `comm`, `reason`, `error`, `pid`. */
+#define SAMPLE_LABELS_MAX 5
 
 struct sample_labels {
 	struct pprof_label items[SAMPLE_LABELS_MAX];
@@ -226,6 +227,8 @@ static void make_labels(const struct encoder *e, const struct sample_tag *tag,
 		put_label(ret_labels, "comm", tag->comm);
 	if (tag && tag->reason != WAIT_UNKNOWN)
 		put_label(ret_labels, "reason", wait_reason_label(tag->reason));
+	if (tag && tag->error)
+		put_label(ret_labels, "error", call_error_name(tag->error));
 	if (!tag || !tag->pid)
 		return;
 	(void)snprintf(ret_labels->pid, sizeof(ret_labels->pid), "%" PRIu32, tag->pid);

@@ -207,6 +207,16 @@ static void values_of(const struct interval *i, const struct wire_sample *head,
 	}
 }
 
+/* A system call's own frame; its error is told by a label. */
+static struct frame_ref *put_call(struct session *s, struct samples *to, uint32_t call)
+{
+	to->reason = WAIT_UNKNOWN;
+	to->error = WIRE_CALL_ERROR(call);
+	to->n_kernel++;
+	s->stacks.frames[0] = frame_ref_of(FRAME_KIND_CALL, WIRE_CALL_NUMBER(call));
+	return s->stacks.frames;
+}
+
 /* As its innermost frame; frames[0] is left free for it. The frames that there are. */
 static struct frame_ref *put_reason(struct session *s, struct samples *to, uint32_t reason)
 {
@@ -222,7 +232,8 @@ static int add_one(struct session *s, const struct samples *one, uint32_t reason
 {
 	struct samples with = *one;
 
-	with.frames = put_reason(s, &with, reason);
+	with.frames = with.event == EVENT_SYSCALLS ? put_call(s, &with, reason)
+						   : put_reason(s, &with, reason);
 	return interval_add(s->interval, &with, ret_is_new);
 }
 

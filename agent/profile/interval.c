@@ -150,11 +150,15 @@ static int get_tag(struct interval *i, const struct samples *samples,
 {
 	struct tagging want = i->tagging;
 
-	if (!tagging_wants_any(want))
+	if (!tagging_wants_any(want) && !samples->error)
 		return 0;
-	return tag_get(&i->tags, &i->arena, want.pid ? samples->pid : 0,
-		       want.comm != COMM_NONE && samples->comm ? samples->comm : "",
-		       want.reason == REASON_LABEL ? samples->reason : WAIT_UNKNOWN, ret_tag);
+	const struct sample_tag of = {
+		.pid = want.pid ? samples->pid : 0,
+		.comm = want.comm != COMM_NONE && samples->comm ? samples->comm : "",
+		.reason = want.reason == REASON_LABEL ? samples->reason : WAIT_UNKNOWN,
+		.error = samples->error,
+	};
+	return tag_get(&i->tags, &i->arena, &of, ret_tag);
 }
 
 static void stack_add(struct stack *s, const struct samples *samples)

@@ -105,6 +105,7 @@ struct samples {
 	uint32_t pid;
 	const char *comm; /* NULL: not asked for */
 	enum wait_reason reason;
+	uint32_t error; /* that a system call ended with */
 };
 
 /* Counts them, and adds their values. *ret_is_new tells that the stack was not there yet, so that the caller looks after its files. 0, or -ENOMEM (ceiling

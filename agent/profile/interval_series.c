@@ -96,6 +96,7 @@ static int carry_stack(struct interval *i, const struct interval *from, const st
 		.pid = s->tag ? s->tag->pid : 0,
 		.comm = s->tag ? s->tag->comm : NULL,
 		.reason = s->tag ? s->tag->reason : WAIT_UNKNOWN,
+		.error = s->tag ? s->tag->error : 0,
 	};
 	bool is_new;
 	int r = 0;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "agent/profile/frame_order.h"
+#include "agent/sample/call_name.h"
 #include "agent/unwind/user_stack.h"
 #include "agent/util/macro.h"
 
@@ -94,6 +95,16 @@ static void resolve_wait(struct namer *n, struct frame_ref frame, struct frames 
 	ret_frames->items[0].function = wait_frames[reason];
 }
 
+/* Likewise. */
+static void resolve_call(struct namer *n, struct frame_ref frame, struct frames *ret_frames)
+{
+	const char *name = call_name((uint32_t)frame_ref_value(frame));
+
+	resolve_unknown(n, frame, ret_frames);
+	ret_frames->items[0] = symbol_frame_kernel();
+	ret_frames->items[0].function = name ? name : "[unknown system call]";
+}
+
 static void resolve_kernel(struct namer *n, struct frame_ref frame, struct frames *ret_frames)
 {
 	symbol_resolve_kernel(n->store, frame_ref_kernel_pc(frame), ret_frames);
@@ -141,7 +152,7 @@ static void (*const resolvers[FRAME_KIND_MAX])(struct namer *, struct frame_ref,
 	[FRAME_KIND_FILE] = resolve_file,   [FRAME_KIND_KERNEL] = resolve_kernel,
 	[FRAME_KIND_PLACE] = resolve_place, [FRAME_KIND_END] = resolve_end,
 	[FRAME_KIND_CODE] = resolve_code,   [FRAME_KIND_UNKNOWN] = resolve_unknown,
-	[FRAME_KIND_WAIT] = resolve_wait,
+	[FRAME_KIND_WAIT] = resolve_wait,   [FRAME_KIND_CALL] = resolve_call,
 };
 
 static void resolve(struct namer *n, struct frame_ref frame, struct frames *ret_frames)

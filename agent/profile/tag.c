@@ -7,24 +7,37 @@
 
 #include "agent/util/macro.h"
 
-int tag_get(struct hash_table *tags, struct arena *arena, uint32_t pid, const char *comm,
-	    enum wait_reason reason, const struct sample_tag **ret_tag)
+static bool tag_is(const struct sample_tag *t, const struct sample_tag *of)
 {
-	uint64_t hash = hash_bytes(comm, strlen(comm), pid + ((uint64_t)reason << 32));
+	return t->pid == of->pid && t->reason == of->reason && t->error == of->error &&
+	       strcmp(t->comm, of->comm) == 0;
+}
+
+static uint64_t tag_hash(const struct sample_tag *of)
+{
+	return hash_bytes(of->comm, strlen(of->comm),
+			  of->pid + ((uint64_t)of->reason << 32) + ((uint64_t)of->error << 40));
+}
+
+int tag_get(struct hash_table *tags, struct arena *arena, const struct sample_tag *of,
+	    const struct sample_tag **ret_tag)
+{
+	uint64_t hash = tag_hash(of);
 
 	HASH_FOREACH_MATCH (tags, hash, node) {
 		const struct sample_tag *t = CONTAINER_OF(node, struct sample_tag, node);
 
-		if (t->pid != pid || t->reason != reason || strcmp(t->comm, comm) != 0)
+		if (!tag_is(t, of))
 			continue;
 		*ret_tag = t;
 		return 0;
 	}
 	struct sample_tag *made = arena_alloc(arena, sizeof(*made));
-	char *copy = arena_strndup(arena, comm, strlen(comm));
+	char *copy = arena_strndup(arena, of->comm, strlen(of->comm));
 	if (!made || !copy)
 		return -ENOMEM;
-	*made = (struct sample_tag){ .pid = pid, .comm = copy, .reason = reason };
+	*made = *of;
+	made->comm = copy;
 	int r = hash_insert(tags, &made->node, hash);
 	if (r < 0)
 		return r;

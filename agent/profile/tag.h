@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a sample tells besides its series and its stack, where that was asked for: sample labels `pid` and `comm` of its process, or the name as the
- * outermost frame; label `reason` of a wait.
+ * outermost frame; label `reason` of a wait. Of a system call that has failed always the label `error`.
  *
  * Off by default: a server makes a series of each. Tags are interned, so that stacks compare them by pointer. They lie in the arena of
  * their interval.
@@ -35,6 +35,7 @@ struct sample_tag {
 	uint32_t pid;		 /* 0 where it is not asked for */
 	const char *comm;	 /* of the process, its leader's; "" likewise */
 	enum wait_reason reason; /* WAIT_UNKNOWN likewise, and where nothing was waited for */
+	uint32_t error;		 /* that a system call ended with, asked for or not; 0: none */
 };
 
 static inline bool tagging_wants_any(struct tagging t)
@@ -42,9 +43,9 @@ static inline bool tagging_wants_any(struct tagging t)
 	return t.pid || t.comm != COMM_NONE || t.reason == REASON_LABEL;
 }
 
-/* One for equal ones. 0 or -ENOMEM (the arena's ceiling included). */
-int tag_get(struct hash_table *tags, struct arena *arena, uint32_t pid, const char *comm,
-	    enum wait_reason reason, const struct sample_tag **ret_tag);
+/* One for equal ones. `of` has no node; its name is copied. 0 or -ENOMEM (the arena's ceiling included). */
+int tag_get(struct hash_table *tags, struct arena *arena, const struct sample_tag *of,
+	    const struct sample_tag **ret_tag);
 
 /* "none", "" (the same), "label", "stackframe", "both". */
 bool comm_use_parse(const char *text, enum comm_use *ret_use);

@@ -46,6 +46,7 @@ void event_text_what(const struct event_text *e, struct buf *out)
 		[EVENT_LOCKS] = "Waits for locks",
 		[EVENT_FAULTS] = "Page faults",
 		[EVENT_RUN_QUEUE] = "Waits for a CPU",
+		[EVENT_SYSCALLS] = "System calls",
 	};
 
 	assert(e->event != EVENT_TRACEPOINT || e->source);

@@ -9,7 +9,8 @@
 #include "agent/util/buf.h"
 
 /* What there is to be named, in the words of an error. */
-#define EVENT_TEXT_NAMES "cpu, off_cpu, locks, faults, run_queue, or tracepoint:GROUP:NAME"
+#define EVENT_TEXT_NAMES \
+	"cpu, off_cpu, locks, faults, run_queue, syscalls, or tracepoint:GROUP:NAME"
 
 struct event_text {
 	enum event event;

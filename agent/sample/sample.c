@@ -26,6 +26,15 @@ static bool pieces_are_there(const struct wire_user_unwound *user_unwound, size_
 	return true;
 }
 
+/* What it says beside its stack is of its event. */
+static bool has_reason(const struct wire_sample *head)
+{
+	if (head->record.event == EVENT_SYSCALLS)
+		return WIRE_CALL_NUMBER(head->reason) <= WIRE_CALL_UNKNOWN &&
+		       WIRE_CALL_ERROR(head->reason) <= WIRE_MAX_ERROR;
+	return head->reason < WAIT_REASON_MAX;
+}
+
 int sample_parse(const void *bytes, size_t n, struct sample *ret_sample)
 {
 	const struct wire_sample *head = bytes;
@@ -35,7 +44,7 @@ int sample_parse(const void *bytes, size_t n, struct sample *ret_sample)
 		return -EBADMSG;
 	if (head->n_kernel > WIRE_MAX_KERNEL_FRAMES || head->n_user > WIRE_MAX_USER_WORDS ||
 	    sample_stack_bytes(head) > WIRE_MAX_STACK_BYTES || head->end >= STOP_REASON_MAX ||
-	    head->reason >= WAIT_REASON_MAX)
+	    !has_reason(head))
 		return -EBADMSG;
 	if (head->record.n_bytes < sample_bytes(head))
 		return -EBADMSG;

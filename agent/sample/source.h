@@ -58,5 +58,6 @@ extern const struct source_ops source_off_cpu;
 extern const struct source_ops source_locks;
 extern const struct source_ops source_faults;
 extern const struct source_ops source_run_queue;
+extern const struct source_ops source_syscalls;
 
 #endif

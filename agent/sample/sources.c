@@ -5,7 +5,12 @@
 #include "agent/sample/source.h"
 
 const struct source_ops *const source_list[] = {
-	&source_cpu,   &source_tracepoint, &source_off_cpu,
-	&source_locks, &source_faults,	   &source_run_queue,
+	&source_cpu,
+	&source_tracepoint,
+	&source_off_cpu,
+	&source_locks,
+	&source_faults,
+	&source_run_queue,
+	&source_syscalls,
 	NULL,
 };

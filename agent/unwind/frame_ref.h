@@ -12,6 +12,7 @@
  *	CODE	interval	… index of a function of one (agent/profile/code_table.h)
  *	END	always	enum stop_reason: why a stack that was cut ends here
  *	WAIT	always	enum wait_reason: what the thread waited for, as its innermost frame
+ *	CALL	always	number of the system call that it was, as its innermost frame
  *	UNKNOWN	always	0: a pc outside of all known mappings
  *
  * Equal frames are equal words. What of a kind lives for a sample alone is only right beside that sample, what lives for an interval beside that.
@@ -34,6 +35,7 @@ enum frame_kind {
 	FRAME_KIND_END,
 	FRAME_KIND_UNKNOWN,
 	FRAME_KIND_WAIT,
+	FRAME_KIND_CALL,
 	FRAME_KIND_MAX
 };
 

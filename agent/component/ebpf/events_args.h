@@ -7,6 +7,7 @@
  *		off_cpu {}
  *		locks {}
  *		run_queue {}
+ *		syscalls {}
  *	}
  */
 #ifndef XAGENT_AGENT_COMPONENT_EBPF_EVENTS_ARGS_H

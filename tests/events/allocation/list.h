@@ -12,5 +12,7 @@
 	  V("delay", "nanoseconds") V("contentions", "count"))                                  \
 	X(FAULTS, "faults", "page_faults", "faults", "count", V("faults", "count"))             \
 	X(RUN_QUEUE, "run_queue", "run_queue", "waits", "count",                                \
-	  V("delay", "nanoseconds") V("waits", "count"))
+	  V("delay", "nanoseconds") V("waits", "count"))                                        \
+	X(SYSCALLS, "syscalls", "syscalls", "calls", "count",                                   \
+	  V("duration", "nanoseconds") V("calls", "count"))
 #define TRACEPOINT_INCLUDE "tests/events/allocation/allocation.bpf.h"

@@ -73,6 +73,13 @@ static void test_reasons(void **state)
 	assert_string_equal(wait_reason_label(WAIT_OTHER), "other");
 }
 
+static int get(struct hash_table *tags, struct arena *arena, uint32_t pid, const char *comm,
+	       enum wait_reason reason, const struct sample_tag **ret_tag)
+{
+	return tag_get(tags, arena,
+		       &(struct sample_tag){ .pid = pid, .comm = comm, .reason = reason }, ret_tag);
+}
+
 static void test_equal_tags_are_one(void **state)
 {
 	_cleanup_(arena_fini) struct arena arena;
@@ -82,19 +89,24 @@ static void test_equal_tags_are_one(void **state)
 
 	(void)state;
 	arena_init(&arena, 1 << 20);
-	assert_int_equal(tag_get(&tags, &arena, 7, comm, WAIT_UNKNOWN, &a), 0);
+	assert_int_equal(get(&tags, &arena, 7, comm, WAIT_UNKNOWN, &a), 0);
 	comm[0] = 'N';
 	assert_string_equal(a->comm, "nginx");
-	assert_int_equal(tag_get(&tags, &arena, 7, "nginx", WAIT_UNKNOWN, &b), 0);
+	assert_int_equal(get(&tags, &arena, 7, "nginx", WAIT_UNKNOWN, &b), 0);
 	assert_ptr_equal(a, b);
-	assert_int_equal(tag_get(&tags, &arena, 8, "nginx", WAIT_UNKNOWN, &b), 0);
+	assert_int_equal(get(&tags, &arena, 8, "nginx", WAIT_UNKNOWN, &b), 0);
 	assert_ptr_not_equal(a, b);
-	assert_int_equal(tag_get(&tags, &arena, 7, comm, WAIT_UNKNOWN, &b), 0);
+	assert_int_equal(get(&tags, &arena, 7, comm, WAIT_UNKNOWN, &b), 0);
 	assert_ptr_not_equal(a, b);
-	assert_int_equal(tag_get(&tags, &arena, 7, "nginx", WAIT_LOCK, &b), 0);
+	assert_int_equal(get(&tags, &arena, 7, "nginx", WAIT_LOCK, &b), 0);
 	assert_ptr_not_equal(a, b);
 	assert_string_equal(wait_reason_label(b->reason), "lock");
 	assert_int_equal(tags.n, 4);
+	const struct sample_tag failed = { .pid = 7, .comm = "nginx", .error = EAGAIN };
+	assert_int_equal(tag_get(&tags, &arena, &failed, &b), 0);
+	assert_ptr_not_equal(a, b);
+	assert_int_equal(b->error, EAGAIN);
+	assert_int_equal(tags.n, 5);
 	hash_fini(&tags);
 }
 
@@ -107,13 +119,13 @@ static void test_ceiling(void **state)
 
 	(void)state;
 	arena_init(&arena, (size_t)256 << 10);
-	while (tag_get(&tags, &arena, pid, "nginx", WAIT_UNKNOWN, &tag) == 0)
+	while (get(&tags, &arena, pid, "nginx", WAIT_UNKNOWN, &tag) == 0)
 		pid++;
 	assert_in_range(pid, 100, 100000);
 	assert_int_equal(tag->pid, pid - 1);
-	assert_int_equal(tag_get(&tags, &arena, pid, "nginx", WAIT_UNKNOWN, &tag), -ENOMEM);
+	assert_int_equal(get(&tags, &arena, pid, "nginx", WAIT_UNKNOWN, &tag), -ENOMEM);
 	/* What is there is found all the same. */
-	assert_int_equal(tag_get(&tags, &arena, 1, "nginx", WAIT_UNKNOWN, &tag), 0);
+	assert_int_equal(get(&tags, &arena, 1, "nginx", WAIT_UNKNOWN, &tag), 0);
 	hash_fini(&tags);
 }
 

@@ -364,6 +364,7 @@ static const struct accepted {
 	{ "events {\n locks {}\n}" },
 	{ "events {\n faults {}\n}" },
 	{ "events {\n run_queue {}\n}" },
+	{ "events {\n syscalls {}\n}" },
 	{ "events {\n locks {\n sample_rate = 10\n }\n off_cpu {}\n}" },
 	{ "off_cpu_reason = \"frame\"" },
 	{ "off_cpu_reason = \"label\"" },
