@@ -17,6 +17,7 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 
+#include "bpf/connection.bpf.h"
 #include "bpf/copy.bpf.h"
 #include "bpf/kernel.h"
 #include "bpf/regs.bpf.h"
@@ -54,6 +55,8 @@ struct moment {
 	__u32 reason;	   /* as of struct wire_sample */
 	__u8 n_own_frames; /* of the kernel stack: those that called the program */
 	bool user_only;	   /* the kernel's frames say nothing: they are those of the entry code */
+	__u64 socket; /* whose ends the record has in place of kernel frames; 0: none */
+	__u64 asked;  /* where the program has written the peer that it wants; 0: nowhere */
 };
 
 /* The event is counted: from here on it has to end in one of the others. NULL: never. */
@@ -414,6 +417,8 @@ static __always_inline bool take_stacks(const struct moment *m, struct task_stru
 		s->record.head.flags |= WIRE_KTHREAD;
 	if (m->interrupted && regs_user_mode(m->interrupted))
 		s->record.head.flags |= WIRE_USER_MODE;
+	else if (m->socket)
+		s->record.head.n_kernel = connection_put(s->level, m->socket, m->asked);
 	else if (want_kernel && !m->user_only)
 		kernel_half(m, s, count);
 	if (!want_user || kthread)
@@ -432,7 +437,7 @@ static __always_inline bool shows_nothing(const struct moment *m, struct task_st
 /* Ticks have their rate, and what lasts is weighed before. */
 static __always_inline bool is_thinned(const struct moment *m)
 {
-	return m->event == EVENT_TRACEPOINT || m->event == EVENT_FAULTS;
+	return m->event == EVENT_TRACEPOINT || m->event == EVENT_FAULTS || m->event == EVENT_TCP;
 }
 
 /* The end of every program: whose moment it is, its stack, a record. `count` is from moment_count(). */

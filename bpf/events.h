@@ -16,7 +16,7 @@
 
 #define EVENT_MAX_VALUES 4
 /* What is attached: the timer ticks are source 0, tracepoints those behind it, then one for each other event. */
-#define EVENT_MAX_SOURCES 37
+#define EVENT_MAX_SOURCES 38
 #define EVENT_SOURCE_TICKS 0
 #define EVENT_MAX_TRACEPOINTS 31
 #define EVENT_SOURCE_OFF_CPU 32
@@ -24,6 +24,7 @@
 #define EVENT_SOURCE_FAULTS 34
 #define EVENT_SOURCE_RUN_QUEUE 35
 #define EVENT_SOURCE_SYSCALLS 36
+#define EVENT_SOURCE_TCP 37
 
 /* A build for tests has values of its own, and says so before this is included. */
 #ifndef EVENTS
@@ -37,7 +38,8 @@
 	X(RUN_QUEUE, "run_queue", "run_queue", "waits", "count",                                \
 	  V("delay", "nanoseconds") V("waits", "count"))                                        \
 	X(SYSCALLS, "syscalls", "syscalls", "calls", "count",                                   \
-	  V("duration", "nanoseconds") V("calls", "count"))
+	  V("duration", "nanoseconds") V("calls", "count"))                                     \
+	X(TCP, "tcp", "tcp", "events", "count", V("events", "count"))
 #endif
 
 enum event {

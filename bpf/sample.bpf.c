@@ -11,6 +11,7 @@
 #include "bpf/events/off_cpu_open.bpf.h"
 #include "bpf/events/run_queue.bpf.h"
 #include "bpf/events/syscalls.bpf.h"
+#include "bpf/events/tcp.bpf.h"
 /* A build for tests brings its own along. */
 #ifdef TRACEPOINT_INCLUDE
 #include TRACEPOINT_INCLUDE

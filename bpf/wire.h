@@ -6,7 +6,7 @@
  *
  *	struct wire_sample | n_kernel frames | n_user frames | struct wire_user_unwound and stack bytes (only with WIRE_USER_UNWOUND)
  *
- * Frames are leaf first. Kernel frames are plain kernel addresses. A user frame is process-independent where the mapping is known:
+ * Frames are leaf first. Kernel frames are plain kernel addresses; of EVENT_TCP they are a struct wire_connection. A user frame is process-independent where the mapping is known:
  *
  *	bit 63 = 0	bits 62..40 object id (as given by the agent), bits 39..0 offset in the object's file
  *	bits 63, 62 = 1, 0	bits 61..0 pc: no mapping known, or anonymous memory
@@ -181,6 +181,21 @@ struct wire_counters {
 #define WIRE_CALL_NUMBER(call) ((call)&0xffff)
 #define WIRE_CALL_ERROR(call) ((call) >> 16)
 
+/* What became of a TCP connection: in place of the number of WIRE_CALL(). */
+#define WIRE_TCP_CONNECT 1u
+#define WIRE_TCP_ACCEPT 2u
+#define WIRE_TCP_RETRANSMIT 3u
+
+/* Its ends, which samples of EVENT_TCP have in place of kernel frames. IPv4 as IPv4-mapped addresses (RFC 4291, 2.5.5.2); bytes of an address as it is sent. */
+struct wire_connection {
+	__u64 local[2];
+	__u64 peer[2];
+	__u16 local_port, peer_port; /* in this machine's order */
+	__u32 zero;
+};
+
+#define WIRE_CONNECTION_WORDS (sizeof(struct wire_connection) / 8)
+
 /* wire_sample.flags */
 #define WIRE_USER_UNWOUND 1u /* registers and a stack copy follow the frames */
 #define WIRE_KTHREAD 2u	     /* a kernel thread */
@@ -208,7 +223,7 @@ struct wire_sample {
 	__u32 cpu;
 	__u32 generation; /* of the mapping table that named the frames; 0 when there was none */
 	__u32 exec_id;	  /* rises with each exec of the process, or of those it was forked from */
-	__u32 reason;	  /* of off-CPU time: enum wait_reason; of system calls: WIRE_CALL() */
+	__u32 reason;	  /* of off-CPU time: enum wait_reason; of system calls and TCP: WIRE_CALL() */
 	__u16 n_kernel;
 	__u16 n_user;	   /* words */
 	__u16 stack_words; /* of 8 bytes, copied from regs.sp − WIRE_BELOW_BYTES + n_skipped on (struct wire_user_unwound); only with WIRE_USER_UNWOUND */

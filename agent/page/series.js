@@ -102,6 +102,7 @@
 		"run_queue:waits:count": "Waits for a CPU",
 		"syscalls:duration:nanoseconds": "System call time",
 		"syscalls:calls:count": "System calls",
+		"tcp:events:count": "TCP connections",
 	};
 
 	function typeTitle(type) {

@@ -176,7 +176,7 @@ static int frame_of(struct session *s, const struct sample *sample, struct proce
 /* The kernel reports return addresses for all but the interrupted function. */
 static void take_kernel_frames(const struct sample *sample, struct frame_ref *ret_frames)
 {
-	for (uint16_t i = 0; i < sample->head->n_kernel; i++)
+	for (uint16_t i = 0; i < sample->n_kernel; i++)
 		ret_frames[i] =
 			frame_ref_of(FRAME_KIND_KERNEL, sample->kernel_frames[i] - (i > 0 ? 1 : 0));
 }
@@ -184,7 +184,7 @@ static void take_kernel_frames(const struct sample *sample, struct frame_ref *re
 /* From frames[1] on: before them what was waited for may come. */
 static int take_frames(struct session *s, const struct sample *sample, struct process *p)
 {
-	struct frame_ref *user = s->stacks.frames + 1 + sample->head->n_kernel;
+	struct frame_ref *user = s->stacks.frames + 1 + sample->n_kernel;
 	int r = 0;
 
 	take_kernel_frames(sample, s->stacks.frames + 1);
@@ -217,6 +217,30 @@ static struct frame_ref *put_call(struct session *s, struct samples *to, uint32_
 	return s->stacks.frames;
 }
 
+/* frames[0] is it. */
+static struct frame_ref *put_connection(struct session *s, struct samples *to, uint32_t reason)
+{
+	to->reason = WAIT_UNKNOWN;
+	to->error = WIRE_CALL_ERROR(reason);
+	to->n_kernel++;
+	return s->stacks.frames;
+}
+
+static int take_connection(struct session *s, const struct sample *sample, struct process *p)
+{
+	struct tcp_connection c = { .ends = *sample->connection,
+				    .kind = WIRE_CALL_NUMBER(sample->head->reason),
+				    .error = WIRE_CALL_ERROR(sample->head->reason),
+				    .pid = p->pid };
+	const char *comm = process_identity(s->processes.table, p)->comm;
+
+	c.ends.zero = 0;
+	memcpy(c.comm, comm, strnlen(comm, sizeof(c.comm)));
+	if (!s->options.connections)
+		c = tcp_connection_peer(&c);
+	return interval_connection_frame(s->interval, &c, &s->stacks.frames[0]);
+}
+
 /* As its innermost frame; frames[0] is left free for it. The frames that there are. */
 static struct frame_ref *put_reason(struct session *s, struct samples *to, uint32_t reason)
 {
@@ -232,8 +256,12 @@ static int add_one(struct session *s, const struct samples *one, uint32_t reason
 {
 	struct samples with = *one;
 
-	with.frames = with.event == EVENT_SYSCALLS ? put_call(s, &with, reason)
-						   : put_reason(s, &with, reason);
+	if (with.event == EVENT_SYSCALLS)
+		with.frames = put_call(s, &with, reason);
+	else if (with.event == EVENT_TCP)
+		with.frames = put_connection(s, &with, reason);
+	else
+		with.frames = put_reason(s, &with, reason);
 	return interval_add(s->interval, &with, ret_is_new);
 }
 
@@ -276,7 +304,7 @@ static int add_once(struct session *s, const struct sample *sample, struct proce
 		.event = sample->head->record.event,
 		.source = sample->head->record.source,
 		.values = values,
-		.n_kernel = sample->head->n_kernel,
+		.n_kernel = sample->n_kernel,
 		.n_user = (uint16_t)s->stacks.user.n,
 		.count = 1,
 		.reason = sample->head->reason,
@@ -288,6 +316,8 @@ static int add_once(struct session *s, const struct sample *sample, struct proce
 	int r = take_frames(s, sample, p);
 
 	values_of(s->interval, sample->head, values);
+	if (r == 0 && sample->connection)
+		r = take_connection(s, sample, p);
 	if (r < 0)
 		return r;
 	/* A value that is larger than the sum it is part of comes from no kernel half of ours. */
@@ -362,7 +392,7 @@ static void make_stack(struct session *s, const struct sample *sample, struct pr
 	if (!s->stacks.first_root_ns && s->stacks.user.end == STOP_REASON_ROOT)
 		s->stacks.first_root_ns = sample->head->time_ns;
 	/* A stack without any frame cannot be shown; it happened all the same. */
-	if (s->stacks.user.n == 0 && sample->head->n_kernel == 0)
+	if (s->stacks.user.n == 0 && sample->n_kernel == 0 && !sample->connection)
 		s->stacks.user.frames[s->stacks.user.n++] = frame_ref_of(FRAME_KIND_UNKNOWN, 0);
 }
 

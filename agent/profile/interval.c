@@ -279,3 +279,22 @@ const struct code_place *interval_code(const struct interval *i, struct frame_re
 		       ? code_table_at(&i->code, frame_ref_value(frame))
 		       : NULL;
 }
+
+int interval_connection_frame(struct interval *i, const struct tcp_connection *connection,
+			      struct frame_ref *ret_frame)
+{
+	uint32_t index;
+	int r = tcp_table_get(&i->connections, &i->arena, connection, &index);
+
+	if (r < 0)
+		return r;
+	*ret_frame = frame_ref_of(FRAME_KIND_CONNECTION, index);
+	return 0;
+}
+
+const struct tcp_connection *interval_connection(const struct interval *i, struct frame_ref frame)
+{
+	return frame_ref_kind(frame) == FRAME_KIND_CONNECTION
+		       ? tcp_table_at(&i->connections, frame_ref_value(frame))
+		       : NULL;
+}

@@ -15,6 +15,7 @@
 #include "agent/profile/anon_table.h"
 #include "agent/profile/code_table.h"
 #include "agent/profile/tag.h"
+#include "agent/profile/tcp_table.h"
 #include "agent/sample/event.h"
 #include "agent/target/label.h"
 #include "agent/unwind/frame_ref.h"
@@ -54,6 +55,7 @@ struct interval {
 	size_t n_series;
 	struct anon_table anon;
 	struct code_table code;
+	struct tcp_table connections;
 	struct tagging tagging; /* may be set before the first interval_add() */
 	struct hash_table tags;
 	struct mapped_file **files; /* references, by ascending id */
@@ -148,6 +150,11 @@ int interval_code_frame(struct interval *i, const struct code_place *code,
 			struct frame_ref *ret_frame);
 /* NULL: the frame is none of these. Borrowed until the next one is added. */
 const struct code_place *interval_code(const struct interval *i, struct frame_ref frame);
+/* A frame that is a TCP connection. 0 or -ENOMEM. */
+int interval_connection_frame(struct interval *i, const struct tcp_connection *connection,
+			      struct frame_ref *ret_frame);
+/* NULL: the frame is none. Borrowed until the next one is added. */
+const struct tcp_connection *interval_connection(const struct interval *i, struct frame_ref frame);
 /* The place of a frame; NULL: it is none of these. Borrowed until the next one is added. */
 const struct anon_place *interval_anon(const struct interval *i, struct frame_ref frame);
 

@@ -68,6 +68,7 @@ static int carry_frame(struct interval *i, const struct interval *from, struct f
 {
 	const struct anon_place *place = interval_anon(from, frame);
 	const struct code_place *code = interval_code(from, frame);
+	const struct tcp_connection *connection = interval_connection(from, frame);
 	struct mapped_file *f = interval_file(from, frame_ref_file_id(frame));
 	int r = 0;
 
@@ -76,6 +77,8 @@ static int carry_frame(struct interval *i, const struct interval *from, struct f
 		r = interval_anon_frame(i, place, ret_frame);
 	else if (code)
 		r = interval_code_frame(i, code, ret_frame);
+	else if (connection)
+		r = interval_connection_frame(i, connection, ret_frame);
 	else if (f)
 		r = interval_add_file(i, f);
 	return r;

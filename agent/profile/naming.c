@@ -105,6 +105,23 @@ static void resolve_call(struct namer *n, struct frame_ref frame, struct frames 
 	ret_frames->items[0].function = name ? name : "[unknown system call]";
 }
 
+/* Likewise. The text is the namer's, as long as the frame. */
+static void resolve_connection(struct namer *n, struct frame_ref frame, struct frames *ret_frames)
+{
+	const struct tcp_connection *connection = interval_connection(n->interval, frame);
+	_cleanup_buf_ struct buf text = BUF_INIT(256);
+	const char *copy = NULL;
+
+	resolve_unknown(n, frame, ret_frames);
+	ret_frames->items[0] = symbol_frame_kernel();
+	if (!connection)
+		return;
+	tcp_connection_text(connection, &text);
+	copy = arena_strndup(&n->arena, buf_str(&text), text.len);
+	if (copy)
+		ret_frames->items[0].function = copy;
+}
+
 static void resolve_kernel(struct namer *n, struct frame_ref frame, struct frames *ret_frames)
 {
 	symbol_resolve_kernel(n->store, frame_ref_kernel_pc(frame), ret_frames);
@@ -149,10 +166,15 @@ static void resolve_code(struct namer *n, struct frame_ref frame, struct frames 
 /* Who names a frame of a kind. Frames of kinds that no interval has have no name. */
 static void (*const resolvers[FRAME_KIND_MAX])(struct namer *, struct frame_ref,
 					       struct frames *) = {
-	[FRAME_KIND_FILE] = resolve_file,   [FRAME_KIND_KERNEL] = resolve_kernel,
-	[FRAME_KIND_PLACE] = resolve_place, [FRAME_KIND_END] = resolve_end,
-	[FRAME_KIND_CODE] = resolve_code,   [FRAME_KIND_UNKNOWN] = resolve_unknown,
-	[FRAME_KIND_WAIT] = resolve_wait,   [FRAME_KIND_CALL] = resolve_call,
+	[FRAME_KIND_FILE] = resolve_file,
+	[FRAME_KIND_KERNEL] = resolve_kernel,
+	[FRAME_KIND_PLACE] = resolve_place,
+	[FRAME_KIND_END] = resolve_end,
+	[FRAME_KIND_CODE] = resolve_code,
+	[FRAME_KIND_UNKNOWN] = resolve_unknown,
+	[FRAME_KIND_WAIT] = resolve_wait,
+	[FRAME_KIND_CALL] = resolve_call,
+	[FRAME_KIND_CONNECTION] = resolve_connection,
 };
 
 static void resolve(struct namer *n, struct frame_ref frame, struct frames *ret_frames)

@@ -66,6 +66,7 @@ struct session_options {
 	bool inlines;		/* a frame for each inlined function */
 	uint32_t runtimes_off; /* SESSION_RUNTIME() of each whose functions are not to be shown */
 	struct tagging tagging; /* what samples tell of their process */
+	bool connections;	/* of TCP both ends are told, and the process */
 	struct session_debuginfod debuginfod;
 	size_t memory_limit_bytes; /* 0: BUDGET_DEFAULT_BYTES */
 	build_fn build;

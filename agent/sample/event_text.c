@@ -47,6 +47,7 @@ void event_text_what(const struct event_text *e, struct buf *out)
 		[EVENT_FAULTS] = "Page faults",
 		[EVENT_RUN_QUEUE] = "Waits for a CPU",
 		[EVENT_SYSCALLS] = "System calls",
+		[EVENT_TCP] = "TCP connections",
 	};
 
 	assert(e->event != EVENT_TRACEPOINT || e->source);

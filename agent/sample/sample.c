@@ -32,7 +32,18 @@ static bool has_reason(const struct wire_sample *head)
 	if (head->record.event == EVENT_SYSCALLS)
 		return WIRE_CALL_NUMBER(head->reason) <= WIRE_CALL_UNKNOWN &&
 		       WIRE_CALL_ERROR(head->reason) <= WIRE_MAX_ERROR;
+	if (head->record.event == EVENT_TCP)
+		return WIRE_CALL_NUMBER(head->reason) >= WIRE_TCP_CONNECT &&
+		       WIRE_CALL_NUMBER(head->reason) <= WIRE_TCP_RETRANSMIT &&
+		       WIRE_CALL_ERROR(head->reason) <= WIRE_MAX_ERROR;
 	return head->reason < WAIT_REASON_MAX;
+}
+
+/* In place of kernel frames. */
+static void take_connection(struct sample *s)
+{
+	s->connection = (const struct wire_connection *)s->kernel_frames;
+	s->n_kernel = 0;
 }
 
 int sample_parse(const void *bytes, size_t n, struct sample *ret_sample)
@@ -46,10 +57,15 @@ int sample_parse(const void *bytes, size_t n, struct sample *ret_sample)
 	    sample_stack_bytes(head) > WIRE_MAX_STACK_BYTES || head->end >= STOP_REASON_MAX ||
 	    !has_reason(head))
 		return -EBADMSG;
-	if (head->record.n_bytes < sample_bytes(head))
+	if (head->record.n_bytes < sample_bytes(head) ||
+	    (head->record.event == EVENT_TCP && head->n_kernel != WIRE_CONNECTION_WORDS))
 		return -EBADMSG;
-	struct sample s = { .head = head, .kernel_frames = (const uint64_t *)(head + 1) };
+	struct sample s = { .head = head,
+			    .kernel_frames = (const uint64_t *)(head + 1),
+			    .n_kernel = head->n_kernel };
 	s.user_frames = s.kernel_frames + head->n_kernel;
+	if (head->record.event == EVENT_TCP)
+		take_connection(&s);
 	if (head->flags & WIRE_USER_UNWOUND) {
 		s.user_unwound = (const struct wire_user_unwound *)(s.user_frames + head->n_user);
 		s.stack = (const uint8_t *)(s.user_unwound + 1);

@@ -11,8 +11,10 @@
 /* Everything is borrowed from the record. */
 struct sample {
 	const struct wire_sample *head;
-	const uint64_t *kernel_frames; /* head->n_kernel, leaf first */
-	const uint64_t *user_frames;   /* head->n_user words, leaf first */
+	const uint64_t *kernel_frames; /* n_kernel, leaf first */
+	uint16_t n_kernel;
+	const struct wire_connection *connection; /* of EVENT_TCP, else NULL */
+	const uint64_t *user_frames;		  /* head->n_user words, leaf first */
 	const struct wire_user_unwound
 		*user_unwound; /* NULL unless head->flags & WIRE_USER_UNWOUND */
 	/*

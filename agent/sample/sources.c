@@ -12,5 +12,6 @@ const struct source_ops *const source_list[] = {
 	&source_faults,
 	&source_run_queue,
 	&source_syscalls,
+	&source_tcp,
 	NULL,
 };

@@ -225,6 +225,7 @@ static int open_session(struct top *x, struct buf *why)
 		.interval_ns = x->args->interval_ns,
 		.demangle = a->demangle,
 		.build = top_view_build,
+		.connections = true,
 		.hooks = { .match = match, .on_interval = on_interval, .data = x },
 		.loop = x->loop,
 		.worker = x->worker,

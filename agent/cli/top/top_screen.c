@@ -163,12 +163,35 @@ static void put_services(const struct top_screen *s, size_t n, struct buf *out)
 
 	(void)buf_printf(&line, "  SHARE %8s  ", rate_heading(s->event.event));
 	put_padded(&line, "SERVICE", SERVICE_COLUMNS);
-	(void)buf_append_str(&line, "  ITS HOTTEST FUNCTION");
+	(void)buf_append_str(&line, s->event.event == EVENT_TCP ? "  ITS MOST FREQUENT CONNECTION"
+								: "  ITS HOTTEST FUNCTION");
 	(void)buf_append_char(out, '\n');
 	put_line(s, &line, out);
 	for (size_t i = 0; i < n; i++)
 		put_service(s, &s->view->services[i], out);
 	put_more(s, s->view->n_all_services, n, "service", out);
+}
+
+/* One line each. */
+static void put_connection(const struct top_screen *s, const struct top_view_row *row,
+			   struct buf *out)
+{
+	_cleanup_buf_ struct buf line = BUF_INIT(LINE_BYTES);
+
+	(void)buf_printf(&line, "%7" PRIu64 "  %s", row->self, row->name);
+	put_line(s, &line, out);
+}
+
+static void put_connections(const struct top_screen *s, size_t n, struct buf *out)
+{
+	_cleanup_buf_ struct buf line = BUF_INIT(LINE_BYTES);
+
+	(void)buf_append_str(&line, "  TIMES  CONNECTION");
+	(void)buf_append_char(out, '\n');
+	put_line(s, &line, out);
+	for (size_t i = 0; i < n; i++)
+		put_connection(s, &s->view->functions[i], out);
+	put_more(s, s->view->n_all_functions, n, "connection", out);
 }
 
 static void put_function(const struct top_screen *s, const struct top_view_row *row,
@@ -217,7 +240,9 @@ static void put_parts(const struct top_screen *s, struct buf *out)
 	}
 	if (s->shows != TOP_FUNCTIONS)
 		put_services(s, MIN_OF(n_services, s->view->n_services), out);
-	if (s->shows != TOP_SERVICES)
+	if (s->shows != TOP_SERVICES && s->event.event == EVENT_TCP)
+		put_connections(s, MIN_OF(n_functions, s->view->n_functions), out);
+	else if (s->shows != TOP_SERVICES)
 		put_functions(s, MIN_OF(n_functions, s->view->n_functions), out);
 }
 

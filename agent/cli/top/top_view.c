@@ -87,7 +87,8 @@ static int put_functions(struct top_view *v, const struct interval *interval, st
 	int r = 0;
 
 	for (const struct series *s = interval->series; r == 0 && s; s = s->next)
-		r = top_table_add_series(table, s, namer);
+		r = s->event == EVENT_TCP ? top_table_add_leaves(table, s, namer)
+					  : top_table_add_series(table, s, namer);
 	v->total = table->total;
 	if (r == 0)
 		r = top_table_sorted(table, &rows, &v->n_all_functions);

@@ -102,6 +102,7 @@ static const struct river_schema run_queue_schema =
 	RIVER_SCHEMA(struct plain_args, "run_queue", plain_fields);
 static const struct river_schema syscalls_schema =
 	RIVER_SCHEMA(struct plain_args, "syscalls", plain_fields);
+static const struct river_schema tcp_schema = RIVER_SCHEMA(struct plain_args, "tcp", plain_fields);
 
 static const struct river_field events_fields[] = {
 	RIVER_FIELD_BLOCK_PTR(struct events_args, off_cpu, "off_cpu", &off_cpu_schema),
@@ -111,6 +112,7 @@ static const struct river_field events_fields[] = {
 			      &run_queue_schema),
 	RIVER_FIELD_BLOCK_PTR(struct events_args, plain[EVENT_SYSCALLS], "syscalls",
 			      &syscalls_schema),
+	RIVER_FIELD_BLOCK_PTR(struct events_args, plain[EVENT_TCP], "tcp", &tcp_schema),
 	RIVER_FIELD_BLOCKS(struct events_args, tracepoints, "tracepoint", &tracepoint_schema,
 			   .validate = validate_tracepoints),
 };

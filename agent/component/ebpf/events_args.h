@@ -8,6 +8,7 @@
  *		locks {}
  *		run_queue {}
  *		syscalls {}
+ *		tcp {}
  *	}
  */
 #ifndef XAGENT_AGENT_COMPONENT_EBPF_EVENTS_ARGS_H

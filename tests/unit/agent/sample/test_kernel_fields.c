@@ -117,6 +117,8 @@ static void want_programs(struct sample_bpf *bpf)
 	assert_int_equal(bpf_program__set_autoload(bpf->progs.off_cpu_begin, true), 0);
 	assert_int_equal(bpf_program__set_autoload(bpf->progs.off_cpu_sum, true), 0);
 	assert_int_equal(bpf_program__set_autoload(bpf->progs.off_cpu_open, true), 0);
+	assert_int_equal(bpf_program__set_autoload(bpf->progs.tcp_call, true), 0);
+	assert_int_equal(bpf_program__set_autoload(bpf->progs.tcp_retransmit, true), 0);
 	/* Of a kernel that has the tracepoint; where a program is attached otherwise it is the same one. */
 	if (bpf_program__set_attach_target(bpf->progs.off_cpu_in, 0, "sched_exit_tp") == 0)
 		assert_int_equal(bpf_program__set_autoload(bpf->progs.off_cpu_in, true), 0);
@@ -128,6 +130,7 @@ static void assert_loaded(const struct sample_bpf *bpf)
 	assert_true(bpf_program__fd(bpf->progs.tracepoint) >= 0);
 	assert_true(bpf_program__fd(bpf->progs.off_cpu_out) >= 0);
 	assert_true(bpf_program__fd(bpf->progs.off_cpu_open) >= 0);
+	assert_true(bpf_program__fd(bpf->progs.tcp_call) >= 0);
 }
 
 /* Everything that knobs can switch on, so that each field is asked for. 0 or -errno. */

@@ -12,6 +12,7 @@
 #define WHOLE ((size_t)-1)
 #define HEAD sizeof(struct wire_sample)
 #define USER_UNWOUND sizeof(struct wire_user_unwound)
+#define CONNECTION (HEAD + sizeof(struct wire_connection))
 
 struct row {
 	const char *name;
@@ -58,7 +59,34 @@ static const struct row rows[] = {
 	{ "ends_behind_the_ring's", { .record = { HEAD + 8, WIRE_SAMPLE, 0, 0 } }, HEAD, -EBADMSG },
 	{ "name", { .record = { HEAD, WIRE_NAME, 0, 0 } }, HEAD, -EBADMSG },
 	{ "another_kind", { .record = { HEAD, WIRE_NAME + 1, 0, 0 } }, HEAD, -EBADMSG },
-	{ "last_event", { .record = { HEAD, WIRE_SAMPLE, EVENT_MAX - 1, 7 } }, HEAD, 0 },
+	{ "event", { .record = { HEAD, WIRE_SAMPLE, EVENT_SYSCALLS, 7 } }, HEAD, 0 },
+	{ "connection",
+	  { .record = { CONNECTION, WIRE_SAMPLE, EVENT_TCP, 7 },
+	    .n_kernel = WIRE_CONNECTION_WORDS,
+	    .reason = WIRE_CALL(WIRE_TCP_RETRANSMIT, WIRE_MAX_ERROR) },
+	  CONNECTION,
+	  0 },
+	{ "no_connection",
+	  { .record = { HEAD, WIRE_SAMPLE, EVENT_TCP, 7 }, .reason = WIRE_TCP_CONNECT },
+	  HEAD,
+	  -EBADMSG },
+	{ "connection_and_frames",
+	  { .record = { CONNECTION + 8, WIRE_SAMPLE, EVENT_TCP, 7 },
+	    .n_kernel = WIRE_CONNECTION_WORDS + 1,
+	    .reason = WIRE_TCP_CONNECT },
+	  CONNECTION + 8,
+	  -EBADMSG },
+	{ "connection_of_no_kind",
+	  { .record = { CONNECTION, WIRE_SAMPLE, EVENT_TCP, 7 },
+	    .n_kernel = WIRE_CONNECTION_WORDS },
+	  CONNECTION,
+	  -EBADMSG },
+	{ "connection_of_an_unknown_kind",
+	  { .record = { CONNECTION, WIRE_SAMPLE, EVENT_TCP, 7 },
+	    .n_kernel = WIRE_CONNECTION_WORDS,
+	    .reason = WIRE_TCP_RETRANSMIT + 1 },
+	  CONNECTION,
+	  -EBADMSG },
 	{ "last_source", { .record = { HEAD, WIRE_SAMPLE, 0, EVENT_MAX_SOURCES - 1 } }, HEAD, 0 },
 	{ "unknown_source",
 	  { .record = { HEAD, WIRE_SAMPLE, 0, EVENT_MAX_SOURCES } },

@@ -365,6 +365,7 @@ static const struct accepted {
 	{ "events {\n faults {}\n}" },
 	{ "events {\n run_queue {}\n}" },
 	{ "events {\n syscalls {}\n}" },
+	{ "events {\n tcp {}\n}" },
 	{ "events {\n locks {\n sample_rate = 10\n }\n off_cpu {}\n}" },
 	{ "off_cpu_reason = \"frame\"" },
 	{ "off_cpu_reason = \"label\"" },
