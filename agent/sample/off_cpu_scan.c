@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -26,25 +27,44 @@ struct off_cpu_scan {
 	struct bpf_link *sum, *open;
 };
 
-/* The mean with which as many are taken as there may be, whatever the tasks: 1 − e^(−x) is not more than x. False: it is ending. */
-static bool set_mean(struct off_cpu_scan *s, bool is_summed)
+/* The step with which as many are taken as there may be. */
+static uint64_t step_ns(const struct sample_bpf *bpf)
+{
+	if (bpf->bss->off_cpu_open_n <= OFF_CPU_SCAN_SAMPLES)
+		return 0;
+	return MIN_OF(MAX_OF(bpf->bss->off_cpu_open_sum_ns / OFF_CPU_SCAN_SAMPLES,
+			     bpf->rodata->off_cpu_mean_ns),
+		      SAMPLER_OFF_CPU_MAX_MEAN_NS);
+}
+
+static uint32_t random_start(void)
+{
+	uint32_t r = 0;
+
+	/* Without it the first step is at the first wait: a look is worth more than that. */
+	if (getrandom(&r, sizeof(r), GRND_NONBLOCK) != (ssize_t)sizeof(r))
+		return 0;
+	return r;
+}
+
+/* Before each of the two runs. False: it is ending. */
+static bool set_step(struct off_cpu_scan *s, bool is_summed)
 {
 	pthread_mutex_lock(&s->lock);
 	bool goes_on = !s->is_ending;
-	if (goes_on && !is_summed)
-		s->bpf->bss->off_cpu_open_sum_ns = 0;
-	else if (goes_on)
-		s->bpf->bss->off_cpu_open_mean_ns =
-			MIN_OF(MAX_OF(s->bpf->bss->off_cpu_open_sum_ns / OFF_CPU_SCAN_SAMPLES,
-				      s->bpf->rodata->off_cpu_mean_ns),
-			       SAMPLER_OFF_CPU_MAX_MEAN_NS);
+	if (goes_on && !is_summed) {
+		s->bpf->bss->off_cpu_open_sum_ns = s->bpf->bss->off_cpu_open_n = 0;
+	} else if (goes_on) {
+		s->bpf->bss->off_cpu_open_step_ns = step_ns(s->bpf);
+		s->bpf->bss->off_cpu_open_at = random_start();
+	}
 	pthread_mutex_unlock(&s->lock);
 	return goes_on;
 }
 
 static void look(struct off_cpu_scan *s)
 {
-	if (set_mean(s, false) && iterator_run(s->sum) == 0 && set_mean(s, true))
+	if (set_step(s, false) && iterator_run(s->sum) == 0 && set_step(s, true))
 		(void)iterator_run(s->open);
 }
 

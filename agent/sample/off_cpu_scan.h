@@ -14,7 +14,7 @@
 struct off_cpu_scan;
 struct sample_bpf;
 
-/* Some samples a look at most, about: more tasks than these are sampled by how long they wait. */
+/* Samples a look at most, about: of more tasks some are taken, by how long they wait. */
 #define OFF_CPU_SCAN_SAMPLES 512
 
 /* The programs are loaded; `bpf` is borrowed until free. 0 or -errno. */

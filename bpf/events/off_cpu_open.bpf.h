@@ -2,7 +2,7 @@
 /*
  * Waits that are not over: what of them lies before now becomes a sample, and the rest begins now.
  *
- *	off_cpu_sum: how long all open waits are together ──► the agent chooses the mean ──► off_cpu_open: sample, or not; since = now
+ *	off_cpu_sum: how long all open waits are together ──► the agent chooses the step ──► off_cpu_open: sample, or not; since = now
  *
  * Two iterators over all tasks, which a thread of the agent runs. The task does not run: its registers lie where it entered the kernel, its stack is read
  * through its memory map, which may sleep, and the agent walks the copy. If it has woken up meanwhile, `since` is not what it was: the program at its
@@ -13,10 +13,36 @@
 
 #include "bpf/events/off_cpu.bpf.h"
 
-/* Set by the agent before each run. */
-__u64 off_cpu_open_mean_ns = 0;
+/* Set by the agent before each run. Waits that are as long are all taken, as are all where it is 0. */
+__u64 off_cpu_open_step_ns = 0;
+/* Before each run a random number; of it, a part of WEIGH_ONE counts. */
+__u32 off_cpu_open_at = 0;
 /* By off_cpu_sum, from 0 on. */
 __u64 off_cpu_open_sum_ns = 0;
+__u64 off_cpu_open_n = 0;
+
+/* Steps in a wait, less than one, in parts of WEIGH_ONE; or that. */
+static __always_inline __u32 open_threshold(__u64 duration_ns)
+{
+	__u64 step_ns = off_cpu_open_step_ns, threshold;
+
+	if (duration_ns >= step_ns)
+		return WEIGH_ONE;
+	threshold = (duration_ns << WEIGH_BITS) / step_ns;
+	return threshold ? threshold : 1;
+}
+
+/*
+ * Waits are laid end to end, and the one at each step is taken: it has its chance whatever the others are, as the first step is anywhere. The sum over those
+ * that lie beside each other, as threads of a process do, is off by a step at most.
+ */
+static __always_inline bool open_is_taken(__u32 threshold)
+{
+	if (threshold == WEIGH_ONE)
+		return true;
+	off_cpu_open_at = (off_cpu_open_at & (WEIGH_ONE - 1)) + threshold;
+	return off_cpu_open_at >= WEIGH_ONE;
+}
 
 /* The programs of switches may interrupt this one, and count by the same words. */
 static __always_inline void open_count(__u64 *counter)
@@ -78,8 +104,10 @@ int off_cpu_sum(struct bpf_iter__task *ctx)
 	__u64 since_ns = open_since(task), now_ns = bpf_ktime_get_ns(), cgroup_id;
 	__u32 pid, tid;
 
-	if (task && since_ns && since_ns < now_ns && open_whose(task, &pid, &tid, &cgroup_id))
-		off_cpu_open_sum_ns += now_ns - since_ns;
+	if (!task || !since_ns || since_ns >= now_ns || !open_whose(task, &pid, &tid, &cgroup_id))
+		return 0;
+	off_cpu_open_sum_ns += now_ns - since_ns;
+	off_cpu_open_n++;
 	return 0;
 }
 
@@ -179,8 +207,8 @@ int off_cpu_open(struct bpf_iter__task *ctx)
 		return 0;
 	if (!open_whose(task, &pid, &tid, &cgroup_id))
 		return 0;
-	threshold = weigh_threshold(now_ns - since_ns, off_cpu_open_mean_ns);
-	if (!weigh_is_taken(threshold, bpf_get_prandom_u32())) {
+	threshold = open_threshold(now_ns - since_ns);
+	if (!open_is_taken(threshold)) {
 		if (__sync_val_compare_and_swap(&t->since_ns, since_ns, now_ns) == since_ns) {
 			open_count(&count->ticks);
 			open_count(&count->filtered);
