@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "agent/profile/frame_order.h"
+#include "agent/profile/lock_kind.h"
 #include "agent/sample/call_name.h"
 #include "agent/unwind/user_stack.h"
 #include "agent/util/macro.h"
@@ -122,6 +123,17 @@ static void resolve_connection(struct namer *n, struct frame_ref frame, struct f
 		ret_frames->items[0].function = copy;
 }
 
+/* Likewise. */
+static void resolve_lock(struct namer *n, struct frame_ref frame, struct frames *ret_frames)
+{
+	const char *text = lock_kind_frame(frame_ref_value(frame));
+
+	resolve_unknown(n, frame, ret_frames);
+	ret_frames->items[0] = symbol_frame_kernel();
+	if (text)
+		ret_frames->items[0].function = text;
+}
+
 static void resolve_kernel(struct namer *n, struct frame_ref frame, struct frames *ret_frames)
 {
 	symbol_resolve_kernel(n->store, frame_ref_kernel_pc(frame), ret_frames);
@@ -175,6 +187,7 @@ static void (*const resolvers[FRAME_KIND_MAX])(struct namer *, struct frame_ref,
 	[FRAME_KIND_WAIT] = resolve_wait,
 	[FRAME_KIND_CALL] = resolve_call,
 	[FRAME_KIND_CONNECTION] = resolve_connection,
+	[FRAME_KIND_LOCK] = resolve_lock,
 };
 
 static void resolve(struct namer *n, struct frame_ref frame, struct frames *ret_frames)
@@ -257,6 +270,39 @@ void namer_name_all(struct namer *n)
 			return;
 }
 
+/* Further out there are those who call the library. */
+#define LOCK_FRAMES 6
+
+/* Of the library's functions the innermost one that tells: who waits for a condition variable may end with a wait for its mutex. */
+static enum lock_kind lock_kind_of(const struct named_stack *named)
+{
+	for (uint32_t i = 0; i < MIN_OF(named->n, (uint32_t)LOCK_FRAMES); i++)
+		for (uint32_t k = 0; k < named->items[i]->n; k++) {
+			enum lock_kind kind =
+				lock_kind_of_function(named->items[i]->items[k].function);
+
+			if (kind != LOCK_UNKNOWN)
+				return kind;
+		}
+	return LOCK_UNKNOWN;
+}
+
+/* Of user code's: the kernel's own locks are waited for by functions of the kernel. */
+static int put_lock_kind(struct namer *n, const struct stack *stack, struct named_stack *named)
+{
+	enum lock_kind kind = stack->n_kernel ? LOCK_UNKNOWN : lock_kind_of(named);
+
+	if (kind == LOCK_UNKNOWN || named->n == NAMED_STACK_MAX)
+		return 0;
+	struct named *lock = namer_get(n, frame_ref_of(FRAME_KIND_LOCK, kind));
+	if (!lock)
+		return -ENOMEM;
+	memmove(named->items + 1, named->items, named->n * sizeof(named->items[0]));
+	named->items[0] = lock;
+	named->n++;
+	return 0;
+}
+
 static int name_frames(struct namer *n, const struct stack *stack, uint32_t n_frames,
 		       struct named_stack *ret_named)
 {
@@ -274,7 +320,7 @@ static int name_frames(struct namer *n, const struct stack *stack, uint32_t n_fr
 		ret_named->items[ret_named->n++] = named;
 		collapsed = kernel && symbol_store_kernel_hidden(n->store);
 	}
-	return 0;
+	return stack->series->event == EVENT_LOCKS ? put_lock_kind(n, stack, ret_named) : 0;
 }
 
 static int name(struct namer *n, const struct stack *stack, uint32_t n_frames,
@@ -295,5 +341,10 @@ int namer_stack(struct namer *n, const struct stack *stack, struct named_stack *
 
 int namer_leaf(struct namer *n, const struct stack *stack, struct named_stack *ret_named)
 {
-	return name(n, stack, MIN_OF((uint32_t)stack->n_kernel + stack->n_user, 1u), ret_named);
+	uint32_t n_frames = (uint32_t)stack->n_kernel + stack->n_user;
+	bool is_lock = stack->series->event == EVENT_LOCKS && !stack->n_kernel;
+	int r = name(n, stack, MIN_OF(n_frames, is_lock ? (uint32_t)LOCK_FRAMES : 1u), ret_named);
+
+	ret_named->n = MIN_OF(ret_named->n, 1u);
+	return r;
 }

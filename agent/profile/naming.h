@@ -24,7 +24,7 @@ struct named {
 	struct frame items[];
 };
 
-/* Deepest stack in addresses: what was waited for, kernel, user, why it ends. */
+/* Deepest stack in addresses: what was waited for, or called, kernel, user, why it ends. */
 #define NAMED_STACK_MAX (WIRE_MAX_KERNEL_FRAMES + WIRE_MAX_USER_FRAMES + 2)
 
 struct named_stack {
@@ -49,7 +49,7 @@ void namer_name_all(struct namer *n);
 /* A number for an encoder that keeps its ids in struct named; never 0, never the same twice. */
 uint64_t namer_next_epoch(struct namer *n);
 
-/* A run of kernel frames whose names are hidden is one frame. What was got before becomes invalid, names too. 0 or -ENOMEM. */
+/* A run of kernel frames whose names are hidden is one frame. Of a wait for a lock the innermost one tells its kind, where that is known. What was got before becomes invalid, names too. 0 or -ENOMEM. */
 int namer_stack(struct namer *n, const struct stack *stack, struct named_stack *ret_named);
 /* The same of its innermost address alone. */
 int namer_leaf(struct namer *n, const struct stack *stack, struct named_stack *ret_named);

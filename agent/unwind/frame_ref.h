@@ -14,6 +14,7 @@
  *	WAIT	always	enum wait_reason: what the thread waited for, as its innermost frame
  *	CALL	always	number of the system call that it was, as its innermost frame
  *	CONNECTION	interval	index of a connection (agent/profile/tcp_table.h), as its innermost frame
+ *	LOCK	named	of which kind a lock is (agent/profile/lock_kind.h): only once the functions that wait have names
  *	UNKNOWN	always	0: a pc outside of all known mappings
  *
  * Equal frames are equal words. What of a kind lives for a sample alone is only right beside that sample, what lives for an interval beside that.
@@ -38,6 +39,7 @@ enum frame_kind {
 	FRAME_KIND_WAIT,
 	FRAME_KIND_CALL,
 	FRAME_KIND_CONNECTION,
+	FRAME_KIND_LOCK,
 	FRAME_KIND_MAX
 };
 

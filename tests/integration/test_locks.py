@@ -29,15 +29,22 @@ def profile(processes, path, *arguments):
 
 def test_waits_by_function(processes, programs, tmp_path):
     stacks, own, run = profile(processes, tmp_path / "f", "--", programs["locker"], "60")
-    assert set(own) == {"mutex_5ms", "condition_3ms", "semaphore_4ms", "read_line"}
+    assert set(own) == {"mutex_5ms", "condition_3ms", "semaphore_4ms", "read_line", "rwlock_2ms"}
     for name, ns in own.items():
         mine = stacks.having(name)
         assert abs(mine.total / ns - 1) < 0.03, (name, mine.total, ns, stacks.show())
     # Of a user's lock the frames are the user's; of the kernel's the kernel is innermost, down to what has taken the lock.
-    for name, waits in (("mutex_5ms", "lll_lock_wait|mutex_lock"), ("condition_3ms", "futex|cond_wait"), ("semaphore_4ms", "sem_wait|futex")):
+    for name, waits in (("mutex_5ms", "lll_lock_wait|mutex_lock"), ("condition_3ms", "futex|cond_wait"), ("semaphore_4ms", "sem_wait|futex"),
+                        ("rwlock_2ms", "rwlock_rdlock|futex")):
         mine = stacks.having("main", name)
         # A condition variable's wait may end with one for its mutex.
         assert all("_start" in s.frames and any(re.search(waits, f) for f in s.frames[s.frames.index(name) + 1:]) for s in mine), mine.show()
+    # Of which kind it is tells the frame that waits.
+    for name, kinds in (("mutex_5ms", {"[mutex]"}), ("condition_3ms", {"[condition variable]", "[mutex]"}), ("semaphore_4ms", {"[semaphore]"}),
+                        ("rwlock_2ms", {"[rwlock]"})):
+        by_kind = {leaf: sum(s.count for s in stacks.having("main", name) if s.frames[-1] == leaf) for leaf in {s.frames[-1] for s in stacks.having("main", name)}}
+        assert set(by_kind) <= kinds, (name, by_kind)
+        assert max(by_kind, key=by_kind.get) == {"condition_3ms": "[condition variable]"}.get(name, min(kinds)), (name, by_kind)
     assert all(re.search("mutex_lock", s.frames[-1]) and "n_tty_read" in s.frames for s in stacks.having("read_line")), stacks.show()
     assert "lost" not in run.err and "100.0% of user stacks complete" in run.err, run.err
 
