@@ -370,6 +370,18 @@ static __always_inline int hotspot_by_fp(struct scratch *s)
 	return hotspot_up(s);
 }
 
+/*
+ * A stub's leaf has set its frame pointer, and has less on the stack than in a whole frame, or some words more: what it saves is pushed bit by bit. The frame
+ * pointer of its caller is further away.
+ */
+static __always_inline bool hotspot_has_fp(const struct scratch *s, __u32 bytes)
+{
+	__u64 fp = s->walk.reg[WIRE_ABI_FP];
+
+	return fp - s->walk.reg[WIRE_ABI_SP] < bytes + 8 * HOTSPOT_MAX_PUSHED &&
+	       hotspot_is_in_cache(s, hotspot_u64(fp + 8));
+}
+
 static __always_inline enum hotspot_blob hotspot_kind(const __u64 *text)
 {
 	/* "Interpre", "I2C/C2I ", "nmethod", "native n", "method", and what lies behind its end; "StubRoutines (continuation" */
@@ -452,7 +464,8 @@ static __always_inline int hotspot_in_blob(struct scratch *s, __u64 at, bool is_
 	}
 	/* Of stubs nothing tells when their frame is whole. */
 	if (kind == HOTSPOT_BLOB_IS_STUB && s->walk.flags & UNWIND_EXACT &&
-	    hotspot_is_in_cache(s, hotspot_u64(s->walk.reg[WIRE_ABI_SP])))
+	    (hotspot_is_in_cache(s, hotspot_u64(s->walk.reg[WIRE_ABI_SP])) ||
+	     hotspot_has_fp(s, blob.bytes)))
 		return hotspot_by_fp(s);
 	if (kind == HOTSPOT_BLOB_IS_NMETHOD) {
 		code = is_own ? 0 : hotspot_inlined_first(s, at, blob.begin, blob.method);
