@@ -207,7 +207,15 @@ def one_query(expression, legend):
 def test_metrics_of_a_real_agent(start_agent):
     """Every metric, label and value of a panel is one of the agent; and every metric of the agent is on a panel."""
     text = config("http://127.0.0.1:1", interval="1s").replace("[pyroscope.write", "[pyroscope.store.here.receiver, pyroscope.write")
-    agent = start_agent(text + 'pyroscope.store "here" { }\n').wait_ready()
+    # An address that is not asked in the time of the test: its metrics are there all the same.
+    scraped = """
+pyroscope.scrape "nobody" {
+	targets         = [{"__address__" = "127.0.0.1:1"}]
+	forward_to      = [pyroscope.write.endpoint.receiver]
+	scrape_interval = "24h"
+}
+"""
+    agent = start_agent(text + 'pyroscope.store "here" { }\n' + scraped).wait_ready()
     scrape = agent.wait_metric(lambda m: m.get("pyroscope_ebpf_pprofs_total"), 20, "a profile")
     assert list(lint_metrics(board("agents"), scrape)) == []
     shown = {use.metric for _, text, _ in expressions(board("agents")) for use in promql.Expression(text).uses}
