@@ -25,6 +25,8 @@
 /* Of one profile. Go services with the largest profiles have some 20,000 samples and 100,000 locations. */
 #define DELTA_MAX_SAMPLES ((size_t)1 << 18)
 #define DELTA_MAX_ITEMS ((size_t)1 << 20) /* of each table: texts, locations, functions */
+#define DELTA_MAX_FRAMES \
+	((size_t)1 << 22) /* of all samples together: each is looked for in a table */
 /* Values of a sample; as pprof/pprof.h has it. */
 #define DELTA_MAX_VALUES 4
 /* Of these, counts since the start. */

@@ -240,14 +240,14 @@ static bool add_label(const struct delta_tables *t, struct wire w, uint64_t *sum
 	return !w.broken;
 }
 
-static bool hash_locations(struct siphash *s, const struct delta_tables *t, struct wire_field *f)
+static bool hash_locations(struct siphash *s, struct delta_tables *t, struct wire_field *f)
 {
 	uint64_t id;
 
 	while (wire_numbers(f, &id)) {
 		const struct delta_id *location = find_id(&t->locations, id);
 
-		if (!location)
+		if (!location || ++t->n_frames > DELTA_MAX_FRAMES)
 			return false;
 		siphash_word(s, location->value);
 	}
@@ -267,7 +267,7 @@ static bool take_values(struct wire_field *f, size_t *n, int64_t values[DELTA_MA
 }
 
 /* Labels in any order are the same ones. */
-bool delta_tables_sample(const struct delta_tables *t, struct wire w, uint64_t *ret_hash,
+bool delta_tables_sample(struct delta_tables *t, struct wire w, uint64_t *ret_hash,
 			 int64_t ret_values[DELTA_MAX_VALUES])
 {
 	uint64_t labels = 0;

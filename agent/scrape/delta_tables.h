@@ -41,7 +41,7 @@ struct delta_tables {
 	struct delta_ids locations, functions;
 	struct delta_type types[DELTA_MAX_VALUES];
 	size_t n_types;
-	size_t n_samples;
+	size_t n_samples, n_frames; /* of those that were read so far */
 	int64_t time_ns;
 };
 
@@ -54,7 +54,7 @@ void delta_tables_fini(struct delta_tables *t);
 bool delta_tables_is(const struct delta_tables *t, uint64_t number, const char *text);
 
 /* What tells a sample from others, and its values. False: it is none of this profile. */
-bool delta_tables_sample(const struct delta_tables *t, struct wire sample, uint64_t *ret_hash,
+bool delta_tables_sample(struct delta_tables *t, struct wire sample, uint64_t *ret_hash,
 			 int64_t ret_values[DELTA_MAX_VALUES]);
 
 #endif

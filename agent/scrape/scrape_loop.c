@@ -12,8 +12,11 @@
 
 /* Of an answer without a profile: its first words are shown. */
 #define MAX_REFUSAL_BYTES ((size_t)64 << 10)
+/* Of the worker, which all have together: a profile of 4 MiB takes 0.1 s of it every 15 s. */
+#define SHARE_PERCENT 2
+#define SHARE_BURST_NS NS_PER_S
 
-static void ask(struct scrape_loop *l);
+static void ask_if_cheap(struct scrape_loop *l);
 
 /* ---- how a scrape ended ------------------------------------------------------------------------------------------------------------ */
 
@@ -40,7 +43,7 @@ static void end_scrape(struct scrape_loop *l, enum scrape_result result, const c
 	metric_observe(l->s->metrics.duration, (double)l->last_duration_ns / 1e9);
 	tell_change(l, before);
 	if (l->due)
-		ask(l);
+		ask_if_cheap(l);
 }
 
 /* ---- bytes that are held ------------------------------------------------------------------------------------------------------------ */
@@ -104,8 +107,11 @@ static void run(struct worker_job *job)
 {
 	struct scrape_loop *l = CONTAINER_OF(job, struct scrape_loop, job);
 
+	uint64_t begin_ns = clock_thread_ns();
+
 	l->result = scrape_read(l->delta, (const uint8_t *)buf_str(&l->body), l->body.len, &l->why,
 				&l->reading);
+	l->cpu_ns = clock_thread_ns() - begin_ns;
 }
 
 static void deliver(struct scrape_loop *l)
@@ -127,6 +133,7 @@ static void done(struct worker_job *job)
 
 	l->in_worker = false;
 	drop_body(l);
+	time_share_spend(&l->share, clock_mono_ns(), l->cpu_ns);
 	l->n_stacks = l->delta ? delta_n_stacks(l->delta) : 0;
 	metric_add(l->s->metrics.restarts, l->result == SCRAPE_OK && l->reading.restarted);
 	if (l->result == SCRAPE_OK && l->reading.n_samples > 0)
@@ -206,7 +213,7 @@ static void ask(struct scrape_loop *l)
 {
 	char error[HTTP_MAX_ERROR_BYTES] = "";
 
-	l->due = l->too_large = l->given_up = false;
+	l->too_large = l->given_up = false;
 	buf_reset(&l->why);
 	l->began_ns = clock_mono_ns();
 	l->last_real_ns = clock_real_ns();
@@ -219,6 +226,16 @@ static void ask(struct scrape_loop *l)
 	end_scrape(l, SCRAPE_REQUEST, error);
 }
 
+/* Its answers were not too much for the worker so far. */
+static void ask_if_cheap(struct scrape_loop *l)
+{
+	l->due = false;
+	if (time_share_left(&l->share, clock_mono_ns()) > 0)
+		ask(l);
+	else
+		metric_add(l->s->metrics.costly, 1);
+}
+
 /* ---- its time ----------------------------------------------------------------------------------------------------------------------------- */
 
 static void on_timer(void *data)
@@ -228,12 +245,12 @@ static void on_timer(void *data)
 
 	l->next_ns += ((now_ns - MIN_OF(l->next_ns, now_ns)) / interval_ns + 1) * interval_ns;
 	loop_timer_arm(l->timer, l->next_ns);
-	if (!l->request && !l->in_worker) {
-		ask(l);
-		return;
+	if (l->request || l->in_worker) {
+		l->due = true;
+		metric_add(l->s->metrics.busy, 1);
+	} else {
+		ask_if_cheap(l);
 	}
-	l->due = true;
-	metric_add(l->s->metrics.skipped, 1);
 }
 
 /* By the clock of the world: the same moments for each run of an agent, and for each agent that has this target. */
@@ -273,6 +290,8 @@ int scrape_loop_new(struct scraper *s, struct scrape_target *target, struct scra
 	l->s = s;
 	buf_init(&l->body, SCRAPE_MAX_BODY_BYTES);
 	buf_init(&l->why, SCRAPER_MAX_ERROR_BYTES);
+	l->share =
+		(struct time_share){ .burst_ns = SHARE_BURST_NS, .refill_percent = SHARE_PERCENT };
 	int r = loop_timer_new(s->context.loop, on_timer, l, &l->timer);
 	if (r == 0 && target->cumulative)
 		r = delta_new(&l->delta);

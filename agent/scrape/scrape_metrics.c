@@ -24,7 +24,10 @@ FAMILY(restarts_family, "xagent_scrape_restarts_total",
        "Profiles that count from the start of another process than the one before.",
        METRIC_COUNTER);
 FAMILY(skipped_family, "xagent_scrapes_skipped_total",
-       "Scrapes whose time came while the one before was under way.", METRIC_COUNTER);
+       "Scrapes that were not begun when their time came. busy: the one before is under way, and "
+       "this one follows it. costly: what the "
+       "target answers takes more than its share of the thread that reads it.",
+       METRIC_COUNTER, "reason");
 FAMILY(stacks_family, "xagent_scrape_delta_stacks",
        "Stacks whose last counts are remembered, 24 bytes each.", METRIC_GAUGE);
 #undef FAMILY
@@ -55,9 +58,12 @@ int scrape_metrics_init(struct scrape_metrics *m, const struct scraper_context *
 		.bytes = telemetry_series(t, &bytes_family, labels),
 		.profiles = telemetry_series(t, &profiles_family, labels),
 		.restarts = telemetry_series(t, &restarts_family, labels),
-		.skipped = telemetry_series(t, &skipped_family, labels),
 		.stacks = telemetry_series(t, &stacks_family, labels),
 	};
+	labels[2] = "busy";
+	m->busy = telemetry_series(t, &skipped_family, labels);
+	labels[2] = "costly";
+	m->costly = telemetry_series(t, &skipped_family, labels);
 	for (size_t i = 0; i < SCRAPE_RESULT_MAX; i++) {
 		labels[2] = scrape_result_text(i);
 		m->scrapes[i] = telemetry_series(t, &scrapes_family, labels);

@@ -10,7 +10,7 @@ struct scrape_metrics {
 	const struct scraper *scraper;
 	struct metric *scrapes[SCRAPE_RESULT_MAX];
 	struct metric *targets[SCRAPE_HEALTH_MAX];
-	struct metric *duration, *bytes, *profiles, *restarts, *skipped, *stacks;
+	struct metric *duration, *bytes, *profiles, *restarts, *busy, *costly, *stacks;
 };
 
 /* 0 or -ENOMEM. */

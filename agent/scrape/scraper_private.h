@@ -7,6 +7,7 @@
 #include "agent/scrape/scrape_read.h"
 #include "agent/scrape/scraper.h"
 #include "agent/util/hash.h"
+#include "agent/util/time_share.h"
 #include "agent/util/worker.h"
 
 struct scraper {
@@ -38,8 +39,10 @@ struct scrape_loop {
 
 	struct worker_job job;
 	bool in_worker;
-	struct delta *delta; /* NULL: its profiles do not count from a start */
-	size_t n_stacks;     /* that this remembers, as the loop thread knows */
+	struct delta *delta;	 /* NULL: its profiles do not count from a start */
+	size_t n_stacks;	 /* that this remembers, as the loop thread knows */
+	struct time_share share; /* of the worker */
+	uint64_t cpu_ns;	 /* that it took just now */
 	enum scrape_result result;
 	struct scrape_reading reading;
 	struct buf why;

@@ -314,6 +314,20 @@ static struct seen look(const struct fixture *f)
 	return seen;
 }
 
+static double skipped(struct fixture *f, const char *reason)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(1 << 20), line = BUF_INIT(256);
+
+	assert_int_equal(telemetry_text(f->telemetry, &text), 0);
+	(void)buf_printf(&line,
+			 "\nxagent_scrapes_skipped_total{component_path=\"/\",component_id=\"c\","
+			 "reason=\"%s\"} ",
+			 reason);
+	const char *at = strstr(buf_str(&text), buf_str(&line));
+	assert_non_null(at);
+	return strtod(at + line.len, NULL);
+}
+
 static double scrapes(struct fixture *f, const char *result)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(1 << 20), line = BUF_INIT(256);
@@ -432,8 +446,22 @@ static void test_slow(void **state)
 	LOOP_WHILE(f->loop, f->n_profiles < 5);
 	assert_true(f->n_profiles >= 5);
 	assert_in_range(f->n_slow, 1, 3);
+	assert_true(skipped(f, "busy") >= 1);
 	LOOP_WHILE(f->loop, scrapes(f, "timeout") < 1);
 	assert_true(scrapes(f, "timeout") >= 1);
+}
+
+/* One whose answers take long to read is asked less often: the thread that reads them is for all. */
+static void test_costly(void **state)
+{
+	struct fixture *f = *state;
+
+	f->options.interval_ns = 5 * NS_PER_MS;
+	assert_int_equal(scraper_set_options(f->scraper, &f->options), 0);
+	set_targets(f, "/bomb /plain", "");
+	LOOP_WHILE(f->loop, skipped(f, "costly") < 5);
+	assert_true(skipped(f, "costly") >= 5);
+	assert_true(scrapes(f, "too_large") >= 2 && f->n_profiles > 0);
 }
 
 static void test_nobody_there(void **state)
@@ -486,7 +514,8 @@ static const struct unit_test tests[] = {
 	TEST_ROWS(test_row, rows, path), FIXTURE_TEST(test_differences),
 	FIXTURE_TEST(test_reload),	 FIXTURE_TEST(test_gone),
 	FIXTURE_TEST(test_slow),	 FIXTURE_TEST(test_nobody_there),
-	FIXTURE_TEST(test_budget),	 FIXTURE_TEST(test_twice),
+	FIXTURE_TEST(test_costly),	 FIXTURE_TEST(test_budget),
+	FIXTURE_TEST(test_twice),
 };
 
 TEST_MAIN(tests)
