@@ -7,11 +7,12 @@ import json
 import os
 import shutil
 import subprocess
+import time
 import urllib.request
 
 import pytest
 
-from harness import paths, pprof
+from harness import paths, pprof, pyroscope
 from harness.agent import AUTH, ENDPOINT, fetch, river
 from harness.processes import free_port, wait_until
 
@@ -170,3 +171,44 @@ def test_a_hundred_targets_and_hostile_ones(start_agent, standin, start_service)
         quarters[int(first % FLEET_INTERVAL_S / FLEET_INTERVAL_S * 4)] += 1
     assert min(quarters) >= N_FLEET // 20, quarters
     agent.stop()
+
+
+TYPES = {"memory:alloc_objects:count:space:bytes", "memory:alloc_space:bytes:space:bytes", "memory:inuse_objects:count:space:bytes",
+         "memory:inuse_space:bytes:space:bytes", "mutex:contentions:count:contentions:count", "mutex:delay:nanoseconds:contentions:count",
+         "block:contentions:count:contentions:count", "block:delay:nanoseconds:contentions:count", "goroutine:goroutine:count:goroutine:count",
+         "process_cpu:cpu:nanoseconds:cpu:nanoseconds", "process_cpu:samples:count:cpu:nanoseconds"}
+
+
+def shown(server, kind, function):
+    """What a flame graph of the last ten minutes has of the function."""
+    now = int(time.time() * 1000)
+    graph = server.query("SelectMergeStacktraces", profileTypeID=kind, labelSelector='{service_name="shop"}', start=now - 600_000,
+                         end=now + 60_000, maxNodes=0)["flamegraph"]
+    stacks = pyroscope.flame_stacks(graph) if int(graph.get("total", 0)) else {}
+    return sum(value for frames, value in stacks.items() if function in frames)
+
+
+@pytest.mark.skipif(os.environ.get("XAGENT_TEST_MATRIX") != "full", reason="XAGENT_TEST_MATRIX=full has it")
+def test_servers_show_what_the_service_counts(start_agent, start_service, processes, tmp_path):
+    """The real server, and the agent's own store."""
+    program = paths.BUILD / "pyroscope" / "pyroscope"
+    if not program.exists():
+        pytest.skip(f"no {program}: tests/pyroscope/build.sh builds it")
+    real = pyroscope.Pyroscope(processes, tmp_path, program)
+    service = start_service("busy")
+    target = {"__address__": service, "service_name": "shop"}
+    text = scrape("go", [target], 3, KINDS, 'delta_profiling_duration = "2s"') + ENDPOINT.format(url=real.url, timeout="5s")
+    text = text.replace("[pyroscope.write", "[pyroscope.store.here.receiver, pyroscope.write")
+    agent = start_agent(text + 'pyroscope.store "here" { }\n').wait_ready()
+    agent.wait_metric(lambda m: m.get("xagent_scrapes_total", result="ok") >= 5, 20, "each profile once")
+    assert fetch(f"http://{service}/work?n=40", 30)[0] == 200
+    for server in (real, pyroscope.Querier(agent.url)):
+        for kind, function, expected in (("memory:alloc_objects:count:space:bytes", "main.allocate", 40),
+                                         ("memory:alloc_space:bytes:space:bytes", "main.allocate", 40 * 1024),
+                                         ("mutex:contentions:count:contentions:count", "main.contend", 40),
+                                         ("block:contentions:count:contentions:count", "main.receive", 40)):
+            wait_until(lambda s=server, k=kind, f=function, e=expected: shown(s, k, f) == e, 30, f"{expected} of {kind} at {server.url}")
+        wait_until(lambda s=server: shown(s, "process_cpu:cpu:nanoseconds:cpu:nanoseconds", "main.burn") > 0, 20, "CPU time")
+        now = int(time.time() * 1000)
+        answer = server.query("ProfileTypes", start=now - 600_000, end=now + 60_000)
+        assert {t["ID"] for t in answer["profileTypes"]} == TYPES
