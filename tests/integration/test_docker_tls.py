@@ -1,34 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """discovery.docker over TCP, where the daemon asks for a certificate."""
 import json
-import subprocess
 
 import pytest
 
 from harness import docker as docker_harness
 from harness import privileges
 from harness.agent import Raw, config
+from harness.certificates import certificates
 from harness.processes import free_port, wait_until
 from harness.standin import services_with
 
 pytestmark = [pytest.mark.bpf, pytest.mark.beside]
 
 COMPONENT = "discovery.docker.all"
-
-
-def certificates(directory):
-    """A CA, and what it has signed for the daemon and for who asks it."""
-    def openssl(*arguments):
-        subprocess.run(["openssl", *map(str, arguments)], check=True, capture_output=True, timeout=30, cwd=directory)
-
-    curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
-    openssl("req", "-x509", *curve, "-days", "2", "-subj", "/CN=CA of the test", "-keyout", "ca.key", "-out", "ca.pem")
-    (directory / "names").write_text("subjectAltName=IP:127.0.0.1\n")
-    for name in ("server", "client"):
-        openssl("req", *curve, "-subj", f"/CN={name}", "-keyout", f"{name}.key", "-out", f"{name}.csr")
-        openssl("x509", "-req", "-in", f"{name}.csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-days", "2",
-                "-extfile", "names", "-out", f"{name}.pem")
-    return directory
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ import pytest
 
 from harness import paths
 from harness.agent import EBPF, ENDPOINT, fetch
+from harness.certificates import certificates
 from harness.processes import TimedOut, free_port, wait_until
 
 pytestmark = [pytest.mark.bpf, pytest.mark.beside, pytest.mark.skipif(os.environ.get("XAGENT_TEST_MATRIX") != "full", reason="XAGENT_TEST_MATRIX=full has it")]
@@ -73,8 +74,9 @@ def configuration(url):
 
 def numbers(m, kind, name):
     labels = {"component_id": f"otelcol.exporter.{kind}.{name}"}
-    return {fate: m.get(f"pyroscope_write_{metric}", **labels) for fate, metric in
-            ((SENT, "sent_profiles_total"), (DROPPED, "dropped_profiles_total"), (KEPT, "queue_profiles"))}
+    kept = sum(m.get(name, **labels) for name in ("pyroscope_write_queue_profiles", "xagent_push_spool_profiles"))
+    return {SENT: m.get("pyroscope_write_sent_profiles_total", **labels), DROPPED: m.get("pyroscope_write_dropped_profiles_total", **labels),
+            KEPT: kept}
 
 
 def test_answers(start_agent, server):
@@ -110,20 +112,35 @@ def test_answers(start_agent, server):
 
 # ---- OpenTelemetry's collector -------------------------------------------------------------------------------------------------------
 
-# A file for each protocol.
+# A file for each protocol, and one for gRPC over TLS, where both sides show a certificate.
 COLLECTOR = """
 receivers:
   otlp/http: {{protocols: {{http: {{endpoint: "127.0.0.1:{http}"}}}}}}
   otlp/grpc: {{protocols: {{grpc: {{endpoint: "127.0.0.1:{grpc}"}}}}}}
+  otlp/tls:
+    protocols:
+      grpc:
+        endpoint: "127.0.0.1:{tls}"
+        tls: {{cert_file: "{folder}/server.pem", key_file: "{folder}/server.key", client_ca_file: "{folder}/ca.pem"}}
 exporters:
   file/http: {{path: "{folder}/http.json"}}
   file/grpc: {{path: "{folder}/grpc.json"}}
+  file/tls: {{path: "{folder}/tls.json"}}
 service:
   telemetry: {{metrics: {{level: none}}}}
   pipelines:
     profiles/http: {{receivers: [otlp/http], exporters: [file/http]}}
     profiles/grpc: {{receivers: [otlp/grpc], exporters: [file/grpc]}}
+    profiles/tls: {{receivers: [otlp/tls], exporters: [file/tls]}}
 """
+
+
+# Who knows the server and is known to it, who does not know it, and whom it does not know.
+TLS = {
+    "tls": 'tls {{\n\t\t\tca_file = "{folder}/ca.pem"\n\t\t\tcert_file = "{folder}/client.pem"\n\t\t\tkey_file = "{folder}/client.key"\n\t\t}}',
+    "stranger": 'tls {{\n\t\t\tcert_file = "{folder}/client.pem"\n\t\t\tkey_file = "{folder}/client.key"\n\t\t}}',
+    "nobody": 'tls {{\n\t\t\tca_file = "{folder}/ca.pem"\n\t\t}}',
+}
 
 
 @pytest.fixture
@@ -180,22 +197,30 @@ def decode_pushes(pushes):
 
 
 def test_collector_reads_what_pprof_says(collector_program, start_agent, standin, processes, programs, tmp_path):
-    http, grpc = free_port(), free_port()
-    (tmp_path / "collector.yaml").write_text(COLLECTOR.format(http=http, grpc=grpc, folder=tmp_path))
+    http, grpc, tls = free_port(), free_port(), free_port()
+    (tmp_path / "collector.yaml").write_text(COLLECTOR.format(http=http, grpc=grpc, tls=tls, folder=tmp_path))
+    certificates(tmp_path)
     collector = processes.start(collector_program, "--config", f"file:{tmp_path}/collector.yaml", "--feature-gates=service.profilesSupport")
     wait_until(lambda: "Everything is ready" in collector.err, 30, "the collector is ready")
     processes.start(programs["chain"], 60, 2)
     text = EBPF.format(interval="1s", rate=197, body="\tlines = true\n").replace(
-        "pyroscope.write.endpoint.receiver", "pyroscope.write.endpoint.receiver, otelcol.exporter.otlphttp.c.input, otelcol.exporter.otlp.c.input")
+        "pyroscope.write.endpoint.receiver", "pyroscope.write.endpoint.receiver, otelcol.exporter.otlphttp.c.input, otelcol.exporter.otlp.c.input, "
+        "otelcol.exporter.otlp.tls.input, otelcol.exporter.otlp.stranger.input, otelcol.exporter.otlp.nobody.input")
     text += ENDPOINT.format(url=standin.url, timeout="5s")
     text += EXPORTER.format(kind="otlphttp", name="c", url=f"http://127.0.0.1:{http}", mode="", compression="gzip", timeout="", top="")
     text += EXPORTER.format(kind="otlp", name="c", url=f"http://127.0.0.1:{grpc}", mode="", compression="gzip", timeout="", top="")
+    for name, block in TLS.items():
+        text += EXPORTER.format(kind="otlp", name=name, url=f"https://127.0.0.1:{tls}", mode="", compression="gzip",
+                                timeout=block.format(folder=tmp_path), top="")
     agent = start_agent(text).wait_ready()
     agent.wait_metric(lambda m: m.get("pyroscope_write_sent_profiles_total", component_id="otelcol.exporter.otlp.c") >= 20, 40, "profiles")
+    for name in ("stranger", "nobody"):
+        n = numbers(agent.metrics(), "otlp", name)
+        assert n[SENT] == n[DROPPED] == 0 < n[KEPT], n
     assert agent.stop() == 0
     collector.send(signal.SIGTERM)
     assert collector.wait(20) == 0
     expected = decode_pushes(standin.pushes())
     assert len(expected) >= 20 and sum(sum(stacks.values()) for stacks in expected.values()) > 0
-    for protocol in ("http", "grpc"):
+    for protocol in ("http", "grpc", "tls"):
         assert decode(tmp_path / f"{protocol}.json") == expected, protocol
