@@ -24,6 +24,7 @@ import bench_micro  # noqa: E402
 import bench_node  # noqa: E402
 import bench_own  # noqa: E402
 import bench_page  # noqa: E402
+import bench_push  # noqa: E402
 import bench_python  # noqa: E402
 import bench_report as report  # noqa: E402
 import bench_store  # noqa: E402
@@ -77,6 +78,7 @@ def main():
     report.store(bench_micro.store())
     bench_store.report(bench_store.full(), bench_store.first_flame_graph_s())
     bench_page.report(bench_page.page())
+    bench_push.report(bench_push.measure())
     with tempfile.TemporaryDirectory() as name:
         bench_of_runtimes(Path(name))
         bench_on_load(Path(name), seconds, rate)
