@@ -5,8 +5,10 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "agent/push/otlp_request.pb-c.h"
+#include "agent/util/macro.h"
 
 #define TEXT_MAX_BYTES 512
 
@@ -83,4 +85,23 @@ bool otlp_status_text(struct str message, char *text, size_t n)
 	str_copy_utf8(text, n, str_from(s->message));
 	otlp__push__status__free_unpacked(s, NULL);
 	return *text != '\0';
+}
+
+/* Codes of Connect that are about what was sent, or about who sends it. */
+static const char *const codes_for_good[] = {
+	": invalid_argument: ",	 ": not_found: ",	": already_exists: ",
+	": out_of_range: ",	 ": unimplemented: ",	": failed_precondition: ",
+	": permission_denied: ", ": unauthenticated: ",
+};
+
+bool otlp_is_later(const char *text, bool retry_when_exhausted)
+{
+	static const char wrapper[] = "failed to make a GRPC request: ";
+
+	if (strncmp(text, wrapper, sizeof(wrapper) - 1) != 0)
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(codes_for_good); i++)
+		if (strstr(text, codes_for_good[i]))
+			return false;
+	return retry_when_exhausted || !strstr(text, ": resource_exhausted: ");
 }

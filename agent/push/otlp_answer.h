@@ -17,4 +17,8 @@ enum push_verdict otlp_answer_judge_json(struct str message, struct push_reason 
 /* What a google.rpc.Status says, valid UTF-8 without control characters; false: it is none, or says nothing. */
 bool otlp_status_text(struct str message, char *text, size_t n);
 
+/* Pyroscope hands on what its parts say to each other, as a 500 and as UNKNOWN: that too much comes at once, or that one is away. That says nothing
+ * about the profile, and the protocol has other answers for it, which are tried again. `text` is what it says. */
+bool otlp_is_later(const char *text, bool retry_when_exhausted);
+
 #endif

@@ -29,6 +29,7 @@
 enum grpc_status {
 	GRPC_OK = 0,
 	GRPC_CANCELLED = 1,
+	GRPC_UNKNOWN = 2,
 	GRPC_DEADLINE_EXCEEDED = 4,
 	GRPC_RESOURCE_EXHAUSTED = 8,
 	GRPC_ABORTED = 10,
@@ -127,7 +128,8 @@ static bool has_retry_info(const char *details)
 	return has;
 }
 
-static bool is_temporary(const struct grpc_answer *a, uint64_t status, bool retry_when_exhausted)
+static bool is_temporary(const struct grpc_answer *a, const char *text, uint64_t status,
+			 bool retry_when_exhausted)
 {
 	switch (status) {
 	case GRPC_CANCELLED:
@@ -137,6 +139,8 @@ static bool is_temporary(const struct grpc_answer *a, uint64_t status, bool retr
 	case GRPC_UNAVAILABLE:
 	case GRPC_DATA_LOSS:
 		return true;
+	case GRPC_UNKNOWN:
+		return otlp_is_later(text, retry_when_exhausted);
 	case GRPC_RESOURCE_EXHAUSTED:
 		return retry_when_exhausted && has_retry_info(a->details);
 	default:
@@ -152,7 +156,7 @@ static enum push_verdict judge_refusal(const struct grpc_answer *a, uint64_t sta
 	put_message(a->message, text, sizeof(text));
 	(void)snprintf(reason->text, sizeof(reason->text), "%s: %s",
 		       status < GRPC_STATUS_MAX ? status_names[status] : "unknown status", text);
-	return is_temporary(a, status, retry_when_exhausted) ? PUSH_RETRY : PUSH_DROP;
+	return is_temporary(a, text, status, retry_when_exhausted) ? PUSH_RETRY : PUSH_DROP;
 }
 
 static enum push_verdict unreadable(struct push_reason *reason)

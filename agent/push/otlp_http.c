@@ -56,13 +56,14 @@ static enum push_verdict judge_success(const struct http_result *result, struct 
 	return *type ? PUSH_DROP : PUSH_RETRY;
 }
 
-static void explain(const struct http_result *result, struct push_reason *reason)
+/* `text` is what it says; "": nothing. */
+static void explain(const struct http_result *result, char text[static TEXT_MAX_BYTES],
+		    struct push_reason *reason)
 {
 	struct str body = { result->body, result->n_body };
-	char text[TEXT_MAX_BYTES] = "";
-
-	if (!is_protobuf(result) || !otlp_status_text(body, text, sizeof(text)))
-		push_quote_text(result, text, sizeof(text));
+	*text = '\0';
+	if (!is_protobuf(result) || !otlp_status_text(body, text, TEXT_MAX_BYTES))
+		push_quote_text(result, text, TEXT_MAX_BYTES);
 	if (*text)
 		(void)snprintf(reason->text, sizeof(reason->text), "%u: %s", result->status, text);
 	else
@@ -71,20 +72,24 @@ static void explain(const struct http_result *result, struct push_reason *reason
 							 : "");
 }
 
-/* What is sent again is said by the protocol: these, and nothing else. */
+/* What is sent again is said by the protocol: these, and nothing else but what Pyroscope says in other words. */
 static enum push_verdict judge(const struct http_result *result, bool retry_on_http_429,
 			       struct push_reason *ret_reason)
 {
+	char text[TEXT_MAX_BYTES];
+
 	if (!push_has_answer(result)) {
 		str_copy_utf8(ret_reason->text, sizeof(ret_reason->text), str_from(result->error));
 		return PUSH_RETRY;
 	}
 	if (result->status / 100 == 2)
 		return judge_success(result, ret_reason);
-	explain(result, ret_reason);
+	explain(result, text, ret_reason);
 	switch (result->status) {
 	case 429:
 		return retry_on_http_429 ? PUSH_RETRY : PUSH_DROP;
+	case 500:
+		return otlp_is_later(text, retry_on_http_429) ? PUSH_RETRY : PUSH_DROP;
 	case 502 ... 504:
 		return PUSH_RETRY;
 	default:

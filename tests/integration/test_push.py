@@ -97,12 +97,12 @@ def test_300_services_for_some_intervals(server, processes, tmp_path):
 
 
 @FULL
-@pytest.mark.parametrize("spool", [True, False], ids=["spool", "memory"])
-def test_bursts_are_refused_and_come_again(start_server, processes, tmp_path, spool):
+@pytest.mark.parametrize("protocol, spool", [("pyroscope", True), ("pyroscope", False), ("otlp_http", True), ("otlp_grpc", False)])
+def test_bursts_are_refused_and_come_again(start_server, processes, tmp_path, protocol, spool):
     """Four profiles of 40,000 stacks, 7 MB, for a server that takes one in a second: it says 429 to most, and has them all in the end."""
     server = start_server("-distributor.ingestion-rate-limit-mb=1")
     options = {"spool": tmp_path / "spool"} if spool else {}
-    send = Sending(processes, server.url, services=4, stacks=40_000, depth=30, intervals=1, **options)
+    send = Sending(processes, server.url, protocol=protocol, services=4, stacks=40_000, depth=30, intervals=1, **options)
     m = send.end(240)
     assert m.get("pyroscope_write_retries_total") > 0
     assert m.get("pyroscope_write_dropped_profiles_total") == 0

@@ -16,6 +16,11 @@
 	"\x08\x03\x12\x03" \
 	"bad"
 
+#define WRAPPED "failed to make a GRPC request: push series with index 0 and id 1 failed: "
+#define LIMIT WRAPPED "resource_exhausted: push rate limit (4.0 MiB) exceeded while adding 1.4 MiB"
+#define AWAY WRAPPED "at least 1 live replicas required, could only find 0"
+#define INVALID WRAPPED "invalid_argument: profile is outside of the window"
+
 static const struct row {
 	const char *name;
 	enum http_outcome outcome;
@@ -64,6 +69,16 @@ static const struct row {
 	{ "429", HTTP_DONE, 429, "", "", false, PUSH_RETRY, "429" },
 	{ "429 not wanted", HTTP_DONE, 429, "", "", true, PUSH_DROP, "429" },
 	{ "500", HTTP_DONE, 500, "", "", false, PUSH_DROP, "500" },
+	{ "500 of Pyroscope's limit", HTTP_DONE, 500, "text/plain", LIMIT, false, PUSH_RETRY,
+	  "500: " LIMIT },
+	{ "500 of Pyroscope's limit, not wanted", HTTP_DONE, 500, "text/plain", LIMIT, true,
+	  PUSH_DROP, "500: " LIMIT },
+	{ "500 of a part that is away", HTTP_DONE, 500, "text/plain", AWAY, true, PUSH_RETRY,
+	  "500: " AWAY },
+	{ "500 for good", HTTP_DONE, 500, "text/plain", INVALID, false, PUSH_DROP,
+	  "500: " INVALID },
+	{ "500 of others", HTTP_DONE, 500, "text/plain", "x: resource_exhausted: y", false,
+	  PUSH_DROP, "500: x: resource_exhausted: y" },
 	{ "501", HTTP_DONE, 501, "", "", false, PUSH_DROP, "501" },
 	{ "502", HTTP_DONE, 502, HTML, "<html>", false, PUSH_RETRY, "502" },
 	{ "503", HTTP_DONE, 503, "", "", false, PUSH_RETRY, "503" },
