@@ -98,7 +98,7 @@ static struct receiver *exported(const struct fixture *f, const char *name)
 	return of_component(f, "otelcol.exporter.otlphttp.o", name);
 }
 
-static void push(struct receiver *r, enum profile_form form)
+static void push_within(struct receiver *r, enum profile_form form, uint64_t spread_ns)
 {
 	const struct label items[] = { { "service_name", "s" } };
 	struct labels *labels = NULL;
@@ -106,9 +106,15 @@ static void push(struct receiver *r, enum profile_form form)
 	assert_int_equal(labels_new(items, 1, &labels), 0);
 	struct profile *p = small_profile(labels);
 	assert_int_equal(profile_make(p, form), 0);
+	p->spread_ns = spread_ns;
 	r->receive(r, p, p->time_ns + RECEIVER_DEADLINE_NS);
 	profile_unref(p);
 	labels_unref(labels);
+}
+
+static void push(struct receiver *r, enum profile_form form)
+{
+	push_within(r, form, 0);
 }
 
 static struct receiver_stats settle(struct fixture *f, const struct receiver *r)
@@ -207,6 +213,24 @@ static void run_a_while(struct fixture *f)
 
 	while (clock_mono_ns() < end_ns)
 		assert_int_equal(loop_run_once(f->env.loop, 10), 0);
+}
+
+/* The moment of a profile is somewhere in a day. */
+static void test_spread(void **state)
+{
+	struct fixture *f = *state;
+	struct receiver_stats stats;
+	struct server s;
+
+	server_init(&s, f);
+	load_exporter(&s, "", "");
+	struct receiver *r = exported(f, "input");
+	push_within(r, FORM_OTLP_GZIP, 24 * 3600 * NS_PER_S);
+	run_a_while(f);
+	r->stats(r, &stats);
+	assert_int_equal(stats.waiting_profiles, 1);
+	assert_int_equal(s.n_requests, 0);
+	http_server_free(s.http);
 }
 
 /* What an exporter left on disk is sent by the next that has the same server and the same bytes; gzip'd ones are no others' form. */
@@ -374,6 +398,7 @@ static const struct unit_test tests[] = {
 	FIXTURE_TEST(test_without_compression),
 	FIXTURE_TEST(test_tries_again),
 	FIXTURE_TEST(test_refused),
+	FIXTURE_TEST(test_spread),
 	FIXTURE_TEST(test_waits_on_disk),
 	FIXTURE_TEST(test_nothing_waits_on_disk),
 	TEST_ROWS(test_mistake, mistakes, name),
