@@ -93,6 +93,13 @@ static bool item_is_utf8(const ProtobufCFieldDescriptor *field, const void *item
 	return field->type == PROTOBUF_C_TYPE_STRING ? str_is_utf8(str_from(p)) : proto_is_utf8(p);
 }
 
+/* Of several fields that share their place one is there, at most. */
+static bool is_another_of_oneof(const ProtobufCFieldDescriptor *field, const char *base)
+{
+	return (field->flags & PROTOBUF_C_FIELD_FLAG_ONEOF) &&
+	       *(const uint32_t *)(base + field->quantifier_offset) != field->id;
+}
+
 bool proto_is_utf8(const ProtobufCMessage *message)
 {
 	const ProtobufCMessageDescriptor *d = message->descriptor;
@@ -103,7 +110,9 @@ bool proto_is_utf8(const ProtobufCMessage *message)
 		const char *items = base + field->offset;
 		size_t n = 1;
 
-		if (field->type != PROTOBUF_C_TYPE_STRING && field->type != PROTOBUF_C_TYPE_MESSAGE)
+		if ((field->type != PROTOBUF_C_TYPE_STRING &&
+		     field->type != PROTOBUF_C_TYPE_MESSAGE) ||
+		    is_another_of_oneof(field, base))
 			continue;
 		if (field->label == PROTOBUF_C_LABEL_REPEATED) {
 			n = *(const size_t *)(base + field->quantifier_offset);
