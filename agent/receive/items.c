@@ -22,20 +22,26 @@ static int grow(struct receive_items *list)
 	return 0;
 }
 
+int receive_items_share(struct receive_items *list, struct labels *labels,
+			struct shared_bytes *pprof, uint64_t time_ns)
+{
+	int r = grow(list);
+
+	if (r < 0)
+		return r;
+	list->items[list->n++] =
+		(struct receive_item){ labels_ref(labels), shared_bytes_ref(pprof), time_ns };
+	list->n_bytes += pprof->n;
+	return 0;
+}
+
 int receive_items_add(struct receive_items *list, struct labels *labels, uint8_t *data, size_t n,
 		      uint64_t time_ns)
 {
-	struct shared_bytes *bytes = NULL;
+	_cleanup_(shared_bytes_unrefp) struct shared_bytes *bytes = NULL;
 	int r = shared_bytes_new(data, n, &bytes);
 
-	r = r < 0 ? r : grow(list);
-	if (r < 0) {
-		shared_bytes_unref(bytes);
-		return r;
-	}
-	list->items[list->n++] = (struct receive_item){ labels_ref(labels), bytes, time_ns };
-	list->n_bytes += n;
-	return 0;
+	return r < 0 ? r : receive_items_share(list, labels, bytes, time_ns);
 }
 
 void receive_items_fini(struct receive_items *list)

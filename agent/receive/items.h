@@ -27,6 +27,9 @@ struct receive_items {
 /* Takes `data` in any case. 0, -ENOMEM, -E2BIG. */
 int receive_items_add(struct receive_items *list, struct labels *labels, uint8_t *data, size_t n,
 		      uint64_t time_ns);
+/* Takes references. The same results. */
+int receive_items_share(struct receive_items *list, struct labels *labels,
+			struct shared_bytes *pprof, uint64_t time_ns);
 void receive_items_fini(struct receive_items *list);
 
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "agent/push/push.pb-c.h"
+#include "agent/store/otlp/otlp_read.h"
 #include "agent/util/clock.h"
 
 #define TEXTS_MAX_BYTES ((size_t)512 << 10)
@@ -80,6 +81,21 @@ int receive_job_ingest(const struct http_call *call, struct receive_job **ret_jo
 		receive_job_free(job);
 		return -ENOMEM;
 	}
+	http_call_take_body(call, &job->body);
+	*ret_job = job;
+	return 0;
+}
+
+int receive_job_otlp(const struct http_call *call, size_t max_plain_bytes,
+		     struct receive_job **ret_job)
+{
+	struct receive_job *job = new_job(false);
+
+	if (!job)
+		return -ENOMEM;
+	job->is_otlp = true;
+	job->otlp.max_plain_bytes = max_plain_bytes;
+	otlp_headers_read(call, &job->otlp, &job->verdict);
 	http_call_take_body(call, &job->body);
 	*ret_job = job;
 	return 0;
@@ -170,18 +186,25 @@ static void read_push(struct receive_job *job)
 			    rpc_code_status(call->job.code));
 }
 
-static void read_ingest(struct receive_job *job)
+static void read_body(struct receive_job *job)
 {
 	const struct read_budget_options options = { .inflated_bytes = RECEIVE_MAX_INFLATED,
-						     .elements = RECEIVE_MAX_ELEMENTS,
+						     .elements = job->is_otlp
+									 ? OTLP_READ_MAX_ELEMENTS
+									 : RECEIVE_MAX_ELEMENTS,
 						     .cpu_ns = RECEIVE_MAX_CPU_NS,
 						     .stop = job->stop };
+	const struct str body = { buf_str(&job->body), job->body.len };
 	struct read_budget budget;
 
 	read_budget_init(&budget, &options);
 	read_budget_begin(&budget);
-	ingest_request_read(&job->query, (struct str){ buf_str(&job->body), job->body.len },
-			    clock_real_ns(), &budget, &job->items, &job->verdict);
+	if (job->is_otlp)
+		otlp_request_read(&job->otlp, body, clock_real_ns(), &budget, &job->items,
+				  &job->verdict);
+	else
+		ingest_request_read(&job->query, body, clock_real_ns(), &budget, &job->items,
+				    &job->verdict);
 	read_budget_end(&budget);
 	buf_fini(&job->body);
 	job->body = BUF_INIT(0);
@@ -192,7 +215,7 @@ void receive_job_read(struct receive_job *job)
 	if (job->is_push)
 		read_push(job);
 	else
-		read_ingest(job);
+		read_body(job);
 }
 
 /* ---- the answer ---- */
@@ -232,6 +255,10 @@ void receive_job_answer(struct receive_job *job, struct http_answer *answer)
 {
 	if (job->is_push) {
 		answer_push(job, answer);
+		return;
+	}
+	if (job->is_otlp) {
+		otlp_request_answer(&job->verdict, answer);
 		return;
 	}
 	answer->status = job->verdict.status;

@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 
 #include "agent/receive/ingest_request.h"
+#include "agent/receive/otlp_request.h"
 #include "agent/store/api/push_message.h"
 
 /* What reading one request may cost; as a push to the store. */
@@ -17,8 +18,9 @@ struct receive_job {
 	struct worker_job worker_job;
 	struct receiving *receiving; /* borrowed */
 	struct http_later *later;
-	bool is_push;
-	struct rpc_call call;	   /* of a Push */
+	bool is_push, is_otlp;
+	struct rpc_call call; /* of a Push */
+	struct otlp_headers otlp;
 	struct ingest_query query; /* of /ingest; texts are in the arena */
 	struct arena texts;
 	struct buf body;
@@ -31,6 +33,8 @@ struct receive_job {
 int receive_job_push(const struct http_call *call, struct http_answer *answer,
 		     struct receive_job **ret_job);
 int receive_job_ingest(const struct http_call *call, struct receive_job **ret_job);
+int receive_job_otlp(const struct http_call *call, size_t max_plain_bytes,
+		     struct receive_job **ret_job);
 void receive_job_free(struct receive_job *job);
 
 /* Any thread: from bytes to items, or a verdict. */

@@ -18,8 +18,8 @@
 #define PUSH_MAX_BODY RPC_MAX_PUSH_BYTES
 #define REFUSAL_MAX_BYTES 200
 
-/* Formats of the metrics: a Push, and those of /ingest behind it. */
-enum { FORMAT_PUSH, FORMAT_INGEST, FORMAT_MAX = FORMAT_INGEST + INGEST_FORMAT_MAX };
+/* Formats of the metrics: a Push, OTLP, and those of /ingest behind them. */
+enum { FORMAT_PUSH, FORMAT_OTLP, FORMAT_INGEST, FORMAT_MAX = FORMAT_INGEST + INGEST_FORMAT_MAX };
 
 struct receiving {
 	struct receiving_callbacks callbacks;
@@ -27,6 +27,7 @@ struct receiving {
 	char *component_path, *component_id;
 	struct metric *profiles[FORMAT_MAX], *bytes[FORMAT_MAX];
 	struct metric *refused[RECEIVE_REFUSAL_MAX];
+	size_t otlp_max_bytes;
 	uint64_t n_profiles, n_requests, n_refused;
 	char last_refusal[REFUSAL_MAX_BYTES];
 	atomic_bool stop;
@@ -44,6 +45,18 @@ FAMILY(refused_family, "xagent_received_requests_refused_total",
        "Requests with profiles of others that were refused, as a whole or in part.", "reason");
 #undef FAMILY
 
+static const char *format_text(size_t format)
+{
+	switch (format) {
+	case FORMAT_PUSH:
+		return "push";
+	case FORMAT_OTLP:
+		return "otlp";
+	default:
+		return ingest_format_text((enum ingest_format)(format - FORMAT_INGEST));
+	}
+}
+
 static void make_metrics(struct receiving *r, struct telemetry *t)
 {
 	static const char *const reasons[] = {
@@ -53,10 +66,7 @@ static void make_metrics(struct receiving *r, struct telemetry *t)
 	};
 
 	for (size_t i = 0; i < FORMAT_MAX; i++) {
-		const char *const labels[] = { i == FORMAT_PUSH
-						       ? "push"
-						       : ingest_format_text(i - FORMAT_INGEST),
-					       r->component_path, r->component_id };
+		const char *const labels[] = { format_text(i), r->component_path, r->component_id };
 
 		r->profiles[i] = telemetry_series(t, &profiles_family, labels);
 		r->bytes[i] = telemetry_series(t, &bytes_family, labels);
@@ -100,10 +110,16 @@ static void end_job(struct receive_job *job)
 	receive_job_free(job);
 }
 
+static size_t format_of(const struct receive_job *job)
+{
+	if (job->is_push || job->is_otlp)
+		return job->is_push ? FORMAT_PUSH : FORMAT_OTLP;
+	return FORMAT_INGEST + ingest_meta_read(&job->query, 0).format;
+}
+
 static void deliver(struct receiving *r, const struct receive_job *job)
 {
-	size_t format = job->is_push ? FORMAT_PUSH
-				     : FORMAT_INGEST + ingest_meta_read(&job->query, 0).format;
+	size_t format = format_of(job);
 
 	for (size_t i = 0; i < job->items.n; i++)
 		r->callbacks.deliver(r->callbacks.data, &job->items.items[i]);
@@ -188,6 +204,30 @@ static void on_ingest(const struct http_call *call, struct http_answer *answer, 
 		answer->body.failed = true;
 	if (job)
 		begin(data, job, call, answer);
+}
+
+static void on_otlp(const struct http_call *call, struct http_answer *answer, void *data)
+{
+	struct receiving *r = data;
+	struct receive_job *job = NULL;
+
+	if (receive_job_otlp(call, r->otlp_max_bytes, &job) < 0)
+		answer->body.failed = true;
+	if (job)
+		begin(r, job, call, answer);
+}
+
+int receiving_add_otlp_route(struct receiving *r, struct http_server *server, size_t max_bytes)
+{
+	const struct http_route route = { .method = "POST",
+					  .path = OTLP_REQUEST_PATH,
+					  .fn = on_otlp,
+					  .data = r,
+					  .max_body_bytes = max_bytes,
+					  .effect = HTTP_CHANGES };
+
+	r->otlp_max_bytes = max_bytes;
+	return http_server_add_route(server, &route);
 }
 
 int receiving_add_routes(struct receiving *r, struct http_server *server)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Profiles of others that come over HTTP, as to a Pyroscope server: Push by Connect (proto and JSON) and /ingest.
+ * Profiles of others that come over HTTP: as to a Pyroscope server, Push by Connect (proto and JSON) and /ingest, or as to one of OpenTelemetry.
  *
  *	arrives ──► waits, as it was received ──► is read (worker) ──► has its profiles delivered ──► answered
  *
@@ -8,7 +8,7 @@
  * them later. Where nobody has room, or too many wait already, it is answered 429 with Retry-After, and none of its profiles is taken.
  *
  * Metrics (labels component_path, component_id):
- *	xagent_received_profiles_total, _bytes_total	by `format`: push, groups, lines, trie, tree, pprof, speedscope
+ *	xagent_received_profiles_total, _bytes_total	by `format`: push, otlp, groups, lines, trie, tree, pprof, speedscope
  *	xagent_received_requests_refused_total		by `reason`, see refused.h
  *
  * Loop thread.
@@ -47,8 +47,9 @@ int receiving_new(struct loop *loop, struct telemetry *telemetry, const char *co
 void receiving_free(struct receiving *r);
 DEFINE_CLEANUP(struct receiving *, receiving_free);
 
-/* Its routes at a server. 0 or -errno. */
+/* Its routes at a server: those of a Pyroscope server, or the one of OTLP, for requests of max_bytes at most, gzip'd or not. 0 or -errno. */
 int receiving_add_routes(struct receiving *r, struct http_server *server);
+int receiving_add_otlp_route(struct receiving *r, struct http_server *server, size_t max_bytes);
 
 void receiving_stats(const struct receiving *r, struct receiving_stats *ret_stats);
 

@@ -1,315 +1,42 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * pyroscope.receive_http: takes profiles from others over HTTP, as a Pyroscope server does, and hands them on.
- *
- * It has a server of its own, which stays open while arguments change, unless its address or its limits do. Where the address is taken, the
- * component is unhealthy and tries again.
- */
+/* pyroscope.receive_http: takes profiles from others over HTTP, as a Pyroscope server does, and hands them on. */
 #include "agent/component/kinds.h"
 
-#include <assert.h>
-#include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "agent/component/receivers/receive_component.h"
 #include "agent/component/receivers/receive_http_args.h"
-#include "agent/component/receivers/received.h"
-#include "agent/receive/receiving.h"
-#include "agent/util/clock.h"
-#include "agent/util/log.h"
-#include "agent/util/macro.h"
 
-#define RETRY_NS (5 * NS_PER_S)
-
-struct taking {
-	struct component *c;
-	const struct receive_http_args *args;
-	struct received *received;
-	struct receiving *receiving;
-	struct http_server *server; /* NULL: it does not run, or the address is taken */
-	struct loop_timer *retry;
-	char listen[RECEIVE_LISTEN_BYTES]; /* as it is written, with the port that was bound */
-	char error[HTTP_SERVER_MAX_ERROR_BYTES];
-	bool running;
-};
-
-/* ---- profiles ---- */
-
-static bool has_room(void *data, size_t n_bytes)
+static void plan(const void *given, struct receive_plan *plan)
 {
-	const struct taking *t = data;
+	const struct receive_http_args *args = given;
 
-	return received_has_room(t->received, n_bytes);
+	plan->options = receive_http_server_options(&args->http, plan->listen);
+	plan->tls = args->http.tls;
+	plan->to = &args->forward_to;
 }
 
-static void deliver(void *data, const struct receive_item *item)
+static int add_routes(struct receiving *r, const struct receive_plan *of,
+		      struct http_server *server)
 {
-	struct taking *t = data;
-	struct profile *profile = NULL;
-	uint64_t deadline_ns = clock_real_ns() + RECEIVER_DEADLINE_NS;
-	int r = profile_of_pprof(item->pprof, item->labels, item->time_ns, &profile);
-
-	if (r < 0) {
-		log_error("a received profile is lost", LOG_STR("component_id", t->c->id),
-			  LOG_ERR(r));
-		return;
-	}
-	received_deliver(t->received, &profile, deadline_ns);
+	(void)of;
+	return receiving_add_routes(r, server);
 }
 
-/* ---- the server ---- */
+static const struct receive_component component = { plan, add_routes };
 
-static int secure(const struct receive_server_args *args, struct http_server *server,
-		  struct buf *why)
+static int build(struct component *c, const void *args, struct buf *why)
 {
-	static const struct http_access everybody = { 0 };
-	_cleanup_(http_tls_texts_fini) struct http_tls_texts texts = HTTP_TLS_TEXTS_INIT;
-	struct http_server_tls tls;
-	int r = args->tls ? http_args_tls(args->tls, &texts, &tls, why) : 0;
-
-	return r < 0 ? r : http_server_secure(server, &everybody, args->tls ? &tls : NULL, why);
-}
-
-static int open_server(struct taking *t, const struct receive_http_args *args, struct buf *why,
-		       struct http_server **ret_server)
-{
-	_cleanup_(http_server_freep) struct http_server *server = NULL;
-	char listen[RECEIVE_LISTEN_BYTES], error[HTTP_SERVER_MAX_ERROR_BYTES] = "";
-	struct http_server_options o = receive_http_server_options(&args->http, listen);
-	int r;
-
-	o.telemetry = t->c->env->telemetry;
-	r = http_server_new(t->c->env->loop, &o, &server, error);
-	if (r == HTTP_LISTEN_REFUSED) {
-		(void)buf_append_str(why, error);
-		return -EADDRINUSE;
-	}
-	r = r < 0 ? r : secure(&args->http, server, why);
-	r = r < 0 ? r : receiving_add_routes(t->receiving, server);
-	if (r == 0)
-		*ret_server = TAKE_PTR(server);
-	return r;
-}
-
-static void use_server(struct taking *t, struct http_server *server)
-{
-	http_server_free(t->server);
-	t->server = server;
-	(void)receive_http_server_options(&t->args->http, t->listen);
-	log_info_always("receiving profiles", LOG_STR("component_id", t->c->id),
-			LOG_STR("address", t->listen), LOG_UINT("port", http_server_port(server)));
-}
-
-/* A place that stays taken is said once. */
-static void try_to_listen(struct taking *t)
-{
-	_cleanup_buf_ struct buf why = BUF_INIT(COMPONENT_MESSAGE_MAX);
-	struct http_server *server = NULL;
-	int r = open_server(t, t->args, &why, &server);
-
-	if (r == 0) {
-		t->error[0] = '\0';
-		use_server(t, server);
-		return;
-	}
-	if (!*t->error)
-		log_error("no profiles are received", LOG_STR("component_id", t->c->id),
-			  LOG_STR("reason", why.len ? buf_str(&why) : strerrordesc_np(-r)));
-	(void)snprintf(t->error, sizeof(t->error), "%s",
-		       why.len ? buf_str(&why) : strerrordesc_np(-r));
-	loop_timer_arm(t->retry, clock_mono_ns() + RETRY_NS);
-}
-
-static void on_retry(void *data)
-{
-	struct taking *t = data;
-
-	if (!t->server)
-		try_to_listen(t);
-}
-
-/* ---- the component ---- */
-
-static void put_facts(const struct taking *t, const struct receiving_stats *s, struct buf *out)
-{
-	(void)buf_printf(out, "%" PRIu64 " profiles of %" PRIu64 " requests taken", s->n_profiles,
-			 s->n_requests - s->n_refused);
-	if (s->n_refused)
-		(void)buf_printf(out, "; %" PRIu64 " refused, the last: %s", s->n_refused,
-				 s->last_refusal);
-	if (http_server_is_open(t->server))
-		(void)buf_append_str(out, "; everybody who reaches its address may send some");
-}
-
-static void taking_check(struct component *c)
-{
-	const struct taking *t = c->state;
-	_cleanup_buf_ struct buf text = BUF_INIT(2 * COMPONENT_MESSAGE_MAX);
-	struct receiving_stats stats;
-
-	if (!t->running)
-		return;
-	if (!t->server) {
-		component_set_health(c, HEALTH_UNHEALTHY, t->error);
-		return;
-	}
-	receiving_stats(t->receiving, &stats);
-	put_facts(t, &stats, &text);
-	component_set_health(c, HEALTH_HEALTHY, buf_str(&text));
-}
-
-/* Certificates are tried here, so that a load with a wrong one is refused as a whole. */
-static int taking_accepts(struct component *c, const void *args, struct buf *why)
-{
-	_cleanup_(http_tls_texts_fini) struct http_tls_texts texts = HTTP_TLS_TEXTS_INIT;
-	const struct receive_http_args *a = args;
-	struct http_server_tls tls;
-	int r;
-
-	(void)c;
-	if (!a->http.tls)
-		return 0;
-	r = http_args_tls(a->http.tls, &texts, &tls, why);
-	return r < 0 ? r : http_server_check_tls(&tls, why);
-}
-
-static int make_parts(struct taking *t)
-{
-	const struct component *c = t->c;
-	const struct receiving_callbacks callbacks = { has_room, deliver, t };
-	int r = received_new(c, &t->received);
-
-	if (r < 0)
-		return r;
-	received_forward_to(t->received, &t->args->forward_to);
-	return receiving_new(c->env->loop, c->env->telemetry, c->path, c->local_id, &callbacks,
-			     &t->receiving);
-}
-
-static int taking_build(struct component *c, const void *args, struct buf *why)
-{
-	struct taking *t = calloc(1, sizeof(*t));
-	int r;
-
-	if (!t)
-		return -ENOMEM;
-	c->state = t;
-	t->c = c;
-	t->args = args;
-	r = taking_accepts(c, args, why);
-	return r < 0 ? r : make_parts(t);
-}
-
-static int taking_run(struct component *c, struct buf *why)
-{
-	struct taking *t = c->state;
-	int r = t->retry ? 0 : loop_timer_new(c->env->loop, on_retry, t, &t->retry);
-
-	(void)why;
-	if (r < 0)
-		return r;
-	t->running = true;
-	if (!t->server)
-		try_to_listen(t);
-	taking_check(c);
-	return 0;
-}
-
-static void use_args(struct taking *t, const struct receive_http_args *args)
-{
-	t->args = args;
-	received_forward_to(t->received, &args->forward_to);
-}
-
-/* Two servers cannot have one address, so the old one ends first; a new address is tried before. */
-static int replace_server(struct taking *t, const struct receive_http_args *args, struct buf *why)
-{
-	struct http_server *server = NULL;
-	int r = 0;
-
-	if (!receive_http_same_address(&t->args->http, &args->http))
-		r = open_server(t, args, why, &server);
-	if (r < 0)
-		return r;
-	use_args(t, args);
-	if (server) {
-		use_server(t, server);
-		return 0;
-	}
-	http_server_free(TAKE_PTR(t->server));
-	try_to_listen(t);
-	return 0;
-}
-
-static int taking_update(struct component *c, const void *new_args, struct buf *why)
-{
-	struct taking *t = c->state;
-	const struct receive_http_args *args = new_args;
-	int r = 0;
-
-	if (t->server && !receive_http_same_server(&t->args->http, &args->http))
-		r = replace_server(t, args, why);
-	else if (t->server)
-		r = secure(&args->http, t->server, why);
-	if (r < 0)
-		return r;
-	use_args(t, args);
-	if (t->running && !t->server)
-		loop_timer_arm(t->retry, clock_mono_ns());
-	taking_check(c);
-	return 0;
-}
-
-static void taking_stop(struct component *c)
-{
-	struct taking *t = c->state;
-
-	if (!t)
-		return;
-	http_server_free(t->server);
-	receiving_free(t->receiving);
-	received_free(t->received);
-	loop_timer_free(t->retry);
-	free(t);
-	c->state = NULL;
-}
-
-static int taking_debug(struct component *c, struct river_arena *arena,
-			const struct river_value **ret_info)
-{
-	const struct taking *t = c->state;
-	struct receiving_stats s;
-
-	if (!t || !t->server)
-		return 0;
-	receiving_stats(t->receiving, &s);
-	const struct river_member members[] = {
-		{ "port", river_value_uint(arena, http_server_port(t->server)) },
-		{ "profiles", river_value_uint(arena, s.n_profiles) },
-		{ "requests", river_value_uint(arena, s.n_requests) },
-		{ "refused_requests", river_value_uint(arena, s.n_refused) },
-		{ "waiting_requests", river_value_uint(arena, s.n_waiting) },
-		{ "last_refusal",
-		  river_value_string(arena, s.last_refusal, strlen(s.last_refusal)) },
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(members); i++)
-		if (!members[i].value)
-			return -ENOMEM;
-	*ret_info = river_value_object(arena, members, ARRAY_SIZE(members));
-	return *ret_info ? 0 : -ENOMEM;
+	return receive_component_build(c, &component, args, why);
 }
 
 const struct component_kind pyroscope_receive_http_kind = {
 	.name = "pyroscope.receive_http",
 	.schema = &receive_http_schema,
 	.wants_label = true,
-	.build = taking_build,
-	.accepts = taking_accepts,
-	.run = taking_run,
-	.update = taking_update,
-	.stop = taking_stop,
-	.check = taking_check,
-	.debug_info = taking_debug,
+	.build = build,
+	.accepts = receive_component_accepts,
+	.run = receive_component_run,
+	.update = receive_component_update,
+	.stop = receive_component_stop,
+	.check = receive_component_check,
+	.debug_info = receive_component_debug,
 };

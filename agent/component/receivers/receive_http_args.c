@@ -100,17 +100,3 @@ struct http_server_options receive_http_server_options(const struct receive_serv
 	o.any_host = true;
 	return o;
 }
-
-bool receive_http_same_address(const struct receive_server_args *a,
-			       const struct receive_server_args *b)
-{
-	return strcmp(a->listen_address, b->listen_address) == 0 &&
-	       a->listen_port == b->listen_port;
-}
-
-bool receive_http_same_server(const struct receive_server_args *a,
-			      const struct receive_server_args *b)
-{
-	return receive_http_same_address(a, b) && a->conn_limit == b->conn_limit &&
-	       a->read_timeout_ns == b->read_timeout_ns && a->idle_timeout_ns == b->idle_timeout_ns;
-}

@@ -4,12 +4,9 @@
 #define XAGENT_AGENT_COMPONENT_RECEIVERS_RECEIVE_HTTP_ARGS_H
 
 #include "agent/component/http/http_args.h"
+#include "agent/component/receivers/receive_component.h"
 #include "river-config/river.h"
 
-/* "[address]:port" */
-#define RECEIVE_LISTEN_BYTES 300
-/* Connections, where conn_limit is 0; each takes some 40 KiB of headers at most. */
-#define RECEIVE_DEFAULT_CONNECTIONS 256
 #define RECEIVE_MAX_CONNECTIONS 4096
 /* Of all requests that are received or wait. */
 #define RECEIVE_MAX_BODIES_BYTES ((size_t)32 << 20)
@@ -31,10 +28,5 @@ extern const struct river_schema receive_http_schema;
 /* `listen` has RECEIVE_LISTEN_BYTES bytes, and is borrowed by the options. */
 struct http_server_options receive_http_server_options(const struct receive_server_args *args,
 						       char *listen);
-/* Whether a server with the one needs nothing but other certificates to be one with the other. */
-bool receive_http_same_server(const struct receive_server_args *a,
-			      const struct receive_server_args *b);
-bool receive_http_same_address(const struct receive_server_args *a,
-			       const struct receive_server_args *b);
 
 #endif

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One request of OTLP over HTTP. */
+#include "agent/receive/otlp_request.h"
+
+#include <errno.h>
+#include <string.h>
+#include <strings.h>
+
+#include "agent/push/otlp_request.pb-c.h"
+#include "agent/store/connect/connect.h"
+#include "agent/store/otlp/otlp_read.h"
+
+#define TYPE "application/x-protobuf"
+/* google.rpc.Code */
+#define CODE_INVALID_ARGUMENT 3
+#define CODE_RESOURCE_EXHAUSTED 8
+#define CODE_UNIMPLEMENTED 12
+#define CODE_UNAVAILABLE 14
+
+static void refuse(struct receive_verdict *v, enum receive_refusal refusal, unsigned int status,
+		   const char *why)
+{
+	receive_verdict_set(v, refusal, status);
+	buf_reset(&v->why);
+	(void)buf_append_str(&v->why, why);
+}
+
+static bool is_protobuf(const char *type)
+{
+	static const char *const types[] = { TYPE, "application/protobuf" };
+
+	for (size_t i = 0; type && i < sizeof(types) / sizeof(*types); i++) {
+		size_t n = strlen(types[i]);
+
+		if (strncasecmp(type, types[i], n) == 0 &&
+		    (type[n] == '\0' || type[n] == ';' || type[n] == ' '))
+			return true;
+	}
+	return false;
+}
+
+void otlp_headers_read(const struct http_call *call, struct otlp_headers *headers,
+		       struct receive_verdict *verdict)
+{
+	enum connect_encoding encoding =
+		connect_parse_encoding(http_call_header(call, "Content-Encoding"));
+
+	headers->is_gzip = encoding == CONNECT_GZIP;
+	if (!is_protobuf(http_call_header(call, "Content-Type")))
+		refuse(verdict, RECEIVE_REFUSED_UNSUPPORTED, 415,
+		       "profiles are taken as protobuf: Content-Type must be " TYPE);
+	else if (encoding == CONNECT_ENCODING_UNKNOWN)
+		refuse(verdict, RECEIVE_REFUSED_UNSUPPORTED, 415,
+		       "Content-Encoding must be gzip or identity");
+}
+
+static void refuse_budget(const struct read_budget *budget, struct receive_verdict *verdict)
+{
+	if (budget->state == READ_BUDGET_STOPPED)
+		refuse(verdict, RECEIVE_REFUSED_LATE, 503, "the receiver is closing");
+	else
+		refuse(verdict, RECEIVE_REFUSED_BUDGET, 413, "the request takes too much to read");
+}
+
+static int take(const struct otlp_profiles *profiles, struct receive_items *items)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < profiles->n && r == 0; i++)
+		r = receive_items_share(items, profiles->items[i].labels, profiles->items[i].pprof,
+					profiles->items[i].time_ns);
+	return r;
+}
+
+void otlp_request_read(const struct otlp_headers *headers, struct str body, uint64_t now_ns,
+		       struct read_budget *budget, struct receive_items *items,
+		       struct receive_verdict *verdict)
+{
+	const struct otlp_bytes bytes = { body.p, body.n, headers->is_gzip,
+					  headers->max_plain_bytes };
+	struct otlp_profiles profiles;
+	int r = otlp_read(&bytes, now_ns, budget, &verdict->why, &profiles);
+
+	if (r == OTLP_READ)
+		r = take(&profiles, items);
+	otlp_profiles_fini(&profiles);
+	if (r == -ECANCELED)
+		refuse_budget(budget, verdict);
+	else if (r < 0)
+		refuse(verdict, RECEIVE_REFUSED_MEMORY, 503, "there is no memory for it now");
+	else if (r == OTLP_READ_TOO_LARGE)
+		receive_verdict_set(verdict, RECEIVE_REFUSED_LIMITS, 413);
+	else if (r == OTLP_READ_BROKEN)
+		receive_verdict_set(verdict, RECEIVE_REFUSED_MALFORMED, 400);
+}
+
+static int32_t code_of(unsigned int status)
+{
+	switch (status) {
+	case 413:
+	case 429:
+		return CODE_RESOURCE_EXHAUSTED;
+	case 415:
+		return CODE_UNIMPLEMENTED;
+	case 503:
+		return CODE_UNAVAILABLE;
+	default:
+		return CODE_INVALID_ARGUMENT;
+	}
+}
+
+void otlp_request_answer(const struct receive_verdict *verdict, struct http_answer *answer)
+{
+	Otlp__Push__Status status = OTLP__PUSH__STATUS__INIT;
+	uint8_t bytes[RECEIVE_MAX_WHY + 64];
+
+	answer->status = verdict->status;
+	answer->content_type = TYPE;
+	if (verdict->refusal == RECEIVE_TAKEN)
+		return;
+	status.code = code_of(verdict->status);
+	status.message = (char *)buf_str(&verdict->why);
+	if (protobuf_c_message_get_packed_size(&status.base) > sizeof(bytes))
+		status.message = (char *)"";
+	(void)buf_append(&answer->body, bytes, protobuf_c_message_pack(&status.base, bytes));
+}
