@@ -107,7 +107,10 @@ static const char *validate_args(const void *self, struct river_arena *arena)
 #define A struct otlp_receiver_args
 static const struct river_field receiver_fields[] = {
 	RIVER_FIELD_BLOCK_PTR(A, http, "http", &http_schema_of),
-	RIVER_FIELD_BLOCK_PTR(A, grpc, "grpc", &grpc_schema),
+	{ .kind = RIVER_KIND_BLOCK_PTR,
+	  .name = "grpc",
+	  .offset = offsetof(A, grpc),
+	  .schema = &grpc_schema },
 	RIVER_FIELD_BLOCK(A, output, "output", &output_schema, .flags = RIVER_REQUIRED),
 };
 #undef A

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+otelcol.receiver.otlp: what one agent samples and sends by OTLP, another one has in its store, to the last sample; and names are those that the
+real Pyroscope gives to the same requests.
+"""
+import os
+import time
+
+import pytest
+from test_pyroscope import CHAIN, OTLP_HTTP, assert_shape, last_hour, otlp_config, profile_until_gone
+
+from harness import otlp, pyroscope
+from harness.processes import free_port
+from harness.store_api import Server, flamegraph
+
+FULL = pytest.mark.skipif(os.environ.get("XAGENT_TEST_MATRIX") != "full", reason="XAGENT_TEST_MATRIX=full has it")
+RECEIVER = """
+pyroscope.store "local" {{ }}
+otelcol.receiver.otlp "in" {{
+	http {{ endpoint = "127.0.0.1:{port}" }}
+	output {{ profiles = [pyroscope.store.local.receiver] }}
+}}
+"""
+
+
+class Receiver:
+    """An agent whose store takes OTLP, as tests of servers have it."""
+
+    def __init__(self, start_agent):
+        port = free_port()
+        self.agent = start_agent(RECEIVER.format(port=port)).wait_ready()
+        self.url = f"http://127.0.0.1:{port}"
+        self.store = Server(self.agent.url)
+
+
+@pytest.mark.bpf
+@pytest.mark.beside
+@pytest.mark.parametrize("compression", ["gzip", pytest.param("none", marks=FULL)])
+def test_what_an_agent_sends(start_agent, processes, programs, compression):
+    receiver = Receiver(start_agent)
+    chain = processes.start(programs["chain"], 3, 2)
+    chain.wait_for_output("thread_a")
+    m = profile_until_gone(start_agent, receiver, chain,
+                           lambda url, **arguments: otlp_config(OTLP_HTTP, url, compression, **arguments))
+    expected = m.agent("samples_in_profiles") * (10**9 // 197)
+    selector = {"profileTypeID": pyroscope.CPU, "labelSelector": '{service_name="known_chain", region="north"}'}
+    graph = receiver.store.json("SelectMergeStacktraces", **last_hour(**selector))["flamegraph"]
+    assert int(graph["total"]) == expected > 0
+    stacks = pyroscope.flame_stacks(graph)
+    assert_shape(stacks)
+    assert any(CHAIN[-1] in stack for stack in stacks)
+    assert pyroscope.profile_stacks(receiver.store.json("SelectMergeProfile", **last_hour(**selector))) == stacks
+    assert [t["ID"] for t in receiver.store.json("ProfileTypes", **last_hour())["profileTypes"]] == [pyroscope.CPU]
+
+
+def series_of(server, begin):
+    """(labels, type) of all that it has, without what one server alone adds."""
+    answer = server.json("Series", matchers=[], labelNames=[], start=begin, end=begin + 3_700_000)
+    return sorted((tuple(sorted((pair["name"], pair["value"]) for pair in one["labels"]))) for one in answer.get("labelsSet", []))
+
+
+def totals_of(server, begin, series):
+    """Of each series the flame graph."""
+    for labels in series:
+        found = dict(labels)
+        yield flamegraph(server.json("SelectMergeStacktraces", profileTypeID=found["__profile_type__"],
+                                     labelSelector=f'{{service_name="{found["service_name"]}"}}', start=begin, end=begin + 3_700_000))
+
+
+# What a server that names no addresses and one that does cannot have alike has names for all.
+LIKE = {
+    "plain": {}, "a service": {"resource": {"service.name": "svc"}},
+    "resource and scope": {"resource": {"service.name": "res", "k8s.pod.name": "p-1", "process.pid": 77}, "scope": {"scope.x": "y"}},
+    "samples": {"resource": {"service.name": "samples"}, "attributes": {"thread.name": "t 1", "thread.id": 5}},
+    "an executable": {"resource": {"process.executable.name": "exe"}},
+    "off_cpu": {"resource": {"service.name": "off"}, "kind": ("off_cpu", "nanoseconds"), "period": None},
+    "by the period": {"resource": {"service.name": "locks"}, "kind": ("delay", "nanoseconds"), "period": ("contentions", "count", 1)},
+}
+
+
+@pytest.mark.agent
+@FULL
+def test_names_are_those_of_the_server(start_agent, processes, tmp_path):
+    program, reason = pyroscope.build()
+    if reason:
+        pytest.skip(reason)
+    real, receiver = pyroscope.Pyroscope(processes, tmp_path, program), Receiver(start_agent)
+    now = time.time_ns()
+    for name, request in LIKE.items():
+        body = otlp.request(now - 5 * 10**9, **request)
+        for url in (real.url, receiver.url):
+            assert otlp.post(url, body)[0] == 200, name
+    begin = now // 10**6 - 3_600_000
+    wanted = series_of(Server(real.url), begin)
+    assert series_of(receiver.store, begin) == wanted and len(wanted) == len(LIKE)
+    assert list(totals_of(receiver.store, begin, wanted)) == list(totals_of(Server(real.url), begin, wanted))
+
+
+# What is refused, and how: (status, words); each is one change of a request that is right.
+REFUSED = {
+    "garbage": (b"\xff\xff", {}, 400, b"not a request"), "no gzip": (b"abc", {"Content-Encoding": "gzip"}, 400, b"not gzip"),
+    "zstd": (b"abc", {"Content-Encoding": "zstd"}, 415, b"gzip or identity"),
+    "JSON": (b"{}", {"Content-Type": "application/json"}, 415, b"Content-Type must be"),
+}
+
+
+@pytest.mark.agent
+def test_refusals(start_agent):
+    receiver = Receiver(start_agent)
+    for name, (body, headers, status, words) in REFUSED.items():
+        answer = otlp.post(receiver.url, body, **headers)
+        assert answer[0] == status and words in answer[1], (name, answer)
+    message = otlp.messages.ExportProfilesServiceRequest.FromString(otlp.request(time.time_ns()))
+    message.dictionary.stack_table[1].location_indices[0] = 77
+    assert otlp.post(receiver.url, message.SerializeToString())[0] == 400
+    assert receiver.store.json("GetProfileStats") == {}
+    assert otlp.post(receiver.url, otlp.request(time.time_ns()))[0] == 200
+    assert receiver.agent.stop() == 0
