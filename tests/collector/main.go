@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// OpenTelemetry's collector, with what the tests need of it: it takes profiles and writes them to a file. Run only, by tests/integration.
+// OpenTelemetry's collector, with what the tests need of it: it takes profiles and writes them to a file, or sends them on. Run only, by tests/integration.
 package main
 
 import (
@@ -12,6 +12,7 @@ import (
 	"go.opentelemetry.io/collector/confmap/provider/fileprovider"
 	"go.opentelemetry.io/collector/exporter"
 	"go.opentelemetry.io/collector/exporter/debugexporter"
+	"go.opentelemetry.io/collector/exporter/otlphttpexporter"
 	"go.opentelemetry.io/collector/otelcol"
 	"go.opentelemetry.io/collector/receiver"
 	"go.opentelemetry.io/collector/receiver/otlpreceiver"
@@ -23,7 +24,8 @@ func factories() (otelcol.Factories, error) {
 	if err != nil {
 		return otelcol.Factories{}, err
 	}
-	exporters, err := otelcol.MakeFactoryMap[exporter.Factory](debugexporter.NewFactory(), fileexporter.NewFactory())
+	exporters, err := otelcol.MakeFactoryMap[exporter.Factory](debugexporter.NewFactory(), fileexporter.NewFactory(),
+		otlphttpexporter.NewFactory())
 	return otelcol.Factories{Receivers: receivers, Exporters: exporters, Telemetry: otelconftelemetry.NewFactory()}, err
 }
 

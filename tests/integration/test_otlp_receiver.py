@@ -7,10 +7,11 @@ import os
 import time
 
 import pytest
+from test_otlp import collector_program  # noqa: F401  a fixture
 from test_pyroscope import CHAIN, OTLP_HTTP, assert_shape, last_hour, otlp_config, profile_until_gone
 
 from harness import otlp, pyroscope
-from harness.processes import free_port
+from harness.processes import free_port, wait_until
 from harness.store_api import Server, flamegraph
 
 FULL = pytest.mark.skipif(os.environ.get("XAGENT_TEST_MATRIX") != "full", reason="XAGENT_TEST_MATRIX=full has it")
@@ -53,6 +54,49 @@ def test_what_an_agent_sends(start_agent, processes, programs, compression):
     assert [t["ID"] for t in receiver.store.json("ProfileTypes", **last_hour())["profileTypes"]] == [pyroscope.CPU]
 
 
+# Requests: what each says besides its samples.
+LIKE = {
+    "plain": {}, "a service": {"resource": {"service.name": "svc"}},
+    "resource and scope": {"resource": {"service.name": "res", "k8s.pod.name": "p-1", "process.pid": 77}, "scope": {"scope.x": "y"}},
+    "samples": {"resource": {"service.name": "samples"}, "attributes": {"thread.name": "t 1", "thread.id": 5}},
+    "an executable": {"resource": {"process.executable.name": "exe"}},
+    "off_cpu": {"resource": {"service.name": "off"}, "kind": ("off_cpu", "nanoseconds"), "period": None},
+    "by the period": {"resource": {"service.name": "locks"}, "kind": ("delay", "nanoseconds"), "period": ("contentions", "count", 1)},
+}
+
+
+COLLECTOR = """
+receivers:
+  otlp: {{protocols: {{http: {{endpoint: "127.0.0.1:{port}"}}}}}}
+exporters:
+  otlphttp: {{endpoint: "{url}"}}
+service:
+  telemetry: {{metrics: {{level: none}}}}
+  pipelines:
+    profiles: {{receivers: [otlp], exporters: [otlphttp]}}
+"""
+
+
+@pytest.mark.agent
+@FULL
+def test_collector_in_between(collector_program, start_agent, processes, tmp_path):
+    """It writes requests anew: names of attributes become references."""
+    receiver, port, now = Receiver(start_agent), free_port(), time.time_ns()
+    (tmp_path / "collector.yaml").write_text(COLLECTOR.format(port=port, url=receiver.url))
+    collector = processes.start(collector_program, "--config", f"file:{tmp_path}/collector.yaml", "--feature-gates=service.profilesSupport")
+    wait_until(lambda: "Everything is ready" in collector.err, 30, "the collector is ready")
+    direct = Receiver(start_agent)
+    for name, request in LIKE.items():
+        body = otlp.request(now - 5 * 10**9, **request)
+        assert otlp.post(f"http://127.0.0.1:{port}", body)[0] == otlp.post(direct.url, body)[0] == 200, name
+    begin = now // 10**6 - 3_600_000
+    wanted = series_of(direct.store, begin)
+    assert len(wanted) == len(LIKE)
+    wait_until(lambda: len(series_of(receiver.store, begin)) == len(wanted), 20, "all of it")
+    assert series_of(receiver.store, begin) == wanted
+    assert list(totals_of(receiver.store, begin, wanted)) == list(totals_of(direct.store, begin, wanted))
+
+
 def series_of(server, begin):
     """(labels, type) of all that it has, without what one server alone adds."""
     answer = server.json("Series", matchers=[], labelNames=[], start=begin, end=begin + 3_700_000)
@@ -65,17 +109,6 @@ def totals_of(server, begin, series):
         found = dict(labels)
         yield flamegraph(server.json("SelectMergeStacktraces", profileTypeID=found["__profile_type__"],
                                      labelSelector=f'{{service_name="{found["service_name"]}"}}', start=begin, end=begin + 3_700_000))
-
-
-# What a server that names no addresses and one that does cannot have alike has names for all.
-LIKE = {
-    "plain": {}, "a service": {"resource": {"service.name": "svc"}},
-    "resource and scope": {"resource": {"service.name": "res", "k8s.pod.name": "p-1", "process.pid": 77}, "scope": {"scope.x": "y"}},
-    "samples": {"resource": {"service.name": "samples"}, "attributes": {"thread.name": "t 1", "thread.id": 5}},
-    "an executable": {"resource": {"process.executable.name": "exe"}},
-    "off_cpu": {"resource": {"service.name": "off"}, "kind": ("off_cpu", "nanoseconds"), "period": None},
-    "by the period": {"resource": {"service.name": "locks"}, "kind": ("delay", "nanoseconds"), "period": ("contentions", "count", 1)},
-}
 
 
 @pytest.mark.agent
