@@ -39,7 +39,8 @@
 	  V("delay", "nanoseconds") V("waits", "count"))                                        \
 	X(SYSCALLS, "syscalls", "syscalls", "calls", "count",                                   \
 	  V("duration", "nanoseconds") V("calls", "count"))                                     \
-	X(TCP, "tcp", "tcp", "events", "count", V("events", "count"))
+	X(TCP, "tcp", "tcp", "events", "count", V("events", "count"))                           \
+	X(WALL, "wall", "wall", "wall", "nanoseconds", V("wall", "nanoseconds"))
 #endif
 
 enum event {

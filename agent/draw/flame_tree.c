@@ -119,8 +119,8 @@ void flame_tree_build(const struct interval *interval, struct namer *namer, stru
 	for (const struct series *s = interval->series; s; s = s->next)
 		for (const struct stack *stack = s->stacks; stack; stack = stack->next) {
 			if (add_stack(build->data, stack, namer) < 0)
-				build->summary.n_failed += stack->count;
+				build->summary.n_failed += stack->count - stack->n_again;
 			else
-				build->summary.n_samples += stack->count;
+				build->summary.n_samples += stack->count - stack->n_again;
 		}
 }

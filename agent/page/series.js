@@ -90,6 +90,7 @@
 		"process_cpu:cpu:nanoseconds": "CPU time",
 		"process_cpu:samples:count": "CPU samples",
 		"offcpu:offcpu:nanoseconds": "Off-CPU time",
+		"wall:wall:nanoseconds": "Wall-clock time",
 		"memory:alloc_space:bytes": "Allocated bytes",
 		"memory:alloc_objects:count": "Allocated objects",
 		"memory:inuse_space:bytes": "Live heap",

@@ -26,6 +26,7 @@ struct built {
 	uint8_t *bytes; /* owned */
 	size_t n_bytes;
 	uint64_t n_samples;
+	uint64_t n_again; /* of them, in another one, too: profile->n_samples is without these */
 	uint64_t time_ns; /* as in the profile */
 	struct built *next;
 };
@@ -34,7 +35,7 @@ struct built {
 
 /* What one line an interval tells. */
 struct build_summary {
-	uint64_t n_samples; /* in what was built */
+	uint64_t n_samples; /* in what was built, each once */
 	uint64_t n_failed;  /* that found no memory or fit nowhere */
 	size_t n_series;
 	char hottest_service[BUILD_NAME_MAX];

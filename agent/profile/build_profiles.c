@@ -36,6 +36,7 @@ struct encoder {
 	uint64_t epoch; /* number of the builder: ids belong to one */
 	uint64_t time_ns;
 	uint64_t n_samples; /* in the builder */
+	uint64_t n_again;   /* of them, in another profile, too */
 };
 
 static void set_types(enum event event, struct pprof_options *o)
@@ -65,7 +66,7 @@ static int encoder_open(struct encoder *e)
 		o.max_bytes = PPROF_MAX_MAX_BYTES;
 	}
 	e->epoch = namer_next_epoch(e->namer);
-	e->n_samples = 0;
+	e->n_samples = e->n_again = 0;
 	return pprof_builder_new(&o, &e->builder);
 }
 
@@ -105,6 +106,7 @@ static int put_profile(struct encoder *e, struct profile *p)
 						    .event = e->event,
 						    .source = e->source,
 						    .n_samples = e->n_samples,
+						    .n_again = e->n_again,
 						    .time_ns = e->time_ns });
 }
 
@@ -122,6 +124,7 @@ static int put_file(struct encoder *e, struct profile *p)
 						    .bytes = bytes.data,
 						    .n_bytes = bytes.n,
 						    .n_samples = e->n_samples,
+						    .n_again = e->n_again,
 						    .time_ns = e->time_ns });
 }
 
@@ -133,15 +136,15 @@ static int encoder_close(struct encoder *e, bool even_empty)
 	int r = 0;
 
 	if (builder && (e->n_samples > 0 || even_empty))
-		r = profile_new(&builder, e->labels, e->n_samples, e->time_ns, &p);
+		r = profile_new(&builder, e->labels, e->n_samples - e->n_again, e->time_ns, &p);
 	if (p)
 		r = e->is_file ? put_file(e, p) : put_profile(e, p);
 	if (r < 0)
-		e->build->summary.n_failed += e->n_samples;
+		e->build->summary.n_failed += e->n_samples - e->n_again;
 	else
-		e->build->summary.n_samples += e->n_samples;
+		e->build->summary.n_samples += e->n_samples - e->n_again;
 	e->time_ns += NS_PER_MS;
-	e->n_samples = 0;
+	e->n_samples = e->n_again = 0;
 	return r;
 }
 
@@ -272,6 +275,7 @@ static int add_sample(struct encoder *e, const struct named_stack *named, const 
 	if (r != 0)
 		return r;
 	e->n_samples += stack->count;
+	e->n_again += stack->n_again;
 	return 0;
 }
 
@@ -300,7 +304,7 @@ static void encode_series(struct encoder *e, const struct series *series)
 	for (const struct stack *s = series->stacks; s; s = s->next) {
 		if (encode_stack(e, s) == 0)
 			continue;
-		e->build->summary.n_failed += s->count;
+		e->build->summary.n_failed += s->count - s->n_again;
 		/* A stack that failed half-way leaves unused entries behind; a new builder starts clean. */
 		(void)encoder_close(e, false);
 	}
@@ -343,7 +347,7 @@ static void build_file(const struct interval *interval, struct namer *namer, str
 			     .is_file = true,
 			     .form = form };
 
-	for (e.source = 0; e.source < EVENT_MAX_SOURCES; e.source++)
+	for (e.source = 0; e.source < EVENT_ALL_SOURCES; e.source++)
 		encode_source(&e);
 	if (build->first)
 		return;

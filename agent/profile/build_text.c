@@ -82,9 +82,9 @@ void build_table(const struct interval *interval, struct namer *namer, struct bu
 	top_table_init(&top, TABLE_MAX_BYTES);
 	for (const struct series *s = interval->series; s; s = s->next) {
 		if (top_table_add_series(&top, s, namer) < 0)
-			build->summary.n_failed += s->n_samples;
+			build->summary.n_failed += s->n_samples - s->n_again;
 		else
-			build->summary.n_samples += s->n_samples;
+			build->summary.n_samples += s->n_samples - s->n_again;
 	}
 	/* A profile of a person is of one event. */
 	put_table(&out, interval->series ? interval->series->event : EVENT_CPU, &top);

@@ -13,7 +13,6 @@
 
 #include <stdlib.h>
 
-#include "agent/symbol/debug_open.h"
 #include "agent/util/clock.h"
 #include "agent/util/log.h"
 #include "agent/util/macro.h"
@@ -52,6 +51,7 @@ static void on_process_exit(struct process *p, void *data)
 	tables_retract(s->unwind.tables, p->pid);
 	if (p->exited)
 		code_names_retract(s->runtimes.code_names, p->pid);
+	session_wall_exit(s, p);
 	if (s->options.hooks.on_exit)
 		s->options.hooks.on_exit(p->pid, s->options.hooks.data);
 	/* A tick may still hit what is left of it, and be the first: without its grave the pid would be taken for a new process
@@ -126,238 +126,6 @@ static struct process *process_of(struct session *s, const struct sample *sample
 	return process_table_get_at(s->processes.table, pid,
 				    sample->user_unwound ? sample->user_unwound->comm : NULL,
 				    sample->head->time_ns);
-}
-
-static struct mapped_file *find_file(const struct mappings *m, uint32_t id)
-{
-	for (uint32_t i = 0; m && i < m->n; i++)
-		if (m->items[i].file && m->items[i].file->id == id)
-			return m->items[i].file;
-	return NULL;
-}
-
-/* While the process lives its files can be opened; names are looked up when the interval is over. */
-static void keep_files(struct session *s, struct process *p, uint32_t generation)
-{
-	for (uint32_t i = 0; i < s->stacks.user.n; i++) {
-		uint32_t id = frame_ref_file_id(s->stacks.user.frames[i]);
-		struct mapped_file *f;
-
-		if (!id || interval_file(s->interval, id))
-			continue;
-		f = find_file(p->mappings, id);
-		if (!f)
-			f = find_file(p->mappings_ahead, id);
-		if (!f)
-			f = find_file(tables_mappings(s->unwind.tables, p->pid, generation), id);
-		if (!f || interval_add_file(s->interval, f) < 0)
-			continue;
-		if (f->fd < 0 && !f->vdso)
-			(void)process_open_file(s->processes.table, p, f);
-		debug_open(f, p->pid, clock_mono_ns(), s->options.worker);
-	}
-}
-
-/* A frame of the sample as the interval knows it. */
-static int frame_of(struct session *s, const struct sample *sample, struct process *p,
-		    struct frame_ref frame, struct frame_ref *ret_frame)
-{
-	if (frame_ref_kind(frame) == FRAME_KIND_MEMORY)
-		return session_anon_frame(s, p, frame_ref_value(frame), sample->head->time_ns,
-					  ret_frame);
-	if (frame_ref_kind(frame) == FRAME_KIND_RUNTIME)
-		return session_code_frame(s, p, sample->head,
-					  &s->stacks.user.runtime[frame_ref_value(frame)],
-					  ret_frame);
-	*ret_frame = frame;
-	return 0;
-}
-
-/* The kernel reports return addresses for all but the interrupted function. */
-static void take_kernel_frames(const struct sample *sample, struct frame_ref *ret_frames)
-{
-	for (uint16_t i = 0; i < sample->n_kernel; i++)
-		ret_frames[i] =
-			frame_ref_of(FRAME_KIND_KERNEL, sample->kernel_frames[i] - (i > 0 ? 1 : 0));
-}
-
-/* From frames[1] on: before them what was waited for may come. */
-static int take_frames(struct session *s, const struct sample *sample, struct process *p)
-{
-	struct frame_ref *user = s->stacks.frames + 1 + sample->n_kernel;
-	int r = 0;
-
-	take_kernel_frames(sample, s->stacks.frames + 1);
-	for (uint32_t i = 0; i < s->stacks.user.n && r == 0; i++)
-		r = frame_of(s, sample, p, s->stacks.user.frames[i], &user[i]);
-	return r;
-}
-
-/* A timer tick is worth what lies between two of them; the values of other events are in their units already. */
-static void values_of(const struct interval *i, const struct wire_sample *head,
-		      int64_t ret_values[EVENT_MAX_VALUES])
-{
-	int64_t unit = head->record.event == EVENT_CPU ? (int64_t)i->periods[EVENT_CPU] : 1;
-
-	for (size_t v = 0; v < EVENT_MAX_VALUES; v++) {
-		int64_t value = (int64_t)MIN_OF(head->values[v], (uint64_t)INT64_MAX);
-
-		if (__builtin_mul_overflow(value, unit, &ret_values[v]))
-			ret_values[v] = INT64_MAX;
-	}
-}
-
-/* A system call's own frame; its error is told by a label. */
-static struct frame_ref *put_call(struct session *s, struct samples *to, uint32_t call)
-{
-	to->reason = WAIT_UNKNOWN;
-	to->error = WIRE_CALL_ERROR(call);
-	to->n_kernel++;
-	s->stacks.frames[0] = frame_ref_of(FRAME_KIND_CALL, WIRE_CALL_NUMBER(call));
-	return s->stacks.frames;
-}
-
-/* frames[0] is it. */
-static struct frame_ref *put_connection(struct session *s, struct samples *to, uint32_t reason)
-{
-	to->reason = WAIT_UNKNOWN;
-	to->error = WIRE_CALL_ERROR(reason);
-	to->n_kernel++;
-	return s->stacks.frames;
-}
-
-static int take_connection(struct session *s, const struct sample *sample, struct process *p)
-{
-	struct tcp_connection c = { .ends = *sample->connection,
-				    .kind = WIRE_CALL_NUMBER(sample->head->reason),
-				    .error = WIRE_CALL_ERROR(sample->head->reason),
-				    .pid = p->pid };
-	const char *comm = process_identity(s->processes.table, p)->comm;
-
-	c.ends.zero = 0;
-	memcpy(c.comm, comm, strnlen(comm, sizeof(c.comm)));
-	if (!s->options.connections)
-		c = tcp_connection_peer(&c);
-	return interval_connection_frame(s->interval, &c, &s->stacks.frames[0]);
-}
-
-/* As its innermost frame; frames[0] is left free for it. The frames that there are. */
-static struct frame_ref *put_reason(struct session *s, struct samples *to, uint32_t reason)
-{
-	bool is_frame = s->interval->tagging.reason == REASON_FRAME && reason != WAIT_UNKNOWN;
-
-	to->reason = reason;
-	to->n_kernel += is_frame;
-	s->stacks.frames[0] = frame_ref_of(FRAME_KIND_WAIT, reason);
-	return is_frame ? s->stacks.frames : s->stacks.frames + 1;
-}
-
-static int add_one(struct session *s, const struct samples *one, uint32_t reason, bool *ret_is_new)
-{
-	struct samples with = *one;
-
-	if (with.event == EVENT_SYSCALLS)
-		with.frames = put_call(s, &with, reason);
-	else if (with.event == EVENT_TCP)
-		with.frames = put_connection(s, &with, reason);
-	else
-		with.frames = put_reason(s, &with, reason);
-	return interval_add(s->interval, &with, ret_is_new);
-}
-
-/*
- * A wait of two parts: what was waited for, and a CPU. Each has a stack of its own, the wait itself counts with the former. Both or none: what is taken back is
- * there, so that cannot fail.
- */
-static int add_both(struct session *s, const struct samples *wait, bool *ret_is_new)
-{
-	const int64_t ready_ns = wait->values[WIRE_VALUE_READY];
-	const int64_t waited[EVENT_MAX_VALUES] = { wait->values[0] - ready_ns, wait->values[1] };
-	const int64_t ready[EVENT_MAX_VALUES] = { ready_ns },
-		      back[EVENT_MAX_VALUES] = { -ready_ns };
-	struct samples part = *wait;
-	bool is_new = false;
-
-	part.values = ready;
-	part.count = 0;
-	int r = add_one(s, &part, WAIT_READY, &is_new);
-	if (r < 0)
-		return r;
-	part.values = waited;
-	part.count = wait->count;
-	r = add_one(s, &part, wait->reason, ret_is_new);
-	*ret_is_new |= is_new;
-	if (r == 0)
-		return 0;
-	part.values = back;
-	part.count = 0;
-	(void)add_one(s, &part, WAIT_READY, &is_new);
-	return r;
-}
-
-static int add_once(struct session *s, const struct sample *sample, struct process *p,
-		    struct labels *labels, bool *ret_is_new)
-{
-	int64_t values[EVENT_MAX_VALUES];
-	struct samples one = {
-		.labels = labels,
-		.event = sample->head->record.event,
-		.source = sample->head->record.source,
-		.values = values,
-		.n_kernel = sample->n_kernel,
-		.n_user = (uint16_t)s->stacks.user.n,
-		.count = 1,
-		.reason = sample->head->reason,
-		.pid = p->pid,
-		.comm = s->interval->tagging.comm != COMM_NONE
-				? process_identity(s->processes.table, p)->comm
-				: NULL,
-	};
-	int r = take_frames(s, sample, p);
-
-	values_of(s->interval, sample->head, values);
-	if (r == 0 && sample->connection)
-		r = take_connection(s, sample, p);
-	if (r < 0)
-		return r;
-	/* A value that is larger than the sum it is part of comes from no kernel half of ours. */
-	if (one.event == EVENT_OFF_CPU && values[WIRE_VALUE_READY] > 0 &&
-	    values[WIRE_VALUE_READY] <= values[0])
-		return add_both(s, &one, ret_is_new);
-	return add_one(s, &one, one.reason, ret_is_new);
-}
-
-/* The interval has used up its memory: it goes out early, and who was undecided in it may not be any more. */
-static int add_to_next(struct session *s, const struct sample *sample, struct process *p,
-		       bool *ret_is_new)
-{
-	struct labels *labels = NULL;
-	int r = session_close_interval(s);
-
-	if (r < 0)
-		return r;
-	r = session_decide(s, p, sample->head->cgroup_id, &labels);
-	if (r < 0)
-		return r;
-	if (!labels) {
-		telemetry_count(s->options.telemetry, TELEMETRY_samples_dropped_no_target, 1);
-		return 0;
-	}
-	return add_once(s, sample, p, labels, ret_is_new);
-}
-
-static void add(struct session *s, const struct sample *sample, struct process *p,
-		struct labels *labels)
-{
-	bool is_new = false;
-	int r = add_once(s, sample, p, labels, &is_new);
-
-	if (r < 0)
-		r = add_to_next(s, sample, p, &is_new);
-	if (r < 0)
-		telemetry_count(s->options.telemetry, TELEMETRY_samples_dropped_memory, 1);
-	else if (is_new)
-		keep_files(s, p, sample->head->generation);
 }
 
 /* Tables that walks come by are the last to be withdrawn. */
@@ -438,7 +206,7 @@ static void take_sample(struct session *s, const struct sample *sample)
 		return;
 	}
 	make_stack(s, sample, p);
-	add(s, sample, p, labels);
+	session_add_sample(s, sample, p, labels);
 	show_mappings(s, sample, p);
 }
 
@@ -474,6 +242,7 @@ void session_drain(struct session *s)
 	if (r < 0)
 		log_error("cannot read the sample ring", LOG_ERR(r));
 	sideband_deliver_until(s->sideband, s->reading.sideband_ns, on_process_event, s);
+	session_wall_round(s);
 	publish_dirty(s);
 	/* Before any table is built. */
 	runtime_search_run(s->runtimes.search);

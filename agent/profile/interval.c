@@ -166,6 +166,7 @@ static void stack_add(struct stack *s, const struct samples *samples)
 	int64_t *sums = stack_values(s);
 
 	s->count += samples->count;
+	s->n_again += samples->n_again;
 	for (size_t v = 0; v < event_n_values(samples->event); v++)
 		sums[v] = saturate_add(sums[v], samples->values[v]);
 }
@@ -175,7 +176,7 @@ int interval_add(struct interval *i, const struct samples *samples, bool *ret_is
 	struct stack_key k = { .series = series_get(i, samples), .samples = samples };
 
 	assert(samples->labels && samples->event < EVENT_MAX);
-	assert(samples->source < EVENT_MAX_SOURCES);
+	assert(samples->source < EVENT_ALL_SOURCES);
 	if (get_tag(i, samples, &k.tag) < 0)
 		return -ENOMEM;
 	if (!k.series)
@@ -189,8 +190,10 @@ int interval_add(struct interval *i, const struct samples *samples, bool *ret_is
 		return -ENOMEM;
 	*ret_is_new = is_new;
 	stack_add(s, samples);
+	i->last = s;
 	k.series->n_samples += samples->count;
-	i->n_samples += samples->count;
+	k.series->n_again += samples->n_again;
+	i->n_samples += samples->count - samples->n_again;
 	return 0;
 }
 

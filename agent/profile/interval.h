@@ -27,6 +27,7 @@
 struct stack {
 	struct hash_node node;
 	uint64_t count;	    /* samples */
+	uint64_t n_again;   /* of them, those that another stack has, too */
 	struct stack *next; /* of the same series */
 	struct series *series;
 	const struct sample_tag *tag; /* NULL: none was asked for */
@@ -38,10 +39,11 @@ struct stack {
 struct series {
 	struct labels *labels; /* a reference */
 	enum event event;
-	uint16_t source; /* below EVENT_MAX_SOURCES */
+	uint16_t source; /* below EVENT_ALL_SOURCES */
 	struct stack *stacks;
 	size_t n_stacks;
 	uint64_t n_samples;
+	uint64_t n_again; /* of them, those that another series has, too */
 	struct series *next;
 	struct hash_node node; /* by series_hash() */
 };
@@ -50,6 +52,7 @@ struct interval {
 	struct arena arena;
 	struct hash_table stacks; /* those of series that were dropped included */
 	size_t n_stacks;
+	struct stack *last; /* that something was added to */
 	struct series *series;
 	struct hash_table by_labels; /* the same: a host may have one a process */
 	size_t n_series;
@@ -60,7 +63,7 @@ struct interval {
 	struct hash_table tags;
 	struct mapped_file **files; /* references, by ascending id */
 	size_t n_files;
-	uint64_t n_samples;
+	uint64_t n_samples; /* each once */
 	uint64_t begin_real_ns;
 	uint64_t end_real_ns;
 	uint64_t periods[EVENT_MAX]; /* in the units of bpf/events.h */
@@ -103,6 +106,8 @@ struct samples {
 		*frames; /* n_kernel, then n_user, leaf first; as the interval knows them */
 	uint16_t n_kernel, n_user;
 	uint64_t count;
+	uint64_t
+		n_again; /* of them, those that are added to another series, too: they count there */
 	/* What a tag is made of, as far as the interval asks for it. */
 	uint32_t pid;
 	const char *comm; /* NULL: not asked for */
@@ -126,9 +131,9 @@ struct series *interval_series(const struct interval *i, const struct labels *la
 /* The series gets other labels; where another one of its source has them already, that one takes in its stacks and `s` is gone. After the last
  * interval_add(): equal stacks of two series stay two. 0 or -ENOMEM: nothing was changed. */
 int interval_relabel(struct interval *i, struct series *s, struct labels *labels);
-/* Forgets the series and its samples; their number is returned. After the last interval_add(), too. */
+/* Forgets the series and its samples; the number of those that it alone has is returned. After the last interval_add(), too. */
 uint64_t interval_drop(struct interval *i, struct series *s);
-/* Adds all samples of the series, of another interval, to this one, under its labels. *ret_n is how many found room: on -ENOMEM not all of
+/* Adds all samples of the series, of another interval, to this one, under its labels. *ret_n is how many of its own found room: on -ENOMEM not all of
  * them. */
 int interval_carry(struct interval *i, const struct interval *from, const struct series *s,
 		   uint64_t *ret_n);

@@ -129,6 +129,7 @@ int session_close_interval(struct session *s)
 		return r;
 	}
 	session_look_for_names(s);
+	session_wall_look(s);
 	settle(s, next);
 	*j = (struct session_job){
 		.job = { .run = job_run, .done = job_done },

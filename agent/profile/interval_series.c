@@ -31,6 +31,7 @@ static void take_stacks(struct series *to, struct series *from)
 	to->stacks = from->stacks;
 	to->n_stacks += from->n_stacks;
 	to->n_samples += from->n_samples;
+	to->n_again += from->n_again;
 }
 
 int interval_relabel(struct interval *i, struct series *s, struct labels *labels)
@@ -55,11 +56,13 @@ int interval_relabel(struct interval *i, struct series *s, struct labels *labels
 
 uint64_t interval_drop(struct interval *i, struct series *s)
 {
-	assert(i->n_samples >= s->n_samples && i->n_stacks >= s->n_stacks);
-	i->n_samples -= s->n_samples;
+	uint64_t n_own = s->n_samples - s->n_again;
+
+	assert(i->n_samples >= n_own && i->n_stacks >= s->n_stacks);
+	i->n_samples -= n_own;
 	i->n_stacks -= s->n_stacks;
 	unlink_series(i, s);
-	return s->n_samples;
+	return n_own;
 }
 
 /* A frame of `from`, as `i` knows it, with the file that it speaks of. */
@@ -96,6 +99,7 @@ static int carry_stack(struct interval *i, const struct interval *from, const st
 		.n_kernel = s->n_kernel,
 		.n_user = s->n_user,
 		.count = s->count,
+		.n_again = s->n_again,
 		.pid = s->tag ? s->tag->pid : 0,
 		.comm = s->tag ? s->tag->comm : NULL,
 		.reason = s->tag ? s->tag->reason : WAIT_UNKNOWN,
@@ -118,7 +122,7 @@ int interval_carry(struct interval *i, const struct interval *from, const struct
 
 		if (r < 0)
 			return r;
-		*ret_n += stack->count;
+		*ret_n += stack->count - stack->n_again;
 	}
 	return 0;
 }

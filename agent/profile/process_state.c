@@ -16,6 +16,7 @@ struct process_state *process_state_get(struct process *p)
 	k->process = p;
 	list_init(&k->node);
 	list_init(&k->waiting);
+	wall_process_init(&k->wall);
 	p->user = k;
 	return k;
 }
@@ -26,6 +27,7 @@ void process_state_free(struct process_state *k)
 		return;
 	list_remove(&k->node);
 	list_remove(&k->waiting);
+	wall_process_fini(&k->wall);
 	labels_unref(k->labels);
 	jit_files_unref(k->jit);
 	jit_files_unref(k->jit_wait);

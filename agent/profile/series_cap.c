@@ -21,7 +21,7 @@ struct series_cap {
 	size_t max;
 	struct labels *other;  /* a reference */
 	uint64_t other_active; /* bits by source: each has an `other` of its own */
-	uint64_t other_sent_ns[EVENT_MAX_SOURCES];
+	uint64_t other_sent_ns[EVENT_ALL_SOURCES];
 	struct hash_table places; /* at most max */
 	struct labels *biggest;	  /* a reference, or NULL */
 };
@@ -56,7 +56,7 @@ struct claims {
 	uint64_t others; /* bits by source: in the interval already, by its own labels */
 };
 
-_Static_assert(EVENT_MAX_SOURCES <= 64, "a bit for each");
+_Static_assert(EVENT_ALL_SOURCES <= 64, "a bit for each");
 
 int series_cap_new(size_t max, struct labels *other, struct series_cap **ret_cap)
 {
@@ -106,7 +106,7 @@ static struct place *place_find(const struct series_cap *cap, const struct label
 void series_cap_set(struct series_cap *cap, size_t max, struct labels *other)
 {
 	assert(other);
-	for (uint16_t source = 0; source < EVENT_MAX_SOURCES; source++) {
+	for (uint16_t source = 0; source < EVENT_ALL_SOURCES; source++) {
 		struct place *p = place_find(cap, other, source);
 
 		if (p)
@@ -126,7 +126,7 @@ static int place_new(struct series_cap *cap, const struct claim *c, uint64_t now
 	int r = p ? hash_insert(&cap->places, &p->node, series_hash(c->labels, c->source))
 		  : -ENOMEM;
 
-	assert(c->source < EVENT_MAX_SOURCES);
+	assert(c->source < EVENT_ALL_SOURCES);
 	if (r < 0)
 		return r;
 	p->labels = labels_ref(c->labels);
@@ -144,7 +144,7 @@ static void forget_inactive(struct series_cap *cap, uint64_t now_ns)
 		if (now_ns - p->sent_ns > SERIES_ACTIVE_NS)
 			place_free(cap, p);
 	}
-	for (uint16_t source = 0; source < EVENT_MAX_SOURCES; source++)
+	for (uint16_t source = 0; source < EVENT_ALL_SOURCES; source++)
 		if (now_ns - cap->other_sent_ns[source] > SERIES_ACTIVE_NS)
 			cap->other_active &= ~(1ULL << source);
 }
@@ -325,7 +325,7 @@ static int settle(struct series_cap *cap, struct interval *i, const struct claim
 	if (r == 0)
 		r = fold_all(cap, i, c->items + n_granted, c->n - n_granted, f);
 	cap->other_active |= others;
-	for (uint16_t source = 0; source < EVENT_MAX_SOURCES; source++)
+	for (uint16_t source = 0; source < EVENT_ALL_SOURCES; source++)
 		if (others & 1ULL << source)
 			cap->other_sent_ns[source] = now_ns;
 	return r;
@@ -359,5 +359,5 @@ size_t series_cap_max(const struct series_cap *cap)
 
 size_t series_cap_n_active(const struct series_cap *cap)
 {
-	return cap->places.n + (size_t)__builtin_popcount(cap->other_active);
+	return cap->places.n + (size_t)__builtin_popcountll(cap->other_active);
 }

@@ -266,6 +266,8 @@ static int session_open(struct session *s, struct buf *why)
 		r = session_open_interval(s, &s->interval);
 	if (r == 0)
 		r = sampler_start(s->sampler, why);
+	if (r == 0)
+		r = session_wall_open(s, why);
 	return r == 0 ? start_timers(s) : r;
 }
 
@@ -288,6 +290,8 @@ int session_new(const struct session_options *o, struct buf *why, struct session
 	list_init(&s->matching.undecided);
 	list_init(&s->reading.dirty);
 	list_init(&s->waiting);
+	list_init(&s->wall.ticked);
+	list_init(&s->wall.threads);
 	exited_processes_init(&s->processes.exited);
 	int r = session_open(s, why);
 	if (r < 0) {

@@ -57,14 +57,18 @@ struct session_debuginfod {
 };
 
 #define SESSION_RUNTIME(kind) (1U << (kind))
+#define SESSION_EVENT(event) (1U << (event))
 
 struct session_options {
 	struct sampler_options sampler;
 	uint64_t interval_ns; /* 0: one interval, closed by session_stop() */
 	enum demangle_mode demangle;
-	bool lines;		/* file and line of each frame, where they are known */
-	bool inlines;		/* a frame for each inlined function */
-	uint32_t runtimes_off; /* SESSION_RUNTIME() of each whose functions are not to be shown */
+	bool lines;   /* file and line of each frame, where they are known */
+	bool inlines; /* a frame for each inlined function */
+	bool wall;    /* wall-clock time, of ticks and waits: both are to be sampled */
+	uint32_t
+		wall_alone; /* SESSION_EVENT() of those that have no profiles of their own beside it */
+	uint32_t runtimes_off;	/* SESSION_RUNTIME() of each whose functions are not to be shown */
 	struct tagging tagging; /* what samples tell of their process */
 	bool connections;	/* of TCP both ends are told, and the process */
 	struct session_debuginfod debuginfod;
@@ -111,6 +115,19 @@ struct session_memory {
 	struct object_tables_stats objects;
 };
 void session_memory(const struct session *s, struct session_memory *ret_memory);
+/*
+ * What profiles of wall-clock time were made of, of processes but not of kernel threads; and how long the threads of these processes were there, as
+ * /proc tells when an interval ends. All are zero where it is not profiled. cpu + ready + waiting = threads, as far as all are right.
+ */
+struct session_wall_sums {
+	uint64_t cpu_ns;
+	uint64_t
+		ready_ns; /* 0 where reasons of waits are not told: it is a part of the waiting then */
+	uint64_t waiting_ns;
+	uint64_t threads_ns;
+};
+/* False: it is not profiled. */
+bool session_wall_sums(const struct session *s, struct session_wall_sums *ret_sums);
 /* CLOCK_MONOTONIC of the first sample whose user stack reaches the outermost frame; 0: none yet. */
 uint64_t session_first_root_ns(const struct session *s);
 /* Samples in the open interval and in intervals being built. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the files of a session share: session.c (start and end), ingest.c (events and samples), target_resolution.c (the series of a process),
+ * What the files of a session share: session.c (start and end), ingest.c (events and samples),
+ * add_sample.c (a sample in the interval), wall.c (wall-clock time), target_resolution.c (the series of a process),
  * generated.c (code made at run time), interpreted.c (runtimes and their functions), source_names.c (the rest of their names), interval_flush.c (intervals). The fields of each part of
  * the state are set by the file that its comment names; session_new() makes empty lists.
  */
@@ -13,6 +14,7 @@
 #include "agent/profile/budget.h"
 #include "agent/profile/process_state.h"
 #include "agent/profile/session.h"
+#include "agent/profile/wall.h"
 #include "agent/runtimes/code_names.h"
 #include "agent/runtimes/name_texts.h"
 #include "agent/runtimes/runtime_search.h"
@@ -108,6 +110,15 @@ struct session_intervals {
 	bool is_flushing; /* before_close is under way */
 };
 
+/* wall.c: wall-clock time. */
+struct session_wall {
+	bool has_clocks; /* CPU clocks of processes tell what is profiled of them */
+	uint64_t begin_ns;
+	struct list ticked;  /* struct wall_process: with ticks in this round */
+	struct list threads; /* … all, for how long their threads are there */
+	struct session_wall_sums sums;
+};
+
 /* Opened and closed by session.c: what the walk reads. */
 struct session_unwind {
 	struct kernel_arena *arena;
@@ -139,6 +150,7 @@ struct session {
 	struct session_name_reads name_reads;
 	struct session_source_names source_names;
 	struct session_intervals intervals;
+	struct session_wall wall;
 	struct session_unwind unwind;
 	struct session_symbols symbols;
 };
@@ -150,6 +162,24 @@ void session_close_processes(struct session *s);
 void session_drain(struct session *s);
 /* Tells the kernel half of a process again. */
 void session_publish_anew(struct session *s, struct process *p, struct process_state *k);
+
+/* add_sample.c. Its stacks are in `stacks`. What finds no memory is counted. */
+void session_add_sample(struct session *s, const struct sample *sample, struct process *p,
+			struct labels *labels);
+
+/* wall.c. After the sampler was started: where it has no waits there is no wall-clock time; -EOPNOTSUPP if that is all that was wanted. */
+int session_wall_open(struct session *s, struct buf *why);
+/* Whether samples of the event are in it, and whether they are nowhere else. */
+bool session_wall_has(const struct session *s, enum event event);
+bool session_wall_is_all(const struct session *s, enum event event);
+/* What the next tick of the process is worth; and a sample, which was added. */
+int64_t session_wall_tick_ns(const struct session *s, const struct process *p);
+void session_wall_count(struct session *s, const struct sample *sample, struct process *p,
+			int64_t ns, int64_t ready_ns);
+/* After all samples of a round; of a process that is gone; before an interval is closed. */
+void session_wall_round(struct session *s);
+void session_wall_exit(struct session *s, struct process *p);
+void session_wall_look(struct session *s);
 
 /*
  * target_resolution.c. The series of a process that was sampled: a placeholder while the targets do not tell yet; NULL when it is not to be

@@ -193,7 +193,7 @@ static bool settle(struct session *s, struct undecided *u, struct interval *next
 {
 	bool later = !u->labels && match_again(s, u, &u->labels) == SESSION_LATER && next;
 
-	for (uint16_t source = 0; source < EVENT_MAX_SOURCES; source++) {
+	for (uint16_t source = 0; source < EVENT_ALL_SOURCES; source++) {
 		struct series *series = interval_series(s->interval, u->placeholder, source);
 
 		if (series && later)

@@ -21,9 +21,19 @@ const struct event_type *event_type(enum event event)
 	return &types[event];
 }
 
+bool event_is_derived(enum event event)
+{
+	return event == EVENT_WALL;
+}
+
+bool event_has_ticks(enum event event)
+{
+	return event == EVENT_CPU || event == EVENT_WALL;
+}
+
 bool event_is_plain(enum event event)
 {
-	return event > EVENT_OFF_CPU;
+	return event > EVENT_OFF_CPU && !event_is_derived(event);
 }
 
 size_t event_n_values(enum event event)

@@ -48,6 +48,7 @@ void event_text_what(const struct event_text *e, struct buf *out)
 		[EVENT_RUN_QUEUE] = "Waits for a CPU",
 		[EVENT_SYSCALLS] = "System calls",
 		[EVENT_TCP] = "TCP connections",
+		[EVENT_WALL] = "Wall-clock time",
 	};
 
 	assert(e->event != EVENT_TRACEPOINT || e->source);
@@ -59,7 +60,7 @@ void event_text_what(const struct event_text *e, struct buf *out)
 
 void event_text_rate(const struct event_text *e, const char *before, uint32_t hz, struct buf *out)
 {
-	if (e->event == EVENT_CPU)
+	if (event_has_ticks(e->event))
 		(void)buf_printf(out, "%s%" PRIu32 " Hz", before, hz);
 }
 

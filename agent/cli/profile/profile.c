@@ -107,7 +107,7 @@ int cli_profile(int argc, char **argv)
 		(void)fprintf(stderr, "xagent: %s\n", buf_str(&why));
 		return CLI_EXIT_FAILURE;
 	}
-	uint32_t hz = a.event.event == EVENT_CPU ? profile_clamp_hz(a.hz, &note) : a.hz;
+	uint32_t hz = event_has_ticks(a.event.event) ? profile_clamp_hz(a.hz, &note) : a.hz;
 	if (note.len)
 		(void)fprintf(stderr, "xagent: %s\n", buf_str(&note));
 	return profiling_run(&a, hz);

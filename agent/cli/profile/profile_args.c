@@ -40,6 +40,7 @@ static const char help[] =
 	"\n"
 	"What:\n"
 	"  -e, --event EVENT      cpu (the default), off_cpu: how long threads do not run,\n"
+	"                         wall: both together, threads × time,\n"
 	"                         locks: how long they wait for locks,\n"
 	"                         faults: page faults,\n"
 	"                         run_queue: how long threads that could run do not,\n"
@@ -110,6 +111,7 @@ static const char help[] =
 	"  xagent profile -p 4711 -d 30 -o cpu.pb.gz      then: go tool pprof -http=: cpu.pb.gz\n"
 	"  xagent profile --cgroup system.slice/nginx.service -d 10\n"
 	"  xagent profile -e off_cpu -p 4711 -d 10        what it waits for\n"
+	"  xagent profile -e wall -p 4711 -d 10           what its threads do, or wait for\n"
 	"  xagent profile -e tracepoint:syscalls:sys_enter_fsync -d 30   who calls fsync\n"
 	"  xagent profile -K -c 0 -d 5                    what the kernel does on CPU 0\n"
 	"  xagent profile -f folded -d 10 | flamegraph.pl > host.svg\n";
@@ -272,7 +274,7 @@ static void settle(struct profile_args *a, bool stdout_is_tty)
 	if (a->output && strcmp(a->output, "-") == 0)
 		a->output = NULL;
 	if (!a->hz)
-		a->hz = a->event.event == EVENT_CPU ? SAMPLER_DEFAULT_HZ : SAMPLER_PROBE_HZ;
+		a->hz = event_has_ticks(a->event.event) ? SAMPLER_DEFAULT_HZ : SAMPLER_PROBE_HZ;
 	if (a->format == PROFILE_FORMAT_UNSET)
 		a->format = choose_format(a, stdout_is_tty);
 	if (anywhere && stdout_is_tty)

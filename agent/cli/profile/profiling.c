@@ -242,6 +242,7 @@ static int open_session(struct profiling *x, struct buf *why)
 		.telemetry = x->telemetry,
 	};
 
+	sampling_wall(x->args, &o);
 	return session_new(&o, why, &x->session);
 }
 

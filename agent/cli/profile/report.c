@@ -73,6 +73,8 @@ static void put_nothing(const struct report *r, struct buf *out)
 	(void)buf_printf(out, "0 samples: %s ", buf_str(&subject));
 	if (a->event.event == EVENT_OFF_CPU)
 		(void)buf_printf(out, "did not wait in %.3g s", seconds(r->elapsed_ns));
+	else if (a->event.event == EVENT_WALL)
+		(void)buf_printf(out, "neither ran nor waited in %.3g s", seconds(r->elapsed_ns));
 	else if (event_is_plain(a->event.event))
 		(void)buf_printf(out, "had no %s%s in %.3g s", event_type(a->event.event)->name,
 				 half(a), seconds(r->elapsed_ns));
@@ -116,7 +118,7 @@ void report_end(const struct report *r, struct buf *out)
 		(void)buf_printf(out,
 				 "xagent: %" PRIu64 " sample%s lost: the ring buffer was full%s\n",
 				 r->n_ring_lost, plural(r->n_ring_lost),
-				 r->args->event.event == EVENT_CPU ? "; a lower -F helps" : "");
+				 event_has_ticks(r->args->event.event) ? "; a lower -F helps" : "");
 	if (r->n_dropped)
 		(void)buf_printf(out,
 				 "xagent: %" PRIu64

@@ -30,17 +30,25 @@ int sampling_labels(struct process_table *processes, struct process *p, bool wit
 	return labels_new(&name, 1, ret_labels);
 }
 
+void sampling_wall(const struct profile_args *a, struct session_options *o)
+{
+	o->wall = a->event.event == EVENT_WALL;
+	if (o->wall)
+		o->wall_alone = SESSION_EVENT(EVENT_CPU) | SESSION_EVENT(EVENT_OFF_CPU);
+}
+
 struct sampler_options sampling_options(const struct profile_args *a, const uint32_t *hz,
 					int cgroup_fd)
 {
 	struct sampler_options o = SAMPLER_OPTIONS_INIT;
+	bool is_wall = a->event.event == EVENT_WALL;
 
 	o.hz = *hz;
-	o.no_ticks = a->event.event != EVENT_CPU;
+	o.no_ticks = a->event.event != EVENT_CPU && !is_wall;
 	o.tracepoints = &a->event.source;
 	o.tracepoint_hz = hz;
 	o.n_tracepoints = a->event.event == EVENT_TRACEPOINT;
-	o.off_cpu_hz = a->event.event == EVENT_OFF_CPU ? *hz : 0;
+	o.off_cpu_hz = a->event.event == EVENT_OFF_CPU ? *hz : is_wall ? SAMPLER_PROBE_HZ : 0;
 	if (event_is_plain(a->event.event))
 		o.event_hz[a->event.event] = *hz;
 	o.off_cpu_reasons = o.off_cpu_hz > 0 && a->off_cpu_reason != REASON_NONE;

@@ -232,6 +232,7 @@ static int open_session(struct top *x, struct buf *why)
 		.telemetry = x->telemetry,
 	};
 
+	sampling_wall(a, &o);
 	return session_new(&o, why, &x->session);
 }
 
@@ -344,8 +345,8 @@ int cli_top(int argc, char **argv)
 		say(&why);
 		return CLI_EXIT_FAILURE;
 	}
-	uint32_t hz = a.profile.event.event == EVENT_CPU ? profile_clamp_hz(a.profile.hz, &note)
-							 : a.profile.hz;
+	uint32_t hz = event_has_ticks(a.profile.event.event) ? profile_clamp_hz(a.profile.hz, &note)
+							     : a.profile.hz;
 	if (note.len)
 		say(&note);
 	return top_run(&a, hz);

@@ -30,8 +30,10 @@ static const char help[] =
 	"What:\n"
 	"  -e, --event EVENT      as of xagent profile: cpu (the default), off_cpu: who waits and "
 	"where,\n"
-	"                         tcp: which connections there are, one line each; locks, faults,\n"
-	"                         run_queue, syscalls; or tracepoint:GROUP:NAME: who comes by\n"
+	"                         wall: both together; tcp: which connections there are, one line "
+	"each;\n"
+	"                         locks, faults, run_queue, syscalls; or tracepoint:GROUP:NAME: "
+	"who comes by\n"
 	"  -U, --user             user stacks only\n"
 	"  -K, --kernel           kernel stacks only\n"
 	"  -F, --frequency HZ     samples a second and CPU (97); of other events at most so many "
@@ -99,8 +101,7 @@ static const struct cli_flag flags[] = {
 	  cli_parse_cpus },
 	{ "cgroup", 0, CLI_PARSED, AT(profile.cgroup), "a directory of the cgroup2 hierarchy",
 	  cli_parse_path },
-	{ "event", 'e', CLI_PARSED, AT(profile.event), EVENT_TEXT_NAMES,
-	  parse_event },
+	{ "event", 'e', CLI_PARSED, AT(profile.event), EVENT_TEXT_NAMES, parse_event },
 	{ "user", 'U', CLI_SWITCH, AT(profile.user_only), NULL, NULL },
 	{ "kernel", 'K', CLI_SWITCH, AT(profile.kernel_only), NULL, NULL },
 	{ "frequency", 'F', CLI_PARSED, AT(profile.hz), "samples a second and CPU, from 1 to 10000",
@@ -156,8 +157,8 @@ int top_args_parse(int argc, char **argv, struct top_args *ret_args, struct buf 
 	if (r < 0)
 		return r;
 	if (!a.profile.hz)
-		a.profile.hz =
-			a.profile.event.event == EVENT_CPU ? SAMPLER_DEFAULT_HZ : SAMPLER_PROBE_HZ;
+		a.profile.hz = event_has_ticks(a.profile.event.event) ? SAMPLER_DEFAULT_HZ
+								      : SAMPLER_PROBE_HZ;
 	*ret_args = a;
 	a = (struct top_args){ 0 };
 	return 0;

@@ -122,7 +122,7 @@ static void forward(struct component *c, const struct built *built)
 	if (profile_name_add(series, built->event,
 			     events_args_profile(&e->args->events, built->source), &labels) < 0) {
 		telemetry_count(c->env->telemetry, TELEMETRY_samples_dropped_memory,
-				built->n_samples);
+				built->n_samples - built->n_again);
 		return;
 	}
 	profile_set_labels(built->profile, labels);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "agent/component/ebpf/event_metrics.h"
 #include "agent/process/proc.h"
 #include "agent/runtimes/runtime.h"
 #include "agent/sample/cpu_counters.h"
@@ -153,6 +154,7 @@ struct ebpf_metrics {
 	uint64_t ends_before[STOP_REASON_MAX];
 	struct wire_runtime_results runtimes_before[RUNTIME_KINDS];
 	struct wire_runtime_results runtimes_shown[RUNTIME_KINDS];
+	struct event_metrics events;
 	double first_complete_s; /* 0: none yet */
 };
 
@@ -335,6 +337,7 @@ static void on_scrape(struct telemetry *t, void *data)
 
 	(void)t;
 	show_counters(m);
+	event_metrics_show(&m->events, m->telemetry, m->labels, m->session);
 	show_ends(m);
 	show_runtimes(m);
 	show_cost(m);
@@ -383,6 +386,8 @@ void ebpf_metrics_attach(struct ebpf_metrics *m, struct session *session)
 	struct sampler_cost cost = { 0 };
 
 	show_counters(m);
+	event_metrics_show(&m->events, m->telemetry, m->labels, m->session);
+	event_metrics_end(&m->events);
 	if (m->session && sampler_cost(session_sampler(m->session), &cost) == 0) {
 		m->cost_before.run_time_ns += cost.run_time_ns;
 		m->cost_before.n_runs += cost.n_runs;

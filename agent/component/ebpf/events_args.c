@@ -94,6 +94,8 @@ static const struct river_field plain_fields[] = {
 	RIVER_FIELD_INT(struct plain_args, sample_rate_hz, "sample_rate", .def = "1000",
 			.validate = validate_rate),
 };
+static const struct river_schema wall_schema =
+	RIVER_SCHEMA(struct plain_args, "wall", plain_fields);
 static const struct river_schema locks_schema =
 	RIVER_SCHEMA(struct plain_args, "locks", plain_fields);
 static const struct river_schema faults_schema =
@@ -106,6 +108,7 @@ static const struct river_schema tcp_schema = RIVER_SCHEMA(struct plain_args, "t
 
 static const struct river_field events_fields[] = {
 	RIVER_FIELD_BLOCK_PTR(struct events_args, off_cpu, "off_cpu", &off_cpu_schema),
+	RIVER_FIELD_BLOCK_PTR(struct events_args, plain[EVENT_WALL], "wall", &wall_schema),
 	RIVER_FIELD_BLOCK_PTR(struct events_args, plain[EVENT_LOCKS], "locks", &locks_schema),
 	RIVER_FIELD_BLOCK_PTR(struct events_args, plain[EVENT_FAULTS], "faults", &faults_schema),
 	RIVER_FIELD_BLOCK_PTR(struct events_args, plain[EVENT_RUN_QUEUE], "run_queue",

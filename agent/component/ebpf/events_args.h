@@ -32,12 +32,13 @@ struct off_cpu_args {
 
 /* An event that has no more to it. */
 struct plain_args {
-	int64_t sample_rate_hz; /* samples a second and CPU, at most */
+	int64_t sample_rate_hz; /* samples a second and CPU, at most; of wall-clock time those of waits, unless off_cpu says it */
 };
 
 struct events_args {
-	const struct off_cpu_args *off_cpu;	   /* NULL: not wanted */
-	const struct plain_args *plain[EVENT_MAX]; /* by event_is_plain(); NULL: not wanted */
+	const struct off_cpu_args *off_cpu; /* NULL: not wanted */
+	const struct plain_args
+		*plain[EVENT_MAX]; /* by event_is_plain(), or EVENT_WALL; NULL: not wanted */
 	struct river_blocks
 		tracepoints; /* struct tracepoint_args, in the order of their sources: 1 … */
 };

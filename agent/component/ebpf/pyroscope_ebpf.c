@@ -75,6 +75,18 @@ static uint32_t runtimes_off(const struct ebpf_args *args)
 	       (args->hotspot ? 0 : SESSION_RUNTIME(RUNTIME_HOTSPOT));
 }
 
+/* Of waits and ticks; waits that nobody has asked for are in no other profile. */
+static void want_wall(const struct ebpf_args *args, struct session_options *o)
+{
+	unsigned int hz = events_args_hz(&args->events, EVENT_WALL);
+
+	o->wall = hz > 0;
+	if (!o->wall || o->sampler.off_cpu_hz)
+		return;
+	o->sampler.off_cpu_hz = hz;
+	o->wall_alone = SESSION_EVENT(EVENT_OFF_CPU);
+}
+
 static int start_session(struct component *c, const struct ebpf_args *args, struct buf *why)
 {
 	struct ebpf *e = c->state;
@@ -115,8 +127,9 @@ static int start_session(struct component *c, const struct ebpf_args *args, stru
 	o.sampler.tracepoint_hz = tracepoints.hz;
 	o.sampler.n_tracepoints = tracepoints.n;
 	o.sampler.off_cpu_hz = ebpf_args_off_cpu_hz(args);
+	want_wall(args, &o);
 	for (enum event i = 0; i < EVENT_MAX; i++)
-		o.sampler.event_hz[i] = events_args_hz(&args->events, i);
+		o.sampler.event_hz[i] = event_is_plain(i) ? events_args_hz(&args->events, i) : 0;
 	o.sampler.off_cpu_reasons = o.tagging.reason != REASON_NONE;
 	return session_new(&o, why, &e->session);
 }

@@ -14,6 +14,7 @@
 	X(RUN_QUEUE, "run_queue", "run_queue", "waits", "count",                                \
 	  V("delay", "nanoseconds") V("waits", "count"))                                        \
 	X(SYSCALLS, "syscalls", "syscalls", "calls", "count",                                   \
-	  V("duration", "nanoseconds") V("calls", "count")) \
-	X(TCP, "tcp", "tcp", "events", "count", V("events", "count"))
+	  V("duration", "nanoseconds") V("calls", "count"))                                     \
+	X(TCP, "tcp", "tcp", "events", "count", V("events", "count"))                           \
+	X(WALL, "wall", "wall", "wall", "nanoseconds", V("wall", "nanoseconds"))
 #define TRACEPOINT_INCLUDE "tests/events/allocation/allocation.bpf.h"

@@ -279,7 +279,7 @@ static struct pprof_bytes bytes_of(const struct built *x)
 {
 	if (!x->profile)
 		return (struct pprof_bytes){ x->bytes, x->n_bytes };
-	assert_int_equal(x->profile->n_samples, x->n_samples);
+	assert_int_equal(x->profile->n_samples, x->n_samples - x->n_again);
 	assert_int_equal(x->profile->time_ns, x->time_ns);
 	assert_int_equal(profile_make(x->profile, FORM_PPROF), 0);
 	const struct shared_bytes *bytes = profile_form(x->profile, FORM_PPROF);
@@ -453,6 +453,42 @@ static void test_pprof_events(void **state)
 	context_add(w, w->web, (const uint64_t[]){ FN(1) }, 1, NO_FRAMES, 0, 2);
 	check_events(w, build_profiles);
 	check_events(w, build_one_pprof);
+}
+
+/* Samples that are in wall-clock time as well as in their own profile are in both, and counted once. */
+static void test_pprof_wall(void **state)
+{
+	const struct frame_ref frame = kernel_frame(FN(1));
+	struct context *w = *state;
+	const struct samples wall = { .labels = w->web,
+				      .event = EVENT_WALL,
+				      .source = EVENT_SOURCE_WALL,
+				      .values = (const int64_t[]){ 55 },
+				      .frames = &frame,
+				      .n_kernel = 1,
+				      .count = 5,
+				      .n_again = 2 };
+	struct pprof_facts facts;
+	struct build b;
+	bool is_new;
+
+	context_add(w, w->web, (const uint64_t[]){ FN(1) }, 1, NO_FRAMES, 0, 2);
+	assert_int_equal(interval_add(w->interval, &wall, &is_new), 0);
+	build_init(&b);
+	build_profiles(w->interval, w->namer, &b);
+	assert_int_equal(b.summary.n_samples, 5);
+	for (const struct built *x = b.first; x; x = x->next) {
+		_cleanup_profile_ Perftools__Profiles__Profile *p = unpack(x, &facts);
+		bool is_wall = x->event == EVENT_WALL;
+
+		assert_type(p, is_wall ? "wall" : "cpu", "nanoseconds");
+		assert_int_equal(facts.totals[0], is_wall ? 55 : 2 * PERIOD_NS);
+		assert_int_equal(x->n_samples, is_wall ? 5 : 2);
+		assert_int_equal(x->n_again, is_wall ? 2 : 0);
+		assert_int_equal(x->profile->n_samples, is_wall ? 3 : 2);
+	}
+	assert_non_null(b.first->next);
+	build_fini(&b);
 }
 
 /* FNV-1a. */
@@ -760,6 +796,7 @@ static const struct unit_test tests[] = {
 	TEST_WITH(test_long_table_is_cut, context_setup, context_teardown),
 	TEST_WITH(test_summary, context_setup, context_teardown),
 	TEST_WITH(test_pprof, context_setup, context_teardown),
+	TEST_WITH(test_pprof_wall, context_setup, context_teardown),
 	TEST_WITH(test_pprof_events, context_setup, context_teardown),
 	TEST_WITH(test_pprof_bytes, context_setup, context_teardown),
 	TEST_WITH(test_pprof_names, context_setup, context_teardown),

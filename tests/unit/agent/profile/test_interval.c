@@ -544,7 +544,48 @@ static void test_places_ceiling(void **state)
 	assert_int_equal(jit.n_refs, 1);
 }
 
+/* What another series has, too, counts there: whatever happens to either, each sample is counted once. */
+static void test_again(void **state)
+{
+	const struct frame_ref frame = kernel_frame(FN(1));
+	const int64_t value = 7;
+	_cleanup_(interval_freep) struct interval *i = make_interval(1 << 20),
+						  *next = make_interval(1 << 20);
+	_cleanup_(labels_unrefp) struct labels *web = make_service("web");
+	struct samples one = {
+		.labels = web, .values = &value, .frames = &frame, .n_kernel = 1, .count = 3
+	};
+	bool is_new;
+	uint64_t n = 0;
+
+	(void)state;
+	assert_int_equal(interval_add(i, &one, &is_new), 0);
+	one.event = EVENT_WALL;
+	one.source = EVENT_SOURCE_WALL;
+	one.n_again = 2;
+	assert_int_equal(interval_add(i, &one, &is_new), 0);
+	assert_int_equal(i->n_samples, 4);
+	struct series *wall = interval_series(i, web, EVENT_SOURCE_WALL);
+	assert_int_equal(wall->n_samples, 3);
+	assert_int_equal(wall->n_again, 2);
+	assert_ptr_equal(i->last, wall->stacks);
+	assert_int_equal(interval_carry(next, i, wall, &n), 0);
+	assert_int_equal(n, 1);
+	assert_int_equal(next->n_samples, 1);
+	assert_int_equal(next->series->n_samples, 3);
+	assert_int_equal(interval_drop(i, wall), 1);
+	assert_int_equal(i->n_samples, 3);
+	/* Taken back: what is there is as if it had never been added. */
+	one.labels = web;
+	one.count = -one.count;
+	one.n_again = -one.n_again;
+	assert_int_equal(interval_add(next, &one, &is_new), 0);
+	assert_int_equal(next->n_samples, 0);
+	assert_int_equal(next->series->n_samples, 0);
+}
+
 static const struct unit_test tests[] = {
+	TEST(test_again),
 	TEST(test_relabel),
 	TEST(test_events),
 	TEST(test_values__saturate),
