@@ -460,7 +460,7 @@ static __always_inline void capture(struct moment *m, struct wire_counters *coun
 		count->refused++;
 		return;
 	}
-	if (is_thinned(m) && !thin_passes(m->source, m->values)) {
+	if (is_thinned(m) && !thin_passes(m->event, m->source, m->values)) {
 		count->filtered++;
 		count->thinned++;
 		return;

@@ -23,8 +23,20 @@
 /* Whether any source has a limit; timer ticks have their rate. Set by the agent. */
 const volatile bool thin_any = false;
 
+/* Samples of a window and CPU at most, by event, as the agent has found that they may be; 0: as many as their sources had at first. */
+__u32 event_budgets[EVENT_MAX];
+
 #define THIN_WINDOW_NS (1000000000ULL / WIRE_THIN_WINDOWS)
 #define THIN_MAX_STRIDE (1u << 20)
+
+/* At the begin of a window. */
+static __always_inline void thin_take_budget(struct wire_thinning *t, __u32 event)
+{
+	__u32 budget = event < EVENT_MAX ? event_budgets[event] : 0;
+
+	if (budget)
+		t->budget = budget;
+}
 
 /* The distance follows from the window before, if it has just ended; what a flood has left to be skipped is not the next one's … */
 static __always_inline void thin_next_window(struct wire_thinning *t, __u64 now_ns)
@@ -50,15 +62,17 @@ static __always_inline void thin_keep(struct wire_thinning *t)
 }
 
 /* False: the hit is no sample, its values are the next one's. Else that has what was left to it. */
-static __always_inline bool thin_passes(__u32 source, __u64 values[EVENT_MAX_VALUES])
+static __always_inline bool thin_passes(__u32 event, __u32 source, __u64 values[EVENT_MAX_VALUES])
 {
 	struct wire_thinning *t = thin_any ? bpf_map_lookup_elem(&thinnings, &source) : NULL;
 	__u64 now_ns = bpf_ktime_get_ns();
 
 	if (!t)
 		return true;
-	if (now_ns >= t->window_end_ns)
+	if (now_ns >= t->window_end_ns) {
+		thin_take_budget(t, event);
 		thin_next_window(t, now_ns);
+	}
 	t->n_hits++;
 	if (t->n_to_skip) {
 		t->n_to_skip--;

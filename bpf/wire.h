@@ -157,7 +157,7 @@ struct wire_thinning {
 	__u32 stride; /* one hit of so many is a sample */
 	__u32 n_to_skip;
 	__u64 left[EVENT_MAX_VALUES]; /* to the next sample */
-	__u32 budget; /* samples of a window, 1 or more: set by the agent before there are hits */
+	__u32 budget; /* samples of a window, 1 or more: set by the agent before there are hits, then by its event_budgets */
 	__u32 unused;
 };
 

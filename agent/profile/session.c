@@ -83,6 +83,7 @@ static void on_cpu_timer(void *data)
 	_cleanup_cpus_ struct cpus online = { 0 };
 	int r = sampler_sync_cpus(s->sampler);
 
+	sampler_look_at_costs(s->sampler);
 	if (r == 0)
 		r = cpus_online(&online);
 	if (r == 0)

@@ -15,11 +15,13 @@
 #include "agent/sample/cost.h"
 #include "agent/sample/cpu_counters.h"
 #include "agent/sample/event.h"
+#include "agent/sample/event_costs.h"
 #include "agent/sample/kernel_types.h"
 #include "agent/sample/knobs.h"
 #include "agent/sample/name_record.h"
 #include "agent/sample/refusal.h"
 #include "agent/sample/source.h"
+#include "agent/util/clock.h"
 #include "agent/util/log.h"
 #include "agent/util/macro.h"
 #include "agent/util/str.h"
@@ -27,6 +29,7 @@
 
 #define VERIFIER_LOG_BYTES 16384
 #define VERIFIER_MAX_PROGRAMS 16
+#define SAMPLER_MAX_PROGRAMS 64
 /* The verifier's words are megabytes (libbpf's ceiling is 16 MiB); what it objects to is at their end. */
 #define LIBBPF_TEXT_BYTES ((size_t)32 << 20)
 #define LIBBPF_TAIL_BYTES ((size_t)8 << 10)
@@ -39,6 +42,8 @@ struct sampler {
 	struct source *sources[EVENT_MAX];
 	size_t n_sources;
 	struct cpu_counters *counters;
+	struct event_costs costs;
+	uint8_t owners[SAMPLER_MAX_PROGRAMS]; /* enum event, of each program that is wanted */
 	unsigned int hz;
 	struct telemetry *telemetry;
 	sampler_fn fn; /* during sampler_read() */
@@ -80,6 +85,7 @@ void sampler_free(struct sampler *s)
 {
 	if (!s)
 		return;
+	event_costs_fini(&s->costs);
 	free_sources(s);
 	cpu_counters_free(s->counters);
 	ring_buffer__free(s->ring);
@@ -162,10 +168,26 @@ static int open_programs(struct sampler *s, bool all_types)
 	return raw ? kernel_types_fill(s->types_fd, (struct str){ raw, n_bytes }) : -ENODATA;
 }
 
+/* Programs that are wanted and are nobody's yet are the event's. */
+static void claim_programs(struct sampler *s, enum event event)
+{
+	struct bpf_program *program;
+	size_t i = 0;
+
+	bpf_object__for_each_program(program, s->bpf->obj)
+	{
+		if (i < SAMPLER_MAX_PROGRAMS && bpf_program__autoload(program) &&
+		    s->owners[i] == EVENT_MAX)
+			s->owners[i] = (uint8_t)event;
+		i++;
+	}
+}
+
 static int open_sources(struct sampler *s, const struct sampler_options *o, struct buf *why)
 {
 	free_sources(s);
 	s->refused = EVENT_MAX;
+	memset(s->owners, EVENT_MAX, sizeof(s->owners));
 	for (size_t i = 0; source_list[i]; i++) {
 		struct source *source = NULL;
 		int r = source_list[i]->new (s->bpf, o, why, &source);
@@ -176,6 +198,7 @@ static int open_sources(struct sampler *s, const struct sampler_options *o, stru
 		}
 		if (source)
 			s->sources[s->n_sources++] = source;
+		claim_programs(s, source_list[i]->event);
 	}
 	return 0;
 }
@@ -312,6 +335,8 @@ int sampler_new(const struct sampler_options *o, struct buf *why, struct sampler
 	if (!s)
 		return -ENOMEM;
 	s->types_fd = -1;
+	event_costs_init(&s->costs);
+	s->costs.limit = o->event_cpu_limit;
 	s->telemetry = o->telemetry;
 	s->on_name = o->on_name;
 	s->name_data = o->name_data;
@@ -350,6 +375,41 @@ static bool can_do_without(const struct sampler *s, size_t i)
 	       s->sources[0]->ops->event == EVENT_CPU;
 }
 
+static void open_costs(struct sampler *s)
+{
+	struct bpf_program *program;
+	size_t i = 0;
+
+	bpf_object__for_each_program(program, s->bpf->obj)
+	{
+		if (i < SAMPLER_MAX_PROGRAMS && s->owners[i] < EVENT_MAX)
+			event_costs_add_program(&s->costs, bpf_program__fd(program), s->owners[i]);
+		i++;
+	}
+	for (i = 0; i < s->n_sources; i++)
+		event_costs_add_event(&s->costs, s->sources[i]->ops->event,
+				      s->sources[i]->ops->limit_hz(s->sources[i]));
+	s->costs.budgets = s->bpf->bss->event_budgets;
+}
+
+void sampler_look_at_costs(struct sampler *s)
+{
+	struct wire_counters counters[EVENT_MAX];
+
+	if (sampler_counters(s, counters) == 0)
+		event_costs_look(&s->costs, counters, clock_mono_ns());
+}
+
+bool sampler_event_cost(const struct sampler *s, enum event event,
+			struct sampler_event_cost *ret_cost)
+{
+	const struct governor *g = &s->costs.governors[event];
+
+	*ret_cost = (struct sampler_event_cost){ governor_run_ns(g), g->runs_hz, g->cpu_ratio,
+						 g->is_over };
+	return g->most_hz > 0 && s->costs.is_measured[event];
+}
+
 int sampler_start(struct sampler *s, struct buf *why)
 {
 	struct refusal_facts facts;
@@ -364,8 +424,10 @@ int sampler_start(struct sampler *s, struct buf *why)
 			r = 0;
 		}
 	}
-	if (r == 0)
+	if (r == 0) {
+		open_costs(s);
 		return 0;
+	}
 	detach_all(s);
 	refusal_facts_read(&facts);
 	if (why->len == 0)
@@ -398,8 +460,13 @@ unsigned int sampler_hz(const struct sampler *s)
 unsigned int sampler_limit_hz(const struct sampler *s, enum event event)
 {
 	for (size_t i = 0; i < s->n_sources; i++)
-		if (s->sources[i]->ops->event == event)
-			return s->sources[i]->ops->limit_hz(s->sources[i]);
+		if (s->sources[i]->ops->event == event) {
+			unsigned int hz = s->sources[i]->ops->limit_hz(s->sources[i]);
+
+			return event == EVENT_CPU || !s->costs.governors[event].most_hz
+				       ? hz
+				       : MIN_OF(hz, s->costs.governors[event].hz);
+		}
 	return 0;
 }
 

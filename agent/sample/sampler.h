@@ -57,6 +57,7 @@ struct sampler_options {
 		off_cpu_mean_ns; /* 0: SAMPLER_OFF_CPU_MEAN_NS; SAMPLER_OFF_CPU_MAX_MEAN_NS at most */
 	/* Of events that have no more to them (event_is_plain()): samples a second and CPU, at most. 0: none. */
 	unsigned int event_hz[EVENT_MAX];
+	double event_cpu_limit; /* of one CPU, for each event but CPU time: beyond it there are fewer samples; 0: none */
 	bool no_ticks;	      /* of other events alone */
 	int cgroup_fd;	      /* directory of the unified hierarchy, borrowed; < 0: none */
 	bool off_cpu_reasons; /* what was waited for is told, too */
@@ -90,7 +91,7 @@ void sampler_stop(struct sampler *s);
 /* Another rate (not 0). */
 int sampler_set_hz(struct sampler *s, unsigned int hz);
 unsigned int sampler_hz(const struct sampler *s);
-/* Samples a second and CPU at most: the rate of ticks, the limit of each tracepoint. 0: the event is not sampled. */
+/* Samples a second and CPU at most, as of now: the rate of ticks, the limit of each tracepoint. 0: the event is not sampled. */
 unsigned int sampler_limit_hz(const struct sampler *s, enum event event);
 /* Follows CPU hotplug, within two calls; call about once a second. */
 int sampler_sync_cpus(struct sampler *s);
@@ -129,6 +130,18 @@ int sampler_runtime_results(struct sampler *s,
 
 /* Ticks that were due and never came (agent/sample/missed.h). Asks each CPU; after sampler_stop() it stands. */
 uint64_t sampler_missed(struct sampler *s);
+
+/* Measures what the events cost, and keeps them within event_cpu_limit; call about once a second. */
+void sampler_look_at_costs(struct sampler *s);
+struct sampler_event_cost {
+	double run_ns; /* of a run of its programs, with what samples take */
+	double runs_hz;
+	double cpu_ratio; /* of one CPU */
+	bool is_over;	  /* event_cpu_limit, with the fewest samples */
+};
+/* False: it is not sampled, or was not measured yet. */
+bool sampler_event_cost(const struct sampler *s, enum event event,
+			struct sampler_event_cost *ret_cost);
 
 /* Cost as the kernel accounts it: time and runs are zero unless kernel.bpf_stats_enabled=1. */
 struct sampler_cost {

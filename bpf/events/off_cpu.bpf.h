@@ -107,6 +107,7 @@ int off_cpu_waking(__u64 *ctx)
 static __always_inline __u64 off_cpu_mean(struct wire_thinning *t, __u64 now_ns)
 {
 	if (now_ns >= t->window_end_ns) {
+		thin_take_budget(t, EVENT_OFF_CPU);
 		if (t->stride && t->n_kept < t->budget / 2)
 			t->stride--;
 		t->n_kept = 0;

@@ -129,7 +129,7 @@ int tcp_retransmit(__u64 *ctx)
 		count->filtered++;
 		return 0;
 	}
-	if (!thin_passes(m.source, m.values)) {
+	if (!thin_passes(m.event, m.source, m.values)) {
 		count->filtered++;
 		count->thinned++;
 		return 0;

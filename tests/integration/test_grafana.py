@@ -19,7 +19,9 @@ SOURCES = {"pyroscope": grafana.PYROSCOPE, "xagent": grafana.PYROSCOPE, "prometh
 # Metrics of the agent that are on no panel: their sums or parts are, or nobody acts on them.
 LEFT_OUT = {"pyroscope_write_latency_sum", "pyroscope_write_latency_count", "xagent_component_evaluation_seconds_sum",
             "xagent_component_evaluation_seconds_count", "xagent_loop_turns_total", "xagent_sample_limit_hz",
-            "xagent_kernel_symbols_read_total", "xagent_wall_seconds_total", "xagent_wall_thread_seconds_total"}
+            "xagent_kernel_symbols_read_total", "xagent_wall_seconds_total",
+            "xagent_wall_thread_seconds_total", "xagent_event_cpu_ratio", "xagent_event_hit_seconds", "xagent_event_hits_per_second",
+            "xagent_event_over_limit"}
 
 
 def board(name):

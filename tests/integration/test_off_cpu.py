@@ -78,6 +78,7 @@ EVENTS = """
 	events {
 		off_cpu { sample_rate = 10000 }
 	}
+	event_cpu_limit = 0
 	sample_rate"""
 
 

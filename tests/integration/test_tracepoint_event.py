@@ -104,6 +104,7 @@ EVENTS = f"""
 		}}
 		tracepoint "sleeps" {{ event = "syscalls:sys_enter_clock_nanosleep" }}
 	}}
+	event_cpu_limit = 0
 	sample_rate"""
 
 

@@ -52,7 +52,7 @@ def test_component_counts_each_sample_once(start_agent, standin, processes, prog
     run = processes.start(programs["lives"], "20", "60000", "1000", "40000")
     targets = [{"__process_pid__": str(run.pid), "service_name": "lives"}]
     text = config(standin.url, interval="1s", rate=97, targets=targets, targets_only=True)
-    text = text.replace("\n\tsample_rate", "\n\tevents {\n\t\twall { }\n\t}\n\tsample_rate", 1)
+    text = text.replace("\n\tsample_rate", "\n\tevents {\n\t\twall { }\n\t}\n\tevent_cpu_limit = 0\n\tsample_rate", 1)
     agent = start_agent(text).wait_ready()
     m = agent.wait_metric(lambda m: m.value("xagent_wall_thread_seconds_total") > 60, 20, "three seconds of twenty threads")
     threads, all_parts = m.value("xagent_wall_thread_seconds_total"), parts(m)

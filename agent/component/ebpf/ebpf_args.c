@@ -109,6 +109,16 @@ static const char *validate_reason(const void *field, struct river_arena *arena)
 		       : "off_cpu_reason must be one of frame, label, none";
 }
 
+static const char *validate_cpu_limit(const void *field, struct river_arena *arena)
+{
+	double limit = *(const double *)field;
+
+	(void)arena;
+	return limit >= 0 && limit <= 1000
+		       ? NULL
+		       : "event_cpu_limit must be 0 (none) or more: 0.01 is a hundredth of a CPU";
+}
+
 struct no_args {
 	char unused;
 };
@@ -233,6 +243,8 @@ static const struct river_field ebpf_fields[] = {
 	RIVER_FIELD_STRING(ARGS, comm, "comm", .def = "none", .validate = validate_comm),
 	RIVER_FIELD_BOOL(ARGS, pid_label, "pid_label", .def = "false"),
 	RIVER_FIELD_BLOCK(ARGS, events, "events", &events_schema),
+	RIVER_FIELD_FLOAT(ARGS, event_cpu_limit, "event_cpu_limit", .def = "0.01",
+			  .validate = validate_cpu_limit),
 	RIVER_FIELD_FLOAT(ARGS, off_cpu_threshold, "off_cpu_threshold", .def = "0"),
 	RIVER_FIELD_STRING(ARGS, off_cpu_reason, "off_cpu_reason", .def = "frame",
 			   .validate = validate_reason),

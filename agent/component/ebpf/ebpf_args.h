@@ -35,6 +35,7 @@ struct ebpf_args {
 	const char *comm;     /* the process's name: a label, the outermost frame, both, neither */
 	bool pid_label;	      /* a sample label */
 	struct events_args events;
+	double event_cpu_limit;
 	double off_cpu_threshold;
 	const char *off_cpu_reason; /* "frame", "label", "none" */
 	/* Understood; what they ask for does not exist here, and a warning says so. */

@@ -127,6 +127,7 @@ static int start_session(struct component *c, const struct ebpf_args *args, stru
 	o.sampler.tracepoint_hz = tracepoints.hz;
 	o.sampler.n_tracepoints = tracepoints.n;
 	o.sampler.off_cpu_hz = ebpf_args_off_cpu_hz(args);
+	o.sampler.event_cpu_limit = args->event_cpu_limit;
 	want_wall(args, &o);
 	for (enum event i = 0; i < EVENT_MAX; i++)
 		o.sampler.event_hz[i] = event_is_plain(i) ? events_args_hz(&args->events, i) : 0;
@@ -167,6 +168,7 @@ static bool needs_restart(const struct ebpf_args *a, const struct ebpf_args *b)
 	       a->collect_user_profile != b->collect_user_profile || !ebpf_args_same_names(a, b) ||
 	       !events_args_equal(&a->events, &b->events) ||
 	       ebpf_args_off_cpu_hz(a) != ebpf_args_off_cpu_hz(b) ||
+	       a->event_cpu_limit > b->event_cpu_limit || a->event_cpu_limit < b->event_cpu_limit ||
 	       strcmp(a->off_cpu_reason, b->off_cpu_reason) != 0 ||
 	       ebpf_args_memory_limit_bytes(a) != ebpf_args_memory_limit_bytes(b);
 }

@@ -366,6 +366,9 @@ static const struct accepted {
 	{ "events {\n run_queue {}\n}" },
 	{ "events {\n syscalls {}\n}" },
 	{ "events {\n tcp {}\n}" },
+	{ "events {\n wall {}\n}" },
+	{ "event_cpu_limit = 0.05" },
+	{ "event_cpu_limit = 0" },
 	{ "events {\n locks {\n sample_rate = 10\n }\n off_cpu {}\n}" },
 	{ "off_cpu_reason = \"frame\"" },
 	{ "off_cpu_reason = \"label\"" },
@@ -468,6 +471,8 @@ static const struct refused {
 	{ "comm", "comm = \"yes\"", "a:2:1: comm must be one of none, label, stackframe, both\n" },
 	{ "reason", "off_cpu_reason = \"both\"",
 	  "a:2:1: off_cpu_reason must be one of frame, label, none\n" },
+	{ "cpu limit", "event_cpu_limit = -0.1",
+	  "a:2:1: event_cpu_limit must be 0 (none) or more: 0.01 is a hundredth of a CPU\n" },
 	{ "a receiver of something else", "forward_to = [1]", NULL },
 	{ "ignored, and of the wrong type", "pid_cache_size = \"big\"", NULL },
 	{ "inside of a block", "debug_info { uplod = true }",
@@ -511,8 +516,27 @@ static void test_limit_of_labels(void **state)
 	}
 }
 
+/* Of wall-clock time the rate is that of waits; it is no event of the kernel half. */
+static void test_wall(void **state)
+{
+	struct ebpf_args args;
+	struct decoded d;
+
+	(void)state;
+	decode_ebpf(&d, "forward_to = []", &args);
+	assert_int_equal(events_args_hz(&args.events, EVENT_WALL), 0);
+	assert_true(args.event_cpu_limit > 0.0099 && args.event_cpu_limit < 0.0101);
+	decoded_fini(&d);
+	decode_ebpf(&d, "forward_to = []\nevents {\n wall {\n sample_rate = 50\n }\n}", &args);
+	assert_int_equal(events_args_hz(&args.events, EVENT_WALL), 50);
+	assert_int_equal(ebpf_args_off_cpu_hz(&args), 0);
+	assert_true(event_is_derived(EVENT_WALL) && !event_is_plain(EVENT_WALL));
+	decoded_fini(&d);
+}
+
 static const struct unit_test tests[] = {
 	TEST(test_defaults),
+	TEST(test_wall),
 	TEST(test_targets),
 	TEST(test_kernel_frames),
 	TEST(test_tagging),
