@@ -33,6 +33,9 @@ void wall_clock_told(struct wall_clock *c, int64_t ns, int64_t period_ns)
 
 void wall_clock_look(struct wall_clock *c, int64_t cpu_ns, bool is_whole)
 {
+	if (cpu_ns < c->seen_ns)
+		return;
+	c->seen_ns = cpu_ns;
 	if (!c->has_base)
 		c->base_ns = is_whole ? 0 : cpu_ns - c->told_ns;
 	c->has_base = true;
@@ -251,6 +254,8 @@ void session_wall_exit(struct session *s, struct process *p)
 
 	if (!w || !w->looked_ns)
 		return;
+	/* Until its parent has been told of its end, its clock can be read. */
+	settle_clock(s, w);
 	wall_process_fini(w);
 	add_threads(s, w, w->n_threads ? w->n_threads : 1,
 		    p->exited ? p->exit_ns : clock_mono_ns());

@@ -19,6 +19,7 @@
 struct wall_clock {
 	int64_t base_ns; /* of its CPU clock, from where on ticks tell */
 	int64_t told_ns; /* by ticks */
+	int64_t seen_ns; /* at the last look */
 	int64_t owed_ns; /* by ticks to come, as of the last look */
 	bool has_base;
 };
@@ -26,7 +27,7 @@ struct wall_clock {
 /* What the next tick is worth: a quarter of a period to sixteen. */
 int64_t wall_clock_tick_ns(const struct wall_clock *c, int64_t period_ns);
 void wall_clock_told(struct wall_clock *c, int64_t ns, int64_t period_ns);
-/* What the process has used so far. `is_whole`: all of that was while ticks were taken. */
+/* What the process has used so far; if that is less than before it is another one, and is not looked at. `is_whole`: all of it was while ticks were taken. */
 void wall_clock_look(struct wall_clock *c, int64_t cpu_ns, bool is_whole);
 /* At the end of an interval: what is to be added to a stack of ticks with so much, which keeps half of that at least. */
 int64_t wall_clock_settle(struct wall_clock *c, int64_t there_ns);

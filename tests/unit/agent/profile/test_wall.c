@@ -57,6 +57,9 @@ static void test_used_before(void **state)
 	assert_int_equal(c.owed_ns, 0);
 	wall_clock_look(&c, 1002LL * PERIOD, false);
 	assert_int_equal(c.owed_ns, -2 * PERIOD);
+	/* A clock that goes back is another process's. */
+	wall_clock_look(&c, 5LL * PERIOD, false);
+	assert_int_equal(c.owed_ns, -2 * PERIOD);
 }
 
 static const struct {
