@@ -31,8 +31,9 @@ def profile(processes, path, *arguments):
 ])
 def test_sum_is_threads_by_time(processes, programs, tmp_path, n_threads, ms, work_us, sleep_us, within):
     stacks, own, run = profile(processes, tmp_path / "f", "--", programs["lives"], n_threads, ms, work_us, sleep_us)
-    # Beside it there is what the program does before and after.
-    lives = stacks.having("live").total
+    # Beside it there is what the program does before and after. Where 200 threads of a process that was never sampled wake up at once, not all of their
+    # stacks find room to be copied: these have their innermost functions.
+    lives = sum(s.count for s in stacks if {"live", "sleeps", "computes"} & set(s.frames))
     assert abs(lives / own["lives"] - 1) < within, (lives, own, run.err, stacks.show())
     # Each part by its own stack: ticks have no reason, waits have.
     ready, sleeps = stacks.having("[ready]").total, stacks.having("sleeps", "[sleep]").total
