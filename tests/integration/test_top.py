@@ -163,6 +163,7 @@ def test_waiting(processes, programs, tmp_path):
     run = processes.run(paths.XAGENT, "top", "-e", "off_cpu", "-p", sleeper.pid, "-i", "1", "-d", "3.5")
     assert run.popen.returncode == 0, run.err
     assert re.search(r"^1\.0\d threads did not run$", run.out, re.M) and re.search(r"^ *100\.0% +1\.0\d  sleep ", run.out, re.M), run.out
+    assert re.search(r"^for: sleep (100\.0|99\.\d)%", run.out, re.M) and "[sleep]" not in run.out, run.out
 
 
 def test_who_reads_goes_away(processes):

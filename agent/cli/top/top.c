@@ -224,6 +224,7 @@ static int open_session(struct top *x, struct buf *why)
 		.sampler = sampling_options(a, &x->screen.hz, scope_cgroup_fd(&x->scope)),
 		.interval_ns = x->args->interval_ns,
 		.demangle = a->demangle,
+		.tagging = { .reason = a->off_cpu_reason },
 		.build = top_view_build,
 		.connections = true,
 		.hooks = { .match = match, .on_interval = on_interval, .data = x },

@@ -145,6 +145,7 @@ static int take_words(const struct cli_words *words, struct buf *why)
 int top_args_parse(int argc, char **argv, struct top_args *ret_args, struct buf *why)
 {
 	_cleanup_top_args_ struct top_args a = { .profile.demangle = DEMANGLE_SIMPLIFIED,
+						 .profile.off_cpu_reason = REASON_LABEL,
 						 .interval_ns = DEFAULT_INTERVAL_NS,
 						 .n_rows = TOP_DEFAULT_ROWS };
 	_cleanup_words_ struct cli_words words = { 0 };

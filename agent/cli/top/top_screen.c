@@ -12,6 +12,7 @@
 #define LINE_BYTES 1024
 /* Lines beside rows: two of the head, an empty one before each part and its heading, the keys. */
 #define HEAD_LINES 2
+#define REASON_LINES 1
 #define PART_LINES 2
 #define KEY_LINES 1
 /* Of the rows, if both parts are shown: services are fewer. */
@@ -135,6 +136,42 @@ static void put_second_line(const struct top_screen *s, struct buf *out)
 	put_line(s, &line, out);
 }
 
+static bool has_reasons(const struct top_screen *s)
+{
+	uint64_t n = 0;
+
+	for (int i = WAIT_UNKNOWN + 1; s->view && i < WAIT_REASON_MAX; i++)
+		n += s->view->reasons[i];
+	return n > 0;
+}
+
+static int largest(const uint64_t *weights)
+{
+	int at = 0;
+
+	for (int i = 1; i < WAIT_REASON_MAX; i++)
+		if (weights[i] > weights[at])
+			at = i;
+	return at;
+}
+
+/* "for: sleep 60.0%, lock 40.0%", the largest first. Of wall-clock time what is no wait is CPU time. */
+static void put_reasons(const struct top_screen *s, struct buf *out)
+{
+	_cleanup_buf_ struct buf line = BUF_INIT(LINE_BYTES);
+	const struct top_view *v = s->view;
+	uint64_t weights[WAIT_REASON_MAX];
+
+	memcpy(weights, v->reasons, sizeof(weights));
+	for (int i = largest(weights); weights[i]; i = largest(weights)) {
+		(void)buf_printf(&line, "%s%s %.1f%%", line.len ? ", " : "for: ",
+				 i == WAIT_UNKNOWN ? "running" : wait_reason_label(i),
+				 share(weights[i], v->total));
+		weights[i] = 0;
+	}
+	put_line(s, &line, out);
+}
+
 static void put_more(const struct top_screen *s, size_t n_all, size_t n, const char *what,
 		     struct buf *out)
 {
@@ -222,7 +259,8 @@ static void put_functions(const struct top_screen *s, size_t n, struct buf *out)
 static size_t room(const struct top_screen *s)
 {
 	size_t parts = s->shows == TOP_BOTH ? 2 : 1;
-	size_t beside = HEAD_LINES + parts * PART_LINES + KEY_LINES;
+	size_t beside =
+		HEAD_LINES + (has_reasons(s) ? REASON_LINES : 0) + parts * PART_LINES + KEY_LINES;
 
 	return s->rows > beside ? s->rows - beside : 0;
 }
@@ -266,6 +304,8 @@ void top_screen_put(const struct top_screen *s, struct buf *out)
 
 	put_first_line(s, &lines);
 	put_second_line(s, &lines);
+	if (has_reasons(s))
+		put_reasons(s, &lines);
 	if (s->view)
 		put_parts(s, &lines);
 	if (s->rows)

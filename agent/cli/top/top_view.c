@@ -98,11 +98,20 @@ static int put_functions(struct top_view *v, const struct interval *interval, st
 	return r;
 }
 
+static void put_reasons(struct top_view *v, const struct interval *interval)
+{
+	for (const struct series *s = interval->series; s; s = s->next)
+		for (const struct stack *stack = s->stacks; stack; stack = stack->next)
+			v->reasons[stack->tag ? stack->tag->reason : WAIT_UNKNOWN] +=
+				(uint64_t)stack_weight(stack);
+}
+
 static int fill(struct top_view *v, const struct interval *interval, struct namer *namer)
 {
 	struct top_table table;
 	int r = put_services(v, interval, namer);
 
+	put_reasons(v, interval);
 	top_table_init(&table, TABLE_MAX_BYTES);
 	if (r == 0)
 		r = put_functions(v, interval, namer, &table);

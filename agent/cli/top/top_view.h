@@ -28,6 +28,8 @@ struct top_view {
 	uint64_t period_ns; /* what one sample of CPU time is worth */
 	uint64_t elapsed_ns;
 	uint64_t end_real_ns;
+	uint64_t reasons
+		[WAIT_REASON_MAX]; /* of `total`, what was waited for; WAIT_UNKNOWN: nothing, or it was not told */
 	size_t n_services, n_functions;		/* below */
 	size_t n_all_services, n_all_functions; /* there were */
 	struct top_view_row services[TOP_VIEW_SERVICES];

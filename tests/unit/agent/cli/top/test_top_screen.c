@@ -197,8 +197,42 @@ static void fills_80_by_24(void **state)
 	free(v);
 }
 
+/* What is waited for is a line of its own, the largest part first, and takes a row from the tables. */
+static void test_reasons(void **state)
+{
+	struct top_view *v = make_view();
+	struct top_screen s = make_screen(v);
+	_cleanup_buf_ struct buf out = BUF_INIT(1 << 20);
+
+	(void)state;
+	s.event = (struct event_text){ EVENT_WALL, NULL };
+	v->reasons[WAIT_UNKNOWN] = 20;
+	v->reasons[WAIT_SLEEP] = 50;
+	v->reasons[WAIT_LOCK] = 30;
+	top_screen_put(&s, &out);
+	assert_non_null(
+		strstr(buf_str(&out), "\nfor: sleep 50.0%, lock 30.0%, running 20.0%\n\n  SHARE"));
+	buf_reset(&out);
+	s.rows = 10;
+	s.columns = 20;
+	top_screen_put(&s, &out);
+	assert_non_null(strstr(buf_str(&out), "\nfor: sleep 50.0%, lo\n"));
+	size_t n_lines = 0;
+	for (const char *c = buf_str(&out); *c; c++)
+		n_lines += *c == '\n';
+	assert_int_equal(n_lines, s.rows - 1);
+	/* CPU time has none, and neither have waits whose reasons were not told. */
+	memset(v->reasons, 0, sizeof(v->reasons));
+	v->reasons[WAIT_UNKNOWN] = 100;
+	buf_reset(&out);
+	top_screen_put(&s, &out);
+	assert_null(strstr(buf_str(&out), "for:"));
+	free(v);
+}
+
 static const struct unit_test tests[] = {
-	TEST(table), TEST(other_events), TEST(nothing), TEST(every_size), TEST(fills_80_by_24),
+	TEST(test_reasons), TEST(table),      TEST(other_events),
+	TEST(nothing),	    TEST(every_size), TEST(fills_80_by_24),
 };
 
 TEST_MAIN(tests)
