@@ -5,10 +5,19 @@ import pytest
 from harness.agent import config
 from harness.processes import wait_until
 from test_event_accounting import SEEKS, kernel, with_tracepoints
+from test_off_cpu import FULL
 
 pytestmark = pytest.mark.bpf
 
 N_SEEKS = 400000
+ALL = """
+	events {
+		wall { }
+		off_cpu { }
+		locks { }
+		faults { }
+	}
+	sample_rate"""
 
 
 def test_a_flood_within_a_budget(start_agent, standin, processes, programs):
@@ -43,3 +52,30 @@ def test_a_flood_within_a_budget(start_agent, standin, processes, programs):
     assert hits() <= agent.metrics().value("xagent_kernel_ticks_total", event="tracepoint")
     assert "what an event costs" in agent.process.err and "an event has fewer samples" in agent.process.err
     assert agent.stop() == 0
+
+
+def ticks_of(start_agent, standin, processes, programs, text):
+    """Under a load of switches, faults and system calls: ticks that came, and those that were due and did not."""
+    agent = start_agent(text).wait_ready()
+    load = [processes.start(programs["waiter"], "turns", "2000000"), processes.start(programs["faulter"], "2000", "1000"), processes.start(programs["chain"], 60)]
+    before = agent.metrics()
+    wait_until(lambda: agent.metrics().value("xagent_kernel_ticks_total", event="cpu") >
+               before.value("xagent_kernel_ticks_total", event="cpu") + 1000, 30, "a thousand ticks")
+    m = agent.metrics()
+    for process in load:
+        process.end()
+    ticks = m.value("xagent_kernel_ticks_total", event="cpu") - before.value("xagent_kernel_ticks_total", event="cpu")
+    cpu = [p for p in standin.pushes() if p.labels["__name__"] == "process_cpu"]
+    assert agent.stop() == 0 and cpu
+    return ticks, m.kernel("ticks_missed") - before.kernel("ticks_missed"), m
+
+
+@pytest.mark.skipif(not FULL, reason="in the full matrix")
+def test_cpu_profiles_lose_no_tick(start_agent, standin, processes, programs):
+    """With all events on as many of the ticks that are due come as with none: their programs do not take the guard that a tick's needs."""
+    text = config(standin.url, interval="1s", rate=199)
+    alone, missed_alone, _ = ticks_of(start_agent, standin, processes, programs, text)
+    ticks, missed, m = ticks_of(start_agent, standin, processes, programs, text.replace("\n\tsample_rate", ALL, 1))
+    for event in ("off_cpu", "locks", "faults"):
+        assert m.value("xagent_kernel_ticks_total", event=event) > 0, event
+    assert missed / ticks <= missed_alone / alone + 0.01, (ticks, missed, alone, missed_alone)

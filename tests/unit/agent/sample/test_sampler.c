@@ -840,7 +840,13 @@ static void test_events_that_are_off(void **state)
 	start(f);
 	assert_int_equal(count_bpf("anon_inode:bpf-prog"), 1);
 	assert_int_equal(count_bpf("anon_inode:bpf-map"), n_maps);
-	/* As many as the kernel half has, less those of events' own. */
+	/* As many as the kernel half has, less those of events' own: of waits, of which wall-clock time is made too, there is one. */
+	f->options.off_cpu_hz = 10;
+	sampler_free(f->sampler);
+	f->sampler = NULL;
+	start(f);
+	assert_int_equal(count_bpf("anon_inode:bpf-map"), n_maps + 1);
+	f->options.off_cpu_hz = 0;
 	f->options.event_hz[EVENT_LOCKS] = 10;
 	sampler_free(f->sampler);
 	f->sampler = NULL;
