@@ -19,6 +19,7 @@ static const struct row {
 	{ "nothing", { NULL }, "all processes 97 Hz, 2.0 s, 20 rows" },
 	{ "a pid", { "-p", "4711" }, "pid 4711 97 Hz, 2.0 s, 20 rows" },
 	{ "cpus", { "-c", "0-1" }, "all processes on CPU 0-1 97 Hz, 2.0 s, 20 rows" },
+	{ "both", { "-e", "wall" }, "all processes 97 Hz, 2.0 s, 20 rows" },
 	{ "waiting", { "-e", "off_cpu" }, "all processes 1000 Hz, 2.0 s, 20 rows" },
 	{ "rates and times",
 	  { "-F", "499", "-i", "500ms", "-n", "5", "-d", "10" },
