@@ -127,7 +127,8 @@ def test_profiles_of_a_service(start_agent, standin, start_service):
     assert goroutine.labels == {"__name__": "goroutine", "service_name": "shop", "job": "pyroscope.scrape.go", "instance": service}
     cpu = latest(standin, "process_cpu")
     assert cpu.profile.sample_types == [("samples", "count"), ("cpu", "nanoseconds")] and cpu.profile.period_type == ("cpu", "nanoseconds")
-    assert within(cpu.profile, "main.burn")[0] > 10 and 1.5e9 < cpu.profile.duration_nanos < 4e9
+    ticks, nanoseconds = within(cpu.profile, "main.burn")
+    assert ticks > 0 and nanoseconds == ticks * cpu.profile.period and cpu.profile.duration_nanos > 1.5e9
 
 
 def rows_of(agent, name):
