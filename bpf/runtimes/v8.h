@@ -135,11 +135,11 @@ enum v8_string {
 /* Of a function that its script does not contain: V8's own, and those of C++. */
 #define V8_NO_LITERAL (~0U)
 
-/* What kind of function one is: in the flags, which lie before its literal's number. Methods, and what reads or writes a property (FunctionKind, the same from
- * 9.4 to 14.6). */
+/* What kind of function one is: in the flags, which lie before its literal's number. Methods, what reads or writes a property, and arrow functions (FunctionKind, the
+ * same from 9.4 to 14.6). */
 #define V8_FLAGS_BEFORE_ID 4
 #define V8_FUNCTION_KIND 31
-#define V8_METHOD_KINDS (15U << 7 | 15U << 14 | 15U << 20)
+#define V8_METHOD_KINDS (15U << 7 | 3U << 11 | 15U << 14 | 15U << 20)
 
 /* Words of a ScopeInfo between its local variables and the name of its function. */
 static inline __attribute__((always_inline)) __u32 v8_scope_between(const struct v8_layout *l,

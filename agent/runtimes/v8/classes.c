@@ -42,7 +42,8 @@ enum behind {
 struct level {
 	enum level_kind kind;
 	enum behind behind;
-	uint32_t method; /* of a method's parameters and body */
+	uint32_t
+		method; /* whose parameters or body it is; of a class, of which the present field's value is an expression */
 	/* Of what lies in it: */
 	bool is_in_key;	      /* names of members */
 	uint32_t n_questions; /* that wait for their colon */
@@ -67,6 +68,9 @@ struct outlook {
 	bool async_declared;
 	struct source_part name;     /* a variable's */
 	struct source_part assigned; /* the variable before "=" */
+	struct source_part field;    /* of a class, whose value begins */
+	uint32_t field_at;	     /* where: before "async"; plus one */
+	uint32_t arrow; /* a field's function whose parameters, or arrow, were before; plus one */
 };
 
 struct parser {
@@ -75,6 +79,7 @@ struct parser {
 	struct outlook was, next;
 	struct source_part key, before_key; /* words before a method's parameters; no bytes: none */
 	struct level body;		    /* AT_BODY: whose */
+	uint32_t last_end;		    /* of the token before */
 	uint32_t n_levels;
 	uint32_t n_classes;
 	size_t n_methods, max_methods;
@@ -114,10 +119,20 @@ static void go(struct parser *p, enum place place)
 	p->place = place;
 }
 
+/* A function that is one expression ends with the field. */
+static void end_expression(struct parser *p, struct level *l)
+{
+	if (l->kind != LEVEL_CLASS || l->method == NONE)
+		return;
+	p->methods[l->method].place.end = p->last_end;
+	l->method = NONE;
+}
+
 static void next_member(struct parser *p)
 {
 	struct level *l = top(p);
 
+	end_expression(p, l);
 	l->is_in_key = true;
 	p->key = p->before_key = (struct source_part){ 0 };
 	go(p, l->kind == LEVEL_CLASS ? AT_VALUE : AT_OPERAND);
@@ -229,36 +244,6 @@ static void take_word(struct parser *p, enum word word, const struct token *t)
 		p->next.name = (struct source_part){ t->begin, t->end };
 }
 
-static bool on_word(struct parser *p, const struct token *t)
-{
-	enum word word = word_of(p->source, t);
-	struct level *l = top(p);
-
-	if (p->was.is_class_name && !source_is(p->source, t, "extends")) {
-		p->classes[l->class] = t->is_escaped ? (struct source_part){ 0 }
-						     : (struct source_part){ t->begin, t->end };
-		go(p, AT_VALUE);
-		return true;
-	}
-	/* A function's name may be one of those. */
-	if (p->was.is_member || (l->is_function && p->place == AT_VALUE)) {
-		go(p, AT_VALUE);
-		return true;
-	}
-	if (word == WORD_FUNCTION)
-		return on_function(p, t);
-	if (word == WORD_CLASS)
-		return on_class(p, t);
-	if (word == WORD_ASYNC) {
-		p->next.async_place = p->place;
-		p->next.async_declared = p->was.is_declared;
-		p->next.is_async = true;
-		word = WORD_NAME;
-	}
-	take_word(p, word, t);
-	return true;
-}
-
 /* A name of a member, or a word before one. */
 static void on_key(struct parser *p, const struct token *t)
 {
@@ -285,14 +270,17 @@ static const char *accessor_of(const struct parser *p)
 }
 
 /* The method whose parameters begin there, if its name and its class's can be told; else NONE. False: there is no memory. */
-static bool add_method(struct parser *p, uint32_t at, uint32_t *ret_method)
+static bool add_method(struct parser *p, uint32_t at, struct source_part name, const char *before,
+		       uint32_t *ret_method)
 {
 	struct level *l = top(p);
 	struct source_part of =
 		l->own_class == NONE ? (struct source_part){ 0 } : p->classes[l->own_class];
 
+	if (p->was.field_at)
+		at = p->was.field_at - 1;
 	*ret_method = NONE;
-	if (p->key.begin == p->key.end || of.begin == of.end || p->n_methods == MAX_METHODS)
+	if (name.begin == name.end || of.begin == of.end || p->n_methods == MAX_METHODS)
 		return true;
 	if (p->n_methods == p->max_methods) {
 		size_t max = MAX_OF(2 * p->max_methods, (size_t)16);
@@ -305,9 +293,53 @@ static bool add_method(struct parser *p, uint32_t at, uint32_t *ret_method)
 	}
 	*ret_method = (uint32_t)p->n_methods++;
 	p->methods[*ret_method] = (struct class_method){
-		.place = { at, 0 }, .name = p->key, .of = of, .before = accessor_of(p)
+		.place = { at, 0 }, .name = name, .of = of, .before = before
 	};
 	return true;
+}
+
+/* The value of a field may be a function of one parameter. */
+static bool on_parameter(struct parser *p, const struct token *t)
+{
+	uint32_t method = NONE;
+
+	if (!add_method(p, t->begin, p->was.field, "", &method))
+		return false;
+	p->next.arrow = method == NONE ? 0 : method + 1;
+	return true;
+}
+
+static bool on_word(struct parser *p, const struct token *t)
+{
+	enum word word = word_of(p->source, t);
+	struct level *l = top(p);
+
+	if (p->was.is_class_name && !source_is(p->source, t, "extends")) {
+		p->classes[l->class] = t->is_escaped ? (struct source_part){ 0 }
+						     : (struct source_part){ t->begin, t->end };
+		go(p, AT_VALUE);
+		return true;
+	}
+	/* A function's name may be one of those. */
+	if (p->was.is_member || (l->is_function && p->place == AT_VALUE)) {
+		go(p, AT_VALUE);
+		return true;
+	}
+	if (word == WORD_FUNCTION)
+		return on_function(p, t);
+	if (word == WORD_CLASS)
+		return on_class(p, t);
+	if (word == WORD_ASYNC) {
+		p->next.async_place = p->place;
+		p->next.async_declared = p->was.is_declared;
+		p->next.is_async = true;
+		p->next.field = p->was.field;
+		p->next.field_at = t->begin + 1;
+		take_word(p, WORD_NAME, t);
+		return true;
+	}
+	take_word(p, word, t);
+	return word != WORD_NAME || on_parameter(p, t);
 }
 
 static bool open_parenthesis(struct parser *p, const struct token *t)
@@ -316,15 +348,16 @@ static bool open_parenthesis(struct parser *p, const struct token *t)
 	uint32_t method = NONE;
 
 	if (is_of_members(l) && l->is_in_key) {
-		if (!add_method(p, t->begin, &method) ||
+		if (!add_method(p, t->begin, p->key, accessor_of(p), &method) ||
 		    !push(p, LEVEL_PARAMETERS, BEHIND_MEMBER, method))
 			return false;
 	} else if (l->is_function) {
 		l->is_function = false;
 		if (!push(p, LEVEL_PARAMETERS, l->behind_function, NONE))
 			return false;
-	} else if (!push(p, p->was.is_condition ? LEVEL_CONDITION : LEVEL_CALL, BEHIND_VALUE,
-			 NONE)) {
+	} else if (!add_method(p, t->begin, p->was.field, "", &method) ||
+		   !push(p, p->was.is_condition ? LEVEL_CONDITION : LEVEL_CALL, BEHIND_VALUE,
+			 method)) {
 		return false;
 	}
 	go(p, AT_OPERAND);
@@ -347,6 +380,7 @@ static bool close_parenthesis(struct parser *p)
 		go(p, AT_STATEMENT);
 		return true;
 	case LEVEL_CALL:
+		p->next.arrow = l.method == NONE ? 0 : l.method + 1;
 		go(p, AT_VALUE);
 		return true;
 	default:
@@ -392,7 +426,7 @@ static bool open_brace(struct parser *p, const struct token *t)
 	if (p->place == AT_BODY)
 		return open_block(p, p->body.behind, p->body.method);
 	if (p->was.is_arrow)
-		return open_block(p, BEHIND_ARROW, NONE);
+		return open_block(p, BEHIND_ARROW, p->was.arrow ? p->was.arrow - 1 : NONE);
 	if (l->class != NONE && p->place == AT_VALUE)
 		return open_class(p);
 	if (l->kind == LEVEL_CLASS && l->is_in_key)
@@ -432,6 +466,7 @@ static bool close_brace(struct parser *p, const struct token *t, uint32_t *at)
 
 	if (!is_finished(&l) || p->n_levels == 1)
 		return false;
+	end_expression(p, &l);
 	p->n_levels--;
 	if (l.kind == LEVEL_TEMPLATE)
 		return rest_of_template(p, at);
@@ -487,6 +522,8 @@ static void on_assign(struct parser *p)
 {
 	struct level *l = top(p);
 
+	if (l->kind == LEVEL_CLASS && l->is_in_key)
+		p->next.field = p->key;
 	p->next.assigned = is_of_members(l) && l->is_in_key ? p->key : p->was.name;
 	l->is_in_key = false;
 	go(p, AT_OPERAND);
@@ -522,6 +559,7 @@ static bool on_other_sign(struct parser *p, const struct token *t)
 		break;
 	case SIGN_ARROW:
 		p->next.is_arrow = true;
+		p->next.arrow = p->was.arrow;
 		break;
 	case SIGN_DOTS:
 		top(p)->is_in_key = false;
@@ -648,12 +686,26 @@ static bool read_all(struct parser *p)
 		p->next = (struct outlook){ 0 };
 		if (p->was.is_restricted && t.is_behind_newline)
 			go(p, AT_STATEMENT);
+		if (p->was.arrow && p->was.is_arrow && t.sign != '{')
+			top(p)->method = p->was.arrow - 1;
 		end_field(p, &t);
 		if (t.kind == TOKEN_END)
 			return p->n_levels == 1 && is_finished(top(p)) && p->place != AT_BODY;
 		if (!on_token(p, &t, &at))
 			return false;
+		p->last_end = at;
 	}
+}
+
+/* What turned out to be no function has no end. */
+static size_t drop_others(struct class_method *methods, size_t n)
+{
+	size_t n_left = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (methods[i].place.end)
+			methods[n_left++] = methods[i];
+	return n_left;
 }
 
 int class_methods_read(const struct source *source, struct class_methods *ret_methods)
@@ -668,6 +720,6 @@ int class_methods_read(const struct source *source, struct class_methods *ret_me
 		free(p->methods);
 		return -EINVAL;
 	}
-	*ret_methods = (struct class_methods){ p->methods, p->n_methods };
+	*ret_methods = (struct class_methods){ p->methods, drop_others(p->methods, p->n_methods) };
 	return 0;
 }

@@ -106,7 +106,7 @@ static bool skip_spaces(struct reader *r)
 			return !(c == '<' && peek(r, 1) == '!' && peek(r, 2) == '-' &&
 				 peek(r, 3) == '-') &&
 			       !(c == '-' && peek(r, 1) == '-' && peek(r, 2) == '>' &&
-				 (r->token.is_behind_newline || r->at == 0));
+				 r->token.is_behind_newline);
 		}
 	}
 	return true;
@@ -282,7 +282,10 @@ static struct token finish(struct reader *r, uint32_t *at)
 
 struct token token_next(const struct source *source, uint32_t *at, enum slash slash)
 {
-	struct reader r = { .source = source, .at = *at };
+	/* The first line is one, too. */
+	struct reader r = { .source = source,
+			    .at = *at,
+			    .token = { .is_behind_newline = *at == 0 } };
 	bool is_skipped = skip_spaces(&r);
 
 	r.token.begin = r.at;

@@ -35,8 +35,8 @@ static void list(const char *source, const struct class_methods *m, char to[4096
 		strcat(strcat(to, "."), method->before);
 		append(to, source, method->name);
 		/* What V8 has as its place. */
-		assert_int_equal(source[method->place.begin], '(');
-		assert_int_equal(source[method->place.end - 1], '}');
+		assert_true(strchr("(xa", source[method->place.begin]) != NULL);
+		assert_true(strchr("}z`", source[method->place.end - 1]) != NULL);
 		assert_true(i == 0 || method->place.begin > method[-1].place.begin);
 	}
 }
@@ -83,7 +83,14 @@ static void test_members(void **state)
 		/* Those whose name is no word have none. */
 		{ "class A { [f()]() {} 'a b'() {} 1() {} [`x`]() {} last() {} }", "A.last" },
 		{ "class A { x = 1\n m() {} y\n n() {} z = a\n in b\n o() {} }", "A.m A.n A.o" },
-		{ "class A { f = () => { g() }\n m() {} h = function () {}\n n() {} }", "A.m A.n" },
+		{ "class A { f = () => { g() }\n m() {} h = function () {}\n n() {} }",
+		  "A.f A.m A.n" },
+		{ "class A { a = x => { }; static b = async () => { }\n #c = async x => { } }",
+		  "A.a A.b A.#c" },
+		{ "class A { a = x => ({ y: class B { m() {} } }).z }", "A.a B.m" },
+		{ "class A { a = (x = () => { }) => `${x}`; b = (1 + 2); c = f(() => { }) }",
+		  "A.a" },
+		{ "class A { [a] = () => { }; 'b' = () => { }; 1 = x => x; c = x }", "" },
 		{ "class A { static { f() } m() { { } } static {} n() {} }", "A.m A.n" },
 		{ "class A { #x\n #y = 1; has(o) { return #x in o } }", "A.has" },
 		{ "class A { x = class { n() {} }; m() {} }", "x.n A.m" },
@@ -172,6 +179,7 @@ static void test_not_understood(void **state)
 		{ "class A { m() {} } yield\n{ }", NULL },
 		{ "class A { m() {} } <!-- b", NULL },
 		{ "class A { m() {} }\n--> b", NULL },
+		{ " /* a */ --> class A { m() {} }", NULL },
 		{ "class A { m() {} } }", NULL },
 		{ "class A { m() {} ", NULL },
 		{ "class A { m() {} } (", NULL },
