@@ -4,9 +4,8 @@
  *
  *	sched_waking, or sched_switch of a task that was preempted: ready = now ──► … ──► back on a CPU, in its own context: d = now − ready
  *
- * The part of off-CPU time (bpf/events/off_cpu.bpf.h) that other threads are the reason of: less than half of the work, and a mean of its own, for these waits are
- * short. Where storage is made, and why the end is where it is, is said there. A task that waits for the first time since it was made comes back by no way that
- * is seen.
+ * The part of off-CPU time (bpf/events/off_cpu.bpf.h) that other threads are the reason of, with a mean of its own, for these waits are short. Where storage is
+ * made, and why the end is where it is, is said there. A task that waits for the first time since it was made comes back by no way that is seen.
  */
 #ifndef XAGENT_BPF_EVENTS_RUN_QUEUE_BPF_H
 #define XAGENT_BPF_EVENTS_RUN_QUEUE_BPF_H
