@@ -186,3 +186,17 @@ int url_join(struct buf *out, const struct url *url, const char *path)
 	}
 	return r;
 }
+
+int url_put_value(struct buf *out, struct str text)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < text.n; i++) {
+		unsigned char c = (unsigned char)text.p[i];
+		bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+			     (c >= '0' && c <= '9') || (c && strchr("-._~", c));
+
+		r = plain ? buf_append_char(out, (char)c) : buf_printf(out, "%%%02X", c);
+	}
+	return r;
+}

@@ -57,4 +57,7 @@ const char *url_problem_text(enum url_problem problem);
  * query stays at the end. 0 or what buf_append returns. */
 int url_join(struct buf *out, const struct url *url, const char *path);
 
+/* Appends the text as a value of a query (RFC 3986 §3.4): all but letters, digits and "-._~" as %XX. What buf_append returns. */
+int url_put_value(struct buf *out, struct str text);
+
 #endif

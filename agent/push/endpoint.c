@@ -14,9 +14,12 @@
  */
 #include "agent/push/endpoint_private.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "agent/http/retry_after.h"
+#include "agent/push/relay.h"
 #include "agent/push/request.h"
 #include "agent/util/clock.h"
 #include "agent/util/hash.h"
@@ -109,6 +112,17 @@ static void endpoint_remove(struct push_endpoint *e, struct push_flight *flight)
 	e->n_flying_bytes -= flight->n_bytes;
 }
 
+/* An answer to /ingest has no body. */
+static enum push_verdict endpoint_verdict(const struct push_endpoint *e,
+					  const struct push_flight *flight,
+					  const struct http_result *result,
+					  struct push_reason *ret_reason)
+{
+	if (flight->relay && push_has_answer(result) && result->status / 100 == 2)
+		return PUSH_SENT;
+	return e->ctx->protocol->judge(result, e->options.retry_on_http_429, ret_reason);
+}
+
 /* What is in a request has its fate in common. */
 static void endpoint_judge(struct push_endpoint *e, struct push_flight *flight,
 			   const struct http_result *result)
@@ -116,7 +130,7 @@ static void endpoint_judge(struct push_endpoint *e, struct push_flight *flight,
 	struct push_entry *entry;
 	struct push_reason reason;
 
-	switch (e->ctx->protocol->judge(result, e->options.retry_on_http_429, &reason)) {
+	switch (endpoint_verdict(e, flight, result, &reason)) {
 	case PUSH_SENT:
 		while ((entry = push_flight_take(flight)))
 			endpoint_sent(e, entry);
@@ -154,11 +168,15 @@ static void endpoint_add(struct push_endpoint *e, struct push_flight *flight)
 	e->n_flying_bytes += flight->n_bytes;
 }
 
-static int endpoint_send(struct push_endpoint *e, struct push_flight *flight,
-			 struct push_reason *ret_reason)
+static int endpoint_start_request(struct push_endpoint *e, struct push_flight *flight,
+				  const char *url, const char *content_type,
+				  struct push_reason *ret_reason)
 {
-	const struct push_target target = { e->ctx->protocol, &e->options, e->target_url,
-					    e->ctx->user_agent };
+	const struct push_target target = { .protocol = e->ctx->protocol,
+					    .options = &e->options,
+					    .url = url,
+					    .user_agent = e->ctx->user_agent,
+					    .content_type = content_type };
 
 	flight->wave = e->wave;
 	return push_request_start(e->ctx->http, &target, &flight->body, endpoint_on_done, flight,
@@ -170,6 +188,31 @@ static uint64_t endpoint_now(const struct push_endpoint *e)
 {
 	return e->deadline_ns != 0 || push_queue_is_half_full(&e->queue) ? UINT64_MAX
 									 : clock_mono_ns();
+}
+
+static int endpoint_relay(struct push_endpoint *e, struct push_flight *flight,
+			  struct push_reason *ret_reason)
+{
+	const struct push_profile *profile =
+		LIST_ENTRY(flight->entries.next, struct push_entry, node)->profile;
+	_cleanup_buf_ struct buf url = BUF_INIT((size_t)1 << 20);
+	_cleanup_buf_ struct buf type = BUF_INIT(PUSH_RELAY_MAX_BYTES + 1);
+	int r = push_relay_url(profile, e->options.url, &url);
+
+	r = r < 0 ? r : push_relay_type(flight->relay, &type);
+	if (r < 0) {
+		(void)snprintf(ret_reason->text, sizeof(ret_reason->text), "%s",
+			       strerrordesc_np(-r));
+		return r;
+	}
+	return endpoint_start_request(e, flight, buf_str(&url), buf_str(&type), ret_reason);
+}
+
+static int endpoint_send(struct push_endpoint *e, struct push_flight *flight,
+			 struct push_reason *ret_reason)
+{
+	return flight->relay ? endpoint_relay(e, flight, ret_reason)
+			     : endpoint_start_request(e, flight, e->target_url, NULL, ret_reason);
 }
 
 /* What shares a request with the first. */

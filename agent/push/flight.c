@@ -5,6 +5,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "agent/push/relay.h"
+
 struct push_flight *push_flight_new(struct push_endpoint *endpoint)
 {
 	struct push_flight *f = calloc(1, sizeof(*f));
@@ -54,6 +56,12 @@ int push_flight_encode(struct push_flight *f, const struct push_protocol *protoc
 	size_t n = 0;
 
 	assert(f->n <= PUSH_MAX_BATCH);
+	profiles[0] = LIST_ENTRY(f->entries.next, struct push_entry, node)->profile;
+	f->relay = push_relay_of(profiles[0]);
+	if (f->relay) {
+		push_body_add_shared(&f->body, profiles[0]->bytes);
+		return push_body_close(&f->body);
+	}
 	LIST_FOREACH (&f->entries, at)
 		profiles[n++] = LIST_ENTRY(at, struct push_entry, node)->profile;
 	int r = protocol->encode(profiles, n, &f->body);

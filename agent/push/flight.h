@@ -18,6 +18,7 @@ struct push_flight {
 	size_t n_bytes;	     /* that waited */
 	unsigned int wave;   /* see endpoint.c */
 	struct push_body body;
+	const char *relay;	      /* of its only profile, see relay.h; NULL: it is a push */
 	struct http_request *request; /* NULL: not started, or ended */
 };
 

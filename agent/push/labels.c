@@ -85,6 +85,15 @@ void push_labels_select(const struct push_label *labels, size_t n_labels,
 	*ret_labels = out;
 }
 
+void push_labels_add(struct push_labels *labels, const struct push_label *label)
+{
+	if (labels->n == PUSH_MAX_LABELS) {
+		labels->n--;
+		labels->n_dropped++;
+	}
+	push_labels_take(labels, label);
+}
+
 void push_labels_print(const struct push_label *labels, size_t n, struct buf *out)
 {
 	(void)buf_append_char(out, '{');

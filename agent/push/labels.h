@@ -41,6 +41,9 @@ void push_labels_select(const struct push_label *labels, size_t n_labels,
 			const struct push_label *external, size_t n_external,
 			struct push_labels *ret_labels);
 
+/* One more, which is never left out: another goes where there is no room. */
+void push_labels_add(struct push_labels *labels, const struct push_label *label);
+
 /* Appends {a="b", c="d"} for a person. */
 void push_labels_print(const struct push_label *labels, size_t n, struct buf *out);
 

@@ -10,6 +10,7 @@
 #include "agent/push/endpoint.h"
 #include "agent/push/metrics.h"
 #include "agent/push/queue.h"
+#include "agent/push/relay.h"
 #include "agent/util/clock.h"
 #include "agent/util/hash.h"
 
@@ -83,12 +84,20 @@ static uint64_t spread(const struct pusher *p, const struct push_profile *profil
 	return spread_ns ? hash_u64(hash) % spread_ns : 0;
 }
 
+static void pusher_take_relay(const struct push_item *item, struct push_labels *labels)
+{
+	for (size_t i = 0; i < item->n_labels; i++)
+		if (strcmp(item->labels[i].name, PUSH_RELAY_LABEL) == 0)
+			push_labels_add(labels, &item->labels[i]);
+}
+
 static int pusher_make_profile(struct pusher *p, const struct push_item *item,
 			       struct push_profile **ret_profile)
 {
 	struct push_labels labels;
 
 	push_labels_select(item->labels, item->n_labels, p->external, p->n_external, &labels);
+	pusher_take_relay(item, &labels);
 	telemetry_count(p->ctx.telemetry, TELEMETRY_labels_dropped, labels.n_dropped);
 	int r = push_profile_new(&labels, item->bytes, ret_profile);
 	if (r < 0)

@@ -26,8 +26,8 @@
 #define PUSH_MAX_ENDPOINTS 64
 
 struct push_item {
-	const struct push_label
-		*labels; /* as the target has them; see labels.h for what is sent. Copied */
+	const struct push_label *
+		labels; /* as the target has them; see labels.h for what is sent, and relay.h. Copied */
 	size_t n_labels;
 	struct shared_bytes *bytes; /* in the form of the protocol. A reference is taken */
 	uint64_t deadline_ns;	    /* real time: what has not been sent by then is dropped */

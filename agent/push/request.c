@@ -40,7 +40,10 @@ static void build_headers(struct push_attempt *a, const struct push_target *targ
 {
 	const struct push_endpoint_options *o = target->options;
 
-	target->protocol->headers(o->remote_timeout_ns, &a->own);
+	if (!target->content_type)
+		target->protocol->headers(o->remote_timeout_ns, &a->own);
+	else if (*target->content_type)
+		add_header(a, "Content-Type", target->content_type);
 	for (size_t i = 0; i < a->own.n; i++)
 		add_header(a, a->own.items[i].name, a->own.items[i].value);
 	add_user_headers(a, target->protocol, o->headers, o->n_headers);

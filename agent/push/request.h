@@ -14,6 +14,7 @@ struct push_target {
 	const struct push_endpoint_options *options;
 	const char *url;
 	const char *user_agent;
+	const char *content_type; /* in place of the protocol's headers; NULL: these */
 };
 
 /* Starts the attempt; the body stays where it is until `done`. 0, or -errno with a reason

@@ -6,6 +6,7 @@
 #include <jansson.h>
 #include <string.h>
 
+#include "agent/push/relay.h"
 #include "agent/util/macro.h"
 
 /* Those of the name, and __name__, __delta__, pyroscope_spy, service_name, app_name, profile_name. */
@@ -47,8 +48,12 @@ int ingest_labels_make(const struct ingest_labels_options *o, struct labels **re
 	struct list l = { .n = 0 };
 
 	add(&l, "__name__", o->metric);
-	add(&l, "__delta__", "false");
-	add(&l, "pyroscope_spy", o->spy);
+	if (o->relay) {
+		add(&l, PUSH_RELAY_LABEL, o->relay);
+	} else {
+		add(&l, "__delta__", "false");
+		add(&l, "pyroscope_spy", o->spy);
+	}
 	if (!has_service)
 		add_text(&l, "service_name", o->app, l.app);
 	else if (o->keeps_app && !ingest_name_label(o->name, "app_name"))

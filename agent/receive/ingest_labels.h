@@ -12,6 +12,7 @@ struct ingest_labels_options {
 	const char *metric, *spy;
 	bool keeps_app; /* a service that is named otherwise does not hide the app: it becomes app_name */
 	struct str profile_name; /* of a file of several; p NULL: none */
+	const char *relay;	 /* of what is not read here (agent/push/relay.h); NULL: it was */
 };
 
 /* 0, -E2BIG, -ENOMEM. */

@@ -8,6 +8,7 @@
 #ifndef XAGENT_AGENT_RECEIVE_INGEST_META_H
 #define XAGENT_AGENT_RECEIVE_INGEST_META_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define INGEST_DEFAULT_RATE 100
@@ -37,6 +38,7 @@ const char *ingest_format_text(enum ingest_format format);
 struct ingest_query {
 	const char *name, *from, *until, *sample_rate, *spy_name, *format;
 	const char *content_type, *content_encoding;
+	bool may_relay; /* somebody hands on what nobody here reads (agent/push/relay.h) */
 };
 
 struct ingest_meta {

@@ -3,9 +3,12 @@
 #include "agent/receive/ingest_request.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/http/url.h"
+#include "agent/push/relay.h"
 #include "agent/receive/ingest_labels.h"
 #include "agent/receive/multipart.h"
 #include "agent/receive/pprof_adapt.h"
@@ -228,6 +231,54 @@ static int read_speedscope(struct reading *r)
 	return e < 0 ? refuse_errno(r, e) : 0;
 }
 
+/* ---- what is not read ---- */
+
+static int put_relay(const struct reading *r, struct buf *out)
+{
+	const struct ingest_meta *m = &r->meta;
+
+	(void)buf_printf(out,
+			 "%s\nformat=%s&from=%" PRIu64 "&until=%" PRIu64 "&sampleRate=%" PRIu64
+			 "&spyName=",
+			 r->query->content_type ? r->query->content_type : "",
+			 ingest_format_text(m->format), m->from_ns, m->until_ns, m->sample_rate);
+	(void)url_put_value(out, str_from(m->spy_name));
+	return out->failed ? -E2BIG : 0;
+}
+
+static int add_relayed(struct reading *r, const char *relay)
+{
+	const struct ingest_labels_options o = { .name = &r->name,
+						 .app = str_from(r->name.app),
+						 .metric = r->name.app,
+						 .relay = relay };
+	_cleanup_(labels_unrefp) struct labels *labels = NULL;
+	int e = ingest_labels_make(&o, &labels);
+	uint8_t *copy = e == 0 ? malloc(r->body.n) : NULL;
+
+	if (!copy)
+		return e < 0 ? e : -ENOMEM;
+	memcpy(copy, r->body.p, r->body.n);
+	return receive_items_add(r->items, labels, copy, r->body.n, r->meta.from_ns);
+}
+
+/* As it came, to whoever sends it to a server that reads it. */
+static int relay(struct reading *r)
+{
+	_cleanup_buf_ struct buf label = BUF_INIT(PUSH_RELAY_MAX_BYTES);
+	int e;
+
+	if (!r->query->may_relay)
+		return refuse(r, RECEIVE_REFUSED_UNSUPPORTED, 415,
+			      "recordings of JFR are not read here, and there is no "
+			      "pyroscope.write that would send them to a server");
+	if (r->body.n == 0)
+		return 0;
+	e = put_relay(r, &label);
+	e = e < 0 ? e : add_relayed(r, buf_str(&label));
+	return e < 0 ? refuse_errno(r, e) : 0;
+}
+
 /* ---- the request ---- */
 
 static int read_name(struct reading *r)
@@ -274,9 +325,7 @@ static int read_format(struct reading *r)
 	case INGEST_SPEEDSCOPE:
 		return read_speedscope(r);
 	case INGEST_JFR:
-		return refuse(
-			r, RECEIVE_REFUSED_UNSUPPORTED, 415,
-			"recordings of JFR are not read here: send them to a Pyroscope server");
+		return relay(r);
 	case INGEST_GROUPS:
 	case INGEST_LINES:
 	case INGEST_TRIE:

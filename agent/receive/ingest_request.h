@@ -7,7 +7,7 @@
  *		as values have been subtracted where that is needed; pyroscope_spy. Others that begin with "__" end here
  *	pprof	goes on as it came (pprof_adapt.h), alone or as part "profile" of a form
  *	others	become pprof
- *	jfr	is not read
+ *	jfr	is not read: it goes on as it came, if somebody sends it to a server (agent/push/relay.h)
  */
 #ifndef XAGENT_AGENT_RECEIVE_INGEST_REQUEST_H
 #define XAGENT_AGENT_RECEIVE_INGEST_REQUEST_H

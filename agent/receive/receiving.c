@@ -200,10 +200,14 @@ static void on_ingest(const struct http_call *call, struct http_answer *answer, 
 {
 	struct receive_job *job = NULL;
 
+	const struct receiving *r = data;
+
 	if (receive_job_ingest(call, &job) < 0)
 		answer->body.failed = true;
-	if (job)
-		begin(data, job, call, answer);
+	if (!job)
+		return;
+	job->query.may_relay = r->callbacks.may_relay(r->callbacks.data);
+	begin(data, job, call, answer);
 }
 
 static void on_otlp(const struct http_call *call, struct http_answer *answer, void *data)

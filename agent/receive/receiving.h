@@ -28,6 +28,8 @@ struct receiving;
 struct receiving_callbacks {
 	/* Whether so many bytes would be taken by anybody without dropping others. */
 	bool (*has_room)(void *data, size_t n_bytes);
+	/* Whether anybody sends on what nobody here reads. */
+	bool (*may_relay)(void *data);
 	/* References are the item's; it may take its own. */
 	void (*deliver)(void *data, const struct receive_item *item);
 	void *data;

@@ -127,8 +127,8 @@ def test_every_format(receive, standin):
     m = agent.metrics()
     assert m.get("xagent_received_profiles_total", format="groups") == 2
     assert m.get("xagent_received_profiles_total", format="trie") == 2
-    assert receiver.ingest("app", b"FLR\0", format="jfr")[0] == 415
-    assert agent.metrics().get("xagent_received_requests_refused_total", reason="unsupported") == 1
+    assert receiver.ingest("app", b"a;b x")[0] == 422
+    assert agent.metrics().get("xagent_received_requests_refused_total", reason="malformed") == 1
 
 
 def test_bytes_that_go_on_are_those_that_came(receive, standin):
@@ -308,6 +308,27 @@ def mixture():
     return result
 
 
+BURN = """
+public class Burn {
+	public static void main(String[] a) {
+		long n = 1;
+		for (long end = System.currentTimeMillis() + 3000; System.currentTimeMillis() < end;) n += n * end;
+		System.out.println(n);
+	}
+}
+"""
+
+
+def recording(tmp_path):
+    """One of JFR; None without Java."""
+    if not shutil.which("java"):
+        return None
+    (tmp_path / "Burn.java").write_text(BURN)
+    made = subprocess.run(["java", f"-XX:StartFlightRecording:filename={tmp_path}/r.jfr,settings=profile", tmp_path / "Burn.java"],
+                          capture_output=True, text=True, check=False)
+    return (tmp_path / "r.jfr").read_bytes() if made.returncode == 0 else None
+
+
 def contents(server):
     """(type, labels) → stacks, of all that it has."""
     now = int(time.time() * 1000)
@@ -333,7 +354,12 @@ def test_as_the_real_server(receive, processes, tmp_path):
     straight = pyroscope.Pyroscope(processes, tmp_path / "straight", program)
     behind = pyroscope.Pyroscope(processes, tmp_path / "behind", program)
     _, receiver = receive(behind.url)
-    for name, (body, headers, query) in mixture().items():
+    requests, jfr = mixture(), recording(tmp_path)
+    if jfr:
+        form, headers = multipart(jfr=jfr)
+        requests["java{a=b}"] = (form, headers, {"format": "jfr", "spyName": "javaspy"})
+        requests["raw"] = (jfr, {"Content-Type": "application/octet-stream"}, {"format": "jfr", "spyName": "javaspy"})
+    for name, (body, headers, query) in requests.items():
         ours, theirs = (Receiver(url).ingest(name, body, headers, **query) for url in (receiver.url, straight.url))
         assert ours[0] == theirs[0], (name, ours, theirs)
     expected = contents(straight)

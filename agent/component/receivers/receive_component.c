@@ -37,6 +37,13 @@ static bool has_room(void *data, size_t n_bytes)
 	return received_has_room(t->received, n_bytes);
 }
 
+static bool may_relay(void *data)
+{
+	const struct taking *t = data;
+
+	return received_may_relay(t->received);
+}
+
 static void deliver(void *data, const struct receive_item *item)
 {
 	struct taking *t = data;
@@ -178,7 +185,7 @@ int receive_component_accepts(struct component *c, const void *args, struct buf 
 static int make_parts(struct taking *t)
 {
 	const struct component *c = t->c;
-	const struct receiving_callbacks callbacks = { has_room, deliver, t };
+	const struct receiving_callbacks callbacks = { has_room, may_relay, deliver, t };
 	int r = received_new(c, &t->received);
 
 	if (r < 0)

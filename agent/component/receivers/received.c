@@ -160,6 +160,11 @@ bool received_has_room(const struct received *r, size_t n_bytes)
 	return (!wants || has_room_to_encode(r, n_bytes)) && fan_out_has_room(r->to, n_bytes);
 }
 
+bool received_may_relay(const struct received *r)
+{
+	return fan_out_wants(r->to) & PROFILE_WANT(FORM_PPROF);
+}
+
 void received_deliver(struct received *r, struct profile **profile, uint64_t deadline_ns)
 {
 	_cleanup_(profile_unrefp) struct profile *p = TAKE_PTR(*profile);

@@ -37,6 +37,9 @@ void received_forward_to(struct received *r, const struct river_capsules *to);
 /* Whether a receiver would take so many bytes more without dropping anything: else their sender should keep them. */
 bool received_has_room(const struct received *r, size_t n_bytes);
 
+/* Whether any of them sends on what it cannot read: what a pyroscope.write gets for a Pyroscope server (agent/push/relay.h). */
+bool received_may_relay(const struct received *r);
+
 /* Takes the reference, which must be the only one: *profile becomes NULL. For deadline_ns see receiver.h. */
 void received_deliver(struct received *r, struct profile **profile, uint64_t deadline_ns);
 

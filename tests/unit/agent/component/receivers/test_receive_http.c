@@ -21,6 +21,7 @@ struct server {
 	unsigned int status, n_pushes;
 	char body[4096];
 	size_t n_body;
+	char name[256], format[16], from[32], type[64]; /* of /ingest */
 };
 
 static void answer_push(const struct http_call *call, struct http_answer *answer, void *data)
@@ -35,6 +36,24 @@ static void answer_push(const struct http_call *call, struct http_answer *answer
 	answer->content_type = "application/proto";
 }
 
+static void copy(char *out, size_t n, const char *text)
+{
+	(void)snprintf(out, n, "%s", text ? text : "");
+}
+
+/* A server's answer has no body. */
+static void answer_ingest(const struct http_call *call, struct http_answer *answer, void *data)
+{
+	struct server *s = data;
+
+	answer_push(call, answer, data);
+	answer->content_type = NULL;
+	copy(s->name, sizeof(s->name), http_call_query(call, "name"));
+	copy(s->format, sizeof(s->format), http_call_query(call, "format"));
+	copy(s->from, sizeof(s->from), http_call_query(call, "from"));
+	copy(s->type, sizeof(s->type), http_call_header(call, "Content-Type"));
+}
+
 struct context {
 	struct fixture *f;
 	struct server server;
@@ -44,11 +63,11 @@ static int setup_context(void **state)
 {
 	struct context *w = calloc(1, sizeof(*w));
 	struct http_server_options o = HTTP_SERVER_OPTIONS_INIT;
-	const struct http_route route = { .method = "POST",
-					  .path = "/push.v1.PusherService/Push",
-					  .fn = answer_push,
-					  .data = &w->server,
-					  .max_body_bytes = 1 << 20 };
+	struct http_route route = { .method = "POST",
+				    .path = "/push.v1.PusherService/Push",
+				    .fn = answer_push,
+				    .data = &w->server,
+				    .max_body_bytes = 1 << 20 };
 	char error[HTTP_SERVER_MAX_ERROR_BYTES];
 	void *fixture = NULL;
 
@@ -59,6 +78,9 @@ static int setup_context(void **state)
 	o.listen = "127.0.0.1:0";
 	assert_int_equal(http_server_new(w->f->env.loop, &o, &w->server.http, error),
 			 HTTP_LISTENING);
+	assert_int_equal(http_server_add_route(w->server.http, &route), 0);
+	route.path = "/ingest";
+	route.fn = answer_ingest;
 	assert_int_equal(http_server_add_route(w->server.http, &route), 0);
 	*state = w;
 	return 0;
@@ -223,6 +245,36 @@ static void test_push(void **state)
 		post(w, number_of(w, "port"), "/pyroscope/ingest?name=a", "text/plain", "a;b x", 5),
 		422);
 	assert_int_equal(number_of(w, "refused_requests"), 2);
+}
+
+/* What nobody here reads goes to the server as it came; without one it is refused. */
+static void test_recording(void **state)
+{
+	struct context *w = *state;
+	static const char type[] = "multipart/form-data; boundary=b", body[] = "FLR\0recording";
+	struct river_arena arena;
+
+	load_port(w, 0, "");
+	assert_int_equal(post(w, number_of(w, "port"),
+			      "/ingest?name=my.app%7Bx=a%20b,__y__=1%7D&format=jfr&from=1700000000"
+			      "&spyName=java%26spy",
+			      type, body, sizeof(body)),
+			 200);
+	wait_pushes(w, 1);
+	assert_int_equal(w->server.n_body, sizeof(body));
+	assert_memory_equal(w->server.body, body, sizeof(body));
+	assert_string_equal(w->server.type, type);
+	assert_string_equal(w->server.name, "my.app{x=a b}");
+	assert_string_equal(w->server.format, "jfr");
+	assert_string_equal(w->server.from, "1700000000000000000");
+	assert_loads(w->f, "pyroscope.receive_http \"in\" {\nforward_to = []\nhttp {\n"
+			   "listen_address = \"127.0.0.1\"\nlisten_port = 0\n}\n}\n");
+	assert_int_equal(graph_run(w->f->graph, &w->f->messages), 0);
+	assert_non_null(info_of(w, &arena));
+	river_arena_fini(&arena);
+	assert_int_equal(post(w, number_of(w, "port"), "/ingest?name=app&format=jfr", type, body,
+			      sizeof(body)),
+			 415);
 }
 
 /* Whatever it is called by. */
@@ -390,6 +442,7 @@ static void test_server_options(void **state)
 static const struct unit_test tests[] = {
 	TEST_WITH(test_bytes_are_those_that_came, setup_context, teardown_context),
 	TEST_WITH(test_push, setup_context, teardown_context),
+	TEST_WITH(test_recording, setup_context, teardown_context),
 	TEST_WITH(test_host, setup_context, teardown_context),
 	TEST_WITH(test_another_address, setup_context, teardown_context),
 	TEST_WITH(test_address_that_is_taken, setup_context, teardown_context),
