@@ -51,7 +51,7 @@ static void deliver(void *data, const struct receive_item *item)
 static void set_up(struct fixture *f)
 {
 	struct http_server_options o = HTTP_SERVER_OPTIONS_INIT;
-	const struct receiving_callbacks callbacks = { has_room, deliver, f };
+	const struct receiving_callbacks callbacks = { has_room, NULL, deliver, f };
 	char error[HTTP_SERVER_MAX_ERROR_BYTES];
 
 	f->room = SIZE_MAX;
