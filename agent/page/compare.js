@@ -63,7 +63,7 @@
 			const q = xagent.series.question(at.start, at.end);
 			const what = { type, q: this.side.q, start: q.start, end: q.end };
 			const answer = await xagent.api.series(what, { groupBy: [], step: q.step }, signal);
-			const unit = xagent.series.unitOf(type);
+			const unit = xagent.series.rateUnit(type);
 			this.timeline.set({ model: xagent.series.build(answer, "", q.grid), unit, chart: "bars", selection: this.side });
 		}
 	}

@@ -79,7 +79,7 @@
 			const q = xagent.series.question(what.start, what.end);
 			const answer = await xagent.api.series({ ...what, start: q.start, end: q.end }, { groupBy: by ? [by] : [], step: q.step }, signal);
 			this.model = xagent.series.build(answer, by, q.grid);
-			this.unit = xagent.series.unitOf(what.type);
+			this.unit = xagent.series.rateUnit(what.type);
 			this.showSeries(this.app.state());
 		}
 

@@ -118,15 +118,22 @@
 		return n >= 10 ? n.toFixed(1) : n >= 0.01 ? n.toFixed(2) : n.toPrecision(1);
 	}
 
-	/* A value of one bar as people say it: CPU time of a second is cores. */
+	/* Who spends the time of a type: cores that run, else threads that wait, or do either. Of other values their unit. */
+	function rateUnit(type) {
+		if (unitOf(type) !== "nanoseconds")
+			return unitOf(type);
+		return type.startsWith("process_cpu:") ? "core" : "thread";
+	}
+
+	/* A value of one bar as people say it: a second of a second is one core, or thread. */
 	function rate(value, unit, stepMs) {
 		const perSecond = value / (stepMs / 1000);
-		if (unit === "nanoseconds")
-			return digits(perSecond / NS_PER_S) + (Math.abs(perSecond / NS_PER_S - 1) < 0.005 ? " core" : " cores");
+		if (unit === "core" || unit === "thread")
+			return digits(perSecond / NS_PER_S) + " " + unit + (Math.abs(perSecond / NS_PER_S - 1) < 0.005 ? "" : "s");
 		return xagent.format.value(perSecond, unit) + "/s";
 	}
 
-	xagent.series = { MAX_GROUPS, question, build, totals, unitOf, typeTitle, rate, average };
+	xagent.series = { MAX_GROUPS, question, build, totals, unitOf, rateUnit, typeTitle, rate, average };
 	if (typeof module !== "undefined")
 		module.exports = xagent.series;
 })((globalThis.xagent = globalThis.xagent || {}));

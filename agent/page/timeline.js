@@ -168,7 +168,7 @@
 			this.tip.style.setProperty("--x", x + "px");
 		}
 
-		/* model of xagent.series.build(); unit of values; chart "bars" or "lines"; selection {start, end} or null */
+		/* model of xagent.series.build(); unit as rateUnit() says; chart "bars" or "lines"; selection {start, end} or null */
 		set({ model, unit, chart, selection }) {
 			Object.assign(this, { model, unit, chart: chart || "bars", selection: selection || null });
 			if (this.cursor !== null && model && this.cursor >= model.grid.n)

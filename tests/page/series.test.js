@@ -57,10 +57,11 @@ test("an answer without anything is an empty chart", () => {
 });
 
 test("values of a bar in words", () => {
-	assert.strictEqual(series.rate(30e9, "nanoseconds", STEP), "2.00 cores");
-	assert.strictEqual(series.rate(15e9, "nanoseconds", STEP), "1.00 core");
-	assert.strictEqual(series.rate(0, "nanoseconds", STEP), "0 cores");
-	assert.strictEqual(series.rate(15 * 2048, "bytes", STEP), "2 KiB/s");
+	assert.strictEqual(series.rate(30e9, series.rateUnit("process_cpu:cpu:nanoseconds:cpu:nanoseconds"), STEP), "2.00 cores");
+	assert.strictEqual(series.rate(15e9, "core", STEP), "1.00 core");
+	assert.strictEqual(series.rate(0, "core", STEP), "0 cores");
+	assert.strictEqual(series.rate(45e9, series.rateUnit("wall:wall:nanoseconds:wall:nanoseconds"), STEP), "3.00 threads");
+	assert.strictEqual(series.rate(15 * 2048, series.rateUnit("memory:alloc_space:bytes:space:bytes"), STEP), "2 KiB/s");
 });
 
 test("averages begin with the first value", () => {
@@ -68,8 +69,8 @@ test("averages begin with the first value", () => {
 	const at = grid.first + (grid.n - 2) * STEP;
 	const model = series.build(answer({ a: [[at, 30e9]], b: [[at + STEP, 30e9]] }), "service_name", grid);
 	assert.ok(grid.n > 3);
-	assert.strictEqual(series.average(model, "nanoseconds"), "2.00 cores");
-	assert.strictEqual(series.average(series.build({}, "", grid), "nanoseconds"), "0 cores");
+	assert.strictEqual(series.average(model, "core"), "2.00 cores");
+	assert.strictEqual(series.average(series.build({}, "", grid), "core"), "0 cores");
 });
 
 test("types in words", () => {
