@@ -157,7 +157,6 @@ def test_docker_run_of_the_readme():
 
 
 @pytest.mark.bpf
-@pytest.mark.beside
 def test_container_profiles_containers_and_the_host(docker, standin, processes, programs):
     """As the Compose file runs it, with its own configuration: the demo under its Compose name, the rest of the host under others."""
     docker.create("shop", "/shop", name="shop", labels=["com.docker.compose.project=xagent-demo", "com.docker.compose.service=shop"])
@@ -315,7 +314,6 @@ def compose_file_for(daemon):
 
 
 @pytest.mark.bpf
-@pytest.mark.beside
 def test_compose_comes_up(compose_host):
     """Pyroscope, xagent and the demo as the file says: networks, names, order, health. The demo's flame graph is in the server."""
     text = compose_file_for(compose_host)
@@ -442,7 +440,6 @@ def node(tmp_path, shop, processes):
 
 
 @pytest.mark.bpf
-@pytest.mark.beside
 def test_daemonset_as_runc_runs_it(node, rootfs, docker, standin, processes, tmp_path):
     """The five capabilities, a read-only root, no new privileges, the service account: the pod has its name, nothing else is asked for."""
     api, account, shop_pid = node

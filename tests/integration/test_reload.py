@@ -13,14 +13,13 @@ import time
 
 import pytest
 
-from harness import pythons
 from harness.agent import config
 from harness.processes import wait_until
 from test_accounting import at_rest, assert_samples_balance, assert_ticks_balance
 
 pytestmark = pytest.mark.bpf
 
-RELOADS = 200 if pythons.FULL else 100
+RELOADS = 200
 WARM_UP = 20
 # Connections come and go with scrapes and pushes. One descriptor left behind by every tenth reload would be seen.
 FDS_UNDER_WAY = RELOADS // 10
