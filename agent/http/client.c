@@ -251,6 +251,9 @@ static int http_client_init(struct http_client *client)
 	(void)curl_multi_setopt(client->multi, CURLMOPT_SOCKETDATA, client);
 	(void)curl_multi_setopt(client->multi, CURLMOPT_TIMERFUNCTION, on_timer);
 	(void)curl_multi_setopt(client->multi, CURLMOPT_TIMERDATA, client);
+	/* One request a connection at a time: where a server speaks HTTP/1.1 on one connection and HTTP/2 on another, libcurl 7.88 takes both to carry
+	 * several, and answers go to the wrong requests (https://github.com/curl/curl/issues/4885). */
+	(void)curl_multi_setopt(client->multi, CURLMOPT_PIPELINING, (long)CURLPIPE_NOTHING);
 	(void)curl_multi_setopt(client->multi, CURLMOPT_MAXCONNECTS,
 				(long)HTTP_MAX_IDLE_CONNECTIONS);
 	return loop_timer_new(client->loop, http_on_alarm, client, &client->timer);

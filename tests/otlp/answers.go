@@ -16,6 +16,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"time"
 )
 
 var (
@@ -139,6 +140,10 @@ func answer(w http.ResponseWriter, r *http.Request) {
 	counts[key]++
 	first := counts[key] == 1
 	mutex.Unlock()
+	mode, slow := strings.CutPrefix(mode, "slow ")
+	if slow {
+		time.Sleep(150 * time.Millisecond)
+	}
 	switch mode {
 	case "hung":
 		<-r.Context().Done()
