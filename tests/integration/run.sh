@@ -31,7 +31,7 @@ wait $! || beside=$?
 cat "$work/beside"
 touch "$work/failed"
 mapfile -t again < <(sort -u "$work/failed")
-if [ $status -ne 1 ] || [ ${#again[@]} -eq 0 ] || [ ${#again[@]} -gt 5 ]; then
+if [ $status -ne 1 ] || [ ${#again[@]} -eq 0 ] || [ ${#again[@]} -gt 8 ]; then
 	exit $status
 fi
 echo "AGAIN ${#again[@]} failed, which are run once more:"
