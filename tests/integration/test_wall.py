@@ -15,10 +15,15 @@ pytestmark = pytest.mark.bpf
 
 def profile(processes, path, *arguments):
     """Stacks, and what the program says of its threads: how long they were there, and how much of that they computed."""
-    run = processes.start(paths.XAGENT, "profile", "-e", "wall", "-f", "folded", "-o", path, *arguments)
+    run = processes.start(paths.XAGENT, "profile", "-e", "wall", "-F", "997", "-f", "folded", "-o", path, *arguments)
     assert run.wait(90) == 0, run.err
     own = {name: int(ns) for name, ns in re.findall(r"^(\w+) (\d+)$", run.out, re.M)}
     return folded.parse(path.read_text()), own, run
+
+
+def is_cut_thread(stack):
+    """Of any thread but the first."""
+    return stack.frames[0] == "lives" and stack.frames[1].startswith("[truncated") and "main" not in stack.frames
 
 
 # With few waits that are shorter than a millisecond, each is taken. 8,000 of 0.3 ms are not: their sum is known to 1.4 % (the root of 1 ms by 5 s), in itself.
@@ -32,11 +37,11 @@ def profile(processes, path, *arguments):
 def test_sum_is_threads_by_time(processes, programs, tmp_path, n_threads, ms, work_us, sleep_us, within):
     stacks, own, run = profile(processes, tmp_path / "f", "--", programs["lives"], n_threads, ms, work_us, sleep_us)
     # Beside it there is what the program does before and after. Where 200 threads of a process that was never sampled wake up at once, not all of their
-    # stacks find room to be copied: these have their innermost functions.
-    lives = sum(s.count for s in stacks if {"live", "sleeps", "computes"} & set(s.frames))
+    # stacks find room to be copied: these are cut, and have the functions of the C library that wait.
+    lives = sum(s.count for s in stacks if {"live", "sleeps", "computes"} & set(s.frames) or is_cut_thread(s))
     assert abs(lives / own["lives"] - 1) < within, (lives, own, run.err, stacks.show())
     # Each part by its own stack: ticks have no reason, waits have.
-    ready, sleeps = stacks.having("[ready]").total, stacks.having("sleeps", "[sleep]").total
+    ready, sleeps = stacks.having("[ready]").total, stacks.having("[sleep]").total
     assert sleeps > 0.95 * (own["lives"] - own["computes"] - ready), (own, stacks.show())
     if work_us >= 400:
         computes = sum(s.count for s in stacks.having("computes") if not s.frames[-1].startswith("["))
