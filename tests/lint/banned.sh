@@ -69,6 +69,18 @@ checked_in_types() {
 	files 'vmlinux*.h' | sed 's/$/:1: generated from one kernel, bpf\/kernel.h has what we read/'
 }
 
+# An agent that was run here leaves what it keeps (data-xagent).
+unknown_at_the_top() {
+	local name
+	git ls-files 2>/dev/null | cut -d/ -f1 | sort -u | while read -r name; do
+		case $name in
+		.ci | .clang-format | .clang-tidy | .gitignore | CHANGELOG.md | CONTRIBUTING.md | LICENSE | Makefile | README.md) ;;
+		agent | bpf | deploy | grafana | pprof | river-config | tests) ;;
+		*) echo "$name:1: belongs to no folder of the project" ;;
+		esac
+	done
+}
+
 # header table: the names of an X-list
 counters() {
 	sed -n "/#define $2(X)/,/^\$/p" "$1" | grep -oE 'X\([a-z0-9_]+' | cut -c3-
@@ -88,6 +100,7 @@ findings=$({
 	line_comments
 	licence_lines
 	checked_in_types
+	unknown_at_the_top
 	unknown_counters
 } || true)
 [ -z "$findings" ] && exit 0
