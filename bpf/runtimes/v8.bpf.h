@@ -17,7 +17,8 @@
 
 static __always_inline __u64 v8_begin(struct scratch *s)
 {
-	s->runtime.words[V8_PLACE] = 0;
+	s->runtime.words[V8_PLACE] = s->runtime.words[V8_CODE_MAP] = 0;
+	s->runtime.known[V8_KNOWN_SHARED].at = s->runtime.known[V8_KNOWN_SCRIPT].at = 0;
 	if (!v8_layout(s)->is_supported)
 		s->runtime.result = RUNTIME_RESULT_UNSUPPORTED;
 	return 0;
@@ -83,7 +84,7 @@ static __always_inline int v8_own_frame(struct scratch *s, __u64 kind)
 __noinline int v8_frame(__u32 level)
 {
 	struct scratch *s = walk_scratch(level);
-	__u64 words[2]; /* function, kind */
+	__u64 function = 0, kind = 0;
 	int is_inlined;
 	__u64 fp;
 
@@ -94,17 +95,18 @@ __noinline int v8_frame(__u32 level)
 		return RUNTIME_CODE_NOT_ITS;
 	if (v8_pushed(s) < V8_FRAME_BYTES)
 		return RUNTIME_CODE_BEGUN;
-	if (bpf_probe_read_user(words, sizeof(words), (void *)(fp - V8_FRAME_FUNCTION)))
+	if (walk_word(&s->walk, &function, fp - V8_FRAME_FUNCTION) ||
+	    walk_word(&s->walk, &kind, fp - V8_FRAME_KIND))
 		return RUNTIME_CODE_BEGUN;
-	if (!(words[1] & V8_TAG))
-		return v8_own_frame(s, words[1] >> 1);
+	if (!(kind & V8_TAG))
+		return v8_own_frame(s, kind >> 1);
 	is_inlined = s->runtime.inlined || v8_inlined_first(s->level);
 	asm volatile("" : "+r"(is_inlined));
 	if (is_inlined) {
 		is_inlined = v8_show_inlined(s->level);
 		asm volatile("" : "+r"(is_inlined));
 	}
-	return is_inlined ? RUNTIME_CODE_INLINED : v8_function(s, words[0]);
+	return is_inlined ? RUNTIME_CODE_INLINED : v8_function(s, function);
 }
 
 static __always_inline int v8_code(struct scratch *s)

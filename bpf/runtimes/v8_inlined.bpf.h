@@ -12,15 +12,25 @@
 #include "bpf/runtimes/v8_objects.bpf.h"
 #include "bpf/runtimes/v8_positions.bpf.h"
 
-/* Inlined functions that one sample reads: each twice, as long as they are what they say. */
-#define V8_MAX_READS 2000
+/* Inlined functions that one sample reads. */
+#define V8_MAX_READS 1000
 
 /* How far the beginning of code is looked for, in steps of V8_CODE_ALIGNMENT: 64 KiB. */
 #define V8_MAX_STEPS 1024
 /* What was not found is looked for again after that: other code may have come there. */
 #define V8_AGAIN_NS 1000000000ULL
-/* Functions that lie in each other. */
-#define V8_MAX_INLINED 32
+
+static __always_inline bool v8_is_code(struct scratch *s, __u64 map)
+{
+	__u64 *known = &s->runtime.words[V8_CODE_MAP];
+
+	if (*known && *known == map)
+		return true;
+	if (v8_type_of_map(v8_layout(s), map) != v8_layout(s)->type_code)
+		return false;
+	*known = map;
+	return true;
+}
 
 /* Reads the Code that begins at `begin`, and says whether pc is in it. */
 static __always_inline bool v8_get_code(struct scratch *s, __u64 begin)
@@ -32,7 +42,7 @@ static __always_inline bool v8_get_code(struct scratch *s, __u64 begin)
 		code = v8_word(code + V8_STREAM_CODE) - V8_TAG;
 	if ((code & V8_TAG_MASK) ||
 	    bpf_probe_read_user(s->runtime.bytes, V8_CODE_BYTES, (void *)code) ||
-	    v8_type_of_map(l, v8_shared_word(s, 0)) != l->type_code ||
+	    !v8_is_code(s, v8_shared_word(s, 0)) ||
 	    (!l->is_code_inside && v8_shared_word(s, l->code_begin) != begin))
 		return false;
 	return s->walk.pc - begin < v8_shared_int(s, l->code_bytes);
@@ -75,6 +85,23 @@ __noinline __u64 v8_search(__u32 level)
 static __always_inline __u64 v8_deopt_element(__u64 deopt, __u32 index)
 {
 	return v8_word(deopt + V8_ARRAY_DATA + 8 * (__u64)index);
+}
+
+/* Where the functions of the positions are told. */
+static __always_inline void v8_get_tables(struct scratch *s, __u64 deopt)
+{
+	const struct v8_layout *l = v8_layout(s);
+	__u64 inlines = v8_deopt_element(deopt, l->deopt_inlines) - V8_TAG;
+	__u64 literals = v8_deopt_element(deopt, l->deopt_literals) - V8_TAG;
+	__u64 n_inlines = 0, n_literals = 0;
+
+	if (!(inlines & V8_TAG_MASK))
+		n_inlines = v8_word(inlines + V8_ARRAY_LENGTH) >> 32;
+	if (!(literals & V8_TAG_MASK))
+		n_literals = v8_word(literals + V8_ARRAY_LENGTH) >> 32;
+	s->runtime.words[V8_INLINES] = inlines;
+	s->runtime.words[V8_LITERALS] = literals;
+	s->runtime.words[V8_LENGTHS] = n_literals << 32 | n_inlines;
 }
 
 /* The position at pc, by the Code that was read, which begins at `begin`. `key`: of that address and this code. */
@@ -127,8 +154,8 @@ __noinline __u32 v8_inlined(__u32 level)
 	position = v8_position_in_code(s, begin, hash_mix(key, id) | 1ULL << 63);
 	if (position == V8_NO_POSITION || position & V8_POSITION_EXTERNAL)
 		return 0;
-	s->runtime.words[V8_INLINES] = v8_deopt_element(deopt, l->deopt_inlines) - V8_TAG;
-	s->runtime.words[V8_LITERALS] = v8_deopt_element(deopt, l->deopt_literals) - V8_TAG;
+	if (V8_POSITION_FUNCTION(position))
+		v8_get_tables(s, deopt);
 	/* Maglev has the right functions, but where a loop was peeled, or a function inlined later, places of other calls. */
 	s->runtime.words[V8_PLACE] =
 		kind == l->kind_baseline + V8_KIND_TURBOFAN ? V8_POSITION_PLACE(position) : 0;
@@ -145,8 +172,7 @@ static __always_inline bool v8_get_inlined(struct scratch *s, __u32 number, __u3
 
 	if (s->runtime.n_reads++ >= V8_MAX_READS)
 		return false;
-	if (!number || (inlines & V8_TAG_MASK) || (literals & V8_TAG_MASK) ||
-	    (__u64)number * V8_INLINE_BYTES > v8_word(inlines + V8_ARRAY_LENGTH) >> 32 ||
+	if (!number || (__u64)number * V8_INLINE_BYTES > (__u32)s->runtime.words[V8_LENGTHS] ||
 	    bpf_probe_read_user(
 		    position, sizeof(position),
 		    (void *)(inlines + V8_ARRAY_DATA + (number - 1) * (__u64)V8_INLINE_BYTES)))
@@ -160,7 +186,7 @@ static __always_inline bool v8_get_inlined(struct scratch *s, __u32 number, __u3
 	if (literal == V8_INLINES_ITSELF)
 		shared = v8_word(v8_word(s->walk.reg[WIRE_ABI_FP] - V8_FRAME_FUNCTION) - V8_TAG +
 				 v8_layout(s)->function_shared);
-	else if (literal < v8_word(literals + V8_ARRAY_LENGTH) >> 32)
+	else if (literal < s->runtime.words[V8_LENGTHS] >> 32)
 		/* It may be a weak reference. */
 		shared = v8_deopt_element(literals, literal) & ~2ULL;
 	else
@@ -176,21 +202,15 @@ static __always_inline bool v8_get_inlined(struct scratch *s, __u32 number, __u3
 	return true;
 }
 
-/* All functions around that one can be read: half of them would be a chain of calls that never was. */
-__noinline int v8_is_whole(__u32 level, __u32 number)
+/* None of the functions that were inlined into the present frame is shown: half of them would be a chain of calls that never was. */
+static __always_inline void v8_hide_inlined(struct scratch *s)
 {
-	struct scratch *s = walk_scratch(level);
+	__u32 before = s->runtime.words[V8_BEFORE];
 
-	for (int i = 0; s && i < V8_MAX_INLINED; i++) {
-		__u32 outer = 0, place = 0;
-
-		if (!v8_get_inlined(s, number, &outer, &place))
-			return 0;
-		if (!outer)
-			return 1;
-		number = outer;
-	}
-	return 0;
+	s->runtime.inlined = 0;
+	s->runtime.words[V8_PLACE] = 0;
+	if (before < s->record.head.n_user)
+		s->record.head.n_user = before;
 }
 
 __noinline int v8_show_inlined(__u32 level)
@@ -201,8 +221,7 @@ __noinline int v8_show_inlined(__u32 level)
 	if (!s)
 		return 0;
 	if (!v8_get_inlined(s, s->runtime.inlined, &outer, &place)) {
-		s->runtime.inlined = 0;
-		s->runtime.words[V8_PLACE] = 0;
+		v8_hide_inlined(s);
 		return 0;
 	}
 	if (want_lines)
@@ -227,14 +246,9 @@ __noinline int v8_inlined_first(__u32 level)
 	/* Once for each frame. */
 	s->runtime.is_called = 0;
 	number = v8_inlined(level);
-	if (!number)
-		return 0;
-	if (!v8_is_whole(level, number)) {
-		s->runtime.words[V8_PLACE] = 0;
-		return 0;
-	}
+	s->runtime.words[V8_BEFORE] = s->record.head.n_user;
 	s->runtime.inlined = number;
-	return 1;
+	return number != 0;
 }
 
 #endif

@@ -61,6 +61,33 @@ static __always_inline __u32 v8_type_of_map(const struct v8_layout *l, __u64 map
 	return type;
 }
 
+/* What is asked for at every frame, and is the same at most of them, is read once a tick. Entries of s->runtime.known. */
+enum {
+	V8_KNOWN_SHARED, /* the map of SharedFunctionInfos: their type */
+	V8_KNOWN_SCRIPT, /* a script: its number */
+};
+
+static __always_inline __u32 v8_type_of_shared(struct scratch *s, __u64 map)
+{
+	struct runtime_known *known = &s->runtime.known[V8_KNOWN_SHARED];
+
+	if (!map || known->at != map)
+		*known = (struct runtime_known){ map, v8_type_of_map(v8_layout(s), map) };
+	return known->word;
+}
+
+/* Of a script that was moved, where it has lain. */
+static __always_inline __u64 v8_script_number(struct scratch *s, __u64 script)
+{
+	struct runtime_known *known = &s->runtime.known[V8_KNOWN_SCRIPT];
+
+	if (!script || known->at != script)
+		*known = (struct runtime_known){
+			script, v8_word(script - V8_TAG + v8_layout(s)->script_id)
+		};
+	return known->word;
+}
+
 /* Where an object is, by a pointer to it; 0: it is none. */
 static __always_inline __u64 v8_object(const struct v8_layout *l, __u64 pointer, __u32 *ret_type)
 {
@@ -93,16 +120,16 @@ static __always_inline __u64 v8_get_shared(struct scratch *s, __u64 at)
 		if (bpf_probe_read_user(s->runtime.bytes, n, (void *)at))
 			return 0;
 	}
-	return v8_type_of_map(l, v8_shared_word(s, 0)) == l->type_shared ? at : 0;
+	return v8_type_of_shared(s, v8_shared_word(s, 0)) == l->type_shared ? at : 0;
 }
 
-/* Of the SharedFunctionInfo that was read. The number of a script that was moved is read where it has lain. */
+/* Of the SharedFunctionInfo that was read. */
 static __always_inline __u32 v8_print(struct scratch *s)
 {
 	const struct v8_layout *l = v8_layout(s);
-	__u64 script = v8_shared_word(s, l->shared_script) - V8_TAG;
+	__u64 number = v8_script_number(s, v8_shared_word(s, l->shared_script));
 
-	return v8_print_of(v8_word(script + l->script_id), v8_shared_int(s, l->shared_id),
+	return v8_print_of(number, v8_shared_int(s, l->shared_id),
 			   v8_shared_parameters(s, l->shared_parameters));
 }
 

@@ -27,8 +27,13 @@ enum {
 	V8_IS_CUT,
 	V8_INLINES,  /* of the present frame: inlining positions … */
 	V8_LITERALS, /* … and literals */
+	V8_LENGTHS,  /* … how many of them there are, those of literals in the upper half */
+	V8_BEFORE, /* the record's words before the functions that were inlined into it */
+	V8_CODE_MAP, /* the map of Codes; 0: none was read */
 	V8_PLACE /* where in its script the next function is, as a source position has it; 0: not known */
 };
+
+_Static_assert(V8_PLACE < RUNTIME_WORDS, "they fit");
 
 /*
  * An entry is two numbers, each by how much it differs from that before: bytes of code, complemented unless a statement begins there, and
