@@ -56,6 +56,11 @@ def same(name):
     return "<anonymous>" if not name or name.startswith("[") else name
 
 
+def same_in(name, file):
+    """V8's backtrace shows no class of some methods of node's own, which are called on other objects (traceSync of TracingChannel, Node.js 23)."""
+    return same(name).rpartition(".")[2] if file.startswith("node:") else same(name)
+
+
 def classes_of(program):
     """name of the class at each of its lines."""
     found = {}
@@ -72,7 +77,7 @@ CLASSES = classes_of(CHAINS)
 def told_name(name, file, line):
     """V8 tells the class of the receiver, which may be another one's: the method's is where it is written. Constructors are called as their class."""
     of = CLASSES[line] if file == str(CHAINS) else None
-    name = same(name)
+    name = same_in(name, file)
     return f"{of}.{name}" if of and name not in ("<anonymous>", of) else name
 
 
@@ -86,7 +91,7 @@ def probed(profile, with_lines=False):
     """number of the probe → frames from it on, innermost first: (function, file), and the line."""
     stacks = {}
     for sample in profile.samples:
-        frames = [(same(name), file, line) if with_lines else (same(name), file) for name, file, line in reversed(sample.places) if is_of_v8((name, file, line))]
+        frames = [(same_in(name, file), file, line) if with_lines else (same_in(name, file), file) for name, file, line in reversed(sample.places) if is_of_v8((name, file, line))]
         for i, (name, *_) in enumerate(frames):
             if name.startswith("probe_"):
                 stacks[int(name[6:])] = frames[i:]
