@@ -35,6 +35,9 @@ enum hotspot_blob {
 static __always_inline __u64 hotspot_begin(struct scratch *s)
 {
 	s->runtime.known[HOTSPOT_KNOWN_BOUNDS].word = 0;
+	s->runtime.words[HOTSPOT_WORD_POOL] = s->runtime.words[HOTSPOT_WORD_NMETHOD] = 0;
+	s->runtime.words[HOTSPOT_WORD_INTERPRETER_LOW] = ~0ULL;
+	s->runtime.words[HOTSPOT_WORD_INTERPRETER_HIGH] = 0;
 	if (!hotspot_layout(s)->is_supported)
 		s->runtime.result = RUNTIME_RESULT_UNSUPPORTED;
 	else
@@ -83,31 +86,36 @@ static __always_inline void hotspot_take_live_bcp(struct scratch *s, __u64 bcp)
 }
 
 /* A frame of the interpreter that is whole. */
-static __always_inline int hotspot_interpreted(struct scratch *s)
+__noinline int hotspot_interpreted(__u32 level)
 {
-	const struct hotspot_layout *l = hotspot_layout(s);
-	struct unwind_walk *w = &s->walk;
-	__u64 fp = w->reg[WIRE_ABI_FP], sender;
-	__u64 words[3]; /* sender's sp, frame pointer, return address */
-	__u64 method, bcp;
+	struct scratch *s = walk_scratch(level);
+	__u64 method = 0, bcp = 0, sender = 0, saved_fp = 0, ra = 0, fp;
+	const struct hotspot_layout *l;
+	struct unwind_walk *w;
 	int is_its;
+
+	if (!s)
+		return RUNTIME_CODE_NOT_ITS;
+	l = hotspot_layout(s);
+	w = &s->walk;
+	fp = w->reg[WIRE_ABI_FP];
 
 	/* What lies below sp is of a call before. */
 	if (fp - HOTSPOT_FRAME_BCP - w->reg[WIRE_ABI_SP] > HOTSPOT_MAX_FRAME_BYTES || (fp & 7) ||
-	    bpf_probe_read_user(words, sizeof(words), (void *)(fp - HOTSPOT_FRAME_SENDER_SP)))
+	    walk_word(w, &bcp, fp - (l->low_at ? HOTSPOT_FRAME_BCP : HOTSPOT_FRAME_BCP_8)) ||
+	    walk_word(w, &method, fp - HOTSPOT_FRAME_METHOD) ||
+	    walk_word(w, &sender, fp - HOTSPOT_FRAME_SENDER_SP) || walk_word(w, &saved_fp, fp) ||
+	    walk_word(w, &ra, fp + 8))
 		return RUNTIME_CODE_NOT_ITS;
-	method = hotspot_u64(fp - HOTSPOT_FRAME_METHOD);
-	bcp = hotspot_u64(fp - (l->low_at ? HOTSPOT_FRAME_BCP : HOTSPOT_FRAME_BCP_8));
 	is_its = hotspot_method(s->level, method, bcp, HOTSPOT_AT_BCP);
 	/* To the verifier it may have returned anything. */
 	asm volatile("" : "+r"(is_its));
 	if (!is_its)
 		return RUNTIME_CODE_NOT_ITS;
 	hotspot_take_live_bcp(s, bcp);
-	sender = words[0];
 	w->cfa = sender - (fp + 16) < HOTSPOT_MAX_FRAME_BYTES ? sender : fp + 16;
-	w->fp = words[1];
-	w->ra = words[2];
+	w->fp = saved_fp;
+	w->ra = ra;
 	return hotspot_up(s);
 }
 
@@ -297,20 +305,20 @@ __noinline int hotspot_find_ra(__u32 level, __u32 edge)
 	struct scratch *s = walk_scratch(level);
 	__u32 n = edge == HOTSPOT_WHOLE ? HOTSPOT_MAX_PUSHED : 0;
 	struct unwind_walk *w;
-	__u64 words[2]; /* frame pointer, return address */
+	__u64 fp = 0, ra = 0;
 
 	if (!s)
 		return 0;
 	w = &s->walk;
 	for (__u32 i = 0; i <= HOTSPOT_MAX_PUSHED; i++) {
-		if (i > n || bpf_probe_read_user(words, sizeof(words), (void *)(w->cfa - 16)))
+		if (i > n || walk_word(w, &fp, w->cfa - 16) || walk_word(w, &ra, w->cfa - 8))
 			return 0;
-		if (hotspot_is_in_cache(s, words[1]))
+		if (hotspot_is_in_cache(s, ra))
 			break;
 		w->cfa += 8;
 	}
-	w->fp = edge == HOTSPOT_NO_FRAME ? w->reg[WIRE_ABI_FP] : words[0];
-	w->ra = words[1];
+	w->fp = edge == HOTSPOT_NO_FRAME ? w->reg[WIRE_ABI_FP] : fp;
+	w->ra = ra;
 	return hotspot_is_in_cache(s, w->ra);
 }
 
@@ -403,7 +411,9 @@ struct hotspot_code_blob {
 	__u64 begin; /* of its code */
 	__u64 method;
 	__u64 name;
-	__u64 text[3];	/* the first characters of the name */
+	__u64 text[3]; /* the first characters of the name; not read of one that is known */
+	enum hotspot_blob kind;
+	__u32 number;	/* of the compilation; 0: not known */
 	__u32 bytes;	/* of a frame */
 	__u32 complete; /* from here on it is whole */
 };
@@ -422,8 +432,33 @@ static __always_inline void hotspot_get_blob(struct scratch *s, __u64 at,
 	ret_blob->complete = l->has_short_complete ? (__u32)(__s16)hotspot_read_u16(s, complete)
 						   : hotspot_read_u32(s, complete);
 	ret_blob->name = hotspot_read_u64(s, l->at[HOTSPOT_BLOB_NAME]);
+	ret_blob->number = hotspot_number_of(s, at);
 	ret_blob->text[0] = ret_blob->text[1] = ret_blob->text[2] = 0;
+	ret_blob->kind = HOTSPOT_BLOB_IS_NMETHOD;
+	/* One text is the name of all of these. */
+	if (ret_blob->name && ret_blob->name == s->runtime.words[HOTSPOT_WORD_NMETHOD])
+		return;
 	bpf_probe_read_user(ret_blob->text, sizeof(ret_blob->text), (void *)ret_blob->name);
+	ret_blob->kind = hotspot_kind(ret_blob->text);
+	if (ret_blob->kind == HOTSPOT_BLOB_IS_NMETHOD)
+		s->runtime.words[HOTSPOT_WORD_NMETHOD] = ret_blob->name;
+}
+
+/* The interpreter is one blob, which has what lies between two addresses in it. */
+static __always_inline void hotspot_note_interpreter(struct scratch *s)
+{
+	__u64 *w = s->runtime.words, pc = s->walk.pc;
+
+	if (pc < w[HOTSPOT_WORD_INTERPRETER_LOW])
+		w[HOTSPOT_WORD_INTERPRETER_LOW] = pc;
+	if (pc > w[HOTSPOT_WORD_INTERPRETER_HIGH])
+		w[HOTSPOT_WORD_INTERPRETER_HIGH] = pc;
+}
+
+static __always_inline bool hotspot_is_interpreter(const struct scratch *s)
+{
+	return s->walk.pc >= s->runtime.words[HOTSPOT_WORD_INTERPRETER_LOW] &&
+	       s->walk.pc <= s->runtime.words[HOTSPOT_WORD_INTERPRETER_HIGH];
 }
 
 /* Of the frame's own method, whose scope was looked at last. */
@@ -444,9 +479,12 @@ static __always_inline int hotspot_in_blob(struct scratch *s, __u64 at, bool is_
 	hotspot_get_blob(s, at, &blob);
 	if (pc < blob.begin || blob.bytes > HOTSPOT_MAX_FRAME_BYTES)
 		return RUNTIME_CODE_NOT_ITS;
-	kind = hotspot_kind(blob.text);
+	kind = blob.kind;
 	if (kind == HOTSPOT_BLOB_IS_INTERPRETER) {
-		code = hotspot_interpreted(s);
+		hotspot_note_interpreter(s);
+		code = hotspot_interpreted(s->level);
+		/* To the verifier it may have returned anything. */
+		asm volatile("" : "+r"(code));
 		if (code != RUNTIME_CODE_NOT_ITS)
 			return code;
 	}
@@ -468,48 +506,77 @@ static __always_inline int hotspot_in_blob(struct scratch *s, __u64 at, bool is_
 	     hotspot_has_fp(s, blob.bytes)))
 		return hotspot_by_fp(s);
 	if (kind == HOTSPOT_BLOB_IS_NMETHOD) {
-		code = is_own ? 0 : hotspot_inlined_first(s, at, blob.begin, blob.method);
+		if (!is_own)
+			hotspot_set_key(s, at, blob.number);
+		code = is_own ? 0
+			      : hotspot_inlined_first(s, at, blob.number, blob.begin, blob.method);
 		asm volatile("" : "+r"(code));
 		if (code)
 			return RUNTIME_CODE_INLINED;
-		code = hotspot_method(s->level, blob.method, hotspot_own_bci(s), HOTSPOT_AT_BCI);
-		/* To the verifier it may have returned anything. */
-		asm volatile("" : "+r"(code));
-		if (!code)
-			s->runtime.function = 0;
+		hotspot_show_own(s->level, blob.method, hotspot_own_bci(s));
+		hotspot_remember_frame(s, blob.method, blob.bytes);
 	}
 	return blob.bytes >= HOTSPOT_PUSHED_BYTES ? hotspot_sized(s, begun, blob.bytes)
 						  : hotspot_by_fp(s);
 }
 
-/* A function of its own: what it has on the stack is not to lie below what other runtimes call. */
-__noinline int hotspot_frame(__u32 level)
+/* A caller in compiled code that was met before, of which nothing is read again. RUNTIME_CODE_NOT_ITS: it is none. */
+__noinline int hotspot_remembered(__u32 level, __u32 is_own)
 {
 	struct scratch *s = walk_scratch(level);
-	__u64 blob;
-	bool is_own;
+	__u64 at, found, method, bytes;
 	int is_shown;
 
-	if (!s)
+	if (!s || s->walk.flags & UNWIND_EXACT || !remembered(hotspot_key_of_pc(s), &at, &found) ||
+	    !(found >> 32) || !hotspot_find_heap(s, s->walk.pc) ||
+	    !hotspot_is_in_blob(s, at, found >> 32))
 		return RUNTIME_CODE_NOT_ITS;
-	is_own = s->runtime.inlined;
-	if (WIRE_N_REGS != 16 || !hotspot_is_in_cache(s, s->walk.pc) ||
-	    s->walk.flags & UNWIND_FP_LOST)
+	hotspot_set_key(s, at, found >> 32);
+	if (!hotspot_recall_frame(s, &method, &bytes) || bytes < HOTSPOT_PUSHED_BYTES)
 		return RUNTIME_CODE_NOT_ITS;
-	if (is_own) {
-		is_shown = hotspot_show_scope(s->level, 0);
+	if (!is_own) {
+		s->runtime.words[HOTSPOT_WORD_AT] = at;
+		s->runtime.words[HOTSPOT_WORD_SCOPES] = 0;
+		s->runtime.words[HOTSPOT_WORD_BCI] = HOTSPOT_NO_BCI;
+		s->runtime.inlined = found;
+		is_shown = s->runtime.inlined ? hotspot_show_scope(level, 0) : 0;
 		/* To the verifier it may have returned anything. */
 		asm volatile("" : "+r"(is_shown));
 		if (is_shown)
 			return RUNTIME_CODE_INLINED;
 	}
-	blob = hotspot_find_blob(s->level, s->walk.pc);
-	return blob ? hotspot_in_blob(s, blob, is_own) : RUNTIME_CODE_NOT_ITS;
+	hotspot_show_own(level, method, hotspot_own_bci(s));
+	return hotspot_sized(s, 0, bytes);
 }
 
+/* A function of its own: what it has on the stack is not to lie below what other runtimes call. */
+__noinline int hotspot_frame(__u32 level, __u32 is_own)
+{
+	struct scratch *s = walk_scratch(level);
+	__u64 blob = s ? hotspot_find_blob(level) : 0;
+
+	return s && blob ? hotspot_in_blob(s, blob, is_own) : RUNTIME_CODE_NOT_ITS;
+}
+
+/* What follows what was shown of the present frame, or it is the first. */
 static __always_inline int hotspot_code(struct scratch *s)
 {
-	return hotspot_frame(s->level);
+	bool is_own = s->runtime.inlined;
+	int code = 0;
+
+	if (WIRE_N_REGS != 16 || !hotspot_is_in_cache(s, s->walk.pc) ||
+	    s->walk.flags & UNWIND_FP_LOST)
+		return RUNTIME_CODE_NOT_ITS;
+	if (is_own)
+		code = hotspot_show_scope(s->level, 0);
+	/* To the verifier they may have returned anything. */
+	asm volatile("" : "+r"(code));
+	if (code)
+		return RUNTIME_CODE_INLINED;
+	code = hotspot_is_interpreter(s) ? hotspot_interpreted(s->level)
+					 : hotspot_remembered(s->level, is_own);
+	asm volatile("" : "+r"(code));
+	return code == RUNTIME_CODE_NOT_ITS ? hotspot_frame(s->level, is_own) : code;
 }
 
 /* A Symbol behind the texts that there are; how many bytes. */
@@ -606,11 +673,39 @@ __noinline int hotspot_name_lines(__u32 level)
 	return 0;
 }
 
+/* Of a function that was remembered. */
+__noinline int hotspot_read_names(__u32 level)
+{
+	struct scratch *s = walk_scratch(level);
+	__u32 print, position;
+	__u64 function;
+	int is_read;
+
+	if (!s)
+		return 0;
+	function = s->runtime.function;
+	print = s->runtime.print;
+	position = s->runtime.position;
+	is_read = hotspot_method(level, function, HOTSPOT_NO_BCI, HOTSPOT_AT_BCI);
+	/* To the verifier it may have returned anything. */
+	asm volatile("" : "+r"(is_read));
+	is_read = is_read && s->runtime.function == function && s->runtime.print == print;
+	s->runtime.function = function;
+	s->runtime.print = print;
+	s->runtime.position = position;
+	return is_read;
+}
+
 static __always_inline int hotspot_name(struct scratch *s, struct wire_name *name)
 {
 	const struct runtime_known *names = &s->runtime.known[HOTSPOT_KNOWN_NAMES];
+	int is_read = names->at == HOTSPOT_NAMES_UNREAD ? hotspot_read_names(s->level) : 1;
 	long n;
 
+	/* To the verifier it may have returned anything. */
+	asm volatile("" : "+r"(is_read));
+	if (!is_read)
+		return 0;
 	if (!names->at) {
 		n = bpf_probe_read_user_str(name->texts, HOTSPOT_STUB_NAME_BYTES,
 					    (void *)names->word);

@@ -6,6 +6,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include "bpf/image.h"
+#include "bpf/remembered.bpf.h"
 #include "bpf/runtimes/hotspot.h"
 #include "bpf/walk.bpf.h"
 
@@ -13,6 +14,8 @@
 #define HOTSPOT_MAX_HEAPS 6
 /* Steps back to a block's first segment: each is of 254 segments at most, and fewer where blocks were joined. */
 #define HOTSPOT_MAX_HOPS 32
+/* Segments further away from the first one are told in several steps. */
+#define HOTSPOT_MAX_HOP 254
 /* What is known of the sample's process: s->runtime.words. */
 enum hotspot_word {
 	HOTSPOT_WORD_LIST,  /* of heaps; or the only one */
@@ -33,7 +36,20 @@ enum hotspot_word {
 	HOTSPOT_WORD_ONE,
 	HOTSPOT_WORD_OTHER,
 	HOTSPOT_WORD_WANTED,
+	/* What is remembered of the frame's code is by this key; 0: nothing is. */
+	HOTSPOT_WORD_KEY,
+	/* The pool that was read last, the name of its class, and in halves its length and a hash of the end of that name. */
+	HOTSPOT_WORD_POOL,
+	HOTSPOT_WORD_POOL_NAME,
+	HOTSPOT_WORD_POOL_REST,
+	/* The name of blobs that are compiled methods, by its address; 0: none was met. */
+	HOTSPOT_WORD_NMETHOD,
+	/* Addresses in the interpreter, the lowest and the highest that were met: the same blob holds what lies between. */
+	HOTSPOT_WORD_INTERPRETER_LOW,
+	HOTSPOT_WORD_INTERPRETER_HIGH,
 	HOTSPOT_WORD_MAX,
+	/* When nothing is looked for any more: the frame's CodeBlob. */
+	HOTSPOT_WORD_AT = HOTSPOT_WORD_ONE,
 };
 
 _Static_assert(HOTSPOT_WORD_MAX <= RUNTIME_WORDS, "there is room");
@@ -41,6 +57,8 @@ _Static_assert(HOTSPOT_WORD_MAX <= RUNTIME_WORDS, "there is room");
 /* s->runtime.known[0]: where the code cache is, and its bytes. [1]: of the function read last, the names of its class and of itself; of a stub 0 and its name. */
 #define HOTSPOT_KNOWN_BOUNDS 0
 #define HOTSPOT_KNOWN_NAMES 1
+/* The function was remembered, and its names were not read. */
+#define HOTSPOT_NAMES_UNREAD 1
 
 static __always_inline const struct hotspot_layout *hotspot_layout(const struct scratch *s)
 {
@@ -154,16 +172,55 @@ static __always_inline bool hotspot_find_heap(struct scratch *s, __u64 pc)
 	return false;
 }
 
-/* Reads the CodeBlob that holds the pc, and tells its address; 0: there is none. */
-__noinline __u64 hotspot_find_blob(__u32 level, __u64 pc)
+/* The number of the compilation whose CodeBlob was read, which no other one has; 0: it is not known. */
+static __always_inline __u32 hotspot_number_of(const struct scratch *s, __u64 at)
+{
+	const struct hotspot_layout *l = hotspot_layout(s);
+	__u32 offset = l->at[HOTSPOT_NMETHOD_NUMBER];
+
+	if (offset == HOTSPOT_NONE)
+		return 0;
+	return offset <= HOTSPOT_BLOB_BYTES - 4 ? hotspot_read_u32(s, offset)
+						: hotspot_u32(at + offset);
+}
+
+/* What is remembered of an address in code: where the CodeBlob is, the compilation's number (upper half) and a scope. */
+static __always_inline __u64 hotspot_key_of_pc(const struct scratch *s)
+{
+	return hash_mix(s->runtime.process, s->walk.pc);
+}
+
+/*
+ * Whether the pc lies in the block of the CodeBlob at `at`, which has that number still. What is freed keeps its number as long as nothing is written over
+ * it, so the segment map is asked: in a block it has at each segment how far that is from the first one.
+ */
+static __always_inline bool hotspot_is_in_blob(struct scratch *s, __u64 at, __u32 number)
+{
+	const struct hotspot_layout *l = hotspot_layout(s);
+	__u64 low = s->runtime.words[HOTSPOT_WORD_LOW];
+	__u32 shift = s->runtime.words[HOTSPOT_WORD_SHIFT] & 31;
+	__u64 segment = (at - l->block_bytes - low) >> shift;
+	__u64 n = ((s->walk.pc - low) >> shift) - segment;
+
+	barrier_var(n);
+	if (n >= HOTSPOT_MAX_HOP || l->at[HOTSPOT_NMETHOD_NUMBER] == HOTSPOT_NONE ||
+	    bpf_probe_read_user(s->runtime.bytes, n + 1,
+				(void *)(s->runtime.words[HOTSPOT_WORD_SEGMAP] + segment)))
+		return false;
+	return !s->runtime.bytes[0] && (__u8)s->runtime.bytes[n & (RUNTIME_READ_BYTES - 1)] == n &&
+	       hotspot_u32(at + l->at[HOTSPOT_NMETHOD_NUMBER]) == number;
+}
+
+/* Reads the CodeBlob that holds the present pc, and tells its address; 0: there is none. */
+__noinline __u64 hotspot_find_blob(__u32 level)
 {
 	struct scratch *s = walk_scratch(level);
 	__u64 segment, blob;
 	__u8 hop = 0;
 
-	if (!s || !hotspot_find_heap(s, pc))
+	if (!s || !hotspot_find_heap(s, s->walk.pc))
 		return 0;
-	segment = (pc - s->runtime.words[HOTSPOT_WORD_LOW]) >>
+	segment = (s->walk.pc - s->runtime.words[HOTSPOT_WORD_LOW]) >>
 		  (s->runtime.words[HOTSPOT_WORD_SHIFT] & 31);
 	for (int i = 0; i < HOTSPOT_MAX_HOPS; i++) {
 		hop = HOTSPOT_SEGMENT_FREE;
@@ -183,21 +240,50 @@ __noinline __u64 hotspot_find_blob(__u32 level, __u64 pc)
 	return blob;
 }
 
-/* Two addresses of names that lie in a class that was loaded, and the end of its name: a class that takes another one's place has another name. */
-static __always_inline __u32 hotspot_print_of(struct scratch *s, __u64 constants, __u64 hash)
+/* Of a Symbol: its last eight bytes, or all of a shorter one, and its length. */
+static __always_inline __u32 hotspot_symbol_hash(const struct hotspot_layout *l, __u64 symbol)
 {
-	const struct hotspot_layout *l = hotspot_layout(s);
-	const struct runtime_known *names = &s->runtime.known[HOTSPOT_KNOWN_NAMES];
-	__u32 n = hotspot_u16(names->at + l->at[HOTSPOT_SYMBOL_LENGTH]);
-	/* Its last eight bytes, or all of a shorter one. */
-	__u64 tail = hotspot_u64(names->at + l->at[HOTSPOT_SYMBOL_BODY] + n - 8);
+	__u32 n = hotspot_u16(symbol + l->at[HOTSPOT_SYMBOL_LENGTH]);
+	__u64 tail = hotspot_u64(symbol + l->at[HOTSPOT_SYMBOL_BODY] + n - 8);
 
 	if (n < 8)
 		tail = n ? tail >> (64 - 8 * n) : 0;
+	return hash_mix(tail, n) >> 32;
+}
+
+/* The pool of a class, which most of its callers have as well. */
+static __always_inline void hotspot_get_pool(struct scratch *s, __u64 pool)
+{
+	const struct hotspot_layout *l = hotspot_layout(s);
+	__u64 *w = s->runtime.words, holder;
+
+	if (w[HOTSPOT_WORD_POOL] == pool)
+		return;
+	holder = hotspot_u64(pool + l->at[HOTSPOT_POOL_HOLDER]);
+	w[HOTSPOT_WORD_POOL] = pool;
+	w[HOTSPOT_WORD_POOL_NAME] = hotspot_u64(holder + l->at[HOTSPOT_KLASS_NAME]);
+	w[HOTSPOT_WORD_POOL_REST] = hotspot_u32(pool + l->at[HOTSPOT_POOL_LENGTH]) |
+				    (__u64)hotspot_symbol_hash(l, w[HOTSPOT_WORD_POOL_NAME]) << 32;
+}
+
+/* The Symbol in a slot of the pool that was read last; 0: there is none. */
+static __always_inline __u64 hotspot_own_slot(const struct scratch *s, __u32 index)
+{
+	if (!index || index >= (__u32)s->runtime.words[HOTSPOT_WORD_POOL_REST])
+		return 0;
+	return hotspot_u64(s->runtime.words[HOTSPOT_WORD_POOL] + hotspot_layout(s)->pool_bytes +
+			   8 * (__u64)index);
+}
+
+/* Two addresses of names that lie in a class that was loaded, and the end of its name: a class that takes another one's place has another name. */
+static __always_inline __u32 hotspot_print_of(const struct scratch *s, __u64 constants, __u64 hash)
+{
+	const struct runtime_known *names = &s->runtime.known[HOTSPOT_KNOWN_NAMES];
+
 	hash = hash_mix(hash, constants);
 	hash = hash_mix(hash, names->at);
 	hash = hash_mix(hash, names->word);
-	hash = hash_mix(hash, tail ^ n);
+	hash = hash_mix(hash, s->runtime.words[HOTSPOT_WORD_POOL_REST] >> 32);
 	return (__u32)(hash >> 32) | 1;
 }
 
@@ -247,9 +333,9 @@ __noinline int hotspot_method(__u32 level, __u64 method, __u64 place, __u32 at)
 	       (__u64)hotspot_read_u16(s, l->at[HOTSPOT_CONST_SIGNATURE]) << 32 | n_code << 16 |
 	       hotspot_read_u16(s, l->at[HOTSPOT_CONST_NUMBER]);
 	hash = hash_mix(hash, pool);
-	names->word = hotspot_slot(l, pool, hotspot_read_u16(s, l->at[HOTSPOT_CONST_NAME]));
-	names->at = hotspot_u64(hotspot_u64(pool + l->at[HOTSPOT_POOL_HOLDER]) +
-				l->at[HOTSPOT_KLASS_NAME]);
+	hotspot_get_pool(s, pool);
+	names->word = hotspot_own_slot(s, hotspot_read_u16(s, l->at[HOTSPOT_CONST_NAME]));
+	names->at = s->runtime.words[HOTSPOT_WORD_POOL_NAME];
 	/* A page of the class is not in memory: the frame is one all the same. */
 	s->runtime.function = names->word && names->at ? method : 0;
 	s->runtime.print = hotspot_print_of(s, constants, hash);

@@ -273,57 +273,97 @@ static __always_inline void hotspot_find_tables(struct scratch *s, __u64 at)
 	hotspot_count_places(w, hotspot_field(s, at, HOTSPOT_NMETHOD_PLACES_END));
 }
 
-/* What is remembered of the present address in the code whose CodeBlob is at `at`. */
-static __always_inline struct runtime_return *hotspot_known_scope(struct scratch *s, __u64 *ret_key)
-{
-	__u32 slot;
-
-	*ret_key = hash_mix(s->runtime.process, s->walk.pc) | 1ULL << 63;
-	slot = *ret_key & (WIRE_THREAD_SLOTS - 1);
-	return bpf_map_lookup_elem(&threads, &slot);
-}
-
-/* No two compilations have one number. */
-static __always_inline __u32 hotspot_number_of(const struct scratch *s, __u64 at)
-{
-	return hotspot_u32(at + hotspot_layout(s)->at[HOTSPOT_NMETHOD_NUMBER]);
-}
-
 /* The scope that is remembered is the next one to be shown. False: none is remembered, and its tables were looked for. */
-__noinline int hotspot_recall_scope(__u32 level, __u64 at)
+__noinline int hotspot_recall_scope(__u32 level, __u64 at, __u32 number)
 {
 	struct scratch *s = walk_scratch(level);
-	struct runtime_return *known;
-	__u64 key;
+	__u64 begin, found;
 
 	if (!s)
 		return 0;
-	known = hotspot_known_scope(s, &key);
-	if (known && known->key == key && known->begin == at &&
-	    known->found >> 32 == hotspot_number_of(s, at)) {
-		s->runtime.inlined = known->found;
-		if (s->runtime.inlined)
-			hotspot_find_tables(s, at);
+	if (number && remembered(hotspot_key_of_pc(s), &begin, &found) && begin == at &&
+	    found >> 32 == number) {
+		s->runtime.words[HOTSPOT_WORD_SCOPES] = 0;
+		s->runtime.inlined = found;
 		return 1;
 	}
 	hotspot_find_tables(s, at);
 	return 0;
 }
 
-__noinline int hotspot_remember_scope(__u32 level, __u64 at, __u32 scope)
+/* What is remembered of the present frame's code. */
+static __always_inline void hotspot_set_key(struct scratch *s, __u64 at, __u32 number)
 {
-	struct scratch *s = walk_scratch(level);
-	struct runtime_return *known;
-	__u64 key;
+	s->runtime.words[HOTSPOT_WORD_KEY] =
+		number ? hash_mix(hash_mix(s->runtime.process, at), number) : 0;
+}
 
-	if (!s)
-		return 0;
-	s->runtime.inlined = scope;
-	known = hotspot_known_scope(s, &key);
-	if (known)
-		*known = (struct runtime_return){ key, at,
-						  (__u64)hotspot_number_of(s, at) << 32 | scope };
-	return 0;
+/* A Method of a scope, as long as the compilation is what it was: its class is not unloaded before that. */
+struct hotspot_scope {
+	__u64 method; /* 0: of the frame's own, which is not read here */
+	__u32 print;
+	__u32 sender; /* the scope around it; 0: it is the frame's own */
+	__u32 bci;
+};
+
+/* Addresses of user space have 47 bits where nobody asks for more. Code of a method has less than 64 KiB. */
+#define HOTSPOT_METHOD_BITS 48
+#define HOTSPOT_SHORT_NO_BCI 0xffff
+
+/* Scope 0 is the method that the code is of. */
+static __always_inline bool hotspot_recall_method(const struct scratch *s, __u32 scope,
+						  struct hotspot_scope *ret_scope)
+{
+	__u64 key = s->runtime.words[HOTSPOT_WORD_KEY], begin, found;
+
+	if (!key || !remembered(hash_mix(key, scope), &begin, &found))
+		return false;
+	ret_scope->method = begin & ((1ULL << HOTSPOT_METHOD_BITS) - 1);
+	ret_scope->bci = begin >> HOTSPOT_METHOD_BITS;
+	if (ret_scope->bci == HOTSPOT_SHORT_NO_BCI)
+		ret_scope->bci = HOTSPOT_NO_BCI;
+	ret_scope->print = found >> 32;
+	ret_scope->sender = found;
+	return true;
+}
+
+static __always_inline void hotspot_remember_method(const struct scratch *s, __u32 scope,
+						    const struct hotspot_scope *what)
+{
+	__u64 key = s->runtime.words[HOTSPOT_WORD_KEY];
+	__u64 bci = what->bci == HOTSPOT_NO_BCI ? HOTSPOT_SHORT_NO_BCI : what->bci;
+
+	if (key && bci <= HOTSPOT_SHORT_NO_BCI && !(what->method >> HOTSPOT_METHOD_BITS))
+		remember(hash_mix(key, scope), what->method | bci << HOTSPOT_METHOD_BITS,
+			 (__u64)what->print << 32 | what->sender);
+}
+
+/* In place of a scope: the code's method and how large its frames are. */
+#define HOTSPOT_NO_SCOPE (~0U)
+
+static __always_inline bool hotspot_recall_frame(const struct scratch *s, __u64 *ret_method,
+						 __u64 *ret_bytes)
+{
+	return remembered(hash_mix(s->runtime.words[HOTSPOT_WORD_KEY], HOTSPOT_NO_SCOPE),
+			  ret_method, ret_bytes);
+}
+
+static __always_inline void hotspot_remember_frame(const struct scratch *s, __u64 method,
+						   __u64 bytes)
+{
+	__u64 key = s->runtime.words[HOTSPOT_WORD_KEY];
+
+	if (key)
+		remember(hash_mix(key, HOTSPOT_NO_SCOPE), method, bytes);
+}
+
+static __always_inline void hotspot_show_remembered(struct scratch *s,
+						    const struct hotspot_scope *what, __u32 bci)
+{
+	s->runtime.known[HOTSPOT_KNOWN_NAMES].at = HOTSPOT_NAMES_UNREAD;
+	s->runtime.function = what->method;
+	s->runtime.print = what->print;
+	s->runtime.position = bci;
 }
 
 /* The innermost scope at an offset in the code of a method. A function of the verifier's goes eight calls deep, so all are called from here. */
@@ -345,6 +385,36 @@ static __always_inline __u32 hotspot_scope_at(struct scratch *s, __u32 wanted, _
 	return hotspot_common(level, one, other);
 }
 
+/* Reads a scope and its method. False: there is no such scope. Of the frame's own one the method is left to whoever shows that. */
+static __always_inline bool hotspot_read_scope(struct scratch *s, __u32 scope,
+					       struct hotspot_scope *ret_scope)
+{
+	__u32 level = s->level;
+	int is_read;
+
+	if (!s->runtime.words[HOTSPOT_WORD_SCOPES])
+		hotspot_find_tables(s, s->runtime.words[HOTSPOT_WORD_AT]);
+	is_read = hotspot_scope(level, scope);
+	asm volatile("" : "+r"(is_read));
+	if (!is_read)
+		return false;
+	*ret_scope = (struct hotspot_scope){ .sender = s->runtime.words[HOTSPOT_WORD_SENDER],
+					     .bci = s->runtime.words[HOTSPOT_WORD_BCI] };
+	if (ret_scope->sender) {
+		is_read = hotspot_method(level, hotspot_scope_method(s), ret_scope->bci,
+					 HOTSPOT_AT_BCI);
+		asm volatile("" : "+r"(is_read));
+		if (!is_read)
+			s->runtime.function = 0;
+		ret_scope->method = s->runtime.function;
+		ret_scope->print = s->runtime.print;
+		ret_scope->bci = s->runtime.position;
+	}
+	if (ret_scope->method || !ret_scope->sender)
+		hotspot_remember_method(s, scope, ret_scope);
+	return true;
+}
+
 /*
  * The function of the scope that is to be shown next. False: it is that of the frame's own method, and left to whoever shows that, with WORD_BCI.
  * is_between: it is of a leaf, and not told where in it that is.
@@ -352,28 +422,55 @@ static __always_inline __u32 hotspot_scope_at(struct scratch *s, __u32 wanted, _
 __noinline int hotspot_show_scope(__u32 level, __u32 is_between)
 {
 	struct scratch *s = walk_scratch(level);
+	struct hotspot_scope what = { .bci = HOTSPOT_NO_BCI };
+
+	if (!s)
+		return 0;
+	if (hotspot_recall_method(s, s->runtime.inlined, &what)) {
+		if (what.sender)
+			hotspot_show_remembered(s, &what, what.bci);
+	} else {
+		hotspot_read_scope(s, s->runtime.inlined, &what);
+	}
+	if (is_between)
+		what.bci = s->runtime.position = HOTSPOT_NO_BCI;
+	s->runtime.inlined = what.sender;
+	s->runtime.words[HOTSPOT_WORD_BCI] = what.bci;
+	return what.sender != 0;
+}
+
+/* The method that the code is of. */
+__noinline int hotspot_show_own(__u32 level, __u64 method, __u32 bci)
+{
+	struct scratch *s = walk_scratch(level);
+	struct hotspot_scope what = { 0 };
 	int is_read;
 
 	if (!s)
 		return 0;
-	is_read = hotspot_scope(level, s->runtime.inlined);
-	asm volatile("" : "+r"(is_read));
-	s->runtime.inlined = is_read ? s->runtime.words[HOTSPOT_WORD_SENDER] : 0;
-	if (!is_read || is_between)
-		s->runtime.words[HOTSPOT_WORD_BCI] = HOTSPOT_NO_BCI;
-	if (!s->runtime.inlined)
-		return 0;
-	is_read = hotspot_method(level, hotspot_scope_method(s), s->runtime.words[HOTSPOT_WORD_BCI],
-				 HOTSPOT_AT_BCI);
+	if (hotspot_recall_method(s, 0, &what) && what.method == method) {
+		hotspot_show_remembered(s, &what, bci < what.bci ? bci : HOTSPOT_NO_BCI);
+		return 1;
+	}
+	is_read = hotspot_method(level, method, bci, HOTSPOT_AT_BCI);
+	/* To the verifier it may have returned anything. */
 	asm volatile("" : "+r"(is_read));
 	if (!is_read)
 		s->runtime.function = 0;
+	what = (struct hotspot_scope){
+		.method = s->runtime.function,
+		.print = s->runtime.print,
+		/* How many bytecodes there are. */
+		.bci = hotspot_read_u16(s, hotspot_layout(s)->at[HOTSPOT_CONST_CODE_BYTES]),
+	};
+	if (what.method)
+		hotspot_remember_method(s, 0, &what);
 	return 1;
 }
 
 /* Functions that were inlined into the present frame, whose CodeBlob is at `at`, come before its own. */
-static __always_inline int hotspot_inlined_first(struct scratch *s, __u64 at, __u64 begin,
-						 __u64 method)
+static __always_inline int hotspot_inlined_first(struct scratch *s, __u64 at, __u32 number,
+						 __u64 begin, __u64 method)
 {
 	__u32 wanted = s->walk.pc - begin + !(s->walk.flags & UNWIND_EXACT), scope;
 	int is_known;
@@ -381,7 +478,7 @@ static __always_inline int hotspot_inlined_first(struct scratch *s, __u64 at, __
 	s->runtime.words[HOTSPOT_WORD_BCI] = HOTSPOT_NO_BCI;
 	if (!hotspot_layout(s)->has_scopes)
 		return 0;
-	is_known = hotspot_recall_scope(s->level, at);
+	is_known = hotspot_recall_scope(s->level, at, number);
 	/* To the verifier it may have returned anything. */
 	asm volatile("" : "+r"(is_known));
 	if (!is_known) {
@@ -389,8 +486,10 @@ static __always_inline int hotspot_inlined_first(struct scratch *s, __u64 at, __
 		/* Nothing was found because nothing more may be looked for. */
 		if (s->runtime.n_reads >= HOTSPOT_MAX_STEPS)
 			return 0;
-		hotspot_remember_scope(s->level, at, scope);
+		s->runtime.inlined = scope;
+		remember(hotspot_key_of_pc(s), at, (__u64)number << 32 | scope);
 	}
+	s->runtime.words[HOTSPOT_WORD_AT] = at;
 	if (s->runtime.inlined)
 		return hotspot_show_scope(s->level, s->walk.flags & UNWIND_EXACT);
 	s->runtime.words[HOTSPOT_WORD_BCI] = HOTSPOT_NO_BCI;
