@@ -11,6 +11,7 @@
 
 #include "agent/cli/priority.h"
 #include "agent/cli/run/config_watch.h"
+#include "agent/push/spool/spool_sweeper.h"
 #include "agent/util/clock.h"
 #include "agent/util/log.h"
 #include "agent/util/program_pages.h"
@@ -170,10 +171,21 @@ static int open_http(struct agent *a, struct buf *why)
 	return open_probes(a, why);
 }
 
+static int open_sweeper(struct agent *a)
+{
+	struct spool_sweeper_options o = SPOOL_SWEEPER_OPTIONS_INIT;
+
+	o.storage_path = a->options.storage_path;
+	return spool_sweeper_new(a->loop, &o, &a->sweeper);
+}
+
 static int open_parts(struct agent *a, struct buf *why)
 {
 	int r = open_env(a);
 
+	if (r < 0)
+		return r;
+	r = open_sweeper(a);
 	if (r < 0)
 		return r;
 	r = open_metrics(a);
@@ -213,6 +225,7 @@ void agent_fini(struct agent *a)
 	/* The loop goes on until the last profiles are sent. */
 	a->ending = true;
 	config_watch_free(a->watch);
+	spool_sweeper_free(a->sweeper);
 	/* While the last profiles are sent, passwords and TLS stay as they are. */
 	a->env.server = NULL;
 	graph_free(a->graph);

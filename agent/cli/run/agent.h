@@ -32,6 +32,7 @@ struct agent_options {
 };
 
 struct config_watch;
+struct spool_sweeper;
 
 struct agent {
 	struct agent_options options;
@@ -46,6 +47,7 @@ struct agent {
 	struct component_env env;
 	struct graph *graph;
 	struct config_watch *watch;
+	struct spool_sweeper *sweeper; /* of spools that nothing configured has */
 	char hostname[256];
 	char page_tag[PAGE_TAG_BYTES];
 	uint64_t started_real_ns;

@@ -17,7 +17,7 @@
 #define MIN_BYTES ((uint64_t)1 << 20)
 #define MAX_BYTES ((uint64_t)64 << 30)
 #define MIN_AGE_NS ((int64_t)NS_PER_S)
-#define MAX_AGE_NS ((int64_t)SPOOL_FOREIGN_MAX_AGE_NS)
+#define MAX_AGE_NS ((int64_t)SPOOL_LONGEST_AGE_NS)
 
 static bool spool_bytes_of(const char *text, uint64_t *ret_bytes)
 {

@@ -246,12 +246,6 @@ static void drop_late(struct spool *s, struct list *items, uint64_t now_ns, bool
 	}
 }
 
-static void sweep(struct spool *s)
-{
-	s->swept_ns = clock_mono_ns();
-	spool_job_sweep(s);
-}
-
 /* Deadlines of what was never out grow nearly with its order; one that does not is looked at when it is read. */
 void spool_drop_late(struct spool *s, uint64_t now_ns)
 {
@@ -260,8 +254,6 @@ void spool_drop_late(struct spool *s, uint64_t now_ns)
 	s->late_ns = now_ns;
 	drop_late(s, &s->fresh, now_ns, true);
 	drop_late(s, &s->tried, now_ns, false);
-	if (clock_mono_ns() - s->swept_ns >= SPOOL_SWEEP_NS)
-		sweep(s);
 }
 
 void spool_stats_get(const struct spool *s, struct spool_stats *ret_stats)
@@ -327,7 +319,6 @@ int spool_new(struct loop *loop, const struct spool_options *options,
 	if (r < 0)
 		return r;
 	spool_job_open(s);
-	sweep(s);
 	*ret_spool = TAKE_PTR(s);
 	return 0;
 }

@@ -51,9 +51,7 @@ struct spool_options {
 };
 
 #define SPOOL_MIN_BYTES (UINT64_C(1) << 20)
-/* The longest max_age: what nobody has sent for so long beside it, nobody will. */
-#define SPOOL_FOREIGN_MAX_AGE_NS (24 * 3600 * UINT64_C(1000000000))
-#define SPOOL_SWEEP_NS (3600 * UINT64_C(1000000000))
+#define SPOOL_LONGEST_AGE_NS (24 * 3600 * UINT64_C(1000000000))
 #define SPOOL_RETRY_NS (5 * UINT64_C(1000000000))
 
 /* Looks for what an earlier run has left; a directory is made when something is to be written. 0 or -errno. */

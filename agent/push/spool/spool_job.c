@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "agent/push/spool/spool_private.h"
-#include "agent/push/spool/spool_sweep.h"
 #include "agent/util/clock.h"
 #include "agent/util/log.h"
 #include "agent/util/macro.h"
@@ -19,7 +18,6 @@ struct spool_job {
 	uint64_t deadline_ns; /* write */
 	bool make;	      /* open */
 	struct spool_found found;
-	struct spool_swept swept;
 	struct push_profile *profile;
 	int r;
 };
@@ -283,31 +281,4 @@ void spool_job_remove(struct spool *s, uint64_t segment)
 	const struct spool_job init = { .place = { .segment = segment } };
 
 	(void)job_start(s, &init, remove_run, forget);
-}
-
-/* ---- what stands beside ---- */
-
-static void sweep_run(struct worker_job *job)
-{
-	struct spool_job *j = job_of(job);
-
-	spool_sweep(j->spool->path, clock_real_ns() - SPOOL_FOREIGN_MAX_AGE_NS, &j->swept);
-}
-
-static void sweep_done(struct worker_job *job)
-{
-	struct spool_job *j = job_of(job);
-
-	if (j->swept.n_segments > 0)
-		log_info("profiles of endpoints that are not configured any more were removed from "
-			 "disk",
-			 LOG_STR("beside", j->spool->path),
-			 LOG_UINT("segments", j->swept.n_segments),
-			 LOG_UINT("bytes", j->swept.n_bytes));
-	free(j);
-}
-
-void spool_job_sweep(struct spool *s)
-{
-	(void)job_start(s, &(struct spool_job){ .swept = { 0 } }, sweep_run, sweep_done);
 }

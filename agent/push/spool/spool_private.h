@@ -53,8 +53,7 @@ struct spool {
 	size_t n_segments, n, n_writing, n_reading;
 	uint64_t n_bytes;
 	unsigned int turn;
-	uint64_t late_ns;  /* when deadlines were last looked at */
-	uint64_t swept_ns; /* monotonic, and what stands beside it */
+	uint64_t late_ns; /* when deadlines were last looked at */
 };
 
 /* ---- spool.c ---- */
@@ -72,7 +71,5 @@ bool spool_job_write(struct spool *s, struct push_entry *entry);
 bool spool_job_read(struct spool *s, struct spool_item *item);
 void spool_job_mark(struct spool *s, struct spool_item *item);
 void spool_job_remove(struct spool *s, uint64_t segment);
-/* What no endpoint has any more, beside this one. */
-void spool_job_sweep(struct spool *s);
 
 #endif

@@ -81,17 +81,9 @@ static bool is_name(const char *name)
 	return strlen(name) == NAME_CHARS && strspn(name, "0123456789abcdef") == NAME_CHARS;
 }
 
-static int open_parent(const char *path, size_t n)
-{
-	_cleanup_free_ char *parent = n > 0 ? strndup(path, n) : strdup(".");
-
-	return parent ? open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-}
-
 void spool_sweep(const char *path, uint64_t before_ns, struct spool_swept *ret_swept)
 {
-	const char *slash = strrchr(path, '/'), *own = slash ? slash + 1 : path;
-	_cleanup_close_ int fd = open_parent(path, (size_t)(own - path));
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *list = fd < 0 ? NULL : open_list(fd);
 	size_t n = 0;
 
@@ -99,7 +91,7 @@ void spool_sweep(const char *path, uint64_t before_ns, struct spool_swept *ret_s
 	if (!list)
 		return;
 	for (struct dirent *e; n < MAX_DIRECTORIES && (e = readdir(list)); n++)
-		if (is_name(e->d_name) && strcmp(e->d_name, own) != 0)
+		if (is_name(e->d_name))
 			sweep_directory(fd, e->d_name, before_ns, ret_swept);
 	(void)closedir(list);
 }
