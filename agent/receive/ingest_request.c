@@ -121,6 +121,9 @@ static int add_pprof(struct reading *r, const struct form *form, struct pprof_ad
 
 static int read_pprof(struct reading *r)
 {
+	const struct pprof_adapt_options o = { .time_ns = r->meta.from_ns,
+					       .spy = r->meta.spy_name,
+					       .budget = r->budget };
 	struct form form = { .profile = r->body };
 	struct pprof_adapted adapted;
 	int e;
@@ -133,7 +136,7 @@ static int read_pprof(struct reading *r)
 	}
 	if (form.profile.n == 0)
 		return 0;
-	e = pprof_adapt(form.profile, r->meta.from_ns, r->budget, &r->verdict->why, &adapted);
+	e = pprof_adapt(form.profile, &o, &r->verdict->why, &adapted);
 	if (e == 0)
 		e = add_pprof(r, &form, &adapted);
 	pprof_adapted_fini(&adapted);

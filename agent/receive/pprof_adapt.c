@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "agent/receive/pprof_names.h"
+#include "agent/receive/pprof_wire.h"
 #include "agent/store/ingest/ingest.h"
 #include "agent/store/ingest/ingest_inflate.h"
 #include "agent/util/clock.h"
@@ -12,17 +14,10 @@
 
 /* Fields of perftools.profiles.Profile (pprof/profile.proto). */
 enum { FIELD_SAMPLE_TYPE = 1, FIELD_STRING = 6, FIELD_TIME = 9 };
-enum { WIRE_VARINT = 0, WIRE_64BIT = 1, WIRE_LENGTH = 2, WIRE_32BIT = 5 };
 
 /* A time of 1970 is none, or one in microseconds. */
 #define FIRST_TIME_NS (366ULL * 86400 * NS_PER_S)
 #define GZIP_LEVEL 1
-
-struct field {
-	unsigned int number, wire;
-	uint64_t value;	  /* of a varint */
-	size_t offset, n; /* of a part */
-};
 
 struct scan {
 	struct str plain;
@@ -32,52 +27,14 @@ struct scan {
 	int64_t time_ns;
 };
 
-static bool get_varint(struct str s, size_t *at, uint64_t *ret)
-{
-	uint64_t value = 0;
-
-	for (unsigned int shift = 0; shift < 70 && *at < s.n; shift += 7) {
-		uint8_t byte = (uint8_t)s.p[(*at)++];
-
-		if (shift < 64)
-			value |= (uint64_t)(byte & 0x7f) << shift;
-		if (byte < 0x80) {
-			*ret = value;
-			return true;
-		}
-	}
-	return false;
-}
-
-/* False: it ends, or is no field. */
-static bool next_field(struct str s, size_t *at, struct field *ret)
-{
-	uint64_t tag, n = 0;
-
-	if (!get_varint(s, at, &tag))
-		return false;
-	*ret = (struct field){ .number = (unsigned int)(tag >> 3), .wire = tag & 7 };
-	if (ret->wire == WIRE_VARINT)
-		return get_varint(s, at, &ret->value);
-	if (ret->wire == WIRE_LENGTH && !get_varint(s, at, &n))
-		return false;
-	n = ret->wire == WIRE_64BIT ? 8 : ret->wire == WIRE_32BIT ? 4 : n;
-	if (n > s.n - *at)
-		return false;
-	ret->offset = *at;
-	ret->n = n;
-	*at += n;
-	return true;
-}
-
 /* The first field of a ValueType. */
 static uint64_t type_of(struct str s)
 {
-	struct field f;
+	struct pprof_field f;
 	uint64_t type = 0;
 
-	for (size_t at = 0; at < s.n && next_field(s, &at, &f);)
-		if (f.number == 1 && f.wire == WIRE_VARINT)
+	for (size_t at = 0; at < s.n && pprof_next_field(s, &at, &f);)
+		if (f.number == 1 && f.wire == PPROF_WIRE_VARINT)
 			type = f.value;
 	return type;
 }
@@ -85,26 +42,26 @@ static uint64_t type_of(struct str s)
 /* Types may stand before or behind the texts. */
 static void find_types(struct scan *x)
 {
-	struct field f;
+	struct pprof_field f;
 
-	for (size_t at = 0; at < x->plain.n && next_field(x->plain, &at, &f);) {
+	for (size_t at = 0; at < x->plain.n && pprof_next_field(x->plain, &at, &f);) {
 		struct str part = { x->plain.p + f.offset, f.n };
 
-		if (f.number == FIELD_SAMPLE_TYPE && f.wire == WIRE_LENGTH &&
+		if (f.number == FIELD_SAMPLE_TYPE && f.wire == PPROF_WIRE_LENGTH &&
 		    x->n_types < PPROF_ADAPT_MAX_TYPES)
 			x->types[x->n_types++] = type_of(part);
-		if (f.number == FIELD_TIME && f.wire == WIRE_VARINT)
+		if (f.number == FIELD_TIME && f.wire == PPROF_WIRE_VARINT)
 			x->time_ns = (int64_t)f.value;
 	}
 }
 
 static void find_names(struct scan *x)
 {
-	struct field f;
+	struct pprof_field f;
 	uint64_t text = 0;
 
-	for (size_t at = 0; at < x->plain.n && next_field(x->plain, &at, &f);) {
-		if (f.number != FIELD_STRING || f.wire != WIRE_LENGTH)
+	for (size_t at = 0; at < x->plain.n && pprof_next_field(x->plain, &at, &f);) {
+		if (f.number != FIELD_STRING || f.wire != PPROF_WIRE_LENGTH)
 			continue;
 		for (size_t i = 0; i < x->n_types; i++)
 			if (x->types[i] == text)
@@ -182,12 +139,9 @@ static int put_gzip(const void *bytes, size_t n, struct buf *out)
 
 static int put_time(uint64_t time_ns, bool is_gzip, struct buf *out)
 {
-	uint8_t field[11] = { FIELD_TIME << 3 | WIRE_VARINT };
-	size_t n = 1;
+	uint8_t field[1 + PPROF_VARINT_BYTES] = { FIELD_TIME << 3 | PPROF_WIRE_VARINT };
+	size_t n = 1 + pprof_put_varint(time_ns, field + 1);
 
-	for (; time_ns >= 0x80; time_ns >>= 7)
-		field[n++] = (uint8_t)(time_ns | 0x80);
-	field[n++] = (uint8_t)time_ns;
 	return is_gzip ? put_gzip(field, n, out) : copy_bytes(field, n, out);
 }
 
@@ -216,22 +170,22 @@ static int look(const struct buf *bytes, struct read_budget *budget, struct buf 
 	return r == INGEST_REFUSED_SIZE || r == INGEST_REFUSED_SAMPLES ? -EMSGSIZE : -EBADMSG;
 }
 
-static int adapt(struct str pprof, uint64_t time_ns, struct read_budget *budget, struct buf *why,
-		 const uint8_t *plain, size_t n_plain, struct pprof_adapted *ret)
+static int adapt(struct str pprof, const struct pprof_adapt_options *o, struct buf *why,
+		 struct str plain, bool changed, struct pprof_adapted *ret)
 {
-	struct scan x = { .plain = { (const char *)plain, n_plain } };
+	struct scan x = { .plain = plain };
 	/* A field more, and what gzip puts around it. */
-	_cleanup_buf_ struct buf out = BUF_INIT(pprof.n + n_plain + 4096);
+	_cleanup_buf_ struct buf out = BUF_INIT(pprof.n + plain.n + 4096);
 
 	find_types(&x);
 	find_names(&x);
-	bool changed = replace_dashes(&x);
-	int r = put_all(pprof, &x, changed, time_ns, &out);
+	changed |= replace_dashes(&x);
+	int r = put_all(pprof, &x, changed, o->time_ns, &out);
 	if (r == 0)
-		r = look(&out, budget, why);
+		r = look(&out, o->budget, why);
 	if (r < 0)
 		return r;
-	ret->time_ns = x.time_ns >= (int64_t)FIRST_TIME_NS ? (uint64_t)x.time_ns : time_ns;
+	ret->time_ns = x.time_ns >= (int64_t)FIRST_TIME_NS ? (uint64_t)x.time_ns : o->time_ns;
 	ret->types = BUF_INIT(PPROF_ADAPT_MAX_TYPES * (size_t)4096);
 	put_types(&x, &ret->types);
 	ret->n = out.len;
@@ -239,15 +193,34 @@ static int adapt(struct str pprof, uint64_t time_ns, struct read_budget *budget,
 	return ret->data ? 0 : -ENOMEM;
 }
 
-int pprof_adapt(struct str pprof, uint64_t time_ns, struct read_budget *budget, struct buf *why,
+static int adapt_names(struct str pprof, const struct pprof_adapt_options *o, struct buf *why,
+		       struct str plain, struct pprof_adapted *ret)
+{
+	_cleanup_buf_ struct buf named = BUF_INIT(INGEST_MAX_PLAIN_BYTES);
+	int r;
+
+	if (!pprof_names_wanted(o->spy))
+		return adapt(pprof, o, why, plain, false, ret);
+	r = pprof_names_put_files(plain, o->spy, o->budget, &named);
+	if (r == -E2BIG)
+		(void)buf_append_str(why, "the profile is larger than 4 MiB with its files in the "
+					  "names of functions");
+	if (r < 0)
+		return r == -E2BIG ? -EMSGSIZE : r;
+	return adapt(pprof, o, why, (struct str){ buf_str(&named), named.len }, true, ret);
+}
+
+int pprof_adapt(struct str pprof, const struct pprof_adapt_options *o, struct buf *why,
 		struct pprof_adapted *ret)
 {
 	_cleanup_free_ uint8_t *plain = NULL;
 	size_t n_plain = 0;
-	int r = open_plain(pprof, budget, why, &plain, &n_plain);
+	int r = open_plain(pprof, o->budget, why, &plain, &n_plain);
 
 	*ret = (struct pprof_adapted){ 0 };
-	return r < 0 ? r : adapt(pprof, time_ns, budget, why, plain, n_plain, ret);
+	return r < 0 ? r
+		     : adapt_names(pprof, o, why, (struct str){ (const char *)plain, n_plain },
+				   ret);
 }
 
 void pprof_adapted_fini(struct pprof_adapted *a)

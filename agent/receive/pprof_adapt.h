@@ -4,6 +4,7 @@
  *
  *	time	of 1970, which is none, or in microseconds: a field with another time is put behind the last one, which is the one that counts
  *	types	with '-', as .NET's profiler has them: '_' in its place
+ *	names	of Python and Ruby: with their files (pprof_names.h); such a profile is compressed again
  *
  * A field behind a compressed one is a member of gzip of its own, so nothing is compressed a second time for it. Pure.
  */
@@ -24,11 +25,17 @@ struct pprof_adapted {
 	uint64_t time_ns;
 };
 
+struct pprof_adapt_options {
+	uint64_t time_ns; /* for one without a time */
+	const char *spy;  /* the client's name; NULL: none */
+	struct read_budget *budget;
+};
+
 /*
- * time_ns: for one without a time. 0; -EBADMSG: no pprof, -EMSGSIZE: it is larger than servers take, both with a sentence in `why`;
+ * 0; -EBADMSG: no pprof, -EMSGSIZE: it is larger than servers take, both with a sentence in `why`;
  * -ECANCELED: the budget; -ENOMEM. What a server would say of it is said here: its structure is sound.
  */
-int pprof_adapt(struct str pprof, uint64_t time_ns, struct read_budget *budget, struct buf *why,
+int pprof_adapt(struct str pprof, const struct pprof_adapt_options *options, struct buf *why,
 		struct pprof_adapted *ret);
 void pprof_adapted_fini(struct pprof_adapted *a);
 

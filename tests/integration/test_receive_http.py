@@ -23,7 +23,7 @@ from harness import paths, pyroscope
 from harness.agent import ENDPOINT, fetch
 from harness.processes import free_port, wait_until
 from harness.standin import StandIn
-from harness.store_data import MEMORY, PUSH, TICK, Pprof, cpu_labels, push_json, push_proto
+from harness.store_data import MEMORY, PUSH, TICK, Frame, Pprof, cpu_labels, push_json, push_proto
 
 pytestmark = [pytest.mark.agent, pytest.mark.beside]
 FULL = pytest.mark.skipif(os.environ.get("XAGENT_TEST_MATRIX") != "full", reason="XAGENT_TEST_MATRIX=full has it")
@@ -66,6 +66,15 @@ def multipart(**parts):
 def made(types=None, age_s=1):
     p = Pprof((now_ns() - age_s * 10**9) // 10**6, *([types] if types else []))
     p.add("main f", *([TICK] if not types else range(1, len(types) + 1)))
+    return p.bytes()
+
+
+def with_files():
+    """Functions of files, as those who sample scripts have them: a path that is absolute, others, none, and a call inside of another."""
+    p = Pprof(now_ns() // 10**6 - 1000)
+    p.add([Frame("main", "/srv/app.py", 3), Frame("f", "lib/x.py", 7), Frame("f", "lib/x.py", 9), Frame("g"), Frame("", "y.rb", 2),
+           Frame("<module>", "a/b.py", 2, (Frame("inner", "c.py", 11), Frame("innermost", "/srv/c.py", 12)))], TICK)
+    p.add([Frame("main", "/srv/app.py", 3), Frame("q", "C:\\y.py", 7)], 2 * TICK)
     return p.bytes()
 
 
@@ -294,6 +303,8 @@ def mixture():
         "form": (form, form_headers, {}),
         "block": (block, form_headers, {}),
         "dotnet": (made([("cpu", "nanoseconds")]), {}, {"format": "pprof", "spyName": "dotnetspy"}),
+        **{f"files{spy}": (with_files(), {}, {"format": "pprof", "spyName": spy}) for spy in ("pyspy", "rbspy", "scripting", "gospy")},
+        "filesform": (*multipart(profile=with_files(), sample_type_config=b"{}"), {"spyName": "pyspy"}),
         "empty": (b"", {}, {}),
         "odd": (b"a b;c d 3\r\nx\n\n 7\n", {}, {}),
         "count": (b"a;b x\n", {}, {}),

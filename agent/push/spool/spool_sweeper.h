@@ -22,13 +22,12 @@ struct spool_sweeper_options {
 	uint64_t max_age_ns;	  /* since something was written last */
 };
 
-#define SPOOL_SWEEPER_OPTIONS_INIT                                        \
-	((struct spool_sweeper_options){                                  \
-		.storage_path = "",                                       \
-		.first_ns = 60 * UINT64_C(1000000000),                    \
-		.then_ns = 3600 * UINT64_C(1000000000),                   \
-		/* The longest max_age. */                                \
-		.max_age_ns = 24 * 3600 * UINT64_C(1000000000),           \
+#define SPOOL_SWEEPER_OPTIONS_INIT                                                 \
+	((struct spool_sweeper_options){                                           \
+		.storage_path = "",                                                \
+		.first_ns = 60 * UINT64_C(1000000000),                             \
+		.then_ns = 3600 * UINT64_C(1000000000), /* The longest max_age. */ \
+		.max_age_ns = 24 * 3600 * UINT64_C(1000000000),                    \
 	})
 
 /* 0 or -errno. */

@@ -3,6 +3,7 @@
  * What becomes of a request of /ingest: a row is a request, and tells the series and stacks that it becomes, or the answer. What is accepted and
  * what is not, names, labels and values are those of a Pyroscope 1.21 for the same bytes, where a row does not say otherwise.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -428,6 +429,82 @@ static void test_pprof(void **state)
 	}
 }
 
+/* Two functions, the second without a file, and one with a path that is absolute. */
+static uint8_t *make_with_files(bool gzip, size_t *ret_n)
+{
+	struct made_profile made;
+	uint8_t *bytes;
+
+	made_profile_init(&made, "cpu/nanoseconds", "cpu/nanoseconds", 1700000000000);
+	made_profile_sample(&made, "main;f;g", (const int64_t[]){ 20 }, NULL);
+	made.message.function[0]->filename = made_profile_text(&made, "/srv/app.py");
+	made.message.function[1]->filename = made_profile_text(&made, "lib/x.py");
+	bytes = gzip ? made_profile_gzip(&made, ret_n) : made_profile_pack(&made, ret_n);
+	made_profile_fini(&made);
+	return bytes;
+}
+
+static const struct {
+	const char *spy, *stack;
+} spies[] = {
+	{ "pyspy", "main;lib/x.py f; g" },
+	{ "rbspy", "/srv/app.py main;lib/x.py f; g" },
+	{ "scripting", "/srv/app.py main;lib/x.py f; g" },
+	{ "pyspy2", "main;f;g" },
+	{ "gospy", "main;f;g" },
+	{ NULL, "main;f;g" },
+};
+
+/* As the server has them. */
+static void test_names_with_files(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(spies) * 2; i++) {
+		const struct ingest_query q = { .name = "app",
+						.format = "pprof",
+						.spy_name = spies[i / 2].spy };
+		_cleanup_buf_ struct buf expected = BUF_INIT(1000);
+		struct result r;
+		size_t n;
+		uint8_t *bytes = make_with_files(i % 2, &n);
+
+		read_request(&q, (struct str){ (char *)bytes, n }, &r);
+		(void)buf_printf(&expected, " %s=20\n", spies[i / 2].stack);
+		assert_int_equal(r.verdict.status, 200);
+		assert_non_null(strstr(buf_str(&r.text), buf_str(&expected)));
+		result_fini(&r);
+		free(bytes);
+	}
+}
+
+/* Names that grow beyond what a server takes: one file, and many functions. */
+static void test_names_that_grow(void **state)
+{
+	const struct ingest_query q = { .name = "app", .format = "pprof", .spy_name = "rbspy" };
+	static char file[60001];
+	struct made_profile made;
+	char stack[16];
+	struct result r;
+	size_t n;
+
+	(void)state;
+	(void)memset(file, 'x', sizeof(file) - 1);
+	made_profile_init(&made, "cpu/nanoseconds", "cpu/nanoseconds", 1700000000000);
+	for (int i = 0; i < 100; i++) {
+		(void)snprintf(stack, sizeof(stack), "f%d", i);
+		made_profile_sample(&made, stack, (const int64_t[]){ 20 }, NULL);
+		made.message.function[i]->filename = made_profile_text(&made, file);
+	}
+	uint8_t *bytes = made_profile_gzip(&made, &n);
+	read_request(&q, (struct str){ (char *)bytes, n }, &r);
+	assert_int_equal(r.verdict.status, 422);
+	assert_int_equal(r.verdict.refusal, RECEIVE_REFUSED_LIMITS);
+	assert_non_null(strstr(buf_str(&r.verdict.why), "files in the names"));
+	result_fini(&r);
+	free(bytes);
+	made_profile_fini(&made);
+}
+
 /* The bytes stay, what counts stands behind them. */
 static void test_time_of_pprof(void **state)
 {
@@ -588,6 +665,8 @@ static void test_compressed_body(void **state)
 static const struct unit_test tests[] = {
 	TEST_ROWS(test_row, rows, name),
 	TEST(test_pprof),
+	TEST(test_names_with_files),
+	TEST(test_names_that_grow),
 	TEST(test_time_of_pprof),
 	TEST(test_trie_of_many_long_stacks),
 	TEST(test_trie_that_is_too_deep),
