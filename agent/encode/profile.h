@@ -40,6 +40,9 @@ enum profile_form {
 /* What receivers want of profiles: bits. */
 #define PROFILE_WANT(form) (1U << (form))
 #define PROFILE_WANT_TABLES (1U << FORM_MAX) /* the profile itself */
+/* No two of one source have the same millisecond: whose labels become equal on the way are one series, and to a server two of one series and
+ * time are one that was sent again. */
+#define PROFILE_WANT_APART (1U << (FORM_MAX + 1))
 
 struct profile {
 	atomic_uint n_refs;

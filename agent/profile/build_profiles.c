@@ -312,13 +312,18 @@ static void encode_series(struct encoder *e, const struct series *series)
 
 void build_profiles(const struct interval *interval, struct namer *namer, struct build *build)
 {
-	struct encoder e = { .interval = interval, .namer = namer, .build = build };
+	struct encoder e = { .interval = interval,
+			     .namer = namer,
+			     .build = build,
+			     .time_ns = interval->end_real_ns };
 
 	for (const struct series *s = interval->series; s; s = s->next) {
 		e.labels = s->labels;
 		e.event = s->event;
 		e.source = s->source;
-		e.time_ns = interval->end_real_ns;
+		/* The time of each profile is that of the one before and a millisecond. */
+		if (!(build->wants & PROFILE_WANT_APART))
+			e.time_ns = interval->end_real_ns;
 		encode_series(&e, s);
 		(void)encoder_close(&e, false);
 	}

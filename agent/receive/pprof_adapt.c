@@ -6,6 +6,8 @@
 #include <stdlib.h>
 
 #include "agent/receive/pprof_names.h"
+#include "agent/receive/pprof_open.h"
+#include "agent/receive/pprof_time.h"
 #include "agent/receive/pprof_wire.h"
 #include "agent/store/ingest/ingest.h"
 #include "agent/store/ingest/ingest_inflate.h"
@@ -93,56 +95,9 @@ static void put_types(const struct scan *x, struct buf *out)
 	}
 }
 
-/* The message alone, in memory of ours. */
-static int open_plain(struct str pprof, struct read_budget *budget, struct buf *why, uint8_t **ret,
-		      size_t *ret_n)
-{
-	size_t max = MIN_OF(INGEST_MAX_PLAIN_BYTES, budget->left.inflated_bytes);
-	const uint8_t *bytes = (const uint8_t *)pprof.p;
-	int r = INFLATE_DONE;
-
-	if (inflate_is_gzip(bytes, pprof.n)) {
-		r = inflate_gzip(bytes, pprof.n, max, ret, ret_n);
-		if (!read_budget_take_inflated(budget, *ret_n)) {
-			if (r == INFLATE_DONE)
-				free(*ret);
-			return -ECANCELED;
-		}
-	} else {
-		*ret = malloc(pprof.n);
-		if (!*ret)
-			return -ENOMEM;
-		memcpy(*ret, pprof.p, pprof.n);
-		*ret_n = pprof.n;
-	}
-	if (r == INFLATE_DONE || r < 0)
-		return r;
-	(void)buf_append_str(why, r == INFLATE_TOO_LARGE ? "the profile is larger than 4 MiB"
-							 : "the gzip'd profile is cut or damaged");
-	return r == INFLATE_TOO_LARGE ? -EMSGSIZE : -EBADMSG;
-}
-
 static int copy_bytes(const void *bytes, size_t n, struct buf *out)
 {
 	return buf_append(out, bytes, n);
-}
-
-static int put_gzip(const void *bytes, size_t n, struct buf *out)
-{
-	struct pprof_bytes packed = { 0 };
-	int r = pprof_gzip(bytes, n, GZIP_LEVEL, &packed);
-
-	r = r < 0 ? r : buf_append(out, packed.data, packed.n);
-	pprof_bytes_fini(&packed);
-	return r;
-}
-
-static int put_time(uint64_t time_ns, bool is_gzip, struct buf *out)
-{
-	uint8_t field[1 + PPROF_VARINT_BYTES] = { FIELD_TIME << 3 | PPROF_WIRE_VARINT };
-	size_t n = 1 + pprof_put_varint(time_ns, field + 1);
-
-	return is_gzip ? put_gzip(field, n, out) : copy_bytes(field, n, out);
 }
 
 /* As it came, or what was changed in it; and the time, if it has none. */
@@ -156,9 +111,9 @@ static int put_all(struct str pprof, const struct scan *x, bool changed, uint64_
 	if (!changed)
 		r = copy_bytes(pprof.p, pprof.n, out);
 	else
-		r = is_gzip ? put_gzip(x->plain.p, x->plain.n, out)
+		r = is_gzip ? pprof_put_gzip(x->plain.p, x->plain.n, out)
 			    : copy_bytes(x->plain.p, x->plain.n, out);
-	return r < 0 || has_time ? r : put_time(time_ns, is_gzip, out);
+	return r < 0 || has_time ? r : pprof_time_put(time_ns, is_gzip, out);
 }
 
 static int look(const struct buf *bytes, struct read_budget *budget, struct buf *why)
@@ -215,7 +170,7 @@ int pprof_adapt(struct str pprof, const struct pprof_adapt_options *o, struct bu
 {
 	_cleanup_free_ uint8_t *plain = NULL;
 	size_t n_plain = 0;
-	int r = open_plain(pprof, o->budget, why, &plain, &n_plain);
+	int r = pprof_open_plain(pprof, o->budget, why, &plain, &n_plain);
 
 	*ret = (struct pprof_adapted){ 0 };
 	return r < 0 ? r

@@ -117,6 +117,45 @@ def test_flame_graph_of_a_known_program(start_agent, server, processes, programs
     assert len(series) == 1 and labels["region"] == "north", series
 
 
+@FULL
+@pytest.mark.parametrize("exporter", [None, OTLP_HTTP], ids=["push", "otlp"])
+def test_series_that_become_one(start_agent, server, processes, programs, exporter):
+    """Two programs whose labels are equal when a rule has dropped one: each interval has both, to the last sample."""
+    chains = [processes.start(programs["chain"], 5, 1) for _ in range(2)]
+    for chain in chains:
+        chain.wait_for_output("thread_a")
+    targets = [{"__process_pid__": str(c.pid), "service_name": "both", "pod": str(i)} for i, c in enumerate(chains)]
+    text = config(server.url, interval="1s", rate=RATE, targets_only=True, targets=targets)
+    if exporter:
+        text = otlp_config(exporter, server.url, "gzip", interval="1s", rate=RATE, targets_only=True, targets=targets)
+    receiver = "otelcol.exporter.otlphttp.endpoint.input" if exporter else "pyroscope.write.endpoint.receiver"
+    text = text.replace(f"[{receiver}]", "[pyroscope.relabel.one.receiver]") + f"""
+pyroscope.relabel "one" {{
+	forward_to = [{receiver}]
+	rule {{
+		action = "labeldrop"
+		regex  = "pod"
+	}}
+}}
+"""
+    agent = start_agent(text).wait_ready()
+    for chain in chains:
+        assert chain.wait(30) == 0
+
+    def settled():
+        m = agent.metrics()
+        waiting = m.agent("samples_received") - m.agent("samples_in_profiles") - m.dropped_samples()
+        return waiting == 0 and m.get("pyroscope_write_sent_profiles_total") == m.get("pyroscope_ebpf_pprofs_total") > 0
+    for _ in range(2):
+        wait_until(settled, 20, "everything is sent")
+    expected = agent.metrics().agent("samples_in_profiles") * (10**9 // RATE)
+    flamegraph = server.query("SelectMergeStacktraces", **last_hour(
+        profileTypeID=pyroscope.CPU, labelSelector='{service_name="both"}'))["flamegraph"]
+    assert int(flamegraph["total"]) == expected > 0
+    series = server.query("Series", matchers=[], labelNames=[], **last_hour())["labelsSet"]
+    assert len(series) == 1, series
+
+
 @pytest.mark.parametrize("exporter, compression", [
     pytest.param(OTLP_HTTP, "gzip", id="http"),
     pytest.param(OTLP_GRPC, "gzip", id="grpc"),

@@ -379,6 +379,45 @@ def test_as_the_real_server(receive, processes, tmp_path):
     assert contents(behind) == expected
 
 
+MERGED = """
+pyroscope.relabel "one" {{
+	forward_to = [pyroscope.write.w0.receiver{store}]
+	rule {{
+		action = "labeldrop"
+		regex  = "instance"
+	}}
+}}
+"""
+
+
+@FULL
+def test_series_that_become_one(receive, start_agent, processes, tmp_path):
+    """Clients whose profiles are of the same millisecond, and whose labels are equal afterwards: nothing is lost, and nothing counted twice."""
+    program, reason = pyroscope.build()
+    if reason:
+        pytest.skip(reason)
+    real = pyroscope.Pyroscope(processes, tmp_path, program)
+    port = free_port()
+    text = (ENDPOINT.format(url=real.url, timeout="5s").replace('"endpoint"', '"w0"', 1) + MERGED.format(store=", pyroscope.store.s.receiver")
+            + RECEIVE.format(port=port, to="pyroscope.relabel.one.receiver") + 'pyroscope.store "s" { }\n')
+    agent = start_agent(text).wait_ready()
+    receiver, body, seconds = Receiver(f"http://127.0.0.1:{port}"), made(), int(time.time()) - 20
+    for i in range(20):
+        labels = {**cpu_labels("pushed"), "instance": str(i)}
+        # Once more, as clients do who have had no answer.
+        for _ in range(2):
+            assert receiver.push(push_proto((labels, body)))[0] == 200
+        assert receiver.ingest(f"folded{{instance={i}}}", b"a;b 1\n", **{"from": str(seconds), "until": str(seconds + 10)})[0] == 200
+    agent.wait_metric(lambda m: m.get("pyroscope_write_sent_profiles_total") == 60, 20, "all are sent")
+    now = int(time.time() * 1000)
+    for service in ("pushed", "folded"):
+        for server in (real, pyroscope.Querier(agent.url)):
+            answer = server.query("SelectMergeStacktraces", profileTypeID=pyroscope.CPU, labelSelector=f'{{service_name="{service}"}}',
+                                  start=now - 3600_000, end=now + 60_000)
+            assert int(answer["flamegraph"]["total"]) == 20 * TICK, (service, server.url)
+    assert agent.metrics().get("xagent_received_profiles_moved_total", result="moved") == 19 * 2 + 19
+
+
 @FULL
 def test_sdk_of_go(receive, processes, tmp_path, standin):
     go = shutil.which("go") or "/usr/local/go/bin/go"

@@ -29,6 +29,7 @@ struct write_pusher {
 	size_t n_without_url; /* endpoints that nothing can be sent to */
 	uint64_t max_age_ns;  /* 0: no other than that of all receivers */
 	enum profile_form form;
+	unsigned int wants;
 };
 
 struct write {
@@ -62,6 +63,7 @@ static int fill_write_pusher(struct component *c, const void *args, struct write
 	o->n_without_url = plan.n_without_url;
 	o->max_age_ns = plan.max_age_ns;
 	o->form = plan.form;
+	o->wants = PROFILE_WANT(plan.form) | (plan.changes_labels ? PROFILE_WANT_APART : 0);
 	return pusher_new(c->env->loop, c->env->http, c->env->telemetry, &plan.options, &o->pusher);
 }
 
@@ -78,7 +80,7 @@ static int write_pusher_new(struct component *c, const void *args,
 	list_init(&o->node);
 	list_init(&o->rest.node);
 	o->write = c->state;
-	o->write->receiver.wants = pusher_n_endpoints(o->pusher) ? PROFILE_WANT(o->form) : 0;
+	o->write->receiver.wants = pusher_n_endpoints(o->pusher) ? o->wants : 0;
 	*ret_write_pusher = o;
 	return 0;
 }

@@ -12,6 +12,7 @@
 struct push_plan {
 	struct pusher_options options; /* but for what the component itself is called */
 	enum profile_form form;	       /* that is sent */
+	bool changes_labels;	       /* so that two series may become one */
 	size_t n_without_url;	       /* endpoints that nothing can be sent to */
 	uint64_t
 		max_age_ns; /* from the moment a profile comes; 0: no other than that of all receivers */

@@ -117,7 +117,10 @@ static unsigned int wants(const struct receiver *receiver)
 	const struct relabel *d =
 		CONTAINER_OF((struct receiver *)receiver, struct relabel, receiver);
 
-	return fan_out_wants(&d->args->forward_to);
+	unsigned int wants = fan_out_wants(&d->args->forward_to);
+
+	/* What rules make equal. */
+	return wants ? wants | PROFILE_WANT_APART : 0;
 }
 
 static void stats(const struct receiver *receiver, struct receiver_stats *ret_stats)

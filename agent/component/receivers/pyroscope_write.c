@@ -45,8 +45,10 @@ static int plan(struct component *c, const void *given, struct river_arena *aren
 		return r;
 	ret_plan->form = FORM_PPROF;
 	ret_plan->options.external_labels = external;
-	return external_labels_clean(&args->external_labels, c->id, arena, external,
-				     &ret_plan->options.n_external_labels);
+	r = external_labels_clean(&args->external_labels, c->id, arena, external,
+				  &ret_plan->options.n_external_labels);
+	ret_plan->changes_labels = ret_plan->options.n_external_labels > 0;
+	return r;
 }
 
 static const struct push_component write_component = { .plan = plan };

@@ -7,8 +7,12 @@
 #include <string.h>
 
 #include "agent/component/receivers/fan_out.h"
+#include "agent/component/receivers/moments.h"
+#include "agent/push/relay.h"
+#include "agent/receive/pprof_time.h"
 #include "agent/store/ingest/ingest_tables.h"
 #include "agent/util/clock.h"
+#include "agent/util/hash.h"
 #include "agent/util/log.h"
 #include "agent/util/macro.h"
 #include "agent/util/ratelimit.h"
@@ -24,13 +28,17 @@
 
 /* Forms that are made here: of all others the bytes are what there is. */
 #define MADE_FORMS (PROFILE_WANT(FORM_OTLP) | PROFILE_WANT(FORM_OTLP_GZIP))
+#define MADE (MADE_FORMS | PROFILE_WANT_APART)
+/* What a time that is put behind it adds to a profile. */
+#define TIME_MAX_BYTES 64
 
 struct received {
 	const struct component *c;
 	const struct river_capsules *to;
-	struct worker *worker; /* NULL: nobody has wanted another form yet */
+	struct worker *worker;	 /* NULL: nobody has wanted anything made yet */
+	struct moments *moments; /* the worker's; NULL: nobody has wanted times apart yet */
 	size_t n_waiting_bytes;
-	struct metric *not_encoded;
+	struct metric *not_encoded, *moved, *crowded;
 	struct ratelimit warnings;
 };
 
@@ -39,8 +47,10 @@ struct job {
 	struct received *received;
 	struct profile *profile;
 	unsigned int wants;
+	size_t n_bytes; /* as it came */
 	uint64_t deadline_ns, now_ns;
 	int result; /* INGEST_OPENED, INGEST_REFUSED_x, -errno */
+	bool moved, crowded;
 	struct buf why;
 };
 
@@ -51,7 +61,78 @@ static const struct metric_family not_encoded_family = {
 	{ "component_path", "component_id" },
 };
 
-/* ---- worker ---- */
+static const struct metric_family moved_family = {
+	"xagent_received_profiles_moved_total",
+	"Received profiles of the same millisecond as another, where receivers change labels: "
+	"moved by milliseconds, "
+	"or crowded, where a second was not enough.",
+	METRIC_COUNTER,
+	{ "component_path", "component_id", "result" },
+};
+
+/* ---- worker: a time of its own ---- */
+
+/* The same for the same bytes of the same series. */
+static uint64_t origin_of(const struct profile *p)
+{
+	const struct shared_bytes *pprof = profile_form(p, FORM_PPROF);
+	uint64_t h = hash_bytes(pprof->data, pprof->n, 0);
+
+	for (size_t i = 0; i < p->labels->n; i++) {
+		h = hash_bytes(p->labels->items[i].name, strlen(p->labels->items[i].name), h);
+		h = hash_bytes(p->labels->items[i].value, strlen(p->labels->items[i].value), h);
+	}
+	return h;
+}
+
+static int copy_moved(const struct profile *p, uint64_t time_ns, struct profile **ret_profile)
+{
+	const struct shared_bytes *pprof = profile_form(p, FORM_PPROF);
+	_cleanup_buf_ struct buf out = BUF_INIT(pprof->n + TIME_MAX_BYTES);
+	_cleanup_(shared_bytes_unrefp) struct shared_bytes *bytes = NULL;
+	const struct str plain = { (const char *)pprof->data, pprof->n };
+	int r = pprof_time_set(plain, time_ns, &out);
+
+	if (r == 0) {
+		size_t n = out.len;
+
+		r = shared_bytes_new((uint8_t *)buf_take(&out), n, &bytes);
+	}
+	return r < 0 ? r : profile_of_pprof(bytes, p->labels, time_ns, ret_profile);
+}
+
+/* What has no time gets one where it ends, and what is not read here (relay.h) keeps its own. */
+static uint64_t time_of(const struct job *job, struct read_budget *budget)
+{
+	const struct shared_bytes *pprof = profile_form(job->profile, FORM_PPROF);
+
+	if (labels_get(job->profile->labels, PUSH_RELAY_LABEL))
+		return 0;
+	return pprof_time_of((struct str){ (const char *)pprof->data, pprof->n }, budget);
+}
+
+static int move_apart(struct job *job, struct read_budget *budget)
+{
+	struct received *r = job->received;
+	uint64_t had_ns = time_of(job, budget), time_ns;
+	struct profile *moved = NULL;
+	int result = r->moments ? 0 : moments_new(&r->moments);
+
+	if (result < 0 || had_ns == 0)
+		return result;
+	job->crowded = !moments_take(r->moments, origin_of(job->profile), had_ns, &time_ns);
+	if (job->crowded || time_ns == had_ns)
+		return 0;
+	result = copy_moved(job->profile, time_ns, &moved);
+	if (result < 0)
+		return result;
+	job->moved = true;
+	profile_unref(job->profile);
+	job->profile = moved;
+	return 0;
+}
+
+/* ---- worker: forms ---- */
 
 static int make_forms(struct job *job, struct pprof_builder **tables)
 {
@@ -65,23 +146,29 @@ static int make_forms(struct job *job, struct pprof_builder **tables)
 	return r;
 }
 
+static int read_tables(struct job *job, struct read_budget *budget)
+{
+	const struct shared_bytes *pprof = profile_form(job->profile, FORM_PPROF);
+	_cleanup_(pprof_builder_freep) struct pprof_builder *tables = NULL;
+	int r = ingest_tables(pprof->data, pprof->n, job->now_ns, budget, &job->why, &tables);
+
+	return r == INGEST_OPENED ? make_forms(job, &tables) : r;
+}
+
 static void job_run(struct worker_job *worker_job)
 {
 	struct job *job = CONTAINER_OF(worker_job, struct job, worker_job);
-	const struct shared_bytes *pprof = profile_form(job->profile, FORM_PPROF);
 	const struct read_budget_options options = { .inflated_bytes = INGEST_MAX_PLAIN_BYTES,
 						     .elements = MAX_ELEMENTS,
 						     .cpu_ns = MAX_CPU_NS };
-	_cleanup_(pprof_builder_freep) struct pprof_builder *tables = NULL;
 	struct read_budget budget;
 
 	read_budget_init(&budget, &options);
 	read_budget_begin(&budget);
-	job->result =
-		ingest_tables(pprof->data, pprof->n, job->now_ns, &budget, &job->why, &tables);
+	job->result = job->wants & PROFILE_WANT_APART ? move_apart(job, &budget) : 0;
+	if (job->result == 0 && job->wants & MADE_FORMS)
+		job->result = read_tables(job, &budget);
 	read_budget_end(&budget);
-	if (job->result == INGEST_OPENED)
-		job->result = make_forms(job, &tables);
 }
 
 /* ---- loop ---- */
@@ -106,7 +193,7 @@ static void not_encoded(struct received *r, const char *reason)
 
 	metric_add(r->not_encoded, 1);
 	if (ratelimit_pass(&r->warnings, clock_mono_ns(), &n_held))
-		log_warn("a received profile cannot be given the form of OpenTelemetry",
+		log_warn("a received profile cannot be changed as receivers want it",
 			 LOG_STR("component_id", r->c->id), LOG_STR("reason", reason),
 			 LOG_UINT("unsaid_before", n_held));
 }
@@ -116,7 +203,9 @@ static void job_done(struct worker_job *worker_job)
 	struct job *job = CONTAINER_OF(worker_job, struct job, worker_job);
 	struct received *r = job->received;
 
-	r->n_waiting_bytes -= profile_form_bytes(job->profile, FORM_PPROF);
+	r->n_waiting_bytes -= job->n_bytes;
+	metric_add(r->moved, job->moved);
+	metric_add(r->crowded, job->crowded);
 	if (job->result != INGEST_OPENED)
 		not_encoded(r, reason_of(job));
 	fan_out(r->to, job->profile, job->deadline_ns);
@@ -135,6 +224,7 @@ static int submit(struct received *r, struct profile *profile, unsigned int want
 			     .received = r,
 			     .profile = profile,
 			     .wants = wants,
+			     .n_bytes = profile_form_bytes(profile, FORM_PPROF),
 			     .deadline_ns = deadline_ns,
 			     .now_ns = profile->time_ns ? profile->time_ns : clock_real_ns(),
 			     .why = BUF_INIT(WHY_MAX_BYTES) };
@@ -143,7 +233,7 @@ static int submit(struct received *r, struct profile *profile, unsigned int want
 		free(job);
 		return result;
 	}
-	r->n_waiting_bytes += profile_form_bytes(profile, FORM_PPROF);
+	r->n_waiting_bytes += job->n_bytes;
 	return 0;
 }
 
@@ -155,7 +245,7 @@ static bool has_room_to_encode(const struct received *r, size_t n_bytes)
 
 bool received_has_room(const struct received *r, size_t n_bytes)
 {
-	unsigned int wants = fan_out_wants(r->to) & MADE_FORMS;
+	unsigned int wants = fan_out_wants(r->to) & MADE;
 
 	return (!wants || has_room_to_encode(r, n_bytes)) && fan_out_has_room(r->to, n_bytes);
 }
@@ -168,7 +258,7 @@ bool received_may_relay(const struct received *r)
 void received_deliver(struct received *r, struct profile **profile, uint64_t deadline_ns)
 {
 	_cleanup_(profile_unrefp) struct profile *p = TAKE_PTR(*profile);
-	unsigned int wants = fan_out_wants(r->to) & MADE_FORMS;
+	unsigned int wants = fan_out_wants(r->to) & MADE;
 
 	if (!wants) {
 		fan_out(r->to, p, deadline_ns);
@@ -194,11 +284,15 @@ int received_new(const struct component *c, struct received **ret_received)
 {
 	struct received *r = calloc(1, sizeof(*r));
 	const char *const labels[] = { c->path, c->local_id };
+	const char *const moved[] = { c->path, c->local_id, "moved" };
+	const char *const crowded[] = { c->path, c->local_id, "crowded" };
 
 	if (!r)
 		return -ENOMEM;
 	r->c = c;
 	r->not_encoded = telemetry_series(c->env->telemetry, &not_encoded_family, labels);
+	r->moved = telemetry_series(c->env->telemetry, &moved_family, moved);
+	r->crowded = telemetry_series(c->env->telemetry, &moved_family, crowded);
 	r->warnings = (struct ratelimit){ .interval_ns = WARNINGS_INTERVAL_NS, .burst = 1 };
 	*ret_received = r;
 	return 0;
@@ -209,5 +303,6 @@ void received_free(struct received *r)
 	if (!r)
 		return;
 	worker_free(r->worker);
+	moments_free(r->moments);
 	free(r);
 }

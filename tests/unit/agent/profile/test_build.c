@@ -5,6 +5,7 @@
 
 #include <sys/mman.h>
 
+#include "agent/util/clock.h"
 #include "agent/profile/top_table.h"
 #include "tests/support/pprof_check.h"
 
@@ -719,6 +720,32 @@ static void test_only_what_is_wanted(void **state)
 	}
 }
 
+/* Series that become one on the way have times of their own, if somebody says so. */
+static void test_times_apart(void **state)
+{
+	struct context *w = *state;
+
+	fill(w);
+	for (int apart = 0; apart < 2; apart++) {
+		struct build b;
+		size_t n = 0, n_equal = 0;
+
+		build_init(&b);
+		b.wants = PROFILE_WANT_TABLES | (apart ? PROFILE_WANT_APART : 0);
+		build_profiles(w->interval, w->namer, &b);
+		for (const struct built *x = b.first; x; x = x->next, n++) {
+			assert_int_equal(x->profile->time_ns, x->time_ns);
+			assert_in_range(x->time_ns, w->interval->end_real_ns,
+					w->interval->end_real_ns + n * NS_PER_MS);
+			for (const struct built *y = b.first; y != x; y = y->next)
+				n_equal += x->time_ns / NS_PER_MS == y->time_ns / NS_PER_MS;
+		}
+		assert_true(n > 1);
+		assert_int_equal(n_equal, apart ? 0 : n * (n - 1) / 2);
+		build_fini(&b);
+	}
+}
+
 /* Of tables half the ceiling is kept, and no more than receivers take; what is beyond goes out as bytes, and none is lost. */
 static void check_kept(struct context *w, size_t max_bytes, size_t max_kept_bytes)
 {
@@ -804,6 +831,7 @@ static const struct unit_test tests[] = {
 	TEST_WITH(test_one_pprof, context_setup, context_teardown),
 	TEST_WITH(test_split, context_setup, context_teardown),
 	TEST_WITH(test_only_what_is_wanted, context_setup, context_teardown),
+	TEST_WITH(test_times_apart, context_setup, context_teardown),
 	TEST_WITH(test_kept_tables_have_a_ceiling, context_setup, context_teardown),
 	TEST_WITH(test_deepest_stack, context_setup, context_teardown),
 };

@@ -4,8 +4,10 @@
 #include "tests/support/unit.h"
 #include "tests/unit/agent/component/real_graph.h"
 
+#include "agent/component/receivers/moments.h"
 #include "agent/component/receivers/received.h"
 #include "agent/encode/otlp_form.h"
+#include "agent/store/ingest/ingest_tables.h"
 #include "agent/util/clock.h"
 
 /* A receiver that keeps what it gets. */
@@ -90,9 +92,9 @@ static int teardown_context(void **state)
 }
 
 /* NULL: a profile. */
-static void deliver(struct context *w, const char *bytes)
+static void deliver_of(struct context *w, const char *service, const char *bytes)
 {
-	const struct label items[] = { { "__name__", "process_cpu" }, { "service_name", "s" } };
+	const struct label items[] = { { "__name__", "process_cpu" }, { "service_name", service } };
 	struct made_profile made;
 	struct labels *labels = NULL;
 	struct profile *p = NULL;
@@ -113,6 +115,11 @@ static void deliver(struct context *w, const char *bytes)
 	assert_null(p);
 }
 
+static void deliver(struct context *w, const char *bytes)
+{
+	deliver_of(w, "s", bytes);
+}
+
 static void settle(struct context *w, unsigned int n)
 {
 	uint64_t end_ns = clock_mono_ns() + 10 * NS_PER_S;
@@ -123,17 +130,25 @@ static void settle(struct context *w, unsigned int n)
 	}
 }
 
-static double n_not_encoded(struct context *w)
+static double metric(struct context *w, const char *line)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(1 << 20);
-	static const char line[] = "\nxagent_received_profiles_not_encoded_total{"
-				   "component_path=\"/\",component_id=\"c\"} ";
 
 	assert_int_equal(telemetry_text(w->f->env.telemetry, &text), 0);
 	const char *at = strstr(buf_str(&text), line);
 	assert_non_null(at);
 	return strtod(at + strlen(line), NULL);
 }
+
+static double n_not_encoded(struct context *w)
+{
+	return metric(w, "\nxagent_received_profiles_not_encoded_total{"
+			 "component_path=\"/\",component_id=\"c\"} ");
+}
+
+#define MOVED(result)                                                                     \
+	"\nxagent_received_profiles_moved_total{component_path=\"/\",component_id=\"c\"," \
+	"result=\"" result "\"} "
 
 /* At once, and the very bytes. */
 static void test_as_it_came(void **state)
@@ -212,6 +227,71 @@ static void test_room(void **state)
 	assert_true(received_has_room(w->received, 11));
 }
 
+/* What a server reads in the bytes, in milliseconds after the first. */
+static int64_t moved_by(struct context *w)
+{
+	const struct shared_bytes *bytes = profile_form(w->bytes.profile, FORM_PPROF);
+	_cleanup_(pprof_builder_freep) struct pprof_builder *tables = NULL;
+	_cleanup_buf_ struct buf why = BUF_INIT(1000);
+	struct pprof_bytes plain;
+
+	assert_int_equal(ingest_tables(bytes->data, bytes->n, 1, NULL, &why, &tables),
+			 INGEST_OPENED);
+	assert_int_equal(pprof_builder_encode_plain(tables, &plain), 0);
+	Perftools__Profiles__Profile *message =
+		perftools__profiles__profile__unpack(NULL, plain.n, plain.data);
+	int64_t ms = message->time_nanos / (int64_t)NS_PER_MS - 1700000000000;
+	assert_int_equal(message->n_sample, 1);
+	if (ms > 0)
+		assert_int_equal(w->bytes.profile->time_ns, (uint64_t)message->time_nanos);
+	perftools__profiles__profile__free_unpacked(message, NULL);
+	pprof_bytes_fini(&plain);
+	return ms;
+}
+
+/* Those of other series get other milliseconds; one that was sent again has the one that it had. */
+static void test_times_apart(void **state)
+{
+	static const struct {
+		const char *service;
+		int64_t moved_ms;
+	} rows[] = { { "a", 0 }, { "b", 1 }, { "c", 2 }, { "b", 1 }, { "a", 0 }, { "d", 3 } };
+	struct context *w = *state;
+
+	w->bytes.receiver.wants |= PROFILE_WANT_APART;
+	for (unsigned int i = 0; i < ARRAY_SIZE(rows); i++) {
+		deliver_of(w, rows[i].service, NULL);
+		settle(w, i + 1);
+		assert_string_equal(labels_get(w->bytes.profile->labels, "service_name"),
+				    rows[i].service);
+		assert_int_equal(moved_by(w), rows[i].moved_ms);
+	}
+	assert_true(metric(w, MOVED("moved")) == 4);
+	deliver(w, "not a profile");
+	settle(w, ARRAY_SIZE(rows) + 1);
+	assert_ptr_equal(profile_form(w->bytes.profile, FORM_PPROF), w->sent);
+}
+
+/* The form for another server has the same time, and a second is all that any moves. */
+static void test_a_crowd(void **state)
+{
+	enum { N = MOMENTS_MAX_MOVE_MS + 20 };
+	struct context *w = *state;
+	char service[16];
+
+	w->to.n_items = 3;
+	w->bytes.receiver.wants |= PROFILE_WANT_APART;
+	for (unsigned int i = 0; i < N; i++) {
+		(void)snprintf(service, sizeof(service), "s%u", i);
+		deliver_of(w, service, NULL);
+		settle(w, i + 1);
+	}
+	assert_non_null(profile_form(w->otlp.profile, FORM_OTLP));
+	assert_true(metric(w, MOVED("moved")) == MOMENTS_MAX_MOVE_MS);
+	assert_true(metric(w, MOVED("crowded")) == N - 1 - MOMENTS_MAX_MOVE_MS);
+	assert_int_equal(moved_by(w), 0);
+}
+
 /* More than the worker takes: none is lost, those beyond have no other form. */
 static void test_more_than_there_is_room(void **state)
 {
@@ -231,6 +311,8 @@ static const struct unit_test tests[] = {
 	TEST_WITH(test_no_other_form, setup_context, teardown_context),
 	TEST_WITH(test_end, setup_context, teardown_context),
 	TEST_WITH(test_room, setup_context, teardown_context),
+	TEST_WITH(test_times_apart, setup_context, teardown_context),
+	TEST_WITH(test_a_crowd, setup_context, teardown_context),
 	TEST_WITH(test_more_than_there_is_room, setup_context, teardown_context),
 };
 
