@@ -13,6 +13,7 @@ from harness import grafana, metrics, paths, promql, pyroscope
 from harness.agent import config
 from harness.grafana_lint import lint
 from harness.grafana_queries import expressions, lint_metrics, lint_profiles
+from harness.processes import free_port
 
 BOARDS = grafana.dashboards()
 SOURCES = {"pyroscope": grafana.PYROSCOPE, "xagent": grafana.PYROSCOPE, "prometheus": grafana.PROMETHEUS}
@@ -216,6 +217,20 @@ pyroscope.scrape "nobody" {
 	forward_to      = [pyroscope.write.endpoint.receiver]
 	scrape_interval = "24h"
 }
+"""
+    # Nobody sends it anything.
+    scraped += f"""
+pyroscope.receive_http "nobody" {{
+	http {{
+		listen_address = "127.0.0.1"
+		listen_port    = {free_port()}
+	}}
+	forward_to = [pyroscope.relabel.nobody.receiver]
+}}
+
+pyroscope.relabel "nobody" {{
+	forward_to = [pyroscope.write.endpoint.receiver]
+}}
 """
     agent = start_agent(text + 'pyroscope.store "here" { }\n' + scraped).wait_ready()
     scrape = agent.wait_metric(lambda m: m.get("pyroscope_ebpf_pprofs_total"), 20, "a profile")
