@@ -264,7 +264,7 @@ static bool lines_valid(const struct pprof_builder *b, const struct pprof_line *
 {
 	for (size_t i = 0; i < n; i++)
 		if (lines[i].function_id == 0 || lines[i].function_id > b->functions.n ||
-		    lines[i].line < 0)
+		    lines[i].line < 0 || lines[i].column < 0)
 			return false;
 	return n > 0;
 }
@@ -289,6 +289,7 @@ int pprof_builder_location(struct pprof_builder *b, uint64_t mapping_id, uint64_
 
 		line[0] = lines[i].function_id;
 		line[1] = (uint64_t)lines[i].line;
+		line[2] = (uint64_t)lines[i].column;
 		bytes += wire_block_bytes(numbers_bytes(line, LOCATION_LINE_WORDS));
 	}
 	return row_put(b, &b->locations, bytes, ret_id);

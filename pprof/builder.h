@@ -41,7 +41,7 @@ enum pprof_location_word {
 	LOCATION_ADDRESS,
 	LOCATION_WORDS,
 };
-#define LOCATION_LINE_WORDS 2
+#define LOCATION_LINE_WORDS 3
 
 /* The number of locations, the location ids, and then the labels in ascending order. */
 #define SAMPLE_WORDS 1

@@ -149,6 +149,7 @@ static void put_lines(struct batch *batch, const uint64_t *words, size_t n)
 		perftools__profiles__line__init(line);
 		line->function_id = words[0];
 		line->line = (int64_t)words[1];
+		line->column = (int64_t)words[2];
 		batch->part_ptr.line[batch->n_parts++] = line;
 	}
 }

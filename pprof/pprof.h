@@ -104,7 +104,8 @@ struct pprof_function {
 
 struct pprof_line {
 	uint64_t function_id;
-	int64_t line; /* 0 = unknown */
+	int64_t line;	/* 0 = unknown */
+	int64_t column; /* within the line, from 1; 0 = unknown */
 };
 
 /* Either str, or num with an optional num_unit. */

@@ -199,7 +199,7 @@ static int location_head(struct otlp_dictionary *d, const Perftools__Profiles__L
 static int add_location(struct otlp_dictionary *d, const Perftools__Profiles__Location *l,
 			uint32_t *ret_at)
 {
-	uint64_t words[LOCATION_WORDS + 2 * PPROF_MAX_LINES];
+	uint64_t words[LOCATION_WORDS + 3 * PPROF_MAX_LINES];
 	size_t n = LOCATION_WORDS;
 	int r = location_head(d, l, words);
 
@@ -210,6 +210,7 @@ static int add_location(struct otlp_dictionary *d, const Perftools__Profiles__Lo
 		r = add_function(d, d->in->function[l->line[i]->function_id - 1], &function);
 		words[n++] = function;
 		words[n++] = (uint64_t)l->line[i]->line;
+		words[n++] = (uint64_t)l->line[i]->column;
 	}
 	return r < 0 ? r : otlp_rows_add(&d->locations, words, n, ret_at);
 }

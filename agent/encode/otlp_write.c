@@ -55,12 +55,13 @@ static void write_location(const struct otlp_dictionary *d, struct otlp_row row,
 		l.n_attribute_indices = attribute > 0;
 		l.attribute_indices = &attribute;
 	}
-	for (size_t at = 3; at + 1 < row.n; at += 2) {
+	for (size_t at = 3; at + 2 < row.n; at += 3) {
 		Otlp__Profiles__Line *line = &lines[l.n_lines];
 
 		otlp__profiles__line__init(line);
 		line->function_index = (int32_t)row.words[at];
 		line->line = (int64_t)row.words[at + 1];
+		line->column = (int64_t)row.words[at + 2];
 		line_list[l.n_lines++] = line;
 	}
 	l.lines = line_list;

@@ -155,6 +155,7 @@ static int add_line(struct encoder *e, const struct frame *f, struct pprof_line 
 					   .start_line = f->start_line };
 
 	ret_line->line = f->line;
+	ret_line->column = f->column;
 	return pprof_builder_function(e->builder, &function, &ret_line->function_id);
 }
 

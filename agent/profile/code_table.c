@@ -14,14 +14,14 @@ static uint64_t hash_of(const void *place)
 {
 	const struct code_place *p = place;
 
-	return hash_u64((uintptr_t)p->name ^ hash_u64(p->line));
+	return hash_u64((uintptr_t)p->name ^ hash_u64((uint64_t)p->column << 32 | p->line));
 }
 
 static bool is_equal(const void *va, const void *vb)
 {
 	const struct code_place *a = va, *b = vb;
 
-	return a->name == b->name && a->line == b->line;
+	return a->name == b->name && a->line == b->line && a->column == b->column;
 }
 
 static const struct place_kind kind = { sizeof(struct code_place), hash_of, is_equal };

@@ -14,7 +14,7 @@
 
 struct code_place {
 	struct code_name *name; /* a reference */
-	uint32_t line;		/* of the frame; 0: not known, or not wanted */
+	uint32_t line, column;	/* of the frame; 0: not known, or not wanted */
 };
 
 struct code_table {

@@ -172,6 +172,7 @@ static void resolve_code(struct namer *n, struct frame_ref frame, struct frames 
 	ret_frames->items[0].function = code->name->function;
 	ret_frames->items[0].file = code->name->file;
 	ret_frames->items[0].line = code->line;
+	ret_frames->items[0].column = code->column;
 	ret_frames->items[0].start_line = code->name->line;
 }
 

@@ -30,6 +30,7 @@ struct frame {
 	const char *function; /* never "" */
 	const char *file;     /* source file; "" when not known */
 	uint32_t line;	      /* 0 when not known */
+	uint32_t column;      /* within the line, from 1; 0 when not known */
 	uint32_t start_line;  /* where a runtime's function begins; 0 when not known */
 	const struct frame_object *object;
 };

@@ -96,6 +96,7 @@ static int add_location(struct pprof_builder *b, struct input *in)
 	for (size_t i = 0; i < n; i++) {
 		lines[i].function_id = take_byte(in);
 		lines[i].line = take_number(in);
+		lines[i].column = take_number(in);
 	}
 	return pprof_builder_location(b, mapping_id, address, lines, n, &id);
 }

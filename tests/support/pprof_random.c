@@ -73,6 +73,7 @@ static int random_location(struct pprof_random *random, struct pprof_builder *b,
 	for (size_t i = 0; r == 0 && i < n_lines; i++) {
 		r = random_function(random, b, &lines[i].function_id);
 		lines[i].line = (int64_t)(lines[i].function_id % 900);
+		lines[i].column = (int64_t)pprof_random_below(random, 3);
 	}
 	return r ? r : pprof_builder_location(b, mapping_id, address, lines, n_lines, ret_id);
 }

@@ -164,6 +164,7 @@ static int add_lines(struct tables *t, const Perftools__Profiles__Location *l,
 		uint32_t index = ingest_find(&t->in->functions, l->line[i]->function_id);
 
 		lines[i].line = line_number(l->line[i]->line);
+		lines[i].column = line_number(l->line[i]->column);
 		r = add_function(t, index, &lines[i].function_id);
 	}
 	*ret_n = MAX_OF(n, (size_t)1);

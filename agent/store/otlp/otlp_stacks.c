@@ -194,12 +194,13 @@ static int add_lines(struct otlp_stacks *s, const Otlp__Profiles__Location *l,
 
 	for (size_t i = 0; i < n && r == 0; i++) {
 		lines[i].line = MAX_OF(l->lines[i]->line, (int64_t)0);
+		lines[i].column = MAX_OF(l->lines[i]->column, (int64_t)0);
 		r = add_function(s, l->lines[i]->function_index, &lines[i].function_id);
 	}
 	*ret_n = MAX_OF(n, (size_t)1);
 	if (n > 0)
 		return r;
-	lines[0].line = 0;
+	lines[0] = (struct pprof_line){ 0 };
 	return name_address(s, l, &lines[0].function_id);
 }
 

@@ -205,8 +205,9 @@ static void test_function__refused(void **state)
 static void test_location__interned(void **state)
 {
 	struct pprof_builder *b = *state;
-	struct pprof_line lines[] = { { function(b, "inner"), 3 }, { function(b, "outer"), 9 } };
-	uint64_t both, one, address, again;
+	struct pprof_line lines[] = { { function(b, "inner"), 3, 0 },
+				      { function(b, "outer"), 9, 0 } };
+	uint64_t both, one, address, again, column;
 
 	assert_int_equal(pprof_builder_location(b, 0, 0, lines, 2, &both), 0);
 	assert_int_equal(pprof_builder_location(b, 0, 0, lines, 1, &one), 0);
@@ -216,6 +217,9 @@ static void test_location__interned(void **state)
 	assert_int_equal(one, 2);
 	assert_int_equal(address, 3);
 	assert_int_equal(again, 1);
+	lines[1].column = 5;
+	assert_int_equal(pprof_builder_location(b, 0, 0, lines, 2, &column), 0);
+	assert_int_equal(column, 4);
 	check(b);
 }
 
@@ -223,19 +227,21 @@ static void test_location__refused(void **state)
 {
 	struct pprof_builder *b = *state;
 	static struct pprof_line many[PPROF_MAX_LINES + 1];
-	struct pprof_line good = { function(b, "run"), 1 };
-	struct pprof_line no_function = { 0, 1 };
-	struct pprof_line unknown = { 2, 1 };
-	struct pprof_line negative = { 1, -1 };
+	struct pprof_line good = { function(b, "run"), 1, 1 };
+	struct pprof_line no_function = { 0, 1, 0 };
+	struct pprof_line unknown = { 2, 1, 0 };
+	struct pprof_line negative = { 1, -1, 0 };
+	struct pprof_line before_line = { 1, 1, -1 };
 	size_t before = pprof_builder_packed_bytes(b);
 	uint64_t id = 77;
 
 	for (size_t i = 0; i <= PPROF_MAX_LINES; i++)
-		many[i] = (struct pprof_line){ good.function_id, (int64_t)i };
+		many[i] = (struct pprof_line){ good.function_id, (int64_t)i, 0 };
 	assert_int_equal(pprof_builder_location(b, 0, 0, &good, 0, &id), -EINVAL);
 	assert_int_equal(pprof_builder_location(b, 0, 0, &no_function, 1, &id), -EINVAL);
 	assert_int_equal(pprof_builder_location(b, 0, 0, &unknown, 1, &id), -EINVAL);
 	assert_int_equal(pprof_builder_location(b, 0, 0, &negative, 1, &id), -EINVAL);
+	assert_int_equal(pprof_builder_location(b, 0, 0, &before_line, 1, &id), -EINVAL);
 	assert_int_equal(pprof_builder_location(b, 1, 0, &good, 1, &id), -EINVAL);
 	assert_int_equal(pprof_builder_location(b, 0, 0, many, PPROF_MAX_LINES + 1, &id), -E2BIG);
 	assert_int_equal(id, 77);

@@ -33,7 +33,7 @@ static struct pprof_builder *small_profile(void)
 	struct pprof_builder *b = builder_of(&options);
 	struct pprof_mapping m = { .start = 16, .has_functions = true };
 	struct pprof_function f = { .name = "f" };
-	struct pprof_line line = { 1, 7 };
+	struct pprof_line line = { 1, 7, 0 }, at_column = { 1, 7, 9 };
 	struct pprof_label label = { .key = "k", .num = 5 };
 	uint64_t stack[2];
 	uint64_t id;
@@ -41,7 +41,7 @@ static struct pprof_builder *small_profile(void)
 	assert_int_equal(pprof_builder_mapping(b, &m, &id), 0);
 	assert_int_equal(pprof_builder_function(b, &f, &id), 0);
 	assert_int_equal(pprof_builder_location(b, 1, 0, &line, 1, &stack[0]), 0);
-	assert_int_equal(pprof_builder_location(b, 1, 300, &line, 1, &stack[1]), 0);
+	assert_int_equal(pprof_builder_location(b, 1, 300, &at_column, 1, &stack[1]), 0);
 	assert_int_equal(pprof_builder_sample(b, stack, 2, &(int64_t){ 300 }, &label, 1), 0);
 	return b;
 }
@@ -60,9 +60,10 @@ static const uint8_t small_bytes[] = {
 	0x38, 1,			  /*   has_functions: true } */
 	0x22, 10,   0x08, 1,	0x10, 1,  /* location { id: 1 mapping_id: 1 */
 	0x22, 4,    0x08, 1,	0x10, 7,  /*   line { function_id: 1 line: 7 } } */
-	0x22, 13,   0x08, 2,	0x10, 1,  /* location { id: 2 mapping_id: 1 */
+	0x22, 15,   0x08, 2,	0x10, 1,  /* location { id: 2 mapping_id: 1 */
 	0x18, 0xac, 0x02,		  /*   address: 300 */
-	0x22, 4,    0x08, 1,	0x10, 7,  /*   line { function_id: 1 line: 7 } } */
+	0x22, 6,    0x08, 1,	0x10, 7,  /*   line { function_id: 1 line: 7 */
+	0x18, 9,			  /*     column: 9 } } */
 	0x2a, 4,    0x08, 1,	0x10, 3,  /* function { id: 1 name: f } */
 	0x32, 0,			  /* string_table */
 	0x32, 3,    'c',  'p',	'u',	  /* */
@@ -199,7 +200,7 @@ static void test_largest_parts(void **state)
 	(void)state;
 	assert_int_equal(pprof_builder_function(b, &f, &id), 0);
 	for (size_t i = 0; i < PPROF_MAX_LINES; i++)
-		lines[i] = (struct pprof_line){ id, (int64_t)i };
+		lines[i] = (struct pprof_line){ id, (int64_t)i, 0 };
 	for (size_t i = 0; i < PPROF_MAX_LABELS; i++)
 		labels[i] = (struct pprof_label){ .key = "k", .num = (int64_t)i };
 	for (uint64_t i = 0; i < 20; i++) {

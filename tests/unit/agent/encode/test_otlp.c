@@ -121,6 +121,7 @@ static void same_line(const struct fixture *f, const Otlp__Profiles__Line *line,
 	assert_string_equal(string(f, function->filename_strindex), text(f, of->filename));
 	assert_int_equal(function->start_line, of->start_line);
 	assert_int_equal(line->line, in->line);
+	assert_int_equal(line->column, in->column);
 }
 
 static void same_location(const struct fixture *f, int32_t at, uint64_t id)
@@ -181,7 +182,7 @@ static uint64_t location(struct fixture *f, const char *name, const char *file, 
 	const struct pprof_mapping m = { .filename = mapping,
 					 .build_id = build_id,
 					 .has_functions = true };
-	struct pprof_line line = { .line = 7 };
+	struct pprof_line line = { .line = 7, .column = 3 };
 	uint64_t mapping_id = 0, id;
 
 	if (*mapping)

@@ -36,14 +36,20 @@ static struct interval *make_interval(size_t max_bytes)
 	return i;
 }
 
-static struct frame_ref code_frame(struct interval *i, struct code_name *name, uint32_t line)
+static struct frame_ref code_frame_at(struct interval *i, struct code_name *name, uint32_t line,
+				      uint32_t column)
 {
-	const struct code_place place = { name, line };
+	const struct code_place place = { name, line, column };
 	struct frame_ref frame = FRAME_REF_NONE;
 
 	assert_int_equal(interval_code_frame(i, &place, &frame), 0);
 	assert_int_equal(frame_ref_kind(frame), FRAME_KIND_CODE);
 	return frame;
+}
+
+static struct frame_ref code_frame(struct interval *i, struct code_name *name, uint32_t line)
+{
+	return code_frame_at(i, name, line, 0);
 }
 
 static void test_equal_ones_are_one(void **state)
@@ -58,12 +64,14 @@ static void test_equal_ones_are_one(void **state)
 	assert_false(frame_ref_equal(code_frame(i, f, 13), first));
 	assert_false(frame_ref_equal(code_frame(i, f, 0), first));
 	assert_false(frame_ref_equal(code_frame(i, g, 12), first));
-	assert_int_equal(i->code.places.n, 4);
+	assert_false(frame_ref_equal(code_frame_at(i, f, 12, 3), first));
+	assert_int_equal(interval_code(i, code_frame_at(i, f, 12, 3))->column, 3);
+	assert_int_equal(i->code.places.n, 5);
 	assert_frame(code_frame(i, f, 12), first);
 	assert_ptr_equal(interval_code(i, first)->name, f);
 	assert_int_equal(interval_code(i, first)->line, 12);
 	/* One for each place, and none for what was there. */
-	assert_int_equal(f->n_refs, 1 + 3);
+	assert_int_equal(f->n_refs, 1 + 4);
 	assert_int_equal(g->n_refs, 1 + 1);
 	interval_free(TAKE_PTR(i));
 	assert_int_equal(f->n_refs, 1);

@@ -161,7 +161,7 @@ static inline void add_stack(struct pprof_builder *b, const char *text, int64_t 
 
 		memmove(ids + 1, ids, n * sizeof(*ids));
 		assert_int_equal(pprof_builder_function(b, &f, &function), 0);
-		const struct pprof_line line = { function, 7 };
+		const struct pprof_line line = { function, 7, 0 };
 		assert_int_equal(pprof_builder_location(b, 0, 0, &line, 1, ids), 0);
 		n++;
 	}

@@ -327,6 +327,7 @@ CHANGE(line_of_no_function)
 {
 	D->location_table[2]->lines[0]->function_index = 0;
 	D->location_table[2]->lines[0]->line = -3;
+	D->location_table[2]->lines[0]->column = -3;
 }
 CHANGE(address_of_no_file)
 {
