@@ -75,6 +75,9 @@ const volatile bool want_async = false;
 /* Whether tables of lines are sent with names. Set by the agent. */
 const volatile bool want_lines = false;
 
+/* Whether the column of a frame is told with its line, where a runtime knows it. Set by the agent. */
+const volatile bool want_columns = false;
+
 /* Names of methods of Java have the types of their arguments. */
 const volatile bool want_arguments = false;
 

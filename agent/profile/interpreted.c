@@ -308,6 +308,8 @@ int session_code_frame(struct session *s, struct process *p, const struct wire_s
 			&(struct runtime_lines){ place.name->line, place.name->lines,
 						 place.name->n_lines, place.name->lines_format },
 			f->position);
+	if (s->options.columns && runtime->column && place.line)
+		place.column = runtime->column(f->position);
 	int r = interval_code_frame(s->interval, &place, ret_frame);
 	code_name_unref(place.name);
 	return r;

@@ -282,6 +282,7 @@ int session_new(const struct session_options *o, struct buf *why, struct session
 	s->options.sampler.telemetry = o->telemetry;
 	s->options.sampler.on_name = session_on_name;
 	s->options.sampler.lines = o->lines;
+	s->options.sampler.columns = o->lines && o->columns;
 	s->options.sampler.name_data = s;
 	s->user_mask = user_space_mask();
 	budget_split(o->memory_limit_bytes, &s->budget);

@@ -64,6 +64,7 @@ struct session_options {
 	uint64_t interval_ns; /* 0: one interval, closed by session_stop() */
 	enum demangle_mode demangle;
 	bool lines;   /* file and line of each frame, where they are known */
+	bool columns; /* with the lines, where a runtime tells them */
 	bool inlines; /* a frame for each inlined function */
 	bool wall;    /* wall-clock time, of ticks and waits: both are to be sampled */
 	uint32_t

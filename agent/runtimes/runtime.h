@@ -94,6 +94,8 @@ struct runtime {
 	size_t (*unnamed)(const struct code_text *text, char *to, size_t n_to);
 	/* The line of a position in a function; 0: not known. NULL: never known. `lines` may hold anything. Pure. */
 	uint32_t (*line)(const struct runtime_lines *lines, uint32_t position);
+	/* The column, from 1 on; 0: not told. NULL: never. Pure. */
+	uint32_t (*column)(uint32_t position);
 };
 
 /* All of bpf/runtimes.h, by enum runtime_kind; NULL for RUNTIME_NONE. */

@@ -152,6 +152,7 @@ int knobs_set(struct sample_bpf *bpf, const struct sampler_options *o)
 	bpf->rodata->filter_cgroup = o->cgroup_fd >= 0;
 	bpf->rodata->pid_namespace = own_pid_namespace(o);
 	bpf->rodata->want_lines = o->lines;
+	bpf->rodata->want_columns = o->columns;
 	bpf->rodata->keep_interpreters = o->interpreter_frames;
 	bpf->rodata->want_async = o->async_frames;
 	bpf->rodata->want_arguments = o->hotspot_arguments;

@@ -38,6 +38,7 @@ struct sampler_options {
 	bool no_user;	 /* leave out user stacks */
 	bool idle;	 /* sample idle CPUs as well */
 	bool lines;	 /* names of runtimes' functions come with their tables of lines */
+	bool columns;	 /* frames of runtimes come with columns, where one knows them */
 	bool interpreter_frames; /* frames of interpreters' loops are kept beside the functions that they run */
 	bool async_frames;	/* frames of the tasks that await the running one follow its own */
 	bool hotspot_arguments; /* names of methods of Java have the types of their arguments */

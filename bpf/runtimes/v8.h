@@ -132,6 +132,47 @@ enum v8_string {
 /* Instead of a literal. */
 #define V8_INLINES_ITSELF (~0U)
 
+/*
+ * Where a function is, as it is sent (wire_runtime_frame.position): lines from its first on. With V8_POSITION_COLUMN the column is told, too, from 1 on: behind the lines, which then have V8_LINES_MANY
+ * bits, or V8_LINES_FEW with V8_POSITION_WIDE: beside a long line there are few of them in what one sample reads. ~0: not known.
+ */
+#define V8_POSITION_COLUMN (1U << 31)
+#define V8_POSITION_WIDE (1U << 30)
+#define V8_LINES_MANY 18
+#define V8_LINES_FEW 10
+#define V8_COLUMN_BITS(n_lines_bits) (30 - (n_lines_bits))
+
+/* A column that finds no room is left out. */
+static inline __attribute__((always_inline)) __u32 v8_position_of(__u32 lines, __u64 column)
+{
+	if (lines < 1U << V8_LINES_MANY && column < 1U << V8_COLUMN_BITS(V8_LINES_MANY))
+		return V8_POSITION_COLUMN | (__u32)column << V8_LINES_MANY | lines;
+	if (lines < (1U << V8_LINES_FEW) - 1 && column < 1U << V8_COLUMN_BITS(V8_LINES_FEW))
+		return V8_POSITION_COLUMN | V8_POSITION_WIDE | (__u32)column << V8_LINES_FEW |
+		       lines;
+	return lines;
+}
+
+static inline __attribute__((always_inline)) __u32 v8_position_lines_bits(__u32 position)
+{
+	return position & V8_POSITION_WIDE ? V8_LINES_FEW : V8_LINES_MANY;
+}
+
+static inline __attribute__((always_inline)) __u32 v8_position_lines(__u32 position)
+{
+	return position & V8_POSITION_COLUMN
+		       ? position & ((1U << v8_position_lines_bits(position)) - 1)
+		       : position;
+}
+
+/* 0: not told. */
+static inline __attribute__((always_inline)) __u32 v8_position_column(__u32 position)
+{
+	return position & V8_POSITION_COLUMN && position != ~0U
+		       ? (position & (V8_POSITION_WIDE - 1)) >> v8_position_lines_bits(position)
+		       : 0;
+}
+
 /* Of a function that its script does not contain: V8's own, and those of C++. */
 #define V8_NO_LITERAL (~0U)
 

@@ -4,6 +4,8 @@
  * counted. Both are characters of a script. Where in it the interpreter is, is told by the bytecode's table of source positions; of optimized code
  * by the code's (bpf/runtimes/v8_inlined.bpf.h).
  *
+ * With `columns` it has the column, too: characters back to the end of the line before.
+ *
  * What was counted is remembered: a function has the same lines whenever it is met.
  */
 #ifndef XAGENT_BPF_RUNTIMES_V8_LINES_BPF_H
@@ -14,6 +16,19 @@
 #include "bpf/runtimes/v8_names.bpf.h"
 #include "bpf/runtimes/v8_objects.bpf.h"
 #include "bpf/runtimes/v8_positions.bpf.h"
+
+/* words, while lines and columns are counted: where the source is, bytes of its characters, … */
+enum {
+	V8_SOURCE = 4,
+	V8_SIZE,
+	V8_BEGIN, /* … where in it the function begins, and the place is; … */
+	V8_AT,
+	V8_SCRIPT,
+	V8_PIECES /* what the sample had read before */
+};
+
+_Static_assert((int)V8_PIECES < (int)V8_INLINES,
+	       "what lasts from one frame to the next lies behind");
 
 /* What is remembered is by bytecode, or by place in the script. */
 #define V8_OF_BYTECODE (1ULL << 32)
@@ -60,7 +75,7 @@ static __always_inline __u32 v8_shared_begin(const struct scratch *s, __u64 *ret
 	return at && type == l->type_scope ? v8_begin_of(l, at) : ~0U;
 }
 
-/* The lines from the beginning of the function that was read to a place in its script, into s->runtime.position. */
+/* The lines from the beginning of the function that was read to a place in its script, into s->runtime.position; into words what the column is counted by. */
 __noinline int v8_count_lines(__u32 level, __u32 place)
 {
 	struct scratch *s = walk_scratch(level);
@@ -73,18 +88,120 @@ __noinline int v8_count_lines(__u32 level, __u32 place)
 	begin = v8_shared_begin(s, &script);
 	if (begin > place)
 		return 0;
+	s->runtime.words[V8_BEGIN] = begin;
+	s->runtime.words[V8_AT] = place;
+	s->runtime.words[V8_SCRIPT] = script;
+	s->runtime.words[V8_PIECES] = s->runtime.n_pieces;
 	source = v8_flat(v8_layout(s), v8_word(script + v8_layout(s)->script_source));
-	if (!source.at || place > source.n)
+	if (!source.at || s->runtime.words[V8_AT] > source.n)
 		return 0;
-	s->runtime.words[0] = source.at + (__u64)begin * source.size;
-	s->runtime.words[1] = (__u64)(place - begin) * source.size;
-	s->runtime.words[2] = 0;
+	s->runtime.words[V8_SOURCE] = source.at;
+	s->runtime.words[V8_SIZE] = source.size;
+	s->runtime.words[0] = source.at + s->runtime.words[V8_BEGIN] * source.size;
+	s->runtime.words[1] = (s->runtime.words[V8_AT] - s->runtime.words[V8_BEGIN]) * source.size;
+	s->runtime.words[2] = s->runtime.words[3] = 0;
 	s->runtime.is_seeking = source.size == 2;
 	bpf_loop(V8_MAX_PIECES, v8_count_step, &level, 0);
 	s->runtime.is_seeking = 0;
 	if (!s->runtime.words[1])
-		s->runtime.position = s->runtime.words[2] & 0x3fffffff;
+		s->runtime.position = s->runtime.words[2] & (V8_POSITION_WIDE - 1);
 	return 0;
+}
+
+/* Of a piece of a source, which was read: bytes up to the end of the last line that ends there. */
+static __always_inline __u32 v8_last_end(const struct scratch *s, bool is_wide)
+{
+	const __u64 *words = (const __u64 *)s->runtime.bytes;
+	__u64 last = 0, at = 0;
+	__u32 n;
+
+	for (__u32 i = 0; i < RUNTIME_READ_BYTES / 8; i++) {
+		__u64 ends = v8_equal(words[i], '\n', is_wide) | v8_equal(words[i], '\r', is_wide) |
+			     v8_separators(words[i], is_wide);
+		/* All bits if there is one: the compiler is not to see that it is a condition, and branch. */
+		__u64 is_any = -ends;
+
+		barrier_var(is_any);
+		is_any = (ends | is_any) >> 63;
+		barrier_var(is_any);
+		is_any = -is_any;
+		last = (ends & is_any) | (last & ~is_any);
+		at = ((8 * i + 1) & is_any) | (at & ~is_any);
+	}
+	n = at;
+	for (__u32 bytes = 4; bytes; bytes /= 2) {
+		if (!(last >> (8 * bytes)))
+			continue;
+		last >>= 8 * bytes;
+		n += bytes;
+	}
+	return n;
+}
+
+/* words: where ends what is to be looked through, bytes of it, those behind the last line that ends there; whether there is one. */
+static long v8_column_step(__u32 index, void *data)
+{
+	struct scratch *s = bpf_map_lookup_elem(&scratch, data);
+	__u32 n, last;
+
+	(void)index;
+	if (!s || !s->runtime.words[1] || s->runtime.n_pieces >= V8_MAX_PIECES)
+		return 1;
+	s->runtime.n_pieces++;
+	n = s->runtime.words[1] < RUNTIME_READ_BYTES ? s->runtime.words[1] : RUNTIME_READ_BYTES;
+	if (n < RUNTIME_READ_BYTES)
+		__builtin_memset(s->runtime.bytes, 0, RUNTIME_READ_BYTES);
+	barrier_var(n);
+	if (n > RUNTIME_READ_BYTES ||
+	    bpf_probe_read_user(s->runtime.bytes, n, (void *)(s->runtime.words[0] - n)))
+		return 1;
+	last = s->runtime.words[V8_SIZE] == 2 ? v8_last_end(s, true) : v8_last_end(s, false);
+	s->runtime.words[0] -= n;
+	s->runtime.words[1] = last ? 0 : s->runtime.words[1] - n;
+	s->runtime.words[2] += n - last;
+	s->runtime.words[3] = last;
+	return 0;
+}
+
+/* The column of what lines were counted to, beside those. False: the sample has read too much for it. */
+__noinline int v8_count_column(__u32 level)
+{
+	struct scratch *s = walk_scratch(level);
+	__u64 from, column;
+	bool is_wide;
+
+	if (!s || s->runtime.position == ~0U)
+		return 1;
+	is_wide = s->runtime.words[V8_SIZE] == 2;
+	/* What was looked through on one line is not again. */
+	from = s->runtime.words[s->runtime.position ? V8_AT : V8_BEGIN];
+	s->runtime.words[1] = from << is_wide;
+	s->runtime.words[0] = s->runtime.words[V8_SOURCE] + s->runtime.words[1];
+	s->runtime.words[2] = s->runtime.words[3] = 0;
+	bpf_loop(V8_MAX_PIECES, v8_column_step, &level, 0);
+	/* Where it has read nothing else it is not tried again. */
+	if (s->runtime.words[1])
+		return !s->runtime.words[V8_PIECES] || s->runtime.n_pieces < V8_MAX_PIECES;
+	column = 1 + s->runtime.words[V8_AT] - from + (s->runtime.words[2] >> is_wide);
+	/* Small integers behind the script's name: the line and the column that its source begins in. */
+	if (!s->runtime.words[3])
+		column += v8_int(s->runtime.words[V8_SCRIPT] + v8_layout(s)->script_name + 16 + 4);
+	s->runtime.position = v8_position_of(s->runtime.position, column);
+	return 1;
+}
+
+/* The place in its script of the function that was read, into s->runtime.position. `key`: what it is remembered by. */
+static __always_inline void v8_count(struct scratch *s, __u32 level, __u32 place, __u64 key)
+{
+	int is_all = 1;
+
+	v8_count_lines(level, place);
+	if (want_columns)
+		is_all = v8_count_column(level);
+	/* To the verifier it may have returned anything. */
+	asm volatile("" : "+r"(is_all));
+	if (is_all)
+		v8_line_remember(s, key);
 }
 
 /* The line of a place in the script, plus one as a source position has it; 0: not known. */
@@ -98,8 +215,7 @@ __noinline int v8_line_at_place(__u32 level, __u32 place)
 	key = v8_line_key(s, place | V8_OF_PLACE);
 	if (v8_line_known(s, key))
 		return 0;
-	v8_count_lines(level, place - 1);
-	v8_line_remember(s, key);
+	v8_count(s, level, place - 1, key);
 	return 0;
 }
 
@@ -143,8 +259,7 @@ __noinline int v8_line_of_frame(__u32 level, __u32 place)
 	if (position == V8_NO_POSITION || position & V8_POSITION_EXTERNAL ||
 	    !V8_POSITION_PLACE(position))
 		return 0;
-	v8_count_lines(level, V8_POSITION_PLACE(position) - 1);
-	v8_line_remember(s, key);
+	v8_count(s, level, V8_POSITION_PLACE(position) - 1, key);
 	return 0;
 }
 

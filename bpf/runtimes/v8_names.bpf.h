@@ -130,27 +130,48 @@ static __always_inline __u32 v8_begin_of(const struct v8_layout *l, __u64 scope)
 	return v8_place_of(l, scope);
 }
 
-/* Lines of a source that end within a piece of it, which was read. */
-static __always_inline __u32 v8_count_ends(const struct scratch *s, bool is_wide)
+/* Of a word of characters, the highest bit of each that is `c`. What depends on is_wide is constant here and below: there is no room for it on the stack. */
+static __always_inline __u64 v8_equal(__u64 word, __u64 c, bool is_wide)
+{
+	__u64 each = is_wide ? 0x0001000100010001ULL : 0x0101010101010101ULL;
+	__u64 low = is_wide ? 0x7fff7fff7fff7fffULL : 0x7f7f7f7f7f7f7f7fULL;
+	__u64 differs = word ^ each * c;
+
+	return ~(((differs & low) + low) | differs | low);
+}
+
+/* U+2028 and U+2029 end a line, too (ECMA-262, 12.3). */
+static __always_inline __u64 v8_separators(__u64 word, bool is_wide)
+{
+	return is_wide ? v8_equal(word | 0x0001000100010001ULL, 0x2029, true) : 0;
+}
+
+/* Lines of a source that end within a piece of it, which was read. words[3]: the lowest bit of a character, if that before the piece was a carriage return, with which a line
+ * feed is one end. */
+static __always_inline __u32 v8_count_ends(struct scratch *s, bool is_wide)
 {
 	const __u64 *words = (const __u64 *)s->runtime.bytes;
 	__u64 each = is_wide ? 0x0001000100010001ULL : 0x0101010101010101ULL;
-	__u64 low = is_wide ? 0x7fff7fff7fff7fffULL : 0x7f7f7f7f7f7f7f7fULL;
+	__u32 bits = is_wide ? 16 : 8;
+	__u64 after = s->runtime.words[3];
 	__u32 n = 0;
 
 	for (int i = 0; i < RUNTIME_READ_BYTES / 8; i++) {
-		__u64 differs = words[i] ^ each * '\n';
-		/* The highest bit of each character that does not differ. */
-		__u64 ends = ~(((differs & low) + low) | differs | low);
+		__u64 returns = v8_equal(words[i], '\r', is_wide) >> (bits - 1);
+		__u64 ends = v8_equal(words[i], '\n', is_wide) >> (bits - 1);
 
-		n += is_wide ? (ends >> 15) * each >> 48 : (ends >> 7) * each >> 56;
+		ends &= ~(returns << bits | after);
+		ends |= returns | v8_separators(words[i], is_wide) >> (bits - 1);
+		after = returns >> (64 - bits);
+		n += ends * each >> (64 - bits);
 	}
+	s->runtime.words[3] = after;
 	return n;
 }
 
 _Static_assert(RUNTIME_READ_BYTES <= WIRE_UNREAD_BYTES, "a piece is named whole");
 
-/* words: what is to be looked through, bytes of it, the lines so far. */
+/* words: what is to be looked through, bytes of it, the lines so far, what lasts from piece to piece. */
 static long v8_count_step(__u32 index, void *data)
 {
 	struct scratch *s = bpf_map_lookup_elem(&scratch, data);
@@ -167,7 +188,8 @@ static long v8_count_step(__u32 index, void *data)
 	if (n > RUNTIME_READ_BYTES ||
 	    bpf_probe_read_user(s->runtime.bytes, n, (void *)s->runtime.words[0]))
 		return 1;
-	s->runtime.words[2] += v8_count_ends(s, s->runtime.is_seeking);
+	s->runtime.words[2] +=
+		s->runtime.is_seeking ? v8_count_ends(s, true) : v8_count_ends(s, false);
 	s->runtime.words[0] += n;
 	s->runtime.words[1] -= n;
 	return 0;
@@ -192,6 +214,7 @@ __noinline int v8_line_of(__u32 level, __u64 script, __u32 position)
 	s->runtime.words[0] = source.at;
 	s->runtime.words[1] = (__u64)position * source.size;
 	s->runtime.words[2] = 1 + first;
+	s->runtime.words[3] = 0;
 	s->runtime.is_seeking = source.size == 2;
 	bpf_loop(V8_MAX_PIECES, v8_count_step, &level, 0);
 	s->runtime.is_seeking = 0;

@@ -54,6 +54,7 @@ complete -c xagent -n '__xagent_in profile' -s F -l frequency -x -d 'samples a s
 complete -c xagent -n '__xagent_in profile' -s d -l duration -x -d 'how long'
 complete -c xagent -n '__xagent_in profile' -l demangle -x -a 'none simplified templates full' -d 'names of C++, Rust, D'
 complete -c xagent -n '__xagent_in profile' -l lines -d 'files, lines and inlined functions'
+complete -c xagent -n '__xagent_in profile' -l columns -d 'with lines, columns of JavaScript'
 complete -c xagent -n '__xagent_in profile' -l interpreter-frames -d 'frames of interpreters, too'
 complete -c xagent -n '__xagent_in profile' -l hotspot-arguments -d 'types of arguments in names of Java methods'
 complete -c xagent -n '__xagent_in profile' -l async-frames -d 'frames of awaiting tasks, too'

@@ -16,6 +16,7 @@ from harness.processes import wait_until
 pytestmark = [pytest.mark.bpf, pytest.mark.beside]
 
 CHAINS = paths.TOP / "tests/fixtures/node/chains.js"
+LINE_ENDS = paths.TOP / "tests/fixtures/node/lines.js"
 READS = "tracepoint:syscalls:sys_enter_pread64"
 # Kinds of code, or none; the last two of optimized code: each function by itself, and with others in it.
 TIERS = {
@@ -81,6 +82,12 @@ def told_name(name, file, line):
     return f"{of}.{name}" if of and name not in ("<anonymous>", of) else name
 
 
+def told_place(name, file, line, column):
+    """A probe is read from behind where it tells of itself."""
+    behind = len("report(); ") if name.startswith("probe_") else 0
+    return told_name(name, file, line), file, line, column + behind
+
+
 def profiled(processes, output, *arguments):
     run = processes.run(paths.XAGENT, "profile", "-U", "-o", output, *arguments, seconds=120)
     assert run.popen.returncode == 0, run.err
@@ -88,10 +95,11 @@ def profiled(processes, output, *arguments):
 
 
 def probed(profile, with_lines=False):
-    """number of the probe → frames from it on, innermost first: (function, file), and the line."""
+    """number of the probe → frames from it on, innermost first: (function, file), and the line and the column."""
     stacks = {}
     for sample in profile.samples:
-        frames = [(same_in(name, file), file, line) if with_lines else (same_in(name, file), file) for name, file, line in reversed(sample.places) if is_of_v8((name, file, line))]
+        places = [(*place, column) for place, column in zip(sample.places, sample.columns) if is_of_v8(place)]
+        frames = [(same_in(name, file), file, *rest) if with_lines else (same_in(name, file), file) for name, file, *rest in reversed(places)]
         for i, (name, *_) in enumerate(frames):
             if name.startswith("probe_"):
                 stacks[int(name[6:])] = frames[i:]
@@ -108,13 +116,13 @@ def skip_unless_wanted(node, what):
         pytest.skip("with this version in the full matrix")
 
 
-def run_chains(processes, tmp_path, node, flags, n_chains, n_links, n_rounds, seed, n_threads=1, with_lines=False):
+def run_chains(processes, tmp_path, node, flags, n_chains, n_links, n_rounds, seed, n_threads=1, lines=()):
     """What V8 has told of each chain, and what was seen of it: {number: frames} each."""
     report = tmp_path / "report"
-    profile = profiled(processes, tmp_path / "o.pb.gz", *["--lines"] * with_lines, "-F", "10000", "-e", READS, "--", node, *flags, CHAINS, report, str(seed), str(n_chains), str(n_links),
+    profile = profiled(processes, tmp_path / "o.pb.gz", *lines, "-F", "10000", "-e", READS, "--", node, *flags, CHAINS, report, str(seed), str(n_chains), str(n_links),
                        str(n_rounds), str(n_threads))
-    seen = probed(profile, with_lines)
-    told = {number: [(told_name(*f), *f[1:]) if with_lines else (told_name(*f), f[1]) for f in frames if is_of_v8(f)] for number, frames in map(json.loads, report.read_text().splitlines())}
+    seen = probed(profile, bool(lines))
+    told = {number: [told_place(*f)[:4 if lines else 2] for f in frames if is_of_v8(f)] for number, frames in map(json.loads, report.read_text().splitlines())}
     assert len(told) == n_chains * n_threads
     missing = sorted(set(told) - set(seen))
     # One at which the agent was publishing the process anew: new pages of code are new mappings.
@@ -142,7 +150,7 @@ LINES = {"interpreted": 0.995, "jitless": 0.995, "turbofan": 0.9, "inlined": 0.3
 
 @pytest.mark.parametrize("tier", LINES)
 def test_lines_are_those_of_v8(processes, tmp_path, node, tier):
-    """The line that each function is at, or none."""
+    """The line and the column that each function is at, or none."""
     if not nodes.FULL and (node.name != nodes.SAMPLE[-1] or tier not in ("interpreted", "turbofan")):
         pytest.skip("in the full matrix")
     least = LINES[tier]
@@ -150,12 +158,25 @@ def test_lines_are_those_of_v8(processes, tmp_path, node, tier):
     if int(node.name) < 18:
         least = 0
     flags = [f for f in (*TIERS.get(tier, ()), *("--no-maglev", "--no-sparkplug") * (tier == "turbofan")) if nodes.has_flag(node.path, f)]
-    told, seen = run_chains(processes, tmp_path, node.path, flags, 300, 8, ROUNDS.get(tier, 1), seed=5, with_lines=True)
+    told, seen = run_chains(processes, tmp_path, node.path, flags, 300, 8, ROUNDS.get(tier, 1), seed=5, lines=("--lines", "--columns"))
     pairs = [(n, *pair) for n, frames in told.items() if len(seen.get(n, ())) == len(frames) for pair in zip(seen[n], frames)]
-    wrong = [p for p in pairs if p[1] != p[2] and p[1] != (*p[2][:2], 0)]
+    wrong = [p for p in pairs if p[1] != p[2] and p[1] != (*p[2][:2], 0, 0)]
     known = sum(seen_at[2] != 0 for _, seen_at, _ in pairs)
     assert not wrong, f"{len(wrong)} of {len(pairs)} are wrong, as {wrong[:5]}"
     assert len(pairs) > 3000 and known >= least * len(pairs), f"{known} of {len(pairs)} are known"
+
+
+def test_ends_of_lines(processes, tmp_path, node):
+    """Whatever ends them, in characters of one byte and of two, with what the script was told to begin at; and columns of long lines."""
+    if not nodes.FULL and node.name != nodes.SAMPLE[-1] or int(node.name) < 18:
+        pytest.skip("in the full matrix, and where lines are known")
+    report = tmp_path / "report"
+    profile = profiled(processes, tmp_path / "o.pb.gz", "--lines", "--columns", "-F", "10000", "-e", READS, "--", node.path, LINE_ENDS, report, "7", "300")
+    told = {number: tuple(frames[0]) for number, frames in map(json.loads, report.read_text().splitlines())}
+    seen = {number: frames[0] for number, frames in probed(profile, True).items()}
+    wrong = [(seen[n], frame) for n, frame in told.items() if n in seen and seen[n] != frame]
+    assert not wrong, f"{len(wrong)} of {len(told)} are wrong, as {wrong[:5]}"
+    assert len(told) == 300 and len(set(told) - set(seen)) <= 2
 
 
 def test_threads(processes, tmp_path, node):

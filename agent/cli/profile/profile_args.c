@@ -59,6 +59,7 @@ static const char help[] =
 	"      --lines            files, lines and inlined functions too, where a program or its "
 	"debug\n"
 	"                         file has them: for pprof; elsewhere inlined functions only\n"
+	"      --columns          with --lines: columns too, of JavaScript\n"
 	"      --interpreter-frames  functions of an interpreter's loop beside those that it runs\n"
 	"      --async-frames     functions of the asyncio tasks that await the running one, too\n"
 	"      --hotspot-arguments  types of arguments in names of Java's methods\n"
@@ -190,6 +191,7 @@ static const struct cli_flag flags[] = {
 	{ "demangle", 0, CLI_PARSED, AT(demangle), "none, simplified, templates or full",
 	  parse_demangle },
 	{ "lines", 0, CLI_SWITCH, AT(lines), NULL, NULL },
+	{ "columns", 0, CLI_SWITCH, AT(columns), NULL, NULL },
 	{ "interpreter-frames", 0, CLI_SWITCH, AT(interpreter_frames), NULL, NULL },
 	{ "async-frames", 0, CLI_SWITCH, AT(async_frames), NULL, NULL },
 	{ "hotspot-arguments", 0, CLI_SWITCH, AT(hotspot_arguments), NULL, NULL },

@@ -40,6 +40,7 @@ struct profile_args {
 	const char *output; /* NULL: standard output */
 	enum demangle_mode demangle;
 	bool lines;		 /* and inlined functions */
+	bool columns;		 /* with lines */
 	bool interpreter_frames; /* of interpreters' own functions, too */
 	bool async_frames;	 /* of tasks that await the one that runs, too */
 	bool hotspot_arguments;	 /* in names of methods of Java */

@@ -229,6 +229,7 @@ static int open_session(struct profiling *x, struct buf *why)
 		.demangle = x->args->demangle,
 		.tagging = { .reason = x->args->off_cpu_reason },
 		.lines = x->args->lines,
+		.columns = x->args->columns,
 		.inlines = x->args->lines,
 		.debuginfod = { .urls = x->args->debuginfod.items,
 				.n_urls = x->args->debuginfod.n,

@@ -174,8 +174,8 @@ static bool is_same_list(const struct river_strings *a, const struct river_strin
 
 bool ebpf_args_same_names(const struct ebpf_args *a, const struct ebpf_args *b)
 {
-	return a->lines == b->lines && a->inlines == b->inlines && a->python == b->python &&
-	       a->v8 == b->v8 && a->hotspot == b->hotspot &&
+	return a->lines == b->lines && a->columns == b->columns && a->inlines == b->inlines &&
+	       a->python == b->python && a->v8 == b->v8 && a->hotspot == b->hotspot &&
 	       a->interpreter_frames == b->interpreter_frames &&
 	       a->async_frames == b->async_frames && a->hotspot_arguments == b->hotspot_arguments &&
 	       is_same_list(&a->debuginfod_urls, &b->debuginfod_urls) &&
@@ -227,6 +227,7 @@ static const struct river_field ebpf_fields[] = {
 	RIVER_FIELD_STRING(ARGS, demangle, "demangle", .def = "simplified",
 			   .validate = validate_demangle),
 	RIVER_FIELD_BOOL(ARGS, lines, "lines", .def = "false"),
+	RIVER_FIELD_BOOL(ARGS, columns, "columns", .def = "false"),
 	RIVER_FIELD_BOOL(ARGS, inlines, "inlines", .def = "false"),
 	RIVER_FIELD_BOOL(ARGS, python, "python_enabled", .def = "true"),
 	RIVER_FIELD_BOOL(ARGS, v8, "v8_enabled", .def = "true"),

@@ -22,6 +22,7 @@ struct ebpf_args {
 	int64_t max_series; /* that this host sends at a time; see series_cap.h */
 	const char *demangle;
 	bool lines;		  /* of source files */
+	bool columns;		  /* with the lines */
 	bool inlines;		  /* a frame for each inlined function */
 	bool python, v8, hotspot; /* functions of interpreters instead of the interpreters' own */
 	bool interpreter_frames;  /* both */

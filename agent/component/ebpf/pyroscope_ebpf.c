@@ -96,6 +96,7 @@ static int start_session(struct component *c, const struct ebpf_args *args, stru
 		.interval_ns = (uint64_t)args->collect_interval_ns,
 		.demangle = ebpf_args_demangle(args),
 		.lines = args->lines,
+		.columns = args->columns,
 		.inlines = args->inlines,
 		.runtimes_off = runtimes_off(args),
 		.tagging = ebpf_args_tagging(args),

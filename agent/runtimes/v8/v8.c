@@ -75,8 +75,11 @@ static int v8_read_source(const struct wire_runtime *of, const struct runtime_me
 /* The kernel half tells how many lines further on it is. */
 static uint32_t v8_line(const struct runtime_lines *lines, uint32_t position)
 {
-	return position < MAX_LINE && lines->first_line < MAX_LINE ? lines->first_line + position
-								   : 0;
+	uint32_t n = v8_position_lines(position);
+
+	return position != UINT32_MAX && n < MAX_LINE && lines->first_line < MAX_LINE
+		       ? lines->first_line + n
+		       : 0;
 }
 
 const struct runtime runtime_v8 = {
@@ -89,4 +92,5 @@ const struct runtime runtime_v8 = {
 	.name_in_source = v8_name_in_source,
 	.unnamed = v8_name_unnamed,
 	.line = v8_line,
+	.column = v8_position_column,
 };

@@ -9,6 +9,7 @@ class Sample(NamedTuple):
     values: tuple
     labels: dict
     places: tuple  # (function, file, line) from the root to the leaf
+    columns: tuple  # of each place
 
 
 class Profile(NamedTuple):
@@ -112,12 +113,12 @@ def _location_names(top, strings):
 
 
 def _location_places(top, strings):
-    """location id → (function, file, line), outermost first."""
+    """location id → (function, file, line, column), outermost first."""
     functions = {_one(m, 1): (strings[_one(m, 2)], strings[_one(m, 4)]) for m in map(message, top.get(5, []))}
     result = {}
     for m in map(message, top.get(4, [])):
         lines = [message(line) for line in m.get(4, [])]
-        result[_one(m, 1)] = tuple((*functions[_one(line, 1)], _one(line, 2)) for line in reversed(lines))
+        result[_one(m, 1)] = tuple((*functions[_one(line, 1)], _one(line, 2), _one(line, 3)) for line in reversed(lines))
     return result
 
 
@@ -128,8 +129,8 @@ def _sample(data, locations, places, strings):
     for label in m.get(3, []):
         fields_of = message(label)
         labels[strings[_one(fields_of, 1)]] = strings[_one(fields_of, 2)] or _one(fields_of, 3)
-    return Sample(frames, tuple(_signed(v) for v in _numbers(m, 2)), labels,
-                  tuple(p for location in reversed(_numbers(m, 1)) for p in places[location]))
+    where = [p for location in reversed(_numbers(m, 1)) for p in places[location]]
+    return Sample(frames, tuple(_signed(v) for v in _numbers(m, 2)), labels, tuple(p[:3] for p in where), tuple(p[3] for p in where))
 
 
 def parse(data):

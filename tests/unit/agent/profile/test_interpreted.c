@@ -52,6 +52,11 @@ static uint32_t talking_line(const struct runtime_lines *lines, uint32_t positio
 	return lines->first_line + (lines->n ? lines->table[0] : position);
 }
 
+static uint32_t talking_column(uint32_t position)
+{
+	return position * 10;
+}
+
 static size_t talking_unnamed(const struct code_text *text, char *to, size_t n_to)
 {
 	return (size_t)snprintf(to, n_to, "at %u", text->line);
@@ -95,6 +100,7 @@ static const struct runtime talking = { .kind = RUNTIME_TALKING,
 					.name = "talking",
 					.resolve = talking_resolve,
 					.line = talking_line,
+					.column = talking_column,
 					.unnamed = talking_unnamed,
 					.read_source = talking_read_source,
 					.name_in_source = talking_name_in_source };
@@ -498,6 +504,22 @@ static void test_reads_of_all_are_bounded(void **state)
 	assert_int_equal(count(s, TELEMETRY_code_names_read), MAX_READS);
 }
 
+static void test_columns(void **state)
+{
+	const uint64_t talks = word_of(RUNTIME_TALKING, 0x1000),
+		       none = word_of(RUNTIME_QUIET, 0x1000);
+	struct session *s = *state;
+
+	tell(s, talks, 1, "f", 100);
+	tell(s, talks, 2, "without_a_line", 0);
+	tell(s, none, 1, "f", 100);
+	assert_int_equal(interval_code(s->interval, frame_of(s, talks, 1, 5))->column, 0);
+	s->options.columns = true;
+	assert_int_equal(interval_code(s->interval, frame_of(s, talks, 1, 5))->column, 50);
+	assert_int_equal(interval_code(s->interval, frame_of(s, talks, 2, 5))->column, 0);
+	assert_int_equal(interval_code(s->interval, frame_of(s, none, 1, 5))->column, 0);
+}
+
 /* Told, and read. */
 static void test_without_a_name(void **state)
 {
@@ -529,6 +551,7 @@ int main(void)
 		FIXTURE_TEST(test_sources_that_move),
 		FIXTURE_TEST(test_sources_are_bounded),
 		FIXTURE_TEST(test_unread_is_fetched),
+		FIXTURE_TEST(test_columns),
 		FIXTURE_TEST(test_without_a_name),
 	};
 

@@ -110,6 +110,10 @@ static const struct row rows[] = {
 	  { "--hotspot-arguments" },
 	  "all processes; 97 Hz; folded to -; arguments",
 	  false },
+	{ "columns",
+	  { "--lines", "--columns" },
+	  "all processes; 97 Hz; folded to -; lines columns",
+	  false },
 	{ "no lines", { "--lines", "--lines=false" }, "all processes; 97 Hz; folded to -", false },
 	{ "debuginfod",
 	  { "--debuginfod=http://a:1", "--debuginfod", "https://b/x", "--debuginfod-cache=/c" },
@@ -382,6 +386,8 @@ static void show_more(struct buf *b, const struct profile_args *a)
 		(void)buf_printf(b, "; limit %zu", a->memory_limit_bytes);
 	if (a->lines)
 		(void)buf_append_str(b, "; lines");
+	if (a->columns)
+		(void)buf_append_str(b, " columns");
 	if (a->hotspot_arguments)
 		(void)buf_append_str(b, "; arguments");
 	if (a->interpreter_frames || a->async_frames)

@@ -45,6 +45,7 @@ static void test_defaults(void **state)
 	assert_int_equal(ebpf_args_demangle(&args), DEMANGLE_SIMPLIFIED);
 	assert_int_equal(ebpf_args_memory_limit_bytes(&args), 64 << 20);
 	assert_false(args.lines);
+	assert_false(args.columns);
 	assert_false(args.inlines);
 	assert_false(args.interpreter_frames);
 	assert_false(args.async_frames);
@@ -140,6 +141,7 @@ static void test_names(void **state)
 	static const char *const texts[] = {
 		"lines = true",
 		"inlines = true",
+		"columns = true",
 		"debuginfod_urls = [\"http://a\"]",
 		"debuginfod_urls = [\"http://b\"]",
 		"debuginfod_urls = [\"http://a\", \"https://b:8002/x\"]",
@@ -162,10 +164,11 @@ static void test_names(void **state)
 	}
 	assert_true(args[0].lines);
 	assert_true(args[1].inlines);
-	assert_true(args[7].interpreter_frames);
-	assert_true(args[8].async_frames);
-	assert_true(args[9].hotspot_arguments);
-	assert_string_equal(args[4].debuginfod_urls.items[1], "https://b:8002/x");
+	assert_true(args[2].columns);
+	assert_true(args[8].interpreter_frames);
+	assert_true(args[9].async_frames);
+	assert_true(args[10].hotspot_arguments);
+	assert_string_equal(args[5].debuginfod_urls.items[1], "https://b:8002/x");
 	/* Each is another way to name frames, which takes a new session. */
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		for (size_t k = 0; k < ARRAY_SIZE(texts); k++)
