@@ -342,7 +342,7 @@ struct wire_name {
 	 * it is met again. 0: none. */
 	__u64 unread;
 	/* Of a function that lies in something whose name is not sent, but is to be read in the source: the source's number, its characters, and where in them the function
-	 * begins and ends, as the runtime has it. 0 characters: there is no more to be known. */
+	 * begins and ends, as the runtime has it; 0 for one whose name is whole. 0 characters: there is no more to be known. */
 	__u32 source, n_source;
 	__u32 begin, end;
 	char texts[WIRE_TEXTS_BYTES];

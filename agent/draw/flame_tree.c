@@ -44,7 +44,7 @@ static enum flame_kind kind_of(const struct frame *f)
 		return FLAME_KERNEL;
 	if (*f->function == '[')
 		return FLAME_NOTE;
-	if (f->object->kind == FRAME_OBJECT_ANON)
+	if (f->object->kind == FRAME_OBJECT_ANON || f->object->kind == FRAME_OBJECT_SOURCE)
 		return FLAME_JIT;
 	return f->object->kind == FRAME_OBJECT_VDSO ? FLAME_LIBRARY : kind_of_file(f);
 }

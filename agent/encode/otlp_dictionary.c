@@ -3,6 +3,7 @@
 #include "agent/encode/otlp_dictionary.h"
 
 #include <assert.h>
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -107,16 +108,33 @@ int otlp_attribute(struct otlp_dictionary *d, uint32_t key, enum otlp_attribute_
 	return otlp_rows_add(&d->attributes, words, ARRAY_SIZE(words), ret_at);
 }
 
+/* A UUID is that of a source, and of its source map. */
+static bool is_debug_id(const char *id)
+{
+	static const char shape[] = "hhhhhhhh-hhhh-hhhh-hhhh-hhhhhhhhhhhh";
+
+	if (strlen(id) != sizeof(shape) - 1)
+		return false;
+	for (size_t i = 0; shape[i]; i++)
+		if (shape[i] == '-' ? id[i] != '-' : !isxdigit((unsigned char)id[i]))
+			return false;
+	return true;
+}
+
 /* That of Go is a text with slashes, all others are hex digits. */
+static enum otlp_text kind_of_id(const char *id)
+{
+	if (is_debug_id(id))
+		return OTLP_DEBUG_ID;
+	return strchr(id, '/') ? OTLP_BUILD_ID_GO : OTLP_BUILD_ID_GNU;
+}
+
 static int build_id(struct otlp_dictionary *d, uint32_t text, uint32_t *ret_at)
 {
-	bool is_go = strchr(otlp_text(d, text), '/');
+	const char *id = otlp_text(d, text);
 
 	*ret_at = 0;
-	return *otlp_text(d, text)
-		       ? otlp_attribute(d, d->texts[is_go ? OTLP_BUILD_ID_GO : OTLP_BUILD_ID_GNU],
-					OTLP_STRING, text, 0, ret_at)
-		       : 0;
+	return *id ? otlp_attribute(d, d->texts[kind_of_id(id)], OTLP_STRING, text, 0, ret_at) : 0;
 }
 
 static int add_mapping(struct otlp_dictionary *d, const Perftools__Profiles__Mapping *m,
@@ -164,15 +182,21 @@ static enum otlp_text type_of_file(const char *file)
 }
 
 /* Mappings of the kernel are called [kernel], [bpf] and by the names of modules. */
+static enum otlp_text type_of_mapping(const struct otlp_dictionary *d,
+				      const Perftools__Profiles__Mapping *m)
+{
+	const char *name = otlp_text(d, (uint32_t)m->filename);
+
+	if (is_debug_id(otlp_text(d, (uint32_t)m->build_id)))
+		return OTLP_V8JS;
+	return *name == '[' && strcmp(name, "[vdso]") != 0 ? OTLP_KERNEL : OTLP_NATIVE;
+}
+
 static enum otlp_text type_of(const struct otlp_dictionary *d,
 			      const Perftools__Profiles__Location *l)
 {
-	if (l->mapping_id > 0) {
-		const char *name =
-			otlp_text(d, (uint32_t)d->in->mapping[l->mapping_id - 1]->filename);
-
-		return *name == '[' && strcmp(name, "[vdso]") != 0 ? OTLP_KERNEL : OTLP_NATIVE;
-	}
+	if (l->mapping_id > 0)
+		return type_of_mapping(d, d->in->mapping[l->mapping_id - 1]);
 	return type_of_file(
 		otlp_text(d, (uint32_t)d->in->function[l->line[0]->function_id - 1]->filename));
 }

@@ -27,6 +27,7 @@ struct Perftools__Profiles__Sample;
 	X(JVM, "jvm")                                      \
 	X(BUILD_ID_GNU, "process.executable.build_id.gnu") \
 	X(BUILD_ID_GO, "process.executable.build_id.go")   \
+	X(DEBUG_ID, "source_map.debug_id")                 \
 	X(SERVICE_NAME, "service.name")                    \
 	X(PROCESS_PID, "process.pid")                      \
 	X(PROCESS_NAME, "process.executable.name")         \

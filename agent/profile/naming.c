@@ -160,6 +160,17 @@ static void resolve_place(struct namer *n, struct frame_ref frame, struct frames
 		resolve_unknown(n, frame, ret_frames);
 }
 
+/* The source that it is of, which has an id. Without memory it has none. */
+static void put_source(struct namer *n, const struct code_name *name, struct frame *frame)
+{
+	struct frame_object *object = arena_alloc(&n->arena, sizeof(*object));
+
+	if (!object)
+		return;
+	*object = (struct frame_object){ FRAME_OBJECT_SOURCE, name->file, name->source_id };
+	frame->object = object;
+}
+
 /* Strings are the name's, which the interval holds. */
 static void resolve_code(struct namer *n, struct frame_ref frame, struct frames *ret_frames)
 {
@@ -169,6 +180,8 @@ static void resolve_code(struct namer *n, struct frame_ref frame, struct frames 
 	if (!code)
 		return;
 	ret_frames->items[0] = symbol_frame_jit();
+	if (*code->name->source_id)
+		put_source(n, code->name, &ret_frames->items[0]);
 	ret_frames->items[0].function = code->name->function;
 	ret_frames->items[0].file = code->name->file;
 	ret_frames->items[0].line = code->line;

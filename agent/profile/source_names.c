@@ -48,7 +48,7 @@ static int read_source(struct session *s, const struct runtime *runtime, const s
 
 	if (!p || !p->user)
 		return -EAGAIN;
-	if (!may_read(s, p->user, f->n_source))
+	if (!may_read(s, p->user, f->end ? f->n_source : MIN_OF(f->n_source, RUNTIME_SOURCE_END)))
 		return -EBUSY;
 	bool is_published = runtime_tables_of(s->runtimes.tables, key->pid, runtime->kind, &of);
 	int r = runtime->read_source(is_published ? &of : NULL, &reading, f, &facts);
@@ -57,14 +57,13 @@ static int read_source(struct session *s, const struct runtime *runtime, const s
 	return r;
 }
 
-/* The whole name by what is known of its source. Returns what read_source() does. */
+/* The whole name by what is known of its source, which it may lie in; `to` is for that. Returns what read_source() does, and 1: there is more than there was. */
 static int complete(struct session *s, const struct code_key *key, const struct source_function *f,
-		    const struct code_text *text, char *to, size_t n_to, size_t *ret_n)
+		    struct code_text *text, char *to, size_t n_to)
 {
 	const struct runtime *runtime = session_runtime_of(key->function);
 	struct source_table *t = &s->source_names.table;
 
-	*ret_n = 0;
 	if (!runtime || !runtime->read_source)
 		return -ENOENT;
 	const struct source_facts *facts = source_table_find(t, key->pid, key->exec_id, f);
@@ -74,8 +73,15 @@ static int complete(struct session *s, const struct code_key *key, const struct 
 			return r;
 		facts = source_table_find(t, key->pid, key->exec_id, f);
 	}
-	*ret_n = facts && facts->bytes ? runtime->name_in_source(facts, f, text, to, n_to) : 0;
-	return 0;
+	if (!facts || !facts->bytes)
+		return 0;
+	size_t n = runtime->name_in_source(facts, f, text, to, n_to);
+	if (n) {
+		text->name = to;
+		text->n_name = n;
+	}
+	text->source_id = runtime->source_id ? runtime->source_id(facts) : NULL;
+	return n || text->source_id;
 }
 
 static void wait(struct session_source_names *n, const struct waiting_name *w)
@@ -97,17 +103,12 @@ void session_complete_name(struct session *s, const struct code_key *key,
 			      .begin = name->begin,
 			      .end = name->end },
 	};
-	size_t n;
 
 	if (!name->n_source || !key->pid)
 		return;
-	int r = complete(s, key, &w.function, text, to, NAME_TEXTS_NAME_BYTES, &n);
+	int r = complete(s, key, &w.function, text, to, NAME_TEXTS_NAME_BYTES);
 	if (r == -EAGAIN || r == -EBUSY)
 		wait(&s->source_names, &w);
-	if (n) {
-		text->name = to;
-		text->n_name = n;
-	}
 }
 
 /* A name that was put before. */
@@ -115,7 +116,6 @@ static int complete_known(struct session *s, const struct waiting_name *w)
 {
 	const struct code_name *known = code_names_find(s->runtimes.code_names, &w->key);
 	char to[NAME_TEXTS_NAME_BYTES];
-	size_t n;
 
 	if (!known)
 		return -ENOENT;
@@ -127,11 +127,9 @@ static int complete_known(struct session *s, const struct waiting_name *w)
 				  .lines = known->lines,
 				  .n_lines = known->n_lines,
 				  .lines_format = known->lines_format };
-	int r = complete(s, &w->key, &w->function, &text, to, sizeof(to), &n);
-	if (r < 0 || n == 0)
+	int r = complete(s, &w->key, &w->function, &text, to, sizeof(to));
+	if (r <= 0)
 		return r;
-	text.name = to;
-	text.n_name = n;
 	return code_names_put(s->runtimes.code_names, &w->key, &text);
 }
 

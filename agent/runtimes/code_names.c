@@ -84,8 +84,8 @@ int code_names_new(size_t max_bytes, uint64_t *told_seed, struct code_names **re
 
 size_t code_name_bytes(const struct code_name *name)
 {
-	return OBJECT_BYTES(sizeof(*name) + strlen(name->function) + strlen(name->file) + 2 +
-			    name->n_lines);
+	return OBJECT_BYTES(sizeof(*name) + strlen(name->function) + strlen(name->file) +
+			    strlen(name->source_id) + 3 + name->n_lines);
 }
 
 struct code_name *code_name_ref(struct code_name *name)
@@ -168,11 +168,17 @@ void code_names_free(struct code_names *n)
 	free(n);
 }
 
-/* The texts as they are shown: `to` has room for both and their ends. */
+static const char *source_id_of(const struct code_text *text)
+{
+	return text->source_id ? text->source_id : "";
+}
+
+/* The texts as they are shown: `to` has room for all and their ends. */
 static void make_texts(const struct code_text *text, struct code_name *to, size_t n_texts)
 {
 	const struct str function = { text->name, text->n_name };
 	const struct str file = { text->file, text->n_file };
+	const char *source_id = source_id_of(text);
 	char *at = to->texts;
 
 	str_copy_utf8(at, n_texts, function);
@@ -180,8 +186,13 @@ static void make_texts(const struct code_text *text, struct code_name *to, size_
 		str_copy_utf8(at, n_texts, str_from("[no name]"));
 	to->function = at;
 	at += strlen(at) + 1;
-	str_copy_utf8(at, n_texts - text->n_lines - (size_t)(at - to->texts), file);
+	str_copy_utf8(at,
+		      n_texts - text->n_lines - strlen(source_id) - 1 - (size_t)(at - to->texts),
+		      file);
 	to->file = at;
+	at += strlen(at) + 1;
+	memcpy(at, source_id, strlen(source_id) + 1);
+	to->source_id = at;
 	at += strlen(at) + 1;
 	to->line = text->line;
 	to->n_lines = (uint32_t)text->n_lines;
@@ -201,6 +212,7 @@ static uint64_t name_hash(const struct code_names *n, const struct code_name *na
 	siphash_word(&s, (uint64_t)n_function << 32 | n_file);
 	siphash_padded(&s, name->function, n_function);
 	siphash_padded(&s, name->file, n_file);
+	siphash_padded(&s, name->source_id, strlen(name->source_id));
 	siphash_padded(&s, name->lines, name->n_lines);
 	return siphash_finish(&s, NULL, 0);
 }
@@ -212,8 +224,9 @@ static struct code_name *name_find(const struct code_names *n, const struct code
 		struct code_name *name = CONTAINER_OF(node, struct code_name, node);
 
 		if (name->line == like->line && strcmp(name->function, like->function) == 0 &&
-		    strcmp(name->file, like->file) == 0 && name->n_lines == like->n_lines &&
-		    name->lines_format == like->lines_format &&
+		    strcmp(name->file, like->file) == 0 &&
+		    strcmp(name->source_id, like->source_id) == 0 &&
+		    name->n_lines == like->n_lines && name->lines_format == like->lines_format &&
 		    memcmp(name->lines, like->lines, name->n_lines) == 0)
 			return name;
 	}
@@ -223,20 +236,23 @@ static struct code_name *name_find(const struct code_names *n, const struct code
 /* A byte that is no UTF-8 becomes three. */
 static size_t texts_bytes(const struct code_text *text)
 {
-	return 3 * (text->n_name + text->n_file) + sizeof("[no name]") + 2 + text->n_lines;
+	return 3 * (text->n_name + text->n_file) + sizeof("[no name]") + 2 +
+	       strlen(source_id_of(text)) + 1 + text->n_lines;
 }
 
 /* To what it is accounted as. */
 static void shrink(struct code_name **name)
 {
 	size_t file_at = (size_t)((*name)->file - (*name)->texts);
-	size_t lines_at = file_at + strlen((*name)->file) + 1;
+	size_t id_at = file_at + strlen((*name)->file) + 1;
+	size_t lines_at = id_at + strlen((*name)->source_id) + 1;
 	struct code_name *exact = realloc(*name, sizeof(**name) + lines_at + (*name)->n_lines);
 
 	if (!exact)
 		return;
 	exact->function = exact->texts;
 	exact->file = exact->texts + file_at;
+	exact->source_id = exact->texts + id_at;
 	exact->lines = (const uint8_t *)exact->texts + lines_at;
 	*name = exact;
 }

@@ -21,10 +21,11 @@
 
 /* Immutable. Texts are valid UTF-8 without control characters, and end with NUL. */
 struct code_name {
-	const char *function; /* never "" */
-	const char *file;     /* "": not known */
-	uint32_t line;	      /* where the function begins; 0: not known */
-	uint32_t n_lines;     /* bytes of its runtime's table of lines; 0: there is none */
+	const char *function;  /* never "" */
+	const char *file;      /* "": not known */
+	const char *source_id; /* what its source is known by elsewhere; "": nothing */
+	uint32_t line;	       /* where the function begins; 0: not known */
+	uint32_t n_lines;      /* bytes of its runtime's table of lines; 0: there is none */
 	const uint8_t *lines;
 	uint8_t lines_format;
 	/* private */

@@ -30,6 +30,8 @@ struct code_text {
 	const uint8_t *lines;
 	size_t n_lines;
 	uint8_t lines_format; /* a number of the runtime's own */
+	/* What its source is known by elsewhere, as by those who keep source maps; NULL: by nothing, or not known. */
+	const char *source_id;
 };
 
 /* Of one process, whose page may never come (agent/process/thread_memory.h): 0, or -errno. */
@@ -46,7 +48,10 @@ struct runtime_lines {
 	uint8_t format;
 };
 
-/* A function whose place in its source was sent with its name (struct wire_name). */
+/* Characters that are read of a source of which its end is all that is wanted. */
+#define RUNTIME_SOURCE_END (16U * 1024)
+
+/* A function whose place in its source was sent with its name (struct wire_name). `end` 0: its name is whole, and only what the source is known by is wanted. */
 struct source_function {
 	uint64_t address; /* as resolve() has it */
 	uint32_t print;
@@ -86,6 +91,8 @@ struct runtime {
 	 * come; or another error, at which the source tells nothing. NULL: what was sent is the whole name. */
 	int (*read_source)(const struct wire_runtime *of, const struct runtime_memory *memory,
 			   const struct source_function *function, struct source_facts *ret_facts);
+	/* What the source is known by, as long as the facts are there; NULL: nothing. NULL where no source has such. Pure. */
+	const char *(*source_id)(const struct source_facts *facts);
 	/* The whole name of a function, by that and by what was sent: fills `to`, and returns how many bytes. 0: what was sent is the whole. Pure. */
 	size_t (*name_in_source)(const struct source_facts *facts,
 				 const struct source_function *function,

@@ -7,23 +7,30 @@
 #include "agent/util/macro.h"
 
 static struct source_slot *find(struct source_table *t, uint32_t pid, uint32_t exec_id,
-				const struct source_function *f)
+				const struct source_function *f, bool is_end)
 {
 	for (size_t i = 0; i < SOURCE_TABLE_SLOTS; i++) {
 		struct source_slot *s = &t->slots[i];
 
 		if (s->pid == pid && s->exec_id == exec_id && s->source == f->source &&
-		    s->n_source == f->n_source)
+		    s->n_source == f->n_source && s->is_end == is_end)
 			return s;
 	}
 	return NULL;
 }
 
+static bool wants_end(const struct source_function *f)
+{
+	return f->end == 0;
+}
+
 const struct source_facts *source_table_find(struct source_table *t, uint32_t pid, uint32_t exec_id,
 					     const struct source_function *f)
 {
-	struct source_slot *s = pid ? find(t, pid, exec_id, f) : NULL;
+	struct source_slot *s = pid ? find(t, pid, exec_id, f, false) : NULL;
 
+	if (!s && pid && wants_end(f))
+		s = find(t, pid, exec_id, f, true);
 	if (!s)
 		return NULL;
 	s->used = ++t->n_asked;
@@ -61,7 +68,7 @@ static struct source_slot *free_slot(struct source_table *t)
 void source_table_put(struct source_table *t, uint32_t pid, uint32_t exec_id,
 		      const struct source_function *f, struct source_facts facts)
 {
-	struct source_slot *there = pid ? find(t, pid, exec_id, f) : NULL;
+	struct source_slot *there = pid ? find(t, pid, exec_id, f, wants_end(f)) : NULL;
 
 	if (there)
 		drop(t, there);
@@ -77,6 +84,7 @@ void source_table_put(struct source_table *t, uint32_t pid, uint32_t exec_id,
 					      .exec_id = exec_id,
 					      .source = f->source,
 					      .n_source = f->n_source,
+					      .is_end = wants_end(f),
 					      .used = ++t->n_asked,
 					      .facts = facts };
 	t->n_bytes += facts.n;

@@ -10,13 +10,14 @@
 
 #include "agent/runtimes/runtime.h"
 
-#define SOURCE_TABLE_SLOTS 128
+#define SOURCE_TABLE_SLOTS 256
 #define SOURCE_TABLE_MAX_BYTES ((size_t)512 * 1024)
 
 struct source_slot {
 	uint32_t pid; /* 0: it is free */
 	uint32_t exec_id;
 	uint32_t source, n_source;
+	bool is_end;   /* nothing but its end was read */
 	uint64_t used; /* when it was asked for last, by the table's count */
 	struct source_facts facts;
 };
@@ -28,7 +29,7 @@ struct source_table {
 	size_t n_bytes;
 };
 
-/* Borrowed until the next put; NULL: not known. */
+/* Borrowed until the next put; NULL: not known. A function whose name is whole has what was read of the whole source, too. */
 const struct source_facts *source_table_find(struct source_table *t, uint32_t pid, uint32_t exec_id,
 					     const struct source_function *function);
 /* Takes the bytes. Of what is larger than the whole table nothing is known from then on: NULL, and 0 bytes. */

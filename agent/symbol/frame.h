@@ -15,15 +15,16 @@ enum frame_object_kind {
 	FRAME_OBJECT_KERNEL, /* the kernel, a module of it, BPF programs */
 	FRAME_OBJECT_FILE,
 	FRAME_OBJECT_VDSO,
-	FRAME_OBJECT_ANON, /* memory without a file, or nothing known at all */
+	FRAME_OBJECT_SOURCE, /* of a function of a runtime, where that has an id */
+	FRAME_OBJECT_ANON,   /* memory without a file, or nothing known at all */
 	FRAME_OBJECT_KIND_MAX
 };
 
 struct frame_object {
 	enum frame_object_kind kind;
 	const char *path;     /* as the process sees it, or "[kernel]", "[nf_tables]", "[bpf]",
-				 "[vdso]", "[anon]" */
-	const char *build_id; /* hex, or Go's text; "" when not known */
+				 "[vdso]", "[anon]"; of a source its name */
+	const char *build_id; /* hex, or Go's text, or a source's UUID; "" when not known */
 };
 
 struct frame {

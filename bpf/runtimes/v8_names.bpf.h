@@ -223,17 +223,30 @@ __noinline int v8_line_of(__u32 level, __u64 script, __u32 position)
 	return s->runtime.words[2] & 0x3fffffff;
 }
 
-/* Of the SharedFunctionInfo that was read, if it is a method's: the class is to be read in the source (agent/runtimes/v8/classes.h). */
+/* Scripts of node's own are called "node:…". They have no id. */
+static __always_inline bool v8_is_own_script(const struct wire_name *name)
+{
+	__u32 at = name->n_scope + name->n_name;
+
+	barrier_var(at);
+	if (at > WIRE_TEXTS_BYTES - 5 || name->n_file < 5)
+		return true;
+	return name->texts[at] == 'n' && name->texts[at + 1] == 'o' && name->texts[at + 2] == 'd' &&
+	       name->texts[at + 3] == 'e' && name->texts[at + 4] == ':';
+}
+
+/* Of the SharedFunctionInfo that was read: its source has the id of the script, and if it is a method its class (agent/runtimes/v8/sources.h). */
 static __always_inline void v8_name_place(struct scratch *s, struct wire_name *name, __u64 scope,
 					  __u64 script)
 {
 	const struct v8_layout *l = v8_layout(s);
 	__u32 kind = v8_shared_int(s, l->shared_id - V8_FLAGS_BEFORE_ID) & V8_FUNCTION_KIND;
+	bool is_method = name->n_name && V8_METHOD_KINDS >> kind & 1;
 	__u64 source, place;
 
-	if (!(V8_METHOD_KINDS >> kind & 1))
+	if (!is_method && v8_is_own_script(name))
 		return;
-	place = v8_place_of(l, scope);
+	place = is_method ? v8_place_of(l, scope) : 0;
 	source = v8_word(script + l->script_source) - V8_TAG;
 	name->source = v8_int(script + l->script_id + 4);
 	name->n_source = v8_int(source + V8_STRING_LENGTH);
@@ -268,8 +281,7 @@ __noinline int v8_name_texts(__u32 level)
 	s->runtime.words[1] = script;
 	if (type != l->type_scope)
 		return 1;
-	if (name->n_name)
-		v8_name_place(s, name, s->runtime.words[0], script);
+	v8_name_place(s, name, s->runtime.words[0], script);
 	return V8_HAS_PLACE;
 }
 

@@ -11,6 +11,7 @@
 
 #include "agent/runtimes/name_texts.h"
 #include "agent/runtimes/v8/classes.h"
+#include "agent/runtimes/v8/debug_id.h"
 #include "agent/runtimes/v8/objects.h"
 #include "agent/util/cleanup.h"
 #include "agent/util/macro.h"
@@ -102,8 +103,8 @@ static size_t name_of(const struct source *s, const struct class_method *m, char
 
 struct kept {
 	uint32_t n;
-	uint32_t zero;
-	struct kept_method methods[]; /* and behind them their texts */
+	char debug_id[DEBUG_ID_BYTES]; /* "": none */
+	struct kept_method methods[];  /* and behind them their texts */
 };
 
 static size_t texts_at(uint32_t n)
@@ -131,6 +132,8 @@ static int keep(const struct source *s, const struct class_methods *methods,
 	if (!kept)
 		return -ENOMEM;
 	*kept = (struct kept){ .n = (uint32_t)methods->n };
+	if (!debug_id_find(s, true, kept->debug_id))
+		kept->debug_id[0] = '\0';
 	for (size_t i = 0; i < methods->n; i++) {
 		const struct class_method *m = &methods->methods[i];
 		size_t n_name, n_text = name_of(s, m, name, &n_name);
@@ -161,31 +164,71 @@ static int parse(const struct source *s, struct source_facts *ret_facts)
 	return r;
 }
 
+/* Nothing but what stands at the end. */
+static int keep_end(const struct source *end, bool is_whole, struct source_facts *ret_facts)
+{
+	struct kept *kept = calloc(1, sizeof(*kept));
+
+	if (!kept)
+		return -ENOMEM;
+	if (!debug_id_find(end, is_whole, kept->debug_id))
+		kept->debug_id[0] = '\0';
+	*ret_facts = (struct source_facts){ kept, sizeof(*kept) };
+	return 0;
+}
+
+/* How many of its characters are read: of what is too long, or not wanted whole, the last ones. */
+static uint32_t chars_to_read(const struct source_function *f)
+{
+	bool is_whole = f->end && f->n_source <= V8_MAX_SOURCE;
+
+	return is_whole ? f->n_source : MIN_OF(f->n_source, RUNTIME_SOURCE_END);
+}
+
+/* The last n characters; to be freed. */
+static int read_chars(const struct v8_look *l, const struct characters *c, uint32_t n,
+		      void **ret_chars)
+{
+	size_t n_bytes = (size_t)n << c->is_wide;
+	_cleanup_free_ void *chars = malloc(MAX_OF(n_bytes, (size_t)1));
+
+	if (!chars)
+		return -ENOMEM;
+	if (!v8_get(l, c->at + ((uint64_t)(c->n - n) << c->is_wide), chars, n_bytes))
+		return -EAGAIN;
+	*ret_chars = TAKE_PTR(chars);
+	return 0;
+}
+
 int v8_source_read(const struct v8_layout *layout, const struct runtime_memory *memory,
 		   const struct source_function *f, struct source_facts *ret_facts)
 {
 	struct v8_look l = { .layout = layout, .memory = memory };
+	_cleanup_free_ void *chars = NULL;
+	uint32_t n = chars_to_read(f);
 
-	if (f->n_source > V8_MAX_SOURCE)
-		return -E2BIG;
 	if (!v8_shared_read(&l, f->address, f->print))
 		return -EAGAIN;
 	uint64_t pointer_at = v8_shared_script(&l).at + layout->script_source;
-	uint64_t pointer = v8_word_at(&l, pointer_at);
-	struct characters c = find_characters(&l, pointer);
+	struct characters c = find_characters(&l, v8_word_at(&l, pointer_at));
 	if (!c.at || c.n != f->n_source)
 		return -EAGAIN;
-	size_t n_bytes = (size_t)c.n << c.is_wide;
-	_cleanup_free_ void *chars = malloc(MAX_OF(n_bytes, (size_t)1));
-	if (!chars)
-		return -ENOMEM;
-	if (!v8_get(&l, c.at, chars, n_bytes))
-		return -EAGAIN;
+	int r = read_chars(&l, &c, n, &chars);
+	if (r < 0)
+		return r;
 	/* Not moved, and not another script's by now. */
 	struct characters again = find_characters(&l, v8_word_at(&l, pointer_at));
 	if (!v8_shared_read(&l, f->address, f->print) || again.at != c.at || again.n != c.n)
 		return -EAGAIN;
-	return parse(&(struct source){ chars, c.n, c.is_wide }, ret_facts);
+	const struct source s = { chars, n, c.is_wide };
+	return f->end && n == c.n ? parse(&s, ret_facts) : keep_end(&s, n == c.n, ret_facts);
+}
+
+const char *v8_source_id(const struct source_facts *facts)
+{
+	const struct kept *k = facts->bytes;
+
+	return *k->debug_id ? k->debug_id : NULL;
 }
 
 static const struct kept_method *find_method(const struct kept *k, uint32_t begin)
@@ -214,7 +257,7 @@ size_t v8_name_in_source(const struct source_facts *facts, const struct source_f
 	const struct kept *k = facts->bytes;
 	const struct kept_method *m = find_method(k, f->begin);
 
-	if (!m || m->end != f->end || m->n_text == 0 || m->n_text > n_to)
+	if (!m || !f->end || m->end != f->end || m->n_text == 0 || m->n_text > n_to)
 		return 0;
 	const char *whole = (const char *)k + texts_at(k->n) + m->text;
 	if (!ends_with(whole, m->n_text, m->n_name, text) &&

@@ -44,7 +44,7 @@ static bool is_over(const struct reader *r)
 	return r->at >= r->source->n;
 }
 
-static bool is_newline(uint32_t c)
+bool source_is_newline(uint32_t c)
 {
 	return c == '\n' || c == '\r' || c == 0x2028 || c == 0x2029;
 }
@@ -69,7 +69,7 @@ static bool is_of_word(uint32_t c)
 
 static void skip_line(struct reader *r)
 {
-	while (!is_over(r) && !is_newline(peek(r, 0)))
+	while (!is_over(r) && !source_is_newline(peek(r, 0)))
 		r->at++;
 }
 
@@ -81,7 +81,7 @@ static bool skip_comment(struct reader *r)
 			r->at += 2;
 			return true;
 		}
-		r->token.is_behind_newline |= is_newline(peek(r, 0));
+		r->token.is_behind_newline |= source_is_newline(peek(r, 0));
 	}
 	return false;
 }
@@ -93,7 +93,7 @@ static bool skip_spaces(struct reader *r)
 		uint32_t c = peek(r, 0);
 
 		if (is_space(c)) {
-			r->token.is_behind_newline |= is_newline(c);
+			r->token.is_behind_newline |= source_is_newline(c);
 			r->at++;
 		} else if (c == '/' && peek(r, 1) == '/') {
 			skip_line(r);
@@ -186,7 +186,7 @@ static enum token_kind read_regexp(struct reader *r)
 {
 	bool is_in_class = false;
 
-	for (r->at++; !is_over(r) && !is_newline(peek(r, 0)); r->at++) {
+	for (r->at++; !is_over(r) && !source_is_newline(peek(r, 0)); r->at++) {
 		uint32_t c = peek(r, 0);
 
 		if (c == '/' && !is_in_class) {
@@ -197,7 +197,7 @@ static enum token_kind read_regexp(struct reader *r)
 			is_in_class = true;
 		else if (c == ']')
 			is_in_class = false;
-		else if (c == '\\' && !is_newline(peek(r, 1)))
+		else if (c == '\\' && !source_is_newline(peek(r, 1)))
 			r->at++;
 	}
 	return TOKEN_BAD;

@@ -58,6 +58,8 @@ struct token token_template_rest(const struct source *source, uint32_t *at);
 
 /* The character there; 0 behind the end. */
 uint32_t source_char(const struct source *source, uint32_t at);
+/* Whether a line ends with it. */
+bool source_is_newline(uint32_t c);
 /* Whether a word is that one. */
 bool source_is(const struct source *source, const struct token *token, const char *word);
 

@@ -89,6 +89,7 @@ const struct runtime runtime_v8 = {
 	.describe = v8_describe,
 	.resolve = v8_resolve,
 	.read_source = v8_read_source,
+	.source_id = v8_source_id,
 	.name_in_source = v8_name_in_source,
 	.unnamed = v8_name_unnamed,
 	.line = v8_line,

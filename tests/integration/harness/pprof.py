@@ -21,6 +21,7 @@ class Profile(NamedTuple):
     samples: list
     strings: list
     functions: set  # (function, file, line at which it begins)
+    mappings: dict  # function → {(file, build id)} of the mappings that it is in
 
     @property
     def total(self):
@@ -122,6 +123,16 @@ def _location_places(top, strings):
     return result
 
 
+def _mappings(top, strings):
+    functions = _function_names(top, strings)
+    known = {_one(m, 1): (strings[_one(m, 5)], strings[_one(m, 6)]) for m in map(message, top.get(3, []))}
+    result = {}
+    for m in map(message, top.get(4, [])):
+        for line in m.get(4, []):
+            result.setdefault(functions[_one(message(line), 1)], set()).add(known.get(_one(m, 2)))
+    return result
+
+
 def _sample(data, locations, places, strings):
     m = message(data)
     frames = tuple(name for location in reversed(_numbers(m, 1)) for name in locations[location])
@@ -146,4 +157,5 @@ def parse(data):
         period=_one(top, 12), time_nanos=_one(top, 9), duration_nanos=_one(top, 10),
         samples=[_sample(s, locations, places, strings) for s in top.get(2, [])],
         strings=strings,
-        functions={(strings[_one(m, 2)], strings[_one(m, 4)], _one(m, 5)) for m in map(message, top.get(5, []))})
+        functions={(strings[_one(m, 2)], strings[_one(m, 4)], _one(m, 5)) for m in map(message, top.get(5, []))},
+        mappings=_mappings(top, strings))

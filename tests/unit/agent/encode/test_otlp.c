@@ -328,6 +328,12 @@ static const struct frame_row {
 	{ "JavaScript", "/a/b.mjs", "", "", "profile.frame.type=\"v8js\"", "" },
 	{ "Java", "B.java", "", "", "profile.frame.type=\"jvm\"", "" },
 	{ "nobody knows", "", "", "", "", "" },
+	{ "a script with an id", "/a/b", "/a/b", "85314830-023f-4cf1-a267-535f4e37bb17",
+	  "profile.frame.type=\"v8js\"",
+	  "source_map.debug_id=\"85314830-023f-4cf1-a267-535f4e37bb17\"" },
+	{ "no UUID", "x.c", "/x", "85314830-023f-4cf1-a267-535f4e37bbxx",
+	  "profile.frame.type=\"native\"",
+	  "process.executable.build_id.gnu=\"85314830-023f-4cf1-a267-535f4e37bbxx\"" },
 	{ "another file", "b.rb.tmp", "", "", "", "" },
 };
 

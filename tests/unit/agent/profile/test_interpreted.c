@@ -95,6 +95,13 @@ static size_t talking_name_in_source(const struct source_facts *facts,
 				text->name);
 }
 
+static const char *talking_source_id(const struct source_facts *facts)
+{
+	const char *scope = facts->bytes;
+
+	return scope[0] == 'C' ? scope + 1 : NULL;
+}
+
 static const struct runtime quiet = { .kind = RUNTIME_QUIET, .name = "quiet" };
 static const struct runtime talking = { .kind = RUNTIME_TALKING,
 					.name = "talking",
@@ -103,6 +110,7 @@ static const struct runtime talking = { .kind = RUNTIME_TALKING,
 					.column = talking_column,
 					.unnamed = talking_unnamed,
 					.read_source = talking_read_source,
+					.source_id = talking_source_id,
 					.name_in_source = talking_name_in_source };
 
 const struct runtime *runtime_of(uint32_t kind)
@@ -329,6 +337,7 @@ static uint64_t tell_of_source(struct session *s, const struct source *source, u
 				  .source = number,
 				  .n_source = n,
 				  .begin = begin,
+				  .end = begin ? begin + 1 : 0,
 				  .texts = "f" };
 
 	session_on_name(&name, s);
@@ -350,6 +359,29 @@ static void forget_self(struct session *s)
 {
 	process_table_find(s->processes.table, (uint32_t)getpid())->user = NULL;
 	process_table_free(s->processes.table);
+}
+
+static void check_source_id(struct session *s, struct frame_ref frame, const char *id)
+{
+	assert_string_equal(interval_code(s->interval, frame)->name->source_id, id);
+}
+
+/* What a source is known by has each function of it, whether its name is whole or not. */
+static void test_ids_of_sources(void **state)
+{
+	static const struct source with = { .scope = "Class" }, without = { .scope = "Shop" };
+	struct process_state k = { 0 };
+	struct session *s = *state;
+
+	know_self(s, &k);
+	uint64_t f = tell_of_source(s, &with, 1, 10, 7), g = tell_of_source(s, &without, 2, 10, 7);
+	(void)tell_of_source(s, &with, 1, 10, 0);
+	assert_int_equal(n_sources_read, 2);
+	check_source_id(s, frame_of_known(s, &k, f, 7, 5), "lass");
+	check_name(s, frame_of_known(s, &k, f, 0, 5), "f", 105);
+	check_source_id(s, frame_of_known(s, &k, f, 0, 5), "lass");
+	check_source_id(s, frame_of_known(s, &k, g, 7, 5), "");
+	forget_self(s);
 }
 
 /* The source is read for the first function of it; what it does not tell of has the name that was sent. */
@@ -550,6 +582,7 @@ int main(void)
 		FIXTURE_TEST(test_names_in_sources),
 		FIXTURE_TEST(test_sources_that_move),
 		FIXTURE_TEST(test_sources_are_bounded),
+		FIXTURE_TEST(test_ids_of_sources),
 		FIXTURE_TEST(test_unread_is_fetched),
 		FIXTURE_TEST(test_columns),
 		FIXTURE_TEST(test_without_a_name),

@@ -324,6 +324,31 @@ static void test_tables_of_lines(void **state)
 	assert_int_equal(code_names_bytes(f->names), 0);
 }
 
+/* Of the same name, in sources of different ids. */
+static void test_ids_of_sources(void **state)
+{
+	static const char *const ids[] = { NULL, "1", "2" };
+	struct fixture *f = *state;
+	struct code_text text = text_with_lines((const uint8_t *)"\1\2", 2, 3);
+	struct code_name *names[ARRAY_SIZE(ids)];
+
+	for (size_t i = 0; i < ARRAY_SIZE(ids); i++) {
+		text.source_id = ids[i];
+		names[i] = code_names_intern(f->names, &text);
+		assert_non_null(names[i]);
+		assert_string_equal(names[i]->source_id, ids[i] ? ids[i] : "");
+		assert_memory_equal(names[i]->lines, "\1\2", 2);
+		for (size_t k = 0; k < i; k++)
+			assert_ptr_not_equal(names[i], names[k]);
+	}
+	struct code_name *again = code_names_intern(f->names, &text);
+	assert_ptr_equal(again, names[2]);
+	code_name_unref(again);
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		code_name_unref(names[i]);
+	assert_int_equal(code_names_bytes(f->names), 0);
+}
+
 /* Nobody asks for those of a process that has ended, so that they go first, and nothing has to be told again. */
 static void test_ended_go_first(void **state)
 {
@@ -529,6 +554,7 @@ int main(void)
 		FIXTURE_TEST(test_references_outlive_the_function),
 		FIXTURE_TEST(test_longest_text),
 		FIXTURE_TEST(test_tables_of_lines),
+		FIXTURE_TEST(test_ids_of_sources),
 		FIXTURE_TEST(test_ended_go_first),
 		FIXTURE_TEST(test_living_go_with_a_new_seed),
 		FIXTURE_TEST(test_retracted_and_told_again),

@@ -17,7 +17,7 @@ static int clear(void **state)
 
 static struct source_function source(uint32_t number)
 {
-	return (struct source_function){ .source = number, .n_source = 10 };
+	return (struct source_function){ .source = number, .n_source = 10, .end = 5 };
 }
 
 static void put(uint32_t pid, uint32_t number, size_t n)
@@ -53,6 +53,24 @@ static void test_whose(void **state)
 	/* Read again. */
 	put(7, 1, 5);
 	assert_int_equal(known(7, 1, 1), 5);
+	assert_int_equal(table.n_bytes, 5);
+}
+
+/* Who wants the end alone takes the whole; the other way it would be half. */
+static void test_ends(void **state)
+{
+	struct source_function whole = source(1), end = source(1);
+	struct source_facts facts = { calloc(1, 2), 2 };
+
+	(void)state;
+	end.end = 0;
+	assert_non_null(facts.bytes);
+	source_table_put(&table, 7, 1, &end, facts);
+	assert_null(source_table_find(&table, 7, 1, &whole));
+	assert_int_equal(source_table_find(&table, 7, 1, &end)->n, 2);
+	put(7, 1, 3);
+	assert_int_equal(source_table_find(&table, 7, 1, &whole)->n, 3);
+	assert_int_equal(source_table_find(&table, 7, 1, &end)->n, 3);
 	assert_int_equal(table.n_bytes, 5);
 }
 
@@ -93,6 +111,7 @@ static void test_bytes(void **state)
 
 static const struct unit_test tests[] = {
 	TEST_WITH(test_whose, NULL, clear),
+	TEST_WITH(test_ends, NULL, clear),
 	TEST_WITH(test_oldest_goes, NULL, clear),
 	TEST_WITH(test_bytes, NULL, clear),
 };

@@ -10,7 +10,7 @@
 #include "tests/support/unit.h"
 
 #define BASE 0x10000
-#define MEMORY_BYTES 16384
+#define MEMORY_BYTES 32768
 
 enum { SHARED = 288, SCOPE = 286, SCRIPT = 166, NO_STRING = 128 };
 enum { FLAT = 40, WIDE = 32, CONS = 41, EXTERNAL = 42, SLICED = 43, THIN = 45, UNCACHED = 58 };
@@ -352,6 +352,53 @@ static void test_sources(void **state)
 	check_methods(make_string(EXTERNAL, strlen(SOURCE), 0, flat - V8_TAG + V8_STRING_CHARS));
 }
 
+#define ID "85314830-023f-4cf1-a267-535f4e37bb17"
+
+/* Of the source, for a function of it that lies up to `end`: its id. */
+static void check_id(uint64_t source, uint32_t n, uint32_t end, const char *expected)
+{
+	const struct source_function f = { .address = make_of_source(source) - V8_TAG,
+					   .print = print(),
+					   .source = 7,
+					   .n_source = n,
+					   .end = end };
+	struct source_facts facts = { 0 };
+
+	assert_int_equal(v8_source_read(&layout, &reading, &f, &facts), 0);
+	if (expected)
+		assert_string_equal(v8_source_id(&facts), expected);
+	else
+		assert_null(v8_source_id(&facts));
+	free(facts.bytes);
+}
+
+static void test_ids(void **state)
+{
+	static const char with[] = SOURCE "\n//# debugId=" ID "\n";
+	const uint32_t n = (uint32_t)strlen(with);
+	uint64_t flat = make_flat(with);
+
+	(void)state;
+	check_id(flat, n, 0, ID);
+	check_id(flat, n, 5, ID);
+	check_id(make_flat(SOURCE), strlen(SOURCE), 0, NULL);
+	check_id(make_flat(SOURCE), strlen(SOURCE), 5, NULL);
+}
+
+/* Of a long one the end is read, also for a method: what is before that lies in no memory here. */
+static void test_id_of_a_long_source(void **state)
+{
+	static const char last[] = "\n//# debugId=" ID "\n";
+	uint64_t rest = make(0, RUNTIME_SOURCE_END), end = rest + 8 + RUNTIME_SOURCE_END;
+	const uint32_t n = V8_MAX_SOURCE + 1;
+
+	(void)state;
+	put(end, -strlen(last), last, strlen(last));
+	uint64_t outside = make_string(EXTERNAL, n, 0, end - V8_TAG - n);
+	check_id(outside, n, 0, ID);
+	check_id(outside, n, 5, ID);
+}
+
 /* It is read again, or not at all. */
 static void test_sources_that_lie(void **state)
 {
@@ -368,7 +415,7 @@ static void test_sources_that_lie(void **state)
 	assert_int_equal(v8_source_read(&layout, &reading, &f, &facts), -EAGAIN);
 	f.n_source = V8_MAX_SOURCE + 1;
 	put_int(flat, V8_STRING_LENGTH, f.n_source);
-	assert_int_equal(v8_source_read(&layout, &reading, &f, &facts), -E2BIG);
+	assert_int_equal(v8_source_read(&layout, &reading, &f, &facts), -EAGAIN);
 	put_int(flat, V8_STRING_LENGTH, --f.n_source);
 	assert_int_equal(v8_source_read(&layout, &reading, &f, &facts), -EAGAIN);
 	put_word(circle, V8_STRING_FIRST, circle);
@@ -387,6 +434,8 @@ static const struct unit_test tests[] = {
 	TEST_WITH(test_scopes, setup, NULL),
 	TEST_WITH(test_print, setup, NULL),
 	TEST_WITH(test_sources, setup, NULL),
+	TEST_WITH(test_ids, setup, NULL),
+	TEST_WITH(test_id_of_a_long_source, setup, NULL),
 	TEST_WITH(test_sources_that_lie, setup, NULL),
 };
 
