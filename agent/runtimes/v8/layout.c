@@ -117,11 +117,10 @@ static bool take_scope(const struct v8_constants *c, struct v8_layout *l)
 static const struct {
 	uint8_t major, minor;
 	uint8_t header, is_inside, deopt, positions, begin, bytes, flags;
-	uint8_t has_statement_bits;
 } codes[] = {
-	{ 9, 4, 96, 1, 16, 24, 0, 40, 48, 0 },	 { 10, 2, 128, 1, 16, 24, 0, 40, 48, 0 },
-	{ 11, 3, 16, 0, 16, 24, 40, 56, 48, 0 }, { 12, 4, 32, 0, 8, 16, 40, 52, 48, 0 },
-	{ 13, 6, 32, 0, 8, 16, 40, 56, 52, 0 },	 { 14, 6, 32, 0, 8, 16, 40, 56, 52, 1 },
+	{ 9, 4, 96, 1, 16, 24, 0, 40, 48 },   { 10, 2, 128, 1, 16, 24, 0, 40, 48 },
+	{ 11, 3, 16, 0, 16, 24, 40, 56, 48 }, { 12, 4, 32, 0, 8, 16, 40, 52, 48 },
+	{ 13, 6, 32, 0, 8, 16, 40, 56, 52 },  { 14, 6, 32, 0, 8, 16, 40, 56, 52 },
 };
 
 /* 9.4 and 10.2 have no constants for what is the same there. */
@@ -159,7 +158,6 @@ static void take_code(const struct v8_constants *c, struct v8_layout *l)
 		l->code_begin = codes[i].begin;
 		l->code_bytes = codes[i].bytes;
 		l->code_flags = codes[i].flags;
-		l->has_statement_bits = codes[i].has_statement_bits;
 	}
 }
 
@@ -174,6 +172,7 @@ static void take_bytecode(const struct v8_constants *c, struct v8_layout *l)
 		return;
 	if (c->has[V8_BYTECODE_WRAPPER] && !take(c, V8_BYTECODE_WRAPPER, 8, 64, &wrapper))
 		return;
+	l->has_statement_bits = c->major >= 14;
 	l->bytecode_positions = wrapper ? (uint8_t)(wrapper + 8) : 32;
 	if (l->bytecode_positions < l->bytecode_data)
 		(void)take_type(c, V8_TYPE_BYTECODE, &l->type_bytecode);
