@@ -10,6 +10,7 @@
 
 #include <bpf/bpf_helpers.h>
 
+#include "bpf/runtimes/v8_async.bpf.h"
 #include "bpf/runtimes/v8_inlined.bpf.h"
 #include "bpf/runtimes/v8_lines.bpf.h"
 #include "bpf/runtimes/v8_names.bpf.h"
@@ -18,6 +19,7 @@
 static __always_inline __u64 v8_begin(struct scratch *s)
 {
 	s->runtime.words[V8_PLACE] = s->runtime.words[V8_CODE_MAP] = 0;
+	s->runtime.words[V8_AWAITED] = 0;
 	s->runtime.known[V8_KNOWN_SHARED].at = s->runtime.known[V8_KNOWN_SCRIPT].at = 0;
 	if (!v8_layout(s)->is_supported)
 		s->runtime.result = RUNTIME_RESULT_UNSUPPORTED;
@@ -85,7 +87,7 @@ __noinline int v8_frame(__u32 level)
 {
 	struct scratch *s = walk_scratch(level);
 	__u64 function = 0, kind = 0;
-	int is_inlined;
+	int is_inlined, is_awaiting;
 	__u64 fp;
 
 	if (!s)
@@ -100,6 +102,12 @@ __noinline int v8_frame(__u32 level)
 		return RUNTIME_CODE_BEGUN;
 	if (!(kind & V8_TAG))
 		return v8_own_frame(s, kind >> 1);
+	if (want_async) {
+		is_awaiting = v8_async(s->level, function, kind);
+		asm volatile("" : "+r"(is_awaiting));
+		if (is_awaiting)
+			return RUNTIME_CODE_INLINED;
+	}
 	is_inlined = s->runtime.inlined || v8_inlined_first(s->level);
 	asm volatile("" : "+r"(is_inlined));
 	if (is_inlined) {

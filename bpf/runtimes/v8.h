@@ -61,6 +61,11 @@ struct v8_layout {
 	/* BytecodeArray: its source positions, and its bytecode. */
 	__u16 type_bytecode; /* 0: not known */
 	__u8 bytecode_positions, bytecode_data;
+	/* Functions that await: types of their generators, of promises and of what those keep. */
+	__u8 reaction_next; /* PromiseReaction: another one; 0: they are not looked for */
+	__u8 function_context;
+	__u16 type_async_function, type_async_generator, type_async_request;
+	__u16 type_promise, type_reaction, type_capability;
 };
 
 _Static_assert(sizeof(struct v8_layout) <= WIRE_RUNTIME_WORDS * 8, "it fits");
@@ -172,6 +177,30 @@ static inline __attribute__((always_inline)) __u32 v8_position_column(__u32 posi
 		       ? (position & (V8_POSITION_WIDE - 1)) >> v8_position_lines_bits(position)
 		       : 0;
 }
+
+/* SharedFunctionInfo: its bytecode, or what has that. */
+#define V8_SHARED_DATA 8
+
+/* Context: behind its ScopeInfo and the context around it. V8's closures have there what they resume, or resolve. */
+#define V8_CONTEXT_FIRST 32
+
+/* JSGeneratorObject. Where it goes on is a small integer; of one that runs -2. */
+#define V8_GENERATOR_FUNCTION 24
+#define V8_GENERATOR_BYTECODE_AT 48
+#define V8_GENERATOR_CONTINUATION 64
+#define V8_GENERATOR_RUNS ((__u64)-2 << 32)
+/* Of an async function, or of an async generator the first request, which has it. */
+#define V8_GENERATOR_PROMISE 80
+#define V8_REQUEST_PROMISE 32
+
+/* JSPromise: reactions, as long as its status is 0. */
+#define V8_PROMISE_REACTIONS 24
+#define V8_PROMISE_FLAGS 32
+#define V8_PROMISE_STATUS 3U
+/* PromiseReaction: from `next` on. */
+#define V8_REACTION_FULFILL 16
+#define V8_REACTION_RESULT 24
+#define V8_CAPABILITY_PROMISE 8
 
 /* Of a function that its script does not contain: V8's own, and those of C++. */
 #define V8_NO_LITERAL (~0U)

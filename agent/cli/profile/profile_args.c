@@ -61,7 +61,7 @@ static const char help[] =
 	"                         file has them: for pprof; elsewhere inlined functions only\n"
 	"      --columns          with --lines: columns too, of JavaScript\n"
 	"      --interpreter-frames  functions of an interpreter's loop beside those that it runs\n"
-	"      --async-frames     functions of the asyncio tasks that await the running one, too\n"
+	"      --async-frames     functions that await the running one (asyncio, Node.js)\n"
 	"      --hotspot-arguments  types of arguments in names of Java's methods\n"
 	"      --debuginfod URL   a server that has debug files which this host lacks; may repeat\n"
 	"      --debuginfod-cache DIR  where they are kept (~/.cache/xagent/debuginfod)\n"

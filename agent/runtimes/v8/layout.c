@@ -178,6 +178,19 @@ static void take_bytecode(const struct v8_constants *c, struct v8_layout *l)
 		(void)take_type(c, V8_TYPE_BYTECODE, &l->type_bytecode);
 }
 
+/* A reaction has the context that it was made in before the next one from 12.x on (promise.tq). */
+static void take_promises(const struct v8_constants *c, struct v8_layout *l)
+{
+	if (take_type(c, V8_TYPE_ASYNC_FUNCTION, &l->type_async_function) &&
+	    take_type(c, V8_TYPE_ASYNC_GENERATOR, &l->type_async_generator) &&
+	    take_type(c, V8_TYPE_ASYNC_REQUEST, &l->type_async_request) &&
+	    take_type(c, V8_TYPE_PROMISE, &l->type_promise) &&
+	    take_type(c, V8_TYPE_REACTION, &l->type_reaction) &&
+	    take_type(c, V8_TYPE_CAPABILITY, &l->type_capability) &&
+	    take(c, V8_FUNCTION_CONTEXT, 8, 128, &l->function_context))
+		l->reaction_next = c->major >= 12 ? 16 : 8;
+}
+
 void v8_layout_from_constants(const struct v8_constants *c, struct v8_layout *ret_layout)
 {
 	struct v8_layout l = { .builtins_at = c->builtins_at,
@@ -191,5 +204,6 @@ void v8_layout_from_constants(const struct v8_constants *c, struct v8_layout *re
 			 take(c, V8_FUNCTION_SHARED, 8, 128, &l.function_shared);
 	take_code(c, &l);
 	take_bytecode(c, &l);
+	take_promises(c, &l);
 	*ret_layout = l;
 }

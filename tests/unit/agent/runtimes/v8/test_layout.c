@@ -64,6 +64,13 @@ static const int32_t values[V8_CONSTANT_MAX][NODE_MAX] = {
 	[V8_FRAME_FAST_CONSTRUCT] = { NONE, NONE, NONE, 24, 25, 15 },
 	[V8_EXIT_CALLBACK] = { NONE, NONE, NONE, 27, 28, 18 },
 	[V8_SCOPE_LOCALS] = { 3, 3, 3, 3, 5, 5 },
+	[V8_FUNCTION_CONTEXT] = { 32, 32, 32, 40, 40, 40 },
+	[V8_TYPE_ASYNC_FUNCTION] = { 1053, 2097, 2106, 2108, 2110, 2112 },
+	[V8_TYPE_ASYNC_GENERATOR] = { 1054, 2098, 2107, 2109, 2111, 2113 },
+	[V8_TYPE_ASYNC_REQUEST] = { 93, 149, 148, 146, 146, 145 },
+	[V8_TYPE_PROMISE] = { 1101, 2062, 2063, 2063, 2115, 2117 },
+	[V8_TYPE_REACTION] = { 108, 166, 163, 163, 162, 160 },
+	[V8_TYPE_CAPABILITY] = { 107, 164, 161, 161, 161, 159 },
 };
 
 static const uint32_t versions[NODE_MAX][2] = {
@@ -245,6 +252,26 @@ static void test_unknown_bytecode(void **state)
 	}
 }
 
+static void test_promises(void **state)
+{
+	(void)state;
+	for (int i = 0; i < NODE_MAX; i++) {
+		struct v8_constants c = constants_of(i);
+		struct v8_layout l;
+
+		v8_layout_from_constants(&c, &l);
+		assert_int_equal(l.reaction_next, i >= NODE_22 ? 16 : 8);
+		assert_int_equal(l.function_context, i >= NODE_22 ? 40 : 32);
+		for (enum v8_constant k = V8_FUNCTION_CONTEXT; k <= V8_TYPE_CAPABILITY; k++) {
+			c = constants_of(i);
+			c.has[k] = false;
+			v8_layout_from_constants(&c, &l);
+			assert_true(l.is_supported);
+			assert_int_equal(l.reaction_next, 0);
+		}
+	}
+}
+
 static void test_stripped(void **state)
 {
 	struct v8_constants c = constants_of(NODE_26);
@@ -277,7 +304,7 @@ static void test_versions(void **state)
 static const struct unit_test tests[] = {
 	TEST(test_known),    TEST(test_unknown),	  TEST(test_unknown_code),
 	TEST(test_bytecode), TEST(test_unknown_bytecode), TEST(test_stripped),
-	TEST(test_versions),
+	TEST(test_versions), TEST(test_promises),
 };
 
 TEST_MAIN(tests)
