@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An event in words. */
+/* Events in words. */
 #include "agent/sample/event_text.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "agent/sample/tracepoint_name.h"
@@ -36,6 +37,104 @@ int event_text_parse(const char *text, struct event_text *ret_event)
 		return e == EVENT_TRACEPOINT ? -EINVAL : 0;
 	}
 	return -EINVAL;
+}
+
+static bool is_same(const struct event_text *a, const struct event_text *b)
+{
+	return a->event == b->event && (!a->source || strcmp(a->source, b->source) == 0);
+}
+
+/* The source is copied, for the text ends with the item. */
+static int add_item(struct event_list *list, const struct event_text *item)
+{
+	char *source = NULL;
+
+	for (size_t i = 0; i < list->n; i++)
+		if (is_same(&list->items[i], item))
+			return 0;
+	if (item->source && list->n_sources == EVENT_MAX_TRACEPOINTS)
+		return -E2BIG;
+	if (item->source) {
+		source = strdup(item->source);
+		if (!source)
+			return -ENOMEM;
+		list->sources[list->n_sources++] = source;
+	}
+	assert(list->n < EVENT_LIST_MAX);
+	list->items[list->n++] = (struct event_text){ item->event, source };
+	return 0;
+}
+
+int event_list_parse(const char *text, struct event_list *list)
+{
+	int r = 0;
+
+	for (const char *end; r == 0 && text; text = *end ? end + 1 : NULL) {
+		struct event_text item;
+
+		end = strchrnul(text, ',');
+		_cleanup_free_ char *word = strndup(text, (size_t)(end - text));
+		r = word ? event_text_parse(word, &item) : -ENOMEM;
+		if (r == 0)
+			r = add_item(list, &item);
+	}
+	return r;
+}
+
+void event_list_fini(struct event_list *list)
+{
+	for (size_t i = 0; i < list->n_sources; i++)
+		free(list->sources[i]);
+	*list = (struct event_list){ 0 };
+}
+
+bool event_list_has(const struct event_list *list, enum event event)
+{
+	for (size_t i = 0; i < list->n; i++)
+		if (list->items[i].event == event)
+			return true;
+	return false;
+}
+
+bool event_list_has_ticks(const struct event_list *list)
+{
+	for (size_t i = 0; i < list->n; i++)
+		if (event_has_ticks(list->items[i].event))
+			return true;
+	return false;
+}
+
+bool event_list_has_others(const struct event_list *list)
+{
+	for (size_t i = 0; i < list->n; i++)
+		if (list->items[i].event != EVENT_CPU)
+			return true;
+	return false;
+}
+
+/* Tracepoints are numbered as they are named, from 1 on. */
+size_t event_list_find(const struct event_list *list, enum event event, uint16_t source)
+{
+	const char *tracepoint =
+		event == EVENT_TRACEPOINT && source > 0 && source <= list->n_sources
+			? list->sources[source - 1]
+			: NULL;
+	size_t i = 0;
+
+	while (i < list->n &&
+	       (list->items[i].event != event || list->items[i].source != tracepoint))
+		i++;
+	return i;
+}
+
+void event_text_file_part(const struct event_text *e, struct buf *out)
+{
+	if (!e->source) {
+		(void)buf_append_str(out, event_type(e->event)->name);
+		return;
+	}
+	for (const char *c = e->source; *c; c++)
+		(void)buf_append_char(out, *c == ':' ? '.' : *c);
 }
 
 void event_text_what(const struct event_text *e, struct buf *out)
