@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A profile as OTLP: one Profile for each type of its values, in one scope, and the dictionary that they share. What the resource is, is said by
- * who sends it.
+ * A profile as OTLP: one Profile for each type of its values, in one scope, and the dictionary that they share. A file has several profiles in that scope.
+ * What the resource is, is said by who sends it.
  *
  * Types are called as OpenTelemetry and Pyroscope know them: CPU time is a count of samples with the period between two, and waiting time is
  * off_cpu. Every other has a period, of its own type where pprof has none, since Pyroscope takes the name of a profile from it.
@@ -175,24 +175,38 @@ static bool is_left_out(const struct otlp_dictionary *d, size_t type)
 	return !has_samples(d, type) || is_told_by_another(d, type);
 }
 
-static int put_scope(struct otlp_dictionary *d, struct buf *out)
+/* Of the profile that the dictionary is at. */
+static int put_types(struct otlp_dictionary *d, struct buf *scope)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < d->in->n_sample_type; i++) {
+		const struct type type = type_of(d, i);
+
+		r = is_left_out(d, i) ? 0 : put_profile(d, &type, scope);
+	}
+	return r;
+}
+
+static int put_scope(struct otlp_dictionary *d, struct profile *const *profiles, size_t n,
+		     struct buf *out)
 {
 	_cleanup_buf_ struct buf scope = BUF_INIT(OTLP_MAX_BYTES);
 	Otlp__Profiles__ScopeProfiles head = OTLP__PROFILES__SCOPE_PROFILES__INIT;
 	Otlp__Profiles__InstrumentationScope who = OTLP__PROFILES__INSTRUMENTATION_SCOPE__INIT;
+	int r = 0;
 
 	who.name = "xagent";
 	head.scope = &who;
 	otlp_put(&scope, &head.base);
-	for (size_t i = 0; i < d->in->n_sample_type; i++) {
-		const struct type type = type_of(d, i);
-		int r = is_left_out(d, i) ? 0 : put_profile(d, &type, &scope);
-
-		if (r < 0)
-			return r;
+	for (size_t i = 0; r == 0 && i < n; i++) {
+		r = otlp_dictionary_turn(d, profiles[i]->tables);
+		if (r == 0)
+			r = put_types(d, &scope);
 	}
-	otlp_put_packed(out, OTLP_FORM_SCOPE_FIELD, &scope);
-	return 0;
+	if (r == 0)
+		otlp_put_packed(out, OTLP_FORM_SCOPE_FIELD, &scope);
+	return r;
 }
 
 static int take(struct buf *out, struct pprof_bytes *ret_bytes)
@@ -207,14 +221,14 @@ static int take(struct buf *out, struct pprof_bytes *ret_bytes)
 }
 
 /* A string that nothing refers to is in no table: so the dictionary is written last. */
-static int put_form(const struct profile *p, struct buf *out, size_t *ret_n_scope)
+static int put_form(struct profile *const *profiles, size_t n, struct buf *out, size_t *ret_n_scope)
 {
 	_cleanup_(otlp_dictionary_fini) struct otlp_dictionary d;
 	_cleanup_buf_ struct buf tables = BUF_INIT(OTLP_MAX_BYTES);
-	int r = otlp_dictionary_init(&d, p->tables);
+	int r = otlp_dictionary_init(&d);
 
 	if (r == 0)
-		r = put_scope(&d, out);
+		r = put_scope(&d, profiles, n, out);
 	if (r < 0)
 		return r;
 	*ret_n_scope = out->len;
@@ -223,21 +237,28 @@ static int put_form(const struct profile *p, struct buf *out, size_t *ret_n_scop
 	return out->failed ? -ENOMEM : 0;
 }
 
+static int put_form_of(const struct profile *p, struct buf *out, size_t *ret_n_scope)
+{
+	struct profile *const one = (struct profile *)p;
+
+	return put_form(&one, 1, out, ret_n_scope);
+}
+
 int encode_otlp(const struct profile *p, struct pprof_bytes *ret_bytes)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(OTLP_MAX_BYTES);
 	size_t n_scope;
-	int r = put_form(p, &out, &n_scope);
+	int r = put_form_of(p, &out, &n_scope);
 
 	return r < 0 ? r : take(&out, ret_bytes);
 }
 
 /* A whole request, of a resource of which nothing is said: samples of a file tell the service. */
-int encode_otlp_file(const struct profile *p, struct pprof_bytes *ret_bytes)
+int profiles_encode_otlp(struct profile *const *profiles, size_t n, struct pprof_bytes *ret_bytes)
 {
 	_cleanup_buf_ struct buf form = BUF_INIT(OTLP_MAX_BYTES), out = BUF_INIT(OTLP_MAX_BYTES);
 	size_t n_scope = 0;
-	int r = put_form(p, &form, &n_scope);
+	int r = put_form(profiles, n, &form, &n_scope);
 
 	if (r < 0)
 		return r;
@@ -247,12 +268,19 @@ int encode_otlp_file(const struct profile *p, struct pprof_bytes *ret_bytes)
 	return take(&out, ret_bytes);
 }
 
+int encode_otlp_file(const struct profile *p, struct pprof_bytes *ret_bytes)
+{
+	struct profile *const one = (struct profile *)p;
+
+	return profiles_encode_otlp(&one, 1, ret_bytes);
+}
+
 int encode_otlp_gzip(const struct profile *p, struct pprof_bytes *ret_bytes)
 {
 	_cleanup_buf_ struct buf plain = BUF_INIT(OTLP_MAX_BYTES), out = BUF_INIT(OTLP_MAX_BYTES);
 	_cleanup_(pprof_bytes_fini) struct pprof_bytes packed = { 0 };
 	size_t n_scope;
-	int r = put_form(p, &plain, &n_scope);
+	int r = put_form_of(p, &plain, &n_scope);
 
 	if (r == 0)
 		r = pprof_gzip(plain.data, plain.len, GZIP_LEVEL, &packed);

@@ -55,21 +55,34 @@ static int init_tables(struct otlp_dictionary *d)
 	return r;
 }
 
-int otlp_dictionary_init(struct otlp_dictionary *d, const struct pprof_builder *tables)
+int otlp_dictionary_init(struct otlp_dictionary *d)
 {
 	*d = (struct otlp_dictionary){ 0 };
 	arena_init(&d->arena, MESSAGE_MAX_BYTES);
+	return init_tables(d);
+}
+
+static void forget_profile(struct otlp_dictionary *d)
+{
+	free(d->string_of);
+	free(d->location_of);
+	d->string_of = d->location_of = NULL;
+}
+
+int otlp_dictionary_turn(struct otlp_dictionary *d, const struct pprof_builder *tables)
+{
+	forget_profile(d);
 	d->in = pprof_builder_message(tables, alloc_message, &d->arena);
 	if (!d->in)
 		return -ENOMEM;
 	d->n_texts = d->in->n_string_table + OTLP_TEXT_MAX;
 	d->string_of = calloc(d->n_texts, sizeof(*d->string_of));
-	d->strings = calloc(d->n_texts, sizeof(*d->strings));
 	d->location_of = calloc(d->in->n_location + 1, sizeof(*d->location_of));
-	if (!d->string_of || !d->strings || !d->location_of)
+	if (!d->string_of || !d->location_of)
 		return -ENOMEM;
 	find_own_texts(d);
-	return init_tables(d);
+	int r = otlp_texts_reserve(&d->strings, d->n_texts);
+	return r == 0 ? otlp_texts_reserve(&d->values, d->n_texts) : r;
 }
 
 void otlp_dictionary_fini(struct otlp_dictionary *d)
@@ -80,18 +93,16 @@ void otlp_dictionary_fini(struct otlp_dictionary *d)
 	otlp_rows_fini(&d->links);
 	otlp_rows_fini(&d->attributes);
 	otlp_rows_fini(&d->stacks);
-	free(d->string_of);
-	free(d->strings);
-	free(d->location_of);
+	otlp_texts_fini(&d->strings);
+	otlp_texts_fini(&d->values);
+	forget_profile(d);
 	arena_fini(&d->arena);
 }
 
 int32_t otlp_string(struct otlp_dictionary *d, uint32_t text)
 {
-	if (d->string_of[text] == 0 && *otlp_text(d, text)) {
-		d->strings[d->n_strings++] = text;
-		d->string_of[text] = (uint32_t)d->n_strings;
-	}
+	if (d->string_of[text] == 0)
+		d->string_of[text] = otlp_texts_add(&d->strings, otlp_text(d, text));
 	return (int32_t)d->string_of[text];
 }
 
@@ -101,7 +112,10 @@ int otlp_attribute(struct otlp_dictionary *d, uint32_t key, enum otlp_attribute_
 	const uint64_t words[OTLP_ATTRIBUTE_WORDS] = {
 		[OTLP_ATTRIBUTE_KEY] = (uint64_t)otlp_string(d, key),
 		[OTLP_ATTRIBUTE_KIND] = kind,
-		[OTLP_ATTRIBUTE_VALUE] = value,
+		[OTLP_ATTRIBUTE_VALUE] =
+			kind == OTLP_INT
+				? value
+				: otlp_texts_add(&d->values, otlp_text(d, (uint32_t)value)),
 		[OTLP_ATTRIBUTE_UNIT] = (uint64_t)otlp_string(d, unit),
 	};
 

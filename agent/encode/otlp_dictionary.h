@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The dictionary of an OTLP request, filled from the tables of a pprof profile as samples refer to them: what nobody refers to is not in it, and
- * equal rows are one. Row 0 of each table is the zero value. Inside of agent/encode.
+ * The dictionary of an OTLP request, filled from the tables of pprof profiles, one after the other, as samples refer to them: what nobody refers to is not
+ * in it, and equal rows are one. Row 0 of each table is the zero value. Inside of agent/encode.
  */
 #ifndef XAGENT_AGENT_ENCODE_OTLP_DICTIONARY_H
 #define XAGENT_AGENT_ENCODE_OTLP_DICTIONARY_H
 
 #include "agent/encode/otlp_rows.h"
+#include "agent/encode/otlp_texts.h"
 #include "agent/util/arena.h"
 #include "agent/util/buf.h"
 #include "pprof/pprof.h"
@@ -47,32 +48,37 @@ enum otlp_attribute_kind { OTLP_STRING, OTLP_INT };
 enum otlp_attribute_word {
 	OTLP_ATTRIBUTE_KEY, /* a string */
 	OTLP_ATTRIBUTE_KIND,
-	OTLP_ATTRIBUTE_VALUE, /* a text, or the number */
+	OTLP_ATTRIBUTE_VALUE, /* one of the values, or the number */
 	OTLP_ATTRIBUTE_UNIT,  /* a string */
 	OTLP_ATTRIBUTE_WORDS
 };
 
 struct otlp_dictionary {
-	const struct Perftools__Profiles__Profile *in;
-	struct arena arena; /* of `in` */
+	const struct Perftools__Profiles__Profile *in; /* the present one */
+	struct arena arena;			       /* of all */
 	struct otlp_rows mappings, locations, functions, links, attributes, stacks;
-	/* A text is one of the profile's, or one of ours behind these. Strings are the texts that are referred to. */
+	struct otlp_texts strings; /* the string table */
+	struct otlp_texts values;  /* of attributes */
+	/* A text is one of the profile's, or one of ours behind these. */
 	uint32_t texts[OTLP_TEXT_MAX];
-	uint32_t *string_of; /* each text's place in the string table; 0: none yet, and of "" */
-	uint32_t *strings;   /* the texts in the order of the table, without the first */
-	size_t n_strings, n_texts;
+	size_t n_texts;
+	uint32_t *
+		string_of; /* each text's place in the string table; 0: not known yet, or that of "" */
 	uint32_t *location_of; /* each of the profile's; 0: none yet */
 };
 
-/* 0 or -ENOMEM (then it can be ended all the same). */
-int otlp_dictionary_init(struct otlp_dictionary *d, const struct pprof_builder *tables);
+/* Without a profile. 0 or -ENOMEM (then it can be ended all the same). */
+int otlp_dictionary_init(struct otlp_dictionary *d);
 void otlp_dictionary_fini(struct otlp_dictionary *d);
+
+/* From here on what is said is of this one. 0 or -ENOMEM. */
+int otlp_dictionary_turn(struct otlp_dictionary *d, const struct pprof_builder *tables);
 
 const char *otlp_text(const struct otlp_dictionary *d, uint32_t text);
 /* The text's place in the string table, from now on. */
 int32_t otlp_string(struct otlp_dictionary *d, uint32_t text);
 
-/* 0 or -ENOMEM. */
+/* `value`: a text, or the number. 0 or -ENOMEM. */
 int otlp_attribute(struct otlp_dictionary *d, uint32_t key, enum otlp_attribute_kind kind,
 		   uint64_t value, uint32_t unit, uint32_t *ret_at);
 int otlp_stack(struct otlp_dictionary *d, const struct Perftools__Profiles__Sample *sample,

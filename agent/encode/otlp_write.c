@@ -121,8 +121,7 @@ static void write_attribute(const struct otlp_dictionary *d, struct otlp_row row
 		value.int_value = (int64_t)row.words[OTLP_ATTRIBUTE_VALUE];
 	} else if (row.n > 0) {
 		value.value_case = OTLP__PROFILES__ANY_VALUE__VALUE_STRING_VALUE;
-		value.string_value =
-			(char *)otlp_text(d, (uint32_t)row.words[OTLP_ATTRIBUTE_VALUE]);
+		value.string_value = (char *)d->values.items[row.words[OTLP_ATTRIBUTE_VALUE]];
 	}
 	WRITE(out, attribute_table, item);
 }
@@ -157,9 +156,8 @@ static void write_string(const char *text, struct buf *out)
 
 static void write_strings(const struct otlp_dictionary *d, struct buf *out)
 {
-	write_string("", out);
-	for (size_t i = 0; i < d->n_strings; i++)
-		write_string(otlp_text(d, d->strings[i]), out);
+	for (size_t i = 0; i < d->strings.n; i++)
+		write_string(d->strings.items[i], out);
 }
 
 void otlp_dictionary_write(const struct otlp_dictionary *d, struct buf *out)

@@ -92,6 +92,8 @@ struct shared_bytes *profile_form(const struct profile *p, enum profile_form for
 size_t profile_form_bytes(const struct profile *p, enum profile_form form);
 /* Runs the encoder for who takes the bytes and is the only one. The same results. */
 int profile_encode(const struct profile *p, enum profile_form form, struct pprof_bytes *ret_bytes);
+/* FORM_OTLP_FILE of several, all of which have tables. 0 or -errno. */
+int profiles_encode_otlp(struct profile *const *profiles, size_t n, struct pprof_bytes *ret_bytes);
 /* Its forms are all that anybody wants. */
 void profile_drop_tables(struct profile *p);
 

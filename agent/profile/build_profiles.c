@@ -37,6 +37,9 @@ struct encoder {
 	uint64_t time_ns;
 	uint64_t n_samples; /* in the builder */
 	uint64_t n_again;   /* of them, in another profile, too */
+	/* Of a file in which one form holds them all. */
+	struct profile **kept; /* owned, with a reference each */
+	size_t n_kept;
 };
 
 static void set_types(enum event event, struct pprof_options *o)
@@ -110,9 +113,24 @@ static int put_profile(struct encoder *e, struct profile *p)
 						    .time_ns = e->time_ns });
 }
 
+static int keep(struct encoder *e, struct profile *p)
+{
+	struct profile **kept = reallocarray(e->kept, e->n_kept + 1, sizeof(struct profile *));
+
+	if (!kept) {
+		profile_unref(p);
+		return -ENOMEM;
+	}
+	e->kept = kept;
+	e->kept[e->n_kept++] = p;
+	return 0;
+}
+
 /* Of a file the bytes are all that is wanted. */
 static int put_file(struct encoder *e, struct profile *p)
 {
+	if (e->form == FORM_OTLP_FILE)
+		return keep(e, p);
 	_cleanup_(profile_unrefp) struct profile *owned = p;
 	struct pprof_bytes bytes;
 	int r = profile_encode(owned, e->form, &bytes);
@@ -343,6 +361,31 @@ static void encode_source(struct encoder *e)
 		(void)encoder_close(e, false);
 }
 
+static int put_kept(struct encoder *e)
+{
+	struct pprof_bytes bytes;
+	int r = profiles_encode_otlp(e->kept, e->n_kept, &bytes);
+
+	return r < 0 ? r
+		     : build_put(e->build,
+				 &(struct built){ .bytes = bytes.data,
+						  .n_bytes = bytes.n,
+						  .n_samples = e->build->summary.n_samples,
+						  .time_ns = e->interval->end_real_ns });
+}
+
+/* All profiles in one form. */
+static void encode_kept(struct encoder *e)
+{
+	if (e->n_kept > 0 && put_kept(e) < 0) {
+		e->build->summary.n_failed += e->build->summary.n_samples;
+		e->build->summary.n_samples = 0;
+	}
+	for (size_t i = 0; i < e->n_kept; i++)
+		profile_unref(e->kept[i]);
+	free(e->kept);
+}
+
 static void build_file(const struct interval *interval, struct namer *namer, struct build *build,
 		       enum profile_form form)
 {
@@ -355,12 +398,13 @@ static void build_file(const struct interval *interval, struct namer *namer, str
 
 	for (e.source = 0; e.source < EVENT_ALL_SOURCES; e.source++)
 		encode_source(&e);
-	if (build->first)
-		return;
 	/* A file without samples is a valid one, too. */
-	e.event = EVENT_CPU;
-	(void)encoder_open(&e);
-	(void)encoder_close(&e, true);
+	if (!build->first && e.n_kept == 0) {
+		e.event = EVENT_CPU;
+		(void)encoder_open(&e);
+		(void)encoder_close(&e, true);
+	}
+	encode_kept(&e);
 }
 
 void build_one_pprof(const struct interval *interval, struct namer *namer, struct build *build)

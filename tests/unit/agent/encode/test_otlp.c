@@ -489,6 +489,50 @@ static void test_largest(void **state)
 	pprof_bytes_fini(&bytes);
 }
 
+/* Two profiles of a file share one dictionary, in which what both have is once. */
+static void test_file_of_several(void **state)
+{
+	struct fixture *f = *state;
+	const struct pprof_label label = { .key = "reason", .str = "sleep" };
+	_cleanup_buf_ struct buf mistakes = BUF_INIT((size_t)1 << 20);
+	struct profile *both[2];
+	struct pprof_bytes bytes;
+
+	open(f);
+	sample(f, location(f, "f", "a.c", "/bin/a", "1234"), &(int64_t){ PERIOD_NS }, NULL, 0);
+	assert_int_equal(profile_new(&f->b, NULL, 1, TIME_NS, &f->profile), 0);
+	both[0] = f->profile;
+	f->options.value_types[0] = (struct pprof_value_type){ "offcpu", "nanoseconds" };
+	f->options.period_type = (struct pprof_value_type){ "", "" };
+	open(f);
+	sample(f, location(f, "g", "a.c", "/bin/a", "1234"), &(int64_t){ 5 }, &label, 1);
+	sample(f, location(f, "f", "a.c", "/bin/a", "1234"), &(int64_t){ 7 }, &label, 1);
+	assert_int_equal(profile_new(&f->b, NULL, 1, TIME_NS, &both[1]), 0);
+	assert_int_equal(profiles_encode_otlp(both, 2, &bytes), 0);
+	profile_unref(both[1]);
+	f->request =
+		otlp__profiles__export_profiles_service_request__unpack(NULL, bytes.n, bytes.data);
+	pprof_bytes_fini(&bytes);
+	assert_non_null(f->request);
+	otlp_judge(f->request, &mistakes);
+	assert_string_equal(buf_str(&mistakes), "");
+	assert_int_equal(n_profiles(f), 2);
+	assert_type(f, profile_at(f, 0)->sample_type, "samples", "count");
+	assert_type(f, profile_at(f, 1)->sample_type, "off_cpu", "nanoseconds");
+	const Otlp__Profiles__ProfilesDictionary *d = f->request->dictionary;
+	/* The zero value, and what there is. */
+	assert_int_equal(d->n_function_table, 3);
+	assert_int_equal(d->n_mapping_table, 2);
+	assert_int_equal(d->n_stack_table, 3);
+	assert_int_equal(profile_at(f, 0)->samples[0]->stack_index,
+			 profile_at(f, 1)->samples[1]->stack_index);
+	assert_int_equal(profile_at(f, 1)->samples[1]->values[0], 7);
+	const Otlp__Profiles__KeyValueAndUnit *a =
+		d->attribute_table[profile_at(f, 1)->samples[0]->attribute_indices[0]];
+	assert_string_equal(string(f, a->key_strindex), "reason");
+	assert_string_equal(a->value->string_value, "sleep");
+}
+
 /* All three forms are the same bytes. */
 static void test_forms(void **state)
 {
@@ -534,6 +578,7 @@ static const struct unit_test tests[] = {
 	TEST(test_random),
 	FIXTURE_TEST(test_empty),
 	FIXTURE_TEST(test_largest),
+	FIXTURE_TEST(test_file_of_several),
 	FIXTURE_TEST(test_forms),
 };
 
