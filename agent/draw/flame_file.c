@@ -2,6 +2,8 @@
 /* A tree as the one file that a person asked for. */
 #include "agent/draw/flame_file.h"
 
+#include <assert.h>
+
 #include "agent/draw/flame_svg.h"
 #include "agent/draw/speedscope.h"
 #include "agent/page/page.h"
@@ -76,10 +78,17 @@ int flame_file_svg(struct flame_tree *tree, const struct flame_facts *facts, str
 	return r < 0 ? r : flame_svg(tree, &counted, out);
 }
 
-int flame_file_speedscope(struct flame_tree *tree, const struct flame_facts *facts, struct buf *out)
+int flame_file_speedscope(struct flame_tree *const *trees, const struct flame_facts *facts,
+			  size_t n, struct buf *out)
 {
-	struct flame_facts counted;
-	int r = finish(tree, facts, &counted);
+	struct flame_facts counted[FLAME_FILE_MAX];
+	struct speedscope_part parts[FLAME_FILE_MAX];
+	int r = 0;
 
-	return r < 0 ? r : speedscope_json(tree->calls, &counted, out);
+	assert(n > 0 && n <= FLAME_FILE_MAX);
+	for (size_t i = 0; r == 0 && i < n; i++) {
+		r = finish(trees[i], &facts[i], &counted[i]);
+		parts[i] = (struct speedscope_part){ trees[i]->calls, &counted[i] };
+	}
+	return r < 0 ? r : speedscope_json(parts, n, out);
 }

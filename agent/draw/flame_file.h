@@ -9,7 +9,9 @@
 /* Each finishes the calls, and takes facts->n_samples from them. 0 or -errno. */
 int flame_file_html(struct flame_tree *tree, const struct flame_facts *facts, struct buf *out);
 int flame_file_svg(struct flame_tree *tree, const struct flame_facts *facts, struct buf *out);
-int flame_file_speedscope(struct flame_tree *tree, const struct flame_facts *facts,
-			  struct buf *out);
+/* One tree for each event, FLAME_FILE_MAX at most. */
+#define FLAME_FILE_MAX EVENT_LIST_MAX
+int flame_file_speedscope(struct flame_tree *const *trees, const struct flame_facts *facts,
+			  size_t n, struct buf *out);
 
 #endif

@@ -114,13 +114,19 @@ static int add_stack(struct flame_tree *t, const struct stack *stack, struct nam
 	return r;
 }
 
+void flame_tree_add_series(struct flame_tree *t, const struct series *series, struct namer *namer,
+			   struct build *build)
+{
+	for (const struct stack *stack = series->stacks; stack; stack = stack->next) {
+		if (add_stack(t, stack, namer) < 0)
+			build->summary.n_failed += stack->count - stack->n_again;
+		else
+			build->summary.n_samples += stack->count - stack->n_again;
+	}
+}
+
 void flame_tree_build(const struct interval *interval, struct namer *namer, struct build *build)
 {
 	for (const struct series *s = interval->series; s; s = s->next)
-		for (const struct stack *stack = s->stacks; stack; stack = stack->next) {
-			if (add_stack(build->data, stack, namer) < 0)
-				build->summary.n_failed += stack->count - stack->n_again;
-			else
-				build->summary.n_samples += stack->count - stack->n_again;
-		}
+		flame_tree_add_series(build->data, s, namer, build);
 }

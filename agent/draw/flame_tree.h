@@ -34,6 +34,10 @@ void flame_tree_fini(struct flame_tree *t);
 /* A build_fn. build->data is a struct flame_tree, whose calls are not finished; what does not fit into it has failed. */
 void flame_tree_build(const struct interval *interval, struct namer *namer, struct build *build);
 
+/* The stacks of one series. */
+void flame_tree_add_series(struct flame_tree *t, const struct series *series, struct namer *namer,
+			   struct build *build);
+
 /* What is not known is the program's. */
 enum flame_kind flame_tree_kind(const struct flame_tree *t, uint32_t name);
 

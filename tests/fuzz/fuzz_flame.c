@@ -63,7 +63,9 @@ static void check_speedscope(const struct call_tree *tree, const struct flame_fa
 	int64_t sum = 0;
 	size_t i;
 
-	require(speedscope_json(tree, facts, &out) == 0);
+	const struct speedscope_part part = { tree, facts };
+
+	require(speedscope_json(&part, 1, &out) == 0);
 	json = json_loadb(buf_str(&out), out.len, JSON_REJECT_DUPLICATES, NULL);
 	require(json != NULL);
 	profile = json_array_get(json_object_get(json, "profiles"), 0);

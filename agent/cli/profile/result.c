@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes the result of `xagent profile` to the file or terminal that was asked for. */
+/* One file of the result of `xagent profile`. */
 #include "agent/cli/profile/result.h"
 
 #include <assert.h>
@@ -62,7 +62,7 @@ static int write_file(struct result *r, const struct built *part, struct buf *wh
 	return e;
 }
 
-static int write_part(struct result *r, const struct built *part, struct buf *why)
+int result_write_part(struct result *r, const struct built *part, struct buf *why)
 {
 	if (r->n_files > 0 && r->format != PROFILE_PPROF && r->format != PROFILE_OTLP)
 		return output_append(r->file, part->bytes, part->n_bytes, why);
@@ -75,41 +75,57 @@ static int write_part(struct result *r, const struct built *part, struct buf *wh
 	return write_file(r, part, why);
 }
 
+int result_write_text(struct result *r, const char *text, struct buf *why)
+{
+	const struct built part = { .bytes = (uint8_t *)text, .n_bytes = strlen(text) };
+
+	return result_write_part(r, &part, why);
+}
+
 int result_write(struct result *r, const struct build *build, struct buf *why)
 {
 	int e = 0;
 
 	for (const struct built *part = build->first; part && e == 0; part = part->next)
-		e = write_part(r, part, why);
+		e = result_write_part(r, part, why);
 	return e;
 }
 
-static int draw(struct result *r, const struct flame_facts *facts, struct buf *out)
+static int draw(struct result *r, struct flame_tree *const *trees, const struct flame_facts *facts,
+		size_t n, struct buf *out)
 {
 	switch (r->format) {
 	case PROFILE_HTML:
-		return flame_file_html(&r->tree, facts, out);
+		return flame_file_html(trees[0], facts, out);
 	case PROFILE_SVG:
-		return flame_file_svg(&r->tree, facts, out);
+		return flame_file_svg(trees[0], facts, out);
 	case PROFILE_SPEEDSCOPE:
-		return flame_file_speedscope(&r->tree, facts, out);
+		return flame_file_speedscope(trees, facts, n, out);
 	default:
 		return -EINVAL;
 	}
 }
 
-int result_end(struct result *r, const struct flame_facts *facts, struct buf *why)
+int result_end_all(struct result *r, struct flame_tree *const *trees,
+		   const struct flame_facts *facts, size_t n, struct buf *why)
 {
 	_cleanup_buf_ struct buf bytes = BUF_INIT(GRAPH_MAX_BYTES);
-	int e = r->tree.calls ? draw(r, facts, &bytes) : 0;
+	int e = draw(r, trees, facts, n, &bytes);
 
-	if (e < 0)
+	if (e < 0) {
 		(void)buf_printf(why, "cannot make %s of what was sampled: %s",
 				 profile_format_name(r->format), strerror(-e));
-	if (e < 0 || !r->tree.calls)
 		return e;
+	}
 	e = output_write(r->file, bytes.data, bytes.len, why);
 	if (e == 0)
 		r->n_files++;
 	return e;
+}
+
+int result_end(struct result *r, const struct flame_facts *facts, struct buf *why)
+{
+	struct flame_tree *const tree = &r->tree;
+
+	return r->tree.calls ? result_end_all(r, &tree, facts, 1, why) : 0;
 }

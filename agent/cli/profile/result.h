@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writes the result of `xagent profile` to the file or terminal that was asked for.
+ * One file of the result of `xagent profile`, or what goes to a terminal.
  *
  * There is one build as a rule. A session that runs out of memory for stacks hands over an interval early, and then there are more:
  * text goes behind what was written, a pprof into a file of its own (FILE.2 …), because profiles cannot be put behind each other. What is
@@ -30,9 +30,16 @@ build_fn result_build_fn(const struct result *r);
 void *result_build_data(struct result *r);
 
 /* 0, or -errno with one line in `why`; what was written before stays. */
+int result_write_part(struct result *r, const struct built *part, struct buf *why);
 int result_write(struct result *r, const struct build *build, struct buf *why);
+
+/* Text without a part: nothing of an event was seen. */
+int result_write_text(struct result *r, const char *text, struct buf *why);
 
 /* After the last build. As above. */
 int result_end(struct result *r, const struct flame_facts *facts, struct buf *why);
+/* Of several events, each with its tree and facts: for a format that holds them. */
+int result_end_all(struct result *r, struct flame_tree *const *trees,
+		   const struct flame_facts *facts, size_t n, struct buf *why);
 
 #endif

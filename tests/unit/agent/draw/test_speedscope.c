@@ -18,7 +18,8 @@ static json_t *made_of(struct call_tree *tree)
 	json_t *json;
 
 	assert_int_equal(call_tree_finish(tree), 0);
-	assert_int_equal(speedscope_json(tree, &graph_facts, &out), 0);
+	const struct speedscope_part part = { tree, &graph_facts };
+	assert_int_equal(speedscope_json(&part, 1, &out), 0);
 	json = json_loadb(buf_str(&out), out.len, JSON_REJECT_DUPLICATES, NULL);
 	assert_non_null(json);
 	call_tree_free(tree);
@@ -117,6 +118,45 @@ static void test_empty(void **state)
 	json_decref(json);
 }
 
+/* Each event is a profile; frames of the second are behind those of the first. */
+static void test_several(void **state)
+{
+	struct flame_facts waits = graph_facts;
+	struct call_tree *trees[] = { graph_new(), graph_new() };
+	const struct speedscope_part parts[] = { { trees[0], &graph_facts }, { trees[1], &waits } };
+	_cleanup_buf_ struct buf out = BUF_INIT(MAX_BYTES);
+	json_t *json, *profiles, *second, *frames, *stack;
+
+	(void)state;
+	waits.event.event = EVENT_OFF_CPU;
+	graph_add(trees[0], 5, STACK("make", "main", "spin"));
+	graph_add(trees[1], 7, STACK("make", "sleep"));
+	for (size_t i = 0; i < ARRAY_SIZE(trees); i++)
+		assert_int_equal(call_tree_finish(trees[i]), 0);
+	assert_int_equal(speedscope_json(parts, ARRAY_SIZE(parts), &out), 0);
+	json = json_loadb(buf_str(&out), out.len, JSON_REJECT_DUPLICATES, NULL);
+	assert_non_null(json);
+	assert_string_equal(text_of(json, "name"), "Profiles of make");
+	profiles = json_object_get(json, "profiles");
+	assert_int_equal(json_array_size(profiles), 2);
+	assert_string_equal(frame_of(json, 0, 2), "spin");
+	second = json_array_get(profiles, 1);
+	assert_string_equal(text_of(second, "unit"), "nanoseconds");
+	assert_int_equal(json_integer_value(json_object_get(second, "endValue")), 7);
+	assert_int_equal(json_integer_value(json_array_get(json_object_get(second, "weights"), 0)),
+			 7);
+	frames = json_object_get(json_object_get(json, "shared"), "frames");
+	stack = json_array_get(json_object_get(second, "samples"), 0);
+	assert_int_equal(json_array_size(stack), 2);
+	assert_string_equal(text_of(json_array_get(frames, (size_t)json_integer_value(
+								   json_array_get(stack, 1))),
+				    "name"),
+			    "sleep");
+	json_decref(json);
+	for (size_t i = 0; i < ARRAY_SIZE(trees); i++)
+		call_tree_free(trees[i]);
+}
+
 static void test_deep(void **state)
 {
 	struct call_tree *tree = graph_new();
@@ -156,7 +196,8 @@ static void test_ceiling(void **state)
 	(void)state;
 	graph_add(tree, 1, STACK("a_long_name_for_a_small_buffer", "another_long_name", "x"));
 	assert_int_equal(call_tree_finish(tree), 0);
-	assert_true(speedscope_json(tree, &graph_facts, &out) < 0);
+	const struct speedscope_part part = { tree, &graph_facts };
+	assert_true(speedscope_json(&part, 1, &out) < 0);
 }
 
 static const struct unit_test tests[] = {
@@ -164,6 +205,7 @@ static const struct unit_test tests[] = {
 	TEST(test_shape),
 	TEST(test_samples),
 	TEST(test_empty),
+	TEST(test_several),
 	TEST(test_deep),
 	TEST(test_ceiling),
 };
