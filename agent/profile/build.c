@@ -56,12 +56,14 @@ uint64_t build_last_time_ns(const struct build *b)
 	return last_ns;
 }
 
+/* Of one event, for samples of two are not to be compared: CPU time, or the first that there is. */
 static const struct series *hottest_series(const struct interval *interval)
 {
 	const struct series *hottest = interval->series;
 
 	for (const struct series *s = interval->series; s; s = s->next)
-		if (s->n_samples > hottest->n_samples)
+		if (s->event < hottest->event ||
+		    (s->event == hottest->event && s->n_samples > hottest->n_samples))
 			hottest = s;
 	return hottest;
 }
@@ -90,6 +92,7 @@ void build_summarize(const struct interval *interval, struct namer *namer, struc
 	build->summary.n_series = interval->n_series;
 	if (!hottest)
 		return;
+	build->summary.hottest_event = hottest->event;
 	str_copy_utf8(build->summary.hottest_service, BUILD_NAME_MAX,
 		      str_from(series_name(hottest)));
 	build->summary.hottest_service_samples = hottest->n_samples;

@@ -5,7 +5,7 @@
  *	build_profiles	one or more profiles a series, for receivers, and of each the forms that these want
  *	build_one_pprof	all series in one profile, for a file
  *	build_folded	"series;root;…;leaf count" lines, for flame graph tools
- *	build_table	the hottest functions, for a terminal
+ *	build_table	the hottest functions of each event, for a terminal
  *
  * Who wants another form brings a function of its own, and finds build->data there.
  */
@@ -38,6 +38,7 @@ struct build_summary {
 	uint64_t n_samples; /* in what was built, each once */
 	uint64_t n_failed;  /* that found no memory or fit nowhere */
 	size_t n_series;
+	enum event hottest_event; /* of these three */
 	char hottest_service[BUILD_NAME_MAX];
 	uint64_t hottest_service_samples;
 	char hottest_function[BUILD_NAME_MAX]; /* of that service, by self */

@@ -15,19 +15,19 @@
 #define TABLE_MAX_BYTES ((size_t)64 << 20)
 #define TABLE_ROWS 40
 
-static void put_text(struct buf *out, const struct interval *interval, struct build *build)
+/* Of one event. `what` says which. */
+static void put_text(struct buf *out, struct built what, struct build *build)
 {
 	size_t n = out->len;
 	bool failed = out->failed;
 	char *text = failed ? NULL : buf_take(out);
 
-	if (!text || build_put(build, &(struct built){ .bytes = (uint8_t *)text,
-						       .n_bytes = n,
-						       .n_samples = build->summary.n_samples,
-						       .time_ns = interval->end_real_ns }) < 0) {
-		build->summary.n_failed += build->summary.n_samples;
-		build->summary.n_samples = 0;
-	}
+	what.bytes = (uint8_t *)text;
+	what.n_bytes = n;
+	if (!text || build_put(build, &what) < 0)
+		build->summary.n_failed += what.n_samples;
+	else
+		build->summary.n_samples += what.n_samples;
 }
 
 /* What stack_weight() adds up. */
@@ -74,20 +74,44 @@ static void put_table(struct buf *out, enum event event, const struct top_table 
 		(void)buf_printf(out, "… and %zu more functions\n", n - TABLE_ROWS);
 }
 
-void build_table(const struct interval *interval, struct namer *namer, struct build *build)
+static bool has_source(const struct interval *interval, uint16_t source)
+{
+	for (const struct series *s = interval->series; s; s = s->next)
+		if (s->source == source)
+			return true;
+	return false;
+}
+
+static void build_table_of(const struct interval *interval, uint16_t source, struct namer *namer,
+			   struct build *build)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(TEXT_MAX_BYTES);
+	struct built what = { .event = EVENT_CPU,
+			      .source = source,
+			      .time_ns = interval->end_real_ns };
 	struct top_table top;
 
 	top_table_init(&top, TABLE_MAX_BYTES);
 	for (const struct series *s = interval->series; s; s = s->next) {
+		if (s->source != source)
+			continue;
+		what.event = s->event;
 		if (top_table_add_series(&top, s, namer) < 0)
 			build->summary.n_failed += s->n_samples - s->n_again;
 		else
-			build->summary.n_samples += s->n_samples - s->n_again;
+			what.n_samples += s->n_samples - s->n_again;
 	}
-	/* A profile of a person is of one event. */
-	put_table(&out, interval->series ? interval->series->event : EVENT_CPU, &top);
+	put_table(&out, what.event, &top);
 	top_table_fini(&top);
-	put_text(&out, interval, build);
+	put_text(&out, what, build);
+}
+
+void build_table(const struct interval *interval, struct namer *namer, struct build *build)
+{
+	for (uint16_t source = 0; source < EVENT_ALL_SOURCES; source++)
+		if (has_source(interval, source))
+			build_table_of(interval, source, namer, build);
+	/* One without samples is a table, too. */
+	if (!interval->series)
+		build_table_of(interval, EVENT_SOURCE_TICKS, namer, build);
 }

@@ -155,6 +155,7 @@ static void log_interval(struct component *c, const struct build *build, size_t 
 			LOG_UINT("pushed", stats.sent_profiles - e->last_sent_profiles),
 			LOG_UINT("waiting", stats.waiting_profiles),
 			LOG_UINT("lost", stats.dropped_profiles - e->last_lost_profiles),
+			LOG_STR("hottest_event", event_type(build->summary.hottest_event)->name),
 			LOG_STR("hottest_service", build->summary.hottest_service),
 			LOG_UINT("hottest_samples", build->summary.hottest_service_samples),
 			LOG_STR("hottest_function", build->summary.hottest_function));

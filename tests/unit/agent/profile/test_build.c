@@ -456,6 +456,47 @@ static void test_pprof_events(void **state)
 	check_events(w, build_one_pprof);
 }
 
+/* A table of each event. */
+static void test_tables(void **state)
+{
+	struct context *w = *state;
+	struct build b;
+
+	add_tracepoint(w, 3);
+	context_add(w, w->web, (const uint64_t[]){ FN(1) }, 1, NO_FRAMES, 0, 2);
+	build_init(&b);
+	build_table(w->interval, w->namer, &b);
+	assert_int_equal(b.first->event, EVENT_CPU);
+	assert_int_equal(b.first->n_samples, 2);
+	assert_non_null(strstr((const char *)b.first->bytes, "SAMPLES"));
+	assert_int_equal(b.first->next->event, EVENT_TRACEPOINT);
+	assert_int_equal(b.first->next->n_samples, 1);
+	assert_non_null(strstr((const char *)b.first->next->bytes, "HITS"));
+	assert_null(b.first->next->next);
+	assert_int_equal(b.summary.n_samples, 3);
+	build_fini(&b);
+}
+
+/* Samples of two events are not compared: the hottest is of CPU time, where there is some. */
+static void test_summary_of_events(void **state)
+{
+	struct context *w = *state;
+
+	for (int i = 0; i < 2; i++) {
+		struct build b;
+
+		add_tracepoint(w, 3);
+		add_tracepoint(w, 4);
+		if (i == 1)
+			context_add(w, w->web, (const uint64_t[]){ FN(1) }, 1, NO_FRAMES, 0, 1);
+		build_init(&b);
+		build_summarize(w->interval, w->namer, &b);
+		assert_int_equal(b.summary.hottest_event, i ? EVENT_CPU : EVENT_TRACEPOINT);
+		assert_int_equal(b.summary.hottest_service_samples, i ? 1 : 2);
+		build_fini(&b);
+	}
+}
+
 /* Samples that are in wall-clock time as well as in their own profile are in both, and counted once. */
 static void test_pprof_wall(void **state)
 {
@@ -824,6 +865,8 @@ static const struct unit_test tests[] = {
 	TEST_WITH(test_summary, context_setup, context_teardown),
 	TEST_WITH(test_pprof, context_setup, context_teardown),
 	TEST_WITH(test_pprof_wall, context_setup, context_teardown),
+	TEST_WITH(test_tables, context_setup, context_teardown),
+	TEST_WITH(test_summary_of_events, context_setup, context_teardown),
 	TEST_WITH(test_pprof_events, context_setup, context_teardown),
 	TEST_WITH(test_pprof_bytes, context_setup, context_teardown),
 	TEST_WITH(test_pprof_names, context_setup, context_teardown),
