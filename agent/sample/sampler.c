@@ -256,6 +256,16 @@ static void leave_out(struct sampler_options *o, enum event event)
 	o->event_hz[event] = 0;
 }
 
+/* Ticks, tracepoints, and whatever else is still wanted. */
+static bool wants_any(const struct sampler_options *o)
+{
+	bool wants = !o->no_ticks || o->n_tracepoints > 0;
+
+	for (enum event e = 0; e < EVENT_MAX; e++)
+		wants |= is_optional(o, e);
+	return wants;
+}
+
 static int load_again(struct sampler *s, const struct sampler_options *o, struct buf *why)
 {
 	buf_reset(why);
@@ -281,7 +291,7 @@ static int load_without_one(struct sampler *s, const struct sampler_options *o, 
 		if (!is_optional(o, e))
 			continue;
 		leave_out(&others, e);
-		if (load_again(s, &others, why) < 0)
+		if (!wants_any(&others) || load_again(s, &others, why) < 0)
 			continue;
 		warn_of_event(e, strerror(-error));
 		return 0;
@@ -296,7 +306,7 @@ static int load_without_any(struct sampler *s, const struct sampler_options *o, 
 
 	for (enum event e = 0; e < EVENT_MAX; e++)
 		leave_out(&ticks, e);
-	int r = load_again(s, &ticks, why);
+	int r = wants_any(&ticks) ? load_again(s, &ticks, why) : error;
 	for (enum event e = 0; e < EVENT_MAX && r == 0; e++)
 		if (is_optional(o, e))
 			warn_of_event(e, strerror(-error));
@@ -309,8 +319,13 @@ static int load_others(struct sampler *s, const struct sampler_options *o, int r
 	struct sampler_options others = *o;
 
 	while (r < 0 && s->refused < EVENT_MAX && is_optional(&others, s->refused)) {
-		warn_of_event(s->refused, why->len > 0 ? buf_str(why) : strerror(-r));
-		leave_out(&others, s->refused);
+		enum event refused = s->refused;
+
+		leave_out(&others, refused);
+		/* The last one: why it cannot be had is why there is nothing. */
+		if (!wants_any(&others))
+			return r;
+		warn_of_event(refused, why->len > 0 ? buf_str(why) : strerror(-r));
 		r = load_again(s, &others, why);
 	}
 	if (r < 0 && why->len == 0)
@@ -350,7 +365,7 @@ int sampler_new(const struct sampler_options *o, struct buf *why, struct sampler
 		return -EPERM;
 	libbpf_set_print(libbpf_to_log);
 	int r = load(s, o, why);
-	if (r < 0 && !o->no_ticks)
+	if (r < 0)
 		r = load_others(s, o, r, why);
 	if (r < 0) {
 		if (why->len == 0)
@@ -368,11 +383,12 @@ static void detach_all(struct sampler *s)
 		s->sources[i]->ops->detach(s->sources[i]);
 }
 
-/* Ticks come first, where they are wanted; a tracepoint that is not there is somebody's mistake. */
-static bool can_do_without(const struct sampler *s, size_t i)
+/* There is another one; a tracepoint that is not there is somebody's mistake. */
+static bool can_do_without(const struct sampler *s, size_t i, size_t n_refused)
 {
-	return i > 0 && s->sources[i]->ops->event != EVENT_TRACEPOINT &&
-	       s->sources[0]->ops->event == EVENT_CPU;
+	enum event event = s->sources[i]->ops->event;
+
+	return event != EVENT_CPU && event != EVENT_TRACEPOINT && n_refused + 1 < s->n_sources;
 }
 
 static void open_costs(struct sampler *s)
@@ -413,14 +429,16 @@ bool sampler_event_cost(const struct sampler *s, enum event event,
 int sampler_start(struct sampler *s, struct buf *why)
 {
 	struct refusal_facts facts;
+	size_t n_refused = 0;
 	int r = 0;
 
 	for (size_t i = 0; i < s->n_sources && r == 0; i++) {
 		r = s->sources[i]->ops->attach(s->sources[i], why);
-		if (r < 0 && can_do_without(s, i)) {
+		if (r < 0 && can_do_without(s, i, n_refused)) {
 			warn_of_event(s->sources[i]->ops->event,
 				      why->len > 0 ? buf_str(why) : strerror(-r));
 			buf_reset(why);
+			n_refused++;
 			r = 0;
 		}
 	}
