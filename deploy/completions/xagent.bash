@@ -23,6 +23,13 @@ _xagent_words() {
 	[[ ${COMPREPLY[0]-} != *= ]] || compopt -o nospace 2>/dev/null
 }
 
+# Words of $1 that begin with what stands behind the last comma of $2.
+_xagent_list() {
+	local before=
+	[[ $2 != *,* ]] || before=${2%,*},
+	mapfile -t COMPREPLY < <(compgen -P "$before" -W "$1" -- "${2##*,}")
+}
+
 # Files that begin with $1; with $2 those that match it, and directories.
 _xagent_files() {
 	compopt -o filenames 2>/dev/null
@@ -40,7 +47,8 @@ _xagent_value() {
 	*\ --config.format) _xagent_words "alloy flow river" "$3" ;;
 	*\ --demangle) _xagent_words "none simplified templates full" "$3" ;;
 	convert\ --source-format | convert\ -f) _xagent_words yaml "$3" ;;
-	profile\ --event | profile\ -e | top\ --event | top\ -e) _xagent_words "cpu off_cpu wall locks faults run_queue syscalls tcp tracepoint:" "$3" ;;
+	profile\ --event | profile\ -e) _xagent_list "cpu off_cpu wall locks faults run_queue syscalls tcp tracepoint:" "$3" ;;
+	top\ --event | top\ -e) _xagent_words "cpu off_cpu wall locks faults run_queue syscalls tcp tracepoint:" "$3" ;;
 	profile\ --off-cpu-reason) _xagent_words "frame label none" "$3" ;;
 	profile\ --format | profile\ -f) _xagent_words "folded pprof table html svg speedscope otlp" "$3" ;;
 	profile\ --output | profile\ -o | convert\ --output | convert\ -o) _xagent_files "$3" ;;

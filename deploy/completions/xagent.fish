@@ -49,7 +49,7 @@ complete -c xagent -n '__xagent_in profile' -s a -l all -d 'the whole host while
 complete -c xagent -n '__xagent_in profile' -s I -l idle -d 'idle CPUs too'
 complete -c xagent -n '__xagent_in profile' -s U -l user -d 'user stacks only'
 complete -c xagent -n '__xagent_in profile' -s K -l kernel -d 'kernel stacks only'
-complete -c xagent -n '__xagent_in profile' -s e -l event -x -a 'cpu off_cpu wall locks faults run_queue syscalls tcp tracepoint:' -d 'what is sampled'
+complete -c xagent -n '__xagent_in profile' -s e -l event -x -a '(__fish_append , cpu off_cpu wall locks faults run_queue syscalls tcp tracepoint:)' -d 'what is sampled'
 complete -c xagent -n '__xagent_in profile' -s F -l frequency -x -d 'samples a second and CPU'
 complete -c xagent -n '__xagent_in profile' -s d -l duration -x -d 'how long'
 complete -c xagent -n '__xagent_in profile' -l demangle -x -a 'none simplified templates full' -d 'names of C++, Rust, D'

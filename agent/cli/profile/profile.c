@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "agent/cli/cli.h"
-#include "agent/cli/output.h"
 #include "agent/cli/proc_status.h"
 #include "agent/cli/profile/profiling.h"
 #include "agent/util/file.h"
@@ -101,13 +100,11 @@ int cli_profile(int argc, char **argv)
 		return fputs(profile_help_text(), stdout) < 0 ? CLI_EXIT_FAILURE : 0;
 	log_configure(a.verbose ? LOG_LEVEL_DEBUG : LOG_LEVEL_WARN, LOG_FORMAT_LOGFMT);
 	r = profile_check(&a, &why);
-	if (r == 0)
-		r = output_check(a.output, &why);
 	if (r < 0) {
 		(void)fprintf(stderr, "xagent: %s\n", buf_str(&why));
 		return CLI_EXIT_FAILURE;
 	}
-	uint32_t hz = event_has_ticks(a.event.event) ? profile_clamp_hz(a.hz, &note) : a.hz;
+	uint32_t hz = event_list_has_ticks(&a.events) ? profile_clamp_hz(a.hz, &note) : a.hz;
 	if (note.len)
 		(void)fprintf(stderr, "xagent: %s\n", buf_str(&note));
 	return profiling_run(&a, hz);

@@ -39,14 +39,16 @@ static const char help[] =
 	"With -p, -t, --cgroup or -a a COMMAND only says how long: -p 4711 -- sleep 10.\n"
 	"\n"
 	"What:\n"
-	"  -e, --event EVENT      cpu (the default), off_cpu: how long threads do not run,\n"
+	"  -e, --event EVENT,…    cpu (the default), off_cpu: how long threads do not run,\n"
 	"                         wall: both together, threads × time,\n"
 	"                         locks: how long they wait for locks,\n"
 	"                         faults: page faults,\n"
 	"                         run_queue: how long threads that could run do not,\n"
 	"                         syscalls: how long system calls take,\n"
 	"                         tcp: connections made, accepted, sent again on; or\n"
-	"                         tracepoint:GROUP:NAME: each hit of it, by stack\n"
+	"                         tracepoint:GROUP:NAME: each hit of it, by stack. Of several each "
+	"has\n"
+	"                         a profile of its own\n"
 	"      --off-cpu-reason HOW  what is waited for: frame (the default, the innermost one), "
 	"label, none\n"
 	"  -U, --user             user stacks only\n"
@@ -89,7 +91,10 @@ static const char help[] =
 	"terminal and\n"
 	"                         go to xagent.html, xagent.svg, xagent.pb.gz, "
 	"xagent.speedscope.json,\n"
-	"                         xagent.otlp\n"
+	"                         xagent.otlp. Of several events table, speedscope and otlp have "
+	"all in\n"
+	"                         one; of others there is a file for each: FILE.html becomes\n"
+	"                         FILE.cpu.html, FILE.off_cpu.html …\n"
 	"\n"
 	"Other:\n"
 	"      --memory-limit SIZE  64MiB (the default; with --lines 512MiB): unwind tables, "
@@ -113,6 +118,7 @@ static const char help[] =
 	"  xagent profile --cgroup system.slice/nginx.service -d 10\n"
 	"  xagent profile -e off_cpu -p 4711 -d 10        what it waits for\n"
 	"  xagent profile -e wall -p 4711 -d 10           what its threads do, or wait for\n"
+	"  xagent profile -e cpu,off_cpu,locks -o app.html -p 4711 -d 10   all at once\n"
 	"  xagent profile -e tracepoint:syscalls:sys_enter_fsync -d 30   who calls fsync\n"
 	"  xagent profile -K -c 0 -d 5                    what the kernel does on CPU 0\n"
 	"  xagent profile -f folded -d 10 | flamegraph.pl > host.svg\n";
@@ -139,7 +145,7 @@ static int parse_reason(const char *value, void *member)
 
 static int parse_event(const char *value, void *member)
 {
-	return event_text_parse(value, member);
+	return event_list_parse(value, member);
 }
 
 static int parse_url(const char *value, void *member)
@@ -178,7 +184,7 @@ static const struct cli_flag flags[] = {
 	{ "idle", 'I', CLI_SWITCH, AT(idle), NULL, NULL },
 	{ "user", 'U', CLI_SWITCH, AT(user_only), NULL, NULL },
 	{ "kernel", 'K', CLI_SWITCH, AT(kernel_only), NULL, NULL },
-	{ "event", 'e', CLI_PARSED, AT(event), EVENT_TEXT_NAMES, parse_event },
+	{ "event", 'e', CLI_PARSED, AT(events), EVENT_TEXT_NAMES, parse_event },
 	{ "off-cpu-reason", 0, CLI_PARSED, AT(off_cpu_reason), "frame, label or none",
 	  parse_reason },
 	{ "frequency", 'F', CLI_PARSED, AT(hz),
@@ -210,6 +216,7 @@ void profile_args_fini(struct profile_args *a)
 	free(a->pids.ids);
 	free(a->tids.ids);
 	cpus_fini(&a->cpus);
+	event_list_fini(&a->events);
 	*a = (struct profile_args){ 0 };
 }
 
@@ -246,18 +253,31 @@ static int fail_terminal(struct buf *why, enum profile_format format)
 	return -EINVAL;
 }
 
+/* Several events, where there is room for one. */
+static int fail_several(struct buf *why, enum profile_format format)
+{
+	(void)buf_printf(
+		why,
+		"%s on standard output is of one event: with -o FILE each event has a file "
+		"of its own; or -f table, speedscope or otlp, which hold several",
+		profile_format_name(format));
+	return -EINVAL;
+}
+
 static int check(const struct profile_args *a, bool stdout_is_tty, struct buf *why)
 {
 	if (a->user_only && a->kernel_only)
 		return fail(
 			why,
 			"-U and -K exclude each other: leave out both for user and kernel stacks");
-	if (a->event.event != EVENT_CPU && (a->idle || a->cpus.n > 0))
+	if (event_list_has_others(&a->events) && (a->idle || a->cpus.n > 0))
 		return fail(why, "-I and -c are about timer ticks: they go with --event cpu only");
 	if (a->all && (a->pids.n > 0 || a->tids.n > 0 || a->cgroup))
 		return fail(why, "-a and the filters -p, -t and --cgroup exclude each other");
 	if (!a->output && stdout_is_tty && profile_format_own_file(a->format))
 		return fail_terminal(why, a->format);
+	if (!a->output && a->events.n > 1 && profile_format_is_of_one_event(a->format))
+		return fail_several(why, a->format);
 	return 0;
 }
 
@@ -265,7 +285,18 @@ static enum profile_format choose_format(const struct profile_args *a, bool stdo
 {
 	if (a->output)
 		return profile_format_of_file(a->output);
-	return stdout_is_tty ? PROFILE_TABLE : PROFILE_FOLDED;
+	return stdout_is_tty || a->events.n > 1 ? PROFILE_TABLE : PROFILE_FOLDED;
+}
+
+void profile_args_settle_rates(struct profile_args *a)
+{
+	if (a->events.n == 0)
+		a->events.items[a->events.n++] = (struct event_text){ EVENT_CPU, NULL };
+	a->limit_hz = a->hz ? a->hz : SAMPLER_PROBE_HZ;
+	if (!a->hz)
+		a->hz = SAMPLER_DEFAULT_HZ;
+	for (size_t i = 0; i < ARRAY_SIZE(a->tracepoint_hz); i++)
+		a->tracepoint_hz[i] = a->limit_hz;
 }
 
 /* `-o -` is no file, the format follows from where the result goes, and where that is left open a terminal gets what it can show. */
@@ -275,8 +306,7 @@ static void settle(struct profile_args *a, bool stdout_is_tty)
 
 	if (a->output && strcmp(a->output, "-") == 0)
 		a->output = NULL;
-	if (!a->hz)
-		a->hz = event_has_ticks(a->event.event) ? SAMPLER_DEFAULT_HZ : SAMPLER_PROBE_HZ;
+	profile_args_settle_rates(a);
 	if (a->format == PROFILE_FORMAT_UNSET)
 		a->format = choose_format(a, stdout_is_tty);
 	if (anywhere && stdout_is_tty)
@@ -336,6 +366,13 @@ static void put_cpus(struct buf *out, const struct cpus *c)
 		if (last > i)
 			(void)buf_printf(out, "-%u", c->ids[last]);
 	}
+}
+
+void profile_args_rate(const struct profile_args *a, const char *before, uint32_t hz,
+		       struct buf *out)
+{
+	if (event_list_has_ticks(&a->events))
+		(void)buf_printf(out, "%s%" PRIu32 " Hz", before, hz);
 }
 
 void profile_args_subject(const struct profile_args *a, struct buf *out)

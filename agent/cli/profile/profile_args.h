@@ -32,9 +32,11 @@ struct profile_args {
 	bool idle;
 	bool user_only;
 	bool kernel_only;
-	struct event_text event;
+	struct event_list events; /* one at least */
 	enum reason_use off_cpu_reason;
-	uint32_t hz;	      /* samples a second and CPU; of a tracepoint at most */
+	uint32_t hz;	   /* of timer ticks: samples a second and CPU */
+	uint32_t limit_hz; /* of any other event: at most */
+	unsigned int tracepoint_hz[EVENT_MAX_TRACEPOINTS]; /* the same of each */
 	uint64_t duration_ns; /* 0: until ^C, or as long as the command or the processes live */
 	enum profile_format format;
 	const char *output; /* NULL: standard output */
@@ -60,11 +62,18 @@ int profile_args_parse(int argc, char **argv, bool stdout_is_tty, struct profile
 void profile_args_fini(struct profile_args *a);
 #define _cleanup_profile_args_ _cleanup_(profile_args_fini)
 
+/* What -e and -F have left open. */
+void profile_args_settle_rates(struct profile_args *a);
+
 /* Only what the command and its children do is to be profiled (else a command is the duration). */
 bool profile_args_is_command_only(const struct profile_args *a);
 
 /* Who is profiled, for a line of text: "pid 4711", "cgroup /a on CPU 0-1", "make", "all processes". */
 void profile_args_subject(const struct profile_args *a, struct buf *out);
+
+/* ", 97 Hz" with `before` ", "; nothing where no timer ticks are sampled. */
+void profile_args_rate(const struct profile_args *a, const char *before, uint32_t hz,
+		       struct buf *out);
 
 const char *profile_help_text(void);
 

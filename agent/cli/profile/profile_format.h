@@ -5,6 +5,8 @@
 
 #include <stdbool.h>
 
+#include "agent/util/buf.h"
+
 enum profile_format {
 	PROFILE_FORMAT_UNSET,
 	PROFILE_FOLDED,
@@ -27,6 +29,12 @@ enum profile_format profile_format_of_file(const char *path);
 
 /* The file for what a terminal cannot show, when no other was named; NULL: a terminal shows it. */
 const char *profile_format_own_file(enum profile_format format);
+
+/* One holds one event: of several each has a file of its own. */
+bool profile_format_is_of_one_event(enum profile_format format);
+/* "app.cpu.html" of "app.html" and "cpu". */
+void profile_format_file_of(enum profile_format format, const char *path, const char *part,
+			    struct buf *out);
 
 /* All of it is one graph: it is written at the end, once. */
 bool profile_format_is_graph(enum profile_format format);

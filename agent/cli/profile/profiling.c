@@ -21,7 +21,7 @@
 #include "agent/cli/profile/command.h"
 #include "agent/cli/profile/progress.h"
 #include "agent/cli/profile/report.h"
-#include "agent/cli/profile/result.h"
+#include "agent/cli/profile/results.h"
 #include "agent/cli/profile/sampling.h"
 #include "agent/cli/profile/scope.h"
 #include "agent/cli/profile/watch.h"
@@ -44,7 +44,7 @@
 struct profiling {
 	const struct profile_args *args;
 	struct report report;
-	struct result result;
+	struct results results;
 	struct loop *loop;
 	struct worker *worker;
 	struct telemetry *telemetry;
@@ -90,7 +90,7 @@ static void on_interval(const struct interval *interval, struct build *build, vo
 		(void)fprintf(stderr, "xagent: %s: debug information could not be read\n",
 			      build->summary.failed_file);
 	if (!x->discard && x->write_error == 0)
-		x->write_error = result_write(&x->result, build, &why);
+		x->write_error = results_write(&x->results, build, &why);
 	if (why.len)
 		say(&why);
 	/* The first error is said once; there is nothing left to sample for. */
@@ -222,10 +222,26 @@ static size_t memory_limit_bytes(const struct profile_args *a)
 						  : LINES_MEMORY_LIMIT_BYTES;
 }
 
+static bool is_sampled(const struct profiling *x, enum event event)
+{
+	struct session_wall_sums sums;
+
+	return event_is_derived(event) ? session_wall_sums(x->session, &sums)
+				       : sampler_limit_hz(session_sampler(x->session), event) > 0;
+}
+
+/* The kernel has refused them: it was said then. */
+static void find_missing(struct profiling *x)
+{
+	for (size_t i = 0; i < x->results.n; i++)
+		if (!is_sampled(x, x->args->events.items[i].event))
+			results_miss(&x->results, i);
+}
+
 static int open_session(struct profiling *x, struct buf *why)
 {
 	struct session_options o = {
-		.sampler = sampling_options(x->args, &x->report.hz, scope_cgroup_fd(&x->scope)),
+		.sampler = sampling_options(x->args, x->report.hz, scope_cgroup_fd(&x->scope)),
 		.demangle = x->args->demangle,
 		.tagging = { .reason = x->args->off_cpu_reason },
 		.lines = x->args->lines,
@@ -235,8 +251,8 @@ static int open_session(struct profiling *x, struct buf *why)
 				.n_urls = x->args->debuginfod.n,
 				.cache_dir = x->args->debuginfod_cache },
 		.memory_limit_bytes = memory_limit_bytes(x->args),
-		.build = result_build_fn(&x->result),
-		.build_data = result_build_data(&x->result),
+		.build = results_build_fn(&x->results),
+		.build_data = results_build_data(&x->results),
 		.hooks = { .match = match, .on_interval = on_interval, .data = x },
 		.loop = x->loop,
 		.worker = x->worker,
@@ -244,7 +260,10 @@ static int open_session(struct profiling *x, struct buf *why)
 	};
 
 	sampling_wall(x->args, &o);
-	return session_new(&o, why, &x->session);
+	int r = session_new(&o, why, &x->session);
+	if (r == 0)
+		find_missing(x);
+	return r;
 }
 
 /* Of the whole host, or of a control group, some processes may be hidden from the agent; those named by number are not. */
@@ -267,7 +286,9 @@ static int open_parts(struct profiling *x, struct buf *why)
 
 	if (r < 0)
 		return r;
-	r = result_init(&x->result, x->args->output, x->args->format);
+	r = results_init(&x->results, x->args);
+	if (r == 0)
+		r = results_check(&x->results, why);
 	if (r < 0)
 		return r;
 	/* After the command, whose priority is its own. */
@@ -305,7 +326,7 @@ static void profiling_fini(struct profiling *x)
 	worker_free(x->worker);
 	loop_free(x->loop);
 	telemetry_free(x->telemetry);
-	result_fini(&x->result);
+	results_fini(&x->results);
 }
 
 static void print_verifier_line(const char *program, uint64_t instructions, void *data)
@@ -327,7 +348,7 @@ static void begin_progress(struct profiling *x)
 		return;
 	}
 	profile_args_subject(x->args, &subject);
-	event_text_rate(&x->args->event, ", ", x->report.hz, &subject);
+	profile_args_rate(x->args, ", ", x->report.hz, &subject);
 	(void)fprintf(stderr, "xagent: profiling %s, ^C to end\n", buf_str(&subject));
 }
 
@@ -395,17 +416,33 @@ static void end_result(struct profiling *x)
 
 	profile_args_subject(x->args, &subject);
 	(void)gethostname(host, sizeof(host) - 1);
-	x->write_error = result_end(&x->result,
-				    &(struct flame_facts){ .subject = buf_str(&subject),
-							   .host = host,
-							   .end_real_ns = clock_real_ns(),
-							   .elapsed_ns = x->report.elapsed_ns,
-							   .event = x->args->event,
-							   .hz = x->report.hz,
-							   .exporter = "xagent " XAGENT_VERSION },
-				    &why);
+	x->write_error = results_end(&x->results,
+				     &(struct flame_facts){ .subject = buf_str(&subject),
+							    .host = host,
+							    .end_real_ns = clock_real_ns(),
+							    .elapsed_ns = x->report.elapsed_ns,
+							    .hz = x->report.hz,
+							    .exporter = "xagent " XAGENT_VERSION },
+				     &why);
 	if (why.len)
 		say(&why);
+}
+
+/* Of several events where each has a file of its own. */
+static void report_files(const struct profiling *x, struct buf *text)
+{
+	for (size_t i = 0; i < x->results.n; i++) {
+		const struct results_part *part = &x->results.parts[i];
+		_cleanup_free_ char *path = part->file ? realpath(part->file, NULL) : NULL;
+		const struct report_file file = { .event = &x->args->events.items[i],
+						  .file = part->file,
+						  .path = path,
+						  .n_parts = part->result.n_files,
+						  .is_missing = part->is_missing };
+
+		if (part->file)
+			report_put_file(&x->report, &file, text);
+	}
 }
 
 static int report_result(struct profiling *x)
@@ -420,10 +457,11 @@ static int report_result(struct profiling *x)
 		return CLI_EXIT_FAILURE;
 	count_losses(x);
 	count_stacks(x);
-	x->report.n_parts = x->result.n_files;
+	x->report.n_parts = results_n_files(&x->results);
 	path = x->args->output ? realpath(x->args->output, NULL) : NULL;
 	x->report.path = path;
 	report_end(&x->report, &text);
+	report_files(x, &text);
 	(void)fputs(buf_str(&text), stderr);
 	x->report.path = NULL;
 	return x->report.n_parts == 0 ? CLI_EXIT_FAILURE : 0;

@@ -24,7 +24,7 @@ void report_progress(const struct report *r, struct buf *out)
 	_cleanup_buf_ struct buf subject = BUF_INIT(4096);
 	profile_args_subject(r->args, &subject);
 	(void)buf_append_str(out, buf_str(&subject));
-	event_text_rate(&r->args->event, ", ", r->hz, out);
+	profile_args_rate(r->args, ", ", r->hz, out);
 	(void)buf_append_str(out, ", ^C to end");
 }
 
@@ -63,23 +63,39 @@ static const char *half(const struct profile_args *a)
 	return a->kernel_only ? " in the kernel" : "";
 }
 
+static bool has_several(const struct report *r)
+{
+	return r->args->events.n > 1;
+}
+
+/* Each event has its own. */
+static bool is_split(const struct report *r)
+{
+	return has_several(r) && profile_format_is_of_one_event(r->args->format);
+}
+
 /* Why there may be nothing to show. */
 static void put_nothing(const struct report *r, struct buf *out)
 {
 	_cleanup_buf_ struct buf subject = BUF_INIT(4096);
 	const struct profile_args *a = r->args;
 
+	const struct event_text *e = &a->events.items[0];
+
 	profile_args_subject(a, &subject);
 	(void)buf_printf(out, "0 samples: %s ", buf_str(&subject));
-	if (a->event.event == EVENT_OFF_CPU)
+	if (has_several(r))
+		(void)buf_printf(out, "had none of these events%s in %.3g s", half(a),
+				 seconds(r->elapsed_ns));
+	else if (e->event == EVENT_OFF_CPU)
 		(void)buf_printf(out, "did not wait in %.3g s", seconds(r->elapsed_ns));
-	else if (a->event.event == EVENT_WALL)
+	else if (e->event == EVENT_WALL)
 		(void)buf_printf(out, "neither ran nor waited in %.3g s", seconds(r->elapsed_ns));
-	else if (event_is_plain(a->event.event))
-		(void)buf_printf(out, "had no %s%s in %.3g s", event_type(a->event.event)->name,
-				 half(a), seconds(r->elapsed_ns));
-	else if (a->event.event != EVENT_CPU)
-		(void)buf_printf(out, "did not come by %s%s in %.3g s", a->event.source, half(a),
+	else if (event_is_plain(e->event))
+		(void)buf_printf(out, "had no %s%s in %.3g s", event_type(e->event)->name, half(a),
+				 seconds(r->elapsed_ns));
+	else if (e->event != EVENT_CPU)
+		(void)buf_printf(out, "did not come by %s%s in %.3g s", e->source, half(a),
 				 seconds(r->elapsed_ns));
 	else if (a->pids.n + a->tids.n == 0 && !a->cgroup && !profile_args_is_command_only(a))
 		(void)buf_printf(out, "used no CPU%s in %.3g s: all was idle", half(a),
@@ -90,7 +106,7 @@ static void put_nothing(const struct report *r, struct buf *out)
 			"used no CPU%s while being profiled, or less than %.3g ms (1/%" PRIu32
 			" s)",
 			half(a), 1e3 / r->hz, r->hz);
-	if (a->output)
+	if (a->output && !is_split(r))
 		(void)buf_printf(out, r->n_parts > 0 ? "; %s has none" : "; %s was not written",
 				 a->output);
 }
@@ -99,11 +115,12 @@ static void put_samples(const struct report *r, struct buf *out)
 {
 	(void)buf_printf(out, "%" PRIu64 " sample%s in %.1f s", r->n_samples, plural(r->n_samples),
 			 seconds(r->elapsed_ns));
-	event_text_rate(&r->args->event, " at ", r->hz, out);
+	profile_args_rate(r->args, " at ", r->hz, out);
 	if (r->n_user_stacks > 0)
 		(void)buf_printf(out, ", %.1f%% of user stacks complete",
 				 100.0 * (double)r->n_complete / (double)r->n_user_stacks);
-	put_where(r, out);
+	if (!is_split(r))
+		put_where(r, out);
 }
 
 void report_end(const struct report *r, struct buf *out)
@@ -115,10 +132,10 @@ void report_end(const struct report *r, struct buf *out)
 		put_samples(r, out);
 	(void)buf_append_char(out, '\n');
 	if (r->n_ring_lost)
-		(void)buf_printf(out,
-				 "xagent: %" PRIu64 " sample%s lost: the ring buffer was full%s\n",
-				 r->n_ring_lost, plural(r->n_ring_lost),
-				 event_has_ticks(r->args->event.event) ? "; a lower -F helps" : "");
+		(void)buf_printf(
+			out, "xagent: %" PRIu64 " sample%s lost: the ring buffer was full%s\n",
+			r->n_ring_lost, plural(r->n_ring_lost),
+			event_list_has_ticks(&r->args->events) ? "; a lower -F helps" : "");
 	if (r->n_dropped)
 		(void)buf_printf(out,
 				 "xagent: %" PRIu64
@@ -128,6 +145,26 @@ void report_end(const struct report *r, struct buf *out)
 		(void)buf_append_str(out, "xagent: names of kernel functions are hidden, shown as "
 					  "[kernel]: set kernel.kptr_restrict to 0 or 1, and run "
 					  "with CAP_SYSLOG\n");
-	if (r->n_samples > 0)
+	if (r->n_samples > 0 && !is_split(r))
 		put_look(r, out);
+}
+
+void report_put_file(const struct report *r, const struct report_file *f, struct buf *out)
+{
+	const struct viewer_hint l = { .format = r->args->format,
+				       .file = f->file,
+				       .path = f->path ? f->path : f->file,
+				       .n_parts = f->n_parts };
+
+	if (f->is_missing)
+		return;
+	(void)buf_append_str(out, "xagent: ");
+	event_text_what(f->event, out);
+	if (f->n_parts == 0) {
+		(void)buf_printf(out, ": 0 samples, %s was not written\n", f->file);
+		return;
+	}
+	(void)buf_append_str(out, ": ");
+	viewer_hint_text(&l, out);
+	(void)buf_append_char(out, '\n');
 }

@@ -23,10 +23,20 @@ struct report {
 	const char *path;     /* of FILE, from the root on; NULL: as it was asked for */
 };
 
+/* Of one event, of several of which each has a file. */
+struct report_file {
+	const struct event_text *event;
+	const char *file, *path; /* as it was asked for, and from the root on; NULL: the same */
+	unsigned int n_parts;
+	bool is_missing; /* it was refused */
+};
+
 /* "3.2s  612 samples  pid 4711, 97 Hz, ^C to end": no line break. */
 void report_progress(const struct report *r, struct buf *out);
 
 /* Lines that end in a line break, each beginning with "xagent: ". The last one says how to look at what was written. */
 void report_end(const struct report *r, struct buf *out);
+/* "xagent: Off-CPU time: open it in a browser: …", or that there is none. */
+void report_put_file(const struct report *r, const struct report_file *f, struct buf *out);
 
 #endif

@@ -2,6 +2,8 @@
 /* What is sampled, and by which name a process is shown. */
 #include "agent/cli/profile/sampling.h"
 
+#include "agent/util/macro.h"
+
 /* Who has no number here is called after what its control group is of. */
 static const char *outside_process_name(const struct process_identity *id, bool with_idle)
 {
@@ -30,27 +32,40 @@ int sampling_labels(struct process_table *processes, struct process *p, bool wit
 	return labels_new(&name, 1, ret_labels);
 }
 
+/* Ticks or waits that were asked for by themselves have their own profile, too. */
 void sampling_wall(const struct profile_args *a, struct session_options *o)
 {
-	o->wall = a->event.event == EVENT_WALL;
-	if (o->wall)
-		o->wall_alone = SESSION_EVENT(EVENT_CPU) | SESSION_EVENT(EVENT_OFF_CPU);
+	static const enum event parts[] = { EVENT_CPU, EVENT_OFF_CPU };
+
+	o->wall = event_list_has(&a->events, EVENT_WALL);
+	for (size_t i = 0; o->wall && i < ARRAY_SIZE(parts); i++)
+		if (!event_list_has(&a->events, parts[i]))
+			o->wall_alone |= SESSION_EVENT(parts[i]);
 }
 
-struct sampler_options sampling_options(const struct profile_args *a, const uint32_t *hz,
-					int cgroup_fd)
+static void want_events(const struct profile_args *a, struct sampler_options *o)
+{
+	bool is_wall = event_list_has(&a->events, EVENT_WALL);
+
+	o->no_ticks = !event_list_has_ticks(&a->events);
+	o->tracepoints = (const char *const *)a->events.sources;
+	o->tracepoint_hz = a->tracepoint_hz;
+	o->n_tracepoints = a->events.n_sources;
+	if (event_list_has(&a->events, EVENT_OFF_CPU))
+		o->off_cpu_hz = a->limit_hz;
+	else if (is_wall)
+		o->off_cpu_hz = SAMPLER_PROBE_HZ;
+	for (size_t i = 0; i < a->events.n; i++)
+		if (event_is_plain(a->events.items[i].event))
+			o->event_hz[a->events.items[i].event] = a->limit_hz;
+}
+
+struct sampler_options sampling_options(const struct profile_args *a, uint32_t hz, int cgroup_fd)
 {
 	struct sampler_options o = SAMPLER_OPTIONS_INIT;
-	bool is_wall = a->event.event == EVENT_WALL;
 
-	o.hz = *hz;
-	o.no_ticks = a->event.event != EVENT_CPU && !is_wall;
-	o.tracepoints = &a->event.source;
-	o.tracepoint_hz = hz;
-	o.n_tracepoints = a->event.event == EVENT_TRACEPOINT;
-	o.off_cpu_hz = a->event.event == EVENT_OFF_CPU ? *hz : is_wall ? SAMPLER_PROBE_HZ : 0;
-	if (event_is_plain(a->event.event))
-		o.event_hz[a->event.event] = *hz;
+	o.hz = hz;
+	want_events(a, &o);
 	o.off_cpu_reasons = o.off_cpu_hz > 0 && a->off_cpu_reason != REASON_NONE;
 	o.no_kernel = a->user_only;
 	o.no_user = a->kernel_only;

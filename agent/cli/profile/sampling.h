@@ -12,9 +12,8 @@
 #include "agent/sample/sampler.h"
 #include "agent/target/label.h"
 
-/* All is borrowed, hz until the sampler was made: `a` was checked, *hz is what the kernel allows. cgroup_fd < 0: of no control group. */
-struct sampler_options sampling_options(const struct profile_args *a, const uint32_t *hz,
-					int cgroup_fd);
+/* All is borrowed: `a` was checked, hz is what the kernel allows of ticks. cgroup_fd < 0: of no control group. */
+struct sampler_options sampling_options(const struct profile_args *a, uint32_t hz, int cgroup_fd);
 /* Wall-clock time is made of ticks and waits, which are nothing by themselves then. */
 void sampling_wall(const struct profile_args *a, struct session_options *o);
 /* service_name alone: what its leader is called; of a process that is not seen from here, what its control group is of. 0 and a reference, or -ENOMEM. */

@@ -221,7 +221,7 @@ static int open_session(struct top *x, struct buf *why)
 {
 	const struct profile_args *a = &x->args->profile;
 	struct session_options o = {
-		.sampler = sampling_options(a, &x->screen.hz, scope_cgroup_fd(&x->scope)),
+		.sampler = sampling_options(a, x->screen.hz, scope_cgroup_fd(&x->scope)),
 		.interval_ns = x->args->interval_ns,
 		.demangle = a->demangle,
 		.tagging = { .reason = a->off_cpu_reason },
@@ -313,7 +313,7 @@ int top_run(const struct top_args *a, uint32_t hz)
 		.args = a,
 		.scope = SCOPE_INIT,
 		.subject = BUF_INIT(SUBJECT_MAX_BYTES),
-		.screen = { .event = a->profile.event,
+		.screen = { .event = a->profile.events.items[0],
 			    .hz = hz,
 			    .interval_ns = a->interval_ns,
 			    .n_functions = a->n_rows,
@@ -346,8 +346,9 @@ int cli_top(int argc, char **argv)
 		say(&why);
 		return CLI_EXIT_FAILURE;
 	}
-	uint32_t hz = event_has_ticks(a.profile.event.event) ? profile_clamp_hz(a.profile.hz, &note)
-							     : a.profile.hz;
+	uint32_t hz = event_list_has_ticks(&a.profile.events)
+			      ? profile_clamp_hz(a.profile.hz, &note)
+			      : a.profile.hz;
 	if (note.len)
 		say(&note);
 	return top_run(&a, hz);

@@ -61,7 +61,12 @@ const char *top_help_text(void)
 
 static int parse_event(const char *value, void *member)
 {
-	return event_text_parse(value, member);
+	struct event_list *list = member;
+
+	/* The last one: a screen is of one. */
+	event_list_fini(list);
+	int r = event_list_parse(value, list);
+	return r == 0 && list->n > 1 ? -EINVAL : r;
 }
 
 static int parse_interval(const char *value, void *member)
@@ -101,7 +106,7 @@ static const struct cli_flag flags[] = {
 	  cli_parse_cpus },
 	{ "cgroup", 0, CLI_PARSED, AT(profile.cgroup), "a directory of the cgroup2 hierarchy",
 	  cli_parse_path },
-	{ "event", 'e', CLI_PARSED, AT(profile.event), EVENT_TEXT_NAMES, parse_event },
+	{ "event", 'e', CLI_PARSED, AT(profile.events), "one of " EVENT_TEXT_NAMES, parse_event },
 	{ "user", 'U', CLI_SWITCH, AT(profile.user_only), NULL, NULL },
 	{ "kernel", 'K', CLI_SWITCH, AT(profile.kernel_only), NULL, NULL },
 	{ "frequency", 'F', CLI_PARSED, AT(profile.hz), "samples a second and CPU, from 1 to 10000",
@@ -127,7 +132,7 @@ static int check(const struct profile_args *a, struct buf *why)
 		return fail(
 			why,
 			"-U and -K exclude each other: leave out both for user and kernel stacks");
-	if (a->event.event != EVENT_CPU && a->cpus.n > 0)
+	if (event_list_has_others(&a->events) && a->cpus.n > 0)
 		return fail(why, "-c is about timer ticks: it goes with --event cpu only");
 	return 0;
 }
@@ -157,9 +162,7 @@ int top_args_parse(int argc, char **argv, struct top_args *ret_args, struct buf 
 		r = check(&a.profile, why);
 	if (r < 0)
 		return r;
-	if (!a.profile.hz)
-		a.profile.hz = event_has_ticks(a.profile.event.event) ? SAMPLER_DEFAULT_HZ
-								      : SAMPLER_PROBE_HZ;
+	profile_args_settle_rates(&a.profile);
 	*ret_args = a;
 	a = (struct top_args){ 0 };
 	return 0;

@@ -49,6 +49,58 @@ static const struct row rows[] = {
 	  false },
 	{ "help", { "--help", "words", "do", "not", "matter" }, "help", false },
 	{ "an event", { "-e", "cpu" }, "all processes; 97 Hz; folded to -", false },
+	{ "events",
+	  { "-e", "off_cpu,cpu" },
+	  "all processes; 97 Hz; table to -; Off-CPU time, CPU time",
+	  false },
+	{ "each event once",
+	  { "-e", "cpu,cpu,locks", "-e", "locks,cpu" },
+	  "all processes; 97 Hz; table to -; CPU time, Waits for locks",
+	  false },
+	{ "the same event twice is one",
+	  { "-e", "cpu,cpu" },
+	  "all processes; 97 Hz; folded to -",
+	  false },
+	{ "wall and a part of it",
+	  { "-e", "wall,off_cpu", "-o", "a.otlp" },
+	  "all processes; 97 Hz; otlp to a.otlp; Wall-clock time, Off-CPU time",
+	  false },
+	{ "tracepoints",
+	  { "-e", "tracepoint:a:b,tracepoint:c:d,tracepoint:a:b", "-o", "x.html" },
+	  "all processes; 1000 Hz; html to x.html; hits of a:b, hits of c:d",
+	  false },
+	{ "events in a graph on a terminal",
+	  { "-e", "cpu,tcp", "-f", "svg" },
+	  "all processes; 97 Hz; svg to xagent.svg; CPU time, TCP connections",
+	  true },
+	{ "events in pprof to a pipe",
+	  { "-e", "cpu,tcp", "-f", "pprof" },
+	  "!pprof on standard output is of one event: with -o FILE each event has a file of its "
+	  "own; "
+	  "or -f table, speedscope or otlp, which hold several",
+	  false },
+	{ "events in folded to dash",
+	  { "-e", "cpu,tcp", "-f", "folded", "-o", "-" },
+	  "!folded on standard output is of one event: with -o FILE each event has a file of its "
+	  "own; "
+	  "or -f table, speedscope or otlp, which hold several",
+	  true },
+	{ "events in speedscope to a pipe",
+	  { "-e", "cpu,tcp", "-f", "speedscope" },
+	  "all processes; 97 Hz; speedscope to -; CPU time, TCP connections",
+	  false },
+	{ "no such event",
+	  { "-e", "cpu,disk" },
+	  "!-e wants " EVENT_TEXT_NAMES ", not \"cpu,disk\"",
+	  false },
+	{ "an empty event",
+	  { "-e", "cpu," },
+	  "!-e wants " EVENT_TEXT_NAMES ", not \"cpu,\"",
+	  false },
+	{ "idle with events",
+	  { "-I", "-e", "cpu,off_cpu" },
+	  "!-I and -c are about timer ticks: they go with --event cpu only",
+	  false },
 	{ "a tracepoint",
 	  { "--event=tracepoint:sched:sched_switch" },
 	  "all processes; 1000 Hz; folded to -; hits of sched:sched_switch",
@@ -412,13 +464,16 @@ static void show(struct buf *b, const struct profile_args *a)
 		return;
 	}
 	profile_args_subject(a, &subject);
-	(void)buf_printf(b, "%s; %" PRIu32 " Hz; %s to %s", buf_str(&subject), a->hz,
+	(void)buf_printf(b, "%s; %" PRIu32 " Hz; %s to %s", buf_str(&subject),
+			 event_list_has_ticks(&a->events) ? a->hz : a->limit_hz,
 			 profile_format_name(a->format), a->output ? a->output : "-");
 	show_more(b, a);
-	if (a->event.event == EVENT_CPU)
+	if (!event_list_has_others(&a->events))
 		return;
-	(void)buf_append_str(b, "; ");
-	event_text_what(&a->event, b);
+	for (size_t i = 0; i < a->events.n; i++) {
+		(void)buf_append_str(b, i ? ", " : "; ");
+		event_text_what(&a->events.items[i], b);
+	}
 }
 
 static void test_row(void **state)

@@ -116,6 +116,25 @@ static const struct row rows[] = {
 	  { .hz = 100, .elapsed_ns = S },
 	  "xagent: 0 samples: make used no CPU while being profiled, or less than 10 ms (1/100 "
 	  "s)\n" },
+	{ "nothing of several events",
+	  { .format = PROFILE_HTML,
+	    .output = "a.html",
+	    .events = { .items = { { EVENT_OFF_CPU, NULL }, { EVENT_LOCKS, NULL } }, .n = 2 } },
+	  { .hz = 97, .elapsed_ns = 2 * S, .n_parts = 2 },
+	  "xagent: 0 samples: all processes had none of these events in 2 s\n" },
+	{ "several events, each in its file",
+	  { .format = PROFILE_HTML,
+	    .output = "a.html",
+	    .events = { .items = { { EVENT_CPU, NULL }, { EVENT_LOCKS, NULL } }, .n = 2 } },
+	  { .hz = 97, .elapsed_ns = 2 * S, .n_samples = 5, .n_parts = 2 },
+	  "xagent: 5 samples in 2.0 s at 97 Hz\n" },
+	{ "several events in one file",
+	  { .format = PROFILE_TABLE,
+	    .output = "t",
+	    .events = { .items = { { EVENT_OFF_CPU, NULL }, { EVENT_LOCKS, NULL } }, .n = 2 } },
+	  { .hz = 97, .elapsed_ns = 2 * S, .n_samples = 5, .n_parts = 1 },
+	  "xagent: 5 samples in 2.0 s, written to t\n"
+	  "xagent: read it: less t\n" },
 	{ "nothing at all",
 	  { .output = "a" },
 	  { .hz = 100, .elapsed_ns = 20000000 },
@@ -128,15 +147,18 @@ static void test_row(void **state)
 	const struct row *row = *state;
 	_cleanup_buf_ struct buf out = BUF_INIT(4096);
 	struct report r = row->report;
+	struct profile_args args = row->args;
 
-	r.args = &row->args;
+	if (args.events.n == 0)
+		args.events.n = 1;
+	r.args = &args;
 	report_end(&r, &out);
 	assert_string_equal(buf_str(&out), row->expected);
 }
 
 static void test_progress(void **state)
 {
-	const struct profile_args a = { .pids = { &pid, 1 } };
+	const struct profile_args a = { .pids = { &pid, 1 }, .events.n = 1 };
 	const struct report r = {
 		.args = &a, .hz = 97, .elapsed_ns = 3210000000, .n_samples = 612
 	};
@@ -147,8 +169,30 @@ static void test_progress(void **state)
 	assert_string_equal(buf_str(&out), "3.2s  612 samples  pid 4711, 97 Hz, ^C to end");
 }
 
+/* Of each event, how to look at its file; one that was refused has none. */
+static void test_files(void **state)
+{
+	const struct event_text e = { EVENT_OFF_CPU, NULL };
+	const struct profile_args a = { .format = PROFILE_PPROF };
+	const struct report r = { .args = &a };
+	const struct report_file f = { .event = &e, .file = "a.off_cpu.pb.gz", .n_parts = 1 };
+	const struct report_file none = { .event = &e, .file = "a.off_cpu.pb.gz" };
+	const struct report_file missing = { .event = &e, .file = "a", .is_missing = true };
+	_cleanup_buf_ struct buf out = BUF_INIT(4096);
+
+	(void)state;
+	report_put_file(&r, &f, &out);
+	report_put_file(&r, &none, &out);
+	report_put_file(&r, &missing, &out);
+	assert_string_equal(
+		buf_str(&out),
+		"xagent: Off-CPU time: look at it: go tool pprof -http=: a.off_cpu.pb.gz\n"
+		"xagent: Off-CPU time: 0 samples, a.off_cpu.pb.gz was not written\n");
+}
+
 static const struct unit_test tests[] = {
 	TEST_ROWS(test_row, rows, name),
+	TEST(test_files),
 	TEST(test_progress),
 };
 

@@ -36,6 +36,12 @@ static const struct row {
 	{ "half and half",
 	  { "-U", "-K" },
 	  "!-U and -K exclude each other: leave out both for user and kernel stacks" },
+	{ "the last event",
+	  { "-e", "off_cpu", "-e", "cpu" },
+	  "all processes 97 Hz, 2.0 s, 20 rows" },
+	{ "several events",
+	  { "-e", "cpu,off_cpu" },
+	  "!-e wants one of " EVENT_TEXT_NAMES ", not \"cpu,off_cpu\"" },
 	{ "CPUs of waiting",
 	  { "-e", "off_cpu", "-c", "0" },
 	  "!-c is about timer ticks: it goes with --event cpu only" },
@@ -48,7 +54,9 @@ static void show(const struct top_args *a, struct buf *out)
 		return;
 	}
 	profile_args_subject(&a->profile, out);
-	(void)buf_printf(out, " %" PRIu32 " Hz, %.1f s, %" PRIu32 " rows", a->profile.hz,
+	(void)buf_printf(out, " %" PRIu32 " Hz, %.1f s, %" PRIu32 " rows",
+			 event_list_has_ticks(&a->profile.events) ? a->profile.hz
+								  : a->profile.limit_hz,
 			 (double)a->interval_ns / NS_PER_S, a->n_rows);
 	if (a->profile.duration_ns)
 		(void)buf_printf(out, ", ends after %.1f s",
