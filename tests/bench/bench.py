@@ -18,6 +18,7 @@ TOP = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(TOP / "tests" / "integration")]
 
 import bench_agent  # noqa: E402
+import bench_events  # noqa: E402
 import bench_java  # noqa: E402
 import bench_load  # noqa: E402
 import bench_micro  # noqa: E402
@@ -53,6 +54,14 @@ def bench_on_load(directory, seconds, rate):
         processes.end_all()
 
 
+def bench_of_events(directory):
+    processes = Processes(directory)
+    try:
+        bench_events.report(bench_events.measure(processes, directory))
+    finally:
+        processes.end_all()
+
+
 def bench_of_runtimes(directory):
     processes = Processes(directory)
     try:
@@ -80,6 +89,7 @@ def main():
     bench_page.report(bench_page.page())
     bench_push.report(bench_push.measure())
     with tempfile.TemporaryDirectory() as name:
+        bench_of_events(Path(name))
         bench_of_runtimes(Path(name))
         bench_on_load(Path(name), seconds, rate)
 
