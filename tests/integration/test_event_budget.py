@@ -1,5 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What events may cost: they get fewer samples, sums stay right, and what was not looked at is counted. In counts, not in times."""
+import collections
+import os
+import pathlib
+import re
+import signal
+import sys
+
 import pytest
 
 from harness.agent import config
@@ -16,8 +23,14 @@ ALL = """
 		off_cpu { }
 		locks { }
 		faults { }
+		run_queue { }
+		syscalls { }
+		tcp { }
 	}
 	sample_rate"""
+MADE_OF_OTHERS = {"wall"}
+# BPF_MAP_TYPE_TASK_STORAGE, include/uapi/linux/bpf.h: what events that last have of each task
+TASK_STORAGE = "29"
 
 
 def test_a_flood_within_a_budget(start_agent, standin, processes, programs):
@@ -54,10 +67,20 @@ def test_a_flood_within_a_budget(start_agent, standin, processes, programs):
     assert agent.stop() == 0
 
 
+CONNECTS = """
+import socket, time
+with socket.create_server(("127.0.0.1", 0)) as server:
+    for _ in range(3000):
+        with socket.create_connection(server.getsockname()), server.accept()[0]:
+            time.sleep(0.01)
+"""
+
+
 def ticks_of(start_agent, standin, processes, programs, text):
     """Under a load of switches, faults and system calls: ticks that came, and those that were due and did not."""
     agent = start_agent(text).wait_ready()
-    load = [processes.start(programs["waiter"], "turns", "2000000"), processes.start(programs["faulter"], "2000", "1000"), processes.start(programs["chain"], 60)]
+    load = [processes.start(programs["waiter"], "turns", "2000000"), processes.start(programs["faulter"], "2000", "1000"), processes.start(programs["chain"], 60),
+            processes.start(sys.executable, "-c", CONNECTS)]
     before = agent.metrics()
     wait_until(lambda: agent.metrics().value("xagent_kernel_ticks_total", event="cpu") >
                before.value("xagent_kernel_ticks_total", event="cpu") + 1000, 30, "a thousand ticks")
@@ -76,6 +99,59 @@ def test_cpu_profiles_lose_no_tick(start_agent, standin, processes, programs):
     text = config(standin.url, interval="1s", rate=199)
     alone, missed_alone, _ = ticks_of(start_agent, standin, processes, programs, text)
     ticks, missed, m = ticks_of(start_agent, standin, processes, programs, text.replace("\n\tsample_rate", ALL, 1))
-    for event in ("off_cpu", "locks", "faults"):
+    events = set(re.findall(r"(\w+) { }", ALL)) - MADE_OF_OTHERS
+    for event in events:
         assert m.value("xagent_kernel_ticks_total", event=event) > 0, event
     assert missed / ticks <= missed_alone / alone + 0.01, (ticks, missed, alone, missed_alone)
+
+
+class Kernel:
+    """What an agent has in the kernel for events: programs and links, and its maps by what they are."""
+
+    def __init__(self, agent):
+        self.programs, self.links, self.maps = 0, 0, collections.Counter()
+        folder = pathlib.Path("/proc") / str(agent.process.pid)
+        for fd in (folder / "fd").iterdir():
+            try:
+                kind = os.readlink(fd)
+            except FileNotFoundError:
+                continue
+            self.programs += kind == "anon_inode:bpf-prog"
+            self.links += kind == "anon_inode:bpf_link"
+            if kind == "anon_inode:bpf-map":
+                facts = dict(line.split(":\t") for line in (folder / "fdinfo" / fd.name).read_text().splitlines() if ":\t" in line)
+                self.maps[tuple(facts[name] for name in ("map_type", "key_size", "value_size", "max_entries"))] += 1
+
+    @property
+    def facts(self):
+        return self.programs, self.links, self.maps
+
+    @property
+    def has_storage(self):
+        return any(kind == TASK_STORAGE for kind, *_ in self.maps)
+
+
+def test_no_event_is_nothing_in_the_kernel(start_agent, standin):
+    """With CPU time alone there is the program of the timer's ticks, and nothing is kept of tasks."""
+    agent = start_agent(config(standin.url, interval="1s", rate=97)).wait_ready()
+    alone = Kernel(agent)
+    assert alone.programs == 1 and alone.links == 0 and not alone.has_storage, alone.facts
+    assert agent.stop() == 0
+
+
+@pytest.mark.skipif(not FULL, reason="in the full matrix")
+def test_events_that_are_gone_leave_nothing(start_agent, standin):
+    """Not a program, link or map more than before."""
+    text = config(standin.url, interval="1s", rate=97)
+    agent = start_agent(text).wait_ready()
+    before = Kernel(agent)
+
+    def change(to):
+        agent.config_path.write_text(to)
+        agent.process.send(signal.SIGHUP)
+    change(text.replace("\n\tsample_rate", ALL, 1))
+    during = wait_until(lambda: (lambda k: k if k.programs > 10 and k.links > 10 else None)(Kernel(agent)), 60, "programs of events")
+    assert during.has_storage, during.facts
+    change(text)
+    wait_until(lambda: Kernel(agent).facts == before.facts, 60, "what there was before")
+    assert agent.stop() == 0
