@@ -14,6 +14,7 @@
 #define DURATION_WINDOW_NS (1000000000ULL / WIRE_THIN_WINDOWS)
 #define DURATION_MAX_STEPS 15 /* and a mask */
 
+/* WEIGH_MAX_MEAN_NS at most. */
 static __always_inline __u64 duration_mean(struct wire_thinning *t, __u32 event, __u64 now_ns,
 					   __u64 least_ns)
 {
@@ -24,22 +25,23 @@ static __always_inline __u64 duration_mean(struct wire_thinning *t, __u32 event,
 		t->n_kept = 0;
 		t->window_end_ns = now_ns + DURATION_WINDOW_NS;
 	}
-	return least_ns << (t->stride & DURATION_MAX_STEPS);
+	__u64 mean_ns = least_ns << (t->stride & DURATION_MAX_STEPS);
+	return mean_ns < WEIGH_MAX_MEAN_NS ? mean_ns : WEIGH_MAX_MEAN_NS;
 }
 
 /*
  * What the duration's threshold is (bpf/weigh.h), where it is a sample; else 0. Functions of their own for their stack, which is not to lie below that of the
  * walk.
  */
-__noinline __u32 duration_choose(__u32 event, __u32 source, __u64 duration_ns, __u64 least_ns)
+__noinline __u32 duration_choose(__u32 event, __u32 source, __u64 duration_ns, __u64 least_ns,
+				 __u64 now_ns)
 {
 	struct wire_thinning *limit = bpf_map_lookup_elem(&thinnings, &source);
 	__u32 threshold;
 
 	if (!limit)
 		return 0;
-	threshold = weigh_threshold(duration_ns,
-				    duration_mean(limit, event, bpf_ktime_get_ns(), least_ns));
+	threshold = weigh_threshold(duration_ns, duration_mean(limit, event, now_ns, least_ns));
 	return weigh_is_taken(threshold, bpf_get_prandom_u32()) ? threshold : 0;
 }
 
@@ -58,7 +60,8 @@ __noinline int duration_keep(__u32 source)
 /* In the context of the task that it was of. `what` has no values yet, and is no pointer: the moment would stay on the stack as a whole. The values are the duration and 1; `least_ns` is the mean, where nothing has raised it. */
 static __always_inline void duration_end(struct moment what, __u64 duration_ns, __u64 least_ns)
 {
-	__u32 threshold = duration_choose(what.event, what.source, duration_ns, least_ns);
+	__u32 threshold = duration_choose(what.event, what.source, duration_ns, least_ns,
+					  bpf_ktime_get_ns());
 	struct wire_counters *count = moment_count(what.event);
 	__u64 n_filtered;
 

@@ -14,19 +14,16 @@
 #ifndef XAGENT_BPF_EVENTS_OFF_CPU_BPF_H
 #define XAGENT_BPF_EVENTS_OFF_CPU_BPF_H
 
-#include "bpf/capture.bpf.h"
+#include "bpf/duration.bpf.h"
 #include "bpf/events/off_cpu_reason.bpf.h"
-#include "bpf/weigh.h"
 
-/* The mean of weigh.h, as the agent wants it; it is raised where there are too many samples. */
+/* The mean of weigh.h, as the agent wants it; it is raised where there are too many samples (bpf/duration.bpf.h). */
 const volatile __u64 off_cpu_mean_ns = 1000000;
 /* What was waited for is wanted. */
 const volatile bool off_cpu_reasons = false;
 
 /* TASK_DEAD, include/linux/sched.h: it never comes back. */
 #define OFF_CPU_TASK_DEAD 0x80
-#define OFF_CPU_WINDOW_NS (1000000000ULL / WIRE_THIN_WINDOWS)
-#define OFF_CPU_MAX_STEPS 14
 
 /* The program, and bpf_trace_run1() or the trampoline. */
 #define OFF_CPU_OWN_FRAMES 2
@@ -51,17 +48,6 @@ struct bpf_iter__task {
 	struct task_struct *task;
 };
 
-/* Counted, and not to be had. */
-static __always_inline void off_cpu_lose(void)
-{
-	struct wire_counters *count = moment_count(EVENT_OFF_CPU);
-
-	if (count) {
-		count->lost++;
-		count->lost_unseen++;
-	}
-}
-
 /* In the context of the task that leaves; the run queue is locked. */
 SEC("?tp_btf/sched_switch")
 int off_cpu_out(__u64 *ctx)
@@ -75,7 +61,7 @@ int off_cpu_out(__u64 *ctx)
 	t = bpf_task_storage_get(&off_cpu_tasks, prev, NULL, 0);
 	/* It was preempted within the kernel, came back by another way than schedule() (6.1, 6.12), and leaves again. */
 	if (!t || t->since_ns)
-		off_cpu_lose();
+		duration_lose(EVENT_OFF_CPU);
 	if (!t)
 		return 0;
 	t->woken_ns = 0;
@@ -102,30 +88,6 @@ int off_cpu_waking(__u64 *ctx)
 	return 0;
 }
 
-/* Fewer samples than could be: a limit of them in each tenth of a second, beyond which the mean doubles; it is halved again when there are few.
- * What it is was decided by earlier waits, so it does not bias this one. */
-static __always_inline __u64 off_cpu_mean(struct wire_thinning *t, __u64 now_ns)
-{
-	if (now_ns >= t->window_end_ns) {
-		thin_take_budget(t, EVENT_OFF_CPU);
-		if (t->stride && t->n_kept < t->budget / 2)
-			t->stride--;
-		t->n_kept = 0;
-		t->window_end_ns = now_ns + OFF_CPU_WINDOW_NS;
-	}
-	__u64 mean_ns = off_cpu_mean_ns << (t->stride & 15);
-	return mean_ns < WEIGH_MAX_MEAN_NS ? mean_ns : WEIGH_MAX_MEAN_NS;
-}
-
-/* Not of a task that was filtered: what nobody wants to see takes no room from others. */
-static __always_inline void off_cpu_keep(struct wire_thinning *t)
-{
-	if (++t->n_kept > t->budget && t->stride < OFF_CPU_MAX_STEPS) {
-		t->stride++;
-		t->n_kept = 0;
-	}
-}
-
 /* Of a wait up to now, for how long it could have run after it was woken up. One decision is for both parts, each is worth its own. */
 static __always_inline __u64 off_cpu_ready_ns(const struct off_cpu_task *t, __u64 since_ns,
 					      __u64 now_ns)
@@ -137,20 +99,14 @@ static __always_inline __u64 off_cpu_ready_ns(const struct off_cpu_task *t, __u6
 	return now_ns - (woken_ns > since_ns ? woken_ns : since_ns);
 }
 
-/* False: it is no sample. Else what it is worth. */
-static __always_inline bool off_cpu_weigh(__u64 duration_ns, __u64 ready_ns, __u64 mean_ns,
+static __always_inline void off_cpu_weigh(__u64 duration_ns, __u64 ready_ns, __u32 threshold,
 					  __u64 values[EVENT_MAX_VALUES])
 {
-	__u32 threshold = weigh_threshold(duration_ns, mean_ns);
-
-	if (!weigh_is_taken(threshold, bpf_get_prandom_u32()))
-		return false;
 	if (off_cpu_reasons)
 		values[WIRE_VALUE_READY] = weigh_value(ready_ns, threshold, bpf_get_prandom_u32());
 	values[0] = values[WIRE_VALUE_READY] +
 		    weigh_value(duration_ns - ready_ns, threshold, bpf_get_prandom_u32());
 	values[1] = weigh_value(1, threshold, bpf_get_prandom_u32());
-	return true;
 }
 
 /* In the context of the task that is back; the agent says where that is. Also where a task has not left its CPU. */
@@ -162,11 +118,10 @@ int off_cpu_in(void *ctx)
 			    .event = EVENT_OFF_CPU,
 			    .source = EVENT_SOURCE_OFF_CPU,
 			    .n_own_frames = OFF_CPU_OWN_FRAMES };
-	__u32 source = EVENT_SOURCE_OFF_CPU;
-	struct wire_thinning *limit;
 	struct wire_counters *count;
 	struct off_cpu_task *t;
-	__u64 since_ns, now_ns, ready_ns, n_filtered;
+	__u64 since_ns, now_ns, n_filtered;
+	__u32 threshold;
 
 	if (KERNEL_FIELD(task, flags, 0) & PF_KTHREAD)
 		return 0;
@@ -175,22 +130,23 @@ int off_cpu_in(void *ctx)
 		return 0;
 	since_ns = __sync_lock_test_and_set(&t->since_ns, 0);
 	now_ns = bpf_ktime_get_ns();
-	limit = bpf_map_lookup_elem(&thinnings, &source);
-	count = since_ns && limit ? moment_count(EVENT_OFF_CPU) : NULL;
-	if (!limit || !count)
+	count = since_ns ? moment_count(EVENT_OFF_CPU) : NULL;
+	if (!count)
 		return 0;
-	ready_ns = off_cpu_ready_ns(t, since_ns, now_ns);
-	if (!off_cpu_weigh(now_ns - since_ns, ready_ns, off_cpu_mean(limit, now_ns), m.values)) {
+	threshold = duration_choose(EVENT_OFF_CPU, EVENT_SOURCE_OFF_CPU, now_ns - since_ns,
+				    off_cpu_mean_ns, now_ns);
+	if (!threshold) {
 		count->filtered++;
 		count->thinned++;
 		return 0;
 	}
+	off_cpu_weigh(now_ns - since_ns, off_cpu_ready_ns(t, since_ns, now_ns), threshold, m.values);
 	if (off_cpu_reasons)
 		m.reason = wait_reason_now(t->state);
 	n_filtered = count->filtered;
 	capture(&m, count);
 	if (count->filtered == n_filtered)
-		off_cpu_keep(limit);
+		duration_keep(EVENT_SOURCE_OFF_CPU);
 	return 0;
 }
 
