@@ -88,7 +88,7 @@ our_cflags = $(IN_SYSROOT) -std=gnu17 $(OPT) -fno-common -fvisibility=hidden -ff
 COMPILE = $(CC) $(our_cppflags) $(our_cflags) $(WARNINGS) $(CPPFLAGS) $(CFLAGS)
 COMPILE_GENERATED = $(CC) $(our_cppflags) $(our_cflags) -w $(CPPFLAGS) $(CFLAGS)
 LINK = $(CC) $(our_cflags) $(SANFLAGS) $(HARDEN_LD) -Wl,--gc-sections $(CFLAGS) $(LDFLAGS)
-LIBS := -lbpf -ldw -lelf -lcurl -lcares -lmicrohttpd -lgnutls -ljansson -lyaml -lpcre2-8 -lunistring -lprotobuf-c -lz -lzstd -llzma -liberty -lpthread -lm
+LIBS := -lbpf -ldw -lelf -lcurl -lcares -lmicrohttpd -lnghttp2 -lgnutls -ljansson -lyaml -lpcre2-8 -lunistring -lprotobuf-c -lz -lzstd -llzma -liberty -lpthread -lm
 
 # ---- modules: each archive, and the modules below it in link order -----------------------------------------------------------------
 util_deps :=

@@ -8,7 +8,7 @@ set -euo pipefail
 libraries=(
 	libc6-dev linux-libc-dev libbpf-dev
 	libelf-dev libdw-dev zlib1g-dev libzstd-dev liblzma-dev
-	libcurl4-openssl-dev libc-ares-dev libmicrohttpd-dev libgnutls28-dev libjansson-dev libyaml-dev libpcre2-dev libunistring-dev
+	libcurl4-openssl-dev libc-ares-dev libmicrohttpd-dev libnghttp2-dev libgnutls28-dev libjansson-dev libyaml-dev libpcre2-dev libunistring-dev
 	libprotobuf-c-dev
 	libiberty-dev
 )

@@ -28,7 +28,8 @@
 	X(late_request) /* nothing was asked, or the headers took too long */ \
 	X(late_body)    /* the body took too long */                         \
 	X(late_reader)  /* the answer was not taken in time */               \
-	X(crowded)      /* another one needed its place */
+	X(crowded)      /* another one needed its place */                   \
+	X(flooding)     /* frames that bring nothing */
 
 enum http_refusal {
 #define HTTP_REFUSAL_ENUM(name) HTTP_REFUSED_##name,
