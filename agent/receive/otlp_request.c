@@ -94,7 +94,7 @@ void otlp_request_read(const struct otlp_headers *headers, struct str body, uint
 		receive_verdict_set(verdict, RECEIVE_REFUSED_MALFORMED, 400);
 }
 
-static int32_t code_of(unsigned int status)
+int32_t otlp_request_code(unsigned int status)
 {
 	switch (status) {
 	case 413:
@@ -118,7 +118,7 @@ void otlp_request_answer(const struct receive_verdict *verdict, struct http_answ
 	answer->content_type = TYPE;
 	if (verdict->refusal == RECEIVE_TAKEN)
 		return;
-	status.code = code_of(verdict->status);
+	status.code = otlp_request_code(verdict->status);
 	status.message = (char *)buf_str(&verdict->why);
 	if (protobuf_c_message_get_packed_size(&status.base) > sizeof(bytes))
 		status.message = (char *)"";

@@ -27,6 +27,9 @@ void otlp_request_read(const struct otlp_headers *headers, struct str body, uint
 		       struct read_budget *budget, struct receive_items *items,
 		       struct receive_verdict *verdict);
 
+/* Of google.rpc.Code, for a status of HTTP that is no success. */
+int32_t otlp_request_code(unsigned int status);
+
 /* All taken: a response that says nothing. Else a google.rpc.Status, as the protocol has it. */
 void otlp_request_answer(const struct receive_verdict *verdict, struct http_answer *answer);
 

@@ -101,6 +101,20 @@ int receive_job_otlp(const struct http_call *call, size_t max_plain_bytes,
 	return 0;
 }
 
+struct receive_job *receive_job_grpc(struct grpc_call *call, size_t max_plain_bytes)
+{
+	struct receive_job *job = new_job(false);
+
+	if (!job)
+		return NULL;
+	job->is_otlp = true;
+	job->otlp = (struct otlp_headers){ .is_gzip = grpc_call_is_gzip(call),
+					   .max_plain_bytes = max_plain_bytes };
+	grpc_call_take_message(call, &job->body);
+	job->grpc = call;
+	return job;
+}
+
 /* ---- any thread ---- */
 
 void receive_job_refuse(struct receive_job *job, enum receive_refusal refusal, unsigned int status,

@@ -5,6 +5,7 @@
 
 #include <stdatomic.h>
 
+#include "agent/http/grpc/grpc_server.h"
 #include "agent/receive/ingest_request.h"
 #include "agent/receive/otlp_request.h"
 #include "agent/store/api/push_message.h"
@@ -17,7 +18,8 @@
 struct receive_job {
 	struct worker_job worker_job;
 	struct receiving *receiving; /* borrowed */
-	struct http_later *later;
+	struct http_later *later;    /* NULL: it is not asked for, or came by gRPC */
+	struct grpc_call *grpc;
 	bool is_push, is_otlp;
 	struct rpc_call call; /* of a Push */
 	struct otlp_headers otlp;
@@ -35,6 +37,8 @@ int receive_job_push(const struct http_call *call, struct http_answer *answer,
 int receive_job_ingest(const struct http_call *call, struct receive_job **ret_job);
 int receive_job_otlp(const struct http_call *call, size_t max_plain_bytes,
 		     struct receive_job **ret_job);
+/* Takes the call, which is answered with the job. NULL: no memory. */
+struct receive_job *receive_job_grpc(struct grpc_call *call, size_t max_plain_bytes);
 void receive_job_free(struct receive_job *job);
 
 /* Any thread: from bytes to items, or a verdict. */

@@ -7,36 +7,46 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/receive/otlp_grpc.h"
 #include "agent/receive/receive_job.h"
 #include "agent/util/macro.h"
 #include "agent/util/str.h"
 
 /* Seconds. A queue of requests is read in less; a server that is away takes longer. */
-#define RETRY_SOON "1"
-#define RETRY_LATER "5"
+#define RETRY_SOON 1
+#define RETRY_LATER 5
 /* As pushes have it, gzip'd or not. */
 #define PUSH_MAX_BODY RPC_MAX_PUSH_BYTES
 #define REFUSAL_MAX_BYTES 200
 
-/* Formats of the metrics: a Push, OTLP, and those of /ingest behind them. */
-enum { FORMAT_PUSH, FORMAT_OTLP, FORMAT_INGEST, FORMAT_MAX = FORMAT_INGEST + INGEST_FORMAT_MAX };
+/* Formats of the metrics: a Push, OTLP by HTTP and by gRPC, and those of /ingest behind them. */
+enum {
+	FORMAT_PUSH,
+	FORMAT_OTLP,
+	FORMAT_OTLP_GRPC,
+	FORMAT_INGEST,
+	FORMAT_MAX = FORMAT_INGEST + INGEST_FORMAT_MAX
+};
+enum { TRANSPORT_HTTP, TRANSPORT_GRPC, TRANSPORT_MAX };
 
 struct receiving {
 	struct receiving_callbacks callbacks;
 	struct worker *worker;
 	char *component_path, *component_id;
 	struct metric *profiles[FORMAT_MAX], *bytes[FORMAT_MAX];
-	struct metric *refused[RECEIVE_REFUSAL_MAX];
-	size_t otlp_max_bytes;
+	struct metric *refused[TRANSPORT_MAX][RECEIVE_REFUSAL_MAX];
+	size_t otlp_max_bytes, grpc_max_bytes;
 	uint64_t n_profiles, n_requests, n_refused;
 	char last_refusal[REFUSAL_MAX_BYTES];
 	atomic_bool stop;
 };
 
-#define FAMILY(variable, name, text, label)                                             \
-	static const struct metric_family variable = {                                  \
-		name, text, METRIC_COUNTER, { label, "component_path", "component_id" } \
-	}
+#define FAMILY(variable, name, text, label)                                                    \
+	static const struct metric_family variable = { name,                                   \
+						       text,                                   \
+						       METRIC_COUNTER,                         \
+						       { label, "transport", "component_path", \
+							 "component_id" } }
 FAMILY(profiles_family, "xagent_received_profiles_total", "Profiles of others that were taken.",
        "format");
 FAMILY(bytes_family, "xagent_received_bytes_total",
@@ -51,13 +61,29 @@ static const char *format_text(size_t format)
 	case FORMAT_PUSH:
 		return "push";
 	case FORMAT_OTLP:
+	case FORMAT_OTLP_GRPC:
 		return "otlp";
 	default:
 		return ingest_format_text((enum ingest_format)(format - FORMAT_INGEST));
 	}
 }
 
-static void make_metrics(struct receiving *r, struct telemetry *t)
+static const char *transport_text(size_t transport)
+{
+	return transport == TRANSPORT_GRPC ? "grpc" : "http";
+}
+
+static void make_format(struct receiving *r, struct telemetry *t, size_t format)
+{
+	size_t transport = format == FORMAT_OTLP_GRPC ? TRANSPORT_GRPC : TRANSPORT_HTTP;
+	const char *const labels[] = { format_text(format), transport_text(transport),
+				       r->component_path, r->component_id };
+
+	r->profiles[format] = telemetry_series(t, &profiles_family, labels);
+	r->bytes[format] = telemetry_series(t, &bytes_family, labels);
+}
+
+static void make_refusals(struct receiving *r, struct telemetry *t, size_t transport)
 {
 	static const char *const reasons[] = {
 #define REASON_ROW(NAME, text) [RECEIVE_REFUSED_##NAME] = (text),
@@ -65,16 +91,19 @@ static void make_metrics(struct receiving *r, struct telemetry *t)
 #undef REASON_ROW
 	};
 
-	for (size_t i = 0; i < FORMAT_MAX; i++) {
-		const char *const labels[] = { format_text(i), r->component_path, r->component_id };
-
-		r->profiles[i] = telemetry_series(t, &profiles_family, labels);
-		r->bytes[i] = telemetry_series(t, &bytes_family, labels);
-	}
 	for (size_t i = RECEIVE_TAKEN + 1; i < RECEIVE_REFUSAL_MAX; i++)
-		r->refused[i] = telemetry_series(
+		r->refused[transport][i] = telemetry_series(
 			t, &refused_family,
-			(const char *const[]){ reasons[i], r->component_path, r->component_id });
+			(const char *const[]){ reasons[i], transport_text(transport),
+					       r->component_path, r->component_id });
+}
+
+static void make_metrics(struct receiving *r, struct telemetry *t)
+{
+	for (size_t i = 0; i < FORMAT_MAX; i++)
+		make_format(r, t, i);
+	for (size_t i = 0; i < TRANSPORT_MAX; i++)
+		make_refusals(r, t, i);
 }
 
 /* ---- the end of a request ---- */
@@ -85,35 +114,52 @@ static void count_refused(struct receiving *r, const struct receive_job *job)
 								       : buf_str(&job->verdict.why);
 
 	r->n_refused++;
-	metric_add(r->refused[job->verdict.refusal], 1);
+	metric_add(r->refused[job->grpc ? TRANSPORT_GRPC : TRANSPORT_HTTP][job->verdict.refusal],
+		   1);
 	str_copy_utf8(r->last_refusal, sizeof(r->last_refusal), str_from(why));
 }
 
-static void finish(struct receive_job *job, struct http_answer *answer)
+/* 0: nobody knows. */
+static unsigned int retry_s(const struct receive_job *job)
 {
-	struct receiving *r = job->receiving;
-
-	receive_job_answer(job, answer);
-	if (job->verdict.refusal == RECEIVE_REFUSED_RECEIVERS_FULL)
-		answer->retry_after = RETRY_LATER;
-	else if (job->verdict.refusal == RECEIVE_REFUSED_QUEUE_FULL ||
-		 job->verdict.refusal == RECEIVE_REFUSED_MEMORY)
-		answer->retry_after = RETRY_SOON;
-	if (job->verdict.refusal != RECEIVE_TAKEN)
-		count_refused(r, job);
+	switch (job->verdict.refusal) {
+	case RECEIVE_REFUSED_RECEIVERS_FULL:
+		return RETRY_LATER;
+	case RECEIVE_REFUSED_QUEUE_FULL:
+	case RECEIVE_REFUSED_MEMORY:
+		return RETRY_SOON;
+	default:
+		return 0;
+	}
 }
 
-static void end_job(struct receive_job *job)
+static void finish_http(struct receive_job *job, struct http_answer *answer)
 {
-	finish(job, http_later_answer(job->later));
+	static const char *const texts[] = { [0] = NULL, [RETRY_SOON] = "1", [RETRY_LATER] = "5" };
+
+	receive_job_answer(job, answer);
+	answer->retry_after = texts[retry_s(job)];
+}
+
+/* `answer`: of who does not wait for a later one. */
+static void end_job(struct receive_job *job, struct http_answer *answer)
+{
+	if (job->verdict.refusal != RECEIVE_TAKEN)
+		count_refused(job->receiving, job);
+	if (job->grpc)
+		otlp_grpc_answer(job->grpc, &job->verdict, retry_s(job));
+	else
+		finish_http(job, job->later ? http_later_answer(job->later) : answer);
 	http_later_send(TAKE_PTR(job->later));
 	receive_job_free(job);
 }
 
 static size_t format_of(const struct receive_job *job)
 {
-	if (job->is_push || job->is_otlp)
-		return job->is_push ? FORMAT_PUSH : FORMAT_OTLP;
+	if (job->is_push)
+		return FORMAT_PUSH;
+	if (job->is_otlp)
+		return job->grpc ? FORMAT_OTLP_GRPC : FORMAT_OTLP;
 	return FORMAT_INGEST + ingest_meta_read(&job->query, 0).format;
 }
 
@@ -150,14 +196,13 @@ static void done(struct worker_job *worker_job)
 	else if (job->items.n > 0 && !r->callbacks.has_room(r->callbacks.data, job->items.n_bytes))
 		refuse_room(job);
 	deliver(r, job);
-	end_job(job);
+	end_job(job, NULL);
 }
 
 /* ---- its beginning ---- */
 
-/* Later, if it can; else it is answered here and now. */
-static void begin(struct receiving *r, struct receive_job *job, const struct http_call *call,
-		  struct http_answer *answer)
+/* Whether it may wait to be read; else it is refused. */
+static bool is_admitted(struct receiving *r, struct receive_job *job)
 {
 	size_t n_body = job->is_push ? job->call.received.len : job->body.len;
 
@@ -165,25 +210,39 @@ static void begin(struct receiving *r, struct receive_job *job, const struct htt
 	job->receiving = r;
 	job->stop = &r->stop;
 	job->worker_job = (struct worker_job){ .run = run, .done = done };
-	if (job->verdict.refusal != RECEIVE_TAKEN) {
-		/* Its headers are wrong. */
-	} else if (!r->callbacks.has_room(r->callbacks.data, n_body)) {
+	if (job->verdict.refusal != RECEIVE_TAKEN)
+		return false; /* its headers are wrong */
+	if (!r->callbacks.has_room(r->callbacks.data, n_body))
 		refuse_room(job);
-	} else if (!worker_has_room(r->worker)) {
+	else if (!worker_has_room(r->worker))
 		receive_job_refuse(job, RECEIVE_REFUSED_QUEUE_FULL, 429,
 				   "too many requests wait already: send it again later");
-	} else if (http_call_later(call, &job->later) < 0) {
+	return job->verdict.refusal == RECEIVE_TAKEN;
+}
+
+static void submit(struct receiving *r, struct receive_job *job)
+{
+	int e = worker_submit(r->worker, &job->worker_job);
+
+	assert(e == 0);
+	(void)e;
+}
+
+/* Later, if it can; else it is answered here and now. */
+static void begin(struct receiving *r, struct receive_job *job, const struct http_call *call,
+		  struct http_answer *answer)
+{
+	bool admitted = is_admitted(r, job);
+
+	if (admitted && http_call_later(call, &job->later) < 0) {
+		admitted = false;
 		receive_job_refuse(job, RECEIVE_REFUSED_MEMORY, 503,
 				   "there is no memory for it now");
-	} else {
-		int e = worker_submit(r->worker, &job->worker_job);
-
-		assert(e == 0);
-		(void)e;
-		return;
 	}
-	finish(job, answer);
-	receive_job_free(job);
+	if (admitted)
+		submit(r, job);
+	else
+		end_job(job, answer);
 }
 
 static void on_push(const struct http_call *call, struct http_answer *answer, void *data)
@@ -232,6 +291,33 @@ int receiving_add_otlp_route(struct receiving *r, struct http_server *server, si
 
 	r->otlp_max_bytes = max_bytes;
 	return http_server_add_route(server, &route);
+}
+
+static const char *refuse_path(const char *path, void *data)
+{
+	(void)data;
+	return otlp_grpc_refusal(path);
+}
+
+static void on_grpc(struct grpc_call *call, void *data)
+{
+	static const struct grpc_answer no_memory = { .code = GRPC_UNAVAILABLE,
+						      .message = "there is no memory for it now" };
+	struct receiving *r = data;
+	struct receive_job *job = receive_job_grpc(call, r->grpc_max_bytes);
+
+	if (!job)
+		grpc_call_answer(call, &no_memory);
+	else if (is_admitted(r, job))
+		submit(r, job);
+	else
+		end_job(job, NULL);
+}
+
+struct grpc_service receiving_grpc_service(struct receiving *r, size_t max_bytes)
+{
+	r->grpc_max_bytes = max_bytes;
+	return (struct grpc_service){ .refusal = refuse_path, .call = on_grpc, .data = r };
 }
 
 int receiving_add_routes(struct receiving *r, struct http_server *server)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* otelcol.receiver.otlp: takes profiles by OpenTelemetry's protocol over HTTP, and hands them on as pprof. */
+/* otelcol.receiver.otlp: takes profiles by OpenTelemetry's protocol, over HTTP and gRPC, and hands them on as pprof. */
 #include "agent/component/kinds.h"
 
 #include <stdio.h>
@@ -8,26 +8,51 @@
 #include "agent/component/receivers/receive_component.h"
 #include "agent/util/macro.h"
 
-/* Of all requests that are received or wait, besides one of the largest. */
+/* Of all requests of one server that are received or wait, besides one of the largest. */
 #define OTHER_BODIES_BYTES ((size_t)12 << 20)
+
+static void plan_door(struct receive_door_plan *door, const char *endpoint,
+		      const struct http_tls_args *tls, size_t max_bytes)
+{
+	door->wanted = true;
+	(void)snprintf(door->listen, sizeof(door->listen), "%s", endpoint);
+	door->tls = tls;
+	door->max_bytes = max_bytes;
+}
+
+static void plan_http(const struct otlp_receiver_http_args *args, struct receive_plan *plan)
+{
+	plan_door(&plan->http, args->endpoint, args->tls, otlp_receiver_http_bytes(args));
+	plan->options.max_connections = RECEIVE_DEFAULT_CONNECTIONS;
+	plan->options.max_bodies_bytes = plan->http.max_bytes + OTHER_BODIES_BYTES;
+	plan->options.any_host = true;
+}
+
+static void plan_grpc(const struct otlp_receiver_grpc_args *args, struct receive_plan *plan)
+{
+	struct grpc_server_options *o = &plan->grpc_options;
+
+	*o = otlp_receiver_grpc_options(args);
+	plan_door(&plan->grpc, args->endpoint, args->tls, o->max_message_bytes);
+	o->max_connections = RECEIVE_DEFAULT_CONNECTIONS;
+	o->max_bodies_bytes = o->max_message_bytes + OTHER_BODIES_BYTES;
+}
 
 static void plan(const void *given, struct receive_plan *plan)
 {
 	const struct otlp_receiver_args *args = given;
 
-	(void)snprintf(plan->listen, sizeof(plan->listen), "%s", args->http->endpoint);
-	plan->max_body_bytes = otlp_receiver_max_bytes(args);
-	plan->options.max_connections = RECEIVE_DEFAULT_CONNECTIONS;
-	plan->options.max_bodies_bytes = plan->max_body_bytes + OTHER_BODIES_BYTES;
-	plan->options.any_host = true;
-	plan->tls = args->http->tls;
+	if (args->http)
+		plan_http(args->http, plan);
+	if (args->grpc)
+		plan_grpc(args->grpc, plan);
 	plan->to = &args->output.profiles;
 }
 
 static int add_routes(struct receiving *r, const struct receive_plan *of,
 		      struct http_server *server)
 {
-	return receiving_add_otlp_route(r, server, of->max_body_bytes);
+	return receiving_add_otlp_route(r, server, of->http.max_bytes);
 }
 
 static const struct receive_component component = { plan, add_routes };

@@ -4,6 +4,7 @@
 #define XAGENT_AGENT_COMPONENT_RECEIVERS_OTLP_RECEIVER_ARGS_H
 
 #include "agent/component/http/http_args.h"
+#include "agent/http/grpc/grpc_server.h"
 #include "river-config/river.h"
 
 struct otlp_receiver_http_args {
@@ -11,8 +12,21 @@ struct otlp_receiver_http_args {
 	struct http_tls_args *tls;
 };
 
+/* Of server_parameters. */
+struct otlp_receiver_keepalive_args {
+	int64_t max_idle_ns, max_age_ns, age_grace_ns; /* 0: any */
+	int64_t ping_ns, pong_ns;
+};
+
+struct otlp_receiver_keepalive_block {
+	struct otlp_receiver_keepalive_args *server_parameters; /* NULL: as without */
+};
+
 struct otlp_receiver_grpc_args {
-	char unused;
+	const char *endpoint, *transport, *max_recv_msg_size;
+	int64_t max_concurrent_streams;
+	struct otlp_receiver_keepalive_block keepalive;
+	struct http_tls_args *tls;
 };
 
 struct otlp_receiver_output_args {
@@ -20,13 +34,15 @@ struct otlp_receiver_output_args {
 };
 
 struct otlp_receiver_args {
-	struct otlp_receiver_http_args *http; /* never NULL in what is valid */
-	struct otlp_receiver_grpc_args *grpc; /* always NULL there */
+	struct otlp_receiver_http_args *http; /* NULL: none; one of both is there */
+	struct otlp_receiver_grpc_args *grpc;
 	struct otlp_receiver_output_args output;
 };
 
 extern const struct river_schema otlp_receiver_schema;
 
-size_t otlp_receiver_max_bytes(const struct otlp_receiver_args *args);
+size_t otlp_receiver_http_bytes(const struct otlp_receiver_http_args *args);
+/* Limits and times as the server of gRPC has them. */
+struct grpc_server_options otlp_receiver_grpc_options(const struct otlp_receiver_grpc_args *args);
 
 #endif

@@ -9,8 +9,9 @@ static void plan(const void *given, struct receive_plan *plan)
 {
 	const struct receive_http_args *args = given;
 
-	plan->options = receive_http_server_options(&args->http, plan->listen);
-	plan->tls = args->http.tls;
+	plan->http.wanted = true;
+	plan->http.tls = args->http.tls;
+	plan->options = receive_http_server_options(&args->http, plan->http.listen);
 	plan->to = &args->forward_to;
 }
 

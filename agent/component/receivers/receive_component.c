@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Components that take profiles from others over HTTP. */
+/* Components that take profiles from others. */
 #include "agent/component/receivers/receive_component.h"
 
 #include <assert.h>
@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "agent/component/http/http_args.h"
+#include "agent/component/receivers/receive_door.h"
 #include "agent/component/receivers/received.h"
 #include "agent/util/clock.h"
 #include "agent/util/log.h"
@@ -16,15 +17,26 @@
 
 #define RETRY_NS (5 * NS_PER_S)
 
+enum { DOOR_HTTP, DOOR_GRPC, DOOR_MAX };
+
+static const struct receive_door_kind *const kinds[] = {
+	[DOOR_HTTP] = &receive_door_http,
+	[DOOR_GRPC] = &receive_door_grpc,
+};
+
+struct door {
+	void *server; /* NULL: it is not wanted, does not run, or its address is taken */
+	char error[HTTP_SERVER_MAX_ERROR_BYTES];
+};
+
 struct taking {
 	struct component *c;
 	const struct receive_component *kind;
 	const void *args;
 	struct received *received;
 	struct receiving *receiving;
-	struct http_server *server; /* NULL: it does not run, or the address is taken */
+	struct door doors[DOOR_MAX];
 	struct loop_timer *retry;
-	char error[HTTP_SERVER_MAX_ERROR_BYTES];
 	bool running;
 };
 
@@ -59,87 +71,104 @@ static void deliver(void *data, const struct receive_item *item)
 	received_deliver(t->received, &profile, deadline_ns);
 }
 
-/* ---- the server ---- */
-
-static int secure(const struct receive_plan *plan, struct http_server *server, struct buf *why)
-{
-	static const struct http_access everybody = { 0 };
-	_cleanup_(http_tls_texts_fini) struct http_tls_texts texts = HTTP_TLS_TEXTS_INIT;
-	struct http_server_tls tls;
-	int r = plan->tls ? http_args_tls(plan->tls, &texts, &tls, why) : 0;
-
-	return r < 0 ? r : http_server_secure(server, &everybody, plan->tls ? &tls : NULL, why);
-}
+/* ---- servers ---- */
 
 static struct receive_plan plan_of(const struct taking *t, const void *args)
 {
-	struct receive_plan plan = { .options = HTTP_SERVER_OPTIONS_INIT };
+	struct receive_plan plan = { .options = HTTP_SERVER_OPTIONS_INIT,
+				     .grpc_options = GRPC_SERVER_OPTIONS_INIT };
 
 	t->kind->plan(args, &plan);
 	return plan;
 }
 
-static int open_server(struct taking *t, const struct receive_plan *plan, struct buf *why,
-		       struct http_server **ret_server)
+static int secure(size_t i, const struct receive_plan *plan, void *server, struct buf *why)
 {
-	_cleanup_(http_server_freep) struct http_server *server = NULL;
-	struct http_server_options o = plan->options;
-	char error[HTTP_SERVER_MAX_ERROR_BYTES] = "";
+	const struct http_tls_args *args = kinds[i]->plan(plan)->tls;
+	_cleanup_(http_tls_texts_fini) struct http_tls_texts texts = HTTP_TLS_TEXTS_INIT;
+	struct http_server_tls tls;
+	int r = args ? http_args_tls(args, &texts, &tls, why) : 0;
 
-	o.listen = plan->listen;
-	o.telemetry = t->c->env->telemetry;
-	int r = http_server_new(t->c->env->loop, &o, &server, error);
-	if (r == HTTP_LISTEN_REFUSED) {
-		(void)buf_append_str(why, error);
-		return -EADDRINUSE;
-	}
-	r = r < 0 ? r : secure(plan, server, why);
-	r = r < 0 ? r : t->kind->add_routes(t->receiving, plan, server);
-	if (r == 0)
-		*ret_server = TAKE_PTR(server);
+	return r < 0 ? r : kinds[i]->secure(server, args ? &tls : NULL, why);
+}
+
+static int open_door(const struct taking *t, size_t i, const struct receive_plan *plan,
+		     struct buf *why, void **ret_server)
+{
+	void *server = NULL;
+	int r = kinds[i]->open(t->c, t->receiving, t->kind, plan, why, &server);
+
+	r = r < 0 ? r : secure(i, plan, server, why);
+	if (r < 0)
+		kinds[i]->close(server);
+	else
+		*ret_server = server;
 	return r;
 }
 
-static void use_server(struct taking *t, const struct receive_plan *plan,
-		       struct http_server *server)
+static void use_server(struct taking *t, size_t i, const struct receive_plan *plan, void *server)
 {
-	http_server_free(t->server);
-	t->server = server;
+	kinds[i]->close(t->doors[i].server);
+	t->doors[i].server = server;
+	*t->doors[i].error = '\0';
 	log_info_always("receiving profiles", LOG_STR("component_id", t->c->id),
-			LOG_STR("address", plan->listen),
-			LOG_UINT("port", http_server_port(server)));
+			LOG_STR("protocol", kinds[i]->protocol),
+			LOG_STR("address", kinds[i]->plan(plan)->listen),
+			LOG_UINT("port", kinds[i]->port(server)));
 }
 
 /* A place that stays taken is said once. */
+static void note_failure(struct taking *t, size_t i, const char *reason)
+{
+	struct door *door = &t->doors[i];
+
+	if (!*door->error)
+		log_error("no profiles are received", LOG_STR("component_id", t->c->id),
+			  LOG_STR("protocol", kinds[i]->protocol), LOG_STR("reason", reason));
+	(void)snprintf(door->error, sizeof(door->error), "%s", reason);
+	loop_timer_arm(t->retry, clock_mono_ns() + RETRY_NS);
+}
+
+/* Of the servers that are wanted, those that are not there. */
 static void try_to_listen(struct taking *t)
 {
-	_cleanup_buf_ struct buf why = BUF_INIT(COMPONENT_MESSAGE_MAX);
 	const struct receive_plan plan = plan_of(t, t->args);
-	struct http_server *server = NULL;
-	int r = open_server(t, &plan, &why, &server);
 
-	if (r == 0) {
-		t->error[0] = '\0';
-		use_server(t, &plan, server);
-		return;
+	for (size_t i = 0; i < DOOR_MAX; i++) {
+		_cleanup_buf_ struct buf why = BUF_INIT(COMPONENT_MESSAGE_MAX);
+		void *server = NULL;
+
+		if (!kinds[i]->plan(&plan) || t->doors[i].server)
+			continue;
+		int r = open_door(t, i, &plan, &why, &server);
+		if (r == 0)
+			use_server(t, i, &plan, server);
+		else
+			note_failure(t, i, why.len ? buf_str(&why) : strerrordesc_np(-r));
 	}
-	if (!*t->error)
-		log_error("no profiles are received", LOG_STR("component_id", t->c->id),
-			  LOG_STR("reason", why.len ? buf_str(&why) : strerrordesc_np(-r)));
-	(void)snprintf(t->error, sizeof(t->error), "%s",
-		       why.len ? buf_str(&why) : strerrordesc_np(-r));
-	loop_timer_arm(t->retry, clock_mono_ns() + RETRY_NS);
 }
 
 static void on_retry(void *data)
 {
-	struct taking *t = data;
+	try_to_listen(data);
+}
 
-	if (!t->server)
-		try_to_listen(t);
+static void close_door(struct taking *t, size_t i)
+{
+	kinds[i]->close(t->doors[i].server);
+	t->doors[i] = (struct door){ .server = NULL };
 }
 
 /* ---- the component ---- */
+
+static bool is_open(const struct taking *t)
+{
+	bool open = false;
+
+	for (size_t i = 0; i < DOOR_MAX; i++)
+		open |= t->doors[i].server && kinds[i]->is_open(t->doors[i].server);
+	return open;
+}
 
 static void put_facts(const struct taking *t, const struct receiving_stats *s, struct buf *out)
 {
@@ -148,8 +177,19 @@ static void put_facts(const struct taking *t, const struct receiving_stats *s, s
 	if (s->n_refused)
 		(void)buf_printf(out, "; %" PRIu64 " refused, the last: %s", s->n_refused,
 				 s->last_refusal);
-	if (http_server_is_open(t->server))
+	if (is_open(t))
 		(void)buf_append_str(out, "; everybody who reaches its address may send some");
+}
+
+/* Of the servers that are wanted, the one that is not there. */
+static const struct door *missing_door(const struct taking *t)
+{
+	const struct receive_plan plan = plan_of(t, t->args);
+
+	for (size_t i = 0; i < DOOR_MAX; i++)
+		if (kinds[i]->plan(&plan) && !t->doors[i].server)
+			return &t->doors[i];
+	return NULL;
 }
 
 void receive_component_check(struct component *c)
@@ -160,8 +200,9 @@ void receive_component_check(struct component *c)
 
 	if (!t->running)
 		return;
-	if (!t->server) {
-		component_set_health(c, HEALTH_UNHEALTHY, t->error);
+	const struct door *missing = missing_door(t);
+	if (missing) {
+		component_set_health(c, HEALTH_UNHEALTHY, missing->error);
 		return;
 	}
 	receiving_stats(t->receiving, &stats);
@@ -169,17 +210,28 @@ void receive_component_check(struct component *c)
 	component_set_health(c, HEALTH_HEALTHY, buf_str(&text));
 }
 
+static int accepts_tls(const struct http_tls_args *args, struct buf *why)
+{
+	_cleanup_(http_tls_texts_fini) struct http_tls_texts texts = HTTP_TLS_TEXTS_INIT;
+	struct http_server_tls tls;
+	int r = http_args_tls(args, &texts, &tls, why);
+
+	return r < 0 ? r : http_server_check_tls(&tls, why);
+}
+
 /* Certificates are tried here, so that a load with a wrong one is refused as a whole. */
 int receive_component_accepts(struct component *c, const void *args, struct buf *why)
 {
-	_cleanup_(http_tls_texts_fini) struct http_tls_texts texts = HTTP_TLS_TEXTS_INIT;
 	const struct receive_plan plan = plan_of(c->state, args);
-	struct http_server_tls tls;
+	int r = 0;
 
-	if (!plan.tls)
-		return 0;
-	int r = http_args_tls(plan.tls, &texts, &tls, why);
-	return r < 0 ? r : http_server_check_tls(&tls, why);
+	for (size_t i = 0; i < DOOR_MAX && r == 0; i++) {
+		const struct receive_door_plan *door = kinds[i]->plan(&plan);
+
+		if (door && door->tls)
+			r = accepts_tls(door->tls, why);
+	}
+	return r;
 }
 
 static int make_parts(struct taking *t)
@@ -219,8 +271,7 @@ int receive_component_run(struct component *c, struct buf *why)
 	if (r < 0)
 		return r;
 	t->running = true;
-	if (!t->server)
-		try_to_listen(t);
+	try_to_listen(t);
 	receive_component_check(c);
 	return 0;
 }
@@ -231,57 +282,67 @@ static void use_args(struct taking *t, const void *args, const struct receive_pl
 	received_forward_to(t->received, plan->to);
 }
 
-static bool is_same_address(const struct receive_plan *a, const struct receive_plan *b)
+static bool is_same_address(size_t i, const struct receive_plan *a, const struct receive_plan *b)
 {
-	return strcmp(a->listen, b->listen) == 0;
+	return strcmp(kinds[i]->plan(a)->listen, kinds[i]->plan(b)->listen) == 0;
 }
 
-/* Whether a server with the one needs nothing but other certificates to be one with the other. */
-static bool is_same_server(const struct receive_plan *a, const struct receive_plan *b)
+/* A server that is there, stays wanted and gets another address. */
+static bool moves(const struct taking *t, size_t i, const struct receive_plan *old,
+		  const struct receive_plan *plan)
 {
-	const struct http_server_options *x = &a->options, *y = &b->options;
-
-	return is_same_address(a, b) && a->max_body_bytes == b->max_body_bytes &&
-	       x->max_connections == y->max_connections &&
-	       x->max_bodies_bytes == y->max_bodies_bytes &&
-	       x->request_timeout_s == y->request_timeout_s &&
-	       x->body_timeout_s == y->body_timeout_s && x->idle_timeout_s == y->idle_timeout_s;
+	return t->running && kinds[i]->plan(plan) &&
+	       (!kinds[i]->plan(old) || (t->doors[i].server && !is_same_address(i, old, plan)));
 }
 
-/* Two servers cannot have one address, so the old one ends first; a new address is tried before. */
-static int replace_server(struct taking *t, const void *args, const struct receive_plan *old,
-			  const struct receive_plan *plan, struct buf *why)
+static void drop_servers(void *const *servers)
 {
-	struct http_server *server = NULL;
-	int r = is_same_address(old, plan) ? 0 : open_server(t, plan, why, &server);
+	for (size_t i = 0; i < DOOR_MAX; i++)
+		kinds[i]->close(servers[i]);
+}
 
-	if (r < 0)
-		return r;
-	use_args(t, args, plan);
-	if (server) {
-		use_server(t, plan, server);
-		return 0;
-	}
-	http_server_free(TAKE_PTR(t->server));
-	try_to_listen(t);
-	return 0;
+/* What may fail, before anything changes: addresses that are new, and certificates. */
+static int prepare(struct taking *t, const struct receive_plan *old,
+		   const struct receive_plan *plan, struct buf *why, void **servers)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < DOOR_MAX && r == 0; i++)
+		if (moves(t, i, old, plan))
+			r = open_door(t, i, plan, why, &servers[i]);
+	for (size_t i = 0; i < DOOR_MAX && r == 0; i++)
+		if (t->doors[i].server && !servers[i] && kinds[i]->plan(plan) &&
+		    kinds[i]->is_same(old, plan))
+			r = secure(i, plan, t->doors[i].server, why);
+	return r;
+}
+
+/* Two servers cannot have one address, so an old one with other limits ends before the new one begins. */
+static void change_door(struct taking *t, size_t i, const struct receive_plan *old,
+			const struct receive_plan *plan, void *server)
+{
+	if (server)
+		use_server(t, i, plan, server);
+	else if (!kinds[i]->plan(plan) || !kinds[i]->plan(old) || !kinds[i]->is_same(old, plan))
+		close_door(t, i);
 }
 
 int receive_component_update(struct component *c, const void *args, struct buf *why)
 {
 	struct taking *t = c->state;
 	const struct receive_plan old = plan_of(t, t->args), plan = plan_of(t, args);
-	int r = 0;
+	void *servers[DOOR_MAX] = { NULL };
+	int r = prepare(t, &old, &plan, why, servers);
 
-	if (t->server && !is_same_server(&old, &plan))
-		r = replace_server(t, args, &old, &plan, why);
-	else if (t->server)
-		r = secure(&plan, t->server, why);
-	if (r < 0)
+	if (r < 0) {
+		drop_servers(servers);
 		return r;
+	}
 	use_args(t, args, &plan);
-	if (t->running && !t->server)
-		loop_timer_arm(t->retry, clock_mono_ns());
+	for (size_t i = 0; i < DOOR_MAX; i++)
+		change_door(t, i, &old, &plan, servers[i]);
+	if (t->running)
+		try_to_listen(t);
 	receive_component_check(c);
 	return 0;
 }
@@ -292,12 +353,21 @@ void receive_component_stop(struct component *c)
 
 	if (!t)
 		return;
-	http_server_free(t->server);
+	for (size_t i = 0; i < DOOR_MAX; i++)
+		close_door(t, i);
 	receiving_free(t->receiving);
 	received_free(t->received);
 	loop_timer_free(t->retry);
 	free(t);
 	c->state = NULL;
+}
+
+/* 0: there is no such server. */
+static uint16_t port_of(const struct taking *t, size_t i)
+{
+	const void *server = t->doors[i].server;
+
+	return server ? kinds[i]->port(server) : 0;
 }
 
 int receive_component_debug(struct component *c, struct river_arena *arena,
@@ -306,11 +376,12 @@ int receive_component_debug(struct component *c, struct river_arena *arena,
 	const struct taking *t = c->state;
 	struct receiving_stats s;
 
-	if (!t || !t->server)
+	if (!t || !(t->doors[DOOR_HTTP].server || t->doors[DOOR_GRPC].server))
 		return 0;
 	receiving_stats(t->receiving, &s);
 	const struct river_member members[] = {
-		{ "port", river_value_uint(arena, http_server_port(t->server)) },
+		{ "port", river_value_uint(arena, port_of(t, DOOR_HTTP)) },
+		{ "grpc_port", river_value_uint(arena, port_of(t, DOOR_GRPC)) },
 		{ "profiles", river_value_uint(arena, s.n_profiles) },
 		{ "requests", river_value_uint(arena, s.n_requests) },
 		{ "refused_requests", river_value_uint(arena, s.n_refused) },

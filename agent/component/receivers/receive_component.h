@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A component that takes profiles from others over HTTP and hands them on.
+ * A component that takes profiles from others, over HTTP or gRPC or both, and hands them on.
  *
- * It has a server of its own, which stays open while arguments change, unless its address or its limits do. Where the address is taken, the
- * component is unhealthy and tries again. All functions are those of struct component_kind.
+ * It has servers of its own, which stay open while arguments change, unless their addresses or limits do. Where an address is taken, the
+ * component is unhealthy and tries again; the other server works meanwhile. All functions are those of struct component_kind.
  */
 #ifndef XAGENT_AGENT_COMPONENT_RECEIVERS_RECEIVE_COMPONENT_H
 #define XAGENT_AGENT_COMPONENT_RECEIVERS_RECEIVE_COMPONENT_H
@@ -17,13 +17,19 @@
 /* Connections, where their number is not limited; each takes some 40 KiB of headers at most. */
 #define RECEIVE_DEFAULT_CONNECTIONS 256
 
+struct receive_door_plan {
+	bool wanted;
+	char listen[RECEIVE_LISTEN_BYTES];
+	const struct http_tls_args *tls; /* NULL: none */
+	size_t max_bytes;		 /* of a request, where who reads it asks for that */
+};
+
 /* What arguments say. Pointers into them. */
 struct receive_plan {
-	char listen[RECEIVE_LISTEN_BYTES];
-	struct http_server_options options; /* but for listen and telemetry */
-	const struct http_tls_args *tls;    /* NULL: none */
+	struct receive_door_plan http, grpc;
+	struct http_server_options options;	 /* but for listen and telemetry */
+	struct grpc_server_options grpc_options; /* the same */
 	const struct river_capsules *to;
-	size_t max_body_bytes; /* of a request, where the routes ask for it */
 };
 
 struct receive_component {

@@ -24,7 +24,7 @@ class Schema:
 class Schemas:
     # Blocks without effect, or refused, whose arguments are not listed; what a declared component is given, under no fixed name.
     UNLISTED = {"argument", "declared", "debug_info", "tracing", "sampler", "jaeger_remote", "livedebugging", "remotecfg",
-                "debug_metrics", "keepalive", "cors", "grpc"}
+                "debug_metrics", "keepalive", "cors", "enforcement_policy"}
 
     def __init__(self, folder):
         self.by_variable = {}  # (file, name of the variable)

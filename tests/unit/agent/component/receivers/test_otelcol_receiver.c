@@ -23,11 +23,32 @@ static const struct row rows[] = {
 	  "cors {\nallowed_origins = [\"*\"]\nallowed_headers = []\nmax_age = 7\n}\n}\n"
 	  "output {\nprofiles = []\n}",
 	  NULL },
-	{ "grpc",
-	  "grpc {\nendpoint = \"0.0.0.0:4317\"\nmax_recv_msg_size = \"4MiB\"\n}\nhttp { }\n"
+	{ "grpc alone", "grpc { }\noutput { }", NULL },
+	{ "both", "grpc { }\nhttp { }\noutput { }", NULL },
+	{ "all of grpc",
+	  "grpc {\nendpoint = \"127.0.0.1:0\"\ntransport = \"tcp\"\nmax_recv_msg_size = \"8MiB\"\n"
+	  "max_concurrent_streams = 16\nread_buffer_size = \"512KiB\"\n"
+	  "write_buffer_size = \"32KiB\"\ninclude_metadata = true\nkeepalive {\n"
+	  "server_parameters {\nmax_connection_idle = \"1m\"\nmax_connection_age = \"1h\"\n"
+	  "max_connection_age_grace = \"5s\"\ntime = \"1m\"\ntimeout = \"10s\"\n}\n"
+	  "enforcement_policy {\nmin_time = \"1m\"\npermit_without_stream = true\n}\n}\n}\n"
 	  "output { }",
-	  "profiles are received over HTTP only: use an http block in place of grpc" },
-	{ "no protocol", "output { }", "an http block is missing" },
+	  NULL },
+	{ "another transport", "grpc {\ntransport = \"unix\"\n}\noutput { }",
+	  "transport must be tcp" },
+	{ "a message of nothing", "grpc {\nmax_recv_msg_size = \"0\"\n}\noutput { }",
+	  "max_recv_msg_size must be between 1KiB and 32MiB" },
+	{ "a message of too much", "grpc {\nmax_recv_msg_size = \"1GiB\"\n}\noutput { }",
+	  "max_recv_msg_size must be between 1KiB and 32MiB" },
+	{ "too many streams", "grpc {\nmax_concurrent_streams = 1001\n}\noutput { }",
+	  "between 0 and 1000" },
+	{ "a time before",
+	  "grpc {\nkeepalive {\nserver_parameters {\ntime = \"-1s\"\n}\n}\n}\noutput { }",
+	  "must not be negative" },
+	{ "a wrong certificate of grpc",
+	  "grpc {\ntls {\ncert_pem = \"x\"\nkey_pem = \"y\"\n}\n}\noutput { }",
+	  "failed to find any PEM data" },
+	{ "no protocol", "output { }", "a block http or grpc is missing" },
 	{ "no output", "http { }", "missing required block \"output\"" },
 	{ "other signals", "http { }\noutput {\ntraces = []\n}", "traces" },
 	{ "no profiles receiver", "http { }\noutput {\nprofiles = [1]\n}", "" },
@@ -65,8 +86,8 @@ static void test_row(void **state)
 	(void)teardown(&own);
 }
 
-/* 0: no server. */
-static unsigned int port_of(struct fixture *f)
+/* "port" or "grpc_port"; 0: no server. */
+static unsigned int port_of(struct fixture *f, const char *which)
 {
 	struct component *c = (struct component *)find(f, ID_IN);
 	const struct river_value *info = NULL;
@@ -75,22 +96,26 @@ static unsigned int port_of(struct fixture *f)
 	river_arena_init(&arena, 65536);
 	assert_int_equal(c->kind->debug_info(c, &arena, &info), 0);
 	unsigned int port =
-		info ? (unsigned int)river_value_get_int(river_value_find(info, "port")) : 0;
+		info ? (unsigned int)river_value_get_int(river_value_find(info, which)) : 0;
 	river_arena_fini(&arena);
 	return port;
 }
 
-static void load_http(struct fixture *f, const char *http)
+static void load_doors(struct fixture *f, const char *blocks)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(4096);
 
-	(void)buf_printf(
-		&text,
-		"otelcol.receiver.otlp \"in\" {\nhttp {\nendpoint = \"127.0.0.1:0\"\n%s\n}\n"
-		"output { }\n}\n",
-		http);
+	(void)buf_printf(&text, "otelcol.receiver.otlp \"in\" {\n%s\noutput { }\n}\n", blocks);
 	assert_loads(f, buf_str(&text));
 	assert_int_equal(graph_run(f->graph, &f->messages), 0);
+}
+
+static void load_http(struct fixture *f, const char *http)
+{
+	char block[256];
+
+	(void)snprintf(block, sizeof(block), "http {\nendpoint = \"127.0.0.1:0\"\n%s\n}", http);
+	load_doors(f, block);
 }
 
 /* Other limits are those of another server; what is accepted without effect changes none. */
@@ -99,13 +124,13 @@ static void test_update(void **state)
 	struct fixture *f = *state;
 
 	load_http(f, "");
-	unsigned int first = port_of(f);
+	unsigned int first = port_of(f, "port");
 
 	assert_int_not_equal(first, 0);
 	load_http(f, "keep_alives_enabled = false");
-	assert_int_equal(port_of(f), first);
+	assert_int_equal(port_of(f, "port"), first);
 	load_http(f, "max_request_body_size = \"1MiB\"");
-	unsigned int second = port_of(f);
+	unsigned int second = port_of(f, "port");
 
 	assert_int_not_equal(second, 0);
 	assert_int_not_equal(second, first);
@@ -113,9 +138,55 @@ static void test_update(void **state)
 	assert_int_equal(find(f, ID_IN)->health.state, HEALTH_HEALTHY);
 }
 
+#define HTTP "http {\nendpoint = \"127.0.0.1:0\"\n}\n"
+#define GRPC(limit) "grpc {\nendpoint = \"127.0.0.1:0\"\nmax_recv_msg_size = \"" limit "\"\n}\n"
+
+/* Each server comes, stays and goes by its own block. */
+static void test_doors(void **state)
+{
+	struct fixture *f = *state;
+
+	load_doors(f, HTTP);
+	unsigned int http = port_of(f, "port");
+	assert_int_equal(port_of(f, "grpc_port"), 0);
+	load_doors(f, HTTP GRPC("1MiB"));
+	unsigned int grpc = port_of(f, "grpc_port");
+	assert_int_not_equal(grpc, 0);
+	assert_int_equal(port_of(f, "port"), http);
+	load_doors(f, HTTP GRPC("2MiB"));
+	assert_int_not_equal(port_of(f, "grpc_port"), 0);
+	assert_int_not_equal(port_of(f, "grpc_port"), grpc);
+	assert_int_equal(port_of(f, "port"), http);
+	load_doors(f, GRPC("2MiB"));
+	assert_int_not_equal(port_of(f, "grpc_port"), 0);
+	assert_int_equal(port_of(f, "port"), 0);
+	graph_check(f->graph);
+	assert_int_equal(find(f, ID_IN)->health.state, HEALTH_HEALTHY);
+}
+
+/* An address that is taken: both servers stay as they are. */
+static void test_taken_address(void **state)
+{
+	struct fixture *f = *state;
+	char block[256];
+
+	load_doors(f, HTTP GRPC("1MiB"));
+	unsigned int http = port_of(f, "port"), grpc = port_of(f, "grpc_port");
+	(void)snprintf(block, sizeof(block),
+		       "otelcol.receiver.otlp \"in\" {\nhttp {\nendpoint = \"127.0.0.1:%u\"\n}\n"
+		       "grpc {\nendpoint = \"127.0.0.1:%u\"\n}\noutput { }\n}\n",
+		       http, http);
+	assert_int_equal(load(f, block), RIVER_OK);
+	assert_int_equal(find(f, ID_IN)->health.state, HEALTH_UNHEALTHY);
+	assert_int_equal(port_of(f, "port"), http);
+	assert_int_equal(port_of(f, "grpc_port"), grpc);
+}
+
 static const struct unit_test tests[] = {
 	TEST_ROWS(test_row, rows, name),
 	FIXTURE_TEST(test_update),
+	FIXTURE_TEST(test_doors),
+	FIXTURE_TEST(test_taken_address),
 };
 
 TEST_MAIN(tests)
