@@ -8,9 +8,10 @@ import time
 
 import pytest
 from test_otlp import collector_program  # noqa: F401  a fixture
-from test_pyroscope import CHAIN, OTLP_HTTP, assert_shape, last_hour, otlp_config, profile_until_gone
+from test_pyroscope import CHAIN, OTLP_GRPC, OTLP_HTTP, assert_shape, last_hour, otlp_config, profile_until_gone
 
 from harness import otlp, pyroscope
+from harness.certificates import certificates
 from harness.processes import free_port, wait_until
 from harness.store_api import Server, flamegraph
 
@@ -19,6 +20,10 @@ RECEIVER = """
 pyroscope.store "local" {{ }}
 otelcol.receiver.otlp "in" {{
 	http {{ endpoint = "127.0.0.1:{port}" }}
+	grpc {{
+		endpoint = "127.0.0.1:{grpc}"
+		{tls}
+	}}
 	output {{ profiles = [pyroscope.store.local.receiver] }}
 }}
 """
@@ -27,22 +32,28 @@ otelcol.receiver.otlp "in" {{
 class Receiver:
     """An agent whose store takes OTLP, as tests of servers have it."""
 
-    def __init__(self, start_agent):
-        port = free_port()
-        self.agent = start_agent(RECEIVER.format(port=port)).wait_ready()
-        self.url = f"http://127.0.0.1:{port}"
+    def __init__(self, start_agent, tls=""):
+        port, grpc = free_port(), free_port()
+        self.agent = start_agent(RECEIVER.format(port=port, grpc=grpc, tls=tls)).wait_ready()
+        self.url, self.grpc = f"http://127.0.0.1:{port}", f"127.0.0.1:{grpc}"
         self.store = Server(self.agent.url)
 
 
 @pytest.mark.bpf
 @pytest.mark.beside
-@pytest.mark.parametrize("compression", ["gzip", pytest.param("none", marks=FULL)])
-def test_what_an_agent_sends(start_agent, processes, programs, compression):
+@pytest.mark.parametrize("exporter,compression", [
+    pytest.param(OTLP_HTTP, "gzip", id="http"),
+    pytest.param(OTLP_GRPC, "gzip", id="grpc", marks=FULL),
+    pytest.param(OTLP_HTTP, "none", id="http without compression", marks=FULL),
+    pytest.param(OTLP_GRPC, "none", id="grpc without compression", marks=FULL),
+])
+def test_what_an_agent_sends(start_agent, processes, programs, exporter, compression):
     receiver = Receiver(start_agent)
+    url = receiver.url if exporter is OTLP_HTTP else f"http://{receiver.grpc}"
     chain = processes.start(programs["chain"], 3, 2)
     chain.wait_for_output("thread_a")
     m = profile_until_gone(start_agent, receiver, chain,
-                           lambda url, **arguments: otlp_config(OTLP_HTTP, url, compression, **arguments))
+                           lambda _, **arguments: otlp_config(exporter, url, compression, **arguments))
     expected = m.agent("samples_in_profiles") * (10**9 // 197)
     selector = {"profileTypeID": pyroscope.CPU, "labelSelector": '{service_name="known_chain", region="north"}'}
     graph = receiver.store.json("SelectMergeStacktraces", **last_hour(**selector))["flamegraph"]
@@ -69,20 +80,38 @@ COLLECTOR = """
 receivers:
   otlp: {{protocols: {{http: {{endpoint: "127.0.0.1:{port}"}}}}}}
 exporters:
-  otlphttp: {{endpoint: "{url}"}}
+  {exporter}
 service:
   telemetry: {{metrics: {{level: none}}}}
   pipelines:
-    profiles: {{receivers: [otlp], exporters: [otlphttp]}}
+    profiles: {{receivers: [otlp], exporters: [{name}]}}
 """
+# How it sends them on.
+EXPORTERS = {
+    "http": 'otlphttp: {{endpoint: "{url}"}}',
+    "grpc": 'otlp: {{endpoint: "{grpc}", tls: {{insecure: true}}}}',
+    "grpc without compression": 'otlp: {{endpoint: "{grpc}", compression: none, tls: {{insecure: true}}}}',
+    "grpc by TLS": 'otlp: {{endpoint: "{grpc}", tls: {{ca_file: "{folder}/ca.pem", cert_file: "{folder}/client.pem", '
+                   'key_file: "{folder}/client.key"}}}}',
+}
+TLS = """tls {{
+			cert_file = "{folder}/server.pem"
+			key_file = "{folder}/server.key"
+			client_ca_file = "{folder}/ca.pem"
+			client_auth_type = "RequireAndVerifyClientCert"
+		}}"""
 
 
 @pytest.mark.agent
 @FULL
-def test_collector_in_between(collector_program, start_agent, processes, tmp_path):
+@pytest.mark.parametrize("way", EXPORTERS)
+def test_collector_in_between(collector_program, start_agent, processes, tmp_path, way):
     """It writes requests anew: names of attributes become references."""
-    receiver, port, now = Receiver(start_agent), free_port(), time.time_ns()
-    (tmp_path / "collector.yaml").write_text(COLLECTOR.format(port=port, url=receiver.url))
+    certificates(tmp_path)
+    receiver = Receiver(start_agent, TLS.format(folder=tmp_path) if "TLS" in way else "")
+    port, now = free_port(), time.time_ns()
+    exporter = EXPORTERS[way].format(url=receiver.url, grpc=receiver.grpc, folder=tmp_path)
+    (tmp_path / "collector.yaml").write_text(COLLECTOR.format(port=port, exporter=exporter, name=exporter.split(":")[0]))
     collector = processes.start(collector_program, "--config", f"file:{tmp_path}/collector.yaml", "--feature-gates=service.profilesSupport")
     wait_until(lambda: "Everything is ready" in collector.err, 30, "the collector is ready")
     direct = Receiver(start_agent)
