@@ -57,6 +57,7 @@ struct moment {
 	bool user_only;	   /* the kernel's frames say nothing: they are those of the entry code */
 	__u64 socket; /* whose ends the record has in place of kernel frames; 0: none */
 	__u64 asked;  /* where the program has written the peer that it wants; 0: nowhere */
+	__u64 bytes;  /* of block I/O */
 };
 
 /* The event is counted: from here on it has to end in one of the others. NULL: never. */
@@ -437,41 +438,58 @@ static __always_inline bool shows_nothing(const struct moment *m, struct task_st
 /* Ticks have their rate, and what lasts is weighed before. */
 static __always_inline bool is_thinned(const struct moment *m)
 {
-	return m->event == EVENT_TRACEPOINT || m->event == EVENT_FAULTS || m->event == EVENT_TCP;
+	return m->event == EVENT_TRACEPOINT || m->event == EVENT_FAULTS ||
+	       m->event == EVENT_TCP || m->event == EVENT_BLOCK_IO;
 }
 
-/* The end of every program: whose moment it is, its stack, a record. `count` is from moment_count(). */
-static __always_inline void capture(struct moment *m, struct wire_counters *count)
+/* I/O that have a sample, so far. */
+__u64 n_sampled_ios;
+
+/*
+ * How many I/O the sample stands for is known; how large those were, and how long they take, is not told by them but by this one. What others were worth must not be
+ * added to it: where one stack reads 4 KiB and another 1 MiB, as often, each would be told half of the sum.
+ */
+static __always_inline void weigh_io(struct moment *m)
+{
+	m->values[WIRE_VALUE_BYTES] = m->bytes * m->values[WIRE_VALUE_IOS];
+	m->values[WIRE_VALUE_ID] = __sync_fetch_and_add(&n_sampled_ios, 1) + 1;
+}
+
+/* The end of every program: whose moment it is, its stack, a record; true when there is one. `count` is from moment_count(). */
+static __always_inline bool capture(struct moment *m, struct wire_counters *count)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct wire_process *process;
 	struct scratch *s;
+	bool is_emitted;
 	__u64 ids = task_ids();
 	__u32 pid = ids >> 32, tid = (__u32)ids;
 	bool user_unwound;
 
 	if (shows_nothing(m, task) || !wanted(pid, tid)) {
 		count->filtered++;
-		return;
+		return false;
 	}
 	process = bpf_map_lookup_elem(&processes, &pid);
 	if (is_refused(process)) {
 		count->filtered++;
 		count->refused++;
-		return;
+		return false;
 	}
 	if (is_thinned(m) && !thin_passes(m->event, m->source, m->values)) {
 		count->filtered++;
 		count->thinned++;
-		return;
+		return false;
 	}
+	if (m->event == EVENT_BLOCK_IO)
+		weigh_io(m);
 	s = scratch_claim();
 	if (!s) {
 		count->lost++;
 		count->lost_nested++;
 		if (is_thinned(m))
 			thin_leave(m->source, m->values);
-		return;
+		return false;
 	}
 	begin_record(s, m, task, pid, tid);
 	user_unwound = take_stacks(m, task, s, process, count);
@@ -480,9 +498,11 @@ static __always_inline void capture(struct moment *m, struct wire_counters *coun
 		s->record.head.end = STOP_REASON_OUTSIDE_PID_NAMESPACE;
 		user_unwound = false;
 	}
-	if (!emit(s, task, user_unwound, count) && is_thinned(m))
+	is_emitted = emit(s, task, user_unwound, count);
+	if (!is_emitted && is_thinned(m))
 		thin_leave(m->source, m->values);
 	scratch_release(s);
+	return is_emitted;
 }
 
 #endif

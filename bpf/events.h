@@ -16,7 +16,7 @@
 
 #define EVENT_MAX_VALUES 4
 /* What is attached: the timer ticks are source 0, tracepoints those behind it, then one for each other event. */
-#define EVENT_MAX_SOURCES 38
+#define EVENT_MAX_SOURCES 39
 #define EVENT_SOURCE_TICKS 0
 #define EVENT_MAX_TRACEPOINTS 31
 #define EVENT_SOURCE_OFF_CPU 32
@@ -25,6 +25,7 @@
 #define EVENT_SOURCE_RUN_QUEUE 35
 #define EVENT_SOURCE_SYSCALLS 36
 #define EVENT_SOURCE_TCP 37
+#define EVENT_SOURCE_BLOCK_IO 38
 
 /* A build for tests has values of its own, and says so before this is included. */
 #ifndef EVENTS
@@ -40,7 +41,9 @@
 	X(SYSCALLS, "syscalls", "syscalls", "calls", "count",                                   \
 	  V("duration", "nanoseconds") V("calls", "count"))                                     \
 	X(TCP, "tcp", "tcp", "events", "count", V("events", "count"))                           \
-	X(WALL, "wall", "wall", "wall", "nanoseconds", V("wall", "nanoseconds"))
+	X(WALL, "wall", "wall", "wall", "nanoseconds", V("wall", "nanoseconds"))                \
+	X(BLOCK_IO, "block_io", "block_io", "ios", "count",                                     \
+	  V("latency", "nanoseconds") V("bytes", "bytes") V("ios", "count"))
 #endif
 
 enum event {

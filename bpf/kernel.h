@@ -69,6 +69,36 @@ struct file {
 	void *private_data;
 };
 
+struct gendisk {
+	int major;
+	int first_minor;
+};
+
+struct block_device {
+	struct gendisk *bd_disk;
+};
+
+struct bvec_iter {
+	unsigned int bi_size;
+};
+
+struct bio {
+	struct bio *bi_next;
+	struct block_device *bi_bdev;
+	unsigned int bi_opf;
+	struct bvec_iter bi_iter;
+};
+
+struct request {
+	unsigned int rq_flags;
+	struct bio *bio;
+};
+
+/* Bits of request.rq_flags; macros before 6.11 (include/linux/blk-mq.h). */
+enum rqf_flags {
+	__RQF_FLUSH_SEQ = 1,
+};
+
 struct kernfs_node {
 	__u64 id;
 };

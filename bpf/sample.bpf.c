@@ -4,6 +4,7 @@
 
 #include <bpf/bpf_helpers.h>
 
+#include "bpf/events/block_io.bpf.h"
 #include "bpf/events/cpu.bpf.h"
 #include "bpf/events/faults.bpf.h"
 #include "bpf/events/locks.bpf.h"

@@ -19,6 +19,8 @@
  * activation it did not reach come behind its last frame. Where the agent goes on (WIRE_USER_UNWOUND), it puts the runs behind the first n_right words there
  * by their anchors.
  *
+ * Of what ends after its sample was taken an end (struct wire_end) tells how long it took, later.
+ *
  * A name (struct wire_name) tells what a runtime calls a function. It comes before the first sample that has the function; later where that one met
  * too many, or the ring was filling; never where it could not be read.
  */
@@ -181,6 +183,51 @@ struct wire_counters {
 #define WIRE_CALL_NUMBER(call) ((call)&0xffff)
 #define WIRE_CALL_ERROR(call) ((call) >> 16)
 
+/* Block I/O: what was asked of which disk, as struct wire_sample has it in `reason`. Major numbers are below 512 (BLKDEV_MAJOR_MAX, include/linux/fs.h). */
+#define WIRE_IO_OPERATIONS(X)                    \
+	X(READ, "read")                          \
+	X(WRITE, "write")                        \
+	X(FLUSH, "flush")                        \
+	X(DISCARD, "discard")                    \
+	X(OTHER, "other")
+
+enum wire_io_operation {
+	WIRE_IO_NONE,
+#define WIRE_IO_ENUM(NAME, name) WIRE_IO_##NAME,
+	WIRE_IO_OPERATIONS(WIRE_IO_ENUM)
+#undef WIRE_IO_ENUM
+		WIRE_IO_MAX
+};
+
+#define WIRE_IO_MAJOR_BITS 9
+#define WIRE_IO_MINOR_BITS 20
+#define WIRE_IO(operation, major, minor)                                           \
+	((__u32)(operation) |                                                      \
+	 ((__u32)(minor) & ((1u << WIRE_IO_MINOR_BITS) - 1)) << 3 |                \
+	 ((__u32)(major) & ((1u << WIRE_IO_MAJOR_BITS) - 1)) << (3 + WIRE_IO_MINOR_BITS))
+#define WIRE_IO_OPERATION(io) ((io)&7)
+#define WIRE_IO_MINOR(io) ((io) >> 3 & ((1u << WIRE_IO_MINOR_BITS) - 1))
+#define WIRE_IO_MAJOR(io) ((io) >> (3 + WIRE_IO_MINOR_BITS))
+
+/* Values of block I/O. The first one, its latency, is not known when the sample is taken: 0. Behind the event's own: which I/O an end tells of. */
+#define WIRE_VALUE_BYTES 1
+#define WIRE_VALUE_IOS 2
+#define WIRE_VALUE_ID 3
+
+/* I/O that is under way and has a sample, by a hash of the address: sets of places. */
+#define WIRE_IO_SETS 2048
+#define WIRE_IO_WAYS 4
+
+struct wire_io {
+	__u64 bio; /* its address; 0: the place is free */
+	__u64 id;  /* as the sample has it */
+	__u64 since_ns;
+};
+
+struct wire_io_set {
+	struct wire_io places[WIRE_IO_WAYS];
+};
+
 /* What became of a TCP connection: in place of the number of WIRE_CALL(). */
 #define WIRE_TCP_CONNECT 1u
 #define WIRE_TCP_ACCEPT 2u
@@ -205,10 +252,11 @@ struct wire_connection {
 /* What a record is. Append only. */
 #define WIRE_SAMPLE 1u
 #define WIRE_NAME 2u
+#define WIRE_END 3u
 
 struct wire_record {
 	__u32 n_bytes; /* of the record, this included; what the ring holds behind them is not part of it */
-	__u8 type;  /* WIRE_SAMPLE, WIRE_NAME */
+	__u8 type;  /* WIRE_SAMPLE, WIRE_NAME, WIRE_END */
 	__u8 event; /* enum event */
 	__u16 source; /* below EVENT_MAX_SOURCES: what the agent has attached (bpf_get_attach_cookie()) */
 };
@@ -223,12 +271,19 @@ struct wire_sample {
 	__u32 cpu;
 	__u32 generation; /* of the mapping table that named the frames; 0 when there was none */
 	__u32 exec_id;	  /* rises with each exec of the process, or of those it was forked from */
-	__u32 reason;	  /* of off-CPU time: enum wait_reason; of system calls and TCP: WIRE_CALL() */
+	__u32 reason;	  /* of off-CPU time: enum wait_reason; of system calls and TCP: WIRE_CALL(); of block I/O: WIRE_IO() */
 	__u16 n_kernel;
 	__u16 n_user;	   /* words */
 	__u16 stack_words; /* of 8 bytes, copied from regs.sp − WIRE_BELOW_BYTES + n_skipped on (struct wire_user_unwound); only with WIRE_USER_UNWOUND */
 	__u8 end;	   /* enum stop_reason */
 	__u8 flags;
+};
+
+/* What a sample told the begin of is over. */
+struct wire_end {
+	struct wire_record record;
+	__u64 id; /* the sample's WIRE_VALUE_ID */
+	__u64 duration_ns;
 };
 
 /* DWARF numbers; x86-64: rax … r15; AArch64: x0 … x30, sp. What is compiled for another machine than the compiler's says so. */
@@ -496,6 +551,8 @@ struct wire_escape {
 };
 
 _Static_assert(sizeof(struct wire_sample) == 88, "records are 8-byte aligned");
+_Static_assert(WIRE_IO_MAX <= 8, "an operation has three bits");
+_Static_assert(sizeof(struct wire_end) == 24 && sizeof(struct wire_io_set) == 96, "no gaps");
 _Static_assert(sizeof(struct wire_user_unwound) % 8 == 0, "the stack copy is 8-byte aligned");
 _Static_assert(sizeof(struct wire_name) == 72 + WIRE_TEXTS_BYTES, "no gaps");
 _Static_assert(sizeof(struct wire_mapping) == 24, "three words of the arena");

@@ -104,6 +104,9 @@
 		"syscalls:duration:nanoseconds": "System call time",
 		"syscalls:calls:count": "System calls",
 		"tcp:events:count": "TCP connections",
+		"block_io:latency:nanoseconds": "Block I/O time",
+		"block_io:bytes:bytes": "Block I/O bytes",
+		"block_io:ios:count": "Block I/O",
 	};
 
 	function typeTitle(type) {

@@ -106,6 +106,15 @@ static struct frame_ref *put_connection(struct session *s, struct samples *to, u
 	return s->stacks.frames;
 }
 
+/* Told by labels. */
+static struct frame_ref *put_io(struct session *s, struct samples *to, uint32_t io)
+{
+	to->reason = WAIT_UNKNOWN;
+	to->io = io;
+	to->device = session_io_device(s, io);
+	return s->stacks.frames + 1;
+}
+
 static int take_connection(struct session *s, const struct sample *sample, struct process *p)
 {
 	struct tcp_connection c = { .ends = *sample->connection,
@@ -142,6 +151,8 @@ static int add_part(struct session *s, const struct samples *part, uint32_t reas
 		with.frames = put_call(s, &with, reason);
 	else if (with.event == EVENT_TCP)
 		with.frames = put_connection(s, &with, reason);
+	else if (with.event == EVENT_BLOCK_IO)
+		with.frames = put_io(s, &with, reason);
 	else
 		with.frames = put_reason(s, &with, reason);
 	int r = interval_add(s->interval, &with, &is_new);
@@ -267,8 +278,12 @@ static int add_once(struct session *s, const struct sample *sample, struct proce
 		r = take_connection(s, sample, p);
 	if (r < 0)
 		return r;
-	return session_wall_has(s, one.event) ? add_to_wall(s, sample, p, &one, ret_is_new)
-					      : add_one(s, &one, ret_is_new);
+	if (session_wall_has(s, one.event))
+		return add_to_wall(s, sample, p, &one, ret_is_new);
+	r = add_one(s, &one, ret_is_new);
+	if (r == 0 && one.event == EVENT_BLOCK_IO)
+		session_io_begin(s, sample);
+	return r;
 }
 
 /* The interval has used up its memory: it goes out early, and who was undecided in it may not be any more. */

@@ -37,6 +37,7 @@ struct encoder {
 	uint64_t time_ns;
 	uint64_t n_samples; /* in the builder */
 	uint64_t n_again;   /* of them, in another profile, too */
+	size_t n_stacks;    /* in the builder: some have a value and no sample */
 	/* Of a file in which one form holds them all. */
 	struct profile **kept; /* owned, with a reference each */
 	size_t n_kept;
@@ -69,7 +70,7 @@ static int encoder_open(struct encoder *e)
 		o.max_bytes = PPROF_MAX_MAX_BYTES;
 	}
 	e->epoch = namer_next_epoch(e->namer);
-	e->n_samples = e->n_again = 0;
+	e->n_samples = e->n_again = e->n_stacks = 0;
 	return pprof_builder_new(&o, &e->builder);
 }
 
@@ -153,7 +154,7 @@ static int encoder_close(struct encoder *e, bool even_empty)
 	struct profile *p = NULL;
 	int r = 0;
 
-	if (builder && (e->n_samples > 0 || even_empty))
+	if (builder && (e->n_stacks > 0 || even_empty))
 		r = profile_new(&builder, e->labels, e->n_samples - e->n_again, e->time_ns, &p);
 	if (p)
 		r = e->is_file ? put_file(e, p) : put_profile(e, p);
@@ -162,7 +163,7 @@ static int encoder_close(struct encoder *e, bool even_empty)
 	else
 		e->build->summary.n_samples += e->n_samples - e->n_again;
 	e->time_ns += NS_PER_MS;
-	e->n_samples = e->n_again = 0;
+	e->n_samples = e->n_again = e->n_stacks = 0;
 	return r;
 }
 
@@ -222,8 +223,8 @@ static int add_comm_frame(struct encoder *e, const char *comm, uint64_t *ret_id)
 	return r == 0 ? pprof_builder_location(e->builder, 0, 0, &line, 1, ret_id) : r;
 }
 
-/* Room for `process`, `comm`, `reason`, `error`, `pid`. */
-#define SAMPLE_LABELS_MAX 5
+/* Room for `process`, `comm`, `reason`, `error`, `device`, `operation`, `pid`. */
+#define SAMPLE_LABELS_MAX 7
 
 struct sample_labels {
 	struct pprof_label items[SAMPLE_LABELS_MAX];
@@ -251,6 +252,10 @@ static void make_labels(const struct encoder *e, const struct sample_tag *tag,
 		put_label(ret_labels, "reason", wait_reason_label(tag->reason));
 	if (tag && tag->error)
 		put_label(ret_labels, "error", call_error_name(tag->error));
+	if (tag && tag->io) {
+		put_label(ret_labels, "device", tag->device);
+		put_label(ret_labels, "operation", io_operation_label(WIRE_IO_OPERATION(tag->io)));
+	}
 	if (!tag || !tag->pid)
 		return;
 	(void)snprintf(ret_labels->pid, sizeof(ret_labels->pid), "%" PRIu32, tag->pid);
@@ -295,20 +300,34 @@ static int add_sample(struct encoder *e, const struct named_stack *named, const 
 		return r;
 	e->n_samples += stack->count;
 	e->n_again += stack->n_again;
+	e->n_stacks++;
 	return 0;
+}
+
+/* Carried here, and then nothing came. */
+static bool is_nothing(const struct stack *stack)
+{
+	bool is = stack->count == 0;
+
+	for (size_t v = 0; v < event_n_values(stack->series->event); v++)
+		is &= stack_values_const(stack)[v] == 0;
+	return is;
 }
 
 static int encode_stack(struct encoder *e, const struct stack *stack)
 {
 	struct named_stack named;
-	int r = namer_stack(e->namer, stack, &named);
+	int r;
 
+	if (is_nothing(stack))
+		return 0;
+	r = namer_stack(e->namer, stack, &named);
 	if (r < 0)
 		return r;
 	r = e->builder ? 0 : encoder_open(e);
 	if (r == 0)
 		r = add_sample(e, &named, stack);
-	if (r != PPROF_FULL || e->n_samples == 0)
+	if (r != PPROF_FULL || e->n_stacks == 0)
 		return r == PPROF_FULL ? -E2BIG : r;
 	/* Full: what is in goes out, and the stack opens the next. */
 	(void)encoder_close(e, false);

@@ -150,13 +150,15 @@ static int get_tag(struct interval *i, const struct samples *samples,
 {
 	struct tagging want = i->tagging;
 
-	if (!tagging_wants_any(want) && !samples->error)
+	if (!tagging_wants_any(want) && !samples->error && !samples->io)
 		return 0;
 	const struct sample_tag of = {
 		.pid = want.pid ? samples->pid : 0,
 		.comm = want.comm != COMM_NONE && samples->comm ? samples->comm : "",
 		.reason = want.reason == REASON_LABEL ? samples->reason : WAIT_UNKNOWN,
 		.error = samples->error,
+		.io = samples->io,
+		.device = samples->device,
 	};
 	return tag_get(&i->tags, &i->arena, &of, ret_tag);
 }

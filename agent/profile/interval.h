@@ -112,7 +112,9 @@ struct samples {
 	uint32_t pid;
 	const char *comm; /* NULL: not asked for */
 	enum wait_reason reason;
-	uint32_t error; /* that a system call ended with */
+	uint32_t error;	    /* that a system call ended with */
+	uint32_t io;	    /* WIRE_IO() of block I/O, with … */
+	const char *device; /* … what its disk is called */
 };
 
 /* Counts them, and adds their values. *ret_is_new tells that the stack was not there yet, so that the caller looks after its files. 0, or -ENOMEM (ceiling
@@ -137,6 +139,10 @@ uint64_t interval_drop(struct interval *i, struct series *s);
  * them. */
 int interval_carry(struct interval *i, const struct interval *from, const struct series *s,
 		   uint64_t *ret_n);
+
+/* The same stack in another interval, without any samples, under these labels. 0 or -ENOMEM. */
+int interval_carry_stack(struct interval *i, const struct interval *from, const struct stack *s,
+			 struct labels *labels, struct stack **ret_stack);
 
 /* Its service_name, or "process". */
 const char *series_name(const struct series *s);

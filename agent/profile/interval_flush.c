@@ -101,6 +101,7 @@ static void settle(struct session *s, struct interval *next)
 	if (hooks->before_close)
 		hooks->before_close(hooks->data);
 	session_settle_undecided(s, s->stopped ? NULL : next);
+	session_io_carry(s, next);
 	if (hooks->on_settled)
 		hooks->on_settled(s->interval, hooks->data);
 	s->intervals.is_flushing = false;
@@ -130,6 +131,7 @@ int session_close_interval(struct session *s)
 	}
 	session_look_for_names(s);
 	session_wall_look(s);
+	session_io_look(s);
 	settle(s, next);
 	*j = (struct session_job){
 		.job = { .run = job_run, .done = job_done },

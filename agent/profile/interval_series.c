@@ -87,23 +87,27 @@ static int carry_frame(struct interval *i, const struct interval *from, struct f
 	return r;
 }
 
-static int carry_stack(struct interval *i, const struct interval *from, const struct stack *s)
+/* With `count` samples, of which `n_again` are another stack's, too, and their values. */
+static int carry_samples(struct interval *i, const struct interval *from, const struct stack *s,
+			 const struct samples *with)
 {
 	struct frame_ref frames[WIRE_MAX_KERNEL_FRAMES + WIRE_MAX_USER_FRAMES + 2];
 	struct samples samples = {
-		.labels = s->series->labels,
+		.labels = with->labels,
 		.event = s->series->event,
 		.source = s->series->source,
-		.values = stack_values_const(s),
+		.values = with->values,
 		.frames = frames,
 		.n_kernel = s->n_kernel,
 		.n_user = s->n_user,
-		.count = s->count,
-		.n_again = s->n_again,
+		.count = with->count,
+		.n_again = with->n_again,
 		.pid = s->tag ? s->tag->pid : 0,
 		.comm = s->tag ? s->tag->comm : NULL,
 		.reason = s->tag ? s->tag->reason : WAIT_UNKNOWN,
 		.error = s->tag ? s->tag->error : 0,
+		.io = s->tag ? s->tag->io : 0,
+		.device = s->tag ? s->tag->device : NULL,
 	};
 	bool is_new;
 	int r = 0;
@@ -111,6 +115,26 @@ static int carry_stack(struct interval *i, const struct interval *from, const st
 	for (size_t n = 0; n < (size_t)s->n_kernel + s->n_user && r == 0; n++)
 		r = carry_frame(i, from, s->frames[n], &frames[n]);
 	return r == 0 ? interval_add(i, &samples, &is_new) : r;
+}
+
+static int carry_stack(struct interval *i, const struct interval *from, const struct stack *s)
+{
+	const struct samples all = { .labels = s->series->labels,
+				     .values = stack_values_const(s),
+				     .count = s->count,
+				     .n_again = s->n_again };
+
+	return carry_samples(i, from, s, &all);
+}
+
+int interval_carry_stack(struct interval *i, const struct interval *from, const struct stack *s,
+			 struct labels *labels, struct stack **ret_stack)
+{
+	static const int64_t none[EVENT_MAX_VALUES];
+	int r = carry_samples(i, from, s, &(struct samples){ .labels = labels, .values = none });
+
+	*ret_stack = r == 0 ? i->last : NULL;
+	return r;
 }
 
 int interval_carry(struct interval *i, const struct interval *from, const struct series *s,

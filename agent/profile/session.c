@@ -284,6 +284,8 @@ int session_new(const struct session_options *o, struct buf *why, struct session
 	s->options.sampler.lines = o->lines;
 	s->options.sampler.columns = o->lines && o->columns;
 	s->options.sampler.name_data = s;
+	s->options.sampler.on_end = session_on_end;
+	s->options.sampler.end_data = s;
 	s->user_mask = user_space_mask();
 	budget_split(o->memory_limit_bytes, &s->budget);
 	s->options.sampler.cache_bytes = s->budget.cache_bytes;
@@ -330,6 +332,7 @@ void session_free(struct session *s)
 	session_stop(s);
 	stop_timers(s);
 	session_forget_undecided(s);
+	session_io_close(s);
 	interval_free(s->interval);
 	session_close_processes(s);
 	tables_free(s->unwind.tables);

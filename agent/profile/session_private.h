@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the files of a session share: session.c (start and end), ingest.c (events and samples),
- * add_sample.c (a sample in the interval), wall.c (wall-clock time), target_resolution.c (the series of a process),
+ * add_sample.c (a sample in the interval), wall.c (wall-clock time), block_io.c (I/O that takes longer than its sample), target_resolution.c (the series of a process),
  * generated.c (code made at run time), interpreted.c (runtimes and their functions), source_names.c (the rest of their names), interval_flush.c (intervals). The fields of each part of
  * the state are set by the file that its comment names; session_new() makes empty lists.
  */
@@ -12,6 +12,7 @@
 #include "agent/process/sideband.h"
 #include "agent/process/outside_process.h"
 #include "agent/profile/budget.h"
+#include "agent/profile/io_devices.h"
 #include "agent/profile/process_state.h"
 #include "agent/profile/session.h"
 #include "agent/profile/wall.h"
@@ -119,6 +120,12 @@ struct session_wall {
 	struct session_wall_sums sums;
 };
 
+/* block_io.c: I/O that has a sample and is under way, by their number, and names of disks. */
+struct session_ios {
+	struct io_table *table; /* NULL: there was none yet */
+	struct io_devices devices;
+};
+
 /* Opened and closed by session.c: what the walk reads. */
 struct session_unwind {
 	struct kernel_arena *arena;
@@ -151,6 +158,7 @@ struct session {
 	struct session_source_names source_names;
 	struct session_intervals intervals;
 	struct session_wall wall;
+	struct session_ios ios;
 	struct session_unwind unwind;
 	struct session_symbols symbols;
 };
@@ -180,6 +188,17 @@ void session_wall_count(struct session *s, const struct sample *sample, struct p
 void session_wall_round(struct session *s);
 void session_wall_exit(struct session *s, struct process *p);
 void session_wall_look(struct session *s);
+
+/*
+ * block_io.c. What the disk of WIRE_IO() is called. A sample of block I/O that was just added, whose latency is not known yet; how long it took. Before an interval is
+ * closed: what is under way has latency up to now; and, once its series are settled, goes on in `next`.
+ */
+const char *session_io_device(struct session *s, uint32_t io);
+void session_io_begin(struct session *s, const struct sample *sample);
+void session_on_end(const struct wire_end *end, void *data);
+void session_io_look(struct session *s);
+void session_io_carry(struct session *s, struct interval *next);
+void session_io_close(struct session *s);
 
 /*
  * target_resolution.c. The series of a process that was sampled: a placeholder while the targets do not tell yet; NULL when it is not to be

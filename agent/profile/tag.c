@@ -10,13 +10,14 @@
 static bool tag_is(const struct sample_tag *t, const struct sample_tag *of)
 {
 	return t->pid == of->pid && t->reason == of->reason && t->error == of->error &&
-	       strcmp(t->comm, of->comm) == 0;
+	       t->io == of->io && strcmp(t->comm, of->comm) == 0;
 }
 
 static uint64_t tag_hash(const struct sample_tag *of)
 {
 	return hash_bytes(of->comm, strlen(of->comm),
-			  of->pid + ((uint64_t)of->reason << 32) + ((uint64_t)of->error << 40));
+			  of->pid + ((uint64_t)of->reason << 32) + ((uint64_t)of->error << 40) +
+				  hash_u64(of->io));
 }
 
 int tag_get(struct hash_table *tags, struct arena *arena, const struct sample_tag *of,
@@ -34,10 +35,12 @@ int tag_get(struct hash_table *tags, struct arena *arena, const struct sample_ta
 	}
 	struct sample_tag *made = arena_alloc(arena, sizeof(*made));
 	char *copy = arena_strndup(arena, of->comm, strlen(of->comm));
-	if (!made || !copy)
+	char *device = of->device ? arena_strndup(arena, of->device, strlen(of->device)) : NULL;
+	if (!made || !copy || (of->device && !device))
 		return -ENOMEM;
 	*made = *of;
 	made->comm = copy;
+	made->device = device;
 	int r = hash_insert(tags, &made->node, hash);
 	if (r < 0)
 		return r;
@@ -82,4 +85,15 @@ const char *wait_reason_label(enum wait_reason reason)
 	};
 
 	return labels[reason];
+}
+
+const char *io_operation_label(enum wire_io_operation operation)
+{
+	static const char *const labels[WIRE_IO_MAX] = {
+#define IO_LABEL(NAME, label) [WIRE_IO_##NAME] = label,
+		WIRE_IO_OPERATIONS(IO_LABEL)
+#undef IO_LABEL
+	};
+
+	return labels[operation];
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a sample tells besides its series and its stack, where that was asked for: sample labels `pid` and `comm` of its process, or the name as the
- * outermost frame; label `reason` of a wait. Of a system call that has failed always the label `error`.
+ * outermost frame; label `reason` of a wait. Of a system call that has failed always the label `error`, of block I/O the labels `device` and `operation`.
  *
  * Off by default: a server makes a series of each. Tags are interned, so that stacks compare them by pointer. They lie in the arena of
  * their interval.
@@ -36,6 +36,8 @@ struct sample_tag {
 	const char *comm;	 /* of the process, its leader's; "" likewise */
 	enum wait_reason reason; /* WAIT_UNKNOWN likewise, and where nothing was waited for */
 	uint32_t error;		 /* that a system call ended with, asked for or not; 0: none */
+	uint32_t io;		 /* WIRE_IO() of block I/O; 0: it is none */
+	const char *device;	 /* what its disk is called; NULL likewise */
 };
 
 static inline bool tagging_wants_any(struct tagging t)
@@ -53,5 +55,7 @@ bool comm_use_parse(const char *text, enum comm_use *ret_use);
 bool reason_use_parse(const char *text, enum reason_use *ret_use);
 /* The text of the label; "" of WAIT_UNKNOWN. */
 const char *wait_reason_label(enum wait_reason reason);
+/* Of WIRE_IO_OPERATION(), not WIRE_IO_NONE. */
+const char *io_operation_label(enum wire_io_operation operation);
 
 #endif

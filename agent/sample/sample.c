@@ -36,6 +36,9 @@ static bool has_reason(const struct wire_sample *head)
 		return WIRE_CALL_NUMBER(head->reason) >= WIRE_TCP_CONNECT &&
 		       WIRE_CALL_NUMBER(head->reason) <= WIRE_TCP_RETRANSMIT &&
 		       WIRE_CALL_ERROR(head->reason) <= WIRE_MAX_ERROR;
+	if (head->record.event == EVENT_BLOCK_IO)
+		return WIRE_IO_OPERATION(head->reason) > WIRE_IO_NONE &&
+		       WIRE_IO_OPERATION(head->reason) < WIRE_IO_MAX;
 	return head->reason < WAIT_REASON_MAX;
 }
 

@@ -14,6 +14,7 @@
 
 #include "agent/sample/cost.h"
 #include "agent/sample/cpu_counters.h"
+#include "agent/sample/end_record.h"
 #include "agent/sample/event.h"
 #include "agent/sample/event_costs.h"
 #include "agent/sample/kernel_types.h"
@@ -50,6 +51,8 @@ struct sampler {
 	void *fn_data;
 	void (*on_name)(const struct wire_name *name, void *data);
 	void *name_data;
+	void (*on_end)(const struct wire_end *end, void *data);
+	void *end_data;
 	char *verifier_logs; /* VERIFIER_LOG_BYTES for each of VERIFIER_MAX_PROGRAMS; NULL: not wanted */
 	int types_fd;	     /* while loading */
 	enum event
@@ -126,6 +129,16 @@ static void on_name(struct sampler *s, const void *data, size_t size)
 		s->on_name(name, s->name_data);
 }
 
+static void on_end(struct sampler *s, const void *data, size_t size)
+{
+	const struct wire_end *end;
+
+	if (end_record_parse(data, size, &end) < 0)
+		telemetry_count(s->telemetry, TELEMETRY_ends_malformed, 1);
+	else if (s->on_end)
+		s->on_end(end, s->end_data);
+}
+
 static void on_sample(struct sampler *s, const void *data, size_t size)
 {
 	struct sample sample;
@@ -143,6 +156,8 @@ static int on_record(void *ctx, void *data, size_t size)
 
 	if (size >= sizeof(*record) && record->type == WIRE_NAME)
 		on_name(ctx, data, size);
+	else if (size >= sizeof(*record) && record->type == WIRE_END)
+		on_end(ctx, data, size);
 	else
 		on_sample(ctx, data, size);
 	return 0;
@@ -355,6 +370,8 @@ int sampler_new(const struct sampler_options *o, struct buf *why, struct sampler
 	s->telemetry = o->telemetry;
 	s->on_name = o->on_name;
 	s->name_data = o->name_data;
+	s->on_end = o->on_end;
+	s->end_data = o->end_data;
 	s->hz = o->hz ? o->hz : SAMPLER_DEFAULT_HZ;
 	s->verifier_logs =
 		o->verifier_stats ? calloc(VERIFIER_MAX_PROGRAMS, VERIFIER_LOG_BYTES) : NULL;
@@ -406,6 +423,28 @@ static void open_costs(struct sampler *s)
 		event_costs_add_event(&s->costs, s->sources[i]->ops->event,
 				      s->sources[i]->ops->limit_hz(s->sources[i]));
 	s->costs.budgets = s->bpf->bss->event_budgets;
+}
+
+int sampler_under_way(const struct sampler *s, void (*fn)(uint64_t id, void *data), void *data)
+{
+	_cleanup_free_ struct wire_io_set *sets = calloc(WIRE_IO_SETS, sizeof(*sets));
+	_cleanup_free_ uint32_t *keys = calloc(WIRE_IO_SETS, sizeof(*keys));
+	uint32_t next, n = WIRE_IO_SETS;
+
+	if (!sets || !keys)
+		return -ENOMEM;
+	/* It says that there are no more behind them. */
+	if (bpf_map_lookup_batch(bpf_map__fd(s->bpf->maps.ios), NULL, &next, keys, sets, &n, NULL) <
+		    0 &&
+	    errno != ENOENT)
+		return -errno;
+	for (size_t i = 0; i < (size_t)n * WIRE_IO_WAYS; i++) {
+		const struct wire_io *io = &sets[i / WIRE_IO_WAYS].places[i % WIRE_IO_WAYS];
+
+		if (io->bio)
+			fn(io->id, data);
+	}
+	return 0;
 }
 
 void sampler_look_at_costs(struct sampler *s)

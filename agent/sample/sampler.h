@@ -72,6 +72,9 @@ struct sampler_options {
 	/* Called by sampler_read() for each name of a runtime's function, in the order of the ring; NULL: nobody wants them. Borrowed for the call. */
 	void (*on_name)(const struct wire_name *name, void *data);
 	void *name_data;
+	/* Likewise, for each end of what a sample has told the begin of. */
+	void (*on_end)(const struct wire_end *end, void *data);
+	void *end_data;
 	struct telemetry *telemetry; /* borrowed */
 };
 
@@ -106,6 +109,9 @@ int sampler_read(struct sampler *s, sampler_fn fn, void *data);
 /* Before an interval ends: of what is under way (waits), what lies before now becomes samples. Read until it is done; not forever, for it may be stuck. */
 void sampler_begin_look(struct sampler *s);
 bool sampler_is_looking(struct sampler *s);
+
+/* Calls it for each block I/O that has a sample and is under way, with its WIRE_VALUE_ID. 0 or -errno. */
+int sampler_under_way(const struct sampler *s, void (*fn)(uint64_t id, void *data), void *data);
 
 /* What agent/unwind fills for the kernel half. Descriptors and memory belong to the sampler. */
 struct sampler_tables {

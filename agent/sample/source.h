@@ -60,5 +60,6 @@ extern const struct source_ops source_faults;
 extern const struct source_ops source_run_queue;
 extern const struct source_ops source_syscalls;
 extern const struct source_ops source_tcp;
+extern const struct source_ops source_block_io;
 
 #endif

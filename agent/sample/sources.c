@@ -13,5 +13,6 @@ const struct source_ops *const source_list[] = {
 	&source_run_queue,
 	&source_syscalls,
 	&source_tcp,
+	&source_block_io,
 	NULL,
 };

@@ -30,6 +30,8 @@
 	X(samples_outside_pid_namespace,                                                          \
 	  "samples of processes that have no number in the agent's pid namespace")                \
 	X(samples_stale_mapping, "samples looked at again because mappings had just changed")     \
+	X(ends_malformed, "ends of block I/O that do not follow the contract")                   \
+	X(ends_missing, "block I/O with a sample whose end was not told")                        \
 	X(code_names_malformed, "names of interpreters' functions that do not follow the contract") \
 	X(code_names_dropped, "of these, that found no memory")                                   \
 	X(code_names_read, "of these, that were read from a process's memory, as its tick could not")     \

@@ -9,6 +9,7 @@
  *		run_queue {}
  *		syscalls {}
  *		tcp {}
+ *		block_io {}
  *	}
  */
 #ifndef XAGENT_AGENT_COMPONENT_EBPF_EVENTS_ARGS_H

@@ -16,5 +16,7 @@
 	X(SYSCALLS, "syscalls", "syscalls", "calls", "count",                                   \
 	  V("duration", "nanoseconds") V("calls", "count"))                                     \
 	X(TCP, "tcp", "tcp", "events", "count", V("events", "count"))                           \
-	X(WALL, "wall", "wall", "wall", "nanoseconds", V("wall", "nanoseconds"))
+	X(WALL, "wall", "wall", "wall", "nanoseconds", V("wall", "nanoseconds"))                \
+	X(BLOCK_IO, "block_io", "block_io", "ios", "count",                                     \
+	  V("latency", "nanoseconds") V("bytes", "bytes") V("ios", "count"))
 #define TRACEPOINT_INCLUDE "tests/events/allocation/allocation.bpf.h"

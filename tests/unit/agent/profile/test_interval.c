@@ -361,6 +361,44 @@ static void test_carry(void **state)
 	mapped_file_unref(f);
 }
 
+/* What is under way has its stack in the next interval, too, and no samples there. */
+static void test_carry_stack(void **state)
+{
+	_cleanup_(labels_unrefp) struct labels *web = make_service("web");
+	_cleanup_(labels_unrefp) struct labels *db = make_service("db");
+	_cleanup_(interval_freep) struct interval *from = make_interval(1 << 20);
+	_cleanup_(interval_freep) struct interval *to = make_interval(1 << 20);
+	_cleanup_(interval_freep) struct interval *full = make_interval(64);
+	const struct frame_ref frame = kernel_frame(FN(1));
+	const int64_t values[EVENT_MAX_VALUES] = { 7, 4096, 1 };
+	const struct samples one = { .labels = web,
+				     .event = EVENT_BLOCK_IO,
+				     .source = EVENT_SOURCE_BLOCK_IO,
+				     .values = values,
+				     .frames = &frame,
+				     .n_kernel = 1,
+				     .count = 1,
+				     .io = WIRE_IO(WIRE_IO_READ, 8, 0),
+				     .device = "sda" };
+	struct stack *s = NULL;
+	bool is_new;
+
+	(void)state;
+	assert_int_equal(interval_add(from, &one, &is_new), 0);
+	assert_int_equal(interval_carry_stack(full, from, from->last, db, &s), -ENOMEM);
+	assert_null(s);
+	assert_int_equal(interval_carry_stack(to, from, from->last, db, &s), 0);
+	assert_ptr_equal(s, interval_series(to, db, EVENT_SOURCE_BLOCK_IO)->stacks);
+	assert_int_equal(s->count, 0);
+	assert_int_equal(to->n_samples, 0);
+	for (size_t v = 0; v < 3; v++)
+		assert_int_equal(stack_values(s)[v], 0);
+	assert_string_equal(s->tag->device, "sda");
+	assert_int_equal(s->tag->io, one.io);
+	assert_frame(s->frames[0], frame);
+	assert_int_equal(stack_values(from->last)[0], 7);
+}
+
 static void test_carry_without_room(void **state)
 {
 	_cleanup_(labels_unrefp) struct labels *web = make_service("web");
@@ -591,6 +629,7 @@ static const struct unit_test tests[] = {
 	TEST(test_values__saturate),
 	TEST(test_drop),
 	TEST(test_carry),
+	TEST(test_carry_stack),
 	TEST(test_carry_without_room),
 	TEST(test_equal_stacks_merge),
 	TEST(test_unlike_stacks_do_not),

@@ -107,6 +107,15 @@ static void test_equal_tags_are_one(void **state)
 	assert_ptr_not_equal(a, b);
 	assert_int_equal(b->error, EAGAIN);
 	assert_int_equal(tags.n, 5);
+	const struct sample_tag io = { .comm = "",
+				       .io = WIRE_IO(WIRE_IO_FLUSH, 8, 0),
+				       .device = "sda" };
+	assert_int_equal(tag_get(&tags, &arena, &io, &a), 0);
+	assert_int_equal(tag_get(&tags, &arena, &io, &b), 0);
+	assert_ptr_equal(a, b);
+	assert_string_equal(b->device, "sda");
+	assert_string_equal(io_operation_label(WIRE_IO_OPERATION(b->io)), "flush");
+	assert_int_equal(tags.n, 6);
 	hash_fini(&tags);
 }
 
