@@ -19,7 +19,7 @@ test_packages=(
 	python3-pytest python3-protobuf python3-yaml protobuf-compiler
 	docker.io qemu-system-x86 busybox-static cpio
 	gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-system-arm
-	openssl util-linux procps xz-utils
+	curl openssl util-linux procps xz-utils
 	clang-tidy
 	mandoc dpkg-dev docker-compose systemd libseccomp2
 	chromium chromium-driver python3-selenium nodejs

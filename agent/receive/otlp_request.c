@@ -3,14 +3,17 @@
 #include "agent/receive/otlp_request.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 #include <strings.h>
 
 #include "agent/push/otlp_request.pb-c.h"
 #include "agent/store/connect/connect.h"
+#include "agent/store/connect/json_text.h"
 #include "agent/store/otlp/otlp_read.h"
 
 #define TYPE "application/x-protobuf"
+#define JSON_TYPE "application/json"
 /* google.rpc.Code */
 #define CODE_INVALID_ARGUMENT 3
 #define CODE_RESOURCE_EXHAUSTED 8
@@ -25,18 +28,12 @@ static void refuse(struct receive_verdict *v, enum receive_refusal refusal, unsi
 	(void)buf_append_str(&v->why, why);
 }
 
-static bool is_protobuf(const char *type)
+static bool is_type(const char *given, const char *type)
 {
-	static const char *const types[] = { TYPE, "application/protobuf" };
+	size_t n = strlen(type);
 
-	for (size_t i = 0; type && i < sizeof(types) / sizeof(*types); i++) {
-		size_t n = strlen(types[i]);
-
-		if (strncasecmp(type, types[i], n) == 0 &&
-		    (type[n] == '\0' || type[n] == ';' || type[n] == ' '))
-			return true;
-	}
-	return false;
+	return given && strncasecmp(given, type, n) == 0 &&
+	       (given[n] == '\0' || given[n] == ';' || given[n] == ' ');
 }
 
 void otlp_headers_read(const struct http_call *call, struct otlp_headers *headers,
@@ -45,10 +42,13 @@ void otlp_headers_read(const struct http_call *call, struct otlp_headers *header
 	enum connect_encoding encoding =
 		connect_parse_encoding(http_call_header(call, "Content-Encoding"));
 
+	const char *type = http_call_header(call, "Content-Type");
+
 	headers->is_gzip = encoding == CONNECT_GZIP;
-	if (!is_protobuf(http_call_header(call, "Content-Type")))
+	headers->is_json = is_type(type, JSON_TYPE);
+	if (!headers->is_json && !is_type(type, TYPE) && !is_type(type, "application/protobuf"))
 		refuse(verdict, RECEIVE_REFUSED_UNSUPPORTED, 415,
-		       "profiles are taken as protobuf: Content-Type must be " TYPE);
+		       "Content-Type must be " TYPE " or " JSON_TYPE);
 	else if (encoding == CONNECT_ENCODING_UNKNOWN)
 		refuse(verdict, RECEIVE_REFUSED_UNSUPPORTED, 415,
 		       "Content-Encoding must be gzip or identity");
@@ -76,8 +76,11 @@ void otlp_request_read(const struct otlp_headers *headers, struct str body, uint
 		       struct read_budget *budget, struct receive_items *items,
 		       struct receive_verdict *verdict)
 {
-	const struct otlp_bytes bytes = { body.p, body.n, headers->is_gzip,
-					  headers->max_plain_bytes };
+	const struct otlp_bytes bytes = { .data = body.p,
+					  .n = body.n,
+					  .is_gzip = headers->is_gzip,
+					  .is_json = headers->is_json,
+					  .max_plain_bytes = headers->max_plain_bytes };
 	struct otlp_profiles profiles;
 	int r = otlp_read(&bytes, now_ns, budget, &verdict->why, &profiles);
 
@@ -109,18 +112,37 @@ int32_t otlp_request_code(unsigned int status)
 	}
 }
 
-void otlp_request_answer(const struct receive_verdict *verdict, struct http_answer *answer)
+static void put_status(const struct receive_verdict *verdict, struct buf *out)
 {
 	Otlp__Push__Status status = OTLP__PUSH__STATUS__INIT;
 	uint8_t bytes[RECEIVE_MAX_WHY + 64];
 
-	answer->status = verdict->status;
-	answer->content_type = TYPE;
-	if (verdict->refusal == RECEIVE_TAKEN)
-		return;
 	status.code = otlp_request_code(verdict->status);
 	status.message = (char *)buf_str(&verdict->why);
 	if (protobuf_c_message_get_packed_size(&status.base) > sizeof(bytes))
 		status.message = (char *)"";
-	(void)buf_append(&answer->body, bytes, protobuf_c_message_pack(&status.base, bytes));
+	(void)buf_append(out, bytes, protobuf_c_message_pack(&status.base, bytes));
+}
+
+static void put_json_status(const struct receive_verdict *verdict, struct buf *out)
+{
+	(void)buf_printf(out,
+			 "{\"code\":%" PRId32 ",\"message\":", otlp_request_code(verdict->status));
+	(void)json_put_text(out, str_from(buf_str(&verdict->why)));
+	(void)buf_append_char(out, '}');
+}
+
+void otlp_request_answer(const struct otlp_headers *headers, const struct receive_verdict *verdict,
+			 struct http_answer *answer)
+{
+	bool taken = verdict->refusal == RECEIVE_TAKEN;
+
+	answer->status = verdict->status;
+	answer->content_type = headers->is_json ? JSON_TYPE : TYPE;
+	if (!headers->is_json && !taken)
+		put_status(verdict, &answer->body);
+	else if (headers->is_json && !taken)
+		put_json_status(verdict, &answer->body);
+	else if (headers->is_json)
+		(void)buf_append_str(&answer->body, "{}");
 }

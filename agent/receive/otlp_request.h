@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One request of OTLP over HTTP: profiles as protobuf, gzip'd or plain. Inside of agent/receive. */
+/* One request of OTLP over HTTP: profiles as protobuf or JSON, gzip'd or plain. Inside of agent/receive. */
 #ifndef XAGENT_AGENT_RECEIVE_OTLP_REQUEST_H
 #define XAGENT_AGENT_RECEIVE_OTLP_REQUEST_H
 
@@ -14,7 +14,7 @@
 
 /* What its headers say. */
 struct otlp_headers {
-	bool is_gzip;
+	bool is_gzip, is_json;
 	size_t max_plain_bytes; /* of the message; not a header's */
 };
 
@@ -30,7 +30,8 @@ void otlp_request_read(const struct otlp_headers *headers, struct str body, uint
 /* Of google.rpc.Code, for a status of HTTP that is no success. */
 int32_t otlp_request_code(unsigned int status);
 
-/* All taken: a response that says nothing. Else a google.rpc.Status, as the protocol has it. */
-void otlp_request_answer(const struct receive_verdict *verdict, struct http_answer *answer);
+/* All taken: a response that says nothing. Else a google.rpc.Status. In the encoding of the request, as the protocol has it. */
+void otlp_request_answer(const struct otlp_headers *headers, const struct receive_verdict *verdict,
+			 struct http_answer *answer);
 
 #endif

@@ -272,7 +272,7 @@ void receive_job_answer(struct receive_job *job, struct http_answer *answer)
 		return;
 	}
 	if (job->is_otlp) {
-		otlp_request_answer(&job->verdict, answer);
+		otlp_request_answer(&job->otlp, &job->verdict, answer);
 		return;
 	}
 	answer->status = job->verdict.status;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bytes → request of OTLP profiles → pprof: what is accepted makes sound profiles, whose labels and times a store takes. The first byte says gzip. */
+/* Bytes → request of OTLP profiles → pprof: what is accepted makes sound profiles, whose labels and times a store takes. The first byte says gzip and JSON. */
 #include <assert.h>
 #include <errno.h>
 #include <stdint.h>
@@ -44,7 +44,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size == 0)
 		return 0;
-	const struct otlp_bytes bytes = { data + 1, size - 1, data[0] & 1, MAX_BYTES };
+	const struct otlp_bytes bytes = { .data = data + 1,
+					  .n = size - 1,
+					  .is_gzip = data[0] & 1,
+					  .is_json = data[0] & 2,
+					  .max_plain_bytes = MAX_BYTES };
 
 	read_budget_init(&budget, &options);
 	read_budget_begin(&budget);

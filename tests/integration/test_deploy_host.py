@@ -327,7 +327,7 @@ def test_package_contents(package):
     fields = output("dpkg-deb", "-f", package)
     assert f"Version: {version()}\n" in fields
     depends = re.search(r"^Depends: (.*)$", fields, re.M)[1]
-    for name in ("libc6 (>= ", "libelf1", "libcurl", "libmicrohttpd"):
+    for name in ("libc6 (>= ", "libelf1", "libcurl", "libmicrohttpd", "libnghttp2-14"):
         assert name in depends, depends
 
 

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-otelcol.receiver.otlp: what one agent samples and sends by OTLP, another one has in its store, to the last sample; and names are those that the
-real Pyroscope gives to the same requests.
+otelcol.receiver.otlp: what one agent samples and sends by OTLP, over HTTP or gRPC, another one has in its store, to the last sample; and names
+are those that the real Pyroscope gives to the same requests.
 """
+import gzip
 import os
+import struct
+import subprocess
 import time
 
 import pytest
@@ -89,6 +92,7 @@ service:
 # How it sends them on.
 EXPORTERS = {
     "http": 'otlphttp: {{endpoint: "{url}"}}',
+    "http, JSON": 'otlphttp: {{endpoint: "{url}", encoding: json}}',
     "grpc": 'otlp: {{endpoint: "{grpc}", tls: {{insecure: true}}}}',
     "grpc without compression": 'otlp: {{endpoint: "{grpc}", compression: none, tls: {{insecure: true}}}}',
     "grpc by TLS": 'otlp: {{endpoint: "{grpc}", tls: {{ca_file: "{folder}/ca.pem", cert_file: "{folder}/client.pem", '
@@ -158,11 +162,42 @@ def test_names_are_those_of_the_server(start_agent, processes, tmp_path):
     assert list(totals_of(receiver.store, begin, wanted)) == list(totals_of(Server(real.url), begin, wanted))
 
 
+def call(server, body, compressed):
+    """What curl says of a call by gRPC."""
+    message = gzip.compress(body) if compressed else body
+    done = subprocess.run(
+        ["curl", "-siS", "--max-time", "20", "--http2-prior-knowledge", "-H", "content-type: application/grpc", "-H", "te: trailers",
+         "-H", f"grpc-encoding: {'gzip' if compressed else 'identity'}", "--data-binary", "@-",
+         f"http://{server}/opentelemetry.proto.collector.profiles.v1development.ProfilesService/Export"],
+        input=struct.pack(">BI", compressed, len(message)) + message, capture_output=True, check=True)
+    return done.stdout.decode(errors="replace")
+
+
+@pytest.mark.agent
+def test_grpc_is_as_http(start_agent):
+    receiver, now = Receiver(start_agent), time.time_ns()
+    begin = now // 10**6 - 3_600_000
+    for number, (name, request) in enumerate(LIKE.items()):
+        assert "grpc-status: 0" in call(receiver.grpc, otlp.request(now - 5 * 10**9, **request), number % 2), name
+    by_grpc = series_of(receiver.store, begin)
+    totals = list(totals_of(receiver.store, begin, by_grpc))
+    direct = Receiver(start_agent)
+    for name, request in LIKE.items():
+        assert otlp.post(direct.url, otlp.request(now - 5 * 10**9, **request))[0] == 200, name
+    assert series_of(direct.store, begin) == by_grpc and len(by_grpc) == len(LIKE)
+    assert list(totals_of(direct.store, begin, by_grpc)) == totals
+    assert "grpc-status: 3" in call(receiver.grpc, b"\xff\xff", False)
+    m = receiver.agent.metrics()
+    assert m.get("xagent_received_profiles_total", format="otlp", transport="grpc") == len(LIKE)
+    assert m.get("xagent_received_profiles_total", format="otlp", transport="http") == 0
+
+
 # What is refused, and how: (status, words); each is one change of a request that is right.
 REFUSED = {
     "garbage": (b"\xff\xff", {}, 400, b"not a request"), "no gzip": (b"abc", {"Content-Encoding": "gzip"}, 400, b"not gzip"),
     "zstd": (b"abc", {"Content-Encoding": "zstd"}, 415, b"gzip or identity"),
-    "JSON": (b"{}", {"Content-Type": "application/json"}, 415, b"Content-Type must be"),
+    "text": (b"{}", {"Content-Type": "text/json"}, 415, b"Content-Type must be"),
+    "no JSON": (b"{", {"Content-Type": "application/json"}, 400, b"line 1"),
 }
 
 

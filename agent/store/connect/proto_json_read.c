@@ -10,6 +10,7 @@
 
 /* What reading takes with it. */
 struct reading {
+	const struct proto_json_options *options;
 	struct proto_budget *budget;
 	struct buf *why;
 };
@@ -63,6 +64,29 @@ static int read_text(struct reading *r, const ProtobufCFieldDescriptor *field, c
 	return 0;
 }
 
+static int hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+/* `out` has half as many bytes. */
+static bool hex_parse(struct str text, uint8_t *out, size_t *ret_n)
+{
+	for (size_t i = 0; i + 1 < text.n; i += 2) {
+		int high = hex_digit(text.p[i]), low = hex_digit(text.p[i + 1]);
+
+		if (high < 0 || low < 0)
+			return false;
+		out[i / 2] = (uint8_t)(high << 4 | low);
+	}
+	*ret_n = text.n / 2;
+	return text.n % 2 == 0;
+}
+
 static int read_bytes(struct reading *r, const ProtobufCFieldDescriptor *field, const json_t *v,
 		      ProtobufCBinaryData *item)
 {
@@ -73,7 +97,9 @@ static int read_bytes(struct reading *r, const ProtobufCFieldDescriptor *field, 
 	if (!bytes)
 		return -ENOMEM;
 	item->data = bytes;
-	return base64_parse(text, bytes, &item->len) ? 0 : wrong(r, field);
+	bool read = r->options->hex_bytes ? hex_parse(text, bytes, &item->len)
+					  : base64_parse(text, bytes, &item->len);
+	return read ? 0 : wrong(r, field);
 }
 
 static int read_item(struct reading *r, const ProtobufCFieldDescriptor *field, json_t *v,
@@ -159,6 +185,18 @@ static int note_unknown(struct reading *r, ProtobufCMessage *m)
 	return 0;
 }
 
+/* One of several fields that share their place: which one is told before its value is there, so that it is freed with the message. */
+static int read_oneof(struct reading *r, const ProtobufCFieldDescriptor *field, json_t *value,
+		      char *base)
+{
+	uint32_t *which = (uint32_t *)(base + field->quantifier_offset);
+
+	if (*which != 0)
+		return wrong(r, field);
+	*which = field->id;
+	return read_item(r, field, value, base + field->offset);
+}
+
 static int read_member(struct reading *r, ProtobufCMessage *m, const char *key, json_t *value,
 		       uint64_t *seen)
 {
@@ -175,6 +213,8 @@ static int read_member(struct reading *r, ProtobufCMessage *m, const char *key, 
 	*seen |= UINT64_C(1) << i;
 	if (json_is_null(value))
 		return 0;
+	if (field->flags & PROTOBUF_C_FIELD_FLAG_ONEOF)
+		return read_oneof(r, field, value, base);
 	return field->label == PROTOBUF_C_LABEL_REPEATED
 		       ? read_array(r, field, value, base)
 		       : read_item(r, field, value, base + field->offset);
@@ -208,26 +248,25 @@ static int read_message(struct reading *r, const ProtobufCMessageDescriptor *d, 
 }
 
 /* As many as commas, brackets and braces outside of texts; more than there are values, never fewer. */
-static bool has_too_many_values(struct str text)
+static size_t count_values(struct str text, size_t max)
 {
 	size_t n = 0;
 	bool in_text = false;
 
-	for (size_t i = 0; i < text.n; i++) {
+	for (size_t i = 0; i < text.n && n <= max; i++) {
 		char c = text.p[i];
 
 		if (in_text && c == '\\')
 			i++;
 		else if (c == '"')
 			in_text = !in_text;
-		else if (!in_text && (c == ',' || c == '[' || c == '{') &&
-			 ++n > PROTO_JSON_MAX_VALUES)
-			return true;
+		else if (!in_text && (c == ',' || c == '[' || c == '{'))
+			n++;
 	}
-	return false;
+	return n;
 }
 
-static int parse(struct reading *r, struct str text, json_t **ret_root)
+static int parse(struct reading *r, struct str text, size_t *ret_n_values, json_t **ret_root)
 {
 	struct buf *why = r->why;
 	json_error_t error;
@@ -236,9 +275,10 @@ static int parse(struct reading *r, struct str text, json_t **ret_root)
 		(void)buf_append_str(why, "zero-length payload is not a valid JSON object");
 		return PROTO_JSON_WRONG;
 	}
-	r->budget->too_many = has_too_many_values(text);
+	*ret_n_values = count_values(text, r->options->max_values);
+	r->budget->too_many = *ret_n_values > r->options->max_values;
 	if (r->budget->too_many) {
-		(void)buf_printf(why, "more than %d values", PROTO_JSON_MAX_VALUES);
+		(void)buf_printf(why, "more than %zu values", r->options->max_values);
 		return PROTO_JSON_WRONG;
 	}
 	*ret_root = json_loadb(text.p, text.n, JSON_REJECT_DUPLICATES, &error);
@@ -248,13 +288,17 @@ static int parse(struct reading *r, struct str text, json_t **ret_root)
 	return PROTO_JSON_WRONG;
 }
 
-int proto_json_read(const ProtobufCMessageDescriptor *descriptor, struct proto_budget *budget,
-		    struct str text, struct buf *why, ProtobufCMessage **ret_message)
+int proto_json_read_with(const ProtobufCMessageDescriptor *descriptor,
+			 const struct proto_json_options *options, struct proto_budget *budget,
+			 struct str text, struct buf *why, size_t *ret_n_values,
+			 ProtobufCMessage **ret_message)
 {
-	struct reading r = { budget, why };
+	struct reading r = { options, budget, why };
 	ProtobufCMessage *message = NULL;
 	json_t *root = NULL;
-	int result = parse(&r, text, &root);
+
+	*ret_n_values = 0;
+	int result = parse(&r, text, ret_n_values, &root);
 
 	if (result == 0)
 		result = read_message(&r, descriptor, root, &message);
@@ -264,4 +308,14 @@ int proto_json_read(const ProtobufCMessageDescriptor *descriptor, struct proto_b
 	else
 		protobuf_c_message_free_unpacked(message, &budget->allocator);
 	return result;
+}
+
+int proto_json_read(const ProtobufCMessageDescriptor *descriptor, struct proto_budget *budget,
+		    struct str text, struct buf *why, ProtobufCMessage **ret_message)
+{
+	const struct proto_json_options options = PROTO_JSON_OPTIONS_INIT;
+	size_t n_values;
+
+	return proto_json_read_with(descriptor, &options, budget, text, why, &n_values,
+				    ret_message);
 }

@@ -218,6 +218,30 @@ static int check_request(const Otlp__Profiles__ExportProfilesServiceRequest *r,
 
 /* ---- bytes ---- */
 
+/* Sentences of an inner reader are made ours. */
+static int read_json(struct otlp_message *m, const void *bytes, size_t n,
+		     struct read_budget *budget, struct buf *why)
+{
+	const struct proto_json_options options = { .max_values = OTLP_JSON_MAX_VALUES,
+						    .hex_bytes = true };
+	ProtobufCMessage *message = NULL;
+	size_t n_values;
+	int r = proto_json_read_with(&otlp__profiles__export_profiles_service_request__descriptor,
+				     &options, &m->budget, (struct str){ bytes, n }, why, &n_values,
+				     &message);
+
+	m->request = (void *)message;
+	if (m->budget.exhausted)
+		return refuse(why, OTLP_READ_TOO_LARGE, "the request takes too much memory");
+	if (m->budget.too_many)
+		return OTLP_READ_TOO_LARGE;
+	if (r != PROTO_JSON_READ)
+		return r < 0 ? r : OTLP_READ_BROKEN;
+	if (!read_budget_take_elements(budget, n_values))
+		return -ECANCELED;
+	return check_request(m->request, budget, why);
+}
+
 static int unpack(struct otlp_message *m, const void *bytes, size_t n, struct read_budget *budget,
 		  struct buf *why)
 {
@@ -241,6 +265,13 @@ static int unpack(struct otlp_message *m, const void *bytes, size_t n, struct re
 	return check_request(m->request, budget, why);
 }
 
+static int read_plain(struct otlp_message *m, const struct otlp_bytes *bytes, struct str plain,
+		      struct read_budget *budget, struct buf *why)
+{
+	return bytes->is_json ? read_json(m, plain.p, plain.n, budget, why)
+			      : unpack(m, plain.p, plain.n, budget, why);
+}
+
 static int inflate_and_unpack(struct otlp_message *m, const struct otlp_bytes *bytes,
 			      struct read_budget *budget, struct buf *why)
 {
@@ -255,7 +286,7 @@ static int inflate_and_unpack(struct otlp_message *m, const struct otlp_bytes *b
 		return refuse(why, OTLP_READ_BROKEN, "the body is not gzip");
 	if (r == CONNECT_INFLATE_TOO_LARGE)
 		return refuse(why, OTLP_READ_TOO_LARGE, "the request is too large");
-	return unpack(m, buf_str(&plain), plain.len, budget, why);
+	return read_plain(m, bytes, (struct str){ buf_str(&plain), plain.len }, budget, why);
 }
 
 int otlp_message_open(struct otlp_message *m, const struct otlp_bytes *bytes,
@@ -267,7 +298,7 @@ int otlp_message_open(struct otlp_message *m, const struct otlp_bytes *bytes,
 		return inflate_and_unpack(m, bytes, budget, why);
 	if (bytes->n > bytes->max_plain_bytes)
 		return refuse(why, OTLP_READ_TOO_LARGE, "the request is too large");
-	return unpack(m, bytes->data, bytes->n, budget, why);
+	return read_plain(m, bytes, (struct str){ bytes->data, bytes->n }, budget, why);
 }
 
 void otlp_message_fini(struct otlp_message *m)

@@ -16,6 +16,8 @@
 struct Otlp__Profiles__ExportProfilesServiceRequest;
 struct Otlp__Profiles__ProfilesDictionary;
 
+/* Of a request in JSON; each takes some 100 bytes until the message is there, which takes as much as one that was unpacked. */
+#define OTLP_JSON_MAX_VALUES ((size_t)512 << 10)
 /* Of the unpacked message. */
 #define OTLP_MESSAGE_MAX_BYTES ((size_t)64 << 20)
 

@@ -25,6 +25,7 @@ struct otlp_bytes {
 	const void *data;
 	size_t n;
 	bool is_gzip;
+	bool is_json; /* OTLP's encoding of the same message */
 	size_t max_plain_bytes; /* of the message */
 };
 

@@ -210,8 +210,8 @@ static void test_refused(void **state)
 
 	assert_int_equal(send(f, &(struct question){ 0 }, "\xff\xff", 2), 400);
 	assert_says(f, 3, "not a request for profiles");
-	assert_int_equal(send(f, &(struct question){ .type = "application/json" }, "{}", 2), 415);
-	assert_says(f, 12, "Content-Type must be application/x-protobuf");
+	assert_int_equal(send(f, &(struct question){ .type = "text/json" }, "{}", 2), 415);
+	assert_says(f, 12, "Content-Type must be application/x-protobuf or application/json");
 	assert_int_equal(send(f, &(struct question){ .type = "application/x-protobufs" }, body, n),
 			 415);
 	assert_int_equal(send(f, &(struct question){ .path = "/v1/traces" }, body, n), 404);
@@ -219,6 +219,44 @@ static void test_refused(void **state)
 	assert_int_equal(stats.n_refused, 3);
 	assert_int_equal(stats.n_profiles, 0);
 	free(body);
+}
+
+static void assert_answers(const struct fixture *f, const char *body)
+{
+	assert_string_equal(f->type, "application/json");
+	assert_string_equal(buf_str(&f->body), body);
+}
+
+static void test_json(void **state)
+{
+	static const char text[] =
+		"{\"resourceProfiles\":[{\"scopeProfiles\":[{\"profiles\":[{\"samples\":[{"
+		"\"values\":"
+		"[\"5\"]}],\"sampleType\":{\"typeStrindex\":1,\"unitStrindex\":2},"
+		"\"timeUnixNano\":\"1700000000000000000\",\"durationNano\":\"1000000000\","
+		"\"periodType\":{\"typeStrindex\":3,\"unitStrindex\":4},\"period\":\"1\"}]}]}],"
+		"\"dictionary\":{\"stringTable\":[\"\",\"samples\",\"count\",\"cpu\","
+		"\"nanoseconds\"]}}";
+	const struct question json = { .type = "application/json; charset=utf-8" };
+	struct fixture *f = *state;
+	struct pprof_bytes gz;
+
+	assert_int_equal(send(f, &json, text, sizeof(text) - 1), 200);
+	assert_answers(f, "{}");
+	assert_int_equal(f->n_items, 1);
+	assert_string_equal(f->service, "unknown_service");
+	assert_int_equal(pprof_gzip(text, sizeof(text) - 1, 1, &gz), 0);
+	assert_int_equal(send(f,
+			      &(struct question){ .type = "application/json", .encoding = "gzip" },
+			      gz.data, gz.n),
+			 200);
+	assert_int_equal(f->n_items, 2);
+	assert_int_equal(send(f, &json, "{\"dictionary\":\"\"}", 17), 400);
+	assert_answers(f, "{\"code\":3,\"message\":\"ProfilesDictionary is not an object\"}");
+	f->room = 10;
+	assert_int_equal(send(f, &json, text, sizeof(text) - 1), 429);
+	assert_string_equal(f->retry_after, "5");
+	pprof_bytes_fini(&gz);
 }
 
 /* Nobody has room: nothing is taken, and the sender comes again. */
@@ -240,8 +278,8 @@ static void test_no_room(void **state)
 }
 
 static const struct unit_test tests[] = {
-	FIXTURE_TEST(test_taken),   FIXTURE_TEST(test_gzip),	FIXTURE_TEST(test_bomb),
-	FIXTURE_TEST(test_refused), FIXTURE_TEST(test_no_room),
+	FIXTURE_TEST(test_taken), FIXTURE_TEST(test_json),    FIXTURE_TEST(test_gzip),
+	FIXTURE_TEST(test_bomb),  FIXTURE_TEST(test_refused), FIXTURE_TEST(test_no_room),
 };
 
 TEST_MAIN(tests)

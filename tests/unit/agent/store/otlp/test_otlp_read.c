@@ -616,7 +616,7 @@ static void test_gzip(void **state)
 	uint8_t *packed = made_otlp_pack(&m, &n);
 
 	assert_int_equal(pprof_gzip(packed, n, 1, &gz), 0);
-	struct otlp_bytes bytes = { gz.data, gz.n, true, n };
+	struct otlp_bytes bytes = { gz.data, gz.n, true, false, n };
 
 	assert_int_equal(read_bytes(&bytes, &why, &profiles), OTLP_READ);
 	assert_int_equal(profiles.n_profiles, 1);
@@ -627,13 +627,13 @@ static void test_gzip(void **state)
 	otlp_profiles_fini(&profiles);
 	bytes.max_plain_bytes = n - 1;
 	assert_int_equal(read_bytes(&bytes, &why, &profiles), OTLP_READ_TOO_LARGE);
-	bytes = (struct otlp_bytes){ gz.data, gz.n - 5, true, n };
+	bytes = (struct otlp_bytes){ gz.data, gz.n - 5, true, false, n };
 	assert_int_equal(read_bytes(&bytes, &why, &profiles), OTLP_READ_BROKEN);
-	bytes = (struct otlp_bytes){ packed, n, true, n };
+	bytes = (struct otlp_bytes){ packed, n, true, false, n };
 	assert_int_equal(read_bytes(&bytes, &why, &profiles), OTLP_READ_BROKEN);
-	bytes = (struct otlp_bytes){ packed, n, false, n - 1 };
+	bytes = (struct otlp_bytes){ packed, n, false, false, n - 1 };
 	assert_int_equal(read_bytes(&bytes, &why, &profiles), OTLP_READ_TOO_LARGE);
-	bytes = (struct otlp_bytes){ "\xff\xff", 2, false, n };
+	bytes = (struct otlp_bytes){ "\xff\xff", 2, false, false, n };
 	assert_int_equal(read_bytes(&bytes, &why, &profiles), OTLP_READ_BROKEN);
 	pprof_bytes_fini(&gz);
 	free(packed);
@@ -657,7 +657,7 @@ static void test_bomb(void **state)
 	bytes[0] = 2 << 3 | 2;
 	for (int i = 0; i < 4; i++)
 		bytes[1 + i] = (uint8_t)((rest >> (7 * i) & 0x7f) | (i < 3 ? 0x80 : 0));
-	const struct otlp_bytes request = { bytes, n, false, sizeof(bytes) };
+	const struct otlp_bytes request = { bytes, n, false, false, sizeof(bytes) };
 
 	assert_int_equal(read_bytes(&request, &why, &profiles), OTLP_READ_TOO_LARGE);
 }
@@ -764,7 +764,7 @@ static void test_own(void **state)
 
 		assert_int_equal(profile_new(&b, NULL, 1, NOW_NS, &profile), 0);
 		assert_int_equal(profile_encode(profile, FORM_OTLP_FILE, &form), 0);
-		const struct otlp_bytes bytes = { form.data, form.n, false, (size_t)64 << 20 };
+		const struct otlp_bytes bytes = { form.data, form.n, false, false, (size_t)64 << 20 };
 
 		assert_int_equal(read_bytes(&bytes, &why, &back), OTLP_READ);
 		for (size_t i = 0; i < back.n; i++) {
