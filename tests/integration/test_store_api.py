@@ -4,6 +4,7 @@ The read API of the built-in store, judged by the real Pyroscope: both get the s
 are asked the same (harness/store_questions.py). Answers are equal, or the difference is in REASONS, and then they do differ.
 """
 import json
+import os
 import re
 import subprocess
 import time
@@ -12,7 +13,7 @@ import pytest
 
 from harness import paths, pyroscope, store_api, store_data, store_mistakes, store_questions
 from harness.agent import Agent
-from harness.processes import Processes
+from harness.processes import Processes, wait_until
 from harness.pyroscope import CPU
 from harness.store_api import SERVICE, Server, flamegraph, profile, unzip
 from harness.store_data import PUSH, TICK, Pprof, cpu_labels
@@ -142,6 +143,95 @@ def test_push(pair, name):
 @pytest.mark.parametrize("name", JSON_PUSHES)
 def test_push_as_json(pair, name):
     judge(f"JSON push of {name}", *(shape(a)[:2] for a in pair.both(lambda server: server.post(PUSH, JSON_PUSHES[name]))))
+
+
+# ---- heatmaps and examples: the real server has them in its second storage alone ----
+
+def push_values(server, now):
+    """Profiles of 3 pods, some of them within spans, of which no two are of one second; values from 7 to 1007."""
+    values = {"a": [10, 10, 35, 500], "b": [100, 104, 7, 36], "c": [1007, 20]}
+    for number, (pod, all_of_one) in enumerate(values.items()):
+        for i, value in enumerate(all_of_one):
+            p = Pprof(now - 60_000 + 13_000 * i + 1_000 * number)
+            p.add("main f", value)
+            if i % 2:
+                p.add("main g", 4 + i, span_id=f"00000000000000{number}{i}")
+                p.add("main g h", 2, span_id=f"00000000000000{number}{i}")
+            assert server.push(({**cpu_labels("values"), "pod": pod}, p.bytes())).status == 200
+    one = Pprof(now - 60_000).add("main", 10)
+    assert server.push((cpu_labels("single"), one.bytes())).status == 200
+
+
+def exemplars(items):
+    return sorted((e["timestamp"], e.get("spanId", ""), e["value"], bool(e.get("profileId")),
+                   tuple(sorted((pair["name"], pair["value"]) for pair in e["labels"]))) for e in items)
+
+
+def heatmap(answer):
+    """The real one has its series in whatever order, and of equal examples takes any."""
+    return sorted(([f"{pair['name']}={pair['value']}" for pair in one.get("labels", [])],
+                   [(s["timestamp"], [float(y) for y in s["yMin"]], s["counts"], exemplars(s.get("exemplars", []))) for s in one["slots"]])
+                  for one in answer.get("series", []))
+
+
+def points(answer):
+    return [(one.get("labels", []), [(p["timestamp"], p["value"], exemplars(p.get("exemplars", []))) for p in one["points"]])
+            for one in answer.get("series", [])]
+
+
+OF_PROFILES = {"queryType": "HEATMAP_QUERY_TYPE_INDIVIDUAL"}
+OF_SPANS = {"queryType": "HEATMAP_QUERY_TYPE_SPAN"}
+STEPS = [
+    ("SelectHeatmap", heatmap, {**kind, **by, **some, "step": step})
+    for kind, example in ((OF_PROFILES, "INDIVIDUAL"), (OF_SPANS, "SPAN")) for by in ({}, {"groupBy": ["pod"]}, {"groupBy": ["none", "pod"]})
+    for some in ({}, {"exemplarType": f"EXEMPLAR_TYPE_{example}"}, {"exemplarType": "EXEMPLAR_TYPE_NONE"}) for step in (15, 60)
+] + [("SelectSeries", points, {"step": 15, "exemplarType": f"EXEMPLAR_TYPE_{e}", **by}) for e in ("NONE", "INDIVIDUAL")
+     for by in ({}, {"groupBy": ["pod"]})]
+
+
+@pytest.mark.skipif(os.environ.get("XAGENT_TEST_MATRIX") != "full", reason="XAGENT_TEST_MATRIX=full has it")
+def test_heatmaps_and_exemplars(processes, tmp_path):
+    program, reason = pyroscope.build()
+    if reason:
+        pytest.skip(reason)
+    now = int(time.time() * 1000) // 15_000 * 15_000
+    real = Server(pyroscope.NewerPyroscope(processes, tmp_path, program).url)
+    store = Server(Agent(processes, tmp_path, STORE).wait_ready().url)
+    for server in (real, store):
+        push_values(server, now)
+    request = {"profileTypeID": CPU, "start": now - 60_000, "end": now}
+
+    # Its second storage finds nothing without the name of a service.
+    def sums(server):
+        return [points(json.loads(server.ask("SelectSeries", labelSelector=f'{{service_name="{name}"}}', step=60, groupBy=["pod"], **request).body))
+                for name in ("values", "single")]
+    # It writes what came some moments later.
+    wait_until(lambda: sums(real) == sums(store), 20, "all is there")
+    for service in ("values", "single", "nobody"):
+        for method, form, more in STEPS:
+            answers = [form(json.loads(server.ask(method, labelSelector=f'{{service_name="{service}"}}', **request, **more).body))
+                       for server in (real, store)]
+            assert answers[0] == answers[1], (service, method, more)
+            assert answers[0] or service == "nobody" or more.get("queryType") == OF_SPANS["queryType"]
+    # Each finds the profile of its own name, and no other.
+    for server in (real, store):
+        answer = json.loads(server.ask("SelectSeries", labelSelector='{service_name="values",pod="c"}', step=60, exemplarType="EXEMPLAR_TYPE_INDIVIDUAL", **request).body)
+        (example,) = answer["series"][0]["points"][0]["exemplars"]
+        for method, total in (("SelectMergeStacktraces", lambda a: int(a["flamegraph"]["total"])),
+                              ("SelectMergeProfile", lambda a: sum(int(s["value"][0]) for s in a["sample"]))):
+            named = {"labelSelector": '{service_name="values"}', "profileIdSelector": [example["profileId"]], **request}
+            assert total(json.loads(server.ask(method, **named).body)) == int(example["value"]) == 1007, method
+        answer = json.loads(server.ask("SelectMergeStacktraces", labelSelector='{service_name="values"}', profileIdSelector=["7c9e6679-7425-40de-944b-e07fc1f90ae7"],
+                                       **request).body)
+        assert int(answer["flamegraph"].get("total", 0)) == 0
+    # Mistakes, which are not always told as such by the real one.
+    for more in ({"step": 15}, {"step": 0, **OF_PROFILES}, {"step": 15, **OF_SPANS, "exemplarType": "EXEMPLAR_TYPE_INDIVIDUAL"}):
+        answers = [server.ask("SelectHeatmap", labelSelector='{service_name="values"}', **request, **more) for server in (real, store)]
+        assert answers[0].status != 200 and answers[1].code == "invalid_argument", more
+    # As the API is described; the real one takes any.
+    limited = {"labelSelector": '{service_name="values"}', "groupBy": ["pod"], "step": 15, "limit": 1, **OF_PROFILES, **request}
+    (first,) = heatmap(json.loads(store.ask("SelectHeatmap", **limited).body))
+    assert first[0] == ["pod=c"] and len(heatmap(json.loads(real.ask("SelectHeatmap", **limited).body))) == 1
 
 
 @pytest.mark.parametrize("most", [1, 16, 100])

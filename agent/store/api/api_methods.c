@@ -27,6 +27,7 @@ const struct rpc_method rpc_methods[] = {
 	QUERY("LabelValues", label_values, label_values),
 	QUERY("Series", series, series),
 	QUERY("SelectSeries", select_series, select_series),
+	QUERY("SelectHeatmap", select_heatmap, select_heatmap),
 	QUERY("SelectMergeStacktraces", select_merge_stacktraces, stacktraces),
 	QUERY("SelectMergeSpanProfile", select_merge_span_profile, span_profile),
 	QUERY("SelectMergeProfile", select_merge_profile, merge_profile),

@@ -32,6 +32,8 @@ enum rpc_code analyze_check(struct rpc_call *call);
 enum rpc_code analyze_run(struct rpc_call *call);
 enum rpc_code select_series_check(struct rpc_call *call);
 enum rpc_code select_series_run(struct rpc_call *call);
+enum rpc_code select_heatmap_check(struct rpc_call *call);
+enum rpc_code select_heatmap_run(struct rpc_call *call);
 enum rpc_code stacktraces_check(struct rpc_call *call);
 enum rpc_code stacktraces_run(struct rpc_call *call);
 enum rpc_code span_profile_check(struct rpc_call *call);

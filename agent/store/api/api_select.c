@@ -11,8 +11,6 @@
 
 #define SPAN_ID_DIGITS 16
 #define TRACE_ID_DIGITS 32
-/* A UUID with its dashes; without them it is as long as a trace's id. */
-#define UUID_FORM "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx"
 
 enum rpc_code rpc_check_selection(struct rpc_call *call, int64_t start_ms, int64_t end_ms,
 				  const char *profile_type)
@@ -48,23 +46,12 @@ static bool is_hex(const char *text, size_t n_digits)
 	return strspn(text, "0123456789abcdefABCDEF") == n_digits && !text[n_digits];
 }
 
-static bool is_uuid(const char *text)
-{
-	if (is_hex(text, TRACE_ID_DIGITS))
-		return true;
-	if (strlen(text) != strlen(UUID_FORM))
-		return false;
-	for (size_t i = 0; text[i]; i++)
-		if (UUID_FORM[i] == '-' ? text[i] != '-'
-					: !strchr("0123456789abcdefABCDEF", text[i]))
-			return false;
-	return true;
-}
-
 static enum rpc_code check_ids(struct rpc_call *call, const struct rpc_ids *ids)
 {
+	struct query_profile_id id;
+
 	for (size_t i = 0; i < ids->n_profiles; i++)
-		if (!is_uuid(ids->profiles[i]))
+		if (!query_profile_id_parse(ids->profiles[i], &id))
 			return api_job_fail(&call->job, RPC_invalid_argument,
 					    "invalid profile id: \"%.100s\"", ids->profiles[i]);
 	for (size_t i = 0; i < ids->n_traces; i++)
@@ -99,12 +86,29 @@ static enum rpc_code add_spans(struct rpc_call *call, struct query *q, const str
 	return RPC_ok;
 }
 
+static enum rpc_code add_profiles(struct rpc_call *call, struct query *q, const struct rpc_ids *ids)
+{
+	struct query_profile_id *parsed = rpc_call_alloc(call, ids->n_profiles, sizeof(*parsed));
+
+	if (!parsed)
+		return call->job.code;
+	for (size_t i = 0; i < ids->n_profiles; i++)
+		(void)query_profile_id_parse(ids->profiles[i], &parsed[i]);
+	qsort(parsed, ids->n_profiles, sizeof(*parsed), query_profile_id_compare);
+	q->by_profile = true;
+	q->profile_ids = parsed;
+	q->n_profile_ids = ids->n_profiles;
+	return RPC_ok;
+}
+
 enum rpc_code rpc_add_ids(struct rpc_call *call, struct query *q, const struct rpc_ids *ids)
 {
 	enum rpc_code code = check_ids(call, ids);
 
-	q->by_span = ids->n_profiles > 0 || ids->n_traces > 0 || ids->n_spans > 0;
-	if (code != RPC_ok || ids->n_spans == 0 || ids->n_profiles > 0 || ids->n_traces > 0)
+	q->by_span = ids->n_traces > 0 || ids->n_spans > 0;
+	if (code == RPC_ok && ids->n_profiles > 0)
+		code = add_profiles(call, q, ids);
+	if (code != RPC_ok || ids->n_spans == 0 || ids->n_traces > 0)
 		return code;
 	return add_spans(call, q, ids);
 }

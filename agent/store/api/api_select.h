@@ -27,7 +27,7 @@ struct rpc_ids {
 	size_t n_spans;
 };
 
-/* Only samples of these. The store keeps ids of spans alone, so it has nothing of a profile or trace that is named. RPC_ok or
+/* Only samples of these. The store keeps no ids of traces, so it has nothing of one that is named. RPC_ok or
  * api_job_fail(). */
 enum rpc_code rpc_add_ids(struct rpc_call *call, struct query *q, const struct rpc_ids *ids);
 

@@ -1,40 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SelectSeries: values over time. */
-#include <math.h>
-
+#include "agent/store/api/api_exemplars.h"
 #include "agent/store/api/api_methods.h"
 #include "agent/store/api/api_pairs.h"
 #include "agent/store/api/api_query.h"
 #include "agent/store/api/api_select.h"
 #include "agent/store/api/querier.pb-c.h"
 
+#define AVERAGE QUERIER__V1__TIME_SERIES_AGGREGATION_TYPE__TIME_SERIES_AGGREGATION_TYPE_AVERAGE
 #define REQUEST(type, call) ((const Querier__V1__##type##Request *)(call)->request)
 
-/* As query_series() takes it, in seconds. */
-#define MIN_STEP_S 1e-3
-#define MAX_STEP_S 1e9
-
-/* The first point reaches back by one step. The real server does not bear a negative step. */
 enum rpc_code select_series_check(struct rpc_call *call)
 {
 	const Querier__V1__SelectSeriesRequest *r = REQUEST(SelectSeries, call);
 	enum rpc_code code = rpc_check_selection(call, r->start, r->end, r->profile_typeid);
 
-	if (code != RPC_ok)
-		return code;
-	if (!(isfinite(r->step) && r->step > 0))
-		return api_job_fail(&call->job, RPC_invalid_argument, "step must be non-zero");
-	if (r->step < MIN_STEP_S || r->step > MAX_STEP_S)
-		return api_job_fail(&call->job, RPC_invalid_argument,
-				    "step must be at least a millisecond, and a number of "
-				    "seconds that a clock can reach");
-	if (r->n_group_by > API_MAX_MATCHERS)
-		return api_job_fail(&call->job, RPC_invalid_argument,
-				    "more than %d labels to group by", API_MAX_MATCHERS);
-	if (__builtin_sub_overflow(call->job.start_ms, (int64_t)ceil(r->step * 1e3),
-				   &call->job.start_ms))
-		call->job.start_ms = INT64_MIN;
-	return RPC_ok;
+	if (code == RPC_ok)
+		code = rpc_check_steps(call, r->step, r->n_group_by);
+	return code == RPC_ok ? rpc_check_exemplars(call, r->exemplar_type) : code;
+}
+
+static bool put_exemplar(struct rpc_call *call, const struct query_exemplar *exemplar,
+			 Querier__V1__Point *point)
+{
+	const Querier__V1__SelectSeriesRequest *r = REQUEST(SelectSeries, call);
+
+	if (!exemplar)
+		return true;
+	point->n_exemplars = 1;
+	point->exemplars = rpc_call_exemplars(call, exemplar, 1, r->group_by, r->n_group_by);
+	return point->exemplars;
 }
 
 static Querier__V1__Point **make_points(struct rpc_call *call, const struct query_series *from)
@@ -46,6 +41,8 @@ static Querier__V1__Point **make_points(struct rpc_call *call, const struct quer
 		querier__v1__point__init(&points[i]);
 		points[i].timestamp = from->points[i].time_ms;
 		points[i].value = from->points[i].value;
+		if (!put_exemplar(call, from->points[i].exemplar, &points[i]))
+			return NULL;
 		pointers[i] = &points[i];
 	}
 	return points ? pointers : NULL;
@@ -86,20 +83,21 @@ static enum rpc_code answer_select_series(struct rpc_call *call,
 static enum rpc_code run_select_series(struct rpc_call *call, struct api_query *q)
 {
 	const Querier__V1__SelectSeriesRequest *request = REQUEST(SelectSeries, call);
-	enum query_aggregation aggregation =
-		request->aggregation ==
-				QUERIER__V1__TIME_SERIES_AGGREGATION_TYPE__TIME_SERIES_AGGREGATION_TYPE_AVERAGE
-			? QUERY_AVERAGE
-			: QUERY_SUM;
+	const struct query_series_options options = {
+		.group_by = (const char *const *)request->group_by,
+		.n_group_by = request->n_group_by,
+		.step_s = request->step,
+		.aggregation = request->aggregation == AVERAGE ? QUERY_AVERAGE : QUERY_SUM,
+		.exemplars = rpc_exemplars(request->exemplar_type),
+		.limit = request->limit > 0 ? (size_t)request->limit : 0,
+	};
 	struct query_series_list list = { 0 };
 	enum rpc_code code = rpc_add_call_site(call, &q->query, request->stack_trace_selector);
 
 	if (code != RPC_ok)
 		return code;
 	q->query.start_ms = request->start;
-	int r = query_series(&q->query, (const char *const *)request->group_by, request->n_group_by,
-			     request->step, aggregation,
-			     request->limit > 0 ? (size_t)request->limit : 0, &list);
+	int r = query_series(&q->query, &options, &list);
 	if (r < 0)
 		return api_job_fail_errno(&call->job, r);
 	code = answer_select_series(call, &list);

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "agent/store/query/query_memory.h"
+#include "agent/store/query/query_profile_id.h"
 #include "agent/store/query/selector.h"
 #include "agent/store/store.h"
 #include "agent/store/tree/call_tree.h"
@@ -33,6 +34,10 @@ struct query {
 	bool by_span;
 	const uint64_t *span_ids;
 	size_t n_span_ids;
+	/* Only these profiles; ids ascend (query_profile_id_compare). */
+	bool by_profile;
+	const struct query_profile_id *profile_ids;
+	size_t n_profile_ids;
 	struct query_memory *memory; /* the account; NULL: none */
 	/* Set by another thread: the answer is not wanted any more; NULL: it always is. */
 	const atomic_bool *stop;
@@ -84,9 +89,25 @@ int query_tree(const struct query *q, enum call_side side, struct call_tree *tre
 
 enum query_aggregation { QUERY_SUM, QUERY_AVERAGE };
 
+/* Examples of what was summed: the largest profile, or what was within the largest span. */
+enum query_exemplars { QUERY_NO_EXEMPLARS, QUERY_EXEMPLARS_OF_PROFILES, QUERY_EXEMPLARS_OF_SPANS };
+
+struct query_exemplar {
+	int64_t time_ms, value;
+	uint64_t span; /* 0: a whole profile */
+	const struct segment *segment;
+	size_t series;
+};
+struct query_profile_id query_exemplar_id(const struct query_exemplar *e);
+/* Labels of its series but those called `without`; the caller frees the items with query_free(). 0 or -ENOMEM. */
+int query_exemplar_labels(const struct query_exemplar *e, const char *const *without,
+			  size_t n_without, struct query_memory *memory,
+			  struct query_labels *ret_labels);
+
 struct query_point {
 	int64_t time_ms;
 	double value;
+	struct query_exemplar *exemplar; /* NULL: none was asked for, or there is none */
 };
 
 struct query_series {
@@ -108,9 +129,44 @@ void query_series_list_fini(struct query_series_list *list);
  * limit > 0: so many alone. -EINVAL: a step of less than a millisecond, or more than QUERY_MAX_STEP_S.
  */
 #define QUERY_MAX_STEP_S 1e9
-int query_series(const struct query *q, const char *const *group_by, size_t n_group_by,
-		 double step_s, enum query_aggregation aggregation, size_t limit,
+struct query_series_options {
+	const char *const *group_by;
+	size_t n_group_by;
+	double step_s;
+	enum query_aggregation aggregation;
+	enum query_exemplars exemplars;
+	size_t limit;
+};
+int query_series(const struct query *q, const struct query_series_options *options,
 		 struct query_series_list *ret_list);
+
+/*
+ * How many profiles, or spans within profiles, had which value, in the steps of query_series(): a row of counts a step, of values from y_min[i] up to the next,
+ * of which the last holds the largest there is. aggregation is not looked at; exemplars are one of each count that is not 0.
+ */
+#define QUERY_HEATMAP_ROWS 20
+struct query_heatmap_slot {
+	int64_t time_ms;
+	int32_t counts[QUERY_HEATMAP_ROWS];
+	struct query_exemplar *exemplars; /* by row */
+	size_t n_exemplars;
+};
+
+struct query_heatmap_series {
+	struct query_labels labels;
+	struct query_heatmap_slot *slots; /* by time */
+	size_t n_slots;
+	double sum;
+};
+
+struct query_heatmap {
+	int64_t y_min[QUERY_HEATMAP_ROWS];
+	struct query_heatmap_series *series; /* by labels; with a limit those of the largest sums */
+	size_t n;
+};
+void query_heatmap_fini(struct query_heatmap *map);
+int query_heatmap(const struct query *q, const struct query_series_options *options, bool of_spans,
+		  struct query_heatmap *ret_map);
 
 /* One profile.proto, plain, of all that is selected; its time is the end. max_nodes > 0: the small ones become `other`, as in a tree. Its
  * ceiling is that of ret_pprof. */

@@ -149,9 +149,13 @@ int query_nodes_load(struct query_nodes *nodes, const struct query_part *part)
 	memset(nodes->values, 0, nodes->n * sizeof(*nodes->values));
 	for (size_t i = 0; i < segment_n_series(s); i++) {
 		struct query_slots slots = query_slots(part, i);
+		struct query_profile_id id = { 0 };
 
+		if (part->q->by_profile && slots.first < slots.end)
+			id = query_series_id(s, i);
 		for (size_t slot = slots.first; slot < slots.end; slot++)
-			segment_add_slot(s, slot, nodes->values);
+			if (query_takes_profile(part, id, slot))
+				segment_add_slot(s, slot, nodes->values);
 	}
 	r = keep_site(part, nodes);
 	if (r < 0)

@@ -16,10 +16,22 @@ static int compare(const void *a, const void *b)
 	return (x->step > y->step) - (x->step < y->step);
 }
 
+bool query_exemplar_better(const struct query_exemplar *a, const struct query_exemplar *b)
+{
+	return a->value != b->value ? a->value > b->value : a->time_ms < b->time_ms;
+}
+
 static void add_sum(struct query_sum *to, const struct query_sum *sum)
 {
+	struct query_exemplar *other = sum->exemplar;
+
 	to->value += sum->value;
 	to->n_profiles += sum->n_profiles;
+	if (other && (!to->exemplar || query_exemplar_better(other, to->exemplar))) {
+		other = to->exemplar;
+		to->exemplar = sum->exemplar;
+	}
+	query_free(other);
 }
 
 void query_points_finish(struct query_points *p)
@@ -64,8 +76,10 @@ int query_points_add(struct query_points *p, const struct query_sum *sum,
 		return 0;
 	}
 	r = p->n == p->cap ? make_room(p, memory) : 0;
-	if (r < 0)
+	if (r < 0) {
+		query_free(sum->exemplar);
 		return r;
+	}
 	assert(p->n < p->cap);
 	p->items[p->n++] = *sum;
 	return 0;
@@ -73,6 +87,8 @@ int query_points_add(struct query_points *p, const struct query_sum *sum,
 
 void query_points_fini(struct query_points *p)
 {
+	for (size_t i = 0; i < p->n; i++)
+		query_free(p->items[i].exemplar);
 	query_free(p->items);
 	*p = (struct query_points){ 0 };
 }

@@ -6,20 +6,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct query_memory;
+#include "agent/store/query/query.h"
 
 struct query_sum {
 	uint64_t step; /* 0: the start */
 	double value;
 	uint64_t n_profiles;
+	struct query_exemplar *exemplar; /* of query_malloc(); NULL: none */
 };
+
+/* Whether `a` is the better example: larger, or as large and earlier. */
+bool query_exemplar_better(const struct query_exemplar *a, const struct query_exemplar *b);
 
 struct query_points {
 	struct query_sum *items;
 	size_t n, cap;
 };
 
-/* Adds to the sum of its step. They come nearly in order. 0 or -ENOMEM. */
+/* Adds to the sum of its step, and takes its example in any case. They come nearly in order. 0 or -ENOMEM. */
 int query_points_add(struct query_points *p, const struct query_sum *sum,
 		     struct query_memory *memory);
 /* By time, each step once. */

@@ -6,51 +6,97 @@
 
 #include "agent/store/query/query_points.h"
 #include "agent/store/query/query_private.h"
-#include "agent/util/clock.h"
+#include "agent/store/query/query_steps.h"
 #include "agent/util/macro.h"
 
 struct summing {
 	struct query q; /* one step longer than was asked for */
-	int64_t start_ms;
-	uint64_t step_ms, n_steps; /* behind the start */
-	const char **names;
-	size_t n_names;
+	const struct query_series_options *options;
+	struct query_steps steps;
+	struct query_group_by by;
 	struct query_groups groups;
 	struct query_points *points; /* of each group */
 	size_t cap;
+	struct query_spans spans;
 };
 
-#define MS_PER_S 1000
+/* What is summed of one series. */
+struct summed {
+	const struct query_part *part;
+	const bool *within; /* its nodes; NULL: at all */
+	size_t series;
+	struct query_slots slots; /* that are left */
+};
 
-/* The first step that is not before the time. */
-static uint64_t step_of(const struct summing *sums, int64_t time_ms)
+static int take_exemplar(struct summing *sums, const struct query_exemplar *e,
+			 struct query_sum *sum)
 {
-	if (time_ms <= sums->start_ms)
+	if (e->value == 0 || (sum->exemplar && !query_exemplar_better(e, sum->exemplar)))
 		return 0;
-	return ((uint64_t)time_ms - (uint64_t)sums->start_ms - 1) / sums->step_ms + 1;
+	if (!sum->exemplar)
+		sum->exemplar = query_malloc(sums->q.memory, 1, sizeof(*sum->exemplar));
+	if (!sum->exemplar)
+		return -ENOMEM;
+	*sum->exemplar = *e;
+	return 0;
 }
 
-/* The slots of one step, from `first` on, at nodes `within` (NULL: at all); *ret_next is the slot behind them. */
-static struct query_sum sum_step(const struct summing *sums, const struct query_part *part,
-				 const bool *within, size_t first, size_t end, size_t *ret_next)
+static int take_spans(struct summing *sums, const struct summed *of, size_t slot,
+		      struct query_exemplar *e, struct query_sum *sum)
 {
-	struct query_sum sum = { 0 };
-	size_t i = first;
+	int r = query_spans_load(&sums->spans, of->part, slot, of->within);
 
-	for (; i < end; i++) {
+	for (size_t i = 0; r == 0 && i < sums->spans.n; i++) {
+		e->span = sums->spans.items[i].id;
+		e->value = sums->spans.items[i].value;
+		r = take_exemplar(sums, e, sum);
+	}
+	return r;
+}
+
+static int take_exemplars(struct summing *sums, const struct summed *of, size_t slot,
+			  int64_t time_ms, double value, struct query_sum *sum)
+{
+	struct query_exemplar e = { .time_ms = time_ms,
+				    .value = value < (double)INT64_MAX ? (int64_t)value : INT64_MAX,
+				    .segment = of->part->segment,
+				    .series = of->series };
+
+	switch (sums->options->exemplars) {
+	case QUERY_EXEMPLARS_OF_PROFILES:
+		return take_exemplar(sums, &e, sum);
+	case QUERY_EXEMPLARS_OF_SPANS:
+		return take_spans(sums, of, slot, &e, sum);
+	case QUERY_NO_EXEMPLARS:
+		break;
+	}
+	return 0;
+}
+
+/* The slots of one step, of those that are left. */
+static int sum_step(struct summing *sums, struct summed *of, struct query_sum *ret_sum)
+{
+	const struct segment *s = of->part->segment;
+	struct query_sum sum = { 0 };
+	size_t first = of->slots.first;
+	int r = 0;
+
+	for (; r == 0 && of->slots.first < of->slots.end; of->slots.first++) {
 		struct segment_slot slot;
 
-		segment_slot(part->segment, i, &slot);
-		if (i == first)
-			sum.step = step_of(sums, slot.time_ms);
-		else if (step_of(sums, slot.time_ms) != sum.step)
+		segment_slot(s, of->slots.first, &slot);
+		if (of->slots.first == first)
+			sum.step = query_steps_of(&sums->steps, slot.time_ms);
+		else if (query_steps_of(&sums->steps, slot.time_ms) != sum.step)
 			break;
-		sum.value +=
-			within ? segment_sum_slot(part->segment, i, within) : (double)slot.total;
+		double value = of->within ? segment_sum_slot(s, of->slots.first, of->within)
+					  : (double)slot.total;
+		sum.value += value;
 		sum.n_profiles += slot.n_profiles;
+		r = take_exemplars(sums, of, of->slots.first, slot.time_ms, value, &sum);
 	}
-	*ret_next = i;
-	return sum;
+	*ret_sum = sum;
+	return r;
 }
 
 static int reserve(struct summing *sums)
@@ -69,26 +115,22 @@ static int reserve(struct summing *sums)
 	return 0;
 }
 
-/* All labels are asked for when there are no names, so a name that no series has stands for none. */
-static const char *const no_names[] = { "" };
-
-static int sum_one(struct summing *sums, const struct query_part *part, const bool *within,
-		   size_t series, struct query_slots slots)
+static int sum_one(struct summing *sums, struct summed *of)
 {
 	uint32_t group;
-	int r = query_groups_add(&sums->groups, part->segment, series,
-				 sums->n_names ? sums->names : (const char **)no_names,
-				 sums->n_names ? sums->n_names : 1, &group);
+	int r = query_group_by_add(&sums->by, &sums->groups, of->part->segment, of->series, &group);
 
 	if (r < 0)
 		return r;
 	r = reserve(sums);
-	while (r == 0 && slots.first < slots.end) {
-		struct query_sum sum =
-			sum_step(sums, part, within, slots.first, slots.end, &slots.first);
+	while (r == 0 && of->slots.first < of->slots.end) {
+		struct query_sum sum;
 
-		if (sum.step <= sums->n_steps)
+		r = sum_step(sums, of, &sum);
+		if (r == 0 && sum.step <= sums->steps.n)
 			r = query_points_add(&sums->points[group], &sum, sums->q.memory);
+		else
+			query_free(sum.exemplar);
 	}
 	return r;
 }
@@ -100,48 +142,25 @@ static int sum_part(void *user, const struct query_part *part)
 	int r = part->q->n_call_site > 0 ? query_call_site(part, &within) : 0;
 
 	for (size_t i = 0; i < segment_n_series(part->segment) && r == 0; i++) {
-		struct query_slots slots = query_slots(part, i);
+		struct summed of = {
+			.part = part, .within = within, .series = i, .slots = query_slots(part, i)
+		};
 
-		if (slots.first < slots.end)
-			r = sum_one(sums, part, within, i, slots);
+		if (of.slots.first < of.slots.end)
+			r = sum_one(sums, &of);
 	}
 	return r;
 }
 
-static int compare_texts(const void *a, const void *b)
+static int summing_init(struct summing *sums, const struct query *q,
+			const struct query_series_options *options)
 {
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-/* Sorted, each once. */
-static int take_names(struct summing *sums, const char *const *group_by, size_t n)
-{
-	sums->names = query_malloc(sums->q.memory, n + 1, sizeof(*sums->names));
-	if (!sums->names)
-		return -ENOMEM;
-	for (size_t i = 0; i < n; i++)
-		sums->names[i] = group_by[i];
-	qsort(sums->names, n, sizeof(*sums->names), compare_texts);
-	for (size_t i = 0; i < n; i++)
-		if (i == 0 || strcmp(sums->names[sums->n_names - 1], sums->names[i]) != 0)
-			sums->names[sums->n_names++] = sums->names[i];
-	return 0;
-}
-
-static int summing_init(struct summing *sums, const struct query *q, const char *const *group_by,
-			size_t n_group_by, double step_s)
-{
-	*sums = (struct summing){ .q = *q, .start_ms = q->start_ms };
+	*sums = (struct summing){ .q = *q, .options = options };
 	query_groups_init(&sums->groups, q->memory);
-	if (!(step_s >= 1.0 / MS_PER_S && step_s <= QUERY_MAX_STEP_S))
-		return -EINVAL;
-	sums->step_ms = (uint64_t)(step_s * MS_PER_S);
-	if (q->end_ms >= q->start_ms) {
-		sums->n_steps = ((uint64_t)q->end_ms - (uint64_t)q->start_ms) / sums->step_ms;
-		if (__builtin_sub_overflow(q->start_ms, (int64_t)sums->step_ms, &sums->q.start_ms))
-			sums->q.start_ms = INT64_MIN;
-	}
-	return take_names(sums, group_by, n_group_by);
+	int r = query_steps_init(&sums->steps, options->step_s, &sums->q);
+	return r < 0 ? r
+		     : query_group_by_init(&sums->by, options->group_by, options->n_group_by,
+					   q->memory);
 }
 
 static void summing_fini(struct summing *sums)
@@ -149,24 +168,31 @@ static void summing_fini(struct summing *sums)
 	for (size_t i = 0; i < sums->cap; i++)
 		query_points_fini(&sums->points[i]);
 	query_free(sums->points);
-	query_free(sums->names);
+	query_free(sums->by.names);
 	query_groups_fini(&sums->groups);
+	query_spans_fini(&sums->spans);
+}
+
+static void series_fini(struct query_series *s)
+{
+	for (size_t i = 0; i < s->n_points; i++)
+		query_free(s->points[i].exemplar);
+	query_free(s->labels.items);
+	query_free(s->points);
 }
 
 void query_series_list_fini(struct query_series_list *list)
 {
-	for (size_t i = 0; i < list->n; i++) {
-		query_free(list->items[i].labels.items);
-		query_free(list->items[i].points);
-	}
+	for (size_t i = 0; i < list->n; i++)
+		series_fini(&list->items[i]);
 	query_free(list->items);
 	*list = (struct query_series_list){ 0 };
 }
 
 /* Takes the labels of the group. */
-static int make_series(struct summing *sums, size_t group, enum query_aggregation aggregation,
-		       struct query_series *ret_series)
+static int make_series(struct summing *sums, size_t group, struct query_series *ret_series)
 {
+	bool average = sums->options->aggregation == QUERY_AVERAGE;
 	struct query_points *p = &sums->points[group];
 	struct query_series series = { 0 };
 
@@ -175,14 +201,15 @@ static int make_series(struct summing *sums, size_t group, enum query_aggregatio
 	if (!series.points)
 		return -ENOMEM;
 	for (size_t i = 0; i < p->n; i++) {
-		double divisor = aggregation == QUERY_AVERAGE && p->items[i].n_profiles > 0
-					 ? (double)p->items[i].n_profiles
-					 : 1;
+		double divisor =
+			average && p->items[i].n_profiles > 0 ? (double)p->items[i].n_profiles : 1;
 
 		series.points[series.n_points++] = (struct query_point){
-			(int64_t)((uint64_t)sums->start_ms + p->items[i].step * sums->step_ms),
-			p->items[i].value / divisor,
+			.time_ms = query_steps_ms(&sums->steps, p->items[i].step),
+			.value = p->items[i].value / divisor,
+			.exemplar = p->items[i].exemplar,
 		};
+		p->items[i].exemplar = NULL;
 		series.sum += p->items[i].value / divisor;
 	}
 	series.labels = sums->groups.sets[group];
@@ -202,14 +229,11 @@ static int compare_series(const void *a, const void *b)
 
 static void cut(struct query_series_list *list, size_t limit)
 {
-	while (limit > 0 && list->n > limit) {
-		query_free(list->items[--list->n].labels.items);
-		query_free(list->items[list->n].points);
-	}
+	while (limit > 0 && list->n > limit)
+		series_fini(&list->items[--list->n]);
 }
 
-static int make_list(struct summing *sums, enum query_aggregation aggregation, size_t limit,
-		     struct query_series_list *ret_list)
+static int make_list(struct summing *sums, struct query_series_list *ret_list)
 {
 	_cleanup_(query_series_list_fini) struct query_series_list list = { 0 };
 	int r = 0;
@@ -219,29 +243,26 @@ static int make_list(struct summing *sums, enum query_aggregation aggregation, s
 		return -ENOMEM;
 	for (size_t i = 0; i < sums->groups.keys.n && r == 0; i++)
 		if (sums->points[i].n > 0) {
-			r = make_series(sums, i, aggregation, &list.items[list.n]);
+			r = make_series(sums, i, &list.items[list.n]);
 			list.n += r == 0;
 		}
 	if (r < 0)
 		return r;
 	qsort(list.items, list.n, sizeof(*list.items), compare_series);
-	cut(&list, limit);
+	cut(&list, sums->options->limit);
 	*ret_list = list;
 	list = (struct query_series_list){ 0 };
 	return 0;
 }
 
-int query_series(const struct query *q, const char *const *group_by, size_t n_group_by,
-		 double step_s, enum query_aggregation aggregation, size_t limit,
+int query_series(const struct query *q, const struct query_series_options *options,
 		 struct query_series_list *ret_list)
 {
 	_cleanup_(summing_fini) struct summing sums;
-	int r = summing_init(&sums, q, group_by, n_group_by, step_s);
+	int r = summing_init(&sums, q, options);
 
 	if (r < 0)
 		return r;
 	r = query_each_part(&sums.q, sum_part, &sums);
-	if (r < 0)
-		return r;
-	return make_list(&sums, aggregation, limit, ret_list);
+	return r < 0 ? r : make_list(&sums, ret_list);
 }

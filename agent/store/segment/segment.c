@@ -267,6 +267,21 @@ void segment_add_slot(const struct segment *s, size_t slot, int64_t *values)
 	}
 }
 
+void segment_each_value(const struct segment *s, size_t slot,
+			void (*fn)(void *user, uint32_t node, int64_t value), void *user)
+{
+	struct segment_slot about;
+	uint64_t unit, step, value, node = SEGMENT_ROOT;
+	const uint8_t *p = slot_open(s, slot, &about, &unit);
+
+	for (uint32_t i = 0; i < about.n_samples; i++) {
+		p = varint_get(p, &step);
+		p = varint_get(p, &value);
+		node += step;
+		fn(user, (uint32_t)node, (int64_t)(value * unit));
+	}
+}
+
 double segment_sum_slot(const struct segment *s, size_t slot, const bool *within)
 {
 	struct segment_slot about;

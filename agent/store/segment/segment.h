@@ -79,6 +79,9 @@ struct segment_slot {
 void segment_slot(const struct segment *s, size_t slot, struct segment_slot *ret_slot);
 /* Adds the slot's values to those of its nodes; `values` has segment_n_nodes() items. Sums stay at INT64_MAX. */
 void segment_add_slot(const struct segment *s, size_t slot, int64_t *values);
+/* Calls for each of its values, by node. */
+void segment_each_value(const struct segment *s, size_t slot,
+			void (*fn)(void *user, uint32_t node, int64_t value), void *user);
 /* The sum of its values at nodes that are `within`, which has segment_n_nodes() items. */
 double segment_sum_slot(const struct segment *s, size_t slot, const bool *within);
 

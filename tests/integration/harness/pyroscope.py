@@ -62,6 +62,21 @@ class Pyroscope(Querier):
             return False
 
 
+class NewerPyroscope(Pyroscope):
+    """The same server with its second storage, which answers what the first does not: heatmaps, and exemplars."""
+
+    def __init__(self, processes, directory, program):
+        port = free_port(consecutive=4)
+        Querier.__init__(self, f"http://127.0.0.1:{port}")
+        raft, grpc = f"127.0.0.1:{port + 3}", f"127.0.0.1:{port + 1}"
+        flags = ["-storage.backend=filesystem", "-storage.filesystem.dir=./v2", "-write-path=segment-writer", "-enable-query-backend=true",
+                 "-segment-writer.min-ready-duration=0s", "-metastore.min-ready-duration=0s", "-segment-writer.lifecycler.addr=127.0.0.1",
+                 *(f"-metastore.raft.{name}={raft}" for name in ("bind-address", "advertise-address", "server-id")),
+                 f"-metastore.address={grpc}", f"-query-backend.address={grpc}"]
+        self._start = lambda: processes.start("env", "PYROSCOPE_V2=1", HERE / "serve.sh", program, port, directory / "data", *flags)
+        self.start()
+
+
 def flame_stacks(flamegraph):
     """
     frames from the root on → self value.

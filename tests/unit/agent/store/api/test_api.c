@@ -75,7 +75,7 @@ static const struct row rows[] = {
 	  200, "\"points\"" },
 	{ "bad matcher", "Series", ",\"matchers\":[\"{a=\"]", 400, "parse error" },
 	{ "bad json", "LabelNames", "{", 400, "unmarshal message" },
-	{ "other method", "SelectHeatmap", "{}", 501, "SelectHeatmap is not implemented" },
+	{ "other method", "SelectNothing", "{}", 501, "SelectNothing is not implemented" },
 	{ "most nodes", "SelectMergeStacktraces",
 	  ",\"profileTypeID\":\"" CPU "\",\"labelSelector\":\"{}\",\"maxNodes\":1048576", 200,
 	  "\"total\":\"300\"" },

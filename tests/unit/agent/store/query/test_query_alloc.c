@@ -76,9 +76,33 @@ static int ask_series(const struct query *q)
 {
 	static const char *const names[] = { "host", "p" };
 	struct query_series_list list = { 0 };
-	int r = query_series(q, names, ARRAY_SIZE(names), 1, QUERY_SUM, 1, &list);
+	const struct query_series_options options = {
+		.group_by = names,
+		.n_group_by = ARRAY_SIZE(names),
+		.step_s = 1,
+		.exemplars = QUERY_EXEMPLARS_OF_PROFILES,
+		.limit = 1,
+	};
+	int r = query_series(q, &options, &list);
 
 	query_series_list_fini(&list);
+	return r;
+}
+
+static int ask_heatmap(const struct query *q)
+{
+	static const char *const names[] = { "host", "p" };
+	struct query_heatmap map = { 0 };
+	const struct query_series_options options = {
+		.group_by = names,
+		.n_group_by = ARRAY_SIZE(names),
+		.step_s = 1,
+		.exemplars = QUERY_EXEMPLARS_OF_PROFILES,
+		.limit = 1,
+	};
+	int r = query_heatmap(q, &options, false, &map);
+
+	query_heatmap_fini(&map);
 	return r;
 }
 
@@ -97,11 +121,12 @@ struct row {
 static const struct row rows[] = {
 	{ "selector", ask_selector }, { "tree", ask_tree },	{ "names", ask_names },
 	{ "sets", ask_sets },	      { "series", ask_series }, { "profile", ask_profile },
+	{ "heatmap", ask_heatmap },
 };
 
 static const struct row bounded_rows[] = {
 	{ "tree", ask_tree },	  { "names", ask_names },     { "sets", ask_sets },
-	{ "series", ask_series }, { "profile", ask_profile },
+	{ "series", ask_series }, { "profile", ask_profile }, { "heatmap", ask_heatmap },
 };
 
 static void make_context(struct context *w)

@@ -378,9 +378,15 @@ static void test_row(void **state)
 	q.end_ms = EPOCH + row->end_ms;
 	q.call_site = row->call_site;
 	q.n_call_site = count(row->call_site);
-	assert_int_equal(query_series(&q, row->group_by, count(row->group_by), row->step_s,
-				      row->aggregation, row->limit, &list),
-			 0);
+	assert_int_equal(
+		query_series(&q,
+			     &(struct query_series_options){ .group_by = row->group_by,
+							     .n_group_by = count(row->group_by),
+							     .step_s = row->step_s,
+							     .aggregation = row->aggregation,
+							     .limit = row->limit },
+			     &list),
+		0);
 	check_sums(&list);
 	put_text(&list, &text);
 	assert_string_equal(buf_str(&text), row->expected);
@@ -399,7 +405,10 @@ static void test_wrong_step(void **state)
 	make_context(&w);
 	q = context_query(&w);
 	for (size_t i = 0; i < ARRAY_SIZE(steps); i++)
-		assert_int_equal(query_series(&q, NULL, 0, steps[i], QUERY_SUM, 0, &list), -EINVAL);
+		assert_int_equal(query_series(&q,
+					      &(struct query_series_options){ .step_s = steps[i] },
+					      &list),
+				 -EINVAL);
 	context_fini(&w);
 }
 
@@ -469,7 +478,8 @@ static void test_call_site_of_many_nodes(void **state)
 	q.end_ms = EPOCH + SITE_SLOTS - 1;
 	q.call_site = site;
 	q.n_call_site = 1;
-	assert_int_equal(query_series(&q, NULL, 0, 0.001, QUERY_SUM, 0, &list), 0);
+	assert_int_equal(query_series(&q, &(struct query_series_options){ .step_s = 0.001 }, &list),
+			 0);
 	assert_int_equal(list.n, 1);
 	assert_int_equal(list.items[0].n_points, SITE_SLOTS);
 	assert_true(list.items[0].sum == 2.0 * SITE_SLOTS);
@@ -499,7 +509,9 @@ static void test_far_times(void **state)
 
 		q.start_ms = times[i].start_ms;
 		q.end_ms = times[i].end_ms;
-		assert_int_equal(query_series(&q, NULL, 0, 0.001, QUERY_SUM, 0, &list), 0);
+		assert_int_equal(
+			query_series(&q, &(struct query_series_options){ .step_s = 0.001 }, &list),
+			0);
 		assert_int_equal(list.n, times[i].n);
 		if (list.n > 0)
 			assert_true(list.items[0].n_points >= 9);
