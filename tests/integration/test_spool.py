@@ -58,19 +58,20 @@ def test_ended_in_an_outage(start_agent, standin, processes, programs, tmp_path)
 
 
 @pytest.mark.skipif(not FULL, reason="XAGENT_TEST_MATRIX=full runs it: it waits for a disk to be left alone and tried again")
-def test_a_disk_that_is_full(start_agent, standin, processes, programs, tmp_path):
-    """A file system of 64 KiB: memory takes the rest, one line says so, and the disk is used again when there is room."""
+@pytest.mark.parametrize("before, after", [("size=64k", "size=8m"), ("ro", "rw")], ids=["full", "read-only"])
+def test_a_disk_that_cannot_be_written(start_agent, standin, processes, programs, tmp_path, before, after):
+    """A file system of 64 KiB, or one that is read alone: memory takes the rest, one line says so, and the disk is used again when it can be."""
     disk = tmp_path / "disk"
     disk.mkdir()
-    assert processes.run("mount", "-t", "tmpfs", "-o", "size=64k,mode=700", "tmpfs", disk).popen.returncode == 0
+    assert processes.run("mount", "-t", "tmpfs", "-o", f"mode=700,{before}", "tmpfs", disk).popen.returncode == 0
     try:
         standin.set_mode("503-html")
         processes.start(programs["chain"], 60, 2)
         agent = start_agent(config(standin.url, interval="1s", rate=97), f"--storage.path={disk}").wait_ready()
         agent.wait_metric(lambda m: m.get("xagent_push_spool_failing") == 1 and m.get("pyroscope_write_queue_profiles") > 3,
-                          60, "the disk is full")
+                          60, "the disk takes nothing")
         assert len(agent.log_lines(msg="profiles are kept in memory alone: the spool cannot be used")) == 1
-        assert processes.run("mount", "-o", "remount,size=8m", disk).popen.returncode == 0
+        assert processes.run("mount", "-o", f"remount,{after}", disk).popen.returncode == 0
         agent.wait_metric(lambda m: m.get("xagent_push_spool_failing") == 0 and m.get("pyroscope_write_queue_profiles") <= 1,
                           20, "the disk is used again")
         standin.set_mode("ok")

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -367,6 +368,53 @@ static void test_refused_and_removed(void **state)
 	assert_int_equal(spool_dir_open(&f->dir, true, &f->found), -EPERM);
 }
 
+static void limit_files(rlim_t n_bytes)
+{
+	struct rlimit limit;
+
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+	limit.rlim_cur = n_bytes;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+/* Records until one does not fit; how many did. */
+static unsigned int fill(struct fixture *f, rlim_t n_bytes)
+{
+	struct spool_place place;
+	unsigned int n = 0;
+
+	limit_files(n_bytes);
+	while (n < N && append(&f->dir, n + 1, 100, &place) == 0)
+		n++;
+	limit_files(RLIM_INFINITY);
+	return n;
+}
+
+/* At any byte of any write: what was told to be written is there, what failed is not, and what comes when there is room again is there, too. */
+static void test_full_at_any_byte(void **state)
+{
+	struct fixture *f = *state;
+	struct spool_place place;
+	unsigned int n = 0, n_limits = 0;
+
+	(void)signal(SIGXFSZ, SIG_IGN);
+	for (rlim_t limit = 0; n < N; limit += 7, n_limits++) {
+		open_again(f);
+		n = fill(f, limit);
+		assert_int_equal(append(&f->dir, 77, 100, &place), 0);
+		assert_profile(f, &place, 77);
+		open_again(f);
+		assert_int_equal(f->found.n, n + 1);
+		assert_int_equal(f->found.n_damaged, 0);
+		for (unsigned int i = 0; i < n; i++)
+			assert_profile(f, &f->found.places[i], i + 1);
+		assert_profile(f, &f->found.places[n], 77);
+		spool_dir_close(&f->dir);
+		remove_files(f->path);
+	}
+	assert_true(n_limits > N * 100 / 7);
+}
+
 /* Written by a process that tells each record when it is written, until it is killed. */
 static void write_until_killed(struct fixture *f, int told)
 {
@@ -432,6 +480,7 @@ static const struct unit_test tests[] = {
 	FIXTURE_TEST(test_flipped_anywhere),	FIXTURE_TEST(test_duplicates),
 	FIXTURE_TEST(test_foreign_files),	FIXTURE_TEST(test_later_version_is_left),
 	FIXTURE_TEST(test_refused_and_removed), FIXTURE_TEST(test_killed_at_random),
+	FIXTURE_TEST(test_full_at_any_byte),
 };
 
 TEST_MAIN(tests)
