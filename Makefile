@@ -177,7 +177,7 @@ $(GEN)/agent/version.h: Makefile
 	$(Q)printf '/* SPDX-License-Identifier: Apache-2.0 */\n#define XAGENT_VERSION "%s"\n' '$(VERSION)' > $@.new
 	$(Q)cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 
-GENERATED := $(foreach m,$(ALL_LIBS),$(patsubst %,$(GEN)/%.h,$(GEN_$(m)))) $(GEN)/agent/version.h $(GEN)/bpf/sample.skel.h
+GENERATED := $(foreach m,$(ALL_LIBS),$(patsubst %,$(GEN)/%.h,$(GEN_$(m)))) $(GEN)/agent/version.h $(GEN)/bpf/sample.skel.h $(GEN)/bpf/waiting.skel.h
 ALL_OBJECTS := $(foreach m,$(ALL_LIBS),$(call objects_of,$(m))) $(BUILD)/agent/main.o
 $(ALL_OBJECTS): | $(GENERATED)
 
@@ -243,12 +243,12 @@ ALLOCATION_SOURCES := $(USERS_OF_SKELETON) $(shell grep -l '\<EVENTS[^A-Z_][A-Z]
 
 # Its folder, which has a list.h; what is compiled with that.
 define agent_of_tests
-$(BASE)/$(1)/bpf/sample.bpf.o: bpf/sample.bpf.c $(1)/list.h
+$(BASE)/$(1)/bpf/%.bpf.o: bpf/%.bpf.c $(1)/list.h
 	$$(call msg,BPF,$$@)
 	$$(Q)mkdir -p $$(@D)
 	$$(Q)$$(CLANG) $$(BPF_CFLAGS) -include $(1)/list.h -MMD -MP -MF $$(@:.o=.d) -MT $$@ -c $$< -o $$@
 
-$(BUILD)/$(1)/%.o: %.c $(BUILD)/flags | $(GENERATED) $(GEN)/$(1)/bpf/sample.skel.h
+$(BUILD)/$(1)/%.o: %.c $(BUILD)/flags | $(GENERATED) $(GEN)/$(1)/bpf/sample.skel.h $(GEN)/$(1)/bpf/waiting.skel.h
 	$$(call msg,CC,$$@)
 	$$(Q)mkdir -p $$(@D)
 	$$(Q)$$(COMPILE) -iquote $(GEN)/$(1) -include $(1)/list.h -MMD -MP -c $$< -o $$@

@@ -202,6 +202,9 @@ __noinline int runtime_send_name(__u32 level)
 	barrier_var(bytes);
 	if (bytes > sizeof(*n))
 		bytes = sizeof(*n);
+	/* It may be back, and what was read half of one thing, half of another. */
+	if (!another_waits())
+		return 0;
 	return !bpf_ringbuf_output(&samples, n, bytes, BPF_RB_NO_WAKEUP);
 }
 

@@ -4,6 +4,9 @@
 
 #include <bpf/bpf_helpers.h>
 
+/* Before all that reads memory. */
+#include "bpf/another_task.bpf.h"
+
 #include "bpf/events/block_io.bpf.h"
 #include "bpf/events/cpu.bpf.h"
 #include "bpf/events/faults.bpf.h"

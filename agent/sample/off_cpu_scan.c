@@ -14,6 +14,7 @@
 
 #include "agent/sample/iterator.h"
 #include "agent/sample/sampler.h"
+#include "agent/sample/waiting_walk.h"
 #include "agent/util/clock.h"
 #include "agent/util/macro.h"
 #include "bpf/sample.skel.h"
@@ -25,7 +26,13 @@ struct off_cpu_scan {
 	bool is_wanted, is_busy, is_ending;
 	struct sample_bpf *bpf; /* borrowed; not touched once it is ending */
 	struct bpf_link *sum, *open;
+	/* With frames of runtimes: it takes the verifier a second, so it is loaded when a process with a runtime waits, and not by who only looks once. */
+	struct bpf_link *walk; /* NULL: not loaded */
+	bool is_walk_tried;
 };
+
+/* The first look is over, and nobody has ended it since. */
+#define WALK_DELAY_NS (200 * NS_PER_MS)
 
 /* The step with which as many are taken as there may be. */
 static uint64_t step_ns(const struct sample_bpf *bpf)
@@ -54,6 +61,7 @@ static bool set_step(struct off_cpu_scan *s, bool is_summed)
 	bool goes_on = !s->is_ending;
 	if (goes_on && !is_summed) {
 		s->bpf->bss->off_cpu_open_sum_ns = s->bpf->bss->off_cpu_open_n = 0;
+		s->bpf->bss->off_cpu_open_n_runtime = 0;
 	} else if (goes_on) {
 		s->bpf->bss->off_cpu_open_step_ns = step_ns(s->bpf);
 		s->bpf->bss->off_cpu_open_at = random_start();
@@ -65,7 +73,35 @@ static bool set_step(struct off_cpu_scan *s, bool is_summed)
 static void look(struct off_cpu_scan *s)
 {
 	if (set_step(s, false) && iterator_run(s->sum) == 0 && set_step(s, true))
-		(void)iterator_run(s->open);
+		(void)iterator_run(s->walk ? s->walk : s->open);
+}
+
+static void wait_for_end(struct off_cpu_scan *s, uint64_t ns)
+{
+	uint64_t end_ns = clock_real_ns() + ns;
+	const struct timespec until = { (time_t)(end_ns / NS_PER_S), (long)(end_ns % NS_PER_S) };
+
+	while (!s->is_ending && !s->is_wanted &&
+	       pthread_cond_timedwait(&s->changed, &s->lock, &until) == 0)
+		;
+}
+
+/* Locked, and unlocked while it is loaded. */
+static void load_walk(struct off_cpu_scan *s)
+{
+	struct waiting_bpf *walk = NULL;
+
+	if (s->is_walk_tried || s->bpf->bss->off_cpu_open_n_runtime == 0)
+		return;
+	wait_for_end(s, WALK_DELAY_NS);
+	if (s->is_ending || s->is_wanted)
+		return;
+	s->is_walk_tried = true;
+	if (waiting_walk_open(s->bpf, &walk) < 0)
+		return;
+	pthread_mutex_unlock(&s->lock);
+	s->walk = waiting_walk_load(walk);
+	pthread_mutex_lock(&s->lock);
 }
 
 static void *scan_main(void *data)
@@ -84,6 +120,8 @@ static void *scan_main(void *data)
 		pthread_mutex_lock(&s->lock);
 		s->is_busy = s->is_wanted;
 		pthread_cond_broadcast(&s->changed);
+		if (!s->is_ending)
+			load_walk(s);
 	}
 	s->is_busy = false;
 	pthread_cond_broadcast(&s->changed);
@@ -95,6 +133,7 @@ static void scan_destroy(struct off_cpu_scan *s)
 {
 	(void)bpf_link__destroy(s->sum);
 	(void)bpf_link__destroy(s->open);
+	(void)bpf_link__destroy(s->walk);
 	pthread_mutex_destroy(&s->lock);
 	pthread_cond_destroy(&s->changed);
 	free(s);

@@ -20,6 +20,8 @@ __u32 off_cpu_open_at = 0;
 /* By off_cpu_sum, from 0 on. */
 __u64 off_cpu_open_sum_ns = 0;
 __u64 off_cpu_open_n = 0;
+/* Of these, of processes with a runtime. */
+__u64 off_cpu_open_n_runtime = 0;
 
 /* Steps in a wait, less than one, in parts of WEIGH_ONE; or that. */
 static __always_inline __u32 open_threshold(__u64 duration_ns)
@@ -102,12 +104,15 @@ int off_cpu_sum(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
 	__u64 since_ns = open_since(task), now_ns = bpf_ktime_get_ns(), cgroup_id;
+	const struct wire_process *process;
 	__u32 pid, tid;
 
 	if (!task || !since_ns || since_ns >= now_ns || !open_whose(task, &pid, &tid, &cgroup_id))
 		return 0;
 	off_cpu_open_sum_ns += now_ns - since_ns;
 	off_cpu_open_n++;
+	process = bpf_map_lookup_elem(&processes, &pid);
+	off_cpu_open_n_runtime += process && process->runtime;
 	return 0;
 }
 
@@ -134,7 +139,40 @@ static __always_inline __u32 open_copy(struct scratch *s, struct task_struct *ta
 	return done & ~7u;
 }
 
-/* The user half, for the agent to walk. Bytes of the record. */
+#ifdef WALKS_ANOTHER_TASK
+int another_waits(void)
+{
+	struct task_struct *task = bpf_task_from_pid((__s32)another_ids);
+	struct off_cpu_task *t;
+	bool waits;
+
+	if (!task)
+		return 0;
+	t = bpf_task_storage_get(&off_cpu_tasks, task, NULL, 0);
+	waits = t && t->since_ns == another_since_ns;
+	bpf_task_release(task);
+	return waits;
+}
+
+/* Of a process with a runtime: what its frames are can be told here only. True when the agent has to finish it. */
+static __always_inline bool open_walk(struct scratch *s, struct task_struct *task,
+				      struct wire_counters *count)
+{
+	struct wire_process *process = bpf_map_lookup_elem(&processes, &s->record.head.pid);
+	const struct moment m = { .event = EVENT_OFF_CPU };
+
+	return !process || !process->runtime || user_half(&m, task, s, process, count);
+}
+#else
+static __always_inline bool open_walk(struct scratch *s, struct task_struct *task,
+				      struct wire_counters *count)
+{
+	(void)s, (void)task, (void)count;
+	return true;
+}
+#endif
+
+/* The user half, walked or for the agent to walk. Bytes of the record. */
 static __always_inline __u32 open_user_half(struct scratch *s, struct task_struct *task,
 					    struct wire_counters *count)
 {
@@ -144,14 +182,18 @@ static __always_inline __u32 open_user_half(struct scratch *s, struct task_struc
 	at = s->record.head.n_kernel;
 	if (!want_user || !regs_saved(saved, &s->regs) || !s->regs.reg[WIRE_ABI_SP])
 		return sizeof(struct wire_sample) + at * 8;
-	if (regs_call(saved) != REGS_NO_CALL)
-		s->record.head.flags |= WIRE_IN_SYSCALL;
-	walk_begin(s, NULL);
-	leave_to_agent(s);
-	at++;
-	if (at > WIRE_MAX_KERNEL_FRAMES + 1)
+	if (!open_walk(s, task, count))
+		return sizeof(struct wire_sample) + (at + s->record.head.n_user) * 8;
+	if (!s->record.head.n_user) {
+		if (regs_call(saved) != REGS_NO_CALL)
+			s->record.head.flags |= WIRE_IN_SYSCALL;
+		walk_begin(s, NULL);
+		leave_to_agent(s);
+		s->image = s->library_image = s->library.text = 0;
+	}
+	at += s->record.head.n_user;
+	if (at > WIRE_MAX_KERNEL_FRAMES + WIRE_MAX_USER_WORDS)
 		return 0;
-	s->image = s->library_image = s->library.text = 0;
 	struct wire_user_unwound *user_unwound = (void *)&s->record.words[at];
 	begin_copy(s, task, user_unwound);
 	__builtin_memset(user_unwound->words, 0, sizeof(user_unwound->words));
@@ -227,6 +269,10 @@ int off_cpu_open(struct bpf_iter__task *ctx)
 		m.reason = wait_reason(task, t->state);
 	begin_record(s, &m, task, pid, tid);
 	s->record.head.cgroup_id = cgroup_id;
+	another_at = (__u64)task;
+	another_ids =
+		(__u64)(__u32)KERNEL_FIELD(task, tgid, 0) << 32 | (__u32)KERNEL_FIELD(task, pid, 0);
+	another_since_ns = since_ns;
 	open_emit(s, task, t, since_ns, now_ns, count);
 	scratch_release(s);
 	return 0;

@@ -119,6 +119,7 @@ def test_one_file_for_all(processes, program, tmp_path):
     assert cpu["computes"] > 0 and off_cpu["sleeps"] >= 0.2e9 and wall["sleeps"] >= 0.2e9 and wall["computes"] > 0
 
 
+@pytest.mark.skipif(not FULL, reason="in the full matrix")
 def test_otlp_has_one_dictionary(processes, program, tmp_path):
     otlp = pytest.importorskip("harness.otlp", reason="python3-protobuf is not installed")
     run(processes, tmp_path, "-e", "off_cpu,cpu", "-o", "app.otlp", "--", program)
