@@ -16,7 +16,7 @@
 
 #define EVENT_MAX_VALUES 4
 /* What is attached: the timer ticks are source 0, tracepoints those behind it, then one for each other event. */
-#define EVENT_MAX_SOURCES 39
+#define EVENT_MAX_SOURCES 40
 #define EVENT_SOURCE_TICKS 0
 #define EVENT_MAX_TRACEPOINTS 31
 #define EVENT_SOURCE_OFF_CPU 32
@@ -26,6 +26,7 @@
 #define EVENT_SOURCE_SYSCALLS 36
 #define EVENT_SOURCE_TCP 37
 #define EVENT_SOURCE_BLOCK_IO 38
+#define EVENT_SOURCE_RSS 39
 
 /* A build for tests has values of its own, and says so before this is included. */
 #ifndef EVENTS
@@ -43,7 +44,8 @@
 	X(TCP, "tcp", "tcp", "events", "count", V("events", "count"))                           \
 	X(WALL, "wall", "wall", "wall", "nanoseconds", V("wall", "nanoseconds"))                \
 	X(BLOCK_IO, "block_io", "block_io", "ios", "count",                                     \
-	  V("latency", "nanoseconds") V("bytes", "bytes") V("ios", "count"))
+	  V("latency", "nanoseconds") V("bytes", "bytes") V("ios", "count"))               \
+	X(RSS, "rss", "rss", "space", "bytes", V("growth", "bytes"))
 #endif
 
 enum event {

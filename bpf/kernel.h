@@ -156,6 +156,15 @@ struct mm_struct {
 	unsigned long saved_auxv[2]; /* and more */
 };
 
+/* Counters of resident pages, by kind: each of them a sum, and on each CPU what is not in it yet. Before 6.2 they are others. */
+struct percpu_counter {
+	long long count;
+};
+
+struct mm_struct___counters {
+	struct percpu_counter rss_stat[4];
+};
+
 struct vm_area_struct {
 	struct file *vm_file;
 };

@@ -107,6 +107,7 @@
 		"block_io:latency:nanoseconds": "Block I/O time",
 		"block_io:bytes:bytes": "Block I/O bytes",
 		"block_io:ios:count": "Block I/O",
+		"rss:growth:bytes": "Growth of resident memory",
 	};
 
 	function typeTitle(type) {

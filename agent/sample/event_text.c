@@ -149,6 +149,7 @@ void event_text_what(const struct event_text *e, struct buf *out)
 		[EVENT_TCP] = "TCP connections",
 		[EVENT_WALL] = "Wall-clock time",
 		[EVENT_BLOCK_IO] = "Block I/O",
+		[EVENT_RSS] = "Growth of resident memory",
 	};
 
 	assert(e->event != EVENT_TRACEPOINT || e->source);

@@ -11,7 +11,7 @@
 
 /* What there is to be named, in the words of an error. */
 #define EVENT_TEXT_NAMES \
-	"cpu, off_cpu, wall, locks, faults, run_queue, syscalls, tcp, block_io, or tracepoint:GROUP:NAME"
+	"cpu, off_cpu, wall, locks, faults, run_queue, syscalls, tcp, block_io, rss, or tracepoint:GROUP:NAME"
 
 struct event_text {
 	enum event event;

@@ -61,5 +61,6 @@ extern const struct source_ops source_run_queue;
 extern const struct source_ops source_syscalls;
 extern const struct source_ops source_tcp;
 extern const struct source_ops source_block_io;
+extern const struct source_ops source_rss;
 
 #endif

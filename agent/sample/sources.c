@@ -14,5 +14,6 @@ const struct source_ops *const source_list[] = {
 	&source_syscalls,
 	&source_tcp,
 	&source_block_io,
+	&source_rss,
 	NULL,
 };

@@ -130,20 +130,11 @@ __noinline __u32 io_what(__u64 address)
 		       KERNEL_READ(disk, major, 0), KERNEL_READ(disk, first_minor, 0));
 }
 
-/* An argument of the tracepoint. To the verifier a pointer to a bio is no number, as it has to be for a function of its own: so it is read. */
-static __always_inline __u64 io_argument(const __u64 *at)
-{
-	__u64 argument = 0;
-
-	bpf_probe_read_kernel(&argument, sizeof(argument), at);
-	return argument;
-}
-
 SEC("?tp_btf/block_bio_queue")
 int block_io_begin(__u64 *ctx)
 {
 	struct wire_counters *count = moment_count(EVENT_BLOCK_IO);
-	__u64 bio = io_argument(&ctx[0]);
+	__u64 bio = moment_argument(&ctx[0]);
 	struct moment m = { .ctx = ctx,
 			    .event = EVENT_BLOCK_IO,
 			    .source = EVENT_SOURCE_BLOCK_IO,
@@ -216,7 +207,7 @@ static __always_inline bool io_is_in_flush_sequence(struct request *request)
 SEC("?tp_btf/block_rq_complete")
 int block_io_end_request(__u64 *ctx)
 {
-	struct request *request = (void *)io_argument(&ctx[0]);
+	struct request *request = (void *)moment_argument(&ctx[0]);
 	struct io_request r = { .bio = (__u64)KERNEL_READ(request, bio, NULL), .n_bytes = ctx[2] };
 
 	if (!io_is_in_flush_sequence(request))
@@ -228,7 +219,7 @@ int block_io_end_request(__u64 *ctx)
 SEC("?tp_btf/block_bio_complete")
 int block_io_end_bio(__u64 *ctx)
 {
-	io_end(io_argument(&ctx[1]));
+	io_end(moment_argument(&ctx[1]));
 	return 0;
 }
 

@@ -47,8 +47,8 @@ _xagent_value() {
 	*\ --config.format) _xagent_words "alloy flow river" "$3" ;;
 	*\ --demangle) _xagent_words "none simplified templates full" "$3" ;;
 	convert\ --source-format | convert\ -f) _xagent_words yaml "$3" ;;
-	profile\ --event | profile\ -e) _xagent_list "cpu off_cpu wall locks faults run_queue syscalls tcp block_io tracepoint:" "$3" ;;
-	top\ --event | top\ -e) _xagent_words "cpu off_cpu wall locks faults run_queue syscalls tcp block_io tracepoint:" "$3" ;;
+	profile\ --event | profile\ -e) _xagent_list "cpu off_cpu wall locks faults run_queue syscalls tcp block_io rss tracepoint:" "$3" ;;
+	top\ --event | top\ -e) _xagent_words "cpu off_cpu wall locks faults run_queue syscalls tcp block_io rss tracepoint:" "$3" ;;
 	profile\ --off-cpu-reason) _xagent_words "frame label none" "$3" ;;
 	profile\ --format | profile\ -f) _xagent_words "folded pprof table html svg speedscope otlp" "$3" ;;
 	profile\ --output | profile\ -o | convert\ --output | convert\ -o) _xagent_files "$3" ;;

@@ -82,9 +82,9 @@ def test_what_a_flame_graph_says(processes, programs, tmp_path):
 
 
 @pytest.mark.parametrize("event, said", [("tracepoint:syscalls:sys_enter_nonsense", "this kernel has no tracepoint syscalls:sys_enter_nonsense"),
-                                         ("tracepoint:lseek", "wants cpu, off_cpu, wall, locks, faults, run_queue, syscalls, tcp, block_io, or tracepoint:GROUP:NAME"),
-                                         ("tracepoint:../../etc:passwd", "wants cpu, off_cpu, wall, locks, faults, run_queue, syscalls, tcp, block_io, or tracepoint:GROUP:NAME"),
-                                         ("off", "wants cpu, off_cpu, wall, locks, faults, run_queue, syscalls, tcp, block_io, or tracepoint:GROUP:NAME")])
+                                         ("tracepoint:lseek", "wants cpu, off_cpu, wall, locks, faults, run_queue, syscalls, tcp, block_io, rss, or tracepoint:GROUP:NAME"),
+                                         ("tracepoint:../../etc:passwd", "wants cpu, off_cpu, wall, locks, faults, run_queue, syscalls, tcp, block_io, rss, or tracepoint:GROUP:NAME"),
+                                         ("off", "wants cpu, off_cpu, wall, locks, faults, run_queue, syscalls, tcp, block_io, rss, or tracepoint:GROUP:NAME")])
 def test_mistakes(processes, event, said):
     run = processes.start(paths.XAGENT, "profile", "-e", event, "-d", "1")
     assert run.wait(20) != 0

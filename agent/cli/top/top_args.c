@@ -32,7 +32,7 @@ static const char help[] =
 	"where,\n"
 	"                         wall: both together; tcp: which connections there are, one line "
 	"each;\n"
-	"                         locks, faults, run_queue, syscalls, block_io; or\n"
+	"                         locks, faults, run_queue, syscalls, block_io, rss; or\n"
 	"                         tracepoint:GROUP:NAME: who comes by\n"
 	"  -U, --user             user stacks only\n"
 	"  -K, --kernel           kernel stacks only\n"

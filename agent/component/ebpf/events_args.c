@@ -107,6 +107,7 @@ static const struct river_schema syscalls_schema =
 static const struct river_schema tcp_schema = RIVER_SCHEMA(struct plain_args, "tcp", plain_fields);
 static const struct river_schema block_io_schema =
 	RIVER_SCHEMA(struct plain_args, "block_io", plain_fields);
+static const struct river_schema rss_schema = RIVER_SCHEMA(struct plain_args, "rss", plain_fields);
 
 static const struct river_field events_fields[] = {
 	RIVER_FIELD_BLOCK_PTR(struct events_args, off_cpu, "off_cpu", &off_cpu_schema),
@@ -120,6 +121,7 @@ static const struct river_field events_fields[] = {
 	RIVER_FIELD_BLOCK_PTR(struct events_args, plain[EVENT_TCP], "tcp", &tcp_schema),
 	RIVER_FIELD_BLOCK_PTR(struct events_args, plain[EVENT_BLOCK_IO], "block_io",
 			      &block_io_schema),
+	RIVER_FIELD_BLOCK_PTR(struct events_args, plain[EVENT_RSS], "rss", &rss_schema),
 	RIVER_FIELD_BLOCKS(struct events_args, tracepoints, "tracepoint", &tracepoint_schema,
 			   .validate = validate_tracepoints),
 };

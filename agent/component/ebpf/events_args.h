@@ -10,6 +10,7 @@
  *		syscalls {}
  *		tcp {}
  *		block_io {}
+ *		rss {}
  *	}
  */
 #ifndef XAGENT_AGENT_COMPONENT_EBPF_EVENTS_ARGS_H

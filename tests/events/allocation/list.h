@@ -18,5 +18,6 @@
 	X(TCP, "tcp", "tcp", "events", "count", V("events", "count"))                           \
 	X(WALL, "wall", "wall", "wall", "nanoseconds", V("wall", "nanoseconds"))                \
 	X(BLOCK_IO, "block_io", "block_io", "ios", "count",                                     \
-	  V("latency", "nanoseconds") V("bytes", "bytes") V("ios", "count"))
+	  V("latency", "nanoseconds") V("bytes", "bytes") V("ios", "count"))               \
+	X(RSS, "rss", "rss", "space", "bytes", V("growth", "bytes"))
 #define TRACEPOINT_INCLUDE "tests/events/allocation/allocation.bpf.h"

@@ -107,24 +107,24 @@ static const struct row rows[] = {
 	  false },
 	{ "a tracepoint without its group",
 	  { "-e", "tracepoint:sched_switch" },
-	  "!-e wants cpu, off_cpu, wall, locks, faults, run_queue, syscalls, tcp, block_io, or "
+	  "!-e wants cpu, off_cpu, wall, locks, faults, run_queue, syscalls, tcp, block_io, rss, or "
 	  "tracepoint:GROUP:NAME, not "
 	  "\"tracepoint:sched_switch\"",
 	  false },
 	{ "a tracepoint of no name",
 	  { "-e", "tracepoint" },
-	  "!-e wants cpu, off_cpu, wall, locks, faults, run_queue, syscalls, tcp, block_io, or "
+	  "!-e wants cpu, off_cpu, wall, locks, faults, run_queue, syscalls, tcp, block_io, rss, or "
 	  "tracepoint:GROUP:NAME, not \"tracepoint\"",
 	  false },
 	{ "a path",
 	  { "-e", "tracepoint:..:id" },
-	  "!-e wants cpu, off_cpu, wall, locks, faults, run_queue, syscalls, tcp, block_io, or "
+	  "!-e wants cpu, off_cpu, wall, locks, faults, run_queue, syscalls, tcp, block_io, rss, or "
 	  "tracepoint:GROUP:NAME, not "
 	  "\"tracepoint:..:id\"",
 	  false },
 	{ "cpu with a source",
 	  { "-e", "cpu:0" },
-	  "!-e wants cpu, off_cpu, wall, locks, faults, run_queue, syscalls, tcp, block_io, or "
+	  "!-e wants cpu, off_cpu, wall, locks, faults, run_queue, syscalls, tcp, block_io, rss, or "
 	  "tracepoint:GROUP:NAME, not \"cpu:0\"",
 	  false },
 	{ "wall-clock time has the rate of ticks",

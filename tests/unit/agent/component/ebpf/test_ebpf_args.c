@@ -369,6 +369,8 @@ static const struct accepted {
 	{ "events {\n run_queue {}\n}" },
 	{ "events {\n syscalls {}\n}" },
 	{ "events {\n tcp {}\n}" },
+	{ "events {\n block_io {}\n}" },
+	{ "events {\n rss {}\n}" },
 	{ "events {\n wall {}\n}" },
 	{ "event_cpu_limit = 0.05" },
 	{ "event_cpu_limit = 0" },
