@@ -35,6 +35,8 @@ void budget_split(size_t limit_bytes, struct budget *ret_budget)
 		.cache_bytes = share / 2,
 		.sideband_bytes = share,
 		.code_names_bytes = share / 2,
+		.source_bytes = share / 4,
+		.read_bytes = share,
 		.trim_bytes = share,
 	};
 }

@@ -12,11 +12,11 @@
  *	 4/32	intervals: the open one and the one being encoded, half each
  *	 2/32	samples on their way to the agent, where the rate and the CPUs want that much
  *	 1/64	frames that the CPUs have walked lately
- *	 3/64	everything small, the first processes; a third of it names of interpreters' functions
+ *	 3/64	everything small, the first processes; a third of it names of interpreters' functions, a sixth what is known of the sources of scripts
  *
  * On top come 1/32 for larger rings of process events where there are floods of these, 3 KiB for each further process (its entry 1.7 KiB, the
  * rest its arguments, paths and mappings), profiles that a receiver takes as they are, until it has them (9/128, agent/encode), and what the agent
- * takes before it profiles; and while the symbols of a file are indexed that has tens of thousands of functions, 24 bytes for each of them.
+ * takes before it profiles; while the source of a script is read 1/32; and while the symbols of a file are indexed that has tens of thousands of functions, 24 bytes for each of them.
  */
 #ifndef XAGENT_AGENT_PROFILE_BUDGET_H
 #define XAGENT_AGENT_PROFILE_BUDGET_H
@@ -45,6 +45,8 @@ struct budget {
 	size_t cache_bytes;    /* of all CPUs */
 	size_t sideband_bytes; /* of larger rings for process events, where some CPU has needed one */
 	size_t code_names_bytes; /* what interpreters' functions are called */
+	size_t source_bytes;	 /* what is known of the sources of scripts */
+	size_t read_bytes;	 /* what reading one source takes, while it lasts */
 	size_t trim_bytes;	 /* free memory that is given back to the system behind a job */
 };
 

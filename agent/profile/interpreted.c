@@ -121,6 +121,7 @@ int session_open_runtimes(struct session *s, const struct sampler_tables *maps)
 
 	if (r == 0)
 		r = open_search(s);
+	s->source_names.table.max_bytes = s->budget.source_bytes;
 	if (r == 0)
 		r = code_names_new(s->budget.code_names_bytes, maps->told_seed,
 				   &s->runtimes.code_names);

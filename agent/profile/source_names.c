@@ -42,7 +42,9 @@ static int read_source(struct session *s, const struct runtime *runtime, const s
 {
 	struct process *p = process_table_find(s->processes.table, key->pid);
 	struct thread_memory memory = { .pid = key->pid, .tid = key->pid };
-	const struct runtime_memory reading = { .read = read_memory, .data = &memory };
+	const struct runtime_memory reading = { .read = read_memory,
+						.data = &memory,
+						.max_bytes = s->budget.read_bytes };
 	struct source_facts facts = { 0 };
 	struct wire_runtime of;
 
@@ -52,8 +54,14 @@ static int read_source(struct session *s, const struct runtime *runtime, const s
 		return -EBUSY;
 	bool is_published = runtime_tables_of(s->runtimes.tables, key->pid, runtime->kind, &of);
 	int r = runtime->read_source(is_published ? &of : NULL, &reading, f, &facts);
-	if (r == 0)
-		source_table_put(&s->source_names.table, key->pid, key->exec_id, f, facts);
+	if (r >= 0) {
+		size_t n_dropped =
+			source_table_put(&s->source_names.table, key->pid, key->exec_id, f, facts);
+
+		telemetry_count(s->options.telemetry, TELEMETRY_sources_dropped,
+				n_dropped + (size_t)r);
+		r = 0;
+	}
 	return r;
 }
 

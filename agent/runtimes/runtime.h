@@ -38,6 +38,7 @@ struct code_text {
 struct runtime_memory {
 	int (*read)(void *data, uint64_t addr, void *dst, size_t n);
 	void *data;
+	size_t max_bytes; /* that what is read, and what is made of it, may take; 0: what any source may */
 };
 
 /* What tells the lines of a function: where it begins (not 0), and its runtime's own table of n bytes. */
@@ -88,7 +89,7 @@ struct runtime {
 			uint64_t function, uint32_t print, char *buf, size_t n_buf,
 			struct code_text *ret_text);
 	/* What the source of that function tells of all functions in it, from the process's memory; to be freed. 0; -EAGAIN: it was moved meanwhile, or a page did not
-	 * come; or another error, at which the source tells nothing. NULL: what was sent is the whole name. */
+	 * come; or another error, at which the source tells nothing. 1: of functions nothing is told, as there is no room for it. NULL: what was sent is the whole name. */
 	int (*read_source)(const struct wire_runtime *of, const struct runtime_memory *memory,
 			   const struct source_function *function, struct source_facts *ret_facts);
 	/* What the source is known by, as long as the facts are there; NULL: nothing. NULL where no source has such. Pure. */

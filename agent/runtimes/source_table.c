@@ -55,39 +55,43 @@ static struct source_slot *oldest(struct source_table *t)
 	return found;
 }
 
-static struct source_slot *free_slot(struct source_table *t)
+static struct source_slot *free_slot(struct source_table *t, size_t *n_dropped)
 {
 	for (size_t i = 0; i < SOURCE_TABLE_SLOTS; i++)
 		if (!t->slots[i].pid)
 			return &t->slots[i];
 	struct source_slot *s = oldest(t);
 	drop(t, s);
+	++*n_dropped;
 	return s;
 }
 
-void source_table_put(struct source_table *t, uint32_t pid, uint32_t exec_id,
-		      const struct source_function *f, struct source_facts facts)
+size_t source_table_put(struct source_table *t, uint32_t pid, uint32_t exec_id,
+			const struct source_function *f, struct source_facts facts)
 {
 	struct source_slot *there = pid ? find(t, pid, exec_id, f, wants_end(f)) : NULL;
+	size_t n_dropped = 0;
 
 	if (there)
 		drop(t, there);
-	if (!pid || facts.n > SOURCE_TABLE_MAX_BYTES) {
+	if (!pid || facts.n > t->max_bytes) {
 		free(facts.bytes);
+		n_dropped += facts.n > 0;
 		facts = (struct source_facts){ 0 };
 	}
 	if (!pid)
-		return;
-	while (t->n_bytes + facts.n > SOURCE_TABLE_MAX_BYTES)
+		return n_dropped;
+	for (; t->n_bytes + facts.n > t->max_bytes; n_dropped++)
 		drop(t, oldest(t));
-	*free_slot(t) = (struct source_slot){ .pid = pid,
-					      .exec_id = exec_id,
-					      .source = f->source,
-					      .n_source = f->n_source,
-					      .is_end = wants_end(f),
-					      .used = ++t->n_asked,
-					      .facts = facts };
+	*free_slot(t, &n_dropped) = (struct source_slot){ .pid = pid,
+							  .exec_id = exec_id,
+							  .source = f->source,
+							  .n_source = f->n_source,
+							  .is_end = wants_end(f),
+							  .used = ++t->n_asked,
+							  .facts = facts };
 	t->n_bytes += facts.n;
+	return n_dropped;
 }
 
 void source_table_clear(struct source_table *t)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is known of the sources of running programs: of those that were asked for last, within a fixed number of bytes. Loop thread.
+ * What is known of the sources of running programs: of those that were asked for last, within a number of bytes. Loop thread.
  */
 #ifndef XAGENT_AGENT_RUNTIMES_SOURCE_TABLE_H
 #define XAGENT_AGENT_RUNTIMES_SOURCE_TABLE_H
@@ -11,7 +11,6 @@
 #include "agent/runtimes/runtime.h"
 
 #define SOURCE_TABLE_SLOTS 256
-#define SOURCE_TABLE_MAX_BYTES ((size_t)512 * 1024)
 
 struct source_slot {
 	uint32_t pid; /* 0: it is free */
@@ -22,8 +21,9 @@ struct source_slot {
 	struct source_facts facts;
 };
 
-/* Zeros: empty. */
+/* But for max_bytes zeros: empty. */
 struct source_table {
+	size_t max_bytes;
 	struct source_slot slots[SOURCE_TABLE_SLOTS];
 	uint64_t n_asked;
 	size_t n_bytes;
@@ -32,9 +32,10 @@ struct source_table {
 /* Borrowed until the next put; NULL: not known. A function whose name is whole has what was read of the whole source, too. */
 const struct source_facts *source_table_find(struct source_table *t, uint32_t pid, uint32_t exec_id,
 					     const struct source_function *function);
-/* Takes the bytes. Of what is larger than the whole table nothing is known from then on: NULL, and 0 bytes. */
-void source_table_put(struct source_table *t, uint32_t pid, uint32_t exec_id,
-		      const struct source_function *function, struct source_facts facts);
+/* Takes the bytes. Of what is larger than the whole table nothing is known from then on: NULL, and 0 bytes. Returns of how many sources nothing is known any
+ * more. */
+size_t source_table_put(struct source_table *t, uint32_t pid, uint32_t exec_id,
+			const struct source_function *function, struct source_facts facts);
 void source_table_clear(struct source_table *t);
 
 #endif

@@ -53,6 +53,8 @@
 	  "distinct frames without lines because the time for them was used up")                  \
 	X(frames_unresolved, "distinct frames named by their file only")                          \
 	X(jit_functions_dropped, "generated functions forgotten to stay within the memory limit") \
+	X(sources_dropped,                                                                        \
+	  "sources of scripts whose classes are forgotten to stay within the memory limit")       \
 	X(kernel_functions_dropped,                                                               \
 	  "kernel functions without a name to stay within the memory limit")                      \
 	X(kernel_symbols_read, "readings of the kernel's symbols, 60 ms each")                    \

@@ -128,7 +128,7 @@ static void check_source(const uint8_t *data, size_t size)
 				  .is_wide = data[0] & 1 };
 	struct class_methods m = { 0 };
 
-	if (class_methods_read(&s, &m) < 0)
+	if (class_methods_read(&s, SIZE_MAX, &m) < 0)
 		return;
 	for (size_t i = 0; i < m.n; i++) {
 		check_part(&s, m.methods[i].place);

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import pytest
 
-from harness import chains, paths, privileges, pythons
+from harness import chains, nodes, paths, privileges, pythons
 from harness.agent import config
 from harness.burning import before_all_others, cpu_seconds
 from harness.folded import Stack
@@ -263,6 +263,47 @@ def test_the_limit_holds_for_everything(start_agent, standin, processes, both_ki
     limit = m.value("xagent_memory_limit_bytes")
     # What malloc adds is in it: it lies where the maps of the kernel have a share that is not counted here.
     assert most.anonymous - base.anonymous + most.arena - table <= limit
+
+
+# Scripts of 60 KiB, each with a class of its own whose methods take turns.
+SCRIPTS = """
+'use strict';
+const vm = require('vm');
+const made = [];
+for (let i = 0; i < 100; i++) {
+  let text = `(class Script${process.pid}_${i} {\\n`;
+  for (let k = 0; k < 40; k++)
+    text += `  method_${i}_${k}(n) { let s = ${k}; for (let x = 0; x < n; x++) s = (s * 31 + x) % 65537; return s; } // ${'-'.repeat(1400)}\\n`;
+  const C = vm.runInThisContext(text + '})', { filename: `script_${process.pid}_${i}.js` });
+  made.push(new C());
+}
+for (const end = Date.now() + 60000; Date.now() < end;)
+  for (let i = 0; i < 100; i++)
+    for (let k = 0; k < 40; k++) made[i][`method_${i}_${k}`](3000);
+"""
+
+
+@pytest.mark.skipif(not nodes.FULL, reason="XAGENT_TEST_MATRIX=full has it")
+def test_sources_of_scripts(start_agent, standin, processes, tmp_path, capsys):
+    """More scripts than there is room to know: what is kept of them, and what reading one takes, is within the limit, and what goes is counted."""
+    node, why = nodes.get(nodes.SAMPLE[-1])
+    if not node:
+        pytest.skip(why)
+    (tmp_path / "scripts.js").write_text(SCRIPTS)
+    base = start_bare(start_agent, standin, LEAST_LIMIT)
+    agent, _ = start_idle(start_agent, standin, LEAST_LIMIT)
+    for _ in range(8):
+        processes.start(node, tmp_path / "scripts.js")
+    most, used = watch(agent, 20)
+    m = judge_accounts(agent)
+    table = PROCESS_BYTES * m.value("xagent_processes")
+    beyond = most.anonymous - base.anonymous + most.arena - table
+    with capsys.disabled():
+        print(f"\n    {LEAST_LIMIT}, 800 scripts: {beyond / MIB:.1f} MiB beyond the bare agent; {m.agent('sources_dropped')} sources forgotten, "
+              f"{used:.1f} s of a CPU")
+    assert m.agent("sources_dropped") > 0
+    assert beyond <= m.value("xagent_memory_limit_bytes")
+    assert agent.stop() == 0
 
 
 def test_tables_of_what_has_ended_make_room(start_agent, standin, processes, objects):

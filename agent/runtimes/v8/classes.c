@@ -83,6 +83,7 @@ struct parser {
 	uint32_t n_levels;
 	uint32_t n_classes;
 	size_t n_methods, max_methods;
+	size_t most; /* methods that are kept */
 	struct class_method *methods;
 	struct source_part classes[MAX_CLASSES]; /* their names */
 	struct level levels[MAX_LEVELS];
@@ -280,10 +281,10 @@ static bool add_method(struct parser *p, uint32_t at, struct source_part name, c
 	if (p->was.field_at)
 		at = p->was.field_at - 1;
 	*ret_method = NONE;
-	if (name.begin == name.end || of.begin == of.end || p->n_methods == MAX_METHODS)
+	if (name.begin == name.end || of.begin == of.end || p->n_methods == p->most)
 		return true;
 	if (p->n_methods == p->max_methods) {
-		size_t max = MAX_OF(2 * p->max_methods, (size_t)16);
+		size_t max = MIN_OF(MAX_OF(2 * p->max_methods, (size_t)16), p->most);
 		struct class_method *more = realloc(p->methods, max * sizeof(*more));
 
 		if (!more)
@@ -708,13 +709,15 @@ static size_t drop_others(struct class_method *methods, size_t n)
 	return n_left;
 }
 
-int class_methods_read(const struct source *source, struct class_methods *ret_methods)
+int class_methods_read(const struct source *source, size_t max_bytes,
+		       struct class_methods *ret_methods)
 {
 	_cleanup_free_ struct parser *p = calloc(1, sizeof(*p));
 
 	if (!p)
 		return -ENOMEM;
 	p->source = source;
+	p->most = MIN_OF(max_bytes / sizeof(struct class_method), (size_t)MAX_METHODS);
 	(void)push(p, LEVEL_BLOCK, BEHIND_STATEMENT, NONE);
 	if (!read_all(p)) {
 		free(p->methods);

@@ -28,7 +28,8 @@ struct class_methods {
 	size_t n;
 };
 
-/* 0, or -EINVAL: not for certain; -ENOMEM. The methods are to be freed. */
-int class_methods_read(const struct source *source, struct class_methods *ret_methods);
+/* Of as many methods as max_bytes hold; those behind them are left out. 0, or -EINVAL: not for certain; -ENOMEM. The methods are to be freed. */
+int class_methods_read(const struct source *source, size_t max_bytes,
+		       struct class_methods *ret_methods);
 
 #endif

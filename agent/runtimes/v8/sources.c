@@ -20,6 +20,10 @@
 #define MAX_STRINGS 4
 /* Names that are longer are left out. */
 #define MAX_NAME 256
+/* Of what reading may take: the text a half, what is found in it and what is kept of that a quarter each. */
+#define TEXT_SHARE 2
+#define METHODS_SHARE 4
+#define KEPT_SHARE 4
 
 struct kept_method {
 	uint32_t begin, end;
@@ -122,13 +126,15 @@ static size_t bytes_of(const struct source *s, const struct class_methods *metho
 	return n;
 }
 
-static int keep(const struct source *s, const struct class_methods *methods,
+static int keep(const struct source *s, const struct class_methods *methods, size_t max_bytes,
 		struct source_facts *ret_facts)
 {
 	size_t n_bytes = bytes_of(s, methods), first = texts_at((uint32_t)methods->n), at = first;
-	struct kept *kept = malloc(n_bytes);
+	struct kept *kept = n_bytes > max_bytes ? NULL : malloc(n_bytes);
 	char name[MAX_NAME];
 
+	if (n_bytes > max_bytes)
+		return -E2BIG;
 	if (!kept)
 		return -ENOMEM;
 	*kept = (struct kept){ .n = (uint32_t)methods->n };
@@ -151,19 +157,6 @@ static int keep(const struct source *s, const struct class_methods *methods,
 	return 0;
 }
 
-/* What is not understood has no methods. */
-static int parse(const struct source *s, struct source_facts *ret_facts)
-{
-	struct class_methods methods = { 0 };
-	int r = class_methods_read(s, &methods);
-
-	if (r < 0 && r != -EINVAL)
-		return r;
-	r = keep(s, &methods, ret_facts);
-	free(methods.methods);
-	return r;
-}
-
 /* Nothing but what stands at the end. */
 static int keep_end(const struct source *end, bool is_whole, struct source_facts *ret_facts)
 {
@@ -177,10 +170,33 @@ static int keep_end(const struct source *end, bool is_whole, struct source_facts
 	return 0;
 }
 
-/* How many of its characters are read: of what is too long, or not wanted whole, the last ones. */
-static uint32_t chars_to_read(const struct source_function *f)
+static size_t max_bytes_of(const struct runtime_memory *memory)
 {
-	bool is_whole = f->end && f->n_source <= V8_MAX_SOURCE;
+	return memory->max_bytes ? memory->max_bytes : SIZE_MAX;
+}
+
+/* What is not understood has no methods, nor has what there is no room for. */
+static int parse(const struct source *s, size_t max_bytes, struct source_facts *ret_facts)
+{
+	struct class_methods methods = { 0 };
+	int r = class_methods_read(s, max_bytes / METHODS_SHARE, &methods);
+
+	if (r < 0 && r != -EINVAL)
+		return r;
+	r = keep(s, &methods, max_bytes / KEPT_SHARE, ret_facts);
+	free(methods.methods);
+	if (r != -E2BIG)
+		return r;
+	r = keep_end(s, true, ret_facts);
+	return r < 0 ? r : 1;
+}
+
+/* How many of its characters are read: of what is too long, or not wanted whole, the last ones. */
+static uint32_t chars_to_read(const struct source_function *f, bool is_wide,
+			      const struct runtime_memory *memory)
+{
+	bool is_whole = f->end && f->n_source <= V8_MAX_SOURCE &&
+			((size_t)f->n_source << is_wide) <= max_bytes_of(memory) / TEXT_SHARE;
 
 	return is_whole ? f->n_source : MIN_OF(f->n_source, RUNTIME_SOURCE_END);
 }
@@ -205,7 +221,6 @@ int v8_source_read(const struct v8_layout *layout, const struct runtime_memory *
 {
 	struct v8_look l = { .layout = layout, .memory = memory };
 	_cleanup_free_ void *chars = NULL;
-	uint32_t n = chars_to_read(f);
 
 	if (!v8_shared_read(&l, f->address, f->print))
 		return -EAGAIN;
@@ -213,6 +228,7 @@ int v8_source_read(const struct v8_layout *layout, const struct runtime_memory *
 	struct characters c = find_characters(&l, v8_word_at(&l, pointer_at));
 	if (!c.at || c.n != f->n_source)
 		return -EAGAIN;
+	uint32_t n = chars_to_read(f, c.is_wide, memory);
 	int r = read_chars(&l, &c, n, &chars);
 	if (r < 0)
 		return r;
@@ -221,7 +237,10 @@ int v8_source_read(const struct v8_layout *layout, const struct runtime_memory *
 	if (!v8_shared_read(&l, f->address, f->print) || again.at != c.at || again.n != c.n)
 		return -EAGAIN;
 	const struct source s = { chars, n, c.is_wide };
-	return f->end && n == c.n ? parse(&s, ret_facts) : keep_end(&s, n == c.n, ret_facts);
+	if (f->end && n == c.n)
+		return parse(&s, max_bytes_of(memory), ret_facts);
+	r = keep_end(&s, n == c.n, ret_facts);
+	return r == 0 && f->end ? 1 : r;
 }
 
 const char *v8_source_id(const struct source_facts *facts)

@@ -5,7 +5,9 @@
 #include "agent/runtimes/source_table.h"
 #include "tests/support/unit.h"
 
-static struct source_table table;
+#define MAX_BYTES ((size_t)512 * 1024)
+
+static struct source_table table = { .max_bytes = MAX_BYTES };
 
 static int clear(void **state)
 {
@@ -20,13 +22,13 @@ static struct source_function source(uint32_t number)
 	return (struct source_function){ .source = number, .n_source = 10, .end = 5 };
 }
 
-static void put(uint32_t pid, uint32_t number, size_t n)
+static size_t put(uint32_t pid, uint32_t number, size_t n)
 {
 	const struct source_function f = source(number);
 	struct source_facts facts = { calloc(1, n), n };
 
 	assert_non_null(facts.bytes);
-	source_table_put(&table, pid, 1, &f, facts);
+	return source_table_put(&table, pid, 1, &f, facts);
 }
 
 /* Of the bytes; 0: it is not known. */
@@ -90,15 +92,15 @@ static void test_oldest_goes(void **state)
 static void test_bytes(void **state)
 {
 	(void)state;
-	put(7, 1, SOURCE_TABLE_MAX_BYTES / 2);
-	put(7, 2, SOURCE_TABLE_MAX_BYTES / 2);
+	put(7, 1, MAX_BYTES / 2);
+	put(7, 2, MAX_BYTES / 2);
 	put(7, 3, 1);
 	assert_int_equal(known(7, 1, 1), 0);
 	assert_int_equal(known(7, 1, 3), 1);
-	put(7, 4, SOURCE_TABLE_MAX_BYTES);
+	put(7, 4, MAX_BYTES);
 	assert_int_equal(known(7, 1, 2), 0);
-	assert_int_equal(known(7, 1, 4), SOURCE_TABLE_MAX_BYTES);
-	put(7, 5, SOURCE_TABLE_MAX_BYTES + 1);
+	assert_int_equal(known(7, 1, 4), MAX_BYTES);
+	put(7, 5, MAX_BYTES + 1);
 	const struct source_function f = source(5);
 	const struct source_facts *facts = source_table_find(&table, 7, 1, &f);
 	assert_non_null(facts);
@@ -106,7 +108,21 @@ static void test_bytes(void **state)
 	/* Of nobody. */
 	put(0, 6, 1);
 	assert_int_equal(known(0, 1, 6), 0);
-	assert_int_equal(table.n_bytes, SOURCE_TABLE_MAX_BYTES);
+	assert_int_equal(table.n_bytes, MAX_BYTES);
+}
+
+/* What is forgotten is told, to be counted. */
+static void test_dropped(void **state)
+{
+	(void)state;
+	for (uint32_t i = 1; i <= 4; i++)
+		assert_int_equal(put(7, i, MAX_BYTES / 4), 0);
+	assert_int_equal(put(7, 4, MAX_BYTES / 4), 0);
+	assert_int_equal(put(7, 5, 1), 1);
+	assert_int_equal(put(7, 6, MAX_BYTES), 4);
+	assert_int_equal(put(7, 7, MAX_BYTES + 1), 1);
+	assert_int_equal(put(0, 8, 10), 1);
+	assert_true(table.n_bytes <= MAX_BYTES);
 }
 
 static const struct unit_test tests[] = {
@@ -114,6 +130,7 @@ static const struct unit_test tests[] = {
 	TEST_WITH(test_ends, NULL, clear),
 	TEST_WITH(test_oldest_goes, NULL, clear),
 	TEST_WITH(test_bytes, NULL, clear),
+	TEST_WITH(test_dropped, NULL, clear),
 };
 
 TEST_MAIN(tests)

@@ -47,7 +47,7 @@ static void check(const struct row *row)
 	struct class_methods m = { 0 };
 	char seen[4096] = "";
 
-	int r = class_methods_read(&s, &m);
+	int r = class_methods_read(&s, SIZE_MAX, &m);
 	if (r != (row->methods ? 0 : -EINVAL))
 		fail_msg("%d for %s", r, row->source);
 	if (r < 0)
@@ -212,7 +212,7 @@ static void test_wide(void **state)
 	struct class_methods m = { 0 };
 
 	(void)state;
-	assert_int_equal(class_methods_read(&s, &m), 0);
+	assert_int_equal(class_methods_read(&s, SIZE_MAX, &m), 0);
 	assert_int_equal(m.n, 1);
 	assert_int_equal(m.methods[0].of.end - m.methods[0].of.begin, 1);
 	assert_int_equal(text[m.methods[0].of.begin], 0x4e2d);
@@ -230,17 +230,18 @@ static void test_deep(void **state)
 
 	(void)state;
 	memset(deep, '(', sizeof(deep));
-	assert_int_equal(class_methods_read(&levels, &m), -EINVAL);
+	assert_int_equal(class_methods_read(&levels, SIZE_MAX, &m), -EINVAL);
 	for (size_t i = 0; i < N; i += 10)
 		memcpy(wide + i, "class A{} ", 10);
-	assert_int_equal(class_methods_read(&(struct source){ wide, N, false }, &m), -EINVAL);
+	assert_int_equal(class_methods_read(&(struct source){ wide, N, false }, SIZE_MAX, &m),
+			 -EINVAL);
 	memcpy(wide, "class A { ", 10);
 	for (size_t i = 10; i + 6 <= N; i += 6)
 		memcpy(wide + i, "a(){} ", 6);
 	wide[N - 1] = '}';
 	memset(wide + (N - 10) / 6 * 6 + 10, ' ', (N - 10) % 6);
 	wide[N - 1] = '}';
-	assert_int_equal(class_methods_read(&(struct source){ wide, N, false }, &m), 0);
+	assert_int_equal(class_methods_read(&(struct source){ wide, N, false }, SIZE_MAX, &m), 0);
 	/* No script has more. */
 	assert_int_equal(m.n, 16384);
 	free(m.methods);

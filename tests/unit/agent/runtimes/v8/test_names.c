@@ -364,7 +364,8 @@ static void check_id(uint64_t source, uint32_t n, uint32_t end, const char *expe
 					   .end = end };
 	struct source_facts facts = { 0 };
 
-	assert_int_equal(v8_source_read(&layout, &reading, &f, &facts), 0);
+	/* Of a long one the methods are not read. */
+	assert_int_equal(v8_source_read(&layout, &reading, &f, &facts), end && n > V8_MAX_SOURCE);
 	if (expected)
 		assert_string_equal(v8_source_id(&facts), expected);
 	else
@@ -397,6 +398,34 @@ static void test_id_of_a_long_source(void **state)
 	uint64_t outside = make_string(EXTERNAL, n, 0, end - V8_TAG - n);
 	check_id(outside, n, 0, ID);
 	check_id(outside, n, 5, ID);
+}
+
+/* Of what there is no room for no method is known; with more, all of it is. */
+static void test_sources_within_a_bound(void **state)
+{
+	uint64_t shared = make_of_source(make_flat(SOURCE));
+	struct source_function f = function_of(shared, "() {} get");
+	struct runtime_memory bounded = reading;
+	const struct code_text run = { .name = "run", .n_name = 3 };
+	unsigned int n_parts = 0, n_named = 0;
+	char whole[64];
+
+	(void)state;
+	for (bounded.max_bytes = 1; bounded.max_bytes <= 4096; bounded.max_bytes++) {
+		struct source_facts facts = { 0 };
+		int r = v8_source_read(&layout, &bounded, &f, &facts);
+		size_t n = v8_name_in_source(&facts, &f, &run, whole, sizeof(whole));
+
+		assert_in_range(r, 0, 1);
+		assert_true(bounded.max_bytes >= 2 * strlen(SOURCE) || r == 1);
+		assert_true(r == 1 || facts.n <= bounded.max_bytes / 4);
+		assert_true(n == 0 || (n == strlen("A.run") && r == 0));
+		n_parts += r;
+		n_named += n > 0;
+		free(facts.bytes);
+	}
+	assert_true(n_parts >= 2 * strlen(SOURCE));
+	assert_true(n_named > 0);
 }
 
 /* It is read again, or not at all. */
@@ -436,6 +465,7 @@ static const struct unit_test tests[] = {
 	TEST_WITH(test_sources, setup, NULL),
 	TEST_WITH(test_ids, setup, NULL),
 	TEST_WITH(test_id_of_a_long_source, setup, NULL),
+	TEST_WITH(test_sources_within_a_bound, setup, NULL),
 	TEST_WITH(test_sources_that_lie, setup, NULL),
 };
 
