@@ -66,6 +66,9 @@ struct v8_layout {
 	__u8 function_context;
 	__u16 type_async_function, type_async_generator, type_async_request;
 	__u16 type_promise, type_reaction, type_capability;
+	/* How long bytecodes are (kBytecodeSizes): three rows of so many bytes, in addresses as linked. 0: not known. */
+	__u16 n_bytecodes;
+	__u64 sizes_at;
 };
 
 _Static_assert(sizeof(struct v8_layout) <= WIRE_RUNTIME_WORDS * 8, "it fits");
@@ -81,6 +84,10 @@ _Static_assert(sizeof(struct v8_layout) <= WIRE_RUNTIME_WORDS * 8, "it fits");
 /* Of one that the interpreter runs: its BytecodeArray, and a small integer, how far from the pointer to that the bytecode lies that made the last call. */
 #define V8_FRAME_BYTECODE 32
 #define V8_FRAME_BYTECODE_AT 40
+
+/* Bytecodes up to this one are prefixes of the next one, by turns for operands of two bytes and of four; and bytes of all rows of sizes. */
+#define V8_LAST_PREFIX 3
+#define V8_SIZES_BYTES 1024
 
 /* What is read of a SharedFunctionInfo at most. */
 #define V8_SHARED_BYTES 72

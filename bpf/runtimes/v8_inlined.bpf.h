@@ -8,79 +8,13 @@
 
 #include <bpf/bpf_helpers.h>
 
+#include "bpf/runtimes/v8_code.bpf.h"
 #include "bpf/runtimes/v8_lines.bpf.h"
 #include "bpf/runtimes/v8_objects.bpf.h"
 #include "bpf/runtimes/v8_positions.bpf.h"
 
 /* Inlined functions that one sample reads. */
 #define V8_MAX_READS 1000
-
-/* How far the beginning of code is looked for, in steps of V8_CODE_ALIGNMENT: 64 KiB. */
-#define V8_MAX_STEPS 1024
-/* What was not found is looked for again after that: other code may have come there. */
-#define V8_AGAIN_NS 1000000000ULL
-
-static __always_inline bool v8_is_code(struct scratch *s, __u64 map)
-{
-	__u64 *known = &s->runtime.words[V8_CODE_MAP];
-
-	if (*known && *known == map)
-		return true;
-	if (v8_type_of_map(v8_layout(s), map) != v8_layout(s)->type_code)
-		return false;
-	*known = map;
-	return true;
-}
-
-/* Reads the Code that begins at `begin`, and says whether pc is in it. */
-static __always_inline bool v8_get_code(struct scratch *s, __u64 begin)
-{
-	const struct v8_layout *l = v8_layout(s);
-	__u64 code = begin - l->code_header;
-
-	if (!l->is_code_inside)
-		code = v8_word(code + V8_STREAM_CODE) - V8_TAG;
-	if ((code & V8_TAG_MASK) ||
-	    bpf_probe_read_user(s->runtime.bytes, V8_CODE_BYTES, (void *)code) ||
-	    !v8_is_code(s, v8_shared_word(s, 0)) ||
-	    (!l->is_code_inside && v8_shared_word(s, l->code_begin) != begin))
-		return false;
-	return s->walk.pc - begin < v8_shared_int(s, l->code_bytes);
-}
-
-/* words: where code may begin. */
-static long v8_search_step(__u32 index, void *data)
-{
-	struct scratch *s = bpf_map_lookup_elem(&scratch, data);
-	__u64 head[2];
-
-	(void)index;
-	if (!s || s->runtime.n_pieces >= V8_MAX_PIECES ||
-	    bpf_probe_read_user(head, sizeof(head),
-				(void *)(s->runtime.words[0] - v8_layout(s)->code_header)))
-		return 1;
-	s->runtime.n_pieces++;
-	if ((head[0] & V8_TAG_MASK) == V8_TAG && (head[1] & V8_TAG_MASK) == V8_TAG &&
-	    v8_get_code(s, s->runtime.words[0])) {
-		s->runtime.words[1] = s->runtime.words[0];
-		return 1;
-	}
-	s->runtime.words[0] -= V8_CODE_ALIGNMENT;
-	return 0;
-}
-
-/* Where the code of pc begins; 0: not found. */
-__noinline __u64 v8_search(__u32 level)
-{
-	struct scratch *s = walk_scratch(level);
-
-	if (!s)
-		return 0;
-	s->runtime.words[0] = s->walk.pc & ~(V8_CODE_ALIGNMENT - 1ULL);
-	s->runtime.words[1] = 0;
-	bpf_loop(V8_MAX_STEPS, v8_search_step, &level, 0);
-	return s->runtime.words[1];
-}
 
 static __always_inline __u64 v8_deopt_element(__u64 deopt, __u32 index)
 {
@@ -124,25 +58,13 @@ __noinline __u32 v8_inlined(__u32 level)
 {
 	struct scratch *s = walk_scratch(level);
 	const struct v8_layout *l;
-	struct runtime_return *known;
 	__u64 key, begin, deopt, id, position;
 	__u32 kind;
 
 	if (!s)
 		return 0;
 	l = v8_layout(s);
-	key = hash_mix(s->runtime.process, s->walk.pc) | 1ULL << 63;
-	known = v8_known(key);
-	begin = known && known->key == key ? known->begin : 0;
-	if (known && known->key == key && !begin &&
-	    s->record.head.time_ns - known->found < V8_AGAIN_NS)
-		return 0;
-	if (!begin || !v8_get_code(s, begin)) {
-		begin = v8_search(level);
-		if (known && (begin || s->runtime.n_pieces < V8_MAX_PIECES))
-			*known = (struct runtime_return){ key, begin,
-							  begin ? 0 : s->record.head.time_ns };
-	}
+	begin = v8_find_code(s, &key);
 	kind = v8_shared_int(s, l->code_flags) & V8_CODE_KIND;
 	if (!begin || kind <= l->kind_baseline)
 		return 0;
@@ -240,8 +162,7 @@ __noinline int v8_inlined_first(__u32 level)
 
 	/* Builtins, which lie in the file, have none. */
 	if (!s || !v8_layout(s)->code_header || s->walk.flags & UNWIND_EXACT ||
-	    !s->runtime.is_called ||
-	    (unwind_find(&s->walk) && !(s->walk.mapping.frame_base & WIRE_FRAME_RAW)))
+	    !s->runtime.is_called || v8_is_in_file(s))
 		return 0;
 	/* Once for each frame. */
 	s->runtime.is_called = 0;

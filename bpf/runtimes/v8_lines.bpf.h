@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Lines in execution. What is told of one is how far it is from the line at which its function begins: line ends of the source between the two are
- * counted. Both are characters of a script. Where in it the interpreter is, is told by the bytecode's table of source positions; of optimized code
- * by the code's (bpf/runtimes/v8_inlined.bpf.h).
+ * counted. Both are characters of a script. Where in it the interpreter is, or baseline code (bpf/runtimes/v8_baseline.bpf.h), is told by the bytecode's table of source
+ * positions; of optimized code by the code's (bpf/runtimes/v8_inlined.bpf.h).
  *
  * With `columns` it has the column, too: characters back to the end of the line before.
  *
@@ -13,6 +13,8 @@
 
 #include <bpf/bpf_helpers.h>
 
+#include "bpf/runtimes/v8_baseline.bpf.h"
+#include "bpf/runtimes/v8_code.bpf.h"
 #include "bpf/runtimes/v8_names.bpf.h"
 #include "bpf/runtimes/v8_objects.bpf.h"
 #include "bpf/runtimes/v8_positions.bpf.h"
@@ -219,39 +221,47 @@ __noinline int v8_line_at_place(__u32 level, __u32 place)
 	return 0;
 }
 
-/* Which bytecode a frame has come to, if the interpreter runs it; ~0: it does not, or it is not known. */
-static __always_inline __u32 v8_bytecode_at(struct scratch *s, __u64 *ret_bytecode)
+/* The bytecode that the interpreter or baseline code runs in the present frame; 0: neither of them does, or where it is is not known. */
+static __always_inline __u64 v8_bytecode_of_frame(struct scratch *s)
 {
 	const struct v8_layout *l = v8_layout(s);
-	__u64 words[2]; /* how far, BytecodeArray */
-	__u32 type = 0, before = l->bytecode_data - V8_TAG;
+	__u32 type = 0;
+	__u64 at;
 
-	/* Between two calls the word on the stack is that of the one before. */
+	/* Between two calls what is on the stack is of the one before. */
 	if (!l->type_bytecode || s->walk.flags & UNWIND_EXACT)
-		return ~0U;
-	/* Its code is one of the builtins, which lie in the file. */
-	if (!unwind_find(&s->walk) || s->walk.mapping.frame_base & WIRE_FRAME_RAW)
-		return ~0U;
-	if (bpf_probe_read_user(words, sizeof(words),
-				(void *)(s->walk.reg[WIRE_ABI_FP] - V8_FRAME_BYTECODE_AT)) ||
-	    (__u32)words[0] || words[0] >> 32 < before)
-		return ~0U;
-	*ret_bytecode = v8_object(l, words[1], &type);
-	return *ret_bytecode && type == l->type_bytecode ? (words[0] >> 32) - before : ~0U;
+		return 0;
+	at = v8_object(l, v8_word(s->walk.reg[WIRE_ABI_FP] - V8_FRAME_BYTECODE), &type);
+	return at && type == l->type_bytecode ? at : 0;
+}
+
+/* Which one the interpreter has come to; ~0: not known. */
+static __always_inline __u32 v8_interpreted_at(struct scratch *s)
+{
+	__u64 word = v8_word(s->walk.reg[WIRE_ABI_FP] - V8_FRAME_BYTECODE_AT);
+	__u32 before = v8_layout(s)->bytecode_data - V8_TAG;
+
+	return (__u32)word || word >> 32 < before ? ~0U : (__u32)(word >> 32) - before;
 }
 
 /* The line of the function that was read, whose frame is the present one; `place` is what optimized code has told of it. */
 __noinline int v8_line_of_frame(__u32 level, __u32 place)
 {
 	struct scratch *s = walk_scratch(level);
-	__u64 bytecode = 0, key, position;
+	__u64 bytecode, key, position;
 	__u32 at;
 
 	if (!s)
 		return 0;
-	at = v8_bytecode_at(s, &bytecode);
-	if (at == ~0U)
+	bytecode = place ? 0 : v8_bytecode_of_frame(s);
+	if (!bytecode)
 		return v8_line_at_place(level, place);
+	/* The interpreter's code is one of the builtins. */
+	at = v8_is_in_file(s) ? v8_interpreted_at(s) : v8_baseline_at(level, bytecode);
+	/* To the verifier it may be anything. */
+	asm volatile("" : "+r"(at));
+	if (at == ~0U)
+		return 0;
 	key = v8_line_key(s, at | V8_OF_BYTECODE);
 	if (v8_line_known(s, key))
 		return 0;

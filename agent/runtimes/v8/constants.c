@@ -25,17 +25,29 @@ static const char *const constant_names[V8_CONSTANT_MAX] = {
 };
 
 /* Symbols of other names. */
-enum { MAJOR = V8_CONSTANT_MAX, MINOR, BUILTINS_DATA, BUILTINS, BUILTINS_BYTES, WANTED_MAX };
+enum {
+	MAJOR = V8_CONSTANT_MAX,
+	MINOR,
+	BUILTINS_DATA,
+	BUILTINS,
+	BUILTINS_BYTES,
+	BYTECODE_SIZES,
+	WANTED_MAX
+};
 
 static const char *const other_names[WANTED_MAX - V8_CONSTANT_MAX] = {
-	"_ZN2v88internal7Version6major_E",     "_ZN2v88internal7Version6minor_E",
-	"v8_Default_embedded_blob_code_data_", "v8_Default_embedded_blob_code_",
+	"_ZN2v88internal7Version6major_E",
+	"_ZN2v88internal7Version6minor_E",
+	"v8_Default_embedded_blob_code_data_",
+	"v8_Default_embedded_blob_code_",
 	"v8_Default_embedded_blob_code_size_",
+	"_ZN2v88internal11interpreter9Bytecodes14kBytecodeSizesE",
 };
 
 struct wanted {
 	uint32_t name_off[WANTED_MAX]; /* 0: there is no such name */
 	uint64_t value[WANTED_MAX];    /* 0: no such symbol */
+	uint64_t bytes[WANTED_MAX];
 };
 
 struct look {
@@ -118,8 +130,10 @@ static bool find_names(struct look *l)
 static void look_at_symbol(struct look *l, const struct symbol *s)
 {
 	for (size_t i = 0; i < WANTED_MAX; i++)
-		if (l->wanted.name_off[i] == s->name_off && s->section != SHN_UNDEF)
+		if (l->wanted.name_off[i] == s->name_off && s->section != SHN_UNDEF) {
 			l->wanted.value[i] = s->value;
+			l->wanted.bytes[i] = s->size_bytes;
+		}
 }
 
 static bool find_symbols(struct look *l)
@@ -163,6 +177,31 @@ static void find_builtins(const struct look *l, struct v8_constants *to)
 	to->builtins_bytes = (uint64_t)bytes;
 }
 
+/* Three rows; each size is one of an opcode and its operands, which are wider from row to row. */
+static bool are_sizes(const uint8_t *sizes, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (sizes[i] == 0 || sizes[i] > sizes[n + i] || sizes[n + i] > sizes[2 * n + i] ||
+		    sizes[2 * n + i] > V8_MAX_BYTECODE_BYTES)
+			return false;
+	return true;
+}
+
+static void find_bytecode_sizes(const struct look *l, struct v8_constants *to)
+{
+	uint64_t at = l->wanted.value[BYTECODE_SIZES], bytes = l->wanted.bytes[BYTECODE_SIZES];
+	uint8_t sizes[3 * V8_MAX_BYTECODES];
+	uint64_t file_off;
+
+	if (bytes == 0 || bytes > sizeof(sizes) || bytes % 3 != 0 ||
+	    !elf_file_off(l->elf, at, &file_off) ||
+	    bytes_read(elf_bytes(l->elf), file_off, sizes, (size_t)bytes) < 0 ||
+	    !are_sizes(sizes, (size_t)bytes / 3))
+		return;
+	to->sizes_at = at;
+	to->n_bytecodes = (uint32_t)bytes / 3;
+}
+
 static void read_all(const struct look *l, struct v8_constants *to)
 {
 	int32_t major, minor;
@@ -174,6 +213,7 @@ static void read_all(const struct look *l, struct v8_constants *to)
 		to->minor = (uint32_t)minor;
 	}
 	find_builtins(l, to);
+	find_bytecode_sizes(l, to);
 }
 
 /* Whether it is worth a look through all names: constants that are exported, or functions that every program with Node.js exports. */

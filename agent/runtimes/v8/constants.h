@@ -87,7 +87,14 @@ struct v8_constants {
 	uint32_t major, minor; /* 0: not known */
 	/* Of the builtins, in the file; 0 bytes: not known. */
 	uint64_t builtins_at, builtins_bytes;
+	/* How long bytecodes are: three rows, in an address as linked; 0 bytecodes: not known. */
+	uint64_t sizes_at;
+	uint32_t n_bytecodes;
 };
+
+/* An opcode is a byte. The longest one known has 16 with its operands. */
+#define V8_MAX_BYTECODES 256
+#define V8_MAX_BYTECODE_BYTES 64
 
 /* False: V8 is not in the file, or has none of its constants there. Sections are loaded. */
 bool v8_constants_read(const struct elf *elf, struct v8_constants *ret_constants);

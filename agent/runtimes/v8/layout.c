@@ -176,6 +176,8 @@ static void take_bytecode(const struct v8_constants *c, struct v8_layout *l)
 	l->bytecode_positions = wrapper ? (uint8_t)(wrapper + 8) : 32;
 	if (l->bytecode_positions < l->bytecode_data)
 		(void)take_type(c, V8_TYPE_BYTECODE, &l->type_bytecode);
+	l->n_bytecodes = (uint16_t)c->n_bytecodes;
+	l->sizes_at = c->sizes_at;
 }
 
 /* A reaction has the context that it was made in before the next one from 12.x on (promise.tq). */

@@ -82,7 +82,9 @@ static struct v8_constants constants_of(int node)
 	struct v8_constants c = { .major = versions[node][0],
 				  .minor = versions[node][1],
 				  .builtins_at = 0x1000,
-				  .builtins_bytes = 0x2000 };
+				  .builtins_bytes = 0x2000,
+				  .sizes_at = 0x3000,
+				  .n_bytecodes = 212 };
 
 	for (size_t i = 0; i < V8_CONSTANT_MAX; i++) {
 		c.has[i] = values[i][node] != NONE;
@@ -134,6 +136,8 @@ static void test_known(void **state)
 								 : 255);
 		assert_int_equal(l.builtins_at, 0x1000);
 		assert_int_equal(l.builtins_bytes, 0x2000);
+		assert_int_equal(l.n_bytecodes, i >= NODE_18 ? 212 : 0);
+		assert_int_equal(l.sizes_at, i >= NODE_18 ? 0x3000 : 0);
 	}
 }
 
