@@ -150,6 +150,9 @@ __noinline __u32 v8_baseline_at(__u32 level, __u64 bytecode)
 	if (!begin || (v8_shared_int(s, v8_layout(s)->code_flags) & V8_CODE_KIND) !=
 			      v8_layout(s)->kind_baseline)
 		return ~0U;
+	/* In place of what optimized code has it leads to the bytecode: the frame is this code's. */
+	if (v8_shared_word(s, v8_layout(s)->code_deopt) != bytecode + V8_TAG)
+		return ~0U;
 	/* The same function's code is the same, wherever it lies. */
 	key = hash_mix(s->runtime.print, s->runtime.function);
 	key = hash_mix(hash_mix(s->runtime.process, key),

@@ -35,6 +35,7 @@ _Static_assert((int)V8_PIECES < (int)V8_INLINES,
 /* What is remembered is by bytecode, or by place in the script. */
 #define V8_OF_BYTECODE (1ULL << 32)
 #define V8_OF_PLACE (2ULL << 32)
+#define V8_OF_LEAF (3ULL << 32)
 
 static __always_inline __u64 v8_line_key(const struct scratch *s, __u64 at)
 {
@@ -228,8 +229,7 @@ static __always_inline __u64 v8_bytecode_of_frame(struct scratch *s)
 	__u32 type = 0;
 	__u64 at;
 
-	/* Between two calls what is on the stack is of the one before. */
-	if (!l->type_bytecode || s->walk.flags & UNWIND_EXACT)
+	if (!l->type_bytecode)
 		return 0;
 	at = v8_object(l, v8_word(s->walk.reg[WIRE_ABI_FP] - V8_FRAME_BYTECODE), &type);
 	return at && type == l->type_bytecode ? at : 0;
@@ -249,25 +249,33 @@ __noinline int v8_line_of_frame(__u32 level, __u32 place)
 {
 	struct scratch *s = walk_scratch(level);
 	__u64 bytecode, key, position;
+	bool is_leaf, is_in_file;
 	__u32 at;
 
 	if (!s)
 		return 0;
+	is_leaf = s->walk.flags & UNWIND_EXACT;
 	bytecode = place ? 0 : v8_bytecode_of_frame(s);
 	if (!bytecode)
 		return v8_line_at_place(level, place);
-	/* The interpreter's code is one of the builtins. */
-	at = v8_is_in_file(s) ? v8_interpreted_at(s) : v8_baseline_at(level, bytecode);
+	/* The interpreter's code is one of the builtins; between two calls what it has on the stack is of the one before. */
+	is_in_file = v8_is_in_file(s);
+	if (is_leaf && is_in_file)
+		return 0;
+	at = is_in_file ? v8_interpreted_at(s) : v8_baseline_at(level, bytecode);
 	/* To the verifier it may be anything. */
 	asm volatile("" : "+r"(at));
 	if (at == ~0U)
 		return 0;
-	key = v8_line_key(s, at | V8_OF_BYTECODE);
+	key = v8_line_key(s, at | (is_leaf ? V8_OF_LEAF : V8_OF_BYTECODE));
 	if (v8_line_known(s, key))
 		return 0;
 	position = v8_position(level, v8_word(bytecode + v8_layout(s)->bytecode_positions), at);
 	if (position == V8_NO_POSITION || position & V8_POSITION_EXTERNAL ||
 	    !V8_POSITION_PLACE(position))
+		return 0;
+	/* A bytecode that calls nothing may have no position, and that of the one before may be of what was not run. */
+	if (is_leaf && s->runtime.words[V8_FOUND_AT] != at + 1ULL)
 		return 0;
 	v8_count(s, level, V8_POSITION_PLACE(position) - 1, key);
 	return 0;

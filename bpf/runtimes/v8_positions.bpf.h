@@ -16,7 +16,8 @@
 
 /* words[2 …]: the table of positions. What is behind it lasts from one frame to the next, beside whatever is read for names. */
 enum {
-	V8_TABLE_AT = 2,
+	V8_FOUND_AT = 1, /* the bytes of code that have what was found, … */
+	V8_TABLE_AT,
 	V8_TABLE_BYTES,
 	V8_TABLE_PC,
 	V8_VALUE,
@@ -28,7 +29,7 @@ enum {
 	V8_INLINES,  /* of the present frame: inlining positions … */
 	V8_LITERALS, /* … and literals */
 	V8_LENGTHS,  /* … how many of them there are, those of literals in the upper half */
-	V8_BEFORE, /* the record's words before the functions that were inlined into it */
+	V8_BEFORE,   /* the record's words before the functions that were inlined into it */
 	V8_CODE_MAP, /* the map of Codes; 0: none was read */
 	V8_PLACE /* where in its script the next function is, as a source position has it; 0: not known */
 };
@@ -75,6 +76,7 @@ static long v8_position_step(__u32 index, void *data)
 		w[V8_OFFSET] &= ~(1ULL << 63);
 		w[V8_POSITION] += value;
 		w[V8_FOUND] = w[V8_POSITION];
+		w[V8_FOUND_AT] = w[V8_OFFSET];
 		return 0;
 	}
 	if (value >> 63)
@@ -110,6 +112,7 @@ __noinline __u64 v8_position(__u32 level, __u64 pointer, __u32 pc)
 		return 0;
 	s->runtime.words[V8_TABLE_AT] = table + V8_ARRAY_DATA;
 	s->runtime.words[V8_TABLE_BYTES] = n;
+	s->runtime.words[V8_FOUND_AT] = 0;
 	/* What is told of the first entry is how far it is from −1, where a function is entered. */
 	s->runtime.words[V8_TABLE_PC] = (__u64)pc + 1;
 	s->runtime.words[V8_VALUE] = s->runtime.words[V8_SHIFT] = s->runtime.words[V8_OFFSET] = 0;

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Functions of JavaScript programs: as V8 itself tells them, frame by frame, between the native frames around them."""
+import collections
 import json
 import os
 import re
@@ -164,6 +165,43 @@ def test_lines_are_those_of_v8(processes, tmp_path, node, tier):
     known = sum(seen_at[2] != 0 for _, seen_at, _ in pairs)
     assert not wrong, f"{len(wrong)} of {len(pairs)} are wrong, as {wrong[:5]}"
     assert len(pairs) > 3000 and known >= least * len(pairs), f"{known} of {len(pairs)} are known"
+
+
+LEAF = """'use strict';
+function dead(a) { return a; }
+function spin(rounds, never) {
+	let a = 1, b = 2;
+	for (let i = 0; i < rounds; i++) {		// 5
+		if (never) {				// 6
+			dead(a);
+			a = 1; b = 2;
+		} else {
+			a = 3; b = 4; a = 5; b = 6; a = 7; b = 8; a = 9; b = 10; a = 11; b = 12; a = 13; b = 14; a = 15; b = 16; a = 17; b = 18;	// 10
+		}
+		a = never				// 12
+			? dead(a)
+			: b;
+	}
+	return a + b;
+}
+for (const end = Date.now() + 2500; Date.now() < end;) spin(1000000, false);
+"""
+RUN = {5, 6, 10, 12}
+
+
+def test_lines_of_the_leaf(processes, tmp_path, node):
+    """Of baseline code a bytecode that has a position of its own; no line has those that are not run, though what follows them in the code has none."""
+    if not nodes.FULL and node.name != nodes.SAMPLE[-1] or int(node.name) not in (18, 20, 22, 24, 26):
+        pytest.skip("in the full matrix, and where lines of baseline code are known")
+    program = tmp_path / "leaf.js"
+    program.write_text(LEAF)
+    profile = profiled(processes, tmp_path / "o.pb.gz", "--lines", "-F", "4999", "--", node.path, *TIERS["baseline"][:1], *(f for f in TIERS["baseline"][1:] if nodes.has_flag(node.path, f)), program)
+    lines = collections.Counter()
+    for s in profile.samples:
+        if s.places and s.places[-1][0] == "spin":
+            lines[s.places[-1][2]] += s.values[0]
+    assert set(lines) <= RUN | {0} and lines[5] > 0 and lines[10] > 0, lines
+    assert {line for s in profile.samples for name, _, line in s.places if name == "spin"} <= RUN | {0}
 
 
 def test_ends_of_lines(processes, tmp_path, node):
