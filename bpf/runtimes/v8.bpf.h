@@ -78,6 +78,13 @@ static __always_inline int v8_own_frame(struct scratch *s, __u64 kind)
 	/* What makes an object lies between its constructor and who calls that. */
 	if (kind == l->frame_construct || kind == l->frame_fast_construct)
 		return RUNTIME_CODE_FRAME;
+	if (kind == l->frame_wasm) {
+		s->runtime.is_called = 0;
+		s->runtime.function = V8_WASM_FUNCTION;
+		s->runtime.print = V8_WASM_PRINT;
+		s->runtime.position = ~0U;
+		return RUNTIME_CODE_NAMED_FRAME;
+	}
 	s->runtime.is_called = kind == l->exit_builtin || kind == l->exit_callback;
 	return RUNTIME_CODE_FRAME;
 }

@@ -56,6 +56,7 @@ struct v8_layout {
 	/* Types of frames: those that lead out of a function that was called, and those around a constructor; 255: there is none. */
 	__u8 exit_builtin, exit_callback;
 	__u8 frame_construct, frame_fast_construct;
+	__u8 frame_wasm;
 	__u8 has_statement_bits; /* of positions: below the bytes of code, whose sign it is otherwise */
 	__u16 type_code;
 	/* BytecodeArray: its source positions, and its bytecode. */
@@ -187,6 +188,11 @@ static inline __attribute__((always_inline)) __u32 v8_position_column(__u32 posi
 
 /* SharedFunctionInfo: its bytecode, or what has that. */
 #define V8_SHARED_DATA 8
+
+/* Functions of WebAssembly are told from other code, but not from each other: all of them are one, at no address that an object can have. */
+#define V8_WASM_FUNCTION 2
+#define V8_WASM_PRINT 1
+#define V8_WASM_NAME "[wasm]"
 
 /* Context: behind its ScopeInfo and the context around it. V8's closures have there what they resume, or resolve. */
 #define V8_CONTEXT_FIRST 32

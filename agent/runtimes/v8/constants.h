@@ -62,6 +62,7 @@
 	X(DEOPT_ID, "DeoptimizationDataOptimizationIdIndex")                                   \
 	X(DEOPT_INLINES, "DeoptimizationDataInliningPositionsIndex")                           \
 	X(EXIT_BUILTIN, "frametype_BuiltinExitFrame")                                          \
+	X(FRAME_WASM, "frametype_WasmFrame")                                                   \
 	X(FUNCTION_CONTEXT, "class_JSFunction__context__")                                     \
 	X(TYPE_ASYNC_FUNCTION, "type_JSAsyncFunctionObject__JS_ASYNC_FUNCTION_OBJECT_TYPE")    \
 	X(TYPE_ASYNC_GENERATOR, "type_JSAsyncGeneratorObject__JS_ASYNC_GENERATOR_OBJECT_TYPE") \

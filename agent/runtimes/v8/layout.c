@@ -207,5 +207,6 @@ void v8_layout_from_constants(const struct v8_constants *c, struct v8_layout *re
 	take_code(c, &l);
 	take_bytecode(c, &l);
 	take_promises(c, &l);
+	l.frame_wasm = (uint8_t)or_else(c, V8_FRAME_WASM, NO_FRAME);
 	*ret_layout = l;
 }

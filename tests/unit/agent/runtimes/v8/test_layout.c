@@ -64,6 +64,7 @@ static const int32_t values[V8_CONSTANT_MAX][NODE_MAX] = {
 	[V8_FRAME_FAST_CONSTRUCT] = { NONE, NONE, NONE, 24, 25, 15 },
 	[V8_EXIT_CALLBACK] = { NONE, NONE, NONE, 27, 28, 18 },
 	[V8_SCOPE_LOCALS] = { 3, 3, 3, 3, 5, 5 },
+	[V8_FRAME_WASM] = { 4, 4, 4, 4, 4, 24 },
 	[V8_FUNCTION_CONTEXT] = { 32, 32, 32, 40, 40, 40 },
 	[V8_TYPE_ASYNC_FUNCTION] = { 1053, 2097, 2106, 2108, 2110, 2112 },
 	[V8_TYPE_ASYNC_GENERATOR] = { 1054, 2098, 2107, 2109, 2111, 2113 },
@@ -134,6 +135,7 @@ static void test_known(void **state)
 						  : i == NODE_24 ? 28
 						  : i == NODE_26 ? 18
 								 : 255);
+		assert_int_equal(l.frame_wasm, i == NODE_26 ? 24 : 4);
 		assert_int_equal(l.builtins_at, 0x1000);
 		assert_int_equal(l.builtins_bytes, 0x2000);
 		assert_int_equal(l.n_bytecodes, i >= NODE_18 ? 212 : 0);
