@@ -27,7 +27,7 @@ _Static_assert(RECORD_BYTES >= (WIRE_MAX_KERNEL_FRAMES + WIRE_MAX_USER_WORDS) * 
 #define RUNTIME_RUN_WORDS (RUNTIME_RUN_FRAMES * WIRE_RUNTIME_FRAME_WORDS)
 
 /* That a runtime's own search has for itself, and words of memory that it knows. */
-#define RUNTIME_WORDS 22
+#define RUNTIME_WORDS 23
 #define RUNTIME_KNOWN 2
 
 /* Frames of one task that are kept on the way to it; a power of two. */
@@ -96,9 +96,21 @@ struct runtime_chain {
 	__u32 n;		     /* frames of that task, outermost first, at RECORD_CHAIN_AT */
 };
 
+/* struct wire_runtime without what is read where it lies. */
+struct runtime_of {
+	__u32 kind;
+	__u32 flags;
+	__u64 base;
+	__u64 words[WIRE_RUNTIME_WORDS];
+};
+
+_Static_assert(sizeof(struct runtime_of) ==
+		       sizeof(struct wire_runtime) - WIRE_RUNTIME_MORE_WORDS * WIRE_WORD_BYTES,
+	       "it is its beginning");
+
 /* The frames of a runtime on the way (bpf/runtime.bpf.h). */
 struct runtime_walk {
-	struct wire_runtime of;	 /* the process's; RUNTIME_NONE: it has none */
+	struct runtime_of of;	 /* the process's; RUNTIME_NONE: it has none */
 	__u64 process;		 /* a hash of which one that is */
 	__u64 frame;		 /* the next one, innermost first; 0: there is none left */
 	__u64 anchor;		 /* of the run that it is in; 0: there is none left */

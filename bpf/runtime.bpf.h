@@ -19,7 +19,7 @@
  *
  * A process may have one runtime of each sort (bpf/runtime_beside.bpf.h).
  *
- * Each runtime has four functions in bpf/runtimes/NAME.bpf.h; s->runtime is what they share:
+ * Each runtime has five functions in bpf/runtimes/NAME.bpf.h; s->runtime is what they share:
  *
  *	NAME_begin(s)	the address of the present thread's innermost frame; 0 when it runs none of its code, or s->runtime.result says why not
  *	NAME_read(s)	reads the frame at s->runtime.at into is_entry, next, scope, function, print, position, and of an entry its place on the C stack; false when
@@ -29,6 +29,8 @@
  *	NAME_name(s, n)	reads scope, name, file and lines of s->runtime.function into n, which has none yet; false likewise. RUNTIME_NAME_AGAIN: there would be more, which
  *			costs too much at once
  *	NAME_code(s)	where s->walk is in generated or claimed code: reads function, print, position of its frame; an enum runtime_code
+ *	NAME_resume(s, low)	asked with WIRE_RUNTIME_RESUMES, behind a native frame at `low` that could not be walked, or only by frame pointer: true when s->walk
+ *			is at a frame of its own further up the stack now, and function, print, position say what is shown between both
  *
  * They read user memory that may hold anything: the walk bounds their number and believes no address.
  *
@@ -172,6 +174,33 @@ __noinline int runtime_code(__u32 level)
 	if (!s)
 		return RUNTIME_CODE_NOT_ITS;
 	RUNTIME_CALL(s, code, RUNTIME_CODE_NOT_ITS);
+}
+
+#define RUNTIME_RESUME_CASE(what, NAME, name) \
+	case RUNTIME_##NAME:                  \
+		return name##_resume(s, low);
+
+/* It is in place afterwards, if there is one that can tell. */
+static __always_inline bool runtime_turn_to_resuming(struct scratch *s)
+{
+	if (s->runtime.of.flags & WIRE_RUNTIME_RESUMES)
+		return true;
+	if (s->beside.kind == RUNTIME_NONE || !(s->beside.flags & WIRE_RUNTIME_RESUMES))
+		return false;
+	runtime_turn(s->level);
+	return true;
+}
+
+__noinline int runtime_resume(__u32 level, __u64 low)
+{
+	struct scratch *s = walk_scratch(level);
+
+	if (!s || !runtime_turn_to_resuming(s))
+		return 0;
+	switch (s->runtime.of.kind) {
+		RUNTIMES(RUNTIME_RESUME_CASE, )
+	}
+	return 0;
 }
 
 /* The word of the frame that was read last, or of an anchor. */
@@ -679,6 +708,36 @@ static __always_inline long runtime_generated(struct scratch *s, struct wire_cou
 	return runtime_frame_by_fp(s, count, code);
 }
 
+/* The walk ends where it should not, and not where the agent knows more; or it has guessed. */
+static __always_inline bool runtime_is_doubtful(const struct unwind_walk *w, long stops)
+{
+	bool is_guess = w->flags & UNWIND_FP_CHAIN;
+
+	if (!stops || w->end == STOP_REASON_ROOT)
+		return is_guess;
+	return w->end != STOP_REASON_DEPTH && w->end != STOP_REASON_NO_TABLE &&
+	       w->end != STOP_REASON_NO_MAPPING;
+}
+
+/* Behind the native frame at `low`. 0: the walk has gone on from another frame, 1: and there is no room; or what `stops` says. */
+static __always_inline long runtime_go_on(struct scratch *s, struct wire_counters *count, __u64 low,
+					  long stops)
+{
+	int is_resumed;
+
+	if (!runtime_is_doubtful(&s->walk, stops))
+		return stops;
+	is_resumed = runtime_resume(s->level, low);
+	/* To the verifier it may have returned anything. */
+	asm volatile("" : "+r"(is_resumed));
+	if (is_resumed) {
+		s->runtime.result = RUNTIME_RESULT_RESUMED;
+		stops = !runtime_emit(s, count);
+	}
+	runtime_turn_back(s);
+	return stops;
+}
+
 static __always_inline long runtime_native(struct scratch *s, struct wire_counters *count)
 {
 	__u64 low = s->walk.reg[WIRE_ABI_SP];
@@ -696,6 +755,7 @@ static __always_inline long runtime_native(struct scratch *s, struct wire_counte
 	if (code == RUNTIME_CODE_NAMED)
 		runtime_name_last(s, count);
 	runtime_turn_back(s);
+	stops = runtime_go_on(s, count, low, stops);
 	if (stops)
 		return 1;
 	s->runtime.low = low;
@@ -811,7 +871,7 @@ static __always_inline const struct wire_runtime *runtime_of_image(struct scratc
 	s->image = image;
 	found = image ? bpf_map_lookup_elem(&runtime_images, &image) : NULL;
 	if (found)
-		s->runtime.of = *found;
+		__builtin_memcpy(&s->runtime.of, found, sizeof(s->runtime.of));
 	/* The lowest executable segment is where start_code says (load_elf_binary(), fs/binfmt_elf.c). */
 	if (found)
 		s->runtime.of.base = KERNEL_READ(mm, start_code, 0) - found->base;
@@ -835,7 +895,7 @@ __noinline int runtime_of_library(__u32 level)
 	found = image ? bpf_map_lookup_elem(&runtime_images, &image) : NULL;
 	if (!found)
 		return 0;
-	s->runtime.of = *found;
+	__builtin_memcpy(&s->runtime.of, found, sizeof(s->runtime.of));
 	s->runtime.of.base = s->library.base;
 	return 1;
 }
@@ -859,7 +919,7 @@ static __always_inline const struct wire_runtime *runtime_of_table(struct scratc
 
 	if (!found)
 		return NULL;
-	s->runtime.of = *found;
+	__builtin_memcpy(&s->runtime.of, found, sizeof(s->runtime.of));
 	runtime_find_beside(s);
 	return found;
 }

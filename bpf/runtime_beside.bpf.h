@@ -43,8 +43,9 @@ static __always_inline const struct wire_runtime *runtime_at(const struct scratc
 	return bpf_map_lookup_elem(&runtimes, &key);
 }
 
+/* From what the agent has told, or from the one in place. */
 static __always_inline void runtime_note_beside(struct runtime_beside *b,
-						const struct wire_runtime *of)
+						const struct runtime_of *of)
 {
 	b->kind = of->kind;
 	b->flags = of->flags;
@@ -69,7 +70,7 @@ __noinline int runtime_turn(__u32 level)
 	s->beside.result = s->runtime.result;
 	s->runtime.result = result;
 	if (of)
-		s->runtime.of = *of;
+		__builtin_memcpy(&s->runtime.of, of, sizeof(s->runtime.of));
 	if (!of || of->kind != kind)
 		s->runtime.of.kind = RUNTIME_NONE;
 	runtime_exchange_kept(s);
@@ -91,7 +92,7 @@ static __always_inline void runtime_find_beside(struct scratch *s)
 	if (s->runtime.of.flags & WIRE_RUNTIME_IS_FIRST)
 		of = runtime_at(s, 1);
 	if (of)
-		runtime_note_beside(&s->beside, of);
+		runtime_note_beside(&s->beside, (const void *)of);
 }
 
 #endif

@@ -405,6 +405,8 @@ struct wire_name {
 
 /* A runtime's own numbers: offsets in its structures, addresses. */
 #define WIRE_RUNTIME_WORDS 18
+/* Those that few samples ask for: they are not copied, but read where they lie, and only of processes with a table. */
+#define WIRE_RUNTIME_MORE_WORDS 12
 
 /* wire_runtime.flags */
 #define WIRE_RUNTIME_GENERATES 1u /* executable memory without a file is code that the runtime has made */
@@ -412,6 +414,7 @@ struct wire_name {
 #define WIRE_RUNTIME_CLAIMS 4u	  /* words say which part of its file is as generated code */
 #define WIRE_RUNTIME_IS_FIRST 16u /* of a process that has another one beside it: place 1 in `runtimes` */
 #define WIRE_RUNTIME_PART 8u	  /* of a file that adds to what another one tells of a runtime. It is not published */
+#define WIRE_RUNTIME_RESUMES 32u  /* it tells where its frames go on below native ones that cannot be walked */
 
 /* Words with WIRE_RUNTIME_CLAIMS: where in the file it begins, and bytes; of a process the former is a frame's word. */
 #define WIRE_CLAIMED_AT 0
@@ -424,6 +427,7 @@ struct wire_runtime {
 	/* What the addresses in `words` are to be raised by, or, of an executable, where its first executable segment is linked to be. */
 	__u64 base;
 	__u64 words[WIRE_RUNTIME_WORDS];
+	__u64 more[WIRE_RUNTIME_MORE_WORDS];
 };
 
 /* The key of `runtimes`. `place` 0: of the runtime that a process has, the one with a list of frames where it has two; 1: of the one beside it. */
@@ -447,7 +451,8 @@ static inline __attribute__((always_inline)) __u64 wire_runtime_key(__u32 pid, _
 	X(NO_THREAD, "no_thread", "the runtime does not know the thread")           \
 	X(UNREADABLE, "unreadable", "frames could not be read, or made a circle")   \
 	X(UNPLACED, "unplaced", "functions whose place in the stack was not found") \
-	X(UNSUPPORTED, "unsupported", "a version, or a build, that is not known")
+	X(UNSUPPORTED, "unsupported", "a version, or a build, that is not known")   \
+	X(RESUMED, "resumed", "its functions are in the stack, but not all native frames above them")
 
 enum wire_runtime_result {
 #define WIRE_RUNTIME_RESULT_ENUM(NAME, name, text) RUNTIME_RESULT_##NAME,
@@ -558,7 +563,7 @@ _Static_assert(sizeof(struct wire_name) == 72 + WIRE_TEXTS_BYTES, "no gaps");
 _Static_assert(sizeof(struct wire_mapping) == 24, "three words of the arena");
 _Static_assert(sizeof(struct wire_process) == 24, "");
 _Static_assert(sizeof(struct wire_object) == 40, "whole words");
-_Static_assert(sizeof(struct wire_runtime) == 160, "no gaps");
+_Static_assert(sizeof(struct wire_runtime) == 256, "no gaps");
 _Static_assert(sizeof(struct wire_rule) == WIRE_WORD_BYTES &&
 		       sizeof(struct wire_escape) == WIRE_WORD_BYTES,
 	       "words of the arena");

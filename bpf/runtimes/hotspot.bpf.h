@@ -15,6 +15,7 @@
 
 #include "bpf/runtimes/hotspot_objects.bpf.h"
 #include "bpf/runtimes/hotspot_scopes.bpf.h"
+#include "bpf/runtimes/hotspot_threads.bpf.h"
 
 /* Locals of a frame, and what its expressions have on the stack. */
 #define HOTSPOT_MAX_FRAME_BYTES (1U << 20)
@@ -38,6 +39,7 @@ static __always_inline __u64 hotspot_begin(struct scratch *s)
 	s->runtime.words[HOTSPOT_WORD_POOL] = s->runtime.words[HOTSPOT_WORD_NMETHOD] = 0;
 	s->runtime.words[HOTSPOT_WORD_INTERPRETER_LOW] = ~0ULL;
 	s->runtime.words[HOTSPOT_WORD_INTERPRETER_HIGH] = 0;
+	s->runtime.words[HOTSPOT_WORD_WRAPPER] = 0;
 	if (!hotspot_layout(s)->is_supported)
 		s->runtime.result = RUNTIME_RESULT_UNSUPPORTED;
 	else
@@ -372,8 +374,12 @@ static __always_inline int hotspot_by_fp(struct scratch *s)
 			w->cfa = fp + 24;
 			w->ra = hotspot_u64(fp + 16);
 		}
-		if (!hotspot_is_in_cache(s, w->ra) && !unwind_is_code(w))
-			return hotspot_lost(s, STOP_REASON_BAD_PC);
+		if (!hotspot_is_in_cache(s, w->ra)) {
+			if (!unwind_is_code(w))
+				return hotspot_lost(s, STOP_REASON_BAD_PC);
+			s->runtime.words[HOTSPOT_WORD_WRAPPER] =
+				hotspot_u64(fp - HOTSPOT_FRAME_WRAPPER);
+		}
 	}
 	return hotspot_up(s);
 }
@@ -579,16 +585,6 @@ static __always_inline int hotspot_code(struct scratch *s)
 	return code == RUNTIME_CODE_NOT_ITS ? hotspot_frame(s->level, is_own) : code;
 }
 
-/* A Symbol behind the texts that there are; how many bytes. */
-static __always_inline __u32 hotspot_append(struct scratch *s, struct wire_name *name, __u64 symbol,
-					    __u32 max)
-{
-	const struct hotspot_layout *l = hotspot_layout(s);
-
-	return name_append(name, symbol + l->at[HOTSPOT_SYMBOL_BODY],
-			   hotspot_u16(symbol + l->at[HOTSPOT_SYMBOL_LENGTH]), max);
-}
-
 /* The file that a class was compiled from, as its class file says. */
 static __always_inline __u64 hotspot_source(const struct hotspot_layout *l, __u64 pool)
 {
@@ -699,9 +695,13 @@ __noinline int hotspot_read_names(__u32 level)
 static __always_inline int hotspot_name(struct scratch *s, struct wire_name *name)
 {
 	const struct runtime_known *names = &s->runtime.known[HOTSPOT_KNOWN_NAMES];
-	int is_read = names->at == HOTSPOT_NAMES_UNREAD ? hotspot_read_names(s->level) : 1;
+	int is_read = 1;
 	long n;
 
+	if (s->runtime.function == HOTSPOT_GAP)
+		return hotspot_name_gap(name);
+	if (names->at == HOTSPOT_NAMES_UNREAD)
+		is_read = hotspot_read_names(s->level);
 	/* To the verifier it may have returned anything. */
 	asm volatile("" : "+r"(is_read));
 	if (!is_read)

@@ -80,6 +80,50 @@ enum hotspot_field {
 
 #define HOTSPOT_NONE 0xffff
 
+/* What few samples ask for: threads and their anchors, and the class of an object. */
+#define HOTSPOT_MORE_STATICS(X)                                              \
+	X(THREADS, "ThreadsSMRSupport", "_java_thread_list")                 \
+	X(THREADS_8, "Threads", "_thread_list")                              \
+	X(CLASS_BASE, "CompressedKlassPointers", "_base")                    \
+	X(CLASS_BASE_17, "CompressedKlassPointers", "_narrow_klass._base")   \
+	X(CLASS_BASE_8, "Universe", "_narrow_klass._base")                   \
+	X(CLASS_SHIFT, "CompressedKlassPointers", "_shift")                  \
+	X(CLASS_SHIFT_17, "CompressedKlassPointers", "_narrow_klass._shift") \
+	X(CLASS_SHIFT_8, "Universe", "_narrow_klass._shift")
+
+#define HOTSPOT_MORE_OFFSETS(X)                            \
+	X(LIST_LENGTH, "ThreadsList", "_length")           \
+	X(LIST_THREADS, "ThreadsList", "_threads")         \
+	X(THREAD_NEXT, "JavaThread", "_next")              \
+	X(THREAD_SYSTEM, "Thread", "_osthread")            \
+	X(THREAD_SYSTEM_8, "JavaThread", "_osthread")      \
+	X(SYSTEM_POINTER, "OSThread", "_pthread_id")       \
+	X(THREAD_STACK, "JavaThread", "_stack_base")       \
+	X(THREAD_STACK_BYTES, "JavaThread", "_stack_size") \
+	X(THREAD_ANCHOR, "JavaThread", "_anchor")          \
+	X(ANCHOR_SP, "JavaFrameAnchor", "_last_Java_sp")   \
+	X(ANCHOR_PC, "JavaFrameAnchor", "_last_Java_pc")   \
+	X(ANCHOR_FP, "JavaFrameAnchor", "_last_Java_fp")   \
+	X(WRAPPER_ANCHOR, "JavaCallWrapper", "_anchor")    \
+	X(CLASS_POOL, "InstanceKlass", "_constants")
+
+enum hotspot_more_field {
+#define HOTSPOT_MORE_ENUM(NAME, type, field) HOTSPOT_##NAME,
+	HOTSPOT_MORE_STATICS(HOTSPOT_MORE_ENUM) HOTSPOT_MORE_OFFSETS(HOTSPOT_MORE_ENUM)
+#undef HOTSPOT_MORE_ENUM
+		HOTSPOT_MORE_MAX
+};
+
+/* struct wire_runtime.more holds it. Of a file: `at` holds numbers of entries of the table. */
+struct hotspot_more {
+	/* Of a process. 0: not known, and nothing that depends on it is looked for. */
+	__u64 threads_at;
+	__u64 class_base_at, class_shift_at;
+	__u16 at[HOTSPOT_MORE_MAX]; /* as those of struct hotspot_layout */
+};
+
+_Static_assert(sizeof(struct hotspot_more) <= WIRE_RUNTIME_MORE_WORDS * 8, "it fits");
+
 /* struct wire_runtime.words holds it; the first two words are WIRE_CLAIMED_*: no part of the file. */
 struct hotspot_layout {
 	__u64 claimed_at, claimed_bytes; /* 0 */
@@ -124,6 +168,9 @@ enum hotspot_lines { HOTSPOT_NO_LINES, HOTSPOT_LINES, HOTSPOT_LINES_20 };
 #define HOTSPOT_FRAME_BCP_8 56
 #define HOTSPOT_FRAME_METHOD 24
 #define HOTSPOT_FRAME_SENDER_SP 8
+
+/* Of the frame of the stub that calls Java, below its frame pointer: its JavaCallWrapper, which begins with its thread (frame_x86.hpp, javaCalls.hpp). */
+#define HOTSPOT_FRAME_WRAPPER 48
 
 /* In the segment map: no block begins here or before. Else how many segments before it one may begin. */
 #define HOTSPOT_SEGMENT_FREE 0xff

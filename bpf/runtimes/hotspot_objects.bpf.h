@@ -47,6 +47,8 @@ enum hotspot_word {
 	/* Addresses in the interpreter, the lowest and the highest that were met: the same blob holds what lies between. */
 	HOTSPOT_WORD_INTERPRETER_LOW,
 	HOTSPOT_WORD_INTERPRETER_HIGH,
+	/* Of the stub through which the JVM has called what was walked last: its JavaCallWrapper. 0: none was met. */
+	HOTSPOT_WORD_WRAPPER,
 	HOTSPOT_WORD_MAX,
 	/* When nothing is looked for any more: the frame's CodeBlob. */
 	HOTSPOT_WORD_AT = HOTSPOT_WORD_ONE,
@@ -293,6 +295,26 @@ static __always_inline __u64 hotspot_slot(const struct hotspot_layout *l, __u64 
 	if (!index || index >= hotspot_u32(pool + l->at[HOTSPOT_POOL_LENGTH]))
 		return 0;
 	return hotspot_u64(pool + l->pool_bytes + 8 * (__u64)index);
+}
+
+/* A Symbol behind the texts that there are; how many bytes. */
+static __always_inline __u32 hotspot_append(struct scratch *s, struct wire_name *name, __u64 symbol,
+					    __u32 max)
+{
+	const struct hotspot_layout *l = hotspot_layout(s);
+
+	return name_append(name, symbol + l->at[HOTSPOT_SYMBOL_BODY],
+			   hotspot_u16(symbol + l->at[HOTSPOT_SYMBOL_LENGTH]), max);
+}
+
+/* What few samples ask for; NULL: it is not known. */
+static __always_inline const struct hotspot_more *hotspot_more(const struct scratch *s)
+{
+	const struct wire_runtime *of = runtime_at(s, s->beside.is_turned);
+
+	return of && of->kind == RUNTIME_HOTSPOT && hotspot_layout(s)->is_supported
+		       ? (const void *)of->more
+		       : NULL;
 }
 
 /* Where a frame is in the bytecodes of its method. */

@@ -603,6 +603,13 @@ __noinline int python_name_texts(__u32 level, __u64 qualname)
 	return name->n_name > 0;
 }
 
+static __always_inline int python_resume(struct scratch *s, __u64 low)
+{
+	(void)s;
+	(void)low;
+	return 0;
+}
+
 static __always_inline int python_name(struct scratch *s, struct wire_name *name)
 {
 	__u64 qualname;

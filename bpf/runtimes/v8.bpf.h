@@ -129,4 +129,11 @@ static __always_inline int v8_code(struct scratch *s)
 	return v8_frame(s->level);
 }
 
+static __always_inline int v8_resume(struct scratch *s, __u64 low)
+{
+	(void)s;
+	(void)low;
+	return 0;
+}
+
 #endif

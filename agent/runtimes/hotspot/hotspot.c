@@ -6,6 +6,7 @@
 
 #include "agent/runtimes/hotspot/layout.h"
 #include "agent/runtimes/hotspot/lines.h"
+#include "agent/runtimes/hotspot/more.h"
 #include "agent/runtimes/hotspot/vm_structs.h"
 #include "agent/runtimes/runtime.h"
 
@@ -16,8 +17,9 @@ _Static_assert(offsetof(struct hotspot_layout, claimed_at) == WIRE_CLAIMED_AT * 
 static bool hotspot_detect(const struct elf *elf, struct wire_runtime *ret_runtime)
 {
 	struct hotspot_layout layout;
+	struct hotspot_more more;
 
-	if (!hotspot_file_read(elf, &layout))
+	if (!hotspot_file_read(elf, &layout, &more))
 		return false;
 	/* JDK 8 calls itself HotSpot 25, in a variable that its file has no value of. */
 	if (layout.at[HOTSPOT_HEAP] != HOTSPOT_NONE)
@@ -26,8 +28,9 @@ static bool hotspot_detect(const struct elf *elf, struct wire_runtime *ret_runti
 	if (elf_machine(elf) != EM_X86_64)
 		layout.table_at = 0;
 	memcpy(ret_runtime->words, &layout, sizeof(layout));
+	memcpy(ret_runtime->more, &more, sizeof(more));
 	/* Code is claimed only in so far as it may lie where no mapping is known yet. */
-	ret_runtime->flags = WIRE_RUNTIME_GENERATES | WIRE_RUNTIME_CLAIMS;
+	ret_runtime->flags = WIRE_RUNTIME_GENERATES | WIRE_RUNTIME_CLAIMS | WIRE_RUNTIME_RESUMES;
 	return true;
 }
 
@@ -53,14 +56,18 @@ static bool hotspot_publish(struct wire_runtime *runtime, uint32_t pid,
 			    const struct runtime_memory *memory)
 {
 	struct hotspot_layout of_file, layout;
+	struct hotspot_more more_of_file, more;
 
 	(void)pid;
 	memcpy(&of_file, runtime->words, sizeof(of_file));
+	memcpy(&more_of_file, runtime->more, sizeof(more_of_file));
 	if (!hotspot_layout_is_known(&of_file))
 		return true;
 	if (!hotspot_layout_read(&of_file, runtime->base, memory, &layout))
 		return false;
+	hotspot_more_read(&more_of_file, of_file.table_at + runtime->base, memory, &more);
 	memcpy(runtime->words, &layout, sizeof(layout));
+	memcpy(runtime->more, &more, sizeof(more));
 	return true;
 }
 

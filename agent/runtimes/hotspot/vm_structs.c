@@ -34,16 +34,20 @@ struct look {
 	const struct elf *elf;
 	struct part structs, types;
 	struct hotspot_layout *to;
+	struct hotspot_more *more;
 };
 
-static const struct {
+struct field_name {
 	const char *type;
 	const char *field;
-} fields[HOTSPOT_FIELD_MAX] = {
-#define FIELD_NAMES(NAME, type, field) [HOTSPOT_##NAME] = { (type), (field) },
-	HOTSPOT_STATICS(FIELD_NAMES) HOTSPOT_OFFSETS(FIELD_NAMES)
-#undef FIELD_NAMES
 };
+
+#define FIELD_NAMES(NAME, type, field) [HOTSPOT_##NAME] = { (type), (field) },
+static const struct field_name fields[HOTSPOT_FIELD_MAX] = { HOTSPOT_STATICS(FIELD_NAMES)
+								     HOTSPOT_OFFSETS(FIELD_NAMES) };
+static const struct field_name more_fields[HOTSPOT_MORE_MAX] = { HOTSPOT_MORE_STATICS(
+	FIELD_NAMES) HOTSPOT_MORE_OFFSETS(FIELD_NAMES) };
+#undef FIELD_NAMES
 
 /* The first bytes of a text; "" when it cannot be read. */
 static void read_text(const struct elf *elf, uint64_t vaddr, char to[NAME_BYTES])
@@ -158,6 +162,11 @@ static void note_version(struct look *l, const char *field, const struct hotspot
 		l->to->security = (uint8_t)value;
 }
 
+static bool is_named(const struct field_name *f, const char *type, const char *field)
+{
+	return strcmp(type, f->type) == 0 && strcmp(field, f->field) == 0;
+}
+
 static void look_at_entry(struct look *l, const struct hotspot_entry *e, size_t number)
 {
 	char type[NAME_BYTES], field[NAME_BYTES];
@@ -167,8 +176,11 @@ static void look_at_entry(struct look *l, const struct hotspot_entry *e, size_t 
 	if (strcmp(type, "Abstract_VM_Version") == 0)
 		note_version(l, field, e);
 	for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
-		if (strcmp(type, fields[i].type) == 0 && strcmp(field, fields[i].field) == 0)
+		if (is_named(&fields[i], type, field))
 			note_field(l, i, e, number);
+	for (size_t i = 0; i < ARRAY_SIZE(more_fields); i++)
+		if (is_named(&more_fields[i], type, field))
+			l->more->at[i] = (uint16_t)number;
 }
 
 static void look_at_structs(struct look *l)
@@ -205,13 +217,16 @@ static void look_at_types(struct look *l)
 	}
 }
 
-bool hotspot_file_read(const struct elf *elf, struct hotspot_layout *ret_layout)
+bool hotspot_file_read(const struct elf *elf, struct hotspot_layout *ret_layout,
+		       struct hotspot_more *ret_more)
 {
-	struct look l = { .elf = elf, .to = ret_layout };
+	struct look l = { .elf = elf, .to = ret_layout, .more = ret_more };
 	struct symbol structs, types;
 
 	*ret_layout = (struct hotspot_layout){ 0 };
 	memset(ret_layout->at, 0xff, sizeof(ret_layout->at));
+	*ret_more = (struct hotspot_more){ 0 };
+	memset(ret_more->at, 0xff, sizeof(ret_more->at));
 	if (!symbol_by_name(elf, "gHotSpotVMStructs", &structs) ||
 	    !symbol_by_name(elf, "gHotSpotVMTypes", &types))
 		return false;

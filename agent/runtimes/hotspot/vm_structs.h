@@ -26,6 +26,7 @@ struct hotspot_entry {
 #define HOTSPOT_MAX_ENTRIES 4096
 
 /* False: HotSpot is not in the file. With `major` 0 it is a build whose tables cannot be read. Sections are loaded. */
-bool hotspot_file_read(const struct elf *elf, struct hotspot_layout *ret_layout);
+bool hotspot_file_read(const struct elf *elf, struct hotspot_layout *ret_layout,
+		       struct hotspot_more *ret_more);
 
 #endif

@@ -21,8 +21,10 @@ NAMES = (HOST, *SUITES) if pythons.FULL else (HOST, "8")
 IN_ROOT = ("unshare", "-m", "sh", "-c", 'mount --bind /proc "$0/proc" && exec chroot "$0" "$@"')
 
 
-# What is compiled beside the classes: the native methods of chains.Ways, and chains.Redefine as an agent (-javaagent).
+# What is compiled beside the classes: the native methods of chains.Ways, that of chains.Poor, which nobody can walk, and chains.Redefine as an agent (-javaagent).
 LIBRARY = "libwaysjni.so"
+POOR_LIBRARY = "libpoorjni.so"
+POOR = ("-ffixed-rbp", "-fomit-frame-pointer", "-fno-asynchronous-unwind-tables", "-fno-unwind-tables")
 AGENT = "redefine.jar"
 ASYNC_PROFILER = "tools.profiler:async-profiler:4.6"
 MANIFEST = "Manifest-Version: 1.0\nPremain-Class: chains.Redefine\nCan-Redefine-Classes: true\n\n"
@@ -37,10 +39,10 @@ class Jvm(NamedTuple):
         return subprocess.run([*self.command, *options, "-version"], capture_output=True, timeout=60, check=False).returncode == 0
 
 
-def _compile_library(javac, folder):
+def _compile_library(javac, folder, library, source, *options):
     include = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(javac))), "include")
-    subprocess.run([os.environ.get("CC", "gcc"), "-O2", "-shared", "-fPIC", f"-I{include}", f"-I{include}/linux", "-o", folder / LIBRARY,
-                    paths.TESTS / "fixtures/waysjni.c"], check=True, timeout=60)
+    subprocess.run([os.environ.get("CC", "gcc"), "-O2", "-shared", "-fPIC", *options, f"-I{include}", f"-I{include}/linux", "-o", folder / library,
+                    paths.TESTS / "fixtures" / source], check=True, timeout=60)
 
 
 def _pack_agent(folder):
@@ -58,7 +60,8 @@ def compiled():
     folder = paths.BUILD / "fixtures/java"
     sources = sorted(glob.glob(str(paths.TOP / "tests/fixtures/java/*.java")))
     subprocess.run([javac, "--release", "8", "-encoding", "UTF-8", "-Xlint:-options", "-d", folder, *sources], check=True, capture_output=True, timeout=120)
-    _compile_library(javac, folder)
+    _compile_library(javac, folder, LIBRARY, "waysjni.c")
+    _compile_library(javac, folder, POOR_LIBRARY, "poorjni.c", *POOR)
     _pack_agent(folder)
     return folder, None
 

@@ -70,6 +70,13 @@ static __always_inline __u32 toy_text(struct wire_name *name, __u64 from, __u32 
 	return n > 1 ? n - 1 : 0;
 }
 
+static __always_inline int toy_resume(struct scratch *s, __u64 low)
+{
+	(void)s;
+	(void)low;
+	return 0;
+}
+
 static __always_inline int toy_name(struct scratch *s, struct wire_name *name)
 {
 	struct toy_function function;

@@ -38,7 +38,7 @@ static const char source[] =
 	"O(\"ConstMethod\", \"_method_idnum\", 38) O(\"ConstantPool\", \"_pool_holder\", 24)\n"
 	"O(\"ConstantPool\", \"_length\", 60) O(\"Klass\", \"_name\", 24) O(\"Symbol\", "
 	"\"_length\", 4)\n"
-	"O(\"Symbol\", \"_body[0]\", 6) { 0 } };\n"
+	"O(\"Symbol\", \"_body[0]\", 6) O(\"JavaThread\", \"_anchor\", 656) { 0 } };\n"
 	"static struct type types[] = { { \"ConstMethod\", 0, { 0 }, BYTES }, { \"ConstantPool\", "
 	"0, { 0 }, 72 },\n"
 	"{ \"HeapBlock\", 0, { 0 }, 16 }, { 0 } };\n"
@@ -83,14 +83,14 @@ static bool make(const struct fixture_dir *dir, const char *defines)
 }
 
 static void read_file(const struct fixture_dir *dir, bool is_found,
-		      struct hotspot_layout *ret_layout)
+		      struct hotspot_layout *ret_layout, struct hotspot_more *ret_more)
 {
 	char path[FIXTURE_PATH_BYTES];
 	struct fixture_elf file;
 
 	assert_int_equal(fixture_elf_open(fixture_path(dir, "lib", path), &file), 0);
 	assert_int_equal(elf_load_sections(file.elf), 0);
-	assert_int_equal(hotspot_file_read(file.elf, ret_layout), is_found);
+	assert_int_equal(hotspot_file_read(file.elf, ret_layout, ret_more), is_found);
 	fixture_elf_close(&file);
 }
 
@@ -99,10 +99,11 @@ static void test_row(void **state)
 	const struct row *row = *state;
 	struct fixture_dir dir;
 	struct hotspot_layout l;
+	struct hotspot_more more;
 
 	assert_true(fixture_dir_init(&dir));
 	assert_true(make(&dir, row->defines));
-	read_file(&dir, row->is_found, &l);
+	read_file(&dir, row->is_found, &l, &more);
 	fixture_dir_fini(&dir);
 	assert_int_equal(l.major, row->major);
 	assert_int_equal(hotspot_layout_is_known(&l), row->is_known);
@@ -112,11 +113,12 @@ static void test_entries(void **state)
 {
 	struct fixture_dir dir;
 	struct hotspot_layout l;
+	struct hotspot_more more;
 
 	(void)state;
 	assert_true(fixture_dir_init(&dir));
 	assert_true(make(&dir, "-UCOMPLETE -DCOMPLETE='\"int16_t\"'"));
-	read_file(&dir, true, &l);
+	read_file(&dir, true, &l, &more);
 	fixture_dir_fini(&dir);
 	assert_int_equal(l.security, 15);
 	assert_int_equal(l.const_bytes, 48);
@@ -127,6 +129,8 @@ static void test_entries(void **state)
 	assert_int_equal(l.at[HOTSPOT_HEAP], HOTSPOT_NONE);
 	assert_int_equal(l.at[HOTSPOT_ARRAY_LENGTH_16], 6);
 	assert_int_equal(l.at[HOTSPOT_SYMBOL_BODY], 28);
+	assert_int_equal(more.at[HOTSPOT_THREAD_ANCHOR], 29);
+	assert_int_equal(more.at[HOTSPOT_THREADS], HOTSPOT_NONE);
 }
 
 static const struct unit_test tests[] = {
