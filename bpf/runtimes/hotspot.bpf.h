@@ -14,6 +14,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include "bpf/runtimes/hotspot_objects.bpf.h"
+#include "bpf/runtimes/hotspot_receiver.bpf.h"
 #include "bpf/runtimes/hotspot_scopes.bpf.h"
 #include "bpf/runtimes/hotspot_threads.bpf.h"
 
@@ -73,7 +74,6 @@ static __always_inline int hotspot_up(struct scratch *s)
 
 #define HOTSPOT_RAX 0
 #define HOTSPOT_RBX 3
-#define HOTSPOT_RSI 4
 #define HOTSPOT_R13 13
 
 /* The leaf has its bytecode pointer in a register, and in its frame only where it was at the last call. `bcp`: that one, by which its method was read. */
@@ -498,6 +498,8 @@ static __always_inline int hotspot_in_blob(struct scratch *s, __u64 at, bool is_
 			? blob.complete - (__u32)(pc - blob.begin)
 			: 0;
 	hotspot_stub(s, at, blob.name, blob.text[0]);
+	if (blob.text[0] == HOTSPOT_VTABLE_TEXT && s->walk.flags & UNWIND_EXACT)
+		hotspot_receiver(s->level);
 	/* Adapters between both have the same registers. */
 	if (kind == HOTSPOT_BLOB_IS_INTERPRETER || kind == HOTSPOT_BLOB_IS_ADAPTER)
 		return hotspot_interpreter_edge(s);
@@ -700,6 +702,8 @@ static __always_inline int hotspot_name(struct scratch *s, struct wire_name *nam
 
 	if (s->runtime.function == HOTSPOT_GAP)
 		return hotspot_name_gap(name);
+	if (names->at == HOTSPOT_AT_RECEIVER)
+		return hotspot_name_receiver(s->level);
 	if (names->at == HOTSPOT_NAMES_UNREAD)
 		is_read = hotspot_read_names(s->level);
 	/* To the verifier it may have returned anything. */
