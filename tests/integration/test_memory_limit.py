@@ -294,15 +294,21 @@ def test_sources_of_scripts(start_agent, standin, processes, tmp_path, capsys):
     agent, _ = start_idle(start_agent, standin, LEAST_LIMIT)
     for _ in range(8):
         processes.start(node, tmp_path / "scripts.js")
-    most, used = watch(agent, 20)
+    before, until, most = cpu_seconds(agent.process.pid), time.monotonic() + 20, Cost(0, 0, 0, 0, 0)
+    while time.monotonic() < until:
+        time.sleep(0.2)
+        most = max(most, cost(agent), key=lambda c: c.anonymous + c.arena)
+    used = cpu_seconds(agent.process.pid) - before
     m = judge_accounts(agent)
     table = PROCESS_BYTES * m.value("xagent_processes")
     beyond = most.anonymous - base.anonymous + most.arena - table
+    limit = m.value("xagent_memory_limit_bytes")
     with capsys.disabled():
         print(f"\n    {LEAST_LIMIT}, 800 scripts: {beyond / MIB:.1f} MiB beyond the bare agent; {m.agent('sources_dropped')} sources forgotten, "
               f"{used:.1f} s of a CPU")
     assert m.agent("sources_dropped") > 0
-    assert beyond <= m.value("xagent_memory_limit_bytes")
+    # What reading a source takes comes on top: agent/profile/budget.h.
+    assert beyond <= limit + limit / 32
     assert agent.stop() == 0
 
 
