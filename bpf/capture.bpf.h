@@ -23,6 +23,7 @@
 #include "bpf/regs.bpf.h"
 #include "bpf/runtime.bpf.h"
 #include "bpf/thin.bpf.h"
+#include "bpf/thread_name.bpf.h"
 #include "bpf/walk.bpf.h"
 #include "bpf/wire.h"
 
@@ -412,6 +413,7 @@ static __always_inline void begin_record(struct scratch *s, const struct moment 
 		.end = STOP_REASON_NO_USER,
 	};
 	__builtin_memcpy(s->record.head.values, m->values, sizeof(m->values));
+	s->runtime.of.kind = s->beside.kind = RUNTIME_NONE;
 	/* Nothing interrupts a tick, so what it finds half written in the cache of frames is not there; any other program could find that. */
 	s->has_cache = m->event == EVENT_CPU;
 }
@@ -502,6 +504,8 @@ static __always_inline bool capture(struct moment *m, struct wire_counters *coun
 	}
 	begin_record(s, m, task, pid, tid);
 	user_unwound = take_stacks(m, task, s, process, count);
+	if (want_thread_names || s->runtime.of.kind != RUNTIME_NONE)
+		thread_note(s->level);
 	/* A process that our pid namespace does not see has no number, and no /proc to be walked with. */
 	if (user_unwound && !pid) {
 		s->record.head.end = STOP_REASON_OUTSIDE_PID_NAMESPACE;

@@ -7,6 +7,7 @@
 
 #include <bpf/bpf_helpers.h>
 
+#include "bpf/runtimes/hotspot_thread.h"
 #include "bpf/unwind.h"
 #include "bpf/wire.h"
 
@@ -366,6 +367,21 @@ struct {
 	__type(key, __u32);
 	__type(value, struct runtime_thread);
 } threads SEC(".maps");
+
+/* pid → where HotSpot has what is read of its threads, and hotspot_thread_key() → which one a thread is. Those used longest ago make room. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 256); /* (set) 1 where no runtime is known */
+	__type(key, __u32);
+	__type(value, struct hotspot_threads);
+} java_processes SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 4096); /* (set) likewise */
+	__type(key, __u64);
+	__type(value, struct hotspot_thread);
+} java_threads SEC(".maps");
 
 /* Stacks with a runtime, by its kind. */
 struct {

@@ -31,6 +31,8 @@
  *	NAME_code(s)	where s->walk is in generated or claimed code: reads function, print, position of its frame; an enum runtime_code
  *	NAME_resume(s, low)	asked with WIRE_RUNTIME_RESUMES, behind a native frame at `low` that could not be walked, or only by frame pointer: true when s->walk
  *			is at a frame of its own further up the stack now, and function, print, position say what is shown between both
+ *	NAME_task(s)	behind the walk: what it knows of the present thread goes into the record. Reads its name into bytes: how many, and an enum wire_encoding << 16; 0: the
+ *			kernel's name of it will do
  *
  * They read user memory that may hold anything: the walk bounds their number and believes no address.
  *
@@ -82,6 +84,12 @@ const volatile bool want_columns = false;
 
 /* Names of methods of Java have the types of their arguments. */
 const volatile bool want_arguments = false;
+
+/* How the innermost method of Java is run is told. */
+const volatile bool want_tiers = false;
+
+/* Names of threads are told. */
+const volatile bool want_thread_names = false;
 
 static __always_inline __u32 name_bytes(const struct wire_name *n)
 {

@@ -228,6 +228,14 @@ struct wire_io_set {
 	struct wire_io places[WIRE_IO_WAYS];
 };
 
+/* How the innermost method of Java is run: by the interpreter, by code of one of the JVM's tiers (from 1 on), as native code. */
+#define WIRE_TIER_NONE 0u /* there is none, or it is not wanted */
+#define WIRE_TIER_INTERPRETED 1u
+#define WIRE_TIER_OF(tier) (1u + (tier))
+#define WIRE_TIER_LAST 4u
+#define WIRE_TIER_NATIVE WIRE_TIER_OF(WIRE_TIER_LAST + 1)
+#define WIRE_TIERS (WIRE_TIER_NATIVE + 1)
+
 /* What became of a TCP connection: in place of the number of WIRE_CALL(). */
 #define WIRE_TCP_CONNECT 1u
 #define WIRE_TCP_ACCEPT 2u
@@ -272,6 +280,14 @@ struct wire_sample {
 	__u32 generation; /* of the mapping table that named the frames; 0 when there was none */
 	__u32 exec_id;	  /* rises with each exec of the process, or of those it was forked from */
 	__u32 reason;	  /* of off-CPU time: enum wait_reason; of system calls and TCP: WIRE_CALL(); of block I/O: WIRE_IO() */
+	/* The name of the thread, and the method that it compiles: as function and print of their struct wire_name have it. 0: none, or not wanted. */
+	__u64 thread_name;
+	__u64 compiled;
+	__u32 compiled_print;
+	__u32 tier : 4;		 /* WIRE_TIER_* */
+	__u32 compiled_tier : 4; /* of what is compiled */
+	/* The thread, as its own pid namespace numbers it, where the kernel half has not been told what its runtime knows it by; 0: it has, or there is none. */
+	__u32 own_tid : 24;
 	__u16 n_kernel;
 	__u16 n_user;	   /* words */
 	__u16 stack_words; /* of 8 bytes, copied from regs.sp − WIRE_BELOW_BYTES + n_skipped on (struct wire_user_unwound); only with WIRE_USER_UNWOUND */
@@ -392,7 +408,8 @@ struct wire_name {
 	__u8 file_encoding;
 	__u8 lines_format; /* a runtime's own number */
 	__u16 signature_at; /* behind the name of a method of Java, in n_name: its arguments' types (JVM specification, 4.3.3); 0: none, or not wanted */
-	__u8 zero[2];
+	__u8 compiled_tier; /* of a method that is being compiled: 1 to WIRE_TIER_LAST; 0: it runs */
+	__u8 zero;
 	/* An address of the process's: what lies in WIRE_UNREAD_BYTES from there on was not in memory, so the line could not be told. The function is told again when
 	 * it is met again. 0: none. */
 	__u64 unread;
@@ -555,7 +572,7 @@ struct wire_escape {
 	__u32 rule; /* index among the object's rules, in words */
 };
 
-_Static_assert(sizeof(struct wire_sample) == 88, "records are 8-byte aligned");
+_Static_assert(sizeof(struct wire_sample) == 112, "records are 8-byte aligned");
 _Static_assert(WIRE_IO_MAX <= 8, "an operation has three bits");
 _Static_assert(sizeof(struct wire_end) == 24 && sizeof(struct wire_io_set) == 96, "no gaps");
 _Static_assert(sizeof(struct wire_user_unwound) % 8 == 0, "the stack copy is 8-byte aligned");

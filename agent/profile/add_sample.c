@@ -253,6 +253,34 @@ static int add_to_wall(struct session *s, const struct sample *sample, struct pr
 	return r;
 }
 
+/* What the thread compiles becomes its outermost frame. */
+static int take_compiled(struct session *s, const struct sample *sample, struct process *p,
+			 struct samples *one)
+{
+	const struct wire_runtime_frame f = { .function = sample->head->compiled,
+					      .print = sample->head->compiled_print,
+					      .position = UINT32_MAX };
+
+	if (!f.function || one->n_user >= WIRE_MAX_USER_FRAMES)
+		return 0;
+	int r = session_code_frame(s, p, sample->head, &f,
+				   &s->stacks.frames[1 + one->n_kernel + one->n_user]);
+	one->n_user += r == 0;
+	return r;
+}
+
+/* NULL: it is not known, or not wanted. */
+static const char *thread_name(struct session *s, const struct wire_sample *head)
+{
+	const struct code_key key = { .pid = head->pid,
+				      .exec_id = head->exec_id,
+				      .function = head->thread_name };
+	const struct code_name *name =
+		head->thread_name ? code_names_find(s->runtimes.code_names, &key) : NULL;
+
+	return name ? name->function : NULL;
+}
+
 static int add_once(struct session *s, const struct sample *sample, struct process *p,
 		    struct labels *labels, bool *ret_is_new)
 {
@@ -270,8 +298,13 @@ static int add_once(struct session *s, const struct sample *sample, struct proce
 		.comm = s->interval->tagging.comm != COMM_NONE
 				? process_identity(s->processes.table, p)->comm
 				: NULL,
+		.thread = thread_name(s, sample->head),
+		.tier = sample->head->tier,
 	};
 	int r = take_frames(s, sample, p);
+
+	if (r == 0)
+		r = take_compiled(s, sample, p, &one);
 
 	values_of(s->interval, sample->head, values);
 	if (r == 0 && sample->connection)

@@ -223,8 +223,8 @@ static int add_comm_frame(struct encoder *e, const char *comm, uint64_t *ret_id)
 	return r == 0 ? pprof_builder_location(e->builder, 0, 0, &line, 1, ret_id) : r;
 }
 
-/* Room for `process`, `comm`, `reason`, `error`, `device`, `operation`, `pid`. */
-#define SAMPLE_LABELS_MAX 7
+/* Room for `process`, `comm`, `thread_name`, `tier`, `reason`, `error`, `device`, `operation`, `pid`. */
+#define SAMPLE_LABELS_MAX 9
 
 struct sample_labels {
 	struct pprof_label items[SAMPLE_LABELS_MAX];
@@ -248,6 +248,10 @@ static void make_labels(const struct encoder *e, const struct sample_tag *tag,
 		put_label(ret_labels, "process", e->process);
 	if (tag && want.comm & COMM_LABEL && *tag->comm)
 		put_label(ret_labels, "comm", tag->comm);
+	if (tag && *tag->thread)
+		put_label(ret_labels, "thread_name", tag->thread);
+	if (tag && tag->tier != WIRE_TIER_NONE)
+		put_label(ret_labels, "tier", tier_label(tag->tier));
 	if (tag && tag->reason != WAIT_UNKNOWN)
 		put_label(ret_labels, "reason", wait_reason_label(tag->reason));
 	if (tag && tag->error)

@@ -49,6 +49,7 @@ static void on_process_exit(struct process *p, void *data)
 	struct session *s = data;
 
 	tables_retract(s->unwind.tables, p->pid);
+	session_forget_java(s, p->pid);
 	if (p->exited)
 		code_names_retract(s->runtimes.code_names, p->pid);
 	session_wall_exit(s, p);
@@ -208,6 +209,8 @@ static void take_sample(struct session *s, const struct sample *sample)
 	make_stack(s, sample, p);
 	session_add_sample(s, sample, p, labels);
 	show_mappings(s, sample, p);
+	if (sample->head->own_tid)
+		session_meet_java_thread(s, sample, p);
 }
 
 /* The loop waits for a read of what may be somebody else's, up to a tenth of a second: whoever holds it up so and makes events as fast as it

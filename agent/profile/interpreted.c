@@ -119,6 +119,8 @@ int session_open_runtimes(struct session *s, const struct sampler_tables *maps)
 		},
 		&s->runtimes.tables);
 
+	s->runtimes.java = (struct java_maps){ .processes_fd = maps->java_processes_fd,
+					       .threads_fd = maps->java_threads_fd };
 	if (r == 0)
 		r = open_search(s);
 	s->source_names.table.max_bytes = s->budget.source_bytes;

@@ -112,6 +112,8 @@ struct samples {
 	uint32_t pid;
 	const char *comm; /* NULL: not asked for */
 	enum wait_reason reason;
+	const char *thread; /* its name; NULL: not asked for, or not known */
+	uint32_t tier;
 	uint32_t error;	    /* that a system call ended with */
 	uint32_t io;	    /* WIRE_IO() of block I/O, with … */
 	const char *device; /* … what its disk is called */

@@ -105,6 +105,8 @@ static int carry_samples(struct interval *i, const struct interval *from, const 
 		.pid = s->tag ? s->tag->pid : 0,
 		.comm = s->tag ? s->tag->comm : NULL,
 		.reason = s->tag ? s->tag->reason : WAIT_UNKNOWN,
+		.thread = s->tag ? s->tag->thread : NULL,
+		.tier = s->tag ? s->tag->tier : WIRE_TIER_NONE,
 		.error = s->tag ? s->tag->error : 0,
 		.io = s->tag ? s->tag->io : 0,
 		.device = s->tag ? s->tag->device : NULL,

@@ -27,6 +27,7 @@ void process_state_free(struct process_state *k)
 		return;
 	list_remove(&k->node);
 	list_remove(&k->waiting);
+	java_vm_free(k->java);
 	wall_process_fini(&k->wall);
 	labels_unref(k->labels);
 	jit_files_unref(k->jit);

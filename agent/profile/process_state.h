@@ -11,6 +11,7 @@
 
 #include "agent/process/jit_files.h"
 #include "agent/process/process.h"
+#include "agent/profile/java_threads.h"
 #include "agent/profile/wall.h"
 #include "agent/target/label.h"
 
@@ -46,6 +47,7 @@ struct process_state {
 	uint64_t
 		reads_round; /* in which n_reads of its functions' names were read from its memory */
 	unsigned int n_reads;
+	struct java_vm *java; /* java_threads.h; NULL: nothing is known */
 	struct wall_process wall;
 	bool exited; /* the process has ended, or was forgotten; `node` is the exited processes's */
 	struct list node; /* of the dirty ones, or of the exited processes */

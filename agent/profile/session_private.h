@@ -2,7 +2,7 @@
 /*
  * What the files of a session share: session.c (start and end), ingest.c (events and samples),
  * add_sample.c (a sample in the interval), wall.c (wall-clock time), block_io.c (I/O that takes longer than its sample), target_resolution.c (the series of a process),
- * generated.c (code made at run time), interpreted.c (runtimes and their functions), source_names.c (the rest of their names), interval_flush.c (intervals). The fields of each part of
+ * generated.c (code made at run time), java_threads.c (threads of JVMs), interpreted.c (runtimes and their functions), source_names.c (the rest of their names), interval_flush.c (intervals). The fields of each part of
  * the state are set by the file that its comment names; session_new() makes empty lists.
  */
 #ifndef XAGENT_AGENT_PROFILE_SESSION_PRIVATE_H
@@ -17,6 +17,7 @@
 #include "agent/profile/session.h"
 #include "agent/profile/wall.h"
 #include "agent/runtimes/code_names.h"
+#include "agent/runtimes/java_maps.h"
 #include "agent/runtimes/name_texts.h"
 #include "agent/runtimes/runtime_search.h"
 #include "agent/runtimes/runtime_tables.h"
@@ -74,6 +75,8 @@ struct session_runtimes {
 	struct runtime_tables *tables;
 	struct runtime_search *search; /* fills them */
 	struct code_names *code_names; /* of their functions */
+	struct java_maps java; /* what the kernel half knows of threads of JVMs */
+	uint32_t java_generation; /* of what was told of a JVM last: a pid may come again */
 };
 
 /* A name that is not whole yet. */
@@ -228,6 +231,10 @@ void session_show_image(struct session *s, const struct sample *sample, struct p
 bool session_runtime_is_new(struct session *s, const struct process *p, struct process_state *k);
 int session_code_frame(struct session *s, struct process *p, const struct wire_sample *head,
 		       const struct wire_runtime_frame *f, struct frame_ref *ret_frame);
+
+/* java_threads.c: tells the kernel half which thread of a JVM the sample's is, where it does not know; the process runs another image, or has ended. */
+void session_meet_java_thread(struct session *s, const struct sample *sample, struct process *p);
+void session_forget_java(struct session *s, uint32_t pid);
 
 /* NULL: nobody's. */
 const struct runtime *session_runtime_of(uint64_t function);

@@ -10,14 +10,18 @@
 static bool tag_is(const struct sample_tag *t, const struct sample_tag *of)
 {
 	return t->pid == of->pid && t->reason == of->reason && t->error == of->error &&
-	       t->io == of->io && strcmp(t->comm, of->comm) == 0;
+	       t->io == of->io && t->tier == of->tier && strcmp(t->comm, of->comm) == 0 &&
+	       strcmp(t->thread, of->thread) == 0;
 }
 
 static uint64_t tag_hash(const struct sample_tag *of)
 {
-	return hash_bytes(of->comm, strlen(of->comm),
-			  of->pid + ((uint64_t)of->reason << 32) + ((uint64_t)of->error << 40) +
-				  hash_u64(of->io));
+	uint64_t hash =
+		hash_bytes(of->comm, strlen(of->comm),
+			   of->pid + ((uint64_t)of->reason << 32) + ((uint64_t)of->error << 40) +
+				   hash_u64(of->io));
+
+	return hash_bytes(of->thread, strlen(of->thread), hash + of->tier);
 }
 
 int tag_get(struct hash_table *tags, struct arena *arena, const struct sample_tag *of,
@@ -34,12 +38,14 @@ int tag_get(struct hash_table *tags, struct arena *arena, const struct sample_ta
 		return 0;
 	}
 	struct sample_tag *made = arena_alloc(arena, sizeof(*made));
-	char *copy = arena_strndup(arena, of->comm, strlen(of->comm));
+	char *comm = arena_strndup(arena, of->comm, strlen(of->comm));
+	char *thread = arena_strndup(arena, of->thread, strlen(of->thread));
 	char *device = of->device ? arena_strndup(arena, of->device, strlen(of->device)) : NULL;
-	if (!made || !copy || (of->device && !device))
+	if (!made || !comm || !thread || (of->device && !device))
 		return -ENOMEM;
 	*made = *of;
-	made->comm = copy;
+	made->comm = comm;
+	made->thread = thread;
 	made->device = device;
 	int r = hash_insert(tags, &made->node, hash);
 	if (r < 0)
@@ -74,6 +80,15 @@ bool reason_use_parse(const char *text, enum reason_use *ret_use)
 		return true;
 	}
 	return false;
+}
+
+const char *tier_label(uint32_t tier)
+{
+	static const char *const labels[WIRE_TIERS] = {
+		"", "interpreted", "tier 1", "tier 2", "tier 3", "tier 4", "native",
+	};
+
+	return tier < ARRAY_SIZE(labels) ? labels[tier] : "";
 }
 
 const char *wait_reason_label(enum wait_reason reason)

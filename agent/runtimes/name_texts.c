@@ -2,11 +2,16 @@
 /* Texts of names in UTF-8. */
 #include "agent/runtimes/name_texts.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistr.h>
 
 #include "agent/runtimes/java_arguments.h"
 #include "agent/util/macro.h"
+
+/* A method that does not run, but is compiled: "[compiling Class.method (tier 4)]". */
+#define COMPILING "[compiling "
 
 static const size_t character_bytes[WIRE_ENCODING_MAX] = { 1, 1, 2, 4, 1, 1 };
 
@@ -132,6 +137,14 @@ static size_t append_text(const char *bytes, size_t n, size_t n_max, uint8_t enc
 	return append(NAME_TEXTS_ELLIPSIS, strlen(NAME_TEXTS_ELLIPSIS), to, at, n_to);
 }
 
+static size_t append_tier(uint32_t tier, char *to, size_t at, size_t n_to)
+{
+	char text[16];
+	int n = snprintf(text, sizeof(text), " (tier %" PRIu32 ")]", tier);
+
+	return append(text, (size_t)n, to, at, n_to);
+}
+
 void name_texts_of(const struct wire_name *name, struct name_texts *ret_texts,
 		   struct code_text *ret_text)
 {
@@ -139,6 +152,8 @@ void name_texts_of(const struct wire_name *name, struct name_texts *ret_texts,
 	char *to = ret_texts->name;
 	size_t at = 0;
 
+	if (name->compiled_tier)
+		at = append(COMPILING, strlen(COMPILING), to, at, sizeof(ret_texts->name));
 	at = append_text(text, name->n_scope, WIRE_SCOPE_BYTES, name->scope_encoding, to, at,
 			 sizeof(ret_texts->name));
 	if (name->n_scope)
@@ -150,6 +165,8 @@ void name_texts_of(const struct wire_name *name, struct name_texts *ret_texts,
 		at = java_arguments(text + name->signature_at,
 				    (size_t)name->n_name - name->signature_at, to, at,
 				    sizeof(ret_texts->name));
+	if (name->compiled_tier)
+		at = append_tier(name->compiled_tier, to, at, sizeof(ret_texts->name));
 	text += name->n_name;
 	size_t n_file = append_text(text, name->n_file, WIRE_FILE_BYTES, name->file_encoding,
 				    ret_texts->file, 0, sizeof(ret_texts->file));

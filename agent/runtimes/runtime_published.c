@@ -58,16 +58,38 @@ static void join_part(struct runtime_tables *t, const struct process *p, struct 
 		runtime->join(wire, &part->file.wire);
 }
 
+/* What its file tells. */
+static void fill_by_file(const struct mapped_runtime *r, struct wire_runtime *ret_wire)
+{
+	/* The first executable segment begins somewhere in its first page. */
+	uint64_t linked = r->holder->file.wire.base & ~((uint64_t)sysconf(_SC_PAGESIZE) - 1);
+
+	*ret_wire = r->holder->file.wire;
+	ret_wire->base = r->mapping->begin - linked;
+}
+
+bool runtime_tables_file_of(struct runtime_tables *t, const struct process *p,
+			    enum runtime_kind kind, struct wire_runtime *ret_runtime)
+{
+	struct mapped_runtime runtimes[RUNTIMES_OF_PROCESS];
+	size_t n = runtime_tables_mapped(t, p, runtimes);
+
+	for (size_t i = 0; i < n; i++) {
+		if (runtimes[i].holder->file.wire.kind != kind)
+			continue;
+		fill_by_file(&runtimes[i], ret_runtime);
+		return true;
+	}
+	return false;
+}
+
 /* What is told of it, but for its place. False: it cannot be told, for now. */
 static bool fill(struct runtime_tables *t, const struct process *p, const struct mapped_runtime *r,
 		 struct wire_runtime *ret_wire)
 {
 	const struct holder *h = r->holder;
-	/* The first executable segment begins somewhere in its first page. */
-	uint64_t linked = h->file.wire.base & ~((uint64_t)sysconf(_SC_PAGESIZE) - 1);
 
-	*ret_wire = h->file.wire;
-	ret_wire->base = r->mapping->begin - linked;
+	fill_by_file(r, ret_wire);
 	if (ret_wire->flags & WIRE_RUNTIME_CLAIMS)
 		ret_wire->words[WIRE_CLAIMED_AT] += (uint64_t)h->file_id << WIRE_FRAME_OFFSET_BITS;
 	join_part(t, p, ret_wire);

@@ -49,6 +49,9 @@ enum runtime_kind runtime_tables_publish(struct runtime_tables *t, const struct 
 /* What was published of a process's runtime of this kind, if it has one. */
 bool runtime_tables_of(const struct runtime_tables *t, uint32_t pid, enum runtime_kind kind,
 		       struct wire_runtime *ret_runtime);
+/* What the file of a process's runtime of this kind tells, with the base that it has in the process; false: it has mapped none. */
+bool runtime_tables_file_of(struct runtime_tables *t, const struct process *p,
+			    enum runtime_kind kind, struct wire_runtime *ret_runtime);
 /* Processes with this number of an executable (struct wire_user_unwound) run the file at that path, which p has mapped. Nothing happens where it holds no runtime. */
 void runtime_tables_publish_image(struct runtime_tables *t, const struct process *p,
 				  const char *exe_path, uint64_t image);

@@ -129,6 +129,8 @@ static int shrink_unused(struct sample_bpf *bpf, const struct sampler_options *o
 		{ bpf->maps.told, no_runtimes },
 		{ bpf->maps.names, no_runtimes || !has_nested(o) },
 		{ bpf->maps.threads, no_runtimes },
+		{ bpf->maps.java_processes, no_runtimes },
+		{ bpf->maps.java_threads, no_runtimes },
 		{ bpf->maps.wanted_pids, o->n_pids == 0 },
 		{ bpf->maps.wanted_tids, o->n_tids == 0 },
 	};
@@ -156,6 +158,8 @@ int knobs_set(struct sample_bpf *bpf, const struct sampler_options *o)
 	bpf->rodata->keep_interpreters = o->interpreter_frames;
 	bpf->rodata->want_async = o->async_frames;
 	bpf->rodata->want_arguments = o->hotspot_arguments;
+	bpf->rodata->want_tiers = o->hotspot_tiers;
+	bpf->rodata->want_thread_names = o->thread_names;
 	bpf->rodata->wake_bytes = bytes / 4;
 	bpf->rodata->user_unwound_bytes = bytes / 2;
 	bpf->rodata->deep_copies =

@@ -13,7 +13,7 @@ int name_record_parse(const void *bytes, size_t n, const struct wire_name **ret_
 		return -EBADMSG;
 	if (name->n_scope > WIRE_SCOPE_BYTES || name->n_name > WIRE_NAME_BYTES ||
 	    name->n_file > WIRE_FILE_BYTES || name->n_lines > WIRE_LINES_BYTES ||
-	    name->signature_at > name->n_name)
+	    name->signature_at > name->n_name || name->compiled_tier > WIRE_TIER_LAST)
 		return -EBADMSG;
 	if (name->record.n_bytes < offsetof(struct wire_name, texts) + name->n_scope +
 					   name->n_name + name->n_file + name->n_lines)

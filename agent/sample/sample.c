@@ -56,7 +56,7 @@ int sample_parse(const void *bytes, size_t n, struct sample *ret_sample)
 	if (n < sizeof(*head) || head->record.n_bytes > n || head->record.type != WIRE_SAMPLE ||
 	    head->record.event >= EVENT_MAX || head->record.source >= EVENT_MAX_SOURCES)
 		return -EBADMSG;
-	if (head->n_kernel > WIRE_MAX_KERNEL_FRAMES || head->n_user > WIRE_MAX_USER_WORDS ||
+	if (head->tier >= WIRE_TIERS || head->n_kernel > WIRE_MAX_KERNEL_FRAMES || head->n_user > WIRE_MAX_USER_WORDS ||
 	    sample_stack_bytes(head) > WIRE_MAX_STACK_BYTES || head->end >= STOP_REASON_MAX ||
 	    !has_reason(head))
 		return -EBADMSG;

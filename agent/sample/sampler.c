@@ -576,6 +576,8 @@ void sampler_tables(struct sampler *s, struct sampler_tables *ret_tables)
 		.runtimes_fd = bpf_map__fd(s->bpf->maps.runtimes),
 		.runtime_images_fd = bpf_map__fd(s->bpf->maps.runtime_images),
 		.runtime_libraries_fd = bpf_map__fd(s->bpf->maps.runtime_libraries),
+		.java_processes_fd = bpf_map__fd(s->bpf->maps.java_processes),
+		.java_threads_fd = bpf_map__fd(s->bpf->maps.java_threads),
 		.max_processes = bpf_map__max_entries(s->bpf->maps.processes),
 		.max_objects = bpf_map__max_entries(s->bpf->maps.objects),
 		.reuse_count = (uint64_t *)&s->bpf->bss->reuse_count,

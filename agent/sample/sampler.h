@@ -41,6 +41,8 @@ struct sampler_options {
 	bool columns;	 /* frames of runtimes come with columns, where one knows them */
 	bool interpreter_frames; /* frames of interpreters' loops are kept beside the functions that they run */
 	bool async_frames;	/* frames of the tasks that await the running one follow its own */
+	bool thread_names;	/* of each sample's thread are told */
+	bool hotspot_tiers;	/* of the innermost method of Java are told */
 	bool hotspot_arguments; /* names of methods of Java have the types of their arguments */
 	/* Filters, in the kernel; all given ones must hold. */
 	const uint32_t *pids;
@@ -119,6 +121,7 @@ struct sampler_tables {
 	int segments_fd; /* the array of maps that the arena's segments are put into */
 	int objects_fd;
 	int runtimes_fd, runtime_images_fd, runtime_libraries_fd;
+	int java_processes_fd, java_threads_fd;
 	uint32_t max_processes;
 	uint32_t max_objects;
 	/* Mapped memory that each walk looks at. */

@@ -17,6 +17,7 @@
 #include "bpf/runtimes/hotspot_receiver.bpf.h"
 #include "bpf/runtimes/hotspot_scopes.bpf.h"
 #include "bpf/runtimes/hotspot_threads.bpf.h"
+#include "bpf/runtimes/hotspot_thread.bpf.h"
 
 /* Locals of a frame, and what its expressions have on the stack. */
 #define HOTSPOT_MAX_FRAME_BYTES (1U << 20)
@@ -87,6 +88,26 @@ static __always_inline void hotspot_take_live_bcp(struct scratch *s, __u64 bcp)
 		s->runtime.position = at;
 }
 
+/* Of the innermost method. */
+static __always_inline void hotspot_note_tier(struct scratch *s, __u32 tier)
+{
+	if (want_tiers && s->record.head.tier == WIRE_TIER_NONE)
+		s->record.head.tier = tier;
+}
+
+/* How the code of a method was compiled, whose CodeBlob is at `at`; its name is "nmethod", or "native nmethod". The tier has one byte or four. */
+static __always_inline __u32 hotspot_tier_of(const struct scratch *s, __u64 at, __u64 name)
+{
+	__u32 offset = hotspot_layout(s)->at[HOTSPOT_NMETHOD_TIER];
+	__u8 tier = 0;
+
+	if ((name & 0xffff) == 0x616e)
+		return WIRE_TIER_NATIVE;
+	if (offset != HOTSPOT_NONE)
+		bpf_probe_read_user(&tier, sizeof(tier), (void *)(at + offset));
+	return tier && tier <= WIRE_TIER_LAST ? WIRE_TIER_OF(tier) : WIRE_TIER_NONE;
+}
+
 /* A frame of the interpreter that is whole. */
 __noinline int hotspot_interpreted(__u32 level)
 {
@@ -115,6 +136,7 @@ __noinline int hotspot_interpreted(__u32 level)
 	if (!is_its)
 		return RUNTIME_CODE_NOT_ITS;
 	hotspot_take_live_bcp(s, bcp);
+	hotspot_note_tier(s, WIRE_TIER_INTERPRETED);
 	w->cfa = sender - (fp + 16) < HOTSPOT_MAX_FRAME_BYTES ? sender : fp + 16;
 	w->fp = saved_fp;
 	w->ra = ra;
@@ -514,6 +536,8 @@ static __always_inline int hotspot_in_blob(struct scratch *s, __u64 at, bool is_
 	     hotspot_has_fp(s, blob.bytes)))
 		return hotspot_by_fp(s);
 	if (kind == HOTSPOT_BLOB_IS_NMETHOD) {
+		if (want_tiers)
+			hotspot_note_tier(s, hotspot_tier_of(s, at, blob.text[0]));
 		if (!is_own)
 			hotspot_set_key(s, at, blob.number);
 		code = is_own ? 0
@@ -716,6 +740,8 @@ static __always_inline int hotspot_name(struct scratch *s, struct wire_name *nam
 		name->n_name = n > 1 ? n - 1 : 0;
 		return n > 1;
 	}
+	/* Behind the walk: the method is being compiled. */
+	name->compiled_tier = s->record.head.compiled_tier;
 	name->scope_encoding = WIRE_JAVA_CLASS;
 	name->name_encoding = WIRE_JAVA;
 	name->n_scope = hotspot_append(s, name, names->at, WIRE_SCOPE_BYTES);

@@ -51,6 +51,7 @@
 	X(NMETHOD_METADATA, "nmethod", "_metadata_offset")          \
 	X(NMETHOD_IMMUTABLE, "nmethod", "_immutable_data")          \
 	X(NMETHOD_NUMBER, "nmethod", "_compile_id")                 \
+	X(NMETHOD_TIER, "nmethod", "_comp_level")                   \
 	X(BLOB_MUTABLE, "CodeBlob", "_mutable_data")                \
 	X(BLOB_RELOCATION, "CodeBlob", "_relocation_size")          \
 	X(METHOD_CONST, "Method", "_constMethod")                   \

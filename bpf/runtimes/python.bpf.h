@@ -630,6 +630,12 @@ static __always_inline int python_name(struct scratch *s, struct wire_name *name
 	return is_read;
 }
 
+static __always_inline __u32 python_task(struct scratch *s)
+{
+	(void)s;
+	return 0;
+}
+
 static __always_inline int python_code(struct scratch *s)
 {
 	(void)s;

@@ -124,6 +124,12 @@ __noinline int v8_frame(__u32 level)
 	return is_inlined ? RUNTIME_CODE_INLINED : v8_function(s, function);
 }
 
+static __always_inline __u32 v8_task(struct scratch *s)
+{
+	(void)s;
+	return 0;
+}
+
 static __always_inline int v8_code(struct scratch *s)
 {
 	return v8_frame(s->level);

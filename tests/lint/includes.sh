@@ -15,7 +15,7 @@ object     util telemetry object rule.h
 http       util telemetry http
 sample     util telemetry sample wire.h events.h
 unwind     util telemetry unwind process object wire.h rule.h table.h unwind.h anchor.h
-runtimes   util telemetry runtimes process object wire.h image.h runtimes/python.h runtimes/v8.h runtimes/hotspot.h
+runtimes   util telemetry runtimes process object wire.h image.h runtimes/python.h runtimes/v8.h runtimes/hotspot.h runtimes/hotspot_thread.h
 dwarf      util telemetry dwarf object
 symbol     util telemetry symbol dwarf process object
 target     util telemetry target process events.h

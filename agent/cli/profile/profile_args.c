@@ -66,6 +66,8 @@ static const char help[] =
 	"      --columns          with --lines: columns too, of JavaScript\n"
 	"      --interpreter-frames  functions of an interpreter's loop beside those that it runs\n"
 	"      --async-frames     functions that await the running one (asyncio, Node.js)\n"
+	"      --thread-names     label thread_name: what Java, or else the kernel, calls the thread\n"
+	"      --hotspot-tiers    label tier: how the innermost method of Java is run\n"
 	"      --hotspot-arguments  types of arguments in names of Java's methods\n"
 	"      --debuginfod URL   a server that has debug files which this host lacks; may repeat\n"
 	"      --debuginfod-cache DIR  where they are kept (~/.cache/xagent/debuginfod)\n"
@@ -202,6 +204,8 @@ static const struct cli_flag flags[] = {
 	{ "columns", 0, CLI_SWITCH, AT(columns), NULL, NULL },
 	{ "interpreter-frames", 0, CLI_SWITCH, AT(interpreter_frames), NULL, NULL },
 	{ "async-frames", 0, CLI_SWITCH, AT(async_frames), NULL, NULL },
+	{ "thread-names", 0, CLI_SWITCH, AT(thread_names), NULL, NULL },
+	{ "hotspot-tiers", 0, CLI_SWITCH, AT(hotspot_tiers), NULL, NULL },
 	{ "hotspot-arguments", 0, CLI_SWITCH, AT(hotspot_arguments), NULL, NULL },
 	{ "debuginfod", 0, CLI_PARSED, AT(debuginfod),
 	  "a server such as https://debuginfod.debian.net, at most 8 times", parse_url },

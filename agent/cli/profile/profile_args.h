@@ -45,6 +45,8 @@ struct profile_args {
 	bool columns;		 /* with lines */
 	bool interpreter_frames; /* of interpreters' own functions, too */
 	bool async_frames;	 /* of tasks that await the one that runs, too */
+	bool thread_names;	 /* a label */
+	bool hotspot_tiers;	 /* likewise */
 	bool hotspot_arguments;	 /* in names of methods of Java */
 	struct url_list debuginfod;
 	const char *debuginfod_cache; /* NULL: the user's cache */

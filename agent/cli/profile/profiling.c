@@ -243,7 +243,9 @@ static int open_session(struct profiling *x, struct buf *why)
 	struct session_options o = {
 		.sampler = sampling_options(x->args, x->report.hz, scope_cgroup_fd(&x->scope)),
 		.demangle = x->args->demangle,
-		.tagging = { .reason = x->args->off_cpu_reason },
+		.tagging = { .reason = x->args->off_cpu_reason,
+			     .thread = x->args->thread_names,
+			     .tier = x->args->hotspot_tiers },
 		.lines = x->args->lines,
 		.columns = x->args->columns,
 		.inlines = x->args->lines,

@@ -73,6 +73,8 @@ struct sampler_options sampling_options(const struct profile_args *a, uint32_t h
 	o.interpreter_frames = a->interpreter_frames;
 	o.async_frames = a->async_frames;
 	o.hotspot_arguments = a->hotspot_arguments;
+	o.hotspot_tiers = a->hotspot_tiers;
+	o.thread_names = a->thread_names;
 	o.pids = a->pids.ids;
 	o.n_pids = a->pids.n;
 	o.tids = a->tids.ids;

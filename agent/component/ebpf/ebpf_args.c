@@ -155,7 +155,9 @@ enum demangle_mode ebpf_args_demangle(const struct ebpf_args *args)
 
 struct tagging ebpf_args_tagging(const struct ebpf_args *args)
 {
-	struct tagging tagging = { .pid = args->pid_label };
+	struct tagging tagging = { .pid = args->pid_label,
+				   .thread = args->thread_names,
+				   .tier = args->hotspot_tiers };
 
 	(void)comm_use_parse(args->comm, &tagging.comm);
 	(void)reason_use_parse(args->off_cpu_reason, &tagging.reason);
@@ -243,6 +245,8 @@ static const struct river_field ebpf_fields[] = {
 			   .validate = validate_memory_limit),
 	RIVER_FIELD_STRING(ARGS, comm, "comm", .def = "none", .validate = validate_comm),
 	RIVER_FIELD_BOOL(ARGS, pid_label, "pid_label", .def = "false"),
+	RIVER_FIELD_BOOL(ARGS, thread_names, "thread_names", .def = "false"),
+	RIVER_FIELD_BOOL(ARGS, hotspot_tiers, "hotspot_tiers", .def = "false"),
 	RIVER_FIELD_BLOCK(ARGS, events, "events", &events_schema),
 	RIVER_FIELD_FLOAT(ARGS, event_cpu_limit, "event_cpu_limit", .def = "0.01",
 			  .validate = validate_cpu_limit),

@@ -35,6 +35,8 @@ struct ebpf_args {
 		memory_limit; /* of everything that the component allocates, in the kernel and here */
 	const char *comm;     /* the process's name: a label, the outermost frame, both, neither */
 	bool pid_label;	      /* a sample label */
+	bool thread_names;    /* likewise: what Java, or the kernel, calls the thread */
+	bool hotspot_tiers;   /* likewise: how the innermost method of Java is run */
 	struct events_args events;
 	double event_cpu_limit;
 	double off_cpu_threshold;

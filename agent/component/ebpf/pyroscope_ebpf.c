@@ -123,6 +123,8 @@ static int start_session(struct component *c, const struct ebpf_args *args, stru
 	o.sampler.interpreter_frames = args->interpreter_frames;
 	o.sampler.async_frames = args->async_frames;
 	o.sampler.hotspot_arguments = args->hotspot_arguments;
+	o.sampler.hotspot_tiers = args->hotspot_tiers;
+	o.sampler.thread_names = args->thread_names;
 	events_args_tracepoints(&args->events, &tracepoints);
 	o.sampler.tracepoints = tracepoints.names;
 	o.sampler.tracepoint_hz = tracepoints.hz;
@@ -171,6 +173,7 @@ static bool needs_restart(const struct ebpf_args *a, const struct ebpf_args *b)
 	       ebpf_args_off_cpu_hz(a) != ebpf_args_off_cpu_hz(b) ||
 	       a->event_cpu_limit > b->event_cpu_limit || a->event_cpu_limit < b->event_cpu_limit ||
 	       strcmp(a->off_cpu_reason, b->off_cpu_reason) != 0 ||
+	       a->thread_names != b->thread_names || a->hotspot_tiers != b->hotspot_tiers ||
 	       ebpf_args_memory_limit_bytes(a) != ebpf_args_memory_limit_bytes(b);
 }
 

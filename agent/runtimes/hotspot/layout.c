@@ -38,13 +38,14 @@ static bool is_one_of(size_t field, const uint8_t *fields, size_t n)
 	return false;
 }
 
-/* Without bounds, there is one heap; without scopes, nothing is inlined that could be told. */
+/* Without bounds, there is one heap; without a tier, none is told; without scopes, nothing is inlined that could be told. */
 static bool is_optional(size_t field)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(pairs); i++)
 		if (pairs[i].one == field || pairs[i].other == field)
 			return true;
 	return field == HOTSPOT_LOW_BOUND || field == HOTSPOT_HIGH_BOUND ||
+	       field == HOTSPOT_NMETHOD_TIER ||
 	       is_one_of(field, of_scopes, ARRAY_SIZE(of_scopes)) ||
 	       is_one_of(field, of_lines, ARRAY_SIZE(of_lines));
 }

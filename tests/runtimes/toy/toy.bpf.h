@@ -40,6 +40,12 @@ static __always_inline int toy_read(struct scratch *s)
 }
 
 /* In a prologue or epilogue the frame is not there, or not any more: then what lies in its place is no function. */
+static __always_inline __u32 toy_task(struct scratch *s)
+{
+	(void)s;
+	return 0;
+}
+
 static __always_inline int toy_code(struct scratch *s)
 {
 	__u64 function = 0;

@@ -76,8 +76,10 @@ static void test_reasons(void **state)
 static int get(struct hash_table *tags, struct arena *arena, uint32_t pid, const char *comm,
 	       enum wait_reason reason, const struct sample_tag **ret_tag)
 {
-	return tag_get(tags, arena,
-		       &(struct sample_tag){ .pid = pid, .comm = comm, .reason = reason }, ret_tag);
+	return tag_get(
+		tags, arena,
+		&(struct sample_tag){ .pid = pid, .comm = comm, .reason = reason, .thread = "" },
+		ret_tag);
 }
 
 static void test_equal_tags_are_one(void **state)
@@ -102,12 +104,15 @@ static void test_equal_tags_are_one(void **state)
 	assert_ptr_not_equal(a, b);
 	assert_string_equal(wait_reason_label(b->reason), "lock");
 	assert_int_equal(tags.n, 4);
-	const struct sample_tag failed = { .pid = 7, .comm = "nginx", .error = EAGAIN };
+	const struct sample_tag failed = {
+		.pid = 7, .comm = "nginx", .thread = "", .error = EAGAIN
+	};
 	assert_int_equal(tag_get(&tags, &arena, &failed, &b), 0);
 	assert_ptr_not_equal(a, b);
 	assert_int_equal(b->error, EAGAIN);
 	assert_int_equal(tags.n, 5);
 	const struct sample_tag io = { .comm = "",
+				       .thread = "",
 				       .io = WIRE_IO(WIRE_IO_FLUSH, 8, 0),
 				       .device = "sda" };
 	assert_int_equal(tag_get(&tags, &arena, &io, &a), 0);
@@ -117,6 +122,42 @@ static void test_equal_tags_are_one(void **state)
 	assert_string_equal(io_operation_label(WIRE_IO_OPERATION(b->io)), "flush");
 	assert_int_equal(tags.n, 6);
 	hash_fini(&tags);
+}
+
+static void test_threads_and_tiers(void **state)
+{
+	_cleanup_(arena_fini) struct arena arena;
+	struct hash_table tags = HASH_TABLE_INIT;
+	char name[] = "http-nio-8080-exec-1";
+	struct sample_tag of = { .comm = "", .thread = name, .tier = WIRE_TIER_OF(4) };
+	const struct sample_tag *a = NULL, *b = NULL;
+
+	(void)state;
+	arena_init(&arena, 1 << 20);
+	assert_int_equal(tag_get(&tags, &arena, &of, &a), 0);
+	assert_int_equal(tag_get(&tags, &arena, &of, &b), 0);
+	assert_ptr_equal(a, b);
+	name[19] = '2';
+	assert_string_equal(a->thread, "http-nio-8080-exec-1");
+	assert_int_equal(tag_get(&tags, &arena, &of, &b), 0);
+	assert_ptr_not_equal(a, b);
+	name[19] = '1';
+	of.tier = WIRE_TIER_OF(1);
+	assert_int_equal(tag_get(&tags, &arena, &of, &b), 0);
+	assert_ptr_not_equal(a, b);
+	assert_int_equal(tags.n, 3);
+	hash_fini(&tags);
+}
+
+static void test_tier_labels(void **state)
+{
+	(void)state;
+	assert_string_equal(tier_label(WIRE_TIER_NONE), "");
+	assert_string_equal(tier_label(WIRE_TIER_INTERPRETED), "interpreted");
+	assert_string_equal(tier_label(WIRE_TIER_OF(1)), "tier 1");
+	assert_string_equal(tier_label(WIRE_TIER_OF(WIRE_TIER_LAST)), "tier 4");
+	assert_string_equal(tier_label(WIRE_TIER_NATIVE), "native");
+	assert_string_equal(tier_label(WIRE_TIERS), "");
 }
 
 static void test_ceiling(void **state)
@@ -144,12 +185,12 @@ static void test_stacks_stay_apart_as_asked_for(void **state)
 		struct tagging tagging;
 		size_t n_stacks;
 	} rows[] = {
-		{ { COMM_NONE, false, REASON_NONE }, 1 },
-		{ { COMM_NONE, true, REASON_NONE }, 3 },
-		{ { COMM_LABEL, false, REASON_NONE }, 2 },
-		{ { COMM_STACKFRAME, false, REASON_NONE }, 2 },
-		{ { COMM_BOTH, false, REASON_NONE }, 2 },
-		{ { COMM_LABEL, true, REASON_NONE }, 3 },
+		{ { COMM_NONE, false, REASON_NONE, false, false }, 1 },
+		{ { COMM_NONE, true, REASON_NONE, false, false }, 3 },
+		{ { COMM_LABEL, false, REASON_NONE, false, false }, 2 },
+		{ { COMM_STACKFRAME, false, REASON_NONE, false, false }, 2 },
+		{ { COMM_BOTH, false, REASON_NONE, false, false }, 2 },
+		{ { COMM_LABEL, true, REASON_NONE, false, false }, 3 },
 	};
 
 	(void)state;
@@ -178,7 +219,8 @@ static void test_carried_on(void **state)
 	assert_int_equal(interval_new(PERIOD_NS, 1 << 20, &from), 0);
 	assert_int_equal(interval_new(PERIOD_NS, 1 << 20, &to), 0);
 	assert_int_equal(interval_new(PERIOD_NS, 1 << 20, &other), 0);
-	from->tagging = to->tagging = (struct tagging){ COMM_BOTH, true, REASON_NONE };
+	from->tagging = to->tagging =
+		(struct tagging){ COMM_BOTH, true, REASON_NONE, false, false };
 	fill(from, web);
 	assert_int_equal(interval_carry(to, from, from->series, &n), 0);
 	assert_int_equal(interval_carry(other, from, from->series, &n), 0);
@@ -238,15 +280,15 @@ static void test_profile(void **state)
 		struct tagging tagging;
 		const char *text;
 	} rows[] = {
-		{ { COMM_NONE, false, REASON_NONE }, "fn002;fn001; 4\n" },
-		{ { COMM_LABEL, false, REASON_NONE },
+		{ { COMM_NONE, false, REASON_NONE, false, false }, "fn002;fn001; 4\n" },
+		{ { COMM_LABEL, false, REASON_NONE, false, false },
 		  "comm=php fn002;fn001; 1\ncomm=nginx fn002;fn001; 3\n" },
-		{ { COMM_STACKFRAME, false, REASON_NONE },
+		{ { COMM_STACKFRAME, false, REASON_NONE, false, false },
 		  "php;fn002;fn001; 1\nnginx;fn002;fn001; 3\n" },
-		{ { COMM_BOTH, true, REASON_NONE },
+		{ { COMM_BOTH, true, REASON_NONE, false, false },
 		  "comm=php pid=13 php;fn002;fn001; 1\ncomm=nginx pid=12 nginx;fn002;fn001; 2\n"
 		  "comm=nginx pid=11 nginx;fn002;fn001; 1\n" },
-		{ { COMM_NONE, true, REASON_NONE },
+		{ { COMM_NONE, true, REASON_NONE, false, false },
 		  "pid=13 fn002;fn001; 1\npid=12 fn002;fn001; 2\npid=11 fn002;fn001; 1\n" },
 	};
 
@@ -279,7 +321,7 @@ static void test_what_is_not_known_is_not_told(void **state)
 	_cleanup_buf_ struct buf text = BUF_INIT(4096);
 	struct build b;
 
-	w->interval->tagging = (struct tagging){ COMM_BOTH, true, REASON_NONE };
+	w->interval->tagging = (struct tagging){ COMM_BOTH, true, REASON_NONE, false, false };
 	add_tagged(w->interval, w->web, 0, "");
 	add_tagged(w->interval, w->web, 0, NULL);
 	build_init(&b);
@@ -291,14 +333,49 @@ static void test_what_is_not_known_is_not_told(void **state)
 	build_fini(&b);
 }
 
+static void test_labels_of_threads_and_tiers(void **state)
+{
+	struct context *w = *state;
+	_cleanup_buf_ struct buf text = BUF_INIT(4096);
+	struct frame_ref frames[] = { frame_ref_of(FRAME_KIND_UNKNOWN, 0) };
+	const int64_t values[] = { PERIOD_NS };
+	const struct samples of = { .labels = w->web,
+				    .event = EVENT_CPU,
+				    .values = values,
+				    .frames = frames,
+				    .n_user = 1,
+				    .count = 1,
+				    .thread = "main",
+				    .tier = WIRE_TIER_OF(3) };
+	bool is_new;
+	struct build b;
+
+	w->interval->tagging = (struct tagging){ .thread = true, .tier = true };
+	assert_int_equal(interval_add(w->interval, &of, &is_new), 0);
+	w->interval->tagging = (struct tagging){ .pid = true };
+	assert_int_equal(interval_add(w->interval, &of, &is_new), 0);
+	build_init(&b);
+	build_profiles(w->interval, w->namer, &b);
+	Perftools__Profiles__Profile *p = unpack(b.first);
+	show(p, &text);
+	assert_non_null(strstr(buf_str(&text), "thread_name=main tier=tier 3 "));
+	assert_int_equal(p->n_sample, 2);
+	assert_int_equal(p->sample[0]->n_label + p->sample[1]->n_label, 2);
+	perftools__profiles__profile__free_unpacked(p, NULL);
+	build_fini(&b);
+}
+
 static const struct unit_test tests[] = {
 	TEST(test_parse),
 	TEST(test_reasons),
 	TEST(test_equal_tags_are_one),
+	TEST(test_threads_and_tiers),
+	TEST(test_tier_labels),
 	TEST(test_ceiling),
 	TEST(test_stacks_stay_apart_as_asked_for),
 	TEST(test_carried_on),
 	TEST(test_profile),
+	TEST_WITH(test_labels_of_threads_and_tiers, context_setup, context_teardown),
 	TEST_WITH(test_what_is_not_known_is_not_told, context_setup, context_teardown),
 };
 

@@ -160,6 +160,24 @@ static void test_arguments(void **state)
 	assert_int_equal(text.n_name, strlen("a.B.f(x(J)V(…)"));
 }
 
+static void test_compiled(void **state)
+{
+	struct code_text text;
+
+	(void)state;
+	put("a/B", "f(J)V", "", "");
+	name.scope_encoding = WIRE_JAVA_CLASS;
+	name.name_encoding = WIRE_JAVA;
+	name.signature_at = 1;
+	name.compiled_tier = 4;
+	name_texts_of(&name, &texts, &text);
+	assert_int_equal(text.n_name, strlen("[compiling a.B.f(long) (tier 4)]"));
+	assert_memory_equal(text.name, "[compiling a.B.f(long) (tier 4)]", text.n_name);
+	name.compiled_tier = 0;
+	name_texts_of(&name, &texts, &text);
+	assert_int_equal(text.n_name, strlen("a.B.f(long)"));
+}
+
 /* What fills its room was cut by the kernel half, and says so; all of it takes the most room in Latin-1. */
 static void test_longest(void **state)
 {
@@ -184,6 +202,7 @@ static const struct unit_test tests[] = {
 	TEST(test_all_parts),
 	TEST(test_no_scope),
 	TEST(test_arguments),
+	TEST(test_compiled),
 	TEST(test_longest),
 };
 

@@ -98,8 +98,21 @@ static void test_row(void **state)
 		sum += (unsigned char)name->texts[i];
 }
 
+static void test_compiled_tier(void **state)
+{
+	struct wire_name head = { .record = { .n_bytes = HEAD, .type = WIRE_NAME },
+				  .compiled_tier = WIRE_TIER_LAST };
+	const struct wire_name *name = NULL;
+
+	(void)state;
+	assert_int_equal(name_record_parse(&head, HEAD, &name), 0);
+	head.compiled_tier = WIRE_TIER_LAST + 1;
+	assert_int_equal(name_record_parse(&head, HEAD, &name), -EBADMSG);
+}
+
 static const struct unit_test tests[] = {
 	TEST_ROWS(test_row, rows, name),
+	TEST(test_compiled_tier),
 };
 
 TEST_MAIN(tests)

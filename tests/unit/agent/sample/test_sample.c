@@ -92,6 +92,8 @@ static const struct row rows[] = {
 	  { .record = { HEAD, WIRE_SAMPLE, 0, EVENT_MAX_SOURCES } },
 	  HEAD,
 	  -EBADMSG },
+	{ "last_tier", { .tier = WIRE_TIER_NATIVE }, HEAD, 0 },
+	{ "unknown_tier", { .tier = WIRE_TIERS }, HEAD, -EBADMSG },
 	{ "last_reason", { .reason = WAIT_REASON_MAX - 1 }, HEAD, 0 },
 	{ "unknown_reason", { .reason = WAIT_REASON_MAX }, HEAD, -EBADMSG },
 	{ "last_call",

@@ -166,6 +166,11 @@ static const struct row rows[] = {
 	  { "--lines", "--columns" },
 	  "all processes; 97 Hz; folded to -; lines columns",
 	  false },
+	{ "names of threads",
+	  { "--thread-names" },
+	  "all processes; 97 Hz; folded to -; threads",
+	  false },
+	{ "tiers", { "--hotspot-tiers" }, "all processes; 97 Hz; folded to -; tiers", false },
 	{ "no lines", { "--lines", "--lines=false" }, "all processes; 97 Hz; folded to -", false },
 	{ "debuginfod",
 	  { "--debuginfod=http://a:1", "--debuginfod", "https://b/x", "--debuginfod-cache=/c" },
@@ -442,6 +447,10 @@ static void show_more(struct buf *b, const struct profile_args *a)
 		(void)buf_append_str(b, " columns");
 	if (a->hotspot_arguments)
 		(void)buf_append_str(b, "; arguments");
+	if (a->thread_names)
+		(void)buf_append_str(b, "; threads");
+	if (a->hotspot_tiers)
+		(void)buf_append_str(b, "; tiers");
 	if (a->interpreter_frames || a->async_frames)
 		(void)buf_printf(b, "; frames of%s%s", a->interpreter_frames ? " loops" : "",
 				 a->async_frames ? " tasks" : "");

@@ -248,14 +248,17 @@ static void test_tagging(void **state)
 		const char *text;
 		struct tagging tagging;
 	} rows[] = {
-		{ "", { COMM_NONE, false, REASON_FRAME } },
-		{ "comm = \"\"", { COMM_NONE, false, REASON_FRAME } },
-		{ "comm = \"label\"", { COMM_LABEL, false, REASON_FRAME } },
-		{ "comm = \"stackframe\"", { COMM_STACKFRAME, false, REASON_FRAME } },
-		{ "comm = \"both\"\npid_label = true", { COMM_BOTH, true, REASON_FRAME } },
-		{ "pid_label = true", { COMM_NONE, true, REASON_FRAME } },
-		{ "off_cpu_reason = \"label\"", { COMM_NONE, false, REASON_LABEL } },
-		{ "off_cpu_reason = \"none\"", { COMM_NONE, false, REASON_NONE } },
+		{ "", { COMM_NONE, false, REASON_FRAME, false, false } },
+		{ "comm = \"\"", { COMM_NONE, false, REASON_FRAME, false, false } },
+		{ "comm = \"label\"", { COMM_LABEL, false, REASON_FRAME, false, false } },
+		{ "comm = \"stackframe\"", { COMM_STACKFRAME, false, REASON_FRAME, false, false } },
+		{ "comm = \"both\"\npid_label = true",
+		  { COMM_BOTH, true, REASON_FRAME, false, false } },
+		{ "pid_label = true", { COMM_NONE, true, REASON_FRAME, false, false } },
+		{ "off_cpu_reason = \"label\"", { COMM_NONE, false, REASON_LABEL, false, false } },
+		{ "off_cpu_reason = \"none\"", { COMM_NONE, false, REASON_NONE, false, false } },
+		{ "thread_names = true", { COMM_NONE, false, REASON_FRAME, true, false } },
+		{ "hotspot_tiers = true", { COMM_NONE, false, REASON_FRAME, false, true } },
 	};
 
 	(void)state;
@@ -270,6 +273,8 @@ static void test_tagging(void **state)
 		assert_int_equal(ebpf_args_tagging(&args).comm, rows[i].tagging.comm);
 		assert_int_equal(ebpf_args_tagging(&args).pid, rows[i].tagging.pid);
 		assert_int_equal(ebpf_args_tagging(&args).reason, rows[i].tagging.reason);
+		assert_int_equal(ebpf_args_tagging(&args).thread, rows[i].tagging.thread);
+		assert_int_equal(ebpf_args_tagging(&args).tier, rows[i].tagging.tier);
 		decoded_fini(&d);
 	}
 }
