@@ -624,20 +624,20 @@ static __always_inline __u64 hotspot_source(const struct hotspot_layout *l, __u6
 	return hotspot_slot(l, pool, index);
 }
 
-/* The first line of a table of lines, which is that of the first bytecode; 0: it is not told. */
+/* The first line of a table of lines; 0: it is not told. Bytecodes before it may have none: Kotlin's look at arguments first. */
 static __always_inline __u32 hotspot_first_line(struct scratch *s, __u64 table)
 {
-	__u32 at = 1, first, bci, line;
+	__u32 at = 1, first, line;
 
 	if (bpf_probe_read_user(s->runtime.bytes, HOTSPOT_SCOPE_BYTES, (void *)table))
 		return 0;
 	first = (__u8)s->runtime.bytes[0];
 	if (first != HOTSPOT_LINES_LONG)
-		return first >> 3 ? 0 : first & 7;
-	bci = hotspot_number(s, &at);
+		return first & 7;
+	hotspot_number(s, &at);
 	line = hotspot_number(s, &at);
 	/* Signed: the lowest bit is the sign's. */
-	return bci || line & 1 ? 0 : line >> 1;
+	return line & 1 ? 0 : line >> 1;
 }
 
 /* The types of a method's arguments, behind its name. */

@@ -27,6 +27,11 @@ POOR_LIBRARY = "libpoorjni.so"
 POOR = ("-ffixed-rbp", "-fomit-frame-pointer", "-fno-asynchronous-unwind-tables", "-fno-unwind-tables")
 AGENT = "redefine.jar"
 ASYNC_PROFILER = "tools.profiler:async-profiler:4.6"
+# Of each language: its compiler, the class that has main(), the library that programs need, options.
+COMPILERS = {
+    "kotlin": ("org.jetbrains.kotlin:kotlin-compiler-embeddable:2.2.21", "org.jetbrains.kotlin.cli.jvm.K2JVMCompiler", "kotlin-stdlib", ("-no-stdlib", "-no-reflect")),
+    "scala": ("org.scala-lang:scala-compiler:2.13.18", "scala.tools.nsc.Main", "scala-library", ("-usejavacp",)),
+}
 MANIFEST = "Manifest-Version: 1.0\nPremain-Class: chains.Redefine\nCan-Redefine-Classes: true\n\n"
 
 
@@ -101,3 +106,34 @@ def async_profiler():
         except (OSError, StopIteration, KeyError, subprocess.SubprocessError) as e:
             return None, f"no async-profiler: {e}"
     return library, None
+
+
+def _jars(artifact):
+    """The folder with an artifact of Maven's and all that it needs."""
+    group, name, version = artifact.split(":")
+    folder = paths.BUILD / "jars" / name
+    if not (folder / "done").exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "pom.xml").write_text(
+            "<project><modelVersion>4.0.0</modelVersion><groupId>a</groupId><artifactId>a</artifactId><version>1</version><dependencies><dependency>"
+            f"<groupId>{group}</groupId><artifactId>{name}</artifactId><version>{version}</version></dependency></dependencies></project>")
+        subprocess.run(["mvn", "-q", "-B", "-f", folder / "pom.xml", "dependency:copy-dependencies", f"-DoutputDirectory={folder}"], check=True, capture_output=True,
+                       timeout=600)
+        (folder / "done").touch()
+    return folder
+
+
+@functools.lru_cache(maxsize=None)
+def compiled_by(language):
+    """(the class path of what the language's own compiler has made of tests/fixtures/LANGUAGE, None), or (None, why there is none)."""
+    artifact, main, library, options = COMPILERS[language]
+    out = paths.BUILD / "fixtures" / language
+    out.mkdir(parents=True, exist_ok=True)
+    try:
+        jars = _jars(artifact)
+        runtime = next(jars.glob(f"{library}-[0-9]*.jar"))
+        subprocess.run([shutil.which("java") or "java", "-XX:TieredStopAtLevel=1", "-cp", f"{jars}/*", main, *options, "-cp", runtime, "-d", out,
+                        *sorted((paths.TESTS / "fixtures" / language).iterdir())], check=True, capture_output=True, timeout=600)
+    except (OSError, StopIteration, subprocess.SubprocessError) as e:
+        return None, f"no compiler of {language}: {e}"
+    return f"{out}:{runtime}", None
