@@ -16,7 +16,7 @@
 #include "bpf/runtimes/hotspot_objects.bpf.h"
 #include "bpf/runtimes/hotspot_receiver.bpf.h"
 #include "bpf/runtimes/hotspot_scopes.bpf.h"
-#include "bpf/runtimes/hotspot_threads.bpf.h"
+#include "bpf/runtimes/hotspot_anchor.bpf.h"
 #include "bpf/runtimes/hotspot_thread.bpf.h"
 
 /* Locals of a frame, and what its expressions have on the stack. */

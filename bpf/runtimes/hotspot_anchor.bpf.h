@@ -8,8 +8,8 @@
  * A thread is found in the list of threads, by what the C library knows it by; where it was found is remembered (`threads`), and asked again each
  * time. An anchor counts only if it lies on the thread's stack, above the frame that could not be walked, and is in the code cache.
  */
-#ifndef XAGENT_BPF_RUNTIMES_HOTSPOT_THREADS_BPF_H
-#define XAGENT_BPF_RUNTIMES_HOTSPOT_THREADS_BPF_H
+#ifndef XAGENT_BPF_RUNTIMES_HOTSPOT_ANCHOR_BPF_H
+#define XAGENT_BPF_RUNTIMES_HOTSPOT_ANCHOR_BPF_H
 
 #include <bpf/bpf_helpers.h>
 
