@@ -28,7 +28,7 @@ _Static_assert(RECORD_BYTES >= (WIRE_MAX_KERNEL_FRAMES + WIRE_MAX_USER_WORDS) * 
 #define RUNTIME_RUN_WORDS (RUNTIME_RUN_FRAMES * WIRE_RUNTIME_FRAME_WORDS)
 
 /* That a runtime's own search has for itself, and words of memory that it knows. */
-#define RUNTIME_WORDS 23
+#define RUNTIME_WORDS 22
 #define RUNTIME_KNOWN 2
 
 /* Frames of one task that are kept on the way to it; a power of two. */

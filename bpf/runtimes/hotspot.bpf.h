@@ -26,6 +26,9 @@
 /* Names of stubs have up to 50 characters. */
 #define HOTSPOT_STUB_NAME_BYTES 96
 
+/* None of its addresses was met: none is as high as the lowest. */
+#define HOTSPOT_NO_INTERPRETER 0xffffffffULL
+
 enum hotspot_blob {
 	HOTSPOT_BLOB_IS_NONE,
 	HOTSPOT_BLOB_IS_INTERPRETER,
@@ -39,8 +42,7 @@ static __always_inline __u64 hotspot_begin(struct scratch *s)
 {
 	s->runtime.known[HOTSPOT_KNOWN_BOUNDS].word = 0;
 	s->runtime.words[HOTSPOT_WORD_POOL] = s->runtime.words[HOTSPOT_WORD_NMETHOD] = 0;
-	s->runtime.words[HOTSPOT_WORD_INTERPRETER_LOW] = ~0ULL;
-	s->runtime.words[HOTSPOT_WORD_INTERPRETER_HIGH] = 0;
+	s->runtime.words[HOTSPOT_WORD_INTERPRETER] = HOTSPOT_NO_INTERPRETER;
 	s->runtime.words[HOTSPOT_WORD_WRAPPER] = 0;
 	if (!hotspot_layout(s)->is_supported)
 		s->runtime.result = RUNTIME_RESULT_UNSUPPORTED;
@@ -472,21 +474,29 @@ static __always_inline void hotspot_get_blob(struct scratch *s, __u64 at,
 		s->runtime.words[HOTSPOT_WORD_NMETHOD] = ret_blob->name;
 }
 
+static __always_inline __u64 hotspot_in_cache(const struct scratch *s)
+{
+	return s->walk.pc - s->runtime.known[HOTSPOT_KNOWN_BOUNDS].at;
+}
+
 /* The interpreter is one blob, which has what lies between two addresses in it. */
 static __always_inline void hotspot_note_interpreter(struct scratch *s)
 {
-	__u64 *w = s->runtime.words, pc = s->walk.pc;
+	__u64 *word = &s->runtime.words[HOTSPOT_WORD_INTERPRETER];
+	__u64 at = hotspot_in_cache(s), low = (__u32)*word, high = *word >> 32;
 
-	if (pc < w[HOTSPOT_WORD_INTERPRETER_LOW])
-		w[HOTSPOT_WORD_INTERPRETER_LOW] = pc;
-	if (pc > w[HOTSPOT_WORD_INTERPRETER_HIGH])
-		w[HOTSPOT_WORD_INTERPRETER_HIGH] = pc;
+	if (at >> 32)
+		return;
+	low = at < low ? at : low;
+	high = at > high ? at : high;
+	*word = high << 32 | low;
 }
 
 static __always_inline bool hotspot_is_interpreter(const struct scratch *s)
 {
-	return s->walk.pc >= s->runtime.words[HOTSPOT_WORD_INTERPRETER_LOW] &&
-	       s->walk.pc <= s->runtime.words[HOTSPOT_WORD_INTERPRETER_HIGH];
+	__u64 word = s->runtime.words[HOTSPOT_WORD_INTERPRETER], at = hotspot_in_cache(s);
+
+	return at >= (__u32)word && at <= word >> 32;
 }
 
 /* Of the frame's own method, whose scope was looked at last. */

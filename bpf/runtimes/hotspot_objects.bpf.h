@@ -44,9 +44,8 @@ enum hotspot_word {
 	HOTSPOT_WORD_POOL_REST,
 	/* The name of blobs that are compiled methods, by its address; 0: none was met. */
 	HOTSPOT_WORD_NMETHOD,
-	/* Addresses in the interpreter, the lowest and the highest that were met: the same blob holds what lies between. */
-	HOTSPOT_WORD_INTERPRETER_LOW,
-	HOTSPOT_WORD_INTERPRETER_HIGH,
+	/* In halves, how far into the code cache addresses of the interpreter are, the lowest and the highest that were met: one blob holds what lies between. */
+	HOTSPOT_WORD_INTERPRETER,
 	/* Of the stub through which the JVM has called what was walked last: its JavaCallWrapper. 0: none was met. */
 	HOTSPOT_WORD_WRAPPER,
 	HOTSPOT_WORD_MAX,
