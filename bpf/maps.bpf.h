@@ -7,6 +7,7 @@
 
 #include <bpf/bpf_helpers.h>
 
+#include "bpf/remembered.h"
 #include "bpf/runtimes/hotspot_thread.h"
 #include "bpf/unwind.h"
 #include "bpf/wire.h"
@@ -350,13 +351,6 @@ struct runtime_thread {
 	__u64 thread;	/* bpf_get_current_pid_tgid() */
 	__u64 state;	/* address; 0: there is none … */
 	__u64 until_ns; /* … as far as was known until then */
-};
-
-/* In the same places, of a return address in generated code: where that code begins, and what its tables tell of it. */
-struct runtime_return {
-	__u64 key;   /* a hash of process and address, with bit 63, which no thread has */
-	__u64 begin; /* 0: it was not found … */
-	__u64 found; /* … at that time; else what the runtime makes of it */
 };
 
 _Static_assert(sizeof(struct runtime_return) == sizeof(struct runtime_thread), "they share places");

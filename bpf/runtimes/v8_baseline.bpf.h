@@ -140,8 +140,7 @@ static __always_inline __u32 v8_baseline_look(struct scratch *s, __u32 level, __
 __noinline __u32 v8_baseline_at(__u32 level, __u64 bytecode)
 {
 	struct scratch *s = walk_scratch(level);
-	struct runtime_return *known;
-	__u64 begin, key;
+	__u64 begin, key, begun, found;
 	__u32 at;
 
 	if (!s || !v8_layout(s)->code_header || !v8_layout(s)->n_bytecodes)
@@ -156,14 +155,12 @@ __noinline __u32 v8_baseline_at(__u32 level, __u64 bytecode)
 	/* The same function's code is the same, wherever it lies. */
 	key = hash_mix(s->runtime.print, s->runtime.function);
 	key = hash_mix(hash_mix(s->runtime.process, key),
-		       (s->walk.pc - begin) << 32 | v8_shared_int(s, v8_layout(s)->code_bytes)) |
-	      1ULL << 63;
-	known = v8_known(key);
-	if (known && known->key == key)
-		return known->found;
+		       (s->walk.pc - begin) << 32 | v8_shared_int(s, v8_layout(s)->code_bytes));
+	if (remembered(key, &begun, &found))
+		return found;
 	at = v8_baseline_look(s, level, begin, bytecode);
-	if (known && at != ~0U)
-		*known = (struct runtime_return){ key, begin, at };
+	if (at != ~0U)
+		remember(key, begin, at);
 	return at;
 }
 

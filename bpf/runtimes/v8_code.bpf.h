@@ -78,19 +78,17 @@ __noinline __u64 v8_search(__u32 level)
 /* Where the code of pc begins, whose Code is read; 0: not found. *ret_key: what that is remembered by. */
 static __always_inline __u64 v8_find_code(struct scratch *s, __u64 *ret_key)
 {
-	__u64 key = hash_mix(s->runtime.process, s->walk.pc) | 1ULL << 63;
-	struct runtime_return *known = v8_known(key);
-	bool is_known = known && known->key == key;
-	__u64 begin = is_known ? known->begin : 0;
+	__u64 key = hash_mix(s->runtime.process, s->walk.pc), begin = 0, found = 0;
+	bool is_known = remembered(key, &begin, &found);
 
 	*ret_key = key;
-	if (is_known && !begin && s->record.head.time_ns - known->found < V8_AGAIN_NS)
+	if (is_known && !begin && s->record.head.time_ns - found < V8_AGAIN_NS)
 		return 0;
-	if (begin && v8_get_code(s, begin))
+	if (is_known && begin && v8_get_code(s, begin))
 		return begin;
 	begin = v8_search(s->level);
-	if (known && (begin || s->runtime.n_pieces < V8_MAX_PIECES))
-		*known = (struct runtime_return){ key, begin, begin ? 0 : s->record.head.time_ns };
+	if (begin || s->runtime.n_pieces < V8_MAX_PIECES)
+		remember(key, begin, begin ? 0 : s->record.head.time_ns);
 	return begin;
 }
 

@@ -41,15 +41,14 @@ static __always_inline void v8_get_tables(struct scratch *s, __u64 deopt)
 /* The position at pc, by the Code that was read, which begins at `begin`. `key`: of that address and this code. */
 static __always_inline __u64 v8_position_in_code(struct scratch *s, __u64 begin, __u64 key)
 {
-	struct runtime_return *known = v8_known(key);
-	__u64 position;
+	__u64 begun, position;
 
-	if (known && known->key == key)
-		return known->found;
+	if (remembered(key, &begun, &position))
+		return position;
 	position = v8_position(s->level, v8_shared_word(s, v8_layout(s)->code_positions),
 			       s->walk.pc - begin);
-	if (known && position != V8_NO_POSITION)
-		*known = (struct runtime_return){ key, begin, position };
+	if (position != V8_NO_POSITION)
+		remember(key, begin, position);
 	return position;
 }
 
@@ -73,7 +72,7 @@ __noinline __u32 v8_inlined(__u32 level)
 		return 0;
 	/* Other code may have come there: no optimization has the number of another one. */
 	id = v8_deopt_element(deopt, l->deopt_id) >> 32 | 1ULL << 32;
-	position = v8_position_in_code(s, begin, hash_mix(key, id) | 1ULL << 63);
+	position = v8_position_in_code(s, begin, hash_mix(key, id));
 	if (position == V8_NO_POSITION || position & V8_POSITION_EXTERNAL)
 		return 0;
 	if (V8_POSITION_FUNCTION(position))

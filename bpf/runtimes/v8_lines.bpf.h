@@ -42,26 +42,24 @@ static __always_inline __u64 v8_line_key(const struct scratch *s, __u64 at)
 	__u64 function =
 		hash_mix(hash_mix(s->runtime.process, s->runtime.function), s->runtime.print);
 
-	return hash_mix(function, at) | 1ULL << 63;
+	return hash_mix(function, at);
 }
 
 /* What is remembered into s->runtime.position. */
 static __always_inline bool v8_line_known(struct scratch *s, __u64 key)
 {
-	struct runtime_return *known = v8_known(key);
+	__u64 begin, position;
 
-	if (!known || known->key != key)
+	if (!remembered(key, &begin, &position))
 		return false;
-	s->runtime.position = known->found;
+	s->runtime.position = position;
 	return true;
 }
 
 static __always_inline void v8_line_remember(struct scratch *s, __u64 key)
 {
-	struct runtime_return *known = v8_known(key);
-
-	if (known && s->runtime.position != ~0U)
-		*known = (struct runtime_return){ key, 1, s->runtime.position };
+	if (s->runtime.position != ~0U)
+		remember(key, 1, s->runtime.position);
 }
 
 /* Where the script of the SharedFunctionInfo that was read is, and where in its source the function begins; ~0: not known. */

@@ -6,6 +6,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include "bpf/image.h"
+#include "bpf/remembered.bpf.h"
 #include "bpf/runtimes/v8.h"
 #include "bpf/walk.bpf.h"
 

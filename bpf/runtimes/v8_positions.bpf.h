@@ -90,14 +90,6 @@ static long v8_position_step(__u32 index, void *data)
 	return 0;
 }
 
-/* Where entries of a code are remembered, by a key that has bit 63. */
-static __always_inline struct runtime_return *v8_known(__u64 key)
-{
-	__u32 at = key & (WIRE_THREAD_SLOTS - 1);
-
-	return bpf_map_lookup_elem(&threads, &at);
-}
-
 /* The position of the last entry of a table, a byte array, that is not behind pc; 0: there is none. */
 __noinline __u64 v8_position(__u32 level, __u64 pointer, __u32 pc)
 {
