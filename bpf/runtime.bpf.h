@@ -44,6 +44,7 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 
+#include "bpf/another_task.bpf.h"
 #include "bpf/copy.bpf.h"
 #include "bpf/image.bpf.h"
 #include "bpf/kernel.h"
@@ -203,6 +204,8 @@ __noinline int runtime_resume(__u32 level, __u64 low)
 {
 	struct scratch *s = walk_scratch(level);
 
+	/* Where no runtime uses it, callers would leave it out, which the verifier refuses. */
+	asm volatile("" : "+r"(low));
 	if (!s || !runtime_turn_to_resuming(s))
 		return 0;
 	switch (s->runtime.of.kind) {

@@ -11,7 +11,7 @@ from harness.agent import Agent
 SECONDS = 3
 # name of the load, hits a second (0: as many as there can be)
 LOADS = [("switches", 100000), ("switches", 1000000), ("calls", 100000), ("calls", 0)]
-EVENTS = ["off_cpu", "wall", "run_queue", "locks", "syscalls", "tcp", "faults"]
+EVENTS = ["off_cpu", "wall", "run_queue", "locks", "syscalls", "tcp", "block_io", "faults", "rss"]
 ALL = "all of these"
 CONFIG = """
 pyroscope.ebpf "bench" {

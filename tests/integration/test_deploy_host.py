@@ -501,7 +501,7 @@ def test_bash_offers_the_flags_of_help(command):
     (["profile", "--demangle", "n"], {"none"}),
     (["convert", "-f", ""], {"yaml"}),
     (["profile", "-d", ""], set()),
-    (["profile", "-e", "r"], {"run_queue"}),
+    (["profile", "-e", "r"], {"run_queue", "rss"}),
     (["profile", "-e", "cpu,wall,lo"], {"cpu,wall,locks"}),
     (["top", "-e", "t"], {"tcp", "tracepoint:"}),
     (["run", ""], {"a.alloy", "b.river", "folder"}),

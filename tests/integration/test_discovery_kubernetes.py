@@ -193,7 +193,6 @@ def test_processes_have_the_labels_of_their_pods(start_agent, standin, api, plac
 
 
 @pytest.mark.bpf
-@pytest.mark.beside
 def test_a_new_pod_has_its_labels_with_its_first_profile(start_agent, standin, api, place_pod):
     """Everything is profiled, so what came before the pod was known would be seen under another name."""
     agent = start_agent(config(standin.url, interval="1s", rate=499, targets=RELABELLED, targets_only=False,

@@ -386,4 +386,4 @@ def test_reasons_are_in_the_metrics_from_the_beginning(start_agent):
     assert set(re.findall(r'xagent_http_requests_refused_total{reason="(\w+)"} 0', text)) == {
         "foreign_host", "other_site", "browser", "password", "body_too_long", "bodies_full", "answers_full", "queue_full"}
     assert set(re.findall(r'xagent_http_connections_ended_total{reason="(\w+)"} 0', text)) == {
-        "idle", "gone", "late_request", "late_body", "late_reader", "crowded"}
+        "idle", "gone", "late_request", "late_body", "late_reader", "crowded", "flooding"}

@@ -157,7 +157,7 @@ def collector_program():
 
 
 def decode(path):
-    """(service, end of the interval in ns) → {frames from the root on: value in the unit of the period}, of the collector's file."""
+    """(service, end of the interval in ns, type, unit) → {frames from the root on: value}, of the collector's file. CPU time is in samples, of a period."""
     result = {}
     for line in path.read_text().splitlines():
         document = json.loads(line)
@@ -168,15 +168,17 @@ def decode(path):
         stacks = [tuple(name for l in reversed(s.get("locationIndices", [])) for name in locations[l]) for s in tables["stackTable"]]
         for resource in document["resourceProfiles"]:
             service = next(_text(a, strings) for a in resource["resource"]["attributes"] if _key(a, strings) == "service.name")
-            profile, = resource["scopeProfiles"][0]["profiles"]
-            assert [strings[profile["sampleType"][k]] for k in ("typeStrindex", "unitStrindex")] == ["samples", "count"]
-            end = int(profile["timeUnixNano"]) + int(profile["durationNano"])
-            assert (service, end) not in result, "once"
-            values = result.setdefault((service, end), {})
-            for sample in profile["samples"]:
-                value, = sample["values"]
-                frames = stacks[sample["stackIndex"]]
-                values[frames] = values.get(frames, 0) + int(value) * int(profile["period"])
+            for profile in resource["scopeProfiles"][0]["profiles"]:
+                kind = tuple(strings[profile["sampleType"][k]] for k in ("typeStrindex", "unitStrindex"))
+                is_cpu = kind == ("samples", "count")
+                end = int(profile["timeUnixNano"]) + int(profile["durationNano"])
+                key = (service, end, *(("cpu", "nanoseconds") if is_cpu else kind))
+                assert key not in result, "once"
+                values = result.setdefault(key, {})
+                for sample in profile["samples"]:
+                    value, = sample["values"]
+                    frames = stacks[sample["stackIndex"]]
+                    values[frames] = values.get(frames, 0) + int(value) * (int(profile["period"]) if is_cpu else 1)
     return result
 
 
@@ -193,9 +195,10 @@ def decode_pushes(pushes):
     """The same of what was pushed as pprof."""
     result = {}
     for push in pushes:
-        values = result.setdefault((push.labels["service_name"], push.profile.time_nanos), {})
-        for sample in push.profile.samples:
-            values[sample.frames] = values.get(sample.frames, 0) + sample.values[0]
+        for column, kind in enumerate(push.profile.sample_types):
+            values = result.setdefault((push.labels["service_name"], push.profile.time_nanos, *kind), {})
+            for sample in push.profile.samples:
+                values[sample.frames] = values.get(sample.frames, 0) + sample.values[column]
     return result
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a server does not take waits on disk: through kill -9 and SIGTERM in the middle of an outage, and without a disk."""
 import os
+import shutil
 import signal
 
 import pytest
@@ -78,5 +79,42 @@ def test_a_disk_that_cannot_be_written(start_agent, standin, processes, programs
         m = agent.wait_metric(lambda m: m.get(SPOOLED) == 0 and m.get(SENT) > 5, 20, "everything is sent")
         assert m.get("pyroscope_write_dropped_profiles_total") == 0
         assert agent.stop() == 0
+    finally:
+        processes.run("umount", "-l", disk)
+
+
+@pytest.mark.skipif(not FULL, reason="XAGENT_TEST_MATRIX=full runs it: it waits for a disk that hangs")
+def test_a_disk_that_hangs(start_agent, standin, processes, programs, tmp_path):
+    """A file system that is frozen: what writes to it waits until it is thawed. Memory takes the rest meanwhile, the agent answers, and nothing is lost."""
+    missing = [tool for tool in ("mkfs.ext4", "fsfreeze", "losetup") if not shutil.which(tool)]
+    if missing:
+        pytest.skip(f"no {', '.join(missing)}")
+    image, disk = tmp_path / "image", tmp_path / "disk"
+    disk.mkdir()
+    with image.open("wb") as f:
+        f.truncate(32 << 20)
+    assert processes.run("mkfs.ext4", "-q", image).popen.returncode == 0
+    mounted = processes.run("mount", "-o", "loop", image, disk)
+    if mounted.popen.returncode != 0:
+        pytest.skip(f"no loop device: {mounted.err.strip()}")
+    disk.chmod(0o700)
+    try:
+        standin.set_mode("503-html")
+        processes.start(programs["chain"], 60, 2)
+        agent = start_agent(config(standin.url, interval="1s", rate=97), f"--storage.path={disk}").wait_ready()
+        on_disk = agent.wait_metric(lambda m: m.get(SPOOLED) >= 3, 30, "profiles are on disk").get(SPOOLED)
+        assert processes.run("fsfreeze", "-f", disk).popen.returncode == 0
+        try:
+            # Metrics are answered, and intervals go on, while a write waits.
+            m = agent.wait_metric(lambda m: m.get("pyroscope_write_queue_profiles") >= 5, 30, "memory takes what the disk does not")
+            assert m.get(SPOOLED) <= on_disk + 1
+        finally:
+            assert processes.run("fsfreeze", "-u", disk).popen.returncode == 0
+        agent.wait_metric(lambda m: m.get(SPOOLED) > on_disk + 3, 30, "the disk takes them")
+        standin.set_mode("ok")
+        m = agent.wait_metric(lambda m: m.get(SPOOLED) == 0 and m.get("pyroscope_write_queue_profiles") <= 1, 30, "everything is sent")
+        assert m.get("pyroscope_write_dropped_profiles_total") == 0
+        assert agent.stop() == 0
+        assert len(standin.pushes()) >= m.get(SENT)
     finally:
         processes.run("umount", "-l", disk)
