@@ -10,6 +10,7 @@
 
 #include "agent/runtimes/hotspot/layout.h"
 #include "agent/runtimes/hotspot/lines.h"
+#include "agent/runtimes/hotspot/more.h"
 #include "agent/runtimes/hotspot/vm_structs.h"
 #include "agent/util/cleanup.h"
 
@@ -50,17 +51,34 @@ static void check_process(const struct hotspot_layout *of_file, const uint8_t *d
 	assert(l.at[HOTSPOT_SYMBOL_BODY] != HOTSPOT_NONE);
 }
 
+/* What is not needed for frames, from the same memory. */
+static void check_more(const struct hotspot_more *of_file, const uint8_t *data, size_t size)
+{
+	struct memory m = { .data = data, .size = size };
+	const struct runtime_memory memory = { .read = read_memory, .data = &m };
+	struct hotspot_more more;
+
+	hotspot_more_read(of_file, 0, &memory, &more);
+	/* Of three addresses there may be two fields each. */
+	assert(m.n_reads <= HOTSPOT_MORE_MAX + 6);
+	assert(!more.class_base_at || more.class_shift_at);
+}
+
 static void check_file(const uint8_t *data, size_t size)
 {
 	_cleanup_(elf_freep) struct elf *elf = NULL;
 	struct hotspot_layout l;
+	struct hotspot_more more;
 
 	if (elf_new(bytes_from_memory(data, size), &elf) != 0 || elf_load_sections(elf) != 0 ||
-	    !hotspot_file_read(elf, &l))
+	    !hotspot_file_read(elf, &l, &more))
 		return;
 	for (size_t i = 0; i < HOTSPOT_FIELD_MAX; i++)
 		assert(l.at[i] == HOTSPOT_NONE || l.at[i] < HOTSPOT_MAX_ENTRIES);
+	for (size_t i = 0; i < HOTSPOT_MORE_MAX; i++)
+		assert(more.at[i] == HOTSPOT_NONE || more.at[i] < HOTSPOT_MAX_ENTRIES);
 	check_process(&l, data, size);
+	check_more(&more, data, size);
 }
 
 /* Whatever a process has behind its bytecodes. */

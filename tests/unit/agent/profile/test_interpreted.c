@@ -138,6 +138,7 @@ static int setup(void **state)
 	*state = s;
 	assert_int_equal(telemetry_new(&s->options.telemetry), 0);
 	assert_int_equal(code_names_new((size_t)1 << 20, NULL, &s->runtimes.code_names), 0);
+	s->source_names.table.max_bytes = (size_t)1 << 20;
 	assert_int_equal(runtime_tables_new(&(struct runtime_tables_options){ -1, -1, -1 },
 					    &s->runtimes.tables),
 			 0);
