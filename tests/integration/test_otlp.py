@@ -157,7 +157,8 @@ def collector_program():
 
 
 def decode(path):
-    """(service, end of the interval in ns, type, unit) → {frames from the root on: value}, of the collector's file. CPU time is in samples, of a period."""
+    """(service, end of the interval in ns, the period's type, type, unit) → {frames from the root on: value}, of the collector's file, by the names of pprof. CPU time is in
+    samples, of a period; off-CPU time has none."""
     result = {}
     for line in path.read_text().splitlines():
         document = json.loads(line)
@@ -171,8 +172,9 @@ def decode(path):
             for profile in resource["scopeProfiles"][0]["profiles"]:
                 kind = tuple(strings[profile["sampleType"][k]] for k in ("typeStrindex", "unitStrindex"))
                 is_cpu = kind == ("samples", "count")
+                kind = {("samples", "count"): ("cpu", "nanoseconds"), ("off_cpu", "nanoseconds"): ("offcpu", "nanoseconds")}.get(kind, kind)
                 end = int(profile["timeUnixNano"]) + int(profile["durationNano"])
-                key = (service, end, *(("cpu", "nanoseconds") if is_cpu else kind))
+                key = (service, end, strings[profile.get("periodType", {}).get("typeStrindex", 0)] or kind[0], *kind)
                 assert key not in result, "once"
                 values = result.setdefault(key, {})
                 for sample in profile["samples"]:
@@ -196,10 +198,17 @@ def decode_pushes(pushes):
     result = {}
     for push in pushes:
         for column, kind in enumerate(push.profile.sample_types):
-            values = result.setdefault((push.labels["service_name"], push.profile.time_nanos, *kind), {})
+            period = (push.profile.period_type or ("",))[0] or kind[0]
+            values = result.setdefault((push.labels["service_name"], push.profile.time_nanos, period, *kind), {})
+            # A sample of OTLP has one value: where it is 0 there is none.
             for sample in push.profile.samples:
-                values[sample.frames] = values.get(sample.frames, 0) + sample.values[column]
-    return result
+                if sample.values[column]:
+                    values[sample.frames] = values.get(sample.frames, 0) + sample.values[column]
+    return {key: values for key, values in result.items() if values}
+
+
+# All but run queues, whose waits are called as those of off-CPU time.
+EVENTS = "\tevents {\n%s\t}\n" % "".join(f"\t\t{name} {{ }}\n" for name in ("off_cpu", "wall", "locks", "faults", "syscalls", "tcp", "block_io", "rss"))
 
 
 @in_full_matrix
@@ -210,7 +219,7 @@ def test_collector_reads_what_pprof_says(collector_program, start_agent, standin
     collector = processes.start(collector_program, "--config", f"file:{tmp_path}/collector.yaml", "--feature-gates=service.profilesSupport")
     wait_until(lambda: "Everything is ready" in collector.err, 30, "the collector is ready")
     processes.start(programs["chain"], 60, 2)
-    text = EBPF.format(interval="1s", rate=197, body="\tlines = true\n").replace(
+    text = EBPF.format(interval="1s", rate=197, body="\tlines = true\n" + EVENTS).replace(
         "pyroscope.write.endpoint.receiver", "pyroscope.write.endpoint.receiver, otelcol.exporter.otlphttp.c.input, otelcol.exporter.otlp.c.input, "
         "otelcol.exporter.otlp.tls.input, otelcol.exporter.otlp.stranger.input, otelcol.exporter.otlp.nobody.input")
     text += ENDPOINT.format(url=standin.url, timeout="5s")
@@ -228,6 +237,7 @@ def test_collector_reads_what_pprof_says(collector_program, start_agent, standin
     collector.send(signal.SIGTERM)
     assert collector.wait(20) == 0
     expected = decode_pushes(standin.pushes())
+    assert len({key[2:] for key in expected}) >= 8, expected.keys()
     assert len(expected) >= 20 and sum(sum(stacks.values()) for stacks in expected.values()) > 0
     for protocol in ("http", "grpc", "tls"):
         assert decode(tmp_path / f"{protocol}.json") == expected, protocol
