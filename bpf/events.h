@@ -6,7 +6,8 @@
  *
  *	name	in arguments, in texts and in the label `event` of metrics
  *	profile	the first part of a profile's type, as Pyroscope knows it (the label __name__)
- *	period	between two samples, or the unit of what one counts; empty: there is none
+ *	period	between two samples, or what one counts; empty: there is none. Its type is the profile's name but where Pyroscope or Go have
+ *		another: who gets OTLP names a profile by it (agent/encode/otlp.c), and two of one name would be one
  *	values	one to EVENT_MAX_VALUES of V(type, unit): the sums that each stack has
  *
  * The agent, the encoders, the store and the page have all they know of an event from here. Append only: the numbers are on the wire.
@@ -32,20 +33,20 @@
 #ifndef EVENTS
 #define EVENTS(X, V)                                                                            \
 	X(CPU, "cpu", "process_cpu", "cpu", "nanoseconds", V("cpu", "nanoseconds"))             \
-	X(TRACEPOINT, "tracepoint", "tracepoint", "events", "count", V("events", "count"))      \
+	X(TRACEPOINT, "tracepoint", "tracepoint", "tracepoint", "count", V("events", "count"))      \
 	X(OFF_CPU, "off_cpu", "offcpu", "", "", V("offcpu", "nanoseconds") V("waits", "count")) \
 	X(LOCKS, "locks", "mutex", "contentions", "count",                                      \
 	  V("delay", "nanoseconds") V("contentions", "count"))                                  \
-	X(FAULTS, "faults", "page_faults", "faults", "count", V("faults", "count"))             \
-	X(RUN_QUEUE, "run_queue", "run_queue", "waits", "count",                                \
+	X(FAULTS, "faults", "page_faults", "page_faults", "count", V("faults", "count"))             \
+	X(RUN_QUEUE, "run_queue", "run_queue", "run_queue", "count",                                \
 	  V("delay", "nanoseconds") V("waits", "count"))                                        \
-	X(SYSCALLS, "syscalls", "syscalls", "calls", "count",                                   \
+	X(SYSCALLS, "syscalls", "syscalls", "syscalls", "count",                                   \
 	  V("duration", "nanoseconds") V("calls", "count"))                                     \
-	X(TCP, "tcp", "tcp", "events", "count", V("events", "count"))                           \
+	X(TCP, "tcp", "tcp", "tcp", "count", V("events", "count"))                           \
 	X(WALL, "wall", "wall", "wall", "nanoseconds", V("wall", "nanoseconds"))                \
-	X(BLOCK_IO, "block_io", "block_io", "ios", "count",                                     \
+	X(BLOCK_IO, "block_io", "block_io", "block_io", "count",                                     \
 	  V("latency", "nanoseconds") V("bytes", "bytes") V("ios", "count"))               \
-	X(RSS, "rss", "rss", "space", "bytes", V("growth", "bytes"))
+	X(RSS, "rss", "rss", "rss", "bytes", V("growth", "bytes"))
 #endif
 
 enum event {

@@ -4,7 +4,8 @@
  * What the resource is, is said by who sends it.
  *
  * Types are called as OpenTelemetry and Pyroscope know them: CPU time is a count of samples with the period between two, and waiting time is
- * off_cpu. Every other has a period, of its own type where pprof has none, since Pyroscope takes the name of a profile from it.
+ * off_cpu. Every other has a period, of its own type where pprof has none, since Pyroscope takes the name of a profile from it. Who gave us a
+ * profile as pprof has told its name: that is the period's type then, or mutex and block, whose periods are of one type, were one profile.
  */
 #include <errno.h>
 #include <string.h>
@@ -74,13 +75,14 @@ static struct type type_of(const struct otlp_dictionary *d, size_t i)
 		.type = (uint32_t)t->type,
 		.unit = (uint32_t)t->unit,
 		.has_period = true,
-		.period_type = (uint32_t)(has_period ? p->type : t->type),
+		.period_type = *d->name ? d->name_text : (uint32_t)(has_period ? p->type : t->type),
 		.period_unit = (uint32_t)(has_period ? p->unit : t->unit),
 		.period = d->in->period,
 		.divisor = 1,
 	};
 
 	if (is_counted(d, i)) {
+		type.period_type = (uint32_t)p->type;
 		type.type = d->texts[OTLP_SAMPLES];
 		type.unit = d->texts[OTLP_COUNT];
 		type.divisor = d->in->period;
@@ -188,6 +190,14 @@ static int put_types(struct otlp_dictionary *d, struct buf *scope)
 	return r;
 }
 
+/* The labels of our own profiles are those of a series, without a name, or with that of a target. */
+static const char *name_of(const struct profile *p)
+{
+	const char *name = p->is_foreign && p->labels ? labels_get(p->labels, "__name__") : NULL;
+
+	return name ? name : "";
+}
+
 static int put_scope(struct otlp_dictionary *d, struct profile *const *profiles, size_t n,
 		     struct buf *out)
 {
@@ -200,7 +210,7 @@ static int put_scope(struct otlp_dictionary *d, struct profile *const *profiles,
 	head.scope = &who;
 	otlp_put(&scope, &head.base);
 	for (size_t i = 0; r == 0 && i < n; i++) {
-		r = otlp_dictionary_turn(d, profiles[i]->tables);
+		r = otlp_dictionary_turn(d, profiles[i]->tables, name_of(profiles[i]));
 		if (r == 0)
 			r = put_types(d, &scope);
 	}

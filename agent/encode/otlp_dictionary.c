@@ -29,6 +29,8 @@ static void *alloc_message(void *data, size_t n)
 const char *otlp_text(const struct otlp_dictionary *d, uint32_t text)
 {
 	assert(text < d->n_texts);
+	if (text == d->name_text)
+		return d->name;
 	return text < d->in->n_string_table ? d->in->string_table[text]
 					    : own_texts[text - d->in->n_string_table];
 }
@@ -69,13 +71,16 @@ static void forget_profile(struct otlp_dictionary *d)
 	d->string_of = d->location_of = NULL;
 }
 
-int otlp_dictionary_turn(struct otlp_dictionary *d, const struct pprof_builder *tables)
+int otlp_dictionary_turn(struct otlp_dictionary *d, const struct pprof_builder *tables,
+			 const char *name)
 {
 	forget_profile(d);
 	d->in = pprof_builder_message(tables, alloc_message, &d->arena);
 	if (!d->in)
 		return -ENOMEM;
-	d->n_texts = d->in->n_string_table + OTLP_TEXT_MAX;
+	d->name = name;
+	d->name_text = (uint32_t)d->in->n_string_table + OTLP_TEXT_MAX;
+	d->n_texts = d->name_text + 1;
 	d->string_of = calloc(d->n_texts, sizeof(*d->string_of));
 	d->location_of = calloc(d->in->n_location + 1, sizeof(*d->location_of));
 	if (!d->string_of || !d->location_of)

@@ -59,8 +59,10 @@ struct otlp_dictionary {
 	struct otlp_rows mappings, locations, functions, links, attributes, stacks;
 	struct otlp_texts strings; /* the string table */
 	struct otlp_texts values;  /* of attributes */
-	/* A text is one of the profile's, or one of ours behind these. */
+	/* A text is one of the profile's, one of ours behind these, or the profile's name behind those. */
 	uint32_t texts[OTLP_TEXT_MAX];
+	const char *name; /* borrowed */
+	uint32_t name_text;
 	size_t n_texts;
 	uint32_t *
 		string_of; /* each text's place in the string table; 0: not known yet, or that of "" */
@@ -71,8 +73,9 @@ struct otlp_dictionary {
 int otlp_dictionary_init(struct otlp_dictionary *d);
 void otlp_dictionary_fini(struct otlp_dictionary *d);
 
-/* From here on what is said is of this one. 0 or -ENOMEM. */
-int otlp_dictionary_turn(struct otlp_dictionary *d, const struct pprof_builder *tables);
+/* From here on what is said is of this one. `name`: what it is called, borrowed until the end; "" when its tables tell that. 0 or -ENOMEM. */
+int otlp_dictionary_turn(struct otlp_dictionary *d, const struct pprof_builder *tables,
+			 const char *name);
 
 const char *otlp_text(const struct otlp_dictionary *d, uint32_t text);
 /* The text's place in the string table, from now on. */

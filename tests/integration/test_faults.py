@@ -63,7 +63,7 @@ def test_of_an_agent(start_agent, standin, processes, programs):
     def mine():
         return [p for p in standin.pushes() if p.labels["__name__"] == "page_faults" and "faulter" in p.labels["service_name"]]
     wait_until(lambda: any("touches_pages" in s.frames for p in mine() for s in p.profile.samples), 20, "faults are pushed")
-    assert {(*p.profile.sample_types, p.profile.period_type) for p in mine()} == {(("faults", "count"), ("faults", "count"))}
+    assert {(*p.profile.sample_types, p.profile.period_type) for p in mine()} == {(("faults", "count"), ("page_faults", "count"))}
     m = agent.metrics()
     for event in ("cpu", "faults"):
         counts = {name: m.value(f"xagent_kernel_{name}_total", event=event) for name in ("ticks", "emitted", "idle", "filtered", "lost")}

@@ -207,8 +207,7 @@ def decode_pushes(pushes):
     return {key: values for key, values in result.items() if values}
 
 
-# All but run queues, whose waits are called as those of off-CPU time.
-EVENTS = "\tevents {\n%s\t}\n" % "".join(f"\t\t{name} {{ }}\n" for name in ("off_cpu", "wall", "locks", "faults", "syscalls", "tcp", "block_io", "rss"))
+EVENTS = "\tevents {\n%s\t}\n" % "".join(f"\t\t{name} {{ }}\n" for name in ("off_cpu", "wall", "locks", "faults", "run_queue", "syscalls", "tcp", "block_io", "rss"))
 
 
 @in_full_matrix

@@ -12,11 +12,14 @@ import time
 import pytest
 from test_otlp import collector_program  # noqa: F401  a fixture
 from test_pyroscope import CHAIN, OTLP_GRPC, OTLP_HTTP, assert_shape, last_hour, otlp_config, profile_until_gone
+from test_receive_http import RECEIVE
 
 from harness import otlp, pyroscope
+from harness.agent import fetch
 from harness.certificates import certificates
 from harness.processes import free_port, wait_until
 from harness.store_api import Server, flamegraph
+from harness.store_data import MEMORY, PUSH, TICK, Pprof, push_proto
 
 FULL = pytest.mark.skipif(os.environ.get("XAGENT_TEST_MATRIX") != "full", reason="XAGENT_TEST_MATRIX=full has it")
 RECEIVER = """
@@ -76,6 +79,8 @@ LIKE = {
     "an executable": {"resource": {"process.executable.name": "exe"}},
     "off_cpu": {"resource": {"service.name": "off"}, "kind": ("off_cpu", "nanoseconds"), "period": None},
     "by the period": {"resource": {"service.name": "locks"}, "kind": ("delay", "nanoseconds"), "period": ("contentions", "count", 1)},
+    "other memory": {"resource": {"service.name": "heap"}, "kind": ("growth", "bytes"), "period": ("space", "bytes", 1)},
+    "locks of a program": {"resource": {"service.name": "cpu"}, "kind": ("lock_count", "count")},
 }
 
 
@@ -160,6 +165,46 @@ def test_names_are_those_of_the_server(start_agent, processes, tmp_path):
     wanted = series_of(Server(real.url), begin)
     assert series_of(receiver.store, begin) == wanted and len(wanted) == len(LIKE)
     assert list(totals_of(receiver.store, begin, wanted)) == list(totals_of(Server(real.url), begin, wanted))
+
+
+# Profiles of Go, by name: their types, what is between their samples, and what the server calls them when they come by OTLP.
+CONTENTIONS = [("contentions", "count"), ("delay", "nanoseconds")]
+OF_GO = {
+    "mutex": (CONTENTIONS, ("contentions", "count", 1), ("mutex", "count")),
+    "block": (CONTENTIONS, ("contentions", "count", 1), ("block", "count")),
+    "memory": (MEMORY, ("space", "bytes", 524_288), ("memory", "bytes")),
+    "process_cpu": ([("cpu", "nanoseconds")], ("cpu", "nanoseconds", TICK), ("cpu", "nanoseconds")),
+}
+
+
+def ids(server):
+    return {t["ID"] for t in server.json("ProfileTypes", **last_hour())["profileTypes"]}
+
+
+@pytest.mark.agent
+@FULL
+def test_names_of_profiles_of_a_program(start_agent, processes, tmp_path):
+    """What a program pushes goes on by OTLP, to the real server and to an agent: no two profiles become one, and the agent's have the names of a push."""
+    program, reason = pyroscope.build()
+    if reason:
+        pytest.skip(reason)
+    real, receiver, port = pyroscope.Pyroscope(processes, tmp_path, program), Receiver(start_agent), free_port()
+    text = RECEIVE.format(port=port, to="otelcol.exporter.otlphttp.endpoint.input, otelcol.exporter.otlphttp.agent.input")
+    for name, url in (("endpoint", real.url), ("agent", receiver.url)):
+        text += OTLP_HTTP.format(url=url, compression="gzip").replace('"endpoint"', f'"{name}"', 1)
+    agent = start_agent(text).wait_ready()
+    now_ms = time.time_ns() // 10**6
+    for name, (types, period, _) in OF_GO.items():
+        body = Pprof(now_ms - 5000, types, period).add("main work", *[TICK] * len(types)).bytes()
+        push = push_proto(({"__name__": name, "service_name": "program"}, body))
+        assert fetch(f"http://127.0.0.1:{port}{PUSH}", data=push, headers={"Content-Type": "application/proto"})[0] == 200
+    wanted = {"real": set(), "agent": set()}
+    for name, (types, period, by_otlp) in OF_GO.items():
+        wanted["real"] |= {":".join((name, *kind, *by_otlp)) for kind in types}
+        wanted["agent"] |= {":".join((name, *kind, *period[:2])) for kind in types}
+    wait_until(lambda: agent.metrics().get("pyroscope_write_sent_profiles_total") == 2 * len(OF_GO), 20, "all are sent")
+    assert ids(Server(real.url)) == wanted["real"]
+    assert ids(receiver.store) == wanted["agent"]
 
 
 def call(server, body, compressed):

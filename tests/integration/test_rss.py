@@ -22,7 +22,7 @@ def test_by_function(processes, programs, tmp_path):
     assert "lost" not in run.err, run.err
     own = {name: int(n) for name, n in re.findall(r"^(\w+) (\d+)$", run.out, re.M)}
     found = pprof.parse((tmp_path / "p.pb.gz").read_bytes())
-    assert found.sample_types == [("growth", "bytes")] and found.period_type == ("space", "bytes")
+    assert found.sample_types == [("growth", "bytes")] and found.period_type == ("rss", "bytes")
     for function, pages in (("touches_pages", 2 * PAGES), ("reads_zeros", PAGES)):
         samples = [s for s in found.samples if function in s.frames]
         grown = sum(s.values[0] for s in samples) / PAGE_BYTES

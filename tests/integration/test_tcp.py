@@ -43,7 +43,7 @@ def test_labels(processes, programs, tmp_path):
     run = processes.start(paths.XAGENT, "profile", "-e", "tcp", "-o", tmp_path / "p.pb.gz", "--", programs["connector"], "3")
     assert run.wait(30) == 0, run.err
     found = pprof.parse((tmp_path / "p.pb.gz").read_bytes())
-    assert found.sample_types == [("events", "count")] and found.period_type == ("events", "count")
+    assert found.sample_types == [("events", "count")] and found.period_type == ("tcp", "count")
     errors = {(f, s.labels.get("error")) for s in found.samples for f in frames({"v4": 0, "v6": 0, "refused": 0}) if f in s.frames}
     assert errors == {(f, "ECONNREFUSED" if f == "is_refused" else None) for f in frames({"v4": 0, "v6": 0, "refused": 0})}, errors
 
@@ -95,7 +95,7 @@ def test_of_an_agent(start_agent, standin, processes, programs):
         # The first ones may be over before the agent has heard of the process.
         wait_until(lambda: 90 <= count(function) <= 100, 20, f"{function} is pushed")
     types = {(*p.profile.sample_types, p.profile.period_type) for p in standin.pushes() if p.labels["__name__"] == "tcp"}
-    assert types == {(("events", "count"), ("events", "count"))}, types
+    assert types == {(("events", "count"), ("tcp", "count"))}, types
     m = agent.metrics()
     for event in ("cpu", "tcp"):
         counts = {name: m.value(f"xagent_kernel_{name}_total", event=event) for name in ("ticks", "emitted", "idle", "filtered", "lost")}

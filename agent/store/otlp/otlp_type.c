@@ -35,6 +35,24 @@ static bool is_memory(const struct otlp_type *t)
 	       (starts_with(t->type, "alloc_") || starts_with(t->type, "inuse_"));
 }
 
+/* A profile of Go that was called by name where others have what is between its samples (agent/encode/otlp.c). */
+static void restore_period(struct otlp_type *t)
+{
+	static const struct {
+		const char *name, *unit, *period_type;
+	} rows[] = {
+		{ "memory", "bytes", "space" },
+		{ "mutex", "count", "contentions" },
+		{ "block", "count", "contentions" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		if (is_called(t->period_type, t->period_unit, rows[i].name, rows[i].unit)) {
+			t->period_type = rows[i].period_type;
+			return;
+		}
+}
+
 /* Servers take no dash in a type. */
 static bool is_sound(const struct otlp_type *t)
 {
@@ -67,6 +85,8 @@ bool otlp_type_of(const Otlp__Profiles__ProfilesDictionary *d, const Otlp__Profi
 		t.name = "process_cpu";
 	else if (is_memory(&t))
 		t.name = "memory";
+	else
+		restore_period(&t);
 	*ret_type = t;
 	return is_sound(&t);
 }

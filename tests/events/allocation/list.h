@@ -10,14 +10,14 @@
 	X(OFF_CPU, "off_cpu", "offcpu", "", "", V("offcpu", "nanoseconds") V("waits", "count")) \
 	X(LOCKS, "locks", "mutex", "contentions", "count",                                      \
 	  V("delay", "nanoseconds") V("contentions", "count"))                                  \
-	X(FAULTS, "faults", "page_faults", "faults", "count", V("faults", "count"))             \
-	X(RUN_QUEUE, "run_queue", "run_queue", "waits", "count",                                \
+	X(FAULTS, "faults", "page_faults", "page_faults", "count", V("faults", "count"))             \
+	X(RUN_QUEUE, "run_queue", "run_queue", "run_queue", "count",                                \
 	  V("delay", "nanoseconds") V("waits", "count"))                                        \
-	X(SYSCALLS, "syscalls", "syscalls", "calls", "count",                                   \
+	X(SYSCALLS, "syscalls", "syscalls", "syscalls", "count",                                   \
 	  V("duration", "nanoseconds") V("calls", "count"))                                     \
-	X(TCP, "tcp", "tcp", "events", "count", V("events", "count"))                           \
+	X(TCP, "tcp", "tcp", "tcp", "count", V("events", "count"))                           \
 	X(WALL, "wall", "wall", "wall", "nanoseconds", V("wall", "nanoseconds"))                \
-	X(BLOCK_IO, "block_io", "block_io", "ios", "count",                                     \
+	X(BLOCK_IO, "block_io", "block_io", "block_io", "count",                                     \
 	  V("latency", "nanoseconds") V("bytes", "bytes") V("ios", "count"))               \
-	X(RSS, "rss", "rss", "space", "bytes", V("growth", "bytes"))
+	X(RSS, "rss", "rss", "rss", "bytes", V("growth", "bytes"))
 #define TRACEPOINT_INCLUDE "tests/events/allocation/allocation.bpf.h"

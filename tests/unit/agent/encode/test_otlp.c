@@ -23,6 +23,7 @@ typedef Otlp__Profiles__ExportProfilesServiceRequest request_t;
 
 struct fixture {
 	struct pprof_options options;
+	const char *name; /* it came from outside, and is called so; NULL: it is one of ours */
 	struct pprof_builder *b;
 	struct profile *profile;
 	struct arena arena;
@@ -60,6 +61,17 @@ static void *alloc(void *arena, size_t n)
 	return arena_alloc(arena, n);
 }
 
+static void name(struct fixture *f)
+{
+	_cleanup_(labels_unrefp) struct labels *labels = NULL;
+
+	if (!f->name)
+		return;
+	assert_int_equal(labels_new(&(struct label){ "__name__", f->name }, 1, &labels), 0);
+	profile_set_labels(f->profile, labels);
+	f->profile->is_foreign = true;
+}
+
 /* The request, judged. */
 static void finish(struct fixture *f)
 {
@@ -67,6 +79,7 @@ static void finish(struct fixture *f)
 	struct pprof_bytes bytes;
 
 	assert_int_equal(profile_new(&f->b, NULL, 1, TIME_NS, &f->profile), 0);
+	name(f);
 	f->in = pprof_builder_message(f->profile->tables, alloc, &f->arena);
 	assert_non_null(f->in);
 	assert_int_equal(profile_encode(f->profile, FORM_OTLP_FILE, &bytes), 0);
@@ -264,6 +277,47 @@ static void test_several_types(void **state)
 	assert_int_equal(profile_at(f, 1)->n_samples, 2);
 	same_profile(f, profile_at(f, 0), 0, 1);
 	same_profile(f, profile_at(f, 1), 1, 1);
+}
+
+/* What Go calls mutex and block has periods of one type; a program's CPU time is what ours is. */
+static const struct name_row {
+	const char *period; /* its type, by OTLP */
+	const char *name;
+} name_rows[] = {
+	{ "mutex", "mutex" },
+	{ "block", "block" },
+	{ "contentions", NULL },
+};
+
+static void test_name(void **state)
+{
+	const struct name_row *row = *state;
+	struct fixture fixture = { .name = row->name }, *f = &fixture;
+
+	set_up(f);
+	f->options.value_types[0] = (struct pprof_value_type){ "delay", "nanoseconds" };
+	f->options.period_type = (struct pprof_value_type){ "contentions", "count" };
+	open(f);
+	sample(f, location(f, "f", NULL, "", NULL), &(int64_t){ 7 }, NULL, 0);
+	finish(f);
+	assert_int_equal(n_profiles(f), 1);
+	assert_type(f, profile_at(f, 0)->sample_type, "delay", "nanoseconds");
+	assert_type(f, profile_at(f, 0)->period_type, row->period, "count");
+	same_profile(f, profile_at(f, 0), 0, 1);
+	tear_down(f);
+}
+
+static void test_name_of_cpu_time(void **state)
+{
+	struct fixture *f = *state;
+
+	f->name = "process_cpu";
+	open(f);
+	sample(f, location(f, "f", NULL, "", NULL), &(int64_t){ PERIOD_NS }, NULL, 0);
+	finish(f);
+	assert_int_equal(n_profiles(f), 1);
+	assert_type(f, profile_at(f, 0)->sample_type, "samples", "count");
+	assert_type(f, profile_at(f, 0)->period_type, "cpu", "nanoseconds");
 }
 
 /* Pyroscope refuses a profile that has neither a period nor a name that it knows. */
@@ -573,6 +627,8 @@ static const struct unit_test tests[] = {
 	FIXTURE_TEST(test_samples_beside_cpu),
 	FIXTURE_TEST(test_several_types),
 	FIXTURE_TEST(test_off_cpu),
+	TEST_ROWS(test_name, name_rows, period),
+	FIXTURE_TEST(test_name_of_cpu_time),
 	TEST_ROWS(test_frame, frame_rows, name),
 	TEST_ROWS(test_labels, label_rows, name),
 	TEST(test_random),

@@ -94,11 +94,24 @@ static void test_most_tracepoints(void **state)
 	assert_int_equal(event_list_parse("cpu", &list), 0);
 }
 
+/* By OTLP a profile is called by its period's type, or that of its value: no two events' are one. */
+static void test_periods(void **state)
+{
+	(void)state;
+	for (enum event a = 0; a < EVENT_MAX; a++)
+		for (enum event b = 0; b < a; b++) {
+			const struct event_value *of_a = &event_type(a)->period;
+			const struct event_value *of_b = &event_type(b)->period;
+
+			assert_string_not_equal(of_a->type, of_b->type);
+			for (size_t i = 0; i < event_n_values(b) && !*of_b->type; i++)
+				assert_string_not_equal(of_a->type, event_type(b)->values[i].type);
+		}
+}
+
 static const struct unit_test tests[] = {
-	TEST_ROWS(test_list, rows, text),
-	TEST(test_more),
-	TEST(test_find),
-	TEST(test_most_tracepoints),
+	TEST_ROWS(test_list, rows, text), TEST(test_more),    TEST(test_find),
+	TEST(test_most_tracepoints),	  TEST(test_periods),
 };
 
 TEST_MAIN(tests)

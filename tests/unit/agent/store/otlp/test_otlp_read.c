@@ -228,6 +228,16 @@ CHANGE(memory)
 	m->scope->n_profiles = 1;
 	(void)made_otlp_sample(m, m->scope->profiles[0], 1, 4096);
 }
+CHANGE(by_name)
+{
+	m->scope->profiles[0] = made_otlp_profile(m, "delay", "nanoseconds", "mutex", "count", 1);
+	m->scope->n_profiles = 1;
+	(void)made_otlp_sample(m, m->scope->profiles[0], 1, 9);
+	(void)made_otlp_sample(m, made_otlp_profile(m, "delay", "nanoseconds", "block", "count", 1),
+			       1, 3);
+	(void)made_otlp_sample(
+		m, made_otlp_profile(m, "alloc_space", "bytes", "memory", "bytes", 1), 1, 4096);
+}
 CHANGE(several_types)
 {
 	Otlp__Profiles__Profile *p =
@@ -493,6 +503,13 @@ static const struct row rows[] = {
 	  "main;work;made!0x1030=2\n" },
 	{ "cpu time", cpu_time, OTLP_READ, CPU " main;work=5 main;work;made!0x1030=2\n" },
 	{ "memory", memory, OTLP_READ,
+	  "__name__=memory,service_name=made alloc_space/bytes space/bytes 1 +1000ms: "
+	  "main;work=4096\n" },
+	{ "by name", by_name, OTLP_READ,
+	  "__name__=mutex,service_name=made delay/nanoseconds contentions/count 1 +1000ms: "
+	  "main;work=9\n"
+	  "__name__=block,service_name=made delay/nanoseconds contentions/count 1 +1000ms: "
+	  "main;work=3\n"
 	  "__name__=memory,service_name=made alloc_space/bytes space/bytes 1 +1000ms: "
 	  "main;work=4096\n" },
 	{ "several types", several_types, OTLP_READ,
@@ -764,7 +781,8 @@ static void test_own(void **state)
 
 		assert_int_equal(profile_new(&b, NULL, 1, NOW_NS, &profile), 0);
 		assert_int_equal(profile_encode(profile, FORM_OTLP_FILE, &form), 0);
-		const struct otlp_bytes bytes = { form.data, form.n, false, false, (size_t)64 << 20 };
+		const struct otlp_bytes bytes = { form.data, form.n, false, false,
+						  (size_t)64 << 20 };
 
 		assert_int_equal(read_bytes(&bytes, &why, &back), OTLP_READ);
 		for (size_t i = 0; i < back.n; i++) {
