@@ -74,6 +74,8 @@ static void on_process_event(const struct process_event *ev, void *data)
 
 /* Who has not done so for this long does it so seldom that the round in which it is found out does not matter: a tenth of a second of ten. */
 #define REPLACING_NS (10 * NS_PER_S)
+/* Of samples at a time: then requests are answered and profiles sent, and the rest is read. */
+#define DRAIN_BUDGET_NS (50 * NS_PER_MS)
 
 static bool is_replacing(const struct process *p, uint64_t now_ns)
 {
@@ -236,24 +238,38 @@ static void on_sample(const struct sample *sample, void *data)
 	reader_meanwhile(NULL, NULL);
 }
 
-void session_drain(struct session *s)
+/* Events are not ahead of the samples that are still in the ring, and processes that exited are there for these. */
+static void drain(struct session *s, uint64_t budget_ns)
 {
+	uint64_t read_ns;
+
 	s->reading.n_rounds++;
 	s->reading.sideband_ns = sideband_collect(s->sideband);
 	session_complete_waiting(s);
-	int r = sampler_read(s->sampler, on_sample, s);
+	int r = sampler_read(s->sampler, budget_ns, on_sample, s, &read_ns);
 	if (r < 0)
 		log_error("cannot read the sample ring", LOG_ERR(r));
-	sideband_deliver_until(s->sideband, s->reading.sideband_ns, on_process_event, s);
+	sideband_deliver_until(s->sideband, MIN_OF(s->reading.sideband_ns, read_ns),
+			       on_process_event, s);
 	session_wall_round(s);
 	publish_dirty(s);
 	/* Before any table is built. */
 	runtime_search_run(s->runtimes.search);
 	kernel_arena_reclaim(s->unwind.arena, clock_mono_ns());
 	object_tables_tick(s->unwind.objects, clock_mono_ns());
-	exited_processes_sweep(&s->processes.exited, clock_mono_ns());
+	exited_processes_sweep(&s->processes.exited, MIN_OF(clock_mono_ns(), read_ns));
 	if (session_is_full_of_undecided(s))
 		(void)session_close_interval(s);
+}
+
+void session_drain(struct session *s)
+{
+	drain(s, 0);
+}
+
+void session_drain_some(struct session *s)
+{
+	drain(s, DRAIN_BUDGET_NS);
 }
 
 static void on_outside_process_forgotten(struct process *p, void *data)

@@ -34,14 +34,14 @@ static void on_drain_timer(void *data)
 {
 	struct session *s = data;
 
-	session_drain(s);
+	session_drain_some(s);
 	arm_drain(s);
 }
 
 static void on_readable(uint32_t events, void *data)
 {
 	(void)events;
-	session_drain(data);
+	session_drain_some(data);
 }
 
 /* Intervals keep their pace: one that ran late does not shift the next. */

@@ -171,6 +171,8 @@ int session_open_processes(struct session *s);
 void session_close_processes(struct session *s);
 /* Handles all events and samples that have come since the last time, in the order of time. */
 void session_drain(struct session *s);
+/* The same for a part of a second: others of the loop have their turn, then the rest. */
+void session_drain_some(struct session *s);
 /* Tells the kernel half of a process again. */
 void session_publish_anew(struct session *s, struct process *p, struct process_state *k);
 

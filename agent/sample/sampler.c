@@ -37,6 +37,17 @@
 /* log_level bit of BPF_PROG_LOAD: statistics only (BPF_LOG_STATS, include/linux/bpf_verifier.h) */
 #define VERIFIER_LOG_STATS 4
 
+/* During sampler_read(). */
+struct sampler_reading {
+	sampler_fn fn;
+	void *data;
+	uint64_t begin_ns, end_ns;
+	uint64_t sample_ns; /* of the last one */
+};
+
+/* Of a record: no further one. libbpf returns it. */
+#define IS_ENOUGH (-ECANCELED)
+
 struct sampler {
 	struct sample_bpf *bpf;
 	struct ring_buffer *ring;
@@ -47,8 +58,7 @@ struct sampler {
 	uint8_t owners[SAMPLER_MAX_PROGRAMS]; /* enum event, of each program that is wanted */
 	unsigned int hz;
 	struct telemetry *telemetry;
-	sampler_fn fn; /* during sampler_read() */
-	void *fn_data;
+	struct sampler_reading reading;
 	void (*on_name)(const struct wire_name *name, void *data);
 	void *name_data;
 	void (*on_end)(const struct wire_end *end, void *data);
@@ -146,8 +156,15 @@ static void on_sample(struct sampler *s, const void *data, size_t size)
 	telemetry_count(s->telemetry, TELEMETRY_samples_received, 1);
 	if (sample_parse(data, size, &sample) < 0)
 		telemetry_count(s->telemetry, TELEMETRY_samples_dropped_malformed, 1);
-	else
-		s->fn(&sample, s->fn_data);
+	else {
+		s->reading.sample_ns = sample.head->time_ns;
+		s->reading.fn(&sample, s->reading.data);
+	}
+}
+
+static bool is_enough(const struct sampler_reading *r)
+{
+	return r->sample_ns > r->begin_ns || clock_mono_ns() > r->end_ns;
 }
 
 static int on_record(void *ctx, void *data, size_t size)
@@ -160,7 +177,7 @@ static int on_record(void *ctx, void *data, size_t size)
 		on_end(ctx, data, size);
 	else
 		on_sample(ctx, data, size);
-	return 0;
+	return is_enough(&((struct sampler *)ctx)->reading) ? IS_ENOUGH : 0;
 }
 
 /* Opened with the types of the kernel that it names, or, where they cannot be told, for libbpf to look into all of them. */
@@ -542,12 +559,22 @@ int sampler_ring_fd(const struct sampler *s)
 	return ring_buffer__epoll_fd(s->ring);
 }
 
-int sampler_read(struct sampler *s, sampler_fn fn, void *data)
+int sampler_read(struct sampler *s, uint64_t budget_ns, sampler_fn fn, void *data,
+		 uint64_t *ret_read_ns)
 {
-	s->fn = fn;
-	s->fn_data = data;
-	int r = ring_buffer__consume(s->ring);
-	return r < 0 ? r : 0;
+	uint64_t now = clock_mono_ns();
+	int r;
+
+	s->reading = (struct sampler_reading){
+		.fn = fn,
+		.data = data,
+		.begin_ns = now,
+		.end_ns = budget_ns ? now + budget_ns : UINT64_MAX,
+	};
+	r = ring_buffer__consume(s->ring);
+	if (ret_read_ns)
+		*ret_read_ns = r == IS_ENOUGH ? s->reading.sample_ns : UINT64_MAX;
+	return r < 0 && r != IS_ENOUGH ? r : 0;
 }
 
 void sampler_begin_look(struct sampler *s)

@@ -104,9 +104,15 @@ int sampler_sync_cpus(struct sampler *s);
 
 /* Readable when the ring has filled to a quarter; below that the caller polls. */
 int sampler_ring_fd(const struct sampler *s);
-/* Hands out everything in the ring. Malformed records are counted. 0 or -errno. */
+/*
+ * Hands out what is in the ring, up to the first sample that was taken after the call: others come while one is handled, for ever where that
+ * takes longer. No more than one of them after `budget_ns` (0: without an end). Malformed records are counted. 0 or -errno.
+ *
+ * ret_read_ns: all samples of before this time have been handed out (UINT64_MAX: the ring is empty); CLOCK_MONOTONIC. May be NULL.
+ */
 typedef void (*sampler_fn)(const struct sample *sample, void *data);
-int sampler_read(struct sampler *s, sampler_fn fn, void *data);
+int sampler_read(struct sampler *s, uint64_t budget_ns, sampler_fn fn, void *data,
+		 uint64_t *ret_read_ns);
 
 /* Before an interval ends: of what is under way (waits), what lies before now becomes samples. Read until it is done; not forever, for it may be stuck. */
 void sampler_begin_look(struct sampler *s);

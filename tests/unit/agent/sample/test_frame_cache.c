@@ -63,10 +63,10 @@ static void on_sample(const struct sample *sample, void *data)
 /* What was sampled since the last time. */
 static void look(struct fixture *f)
 {
-	assert_int_equal(sampler_read(f->sampler, on_sample, f), 0);
+	assert_int_equal(sampler_read(f->sampler, 0, on_sample, f, NULL), 0);
 	f->n_root = f->n_other = f->n_misnamed = 0;
 	spin_cpu_ms(300);
-	assert_int_equal(sampler_read(f->sampler, on_sample, f), 0);
+	assert_int_equal(sampler_read(f->sampler, 0, on_sample, f, NULL), 0);
 }
 
 static int setup(void **state)

@@ -29,6 +29,7 @@ struct seen {
 	uint64_t n_mine_with_user;
 	uint64_t n_user_unwound;
 	uint64_t n_disordered; /* times that no clock shows */
+	uint64_t n_late;       /* of after not_before_ns */
 	uint32_t pid;
 	uint32_t exec_id; /* of its last sample */
 	unsigned int cpu;
@@ -94,7 +95,7 @@ static void on_sample(const struct sample *sample, void *data)
 
 static void read_all(struct fixture *f)
 {
-	assert_int_equal(sampler_read(f->sampler, on_sample, &f->seen), 0);
+	assert_int_equal(sampler_read(f->sampler, 0, on_sample, &f->seen, NULL), 0);
 }
 
 static struct wire_counters counters_of(struct sampler *s)
@@ -611,7 +612,11 @@ static void on_any_sample(const struct sample *sample, void *data)
 		return;
 	seen->exec_id = sample->head->exec_id;
 	seen->n_mine++;
-	seen->n_user_unwound += sample->user_unwound && sample->head->generation == 0;
+	/* While the ring is filling there is the leaf alone. */
+	seen->n_user_unwound +=
+		sample->head->generation == 0 &&
+		(sample->user_unwound ||
+		 (sample->head->end == STOP_REASON_NO_TABLE && sample->head->n_user == 1));
 }
 
 /* As the kernel half tells it of us. */
@@ -619,7 +624,7 @@ static uint32_t own_exec_id(struct fixture *f)
 {
 	for (unsigned int i = 0; i < 100 && f->seen.n_mine == 0; i++) {
 		spin_cpu_ms(30);
-		assert_int_equal(sampler_read(f->sampler, on_any_sample, &f->seen), 0);
+		assert_int_equal(sampler_read(f->sampler, 0, on_any_sample, &f->seen, NULL), 0);
 	}
 	assert_true(f->seen.n_mine > 0);
 	f->seen.n_mine = f->seen.n_user_unwound = 0;
@@ -643,6 +648,48 @@ static void on_known_sample(const struct sample *sample, void *data)
 		(WIRE_FRAME_RAW | sample->user_unwound->regs.pc) == sample->user_frames[0];
 }
 
+/* Of samples of after the call each takes longer than the next one needs to come. */
+static void on_slow_sample(const struct sample *sample, void *data)
+{
+	struct seen *seen = data;
+
+	seen->n++;
+	if (sample->head->time_ns <= seen->not_before_ns)
+		return;
+	seen->n_late++;
+	assert_in_range(seen->n_late, 0, 50);
+	spin_cpu_ms(10);
+}
+
+/* What comes while samples are handled is the next call's. */
+static void test_reading_has_an_end(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t read_ns;
+
+	if (refused())
+		skip();
+	start(f);
+	assert_int_equal(sampler_set_hz(f->sampler, 997), 0);
+	spin_cpu_ms(50);
+	for (unsigned int i = 0; i < 20; i++) {
+		f->seen.n_late = 0;
+		f->seen.not_before_ns = clock_mono_ns();
+		assert_int_equal(sampler_read(f->sampler, 0, on_slow_sample, &f->seen, &read_ns),
+				 0);
+		if (f->seen.n_late)
+			assert_in_range(read_ns, f->seen.not_before_ns, clock_mono_ns());
+		spin_cpu_ms(5);
+	}
+	f->seen.n = 0;
+	f->seen.not_before_ns = UINT64_MAX;
+	assert_int_equal(sampler_read(f->sampler, 1, on_slow_sample, &f->seen, &read_ns), 0);
+	assert_int_equal(f->seen.n, 1);
+	sampler_stop(f->sampler);
+	assert_int_equal(sampler_read(f->sampler, 0, on_any_sample, &f->seen, &read_ns), 0);
+	assert_true(read_ns == UINT64_MAX);
+}
+
 static void test_walk_of_a_known_process(void **state)
 {
 	struct fixture *f = *state;
@@ -656,7 +703,7 @@ static void test_walk_of_a_known_process(void **state)
 	/* While the ring is filling there are no stack copies. */
 	for (unsigned int i = 0; i < 10; i++) {
 		spin_cpu_ms(30);
-		assert_int_equal(sampler_read(f->sampler, on_known_sample, &f->seen), 0);
+		assert_int_equal(sampler_read(f->sampler, 0, on_known_sample, &f->seen, NULL), 0);
 	}
 	sampler_stop(f->sampler);
 	assert_true(f->seen.n_mine >= 10);
@@ -685,7 +732,7 @@ static void test_table_of_another_image(void **state)
 	publish_nothing_useful(&maps, exec_id + 1);
 	for (unsigned int i = 0; i < 10; i++) {
 		spin_cpu_ms(30);
-		assert_int_equal(sampler_read(f->sampler, on_any_sample, &f->seen), 0);
+		assert_int_equal(sampler_read(f->sampler, 0, on_any_sample, &f->seen, NULL), 0);
 	}
 	sampler_stop(f->sampler);
 	assert_int_equal(f->seen.exec_id, exec_id);
@@ -882,6 +929,7 @@ static const struct unit_test tests[] = {
 	FIXTURE_TEST(test_cost),
 	FIXTURE_TEST(test_no_filter_takes_no_memory),
 	FIXTURE_TEST(test_tables),
+	FIXTURE_TEST(test_reading_has_an_end),
 	FIXTURE_TEST(test_walk_of_a_known_process),
 	FIXTURE_TEST(test_table_of_another_image),
 	FIXTURE_TEST(test_walk_over_replaced_tables),
