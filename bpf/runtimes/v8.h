@@ -50,7 +50,8 @@ struct v8_layout {
 	__u8 code_deopt,
 		code_positions; /* DeoptimizationData, and source positions by bytes of code */
 	__u8 code_begin, code_bytes, code_flags;
-	__u8 kind_baseline; /* in its flags; what is above is optimized */
+	__u8 code_alignment; /* it begins at multiples of that */
+	__u8 kind_baseline;  /* in its flags; what is above is optimized */
 	/* Elements of a DeoptimizationData: literals, which optimization that was, inlining positions. */
 	__u8 deopt_literals, deopt_id, deopt_inlines;
 	/* Types of frames: those that lead out of a function that was called, and those around a constructor; 255: there is none. */
@@ -122,8 +123,7 @@ enum v8_string {
 /* From so many locals on their names are in a table, which is one word. */
 #define V8_SCOPE_MANY_LOCALS 75
 
-/* Code begins at multiples of this. An InstructionStream has its Code behind its map; of that so many bytes are read. */
-#define V8_CODE_ALIGNMENT 64
+/* An InstructionStream has its Code behind its map; of that so many bytes are read. */
 #define V8_STREAM_CODE 8
 #define V8_CODE_BYTES 64
 #define V8_CODE_KIND 15

@@ -8,7 +8,7 @@
 #include "bpf/runtimes/v8_objects.bpf.h"
 #include "bpf/runtimes/v8_positions.bpf.h"
 
-/* How far the beginning of code is looked for, in steps of V8_CODE_ALIGNMENT: 64 KiB. */
+/* Places at which the beginning of code is looked for: 64 KiB, or 32 KiB where code is aligned to 32 bytes. */
 #define V8_MAX_STEPS 1024
 /* What was not found is looked for again after that: other code may have come there. */
 #define V8_AGAIN_NS 1000000000ULL
@@ -58,7 +58,7 @@ static long v8_search_step(__u32 index, void *data)
 		s->runtime.words[1] = s->runtime.words[0];
 		return 1;
 	}
-	s->runtime.words[0] -= V8_CODE_ALIGNMENT;
+	s->runtime.words[0] -= v8_layout(s)->code_alignment;
 	return 0;
 }
 
@@ -69,7 +69,7 @@ __noinline __u64 v8_search(__u32 level)
 
 	if (!s)
 		return 0;
-	s->runtime.words[0] = s->walk.pc & ~(V8_CODE_ALIGNMENT - 1ULL);
+	s->runtime.words[0] = s->walk.pc & ~(v8_layout(s)->code_alignment - 1ULL);
 	s->runtime.words[1] = 0;
 	bpf_loop(V8_MAX_STEPS, v8_search_step, &level, 0);
 	return s->runtime.words[1];

@@ -206,6 +206,7 @@ static void read_all(const struct look *l, struct v8_constants *to)
 {
 	int32_t major, minor;
 
+	to->machine = elf_machine(l->elf);
 	for (size_t i = 0; i < V8_CONSTANT_MAX; i++)
 		to->has[i] = read_int(l, i, &to->value[i]);
 	if (read_int(l, MAJOR, &major) && read_int(l, MINOR, &minor)) {

@@ -85,6 +85,7 @@ enum v8_constant {
 struct v8_constants {
 	bool has[V8_CONSTANT_MAX];
 	int32_t value[V8_CONSTANT_MAX];
+	uint16_t machine;      /* EM_* */
 	uint32_t major, minor; /* 0: not known */
 	/* Of the builtins, in the file; 0 bytes: not known. */
 	uint64_t builtins_at, builtins_bytes;

@@ -2,6 +2,8 @@
 /* The layout of V8's objects. */
 #include "agent/runtimes/v8/layout.h"
 
+#include <elf.h>
+
 #include "agent/util/macro.h"
 
 /* What the step over the frames takes for granted: builds with other pointers, or other strings, are not walked. */
@@ -113,15 +115,23 @@ static bool take_scope(const struct v8_constants *c, struct v8_layout *l)
 	return has_positions || l->scope_locals == l->scope_n_locals + 1;
 }
 
-/* Where code has what tells its inlined functions is not among the constants of all versions: those that were tried are here (class Code and class InstructionStream of each). */
+/*
+ * Where code has what tells its inlined functions is not among the constants of all versions: those that were tried are here (class Code and class InstructionStream of each).
+ * Code is aligned to 32 bytes, since V8 10 on x86-64 to 64 bytes, and so is the header of one that holds all of Code.
+ */
 static const struct {
 	uint8_t major, minor;
 	uint8_t header, is_inside, deopt, positions, begin, bytes, flags;
 } codes[] = {
-	{ 9, 4, 96, 1, 16, 24, 0, 40, 48 },   { 10, 2, 128, 1, 16, 24, 0, 40, 48 },
+	{ 9, 4, 96, 1, 16, 24, 0, 40, 48 },   { 10, 2, 96, 1, 16, 24, 0, 40, 48 },
 	{ 11, 3, 16, 0, 16, 24, 40, 56, 48 }, { 12, 4, 32, 0, 8, 16, 40, 52, 48 },
 	{ 13, 6, 32, 0, 8, 16, 40, 56, 52 },  { 14, 6, 32, 0, 8, 16, 40, 56, 52 },
 };
+
+static uint8_t code_alignment(const struct v8_constants *c)
+{
+	return c->machine == EM_X86_64 && c->major >= 10 ? 64 : 32;
+}
 
 /* 9.4 and 10.2 have no constants for what is the same there. */
 static int32_t or_else(const struct v8_constants *c, enum v8_constant which, int32_t otherwise)
@@ -151,8 +161,11 @@ static void take_code(const struct v8_constants *c, struct v8_layout *l)
 	for (size_t i = 0; i < ARRAY_SIZE(codes); i++) {
 		if (codes[i].major != c->major || codes[i].minor != c->minor)
 			continue;
-		l->code_header = codes[i].header;
 		l->is_code_inside = codes[i].is_inside;
+		l->code_alignment = code_alignment(c);
+		l->code_header = codes[i].header;
+		if (codes[i].is_inside && l->code_header % l->code_alignment)
+			l->code_header = (uint8_t)(l->code_header + 32);
 		l->code_deopt = codes[i].deopt;
 		l->code_positions = codes[i].positions;
 		l->code_begin = codes[i].begin;

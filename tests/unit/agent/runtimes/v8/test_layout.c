@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where V8's objects have what is read, by what real builds say of themselves, and files that lie. */
+#include <elf.h>
 #include <string.h>
 
 #include "agent/runtimes/v8/layout.h"
@@ -80,7 +81,8 @@ static const uint32_t versions[NODE_MAX][2] = {
 
 static struct v8_constants constants_of(int node)
 {
-	struct v8_constants c = { .major = versions[node][0],
+	struct v8_constants c = { .machine = EM_X86_64,
+				  .major = versions[node][0],
 				  .minor = versions[node][1],
 				  .builtins_at = 0x1000,
 				  .builtins_bytes = 0x2000,
@@ -140,6 +142,32 @@ static void test_known(void **state)
 		assert_int_equal(l.builtins_bytes, 0x2000);
 		assert_int_equal(l.n_bytecodes, i >= NODE_18 ? 212 : 0);
 		assert_int_equal(l.sizes_at, i >= NODE_18 ? 0x3000 : 0);
+	}
+}
+
+/* What precedes code, and to what it is aligned, is another thing on each machine. */
+static void test_machines(void **state)
+{
+	static const struct {
+		int node;
+		uint16_t machine;
+		uint8_t header, alignment;
+	} rows[] = {
+		{ NODE_16, EM_X86_64, 96, 32 },	 { NODE_16, EM_AARCH64, 96, 32 },
+		{ NODE_18, EM_X86_64, 128, 64 }, { NODE_18, EM_AARCH64, 96, 32 },
+		{ NODE_20, EM_X86_64, 16, 64 },	 { NODE_20, EM_AARCH64, 16, 32 },
+		{ NODE_26, EM_X86_64, 32, 64 },	 { NODE_26, EM_AARCH64, 32, 32 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct v8_constants c = constants_of(rows[i].node);
+		struct v8_layout l;
+
+		c.machine = rows[i].machine;
+		v8_layout_from_constants(&c, &l);
+		assert_int_equal(l.code_header, rows[i].header);
+		assert_int_equal(l.code_alignment, rows[i].alignment);
 	}
 }
 
@@ -308,9 +336,9 @@ static void test_versions(void **state)
 }
 
 static const struct unit_test tests[] = {
-	TEST(test_known),    TEST(test_unknown),	  TEST(test_unknown_code),
-	TEST(test_bytecode), TEST(test_unknown_bytecode), TEST(test_stripped),
-	TEST(test_versions), TEST(test_promises),
+	TEST(test_known),	 TEST(test_machines), TEST(test_unknown),
+	TEST(test_unknown_code), TEST(test_bytecode), TEST(test_unknown_bytecode),
+	TEST(test_stripped),	 TEST(test_versions), TEST(test_promises),
 };
 
 TEST_MAIN(tests)
