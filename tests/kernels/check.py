@@ -14,6 +14,7 @@ from harness import chains, folded, metrics, recursion, situations  # noqa: E402
 
 CHAIN = ("main", "alpha", "beta", "gamma", "spin")
 INTERPRETED = ("toy_main", "outer", "bridge", "bounce", "ping", "bounce", "pong", "bounce", "ping", "bounce", "inner", "leaf", "run_leaf")
+NESTED = ("main", "Service.handle", "outer", "mapped", "middle", "inner", "readSync")
 SECTION = re.compile(r"^=section=(\w+)=$", re.MULTILINE)
 WAITS = {"sleeps_10ms": ("pause_us", "[sleep]"), "lock_5ms": ("pthread_mutex_lock", "[lock]"), "slow_pipe": ("read", "[pipe]")}
 WAITED = re.compile(r"^(\w+) (\d+)$", re.MULTILINE)
@@ -120,6 +121,24 @@ def check_young(command, text):
     print(f"    young python: {named.total} samples of spin, {native.total} of the interpreter without a function")
     assert named.total >= LEAST_SAMPLES, of.show(4)
     assert native.total <= max(1, (1 - SHARE) * named.total), native.show(4)
+
+
+def check_node(text):
+    """Each read, from when the process has its tables on: before, no frame of a function has a name. Some that were inlined may be missing."""
+    runs = re.findall(r"^flags (.*)\nexit (\d+)\n((?:.+;.+\n)*)", text, re.MULTILINE)
+    assert len(runs) == text.count("flags ") == (4 if text else 0), text[:2000]
+    for flags, status, body in runs:
+        assert status == "0", flags
+        reads = folded.Stacks(folded.Stack(tuple(f for f in s.frames if f in NESTED), s.count) for s in folded.parse(body) if "main" in s.frames)
+        whole = sum(s.count for s in reads if s.frames == NESTED)
+        print(f"    node {flags or 'as it is'}: {whole} of {reads.total} reads show {';'.join(NESTED)}")
+        assert whole >= LEAST_SAMPLES and whole >= 0.95 * reads.total, reads.show()
+        assert all(in_order(s.frames, NESTED) for s in reads), reads.show()
+
+
+def in_order(names, of):
+    rest = iter(of)
+    return all(name in rest for name in names)
 
 
 def check_share(what, stacks, good):
@@ -249,6 +268,7 @@ def main():
         check_interpreted(parts["interpreted"], parts["both"])
         check_python(parts["python"], parts["functions"])
         check_young(parts["young"], parts["youngs"])
+        check_node(parts["node"])
         check_units(parts["unit"])
         check_inspect(parts["inspect"])
         check_unwinding(parts["unwind"], parts["unwound"])

