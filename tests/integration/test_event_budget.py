@@ -9,6 +9,7 @@ import sys
 
 import pytest
 
+from harness import paths
 from harness.agent import config
 from harness.processes import wait_until
 from test_event_accounting import SEEKS, kernel, with_tracepoints
@@ -26,6 +27,8 @@ ALL = """
 		run_queue { }
 		syscalls { }
 		tcp { }
+		block_io { }
+		rss { }
 	}
 	sample_rate"""
 MADE_OF_OTHERS = {"wall"}
@@ -76,11 +79,20 @@ with socket.create_server(("127.0.0.1", 0)) as server:
 """
 
 
+WRITES = """
+import os, sys, tempfile
+with tempfile.TemporaryFile(dir=sys.argv[1], buffering=0) as f:
+    for at in range(100000):
+        os.pwrite(f.fileno(), bytes(4096), at % 100 * 4096)
+        os.fsync(f.fileno())
+"""
+
+
 def ticks_of(start_agent, standin, processes, programs, text):
-    """Under a load of switches, faults and system calls: ticks that came, and those that were due and did not."""
+    """Under a load of switches, faults, system calls, connections and I/O: ticks that came, and those that were due and did not."""
     agent = start_agent(text).wait_ready()
     load = [processes.start(programs["waiter"], "turns", "2000000"), processes.start(programs["faulter"], "2000", "1000"), processes.start(programs["chain"], 60),
-            processes.start(sys.executable, "-c", CONNECTS)]
+            processes.start(sys.executable, "-c", CONNECTS), processes.start(sys.executable, "-c", WRITES, paths.BUILD)]
     before = agent.metrics()
     wait_until(lambda: agent.metrics().value("xagent_kernel_ticks_total", event="cpu") >
                before.value("xagent_kernel_ticks_total", event="cpu") + 1000, 30, "a thousand ticks")
