@@ -215,6 +215,16 @@ static void take_sample(struct session *s, const struct sample *sample)
 		session_meet_java_thread(s, sample, p);
 }
 
+void session_meet(struct session *s, uint32_t pid)
+{
+	struct process *p = process_table_get_at(s->processes.table, pid, NULL, clock_mono_ns());
+	struct labels *labels = NULL;
+
+	if (p && !p->exited && session_decide(s, p, 0, &labels) == 0 && labels && p->mappings &&
+	    p->mappings->n > 0)
+		publish(s, p, p->user, clock_mono_ns());
+}
+
 /* The loop waits for a read of what may be somebody else's, up to a tenth of a second: whoever holds it up so and makes events as fast as it
  * can would have everybody's rings run full. */
 static void on_waiting(void *data)
@@ -252,6 +262,9 @@ static void drain(struct session *s, uint64_t budget_ns)
 	sideband_deliver_until(s->sideband, MIN_OF(s->reading.sideband_ns, read_ns),
 			       on_process_event, s);
 	session_wall_round(s);
+	reader_meanwhile(on_waiting, s);
+	session_meet_some(s);
+	reader_meanwhile(NULL, NULL);
 	publish_dirty(s);
 	/* Before any table is built. */
 	runtime_search_run(s->runtimes.search);

@@ -16,6 +16,8 @@
 #define SESSION_CPU_CHECK_NS NS_PER_S
 /* For so long it is waited for at most. */
 #define LOOK_ROUNDS 50
+/* … of the last one, which may find the programs of the look being loaded. */
+#define LAST_LOOK_ROUNDS 1000
 #define LOOK_ROUND_MS 2
 /* At first all samples are unwound in user space: the sooner they are read, the sooner the kernel half knows their processes. A tick's time. */
 #define SESSION_START_NS NS_PER_S
@@ -58,10 +60,10 @@ static void arm_interval(struct session *s)
 }
 
 /* What is under way is in the interval that it began in, up to its end. What takes longer to be looked at is in the next one. */
-static void look_at_what_is_under_way(struct session *s)
+static void look_at_what_is_under_way(struct session *s, int n_rounds)
 {
 	sampler_begin_look(s->sampler);
-	for (int i = 0; i < LOOK_ROUNDS && sampler_is_looking(s->sampler); i++) {
+	for (int i = 0; i < n_rounds && sampler_is_looking(s->sampler); i++) {
 		session_drain(s);
 		(void)poll(NULL, 0, LOOK_ROUND_MS);
 	}
@@ -71,7 +73,7 @@ static void on_interval_timer(void *data)
 {
 	struct session *s = data;
 
-	look_at_what_is_under_way(s);
+	look_at_what_is_under_way(s, LOOK_ROUNDS);
 	session_drain(s);
 	(void)session_close_interval(s);
 	arm_interval(s);
@@ -269,6 +271,8 @@ static int session_open(struct session *s, struct buf *why)
 		r = sampler_start(s->sampler, why);
 	if (r == 0)
 		r = session_wall_open(s, why);
+	if (r == 0)
+		session_meet_begin(s);
 	return r == 0 ? start_timers(s) : r;
 }
 
@@ -313,7 +317,7 @@ void session_stop(struct session *s)
 	if (s->stopped)
 		return;
 	s->stopped = true;
-	look_at_what_is_under_way(s);
+	look_at_what_is_under_way(s, LAST_LOOK_ROUNDS);
 	sampler_stop(s->sampler);
 	object_tables_stop(s->unwind.objects);
 	runtime_search_stop(s->runtimes.search);
@@ -334,6 +338,7 @@ void session_free(struct session *s)
 	session_forget_undecided(s);
 	session_io_close(s);
 	interval_free(s->interval);
+	free(s->meeting.pids);
 	session_close_processes(s);
 	tables_free(s->unwind.tables);
 	object_tables_free(s->unwind.objects);

@@ -142,6 +142,12 @@ struct session_symbols {
 	struct debuginfod *debuginfod; /* which the store asks; NULL: nobody */
 };
 
+/* meet.c: processes that are to be known before they are sampled. */
+struct session_meeting {
+	uint32_t *pids; /* owned; NULL: none */
+	size_t n, next;
+};
+
 struct session {
 	struct session_options options;
 	struct budget budget;
@@ -154,6 +160,7 @@ struct session {
 	struct session_timers timers;
 	struct session_processes processes;
 	struct session_reading reading;
+	struct session_meeting meeting;
 	struct session_stacks stacks;
 	struct session_matching matching;
 	struct session_runtimes runtimes;
@@ -173,8 +180,14 @@ void session_close_processes(struct session *s);
 void session_drain(struct session *s);
 /* The same for a part of a second: others of the loop have their turn, then the rest. */
 void session_drain_some(struct session *s);
+/* What a first sample of the process would do: its mappings are read, and the kernel half is told of it. */
+void session_meet(struct session *s, uint32_t pid);
 /* Tells the kernel half of a process again. */
 void session_publish_anew(struct session *s, struct process *p, struct process_state *k);
+
+/* meet.c. When the sampler was started; in each round. */
+void session_meet_begin(struct session *s);
+void session_meet_some(struct session *s);
 
 /* add_sample.c. Its stacks are in `stacks`. What finds no memory is counted. */
 void session_add_sample(struct session *s, const struct sample *sample, struct process *p,

@@ -26,13 +26,17 @@ struct off_cpu_scan {
 	bool is_wanted, is_busy, is_ending;
 	struct sample_bpf *bpf; /* borrowed; not touched once it is ending */
 	struct bpf_link *sum, *open;
-	/* With frames of runtimes: it takes the verifier a second, so it is loaded when a process with a runtime waits, and not by who only looks once. */
+	/* With frames of runtimes: it takes the verifier a second, so it is loaded when a process with a runtime waits. */
 	struct bpf_link *walk; /* NULL: not loaded */
 	bool is_walk_tried;
+	unsigned int n_sums; /* before any look */
 };
 
-/* The first look is over, and nobody has ended it since. */
-#define WALK_DELAY_NS (200 * NS_PER_MS)
+/* Nobody has ended it since. */
+#define WALK_DELAY_NS (100 * NS_PER_MS)
+/* For three seconds it is found out whether a process with a runtime waits: the first look, which may be the only one, is to have its frames. */
+#define SUM_NS (200 * NS_PER_MS)
+#define MAX_SUMS 15
 
 /* The step with which as many are taken as there may be. */
 static uint64_t step_ns(const struct sample_bpf *bpf)
@@ -70,9 +74,14 @@ static bool set_step(struct off_cpu_scan *s, bool is_summed)
 	return goes_on;
 }
 
+static bool sum_up(struct off_cpu_scan *s)
+{
+	return set_step(s, false) && iterator_run(s->sum) == 0;
+}
+
 static void look(struct off_cpu_scan *s)
 {
-	if (set_step(s, false) && iterator_run(s->sum) == 0 && set_step(s, true))
+	if (sum_up(s) && set_step(s, true))
 		(void)iterator_run(s->walk ? s->walk : s->open);
 }
 
@@ -104,6 +113,24 @@ static void load_walk(struct off_cpu_scan *s)
 	pthread_mutex_lock(&s->lock);
 }
 
+/* Locked, and unlocked meanwhile. */
+static void sum_before_looks(struct off_cpu_scan *s)
+{
+	if (s->is_walk_tried || s->n_sums == MAX_SUMS) {
+		pthread_cond_wait(&s->changed, &s->lock);
+		return;
+	}
+	wait_for_end(s, SUM_NS);
+	if (s->is_ending || s->is_wanted)
+		return;
+	s->n_sums++;
+	pthread_mutex_unlock(&s->lock);
+	bool is_summed = sum_up(s);
+	pthread_mutex_lock(&s->lock);
+	if (is_summed && !s->is_ending)
+		load_walk(s);
+}
+
 static void *scan_main(void *data)
 {
 	struct off_cpu_scan *s = data;
@@ -111,7 +138,7 @@ static void *scan_main(void *data)
 	pthread_mutex_lock(&s->lock);
 	while (!s->is_ending) {
 		if (!s->is_wanted) {
-			pthread_cond_wait(&s->changed, &s->lock);
+			sum_before_looks(s);
 			continue;
 		}
 		s->is_wanted = false;

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Waits that are not over, of runtimes: each interval has the functions of a thread that sleeps for an hour, as it has those of waits that have ended."""
 import os
+import re
 import subprocess
 
 import pytest
 
-from harness import jvms, nodes, privileges
+from harness import folded, jvms, nodes, paths, privileges
 from harness.agent import config
 from harness.processes import wait_until
 from test_off_cpu import EVENTS, FULL
@@ -94,3 +95,21 @@ def test_functions_of_a_wait_that_goes_on(start_agent, standin, processes, tmp_p
     assert counts["ticks"] == sum(counts.values()) - counts["ticks"] > 0, counts
     sleeper.end()
     assert agent.stop() == 0
+
+
+@pytest.mark.skipif(not kernel_can(), reason="the kernel finds no task by its number for BPF")
+@pytest.mark.parametrize("whose", ["its", *(["the host's"] if FULL else [])])
+def test_functions_of_a_run_of_one_look(processes, tmp_path, whose):
+    """Both threads sleep for all of it, so they are seen at its end alone, with their functions."""
+    argv, outer, inner = python(tmp_path)
+    sleeper = processes.start(*argv)
+    wait_until(lambda: len(os.listdir(f"/proc/{sleeper.pid}/task")) == 2, 20, "both threads")
+    run = processes.start(paths.XAGENT, "profile", "-e", "off_cpu", "-d", "2", "-f", "folded", "-o", tmp_path / "f", *(["-p", sleeper.pid] if whose == "its" else []))
+    assert run.wait(60) == 0, run.err
+    found = folded.Stacks(s for s in folded.parse((tmp_path / "f").read_text()) if inner in s.frames)
+    seconds = float(re.search(r"samples? in ([\d.]+) s", run.err)[1])
+    assert found.having_run(outer, inner).total == found.total, found.show()
+    if whose == "its":
+        assert abs(found.total / 2e9 - seconds) < 0.3, (run.err, found.show())
+    assert len(found) >= 2, found.show()
+    sleeper.end()
