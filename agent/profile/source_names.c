@@ -16,6 +16,8 @@
 #define MAX_CHARS ((size_t)128 * 1024)
 /* Rounds in which it was moved while it was read, or its process is not known yet. */
 #define MAX_TRIES 10
+/* What a source that is longer is taken for: of those, and of modules of WebAssembly, a part is read. */
+#define MAX_CHARGED (1U << 20)
 
 static int read_memory(void *data, uint64_t addr, void *dst, size_t n)
 {
@@ -50,7 +52,8 @@ static int read_source(struct session *s, const struct runtime *runtime, const s
 
 	if (!p || !p->user)
 		return -EAGAIN;
-	if (!may_read(s, p->user, f->end ? f->n_source : MIN_OF(f->n_source, RUNTIME_SOURCE_END)))
+	if (!may_read(s, p->user,
+		      MIN_OF(f->n_source, f->end ? MAX_CHARGED : RUNTIME_SOURCE_END)))
 		return -EBUSY;
 	bool is_published = runtime_tables_of(s->runtimes.tables, key->pid, runtime->kind, &of);
 	int r = runtime->read_source(is_published ? &of : NULL, &reading, f, &facts);
