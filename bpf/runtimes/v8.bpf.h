@@ -15,6 +15,7 @@
 #include "bpf/runtimes/v8_lines.bpf.h"
 #include "bpf/runtimes/v8_names.bpf.h"
 #include "bpf/runtimes/v8_objects.bpf.h"
+#include "bpf/runtimes/v8_wasm.bpf.h"
 
 static __always_inline __u64 v8_begin(struct scratch *s)
 {
@@ -78,15 +79,25 @@ static __always_inline int v8_own_frame(struct scratch *s, __u64 kind)
 	/* What makes an object lies between its constructor and who calls that. */
 	if (kind == l->frame_construct || kind == l->frame_fast_construct)
 		return RUNTIME_CODE_FRAME;
-	if (kind == l->frame_wasm) {
-		s->runtime.is_called = 0;
-		s->runtime.function = V8_WASM_FUNCTION;
-		s->runtime.print = V8_WASM_PRINT;
-		s->runtime.position = ~0U;
-		return RUNTIME_CODE_NAMED_FRAME;
-	}
 	s->runtime.is_called = kind == l->exit_builtin || kind == l->exit_callback;
 	return RUNTIME_CODE_FRAME;
+}
+
+static __always_inline int v8_wasm_frame(struct scratch *s, __u64 instance)
+{
+	int is_known = v8_wasm(s->level, instance);
+
+	/* To the verifier it may have returned anything. */
+	asm volatile("" : "+r"(is_known));
+	if (!is_known) {
+		s->runtime.function = V8_WASM_FUNCTION;
+		s->runtime.print = V8_WASM_PRINT;
+		s->runtime.result = v8_layout(s)->wasm_module ? RUNTIME_RESULT_UNREADABLE
+							      : RUNTIME_RESULT_UNSUPPORTED;
+	}
+	s->runtime.is_called = 0;
+	s->runtime.position = ~0U;
+	return RUNTIME_CODE_NAMED_FRAME;
 }
 
 /* A function of its own: what it has on the stack is not to lie below what other runtimes call. */
@@ -107,6 +118,8 @@ __noinline int v8_frame(__u32 level)
 	if (walk_word(&s->walk, &function, fp - V8_FRAME_FUNCTION) ||
 	    walk_word(&s->walk, &kind, fp - V8_FRAME_KIND))
 		return RUNTIME_CODE_BEGUN;
+	if (kind >> 1 == v8_layout(s)->frame_wasm && !(kind & V8_TAG))
+		return v8_wasm_frame(s, function);
 	if (!(kind & V8_TAG))
 		return v8_own_frame(s, kind >> 1);
 	if (want_async) {

@@ -68,6 +68,11 @@ struct v8_layout {
 	__u8 function_context;
 	__u16 type_async_function, type_async_generator, type_async_request;
 	__u16 type_promise, type_reaction, type_capability;
+	/* Functions of WebAssembly: from what the frame has to the instance (0: it has that), its module (0: their names are not looked for), script and NativeModule … */
+	__u8 wasm_instance, wasm_module, wasm_script, wasm_managed;
+	/* … of that its tree of code by address, and its bytes; of a WasmCode how long it is, and which function. */
+	__u16 wasm_tree, wasm_bytes;
+	__u8 wasm_code_bytes, wasm_code_index;
 	/* How long bytecodes are (kBytecodeSizes): three rows of so many bytes, in addresses as linked. 0: not known. */
 	__u16 n_bytecodes;
 	__u64 sizes_at;
@@ -189,10 +194,33 @@ static inline __attribute__((always_inline)) __u32 v8_position_column(__u32 posi
 /* SharedFunctionInfo: its bytecode, or what has that. */
 #define V8_SHARED_DATA 8
 
-/* Functions of WebAssembly are told from other code, but not from each other: all of them are one, at no address that an object can have. */
+/*
+ * A function of WebAssembly is known by its module's script, whose pointer has V8_TAG here, and by its number. Where it cannot be told which one it is, it
+ * is V8_WASM_FUNCTION, at no address that an object can have.
+ */
 #define V8_WASM_FUNCTION 2
 #define V8_WASM_PRINT 1
 #define V8_WASM_NAME "[wasm]"
+/* One that has no name in its module, with its number and a bracket behind, as V8 writes it. */
+#define V8_WASM_UNNAMED "wasm-function["
+/* No module has more functions. */
+#define V8_WASM_MAX_FUNCTIONS 1000000U
+
+/* Foreign → ManagedPtrDestructor → std::shared_ptr → NativeModule. */
+#define V8_FOREIGN_DATA 8
+#define V8_MANAGED_POINTER 24
+/* From the root of its tree to the list of code that is not in the tree yet: where that begins, and ends (std::vector). */
+#define V8_WASM_PENDING 32
+/* WasmCode: its module, and where it begins. What is read of it. */
+#define V8_WASM_CODE_MODULE 0
+#define V8_WASM_CODE_BEGIN 8
+#define V8_WASM_CODE_BYTES 64
+
+/* What a module's bytes are known by, beside how many there are: the number of its script, and where they lie. */
+static inline __attribute__((always_inline)) __u32 v8_wasm_source(__u64 script, __u64 bytes)
+{
+	return hash_mix(script, bytes) >> 32;
+}
 
 /* Context: behind its ScopeInfo and the context around it. V8's closures have there what they resume, or resolve. */
 #define V8_CONTEXT_FIRST 32

@@ -6,6 +6,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include "bpf/runtimes/v8_objects.bpf.h"
+#include "bpf/runtimes/v8_wasm.bpf.h"
 
 /* Strings that lead to another one: V8 flattens what it uses as a name, so there are one or two. */
 #define V8_MAX_STRINGS 4
@@ -285,6 +286,82 @@ __noinline int v8_name_texts(__u32 level)
 	return V8_HAS_PLACE;
 }
 
+/* "wasm-function[7]". */
+static __always_inline void v8_wasm_unnamed(struct wire_name *name, __u32 number)
+{
+	__u32 at = sizeof(V8_WASM_UNNAMED) - 1;
+
+	__builtin_memcpy(name->texts, V8_WASM_UNNAMED, sizeof(V8_WASM_UNNAMED) - 1);
+	for (__u32 unit = V8_WASM_MAX_FUNCTIONS / 10; unit; unit /= 10) {
+		if (number < unit && unit > 1)
+			continue;
+		name->texts[at & 31] = '0' + number / unit % 10;
+		at++;
+	}
+	name->texts[at & 31] = ']';
+	name->n_name = at + 1;
+}
+
+/* Appends a string to the name of the file, unless it has pieces itself, or is written otherwise. */
+__noinline int v8_wasm_append(__u32 level, __u64 pointer)
+{
+	struct scratch *s = walk_scratch(level);
+	struct wire_name *name = bpf_map_lookup_elem(&names, &level);
+	__u8 encoding = 0;
+	__u32 n;
+
+	if (!s || !name)
+		return 0;
+	n = v8_append(s, name, pointer, WIRE_FILE_BYTES / 4, &encoding);
+	if (name->n_file && encoding != name->file_encoding)
+		return 0;
+	name->n_file += n;
+	name->file_encoding = encoding;
+	return 0;
+}
+
+/* The name of a module's script: a string of one piece, or of three, the module's own name in the middle. */
+static __always_inline void v8_wasm_file(struct scratch *s, __u64 pointer)
+{
+	__u32 level = s->level, type = 0;
+	__u64 at = v8_object(v8_layout(s), pointer, &type), front;
+
+	if ((type & V8_STRING_KIND) != V8_STRING_CONS) {
+		v8_wasm_append(level, pointer);
+		return;
+	}
+	front = v8_object(v8_layout(s), v8_word(at + V8_STRING_FIRST), &type);
+	if ((type & V8_STRING_KIND) == V8_STRING_CONS) {
+		v8_wasm_append(level, v8_word(front + V8_STRING_FIRST));
+		v8_wasm_append(level, v8_word(front + V8_STRING_SECOND));
+	} else {
+		v8_wasm_append(level, v8_word(at + V8_STRING_FIRST));
+	}
+	v8_wasm_append(level, v8_word(at + V8_STRING_SECOND));
+}
+
+/* Of the function that v8_wasm() has told. Its name stands in the bytes of its module, which the agent reads. */
+__noinline int v8_wasm_name(__u32 level)
+{
+	struct scratch *s = walk_scratch(level);
+	struct wire_name *name = bpf_map_lookup_elem(&names, &level);
+	const struct v8_layout *l;
+	__u64 script, bytes;
+
+	if (!s || !name)
+		return 0;
+	l = v8_layout(s);
+	script = s->runtime.function - V8_TAG;
+	bytes = s->runtime.words[V8_WASM_BYTES];
+	v8_wasm_unnamed(name, s->runtime.words[V8_WASM_NUMBER]);
+	v8_wasm_file(s, v8_word(script + l->script_name));
+	name->source = v8_wasm_source(v8_word(script + l->script_id), bytes);
+	name->n_source = s->runtime.words[V8_WASM_N_BYTES];
+	name->begin = s->runtime.words[V8_WASM_NUMBER];
+	name->end = name->begin + 1;
+	return 1;
+}
+
 static __always_inline int v8_name(struct scratch *s, struct wire_name *name)
 {
 	int is_read, line;
@@ -294,6 +371,8 @@ static __always_inline int v8_name(struct scratch *s, struct wire_name *name)
 		name->n_name = sizeof(V8_WASM_NAME) - 1;
 		return 1;
 	}
+	if (s->runtime.function & V8_TAG)
+		return v8_wasm_name(s->level);
 	is_read = v8_name_texts(s->level);
 	/* To the verifier it may have returned anything. */
 	asm volatile("" : "+r"(is_read));

@@ -295,12 +295,12 @@ for (const end = Date.now() + 2500; Date.now() < end;) caller();
 
 
 def test_through_webassembly(processes, tmp_path, node):
-    """Its functions are not told from each other; each is one frame, between those of the program. Of older versions what leads in and out is generated."""
+    """Each of its functions is one frame, between those of the program. Of older versions what leads in and out is generated."""
     program = tmp_path / "wasm.js"
     program.write_text(WASM)
     stacks = profiled(processes, tmp_path / "o", "-F", "499", "--", node.path, program).having("imported")
     around = (0,) if int(node.name) >= 22 else (0, 1)
-    chains = [["[jit]"] * into + ["[wasm]"] * 2 + ["[jit]"] * out for into in around for out in around]
+    chains = [["[jit]"] * into + ["wasm-function[1]", "wasm-function[2]"] + ["[jit]"] * out for into in around for out in around]
     calls = folded.Stacks(s for s in stacks if between(s.frames, "caller", "imported") in chains)
     assert stacks.total > 100 and calls.total >= 0.99 * stacks.total, stacks.show()
 

@@ -73,7 +73,8 @@
 	X(FRAME_CONSTRUCT, "frametype_ConstructFrame")                                         \
 	X(FRAME_FAST_CONSTRUCT, "frametype_FastConstructFrame")                                \
 	X(EXIT_CALLBACK, "frametype_ApiCallbackExitFrame")                                     \
-	X(SCOPE_LOCALS, "scopeinfo_idx_first_vars")
+	X(SCOPE_LOCALS, "scopeinfo_idx_first_vars")                                            \
+	X(SCRIPT_MODULE, "class_Script__wasm_managed_native_module__")
 
 enum v8_constant {
 #define V8_CONSTANT_ENUM(NAME, symbol) V8_##NAME,

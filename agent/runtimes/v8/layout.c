@@ -206,6 +206,47 @@ static void take_promises(const struct v8_constants *c, struct v8_layout *l)
 		l->reaction_next = c->major >= 12 ? 16 : 8;
 }
 
+/* What a frame of WebAssembly has leads to its module, and that to its code, by objects of C++ that have no constants: those that were looked at are here. A mutex
+ * lies before the tree, which AArch64 has another size of. */
+static const struct {
+	uint8_t major, minor;
+	uint8_t instance, module, script, code_bytes, code_index;
+	uint16_t bytes, tree, tree_aarch64; /* 0: not known */
+} modules[] = {
+	{ 9, 4, 0, 208, 40, 32, 48, 312, 432, 440 },
+	{ 9, 6, 0, 208, 40, 32, 48, 312, 432, 0 },
+	{ 10, 2, 0, 208, 40, 32, 48, 312, 432, 440 },
+	{ 10, 8, 0, 216, 32, 32, 48, 312, 432, 0 },
+	{ 11, 3, 0, 208, 32, 24, 44, 200, 320, 328 },
+	{ 11, 8, 0, 216, 32, 24, 44, 200, 320, 0 },
+	{ 12, 4, 160, 32, 32, 24, 44, 200, 408, 424 },
+	{ 12, 9, 152, 32, 32, 24, 48, 240, 448, 464 },
+	{ 13, 6, 152, 32, 32, 32, 56, 240, 328, 328 },
+	{ 14, 1, 152, 32, 32, 32, 56, 240, 328, 0 },
+	{ 14, 6, 104, 32, 32, 32, 56, 232, 320, 320 },
+};
+
+static void take_wasm(const struct v8_constants *c, struct v8_layout *l)
+{
+	l->frame_wasm = (uint8_t)or_else(c, V8_FRAME_WASM, NO_FRAME);
+	if (!take(c, V8_SCRIPT_MODULE, 8, 128, &l->wasm_managed))
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(modules); i++) {
+		bool is_aarch64 = c->machine == EM_AARCH64;
+		uint16_t tree = is_aarch64 ? modules[i].tree_aarch64 : modules[i].tree;
+
+		if (modules[i].major != c->major || modules[i].minor != c->minor || tree == 0)
+			continue;
+		l->wasm_instance = modules[i].instance;
+		l->wasm_module = modules[i].module;
+		l->wasm_script = modules[i].script;
+		l->wasm_code_bytes = modules[i].code_bytes;
+		l->wasm_code_index = modules[i].code_index;
+		l->wasm_bytes = modules[i].bytes;
+		l->wasm_tree = tree;
+	}
+}
+
 void v8_layout_from_constants(const struct v8_constants *c, struct v8_layout *ret_layout)
 {
 	struct v8_layout l = { .builtins_at = c->builtins_at,
@@ -220,6 +261,6 @@ void v8_layout_from_constants(const struct v8_constants *c, struct v8_layout *re
 	take_code(c, &l);
 	take_bytecode(c, &l);
 	take_promises(c, &l);
-	l.frame_wasm = (uint8_t)or_else(c, V8_FRAME_WASM, NO_FRAME);
+	take_wasm(c, &l);
 	*ret_layout = l;
 }

@@ -113,6 +113,13 @@ static bool append_name(const struct v8_look *l, uint64_t pointer, struct text *
 	return append_string(l, pointer, to);
 }
 
+size_t v8_text_read(const struct v8_look *l, uint64_t pointer, char *to, size_t n_to)
+{
+	struct text text = { .to = to, .max = n_to };
+
+	return append_name(l, pointer, &text) ? text.at : 0;
+}
+
 static bool read_name(const struct v8_look *l, struct text *to)
 {
 	uint64_t pointer = v8_shared_word(l, l->layout->shared_name);

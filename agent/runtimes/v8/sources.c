@@ -11,8 +11,9 @@
 
 #include "agent/runtimes/name_texts.h"
 #include "agent/runtimes/v8/classes.h"
-#include "agent/runtimes/v8/debug_id.h"
+#include "agent/runtimes/v8/kept.h"
 #include "agent/runtimes/v8/objects.h"
+#include "agent/runtimes/v8/wasm.h"
 #include "agent/util/cleanup.h"
 #include "agent/util/macro.h"
 
@@ -20,18 +21,6 @@
 #define MAX_STRINGS 4
 /* Names that are longer are left out. */
 #define MAX_NAME 256
-/* Of what reading may take: the text a half, what is found in it and what is kept of that a quarter each. */
-#define TEXT_SHARE 2
-#define METHODS_SHARE 4
-#define KEPT_SHARE 4
-
-struct kept_method {
-	uint32_t begin, end;
-	uint32_t text; /* bytes behind the last method */
-	uint16_t n_text;
-	uint8_t n_name;	  /* of it, the last ones */
-	uint8_t n_before; /* "get ", before those: V8 may have it in the name, or not */
-};
 
 /* Where the characters of a source are; `at` is 0: they are not in one piece. */
 struct characters {
@@ -105,20 +94,9 @@ static size_t name_of(const struct source *s, const struct class_method *m, char
 	return at < MAX_NAME ? at : 0;
 }
 
-struct kept {
-	uint32_t n;
-	char debug_id[DEBUG_ID_BYTES]; /* "": none */
-	struct kept_method methods[];  /* and behind them their texts */
-};
-
-static size_t texts_at(uint32_t n)
-{
-	return sizeof(struct kept) + n * sizeof(struct kept_method);
-}
-
 static size_t bytes_of(const struct source *s, const struct class_methods *methods)
 {
-	size_t n = texts_at((uint32_t)methods->n), n_name;
+	size_t n = v8_kept_texts((uint32_t)methods->n), n_name;
 	char name[MAX_NAME];
 
 	for (size_t i = 0; i < methods->n; i++)
@@ -129,7 +107,8 @@ static size_t bytes_of(const struct source *s, const struct class_methods *metho
 static int keep(const struct source *s, const struct class_methods *methods, size_t max_bytes,
 		struct source_facts *ret_facts)
 {
-	size_t n_bytes = bytes_of(s, methods), first = texts_at((uint32_t)methods->n), at = first;
+	size_t n_bytes = bytes_of(s, methods), first = v8_kept_texts((uint32_t)methods->n),
+	       at = first;
 	struct kept *kept = n_bytes > max_bytes ? NULL : malloc(n_bytes);
 	char name[MAX_NAME];
 
@@ -170,20 +149,15 @@ static int keep_end(const struct source *end, bool is_whole, struct source_facts
 	return 0;
 }
 
-static size_t max_bytes_of(const struct runtime_memory *memory)
-{
-	return memory->max_bytes ? memory->max_bytes : SIZE_MAX;
-}
-
 /* What is not understood has no methods, nor has what there is no room for. */
 static int parse(const struct source *s, size_t max_bytes, struct source_facts *ret_facts)
 {
 	struct class_methods methods = { 0 };
-	int r = class_methods_read(s, max_bytes / METHODS_SHARE, &methods);
+	int r = class_methods_read(s, max_bytes / V8_FOUND_SHARE, &methods);
 
 	if (r < 0 && r != -EINVAL)
 		return r;
-	r = keep(s, &methods, max_bytes / KEPT_SHARE, ret_facts);
+	r = keep(s, &methods, max_bytes / V8_KEPT_SHARE, ret_facts);
 	free(methods.methods);
 	if (r != -E2BIG)
 		return r;
@@ -196,7 +170,7 @@ static uint32_t chars_to_read(const struct source_function *f, bool is_wide,
 			      const struct runtime_memory *memory)
 {
 	bool is_whole = f->end && f->n_source <= V8_MAX_SOURCE &&
-			((size_t)f->n_source << is_wide) <= max_bytes_of(memory) / TEXT_SHARE;
+			((size_t)f->n_source << is_wide) <= v8_kept_room(memory) / V8_TEXT_SHARE;
 
 	return is_whole ? f->n_source : MIN_OF(f->n_source, RUNTIME_SOURCE_END);
 }
@@ -222,6 +196,8 @@ int v8_source_read(const struct v8_layout *layout, const struct runtime_memory *
 	struct v8_look l = { .layout = layout, .memory = memory };
 	_cleanup_free_ void *chars = NULL;
 
+	if (v8_is_wasm(f))
+		return v8_wasm_read(&l, f, ret_facts);
 	if (!v8_shared_read(&l, f->address, f->print))
 		return -EAGAIN;
 	uint64_t pointer_at = v8_shared_script(&l).at + layout->script_source;
@@ -238,7 +214,7 @@ int v8_source_read(const struct v8_layout *layout, const struct runtime_memory *
 		return -EAGAIN;
 	const struct source s = { chars, n, c.is_wide };
 	if (f->end && n == c.n)
-		return parse(&s, max_bytes_of(memory), ret_facts);
+		return parse(&s, v8_kept_room(memory), ret_facts);
 	r = keep_end(&s, n == c.n, ret_facts);
 	return r == 0 && f->end ? 1 : r;
 }
@@ -250,21 +226,6 @@ const char *v8_source_id(const struct source_facts *facts)
 	return *k->debug_id ? k->debug_id : NULL;
 }
 
-static const struct kept_method *find_method(const struct kept *k, uint32_t begin)
-{
-	uint32_t low = 0, high = k->n;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (k->methods[middle].begin < begin)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < k->n && k->methods[low].begin == begin ? &k->methods[low] : NULL;
-}
-
 static bool ends_with(const char *whole, size_t n_whole, size_t n, const struct code_text *text)
 {
 	return text->n_name == n && memcmp(whole + n_whole - n, text->name, n) == 0;
@@ -274,11 +235,13 @@ size_t v8_name_in_source(const struct source_facts *facts, const struct source_f
 			 const struct code_text *text, char *to, size_t n_to)
 {
 	const struct kept *k = facts->bytes;
-	const struct kept_method *m = find_method(k, f->begin);
+	const struct kept_method *m = v8_kept_find(k, f->begin);
 
+	if (v8_is_wasm(f))
+		return v8_wasm_name(k, f, text, to, n_to);
 	if (!m || !f->end || m->end != f->end || m->n_text == 0 || m->n_text > n_to)
 		return 0;
-	const char *whole = (const char *)k + texts_at(k->n) + m->text;
+	const char *whole = v8_kept_text(k, m);
 	if (!ends_with(whole, m->n_text, m->n_name, text) &&
 	    !ends_with(whole, m->n_text, (size_t)m->n_before + m->n_name, text))
 		return 0;

@@ -66,6 +66,7 @@ static const int32_t values[V8_CONSTANT_MAX][NODE_MAX] = {
 	[V8_EXIT_CALLBACK] = { NONE, NONE, NONE, 27, 28, 18 },
 	[V8_SCOPE_LOCALS] = { 3, 3, 3, 3, 5, 5 },
 	[V8_FRAME_WASM] = { 4, 4, 4, 4, 4, 24 },
+	[V8_SCRIPT_MODULE] = { 80, 80, 80, 80, 80, 80 },
 	[V8_FUNCTION_CONTEXT] = { 32, 32, 32, 40, 40, 40 },
 	[V8_TYPE_ASYNC_FUNCTION] = { 1053, 2097, 2106, 2108, 2110, 2112 },
 	[V8_TYPE_ASYNC_GENERATOR] = { 1054, 2098, 2107, 2109, 2111, 2113 },
@@ -169,6 +170,75 @@ static void test_machines(void **state)
 		assert_int_equal(l.code_header, rows[i].header);
 		assert_int_equal(l.code_alignment, rows[i].alignment);
 	}
+}
+
+static void check_wasm(const struct v8_constants *c, uint8_t instance, uint8_t module,
+		       uint16_t tree, uint16_t bytes, uint8_t number)
+{
+	struct v8_layout l;
+
+	v8_layout_from_constants(c, &l);
+	assert_true(l.is_supported);
+	assert_int_equal(l.wasm_module, module);
+	if (!module)
+		return;
+	assert_int_equal(l.wasm_managed, 80);
+	assert_int_equal(l.wasm_instance, instance);
+	assert_int_equal(l.wasm_tree, tree);
+	assert_int_equal(l.wasm_bytes, bytes);
+	assert_int_equal(l.wasm_code_index, number);
+	/* What is read of a WasmCode. */
+	assert_true(l.wasm_code_index + 4 <= V8_WASM_CODE_BYTES);
+	assert_true(l.wasm_code_bytes + 4 <= V8_WASM_CODE_BYTES);
+}
+
+/* As functions of these builds have it (WasmFrame::script(), NativeModule::Lookup(), WasmFrame::function_index()). */
+static void test_wasm(void **state)
+{
+	static const struct {
+		uint8_t instance, module;
+		uint16_t tree, tree_aarch64, bytes;
+		uint8_t number;
+	} expected[NODE_MAX] = {
+		{ 0, 208, 432, 440, 312, 48 },	{ 0, 208, 432, 440, 312, 48 },
+		{ 0, 208, 320, 328, 200, 44 },	{ 160, 32, 408, 424, 200, 44 },
+		{ 152, 32, 328, 328, 240, 56 }, { 104, 32, 320, 320, 232, 56 },
+	};
+
+	(void)state;
+	for (int i = 0; i < NODE_MAX; i++) {
+		struct v8_constants c = constants_of(i);
+
+		c.machine = EM_X86_64;
+		check_wasm(&c, expected[i].instance, expected[i].module, expected[i].tree,
+			   expected[i].bytes, expected[i].number);
+		c.machine = EM_AARCH64;
+		check_wasm(&c, expected[i].instance, expected[i].module, expected[i].tree_aarch64,
+			   expected[i].bytes, expected[i].number);
+	}
+}
+
+/* Its functions are shown, and those of WebAssembly have no names. */
+static void test_wasm_unknown(void **state)
+{
+	struct v8_constants c = constants_of(NODE_26);
+
+	(void)state;
+	c.minor++;
+	check_wasm(&c, 0, 0, 0, 0, 0);
+	c = constants_of(NODE_26);
+	c.has[V8_SCRIPT_MODULE] = false;
+	check_wasm(&c, 0, 0, 0, 0, 0);
+	c.has[V8_SCRIPT_MODULE] = true;
+	c.value[V8_SCRIPT_MODULE] = 4;
+	check_wasm(&c, 0, 0, 0, 0, 0);
+	/* Of this one no build for AArch64 was looked at. */
+	c = constants_of(NODE_26);
+	c.minor = 1;
+	c.machine = EM_X86_64;
+	check_wasm(&c, 152, 32, 328, 240, 56);
+	c.machine = EM_AARCH64;
+	check_wasm(&c, 0, 0, 0, 0, 0);
 }
 
 /* One constant is another one, in the newest build. */
@@ -336,9 +406,10 @@ static void test_versions(void **state)
 }
 
 static const struct unit_test tests[] = {
-	TEST(test_known),	 TEST(test_machines), TEST(test_unknown),
-	TEST(test_unknown_code), TEST(test_bytecode), TEST(test_unknown_bytecode),
-	TEST(test_stripped),	 TEST(test_versions), TEST(test_promises),
+	TEST(test_known),	 TEST(test_machines),	  TEST(test_unknown),
+	TEST(test_unknown_code), TEST(test_bytecode),	  TEST(test_unknown_bytecode),
+	TEST(test_stripped),	 TEST(test_versions),	  TEST(test_promises),
+	TEST(test_wasm),	 TEST(test_wasm_unknown),
 };
 
 TEST_MAIN(tests)
