@@ -118,8 +118,8 @@ def deeper(n):
         spin()
 def spin():
     import time
-    end = time.time() + 1.5
-    while time.time() < end:
+    end = time.process_time() + 1.5
+    while time.process_time() < end:
         sum([i * i for i in range(100)])
 import sys
 sys.setrecursionlimit(3000)
@@ -145,13 +145,13 @@ class Service:
     def key(value):
         return -value
 def work(end):
-    while time.time() < end:
+    while time.process_time() < end:
         sorted(range(300), key=Service.key)
         hashlib.sha256(BIG).digest()
         sum(i * i for i in range(300))
 BIG = bytes(1 << 20)
 def main():
-    Service().handle(time.time() + float(sys.argv[1]))
+    Service().handle(time.process_time() + float(sys.argv[1]))
 main()
 """
 WHOLE = ("__main__.<module>", "__main__.main", "handle", "__main__.work")
@@ -184,10 +184,10 @@ COMPARE = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(ctypes.c_int), ctypes.PO
 def compare(a, b):
     return sum([i for i in range(50)]) and a[0] - b[0]
 def sort_in_c(end):
-    while time.time() < end:
+    while time.process_time() < end:
         numbers = (ctypes.c_int * 50)(*range(50, 0, -1))
         libc.qsort(numbers, 50, 4, COMPARE(compare))
-sort_in_c(time.time() + 2)
+sort_in_c(time.process_time() + 2)
 """
 
 
@@ -209,7 +209,7 @@ def test_callbacks_from_c(processes, tmp_path, in_tmp, python):
 
 def test_twenty_milliseconds(processes, tmp_path, in_tmp):
     """Interpreters that end before anybody can look at them."""
-    text = "def brief(n):\n    return sum(i * i for i in range(n))\nimport time\nend = time.time() + 0.02\nwhile time.time() < end:\n    brief(500)\n"
+    text = "def brief(n):\n    return sum(i * i for i in range(n))\nimport time\nend = time.process_time() + 0.02\nwhile time.process_time() < end:\n    brief(500)\n"
     program, _ = HOST.place(in_tmp("brief.py"), text)
     # The interpreter's file is looked at when it first runs, once in the life of an agent.
     first = f"{HOST.command[0]} -c 'import time; time.sleep(2)'"
@@ -225,14 +225,14 @@ def test_twenty_milliseconds(processes, tmp_path, in_tmp):
 FORKS = """
 import os, time
 def serve(end):
-    while time.time() < end:
+    while time.process_time() < end:
         answer()
 def answer():
     return [str(i) for i in range(200)]
 def prefork():
     for _ in range(4):
         if os.fork() == 0:
-            serve(time.time() + 1)
+            serve(time.process_time() + 1)
             os._exit(0)
     for _ in range(4):
         os.wait()
@@ -252,9 +252,9 @@ INTERPRETERS = """
 import sys, threading, time
 INSIDE = "import time\\n" \
     "def spin(end):\\n" \
-    "    while time.time() < end: sum(range(200))\\n" \
+    "    while time.process_time() < end: sum(range(200))\\n" \
     "def inside():\\n" \
-    "    spin(time.time() + 1)\\n" \
+    "    spin(time.process_time() + 1)\\n" \
     "inside()\\n"
 try:
     if sys.version_info >= (3, 13):
@@ -273,8 +273,8 @@ def main():
     # Of one that is there but runs nothing on this thread the list is empty.
     interpreters.create()
     enter()
-    end = time.time() + 0.5
-    while time.time() < end:
+    end = time.process_time() + 0.5
+    while time.process_time() < end:
         sum(range(200))
 main()
 """
@@ -311,17 +311,17 @@ def cycle():
 def collect():
     gc.collect()
 def quiet(end):
-    while time.time() < end:
+    while time.process_time() < end:
         [[] for i in range(3000)]
 KEPT = [[i] for i in range(200000)]
 def main():
-    end = time.time() + 2
-    while time.time() < end:
+    end = time.process_time() + 2
+    while time.process_time() < end:
         for _ in range(2000):
             cycle()
         collect()
     gc.disable()
-    quiet(time.time() + 0.5)
+    quiet(time.process_time() + 0.5)
 main()
 """
 
@@ -368,7 +368,7 @@ class Leaf(Middle):
     def leaf(self, i):
         return sum(range(30))
     def run(self, end):
-        while time.time() < end:
+        while time.process_time() < end:
             self()
             self.same()
             Other().same()
@@ -386,7 +386,7 @@ def local():
         def method(self):
             sum(range(100))
     Inner().method()
-Leaf.make(time.time() + 1.5)
+Leaf.make(time.process_time() + 1.5)
 """
 KNOWN_METHODS = {"<module>", "Base.inherited", "Base.overridden", "Base.same", "Middle.overridden", "Middle.make", "Middle.value", "Middle.__call__", "Other.same",
                  "Leaf.leaf", "Leaf.run", "same", "local", "local.<locals>.Inner.method"}
@@ -413,11 +413,11 @@ class Derived(Base):
     def __init__(self, n):
         super().__init__(n)
 def made(end):
-    while time.time() < end:
+    while time.process_time() < end:
         for i in range(100):
             Derived(i)
 def deeper(n):
-    deeper(n - 1) if n else made(time.time() + 0.3)
+    deeper(n - 1) if n else made(time.process_time() + 0.3)
 for n in range(124, 130):
     deeper(n)
 """
@@ -438,8 +438,8 @@ def test_a_class_that_is_called(processes, tmp_path, in_tmp, one_of_few):
 
 def test_where_functions_begin(processes, tmp_path, in_tmp, one_of_few):
     """With or without lines in execution."""
-    text = "import time\n\n\ndef begins_at_4(end):\n    begins_at_8(end)\n\n\ndef begins_at_8(end):\n    while time.time() < end: sum(range(99))\n\n\n" \
-        "begins_at_4(time.time() + 0.7)\n"
+    text = "import time\n\n\ndef begins_at_4(end):\n    begins_at_8(end)\n\n\ndef begins_at_8(end):\n    while time.process_time() < end: sum(range(99))\n\n\n" \
+        "begins_at_4(time.process_time() + 0.7)\n"
     program, _ = one_of_few.place(in_tmp("begins.py"), text)
     profile = profiled(processes, tmp_path / "o.pb.gz", "-F", "299", "--", *one_of_few.command, program)
     assert {("__main__.begins_at_4", program, 4), ("__main__.begins_at_8", program, 8)} <= profile.functions, profile.functions
@@ -453,12 +453,12 @@ import sys, time
 def made(number):
     names = {}
     exec(compile("def name_%d(end, time):\\n    while time() < end: sum(range(50))\\n" % number, "<file %d>" % number, "exec"), names)
-    names["name_%d" % number](time.time() + 0.01, time.time)
+    names["name_%d" % number](time.process_time() + 0.01, time.process_time)
     SEEN.append(number)
 SEEN = []
-end = time.time() + 3
+end = time.process_time() + 3
 number = 0
-while time.time() < end:
+while time.process_time() < end:
     number += 1
     made(number)
 """
