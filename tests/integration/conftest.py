@@ -8,6 +8,7 @@ import tempfile
 import time
 import warnings
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -129,6 +130,34 @@ def cgroup():
     path = root / f"xagent-test-{os.getpid()}"
     path.mkdir()
     yield path
+    _remove_cgroup(root, path)
+
+
+class Container(NamedTuple):
+    """A control group that looks like a container's: who is in it is a target of its own, whatever else runs on this host."""
+    id: str
+    path: Path
+
+    def enter(self):
+        """What a child does before its exec."""
+        (self.path / "cgroup.procs").write_text("0")
+
+    def only(self, name):
+        """Arguments of pyroscope.ebpf: nobody else is profiled."""
+        return {"targets": [{"__container_id__": self.id, "service_name": name}], "targets_only": True}
+
+
+@pytest.fixture
+def container():
+    """Whoever is still in it is killed afterwards."""
+    reason = privileges.why_no_cgroup2()
+    if reason:
+        pytest.skip(reason)
+    root, number = privileges.cgroup2_root(), f"{os.getpid():064x}"
+    path = root / f"docker-{number}.scope"
+    path.mkdir()
+    yield Container(number, path)
+    (path / "cgroup.kill").write_text("1")
     _remove_cgroup(root, path)
 
 

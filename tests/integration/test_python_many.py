@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from harness import privileges, pythons
+from harness import pythons
 from harness.agent import config
 from harness.burning import before_all_others
 from harness.folded import contains_run
@@ -18,7 +18,7 @@ COMMAND = (*pythons.get("host 3")[0].command, "-S", "-E")
 RATE = 499
 BRIEF_S, BRIEF_A_SECOND, N_BRIEF = 0.02, 50, 250
 N_AT_ONCE, AT_ONCE_S = 100, 6
-CONTAINER, SERVICE = "e" * 64, "ours"
+SERVICE = "ours"
 # What interprets: where its functions are known they stand in its place.
 LOOP = "_PyEval_EvalFrameDefault"
 
@@ -47,31 +47,13 @@ while time.time() < last:
 
 
 @pytest.fixture
-def container():
-    """A control group that looks like a container's: who is in it has a name of its own, whatever else runs on this host."""
-    reason = privileges.why_no_cgroup2()
-    if reason:
-        pytest.skip(reason)
-    path = privileges.cgroup2_root() / f"docker-{CONTAINER}.scope"
-    path.mkdir()
-    yield path
-    (path / "cgroup.kill").write_text("1")
-    wait_until(lambda: not (path / "cgroup.procs").read_text(), 10, "it is empty")
-    path.rmdir()
-
-
-@pytest.fixture
-def agent(start_agent, standin, processes):
+def agent(start_agent, standin, processes, container):
     # The interpreters want every CPU there is, and would keep the agent from reading what the kernel tells of them.
-    started = start_agent(config(standin.url, interval="1s", rate=RATE, targets=[{"__container_id__": CONTAINER, "service_name": SERVICE}],
-                                 targets_only=False, default_target={"service_name": "others"}), preexec_fn=before_all_others).wait_ready()
+    started = start_agent(config(standin.url, interval="1s", rate=RATE, **container.only(SERVICE) | {"targets_only": False},
+                                 default_target={"service_name": "others"}), preexec_fn=before_all_others).wait_ready()
     # The interpreter's file is looked at when it is first mapped.
     processes.run(*COMMAND, "-c", "import time; time.sleep(1)")
     return started
-
-
-def into(path):
-    return lambda: (path / "cgroup.procs").write_text("0")
 
 
 def of_ours(standin):
@@ -116,7 +98,7 @@ def spawn(command, n, a_second, container):
     begin, running = time.monotonic(), []
     for i in range(n):
         time.sleep(max(0, begin + i / a_second - time.monotonic()))
-        running.append(subprocess.Popen(command, stdin=subprocess.DEVNULL, preexec_fn=into(container)))
+        running.append(subprocess.Popen(command, stdin=subprocess.DEVNULL, preexec_fn=container.enter))
     codes = {p.wait(60) for p in running}
     assert codes == {0}
     return n / (time.monotonic() - begin)
@@ -140,7 +122,7 @@ def test_hundred_at_once(agent, standin, processes, container, tmp_path):
     program = tmp_path / "one_of_many.py"
     program.write_text(ONE_OF_MANY)
     for number in range(N_AT_ONCE):
-        processes.start(*COMMAND, program, number, AT_ONCE_S + N_AT_ONCE / 25, preexec_fn=into(container))
+        processes.start(*COMMAND, program, number, AT_ONCE_S + N_AT_ONCE / 25, preexec_fn=container.enter)
     expected = {f"__main__.work_{number}" for number in range(N_AT_ONCE)}
     wait_until(lambda: expected <= functions(standin), 60, "the function of each is shown")
     assert_none_lost(agent, standin)
