@@ -34,7 +34,9 @@ def test_behind_a_neighbour(processes, programs, tmp_path):
     mine = stacks.having("main", "behind_neighbour")
     assert own["behind_neighbour"] > 100e6, own
     assert abs(mine.total / own["behind_neighbour"] - 1) < 0.03, (own, mine.show())
-    assert all("_start" in s.frames and re.search("schedule", s.frames[-1]) for s in mine), mine.show()
+    # Behind the scheduler's function is what other tracers of this machine make it call.
+    assert all("_start" in s.frames and [f for f in s.frames if re.search("schedule", f)] for s in mine), mine.show()
+    assert all(re.search("schedule|trace", s.frames[-1]) for s in mine), mine.show()
     assert "lost" not in run.err, run.err
     # These sleep 8 ms ten times. On a busy machine some of it passes until they run again.
     sleeps = stacks.having("main", "on_sleep")
