@@ -41,8 +41,11 @@ RATE = 199
 HIGH_RATE = 499
 SECONDS = 14
 PROCESS_BYTES = 3072
-# Where the machine is too busy for the agent, some records come without their copy of the stack, and say so.
+# Of the intervals in which it knows all programs. Where the machine is too busy for the agent, some records come without their copy of the stack, and say so.
 COMPLETE = 0.99
+KNOWN_SECONDS = 90
+# A file of which a page is not read within a second.
+SAID_OF_BUSY_MACHINES = ("a read does not return; its process or file system is avoided until it does",)
 # A table that a walk came by so recently is not withdrawn (OBJECT_TABLES_KEEP_NS).
 KEEP_SECONDS = 10
 # From the outermost frame on, below the functions that lead to main.
@@ -131,17 +134,31 @@ def start_bare(start_agent, standin, limit):
     return bare
 
 
+def knows_all(agent):
+    """It has looked at the file of each program. Before that a stack may be cut for want of it, for as long as the machine gives the agent too little time."""
+    m = agent.metrics("xagent_unwind_files")
+    return sum(m.get("xagent_unwind_files", state=state) for state in ("loaded", "no_room")) >= N
+
+
 def watch(agent, seconds):
-    """The most that it held in this time, member by member, and what CPU time it has used."""
-    until, before, seen = time.monotonic() + seconds, cpu_seconds(agent.process.pid), []
-    while time.monotonic() < until:
+    """The most that it held until it has known all programs for two intervals, and for so long at least, member by member; what CPU time it has used; since when it
+    knows all, in nanoseconds since 1970."""
+    begin, before, seen, known_ns = time.monotonic(), cpu_seconds(agent.process.pid), [], 0
+    until = begin + seconds
+    while not known_ns or time.monotonic() < until:
+        assert known_ns or time.monotonic() < begin + KNOWN_SECONDS, "it does not know all programs"
         time.sleep(0.5)
         seen.append(cost(agent))
-    return Cost(*map(max, zip(*seen))), cpu_seconds(agent.process.pid) - before
+        if not known_ns and knows_all(agent):
+            known_ns = time.time_ns()
+            until = max(until, time.monotonic() + 2.25 * INTERVAL_SECONDS)
+    return Cost(*map(max, zip(*seen))), cpu_seconds(agent.process.pid) - before, known_ns
 
 
-def big_stacks(standin):
-    return [(Stack(("all", *frames), n)) for frames, n in stacks_of(standin.pushes()).items() if any(map(SPIN.fullmatch, frames))]
+def big_stacks(standin, since_ns=0):
+    """Of the intervals that have begun since then."""
+    pushes = [p for p in standin.pushes() if p.profile.time_nanos - p.profile.duration_nanos >= since_ns]
+    return [(Stack(("all", *frames), n)) for frames, n in stacks_of(pushes).items() if any(map(SPIN.fullmatch, frames))]
 
 
 def is_exact(stack):
@@ -181,7 +198,7 @@ def judge_pace(standin):
 
 def judge_log(agent):
     """One line an interval, and nothing said of what is normal."""
-    others = [line for line in agent.log_lines() if line["msg"] != "interval profiled"]
+    others = [line for line in agent.log_lines() if line["msg"] not in SAID_OF_BUSY_MACHINES and line["msg"] != "interval profiled"]
     assert len(others) <= 10 and not any(line["level"] in ("warn", "error") for line in others), agent.log[-4000:]
 
 
@@ -190,15 +207,16 @@ def profile_all(start_agent, standin, processes, objects, limit):
     agent, idle = start_idle(start_agent, standin, limit)
     begin = time.monotonic()
     load = start_all(processes, objects, 10 * SECONDS)
-    most, used = watch(agent, SECONDS)
+    most, used, known_ns = watch(agent, SECONDS)
     m = judge_accounts(agent)
     seconds = time.monotonic() - begin
     load.end()
     assert agent.stop() == 0
     judge_log(agent)
     judge_pace(standin)
-    total, share, cut = judge_stacks(big_stacks(standin))
-    said = (f"\n    {limit}: {total} stacks, {100 * share:.2f} % exact {cut or ''}; {100 * used / seconds:.1f} % of a CPU; "
+    total = judge_stacks(big_stacks(standin))[0]
+    n_known, share, cut = judge_stacks(big_stacks(standin, known_ns))
+    said = (f"\n    {limit}: {total} stacks, {100 * share:.2f} % of {n_known} exact {cut or ''}; {100 * used / seconds:.1f} % of a CPU; "
             f"idle {idle}; most {most}; tables {m.value('xagent_unwind_tables'):.0f}, no room {m.agent('unwind_tables_no_room')}, "
             f"withdrawn {m.agent('unwind_table_evictions')}")
     return idle, most, m, total, share, said
@@ -233,7 +251,8 @@ def test_a_tenth_has_room(start_agent, standin, processes, both_kinds, capsys):
     assert limit == 8 * MIB
     assert most.tables <= most.arena <= limit * 5 / 16
     assert most.interval <= limit * 3 / 16 and most.maps <= limit
-    assert most.anonymous - idle.anonymous <= limit
+    # The process table is on top: agent/profile/budget.h.
+    assert most.anonymous - idle.anonymous - PROCESS_BYTES * m.value("xagent_processes") <= limit
 
 
 def test_the_limit_holds_for_everything(start_agent, standin, processes, both_kinds, capsys):

@@ -82,8 +82,8 @@ def parse_logfmt(line):
     return {key: json.loads(value) if value.startswith('"') else value for key, value in LOGFMT.findall(line)}
 
 
-def fetch(url, seconds=5, data=None, headers=None):
-    """(status, body text) of one request; an error status is an answer too."""
+def fetch(url, seconds=20, data=None, headers=None):
+    """(status, body text) of one request; an error status is an answer too. So long only where the machine is very busy."""
     request = urllib.request.Request(url, data=data, headers=headers or {})
     try:
         with urllib.request.urlopen(request, timeout=seconds) as answer:
