@@ -377,6 +377,23 @@ struct {
 	__type(value, struct hotspot_thread);
 } java_threads SEC(".maps");
 
+/* Where a walk is on the heap of a JVM, at each level (bpf/runtimes/hotspot_chunks.bpf.h). */
+struct java_chunk_walk {
+	__u64 chunk; /* the object whose frames are walked */
+	__u64 end;   /* of the words in use in it */
+	__u64 entry; /* of the continuation: behind the last frame on the heap the stack goes on there */
+	__u64 enter; /* the code that has called the continuation */
+	__u64 moved; /* how often objects had been moved before the first of these was found */
+	__u32 enter_bytes;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, SCRATCH_MAX_LEVELS);
+	__type(key, __u32);
+	__type(value, struct java_chunk_walk);
+} java_chunk_walks SEC(".maps");
+
 /* Stacks with a runtime, by its kind. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);

@@ -63,6 +63,7 @@ enum runtime_code {
 	RUNTIME_CODE_FRAME,	  /* a native frame */
 	RUNTIME_CODE_NAMED_FRAME, /* a function's */
 	RUNTIME_CODE_INLINED, /* a function's that has none of its own: the frame is asked for again */
+	RUNTIME_CODE_NOTHING, /* nothing is shown: s->walk is at another frame, or it ends */
 	RUNTIME_CODE_BEGUN, /* the leaf's, which may not be whole: where its caller is the instruction about to run may tell */
 };
 
@@ -653,7 +654,8 @@ static __always_inline int runtime_ask(struct scratch *s)
 	/* To the verifier it may have returned anything. */
 	asm volatile("" : "+r"(code));
 	if (place == RUNTIME_PLACE_MAYBE && code != RUNTIME_CODE_NAMED_FRAME &&
-	    code != RUNTIME_CODE_INLINED && code != RUNTIME_CODE_LEFT && code != RUNTIME_CODE_LAST)
+	    code != RUNTIME_CODE_INLINED && code != RUNTIME_CODE_LEFT &&
+	    code != RUNTIME_CODE_LAST && code != RUNTIME_CODE_NOTHING)
 		return RUNTIME_CODE_NOT_ITS;
 	return code;
 }
@@ -712,6 +714,8 @@ static __always_inline long runtime_generated(struct scratch *s, struct wire_cou
 {
 	if (code == RUNTIME_CODE_LEFT || code == RUNTIME_CODE_INLINED)
 		return !runtime_emit(s, count);
+	if (code == RUNTIME_CODE_NOTHING)
+		return s->walk.end != STOP_REASON_DEPTH;
 	if (code == RUNTIME_CODE_LAST) {
 		runtime_emit(s, count);
 		return 1;

@@ -17,6 +17,7 @@
 #include "bpf/runtimes/hotspot_receiver.bpf.h"
 #include "bpf/runtimes/hotspot_scopes.bpf.h"
 #include "bpf/runtimes/hotspot_anchor.bpf.h"
+#include "bpf/runtimes/hotspot_chunks.bpf.h"
 #include "bpf/runtimes/hotspot_thread.bpf.h"
 
 /* Locals of a frame, and what its expressions have on the stack. */
@@ -44,6 +45,7 @@ static __always_inline __u64 hotspot_begin(struct scratch *s)
 	s->runtime.words[HOTSPOT_WORD_POOL] = s->runtime.words[HOTSPOT_WORD_NMETHOD] = 0;
 	s->runtime.words[HOTSPOT_WORD_INTERPRETER] = HOTSPOT_NO_INTERPRETER;
 	s->runtime.words[HOTSPOT_WORD_WRAPPER] = 0;
+	hotspot_set_on_heap(s, false);
 	if (!hotspot_layout(s)->is_supported)
 		s->runtime.result = RUNTIME_RESULT_UNSUPPORTED;
 	else
@@ -117,7 +119,7 @@ __noinline int hotspot_interpreted(__u32 level)
 	__u64 method = 0, bcp = 0, sender = 0, saved_fp = 0, ra = 0, fp;
 	const struct hotspot_layout *l;
 	struct unwind_walk *w;
-	int is_its;
+	int is_its = 1;
 
 	if (!s)
 		return RUNTIME_CODE_NOT_ITS;
@@ -132,8 +134,16 @@ __noinline int hotspot_interpreted(__u32 level)
 	    walk_word(w, &sender, fp - HOTSPOT_FRAME_SENDER_SP) || walk_word(w, &saved_fp, fp) ||
 	    walk_word(w, &ra, fp + 8))
 		return RUNTIME_CODE_NOT_ITS;
-	is_its = hotspot_method(s->level, method, bcp, HOTSPOT_AT_BCP);
+	if (hotspot_is_on_heap(s)) {
+		sender = fp + 8 * sender;
+		saved_fp = fp + 8 * saved_fp;
+		ra = hotspot_ra_on_heap(s, hotspot_locals_end(fp), ra);
+		is_its = hotspot_is_still(level);
+	}
 	/* To the verifier it may have returned anything. */
+	asm volatile("" : "+r"(is_its));
+	if (is_its)
+		is_its = hotspot_method(level, method, bcp, HOTSPOT_AT_BCP);
 	asm volatile("" : "+r"(is_its));
 	if (!is_its)
 		return RUNTIME_CODE_NOT_ITS;
@@ -325,7 +335,17 @@ __noinline int hotspot_edge_of(__u32 level, __u32 n, __u32 bytes)
 /* Words that code of a whole frame has pushed at most: C2's comparison of strings keeps one there, slow paths of barriers some registers. */
 #define HOTSPOT_MAX_PUSHED 6
 
-/* The caller's frame pointer and return address, below w->cfa or above, where the leaf has pushed something. */
+/* The caller's frame pointer and return address, below w->cfa: nothing was pushed. */
+static __always_inline int hotspot_find_ra_on_heap(struct unwind_walk *w, const struct scratch *s)
+{
+	if (walk_word(w, &w->fp, w->cfa - 16) || walk_word(w, &w->ra, w->cfa - 8))
+		return 0;
+	w->fp = w->cfa - 16 + 8 * w->fp;
+	w->ra = hotspot_ra_on_heap(s, w->cfa, w->ra);
+	return hotspot_is_in_cache(s, w->ra);
+}
+
+/* … or above, where the leaf has pushed something. */
 __noinline int hotspot_find_ra(__u32 level, __u32 edge)
 {
 	struct scratch *s = walk_scratch(level);
@@ -336,6 +356,8 @@ __noinline int hotspot_find_ra(__u32 level, __u32 edge)
 	if (!s)
 		return 0;
 	w = &s->walk;
+	if (hotspot_is_on_heap(s))
+		return hotspot_find_ra_on_heap(w, s);
 	for (__u32 i = 0; i <= HOTSPOT_MAX_PUSHED; i++) {
 		if (i > n || walk_word(w, &fp, w->cfa - 16) || walk_word(w, &ra, w->cfa - 8))
 			return 0;
@@ -558,8 +580,9 @@ static __always_inline int hotspot_in_blob(struct scratch *s, __u64 at, bool is_
 		hotspot_show_own(s->level, blob.method, hotspot_own_bci(s));
 		hotspot_remember_frame(s, blob.method, blob.bytes);
 	}
-	return blob.bytes >= HOTSPOT_PUSHED_BYTES ? hotspot_sized(s, begun, blob.bytes)
-						  : hotspot_by_fp(s);
+	if (blob.bytes >= HOTSPOT_PUSHED_BYTES)
+		return hotspot_sized(s, begun, blob.bytes);
+	return hotspot_is_on_heap(s) ? RUNTIME_CODE_NOT_ITS : hotspot_by_fp(s);
 }
 
 /* A caller in compiled code that was met before, of which nothing is read again. RUNTIME_CODE_NOT_ITS: it is none. */
@@ -601,24 +624,45 @@ __noinline int hotspot_frame(__u32 level, __u32 is_own)
 }
 
 /* What follows what was shown of the present frame, or it is the first. */
-static __always_inline int hotspot_code(struct scratch *s)
+static __always_inline int hotspot_next(struct scratch *s)
 {
 	bool is_own = s->runtime.inlined;
 	int code = 0;
 
-	if (WIRE_N_REGS != 16 || !hotspot_is_in_cache(s, s->walk.pc) ||
-	    s->walk.flags & UNWIND_FP_LOST)
-		return RUNTIME_CODE_NOT_ITS;
 	if (is_own)
 		code = hotspot_show_scope(s->level, 0);
 	/* To the verifier they may have returned anything. */
 	asm volatile("" : "+r"(code));
 	if (code)
 		return RUNTIME_CODE_INLINED;
+	if (hotspot_is_on_heap(s) && !is_own)
+		code = hotspot_look_on_heap(s);
+	if (code)
+		return code;
 	code = hotspot_is_interpreter(s) ? hotspot_interpreted(s->level)
 					 : hotspot_remembered(s->level, is_own);
 	asm volatile("" : "+r"(code));
-	return code == RUNTIME_CODE_NOT_ITS ? hotspot_frame(s->level, is_own) : code;
+	if (code == RUNTIME_CODE_NOT_ITS)
+		code = hotspot_frame(s->level, is_own);
+	asm volatile("" : "+r"(code));
+	return code;
+}
+
+static __always_inline int hotspot_code(struct scratch *s)
+{
+	int code;
+
+	if (WIRE_N_REGS != 16 || !hotspot_is_in_cache(s, s->walk.pc) ||
+	    s->walk.flags & UNWIND_FP_LOST)
+		return RUNTIME_CODE_NOT_ITS;
+	code = hotspot_next(s);
+	if (code == RUNTIME_CODE_LAST && s->walk.end == STOP_REASON_ON_HEAP)
+		return hotspot_on_heap(s, code);
+	if (!hotspot_is_on_heap(s) || (code != RUNTIME_CODE_NOT_ITS && code != RUNTIME_CODE_LAST))
+		return code;
+	/* No native frame lies there. */
+	unwind_stop(&s->walk, STOP_REASON_ON_HEAP);
+	return code == RUNTIME_CODE_LAST ? code : RUNTIME_CODE_NOTHING;
 }
 
 /* The file that a class was compiled from, as its class file says. */

@@ -167,6 +167,7 @@ enum hotspot_lines { HOTSPOT_NO_LINES, HOTSPOT_LINES, HOTSPOT_LINES_20 };
 /* Of an interpreter's frame, below its frame pointer. */
 #define HOTSPOT_FRAME_BCP 64
 #define HOTSPOT_FRAME_BCP_8 56
+#define HOTSPOT_FRAME_LOCALS 56
 #define HOTSPOT_FRAME_METHOD 24
 #define HOTSPOT_FRAME_SENDER_SP 8
 

@@ -19,7 +19,7 @@
 /* What is known of the sample's process: s->runtime.words. */
 enum hotspot_word {
 	HOTSPOT_WORD_LIST,  /* of heaps; or the only one */
-	HOTSPOT_WORD_N,	    /* 0: it is the only one */
+	HOTSPOT_WORD_N,	    /* 0: it is the only one. The upper half: the walk is in objects of the heap */
 	HOTSPOT_WORD_LOW,   /* the heap that was looked at last */
 	HOTSPOT_WORD_BYTES, /* of it */
 	HOTSPOT_WORD_SEGMAP,
@@ -64,6 +64,19 @@ _Static_assert(HOTSPOT_WORD_MAX <= RUNTIME_WORDS, "there is room");
 static __always_inline const struct hotspot_layout *hotspot_layout(const struct scratch *s)
 {
 	return (const void *)s->runtime.of.words;
+}
+
+/* sp lies in an object of the heap. */
+static __always_inline bool hotspot_is_on_heap(const struct scratch *s)
+{
+	return s->runtime.words[HOTSPOT_WORD_N] >> 32;
+}
+
+static __always_inline void hotspot_set_on_heap(struct scratch *s, bool is_on_heap)
+{
+	__u64 *word = &s->runtime.words[HOTSPOT_WORD_N];
+
+	*word = (__u32)*word | (__u64)is_on_heap << 32;
 }
 
 static __always_inline __u64 hotspot_u64(__u64 from)
@@ -164,7 +177,7 @@ static __always_inline bool hotspot_find_heap(struct scratch *s, __u64 pc)
 	if (pc - s->runtime.words[HOTSPOT_WORD_LOW] < s->runtime.words[HOTSPOT_WORD_BYTES])
 		return true;
 	for (__u32 i = 0; i < HOTSPOT_MAX_HEAPS; i++) {
-		if (i >= s->runtime.words[HOTSPOT_WORD_N])
+		if (i >= (__u32)s->runtime.words[HOTSPOT_WORD_N])
 			return false;
 		hotspot_get_heap(s, hotspot_u64(s->runtime.words[HOTSPOT_WORD_LIST] + 8 * i));
 		if (pc - s->runtime.words[HOTSPOT_WORD_LOW] < s->runtime.words[HOTSPOT_WORD_BYTES])

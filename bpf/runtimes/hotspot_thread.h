@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * What the JVM has of a thread: the object of its class in the heap, by which it has its name, and of a thread that compiles what it compiles. Compiled by both
- * sides; agent/runtimes/hotspot fills it when a thread is sampled that is not known yet.
+ * sides; agent/runtimes/hotspot fills it when a thread is sampled that is not known yet. Of virtual threads: where their frames lie on the heap.
  *
  *	JavaThread ─► OSThread: the thread's number
  *		   ─► java.lang.Thread ─► String ─► an array of bytes, or of characters
@@ -16,6 +16,22 @@
 #define HOTSPOT_THREAD_NONE 0xffff
 /* Longer names are cut. */
 #define HOTSPOT_THREAD_NAME_BYTES 256
+
+/* What leads from a thread that runs a virtual one to those frames of that which are on the heap (bpf/runtimes/hotspot_chunks.bpf.h). */
+struct hotspot_chunks {
+	__u64 chunk_class; /* jdk.internal.vm.StackChunk as objects have it; 0: nothing is known of these */
+	/* The code of Continuation.enterSpecial, which calls what a continuation runs, and of doYield, which moves its frames to the heap. */
+	__u64 enter_at, yield_at;
+	__u32 enter_bytes, yield_bytes;
+	__u16 tail; /* of Continuation: its newest StackChunk, … */
+	__u16 parent, size, sp, bottom; /* … and of that; the last three count words */
+	__u16 stack; /* where in a StackChunk the words begin */
+	__u16 thread_state; /* of a JavaThread */
+	__u8 has_preemption; /* frames are moved to the heap by others than doYield, too */
+	__u8 is_wanted; /* what is not known may be known later */
+};
+
+_Static_assert(sizeof(struct hotspot_chunks) == 48, "no gaps");
 
 /* The value of `java_processes`. Offsets are in bytes from the beginning of the structure. */
 struct hotspot_threads {
@@ -42,6 +58,7 @@ struct hotspot_threads {
 	__u64 narrow_base;
 	/* Addresses: of a byte that says that objects are being moved, and of how often they have been. */
 	__u64 moving_at, moved_at;
+	struct hotspot_chunks chunks;
 };
 
 /* The value of `java_threads`. */
@@ -52,7 +69,7 @@ struct hotspot_thread {
 	__u32 is_compiler;
 };
 
-_Static_assert(sizeof(struct hotspot_threads) == 88, "no gaps");
+_Static_assert(sizeof(struct hotspot_threads) == 136, "no gaps");
 _Static_assert(sizeof(struct hotspot_thread) == 24, "no gaps");
 
 /* The key of `java_threads`. The thread as its own pid namespace numbers it. */

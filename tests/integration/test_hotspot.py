@@ -22,7 +22,6 @@ EVERY = [(name, tier) for name in jvms.NAMES for tier in TIERS] if pythons.FULL 
 MAIN, BEGIN, LEAF, MIX, NEXT = (f"chains.Chains.{name}" for name in ("main", "begin", "leaf", "mix", "next"))
 STEPS = ["chains.Chains$Even.step", "chains.Chains$Odd.step"] * 5
 DEPTH = 9
-HEAP = "[virtual thread: rest on the heap]"
 
 
 @pytest.fixture
@@ -103,19 +102,6 @@ def test_unloaded_classes(processes, tmp_path, jvm, inlined):
     classes = [{f.split(".")[0] for f in s.frames if re.match(r"T\d\d\d\.", f)} for s in folded.parse(output.read_text())]
     assert not [c for c in classes if len(c) > 1]
     assert len({next(iter(c)) for c in classes if c}) > 50
-
-
-@pytest.mark.skipif(not pythons.FULL, reason="only in the full matrix")
-@pytest.mark.parametrize("jvm", jvms.WITH_VIRTUAL_THREADS, indirect=True)
-def test_virtual_threads(processes, tmp_path, jvm):
-    """A stack goes through the carrier's frames, or ends with a word where its callers are on the heap; nothing is guessed there."""
-    stacks = chains(processes, tmp_path / "o", jvm, ("-Djdk.virtualThreadScheduler.parallelism=4", "-XX:CompileCommand=dontinline,chains.Virtual::*"), "chains.Virtual")
-    begun = folded.Stacks(s for s in stacks if "chains.Virtual.leaf" in s.frames and "chains.Virtual.deep" in s.frames)
-    outer = [(s, s.frames[:s.frames.index("chains.Virtual.deep")]) for s in begun]
-    on_heap = folded.Stacks(s for s, o in outer if len(o) == 2 + o[0].startswith("java") and o[-2] == HEAP and o[-1].startswith("StubRoutines (cont"))
-    carried = folded.Stacks(s for s, o in outer if "jdk.internal.vm.Continuation.enter" in o and s.frames.count("chains.Virtual.deep") == 13)
-    assert on_heap.total > 100 and carried.total > 10, begun.show()
-    assert on_heap.total + carried.total >= 0.99 * begun.total, folded.Stacks(s for s in begun if s not in on_heap and s not in carried).show()
 
 
 # Where each of them calls the next one; and the lines that it has.

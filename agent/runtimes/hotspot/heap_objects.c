@@ -303,6 +303,30 @@ static bool find_names(struct hotspot_vm *vm, const struct runtime_memory *memor
 	return string && take_string(&vm->kernel, &h, string);
 }
 
+bool heap_class_is(const struct hotspot_vm *vm, const struct runtime_memory *memory, uint64_t class,
+		   const char *name)
+{
+	struct heap h = { .vm = vm, .memory = memory };
+
+	return class_is(&h, class, name);
+}
+
+uint16_t heap_field_of(const struct hotspot_vm *vm, const struct runtime_memory *memory,
+		       uint64_t class, const char *name)
+{
+	struct heap h = { .vm = vm, .memory = memory };
+
+	return field_of(&h, class, name);
+}
+
+bool heap_constant_is(const struct hotspot_vm *vm, const struct runtime_memory *memory,
+		      uint64_t class, uint32_t index, const char *text)
+{
+	struct heap h = { .vm = vm, .memory = memory };
+
+	return constant_is(&h, class, index, text);
+}
+
 bool heap_objects_find_names(struct hotspot_vm *vm, const struct runtime_memory *memory,
 			     uint64_t thread_object)
 {

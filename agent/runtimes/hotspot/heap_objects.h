@@ -9,4 +9,16 @@
 bool heap_objects_find_names(struct hotspot_vm *vm, const struct runtime_memory *memory,
 			     uint64_t thread_object);
 
+/* Whether a class, which may be any address, has that name, as it is in a class file. */
+bool heap_class_is(const struct hotspot_vm *vm, const struct runtime_memory *memory, uint64_t class,
+		   const char *name);
+
+/* Where objects of a class have the field; HOTSPOT_THREAD_NONE: there is none. */
+uint16_t heap_field_of(const struct hotspot_vm *vm, const struct runtime_memory *memory,
+		       uint64_t class, const char *name);
+
+/* Whether the slot of the class's pool is that text. */
+bool heap_constant_is(const struct hotspot_vm *vm, const struct runtime_memory *memory,
+		      uint64_t class, uint32_t index, const char *text);
+
 #endif

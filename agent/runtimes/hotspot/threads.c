@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "agent/runtimes/hotspot/continuations.h"
 #include "agent/runtimes/hotspot/heap_objects.h"
 #include "agent/runtimes/hotspot/memory_words.h"
 #include "agent/runtimes/hotspot/vm_members.h"
@@ -52,6 +53,12 @@ enum member {
 	KLASS_FIELDS,
 	KLASS_N_FIELDS,
 	KLASS_FIELD_STREAM,
+	KLASS_METHODS,
+	KLASS_LAYOUT_HELPER,
+	METHOD_CODE,
+	BLOB_BYTES,
+	THREAD_STATE,
+	CLASSES,
 	MEMBERS
 };
 
@@ -96,6 +103,13 @@ static const struct vm_member wanted[MEMBERS] = {
 	[KLASS_FIELDS] = { .type = "InstanceKlass", .field = "_fields" },
 	[KLASS_N_FIELDS] = { .type = "InstanceKlass", .field = "_java_fields_count" },
 	[KLASS_FIELD_STREAM] = { .type = "InstanceKlass", .field = "_fieldinfo_stream" },
+	[KLASS_METHODS] = { .type = "InstanceKlass", .field = "_methods" },
+	[KLASS_LAYOUT_HELPER] = { .type = "Klass", .field = "_layout_helper" },
+	[METHOD_CODE] = { .type = "Method", .field = "_code" },
+	[BLOB_BYTES] = { .type = "CodeBlob", .field = "_size" },
+	[THREAD_STATE] = { .type = "JavaThread", .field = "_thread_state" },
+	/* Some words of that table have entries; so much of their names is read, and the last one counts. */
+	[CLASSES] = { .type = "vmClasses", .field = "_klasses[static_cast<int>(vmCla" },
 };
 
 /* HOTSPOT_THREAD_NONE: there is no such member. */
@@ -186,6 +200,16 @@ static void take_heap(struct hotspot_vm *vm, const struct vm_member *members,
 	vm->field_stream = offset_of(members, KLASS_FIELD_STREAM);
 }
 
+static void take_continuations(struct hotspot_vm *vm, const struct vm_member *members)
+{
+	vm->classes_at = address_of(members, CLASSES);
+	vm->methods = offset_of(members, KLASS_METHODS);
+	vm->method_code = offset_of(members, METHOD_CODE);
+	vm->blob_bytes = offset_of(members, BLOB_BYTES);
+	vm->layout_helper = offset_of(members, KLASS_LAYOUT_HELPER);
+	vm->thread_state = offset_of(members, THREAD_STATE);
+}
+
 bool hotspot_vm_read(const struct hotspot_layout *layout, uint64_t table_at,
 		     const struct runtime_memory *memory, struct hotspot_vm *ret_vm)
 {
@@ -202,6 +226,7 @@ bool hotspot_vm_read(const struct hotspot_layout *layout, uint64_t table_at,
 	k->has_handles = strcmp(members[THREAD_OBJECT].of_type, "OopHandle") == 0;
 	take_compiled(k, members);
 	take_heap(ret_vm, members, memory);
+	take_continuations(ret_vm, members);
 	return take_list(ret_vm, members) && k->os_thread != HOTSPOT_THREAD_NONE &&
 	       k->thread_id != HOTSPOT_THREAD_NONE;
 }
@@ -273,5 +298,6 @@ size_t hotspot_vm_threads(struct hotspot_vm *vm, const struct runtime_memory *me
 		};
 		find_names(vm, memory, at[i]);
 	}
+	hotspot_find_continuations(vm, memory);
 	return n;
 }

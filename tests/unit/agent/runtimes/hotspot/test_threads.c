@@ -35,12 +35,25 @@ enum {
 	/* Where fields are that are not looked for. */
 	OTHER_FIELD_8 = 200,
 	OTHER_FIELD_25 = 180,
+	/* Of classes whose objects are continuations, their methods, and code. */
+	AT_METHODS = 48,
+	AT_LAYOUT = 56,
+	AT_CODE = 8,
+	AT_BLOB_BYTES = 16,
+	AT_CODE_OFFSET = 20,
+	AT_STATE = 40,
+	AT_TAIL = 24,
+	AT_SP = 28,
+	CHUNK_BYTES = 192,
+	BLOB_BYTES = 400,
+	CODE_OFFSET = 96,
 };
 
 struct jvm {
 	char bytes[IMAGE_BYTES];
 	size_t used;
 	uint64_t table, table_end, threads[THREADS], moving;
+	uint64_t chunk_class, methods, blobs[2];
 	struct hotspot_layout layout;
 	bool is_8;
 };
@@ -297,6 +310,50 @@ static void make_members(void)
 	offset("InstanceKlass", jvm.is_8 ? "_java_fields_count" : "_unused", AT_N_FIELDS);
 }
 
+/* With names and code by the numbers that these have in the pool of their class. */
+static void make_methods(uint64_t class)
+{
+	jvm.methods = make(32);
+	put_u32(jvm.methods, 2);
+	for (uint32_t i = 0; i < 2; i++) {
+		uint64_t method = make(32), constants = make(8);
+
+		jvm.blobs[i] = make(32);
+		put_u64(jvm.methods + 8 + 8 * i, method);
+		put_u64(method, constants);
+		put_u64(method + AT_CODE, jvm.blobs[i]);
+		put_u16(constants, i + 2);
+		put_u32(jvm.blobs[i] + AT_BLOB_BYTES, BLOB_BYTES);
+		put_u32(jvm.blobs[i] + AT_CODE_OFFSET, CODE_OFFSET);
+	}
+	put_u64(class + AT_METHODS, jvm.methods);
+}
+
+/* In the table of classes, of which another one is a member that has an entry. */
+static void make_continuations(void)
+{
+	static const char *const of_chunk[] = { "parent", "size", "sp", "bottom" };
+	static const char *const of_continuation[] = { "tail", "doYield", "enterSpecial" };
+	uint64_t table = make(64);
+	uint64_t continuation =
+		make_class("jdk/internal/vm/Continuation", of_continuation, 3, 0, AT_TAIL);
+
+	jvm.chunk_class = make_class("jdk/internal/vm/StackChunk", of_chunk, 4, 2, AT_SP);
+	put_u32(jvm.chunk_class + AT_LAYOUT, CHUNK_BYTES | 1);
+	make_methods(continuation);
+	put_u64(table, continuation);
+	put_u64(table + 40, jvm.chunk_class);
+	member("vmClasses", "_klasses[static_cast<int>(vmClassID::Object_klass_knum)]",
+	       "InstanceKlass*", true, table + 16);
+	offset("InstanceKlass", "_methods", AT_METHODS);
+	offset("Klass", "_layout_helper", AT_LAYOUT);
+	offset("Method", "_code", AT_CODE);
+	offset("CodeBlob", "_size", AT_BLOB_BYTES);
+	offset("JavaThread", "_thread_state", AT_STATE);
+	jvm.layout.at[HOTSPOT_BLOB_CODE] = HOTSPOT_NONE;
+	jvm.layout.at[HOTSPOT_BLOB_CODE_OFFSET] = AT_CODE_OFFSET;
+}
+
 static void make_jvm(bool is_8)
 {
 	memset(&jvm, 0, sizeof(jvm));
@@ -407,6 +464,60 @@ static void test_circle(void **state)
 	assert_int_equal(hotspot_vm_threads(&vm, &memory, found), HOTSPOT_MAX_THREADS);
 }
 
+static struct hotspot_chunks chunks_of_jvm(void)
+{
+	struct hotspot_vm vm;
+
+	assert_true(hotspot_vm_read(&jvm.layout, jvm.table, &memory, &vm));
+	assert_int_equal(hotspot_vm_threads(&vm, &memory, found), THREADS);
+	return vm.kernel.chunks;
+}
+
+static void test_continuations(void **state)
+{
+	struct hotspot_chunks c;
+
+	(void)state;
+	make_jvm(false);
+	make_continuations();
+	c = chunks_of_jvm();
+	assert_int_equal(c.chunk_class, (jvm.chunk_class - CLASS_BASE) >> 3);
+	assert_int_equal(c.yield_at, jvm.blobs[0] + CODE_OFFSET);
+	assert_int_equal(c.enter_at, jvm.blobs[1] + CODE_OFFSET);
+	assert_int_equal(c.yield_bytes, BLOB_BYTES - CODE_OFFSET);
+	assert_int_equal(c.enter_bytes, BLOB_BYTES - CODE_OFFSET);
+	assert_int_equal(c.tail, AT_TAIL);
+	assert_int_equal(c.sp, AT_SP);
+	assert_int_equal(c.bottom, OTHER_FIELD_25);
+	assert_int_equal(c.stack, CHUNK_BYTES);
+	assert_int_equal(c.thread_state, AT_STATE);
+	assert_true(c.has_preemption);
+	jvm.layout.major = 23;
+	assert_false(chunks_of_jvm().has_preemption);
+}
+
+/* Before there is code they are asked for again; a JDK without virtual threads has none, nor one whose objects are laid out otherwise. */
+static void test_no_continuations(void **state)
+{
+	(void)state;
+	make_jvm(false);
+	assert_false(chunks_of_jvm().is_wanted);
+	make_continuations();
+	put_u32(jvm.blobs[1] + AT_CODE_OFFSET, BLOB_BYTES);
+	assert_int_equal(chunks_of_jvm().chunk_class, 0);
+	assert_true(chunks_of_jvm().is_wanted);
+	put_u32(jvm.blobs[1] + AT_CODE_OFFSET, CODE_OFFSET);
+	put_u32(jvm.methods, 1);
+	assert_int_equal(chunks_of_jvm().chunk_class, 0);
+	put_u32(jvm.methods, 2);
+	put_u32(jvm.chunk_class + AT_LAYOUT, AT_SP);
+	assert_int_equal(chunks_of_jvm().chunk_class, 0);
+	put_u32(jvm.chunk_class + AT_LAYOUT, CHUNK_BYTES);
+	jvm.layout.major = 20;
+	assert_int_equal(chunks_of_jvm().chunk_class, 0);
+	assert_false(chunks_of_jvm().is_wanted);
+}
+
 static uint32_t next_random(uint32_t *seed)
 {
 	*seed = *seed * 1664525 + 1013904223;
@@ -423,6 +534,8 @@ static void test_anything(void **state)
 		struct hotspot_vm vm;
 
 		make_jvm(round & 1);
+		if (!jvm.is_8)
+			make_continuations();
 		for (int i = 0; i < 12; i++)
 			jvm.bytes[4096 + next_random(&seed) % (jvm.used - 4096)] =
 				(char)next_random(&seed);
@@ -433,8 +546,9 @@ static void test_anything(void **state)
 }
 
 static const struct unit_test tests[] = {
-	TEST(test_threads),  TEST(test_moving), TEST(test_zgc),
-	TEST(test_not_told), TEST(test_circle), TEST(test_anything),
+	TEST(test_threads),	  TEST(test_moving),	       TEST(test_zgc),
+	TEST(test_not_told),	  TEST(test_circle),	       TEST(test_anything),
+	TEST(test_continuations), TEST(test_no_continuations),
 };
 
 TEST_MAIN(tests)
