@@ -358,9 +358,9 @@ static __always_inline bool user_half(const struct moment *m, struct task_struct
 	return is_fresh_clone ? end_at_leaf(s) : is_left;
 }
 
-/* False: it was lost. */
-static __always_inline bool emit(struct scratch *s, struct task_struct *task, bool user_unwound,
-				 struct wire_counters *count)
+/* What there is of the record, with a copy of the stack where the agent has to finish it. 0 or -errno. */
+static __always_inline long emit_any(struct scratch *s, struct task_struct *task, bool user_unwound,
+				     struct wire_counters *count)
 {
 	__u64 waiting = bpf_ringbuf_query(&samples, BPF_RB_AVAIL_DATA);
 	__u64 wake = !user_unwound	       ? wake_bytes
@@ -369,16 +369,21 @@ static __always_inline bool emit(struct scratch *s, struct task_struct *task, bo
 	__u64 flags = waiting >= wake ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
 	__u32 bytes =
 		sizeof(struct wire_sample) + (s->record.head.n_kernel + s->record.head.n_user) * 8;
-	long r;
 
 	if (user_unwound)
 		count->cold++;
 	if (user_unwound && waiting < user_unwound_bytes)
-		r = emit_copy(s, task, user_unwound_bytes - waiting, flags, count);
-	else {
-		count->cold_limited += user_unwound;
-		r = emit_record(s, bytes, flags);
-	}
+		return emit_copy(s, task, user_unwound_bytes - waiting, flags, count);
+	count->cold_limited += user_unwound;
+	return emit_record(s, bytes, flags);
+}
+
+/* False: it was lost. */
+static __always_inline bool emit(struct scratch *s, struct task_struct *task, bool user_unwound,
+				 struct wire_counters *count)
+{
+	long r = emit_any(s, task, user_unwound, count);
+
 	if (r)
 		count->lost++;
 	else

@@ -14,7 +14,15 @@
 #define DURATION_WINDOW_NS (1000000000ULL / WIRE_THIN_WINDOWS)
 #define DURATION_MAX_STEPS 15 /* and a mask */
 
-/* WEIGH_MAX_MEAN_NS at most. */
+/* As it is now, WEIGH_MAX_MEAN_NS at most. */
+static __always_inline __u64 duration_present_mean(const struct wire_thinning *t, __u64 least_ns)
+{
+	__u64 mean_ns = least_ns << (t->stride & DURATION_MAX_STEPS);
+
+	return mean_ns < WEIGH_MAX_MEAN_NS ? mean_ns : WEIGH_MAX_MEAN_NS;
+}
+
+/* The same, once it has followed what there was of samples. */
 static __always_inline __u64 duration_mean(struct wire_thinning *t, __u32 event, __u64 now_ns,
 					   __u64 least_ns)
 {
@@ -25,24 +33,21 @@ static __always_inline __u64 duration_mean(struct wire_thinning *t, __u32 event,
 		t->n_kept = 0;
 		t->window_end_ns = now_ns + DURATION_WINDOW_NS;
 	}
-	__u64 mean_ns = least_ns << (t->stride & DURATION_MAX_STEPS);
-	return mean_ns < WEIGH_MAX_MEAN_NS ? mean_ns : WEIGH_MAX_MEAN_NS;
+	return duration_present_mean(t, least_ns);
 }
 
 /*
- * What the duration's threshold is (bpf/weigh.h), where it is a sample; else 0. Functions of their own for their stack, which is not to lie below that of the
+ * The duration's threshold (bpf/weigh.h); 0: never a sample. Functions of their own for their stack, which is not to lie below that of the
  * walk.
  */
-__noinline __u32 duration_choose(__u32 event, __u32 source, __u64 duration_ns, __u64 least_ns,
-				 __u64 now_ns)
+__noinline __u32 duration_threshold(__u32 event, __u32 source, __u64 duration_ns, __u64 least_ns,
+				    __u64 now_ns)
 {
 	struct wire_thinning *limit = bpf_map_lookup_elem(&thinnings, &source);
-	__u32 threshold;
 
-	if (!limit)
-		return 0;
-	threshold = weigh_threshold(duration_ns, duration_mean(limit, event, now_ns, least_ns));
-	return weigh_is_taken(threshold, bpf_get_prandom_u32()) ? threshold : 0;
+	return limit ? weigh_threshold(duration_ns,
+				       duration_mean(limit, event, now_ns, least_ns))
+		     : 0;
 }
 
 /* Not of a task that was filtered: what nobody wants to see takes no room from others. */
@@ -60,14 +65,14 @@ __noinline int duration_keep(__u32 source)
 /* In the context of the task that it was of. `what` has no values yet, and is no pointer: the moment would stay on the stack as a whole. The values are the duration and 1; `least_ns` is the mean, where nothing has raised it. */
 static __always_inline void duration_end(struct moment what, __u64 duration_ns, __u64 least_ns)
 {
-	__u32 threshold = duration_choose(what.event, what.source, duration_ns, least_ns,
-					  bpf_ktime_get_ns());
+	__u32 threshold = duration_threshold(what.event, what.source, duration_ns, least_ns,
+					     bpf_ktime_get_ns());
 	struct wire_counters *count = moment_count(what.event);
 	__u64 n_filtered;
 
 	if (!count)
 		return;
-	if (!threshold) {
+	if (!weigh_is_taken(threshold, bpf_get_prandom_u32())) {
 		count->filtered++;
 		count->thinned++;
 		return;

@@ -13,6 +13,7 @@
 #include "bpf/events/locks.bpf.h"
 #include "bpf/events/off_cpu.bpf.h"
 #include "bpf/events/off_cpu_open.bpf.h"
+#include "bpf/events/off_cpu_waker.bpf.h"
 #include "bpf/events/rss.bpf.h"
 #include "bpf/events/run_queue.bpf.h"
 #include "bpf/events/syscalls.bpf.h"

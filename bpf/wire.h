@@ -19,6 +19,8 @@
  * activation it did not reach come behind its last frame. Where the agent goes on (WIRE_USER_UNWOUND), it puts the runs behind the first n_right words there
  * by their anchors.
  *
+ * Of off-CPU time a waker (WIRE_WAKER) is the stack of who has woken a thread up. It comes before the sample of that thread's wait.
+ *
  * Of what ends after its sample was taken an end (struct wire_end) tells how long it took, later.
  *
  * A name (struct wire_name) tells what a runtime calls a function. It comes before the first sample that has the function; later where that one met
@@ -174,6 +176,11 @@ struct wire_counters {
 /* Of off-CPU time, behind the event's own values: of its nanoseconds those for which it could have run, behind what it waited for. 0 where reasons
  * are not wanted. */
 #define WIRE_VALUE_READY 2
+/* Likewise: the number of the record with its waker's stack, which came before; WIRE_WAKER_NONE: it was not woken up, or that is not wanted; WIRE_WAKER_UNTOLD: there is no such record. Of
+ * that record its number. */
+#define WIRE_VALUE_WAKER 3
+#define WIRE_WAKER_NONE 0
+#define WIRE_WAKER_UNTOLD 1
 
 /* Which system call it was, and the error it ended with (0: none). */
 #define WIRE_MAX_CALLS 1024
@@ -256,15 +263,17 @@ struct wire_connection {
 #define WIRE_KTHREAD 2u	     /* a kernel thread */
 #define WIRE_IN_SYSCALL 4u   /* the user pc is where a system call returns to */
 #define WIRE_USER_MODE 8u    /* the tick interrupted user code */
+#define WIRE_IDLE 16u	     /* of a waker: no task ran, so it was an interrupt */
 
 /* What a record is. Append only. */
 #define WIRE_SAMPLE 1u
 #define WIRE_NAME 2u
 #define WIRE_END 3u
+#define WIRE_WAKER 4u /* a struct wire_sample of whoever woke a thread up, which is no sample */
 
 struct wire_record {
 	__u32 n_bytes; /* of the record, this included; what the ring holds behind them is not part of it */
-	__u8 type;  /* WIRE_SAMPLE, WIRE_NAME, WIRE_END */
+	__u8 type;  /* WIRE_SAMPLE, WIRE_NAME, WIRE_END, WIRE_WAKER */
 	__u8 event; /* enum event */
 	__u16 source; /* below EVENT_MAX_SOURCES: what the agent has attached (bpf_get_attach_cookie()) */
 };

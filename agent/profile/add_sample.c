@@ -2,6 +2,7 @@
 /* A sample becomes a part of the open interval: of its event's profile, of that of wall-clock time (wall.h), or of both. */
 #include "agent/profile/session_private.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "agent/symbol/debug_open.h"
@@ -61,13 +62,18 @@ static void take_kernel_frames(const struct sample *sample, struct frame_ref *re
 			frame_ref_of(FRAME_KIND_KERNEL, sample->kernel_frames[i] - (i > 0 ? 1 : 0));
 }
 
-/* From frames[1] on: before them what was waited for may come. */
+/* Room for the innermost frame, for what was waited for. Behind it the stack, before it whoever has ended the wait. */
+static struct frame_ref *innermost(struct session *s)
+{
+	return s->stacks.frames + WAKER_MAX_FRAMES;
+}
+
 static int take_frames(struct session *s, const struct sample *sample, struct process *p)
 {
-	struct frame_ref *user = s->stacks.frames + 1 + sample->n_kernel;
+	struct frame_ref *user = innermost(s) + 1 + sample->n_kernel;
 	int r = 0;
 
-	take_kernel_frames(sample, s->stacks.frames + 1);
+	take_kernel_frames(sample, innermost(s) + 1);
 	for (uint32_t i = 0; i < s->stacks.user.n && r == 0; i++)
 		r = frame_of(s, sample, p, s->stacks.user.frames[i], &user[i]);
 	return r;
@@ -93,17 +99,17 @@ static struct frame_ref *put_call(struct session *s, struct samples *to, uint32_
 	to->reason = WAIT_UNKNOWN;
 	to->error = WIRE_CALL_ERROR(call);
 	to->n_kernel++;
-	s->stacks.frames[0] = frame_ref_of(FRAME_KIND_CALL, WIRE_CALL_NUMBER(call));
-	return s->stacks.frames;
+	*innermost(s) = frame_ref_of(FRAME_KIND_CALL, WIRE_CALL_NUMBER(call));
+	return innermost(s);
 }
 
-/* frames[0] is it. */
+/* It is there already. */
 static struct frame_ref *put_connection(struct session *s, struct samples *to, uint32_t reason)
 {
 	to->reason = WAIT_UNKNOWN;
 	to->error = WIRE_CALL_ERROR(reason);
 	to->n_kernel++;
-	return s->stacks.frames;
+	return innermost(s);
 }
 
 /* Told by labels. */
@@ -112,7 +118,7 @@ static struct frame_ref *put_io(struct session *s, struct samples *to, uint32_t 
 	to->reason = WAIT_UNKNOWN;
 	to->io = io;
 	to->device = session_io_device(s, io);
-	return s->stacks.frames + 1;
+	return innermost(s) + 1;
 }
 
 static int take_connection(struct session *s, const struct sample *sample, struct process *p)
@@ -127,18 +133,31 @@ static int take_connection(struct session *s, const struct sample *sample, struc
 	memcpy(c.comm, comm, strnlen(comm, sizeof(c.comm)));
 	if (!s->options.connections)
 		c = tcp_connection_peer(&c);
-	return interval_connection_frame(s->interval, &c, &s->stacks.frames[0]);
+	return interval_connection_frame(s->interval, &c, innermost(s));
 }
 
-/* As its innermost frame; frames[0] is left free for it. The frames that there are. */
+/* As its innermost frame. The frames that there are. */
 static struct frame_ref *put_reason(struct session *s, struct samples *to, uint32_t reason)
 {
 	bool is_frame = s->interval->tagging.reason == REASON_FRAME && reason != WAIT_UNKNOWN;
 
 	to->reason = reason;
 	to->n_kernel += is_frame;
-	s->stacks.frames[0] = frame_ref_of(FRAME_KIND_WAIT, reason);
-	return is_frame ? s->stacks.frames : s->stacks.frames + 1;
+	*innermost(s) = frame_ref_of(FRAME_KIND_WAIT, reason);
+	return is_frame ? innermost(s) : innermost(s) + 1;
+}
+
+/* Before `frames`. The time that it could have run is none of the waker's. The frames that there are. */
+static struct frame_ref *put_waker(struct session *s, struct samples *to, uint32_t reason,
+				   struct frame_ref *frames)
+{
+	const struct waker *w = reason != WAIT_READY ? s->stacks.waker : NULL;
+
+	if (!w)
+		return frames;
+	memcpy(frames - w->n, w->frames, w->n * sizeof(*frames));
+	to->n_kernel += (uint16_t)w->n;
+	return frames - w->n;
 }
 
 static int add_part(struct session *s, const struct samples *part, uint32_t reason,
@@ -154,7 +173,7 @@ static int add_part(struct session *s, const struct samples *part, uint32_t reas
 	else if (with.event == EVENT_BLOCK_IO)
 		with.frames = put_io(s, &with, reason);
 	else
-		with.frames = put_reason(s, &with, reason);
+		with.frames = put_waker(s, &with, reason, put_reason(s, &with, reason));
 	int r = interval_add(s->interval, &with, &is_new);
 	*ret_is_new |= is_new;
 	return r;
@@ -264,7 +283,7 @@ static int take_compiled(struct session *s, const struct sample *sample, struct 
 	if (!f.function || one->n_user >= WIRE_MAX_USER_FRAMES)
 		return 0;
 	int r = session_code_frame(s, p, sample->head, &f,
-				   &s->stacks.frames[1 + one->n_kernel + one->n_user]);
+				   innermost(s) + 1 + one->n_kernel + one->n_user);
 	one->n_user += r == 0;
 	return r;
 }
@@ -342,12 +361,28 @@ void session_add_sample(struct session *s, const struct sample *sample, struct p
 			struct labels *labels)
 {
 	bool is_new = false;
-	int r = add_once(s, sample, p, labels, &is_new);
 
+	s->stacks.waker = session_waker_of(s, sample);
+	int r = add_once(s, sample, p, labels, &is_new);
+	/* Its frames are those of this interval. */
+	free(TAKE_PTR(s->stacks.waker));
 	if (r < 0)
 		r = add_to_next(s, sample, p, &is_new);
 	if (r < 0)
 		telemetry_count(s->options.telemetry, TELEMETRY_samples_dropped_memory, 1);
 	else if (is_new)
+		keep_files(s, p, sample->head->generation);
+}
+
+void session_add_waker(struct session *s, const struct sample *sample, struct process *p)
+{
+	int r = take_frames(s, sample, p);
+
+	if (r == 0)
+		r = session_keep_waker(s, sample, p, innermost(s) + 1,
+				       (size_t)sample->n_kernel + s->stacks.user.n);
+	if (r < 0)
+		telemetry_count(s->options.telemetry, TELEMETRY_wakers_unused, 1);
+	else
 		keep_files(s, p, sample->head->generation);
 }

@@ -56,8 +56,8 @@ static bool is_seen(struct frame_order *o, struct frame_ref frame)
 /* False when there is no room for more: unless sorting has made some for a quarter, it would be for a few each time, and take for ever. */
 static bool add_files(struct frame_order *o, const struct stack *stack)
 {
-	for (uint32_t i = 0; i < stack->n_user; i++) {
-		struct frame_ref frame = stack->frames[stack->n_kernel + i];
+	for (uint32_t i = 0; i < (uint32_t)stack->n_kernel + stack->n_user; i++) {
+		struct frame_ref frame = stack->frames[i];
 
 		if (!frame_ref_file_id(frame) || is_seen(o, frame))
 			continue;

@@ -159,6 +159,10 @@ static void make_stack(struct session *s, const struct sample *sample, struct pr
 
 	user_stack_make(&in, p, &context, &s->stacks.user);
 	touch_objects(s);
+}
+
+static void count_end(struct session *s, const struct sample *sample)
+{
 	s->stacks.ends[s->stacks.user.end]++;
 	if (!s->stacks.first_root_ns && s->stacks.user.end == STOP_REASON_ROOT)
 		s->stacks.first_root_ns = sample->head->time_ns;
@@ -209,6 +213,7 @@ static void take_sample(struct session *s, const struct sample *sample)
 		return;
 	}
 	make_stack(s, sample, p);
+	count_end(s, sample);
 	session_add_sample(s, sample, p, labels);
 	show_mappings(s, sample, p);
 	if (sample->head->own_tid)
@@ -225,6 +230,21 @@ void session_meet(struct session *s, uint32_t pid)
 		publish(s, p, p->user, clock_mono_ns());
 }
 
+/* Whoever it is: a process that matches no target, too. It is no sample of it. */
+static void take_waker(struct session *s, const struct sample *sample)
+{
+	struct process *p = process_of(s, sample);
+
+	if (!p || !process_state_get(p)) {
+		telemetry_count(s->options.telemetry, TELEMETRY_wakers_unused, 1);
+		return;
+	}
+	p->exec_id = sample->head->exec_id;
+	make_stack(s, sample, p);
+	session_add_waker(s, sample, p);
+	show_mappings(s, sample, p);
+}
+
 /* The loop waits for a read of what may be somebody else's, up to a tenth of a second: whoever holds it up so and makes events as fast as it
  * can would have everybody's rings run full. */
 static void on_waiting(void *data)
@@ -234,18 +254,27 @@ static void on_waiting(void *data)
 	s->reading.sideband_ns = sideband_collect(s->sideband);
 }
 
-static void on_sample(const struct sample *sample, void *data)
+static void take_at_its_time(struct session *s, const struct sample *sample,
+			     void (*take)(struct session *, const struct sample *))
 {
-	struct session *s = data;
-
 	/* The sample is younger than the events collected so far: there may be more that come before it. */
 	if (sample->head->time_ns > s->reading.sideband_ns)
 		s->reading.sideband_ns = sideband_collect(s->sideband);
 	sideband_deliver_until(s->sideband, sample->head->time_ns, on_process_event, s);
 	/* Not while an event is handed out. */
 	reader_meanwhile(on_waiting, s);
-	take_sample(s, sample);
+	take(s, sample);
 	reader_meanwhile(NULL, NULL);
+}
+
+static void on_sample(const struct sample *sample, void *data)
+{
+	take_at_its_time(data, sample, take_sample);
+}
+
+void session_on_waker(const struct sample *sample, void *data)
+{
+	take_at_its_time(data, sample, take_waker);
 }
 
 /* Events are not ahead of the samples that are still in the ring, and processes that exited are there for these. */

@@ -305,3 +305,22 @@ const struct tcp_connection *interval_connection(const struct interval *i, struc
 		       ? tcp_table_at(&i->connections, frame_ref_value(frame))
 		       : NULL;
 }
+
+int interval_waker_frame(struct interval *i, const struct waker_name *name,
+			 struct frame_ref *ret_frame)
+{
+	uint32_t index = WAKER_INTERRUPT;
+	int r = name->comm[0] ? waker_names_get(&i->wakers, &i->arena, name, &index) : 0;
+
+	if (r < 0)
+		return r;
+	*ret_frame = frame_ref_of(FRAME_KIND_WAKER, index);
+	return 0;
+}
+
+const struct waker_name *interval_waker(const struct interval *i, struct frame_ref frame)
+{
+	return frame_ref_kind(frame) == FRAME_KIND_WAKER
+		       ? waker_names_at(&i->wakers, frame_ref_value(frame))
+		       : NULL;
+}

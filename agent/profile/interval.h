@@ -16,6 +16,8 @@
 #include "agent/profile/code_table.h"
 #include "agent/profile/tag.h"
 #include "agent/profile/tcp_table.h"
+#include "agent/profile/waker_frame.h"
+#include "agent/profile/waker_table.h"
 #include "agent/sample/event.h"
 #include "agent/target/label.h"
 #include "agent/unwind/frame_ref.h"
@@ -23,7 +25,11 @@
 #include "agent/util/cleanup.h"
 #include "agent/util/hash.h"
 
-/* One unique stack: n_kernel frames in the kernel, then n_user user frames, leaf first; then the sums of the event's values. */
+/* The deepest stack: its waker, what was waited for, kernel, user, why it ends. */
+#define STACK_MAX_FRAMES \
+	(WAKER_MAX_FRAMES + WIRE_MAX_KERNEL_FRAMES + WIRE_MAX_USER_FRAMES + 2)
+
+/* One unique stack: n_kernel frames in the kernel (before them all of a waker's, outermost first), then n_user user frames, leaf first; then the sums of the event's values. */
 struct stack {
 	struct hash_node node;
 	uint64_t count;	    /* samples */
@@ -59,6 +65,8 @@ struct interval {
 	struct anon_table anon;
 	struct code_table code;
 	struct tcp_table connections;
+	struct waker_names wakers;
+	bool no_kernel; /* frames of wakers in the kernel are not wanted; set before the first interval_add() */
 	struct tagging tagging; /* may be set before the first interval_add() */
 	struct hash_table tags;
 	struct mapped_file **files; /* references, by ascending id */
@@ -168,6 +176,11 @@ int interval_connection_frame(struct interval *i, const struct tcp_connection *c
 			      struct frame_ref *ret_frame);
 /* NULL: the frame is none. Borrowed until the next one is added. */
 const struct tcp_connection *interval_connection(const struct interval *i, struct frame_ref frame);
+/* A frame that is a waker's name. 0 or -ENOMEM. */
+int interval_waker_frame(struct interval *i, const struct waker_name *name,
+			 struct frame_ref *ret_frame);
+/* NULL: the frame is none, or an interrupt without a name. Borrowed until the next one is added. */
+const struct waker_name *interval_waker(const struct interval *i, struct frame_ref frame);
 /* The place of a frame; NULL: it is none of these. Borrowed until the next one is added. */
 const struct anon_place *interval_anon(const struct interval *i, struct frame_ref frame);
 

@@ -89,6 +89,7 @@ int session_open_interval(const struct session *s, struct interval **ret_interva
 	if (r < 0)
 		return r;
 	(*ret_interval)->tagging = s->options.tagging;
+	(*ret_interval)->no_kernel = s->options.sampler.no_kernel;
 	return 0;
 }
 
@@ -152,6 +153,7 @@ int session_close_interval(struct session *s)
 	r = worker_submit(s->options.worker, &j->job);
 	assert(r == 0);
 	s->interval = TAKE_PTR(next);
+	session_forget_wakers(s);
 	s->intervals.n_closed++;
 	j = NULL;
 	return 0;

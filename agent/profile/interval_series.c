@@ -72,6 +72,7 @@ static int carry_frame(struct interval *i, const struct interval *from, struct f
 	const struct anon_place *place = interval_anon(from, frame);
 	const struct code_place *code = interval_code(from, frame);
 	const struct tcp_connection *connection = interval_connection(from, frame);
+	const struct waker_name *waker = interval_waker(from, frame);
 	struct mapped_file *f = interval_file(from, frame_ref_file_id(frame));
 	int r = 0;
 
@@ -82,6 +83,8 @@ static int carry_frame(struct interval *i, const struct interval *from, struct f
 		r = interval_code_frame(i, code, ret_frame);
 	else if (connection)
 		r = interval_connection_frame(i, connection, ret_frame);
+	else if (waker)
+		r = interval_waker_frame(i, waker, ret_frame);
 	else if (f)
 		r = interval_add_file(i, f);
 	return r;
@@ -91,7 +94,7 @@ static int carry_frame(struct interval *i, const struct interval *from, struct f
 static int carry_samples(struct interval *i, const struct interval *from, const struct stack *s,
 			 const struct samples *with)
 {
-	struct frame_ref frames[WIRE_MAX_KERNEL_FRAMES + WIRE_MAX_USER_FRAMES + 2];
+	struct frame_ref frames[STACK_MAX_FRAMES];
 	struct samples samples = {
 		.labels = with->labels,
 		.event = s->series->event,

@@ -134,6 +134,22 @@ static void resolve_lock(struct namer *n, struct frame_ref frame, struct frames 
 		ret_frames->items[0].function = text;
 }
 
+/* Likewise. The functions of the kernel that are called by it have been looked at before. */
+static void resolve_waker(struct namer *n, struct frame_ref frame, struct frames *ret_frames)
+{
+	static const struct waker_name interrupt;
+	const struct waker_name *name = interval_waker(n->interval, frame);
+	_cleanup_buf_ struct buf text = BUF_INIT(64);
+	const char *copy;
+
+	resolve_unknown(n, frame, ret_frames);
+	ret_frames->items[0] = symbol_frame_kernel();
+	waker_name_text(name ? name : &interrupt, !symbol_store_kernel_hidden(n->store), &text);
+	copy = arena_strndup(&n->arena, buf_str(&text), text.len);
+	if (copy)
+		ret_frames->items[0].function = copy;
+}
+
 static void resolve_kernel(struct namer *n, struct frame_ref frame, struct frames *ret_frames)
 {
 	symbol_resolve_kernel(n->store, frame_ref_kernel_pc(frame), ret_frames);
@@ -202,6 +218,7 @@ static void (*const resolvers[FRAME_KIND_MAX])(struct namer *, struct frame_ref,
 	[FRAME_KIND_CALL] = resolve_call,
 	[FRAME_KIND_CONNECTION] = resolve_connection,
 	[FRAME_KIND_LOCK] = resolve_lock,
+	[FRAME_KIND_WAKER] = resolve_waker,
 };
 
 static void resolve(struct namer *n, struct frame_ref frame, struct frames *ret_frames)
@@ -257,9 +274,13 @@ static void forget(struct namer *n)
 
 static bool name_kernel(struct namer *n, const struct stack *stack)
 {
-	for (uint32_t i = 0; i < stack->n_kernel; i++)
+	for (uint32_t i = 0; i < stack->n_kernel; i++) {
+		/* Of a waker. */
+		if (frame_ref_kind(stack->frames[i]) != FRAME_KIND_KERNEL)
+			continue;
 		if (!namer_get(n, stack->frames[i]) || symbol_store_kernel_hidden(n->store))
 			return false;
+	}
 	return true;
 }
 
@@ -317,13 +338,71 @@ static int put_lock_kind(struct namer *n, const struct stack *stack, struct name
 	return 0;
 }
 
-static int name_frames(struct namer *n, const struct stack *stack, uint32_t n_frames,
+/* Where the wait's own frames begin: behind the waker. 0: it has none. */
+static uint32_t behind_waker(const struct stack *stack)
+{
+	uint32_t n = MIN_OF((uint32_t)stack->n_kernel, (uint32_t)WAKER_MAX_FRAMES);
+
+	while (n > 0 && frame_ref_kind(stack->frames[n - 1]) != FRAME_KIND_WAKER)
+		n--;
+	return n;
+}
+
+/* The outermost frames go, so that `n` of the first `leaf` are left. */
+static void keep_inner(struct named_stack *named, uint32_t n)
+{
+	uint32_t n_gone = named->leaf - n;
+
+	memmove(named->items, named->items + n_gone, (named->n - n_gone) * sizeof(named->items[0]));
+	named->n -= n_gone;
+	named->leaf = n;
+}
+
+static bool is_interrupt_entry(const struct named *named)
+{
+	return frame_ref_kind(named->frame) == FRAME_KIND_KERNEL &&
+	       waker_is_interrupt_entry(named->items[0].function);
+}
+
+/* Frames in the kernel, next to the name, go. */
+static void drop_waker_kernel(struct named_stack *named)
+{
+	uint32_t at = named->leaf - 1, first = at;
+
+	while (first > 0 && frame_ref_kind(named->items[first - 1]->frame) == FRAME_KIND_KERNEL)
+		first--;
+	memmove(named->items + first, named->items + at, (named->n - at) * sizeof(named->items[0]));
+	named->n -= at - first;
+	named->leaf -= at - first;
+}
+
+/* What was interrupted has woken up nobody: it goes, and the waker is the interrupt. */
+static int settle_waker(struct namer *n, struct named_stack *named)
+{
+	uint32_t at = named->leaf - 1;
+
+	for (uint32_t i = at; i-- > 0;) {
+		if (!is_interrupt_entry(named->items[i]))
+			continue;
+		named->items[at] = namer_get(n, frame_ref_of(FRAME_KIND_WAKER, WAKER_INTERRUPT));
+		if (!named->items[at])
+			return -ENOMEM;
+		keep_inner(named, at - i + 1);
+		break;
+	}
+	if (n->interval->no_kernel)
+		drop_waker_kernel(named);
+	return 0;
+}
+
+static int name_frames(struct namer *n, const struct stack *stack, uint32_t from, uint32_t n_frames,
 		       struct named_stack *ret_named)
 {
+	uint32_t waker = behind_waker(stack);
 	bool collapsed = false;
 
-	ret_named->n = 0;
-	for (uint32_t i = 0; i < n_frames; i++) {
+	ret_named->n = ret_named->leaf = 0;
+	for (uint32_t i = from; i < n_frames; i++) {
 		bool kernel = frame_ref_kind(stack->frames[i]) == FRAME_KIND_KERNEL;
 
 		if (kernel && collapsed)
@@ -333,31 +412,37 @@ static int name_frames(struct namer *n, const struct stack *stack, uint32_t n_fr
 			return -ENOMEM;
 		ret_named->items[ret_named->n++] = named;
 		collapsed = kernel && symbol_store_kernel_hidden(n->store);
+		if (i + 1 == waker)
+			ret_named->leaf = ret_named->n;
 	}
+	if (ret_named->leaf)
+		return settle_waker(n, ret_named);
 	return stack->series->event == EVENT_LOCKS ? put_lock_kind(n, stack, ret_named) : 0;
 }
 
-static int name(struct namer *n, const struct stack *stack, uint32_t n_frames,
+static int name(struct namer *n, const struct stack *stack, uint32_t from, uint32_t n_frames,
 		struct named_stack *ret_named)
 {
-	int r = name_frames(n, stack, n_frames, ret_named);
+	int r = name_frames(n, stack, from, n_frames, ret_named);
 
 	if (r == 0)
 		return 0;
 	forget(n);
-	return name_frames(n, stack, n_frames, ret_named);
+	return name_frames(n, stack, from, n_frames, ret_named);
 }
 
 int namer_stack(struct namer *n, const struct stack *stack, struct named_stack *ret_named)
 {
-	return name(n, stack, (uint32_t)stack->n_kernel + stack->n_user, ret_named);
+	return name(n, stack, 0, (uint32_t)stack->n_kernel + stack->n_user, ret_named);
 }
 
 int namer_leaf(struct namer *n, const struct stack *stack, struct named_stack *ret_named)
 {
 	uint32_t n_frames = (uint32_t)stack->n_kernel + stack->n_user;
 	bool is_lock = stack->series->event == EVENT_LOCKS && !stack->n_kernel;
-	int r = name(n, stack, MIN_OF(n_frames, is_lock ? (uint32_t)LOCK_FRAMES : 1u), ret_named);
+	uint32_t from = behind_waker(stack);
+	int r = name(n, stack, from,
+		     MIN_OF(n_frames, from + (is_lock ? (uint32_t)LOCK_FRAMES : 1u)), ret_named);
 
 	ret_named->n = MIN_OF(ret_named->n, 1u);
 	return r;

@@ -24,12 +24,12 @@ struct named {
 	struct frame items[];
 };
 
-/* Deepest stack in addresses: what was waited for, or called, kernel, user, why it ends. */
-#define NAMED_STACK_MAX (WIRE_MAX_KERNEL_FRAMES + WIRE_MAX_USER_FRAMES + 2)
+#define NAMED_STACK_MAX STACK_MAX_FRAMES
 
 struct named_stack {
-	struct named *items[NAMED_STACK_MAX]; /* leaf first */
+	struct named *items[NAMED_STACK_MAX]; /* leaf first; before it the waker's, outermost first */
 	uint32_t n;
+	uint32_t leaf; /* which one that is */
 };
 
 struct namer;

@@ -290,6 +290,8 @@ int session_new(const struct session_options *o, struct buf *why, struct session
 	s->options.sampler.name_data = s;
 	s->options.sampler.on_end = session_on_end;
 	s->options.sampler.end_data = s;
+	s->options.sampler.on_waker = session_on_waker;
+	s->options.sampler.waker_data = s;
 	s->user_mask = user_space_mask();
 	budget_split(o->memory_limit_bytes, &s->budget);
 	s->options.sampler.cache_bytes = s->budget.cache_bytes;
@@ -337,6 +339,7 @@ void session_free(struct session *s)
 	stop_timers(s);
 	session_forget_undecided(s);
 	session_io_close(s);
+	session_close_wakers(s);
 	interval_free(s->interval);
 	free(s->meeting.pids);
 	session_close_processes(s);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the files of a session share: session.c (start and end), ingest.c (events and samples),
- * add_sample.c (a sample in the interval), wall.c (wall-clock time), block_io.c (I/O that takes longer than its sample), target_resolution.c (the series of a process),
+ * add_sample.c (a sample in the interval), wakers.c (who has woken up a thread), wall.c (wall-clock time), block_io.c (I/O that takes longer than its sample), target_resolution.c (the series of a process),
  * generated.c (code made at run time), java_threads.c (threads of JVMs), interpreted.c (runtimes and their functions), source_names.c (the rest of their names), interval_flush.c (intervals). The fields of each part of
  * the state are set by the file that its comment names; session_new() makes empty lists.
  */
@@ -57,7 +57,8 @@ struct session_reading {
 struct session_stacks {
 	struct user_stack user; /* scratch: too large for the C stack */
 	/* … its frames behind the kernel's, as the open interval knows them */
-	struct frame_ref frames[WIRE_MAX_KERNEL_FRAMES + WIRE_MAX_USER_FRAMES + 2];
+	struct frame_ref frames[STACK_MAX_FRAMES];
+	struct waker *waker; /* of the sample that is being added, owned; NULL: there is none */
 	uint64_t ends[STOP_REASON_MAX];
 	/* when the first one was taken that reaches the outermost frame; 0: not yet */
 	uint64_t first_root_ns;
@@ -169,6 +170,7 @@ struct session {
 	struct session_intervals intervals;
 	struct session_wall wall;
 	struct session_ios ios;
+	struct waker_table *wakers; /* wakers.c; NULL: there was none yet */
 	struct session_unwind unwind;
 	struct session_symbols symbols;
 };
@@ -192,6 +194,21 @@ void session_meet_some(struct session *s);
 /* add_sample.c. Its stacks are in `stacks`. What finds no memory is counted. */
 void session_add_sample(struct session *s, const struct sample *sample, struct process *p,
 			struct labels *labels);
+
+/* Likewise, of a waker, of which `s->stacks` has the user half. Kept until the sample comes of whom it has woken up. */
+void session_add_waker(struct session *s, const struct sample *sample, struct process *p);
+
+/* wakers.c. Keeps a stack, leaf first, of the open interval. 0 or -ENOMEM. */
+int session_keep_waker(struct session *s, const struct sample *sample, struct process *p,
+		       const struct frame_ref *from, size_t n_frames);
+/* That of a wait's sample, the caller's to free; NULL: there is none. Counted. */
+struct waker *session_waker_of(struct session *s, const struct sample *sample);
+/* The interval is closed. */
+void session_forget_wakers(struct session *s);
+void session_close_wakers(struct session *s);
+
+/* ingest.c: a waker. */
+void session_on_waker(const struct sample *sample, void *data);
 
 /* wall.c. After the sampler was started: where it has no waits there is no wall-clock time; -EOPNOTSUPP if that is all that was wanted. */
 int session_wall_open(struct session *s, struct buf *why);

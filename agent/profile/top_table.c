@@ -79,7 +79,8 @@ static int top_table_add_stack(struct top_table *t, const struct stack *stack, s
 	for (uint32_t i = 0; r == 0 && i < named.n; i++)
 		for (uint32_t k = 0; r == 0 && k < named.items[i]->n; k++)
 			r = top_table_add_frame(t, &named.items[i]->items[k],
-						(uint64_t)stack_weight(stack), i == 0 && k == 0);
+						(uint64_t)stack_weight(stack),
+						i == named.leaf && k == 0);
 	return r;
 }
 

@@ -44,7 +44,8 @@ static size_t most_samples(const struct sampler_options *o)
 		n += knobs_tracepoint_hz(o, i);
 	for (enum event e = 0; e < EVENT_MAX; e++)
 		n += o->event_hz[e];
-	return n + o->off_cpu_hz;
+	/* A waker is no sample, but as large. */
+	return n + o->off_cpu_hz * (o->off_cpu_wakers ? 2 : 1);
 }
 
 /* Programs that a tick may interrupt. */

@@ -49,16 +49,16 @@ static void take_connection(struct sample *s)
 	s->n_kernel = 0;
 }
 
-int sample_parse(const void *bytes, size_t n, struct sample *ret_sample)
+static int parse(const void *bytes, size_t n, uint8_t type, struct sample *ret_sample)
 {
 	const struct wire_sample *head = bytes;
 
-	if (n < sizeof(*head) || head->record.n_bytes > n || head->record.type != WIRE_SAMPLE ||
+	if (n < sizeof(*head) || head->record.n_bytes > n || head->record.type != type ||
 	    head->record.event >= EVENT_MAX || head->record.source >= EVENT_MAX_SOURCES)
 		return -EBADMSG;
-	if (head->tier >= WIRE_TIERS || head->n_kernel > WIRE_MAX_KERNEL_FRAMES || head->n_user > WIRE_MAX_USER_WORDS ||
-	    sample_stack_bytes(head) > WIRE_MAX_STACK_BYTES || head->end >= STOP_REASON_MAX ||
-	    !has_reason(head))
+	if (head->tier >= WIRE_TIERS || head->n_kernel > WIRE_MAX_KERNEL_FRAMES ||
+	    head->n_user > WIRE_MAX_USER_WORDS || sample_stack_bytes(head) > WIRE_MAX_STACK_BYTES ||
+	    head->end >= STOP_REASON_MAX || !has_reason(head))
 		return -EBADMSG;
 	if (head->record.n_bytes < sample_bytes(head) ||
 	    (head->record.event == EVENT_TCP && head->n_kernel != WIRE_CONNECTION_WORDS))
@@ -78,4 +78,16 @@ int sample_parse(const void *bytes, size_t n, struct sample *ret_sample)
 	}
 	*ret_sample = s;
 	return 0;
+}
+
+int sample_parse(const void *bytes, size_t n, struct sample *ret_sample)
+{
+	return parse(bytes, n, WIRE_SAMPLE, ret_sample);
+}
+
+int waker_parse(const void *bytes, size_t n, struct sample *ret_waker)
+{
+	int r = parse(bytes, n, WIRE_WAKER, ret_waker);
+
+	return r == 0 && ret_waker->head->record.event != EVENT_OFF_CPU ? -EBADMSG : r;
 }

@@ -31,5 +31,7 @@ static inline size_t sample_stack_bytes(const struct wire_sample *head)
 
 /* 0, or -EBADMSG when the bytes do not follow bpf/wire.h. `bytes` is aligned to 8; what lies behind the record's own length is not looked at. */
 int sample_parse(const void *bytes, size_t n, struct sample *ret_sample);
+/* The same of WIRE_WAKER, which is of off-CPU time. */
+int waker_parse(const void *bytes, size_t n, struct sample *ret_waker);
 
 #endif

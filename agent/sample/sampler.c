@@ -63,6 +63,8 @@ struct sampler {
 	void *name_data;
 	void (*on_end)(const struct wire_end *end, void *data);
 	void *end_data;
+	void (*on_waker)(const struct sample *waker, void *data);
+	void *waker_data;
 	char *verifier_logs; /* VERIFIER_LOG_BYTES for each of VERIFIER_MAX_PROGRAMS; NULL: not wanted */
 	int types_fd;	     /* while loading */
 	enum event
@@ -149,6 +151,17 @@ static void on_end(struct sampler *s, const void *data, size_t size)
 		s->on_end(end, s->end_data);
 }
 
+static void on_waker(struct sampler *s, const void *data, size_t size)
+{
+	struct sample waker;
+
+	telemetry_count(s->telemetry, TELEMETRY_wakers_received, 1);
+	if (waker_parse(data, size, &waker) < 0)
+		telemetry_count(s->telemetry, TELEMETRY_wakers_malformed, 1);
+	else if (s->on_waker)
+		s->on_waker(&waker, s->waker_data);
+}
+
 static void on_sample(struct sampler *s, const void *data, size_t size)
 {
 	struct sample sample;
@@ -175,6 +188,8 @@ static int on_record(void *ctx, void *data, size_t size)
 		on_name(ctx, data, size);
 	else if (size >= sizeof(*record) && record->type == WIRE_END)
 		on_end(ctx, data, size);
+	else if (size >= sizeof(*record) && record->type == WIRE_WAKER)
+		on_waker(ctx, data, size);
 	else
 		on_sample(ctx, data, size);
 	return is_enough(&((struct sampler *)ctx)->reading) ? IS_ENOUGH : 0;
@@ -389,6 +404,8 @@ int sampler_new(const struct sampler_options *o, struct buf *why, struct sampler
 	s->name_data = o->name_data;
 	s->on_end = o->on_end;
 	s->end_data = o->end_data;
+	s->on_waker = o->on_waker;
+	s->waker_data = o->waker_data;
 	s->hz = o->hz ? o->hz : SAMPLER_DEFAULT_HZ;
 	s->verifier_logs =
 		o->verifier_stats ? calloc(VERIFIER_MAX_PROGRAMS, VERIFIER_LOG_BYTES) : NULL;

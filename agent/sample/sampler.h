@@ -64,6 +64,7 @@ struct sampler_options {
 	bool no_ticks;	      /* of other events alone */
 	int cgroup_fd;	      /* directory of the unified hierarchy, borrowed; < 0: none */
 	bool off_cpu_reasons; /* what was waited for is told, too */
+	bool off_cpu_wakers;  /* who has ended the wait, too: on_waker() */
 	const struct cpus *
 		cpus; /* NULL: all that are online, followed as they come and go; borrowed until sampler_start() */
 	size_t ring_bytes; /* at most, but 1 MiB at least; by CPUs, rate and tracepoints, a power of two. 0: 64 MiB */
@@ -77,6 +78,9 @@ struct sampler_options {
 	/* Likewise, for each end of what a sample has told the begin of. */
 	void (*on_end)(const struct wire_end *end, void *data);
 	void *end_data;
+	/* Likewise, for each stack of who has woken up a thread, before the sample of its wait: WIRE_VALUE_WAKER of both is the same. */
+	void (*on_waker)(const struct sample *waker, void *data);
+	void *waker_data;
 	struct telemetry *telemetry; /* borrowed */
 };
 

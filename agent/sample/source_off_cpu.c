@@ -33,7 +33,12 @@ static int want_programs(struct sample_bpf *bpf)
 	struct bpf_program *programs[] = { bpf->progs.off_cpu_in,   bpf->progs.off_cpu_out,
 					   bpf->progs.off_cpu_fork, bpf->progs.off_cpu_begin,
 					   bpf->progs.off_cpu_sum,  bpf->progs.off_cpu_open };
-	int r = bpf_program__set_autoload(bpf->progs.off_cpu_waking, bpf->rodata->off_cpu_reasons);
+	bool wakers = bpf->rodata->off_cpu_wakers;
+	int r = bpf_program__set_autoload(bpf->progs.off_cpu_waking,
+					  bpf->rodata->off_cpu_reasons && !wakers);
+
+	if (r == 0)
+		r = bpf_program__set_autoload(bpf->progs.off_cpu_woken, wakers);
 
 	for (size_t i = 0; i < ARRAY_SIZE(programs) && r == 0; i++)
 		r = bpf_program__set_autoload(programs[i], true);
@@ -57,6 +62,7 @@ static int off_cpu_source_new(struct sample_bpf *bpf, const struct sampler_optio
 	bpf->rodata->off_cpu_mean_ns =
 		o->off_cpu_mean_ns ? o->off_cpu_mean_ns : SAMPLER_OFF_CPU_MEAN_NS;
 	bpf->rodata->off_cpu_reasons = o->off_cpu_reasons;
+	bpf->rodata->off_cpu_wakers = o->off_cpu_wakers;
 	int r = switch_return_choose(bpf->progs.off_cpu_in, "off_cpu", why);
 	if (r == 0)
 		r = want_programs(bpf);
@@ -101,6 +107,7 @@ static int attach_all(struct off_cpu_source *c)
 		{ LINK_FORK, c->bpf->progs.off_cpu_fork },
 		{ LINK_IN, c->bpf->progs.off_cpu_in },
 		{ LINK_WAKING, c->bpf->progs.off_cpu_waking },
+		{ LINK_WAKING, c->bpf->progs.off_cpu_woken },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(order); i++) {

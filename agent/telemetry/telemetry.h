@@ -32,6 +32,11 @@
 	X(samples_stale_mapping, "samples looked at again because mappings had just changed")     \
 	X(ends_malformed, "ends of block I/O that do not follow the contract")                   \
 	X(ends_missing, "block I/O with a sample whose end was not told")                        \
+	X(wakers_received, "stacks of those who have woken up a thread, of off-CPU time")         \
+	X(wakers_malformed, "of these, that do not follow the contract")                          \
+	X(wakers_unused, "of these, whose thread's wait was no sample")                           \
+	X(wakers_joined, "of these, that are beside the wait that they have ended")               \
+	X(wakers_missing, "samples of waits that somebody has ended whose stack is not known")    \
 	X(code_names_malformed, "names of interpreters' functions that do not follow the contract") \
 	X(code_names_dropped, "of these, that found no memory")                                   \
 	X(code_names_read, "of these, that were read from a process's memory, as its tick could not")     \

@@ -15,6 +15,7 @@
  *	CALL	always	number of the system call that it was, as its innermost frame
  *	CONNECTION	interval	index of a connection (agent/profile/tcp_table.h), as its innermost frame
  *	LOCK	named	of which kind a lock is (agent/profile/lock_kind.h): only once the functions that wait have names
+ *	WAKER	interval	index of who has woken the thread up (agent/profile/waker_frame.h), between both stacks; WAKER_INTERRUPT
  *	UNKNOWN	always	0: a pc outside of all known mappings
  *
  * Equal frames are equal words. What of a kind lives for a sample alone is only right beside that sample, what lives for an interval beside that.
@@ -40,8 +41,12 @@ enum frame_kind {
 	FRAME_KIND_CALL,
 	FRAME_KIND_CONNECTION,
 	FRAME_KIND_LOCK,
+	FRAME_KIND_WAKER,
 	FRAME_KIND_MAX
 };
+
+/* Value of a WAKER: an interrupt, which is in no table. */
+#define WAKER_INTERRUPT UINT32_MAX
 
 /* Bit 63 is 0 in a file's frame, which is as it comes from the kernel half (bpf/wire.h); others have their kind below it, then their value. */
 struct frame_ref {

@@ -21,6 +21,8 @@
 const volatile __u64 off_cpu_mean_ns = 1000000;
 /* What was waited for is wanted. */
 const volatile bool off_cpu_reasons = false;
+/* Who has woken it up, too (bpf/events/off_cpu_waker.bpf.h). */
+const volatile bool off_cpu_wakers = false;
 
 /* TASK_DEAD, include/linux/sched.h: it never comes back. */
 #define OFF_CPU_TASK_DEAD 0x80
@@ -32,8 +34,13 @@ struct off_cpu_task {
 	__u64 since_ns; /* 0: it runs */
 	__u64 woken_ns; /* since then it could run; 0: it was not woken up, or that is not wanted */
 	__u32 state;	/* that it left with; 0: it could run, and has been preempted */
-	__u32 unused;
+	__u32 wake; /* OFF_CPU_*: what was decided when it was woken up; 0: nothing */
 };
+
+/* Behind the draw of weigh_is_taken(), which has WEIGH_BITS. */
+#define OFF_CPU_DRAWN (1u << 24)
+#define OFF_CPU_TOLD (1u << 25) /* its waker's stack */
+#define OFF_CPU_UNWANTED (1u << 26) /* nobody wanted the last sample: it is not looked for a waker */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
@@ -65,6 +72,7 @@ int off_cpu_out(__u64 *ctx)
 	if (!t)
 		return 0;
 	t->woken_ns = 0;
+	t->wake &= OFF_CPU_UNWANTED;
 	t->state = ctx[0] & 1 ? 0 : KERNEL_FIELD(prev, __state, 0);
 	t->since_ns = bpf_ktime_get_ns();
 	return 0;
@@ -109,6 +117,41 @@ static __always_inline void off_cpu_weigh(__u64 duration_ns, __u64 ready_ns, __u
 	values[1] = weigh_value(1, threshold, bpf_get_prandom_u32());
 }
 
+/* What the waker's sample and this one are known by: a task is not woken up twice at a time, and not two on a CPU. */
+static __always_inline __u64 off_cpu_waker_id(const struct off_cpu_task *t,
+					      struct task_struct *task)
+{
+	return t->woken_ns ^ (__u64)(__u32)KERNEL_FIELD(task, pid, 0) << 42;
+}
+
+/* Of the present task. Functions of their own for their stack, which is not to lie below that of the walk. */
+__noinline __u64 off_cpu_waker(void)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	const struct off_cpu_task *t = bpf_task_storage_get(&off_cpu_tasks, task, NULL, 0);
+
+	if (!t || !t->state || !t->woken_ns)
+		return WIRE_WAKER_NONE;
+	return t->wake & OFF_CPU_TOLD ? off_cpu_waker_id(t, task) : WIRE_WAKER_UNTOLD;
+}
+
+/* Whether its next waits are looked for a waker. */
+__noinline int off_cpu_want(__u32 is_wanted)
+{
+	struct off_cpu_task *t =
+		bpf_task_storage_get(&off_cpu_tasks, bpf_get_current_task_btf(), NULL, 0);
+
+	if (t)
+		t->wake = is_wanted ? 0 : OFF_CPU_UNWANTED;
+	return 0;
+}
+
+/* One draw for a wait: where its waker's stack was taken the wait is a sample, too, unless it is less likely by now. */
+static __always_inline __u32 off_cpu_draw(const struct off_cpu_task *t)
+{
+	return off_cpu_wakers && t->wake & OFF_CPU_DRAWN ? t->wake : bpf_get_prandom_u32();
+}
+
 /* In the context of the task that is back; the agent says where that is. Also where a task has not left its CPU. */
 SEC("?tp_btf/sched_exit_tp")
 int off_cpu_in(void *ctx)
@@ -133,9 +176,9 @@ int off_cpu_in(void *ctx)
 	count = since_ns ? moment_count(EVENT_OFF_CPU) : NULL;
 	if (!count)
 		return 0;
-	threshold = duration_choose(EVENT_OFF_CPU, EVENT_SOURCE_OFF_CPU, now_ns - since_ns,
-				    off_cpu_mean_ns, now_ns);
-	if (!threshold) {
+	threshold = duration_threshold(EVENT_OFF_CPU, EVENT_SOURCE_OFF_CPU, now_ns - since_ns,
+				       off_cpu_mean_ns, now_ns);
+	if (!weigh_is_taken(threshold, off_cpu_draw(t))) {
 		count->filtered++;
 		count->thinned++;
 		return 0;
@@ -143,10 +186,14 @@ int off_cpu_in(void *ctx)
 	off_cpu_weigh(now_ns - since_ns, off_cpu_ready_ns(t, since_ns, now_ns), threshold, m.values);
 	if (off_cpu_reasons)
 		m.reason = wait_reason_now(t->state);
+	if (off_cpu_wakers)
+		m.values[WIRE_VALUE_WAKER] = off_cpu_waker();
 	n_filtered = count->filtered;
 	capture(&m, count);
 	if (count->filtered == n_filtered)
 		duration_keep(EVENT_SOURCE_OFF_CPU);
+	if (off_cpu_wakers)
+		off_cpu_want(count->filtered == n_filtered);
 	return 0;
 }
 

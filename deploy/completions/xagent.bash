@@ -5,7 +5,7 @@ _xagent_flags() {
 	case $1 in
 	run) echo "--push.url= --otlp.endpoint= --server.http.listen-addr= --server.http.probe-addr= --server.http.allowed-hosts= --server.http.ui-path-prefix=
 		--server.http.disable-support-bundle --config.watch --config.format= --stability.level= --storage.path= --disable-reporting --help" ;;
-	profile) echo "--pid --tid --cpu --cgroup --all --idle --user --kernel --event --frequency --duration --demangle --lines --columns --interpreter-frames --async-frames --thread-names --hotspot-tiers --hotspot-arguments --off-cpu-reason
+	profile) echo "--pid --tid --cpu --cgroup --all --idle --user --kernel --event --frequency --duration --demangle --lines --columns --interpreter-frames --async-frames --thread-names --hotspot-tiers --hotspot-arguments --off-cpu-reason --off-cpu-waker
 		--debuginfod --debuginfod-cache --output --format --memory-limit --verifier-stats --verbose --help" ;;
 	top) echo "--pid --tid --cpu --cgroup --event --user --kernel --frequency --interval --duration --rows --verbose --help" ;;
 	validate) echo "--stability.level= --config.format= --help" ;;

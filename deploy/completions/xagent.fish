@@ -61,6 +61,7 @@ complete -c xagent -n '__xagent_in profile' -l hotspot-tiers -d 'a label with ho
 complete -c xagent -n '__xagent_in profile' -l hotspot-arguments -d 'types of arguments in names of Java methods'
 complete -c xagent -n '__xagent_in profile' -l async-frames -d 'frames of awaiting tasks, too'
 complete -c xagent -n '__xagent_in profile' -l off-cpu-reason -x -a 'frame label none' -d 'how what is waited for is told'
+complete -c xagent -n '__xagent_in profile' -l off-cpu-waker -d 'who ended each wait, with its stack'
 complete -c xagent -n '__xagent_in profile' -l debuginfod -x -d 'a server of debug files'
 complete -c xagent -n '__xagent_in profile' -l debuginfod-cache -x -a '(__fish_complete_directories)' -d 'where they are kept'
 complete -c xagent -n '__xagent_in profile' -s o -l output -r -F -d 'a file'

@@ -12,11 +12,13 @@ SECONDS = 3
 # name of the load, hits a second (0: as many as there can be)
 LOADS = [("switches", 100000), ("switches", 1000000), ("calls", 100000), ("calls", 0)]
 EVENTS = ["off_cpu", "wall", "run_queue", "locks", "syscalls", "tcp", "block_io", "faults", "rss"]
+WAKERS = "off_cpu with wakers"
 ALL = "all of these"
 CONFIG = """
 pyroscope.ebpf "bench" {
 	forward_to      = []
 	event_cpu_limit = 0
+	off_cpu_waker   = %s
 	events {
 %s	}
 }
@@ -50,9 +52,8 @@ def measure(processes, directory):
     """(load, rate) → event → figures; event None: CPU time alone."""
     _cc(directory, "hits", "hits.c", "-lpthread")
     found = {load: {} for load in LOADS}
-    for events in [()] + [(event,) for event in EVENTS] + [tuple(EVENTS)]:
-        name = None if not events else events[0] if len(events) == 1 else ALL
-        text = CONFIG % "".join(f"\t\t{event} {{ }}\n" for event in events)
+    for name, events in {None: [], **{event: [event] for event in EVENTS}, WAKERS: ["off_cpu"], ALL: EVENTS}.items():
+        text = CONFIG % ("true" if name == WAKERS else "false", "".join(f"\t\t{event} {{ }}\n" for event in events))
         agent = Agent(processes, directory, text, name="events.alloy").wait_ready()
         for load in LOADS:
             found[load][name] = _cost(directory / "hits", *load, agent)

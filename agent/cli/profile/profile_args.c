@@ -53,6 +53,7 @@ static const char help[] =
 	"                         a profile of its own\n"
 	"      --off-cpu-reason HOW  what is waited for: frame (the default, the innermost one), "
 	"label, none\n"
+	"      --off-cpu-waker    who ended each wait: its stack behind the innermost frame\n"
 	"  -U, --user             user stacks only\n"
 	"  -K, --kernel           kernel stacks only\n"
 	"  -F, --frequency HZ     samples a second and CPU (97; at most 10000); of other events at "
@@ -66,7 +67,8 @@ static const char help[] =
 	"      --columns          with --lines: columns too, of JavaScript\n"
 	"      --interpreter-frames  functions of an interpreter's loop beside those that it runs\n"
 	"      --async-frames     functions that await the running one (asyncio, Node.js)\n"
-	"      --thread-names     label thread_name: what Java, or else the kernel, calls the thread\n"
+	"      --thread-names     label thread_name: what Java, or else the kernel, calls the "
+	"thread\n"
 	"      --hotspot-tiers    label tier: how the innermost method of Java is run\n"
 	"      --hotspot-arguments  types of arguments in names of Java's methods\n"
 	"      --debuginfod URL   a server that has debug files which this host lacks; may repeat\n"
@@ -191,6 +193,7 @@ static const struct cli_flag flags[] = {
 	{ "event", 'e', CLI_PARSED, AT(events), EVENT_TEXT_NAMES, parse_event },
 	{ "off-cpu-reason", 0, CLI_PARSED, AT(off_cpu_reason), "frame, label or none",
 	  parse_reason },
+	{ "off-cpu-waker", 0, CLI_SWITCH, AT(off_cpu_waker), NULL, NULL },
 	{ "frequency", 'F', CLI_PARSED, AT(hz),
 	  "samples a second and CPU, from 1 to " TEXT_OF_VALUE(SAMPLER_MAX_HZ), cli_parse_hz },
 	{ "duration", 'd', CLI_PARSED, AT(duration_ns),
@@ -278,6 +281,10 @@ static int check(const struct profile_args *a, bool stdout_is_tty, struct buf *w
 			"-U and -K exclude each other: leave out both for user and kernel stacks");
 	if (event_list_has_others(&a->events) && (a->idle || a->cpus.n > 0))
 		return fail(why, "-I and -c are about timer ticks: they go with --event cpu only");
+	if (a->off_cpu_waker && !event_list_has(&a->events, EVENT_OFF_CPU) &&
+	    !event_list_has(&a->events, EVENT_WALL))
+		return fail(why, "--off-cpu-waker is about waits: it goes with --event off_cpu or "
+				 "wall");
 	if (a->all && (a->pids.n > 0 || a->tids.n > 0 || a->cgroup))
 		return fail(why, "-a and the filters -p, -t and --cgroup exclude each other");
 	if (!a->output && stdout_is_tty && profile_format_own_file(a->format))

@@ -34,6 +34,7 @@ struct profile_args {
 	bool kernel_only;
 	struct event_list events; /* one at least */
 	enum reason_use off_cpu_reason;
+	bool off_cpu_waker;
 	uint32_t hz;	   /* of timer ticks: samples a second and CPU */
 	uint32_t limit_hz; /* of any other event: at most */
 	unsigned int tracepoint_hz[EVENT_MAX_TRACEPOINTS]; /* the same of each */

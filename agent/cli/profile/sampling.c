@@ -67,6 +67,7 @@ struct sampler_options sampling_options(const struct profile_args *a, uint32_t h
 	o.hz = hz;
 	want_events(a, &o);
 	o.off_cpu_reasons = o.off_cpu_hz > 0 && a->off_cpu_reason != REASON_NONE;
+	o.off_cpu_wakers = o.off_cpu_hz > 0 && a->off_cpu_waker;
 	o.no_kernel = a->user_only;
 	o.no_user = a->kernel_only;
 	o.idle = a->idle;

@@ -253,6 +253,7 @@ static const struct river_field ebpf_fields[] = {
 	RIVER_FIELD_FLOAT(ARGS, off_cpu_threshold, "off_cpu_threshold", .def = "0"),
 	RIVER_FIELD_STRING(ARGS, off_cpu_reason, "off_cpu_reason", .def = "frame",
 			   .validate = validate_reason),
+	RIVER_FIELD_BOOL(ARGS, off_cpu_waker, "off_cpu_waker", .def = "false"),
 	RIVER_FIELD_BOOL(ARGS, load_probe, "load_probe", .def = "false"),
 	RIVER_FIELD_STRING_LIST(ARGS, probe_links, "probe_links"),
 	RIVER_FIELD_STRING_LIST(ARGS, u_probe_links, "u_probe_links"),

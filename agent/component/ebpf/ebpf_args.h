@@ -41,6 +41,7 @@ struct ebpf_args {
 	double event_cpu_limit;
 	double off_cpu_threshold;
 	const char *off_cpu_reason; /* "frame", "label", "none" */
+	bool off_cpu_waker;	    /* who has ended a wait, in its stack */
 	/* Understood; what they ask for does not exist here, and a warning says so. */
 	bool load_probe;
 	struct river_strings probe_links;

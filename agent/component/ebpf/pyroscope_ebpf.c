@@ -135,6 +135,7 @@ static int start_session(struct component *c, const struct ebpf_args *args, stru
 	for (enum event i = 0; i < EVENT_MAX; i++)
 		o.sampler.event_hz[i] = event_is_plain(i) ? events_args_hz(&args->events, i) : 0;
 	o.sampler.off_cpu_reasons = o.tagging.reason != REASON_NONE;
+	o.sampler.off_cpu_wakers = args->off_cpu_waker;
 	return session_new(&o, why, &e->session);
 }
 
@@ -173,6 +174,7 @@ static bool needs_restart(const struct ebpf_args *a, const struct ebpf_args *b)
 	       ebpf_args_off_cpu_hz(a) != ebpf_args_off_cpu_hz(b) ||
 	       a->event_cpu_limit > b->event_cpu_limit || a->event_cpu_limit < b->event_cpu_limit ||
 	       strcmp(a->off_cpu_reason, b->off_cpu_reason) != 0 ||
+	       a->off_cpu_waker != b->off_cpu_waker ||
 	       a->thread_names != b->thread_names || a->hotspot_tiers != b->hotspot_tiers ||
 	       ebpf_args_memory_limit_bytes(a) != ebpf_args_memory_limit_bytes(b);
 }

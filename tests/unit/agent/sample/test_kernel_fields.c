@@ -113,6 +113,7 @@ static void want_programs(struct sample_bpf *bpf)
 	assert_int_equal(bpf_program__set_autoload(bpf->progs.tracepoint, true), 0);
 	assert_int_equal(bpf_program__set_autoload(bpf->progs.off_cpu_out, true), 0);
 	assert_int_equal(bpf_program__set_autoload(bpf->progs.off_cpu_waking, true), 0);
+	assert_int_equal(bpf_program__set_autoload(bpf->progs.off_cpu_woken, true), 0);
 	assert_int_equal(bpf_program__set_autoload(bpf->progs.off_cpu_fork, true), 0);
 	assert_int_equal(bpf_program__set_autoload(bpf->progs.off_cpu_begin, true), 0);
 	assert_int_equal(bpf_program__set_autoload(bpf->progs.off_cpu_sum, true), 0);
@@ -151,7 +152,7 @@ static int load(const struct btf *types)
 		libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, BPF_FUNC_ringbuf_reserve_dynptr,
 					NULL) == 1;
 	bpf->rodata->thin_any = true;
-	bpf->rodata->off_cpu_reasons = true;
+	bpf->rodata->off_cpu_reasons = bpf->rodata->off_cpu_wakers = true;
 	want_programs(bpf);
 	int r = sample_bpf__load(bpf);
 	if (r == 0)

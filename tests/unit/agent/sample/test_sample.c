@@ -206,6 +206,32 @@ static void test_truncated_everywhere(void **state)
 	assert_int_equal(sample_parse(bytes, whole, &s), 0);
 }
 
+/* Who has woken up a thread is no sample, and is of off-CPU time; what else there is to it is checked as a sample's. */
+static void test_wakers(void **state)
+{
+	static const struct {
+		struct wire_sample head;
+		int expected;
+	} waker_rows[] = {
+		{ { .record = { HEAD, WIRE_WAKER, EVENT_OFF_CPU, 0 } }, 0 },
+		{ { .record = { HEAD + 8, WIRE_WAKER, EVENT_OFF_CPU, 0 }, .n_kernel = 1 }, 0 },
+		{ { .record = { HEAD, WIRE_WAKER, EVENT_OFF_CPU, 0 }, .n_kernel = 1 }, -EBADMSG },
+		{ { .record = { HEAD, WIRE_WAKER, EVENT_CPU, 0 } }, -EBADMSG },
+		{ { .record = { HEAD, WIRE_WAKER, EVENT_MAX, 0 } }, -EBADMSG },
+		{ { .record = { HEAD, WIRE_SAMPLE, EVENT_OFF_CPU, 0 } }, -EBADMSG },
+		{ { .record = { HEAD, WIRE_END, EVENT_OFF_CPU, 0 } }, -EBADMSG },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(waker_rows); i++) {
+		size_t n = waker_rows[i].head.record.n_bytes;
+		_cleanup_free_ void *bytes = make_record(&waker_rows[i].head, 0, n);
+		struct sample s = { .head = NULL };
+
+		assert_int_equal(waker_parse(bytes, n, &s), waker_rows[i].expected);
+	}
+}
+
 struct right_row {
 	const char *name;
 	uint16_t n_user;
@@ -283,6 +309,7 @@ static const struct unit_test tests[] = {
 	TEST_ROWS(test_right, right_rows, name),
 	TEST(test_truncated_everywhere),
 	TEST(test_pieces),
+	TEST(test_wakers),
 };
 
 TEST_MAIN(tests)

@@ -135,6 +135,18 @@ static const struct row rows[] = {
 	  { "-e", "off_cpu", "--off-cpu-reason", "both" },
 	  "!--off-cpu-reason wants frame, label or none, not \"both\"",
 	  false },
+	{ "wakers of off-CPU time",
+	  { "-e", "off_cpu", "--off-cpu-waker" },
+	  "all processes; 97 Hz; folded to -; wakers; Off-CPU time",
+	  false },
+	{ "wakers of wall-clock time",
+	  { "-e", "cpu,wall", "--off-cpu-waker" },
+	  "all processes; 97 Hz; table to -; wakers; CPU time, Wall-clock time",
+	  false },
+	{ "wakers of nothing that waits",
+	  { "-e", "cpu", "--off-cpu-waker" },
+	  "!--off-cpu-waker is about waits: it goes with --event off_cpu or wall",
+	  false },
 	{ "ticks of a CPU, and a tracepoint",
 	  { "-e", "tracepoint:a:b", "-c", "0" },
 	  "!-I and -c are about timer ticks: they go with --event cpu only",
@@ -449,6 +461,8 @@ static void show_more(struct buf *b, const struct profile_args *a)
 		(void)buf_append_str(b, "; arguments");
 	if (a->thread_names)
 		(void)buf_append_str(b, "; threads");
+	if (a->off_cpu_waker)
+		(void)buf_append_str(b, "; wakers");
 	if (a->hotspot_tiers)
 		(void)buf_append_str(b, "; tiers");
 	if (a->interpreter_frames || a->async_frames)

@@ -383,6 +383,7 @@ static const struct accepted {
 	{ "off_cpu_reason = \"frame\"" },
 	{ "off_cpu_reason = \"label\"" },
 	{ "off_cpu_reason = \"none\"" },
+	{ "off_cpu_waker = true" },
 	{ "load_probe = true" },
 	{ "probe_links = [\"kprobe:do_exit\"]" },
 	{ "u_probe_links = [\"/bin/a:b\"]" },
