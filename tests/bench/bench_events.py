@@ -66,9 +66,9 @@ def report(found):
         none = events.pop(None)
         wanted = f"{hz:,}" if hz else "all there can be"
         bench_report.head(f"Events, {wanted} {load} a second wanted, {none['hits_hz']:,.0f} reached with CPU time alone: ns of a CPU for each, and more than "
-                          f"without ({none['hit_ns']:.0f}); runs a hit, ns a run", "slow-down of the load; share of one CPU at this rate")
+                          f"without ({none['hit_ns']:.0f}); runs a hit, ns a run", "slow-down of the load; share of one CPU at the rate reached; that rate, a second")
         for event, one in events.items():
             more = one["hit_ns"] - none["hit_ns"]
             bench_report.row(event, f"{one['hit_ns']:.0f}, {more:+.0f}; {one['runs_hz'] / one['hits_hz']:.1f}, {one['run_ns']:.0f}", "",
-                             f"{100 * more / none['hit_ns']:.0f} %; {100 * more * one['hits_hz'] / 1e9:.1f} %")
+                             f"{100 * more / none['hit_ns']:.0f} %; {100 * more * one['hits_hz'] / 1e9:.1f} %; {one['hits_hz']:,.0f}")
     print("Of each run 106 ns are a program that does nothing, where this was written (a virtual machine, Linux 6.18); on bare metal those are 5 to 15 ns.")
