@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A source whose programs are tp_btf. */
+/* A source whose programs are tp_btf or fexit. */
 #include "agent/sample/programs.h"
 
 #include <bpf/bpf.h>
@@ -9,6 +9,7 @@
 
 #include "agent/sample/event.h"
 #include "agent/sample/iterator.h"
+#include "agent/sample/refusal.h"
 #include "agent/sample/switch_return.h"
 #include "agent/util/macro.h"
 #include "bpf/sample.skel.h"
@@ -27,23 +28,30 @@ static struct programs_source *of(struct source *s)
 }
 
 /* The tracepoint is looked for in the kernel's types. */
+static int want_target(const struct programs *p, size_t i, struct bpf_program *program,
+		       struct buf *why)
+{
+	const char *event = event_type(p->ops->event)->name, *tracepoint = p->items[i].tracepoint,
+		   *function = p->function;
+
+	if (!tracepoint)
+		return switch_return_choose(program, event, why);
+	if (bpf_program__set_attach_target(program, 0, function ? function : tracepoint) == 0)
+		return 0;
+	(void)buf_printf(why, "this kernel has no tracepoint %s%s%s%s, which %s needs", tracepoint,
+			 function ? ", nor a function " : "", function ? function : "",
+			 function ? "()" : "", event);
+	return -EOPNOTSUPP;
+}
+
 static int want(const struct programs *p, size_t i, struct sample_bpf *bpf, struct buf *why)
 {
 	struct bpf_program *program = bpf_object__find_program_by_name(bpf->obj, p->items[i].name);
 
 	if (!program)
 		return -ENOENT;
-	if (!p->items[i].tracepoint) {
-		int r = switch_return_choose(program, event_type(p->ops->event)->name, why);
-
-		if (r < 0)
-			return r;
-	} else if (bpf_program__set_attach_target(program, 0, p->items[i].tracepoint) < 0) {
-		(void)buf_printf(why, "this kernel has no tracepoint %s, which %s needs",
-				 p->items[i].tracepoint, event_type(p->ops->event)->name);
-		return -EOPNOTSUPP;
-	}
-	return bpf_program__set_autoload(program, true);
+	int r = want_target(p, i, program, why);
+	return r < 0 ? r : bpf_program__set_autoload(program, true);
 }
 
 static int want_iterator(const struct programs *p, struct sample_bpf *bpf)
@@ -114,15 +122,26 @@ static int set_limit(struct programs_source *c)
 				   BPF_ANY);
 }
 
-static int attach_one(struct programs_source *c, size_t i)
+static void explain(const struct programs *p, size_t i, int error, struct buf *why)
+{
+	const char *event = event_type(p->ops->event)->name;
+
+	if (p->function)
+		(void)refusal_of_function(event, p->function, p->items[i].tracepoint, error, why);
+	else if (!p->items[i].tracepoint)
+		switch_return_explain(event, error, why);
+}
+
+static int attach_one(struct programs_source *c, size_t i, struct buf *why)
 {
 	struct bpf_program *program =
 		bpf_object__find_program_by_name(c->bpf->obj, c->what->items[i].name);
 
 	c->links[i] = program ? bpf_program__attach(program) : NULL;
-	if (!program)
-		return -ENOENT;
-	return c->links[i] ? 0 : -errno;
+	int r = !program ? -ENOENT : c->links[i] ? 0 : -errno;
+	if (r < 0)
+		explain(c->what, i, r, why);
+	return r;
 }
 
 int programs_attach(struct source *s, struct buf *why)
@@ -130,13 +149,12 @@ int programs_attach(struct source *s, struct buf *why)
 	struct programs_source *c = of(s);
 	int r = set_limit(c);
 
-	(void)why;
 	for (size_t i = 0; c->what->items[i].name && r == 0; i++) {
 		if (c->what->begin && !c->what->items[i + 1].name)
 			r = iterator_run_once(
 				bpf_object__find_program_by_name(c->bpf->obj, c->what->begin));
 		if (r == 0)
-			r = attach_one(c, i);
+			r = attach_one(c, i, why);
 	}
 	if (r < 0)
 		programs_detach(s);

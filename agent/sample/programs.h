@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A source whose programs are tp_btf: each is attached to a tracepoint, on all CPUs, with a limit of samples a second. All there is to
+ * A source whose programs are tp_btf or fexit: each is attached to a tracepoint, or to the return of a function, on all CPUs, with a limit of samples a second. All there is to
  * such an event here is a list of names; what it does is in bpf/events/.
  *
  * Loop thread only.
@@ -18,6 +18,8 @@ struct programs {
 	const char *map;	      /* that nobody else needs; NULL: none */
 	const char *
 		begin; /* an iterator over what is there already, run before the last one is attached; NULL: none */
+	const char *
+		function; /* at whose return they are; the tracepoints are what would do instead. NULL: none */
 	bool is_thinned; /* by bpf/thin.bpf.h */
 	/* In the order in which they are attached. Ends with NULL. */
 	struct {

@@ -14,6 +14,8 @@
 #include "agent/util/str.h"
 
 #define REFUSAL_FILE_MAX ((size_t)64 * 1024)
+/* The kernel's own, include/linux/errno.h: of a trampoline that the architecture cannot make. */
+#define REFUSAL_ENOTSUPP 524
 
 static uint64_t read_capabilities(void)
 {
@@ -119,6 +121,20 @@ bool refusal_shortcomings(const struct refusal_facts *f, struct buf *out)
 			(void)buf_printf(out, "%smissing %s: %s", out->len > before ? "; " : "",
 					 wished[i].name, wished[i].without);
 	return out->len > before;
+}
+
+bool refusal_of_function(const char *event, const char *function, const char *tracepoint, int error,
+			 struct buf *out)
+{
+	if (error != -REFUSAL_ENOTSUPP && error != -ENODEV && error != -EOPNOTSUPP)
+		return false;
+	(void)buf_printf(
+		out,
+		"this kernel lets no BPF program be attached to its functions (AArch64 "
+		"does from 6.4 on, with CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS): %s needs "
+		"that for %s(), or the tracepoint %s",
+		event, function, tracepoint);
+	return true;
 }
 
 void refusal_explain(const struct refusal_facts *f, const char *step, int error, struct buf *out)

@@ -21,6 +21,13 @@ void refusal_facts_read(struct refusal_facts *ret_facts);
 /* Appends the line for the step that failed with -errno `error` ("load", "attach" …). */
 void refusal_explain(const struct refusal_facts *f, const char *step, int error, struct buf *out);
 
+/*
+ * Appends why a program that failed with -errno `error` cannot be attached to the kernel's function that `event` needs, and what would do instead: a tracepoint. False,
+ * and nothing, where it is not that programs cannot be attached to functions.
+ */
+bool refusal_of_function(const char *event, const char *function, const char *tracepoint, int error,
+			 struct buf *out);
+
 /* What the agent lacks before anything was tried; appends and returns true when it cannot work. */
 bool refusal_expected(const struct refusal_facts *f, struct buf *out);
 

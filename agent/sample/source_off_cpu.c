@@ -129,9 +129,10 @@ static int off_cpu_source_attach(struct source *s, struct buf *why)
 	struct off_cpu_source *c = of(s);
 	int r = set_limit(c);
 
-	(void)why;
 	if (r == 0)
 		r = attach_all(c);
+	if (r < 0 && !c->links[LINK_IN])
+		switch_return_explain("off_cpu", r, why);
 	if (r < 0)
 		off_cpu_source_detach(s);
 	return r;

@@ -5,6 +5,7 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 
+#include "agent/sample/refusal.h"
 #include "agent/util/log.h"
 
 int switch_return_choose(struct bpf_program *program, const char *event, struct buf *why)
@@ -23,4 +24,9 @@ int switch_return_choose(struct bpf_program *program, const char *event, struct 
 			 "tracepoint sched_exit_tp, or fexit programs on schedule()",
 			 event);
 	return -EOPNOTSUPP;
+}
+
+void switch_return_explain(const char *event, int error, struct buf *why)
+{
+	(void)refusal_of_function(event, "schedule", "sched_exit_tp", error, why);
 }

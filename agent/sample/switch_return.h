@@ -13,4 +13,7 @@ struct bpf_program;
  */
 int switch_return_choose(struct bpf_program *program, const char *event, struct buf *why);
 
+/* Why it could not be attached, where that is known. */
+void switch_return_explain(const char *event, int error, struct buf *why);
+
 #endif

@@ -49,8 +49,11 @@ static __always_inline bool wait_is_for_io(struct task_struct *task)
 static __always_inline __u32 wait_of_call(struct task_struct *task,
 					  const struct pt_regs___kernel *saved, __u64 call)
 {
-	__u32 reason = call < WAIT_MAX_CALLS ? wait_by_call[call & (WAIT_MAX_CALLS - 1)] : 0;
+	__u32 at = call & (WAIT_MAX_CALLS - 1), reason;
 
+	/* Masked at run time: of an int that was found to be small, as it is on AArch64, the verifier of 6.1 takes the lower half alone to be so. */
+	barrier_var(at);
+	reason = call < WAIT_MAX_CALLS ? wait_by_call[at] : 0;
 	if (reason != WAIT_ASYNC_IO && wait_is_for_io(task))
 		return WAIT_BLOCK_IO;
 	if (reason == WAIT_BY_DESCRIPTOR)

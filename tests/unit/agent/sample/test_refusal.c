@@ -131,6 +131,22 @@ static void test_explain(void **state)
 	assert_null(strchr(buf_str(&out), '\n'));
 }
 
+/* In one line, and only where that is why. */
+static void test_of_function(void **state)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(4096);
+
+	(void)state;
+	assert_false(refusal_of_function("off_cpu", "schedule", "sched_exit_tp", -EPERM, &out));
+	assert_int_equal(out.len, 0);
+	assert_true(refusal_of_function("off_cpu", "schedule", "sched_exit_tp", -524, &out));
+	assert_string_equal(buf_str(&out),
+			    "this kernel lets no BPF program be attached to its functions "
+			    "(AArch64 does from 6.4 on, with "
+			    "CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS): off_cpu needs that for "
+			    "schedule(), or the tracepoint sched_exit_tp");
+}
+
 /* What is known to be missing explains a failure better than its errno does. */
 static void test_explain_names_what_is_missing(void **state)
 {
@@ -161,6 +177,7 @@ static const struct unit_test tests[] = {
 	TEST_ROWS(test_expected, expected_rows, name),
 	TEST_ROWS(test_lacks, lacks_rows, name),
 	TEST_ROWS(test_explain, explain_rows, name),
+	TEST(test_of_function),
 	TEST(test_explain_names_what_is_missing),
 	TEST(test_facts_of_this_machine),
 };
