@@ -3,7 +3,7 @@
  * Page faults of processes: each is an event, by the stack that touches the page; in user code, or in a system call that writes to memory of the process.
  *
  * By the exceptions' tracepoints and not by the software event: programs of that one take bpf_prog_active, and a timer tick that comes meanwhile is
- * dropped. x86-64 has these tracepoints.
+ * dropped. x86-64 has these tracepoints. Elsewhere faults are seen where handle_mm_fault() returns, which the kernel counts them by, too (mm_account_fault()).
  */
 #ifndef XAGENT_BPF_EVENTS_FAULTS_BPF_H
 #define XAGENT_BPF_EVENTS_FAULTS_BPF_H
@@ -12,6 +12,13 @@
 
 /* The program, and bpf_trace_run3(). */
 #define FAULTS_OWN_FRAMES 2
+
+/* Of AArch64: the trampoline has a frame of its own below handle_mm_fault(). */
+#define FAULTS_HANDLED_OWN_FRAMES 3
+
+/* FAULT_FLAG_USER and VM_FAULT_RETRY, include/linux/mm_types.h */
+#define FAULTS_FLAG_USER 0x40
+#define FAULTS_RETRY 0x400
 
 SEC("?tp_btf/page_fault_user")
 int fault_user(void *ctx)
@@ -47,6 +54,28 @@ int fault_kernel(__u64 *ctx)
 			    .event = EVENT_FAULTS,
 			    .source = EVENT_SOURCE_FAULTS,
 			    .n_own_frames = FAULTS_OWN_FRAMES,
+			    .values = { 1 } };
+
+	if (count)
+		capture(&m, count);
+	return 0;
+}
+
+/* What is looked up for others, as by ptrace, has no registers. What is tried again is told then. */
+SEC("?fexit/handle_mm_fault")
+int fault_handled(__u64 *ctx)
+{
+	bool is_of_user = ctx[2] & FAULTS_FLAG_USER;
+	struct wire_counters *count;
+
+	if (!moment_argument(&ctx[3]) || ctx[4] & FAULTS_RETRY)
+		return 0;
+	count = moment_count(EVENT_FAULTS);
+	struct moment m = { .ctx = ctx,
+			    .event = EVENT_FAULTS,
+			    .source = EVENT_SOURCE_FAULTS,
+			    .n_own_frames = FAULTS_HANDLED_OWN_FRAMES,
+			    .user_only = is_of_user,
 			    .values = { 1 } };
 
 	if (count)
