@@ -4,6 +4,7 @@
 # usage: boot.sh VMLINUZ SCRIPT [FILE:PATH_INSIDE…]
 # The machine has two emulated CPUs (no KVM needed), busybox, the files with the shared libraries they need, and no network but
 # loopback. Prints what the script prints and exits as it does; 124 when it does not end within BOOT_S seconds (120).
+# A disk of 16 MiB is /dev/nvme0n1, where the kernel has NVMe without a module.
 # MACHINE=aarch64: the machine is one of that kind, and the libraries and busybox are those below SYSROOT.
 set -euo pipefail
 kernel=$1
@@ -69,13 +70,15 @@ fill_root() {
 
 emulate() { # ARGUMENT…: what the kinds of machines have in common
 	timeout "${BOOT_S:-120}" "qemu-system-$machine" -smp 2 -m "${BOOT_MB:-1024}" -nic none -nographic -no-reboot \
-		-accel tcg,thread=multi -kernel "$kernel" -initrd "$dir/initrd" "$@" </dev/null >"$dir/console" 2>&1 || true
+		-accel tcg,thread=multi -kernel "$kernel" -initrd "$dir/initrd" \
+		-drive "if=none,id=disk,format=raw,file=$dir/disk" -device nvme,drive=disk,serial=disk "$@" </dev/null >"$dir/console" 2>&1 || true
 }
 
 busybox=${sysroot:+$sysroot/bin/busybox}
 : "${busybox:=$(command -v busybox)}"
 fill_root "$@"
 (cd "$root" && find . | cpio --create --format=newc --quiet) >"$dir/initrd"
+truncate -s 16M "$dir/disk"
 options='quiet loglevel=3 panic=-1 rdinit=/init'
 if [ "$machine" = aarch64 ]; then
 	# Of pointer authentication what tells is where the codes are, not the cipher, which is slow to emulate.

@@ -15,11 +15,8 @@ echo 2 >/sys/class/net/lo/queues/rx-0/rps_cpus
 section kernel
 uname -r
 
-section verifier
-/x/xagent profile --verifier-stats -d 1 -f folded -o /dev/null 2>&1
-
 section command
-/x/xagent profile -f folded -F 199 -o /tmp/folded -- /x/chain 4 2>&1
+/x/xagent profile --verifier-stats -f folded -F 199 -o /tmp/folded -- /x/chain 4 2>&1
 echo "exit $?"
 
 section folded
@@ -32,13 +29,27 @@ echo "exit $?"
 section hits
 cat /tmp/hits
 
-# On AArch64 programs cannot be attached to where schedule() returns by all of these kernels.
 section off_cpu
-[ ! -x /x/waiter ] || /x/xagent profile --verifier-stats -e off_cpu -f folded -o /tmp/waits -- /x/waiter 40 2>&1
+/x/xagent profile --verifier-stats -e off_cpu -f folded -o /tmp/waits -- /x/waiter 40 2>&1
 echo "exit $?"
 
 section waits
-[ ! -x /x/waiter ] || cat /tmp/waits
+cat /tmp/waits
+
+# Each I/O, each page: what is wrong in the kernel's fields that are read would be seen in counts and bytes.
+section events
+disk=/dev/nvme0n1
+events=faults,rss
+[ ! -b $disk ] || events=$events,block_io
+/x/xagent profile -e $events -F 10000 -f pprof -o /tmp/events.pb.gz -- \
+	sh -c "[ ! -b $disk ] || /x/disk $disk 20 reads_direct writes_direct syncs discards; /x/faulter 2000 2" 2>&1
+echo "exit $?"
+sed -n 's/^KernelPageSize: *\([0-9]*\) kB/page_kb \1/p' /proc/self/smaps | head -1
+
+section profiles
+for event in block_io faults rss; do
+	[ ! -s /tmp/events.$event.pb.gz ] || echo "profile $event $(base64 /tmp/events.$event.pb.gz | tr -d '\n')"
+done
 
 # Interpreted frames between native ones: at once, and by processes that end before they are looked at; and of an interpreter in a library.
 section interpreted
