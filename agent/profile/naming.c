@@ -376,9 +376,25 @@ static void drop_waker_kernel(struct named_stack *named)
 	named->leaf -= at - first;
 }
 
+/* Where others look at the same tracepoint, too, all are called by one more function, which is none of the waker's. */
+static void drop_tracer(struct named_stack *named)
+{
+	static const char begin[] = "__traceiter_";
+	uint32_t at = named->leaf - 1;
+
+	if (at == 0 || frame_ref_kind(named->items[at - 1]->frame) != FRAME_KIND_KERNEL ||
+	    strncmp(named->items[at - 1]->items[0].function, begin, strlen(begin)) != 0)
+		return;
+	memmove(named->items + at - 1, named->items + at,
+		(named->n - at) * sizeof(named->items[0]));
+	named->n--;
+	named->leaf--;
+}
+
 /* What was interrupted has woken up nobody: it goes, and the waker is the interrupt. */
 static int settle_waker(struct namer *n, struct named_stack *named)
 {
+	drop_tracer(named);
 	uint32_t at = named->leaf - 1;
 
 	for (uint32_t i = at; i-- > 0;) {

@@ -112,8 +112,9 @@ static void test_entries_of_interrupts(void **state)
 		assert_int_equal(waker_is_interrupt_entry(rows[i].function), rows[i].is_entry);
 }
 
-/* Functions of a kernel of which one is the entry of an interrupt. */
+/* Functions of a kernel of which one is the entry of an interrupt, and one what calls programs at a tracepoint. */
 #define ENTRY 5
+#define TRACER 6
 
 static int setup_entry(void **state)
 {
@@ -125,7 +126,10 @@ static int setup_entry(void **state)
 	FILE *f = fopen(w->kallsyms, "w");
 	assert_non_null(f);
 	for (unsigned int i = 0; i < N_FUNCTIONS; i++)
-		fprintf(f, i == ENTRY ? "%016llx T asm_common_interrupt\n" : "%016llx T fn%03u\n",
+		fprintf(f,
+			i == ENTRY    ? "%016llx T asm_common_interrupt\n"
+			: i == TRACER ? "%016llx T __traceiter_sched_waking\n"
+				      : "%016llx T fn%03u\n",
 			KERNEL_TEXT + i * 0x1000ULL, i);
 	assert_int_equal(fclose(f), 0);
 	write_notes(w);
@@ -200,6 +204,18 @@ static void test_an_interrupt_has_its_own(void **state)
 	assert_stack(w, add_wait(w, "nginx", frames, ARRAY_SIZE(frames)), expected, 4);
 	assert_stack(w, add_wait(w, "other", frames + 1, ARRAY_SIZE(frames) - 1), expected, 4);
 	assert_stack(w, add_wait(w, "", frames + 1, ARRAY_SIZE(frames) - 1), expected, 4);
+}
+
+/* That others look at wake-ups, too, is none of the waker's functions. */
+static void test_what_calls_the_program_is_left_out(void **state)
+{
+	struct context *w = *state;
+	const unsigned int frames[] = { 11, TRACER }, alone[] = { TRACER };
+
+	assert_stack(w, add_wait(w, "nginx", frames, ARRAY_SIZE(frames)),
+		     "fn011 [woken by nginx] fn100 fn101", 2);
+	assert_stack(w, add_wait(w, "nginx", alone, ARRAY_SIZE(alone)),
+		     "[woken by nginx] fn100 fn101", 1);
 }
 
 static void test_no_frames_at_all(void **state)
@@ -281,6 +297,7 @@ int main(void)
 		cmocka_unit_test(test_entries_of_interrupts),
 		TEST_ENTRY(test_a_process_has_its_stack),
 		TEST_ENTRY(test_an_interrupt_has_its_own),
+		TEST_ENTRY(test_what_calls_the_program_is_left_out),
 		TEST_ENTRY(test_no_frames_at_all),
 		TEST_ENTRY(test_frames_of_the_kernel_are_not_wanted),
 		TEST_ENTRY(test_self_time_is_the_waiters),

@@ -137,7 +137,7 @@ static const struct row rows[] = {
 	  false },
 	{ "wakers of off-CPU time",
 	  { "-e", "off_cpu", "--off-cpu-waker" },
-	  "all processes; 97 Hz; folded to -; wakers; Off-CPU time",
+	  "all processes; 1000 Hz; folded to -; wakers; Off-CPU time",
 	  false },
 	{ "wakers of wall-clock time",
 	  { "-e", "cpu,wall", "--off-cpu-waker" },
