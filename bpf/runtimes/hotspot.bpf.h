@@ -138,7 +138,7 @@ __noinline int hotspot_interpreted(__u32 level)
 		sender = fp + 8 * sender;
 		saved_fp = fp + 8 * saved_fp;
 		ra = hotspot_ra_on_heap(s, hotspot_locals_end(fp), ra);
-		is_its = hotspot_is_still(level);
+		is_its = hotspot_is_in_cache(s, ra) ? hotspot_is_still(level) : 0;
 	}
 	/* To the verifier it may have returned anything. */
 	asm volatile("" : "+r"(is_its));

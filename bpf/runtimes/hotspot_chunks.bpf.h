@@ -161,8 +161,9 @@ static __always_inline int hotspot_jump_to_chunk(struct scratch *s, const struct
 	__u64 at;
 
 	for (int i = 0; i < HOTSPOT_MAX_EMPTY; i++) {
+		/* The barrier is there for frames on the heap. */
 		if (!chunk)
-			return hotspot_jump_to_carrier(s, h);
+			return hotspot_is_on_heap(s) ? hotspot_jump_to_carrier(s, h) : 0;
 		if (!hotspot_is_of(p, chunk, c->chunk_class))
 			return 0;
 		sp = hotspot_u32(chunk + c->sp);

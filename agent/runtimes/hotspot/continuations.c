@@ -147,8 +147,11 @@ void hotspot_find_continuations(struct hotspot_vm *vm, const struct runtime_memo
 		return;
 	chunk = class_named(vm, memory, "jdk/internal/vm/StackChunk");
 	continuation = class_named(vm, memory, "jdk/internal/vm/Continuation");
-	if (!chunk || !continuation || !take_fields(&c, vm, memory, chunk, continuation) ||
-	    !take_code(&c, vm, memory, continuation))
+	if (!chunk || !continuation)
+		return;
+	/* Classes stay as they are. */
+	vm->kernel.chunks.is_wanted = take_fields(&c, vm, memory, chunk, continuation);
+	if (!vm->kernel.chunks.is_wanted || !take_code(&c, vm, memory, continuation))
 		return;
 	c.chunk_class = number_of(vm, memory, chunk);
 	vm->kernel.chunks = c;
