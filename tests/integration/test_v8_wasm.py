@@ -123,24 +123,32 @@ def profiled(processes, output, *command):
     return folded.parse(output.read_text())
 
 
+NAMES = {n for _, named in MODULES.values() for n in named.values()}
+
+
 def below(stack, outer):
-    """What V8 itself has between functions is left out: code that it has built in, and generated."""
-    return [f for f in stack.frames[stack.frames.index(outer) + 1:] if not f.startswith(("Builtins_", "v8::")) and f != "[jit]"]
+    """Functions of modules, and those that they call: V8's own, which lie between, and what they call are left out."""
+    frames = stack.frames[stack.frames.index(outer) + 1:]
+    return [f for f in frames if f in NAMES or f == "back" or f.startswith(("name_", "wasm-function["))]
 
 
 def expected_names(named):
     return {**NUMBERED, **named}
 
 
+def is_beginning(names, which, expected):
+    """Of the chain. A leaf has no frame of its own yet at its first instructions: then its caller is missing."""
+    begun = [which[:n] for n in range(len(which) + 1)]
+    begun += [which[:n - 2] + which[n - 1:n] for n in range(2, len(which) + 1)]
+    return any(len(names) == len(b) and all(f in (expected[i], NUMBERED[i]) for f, i in zip(names, b)) for b in begun)
+
+
 def check_chain(stacks, caller, which, named):
-    """Until the agent has a table of the process it reads no module: then a function has its number."""
+    """Until the agent has a table of the process it reads no module: then a function has its number. Samples of the whole chain, and those of them with all names."""
     expected, seen, n_named = expected_names(named), 0, 0
     for s in stacks.having(caller):
-        chain = [f for f in below(s, caller) if f != "back"]
-        wasm = chain[:len(which)]
-        # A leaf has no frame of its own yet at its first instructions: then its caller is missing.
-        n_missing = 1 if len(wasm) < len(which) and wasm and wasm[0] not in (expected[which[0]], NUMBERED[which[0]]) else 0
-        assert all(f in (expected[i], NUMBERED[i]) for f, i in zip(wasm, which[n_missing:])), folded.Stacks([s]).show()
+        wasm = [f for f in below(s, caller) if f != "back"]
+        assert is_beginning(wasm, which, expected), folded.Stacks([s]).show()
         seen += s.count if len(wasm) == len(which) else 0
         n_named += s.count if wasm == [expected[i] for i in which] else 0
     return seen, n_named
