@@ -58,8 +58,10 @@ static long v8_wasm_tree_step(__u32 index, void *data)
 	bool is_before;
 
 	(void)index;
-	if (!s || !s->runtime.words[V8_WASM_NODE] ||
-	    bpf_probe_read_user(&node, sizeof(node),
+	if (!s || !s->runtime.words[V8_WASM_NODE] || s->runtime.n_pieces >= V8_MAX_PIECES)
+		return 1;
+	s->runtime.n_pieces++;
+	if (bpf_probe_read_user(&node, sizeof(node),
 				(void *)(s->runtime.words[V8_WASM_NODE] + V8_NODE_LESS)))
 		return 1;
 	is_before = node.key <= s->runtime.words[V8_WASM_PC];
