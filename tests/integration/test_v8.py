@@ -31,7 +31,7 @@ ROUNDS = {"optimized": 30, "turbofan": 60, "inlined": 60}
 # Of versions but the last one a run tries what their code decides: how builtins and optimized code are found. The rest of the step is the same for all.
 FEW = ("inlined", "moving")
 # Nearly all inlined functions are shown for these.
-INLINED = ("18", "20", "22", "24", "26")
+INLINED = ("17", "18", "19", "20", "21", "22", "23", "24", "25", "26")
 
 
 class Node(NamedTuple):

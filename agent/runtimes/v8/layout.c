@@ -117,20 +117,25 @@ static bool take_scope(const struct v8_constants *c, struct v8_layout *l)
 
 /*
  * Where code has what tells its inlined functions is not among the constants of all versions: those that were tried are here (class Code and class InstructionStream of each).
- * Code is aligned to 32 bytes, since V8 10 on x86-64 to 64 bytes, and so is the header of one that holds all of Code.
+ * Code is aligned to 32 bytes, since V8 9.6 on x86-64 to 64 bytes, and so is the header of one that holds all of Code.
  */
 static const struct {
 	uint8_t major, minor;
 	uint8_t header, is_inside, deopt, positions, begin, bytes, flags;
 } codes[] = {
-	{ 9, 4, 96, 1, 16, 24, 0, 40, 48 },   { 10, 2, 96, 1, 16, 24, 0, 40, 48 },
-	{ 11, 3, 16, 0, 16, 24, 40, 56, 48 }, { 12, 4, 32, 0, 8, 16, 40, 52, 48 },
-	{ 13, 6, 32, 0, 8, 16, 40, 56, 52 },  { 14, 6, 32, 0, 8, 16, 40, 56, 52 },
+	{ 9, 4, 96, 1, 16, 24, 0, 40, 48 },   { 9, 6, 96, 1, 16, 24, 0, 40, 48 },
+	{ 10, 2, 96, 1, 16, 24, 0, 40, 48 },  { 10, 8, 96, 1, 16, 24, 0, 40, 48 },
+	{ 11, 3, 16, 0, 16, 24, 40, 56, 48 }, { 11, 8, 32, 0, 8, 16, 32, 44, 40 },
+	{ 12, 4, 32, 0, 8, 16, 40, 52, 48 },  { 12, 9, 32, 0, 8, 16, 40, 52, 48 },
+	{ 13, 6, 32, 0, 8, 16, 40, 56, 52 },  { 14, 1, 32, 0, 8, 16, 40, 56, 52 },
+	{ 14, 6, 32, 0, 8, 16, 40, 56, 52 },
 };
 
 static uint8_t code_alignment(const struct v8_constants *c)
 {
-	return c->machine == EM_X86_64 && c->major >= 10 ? 64 : 32;
+	bool is_newer = c->major >= 10 || c->minor >= 6;
+
+	return c->machine == EM_X86_64 && is_newer ? 64 : 32;
 }
 
 /* 9.4 and 10.2 have no constants for what is the same there. */
