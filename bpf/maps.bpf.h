@@ -9,6 +9,7 @@
 
 #include "bpf/remembered.h"
 #include "bpf/runtimes/hotspot_thread.h"
+#include "bpf/runtimes/v8_translation.h"
 #include "bpf/unwind.h"
 #include "bpf/wire.h"
 
@@ -345,6 +346,24 @@ struct {
 	__type(key, __u32);
 	__type(value, struct wire_name);
 } names SEC(".maps");
+
+/* What is read of a safepoint of V8's optimized code, at each level. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, SCRATCH_MAX_LEVELS); /* (set) as names */
+	__type(key, __u32);
+	__type(value, struct v8_translation);
+} v8_translations SEC(".maps");
+
+/* Chains that were read, by a hash of the safepoint: what was read last has the place. */
+#define V8_CHAIN_SLOTS (1U << 10)
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, V8_CHAIN_SLOTS); /* (set) 1 where no runtime is known */
+	__type(key, __u32);
+	__type(value, struct v8_chain);
+} v8_chains SEC(".maps");
 
 /* Where a thread's state was found, so that a list of threads is not searched at each tick. Believed only where that state says so itself. */
 struct runtime_thread {

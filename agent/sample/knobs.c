@@ -130,6 +130,8 @@ static int shrink_unused(struct sample_bpf *bpf, const struct sampler_options *o
 		{ bpf->maps.told, no_runtimes },
 		{ bpf->maps.names, no_runtimes || !has_nested(o) },
 		{ bpf->maps.threads, no_runtimes },
+		{ bpf->maps.v8_translations, no_runtimes || !has_nested(o) },
+		{ bpf->maps.v8_chains, no_runtimes },
 		{ bpf->maps.java_processes, no_runtimes },
 		{ bpf->maps.java_threads, no_runtimes },
 		{ bpf->maps.wanted_pids, o->n_pids == 0 },

@@ -20,7 +20,7 @@
 static __always_inline __u64 v8_begin(struct scratch *s)
 {
 	s->runtime.words[V8_PLACE] = s->runtime.words[V8_CODE_MAP] = 0;
-	s->runtime.words[V8_AWAITED] = 0;
+	s->runtime.words[V8_AWAITED] = s->runtime.words[V8_ASKED] = 0;
 	s->runtime.known[V8_KNOWN_SHARED].at = s->runtime.known[V8_KNOWN_SCRIPT].at = 0;
 	if (!v8_layout(s)->is_supported)
 		s->runtime.result = RUNTIME_RESULT_UNSUPPORTED;

@@ -76,6 +76,11 @@ struct v8_layout {
 	/* How long bytecodes are (kBytecodeSizes): three rows of so many bytes, in addresses as linked. 0: not known. */
 	__u16 n_bytecodes;
 	__u64 sizes_at;
+	/* Translations of optimized code: how many numbers each instruction has, four bits each, the lowest first; how many instructions there are (0: they are not read), and
+	 * which one is the first of two that begin one, of four that are functions. */
+	__u64 translation_numbers[4];
+	__u8 n_translation_opcodes, translation_begin, translation_function;
+	__u8 safepoints_length; /* where a table of safepoints has its length */
 };
 
 _Static_assert(sizeof(struct v8_layout) <= WIRE_RUNTIME_WORDS * 8, "it fits");
@@ -95,6 +100,9 @@ _Static_assert(sizeof(struct v8_layout) <= WIRE_RUNTIME_WORDS * 8, "it fits");
 /* Bytecodes up to this one are prefixes of the next one, by turns for operands of two bytes and of four; and bytes of all rows of sizes. */
 #define V8_LAST_PREFIX 3
 #define V8_SIZES_BYTES 1024
+
+/* Instructions of translations that can be told, as many as translation_numbers has room for. */
+#define V8_MAX_TRANSLATION_OPCODES 64
 
 /* What is read of a SharedFunctionInfo at most. */
 #define V8_SHARED_BYTES 72
@@ -133,6 +141,7 @@ enum v8_string {
 #define V8_CODE_BYTES 64
 #define V8_CODE_KIND 15
 /* Behind baseline code there is that of Maglev, or of its forerunner, and that of Turbofan. */
+#define V8_KIND_MAGLEV 1
 #define V8_KIND_TURBOFAN 2
 
 /* Arrays: their length is a small integer. */
@@ -147,6 +156,26 @@ enum v8_string {
 #define V8_POSITION_PLACE(position) ((__u32)((position) >> 1) & 0x3fffffff)
 #define V8_POSITION_FUNCTION(position) ((__u32)((position) >> 31) & 0xffff)
 #define V8_INLINE_BYTES 16
+/* The same for a place that is known by its bytecode: one more than that. */
+#define V8_PLACE_OF_BYTECODE (1U << 31)
+
+/* DeoptimizationData, behind the inlining positions: three numbers, then three elements of each safepoint, of which the second one is where its translation begins. Translations are the first element. */
+#define V8_DEOPT_TRANSLATIONS 0
+#define V8_DEOPT_ENTRIES_BEHIND 4
+#define V8_DEOPT_ENTRY 3
+#define V8_DEOPT_ENTRY_TRANSLATION 1
+
+/*
+ * Behind its instructions code has a table of safepoints: how many entries, how they are packed (below), of Maglev's code one number or two more; then the entries, of numbers of so many bytes each: how far
+ * the return address is from the code's beginning; one more than the number of the safepoint (0: V8 keeps nothing of it), one more than where it goes on after code was thrown away; what the garbage
+ * collector asks for.
+ */
+#define V8_SAFEPOINTS_MAGLEV 16
+#define V8_SAFEPOINTS_ARE_KNOWN(packed) ((packed) & 1)
+#define V8_SAFEPOINTS_REST_BYTES(packed) ((packed) >> 1 & 7)
+#define V8_SAFEPOINTS_PC_BYTES(packed) ((packed) >> 4 & 7)
+#define V8_SAFEPOINTS_INDEX_BYTES(packed) ((packed) >> 7 & 7)
+
 /* Instead of a literal. */
 #define V8_INLINES_ITSELF (~0U)
 

@@ -26,7 +26,7 @@
 
 /* The promise that is looked at next, as a pointer; the frame pointer of a frame that was asked; 0 for none of them. */
 #define V8_AWAITED (RUNTIME_WORDS - 1)
-_Static_assert(V8_AWAITED > V8_PLACE, "what tells lines is before it");
+_Static_assert(V8_AWAITED > V8_IS_CHAIN, "what tells lines is before it");
 
 /* words[0]: the generator that was found; 0: none. */
 #define V8_GENERATOR 0

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Functions that V8 has inlined into others. Which one a return address is in is told by the code's table of source positions, which has each call of a
- * function; other calls, and what lies between, it need not have. So it is asked only where the frame below is that of such a call.
+ * Functions that V8 has inlined into others. Which ones a return address is in is told by its translation (bpf/runtimes/v8_translation.h). Where there is none, by the code's table of source
+ * positions, which has each call of a function; other calls, and what lies between, it need not have. So that is asked only where the frame below is that of such a call.
  */
 #ifndef XAGENT_BPF_RUNTIMES_V8_INLINED_BPF_H
 #define XAGENT_BPF_RUNTIMES_V8_INLINED_BPF_H
@@ -12,30 +12,30 @@
 #include "bpf/runtimes/v8_lines.bpf.h"
 #include "bpf/runtimes/v8_objects.bpf.h"
 #include "bpf/runtimes/v8_positions.bpf.h"
+#include "bpf/runtimes/v8_translation.bpf.h"
 
 /* Inlined functions that one sample reads. */
 #define V8_MAX_READS 1000
 
-static __always_inline __u64 v8_deopt_element(__u64 deopt, __u32 index)
+/* Where functions are told; how many there are into the upper half of the lengths. */
+static __always_inline void v8_get_literals(struct scratch *s, __u64 deopt)
 {
-	return v8_word(deopt + V8_ARRAY_DATA + 8 * (__u64)index);
+	__u64 literals = v8_deopt_element(deopt, v8_layout(s)->deopt_literals) - V8_TAG;
+	__u64 n = literals & V8_TAG_MASK ? 0 : v8_array_length(literals);
+
+	s->runtime.words[V8_LITERALS] = literals;
+	s->runtime.words[V8_LENGTHS] = n << 32;
 }
 
-/* Where the functions of the positions are told. */
+/* And where the positions are at which they were inlined. */
 static __always_inline void v8_get_tables(struct scratch *s, __u64 deopt)
 {
-	const struct v8_layout *l = v8_layout(s);
-	__u64 inlines = v8_deopt_element(deopt, l->deopt_inlines) - V8_TAG;
-	__u64 literals = v8_deopt_element(deopt, l->deopt_literals) - V8_TAG;
-	__u64 n_inlines = 0, n_literals = 0;
+	__u64 inlines = v8_deopt_element(deopt, v8_layout(s)->deopt_inlines) - V8_TAG;
 
-	if (!(inlines & V8_TAG_MASK))
-		n_inlines = v8_word(inlines + V8_ARRAY_LENGTH) >> 32;
-	if (!(literals & V8_TAG_MASK))
-		n_literals = v8_word(literals + V8_ARRAY_LENGTH) >> 32;
+	v8_get_literals(s, deopt);
 	s->runtime.words[V8_INLINES] = inlines;
-	s->runtime.words[V8_LITERALS] = literals;
-	s->runtime.words[V8_LENGTHS] = n_literals << 32 | n_inlines;
+	if (!(inlines & V8_TAG_MASK))
+		s->runtime.words[V8_LENGTHS] |= v8_array_length(inlines);
 }
 
 /* The position at pc, by the Code that was read, which begins at `begin`. `key`: of that address and this code. */
@@ -52,17 +52,32 @@ static __always_inline __u64 v8_position_in_code(struct scratch *s, __u64 begin,
 	return position;
 }
 
+/* The functions are in the translation's chain: how many of them were inlined. */
+static __always_inline __u32 v8_chain_begins(struct scratch *s, __u64 deopt, __u32 n)
+{
+	const struct v8_translation *t = v8_translation(s->level);
+
+	if (!t)
+		return 0;
+	if (n > 1)
+		v8_get_literals(s, deopt);
+	s->runtime.words[V8_IS_CHAIN] = 1;
+	s->runtime.words[V8_PLACE] = V8_PLACE_OF_BYTECODE | (__u32)t->chain.functions[0];
+	return n - 1;
+}
+
 /* Which function pc is in: 0: the frame's own, or not known. Leaves what the rest of the frame is read by in words[V8_INLINES …]. */
 __noinline __u32 v8_inlined(__u32 level)
 {
 	struct scratch *s = walk_scratch(level);
 	const struct v8_layout *l;
 	__u64 key, begin, deopt, id, position;
-	__u32 kind;
+	__u32 kind, n;
 
 	if (!s)
 		return 0;
 	l = v8_layout(s);
+	s->runtime.words[V8_IS_CHAIN] = 0;
 	begin = v8_find_code(s, &key);
 	kind = v8_shared_int(s, l->code_flags) & V8_CODE_KIND;
 	if (!begin || kind <= l->kind_baseline)
@@ -70,9 +85,17 @@ __noinline __u32 v8_inlined(__u32 level)
 	deopt = v8_shared_word(s, l->code_deopt) - V8_TAG;
 	if (deopt & V8_TAG_MASK)
 		return 0;
-	/* Other code may have come there: no optimization has the number of another one. */
-	id = v8_deopt_element(deopt, l->deopt_id) >> 32 | 1ULL << 32;
-	position = v8_position_in_code(s, begin, hash_mix(key, id));
+	/* Other code may have come there: no optimization of an isolate has the number of another one. */
+	id = v8_deopt_element(deopt, l->deopt_id) >> 32 | (__u64)v8_shared_int(s, l->code_bytes)
+								  << 32;
+	key = hash_mix(key, id);
+	n = l->n_translation_opcodes ? v8_chain(level, begin, deopt, key) : 0;
+	asm volatile("" : "+r"(n));
+	if (n)
+		return v8_chain_begins(s, deopt, n);
+	if (!s->runtime.is_called)
+		return 0;
+	position = v8_position_in_code(s, begin, key);
 	if (position == V8_NO_POSITION || position & V8_POSITION_EXTERNAL)
 		return 0;
 	if (V8_POSITION_FUNCTION(position))
@@ -83,7 +106,21 @@ __noinline __u32 v8_inlined(__u32 level)
 	return V8_POSITION_FUNCTION(position);
 }
 
-/* Reads the function of an inlining position into function and print; that of the one that it lies in into *ret_outer, and where it is called there. */
+/* Reads the function at that pointer, which may be a weak one, into function and print. */
+static __always_inline bool v8_get_function(struct scratch *s, __u64 shared)
+{
+	if (!(shared & V8_TAG))
+		return false;
+	shared = v8_get_shared(s, (shared & ~2ULL) - V8_TAG);
+	if (!shared || v8_shared_int(s, v8_layout(s)->shared_id) == V8_NO_LITERAL)
+		return false;
+	s->runtime.function = shared;
+	s->runtime.print = v8_print(s);
+	s->runtime.position = ~0U;
+	return true;
+}
+
+/* Reads the function of an inlining position; that of the one that it lies in into *ret_outer, and where it is called there. */
 static __always_inline bool v8_get_inlined(struct scratch *s, __u32 number, __u32 *ret_outer,
 					   __u32 *ret_place)
 {
@@ -91,8 +128,6 @@ static __always_inline bool v8_get_inlined(struct scratch *s, __u32 number, __u3
 	__u64 position[2], shared;
 	__u32 literal;
 
-	if (s->runtime.n_reads++ >= V8_MAX_READS)
-		return false;
 	if (!number || (__u64)number * V8_INLINE_BYTES > (__u32)s->runtime.words[V8_LENGTHS] ||
 	    bpf_probe_read_user(
 		    position, sizeof(position),
@@ -108,19 +143,32 @@ static __always_inline bool v8_get_inlined(struct scratch *s, __u32 number, __u3
 		shared = v8_word(v8_word(s->walk.reg[WIRE_ABI_FP] - V8_FRAME_FUNCTION) - V8_TAG +
 				 v8_layout(s)->function_shared);
 	else if (literal < s->runtime.words[V8_LENGTHS] >> 32)
-		/* It may be a weak reference. */
-		shared = v8_deopt_element(literals, literal) & ~2ULL;
+		shared = v8_deopt_element(literals, literal);
 	else
 		return false;
-	if ((shared & V8_TAG_MASK) != V8_TAG)
+	return v8_get_function(s, shared);
+}
+
+/* Reads the function of the chain that so many ones are around; which is the next one, and where it is itself; where that is, which is known, into *ret_place. */
+static __always_inline bool v8_get_linked(struct scratch *s, __u32 number, __u32 *ret_outer,
+					  __u32 *ret_place)
+{
+	const struct v8_translation *t = v8_translation(s->level);
+	__u32 literal, outer = number - 1;
+	__u64 function;
+
+	if (!t)
 		return false;
-	shared = v8_get_shared(s, shared - V8_TAG);
-	if (!shared || v8_shared_int(s, v8_layout(s)->shared_id) == V8_NO_LITERAL)
-		return false;
-	s->runtime.function = shared;
-	s->runtime.print = v8_print(s);
-	s->runtime.position = ~0U;
-	return true;
+	*ret_outer = outer;
+	barrier_var(number);
+	barrier_var(outer);
+	function = t->chain.functions[number & (V8_CHAIN_FUNCTIONS - 1)];
+	literal = function >> 32;
+	s->runtime.words[V8_PLACE] = V8_PLACE_OF_BYTECODE | (__u32)function;
+	function = t->chain.functions[outer & (V8_CHAIN_FUNCTIONS - 1)];
+	*ret_place = V8_PLACE_OF_BYTECODE | (__u32)function;
+	return literal < s->runtime.words[V8_LENGTHS] >> 32 &&
+	       v8_get_function(s, v8_deopt_element(s->runtime.words[V8_LITERALS], literal));
 }
 
 /* None of the functions that were inlined into the present frame is shown: half of them would be a chain of calls that never was. */
@@ -138,10 +186,17 @@ __noinline int v8_show_inlined(__u32 level)
 {
 	struct scratch *s = walk_scratch(level);
 	__u32 outer = 0, place = 0;
+	bool is_read;
 
 	if (!s)
 		return 0;
-	if (!v8_get_inlined(s, s->runtime.inlined, &outer, &place)) {
+	if (s->runtime.n_reads++ >= V8_MAX_READS)
+		is_read = false;
+	else if (s->runtime.words[V8_IS_CHAIN])
+		is_read = v8_get_linked(s, s->runtime.inlined, &outer, &place);
+	else
+		is_read = v8_get_inlined(s, s->runtime.inlined, &outer, &place);
+	if (!is_read) {
 		v8_hide_inlined(s);
 		return 0;
 	}
@@ -159,13 +214,14 @@ __noinline int v8_inlined_first(__u32 level)
 	struct scratch *s = walk_scratch(level);
 	__u32 number;
 
-	/* Builtins, which lie in the file, have none. */
+	/* Once for each frame. Builtins, which lie in the file, have none. */
 	if (!s || !v8_layout(s)->code_header || s->walk.flags & UNWIND_EXACT ||
-	    !s->runtime.is_called || v8_is_in_file(s))
+	    s->runtime.words[V8_ASKED] == s->walk.reg[WIRE_ABI_FP] ||
+	    (!s->runtime.is_called && !v8_layout(s)->n_translation_opcodes) || v8_is_in_file(s))
 		return 0;
-	/* Once for each frame. */
-	s->runtime.is_called = 0;
+	s->runtime.words[V8_ASKED] = s->walk.reg[WIRE_ABI_FP];
 	number = v8_inlined(level);
+	s->runtime.is_called = 0;
 	s->runtime.words[V8_BEFORE] = s->record.head.n_user;
 	s->runtime.inlined = number;
 	return number != 0;

@@ -2,7 +2,7 @@
 /*
  * Lines in execution. What is told of one is how far it is from the line at which its function begins: line ends of the source between the two are
  * counted. Both are characters of a script. Where in it the interpreter is, or baseline code (bpf/runtimes/v8_baseline.bpf.h), is told by the bytecode's table of source
- * positions; of optimized code by the code's (bpf/runtimes/v8_inlined.bpf.h).
+ * positions; of optimized code by the same, for its translation has the bytecode, or by the code's own (bpf/runtimes/v8_inlined.bpf.h).
  *
  * With `columns` it has the column, too: characters back to the end of the line before.
  *
@@ -205,7 +205,37 @@ static __always_inline void v8_count(struct scratch *s, __u32 level, __u32 place
 		v8_line_remember(s, key);
 }
 
-/* The line of a place in the script, plus one as a source position has it; 0: not known. */
+/* The bytecode of the function that was read; 0: it has none. What has it in its place is baseline code. */
+static __always_inline __u64 v8_bytecode_of_function(struct scratch *s)
+{
+	const struct v8_layout *l = v8_layout(s);
+	__u64 at = s->runtime.function + V8_SHARED_DATA;
+	__u32 type = 0;
+	__u64 object = v8_object(l, v8_word(at), &type);
+
+	if (object && type == l->type_code)
+		object = v8_object(l, v8_word(object + l->code_deopt), &type);
+	return object && l->type_bytecode && type == l->type_bytecode ? object : 0;
+}
+
+/* The line of a bytecode of the function that was read; −1: where it is entered. */
+static __always_inline void v8_line_at_bytecode(struct scratch *s, __u32 at)
+{
+	__u64 key = v8_line_key(s, at | V8_OF_BYTECODE), bytecode, position;
+
+	if (v8_line_known(s, key))
+		return;
+	bytecode = v8_bytecode_of_function(s);
+	if (!bytecode)
+		return;
+	position = v8_position(s->level, v8_word(bytecode + v8_layout(s)->bytecode_positions), at);
+	if (position == V8_NO_POSITION || position & V8_POSITION_EXTERNAL ||
+	    !V8_POSITION_PLACE(position))
+		return;
+	v8_count(s, s->level, V8_POSITION_PLACE(position) - 1, key);
+}
+
+/* The line of a place in the script, plus one as a source position has it, or of V8_PLACE_OF_BYTECODE; 0: not known. */
 __noinline int v8_line_at_place(__u32 level, __u32 place)
 {
 	struct scratch *s = walk_scratch(level);
@@ -213,6 +243,10 @@ __noinline int v8_line_at_place(__u32 level, __u32 place)
 
 	if (!s || !place)
 		return 0;
+	if (place & V8_PLACE_OF_BYTECODE) {
+		v8_line_at_bytecode(s, (place & ~V8_PLACE_OF_BYTECODE) - 1);
+		return 0;
+	}
 	key = v8_line_key(s, place | V8_OF_PLACE);
 	if (v8_line_known(s, key))
 		return 0;

@@ -31,10 +31,12 @@ enum {
 	V8_LENGTHS,  /* … how many of them there are, those of literals in the upper half */
 	V8_BEFORE,   /* the record's words before the functions that were inlined into it */
 	V8_CODE_MAP, /* the map of Codes; 0: none was read */
-	V8_PLACE /* where in its script the next function is, as a source position has it; 0: not known */
+	V8_PLACE, /* where in its script the next function is, as a source position has it, or V8_PLACE_OF_BYTECODE; 0: not known */
+	V8_ASKED, /* the frame pointer of the frame whose inlined functions were asked for last */
+	V8_IS_CHAIN /* those functions are in the translation's chain */
 };
 
-_Static_assert(V8_PLACE < RUNTIME_WORDS, "they fit");
+_Static_assert(V8_IS_CHAIN < RUNTIME_WORDS, "they fit");
 
 /*
  * An entry is two numbers, each by how much it differs from that before: bytes of code, complemented unless a statement begins there, and
@@ -106,7 +108,7 @@ __noinline __u64 v8_position(__u32 level, __u64 pointer, __u32 pc)
 	s->runtime.words[V8_TABLE_BYTES] = n;
 	s->runtime.words[V8_FOUND_AT] = 0;
 	/* What is told of the first entry is how far it is from −1, where a function is entered. */
-	s->runtime.words[V8_TABLE_PC] = (__u64)pc + 1;
+	s->runtime.words[V8_TABLE_PC] = pc + 1U;
 	s->runtime.words[V8_VALUE] = s->runtime.words[V8_SHIFT] = s->runtime.words[V8_OFFSET] = 0;
 	s->runtime.words[V8_POSITION] = s->runtime.words[V8_FOUND] = s->runtime.words[V8_IS_CUT] =
 		0;

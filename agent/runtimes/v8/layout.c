@@ -138,6 +138,36 @@ static uint8_t code_alignment(const struct v8_constants *c)
 	return c->machine == EM_X86_64 && is_newer ? 64 : 32;
 }
 
+/* Instructions of translations: how many, which begin one, which are functions, and their numbers (TRANSLATION_OPCODE_LIST of each; the file has the numbers as counts of TranslationOpcodeOperandCount). */
+static const struct {
+	uint8_t major, minor;
+	uint8_t n, begin, function;
+	uint64_t numbers[3];
+} translations[] = {
+	{ 11, 3, 36, 2, 23, { 0x1211111313113301, 0x1110433351111111, 0x1211 } },
+	{ 11, 8, 40, 12, 0, { 0x1133012343123335, 0x1111111111111111, 0x12111110 } },
+	{ 12, 4, 40, 12, 0, { 0x1133012343123335, 0x1111111111111111, 0x12111110 } },
+	{ 12, 9, 44, 14, 0, { 0x3300123343123335, 0x1111111111111111, 0x121111101111 } },
+	{ 13, 6, 45, 14, 0, { 0x3300133343123346, 0x1111111111110111, 0x1211111011111 } },
+	{ 14, 1, 45, 14, 0, { 0x3300133343123346, 0x1111111111110111, 0x1211111011111 } },
+	{ 14, 6, 45, 14, 0, { 0x3300133343123346, 0x1111111111110111, 0x1211111011111 } },
+};
+
+static void take_translations(const struct v8_constants *c, struct v8_layout *l)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(translations); i++) {
+		if (translations[i].major != c->major || translations[i].minor != c->minor)
+			continue;
+		l->n_translation_opcodes = translations[i].n;
+		/* From 13.x on the frame's size comes before it (SafepointTable). */
+		l->safepoints_length = c->major >= 13 ? 4 : 0;
+		l->translation_begin = translations[i].begin;
+		l->translation_function = translations[i].function;
+		for (size_t k = 0; k < ARRAY_SIZE(translations[i].numbers); k++)
+			l->translation_numbers[k] = translations[i].numbers[k];
+	}
+}
+
 /* 9.4 and 10.2 have no constants for what is the same there. */
 static int32_t or_else(const struct v8_constants *c, enum v8_constant which, int32_t otherwise)
 {
@@ -264,6 +294,8 @@ void v8_layout_from_constants(const struct v8_constants *c, struct v8_layout *re
 			 take(c, V8_MAP_TYPE, 2, 32, &l.map_type) &&
 			 take(c, V8_FUNCTION_SHARED, 8, 128, &l.function_shared);
 	take_code(c, &l);
+	if (l.code_header)
+		take_translations(c, &l);
 	take_bytecode(c, &l);
 	take_promises(c, &l);
 	take_wasm(c, &l);

@@ -284,6 +284,11 @@ static void test_unknown(void **state)
 	}
 }
 
+static unsigned numbers_of(const struct v8_layout *l, unsigned opcode)
+{
+	return l->translation_numbers[opcode / 16] >> (4 * (opcode % 16)) & 15;
+}
+
 /* A build whose code is not known has functions, but none that were inlined. */
 static void test_unknown_code(void **state)
 {
@@ -307,6 +312,43 @@ static void test_unknown_code(void **state)
 		v8_layout_from_constants(&c, &l);
 		assert_true(l.is_supported);
 		assert_int_equal(l.code_header, 0);
+		assert_int_equal(l.n_translation_opcodes, 0);
+	}
+}
+
+/* Versions whose optimized code is known, and whose translations are: what begins one has three numbers, a function five or more, or three, and the last instruction one. */
+static void test_code(void **state)
+{
+	static const struct {
+		uint32_t major, minor;
+		uint8_t n_opcodes;
+	} rows[] = {
+		{ 9, 4, 0 },   { 9, 6, 0 },   { 10, 2, 0 },  { 10, 8, 0 },
+		{ 11, 3, 36 }, { 11, 8, 40 }, { 12, 4, 40 }, { 12, 9, 44 },
+		{ 13, 6, 45 }, { 14, 1, 45 }, { 14, 6, 45 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct v8_constants c = constants_of(NODE_26);
+		struct v8_layout l;
+
+		c.major = rows[i].major;
+		c.minor = rows[i].minor;
+		v8_layout_from_constants(&c, &l);
+		assert_int_not_equal(l.code_header, 0);
+		assert_int_equal(l.n_translation_opcodes, rows[i].n_opcodes);
+		if (!rows[i].n_opcodes)
+			continue;
+		assert_int_equal(l.safepoints_length, rows[i].major >= 13 ? 4 : 0);
+		assert_int_equal(numbers_of(&l, l.translation_begin), 3);
+		assert_int_equal(numbers_of(&l, l.translation_begin + 1U), 3);
+		assert_int_equal(numbers_of(&l, l.translation_function),
+				 rows[i].major >= 13 ? 6 : 5);
+		assert_int_equal(numbers_of(&l, l.translation_function + 1U),
+				 rows[i].major >= 13 ? 4 : 3);
+		assert_int_equal(numbers_of(&l, l.n_translation_opcodes - 1U), 1);
+		assert_int_equal(numbers_of(&l, l.n_translation_opcodes), 0);
 	}
 }
 
@@ -409,7 +451,7 @@ static const struct unit_test tests[] = {
 	TEST(test_known),	 TEST(test_machines),	  TEST(test_unknown),
 	TEST(test_unknown_code), TEST(test_bytecode),	  TEST(test_unknown_bytecode),
 	TEST(test_stripped),	 TEST(test_versions),	  TEST(test_promises),
-	TEST(test_wasm),	 TEST(test_wasm_unknown),
+	TEST(test_wasm),	 TEST(test_wasm_unknown), TEST(test_code),
 };
 
 TEST_MAIN(tests)
