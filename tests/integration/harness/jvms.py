@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import zipfile
+from pathlib import Path
 from typing import NamedTuple
 
 from . import paths, pythons
@@ -40,6 +41,7 @@ MANIFEST = "Manifest-Version: 1.0\nPremain-Class: chains.Redefine\nCan-Redefine-
 class Jvm(NamedTuple):
     command: tuple  # that runs it
     classes: str    # where it sees what was compiled
+    root: Path = None  # which it sees as /; None: ours
 
     def has(self, *options):
         """Whether this version knows them."""
@@ -90,7 +92,7 @@ def get(version):
     if not found:
         return None, f"no java in {root}"
     (root / "proc").mkdir(exist_ok=True)
-    return Jvm((*IN_ROOT, str(root), found[0][len(str(root)):]), "/tmp/classes"), None
+    return Jvm((*IN_ROOT, str(root), found[0][len(str(root)):]), "/tmp/classes", root), None
 
 
 @functools.lru_cache(maxsize=None)
