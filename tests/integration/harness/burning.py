@@ -40,15 +40,23 @@ def before_all_others():
         AUTOGROUP.write_text("-20")
 
 
+def is_sampling(pid):
+    """The events of a profiler are there. Until then it loads its programs, for seconds on a busy machine."""
+    folder = f"/proc/{pid}/fd"
+    with contextlib.suppress(FileNotFoundError):
+        return any(os.readlink(f"{folder}/{name}") == "anon_inode:[perf_event]" for name in os.listdir(folder))
+    return False
+
+
 def profile(processes, directory, pids, enough=ENOUGH_CPU_SECONDS, rate=RATE):
     """comm → Stacks (user half only) of these processes, for so long that each has used CPU time enough."""
     path = directory / f"burning-{len(processes.all)}.folded"
-    until = {pid: cpu_seconds(pid) + enough for pid in pids}
     run = processes.start(paths.XAGENT, "profile", "-U", "-f", "folded", "-F", rate, "-d", SECONDS, "-o", path,
                           "-p", ",".join(map(str, pids)), preexec_fn=before_all_others)
+    wait_until(lambda: not run.running() or is_sampling(run.pid), SECONDS, "it samples")
+    until = {pid: cpu_seconds(pid) + enough for pid in pids}
     wait_until(lambda: not run.running() or all(cpu_seconds(pid) >= until[pid] for pid in pids), SECONDS, "all have burned")
-    # It may have come late: what counts is what it has seen.
-    time.sleep(0.5)
+    time.sleep(0.1)
     if run.running():
         run.send(signal.SIGINT)
     assert run.wait(30) == 0, run.err
