@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The step over frames of HotSpot (bpf/runtimes/hotspot.h), on x86-64. They are found as the walk meets them, in the code cache.
+ * The step over frames of HotSpot (bpf/runtimes/hotspot.h). They are found as the walk meets them, in the code cache.
  *
  * Interpreted:	frame pointer, below it the method, and the caller's sp as it was before arguments were made room for
  * Compiled:	the frame's size is its code's, and the caller's frame pointer is its uppermost word. While it is being made or left, the
@@ -72,7 +72,8 @@ static __always_inline int hotspot_up(struct scratch *s)
 	struct unwind_walk *w = &s->walk;
 
 	w->known = 0;
-	if (w->cfa <= w->reg[WIRE_ABI_SP])
+	if (w->cfa < w->reg[WIRE_ABI_SP] ||
+	    (w->cfa == w->reg[WIRE_ABI_SP] && (WIRE_N_REGS == 16 || !(w->flags & UNWIND_EXACT))))
 		return hotspot_lost(s, STOP_REASON_NO_PROGRESS);
 	return unwind_up(w, 0, &w->n_fp) ? RUNTIME_CODE_LEFT : RUNTIME_CODE_LAST;
 }
@@ -80,12 +81,14 @@ static __always_inline int hotspot_up(struct scratch *s)
 #define HOTSPOT_RAX 0
 #define HOTSPOT_RBX 3
 #define HOTSPOT_R13 13
+/* The interpreter's bytecode pointer: r13, or x22. */
+#define HOTSPOT_BCP (WIRE_N_REGS == 16 ? HOTSPOT_R13 : 22)
 
 /* The leaf has its bytecode pointer in a register, and in its frame only where it was at the last call. `bcp`: that one, by which its method was read. */
 static __always_inline void hotspot_take_live_bcp(struct scratch *s, __u64 bcp)
 {
 	__u64 code = bcp - s->runtime.position;
-	__u64 at = s->walk.reg[HOTSPOT_R13] - code;
+	__u64 at = s->walk.reg[HOTSPOT_BCP] - code;
 
 	if (s->walk.flags & UNWIND_EXACT && s->runtime.position != HOTSPOT_NO_BCI &&
 	    at < hotspot_read_u16(s, hotspot_layout(s)->at[HOTSPOT_CONST_CODE_BYTES]))
@@ -161,6 +164,7 @@ static __always_inline __u64 hotspot_sender(__u64 sender, __u64 otherwise)
 	return sender - otherwise < 256 * 8 ? sender : otherwise;
 }
 
+#if WIRE_N_REGS == 16
 /*
  * The interpreter's leaf, before its frame is whole or behind its end: the caller's sp is in r13 and its return address on top of the stack, then in
  * rax, then in the frame; at last it is on top of the stack again, then in rsi, and that sp in rbx.
@@ -206,6 +210,9 @@ __noinline int hotspot_find_sender(__u32 level)
 	w->cfa = w->reg[HOTSPOT_RBX];
 	return hotspot_is_in_cache(s, w->ra) && w->cfa - sp < HOTSPOT_MAX_FRAME_BYTES;
 }
+#else
+int hotspot_find_sender(__u32 level);
+#endif
 
 static __always_inline int hotspot_interpreter_edge(struct scratch *s)
 {
@@ -222,6 +229,7 @@ enum hotspot_edge { HOTSPOT_WHOLE, HOTSPOT_NO_FRAME, HOTSPOT_FP_PUSHED };
 /* Without what the frame has beside it: the saved frame pointer, and the return address. */
 #define HOTSPOT_PUSHED_BYTES 16
 
+#if WIRE_N_REGS == 16
 /* sub $bytes,%rsp; C1 and C2 have the short form where it will do, or not. */
 static __always_inline bool hotspot_is_sub(const __u8 *code, __u32 bytes)
 {
@@ -332,6 +340,8 @@ __noinline int hotspot_edge_of(__u32 level, __u32 n, __u32 bytes)
 	return hotspot_behind(code);
 }
 
+#endif
+
 /* Words that code of a whole frame has pushed at most: C2's comparison of strings keeps one there, slow paths of barriers some registers. */
 #define HOTSPOT_MAX_PUSHED 6
 
@@ -370,6 +380,17 @@ __noinline int hotspot_find_ra(__u32 level, __u32 edge)
 	return hotspot_is_in_cache(s, w->ra);
 }
 
+/* A stub of which only the name is known. */
+static __always_inline void hotspot_stub(struct scratch *s, __u64 blob, __u64 name, __u64 text)
+{
+	s->runtime.known[HOTSPOT_KNOWN_NAMES].at = 0;
+	s->runtime.known[HOTSPOT_KNOWN_NAMES].word = name;
+	s->runtime.function = blob;
+	s->runtime.print = (__u32)(hash_mix(text, name) >> 32) | 1;
+	s->runtime.position = HOTSPOT_NO_BCI;
+}
+
+#if WIRE_N_REGS == 16
 /* To the caller of code whose frames have `bytes`. Its method was read. */
 static __always_inline int hotspot_sized(struct scratch *s, __u32 n_begin, __u32 bytes)
 {
@@ -390,17 +411,7 @@ static __always_inline int hotspot_sized(struct scratch *s, __u32 n_begin, __u32
 	return edge ? hotspot_up(s) : hotspot_lost(s, STOP_REASON_BAD_PC);
 }
 
-/* A stub of which only the name is known. */
-static __always_inline void hotspot_stub(struct scratch *s, __u64 blob, __u64 name, __u64 text)
-{
-	s->runtime.known[HOTSPOT_KNOWN_NAMES].at = 0;
-	s->runtime.known[HOTSPOT_KNOWN_NAMES].word = name;
-	s->runtime.function = blob;
-	s->runtime.print = (__u32)(hash_mix(text, name) >> 32) | 1;
-	s->runtime.position = HOTSPOT_NO_BCI;
-}
-
-/* … and whose frame is none, or by frame pointer. Only the JVM itself calls it from elsewhere. */
+/* A stub whose frame is none, or by frame pointer. Only the JVM itself calls it from elsewhere. */
 static __always_inline int hotspot_by_fp(struct scratch *s)
 {
 	struct unwind_walk *w = &s->walk;
@@ -429,6 +440,17 @@ static __always_inline int hotspot_by_fp(struct scratch *s)
 	}
 	return hotspot_up(s);
 }
+
+
+/* A stub's leaf, which has made no frame. */
+static __always_inline bool hotspot_is_called(struct scratch *s, __u64 blob)
+{
+	(void)blob;
+	return hotspot_is_in_cache(s, hotspot_u64(s->walk.reg[WIRE_ABI_SP]));
+}
+#else
+#include "bpf/runtimes/hotspot_arm64.bpf.h"
+#endif
 
 /*
  * A stub's leaf has set its frame pointer, and has less on the stack than in a whole frame, or some words more: what it saves is pushed bit by bit. The frame
@@ -564,8 +586,7 @@ static __always_inline int hotspot_in_blob(struct scratch *s, __u64 at, bool is_
 	}
 	/* Of stubs nothing tells when their frame is whole. */
 	if (kind == HOTSPOT_BLOB_IS_STUB && s->walk.flags & UNWIND_EXACT &&
-	    (hotspot_is_in_cache(s, hotspot_u64(s->walk.reg[WIRE_ABI_SP])) ||
-	     hotspot_has_fp(s, blob.bytes)))
+	    (hotspot_is_called(s, at) || hotspot_has_fp(s, blob.bytes)))
 		return hotspot_by_fp(s);
 	if (kind == HOTSPOT_BLOB_IS_NMETHOD) {
 		if (want_tiers)
@@ -652,10 +673,12 @@ static __always_inline int hotspot_code(struct scratch *s)
 {
 	int code;
 
-	if (WIRE_N_REGS != 16 || !hotspot_is_in_cache(s, s->walk.pc) ||
-	    s->walk.flags & UNWIND_FP_LOST)
+	if (!hotspot_is_in_cache(s, s->walk.pc) || s->walk.flags & UNWIND_FP_LOST)
 		return RUNTIME_CODE_NOT_ITS;
 	code = hotspot_next(s);
+	/* Of AArch64 it is not known how frames lie there. */
+	if (WIRE_N_REGS != 16)
+		return code;
 	if (code == RUNTIME_CODE_LAST && s->walk.end == STOP_REASON_ON_HEAP)
 		return hotspot_on_heap(s, code);
 	if (!hotspot_is_on_heap(s) || (code != RUNTIME_CODE_NOT_ITS && code != RUNTIME_CODE_LAST))

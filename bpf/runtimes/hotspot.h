@@ -164,15 +164,21 @@ enum hotspot_lines { HOTSPOT_NO_LINES, HOTSPOT_LINES, HOTSPOT_LINES_20 };
 /* A position that is not known, or has no line. */
 #define HOTSPOT_NO_BCI (~0U)
 
-/* Of an interpreter's frame, below its frame pointer. */
+/* Of an interpreter's frame, below its frame pointer (frame_x86.hpp, frame_aarch64.hpp, where a word of padding lies between). */
+#if WIRE_N_REGS == 16
 #define HOTSPOT_FRAME_BCP 64
 #define HOTSPOT_FRAME_BCP_8 56
 #define HOTSPOT_FRAME_LOCALS 56
+#else
+#define HOTSPOT_FRAME_BCP 72
+#define HOTSPOT_FRAME_BCP_8 HOTSPOT_FRAME_BCP
+#define HOTSPOT_FRAME_LOCALS 64
+#endif
 #define HOTSPOT_FRAME_METHOD 24
 #define HOTSPOT_FRAME_SENDER_SP 8
 
-/* Of the frame of the stub that calls Java, below its frame pointer: its JavaCallWrapper, which begins with its thread (frame_x86.hpp, javaCalls.hpp). */
-#define HOTSPOT_FRAME_WRAPPER 48
+/* Of the frame of the stub that calls Java, below its frame pointer: its JavaCallWrapper, which begins with its thread (the same files, javaCalls.hpp). */
+#define HOTSPOT_FRAME_WRAPPER (WIRE_N_REGS == 16 ? 48 : 64)
 
 /* In the segment map: no block begins here or before. Else how many segments before it one may begin. */
 #define HOTSPOT_SEGMENT_FREE 0xff

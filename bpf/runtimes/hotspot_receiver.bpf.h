@@ -17,8 +17,9 @@
 /* In known[HOTSPOT_KNOWN_NAMES].at, where no name is: the word is the name of a class. */
 #define HOTSPOT_AT_RECEIVER 2
 
-/* The object's register (j_rarg0, assembler_x86.hpp), by DWARF. */
+/* The object's register (j_rarg0, assembler_x86.hpp and assembler_aarch64.hpp): rsi or x1, by DWARF. */
 #define HOTSPOT_RSI 4
+#define HOTSPOT_OBJECT (WIRE_N_REGS == 16 ? HOTSPOT_RSI : 1)
 
 /* Of an object: its class behind its mark word, or in that one's upper bits (-XX:+UseCompactObjectHeaders, JDK 24). */
 #define HOTSPOT_MARK_CLASS_SHIFT 42
@@ -70,7 +71,7 @@ __noinline int hotspot_receiver(__u32 level)
 
 	if (!m || !m->class_base_at)
 		return 0;
-	name = hotspot_class_name_of(s, m, s->walk.reg[HOTSPOT_RSI]);
+	name = hotspot_class_name_of(s, m, s->walk.reg[HOTSPOT_OBJECT]);
 	if (!name)
 		return 0;
 	names = &s->runtime.known[HOTSPOT_KNOWN_NAMES];

@@ -16,6 +16,7 @@ from harness import chains, folded, metrics, pprof, recursion, situations  # noq
 CHAIN = ("main", "alpha", "beta", "gamma", "spin")
 INTERPRETED = ("toy_main", "outer", "bridge", "bounce", "ping", "bounce", "pong", "bounce", "ping", "bounce", "inner", "leaf", "run_leaf")
 NESTED = ("main", "Service.handle", "outer", "mapped", "middle", "inner", "readSync")
+METHODS = tuple("chains.Chains" + n for n in (".main", ".begin", *("$Even.step", "$Odd.step") * 4, "$Even.step", ".leaf"))
 SECTION = re.compile(r"^=section=(\w+)=$", re.MULTILINE)
 WAITS = {"sleeps_10ms": ("pause_us", "[sleep]"), "lock_5ms": ("pthread_mutex_lock", "[lock]"), "slow_pipe": ("read", "[pipe]")}
 WAITED = re.compile(r"^(\w+) (\d+)$", re.MULTILINE)
@@ -191,6 +192,18 @@ def check_node(text):
         assert all(in_order(s.frames, NESTED) for s in reads), reads.show()
 
 
+def check_java(text):
+    """Each tick in the innermost method but one, or in what that calls."""
+    runs = re.findall(r"^flags (.*)\nexit (\d+)\n((?:.+;.+\n)*)", text, re.MULTILINE)
+    assert len(runs) == text.count("flags ") == (4 if text else 0), text[:2000]
+    for flags, status, body in runs:
+        assert status == "0", flags
+        ticks = folded.parse(body).having(METHODS[-1])
+        whole = sum(s.count for s in ticks if tuple(f for f in s.frames if f.startswith("chains."))[:len(METHODS)] == METHODS)
+        print(f"    java {flags}: {whole} of {ticks.total} samples of {METHODS[-1]} show its callers")
+        assert ticks.total >= LEAST_SAMPLES and whole >= SHARE * ticks.total, ticks.show()
+
+
 def in_order(names, of):
     rest = iter(of)
     return all(name in rest for name in names)
@@ -325,6 +338,7 @@ def main():
         check_python(parts["python"], parts["functions"])
         check_young(parts["young"], parts["youngs"])
         check_node(parts["node"])
+        check_java(parts["java"])
         check_units(parts["unit"])
         check_inspect(parts["inspect"])
         check_unwinding(parts["unwind"], parts["unwound"])

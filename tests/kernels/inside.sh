@@ -86,6 +86,18 @@ if [ -x /x/node ]; then
 	done
 fi
 
+# Methods of Java, one by one, by the interpreter and by each compiler.
+section java
+if [ -x /x/jdk/bin/java ]; then
+	for flags in -Xint -XX:TieredStopAtLevel=1 -XX:-TieredCompilation -XX:+TieredCompilation; do
+		echo "flags $flags"
+		/x/xagent profile -U -f folded -F 497 -o /tmp/java -- /x/jdk/bin/java "$flags" -XX:CompileCommand=quiet '-XX:CompileCommand=dontinline,chains.Chains*::*' \
+			-cp /x/classes chains.Chains 15 >/tmp/said 2>&1
+		echo "exit $?"
+		cat /tmp/java
+	done
+fi
+
 section unit
 for program in /x/unit/*; do
 	[ -x "$program" ] || continue

