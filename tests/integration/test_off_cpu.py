@@ -24,8 +24,10 @@ def profile(processes, path, *arguments):
     return folded.parse(path.read_text()), own, run
 
 
-def test_waits_by_function(processes, programs, tmp_path):
-    stacks, own, run = profile(processes, tmp_path / "f", "--", programs["waiter"], "60")
+@pytest.mark.parametrize("program", ["waiter", "waiter_frameless"])
+def test_waits_by_function(processes, programs, tmp_path, program):
+    """… each with its whole chain, with frame pointers and without."""
+    stacks, own, run = profile(processes, tmp_path / "f", "--", programs[program], "60")
     assert set(own) == {"sleeps_10ms", "lock_5ms", "slow_pipe"}
     for name, ns in own.items():
         mine = stacks.having("main", name)
@@ -33,6 +35,7 @@ def test_waits_by_function(processes, programs, tmp_path):
         mine = mine.having("pthread_mutex_lock") or mine.having("___pthread_mutex_lock") if name == "lock_5ms" else mine
         assert abs(mine.total / ns - 1) < 0.03, (name, mine.total, ns, stacks.show())
         assert all("_start" in s.frames and s.frames[-2] in ("__schedule", "schedule") for s in mine), mine.show()
+        assert not [f for s in mine for f in s.frames[:-1] if f.startswith("[")], mine.show()
     assert stacks.having("start_thread", "help").total > 0
     assert "lost" not in run.err, run.err
 
