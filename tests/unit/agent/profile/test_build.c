@@ -351,12 +351,13 @@ static const char *string_of(const Perftools__Profiles__Profile *p, int64_t i)
 	return p->string_table[i];
 }
 
-static void assert_type(const Perftools__Profiles__Profile *p, const char *type, const char *unit)
+static void assert_type(const Perftools__Profiles__Profile *p, const char *type, const char *unit,
+			const char *period)
 {
+	assert_string_equal(string_of(p, p->period_type->type), period);
 	assert_int_equal(p->n_sample_type, 1);
 	assert_string_equal(string_of(p, p->sample_type[0]->type), type);
 	assert_string_equal(string_of(p, p->sample_type[0]->unit), unit);
-	assert_string_equal(string_of(p, p->period_type->type), type);
 	assert_string_equal(string_of(p, p->period_type->unit), unit);
 }
 
@@ -432,7 +433,8 @@ static void check_events(struct context *w, build_fn fn)
 		_cleanup_profile_ Perftools__Profiles__Profile *p = unpack(x, &facts);
 		bool is_cpu = x->event == EVENT_CPU;
 
-		assert_type(p, is_cpu ? "cpu" : "events", is_cpu ? "nanoseconds" : "count");
+		assert_type(p, is_cpu ? "cpu" : "events", is_cpu ? "nanoseconds" : "count",
+			    is_cpu ? "cpu" : "tracepoint");
 		assert_int_equal(facts.totals[0], is_cpu ? 2 * PERIOD_NS : 7);
 		assert_int_equal(p->period, is_cpu ? PERIOD_NS : 1);
 		assert_int_equal(x->n_samples, 2);
@@ -523,7 +525,7 @@ static void test_pprof_wall(void **state)
 		_cleanup_profile_ Perftools__Profiles__Profile *p = unpack(x, &facts);
 		bool is_wall = x->event == EVENT_WALL;
 
-		assert_type(p, is_wall ? "wall" : "cpu", "nanoseconds");
+		assert_type(p, is_wall ? "wall" : "cpu", "nanoseconds", is_wall ? "wall" : "cpu");
 		assert_int_equal(facts.totals[0], is_wall ? 55 : 2 * PERIOD_NS);
 		assert_int_equal(x->n_samples, is_wall ? 5 : 2);
 		assert_int_equal(x->n_again, is_wall ? 2 : 0);
@@ -578,7 +580,7 @@ static void test_pprof_bytes(void **state)
 	static const struct {
 		size_t n;
 		uint64_t digest;
-	} golden[] = { { 140, 0xaacdff2050089f75 },
+	} golden[] = { { 152, 0xa85567b481b53de3 },
 		       { 216599, 0x587fa0e694fec407 },
 		       { 30096, 0xc6002944ce6f44ba },
 		       { 393, 0xbb37cf2a579e756 } };
