@@ -374,15 +374,20 @@ def readers_left():
         if not name.isdigit():
             continue
         try:
-            with open(f"/proc/{name}/stat", encoding="utf-8", errors="replace") as file:
-                comm, rest = file.read().split("(", 1)[1].rsplit(")", 1)
-            with open(f"/proc/{rest.split()[1]}/comm", encoding="utf-8", errors="replace") as file:
-                parent = file.read().strip()
+            # Whoever is stuck in execve() has its name told all the same, and its stat never: the kernel's exec_update_lock is held.
+            if read_text(name, "comm") != "xagent-reader":
+                continue
+            parent = read_text(read_text(name, "stat").rsplit(")", 1)[1].split()[1], "comm")
         except (OSError, IndexError):
             continue
-        if comm == "xagent-reader" and parent != "xagent":
+        if parent != "xagent":
             pids.add(int(name))
     return pids
+
+
+def read_text(pid, name):
+    with open(f"/proc/{pid}/{name}", encoding="utf-8", errors="replace") as file:
+        return file.read().strip()
 
 
 # The names under which the loop must not look at what belongs to others.
