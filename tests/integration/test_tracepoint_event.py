@@ -184,6 +184,6 @@ def test_profile_types_of_a_store(start_agent, processes, programs):
         status, text = fetch(f"{agent.url}/querier.v1.QuerierService/ProfileTypes", data=b"{}", headers={"Content-Type": "application/json"})
         assert status == 200, text
         return {t["ID"] for t in json.loads(text).get("profileTypes", [])}
-    both = {"seeks:events:count:events:count", "process_cpu:cpu:nanoseconds:cpu:nanoseconds"}
+    both = {"seeks:events:count:tracepoint:count", "process_cpu:cpu:nanoseconds:cpu:nanoseconds"}
     wait_until(lambda: both <= types(), 20, "the store has both types")
     assert agent.stop() == 0
