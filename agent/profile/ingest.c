@@ -75,7 +75,7 @@ static void on_process_event(const struct process_event *ev, void *data)
 /* Who has not done so for this long does it so seldom that the round in which it is found out does not matter: a tenth of a second of ten. */
 #define REPLACING_NS (10 * NS_PER_S)
 /* Of samples at a time: then requests are answered and profiles sent, and the rest is read. */
-#define DRAIN_BUDGET_NS (50 * NS_PER_MS)
+#define DRAIN_BUDGET_NS (500 * NS_PER_MS)
 
 static bool is_replacing(const struct process *p, uint64_t now_ns)
 {
@@ -278,7 +278,7 @@ void session_on_waker(const struct sample *sample, void *data)
 }
 
 /* Events are not ahead of the samples that are still in the ring, and processes that exited are there for these. */
-static void drain(struct session *s, uint64_t budget_ns)
+static bool drain(struct session *s, uint64_t budget_ns)
 {
 	uint64_t read_ns;
 
@@ -302,16 +302,17 @@ static void drain(struct session *s, uint64_t budget_ns)
 	exited_processes_sweep(&s->processes.exited, MIN_OF(clock_mono_ns(), read_ns));
 	if (session_is_full_of_undecided(s))
 		(void)session_close_interval(s);
+	return read_ns != UINT64_MAX;
 }
 
 void session_drain(struct session *s)
 {
-	drain(s, 0);
+	(void)drain(s, 0);
 }
 
-void session_drain_some(struct session *s)
+bool session_drain_some(struct session *s)
 {
-	drain(s, DRAIN_BUDGET_NS);
+	return drain(s, DRAIN_BUDGET_NS);
 }
 
 static void on_outside_process_forgotten(struct process *p, void *data)

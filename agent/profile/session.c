@@ -36,14 +36,19 @@ static void on_drain_timer(void *data)
 {
 	struct session *s = data;
 
-	session_drain_some(s);
-	arm_drain(s);
+	if (session_drain_some(s))
+		loop_timer_arm(s->timers.drain, clock_mono_ns());
+	else
+		arm_drain(s);
 }
 
 static void on_readable(uint32_t events, void *data)
 {
+	struct session *s = data;
+
 	(void)events;
-	session_drain_some(data);
+	if (session_drain_some(s))
+		loop_timer_arm(s->timers.drain, clock_mono_ns());
 }
 
 /* Intervals keep their pace: one that ran late does not shift the next. */

@@ -180,8 +180,8 @@ int session_open_processes(struct session *s);
 void session_close_processes(struct session *s);
 /* Handles all events and samples that have come since the last time, in the order of time. */
 void session_drain(struct session *s);
-/* The same for a part of a second: others of the loop have their turn, then the rest. */
-void session_drain_some(struct session *s);
+/* The same for a part of a second: others of the loop have their turn, then the rest. True: there is more, for the next round of the loop. */
+bool session_drain_some(struct session *s);
 /* What a first sample of the process would do: its mappings are read, and the kernel half is told of it. */
 void session_meet(struct session *s, uint32_t pid);
 /* Tells the kernel half of a process again. */

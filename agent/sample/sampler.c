@@ -177,7 +177,7 @@ static void on_sample(struct sampler *s, const void *data, size_t size)
 
 static bool is_enough(const struct sampler_reading *r)
 {
-	return r->sample_ns > r->begin_ns || clock_mono_ns() > r->end_ns;
+	return r->end_ns == UINT64_MAX ? r->sample_ns > r->begin_ns : clock_mono_ns() > r->end_ns;
 }
 
 static int on_record(void *ctx, void *data, size_t size)
