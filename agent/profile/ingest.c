@@ -75,7 +75,7 @@ static void on_process_event(const struct process_event *ev, void *data)
 /* Who has not done so for this long does it so seldom that the round in which it is found out does not matter: a tenth of a second of ten. */
 #define REPLACING_NS (10 * NS_PER_S)
 /* Of samples at a time: then requests are answered and profiles sent, and the rest is read. */
-#define DRAIN_BUDGET_NS (500 * NS_PER_MS)
+#define DRAIN_BUDGET_NS SESSION_DRAIN_NS
 
 static bool is_replacing(const struct process *p, uint64_t now_ns)
 {

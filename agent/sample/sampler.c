@@ -14,13 +14,12 @@
 
 #include "agent/sample/cost.h"
 #include "agent/sample/cpu_counters.h"
-#include "agent/sample/end_record.h"
 #include "agent/sample/event.h"
 #include "agent/sample/event_costs.h"
 #include "agent/sample/kernel_types.h"
 #include "agent/sample/knobs.h"
-#include "agent/sample/name_record.h"
 #include "agent/sample/refusal.h"
+#include "agent/sample/sample_ring.h"
 #include "agent/sample/source.h"
 #include "agent/util/clock.h"
 #include "agent/util/log.h"
@@ -37,34 +36,15 @@
 /* log_level bit of BPF_PROG_LOAD: statistics only (BPF_LOG_STATS, include/linux/bpf_verifier.h) */
 #define VERIFIER_LOG_STATS 4
 
-/* During sampler_read(). */
-struct sampler_reading {
-	sampler_fn fn;
-	void *data;
-	uint64_t begin_ns, end_ns;
-	uint64_t sample_ns; /* of the last one */
-};
-
-/* Of a record: no further one. libbpf returns it. */
-#define IS_ENOUGH (-ECANCELED)
-
 struct sampler {
 	struct sample_bpf *bpf;
-	struct ring_buffer *ring;
+	struct sample_ring ring;
 	struct source *sources[EVENT_MAX];
 	size_t n_sources;
 	struct cpu_counters *counters;
 	struct event_costs costs;
 	uint8_t owners[SAMPLER_MAX_PROGRAMS]; /* enum event, of each program that is wanted */
 	unsigned int hz;
-	struct telemetry *telemetry;
-	struct sampler_reading reading;
-	void (*on_name)(const struct wire_name *name, void *data);
-	void *name_data;
-	void (*on_end)(const struct wire_end *end, void *data);
-	void *end_data;
-	void (*on_waker)(const struct sample *waker, void *data);
-	void *waker_data;
 	char *verifier_logs; /* VERIFIER_LOG_BYTES for each of VERIFIER_MAX_PROGRAMS; NULL: not wanted */
 	int types_fd;	     /* while loading */
 	enum event
@@ -103,7 +83,7 @@ void sampler_free(struct sampler *s)
 	event_costs_fini(&s->costs);
 	free_sources(s);
 	cpu_counters_free(s->counters);
-	ring_buffer__free(s->ring);
+	sample_ring_fini(&s->ring);
 	sample_bpf__destroy(s->bpf);
 	free(s->verifier_logs);
 	free(s);
@@ -129,70 +109,6 @@ static int want_verifier_stats(struct sampler *s)
 		i++;
 	}
 	return 0;
-}
-
-static void on_name(struct sampler *s, const void *data, size_t size)
-{
-	const struct wire_name *name;
-
-	if (name_record_parse(data, size, &name) < 0)
-		telemetry_count(s->telemetry, TELEMETRY_code_names_malformed, 1);
-	else if (s->on_name)
-		s->on_name(name, s->name_data);
-}
-
-static void on_end(struct sampler *s, const void *data, size_t size)
-{
-	const struct wire_end *end;
-
-	if (end_record_parse(data, size, &end) < 0)
-		telemetry_count(s->telemetry, TELEMETRY_ends_malformed, 1);
-	else if (s->on_end)
-		s->on_end(end, s->end_data);
-}
-
-static void on_waker(struct sampler *s, const void *data, size_t size)
-{
-	struct sample waker;
-
-	telemetry_count(s->telemetry, TELEMETRY_wakers_received, 1);
-	if (waker_parse(data, size, &waker) < 0)
-		telemetry_count(s->telemetry, TELEMETRY_wakers_malformed, 1);
-	else if (s->on_waker)
-		s->on_waker(&waker, s->waker_data);
-}
-
-static void on_sample(struct sampler *s, const void *data, size_t size)
-{
-	struct sample sample;
-
-	telemetry_count(s->telemetry, TELEMETRY_samples_received, 1);
-	if (sample_parse(data, size, &sample) < 0)
-		telemetry_count(s->telemetry, TELEMETRY_samples_dropped_malformed, 1);
-	else {
-		s->reading.sample_ns = sample.head->time_ns;
-		s->reading.fn(&sample, s->reading.data);
-	}
-}
-
-static bool is_enough(const struct sampler_reading *r)
-{
-	return r->end_ns == UINT64_MAX ? r->sample_ns > r->begin_ns : clock_mono_ns() > r->end_ns;
-}
-
-static int on_record(void *ctx, void *data, size_t size)
-{
-	const struct wire_record *record = data;
-
-	if (size >= sizeof(*record) && record->type == WIRE_NAME)
-		on_name(ctx, data, size);
-	else if (size >= sizeof(*record) && record->type == WIRE_END)
-		on_end(ctx, data, size);
-	else if (size >= sizeof(*record) && record->type == WIRE_WAKER)
-		on_waker(ctx, data, size);
-	else
-		on_sample(ctx, data, size);
-	return is_enough(&((struct sampler *)ctx)->reading) ? IS_ENOUGH : 0;
 }
 
 /* Opened with the types of the kernel that it names, or, where they cannot be told, for libbpf to look into all of them. */
@@ -286,8 +202,7 @@ static int load(struct sampler *s, const struct sampler_options *o, struct buf *
 		r = cpu_counters_new(bpf_map__fd(s->bpf->maps.counters), &s->counters);
 	if (r < 0)
 		return r;
-	s->ring = ring_buffer__new(bpf_map__fd(s->bpf->maps.samples), on_record, s, NULL);
-	return s->ring ? 0 : -errno;
+	return sample_ring_init(&s->ring, bpf_map__fd(s->bpf->maps.samples), o);
 }
 
 static bool is_optional(const struct sampler_options *o, enum event event)
@@ -399,13 +314,6 @@ int sampler_new(const struct sampler_options *o, struct buf *why, struct sampler
 	s->types_fd = -1;
 	event_costs_init(&s->costs);
 	s->costs.limit = o->event_cpu_limit;
-	s->telemetry = o->telemetry;
-	s->on_name = o->on_name;
-	s->name_data = o->name_data;
-	s->on_end = o->on_end;
-	s->end_data = o->end_data;
-	s->on_waker = o->on_waker;
-	s->waker_data = o->waker_data;
 	s->hz = o->hz ? o->hz : SAMPLER_DEFAULT_HZ;
 	s->verifier_logs =
 		o->verifier_stats ? calloc(VERIFIER_MAX_PROGRAMS, VERIFIER_LOG_BYTES) : NULL;
@@ -573,25 +481,13 @@ int sampler_sync_cpus(struct sampler *s)
 
 int sampler_ring_fd(const struct sampler *s)
 {
-	return ring_buffer__epoll_fd(s->ring);
+	return sample_ring_fd(&s->ring);
 }
 
 int sampler_read(struct sampler *s, uint64_t budget_ns, sampler_fn fn, void *data,
 		 uint64_t *ret_read_ns)
 {
-	uint64_t now = clock_mono_ns();
-	int r;
-
-	s->reading = (struct sampler_reading){
-		.fn = fn,
-		.data = data,
-		.begin_ns = now,
-		.end_ns = budget_ns ? now + budget_ns : UINT64_MAX,
-	};
-	r = ring_buffer__consume(s->ring);
-	if (ret_read_ns)
-		*ret_read_ns = r == IS_ENOUGH ? s->reading.sample_ns : UINT64_MAX;
-	return r < 0 && r != IS_ENOUGH ? r : 0;
+	return sample_ring_read(&s->ring, budget_ns, fn, data, ret_read_ns);
 }
 
 void sampler_begin_look(struct sampler *s)

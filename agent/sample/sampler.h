@@ -109,8 +109,8 @@ int sampler_sync_cpus(struct sampler *s);
 /* Readable when the ring has filled to a quarter; below that the caller polls. */
 int sampler_ring_fd(const struct sampler *s);
 /*
- * Hands out what is in the ring for `budget_ns`, and one sample more; 0: up to the first sample that was taken after the call. Others come while
- * one is handled, for ever where that takes longer. Malformed records are counted. 0 or -errno.
+ * Hands out what is in the ring for `budget_ns`, and one sample more; 0: up to the first sample that was taken after the call began. Until the ring
+ * is empty would be for ever where samples come faster than they are handled. Malformed records are counted. 0 or -errno.
  *
  * ret_read_ns: all samples of before this time have been handed out (UINT64_MAX: the ring is empty); CLOCK_MONOTONIC. May be NULL.
  */
