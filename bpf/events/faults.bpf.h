@@ -20,19 +20,26 @@
 #define FAULTS_FLAG_USER 0x40
 #define FAULTS_RETRY 0x400
 
-SEC("?tp_btf/page_fault_user")
-int fault_user(void *ctx)
+/* In user code its own frames are none: there are no frames of the kernel. */
+static __always_inline int fault_tell(void *ctx, __u32 n_own_frames, bool is_of_user)
 {
 	struct wire_counters *count = moment_count(EVENT_FAULTS);
 	struct moment m = { .ctx = ctx,
 			    .event = EVENT_FAULTS,
 			    .source = EVENT_SOURCE_FAULTS,
-			    .user_only = true,
+			    .n_own_frames = n_own_frames,
+			    .user_only = is_of_user,
 			    .values = { 1 } };
 
 	if (count)
 		capture(&m, count);
 	return 0;
+}
+
+SEC("?tp_btf/page_fault_user")
+int fault_user(void *ctx)
+{
+	return fault_tell(ctx, 0, true);
 }
 
 /* Addresses of the kernel have the upper bit set. Where faults are disabled nobody brings the page: a read that may fail was tried, as our own are. */
@@ -45,42 +52,18 @@ static __always_inline bool fault_is_of_process(struct task_struct *task, __u64 
 SEC("?tp_btf/page_fault_kernel")
 int fault_kernel(__u64 *ctx)
 {
-	struct wire_counters *count;
-
-	if (!fault_is_of_process(bpf_get_current_task_btf(), ctx[0]))
-		return 0;
-	count = moment_count(EVENT_FAULTS);
-	struct moment m = { .ctx = ctx,
-			    .event = EVENT_FAULTS,
-			    .source = EVENT_SOURCE_FAULTS,
-			    .n_own_frames = FAULTS_OWN_FRAMES,
-			    .values = { 1 } };
-
-	if (count)
-		capture(&m, count);
-	return 0;
+	return fault_is_of_process(bpf_get_current_task_btf(), ctx[0])
+		       ? fault_tell(ctx, FAULTS_OWN_FRAMES, false)
+		       : 0;
 }
 
 /* What is looked up for others, as by ptrace, has no registers. What is tried again is told then. */
 SEC("?fexit/handle_mm_fault")
 int fault_handled(__u64 *ctx)
 {
-	bool is_of_user = ctx[2] & FAULTS_FLAG_USER;
-	struct wire_counters *count;
-
 	if (!moment_argument(&ctx[3]) || ctx[4] & FAULTS_RETRY)
 		return 0;
-	count = moment_count(EVENT_FAULTS);
-	struct moment m = { .ctx = ctx,
-			    .event = EVENT_FAULTS,
-			    .source = EVENT_SOURCE_FAULTS,
-			    .n_own_frames = FAULTS_HANDLED_OWN_FRAMES,
-			    .user_only = is_of_user,
-			    .values = { 1 } };
-
-	if (count)
-		capture(&m, count);
-	return 0;
+	return fault_tell(ctx, FAULTS_HANDLED_OWN_FRAMES, ctx[2] & FAULTS_FLAG_USER);
 }
 
 #endif
