@@ -305,9 +305,7 @@ for (const end = Date.now() + 60000; Date.now() < end;)
 @pytest.mark.skipif(not nodes.FULL, reason="XAGENT_TEST_MATRIX=full has it")
 def test_sources_of_scripts(start_agent, standin, processes, tmp_path, capsys):
     """More scripts than there is room to know: what is kept of them, and what reading one takes, is within the limit, and what goes is counted."""
-    node, why = nodes.get(nodes.SAMPLE[-1])
-    if not node:
-        pytest.skip(why)
+    node = nodes.get_or_skip(nodes.SAMPLE[-1])
     (tmp_path / "scripts.js").write_text(SCRIPTS)
     base = start_bare(start_agent, standin, LEAST_LIMIT)
     agent, _ = start_idle(start_agent, standin, LEAST_LIMIT)

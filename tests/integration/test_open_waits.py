@@ -46,9 +46,7 @@ def python(folder):
 
 
 def node(folder):
-    found, why = nodes.get(nodes.SAMPLE[0])
-    if not found:
-        pytest.skip(why)
+    found = nodes.get_or_skip(nodes.SAMPLE[0])
     (folder / "sleeps.js").write_text(NODE)
     return [found, folder / "sleeps.js"], "outer", "inner"
 

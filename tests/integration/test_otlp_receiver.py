@@ -12,6 +12,7 @@ import time
 import pytest
 from test_otlp import collector_program  # noqa: F401  a fixture
 from test_pyroscope import CHAIN, OTLP_GRPC, OTLP_HTTP, assert_shape, last_hour, otlp_config, profile_until_gone
+from test_pyroscope import server as real  # noqa: F401  a fixture
 from test_receive_http import RECEIVE
 
 from harness import otlp, pyroscope
@@ -151,11 +152,8 @@ def totals_of(server, begin, series):
 
 @pytest.mark.agent
 @FULL
-def test_names_are_those_of_the_server(start_agent, processes, tmp_path):
-    program, reason = pyroscope.build()
-    if reason:
-        pytest.skip(reason)
-    real, receiver = pyroscope.Pyroscope(processes, tmp_path, program), Receiver(start_agent)
+def test_names_are_those_of_the_server(start_agent, real):  # noqa: F811
+    receiver = Receiver(start_agent)
     now = time.time_ns()
     for name, request in LIKE.items():
         body = otlp.request(now - 5 * 10**9, **request)
@@ -183,12 +181,9 @@ def ids(server):
 
 @pytest.mark.agent
 @FULL
-def test_names_of_profiles_of_a_program(start_agent, processes, tmp_path):
+def test_names_of_profiles_of_a_program(start_agent, real):  # noqa: F811
     """What a program pushes goes on by OTLP, to the real server and to an agent: no two profiles become one, and the agent's have the names of a push."""
-    program, reason = pyroscope.build()
-    if reason:
-        pytest.skip(reason)
-    real, receiver, port = pyroscope.Pyroscope(processes, tmp_path, program), Receiver(start_agent), free_port()
+    receiver, port = Receiver(start_agent), free_port()
     text = RECEIVE.format(port=port, to="otelcol.exporter.otlphttp.endpoint.input, otelcol.exporter.otlphttp.agent.input")
     for name, url in (("endpoint", real.url), ("agent", receiver.url)):
         text += OTLP_HTTP.format(url=url, compression="gzip").replace('"endpoint"', f'"{name}"', 1)

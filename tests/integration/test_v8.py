@@ -42,9 +42,7 @@ class Node(NamedTuple):
 
 @pytest.fixture(params=nodes.NAMES)
 def node(request):
-    found, why = nodes.get(request.param)
-    if not found:
-        pytest.skip(why)
+    found = nodes.get_or_skip(request.param)
     return Node(request.param, found)
 
 
@@ -337,9 +335,7 @@ def test_inspect_tells_of_it(processes, tmp_path, node):
 
 def test_stripped(processes, tmp_path):
     """Native frames, and the reason: part of the functions alone would be a chain of calls that never was."""
-    found, why = nodes.get(nodes.SAMPLE[-1])
-    if not found:
-        pytest.skip(why)
+    found = nodes.get_or_skip(nodes.SAMPLE[-1])
     stripped = tmp_path / "node"
     subprocess.run(["strip", "-o", stripped, found], check=True)
     assert "the file is stripped" in inspected(processes, stripped, *IDLE)
@@ -350,9 +346,7 @@ def test_stripped(processes, tmp_path):
 
 
 def test_switch_and_its_reload(start_agent, standin, processes, tmp_path):
-    found, why = nodes.get(nodes.SAMPLE[-1])
-    if not found:
-        pytest.skip(why)
+    found = nodes.get_or_skip(nodes.SAMPLE[-1])
     program = tmp_path / "spin.js"
     program.write_text(SPIN)
     processes.start(found, program, "60")

@@ -61,9 +61,7 @@ def is_right(major, told, seen):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("major", nodes.NAMES if nodes.FULL else nodes.SAMPLE[-1:])
 def test_stacks_are_those_of_v8(processes, tmp_path, major, kind):
-    node, why = nodes.get(major)
-    if not node:
-        pytest.skip(why)
+    node = nodes.get_or_skip(major)
     if not nodes.FULL and kind != "interpreted":
         pytest.skip("in the full matrix")
     told, seen = run_awaits(processes, tmp_path, node, KINDS[kind], 300 if nodes.FULL else 100, 6, ROUNDS.get(kind, 1), "--lines", "--async-frames")
@@ -79,9 +77,9 @@ def test_stacks_are_those_of_v8(processes, tmp_path, major, kind):
 
 
 def test_only_where_it_is_wanted(processes, tmp_path):
-    node, why = nodes.get(nodes.SAMPLE[-1])
-    if not node or not nodes.FULL:
-        pytest.skip(why or "in the full matrix")
+    if not nodes.FULL:
+        pytest.skip("in the full matrix")
+    node = nodes.get_or_skip(nodes.SAMPLE[-1])
     told, seen = run_awaits(processes, tmp_path, node, (), 40, 4, 1)
     for n, frames in told.items():
         running = [f for f in frames if not f[3]]

@@ -52,9 +52,7 @@ def is_whole(sample):
 
 @pytest.mark.parametrize("major", nodes.NAMES if nodes.FULL else nodes.SAMPLE[-1:])
 def test_one_chain(processes, programs, tmp_path, major):
-    node, why = nodes.get(major)
-    if not node:
-        pytest.skip(why)
+    node = nodes.get_or_skip(major)
     for name, text in FILES.items():
         (tmp_path / name).write_text(text)
     output = tmp_path / "o.pb.gz"

@@ -34,10 +34,7 @@ def profiled(processes, tmp_path, node, output):
 
 
 def node_of(major):
-    node, why = nodes.get(major)
-    if not node:
-        pytest.skip(why)
-    return node
+    return nodes.get_or_skip(major)
 
 
 @pytest.mark.parametrize("major", nodes.NAMES if nodes.FULL else nodes.SAMPLE[-1:])

@@ -18,10 +18,7 @@ COMPILERS = {
 
 @pytest.fixture(params=nodes.NAMES if nodes.FULL else nodes.SAMPLE[-1:])
 def node(request):
-    found, why = nodes.get(request.param)
-    if not found:
-        pytest.skip(why)
-    return found
+    return nodes.get_or_skip(request.param)
 
 
 def number(n):

@@ -6,6 +6,8 @@ import os
 import platform
 import subprocess
 
+import pytest
+
 from . import paths
 
 FULL = os.environ.get("XAGENT_TEST_MATRIX") == "full"
@@ -38,6 +40,13 @@ def get(major):
             return None, f"node {major}: {e}"
         (root / "made").touch()
     return str(executable), None
+
+
+def get_or_skip(major):
+    executable, why = get(major)
+    if not executable:
+        pytest.skip(why)
+    return executable
 
 
 @functools.lru_cache(maxsize=None)
