@@ -9,6 +9,7 @@
 
 #include "agent/profile/frame_order.h"
 #include "agent/profile/lock_kind.h"
+#include "agent/profile/tracing_frames.h"
 #include "agent/sample/call_name.h"
 #include "agent/unwind/user_stack.h"
 #include "agent/util/macro.h"
@@ -376,25 +377,9 @@ static void drop_waker_kernel(struct named_stack *named)
 	named->leaf -= at - first;
 }
 
-/* Where others look at the same tracepoint, too, all are called by one more function, which is none of the waker's. */
-static void drop_tracer(struct named_stack *named)
-{
-	static const char begin[] = "__traceiter_";
-	uint32_t at = named->leaf - 1;
-
-	if (at == 0 || frame_ref_kind(named->items[at - 1]->frame) != FRAME_KIND_KERNEL ||
-	    strncmp(named->items[at - 1]->items[0].function, begin, strlen(begin)) != 0)
-		return;
-	memmove(named->items + at - 1, named->items + at,
-		(named->n - at) * sizeof(named->items[0]));
-	named->n--;
-	named->leaf--;
-}
-
 /* What was interrupted has woken up nobody: it goes, and the waker is the interrupt. */
 static int settle_waker(struct namer *n, struct named_stack *named)
 {
-	drop_tracer(named);
 	uint32_t at = named->leaf - 1;
 
 	for (uint32_t i = at; i-- > 0;) {
@@ -431,6 +416,8 @@ static int name_frames(struct namer *n, const struct stack *stack, uint32_t from
 		if (i + 1 == waker)
 			ret_named->leaf = ret_named->n;
 	}
+	if (stack->series->event != EVENT_CPU)
+		tracing_frames_drop(ret_named);
 	if (ret_named->leaf)
 		return settle_waker(n, ret_named);
 	return stack->series->event == EVENT_LOCKS ? put_lock_kind(n, stack, ret_named) : 0;
@@ -452,13 +439,19 @@ int namer_stack(struct namer *n, const struct stack *stack, struct named_stack *
 	return name(n, stack, 0, (uint32_t)stack->n_kernel + stack->n_user, ret_named);
 }
 
+/* How many frames it takes to know the innermost one. */
+static uint32_t frames_for_leaf(const struct stack *stack)
+{
+	if (stack->series->event == EVENT_CPU)
+		return 1;
+	return stack->n_kernel ? 1 + TRACING_FRAMES_MAX : LOCK_FRAMES;
+}
+
 int namer_leaf(struct namer *n, const struct stack *stack, struct named_stack *ret_named)
 {
 	uint32_t n_frames = (uint32_t)stack->n_kernel + stack->n_user;
-	bool is_lock = stack->series->event == EVENT_LOCKS && !stack->n_kernel;
 	uint32_t from = behind_waker(stack);
-	int r = name(n, stack, from,
-		     MIN_OF(n_frames, from + (is_lock ? (uint32_t)LOCK_FRAMES : 1u)), ret_named);
+	int r = name(n, stack, from, MIN_OF(n_frames, from + frames_for_leaf(stack)), ret_named);
 
 	ret_named->n = MIN_OF(ret_named->n, 1u);
 	return r;

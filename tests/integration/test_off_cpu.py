@@ -40,6 +40,14 @@ def test_waits_by_function(processes, programs, tmp_path, program):
     assert "lost" not in run.err, run.err
 
 
+def test_another_profiler_looks_too(start_agent, standin, processes, programs, tmp_path):
+    """The kernel calls several programs at a tracepoint by a function of its own, which is none of the thread's."""
+    start_agent(config(standin.url).replace("\n\tsample_rate", EVENTS, 1)).wait_ready()
+    stacks, own, _ = profile(processes, tmp_path / "f", "--", programs["waiter"], "hop", "100", "8000")
+    assert abs(stacks.having("hop").total / own["hop"] - 1) < 0.03, (own, stacks.show())
+    assert not [s for s in stacks if any("trace" in f for f in s.frames)], stacks.show()
+
+
 def test_migration_at_every_wake(processes, programs, tmp_path):
     stacks, own, _ = profile(processes, tmp_path / "f", "--", programs["waiter"], "hop", "100", "8000")
     assert abs(stacks.having("hop").total / own["hop"] - 1) < 0.03, (own, stacks.show())
