@@ -32,9 +32,15 @@ CHANGES = [dict(rate=97), dict(rate=199), dict(rate=199, demangle="full"), dict(
            dict(rate=97, targets=[{"__process_pid__": "1", "service_name": "init"}]), dict(rate=97, collect_kernel_profile=False)]
 
 
+def is_of_another(target, seen):
+    """One of a file or of a live process is what the agent works with, and how many there are is theirs to say: another one of the same is not."""
+    process = re.match(r"/proc/(\d+)", target)
+    return target not in seen and (os.path.exists(process[0]) if process else target.startswith("/"))
+
+
 def descriptors(agent):
-    """kind → how many: "bpf-map", "file" …"""
-    kinds = {}
+    """kind → how many: "bpf-map", "file" … Processes of the host come and go: one descriptor of each file and each process is not counted."""
+    kinds, seen = {}, set()
     folder = f"/proc/{agent.process.pid}/fd"
     for name in os.listdir(folder):
         try:
@@ -42,6 +48,9 @@ def descriptors(agent):
         except FileNotFoundError:
             continue
         kind = target.split(":")[-1].strip("[]") if "anon_inode" in target else "socket" if "socket" in target else "file"
+        if kind == "file" and is_of_another(target, seen):
+            seen.add(target)
+            continue
         kinds[kind] = kinds.get(kind, 0) + 1
     return kinds
 
