@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One process as /proc shows it. */
-#include "agent/process/proc.h"
+#include "agent/process/proc_private.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -15,6 +15,7 @@
 #include "agent/util/cleanup.h"
 #include "agent/util/clock.h"
 #include "agent/util/file.h"
+#include "agent/util/reader.h"
 
 /* Start times of stat are rounded down to ticks, the kernel's HZ is at least 100. */
 #define PROC_TICK_SLACK_NS (20 * NS_PER_MS)
@@ -37,9 +38,9 @@ static uint64_t ticks_to_mono_ns(uint64_t ticks)
 	return boot_to_mono_ns(ticks / hz * NS_PER_S + ticks % hz * NS_PER_S / hz);
 }
 
-static int read_stat(int dir_fd, struct buf *b, struct proc_stat *ret_stat)
+static int read_stat(int dir_fd, uint32_t pid, struct buf *b, struct proc_stat *ret_stat)
 {
-	int r = file_read_piece(dir_fd, "stat", b);
+	int r = proc_wait_stat(dir_fd, pid, b);
 
 	if (r < 0)
 		return r;
@@ -63,47 +64,46 @@ static void closedir_p(DIR **dir)
 }
 
 /* The kernel says 0 of who is gone, so it is asked first: who can be read afterwards was not gone. */
-static int read_stat_and_owner(int dir_fd, struct buf *b, struct proc_stat *ret_stat,
-			       uint32_t *ret_euid)
+static int read_stat_and_owner(int dir_fd, uint32_t pid, struct buf *b,
+			       struct proc_stat *ret_stat, uint32_t *ret_euid)
 {
 	struct stat st;
 
 	if (fstat(dir_fd, &st) < 0)
 		return -errno;
 	*ret_euid = st.st_uid;
-	return read_stat(dir_fd, b, ret_stat);
+	return read_stat(dir_fd, pid, b, ret_stat);
 }
 
-/* Opens the task directory when its thread lives; else -ESRCH. */
-static int open_live_task(int tasks_fd, const char *tid, uint32_t *ret_euid)
+/* Opens the task directory when its thread lives; -ESRCH when not, or what reader_run() says. */
+static int open_live_task(int tasks_fd, uint32_t pid, const char *tid, uint32_t *ret_euid)
 {
 	_cleanup_close_ int fd = openat(tasks_fd, tid, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	_cleanup_buf_ struct buf b = BUF_INIT(PROC_STAT_MAX);
 	struct proc_stat stat;
+	int r = fd < 0 ? -ESRCH : read_stat_and_owner(fd, pid, &b, &stat, ret_euid);
 
-	if (fd < 0 || read_stat_and_owner(fd, &b, &stat, ret_euid) < 0 || proc_stat_is_dead(&stat))
-		return -ESRCH;
-	return TAKE_FD(fd);
+	if (r < 0)
+		return reader_is_passing(r) ? r : -ESRCH;
+	return proc_stat_is_dead(&stat) ? -ESRCH : TAKE_FD(fd);
 }
 
-static int find_live_task(int dir_fd, uint32_t *ret_euid)
+static int find_live_task(int dir_fd, uint32_t pid, uint32_t *ret_euid)
 {
 	_cleanup_(closedir_p) DIR *tasks = open_directory(dir_fd, "task");
-	int n_tried = 0;
+	int n_tried = 0, r = -ESRCH;
 
-	while (tasks && n_tried < PROC_MAX_TASKS_TRIED) {
+	while (tasks && n_tried < PROC_MAX_TASKS_TRIED && r == -ESRCH) {
 		const struct dirent *entry = readdir(tasks);
 
 		if (!entry)
 			break;
 		if (entry->d_name[0] == '.')
 			continue;
-		int fd = open_live_task(dirfd(tasks), entry->d_name, ret_euid);
-		if (fd >= 0)
-			return fd;
+		r = open_live_task(dirfd(tasks), pid, entry->d_name, ret_euid);
 		n_tried++;
 	}
-	return -ESRCH;
+	return r;
 }
 
 static int open_pid(const char *root, uint32_t pid)
@@ -126,14 +126,15 @@ int proc_open(const char *root, uint32_t pid, struct proc *ret_proc)
 	p.dir_fd = open_pid(root, pid);
 	if (p.dir_fd < 0)
 		return p.dir_fd;
-	int r = read_stat_and_owner(p.dir_fd, &b, &stat, &p.euid);
+	int r = read_stat_and_owner(p.dir_fd, pid, &b, &stat, &p.euid);
 	if (r < 0)
 		return r;
-	p.live_fd = proc_stat_is_dead(&stat) ? find_live_task(p.dir_fd, &p.euid) : p.dir_fd;
+	p.live_fd = proc_stat_is_dead(&stat) ? find_live_task(p.dir_fd, pid, &p.euid) : p.dir_fd;
 	if (p.live_fd < 0)
 		return p.live_fd;
 	p.pid = pid;
 	p.parent_pid = stat.parent_pid;
+	p.n_threads = stat.n_threads;
 	p.start_ticks = stat.start_ticks;
 	p.start_ns = ticks_to_mono_ns(stat.start_ticks);
 	p.kernel_thread = stat.flags & PROC_PF_KTHREAD;
@@ -159,27 +160,13 @@ int proc_read_file(const struct proc *p, const char *name, struct buf *b)
 	return r == -ENOBUFS ? 0 : r;
 }
 
-int proc_read_link(const struct proc *p, const char *name, struct buf *b)
-{
-	static const struct str deleted = { " (deleted)", 10 };
-	char target[MAPPING_PATH_MAX];
-	ssize_t n = readlinkat(p->live_fd, name, target, sizeof(target));
-
-	if (n < 0)
-		return -errno;
-	struct str path = { target, (size_t)n };
-	if (str_ends_with(path, deleted))
-		path.n -= deleted.n;
-	return buf_append(b, path.p, path.n);
-}
-
 bool proc_has_ended(const char *root, uint32_t pid, uint64_t time_ns)
 {
 	_cleanup_buf_ struct buf b = BUF_INIT(PROC_STAT_MAX);
 	_cleanup_close_ int fd = open_pid(root, pid);
 	struct proc_stat stat;
 
-	int r = fd < 0 ? fd : read_stat(fd, &b, &stat);
+	int r = fd < 0 ? fd : read_stat(fd, pid, &b, &stat);
 	if (r < 0)
 		return r == -ENOENT || r == -ESRCH;
 	if (proc_stat_is_dead(&stat) && stat.n_threads <= 1)

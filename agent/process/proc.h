@@ -43,6 +43,7 @@ struct proc {
 	int live_fd; /* the same, or /proc/PID/task/TID of a thread that lives */
 	uint32_t pid;
 	uint32_t parent_pid;
+	uint64_t n_threads;
 	uint32_t euid; /* whose the directory is: as whom it makes files */
 	uint64_t start_ticks;
 	uint64_t start_ns; /* CLOCK_MONOTONIC */
@@ -52,7 +53,7 @@ struct proc {
 
 #define PROC_NONE ((struct proc){ .dir_fd = -1, .live_fd = -1 })
 
-/* 0, or -errno: -ENOENT or -ESRCH when there is no such process or no thread of it lives. */
+/* By a reader. 0, or -errno: -ENOENT or -ESRCH when there is no such process or no thread of it lives, or those of reader_run(). */
 int proc_open(const char *root, uint32_t pid, struct proc *ret_proc);
 void proc_close(struct proc *p);
 #define _cleanup_proc_ _cleanup_(proc_close)
@@ -68,13 +69,13 @@ int proc_read_arguments(const struct proc *p, struct buf *ret_arguments, struct 
 /* Of the file that it runs. By a reader. 0 or -errno. */
 int proc_exe_inode(const struct proc *p, ino_t *ret_inode);
 
-/* The whole file, or what fits into `b`: stat, status, cgroup, which never have to be waited for. 0 or -errno. */
+/* The whole file, or what fits into `b`: status, cgroup, which never have to be waited for. 0 or -errno. */
 int proc_read_file(const struct proc *p, const char *name, struct buf *b);
 
-/* A link (exe, cwd) without " (deleted)". Appends; 0 or -errno. */
+/* A link (exe, cwd) without " (deleted)". Appends. By a reader. 0 or -errno, those of reader_run() among them. */
 int proc_read_link(const struct proc *p, const char *name, struct buf *b);
 
-/* Whether /proc shows that the process which the event at time_ns speaks of has no thread left. */
+/* Whether /proc shows that the process which the event at time_ns speaks of has no thread left. By a reader; false when that gave up. */
 bool proc_has_ended(const char *root, uint32_t pid, uint64_t time_ns);
 
 /* Numeric entries of /proc, ascending. 0 or -errno. */

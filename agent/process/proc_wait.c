@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What /proc tells of a process that may have to be waited for: its mappings, arguments and environment, and the file that it runs.
+ * What /proc tells of a process that may have to be waited for: its state, mappings, arguments and environment, and the file that it runs.
  *
- * The first three need the process's mmap_lock, which a page fault on a file system that does not answer may keep. So readers read them
- * (reader.h), each with one call.
+ * Mappings, arguments and environment need the process's mmap_lock, which a page fault on a file system that does not answer may keep; all but
+ * the arguments need its exec_update_lock, which an execve(2) keeps while it closes files there. So readers read them (reader.h), each with one
+ * call.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -11,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/process/proc.h"
+#include "agent/process/proc_private.h"
 #include "agent/util/cleanup.h"
 #include "agent/util/file.h"
 #include "agent/util/foreign_file.h"
@@ -70,14 +71,15 @@ static struct reader_subject subject_of(const struct proc *p, enum reader_reason
 	return (struct reader_subject){ .reason = reason, .pid = p->pid, .start = p->start_ticks };
 }
 
-static int files_new(const struct proc *p, struct files_call **ret_call)
+/* Of a directory of /proc, which stays the caller's. */
+static int files_new(int dir_fd, struct files_call **ret_call)
 {
 	_cleanup_(files_call_freep) struct files_call *c = calloc(1, sizeof(*c));
 
 	if (!c)
 		return -ENOMEM;
 	c->call = (struct reader_call){ .run = files_run, .free = files_free };
-	c->dir_fd = fcntl(p->live_fd, F_DUPFD_CLOEXEC, 0);
+	c->dir_fd = fcntl(dir_fd, F_DUPFD_CLOEXEC, 0);
 	if (c->dir_fd < 0)
 		return -errno;
 	*ret_call = TAKE_PTR(c);
@@ -85,14 +87,60 @@ static int files_new(const struct proc *p, struct files_call **ret_call)
 }
 
 /* Runs the call; *c is NULL when it failed. */
-static int files_read(struct files_call **c, const struct proc *p, enum reader_reason reason)
+static int files_read(struct files_call **c, const struct reader_subject *subject)
 {
-	struct reader_subject subject = subject_of(p, reason);
-	int r = reader_run(&(*c)->call, &subject);
+	int r = reader_run(&(*c)->call, subject);
 
 	if (r < 0)
 		*c = NULL;
 	return r;
+}
+
+/* One file; it is appended to `b`. */
+static int read_one(int dir_fd, const struct reader_subject *subject, const char *name,
+		    int (*read)(int dirfd, const char *path, struct buf *b), struct buf *b)
+{
+	_cleanup_(files_call_freep) struct files_call *c = NULL;
+	int r = files_new(dir_fd, &c);
+
+	if (r < 0)
+		return r;
+	c->read = read;
+	c->names[0] = name;
+	c->texts[0] = BUF_INIT(b->max_bytes);
+	r = files_read(&c, subject);
+	if (r < 0)
+		return r;
+	r = c->results[0];
+	return r < 0 ? r : buf_append(b, buf_str(&c->texts[0]), c->texts[0].len);
+}
+
+int proc_wait_stat(int dir_fd, uint32_t pid, struct buf *b)
+{
+	const struct reader_subject subject = { .reason = READER_stat, .pid = pid };
+
+	return read_one(dir_fd, &subject, "stat", file_read_piece, b);
+}
+
+static int read_link(int dir_fd, const char *name, struct buf *b)
+{
+	static const struct str deleted = { " (deleted)", 10 };
+	char target[MAPPING_PATH_MAX];
+	ssize_t n = readlinkat(dir_fd, name, target, sizeof(target));
+
+	if (n < 0)
+		return -errno;
+	struct str path = { target, (size_t)n };
+	if (str_ends_with(path, deleted))
+		path.n -= deleted.n;
+	return buf_append(b, path.p, path.n);
+}
+
+int proc_read_link(const struct proc *p, const char *name, struct buf *b)
+{
+	struct reader_subject subject = subject_of(p, READER_stat);
+
+	return read_one(p->live_fd, &subject, name, read_link, b);
 }
 
 struct maps_reader {
@@ -128,14 +176,15 @@ int proc_read_maps(const struct proc *p, maps_fn fn, void *data)
 {
 	_cleanup_(files_call_freep) struct files_call *c = NULL;
 	struct maps_reader reader = { .fn = fn, .data = data };
-	int r = files_new(p, &c);
+	struct reader_subject subject = subject_of(p, READER_maps);
+	int r = files_new(p->live_fd, &c);
 
 	if (r < 0)
 		return r;
 	c->read = file_read;
 	c->names[0] = "maps";
 	c->texts[0] = BUF_INIT(PROC_MAPS_MAX);
-	r = files_read(&c, p, READER_maps);
+	r = files_read(&c, &subject);
 	if (r < 0)
 		return r;
 	r = c->results[0];
@@ -159,7 +208,8 @@ static int read_arguments(const struct proc *p, struct buf *ret_arguments, struc
 			  size_t environ_bytes, bool *ret_is_cut)
 {
 	_cleanup_(files_call_freep) struct files_call *c = NULL;
-	int r = files_new(p, &c);
+	struct reader_subject subject = subject_of(p, READER_arguments);
+	int r = files_new(p->live_fd, &c);
 
 	if (r < 0)
 		return r;
@@ -172,7 +222,7 @@ static int read_arguments(const struct proc *p, struct buf *ret_arguments, struc
 		r = buf_reserve(&c->texts[1], environ_bytes);
 	}
 	if (r == 0)
-		r = files_read(&c, p, READER_arguments);
+		r = files_read(&c, &subject);
 	if (r < 0)
 		return r;
 	take(ret_arguments, &c->texts[0]);

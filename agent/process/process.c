@@ -16,6 +16,7 @@
 #include "agent/process/process_private.h"
 #include "agent/util/clock.h"
 #include "agent/util/macro.h"
+#include "agent/util/reader.h"
 
 /* Start times of stat are in ticks of 10 ms; fork events come a little after the start time was
  * taken. */
@@ -302,12 +303,14 @@ static struct process *make_from_proc(struct process_table *t, uint32_t pid)
 		return NULL;
 	if (r < 0) {
 		p->maps_tried = true;
+		if (reader_is_passing(r))
+			process_put_off(p);
 		telemetry_count(t->telemetry, TELEMETRY_process_read_errors, 1);
 		return p;
 	}
 	(void)process_confirm(p, &proc);
 	p->proc_read_ns = now_ns;
-	if (process_is_passing(load_maps(t, p, &proc)))
+	if (reader_is_passing(load_maps(t, p, &proc)))
 		process_put_off(p);
 	return p;
 }
@@ -333,9 +336,12 @@ struct process *process_reread(struct process_table *t, struct process *p)
 	uint64_t now_ns = clock_mono_ns();
 
 	process_note_reread(t, p, now_ns);
-	if (proc_open(t->proc_root, p->pid, &proc) < 0) {
+	int r = proc_open(t->proc_root, p->pid, &proc);
+	if (r < 0) {
 		telemetry_count(t->telemetry, TELEMETRY_process_read_errors, 1);
 		p->maps_tried = true;
+		if (reader_is_passing(r))
+			process_put_off(p);
 		return p;
 	}
 	if (!process_confirm(p, &proc)) {
@@ -344,9 +350,9 @@ struct process *process_reread(struct process_table *t, struct process *p)
 	}
 	p->proc_read_ns = now_ns;
 	p->exec_missed = true;
-	int r = load_maps(t, p, &proc);
+	r = load_maps(t, p, &proc);
 	process_note_reread(t, p, now_ns);
-	if (process_is_passing(r))
+	if (reader_is_passing(r))
 		process_put_off(p);
 	if (process_exe_changed(p, &proc)) {
 		process_unload_identity(p);

@@ -195,8 +195,6 @@ void process_set_cgroup(struct process_table *t, struct process *p, uint64_t cgr
  * -EAGAIN are of `p` (reader.h): not remembered in the file, but p tries no file for a second. Opens
  * regular files only, never blocks on FIFOs. */
 int process_open_file(struct process_table *t, struct process *p, struct mapped_file *f);
-/* Whether this error of a reader (reader.h) says nothing of what was to be read: it was given up, or not tried because of other calls. */
-bool process_is_passing(int r);
 
 struct process *process_ref(struct process *p);
 void process_unref(struct process *p);

@@ -293,7 +293,7 @@ int process_open_file(struct process_table *t, struct process *p, struct mapped_
 	process_touch(t, p);
 	int r = open_anyhow(t, p, f);
 	/* A call that was given up may be the file's fault: each process that tries it as well is one more. */
-	if (process_is_passing(r) && r != -ETIMEDOUT)
+	if (reader_is_passing(r) && r != -ETIMEDOUT)
 		return put_off(t, p, r);
 	f->lost_by = p->pid;
 	if (r < 0)

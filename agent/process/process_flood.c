@@ -64,11 +64,6 @@ void process_note_reread(struct process_table *t, struct process *p, uint64_t be
 								       PROCESS_REREAD_SHARE);
 }
 
-bool process_is_passing(int r)
-{
-	return r == -ETIMEDOUT || r == -EHOSTDOWN || r == -EAGAIN;
-}
-
 /* Behind process_note_reread(): what took long waits as long as that says. */
 void process_put_off(struct process *p)
 {

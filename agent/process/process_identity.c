@@ -13,6 +13,7 @@
 #include "agent/process/script.h"
 #include "agent/util/clock.h"
 #include "agent/util/macro.h"
+#include "agent/util/reader.h"
 
 /* U+FFFD is three bytes. */
 #define UTF8_WORST 3
@@ -84,14 +85,14 @@ void process_unload_identity(struct process *p)
 	p->identity_loaded = false;
 }
 
-static bool read_link(const struct proc *proc, const char *name, char **text)
+static int read_link(const struct proc *proc, const char *name, char **text)
 {
 	_cleanup_buf_ struct buf b = BUF_INIT(MAPPING_PATH_MAX);
+	int r = proc_read_link(proc, name, &b);
 
-	if (proc_read_link(proc, name, &b) < 0)
-		return false;
-	text_set(text, (struct str){ buf_str(&b), b.len });
-	return true;
+	if (r == 0)
+		text_set(text, (struct str){ buf_str(&b), b.len });
+	return r;
 }
 
 /* Arguments end with NULs; a program that writes its title there leaves a row of them. */
@@ -185,9 +186,10 @@ static bool load_from_proc(const struct process_table *t, struct process *p,
 	id->kernel_thread = proc->kernel_thread;
 	text_set(&id->comm, str_from(proc->comm));
 	id->euid = proc->euid;
-	bool have_exe = read_link(proc, "exe", &id->exe) || proc->kernel_thread;
+	int r = read_link(proc, "exe", &id->exe);
+	bool have_exe = r == 0 || proc->kernel_thread;
 	bool is_whole = !t->whole_identities || read_owner(proc, id);
-	bool is_passing = process_is_passing(read_arguments(t, proc, id));
+	bool is_passing = reader_is_passing(r) || reader_is_passing(read_arguments(t, proc, id));
 	if (is_passing)
 		put_off(p);
 	*ret_have_cgroup = read_cgroup(t, p, proc, id);
@@ -201,7 +203,7 @@ bool process_exe_changed(const struct process *p, const struct proc *proc)
 
 	if (!p->identity_loaded)
 		return false;
-	changed = read_link(proc, "exe", &exe) && strcmp(exe, p->identity.exe) != 0;
+	changed = read_link(proc, "exe", &exe) == 0 && strcmp(exe, p->identity.exe) != 0;
 	text_free(&exe);
 	return changed;
 }
@@ -265,7 +267,7 @@ static bool is_image_of_events(struct process *p, const struct proc *proc)
 	if (exe->path[0] && strcmp(p->identity.exe, exe->path) == 0)
 		return true;
 	int r = proc_exe_inode(proc, &inode);
-	if (process_is_passing(r))
+	if (reader_is_passing(r))
 		put_off(p);
 	return r == 0 && inode == exe->key.inode;
 }
@@ -285,8 +287,10 @@ static void load(struct process_table *t, struct process *p, int depth)
 
 	p->identity_loaded = true;
 	p->identity_again_ns = 0;
-	if (!p->exited && proc_open(t->proc_root, p->pid, &proc) == 0 &&
-	    process_confirm(p, &proc)) {
+	int r = p->exited ? -ESRCH : proc_open(t->proc_root, p->pid, &proc);
+	if (reader_is_passing(r))
+		put_off(p);
+	if (r == 0 && process_confirm(p, &proc)) {
 		id->complete = load_from_proc(t, p, &proc, id, &have_cgroup);
 		if (!is_image_of_events(p, &proc))
 			drop_image(id);

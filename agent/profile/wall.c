@@ -4,19 +4,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <time.h>
 
-#include "agent/process/proc_stat.h"
+#include "agent/process/proc.h"
 #include "agent/profile/session_private.h"
 #include "agent/util/clock.h"
 #include "agent/util/file.h"
 #include "agent/util/log.h"
 #include "agent/util/macro.h"
+#include "agent/util/reader.h"
 #include "agent/util/str.h"
-
-#define STAT_MAX_BYTES 2048
 
 int64_t wall_clock_tick_ns(const struct wall_clock *c, int64_t period_ns)
 {
@@ -212,17 +209,15 @@ static void settle_clock(struct session *s, struct wall_process *w)
 	s->wall.sums.cpu_ns += (uint64_t)ns;
 }
 
-static uint64_t count_threads(uint32_t pid)
+/* As many as before, where that cannot be read now. */
+static uint64_t count_threads(uint32_t pid, uint64_t n_before)
 {
-	_cleanup_buf_ struct buf text = BUF_INIT(STAT_MAX_BYTES);
-	struct proc_stat stat;
-	char path[32];
+	_cleanup_proc_ struct proc proc = PROC_NONE;
+	int r = proc_open("/proc", pid, &proc);
 
-	(void)snprintf(path, sizeof(path), "/proc/%" PRIu32 "/stat", pid);
-	if (file_read(AT_FDCWD, path, &text) < 0 ||
-	    proc_stat_parse((struct str){ buf_str(&text), text.len }, &stat) < 0)
-		return 0;
-	return stat.n_threads;
+	if (r < 0)
+		return reader_is_passing(r) ? n_before : 0;
+	return proc.n_threads;
 }
 
 /* Between two looks the mean of both; before the first one, as many as then. */
@@ -240,7 +235,7 @@ void session_wall_look(struct session *s)
 {
 	LIST_FOREACH (&s->wall.threads, node) {
 		struct wall_process *w = LIST_ENTRY(node, struct wall_process, node);
-		uint64_t n = count_threads(process_at(w)->pid);
+		uint64_t n = count_threads(process_at(w)->pid, w->n_threads);
 
 		settle_clock(s, w);
 		if (n)

@@ -195,7 +195,7 @@ static void look_try(struct runtime_search *s, struct look *l, struct waiting *w
 {
 	int r = look_add(s, l, w);
 
-	if (process_is_passing(r)) {
+	if (reader_is_passing(r)) {
 		wait_again(s, w);
 	} else if (r < 0) {
 		w->file->searched = 0;

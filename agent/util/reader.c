@@ -55,11 +55,23 @@ static struct {
 	uint32_t n_idle;
 	uint32_t n_threads;
 	pthread_cond_t changed; /* a call runs no more */
-	struct reader_losses losses;
+	struct reader_losses losses[2]; /* see losses_of() */
 	bool said_full;
 	uint64_t n_returned;
 	struct reader_stats stats; /* what is counted only */
 } pool = { .lock = PTHREAD_MUTEX_INITIALIZER, .once = PTHREAD_ONCE_INIT };
+
+/* What waits for the lock of credentials is lost to another one than what waits for mappings and files: who a process is stays known while its
+ * mappings cannot be read. The lock is held. */
+static struct reader_losses *losses_of(const struct reader_subject *s)
+{
+	return &pool.losses[s->reason == READER_stat];
+}
+
+static uint32_t n_lost(void)
+{
+	return pool.losses[false].n + pool.losses[true].n;
+}
 
 static _Thread_local bool is_reader;
 static _Thread_local uint64_t n_failed;
@@ -134,7 +146,7 @@ static void in_child(void)
 {
 	list_init(&pool.idle);
 	pool.n_idle = pool.n_threads = 0;
-	pool.losses = (struct reader_losses){ 0 };
+	memset(pool.losses, 0, sizeof(pool.losses));
 	init_cond(&pool.changed);
 	pthread_mutex_unlock(&pool.lock);
 }
@@ -158,10 +170,10 @@ static void finish(struct reader_call *call)
 	pthread_mutex_unlock(&pool.lock);
 	call->free(call);
 	pthread_mutex_lock(&pool.lock);
-	reader_losses_remove(&pool.losses, lost);
+	reader_losses_remove(losses_of(&lost->subject), lost);
 	pthread_cond_broadcast(&pool.changed);
 	pool.n_returned++;
-	pool.said_full = pool.said_full && pool.losses.n > READER_MAX_LOST / 2;
+	pool.said_full = pool.said_full && n_lost() > READER_MAX_LOST / 2;
 }
 
 static void serve(void *data)
@@ -314,6 +326,14 @@ static void say_lost(const struct reader_subject *s, uint64_t lost_ns)
 		 LOG_UINT("lost_ms", lost_ns / NS_PER_MS));
 }
 
+/* The lock is held. */
+static const struct reader_lost *next_to_say(uint64_t now_ns)
+{
+	const struct reader_lost *lost = reader_losses_to_say(&pool.losses[false], now_ns);
+
+	return lost ? lost : reader_losses_to_say(&pool.losses[true], now_ns);
+}
+
 static void say_those_lost(void)
 {
 	const struct reader_lost *lost;
@@ -322,7 +342,7 @@ static void say_those_lost(void)
 
 	do {
 		pthread_mutex_lock(&pool.lock);
-		lost = pool.losses.n > 0 ? reader_losses_to_say(&pool.losses, now_ns) : NULL;
+		lost = n_lost() > 0 ? next_to_say(now_ns) : NULL;
 		if (lost) {
 			subject = lost->subject;
 			lost_ns = now_ns - lost->begin_ns;
@@ -372,8 +392,8 @@ static bool wait_for(struct reader_wait *w, uint64_t end_ns)
 /* The lock is held. */
 static void give_up(struct reader_call *call, struct reader_wait *w)
 {
-	call->lost =
-		reader_losses_add(&pool.losses, w->subject, &w->running.blame, clock_mono_ns());
+	call->lost = reader_losses_add(losses_of(w->subject), w->subject, &w->running.blame,
+				       clock_mono_ns());
 	call->wait = NULL;
 	pool.stats.n_given_up[w->subject->reason]++;
 }
@@ -415,8 +435,9 @@ static enum reader_verdict judge(const struct reader_wait *w, uint64_t end_ns)
 	enum reader_verdict verdict;
 	int r = 0;
 
-	while ((verdict = reader_losses_admit(&pool.losses, w->subject, &w->running.blame,
-					      clock_mono_ns())) == READER_CROWDED &&
+	while ((verdict = reader_losses_admit(losses_of(w->subject), w->subject,
+					      &w->running.blame, clock_mono_ns())) ==
+		       READER_CROWDED &&
 	       r != ETIMEDOUT)
 		r = pthread_cond_timedwait(&pool.changed, &pool.lock, &end);
 	return verdict;
@@ -428,12 +449,14 @@ static enum reader_verdict judge(const struct reader_wait *w, uint64_t end_ns)
  */
 static int admit(struct reader_wait *w, uint64_t end_ns, bool *ret_say_full)
 {
-	if (pool.losses.n > 0 || pool.losses.running)
+	const struct reader_losses *losses = losses_of(w->subject);
+
+	if (losses->n > 0 || losses->running)
 		find_blame(w);
 	if (judge(w, end_ns) == READER_ADMITTED)
 		return 0;
 	pool.stats.n_avoided++;
-	*ret_say_full = pool.losses.n >= READER_MAX_LOST && !pool.said_full;
+	*ret_say_full = losses->n >= READER_MAX_LOST && !pool.said_full;
 	pool.said_full = pool.said_full || *ret_say_full;
 	return -EHOSTDOWN;
 }
@@ -448,11 +471,11 @@ static int run_by_reader(struct reader_call *call, struct reader_wait *w, bool *
 	struct reader *reader = NULL;
 	int r = admit(w, begin_ns + (end_ns - begin_ns) / 2, ret_say_full);
 	if (r == 0) {
-		reader_losses_enter(&pool.losses, &w->running);
+		reader_losses_enter(losses_of(w->subject), &w->running);
 		r = hand_over(call, &reader);
 		if (r == 0)
 			r = await(call, w, reader, end_ns);
-		reader_losses_leave(&pool.losses, &w->running);
+		reader_losses_leave(losses_of(w->subject), &w->running);
 		pthread_cond_broadcast(&pool.changed);
 	}
 	pthread_mutex_unlock(&pool.lock);
@@ -499,7 +522,7 @@ struct reader_stats reader_get_stats(void)
 {
 	pthread_mutex_lock(&pool.lock);
 	struct reader_stats stats = pool.stats;
-	stats.n_lost = pool.losses.n;
+	stats.n_lost = n_lost();
 	stats.n_threads = pool.n_threads;
 	pthread_mutex_unlock(&pool.lock);
 	stats.n_to_close = reader_n_to_close();

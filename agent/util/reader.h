@@ -4,8 +4,11 @@
  *
  * A file system can keep a system call for ever: FUSE by malice, NFS when its server is gone. What touches such files is kept with it: path
  * walks, open(2), fstat(2), read(2), close(2); page faults on a mapping, and so /proc/PID/mem; and as a fault may hold the process's
- * mmap_lock, /proc/PID/cmdline, environ, maps and map_files too (arguments in such a mapping are not read since Linux 4.17). Nothing interrupts such a call, so its thread is lost until the server answers,
- * or is killed. Not kept are /proc/PID/{stat,status,cgroup,comm,ns}, links of exe, cwd and root, and statx(2) with AT_STATX_DONT_SYNC.
+ * mmap_lock, /proc/PID/cmdline, environ, maps and map_files too (arguments in such a mapping are not read since Linux 4.17). An execve(2) that
+ * closes such files keeps the process's exec_update_lock, for which ptrace_may_access() waits in newer kernels (seen in 6.18), and so
+ * /proc/PID/{stat,maps,environ}, links of exe, cwd, root and ns, and all that is below root. Nothing interrupts such a call, so its thread is
+ * lost until the server answers, or is killed. Not kept are /proc/PID/{status,cgroup,comm,uid_map,fd,task}, a pidfd's ioctls, and
+ * statx(2) with AT_STATX_DONT_SYNC.
  *
  * A call is heap memory with two owners in turn. As long as somebody waits it is his. When it is given up it is the thread's, with all that
  * it holds, and is freed there if it ever returns. Until it is freed, which may wait as well, the thread is lost.
@@ -15,7 +18,8 @@
  * at once: a user; of a user namespace the user that made the outermost one; of root's processes their control group; of all processes that
  * are gone when it is asked for, one for them together. A control group may have eight. So nobody uses up all threads alone. When
  * READER_MAX_LOST are lost all calls fail at once. Calls that run count as well: one that would be too many if they were lost, too, waits
- * until one of them returns, and fails when that takes too long.
+ * until one of them returns, and fails when that takes too long. Calls of READER_stat are counted apart from all others: they wait for another
+ * lock, and who a process is stays known while its mappings cannot be read.
  *
  * A thread may wait a while for one call, and for all together a share of its time: who always answers just in time holds nobody up either.
  * Not counted is the least that any call is given (2 ms of the loop's, 20 ms of the worker's): who answers each within that is waited for.
@@ -30,6 +34,7 @@
 #ifndef XAGENT_AGENT_UTIL_READER_H
 #define XAGENT_AGENT_UTIL_READER_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -37,7 +42,7 @@
 #include "agent/util/list.h"
 #include "agent/util/time_share.h"
 
-/* Threads lost at a time: 8 MiB of stacks' addresses, of which a few pages are used. */
+/* Threads lost at a time, of READER_stat and of all others: 8 MiB of stacks' addresses each, of which a few pages are used. */
 #define READER_MAX_LOST 64
 /* Of one who is to blame; one may be by accident. */
 #define READER_MAX_LOST_EACH 2
@@ -58,6 +63,7 @@
 /* What is read: X(name, what). The label `reason` of xagent_reads_given_up_total. */
 #define READER_REASONS(X)                                             \
 	X(memory, "memory of a process")                              \
+	X(stat, "state of a process and where its files are")         \
 	X(maps, "what a process has mapped")                          \
 	X(arguments, "arguments and environment of a process")        \
 	X(open, "opening a file that a process has mapped")           \
@@ -102,6 +108,11 @@ struct reader_call {
  *	-EAGAIN		there was no thread for it; it was freed
  */
 int reader_run(struct reader_call *call, const struct reader_subject *subject);
+/* Whether this is one of these errors: it says nothing of what was to be read. */
+static inline bool reader_is_passing(int r)
+{
+	return r == -ETIMEDOUT || r == -EHOSTDOWN || r == -EAGAIN;
+}
 /* How many calls of this thread were for one of those reasons not made, or not to their end: what was read meanwhile may lack something. */
 uint64_t reader_n_failed(void);
 

@@ -14,6 +14,8 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "agent/util/buf.h"
 #include "agent/util/cleanup.h"
@@ -29,6 +31,11 @@
 #define USER_NAMESPACES_MAX 33
 /* Devices whose user is known; the one that was told of first goes first. */
 #define DEVICES_MAX 256
+
+/* include/uapi/linux/pidfd.h, since Linux 6.11. */
+#ifndef PIDFD_GET_USER_NAMESPACE
+#define PIDFD_GET_USER_NAMESPACE _IO(0xFF, 9)
+#endif
 
 /* What a number is of, so that they differ. */
 enum kind { KIND_USER = 1, KIND_USER_NAMESPACE, KIND_CGROUP, KIND_DEVICE, KIND_UNKNOWN };
@@ -78,41 +85,74 @@ static uint64_t inode_of(int fd)
 	return fd >= 0 && fstat(fd, &st) == 0 ? st.st_ino : 0;
 }
 
-/*
- * The outermost one below ours that the process is in: a descriptor, or −1 when it is in ours. NS_GET_PARENT fails with EPERM for ours, and
- * for the one that has no parent.
- */
-static int open_outermost(const char *proc_root, uint32_t pid)
+/* A descriptor, or −1. The link of /proc/PID/ns waits for whoever changes the process's credentials (reader.h); this does not. */
+static int open_user_namespace(uint32_t pid)
 {
-	_cleanup_close_ int ours = open("/proc/self/ns/user", O_RDONLY | O_CLOEXEC);
-	char path[256];
+	_cleanup_close_ int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 
-	(void)snprintf(path, sizeof(path), "%s/%u/ns/user", proc_root, pid);
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 || ours < 0 || inode_of(fd) == inode_of(ours))
-		return -1;
+	return pidfd < 0 ? -1 : ioctl(pidfd, PIDFD_GET_USER_NAMESPACE, 0);
+}
+
+/* NS_GET_PARENT fails with EPERM for ours, and for the one that has no parent. */
+static uint64_t of_outermost(int fd, uint64_t ours)
+{
+	_cleanup_close_ int at = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	uid_t owner = 0;
+
 	for (int i = 0; i < USER_NAMESPACES_MAX; i++) {
-		_cleanup_close_ int parent = ioctl(fd, NS_GET_PARENT);
+		_cleanup_close_ int parent = ioctl(at, NS_GET_PARENT);
 
-		if (parent < 0 || inode_of(parent) == inode_of(ours))
+		if (parent < 0 || inode_of(parent) == ours)
 			break;
-		(void)close(fd);
-		fd = TAKE_FD(parent);
+		(void)close(at);
+		at = TAKE_FD(parent);
 	}
-	return TAKE_FD(fd);
+	if (ioctl(at, NS_GET_OWNER_UID, &owner) == 0 && owner != 0)
+		return number_of(KIND_USER, owner);
+	return number_of(KIND_USER_NAMESPACE, inode_of(at));
+}
+
+/* "inside outside count" of uid_map's first line. False: it is no such text. */
+static bool first_outside(struct str map, uint64_t *ret_uid)
+{
+	struct str number;
+
+	for (int n = 0; str_split(&map, ' ', &number);) {
+		number = str_trim(number);
+		if (number.n > 0 && n++ == 1)
+			return str_parse_u64(number, 10, UINT32_MAX, ret_uid) == 0;
+	}
+	return false;
+}
+
+/*
+ * Before Linux 6.11, by the users that are seen in there: who made it is seen as one of them, most often the first. Users who have been given
+ * the numbers of others (/etc/subuid) may show one of these, so for them the control group's bound is the one that holds.
+ */
+static uint64_t of_uid_map(const char *proc_root, uint32_t pid)
+{
+	_cleanup_buf_ struct buf map = BUF_INIT(STATUS_MAX_BYTES);
+	_cleanup_buf_ struct buf ours = BUF_INIT(STATUS_MAX_BYTES);
+	uint64_t uid = 0;
+
+	if (read_file(proc_root, pid, "uid_map", &map) < 0 ||
+	    file_read(AT_FDCWD, "/proc/self/uid_map", &ours) < 0 ||
+	    strcmp(buf_str(&map), buf_str(&ours)) == 0)
+		return 0;
+	if (first_outside((struct str){ buf_str(&map), map.len }, &uid) && uid != 0)
+		return number_of(KIND_USER, uid);
+	return number_of(KIND_USER_NAMESPACE, hash_bytes(buf_str(&map), map.len, 0));
 }
 
 /* 0: it is in ours. */
 static uint64_t of_user_namespace(const char *proc_root, uint32_t pid)
 {
-	_cleanup_close_ int fd = open_outermost(proc_root, pid);
-	uid_t owner = 0;
+	_cleanup_close_ int ours = open("/proc/self/ns/user", O_RDONLY | O_CLOEXEC);
+	_cleanup_close_ int fd = open_user_namespace(pid);
 
-	if (fd < 0)
-		return 0;
-	if (ioctl(fd, NS_GET_OWNER_UID, &owner) == 0 && owner != 0)
-		return number_of(KIND_USER, owner);
-	return number_of(KIND_USER_NAMESPACE, inode_of(fd));
+	if (fd < 0 || ours < 0)
+		return of_uid_map(proc_root, pid);
+	return inode_of(fd) == inode_of(ours) ? 0 : of_outermost(fd, inode_of(ours));
 }
 
 static uint64_t of_cgroup(const char *proc_root, uint32_t pid)

@@ -16,7 +16,7 @@ import pytest
 from harness import inspect, paths, privileges
 from harness.agent import config
 from harness.kubelet import Node
-from harness.processes import wait_until
+from harness.processes import TimedOut, wait_until
 from harness.standin import services_with
 
 pytestmark = pytest.mark.bpf
@@ -25,7 +25,7 @@ USER = 65534
 # Numbers of execve(2) on x86-64 and AArch64.
 EXECVE = ("59", "221")
 RATE = 97
-REASONS = ("memory", "maps", "arguments", "open", "names", "file", "record", "close")
+REASONS = ("memory", "stat", "maps", "arguments", "open", "names", "file", "record", "close")
 
 
 class DeadFs:
@@ -173,6 +173,36 @@ def test_lock_of_its_mappings_is_held(start_agent, standin, processes, programs,
     victim.wait_for_output("held")
     agent = start(start_agent, standin)
     check_goes_on(agent, standin, processes, programs, "maps", "arguments", "open")
+
+
+def state_cannot_be_read(processes, pid):
+    """Linux before it waited for the lock of credentials there (between 6.12 and 6.18) answers."""
+    reader = processes.start("cat", f"/proc/{pid}/stat")
+    try:
+        wait_until(lambda: not reader.running(), 2, "cat")
+    except TimedOut:
+        return True
+    return False
+
+
+def test_it_is_stuck_in_execve(start_agent, standin, processes, programs, deadfs, start_victim, tmp_path):
+    """… closing such a file: then not even its state and its program can be read. Who starts then is ready, and who knew it goes on."""
+    fs = deadfs("all", programs["chain"])
+    victim = start_victim(tmp_path / "hungmem", "exec", 60, fs.program)
+    events = "\n\tevents {\n\t\twall { }\n\t}\n\tsample_rate"
+    text = config(standin.url, interval="1s", rate=RATE).replace("\n\tsample_rate", events, 1)
+    before = start_agent(text).wait_ready()
+    wait_until(lambda: any("hung_work" in s.frames for p in standin.pushes() for s in p.profile.samples), 20, "the program is seen")
+    fs.be_silent()
+    victim.send(signal.SIGUSR1)
+    victim.wait_for_output("held")
+    if not state_cannot_be_read(processes, victim.pid):
+        pytest.skip("this kernel does not wait for the lock")
+    check_others(before, standin, processes, programs)
+    after = start(start_agent, standin)
+    # A page that looks at every process.
+    assert after.get("/api/v0/web/process?name=hungmem")[0] == 200
+    check_goes_on(after, standin, processes, programs, "stat")
 
 
 def thread_states(pid, name):

@@ -18,6 +18,7 @@
 #include "agent/util/clock.h"
 #include "agent/util/file.h"
 #include "agent/util/macro.h"
+#include "agent/util/reader.h"
 #include "agent/util/str.h"
 
 #define MESSAGE_MAX_BYTES 8192
@@ -76,6 +77,11 @@ static int check_proc(uint32_t pid, uint32_t leader, struct buf *why)
 	int r = proc_open("/proc", pid, &proc);
 	if (r == -ENOENT || r == -ESRCH)
 		(void)buf_printf(why, "process %" PRIu32 " has ended", pid);
+	else if (reader_is_passing(r))
+		(void)buf_printf(why,
+				 "process %" PRIu32 ": /proc does not answer for it; a file system "
+				 "that it uses may be silent (FUSE, NFS)",
+				 pid);
 	else if (r < 0)
 		(void)buf_printf(why, "process %" PRIu32 ": %s", pid, strerror(-r));
 	else if (proc.kernel_thread)

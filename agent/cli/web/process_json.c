@@ -3,7 +3,6 @@
 #include "agent/cli/web/process_json.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +11,6 @@
 #include "agent/component/kinds.h"
 #include "agent/process/proc.h"
 #include "agent/util/clock.h"
-#include "agent/util/file.h"
 
 /* Two sentences with a path in each. */
 #define SENTENCE_MAX_BYTES ((size_t)16 << 10)
@@ -54,16 +52,12 @@ void process_found_judge(const struct graph *g, struct process_table *processes,
 	}
 }
 
+/* It is there, and no thread of it lives. */
 static bool is_zombie(uint32_t pid)
 {
-	_cleanup_buf_ struct buf text = BUF_INIT(PROC_STAT_MAX);
-	struct proc_stat stat;
-	char path[64];
+	_cleanup_proc_ struct proc proc = PROC_NONE;
 
-	(void)snprintf(path, sizeof(path), "/proc/%" PRIu32 "/stat", pid);
-	return file_read(AT_FDCWD, path, &text) == 0 &&
-	       proc_stat_parse((struct str){ buf_str(&text), text.len }, &stat) == 0 &&
-	       stat.state == 'Z' && stat.n_threads <= 1;
+	return proc_open("/proc", pid, &proc) == -ESRCH;
 }
 
 int process_found_look(struct process_table *processes, struct process_found *f)

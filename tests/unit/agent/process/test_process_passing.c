@@ -248,6 +248,27 @@ static void test_identity(void **state)
 	assert_int_equal(p->identity_again_ns, 0);
 }
 
+/* It was in an execve() that does not return. */
+static void test_state(void **state)
+{
+	struct fixture *f = *state;
+
+	f->release_fd =
+		lost_call_make(&(struct reader_subject){ .reason = READER_stat, .pid = PID });
+	struct process *p = sample(f, PID);
+	assert_null(p->mappings);
+	assert_string_equal(process_identity(f->table, p)->comm, "");
+	assert_false(p->identity.complete);
+	assert_in_range(p->identity_again_ns, 1, UINT64_MAX);
+	release(f);
+	p->reread_after_ns = 0;
+	p->identity_again_ns = 1;
+	p = sample(f, PID);
+	assert_int_equal(inode_of(p), 21);
+	assert_string_equal(process_identity(f->table, p)->exe, "/bin/host");
+	assert_true(p->identity.complete);
+}
+
 /* What was read of who is gone by then stays. */
 static void test_identity_of_who_is_gone(void **state)
 {
@@ -271,6 +292,7 @@ static const struct unit_test tests[] = {
 	FIXTURE_TEST(test_file_of_two_processes),
 	FIXTURE_TEST(test_file_whose_opening_was_given_up),
 	FIXTURE_TEST(test_identity),
+	FIXTURE_TEST(test_state),
 	FIXTURE_TEST(test_identity_of_who_is_gone),
 };
 

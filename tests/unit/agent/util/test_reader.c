@@ -503,6 +503,40 @@ static void test_who_is_to_blame(void **state)
 	assert_int_equal(system(command), 0);
 }
 
+/* A process that is none of this machine's, so that only its files tell. */
+#define NO_PID 5000000
+
+static uint64_t who_has_map(const char *root, const char *map)
+{
+	const struct blame_row row = { "100000\t100000\t100000\t100000", "0::/a" };
+	_cleanup_free_ char *command = NULL;
+
+	(void)blame_of(root, NO_PID, &row);
+	assert_true(asprintf(&command, "printf '%s' > %s/%u/uid_map", map, root, NO_PID) > 0);
+	assert_int_equal(system(command), 0);
+	return reader_blame_of_process(root, NO_PID).who;
+}
+
+/* Whoever is mapped there, it is who made the namespace. */
+static void test_users_of_a_namespace_are_one(void **state)
+{
+	char root[] = "/tmp/xagent-blame-XXXXXX", command[64];
+	const struct blame_row row = { "1000\t1000\t1000\t1000", "0::/b" };
+
+	(void)state;
+	assert_non_null(mkdtemp(root));
+	uint64_t user = blame_of(root, NO_PID + 1, &row).who;
+	assert_int_equal(who_has_map(root, "         0       1000          1\\n"), user);
+	assert_int_equal(who_has_map(root, "0 1000 1\\n1 100000 65536\\n"), user);
+	uint64_t of_root = who_has_map(root, "0 0 1\\n");
+	assert_int_not_equal(of_root, user);
+	assert_int_equal(who_has_map(root, "0 0 1\\n"), of_root);
+	assert_int_not_equal(who_has_map(root, ""), user);
+	assert_int_not_equal(who_has_map(root, "x y z\\n"), user);
+	(void)snprintf(command, sizeof(command), "rm -r %s", root);
+	assert_int_equal(system(command), 0);
+}
+
 static uint32_t reaped_child(void)
 {
 	int status;
@@ -947,6 +981,7 @@ static const struct unit_test tests[] = {
 	TEST(test_blame),
 	TEST(test_calls_that_run_count),
 	TEST(test_patience),
+	TEST(test_users_of_a_namespace_are_one),
 	TEST(test_who_is_to_blame),
 	TEST(test_dead_tell_nothing_of_a_device),
 	TEST(test_shared_device_is_nobodys),

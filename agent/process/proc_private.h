@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What proc.c and proc_wait.c share, and nobody else. */
+#ifndef XAGENT_AGENT_PROCESS_PROC_PRIVATE_H
+#define XAGENT_AGENT_PROCESS_PROC_PRIVATE_H
+
+#include "agent/process/proc.h"
+
+/* "stat" of a directory of /proc, which is of that process or one of its threads; appends. By a reader. 0 or -errno, those of reader_run()
+ * among them. */
+int proc_wait_stat(int dir_fd, uint32_t pid, struct buf *b);
+
+#endif
