@@ -75,6 +75,8 @@ static __always_inline int hotspot_up(struct scratch *s)
 	if (w->cfa < w->reg[WIRE_ABI_SP] ||
 	    (w->cfa == w->reg[WIRE_ABI_SP] && (WIRE_N_REGS == 16 || !(w->flags & UNWIND_EXACT))))
 		return hotspot_lost(s, STOP_REASON_NO_PROGRESS);
+	if (hotspot_is_unpacking(s))
+		hotspot_note_unpacking(s, w->cfa);
 	return unwind_up(w, 0, &w->n_fp) ? RUNTIME_CODE_LEFT : RUNTIME_CODE_LAST;
 }
 
@@ -145,16 +147,18 @@ __noinline int hotspot_interpreted(__u32 level)
 	}
 	/* To the verifier it may have returned anything. */
 	asm volatile("" : "+r"(is_its));
-	if (is_its)
+	w->cfa = sender - (fp + 16) < HOTSPOT_MAX_FRAME_BYTES ? sender : fp + 16;
+	w->fp = saved_fp;
+	w->ra = ra;
+	if (is_its && !hotspot_is_unfilled(s))
 		is_its = hotspot_method(level, method, bcp, HOTSPOT_AT_BCP);
+	else
+		is_its = 0;
 	asm volatile("" : "+r"(is_its));
 	if (!is_its)
 		return RUNTIME_CODE_NOT_ITS;
 	hotspot_take_live_bcp(s, bcp);
 	hotspot_note_tier(s, WIRE_TIER_INTERPRETED);
-	w->cfa = sender - (fp + 16) < HOTSPOT_MAX_FRAME_BYTES ? sender : fp + 16;
-	w->fp = saved_fp;
-	w->ra = ra;
 	return hotspot_up(s);
 }
 
@@ -216,7 +220,8 @@ int hotspot_find_sender(__u32 level);
 
 static __always_inline int hotspot_interpreter_edge(struct scratch *s)
 {
-	int is_found = s->walk.flags & UNWIND_EXACT ? hotspot_find_sender(s->level) : 0;
+	int is_found = s->walk.flags & UNWIND_EXACT ? hotspot_find_sender(s->level)
+						    : hotspot_is_unpacking(s);
 
 	/* To the verifier it may have returned anything. */
 	asm volatile("" : "+r"(is_found));
@@ -574,6 +579,8 @@ static __always_inline int hotspot_in_blob(struct scratch *s, __u64 at, bool is_
 			? blob.complete - (__u32)(pc - blob.begin)
 			: 0;
 	hotspot_stub(s, at, blob.name, blob.text[0]);
+	if (hotspot_is_unpacker(blob.text[0]))
+		hotspot_note_unpacking(s, s->walk.reg[WIRE_ABI_SP]);
 	if (blob.text[0] == HOTSPOT_VTABLE_TEXT && s->walk.flags & UNWIND_EXACT)
 		hotspot_receiver(s->level);
 	/* Adapters between both have the same registers. */

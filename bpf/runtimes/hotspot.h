@@ -81,7 +81,7 @@ enum hotspot_field {
 
 #define HOTSPOT_NONE 0xffff
 
-/* What few samples ask for: threads and their anchors, and the class of an object. */
+/* What few samples ask for: threads and their anchors, the class of an object, and where code goes on that was given up; _HANDLE: behind calls of method handles. */
 #define HOTSPOT_MORE_STATICS(X)                                              \
 	X(THREADS, "ThreadsSMRSupport", "_java_thread_list")                 \
 	X(THREADS_8, "Threads", "_thread_list")                              \
@@ -92,21 +92,29 @@ enum hotspot_field {
 	X(CLASS_SHIFT_17, "CompressedKlassPointers", "_narrow_klass._shift") \
 	X(CLASS_SHIFT_8, "Universe", "_narrow_klass._shift")
 
-#define HOTSPOT_MORE_OFFSETS(X)                            \
-	X(LIST_LENGTH, "ThreadsList", "_length")           \
-	X(LIST_THREADS, "ThreadsList", "_threads")         \
-	X(THREAD_NEXT, "JavaThread", "_next")              \
-	X(THREAD_SYSTEM, "Thread", "_osthread")            \
-	X(THREAD_SYSTEM_8, "JavaThread", "_osthread")      \
-	X(SYSTEM_POINTER, "OSThread", "_pthread_id")       \
-	X(THREAD_STACK, "JavaThread", "_stack_base")       \
-	X(THREAD_STACK_BYTES, "JavaThread", "_stack_size") \
-	X(THREAD_ANCHOR, "JavaThread", "_anchor")          \
-	X(ANCHOR_SP, "JavaFrameAnchor", "_last_Java_sp")   \
-	X(ANCHOR_PC, "JavaFrameAnchor", "_last_Java_pc")   \
-	X(ANCHOR_FP, "JavaFrameAnchor", "_last_Java_fp")   \
-	X(WRAPPER_ANCHOR, "JavaCallWrapper", "_anchor")    \
-	X(CLASS_POOL, "InstanceKlass", "_constants")
+#define HOTSPOT_MORE_OFFSETS(X)                                        \
+	X(LIST_LENGTH, "ThreadsList", "_length")                       \
+	X(LIST_THREADS, "ThreadsList", "_threads")                     \
+	X(THREAD_NEXT, "JavaThread", "_next")                          \
+	X(THREAD_SYSTEM, "Thread", "_osthread")                        \
+	X(THREAD_SYSTEM_8, "JavaThread", "_osthread")                  \
+	X(SYSTEM_POINTER, "OSThread", "_pthread_id")                   \
+	X(THREAD_STACK, "JavaThread", "_stack_base")                   \
+	X(THREAD_STACK_BYTES, "JavaThread", "_stack_size")             \
+	X(THREAD_ANCHOR, "JavaThread", "_anchor")                      \
+	X(ANCHOR_SP, "JavaFrameAnchor", "_last_Java_sp")               \
+	X(ANCHOR_PC, "JavaFrameAnchor", "_last_Java_pc")               \
+	X(ANCHOR_FP, "JavaFrameAnchor", "_last_Java_fp")               \
+	X(WRAPPER_ANCHOR, "JavaCallWrapper", "_anchor")                \
+	X(CLASS_POOL, "InstanceKlass", "_constants")                   \
+	X(DEOPT, "nmethod", "_deopt_handler_entry_offset")             \
+	X(DEOPT_23, "nmethod", "_deopt_handler_offset")                \
+	X(DEOPT_9, "CompiledMethod", "_deopt_handler_begin")           \
+	X(DEOPT_8, "nmethod", "_deoptimize_offset")                    \
+	X(DEOPT_HANDLE, "nmethod", "_deopt_mh_handler_offset")         \
+	X(DEOPT_HANDLE_9, "CompiledMethod", "_deopt_mh_handler_begin") \
+	X(DEOPT_HANDLE_8, "nmethod", "_deoptimize_mh_offset")          \
+	X(DEOPT_PLACE, "nmethod", "_orig_pc_offset")
 
 enum hotspot_more_field {
 #define HOTSPOT_MORE_ENUM(NAME, type, field) HOTSPOT_##NAME,
@@ -175,6 +183,7 @@ enum hotspot_lines { HOTSPOT_NO_LINES, HOTSPOT_LINES, HOTSPOT_LINES_20 };
 #define HOTSPOT_FRAME_LOCALS 64
 #endif
 #define HOTSPOT_FRAME_METHOD 24
+#define HOTSPOT_FRAME_LAST_SP 16
 #define HOTSPOT_FRAME_SENDER_SP 8
 
 /* Of the frame of the stub that calls Java, below its frame pointer: its JavaCallWrapper, which begins with its thread (the same files, javaCalls.hpp). */

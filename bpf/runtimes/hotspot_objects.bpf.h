@@ -19,7 +19,7 @@
 /* What is known of the sample's process: s->runtime.words. */
 enum hotspot_word {
 	HOTSPOT_WORD_LIST,  /* of heaps; or the only one */
-	HOTSPOT_WORD_N,	    /* 0: it is the only one. The upper half: the walk is in objects of the heap */
+	HOTSPOT_WORD_N,	    /* 0: it is the only one. The upper half: HOTSPOT_ON_HEAP, HOTSPOT_UNPACKED */
 	HOTSPOT_WORD_LOW,   /* the heap that was looked at last */
 	HOTSPOT_WORD_BYTES, /* of it */
 	HOTSPOT_WORD_SEGMAP,
@@ -66,17 +66,21 @@ static __always_inline const struct hotspot_layout *hotspot_layout(const struct 
 	return (const void *)s->runtime.of.words;
 }
 
+#define HOTSPOT_ON_HEAP (1ULL << 32)
+/* The lower bits of an sp, in words (bpf/runtimes/hotspot_deopt.bpf.h). */
+#define HOTSPOT_UNPACKED(sp) ((__u64)(sp) >> 3 << 33)
+
 /* sp lies in an object of the heap. */
 static __always_inline bool hotspot_is_on_heap(const struct scratch *s)
 {
-	return s->runtime.words[HOTSPOT_WORD_N] >> 32;
+	return s->runtime.words[HOTSPOT_WORD_N] & HOTSPOT_ON_HEAP;
 }
 
 static __always_inline void hotspot_set_on_heap(struct scratch *s, bool is_on_heap)
 {
 	__u64 *word = &s->runtime.words[HOTSPOT_WORD_N];
 
-	*word = (__u32)*word | (__u64)is_on_heap << 32;
+	*word = (*word & ~HOTSPOT_ON_HEAP) | (is_on_heap ? HOTSPOT_ON_HEAP : 0);
 }
 
 static __always_inline __u64 hotspot_u64(__u64 from)

@@ -13,6 +13,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include "bpf/image.h"
+#include "bpf/runtimes/hotspot_deopt.bpf.h"
 #include "bpf/runtimes/hotspot_objects.bpf.h"
 
 /* Methods that lie in each other: C2 goes 15 deep, further where one is as good as a field (MaxInlineLevel, MaxForceInlineLevel: 100). */
@@ -472,12 +473,19 @@ __noinline int hotspot_show_own(__u32 level, __u64 method, __u32 bci)
 static __always_inline int hotspot_inlined_first(struct scratch *s, __u64 at, __u32 number,
 						 __u64 begin, __u64 method)
 {
-	__u32 wanted = s->walk.pc - begin + !(s->walk.flags & UNWIND_EXACT), scope;
-	int is_known;
+	int deopt = HOTSPOT_NOT_GIVEN_UP, is_known;
+	__u32 wanted, scope;
 
 	s->runtime.words[HOTSPOT_WORD_BCI] = HOTSPOT_NO_BCI;
 	if (!hotspot_layout(s)->has_scopes)
 		return 0;
+	if (!(s->walk.flags & UNWIND_EXACT))
+		deopt = hotspot_put_back(s->level, at, begin);
+	/* To the verifier it may have returned anything. */
+	asm volatile("" : "+r"(deopt));
+	if (deopt == HOTSPOT_PLACE_NOT_KNOWN)
+		return 0;
+	wanted = s->walk.pc - begin + !(s->walk.flags & UNWIND_EXACT);
 	is_known = hotspot_recall_scope(s->level, at, number);
 	/* To the verifier it may have returned anything. */
 	asm volatile("" : "+r"(is_known));

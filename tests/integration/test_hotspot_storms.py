@@ -18,6 +18,9 @@ TIERS = {"interpreted": ("-Xint",), "c1": ("-XX:TieredStopAtLevel=1",), "c2": ("
 REDEFINED = [(name, tier) for name in jvms.NAMES for tier in TIERS] if pythons.FULL else [("host", "tiered")]
 MAIN, STEP, WORK = "chains.Redefine.main", "chains.Redefine$Body.step", "chains.Redefine$Ends.work"
 CHAIN = re.compile(rf"{re.escape(MAIN)};{re.escape(STEP)};chains\.Redefine\$Ends\.calls(\d);chains\.Redefine\$Ends\.works\1;{re.escape(WORK)}(;|$)")
+# What is not inlined: it tells of what was. Whatever is called often enough is compiled at once.
+GIVEN_UP = ("-XX:-BackgroundCompilation", "-XX:CompileCommand=quiet", "-XX:CompileCommand=dontinline,chains.Deopts$Chain::run",
+            *(f"-XX:CompileCommand=dontinline,chains.Deopts::work{n}" for n in range(4)))
 RATE = 499
 N_MANY, MANY_S = 20, 15
 
@@ -47,6 +50,30 @@ def test_redefined(processes, tmp_path, jvm, tier):
     assert {CHAIN.search(";".join(s.frames))[1] for s in begun if s not in other} == set("0123"), begun.show()
     of_two = [s.frames for s in stacks if len({f[-1] for f in s.frames if re.search(r"Ends\.(calls|works)\d$", f)}) > 1]
     assert not of_two, of_two
+
+
+def is_of_given_up(frames):
+    """Whether they are what the program calls: all of it, by its number, or the first of it."""
+    names = [f.removeprefix("chains.Deopts") for f in frames if f.startswith("chains.Deopts")]
+    number = next((n[-1] for n in reversed(names) if n[-1].isdigit()), "")
+    chain = [".main", ".round", "$Chain.run", *(f"$Chain.{name}{number}" for name in ("first", "second", "third")), "$One.hop", ".work", f".work{number}", ".burn"]
+    return names == chain[:len(names)] or names == [*chain[:6], "$Chain.branch"]
+
+
+@pytest.mark.parametrize("way", ["loads", "redefined", "traps"])
+@pytest.mark.parametrize(("jvm", "tier"), REDEFINED, indirect=["jvm"])
+def test_given_up_code(processes, tmp_path, jvm, tier, way):
+    """Code that is not valid any more, or finds that it is not: what was inlined into it is told until it is left, and who has called it, when it becomes frames of the interpreter."""
+    stacks = profiled(processes, tmp_path / "o", "997", *jvm.command, f"-javaagent:{jvm.classes}/{jvms.AGENT}", *TIERS[tier], *GIVEN_UP, "-cp", jvm.classes,
+                      "chains.Deopts", way, "5" if pythons.FULL else "3")
+    begun = folded.Stacks(s for s in stacks if any(f.startswith(("chains.Deopts$Chain.", "chains.Deopts$One.", "chains.Deopts.work")) for f in s.frames)
+                          and not any(f.endswith("init>") for f in s.frames))
+    whole = begun.having("chains.Deopts.main", "chains.Deopts.round")
+    wrong = folded.Stacks(s for s in whole if not is_of_given_up(s.frames))
+    assert begun.total > 100 and whole.total >= 0.997 * begun.total, folded.Stacks(s for s in begun if s not in whole).show()
+    assert not wrong, wrong.show()
+    # They are filled from the outermost one on.
+    assert not [s.frames for s in begun if re.search(r";Interpreter;chains\.", ";".join(s.frames))]
 
 
 @FULL

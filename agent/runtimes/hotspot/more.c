@@ -58,6 +58,13 @@ static uint16_t offset_of(const struct hotspot_more *of_file, uint64_t table_at,
 	return (uint16_t)e.offset;
 }
 
+/* The one that there is takes the place of both. */
+static void join(struct hotspot_more *m, size_t one, size_t other)
+{
+	if (m->at[one] == HOTSPOT_NONE)
+		m->at[one] = m->at[other];
+}
+
 /* Versions of the JDK have one list of threads or the other. */
 static bool has_list(const struct hotspot_more *m)
 {
@@ -77,8 +84,10 @@ void hotspot_more_read(const struct hotspot_more *of_file, uint64_t table_at,
 		m->at[i] = offset_of(of_file, table_at, i, memory);
 	if (of_file->at[HOTSPOT_THREADS] != HOTSPOT_NONE)
 		m->at[HOTSPOT_THREAD_NEXT] = HOTSPOT_NONE;
-	if (m->at[HOTSPOT_THREAD_SYSTEM] == HOTSPOT_NONE)
-		m->at[HOTSPOT_THREAD_SYSTEM] = m->at[HOTSPOT_THREAD_SYSTEM_8];
+	join(m, HOTSPOT_THREAD_SYSTEM, HOTSPOT_THREAD_SYSTEM_8);
+	join(m, HOTSPOT_DEOPT, HOTSPOT_DEOPT_23);
+	join(m, HOTSPOT_DEOPT, HOTSPOT_DEOPT_8);
+	join(m, HOTSPOT_DEOPT_HANDLE, HOTSPOT_DEOPT_HANDLE_8);
 	if (has_list(m) && has_all(m, of_threads, ARRAY_SIZE(of_threads)))
 		m->threads_at =
 			address_of(of_file, table_at, HOTSPOT_THREADS, HOTSPOT_THREADS_8, memory);

@@ -38,6 +38,14 @@ static const uint16_t values[HOTSPOT_MORE_MAX][JDK_MAX] = {
 	[HOTSPOT_ANCHOR_FP] = { 16, 16, 16 },
 	[HOTSPOT_WRAPPER_ANCHOR] = { 32, 32, 32 },
 	[HOTSPOT_CLASS_POOL] = { 216, 232, 224 },
+	[HOTSPOT_DEOPT] = { NONE, NONE, 176 },
+	[HOTSPOT_DEOPT_23] = { NONE, NONE, NONE },
+	[HOTSPOT_DEOPT_9] = { NONE, 128, NONE },
+	[HOTSPOT_DEOPT_8] = { 148, NONE, NONE },
+	[HOTSPOT_DEOPT_HANDLE] = { NONE, NONE, NONE },
+	[HOTSPOT_DEOPT_HANDLE_9] = { NONE, 136, NONE },
+	[HOTSPOT_DEOPT_HANDLE_8] = { 152, NONE, NONE },
+	[HOTSPOT_DEOPT_PLACE] = { 200, 300, 200 },
 };
 
 struct table {
@@ -116,6 +124,34 @@ static void test_both_lists(void **state)
 	assert_int_equal(m.threads_at, STATIC_AT + 8);
 }
 
+/* One place has the distance of the handler, whatever the build calls it; those whose code has its address have another. */
+static void test_given_up_code(void **state)
+{
+	static const uint16_t handlers[][4] = {
+		{ 148, NONE, 152, NONE },
+		{ NONE, 128, NONE, 136 },
+		{ 176, NONE, NONE, NONE },
+	};
+	struct hotspot_more of_file, m;
+	struct table table;
+
+	(void)state;
+	for (int jdk = 0; jdk < JDK_MAX; jdk++) {
+		of_file = made(jdk, &table);
+		m = read_more(&of_file, &table);
+		assert_int_equal(m.at[HOTSPOT_DEOPT], handlers[jdk][0]);
+		assert_int_equal(m.at[HOTSPOT_DEOPT_9], handlers[jdk][1]);
+		assert_int_equal(m.at[HOTSPOT_DEOPT_HANDLE], handlers[jdk][2]);
+		assert_int_equal(m.at[HOTSPOT_DEOPT_HANDLE_9], handlers[jdk][3]);
+		assert_int_equal(m.at[HOTSPOT_DEOPT_PLACE], values[HOTSPOT_DEOPT_PLACE][jdk]);
+	}
+	/* 23 to 25 */
+	of_file.at[HOTSPOT_DEOPT_23] = HOTSPOT_DEOPT;
+	of_file.at[HOTSPOT_DEOPT] = NONE;
+	m = read_more(&of_file, &table);
+	assert_int_equal(m.at[HOTSPOT_DEOPT], 176);
+}
+
 /* One entry that the file does not have, or that the process has another one in place of. */
 static void test_missing(void **state)
 {
@@ -170,6 +206,7 @@ static void test_not_there(void **state)
 static const struct unit_test tests[] = {
 	TEST(test_builds),
 	TEST(test_both_lists),
+	TEST(test_given_up_code),
 	TEST(test_missing),
 	TEST(test_not_there),
 };
