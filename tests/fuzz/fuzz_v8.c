@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/object/v8/blob.h"
+#include "agent/object/v8/builtins.h"
 #include "agent/runtimes/v8/bytecode_sizes.h"
 #include "agent/runtimes/v8/classes.h"
 #include "agent/runtimes/v8/layout.h"
@@ -150,6 +150,7 @@ static void check_sources(const uint8_t *data, size_t size)
 /* The first two bytes: how much of it was seen before. */
 static void check_piece(const uint8_t *data, size_t size)
 {
+	static struct v8_builtin builtins[V8_BUILTINS_MAX];
 	struct v8_piece piece = { .bytes = data + 2, .n = size - 2 };
 	unsigned int n_tries = 4;
 	struct v8_blob blob;
@@ -161,8 +162,14 @@ static void check_piece(const uint8_t *data, size_t size)
 	piece.n_seen = MIN_OF((size_t)(data[0] << 8 | data[1]), piece.n);
 	if (v8_bytecode_sizes_in_piece(&piece, &at, &n))
 		assert(n <= V8_MAX_BYTECODES && 3 * (size_t)n <= piece.n - at);
-	if (v8_blob_in_piece(&piece, &n_tries, &blob))
-		assert(blob.code_bytes <= V8_BLOB_MAX_CODE && blob.modulus && n_tries < 4);
+	if (!v8_blob_in_piece(&piece, &n_tries, &blob))
+		return;
+	assert(blob.code_bytes <= V8_BLOB_MAX_CODE && blob.modulus && n_tries < 4);
+	assert(blob.data_at + blob.data_bytes <= piece.n);
+	n = v8_builtins_described(piece.bytes + blob.data_at, blob.data_bytes, blob.code_bytes,
+				  builtins);
+	for (uint32_t i = 0; i < n; i++)
+		assert(builtins[i].begin < builtins[i].end && builtins[i].end < blob.code_bytes);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -58,7 +58,7 @@ def inspected(processes, *command):
     process, said = processes.start(*command), []
 
     def is_said():
-        said[:] = [line.strip() for line in processes.run(paths.XAGENT, "inspect", "process", process.pid).out.splitlines() if " V8" in line]
+        said[:] = [line.strip() for line in processes.run(paths.XAGENT, "inspect", "process", process.pid).out.splitlines() if line.startswith("  V8 ")]
         return said
     wait_until(is_said, 20, "V8 is told of")
     return said[0]
@@ -75,6 +75,10 @@ def test_musl(processes, tmp_path):
     assert begun.total > 100 and begun.having("node::Start", "build_main").total >= 0.995 * begun.total, begun.show()
 
 
+def flags_of(debian, tier):
+    return [f for f in TIERS[tier] if nodes.has_flag(debian.command[-1], f, *debian.command[:-1])]
+
+
 # Kinds of code of which something else than its frames has to be found without symbols: builtins, how long bytecodes are, functions of optimized code.
 FOUND = {"interpreted": 0.995, "baseline": 0.995, "inlined": 0.99}
 
@@ -85,7 +89,7 @@ def test_stripped_library(processes, tmp_path, debian, tier):
     if not nodes.FULL and tier == "interpreted":
         pytest.skip("in the full matrix")
     program, here = debian.place(CHAINS, tmp_path.name)
-    flags = [f for f in TIERS[tier] if nodes.has_flag(debian.command[-1], f, *debian.command[:-1])]
+    flags = flags_of(debian, tier)
     try:
         told, seen = run_chains(processes, tmp_path, debian.command, flags, 300, 8, ROUNDS.get(tier, 1), seed=8, lines=("--lines", "--columns"), program=program, folder=here.parent)
     finally:
@@ -97,6 +101,21 @@ def test_stripped_library(processes, tmp_path, debian, tier):
     other = [n for n, frames in told.items() if n in seen and len(seen[n]) != len(frames)]
     assert len(other) <= 0.005 * len(told), f"{len(other)} of {len(told)} are short, as {seen[other[0]]}"
     assert all(in_order([f[:2] for f in told[n]], *(f[:2] for f in seen[n])) for n in other)
+
+
+def test_builtins_of_a_library(processes, tmp_path, debian):
+    """They are called as in a file with symbols. Those in C++ have no name in some libraries, and no frame."""
+    (tmp_path / "spin.js").write_text(SPIN)
+    program, here = debian.place(tmp_path / "spin.js", tmp_path.name)
+    try:
+        stacks = profiled(processes, tmp_path / "o", *debian.command, *flags_of(debian, "interpreted"), program)
+    finally:
+        shutil.rmtree(here.parent)
+    begun = stacks.having("build_main")
+    named = begun.having("Builtins_JSEntry", "Builtins_JSEntryTrampoline", "build_main")
+    handlers = folded.Stacks(s for s in begun if s.frames[-2:-1] == ("build_work",) and s.frames[-1].startswith("Builtins_") and s.frames[-1].endswith("Handler"))
+    assert begun.total > 100 and named.total == begun.total, begun.without("Builtins_JSEntry").show()
+    assert handlers.total > 0.2 * begun.total, begun.show()
 
 
 def test_inspect_tells_of_a_library(processes, debian):

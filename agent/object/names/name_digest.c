@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "agent/object/v8/builtin_source.h"
 #include "agent/util/macro.h"
 #include "agent/util/siphash.h"
 #include "agent/util/str.h"
@@ -113,7 +114,8 @@ int name_digest(struct elf *elf, const struct siphash_key *key, uint64_t previou
 
 	if (r < 0)
 		return r;
-	if (elf_n_sections(elf) == 0)
+	/* Names of V8's builtins are in data, and where they are is in code. */
+	if (elf_n_sections(elf) == 0 || v8_has_builtins_without_symbols(elf))
 		return NAME_DIGEST_NONE;
 	siphash_init(&s, key);
 	siphash_word(&s, previous);

@@ -18,7 +18,7 @@
 #define NAME_DIGEST_MAX_BYTES ((uint64_t)64 << 20)
 
 enum name_digest_outcome {
-	NAME_DIGEST_NONE = 1, /* without sections, or too large */
+	NAME_DIGEST_NONE = 1, /* without sections, too large, or with names elsewhere */
 	NAME_DIGEST_OUTCOME_MAX
 };
 

@@ -89,7 +89,8 @@ static bool is_description(const uint8_t *end, size_t n_before, unsigned int *n_
 	if (!is_beginning(&b, code) || *n_tries == 0)
 		return false;
 	*n_tries -= 1;
-	*ret = (struct v8_blob){ .code_bytes = code,
+	*ret = (struct v8_blob){ .data_bytes = data,
+				 .code_bytes = code,
 				 .code_checksum = (uint32_t)b.of_code,
 				 .modulus =
 					 modulus_of(end - n_aligned + CHECKSUMS_BYTES,
@@ -103,8 +104,10 @@ bool v8_blob_in_piece(const struct v8_piece *piece, unsigned int *n_tries, struc
 	size_t from = piece->n_seen < 8 ? 0 : (piece->n_seen - 7U) & ~(size_t)7;
 
 	for (size_t at = from; at + 8 <= piece->n; at += 8)
-		if (is_description(piece->bytes + at, at, n_tries, ret))
+		if (is_description(piece->bytes + at, at, n_tries, ret)) {
+			ret->data_at = piece->file_off + at - ((ret->data_bytes + 7ULL) & ~7ULL);
 			return true;
+		}
 	return false;
 }
 
@@ -155,22 +158,21 @@ static bool is_between(const struct sums *begin, const struct sums *end, const s
 	return reduced(first, second, blob->modulus) == blob->code_checksum;
 }
 
-static bool find_code(struct cursor *begin, struct cursor *end, const struct v8_blob *blob,
-		      uint64_t *ret_at)
+static bool find_code(struct cursor *begin, struct cursor *end, struct v8_blob *blob)
 {
-	*ret_at = begin->at;
+	blob->code_at = begin->at;
 	for (uint32_t n = 0; n < blob->code_bytes; n += V8_BLOB_ALIGNMENT)
 		if (!cursor_step(end))
 			return false;
 	while (!is_between(&begin->sums, &end->sums, blob)) {
 		if (!cursor_step(end) || !cursor_step(begin))
 			return false;
-		*ret_at += V8_BLOB_ALIGNMENT;
+		blob->code_at += V8_BLOB_ALIGNMENT;
 	}
 	return true;
 }
 
-static bool in_segment(struct search *s, const struct elf_segment *segment, uint64_t *ret_at)
+static bool in_segment(struct search *s, const struct elf_segment *segment)
 {
 	uint64_t before = -segment->vaddr % V8_BLOB_ALIGNMENT;
 	uint64_t n = MIN_OF(segment->file_bytes, s->n_left);
@@ -182,21 +184,22 @@ static bool in_segment(struct search *s, const struct elf_segment *segment, uint
 	begin.at = end.at = segment->file_off + before;
 	begin.end = end.end = segment->file_off + n;
 	end.piece = s->pieces + PIECE_BYTES;
-	return find_code(&begin, &end, &s->blob, ret_at);
+	return find_code(&begin, &end, &s->blob);
 }
 
-bool v8_blob_find(const struct elf *elf, uint64_t *ret_code_at, uint64_t *ret_code_bytes)
+bool v8_blob_find(const struct elf *elf, struct v8_blob *ret_blob)
 {
 	_cleanup_free_ uint8_t *pieces = malloc(2 * PIECE_BYTES);
 	struct search s = {
 		.elf = elf, .n_tries = MAX_TRIES, .pieces = pieces, .n_left = V8_PIECES_MAX_BYTES
 	};
 
-	if (!pieces || !v8_pieces_look(elf, look, &s))
+	if (!pieces || !v8_pieces_look(elf, V8_PIECES_READ_ONLY, look, &s))
 		return false;
-	*ret_code_bytes = s.blob.code_bytes;
 	for (size_t i = 0; i < elf_n_segments(elf); i++)
-		if (in_segment(&s, elf_segment(elf, i), ret_code_at))
+		if (in_segment(&s, elf_segment(elf, i))) {
+			*ret_blob = s.blob;
 			return true;
+		}
 	return false;
 }

@@ -6,7 +6,7 @@
  *	u64	checksum of what follows the next word
  *	u64	checksum of the code
  *	u64	another one
- *	u32	where a builtin is in the code, how many bytes it has; …
+ *	u32	where the first builtin is in the code, how many bytes it has; the same of the others
  *	u32	bytes of code, and of this description, at the next multiple of 8
  *
  * All are zlib's adler32() that begins with 0, or the same with another modulus, in V8 9.4 to 14.6. So a description is known for certain, and so is the code,
@@ -29,13 +29,19 @@
 /* Code is aligned to that, or to more, each builtin's. */
 #define V8_BLOB_ALIGNMENT 32
 
+/* Behind the checksums. */
+#define V8_BLOB_BUILTINS 24
+
+/* Offsets in the file. */
 struct v8_blob {
-	uint32_t code_bytes, code_checksum, modulus;
+	uint64_t data_at, code_at;
+	uint32_t data_bytes, code_bytes;
+	uint32_t code_checksum, modulus;
 };
 
 /* The description that ends in the new part of a piece. *n_tries: how many may be taken for one before the look ends. */
 bool v8_blob_in_piece(const struct v8_piece *piece, unsigned int *n_tries, struct v8_blob *ret);
-/* Where their code is in the file, and how many bytes of it there are. False: not found. */
-bool v8_blob_find(const struct elf *elf, uint64_t *ret_code_at, uint64_t *ret_code_bytes);
+/* False: not found. */
+bool v8_blob_find(const struct elf *elf, struct v8_blob *ret_blob);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A look through a file's read-only segments. */
+/* A look through a file's segments. */
 #include "agent/object/v8/pieces.h"
 
 #include <elf.h>
@@ -14,6 +14,7 @@
 
 struct pieces {
 	const struct elf *elf;
+	enum v8_pieces which;
 	v8_piece_look look;
 	void *data;
 	uint8_t *bytes;
@@ -46,16 +47,18 @@ static bool look_at_segment(struct pieces *p, const struct elf_segment *segment)
 	uint64_t before = -segment->file_off % ALIGNMENT;
 	uint64_t n = MIN_OF(segment->file_bytes, p->n_left);
 
-	if (segment->type != PT_LOAD || segment->flags & PF_W || n <= before)
+	if (segment->type != PT_LOAD || n <= before ||
+	    (p->which == V8_PIECES_READ_ONLY && segment->flags & PF_W))
 		return false;
 	p->n_left -= n;
 	return look_through(p, segment->file_off + before, segment->file_off + n);
 }
 
-bool v8_pieces_look(const struct elf *elf, v8_piece_look look, void *data)
+bool v8_pieces_look(const struct elf *elf, enum v8_pieces which, v8_piece_look look, void *data)
 {
 	_cleanup_free_ uint8_t *bytes = malloc(V8_PIECES_KEPT_BYTES + NEW_BYTES);
 	struct pieces p = { .elf = elf,
+			    .which = which,
 			    .look = look,
 			    .data = data,
 			    .bytes = bytes,

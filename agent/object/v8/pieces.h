@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A look through all that a file has to be read, and not to be written: piece by piece, each with what lies before it. For what no symbol tells the
- * place of.
- */
+/* A look through all that a file has to be mapped: piece by piece, each with what lies before it. For what no symbol tells the place of. */
 #ifndef XAGENT_AGENT_OBJECT_V8_PIECES_H
 #define XAGENT_AGENT_OBJECT_V8_PIECES_H
 
@@ -27,6 +24,8 @@ struct v8_piece {
 /* True: what was looked for is in it. */
 typedef bool (*v8_piece_look)(void *data, const struct v8_piece *piece);
 
-bool v8_pieces_look(const struct elf *elf, v8_piece_look look, void *data);
+enum v8_pieces { V8_PIECES_READ_ONLY, V8_PIECES_ALL };
+
+bool v8_pieces_look(const struct elf *elf, enum v8_pieces which, v8_piece_look look, void *data);
 
 #endif

@@ -196,10 +196,14 @@ static void find_bytecode_sizes(const struct look *l, struct v8_constants *to)
 /* What has no symbol is looked for, where the pointers are such as are walked: of Electron there are 200 MB. */
 static void find_hidden(const struct elf *elf, struct v8_constants *to)
 {
+	struct v8_blob blob;
+
 	if (!to->has[V8_POINTER_BYTES] || to->value[V8_POINTER_BYTES] != sizeof(uint64_t))
 		return;
-	if (to->builtins_bytes == 0 && !v8_blob_find(elf, &to->builtins_at, &to->builtins_bytes))
-		to->builtins_bytes = 0;
+	if (to->builtins_bytes == 0 && v8_blob_find(elf, &blob)) {
+		to->builtins_at = blob.code_at;
+		to->builtins_bytes = blob.code_bytes;
+	}
 	if (to->builtins_bytes && to->n_bytecodes == 0 &&
 	    !v8_bytecode_sizes_find(elf, &to->sizes_at, &to->n_bytecodes))
 		to->n_bytecodes = 0;

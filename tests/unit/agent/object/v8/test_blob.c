@@ -4,28 +4,30 @@
 #include "tests/support/unit.h"
 #include "tests/unit/agent/object/v8/blob_image.h"
 
-static bool find(const uint8_t *image, uint64_t *ret_at, uint64_t *ret_bytes)
+static bool find(const uint8_t *image, struct v8_blob *ret)
 {
 	_cleanup_(elf_freep) struct elf *elf = NULL;
 
 	assert_int_equal(elf_new(bytes_from_memory(image, IMAGE_BYTES), &elf), 0);
-	return v8_blob_find(elf, ret_at, ret_bytes);
+	return v8_blob_find(elf, ret);
 }
 
 static void check(const uint8_t *image, const struct blob_image *b)
 {
-	uint64_t at = 0, bytes = 0;
+	struct v8_blob blob;
 
-	assert_true(find(image, &at, &bytes));
-	assert_int_equal(at, b->code_at);
-	assert_int_equal(bytes, b->code_bytes);
+	assert_true(find(image, &blob));
+	assert_int_equal(blob.code_at, b->code_at);
+	assert_int_equal(blob.code_bytes, b->code_bytes);
+	assert_int_equal(blob.data_at, b->data_at);
+	assert_int_equal(blob.data_bytes, b->data_bytes);
 }
 
 static void check_none(const uint8_t *image)
 {
-	uint64_t at, bytes;
+	struct v8_blob blob;
 
-	assert_false(find(image, &at, &bytes));
+	assert_false(find(image, &blob));
 }
 
 struct row {
