@@ -38,13 +38,31 @@ static uint64_t ticks_to_mono_ns(uint64_t ticks)
 	return boot_to_mono_ns(ticks / hz * NS_PER_S + ticks % hz * NS_PER_S / hz);
 }
 
-static int read_stat(int dir_fd, uint32_t pid, struct buf *b, struct proc_stat *ret_stat)
+/* Two files of one process. */
+struct state {
+	struct buf text, exe;
+	struct proc_stat stat; /* borrows from the text */
+};
+
+#define STATE_NONE ((struct state){ .text = BUF_INIT(PROC_STAT_MAX), .exe = BUF_INIT(MAPPING_PATH_MAX) })
+
+static void state_fini(struct state *s)
 {
-	int r = proc_wait_stat(dir_fd, pid, b);
+	buf_fini(&s->text);
+	buf_fini(&s->exe);
+	*s = STATE_NONE;
+}
+#define _cleanup_state_ _cleanup_(state_fini)
+
+static int read_state(int dir_fd, uint32_t pid, struct state *ret_state)
+{
+	state_fini(ret_state);
+	int r = proc_wait_state(dir_fd, pid, &ret_state->text, &ret_state->exe);
 
 	if (r < 0)
 		return r;
-	return proc_stat_parse((struct str){ buf_str(b), b->len }, ret_stat);
+	return proc_stat_parse((struct str){ buf_str(&ret_state->text), ret_state->text.len },
+			       &ret_state->stat);
 }
 
 static DIR *open_directory(int at_fd, const char *name)
@@ -64,31 +82,38 @@ static void closedir_p(DIR **dir)
 }
 
 /* The kernel says 0 of who is gone, so it is asked first: who can be read afterwards was not gone. */
-static int read_stat_and_owner(int dir_fd, uint32_t pid, struct buf *b,
-			       struct proc_stat *ret_stat, uint32_t *ret_euid)
+static int read_state_and_owner(int dir_fd, uint32_t pid, struct state *ret_state,
+				uint32_t *ret_euid)
 {
 	struct stat st;
 
 	if (fstat(dir_fd, &st) < 0)
 		return -errno;
 	*ret_euid = st.st_uid;
-	return read_stat(dir_fd, pid, b, ret_stat);
+	return read_state(dir_fd, pid, ret_state);
 }
 
-/* Opens the task directory when its thread lives; -ESRCH when not, or what reader_run() says. */
-static int open_live_task(int tasks_fd, uint32_t pid, const char *tid, uint32_t *ret_euid)
+/* Opens the task directory when its thread lives; -ESRCH when not, or what reader_run() says. Of `state` the leader's stat stays. */
+static int open_live_task(int tasks_fd, uint32_t pid, const char *tid, struct state *state,
+			  uint32_t *ret_euid)
 {
 	_cleanup_close_ int fd = openat(tasks_fd, tid, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	_cleanup_buf_ struct buf b = BUF_INIT(PROC_STAT_MAX);
-	struct proc_stat stat;
-	int r = fd < 0 ? -ESRCH : read_stat_and_owner(fd, pid, &b, &stat, ret_euid);
+	_cleanup_state_ struct state its = STATE_NONE;
+	int r = fd < 0 ? -ESRCH : read_state_and_owner(fd, pid, &its, ret_euid);
 
 	if (r < 0)
 		return reader_is_passing(r) ? r : -ESRCH;
-	return proc_stat_is_dead(&stat) ? -ESRCH : TAKE_FD(fd);
+	if (proc_stat_is_dead(&its.stat))
+		return -ESRCH;
+	buf_fini(&state->exe);
+	state->exe = its.exe;
+	its.exe = BUF_INIT(MAPPING_PATH_MAX);
+	state->stat.code_at = its.stat.code_at;
+	state->stat.stack_at = its.stat.stack_at;
+	return TAKE_FD(fd);
 }
 
-static int find_live_task(int dir_fd, uint32_t pid, uint32_t *ret_euid)
+static int find_live_task(int dir_fd, uint32_t pid, struct state *state, uint32_t *ret_euid)
 {
 	_cleanup_(closedir_p) DIR *tasks = open_directory(dir_fd, "task");
 	int n_tried = 0, r = -ESRCH;
@@ -100,7 +125,7 @@ static int find_live_task(int dir_fd, uint32_t pid, uint32_t *ret_euid)
 			break;
 		if (entry->d_name[0] == '.')
 			continue;
-		r = open_live_task(dirfd(tasks), pid, entry->d_name, ret_euid);
+		r = open_live_task(dirfd(tasks), pid, entry->d_name, state, ret_euid);
 		n_tried++;
 	}
 	return r;
@@ -117,31 +142,54 @@ static int open_pid(const char *root, uint32_t pid)
 	return fd < 0 ? -errno : fd;
 }
 
+static int take_exe(struct buf *exe, char **ret_exe)
+{
+	*ret_exe = exe->len ? strndup(buf_str(exe), exe->len) : NULL;
+	return exe->len && !*ret_exe ? -ENOMEM : 0;
+}
+
 int proc_open(const char *root, uint32_t pid, struct proc *ret_proc)
 {
-	_cleanup_buf_ struct buf b = BUF_INIT(PROC_STAT_MAX);
+	_cleanup_state_ struct state state = STATE_NONE;
 	_cleanup_proc_ struct proc p = PROC_NONE;
-	struct proc_stat stat;
+	const struct proc_stat *stat = &state.stat;
 
 	p.dir_fd = open_pid(root, pid);
 	if (p.dir_fd < 0)
 		return p.dir_fd;
-	int r = read_stat_and_owner(p.dir_fd, pid, &b, &stat, &p.euid);
+	int r = read_state_and_owner(p.dir_fd, pid, &state, &p.euid);
 	if (r < 0)
 		return r;
-	p.live_fd = proc_stat_is_dead(&stat) ? find_live_task(p.dir_fd, pid, &p.euid) : p.dir_fd;
+	p.live_fd = proc_stat_is_dead(stat) ? find_live_task(p.dir_fd, pid, &state, &p.euid)
+					    : p.dir_fd;
 	if (p.live_fd < 0)
 		return p.live_fd;
 	p.pid = pid;
-	p.parent_pid = stat.parent_pid;
-	p.n_threads = stat.n_threads;
-	p.start_ticks = stat.start_ticks;
-	p.start_ns = ticks_to_mono_ns(stat.start_ticks);
-	p.kernel_thread = stat.flags & PROC_PF_KTHREAD;
-	str_copy_utf8(p.comm, sizeof(p.comm), stat.comm);
+	p.parent_pid = stat->parent_pid;
+	p.n_threads = stat->n_threads;
+	p.start_ticks = stat->start_ticks;
+	p.start_ns = ticks_to_mono_ns(stat->start_ticks);
+	p.kernel_thread = stat->flags & PROC_PF_KTHREAD;
+	p.code_at = stat->code_at;
+	p.stack_at = stat->stack_at;
+	str_copy_utf8(p.comm, sizeof(p.comm), stat->comm);
+	r = take_exe(&state.exe, &p.exe);
+	if (r < 0)
+		return r;
 	*ret_proc = p;
 	p = PROC_NONE;
 	return 0;
+}
+
+int proc_has_same_image(const struct proc *p)
+{
+	_cleanup_state_ struct state now = STATE_NONE;
+	int r = read_state(p->live_fd, p->pid, &now);
+
+	if (r < 0)
+		return r;
+	return now.stat.code_at == p->code_at && now.stat.stack_at == p->stack_at &&
+	       strcmp(buf_str(&now.exe), p->exe ? p->exe : "") == 0;
 }
 
 void proc_close(struct proc *p)
@@ -150,6 +198,7 @@ void proc_close(struct proc *p)
 		(void)close(p->live_fd);
 	if (p->dir_fd >= 0)
 		(void)close(p->dir_fd);
+	free(p->exe);
 	*p = PROC_NONE;
 }
 
@@ -162,16 +211,15 @@ int proc_read_file(const struct proc *p, const char *name, struct buf *b)
 
 bool proc_has_ended(const char *root, uint32_t pid, uint64_t time_ns)
 {
-	_cleanup_buf_ struct buf b = BUF_INIT(PROC_STAT_MAX);
+	_cleanup_state_ struct state state = STATE_NONE;
 	_cleanup_close_ int fd = open_pid(root, pid);
-	struct proc_stat stat;
 
-	int r = fd < 0 ? fd : read_stat(fd, pid, &b, &stat);
+	int r = fd < 0 ? fd : read_state(fd, pid, &state);
 	if (r < 0)
 		return r == -ENOENT || r == -ESRCH;
-	if (proc_stat_is_dead(&stat) && stat.n_threads <= 1)
+	if (proc_stat_is_dead(&state.stat) && state.stat.n_threads <= 1)
 		return true;
-	return ticks_to_mono_ns(stat.start_ticks) > time_ns + PROC_TICK_SLACK_NS;
+	return ticks_to_mono_ns(state.stat.start_ticks) > time_ns + PROC_TICK_SLACK_NS;
 }
 
 static int compare_pids(const void *a, const void *b)

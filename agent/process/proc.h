@@ -49,9 +49,11 @@ struct proc {
 	uint64_t start_ns; /* CLOCK_MONOTONIC */
 	bool kernel_thread;
 	char comm[PROC_COMM_MAX]; /* of the leader, valid UTF-8 */
+	char *exe;		  /* the link, without " (deleted)", read at once with comm; owned, NULL: there is none */
+	uint64_t code_at, stack_at; /* of struct proc_stat */
 };
 
-#define PROC_NONE ((struct proc){ .dir_fd = -1, .live_fd = -1 })
+#define PROC_NONE ((struct proc){ .dir_fd = -1, .live_fd = -1, .exe = NULL })
 
 /* By a reader. 0, or -errno: -ENOENT or -ESRCH when there is no such process or no thread of it lives, or those of reader_run(). */
 int proc_open(const char *root, uint32_t pid, struct proc *ret_proc);
@@ -72,7 +74,10 @@ int proc_exe_inode(const struct proc *p, ino_t *ret_inode);
 /* The whole file, or what fits into `b`: status, cgroup, which never have to be waited for. 0 or -errno. */
 int proc_read_file(const struct proc *p, const char *name, struct buf *b);
 
-/* A link (exe, cwd) without " (deleted)". Appends. By a reader. 0 or -errno, those of reader_run() among them. */
+/* Whether it still runs what it ran when it was opened. By a reader; -errno, those of reader_run() among them. */
+int proc_has_same_image(const struct proc *p);
+
+/* A link (cwd) without " (deleted)". Appends. By a reader. 0 or -errno, those of reader_run() among them. */
 int proc_read_link(const struct proc *p, const char *name, struct buf *b);
 
 /* Whether /proc shows that the process which the event at time_ns speaks of has no thread left. By a reader; false when that gave up. */

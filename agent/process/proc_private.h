@@ -5,8 +5,8 @@
 
 #include "agent/process/proc.h"
 
-/* "stat" of a directory of /proc, which is of that process or one of its threads; appends. By a reader. 0 or -errno, those of reader_run()
- * among them. */
-int proc_wait_stat(int dir_fd, uint32_t pid, struct buf *b);
+/* "stat" and the link "exe" of a directory of /proc, which is of that process or one of its threads. Where there is no such link `exe` stays empty. By
+ * a reader. 0 or -errno, those of reader_run() among them. */
+int proc_wait_state(int dir_fd, uint32_t pid, struct buf *stat, struct buf *exe);
 
 #endif

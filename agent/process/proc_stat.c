@@ -6,7 +6,15 @@
 #include <errno.h>
 
 /* Numbers of the fields that follow the name, as the manual page counts them. */
-enum { STAT_STATE = 3, STAT_PPID = 4, STAT_FLAGS = 9, STAT_N_THREADS = 20, STAT_START = 22 };
+enum {
+	STAT_STATE = 3,
+	STAT_PPID = 4,
+	STAT_FLAGS = 9,
+	STAT_N_THREADS = 20,
+	STAT_START = 22, /* the last one that has to be there */
+	STAT_CODE = 26,
+	STAT_STACK = 28,
+};
 
 static int parse_field(int number, struct str field, struct proc_stat *s)
 {
@@ -27,6 +35,10 @@ static int parse_field(int number, struct str field, struct proc_stat *s)
 		return str_parse_u64(field, 10, UINT32_MAX, &s->n_threads);
 	case STAT_START:
 		return str_parse_u64(field, 10, UINT64_MAX, &s->start_ticks);
+	case STAT_CODE:
+		return str_parse_u64(field, 10, UINT64_MAX, &s->code_at);
+	case STAT_STACK:
+		return str_parse_u64(field, 10, UINT64_MAX, &s->stack_at);
 	default:
 		return 0;
 	}
@@ -52,10 +64,13 @@ int proc_stat_parse(struct str text, struct proc_stat *ret_stat)
 	if (rest.n == 0 || rest.p[0] != ' ')
 		return -EINVAL;
 	rest = (struct str){ rest.p + 1, rest.n - 1 };
-	for (int number = STAT_STATE; number <= STAT_START; number++)
+	for (int number = STAT_STATE; number <= STAT_STACK; number++) {
+		if (number > STAT_START && rest.n == 0)
+			break;
 		if (!str_split(&rest, ' ', &field) || field.n == 0 ||
 		    parse_field(number, field, &s) < 0)
 			return -EINVAL;
+	}
 	*ret_stat = s;
 	return 0;
 }

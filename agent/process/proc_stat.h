@@ -20,6 +20,8 @@ struct proc_stat {
 	uint64_t flags;	      /* PROC_PF_* */
 	uint64_t n_threads;   /* of the process; a dead leader counts until it is reaped */
 	uint64_t start_ticks; /* since boot, in clock ticks */
+	/* Where the kernel has put the code and the stack: at random, anew with each execve(2). 0: not told, as to who may not trace it. */
+	uint64_t code_at, stack_at;
 };
 
 /* 0 or -EINVAL. */

@@ -27,8 +27,10 @@
 struct files_call {
 	struct reader_call call;
 	int dir_fd; /* owned */
-	int (*read)(int dirfd, const char *path, struct buf *b);
-	const char *names[FILES_MAX];
+	struct {
+		const char *name;
+		int (*read)(int dirfd, const char *path, struct buf *b);
+	} files[FILES_MAX];
 	struct buf texts[FILES_MAX];
 	int results[FILES_MAX];
 };
@@ -37,8 +39,8 @@ static void files_run(struct reader_call *call)
 {
 	struct files_call *c = CONTAINER_OF(call, struct files_call, call);
 
-	for (size_t i = 0; i < FILES_MAX && c->names[i]; i++)
-		c->results[i] = c->read(c->dir_fd, c->names[i], &c->texts[i]);
+	for (size_t i = 0; i < FILES_MAX && c->files[i].name; i++)
+		c->results[i] = c->files[i].read(c->dir_fd, c->files[i].name, &c->texts[i]);
 }
 
 /* An environment holds secrets. It is the one that is reserved in one piece. */
@@ -86,6 +88,14 @@ static int files_new(int dir_fd, struct files_call **ret_call)
 	return 0;
 }
 
+static void files_add(struct files_call *c, size_t i, const char *name,
+		      int (*read)(int dirfd, const char *path, struct buf *b), size_t max_bytes)
+{
+	c->files[i].name = name;
+	c->files[i].read = read;
+	c->texts[i] = BUF_INIT(max_bytes);
+}
+
 /* Runs the call; *c is NULL when it failed. */
 static int files_read(struct files_call **c, const struct reader_subject *subject)
 {
@@ -96,30 +106,10 @@ static int files_read(struct files_call **c, const struct reader_subject *subjec
 	return r;
 }
 
-/* One file; it is appended to `b`. */
-static int read_one(int dir_fd, const struct reader_subject *subject, const char *name,
-		    int (*read)(int dirfd, const char *path, struct buf *b), struct buf *b)
+static void take(struct buf *to, struct buf *from)
 {
-	_cleanup_(files_call_freep) struct files_call *c = NULL;
-	int r = files_new(dir_fd, &c);
-
-	if (r < 0)
-		return r;
-	c->read = read;
-	c->names[0] = name;
-	c->texts[0] = BUF_INIT(b->max_bytes);
-	r = files_read(&c, subject);
-	if (r < 0)
-		return r;
-	r = c->results[0];
-	return r < 0 ? r : buf_append(b, buf_str(&c->texts[0]), c->texts[0].len);
-}
-
-int proc_wait_stat(int dir_fd, uint32_t pid, struct buf *b)
-{
-	const struct reader_subject subject = { .reason = READER_stat, .pid = pid };
-
-	return read_one(dir_fd, &subject, "stat", file_read_piece, b);
+	*to = *from;
+	*from = BUF_INIT(from->max_bytes);
 }
 
 static int read_link(int dir_fd, const char *name, struct buf *b)
@@ -138,9 +128,40 @@ static int read_link(int dir_fd, const char *name, struct buf *b)
 
 int proc_read_link(const struct proc *p, const char *name, struct buf *b)
 {
+	_cleanup_(files_call_freep) struct files_call *c = NULL;
 	struct reader_subject subject = subject_of(p, READER_stat);
+	int r = files_new(p->live_fd, &c);
 
-	return read_one(p->live_fd, &subject, name, read_link, b);
+	if (r < 0)
+		return r;
+	files_add(c, 0, name, read_link, b->max_bytes);
+	r = files_read(&c, &subject);
+	if (r < 0)
+		return r;
+	r = c->results[0];
+	return r < 0 ? r : buf_append(b, buf_str(&c->texts[0]), c->texts[0].len);
+}
+
+int proc_wait_state(int dir_fd, uint32_t pid, struct buf *stat, struct buf *exe)
+{
+	_cleanup_(files_call_freep) struct files_call *c = NULL;
+	const struct reader_subject subject = { .reason = READER_stat, .pid = pid };
+	int r = files_new(dir_fd, &c);
+
+	if (r < 0)
+		return r;
+	files_add(c, 0, "stat", file_read_piece, stat->max_bytes);
+	files_add(c, 1, "exe", read_link, exe->max_bytes);
+	r = files_read(&c, &subject);
+	if (r < 0)
+		return r;
+	r = c->results[0];
+	if (r < 0)
+		return r;
+	take(stat, &c->texts[0]);
+	if (c->results[1] == 0)
+		take(exe, &c->texts[1]);
+	return 0;
 }
 
 struct maps_reader {
@@ -181,9 +202,7 @@ int proc_read_maps(const struct proc *p, maps_fn fn, void *data)
 
 	if (r < 0)
 		return r;
-	c->read = file_read;
-	c->names[0] = "maps";
-	c->texts[0] = BUF_INIT(PROC_MAPS_MAX);
+	files_add(c, 0, "maps", file_read, PROC_MAPS_MAX);
 	r = files_read(&c, &subject);
 	if (r < 0)
 		return r;
@@ -197,12 +216,6 @@ int proc_read_maps(const struct proc *p, maps_fn fn, void *data)
 	return reader.n == 0 && !p->kernel_thread ? -ESRCH : 0;
 }
 
-static void take(struct buf *to, struct buf *from)
-{
-	*to = *from;
-	*from = BUF_INIT(from->max_bytes);
-}
-
 /* What fits into so many bytes of environ, which are reserved in one piece; 0: none. */
 static int read_arguments(const struct proc *p, struct buf *ret_arguments, struct buf *ret_environ,
 			  size_t environ_bytes, bool *ret_is_cut)
@@ -213,12 +226,9 @@ static int read_arguments(const struct proc *p, struct buf *ret_arguments, struc
 
 	if (r < 0)
 		return r;
-	c->read = file_read_piece;
-	c->names[0] = "cmdline";
-	c->texts[0] = BUF_INIT(ret_arguments->max_bytes);
+	files_add(c, 0, "cmdline", file_read_piece, ret_arguments->max_bytes);
 	if (environ_bytes) {
-		c->names[1] = "environ";
-		c->texts[1] = BUF_INIT(environ_bytes);
+		files_add(c, 1, "environ", file_read_piece, environ_bytes);
 		r = buf_reserve(&c->texts[1], environ_bytes);
 	}
 	if (r == 0)

@@ -85,16 +85,6 @@ void process_unload_identity(struct process *p)
 	p->identity_loaded = false;
 }
 
-static int read_link(const struct proc *proc, const char *name, char **text)
-{
-	_cleanup_buf_ struct buf b = BUF_INIT(MAPPING_PATH_MAX);
-	int r = proc_read_link(proc, name, &b);
-
-	if (r == 0)
-		text_set(text, (struct str){ buf_str(&b), b.len });
-	return r;
-}
-
 /* Arguments end with NULs; a program that writes its title there leaves a row of them. */
 static void set_arguments(const struct process_table *t, const struct proc *proc,
 			  struct process_identity *id, struct buf *b)
@@ -173,8 +163,11 @@ static bool read_uid(const struct proc *proc, uint32_t *ret_uid)
 /* What only a whole identity has. */
 static bool read_owner(const struct proc *proc, struct process_identity *id)
 {
+	_cleanup_buf_ struct buf cwd = BUF_INIT(MAPPING_PATH_MAX);
+
 	id->whole = true;
-	(void)read_link(proc, "cwd", &id->cwd);
+	if (proc_read_link(proc, "cwd", &cwd) == 0)
+		text_set(&id->cwd, (struct str){ buf_str(&cwd), cwd.len });
 	return read_uid(proc, &id->uid);
 }
 
@@ -186,10 +179,11 @@ static bool load_from_proc(const struct process_table *t, struct process *p,
 	id->kernel_thread = proc->kernel_thread;
 	text_set(&id->comm, str_from(proc->comm));
 	id->euid = proc->euid;
-	int r = read_link(proc, "exe", &id->exe);
-	bool have_exe = r == 0 || proc->kernel_thread;
+	if (proc->exe)
+		text_set(&id->exe, str_from(proc->exe));
+	bool have_exe = proc->exe || proc->kernel_thread;
 	bool is_whole = !t->whole_identities || read_owner(proc, id);
-	bool is_passing = reader_is_passing(r) || reader_is_passing(read_arguments(t, proc, id));
+	bool is_passing = reader_is_passing(read_arguments(t, proc, id));
 	if (is_passing)
 		put_off(p);
 	*ret_have_cgroup = read_cgroup(t, p, proc, id);
@@ -201,9 +195,10 @@ bool process_exe_changed(const struct process *p, const struct proc *proc)
 	char *exe = identity_unknown;
 	bool changed;
 
-	if (!p->identity_loaded)
+	if (!p->identity_loaded || !proc->exe)
 		return false;
-	changed = read_link(proc, "exe", &exe) == 0 && strcmp(exe, p->identity.exe) != 0;
+	text_set(&exe, str_from(proc->exe));
+	changed = strcmp(exe, p->identity.exe) != 0;
 	text_free(&exe);
 	return changed;
 }
@@ -272,6 +267,12 @@ static bool is_image_of_events(struct process *p, const struct proc *proc)
 	return r == 0 && inode == exe->key.inode;
 }
 
+/* An exec while it was read: a part may be of either image. Who is gone by now has become nothing else. */
+static bool has_become_another(const struct proc *proc)
+{
+	return proc_has_same_image(proc) == 0;
+}
+
 /* Where it runs and as whom stays over an exec; the rest is of another image. */
 static void drop_image(struct process_identity *id)
 {
@@ -292,7 +293,7 @@ static void load(struct process_table *t, struct process *p, int depth)
 		put_off(p);
 	if (r == 0 && process_confirm(p, &proc)) {
 		id->complete = load_from_proc(t, p, &proc, id, &have_cgroup);
-		if (!is_image_of_events(p, &proc))
+		if (!is_image_of_events(p, &proc) || has_become_another(&proc))
 			drop_image(id);
 		if (!p->identity_again_ns)
 			p->identity_wait_ns = 0;

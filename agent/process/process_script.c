@@ -13,20 +13,14 @@
 /* A worker is forked by a server, which the program has started. */
 #define HELPER_MAX_ANCESTORS 4
 
-static bool is_same_program(const struct proc *proc, const char *exe)
-{
-	_cleanup_buf_ struct buf path = BUF_INIT(MAPPING_PATH_MAX);
-
-	return proc_read_link(proc, "exe", &path) == 0 && strcmp(buf_str(&path), exe) == 0;
-}
-
 /* Leaves the arguments of the nearest ancestor that is no helper in `arguments`. False when there is none. */
 static bool find_helped(const char *proc_root, uint32_t pid, const char *exe, struct buf *arguments)
 {
 	for (int i = 0; i < HELPER_MAX_ANCESTORS; i++) {
 		_cleanup_proc_ struct proc proc = PROC_NONE;
 
-		if (proc_open(proc_root, pid, &proc) < 0 || !is_same_program(&proc, exe))
+		if (proc_open(proc_root, pid, &proc) < 0 || !proc.exe ||
+		    strcmp(proc.exe, exe) != 0)
 			return false;
 		buf_fini(arguments);
 		if (proc_read_arguments(&proc, arguments, NULL) < 0)

@@ -115,14 +115,12 @@ static bool commandline_has(const struct proc *proc, const char *text)
 
 static bool has_text(const struct search *s, uint32_t pid, bool *ret_thread_groups)
 {
-	_cleanup_buf_ struct buf exe = BUF_INIT(PROC_CMDLINE_MAX);
 	_cleanup_proc_ struct proc proc = PROC_NONE;
 
 	*ret_thread_groups = proc_open("/proc", pid, &proc) == 0;
 	if (!*ret_thread_groups)
 		return false;
-	(void)proc_read_link(&proc, "exe", &exe);
-	return strcasestr(proc.comm, s->text) || strcasestr(buf_str(&exe), s->text) ||
+	return strcasestr(proc.comm, s->text) || (proc.exe && strcasestr(proc.exe, s->text)) ||
 	       (s->to == DISCLOSE_ALL && commandline_has(&proc, s->text));
 }
 

@@ -196,6 +196,42 @@ static void test_endless_line(void **state)
 	assert_int_equal(proc_read_maps(&p, look, &found), -EINVAL);
 }
 
+static void write_state(struct proc_tree *t, const char *comm, unsigned int code, unsigned int stack)
+{
+	char text[256];
+	int n = snprintf(text, sizeof(text),
+			 "10 (%s) S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 5 0 0 0 %u 0 %u\n", comm, code,
+			 stack);
+
+	proc_tree_write(t, 10, "stat", text, (size_t)n);
+}
+
+/* An execve() in between is told by any of the three: a program that runs itself anew has the same name. */
+static void test_same_image(void **state)
+{
+	struct proc_tree *t = *state;
+	_cleanup_proc_ struct proc p = PROC_NONE;
+
+	proc_tree_add(t, &(struct fake_proc){ .pid = 10, .comm = "a", .exe = "/bin/a" });
+	write_state(t, "a", 1000, 2000);
+	assert_int_equal(proc_open(t->root, 10, &p), 0);
+	assert_string_equal(p.comm, "a");
+	assert_string_equal(p.exe, "/bin/a");
+	assert_int_equal(proc_has_same_image(&p), 1);
+	write_state(t, "worker", 1000, 2000);
+	assert_int_equal(proc_has_same_image(&p), 1);
+	write_state(t, "a", 1000, 2001);
+	assert_int_equal(proc_has_same_image(&p), 0);
+	write_state(t, "a", 1001, 2000);
+	assert_int_equal(proc_has_same_image(&p), 0);
+	write_state(t, "a", 1000, 2000);
+	assert_int_equal(unlink(proc_tree_path(t, 10, "exe")), 0);
+	proc_tree_link(t, 10, "exe", "/bin/b");
+	assert_int_equal(proc_has_same_image(&p), 0);
+	proc_tree_remove(t, 10);
+	assert_in_range(-proc_has_same_image(&p), ENOENT, ESRCH);
+}
+
 static void test_list(void **state)
 {
 	struct proc_tree *t = *state;
@@ -220,6 +256,7 @@ static const struct unit_test tests[] = {
 	FIXTURE_TEST(test_without_mappings),
 	FIXTURE_TEST(test_large_maps),
 	FIXTURE_TEST(test_endless_line),
+	FIXTURE_TEST(test_same_image),
 	FIXTURE_TEST(test_list),
 };
 

@@ -67,6 +67,21 @@ static void test_row(void **state)
 	assert_int_equal(proc_stat_is_dead(&s), row->dead);
 }
 
+/* Where an execve() has put it; what is cut off before that is 0. */
+static void test_places(void **state)
+{
+	struct proc_stat s;
+
+	(void)state;
+	assert_int_equal(proc_stat_parse(STR_LIT("4242 (cat) R" TAIL " 18446744073709551615 1000 2000 3000 0 0"), &s), 0);
+	assert_int_equal(s.code_at, 1000);
+	assert_int_equal(s.stack_at, 3000);
+	assert_int_equal(proc_stat_parse(STR_LIT("4242 (cat) R" TAIL " 0 1000 2000"), &s), 0);
+	assert_int_equal(s.code_at, 1000);
+	assert_int_equal(s.stack_at, 0);
+	assert_int_equal(proc_stat_parse(STR_LIT("4242 (cat) R" TAIL " 0 x"), &s), -EINVAL);
+}
+
 static void test_flags(void **state)
 {
 	struct proc_stat s;
@@ -102,6 +117,7 @@ static void test_uid(void **state)
 
 static const struct unit_test tests[] = {
 	TEST_ROWS(test_row, rows, name),
+	TEST(test_places),
 	TEST(test_flags),
 	TEST(test_uid),
 };
