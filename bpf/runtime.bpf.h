@@ -64,7 +64,9 @@ enum runtime_code {
 	RUNTIME_CODE_NAMED_FRAME, /* a function's */
 	RUNTIME_CODE_INLINED, /* a function's that has none of its own: the frame is asked for again */
 	RUNTIME_CODE_NOTHING, /* nothing is shown: s->walk is at another frame, or it ends */
-	RUNTIME_CODE_BEGUN, /* the leaf's, which may not be whole: where its caller is the instruction about to run may tell */
+	/* The leaf's, which may not be whole: where its caller is the instruction about to run may tell. */
+	RUNTIME_CODE_BEGUN,	  /* a native frame */
+	RUNTIME_CODE_NAMED_BEGUN, /* a function's */
 };
 
 #define RUNTIME_READ_HIDDEN 2
@@ -654,8 +656,8 @@ static __always_inline int runtime_ask(struct scratch *s)
 	/* To the verifier it may have returned anything. */
 	asm volatile("" : "+r"(code));
 	if (place == RUNTIME_PLACE_MAYBE && code != RUNTIME_CODE_NAMED_FRAME &&
-	    code != RUNTIME_CODE_INLINED && code != RUNTIME_CODE_LEFT &&
-	    code != RUNTIME_CODE_LAST && code != RUNTIME_CODE_NOTHING)
+	    code != RUNTIME_CODE_NAMED_BEGUN && code != RUNTIME_CODE_INLINED &&
+	    code != RUNTIME_CODE_LEFT && code != RUNTIME_CODE_LAST && code != RUNTIME_CODE_NOTHING)
 		return RUNTIME_CODE_NOT_ITS;
 	return code;
 }
@@ -678,13 +680,14 @@ static __always_inline int runtime_up(struct unwind_walk *w)
 __noinline int runtime_by_fp(__u32 level, __u32 code)
 {
 	struct scratch *s = walk_scratch(level);
-	bool is_named = code == RUNTIME_CODE_NAMED_FRAME;
+	bool is_named = code == RUNTIME_CODE_NAMED_FRAME || code == RUNTIME_CODE_NAMED_BEGUN;
+	bool is_begun = code == RUNTIME_CODE_BEGUN || code == RUNTIME_CODE_NAMED_BEGUN;
 
 	if (!s)
 		return 1;
 	if ((!is_named || keep_interpreters) && !runtime_put_native(s, unwind_frame(&s->walk)))
 		return 1;
-	return !(code == RUNTIME_CODE_BEGUN ? unwind_by_fp(&s->walk) : runtime_up(&s->walk));
+	return !(is_begun ? unwind_by_fp(&s->walk) : runtime_up(&s->walk));
 }
 
 /* The runtime's frame in place of the native one that was stored last. */
@@ -700,7 +703,8 @@ static __always_inline long runtime_frame_by_fp(struct scratch *s, struct wire_c
 {
 	int stops;
 
-	if (code == RUNTIME_CODE_NAMED_FRAME && !runtime_emit(s, count))
+	if ((code == RUNTIME_CODE_NAMED_FRAME || code == RUNTIME_CODE_NAMED_BEGUN) &&
+	    !runtime_emit(s, count))
 		return 1;
 	stops = runtime_by_fp(s->level, code);
 	/* To the verifier it may have returned anything. */

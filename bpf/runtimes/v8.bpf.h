@@ -100,12 +100,37 @@ static __always_inline int v8_wasm_frame(struct scratch *s, __u64 instance)
 	return RUNTIME_CODE_NAMED_FRAME;
 }
 
+/* Optimized code has a function before its frame is whole, too, and behind its end: whatever is inlined runs between. */
+__noinline int v8_begun(__u32 level)
+{
+	struct scratch *s = walk_scratch(level);
+	const struct v8_layout *l;
+	__u64 key, deopt, shared;
+
+	if (!s || !v8_layout(s)->code_header || !(s->walk.flags & UNWIND_EXACT) || v8_is_in_file(s))
+		return RUNTIME_CODE_BEGUN;
+	l = v8_layout(s);
+	if (!v8_find_code(s, &key) ||
+	    (v8_shared_int(s, l->code_flags) & V8_CODE_KIND) <= l->kind_baseline)
+		return RUNTIME_CODE_BEGUN;
+	deopt = v8_shared_word(s, l->code_deopt) - V8_TAG;
+	if (deopt & V8_TAG_MASK)
+		return RUNTIME_CODE_BEGUN;
+	shared = v8_deopt_element(deopt, l->deopt_id + V8_DEOPT_FUNCTION_BEHIND_ID);
+	if (l->wrapper_shared)
+		shared = v8_word(shared - V8_TAG + l->wrapper_shared);
+	if (!v8_get_function(s, shared))
+		return RUNTIME_CODE_BEGUN;
+	s->runtime.is_called = 1;
+	return RUNTIME_CODE_NAMED_BEGUN;
+}
+
 /* A function of its own: what it has on the stack is not to lie below what other runtimes call. */
 __noinline int v8_frame(__u32 level)
 {
 	struct scratch *s = walk_scratch(level);
 	__u64 function = 0, kind = 0;
-	int is_inlined, is_awaiting;
+	int is_inlined, is_awaiting, begun;
 	__u64 fp;
 
 	if (!s)
@@ -113,8 +138,11 @@ __noinline int v8_frame(__u32 level)
 	fp = s->walk.reg[WIRE_ABI_FP];
 	if (!v8_layout(s)->is_supported || s->walk.flags & UNWIND_FP_LOST)
 		return RUNTIME_CODE_NOT_ITS;
-	if (v8_pushed(s) < V8_FRAME_BYTES)
-		return RUNTIME_CODE_BEGUN;
+	if (v8_pushed(s) < V8_FRAME_BYTES) {
+		begun = v8_begun(s->level);
+		asm volatile("" : "+r"(begun));
+		return begun;
+	}
 	if (walk_word(&s->walk, &function, fp - V8_FRAME_FUNCTION) ||
 	    walk_word(&s->walk, &kind, fp - V8_FRAME_KIND))
 		return RUNTIME_CODE_BEGUN;

@@ -54,6 +54,7 @@ struct v8_layout {
 	__u8 kind_baseline;  /* in its flags; what is above is optimized */
 	/* Elements of a DeoptimizationData: literals, which optimization that was, inlining positions. */
 	__u8 deopt_literals, deopt_id, deopt_inlines;
+	__u8 wrapper_shared; /* where the function of the code is, of the object that has it there; 0: it is the element itself */
 	/* Types of frames: those that lead out of a function that was called, and those around a constructor; 255: there is none. */
 	__u8 exit_builtin, exit_callback;
 	__u8 frame_construct, frame_fast_construct;
@@ -161,6 +162,8 @@ enum v8_string {
 
 /* DeoptimizationData, behind the inlining positions: three numbers, then three elements of each safepoint, of which the second one is where its translation begins. Translations are the first element. */
 #define V8_DEOPT_TRANSLATIONS 0
+/* The SharedFunctionInfo of the code, or what wraps that, follows the number of its optimization. */
+#define V8_DEOPT_FUNCTION_BEHIND_ID 1
 #define V8_DEOPT_ENTRIES_BEHIND 4
 #define V8_DEOPT_ENTRY 3
 #define V8_DEOPT_ENTRY_TRANSLATION 1

@@ -288,6 +288,37 @@ def test_every_timer_tick(processes, tmp_path, node, kind):
     assert whole.having("Service.handle").total >= 0.7 * whole.total, whole.show()
 
 
+# Functions as small as can be, so that much of the time is spent before their frames are whole, and behind that.
+SMALL = """
+'use strict';
+let n = 0;
+function small_7(a) { return a + n; }
+function small_6(a) { return small_7(a) + small_7(a + 1); }
+function small_5(a) { return small_6(a) ^ small_6(a + 1); }
+function small_4(a) { return small_5(a) + 1; }
+function small_3(a, b) { return b ? small_4(a) : small_4(a, b) + 1; }
+function small_2(a) { let s = 0; for (let i = 0; i < 3; i++) s += small_3(i); return s; }
+function small_1(a) { return small_2(a) - small_2(a); }
+function small_0(end) { while (Date.now() < end) for (let i = 0; i < 50; i++) n = (n + small_1(i)) & 0xffff; }
+small_0(Date.now() + 3000);
+"""
+
+
+@pytest.mark.parametrize("tier", ["interpreted", "baseline", "optimized"])
+def test_small_functions(processes, tmp_path, node, tier):
+    """No function is missing between others, wherever its callee is interrupted; and optimized code has its function's name from its first instruction on to its last."""
+    skip_unless_wanted(node, tier)
+    program = tmp_path / "small.js"
+    program.write_text(SMALL)
+    flags = [f for f in TIERS[tier] if nodes.has_flag(node.path, f)]
+    stacks = profiled(processes, tmp_path / "o", "-F", "2999", "--", node.path, *flags, program).having("small_0")
+    chains = [(s, s.frames[s.frames.index("small_0"):]) for s in stacks]
+    wrong = folded.Stacks(s for s, frames in chains if (at := [f for f in frames if f.startswith("small_")]) != [f"small_{i}" for i in range(len(at))] or list(frames[:len(at)]) != at)
+    assert stacks.total > 500 and not wrong, wrong.show()
+    unnamed = folded.Stacks(s for s, frames in chains if "[jit]" in frames)
+    assert tier != "optimized" or unnamed.total <= 0.005 * stacks.total, unnamed.show()
+
+
 # A module of two functions: run, which is exported, calls another one, which calls what was imported.
 WASM = """
 'use strict';

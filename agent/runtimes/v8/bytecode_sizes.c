@@ -86,7 +86,8 @@ bool v8_bytecode_sizes_find(const struct elf *elf, uint64_t *ret_at, uint32_t *r
 {
 	struct found found;
 
-	if (!v8_pieces_look(elf, V8_PIECES_READ_ONLY, look, &found) || !linked_at(elf, found.file_off, ret_at))
+	if (!v8_pieces_look(elf, V8_PIECES_READ_ONLY, look, &found) ||
+	    !linked_at(elf, found.file_off, ret_at))
 		return false;
 	*ret_n = found.n;
 	return true;

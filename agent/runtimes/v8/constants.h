@@ -62,6 +62,7 @@
 	X(DEOPT_LITERALS, "DeoptimizationDataLiteralArrayIndex")                               \
 	X(DEOPT_ID, "DeoptimizationDataOptimizationIdIndex")                                   \
 	X(DEOPT_INLINES, "DeoptimizationDataInliningPositionsIndex")                           \
+	X(WRAPPER_SHARED, "class_SharedFunctionInfoWrapper__shared_info__")                    \
 	X(EXIT_BUILTIN, "frametype_BuiltinExitFrame")                                          \
 	X(FRAME_WASM, "frametype_WasmFrame")                                                   \
 	X(FUNCTION_CONTEXT, "class_JSFunction__context__")                                     \

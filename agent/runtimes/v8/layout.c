@@ -189,6 +189,7 @@ static void take_code(const struct v8_constants *c, struct v8_layout *l)
 	l->deopt_literals = (uint8_t)literals;
 	l->deopt_id = (uint8_t)id;
 	l->deopt_inlines = (uint8_t)inlines;
+	(void)take(c, V8_WRAPPER_SHARED, 8, 64, &l->wrapper_shared);
 	l->exit_builtin = (uint8_t)or_else(c, V8_EXIT_BUILTIN, NO_FRAME);
 	l->exit_callback = (uint8_t)or_else(c, V8_EXIT_CALLBACK, NO_FRAME);
 	l->frame_construct = (uint8_t)or_else(c, V8_FRAME_CONSTRUCT, NO_FRAME);

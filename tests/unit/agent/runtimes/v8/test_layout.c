@@ -60,6 +60,7 @@ static const int32_t values[V8_CONSTANT_MAX][NODE_MAX] = {
 	[V8_DEOPT_LITERALS] = { NONE, NONE, 2, 2, 3, 3 },
 	[V8_DEOPT_ID] = { NONE, NONE, 5, 5, 6, 6 },
 	[V8_DEOPT_INLINES] = { NONE, NONE, 7, 7, 8, 8 },
+	[V8_WRAPPER_SHARED] = { NONE, NONE, NONE, NONE, 8, 8 },
 	[V8_EXIT_BUILTIN] = { 21, 22, 25, 26, 27, 17 },
 	[V8_FRAME_CONSTRUCT] = { 19, 20, 23, 23, 24, 14 },
 	[V8_FRAME_FAST_CONSTRUCT] = { NONE, NONE, NONE, 24, 25, 15 },
@@ -133,6 +134,7 @@ static void test_known(void **state)
 		assert_int_equal(l.is_code_inside, i <= NODE_18);
 		assert_int_equal(l.kind_baseline, i == NODE_22 || i == NODE_24 ? 10 : 11);
 		assert_int_equal(l.deopt_inlines, i >= NODE_24 ? 8 : 7);
+		assert_int_equal(l.wrapper_shared, i >= NODE_24 ? 8 : 0);
 		assert_int_equal(l.type_bytecode, i >= NODE_18 ? values[V8_TYPE_BYTECODE][i] : 0);
 		assert_int_equal(l.exit_callback, i == NODE_22	 ? 27
 						  : i == NODE_24 ? 28
