@@ -27,6 +27,9 @@
 /* Names of stubs have up to 50 characters. */
 #define HOTSPOT_STUB_NAME_BYTES 96
 
+/* "nmethod" */
+#define HOTSPOT_NMETHOD_TEXT 0x00646f6874656d6eULL
+
 /* None of its addresses was met: none is as high as the lowest. */
 #define HOTSPOT_NO_INTERPRETER 0xffffffffULL
 
@@ -73,7 +76,7 @@ static __always_inline int hotspot_up(struct scratch *s)
 
 	w->known = 0;
 	if (w->cfa < w->reg[WIRE_ABI_SP] ||
-	    (w->cfa == w->reg[WIRE_ABI_SP] && (WIRE_N_REGS == 16 || !(w->flags & UNWIND_EXACT))))
+	    (w->cfa == w->reg[WIRE_ABI_SP] && !(w->flags & UNWIND_EXACT)))
 		return hotspot_lost(s, STOP_REASON_NO_PROGRESS);
 	if (hotspot_is_unpacking(s))
 		hotspot_note_unpacking(s, w->cfa);
@@ -214,16 +217,85 @@ __noinline int hotspot_find_sender(__u32 level)
 	w->cfa = w->reg[HOTSPOT_RBX];
 	return hotspot_is_in_cache(s, w->ra) && w->cfa - sp < HOTSPOT_MAX_FRAME_BYTES;
 }
+
+/* mov %rax,(%rsp); mov %rsp,%r13, which sub follows, of one byte or four. */
+#define HOTSPOT_PUT_RA 0x24048948
+#define HOTSPOT_SET_SENDER 0x8348ec8b4cULL
+#define HOTSPOT_SET_SENDER_4 0x8148ec8b4cULL
+/* What it saves before it calls the JVM. */
+#define HOTSPOT_MAX_SAVED_BYTES 1024
+
+/* An adapter that compiled code has called, before it makes room: code keeps sp a multiple of 16. r13 is nobody's. */
+static __always_inline bool hotspot_is_compiled_call(struct scratch *s, __u64 ra)
+{
+	__u64 pc = s->walk.pc, blob, name;
+
+	if (!(s->walk.reg[WIRE_ABI_SP] & 8))
+		return false;
+	s->walk.pc = ra;
+	blob = hotspot_find_blob(s->level);
+	s->walk.pc = pc;
+	/* To the verifier it may have returned anything. */
+	asm volatile("" : "+r"(blob));
+	name = blob ? hotspot_u64(blob + hotspot_layout(s)->at[HOTSPOT_BLOB_NAME]) : 0;
+	return name && hotspot_u64(name) == HOTSPOT_NMETHOD_TEXT;
+}
+
+/*
+ * An adapter to the interpreter: the return address is in rax as long as it is not behind the arguments that were made room for. Where the JVM has to be called first, r13 is
+ * where the return address is.
+ */
+__noinline int hotspot_find_adapted(__u32 level)
+{
+	struct scratch *s = walk_scratch(level);
+	struct unwind_walk *w;
+	__u64 code, sp, r13;
+
+	if (!s)
+		return 0;
+	w = &s->walk;
+	sp = w->reg[WIRE_ABI_SP];
+	r13 = w->reg[HOTSPOT_R13];
+	code = hotspot_u64(w->pc);
+	w->fp = w->reg[WIRE_ABI_FP];
+	w->ra = w->reg[HOTSPOT_RAX];
+	if ((__u32)code == HOTSPOT_PUT_RA) {
+		w->cfa = r13;
+	} else if (code << 24 >> 24 == HOTSPOT_SET_SENDER ||
+		   code << 24 >> 24 == HOTSPOT_SET_SENDER_4) {
+		w->cfa = sp;
+		return hotspot_is_in_cache(s, w->ra);
+	} else {
+		w->ra = hotspot_u64(sp);
+		w->cfa = sp + 8;
+		if (hotspot_is_in_cache(s, w->ra))
+			return hotspot_is_compiled_call(s, w->ra);
+		w->ra = hotspot_u64(r13);
+		w->cfa = r13 + 8;
+	}
+	return r13 - sp < HOTSPOT_MAX_SAVED_BYTES && hotspot_is_in_cache(s, w->ra);
+}
 #else
 int hotspot_find_sender(__u32 level);
+
+static __always_inline int hotspot_find_adapted(__u32 level)
+{
+	(void)level;
+	return 0;
+}
 #endif
 
-static __always_inline int hotspot_interpreter_edge(struct scratch *s)
+static __always_inline int hotspot_interpreter_edge(struct scratch *s, bool is_adapter)
 {
-	int is_found = s->walk.flags & UNWIND_EXACT ? hotspot_find_sender(s->level)
-						    : hotspot_is_unpacking(s);
+	bool is_leaf = s->walk.flags & UNWIND_EXACT;
+	int is_found = is_leaf ? 0 : hotspot_is_unpacking(s);
 
-	/* To the verifier it may have returned anything. */
+	if (is_leaf && is_adapter)
+		is_found = hotspot_find_adapted(s->level);
+	/* To the verifier they may have returned anything. */
+	asm volatile("" : "+r"(is_found));
+	if (is_leaf && !is_found)
+		is_found = hotspot_find_sender(s->level);
 	asm volatile("" : "+r"(is_found));
 	return is_found ? hotspot_up(s) : hotspot_lost(s, STOP_REASON_NO_RULE);
 }
@@ -476,7 +548,7 @@ static __always_inline enum hotspot_blob hotspot_kind(const __u64 *text)
 		return HOTSPOT_BLOB_IS_INTERPRETER;
 	if (text[0] == 0x204932432f433249ULL)
 		return HOTSPOT_BLOB_IS_ADAPTER;
-	if (text[0] == 0x00646f6874656d6eULL ||
+	if (text[0] == HOTSPOT_NMETHOD_TEXT ||
 	    (text[0] == 0x6e2065766974616eULL && text[1] << 8 == 0x00646f6874656d00ULL))
 		return HOTSPOT_BLOB_IS_NMETHOD;
 	if (text[0] == 0x74756f5262757453ULL && text[1] == 0x6f63282073656e69ULL &&
@@ -585,7 +657,7 @@ static __always_inline int hotspot_in_blob(struct scratch *s, __u64 at, bool is_
 		hotspot_receiver(s->level);
 	/* Adapters between both have the same registers. */
 	if (kind == HOTSPOT_BLOB_IS_INTERPRETER || kind == HOTSPOT_BLOB_IS_ADAPTER)
-		return hotspot_interpreter_edge(s);
+		return hotspot_interpreter_edge(s, kind == HOTSPOT_BLOB_IS_ADAPTER);
 	/* The barrier that a virtual thread's frames return to when their callers lie on the heap. */
 	if (kind == HOTSPOT_BLOB_IS_CONTINUATION) {
 		unwind_stop(&s->walk, STOP_REASON_ON_HEAP);
