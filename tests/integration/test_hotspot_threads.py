@@ -22,6 +22,8 @@ WAYS = {
 }
 ZGC = ("-XX:+UnlockExperimentalVMOptions", "-XX:+UseZGC")
 EVERY = [(name, way) for name in jvms.NAMES for way in WAYS] if pythons.FULL else [("host", "serial")]
+# C2 leaves nothing in a loop that is part of its caller that would tell of which method it is.
+APART = ("-XX:CompileCommand=quiet", "-XX:CompileCommand=dontinline,chains.Named::*")
 WHOLE = re.compile("(red|blue \u84dd) and then some more, of thread [12]")
 COMPILED = re.compile(r"\[compiling [\w.$<>]+ \(tier [1-4]\)\]")
 
@@ -36,7 +38,7 @@ def jvm(request):
 
 def profiled(processes, output, jvm, *options, seconds="2"):
     run = processes.run(paths.XAGENT, "profile", "-U", "-F", "997", "--thread-names", "--hotspot-tiers", "-f", "pprof", "-o", output, "--", *jvm.command, *options,
-                        "-cp", jvm.classes, "chains.Named", seconds, seconds=120)
+                        *APART, "-cp", jvm.classes, "chains.Named", seconds, seconds=120)
     assert run.popen.returncode == 0, run.err
     return pprof.parse(output.read_bytes())
 
