@@ -18,7 +18,8 @@ struct group {
 	uint32_t pid;
 	uint32_t exec_id;
 	bool has_ended;
-	struct list entries;
+	bool is_short; /* some of what it has told was forgotten */
+	struct list entries; /* least recently asked for first */
 	size_t n_bytes; /* of the entries, and of their names as if nobody else had them */
 	struct list lru;
 	struct hash_node node; /* by pid alone */
@@ -44,7 +45,7 @@ struct code_names {
 	size_t bytes;	  /* of everything */
 	size_t own_bytes; /* of that, what is here because of functions: at most max_bytes */
 	size_t max_bytes;
-	bool seed_is_due; /* somebody who lives was forgotten */
+	bool seed_is_due; /* what was forgotten is of somebody who lives, and is met again */
 	uint64_t seed_ns; /* when it was renewed for that reason; 0: never */
 };
 
@@ -355,8 +356,8 @@ static struct entry *entry_get(struct code_names *n, struct group *g, const stru
 	return e;
 }
 
-/* What one process may have when there is no room: it has told more than that, what it has told first is forgotten, and others do not have to tell
- * anything anew because of it. */
+/* What one process may have when there is no room: has it told more than that, what was asked for longest ago is forgotten, which is code that runs
+ * no more where it is made without end. */
 #define GROUP_SHARE 8
 
 static void shorten(struct code_names *n, struct group *g, size_t to_bytes)
@@ -366,6 +367,7 @@ static void shorten(struct code_names *n, struct group *g, size_t to_bytes)
 		    g->entries.next == g->entries.prev)
 			return;
 		entry_free(n, LIST_ENTRY(node, struct entry, of_group));
+		g->is_short = true;
 	}
 }
 
@@ -428,6 +430,12 @@ int code_names_put(struct code_names *n, const struct code_key *key, const struc
 	return 0;
 }
 
+static void entry_touch(struct entry *e)
+{
+	list_remove(&e->of_group);
+	list_push_back(&e->group->entries, &e->of_group);
+}
+
 struct code_name *code_names_find(struct code_names *n, const struct code_key *key)
 {
 	struct group *g = group_find(n, key->pid, key->exec_id);
@@ -435,6 +443,11 @@ struct code_name *code_names_find(struct code_names *n, const struct code_key *k
 
 	if (g)
 		group_touch(n, g);
+	if (e)
+		entry_touch(e);
+	else if (g && g->is_short)
+		n->seed_is_due = true;
+	renew_seed_if_due(n);
 	return e ? e->name : NULL;
 }
 

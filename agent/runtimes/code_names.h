@@ -3,9 +3,10 @@
  * Names of functions of runtimes, as the kernel half has sent them when a tick met the function: by process, image and function. So a name is
  * there even if the process has ended, or its garbage collector has moved everything, before the name is asked for.
  *
- * Equal names are one object. The memory of the names is bounded: those of ended processes are dropped first, then those that were asked for
- * longest ago. If these belong to a live process, the kernel half has to send all names again (told_seed), every ten seconds at most. Names to
- * which others hold references are not in this bound.
+ * Equal names are one object. The memory of the names is bounded: those of ended processes are dropped first, then, of who has told more than his
+ * share, and at last of all, those that were asked for longest ago. When these are of a live process, and one process as a whole or one that is
+ * asked for again, the kernel half has to send all names again (told_seed), every ten seconds at most. Names to which others hold references are
+ * not in this bound.
  *
  * Loop thread; a name that is held may be read by any.
  */

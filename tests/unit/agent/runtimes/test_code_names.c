@@ -441,6 +441,39 @@ static void test_endless_names_of_one_process(void **state)
 	assert_in_range(code_names_bytes(f->names), MAX_BYTES / 2, MAX_BYTES);
 }
 
+/* What runs all the time stays, whatever is made and run once beside it. */
+static void test_those_that_are_asked_for_stay(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t seed = f->seed;
+
+	put(f, key_of(1, 1000000), "main");
+	for (unsigned int i = 0; i < 5000; i++) {
+		put_many(f, 1, i, 1);
+		assert_non_null(find(f, key_of(1, 1000000)));
+	}
+	assert_true(f->seed == seed);
+}
+
+/* It may be told already, as far as the kernel half knows: so all are told anew, but not each time. */
+static void test_a_forgotten_one_is_met_again(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t seed = f->seed;
+
+	assert_null(find(f, key_of(1, 0)));
+	put_many(f, 1, 0, 1);
+	assert_null(find(f, key_of(1, 1)));
+	assert_true(f->seed == seed);
+	put_many(f, 1, 1, 5000);
+	assert_true(f->seed == seed);
+	assert_null(find(f, key_of(1, 0)));
+	assert_true(f->seed != seed);
+	seed = f->seed;
+	assert_null(find(f, key_of(1, 1)));
+	assert_true(f->seed == seed);
+}
+
 /* Nor does it take what others have told: those who are sampled beside it keep theirs, and nobody has to tell anything anew. */
 static void test_endless_names_beside_others(void **state)
 {
@@ -560,6 +593,8 @@ int main(void)
 		FIXTURE_TEST(test_retracted_and_told_again),
 		FIXTURE_TEST(test_retract_is_of_the_pid),
 		FIXTURE_TEST(test_endless_names_of_one_process),
+		FIXTURE_TEST(test_those_that_are_asked_for_stay),
+		FIXTURE_TEST(test_a_forgotten_one_is_met_again),
 		FIXTURE_TEST(test_endless_names_beside_others),
 		FIXTURE_TEST(test_held_names_do_not_thrash),
 		cmocka_unit_test(test_no_room_at_all),
