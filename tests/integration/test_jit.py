@@ -2,12 +2,11 @@
 """Generated code has the names that its process writes down: perf maps and jitdumps, wherever they are; and only the process's own."""
 import os
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from harness import folded, paths, privileges
+from harness import folded, nodes, paths, privileges
 from harness.agent import config
 from harness.standin import services_with
 
@@ -168,12 +167,11 @@ def test_inspect_stack(processes, programs):
 
 @pytest.mark.parametrize("flag", ["--perf-basic-prof", "--perf-prof"])
 def test_node(processes, tmp_path, flag):
-    """--perf-basic-prof writes a perf map, --perf-prof a jitdump into the directory that it is started in. A stripped Node.js is one whose functions have no other names."""
+    """--perf-basic-prof writes a perf map, --perf-prof a jitdump into the directory that it is started in. Without builtins that are found functions have no other names."""
     reason = privileges.why_no_tool("node")
     if reason:
         pytest.skip(reason)
-    node = tmp_path / "node"
-    subprocess.run(["strip", "-o", node, shutil.which("node")], check=True)
+    node = nodes.without_builtins(shutil.which("node"), tmp_path / "node")
     (tmp_path / "work.js").write_text(SCRIPT)
     # Each function a frame of its own.
     run, stacks = profile(processes, tmp_path, node, flag, "--interpreted-frames-native-stack", "--max-inlined-bytecode-size=0",

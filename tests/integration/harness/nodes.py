@@ -5,6 +5,7 @@ import json
 import os
 import platform
 import shutil
+import struct
 import subprocess
 from pathlib import Path
 from typing import NamedTuple
@@ -50,6 +51,34 @@ def get_or_skip(major):
     if not executable:
         pytest.skip(why)
     return executable
+
+
+def _file_offset(file, address):
+    """Where in an ELF file that lies."""
+    file.seek(32)
+    segments = int.from_bytes(file.read(8), "little")
+    file.seek(56)
+    n = int.from_bytes(file.read(2), "little")
+    for i in range(n):
+        file.seek(segments + 56 * i)
+        kind, _, offset, vaddr, _, n_bytes = struct.unpack("<IIQQQQ", file.read(40))
+        if kind == 1 and vaddr <= address < vaddr + n_bytes:
+            return offset + address - vaddr
+    raise AssertionError(f"no segment has {address:x}")
+
+
+def without_builtins(executable, to):
+    """A stripped copy in which the builtins cannot be found: what fills their code up has one other byte, which nothing runs, so the code is no longer the one that its
+    description is of. So its functions are not shown."""
+    symbols = subprocess.run(["nm", executable], check=True, capture_output=True, text=True).stdout
+    at = next(line.split()[0] for line in symbols.splitlines() if line.endswith(" v8_Default_embedded_blob_code_"))
+    subprocess.run(["strip", "-o", to, executable], check=True)
+    with open(to, "r+b") as file:
+        at = _file_offset(file, int(at, 16))
+        file.seek(at)
+        file.seek(at + file.read(1 << 20).index(b"\xcc" * 8))
+        file.write(b"\xcd")
+    return to
 
 
 # As Debian builds it: V8 is in a library without symbols, and what is linked otherwise than in the packages of npm.
