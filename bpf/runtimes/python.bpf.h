@@ -261,6 +261,27 @@ static __always_inline __u64 python_list(struct scratch *s, __u64 state)
 	return frame;
 }
 
+/*
+ * Between the CFrame and its frame the loop of 3.10 puts them into their lists, and takes them out again. Who is there has an activation without a frame,
+ * or a frame without an activation, and is none yet, or no more. Where the frames begin.
+ */
+static __always_inline __u64 python_in_step(struct scratch *s, __u64 frame)
+{
+	const struct python_layout *l = python_layout(s);
+	__u64 off = s->walk.pc - (s->runtime.of.base + l->loop_at);
+
+	if (!l->cframe_gap_at)
+		return frame;
+	if (off >= l->cframe_from && off < l->loop_from)
+		s->runtime.next_activation =
+			PYTHON_ENTRY_BIT |
+			python_word((s->runtime.next_activation & ~PYTHON_ENTRY_BIT) +
+				    l->cframe_previous);
+	if (off >= l->cframe_gap_at && off < l->loop_gap_at)
+		frame = python_word(frame + l->frame_previous);
+	return frame;
+}
+
 static __always_inline __u64 python_begin(struct scratch *s)
 {
 	__u64 state, frame;
@@ -276,7 +297,7 @@ static __always_inline __u64 python_begin(struct scratch *s)
 		return 0;
 	}
 	s->runtime.known[0].at = s->runtime.known[1].at = 0;
-	frame = python_list(s, state);
+	frame = python_in_step(s, python_list(s, state));
 	s->runtime.activation = s->runtime.next_activation;
 	return frame;
 }

@@ -35,11 +35,13 @@ struct python_asyncio {
 /* Offsets in bytes; addresses as linked. struct wire_runtime.words holds it. */
 struct python_layout {
 	__u64 interpreters_at; /* pointer to the first PyInterpreterState */
-	__u64 loop_at;	       /* PYTHON_BY_CODE: _PyEval_EvalFrameDefault */
+	__u64 loop_at;	       /* PYTHON_BY_CODE, 3.10: _PyEval_EvalFrameDefault */
 	__u64 code_type_at;    /* PyCode_Type */
 	__u32 loop_bytes;
 	/* In it: up to where the frame is put into the list, and from where on it is out of it again, until the function returns. */
 	__u16 loop_from, loop_gap_at;
+	/* The same of its CFrame, a few instructions before each (3.10); 0: not known. */
+	__u16 cframe_from, cframe_gap_at;
 	__u16 interpreter_next, interpreter_threads;
 	/* PyThreadState; the first thread_bytes are read. */
 	__u8 thread_bytes, thread_next, thread_interpreter, thread_id, thread_frame; /* or cframe */

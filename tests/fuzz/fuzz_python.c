@@ -62,6 +62,7 @@ static void check_loop(const uint8_t *data, size_t size)
 	struct python_loop loop;
 
 	python_loop_find(size % 2 ? EM_AARCH64 : EM_X86_64, data, size, &loop);
+	python_loop_find_cframes(size % 2 ? EM_AARCH64 : EM_X86_64, data, 0x30, &loop);
 	(void)python_loop_calls_by_table(size % 2 ? EM_AARCH64 : EM_X86_64, data, size);
 	assert(loop.from <= size && (size_t)loop.gap_at + loop.gap_bytes <= size);
 }

@@ -149,7 +149,7 @@ def work(end):
         sorted(range(300), key=Service.key)
         hashlib.sha256(BIG).digest()
         sum(i * i for i in range(300))
-BIG = bytes(1 << 20)
+BIG = bytes(1 << 17)
 def main():
     Service().handle(time.process_time() + float(sys.argv[1]))
 main()
@@ -175,6 +175,30 @@ def test_every_timer_tick(processes, tmp_path, in_tmp, python):
     # Where the loop is entered its frame is not in the list yet: it is native then, and the last one.
     loops = begun.having("_PyEval_EvalFrameDefault")
     assert loops.total <= 0.02 * begun.total, loops.show()
+
+
+SHORT_CALLS = """
+import sys, time
+def key(value):
+    return -value
+def work(end):
+    while time.process_time() < end:
+        sorted(range(300), key=key)
+        sum(i * i for i in range(300))
+work(time.process_time() + float(sys.argv[1]))
+"""
+
+
+def test_activations_begin_and_end(processes, tmp_path, in_tmp, python):
+    """Interrupted where one is entered or left its frame is in one list of the interpreter's and not in the other: that shifts no name to another one's place."""
+    program, _ = python.place(in_tmp("short_calls.py"), SHORT_CALLS)
+    stacks = profiled(processes, tmp_path / "o", "-F", "997", "--", *python.command, program, "4")
+    begun = folded.Stacks(s for s in stacks if "__main__.work" in s.frames)
+    assert begun.total > 1000, stacks.show()
+    shifted = folded.Stacks(s for s in begun if s.frames[1].startswith("__main__.") or s.frames[1:].index("__main__.<module>") > s.frames[1:].index("__main__.work"))
+    assert not shifted, shifted.show()
+    by_c = begun.having("list_sort") or begun.having("builtin_sorted")
+    assert all(s.frames.index("__main__.work") < min(s.frames.index(f) for f in ("list_sort", "builtin_sorted") if f in s.frames) for s in by_c), by_c.show()
 
 
 CALLBACKS = """

@@ -307,16 +307,32 @@ static bool old_layout(const struct elf *elf, unsigned int minor, struct python_
 	return false;
 }
 
-/* Where the frame is in the list: of versions that have nothing of it on the C stack. */
+/* Where the CFrame is in the chain and its frame is not in the list. */
+static void take_cframes(const struct python_loop *found, struct python_layout *l)
+{
+	if (!found->cframe_from || !found->cframe_gap_at)
+		return;
+	l->loop_from = found->from;
+	l->loop_gap_at = found->gap_at;
+	l->cframe_from = found->cframe_from;
+	l->cframe_gap_at = found->cframe_gap_at;
+}
+
+/* Where the frame is in the list: of versions that have nothing of it on the C stack, or that have a list beside what is there (3.10). */
 static void find_loop(const struct elf *elf, const struct symbol *loop, struct python_layout *l)
 {
 	uint8_t code[PYTHON_LOOP_BYTES];
 	size_t n = MIN_OF(sizeof(code), loop->size_bytes);
 	struct python_loop found;
 
-	if (l->seam != PYTHON_BY_CODE || !elf_read(elf, loop->value, code, n))
+	if ((l->seam != PYTHON_BY_CODE && !l->frame_own) || !elf_read(elf, loop->value, code, n))
 		return;
 	python_loop_find(elf_machine(elf), code, n, &found);
+	if (l->frame_own) {
+		python_loop_find_cframes(elf_machine(elf), code, l->thread_frame, &found);
+		take_cframes(&found, l);
+		return;
+	}
 	l->loop_from = found.from <= WIRE_ANCHOR_OFFSET_MASK ? found.from : 0;
 	if (found.gap_at > WIRE_ANCHOR_OFFSET_MASK)
 		return;

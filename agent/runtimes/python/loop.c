@@ -12,6 +12,8 @@
 #define FIELD 0x18
 /* Between the load and the store of the same statement compilers put a few others. */
 #define LOAD_DISTANCE 48
+/* From the store of a CFrame to that of its frame, both included. */
+#define CFRAME_DISTANCE 64
 /* From the last store to the end of the function. */
 #define END_DISTANCE 96
 
@@ -20,32 +22,32 @@
 
 /* What is looked for in the code of a machine: lengths of instructions, 0 when it is none of these. */
 struct instructions {
-	size_t (*store)(const uint8_t *code, size_t n); /* to FIELD(register) */
-	size_t (*load)(const uint8_t *code, size_t n);	/* from there */
+	size_t (*store)(const uint8_t *code, size_t n, uint8_t offset); /* to offset(register) */
+	size_t (*load)(const uint8_t *code, size_t n);	/* from FIELD(register) */
 	size_t (*end)(const uint8_t *code,
 		      size_t n); /* a return or a jump: what of it is needed to tell */
 	size_t step;		 /* at which they may begin */
 };
 
-/* A move of a 64-bit register to or from FIELD(register), which is not the stack's. (Intel SDM, 2.1.5.) */
-static size_t x86_move(const uint8_t *code, size_t n, uint8_t opcode)
+/* A move of a 64-bit register to or from offset(register), which is not the stack's. (Intel SDM, 2.1.5.) */
+static size_t x86_move(const uint8_t *code, size_t n, uint8_t opcode, uint8_t offset)
 {
 	if (n < 5 || (code[0] & 0xf8) != 0x48 || code[1] != opcode || code[2] >> 6 != 1)
 		return 0;
 	if ((code[2] & 7) != 4)
-		return code[3] == FIELD ? 4 : 0;
+		return code[3] == offset ? 4 : 0;
 	/* rsp and r12 have a byte more; REX.B tells them apart. */
-	return (code[0] & 1) && code[3] == 0x24 && code[4] == FIELD ? 5 : 0;
+	return (code[0] & 1) && code[3] == 0x24 && code[4] == offset ? 5 : 0;
 }
 
-static size_t x86_store(const uint8_t *code, size_t n)
+static size_t x86_store(const uint8_t *code, size_t n, uint8_t offset)
 {
-	return x86_move(code, n, OPCODE_STORE);
+	return x86_move(code, n, OPCODE_STORE, offset);
 }
 
 static size_t x86_load(const uint8_t *code, size_t n)
 {
-	return x86_move(code, n, OPCODE_LOAD);
+	return x86_move(code, n, OPCODE_LOAD, FIELD);
 }
 
 static size_t x86_end(const uint8_t *code, size_t n)
@@ -65,12 +67,12 @@ static bool arm64_is(const uint8_t *code, size_t n, uint32_t mask, uint32_t bits
 
 /* STR and LDR with an immediate, of 64 bits: the offset in units of eight bytes, then the register of the address. (Arm ARM, C4.1.) */
 #define ARM64_FIELD_MASK 0xfffffc00
-#define ARM64_FIELD (FIELD / 8 << 10)
+#define ARM64_OFFSET(offset) ((uint32_t)(offset) / 8 << 10)
 #define ARM64_SP 0x3e0
 
-static size_t arm64_store(const uint8_t *code, size_t n)
+static size_t arm64_store(const uint8_t *code, size_t n, uint8_t offset)
 {
-	return arm64_is(code, n, ARM64_FIELD_MASK, 0xf9000000 | ARM64_FIELD) &&
+	return arm64_is(code, n, ARM64_FIELD_MASK, 0xf9000000 | ARM64_OFFSET(offset)) &&
 			       !arm64_is(code, n, ARM64_SP, ARM64_SP)
 		       ? 4
 		       : 0;
@@ -78,7 +80,7 @@ static size_t arm64_store(const uint8_t *code, size_t n)
 
 static size_t arm64_load(const uint8_t *code, size_t n)
 {
-	return arm64_is(code, n, ARM64_FIELD_MASK, 0xf9400000 | ARM64_FIELD) ? 4 : 0;
+	return arm64_is(code, n, ARM64_FIELD_MASK, 0xf9400000 | ARM64_OFFSET(FIELD)) ? 4 : 0;
 }
 
 static size_t arm64_end(const uint8_t *code, size_t n)
@@ -115,7 +117,7 @@ void python_loop_find(uint16_t machine, const uint8_t *code, size_t n, struct py
 
 	*ret_loop = (struct python_loop){ 0 };
 	for (size_t i = 0; i < MIN_OF(n, (size_t)PYTHON_LOOP_BYTES); i += of->step) {
-		size_t length = of->store(code + i, n - i);
+		size_t length = of->store(code + i, n - i, FIELD);
 
 		if (length && !ret_loop->from) {
 			ret_loop->from = (uint16_t)(i + length);
@@ -125,6 +127,31 @@ void python_loop_find(uint16_t machine, const uint8_t *code, size_t n, struct py
 			return;
 		}
 	}
+}
+
+/* Behind the last one before the store that ends at `end`. 0: there is none. */
+static uint16_t cframe_before(const struct instructions *of, const uint8_t *code, size_t end,
+			      uint8_t offset)
+{
+	size_t first = end > CFRAME_DISTANCE ? end - CFRAME_DISTANCE : 0;
+
+	first += -first % of->step;
+	for (size_t i = end; i > first; i -= of->step) {
+		size_t length = of->store(code + i - of->step, end - i + of->step, offset);
+
+		if (length)
+			return (uint16_t)(i - of->step + length);
+	}
+	return 0;
+}
+
+void python_loop_find_cframes(uint16_t machine, const uint8_t *code, uint8_t offset,
+			      struct python_loop *loop)
+{
+	const struct instructions *of = machine == EM_AARCH64 ? &arm64 : &x86;
+
+	loop->cframe_from = cframe_before(of, code, loop->from, offset);
+	loop->cframe_gap_at = cframe_before(of, code, loop->gap_at, offset);
 }
 
 /* ff /2 with a scaled index of eight bytes: call *(base, index, 8). (Intel SDM, 2.1.5.) */

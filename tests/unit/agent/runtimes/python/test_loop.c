@@ -68,6 +68,44 @@ static void test_row(void **state)
 	assert_int_equal(loop.gap_bytes, row->gap_bytes);
 }
 
+#define CFRAME "\x48\x89\x55\x30"     /* mov %rdx, 0x30(%rbp) */
+#define CFRAME_BACK "\x48\x89\x45\x30" /* mov %rax, 0x30(%rbp) */
+#define CFRAME_X1 "\x61\x1a\x00\xf9"   /* str x1, [x19, #48] */
+
+static const struct cframe_row {
+	const char *name;
+	uint16_t machine;
+	const char *code;
+	size_t n;
+	unsigned int from, gap_at;
+} cframe_rows[] = {
+	{ "both", CODE("\x90" CFRAME "\x90" PUSH_RSI_RDI "\x90" CFRAME_BACK LOAD POP "\xc3"), 5, 15 },
+	{ "the last one", CODE(CFRAME CFRAME PUSH_RSI_RDI CFRAME_BACK LOAD POP "\xc3"), 8, 16 },
+	{ "none", CODE(PUSH_RSI_RDI LOAD POP "\xc3"), 0, 0 },
+	{ "behind it", CODE(PUSH_RSI_RDI CFRAME "\xc3"), 0, 0 },
+	{ "too far",
+	  CODE(CFRAME "\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90"
+		      "\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90"
+		      "\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90"
+		      "\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90" PUSH_RSI_RDI
+			      LOAD POP "\xc3"),
+	  0, 0 },
+	{ "arm64", ARM64(CFRAME_X1 PUSH_X28_X23 CFRAME_X1 LOAD_X28 NOP PUSH_X28_X23 RET), 4, 12 },
+	{ "nothing", CODE(""), 0, 0 },
+};
+
+static void test_cframes(void **state)
+{
+	const struct cframe_row *row = *state;
+	const uint8_t *code = (const uint8_t *)row->code;
+	struct python_loop loop;
+
+	python_loop_find(row->machine, code, row->n, &loop);
+	python_loop_find_cframes(row->machine, code, 0x30, &loop);
+	assert_int_equal(loop.cframe_from, row->from);
+	assert_int_equal(loop.cframe_gap_at, row->gap_at);
+}
+
 #define LOAD_X8 "\x28\x79\x68\xf8" /* ldr x8, [x9, x8, lsl #3] */
 #define BLR_X8 "\x00\x01\x3f\xd6"
 
@@ -102,6 +140,7 @@ static void test_call(void **state)
 
 static const struct unit_test tests[] = {
 	TEST_ROWS(test_row, rows, name),
+	TEST_ROWS(test_cframes, cframe_rows, name),
 	TEST_ROWS(test_call, call_rows, name),
 };
 
