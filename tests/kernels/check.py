@@ -97,6 +97,17 @@ def check_waits(command, text):
         assert reason in leaves and leaves <= {reason, "[ready]"}, stacks.show(6)
 
 
+# Who calls a program at a tracepoint, or at a function: none of the thread's functions.
+TRACING = ("__traceiter_", "__bpf_trace_", "bpf_trace_run", "bpf_trampoline_", "__bpf_prog_", "bpf_prog_")
+
+
+def check_leaves(profiles):
+    for name, found in profiles.items():
+        leaves = {s.frames[-1] for s in found.samples}
+        print(f"    {name} ends in {', '.join(sorted(leaves)[:6])}")
+        assert not [f for f in leaves if f.startswith(TRACING)], leaves
+
+
 def check_io(found, own):
     """Each I/O once, with its bytes; where the disk is asked in another way than the program says, as by fsync, the number."""
     for function, operation in IO.items():
@@ -133,6 +144,7 @@ def check_events(command, text):
     assert "exit 0" in command.splitlines(), command
     profiles = {name: pprof.parse(base64.b64decode(data)) for name, data in re.findall(r"^profile (\w+) (\S+)$", text, re.M)}
     own = {name: tuple(map(int, rest.split())) for name, rest in re.findall(r"^(\w+)((?: \d+)+)$", command, re.M)}
+    check_leaves(profiles)
     check_growth(profiles["rss"], 1024 * own["page_kb"][0])
     if "reads_direct" in own:
         check_io(profiles["block_io"], own)
