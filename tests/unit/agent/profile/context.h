@@ -145,6 +145,27 @@ static inline int context_setup(void **state)
 	return 0;
 }
 
+/* Some of the kernel's functions have names of their own: [number] = name. */
+static inline int context_setup_names(void **state, const char *const names[static N_FUNCTIONS])
+{
+	struct context *w = calloc(1, sizeof(*w));
+
+	assert_non_null(w);
+	*state = w;
+	write_kallsyms(w);
+	FILE *f = fopen(w->kallsyms, "w");
+	assert_non_null(f);
+	for (unsigned int i = 0; i < N_FUNCTIONS; i++)
+		if (names[i])
+			fprintf(f, "%016llx T %s\n", KERNEL_TEXT + i * 0x1000ULL, names[i]);
+		else
+			fprintf(f, "%016llx T fn%03u\n", KERNEL_TEXT + i * 0x1000ULL, i);
+	assert_int_equal(fclose(f), 0);
+	write_notes(w);
+	context_open(w, w->kallsyms);
+	return 0;
+}
+
 /* A kernel that hides its addresses. */
 static inline int context_setup_hidden(void **state)
 {

@@ -34,23 +34,12 @@ static void test_functions(void **state)
 
 static int setup(void **state)
 {
-	struct context *w = calloc(1, sizeof(*w));
+	static const char *const names[N_FUNCTIONS] = {
+		[TRACER] = "__traceiter_sched_exit_tp",
+		[RUNNER] = "__bpf_trace_sched_exit_tp",
+	};
 
-	assert_non_null(w);
-	*state = w;
-	write_kallsyms(w);
-	FILE *f = fopen(w->kallsyms, "w");
-	assert_non_null(f);
-	for (unsigned int i = 0; i < N_FUNCTIONS; i++)
-		fprintf(f,
-			i == TRACER   ? "%016llx T __traceiter_sched_exit_tp\n"
-			: i == RUNNER ? "%016llx T __bpf_trace_sched_exit_tp\n"
-				      : "%016llx T fn%03u\n",
-			KERNEL_TEXT + i * 0x1000ULL, i);
-	assert_int_equal(fclose(f), 0);
-	write_notes(w);
-	context_open(w, w->kallsyms);
-	return 0;
+	return context_setup_names(state, names);
 }
 
 struct row {

@@ -118,23 +118,12 @@ static void test_entries_of_interrupts(void **state)
 
 static int setup_entry(void **state)
 {
-	struct context *w = calloc(1, sizeof(*w));
+	static const char *const names[N_FUNCTIONS] = {
+		[ENTRY] = "asm_common_interrupt",
+		[TRACER] = "__traceiter_sched_waking",
+	};
 
-	assert_non_null(w);
-	*state = w;
-	write_kallsyms(w);
-	FILE *f = fopen(w->kallsyms, "w");
-	assert_non_null(f);
-	for (unsigned int i = 0; i < N_FUNCTIONS; i++)
-		fprintf(f,
-			i == ENTRY    ? "%016llx T asm_common_interrupt\n"
-			: i == TRACER ? "%016llx T __traceiter_sched_waking\n"
-				      : "%016llx T fn%03u\n",
-			KERNEL_TEXT + i * 0x1000ULL, i);
-	assert_int_equal(fclose(f), 0);
-	write_notes(w);
-	context_open(w, w->kallsyms);
-	return 0;
+	return context_setup_names(state, names);
 }
 
 /* A wait in fn100, called by fn101, that `n` frames have ended, outermost first; USER is a frame of a process. */
