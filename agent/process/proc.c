@@ -44,7 +44,9 @@ struct state {
 	struct proc_stat stat; /* borrows from the text */
 };
 
-#define STATE_NONE ((struct state){ .text = BUF_INIT(PROC_STAT_MAX), .exe = BUF_INIT(MAPPING_PATH_MAX) })
+#define STATE_NONE                               \
+	((struct state){ .text = BUF_INIT(PROC_STAT_MAX), \
+			 .exe = BUF_INIT(MAPPING_PATH_MAX) })
 
 static void state_fini(struct state *s)
 {

@@ -18,7 +18,7 @@ struct group {
 	uint32_t pid;
 	uint32_t exec_id;
 	bool has_ended;
-	bool is_short; /* some of what it has told was forgotten */
+	bool is_short; /* some of what it has told since the last seed was forgotten */
 	struct list entries; /* least recently asked for first */
 	size_t n_bytes; /* of the entries, and of their names as if nobody else had them */
 	struct list lru;
@@ -45,7 +45,7 @@ struct code_names {
 	size_t bytes;	  /* of everything */
 	size_t own_bytes; /* of that, what is here because of functions: at most max_bytes */
 	size_t max_bytes;
-	bool seed_is_due; /* what was forgotten is of somebody who lives, and is met again */
+	bool seed_is_due; /* somebody who lives was forgotten, or a function of his that was is met again */
 	uint64_t seed_ns; /* when it was renewed for that reason; 0: never */
 };
 
@@ -402,11 +402,14 @@ static void make_room(struct code_names *n, struct group *keep)
 
 static void renew_seed_if_due(struct code_names *n)
 {
+	if (!n->seed_is_due)
+		return;
 	uint64_t now_ns = clock_mono_ns();
-
-	if (!n->seed_is_due || (n->seed_ns && now_ns < n->seed_ns + RENEW_NS))
+	if (n->seed_ns && now_ns < n->seed_ns + RENEW_NS)
 		return;
 	renew_seed(n);
+	HASH_FOREACH (&n->groups, node)
+		CONTAINER_OF(node, struct group, node)->is_short = false;
 	n->seed_is_due = false;
 	n->seed_ns = now_ns;
 }
