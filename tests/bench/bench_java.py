@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What Java costs beside native code of as many frames: a stack in the kernel half and in the agent, memory for each process, and how long a process has no names."""
-import os
 import subprocess
 
 import bench_agent
 import bench_python
 import bench_report
 from bench_python import FINE_RATE, FRAMES, RATE
-from harness import folded, jvms, paths
+from harness import jvms
 
 # Each takes as much memory as a hundred interpreters.
 PROCESSES = 12
@@ -41,18 +40,6 @@ KINDS = {
 JVM = ("-XX:+UseSerialGC", "-Xmx32m", "-Xshare:auto")
 
 
-def _until_named(processes, directory, java, *arguments):
-    """CPU milliseconds in which a thread was seen in Java without a method's name: of the first JVM that an agent sees, and of a later one."""
-    for called in ("first", "later"):
-        (directory / called).unlink(missing_ok=True)
-        (directory / called).symlink_to(os.path.realpath(java))
-    words = " ".join(map(str, arguments))
-    processes.run(paths.XAGENT, "profile", "-U", "-f", "folded", "-F", FINE_RATE, "-o", directory / "young", "--", "sh", "-c",
-                  f"timeout 1.5 {directory}/first {words}; timeout 1.5 {directory}/later {words}; true", seconds=60)
-    stacks = folded.parse((directory / "young").read_text())
-    return tuple(folded.Stacks(s for s in stacks if s.frames[0] == called and "[jit]" in s.frames).total * 1000 / FINE_RATE for called in ("first", "later"))
-
-
 def measure(processes, directory):
     """None: there is no Java here."""
     jvm, _ = jvms.get(jvms.HOST)
@@ -63,7 +50,7 @@ def measure(processes, directory):
     commands = {kind: (*jvm.command, *JVM, *options, "-cp", directory, "Deeper") for kind, options in KINDS.items()}
     stacks = {"native": bench_python.native(directory), **commands}
     result = bench_agent.with_bpf_stats(lambda: {name: bench_python.measure_stack(processes, directory, c) for name, c in stacks.items()})
-    result["until_named"] = _until_named(processes, directory, *commands["compiled"])
+    result["until_named"] = bench_python.until_generated_is_named(processes, directory, *commands["compiled"])
     result["memory"] = bench_python.measure_many(processes, directory, commands["inlined"], PROCESSES)
     return result
 

@@ -122,6 +122,18 @@ def _until_named(processes, directory):
     return result
 
 
+def until_generated_is_named(processes, directory, program, *arguments):
+    """CPU milliseconds in which code that a runtime has generated was seen without a name: of the first process that an agent sees, and of a later one."""
+    for called in ("first", "later"):
+        (directory / called).unlink(missing_ok=True)
+        (directory / called).symlink_to(os.path.realpath(program))
+    words = " ".join(map(str, arguments))
+    processes.run(paths.XAGENT, "profile", "-U", "-f", "folded", "-F", FINE_RATE, "-o", directory / "young", "--", "sh", "-c",
+                  f"timeout 1.5 {directory}/first {words}; timeout 1.5 {directory}/later {words}; true", seconds=60)
+    stacks = folded.parse((directory / "young").read_text())
+    return tuple(folded.Stacks(s for s in stacks if s.frames[0] == called and "[jit]" in s.frames).total * 1000 / FINE_RATE for called in ("first", "later"))
+
+
 def measure_many(processes, directory, command, most=PROCESSES):
     """Bytes of the agent and of its maps for each process, beyond those for one."""
     config, port = directory / "python.alloy", free_port()
