@@ -251,21 +251,36 @@ __noinline int runtime_send_name(__u32 level)
 	return !bpf_ringbuf_output(&samples, n, bytes, BPF_RB_NO_WAKEUP);
 }
 
-/* The name of the frame that was read last, unless the agent has it. */
+static __always_inline __u64 *runtime_told_slot(const struct scratch *s, __u64 *ret_hash)
+{
+	__u32 at;
+
+	*ret_hash = hash_mix(hash_mix(s->runtime.process, s->runtime.function), s->runtime.print);
+	at = *ret_hash & (WIRE_TOLD_SLOTS - 1);
+	return bpf_map_lookup_elem(&told, &at);
+}
+
+/* Whether the agent has the name of the frame that was read last. */
+static __always_inline bool runtime_is_told(const struct scratch *s)
+{
+	__u64 hash;
+	const __u64 *slot = runtime_told_slot(s, &hash);
+
+	return slot && *slot == hash;
+}
+
+/* The name of the frame that was read last. */
 __noinline int runtime_tell(__u32 level)
 {
 	struct scratch *s = walk_scratch(level);
 	__u64 hash;
 	__u64 *slot;
 	int is_read;
-	__u32 at;
 
 	if (!s)
 		return 0;
-	hash = hash_mix(hash_mix(s->runtime.process, s->runtime.function), s->runtime.print);
-	at = hash & (WIRE_TOLD_SLOTS - 1);
-	slot = bpf_map_lookup_elem(&told, &at);
-	if (!slot || *slot == hash || s->runtime.n_names >= RUNTIME_MAX_NAMES)
+	slot = runtime_told_slot(s, &hash);
+	if (!slot || s->runtime.n_names >= RUNTIME_MAX_NAMES)
 		return 0;
 	s->runtime.n_names++;
 	/* A process that makes functions without end fills no more than that. */
@@ -300,7 +315,7 @@ static __always_inline bool runtime_put(struct scratch *s, __u64 function, __u64
 static __always_inline void runtime_note(struct scratch *s, __u64 *function, __u64 *rest)
 {
 	bool is_told = s->record.head.pid && s->runtime.function;
-	int told = is_told ? runtime_tell(s->level) : 0;
+	int told = is_told && !runtime_is_told(s) ? runtime_tell(s->level) : 0;
 	__u32 event = s->record.head.record.event;
 	struct wire_counters *count = told ? bpf_map_lookup_elem(&counters, &event) : NULL;
 

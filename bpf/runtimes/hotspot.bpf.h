@@ -233,7 +233,7 @@ static __always_inline bool hotspot_is_compiled_call(struct scratch *s, __u64 ra
 	if (!(s->walk.reg[WIRE_ABI_SP] & 8))
 		return false;
 	s->walk.pc = ra;
-	blob = hotspot_find_blob(s->level);
+	blob = hotspot_find_blob(s);
 	s->walk.pc = pc;
 	/* To the verifier it may have returned anything. */
 	asm volatile("" : "+r"(blob));
@@ -501,8 +501,8 @@ static __always_inline int hotspot_by_fp(struct scratch *s)
 		if (fp - sp > HOTSPOT_MAX_FRAME_BYTES || (fp & 7))
 			return hotspot_lost(s, STOP_REASON_NO_RULE);
 		w->cfa = fp + 16;
-		w->fp = hotspot_u64(fp);
-		w->ra = hotspot_u64(fp + 8);
+		if (walk_word(w, &w->fp, fp) || walk_word(w, &w->ra, fp + 8))
+			return hotspot_lost(s, STOP_REASON_STACK_READ);
 		/* The barrier at entries of methods keeps room for another sp there. */
 		if (w->ra == ~0ULL) {
 			w->cfa = fp + 24;
@@ -517,7 +517,6 @@ static __always_inline int hotspot_by_fp(struct scratch *s)
 	}
 	return hotspot_up(s);
 }
-
 
 /* A stub's leaf, which has made no frame. */
 static __always_inline bool hotspot_is_called(struct scratch *s, __u64 blob)
@@ -557,12 +556,22 @@ static __always_inline enum hotspot_blob hotspot_kind(const __u64 *text)
 	return HOTSPOT_BLOB_IS_STUB;
 }
 
+/* By the name of a blob, and the first characters of that. */
+static __always_inline enum hotspot_blob hotspot_read_kind(__u64 name, __u64 *ret_text)
+{
+	__u64 text[3] = { 0 };
+
+	bpf_probe_read_user(text, sizeof(text), (void *)name);
+	*ret_text = text[0];
+	return hotspot_kind(text);
+}
+
 /* What was read of a CodeBlob. */
 struct hotspot_code_blob {
 	__u64 begin; /* of its code */
 	__u64 method;
 	__u64 name;
-	__u64 text[3]; /* the first characters of the name; not read of one that is known */
+	__u64 text; /* the first characters of the name; not read of one that is known */
 	enum hotspot_blob kind;
 	__u32 number;	/* of the compilation; 0: not known */
 	__u32 bytes;	/* of a frame */
@@ -584,13 +593,12 @@ static __always_inline void hotspot_get_blob(struct scratch *s, __u64 at,
 						   : hotspot_read_u32(s, complete);
 	ret_blob->name = hotspot_read_u64(s, l->at[HOTSPOT_BLOB_NAME]);
 	ret_blob->number = hotspot_number_of(s, at);
-	ret_blob->text[0] = ret_blob->text[1] = ret_blob->text[2] = 0;
+	ret_blob->text = 0;
 	ret_blob->kind = HOTSPOT_BLOB_IS_NMETHOD;
 	/* One text is the name of all of these. */
 	if (ret_blob->name && ret_blob->name == s->runtime.words[HOTSPOT_WORD_NMETHOD])
 		return;
-	bpf_probe_read_user(ret_blob->text, sizeof(ret_blob->text), (void *)ret_blob->name);
-	ret_blob->kind = hotspot_kind(ret_blob->text);
+	ret_blob->kind = hotspot_read_kind(ret_blob->name, &ret_blob->text);
 	if (ret_blob->kind == HOTSPOT_BLOB_IS_NMETHOD)
 		s->runtime.words[HOTSPOT_WORD_NMETHOD] = ret_blob->name;
 }
@@ -632,7 +640,7 @@ static __always_inline int hotspot_in_blob(struct scratch *s, __u64 at, bool is_
 	struct hotspot_code_blob blob;
 	__u64 pc = s->walk.pc;
 	enum hotspot_blob kind;
-	__u32 begun;
+	__u32 begun, tier;
 	int code;
 
 	hotspot_get_blob(s, at, &blob);
@@ -650,10 +658,10 @@ static __always_inline int hotspot_in_blob(struct scratch *s, __u64 at, bool is_
 	begun = blob.complete != ~0U && pc - blob.begin < blob.complete
 			? blob.complete - (__u32)(pc - blob.begin)
 			: 0;
-	hotspot_stub(s, at, blob.name, blob.text[0]);
-	if (hotspot_is_unpacker(blob.text[0]))
+	hotspot_stub(s, at, blob.name, blob.text);
+	if (hotspot_is_unpacker(blob.text))
 		hotspot_note_unpacking(s, s->walk.reg[WIRE_ABI_SP]);
-	if (blob.text[0] == HOTSPOT_VTABLE_TEXT && s->walk.flags & UNWIND_EXACT)
+	if (blob.text == HOTSPOT_VTABLE_TEXT && s->walk.flags & UNWIND_EXACT)
 		hotspot_receiver(s->level);
 	/* Adapters between both have the same registers. */
 	if (kind == HOTSPOT_BLOB_IS_INTERPRETER || kind == HOTSPOT_BLOB_IS_ADAPTER)
@@ -668,8 +676,8 @@ static __always_inline int hotspot_in_blob(struct scratch *s, __u64 at, bool is_
 	    (hotspot_is_called(s, at) || hotspot_has_fp(s, blob.bytes)))
 		return hotspot_by_fp(s);
 	if (kind == HOTSPOT_BLOB_IS_NMETHOD) {
-		if (want_tiers)
-			hotspot_note_tier(s, hotspot_tier_of(s, at, blob.text[0]));
+		tier = want_tiers ? hotspot_tier_of(s, at, blob.text) : WIRE_TIER_NONE;
+		hotspot_note_tier(s, tier);
 		if (!is_own)
 			hotspot_set_key(s, at, blob.number);
 		code = is_own ? 0
@@ -678,47 +686,84 @@ static __always_inline int hotspot_in_blob(struct scratch *s, __u64 at, bool is_
 		if (code)
 			return RUNTIME_CODE_INLINED;
 		hotspot_show_own(s->level, blob.method, hotspot_own_bci(s));
-		hotspot_remember_frame(s, blob.method, blob.bytes);
+		hotspot_remember_caller(s, blob.number, blob.method, tier, blob.bytes);
 	}
 	if (blob.bytes >= HOTSPOT_PUSHED_BYTES)
 		return hotspot_sized(s, begun, blob.bytes);
 	return hotspot_is_on_heap(s) ? RUNTIME_CODE_NOT_ITS : hotspot_by_fp(s);
 }
 
-/* A caller in compiled code that was met before, of which nothing is read again. RUNTIME_CODE_NOT_ITS: it is none. */
-__noinline int hotspot_remembered(__u32 level, __u32 is_own)
+/* To the caller of code whose frame is whole. A copy of sp may be too low where frame pointers were followed, on AArch64. */
+static __always_inline int hotspot_whole(struct scratch *s, __u32 bytes)
 {
-	struct scratch *s = walk_scratch(level);
-	__u64 at, found, method, bytes;
-	int is_shown;
+	struct unwind_walk *w = &s->walk;
+	int is_found;
 
-	if (!s || s->walk.flags & UNWIND_EXACT || !remembered(hotspot_key_of_pc(s), &at, &found) ||
-	    !(found >> 32) || !hotspot_find_heap(s, s->walk.pc) ||
-	    !hotspot_is_in_blob(s, at, found >> 32))
-		return RUNTIME_CODE_NOT_ITS;
+	if (WIRE_N_REGS != 16 && w->flags & UNWIND_SP_LOWEST)
+		return hotspot_lost(s, STOP_REASON_REGISTER);
+	w->cfa = w->reg[WIRE_ABI_SP] + bytes;
+	is_found = !hotspot_is_on_heap(s) && !walk_word(w, &w->fp, w->cfa - 16) &&
+		   !walk_word(w, &w->ra, w->cfa - 8) && hotspot_is_in_cache(s, w->ra);
+	if (!is_found)
+		is_found = hotspot_find_ra(s->level, HOTSPOT_WHOLE);
+	/* To the verifier it may have returned anything. */
+	asm volatile("" : "+r"(is_found));
+	return is_found ? hotspot_up(s) : hotspot_lost(s, STOP_REASON_BAD_PC);
+}
+
+/* The scope that a caller in compiled code was in, which others lie around, as long as it is known what that is. */
+static __always_inline int hotspot_show_remembered_scope(struct scratch *s, __u64 at, __u64 found)
+{
 	hotspot_set_key(s, at, found >> 32);
-	if (!hotspot_recall_frame(s, &method, &bytes) || bytes < HOTSPOT_PUSHED_BYTES)
+	s->runtime.words[HOTSPOT_WORD_AT] = at;
+	s->runtime.words[HOTSPOT_WORD_SCOPES] = 0;
+	s->runtime.inlined = found;
+	return hotspot_show_scope(s->level, 0);
+}
+
+/* A caller's own function, and the way to its own caller. */
+static __always_inline int hotspot_show_caller(struct scratch *s, __u64 what, __u64 rest)
+{
+	__u32 bci = what >> HOTSPOT_METHOD_BITS;
+
+	hotspot_note_tier(s, (__u32)rest >> HOTSPOT_TIER_SHIFT);
+	s->runtime.known[HOTSPOT_KNOWN_NAMES].at = HOTSPOT_NAMES_UNREAD;
+	s->runtime.function = what & ((1ULL << HOTSPOT_METHOD_BITS) - 1);
+	s->runtime.print = rest >> 32;
+	s->runtime.position = bci == HOTSPOT_SHORT_NO_BCI ? HOTSPOT_NO_BCI : bci;
+	return hotspot_whole(s, 8 * ((__u32)rest & ((1u << HOTSPOT_TIER_SHIFT) - 1)));
+}
+
+/* A caller in compiled code that was met before, of which nothing is read again. RUNTIME_CODE_NOT_ITS: it is none. */
+static __always_inline int hotspot_remembered(struct scratch *s, bool is_own)
+{
+	__u64 at, found, what, rest;
+	int is_shown = 0;
+
+	if (s->walk.flags & UNWIND_EXACT || !remembered(hotspot_key_of_pc(s), &at, &found) ||
+	    !(found >> 32))
 		return RUNTIME_CODE_NOT_ITS;
 	if (!is_own) {
-		s->runtime.words[HOTSPOT_WORD_AT] = at;
-		s->runtime.words[HOTSPOT_WORD_SCOPES] = 0;
-		s->runtime.words[HOTSPOT_WORD_BCI] = HOTSPOT_NO_BCI;
-		s->runtime.inlined = found;
-		is_shown = s->runtime.inlined ? hotspot_show_scope(level, 0) : 0;
+		if (!hotspot_is_compilation(s, at & ~HOTSPOT_IS_INLINED, found >> 32))
+			return RUNTIME_CODE_NOT_ITS;
+		if (at & HOTSPOT_IS_INLINED)
+			is_shown = hotspot_show_remembered_scope(s, at & ~HOTSPOT_IS_INLINED,
+								 found);
 		/* To the verifier it may have returned anything. */
 		asm volatile("" : "+r"(is_shown));
 		if (is_shown)
 			return RUNTIME_CODE_INLINED;
 	}
-	hotspot_show_own(level, method, hotspot_own_bci(s));
-	return hotspot_sized(s, 0, bytes);
+	if (!remembered(hotspot_key_of_caller(hotspot_key_of_pc(s), found >> 32), &what, &rest))
+		return RUNTIME_CODE_NOT_ITS;
+	return hotspot_show_caller(s, what, rest);
 }
 
 /* A function of its own: what it has on the stack is not to lie below what other runtimes call. */
 __noinline int hotspot_frame(__u32 level, __u32 is_own)
 {
 	struct scratch *s = walk_scratch(level);
-	__u64 blob = s ? hotspot_find_blob(level) : 0;
+	__u64 blob = s ? hotspot_find_blob(s) : 0;
 
 	return s && blob ? hotspot_in_blob(s, blob, is_own) : RUNTIME_CODE_NOT_ITS;
 }
@@ -740,7 +785,7 @@ static __always_inline int hotspot_next(struct scratch *s)
 	if (code)
 		return code;
 	code = hotspot_is_interpreter(s) ? hotspot_interpreted(s->level)
-					 : hotspot_remembered(s->level, is_own);
+					 : hotspot_remembered(s, is_own);
 	asm volatile("" : "+r"(code));
 	if (code == RUNTIME_CODE_NOT_ITS)
 		code = hotspot_frame(s->level, is_own);

@@ -35,6 +35,7 @@
 	X(HEAP_MEMORY, "CodeHeap", "_memory")                       \
 	X(HEAP_SEGMAP, "CodeHeap", "_segmap")                       \
 	X(HEAP_SHIFT, "CodeHeap", "_log2_segment_size")             \
+	X(BLOCK_USED, "HeapBlock::Header", "_used")                 \
 	X(SPACE_LOW, "VirtualSpace", "_low")                        \
 	X(SPACE_HIGH, "VirtualSpace", "_high")                      \
 	X(BLOB_NAME, "CodeBlob", "_name")                           \

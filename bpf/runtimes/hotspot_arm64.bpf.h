@@ -175,7 +175,7 @@ static __always_inline bool hotspot_is_called(struct scratch *s, __u64 blob)
 	if (!hotspot_is_in_cache(s, link))
 		return link && unwind_is_code(w);
 	w->pc = link;
-	other = hotspot_find_blob(s->level);
+	other = hotspot_find_blob(s);
 	w->pc = pc;
 	return other && other != blob;
 }

@@ -59,15 +59,15 @@ static __always_inline bool hotspot_is_unpacker(__u64 text)
 
 static __always_inline void hotspot_note_unpacking(struct scratch *s, __u64 sp)
 {
-	__u64 *word = &s->runtime.words[HOTSPOT_WORD_N];
+	__u64 *word = &s->runtime.words[HOTSPOT_WORD_FLAGS];
 
-	*word = (*word & (HOTSPOT_UNPACKED(8) - 1)) | HOTSPOT_UNPACKED(sp);
+	*word = (*word & HOTSPOT_ON_HEAP) | HOTSPOT_UNPACKED(sp);
 }
 
 /* The present frame is such a blob's, or nothing but Java's frames lie between. */
 static __always_inline bool hotspot_is_unpacking(const struct scratch *s)
 {
-	return (s->runtime.words[HOTSPOT_WORD_N] & -HOTSPOT_UNPACKED(8)) ==
+	return (s->runtime.words[HOTSPOT_WORD_FLAGS] & ~HOTSPOT_ON_HEAP) ==
 	       HOTSPOT_UNPACKED(s->walk.reg[WIRE_ABI_SP]);
 }
 

@@ -18,8 +18,7 @@
 #define HOTSPOT_MAX_HOP 254
 /* What is known of the sample's process: s->runtime.words. */
 enum hotspot_word {
-	HOTSPOT_WORD_LIST,  /* of heaps; or the only one */
-	HOTSPOT_WORD_N,	    /* 0: it is the only one. The upper half: HOTSPOT_ON_HEAP, HOTSPOT_UNPACKED */
+	HOTSPOT_WORD_FLAGS, /* HOTSPOT_ON_HEAP, HOTSPOT_UNPACKED */
 	HOTSPOT_WORD_LOW,   /* the heap that was looked at last */
 	HOTSPOT_WORD_BYTES, /* of it */
 	HOTSPOT_WORD_SEGMAP,
@@ -66,19 +65,19 @@ static __always_inline const struct hotspot_layout *hotspot_layout(const struct 
 	return (const void *)s->runtime.of.words;
 }
 
-#define HOTSPOT_ON_HEAP (1ULL << 32)
-/* The lower bits of an sp, in words (bpf/runtimes/hotspot_deopt.bpf.h). */
-#define HOTSPOT_UNPACKED(sp) ((__u64)(sp) >> 3 << 33)
+#define HOTSPOT_ON_HEAP 1ULL
+/* An sp, which is a multiple of a word's bytes (bpf/runtimes/hotspot_deopt.bpf.h). */
+#define HOTSPOT_UNPACKED(sp) ((__u64)(sp) >> 3 << 3)
 
 /* sp lies in an object of the heap. */
 static __always_inline bool hotspot_is_on_heap(const struct scratch *s)
 {
-	return s->runtime.words[HOTSPOT_WORD_N] & HOTSPOT_ON_HEAP;
+	return s->runtime.words[HOTSPOT_WORD_FLAGS] & HOTSPOT_ON_HEAP;
 }
 
 static __always_inline void hotspot_set_on_heap(struct scratch *s, bool is_on_heap)
 {
-	__u64 *word = &s->runtime.words[HOTSPOT_WORD_N];
+	__u64 *word = &s->runtime.words[HOTSPOT_WORD_FLAGS];
 
 	*word = (*word & ~HOTSPOT_ON_HEAP) | (is_on_heap ? HOTSPOT_ON_HEAP : 0);
 }
@@ -145,49 +144,97 @@ static __always_inline void hotspot_get_heap(struct scratch *s, __u64 heap)
 	s->runtime.words[HOTSPOT_WORD_SHIFT] = hotspot_u32(heap + l->at[HOTSPOT_HEAP_SHIFT]) & 31;
 }
 
-/* The list of heaps, and what all of them lie in. */
+/* What all heaps lie in, or the only one. */
 __noinline int hotspot_find_cache(__u32 level)
 {
 	struct scratch *s = walk_scratch(level);
 	const struct hotspot_layout *l;
 	struct runtime_known *bounds;
-	__u64 list, high;
+	__u64 high;
 
 	if (!s)
 		return 0;
 	l = hotspot_layout(s);
 	bounds = &s->runtime.known[HOTSPOT_KNOWN_BOUNDS];
-	list = hotspot_u64(l->heaps_at);
 	s->runtime.words[HOTSPOT_WORD_BYTES] = 0;
-	s->runtime.words[HOTSPOT_WORD_LIST] = list;
-	s->runtime.words[HOTSPOT_WORD_N] = 0;
+	s->runtime.words[HOTSPOT_WORD_FLAGS] = 0;
 	if (!l->low_at) {
-		hotspot_get_heap(s, list);
+		hotspot_get_heap(s, hotspot_u64(l->heaps_at));
 		bounds->at = s->runtime.words[HOTSPOT_WORD_LOW];
 		bounds->word = s->runtime.words[HOTSPOT_WORD_BYTES];
 		return 1;
 	}
-	s->runtime.words[HOTSPOT_WORD_LIST] = hotspot_u64(list + l->at[HOTSPOT_ARRAY_DATA]);
-	s->runtime.words[HOTSPOT_WORD_N] = hotspot_u32(list + l->at[HOTSPOT_ARRAY_LENGTH]);
 	bounds->at = hotspot_u64(l->low_at);
 	high = hotspot_u64(l->high_at);
 	bounds->word = bounds->at && high > bounds->at ? high - bounds->at : 0;
 	return 1;
 }
 
-/* Makes the heap that holds the pc the one that was looked at last. */
-static __always_inline bool hotspot_find_heap(struct scratch *s, __u64 pc)
+static __always_inline bool hotspot_is_in_heap(const struct scratch *s, __u64 pc)
 {
-	if (pc - s->runtime.words[HOTSPOT_WORD_LOW] < s->runtime.words[HOTSPOT_WORD_BYTES])
-		return true;
+	return pc - s->runtime.words[HOTSPOT_WORD_LOW] < s->runtime.words[HOTSPOT_WORD_BYTES];
+}
+
+/* By the MiB that the address is in; no address is as high. */
+static __always_inline __u64 hotspot_key_of_heap(const struct scratch *s, __u64 pc)
+{
+	return hash_mix(s->runtime.process, ~(pc >> 20));
+}
+
+/* Where a heap begins and where its segment map is never change, and what it has committed only grows. In a word: its pages, where it begins, and the segments' shift. */
+#define HOTSPOT_PAGES_SHIFT 48
+#define HOTSPOT_PAGE_MASK (WIRE_PAGE_BYTES - 1ULL)
+
+static __always_inline void hotspot_remember_heap(const struct scratch *s, __u64 pc)
+{
+	const __u64 *w = s->runtime.words;
+	__u64 pages = w[HOTSPOT_WORD_BYTES] / WIRE_PAGE_BYTES, low = w[HOTSPOT_WORD_LOW];
+
+	if (!(low & HOTSPOT_PAGE_MASK) && !((low | pages << 32) >> HOTSPOT_PAGES_SHIFT))
+		remember(hotspot_key_of_heap(s, pc),
+			 pages << HOTSPOT_PAGES_SHIFT | low | w[HOTSPOT_WORD_SHIFT],
+			 w[HOTSPOT_WORD_SEGMAP]);
+}
+
+static __always_inline bool hotspot_recall_heap(struct scratch *s, __u64 pc)
+{
+	__u64 *w = s->runtime.words, what, segmap;
+
+	if (!remembered(hotspot_key_of_heap(s, pc), &what, &segmap))
+		return false;
+	w[HOTSPOT_WORD_LOW] = what & ((1ULL << HOTSPOT_PAGES_SHIFT) - 1) & ~HOTSPOT_PAGE_MASK;
+	w[HOTSPOT_WORD_BYTES] = (what >> HOTSPOT_PAGES_SHIFT) * WIRE_PAGE_BYTES;
+	w[HOTSPOT_WORD_SEGMAP] = segmap;
+	w[HOTSPOT_WORD_SHIFT] = what & 31;
+	return hotspot_is_in_heap(s, pc);
+}
+
+/* Makes the heap that holds the pc the one that was looked at last. */
+__noinline int hotspot_find_heap(__u32 level, __u64 pc)
+{
+	struct scratch *s = walk_scratch(level);
+	const struct hotspot_layout *l;
+	__u64 list, data;
+	__u32 n;
+
+	if (!s)
+		return 0;
+	l = hotspot_layout(s);
+	if (hotspot_is_in_heap(s, pc) || !l->low_at || hotspot_recall_heap(s, pc))
+		return hotspot_is_in_heap(s, pc);
+	list = hotspot_u64(l->heaps_at);
+	data = hotspot_u64(list + l->at[HOTSPOT_ARRAY_DATA]);
+	n = hotspot_u32(list + l->at[HOTSPOT_ARRAY_LENGTH]);
 	for (__u32 i = 0; i < HOTSPOT_MAX_HEAPS; i++) {
-		if (i >= (__u32)s->runtime.words[HOTSPOT_WORD_N])
-			return false;
-		hotspot_get_heap(s, hotspot_u64(s->runtime.words[HOTSPOT_WORD_LIST] + 8 * i));
-		if (pc - s->runtime.words[HOTSPOT_WORD_LOW] < s->runtime.words[HOTSPOT_WORD_BYTES])
-			return true;
+		if (i >= n)
+			return 0;
+		hotspot_get_heap(s, hotspot_u64(data + 8 * i));
+		if (hotspot_is_in_heap(s, pc)) {
+			hotspot_remember_heap(s, pc);
+			return 1;
+		}
 	}
-	return false;
+	return 0;
 }
 
 /* The number of the compilation whose CodeBlob was read, which no other one has; 0: it is not known. */
@@ -208,35 +255,47 @@ static __always_inline __u64 hotspot_key_of_pc(const struct scratch *s)
 	return hash_mix(s->runtime.process, s->walk.pc);
 }
 
-/*
- * Whether the pc lies in the block of the CodeBlob at `at`, which has that number still. What is freed keeps its number as long as nothing is written over
- * it, so the segment map is asked: in a block it has at each segment how far that is from the first one.
- */
-static __always_inline bool hotspot_is_in_blob(struct scratch *s, __u64 at, __u32 number)
-{
-	const struct hotspot_layout *l = hotspot_layout(s);
-	__u64 low = s->runtime.words[HOTSPOT_WORD_LOW];
-	__u32 shift = s->runtime.words[HOTSPOT_WORD_SHIFT] & 31;
-	__u64 segment = (at - l->block_bytes - low) >> shift;
-	__u64 n = ((s->walk.pc - low) >> shift) - segment;
+/* A block's header, and what lies before the number of a compilation. */
+#define HOTSPOT_NUMBER_BYTES 640
 
+static __always_inline __u32 hotspot_number_at(const struct hotspot_layout *l)
+{
+	__u32 n = l->block_bytes + l->at[HOTSPOT_NMETHOD_NUMBER];
+
+	/* What is checked is what is passed on, not a copy of it. */
 	barrier_var(n);
-	if (n >= HOTSPOT_MAX_HOP || l->at[HOTSPOT_NMETHOD_NUMBER] == HOTSPOT_NONE ||
-	    bpf_probe_read_user(s->runtime.bytes, n + 1,
-				(void *)(s->runtime.words[HOTSPOT_WORD_SEGMAP] + segment)))
-		return false;
-	return !s->runtime.bytes[0] && (__u8)s->runtime.bytes[n & (RUNTIME_READ_BYTES - 1)] == n &&
-	       hotspot_u32(at + l->at[HOTSPOT_NMETHOD_NUMBER]) == number;
+	return n;
 }
 
-/* Reads the CodeBlob that holds the present pc, and tells its address; 0: there is none. */
-__noinline __u64 hotspot_find_blob(__u32 level)
+/*
+ * Whether the CodeBlob at `at` is that compilation still. What is freed keeps its number as long as nothing is written over it, but the header of its block says that it is not in
+ * use, and keeps that, too: one read tells both.
+ */
+static __always_inline bool hotspot_is_compilation(const struct scratch *s, __u64 at, __u32 number)
+{
+	const struct hotspot_layout *l = hotspot_layout(s);
+	__u32 level = s->level, used, n = hotspot_number_at(l);
+	struct wire_name *buffer = bpf_map_lookup_elem(&names, &level);
+
+	if (!buffer || n > HOTSPOT_NUMBER_BYTES ||
+	    bpf_probe_read_user(buffer->texts, n + 4, (void *)(at - l->block_bytes)))
+		return false;
+	/* Read again, and not kept: there is no room on the stack. */
+	n = hotspot_number_at(l);
+	used = l->at[HOTSPOT_BLOCK_USED];
+	barrier_var(used);
+	return n <= HOTSPOT_NUMBER_BYTES && used < HOTSPOT_NUMBER_BYTES &&
+	       buffer->texts[used] == 1 && *(const __u32 *)(buffer->texts + n) == number;
+}
+
+/* Reads the CodeBlob that holds the present pc, in the heap that was looked at last. */
+__noinline __u64 hotspot_read_blob(__u32 level)
 {
 	struct scratch *s = walk_scratch(level);
 	__u64 segment, blob;
 	__u8 hop = 0;
 
-	if (!s || !hotspot_find_heap(s, s->walk.pc))
+	if (!s)
 		return 0;
 	segment = (s->walk.pc - s->runtime.words[HOTSPOT_WORD_LOW]) >>
 		  (s->runtime.words[HOTSPOT_WORD_SHIFT] & 31);
@@ -256,6 +315,17 @@ __noinline __u64 hotspot_find_blob(__u32 level)
 	if (bpf_probe_read_user(s->runtime.bytes, HOTSPOT_BLOB_BYTES, (void *)blob))
 		return 0;
 	return blob;
+}
+
+/* … in whichever heap it is, and tells its address; 0: there is none. Both are called from here: the stack of the one is not to lie below the other's. */
+static __always_inline __u64 hotspot_find_blob(const struct scratch *s)
+{
+	__u32 level = s->level;
+	int is_found = hotspot_find_heap(level, s->walk.pc);
+
+	/* To the verifier it may have returned anything. */
+	asm volatile("" : "+r"(is_found));
+	return is_found ? hotspot_read_blob(level) : 0;
 }
 
 /* Of a Symbol: its last eight bytes, or all of a shorter one, and its length. */

@@ -274,6 +274,9 @@ static __always_inline void hotspot_find_tables(struct scratch *s, __u64 at)
 	hotspot_count_places(w, hotspot_field(s, at, HOTSPOT_NMETHOD_PLACES_END));
 }
 
+/* Beside a CodeBlob's address, which is a multiple of 16: others lie around the scope. */
+#define HOTSPOT_IS_INLINED 1ULL
+
 /* The scope that is remembered is the next one to be shown. False: none is remembered, and its tables were looked for. */
 __noinline int hotspot_recall_scope(__u32 level, __u64 at, __u32 number)
 {
@@ -282,8 +285,8 @@ __noinline int hotspot_recall_scope(__u32 level, __u64 at, __u32 number)
 
 	if (!s)
 		return 0;
-	if (number && remembered(hotspot_key_of_pc(s), &begin, &found) && begin == at &&
-	    found >> 32 == number) {
+	if (number && remembered(hotspot_key_of_pc(s), &begin, &found) &&
+	    (begin & ~HOTSPOT_IS_INLINED) == at && found >> 32 == number) {
 		s->runtime.words[HOTSPOT_WORD_SCOPES] = 0;
 		s->runtime.inlined = found;
 		return 1;
@@ -337,25 +340,6 @@ static __always_inline void hotspot_remember_method(const struct scratch *s, __u
 	if (key && bci <= HOTSPOT_SHORT_NO_BCI && !(what->method >> HOTSPOT_METHOD_BITS))
 		remember(hash_mix(key, scope), what->method | bci << HOTSPOT_METHOD_BITS,
 			 (__u64)what->print << 32 | what->sender);
-}
-
-/* In place of a scope: the code's method and how large its frames are. */
-#define HOTSPOT_NO_SCOPE (~0U)
-
-static __always_inline bool hotspot_recall_frame(const struct scratch *s, __u64 *ret_method,
-						 __u64 *ret_bytes)
-{
-	return remembered(hash_mix(s->runtime.words[HOTSPOT_WORD_KEY], HOTSPOT_NO_SCOPE),
-			  ret_method, ret_bytes);
-}
-
-static __always_inline void hotspot_remember_frame(const struct scratch *s, __u64 method,
-						   __u64 bytes)
-{
-	__u64 key = s->runtime.words[HOTSPOT_WORD_KEY];
-
-	if (key)
-		remember(hash_mix(key, HOTSPOT_NO_SCOPE), method, bytes);
 }
 
 static __always_inline void hotspot_show_remembered(struct scratch *s,
@@ -469,6 +453,30 @@ __noinline int hotspot_show_own(__u32 level, __u64 method, __u32 bci)
 	return 1;
 }
 
+/*
+ * All of a caller that is not inlined, behind what is remembered of its address: its method, print and bytecode, how its code was compiled and how large its frames are.
+ */
+#define HOTSPOT_TIER_SHIFT 24
+
+static __always_inline __u64 hotspot_key_of_caller(__u64 key, __u32 number)
+{
+	/* The next place, which mostly lies in the same line of memory. */
+	return (key + 1) ^ (__u64)number << 32;
+}
+
+static __always_inline void hotspot_remember_caller(const struct scratch *s, __u32 number,
+						    __u64 method, __u32 tier, __u32 bytes)
+{
+	__u32 position = s->runtime.position;
+	__u64 bci = position == HOTSPOT_NO_BCI ? HOTSPOT_SHORT_NO_BCI : position;
+
+	if (number && !(s->walk.flags & UNWIND_EXACT) && method && s->runtime.function == method &&
+	    !(method >> HOTSPOT_METHOD_BITS) && bci <= HOTSPOT_SHORT_NO_BCI)
+		remember(hotspot_key_of_caller(hotspot_key_of_pc(s), number),
+			 method | bci << HOTSPOT_METHOD_BITS,
+			 (__u64)s->runtime.print << 32 | tier << HOTSPOT_TIER_SHIFT | bytes / 8);
+}
+
 /* Functions that were inlined into the present frame, whose CodeBlob is at `at`, come before its own. */
 static __always_inline int hotspot_inlined_first(struct scratch *s, __u64 at, __u32 number,
 						 __u64 begin, __u64 method)
@@ -495,7 +503,10 @@ static __always_inline int hotspot_inlined_first(struct scratch *s, __u64 at, __
 		if (s->runtime.n_reads >= HOTSPOT_MAX_STEPS)
 			return 0;
 		s->runtime.inlined = scope;
-		remember(hotspot_key_of_pc(s), at, (__u64)number << 32 | scope);
+		/* Of a caller WORD_OTHER has how many scopes are around it. */
+		remember(hotspot_key_of_pc(s),
+			 scope && s->runtime.words[HOTSPOT_WORD_OTHER] ? at | HOTSPOT_IS_INLINED : at,
+			 (__u64)number << 32 | scope);
 	}
 	s->runtime.words[HOTSPOT_WORD_AT] = at;
 	if (s->runtime.inlined)

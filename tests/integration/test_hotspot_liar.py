@@ -10,6 +10,7 @@ from harness.agent import config
 pytestmark = [pytest.mark.bpf, pytest.mark.skipif(platform.machine() != "x86_64", reason="frames of HotSpot are known on x86-64")]
 
 TOLD = "told.Liar.told"
+OTHER = "told.Liar.other"
 STUB = "StubRoutines (liar)"
 UNREAD = "[hotspot: frames not readable]"
 UNNAMED = "[hotspot: name not readable]"
@@ -53,6 +54,15 @@ def test_lie(processes, programs, tmp_path, lie):
     assert chains <= {told[:n] for n in range(5)} | {(CODE,)}, stacks.show()
     as_told = folded.Stacks(s for s in stacks if s.frames[-len(told):] == told)
     assert as_told.total >= 0.7 * stacks.total and stacks.total > 20, stacks.show()
+
+
+def test_reused(processes, programs, tmp_path):
+    """What was freed and has its number still is not what lies there: what is remembered of its callers' addresses is forgotten."""
+    stacks = stacks_of(processes, programs, tmp_path, "reused")
+    before, after = stacks.having("lie_spin", "main"), stacks.having("reused_spin", "main")
+    assert folded.Stacks(s for s in before if s.frames[-3:] == (TOLD,) * 3).total > 20, stacks.show()
+    assert folded.Stacks(s for s in after if s.frames[-3:] == (OTHER,) * 3).total > 20, stacks.show()
+    assert not [s for s in after if TOLD in s.frames], after.show()
 
 
 def test_endless_stack(processes, programs, tmp_path):

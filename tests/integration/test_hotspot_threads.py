@@ -78,6 +78,20 @@ def test_names_and_tiers(processes, tmp_path, jvm, way):
 
 
 @pytest.mark.parametrize("jvm", jvms.NAMES if pythons.FULL else ("host",), indirect=True)
+def test_native_below(processes, tmp_path, jvm):
+    """The innermost method is the native one, however often its code was met as a caller; it is interpreted until it is compiled."""
+    run = processes.run(paths.XAGENT, "profile", "-F", "997", "--hotspot-tiers", "-f", "pprof", "-o", tmp_path / "o", "--", *jvm.command, *APART[:1],
+                        "-XX:CompileCommand=dontinline,chains.Yields::*", "-cp", jvm.classes, "chains.Yields", "2", seconds=120)
+    assert run.popen.returncode == 0, run.err
+    profile = pprof.parse((tmp_path / "o").read_bytes())
+    below = [s for s in profile.samples if any(f.startswith("java.lang.Thread.yield") for f in s.frames)]
+    assert n_samples(profile, below) > 300, shown(profile.samples)
+    native = [s for s in below if s.labels.get("tier") == "native"]
+    assert n_samples(profile, native) > 0.8 * n_samples(profile, below), shown(below)
+    assert {s.labels.get("tier") for s in below} <= {"native", "interpreted"}, shown(below)
+
+
+@pytest.mark.parametrize("jvm", jvms.NAMES if pythons.FULL else ("host",), indirect=True)
 def test_compilers(processes, tmp_path, jvm):
     """What a compiler's thread compiles is its outermost frame, and nobody else's; without a request there are no labels."""
     run = processes.run(paths.XAGENT, "profile", "-U", "-F", "997", "--thread-names", "-f", "pprof", "-o", tmp_path / "o", "--", *jvm.command, *C1, "-Xcomp",

@@ -27,6 +27,7 @@ static const uint16_t values[HOTSPOT_FIELD_MAX][JDK_MAX] = {
 	[HOTSPOT_HEAP_MEMORY] = { 0, 8, 0 },
 	[HOTSPOT_HEAP_SEGMAP] = { 112, 120, 112 },
 	[HOTSPOT_HEAP_SHIFT] = { 248, 256, 248 },
+	[HOTSPOT_BLOCK_USED] = { 8, 8, 4 },
 	[HOTSPOT_SPACE_LOW] = { 16, 16, 16 },
 	[HOTSPOT_SPACE_HIGH] = { 24, 24, 24 },
 	[HOTSPOT_BLOB_NAME] = { 8, 96, 8 },
@@ -165,7 +166,6 @@ static void test_scopes(void **state)
 	}
 }
 
-/* A field that is not in the file. */
 /* Without one of what leads to a method's table of lines it is not looked for. */
 static void test_lines(void **state)
 {
@@ -184,6 +184,7 @@ static void test_lines(void **state)
 	}
 }
 
+/* A field that is not in the file. */
 static void test_unknown_file(void **state)
 {
 	static const struct {
@@ -196,6 +197,7 @@ static void test_unknown_file(void **state)
 		{ HOTSPOT_KLASS_NAME, false },
 		{ HOTSPOT_BLOB_CODE_OFFSET, false },
 		{ HOTSPOT_SYMBOL_BODY, true },
+		{ HOTSPOT_BLOCK_USED, true },
 		{ HOTSPOT_SYMBOL_LENGTH, false },
 	};
 
@@ -254,6 +256,25 @@ static void test_liar(void **state)
 	}
 }
 
+/* Where a block says that it is in use lies in its header, or is not known. */
+static void test_block(void **state)
+{
+	static const struct {
+		uint64_t offset;
+		uint16_t known;
+	} rows[] = { { 0, 0 }, { 15, 15 }, { 16, NONE }, { 512, NONE } };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct table table;
+		struct hotspot_layout of_file = made(JDK_17, &table), l;
+
+		table.entries[HOTSPOT_BLOCK_USED].offset = rows[i].offset;
+		assert_true(read_layout(&of_file, &table, &l));
+		assert_int_equal(l.at[HOTSPOT_BLOCK_USED], rows[i].known);
+	}
+}
+
 /* Before its constructors have run, and where it cannot be read. */
 static void test_not_yet(void **state)
 {
@@ -271,7 +292,7 @@ static void test_not_yet(void **state)
 
 static const struct unit_test tests[] = {
 	TEST(test_known),    TEST(test_scopes), TEST(test_lines),   TEST(test_unknown_file),
-	TEST(test_versions), TEST(test_liar),	TEST(test_not_yet),
+	TEST(test_versions), TEST(test_liar),	TEST(test_block),   TEST(test_not_yet),
 };
 
 TEST_MAIN(tests)
