@@ -99,7 +99,7 @@ enum hotspot_field {
 	X(THREAD_NEXT, "JavaThread", "_next")                          \
 	X(THREAD_SYSTEM, "Thread", "_osthread")                        \
 	X(THREAD_SYSTEM_8, "JavaThread", "_osthread")                  \
-	X(SYSTEM_POINTER, "OSThread", "_pthread_id")                   \
+	X(SYSTEM_NUMBER, "OSThread", "_thread_id")                     \
 	X(THREAD_STACK, "JavaThread", "_stack_base")                   \
 	X(THREAD_STACK_BYTES, "JavaThread", "_stack_size")             \
 	X(THREAD_ANCHOR, "JavaThread", "_anchor")                      \

@@ -5,18 +5,18 @@
  *
  *	native ─ not walked ─► JavaThread::_anchor ─► Java, stub ─► native ─ not walked ─► JavaCallWrapper::_anchor ─► Java, stub ─► …
  *
- * A thread is found in the list of threads, by what the C library knows it by; where it was found is remembered (`threads`), and asked again each
- * time. An anchor counts only if it lies on the thread's stack, above the frame that could not be walked, and is in the code cache.
+ * A thread is found in the list of threads, by its number; where it was found is remembered (`threads`), and asked again each time. An anchor counts only if it lies on the thread's stack, above the frame that could not be walked, and is in the code cache.
  */
 #ifndef XAGENT_BPF_RUNTIMES_HOTSPOT_ANCHOR_BPF_H
 #define XAGENT_BPF_RUNTIMES_HOTSPOT_ANCHOR_BPF_H
 
+#include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 
 #include "bpf/image.h"
+#include "bpf/kernel.h"
 #include "bpf/runtimes/hotspot_objects.bpf.h"
 #include "bpf/runtimes/hotspot_scopes.bpf.h"
-#include "bpf/second_stack.bpf.h"
 
 /* Threads that are looked through, the youngest first. One that was not found is looked for again after some time. */
 #define HOTSPOT_MAX_THREADS 1024
@@ -28,15 +28,32 @@
 #define HOTSPOT_GAP 1
 #define HOTSPOT_GAP_NAME "[native frames not known]"
 
+/* The present thread as its own pid namespace numbers it, which is what it knows itself by. */
+__noinline __u32 hotspot_own_tid(void)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct pid *pid = KERNEL_READ(task, thread_pid, NULL);
+	struct upid *own;
+	__u32 level;
+
+	if (!pid || !bpf_core_field_exists(struct pid, level) ||
+	    !bpf_core_field_exists(struct pid, numbers) || !bpf_core_field_exists(struct upid, nr))
+		return (__u32)bpf_get_current_pid_tgid();
+	level = BPF_CORE_READ(pid, level);
+	own = (void *)pid + bpf_core_field_offset(struct pid, numbers) +
+	      (__u64)level * bpf_core_type_size(struct upid);
+	return BPF_CORE_READ(own, nr);
+}
+
 static __always_inline bool hotspot_is_thread(const struct hotspot_more *m, __u64 thread,
-					      __u64 pointer)
+					      __u32 own)
 {
 	__u64 system = thread ? hotspot_u64(thread + m->at[HOTSPOT_THREAD_SYSTEM]) : 0;
 
-	return system && hotspot_u64(system + m->at[HOTSPOT_SYSTEM_POINTER]) == pointer;
+	return system && hotspot_u32(system + m->at[HOTSPOT_SYSTEM_NUMBER]) == own;
 }
 
-/* WORD_ONE: the thread that is looked at next, or behind its place in the list. WORD_OTHER: what the present one is known by. WORD_WANTED: it. */
+/* WORD_ONE: the thread that is looked at next, or behind its place in the list. WORD_OTHER: the present one's number. WORD_WANTED: it. */
 static long hotspot_thread_step(__u32 index, void *data)
 {
 	struct scratch *s = bpf_map_lookup_elem(&scratch, data);
@@ -59,9 +76,9 @@ static long hotspot_thread_step(__u32 index, void *data)
 	return !thread || w[HOTSPOT_WORD_WANTED];
 }
 
-/* The present thread in the list, which is known by `pointer`; 0: it is none of those that were looked at. */
+/* The present thread in the list; 0: it is none of those that were looked at. */
 static __always_inline __u64 hotspot_search_threads(struct scratch *s, const struct hotspot_more *m,
-						    __u64 pointer)
+						    __u32 own)
 {
 	__u64 list = hotspot_u64(m->threads_at), *w = s->runtime.words;
 	__u32 n = HOTSPOT_MAX_THREADS, level = s->level;
@@ -72,7 +89,7 @@ static __always_inline __u64 hotspot_search_threads(struct scratch *s, const str
 		w[HOTSPOT_WORD_ONE] =
 			hotspot_u64(list + m->at[HOTSPOT_LIST_THREADS]) + 8 * (__u64)n;
 	}
-	w[HOTSPOT_WORD_OTHER] = pointer;
+	w[HOTSPOT_WORD_OTHER] = own;
 	w[HOTSPOT_WORD_WANTED] = 0;
 	if (list)
 		bpf_loop(n < HOTSPOT_MAX_THREADS ? n : HOTSPOT_MAX_THREADS, hotspot_thread_step,
@@ -84,22 +101,21 @@ static __always_inline __u64 hotspot_search_threads(struct scratch *s, const str
 __noinline __u64 hotspot_thread(__u32 level)
 {
 	__u64 thread = bpf_get_current_pid_tgid() | HOTSPOT_THREAD_BIT;
-	__u64 pointer = thread_pointer(bpf_get_current_task_btf());
-	__u32 at = hash_mix(0, thread) & (WIRE_THREAD_SLOTS - 1);
+	__u32 own = hotspot_own_tid(), at = hash_mix(0, thread) & (WIRE_THREAD_SLOTS - 1);
 	struct runtime_thread *known = bpf_map_lookup_elem(&threads, &at);
 	struct scratch *s = walk_scratch(level);
 	const struct hotspot_more *m = s ? hotspot_more(s) : NULL;
 	__u64 found;
 
-	if (!m || !known || !pointer)
+	if (!m || !known)
 		return 0;
 	if (known->thread == thread) {
-		if (hotspot_is_thread(m, known->state, pointer))
+		if (hotspot_is_thread(m, known->state, own))
 			return known->state;
 		if (!known->state && s->record.head.time_ns < known->until_ns)
 			return 0;
 	}
-	found = hotspot_search_threads(s, m, pointer);
+	found = hotspot_search_threads(s, m, own);
 	*known =
 		(struct runtime_thread){ thread, found, s->record.head.time_ns + HOTSPOT_AGAIN_NS };
 	return found;
@@ -163,7 +179,7 @@ static __always_inline int hotspot_resume(struct scratch *s, __u64 low)
 	s->runtime.function = HOTSPOT_GAP;
 	s->runtime.print = HOTSPOT_GAP;
 	s->runtime.position = HOTSPOT_NO_BCI;
-	return WIRE_N_REGS == 16 ? hotspot_go_on(s->level, low) : 0;
+	return hotspot_go_on(s->level, low);
 }
 
 static __always_inline int hotspot_name_gap(struct wire_name *name)

@@ -6,10 +6,9 @@
 #ifndef XAGENT_BPF_RUNTIMES_HOTSPOT_THREAD_BPF_H
 #define XAGENT_BPF_RUNTIMES_HOTSPOT_THREAD_BPF_H
 
-#include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 
-#include "bpf/kernel.h"
+#include "bpf/runtimes/hotspot_anchor.bpf.h"
 #include "bpf/runtimes/hotspot_objects.bpf.h"
 #include "bpf/runtimes/hotspot_thread.h"
 
@@ -21,23 +20,6 @@
 
 /* bpf/runtime.bpf.h */
 static __always_inline void runtime_note(struct scratch *s, __u64 *function, __u64 *rest);
-
-/* The present thread as its own pid namespace numbers it, which is what it knows itself by. */
-__noinline __u32 hotspot_own_tid(void)
-{
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct pid *pid = KERNEL_READ(task, thread_pid, NULL);
-	struct upid *own;
-	__u32 level;
-
-	if (!pid || !bpf_core_field_exists(struct pid, level) ||
-	    !bpf_core_field_exists(struct pid, numbers) || !bpf_core_field_exists(struct upid, nr))
-		return (__u32)bpf_get_current_pid_tgid();
-	level = BPF_CORE_READ(pid, level);
-	own = (void *)pid + bpf_core_field_offset(struct pid, numbers) +
-	      (__u64)level * bpf_core_type_size(struct upid);
-	return BPF_CORE_READ(own, nr);
-}
 
 /* What tells whether objects have been moved meanwhile; ~0: they are being moved. */
 static __always_inline __u64 hotspot_moved(const struct hotspot_threads *p)

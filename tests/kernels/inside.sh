@@ -98,6 +98,18 @@ if [ -x /x/jdk/bin/java ]; then
 	done
 fi
 
+# … and below native code that cannot be walked, by the JVM's anchors.
+section anchors
+if [ -x /x/jdk/bin/java ]; then
+	for flags in -Xint -XX:TieredStopAtLevel=1; do
+		echo "flags $flags"
+		/x/xagent profile -U -f folded -F 497 -o /tmp/java -- /x/jdk/bin/java "$flags" -XX:CompileCommand=quiet '-XX:CompileCommand=dontinline,chains.Poor::*' \
+			-cp /x/classes chains.Poor 30 /x/libpoorjni.so >/tmp/said 2>&1
+		echo "exit $?"
+		cat /tmp/java
+	done
+fi
+
 section unit
 for program in /x/unit/*; do
 	[ -x "$program" ] || continue

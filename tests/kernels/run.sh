@@ -53,7 +53,14 @@ get_node() { # FOLDER
 
 get_jvm() { # FOLDER
 	[ -e "$1/classes" ] || (mkdir -p "$1" && cd "$1" && APT_CONFIG=$SYSROOT.apt/apt.conf apt-get -qq download openjdk-17-jre-headless && dpkg-deb -x ./*.deb . && rm ./*.deb &&
-		javac -nowarn --release 8 -d classes "$here/../fixtures/java/Chains.java") >/dev/null 2>&1
+		javac -nowarn --release 8 -d classes "$here"/../fixtures/java/{Chains,Poor}.java && get_poor "$PWD/libpoorjni.so") >/dev/null 2>&1
+}
+
+get_poor() { # LIBRARY
+	local include
+	include=$(dirname "$(dirname "$(readlink -f "$(command -v javac)")")")/include
+	aarch64-linux-gnu-gcc -O2 -shared -fPIC -fomit-frame-pointer -ffixed-x29 -fno-asynchronous-unwind-tables -fno-unwind-tables -I"$include" -I"$include/linux" \
+		-o "$1" "$here/../fixtures/poorjni.c"
 }
 
 if [ "${MACHINE:-}" = aarch64 ] && [ "${XAGENT_TEST_MATRIX:-}" = full ]; then
@@ -65,7 +72,7 @@ if [ "${MACHINE:-}" = aarch64 ] && [ "${XAGENT_TEST_MATRIX:-}" = full ]; then
 	fi
 	if get_jvm "$build/jdk17"; then
 		jvm=$build/jdk17/usr/lib/jvm/java-17-openjdk-arm64
-		inside+=("$build/jdk17/etc/java-17-openjdk/jvm-arm64.cfg:/x/jdk/lib/jvm.cfg")
+		inside+=("$build/jdk17/etc/java-17-openjdk/jvm-arm64.cfg:/x/jdk/lib/jvm.cfg" "$build/jdk17/libpoorjni.so:/x/libpoorjni.so")
 		for file in bin/java lib/{libjli,libjava,libjimage,libverify,libzip,libnio,libnet,server/libjvm}.so lib/modules; do
 			inside+=("$jvm/$file:/x/jdk/$file")
 		done

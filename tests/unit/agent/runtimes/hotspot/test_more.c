@@ -29,7 +29,7 @@ static const uint16_t values[HOTSPOT_MORE_MAX][JDK_MAX] = {
 	[HOTSPOT_THREAD_NEXT] = { 560, NONE, NONE },
 	[HOTSPOT_THREAD_SYSTEM] = { NONE, NONE, 992 },
 	[HOTSPOT_THREAD_SYSTEM_8] = { 392, 560, NONE },
-	[HOTSPOT_SYSTEM_POINTER] = { 32, 24, 16 },
+	[HOTSPOT_SYSTEM_NUMBER] = { 216, 208, 12 },
 	[HOTSPOT_THREAD_STACK] = { 424, 592, 1024 },
 	[HOTSPOT_THREAD_STACK_BYTES] = { 432, 600, 1032 },
 	[HOTSPOT_THREAD_ANCHOR] = { 576, 656, 1128 },
@@ -160,7 +160,7 @@ static void test_missing(void **state)
 		bool has_threads, has_classes;
 	} rows[] = {
 		{ HOTSPOT_THREADS, false, true },	{ HOTSPOT_LIST_LENGTH, false, true },
-		{ HOTSPOT_THREAD_SYSTEM, false, true }, { HOTSPOT_SYSTEM_POINTER, false, true },
+		{ HOTSPOT_THREAD_SYSTEM, false, true }, { HOTSPOT_SYSTEM_NUMBER, false, true },
 		{ HOTSPOT_ANCHOR_FP, false, true },	{ HOTSPOT_WRAPPER_ANCHOR, false, true },
 		{ HOTSPOT_CLASS_BASE, true, false },	{ HOTSPOT_CLASS_SHIFT, true, false },
 		{ HOTSPOT_CLASS_POOL, true, false },
