@@ -740,6 +740,8 @@ static __always_inline int hotspot_remembered(struct scratch *s, bool is_own)
 	__u64 at, found, what, rest;
 	int is_shown = 0;
 
+	if (!s->runtime.words[HOTSPOT_WORD_SHIFT])
+		hotspot_find_heap(s->level, s->walk.pc);
 	if (s->walk.flags & UNWIND_EXACT || !remembered(hotspot_key_of_pc(s), &at, &found) ||
 	    !(found >> 32))
 		return RUNTIME_CODE_NOT_ITS;

@@ -36,6 +36,7 @@
 	X(HEAP_SEGMAP, "CodeHeap", "_segmap")                       \
 	X(HEAP_SHIFT, "CodeHeap", "_log2_segment_size")             \
 	X(BLOCK_USED, "HeapBlock::Header", "_used")                 \
+	X(BLOCK_LENGTH, "HeapBlock::Header", "_length")             \
 	X(SPACE_LOW, "VirtualSpace", "_low")                        \
 	X(SPACE_HIGH, "VirtualSpace", "_high")                      \
 	X(BLOB_NAME, "CodeBlob", "_name")                           \

@@ -22,7 +22,7 @@ enum hotspot_word {
 	HOTSPOT_WORD_LOW,   /* the heap that was looked at last */
 	HOTSPOT_WORD_BYTES, /* of it */
 	HOTSPOT_WORD_SEGMAP,
-	HOTSPOT_WORD_SHIFT,
+	HOTSPOT_WORD_SHIFT, /* of all heaps; 0: none was looked at */
 	/* Of the frame's code (bpf/runtimes/hotspot_scopes.bpf.h): its tables, … */
 	HOTSPOT_WORD_SCOPES,
 	HOTSPOT_WORD_METADATA,
@@ -156,7 +156,7 @@ __noinline int hotspot_find_cache(__u32 level)
 		return 0;
 	l = hotspot_layout(s);
 	bounds = &s->runtime.known[HOTSPOT_KNOWN_BOUNDS];
-	s->runtime.words[HOTSPOT_WORD_BYTES] = 0;
+	s->runtime.words[HOTSPOT_WORD_BYTES] = s->runtime.words[HOTSPOT_WORD_SHIFT] = 0;
 	s->runtime.words[HOTSPOT_WORD_FLAGS] = 0;
 	if (!l->low_at) {
 		hotspot_get_heap(s, hotspot_u64(l->heaps_at));
@@ -267,25 +267,31 @@ static __always_inline __u32 hotspot_number_at(const struct hotspot_layout *l)
 	return n;
 }
 
+/* A part of what was read of a block; what lies elsewhere is 0. */
+static __always_inline __u32 hotspot_of_block(const struct wire_name *buffer, __u32 at)
+{
+	barrier_var(at);
+	return at <= HOTSPOT_NUMBER_BYTES ? *(const __u32 *)(buffer->texts + at) : 0;
+}
+
 /*
- * Whether the CodeBlob at `at` is that compilation still. What is freed keeps its number as long as nothing is written over it, but the header of its block says that it is not in
- * use, and keeps that, too: one read tells both.
+ * Whether the pc lies in the block of the CodeBlob at `at`, which is that compilation still. What is freed keeps its number as long as nothing is written over it, but the header of its
+ * block says that it is not in use, and keeps that, too. What takes its place may be shorter than what lies before the number, and another block follows it. One read tells all.
  */
 static __always_inline bool hotspot_is_compilation(const struct scratch *s, __u64 at, __u32 number)
 {
 	const struct hotspot_layout *l = hotspot_layout(s);
-	__u32 level = s->level, used, n = hotspot_number_at(l);
+	__u32 level = s->level, n = hotspot_number_at(l);
 	struct wire_name *buffer = bpf_map_lookup_elem(&names, &level);
 
 	if (!buffer || n > HOTSPOT_NUMBER_BYTES ||
 	    bpf_probe_read_user(buffer->texts, n + 4, (void *)(at - l->block_bytes)))
 		return false;
-	/* Read again, and not kept: there is no room on the stack. */
-	n = hotspot_number_at(l);
-	used = l->at[HOTSPOT_BLOCK_USED];
-	barrier_var(used);
-	return n <= HOTSPOT_NUMBER_BYTES && used < HOTSPOT_NUMBER_BYTES &&
-	       buffer->texts[used] == 1 && *(const __u32 *)(buffer->texts + n) == number;
+	/* Offsets are read again, and not kept: there is no room on the stack. */
+	return hotspot_of_block(buffer, hotspot_number_at(l)) == number &&
+	       (__u8)hotspot_of_block(buffer, l->at[HOTSPOT_BLOCK_USED]) == 1 &&
+	       (s->walk.pc - at + l->block_bytes) >> (s->runtime.words[HOTSPOT_WORD_SHIFT] & 31) <
+		       hotspot_of_block(buffer, l->at[HOTSPOT_BLOCK_LENGTH]);
 }
 
 /* Reads the CodeBlob that holds the present pc, in the heap that was looked at last. */

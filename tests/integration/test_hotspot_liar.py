@@ -56,9 +56,10 @@ def test_lie(processes, programs, tmp_path, lie):
     assert as_told.total >= 0.7 * stacks.total and stacks.total > 20, stacks.show()
 
 
-def test_reused(processes, programs, tmp_path):
+@pytest.mark.parametrize("how", ["freed", "taken"])
+def test_reused(processes, programs, tmp_path, how):
     """What was freed and has its number still is not what lies there: what is remembered of its callers' addresses is forgotten."""
-    stacks = stacks_of(processes, programs, tmp_path, "reused")
+    stacks = stacks_of(processes, programs, tmp_path, how)
     before, after = stacks.having("lie_spin", "main"), stacks.having("reused_spin", "main")
     assert folded.Stacks(s for s in before if s.frames[-3:] == (TOLD,) * 3).total > 20, stacks.show()
     assert folded.Stacks(s for s in after if s.frames[-3:] == (OTHER,) * 3).total > 20, stacks.show()

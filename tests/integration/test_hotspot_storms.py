@@ -85,7 +85,7 @@ def test_adapters(processes, tmp_path, jvm):
     stacks = given_up(processes, tmp_path / "o", jvm, "c2", "traps", "6")
     adapters = folded.Stacks(s for s in stacks if s.frames[-1] == "I2C/C2I adapters" and "[jit]" not in s.frames)
     lost = folded.Stacks(s for s in adapters if s.frames[1].startswith("[truncated"))
-    assert adapters.total >= 20 and lost.total <= 0.01 * adapters.total, lost.show()
+    assert adapters.total >= 10 and lost.total <= 0.01 * adapters.total, lost.show()
 
 
 @FULL
@@ -124,7 +124,7 @@ def test_many(start_agent, standin, processes):
     print(found)
     assert metrics.kernel("lost") == 0 and metrics.agent("process_evictions") == 0
     # A thread of the JVM's own runs no method; nothing is lost of those that do.
-    assert found.get("unreadable", 0) <= 0.005 * found["walked"] and set(found) <= {"walked", "idle", "unreadable", "unsupported"}, found
+    assert found.get("unreadable", 0) <= max(5, 0.005 * found["walked"]) and set(found) <= {"walked", "idle", "unreadable", "unsupported"}, found
 
 
 @FULL

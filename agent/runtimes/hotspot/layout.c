@@ -39,8 +39,8 @@ static bool is_one_of(size_t field, const uint8_t *fields, size_t n)
 }
 
 /*
- * Without bounds, there is one heap; without a tier, none is told; without scopes, nothing is inlined that could be told; where a block does not say whether it is in use,
- * nothing is remembered of its code.
+ * Without bounds, there is one heap; without a tier, none is told; without scopes, nothing is inlined that could be told; where a block does not say whether it is in use
+ * and how long, nothing is remembered of its code.
  */
 static bool is_optional(size_t field)
 {
@@ -49,6 +49,7 @@ static bool is_optional(size_t field)
 			return true;
 	return field == HOTSPOT_LOW_BOUND || field == HOTSPOT_HIGH_BOUND ||
 	       field == HOTSPOT_NMETHOD_TIER || field == HOTSPOT_BLOCK_USED ||
+	       field == HOTSPOT_BLOCK_LENGTH ||
 	       is_one_of(field, of_scopes, ARRAY_SIZE(of_scopes)) ||
 	       is_one_of(field, of_lines, ARRAY_SIZE(of_lines));
 }
@@ -167,6 +168,8 @@ bool hotspot_layout_read(const struct hotspot_layout *of_file, uint64_t base,
 		has(ret_layout, HOTSPOT_CONST_FLAGS) && has(ret_layout, HOTSPOT_CONST_SIZE);
 	if (ret_layout->at[HOTSPOT_BLOCK_USED] >= ret_layout->block_bytes)
 		ret_layout->at[HOTSPOT_BLOCK_USED] = HOTSPOT_NONE;
+	if (ret_layout->at[HOTSPOT_BLOCK_LENGTH] >= ret_layout->block_bytes)
+		ret_layout->at[HOTSPOT_BLOCK_LENGTH] = HOTSPOT_NONE;
 	ret_layout->claimed_at = ret_layout->claimed_bytes = 0;
 	ret_layout->has_scopes = has_scopes(ret_layout);
 	ret_layout->is_supported = is_sane(ret_layout);

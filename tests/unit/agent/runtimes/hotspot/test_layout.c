@@ -28,6 +28,7 @@ static const uint16_t values[HOTSPOT_FIELD_MAX][JDK_MAX] = {
 	[HOTSPOT_HEAP_SEGMAP] = { 112, 120, 112 },
 	[HOTSPOT_HEAP_SHIFT] = { 248, 256, 248 },
 	[HOTSPOT_BLOCK_USED] = { 8, 8, 4 },
+	[HOTSPOT_BLOCK_LENGTH] = { 0, 0, 0 },
 	[HOTSPOT_SPACE_LOW] = { 16, 16, 16 },
 	[HOTSPOT_SPACE_HIGH] = { 24, 24, 24 },
 	[HOTSPOT_BLOB_NAME] = { 8, 96, 8 },
@@ -198,6 +199,7 @@ static void test_unknown_file(void **state)
 		{ HOTSPOT_BLOB_CODE_OFFSET, false },
 		{ HOTSPOT_SYMBOL_BODY, true },
 		{ HOTSPOT_BLOCK_USED, true },
+		{ HOTSPOT_BLOCK_LENGTH, true },
 		{ HOTSPOT_SYMBOL_LENGTH, false },
 	};
 
@@ -256,7 +258,7 @@ static void test_liar(void **state)
 	}
 }
 
-/* Where a block says that it is in use lies in its header, or is not known. */
+/* Where a block says that it is in use, and how long, lies in its header, or is not known. */
 static void test_block(void **state)
 {
 	static const struct {
@@ -270,8 +272,10 @@ static void test_block(void **state)
 		struct hotspot_layout of_file = made(JDK_17, &table), l;
 
 		table.entries[HOTSPOT_BLOCK_USED].offset = rows[i].offset;
+		table.entries[HOTSPOT_BLOCK_LENGTH].offset = rows[i].offset;
 		assert_true(read_layout(&of_file, &table, &l));
 		assert_int_equal(l.at[HOTSPOT_BLOCK_USED], rows[i].known);
+		assert_int_equal(l.at[HOTSPOT_BLOCK_LENGTH], rows[i].known);
 	}
 }
 
