@@ -27,8 +27,7 @@ static const struct {
 		  "source.string source.syslog source.windowsevent write" },
 	{ "mimir", "alerts.kubernetes rules.kubernetes" },
 	{ "module", "file git http string" },
-	{ "otelcol", "auth.azure auth.basic auth.bearer auth.google auth.headers auth.oauth2 "
-		     "auth.sigv4 connector.count connector.host_info connector.servicegraph "
+	{ "otelcol", "auth.azure auth.google auth.sigv4 connector.count connector.host_info connector.servicegraph "
 		     "connector.signaltometrics connector.spanlogs connector.spanmetrics "
 		     "encoding.jsonlog encoding.text exporter.awss3 exporter.azureblob "
 		     "exporter.clickhouse exporter.datadog exporter.debug exporter.elasticsearch "

@@ -8,6 +8,7 @@
 
 #include "agent/component/graph/graph_private.h"
 #include "agent/component/graph/module_kinds.h"
+#include "agent/component/receiver.h"
 
 size_t graph_n(const struct graph *g)
 {
@@ -85,8 +86,7 @@ static int look_at_exports(const struct graph *g, size_t i, struct export_kinds 
 	int r = graph_exports(g, i, &arena, &exports);
 	for (size_t k = 0; r == 0 && exports && k < river_value_len(exports); k++) {
 		const struct river_value *v = river_value_member(exports, k);
-		bool is_receiver = river_value_type(v) == RIVER_TYPE_CAPSULE &&
-				   !river_value_is_secret(v);
+		bool is_receiver = river_value_get_capsule(v, RECEIVER_CAPSULE) != NULL;
 
 		ret_kinds->receivers |= is_receiver;
 		ret_kinds->data |= !is_receiver;

@@ -208,9 +208,8 @@ static size_t count_lists(const struct river_list_map *map)
 	return n;
 }
 
-/* A header of several values is several headers. */
-static int headers_of_lists(const struct river_list_map *map, struct river_arena *arena,
-			    const struct http_header **ret_headers, size_t *ret_n)
+int http_client_list_headers(const struct river_list_map *map, struct river_arena *arena,
+			     const struct http_header **ret_headers, size_t *ret_n)
 {
 	size_t n = count_lists(map);
 	struct http_header *headers = river_arena_alloc(arena, (n + 1) * sizeof(*headers));
@@ -252,8 +251,8 @@ static int proxy_of(const struct proxy_args *a, struct river_arena *arena,
 		.no_proxy = unless_empty(a->no_proxy),
 		.from_environment = a->from_environment,
 	};
-	return headers_of_lists(&a->connect_header, arena, &ret_proxy->connect_headers,
-				&ret_proxy->n_connect_headers);
+	return http_client_list_headers(&a->connect_header, arena, &ret_proxy->connect_headers,
+					&ret_proxy->n_connect_headers);
 }
 
 static int oauth2_of(const struct oauth2_args *a, struct river_arena *arena,
@@ -310,7 +309,7 @@ int http_client_args_options(const struct http_client_args *a, struct river_aren
 		.credentials = credentials_of(a),
 		.tls = tls_of(a->tls_config),
 	};
-	int r = headers_of_lists(&a->http_headers, arena, &o.headers, &o.n_headers);
+	int r = http_client_list_headers(&a->http_headers, arena, &o.headers, &o.n_headers);
 
 	if (r < 0)
 		return r;

@@ -100,5 +100,8 @@ int http_client_args_options(const struct http_client_args *args, struct river_a
 /* Headers of a map of texts. 0 or -ENOMEM. */
 int http_client_map_headers(const struct river_string_map *map, struct river_arena *arena,
 			    const struct http_header **ret_headers);
+/* The same, where one of several values is several headers. */
+int http_client_list_headers(const struct river_list_map *map, struct river_arena *arena,
+			     const struct http_header **ret_headers, size_t *ret_n);
 
 #endif

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "agent/component/receivers/otlp_auth.h"
 #include "agent/component/receivers/push_component.h"
 #include "agent/http/url.h"
 #include "agent/util/macro.h"
@@ -42,7 +43,7 @@ static const struct river_field tls_fields[] = {
 	RIVER_FIELD_IGNORED(RIVER_KIND_DURATION, "reload_interval", 0),
 	RIVER_FIELD_IGNORED(RIVER_KIND_BOOL, "include_system_ca_certs_pool", 0),
 };
-static const struct river_schema tls_schema = RIVER_SCHEMA(T, "tls", tls_fields);
+const struct river_schema otlp_tls_schema = RIVER_SCHEMA(T, "tls", tls_fields);
 #undef T
 
 static const char *validate_timeout(const void *field, struct river_arena *arena)
@@ -68,7 +69,8 @@ static const struct river_field http_client_block_fields[] = {
 			   .validate = validate_compression),
 	RIVER_FIELD_DURATION(C, timeout_ns, "timeout", .def = "30s", .validate = validate_timeout),
 	RIVER_FIELD_STRING_MAP(C, headers, "headers"),
-	RIVER_FIELD_BLOCK(C, tls, "tls", &tls_schema),
+	RIVER_FIELD_BLOCK(C, tls, "tls", &otlp_tls_schema),
+	RIVER_FIELD_CAPSULE(C, auth, "auth", OTLP_AUTH_CAPSULE),
 	HTTP_CLIENT_FIELDS(C, client),
 	RIVER_FIELD_IGNORED(RIVER_KIND_STRING, "read_buffer_size", 0),
 	RIVER_FIELD_IGNORED(RIVER_KIND_STRING, "write_buffer_size", 0),
@@ -101,7 +103,8 @@ static const struct river_field grpc_client_block_fields[] = {
 	RIVER_FIELD_STRING(C, compression, "compression", .def = "gzip",
 			   .validate = validate_compression),
 	RIVER_FIELD_STRING_MAP(C, headers, "headers"),
-	RIVER_FIELD_BLOCK(C, tls, "tls", &tls_schema),
+	RIVER_FIELD_BLOCK(C, tls, "tls", &otlp_tls_schema),
+	RIVER_FIELD_CAPSULE(C, auth, "auth", OTLP_AUTH_CAPSULE),
 	HTTP_CLIENT_FIELDS(C, client),
 	RIVER_FIELD_IGNORED(RIVER_KIND_STRING, "read_buffer_size", 0),
 	RIVER_FIELD_IGNORED(RIVER_KIND_STRING, "write_buffer_size", 0),
@@ -182,7 +185,7 @@ static const struct river_field debug_metrics_fields[] = {
 	RIVER_FIELD_IGNORED(RIVER_KIND_BOOL, "disable_high_cardinality_metrics", 0),
 	RIVER_FIELD_IGNORED(RIVER_KIND_STRING, "level", 0),
 };
-static const struct river_schema debug_metrics_schema =
+const struct river_schema otlp_debug_metrics_schema =
 	RIVER_SCHEMA(struct debug_metrics_args, "debug_metrics", debug_metrics_fields);
 
 static const char *validate_encoding(const void *field, struct river_arena *arena)
@@ -193,9 +196,24 @@ static const char *validate_encoding(const void *field, struct river_arena *aren
 		       : "encoding must be proto: profiles are not sent as JSON";
 }
 
+static bool says_who_it_is(const struct http_client_args *a)
+{
+	return a->basic_auth || a->authorization || a->oauth2 ||
+	       (a->bearer_token && *a->bearer_token) ||
+	       (a->bearer_token_file && *a->bearer_token_file);
+}
+
+static const char *check_auth(const struct otlp_client_args *args)
+{
+	if (args->auth && says_who_it_is(&args->client))
+		return "at most one of auth, basic_auth, authorization, oauth2, bearer_token & "
+		       "bearer_token_file must be configured";
+	return http_client_args_check(&args->client);
+}
+
 static const char *check_args(const struct otlp_args *args, struct river_arena *arena)
 {
-	const char *problem = http_client_args_check(&args->client.client);
+	const char *problem = check_auth(&args->client);
 	struct push_endpoint_options options;
 	struct otlp_args other = *args;
 
@@ -236,7 +254,7 @@ static const struct river_field otlphttp_fields[] = {
 	{ .kind = RIVER_KIND_BLOCK,
 	  .name = "debug_metrics",
 	  .flags = RIVER_IGNORED,
-	  .schema = &debug_metrics_schema },
+	  .schema = &otlp_debug_metrics_schema },
 };
 
 static const struct river_field otlpgrpc_fields[] = {
@@ -248,7 +266,7 @@ static const struct river_field otlpgrpc_fields[] = {
 	{ .kind = RIVER_KIND_BLOCK,
 	  .name = "debug_metrics",
 	  .flags = RIVER_IGNORED,
-	  .schema = &debug_metrics_schema },
+	  .schema = &otlp_debug_metrics_schema },
 };
 #undef A
 
@@ -281,7 +299,7 @@ static const char *unless_empty(const char *s)
 	return s && *s ? s : NULL;
 }
 
-static struct http_tls_options tls_of(const struct tls_args *a)
+struct http_tls_options otlp_tls_options(const struct tls_args *a)
 {
 	struct http_tls_options tls = {
 		.ca_pem = unless_empty(a->ca_pem),
@@ -321,7 +339,9 @@ int otlp_args_endpoint(const struct otlp_args *args, struct river_arena *arena,
 	spool_args_take(&args->spool, &o);
 	push_component_take_client(&args->client.client, &client, &o);
 	if (!args->client.client.tls_config)
-		o.tls = tls_of(&args->client.tls.files);
+		o.tls = otlp_tls_options(&args->client.tls.files);
+	if (args->client.auth)
+		r = otlp_auth_take(args->client.auth, arena, &o);
 	*ret_options = o;
-	return 0;
+	return r;
 }

@@ -18,6 +18,7 @@ struct otlp_client_args {
 	int64_t timeout_ns;
 	struct river_string_map headers;
 	struct otlp_tls_args tls;
+	void *auth; /* struct otlp_auth (otlp_auth.h), which says who we are; or NULL */
 	struct http_client_args client; /* who we are, and which proxy */
 };
 
@@ -41,6 +42,10 @@ struct otlp_args {
 };
 
 extern const struct river_schema otlphttp_schema, otlpgrpc_schema;
+/* Blocks of theirs that other components of the collector have: struct otlp_tls_args, and one without effect. */
+extern const struct river_schema otlp_tls_schema, otlp_debug_metrics_schema;
+
+struct http_tls_options otlp_tls_options(const struct tls_args *args);
 
 bool otlp_args_compress(const struct otlp_args *args);
 /* The address of a server of gRPC has no scheme: http or https, as the arguments of TLS say. NULL: no memory. */

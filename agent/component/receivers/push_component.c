@@ -179,6 +179,19 @@ static void retire(struct component *c, struct write_pusher *o)
 	pusher_flush(o->pusher, clock_mono_ns() + FLUSH_NS, on_flushed, o);
 }
 
+void push_component_take_credentials(const struct http_credentials *credentials,
+				     struct push_endpoint_options *o)
+{
+	o->basic_auth_username = credentials->basic_username;
+	o->basic_auth_password = credentials->basic_password;
+	o->basic_auth_password_file = credentials->basic_password_file;
+	o->bearer_token = credentials->bearer_token;
+	o->bearer_token_file = credentials->bearer_token_file;
+	o->authorization_type = credentials->authorization_type;
+	o->authorization_credentials = credentials->authorization_credentials;
+	o->authorization_credentials_file = credentials->authorization_credentials_file;
+}
+
 void push_component_take_client(const struct http_client_args *args,
 				const struct http_client_options *client,
 				struct push_endpoint_options *o)
@@ -187,14 +200,7 @@ void push_component_take_client(const struct http_client_args *args,
 	o->n_http_headers = client->n_headers;
 	o->follow_redirects = args->follow_redirects;
 	o->enable_http2 = args->enable_http2;
-	o->basic_auth_username = client->credentials.basic_username;
-	o->basic_auth_password = client->credentials.basic_password;
-	o->basic_auth_password_file = client->credentials.basic_password_file;
-	o->bearer_token = client->credentials.bearer_token;
-	o->bearer_token_file = client->credentials.bearer_token_file;
-	o->authorization_type = client->credentials.authorization_type;
-	o->authorization_credentials = client->credentials.authorization_credentials;
-	o->authorization_credentials_file = client->credentials.authorization_credentials_file;
+	push_component_take_credentials(&client->credentials, o);
 	o->oauth2 = client->oauth2;
 	o->tls = client->tls;
 	o->proxy = client->proxy;

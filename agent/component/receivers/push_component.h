@@ -30,6 +30,10 @@ void push_component_take_client(const struct http_client_args *args,
 				const struct http_client_options *client,
 				struct push_endpoint_options *o);
 
+/* Of these those that say who the client is; borrowed. */
+void push_component_take_credentials(const struct http_credentials *credentials,
+				     struct push_endpoint_options *o);
+
 /* For component_kind: all but the first as they are. */
 int push_component_build(struct component *c, const struct push_component *kind, const void *args);
 int push_component_run(struct component *c, struct buf *why);

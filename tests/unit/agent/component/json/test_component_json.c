@@ -144,6 +144,22 @@ static void test_source_of_data(void **state)
 	json_decref(c);
 }
 
+/* What is no receiver goes to who names it. */
+static void test_handler_goes_to_who_uses_it(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_loads(f, "otelcol.auth.bearer \"a\" { token = \"t\" }\n"
+			"otelcol.exporter.otlphttp \"o\" {\n client {\n endpoint = \"http://h\"\n"
+			"auth = otelcol.auth.bearer.a.handler\n}\n}\n");
+	json_t *c = of(f, "otelcol.auth.bearer.a", false);
+	assert_member(c, "dataFlowEdgesTo", "[\"otelcol.exporter.otlphttp.o\"]");
+	json_decref(c);
+	c = of(f, "otelcol.exporter.otlphttp.o", false);
+	assert_member(c, "dataFlowEdgesTo", "[]");
+	json_decref(c);
+}
+
 static void test_modules(void **state)
 {
 	struct fixture *f = *state;
@@ -199,6 +215,7 @@ static const struct unit_test tests[] = {
 	FIXTURE_TEST(test_held_over_a_load),
 	FIXTURE_TEST(test_debug_info),
 	FIXTURE_TEST(test_source_of_data),
+	FIXTURE_TEST(test_handler_goes_to_who_uses_it),
 	FIXTURE_TEST(test_modules),
 	FIXTURE_TEST(test_lists),
 };

@@ -17,7 +17,7 @@ struct server {
 	unsigned int n_requests, fail_first;
 	unsigned int status;
 	const char *content_type;
-	char encoding[16], authorization[64], tenant[32];
+	char encoding[16], authorization[64], tenant[32], key[32];
 	size_t n_body;
 	char url[64];
 };
@@ -38,6 +38,7 @@ static void answer(const struct http_call *call, struct http_answer *answer, voi
 	copy_header(call, "Content-Encoding", s->encoding, sizeof(s->encoding));
 	copy_header(call, "Authorization", s->authorization, sizeof(s->authorization));
 	copy_header(call, "X-Scope-OrgID", s->tenant, sizeof(s->tenant));
+	copy_header(call, "X-Key", s->key, sizeof(s->key));
 	(void)http_call_body(call, &s->n_body);
 	answer->content_type = s->content_type;
 	answer->status = s->fail_first > 0 ? 503 : s->status;
@@ -74,6 +75,19 @@ static void load_exporter(struct server *s, const char *client, const char *rest
 		"retry_on_failure { initial_interval = \"1ms\"\n max_interval = \"2ms\" }\n"
 		"%s\n}\n",
 		s->url, client, rest);
+	assert_loads(s->f, buf_str(&text));
+	assert_int_equal(graph_run(s->f->graph, &s->f->messages), 0);
+}
+
+/* With a component of otelcol.auth, which comes behind who uses it. */
+static void load_with_auth(struct server *s, const char *client, const char *auth)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(4096);
+
+	(void)buf_printf(&text,
+			 "otelcol.exporter.otlphttp \"o\" {\n client {\n endpoint = \"%s\"\n"
+			 "%s\n}\n}\n%s",
+			 s->url, client, auth);
 	assert_loads(s->f, buf_str(&text));
 	assert_int_equal(graph_run(s->f->graph, &s->f->messages), 0);
 }
@@ -393,6 +407,179 @@ static void test_grpc(void **state)
 		RIVER_OK);
 }
 
+static const struct auth_row {
+	const char *name, *client, *auth;
+	const char *authorization, *tenant, *key;
+} auth_rows[] = {
+	{ "basic", "auth = otelcol.auth.basic.a.handler",
+	  "otelcol.auth.basic \"a\" {\n username = \"u\"\n password = \"p\"\n}\n", "Basic dTpw", "",
+	  "" },
+	{ "basic in a block, which wins", "auth = otelcol.auth.basic.a.handler",
+	  "otelcol.auth.basic \"a\" {\n username = \"x\"\n password = \"y\"\n"
+	  "client_auth {\n username = \"u\"\n password = \"p\"\n}\n"
+	  "htpasswd { inline = \"a:b\" }\n debug_metrics { level = \"basic\" }\n}\n",
+	  "Basic dTpw", "", "" },
+	{ "bearer", "auth = otelcol.auth.bearer.a.handler",
+	  "otelcol.auth.bearer \"a\" { token = \"t\" }\n", "Bearer t", "", "" },
+	{ "another scheme", "auth = otelcol.auth.bearer.a.handler",
+	  "otelcol.auth.bearer \"a\" {\n token = \"t\"\n scheme = \"Mine\"\n}\n", "Mine t", "",
+	  "" },
+	{ "no scheme", "auth = otelcol.auth.bearer.a.handler",
+	  "otelcol.auth.bearer \"a\" {\n token = \"t\"\n scheme = \"\"\n}\n", "t", "", "" },
+	{ "another header", "auth = otelcol.auth.bearer.a.handler",
+	  "otelcol.auth.bearer \"a\" {\n token = \"t\"\n header = \"x-key\"\n}\n", "", "",
+	  "Bearer t" },
+	{ "headers", "auth = otelcol.auth.headers.a.handler\n headers = { \"X-Key\" = \"k\" }",
+	  "otelcol.auth.headers \"a\" {\n header {\n key = \"x-scope-orgid\"\n value = \"t\"\n}\n"
+	  "header {\n key = \"x-key\"\n value = \"other\"\n}\n}\n",
+	  "", "t", "other" },
+	{ "headers that are there",
+	  "auth = otelcol.auth.headers.a.handler\n headers = { \"X-Key\" = \"k\" }",
+	  "otelcol.auth.headers \"a\" {\n"
+	  "header {\n key = \"X-Key\"\n value = \"n\"\n action = \"insert\"\n}\n"
+	  "header {\n key = \"X-Scope-OrgID\"\n value = \"n\"\n action = \"update\"\n}\n}\n",
+	  "", "", "k" },
+	{ "headers that go",
+	  "auth = otelcol.auth.headers.a.handler\n"
+	  "headers = { \"X-Key\" = \"k\", \"X-Scope-OrgID\" = \"k\" }",
+	  "otelcol.auth.headers \"a\" {\n header {\n key = \"X-Key\"\n action = \"Delete\"\n}\n"
+	  "header {\n key = \"X-Scope-OrgID\"\n value = \"n\"\n action = \"update\"\n}\n}\n",
+	  "", "n", "" },
+	{ "none", "auth = null", "", "", "", "" },
+};
+
+static void test_auth(void **state)
+{
+	const struct auth_row *row = *state;
+	struct fixture fixture = { 0 }, *f = &fixture;
+	struct server s;
+
+	set_up(f);
+	server_init(&s, f);
+	load_with_auth(&s, row->client, row->auth);
+	push(exported(f, "input"), FORM_OTLP_GZIP);
+	assert_int_equal(settle(f, exported(f, "input")).sent_profiles, 1);
+	assert_string_equal(s.authorization, row->authorization);
+	assert_string_equal(s.tenant, row->tenant);
+	assert_string_equal(s.key, row->key);
+	http_server_free(s.http);
+	tear_down(f);
+}
+
+/* Who it is changes while the exporter stays as it is. */
+static void test_auth_changes(void **state)
+{
+	static const char *const tokens[] = { "one", "two", "three" };
+	struct fixture *f = *state;
+	struct server s;
+
+	server_init(&s, f);
+	for (unsigned int i = 0; i < ARRAY_SIZE(tokens); i++) {
+		char auth[64], expected[64];
+
+		(void)snprintf(auth, sizeof(auth), "otelcol.auth.bearer \"a\" { token = \"%s\" }\n",
+			       tokens[i]);
+		(void)snprintf(expected, sizeof(expected), "Bearer %s", tokens[i]);
+		load_with_auth(&s, "auth = otelcol.auth.bearer.a.handler", auth);
+		run_a_while(f);
+		push(exported(f, "input"), FORM_OTLP_GZIP);
+		assert_int_equal(settle(f, exported(f, "input")).sent_profiles, i + 1);
+		assert_string_equal(s.authorization, expected);
+	}
+	http_server_free(s.http);
+}
+
+static void answer_token(const struct http_call *call, struct http_answer *answer, void *data)
+{
+	size_t n;
+	const char *body = http_call_body(call, &n);
+
+	(void)data;
+	assert_non_null(memmem(body, n, "grant_type=client_credentials", 29));
+	assert_non_null(memmem(body, n, "scope=a+b", 9) ? body
+							: memmem(body, n, "scope=a%20b", 11));
+	assert_non_null(memmem(body, n, "audience=us", 11));
+	answer->content_type = "application/json";
+	(void)buf_append_str(&answer->body,
+			     "{\"access_token\":\"fetched\",\"token_type\":\"Bearer\"}");
+}
+
+static void test_auth_by_token(void **state)
+{
+	_cleanup_buf_ struct buf auth = BUF_INIT(4096);
+	struct fixture *f = *state;
+	struct server s;
+
+	server_init(&s, f);
+	assert_int_equal(
+		http_server_add_route(s.http, &(struct http_route){ .method = "POST",
+								    .path = "/token",
+								    .fn = answer_token,
+								    .max_body_bytes = 1 << 20 }),
+		0);
+	(void)buf_printf(&auth,
+			 "otelcol.auth.oauth2 \"a\" {\n client_id = \"i\"\n client_secret = \"s\"\n"
+			 "token_url = \"http://127.0.0.1:%u/token\"\n timeout = \"3s\"\n"
+			 "scopes = [\"a\", \"b\"]\n endpoint_params = { audience = [\"us\"] }\n"
+			 "tls { insecure_skip_verify = true }\n}\n",
+			 http_server_port(s.http));
+	load_with_auth(&s, "auth = otelcol.auth.oauth2.a.handler", buf_str(&auth));
+	push(exported(f, "input"), FORM_OTLP_GZIP);
+	assert_int_equal(settle(f, exported(f, "input")).sent_profiles, 1);
+	assert_string_equal(s.authorization, "Bearer fetched");
+	http_server_free(s.http);
+}
+
+static const struct mistake auth_mistakes[] = {
+	{ "nobody", "otelcol.auth.basic \"a\" { }", "client_auth, or username and password" },
+	{ "nobody is asked", "otelcol.auth.basic \"a\" { htpasswd { inline = \"a:b\" } }",
+	  "client_auth, or username and password" },
+	{ "no token", "otelcol.auth.bearer \"a\" { }", "token" },
+	{ "no key", "otelcol.auth.headers \"a\" { header { value = \"v\" } }", "key" },
+	{ "no value", "otelcol.auth.headers \"a\" { header { key = \"k\" } }",
+	  "value must be configured" },
+	{ "what came with a request",
+	  "otelcol.auth.headers \"a\" { header {\n key = \"k\"\n from_context = \"c\"\n} }",
+	  "from_context" },
+	{ "action",
+	  "otelcol.auth.headers \"a\" { header {\n key = \"k\"\n value = \"v\"\n action = \"x\"\n} "
+	  "}",
+	  "insert, update, upsert or delete" },
+	{ "no secret",
+	  "otelcol.auth.oauth2 \"a\" {\n client_id = \"i\"\n token_url = \"http://h/t\"\n}",
+	  "client_secret or client_secret_file" },
+	{ "no address",
+	  "otelcol.auth.oauth2 \"a\" {\n client_id = \"i\"\n client_secret = \"s\"\n"
+	  "token_url = \"h/t\"\n}",
+	  "token_url must be" },
+	{ "two at once",
+	  "otelcol.auth.bearer \"a\" { token = \"t\" }\n"
+	  "otelcol.exporter.otlphttp \"o\" {\n client {\n endpoint = \"http://h\"\n"
+	  "auth = otelcol.auth.bearer.a.handler\n bearer_token = \"t\"\n}\n}",
+	  "at most one of auth, basic_auth" },
+	{ "a receiver",
+	  "otelcol.exporter.otlphttp \"p\" {\n client { endpoint = \"http://h\" }\n}\n"
+	  "otelcol.exporter.otlphttp \"o\" {\n client {\n endpoint = \"http://h\"\n"
+	  "auth = otelcol.exporter.otlphttp.p.input\n}\n}",
+	  "otelcol.Handler" },
+	{ "a handler",
+	  "otelcol.auth.bearer \"a\" { token = \"t\" }\n"
+	  "pyroscope.relabel \"r\" { forward_to = [otelcol.auth.bearer.a.handler] }",
+	  "ProfilesReceiver" },
+};
+
+static void test_auth_mistake(void **state)
+{
+	const struct mistake *row = *state;
+	struct fixture fixture = { 0 }, *f = &fixture;
+
+	set_up(f);
+	assert_int_not_equal(load(f, row->text), RIVER_OK);
+	if (!strstr(buf_str(&f->messages), row->said))
+		assert_string_equal(buf_str(&f->messages), row->said);
+	tear_down(f);
+}
+
 static const struct unit_test tests[] = {
 	FIXTURE_TEST(test_sends),
 	FIXTURE_TEST(test_without_compression),
@@ -405,6 +592,10 @@ static const struct unit_test tests[] = {
 	FIXTURE_TEST(test_arguments_of_the_collector),
 	FIXTURE_TEST(test_empty_endpoint),
 	FIXTURE_TEST(test_grpc),
+	TEST_ROWS(test_auth, auth_rows, name),
+	FIXTURE_TEST(test_auth_changes),
+	FIXTURE_TEST(test_auth_by_token),
+	TEST_ROWS(test_auth_mistake, auth_mistakes, name),
 };
 
 TEST_MAIN(tests)

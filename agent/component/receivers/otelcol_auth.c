@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* otelcol.auth.basic, .bearer, .headers and .oauth2: how exporters of OTLP say who they are, as a value that these have as `auth`. */
+#include "agent/component/kinds.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "agent/component/receivers/otlp_auth.h"
+
+#define ARENA_BYTES ((size_t)1 << 20)
+
+typedef int (*auth_of_fn)(const void *args, struct river_arena *arena, struct otlp_auth *auth);
+
+/* A load evaluates everything before it updates anything: who is updated after us still names what was exported before, so that is kept
+ * until the next update. */
+struct auth_state {
+	struct otlp_auth auth; /* what is exported */
+	struct river_arena arena;
+	auth_of_fn auth_of;
+	struct auth_state *before; /* NULL: there was none */
+};
+
+static void state_free(struct auth_state *s)
+{
+	while (s) {
+		struct auth_state *before = s->before;
+
+		river_arena_fini(&s->arena);
+		free(s);
+		s = before;
+	}
+}
+
+static int state_new(auth_of_fn auth_of, const void *args, struct auth_state **ret_state)
+{
+	struct auth_state *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return -ENOMEM;
+	river_arena_init(&s->arena, ARENA_BYTES);
+	s->auth_of = auth_of;
+	int r = auth_of(args, &s->arena, &s->auth);
+	if (r < 0)
+		state_free(s);
+	else
+		*ret_state = s;
+	return r;
+}
+
+static int build(struct component *c, auth_of_fn auth_of, const void *args)
+{
+	struct auth_state *s = NULL;
+	int r = state_new(auth_of, args, &s);
+
+	c->state = s;
+	return r;
+}
+
+static int auth_run(struct component *c, struct buf *why)
+{
+	(void)why;
+	component_set_health(c, HEALTH_HEALTHY, "in the hands of those that name it");
+	return 0;
+}
+
+static int auth_update(struct component *c, const void *args, struct buf *why)
+{
+	struct auth_state *old = c->state, *s = NULL;
+	int r = state_new(old->auth_of, args, &s);
+
+	(void)why;
+	if (r < 0)
+		return r;
+	state_free(old->before);
+	old->before = NULL;
+	s->before = old;
+	c->state = s;
+	component_exports_changed(c);
+	return 0;
+}
+
+static void auth_stop(struct component *c)
+{
+	state_free(c->state);
+	c->state = NULL;
+}
+
+static int auth_exports(struct component *c, struct river_arena *arena,
+			const struct river_value **ret_exports)
+{
+	struct auth_state *s = c->state;
+	const struct river_member handler = {
+		.key = "handler",
+		.value = river_value_capsule(arena, OTLP_AUTH_CAPSULE, &s->auth),
+	};
+
+	*ret_exports = handler.value ? river_value_object(arena, &handler, 1) : NULL;
+	return *ret_exports ? 0 : -ENOMEM;
+}
+
+#define AUTH_KIND(kind)                                                                 \
+	static int kind##_build(struct component *c, const void *args, struct buf *why) \
+	{                                                                               \
+		(void)why;                                                              \
+		return build(c, otlp_auth_of_##kind, args);                             \
+	}                                                                               \
+	const struct component_kind otelcol_auth_##kind##_kind = {                      \
+		.name = "otelcol.auth." #kind,                                          \
+		.schema = &otlp_auth_##kind##_schema,                                   \
+		.wants_label = true,                                                    \
+		.build = kind##_build,                                                  \
+		.run = auth_run,                                                        \
+		.update = auth_update,                                                  \
+		.stop = auth_stop,                                                      \
+		.exports = auth_exports,                                                \
+	}
+
+AUTH_KIND(basic);
+AUTH_KIND(bearer);
+AUTH_KIND(headers);
+AUTH_KIND(oauth2);

@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The arguments of components of otelcol.auth, named as in OpenTelemetry's collector, and what they come to. */
+#include "agent/component/receivers/otlp_auth.h"
+
+#include <errno.h>
+#include <string.h>
+#include <strings.h>
+
+#include "agent/component/receivers/otlp_args.h"
+#include "agent/component/receivers/push_component.h"
+#include "agent/http/url.h"
+#include "agent/util/buf.h"
+#include "agent/util/macro.h"
+
+#define MAX_HEADER_BYTES (64 << 10)
+
+#define DEBUG_METRICS                                                                      \
+	{                                                                                  \
+		.kind = RIVER_KIND_BLOCK, .name = "debug_metrics", .flags = RIVER_IGNORED, \
+		.schema = &otlp_debug_metrics_schema                                       \
+	}
+
+static bool given(const char *text)
+{
+	return text && *text;
+}
+
+static const char *unless_empty(const char *text)
+{
+	return given(text) ? text : NULL;
+}
+
+/* ---- otelcol.auth.basic ---- */
+
+struct client_auth_args {
+	const char *username, *password;
+};
+
+/* The first two are the older way. */
+struct basic_args {
+	const char *username, *password;
+	struct client_auth_args *client_auth;
+};
+
+#define C struct client_auth_args
+static const struct river_field client_auth_fields[] = {
+	RIVER_FIELD_STRING(C, username, "username", .flags = RIVER_REQUIRED),
+	RIVER_FIELD_SECRET(C, password, "password", .flags = RIVER_REQUIRED),
+};
+static const struct river_schema client_auth_schema =
+	RIVER_SCHEMA(C, "client_auth", client_auth_fields);
+#undef C
+
+struct htpasswd_args {
+	char unused;
+};
+
+static const struct river_field htpasswd_fields[] = {
+	RIVER_FIELD_IGNORED(RIVER_KIND_STRING, "file", 0),
+	RIVER_FIELD_IGNORED(RIVER_KIND_STRING, "inline", 0),
+};
+static const struct river_schema htpasswd_schema =
+	RIVER_SCHEMA(struct htpasswd_args, "htpasswd", htpasswd_fields);
+
+static const char *validate_basic(const void *self, struct river_arena *arena)
+{
+	const struct basic_args *args = self;
+
+	(void)arena;
+	/* A password may be out of an environment that does not have it here. */
+	return args->client_auth || given(args->username)
+		       ? NULL
+		       : "client_auth, or username and password, must be configured: requests are "
+			 "sent, and nobody is asked who he is";
+}
+
+#define B struct basic_args
+static const struct river_field basic_fields[] = {
+	RIVER_FIELD_STRING(B, username, "username"),
+	RIVER_FIELD_SECRET(B, password, "password"),
+	RIVER_FIELD_BLOCK_PTR(B, client_auth, "client_auth", &client_auth_schema),
+	{ .kind = RIVER_KIND_BLOCK,
+	  .name = "htpasswd",
+	  .flags = RIVER_IGNORED,
+	  .schema = &htpasswd_schema },
+	DEBUG_METRICS,
+};
+const struct river_schema otlp_auth_basic_schema =
+	RIVER_SCHEMA(B, "otelcol.auth.basic", basic_fields, .validate = validate_basic);
+#undef B
+
+int otlp_auth_of_basic(const void *self, struct river_arena *arena, struct otlp_auth *auth)
+{
+	const struct basic_args *args = self;
+	const struct client_auth_args *client = args->client_auth;
+
+	(void)arena;
+	auth->credentials.basic_username = client ? client->username : args->username;
+	auth->credentials.basic_password = unless_empty(client ? client->password : args->password);
+	return 0;
+}
+
+/* ---- otelcol.auth.bearer ---- */
+
+struct bearer_args {
+	const char *scheme, *token, *header;
+};
+
+#define B struct bearer_args
+static const struct river_field bearer_fields[] = {
+	RIVER_FIELD_STRING(B, scheme, "scheme", .def = "Bearer"),
+	RIVER_FIELD_SECRET(B, token, "token", .flags = RIVER_REQUIRED),
+	RIVER_FIELD_STRING(B, header, "header", .def = "Authorization"),
+	DEBUG_METRICS,
+};
+const struct river_schema otlp_auth_bearer_schema =
+	RIVER_SCHEMA(B, "otelcol.auth.bearer", bearer_fields);
+#undef B
+
+/* One that is called otherwise, or has no scheme, is a header as any other. */
+static int bearer_header(const struct bearer_args *args, struct river_arena *arena,
+			 struct otlp_auth *auth)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(MAX_HEADER_BYTES);
+	struct otlp_auth_header *header = river_arena_alloc(arena, sizeof(*header));
+
+	(void)buf_printf(&text, "%s%s%s", args->scheme, *args->scheme ? " " : "", args->token);
+	if (!header || text.failed)
+		return -ENOMEM;
+	*header = (struct otlp_auth_header){
+		.action = OTLP_AUTH_UPSERT,
+		.name = *args->header ? args->header : "Authorization",
+		.value = river_arena_strndup(arena, text.data, text.len),
+	};
+	auth->headers = header;
+	auth->n_headers = 1;
+	return header->value ? 0 : -ENOMEM;
+}
+
+int otlp_auth_of_bearer(const void *self, struct river_arena *arena, struct otlp_auth *auth)
+{
+	const struct bearer_args *args = self;
+
+	if (!*args->scheme || strcasecmp(args->header, "Authorization") != 0)
+		return bearer_header(args, arena, auth);
+	auth->credentials.authorization_type = args->scheme;
+	auth->credentials.authorization_credentials = args->token;
+	return 0;
+}
+
+/* ---- otelcol.auth.headers ---- */
+
+struct header_args {
+	const char *key, *action, *from_context, *from_attribute;
+	struct river_secret value;
+};
+
+struct headers_args {
+	struct river_blocks headers; /* struct header_args */
+};
+
+static const char *const action_names[] = {
+#define ACTION_NAME(name, text) [OTLP_AUTH_##name] = text,
+	OTLP_AUTH_ACTIONS(ACTION_NAME)
+#undef ACTION_NAME
+};
+
+static enum otlp_auth_action action_of(const char *name)
+{
+	enum otlp_auth_action action = 0;
+
+	while (action < OTLP_AUTH_MAX && strcasecmp(action_names[action], name) != 0)
+		action++;
+	return action;
+}
+
+static const char *validate_action(const void *field, struct river_arena *arena)
+{
+	(void)arena;
+	return action_of(*(const char *const *)field) < OTLP_AUTH_MAX
+		       ? NULL
+		       : "action must be insert, update, upsert or delete";
+}
+
+static const char *validate_header(const void *self, struct river_arena *arena)
+{
+	const struct header_args *args = self;
+
+	(void)arena;
+	if (!*args->key)
+		return "key must not be empty";
+	if (given(args->from_context) || given(args->from_attribute))
+		return "from_context and from_attribute take what came with a request that is "
+		       "passed on, and profiles come with none: value must be configured";
+	return given(args->value.text) || action_of(args->action) == OTLP_AUTH_DELETE
+		       ? NULL
+		       : "value must be configured";
+}
+
+#define H struct header_args
+static const struct river_field header_fields[] = {
+	RIVER_FIELD_STRING(H, key, "key", .flags = RIVER_REQUIRED),
+	RIVER_FIELD_OPTIONAL_SECRET(H, value, "value"),
+	RIVER_FIELD_STRING(H, action, "action", .def = "upsert", .validate = validate_action),
+	RIVER_FIELD_STRING(H, from_context, "from_context"),
+	RIVER_FIELD_STRING(H, from_attribute, "from_attribute"),
+};
+static const struct river_schema header_schema =
+	RIVER_SCHEMA(H, "header", header_fields, .validate = validate_header);
+#undef H
+
+static const struct river_field headers_fields[] = {
+	RIVER_FIELD_BLOCKS(struct headers_args, headers, "header", &header_schema),
+	DEBUG_METRICS,
+};
+const struct river_schema otlp_auth_headers_schema =
+	RIVER_SCHEMA(struct headers_args, "otelcol.auth.headers", headers_fields);
+
+int otlp_auth_of_headers(const void *self, struct river_arena *arena, struct otlp_auth *auth)
+{
+	const struct headers_args *args = self;
+	const struct header_args *from = args->headers.items;
+	size_t n = args->headers.n_items;
+	struct otlp_auth_header *headers = river_arena_alloc(arena, (n + 1) * sizeof(*headers));
+
+	if (!headers)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		headers[i] = (struct otlp_auth_header){ action_of(from[i].action), from[i].key,
+							from[i].value.text };
+	auth->headers = headers;
+	auth->n_headers = n;
+	return 0;
+}
+
+/* ---- otelcol.auth.oauth2 ---- */
+
+struct token_args {
+	const char *client_id, *client_secret, *client_secret_file, *token_url;
+	struct river_list_map endpoint_params;
+	struct river_strings scopes;
+	int64_t timeout_ns;
+	struct otlp_tls_args tls;
+};
+
+static const char *validate_oauth2(const void *self, struct river_arena *arena)
+{
+	const struct token_args *args = self;
+	struct url url;
+
+	(void)arena;
+	if (!given(args->client_secret) && !given(args->client_secret_file))
+		return "client_secret or client_secret_file must be configured";
+	if (args->timeout_ns < 0)
+		return "timeout must not be negative";
+	return url_parse(str_from(args->token_url), &url) == URL_OK
+		       ? NULL
+		       : "token_url must be an http or https URL";
+}
+
+#define T struct token_args
+static const struct river_field oauth2_fields[] = {
+	RIVER_FIELD_STRING(T, client_id, "client_id", .flags = RIVER_REQUIRED),
+	RIVER_FIELD_SECRET(T, client_secret, "client_secret"),
+	RIVER_FIELD_STRING(T, client_secret_file, "client_secret_file"),
+	RIVER_FIELD_STRING(T, token_url, "token_url", .flags = RIVER_REQUIRED),
+	RIVER_FIELD_SECRET_LIST_MAP(T, endpoint_params, "endpoint_params"),
+	RIVER_FIELD_STRING_LIST(T, scopes, "scopes"),
+	RIVER_FIELD_DURATION(T, timeout_ns, "timeout", .def = "0s"),
+	RIVER_FIELD_BLOCK(T, tls, "tls", &otlp_tls_schema),
+	DEBUG_METRICS,
+};
+const struct river_schema otlp_auth_oauth2_schema =
+	RIVER_SCHEMA(T, "otelcol.auth.oauth2", oauth2_fields, .validate = validate_oauth2);
+#undef T
+
+int otlp_auth_of_oauth2(const void *self, struct river_arena *arena, struct otlp_auth *auth)
+{
+	const struct token_args *args = self;
+	struct http_oauth2_options *o = river_arena_alloc(arena, sizeof(*o));
+	/* Where both are given the file is meant. */
+	bool has_file = given(args->client_secret_file);
+
+	if (!o)
+		return -ENOMEM;
+	*o = (struct http_oauth2_options){
+		.client_id = args->client_id,
+		.client_secret = has_file ? NULL : args->client_secret,
+		.client_secret_file = has_file ? args->client_secret_file : NULL,
+		.scopes = args->scopes.items,
+		.n_scopes = args->scopes.n_items,
+		.token_url = args->token_url,
+		.timeout_ns = (uint64_t)args->timeout_ns,
+		.tls = otlp_tls_options(&args->tls.files),
+	};
+	auth->oauth2 = o;
+	return http_client_list_headers(&args->endpoint_params, arena, &o->params, &o->n_params);
+}
+
+/* ---- a client's ---- */
+
+static void apply_header(const struct otlp_auth_header *h, struct http_header *headers, size_t *n)
+{
+	size_t kept = 0;
+	bool found = false;
+
+	for (size_t i = 0; i < *n; i++) {
+		bool same = strcasecmp(headers[i].name, h->name) == 0;
+
+		found |= same;
+		if (!same || h->action == OTLP_AUTH_INSERT)
+			headers[kept++] = headers[i];
+	}
+	if (h->action == OTLP_AUTH_UPSERT || (h->action == OTLP_AUTH_UPDATE && found) ||
+	    (h->action == OTLP_AUTH_INSERT && !found))
+		headers[kept++] = (struct http_header){ h->name, h->value };
+	*n = kept;
+}
+
+static int apply_headers(const struct otlp_auth *auth, struct river_arena *arena,
+			 struct push_endpoint_options *o)
+{
+	size_t n = o->n_headers;
+	struct http_header *headers =
+		river_arena_alloc(arena, (n + auth->n_headers + 1) * sizeof(*headers));
+
+	if (!headers)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		headers[i] = o->headers[i];
+	for (size_t i = 0; i < auth->n_headers; i++)
+		apply_header(&auth->headers[i], headers, &n);
+	o->headers = headers;
+	o->n_headers = n;
+	return 0;
+}
+
+int otlp_auth_take(const struct otlp_auth *auth, struct river_arena *arena,
+		   struct push_endpoint_options *o)
+{
+	push_component_take_credentials(&auth->credentials, o);
+	o->oauth2 = auth->oauth2;
+	return apply_headers(auth, arena, o);
+}
