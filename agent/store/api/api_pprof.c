@@ -48,7 +48,7 @@ static enum rpc_code run_merge_profile(struct rpc_call *call, struct api_query *
 				     .n_profiles = request->n_profile_id_selector,
 				     .traces = request->trace_id_selector,
 				     .n_traces = request->n_trace_id_selector };
-	enum rpc_code code = rpc_add_call_site(call, &q->query, request->stack_trace_selector);
+	enum rpc_code code = rpc_add_stacks(call, &q->query, request->stack_trace_selector);
 
 	if (code == RPC_ok)
 		code = rpc_add_ids(call, &q->query, &ids);

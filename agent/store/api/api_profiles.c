@@ -39,7 +39,7 @@ static enum rpc_code add_to_tree(struct rpc_call *call,
 	q.query.start_ms = r->start;
 	q.query.end_ms = r->end;
 	if (code == RPC_ok)
-		code = rpc_add_call_site(call, &q.query, r->stack_trace_selector);
+		code = rpc_add_stacks(call, &q.query, r->stack_trace_selector);
 	if (code == RPC_ok)
 		code = rpc_add_ids(call, &q.query, &ids);
 	q.query.by_span |= by_span;

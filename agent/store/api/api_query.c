@@ -98,4 +98,5 @@ void api_query_fini(struct api_query *q)
 {
 	for (size_t i = 0; i < q->query.n_selectors; i++)
 		selector_free(q->selectors[i]);
+	query_frames_free(q->query.frames);
 }

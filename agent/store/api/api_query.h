@@ -21,7 +21,7 @@ enum rpc_code api_check_profile_type(struct api_job *job, const char *id);
 /* 0: the default. */
 enum rpc_code api_check_nodes(struct api_job *job, int64_t asked, size_t *ret_max_nodes);
 
-/* A query and the selectors that it owns. */
+/* A query; it owns the selectors and the filter of frames. */
 struct api_query {
 	struct query query;
 	struct selector *selectors[API_MAX_MATCHERS];

@@ -7,6 +7,7 @@
 
 #include "agent/store/api/api_query.h"
 #include "agent/store/api/querier.pb-c.h"
+#include "agent/util/macro.h"
 #include "agent/util/str.h"
 
 #define SPAN_ID_DIGITS 16
@@ -22,16 +23,11 @@ enum rpc_code rpc_check_selection(struct rpc_call *call, int64_t start_ms, int64
 	return code == RPC_ok ? api_check_profile_type(&call->job, profile_type) : code;
 }
 
-enum rpc_code rpc_add_call_site(struct rpc_call *call, struct query *q,
-				const Querier__V1__StackTraceSelector *selector)
+static enum rpc_code add_call_site(struct rpc_call *call, struct query *q,
+				   const Querier__V1__StackTraceSelector *selector)
 {
-	if (selector && selector->base.n_unknown_fields > 0)
-		return api_job_fail(&call->job, RPC_unimplemented,
-				    "the stack trace selector has more than a call site, which is "
-				    "not implemented");
-	if (!selector || selector->n_call_site == 0)
-		return RPC_ok;
 	const char **names = rpc_call_alloc(call, selector->n_call_site, sizeof(*names));
+
 	if (!names)
 		return call->job.code;
 	for (size_t i = 0; i < selector->n_call_site; i++)
@@ -39,6 +35,68 @@ enum rpc_code rpc_add_call_site(struct rpc_call *call, struct query *q,
 	q->call_site = names;
 	q->n_call_site = selector->n_call_site;
 	return RPC_ok;
+}
+
+/* One of the four lists of a filter. */
+struct frame_list {
+	char **items;
+	size_t n;
+	bool is_regex, is_wanted;
+};
+
+static enum rpc_code add_frames(struct rpc_call *call, struct query *q,
+				const struct frame_list *list)
+{
+	_cleanup_buf_ struct buf why = BUF_INIT(1024);
+
+	for (size_t i = 0; i < list->n; i++) {
+		int r = query_frames_add(q->frames, list->items[i], list->is_regex, list->is_wanted,
+					 &why);
+
+		if (r < 0)
+			return api_job_fail_errno(&call->job, r);
+		if (r != QUERY_FRAMES_ADDED)
+			return api_job_fail(&call->job, RPC_invalid_argument,
+					    "invalid %s function name%s: %s",
+					    list->is_wanted ? "include" : "exclude",
+					    list->is_regex ? " regex" : "", buf_str(&why));
+	}
+	return RPC_ok;
+}
+
+static enum rpc_code add_frame_filter(struct rpc_call *call, struct query *q,
+				      const Querier__V1__StackFrameFilter *f)
+{
+	const struct frame_list lists[] = {
+		{ f->include_function_names, f->n_include_function_names, false, true },
+		{ f->exclude_function_names, f->n_exclude_function_names, false, false },
+		{ f->include_function_name_regexes, f->n_include_function_name_regexes, true,
+		  true },
+		{ f->exclude_function_name_regexes, f->n_exclude_function_name_regexes, true,
+		  false },
+	};
+	int r = query_frames_new(&q->frames);
+	enum rpc_code code = r < 0 ? api_job_fail_errno(&call->job, r) : RPC_ok;
+
+	for (size_t i = 0; code == RPC_ok && i < ARRAY_SIZE(lists); i++)
+		code = add_frames(call, q, &lists[i]);
+	return code;
+}
+
+enum rpc_code rpc_add_stacks(struct rpc_call *call, struct query *q,
+			     const Querier__V1__StackTraceSelector *selector)
+{
+	const Querier__V1__StackFrameFilter *filter = selector ? selector->frame_filter : NULL;
+	enum rpc_code code = RPC_ok;
+
+	if (selector &&
+	    (selector->base.n_unknown_fields > 0 || (filter && filter->base.n_unknown_fields > 0)))
+		return api_job_fail(&call->job, RPC_unimplemented,
+				    "the stack trace selector has more than a call site and a "
+				    "filter of frames, which is not implemented");
+	if (selector && selector->n_call_site > 0)
+		code = add_call_site(call, q, selector);
+	return code == RPC_ok && filter ? add_frame_filter(call, q, filter) : code;
 }
 
 static bool is_hex(const char *text, size_t n_digits)

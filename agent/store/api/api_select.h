@@ -12,10 +12,10 @@ struct Querier__V1__StackTraceSelector;
 enum rpc_code rpc_check_selection(struct rpc_call *call, int64_t start_ms, int64_t end_ms,
 				  const char *profile_type);
 
-/* Only stacks that begin with these functions; NULL: all. Texts are borrowed. RPC_ok or api_job_fail(): also for a selector that says more
- * than is known here, because the answer would be about more than was asked for. */
-enum rpc_code rpc_add_call_site(struct rpc_call *call, struct query *q,
-				const struct Querier__V1__StackTraceSelector *selector);
+/* Only stacks that the selector takes; NULL: all. Texts are borrowed. RPC_ok or api_job_fail(): also for a selector that says more
+ * than is known here, because the answer would be about more than was asked for. q->frames is freed by api_query_fini(). */
+enum rpc_code rpc_add_stacks(struct rpc_call *call, struct query *q,
+			     const struct Querier__V1__StackTraceSelector *selector);
 
 /* Ids of what samples belong to; an empty list says nothing. */
 struct rpc_ids {

@@ -92,7 +92,7 @@ static enum rpc_code run_select_series(struct rpc_call *call, struct api_query *
 		.limit = request->limit > 0 ? (size_t)request->limit : 0,
 	};
 	struct query_series_list list = { 0 };
-	enum rpc_code code = rpc_add_call_site(call, &q->query, request->stack_trace_selector);
+	enum rpc_code code = rpc_add_stacks(call, &q->query, request->stack_trace_selector);
 
 	if (code != RPC_ok)
 		return code;

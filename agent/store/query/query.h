@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "agent/store/query/query_frames.h"
 #include "agent/store/query/query_memory.h"
 #include "agent/store/query/query_profile_id.h"
 #include "agent/store/query/selector.h"
@@ -30,6 +31,8 @@ struct query {
 	/* Only stacks that begin with these functions, outermost first (stackTraceSelector.callSite). */
 	const char *const *call_site;
 	size_t n_call_site;
+	/* Only stacks with these functions in them, and without others (stackTraceSelector.frameFilter); NULL: all. */
+	struct query_frames *frames;
 	/* Only samples within these spans; ids ascend. */
 	bool by_span;
 	const uint64_t *span_ids;
@@ -80,7 +83,7 @@ struct query_counts {
 	size_t n_series;
 	uint64_t n_profiles, n_samples, n_bytes;
 };
-/* Of call site and spans nothing is looked at. */
+/* Of call site, frames and spans nothing is looked at. */
 int query_count(const struct query *q, struct query_counts *ret_counts);
 
 /* Adds to one side of the tree, which is not finished. Frames that have an address alone have no name: they are left out, as the real server

@@ -59,28 +59,49 @@ static void meet_nodes(const struct segment *s, const uint32_t *names, size_t n_
 	}
 }
 
-int query_call_site(const struct query_part *part, bool **ret_within)
+static int keep_site(const struct query_part *part, bool *within)
 {
-	size_t n = segment_n_nodes(part->segment), n_names = part->q->n_call_site;
+	size_t n_names = part->q->n_call_site;
 	struct query_memory *m = part->q->memory;
-	_cleanup_query_free_ bool *within = query_calloc(m, n, sizeof(*within));
-	_cleanup_query_free_ uint32_t *met = query_malloc(m, n, sizeof(*met));
+	_cleanup_query_free_ uint32_t *met =
+		query_malloc(m, segment_n_nodes(part->segment), sizeof(*met));
 	_cleanup_query_free_ uint32_t *names = query_calloc(m, n_names + 1, sizeof(*names));
 
-	if (!within || !met || !names)
+	if (!met || !names)
 		return -ENOMEM;
-	if (n_names == 0)
-		memset(within, true, n);
-	else if (find_site(part, names))
+	if (find_site(part, names))
 		meet_nodes(part->segment, names, n_names, met, within);
-	*ret_within = TAKE_PTR(within);
 	return 0;
 }
 
-static int keep_site(const struct query_part *part, struct query_nodes *nodes)
+int query_within(const struct query_part *part, bool **ret_within)
+{
+	const struct query *q = part->q;
+	size_t n = segment_n_nodes(part->segment);
+	_cleanup_query_free_ bool *within = NULL;
+	int r = 0;
+
+	*ret_within = NULL;
+	if (q->n_call_site == 0 && !q->frames)
+		return 0;
+	within = query_calloc(q->memory, n, sizeof(*within));
+	if (!within)
+		return -ENOMEM;
+	if (q->n_call_site == 0)
+		memset(within, true, n);
+	else
+		r = keep_site(part, within);
+	if (r == 0 && q->frames)
+		r = query_frames_keep(q->frames, part->segment, q->memory, within);
+	if (r == 0)
+		*ret_within = TAKE_PTR(within);
+	return r;
+}
+
+static int keep_within(const struct query_part *part, struct query_nodes *nodes)
 {
 	_cleanup_query_free_ bool *within = NULL;
-	int r = part->q->n_call_site > 0 ? query_call_site(part, &within) : 0;
+	int r = query_within(part, &within);
 
 	for (size_t i = 0; r == 0 && within && i < nodes->n; i++)
 		if (!within[i])
@@ -157,7 +178,7 @@ int query_nodes_load(struct query_nodes *nodes, const struct query_part *part)
 			if (query_takes_profile(part, id, slot))
 				segment_add_slot(s, slot, nodes->values);
 	}
-	r = keep_site(part, nodes);
+	r = keep_within(part, nodes);
 	if (r < 0)
 		return r;
 	if (part->q->by_span)

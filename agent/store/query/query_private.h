@@ -49,7 +49,7 @@ int query_groups_add(struct query_groups *g, const struct segment *segment, size
 
 /* The nodes of one segment after the other; the memory is kept. */
 struct query_nodes {
-	int64_t *values;  /* of each node; 0 outside of the call site */
+	int64_t *values;  /* of each node; 0 outside of what is asked for */
 	bool *used;	  /* it has a value, or a node below it has one; the root always */
 	uint32_t *places; /* of used nodes in whatever the caller makes of them */
 	size_t n, cap;
@@ -68,7 +68,7 @@ static inline uint32_t query_nodes_next(const struct query_nodes *nodes, uint32_
 	return (uint32_t)(next ? (size_t)(next - nodes->used) : nodes->n);
 }
 
-/* Nodes whose stacks begin with the call site; all when there is none. For query_free(). */
-int query_call_site(const struct query_part *part, bool **ret_within);
+/* Nodes whose stacks begin with the call site and have the frames that are asked for; NULL: all do. For query_free(). 0, -ENOMEM, -ETIMEDOUT. */
+int query_within(const struct query_part *part, bool **ret_within);
 
 #endif

@@ -139,7 +139,7 @@ static int sum_part(void *user, const struct query_part *part)
 {
 	struct summing *sums = user;
 	_cleanup_query_free_ bool *within = NULL;
-	int r = part->q->n_call_site > 0 ? query_call_site(part, &within) : 0;
+	int r = query_within(part, &within);
 
 	for (size_t i = 0; i < segment_n_series(part->segment) && r == 0; i++) {
 		struct summed of = {

@@ -490,12 +490,48 @@ static const struct ids_row ids_rows[] = {
 	{ "pprof of no trace", "SelectMergeProfile", ",\"traceIdSelector\":[\"x\"]",
 	  "invalid trace id", 400 },
 	{ "a filter of frames", STACKS_METHOD,
-	  ",\"stackTraceSelector\":{\"callSite\":[{\"name\":\"f\"}],\"frameFilter\":{\"name\":"
-	  "\"g\"}}",
-	  "has more than a call site", 501 },
-	{ "a filter of frames, of rates", "SelectSeries",
-	  ",\"step\":15,\"stackTraceSelector\":{\"frame_filter\":[]}", "has more than a call site",
-	  501 },
+	  ",\"stackTraceSelector\":{\"frameFilter\":{\"includeFunctionNames\":[\"g\"]}}",
+	  "\"total\":\"4300\"", 200 },
+	{ "all but one function", STACKS_METHOD,
+	  ",\"stackTraceSelector\":{\"frameFilter\":{\"excludeFunctionNames\":[\"g\"]}}",
+	  "\"total\":\"21\"", 200 },
+	{ "a part of a name", STACKS_METHOD,
+	  ",\"stackTraceSelector\":{\"frameFilter\":{\"includeFunctionNames\":[\"f\"],"
+	  "\"excludeFunctionNameRegexes\":[\"^g?$\"]}}",
+	  "\"total\":\"21\"", 200 },
+	{ "no frames of that name", STACKS_METHOD,
+	  ",\"stackTraceSelector\":{\"frameFilter\":{\"includeFunctionNameRegexes\":[\"^$\"]}}",
+	  NOTHING, 200 },
+	{ "an empty filter of frames", STACKS_METHOD,
+	  ",\"stackTraceSelector\":{\"frameFilter\":{}}", "\"total\":\"4321\"", 200 },
+	{ "frames below a call site", STACKS_METHOD,
+	  ",\"stackTraceSelector\":{\"callSite\":[{\"name\":\"f\"}],\"frame_filter\":"
+	  "{\"include_function_names\":[\"g\"]}}",
+	  "\"total\":\"4300\"", 200 },
+	{ "frames within a span", STACKS_METHOD,
+	  ",\"spanSelector\":[\"00000000000000ab\"],\"stackTraceSelector\":{\"frameFilter\":"
+	  "{\"excludeFunctionNames\":[\"g\"]}}",
+	  "\"total\":\"20\"", 200 },
+	{ "pprof of a filter of frames", "SelectMergeProfile",
+	  ",\"stackTraceSelector\":{\"frameFilter\":{\"includeFunctionNames\":[\"g\"]}}",
+	  "\"4300\"", 200 },
+	{ "rates of a filter of frames", "SelectSeries",
+	  ",\"step\":15,\"stackTraceSelector\":{\"frameFilter\":{\"excludeFunctionNames\":["
+	  "\"g\"]}}",
+	  "\"value\":21", 200 },
+	{ "no expression", STACKS_METHOD,
+	  ",\"stackTraceSelector\":{\"frameFilter\":{\"includeFunctionNameRegexes\":[\"[\"]}}",
+	  "invalid include function name regex", 400 },
+	{ "what is none but for what stands around it", "SelectSeries",
+	  ",\"step\":15,\"stackTraceSelector\":{\"frameFilter\":{\"excludeFunctionNameRegexes\":"
+	  "[\"a)(b\"]}}",
+	  "invalid exclude function name regex", 400 },
+	{ "more of a filter", STACKS_METHOD,
+	  ",\"stackTraceSelector\":{\"frameFilter\":{\"includeFileNames\":[\"g\"]}}",
+	  "which is not implemented", 501 },
+	{ "more of a selector", STACKS_METHOD,
+	  ",\"stackTraceSelector\":{\"callSite\":[{\"name\":\"f\"}],\"lines\":[1]}",
+	  "which is not implemented", 501 },
 	{ "for a compiler", "SelectMergeProfile",
 	  ",\"stackTraceSelector\":{\"goPgo\":{\"keepLocations\":5}}", "\"4300\"", 200 },
 	{ "a call site", STACKS_METHOD,
@@ -523,33 +559,66 @@ static void test_ids(void **state)
 	(void)teardown(&own);
 }
 
-/* In protobuf a field has a number alone. */
-static void test_unknown_selector(void **state)
+/* In protobuf a field has a number alone: 7 is the selector, 3 of it the filter of frames, 1 of that a name. */
+static const struct selector_bytes {
+	const char *name;
+	const uint8_t bytes[8];
+	size_t n;
+	unsigned int status;
+	int64_t total;
+} selectors[] = {
+	{ "none", { 0 }, 0, 200, 4321 },
+	{ "a function", { 7 << 3 | 2, 5, 3 << 3 | 2, 3, 1 << 3 | 2, 1, 'g' }, 7, 200, 4300 },
+	{ "not this function", { 7 << 3 | 2, 5, 3 << 3 | 2, 3, 2 << 3 | 2, 1, 'g' }, 7, 200, 21 },
+	{ "an expression", { 7 << 3 | 2, 5, 3 << 3 | 2, 3, 3 << 3 | 2, 1, 'g' }, 7, 200, 4300 },
+	{ "not this expression", { 7 << 3 | 2, 5, 3 << 3 | 2, 3, 4 << 3 | 2, 1, 'g' }, 7, 200, 21 },
+	{ "another field of the filter",
+	  { 7 << 3 | 2, 5, 3 << 3 | 2, 3, 5 << 3 | 2, 1, 'g' },
+	  7,
+	  501,
+	  0 },
+	{ "another field", { 7 << 3 | 2, 2, 4 << 3, 1 }, 4, 501, 0 },
+};
+
+static int64_t total_of(const struct fixture *f)
 {
-	struct fixture *f = *state;
+	Querier__V1__SelectMergeStacktracesResponse *m =
+		querier__v1__select_merge_stacktraces_response__unpack(
+			NULL, f->body.len, (const uint8_t *)buf_str(&f->body));
+
+	assert_non_null(m);
+	int64_t total = m->flamegraph->total;
+	querier__v1__select_merge_stacktraces_response__free_unpacked(m, NULL);
+	return total;
+}
+
+static void test_selector_bytes(void **state)
+{
+	const struct selector_bytes *row = *state;
 	_cleanup_buf_ struct buf why = BUF_INIT(1000);
 	struct proto_budget budget;
 	ProtobufCMessage *m = NULL;
 	uint8_t bytes[1024];
-	static const uint8_t selector[] = { 7 << 3 | 2, 2, 3 << 3, 1 };
+	void *own = NULL;
 
+	(void)setup(&own);
+	push_spans(own);
 	proto_budget_init(&budget, 1 << 20);
 	assert_int_equal(proto_json_read(&querier__v1__select_merge_stacktraces_request__descriptor,
-					 &budget, str_from(ranged(f, SELECT)), &why, &m),
+					 &budget, str_from(ranged(own, SELECT)), &why, &m),
 			 PROTO_JSON_READ);
 	size_t n = protobuf_c_message_pack(m, bytes);
 	protobuf_c_message_free_unpacked(m, &budget.allocator);
-	memcpy(bytes + n, selector, sizeof(selector));
-	const struct question q = { .path = Q STACKS_METHOD, .type = PROTO, .body = bytes, .n = n };
-
-	(void)ask(f, &q);
-	assert_int_equal(f->status, 200);
-	const struct question more = {
-		.path = q.path, .type = PROTO, .body = bytes, .n = n + sizeof(selector)
+	memcpy(bytes + n, row->bytes, row->n);
+	const struct question q = {
+		.path = Q STACKS_METHOD, .type = PROTO, .body = bytes, .n = n + row->n
 	};
 
-	(void)ask(f, &more);
-	assert_int_equal(f->status, 501);
+	(void)ask(own, &q);
+	assert_int_equal(((struct fixture *)own)->status, row->status);
+	if (row->status == 200)
+		assert_int_equal(total_of(own), row->total);
+	(void)teardown(&own);
 }
 
 /* Both codecs say the same. */
@@ -602,7 +671,7 @@ static void test_build_info(void **state)
 static const struct unit_test tests[] = {
 	TEST_ROWS(test_row, rows, name),
 	TEST_ROWS(test_ids, ids_rows, name),
-	FILLED(test_unknown_selector),
+	TEST_ROWS(test_selector_bytes, selectors, name),
 	FILLED(test_names),
 	FILLED(test_types_begin_with_cpu_time),
 	FILLED(test_analyze),

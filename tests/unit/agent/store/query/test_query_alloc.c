@@ -113,6 +113,21 @@ static int ask_profile(const struct query *q)
 	return query_profile(q, 4, &out);
 }
 
+static int ask_frames(const struct query *given)
+{
+	_cleanup_(query_frames_freep) struct query_frames *f = NULL;
+	_cleanup_buf_ struct buf why = BUF_INIT(4096);
+	struct query q = *given;
+	int r = query_frames_new(&f);
+
+	if (r == 0)
+		r = query_frames_add(f, "b", false, true, &why);
+	if (r == 0)
+		r = query_frames_add(f, "^c", true, false, &why);
+	q.frames = f;
+	return r == 0 ? ask_tree(&q) : r;
+}
+
 struct row {
 	const char *name;
 	question_fn ask;
@@ -121,12 +136,13 @@ struct row {
 static const struct row rows[] = {
 	{ "selector", ask_selector }, { "tree", ask_tree },	{ "names", ask_names },
 	{ "sets", ask_sets },	      { "series", ask_series }, { "profile", ask_profile },
-	{ "heatmap", ask_heatmap },
+	{ "heatmap", ask_heatmap },   { "frames", ask_frames },
 };
 
 static const struct row bounded_rows[] = {
 	{ "tree", ask_tree },	  { "names", ask_names },     { "sets", ask_sets },
 	{ "series", ask_series }, { "profile", ask_profile }, { "heatmap", ask_heatmap },
+	{ "frames", ask_frames },
 };
 
 static void make_context(struct context *w)
