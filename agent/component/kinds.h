@@ -24,6 +24,7 @@ extern const struct component_kind otelcol_auth_oauth2_kind;
 extern const struct component_kind otelcol_exporter_otlp_kind;
 extern const struct component_kind otelcol_exporter_otlphttp_kind;
 extern const struct component_kind otelcol_receiver_otlp_kind;
+extern const struct component_kind otelcol_receiver_pyroscope_kind;
 extern const struct component_kind pyroscope_ebpf_kind;
 extern const struct component_kind pyroscope_receive_http_kind;
 extern const struct component_kind pyroscope_relabel_kind;

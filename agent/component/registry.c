@@ -27,6 +27,7 @@ static const struct component_kind *const kinds[] = {
 	&otelcol_exporter_otlp_kind,
 	&otelcol_exporter_otlphttp_kind,
 	&otelcol_receiver_otlp_kind,
+	&otelcol_receiver_pyroscope_kind,
 	&pyroscope_ebpf_kind,
 	&pyroscope_receive_http_kind,
 	&pyroscope_relabel_kind,

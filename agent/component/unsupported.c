@@ -48,7 +48,7 @@ static const struct {
 		     "receiver.googlecloudpubsub receiver.influxdb receiver.jaeger "
 		     "receiver.k8s_workloads receiver.kafka receiver.kubernetes_rollouts "
 		     "receiver.loki receiver.nginx receiver.opencensus "
-		     "receiver.prometheus receiver.pyroscope receiver.sdlc receiver.solace "
+		     "receiver.prometheus receiver.sdlc receiver.solace "
 		     "receiver.splunkhec receiver.syslog receiver.tcplog receiver.vcenter "
 		     "receiver.zipkin storage.file" },
 	{ "prometheus",

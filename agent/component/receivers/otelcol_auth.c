@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "agent/component/receivers/otlp_auth.h"
+#include "agent/util/log.h"
 
 #define ARENA_BYTES ((size_t)1 << 20)
 
@@ -17,6 +18,7 @@ struct auth_state {
 	struct otlp_auth auth; /* what is exported */
 	struct river_arena arena;
 	auth_of_fn auth_of;
+	bool running;
 	struct auth_state *before; /* NULL: there was none */
 };
 
@@ -56,10 +58,28 @@ static int build(struct component *c, auth_of_fn auth_of, const void *args)
 	return r;
 }
 
+static void tell(struct component *c)
+{
+	const struct auth_state *s = c->state;
+	_cleanup_buf_ struct buf text = BUF_INIT(COMPONENT_MESSAGE_MAX);
+
+	if (!s->auth.empty) {
+		component_set_health(c, HEALTH_HEALTHY, "in the hands of those that name it");
+		return;
+	}
+	(void)buf_printf(&text, "%s is empty: is the variable set that it is made of?",
+			 s->auth.empty);
+	component_set_health(c, HEALTH_UNHEALTHY, buf_str(&text));
+	log_error(buf_str(&text), LOG_STR("component_id", c->id));
+}
+
 static int auth_run(struct component *c, struct buf *why)
 {
+	struct auth_state *s = c->state;
+
 	(void)why;
-	component_set_health(c, HEALTH_HEALTHY, "in the hands of those that name it");
+	s->running = true;
+	tell(c);
 	return 0;
 }
 
@@ -74,7 +94,10 @@ static int auth_update(struct component *c, const void *args, struct buf *why)
 	state_free(old->before);
 	old->before = NULL;
 	s->before = old;
+	s->running = old->running;
 	c->state = s;
+	if (s->running)
+		tell(c);
 	component_exports_changed(c);
 	return 0;
 }

@@ -62,18 +62,6 @@ static const struct river_field htpasswd_fields[] = {
 static const struct river_schema htpasswd_schema =
 	RIVER_SCHEMA(struct htpasswd_args, "htpasswd", htpasswd_fields);
 
-static const char *validate_basic(const void *self, struct river_arena *arena)
-{
-	const struct basic_args *args = self;
-
-	(void)arena;
-	/* A password may be out of an environment that does not have it here. */
-	return args->client_auth || given(args->username)
-		       ? NULL
-		       : "client_auth, or username and password, must be configured: requests are "
-			 "sent, and nobody is asked who he is";
-}
-
 #define B struct basic_args
 static const struct river_field basic_fields[] = {
 	RIVER_FIELD_STRING(B, username, "username"),
@@ -86,7 +74,7 @@ static const struct river_field basic_fields[] = {
 	DEBUG_METRICS,
 };
 const struct river_schema otlp_auth_basic_schema =
-	RIVER_SCHEMA(B, "otelcol.auth.basic", basic_fields, .validate = validate_basic);
+	RIVER_SCHEMA(B, "otelcol.auth.basic", basic_fields);
 #undef B
 
 int otlp_auth_of_basic(const void *self, struct river_arena *arena, struct otlp_auth *auth)
@@ -97,6 +85,10 @@ int otlp_auth_of_basic(const void *self, struct river_arena *arena, struct otlp_
 	(void)arena;
 	auth->credentials.basic_username = client ? client->username : args->username;
 	auth->credentials.basic_password = unless_empty(client ? client->password : args->password);
+	if (!given(auth->credentials.basic_username))
+		auth->empty = "username";
+	else if (!auth->credentials.basic_password)
+		auth->empty = "password";
 	return 0;
 }
 
@@ -141,6 +133,7 @@ int otlp_auth_of_bearer(const void *self, struct river_arena *arena, struct otlp
 {
 	const struct bearer_args *args = self;
 
+	auth->empty = *args->token ? NULL : "token";
 	if (!*args->scheme || strcasecmp(args->header, "Authorization") != 0)
 		return bearer_header(args, arena, auth);
 	auth->credentials.authorization_type = args->scheme;
@@ -249,8 +242,6 @@ static const char *validate_oauth2(const void *self, struct river_arena *arena)
 	struct url url;
 
 	(void)arena;
-	if (!given(args->client_secret) && !given(args->client_secret_file))
-		return "client_secret or client_secret_file must be configured";
 	if (args->timeout_ns < 0)
 		return "timeout must not be negative";
 	return url_parse(str_from(args->token_url), &url) == URL_OK
@@ -285,7 +276,7 @@ int otlp_auth_of_oauth2(const void *self, struct river_arena *arena, struct otlp
 		return -ENOMEM;
 	*o = (struct http_oauth2_options){
 		.client_id = args->client_id,
-		.client_secret = has_file ? NULL : args->client_secret,
+		.client_secret = has_file ? NULL : unless_empty(args->client_secret),
 		.client_secret_file = has_file ? args->client_secret_file : NULL,
 		.scopes = args->scopes.items,
 		.n_scopes = args->scopes.n_items,
@@ -294,6 +285,10 @@ int otlp_auth_of_oauth2(const void *self, struct river_arena *arena, struct otlp
 		.tls = otlp_tls_options(&args->tls.files),
 	};
 	auth->oauth2 = o;
+	if (!given(args->client_id))
+		auth->empty = "client_id";
+	else if (!has_file && !given(args->client_secret))
+		auth->empty = "client_secret";
 	return http_client_list_headers(&args->endpoint_params, arena, &o->params, &o->n_params);
 }
 

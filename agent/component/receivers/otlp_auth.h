@@ -35,6 +35,8 @@ struct otlp_auth {
 	const struct http_oauth2_options *oauth2; /* NULL: none */
 	const struct otlp_auth_header *headers;
 	size_t n_headers;
+	/* An argument that is empty and should not be: perhaps it is out of an environment that lacks it. NULL: none. */
+	const char *empty;
 };
 
 extern const struct river_schema otlp_auth_basic_schema, otlp_auth_bearer_schema,

@@ -163,7 +163,7 @@ static const struct river_schema grpc_schema = RIVER_SCHEMA(G, "grpc", grpc_fiel
 static const struct river_field output_fields[] = {
 	RIVER_FIELD_CAPSULE_LIST(O, profiles, "profiles", RECEIVER_CAPSULE),
 };
-static const struct river_schema output_schema = RIVER_SCHEMA(O, "output", output_fields);
+const struct river_schema otlp_receiver_output_schema = RIVER_SCHEMA(O, "output", output_fields);
 #undef O
 
 static const char *validate_args(const void *self, struct river_arena *arena)
@@ -178,7 +178,8 @@ static const char *validate_args(const void *self, struct river_arena *arena)
 static const struct river_field receiver_fields[] = {
 	RIVER_FIELD_BLOCK_PTR(A, http, "http", &http_schema_of),
 	RIVER_FIELD_BLOCK_PTR(A, grpc, "grpc", &grpc_schema),
-	RIVER_FIELD_BLOCK(A, output, "output", &output_schema, .flags = RIVER_REQUIRED),
+	RIVER_FIELD_BLOCK(A, output, "output", &otlp_receiver_output_schema,
+			  .flags = RIVER_REQUIRED),
 };
 #undef A
 

@@ -40,6 +40,7 @@ struct otlp_receiver_args {
 };
 
 extern const struct river_schema otlp_receiver_schema;
+extern const struct river_schema otlp_receiver_output_schema; /* of all receivers */
 
 size_t otlp_receiver_http_bytes(const struct otlp_receiver_http_args *args);
 /* Limits and times as the server of gRPC has them. */

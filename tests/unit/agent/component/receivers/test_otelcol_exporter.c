@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* otelcol.exporter.otlphttp with a server of our own: what it sends, and its arguments; those of otelcol.exporter.otlp. */
+/* otelcol.exporter.otlphttp with a server of our own: what it sends, who it says it is, and its arguments; those of otelcol.exporter.otlp. */
 #include "tests/support/unit.h"
 #include "tests/unit/agent/component/real_graph.h"
 
@@ -530,10 +530,73 @@ static void test_auth_by_token(void **state)
 	http_server_free(s.http);
 }
 
+/* As others' configurations have it: something between who makes profiles and exporters, of which one takes another form. */
+static void test_through_a_bridge(void **state)
+{
+	struct fixture *f = *state;
+	struct receiver_stats stats;
+	struct server s;
+
+	server_init(&s, f);
+	load_with_auth(&s, "",
+		       "otelcol.receiver.pyroscope \"b\" { output {\n profiles = ["
+		       "otelcol.exporter.otlphttp.o.input, pyroscope.relabel.r.receiver]\n} }\n"
+		       "pyroscope.relabel \"r\" { forward_to = [] }\n");
+	struct receiver *r = of_component(f, "otelcol.receiver.pyroscope.b", "receiver");
+	assert_int_equal(receiver_wants(r), PROFILE_WANT(FORM_OTLP_GZIP));
+	assert_true(r->has_room(r, 1000));
+	push(r, FORM_OTLP_GZIP);
+	assert_int_equal(settle(f, exported(f, "input")).sent_profiles, 1);
+	r->stats(r, &stats);
+	assert_int_equal(stats.sent_profiles, 1);
+	/* Where it goes is another thing after a load. */
+	load_with_auth(&s, "",
+		       "otelcol.receiver.pyroscope \"b\" { output {\n profiles = ["
+		       "pyroscope.relabel.r.receiver]\n} }\n"
+		       "pyroscope.relabel \"r\" { forward_to = [] }\n");
+	assert_ptr_equal(of_component(f, "otelcol.receiver.pyroscope.b", "receiver"), r);
+	assert_int_equal(receiver_wants(r), 0);
+	assert_int_not_equal(load(f, "otelcol.receiver.pyroscope \"b\" { output { } }"), RIVER_OK);
+	assert_non_null(strstr(buf_str(&f->messages), "profiles of output must name a receiver"));
+	http_server_free(s.http);
+}
+
+/* A file is right without the environment that it will run in; who runs it there is told. */
+static void test_empty_auth(void **state)
+{
+	static const struct {
+		const char *id, *text, *said;
+	} rows[] = {
+		{ "otelcol.auth.basic.a",
+		  "otelcol.auth.basic \"a\" {\n username = sys.env(\"NO_SUCH\")\n password = "
+		  "\"p\"\n}",
+		  "username is empty" },
+		{ "otelcol.auth.basic.a",
+		  "otelcol.auth.basic \"a\" {\n username = \"u\"\n password = "
+		  "sys.env(\"NO_SUCH\")\n}",
+		  "password is empty" },
+		{ "otelcol.auth.bearer.a",
+		  "otelcol.auth.bearer \"a\" { token = sys.env(\"NO_SUCH\") }", "token is empty" },
+		{ "otelcol.auth.oauth2.a",
+		  "otelcol.auth.oauth2 \"a\" {\n client_id = \"i\"\n token_url = \"http://h/t\"\n}",
+		  "client_secret is empty" },
+	};
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		assert_loads(f, rows[i].text);
+		assert_int_equal(graph_run(f->graph, &f->messages), 0);
+		const struct component *c = find(f, rows[i].id);
+		assert_int_equal(c->health.state, HEALTH_UNHEALTHY);
+		assert_non_null(strstr(c->health.message, rows[i].said));
+	}
+	assert_loads(f, "otelcol.auth.bearer \"a\" { token = \"t\" }");
+	assert_int_equal(find(f, "otelcol.auth.bearer.a")->health.state, HEALTH_UNKNOWN);
+	assert_int_equal(graph_run(f->graph, &f->messages), 0);
+	assert_int_equal(find(f, "otelcol.auth.bearer.a")->health.state, HEALTH_HEALTHY);
+}
+
 static const struct mistake auth_mistakes[] = {
-	{ "nobody", "otelcol.auth.basic \"a\" { }", "client_auth, or username and password" },
-	{ "nobody is asked", "otelcol.auth.basic \"a\" { htpasswd { inline = \"a:b\" } }",
-	  "client_auth, or username and password" },
 	{ "no token", "otelcol.auth.bearer \"a\" { }", "token" },
 	{ "no key", "otelcol.auth.headers \"a\" { header { value = \"v\" } }", "key" },
 	{ "no value", "otelcol.auth.headers \"a\" { header { key = \"k\" } }",
@@ -545,9 +608,6 @@ static const struct mistake auth_mistakes[] = {
 	  "otelcol.auth.headers \"a\" { header {\n key = \"k\"\n value = \"v\"\n action = \"x\"\n} "
 	  "}",
 	  "insert, update, upsert or delete" },
-	{ "no secret",
-	  "otelcol.auth.oauth2 \"a\" {\n client_id = \"i\"\n token_url = \"http://h/t\"\n}",
-	  "client_secret or client_secret_file" },
 	{ "no address",
 	  "otelcol.auth.oauth2 \"a\" {\n client_id = \"i\"\n client_secret = \"s\"\n"
 	  "token_url = \"h/t\"\n}",
@@ -595,6 +655,8 @@ static const struct unit_test tests[] = {
 	TEST_ROWS(test_auth, auth_rows, name),
 	FIXTURE_TEST(test_auth_changes),
 	FIXTURE_TEST(test_auth_by_token),
+	FIXTURE_TEST(test_empty_auth),
+	FIXTURE_TEST(test_through_a_bridge),
 	TEST_ROWS(test_auth_mistake, auth_mistakes, name),
 };
 
