@@ -39,7 +39,9 @@ HTTP = {"well": SENT, "redirected": SENT, "away at first": SENT, "partial": DROP
         "away": KEPT, "compressed": KEPT, "hung": KEPT, "reset": KEPT, "no status": KEPT,
         # Several are under way at a time, over both protocols: an answer is that of the request before which it stands.
         "slow well": SENT, "slow refused": DROPPED, "slow partial": DROPPED}
-GRPC = {mode: fate for mode, fate in HTTP.items() if mode != "redirected"}
+GRPC = {mode: fate for mode, fate in HTTP.items() if mode != "redirected"} | {"for another": SENT}
+# Of a client over gRPC.
+OWN = {"for another": 'authority = "another.example"'}
 
 
 @pytest.fixture
@@ -69,7 +71,7 @@ def configuration(url):
     for number, (name, kind, mode, _) in enumerate(exporters(url)):
         timeout = 'timeout = "300ms"'
         text += EXPORTER.format(kind=kind, name=name, url=url, mode=mode.replace(" ", "_"), compression=("gzip", "none")[number % 2],
-                                timeout=timeout if kind == "otlphttp" else "", top=timeout if kind == "otlp" else "")
+                                timeout=timeout if kind == "otlphttp" else OWN.get(mode, ""), top=timeout if kind == "otlp" else "")
         inputs.append(f"otelcol.exporter.{kind}.{name}.input")
     ebpf = EBPF.format(interval="500ms", rate=97, body="")
     return ebpf.replace("pyroscope.write.endpoint.receiver", ", ".join(inputs)) + text

@@ -63,7 +63,7 @@ func status(w http.ResponseWriter, code, text string) {
 	w.Header().Set(http.TrailerPrefix+"grpc-message", text)
 }
 
-func answerGrpc(w http.ResponseWriter, mode string) {
+func answerGrpc(w http.ResponseWriter, r *http.Request, mode string) {
 	w.Header().Set("Content-Type", "application/grpc")
 	empty := make([]byte, 5)
 	switch mode {
@@ -82,6 +82,15 @@ func answerGrpc(w http.ResponseWriter, mode string) {
 		w.WriteHeader(200)
 	case "no status":
 		w.Write(empty)
+	case "for another":
+		// A proxy goes by the host that a request is for.
+		if r.Host != "another.example" {
+			w.Header().Set("grpc-status", "3")
+			w.WriteHeader(200)
+			return
+		}
+		w.Write(empty)
+		status(w, "0", "")
 	default:
 		w.Write(empty)
 		status(w, "0", "")
@@ -160,7 +169,7 @@ func answer(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if grpc {
-		answerGrpc(w, mode)
+		answerGrpc(w, r, mode)
 	} else {
 		answerHttp(w, r, mode)
 	}

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <strings.h>
 
 #include "agent/component/receivers/otlp_auth.h"
 #include "agent/component/receivers/push_component.h"
@@ -62,6 +63,29 @@ static const char *validate_compression(const void *field, struct river_arena *a
 		       : "compression must be gzip or none";
 }
 
+/* A block of arguments that have no effect. */
+struct ignored_args {
+	char unused;
+};
+
+#define IGNORED_BLOCK(block_name, block_schema)                                       \
+	{                                                                             \
+		.kind = RIVER_KIND_BLOCK, .name = block_name, .flags = RIVER_IGNORED, \
+		.schema = (block_schema)                                              \
+	}
+
+static const struct river_field cookies_fields[] = {
+	RIVER_FIELD_IGNORED(RIVER_KIND_BOOL, "enabled", 0),
+};
+static const struct river_schema cookies_schema =
+	RIVER_SCHEMA(struct ignored_args, "cookies", cookies_fields);
+
+static const struct river_field compression_fields[] = {
+	RIVER_FIELD_IGNORED(RIVER_KIND_INT, "level", 0),
+};
+static const struct river_schema compression_schema =
+	RIVER_SCHEMA(struct ignored_args, "compression_params", compression_fields);
+
 #define C struct otlp_client_args
 static const struct river_field http_client_block_fields[] = {
 	RIVER_FIELD_STRING(C, endpoint, "endpoint", .flags = RIVER_REQUIRED),
@@ -82,13 +106,11 @@ static const struct river_field http_client_block_fields[] = {
 	RIVER_FIELD_IGNORED(RIVER_KIND_DURATION, "http2_read_idle_timeout", 0),
 	RIVER_FIELD_IGNORED(RIVER_KIND_DURATION, "http2_ping_timeout", 0),
 	RIVER_FIELD_IGNORED(RIVER_KIND_BOOL, "force_attempt_http2", 0),
+	IGNORED_BLOCK("cookies", &cookies_schema),
+	IGNORED_BLOCK("compression_params", &compression_schema),
 };
 static const struct river_schema http_client_block_schema =
 	RIVER_SCHEMA(C, "client", http_client_block_fields);
-
-struct keepalive_args {
-	char unused;
-};
 
 static const struct river_field keepalive_fields[] = {
 	RIVER_FIELD_IGNORED(RIVER_KIND_DURATION, "ping_wait", 0),
@@ -96,7 +118,7 @@ static const struct river_field keepalive_fields[] = {
 	RIVER_FIELD_IGNORED(RIVER_KIND_BOOL, "ping_without_stream", 0),
 };
 static const struct river_schema keepalive_schema =
-	RIVER_SCHEMA(struct keepalive_args, "keepalive", keepalive_fields);
+	RIVER_SCHEMA(struct ignored_args, "keepalive", keepalive_fields);
 
 static const struct river_field grpc_client_block_fields[] = {
 	RIVER_FIELD_STRING(C, endpoint, "endpoint", .flags = RIVER_REQUIRED),
@@ -110,11 +132,8 @@ static const struct river_field grpc_client_block_fields[] = {
 	RIVER_FIELD_IGNORED(RIVER_KIND_STRING, "write_buffer_size", 0),
 	RIVER_FIELD_IGNORED(RIVER_KIND_BOOL, "wait_for_ready", 0),
 	RIVER_FIELD_IGNORED(RIVER_KIND_STRING, "balancer_name", 0),
-	RIVER_FIELD_IGNORED(RIVER_KIND_STRING, "authority", 0),
-	{ .kind = RIVER_KIND_BLOCK,
-	  .name = "keepalive",
-	  .flags = RIVER_IGNORED,
-	  .schema = &keepalive_schema },
+	RIVER_FIELD_STRING(C, authority, "authority"),
+	IGNORED_BLOCK("keepalive", &keepalive_schema),
 };
 static const struct river_schema grpc_client_block_schema =
 	RIVER_SCHEMA(C, "client", grpc_client_block_fields);
@@ -163,6 +182,15 @@ static const char *validate_size(const void *field, struct river_arena *arena)
 	return n >= 1 && n <= QUEUE_SIZE_MAX ? NULL : "queue_size must be between 1 and 1000000";
 }
 
+static const struct river_field batch_fields[] = {
+	RIVER_FIELD_IGNORED(RIVER_KIND_DURATION, "flush_timeout", 0),
+	RIVER_FIELD_IGNORED(RIVER_KIND_INT, "min_size", 0),
+	RIVER_FIELD_IGNORED(RIVER_KIND_INT, "max_size", 0),
+	RIVER_FIELD_IGNORED(RIVER_KIND_STRING, "sizer", 0),
+};
+static const struct river_schema batch_schema =
+	RIVER_SCHEMA(struct ignored_args, "batch", batch_fields);
+
 #define Q struct otlp_queue_args
 static const struct river_field queue_fields[] = {
 	RIVER_FIELD_BOOL(Q, enabled, "enabled", .def = "true"),
@@ -173,20 +201,17 @@ static const struct river_field queue_fields[] = {
 	RIVER_FIELD_IGNORED(RIVER_KIND_BOOL, "block_on_overflow", 0),
 	RIVER_FIELD_IGNORED(RIVER_KIND_BOOL, "blocking", 0),
 	RIVER_FIELD_IGNORED(RIVER_KIND_BOOL, "wait_for_result", 0),
+	IGNORED_BLOCK("batch", &batch_schema),
 };
 static const struct river_schema queue_schema = RIVER_SCHEMA(Q, "sending_queue", queue_fields);
 #undef Q
-
-struct debug_metrics_args {
-	char unused;
-};
 
 static const struct river_field debug_metrics_fields[] = {
 	RIVER_FIELD_IGNORED(RIVER_KIND_BOOL, "disable_high_cardinality_metrics", 0),
 	RIVER_FIELD_IGNORED(RIVER_KIND_STRING, "level", 0),
 };
 const struct river_schema otlp_debug_metrics_schema =
-	RIVER_SCHEMA(struct debug_metrics_args, "debug_metrics", debug_metrics_fields);
+	RIVER_SCHEMA(struct ignored_args, "debug_metrics", debug_metrics_fields);
 
 static const char *validate_encoding(const void *field, struct river_arena *arena)
 {
@@ -251,10 +276,7 @@ static const struct river_field otlphttp_fields[] = {
 	RIVER_FIELD_IGNORED(RIVER_KIND_STRING, "traces_endpoint", 0),
 	RIVER_FIELD_IGNORED(RIVER_KIND_STRING, "metrics_endpoint", 0),
 	RIVER_FIELD_IGNORED(RIVER_KIND_STRING, "logs_endpoint", 0),
-	{ .kind = RIVER_KIND_BLOCK,
-	  .name = "debug_metrics",
-	  .flags = RIVER_IGNORED,
-	  .schema = &otlp_debug_metrics_schema },
+	IGNORED_BLOCK("debug_metrics", &otlp_debug_metrics_schema),
 };
 
 static const struct river_field otlpgrpc_fields[] = {
@@ -263,10 +285,7 @@ static const struct river_field otlpgrpc_fields[] = {
 	RIVER_FIELD_BLOCK(A, retry, "retry_on_failure", &retry_schema),
 	RIVER_FIELD_BLOCK(A, queue, "sending_queue", &queue_schema),
 	RIVER_FIELD_BLOCK(A, spool, "spool", &spool_schema),
-	{ .kind = RIVER_KIND_BLOCK,
-	  .name = "debug_metrics",
-	  .flags = RIVER_IGNORED,
-	  .schema = &otlp_debug_metrics_schema },
+	IGNORED_BLOCK("debug_metrics", &otlp_debug_metrics_schema),
 };
 #undef A
 
@@ -318,19 +337,39 @@ struct http_tls_options otlp_tls_options(const struct tls_args *a)
 	return tls;
 }
 
+/* Headers, and of HTTP/2 what says whom the request is for. */
+static int put_headers(const struct otlp_client_args *args, struct river_arena *arena,
+		       struct push_endpoint_options *o)
+{
+	size_t n = args->headers.n_items;
+	bool for_another = args->authority && *args->authority;
+	struct http_header *headers = river_arena_alloc(arena, (n + 1) * sizeof(*headers));
+
+	if (!headers)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		headers[i] = (struct http_header){ args->headers.keys[i], args->headers.values[i] };
+		for_another &= strcasecmp(headers[i].name, "Host") != 0;
+	}
+	if (for_another)
+		headers[n++] = (struct http_header){ "Host", args->authority };
+	o->headers = headers;
+	o->n_headers = n;
+	return 0;
+}
+
 int otlp_args_endpoint(const struct otlp_args *args, struct river_arena *arena,
 		       struct push_endpoint_options *ret_options)
 {
 	struct push_endpoint_options o = PUSH_ENDPOINT_OPTIONS_INIT;
 	struct http_client_options client;
-	int r = http_client_map_headers(&args->client.headers, arena, &o.headers);
+	int r = put_headers(&args->client, arena, &o);
 
 	if (r == 0)
 		r = http_client_args_options(&args->client.client, arena, &client);
 	if (r < 0)
 		return r;
 	o.url = args->client.endpoint;
-	o.n_headers = args->client.headers.n_items;
 	o.remote_timeout_ns =
 		(uint64_t)(args->timeout_ns ? args->timeout_ns : args->client.timeout_ns);
 	o.backoff.min_ns = (uint64_t)args->retry.initial_ns;

@@ -15,6 +15,7 @@ struct otlp_tls_args {
 
 struct otlp_client_args {
 	const char *endpoint, *compression;
+	const char *authority; /* of otelcol.exporter.otlp; "" or NULL: the host of the endpoint */
 	int64_t timeout_ns;
 	struct river_string_map headers;
 	struct otlp_tls_args tls;

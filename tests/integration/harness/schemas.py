@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 TYPES = {"BOOL": "bool", "INT": "number", "UINT": "number", "FLOAT": "number", "STRING": "string", "DURATION": "duration", "SECRET": "secret",
          "STRING_LIST": "strings", "STRING_MAP": "map", "SECRET_LIST_MAP": "map", "OPTIONAL_SECRET": "string", "CAPSULE": "handler",
          "CAPSULE_LIST": "receivers", "VALUE": "any"}
-FIELD = re.compile(r"(RIVER_FIELD_\w+|TARGETS_FIELD|HTTP_CLIENT\w*_FIELDS)\(((?:[^()]|\([^()]*\))*)\)|\.name = \"(\w+)\"")
+FIELD = re.compile(r"(RIVER_FIELD_\w+|TARGETS_FIELD|HTTP_CLIENT\w*_FIELDS|IGNORED_BLOCK)\(((?:[^()]|\([^()]*\))*)\)|\.name = \"(\w+)\"")
 ARRAY = re.compile(r"struct river_field (\w+)\[\] = \{(.*?)\n\};", re.S)
 SCHEMA = re.compile(r"struct river_schema (\w+) =\s*RIVER_SCHEMA\(([^()]*)\)", re.S)
 
@@ -24,7 +24,8 @@ class Schema:
 class Schemas:
     # Blocks without effect, or refused, whose arguments are not listed; what a declared component is given, under no fixed name.
     UNLISTED = {"argument", "declared", "debug_info", "tracing", "sampler", "jaeger_remote", "livedebugging", "remotecfg",
-                "debug_metrics", "htpasswd", "keepalive", "cors", "enforcement_policy"}
+                "debug_metrics", "htpasswd", "keepalive", "cors", "enforcement_policy", "cookies",
+                "compression_params", "batch"}
 
     def __init__(self, folder):
         self.by_variable = {}  # (file, name of the variable)
@@ -54,7 +55,7 @@ class Schemas:
         else:
             name = re.search(r'"([^"]*)"', inside)[1]
             kind = macro.removeprefix("RIVER_FIELD_")
-            if kind == "IGNORED":
+            if kind in ("IGNORED", "IGNORED_BLOCK"):
                 schema.ignored.append(name)
             elif kind.startswith("BLOCK"):
                 schema.blocks[name] = re.search(r"&(\w+)", inside)[1]

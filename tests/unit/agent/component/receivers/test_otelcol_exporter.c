@@ -346,18 +346,20 @@ static void test_arguments_of_the_collector(void **state)
 {
 	struct fixture *f = *state;
 
-	assert_loads(
-		f,
-		"otelcol.exporter.otlphttp \"o\" {\n"
-		"traces_endpoint = \"http://t\"\n"
-		"client {\nendpoint = \"https://h:4318\"\ntimeout = \"5s\"\n"
-		"read_buffer_size = \"0\"\nmax_idle_conns = 3\n"
-		"tls {\ninsecure_skip_verify = true\nmin_version = \"1.3\"\n"
-		"cipher_suites = [\"x\"]\n}\n}\n"
-		"retry_on_failure {\nenabled = false\nmultiplier = 1.5\n"
-		"randomization_factor = 0.5\nmax_elapsed_time = \"5m\"\n}\n"
-		"sending_queue {\nenabled = false\nqueue_size = 10\nblock_on_overflow = true\n}\n"
-		"debug_metrics {\nlevel = \"detailed\"\n}\n}\n");
+	assert_loads(f,
+		     "otelcol.exporter.otlphttp \"o\" {\n"
+		     "traces_endpoint = \"http://t\"\n"
+		     "client {\nendpoint = \"https://h:4318\"\ntimeout = \"5s\"\n"
+		     "read_buffer_size = \"0\"\nmax_idle_conns = 3\n"
+		     "tls {\ninsecure_skip_verify = true\nmin_version = \"1.3\"\n"
+		     "cipher_suites = [\"x\"]\n}\ncookies { enabled = true }\n"
+		     "compression_params { level = 3 }\n}\n"
+		     "retry_on_failure {\nenabled = false\nmultiplier = 1.5\n"
+		     "randomization_factor = 0.5\nmax_elapsed_time = \"5m\"\n}\n"
+		     "sending_queue {\nenabled = false\nqueue_size = 10\nblock_on_overflow = true\n"
+		     "batch {\nflush_timeout = \"1s\"\nmin_size = 1\nmax_size = 2\nsizer = "
+		     "\"items\"\n}\n}\n"
+		     "debug_metrics {\nlevel = \"detailed\"\n}\n}\n");
 }
 
 /* An address out of an environment that does not have it. */
