@@ -47,6 +47,10 @@ static const struct {
 	{ "CurveP256", ":+GROUP-SECP256R1" },
 	{ "CurveP384", ":+GROUP-SECP384R1" },
 	{ "CurveP521", ":+GROUP-SECP521R1" },
+	/* As the collector calls them. */
+	{ "P256", ":+GROUP-SECP256R1" },
+	{ "P384", ":+GROUP-SECP384R1" },
+	{ "P521", ":+GROUP-SECP521R1" },
 	{ "X25519", ":+GROUP-X25519" },
 };
 

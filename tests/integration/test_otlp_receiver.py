@@ -108,7 +108,8 @@ TLS = """tls {{
 			cert_file = "{folder}/server.pem"
 			key_file = "{folder}/server.key"
 			client_ca_file = "{folder}/ca.pem"
-			client_auth_type = "RequireAndVerifyClientCert"
+			min_version = "1.2"
+			reload_interval = "1h"
 		}}"""
 
 
@@ -202,14 +203,14 @@ def test_names_of_profiles_of_a_program(start_agent, real):  # noqa: F811
     assert ids(receiver.store) == wanted["agent"]
 
 
-def call(server, body, compressed):
-    """What curl says of a call by gRPC."""
+def call(server, body, compressed, *tls):
+    """What curl says of a call by gRPC; over TLS with its arguments for that."""
     message = gzip.compress(body) if compressed else body
     done = subprocess.run(
-        ["curl", "-siS", "--max-time", "20", "--http2-prior-knowledge", "-H", "content-type: application/grpc", "-H", "te: trailers",
+        ["curl", "-siS", "--max-time", "20", *(tls or ["--http2-prior-knowledge"]), "-H", "content-type: application/grpc", "-H", "te: trailers",
          "-H", f"grpc-encoding: {'gzip' if compressed else 'identity'}", "--data-binary", "@-",
-         f"http://{server}/opentelemetry.proto.collector.profiles.v1development.ProfilesService/Export"],
-        input=struct.pack(">BI", compressed, len(message)) + message, capture_output=True, check=True)
+         f"http{'s' if tls else ''}://{server}/opentelemetry.proto.collector.profiles.v1development.ProfilesService/Export"],
+        input=struct.pack(">BI", compressed, len(message)) + message, capture_output=True, check=not tls)
     return done.stdout.decode(errors="replace")
 
 
@@ -230,6 +231,19 @@ def test_grpc_is_as_http(start_agent):
     m = receiver.agent.metrics()
     assert m.get("xagent_received_profiles_total", format="otlp", transport="grpc") == len(LIKE)
     assert m.get("xagent_received_profiles_total", format="otlp", transport="http") == 0
+
+
+@pytest.mark.agent
+def test_who_has_no_certificate(start_agent, tmp_path):
+    """Where a client's certificate can be checked it has to be shown, as the collector has it."""
+    certificates(tmp_path)
+    receiver = Receiver(start_agent, TLS.format(folder=tmp_path))
+    server = ["--http2", "--cacert", tmp_path / "ca.pem"]
+    client = ["--cert", tmp_path / "client.pem", "--key", tmp_path / "client.key"]
+    body = otlp.request(time.time_ns())
+    assert "grpc-status" not in call(receiver.grpc, body, False, *server)
+    assert "grpc-status: 0" in call(receiver.grpc, body, False, *server, *client)
+    assert receiver.agent.stop() == 0
 
 
 # What is refused, and how: (status, words); each is one change of a request that is right.

@@ -131,6 +131,36 @@ const struct river_schema http_tls_schema =
 	RIVER_SCHEMA(T, "tls", tls_fields, .validate = validate_tls);
 #undef T
 
+static const char *validate_auth_type_if_given(const void *field, struct river_arena *arena)
+{
+	return given(*(const char *const *)field) ? validate_auth_type(field, arena) : NULL;
+}
+
+/* There a client has to show a certificate where one that signs them is given. */
+#define T struct http_tls_args
+static const struct river_field collector_tls_fields[] = {
+	RIVER_FIELD_STRING(T, cert_pem, "cert_pem"),
+	RIVER_FIELD_STRING(T, cert_file, "cert_file"),
+	RIVER_FIELD_SECRET(T, key_pem, "key_pem"),
+	RIVER_FIELD_STRING(T, key_file, "key_file"),
+	RIVER_FIELD_STRING(T, client_auth_type, "client_auth_type",
+			   .validate = validate_auth_type_if_given),
+	RIVER_FIELD_STRING(T, client_ca_pem, "client_ca_pem"),
+	RIVER_FIELD_STRING(T, client_ca_file, "client_ca_file"),
+	RIVER_FIELD_STRING_LIST(T, cipher_suites, "cipher_suites", .validate = validate_suites),
+	RIVER_FIELD_STRING_LIST(T, curve_preferences, "curve_preferences",
+				.validate = validate_curves),
+	RIVER_FIELD_STRING(T, min_version, "min_version", .validate = tls_version_validate_any),
+	RIVER_FIELD_STRING(T, max_version, "max_version", .validate = tls_version_validate_any),
+	RIVER_FIELD_IGNORED(RIVER_KIND_STRING, "ca_pem", 0),
+	RIVER_FIELD_IGNORED(RIVER_KIND_STRING, "ca_file", 0),
+	RIVER_FIELD_IGNORED(RIVER_KIND_BOOL, "include_system_ca_certs_pool", 0),
+	RIVER_FIELD_IGNORED(RIVER_KIND_DURATION, "reload_interval", 0),
+};
+const struct river_schema http_tls_collector_schema =
+	RIVER_SCHEMA(T, "tls", collector_tls_fields, .validate = validate_tls);
+#undef T
+
 static const struct river_field http_fields[] = {
 	RIVER_FIELD_BLOCK_PTR(struct http_args, auth, "auth", &auth_schema),
 	RIVER_FIELD_BLOCK_PTR(struct http_args, tls, "tls", &http_tls_schema),
@@ -157,11 +187,17 @@ static int text_of(const char *pem, const char *file, struct buf *memory, struct
 	return 0;
 }
 
+static enum http_client_auth client_auth_of(const char *name, bool has_ca)
+{
+	if (given(name))
+		return (enum http_client_auth)auth_type_find(name);
+	return has_ca ? HTTP_CLIENT_AUTH_REQUIRE_AND_VERIFY : HTTP_CLIENT_AUTH_NONE;
+}
+
 int http_args_tls(const struct http_tls_args *args, struct http_tls_texts *texts,
 		  struct http_server_tls *ret_options, struct buf *why)
 {
 	struct http_server_tls o = {
-		.client_auth = (enum http_client_auth)auth_type_find(args->client_auth_type),
 		.min_version = tls_version_of(args->min_version),
 		.max_version = tls_version_of(args->max_version),
 		.cipher_suites = args->cipher_suites.items,
@@ -180,6 +216,7 @@ int http_args_tls(const struct http_tls_args *args, struct http_tls_texts *texts
 		    &o.client_ca_pem);
 	if (r < 0)
 		return r;
+	o.client_auth = client_auth_of(args->client_auth_type, o.client_ca_pem != NULL);
 	*ret_options = o;
 	return 0;
 }

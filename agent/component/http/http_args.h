@@ -37,6 +37,8 @@ struct http_args {
 extern const struct river_schema http_schema;
 /* struct http_tls_args: of every server. */
 extern const struct river_schema http_tls_schema;
+/* The same with the arguments that OpenTelemetry's collector has. */
+extern const struct river_schema http_tls_collector_schema;
 
 /* What was read from files; options point into it. */
 struct http_tls_texts {

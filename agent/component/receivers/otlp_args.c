@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "agent/component/http/tls_version.h"
 #include "agent/component/receivers/otlp_auth.h"
 #include "agent/component/receivers/push_component.h"
 #include "agent/http/url.h"
@@ -14,17 +15,6 @@
 #define N_CONSUMERS_MAX 64
 #define QUEUE_SIZE_MAX 1000000
 #define ANY_ENDPOINT "http://unset"
-
-static const char *const tls_versions[] = { "", "1.0", "1.1", "1.2", "1.3" };
-
-static const char *validate_version(const void *field, struct river_arena *arena)
-{
-	(void)arena;
-	for (size_t i = 0; i < ARRAY_SIZE(tls_versions); i++)
-		if (strcmp(*(const char *const *)field, tls_versions[i]) == 0)
-			return NULL;
-	return "TLS versions are 1.0, 1.1, 1.2 and 1.3";
-}
 
 #define T struct otlp_tls_args
 static const struct river_field tls_fields[] = {
@@ -37,7 +27,8 @@ static const struct river_field tls_fields[] = {
 	RIVER_FIELD_SECRET(T, files.key_pem, "key_pem"),
 	RIVER_FIELD_STRING(T, files.key_file, "key_file"),
 	RIVER_FIELD_STRING(T, files.server_name, "server_name"),
-	RIVER_FIELD_STRING(T, files.min_version, "min_version", .validate = validate_version),
+	RIVER_FIELD_STRING(T, files.min_version, "min_version",
+			   .validate = tls_version_validate_number),
 	RIVER_FIELD_IGNORED(RIVER_KIND_STRING, "max_version", 0),
 	RIVER_FIELD_IGNORED(RIVER_KIND_STRING_LIST, "cipher_suites", 0),
 	RIVER_FIELD_IGNORED(RIVER_KIND_STRING_LIST, "curve_preferences", 0),
@@ -320,7 +311,7 @@ static const char *unless_empty(const char *s)
 
 struct http_tls_options otlp_tls_options(const struct tls_args *a)
 {
-	struct http_tls_options tls = {
+	return (struct http_tls_options){
 		.ca_pem = unless_empty(a->ca_pem),
 		.ca_file = unless_empty(a->ca_file),
 		.cert_pem = unless_empty(a->cert_pem),
@@ -329,12 +320,8 @@ struct http_tls_options otlp_tls_options(const struct tls_args *a)
 		.key_file = unless_empty(a->key_file),
 		.server_name = unless_empty(a->server_name),
 		.insecure_skip_verify = a->insecure_skip_verify,
+		.min_version = tls_version_of(a->min_version ? a->min_version : ""),
 	};
-
-	for (size_t i = 0; a->min_version && i < ARRAY_SIZE(tls_versions); i++)
-		if (strcmp(a->min_version, tls_versions[i]) == 0)
-			tls.min_version = (enum http_tls_version)i;
-	return tls;
 }
 
 /* Headers, and of HTTP/2 what says whom the request is for. */

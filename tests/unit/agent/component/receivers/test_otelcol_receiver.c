@@ -60,6 +60,18 @@ static const struct row rows[] = {
 	  "between 1KiB and 32MiB" },
 	{ "a body of words", "http {\nmax_request_body_size = \"much\"\n}\noutput { }",
 	  "between 1KiB and 32MiB" },
+	{ "a version of TLS",
+	  "http {\ntls {\ncert_pem = \"x\"\nkey_pem = \"y\"\nmin_version = \"1.4\"\n}\n}\noutput { "
+	  "}",
+	  "TLS versions are 1.0, 1.1, 1.2 and 1.3" },
+	{ "a policy of certificates",
+	  "http {\ntls {\ncert_pem = \"x\"\nkey_pem = \"y\"\nclient_auth_type = "
+	  "\"x\"\n}\n}\noutput { }",
+	  "unknown client auth type" },
+	{ "certificates that nobody asks for",
+	  "http {\ntls {\ncert_pem = \"x\"\nkey_pem = \"y\"\nclient_ca_pem = \"z\"\n"
+	  "client_auth_type = \"NoClientCert\"\n}\n}\noutput { }",
+	  "without a client auth policy" },
 	{ "TLS without a certificate", "http {\ntls { }\n}\noutput { }",
 	  "missing one of cert_pem" },
 	{ "a wrong certificate",
