@@ -6,7 +6,7 @@ import time
 import pytest
 
 from harness import pyroscope
-from harness.agent import config
+from harness.agent import EBPF, ENDPOINT, config
 from harness.folded import contains_run
 from harness.processes import wait_until
 
@@ -176,6 +176,61 @@ def test_otlp(start_agent, server, processes, programs, exporter, compression):
     assert len(series) == 1, series
     types = server.query("ProfileTypes", **last_hour())
     assert [t["ID"] for t in types["profileTypes"]] == [pyroscope.CPU]
+
+
+EVENTS = ("off_cpu", "wall", "locks", "faults", "run_queue", "syscalls", "tcp", "block_io", "rss")
+
+
+def by_otlp(kind):
+    """What the server calls by OTLP what is pushed as this: by the period's type, and without a period by its own."""
+    name, sample, unit, period, period_unit = kind.split(":")
+    if name == "process_cpu":
+        return kind
+    if sample == "offcpu":
+        return "off_cpu:off_cpu:nanoseconds::"
+    period, period_unit = (period, period_unit) if period else (sample, unit)
+    return ":".join((period, sample, unit, period, period_unit))
+
+
+def stacks_of(server, kind, way):
+    """Of everything that came this way."""
+    merged = server.query("SelectMergeProfile", 60, **last_hour(profileTypeID=kind, labelSelector=f'{{way="{way}"}}'))
+    return pyroscope.profile_stacks(merged) if merged.get("sample") else {}
+
+
+@FULL
+@pytest.mark.parametrize("exporter", [OTLP_HTTP, OTLP_GRPC], ids=["http", "grpc"])
+def test_otlp_of_every_event(start_agent, server, processes, programs, exporter):
+    """The same profiles, pushed and by OTLP: under their names there each stack has the same sum."""
+    for name in ("chain", "syscalls"):
+        processes.start(programs[name], 60, *([2] if name == "chain" else []))
+    events = "".join(f"\t\t{name} {{ }}\n" for name in EVENTS)
+    text = EBPF.format(interval="2s", rate=RATE, body=f"\tevents {{\n{events}\t}}\n") + ENDPOINT.format(url=server.url, timeout="5s")
+    other = f"otelcol.exporter.{'otlp' if exporter is OTLP_GRPC else 'otlphttp'}.endpoint.input"
+    ways = {"push": "pyroscope.write.endpoint.receiver", "otlp": other}
+    text = text.replace(f"[{ways['push']}]", "[%s]" % ", ".join(f"pyroscope.relabel.{way}.receiver" for way in ways)) + exporter.format(url=server.url, compression="gzip")
+    for way, receiver in ways.items():
+        text += f"""
+pyroscope.relabel "{way}" {{
+	forward_to = [{receiver}]
+	rule {{
+		target_label = "way"
+		replacement  = "{way}"
+	}}
+}}
+"""
+    agent = start_agent(text).wait_ready()
+    agent.wait_metric(lambda m: m.get("pyroscope_write_sent_profiles_total", component_id="pyroscope.write.endpoint") >= 150, 60, "profiles")
+    assert agent.stop() == 0
+    assert not agent.log_lines(msg="profiles could not be pushed before the end")
+    types = {t["ID"] for t in server.query("ProfileTypes", **last_hour())["profileTypes"]}
+    seen = 0
+    for kind in sorted(types):
+        pushed = stacks_of(server, kind, "push")
+        if pushed:
+            assert stacks_of(server, by_otlp(kind), "otlp") == pushed, kind
+            seen += 1
+    assert seen >= 8 and sum(1 for kind in types if stacks_of(server, kind, "otlp")) == seen, types
 
 
 def test_whole_host_is_accepted(start_agent, server, processes, programs):
