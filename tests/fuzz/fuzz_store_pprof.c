@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bytes → received profile → head → segment: what is accepted makes a sound segment, and the same profile once more is a repetition. */
+/* Bytes → received profile → head → segment: what is accepted makes a sound segment, and the same profile once more is a repetition. Bytes → tables:
+ * in one piece and in parts they have the same sum. */
 #include <assert.h>
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
 
 #include "agent/store/ingest/ingest.h"
+#include "agent/store/ingest/ingest_tables.h"
 #include "agent/util/macro.h"
 
 /* The ceiling of a small store's head. */
@@ -55,6 +57,27 @@ static void put_twice(struct ingest *in)
 	assert(r < 0 || (second.n_kept == 0 && second.n_repeated == first.n_kept));
 }
 
+static int add_part(void *user, struct pprof_builder **part, uint64_t time_ns)
+{
+	assert(pprof_builder_n_samples(*part) > 0 && time_ns > 0);
+	*(int64_t *)user += pprof_builder_total(*part, 0);
+	return 0;
+}
+
+static void divide(const uint8_t *data, size_t size)
+{
+	_cleanup_(pprof_builder_freep) struct pprof_builder *whole = NULL;
+	_cleanup_buf_ struct buf why = BUF_INIT(4096);
+	int64_t sum = 0;
+
+	if (ingest_tables(data, size, 1, NULL, &why, &whole) != INGEST_OPENED)
+		return;
+	int r = ingest_parts(data, size, 1, NULL, &why, add_part, &sum);
+	/* A stack alone may be larger than a part. */
+	assert(r == -ENOMEM || r == INGEST_REFUSED_SIZE ||
+	       (r == INGEST_OPENED && sum == pprof_builder_total(whole, 0)));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const struct label items[] = { { "__name__", "process_cpu" }, { "a.b", "c" } };
@@ -62,6 +85,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	_cleanup_(ingest_freep) struct ingest *in = NULL;
 	_cleanup_buf_ struct buf why = BUF_INIT(4096);
 
+	divide(data, size);
 	if (labels_new(items, ARRAY_SIZE(items), &labels) < 0)
 		return 0;
 	int r = ingest_open(labels, data, size, NOW_MS, 0, NULL, &why, &in);

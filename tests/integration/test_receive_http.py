@@ -8,6 +8,7 @@ import gzip
 import http.client
 import json
 import os
+import random
 import shutil
 import signal
 import socket
@@ -377,6 +378,30 @@ def test_as_the_real_server(receive, processes, tmp_path):
     assert len(expected) > 30
     wait_until(lambda: len(contents(behind)) >= len(expected), 20, "as many series")
     assert contents(behind) == expected
+
+
+@FULL
+def test_larger_than_a_server_takes(receive, processes, tmp_path):
+    """3 MB before compression, of which a server with its default of a burst says "too many" forever: it has them in parts, to the last sample."""
+    program, reason = pyroscope.build()
+    if reason:
+        pytest.skip(reason)
+    server = pyroscope.Pyroscope(processes, tmp_path, program)
+    agent, receiver = receive(server.url)
+    dice, large = random.Random(22), Pprof(now_ns() // 10**6 - 1000)
+    for _ in range(6000):
+        large.add([Frame("main"), Frame(dice.randbytes(100).hex())], TICK)
+    body = large.bytes()
+    assert 2 * MIB < len(gzip.decompress(body)) < 4 * MIB
+    for _ in range(2):
+        assert receiver.push(push_proto((cpu_labels("large"), body)))[0] == 200
+    m = agent.wait_metric(lambda m: m.get("pyroscope_write_sent_profiles_total") == 4, 60, "all are sent")
+    assert m.get("xagent_received_profiles_divided_total") == 2 and m.get("pyroscope_write_dropped_profiles_total") == 0
+    now = int(time.time() * 1000)
+    answer = server.query("SelectMergeStacktraces", profileTypeID=pyroscope.CPU, labelSelector='{service_name="large"}', start=now - 3600_000,
+                          end=now + 60_000)
+    # What was sent again has the same milliseconds, and counts once.
+    assert int(answer["flamegraph"]["total"]) == 6000 * TICK
 
 
 MERGED = """

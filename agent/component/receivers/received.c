@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/component/receivers/divided.h"
 #include "agent/component/receivers/fan_out.h"
 #include "agent/component/receivers/moments.h"
 #include "agent/push/relay.h"
@@ -38,7 +39,7 @@ struct received {
 	struct worker *worker;	 /* NULL: nobody has wanted anything made yet */
 	struct moments *moments; /* the worker's; NULL: nobody has wanted times apart yet */
 	size_t n_waiting_bytes;
-	struct metric *not_encoded, *moved, *crowded;
+	struct metric *not_encoded, *moved, *crowded, *divided;
 	struct ratelimit warnings;
 };
 
@@ -51,6 +52,8 @@ struct job {
 	uint64_t deadline_ns, now_ns;
 	int result; /* INGEST_OPENED, INGEST_REFUSED_x, -errno */
 	bool moved, crowded;
+	bool may_divide;
+	struct divided parts; /* in its place, where there are some */
 	struct buf why;
 };
 
@@ -68,6 +71,14 @@ static const struct metric_family moved_family = {
 	"or crowded, where a second was not enough.",
 	METRIC_COUNTER,
 	{ "component_path", "component_id", "result" },
+};
+
+static const struct metric_family divided_family = {
+	"xagent_received_profiles_divided_total",
+	"Received profiles that were handed on as several, because servers take none of their "
+	"size.",
+	METRIC_COUNTER,
+	{ "component_path", "component_id" },
 };
 
 /* ---- worker: a time of its own ---- */
@@ -158,7 +169,7 @@ static int read_tables(struct job *job, struct read_budget *budget)
 static void job_run(struct worker_job *worker_job)
 {
 	struct job *job = CONTAINER_OF(worker_job, struct job, worker_job);
-	const struct read_budget_options options = { .inflated_bytes = INGEST_MAX_PLAIN_BYTES,
+	const struct read_budget_options options = { .inflated_bytes = 2 * INGEST_MAX_PLAIN_BYTES,
 						     .elements = MAX_ELEMENTS,
 						     .cpu_ns = MAX_CPU_NS };
 	struct read_budget budget;
@@ -166,7 +177,9 @@ static void job_run(struct worker_job *worker_job)
 	read_budget_init(&budget, &options);
 	read_budget_begin(&budget);
 	job->result = job->wants & PROFILE_WANT_APART ? move_apart(job, &budget) : 0;
-	if (job->result == 0 && job->wants & MADE_FORMS)
+	if (job->result == 0 && job->may_divide)
+		divided_make(job->profile, job->wants, job->now_ns, &budget, &job->parts);
+	if (job->result == 0 && job->parts.n == 0 && job->wants & MADE_FORMS)
 		job->result = read_tables(job, &budget);
 	read_budget_end(&budget);
 }
@@ -175,6 +188,7 @@ static void job_run(struct worker_job *worker_job)
 
 static void job_free(struct job *job)
 {
+	divided_fini(&job->parts);
 	profile_unref(job->profile);
 	buf_fini(&job->why);
 	free(job);
@@ -208,7 +222,11 @@ static void job_done(struct worker_job *worker_job)
 	metric_add(r->crowded, job->crowded);
 	if (job->result != INGEST_OPENED)
 		not_encoded(r, reason_of(job));
-	fan_out(r->to, job->profile, job->deadline_ns);
+	metric_add(r->divided, job->parts.n > 0);
+	for (size_t i = 0; i < job->parts.n; i++)
+		fan_out(r->to, job->parts.items[i], job->deadline_ns);
+	if (job->parts.n == 0)
+		fan_out(r->to, job->profile, job->deadline_ns);
 	job_free(job);
 }
 
@@ -223,7 +241,8 @@ static int submit(struct received *r, struct profile *profile, unsigned int want
 	*job = (struct job){ .worker_job = { .run = job_run, .done = job_done },
 			     .received = r,
 			     .profile = profile,
-			     .wants = wants,
+			     .wants = wants & MADE,
+			     .may_divide = divided_may_be(profile_form_bytes(profile, FORM_PPROF)),
 			     .n_bytes = profile_form_bytes(profile, FORM_PPROF),
 			     .deadline_ns = deadline_ns,
 			     .now_ns = profile->time_ns ? profile->time_ns : clock_real_ns(),
@@ -255,10 +274,18 @@ bool received_may_relay(const struct received *r)
 	return fan_out_wants(r->to) & PROFILE_WANT(FORM_PPROF);
 }
 
+/* What is to be made, and the bytes where they may be too many. */
+static unsigned int wants_of(const struct received *r, const struct profile *p)
+{
+	unsigned int wants = fan_out_wants(r->to) & (MADE | PROFILE_WANT(FORM_PPROF));
+
+	return divided_may_be(profile_form_bytes(p, FORM_PPROF)) ? wants : wants & MADE;
+}
+
 void received_deliver(struct received *r, struct profile **profile, uint64_t deadline_ns)
 {
 	_cleanup_(profile_unrefp) struct profile *p = TAKE_PTR(*profile);
-	unsigned int wants = fan_out_wants(r->to) & MADE;
+	unsigned int wants = wants_of(r, p);
 
 	if (!wants) {
 		fan_out(r->to, p, deadline_ns);
@@ -271,7 +298,8 @@ void received_deliver(struct received *r, struct profile **profile, uint64_t dea
 		p = NULL;
 		return;
 	}
-	not_encoded(r, result == -EAGAIN ? "too many wait for it" : strerror(-result));
+	if (wants & MADE)
+		not_encoded(r, result == -EAGAIN ? "too many wait for it" : strerror(-result));
 	fan_out(r->to, p, deadline_ns);
 }
 
@@ -292,6 +320,7 @@ int received_new(const struct component *c, struct received **ret_received)
 	r->c = c;
 	r->not_encoded = telemetry_series(c->env->telemetry, &not_encoded_family, labels);
 	r->moved = telemetry_series(c->env->telemetry, &moved_family, moved);
+	r->divided = telemetry_series(c->env->telemetry, &divided_family, labels);
 	r->crowded = telemetry_series(c->env->telemetry, &moved_family, crowded);
 	r->warnings = (struct ratelimit){ .interval_ns = WARNINGS_INTERVAL_NS, .burst = 1 };
 	*ret_received = r;

@@ -7,7 +7,7 @@
  *
  * The bytes go on as they came: pyroscope.write sends them without a copy and without a look, pyroscope.relabel changes the labels alone, and
  * pyroscope.store checks them as it checks what is pushed to it. Only where a receiver wants a form of OpenTelemetry are they unpacked, checked
- * and encoded, on a thread of its own. Where labels change on the way (PROFILE_WANT_APART), their time is read there, and one that has the
+ * and encoded, on a thread of its own; so are those that may be larger than servers take (divided.h). Where labels change on the way (PROFILE_WANT_APART), their time is read there, and one that has the
  * millisecond of another gets the next that is free (moments.h). Bytes that cannot be are counted (`profiles_not_encoded`, with a line of the log a minute); then the
  * receivers that wanted them count the profile as dropped (`not_encoded`), and all others have it as it came.
  *

@@ -46,7 +46,7 @@ static int check_counts(const struct ingest *in, struct buf *why)
 
 	if (p->n_sample_type == 0)
 		return refuse(why, "empty profile");
-	if (p->n_sample > INGEST_MAX_SAMPLES)
+	if (p->n_sample > INGEST_MAX_SAMPLES && !in->in_parts)
 		return refuse_count(in, "samples count limit", "max_profile_stacktrace_samples",
 				    p->n_sample, INGEST_MAX_SAMPLES, why);
 	for (size_t i = 0; i < p->n_sample; i++)

@@ -35,7 +35,8 @@ struct ingest {
 	struct ingest_memory memory;
 	struct read_budget *budget; /* of the request; NULL: none */
 	void *profile; /* the generated message: Perftools__Profiles__Profile, which only sources know */
-	bool is_own; /* made by this agent, so its structure is sound */
+	bool is_own;   /* made by this agent, so its structure is sound */
+	bool in_parts; /* it may have more samples than a server takes at a time */
 	int64_t time_ms;
 	struct ingest_labels base; /* of the push, service_name included */
 	uint32_t *order;	   /* numbers of samples */

@@ -8,6 +8,7 @@
 
 #include "agent/store/ingest/ingest_private.h"
 #include "agent/store/segment/id_table.h"
+#include "agent/util/clock.h"
 #include "agent/util/macro.h"
 #include "agent/util/str.h"
 #include "pprof/profile.pb-c.h"
@@ -21,8 +22,11 @@
 struct tables {
 	struct ingest *in;
 	const Perftools__Profiles__Profile *p;
+	struct pprof_options options;
 	struct pprof_builder *b;
 	uint64_t *functions, *mappings, *locations;
+	ingest_part_fn put; /* NULL: it is one */
+	void *user;
 };
 
 /* ---- what stands before the samples ---- */
@@ -65,8 +69,11 @@ static int new_builder(struct tables *t, uint64_t now_ns, struct buf *why)
 	take_period(t->in, &o);
 	o.time_ns = t->p->time_nanos > 0 ? t->p->time_nanos : (int64_t)now_ns;
 	o.duration_ns = MAX_OF(t->p->duration_nanos, (int64_t)0);
-	o.max_samples = INGEST_MAX_SAMPLES;
-	o.max_bytes = 2 * INGEST_MAX_PLAIN_BYTES;
+	if (!t->put) {
+		o.max_samples = INGEST_MAX_SAMPLES;
+		o.max_bytes = 2 * INGEST_MAX_PLAIN_BYTES;
+	}
+	t->options = o;
 	int r = pprof_builder_new(&o, &t->b);
 	return r == -EINVAL ? refuse(why, "a type without a name or a unit") : r;
 }
@@ -262,10 +269,42 @@ static int add_sample(struct tables *t, const Perftools__Profiles__Sample *s)
 	return pprof_builder_sample(t->b, ids, n, s->value, labels, take_labels(t->in, s, labels));
 }
 
+static int put_part(struct tables *t)
+{
+	int r = t->put(t->user, &t->b, (uint64_t)t->options.time_ns);
+
+	pprof_builder_free(TAKE_PTR(t->b));
+	return r;
+}
+
+/* Ids do not carry over. */
+static int next_part(struct tables *t)
+{
+	int r = put_part(t);
+
+	if (r < 0)
+		return r;
+	memset(t->functions, 0, t->p->n_function * sizeof(*t->functions));
+	memset(t->mappings, 0, t->p->n_mapping * sizeof(*t->mappings));
+	memset(t->locations, 0, t->p->n_location * sizeof(*t->locations));
+	t->options.time_ns += NS_PER_MS;
+	return pprof_builder_new(&t->options, &t->b);
+}
+
+static int add_somewhere(struct tables *t, const Perftools__Profiles__Sample *s)
+{
+	int r = add_sample(t, s);
+
+	if (r != PPROF_FULL || !t->put || pprof_builder_n_samples(t->b) == 0)
+		return r;
+	r = next_part(t);
+	return r < 0 ? r : add_sample(t, s);
+}
+
 static int add_samples(struct tables *t, struct buf *why)
 {
 	for (size_t i = 0; i < t->p->n_sample; i++) {
-		int r = ingest_goes_on(t->in) ? add_sample(t, t->p->sample[i]) : -ECANCELED;
+		int r = ingest_goes_on(t->in) ? add_somewhere(t, t->p->sample[i]) : -ECANCELED;
 
 		if (r == PPROF_FULL) {
 			(void)buf_append_str(why, "its names or values are more than there may be");
@@ -277,23 +316,49 @@ static int add_samples(struct tables *t, struct buf *why)
 	return INGEST_OPENED;
 }
 
+/* The builder is the caller's, whatever the result. */
+static int read_samples(struct tables *t, struct ingest *in, uint64_t now_ns, struct buf *why)
+{
+	t->in = in;
+	t->p = in->profile;
+	if (!make_room(t))
+		return ingest_no_memory(in, why);
+	int r = new_builder(t, now_ns, why);
+	return r == 0 ? add_samples(t, why) : r;
+}
+
 int ingest_tables(const uint8_t *pprof, size_t n, uint64_t now_ns, struct read_budget *budget,
 		  struct buf *why, struct pprof_builder **ret_tables)
 {
 	_cleanup_(ingest_freep) struct ingest *in = NULL;
-	_cleanup_(pprof_builder_freep) struct pprof_builder *builder = NULL;
+	struct tables t = { 0 };
 	int r = ingest_open_bytes(pprof, n, budget, why, &in);
 
 	r = r == INGEST_OPENED ? ingest_check(in, why) : r;
-	if (r != INGEST_OPENED)
-		return r;
-	struct tables t = { .in = in, .p = in->profile };
-	if (!make_room(&t))
-		return ingest_no_memory(in, why);
-	r = new_builder(&t, now_ns, why);
-	builder = t.b;
-	r = r == 0 ? add_samples(&t, why) : r;
+	r = r == INGEST_OPENED ? read_samples(&t, in, now_ns, why) : r;
 	if (r == INGEST_OPENED)
-		*ret_tables = TAKE_PTR(builder);
+		*ret_tables = TAKE_PTR(t.b);
+	pprof_builder_free(t.b);
+	return r;
+}
+
+int ingest_parts(const uint8_t *pprof, size_t n, uint64_t now_ns, struct read_budget *budget,
+		 struct buf *why, ingest_part_fn put, void *user)
+{
+	_cleanup_(ingest_freep) struct ingest *in = NULL;
+	struct tables t = { .put = put, .user = user };
+	int r = ingest_open_bytes(pprof, n, budget, why, &in);
+
+	if (r == INGEST_OPENED) {
+		in->in_parts = true;
+		r = ingest_check(in, why);
+	}
+	r = r == INGEST_OPENED ? read_samples(&t, in, now_ns, why) : r;
+	if (r == INGEST_OPENED && pprof_builder_n_samples(t.b) > 0) {
+		int put_r = put_part(&t);
+
+		r = put_r < 0 ? put_r : r;
+	}
+	pprof_builder_free(t.b);
 	return r;
 }

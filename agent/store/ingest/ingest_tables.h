@@ -12,6 +12,14 @@
 
 #include "agent/store/ingest/ingest.h"
 
+/*
+ * The same as several profiles of which none is larger than PPROF_OPTIONS_DEFAULT says, each a millisecond after the one before: `put` may take the
+ * tables (*part becomes NULL then) and end it with an error, which is returned. What is refused may have been put in part.
+ */
+typedef int (*ingest_part_fn)(void *user, struct pprof_builder **part, uint64_t time_ns);
+int ingest_parts(const uint8_t *pprof, size_t n, uint64_t now_ns, struct read_budget *budget,
+		 struct buf *why, ingest_part_fn put, void *user);
+
 /* A profile without a time is of now. `budget` has begun; NULL: none. INGEST_OPENED; INGEST_REFUSED_x with a sentence in `why`; -ENOMEM;
  * -ECANCELED. Any thread. */
 int ingest_tables(const uint8_t *pprof, size_t n, uint64_t now_ns, struct read_budget *budget,

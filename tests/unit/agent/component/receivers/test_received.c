@@ -11,9 +11,11 @@
 #include "agent/util/clock.h"
 
 /* A receiver that keeps what it gets. */
+#define KEPT_MAX 8
 struct keeper {
 	struct receiver receiver;
-	struct profile *profile;
+	struct profile *profile;	 /* the last */
+	struct profile *first[KEPT_MAX]; /* the first ones */
 	unsigned int n;
 	size_t room;
 };
@@ -25,7 +27,16 @@ static void keep(struct receiver *receiver, struct profile *profile, uint64_t de
 	(void)deadline_ns;
 	profile_unref(k->profile);
 	k->profile = profile_ref(profile);
+	if (k->n < KEPT_MAX)
+		k->first[k->n] = profile_ref(profile);
 	k->n++;
+}
+
+static void keeper_fini(struct keeper *k)
+{
+	for (size_t i = 0; i < KEPT_MAX; i++)
+		profile_unref(k->first[i]);
+	profile_unref(k->profile);
 }
 
 static bool has_room(const struct receiver *receiver, size_t n_bytes)
@@ -83,21 +94,34 @@ static int teardown_context(void **state)
 	void *fixture = w->f;
 
 	received_free(w->received);
-	profile_unref(w->bytes.profile);
-	profile_unref(w->otlp.profile);
+	keeper_fini(&w->bytes);
+	keeper_fini(&w->otlp);
 	shared_bytes_unref(w->sent);
 	(void)teardown(&fixture);
 	free(w);
 	return 0;
 }
 
+/* The data becomes the context's. */
+static void deliver_data(struct context *w, const char *service, uint8_t *data, size_t n)
+{
+	const struct label items[] = { { "__name__", "process_cpu" }, { "service_name", service } };
+	struct labels *labels = NULL;
+	struct profile *p = NULL;
+
+	shared_bytes_unref(w->sent);
+	assert_int_equal(shared_bytes_new(data, n, &w->sent), 0);
+	assert_int_equal(labels_new(items, ARRAY_SIZE(items), &labels), 0);
+	assert_int_equal(profile_of_pprof(w->sent, labels, clock_real_ns(), &p), 0);
+	labels_unref(labels);
+	received_deliver(w->received, &p, clock_real_ns() + RECEIVER_DEADLINE_NS);
+	assert_null(p);
+}
+
 /* NULL: a profile. */
 static void deliver_of(struct context *w, const char *service, const char *bytes)
 {
-	const struct label items[] = { { "__name__", "process_cpu" }, { "service_name", service } };
 	struct made_profile made;
-	struct labels *labels = NULL;
-	struct profile *p = NULL;
 	size_t n = bytes ? strlen(bytes) : 0;
 	uint8_t *data = bytes ? (uint8_t *)strdup(bytes) : NULL;
 
@@ -106,13 +130,30 @@ static void deliver_of(struct context *w, const char *service, const char *bytes
 	made_profile_sample(&made, "main;f", (const int64_t[]){ 20 }, NULL);
 	data = data ? data : made_profile_gzip(&made, &n);
 	made_profile_fini(&made);
-	shared_bytes_unref(w->sent);
-	assert_int_equal(shared_bytes_new(data, n, &w->sent), 0);
-	assert_int_equal(labels_new(items, ARRAY_SIZE(items), &labels), 0);
-	assert_int_equal(profile_of_pprof(w->sent, labels, clock_real_ns(), &p), 0);
-	labels_unref(labels);
-	received_deliver(w->received, &p, clock_real_ns() + RECEIVER_DEADLINE_NS);
-	assert_null(p);
+	deliver_data(w, service, data, n);
+}
+
+/* Samples of values 10, 20, …, each in a function of its own with a name that gzip halves. */
+static void deliver_large(struct context *w, unsigned int n_samples)
+{
+	struct made_profile made;
+	char name[512];
+	uint64_t random = 1;
+	size_t n;
+
+	made_profile_init(&made, "cpu/nanoseconds", "cpu/nanoseconds", 1700000000000);
+	made.message.period = 10;
+	for (unsigned int i = 1; i <= n_samples; i++) {
+		for (size_t k = 0; k < sizeof(name) - 1; k++) {
+			random = random * 6364136223846793005ULL + 1442695040888963407ULL;
+			name[k] = "abcdefghijklmnop"[random >> 60];
+		}
+		name[sizeof(name) - 1] = '\0';
+		made_profile_sample(&made, name, (const int64_t[]){ 10 * (int64_t)i }, NULL);
+	}
+	uint8_t *data = made_profile_gzip(&made, &n);
+	made_profile_fini(&made);
+	deliver_data(w, "large", data, n);
 }
 
 static void deliver(struct context *w, const char *bytes)
@@ -292,6 +333,104 @@ static void test_a_crowd(void **state)
 	assert_int_equal(moved_by(w), 0);
 }
 
+/* What a server reads: the sum of its values, its time and its size. */
+static int64_t read_part(const struct profile *p, int64_t *ret_time_ns, size_t *ret_n)
+{
+	const struct shared_bytes *bytes = profile_form(p, FORM_PPROF);
+	_cleanup_(pprof_builder_freep) struct pprof_builder *tables = NULL;
+	_cleanup_buf_ struct buf why = BUF_INIT(1000);
+	struct pprof_bytes plain;
+	int64_t sum = 0;
+
+	assert_int_equal(ingest_tables(bytes->data, bytes->n, 1, NULL, &why, &tables),
+			 INGEST_OPENED);
+	assert_int_equal(pprof_builder_encode_plain(tables, &plain), 0);
+	Perftools__Profiles__Profile *message =
+		perftools__profiles__profile__unpack(NULL, plain.n, plain.data);
+	for (size_t i = 0; i < message->n_sample; i++)
+		sum += message->sample[i]->value[0];
+	*ret_time_ns = message->time_nanos;
+	*ret_n = plain.n;
+	perftools__profiles__profile__free_unpacked(message, NULL);
+	pprof_bytes_fini(&plain);
+	return sum;
+}
+
+#define DIVIDED                                                      \
+	"\nxagent_received_profiles_divided_total{component_path=\"" \
+	"/\",component_id=\"c\"} "
+
+/* 2 MB, of which a server with its default of a burst takes no part: two that it takes, to the last sample, one after the other. */
+static void test_large(void **state)
+{
+	enum { N = 3800 };
+	struct context *w = *state;
+	int64_t sum = 0;
+
+	w->to.n_items = 3;
+	deliver_large(w, N);
+	settle(w, 2);
+	assert_int_equal(w->bytes.n, 2);
+	assert_int_equal(w->otlp.n, 2);
+	for (size_t i = 0; i < 2; i++) {
+		const struct profile *p = w->bytes.first[i];
+		int64_t time_ns;
+		size_t n;
+
+		sum += read_part(p, &time_ns, &n);
+		assert_in_range(n, 1, 1400000);
+		assert_int_equal(time_ns, (1700000000000 + (int64_t)i) * (int64_t)NS_PER_MS);
+		assert_int_equal(p->time_ns, time_ns);
+		assert_true(p->is_foreign);
+		assert_string_equal(labels_get(p->labels, "service_name"), "large");
+		assert_non_null(profile_form(w->otlp.first[i], FORM_OTLP));
+	}
+	assert_int_equal(sum, 10 * N * (N + 1) / 2);
+	assert_true(metric(w, DIVIDED) == 1);
+	assert_true(n_not_encoded(w) == 0);
+}
+
+/* More samples than a profile may have, in few bytes: its frames are the same, its labels are not. */
+static void test_many_samples(void **state)
+{
+	enum { N = 17000 };
+	struct context *w = *state;
+	struct made_profile made;
+	int64_t time_ns, sum = 0;
+	char label[32];
+	size_t n;
+
+	made_profile_init(&made, "cpu/nanoseconds", "cpu/nanoseconds", 1700000000000);
+	made.message.period = 10;
+	for (unsigned int i = 0; i < N; i++) {
+		(void)snprintf(label, sizeof(label), "id=%08x", i * 2654435761U);
+		made_profile_sample(&made, "main", (const int64_t[]){ 10 }, label);
+	}
+	uint8_t *data = made_profile_gzip(&made, &n);
+	made_profile_fini(&made);
+	deliver_data(w, "many", data, n);
+	settle(w, 2);
+	for (size_t i = 0; i < 2; i++)
+		sum += read_part(w->bytes.first[i], &time_ns, &n);
+	assert_int_equal(sum, 10 * N);
+	assert_int_equal(time_ns, 1700000000001 * (int64_t)NS_PER_MS);
+}
+
+/* One that may be too large and is not, and one that is so large that nobody reads it, go on as they came. */
+static void test_not_divided(void **state)
+{
+	struct context *w = *state;
+
+	deliver_large(w, 1000);
+	settle(w, 1);
+	assert_ptr_equal(profile_form(w->bytes.profile, FORM_PPROF), w->sent);
+	deliver_large(w, 9000);
+	settle(w, 2);
+	assert_ptr_equal(profile_form(w->bytes.profile, FORM_PPROF), w->sent);
+	assert_true(metric(w, DIVIDED) == 0);
+	assert_true(n_not_encoded(w) == 0);
+}
+
 /* More than the worker takes: none is lost, those beyond have no other form. */
 static void test_more_than_there_is_room(void **state)
 {
@@ -313,6 +452,9 @@ static const struct unit_test tests[] = {
 	TEST_WITH(test_room, setup_context, teardown_context),
 	TEST_WITH(test_times_apart, setup_context, teardown_context),
 	TEST_WITH(test_a_crowd, setup_context, teardown_context),
+	TEST_WITH(test_large, setup_context, teardown_context),
+	TEST_WITH(test_many_samples, setup_context, teardown_context),
+	TEST_WITH(test_not_divided, setup_context, teardown_context),
 	TEST_WITH(test_more_than_there_is_room, setup_context, teardown_context),
 };
 
