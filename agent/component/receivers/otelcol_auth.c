@@ -8,54 +8,24 @@
 #include "agent/component/receivers/otlp_auth.h"
 #include "agent/util/log.h"
 
-#define ARENA_BYTES ((size_t)1 << 20)
-
-typedef int (*auth_of_fn)(const void *args, struct river_arena *arena, struct otlp_auth *auth);
-
 /* A load evaluates everything before it updates anything: who is updated after us still names what was exported before, so that is kept
  * until the next update. */
 struct auth_state {
-	struct otlp_auth auth; /* what is exported */
-	struct river_arena arena;
-	auth_of_fn auth_of;
+	struct otlp_auth *auth;	  /* what is exported */
+	struct otlp_auth *before; /* NULL: there was none */
+	otlp_auth_of_fn of;
 	bool running;
-	struct auth_state *before; /* NULL: there was none */
 };
 
-static void state_free(struct auth_state *s)
-{
-	while (s) {
-		struct auth_state *before = s->before;
-
-		river_arena_fini(&s->arena);
-		free(s);
-		s = before;
-	}
-}
-
-static int state_new(auth_of_fn auth_of, const void *args, struct auth_state **ret_state)
+static int build(struct component *c, otlp_auth_of_fn of, const void *args)
 {
 	struct auth_state *s = calloc(1, sizeof(*s));
 
 	if (!s)
 		return -ENOMEM;
-	river_arena_init(&s->arena, ARENA_BYTES);
-	s->auth_of = auth_of;
-	int r = auth_of(args, &s->arena, &s->auth);
-	if (r < 0)
-		state_free(s);
-	else
-		*ret_state = s;
-	return r;
-}
-
-static int build(struct component *c, auth_of_fn auth_of, const void *args)
-{
-	struct auth_state *s = NULL;
-	int r = state_new(auth_of, args, &s);
-
 	c->state = s;
-	return r;
+	s->of = of;
+	return otlp_auth_new(of, args, &s->auth);
 }
 
 static void tell(struct component *c)
@@ -63,12 +33,12 @@ static void tell(struct component *c)
 	const struct auth_state *s = c->state;
 	_cleanup_buf_ struct buf text = BUF_INIT(COMPONENT_MESSAGE_MAX);
 
-	if (!s->auth.empty) {
+	if (!s->auth->empty) {
 		component_set_health(c, HEALTH_HEALTHY, "in the hands of those that name it");
 		return;
 	}
 	(void)buf_printf(&text, "%s is empty: is the variable set that it is made of?",
-			 s->auth.empty);
+			 s->auth->empty);
 	component_set_health(c, HEALTH_UNHEALTHY, buf_str(&text));
 	log_error(buf_str(&text), LOG_STR("component_id", c->id));
 }
@@ -85,17 +55,16 @@ static int auth_run(struct component *c, struct buf *why)
 
 static int auth_update(struct component *c, const void *args, struct buf *why)
 {
-	struct auth_state *old = c->state, *s = NULL;
-	int r = state_new(old->auth_of, args, &s);
+	struct auth_state *s = c->state;
+	struct otlp_auth *auth = NULL;
+	int r = otlp_auth_new(s->of, args, &auth);
 
 	(void)why;
 	if (r < 0)
 		return r;
-	state_free(old->before);
-	old->before = NULL;
-	s->before = old;
-	s->running = old->running;
-	c->state = s;
+	otlp_auth_unref(s->before);
+	s->before = s->auth;
+	s->auth = auth;
 	if (s->running)
 		tell(c);
 	component_exports_changed(c);
@@ -104,7 +73,13 @@ static int auth_update(struct component *c, const void *args, struct buf *why)
 
 static void auth_stop(struct component *c)
 {
-	state_free(c->state);
+	struct auth_state *s = c->state;
+
+	if (!s)
+		return;
+	otlp_auth_unref(s->before);
+	otlp_auth_unref(s->auth);
+	free(s);
 	c->state = NULL;
 }
 
@@ -114,7 +89,7 @@ static int auth_exports(struct component *c, struct river_arena *arena,
 	struct auth_state *s = c->state;
 	const struct river_member handler = {
 		.key = "handler",
-		.value = river_value_capsule(arena, OTLP_AUTH_CAPSULE, &s->auth),
+		.value = river_value_capsule(arena, OTLP_AUTH_CAPSULE, s->auth),
 	};
 
 	*ret_exports = handler.value ? river_value_object(arena, &handler, 1) : NULL;

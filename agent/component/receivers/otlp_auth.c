@@ -3,6 +3,7 @@
 #include "agent/component/receivers/otlp_auth.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -13,6 +14,8 @@
 #include "agent/util/macro.h"
 
 #define MAX_HEADER_BYTES (64 << 10)
+/* Certificates with their authorities are the largest. */
+#define ARENA_BYTES ((size_t)16 << 20)
 
 #define DEBUG_METRICS                                                                      \
 	{                                                                                  \
@@ -28,6 +31,52 @@ static bool given(const char *text)
 static const char *unless_empty(const char *text)
 {
 	return given(text) ? text : NULL;
+}
+
+/* ---- its life ---- */
+
+int otlp_auth_new(otlp_auth_of_fn of, const void *args, struct otlp_auth **ret_auth)
+{
+	struct otlp_auth *auth = calloc(1, sizeof(*auth));
+
+	if (!auth)
+		return -ENOMEM;
+	auth->n_refs = 1;
+	river_arena_init(&auth->arena, ARENA_BYTES);
+	int r = of(args, auth);
+	if (r < 0)
+		otlp_auth_unref(auth);
+	else
+		*ret_auth = auth;
+	return r;
+}
+
+struct otlp_auth *otlp_auth_ref(struct otlp_auth *auth)
+{
+	if (auth)
+		auth->n_refs++;
+	return auth;
+}
+
+void otlp_auth_unref(struct otlp_auth *auth)
+{
+	if (!auth || --auth->n_refs > 0)
+		return;
+	river_arena_fini(&auth->arena);
+	free(auth);
+}
+
+/* Its own copies of texts that are the arguments'. 0 or -ENOMEM. */
+static int keep(struct otlp_auth *auth, const char **const *texts, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (!*texts[i])
+			continue;
+		*texts[i] = river_arena_strndup(&auth->arena, *texts[i], strlen(*texts[i]));
+		if (!*texts[i])
+			return -ENOMEM;
+	}
+	return 0;
 }
 
 /* ---- otelcol.auth.basic ---- */
@@ -77,19 +126,20 @@ const struct river_schema otlp_auth_basic_schema =
 	RIVER_SCHEMA(B, "otelcol.auth.basic", basic_fields);
 #undef B
 
-int otlp_auth_of_basic(const void *self, struct river_arena *arena, struct otlp_auth *auth)
+int otlp_auth_of_basic(const void *self, struct otlp_auth *auth)
 {
 	const struct basic_args *args = self;
 	const struct client_auth_args *client = args->client_auth;
+	const char **const texts[] = { &auth->credentials.basic_username,
+				       &auth->credentials.basic_password };
 
-	(void)arena;
 	auth->credentials.basic_username = client ? client->username : args->username;
 	auth->credentials.basic_password = unless_empty(client ? client->password : args->password);
 	if (!given(auth->credentials.basic_username))
 		auth->empty = "username";
 	else if (!auth->credentials.basic_password)
 		auth->empty = "password";
-	return 0;
+	return keep(auth, texts, ARRAY_SIZE(texts));
 }
 
 /* ---- otelcol.auth.bearer ---- */
@@ -110,11 +160,10 @@ const struct river_schema otlp_auth_bearer_schema =
 #undef B
 
 /* One that is called otherwise, or has no scheme, is a header as any other. */
-static int bearer_header(const struct bearer_args *args, struct river_arena *arena,
-			 struct otlp_auth *auth)
+static int bearer_header(const struct bearer_args *args, struct otlp_auth *auth)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(MAX_HEADER_BYTES);
-	struct otlp_auth_header *header = river_arena_alloc(arena, sizeof(*header));
+	struct otlp_auth_header *header = river_arena_alloc(&auth->arena, sizeof(*header));
 
 	(void)buf_printf(&text, "%s%s%s", args->scheme, *args->scheme ? " " : "", args->token);
 	if (!header || text.failed)
@@ -122,23 +171,26 @@ static int bearer_header(const struct bearer_args *args, struct river_arena *are
 	*header = (struct otlp_auth_header){
 		.action = OTLP_AUTH_UPSERT,
 		.name = *args->header ? args->header : "Authorization",
-		.value = river_arena_strndup(arena, text.data, text.len),
+		.value = buf_str(&text),
 	};
+	const char **const texts[] = { &header->name, &header->value };
 	auth->headers = header;
 	auth->n_headers = 1;
-	return header->value ? 0 : -ENOMEM;
+	return keep(auth, texts, ARRAY_SIZE(texts));
 }
 
-int otlp_auth_of_bearer(const void *self, struct river_arena *arena, struct otlp_auth *auth)
+int otlp_auth_of_bearer(const void *self, struct otlp_auth *auth)
 {
 	const struct bearer_args *args = self;
+	const char **const texts[] = { &auth->credentials.authorization_type,
+				       &auth->credentials.authorization_credentials };
 
 	auth->empty = *args->token ? NULL : "token";
 	if (!*args->scheme || strcasecmp(args->header, "Authorization") != 0)
-		return bearer_header(args, arena, auth);
+		return bearer_header(args, auth);
 	auth->credentials.authorization_type = args->scheme;
 	auth->credentials.authorization_credentials = args->token;
-	return 0;
+	return keep(auth, texts, ARRAY_SIZE(texts));
 }
 
 /* ---- otelcol.auth.headers ---- */
@@ -209,21 +261,27 @@ static const struct river_field headers_fields[] = {
 const struct river_schema otlp_auth_headers_schema =
 	RIVER_SCHEMA(struct headers_args, "otelcol.auth.headers", headers_fields);
 
-int otlp_auth_of_headers(const void *self, struct river_arena *arena, struct otlp_auth *auth)
+int otlp_auth_of_headers(const void *self, struct otlp_auth *auth)
 {
 	const struct headers_args *args = self;
 	const struct header_args *from = args->headers.items;
 	size_t n = args->headers.n_items;
-	struct otlp_auth_header *headers = river_arena_alloc(arena, (n + 1) * sizeof(*headers));
+	struct otlp_auth_header *headers =
+		river_arena_alloc(&auth->arena, (n + 1) * sizeof(*headers));
+	int r = 0;
 
 	if (!headers)
 		return -ENOMEM;
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n && r == 0; i++) {
+		const char **const texts[] = { &headers[i].name, &headers[i].value };
+
 		headers[i] = (struct otlp_auth_header){ action_of(from[i].action), from[i].key,
 							from[i].value.text };
+		r = keep(auth, texts, ARRAY_SIZE(texts));
+	}
 	auth->headers = headers;
 	auth->n_headers = n;
-	return 0;
+	return r;
 }
 
 /* ---- otelcol.auth.oauth2 ---- */
@@ -265,10 +323,55 @@ const struct river_schema otlp_auth_oauth2_schema =
 	RIVER_SCHEMA(T, "otelcol.auth.oauth2", oauth2_fields, .validate = validate_oauth2);
 #undef T
 
-int otlp_auth_of_oauth2(const void *self, struct river_arena *arena, struct otlp_auth *auth)
+static int keep_list(struct otlp_auth *auth, const struct river_strings *from,
+		     struct http_oauth2_options *o)
+{
+	const char **items = river_arena_alloc(&auth->arena, (from->n_items + 1) * sizeof(*items));
+	int r = items ? 0 : -ENOMEM;
+
+	for (size_t i = 0; r == 0 && i < from->n_items; i++) {
+		const char **const text = &items[i];
+
+		items[i] = from->items[i];
+		r = keep(auth, &text, 1);
+	}
+	o->scopes = items;
+	o->n_scopes = from->n_items;
+	return r;
+}
+
+static int keep_params(struct otlp_auth *auth, const struct river_list_map *from,
+		       struct http_oauth2_options *o)
+{
+	const struct http_header *given_params;
+	int r = http_client_list_headers(from, &auth->arena, &given_params, &o->n_params);
+	/* Of the arena, and nobody else's. */
+	struct http_header *params = r == 0 ? (struct http_header *)given_params : NULL;
+
+	for (size_t i = 0; r == 0 && i < o->n_params; i++) {
+		const char **const texts[] = { &params[i].name, &params[i].value };
+
+		r = keep(auth, texts, ARRAY_SIZE(texts));
+	}
+	o->params = params;
+	return r;
+}
+
+static int keep_texts(struct otlp_auth *auth, struct http_oauth2_options *o)
+{
+	const char **const texts[] = {
+		&o->client_id,	 &o->client_secret, &o->client_secret_file, &o->token_url,
+		&o->tls.ca_pem,	 &o->tls.ca_file,   &o->tls.cert_pem,	    &o->tls.cert_file,
+		&o->tls.key_pem, &o->tls.key_file,  &o->tls.server_name,
+	};
+
+	return keep(auth, texts, ARRAY_SIZE(texts));
+}
+
+int otlp_auth_of_oauth2(const void *self, struct otlp_auth *auth)
 {
 	const struct token_args *args = self;
-	struct http_oauth2_options *o = river_arena_alloc(arena, sizeof(*o));
+	struct http_oauth2_options *o = river_arena_alloc(&auth->arena, sizeof(*o));
 	/* Where both are given the file is meant. */
 	bool has_file = given(args->client_secret_file);
 
@@ -278,8 +381,6 @@ int otlp_auth_of_oauth2(const void *self, struct river_arena *arena, struct otlp
 		.client_id = args->client_id,
 		.client_secret = has_file ? NULL : unless_empty(args->client_secret),
 		.client_secret_file = has_file ? args->client_secret_file : NULL,
-		.scopes = args->scopes.items,
-		.n_scopes = args->scopes.n_items,
 		.token_url = args->token_url,
 		.timeout_ns = (uint64_t)args->timeout_ns,
 		.tls = otlp_tls_options(&args->tls.files),
@@ -289,7 +390,9 @@ int otlp_auth_of_oauth2(const void *self, struct river_arena *arena, struct otlp
 		auth->empty = "client_id";
 	else if (!has_file && !given(args->client_secret))
 		auth->empty = "client_secret";
-	return http_client_list_headers(&args->endpoint_params, arena, &o->params, &o->n_params);
+	int r = keep_texts(auth, o);
+	r = r == 0 ? keep_list(auth, &args->scopes, o) : r;
+	return r == 0 ? keep_params(auth, &args->endpoint_params, o) : r;
 }
 
 /* ---- a client's ---- */

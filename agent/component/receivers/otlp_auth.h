@@ -29,8 +29,13 @@ struct otlp_auth_header {
 	const char *name, *value;
 };
 
-/* Other arguments of the component are another of these at another address, so that who uses it is told. Its owner is the component. */
+/*
+ * Other arguments of the component are another of these at another address, so that who uses it is told. All that it points to is its own: who was
+ * not told yet may still look at it. Loop thread.
+ */
 struct otlp_auth {
+	unsigned int n_refs;
+	struct river_arena arena;
 	struct http_credentials credentials;
 	const struct http_oauth2_options *oauth2; /* NULL: none */
 	const struct otlp_auth_header *headers;
@@ -42,11 +47,17 @@ struct otlp_auth {
 extern const struct river_schema otlp_auth_basic_schema, otlp_auth_bearer_schema,
 	otlp_auth_headers_schema, otlp_auth_oauth2_schema;
 
-/* Of arguments by these tables. Pointers into them and `arena`; 0 or -ENOMEM. */
-int otlp_auth_of_basic(const void *args, struct river_arena *arena, struct otlp_auth *auth);
-int otlp_auth_of_bearer(const void *args, struct river_arena *arena, struct otlp_auth *auth);
-int otlp_auth_of_headers(const void *args, struct river_arena *arena, struct otlp_auth *auth);
-int otlp_auth_of_oauth2(const void *args, struct river_arena *arena, struct otlp_auth *auth);
+/* Of arguments by these tables. 0 or -ENOMEM. */
+typedef int (*otlp_auth_of_fn)(const void *args, struct otlp_auth *auth);
+int otlp_auth_of_basic(const void *args, struct otlp_auth *auth);
+int otlp_auth_of_bearer(const void *args, struct otlp_auth *auth);
+int otlp_auth_of_headers(const void *args, struct otlp_auth *auth);
+int otlp_auth_of_oauth2(const void *args, struct otlp_auth *auth);
+
+/* With one reference. 0 or -ENOMEM. */
+int otlp_auth_new(otlp_auth_of_fn of, const void *args, struct otlp_auth **ret_auth);
+struct otlp_auth *otlp_auth_ref(struct otlp_auth *auth); /* NULL-safe, as the next */
+void otlp_auth_unref(struct otlp_auth *auth);
 
 /* An endpoint that has nothing else to say who it is, and perhaps headers. 0 or -ENOMEM. */
 int otlp_auth_take(const struct otlp_auth *auth, struct river_arena *arena,

@@ -491,6 +491,31 @@ static void test_auth_changes(void **state)
 	http_server_free(s.http);
 }
 
+/* Both at once: the exporter is updated with what it named before, and then with what it names now. */
+static void test_both_change(void **state)
+{
+	struct fixture *f = *state;
+	struct server s;
+
+	server_init(&s, f);
+	for (unsigned int i = 0; i < 4; i++) {
+		char auth[256], client[128];
+
+		(void)snprintf(auth, sizeof(auth),
+			       "otelcol.auth.headers \"a\" { header {\n key = \"X-Key\"\n value = "
+			       "\"%u\"\n} }\n",
+			       i);
+		(void)snprintf(client, sizeof(client),
+			       "auth = otelcol.auth.headers.a.handler\n timeout = \"%us\"", i + 1);
+		load_with_auth(&s, client, auth);
+	}
+	run_a_while(f);
+	push(exported(f, "input"), FORM_OTLP_GZIP);
+	assert_int_equal(settle(f, exported(f, "input")).sent_profiles, 1);
+	assert_string_equal(s.key, "3");
+	http_server_free(s.http);
+}
+
 static void answer_token(const struct http_call *call, struct http_answer *answer, void *data)
 {
 	size_t n;
@@ -656,6 +681,7 @@ static const struct unit_test tests[] = {
 	FIXTURE_TEST(test_grpc),
 	TEST_ROWS(test_auth, auth_rows, name),
 	FIXTURE_TEST(test_auth_changes),
+	FIXTURE_TEST(test_both_change),
 	FIXTURE_TEST(test_auth_by_token),
 	FIXTURE_TEST(test_empty_auth),
 	FIXTURE_TEST(test_through_a_bridge),
