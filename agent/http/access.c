@@ -32,14 +32,18 @@ static int copy_paths(struct access *a, const struct http_access *o)
 
 int access_init(struct access *a, const struct http_access *o)
 {
-	*a = (struct access){ .wanted = o->username != NULL, .except_paths = o->except_paths };
+	const char *secret = o->authorization ? o->authorization : o->password;
+
+	*a = (struct access){ .wanted = o->username || o->authorization,
+			      .is_whole = o->authorization != NULL,
+			      .except_paths = o->except_paths };
 	if (!a->wanted)
 		return 0;
 	int r = copy_paths(a, o);
 	if (r == 0)
-		r = digest(str_from(o->username), a->username);
+		r = digest(str_from(o->username ? o->username : ""), a->username);
 	if (r == 0)
-		r = digest(str_from(o->password ? o->password : ""), a->password);
+		r = digest(str_from(secret ? secret : ""), a->password);
 	if (r < 0)
 		access_fini(a);
 	return r;
@@ -99,14 +103,25 @@ static bool credentials_are_right(const struct access *a, const char *credential
 	return right;
 }
 
+static bool header_is_right(const struct access *a, const char *authorization)
+{
+	unsigned char whole[ACCESS_DIGEST_BYTES];
+
+	return digest(str_from(authorization), whole) == 0 &&
+	       gnutls_memcmp(whole, a->password, sizeof(whole)) == 0;
+}
+
 bool access_allows(const struct access *a, const char *path, const char *authorization)
 {
 	static const char scheme[] = "Basic ";
 
 	if (!access_guards(a, path))
 		return true;
-	if (!authorization || strlen(authorization) > ACCESS_MAX_HEADER_BYTES ||
-	    strncasecmp(authorization, scheme, sizeof(scheme) - 1) != 0)
+	if (!authorization || strlen(authorization) > ACCESS_MAX_HEADER_BYTES)
+		return false;
+	if (a->is_whole)
+		return header_is_right(a, authorization);
+	if (strncasecmp(authorization, scheme, sizeof(scheme) - 1) != 0)
 		return false;
 	return credentials_are_right(a, authorization + sizeof(scheme) - 1);
 }

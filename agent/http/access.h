@@ -14,6 +14,7 @@
 
 struct access {
 	bool wanted; /* else everybody may ask everything */
+	bool is_whole; /* the header is compared, of which `password` is then the digest */
 	unsigned char username[ACCESS_DIGEST_BYTES];
 	unsigned char password[ACCESS_DIGEST_BYTES];
 	char **paths; /* owned, as the texts */

@@ -171,6 +171,8 @@ uint16_t http_server_port(const struct http_server *server);
 struct http_access {
 	const char *username; /* NULL: nobody is asked for a password */
 	const char *password;
+	/* In place of both: the whole header Authorization, "Bearer TOKEN". NULL: none. */
+	const char *authorization;
 	const char *const *paths; /* beginnings of paths; none: every path */
 	size_t n_paths;
 	bool except_paths; /* they are the ones that need no password */

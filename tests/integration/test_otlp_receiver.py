@@ -203,11 +203,11 @@ def test_names_of_profiles_of_a_program(start_agent, real):  # noqa: F811
     assert ids(receiver.store) == wanted["agent"]
 
 
-def call(server, body, compressed, *tls):
-    """What curl says of a call by gRPC; over TLS with its arguments for that."""
+def call(server, body, compressed, *tls, who=""):
+    """What curl says of a call by gRPC; over TLS with its arguments for that; `who` is what it says of itself."""
     message = gzip.compress(body) if compressed else body
     done = subprocess.run(
-        ["curl", "-siS", "--max-time", "20", *(tls or ["--http2-prior-knowledge"]), "-H", "content-type: application/grpc", "-H", "te: trailers",
+        ["curl", "-siS", "--max-time", "20", *(tls or ["--http2-prior-knowledge"]), "-H", "content-type: application/grpc", "-H", "te: trailers", *(["-H", f"authorization: {who}"] if who else []),
          "-H", f"grpc-encoding: {'gzip' if compressed else 'identity'}", "--data-binary", "@-",
          f"http{'s' if tls else ''}://{server}/opentelemetry.proto.collector.profiles.v1development.ProfilesService/Export"],
         input=struct.pack(">BI", compressed, len(message)) + message, capture_output=True, check=not tls)
@@ -244,6 +244,46 @@ def test_who_has_no_certificate(start_agent, tmp_path):
     assert "grpc-status" not in call(receiver.grpc, body, False, *server)
     assert "grpc-status: 0" in call(receiver.grpc, body, False, *server, *client)
     assert receiver.agent.stop() == 0
+
+
+WITH_PASSWORD = """
+pyroscope.store "local" {{ }}
+otelcol.auth.basic "who" {{
+	username = "u"
+	password = "p"
+}}
+otelcol.auth.bearer "who" {{ token = "{token}" }}
+otelcol.receiver.otlp "in" {{
+	http {{
+		endpoint = "127.0.0.1:{port}"
+		auth     = otelcol.auth.basic.who.handler
+	}}
+	grpc {{
+		endpoint = "127.0.0.1:{grpc}"
+		auth     = otelcol.auth.bearer.who.handler
+	}}
+	output {{ profiles = [pyroscope.store.local.receiver] }}
+}}
+"""
+WRONG = "grpc-status: 16"
+RIGHT = "grpc-status: 0"
+
+
+@pytest.mark.agent
+def test_who_has_no_password(start_agent):
+    """A name and its password over HTTP, a token over gRPC, which becomes another."""
+    port, grpc = free_port(), free_port()
+    agent = start_agent(WITH_PASSWORD.format(port=port, grpc=grpc, token="one")).wait_ready()
+    url, server, body = f"http://127.0.0.1:{port}", f"127.0.0.1:{grpc}", otlp.request(time.time_ns())
+    for who, status in (({}, 401), ({"Authorization": "Basic dTp4"}, 401), ({"Authorization": "Bearer one"}, 401), ({"Authorization": "Basic dTpw"}, 200)):
+        assert otlp.post(url, body, **who)[0] == status, who
+    for who, status in (("", WRONG), ("Basic dTpw", WRONG), ("Bearer two", WRONG), ("Bearer one", RIGHT)):
+        assert status in call(server, body, False, who=who), who
+    agent.config_path.write_text(WITH_PASSWORD.format(port=port, grpc=grpc, token="two"))
+    assert fetch(f"{agent.url}/-/reload")[0] == 200
+    wait_until(lambda: RIGHT in call(server, body, False, who="Bearer two"), 10, "the other token is right")
+    assert WRONG in call(server, body, False, who="Bearer one")
+    assert agent.stop() == 0
 
 
 # What is refused, and how: (status, words); each is one change of a request that is right.

@@ -12,17 +12,19 @@
 #define OTHER_BODIES_BYTES ((size_t)12 << 20)
 
 static void plan_door(struct receive_door_plan *door, const char *endpoint,
-		      const struct http_tls_args *tls, size_t max_bytes)
+		      const struct http_tls_args *tls, struct otlp_auth *auth, size_t max_bytes)
 {
 	door->wanted = true;
 	(void)snprintf(door->listen, sizeof(door->listen), "%s", endpoint);
 	door->tls = tls;
+	door->auth = auth;
 	door->max_bytes = max_bytes;
 }
 
 static void plan_http(const struct otlp_receiver_http_args *args, struct receive_plan *plan)
 {
-	plan_door(&plan->http, args->endpoint, args->tls, otlp_receiver_http_bytes(args));
+	plan_door(&plan->http, args->endpoint, args->tls, args->auth,
+		  otlp_receiver_http_bytes(args));
 	plan->options.max_connections = RECEIVE_DEFAULT_CONNECTIONS;
 	plan->options.max_bodies_bytes = plan->http.max_bytes + OTHER_BODIES_BYTES;
 	plan->options.any_host = true;
@@ -33,7 +35,7 @@ static void plan_grpc(const struct otlp_receiver_grpc_args *args, struct receive
 	struct grpc_server_options *o = &plan->grpc_options;
 
 	*o = otlp_receiver_grpc_options(args);
-	plan_door(&plan->grpc, args->endpoint, args->tls, o->max_message_bytes);
+	plan_door(&plan->grpc, args->endpoint, args->tls, args->auth, o->max_message_bytes);
 	o->max_connections = RECEIVE_DEFAULT_CONNECTIONS;
 	o->max_bodies_bytes = o->max_message_bytes + OTHER_BODIES_BYTES;
 }

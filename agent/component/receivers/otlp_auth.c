@@ -131,10 +131,16 @@ int otlp_auth_of_basic(const void *self, struct otlp_auth *auth)
 	const struct basic_args *args = self;
 	const struct client_auth_args *client = args->client_auth;
 	const char **const texts[] = { &auth->credentials.basic_username,
-				       &auth->credentials.basic_password };
+				       &auth->credentials.basic_password, &auth->access.username,
+				       &auth->access.password };
 
 	auth->credentials.basic_username = client ? client->username : args->username;
 	auth->credentials.basic_password = unless_empty(client ? client->password : args->password);
+	/* A client's own block is not what a server asks for. */
+	if (given(args->username) && given(args->password)) {
+		auth->access.username = args->username;
+		auth->access.password = args->password;
+	}
 	if (!given(auth->credentials.basic_username))
 		auth->empty = "username";
 	else if (!auth->credentials.basic_password)
@@ -179,14 +185,31 @@ static int bearer_header(const struct bearer_args *args, struct otlp_auth *auth)
 	return keep(auth, texts, ARRAY_SIZE(texts));
 }
 
+static int ask_for_token(const struct bearer_args *args, struct otlp_auth *auth)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(MAX_HEADER_BYTES);
+	const char **const whole = &auth->access.authorization;
+
+	(void)buf_printf(&text, "%s%s%s", args->scheme, *args->scheme ? " " : "", args->token);
+	if (text.failed)
+		return -ENOMEM;
+	auth->access.authorization = buf_str(&text);
+	return keep(auth, &whole, 1);
+}
+
 int otlp_auth_of_bearer(const void *self, struct otlp_auth *auth)
 {
 	const struct bearer_args *args = self;
 	const char **const texts[] = { &auth->credentials.authorization_type,
 				       &auth->credentials.authorization_credentials };
 
+	bool is_usual = strcasecmp(args->header, "Authorization") == 0;
+	int r = is_usual && *args->token ? ask_for_token(args, auth) : 0;
+
+	if (r < 0)
+		return r;
 	auth->empty = *args->token ? NULL : "token";
-	if (!*args->scheme || strcasecmp(args->header, "Authorization") != 0)
+	if (!*args->scheme || !is_usual)
 		return bearer_header(args, auth);
 	auth->credentials.authorization_type = args->scheme;
 	auth->credentials.authorization_credentials = args->token;
@@ -393,6 +416,11 @@ int otlp_auth_of_oauth2(const void *self, struct otlp_auth *auth)
 	int r = keep_texts(auth, o);
 	r = r == 0 ? keep_list(auth, &args->scopes, o) : r;
 	return r == 0 ? keep_params(auth, &args->endpoint_params, o) : r;
+}
+
+bool otlp_auth_asks(const struct otlp_auth *auth)
+{
+	return auth->access.username || auth->access.authorization;
 }
 
 /* ---- a client's ---- */

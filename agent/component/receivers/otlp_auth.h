@@ -4,6 +4,7 @@
 #define XAGENT_AGENT_COMPONENT_RECEIVERS_OTLP_AUTH_H
 
 #include "agent/http/credentials.h"
+#include "agent/http/server.h"
 #include "agent/push/options.h"
 #include "river-config/river.h"
 
@@ -40,6 +41,7 @@ struct otlp_auth {
 	const struct http_oauth2_options *oauth2; /* NULL: none */
 	const struct otlp_auth_header *headers;
 	size_t n_headers;
+	struct http_access access; /* of a server; see otlp_auth_asks() */
 	/* An argument that is empty and should not be: perhaps it is out of an environment that lacks it. NULL: none. */
 	const char *empty;
 };
@@ -58,6 +60,9 @@ int otlp_auth_of_oauth2(const void *args, struct otlp_auth *auth);
 int otlp_auth_new(otlp_auth_of_fn of, const void *args, struct otlp_auth **ret_auth);
 struct otlp_auth *otlp_auth_ref(struct otlp_auth *auth); /* NULL-safe, as the next */
 void otlp_auth_unref(struct otlp_auth *auth);
+
+/* Whether a server may use it: it says what its clients have to say. */
+bool otlp_auth_asks(const struct otlp_auth *auth);
 
 /* An endpoint that has nothing else to say who it is, and perhaps headers. 0 or -ENOMEM. */
 int otlp_auth_take(const struct otlp_auth *auth, struct river_arena *arena,

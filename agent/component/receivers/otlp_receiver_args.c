@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "agent/component/receivers/otlp_auth.h"
 #include "agent/component/receiver.h"
 #include "agent/component/receivers/receive_component.h"
 #include "agent/util/macro.h"
@@ -52,6 +53,18 @@ static const char *validate_endpoint(const void *field, struct river_arena *aren
 		       : "an endpoint is an address and a port, for example \"0.0.0.0:4318\"";
 }
 
+/* One that asks for nothing would let everybody in, who is thought to be kept out. */
+static const char *validate_auth(const void *field, struct river_arena *arena)
+{
+	const struct otlp_auth *auth = *(void *const *)field;
+
+	(void)arena;
+	return !auth || otlp_auth_asks(auth)
+		       ? NULL
+		       : "this handler asks nobody who he is: otelcol.auth.basic with username and "
+			 "password does, and otelcol.auth.bearer with a token in Authorization";
+}
+
 struct ignored_args {
 	char unused;
 };
@@ -71,6 +84,7 @@ static const struct river_field http_fields[] = {
 	RIVER_FIELD_STRING(H, max_request_body_size, "max_request_body_size", .def = "20MiB",
 			   .validate = validate_body_size),
 	RIVER_FIELD_BLOCK_PTR(H, tls, "tls", &http_tls_collector_schema),
+	RIVER_FIELD_CAPSULE(H, auth, "auth", OTLP_AUTH_CAPSULE, .validate = validate_auth),
 	RIVER_FIELD_IGNORED(RIVER_KIND_BOOL, "include_metadata", 0),
 	RIVER_FIELD_IGNORED(RIVER_KIND_STRING, "traces_url_path", 0),
 	RIVER_FIELD_IGNORED(RIVER_KIND_STRING, "metrics_url_path", 0),
@@ -152,6 +166,7 @@ static const struct river_field grpc_fields[] = {
 			.validate = validate_streams),
 	RIVER_FIELD_BLOCK(G, keepalive, "keepalive", &keepalive_schema),
 	RIVER_FIELD_BLOCK_PTR(G, tls, "tls", &http_tls_collector_schema),
+	RIVER_FIELD_CAPSULE(G, auth, "auth", OTLP_AUTH_CAPSULE, .validate = validate_auth),
 	RIVER_FIELD_IGNORED(RIVER_KIND_STRING, "read_buffer_size", 0),
 	RIVER_FIELD_IGNORED(RIVER_KIND_STRING, "write_buffer_size", 0),
 	RIVER_FIELD_IGNORED(RIVER_KIND_BOOL, "include_metadata", 0),

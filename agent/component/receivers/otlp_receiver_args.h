@@ -10,6 +10,7 @@
 struct otlp_receiver_http_args {
 	const char *endpoint, *max_request_body_size;
 	struct http_tls_args *tls;
+	void *auth; /* struct otlp_auth (otlp_auth.h); NULL: everybody may send */
 };
 
 /* Of server_parameters. */
@@ -27,6 +28,7 @@ struct otlp_receiver_grpc_args {
 	int64_t max_concurrent_streams;
 	struct otlp_receiver_keepalive_block keepalive;
 	struct http_tls_args *tls;
+	void *auth; /* likewise */
 };
 
 struct otlp_receiver_output_args {

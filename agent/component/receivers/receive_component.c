@@ -27,6 +27,8 @@ static const struct receive_door_kind *const kinds[] = {
 struct door {
 	void *server; /* NULL: it is not wanted, does not run, or its address is taken */
 	char error[HTTP_SERVER_MAX_ERROR_BYTES];
+	struct otlp_auth *
+		auth; /* of its arguments: a reference, as it is looked at whenever the server is made anew */
 };
 
 struct taking {
@@ -84,12 +86,16 @@ static struct receive_plan plan_of(const struct taking *t, const void *args)
 
 static int secure(size_t i, const struct receive_plan *plan, void *server, struct buf *why)
 {
+	static const struct http_access everybody = { 0 };
 	const struct http_tls_args *args = kinds[i]->plan(plan)->tls;
+	const struct otlp_auth *auth = kinds[i]->plan(plan)->auth;
 	_cleanup_(http_tls_texts_fini) struct http_tls_texts texts = HTTP_TLS_TEXTS_INIT;
 	struct http_server_tls tls;
 	int r = args ? http_args_tls(args, &texts, &tls, why) : 0;
 
-	return r < 0 ? r : kinds[i]->secure(server, args ? &tls : NULL, why);
+	return r < 0 ? r
+		     : kinds[i]->secure(server, auth ? &auth->access : &everybody,
+					args ? &tls : NULL, why);
 }
 
 static int open_door(const struct taking *t, size_t i, const struct receive_plan *plan,
@@ -156,7 +162,8 @@ static void on_retry(void *data)
 static void close_door(struct taking *t, size_t i)
 {
 	kinds[i]->close(t->doors[i].server);
-	t->doors[i] = (struct door){ .server = NULL };
+	t->doors[i].server = NULL;
+	*t->doors[i].error = '\0';
 }
 
 /* ---- the component ---- */
@@ -234,15 +241,28 @@ int receive_component_accepts(struct component *c, const void *args, struct buf 
 	return r;
 }
 
+static void hold_auth(struct taking *t, const struct receive_plan *plan)
+{
+	for (size_t i = 0; i < DOOR_MAX; i++) {
+		const struct receive_door_plan *door = kinds[i]->plan(plan);
+		struct otlp_auth *before = t->doors[i].auth;
+
+		t->doors[i].auth = otlp_auth_ref(door ? door->auth : NULL);
+		otlp_auth_unref(before);
+	}
+}
+
 static int make_parts(struct taking *t)
 {
 	const struct component *c = t->c;
 	const struct receiving_callbacks callbacks = { has_room, may_relay, deliver, t };
+	const struct receive_plan plan = plan_of(t, t->args);
 	int r = received_new(c, &t->received);
 
 	if (r < 0)
 		return r;
-	received_forward_to(t->received, plan_of(t, t->args).to);
+	hold_auth(t, &plan);
+	received_forward_to(t->received, plan.to);
 	return receiving_new(c->env->loop, c->env->telemetry, c->path, c->local_id, &callbacks,
 			     &t->receiving);
 }
@@ -279,6 +299,7 @@ int receive_component_run(struct component *c, struct buf *why)
 static void use_args(struct taking *t, const void *args, const struct receive_plan *plan)
 {
 	t->args = args;
+	hold_auth(t, plan);
 	received_forward_to(t->received, plan->to);
 }
 
@@ -353,8 +374,10 @@ void receive_component_stop(struct component *c)
 
 	if (!t)
 		return;
-	for (size_t i = 0; i < DOOR_MAX; i++)
+	for (size_t i = 0; i < DOOR_MAX; i++) {
 		close_door(t, i);
+		otlp_auth_unref(t->doors[i].auth);
+	}
 	receiving_free(t->receiving);
 	received_free(t->received);
 	loop_timer_free(t->retry);

@@ -10,6 +10,7 @@
 
 #include "agent/component/component.h"
 #include "agent/component/http/http_args.h"
+#include "agent/component/receivers/otlp_auth.h"
 #include "agent/receive/receiving.h"
 
 /* "[address]:port" */
@@ -21,6 +22,7 @@ struct receive_door_plan {
 	bool wanted;
 	char listen[RECEIVE_LISTEN_BYTES];
 	const struct http_tls_args *tls; /* NULL: none */
+	struct otlp_auth *auth;		 /* who may ask; NULL: everybody */
 	size_t max_bytes;		 /* of a request, where who reads it asks for that */
 };
 

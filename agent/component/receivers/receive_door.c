@@ -42,11 +42,10 @@ static void http_close(void *server)
 	http_server_free(server);
 }
 
-static int http_secure(void *server, const struct http_server_tls *tls, struct buf *why)
+static int http_secure(void *server, const struct http_access *access,
+		       const struct http_server_tls *tls, struct buf *why)
 {
-	static const struct http_access everybody = { 0 };
-
-	return http_server_secure(server, &everybody, tls, why);
+	return http_server_secure(server, access, tls, why);
 }
 
 static bool http_is_same(const struct receive_plan *a, const struct receive_plan *b)
@@ -104,9 +103,10 @@ static void grpc_close(void *server)
 	grpc_server_free(server);
 }
 
-static int grpc_secure(void *server, const struct http_server_tls *tls, struct buf *why)
+static int grpc_secure(void *server, const struct http_access *access,
+		       const struct http_server_tls *tls, struct buf *why)
 {
-	return grpc_server_secure(server, tls, why);
+	return grpc_server_secure(server, access, tls, why);
 }
 
 static bool grpc_is_same(const struct receive_plan *a, const struct receive_plan *b)

@@ -15,7 +15,8 @@ struct receive_door_kind {
 		    struct buf *why, void **ret_server);
 	void (*close)(void *server); /* NULL-safe */
 	/* 0, or -errno with a sentence in `why`. */
-	int (*secure)(void *server, const struct http_server_tls *tls, struct buf *why);
+	int (*secure)(void *server, const struct http_access *access,
+		      const struct http_server_tls *tls, struct buf *why);
 	/* Whether a server with the one needs nothing but other certificates to be one with the other. */
 	bool (*is_same)(const struct receive_plan *a, const struct receive_plan *b);
 	uint16_t (*port)(const void *server);

@@ -5,6 +5,7 @@
 
 #include <nghttp2/nghttp2.h>
 
+#include "agent/http/access.h"
 #include "agent/http/budget.h"
 #include "agent/http/connections.h"
 #include "agent/http/grpc/grpc_frames.h"
@@ -33,6 +34,7 @@ struct grpc_server {
 	struct loop_io *io;
 	struct loop_timer *timer;
 	struct grpc_tls *tls; /* of the next connections; NULL: none */
+	struct access access;
 	nghttp2_session_callbacks *callbacks;
 	struct connections connections;
 	struct http_counts counts;
@@ -57,7 +59,7 @@ struct grpc_stream {
 	/* Of its headers. */
 	char path[GRPC_PATH_BYTES]; /* "": none, or a longer one */
 	size_t n_header_bytes;
-	bool is_post, is_grpc, is_gzip, is_encoding_unknown;
+	bool is_post, is_grpc, is_gzip, is_encoding_unknown, is_allowed;
 	struct grpc_frames frames;
 	size_t n_body;		/* of the budget */
 	struct grpc_call *call; /* NULL: the handler has none of it */

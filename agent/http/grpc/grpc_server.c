@@ -157,6 +157,7 @@ void grpc_server_free(struct grpc_server *s)
 	connections_fini(&s->connections);
 	nghttp2_session_callbacks_del(s->callbacks);
 	grpc_tls_unref(s->tls);
+	access_fini(&s->access);
 	if (s->fd >= 0)
 		(void)close(s->fd);
 	free(s);
@@ -172,27 +173,38 @@ size_t grpc_server_n_connections(const struct grpc_server *s)
 	return s->n_links;
 }
 
-int grpc_server_secure(struct grpc_server *s, const struct http_server_tls *options,
-		       struct buf *why)
+static void use_tls(struct grpc_server *s, struct grpc_tls *tls)
 {
-	_cleanup_(grpc_tls_unrefp) struct grpc_tls *tls = NULL;
 	uint64_t now_ns = clock_mono_ns();
-	int r = options ? grpc_tls_new(options, why, &tls) : 0;
 
-	if (r < 0 || grpc_tls_equal(tls, s->tls))
-		return r;
 	grpc_tls_unref(s->tls);
-	s->tls = TAKE_PTR(tls);
+	s->tls = tls;
 	LIST_FOREACH (&s->links, at) {
 		struct grpc_link *l = LIST_ENTRY(at, struct grpc_link, node);
 
 		grpc_link_close(l, now_ns, SECURED_NS);
 		grpc_link_flush(l);
 	}
+}
+
+int grpc_server_secure(struct grpc_server *s, const struct http_access *access,
+		       const struct http_server_tls *options, struct buf *why)
+{
+	_cleanup_(grpc_tls_unrefp) struct grpc_tls *tls = NULL;
+	struct access of_calls;
+	int r = options ? grpc_tls_new(options, why, &tls) : 0;
+
+	r = r < 0 ? r : access_init(&of_calls, access);
+	if (r < 0)
+		return r;
+	access_fini(&s->access);
+	s->access = of_calls;
+	if (!grpc_tls_equal(tls, s->tls))
+		use_tls(s, TAKE_PTR(tls));
 	return 0;
 }
 
 bool grpc_server_is_open(const struct grpc_server *s)
 {
-	return !s->loopback && !grpc_tls_wants_certificate(s->tls);
+	return !s->loopback && !s->access.wanted && !grpc_tls_wants_certificate(s->tls);
 }

@@ -25,6 +25,7 @@ enum grpc_code {
 	GRPC_UNIMPLEMENTED = 12,
 	GRPC_INTERNAL = 13,
 	GRPC_UNAVAILABLE = 14,
+	GRPC_UNAUTHENTICATED = 16,
 };
 
 struct grpc_server_options {
@@ -94,11 +95,12 @@ DEFINE_CLEANUP(struct grpc_server *, grpc_server_free);
 uint16_t grpc_server_port(const struct grpc_server *server);
 size_t grpc_server_n_connections(const struct grpc_server *server);
 
-/* For the next connections; clients with open ones are asked to come anew. NULL: no TLS. Results as of http_server_secure(). */
-int grpc_server_secure(struct grpc_server *server, const struct http_server_tls *tls,
-		       struct buf *why);
+/* Who may call, for the next call; `tls` for the next connections: clients with open ones are asked to come anew. NULL: no TLS. Paths mean nothing.
+ * Results as of http_server_secure(). */
+int grpc_server_secure(struct grpc_server *server, const struct http_access *access,
+		       const struct http_server_tls *tls, struct buf *why);
 
-/* Whether others than this host can reach it, and nobody is asked for a certificate. */
+/* Whether others than this host can reach it, and nobody is asked for a certificate or a password. */
 bool grpc_server_is_open(const struct grpc_server *server);
 
 #endif

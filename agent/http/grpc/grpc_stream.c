@@ -19,6 +19,7 @@ struct grpc_stream *grpc_stream_open(struct grpc_link *link, int32_t id, uint64_
 		return NULL;
 	s->link = link;
 	s->id = id;
+	s->is_allowed = access_allows(&server->access, "", NULL);
 	s->deadline_ns = now_ns + server->options.body_timeout_s * NS_PER_S;
 	grpc_frames_init(&s->frames, server->options.max_message_bytes);
 	list_push_back(&link->streams, &s->node);
@@ -66,6 +67,14 @@ static void read_path(struct grpc_stream *s, struct str path)
 	s->path[path.n] = '\0';
 }
 
+static void read_authorization(struct grpc_stream *s, struct str value)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(GRPC_MAX_HEADER_BYTES);
+
+	if (buf_append(&text, value.p, value.n) == 0)
+		s->is_allowed = access_allows(&s->link->server->access, "", buf_str(&text));
+}
+
 bool grpc_stream_header(struct grpc_stream *s, struct str name, struct str value)
 {
 	s->n_header_bytes += name.n + value.n + 32;
@@ -77,6 +86,8 @@ bool grpc_stream_header(struct grpc_stream *s, struct str name, struct str value
 		read_path(s, value);
 	else if (is(name, "content-type"))
 		s->is_grpc = is_grpc_type(value);
+	else if (is(name, "authorization"))
+		read_authorization(s, value);
 	else if (is(name, "grpc-encoding")) {
 		s->is_gzip = is(value, "gzip");
 		s->is_encoding_unknown = !s->is_gzip && !is(value, "identity");
@@ -133,6 +144,8 @@ void grpc_stream_headers_done(struct grpc_stream *s)
 		refuse_http(s, 405);
 	else if (!s->is_grpc)
 		refuse_http(s, 415);
+	else if (!s->is_allowed)
+		refuse(s, GRPC_UNAUTHENTICATED, "a name and a password, or a token, are wanted");
 	else if (refusal)
 		refuse(s, GRPC_UNIMPLEMENTED, refusal);
 	else if (s->is_encoding_unknown)

@@ -74,6 +74,29 @@ static void test_row(void **state)
 	access_fini(&access);
 }
 
+/* A token is compared with all that stands around it. */
+static void test_whole_header(void **state)
+{
+	static const struct {
+		const char *authorization;
+		bool allowed;
+	} headers[] = {
+		{ "Bearer t", true },  { NULL, false },		{ "", false },
+		{ "Bearer", false },   { "Bearer ", false },	{ "Bearer tt", false },
+		{ "bearer t", false }, { "Basic t", false },	{ "Bearer t ", false },
+		{ "t", false },	       { "Basic OnQ=", false },
+	};
+	const struct http_access options = { .authorization = "Bearer t" };
+	struct access access;
+
+	(void)state;
+	assert_int_equal(access_init(&access, &options), 0);
+	for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++)
+		assert_int_equal(access_allows(&access, "/", headers[i].authorization),
+				 headers[i].allowed);
+	access_fini(&access);
+}
+
 static void test_header_ceiling(void **state)
 {
 	const struct http_access options = { .username = "", .password = "" };
@@ -92,6 +115,7 @@ static void test_header_ceiling(void **state)
 }
 
 static const struct unit_test tests[] = {
+	TEST(test_whole_header),
 	TEST(test_header_ceiling),
 	TEST_ROWS(test_row, rows, name),
 };

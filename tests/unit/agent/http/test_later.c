@@ -497,7 +497,9 @@ static void test_prefix(void **state)
 static void test_prefix_access(void **state)
 {
 	static const char *const paths[] = { "/path" };
-	const struct http_access access = { "u", "p", paths, 1, false };
+	const struct http_access access = {
+		.username = "u", .password = "p", .paths = paths, .n_paths = 1
+	};
 	struct fixture *f = *state;
 	_cleanup_buf_ struct buf why = BUF_INIT(1000);
 

@@ -60,6 +60,27 @@ static const struct row rows[] = {
 	  "between 1KiB and 32MiB" },
 	{ "a body of words", "http {\nmax_request_body_size = \"much\"\n}\noutput { }",
 	  "between 1KiB and 32MiB" },
+	{ "a password",
+	  "http {\nauth = otelcol.auth.basic.a.handler\n}\noutput { }\n}\n"
+	  "otelcol.auth.basic \"a\" {\nusername = \"u\"\npassword = \"p\"",
+	  NULL },
+	{ "a token",
+	  "grpc {\nauth = otelcol.auth.bearer.a.handler\n}\noutput { }\n}\n"
+	  "otelcol.auth.bearer \"a\" {\ntoken = \"t\"",
+	  NULL },
+	{ "no handler", "grpc {\nauth = null\n}\noutput { }", NULL },
+	{ "headers, which ask nobody",
+	  "http {\nauth = otelcol.auth.headers.a.handler\n}\noutput { }\n}\n"
+	  "otelcol.auth.headers \"a\" {",
+	  "this handler asks nobody" },
+	{ "a password of a client",
+	  "grpc {\nauth = otelcol.auth.basic.a.handler\n}\noutput { }\n}\n"
+	  "otelcol.auth.basic \"a\" {\nclient_auth {\nusername = \"u\"\npassword = \"p\"\n}",
+	  "this handler asks nobody" },
+	{ "a token that is empty",
+	  "grpc {\nauth = otelcol.auth.bearer.a.handler\n}\noutput { }\n}\n"
+	  "otelcol.auth.bearer \"a\" {\ntoken = \"\"",
+	  "this handler asks nobody" },
 	{ "a version of TLS",
 	  "http {\ntls {\ncert_pem = \"x\"\nkey_pem = \"y\"\nmin_version = \"1.4\"\n}\n}\noutput { "
 	  "}",
