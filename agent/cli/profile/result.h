@@ -3,8 +3,8 @@
  * One file of the result of `xagent profile`, or what goes to a terminal.
  *
  * There is one build as a rule. A session that runs out of memory for stacks hands over an interval early, and then there are more:
- * text goes behind what was written, a pprof into a file of its own (FILE.2 …), because profiles cannot be put behind each other. What is
- * a graph grows into one tree and is written at the end.
+ * a table goes behind what was written, a pprof into a file of its own (FILE.2 …), because profiles cannot be put behind each other. What is
+ * a graph grows into one tree, folded stacks into one list, and is written at the end.
  */
 #ifndef XAGENT_AGENT_CLI_PROFILE_RESULT_H
 #define XAGENT_AGENT_CLI_PROFILE_RESULT_H
@@ -13,12 +13,15 @@
 #include "agent/draw/flame_facts.h"
 #include "agent/draw/flame_tree.h"
 #include "agent/profile/build.h"
+#include "agent/util/buf.h"
 
 struct result {
 	const char *file; /* borrowed; NULL: standard output */
 	enum profile_format format;
 	unsigned int n_files;	/* written so far; standard output counts as one */
 	struct flame_tree tree; /* of zeroes: the format is no graph */
+	struct buf folded;	/* of that format, no stack twice */
+	bool has_folded;	/* though it may be empty */
 };
 
 /* Of zeroes. 0 or -ENOMEM. */

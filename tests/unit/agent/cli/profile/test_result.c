@@ -25,13 +25,45 @@ static int write_text(struct result *r, const char *text, struct buf *why)
 static void test_text_goes_behind_text(void **state)
 {
 	const struct place *p = *state;
-	struct result r = { .file = p->file, .format = PROFILE_FOLDED };
+	struct result r = { .file = p->file, .format = PROFILE_TABLE };
 	_cleanup_buf_ struct buf why = BUF_INIT(4096);
 
 	assert_int_equal(write_text(&r, "a;b 1\n", &why), 0);
 	assert_int_equal(write_text(&r, "a;c 2\n", &why), 0);
 	assert_content(p->file, "a;b 1\na;c 2\n");
 	assert_int_equal(r.n_files, 1);
+}
+
+/* Whatever the number of profiles that the stacks took, each has one line; nothing is written before the end. */
+static void test_folded_stacks_are_one_list(void **state)
+{
+	const struct place *p = *state;
+	struct result r = { 0 };
+	_cleanup_buf_ struct buf why = BUF_INIT(4096);
+
+	assert_int_equal(result_init(&r, p->file, PROFILE_FOLDED), 0);
+	assert_int_equal(write_text(&r, "a;b 1\na;d 4\n", &why), 0);
+	assert_int_equal(write_text(&r, "a;b 2\na;c 3\n", &why), 0);
+	assert_int_equal(access(p->file, F_OK), -1);
+	assert_int_equal(result_end(&r, NULL, &why), 0);
+	assert_content(p->file, "a;b 3\na;c 3\na;d 4\n");
+	assert_int_equal(r.n_files, 1);
+	result_fini(&r);
+}
+
+/* Of a run without samples. */
+static void test_no_folded_stacks(void **state)
+{
+	const struct place *p = *state;
+	struct result r = { 0 };
+	_cleanup_buf_ struct buf why = BUF_INIT(4096);
+
+	assert_int_equal(result_init(&r, p->file, PROFILE_FOLDED), 0);
+	assert_int_equal(write_text(&r, "", &why), 0);
+	assert_int_equal(result_end(&r, NULL, &why), 0);
+	assert_content(p->file, "");
+	assert_int_equal(r.n_files, 1);
+	result_fini(&r);
 }
 
 static void test_pprof_goes_beside_pprof(void **state)
@@ -194,6 +226,8 @@ static void test_builds(void **state)
 
 static const struct unit_test tests[] = {
 	TEST_WITH(test_text_goes_behind_text, place_setup, place_teardown),
+	TEST_WITH(test_folded_stacks_are_one_list, place_setup, place_teardown),
+	TEST_WITH(test_no_folded_stacks, place_setup, place_teardown),
 	TEST_WITH(test_pprof_goes_beside_pprof, place_setup, place_teardown),
 	TEST_WITH(test_parts_of_one_build, place_setup, place_teardown),
 	TEST_WITH(test_empty_build, place_setup, place_teardown),

@@ -90,8 +90,8 @@ static struct built part(enum event event, uint16_t source, const char *text)
 /* What a build has of two events. */
 static int write_two(struct context *c, struct buf *why)
 {
-	struct built waits = part(EVENT_OFF_CPU, EVENT_SOURCE_OFF_CPU, "waits\n");
-	struct built cpu = part(EVENT_CPU, EVENT_SOURCE_TICKS, "cpu\n");
+	struct built waits = part(EVENT_OFF_CPU, EVENT_SOURCE_OFF_CPU, "waits 1\n");
+	struct built cpu = part(EVENT_CPU, EVENT_SOURCE_TICKS, "cpu 1\n");
 
 	cpu.next = &waits;
 	return results_write(&c->results, &(struct build){ .first = &cpu }, why);
@@ -101,12 +101,13 @@ static void test_one_event_is_one_file(void **state)
 {
 	struct context *c = *state;
 	_cleanup_buf_ struct buf why = BUF_INIT(4096);
-	struct built cpu = part(EVENT_CPU, EVENT_SOURCE_TICKS, "cpu\n");
+	struct built cpu = part(EVENT_CPU, EVENT_SOURCE_TICKS, "cpu 1\n");
 
 	context_open(c, PROFILE_FOLDED, "cpu");
 	assert_int_equal(results_check(&c->results, &why), 0);
 	assert_int_equal(results_write(&c->results, &(struct build){ .first = &cpu }, &why), 0);
-	assert_content(c->place->file, "cpu\n");
+	assert_int_equal(results_end(&c->results, &graph_facts, &why), 0);
+	assert_content(c->place->file, "cpu 1\n");
 	assert_int_equal(results_n_files(&c->results), 1);
 }
 
@@ -119,8 +120,9 @@ static void test_a_file_for_each_event(void **state)
 	assert_int_equal(results_check(&c->results, &why), 0);
 	assert_int_equal(write_two(c, &why), 0);
 	assert_int_equal(write_two(c, &why), 0);
-	assert_content(c->cpu, "cpu\ncpu\n");
-	assert_content(c->waits, "waits\nwaits\n");
+	assert_int_equal(results_end(&c->results, &graph_facts, &why), 0);
+	assert_content(c->cpu, "cpu 2\n");
+	assert_content(c->waits, "waits 2\n");
 	assert_int_equal(results_n_files(&c->results), 2);
 	assert_int_equal(access(c->place->file, F_OK), -1);
 }
@@ -134,8 +136,8 @@ static void test_tables(void **state)
 	context_open(c, PROFILE_TABLE, "off_cpu,cpu,locks,tcp");
 	results_miss(&c->results, 3);
 	assert_int_equal(write_two(c, &why), 0);
-	assert_content(c->place->file, "Off-CPU time: 1 sample\nwaits\n\n"
-				       "CPU time: 1 sample\ncpu\n\n"
+	assert_content(c->place->file, "Off-CPU time: 1 sample\nwaits 1\n\n"
+				       "CPU time: 1 sample\ncpu 1\n\n"
 				       "Waits for locks: 0 samples\n\n"
 				       "TCP connections: not to be had on this kernel\n");
 	assert_int_equal(results_n_files(&c->results), 1);
