@@ -319,13 +319,21 @@ int session_new(const struct session_options *o, struct buf *why, struct session
 	return 0;
 }
 
+void session_end_sampling(struct session *s)
+{
+	if (s->sampling_ended)
+		return;
+	s->sampling_ended = true;
+	look_at_what_is_under_way(s, LAST_LOOK_ROUNDS);
+	sampler_stop(s->sampler);
+}
+
 void session_stop(struct session *s)
 {
 	if (s->stopped)
 		return;
 	s->stopped = true;
-	look_at_what_is_under_way(s, LAST_LOOK_ROUNDS);
-	sampler_stop(s->sampler);
+	session_end_sampling(s);
 	object_tables_stop(s->unwind.objects);
 	runtime_search_stop(s->runtimes.search);
 	session_drain(s);

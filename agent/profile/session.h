@@ -90,7 +90,9 @@ int session_new(const struct session_options *o, struct buf *why, struct session
 void session_free(struct session *s);
 DEFINE_CLEANUP(struct session *, session_free);
 
-/* Detaches, takes what is left, closes the interval and waits until it was built and handed to on_interval. */
+/* Looks at what is under way and detaches: what happens from here on is not sampled. */
+void session_end_sampling(struct session *s);
+/* Does that first, unless it was done; takes what is left, closes the interval and waits until it was built and handed to on_interval. */
 void session_stop(struct session *s);
 
 /* Live changes; nothing that was sampled is lost: the running interval is closed first where its meaning changes. */

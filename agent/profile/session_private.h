@@ -153,7 +153,7 @@ struct session {
 	struct session_options options;
 	struct budget budget;
 	uint64_t user_mask; /* the bits of user addresses */
-	bool stopped;
+	bool sampling_ended, stopped;
 	struct sampler *sampler;
 	struct sideband *sideband;
 	struct interval *interval; /* the open one */

@@ -145,6 +145,14 @@ static int shrink_unused(struct sample_bpf *bpf, const struct sampler_options *o
 	return r;
 }
 
+/* What the kernel knows a directory of the unified hierarchy by is the number of its inode. */
+static uint64_t cgroup_number(const struct sampler_options *o)
+{
+	struct stat st;
+
+	return o->cgroup_fd >= 0 && fstat(o->cgroup_fd, &st) == 0 ? st.st_ino : 0;
+}
+
 int knobs_set(struct sample_bpf *bpf, const struct sampler_options *o)
 {
 	size_t bytes = knobs_ring_bytes(o, count_cpus(o));
@@ -155,6 +163,7 @@ int knobs_set(struct sample_bpf *bpf, const struct sampler_options *o)
 	bpf->rodata->filter_pids = o->n_pids > 0;
 	bpf->rodata->filter_tids = o->n_tids > 0;
 	bpf->rodata->filter_cgroup = o->cgroup_fd >= 0;
+	bpf->rodata->wanted_cgroup_id = cgroup_number(o);
 	bpf->rodata->pid_namespace = own_pid_namespace(o);
 	bpf->rodata->want_lines = o->lines;
 	bpf->rodata->want_columns = o->columns;

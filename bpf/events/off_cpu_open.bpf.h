@@ -13,6 +13,11 @@
 
 #include "bpf/events/off_cpu.bpf.h"
 
+/* The number of the directory in the map `wanted_cgroup`. */
+const volatile __u64 wanted_cgroup_id = 0;
+/* Processes lie some ten levels deep in a pod that runs containers of its own. */
+#define OPEN_CGROUP_LEVELS 32
+
 /* Set by the agent before each run. Waits that are as long are all taken, as are all where it is 0. */
 __u64 off_cpu_open_step_ns = 0;
 /* Before each run a random number; of it, a part of WEIGH_ONE counts. */
@@ -86,7 +91,25 @@ static __always_inline __u64 open_cgroup(struct task_struct *task)
 	return BPF_CORE_READ(task, cgroups, dfl_cgrp, kn, id);
 }
 
-/* Whose wait it is. False: nobody wants to see it. Of a control group only the current task can be told, so there a wait counts when it is over. */
+/* As bpf_current_task_under_cgroup(), which is about the current task. Where the kernel does not say so, its wait counts when it is over. */
+static __always_inline bool open_is_in_cgroup(struct task_struct *task)
+{
+	struct cgroup *group;
+
+	if (!open_cgroup(task) || !bpf_core_field_exists(struct cgroup, self) ||
+	    !bpf_core_field_exists(struct cgroup_subsys_state, cgroup) ||
+	    !bpf_core_field_exists(struct cgroup_subsys_state, parent))
+		return false;
+	group = BPF_CORE_READ(task, cgroups, dfl_cgrp);
+	for (int i = 0; i < OPEN_CGROUP_LEVELS && group; i++) {
+		if (BPF_CORE_READ(group, kn, id) == wanted_cgroup_id)
+			return true;
+		group = BPF_CORE_READ(group, self.parent, cgroup);
+	}
+	return false;
+}
+
+/* Whose wait it is. False: nobody wants to see it. */
 static __always_inline bool open_whose(struct task_struct *task, __u32 *pid, __u32 *tid,
 				       __u64 *cgroup_id)
 {
@@ -96,7 +119,8 @@ static __always_inline bool open_whose(struct task_struct *task, __u32 *pid, __u
 	*pid = ids >> 32;
 	*tid = (__u32)ids;
 	*cgroup_id = open_cgroup(task);
-	return !filter_cgroup && open_is_wanted(*pid, *tid, *cgroup_id);
+	return (!filter_cgroup || open_is_in_cgroup(task)) &&
+	       open_is_wanted(*pid, *tid, *cgroup_id);
 }
 
 SEC("?iter/task")

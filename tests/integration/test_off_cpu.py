@@ -79,6 +79,36 @@ def test_a_wait_that_goes_on(processes, tmp_path):
     assert all("__libc_start_main" in s.frames for s in stacks), stacks.show()
 
 
+def assert_seen_to_the_end(stacks, run):
+    """One thread slept for all that was profiled."""
+    sleeps = folded.Stacks(s for s in stacks if s.frames[0] == "sleep")
+    seconds = float(re.search(r"samples? in ([\d.]+) s", run.err)[1])
+    assert abs(sleeps.total / 1e9 - seconds) < 0.15, (run.err, stacks.show())
+
+
+def test_a_wait_that_goes_on_in_a_cgroup(processes, tmp_path, cgroup):
+    """Below the directory that was asked for, beside others who sleep."""
+    inner = cgroup / "inner"
+    inner.mkdir()
+    try:
+        others = processes.start("sleep", "61")
+        sleeper = processes.start("sleep", "60", preexec_fn=lambda: (inner / "cgroup.procs").write_text(str(os.getpid())))
+        stacks, _, run = profile(processes, tmp_path / "f", "-d", "2", "--cgroup", cgroup)
+        assert {s.frames[0] for s in stacks} == {"sleep"}, stacks.show()
+        assert_seen_to_the_end(stacks, run)
+        for process in (others, sleeper):
+            process.end()
+    finally:
+        wait_until(lambda: not (inner / "cgroup.procs").read_text(), 10, "nobody is in it")
+        inner.rmdir()
+
+
+def test_a_wait_of_a_command_that_goes_on(processes, tmp_path):
+    """It is left to end by itself, after what was profiled."""
+    stacks, _, run = profile(processes, tmp_path / "f", "-d", "2", "--", "sleep", "4")
+    assert_seen_to_the_end(stacks, run)
+
+
 def test_a_process_that_ends_while_it_waits(processes, tmp_path):
     stacks, _, _ = profile(processes, tmp_path / "f", "--", "sh", "-c", "timeout -s KILL 1 sleep 60; true")
     sleeps = folded.Stacks(s for s in stacks if s.frames[0] == "sleep")

@@ -57,7 +57,7 @@ struct profiling {
 	struct loop_timer *progress_timer;
 	struct progress progress;
 	uint64_t began_ns;
-	bool sampling;
+	bool sampling, interrupted;
 	bool discard; /* there is to be no result */
 	int write_error;
 };
@@ -127,13 +127,21 @@ static void make_interrupt_deadly(void)
 	(void)sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
+/* While it samples the command may be in a control group of ours, which is to be removed first. */
+static void interrupt(struct profiling *x)
+{
+	x->interrupted = true;
+	if (!x->sampling)
+		make_interrupt_deadly();
+}
+
 /* ^C of a terminal has reached the command already; other signals are sent to us alone. */
 static void on_signal(int signo, void *data)
 {
 	struct profiling *x = data;
 
 	if (signo == SIGINT)
-		make_interrupt_deadly();
+		interrupt(x);
 	else if (x->command)
 		command_signal(x->command, signo);
 	end_sampling(x);
@@ -378,8 +386,12 @@ static void sample(struct profiling *x)
 	loop_timer_disarm(x->end_timer);
 	loop_timer_disarm(x->progress_timer);
 	update_report(x);
+	/* Who waits is looked at once more, as part of the command. */
+	session_end_sampling(x->session);
 	/* While the result is made a second ^C may end us: nothing is to be left behind. */
 	scope_release_command(&x->scope);
+	if (x->interrupted)
+		make_interrupt_deadly();
 	session_stop(x->session);
 }
 
