@@ -3,6 +3,8 @@
 "use strict";
 const test = require("node:test");
 const assert = require("node:assert");
+const fs = require("node:fs");
+const path = require("node:path");
 require("../../agent/page/time.js");
 require("../../agent/page/format.js");
 const series = require("../../agent/page/series.js");
@@ -77,4 +79,14 @@ test("types in words", () => {
 	assert.strictEqual(series.typeTitle("process_cpu:cpu:nanoseconds:cpu:nanoseconds"), "CPU time");
 	assert.strictEqual(series.typeTitle("x:y:z:p:q"), "x · y (z)");
 	assert.strictEqual(series.unitOf("x:y:z:p:q"), "z");
+});
+
+test("each type of our own events has words", () => {
+	const text = fs.readFileSync(path.join(__dirname, "../../bpf/events.h"), "utf8");
+	const events = [...text.matchAll(/\bX\([A-Z_]+, "(\w+)", "(\w+)",([^X]*)/g)].map(([, name, profile, rest]) => ({ name, profile, rest }));
+	const types = events.flatMap(({ profile, rest }) => [...rest.matchAll(/\bV\("(\w+)", "(\w+)"\)/g)].map(([, type, unit]) => `${profile}:${type}:${unit}`));
+	/* A tracepoint is called as its block. */
+	const without = types.filter((type) => series.typeTitle(type).includes("·") && !type.startsWith("tracepoint:"));
+	assert.ok(events.length >= 11 && types.length >= 16, types.join());
+	assert.deepStrictEqual(without, []);
 });
