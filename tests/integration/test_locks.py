@@ -2,13 +2,15 @@
 """Waits for locks, of user code and of the kernel: what a program says it has waited for, by its own clock, is what is reported, by function."""
 import math
 import os
+import pathlib
 import re
 import statistics
+import subprocess
 from typing import NamedTuple
 
 import pytest
 
-from harness import folded, paths
+from harness import folded, paths, privileges
 from harness.agent import config
 from harness.processes import wait_until
 
@@ -59,6 +61,30 @@ def test_waits_by_function(processes, programs, tmp_path):
         assert max(by_kind, key=by_kind.get) == {"condition_3ms": "[condition variable]"}.get(name, min(kinds)), (name, by_kind)
     assert all(re.search("mutex_lock", s.frames[-1]) and "n_tty_read" in s.frames for s in stacks.having("read_line")), stacks.show()
     assert "lost" not in run.err and "100.0% of user stacks complete" in run.err, run.err
+
+
+@pytest.fixture
+def bare_libc(tmp_path):
+    """A folder with this machine's C library, of which no debug file is found."""
+    why = privileges.why_no_tool("objcopy")
+    maps = pathlib.Path("/proc/self/maps").read_text()
+    libc = re.search(r"\S*/libc\.so\.6$", maps, re.M)
+    if why or not libc:
+        pytest.skip(why or "no glibc")
+    folder = tmp_path / "lib"
+    folder.mkdir()
+    subprocess.run(["objcopy", "-R", ".note.gnu.build-id", "-R", ".gnu_debuglink", libc[0], folder / "libc.so.6"], check=True)
+    return folder
+
+
+def test_kinds_without_debug_files(processes, programs, tmp_path, bare_libc):
+    """What sem_wait() jumps to has no symbol, and leaves no frame of sem_wait() itself."""
+    stacks, own, run = profile(processes, tmp_path / "f", "--", "env", f"LD_LIBRARY_PATH={bare_libc}", programs["locker"], "20")
+    for name, kind in (("mutex_5ms", "[mutex]"), ("semaphore_4ms", "[semaphore]"), ("rwlock_2ms", "[rwlock]")):
+        mine = stacks.having("main", name)
+        assert {s.frames[-1] for s in mine} == {kind} and own[name].has(mine.total), (name, own, mine.show())
+    assert "[end of a thread]" in {s.frames[-1] for s in stacks.having("main")}, stacks.show()
+    assert not [f for s in stacks for f in s.frames if f.startswith("__lll_lock_wait")], "its debug file was found"
 
 
 def test_nothing_where_nobody_waits(processes, programs, tmp_path):

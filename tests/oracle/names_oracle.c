@@ -36,6 +36,7 @@
 	X(guess_refused, "theirs has no size: something ends in between, or it is no code")    \
 	X(guess_wins, "ours has no size and is the nearest; theirs would be none, or farther") \
 	X(no_function, "theirs is data or a section in the text: no function")                 \
+	X(no_symbol, "ours is of glibc, by a jump to it; theirs has no symbol")                \
 	X(unexplained, "DIFFERENT")
 
 enum class {
@@ -84,6 +85,7 @@ struct named {
 	uint64_t size;
 	bool is_guess;
 	bool is_function;
+	bool has_symbol;
 };
 
 static void subject_fini(struct subject *s)
@@ -176,6 +178,7 @@ static void ask_ours(struct subject *s, uint64_t vaddr, struct named *ret)
 	ret->begin = answer.piece.function_begin;
 	ret->size = answer.piece.function_end - answer.piece.function_begin;
 	ret->is_guess = answer.piece.is_guess;
+	ret->has_symbol = answer.kind != FUNCTION_KIND_LIBC;
 }
 
 static void ask_theirs(struct subject *s, uint64_t vaddr, struct named *ret)
@@ -284,7 +287,8 @@ static enum class compare(struct subject *s, uint64_t vaddr, const struct named 
 	if (!ours->name[0]) return theirs->is_guess ? CLASS_guess_refused
 	: !theirs->is_function			    ? CLASS_no_function
 						    : CLASS_unexplained;
-	/* Whatever we say must be a symbol that they have as well, and hold the address. */
+	if (!ours->has_symbol && (!theirs->name[0] || theirs->is_guess)) return CLASS_no_symbol;
+	/* Whatever else we say must be a symbol that they have as well, and hold the address. */
 	if (!is_known_to_them(s, ours, &size) || vaddr < ours->begin ||
 	    vaddr - ours->begin >= ours->size) return CLASS_unexplained;
 	if (theirs->name[0] && theirs->begin == ours->begin) return size == theirs->size

@@ -8,6 +8,7 @@
 
 #include "agent/object/go/go_function_source.h"
 #include "agent/object/names/debugdata_source.h"
+#include "agent/object/names/libc_source.h"
 #include "agent/object/names/symtab_source.h"
 #include "agent/object/v8/builtin_source.h"
 #include "agent/util/macro.h"
@@ -69,6 +70,11 @@ static int make_dynsym(const struct function_files *files, struct function_sourc
 	return symtab_source_new(files->elf, SYMTAB_DYNAMIC, files->elf, ret_source);
 }
 
+static int make_libc(const struct function_files *files, struct function_source **ret_source)
+{
+	return libc_source_new(files->elf, files->max_bytes / EXTENTS_SHARE, ret_source);
+}
+
 static int make_v8(const struct function_files *files, struct function_source **ret_source)
 {
 	return v8_builtin_source_new(files->elf, ret_source);
@@ -84,6 +90,7 @@ static const struct {
 	[FUNCTION_KIND_DEBUG_FILE] = { "debug file", make_debug_file },
 	[FUNCTION_KIND_DEBUGDATA] = { ".gnu_debugdata", make_debugdata },
 	[FUNCTION_KIND_DYNSYM] = { ".dynsym", make_dynsym },
+	[FUNCTION_KIND_LIBC] = { "glibc's jumps", make_libc },
 	[FUNCTION_KIND_V8] = { "V8 builtins", make_v8 },
 	[FUNCTION_KIND_FETCHED] = { "debuginfod", make_fetched },
 };

@@ -2,7 +2,7 @@
 /*
  * The names of one object's functions, by all the sources that there are, in the order of their trust:
  *
- *	Go's tables → .symtab with .dynsym → .symtab of the debug file → .gnu_debugdata → .dynsym → V8's builtins → debug file from a server
+ *	Go's tables → .symtab with .dynsym → .symtab of the debug file → .gnu_debugdata → .dynsym → glibc's jumps → V8's builtins → debug file from a server
  *
  * The first that covers an address names it. What has no size is a guess, and stands only where no source knows better or has anything
  * in between, and unwind information has no function that begins in between. Sources are made when those before them had no answer, and can be dropped at any time: answers do not need them.
@@ -22,6 +22,7 @@ enum function_kind {
 	FUNCTION_KIND_DEBUG_FILE,
 	FUNCTION_KIND_DEBUGDATA,
 	FUNCTION_KIND_DYNSYM,
+	FUNCTION_KIND_LIBC,
 	FUNCTION_KIND_V8,
 	FUNCTION_KIND_FETCHED,
 	FUNCTION_KIND_MAX

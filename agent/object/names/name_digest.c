@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "agent/object/names/libc_functions.h"
 #include "agent/object/v8/builtin_source.h"
 #include "agent/util/macro.h"
 #include "agent/util/siphash.h"
@@ -106,6 +107,19 @@ static int add_sections(struct siphash *s, const struct elf *elf, bool with_line
 	return r;
 }
 
+/* They are read from code, which is not in it. */
+static void add_libc(struct siphash *s, const struct elf *elf)
+{
+	struct libc_function functions[LIBC_FUNCTIONS_MAX];
+	size_t n = libc_functions_find(elf, functions);
+
+	siphash_word(s, n);
+	for (size_t i = 0; i < n; i++) {
+		siphash_word(s, functions[i].begin);
+		siphash_padded(s, functions[i].name, strlen(functions[i].name));
+	}
+}
+
 int name_digest(struct elf *elf, const struct siphash_key *key, uint64_t previous,
 		bool with_lines, uint64_t *ret_digest)
 {
@@ -121,6 +135,7 @@ int name_digest(struct elf *elf, const struct siphash_key *key, uint64_t previou
 	siphash_word(&s, previous);
 	siphash_word(&s, elf_bytes(elf)->size);
 	add_headers(&s, elf);
+	add_libc(&s, elf);
 	r = add_sections(&s, elf, with_lines);
 	if (r != 0)
 		return r;
