@@ -343,11 +343,19 @@ static void detach_all(struct sampler *s)
 }
 
 /* There is another one; a tracepoint that is not there is somebody's mistake. */
-static bool can_do_without(const struct sampler *s, size_t i, size_t n_refused)
+static bool can_do_without(const struct sampler *s, size_t i)
 {
 	enum event event = s->sources[i]->ops->event;
 
-	return event != EVENT_CPU && event != EVENT_TRACEPOINT && n_refused + 1 < s->n_sources;
+	return event != EVENT_CPU && event != EVENT_TRACEPOINT && s->n_sources > 1;
+}
+
+/* From here on it is as if the event had not been asked for: what is made of it is not there either. */
+static void drop_source(struct sampler *s, size_t i)
+{
+	s->sources[i]->ops->free(s->sources[i]);
+	s->n_sources--;
+	memmove(&s->sources[i], &s->sources[i + 1], (s->n_sources - i) * sizeof(*s->sources));
 }
 
 static void open_costs(struct sampler *s)
@@ -410,16 +418,18 @@ bool sampler_event_cost(const struct sampler *s, enum event event,
 int sampler_start(struct sampler *s, struct buf *why)
 {
 	struct refusal_facts facts;
-	size_t n_refused = 0;
+	size_t i = 0;
 	int r = 0;
 
-	for (size_t i = 0; i < s->n_sources && r == 0; i++) {
+	while (i < s->n_sources && r == 0) {
 		r = s->sources[i]->ops->attach(s->sources[i], why);
-		if (r < 0 && can_do_without(s, i, n_refused)) {
+		if (r == 0) {
+			i++;
+		} else if (can_do_without(s, i)) {
 			warn_of_event(s->sources[i]->ops->event,
 				      why->len > 0 ? buf_str(why) : strerror(-r));
 			buf_reset(why);
-			n_refused++;
+			drop_source(s, i);
 			r = 0;
 		}
 	}

@@ -35,7 +35,7 @@ int main(void)
 	return (int)(sink & 0);
 }
 """
-# The kernel refuses programs whose names begin with one of these.
+# The kernel refuses to load programs whose names begin with REFUSED, and to attach those that begin with UNATTACHED, as AArch64's before 6.4 does where it is to a function.
 REFUSAL = """
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -53,8 +53,21 @@ long syscall(long number, ...)
 	for (int i = 0; i < 6; i++)
 		a[i] = va_arg(ap, long);
 	va_end(ap);
-	const char *refused = getenv("REFUSED");
+	const char *refused = getenv("REFUSED"), *unattached = getenv("UNATTACHED");
 	const union bpf_attr *attr = (const union bpf_attr *)a[1];
+	if (number == SYS_bpf && unattached && (a[0] == BPF_LINK_CREATE || a[0] == BPF_RAW_TRACEPOINT_OPEN)) {
+		struct bpf_prog_info info;
+		union bpf_attr of;
+		memset(&info, 0, sizeof(info));
+		memset(&of, 0, sizeof(of));
+		of.info.bpf_fd = a[0] == BPF_LINK_CREATE ? attr->link_create.prog_fd : attr->raw_tracepoint.prog_fd;
+		of.info.info = (unsigned long)&info;
+		of.info.info_len = sizeof(info);
+		if (syscall(SYS_bpf, (long)BPF_OBJ_GET_INFO_BY_FD, &of, (long)sizeof(of)) == 0 && strncmp(info.name, unattached, strlen(unattached)) == 0) {
+			errno = 524; /* ENOTSUPP */
+			return -1;
+		}
+	}
 	if (number == SYS_bpf && a[0] == BPF_PROG_LOAD && refused && strncmp(attr->prog_name, refused, strlen(refused)) == 0) {
 		errno = EACCES;
 		return -1;
@@ -161,15 +174,16 @@ def test_what_cannot_be(processes, tmp_path, arguments, says):
 
 
 @pytest.mark.skipif(not FULL, reason="in the full matrix")
+@pytest.mark.parametrize("how", ["REFUSED", "UNATTACHED"])
 @pytest.mark.parametrize("events, refused, missing", [
     ("cpu,locks,off_cpu", "lock_", "locks"),
     ("locks,off_cpu", "lock_", "locks"),
-    ("cpu,off_cpu,wall", "off_cpu_", "off_cpu"),
+    ("cpu,off_cpu,wall", "off_cpu_in", "off_cpu"),
 ])
-def test_one_that_is_refused(processes, program, tmp_path, events, refused, missing):
+def test_one_that_is_refused(processes, program, tmp_path, events, refused, missing, how):
     """The others go on, and one line says which it was; what is made of it cannot be had either."""
     library = compiled(tmp_path, "refusal.so", REFUSAL, "-shared", "-fPIC", "-ldl")
-    env = os.environ | {"LD_PRELOAD": str(library), "REFUSED": refused}
+    env = os.environ | {"LD_PRELOAD": str(library), how: refused}
     ended = run(processes, tmp_path, "-e", events, "-o", "app.folded", "--", program, env=env)
     gone = {missing} | ({"wall"} if missing == "off_cpu" else set())
     lines = [line for line in ended.err.splitlines() if "an event is not profiled" in line]
@@ -178,6 +192,17 @@ def test_one_that_is_refused(processes, program, tmp_path, events, refused, miss
     assert {p.name for p in tmp_path.glob("app*")} == {f"app.{name}.folded" for name in left}
     for name in left:
         assert folded.parse((tmp_path / f"app.{name}.folded").read_text()).total > 0, name
+
+
+@pytest.mark.parametrize("how", ["REFUSED", "UNATTACHED"])
+def test_wall_is_not_cpu_time_alone(processes, program, tmp_path, how):
+    """Without the waits there is no sum of both, and half of it is not called so."""
+    library = compiled(tmp_path, "refusal.so", REFUSAL, "-shared", "-fPIC", "-ldl")
+    env = os.environ | {"LD_PRELOAD": str(library), how: "off_cpu_in"}
+    ended = run(processes, tmp_path, "-e", "wall", "-o", "app.folded", "--", program, env=env, code=1)
+    assert not list(tmp_path.glob("app*")) and "wall-clock time needs off-CPU time, which is not profiled" in ended.err, ended.err
+    ended = run(processes, tmp_path, "-e", "wall,cpu", "-o", "app.folded", "--", program, env=env)
+    assert {p.name for p in tmp_path.glob("app*")} == {"app.cpu.folded"} and "event=wall " in ended.err, ended.err
 
 
 @pytest.mark.skipif(not FULL, reason="in the full matrix")
