@@ -4,14 +4,14 @@
 
 usage: check.py < OUTPUT      prints the verifier's figures, and what is wrong; exits 1 when something is
 """
-import base64
 import re
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "integration"))
 sys.dont_write_bytecode = True
-from harness import chains, folded, metrics, pprof, recursion, situations  # noqa: E402
+from event_checks import check_events, check_others, check_verifier, check_waits  # noqa: E402
+from harness import chains, folded, metrics, recursion, situations  # noqa: E402
 
 CHAIN = ("main", "alpha", "beta", "gamma", "spin")
 INTERPRETED = ("toy_main", "outer", "bridge", "bounce", "ping", "bounce", "pong", "bounce", "ping", "bounce", "inner", "leaf", "run_leaf")
@@ -19,17 +19,6 @@ NESTED = ("main", "Service.handle", "outer", "mapped", "middle", "inner", "readS
 GAP = "[native frames not known]"
 METHODS = tuple("chains.Chains" + n for n in (".main", ".begin", *("$Even.step", "$Odd.step") * 4, "$Even.step", ".leaf"))
 SECTION = re.compile(r"^=section=(\w+)=$", re.MULTILINE)
-WAITS = {"sleeps_10ms": ("pause_us", "[sleep]"), "lock_5ms": ("pthread_mutex_lock", "[lock]"), "slow_pipe": ("read", "[pipe]")}
-WAITED = re.compile(r"^(\w+) (\d+)$", re.MULTILINE)
-# AArch64's 6.1.
-CANNOT_ATTACH = "this kernel lets no BPF program be attached to its functions"
-IO = {"reads_direct": "read", "writes_direct": "write", "discards": "discard", "syncs": "flush"}
-# What a flush has.
-FLUSHED = {0}
-# Two rounds of faulter.
-GROWTH = {"touches_pages": 4000, "reads_zeros": 2000}
-BATCH = 2 * 2 * 64
-PROGRAM = re.compile(r"^verifier program=(\S+) instructions=(\d+)$", re.MULTILINE)
 # 4 s at 199 Hz are 796 ticks; an emulated CPU may sleep through many of them.
 LEAST_SAMPLES = 100
 # Packets are received for as long as they are sent, and emulated that is not often.
@@ -50,14 +39,6 @@ def sections(text):
     return {name: body.lstrip("\n") for name, body in zip(parts[1::2], parts[2::2])}
 
 
-def check_verifier(text):
-    programs = PROGRAM.findall(text)
-    for name, instructions in programs:
-        print(f"    {name}: {instructions} instructions processed")
-        assert 0 < int(instructions) < 1_000_000
-    assert programs, f"no verifier statistics:\n{text}"
-
-
 def check_chain(command, text):
     assert "exit 0" in command.splitlines(), command
     stacks = folded.parse(text)
@@ -76,83 +57,6 @@ def check_hits(command, text):
         hits = stacks.having_run("main", caller, "seek").total
         print(f"    hits of lseek from {caller}: {hits} of {count}")
         assert hits == count, stacks.show()
-
-
-def check_waits(command, text):
-    """Waits by function and reason, beside the program's own clock. Emulated, some come before the tables, and a switch takes long:
-    the way from where the task's CPU time begins to where schedule() returns is part of both."""
-    if CANNOT_ATTACH in command:
-        print(f"    off_cpu: {CANNOT_ATTACH}")
-        return
-    assert "exit 0" in command.splitlines(), command
-    check_verifier(command)
-    stacks = folded.parse(text)
-    own = {name: int(ns) for name, ns in WAITED.findall(command) if name in WAITS}
-    assert set(own) == set(WAITS), command
-    for name, (function, reason) in WAITS.items():
-        mine = stacks.having("main", name)
-        leaves = {s.frames[-1] for s in mine.having(function)}
-        seen = mine.having(function).total if name == "lock_5ms" else mine.total
-        print(f"    off-CPU time of {name}: {seen / own[name]:.2f} of its own clock's")
-        assert 0.8 * own[name] < seen < 1.4 * own[name], stacks.show(6)
-        assert reason in leaves and leaves <= {reason, "[ready]"}, stacks.show(6)
-
-
-# Who calls a program at a tracepoint, or at a function: none of the thread's functions.
-TRACING = ("__traceiter_", "__bpf_trace_", "bpf_trace_run", "bpf_trampoline_", "__bpf_prog_", "bpf_prog_")
-
-
-def check_leaves(profiles):
-    for name, found in profiles.items():
-        leaves = {s.frames[-1] for s in found.samples}
-        print(f"    {name} ends in {', '.join(sorted(leaves)[:6])}")
-        assert not [f for f in leaves if f.startswith(TRACING)], leaves
-
-
-def check_io(found, own):
-    """Each I/O once, with its bytes; where the disk is asked in another way than the program says, as by fsync, the number."""
-    for function, operation in IO.items():
-        mine = [s for s in found.samples if function in s.frames and s.labels["operation"] == operation]
-        n_bytes, ios = (sum(s.values[v] for s in mine) for v in (1, 2))
-        print(f"    {operation} by {function}: {ios} of {n_bytes} bytes")
-        assert ios == own[function][0] and n_bytes in ({own[function][1]} if own[function][1] else FLUSHED), (function, mine, own)
-        assert {s.labels["device"] for s in mine} == {"nvme0n1"} and 0 < sum(s.values[0] for s in mine) <= own[function][2], mine
-
-
-def of_function(found, function):
-    """The sum of what it did; and of its call, where the sample came before the table of the program."""
-    return sum(s.values[0] for s in found.samples if function in s.frames or
-               (function == "reads_zeros" and "vfs_read" in s.frames and s.frames[0].startswith("[truncated")))
-
-
-def check_growth(found, page_bytes):
-    """What is in no sum yet is a batch on each CPU, before and after each round; up to 6.1 it is what a thread has counted."""
-    for function, pages in GROWTH.items():
-        grown = of_function(found, function) / page_bytes
-        print(f"    growth by {function}: {grown:.0f} pages of {pages}")
-        assert abs(grown - pages) <= 2 * BATCH, (function, grown)
-
-
-def check_faults(found, own):
-    for function in GROWTH:
-        n = of_function(found, function)
-        print(f"    faults in {function}: {n} of {own[function][0]}")
-        assert abs(n / own[function][0] - 1) < 0.03, (function, n, own)
-
-
-def check_events(command, text):
-    """What a disk is asked for, which pages become resident, which are faulted in. All that these kernels cannot do is said in one line."""
-    assert "exit 0" in command.splitlines(), command
-    profiles = {name: pprof.parse(base64.b64decode(data)) for name, data in re.findall(r"^profile (\w+) (\S+)$", text, re.M)}
-    own = {name: tuple(map(int, rest.split())) for name, rest in re.findall(r"^(\w+)((?: \d+)+)$", command, re.M)}
-    check_leaves(profiles)
-    check_growth(profiles["rss"], 1024 * own["page_kb"][0])
-    if "reads_direct" in own:
-        check_io(profiles["block_io"], own)
-    if CANNOT_ATTACH in command:
-        print(f"    faults: {CANNOT_ATTACH}")
-    else:
-        check_faults(profiles["faults"], own)
 
 
 def check_interpreted(command, text):
@@ -366,6 +270,7 @@ def main():
         check_hits(parts["tracepoint"], parts["hits"])
         check_waits(parts["off_cpu"], parts["waits"])
         check_events(parts["events"], parts["profiles"])
+        check_others(parts["others"], parts["found"])
         check_interpreted(parts["interpreted"], parts["both"])
         check_python(parts["python"], parts["functions"])
         check_young(parts["young"], parts["youngs"])

@@ -51,6 +51,22 @@ for event in block_io faults rss; do
 	[ ! -s /tmp/events.$event.pb.gz ] || echo "profile $event $(base64 /tmp/events.$event.pb.gz | tr -d '\n')"
 done
 
+# Each of the others, beside what a program says of itself. They end within a second: then begins to be measured what a run costs, for which the kernel patches code
+# that system calls run through, and the emulator's CPUs may never get out of it.
+mkdir -p /dev/pts
+mount -t devpts devpts /dev/pts
+section others
+for run in "locks locker 10" "syscalls caller 10" "tcp connector 20" "run_queue reasons 1" "wall lives 8 800 2000 30000"; do
+	set -- $run
+	/x/xagent profile -e "$1,cpu" -F 997 -f pprof -o /tmp/others.pb.gz -- "/x/$2" "$3" $4 $5 $6 2>&1
+	echo "exit $?"
+done
+
+section found
+for event in locks syscalls tcp run_queue wall; do
+	[ ! -s /tmp/others.$event.pb.gz ] || echo "profile $event $(base64 /tmp/others.$event.pb.gz | tr -d '\n')"
+done
+
 # Interpreted frames between native ones: at once, and by processes that end before they are looked at; and of an interpreter in a library.
 section interpreted
 /x/toy-xagent profile --verifier-stats -U -f folded -F 199 -o /tmp/interpreted -- sh -c '/x/toy 4 3 moving; for i in 1 2 3 4 5; do /x/toy 0.2 3; done; /x/toyhost 0.7 3 waiting; for i in 1 2 3 4 5; do /x/toyhost 0.2 3; done' 2>&1

@@ -28,7 +28,7 @@ fixed() {
 	done
 }
 
-fixed chain:chain seeker:seeker waiter:waiter disk:disk faulter:faulter toy:toy toyhost:toyhost libtoy.so:libtoy.so softirqs:softirqs bigmap:bigmap jitcall:jit rgcc-O2-pie:shallow rgcc-O2-pie:aligned rgcc-O2-pie:deep \
+fixed chain:chain seeker:seeker waiter:waiter disk:disk faulter:faulter locker:locker caller:caller connector:connector reasons:reasons lives:lives toy:toy toyhost:toyhost libtoy.so:libtoy.so softirqs:softirqs bigmap:bigmap jitcall:jit rgcc-O2-pie:shallow rgcc-O2-pie:aligned rgcc-O2-pie:deep \
 	rgcc-O2-stat:deep-static fsignals:signals \
 	fcoroutine:coroutine fclocks:clocks fhost:host fplugin_a.so:plugin_a.so fplugin_b.so:plugin_b.so
 if [ "${MACHINE:-}" = aarch64 ]; then
@@ -91,7 +91,7 @@ if [ "${MACHINE:-}" = aarch64 ]; then
 		echo "    SKIP Go: $(tail -1 <<<"$why")"
 	fi
 fi
-/usr/bin/python3 -B "$here/../fixtures/build.py" "$fixtures" chain seeker waiter disk faulter toy libtoy.so toyhost softirqs bigmap jitcall >/dev/null
+/usr/bin/python3 -B "$here/../fixtures/build.py" "$fixtures" chain seeker waiter disk faulter locker caller connector reasons lives toy libtoy.so toyhost softirqs bigmap jitcall >/dev/null
 /usr/bin/python3 -B "$here/../fixtures/frameless.py" "$fixtures" rgcc-O2-pie rgcc-O2-stat ${MACHINE:+rgcc-O2-pac} fsignals \
 	fcoroutine fclocks fhost fplugin_a.so fplugin_b.so >/dev/null
 status=0
