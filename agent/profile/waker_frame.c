@@ -8,6 +8,10 @@
 #include "agent/util/hash.h"
 #include "agent/util/macro.h"
 
+#define BEGIN "[woken "
+#define BY "by "
+#define END "]"
+
 static uint64_t hash_of(const void *place)
 {
 	return hash_bytes(place, sizeof(struct waker_name), 0);
@@ -57,12 +61,25 @@ void waker_name_text(const struct waker_name *name, bool has_names, struct buf *
 	bool is_sure = has_names && !name->is_doubtful;
 
 	if (!name->comm[0]) {
-		(void)buf_append_str(out, "[woken by interrupt]");
+		(void)buf_append_str(out, BEGIN BY "interrupt" END);
 		return;
 	}
-	(void)buf_append_str(out, is_sure ? "[woken by " : "[woken while ");
+	(void)buf_append_str(out, is_sure ? BEGIN BY : BEGIN "while ");
 	put_comm(name, out);
-	(void)buf_append_str(out, is_sure ? "]" : " ran]");
+	(void)buf_append_str(out, is_sure ? END : " ran" END);
+}
+
+struct str waker_name_in(const char *text)
+{
+	struct str s = str_from(text);
+
+	if (!str_starts_with(s, STR_LIT(BEGIN)) || !str_ends_with(s, STR_LIT(END)))
+		return (struct str){ 0 };
+	s.p += strlen(BEGIN);
+	s.n -= strlen(BEGIN) + strlen(END);
+	if (str_starts_with(s, STR_LIT(BY)))
+		s = (struct str){ s.p + strlen(BY), s.n - strlen(BY) };
+	return s;
 }
 
 bool waker_is_interrupt_entry(const char *function)

@@ -12,6 +12,7 @@
 
 #include "agent/profile/place_table.h"
 #include "agent/util/buf.h"
+#include "agent/util/str.h"
 #include "bpf/wire.h"
 
 struct waker_name {
@@ -34,6 +35,9 @@ const struct waker_name *waker_names_at(const struct waker_names *t, size_t i);
 /* "[woken by nginx]", "[woken by interrupt]"; where it is doubtful, or the kernel's functions have no names (`has_names`), "[woken while nginx ran]". Control
  * characters are replaced. */
 void waker_name_text(const struct waker_name *name, bool has_names, struct buf *out);
+
+/* Of such a text, "nginx", "interrupt" or "while nginx ran"; empty of a function's name. */
+struct str waker_name_in(const char *text);
 
 /* Whether that function of the kernel is what an interrupt begins with. Exceptions are none: who has a page fault wakes up others itself. */
 bool waker_is_interrupt_entry(const char *function);

@@ -7,7 +7,7 @@ _xagent_flags() {
 		--server.http.disable-support-bundle --config.watch --config.format= --stability.level= --storage.path= --disable-reporting --help" ;;
 	profile) echo "--pid --tid --cpu --cgroup --all --idle --user --kernel --event --frequency --duration --demangle --lines --columns --interpreter-frames --async-frames --thread-names --hotspot-tiers --hotspot-arguments --off-cpu-reason --off-cpu-waker
 		--debuginfod --debuginfod-cache --output --format --memory-limit --verifier-stats --verbose --help" ;;
-	top) echo "--pid --tid --cpu --cgroup --event --user --kernel --frequency --interval --duration --rows --verbose --help" ;;
+	top) echo "--pid --tid --cpu --cgroup --event --off-cpu-waker --user --kernel --frequency --interval --duration --rows --verbose --help" ;;
 	validate) echo "--stability.level= --config.format= --help" ;;
 	fmt) echo "--write --test --help" ;;
 	convert) echo "--source-format= --output= --help" ;;

@@ -77,6 +77,7 @@ complete -c xagent -n '__xagent_in top' -l cgroup -x -a '(__fish_complete_direct
 complete -c xagent -n '__xagent_in top' -s U -l user -d 'user stacks only'
 complete -c xagent -n '__xagent_in top' -s K -l kernel -d 'kernel stacks only'
 complete -c xagent -n '__xagent_in top' -s e -l event -x -a 'cpu off_cpu wall locks faults run_queue syscalls tcp block_io rss tracepoint:' -d 'what is sampled'
+complete -c xagent -n '__xagent_in top' -l off-cpu-waker -d 'who ended the waits'
 complete -c xagent -n '__xagent_in top' -s F -l frequency -x -d 'samples a second and CPU'
 complete -c xagent -n '__xagent_in top' -s d -l duration -x -d 'how long'
 complete -c xagent -n '__xagent_in top' -s v -l verbose -d 'log at level debug'

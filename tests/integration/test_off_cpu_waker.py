@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Who ends waits: behind the wait's innermost frame its name, and its stack from the innermost frame on."""
 import os
+import re
 
 import pytest
 
@@ -84,6 +85,18 @@ def test_wakers_that_are_gone(processes, programs, tmp_path):
     found = {frames: ns for frames, ns in wakers(stacks, "end_at_once").items() if "anon_pipe_write" in frames or "pipe_write" in frames}
     assert [frames for frames in found if "wake_and_end" in frames], stacks.show()
     assert {frames[0] for frames in found} == {"[woken by waker]"}, found
+
+
+def test_line_of_top(processes, programs):
+    """Beside what was waited for; a waker is no function."""
+    waker = processes.start(programs["waker"], "600")
+    run = processes.run(paths.XAGENT, "top", "-e", "off_cpu", "--off-cpu-waker", "-p", waker.pid, "-i", "1", "-d", "2.5", "-n", "200")
+    assert run.popen.returncode == 0, run.err
+    line = re.findall(r"^by: (.*)$", run.out, re.M)[-1]
+    shares = {name: float(share) for name, share in re.findall(r"([^,]+?) ([\d.]+)%(?:, )?", line)}
+    assert {"waker", "interrupt"} <= set(shares) and all(5 < shares[name] < 80 for name in ("waker", "interrupt")) and sum(shares.values()) <= 100.5, line
+    assert "[woken" not in run.out and "wake_all" in run.out, run.out
+    waker.end()
 
 
 def agent_config(url, waker):

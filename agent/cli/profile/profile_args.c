@@ -273,6 +273,15 @@ static int fail_several(struct buf *why, enum profile_format format)
 	return -EINVAL;
 }
 
+int profile_args_check_waker(const struct profile_args *a, struct buf *why)
+{
+	if (!a->off_cpu_waker || event_list_has(&a->events, EVENT_OFF_CPU) ||
+	    event_list_has(&a->events, EVENT_WALL))
+		return 0;
+	return fail(why,
+		    "--off-cpu-waker is about waits: it goes with --event off_cpu or wall");
+}
+
 static int check(const struct profile_args *a, bool stdout_is_tty, struct buf *why)
 {
 	if (a->user_only && a->kernel_only)
@@ -281,10 +290,8 @@ static int check(const struct profile_args *a, bool stdout_is_tty, struct buf *w
 			"-U and -K exclude each other: leave out both for user and kernel stacks");
 	if (event_list_has_others(&a->events) && (a->idle || a->cpus.n > 0))
 		return fail(why, "-I and -c are about timer ticks: they go with --event cpu only");
-	if (a->off_cpu_waker && !event_list_has(&a->events, EVENT_OFF_CPU) &&
-	    !event_list_has(&a->events, EVENT_WALL))
-		return fail(why, "--off-cpu-waker is about waits: it goes with --event off_cpu or "
-				 "wall");
+	if (profile_args_check_waker(a, why) < 0)
+		return -EINVAL;
 	if (a->all && (a->pids.n > 0 || a->tids.n > 0 || a->cgroup))
 		return fail(why, "-a and the filters -p, -t and --cgroup exclude each other");
 	if (!a->output && stdout_is_tty && profile_format_own_file(a->format))

@@ -65,6 +65,9 @@ int profile_args_parse(int argc, char **argv, bool stdout_is_tty, struct profile
 void profile_args_fini(struct profile_args *a);
 #define _cleanup_profile_args_ _cleanup_(profile_args_fini)
 
+/* Wakers are of waits. 0, or -EINVAL with one line in `why`. */
+int profile_args_check_waker(const struct profile_args *a, struct buf *why);
+
 /* What -e and -F have left open. */
 void profile_args_settle_rates(struct profile_args *a);
 

@@ -34,6 +34,7 @@ static const char help[] =
 	"each;\n"
 	"                         locks, faults, run_queue, syscalls, block_io, rss; or\n"
 	"                         tracepoint:GROUP:NAME: who comes by\n"
+	"      --off-cpu-waker    of off_cpu and wall: who ended the waits\n"
 	"  -U, --user             user stacks only\n"
 	"  -K, --kernel           kernel stacks only\n"
 	"  -F, --frequency HZ     samples a second and CPU (97); of other events at most so many "
@@ -107,6 +108,7 @@ static const struct cli_flag flags[] = {
 	{ "cgroup", 0, CLI_PARSED, AT(profile.cgroup), "a directory of the cgroup2 hierarchy",
 	  cli_parse_path },
 	{ "event", 'e', CLI_PARSED, AT(profile.events), "one of " EVENT_TEXT_NAMES, parse_event },
+	{ "off-cpu-waker", 0, CLI_SWITCH, AT(profile.off_cpu_waker), NULL, NULL },
 	{ "user", 'U', CLI_SWITCH, AT(profile.user_only), NULL, NULL },
 	{ "kernel", 'K', CLI_SWITCH, AT(profile.kernel_only), NULL, NULL },
 	{ "frequency", 'F', CLI_PARSED, AT(profile.hz), "samples a second and CPU, from 1 to 10000",
@@ -134,7 +136,7 @@ static int check(const struct profile_args *a, struct buf *why)
 			"-U and -K exclude each other: leave out both for user and kernel stacks");
 	if (event_list_has_others(&a->events) && a->cpus.n > 0)
 		return fail(why, "-c is about timer ticks: it goes with --event cpu only");
-	return 0;
+	return profile_args_check_waker(a, why);
 }
 
 static int take_words(const struct cli_words *words, struct buf *why)

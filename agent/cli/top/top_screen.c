@@ -13,6 +13,7 @@
 /* Lines beside rows: two of the head, an empty one before each part and its heading, the keys. */
 #define HEAD_LINES 2
 #define REASON_LINES 1
+#define WAKER_LINES 1
 #define PART_LINES 2
 #define KEY_LINES 1
 /* Of the rows, if both parts are shown: services are fewer. */
@@ -172,6 +173,23 @@ static void put_reasons(const struct top_screen *s, struct buf *out)
 	put_line(s, &line, out);
 }
 
+/* "by: nginx 60.0%, interrupt 40.0%", of all that was waited for. */
+static void put_wakers(const struct top_screen *s, struct buf *out)
+{
+	_cleanup_buf_ struct buf line = BUF_INIT(LINE_BYTES);
+	const struct top_view *v = s->view;
+
+	for (size_t i = 0; i < v->n_wakers; i++)
+		(void)buf_printf(&line, "%s%s %.1f%%", i ? ", " : "by: ", v->wakers[i].name,
+				 share(v->wakers[i].total, v->total));
+	put_line(s, &line, out);
+}
+
+static bool has_wakers(const struct top_screen *s)
+{
+	return s->view && s->view->n_wakers > 0;
+}
+
 static void put_more(const struct top_screen *s, size_t n_all, size_t n, const char *what,
 		     struct buf *out)
 {
@@ -260,7 +278,8 @@ static size_t room(const struct top_screen *s)
 {
 	size_t parts = s->shows == TOP_BOTH ? 2 : 1;
 	size_t beside =
-		HEAD_LINES + (has_reasons(s) ? REASON_LINES : 0) + parts * PART_LINES + KEY_LINES;
+		HEAD_LINES + (has_reasons(s) ? REASON_LINES : 0) +
+		(has_wakers(s) ? WAKER_LINES : 0) + parts * PART_LINES + KEY_LINES;
 
 	return s->rows > beside ? s->rows - beside : 0;
 }
@@ -306,6 +325,8 @@ void top_screen_put(const struct top_screen *s, struct buf *out)
 	put_second_line(s, &lines);
 	if (has_reasons(s))
 		put_reasons(s, &lines);
+	if (has_wakers(s))
+		put_wakers(s, &lines);
 	if (s->view)
 		put_parts(s, &lines);
 	if (s->rows)

@@ -3,8 +3,10 @@
 #include "agent/cli/top/top_view.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "agent/profile/top_table.h"
+#include "agent/profile/waker_frame.h"
 #include "agent/util/cleanup.h"
 #include "agent/util/macro.h"
 #include "agent/util/str.h"
@@ -80,10 +82,41 @@ static void put_function(struct top_view *v, const struct top_row *from)
 	row->total = from->total;
 }
 
+/* The frame of a waker is no function. False: it is none. */
+static bool put_waker(struct top_view *v, const struct top_row *from)
+{
+	struct str name = waker_name_in(from->function);
+	size_t i = v->n_wakers;
+
+	if (!name.n)
+		return false;
+	while (i > 0 && v->wakers[i - 1].total < from->total)
+		i--;
+	if (i == TOP_VIEW_WAKERS)
+		return true;
+	v->n_wakers = MIN_OF(v->n_wakers + 1, (size_t)TOP_VIEW_WAKERS);
+	memmove(&v->wakers[i + 1], &v->wakers[i], (v->n_wakers - 1 - i) * sizeof(*v->wakers));
+	v->wakers[i] = (struct top_view_row){ .total = from->total };
+	str_copy_utf8(v->wakers[i].name, sizeof(v->wakers[i].name), name);
+	return true;
+}
+
+static void put_rows(struct top_view *v, const struct top_row *const *rows, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (put_waker(v, rows[i]))
+			continue;
+		if (v->n_functions < TOP_VIEW_FUNCTIONS)
+			put_function(v, rows[i]);
+		v->n_all_functions++;
+	}
+}
+
 static int put_functions(struct top_view *v, const struct interval *interval, struct namer *namer,
 			 struct top_table *table)
 {
 	_cleanup_free_ const struct top_row **rows = NULL;
+	size_t n = 0;
 	int r = 0;
 
 	for (const struct series *s = interval->series; r == 0 && s; s = s->next)
@@ -91,10 +124,9 @@ static int put_functions(struct top_view *v, const struct interval *interval, st
 					  : top_table_add_series(table, s, namer);
 	v->total = table->total;
 	if (r == 0)
-		r = top_table_sorted(table, &rows, &v->n_all_functions);
-	for (size_t i = 0; r == 0 && i < MIN_OF(v->n_all_functions, (size_t)TOP_VIEW_FUNCTIONS);
-	     i++)
-		put_function(v, rows[i]);
+		r = top_table_sorted(table, &rows, &n);
+	if (r == 0)
+		put_rows(v, rows, n);
 	return r;
 }
 

@@ -10,6 +10,8 @@
 
 #define TOP_VIEW_SERVICES 100
 #define TOP_VIEW_FUNCTIONS 200
+/* More than fit on a line. */
+#define TOP_VIEW_WAKERS 16
 
 /* UTF-8 without control characters; longer ones are cut. */
 #define TOP_VIEW_NAME_BYTES 256
@@ -30,10 +32,11 @@ struct top_view {
 	uint64_t end_real_ns;
 	uint64_t reasons
 		[WAIT_REASON_MAX]; /* of `total`, what was waited for; WAIT_UNKNOWN: nothing, or it was not told */
-	size_t n_services, n_functions;		/* below */
+	size_t n_services, n_functions, n_wakers; /* below */
 	size_t n_all_services, n_all_functions; /* there were */
 	struct top_view_row services[TOP_VIEW_SERVICES];
 	struct top_view_row functions[TOP_VIEW_FUNCTIONS];
+	struct top_view_row wakers[TOP_VIEW_WAKERS]; /* "nginx", by their total */
 };
 
 /* A build_fn. Puts one struct top_view (build->first->bytes), also of an interval without samples. */

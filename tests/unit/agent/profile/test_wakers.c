@@ -88,6 +88,25 @@ static void test_names(void **state)
 	assert_text("longer than a name may be", true, "[woken by longer than a na]");
 }
 
+static void assert_name_in(const char *text, const char *expected)
+{
+	struct str name = waker_name_in(text);
+
+	assert_int_equal(name.n, strlen(expected));
+	assert_memory_equal(name.n ? name.p : "", expected, name.n);
+}
+
+static void test_names_in_texts(void **state)
+{
+	(void)state;
+	assert_name_in("[woken by nginx]", "nginx");
+	assert_name_in("[woken by interrupt]", "interrupt");
+	assert_name_in("[woken by a]b]", "a]b");
+	assert_name_in("[woken while nginx ran]", "while nginx ran");
+	assert_name_in("[sleep]", "");
+	assert_name_in("woken by nginx", "");
+}
+
 static void test_entries_of_interrupts(void **state)
 {
 	static const struct {
@@ -283,6 +302,7 @@ int main(void)
 		cmocka_unit_test(test_each_is_taken_once),
 		cmocka_unit_test(test_it_does_not_grow),
 		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_names_in_texts),
 		cmocka_unit_test(test_entries_of_interrupts),
 		TEST_ENTRY(test_a_process_has_its_stack),
 		TEST_ENTRY(test_an_interrupt_has_its_own),

@@ -42,6 +42,12 @@ static const struct row {
 	{ "several events",
 	  { "-e", "cpu,off_cpu" },
 	  "!-e wants one of " EVENT_TEXT_NAMES ", not \"cpu,off_cpu\"" },
+	{ "who ends waits",
+	  { "-e", "wall", "--off-cpu-waker" },
+	  "all processes 97 Hz, 2.0 s, 20 rows, with wakers" },
+	{ "who ends what is no wait",
+	  { "-e", "locks", "--off-cpu-waker" },
+	  "!--off-cpu-waker is about waits: it goes with --event off_cpu or wall" },
 	{ "CPUs of waiting",
 	  { "-e", "off_cpu", "-c", "0" },
 	  "!-c is about timer ticks: it goes with --event cpu only" },
@@ -58,6 +64,8 @@ static void show(const struct top_args *a, struct buf *out)
 			 event_list_has_ticks(&a->profile.events) ? a->profile.hz
 								  : a->profile.limit_hz,
 			 (double)a->interval_ns / NS_PER_S, a->n_rows);
+	if (a->profile.off_cpu_waker)
+		(void)buf_append_str(out, ", with wakers");
 	if (a->profile.duration_ns)
 		(void)buf_printf(out, ", ends after %.1f s",
 				 (double)a->profile.duration_ns / NS_PER_S);

@@ -230,7 +230,33 @@ static void test_reasons(void **state)
 	free(v);
 }
 
+/* Who has ended waits is another one, behind that. */
+static void test_wakers(void **state)
+{
+	struct top_view *v = make_view();
+	struct top_screen s = make_screen(v);
+	_cleanup_buf_ struct buf out = BUF_INIT(1 << 20);
+
+	(void)state;
+	s.event = (struct event_text){ EVENT_OFF_CPU, NULL };
+	v->reasons[WAIT_SLEEP] = 100;
+	v->n_wakers = 2;
+	add(&v->wakers[0], "nginx", "", 0, 60);
+	add(&v->wakers[1], "interrupt", "", 0, 30);
+	s.rows = 9;
+	s.columns = 80;
+	top_screen_put(&s, &out);
+	assert_non_null(strstr(buf_str(&out),
+			       "\nfor: sleep 100.0%\nby: nginx 60.0%, interrupt 30.0%\n\n"));
+	size_t n_lines = 0;
+	for (const char *c = buf_str(&out); *c; c++)
+		n_lines += *c == '\n';
+	assert_int_equal(n_lines, s.rows - 1);
+	free(v);
+}
+
 static const struct unit_test tests[] = {
+	TEST(test_wakers),
 	TEST(test_reasons), TEST(table),      TEST(other_events),
 	TEST(nothing),	    TEST(every_size), TEST(fills_80_by_24),
 };
