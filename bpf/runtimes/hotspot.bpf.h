@@ -13,6 +13,8 @@
 
 #include <bpf/bpf_helpers.h>
 
+#include "bpf/runtimes/hotspot_blob.bpf.h"
+#include "bpf/runtimes/hotspot_names.bpf.h"
 #include "bpf/runtimes/hotspot_objects.bpf.h"
 #include "bpf/runtimes/hotspot_receiver.bpf.h"
 #include "bpf/runtimes/hotspot_scopes.bpf.h"
@@ -24,23 +26,9 @@
 #define HOTSPOT_MAX_FRAME_BYTES (1U << 20)
 /* What lies before a frame is whole: the check of the receiver's class, padding, a probe of the stack. What an epilogue has behind the frame's end is less. */
 #define HOTSPOT_CODE_BYTES 96
-/* Names of stubs have up to 50 characters. */
-#define HOTSPOT_STUB_NAME_BYTES 96
-
-/* "nmethod" */
-#define HOTSPOT_NMETHOD_TEXT 0x00646f6874656d6eULL
 
 /* None of its addresses was met: none is as high as the lowest. */
 #define HOTSPOT_NO_INTERPRETER 0xffffffffULL
-
-enum hotspot_blob {
-	HOTSPOT_BLOB_IS_NONE,
-	HOTSPOT_BLOB_IS_INTERPRETER,
-	HOTSPOT_BLOB_IS_NMETHOD,
-	HOTSPOT_BLOB_IS_ADAPTER,
-	HOTSPOT_BLOB_IS_CONTINUATION,
-	HOTSPOT_BLOB_IS_STUB,
-};
 
 static __always_inline __u64 hotspot_begin(struct scratch *s)
 {
@@ -83,11 +71,8 @@ static __always_inline int hotspot_up(struct scratch *s)
 	return unwind_up(w, 0, &w->n_fp) ? RUNTIME_CODE_LEFT : RUNTIME_CODE_LAST;
 }
 
-#define HOTSPOT_RAX 0
-#define HOTSPOT_RBX 3
-#define HOTSPOT_R13 13
 /* The interpreter's bytecode pointer: r13, or x22. */
-#define HOTSPOT_BCP (WIRE_N_REGS == 16 ? HOTSPOT_R13 : 22)
+#define HOTSPOT_BCP (WIRE_N_REGS == 16 ? 13 : 22)
 
 /* The leaf has its bytecode pointer in a register, and in its frame only where it was at the last call. `bcp`: that one, by which its method was read. */
 static __always_inline void hotspot_take_live_bcp(struct scratch *s, __u64 bcp)
@@ -98,26 +83,6 @@ static __always_inline void hotspot_take_live_bcp(struct scratch *s, __u64 bcp)
 	if (s->walk.flags & UNWIND_EXACT && s->runtime.position != HOTSPOT_NO_BCI &&
 	    at < hotspot_read_u16(s, hotspot_layout(s)->at[HOTSPOT_CONST_CODE_BYTES]))
 		s->runtime.position = at;
-}
-
-/* Of the innermost method. */
-static __always_inline void hotspot_note_tier(struct scratch *s, __u32 tier)
-{
-	if (want_tiers && s->record.head.tier == WIRE_TIER_NONE)
-		s->record.head.tier = tier;
-}
-
-/* How the code of a method was compiled, whose CodeBlob is at `at`; its name is "nmethod", or "native nmethod". The tier has one byte or four. */
-static __always_inline __u32 hotspot_tier_of(const struct scratch *s, __u64 at, __u64 name)
-{
-	__u32 offset = hotspot_layout(s)->at[HOTSPOT_NMETHOD_TIER];
-	__u8 tier = 0;
-
-	if ((name & 0xffff) == 0x616e)
-		return WIRE_TIER_NATIVE;
-	if (offset != HOTSPOT_NONE)
-		bpf_probe_read_user(&tier, sizeof(tier), (void *)(at + offset));
-	return tier && tier <= WIRE_TIER_LAST ? WIRE_TIER_OF(tier) : WIRE_TIER_NONE;
 }
 
 /* A frame of the interpreter that is whole. */
@@ -165,259 +130,11 @@ __noinline int hotspot_interpreted(__u32 level)
 	return hotspot_up(s);
 }
 
-/* The caller's sp, where a register may have it; arguments of a method are 255 words at most. */
-static __always_inline __u64 hotspot_sender(__u64 sender, __u64 otherwise)
-{
-	return sender - otherwise < 256 * 8 ? sender : otherwise;
-}
-
-#if WIRE_N_REGS == 16
-/*
- * The interpreter's leaf, before its frame is whole or behind its end: the caller's sp is in r13 and its return address on top of the stack, then in
- * rax, then in the frame; at last it is on top of the stack again, then in rsi, and that sp in rbx.
- */
-__noinline int hotspot_find_sender(__u32 level)
-{
-	struct scratch *s = walk_scratch(level);
-	struct unwind_walk *w;
-	__u64 fp, sp;
-
-	if (!s)
-		return 0;
-	w = &s->walk;
-	fp = w->reg[WIRE_ABI_FP];
-	sp = w->reg[WIRE_ABI_SP];
-	w->fp = fp;
-	w->ra = hotspot_u64(sp);
-	w->cfa = hotspot_sender(w->reg[HOTSPOT_R13], sp + 8);
-	if (w->cfa == sp + 8)
-		w->cfa = hotspot_sender(w->reg[HOTSPOT_RBX], sp + 8);
-	if (hotspot_is_in_cache(s, w->ra))
-		return 1;
-	/* The frame pointer was pushed, and is not set yet. */
-	w->ra = hotspot_u64(sp + 8);
-	w->cfa = hotspot_sender(w->reg[HOTSPOT_R13], sp + 16);
-	w->fp = hotspot_u64(sp);
-	if (hotspot_is_in_cache(s, w->ra) && w->fp - sp < HOTSPOT_MAX_FRAME_BYTES)
-		return 1;
-	/* It is: rax has the address still. No frame that is whole is as small. */
-	w->ra = hotspot_u64(fp + 8);
-	w->cfa = hotspot_sender(w->reg[HOTSPOT_R13], fp + 16);
-	if (w->cfa == fp + 16 && fp > sp)
-		w->cfa = hotspot_sender(hotspot_u64(fp - HOTSPOT_FRAME_SENDER_SP), fp + 16);
-	w->fp = hotspot_u64(fp);
-	if (fp - sp < HOTSPOT_FRAME_BCP && hotspot_is_in_cache(s, w->ra))
-		return 1;
-	w->fp = fp;
-	w->ra = w->reg[HOTSPOT_RAX];
-	w->cfa = w->reg[HOTSPOT_R13];
-	if (hotspot_is_in_cache(s, w->ra) && w->cfa - sp < HOTSPOT_MAX_FRAME_BYTES)
-		return 1;
-	w->ra = w->reg[HOTSPOT_RSI];
-	w->cfa = w->reg[HOTSPOT_RBX];
-	return hotspot_is_in_cache(s, w->ra) && w->cfa - sp < HOTSPOT_MAX_FRAME_BYTES;
-}
-
-/* mov %rax,(%rsp); mov %rsp,%r13, which sub follows, of one byte or four. */
-#define HOTSPOT_PUT_RA 0x24048948
-#define HOTSPOT_SET_SENDER 0x8348ec8b4cULL
-#define HOTSPOT_SET_SENDER_4 0x8148ec8b4cULL
-/* What it saves before it calls the JVM. */
-#define HOTSPOT_MAX_SAVED_BYTES 1024
-
-/* An adapter that compiled code has called, before it makes room: code keeps sp a multiple of 16. r13 is nobody's. */
-static __always_inline bool hotspot_is_compiled_call(struct scratch *s, __u64 ra)
-{
-	__u64 pc = s->walk.pc, blob, name;
-
-	if (!(s->walk.reg[WIRE_ABI_SP] & 8))
-		return false;
-	s->walk.pc = ra;
-	blob = hotspot_find_blob(s);
-	s->walk.pc = pc;
-	/* To the verifier it may have returned anything. */
-	asm volatile("" : "+r"(blob));
-	name = blob ? hotspot_u64(blob + hotspot_layout(s)->at[HOTSPOT_BLOB_NAME]) : 0;
-	return name && hotspot_u64(name) == HOTSPOT_NMETHOD_TEXT;
-}
-
-/*
- * An adapter to the interpreter: the return address is in rax as long as it is not behind the arguments that were made room for. Where the JVM has to be called first, r13 is
- * where the return address is.
- */
-__noinline int hotspot_find_adapted(__u32 level)
-{
-	struct scratch *s = walk_scratch(level);
-	struct unwind_walk *w;
-	__u64 code, sp, r13;
-
-	if (!s)
-		return 0;
-	w = &s->walk;
-	sp = w->reg[WIRE_ABI_SP];
-	r13 = w->reg[HOTSPOT_R13];
-	code = hotspot_u64(w->pc);
-	w->fp = w->reg[WIRE_ABI_FP];
-	w->ra = w->reg[HOTSPOT_RAX];
-	if ((__u32)code == HOTSPOT_PUT_RA) {
-		w->cfa = r13;
-	} else if (code << 24 >> 24 == HOTSPOT_SET_SENDER ||
-		   code << 24 >> 24 == HOTSPOT_SET_SENDER_4) {
-		w->cfa = sp;
-		return hotspot_is_in_cache(s, w->ra);
-	} else {
-		w->ra = hotspot_u64(sp);
-		w->cfa = sp + 8;
-		if (hotspot_is_in_cache(s, w->ra))
-			return hotspot_is_compiled_call(s, w->ra);
-		w->ra = hotspot_u64(r13);
-		w->cfa = r13 + 8;
-	}
-	return r13 - sp < HOTSPOT_MAX_SAVED_BYTES && hotspot_is_in_cache(s, w->ra);
-}
-#else
-int hotspot_find_sender(__u32 level);
-
-static __always_inline int hotspot_find_adapted(__u32 level)
-{
-	(void)level;
-	return 0;
-}
-#endif
-
-static __always_inline int hotspot_interpreter_edge(struct scratch *s, bool is_adapter)
-{
-	bool is_leaf = s->walk.flags & UNWIND_EXACT;
-	int is_found = is_leaf ? 0 : hotspot_is_unpacking(s);
-
-	if (is_leaf && is_adapter)
-		is_found = hotspot_find_adapted(s->level);
-	/* To the verifier they may have returned anything. */
-	asm volatile("" : "+r"(is_found));
-	if (is_leaf && !is_found)
-		is_found = hotspot_find_sender(s->level);
-	asm volatile("" : "+r"(is_found));
-	return is_found ? hotspot_up(s) : hotspot_lost(s, STOP_REASON_NO_RULE);
-}
-
 /* How far a frame of known size has come, at the instruction about to run. */
 enum hotspot_edge { HOTSPOT_WHOLE, HOTSPOT_NO_FRAME, HOTSPOT_FP_PUSHED };
 
 /* Without what the frame has beside it: the saved frame pointer, and the return address. */
 #define HOTSPOT_PUSHED_BYTES 16
-
-#if WIRE_N_REGS == 16
-/* sub $bytes,%rsp; C1 and C2 have the short form where it will do, or not. */
-static __always_inline bool hotspot_is_sub(const __u8 *code, __u32 bytes)
-{
-	__u32 value;
-
-	if (code[0] != 0x48 || code[2] != 0xec)
-		return false;
-	if (code[1] == 0x83)
-		return code[3] == bytes;
-	value = code[3] | (__u32)code[4] << 8 | (__u32)code[5] << 16 | (__u32)code[6] << 24;
-	return code[1] == 0x81 && value == bytes;
-}
-
-/* mov %rsp,%rbp, which is between the push and the sub where frame pointers are kept (-XX:+PreserveFramePointer). */
-static __always_inline bool hotspot_is_fp_set(const __u8 *code)
-{
-	return code[0] == 0x48 && code[1] == 0x8b && code[2] == 0xec;
-}
-
-/* In the prologue, which ends `n` bytes behind the code that was read: what lies ahead tells what was done. */
-static __always_inline enum hotspot_edge hotspot_ahead(const __u8 *code, __u32 n, __u32 bytes)
-{
-	/* Too far ahead to be seen. */
-	enum hotspot_edge edge = n > HOTSPOT_CODE_BYTES ? HOTSPOT_NO_FRAME : HOTSPOT_WHOLE;
-
-	for (__u32 i = 0; i < HOTSPOT_CODE_BYTES - 7; i++) {
-		if (i >= n)
-			break;
-		/* push %rbp; sub $bytes,%rsp, or the latter of the whole frame but its return address */
-		if (bytes > HOTSPOT_PUSHED_BYTES &&
-		    hotspot_is_sub(code + i, bytes - HOTSPOT_PUSHED_BYTES)) {
-			edge = i == 0 || (i == 3 && hotspot_is_fp_set(code)) ? HOTSPOT_FP_PUSHED
-									     : HOTSPOT_NO_FRAME;
-			break;
-		}
-		if (hotspot_is_sub(code + i, bytes - 8) ||
-		    (bytes == HOTSPOT_PUSHED_BYTES && code[i] == 0x55)) {
-			edge = HOTSPOT_NO_FRAME;
-			break;
-		}
-	}
-	return edge;
-}
-
-/* Bytes of an instruction that looks whether a safepoint is wanted; 0: it is none. */
-static __always_inline __u32 hotspot_poll(const __u8 *code)
-{
-	/* cmp at(%r15),%rsp */
-	if (code[0] == 0x49 && code[1] == 0x3b && code[2] == 0x67)
-		return 4;
-	if (code[0] == 0x49 && code[1] == 0x3b && code[2] == 0xa7)
-		return 7;
-	/* ja */
-	if (code[0] == 0x0f && code[1] == 0x87)
-		return 6;
-	/* test %eax,at(%rip) */
-	if (code[0] == 0x85 && code[1] == 0x05)
-		return 6;
-	/* mov at(%r15),%r10; test %eax,(%r10) */
-	if (code[0] == 0x4d && code[1] == 0x8b && code[2] == 0x57)
-		return 4;
-	if (code[0] == 0x4d && code[1] == 0x8b && code[2] == 0x97)
-		return 7;
-	if (code[0] == 0x41 && code[1] == 0x85 && code[2] == 0x02)
-		return 3;
-	return 0;
-}
-
-/* In the epilogue, behind its add to %rsp: nothing but that lies between the pc and `ret`. */
-static __always_inline enum hotspot_edge hotspot_behind(const __u8 *code)
-{
-	enum hotspot_edge edge = code[0] == 0x5d ? HOTSPOT_FP_PUSHED : HOTSPOT_NO_FRAME;
-	__u32 at = edge == HOTSPOT_FP_PUSHED;
-
-	for (int i = 0; i < 3; i++) {
-		__u32 n = hotspot_poll(code + (at & 15));
-
-		if (!n)
-			break;
-		at += n;
-	}
-	return code[at & (HOTSPOT_CODE_BYTES - 1)] == 0xc3 ? edge : HOTSPOT_WHOLE;
-}
-
-/* The slow path of the poll of an epilogue: lea at(%rip),%r10; mov %r10,at(%r15); jmp. */
-static __always_inline bool hotspot_is_slow_poll(const __u8 *code)
-{
-	if (code[0] == 0x4c && code[1] == 0x8d && code[2] == 0x15)
-		code += 7;
-	return code[0] == 0x4d && code[1] == 0x89 && code[2] == 0x97 && code[7] == 0xe9;
-}
-
-/* Of the leaf. `n`: bytes of code before the frame is whole, from the pc on; 0: it was. */
-__noinline int hotspot_edge_of(__u32 level, __u32 n, __u32 bytes)
-{
-	struct scratch *s = walk_scratch(level);
-	const __u8 *code;
-
-	if (!s)
-		return HOTSPOT_WHOLE;
-	code = (const __u8 *)s->runtime.bytes;
-	if (bpf_probe_read_user(s->runtime.bytes, HOTSPOT_CODE_BYTES, (void *)s->walk.pc))
-		return HOTSPOT_WHOLE;
-	if (n)
-		return hotspot_ahead(code, n, bytes);
-	if (hotspot_is_slow_poll(code))
-		return HOTSPOT_NO_FRAME;
-	return hotspot_behind(code);
-}
-
-#endif
 
 /* Words that code of a whole frame has pushed at most: C2's comparison of strings keeps one there, slow paths of barriers some registers. */
 #define HOTSPOT_MAX_PUSHED 6
@@ -457,76 +174,32 @@ __noinline int hotspot_find_ra(__u32 level, __u32 edge)
 	return hotspot_is_in_cache(s, w->ra);
 }
 
-/* A stub of which only the name is known. */
-static __always_inline void hotspot_stub(struct scratch *s, __u64 blob, __u64 name, __u64 text)
+/* The caller's sp, where a register may have it; arguments of a method are 255 words at most. */
+static __always_inline __u64 hotspot_sender(__u64 sender, __u64 otherwise)
 {
-	s->runtime.known[HOTSPOT_KNOWN_NAMES].at = 0;
-	s->runtime.known[HOTSPOT_KNOWN_NAMES].word = name;
-	s->runtime.function = blob;
-	s->runtime.print = (__u32)(hash_mix(text, name) >> 32) | 1;
-	s->runtime.position = HOTSPOT_NO_BCI;
+	return sender - otherwise < 256 * 8 ? sender : otherwise;
 }
 
 #if WIRE_N_REGS == 16
-/* To the caller of code whose frames have `bytes`. Its method was read. */
-static __always_inline int hotspot_sized(struct scratch *s, __u32 n_begin, __u32 bytes)
-{
-	struct unwind_walk *w = &s->walk;
-	__u64 sp = w->reg[WIRE_ABI_SP];
-	int edge = HOTSPOT_WHOLE;
-
-	if (w->flags & UNWIND_EXACT)
-		edge = hotspot_edge_of(s->level, n_begin, bytes);
-	/* To the verifier it may have returned anything. */
-	asm volatile("" : "+r"(edge));
-	w->cfa = sp + (edge == HOTSPOT_NO_FRAME	   ? 8
-		       : edge == HOTSPOT_FP_PUSHED ? HOTSPOT_PUSHED_BYTES
-						   : bytes);
-	edge = hotspot_find_ra(s->level, edge);
-	/* To the verifier it may have returned anything. */
-	asm volatile("" : "+r"(edge));
-	return edge ? hotspot_up(s) : hotspot_lost(s, STOP_REASON_BAD_PC);
-}
-
-/* A stub whose frame is none, or by frame pointer. Only the JVM itself calls it from elsewhere. */
-static __always_inline int hotspot_by_fp(struct scratch *s)
-{
-	struct unwind_walk *w = &s->walk;
-	__u64 fp = w->reg[WIRE_ABI_FP], sp = w->reg[WIRE_ABI_SP];
-
-	w->ra = w->flags & UNWIND_EXACT ? hotspot_u64(sp) : 0;
-	w->cfa = sp + 8;
-	w->fp = fp;
-	if (!hotspot_is_in_cache(s, w->ra)) {
-		if (fp - sp > HOTSPOT_MAX_FRAME_BYTES || (fp & 7))
-			return hotspot_lost(s, STOP_REASON_NO_RULE);
-		w->cfa = fp + 16;
-		if (walk_word(w, &w->fp, fp) || walk_word(w, &w->ra, fp + 8))
-			return hotspot_lost(s, STOP_REASON_STACK_READ);
-		/* The barrier at entries of methods keeps room for another sp there. */
-		if (w->ra == ~0ULL) {
-			w->cfa = fp + 24;
-			w->ra = hotspot_u64(fp + 16);
-		}
-		if (!hotspot_is_in_cache(s, w->ra)) {
-			if (!unwind_is_code(w))
-				return hotspot_lost(s, STOP_REASON_BAD_PC);
-			s->runtime.words[HOTSPOT_WORD_WRAPPER] =
-				hotspot_u64(fp - HOTSPOT_FRAME_WRAPPER);
-		}
-	}
-	return hotspot_up(s);
-}
-
-/* A stub's leaf, which has made no frame. */
-static __always_inline bool hotspot_is_called(struct scratch *s, __u64 blob)
-{
-	(void)blob;
-	return hotspot_is_in_cache(s, hotspot_u64(s->walk.reg[WIRE_ABI_SP]));
-}
+#include "bpf/runtimes/hotspot_x86.bpf.h"
 #else
 #include "bpf/runtimes/hotspot_arm64.bpf.h"
 #endif
+
+static __always_inline int hotspot_interpreter_edge(struct scratch *s, bool is_adapter)
+{
+	bool is_leaf = s->walk.flags & UNWIND_EXACT;
+	int is_found = is_leaf ? 0 : hotspot_is_unpacking(s);
+
+	if (is_leaf && is_adapter)
+		is_found = hotspot_find_adapted(s->level);
+	/* To the verifier they may have returned anything. */
+	asm volatile("" : "+r"(is_found));
+	if (is_leaf && !is_found)
+		is_found = hotspot_find_sender(s->level);
+	asm volatile("" : "+r"(is_found));
+	return is_found ? hotspot_up(s) : hotspot_lost(s, STOP_REASON_NO_RULE);
+}
 
 /*
  * A stub's leaf has set its frame pointer, and has less on the stack than in a whole frame, or some words more: what it saves is pushed bit by bit. The frame
@@ -538,69 +211,6 @@ static __always_inline bool hotspot_has_fp(const struct scratch *s, __u32 bytes)
 
 	return fp - s->walk.reg[WIRE_ABI_SP] < bytes + 8 * HOTSPOT_MAX_PUSHED &&
 	       hotspot_is_in_cache(s, hotspot_u64(fp + 8));
-}
-
-static __always_inline enum hotspot_blob hotspot_kind(const __u64 *text)
-{
-	/* "Interpre", "I2C/C2I ", "nmethod", "native n", "method", and what lies behind its end; "StubRoutines (continuation" */
-	if (text[0] == 0x6572707265746e49ULL)
-		return HOTSPOT_BLOB_IS_INTERPRETER;
-	if (text[0] == 0x204932432f433249ULL)
-		return HOTSPOT_BLOB_IS_ADAPTER;
-	if (text[0] == HOTSPOT_NMETHOD_TEXT ||
-	    (text[0] == 0x6e2065766974616eULL && text[1] << 8 == 0x00646f6874656d00ULL))
-		return HOTSPOT_BLOB_IS_NMETHOD;
-	if (text[0] == 0x74756f5262757453ULL && text[1] == 0x6f63282073656e69ULL &&
-	    text[2] == 0x697461756e69746eULL)
-		return HOTSPOT_BLOB_IS_CONTINUATION;
-	return HOTSPOT_BLOB_IS_STUB;
-}
-
-/* By the name of a blob, and the first characters of that. */
-static __always_inline enum hotspot_blob hotspot_read_kind(__u64 name, __u64 *ret_text)
-{
-	__u64 text[3] = { 0 };
-
-	bpf_probe_read_user(text, sizeof(text), (void *)name);
-	*ret_text = text[0];
-	return hotspot_kind(text);
-}
-
-/* What was read of a CodeBlob. */
-struct hotspot_code_blob {
-	__u64 begin; /* of its code */
-	__u64 method;
-	__u64 name;
-	__u64 text; /* the first characters of the name; not read of one that is known */
-	enum hotspot_blob kind;
-	__u32 number;	/* of the compilation; 0: not known */
-	__u32 bytes;	/* of a frame */
-	__u32 complete; /* from here on it is whole */
-};
-
-static __always_inline void hotspot_get_blob(struct scratch *s, __u64 at,
-					     struct hotspot_code_blob *ret_blob)
-{
-	const struct hotspot_layout *l = hotspot_layout(s);
-	__u32 complete = l->at[HOTSPOT_BLOB_COMPLETE];
-
-	ret_blob->begin = l->at[HOTSPOT_BLOB_CODE] != HOTSPOT_NONE
-				  ? hotspot_read_u64(s, l->at[HOTSPOT_BLOB_CODE])
-				  : at + hotspot_read_u32(s, l->at[HOTSPOT_BLOB_CODE_OFFSET]);
-	ret_blob->method = hotspot_read_u64(s, l->at[HOTSPOT_NMETHOD_METHOD]);
-	ret_blob->bytes = 8 * hotspot_read_u32(s, l->at[HOTSPOT_BLOB_FRAME_BYTES]);
-	ret_blob->complete = l->has_short_complete ? (__u32)(__s16)hotspot_read_u16(s, complete)
-						   : hotspot_read_u32(s, complete);
-	ret_blob->name = hotspot_read_u64(s, l->at[HOTSPOT_BLOB_NAME]);
-	ret_blob->number = hotspot_number_of(s, at);
-	ret_blob->text = 0;
-	ret_blob->kind = HOTSPOT_BLOB_IS_NMETHOD;
-	/* One text is the name of all of these. */
-	if (ret_blob->name && ret_blob->name == s->runtime.words[HOTSPOT_WORD_NMETHOD])
-		return;
-	ret_blob->kind = hotspot_read_kind(ret_blob->name, &ret_blob->text);
-	if (ret_blob->kind == HOTSPOT_BLOB_IS_NMETHOD)
-		s->runtime.words[HOTSPOT_WORD_NMETHOD] = ret_blob->name;
 }
 
 static __always_inline __u64 hotspot_in_cache(const struct scratch *s)
@@ -812,149 +422,6 @@ static __always_inline int hotspot_code(struct scratch *s)
 	/* No native frame lies there. */
 	unwind_stop(&s->walk, STOP_REASON_ON_HEAP);
 	return code == RUNTIME_CODE_LAST ? code : RUNTIME_CODE_NOTHING;
-}
-
-/* The file that a class was compiled from, as its class file says. */
-static __always_inline __u64 hotspot_source(const struct hotspot_layout *l, __u64 pool)
-{
-	__u64 klass = hotspot_u64(pool + l->at[HOTSPOT_POOL_HOLDER]);
-	__u32 index = 0;
-
-	if (l->at[HOTSPOT_POOL_SOURCE] != HOTSPOT_NONE)
-		index = hotspot_u16(pool + l->at[HOTSPOT_POOL_SOURCE]);
-	else if (l->at[HOTSPOT_KLASS_SOURCE] != HOTSPOT_NONE)
-		index = hotspot_u16(klass + l->at[HOTSPOT_KLASS_SOURCE]);
-	return hotspot_slot(l, pool, index);
-}
-
-/* The first line of a table of lines; 0: it is not told. Bytecodes before it may have none: Kotlin's look at arguments first. */
-static __always_inline __u32 hotspot_first_line(struct scratch *s, __u64 table)
-{
-	__u32 at = 1, first, line;
-
-	if (bpf_probe_read_user(s->runtime.bytes, HOTSPOT_SCOPE_BYTES, (void *)table))
-		return 0;
-	first = (__u8)s->runtime.bytes[0];
-	if (first != HOTSPOT_LINES_LONG)
-		return first & 7;
-	hotspot_number(s, &at);
-	line = hotspot_number(s, &at);
-	/* Signed: the lowest bit is the sign's. */
-	return line & 1 ? 0 : line >> 1;
-}
-
-/* The types of a method's arguments, behind its name. */
-__noinline int hotspot_name_arguments(__u32 level)
-{
-	struct scratch *s = walk_scratch(level);
-	struct wire_name *name = bpf_map_lookup_elem(&names, &level);
-	const struct hotspot_layout *l;
-	__u64 constants, pool, signature;
-
-	if (!s || !name || name->n_name > WIRE_NAME_BYTES - WIRE_SIGNATURE_BYTES)
-		return 0;
-	l = hotspot_layout(s);
-	constants = hotspot_u64(s->runtime.function + l->at[HOTSPOT_METHOD_CONST]);
-	pool = hotspot_u64(constants + l->at[HOTSPOT_CONST_POOL]);
-	signature = hotspot_slot(l, pool, hotspot_u16(constants + l->at[HOTSPOT_CONST_SIGNATURE]));
-	if (!signature)
-		return 0;
-	name->signature_at = name->n_name;
-	name->n_name += hotspot_append(s, name, signature, WIRE_SIGNATURE_BYTES);
-	return 0;
-}
-
-/* Where a method lies in its file. */
-__noinline int hotspot_name_lines(__u32 level)
-{
-	struct scratch *s = walk_scratch(level);
-	struct wire_name *name = bpf_map_lookup_elem(&names, &level);
-	const struct hotspot_layout *l;
-	__u64 constants, pool, source, table, n;
-
-	if (!s || !name)
-		return 0;
-	l = hotspot_layout(s);
-	constants = hotspot_u64(s->runtime.function + l->at[HOTSPOT_METHOD_CONST]);
-	pool = hotspot_u64(constants + l->at[HOTSPOT_CONST_POOL]);
-	source = hotspot_source(l, pool);
-	if (!source)
-		return 0;
-	name->file_encoding = WIRE_JAVA;
-	name->n_file = hotspot_append(s, name, source, WIRE_FILE_BYTES);
-	if (!l->has_lines ||
-	    !(hotspot_u16(constants + l->at[HOTSPOT_CONST_FLAGS]) & HOTSPOT_CONST_HAS_LINES))
-		return 0;
-	table = l->const_bytes + hotspot_u16(constants + l->at[HOTSPOT_CONST_CODE_BYTES]);
-	n = 8 * (__u64)hotspot_u32(constants + l->at[HOTSPOT_CONST_SIZE]) - table;
-	table += constants;
-	name->line = hotspot_first_line(s, table);
-	/* What lies behind the table comes along: its end is told in it. */
-	if (!want_lines || n > 8ULL << 32)
-		return 0;
-	name->n_lines = name_append(name, table, n, WIRE_LINES_BYTES);
-	if (name->n_lines)
-		name->lines_format = l->major >= 20 ? HOTSPOT_LINES_20 : HOTSPOT_LINES;
-	return 0;
-}
-
-/* Of a function that was remembered. */
-__noinline int hotspot_read_names(__u32 level)
-{
-	struct scratch *s = walk_scratch(level);
-	__u32 print, position;
-	__u64 function;
-	int is_read;
-
-	if (!s)
-		return 0;
-	function = s->runtime.function;
-	print = s->runtime.print;
-	position = s->runtime.position;
-	is_read = hotspot_method(level, function, HOTSPOT_NO_BCI, HOTSPOT_AT_BCI);
-	/* To the verifier it may have returned anything. */
-	asm volatile("" : "+r"(is_read));
-	is_read = is_read && s->runtime.function == function && s->runtime.print == print;
-	s->runtime.function = function;
-	s->runtime.print = print;
-	s->runtime.position = position;
-	return is_read;
-}
-
-static __always_inline int hotspot_name(struct scratch *s, struct wire_name *name)
-{
-	const struct runtime_known *names = &s->runtime.known[HOTSPOT_KNOWN_NAMES];
-	int is_read = 1;
-	long n;
-
-	if (s->runtime.function == HOTSPOT_GAP)
-		return hotspot_name_gap(name);
-	if (names->at == HOTSPOT_AT_RECEIVER)
-		return hotspot_name_receiver(s->level);
-	if (names->at == HOTSPOT_NAMES_UNREAD)
-		is_read = hotspot_read_names(s->level);
-	/* To the verifier it may have returned anything. */
-	asm volatile("" : "+r"(is_read));
-	if (!is_read)
-		return 0;
-	if (!names->at) {
-		n = bpf_probe_read_user_str(name->texts, HOTSPOT_STUB_NAME_BYTES,
-					    (void *)names->word);
-		name->n_name = n > 1 ? n - 1 : 0;
-		return n > 1;
-	}
-	/* Behind the walk: the method is being compiled. */
-	name->compiled_tier = s->record.head.compiled_tier;
-	name->scope_encoding = WIRE_JAVA_CLASS;
-	name->name_encoding = WIRE_JAVA;
-	name->n_scope = hotspot_append(s, name, names->at, WIRE_SCOPE_BYTES);
-	name->n_name = hotspot_append(s, name, names->word, WIRE_NAME_BYTES);
-	if (!name->n_scope || !name->n_name)
-		return 0;
-	if (want_arguments)
-		hotspot_name_arguments(s->level);
-	hotspot_name_lines(s->level);
-	return 1;
 }
 
 #endif

@@ -56,6 +56,12 @@ __noinline int hotspot_find_sender(__u32 level)
 	return hotspot_is_in_cache(s, w->ra);
 }
 
+static __always_inline int hotspot_find_adapted(__u32 level)
+{
+	(void)level;
+	return 0;
+}
+
 /* What the code about to run tells of a frame that has its caller in registers. */
 enum hotspot_made {
 	HOTSPOT_MADE,	  /* it has not */
