@@ -344,12 +344,18 @@ static __always_inline int hotspot_show_caller(struct scratch *s, __u64 what, __
 	return hotspot_whole(s, 8 * ((__u32)rest & ((1u << HOTSPOT_TIER_SHIFT) - 1)));
 }
 
-/* A caller in compiled code that was met before, of which nothing is read again. RUNTIME_CODE_NOT_ITS: it is none. */
-static __always_inline int hotspot_remembered(struct scratch *s, bool is_own)
+/*
+ * A caller in compiled code that was met before, of which nothing is read again. RUNTIME_CODE_NOT_ITS: it is none. A function of its own: what it has on the
+ * stack is not to lie below what other runtimes call.
+ */
+__noinline int hotspot_remembered(__u32 level, __u32 is_own)
 {
+	struct scratch *s = walk_scratch(level);
 	__u64 at, found, what, rest;
 	int is_shown = 0;
 
+	if (!s)
+		return RUNTIME_CODE_NOT_ITS;
 	if (!s->runtime.words[HOTSPOT_WORD_SHIFT])
 		hotspot_find_heap(s->level, s->walk.pc);
 	if (s->walk.flags & UNWIND_EXACT || !remembered(hotspot_key_of_pc(s), &at, &found) ||
@@ -397,7 +403,7 @@ static __always_inline int hotspot_next(struct scratch *s)
 	if (code)
 		return code;
 	code = hotspot_is_interpreter(s) ? hotspot_interpreted(s->level)
-					 : hotspot_remembered(s, is_own);
+					 : hotspot_remembered(s->level, is_own);
 	asm volatile("" : "+r"(code));
 	if (code == RUNTIME_CODE_NOT_ITS)
 		code = hotspot_frame(s->level, is_own);
