@@ -275,11 +275,18 @@ static __always_inline int hotspot_by_fp(struct scratch *s)
 	return hotspot_up(s);
 }
 
-/* A stub's leaf, which has made no frame. */
+/* push %rbp; mov %rsp,%rbp */
+#define HOTSPOT_SET_FP 0xec8b4855
+
+/* A stub's leaf, which has made no frame. Between both instructions its frame pointer is what the second one will make it. */
 static __always_inline bool hotspot_is_called(struct scratch *s, __u64 blob)
 {
+	__u64 *reg = s->walk.reg;
+
 	(void)blob;
-	return hotspot_is_in_cache(s, hotspot_u64(s->walk.reg[WIRE_ABI_SP]));
+	if (hotspot_u32(s->walk.pc - 1) == HOTSPOT_SET_FP)
+		reg[WIRE_ABI_FP] = reg[WIRE_ABI_SP];
+	return hotspot_is_in_cache(s, hotspot_u64(reg[WIRE_ABI_SP]));
 }
 
 #endif
