@@ -70,6 +70,25 @@ static size_t put_type(struct writer *w, const char *text, size_t n)
 	return n_arrays + n_bytes;
 }
 
+static bool is_type(const char *text, size_t n)
+{
+	size_t i = 0;
+
+	while (i < n && text[i] == '[')
+		i++;
+	return i < n &&
+	       (primitive(text[i]) || (text[i] == 'L' && memchr(text + i, ';', n - i)));
+}
+
+/* Behind the parenthesis. Of a type that is none nothing is told, as of void. */
+static void put_result(struct writer *w, const char *text, size_t n)
+{
+	if (!is_type(text, n))
+		return;
+	put(w, ": ");
+	(void)put_type(w, text, n);
+}
+
 size_t java_arguments(const char *descriptor, size_t n, char *to, size_t at, size_t n_to)
 {
 	struct writer w = { to, at, n_to };
@@ -84,8 +103,11 @@ size_t java_arguments(const char *descriptor, size_t n, char *to, size_t at, siz
 			break;
 		i += n_bytes;
 	}
-	if (!n || descriptor[0] != '(' || i >= n || descriptor[i] != ')')
+	bool is_whole = n && descriptor[0] == '(' && i < n && descriptor[i] == ')';
+	if (!is_whole)
 		put(&w, NAME_TEXTS_ELLIPSIS);
 	put(&w, ")");
+	if (is_whole)
+		put_result(&w, descriptor + i + 1, n - i - 1);
 	return w.at;
 }

@@ -58,7 +58,7 @@ complete -c xagent -n '__xagent_in profile' -l columns -d 'with lines, columns o
 complete -c xagent -n '__xagent_in profile' -l interpreter-frames -d 'frames of interpreters, too'
 complete -c xagent -n '__xagent_in profile' -l thread-names -d 'a label with the name of the thread'
 complete -c xagent -n '__xagent_in profile' -l hotspot-tiers -d 'a label with how a Java method is run'
-complete -c xagent -n '__xagent_in profile' -l hotspot-arguments -d 'types of arguments in names of Java methods'
+complete -c xagent -n '__xagent_in profile' -l hotspot-arguments -d 'types of arguments and results in names of Java methods'
 complete -c xagent -n '__xagent_in profile' -l async-frames -d 'frames of awaiting tasks, too'
 complete -c xagent -n '__xagent_in profile' -l off-cpu-reason -x -a 'frame label none' -d 'how what is waited for is told'
 complete -c xagent -n '__xagent_in profile' -l off-cpu-waker -d 'who ended each wait, with its stack'

@@ -138,6 +138,6 @@ def test_arguments(processes, tmp_path, jvm):
                         seconds=120)
     assert run.popen.returncode == 0, run.err
     names = {f for s in folded.parse(output.read_text()) for f in s.frames if f.startswith("chains.")}
-    expected = {f"{LEAF}(long, int, int, int, int, int, int, int)", f"{MIX}(long)", f"{MAIN}(String[])", f"{BEGIN}(int, long)", f"{NEXT}(int)", *(f"{s}(int, long)" for s in STEPS)}
-    assert {f"{LEAF}(long, int, int, int, int, int, int, int)", f"{MAIN}(String[])", f"{BEGIN}(int, long)"} <= names, names
+    expected = {f"{LEAF}(long, int, int, int, int, int, int, int): long", f"{MIX}(long): long", f"{MAIN}(String[])", f"{BEGIN}(int, long): long", f"{NEXT}(int): Chains$Step", *(f"{s}(int, long): long" for s in STEPS)}
+    assert {f"{LEAF}(long, int, int, int, int, int, int, int): long", f"{MAIN}(String[])", f"{BEGIN}(int, long): long"} <= names, names
     assert not [n for n in names - expected if not re.match(r"chains\.Chains(\$(Even|Odd))?\.<(cl)?init>\(\)$", n)], names

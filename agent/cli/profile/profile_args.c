@@ -70,7 +70,7 @@ static const char help[] =
 	"      --thread-names     label thread_name: what Java, or else the kernel, calls the "
 	"thread\n"
 	"      --hotspot-tiers    label tier: how the innermost method of Java is run\n"
-	"      --hotspot-arguments  types of arguments in names of Java's methods\n"
+	"      --hotspot-arguments  types of arguments and results in names of Java's methods\n"
 	"      --debuginfod URL   a server that has debug files which this host lacks; may repeat\n"
 	"      --debuginfod-cache DIR  where they are kept (~/.cache/xagent/debuginfod)\n"
 	"\n"
