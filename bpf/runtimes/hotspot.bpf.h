@@ -303,7 +303,7 @@ static __always_inline int hotspot_in_blob(struct scratch *s, __u64 at, bool is_
 	return hotspot_is_on_heap(s) ? RUNTIME_CODE_NOT_ITS : hotspot_by_fp(s);
 }
 
-/* To the caller of code whose frame is whole. A copy of sp may be too low where frame pointers were followed, on AArch64. */
+/* To the caller of code whose frame is whole. On AArch64 sp may be too low where frame pointers were followed. */
 static __always_inline int hotspot_whole(struct scratch *s, __u32 bytes)
 {
 	struct unwind_walk *w = &s->walk;
@@ -345,7 +345,7 @@ static __always_inline int hotspot_show_caller(struct scratch *s, __u64 what, __
 }
 
 /*
- * A caller in compiled code that was met before, of which nothing is read again. RUNTIME_CODE_NOT_ITS: it is none. A function of its own: what it has on the
+ * A caller in compiled code that was met before: one read tells whether it is the same still. RUNTIME_CODE_NOT_ITS: it is none. A function of its own: what it has on the
  * stack is not to lie below what other runtimes call.
  */
 __noinline int hotspot_remembered(__u32 level, __u32 is_own)

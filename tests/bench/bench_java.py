@@ -13,8 +13,8 @@ from harness import folded, jvms, paths
 
 # Each takes as much memory as a hundred interpreters.
 PROCESSES = 12
-PROGRAM = """
-public final class Deeper {
+# What both programs do, as deep as they are told.
+DEEPER = """
 	static volatile long count;
 
 	static long deeper(int n) {
@@ -26,7 +26,10 @@ public final class Deeper {
 		}
 		return count;
 	}
-
+"""
+PROGRAM = """
+public final class Deeper {
+%s
 	public static void main(String[] args) {
 		for (;;) {
 			deeper(%d);
@@ -42,18 +45,7 @@ import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 
 public final class Paced {
-	static volatile long count;
-
-	static long deeper(int n) {
-		if (n > 0) {
-			return deeper(n - 1) + 1;
-		}
-		for (long i = 0; i < 100000; i++) {
-			count++;
-		}
-		return count;
-	}
-
+%s
 	public static void main(String[] args) {
 		ThreadMXBean threads = ManagementFactory.getThreadMXBean();
 		long warm = System.nanoTime() + 1000000000L, end = warm + 3000000000L, n = 0;
@@ -101,7 +93,7 @@ def _lost(alone, beside):
 def measure_loss(processes, directory, jvm):
     """None in place of async-profiler's: it cannot be had."""
     library, _ = jvms.async_profiler()
-    (directory / "Paced.java").write_text(PACED % (FRAMES, FRAMES))
+    (directory / "Paced.java").write_text(PACED % (DEEPER, FRAMES, FRAMES))
     subprocess.run(["javac", "-d", directory, directory / "Paced.java"], check=True)
     output = directory / "paced"
     alone = _paced(processes, directory, jvm)
@@ -116,7 +108,7 @@ def measure(processes, directory):
     jvm, _ = jvms.get(jvms.HOST)
     if not jvm:
         return None
-    (directory / "Deeper.java").write_text(PROGRAM % FRAMES)
+    (directory / "Deeper.java").write_text(PROGRAM % (DEEPER, FRAMES))
     subprocess.run(["javac", "-d", directory, directory / "Deeper.java"], check=True)
     commands = {kind: (*jvm.command, *JVM, *options, "-cp", directory, "Deeper") for kind, options in KINDS.items()}
     stacks = {"native": bench_python.native(directory), **commands}
