@@ -219,9 +219,9 @@ static __always_inline bool emit_deep(struct scratch *s, struct wire_user_unwoun
 	return true;
 }
 
-/* `room`: bytes of the ring that copies may take. 0 or -errno. */
-static __always_inline long emit_copy(struct scratch *s, struct task_struct *task, __u64 room,
-				      __u64 flags, struct wire_counters *count)
+/* `room`: bytes of the ring that copies may take. 0 or -errno. A function of its own: in a large one the verifier of 6.1 loses sight of the limit of `at`. */
+static __noinline long emit_copy(struct scratch *s, struct task_struct *task, __u64 room,
+				 __u64 flags, struct wire_counters *count)
 {
 	__u32 at = s->record.head.n_kernel + s->record.head.n_user;
 	__u64 depth = stack_depth(task, copy_from(s));
