@@ -29,10 +29,7 @@ def check_verifier(text):
 
 def check_waits(command, text):
     """Waits by function and reason, beside the program's own clock. Emulated, some come before the tables, and a switch takes long:
-    the way from where the task's CPU time begins to where schedule() returns is part of both."""
-    if CANNOT_ATTACH in command:
-        print(f"    off_cpu: {CANNOT_ATTACH}")
-        return
+    the way from where the task's CPU time begins to where schedule() returns is part of both. AArch64's 6.1 decides when they begin."""
     assert "exit 0" in command.splitlines(), command
     check_verifier(command)
     stacks = folded.parse(text)
@@ -132,8 +129,8 @@ def check_locks(found, own):
         print(f"    waits in {function}: {n}, {share:.2f} of its own clock's, {', '.join(kinds)}")
         # Who holds the lock may be through before it is waited for.
         assert n >= ROUNDS["locks"] / 2 and 0.5 * (ns - ready_ns) < sum_of(mine) < 1.1 * ns, (function, n, share, own)
-        # A condition variable's wait may end with one for its mutex.
-        assert kinds.most_common(1)[0][0] == kind and set(kinds) <= {kind, "[mutex]"}, (function, kinds)
+        # A condition variable's wait may end with one for its mutex; one for a lock of the kernel's has no kind.
+        assert kinds.most_common(1)[0][0] == kind and {k for k in kinds if k.startswith("[")} <= {kind, "[mutex]"}, (function, kinds)
 
 
 def check_calls(found, own):
@@ -170,15 +167,9 @@ def check_lives(found, own):
 
 
 def check_others(command, text):
-    """Of each what this kernel can do; what it cannot is said in one line, and the others go on."""
     assert "exit 0" in command.splitlines() and not re.search(r"^exit [^0]", command, re.M), command
     own = {name: tuple(map(int, rest.split())) for name, rest in NUMBERS.findall(command)}
     found = {name: pprof.parse(base64.b64decode(data)) for name, data in PROFILE.findall(text)}
-    gone = {"run_queue", "wall", "off_cpu"} if CANNOT_ATTACH in command else set()
-    refused = re.findall(r"an event is not profiled.*\bevent=(\w+)", command)
-    assert len(refused) == len(set(refused)) and set(refused) == gone and not gone & set(found), (command, list(found))
+    assert "an event is not profiled" not in command, command
     for name, check in (("locks", check_locks), ("syscalls", check_calls), ("tcp", check_connections), ("run_queue", check_ready), ("wall", check_lives)):
-        if name in gone:
-            print(f"    {name}: {CANNOT_ATTACH}")
-        else:
-            check(found[name], own)
+        check(found[name], own)
