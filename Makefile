@@ -240,7 +240,6 @@ TOY := tests/runtimes/toy
 TOY_SOURCES := $(USERS_OF_SKELETON) agent/runtimes/runtime.c $(TOY)/toy.c
 ALLOCATION := tests/events/allocation
 ALLOCATION_SOURCES := $(USERS_OF_SKELETON) $(shell grep -l '\<EVENTS[^A-Z_][A-Z]' agent/*/*.c)
-
 # Its folder, which has a list.h; what is compiled with that.
 define agent_of_tests
 $(BASE)/$(1)/bpf/%.bpf.o: bpf/%.bpf.c $(1)/list.h
@@ -259,6 +258,17 @@ $(BUILD)/$(1)/xagent: $(BUILD)/agent/main.o $(patsubst %.c,$(BUILD)/$(1)/%.o,$(2
 endef
 $(eval $(call agent_of_tests,$(TOY),$(TOY_SOURCES)))
 $(eval $(call agent_of_tests,$(ALLOCATION),$(ALLOCATION_SOURCES)))
+
+# One that is built like any other, but for where it looks for the return of a switch.
+PREDICTED := tests/events/predicted
+PREDICTED_OBJECTS := $(BUILD)/$(PREDICTED)/agent/sample/switch_return.o
+$(PREDICTED_OBJECTS): $(BUILD)/$(PREDICTED)/%.o: %.c $(PREDICTED)/list.h $(BUILD)/flags
+	$(call msg,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(COMPILE) -include $(PREDICTED)/list.h -MMD -MP -c $< -o $@
+$(BUILD)/$(PREDICTED)/xagent: $(BUILD)/agent/main.o $(PREDICTED_OBJECTS) $(call archives_of,cli $(cli_deps))
+	$(call msg,LINK,$@)
+	$(Q)$(LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
 
 .PHONY: unit unit-programs fuzz-replay
 unit-programs: $(UNIT_BINS) $(FUZZ_BINS)

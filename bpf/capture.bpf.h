@@ -56,6 +56,7 @@ struct moment {
 	__u32 reason;	   /* as of struct wire_sample */
 	__u8 n_own_frames; /* of the kernel stack: those that called the program */
 	bool user_only;	   /* the kernel's frames say nothing: they are those of the entry code */
+	bool is_held;	   /* ends tell its values (WIRE_HELD) */
 	__u64 socket; /* whose ends the record has in place of kernel frames; 0: none */
 	__u64 asked;  /* where the program has written the peer that it wants; 0: nowhere */
 	__u64 bytes;  /* of block I/O */
@@ -416,6 +417,7 @@ static __always_inline void begin_record(struct scratch *s, const struct moment 
 		.exec_id = (__u32)KERNEL_FIELD(task, self_exec_id, 0),
 		.reason = m->reason,
 		.end = STOP_REASON_NO_USER,
+		.flags = m->is_held ? WIRE_HELD : 0,
 	};
 	__builtin_memcpy(s->record.head.values, m->values, sizeof(m->values));
 	s->runtime.of.kind = s->beside.kind = RUNTIME_NONE;

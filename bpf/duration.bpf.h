@@ -102,4 +102,14 @@ static __always_inline void duration_lose(__u32 event)
 	}
 }
 
+/* How long it took, of what has a sample. In any context. */
+static __always_inline void end_emit(const struct wire_end *end)
+{
+	if (bpf_ringbuf_output(&samples, (void *)end, sizeof(*end),
+			       bpf_ringbuf_query(&samples, BPF_RB_AVAIL_DATA) >= wake_bytes
+				       ? BPF_RB_FORCE_WAKEUP
+				       : BPF_RB_NO_WAKEUP))
+		duration_lose(end->record.event);
+}
+
 #endif

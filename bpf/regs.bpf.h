@@ -109,6 +109,11 @@ static __always_inline bool regs_behind_call(const struct pt_regs___kernel *from
 	       code == 0x050f;
 }
 
+static __always_inline __u64 regs_pc(const struct pt_regs___kernel *from)
+{
+	return REGS_SAVED(from, ip);
+}
+
 static __always_inline __u64 regs_call(const struct pt_regs___kernel *from)
 {
 	return KERNEL_FIELD(from, orig_ax, REGS_NO_CALL);
@@ -196,6 +201,11 @@ static __always_inline bool regs_behind_call(const struct pt_regs___kernel *from
 	       !bpf_probe_read_user(&code, sizeof(code),
 				    (void *)(KERNEL_FIELD(from, pc, 0) - sizeof(code))) &&
 	       code == REGS_SVC_0;
+}
+
+static __always_inline __u64 regs_pc(const struct pt_regs___kernel *from)
+{
+	return KERNEL_FIELD(from, pc, 0);
 }
 
 static __always_inline __u64 regs_call(const struct pt_regs___kernel *from)

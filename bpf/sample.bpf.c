@@ -12,10 +12,13 @@
 #include "bpf/events/faults.bpf.h"
 #include "bpf/events/locks.bpf.h"
 #include "bpf/events/off_cpu.bpf.h"
+#include "bpf/events/off_cpu_look.bpf.h"
 #include "bpf/events/off_cpu_open.bpf.h"
+#include "bpf/events/off_cpu_predicted.bpf.h"
 #include "bpf/events/off_cpu_waker.bpf.h"
 #include "bpf/events/rss.bpf.h"
 #include "bpf/events/run_queue.bpf.h"
+#include "bpf/events/run_queue_predicted.bpf.h"
 #include "bpf/events/syscalls.bpf.h"
 #include "bpf/events/tcp.bpf.h"
 /* A build for tests brings its own along. */

@@ -56,11 +56,13 @@ static inline int weigh_is_taken(__u32 threshold, __u32 random)
 	return (random & (WEIGH_ONE - 1)) < threshold;
 }
 
-/* d/π, rounded to a neighbour by 32 random bits, so that the expected value is exact. A value of more than 2^39 has the threshold 2^24. */
+/* d/π, rounded to a neighbour by 32 random bits, so that the expected value is exact; of a value of more than 2^39 to 2^24. */
 static inline __u64 weigh_value(__u64 value, __u32 threshold, __u32 random)
 {
 	if (threshold >= WEIGH_ONE || !threshold)
 		return value;
+	if (value >> (63 - WEIGH_BITS))
+		return value / threshold << WEIGH_BITS;
 	return ((value << WEIGH_BITS) + ((__u64)random * threshold >> 32)) / threshold;
 }
 

@@ -21,7 +21,7 @@
  *
  * Of off-CPU time a waker (WIRE_WAKER) is the stack of who has woken a thread up. It comes before the sample of that thread's wait.
  *
- * Of what ends after its sample was taken an end (struct wire_end) tells how long it took, later.
+ * Of what ends after its sample was taken an end (struct wire_end) tells how long it took, later: of block I/O, and of samples with WIRE_HELD.
  *
  * A name (struct wire_name) tells what a runtime calls a function. It comes before the first sample that has the function; later where that one met
  * too many, or the ring was filling; never where it could not be read.
@@ -220,6 +220,11 @@ enum wire_io_operation {
 #define WIRE_VALUE_BYTES 1
 #define WIRE_VALUE_IOS 2
 #define WIRE_VALUE_ID 3
+/* Of a wait: its thread, as the host numbers it (22 bits: PID_MAX_LIMIT, include/linux/threads.h), and when it began. */
+#define WIRE_HELD_TIME_BITS 42
+#define WIRE_HELD_ID(tid, since_ns) \
+	((__u64)(__u32)(tid) << WIRE_HELD_TIME_BITS | ((since_ns) & ((1ULL << WIRE_HELD_TIME_BITS) - 1)))
+#define WIRE_HELD_THREAD(id) ((id) >> WIRE_HELD_TIME_BITS)
 
 /* I/O that is under way and has a sample, by a hash of the address: sets of places. */
 #define WIRE_IO_SETS 2048
@@ -264,6 +269,7 @@ struct wire_connection {
 #define WIRE_IN_SYSCALL 4u   /* the user pc is where a system call returns to */
 #define WIRE_USER_MODE 8u    /* the tick interrupted user code */
 #define WIRE_IDLE 16u	     /* of a waker: no task ran, so it was an interrupt */
+#define WIRE_HELD 32u	     /* a wait that has just begun: ends tell its values, by its WIRE_VALUE_ID */
 
 /* What a record is. Append only. */
 #define WIRE_SAMPLE 1u
@@ -304,11 +310,12 @@ struct wire_sample {
 	__u8 flags;
 };
 
-/* What a sample told the begin of is over. */
+/* What a sample told the begin of is over, or goes on: its values up to now, or since the end before. */
 struct wire_end {
 	struct wire_record record;
 	__u64 id; /* the sample's WIRE_VALUE_ID */
-	__u64 duration_ns;
+	__u64 values[EVENT_MAX_VALUES]; /* as of a sample; WIRE_VALUE_READY and WIRE_VALUE_WAKER of off-CPU time; of block I/O the latency of each alone */
+	__u64 goes_on; /* 0: it is over */
 };
 
 /* DWARF numbers; x86-64: rax … r15; AArch64: x0 … x30, sp. What is compiled for another machine than the compiler's says so. */
@@ -583,7 +590,7 @@ struct wire_escape {
 
 _Static_assert(sizeof(struct wire_sample) == 112, "records are 8-byte aligned");
 _Static_assert(WIRE_IO_MAX <= 8, "an operation has three bits");
-_Static_assert(sizeof(struct wire_end) == 24 && sizeof(struct wire_io_set) == 96, "no gaps");
+_Static_assert(sizeof(struct wire_end) == 56 && sizeof(struct wire_io_set) == 96, "no gaps");
 _Static_assert(sizeof(struct wire_user_unwound) % 8 == 0, "the stack copy is 8-byte aligned");
 _Static_assert(sizeof(struct wire_name) == 72 + WIRE_TEXTS_BYTES, "no gaps");
 _Static_assert(sizeof(struct wire_mapping) == 24, "three words of the arena");

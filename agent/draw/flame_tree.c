@@ -118,7 +118,7 @@ void flame_tree_add_series(struct flame_tree *t, const struct series *series, st
 			   struct build *build)
 {
 	for (const struct stack *stack = series->stacks; stack; stack = stack->next) {
-		if (add_stack(t, stack, namer) < 0)
+		if (!stack_is_empty(stack) && add_stack(t, stack, namer) < 0)
 			build->summary.n_failed += stack->count - stack->n_again;
 		else
 			build->summary.n_samples += stack->count - stack->n_again;

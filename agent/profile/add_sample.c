@@ -252,7 +252,8 @@ static int add_twice(struct session *s, const struct samples *one, const struct 
 	return r;
 }
 
-static int add_to_wall(struct session *s, const struct sample *sample, struct process *p,
+/* `p` may be NULL: it was a wait of a process that is gone. */
+static int add_to_wall(struct session *s, const struct wire_sample *head, struct process *p,
 		       const struct samples *one, bool *ret_is_new)
 {
 	bool is_only = session_wall_is_all(s, one->event);
@@ -267,9 +268,49 @@ static int add_to_wall(struct session *s, const struct sample *sample, struct pr
 	wall.values = values;
 	wall.n_again = is_only ? 0 : wall.count;
 	int r = is_only ? add_one(s, &wall, ret_is_new) : add_twice(s, one, &wall, ret_is_new);
-	if (r == 0)
-		session_wall_count(s, sample, p, values[0], ready_ns(&wall));
+	if (r == 0 && p)
+		session_wall_count(s, head, p, values[0], ready_ns(&wall));
 	return r;
+}
+
+static int add_where_wanted(struct session *s, const struct wire_sample *head, struct process *p,
+			    const struct samples *one, bool *ret_is_new)
+{
+	return session_wall_has(s, one->event) ? add_to_wall(s, head, p, one, ret_is_new)
+					       : add_one(s, one, ret_is_new);
+}
+
+/* A wait that has just begun: its stack alone, without what was waited for, for which it is to be found again. */
+static int add_held(struct session *s, const struct sample *sample, const struct samples *one,
+		    bool *ret_is_new)
+{
+	static const int64_t none[EVENT_MAX_VALUES];
+	struct samples held = *one;
+
+	held.values = none;
+	held.count = 0;
+	held.frames = innermost(s) + 1;
+	if (session_wall_is_all(s, one->event)) {
+		held.event = EVENT_WALL;
+		held.source = EVENT_SOURCE_WALL;
+	}
+	int r = interval_add(s->interval, &held, ret_is_new);
+	if (r == 0)
+		session_hold(s, sample);
+	return r;
+}
+
+int session_add_values(struct session *s, const struct wire_sample *head,
+		       const struct samples *one)
+{
+	struct process *p = process_table_find(s->processes.table, head->pid);
+	struct samples with = *one;
+	bool is_new = false;
+
+	with.frames = innermost(s) + 1;
+	memcpy(innermost(s) + 1, one->frames,
+	       ((size_t)one->n_kernel + one->n_user) * sizeof(*one->frames));
+	return add_where_wanted(s, head, p, &with, &is_new);
 }
 
 /* What the thread compiles becomes its outermost frame. */
@@ -330,9 +371,9 @@ static int add_once(struct session *s, const struct sample *sample, struct proce
 		r = take_connection(s, sample, p);
 	if (r < 0)
 		return r;
-	if (session_wall_has(s, one.event))
-		return add_to_wall(s, sample, p, &one, ret_is_new);
-	r = add_one(s, &one, ret_is_new);
+	if (sample->head->flags & WIRE_HELD)
+		return add_held(s, sample, &one, ret_is_new);
+	r = add_where_wanted(s, sample->head, p, &one, ret_is_new);
 	if (r == 0 && one.event == EVENT_BLOCK_IO)
 		session_io_begin(s, sample);
 	return r;
@@ -362,7 +403,9 @@ void session_add_sample(struct session *s, const struct sample *sample, struct p
 {
 	bool is_new = false;
 
-	s->stacks.waker = session_waker_of(s, sample);
+	if (!(sample->head->flags & WIRE_HELD))
+		s->stacks.waker = session_waker_of(s, sample->head->record.event,
+						   sample->head->values[WIRE_VALUE_WAKER]);
 	int r = add_once(s, sample, p, labels, &is_new);
 	/* Its frames are those of this interval. */
 	free(TAKE_PTR(s->stacks.waker));

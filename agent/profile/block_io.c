@@ -20,8 +20,7 @@
 
 struct io {
 	uint64_t id;	       /* 0: none */
-	struct stack *stack;   /* of the open interval; NULL: nobody wants it */
-	struct labels *labels; /* a reference, while the interval is being closed */
+	struct kept_stack kept;
 	int64_t n;	       /* that it stands for */
 	uint64_t since_ns;     /* CLOCK_MONOTONIC */
 	uint64_t told_ns;      /* that its stacks have so far */
@@ -49,7 +48,7 @@ static void forget(struct io_table *t, struct io *io)
 {
 	if (io->id)
 		t->n--;
-	labels_unref(io->labels);
+	kept_stack_fini(&io->kept);
 	*io = (struct io){ 0 };
 }
 
@@ -68,7 +67,7 @@ void session_io_begin(struct session *s, const struct sample *sample)
 	forget(s->ios.table, io);
 	*io = (struct io){
 		.id = id,
-		.stack = s->interval->last,
+		.kept = { .stack = s->interval->last },
 		.n = (int64_t)MIN_OF(sample->head->values[WIRE_VALUE_IOS], (uint64_t)INT64_MAX),
 		.since_ns = sample->head->time_ns,
 	};
@@ -78,7 +77,7 @@ void session_io_begin(struct session *s, const struct sample *sample)
 /* Up to so long after it began. */
 static void tell(struct io *io, uint64_t duration_ns)
 {
-	int64_t *sum = io->stack ? stack_values(io->stack) : NULL;
+	int64_t *sum = io->kept.stack ? stack_values(io->kept.stack) : NULL;
 	int64_t ns;
 
 	if (!sum || duration_ns <= io->told_ns)
@@ -90,15 +89,14 @@ static void tell(struct io *io, uint64_t duration_ns)
 	io->told_ns = duration_ns;
 }
 
-void session_on_end(const struct wire_end *end, void *data)
+void session_io_end(struct session *s, const struct wire_end *end)
 {
-	struct session *s = data;
 	struct io *io = s->ios.table && end->id ? place_of(s->ios.table, end->id) : NULL;
 
 	/* One whose sample nobody wanted is not here. */
 	if (!io || io->id != end->id)
 		return;
-	tell(io, end->duration_ns);
+	tell(io, end->values[0]);
 	forget(s->ios.table, io);
 }
 
@@ -122,7 +120,7 @@ static void look(struct session *s, struct io *io, uint64_t now_ns)
 		forget(s->ios.table, io);
 		return;
 	}
-	io->labels = io->stack ? labels_ref(io->stack->series->labels) : NULL;
+	kept_stack_look(&io->kept);
 }
 
 void session_io_look(struct session *s)
@@ -138,32 +136,13 @@ void session_io_look(struct session *s)
 			look(s, &t->places[i], now_ns);
 }
 
-/* Under the labels that its series has by now; where the series has moved to the next interval, those that it had. None: nobody wants it. */
-static struct labels *labels_of(const struct io *io, const struct interval *next)
-{
-	const struct series *series = io->stack ? io->stack->series : NULL;
-
-	if (!series || series->labels)
-		return series ? series->labels : NULL;
-	return io->labels && interval_series(next, io->labels, series->source) ? io->labels : NULL;
-}
-
 void session_io_carry(struct session *s, struct interval *next)
 {
 	struct io_table *t = s->ios.table;
 
-	for (size_t i = 0; t && t->n && i < IO_TABLE_PLACES; i++) {
-		struct io *io = &t->places[i];
-		struct labels *labels = io->id ? labels_of(io, next) : NULL;
-
-		/* Where there is no room in the next one, what it takes from now on is not told. */
-		if (labels)
-			(void)interval_carry_stack(next, s->interval, io->stack, labels,
-						   &io->stack);
-		else
-			io->stack = NULL;
-		labels_unref(TAKE_PTR(io->labels));
-	}
+	for (size_t i = 0; t && t->n && i < IO_TABLE_PLACES; i++)
+		if (t->places[i].id)
+			kept_stack_carry(&t->places[i].kept, s->interval, next);
 }
 
 void session_io_close(struct session *s)

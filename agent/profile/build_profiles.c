@@ -308,22 +308,12 @@ static int add_sample(struct encoder *e, const struct named_stack *named, const 
 	return 0;
 }
 
-/* Carried here, and then nothing came. */
-static bool is_nothing(const struct stack *stack)
-{
-	bool is = stack->count == 0;
-
-	for (size_t v = 0; v < event_n_values(stack->series->event); v++)
-		is &= stack_values_const(stack)[v] == 0;
-	return is;
-}
-
 static int encode_stack(struct encoder *e, const struct stack *stack)
 {
 	struct named_stack named;
 	int r;
 
-	if (is_nothing(stack))
+	if (stack_is_empty(stack))
 		return 0;
 	r = namer_stack(e->namer, stack, &named);
 	if (r < 0)

@@ -277,6 +277,14 @@ void session_on_waker(const struct sample *sample, void *data)
 	take_at_its_time(data, sample, take_waker);
 }
 
+void session_on_end(const struct wire_end *end, void *data)
+{
+	if (end->record.event == EVENT_BLOCK_IO)
+		session_io_end(data, end);
+	else
+		session_wait_end(data, end);
+}
+
 /* Events are not ahead of the samples that are still in the ring, and processes that exited are there for these. */
 static bool drain(struct session *s, uint64_t budget_ns)
 {

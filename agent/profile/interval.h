@@ -97,6 +97,16 @@ static inline const int64_t *stack_values_const(const struct stack *s)
 	return (const int64_t *)(s->frames + s->n_kernel + s->n_user);
 }
 
+/* A stack that values may come to yet (kept_stack.h), or have not come to: it is not shown. */
+static inline bool stack_is_empty(const struct stack *s)
+{
+	bool is = s->count == 0;
+
+	for (size_t v = 0; v < event_n_values(s->series->event); v++)
+		is &= stack_values_const(s)[v] == 0;
+	return is;
+}
+
 /* What texts and trees show of a stack: samples of CPU time, of other events the sum of their first value. */
 static inline int64_t stack_weight(const struct stack *s)
 {
@@ -150,6 +160,8 @@ uint64_t interval_drop(struct interval *i, struct series *s);
 int interval_carry(struct interval *i, const struct interval *from, const struct series *s,
 		   uint64_t *ret_n);
 
+/* What a stack is made of, as interval_add() takes it: borrowed, without labels, values and samples. */
+struct samples interval_samples_of(const struct stack *s);
 /* The same stack in another interval, without any samples, under these labels. 0 or -ENOMEM. */
 int interval_carry_stack(struct interval *i, const struct interval *from, const struct stack *s,
 			 struct labels *labels, struct stack **ret_stack);

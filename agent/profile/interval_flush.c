@@ -103,6 +103,7 @@ static void settle(struct session *s, struct interval *next)
 		hooks->before_close(hooks->data);
 	session_settle_undecided(s, s->stopped ? NULL : next);
 	session_io_carry(s, next);
+	session_held_carry(s, next);
 	if (hooks->on_settled)
 		hooks->on_settled(s->interval, hooks->data);
 	s->intervals.is_flushing = false;
@@ -133,6 +134,7 @@ int session_close_interval(struct session *s)
 	session_look_for_names(s);
 	session_wall_look(s);
 	session_io_look(s);
+	session_held_look(s);
 	settle(s, next);
 	*j = (struct session_job){
 		.job = { .run = job_run, .done = job_done },
@@ -161,5 +163,6 @@ int session_close_interval(struct session *s)
 
 uint64_t session_n_waiting(const struct session *s)
 {
-	return (s->interval ? s->interval->n_samples : 0) + s->intervals.n_building;
+	return (s->interval ? s->interval->n_samples : 0) + s->intervals.n_building +
+	       s->held.n_waiting;
 }

@@ -90,21 +90,14 @@ static int carry_frame(struct interval *i, const struct interval *from, struct f
 	return r;
 }
 
-/* With `count` samples, of which `n_again` are another stack's, too, and their values. */
-static int carry_samples(struct interval *i, const struct interval *from, const struct stack *s,
-			 const struct samples *with)
+struct samples interval_samples_of(const struct stack *s)
 {
-	struct frame_ref frames[STACK_MAX_FRAMES];
-	struct samples samples = {
-		.labels = with->labels,
+	return (struct samples){
 		.event = s->series->event,
 		.source = s->series->source,
-		.values = with->values,
-		.frames = frames,
+		.frames = s->frames,
 		.n_kernel = s->n_kernel,
 		.n_user = s->n_user,
-		.count = with->count,
-		.n_again = with->n_again,
 		.pid = s->tag ? s->tag->pid : 0,
 		.comm = s->tag ? s->tag->comm : NULL,
 		.reason = s->tag ? s->tag->reason : WAIT_UNKNOWN,
@@ -114,8 +107,22 @@ static int carry_samples(struct interval *i, const struct interval *from, const 
 		.io = s->tag ? s->tag->io : 0,
 		.device = s->tag ? s->tag->device : NULL,
 	};
+}
+
+/* With `count` samples, of which `n_again` are another stack's, too, and their values. */
+static int carry_samples(struct interval *i, const struct interval *from, const struct stack *s,
+			 const struct samples *with)
+{
+	struct frame_ref frames[STACK_MAX_FRAMES];
+	struct samples samples = interval_samples_of(s);
 	bool is_new;
 	int r = 0;
+
+	samples.labels = with->labels;
+	samples.values = with->values;
+	samples.frames = frames;
+	samples.count = with->count;
+	samples.n_again = with->n_again;
 
 	for (size_t n = 0; n < (size_t)s->n_kernel + s->n_user && r == 0; n++)
 		r = carry_frame(i, from, s->frames[n], &frames[n]);

@@ -352,6 +352,7 @@ void session_free(struct session *s)
 	stop_timers(s);
 	session_forget_undecided(s);
 	session_io_close(s);
+	session_held_close(s);
 	session_close_wakers(s);
 	interval_free(s->interval);
 	free(s->meeting.pids);

@@ -13,6 +13,7 @@
 #include "agent/process/outside_process.h"
 #include "agent/profile/budget.h"
 #include "agent/profile/io_devices.h"
+#include "agent/profile/kept_stack.h"
 #include "agent/profile/process_state.h"
 #include "agent/profile/session.h"
 #include "agent/profile/wall.h"
@@ -130,6 +131,12 @@ struct session_ios {
 	struct io_devices devices;
 };
 
+/* held.c: waits that have a sample and are not over. */
+struct session_held {
+	struct hash_table table;
+	uint64_t n_waiting; /* of them, those of which nothing was told yet */
+};
+
 /* Opened and closed by session.c: what the walk reads. */
 struct session_unwind {
 	struct kernel_arena *arena;
@@ -170,6 +177,7 @@ struct session {
 	struct session_intervals intervals;
 	struct session_wall wall;
 	struct session_ios ios;
+	struct session_held held;
 	struct waker_table *wakers; /* wakers.c; NULL: there was none yet */
 	struct session_unwind unwind;
 	struct session_symbols symbols;
@@ -198,17 +206,22 @@ void session_add_sample(struct session *s, const struct sample *sample, struct p
 /* Likewise, of a waker, of which `s->stacks` has the user half. Kept until the sample comes of whom it has woken up. */
 void session_add_waker(struct session *s, const struct sample *sample, struct process *p);
 
+/* Values of a wait whose sample came when it began: `one` has the stack, of the open interval, without what was waited for, which `head` tells with pid and event. 0 or -ENOMEM. */
+int session_add_values(struct session *s, const struct wire_sample *head,
+		       const struct samples *one);
+
 /* wakers.c. Keeps a stack, leaf first, of the open interval. 0 or -ENOMEM. */
 int session_keep_waker(struct session *s, const struct sample *sample, struct process *p,
 		       const struct frame_ref *from, size_t n_frames);
-/* That of a wait's sample, the caller's to free; NULL: there is none. Counted. */
-struct waker *session_waker_of(struct session *s, const struct sample *sample);
+/* That of a wait's sample, by its WIRE_VALUE_WAKER, the caller's to free; NULL: there is none. Counted. */
+struct waker *session_waker_of(struct session *s, enum event event, uint64_t id);
 /* The interval is closed. */
 void session_forget_wakers(struct session *s);
 void session_close_wakers(struct session *s);
 
-/* ingest.c: a waker. */
+/* ingest.c: a waker; an end. */
 void session_on_waker(const struct sample *sample, void *data);
+void session_on_end(const struct wire_end *end, void *data);
 
 /* wall.c. After the sampler was started: where it has no waits there is no wall-clock time; -EOPNOTSUPP if that is all that was wanted. */
 int session_wall_open(struct session *s, struct buf *why);
@@ -217,7 +230,7 @@ bool session_wall_has(const struct session *s, enum event event);
 bool session_wall_is_all(const struct session *s, enum event event);
 /* What the next tick of the process is worth; and a sample, which was added. */
 int64_t session_wall_tick_ns(const struct session *s, const struct process *p);
-void session_wall_count(struct session *s, const struct sample *sample, struct process *p,
+void session_wall_count(struct session *s, const struct wire_sample *head, struct process *p,
 			int64_t ns, int64_t ready_ns);
 /* After all samples of a round; of a process that is gone; before an interval is closed. */
 void session_wall_round(struct session *s);
@@ -230,10 +243,17 @@ void session_wall_look(struct session *s);
  */
 const char *session_io_device(struct session *s, uint32_t io);
 void session_io_begin(struct session *s, const struct sample *sample);
-void session_on_end(const struct wire_end *end, void *data);
+void session_io_end(struct session *s, const struct wire_end *end);
 void session_io_look(struct session *s);
 void session_io_carry(struct session *s, struct interval *next);
 void session_io_close(struct session *s);
+
+/* held.c. The same of waits; the stack of the sample was just added, without values. */
+void session_hold(struct session *s, const struct sample *sample);
+void session_wait_end(struct session *s, const struct wire_end *end);
+void session_held_look(struct session *s);
+void session_held_carry(struct session *s, struct interval *next);
+void session_held_close(struct session *s);
 
 /*
  * target_resolution.c. The series of a process that was sampled: a placeholder while the targets do not tell yet; NULL when it is not to be

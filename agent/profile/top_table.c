@@ -88,7 +88,7 @@ static int add_series(struct top_table *t, const struct series *series, struct n
 		      name_fn name)
 {
 	for (const struct stack *s = series->stacks; s; s = s->next) {
-		int r = top_table_add_stack(t, s, namer, name);
+		int r = stack_is_empty(s) ? 0 : top_table_add_stack(t, s, namer, name);
 
 		if (r < 0)
 			return r;

@@ -58,12 +58,11 @@ int session_keep_waker(struct session *s, const struct sample *sample, struct pr
 	return r;
 }
 
-struct waker *session_waker_of(struct session *s, const struct sample *sample)
+struct waker *session_waker_of(struct session *s, enum event event, uint64_t id)
 {
-	uint64_t id = sample->head->values[WIRE_VALUE_WAKER];
 	struct waker *w = NULL;
 
-	if (sample->head->record.event != EVENT_OFF_CPU || id == WIRE_WAKER_NONE)
+	if (event != EVENT_OFF_CPU || id == WIRE_WAKER_NONE)
 		return NULL;
 	if (s->wakers && id != WIRE_WAKER_UNTOLD)
 		w = waker_table_take(s->wakers, id);

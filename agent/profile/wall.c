@@ -151,19 +151,19 @@ static void begin_threads(struct session *s, struct wall_process *w, const struc
 	list_push_back(&s->wall.threads, &w->node);
 }
 
-void session_wall_count(struct session *s, const struct sample *sample, struct process *p,
+void session_wall_count(struct session *s, const struct wire_sample *head, struct process *p,
 			int64_t ns, int64_t ready_ns)
 {
 	struct wall_process *w = of(p);
 
-	if (!w || !p->pid || p->exited || sample->head->flags & WIRE_KTHREAD)
+	if (!w || !p->pid || p->exited || head->flags & WIRE_KTHREAD)
 		return;
 	if (!w->looked_ns)
 		begin_threads(s, w, p);
-	if (sample->head->record.event == EVENT_CPU)
+	if (head->record.event == EVENT_CPU)
 		count_tick(s, w, ns);
 	else
-		count_wait(s, sample->head->reason, ns, ready_ns);
+		count_wait(s, head->reason, ns, ready_ns);
 }
 
 /* One that has ended meanwhile tells nothing. */

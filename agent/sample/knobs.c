@@ -180,6 +180,9 @@ int knobs_set(struct sample_bpf *bpf, const struct sampler_options *o)
 	int r = bpf_map__set_max_entries(bpf->maps.samples, (uint32_t)bytes);
 	if (r == 0)
 		r = bpf_map__set_autocreate(bpf->maps.off_cpu_tasks, o->off_cpu_hz > 0);
+	/* The source says so where it is needed. */
+	if (r == 0)
+		r = bpf_map__set_autocreate(bpf->maps.off_cpu_predictions, false);
 	if (r == 0 && !has_nested(o))
 		r = bpf_map__set_max_entries(bpf->maps.scratch, 1);
 	if (r == 0)

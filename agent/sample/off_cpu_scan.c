@@ -26,6 +26,8 @@ struct off_cpu_scan {
 	bool is_wanted, is_busy, is_ending;
 	struct sample_bpf *bpf; /* borrowed; not touched once it is ending */
 	struct bpf_link *sum, *open;
+	bool is_predicted;
+	uint64_t glance_due_ns; /* 0: at once */
 	/* With frames of runtimes: it takes the verifier a second, so it is loaded when a process with a runtime waits. */
 	struct bpf_link *walk; /* NULL: not loaded */
 	bool is_walk_tried;
@@ -37,6 +39,13 @@ struct off_cpu_scan {
 /* For three seconds it is found out whether a process with a runtime waits: the first look, which may be the only one, is to have its frames. */
 #define SUM_NS (200 * NS_PER_MS)
 #define MAX_SUMS 15
+
+/* Long waits of which a short one was predicted are found so soon, and that old. */
+#define GLANCE_NS (100 * NS_PER_MS)
+#define GLANCE_AGE_NS (50 * NS_PER_MS)
+#define GLANCE_SAMPLES 64
+/* Of many tasks it takes long: a glance is to take no more than this part of the time. */
+#define GLANCE_PART 200
 
 /* The step with which as many are taken as there may be. */
 static uint64_t step_ns(const struct sample_bpf *bpf)
@@ -69,6 +78,7 @@ static bool set_step(struct off_cpu_scan *s, bool is_summed)
 	} else if (goes_on) {
 		s->bpf->bss->off_cpu_open_step_ns = step_ns(s->bpf);
 		s->bpf->bss->off_cpu_open_at = random_start();
+		s->bpf->bss->off_cpu_look_is_end = 1;
 	}
 	pthread_mutex_unlock(&s->lock);
 	return goes_on;
@@ -83,6 +93,31 @@ static void look(struct off_cpu_scan *s)
 {
 	if (sum_up(s) && set_step(s, true))
 		(void)iterator_run(s->walk ? s->walk : s->open);
+}
+
+static uint64_t own_cpu_ns(void)
+{
+	struct timespec t = { 0 };
+
+	(void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
+}
+
+/* Locked, and unlocked meanwhile. */
+static void glance(struct off_cpu_scan *s)
+{
+	uint64_t before_ns = own_cpu_ns();
+
+	s->bpf->bss->off_cpu_look_is_end = 0;
+	/* Of those that began before the profile nothing is decided yet. */
+	s->bpf->bss->off_cpu_look_age_ns = s->glance_due_ns ? GLANCE_AGE_NS : 0;
+	s->bpf->bss->off_cpu_look_samples = s->glance_due_ns ? GLANCE_SAMPLES : OFF_CPU_SCAN_SAMPLES;
+	s->bpf->bss->off_cpu_look_n = 0;
+	pthread_mutex_unlock(&s->lock);
+	(void)iterator_run(s->walk ? s->walk : s->open);
+	s->glance_due_ns = clock_mono_ns() +
+			   MAX_OF(GLANCE_NS, GLANCE_PART * (own_cpu_ns() - before_ns));
+	pthread_mutex_lock(&s->lock);
 }
 
 static void wait_for_end(struct off_cpu_scan *s, uint64_t ns)
@@ -113,22 +148,46 @@ static void load_walk(struct off_cpu_scan *s)
 	pthread_mutex_lock(&s->lock);
 }
 
-/* Locked, and unlocked meanwhile. */
-static void sum_before_looks(struct off_cpu_scan *s)
+/* Whether a process with a runtime waits is still to be found out. */
+static bool looks_for_runtime(const struct off_cpu_scan *s)
 {
-	if (s->is_walk_tried || s->n_sums == MAX_SUMS) {
-		pthread_cond_wait(&s->changed, &s->lock);
-		return;
-	}
-	wait_for_end(s, SUM_NS);
-	if (s->is_ending || s->is_wanted)
-		return;
+	return !s->is_walk_tried && s->n_sums < MAX_SUMS;
+}
+
+/* Locked, and unlocked meanwhile. */
+static void look_for_runtime(struct off_cpu_scan *s)
+{
 	s->n_sums++;
 	pthread_mutex_unlock(&s->lock);
 	bool is_summed = sum_up(s);
 	pthread_mutex_lock(&s->lock);
 	if (is_summed && !s->is_ending)
 		load_walk(s);
+}
+
+/* When there is something to be done between looks; UINT64_MAX: never. */
+static uint64_t due_ns(const struct off_cpu_scan *s)
+{
+	if (s->is_predicted)
+		return s->glance_due_ns;
+	return looks_for_runtime(s) ? clock_mono_ns() + SUM_NS : UINT64_MAX;
+}
+
+/* Locked, and unlocked meanwhile. */
+static void wait_for_look(struct off_cpu_scan *s)
+{
+	uint64_t until_ns = due_ns(s), now_ns = clock_mono_ns();
+
+	if (until_ns == UINT64_MAX)
+		pthread_cond_wait(&s->changed, &s->lock);
+	else if (now_ns < until_ns)
+		wait_for_end(s, until_ns - now_ns);
+	if (s->is_ending || s->is_wanted)
+		return;
+	if (s->is_predicted)
+		glance(s);
+	if (looks_for_runtime(s) && !s->is_ending && !s->is_wanted)
+		look_for_runtime(s);
 }
 
 static void *scan_main(void *data)
@@ -138,7 +197,7 @@ static void *scan_main(void *data)
 	pthread_mutex_lock(&s->lock);
 	while (!s->is_ending) {
 		if (!s->is_wanted) {
-			sum_before_looks(s);
+			wait_for_look(s);
 			continue;
 		}
 		s->is_wanted = false;
@@ -180,7 +239,9 @@ static int start_thread(struct off_cpu_scan *s)
 	return -r;
 }
 
-int off_cpu_scan_new(struct sample_bpf *bpf, struct off_cpu_scan **ret_scan)
+int off_cpu_scan_new(struct sample_bpf *bpf, const struct bpf_program *sum,
+		     const struct bpf_program *look, bool is_predicted,
+		     struct off_cpu_scan **ret_scan)
 {
 	struct off_cpu_scan *s = calloc(1, sizeof(*s));
 	int r = 0;
@@ -190,8 +251,9 @@ int off_cpu_scan_new(struct sample_bpf *bpf, struct off_cpu_scan **ret_scan)
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_cond_init(&s->changed, NULL);
 	s->bpf = bpf;
-	s->sum = bpf_program__attach_iter(bpf->progs.off_cpu_sum, NULL);
-	s->open = s->sum ? bpf_program__attach_iter(bpf->progs.off_cpu_open, NULL) : NULL;
+	s->is_predicted = is_predicted;
+	s->sum = bpf_program__attach_iter(sum, NULL);
+	s->open = s->sum ? bpf_program__attach_iter(look, NULL) : NULL;
 	if (!s->open)
 		r = -errno;
 	if (r == 0)

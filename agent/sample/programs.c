@@ -10,7 +10,6 @@
 #include "agent/sample/event.h"
 #include "agent/sample/iterator.h"
 #include "agent/sample/refusal.h"
-#include "agent/sample/switch_return.h"
 #include "agent/util/macro.h"
 #include "bpf/sample.skel.h"
 
@@ -35,7 +34,7 @@ static int want_target(const struct programs *p, size_t i, struct bpf_program *p
 		   *function = p->function;
 
 	if (!tracepoint)
-		return switch_return_choose(program, event, why);
+		return 0;
 	if (bpf_program__set_attach_target(program, 0, function ? function : tracepoint) == 0)
 		return 0;
 	(void)buf_printf(why, "this kernel has no tracepoint %s%s%s%s, which %s needs", tracepoint,
@@ -128,8 +127,6 @@ static void explain(const struct programs *p, size_t i, int error, struct buf *w
 
 	if (p->function)
 		(void)refusal_of_function(event, p->function, p->items[i].tracepoint, error, why);
-	else if (!p->items[i].tracepoint)
-		switch_return_explain(event, error, why);
 }
 
 static int attach_one(struct programs_source *c, size_t i, struct buf *why)

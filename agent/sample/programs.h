@@ -25,7 +25,7 @@ struct programs {
 	struct {
 		const char *name;
 		const char *
-			tracepoint; /* NULL: where a task is back on its CPU (agent/sample/switch_return.h) */
+			tracepoint; /* NULL: the source has said where (agent/sample/switch_return.h) */
 	} items[PROGRAMS_MAX + 1];
 };
 

@@ -60,6 +60,9 @@ static int parse(const void *bytes, size_t n, uint8_t type, struct sample *ret_s
 	    head->n_user > WIRE_MAX_USER_WORDS || sample_stack_bytes(head) > WIRE_MAX_STACK_BYTES ||
 	    head->end >= STOP_REASON_MAX || !has_reason(head))
 		return -EBADMSG;
+	if (head->flags & WIRE_HELD && head->record.event != EVENT_OFF_CPU &&
+	    head->record.event != EVENT_RUN_QUEUE)
+		return -EBADMSG;
 	if (head->record.n_bytes < sample_bytes(head) ||
 	    (head->record.event == EVENT_TCP && head->n_kernel != WIRE_CONNECTION_WORDS))
 		return -EBADMSG;

@@ -19,6 +19,7 @@ struct off_cpu_source {
 	struct source source;
 	struct sample_bpf *bpf; /* borrowed */
 	unsigned int hz;	/* samples a second and CPU, at most */
+	bool is_predicted; /* it is not seen when a task is back */
 	struct bpf_link *links[N_LINKS];
 	struct off_cpu_scan *scan; /* NULL: not attached */
 };
@@ -28,20 +29,43 @@ static struct off_cpu_source *of(struct source *s)
 	return CONTAINER_OF(s, struct off_cpu_source, source);
 }
 
-static int want_programs(struct sample_bpf *bpf)
+/* In the order in which they are attached: new tasks first, then the switches, then the tasks that are there: between these none is missed. */
+struct off_cpu_programs {
+	struct bpf_program *fork, *in, *begin, *out; /* `in` may be NULL */
+	struct bpf_program *sum, *look;
+};
+
+static struct off_cpu_programs programs_of(const struct sample_bpf *bpf, bool is_predicted)
 {
-	struct bpf_program *programs[] = { bpf->progs.off_cpu_in,   bpf->progs.off_cpu_out,
-					   bpf->progs.off_cpu_fork, bpf->progs.off_cpu_begin,
-					   bpf->progs.off_cpu_sum,  bpf->progs.off_cpu_open };
+	if (is_predicted)
+		return (struct off_cpu_programs){ .fork = bpf->progs.off_cpu_predicted_fork,
+						  .begin = bpf->progs.off_cpu_predicted_begin,
+						  .out = bpf->progs.off_cpu_switch,
+						  .sum = bpf->progs.off_cpu_sum,
+						  .look = bpf->progs.off_cpu_look };
+	return (struct off_cpu_programs){ .fork = bpf->progs.off_cpu_fork,
+					  .in = bpf->progs.off_cpu_in,
+					  .begin = bpf->progs.off_cpu_begin,
+					  .out = bpf->progs.off_cpu_out,
+					  .sum = bpf->progs.off_cpu_sum,
+					  .look = bpf->progs.off_cpu_open };
+}
+
+static int want_programs(struct sample_bpf *bpf, bool is_predicted)
+{
+	const struct off_cpu_programs p = programs_of(bpf, is_predicted);
+	struct bpf_program *programs[] = { p.fork, p.in, p.begin, p.out, p.sum, p.look };
 	bool wakers = bpf->rodata->off_cpu_wakers;
 	int r = bpf_program__set_autoload(bpf->progs.off_cpu_waking,
 					  bpf->rodata->off_cpu_reasons && !wakers);
 
 	if (r == 0)
 		r = bpf_program__set_autoload(bpf->progs.off_cpu_woken, wakers);
-
+	if (r == 0)
+		r = bpf_map__set_autocreate(bpf->maps.off_cpu_predictions, is_predicted);
 	for (size_t i = 0; i < ARRAY_SIZE(programs) && r == 0; i++)
-		r = bpf_program__set_autoload(programs[i], true);
+		if (programs[i])
+			r = bpf_program__set_autoload(programs[i], true);
 	return r;
 }
 
@@ -50,6 +74,7 @@ static int off_cpu_source_new(struct sample_bpf *bpf, const struct sampler_optio
 {
 	_cleanup_free_ struct off_cpu_source *c = NULL;
 
+	(void)why;
 	*ret_source = NULL;
 	if (!o->off_cpu_hz)
 		return 0;
@@ -63,9 +88,10 @@ static int off_cpu_source_new(struct sample_bpf *bpf, const struct sampler_optio
 		o->off_cpu_mean_ns ? o->off_cpu_mean_ns : SAMPLER_OFF_CPU_MEAN_NS;
 	bpf->rodata->off_cpu_reasons = o->off_cpu_reasons;
 	bpf->rodata->off_cpu_wakers = o->off_cpu_wakers;
-	int r = switch_return_choose(bpf->progs.off_cpu_in, "off_cpu", why);
-	if (r == 0)
-		r = want_programs(bpf);
+	c->is_predicted = switch_return_choose(bpf->progs.off_cpu_in, "off_cpu") ==
+			  SWITCH_RETURN_UNSEEN;
+	bpf->rodata->off_cpu_predicts = c->is_predicted;
+	int r = want_programs(bpf, c->is_predicted);
 	if (r < 0)
 		return r;
 	*ret_source = &TAKE_PTR(c)->source;
@@ -97,31 +123,32 @@ static void off_cpu_source_detach(struct source *s)
 	}
 }
 
-/* New tasks first, then the switches, then the tasks that are there: between these none is missed. */
 static int attach_all(struct off_cpu_source *c)
 {
+	const struct off_cpu_programs p = programs_of(c->bpf, c->is_predicted);
 	const struct {
 		int link;
 		struct bpf_program *program;
 	} order[] = {
-		{ LINK_FORK, c->bpf->progs.off_cpu_fork },
-		{ LINK_IN, c->bpf->progs.off_cpu_in },
+		{ LINK_FORK, p.fork },
+		{ LINK_IN, p.in },
 		{ LINK_WAKING, c->bpf->progs.off_cpu_waking },
 		{ LINK_WAKING, c->bpf->progs.off_cpu_woken },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(order); i++) {
-		if (!bpf_program__autoload(order[i].program))
+		if (!order[i].program || !bpf_program__autoload(order[i].program))
 			continue;
 		c->links[order[i].link] = bpf_program__attach(order[i].program);
 		if (!c->links[order[i].link])
 			return -errno;
 	}
-	int r = iterator_run_once(c->bpf->progs.off_cpu_begin);
+	int r = iterator_run_once(p.begin);
 	if (r < 0)
 		return r;
-	c->links[LINK_OUT] = bpf_program__attach(c->bpf->progs.off_cpu_out);
-	return c->links[LINK_OUT] ? off_cpu_scan_new(c->bpf, &c->scan) : -errno;
+	c->links[LINK_OUT] = bpf_program__attach(p.out);
+	return c->links[LINK_OUT] ? off_cpu_scan_new(c->bpf, p.sum, p.look, c->is_predicted, &c->scan)
+				  : -errno;
 }
 
 static int off_cpu_source_attach(struct source *s, struct buf *why)
@@ -131,8 +158,7 @@ static int off_cpu_source_attach(struct source *s, struct buf *why)
 
 	if (r == 0)
 		r = attach_all(c);
-	if (r < 0 && !c->links[LINK_IN])
-		switch_return_explain("off_cpu", r, why);
+	(void)why;
 	if (r < 0)
 		off_cpu_source_detach(s);
 	return r;

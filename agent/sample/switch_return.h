@@ -3,17 +3,18 @@
 #ifndef XAGENT_AGENT_SAMPLE_SWITCH_RETURN_H
 #define XAGENT_AGENT_SAMPLE_SWITCH_RETURN_H
 
-#include "agent/util/buf.h"
-
 struct bpf_program;
 
-/*
- * The scheduler's tracepoint at the end of a switch (6.17 or so), else the return of schedule(), where the kernel lets programs be attached to functions. The
- * verifier loads the program for the one or for the other. 0, or -EOPNOTSUPP with one line in `why` that names `event`.
- */
-int switch_return_choose(struct bpf_program *program, const char *event, struct buf *why);
+enum switch_return {
+	SWITCH_RETURN_SEEN,
+	/* The kernel tells nobody. What is a sample is decided when a task leaves its CPU (bpf/events/predicted.bpf.h). */
+	SWITCH_RETURN_UNSEEN,
+};
 
-/* Why it could not be attached, where that is known. */
-void switch_return_explain(const char *event, int error, struct buf *why);
+/*
+ * The scheduler's tracepoint at the end of a switch (6.17 or so), else the return of schedule(), where the kernel lets programs be attached to functions: that is tried.
+ * The verifier loads the program for the one or for the other.
+ */
+enum switch_return switch_return_choose(struct bpf_program *program, const char *event);
 
 #endif

@@ -52,7 +52,10 @@ int waiting_walk_open(const struct sample_bpf *bpf, struct waiting_bpf **ret_wal
 		return -errno;
 	r = share_maps(walk, bpf);
 	if (r == 0)
-		r = bpf_program__set_autoload(walk->progs.off_cpu_open, true);
+		r = bpf_program__set_autoload(bpf->rodata->off_cpu_predicts
+						      ? walk->progs.off_cpu_look
+						      : walk->progs.off_cpu_open,
+					      true);
 	if (r < 0) {
 		waiting_bpf__destroy(walk);
 		return r;
@@ -67,7 +70,10 @@ struct bpf_link *waiting_walk_load(struct waiting_bpf *walk)
 	int r = waiting_bpf__load(walk);
 
 	if (r == 0) {
-		link = bpf_program__attach_iter(walk->progs.off_cpu_open, NULL);
+		link = bpf_program__attach_iter(bpf_program__autoload(walk->progs.off_cpu_look)
+							? walk->progs.off_cpu_look
+							: walk->progs.off_cpu_open,
+						NULL);
 		r = link ? 0 : -errno;
 	}
 	if (r < 0)

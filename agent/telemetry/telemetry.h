@@ -18,7 +18,7 @@
 /*
  * What can happen to a sample or a profile after the kernel half handed it over: X(name, sentence). Exported as xagent_<name>_total.
  *
- *	samples_received = samples_in_profiles + all samples_dropped_*  + samples waiting in the open interval
+ *	samples_received = samples_in_profiles + all samples_dropped_*  + samples waiting in the open interval, or for their end
  */
 #define TELEMETRY_COUNTERS(X)                                                                     \
 	X(samples_received, "samples taken from the ring buffer")                                 \
@@ -26,12 +26,13 @@
 	X(samples_dropped_no_target, "samples of processes that match no target")                 \
 	X(samples_dropped_malformed, "ring buffer records that do not follow the contract")       \
 	X(samples_dropped_memory, "samples that found no memory")                                 \
+	X(samples_dropped_unended, "samples of waits of which nothing is in any profile")         \
 	X(samples_dropped_encode, "samples whose profile could not be encoded")                   \
 	X(samples_outside_pid_namespace,                                                          \
 	  "samples of processes that have no number in the agent's pid namespace")                \
 	X(samples_stale_mapping, "samples looked at again because mappings had just changed")     \
-	X(ends_malformed, "ends of block I/O that do not follow the contract")                   \
-	X(ends_missing, "block I/O with a sample whose end was not told")                        \
+	X(ends_malformed, "ends of block I/O and of waits that do not follow the contract")                   \
+	X(ends_missing, "block I/O and waits with a sample whose end was not told")                        \
 	X(wakers_received, "stacks of those who have woken up a thread, of off-CPU time")         \
 	X(wakers_malformed, "of these, that do not follow the contract")                          \
 	X(wakers_unused, "of these, whose thread's wait was no sample")                           \

@@ -162,13 +162,9 @@ static __always_inline void io_end(__u64 bio)
 	if (!place)
 		return;
 	end.id = place->id;
-	end.duration_ns = bpf_ktime_get_ns() - place->since_ns;
+	end.values[0] = bpf_ktime_get_ns() - place->since_ns;
 	place->bio = 0;
-	if (bpf_ringbuf_output(&samples, &end, sizeof(end),
-			       bpf_ringbuf_query(&samples, BPF_RB_AVAIL_DATA) >= wake_bytes
-				       ? BPF_RB_FORCE_WAKEUP
-				       : BPF_RB_NO_WAKEUP))
-		duration_lose(EVENT_BLOCK_IO);
+	end_emit(&end);
 }
 
 /* Bios of a request, or of a part of it, that is done. */

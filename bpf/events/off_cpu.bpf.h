@@ -21,6 +21,8 @@
 const volatile __u64 off_cpu_mean_ns = 1000000;
 /* What was waited for is wanted. */
 const volatile bool off_cpu_reasons = false;
+/* Samples are taken when a wait begins (bpf/events/off_cpu_predicted.bpf.h). */
+const volatile bool off_cpu_predicts = false;
 /* Who has woken it up, too (bpf/events/off_cpu_waker.bpf.h). */
 const volatile bool off_cpu_wakers = false;
 

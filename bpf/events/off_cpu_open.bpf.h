@@ -196,26 +196,12 @@ static __always_inline bool open_walk(struct scratch *s, struct task_struct *tas
 }
 #endif
 
-/* The user half, walked or for the agent to walk. Bytes of the record. */
-static __always_inline __u32 open_user_half(struct scratch *s, struct task_struct *task,
-					    struct wire_counters *count)
+/* What the agent walks, behind the frames. Bytes of the record. A function of its own: in a large one the verifier of 6.1 loses sight of the limit. */
+static __noinline __u32 open_append_copy(struct scratch *s, struct task_struct *task,
+					 struct wire_counters *count)
 {
-	struct pt_regs___kernel *saved = (void *)bpf_task_pt_regs(task);
-	__u32 at, done;
+	__u32 at = s->record.head.n_kernel + s->record.head.n_user, done;
 
-	at = s->record.head.n_kernel;
-	if (!want_user || !regs_saved(saved, &s->regs) || !s->regs.reg[WIRE_ABI_SP])
-		return sizeof(struct wire_sample) + at * 8;
-	if (!open_walk(s, task, count))
-		return sizeof(struct wire_sample) + (at + s->record.head.n_user) * 8;
-	if (!s->record.head.n_user) {
-		if (regs_call(saved) != REGS_NO_CALL)
-			s->record.head.flags |= WIRE_IN_SYSCALL;
-		walk_begin(s, NULL);
-		leave_to_agent(s);
-		s->image = s->library_image = s->library.text = 0;
-	}
-	at += s->record.head.n_user;
 	if (at > WIRE_MAX_KERNEL_FRAMES + WIRE_MAX_USER_WORDS)
 		return 0;
 	struct wire_user_unwound *user_unwound = (void *)&s->record.words[at];
@@ -229,29 +215,59 @@ static __always_inline __u32 open_user_half(struct scratch *s, struct task_struc
 	return sizeof(struct wire_sample) + at * 8 + sizeof(*user_unwound) + done;
 }
 
-/* False: the wait was over before all was read, and is somebody else's. */
-static __always_inline bool open_emit(struct scratch *s, struct task_struct *task,
-				      struct off_cpu_task *t, __u64 since_ns, __u64 now_ns,
-				      struct wire_counters *count)
+/* The user half, walked or for the agent to walk. Bytes of the record. */
+static __always_inline __u32 open_user_half(struct scratch *s, struct task_struct *task,
+					    struct wire_counters *count)
+{
+	struct pt_regs___kernel *saved = (void *)bpf_task_pt_regs(task);
+	__u32 at = s->record.head.n_kernel;
+
+	if (!want_user || !regs_saved(saved, &s->regs) || !s->regs.reg[WIRE_ABI_SP])
+		return sizeof(struct wire_sample) + at * 8;
+	if (!open_walk(s, task, count))
+		return sizeof(struct wire_sample) + (at + s->record.head.n_user) * 8;
+	if (!s->record.head.n_user) {
+		if (regs_call(saved) != REGS_NO_CALL)
+			s->record.head.flags |= WIRE_IN_SYSCALL;
+		walk_begin(s, NULL);
+		leave_to_agent(s);
+		s->image = s->library_image = s->library.text = 0;
+	}
+	return open_append_copy(s, task, count);
+}
+
+/* Both halves. Bytes of the record, or 0. */
+static __always_inline __u32 open_stacks(struct scratch *s, struct task_struct *task,
+					 struct wire_counters *count)
 {
 	long kernel = want_kernel ? bpf_get_task_stack(task, s->record.words,
 						       WIRE_MAX_KERNEL_FRAMES * 8, 0)
 				  : 0;
-	__u32 bytes;
 
 	if (kernel < 0)
 		open_count(&count->kernel_stack_errors);
 	else
 		s->record.head.n_kernel = (__u64)kernel / 8;
-	bytes = open_user_half(s, task, count);
-	if (__sync_val_compare_and_swap(&t->since_ns, since_ns, now_ns) != since_ns)
-		return false;
+	return open_user_half(s, task, count);
+}
+
+/* False: it is lost. */
+static __always_inline bool open_put(struct scratch *s, __u32 bytes, struct wire_counters *count)
+{
+	bool is_emitted = bytes && !emit_record(s, bytes, BPF_RB_NO_WAKEUP);
+
 	open_count(&count->ticks);
-	if (bytes && !emit_record(s, bytes, BPF_RB_NO_WAKEUP))
-		open_count(&count->emitted);
-	else
-		open_count(&count->lost);
-	return true;
+	open_count(is_emitted ? &count->emitted : &count->lost);
+	return is_emitted;
+}
+
+/* Whose memory is read. */
+static __always_inline void another_is(struct task_struct *task, __u64 since_ns)
+{
+	another_at = (__u64)task;
+	another_ids =
+		(__u64)(__u32)KERNEL_FIELD(task, tgid, 0) << 32 | (__u32)KERNEL_FIELD(task, pid, 0);
+	another_since_ns = since_ns;
 }
 
 SEC("?iter.s/task")
@@ -260,7 +276,7 @@ int off_cpu_open(struct bpf_iter__task *ctx)
 	struct moment m = { .event = EVENT_OFF_CPU, .source = EVENT_SOURCE_OFF_CPU };
 	struct task_struct *task = ctx->task;
 	__u64 since_ns = open_since(task), now_ns = bpf_ktime_get_ns(), ready_ns, cgroup_id;
-	__u32 threshold, pid, tid, event = EVENT_OFF_CPU;
+	__u32 threshold, pid, tid, bytes, event = EVENT_OFF_CPU;
 	struct wire_counters *count;
 	struct off_cpu_task *t;
 	struct scratch *s;
@@ -293,11 +309,11 @@ int off_cpu_open(struct bpf_iter__task *ctx)
 		m.reason = wait_reason(task, t->state);
 	begin_record(s, &m, task, pid, tid);
 	s->record.head.cgroup_id = cgroup_id;
-	another_at = (__u64)task;
-	another_ids =
-		(__u64)(__u32)KERNEL_FIELD(task, tgid, 0) << 32 | (__u32)KERNEL_FIELD(task, pid, 0);
-	another_since_ns = since_ns;
-	open_emit(s, task, t, since_ns, now_ns, count);
+	another_is(task, since_ns);
+	bytes = open_stacks(s, task, count);
+	/* Else the wait was over before all was read, and is somebody else's. */
+	if (__sync_val_compare_and_swap(&t->since_ns, since_ns, now_ns) == since_ns)
+		open_put(s, bytes, count);
 	scratch_release(s);
 	return 0;
 }

@@ -6,7 +6,7 @@
  *
  * The wait's own sample is decided when it is back, by the same draw. So nearly every sample has its waker, the cost follows the time that was waited and not how
  * often somebody is woken up, and no sum is another one for it: the draw is as random as one made later. A wait that is taken after all for the time that it could have run
- * has no waker; a waker whose wait is none is of no use to the agent, and goes.
+ * has no waker; a waker whose wait is none is of no use to the agent, and goes. Where samples are taken when a wait begins it is known whether it is one.
  *
  * An interrupt runs on top of whatever task there is. The kernel's frames tell, by their names: the agent looks for an entry among them. Only a task in a system call has a
  * stack of its own to be walked: else it was interrupted, or is the kernel's.
@@ -15,6 +15,7 @@
 #define XAGENT_BPF_EVENTS_OFF_CPU_WAKER_BPF_H
 
 #include "bpf/events/off_cpu.bpf.h"
+#include "bpf/events/off_cpu_predicted.bpf.h"
 
 /* The time that it will wait for a CPU is not known yet: twice as long covers as much again. */
 #define WAKER_FORESIGHT 2
@@ -29,6 +30,26 @@ __noinline int waker_is_taken(__u64 duration_ns, __u32 draw)
 	       weigh_is_taken(
 		       weigh_threshold(duration_ns, duration_present_mean(limit, off_cpu_mean_ns)),
 		       draw);
+}
+
+/* Likewise, of a wait that it was decided of when it began. */
+static __always_inline bool waker_is_of_sample(struct task_struct *task)
+{
+	const struct off_cpu_prediction *p =
+		bpf_task_storage_get(&off_cpu_predictions, task, NULL, 0);
+
+	return p && p->decided & DECIDED_TAKEN;
+}
+
+/* Of a wait up to now, whether it will be a sample. */
+static __always_inline bool waker_is_wanted(struct task_struct *task, struct off_cpu_task *t,
+					    __u64 now_ns)
+{
+	if (off_cpu_predicts)
+		return waker_is_of_sample(task);
+	t->wake |= (bpf_get_prandom_u32() & (WEIGH_ONE - 1)) | OFF_CPU_DRAWN;
+	return !(t->wake & OFF_CPU_UNWANTED) &&
+	       waker_is_taken(WAKER_FORESIGHT * (now_ns - t->since_ns), t->wake);
 }
 
 /* Both halves. True when the agent has to finish the user's. */
@@ -98,9 +119,7 @@ int off_cpu_woken(__u64 *ctx)
 	if (!t || !t->since_ns || t->since_ns > now_ns || t->woken_ns)
 		return 0;
 	t->woken_ns = now_ns;
-	t->wake |= (bpf_get_prandom_u32() & (WEIGH_ONE - 1)) | OFF_CPU_DRAWN;
-	if (!(t->wake & OFF_CPU_UNWANTED) && t->state &&
-	    waker_is_taken(WAKER_FORESIGHT * (now_ns - t->since_ns), t->wake) &&
+	if (t->state && waker_is_wanted(task, t, now_ns) &&
 	    waker_tell(ctx, off_cpu_waker_id(t, task)))
 		t->wake |= OFF_CPU_TOLD;
 	return 0;

@@ -12,6 +12,7 @@
 
 #include "bpf/duration.bpf.h"
 #include "bpf/events/off_cpu.bpf.h"
+#include "bpf/predict.h"
 
 /* The mean of weigh.h. */
 #define RUN_QUEUE_MEAN_NS 100000
@@ -19,6 +20,11 @@
 struct run_queue_task {
 	__u64 ready_ns; /* since then it could run, and does not; 0: it runs, or waits for something else */
 	__u64 is_out; /* it has left its CPU */
+	/* Where samples are taken when a wait begins (bpf/events/run_queue_predicted.bpf.h). */
+	__u64 left_ns;
+	__u32 threshold; /* 0: it is no sample */
+	__u32 place;
+	struct prediction waits;
 };
 
 struct {

@@ -14,6 +14,8 @@ from harness.processes import wait_until
 pytestmark = pytest.mark.bpf
 
 FULL = os.environ.get("XAGENT_TEST_MATRIX") == "full"
+# Of what the program says.
+WITHIN = 0.03
 
 
 def profile(processes, path, *arguments):
@@ -33,7 +35,7 @@ def test_waits_by_function(processes, programs, tmp_path, program):
         mine = stacks.having("main", name)
         # lock_5ms waits for the helper, too, which its own clock leaves out.
         mine = mine.having("pthread_mutex_lock") or mine.having("___pthread_mutex_lock") if name == "lock_5ms" else mine
-        assert abs(mine.total / ns - 1) < 0.03, (name, mine.total, ns, stacks.show())
+        assert abs(mine.total / ns - 1) < WITHIN, (name, mine.total, ns, stacks.show())
         assert all("_start" in s.frames and s.frames[-2] in ("__schedule", "schedule") for s in mine), mine.show()
         assert not [f for s in mine for f in s.frames[:-1] if f.startswith("[")], mine.show()
     assert stacks.having("start_thread", "help").total > 0
@@ -44,18 +46,19 @@ def test_another_profiler_looks_too(start_agent, standin, processes, programs, t
     """The kernel calls several programs at a tracepoint by a function of its own, which is none of the thread's."""
     start_agent(config(standin.url).replace("\n\tsample_rate", EVENTS, 1)).wait_ready()
     stacks, own, _ = profile(processes, tmp_path / "f", "--", programs["waiter"], "hop", "100", "8000")
-    assert abs(stacks.having("hop").total / own["hop"] - 1) < 0.03, (own, stacks.show())
+    assert abs(stacks.having("hop").total / own["hop"] - 1) < WITHIN, (own, stacks.show())
     assert not [s for s in stacks if any("trace" in f for f in s.frames)], stacks.show()
 
 
 def test_migration_at_every_wake(processes, programs, tmp_path):
     stacks, own, _ = profile(processes, tmp_path / "f", "--", programs["waiter"], "hop", "100", "8000")
-    assert abs(stacks.having("hop").total / own["hop"] - 1) < 0.03, (own, stacks.show())
+    assert abs(stacks.having("hop").total / own["hop"] - 1) < WITHIN, (own, stacks.show())
 
 
 def test_many_threads(processes, programs, tmp_path):
     stacks, own, _ = profile(processes, tmp_path / "f", "--", programs["waiter"], "threads", "2000", "500")
-    assert abs(stacks.having("sleep_once").total / own["sleep_once"] - 1) < 0.03, (own, stacks.show())
+    # All are back at once, which is more than the limit of samples: 1 % of standard error.
+    assert abs(stacks.having("sleep_once").total / own["sleep_once"] - 1) < max(WITHIN, 0.05), (own, stacks.show())
 
 
 def test_short_waits_are_unbiased(processes, programs, tmp_path):

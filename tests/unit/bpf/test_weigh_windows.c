@@ -8,10 +8,7 @@
 
 #include "bpf/weigh.h"
 #include "tests/support/unit.h"
-
-#define WINDOWS 200
-/* Student's t for 199 degrees of freedom. */
-#define T_99 2.60
+#include "tests/unit/bpf/windows.h"
 
 /* What a window has of waits: so many of a duration. */
 struct waits {
@@ -29,41 +26,6 @@ static const struct row {
 	{ "of all kinds", 4000000, { { 5000, 2000 }, { 500, 300000 }, { 20, 50000000 } } },
 	{ "a raised mean", 1 << 30, { { 1000, 100000 }, { 100, 10000000 }, { 3, 900000000 } } },
 };
-
-static uint64_t random_state;
-
-/* splitmix64, of S. Vigna. */
-static uint32_t random_bits(void)
-{
-	uint64_t z = random_state += 0x9e3779b97f4a7c15;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-	z = (z ^ z >> 27) * 0x94d049bb133111eb;
-	return (uint32_t)((z ^ z >> 31) >> 32);
-}
-
-struct sums {
-	double sum, squares;
-	uint64_t n_samples;
-};
-
-static void add(struct sums *to, double total)
-{
-	to->sum += total;
-	to->squares += total * total;
-}
-
-static double mean_of(const struct sums *s)
-{
-	return s->sum / WINDOWS;
-}
-
-static double half_interval(const struct sums *s)
-{
-	double variance = (s->squares - s->sum * s->sum / WINDOWS) / (WINDOWS - 1);
-
-	return T_99 * sqrt(fmax(variance, 0) / WINDOWS);
-}
 
 static double window_by_duration(const struct row *row, uint64_t *n_samples)
 {

@@ -25,6 +25,8 @@ static const struct row {
 	{ "ends_behind_the_ring's", WHOLE, { WHOLE + 8, WIRE_END, EVENT_BLOCK_IO, 0 }, -EBADMSG },
 	{ "ends_early", WHOLE, { WHOLE - 8, WIRE_END, EVENT_BLOCK_IO, 0 }, -EBADMSG },
 	{ "sample", WHOLE, { WHOLE, WIRE_SAMPLE, EVENT_BLOCK_IO, 0 }, -EBADMSG },
+	{ "of_a_wait", WHOLE, { WHOLE, WIRE_END, EVENT_OFF_CPU, 0 }, 0 },
+	{ "of_a_wait_for_a_CPU", WHOLE, { WHOLE, WIRE_END, EVENT_RUN_QUEUE, 0 }, 0 },
 	{ "another_event", WHOLE, { WHOLE, WIRE_END, EVENT_CPU, 0 }, -EBADMSG },
 	{ "unknown_event", WHOLE, { WHOLE, WIRE_END, EVENT_MAX, 0 }, -EBADMSG },
 };
@@ -33,7 +35,7 @@ static const struct row {
 static void test_row(void **state)
 {
 	const struct row *row = *state;
-	const struct wire_end whole = { .record = row->record, .id = 7, .duration_ns = 42 };
+	const struct wire_end whole = { .record = row->record, .id = 7, .values = { 42 } };
 	_cleanup_free_ uint8_t *bytes = calloc(1, row->bytes ? row->bytes : 1);
 	const struct wire_end *end = NULL;
 
@@ -43,7 +45,7 @@ static void test_row(void **state)
 	if (row->expected < 0)
 		return;
 	assert_int_equal(end->id, 7);
-	assert_int_equal(end->duration_ns, 42);
+	assert_int_equal(end->values[0], 42);
 }
 
 static const struct unit_test tests[] = {
