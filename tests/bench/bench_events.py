@@ -6,6 +6,7 @@ import subprocess
 import bench_agent
 import bench_report
 from bench_load import _cc
+from harness import paths
 from harness.agent import Agent
 
 SECONDS = 3
@@ -14,6 +15,9 @@ LOADS = [("switches", 100000), ("switches", 1000000), ("calls", 100000), ("calls
 EVENTS = ["off_cpu", "wall", "run_queue", "locks", "syscalls", "tcp", "block_io", "faults", "rss"]
 WAKERS = "off_cpu with wakers"
 ALL = "all of these"
+# As on kernels where no program runs when a task is back.
+PREDICTED = {f"{event}, decided when a wait begins": [event] for event in ("off_cpu", "run_queue")}
+PREDICTED_XAGENT = paths.BUILD / "tests/events/predicted/xagent"
 CONFIG = """
 pyroscope.ebpf "bench" {
 	forward_to      = []
@@ -51,10 +55,11 @@ def _cost(program, load, hz, agent):
 def measure(processes, directory):
     """(load, rate) → event → figures; event None: CPU time alone."""
     _cc(directory, "hits", "hits.c", "-lpthread")
+    subprocess.run(["make", "-s", "-C", paths.TOP, PREDICTED_XAGENT.relative_to(paths.TOP)], check=True)
     found = {load: {} for load in LOADS}
-    for name, events in {None: [], **{event: [event] for event in EVENTS}, WAKERS: ["off_cpu"], ALL: EVENTS}.items():
+    for name, events in {None: [], **{event: [event] for event in EVENTS}, WAKERS: ["off_cpu"], ALL: EVENTS, **PREDICTED}.items():
         text = CONFIG % ("true" if name == WAKERS else "false", "".join(f"\t\t{event} {{ }}\n" for event in events))
-        agent = Agent(processes, directory, text, name="events.alloy").wait_ready()
+        agent = Agent(processes, directory, text, name="events.alloy", program=PREDICTED_XAGENT if name in PREDICTED else None).wait_ready()
         for load in LOADS:
             found[load][name] = _cost(directory / "hits", *load, agent)
         agent.process.end()

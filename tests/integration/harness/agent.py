@@ -95,12 +95,12 @@ def fetch(url, seconds=20, data=None, headers=None):
 class Agent:
     """A running `xagent run`; `prefix` is a program that starts it in another place, such as unshare; `program` another build of it."""
 
-    def __init__(self, processes, directory, text, *arguments, name="agent.alloy", prefix=(), program=paths.XAGENT, **options):
+    def __init__(self, processes, directory, text, *arguments, name="agent.alloy", prefix=(), program=None, **options):
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.config_path = directory / name
         self.config_path.write_text(text)
-        self.process = processes.start(*prefix, program, "run", self.config_path,
+        self.process = processes.start(*prefix, program or paths.XAGENT, "run", self.config_path,
                                        f"--server.http.listen-addr=127.0.0.1:{self.port}", *arguments,
                                        cwd=directory, **options)
 
