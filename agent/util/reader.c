@@ -43,7 +43,7 @@ struct reader {
 	pthread_cond_t wake;
 	struct reader_call *call; /* NULL: idle */
 	pid_t tid;
-	/* It is inside of call->run(). Before and behind it nothing but our lock keeps it. */
+	/* It is inside of call->run(). Before and behind it nothing but our lock keeps it; while we hold that, what was left is not entered. */
 	atomic_bool is_inside;
 	bool stop;
 };
@@ -398,19 +398,23 @@ static void give_up(struct reader_call *call, struct reader_wait *w)
 	pool.stats.n_given_up[w->subject->reason]++;
 }
 
-/* It computes, or waits for a CPU: by its state (proc_pid_stat(5)). The lock is held. */
-static bool is_running(struct reader *r)
+/* By its state (proc_pid_stat(5)). */
+static bool has_state_running(const struct reader *r)
 {
 	_cleanup_buf_ struct buf b = BUF_INIT(1024);
 	char path[64];
 
-	if (!atomic_load(&r->is_inside))
-		return true;
 	(void)snprintf(path, sizeof(path), "/proc/%d/stat", r->tid);
 	if (file_read(AT_FDCWD, path, &b) < 0)
 		return false;
 	const char *behind_name = strrchr(buf_str(&b), ')');
 	return behind_name && strncmp(behind_name, ") R", 3) == 0;
+}
+
+/* It computes, or waits for a CPU or for our lock, for which it sleeps: so whether it is inside is asked behind its state. The lock is held. */
+static bool is_running(const struct reader *r)
+{
+	return has_state_running(r) || !atomic_load(&r->is_inside);
 }
 
 /* The call is with r until it is done. 0 or -ETIMEDOUT. The lock is held, and let go meanwhile. */

@@ -146,6 +146,51 @@ static void test_given_up(void **state)
 	assert_int_equal(n_freed, 2);
 }
 
+/* What a call runs to its end while the state of its thread is asked for. */
+static struct {
+	int fd; /* lets it end; 0: nobody asks */
+	atomic_bool has_run;
+} race;
+
+static void race_run(struct reader_call *call)
+{
+	pipe_run(call);
+	race.has_run = true;
+}
+
+int __real_file_read(int dir_fd, const char *path, struct buf *b);
+int __wrap_file_read(int dir_fd, const char *path, struct buf *b);
+int __wrap_file_read(int dir_fd, const char *path, struct buf *b)
+{
+	if (race.fd && strstr(path, "/stat")) {
+		assert_int_equal(write(race.fd, "x", 1), 1);
+		race.fd = 0;
+		/* Then it waits for the lock of who asks. */
+		for (int i = 0; i < 5000 && !race.has_run; i++)
+			(void)usleep(1000);
+		(void)usleep(20000);
+	}
+	return __real_file_read(dir_fd, path, b);
+}
+
+static void test_not_given_up_when_it_has_just_run(void **state)
+{
+	const struct pipe_ends *p = *state;
+	struct pipe_call *c = calloc(1, sizeof(*c));
+	struct reader_subject subject = on(1);
+
+	assert_non_null(c);
+	*c = (struct pipe_call){ .call = { .run = race_run, .free = pipe_free },
+				 .fd = p->ends[0] };
+	race.has_run = false;
+	race.fd = p->ends[1];
+	assert_int_equal(reader_run(&c->call, &subject), 0);
+	assert_true(race.has_run);
+	assert_int_equal(c->result, 1);
+	free(c);
+	assert_int_equal(reader_get_stats().n_lost, 0);
+}
+
 static void test_process_is_told_from_the_next_of_its_pid(void **state)
 {
 	const struct pipe_ends *p = *state;
@@ -964,6 +1009,7 @@ static const struct unit_test tests[] = {
 	FIXTURE_TEST(test_child_has_threads_of_its_own),
 	FIXTURE_TEST(test_pread),
 	FIXTURE_TEST(test_given_up),
+	FIXTURE_TEST(test_not_given_up_when_it_has_just_run),
 	FIXTURE_TEST(test_closed_later),
 	FIXTURE_TEST(test_lost_until_it_is_freed),
 	FIXTURE_TEST(test_reader_closes_its_own_only),
