@@ -65,7 +65,10 @@ static void build_run(struct worker_job *job)
 {
 	struct object_build *b = CONTAINER_OF(job, struct object_build, job);
 
-	b->result = build(b);
+	uint64_t n_failed = reader_n_failed();
+
+	/* Sources take what they cannot read for what is not there. */
+	b->result = reader_result_since(n_failed, build(b));
 	b->digest = digest(b);
 }
 

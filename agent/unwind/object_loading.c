@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "agent/unwind/object_tables_private.h"
+#include "agent/util/reader.h"
 
 /* Whatever walks have remembered of tables is to be looked up anew. */
 static void raise_epoch(struct object_tables *t)
@@ -139,12 +140,19 @@ static struct shared_table *table_find(struct object_tables *t, uint64_t digest)
 	return NULL;
 }
 
-static void not_loaded(struct object_tables *t, struct object_entry *e, int r)
+void object_entry_put_off(struct object_tables *t, struct object_entry *e, int error)
 {
-	e->state = r == -ENOSPC ? OBJECT_NO_ROOM : OBJECT_UNREADABLE;
+	e->state = OBJECT_UNREADABLE;
+	e->retry_ns = t->now_ns + (reader_is_passing(error) ? OBJECT_TABLES_PASSING_NS
+							     : OBJECT_TABLES_RETRY_NS);
+}
+
+static void no_room(struct object_tables *t, struct object_entry *e, uint64_t needed_bytes)
+{
+	e->state = OBJECT_NO_ROOM;
+	e->needed_bytes = needed_bytes;
 	e->retry_ns = t->now_ns + OBJECT_TABLES_RETRY_NS;
-	if (r == -ENOSPC)
-		telemetry_count(t->options.telemetry, TELEMETRY_unwind_tables_no_room, 1);
+	telemetry_count(t->options.telemetry, TELEMETRY_unwind_tables_no_room, 1);
 }
 
 bool object_entry_may_want(const struct object_tables *t, const struct object_entry *e)
@@ -221,9 +229,9 @@ static void settle(struct object_tables *t, struct object_build *b, bool may_wai
 		return;
 	}
 	if (r == -ENOSPC)
-		e->needed_bytes = b->table ? row_table_stats(b->table)->n_bytes : UINT64_MAX;
-	if (r < 0)
-		not_loaded(t, e, r);
+		no_room(t, e, b->table ? row_table_stats(b->table)->n_bytes : UINT64_MAX);
+	else if (r < 0)
+		object_entry_put_off(t, e, r);
 	t->building = NULL;
 	object_build_free(b);
 }
@@ -268,7 +276,7 @@ static void start_next(struct object_tables *t)
 			return;
 		}
 		if (r < 0)
-			not_loaded(t, e, r);
+			object_entry_put_off(t, e, r);
 	}
 }
 

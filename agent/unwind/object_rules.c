@@ -7,6 +7,7 @@
 
 #include "agent/object/vdso.h"
 #include "agent/unwind/debug_elf.h"
+#include "agent/util/reader.h"
 
 struct object_rules {
 	struct elf *elf;	  /* NULL: not ELF */
@@ -34,6 +35,15 @@ static int open_debug(struct object_rules *r, const struct process *p, const str
 	return result == -ENOMEM ? result : 0;
 }
 
+/* Sources take what they cannot read for what is not there. */
+static int open_sources(struct object_rules *r)
+{
+	uint64_t n_failed = reader_n_failed();
+
+	return reader_result_since(n_failed,
+				   unwind_info_new_for_lookups(r->elf, r->debug, &r->info));
+}
+
 static int open_info(struct object_rules *r, const struct process *p, const struct mapped_file *f,
 		     struct bytes bytes, int *debug_fd)
 {
@@ -45,7 +55,7 @@ static int open_info(struct object_rules *r, const struct process *p, const stru
 	if (result == 0)
 		result = open_debug(r, p, f, debug_fd);
 	if (result == 0)
-		result = unwind_info_new_for_lookups(r->elf, r->debug, &r->info);
+		result = open_sources(r);
 	return result;
 }
 
@@ -78,21 +88,32 @@ void object_rules_free(struct object_rules *r)
 
 int object_rules_at(struct object_rules *r, uint64_t file_off, struct unwind_rule *ret_rule)
 {
+	uint64_t n_failed = reader_n_failed();
+	struct unwind_rule rule;
 	uint64_t vaddr;
 
 	*ret_rule = (struct unwind_rule){ 0 };
 	if (!r->info || !elf_vaddr(r->elf, file_off, &vaddr))
 		return 0;
-	return unwind_info_rule_at(r->info, vaddr, ret_rule);
+	int result = reader_result_since(n_failed, unwind_info_rule_at(r->info, vaddr, &rule));
+	if (result == 0)
+		*ret_rule = rule;
+	return result;
 }
 
 int object_rules_register_at(struct object_rules *r, uint64_t file_off, uint8_t reg,
 			     struct unwind_rule *ret_rule)
 {
+	uint64_t n_failed = reader_n_failed();
+	struct unwind_rule rule;
 	uint64_t vaddr;
 
 	*ret_rule = (struct unwind_rule){ .fp = RULE_FP_UNDEFINED };
 	if (!r->info || !elf_vaddr(r->elf, file_off, &vaddr))
 		return 0;
-	return unwind_info_register_at(r->info, vaddr, reg, ret_rule);
+	int result = reader_result_since(n_failed,
+					 unwind_info_register_at(r->info, vaddr, reg, &rule));
+	if (result == 0)
+		*ret_rule = rule;
+	return result;
 }

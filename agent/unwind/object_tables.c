@@ -187,16 +187,28 @@ static void close_oldest(struct object_tables *t)
 
 static int entry_open_rules(struct object_tables *t, struct process *p, struct object_entry *e)
 {
-	int r = e->file->vdso ? 0 : process_open_file(t->options.processes, p, e->file);
+	int r = object_rules_new(p, e->file, &e->debug_fd, &e->rules);
 
-	if (r == 0)
-		r = object_rules_new(p, e->file, &e->debug_fd, &e->rules);
-	if (r < 0)
+	if (r < 0) {
+		object_entry_put_off(t, e, r);
 		return r;
+	}
 	close_oldest(t);
 	list_push_back(&t->opened, &e->opened);
 	t->n_opened++;
 	return 0;
+}
+
+/* When it makes sense to try, and for whom, is known there: what fails now may be possible for the next process. */
+static int entry_open_file(struct object_tables *t, struct process *p, struct object_entry *e)
+{
+	int r = e->file->vdso ? 0 : process_open_file(t->options.processes, p, e->file);
+
+	if (r < 0) {
+		e->state = OBJECT_UNREADABLE;
+		e->retry_ns = 0;
+	}
+	return r;
 }
 
 int object_entry_open(struct object_tables *t, struct process *p, struct object_entry *e)
@@ -208,14 +220,19 @@ int object_entry_open(struct object_tables *t, struct process *p, struct object_
 	}
 	if (e->state == OBJECT_UNREADABLE && t->now_ns < e->retry_ns)
 		return -EIO;
-	int r = entry_open_rules(t, p, e);
-	if (r < 0) {
-		e->state = OBJECT_UNREADABLE;
-		e->retry_ns = t->now_ns + OBJECT_TABLES_RETRY_NS;
-	} else if (e->state == OBJECT_UNREADABLE) {
+	int r = entry_open_file(t, p, e);
+	if (r == 0)
+		r = entry_open_rules(t, p, e);
+	if (r == 0 && e->state == OBJECT_UNREADABLE)
 		e->state = OBJECT_IDLE;
-	}
 	return r;
+}
+
+/* What a look-up for which a read was given up has kept may lack something. */
+static void entry_doubt(struct object_tables *t, struct object_entry *e, int result)
+{
+	if (reader_is_passing(result))
+		entry_close(t, e);
 }
 
 static struct cached_rule *cache_slot(struct object_tables *t, const struct object_entry *e,
@@ -235,7 +252,11 @@ static void entry_rule(struct object_tables *t, struct process *p, struct object
 		*ret_rule = c->rule;
 		return;
 	}
-	if (object_entry_open(t, p, e) < 0 || object_rules_at(e->rules, file_off, ret_rule) < 0)
+	if (object_entry_open(t, p, e) < 0)
+		return;
+	int r = object_rules_at(e->rules, file_off, ret_rule);
+	entry_doubt(t, e, r);
+	if (r < 0)
 		return;
 	*c = (struct cached_rule){ .serial = e->serial, .file_off = file_off, .rule = *ret_rule };
 }
@@ -265,7 +286,7 @@ void object_tables_register(struct object_tables *t, struct process *p, struct m
 
 	*ret_rule = (struct unwind_rule){ .fp = RULE_FP_UNDEFINED };
 	if (e && object_entry_open(t, p, e) == 0)
-		(void)object_rules_register_at(e->rules, file_off, reg, ret_rule);
+		entry_doubt(t, e, object_rules_register_at(e->rules, file_off, reg, ret_rule));
 }
 
 int object_tables_code(struct object_tables *t, struct process *p, struct mapped_file *f,

@@ -33,6 +33,8 @@
 #define OBJECT_TABLES_KEEP_NS (10ULL * 1000000000ULL)
 /* A file that found no room, or could not be read, is tried again after this. */
 #define OBJECT_TABLES_RETRY_NS (30ULL * 1000000000ULL)
+/* … or after this, where that tells nothing of the file (reader_is_passing): until then its stacks are cut. */
+#define OBJECT_TABLES_PASSING_NS (200ULL * 1000000ULL)
 /* A file that no sampled process maps any more is forgotten after this: programs that are started again and again stay. */
 #define OBJECT_TABLES_IDLE_NS (120ULL * 1000000000ULL)
 /* And of such files, the ones used longest ago beyond this number at once: each holds a descriptor, and a host that compiles has hundreds of

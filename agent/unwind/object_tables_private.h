@@ -70,12 +70,15 @@ struct object_tables {
 };
 
 /* object_tables.c */
-/* Opens the file and its rules. 0 or -errno; then the entry is OBJECT_UNREADABLE for a while. */
+/* Opens the file and its rules. 0 or -errno; then the entry is OBJECT_UNREADABLE for as long as the file cannot be opened, or for a while when
+ * it cannot be read. */
 int object_entry_open(struct object_tables *t, struct process *p, struct object_entry *e);
 
 /* object_loading.c */
 /* It has no table, nor will have without being asked for, and asking makes sense now. */
 bool object_entry_may_want(const struct object_tables *t, const struct object_entry *e);
+/* It could not be read, for that reason. */
+void object_entry_put_off(struct object_tables *t, struct object_entry *e, int error);
 /* Puts the entry into the queue, when there may be room. `e` is opened, and may be wanted. */
 void object_entry_want(struct object_tables *t, struct object_entry *e);
 /* Withdraws what the kernel half has of it. */

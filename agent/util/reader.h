@@ -115,6 +115,11 @@ static inline bool reader_is_passing(int r)
 }
 /* How many calls of this thread were for one of those reasons not made, or not to their end: what was read meanwhile may lack something. */
 uint64_t reader_n_failed(void);
+/* The result of what this thread has read since then: -EAGAIN when it may lack something. */
+static inline int reader_result_since(uint64_t n_failed, int result)
+{
+	return reader_n_failed() == n_failed ? result : -EAGAIN;
+}
 
 /* Of this thread from now on: it may wait for 2 s, as one that nobody waits for. Others wait for 100 ms at most. */
 void reader_thread_is_patient(void);

@@ -3,7 +3,10 @@
 #include "tests/support/unit.h"
 #include "tests/unit/agent/unwind/elf_files.h"
 
+#include <fcntl.h>
+#include <stdatomic.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "agent/unwind/debug_elf.h"
 #include "agent/unwind/object_tables_private.h"
@@ -38,6 +41,7 @@ static const char build_all[] =
 	"gcc -O1 -fno-inline -shared -fPIC -Wl,--build-id=0x0b -DMORE -o large.so a.c && "
 	"gcc -O1 -fno-inline -shared -fPIC -Wl,--build-id=none -o nameless.so a.c && "
 	"cp nameless.so nameless2.so && "
+	"gcc -O1 -fno-inline -shared -fPIC -fno-asynchronous-unwind-tables -o nocfi.so a.c && "
 	"sed -e 's/a.50./a[60]/; s/a.900./a[910]/' a.c > forged.c && "
 	"gcc -O1 -fno-inline -shared -fPIC -Wl,--build-id=0x0a -o forged.so forged.c && "
 	"gcc -O1 -fno-inline -no-pie -Wl,--build-id=0x0c -o fixed a.c && "
@@ -46,6 +50,27 @@ static const char build_all[] =
 	"gcc -O1 -fno-inline -no-pie -DFAR -Wl,--build-id=0x0e -Wl,--section-start=.far=0x9000000 "
 	"-o shifted a.c && "
 	"echo '#!/bin/sh' > script";
+
+/* Of the reads to come: the one that is given up, 1 the next; 0: none. */
+static atomic_int given_up_read;
+static atomic_int n_given_up;
+
+ssize_t __real_reader_pread(int fd, void *dst, size_t n, uint64_t file_off);
+ssize_t __wrap_reader_pread(int fd, void *dst, size_t n, uint64_t file_off);
+ssize_t __wrap_reader_pread(int fd, void *dst, size_t n, uint64_t file_off)
+{
+	if (given_up_read > 0 && --given_up_read == 0) {
+		n_given_up++;
+		return -ETIMEDOUT;
+	}
+	return __real_reader_pread(fd, dst, n, file_off);
+}
+
+uint64_t __wrap_reader_n_failed(void);
+uint64_t __wrap_reader_n_failed(void)
+{
+	return (uint64_t)n_given_up;
+}
 
 struct fixture {
 	struct fixture_dir dir;
@@ -74,6 +99,7 @@ static void make_tables(struct fixture *f)
 	f->options.worker = f->worker;
 	f->options.telemetry = f->telemetry;
 	assert_int_equal(object_tables_new(&f->options, &f->tables), 0);
+	f->now_ns = f->tables->now_ns;
 }
 
 /* Some member of the options smaller than usual. */
@@ -99,7 +125,6 @@ static int setup(void **state)
 	assert_int_equal(worker_new(f->loop, 4, &f->worker), 0);
 	assert_int_equal(telemetry_new(&f->telemetry), 0);
 	assert_int_equal(file_table_new(&(struct file_table_options){ 0 }, &f->files), 0);
-	f->now_ns = clock_mono_ns();
 	f->options = (struct object_tables_options){ .objects_fd = -1,
 						     .max_objects = N_SLOTS,
 						     .max_table_bytes = WIRE_SEGMENT_BYTES,
@@ -638,7 +663,8 @@ static void test_slots_run_out(void **state)
 	assert_int_equal(object_tables_hold(f->tables, large), WIRE_OBJECT_FIRST);
 }
 
-static void test_unreadable(void **state)
+/* When it can be opened is known elsewhere, and not put off here. */
+static void test_cannot_be_opened(void **state)
 {
 	struct fixture *f = fixture_of(state);
 	struct mapped_file *a = open_file(f, "a.so");
@@ -648,14 +674,93 @@ static void test_unreadable(void **state)
 	a->open_error = -EACCES;
 	want(f, a);
 	assert_int_equal(N_IN(f, UNREADABLE), 1);
-	/* Not at each walk, though it could be by now. */
-	a->fd = fd;
+	/* Of the process, not of the file. */
 	a->open_error = 0;
+	f->process.opens_after_ns = UINT64_MAX;
+	want(f, a);
+	assert_int_equal(N_IN(f, UNREADABLE), 1);
+	a->fd = fd;
+	want(f, a);
+	assert_int_equal(N_IN(f, LOADED), 1);
+}
+
+static void test_unreadable(void **state)
+{
+	struct fixture *f = fixture_of(state);
+	struct mapped_file *a = open_file(f, "a.so");
+	int fd = a->fd;
+
+	a->fd = open(f->dir.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_true(a->fd >= 0);
+	want(f, a);
+	assert_int_equal(N_IN(f, UNREADABLE), 1);
+	/* Not at each walk, though it could be by now. */
+	(void)close(a->fd);
+	a->fd = fd;
 	want(f, a);
 	assert_int_equal(N_IN(f, UNREADABLE), 1);
 	tick_after(f, OBJECT_TABLES_RETRY_NS + NS_PER_S);
 	want(f, a);
 	assert_int_equal(N_IN(f, LOADED), 1);
+}
+
+/* The first read of all that is given up at the n-th one. False: there are not so many. */
+static bool begin_given_up(struct fixture *f, int n, int n_before)
+{
+	if (n > 1 && n_given_up == n_before)
+		return false;
+	remake_tables(f);
+	given_up_read = n;
+	return true;
+}
+
+/* Whatever read is given up, the table lacks nothing, and comes soon. */
+static void test_read_given_up_while_building(void **state)
+{
+	struct fixture *f = fixture_of(state);
+	struct mapped_file *file = open_file(f, "nocfi.so");
+	int n_before = 0;
+
+	want(f, file);
+	assert_int_equal(N_IN(f, LOADED), 1);
+	uint64_t n_rows = stats_of(f).n_rows;
+	for (int n = 1; begin_given_up(f, n, n_before); n++) {
+		n_before = n_given_up;
+		want(f, file);
+		if (N_IN(f, LOADED) == 0) {
+			assert_int_equal(N_IN(f, UNREADABLE), 1);
+			tick_after(f, OBJECT_TABLES_PASSING_NS);
+			want(f, file);
+		}
+		assert_int_equal(N_IN(f, LOADED), 1);
+		assert_int_equal(stats_of(f).n_rows, n_rows);
+	}
+}
+
+/* Whatever read is given up, a rule is the right one or none, and the right one soon. */
+static void test_read_given_up_while_looking_up(void **state)
+{
+	struct fixture *f = fixture_of(state);
+	struct mapped_file *file = open_file(f, "nocfi.so");
+	struct unwind_rule right, rule, none = { 0 };
+	uint64_t begin = 0, n_bytes = 0;
+	int n_before = 0;
+
+	elf_text(file, &begin, &n_bytes);
+	right = rule_at(f, file, begin + n_bytes / 2, false);
+	if (right.cfa == RULE_CFA_NONE)
+		skip(); /* instructions of that machine are not read */
+	for (int n = 1; begin_given_up(f, n, n_before); n++) {
+		n_before = n_given_up;
+		rule = rule_at(f, file, begin + n_bytes / 2, false);
+		if (rule.cfa != RULE_CFA_NONE)
+			assert_memory_equal(&rule, &right, sizeof(rule));
+		else
+			assert_memory_equal(&rule, &none, sizeof(rule));
+		tick_after(f, OBJECT_TABLES_PASSING_NS);
+		rule = rule_at(f, file, begin + n_bytes / 2, false);
+		assert_memory_equal(&rule, &right, sizeof(rule));
+	}
 }
 
 /* The end may come while a table is being built, is in the queue, or waits for room. */
@@ -715,7 +820,10 @@ static const struct unit_test tests[] = {
 	FIXTURE_TEST(test_no_room_until_there_is),
 	FIXTURE_TEST(test_idle_files),
 	FIXTURE_TEST(test_slots_run_out),
+	FIXTURE_TEST(test_cannot_be_opened),
 	FIXTURE_TEST(test_unreadable),
+	FIXTURE_TEST(test_read_given_up_while_building),
+	FIXTURE_TEST(test_read_given_up_while_looking_up),
 	FIXTURE_TEST(test_stop),
 	FIXTURE_TEST(test_worker_is_busy),
 };
