@@ -16,7 +16,6 @@
 #include "agent/process/process_private.h"
 #include "agent/util/clock.h"
 #include "agent/util/macro.h"
-#include "agent/util/reader.h"
 
 /* Start times of stat are in ticks of 10 ms; fork events come a little after the start time was
  * taken. */
@@ -303,14 +302,14 @@ static struct process *make_from_proc(struct process_table *t, uint32_t pid)
 		return NULL;
 	if (r < 0) {
 		p->maps_tried = true;
-		if (reader_is_passing(r))
+		if (process_error_passes(r))
 			process_put_off(p);
 		telemetry_count(t->telemetry, TELEMETRY_process_read_errors, 1);
 		return p;
 	}
 	(void)process_confirm(p, &proc);
 	p->proc_read_ns = now_ns;
-	if (reader_is_passing(load_maps(t, p, &proc)))
+	if (process_error_passes(load_maps(t, p, &proc)))
 		process_put_off(p);
 	return p;
 }
@@ -340,7 +339,7 @@ struct process *process_reread(struct process_table *t, struct process *p)
 	if (r < 0) {
 		telemetry_count(t->telemetry, TELEMETRY_process_read_errors, 1);
 		p->maps_tried = true;
-		if (reader_is_passing(r))
+		if (process_error_passes(r))
 			process_put_off(p);
 		return p;
 	}
@@ -352,7 +351,7 @@ struct process *process_reread(struct process_table *t, struct process *p)
 	p->exec_missed = true;
 	r = load_maps(t, p, &proc);
 	process_note_reread(t, p, now_ns);
-	if (reader_is_passing(r))
+	if (process_error_passes(r))
 		process_put_off(p);
 	if (process_exe_changed(p, &proc)) {
 		process_unload_identity(p);

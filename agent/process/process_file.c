@@ -272,7 +272,7 @@ static int fail(struct process_table *t, struct mapped_file *f, int error)
 	return error;
 }
 
-/* What is avoided, or has no thread at the moment, says nothing of the file: others may open it. */
+/* What tells nothing of the file: others may open it. */
 static int put_off(struct process_table *t, struct process *p, int error)
 {
 	p->opens_after_ns = clock_mono_ns() + PROCESS_PASSING_NS;
@@ -293,7 +293,7 @@ int process_open_file(struct process_table *t, struct process *p, struct mapped_
 	process_touch(t, p);
 	int r = open_anyhow(t, p, f);
 	/* A call that was given up may be the file's fault: each process that tries it as well is one more. */
-	if (reader_is_passing(r) && r != -ETIMEDOUT)
+	if (process_error_passes(r) && r != -ETIMEDOUT)
 		return put_off(t, p, r);
 	f->lost_by = p->pid;
 	if (r < 0)

@@ -13,7 +13,6 @@
 #include "agent/process/script.h"
 #include "agent/util/clock.h"
 #include "agent/util/macro.h"
-#include "agent/util/reader.h"
 
 /* U+FFFD is three bytes. */
 #define UTF8_WORST 3
@@ -183,7 +182,7 @@ static bool load_from_proc(const struct process_table *t, struct process *p,
 		text_set(&id->exe, str_from(proc->exe));
 	bool have_exe = proc->exe || proc->kernel_thread;
 	bool is_whole = !t->whole_identities || read_owner(proc, id);
-	bool is_passing = reader_is_passing(read_arguments(t, proc, id));
+	bool is_passing = process_error_passes(read_arguments(t, proc, id));
 	if (is_passing)
 		put_off(p);
 	*ret_have_cgroup = read_cgroup(t, p, proc, id);
@@ -262,7 +261,7 @@ static bool is_image_of_events(struct process *p, const struct proc *proc)
 	if (exe->path[0] && strcmp(p->identity.exe, exe->path) == 0)
 		return true;
 	int r = proc_exe_inode(proc, &inode);
-	if (reader_is_passing(r))
+	if (process_error_passes(r))
 		put_off(p);
 	return r == 0 && inode == exe->key.inode;
 }
@@ -289,7 +288,7 @@ static void load(struct process_table *t, struct process *p, int depth)
 	p->identity_loaded = true;
 	p->identity_again_ns = 0;
 	int r = p->exited ? -ESRCH : proc_open(t->proc_root, p->pid, &proc);
-	if (reader_is_passing(r))
+	if (process_error_passes(r))
 		put_off(p);
 	if (r == 0 && process_confirm(p, &proc)) {
 		id->complete = load_from_proc(t, p, &proc, id, &have_cgroup);

@@ -9,6 +9,7 @@
 #include "agent/process/process.h"
 #include "agent/process/remapped_text.h"
 #include "agent/util/clock.h"
+#include "agent/util/reader.h"
 
 #define PROCESS_MAX_DEFAULT 32768
 /* A process and the ancestors it is asked about must fit at once. */
@@ -27,6 +28,12 @@
 /* Of mappings of one process copied in a second to change them: 2 % of the time with thousands of mappings, which can then change 70 times, and
  * thousands of times with dozens. */
 #define PROCESS_COPY_BYTES ((uint64_t)16 << 20)
+
+/* It tells nothing of what was to be read: the call was given up, or we had too little of something. */
+static inline bool process_error_passes(int r)
+{
+	return reader_is_passing(r) || r == -EMFILE || r == -ENFILE || r == -ENOMEM;
+}
 
 struct process_table {
 	char *proc_root; /* owned */

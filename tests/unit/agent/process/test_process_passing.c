@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What could not be read just now, because of calls that were lost, is read later. */
+#include <sys/resource.h>
 #include <sys/sysmacros.h>
 
 #include "agent/process/process_private.h"
@@ -209,6 +210,37 @@ static void test_file_of_two_processes(void **state)
 	assert_int_equal(process_open_file(f->table, p, file), 0);
 }
 
+static rlim_t limit_descriptors(rlim_t n)
+{
+	struct rlimit limit;
+
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	rlim_t before = limit.rlim_cur;
+	limit.rlim_cur = n;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	return before;
+}
+
+/* That we have too many open is a fact about us. */
+static void test_no_descriptor_left(void **state)
+{
+	struct fixture *f = *state;
+	struct process *p, *other;
+	struct mapped_file *file = shared_file(f, &p, &other);
+
+	process_end(f->table, other, clock_mono_ns());
+	rlim_t before = limit_descriptors(0);
+	int r = process_open_file(f->table, p, file);
+	other = process_table_get(f->table, CHILD, NULL);
+	(void)limit_descriptors(before);
+	assert_int_equal(r, -EMFILE);
+	assert_int_equal(file->open_error, 0);
+	assert_null(other->mappings);
+	other->reread_after_ns = 0;
+	assert_ptr_equal(sample(f, CHILD), other);
+	assert_int_equal(process_open_file(f->table, other, file), 0);
+}
+
 /* Who has lost a call for it tries again soon: the reader sees to it that no second one is lost meanwhile. Others wait. */
 static void test_file_whose_opening_was_given_up(void **state)
 {
@@ -290,6 +322,7 @@ static const struct unit_test tests[] = {
 	FIXTURE_TEST(test_maps_after_a_loss),
 	FIXTURE_TEST(test_maps_of_a_child),
 	FIXTURE_TEST(test_file_of_two_processes),
+	FIXTURE_TEST(test_no_descriptor_left),
 	FIXTURE_TEST(test_file_whose_opening_was_given_up),
 	FIXTURE_TEST(test_identity),
 	FIXTURE_TEST(test_state),
