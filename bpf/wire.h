@@ -105,7 +105,7 @@ struct wire_runtime_frame {
 	X(REGISTER, 0, "[truncated: register not known]",                                       \
 	  "a rule needs a register that is only known in the leaf")                             \
 	X(NO_TABLE, 0, "[truncated: unwind table not loaded]",                                  \
-	  "the unwind table of a file was not loaded, and the stack was not copied")            \
+	  "the unwind table of a file was not loaded, nor could the agent look it up")          \
 	X(REMAPPED, 0, "[truncated: mapping replaced]",                                         \
 	  "the walk went through memory that another file had just been mapped over")           \
 	X(OUTSIDE_PID_NAMESPACE, 0, "[outside of the pid namespace]",                           \

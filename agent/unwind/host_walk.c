@@ -58,13 +58,14 @@ static uint32_t host_rule(struct unwind_walk *w)
 {
 	struct host_walk *h = host_of(w);
 	const struct host_walk_options *o = h->options;
+	int r = 0;
 
 	w->rule = (struct unwind_rule){ 0 };
 	if (w->mapping.object != WIRE_OBJECT_FP)
-		object_tables_rule(o->objects, o->process, h->mapping->file, unwind_file_off(w),
-				   o->wanted, &w->rule);
+		r = object_tables_rule(o->objects, o->process, h->mapping->file, unwind_file_off(w),
+				       o->wanted, &w->rule);
 	w->word = row_rule_packed(&w->rule);
-	return 0;
+	return r < 0 ? STOP_REASON_NO_TABLE : 0;
 }
 
 static int host_read(struct unwind_walk *w, void *dst, size_t n, uint64_t addr)

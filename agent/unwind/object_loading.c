@@ -143,6 +143,7 @@ static struct shared_table *table_find(struct object_tables *t, uint64_t digest)
 void object_entry_put_off(struct object_tables *t, struct object_entry *e, int error)
 {
 	e->state = OBJECT_UNREADABLE;
+	e->error = error;
 	e->retry_ns = t->now_ns + (reader_is_passing(error) ? OBJECT_TABLES_PASSING_NS
 							     : OBJECT_TABLES_RETRY_NS);
 }

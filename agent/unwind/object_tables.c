@@ -219,7 +219,7 @@ int object_entry_open(struct object_tables *t, struct process *p, struct object_
 		return 0;
 	}
 	if (e->state == OBJECT_UNREADABLE && t->now_ns < e->retry_ns)
-		return -EIO;
+		return e->error;
 	int r = entry_open_file(t, p, e);
 	if (r == 0)
 		r = entry_open_rules(t, p, e);
@@ -243,40 +243,43 @@ static struct cached_rule *cache_slot(struct object_tables *t, const struct obje
 	return &t->cache[hash % RULE_CACHE_ENTRIES];
 }
 
-static void entry_rule(struct object_tables *t, struct process *p, struct object_entry *e,
-		       uint64_t file_off, struct unwind_rule *ret_rule)
+static int entry_rule(struct object_tables *t, struct process *p, struct object_entry *e,
+		      uint64_t file_off, struct unwind_rule *ret_rule)
 {
 	struct cached_rule *c = cache_slot(t, e, file_off);
 
 	if (c->serial == e->serial && c->file_off == file_off) {
 		*ret_rule = c->rule;
-		return;
+		return 0;
 	}
-	if (object_entry_open(t, p, e) < 0)
-		return;
-	int r = object_rules_at(e->rules, file_off, ret_rule);
+	int r = object_entry_open(t, p, e);
+	if (r < 0)
+		return r;
+	r = object_rules_at(e->rules, file_off, ret_rule);
 	entry_doubt(t, e, r);
 	if (r < 0)
-		return;
+		return r;
 	*c = (struct cached_rule){ .serial = e->serial, .file_off = file_off, .rule = *ret_rule };
+	return 0;
 }
 
-void object_tables_rule(struct object_tables *t, struct process *p, struct mapped_file *f,
-			uint64_t file_off, bool wanted, struct unwind_rule *ret_rule)
+int object_tables_rule(struct object_tables *t, struct process *p, struct mapped_file *f,
+		       uint64_t file_off, bool wanted, struct unwind_rule *ret_rule)
 {
 	struct object_entry *e = entry_get(t, f);
 
 	*ret_rule = (struct unwind_rule){ 0 };
 	if (!e)
-		return;
+		return -EAGAIN;
 	entry_use(t, e);
 	if (e->table) {
 		row_table_lookup(t->options.arena, &e->table->object, file_off, ret_rule);
-		return;
+		return 0;
 	}
-	entry_rule(t, p, e, file_off, ret_rule);
+	int r = entry_rule(t, p, e, file_off, ret_rule);
 	if (wanted && object_entry_may_want(t, e) && object_entry_open(t, p, e) == 0)
 		object_entry_want(t, e);
+	return reader_is_passing(r) ? -EAGAIN : 0;
 }
 
 void object_tables_register(struct object_tables *t, struct process *p, struct mapped_file *f,

@@ -72,9 +72,9 @@ uint32_t object_tables_hold(struct object_tables *t, struct mapped_file *f);
 void object_tables_give(struct object_tables *t, struct mapped_file *f);
 
 /* The rule at an offset of a file that p maps, from the arena or from the file itself. RULE_CFA_NONE when nothing is known, also when
- * the file cannot be opened. `wanted`: a walk stopped for want of the table. */
-void object_tables_rule(struct object_tables *t, struct process *p, struct mapped_file *f,
-			uint64_t file_off, bool wanted, struct unwind_rule *ret_rule);
+ * the file cannot be opened. `wanted`: a walk stopped for want of the table. 0; -EAGAIN: it is not known at the moment. */
+int object_tables_rule(struct object_tables *t, struct process *p, struct mapped_file *f,
+		       uint64_t file_off, bool wanted, struct unwind_rule *ret_rule);
 /* Where the caller's value of a register that calls preserve is: the rule's members for the frame pointer speak of it. */
 void object_tables_register(struct object_tables *t, struct process *p, struct mapped_file *f,
 			    uint64_t file_off, uint8_t reg, struct unwind_rule *ret_rule);

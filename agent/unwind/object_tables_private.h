@@ -30,6 +30,7 @@ struct object_entry {
 	unsigned int n_holds; /* mapping arrays that name the slot */
 	uint64_t used_ns;
 	uint64_t retry_ns;     /* of OBJECT_NO_ROOM and OBJECT_UNREADABLE */
+	int error;	       /* of OBJECT_UNREADABLE: why it is not tried before, −errno */
 	uint64_t needed_bytes; /* of OBJECT_NO_ROOM: its table's; UINT64_MAX: it cannot be built */
 	struct shared_table *table; /* OBJECT_LOADED */
 	struct object_rules *rules; /* NULL: not opened */

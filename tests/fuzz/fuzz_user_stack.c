@@ -48,8 +48,8 @@ const struct mappings *tables_mappings(const struct tables *t, uint32_t pid, uin
 }
 
 /* Each quarter of a file has another rule: none, CFA by sp, CFA by a register of the leaf's, another stack. */
-void object_tables_rule(struct object_tables *t, struct process *p, struct mapped_file *f,
-			uint64_t file_off, bool wanted, struct unwind_rule *ret_rule)
+int object_tables_rule(struct object_tables *t, struct process *p, struct mapped_file *f,
+		       uint64_t file_off, bool wanted, struct unwind_rule *ret_rule)
 {
 	uint64_t quarter = file_off >> 12 & 3;
 
@@ -58,19 +58,20 @@ void object_tables_rule(struct object_tables *t, struct process *p, struct mappe
 	(void)wanted;
 	*ret_rule = (struct unwind_rule){ 0 };
 	if (quarter == 0 || f->id != 1)
-		return;
+		return 0;
 	*ret_rule = (struct unwind_rule){ .cfa = RULE_CFA_REG,
 					  .cfa_reg = quarter == 1 ? WIRE_ABI_SP : 3,
 					  .cfa_off = 16,
 					  .ra = RULE_RA_CFA,
 					  .ra_off = -8,
 					  .flags = quarter == 3 ? RULE_SWITCH : 0 };
+	return 0;
 }
 
 void object_tables_register(struct object_tables *t, struct process *p, struct mapped_file *f,
 			    uint64_t file_off, uint8_t reg, struct unwind_rule *ret_rule)
 {
-	object_tables_rule(t, p, f, file_off, false, ret_rule);
+	(void)object_tables_rule(t, p, f, file_off, false, ret_rule);
 	if (ret_rule->cfa != RULE_CFA_NONE && reg == 3)
 		ret_rule->fp = RULE_FP_SAME;
 }

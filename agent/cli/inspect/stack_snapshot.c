@@ -257,7 +257,7 @@ static void load_rules(struct inspect_context *w, uint32_t pid)
 		const struct mapping *m = &p->mappings->items[i];
 
 		if (m->file)
-			object_tables_rule(w->objects, p, m->file, m->file_off, false, &rule);
+			(void)object_tables_rule(w->objects, p, m->file, m->file_off, false, &rule);
 	}
 }
 

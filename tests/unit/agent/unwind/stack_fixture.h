@@ -46,15 +46,15 @@ struct object_tables {
 	unsigned int n_rules;
 };
 
-void object_tables_rule(struct object_tables *t, struct process *p, struct mapped_file *f,
-			uint64_t file_off, bool wanted, struct unwind_rule *ret_rule)
+int object_tables_rule(struct object_tables *t, struct process *p, struct mapped_file *f,
+		       uint64_t file_off, bool wanted, struct unwind_rule *ret_rule)
 {
 	assert_non_null(p->mappings);
 	t->n_rules++;
 	t->n_wanted += wanted;
 	*ret_rule = (struct unwind_rule){ 0 };
 	if (f->id != 1)
-		return;
+		return 0;
 	*ret_rule = (struct unwind_rule){ .cfa = RULE_CFA_REG,
 					  .cfa_reg = WIRE_ABI_SP,
 					  .cfa_off = 16,
@@ -71,6 +71,7 @@ void object_tables_rule(struct object_tables *t, struct process *p, struct mappe
 						  .ra = RULE_RA_CFA,
 						  .ra_off = -8,
 						  .flags = RULE_SWITCH };
+	return 0;
 }
 
 /* `push %rbp` at the library's begin, nothing anywhere else. */
@@ -87,7 +88,7 @@ int object_tables_code(struct object_tables *t, struct process *p, struct mapped
 void object_tables_register(struct object_tables *t, struct process *p, struct mapped_file *f,
 			    uint64_t file_off, uint8_t reg, struct unwind_rule *ret_rule)
 {
-	object_tables_rule(t, p, f, file_off, false, ret_rule);
+	(void)object_tables_rule(t, p, f, file_off, false, ret_rule);
 	if (ret_rule->cfa == RULE_CFA_NONE || reg != 3)
 		return;
 	ret_rule->fp = file_off < 0x3000 ? RULE_FP_CFA : RULE_FP_SAME;

@@ -213,6 +213,27 @@ static void test_tables_are_wanted(void **state)
 	assert_in_range(stats.n_by_state[OBJECT_WANTED], 2, 8);
 }
 
+/* Whether there are rules is not known at the moment; of a file that cannot be opened at all there are none. */
+static void test_file_that_cannot_be_opened(void **state)
+{
+	struct fixture *f = *state;
+	const struct mapping *m =
+		mappings_find(f->process->mappings, (uint64_t)&test_file_that_cannot_be_opened);
+
+	f->process->opens_after_ns = UINT64_MAX;
+	(void)recurse(f, 3);
+	assert_int_equal(f->end, STOP_REASON_NO_TABLE);
+	assert_int_equal(f->n, 1);
+	f->process->opens_after_ns = 0;
+	m->file->open_error = -EACCES;
+	(void)recurse(f, 3);
+	assert_int_not_equal(f->end, STOP_REASON_NO_TABLE);
+	m->file->open_error = 0;
+	f->n = 0;
+	(void)recurse(f, 3);
+	assert_int_equal(f->end, STOP_REASON_ROOT);
+}
+
 static void test_too_deep(void **state)
 {
 	struct fixture *f = *state;
@@ -347,6 +368,7 @@ static void test_frames(void **state)
 static const struct unit_test tests[] = {
 	FIXTURE_TEST(test_recursion),
 	FIXTURE_TEST(test_tables_are_wanted),
+	FIXTURE_TEST(test_file_that_cannot_be_opened),
 	FIXTURE_TEST(test_too_deep),
 	FIXTURE_TEST(test_extents),
 	FIXTURE_TEST(test_extent_ends_the_walk),

@@ -174,7 +174,7 @@ static struct unwind_rule rule_at(struct fixture *f, struct mapped_file *file, u
 {
 	struct unwind_rule rule;
 
-	object_tables_rule(f->tables, &f->process, file, off, wanted, &rule);
+	(void)object_tables_rule(f->tables, &f->process, file, off, wanted, &rule);
 	return rule;
 }
 
