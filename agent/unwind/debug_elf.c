@@ -123,7 +123,7 @@ int debug_elf_find(struct elf *elf, const struct process *p, const struct mapped
 	if (r == 0)
 		r = reader_run(&c->call, &subject);
 	if (r < 0)
-		return r == -ENOMEM ? r : DEBUG_FILE_NONE;
+		return r;
 	r = c->result == -ENOMEM || c->result == 0 ? c->result : DEBUG_FILE_NONE;
 	if (r == 0)
 		*ret_fd = TAKE_FD(c->found);

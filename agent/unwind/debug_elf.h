@@ -12,8 +12,11 @@
 
 /* It was looked for, and there is none. */
 #define DEBUG_ELF_NONE (-2)
+/* It could not be looked for just now. */
+#define DEBUG_ELF_LATER (-3)
 
-/* Looks below the process's root, then below our own. 0; DEBUG_FILE_NONE: not there, or without rules; -ENOMEM. */
+/* Looks below the process's root, then below our own. 0; DEBUG_FILE_NONE: not there, or without rules; -errno: it was not looked for to the
+ * end. */
 int debug_elf_find(struct elf *elf, const struct process *p, const struct mapped_file *f,
 		   int *ret_fd);
 /* 0, -errno. The descriptor is borrowed. */

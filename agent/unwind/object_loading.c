@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "agent/unwind/debug_elf.h"
 #include "agent/unwind/object_tables_private.h"
 #include "agent/util/reader.h"
 
@@ -171,6 +172,9 @@ void object_entry_want(struct object_tables *t, struct object_entry *e)
 		e->retry_ns = t->now_ns + OBJECT_TABLES_RETRY_NS;
 		return;
 	}
+	/* The debug file's rules would be missing. */
+	if (e->debug_fd == DEBUG_ELF_LATER)
+		return;
 	e->state = OBJECT_WANTED;
 	list_push_back(&t->wanted, &e->wanted);
 }

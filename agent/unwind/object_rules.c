@@ -28,8 +28,8 @@ static int open_debug(struct object_rules *r, const struct process *p, const str
 {
 	int result = *debug_fd == -1 ? debug_elf_find(r->elf, p, f, debug_fd) : 0;
 
-	if (*debug_fd == -1 && result != -ENOMEM)
-		*debug_fd = DEBUG_ELF_NONE;
+	if (result != 0 && result != -ENOMEM)
+		*debug_fd = result < 0 ? DEBUG_ELF_LATER : DEBUG_ELF_NONE;
 	if (*debug_fd >= 0)
 		result = debug_elf_new(*debug_fd, &r->debug);
 	return result == -ENOMEM ? result : 0;

@@ -16,7 +16,7 @@ struct object_rules;
 int object_bytes_open(const struct mapped_file *f, struct bytes *ret_bytes);
 
 /* `f`, mapped by p, is opened, and borrowed until free. *debug_fd is its debug file's, borrowed likewise; where it is −1 the file is
- * looked for, and the descriptor left there for the caller to keep. A file that is not ELF, or of another machine, has no rules. 0 or
+ * looked for, and the descriptor, DEBUG_ELF_NONE or DEBUG_ELF_LATER left there for the caller to keep. A file that is not ELF, or of another machine, has no rules. 0 or
  * -errno. */
 int object_rules_new(const struct process *p, const struct mapped_file *f, int *debug_fd,
 		     struct object_rules **ret_rules);

@@ -8,12 +8,15 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "agent/unwind/debug_elf.h"
 #include "agent/unwind/object_tables_private.h"
 #include "agent/unwind/row_table.h"
 #include "agent/util/clock.h"
 #include "agent/util/reader.h"
 
 #define SWEEP_NS NS_PER_S
+/* A debug file that could not be looked for is looked for once more. Until then there is no table. */
+#define DEBUG_AGAIN_NS NS_PER_S
 
 static size_t map_bytes(const struct object_tables *t)
 {
@@ -185,14 +188,26 @@ static void close_oldest(struct object_tables *t)
 		entry_close(t, LIST_ENTRY(t->opened.next, struct object_entry, opened));
 }
 
+/* Once: where file systems hang there shall be tables all the same. */
+static void put_off_debug(const struct object_tables *t, struct object_entry *e)
+{
+	if (e->debug_again_ns)
+		e->debug_fd = DEBUG_ELF_NONE;
+	else
+		e->debug_again_ns = t->now_ns + DEBUG_AGAIN_NS;
+}
+
 static int entry_open_rules(struct object_tables *t, struct process *p, struct object_entry *e)
 {
+	bool is_searched = e->debug_fd == -1;
 	int r = object_rules_new(p, e->file, &e->debug_fd, &e->rules);
 
 	if (r < 0) {
 		object_entry_put_off(t, e, r);
 		return r;
 	}
+	if (is_searched && e->debug_fd == DEBUG_ELF_LATER)
+		put_off_debug(t, e);
 	close_oldest(t);
 	list_push_back(&t->opened, &e->opened);
 	t->n_opened++;
@@ -213,6 +228,10 @@ static int entry_open_file(struct object_tables *t, struct process *p, struct ob
 
 int object_entry_open(struct object_tables *t, struct process *p, struct object_entry *e)
 {
+	if (e->debug_fd == DEBUG_ELF_LATER && t->now_ns >= e->debug_again_ns) {
+		e->debug_fd = -1;
+		entry_close(t, e);
+	}
 	if (e->rules) {
 		list_remove(&e->opened);
 		list_push_back(&t->opened, &e->opened);
@@ -259,6 +278,8 @@ static int entry_rule(struct object_tables *t, struct process *p, struct object_
 	entry_doubt(t, e, r);
 	if (r < 0)
 		return r;
+	if (e->debug_fd == DEBUG_ELF_LATER)
+		return ret_rule->cfa == RULE_CFA_NONE ? -EAGAIN : 0;
 	*c = (struct cached_rule){ .serial = e->serial, .file_off = file_off, .rule = *ret_rule };
 	return 0;
 }

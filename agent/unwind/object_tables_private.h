@@ -34,7 +34,8 @@ struct object_entry {
 	uint64_t needed_bytes; /* of OBJECT_NO_ROOM: its table's; UINT64_MAX: it cannot be built */
 	struct shared_table *table; /* OBJECT_LOADED */
 	struct object_rules *rules; /* NULL: not opened */
-	int debug_fd; /* of its debug file, when it needs one and `rules` was opened; −1 */
+	int debug_fd; /* of its debug file, when it needs one and `rules` was opened; −1; DEBUG_ELF_* */
+	uint64_t debug_again_ns; /* of DEBUG_ELF_LATER; 0: it was never put off */
 	struct hash_node node;
 	struct list wanted; /* in the queue of builds */
 	struct list opened; /* in the order of use of `rules` */

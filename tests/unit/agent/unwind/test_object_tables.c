@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Unwind tables of real files: built by the worker, placed, shared, withdrawn; and the same rules before and after. */
 #include "tests/support/unit.h"
+#include "tests/unit/agent/process/lost_call.h"
 #include "tests/unit/agent/unwind/elf_files.h"
 
 #include <fcntl.h>
@@ -70,6 +71,23 @@ uint64_t __wrap_reader_n_failed(void);
 uint64_t __wrap_reader_n_failed(void)
 {
 	return (uint64_t)n_given_up;
+}
+
+/* How often a debug file cannot be looked for. */
+static int n_hidden_debug;
+
+int __real_debug_elf_find(struct elf *elf, const struct process *p, const struct mapped_file *f,
+			  int *ret_fd);
+int __wrap_debug_elf_find(struct elf *elf, const struct process *p, const struct mapped_file *f,
+			  int *ret_fd);
+int __wrap_debug_elf_find(struct elf *elf, const struct process *p, const struct mapped_file *f,
+			  int *ret_fd)
+{
+	if (n_hidden_debug > 0) {
+		n_hidden_debug--;
+		return -ETIMEDOUT;
+	}
+	return __real_debug_elf_find(elf, p, f, ret_fd);
 }
 
 struct fixture {
@@ -704,6 +722,53 @@ static void test_unreadable(void **state)
 	assert_int_equal(N_IN(f, LOADED), 1);
 }
 
+/* Looked for twice, and until then nothing that its rules may be missing in is kept. */
+static void check_debug_file(void **state, int n_hidden)
+{
+	struct fixture *f = fixture_of(state);
+	struct mapped_file *a = open_file(f, "a.so");
+	struct unwind_rule rule;
+	uint64_t begin = 0, n_bytes = 0;
+
+	elf_text(a, &begin, &n_bytes);
+	n_hidden_debug = n_hidden;
+	want(f, a);
+	assert_int_equal(N_IN(f, IDLE), 1);
+	assert_int_equal(object_tables_rule(f->tables, &f->process, a, 0, true, &rule), -EAGAIN);
+	assert_int_not_equal(rule_at(f, a, begin + n_bytes / 2, true).cfa, RULE_CFA_NONE);
+	tick_after(f, NS_PER_S);
+	assert_int_equal(object_tables_rule(f->tables, &f->process, a, 0, true, &rule), 0);
+	want(f, a);
+	assert_int_equal(N_IN(f, LOADED), 1);
+	assert_int_equal(n_hidden_debug, 0);
+}
+
+static void test_debug_file_that_could_not_be_looked_for(void **state)
+{
+	check_debug_file(state, 1);
+}
+
+static void test_debug_file_that_cannot_be_looked_for(void **state)
+{
+	check_debug_file(state, 2);
+}
+
+static void test_debug_file_of_who_is_avoided(void **state)
+{
+	struct fixture *f = fixture_of(state);
+	struct mapped_file *a = open_file(f, "a.so");
+
+	f->process.pid = UINT32_MAX;
+	int fd = lost_call_make(
+		&(struct reader_subject){ .reason = READER_memory, .pid = f->process.pid });
+	want(f, a);
+	lost_call_release(fd);
+	assert_int_equal(N_IN(f, IDLE), 1);
+	tick_after(f, NS_PER_S);
+	want(f, a);
+	assert_int_equal(N_IN(f, LOADED), 1);
+}
+
 /* The first read of all that is given up at the n-th one. False: there are not so many. */
 static bool begin_given_up(struct fixture *f, int n, int n_before)
 {
@@ -822,6 +887,9 @@ static const struct unit_test tests[] = {
 	FIXTURE_TEST(test_slots_run_out),
 	FIXTURE_TEST(test_cannot_be_opened),
 	FIXTURE_TEST(test_unreadable),
+	FIXTURE_TEST(test_debug_file_that_could_not_be_looked_for),
+	FIXTURE_TEST(test_debug_file_that_cannot_be_looked_for),
+	FIXTURE_TEST(test_debug_file_of_who_is_avoided),
 	FIXTURE_TEST(test_read_given_up_while_building),
 	FIXTURE_TEST(test_read_given_up_while_looking_up),
 	FIXTURE_TEST(test_stop),
