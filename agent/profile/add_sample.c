@@ -5,79 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/symbol/debug_open.h"
-#include "agent/util/clock.h"
 #include "agent/util/macro.h"
-
-static struct mapped_file *find_file(const struct mappings *m, uint32_t id)
-{
-	for (uint32_t i = 0; m && i < m->n; i++)
-		if (m->items[i].file && m->items[i].file->id == id)
-			return m->items[i].file;
-	return NULL;
-}
-
-/* While the process lives its files can be opened; names are looked up when the interval is over. */
-static void keep_files(struct session *s, struct process *p, uint32_t generation)
-{
-	for (uint32_t i = 0; i < s->stacks.user.n; i++) {
-		uint32_t id = frame_ref_file_id(s->stacks.user.frames[i]);
-		struct mapped_file *f;
-
-		if (!id || interval_file(s->interval, id))
-			continue;
-		f = find_file(p->mappings, id);
-		if (!f)
-			f = find_file(p->mappings_ahead, id);
-		if (!f)
-			f = find_file(tables_mappings(s->unwind.tables, p->pid, generation), id);
-		if (!f || interval_add_file(s->interval, f) < 0)
-			continue;
-		if (f->fd < 0 && !f->vdso)
-			(void)process_open_file(s->processes.table, p, f);
-		debug_open(f, p->pid, clock_mono_ns(), s->options.worker);
-	}
-}
-
-/* A frame of the sample as the interval knows it. */
-static int frame_of(struct session *s, const struct sample *sample, struct process *p,
-		    struct frame_ref frame, struct frame_ref *ret_frame)
-{
-	if (frame_ref_kind(frame) == FRAME_KIND_MEMORY)
-		return session_anon_frame(s, p, frame_ref_value(frame), sample->head->time_ns,
-					  ret_frame);
-	if (frame_ref_kind(frame) == FRAME_KIND_RUNTIME)
-		return session_code_frame(s, p, sample->head,
-					  &s->stacks.user.runtime[frame_ref_value(frame)],
-					  ret_frame);
-	*ret_frame = frame;
-	return 0;
-}
-
-/* The kernel reports return addresses for all but the interrupted function. */
-static void take_kernel_frames(const struct sample *sample, struct frame_ref *ret_frames)
-{
-	for (uint16_t i = 0; i < sample->n_kernel; i++)
-		ret_frames[i] =
-			frame_ref_of(FRAME_KIND_KERNEL, sample->kernel_frames[i] - (i > 0 ? 1 : 0));
-}
-
-/* Room for the innermost frame, for what was waited for. Behind it the stack, before it whoever has ended the wait. */
-static struct frame_ref *innermost(struct session *s)
-{
-	return s->stacks.frames + WAKER_MAX_FRAMES;
-}
-
-static int take_frames(struct session *s, const struct sample *sample, struct process *p)
-{
-	struct frame_ref *user = innermost(s) + 1 + sample->n_kernel;
-	int r = 0;
-
-	take_kernel_frames(sample, innermost(s) + 1);
-	for (uint32_t i = 0; i < s->stacks.user.n && r == 0; i++)
-		r = frame_of(s, sample, p, s->stacks.user.frames[i], &user[i]);
-	return r;
-}
 
 /* A timer tick is worth what lies between two of them; the values of other events are in their units already. */
 static void values_of(const struct interval *i, const struct wire_sample *head,
@@ -93,87 +21,13 @@ static void values_of(const struct interval *i, const struct wire_sample *head,
 	}
 }
 
-/* A system call's own frame; its error is told by a label. */
-static struct frame_ref *put_call(struct session *s, struct samples *to, uint32_t call)
-{
-	to->reason = WAIT_UNKNOWN;
-	to->error = WIRE_CALL_ERROR(call);
-	to->n_kernel++;
-	*innermost(s) = frame_ref_of(FRAME_KIND_CALL, WIRE_CALL_NUMBER(call));
-	return innermost(s);
-}
-
-/* It is there already. */
-static struct frame_ref *put_connection(struct session *s, struct samples *to, uint32_t reason)
-{
-	to->reason = WAIT_UNKNOWN;
-	to->error = WIRE_CALL_ERROR(reason);
-	to->n_kernel++;
-	return innermost(s);
-}
-
-/* Told by labels. */
-static struct frame_ref *put_io(struct session *s, struct samples *to, uint32_t io)
-{
-	to->reason = WAIT_UNKNOWN;
-	to->io = io;
-	to->device = session_io_device(s, io);
-	return innermost(s) + 1;
-}
-
-static int take_connection(struct session *s, const struct sample *sample, struct process *p)
-{
-	struct tcp_connection c = { .ends = *sample->connection,
-				    .kind = WIRE_CALL_NUMBER(sample->head->reason),
-				    .error = WIRE_CALL_ERROR(sample->head->reason),
-				    .pid = p->pid };
-	const char *comm = process_identity(s->processes.table, p)->comm;
-
-	c.ends.zero = 0;
-	memcpy(c.comm, comm, strnlen(comm, sizeof(c.comm)));
-	if (!s->options.connections)
-		c = tcp_connection_peer(&c);
-	return interval_connection_frame(s->interval, &c, innermost(s));
-}
-
-/* As its innermost frame. The frames that there are. */
-static struct frame_ref *put_reason(struct session *s, struct samples *to, uint32_t reason)
-{
-	bool is_frame = s->interval->tagging.reason == REASON_FRAME && reason != WAIT_UNKNOWN;
-
-	to->reason = reason;
-	to->n_kernel += is_frame;
-	*innermost(s) = frame_ref_of(FRAME_KIND_WAIT, reason);
-	return is_frame ? innermost(s) : innermost(s) + 1;
-}
-
-/* Before `frames`. The time that it could have run is none of the waker's. The frames that there are. */
-static struct frame_ref *put_waker(struct session *s, struct samples *to, uint32_t reason,
-				   struct frame_ref *frames)
-{
-	const struct waker *w = reason != WAIT_READY ? s->stacks.waker : NULL;
-
-	if (!w)
-		return frames;
-	memcpy(frames - w->n, w->frames, w->n * sizeof(*frames));
-	to->n_kernel += (uint16_t)w->n;
-	return frames - w->n;
-}
-
 static int add_part(struct session *s, const struct samples *part, uint32_t reason,
 		    bool *ret_is_new)
 {
 	struct samples with = *part;
 	bool is_new = false;
 
-	if (with.event == EVENT_SYSCALLS)
-		with.frames = put_call(s, &with, reason);
-	else if (with.event == EVENT_TCP)
-		with.frames = put_connection(s, &with, reason);
-	else if (with.event == EVENT_BLOCK_IO)
-		with.frames = put_io(s, &with, reason);
-	else
-		with.frames = put_waker(s, &with, reason, put_reason(s, &with, reason));
+	with.frames = session_put_what(s, &with, reason);
 	int r = interval_add(s->interval, &with, &is_new);
 	*ret_is_new |= is_new;
 	return r;
@@ -289,7 +143,7 @@ static int add_held(struct session *s, const struct sample *sample, const struct
 
 	held.values = none;
 	held.count = 0;
-	held.frames = innermost(s) + 1;
+	held.frames = session_frames(s);
 	if (session_wall_is_all(s, one->event)) {
 		held.event = EVENT_WALL;
 		held.source = EVENT_SOURCE_WALL;
@@ -307,26 +161,10 @@ int session_add_values(struct session *s, const struct wire_sample *head,
 	struct samples with = *one;
 	bool is_new = false;
 
-	with.frames = innermost(s) + 1;
-	memcpy(innermost(s) + 1, one->frames,
+	with.frames = session_frames(s);
+	memcpy(session_frames(s), one->frames,
 	       ((size_t)one->n_kernel + one->n_user) * sizeof(*one->frames));
 	return add_where_wanted(s, head, p, &with, &is_new);
-}
-
-/* What the thread compiles becomes its outermost frame. */
-static int take_compiled(struct session *s, const struct sample *sample, struct process *p,
-			 struct samples *one)
-{
-	const struct wire_runtime_frame f = { .function = sample->head->compiled,
-					      .print = sample->head->compiled_print,
-					      .position = UINT32_MAX };
-
-	if (!f.function || one->n_user >= WIRE_MAX_USER_FRAMES)
-		return 0;
-	int r = session_code_frame(s, p, sample->head, &f,
-				   innermost(s) + 1 + one->n_kernel + one->n_user);
-	one->n_user += r == 0;
-	return r;
 }
 
 /* NULL: it is not known, or not wanted. */
@@ -361,14 +199,14 @@ static int add_once(struct session *s, const struct sample *sample, struct proce
 		.thread = thread_name(s, sample->head),
 		.tier = sample->head->tier,
 	};
-	int r = take_frames(s, sample, p);
+	int r = session_take_frames(s, sample, p);
 
 	if (r == 0)
-		r = take_compiled(s, sample, p, &one);
+		r = session_take_compiled(s, sample, p, &one);
 
 	values_of(s->interval, sample->head, values);
 	if (r == 0 && sample->connection)
-		r = take_connection(s, sample, p);
+		r = session_take_connection(s, sample, p);
 	if (r < 0)
 		return r;
 	if (sample->head->flags & WIRE_HELD)
@@ -414,18 +252,18 @@ void session_add_sample(struct session *s, const struct sample *sample, struct p
 	if (r < 0)
 		telemetry_count(s->options.telemetry, TELEMETRY_samples_dropped_memory, 1);
 	else if (is_new)
-		keep_files(s, p, sample->head->generation);
+		session_keep_files(s, p, sample->head->generation);
 }
 
 void session_add_waker(struct session *s, const struct sample *sample, struct process *p)
 {
-	int r = take_frames(s, sample, p);
+	int r = session_take_frames(s, sample, p);
 
 	if (r == 0)
-		r = session_keep_waker(s, sample, p, innermost(s) + 1,
+		r = session_keep_waker(s, sample, p, session_frames(s),
 				       (size_t)sample->n_kernel + s->stacks.user.n);
 	if (r < 0)
 		telemetry_count(s->options.telemetry, TELEMETRY_wakers_unused, 1);
 	else
-		keep_files(s, p, sample->head->generation);
+		session_keep_files(s, p, sample->head->generation);
 }

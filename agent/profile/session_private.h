@@ -199,6 +199,17 @@ void session_publish_anew(struct session *s, struct process *p, struct process_s
 void session_meet_begin(struct session *s);
 void session_meet_some(struct session *s);
 
+/* sample_frames.c. Where the frames of the present sample lie. Those of its record go there, and what its thread compiles behind them. 0 or -ENOMEM. */
+struct frame_ref *session_frames(struct session *s);
+int session_take_frames(struct session *s, const struct sample *sample, struct process *p);
+int session_take_compiled(struct session *s, const struct sample *sample, struct process *p,
+			  struct samples *one);
+int session_take_connection(struct session *s, const struct sample *sample, struct process *p);
+/* What the event tells beside the stack, as its innermost frame or by labels. The frames that there are. */
+struct frame_ref *session_put_what(struct session *s, struct samples *to, uint32_t reason);
+/* While the process lives its files can be opened; names are looked up when the interval is over. */
+void session_keep_files(struct session *s, struct process *p, uint32_t generation);
+
 /* add_sample.c. Its stacks are in `stacks`. What finds no memory is counted. */
 void session_add_sample(struct session *s, const struct sample *sample, struct process *p,
 			struct labels *labels);
