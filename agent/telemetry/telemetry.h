@@ -26,7 +26,7 @@
 	X(samples_dropped_no_target, "samples of processes that match no target")                 \
 	X(samples_dropped_malformed, "ring buffer records that do not follow the contract")       \
 	X(samples_dropped_memory, "samples that found no memory")                                 \
-	X(samples_dropped_unended, "samples of waits of which nothing is in any profile")         \
+	X(samples_dropped_unended, "samples of waits that had no time to be told: not waited for after all, left to others, or the end was lost")         \
 	X(samples_dropped_encode, "samples whose profile could not be encoded")                   \
 	X(samples_outside_pid_namespace,                                                          \
 	  "samples of processes that have no number in the agent's pid namespace")                \

@@ -28,8 +28,9 @@ __u64 off_cpu_look_n = 0;
 __u64 look_before = 0; /* what was decided */
 __u64 look_after = 0;  /* and is now */
 __u64 look_now_ns = 0;
-__u64 look_left_ns = 0; /* when it began, as the other programs have it */
-__u64 look_since_ns = 0;
+__u64 look_id = 0; /* as the other programs have it, … */
+__u64 look_left_ns = 0; /* … when it began … */
+__u64 look_since_ns = 0; /* … and up to when it was told */
 __u64 look_is_told = 0; /* up to now */
 __u64 look_pid = 0;
 __u64 look_tid = 0;
@@ -80,6 +81,7 @@ static __noinline bool look_decide(struct task_struct *task, const struct off_cp
 		return false;
 	look_before = p->decided;
 	look_now_ns = bpf_ktime_get_ns();
+	look_id = p->id;
 	look_left_ns = p->left_ns;
 	look_since_ns = t->since_ns;
 	look_is_told = off_cpu_look_is_end;
@@ -104,7 +106,7 @@ static __noinline int look_begin(struct task_struct *task, const struct off_cpu_
 
 	if (!s)
 		return -1;
-	m.values[WIRE_VALUE_ID] = WIRE_HELD_ID(KERNEL_FIELD(task, pid, 0), look_left_ns);
+	m.values[WIRE_VALUE_ID] = look_id;
 	if (off_cpu_reasons)
 		m.reason = wait_reason(task, t->state);
 	begin_record(s, &m, task, look_pid, look_tid);
@@ -147,7 +149,9 @@ static __noinline int look_tell(struct task_struct *task, struct off_cpu_task *t
 	else if (look_before & DECIDED_TAKEN)
 		off_cpu_tell(task, t, p, look_after, 0);
 	p->since_ns = look_now_ns;
-	__sync_val_compare_and_swap(&t->since_ns, look_since_ns, look_now_ns);
+	/* 0: it is back. */
+	if (look_since_ns)
+		__sync_val_compare_and_swap(&t->since_ns, look_since_ns, look_now_ns);
 	return 0;
 }
 

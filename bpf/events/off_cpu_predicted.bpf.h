@@ -29,6 +29,7 @@
 
 struct off_cpu_prediction {
 	__u64 decided;	/* DECIDED_*; 0: it runs */
+	__u64 id;	/* of its sample */
 	__u64 left_ns;	/* when it left its CPU */
 	__u64 since_ns; /* up to then it has been told */
 	__u64 back_ns;	/* when it was back last */
@@ -52,7 +53,7 @@ static __noinline int off_cpu_tell(struct task_struct *task, const struct off_cp
 				   const struct off_cpu_prediction *p, __u64 decided,
 				   __u64 until_ns)
 {
-	struct wire_end end = predicted_end(EVENT_OFF_CPU, EVENT_SOURCE_OFF_CPU, task, p->left_ns);
+	struct wire_end end = predicted_end(EVENT_OFF_CPU, EVENT_SOURCE_OFF_CPU, p->id);
 	__u64 since_ns = p->since_ns;
 
 	if (until_ns < since_ns)
@@ -123,6 +124,10 @@ static __noinline bool off_cpu_leave(struct task_struct *task, __u32 is_preempte
 		duration_lose(EVENT_OFF_CPU);
 		return false;
 	}
+	/* Its return was not seen. */
+	if (t->since_ns)
+		duration_lose(EVENT_OFF_CPU);
+	p->id = predicted_id(task, now_ns);
 	threshold = off_cpu_predict(p, is_preempted ? PREDICT_PREEMPTED : predicted_place(task),
 				    now_ns);
 	t->woken_ns = 0;
@@ -152,11 +157,10 @@ __noinline int off_cpu_take(void)
 /* What the sample of its wait is known by, and what it waits for. */
 __noinline __u64 off_cpu_held_id(void)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
 	const struct off_cpu_prediction *p =
-		bpf_task_storage_get(&off_cpu_predictions, task, NULL, 0);
+		bpf_task_storage_get(&off_cpu_predictions, bpf_get_current_task_btf(), NULL, 0);
 
-	return p ? WIRE_HELD_ID(KERNEL_FIELD(task, pid, 0), p->left_ns) : 0;
+	return p ? p->id : 0;
 }
 
 __noinline int off_cpu_waits_for(void)
@@ -200,6 +204,7 @@ static __always_inline void off_cpu_prediction_make(struct task_struct *task, __
 
 	if (!p || !now_ns || p->decided)
 		return;
+	p->id = predicted_id(task, now_ns);
 	p->left_ns = p->since_ns = now_ns;
 	p->decided = DECIDED_OF(now_ns);
 }

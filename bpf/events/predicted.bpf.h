@@ -17,16 +17,21 @@ static __always_inline __u32 predicted_place(struct task_struct *task)
 	return predict_place(regs_pc(saved), KERNEL_FIELD(saved, sp, 0));
 }
 
+/* What the sample of a wait is known by. A thread that execs may take over the number of another one: it is made once. */
+static __always_inline __u64 predicted_id(struct task_struct *task, __u64 since_ns)
+{
+	return WIRE_HELD_ID(KERNEL_FIELD(task, pid, 0), since_ns);
+}
+
 /* Without values: over, and nothing is to be had of it. */
-static __always_inline struct wire_end predicted_end(__u8 event, __u16 source,
-						     struct task_struct *task, __u64 since_ns)
+static __always_inline struct wire_end predicted_end(__u8 event, __u16 source, __u64 id)
 {
 	return (struct wire_end){
 		.record = { .n_bytes = sizeof(struct wire_end),
 			    .type = WIRE_END,
 			    .event = event,
 			    .source = source },
-		.id = WIRE_HELD_ID(KERNEL_FIELD(task, pid, 0), since_ns),
+		.id = id,
 	};
 }
 

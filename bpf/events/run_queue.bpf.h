@@ -21,7 +21,7 @@ struct run_queue_task {
 	__u64 ready_ns; /* since then it could run, and does not; 0: it runs, or waits for something else */
 	__u64 is_out; /* it has left its CPU */
 	/* Where samples are taken when a wait begins (bpf/events/run_queue_predicted.bpf.h). */
-	__u64 left_ns;
+	__u64 id; /* of its sample */
 	__u32 threshold; /* 0: it is no sample */
 	__u32 place;
 	struct prediction waits;

@@ -11,11 +11,9 @@
 #include "bpf/events/run_queue.bpf.h"
 
 /* One that did not have to wait for a CPU ends without values. */
-static __noinline int run_queue_tell(struct task_struct *task, const struct run_queue_task *t,
-				     __u64 duration_ns)
+static __noinline int run_queue_tell(const struct run_queue_task *t, __u64 duration_ns)
 {
-	struct wire_end end =
-		predicted_end(EVENT_RUN_QUEUE, EVENT_SOURCE_RUN_QUEUE, task, t->left_ns);
+	struct wire_end end = predicted_end(EVENT_RUN_QUEUE, EVENT_SOURCE_RUN_QUEUE, t->id);
 
 	if (duration_ns) {
 		end.values[0] = weigh_value(duration_ns, t->threshold, bpf_get_prandom_u32());
@@ -36,7 +34,7 @@ static __noinline int run_queue_back(struct task_struct *task)
 	duration_ns = t->ready_ns && now_ns > t->ready_ns ? now_ns - t->ready_ns : 0;
 	predict_learn(&t->waits, t->place, duration_ns);
 	if (t->threshold)
-		run_queue_tell(task, t, duration_ns);
+		run_queue_tell(t, duration_ns);
 	t->threshold = 0;
 	t->ready_ns = 0;
 	t->is_out = 0;
@@ -64,8 +62,10 @@ static __noinline __u32 run_queue_leave(struct task_struct *task, __u32 is_preem
 	count = moment_count(EVENT_RUN_QUEUE);
 	if (!count)
 		return 0;
+	if (t->is_out)
+		duration_lose(EVENT_RUN_QUEUE);
 	t->place = could_run ? PREDICT_PREEMPTED : predicted_place(task);
-	t->left_ns = now_ns;
+	t->id = predicted_id(task, now_ns);
 	t->ready_ns = could_run ? now_ns : 0;
 	t->is_out = 1;
 	threshold = run_queue_predict(t, now_ns);
@@ -89,10 +89,9 @@ __noinline int run_queue_take(__u32 threshold)
 
 __noinline __u64 run_queue_held_id(void)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
-	const struct run_queue_task *t = run_queue_task(task, 0);
+	const struct run_queue_task *t = run_queue_task(bpf_get_current_task_btf(), 0);
 
-	return t ? WIRE_HELD_ID(KERNEL_FIELD(task, pid, 0), t->left_ns) : 0;
+	return t ? t->id : 0;
 }
 
 SEC("?tp_btf/sched_switch")

@@ -16,6 +16,8 @@ pytestmark = pytest.mark.bpf
 FULL = os.environ.get("XAGENT_TEST_MATRIX") == "full"
 # Of what the program says.
 WITHIN = 0.03
+# Returns that are not told.
+UNSEEN = 0
 
 
 def profile(processes, path, *arguments):
@@ -147,7 +149,7 @@ def test_of_an_agent(start_agent, standin, processes, programs, container):
     for event in ("cpu", "off_cpu"):
         counts = {name: m.value(f"xagent_kernel_{name}_total", event=event) for name in ("ticks", "emitted", "idle", "filtered", "lost")}
         assert counts["ticks"] == sum(counts.values()) - counts["ticks"] > 0, counts
-    assert m.value("xagent_kernel_lost_unseen_total", event="off_cpu") == 0
+    assert m.value("xagent_kernel_lost_unseen_total", event="off_cpu") <= UNSEEN
     assert {p.labels["__name__"] for p in standin.pushes()} == {"process_cpu", "offcpu"}
     assert agent.stop() == 0
 

@@ -22,7 +22,10 @@ from test_wall import test_component_counts_each_sample_once, test_sum_is_thread
 pytestmark = pytest.mark.bpf
 PREDICTED = paths.BUILD / "tests/events/predicted/xagent"
 # What is taken of thirty waits is a sample, of each with the probability that was predicted.
-WITHIN = 0.2
+WITHIN = 0.1
+LEAST = 2
+# On some kernels (a 6.18 of Firecracker's, where its own trace lacks one of a thousand) sched_switch is not told of each switch: these are counted. On 6.1 it is.
+UNSEEN = 200
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -35,7 +38,9 @@ def predicted_xagent():
 def predicted(monkeypatch):
     monkeypatch.setattr(paths, "XAGENT", PREDICTED)
     monkeypatch.setattr(test_off_cpu, "WITHIN", WITHIN)
+    monkeypatch.setattr(test_off_cpu, "UNSEEN", UNSEEN)
     monkeypatch.setattr(test_off_cpu_reason, "WITHIN", WITHIN)
+    monkeypatch.setattr(test_off_cpu_reason, "LEAST", LEAST)
 
 
 def test_it_is_so(processes):
@@ -73,6 +78,6 @@ def test_nothing_is_left(start_agent, standin, processes, programs):
         assert processes.start(programs["waiter"], "2").wait(60) == 0
     m = wait_until(lambda: (lambda m: m.agent("samples_in_profiles") > 200 and m)(agent.metrics()), 30, "samples in profiles")
     assert m.agent("samples_received") == m.agent("samples_in_profiles") + m.dropped_samples() + m.value("xagent_samples_waiting")
-    assert m.agent("ends_missing") == 0 and m.agent("ends_malformed") == 0, m
-    assert m.value("xagent_kernel_lost_unseen_total", event="off_cpu") == 0
+    unseen = m.value("xagent_kernel_lost_unseen_total", event="off_cpu")
+    assert m.agent("ends_missing") <= unseen <= UNSEEN and m.agent("ends_malformed") == 0, (unseen, m.agent("ends_missing"))
     assert agent.stop() == 0

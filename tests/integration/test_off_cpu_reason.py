@@ -13,6 +13,8 @@ REASONS = {"on_sleep": "sleep", "on_lock": "lock", "on_pipe": "pipe", "on_socket
            "on_signal": "signal", "on_page": "page fault", "on_child": "child", "behind_neighbour": "ready"}
 # Of what the program says.
 WITHIN = 0.03
+# Of three waits.
+LEAST = 3
 
 
 def profile(processes, program, rounds, path, *arguments):
@@ -53,4 +55,4 @@ def test_labels(processes, programs, tmp_path):
     assert not any(f.startswith("[ready") for s in found.samples for f in s.frames)
     # The wait is counted with what was waited for.
     assert {t for t, _ in found.sample_types} == {"offcpu", "waits"}
-    assert sum(s.values[1] for s in found.samples if "on_sleep" in s.frames and s.labels["reason"] == "sleep") >= 3
+    assert sum(s.values[1] for s in found.samples if "on_sleep" in s.frames and s.labels["reason"] == "sleep") >= LEAST

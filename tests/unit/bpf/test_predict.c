@@ -34,7 +34,13 @@ static void test_longest_lately(void **state)
 	assert_int_equal(predict_ns(&p, PLACE, MEAN_NS), MEAN_NS / PREDICT_LEAST);
 	assert_int_equal(predict_ns(&p, PLACE + 1, MEAN_NS), PREDICT_UNKNOWN_NS);
 	predict_learn(&p, PLACE, UINT64_MAX);
-	assert_int_equal(predict_ns(&p, PLACE, MEAN_NS), (UINT32_MAX - 1) * PREDICT_UNIT_NS);
+	assert_int_equal(predict_ns(&p, PLACE, MEAN_NS),
+			 (PREDICT_MOST_UNITS - 1) * PREDICT_UNIT_NS);
+	/* Another place in the same entry. */
+	assert_int_equal(predict_ns(&p, PLACE + PREDICT_PLACES, MEAN_NS), PREDICT_UNKNOWN_NS);
+	predict_learn(&p, PLACE + PREDICT_PLACES, 5000000);
+	assert_int_equal(predict_ns(&p, PLACE + PREDICT_PLACES, MEAN_NS), 5000000);
+	assert_int_equal(predict_ns(&p, PLACE, MEAN_NS), PREDICT_UNKNOWN_NS);
 }
 
 static void test_places(void **state)
@@ -45,9 +51,10 @@ static void test_places(void **state)
 	for (uint64_t pc = 0x7f0000001000; pc < 0x7f0000009000; pc += 0x40) {
 		uint32_t place = predict_place(pc, 0x7ffe00001230 + (pc & 0xfc0));
 
-		assert_in_range(place, PREDICT_PREEMPTED + 1, PREDICT_PLACES - 1);
+		assert_in_range(place % PREDICT_PLACES, PREDICT_PREEMPTED + 1, PREDICT_PLACES - 1);
+		assert_in_range(place / PREDICT_PLACES, 0, UINT32_MAX >> PREDICT_UNIT_BITS);
 		assert_int_equal(place, predict_place(pc, 0x7ffe00001230 + (pc & 0xfc0)));
-		seen |= 1u << place;
+		seen |= 1u << place % PREDICT_PLACES;
 	}
 	assert_int_equal(seen, (1u << PREDICT_PLACES) - 2);
 }
