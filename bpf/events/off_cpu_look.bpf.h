@@ -88,7 +88,8 @@ static __noinline bool look_decide(struct task_struct *task, const struct off_cp
 	look_pid = pid;
 	look_tid = tid;
 	look_cgroup_id = cgroup_id;
-	if (!look_before || look_before & DECIDED_BUSY || p->since_ns >= look_now_ns)
+	if (!look_before || look_before & DECIDED_BUSY || !look_since_ns ||
+	    p->since_ns >= look_now_ns)
 		return false;
 	if (!off_cpu_look_is_end)
 		return look_decide_some();
@@ -111,22 +112,34 @@ static __noinline int look_begin(struct task_struct *task, const struct off_cpu_
 		m.reason = wait_reason(task, t->state);
 	begin_record(s, &m, task, look_pid, look_tid);
 	s->record.head.cgroup_id = look_cgroup_id;
-	another_is(task, t->since_ns);
+	another_is(task, look_since_ns);
 	return s->level;
 }
 
+/* Whether the wait goes on: what was read of the task since it was marked holds. */
+static __always_inline bool look_goes_on(const struct off_cpu_prediction *p)
+{
+	return *(volatile const __u64 *)&p->decided == (look_before | DECIDED_BUSY);
+}
+
 /* False: there is none. */
-static __always_inline bool look_take(struct task_struct *task, const struct off_cpu_task *t)
+static __always_inline bool look_take(struct task_struct *task, const struct off_cpu_task *t,
+				      const struct off_cpu_prediction *p)
 {
 	int level = look_begin(task, t);
 	__u32 event = EVENT_OFF_CPU;
 	struct wire_counters *count = bpf_map_lookup_elem(&counters, &event);
 	struct scratch *s = level >= 0 ? bpf_map_lookup_elem(&scratch, &level) : NULL;
-	bool is_emitted;
+	bool is_emitted = false;
+	__u32 bytes;
 
 	if (!s)
 		return false;
-	is_emitted = count && open_put(s, open_stacks(s, task, count), count);
+	bytes = count ? open_stacks(s, task, count) : 0;
+	if (count && look_goes_on(p))
+		is_emitted = open_put(s, bytes, count);
+	else
+		duration_lose(EVENT_OFF_CPU);
 	scratch_release(s);
 	return is_emitted;
 }
@@ -144,14 +157,17 @@ static __always_inline bool look_needs_stack(void)
 static __noinline int look_tell(struct task_struct *task, struct off_cpu_task *t,
 				struct off_cpu_prediction *p)
 {
+	/* It has left again meanwhile: all that is kept is of another wait. */
+	if (p->left_ns != look_left_ns) {
+		duration_lose(EVENT_OFF_CPU);
+		return 0;
+	}
 	if (look_after & DECIDED_TAKEN)
 		off_cpu_tell(task, t, p, look_after | DECIDED_BUSY, look_now_ns);
 	else if (look_before & DECIDED_TAKEN)
 		off_cpu_tell(task, t, p, look_after, 0);
 	p->since_ns = look_now_ns;
-	/* 0: it is back. */
-	if (look_since_ns)
-		__sync_val_compare_and_swap(&t->since_ns, look_since_ns, look_now_ns);
+	__sync_val_compare_and_swap(&t->since_ns, look_since_ns, look_now_ns);
 	return 0;
 }
 
@@ -191,7 +207,8 @@ int off_cpu_look(struct bpf_iter__task *ctx)
 	/* Marked: nobody else tells anything of it. */
 	if (look_needs_stack()) {
 		look_after |= DECIDED_OUTSIDE;
-		if (!look_take(task, t))
+		/* One that was taken before keeps the stack that it has. */
+		if (!look_take(task, t, p) && !(look_before & DECIDED_TAKEN))
 			look_after &= ~DECIDED_TAKEN;
 	}
 	if (look_is_told)

@@ -12,6 +12,8 @@ from harness.processes import wait_until
 pytestmark = pytest.mark.bpf
 
 FULL = os.environ.get("XAGENT_TEST_MATRIX") == "full"
+# Of what the scheduler says.
+WITHIN = 0.03
 
 EVENTS = """
 	events {
@@ -33,7 +35,7 @@ def test_behind_a_neighbour(processes, programs, tmp_path):
     own, stacks = own_clock(run), folded.parse((tmp_path / "f").read_text())
     mine = stacks.having("main", "behind_neighbour")
     assert own["behind_neighbour"] > 100e6, own
-    assert abs(mine.total / own["behind_neighbour"] - 1) < 0.03, (own, mine.show())
+    assert abs(mine.total / own["behind_neighbour"] - 1) < WITHIN, (own, mine.show())
     # Behind the scheduler's function is what other tracers of this machine make it call.
     assert all("_start" in s.frames and [f for f in s.frames if re.search("schedule", f)] for s in mine), mine.show()
     assert all(re.search("schedule|trace", s.frames[-1]) for s in mine), mine.show()
