@@ -141,8 +141,8 @@ void session_io_carry(struct session *s, struct interval *next)
 	struct io_table *t = s->ios.table;
 
 	for (size_t i = 0; t && t->n && i < IO_TABLE_PLACES; i++)
-		if (t->places[i].id)
-			kept_stack_carry(&t->places[i].kept, s->interval, next);
+		if (t->places[i].id && kept_stack_carry(&t->places[i].kept, s->interval, next) < 0)
+			telemetry_count(s->options.telemetry, TELEMETRY_ends_missing, 1);
 }
 
 void session_io_close(struct session *s)

@@ -183,7 +183,8 @@ void session_held_carry(struct session *s, struct interval *next)
 	HASH_FOREACH (&s->held.table, node) {
 		struct held *h = CONTAINER_OF(node, struct held, node);
 
-		kept_stack_carry(&h->kept, s->interval, next);
+		if (kept_stack_carry(&h->kept, s->interval, next) < 0)
+			count_missing(s);
 	}
 }
 

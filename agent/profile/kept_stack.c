@@ -19,16 +19,17 @@ static struct labels *labels_of(const struct kept_stack *k, const struct interva
 	return k->labels && interval_series(next, k->labels, series->source) ? k->labels : NULL;
 }
 
-void kept_stack_carry(struct kept_stack *k, const struct interval *from, struct interval *next)
+int kept_stack_carry(struct kept_stack *k, const struct interval *from, struct interval *next)
 {
 	struct labels *labels = labels_of(k, next);
+	int r = 0;
 
-	/* Where there is no room in the next one, what comes from now on is not told. */
 	if (labels)
-		(void)interval_carry_stack(next, from, k->stack, labels, &k->stack);
+		r = interval_carry_stack(next, from, k->stack, labels, &k->stack);
 	else
 		k->stack = NULL;
 	labels_unref(TAKE_PTR(k->labels));
+	return r;
 }
 
 void kept_stack_fini(struct kept_stack *k)

@@ -18,8 +18,8 @@ struct kept_stack {
 
 /* The labels that its series has. */
 void kept_stack_look(struct kept_stack *k);
-/* It is `next`'s, under the labels that its series has by now; where the series has moved to that interval, those that it had. */
-void kept_stack_carry(struct kept_stack *k, const struct interval *from, struct interval *next);
+/* It is `next`'s, under the labels that its series has by now; where the series has moved to that interval, those that it had. 0; -ENOMEM: what comes from now on is not told. */
+int kept_stack_carry(struct kept_stack *k, const struct interval *from, struct interval *next);
 void kept_stack_fini(struct kept_stack *k);
 
 #endif

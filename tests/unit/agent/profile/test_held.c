@@ -16,11 +16,11 @@ struct fixture {
 	struct frame_ref frame;
 };
 
-static struct interval *new_interval(void)
+static struct interval *new_interval(size_t max_bytes)
 {
 	struct interval *i = NULL;
 
-	assert_int_equal(interval_new(1, 1 << 20, &i), 0);
+	assert_int_equal(interval_new(1, max_bytes, &i), 0);
 	i->tagging.reason = REASON_FRAME;
 	return i;
 }
@@ -36,7 +36,7 @@ static void setup(struct fixture *f)
 					 .telemetry = f->session.options.telemetry },
 				 &f->session.processes.table),
 			 0);
-	f->session.interval = new_interval();
+	f->session.interval = new_interval(1 << 20);
 }
 
 static void teardown(struct fixture *f)
@@ -102,9 +102,9 @@ static int64_t ns_for(const struct fixture *f, enum wait_reason reason)
 	return ns;
 }
 
-static void next_interval(struct fixture *f)
+static void next_interval(struct fixture *f, size_t max_bytes)
 {
-	struct interval *next = new_interval();
+	struct interval *next = new_interval(max_bytes);
 
 	session_held_look(&f->session);
 	session_held_carry(&f->session, next);
@@ -129,7 +129,7 @@ static void test_parts(void **state)
 	/* Counted once, and here. */
 	assert_int_equal(f->session.interval->n_samples, 1);
 	assert_int_equal(session_n_waiting(&f->session), 1);
-	next_interval(f);
+	next_interval(f, 1 << 20);
 	end(f, id, 40, 0, false);
 	assert_int_equal(ns_for(f, WAIT_SLEEP), 40);
 	assert_int_equal(f->session.interval->n_samples, 0);
@@ -182,6 +182,20 @@ static void test_an_end_was_lost(void **state)
 	assert_int_equal(session_n_waiting(&f->session), 1);
 }
 
+/* A stack that finds no room in the next interval: what would have been told is. */
+static void test_no_room(void **state)
+{
+	struct fixture *f = *state;
+
+	hold(f, ID(7, 1000));
+	end(f, ID(7, 1000), 500, 0, true);
+	next_interval(f, 64);
+	assert_int_equal(count_of(f, TELEMETRY_ends_missing), 1);
+	end(f, ID(7, 1000), 500, 0, false);
+	assert_int_equal(ns_for(f, WAIT_SLEEP), 0);
+	assert_int_equal(session_n_waiting(&f->session), 0);
+}
+
 static int setup_fixture(void **state)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
@@ -203,6 +217,7 @@ static const struct unit_test tests[] = {
 	TEST_WITH(test_parts, setup_fixture, teardown_fixture),
 	TEST_WITH(test_forged_ends, setup_fixture, teardown_fixture),
 	TEST_WITH(test_an_end_was_lost, setup_fixture, teardown_fixture),
+	TEST_WITH(test_no_room, setup_fixture, teardown_fixture),
 };
 
 TEST_MAIN(tests)
