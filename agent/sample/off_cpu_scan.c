@@ -27,6 +27,7 @@ struct off_cpu_scan {
 	struct sample_bpf *bpf; /* borrowed; not touched once it is ending */
 	struct bpf_link *sum, *open;
 	bool is_predicted;
+	bool is_glancing;	/* it reads others' memory, although nobody waits for it */
 	uint64_t glance_due_ns; /* 0: at once */
 	/* With frames of runtimes: it takes the verifier a second, so it is loaded when a process with a runtime waits. */
 	struct bpf_link *walk; /* NULL: not loaded */
@@ -113,11 +114,14 @@ static void glance(struct off_cpu_scan *s)
 	s->bpf->bss->off_cpu_look_age_ns = s->glance_due_ns ? GLANCE_AGE_NS : 0;
 	s->bpf->bss->off_cpu_look_samples = s->glance_due_ns ? GLANCE_SAMPLES : OFF_CPU_SCAN_SAMPLES;
 	s->bpf->bss->off_cpu_look_n = 0;
+	s->is_glancing = true;
 	pthread_mutex_unlock(&s->lock);
 	(void)iterator_run(s->walk ? s->walk : s->open);
 	s->glance_due_ns = clock_mono_ns() +
 			   MAX_OF(GLANCE_NS, GLANCE_PART * (own_cpu_ns() - before_ns));
 	pthread_mutex_lock(&s->lock);
+	s->is_glancing = false;
+	pthread_cond_broadcast(&s->changed);
 }
 
 static void wait_for_end(struct off_cpu_scan *s, uint64_t ns)
@@ -277,9 +281,10 @@ void off_cpu_scan_free(struct off_cpu_scan *s)
 	pthread_mutex_lock(&s->lock);
 	s->is_ending = true;
 	pthread_cond_broadcast(&s->changed);
-	while (s->is_busy && pthread_cond_timedwait(&s->changed, &s->lock, &until) == 0)
+	while ((s->is_busy || s->is_glancing) &&
+	       pthread_cond_timedwait(&s->changed, &s->lock, &until) == 0)
 		;
-	bool is_stuck = s->is_busy;
+	bool is_stuck = s->is_busy || s->is_glancing;
 	pthread_mutex_unlock(&s->lock);
 	if (is_stuck) {
 		/* It is in the kernel, and has what it needs: memory and programs stay with it. */

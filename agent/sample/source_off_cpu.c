@@ -29,7 +29,7 @@ static struct off_cpu_source *of(struct source *s)
 	return CONTAINER_OF(s, struct off_cpu_source, source);
 }
 
-/* In the order in which they are attached: new tasks first, then the switches, then the tasks that are there: between these none is missed. */
+/* By whether it is seen when a task is back. */
 struct off_cpu_programs {
 	struct bpf_program *fork, *in, *begin, *out; /* `in` may be NULL */
 	struct bpf_program *sum, *look;
@@ -123,6 +123,7 @@ static void off_cpu_source_detach(struct source *s)
 	}
 }
 
+/* New tasks first, then the switches, then the tasks that are there: between these none is missed. */
 static int attach_all(struct off_cpu_source *c)
 {
 	const struct off_cpu_programs p = programs_of(c->bpf, c->is_predicted);

@@ -227,6 +227,7 @@ def test_look_at_open_waits_is_stuck(start_agent, standin, processes, programs, 
                         any("sleeps_10ms" in s.frames for s in p.profile.samples)], 20, "waits are pushed")
     assert thread_states(agent.process.pid, "xagent-waits") == {"D"}
     check_others(agent, standin, processes, programs)
+    assert agent.stop() == 0
 
 
 # $1: deadfs, $2: how, $3: where, $4: the file, then what to run.

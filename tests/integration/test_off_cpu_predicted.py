@@ -12,6 +12,7 @@ import test_off_cpu_waker
 import test_run_queue
 from harness import folded, paths, pprof
 from harness.processes import wait_until
+from test_hung_readers import deadfs, start_victim, test_look_at_open_waits_is_stuck  # noqa: F401
 from test_off_cpu import (test_a_process_that_ends_while_it_waits, test_a_wait_of_a_command_that_goes_on, test_a_wait_that_goes_on,  # noqa: F401
                           test_exec_while_another_thread_waits, test_many_threads, test_migration_at_every_wake, test_of_an_agent,
                           test_short_waits_are_unbiased, test_waits_by_function)
