@@ -10,6 +10,7 @@ import test_off_cpu
 import test_off_cpu_reason
 import test_off_cpu_waker
 import test_run_queue
+import test_wall
 from harness import folded, paths, pprof
 from harness.processes import wait_until
 from test_hung_readers import deadfs, start_victim, test_look_at_open_waits_is_stuck  # noqa: F401
@@ -27,6 +28,8 @@ PREDICTED = paths.BUILD / "tests/events/predicted/xagent"
 # What is taken of thirty waits is a sample, of each with the probability that was predicted.
 WITHIN = 0.15
 LEAST = 2
+# Of wall-clock time.
+WALL_WITHIN = 0.03
 # On some kernels (a 6.18 of Firecracker's, where its own trace lacks one of a thousand) sched_switch is not told of each switch: these are counted. On 6.1 it is.
 UNSEEN = 200
 
@@ -43,6 +46,7 @@ def predicted(monkeypatch):
     for module in (test_off_cpu, test_off_cpu_reason, test_off_cpu_waker, test_run_queue):
         monkeypatch.setattr(module, "WITHIN", WITHIN)
     monkeypatch.setattr(test_off_cpu, "UNSEEN", UNSEEN)
+    monkeypatch.setattr(test_wall, "WITHIN", WALL_WITHIN)
     monkeypatch.setattr(test_off_cpu_reason, "LEAST", LEAST)
 
 

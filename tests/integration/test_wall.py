@@ -26,6 +26,10 @@ def is_cut_thread(stack):
     return stack.frames[0] == "lives" and stack.frames[1].startswith("[truncated") and "main" not in stack.frames
 
 
+# Of each row at least.
+WITHIN = 0.0
+
+
 # With few waits that are shorter than a millisecond, each is taken. 8,000 of 0.3 ms are not: their sum is known to 1.4 % (the root of 1 ms by 5 s), in itself.
 @pytest.mark.parametrize("n_threads, ms, work_us, sleep_us, within", [
     (1, 2500, 5000, 10000, 0.01),
@@ -39,7 +43,7 @@ def test_sum_is_threads_by_time(processes, programs, tmp_path, n_threads, ms, wo
     # Beside it there is what the program does before and after. Where 200 threads of a process that was never sampled wake up at once, not all of their
     # stacks find room to be copied: these are cut, and have the functions of the C library that wait.
     lives = sum(s.count for s in stacks if {"live", "sleeps", "computes"} & set(s.frames) or is_cut_thread(s))
-    assert abs(lives / own["lives"] - 1) < within, (lives, own, run.err, stacks.show())
+    assert abs(lives / own["lives"] - 1) < max(within, WITHIN), (lives, own, run.err, stacks.show())
     # Each part by its own stack: ticks have no reason, waits have.
     ready, sleeps = stacks.having("[ready]").total, stacks.having("[sleep]").total
     assert sleeps > 0.95 * (own["lives"] - own["computes"] - ready), (own, stacks.show())
