@@ -240,6 +240,7 @@ TOY := tests/runtimes/toy
 TOY_SOURCES := $(USERS_OF_SKELETON) agent/runtimes/runtime.c $(TOY)/toy.c
 ALLOCATION := tests/events/allocation
 ALLOCATION_SOURCES := $(USERS_OF_SKELETON) $(shell grep -l '\<EVENTS[^A-Z_][A-Z]' agent/*/*.c)
+
 # Its folder, which has a list.h; what is compiled with that.
 define agent_of_tests
 $(BASE)/$(1)/bpf/%.bpf.o: bpf/%.bpf.c $(1)/list.h

@@ -157,9 +157,9 @@ static int off_cpu_source_attach(struct source *s, struct buf *why)
 	struct off_cpu_source *c = of(s);
 	int r = set_limit(c);
 
+	(void)why;
 	if (r == 0)
 		r = attach_all(c);
-	(void)why;
 	if (r < 0)
 		off_cpu_source_detach(s);
 	return r;

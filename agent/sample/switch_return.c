@@ -7,8 +7,6 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <linux/bpf.h>
-#include <stdbool.h>
-#include <string.h>
 
 #include "agent/util/cleanup.h"
 #include "agent/util/log.h"
